@@ -1,0 +1,23 @@
+// Package cas is the content-addressed store: objects in, objects out.
+//
+// An object is a run of bytes addressed by its BLAKE3-256 hash (ID). Objects
+// lie in packs: append-only files of checksummed records. The same packs
+// carry the log: commit records with a store-wide sequence number and an
+// opaque payload. Packs alone are the truth; indexes can always be rebuilt.
+// The package knows no file tree and no meaning of a payload.
+//
+// A save runs like this:
+//
+//  1. Use takes the shared users lock, which keeps gc from unlinking packs.
+//  2. NewBatch; one Writer per goroutine; Put hashes nothing, it trusts the ID
+//     that Sum gave, drops what is known, compresses blocks of small objects
+//     together, and stages them in memory, or, past a threshold, in a pack of
+//     the batch's own. No lock is held.
+//  3. Append takes the append lock and recovers the tail of the log.
+//  4. Appender.Commit appends the staged records and the commit record, then
+//     does one fsync.
+//  5. Appender.Close, and the release function of Use.
+//
+// Reading verifies every hash. A Store is safe for concurrent use by
+// goroutines, and any number of processes may hold the same directory open.
+package cas
