@@ -1,0 +1,122 @@
+package settings
+
+// DefaultTier holds where nothing names one.
+const DefaultTier = "balanced"
+
+// Key describes one setting, for help, completion and validation.
+type Key struct {
+	Name    string
+	Choices []string
+	ByTier  bool // the tier gives the default
+	Doc     string
+
+	kind     kind
+	max      int64 // for numbers
+	fallback any   // nil: none
+}
+
+type kind uint8
+
+const (
+	kindFlag  kind = iota // bool
+	kindWord              // one of Choices
+	kindCount             // whole number, 0 to max
+	kindSize              // bytes, or a string such as "10GiB"
+	kindList              // of strings
+)
+
+const (
+	keyTier = iota
+	keyStorageMode
+	keyAutoInit
+	keyAntiSpam
+	keyMinInterval
+	keySignificance
+	keyMinChangeSize
+	keyCriticalFiles
+	keyIgnore
+	keyForceInclude
+	keyCaptureIgnored
+	keyMaxFileSize
+	keyMaxCheckpoints
+	keyMaxAgeDays
+	keyMaxSize
+	keyThin
+	keyAuto
+	keyMinFreeDisk
+	keyDurability
+	keyGuard
+	keySilentCheckpoints
+	keyCount
+)
+
+const (
+	gib        = int64(1) << 30
+	maxNumber  = int64(1) << 53   // what every JSON reader keeps exactly
+	maxSeconds = 366 * 24 * 3600  // a year; keeps durations far from overflow
+	maxDays    = 36600            // a century
+	maxCount   = int64(1)<<31 - 1 // fits an int on every system
+)
+
+var keys = [keyCount]Key{
+	keyTier:              {Name: "tier", kind: kindWord, Choices: []string{"minimal", "balanced", "aggressive"}, fallback: DefaultTier, Doc: "how often hooks take checkpoints"},
+	keyStorageMode:       {Name: "storage.mode", kind: kindWord, Choices: []string{"project", "global"}, fallback: "project", Doc: "where init makes the store"},
+	keyAutoInit:          {Name: "autoInit", kind: kindFlag, fallback: false, Doc: "initialise a project when an agent's session starts in it"},
+	keyAntiSpam:          {Name: "antiSpam.enabled", kind: kindFlag, ByTier: true, fallback: true, Doc: "hold back checkpoints of tool calls that follow each other quickly"},
+	keyMinInterval:       {Name: "antiSpam.minIntervalSeconds", kind: kindCount, max: maxSeconds, ByTier: true, fallback: int64(30), Doc: "least seconds between two of them"},
+	keySignificance:      {Name: "significance.enabled", kind: kindFlag, ByTier: true, fallback: true, Doc: "hold back checkpoints of small edits"},
+	keyMinChangeSize:     {Name: "significance.minChangeSize", kind: kindCount, max: maxCount, ByTier: true, fallback: int64(50), Doc: "least characters of an edit"},
+	keyCriticalFiles:     {Name: "significance.criticalFiles", kind: kindList, ByTier: true, fallback: []string(nil), Doc: "files whose edits always count (globs)"},
+	keyIgnore:            {Name: "ignore", kind: kindList, fallback: []string(nil), Doc: "paths not to capture (gitignore patterns)"},
+	keyForceInclude:      {Name: "forceInclude", kind: kindList, fallback: []string(nil), Doc: "paths to capture although ignored (gitignore patterns)"},
+	keyCaptureIgnored:    {Name: "captureIgnored", kind: kindWord, Choices: []string{"none", "small", "all"}, fallback: "none", Doc: "capture ignored files too: small means up to 1 MiB, outside directories ignored whole"},
+	keyMaxFileSize:       {Name: "maxFileSize", kind: kindSize, fallback: 4 * gib, Doc: "larger files are not captured; 0: no limit"},
+	keyMaxCheckpoints:    {Name: "retention.maxCheckpoints", kind: kindCount, max: maxCount, fallback: nil, Doc: "keep this many; 0: no limit"},
+	keyMaxAgeDays:        {Name: "retention.maxAgeDays", kind: kindCount, max: maxDays, fallback: nil, Doc: "keep this many days; 0: no limit"},
+	keyMaxSize:           {Name: "retention.maxSize", kind: kindSize, fallback: 10 * gib, Doc: "size of the store above which the oldest go; 0: no limit"},
+	keyThin:              {Name: "retention.thin", kind: kindFlag, fallback: false, Doc: "keep all of the last day, hourly ones for a week, then daily ones"},
+	keyAuto:              {Name: "retention.auto", kind: kindFlag, fallback: true, Doc: "sweep now and then without being asked"},
+	keyMinFreeDisk:       {Name: "minFreeDisk", kind: kindSize, fallback: gib, Doc: "with less free space nothing is written"},
+	keyDurability:        {Name: "durability", kind: kindWord, Choices: []string{"full", "fast"}, fallback: "full", Doc: "fast: no fsync, a power cut can lose the newest checkpoints"},
+	keyGuard:             {Name: "guard", kind: kindFlag, fallback: true, Doc: "block tool calls that would touch the store"},
+	keySilentCheckpoints: {Name: "silentCheckpoints", kind: kindFlag, fallback: false, Doc: "say nothing in the agent's window"},
+}
+
+// Keys describes all settings in the order of the documentation. The result is
+// the caller's.
+func Keys() []Key {
+	out := make([]Key, keyCount)
+	copy(out, keys[:])
+	return out
+}
+
+// Default is the value that holds where neither a file nor the tier gives one,
+// of the types of Value.Value.
+func (k Key) Default() any { return k.fallback }
+
+func findKey(name string) int {
+	for i := range keys {
+		if keys[i].Name == name {
+			return i
+		}
+	}
+	return -1
+}
+
+// isSection reports whether keys named name+".…" exist.
+func isSection(name string) bool {
+	for i := range keys {
+		if k := keys[i].Name; len(k) > len(name) && k[len(name)] == '.' && k[:len(name)] == name {
+			return true
+		}
+	}
+	return false
+}
+
+func keyNames() []string {
+	names := make([]string, keyCount)
+	for i := range keys {
+		names[i] = keys[i].Name
+	}
+	return names
+}

@@ -1,0 +1,199 @@
+package settings
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+
+	"github.com/tailscale/hujson"
+)
+
+// MaxFileBytes bounds a config file. Real ones have a few hundred bytes.
+const MaxFileBytes = 1 << 20
+
+// maxDepth bounds nesting, since the parser recurses.
+const maxDepth = 100
+
+type loader struct {
+	getenv   func(string) string
+	warnings []Warning
+}
+
+func (l *loader) warn(source, key, problem, allowed string) {
+	l.warnings = append(l.warnings, Warning{source, key, problem, allowed})
+}
+
+// readFile returns nil, nil for a file that is not there.
+func readFile(file string) ([]byte, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, nil
+		}
+		return nil, err
+	}
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, MaxFileBytes+1))
+	if err != nil {
+		return nil, err
+	}
+	if len(b) > MaxFileBytes {
+		return nil, fmt.Errorf("%s is larger than %d bytes", file, MaxFileBytes)
+	}
+	return b, nil
+}
+
+// document is a parsed config file; o is nil where the file is only white space.
+type document struct {
+	o          *hujson.Object
+	start, end int // of the object in the text
+}
+
+// parseObject parses a JSON object with comments. Offsets in the result are
+// those of b.
+func parseObject(b []byte) (document, error) {
+	text := append(bytes.Clone(b), '\n') // the parser wants a line comment to end, also at the end of the file
+	if bytes.HasPrefix(text, []byte("\ufeff")) {
+		copy(text, "   ")
+	}
+	if len(bytes.TrimSpace(text)) == 0 {
+		return document{}, nil
+	}
+	if depth(text) > maxDepth {
+		return document{}, fmt.Errorf("nested deeper than %d", maxDepth)
+	}
+	v, err := hujson.Parse(text)
+	if err != nil {
+		return document{}, err
+	}
+	o, ok := v.Value.(*hujson.Object)
+	if !ok {
+		return document{}, errors.New("not an object")
+	}
+	return document{o, v.StartOffset, v.EndOffset}, nil
+}
+
+// depth is the deepest nesting in b, strings and comments left out.
+func depth(b []byte) int {
+	var now, most int
+	for i := 0; i < len(b); i++ {
+		switch b[i] {
+		case '{', '[':
+			now++
+			most = max(most, now)
+		case '}', ']':
+			now--
+		case '"':
+			for i++; i < len(b) && b[i] != '"'; i++ {
+				if b[i] == '\\' {
+					i++
+				}
+			}
+		case '/':
+			end := -1
+			switch rest := b[i:]; {
+			case bytes.HasPrefix(rest, []byte("//")):
+				end = bytes.IndexByte(rest, '\n')
+			case bytes.HasPrefix(rest, []byte("/*")):
+				if end = bytes.Index(rest[2:], []byte("*/")); end >= 0 {
+					end += 3
+				}
+			default:
+				continue
+			}
+			if end < 0 {
+				return most
+			}
+			i += end
+		}
+	}
+	return most
+}
+
+// file reads one config file into hand.
+func (l *loader) file(file string, source Source, hand *[keyCount]slot) {
+	if file == "" {
+		return
+	}
+	b, err := readFile(file)
+	if err != nil {
+		l.warn(file, "", "cannot be read: "+err.Error(), "")
+		return
+	}
+	d, err := parseObject(b)
+	if err != nil {
+		l.warn(file, "", "is no JSON: "+err.Error(), "")
+		return
+	}
+	if d.o != nil {
+		l.object(d.o, "", file, source, hand)
+	}
+}
+
+func (l *loader) object(o *hujson.Object, prefix, file string, source Source, hand *[keyCount]slot) {
+	for _, m := range o.Members {
+		name := prefix + m.Name.Value.(hujson.Literal).String()
+		if i := findKey(name); i >= 0 {
+			if m.Value.Value.Kind() == 'n' { // null: as if it were not there
+				continue
+			}
+			v, ok := keys[i].decode(m.Value.Value)
+			if !ok {
+				l.warn(file, name, "is "+describe(m.Value.Value), keys[i].Allowed())
+				continue
+			}
+			hand[i] = slot{v, Origin{source, file}}
+			continue
+		}
+		if isSection(name) {
+			if sub, ok := m.Value.Value.(*hujson.Object); ok {
+				l.object(sub, name+".", file, source, hand)
+			} else {
+				l.warn(file, name, "is "+describe(m.Value.Value), "an object")
+			}
+			continue
+		}
+		if name == "$schema" { // editors put it there
+			continue
+		}
+		l.warn(file, name, "is unknown", "")
+	}
+}
+
+// describe names a JSON value briefly.
+func describe(v hujson.ValueTrimmed) string {
+	switch v.Kind() {
+	case '{':
+		return "an object"
+	case '[':
+		return "a list of other things"
+	}
+	s := string(v.(hujson.Literal))
+	if len(s) > 40 {
+		s = s[:40] + "…"
+	}
+	if v.Kind() == '"' {
+		return fmt.Sprintf("%q", v.(hujson.Literal).String())
+	}
+	return s
+}
+
+// TierVariables override the tier, the first one that is set and valid.
+var TierVariables = []string{"REWIND_TIER", "CHECKPOINT_TIER"}
+
+func (l *loader) environment(hand *[keyCount]slot) {
+	for _, name := range TierVariables {
+		text := l.getenv(name)
+		if text == "" {
+			continue
+		}
+		if v, ok := keys[keyTier].word(text); ok {
+			hand[keyTier] = slot{v, Origin{FromEnvironment, name}}
+			return
+		}
+		l.warn(name, "", fmt.Sprintf("is %q", text), keys[keyTier].Allowed())
+	}
+}

@@ -1,0 +1,4 @@
+package settings
+
+// syncDir does nothing: Windows has no fsync of a directory.
+func syncDir(string) error { return nil }
