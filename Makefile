@@ -1,0 +1,36 @@
+# rewind: build, install, test, measure, show.
+
+GO ?= go
+PREFIX ?= $(HOME)/.local
+
+.PHONY: all build install test bench demo fuzz soak lint
+
+all: build
+
+build: ## the binary, in bin/
+	$(GO) build -trimpath -o bin/rewind ./cli/rewind
+
+install: build ## the binary, in $(PREFIX)/bin
+	install -d "$(PREFIX)/bin"
+	install -m 0755 bin/rewind "$(PREFIX)/bin/rewind"
+	@echo "installed $(PREFIX)/bin/rewind"
+
+test: ## everything that must hold: build, vet, staticcheck, tests with -race, other systems
+	$(GO) build ./...
+	$(GO) vet ./...
+	GOOS=darwin $(GO) vet ./...
+	GOOS=windows $(GO) vet ./...
+	$(GO) tool staticcheck ./...
+	$(GO) test -race -timeout 25m ./...
+
+bench: build ## the tables of the README; BENCHFLAGS=-short for the short form
+	$(GO) run ./bench/compare $(BENCHFLAGS)
+
+demo: build ## the main job on a sample, in a temporary directory
+	./docs/demo.sh bin/rewind
+
+fuzz: ## every decoder, FUZZTIME each (default 20s)
+	./docs/fuzz.sh $(or $(FUZZTIME),20s)
+
+soak: ## the random state machine and killed processes for a long time: SOAK=1h
+	REWIND_SOAK=$(or $(SOAK),1h) $(GO) test -timeout 0 -run 'Soak' -v ./...
