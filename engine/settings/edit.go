@@ -189,7 +189,7 @@ func unit(root document) string {
 }
 
 // removeMember takes a member out, with its comma and the white space before
-// it. Comments stay.
+// it. Comments before it stay.
 func removeMember(b []byte, p place) []byte {
 	m := p.parent.Members[p.index]
 	from, to := m.Name.StartOffset, m.Value.EndOffset

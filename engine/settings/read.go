@@ -151,7 +151,7 @@ func (l *loader) object(o *hujson.Object, prefix, file string, source Source, ha
 		if isSection(name) {
 			if sub, ok := m.Value.Value.(*hujson.Object); ok {
 				l.object(sub, name+".", file, source, hand)
-			} else {
+			} else if m.Value.Value.Kind() != 'n' {
 				l.warn(file, name, "is "+describe(m.Value.Value), "an object")
 			}
 			continue
