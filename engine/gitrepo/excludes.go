@@ -1,0 +1,61 @@
+package gitrepo
+
+import (
+	"path/filepath"
+	"strings"
+
+	"rewind/engine/ignore"
+)
+
+// Excludes reads the ignore rules that lie outside the directory given to
+// Find, weakest first: core.excludesFile (system, global, local configuration, with the default
+// $XDG_CONFIG_HOME/git/ignore), info/exclude, and, where that directory is
+// below the work tree's top, the .gitignore files of the directories above it. home is the person's
+// home directory, "" when unknown. A file that is missing or that git could not read is passed over;
+// the error is nil or the first other one, with all sources that could be read.
+func (r Repo) Excludes(home string) ([]ignore.Source, error) {
+	var sources []ignore.Source
+	var first error
+	add := func(name, file, below string, flags int) {
+		text, err := readWith(file, maxRules, flags)
+		if err != nil {
+			if _, ok := err.(*FormatError); ok && first == nil {
+				first = err
+			}
+			return
+		}
+		sources = append(sources, ignore.Source{Name: name, Text: text, Below: below})
+	}
+	if name, file := r.excludesFile(home); file != "" {
+		add(name, file, r.Prefix, 0)
+	}
+	add(".git/info/exclude", filepath.Join(r.CommonDir, "info", "exclude"), r.Prefix, 0)
+	// git does not follow a .gitignore that is a symbolic link.
+	dir, below, up := r.WorkTree, r.Prefix, strings.Repeat("../", strings.Count(r.Prefix, "/"))
+	for below != "" {
+		add(up+".gitignore", filepath.Join(dir, ".gitignore"), below, nofollow)
+		name, rest, _ := strings.Cut(below, "/")
+		dir, below, up = filepath.Join(dir, name), rest, strings.TrimPrefix(up, "../")
+	}
+	return sources, first
+}
+
+// excludesFile is core.excludesFile as it is configured and where it is, or the default.
+func (r Repo) excludesFile(home string) (name, file string) {
+	v, ok := r.fullConfig(home).last("core.excludesfile")
+	if !ok {
+		if dir := r.xdgDir(home); dir != "" {
+			return "git/ignore", filepath.Join(dir, "ignore")
+		}
+		return "", ""
+	}
+	text := strings.TrimPrefix(v.text, ":(optional)")
+	file, ok = expandHome(text, home)
+	if !ok || file == "" {
+		return "", ""
+	}
+	if !filepath.IsAbs(file) {
+		file = filepath.Join(r.WorkTree, file) // git runs there
+	}
+	return text, file
+}

@@ -1,0 +1,124 @@
+package gitrepo
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Head gives the commit id ("" if unborn) and the branch ("" if detached).
+// References kept as a reftable are not read: both are "".
+func (r Repo) Head() (commit, branch string, err error) {
+	if v, ok := r.localConfig().last("extensions.refstorage"); ok && strings.ToLower(v.text) != "files" {
+		return "", "", nil
+	}
+	file := filepath.Join(r.GitDir, "HEAD")
+	if target, err := os.Readlink(file); err == nil && strings.HasPrefix(target, "refs/") {
+		// The oldest form of a symbolic reference.
+		commit, err := r.resolve(target, 0)
+		return commit, branchOf(target), err
+	}
+	text, err := readFile(file, maxSmall)
+	if err != nil {
+		return "", "", err
+	}
+	id, ref, ok := parseRef(text)
+	if !ok {
+		return "", "", &FormatError{file, "neither an id nor a reference"}
+	}
+	if ref == "" {
+		return id, "", nil
+	}
+	commit, err = r.resolve(ref, 0)
+	return commit, branchOf(ref), err
+}
+
+func branchOf(ref string) string { return strings.TrimPrefix(ref, "refs/heads/") }
+
+// maxSymbolic is how many symbolic references git follows.
+const maxSymbolic = 5
+
+// resolve finds the id of ref, "" if there is none.
+func (r Repo) resolve(ref string, depth int) (string, error) {
+	dir := r.CommonDir
+	for _, own := range []string{"refs/bisect/", "refs/worktree/", "refs/rewritten/"} {
+		if strings.HasPrefix(ref, own) {
+			dir = r.GitDir
+		}
+	}
+	file := filepath.Join(dir, filepath.FromSlash(ref))
+	text, err := readFile(file, maxSmall)
+	if err == nil {
+		id, next, ok := parseRef(text)
+		switch {
+		case !ok || next != "" && depth >= maxSymbolic:
+			return "", &FormatError{file, "neither an id nor a reference"}
+		case next != "":
+			return r.resolve(next, depth+1)
+		}
+		return id, nil
+	}
+	packed, err := readFile(filepath.Join(r.CommonDir, "packed-refs"), maxRefs)
+	if missing(err) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	return findPacked(packed, ref), nil
+}
+
+// parseRef reads a loose reference: an id, or the name of another reference.
+func parseRef(text []byte) (id, ref string, ok bool) {
+	s := string(text)
+	if rest, found := strings.CutPrefix(s, "ref:"); found {
+		ref = strings.TrimSpace(rest)
+		return "", ref, safeRef(ref)
+	}
+	id, _, _ = strings.Cut(s, "\n")
+	id = strings.TrimSpace(id)
+	return id, "", isID(id)
+}
+
+// safeRef keeps a reference's name from leading out of the git directory.
+func safeRef(ref string) bool {
+	if !strings.HasPrefix(ref, "refs/") || strings.ContainsAny(ref, "\x00\n\\:") {
+		return false
+	}
+	for _, part := range strings.Split(ref, "/") {
+		if part == "" || part == "." || part == ".." {
+			return false
+		}
+	}
+	return true
+}
+
+func isID(s string) bool {
+	if len(s) != 40 && len(s) != 64 {
+		return false
+	}
+	for i := range len(s) {
+		if c := s[i]; (c < '0' || c > '9') && (c < 'a' || c > 'f') {
+			return false
+		}
+	}
+	return true
+}
+
+// findPacked looks ref up in packed-refs: lines of an id, a space and a name.
+func findPacked(data []byte, ref string) string {
+	want := []byte(" " + ref)
+	for len(data) > 0 {
+		line := data
+		if i := bytes.IndexByte(data, '\n'); i >= 0 {
+			line, data = data[:i], data[i+1:]
+		} else {
+			data = nil
+		}
+		if id, ok := bytes.CutSuffix(bytes.TrimSuffix(line, []byte("\r")), want); ok && isID(string(id)) {
+			return string(id)
+		}
+	}
+	return ""
+}

@@ -1,0 +1,128 @@
+package ignore
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/cespare/xxhash/v2"
+)
+
+// Config is what lies outside the tree. All paths use "/" and are relative to the project root.
+type Config struct {
+	Ignore         []string               // config key "ignore": gitignore patterns, below the root
+	ForceInclude   []string               // config key "forceInclude"
+	Exclude        []Source               // outer files, weakest first: core.excludesFile, .git/info/exclude, rewind-checkpoint-ignore.json
+	NoIgnore       bool                   // capture everything but .git, the store and the agents' directories
+	CaptureIgnored string                 // "none" (or ""), "small", "all": what becomes of files that git ignores
+	StorePath      string                 // path of the store below the root, "" when it is elsewhere
+	Tracked        func(path string) bool // does git track this path? nil: no git
+	TrackedBelow   func(dir string) bool  // does git track a file below dir?
+	TrackedHash    uint64                 // changes when the tracked set does
+}
+
+// Source is the text of a rule file and where it came from (for messages).
+type Source struct {
+	Name string
+	Text []byte
+	// Below is the path from the directory that the patterns are relative to
+	// down to the project root: "" when that is the root itself, else ending
+	// in "/". Every Below is a suffix of the longest one.
+	Below string
+	// Own marks rules written for rewind: captureIgnored, which is about what
+	// git ignores, does not weaken them.
+	Own bool
+}
+
+// Names of the rule files in a tree.
+const (
+	gitFile = ".gitignore"
+	ownFile = ".rewindignore"
+)
+
+// RuleFile reports whether a file of this name changes the rules below it.
+func RuleFile(name string) bool { return name == gitFile || name == ownFile }
+
+// neverSource are names whose content is made from other files; agentDirs hold
+// agents' own state, the store among it.
+var (
+	neverSource = []string{"node_modules", ".venv", "__pycache__", ".cache", ".next", ".nuxt", "*.swp"}
+	agentDirs   = []string{".agent", ".claude", ".factory", ".pi"}
+)
+
+// ConfigError is a setting that means nothing.
+type ConfigError struct{ Key, Value, Reason string }
+
+func (e *ConfigError) Error() string { return fmt.Sprintf("%s %q %s", e.Key, e.Value, e.Reason) }
+
+type captureIgnored uint8
+
+const (
+	captureNone captureIgnored = iota
+	captureSmall
+	captureAll
+)
+
+// Rules is a compiled Config. It is immutable and safe for concurrent use.
+type Rules struct {
+	config  Config
+	capture captureIgnored
+	config0 *list   // config "ignore"
+	force   *list   // config "forceInclude"
+	outer   []outer // strongest first
+	never   *list
+	below   string // the longest Source.Below
+	hash    uint64
+}
+
+type outer struct {
+	list *list
+	from int // where its path begins in Scope.path
+}
+
+// Compile checks and compiles c, which must not change afterwards. Patterns
+// never fail: as with git, one that makes no sense matches nothing. Errors: *ConfigError.
+func Compile(c Config) (*Rules, error) {
+	r := &Rules{config: c}
+	switch c.CaptureIgnored {
+	case "", "none":
+	case "small":
+		r.capture = captureSmall
+	case "all":
+		r.capture = captureAll
+	default:
+		return nil, &ConfigError{"captureIgnored", c.CaptureIgnored, "is not one of none, small, all"}
+	}
+	for _, s := range c.Exclude {
+		if len(s.Below) > len(r.below) {
+			r.below = s.Below
+		}
+	}
+	for i := len(c.Exclude) - 1; i >= 0; i-- {
+		s := c.Exclude[i]
+		if !strings.HasSuffix(r.below, s.Below) || s.Below != "" && !strings.HasSuffix(s.Below, "/") {
+			return nil, &ConfigError{"exclude", s.Below, "does not lead to the root"}
+		}
+		if ps := parseText(s.Name, s.Text); len(ps) > 0 {
+			r.outer = append(r.outer, outer{newList(ps, s.Own), len(r.below) - len(s.Below)})
+		}
+	}
+	r.config0 = newList(parseList("config ignore", c.Ignore), true)
+	r.force = newList(parseList("config forceInclude", c.ForceInclude), true)
+	r.never = newList(parseList("never source", neverSource), true)
+	d := xxhash.New()
+	_, _ = d.Write(r.appendTo(nil, false)) // a Digest's Write never fails
+	_, _ = d.Write(le64(c.TrackedHash))
+	r.hash = d.Sum64()
+	return r, nil
+}
+
+// Hash is equal when the same paths would be decided the same way, rule files inside the tree apart.
+func (r *Rules) Hash() uint64 { return r.hash }
+
+func (r *Rules) tracked(path string) bool {
+	return r.config.Tracked != nil && r.config.Tracked(path)
+}
+
+func (r *Rules) trackedBelow(dir string) bool {
+	return r.config.TrackedBelow != nil && r.config.TrackedBelow(dir)
+}

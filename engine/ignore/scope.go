@@ -1,0 +1,270 @@
+package ignore
+
+import "github.com/cespare/xxhash/v2"
+
+// Decision is what becomes of an entry.
+type Decision uint8
+
+const (
+	Capture Decision = iota
+	Skip             // left out; of a directory: with all below it
+	Descend          // directory: nothing by itself, but something below may be captured (tracked or forced files)
+	IfSmall          // an ignored file that captureIgnored=small takes up to 1 MiB
+)
+
+// Scope holds the rules that apply to the entries of one directory. It is
+// immutable and safe for concurrent use.
+type Scope struct {
+	rules  *Rules
+	path   string  // Rules.below, then the directory's path; "" or ending in "/"
+	own    layer   // config "ignore"
+	force  layer   // config "forceInclude"
+	layers []layer // rule files, strongest first
+	hash   uint64
+
+	forced string // label of the forceInclude pattern that took this directory, or ""
+	out    string // label of the rule that this directory lies below and is left out by, or ""
+	far    bool   // unanchored forceInclude patterns do not reach here
+	dead   string // label: this is a .git or the store, or below one
+}
+
+// Root is the scope of the project root. read returns the content of a rule file directly in that
+// directory (".gitignore", ".rewindignore"), nil if there is none. As git, it should not follow a symbolic link.
+func (r *Rules) Root(read func(name string) []byte) *Scope {
+	s := &Scope{rules: r, path: r.below, hash: r.hash}
+	n := len(r.below)
+	s.own = newLayer(r.config0, s.path, n)
+	s.force = newLayer(r.force, s.path, n)
+	for _, o := range r.outer {
+		s.layers = append(s.layers, newLayer(o.list, s.path, o.from))
+	}
+	s.read(read)
+	return s
+}
+
+// read puts the directory's rule files before the layers from further out.
+func (s *Scope) read(read func(name string) []byte) {
+	if s.rules.config.NoIgnore || s.out != "" || read == nil {
+		return
+	}
+	for _, name := range [...]string{gitFile, ownFile} {
+		text := read(name)
+		if text == nil {
+			continue
+		}
+		s.mix(name[1], xxhash.Sum64(text))
+		if ps := parseText(s.dir()+name, text); len(ps) > 0 {
+			y := newLayer(newList(ps, name == ownFile), s.path, len(s.path))
+			s.layers = append([]layer{y}, s.layers...)
+		}
+	}
+}
+
+func (s *Scope) mix(tag byte, h uint64) {
+	var b [17]byte
+	copy(b[:8], le64(s.hash))
+	copy(b[8:16], le64(h))
+	b[16] = tag
+	s.hash = xxhash.Sum64(b[:])
+}
+
+// dir is the directory's path from the root, "" or ending in "/".
+func (s *Scope) dir() string { return s.path[len(s.rules.below):] }
+
+// Hash is equal for the same directory when the same entries would be decided
+// the same way: it covers Rules.Hash and all rule files from the root to here.
+func (s *Scope) Hash() uint64 { return s.hash }
+
+// Child is the scope of the directory name in s; read is as in Root.
+func (s *Scope) Child(name string, read func(name string) []byte) *Scope {
+	c := &Scope{rules: s.rules, path: s.path + name + "/", hash: s.hash, forced: s.forced, out: s.out, far: s.far}
+	c.own = s.own.down(c.path)
+	c.force = s.force.down(c.path)
+	c.layers = s.layers
+	for i := range s.layers {
+		if len(s.layers[i].live) > 0 {
+			c.layers = make([]layer, len(s.layers))
+			for j := range s.layers {
+				c.layers[j] = s.layers[j].down(c.path)
+			}
+			break
+		}
+	}
+	if p := s.force.match(s.path, name, true); p != nil {
+		c.forced = ""
+		if !p.neg {
+			c.forced = p.label
+		}
+	}
+	d, label, far := s.usual(name, true)
+	switch d {
+	case Capture:
+		c.out = ""
+	default:
+		c.out = label
+	}
+	c.far = c.far || far
+	if never, label := s.reserved(name); never {
+		c.dead, c.out = label, label
+	}
+	flags := byte(0)
+	if c.forced != "" {
+		flags |= 1
+	}
+	if c.out != "" {
+		flags |= 2
+	}
+	if c.far {
+		flags |= 4
+	}
+	if c.dead != "" {
+		flags |= 8
+	}
+	if flags != 0 {
+		c.mix(flags, 0)
+	}
+	c.read(read)
+	return c
+}
+
+func (y *layer) down(path string) layer {
+	if len(y.live) == 0 {
+		return *y
+	}
+	return layer{y.list, y.from, live(y.list, y.live, path[y.from:])}
+}
+
+// Decide says what becomes of the entry and which rule decided, for coverage
+// ("" if none). isDir is false for a symbolic link to a directory. It
+// allocates only for an ignored entry, to ask git's index.
+func (s *Scope) Decide(name string, isDir bool) (Decision, string) {
+	if never, label := s.reserved(name); never {
+		return Skip, label
+	}
+	if len(s.rules.force.patterns) > 0 {
+		forced := s.forced
+		if p := s.force.match(s.path, name, isDir); p != nil {
+			forced = ""
+			if !p.neg {
+				forced = p.label
+			}
+		}
+		if forced != "" {
+			return Capture, forced
+		}
+	}
+	d, label, far := s.usual(name, isDir)
+	if d == Skip && isDir && s.reaches(name, s.far || far) {
+		return Descend, label
+	}
+	return d, label
+}
+
+// reserved tells what no setting brings back.
+func (s *Scope) reserved(name string) (bool, string) {
+	if s.dead != "" {
+		return true, s.dead
+	}
+	if len(name) == 4 && name[0] == '.' && name[1]|0x20 == 'g' && name[2]|0x20 == 'i' && name[3]|0x20 == 't' {
+		return true, "never captured: .git"
+	}
+	dir, store := s.dir(), s.rules.config.StorePath
+	if len(store) == len(dir)+len(name) && store != "" && hasPrefix(store, dir) && store[len(dir):] == name {
+		return true, "never captured: the store"
+	}
+	return false, ""
+}
+
+// usual decides without forceInclude. far is set for a directory that
+// unanchored forceInclude patterns do not reach into.
+func (s *Scope) usual(name string, isDir bool) (d Decision, label string, far bool) {
+	r := s.rules
+	if s.out != "" {
+		return s.exempt(name, isDir, Skip, s.out)
+	}
+	if isDir && s.dir() == "" {
+		for _, a := range agentDirs {
+			if name == a {
+				d, label, _ = s.exempt(name, isDir, Skip, "an agent's own directory")
+				return d, label, true
+			}
+		}
+	}
+	if r.config.NoIgnore {
+		return Capture, "", false
+	}
+	p, own := s.match(name, isDir)
+	if i := r.never.lastName(name, isDir); i >= 0 {
+		label = r.never.patterns[i].label
+		if own {
+			if p.neg {
+				return Capture, p.label, false
+			}
+			label = p.label
+		}
+		d, label, _ = s.exempt(name, isDir, Skip, label)
+		return d, label, true
+	}
+	switch {
+	case p == nil:
+		return Capture, "", false
+	case p.neg:
+		return Capture, p.label, false
+	case !own && r.capture == captureAll:
+		return Capture, p.label, false
+	case !own && r.capture == captureSmall && !isDir:
+		return s.exempt(name, isDir, IfSmall, p.label)
+	}
+	return s.exempt(name, isDir, Skip, p.label)
+}
+
+// match is the strongest pattern of all rule files, nil if none matches; own
+// tells whether it was written for rewind.
+func (s *Scope) match(name string, isDir bool) (p *pattern, own bool) {
+	if p := s.own.match(s.path, name, isDir); p != nil {
+		return p, true
+	}
+	for i := range s.layers {
+		if p := s.layers[i].match(s.path, name, isDir); p != nil {
+			return p, s.layers[i].list.own
+		}
+	}
+	return nil, false
+}
+
+// exempt gives d and label, unless git tracks the entry or something below it.
+func (s *Scope) exempt(name string, isDir bool, d Decision, label string) (Decision, string, bool) {
+	r := s.rules
+	if r.config.Tracked == nil && r.config.TrackedBelow == nil {
+		return d, label, false
+	}
+	path := s.dir() + name
+	if r.tracked(path) { // of a directory: a submodule
+		return Capture, "tracked by git", false
+	}
+	if isDir && r.trackedBelow(path) {
+		return Descend, label, false
+	}
+	return d, label, false
+}
+
+// Decide walks down to path ("a/b/c") and says what becomes of it, as a scan
+// that started at the root would. read returns the content of the rule file at
+// a path, nil if there is none. Below a directory that is skipped all is Skip.
+func (r *Rules) Decide(path string, isDir bool, read func(path string) []byte) (Decision, string) {
+	at := func(dir string) func(string) []byte {
+		return func(name string) []byte { return read(dir + name) }
+	}
+	s := r.Root(at(""))
+	for i := 0; i < len(path); i++ {
+		if path[i] != '/' {
+			continue
+		}
+		name := path[len(s.dir()):i]
+		if d, label := s.Decide(name, true); d == Skip {
+			return Skip, label
+		}
+		s = s.Child(name, at(path[:i+1]))
+	}
+	return s.Decide(path[len(s.dir()):], isDir)
+}
