@@ -1,0 +1,400 @@
+package manifest
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+)
+
+// A set of changes is what a checkpoint changed against its base: the living checkpoint
+// before it at the time of the fold. The base may be deleted later; then the changes against the living
+// one before are those of the base, and its base, and so on, with the checkpoint's own after them. So a
+// deletion costs nothing, and needs no tree that may be gone.
+type setHeader struct {
+	base     uint64 // sequence number; 0 for the empty tree
+	unfolded bool   // there is no set: its trees could not be read, or a path is too long for a key
+	count    uint64 // entries
+}
+
+func (h setHeader) append(dst []byte) []byte {
+	if h.unfolded {
+		return append(dst, 2)
+	}
+	dst = append(dst, 1)
+	dst = appendSeq(dst, h.base)
+	return binary.AppendUvarint(dst, h.count)
+}
+
+func (g *generation) setHeader(seq uint64) (h setHeader, err error) {
+	v, err := g.get(seqKey(keyChanges, seq))
+	if err != nil {
+		return h, err
+	}
+	return g.parseSetHeader(v)
+}
+
+func (g *generation) parseSetHeader(v []byte) (h setHeader, err error) {
+	d := decoder{what: "set of changes", data: string(v)}
+	switch d.bytes(1) {
+	case "\x02":
+		h.unfolded = true
+	case "\x01":
+		h.base = d.uint64()
+		h.count = d.uvarint()
+	default:
+		d.fail("unknown form")
+	}
+	if d.err != nil || d.more() {
+		return h, g.damaged("set of changes")
+	}
+	return h, nil
+}
+
+func appendChange(dst []byte, c Change) []byte {
+	var have byte
+	if c.Old != nil {
+		have |= 1
+	}
+	if c.New != nil {
+		have |= 2
+	}
+	dst = append(dst, have)
+	for _, e := range []*Entry{c.Old, c.New} {
+		if e != nil {
+			dst = binary.AppendUvarint(dst, uint64(e.Mode)<<3|uint64(e.Kind))
+			dst = appendBody(dst, e)
+		}
+	}
+	return dst
+}
+
+// parseChange reads a change; the path gives the entries' name.
+func parseChange(path string, value []byte) (Change, error) {
+	d := decoder{what: "change", data: string(value)}
+	name := path[strings.LastIndexByte(path, '/')+1:]
+	entry := func() *Entry {
+		e := d.head()
+		e.Name = name
+		d.body(&e)
+		return &e
+	}
+	c := Change{Path: path}
+	have := d.bytes(1)
+	if d.err == nil {
+		if have[0]&1 != 0 {
+			c.Old = entry()
+		}
+		if have[0]&2 != 0 {
+			c.New = entry()
+		}
+		if have[0] == 0 || have[0] > 3 || d.more() {
+			d.fail("neither old nor new, or more than both")
+		}
+	}
+	return c, d.err
+}
+
+// chain is the sequence numbers whose sets make the changes of a living
+// checkpoint against the living one before, newest first; nil where the generation does not have them.
+func (s *state) chain(seq uint64) ([]uint64, error) {
+	if _, fresh := slices.BinarySearch(s.fresh, seq); s.gen == nil || fresh || s.rewritten[seq] {
+		return nil, nil
+	}
+	if s.rewritten[s.index.prev(seq, &anyKind)] {
+		return nil, nil
+	}
+	var chain []uint64
+	for at := seq; ; {
+		chain = append(chain, at)
+		h, err := s.gen.setHeader(at)
+		if err != nil || h.unfolded {
+			return nil, err
+		}
+		if h.base >= at {
+			return nil, s.gen.damaged("base of a set of changes")
+		}
+		if h.base == 0 || s.index.at(h.base) != 0 {
+			return chain, nil
+		}
+		at = h.base
+	}
+}
+
+// readSet visits the changes of one set, in path order.
+func (s *state) readSet(seq uint64, visit func(Change) error) error {
+	prefix := seqKey(keyChanges, seq)
+	var left uint64
+	err := s.gen.scan(prefix, func(key, value []byte) error {
+		if len(key) == len(prefix) {
+			h, err := s.gen.parseSetHeader(value)
+			left = h.count
+			return err
+		}
+		left--
+		c, err := parseChange(pathOf(key[len(prefix):]), value)
+		if err != nil {
+			return s.gen.damaged(err.Error())
+		}
+		return visit(c)
+	})
+	if err == nil && left != 0 {
+		return s.gen.damaged(fmt.Sprintf("%d changes of checkpoint %d are missing", int64(left), seq))
+	}
+	return err
+}
+
+// merge puts an older change and a newer one of the same path together; ok is
+// false where nothing remains.
+func merge(older, newer Change) (c Change, ok bool) {
+	c = Change{Path: newer.Path, Old: older.Old, New: newer.New}
+	return c, differs(c.Old, c.New)
+}
+
+// Changes yields the entries of checkpoint seq that differ from those of the
+// living checkpoint before it (Prev), by path. Of none it yields nothing.
+func (db *DB) Changes(seq uint64) iter.Seq2[Change, error] {
+	return func(yield func(Change, error) bool) {
+		err := db.changes(seq, func(c Change) error {
+			if !yield(c, nil) {
+				return errStop
+			}
+			return nil
+		})
+		if err != nil && !errors.Is(err, errStop) {
+			yield(Change{}, err)
+		}
+	}
+}
+
+func (db *DB) changes(seq uint64, visit func(Change) error) error {
+	s := db.state
+	c, err := s.bySeq(seq)
+	if err != nil || c == nil {
+		return err
+	}
+	chain, err := s.chain(seq)
+	switch {
+	case err != nil:
+		return err
+	case chain == nil:
+		before, err := s.bySeq(s.index.prev(seq, &anyKind))
+		if err != nil {
+			return err
+		}
+		var root ID
+		if before != nil {
+			root = before.Root
+		}
+		return Diff(db.src.Dir, root, c.Root, visit)
+	case len(chain) == 1:
+		return s.readSet(seq, visit)
+	}
+	merged := map[string]Change{}
+	for _, at := range slices.Backward(chain) {
+		err := s.readSet(at, func(c Change) error {
+			if older, ok := merged[c.Path]; ok {
+				if c, ok = merge(older, c); !ok {
+					delete(merged, c.Path)
+					return nil
+				}
+			}
+			merged[c.Path] = c
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	// Slashes become NULs for the order: a directory, then what is below it.
+	paths := make([]string, 0, len(merged))
+	for path := range merged {
+		paths = append(paths, string(appendPath(nil, path)))
+	}
+	slices.Sort(paths)
+	for _, path := range paths {
+		if err := visit(merged[pathOf([]byte(path))]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Version is a path in the checkpoint that changed it.
+type Version struct {
+	Seq      uint64 // of the checkpoint
+	Old, New *Entry // before and after; nil: absent
+}
+
+// History yields the checkpoints that changed one path, newest first: what Changes
+// of all living checkpoints says about it.
+func (db *DB) History(path string) iter.Seq2[Version, error] {
+	return func(yield func(Version, error) bool) {
+		if err := db.history(path, yield); err != nil {
+			yield(Version{}, err)
+		}
+	}
+}
+
+func (db *DB) history(path string, yield func(Version, error) bool) error {
+	s := db.state
+	if path == "" || path[0] == '/' || path[len(path)-1] == '/' || strings.Contains(path, "//") || strings.Contains(path, "\x00") {
+		return nil // no such path can be in a tree, and its key would be another's
+	}
+	sets, err := s.setsOf(path)
+	if err != nil {
+		return err
+	}
+	seqs := make([]uint64, 0, len(sets))
+	for seq := range sets {
+		seqs = append(seqs, seq)
+	}
+	slices.Sort(seqs)
+	look := finder{load: db.src.Dir, path: path}
+	for _, seq := range slices.Backward(seqs) {
+		v, err := db.version(seq, path, sets[seq], &look)
+		if err != nil {
+			return err
+		}
+		if differs(v.Old, v.New) && !yield(v, nil) {
+			return nil
+		}
+	}
+	return nil
+}
+
+// setsOf maps the living checkpoints that may have changed path to the sets that say so,
+// newest first; to nil where the trees themselves must be asked.
+func (s *state) setsOf(path string) (map[uint64][]uint64, error) {
+	sets := map[uint64][]uint64{}
+	ask := func(seq uint64) {
+		if seq != 0 && s.index.at(seq) != 0 {
+			sets[seq] = nil
+		}
+	}
+	if s.gen != nil {
+		if err := s.foldedSets(path, sets); err != nil {
+			return nil, err
+		}
+		err := s.gen.scan([]byte{keyUnfolded}, func(key, _ []byte) error {
+			seq := lastSeq(key)
+			ask(seq)
+			ask(s.index.next(seq, &anyKind))
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	for seq := range s.rewritten {
+		ask(seq)
+		ask(s.index.next(seq, &anyKind))
+	}
+	for _, seq := range s.fresh {
+		ask(seq)
+	}
+	return sets, nil
+}
+
+func (s *state) foldedSets(path string, sets map[uint64][]uint64) error {
+	prefix := historyKey(path)
+	if len(prefix)+8 > longestKey {
+		// No set has it: checkpoints with paths so long are unfolded, those without do not hold it.
+		return nil
+	}
+	var heir uint64
+	var chain []uint64
+	return s.gen.scanBack(prefix, prefixEnd(prefix), func(key, _ []byte) error {
+		if len(key) != len(prefix)+8 {
+			return nil
+		}
+		seq := lastSeq(key)
+		living := seq
+		if s.index.at(seq) == 0 {
+			living = s.index.next(seq, &anyKind)
+		}
+		if living == 0 {
+			return nil
+		}
+		if living != heir {
+			var err error
+			if chain, err = s.chain(living); err != nil {
+				return err
+			}
+			heir = living
+		}
+		if slices.Contains(chain, seq) {
+			sets[living] = append(sets[living], seq)
+		}
+		return nil
+	})
+}
+
+// version is what living checkpoint seq did to path.
+func (db *DB) version(seq uint64, path string, sets []uint64, look *finder) (Version, error) {
+	s := db.state
+	if sets == nil {
+		c, err := s.bySeq(seq)
+		if err != nil {
+			return Version{}, err
+		}
+		before, err := s.bySeq(s.index.prev(seq, &anyKind))
+		if err != nil {
+			return Version{}, err
+		}
+		v := Version{Seq: seq}
+		if v.New, err = look.find(c.Root); err == nil && before != nil {
+			v.Old, err = look.find(before.Root)
+		}
+		return v, err
+	}
+	v := Version{Seq: seq}
+	for i, at := range sets {
+		value, err := s.gen.get(appendPath(seqKey(keyChanges, at), path))
+		if err != nil {
+			return v, err
+		}
+		c, err := parseChange(path, value)
+		if err != nil {
+			return v, s.gen.damaged(err.Error())
+		}
+		if i == 0 {
+			v.New = c.New
+		}
+		v.Old = c.Old
+	}
+	return v, nil
+}
+
+// finder looks one path up in trees that are much alike: a directory that is
+// the same as in the tree before is not loaded again.
+type finder struct {
+	load func(ID) (Dir, error)
+	path string
+	dirs map[ID]Dir // those on the way down the last tree
+}
+
+func (f *finder) find(root ID) (*Entry, error) {
+	dirs := make(map[ID]Dir, len(f.dirs))
+	e, ok, err := Find(func(id ID) (Dir, error) {
+		d, ok := f.dirs[id]
+		if !ok {
+			var err error
+			if d, err = f.load(id); err != nil {
+				return d, err
+			}
+		}
+		dirs[id] = d
+		return d, nil
+	}, root, f.path)
+	if err != nil {
+		return nil, err
+	}
+	f.dirs = dirs
+	if !ok {
+		return nil, nil
+	}
+	return &e, nil
+}

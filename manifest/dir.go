@@ -1,0 +1,175 @@
+package manifest
+
+import (
+	"encoding/binary"
+	"slices"
+	"strings"
+)
+
+// Kind is what an entry is.
+type Kind uint8
+
+const (
+	File    Kind = 1 // content is one object
+	Chunked Kind = 2 // a file whose content is a list object of chunks
+	Symlink Kind = 3
+	Subdir  Kind = 4
+)
+
+// Entry is one name in a directory.
+type Entry struct {
+	Name   string // bytes as they are on disk; never empty, ".", "..", or with "/" or NUL
+	Kind   Kind
+	Mode   uint32 // permission bits with setuid, setgid, sticky: 07777; 0 for a symlink
+	Size   uint64 // bytes; of a directory: the bytes of all files below; 0 for a symlink
+	Files  uint64 // of a directory: the number of files and symlinks below
+	ID     ID     // content, list, or directory manifest; zero for a symlink
+	Target string // of a symlink: not empty, without NUL
+}
+
+// Dir is a directory manifest: entries sorted by Name, bytewise.
+type Dir struct{ Entries []Entry }
+
+// dirFormat is the first byte of a directory manifest.
+const dirFormat = 0xD1
+
+// Append appends the canonical bytes. Same entries, same bytes. The entries
+// must be sorted and valid (Check); what is not, ParseDir refuses.
+func (d Dir) Append(dst []byte) []byte {
+	dst = append(dst, dirFormat)
+	for i := range d.Entries {
+		dst = appendEntry(dst, &d.Entries[i])
+	}
+	return dst
+}
+
+func appendEntry(dst []byte, e *Entry) []byte {
+	dst = binary.AppendUvarint(dst, uint64(e.Mode)<<3|uint64(e.Kind))
+	return appendBody(appendText(dst, e.Name), e)
+}
+
+// appendBody appends what follows kind, mode and name.
+func appendBody(dst []byte, e *Entry) []byte {
+	switch e.Kind {
+	case Symlink:
+		return appendText(dst, e.Target)
+	case Subdir:
+		dst = binary.AppendUvarint(dst, e.Files)
+	}
+	dst = binary.AppendUvarint(dst, e.Size)
+	return append(dst, e.ID[:]...)
+}
+
+// ParseDir parses canonical bytes and refuses all others (*FormatError). The
+// names and targets share one copy of data, which itself is not kept.
+func ParseDir(data []byte) (Dir, error) {
+	d := decoder{what: "directory manifest", data: string(data)}
+	if d.bytes(1) != string([]byte{dirFormat}) {
+		d.pos = 0
+		d.fail("not a directory manifest of a known format")
+		return Dir{}, d.err
+	}
+	// 50 bytes is what an entry of a file takes at least in real trees: room that is right
+	// for honest input, and at most the input's size for other.
+	entries := make([]Entry, 0, len(data)/50+1)
+	for d.more() {
+		e := d.entry()
+		if n := len(entries); n > 0 && d.err == nil && entries[n-1].Name >= e.Name {
+			d.fail("names not in ascending order")
+		}
+		entries = append(entries, e)
+	}
+	if d.err != nil {
+		return Dir{}, d.err
+	}
+	return Dir{Entries: entries}, nil
+}
+
+func (d *decoder) entry() Entry {
+	e := d.head()
+	e.Name = d.text()
+	d.body(&e)
+	return e
+}
+
+// head reads kind and mode.
+func (d *decoder) head() Entry {
+	head := d.uvarint()
+	if head>>3 > 0o7777 {
+		d.fail("mode beyond 07777")
+	}
+	return Entry{Kind: Kind(head & 7), Mode: uint32(head >> 3 & 0o7777)}
+}
+
+// body reads what follows kind, mode and name, and checks the whole.
+func (d *decoder) body(e *Entry) {
+	switch e.Kind {
+	case Symlink:
+		e.Target = d.text()
+	case Subdir:
+		e.Files = d.uvarint()
+		e.Size = d.uvarint()
+		e.ID = d.id()
+	case File, Chunked:
+		e.Size = d.uvarint()
+		e.ID = d.id()
+	}
+	if d.err == nil {
+		if reason := e.invalid(); reason != "" {
+			d.fail(reason)
+		}
+	}
+}
+
+// invalid says what is wrong with an entry, "" for nothing.
+func (e *Entry) invalid() string {
+	switch {
+	case e.Name == "" || e.Name == "." || e.Name == "..":
+		return "not the name of an entry"
+	case strings.IndexByte(e.Name, '/') >= 0 || strings.IndexByte(e.Name, 0) >= 0:
+		return "slash or NUL in a name"
+	case e.Kind < File || e.Kind > Subdir:
+		return "unknown kind"
+	case e.Mode > 0o7777:
+		return "mode beyond 07777"
+	case e.Kind != Subdir && e.Files != 0:
+		return "files below what is no directory"
+	case e.Kind != Symlink && e.Target != "":
+		return "target of what is no symlink"
+	}
+	if e.Kind == Symlink {
+		switch {
+		case e.Mode != 0 || e.Size != 0 || !e.ID.IsZero():
+			return "mode, size or content of a symlink"
+		case e.Target == "" || strings.Contains(e.Target, "\x00"):
+			return "empty target, or NUL in it"
+		}
+	}
+	return ""
+}
+
+// Check reports the first entry that is not valid or not in order (*FormatError, whose Offset
+// is the entry's index). What Check accepts, ParseDir accepts from Append.
+func (d Dir) Check() error {
+	for i := range d.Entries {
+		reason := d.Entries[i].invalid()
+		if i > 0 && d.Entries[i-1].Name >= d.Entries[i].Name {
+			reason = "names not in ascending order"
+		}
+		if reason != "" {
+			return &FormatError{What: "directory entry", Offset: i, Reason: reason}
+		}
+	}
+	return nil
+}
+
+// Lookup finds an entry by name (binary search).
+func (d Dir) Lookup(name string) (Entry, bool) {
+	i, ok := slices.BinarySearchFunc(d.Entries, name, func(e Entry, name string) int {
+		return strings.Compare(e.Name, name)
+	})
+	if !ok {
+		return Entry{}, false
+	}
+	return d.Entries[i], true
+}

@@ -1,0 +1,38 @@
+package manifest
+
+import "fmt"
+
+// FormatError says that bytes are not what they should be.
+type FormatError struct {
+	What   string // "directory manifest", "record", …
+	Offset int    // where in the bytes
+	Reason string
+}
+
+func (e *FormatError) Error() string {
+	return fmt.Sprintf("%s: byte %d: %s", e.What, e.Offset, e.Reason)
+}
+
+// TreeError says which directory of a tree could not be read.
+type TreeError struct {
+	Path string // of the directory; "" is the root
+	ID   ID     // its manifest
+	Err  error
+}
+
+func (e *TreeError) Error() string {
+	path := e.Path
+	if path == "" {
+		path = "."
+	}
+	return fmt.Sprintf("directory %q (%x): %v", path, e.ID[:6], e.Err)
+}
+
+func (e *TreeError) Unwrap() error { return e.Err }
+
+// DepthError says that a tree is deeper than MaxDepth.
+type DepthError struct{ Path string }
+
+func (e *DepthError) Error() string {
+	return fmt.Sprintf("more than %d directories deep", MaxDepth)
+}

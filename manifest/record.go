@@ -1,0 +1,124 @@
+package manifest
+
+import "time"
+
+// CheckpointKind says why a checkpoint was taken.
+type CheckpointKind string
+
+const (
+	Manual       CheckpointKind = "manual"
+	Prompt       CheckpointKind = "prompt"
+	PreTool      CheckpointKind = "pre-tool"
+	PostTool     CheckpointKind = "post-tool"
+	SessionStart CheckpointKind = "session-start"
+	Stop         CheckpointKind = "stop"
+	SessionEnd   CheckpointKind = "session-end"
+	Safety       CheckpointKind = "safety"
+)
+
+// Checkpoint is one moment: a tree, a place in the conversation, and why.
+type Checkpoint struct {
+	Seq                      uint64 // the commit's sequence number; not part of the payload
+	ID                       CheckpointID
+	Time                     time.Time // start of the scan, UTC, monotonic along the log
+	Kind                     CheckpointKind
+	Description              string
+	Name                     string // as given at the save; later names are Mark records
+	Pinned                   bool
+	Root                     ID // root directory manifest
+	Files                    uint64
+	Bytes                    uint64
+	Added, Modified, Deleted uint64       // against Parent
+	Parent                   CheckpointID // the checkpoint before, zero for the first
+	StoredBytes              uint64
+	Coverage                 ID     // object listing what was not captured (JSON lines), zero for none
+	Partial                  uint64 // paths that should have been captured and were not
+	Rules                    ID     // object holding the ignore rules in force, zero for none
+	Tool, Prompt, PromptID   string
+	Session                  string // session id
+	Agent                    string
+	Subagent                 string
+	GitHead, GitBranch       string
+	Transcript               *Transcript
+}
+
+// Transcript is a place in a conversation and the bytes held of it.
+type Transcript struct {
+	Session string
+	Agent   string
+	Path    string // file path at capture
+	Offset  uint64 // bytes of the transcript up to the last complete line
+	EventID string // leaf event
+	Content ID     // list of segments
+}
+
+// Record is one entry of the log: exactly one field is set.
+type Record struct {
+	Checkpoint *Checkpoint
+	Mark       *Mark
+	Delete     *Delete
+	Operation  *Operation
+	Rewrite    *Rewrite
+	Session    *Session
+}
+
+// Mark names, renames, pins or unpins a checkpoint.
+type Mark struct {
+	Checkpoint CheckpointID
+	Time       time.Time
+	Name       *string // nil: as it was; "" takes the name away
+	Pinned     *bool
+}
+
+// Delete forgets checkpoints (retention or gc).
+type Delete struct {
+	Time        time.Time
+	Checkpoints []CheckpointID
+	Reason      string
+}
+
+// Rewrite gives checkpoints new trees (forget): Roots[i] replaces the root of Checkpoints[i].
+type Rewrite struct {
+	Time        time.Time
+	Checkpoints []CheckpointID
+	Roots       []ID // as many as Checkpoints
+}
+
+// OperationKind is what an operation did.
+type OperationKind string
+
+const (
+	OpRestore     OperationKind = "restore"
+	OpUndo        OperationKind = "undo"
+	OpUndoRestore OperationKind = "undo-restore"
+	OpRedoRestore OperationKind = "redo-restore"
+	OpGC          OperationKind = "gc"
+	OpForget      OperationKind = "forget"
+	OpRepair      OperationKind = "repair"
+)
+
+// Operation is one entry of the operation log, which undo-restore and redo-restore walk.
+type Operation struct {
+	Seq              uint64 // not part of the payload
+	Time             time.Time
+	Kind             OperationKind
+	Checkpoint       CheckpointID // target, or zero
+	Safety           CheckpointID // taken before anything was touched
+	Before, After    ID           // root manifests around the operation, of the whole tree
+	Paths            ID           // object listing the paths that the operation changed
+	Undoes           uint64       // sequence number of the operation taken back or done again
+	TranscriptBackup string
+	Fork             string // file of the conversation fork that the operation made
+}
+
+// Session is an agent's session, as last seen.
+type Session struct {
+	ID, Agent, TranscriptPath, Parent, Source string
+	Time                                      time.Time
+}
+
+// Sequenced is a record with its place in the log.
+type Sequenced struct {
+	Seq    uint64
+	Record Record
+}

@@ -1,0 +1,18 @@
+package manifest
+
+import "iter"
+
+// Source is where the log and the trees are.
+type Source interface {
+	// Records yields the log from sequence number from on, in order.
+	Records(from uint64) iter.Seq2[Sequenced, error]
+	// Dir loads a directory manifest. Safe for concurrent use.
+	Dir(id ID) (Dir, error)
+}
+
+// Options says where the database is.
+type Options struct {
+	Dir      string                  // manifests/
+	Owner    func(file string) error // gives a created file or directory to its rightful owner; nil: nothing
+	ReadOnly bool                    // never writes
+}
