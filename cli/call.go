@@ -1,0 +1,121 @@
+package cli
+
+import (
+	"context"
+	"path/filepath"
+
+	"github.com/spf13/pflag"
+
+	"rewind/engine"
+	"rewind/engine/settings"
+)
+
+// call is one run of one command.
+type call struct {
+	globals
+	cmd   *command
+	name  string // as typed: jump for restore
+	flags *pflag.FlagSet
+	args  []string // before --
+	paths []string // after --, as typed
+	env   engine.Env
+	out   *output
+
+	project *engine.Project
+}
+
+// checkArgs refuses a wrong number of arguments before anything else happens.
+func (c *call) checkArgs() error {
+	usage := "rewind " + c.name
+	if c.cmd.usage != "" {
+		usage += " " + c.cmd.usage
+	}
+	switch {
+	case len(c.args) < c.cmd.minArgs:
+		return &usageError{msg: "too few arguments", hint: usage}
+	case c.cmd.maxArgs >= 0 && len(c.args) > c.cmd.maxArgs && c.cmd.paths:
+		return &usageError{msg: "unexpected argument " + quote(c.args[c.cmd.maxArgs]),
+			hint: "paths go after --: " + usage}
+	case c.cmd.maxArgs >= 0 && len(c.args) > c.cmd.maxArgs:
+		return &usageError{msg: "unexpected argument " + quote(c.args[c.cmd.maxArgs]), hint: usage}
+	case len(c.paths) > 0 && !c.cmd.paths && c.cmd.maxArgs >= 0:
+		return &usageError{msg: "unexpected argument " + quote(c.paths[0]) + " after --", hint: usage}
+	}
+	return nil
+}
+
+// open finds the project and its store. The call closes it.
+func (c *call) open(ctx context.Context) (*engine.Project, error) {
+	p, err := engine.Open(ctx, c.openOptions())
+	if err != nil {
+		return nil, err
+	}
+	c.project = p
+	c.out.note("project %s, store %s", p.Root(), p.StoreDir())
+	if _, warnings := c.settings(p.StoreDir()); !c.quiet {
+		for _, w := range warnings {
+			c.out.warn("%s", w.Error())
+		}
+	}
+	return p, c.reportCrash(ctx, p)
+}
+
+// reportCrash tells of a restore that did not finish. Every command does; only
+// the restore family finishes it or puts it back.
+func (c *call) reportCrash(ctx context.Context, p *engine.Project) error {
+	crash, err := p.Crashed(ctx)
+	if err != nil || crash == nil {
+		return err
+	}
+	c.out.warn("a restore to %s of %s did not finish: %s may be as before or as after", crash.Checkpoint,
+		crash.Time.Local().Format("2006-01-02 15:04"), plural(crash.Paths, "path", "paths"))
+	c.out.hint("rewind restore %s finishes it, rewind undo-restore puts it back", crash.Checkpoint)
+	return nil
+}
+
+// settings loads the account's settings, and those of the store where there is one.
+func (c *call) settings(store string) (*settings.Settings, []settings.Warning) {
+	o := settings.Options{Getenv: c.env.Getenv, AccountFile: c.accountFile()}
+	if c.env.Home != "" {
+		o.TiersDir = filepath.Join(c.env.Home, ".rewind", "tiers")
+	}
+	if store != "" {
+		o.ProjectFile = filepath.Join(store, "config.json")
+	}
+	return settings.Load(o)
+}
+
+// accountFile is the settings file of the account, "" without a home.
+func (c *call) accountFile() string {
+	if c.env.Home == "" {
+		return ""
+	}
+	return filepath.Join(c.env.Home, ".rewind", "config.json")
+}
+
+func (c *call) openOptions() engine.OpenOptions {
+	return engine.OpenOptions{Env: c.env, Root: c.root, Progress: c.out.progress()}
+}
+
+func (c *call) close() {
+	c.out.endProgress()
+	if c.project != nil {
+		// What had to be durable is so before a verb returns; closing only gives back.
+		_ = c.project.Close()
+		c.project = nil
+	}
+}
+
+// checkpoint opens the project and resolves the i-th argument, or last.
+func (c *call) checkpoint(ctx context.Context, i int) (*engine.Project, engine.Listed, error) {
+	p, err := c.open(ctx)
+	if err != nil {
+		return nil, engine.Listed{}, err
+	}
+	spec := "last"
+	if i < len(c.args) {
+		spec = c.args[i]
+	}
+	l, err := p.Resolve(ctx, spec)
+	return p, l, err
+}

@@ -1,0 +1,111 @@
+package cli
+
+import (
+	"context"
+	"encoding/base64"
+	"fmt"
+	"io"
+
+	"github.com/spf13/pflag"
+
+	"rewind/engine"
+	"rewind/manifest"
+)
+
+func newCat() *command {
+	var transcript bool
+	return &command{
+		name:  "cat",
+		usage: "<ckpt> <path> | <ckpt> --transcript",
+		short: "print one file of a checkpoint",
+		long:  "Prints the bytes of one file as the checkpoint holds it. Of a symlink, the target.",
+		examples: []example{
+			{"rewind cat last src/main.go", "one file"},
+			{"rewind cat 3 notes.md > old-notes.md", "kept beside the present one"},
+		},
+		exits:   []int{exitNotFound, exitDamaged},
+		minArgs: 1, maxArgs: 2, paths: true,
+		flags: func(f *pflag.FlagSet) {
+			f.BoolVar(&transcript, "transcript", false, "the conversation instead of a file")
+		},
+		run: func(ctx context.Context, c *call) error {
+			arg, err := c.onePath(1, !transcript)
+			if err != nil {
+				return err
+			}
+			if transcript && arg != "" {
+				return usagef("--transcript takes no path")
+			}
+			p, l, err := c.checkpoint(ctx, 0)
+			if err != nil {
+				return err
+			}
+			if transcript {
+				return &noConversationError{checkpoint: l.ID.String()}
+			}
+			path, err := rootPath(p.Root(), c.env.Dir, arg)
+			if err != nil {
+				return err
+			}
+			e, err := findFile(ctx, p, l, path)
+			if err != nil {
+				return err
+			}
+			return printFile(ctx, c, p, e)
+		},
+	}
+}
+
+// errFound ends a walk at the first entry.
+var errFound = fmt.Errorf("found")
+
+// findFile looks one path up; it must not be a directory.
+func findFile(ctx context.Context, p *engine.Project, l engine.Listed, path string) (engine.TreeEntry, error) {
+	var found engine.TreeEntry
+	err := p.Tree(ctx, l.Checkpoint, path, func(e engine.TreeEntry) error {
+		found = e
+		return errFound
+	})
+	switch {
+	case err != nil && err != errFound:
+		return found, err
+	case err == nil && path != "": // an empty directory that the walk did not name
+		return found, &engine.NoPathError{Path: path}
+	case path == "" || found.Path != path || found.Kind == manifest.Subdir:
+		return found, &hintedError{fmt.Errorf("%q is a directory", path), "rewind ls lists it"}
+	}
+	return found, nil
+}
+
+func printFile(ctx context.Context, c *call, p *engine.Project, e engine.TreeEntry) error {
+	if e.Kind == manifest.Symlink {
+		if c.json {
+			return c.out.document(fileView{viewEntry(e), base64.StdEncoding.EncodeToString([]byte(e.Target))})
+		}
+		if c.out.outTerm {
+			c.out.line("%s", escape(e.Target))
+		} else {
+			c.out.line("%s", e.Target)
+		}
+		return nil
+	}
+	r, err := p.Content(ctx, e.Entry)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	if c.json {
+		data, err := io.ReadAll(r)
+		if err != nil {
+			return err
+		}
+		return c.out.document(fileView{viewEntry(e), base64.StdEncoding.EncodeToString(data)})
+	}
+	return c.out.copyOut(r)
+}
+
+// fileView is what cat --json prints: the entry with its bytes.
+type fileView struct {
+	entryView
+	Content string `json:"content_b64"`
+}

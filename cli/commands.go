@@ -1,0 +1,134 @@
+package cli
+
+import (
+	"context"
+	"strings"
+
+	"github.com/spf13/pflag"
+)
+
+// command is one entry of the table: what a person may type, and what then runs.
+type command struct {
+	name     string
+	usage    string // arguments after the name
+	short    string // one line, for the overview
+	long     string // paragraphs of the command's own help
+	examples []example
+	exits    []int // the codes it can end with, beside 0, 1, 2, 4 and 130
+
+	minArgs, maxArgs int // before --; maxArgs -1: any number
+	paths            bool
+	flags            func(*pflag.FlagSet)
+	run              func(context.Context, *call) error
+}
+
+type example struct{ line, does string }
+
+// entry makes one command. Only the one that was asked for is made.
+type entry struct {
+	name   string
+	make   func() *command
+	hidden bool
+}
+
+// entries is the table, in the order of the overview. It is a function, since
+// help and completion read the table that they are in.
+func entries() []entry {
+	return []entry{
+		{name: "init", make: newInit},
+		{name: "save", make: newSave},
+		{name: "list", make: newList},
+		{name: "show", make: newShow},
+		{name: "diff", make: newDiff},
+		{name: "restore", make: newRestore},
+		{name: "undo", make: newUndo},
+		{name: "undo-restore", make: newUndoRestore},
+		{name: "redo-restore", make: newRedoRestore},
+		{name: "log", make: newLog},
+		{name: "cat", make: newCat},
+		{name: "ls", make: newLs},
+		{name: "export", make: newExport},
+		{name: "pin", make: newPin},
+		{name: "unpin", make: newUnpin},
+		{name: "rename", make: newRename},
+		{name: "gc", make: newGC},
+		{name: "forget", make: newForget},
+		{name: "verify", make: newVerify},
+		{name: "repair", make: newRepair},
+		{name: "status", make: newStatus},
+		{name: "stats", make: newStats},
+		{name: "validate", make: newValidate},
+		{name: "config", make: newConfig},
+		{name: "completion", make: newCompletion},
+		{name: "help", make: newHelp},
+		{name: "pick", make: newPick, hidden: true},
+	}
+}
+
+// synonyms of commands.
+func synonym(name string) string {
+	if name == "jump" {
+		return "restore"
+	}
+	return name
+}
+
+func lookup(name string) *command {
+	name = synonym(name)
+	for _, e := range entries() {
+		if e.name == name {
+			return e.make()
+		}
+	}
+	return nil
+}
+
+// unknownCommand is the error for a word that is no command, with the nearest one that is.
+func unknownCommand(name string) error {
+	names := []string{"jump"}
+	for _, e := range entries() {
+		if !e.hidden {
+			names = append(names, e.name)
+		}
+	}
+	hint := "rewind help"
+	if near := nearest(name, names); near != "" {
+		hint = "rewind " + near
+	}
+	return &usageError{msg: "unknown command " + quote(name), hint: hint}
+}
+
+// nearest is the name that was probably meant, "" where none is near.
+func nearest(name string, names []string) string {
+	best, bestDist := "", 0
+	for _, n := range names {
+		d := editDistance(strings.ToLower(name), strings.ToLower(n))
+		if d <= max(1, min(len(name), len(n))/3) && (best == "" || d < bestDist) {
+			best, bestDist = n, d
+		}
+	}
+	return best
+}
+
+// editDistance counts insertions, deletions, replacements and swaps of neighbours.
+func editDistance(a, b string) int {
+	prev2, prev, cur := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
+	for j := range prev {
+		prev[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		cur[0] = i
+		for j := 1; j <= len(b); j++ {
+			cost := 1
+			if a[i-1] == b[j-1] {
+				cost = 0
+			}
+			cur[j] = min(prev[j]+1, cur[j-1]+1, prev[j-1]+cost)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				cur[j] = min(cur[j], prev2[j-2]+1)
+			}
+		}
+		prev2, prev, cur = prev, cur, prev2
+	}
+	return prev[len(b)]
+}

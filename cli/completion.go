@@ -1,0 +1,213 @@
+package cli
+
+import (
+	"context"
+	_ "embed"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"rewind/engine"
+	"rewind/engine/settings"
+)
+
+//go:embed completion/rewind.bash
+var bashScript string
+
+//go:embed completion/rewind.zsh
+var zshScript string
+
+//go:embed completion/rewind.fish
+var fishScript string
+
+func newCompletion() *command {
+	return &command{
+		name:  "completion",
+		usage: "bash|zsh|fish",
+		short: "print the completion script of a shell",
+		long:  "Prints a script that completes commands, flags, settings and checkpoints.",
+		examples: []example{
+			{"source <(rewind completion bash)", "in ~/.bashrc"},
+			{"rewind completion zsh > \"${fpath[1]}/_rewind\"", "once"},
+			{"rewind completion fish > ~/.config/fish/completions/rewind.fish", "once"},
+		},
+		minArgs: 1, maxArgs: 1,
+		run: func(_ context.Context, c *call) error {
+			script, ok := map[string]string{"bash": bashScript, "zsh": zshScript, "fish": fishScript}[c.args[0]]
+			if !ok {
+				return usagef("there are completions for bash, zsh and fish, not for %q", c.args[0])
+			}
+			if c.json {
+				return c.out.document(struct {
+					Shell  string `json:"shell"`
+					Script string `json:"script"`
+				}{c.args[0], script})
+			}
+			c.out.buf.WriteString(script)
+			return nil
+		},
+	}
+}
+
+// completeName is the hidden command that the scripts call with the words of
+// the line, the one being typed last. It prints one candidate per line, with a
+// tab and a description where there is one; it never fails.
+const completeName = "__complete"
+
+func complete(ctx context.Context, words []string, env engine.Env, o *output) error {
+	if len(words) == 0 {
+		words = []string{""}
+	}
+	typed := words[len(words)-1]
+	cmd, root, argIndex, flagWanting := parsePartial(words[:len(words)-1])
+	emit := func(value, text string) {
+		if strings.HasPrefix(value, typed) {
+			if text != "" {
+				value += "\t" + text
+			}
+			o.line("%s", value)
+		}
+	}
+	switch {
+	case flagWanting == "tier":
+		tierChoices(emit)
+	case flagWanting != "":
+		flagChoices(flagWanting, emit)
+	case cmd == nil && strings.HasPrefix(typed, "-"):
+		f := newFlagSet("")
+		new(globals).define(f)
+		emitFlags(f, emit)
+	case cmd == nil:
+		for _, e := range entries() {
+			if !e.hidden {
+				emit(e.name, e.make().short)
+			}
+		}
+	case strings.HasPrefix(typed, "-"):
+		f := newFlagSet("")
+		if cmd.flags != nil {
+			cmd.flags(f)
+		}
+		new(globals).define(f)
+		emitFlags(f, emit)
+	default:
+		completeArg(ctx, cmd, argIndex, root, env, emit)
+	}
+	return nil
+}
+
+// parsePartial reads the words before the one being typed: the command, the
+// project, how many arguments the command has already, and the flag whose value comes next.
+func parsePartial(words []string) (cmd *command, root string, args int, wants string) {
+	flags := newFlagSet("")
+	new(globals).define(flags)
+	for i := 0; i < len(words); i++ {
+		w := words[i]
+		name, value, hasValue := strings.Cut(strings.TrimLeft(w, "-"), "=")
+		switch {
+		case w == "--":
+			return cmd, root, 1 << 10, ""
+		case strings.HasPrefix(w, "-"):
+			f := flags.Lookup(name)
+			if f == nil && len(name) == 1 {
+				f = flags.ShorthandLookup(name)
+			}
+			if f == nil || hasValue || f.NoOptDefVal != "" {
+				if name == "root" {
+					root = value
+				}
+				continue
+			}
+			if i++; i >= len(words) {
+				return cmd, root, args, f.Name
+			}
+			if f.Name == "root" {
+				root = words[i]
+			}
+		case cmd == nil:
+			if cmd = lookup(w); cmd == nil {
+				return nil, root, 0, ""
+			}
+			if cmd.flags != nil {
+				cmd.flags(flags)
+			}
+		default:
+			args++
+		}
+	}
+	return cmd, root, args, ""
+}
+
+func emitFlags(f *pflag.FlagSet, emit func(value, text string)) {
+	f.VisitAll(func(f *pflag.Flag) {
+		_, usage := pflag.UnquoteUsage(f)
+		emit("--"+f.Name, usage)
+	})
+}
+
+func flagChoices(flag string, emit func(value, text string)) {
+	for _, c := range map[string][]string{
+		"mode":   {"both", "code", "context", "project", "global"},
+		"format": {"tar.gz", "tar.zst", "tar"},
+	}[flag] {
+		emit(c, "")
+	}
+}
+
+func tierChoices(emit func(value, text string)) {
+	for _, k := range settings.Keys() {
+		if k.Name == "tier" {
+			for _, c := range k.Choices {
+				emit(c, "")
+			}
+		}
+	}
+}
+
+// completeArg offers what the command takes as its n-th argument.
+func completeArg(ctx context.Context, cmd *command, n int, root string, env engine.Env, emit func(value, text string)) {
+	wants := map[string]int{"show": 1, "diff": 2, "restore": 1, "cat": 1, "ls": 1, "export": 1, "pin": 1, "unpin": 1, "rename": 1}
+	switch {
+	case n < wants[cmd.name]:
+		completeCheckpoints(ctx, root, env, emit)
+	case cmd.name == "config" && n == 0:
+		for _, k := range settings.Keys() {
+			emit(k.Name, k.Doc)
+		}
+	case cmd.name == "completion" && n == 0:
+		for _, s := range []string{"bash", "zsh", "fish"} {
+			emit(s, "")
+		}
+	case cmd.name == "help" && n == 0:
+		for _, e := range entries() {
+			if !e.hidden {
+				emit(e.name, "")
+			}
+		}
+	}
+}
+
+// completedCheckpoints is how many of the newest are offered by number and id.
+const completedCheckpoints = 50
+
+func completeCheckpoints(ctx context.Context, root string, env engine.Env, emit func(value, text string)) {
+	emit("last", "the newest")
+	emit("prev", "the one before")
+	p, err := engine.Open(ctx, engine.OpenOptions{Env: env, Root: root})
+	if err != nil {
+		return // a completion that cannot be had is none
+	}
+	defer p.Close()
+	list, err := p.List(ctx, engine.ListOptions{Limit: completedCheckpoints})
+	if err != nil {
+		return
+	}
+	for _, l := range list {
+		text := strings.TrimSpace(reason(l) + " " + checkpointText(l))
+		emit(utoa(uint64(l.N)), text)
+		emit(l.ID.String(), text)
+		if l.Name != "" {
+			emit(l.Name, text)
+		}
+	}
+}

@@ -1,0 +1,267 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"rewind/engine"
+	"rewind/engine/settings"
+)
+
+func newConfig() *command {
+	var f configFlags
+	return &command{
+		name:  "config",
+		usage: "[key [value]] [--tier T] [--global] [--unset]",
+		short: "show or change settings",
+		long: "Without a value shows settings, each with where it comes from. With one, changes the\n" +
+			"project's settings, or with --global those of the account. Sizes may have units\n" +
+			"(10GiB); lists are JSON arrays.",
+		examples: []example{
+			{"rewind config", "all settings"},
+			{"rewind config retention.maxSize 5GiB", "at most 5 GiB for this project"},
+			{"rewind config --global ignore '[\"*.iso\"]'", "for every project of this account"},
+			{"rewind config --tier aggressive", "checkpoints more often"},
+			{"rewind config --unset guard", "back to the default"},
+		},
+		maxArgs: 2,
+		flags: func(fs *pflag.FlagSet) {
+			fs.StringVar(&f.tier, "tier", "", "set the tier, by `name`: minimal, balanced or aggressive")
+			fs.BoolVar(&f.global, "global", false, "the account's settings, not the project's")
+			fs.BoolVar(&f.unset, "unset", false, "take the key out of the file")
+		},
+		run: func(ctx context.Context, c *call) error { return runConfig(ctx, c, f) },
+	}
+}
+
+type configFlags struct {
+	tier          string
+	global, unset bool
+}
+
+func runConfig(ctx context.Context, c *call, f configFlags) error {
+	key, value, change, err := configArgs(c, f)
+	if err != nil {
+		return err
+	}
+	store, err := c.storeOrNone(ctx)
+	if err != nil {
+		return err
+	}
+	if f.global {
+		store = ""
+	}
+	if change {
+		file, err := c.settingsFile(store, f.global)
+		if err != nil {
+			return err
+		}
+		if f.unset {
+			err = settings.Unset(file, key)
+		} else {
+			err = settings.Set(file, key, value)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	set, warnings := c.settings(store)
+	for _, w := range warnings {
+		c.out.warn("%s", w.Error())
+	}
+	if change && key == "tier" {
+		if err := c.offerTierReset(set); err != nil {
+			return err
+		}
+		set, _ = c.settings(store)
+	}
+	return c.printSettings(set, warnings, store, key, change)
+}
+
+// configArgs checks what was asked, before anything is opened.
+func configArgs(c *call, f configFlags) (key, value string, change bool, err error) {
+	switch {
+	case c.flags.Changed("tier") && (len(c.args) > 0 || f.unset):
+		return "", "", false, usagef("--tier takes no further arguments")
+	case c.flags.Changed("tier"):
+		return "tier", f.tier, true, nil
+	case f.unset && len(c.args) != 1:
+		return "", "", false, &usageError{msg: "--unset wants one key", hint: "rewind config --unset KEY"}
+	case f.unset:
+		return c.args[0], "", true, nil
+	case len(c.args) == 2:
+		return c.args[0], c.args[1], true, nil
+	case len(c.args) == 1:
+		return c.args[0], "", false, nil
+	}
+	return "", "", false, nil
+}
+
+// storeOrNone is the project's store, "" where there is no project.
+func (c *call) storeOrNone(ctx context.Context) (string, error) {
+	p, err := engine.Open(ctx, c.openOptions())
+	var (
+		notInit *engine.NotInitializedError
+		refused *engine.RefusedRootError
+	)
+	switch {
+	case c.root == "" && (errors.As(err, &notInit) || errors.As(err, &refused)):
+		return "", nil
+	case err != nil:
+		return "", err
+	}
+	c.project = p
+	return p.StoreDir(), nil
+}
+
+// settingsFile is the file to change.
+func (c *call) settingsFile(store string, global bool) (string, error) {
+	switch {
+	case !global && store != "":
+		return filepath.Join(store, "config.json"), nil
+	case !global:
+		return "", &hintedError{&engine.NotInitializedError{Root: c.env.Dir}, "--global changes the account's settings"}
+	case c.accountFile() == "":
+		return "", fmt.Errorf("the home directory is not known, and the account's settings are there")
+	}
+	file := c.accountFile()
+	return file, os.MkdirAll(filepath.Dir(file), 0o700)
+}
+
+// offerTierReset tells which values beat the new tier, and clears them if the person wants that.
+func (c *call) offerTierReset(set *settings.Settings) error {
+	if v, _ := set.Value("tier"); v.Origin.Source == settings.FromEnvironment {
+		c.out.warn("%s overrides the tier: %s", v.Origin.Name, set.Tier)
+	}
+	for _, v := range set.ShadowsTier() {
+		c.out.warn("%s is set by hand in %s and beats the tier", v.Key, v.Origin.Name)
+		if !c.out.interactive() {
+			c.out.hint("%s", unsetCommand(v))
+			continue
+		}
+		yes, err := c.out.ask("Clear %s?", v.Key)
+		if err != nil {
+			return err
+		}
+		if yes {
+			if err := settings.Unset(v.Origin.Name, v.Key); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func unsetCommand(v settings.Value) string {
+	if v.Origin.Source == settings.FromAccount {
+		return "rewind config --global --unset " + v.Key
+	}
+	return "rewind config --unset " + v.Key
+}
+
+// settingView and configView are described by docs/json/config.schema.json.
+type settingView struct {
+	Key     string `json:"key"`
+	Value   any    `json:"value"`
+	Default any    `json:"default"`
+	Source  string `json:"source"`
+	From    string `json:"from"`
+}
+
+type configView struct {
+	Settings    []settingView `json:"settings"`
+	AccountFile string        `json:"account_file"`
+	ProjectFile string        `json:"project_file"`
+	Warnings    []string      `json:"warnings"`
+}
+
+func viewSetting(v settings.Value, fallback any) settingView {
+	return settingView{Key: v.Key, Value: listOrValue(v.Value), Default: listOrValue(fallback), Source: string(v.Origin.Source), From: v.Origin.Name}
+}
+
+// listOrValue makes an empty list [] and not null.
+func listOrValue(v any) any {
+	if list, ok := v.([]string); ok && list == nil {
+		return []string{}
+	}
+	return v
+}
+
+func (c *call) printSettings(set *settings.Settings, warnings []settings.Warning, store, key string, changed bool) error {
+	fallback := map[string]any{}
+	for _, k := range settings.Keys() {
+		fallback[k.Name] = k.Default()
+	}
+	if key != "" {
+		v, ok := set.Value(key)
+		if !ok {
+			return &settings.KeyError{Key: key, Known: keyNames()}
+		}
+		switch {
+		case c.json:
+			return c.out.document(viewSetting(v, fallback[key]))
+		case changed:
+			c.out.summary("%s is %s (%s).", v.Key, escape(settingText(v.Value)), escape(originText(v.Origin)))
+		default:
+			c.out.line("%s", escape(settingText(v.Value)))
+		}
+		return nil
+	}
+	if c.json {
+		v := configView{Settings: []settingView{}, AccountFile: c.accountFile(), Warnings: []string{}}
+		if store != "" {
+			v.ProjectFile = filepath.Join(store, "config.json")
+		}
+		for _, s := range set.Values() {
+			v.Settings = append(v.Settings, viewSetting(s, fallback[s.Key]))
+		}
+		for _, w := range warnings {
+			v.Warnings = append(v.Warnings, w.Error())
+		}
+		return c.out.document(v)
+	}
+	t := table{width: c.out.width(), columns: []column{{title: "KEY", style: cyan}, {title: "VALUE", flex: true}, {title: "FROM", style: dim, flex: true}}}
+	for _, s := range set.Values() {
+		t.rows = append(t.rows, []string{s.Key, escape(settingText(s.Value)), escape(originText(s.Origin))})
+	}
+	t.write(c.out.color, func(s string) { c.out.line("%s", s) })
+	return nil
+}
+
+func keyNames() []string {
+	var out []string
+	for _, k := range settings.Keys() {
+		out = append(out, k.Name)
+	}
+	return out
+}
+
+func settingText(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return "none"
+	case []string:
+		b, err := json.Marshal(v)
+		if err != nil || v == nil {
+			return "[]"
+		}
+		return string(b)
+	case string:
+		return v
+	}
+	return fmt.Sprint(v)
+}
+
+func originText(o settings.Origin) string {
+	if o.Name == "" {
+		return string(o.Source)
+	}
+	return strings.TrimSpace(string(o.Source) + " " + o.Name)
+}

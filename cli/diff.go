@@ -1,0 +1,175 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/clipperhouse/displaywidth"
+	"github.com/spf13/pflag"
+
+	"rewind/engine"
+)
+
+func newDiff() *command {
+	var stat, nameStatus bool
+	return &command{
+		name:  "diff",
+		usage: "[<a>] [<b>] [--stat|--name-status] [-- path…]",
+		short: "compare checkpoints, or one with the working tree",
+		long: "Prints a unified diff from <a> (default: last) to <b>, or to the working tree where\n" +
+			"<b> is left out. Paths may be globs.",
+		examples: []example{
+			{"rewind diff", "what changed since the last checkpoint"},
+			{"rewind diff 3 1", "from the third newest to the newest"},
+			{"rewind diff v1 --stat", "lines per file"},
+			{"rewind diff @{1h} -- src '*.go'", "an hour ago, these paths only"},
+		},
+		exits:   []int{exitNotFound, exitDamaged},
+		maxArgs: 2, paths: true,
+		flags: func(f *pflag.FlagSet) {
+			f.BoolVar(&stat, "stat", false, "lines added and deleted per file")
+			f.BoolVar(&nameStatus, "name-status", false, "A, M, D or T and the path only")
+		},
+		run: func(ctx context.Context, c *call) error {
+			if stat && nameStatus {
+				return usagef("--stat and --name-status exclude each other")
+			}
+			p, a, err := c.checkpoint(ctx, 0)
+			if err != nil {
+				return err
+			}
+			o := engine.DiffOptions{A: a.Checkpoint, Patch: !nameStatus}
+			if len(c.args) == 2 {
+				b, err := p.Resolve(ctx, c.args[1])
+				if err != nil {
+					return err
+				}
+				o.B = &b.Checkpoint
+			}
+			if o.Paths, err = rootPaths(p, c.env.Dir, c.paths); err != nil {
+				return err
+			}
+			files, err := p.Diff(ctx, o)
+			if err != nil {
+				return err
+			}
+			if c.json {
+				v := newChangesView()
+				for i := range files {
+					var patch *string
+					if !nameStatus {
+						patch = &files[i].Patch
+					}
+					v.add(files[i].Change, patch)
+				}
+				return c.out.document(v)
+			}
+			c.out.endProgress()
+			return c.out.paged(ctx, c.env, func() error {
+				switch {
+				case nameStatus:
+					for _, d := range files {
+						printChange(c.out, d.Change)
+					}
+				case stat:
+					printStat(c.out, files)
+				default:
+					for _, d := range files {
+						printPatch(c.out, d)
+					}
+				}
+				return nil
+			})
+		},
+	}
+}
+
+// printPatch prints one file's diff. To a terminal control characters of the
+// content are shown escaped; elsewhere the patch keeps its bytes, so that it applies.
+func printPatch(o *output, d engine.FileDiff) {
+	if d.Patch == "" {
+		switch {
+		case d.Binary:
+			o.line("%s", o.color.paint(bold, "Binary file "+escape(d.Path)+" differs"))
+		default:
+			o.line("%s", o.color.paint(bold, modeLine(d)))
+		}
+		return
+	}
+	if !o.outTerm {
+		o.buf.WriteString(d.Patch)
+		return
+	}
+	header := true
+	for _, l := range strings.SplitAfter(d.Patch, "\n") {
+		if l == "" {
+			continue
+		}
+		text, end := strings.CutSuffix(l, "\n")
+		st := plain
+		switch {
+		case strings.HasPrefix(text, "@@"):
+			header, st = false, cyan
+		case header:
+			st = bold
+		case strings.HasPrefix(text, "+"):
+			st = green
+		case strings.HasPrefix(text, "-"):
+			st = red
+		}
+		o.buf.WriteString(o.color.paint(st, escapeLine(strings.TrimSuffix(text, "\r"))))
+		if end {
+			o.buf.WriteByte('\n')
+		}
+	}
+}
+
+// modeLine tells of a change that no patch shows: mode, kind, or an empty file or directory.
+func modeLine(d engine.FileDiff) string {
+	switch {
+	case d.Old == nil:
+		return fmt.Sprintf("new %s %s mode %04o", entryKind(*d.New), escape(d.Path), d.New.Mode)
+	case d.New == nil:
+		return fmt.Sprintf("deleted %s %s mode %04o", entryKind(*d.Old), escape(d.Path), d.Old.Mode)
+	case entryKind(*d.Old) != entryKind(*d.New):
+		return fmt.Sprintf("%s: %s becomes %s", escape(d.Path), entryKind(*d.Old), entryKind(*d.New))
+	case d.Old.Mode != d.New.Mode:
+		return fmt.Sprintf("%s: mode %04o becomes %04o", escape(d.Path), d.Old.Mode, d.New.Mode)
+	}
+	return escape(d.Path) + " differs"
+}
+
+// printStat prints lines per file with a bar, as git does.
+func printStat(o *output, files []engine.FileDiff) {
+	const maxBar = 40
+	longest, most := 0, 1
+	for _, d := range files {
+		longest = max(longest, displaywidth.String(escape(d.Path)))
+		most = max(most, d.Added+d.Deleted)
+	}
+	if w := o.width(); w > 0 {
+		longest = min(longest, max(w-maxBar-12, 20))
+	}
+	added, deleted := 0, 0
+	for _, d := range files {
+		name := clip(escape(d.Path), longest)
+		name += strings.Repeat(" ", longest-displaywidth.String(name))
+		if d.Binary {
+			o.line(" %s | binary", name)
+			continue
+		}
+		added += d.Added
+		deleted += d.Deleted
+		plus, minus := d.Added, d.Deleted
+		if most > maxBar {
+			plus, minus = (plus*maxBar+most-1)/most, (minus*maxBar+most-1)/most
+		}
+		o.line(" %s | %4d %s%s", name, d.Added+d.Deleted,
+			o.color.paint(green, strings.Repeat("+", plus)), o.color.paint(red, strings.Repeat("-", minus)))
+	}
+	if len(files) > 0 {
+		o.line(" %s changed, %s, %s", plural(len(files), "file", "files"),
+			plural(added, "line added", "lines added"), plural(deleted, "line deleted", "lines deleted"))
+	}
+}

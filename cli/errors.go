@@ -1,0 +1,305 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"syscall"
+
+	"rewind/engine"
+	"rewind/engine/settings"
+)
+
+// Exit codes: the contract with scripts.
+const (
+	exitOK          = 0
+	exitFailed      = 1
+	exitUsage       = 2
+	exitPartial     = 3
+	exitNoProject   = 4
+	exitNotFound    = 5
+	exitBusy        = 6
+	exitDamaged     = 7
+	exitRefused     = 8
+	exitInterrupted = 130
+)
+
+// exitMeaning is what help says about a code.
+func exitMeaning(code int) string {
+	switch code {
+	case exitOK:
+		return "done"
+	case exitFailed:
+		return "failed; nothing changed"
+	case exitUsage:
+		return "wrong usage"
+	case exitPartial:
+		return "done in part: some paths could not be captured or restored; they are named"
+	case exitNoProject:
+		return "no project here, not initialised, a refused root, or a store that is not yours"
+	case exitNotFound:
+		return "no such checkpoint or session, or an ambiguous one"
+	case exitBusy:
+		return "somebody else holds the lock"
+	case exitDamaged:
+		return "the store is damaged; rewind verify tells what"
+	case exitRefused:
+		return "refused: would lose something; the hint names the way"
+	case exitInterrupted:
+		return "interrupted"
+	}
+	return ""
+}
+
+// usageError is a wrong command line. Nothing has been touched.
+type usageError struct{ msg, hint string }
+
+func (e *usageError) Error() string { return e.msg }
+
+func usagef(format string, args ...any) error {
+	return &usageError{msg: fmt.Sprintf(format, args...)}
+}
+
+// partialError says that a command did its work but for some paths. The answer has been printed.
+type partialError struct {
+	verb  string // "captured", "restored"
+	paths []engine.Problem
+}
+
+func (e *partialError) Error() string {
+	return fmt.Sprintf("%s could not be %s", plural(len(e.paths), "path", "paths"), e.verb)
+}
+
+// damagedError says that verify or repair found damage. The answer has been printed.
+type damagedError struct {
+	n           int
+	afterRepair bool
+}
+
+func (e *damagedError) Error() string { return plural(e.n, "damage", "damages") + " found" }
+
+// invalidError says that validate found something wrong. The answer has been printed.
+type invalidError struct{ code int }
+
+func (e *invalidError) Error() string { return "not valid" }
+
+// noConversationError: a conversation was asked for, and none was captured.
+type noConversationError struct{ checkpoint string }
+
+func (e *noConversationError) Error() string {
+	if e.checkpoint == "" {
+		return "no conversation was captured"
+	}
+	return "no conversation was captured with " + e.checkpoint
+}
+
+// declinedError: the person said no.
+type declinedError struct{}
+
+func (e *declinedError) Error() string { return "nothing was changed" }
+
+// hintedError is an error for which the command knows a better hint.
+type hintedError struct {
+	error
+	hint string
+}
+
+func (e *hintedError) Unwrap() error { return e.error }
+
+// failure is an error as the person sees it.
+type failure struct {
+	code          int
+	message, hint string
+	warnings      []string
+	document      bool // with --json, an error document is printed
+}
+
+// maxNamed bounds how many paths an error names on the screen; --json has all.
+const maxNamed = 20
+
+// explain is the one place that turns errors into message, hint and exit code.
+func explain(err error) failure {
+	f := failure{code: exitFailed, message: err.Error(), document: true}
+	var (
+		usage     *usageError
+		partial   *partialError
+		damagedIn *damagedError
+		invalid   *invalidError
+		noConv    *noConversationError
+		declined  *declinedError
+	)
+	switch {
+	case errors.Is(err, context.Canceled):
+		f.code, f.message = exitInterrupted, "interrupted"
+	case isBrokenPipe(err):
+		return failure{code: exitFailed}
+	case errors.As(err, &usage):
+		f.code, f.hint = exitUsage, usage.hint
+	case errors.As(err, &partial):
+		return partial.failure()
+	case errors.As(err, &damagedIn):
+		hint := "rewind repair"
+		if damagedIn.afterRepair {
+			hint = "what is named is lost; the other checkpoints can be restored"
+		}
+		return failure{code: exitDamaged, message: damagedIn.Error(), hint: hint}
+	case errors.As(err, &invalid):
+		return failure{code: invalid.code}
+	case errors.As(err, &noConv):
+		f.code, f.hint = exitNotFound, "--code-only puts the files back without it"
+	case errors.As(err, &declined):
+		f.hint = "--yes answers the question"
+	default:
+		explainEngine(err, &f)
+	}
+	var hinted *hintedError
+	if errors.As(err, &hinted) {
+		f.hint = hinted.hint
+	}
+	return f
+}
+
+// explainEngine knows the engine's typed errors.
+func explainEngine(err error, f *failure) {
+	var (
+		notInit   *engine.NotInitializedError
+		refused   *engine.RefusedRootError
+		foreign   *engine.ForeignStoreError
+		moved     *engine.MovedError
+		vanished  *engine.VanishedError
+		future    *engine.FutureFormatError
+		damaged   *engine.DamagedStoreError
+		noCkpt    *engine.NoCheckpointError
+		ambiguous *engine.AmbiguousError
+		noPath    *engine.NoPathError
+		outside   *engine.OutsideError
+		badName   *engine.BadNameError
+		taken     *engine.NameTakenError
+		busy      *engine.BusyError
+		diskFull  *engine.DiskFullError
+		wouldLose *engine.RefusedError
+		nothing   *engine.NothingError
+		readOnly  *engine.ReadOnlyError
+		noKey     *settings.KeyError
+		badValue  *settings.ValueError
+		notJSON   *settings.NotJSONError
+	)
+	switch {
+	case errors.As(err, &notInit):
+		f.code, f.hint = exitNoProject, "rewind init"
+	case errors.As(err, &refused):
+		f.code, f.hint = exitNoProject, "cd to the project, or name it: rewind init --root "+shellQuote(refused.Root)
+	case errors.As(err, &foreign):
+		f.code, f.hint = exitNoProject, "if you know where it comes from: rewind init --trust"
+		if foreign.OtherUser {
+			f.hint = "run rewind as the user who owns the store"
+		}
+	case errors.As(err, &moved):
+		f.code, f.hint = exitNoProject, "rewind init --adopt "+shellQuote(moved.Store)
+	case errors.As(err, &vanished):
+		f.code, f.hint = exitDamaged, "put the store back from a backup, or start anew: rewind init"
+	case errors.As(err, &future):
+		f.hint = "install a newer rewind"
+	case errors.As(err, &damaged):
+		f.code, f.hint = exitDamaged, "rewind verify"
+	case errors.As(err, &noCkpt):
+		f.code, f.hint = exitNotFound, "rewind list"
+	case errors.As(err, &ambiguous):
+		f.code = exitNotFound
+		if len(ambiguous.Matches) > 0 {
+			f.hint = "write more of it: " + strings.Join(firstN(ambiguous.Matches, 8), ", ")
+		}
+	case errors.As(err, &noPath):
+		f.hint = "rewind ls shows what a checkpoint holds"
+	case errors.As(err, &outside):
+		f.code, f.hint = exitUsage, "paths are relative to the working directory and lie inside the project"
+	case errors.As(err, &badName):
+		f.code, f.hint = exitUsage, "a name has letters, digits, '.', '_' and '-', and begins with a letter or digit"
+	case errors.As(err, &taken):
+		f.hint = "take another name, or free it: rewind rename " + taken.Checkpoint + " ''"
+	case errors.As(err, &busy):
+		f.code, f.hint = exitBusy, "try again when the other rewind has finished"
+	case errors.As(err, &diskFull):
+		f.hint = "free some space, or rewind gc, or lower the floor: rewind config minFreeDisk"
+	case errors.As(err, &wouldLose):
+		f.code = exitRefused
+		f.warnings = namePaths(wouldLose.Paths)
+		if wouldLose.Forcible {
+			f.hint = "--force goes on; a safety checkpoint is taken first"
+		}
+	case errors.As(err, &nothing):
+		f.hint = "rewind log shows the operations, rewind list the checkpoints"
+	case errors.As(err, &readOnly):
+		f.hint = "look at the owner and the permissions of the store: rewind status"
+	case errors.As(err, &noKey):
+		f.code, f.hint = exitUsage, "rewind config lists the settings"
+		if near := nearest(noKey.Key, noKey.Known); near != "" {
+			f.hint = "rewind config " + near
+		}
+	case errors.As(err, &badValue):
+		f.code = exitUsage
+	case errors.As(err, &notJSON):
+		f.hint = "the file was left as it is; correct it by hand"
+	case errors.Is(err, syscall.ENOSPC):
+		f.message, f.hint = "no space is left on the disk: "+err.Error(), "rewind gc"
+	}
+}
+
+func (e *partialError) failure() failure {
+	f := failure{code: exitPartial, message: e.Error()}
+	for _, p := range firstN(e.paths, maxNamed) {
+		f.warnings = append(f.warnings, p.Path+": "+p.Reason)
+	}
+	if n := len(e.paths) - maxNamed; n > 0 {
+		f.warnings = append(f.warnings, fmt.Sprintf("and %d more, all of them with --json", n))
+	}
+	return f
+}
+
+func namePaths(paths []string) []string {
+	out := append([]string(nil), firstN(paths, maxNamed)...)
+	if n := len(paths) - maxNamed; n > 0 {
+		out = append(out, fmt.Sprintf("and %d more", n))
+	}
+	return out
+}
+
+func firstN[T any](s []T, n int) []T {
+	if len(s) > n {
+		return s[:n]
+	}
+	return s
+}
+
+// failed are the problems that make a result partial: the rest is policy.
+func failed(problems []engine.Problem) []engine.Problem {
+	var out []engine.Problem
+	for _, p := range problems {
+		if p.Failed {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// isBrokenPipe: the reader of stdout has gone; that is its right.
+func isBrokenPipe(err error) bool { return errors.Is(err, syscall.EPIPE) }
+
+// shellQuote makes a word that a person can paste into a shell.
+func shellQuote(s string) string {
+	safe := s != ""
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		switch {
+		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9':
+		case strings.IndexByte("/._-+=:,@%", c) >= 0, c >= 0x80:
+		default:
+			safe = false
+		}
+	}
+	if safe {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}

@@ -1,0 +1,201 @@
+package cli
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"rewind/engine"
+)
+
+func newExport() *command {
+	var file, format string
+	return &command{
+		name:  "export",
+		usage: "<ckpt> [-o FILE] [--format tar.gz|tar.zst|tar] [-- path…]",
+		short: "write a checkpoint as an archive",
+		long: "Writes an archive of the checkpoint to stdout (tar.gz), or to a file in the format of\n" +
+			"its suffix. The same checkpoint gives the same bytes. A file is written aside and\n" +
+			"renamed, so it is never there half.",
+		examples: []example{
+			{"rewind export last -o project.tar.zst", "to a file"},
+			{"rewind export v1 | tar tzv", "to a pipe"},
+			{"rewind export last --format tar -- src | tar x -C /elsewhere", "one directory"},
+		},
+		exits:   []int{exitNotFound, exitDamaged},
+		minArgs: 1, maxArgs: 1, paths: true,
+		flags: func(f *pflag.FlagSet) {
+			f.StringVarP(&file, "output", "o", "", "write to this `file`; - is stdout")
+			f.StringVar(&format, "format", "", "`tar.gz|tar.zst|tar` (default: by the file's suffix, else tar.gz)")
+		},
+		run: func(ctx context.Context, c *call) error {
+			if file == "-" {
+				file = ""
+			}
+			o := engine.ExportOptions{}
+			var err error
+			if o.Format, err = exportFormat(format, file); err != nil {
+				return err
+			}
+			switch {
+			case file == "" && c.json:
+				return &usageError{msg: "--json needs a file, since the archive goes to stdout", hint: "rewind export " + c.args[0] + " -o FILE --json"}
+			case file == "" && c.out.outTerm:
+				return &usageError{msg: "an archive is not written to a terminal", hint: "rewind export " + c.args[0] + " -o FILE"}
+			}
+			if file != "" {
+				if file, err = outputFile(c.env.Dir, file); err != nil {
+					return err
+				}
+			}
+			p, l, err := c.checkpoint(ctx, 0)
+			if err != nil {
+				return err
+			}
+			o.Checkpoint = l.Checkpoint
+			if o.Paths, err = rootPaths(p, c.env.Dir, c.paths); err != nil {
+				return err
+			}
+			if file == "" {
+				return p.Export(ctx, c.out.buf, o)
+			}
+			w := &asideFile{file: file}
+			if err := p.Export(ctx, w, o); err != nil {
+				w.abort()
+				return err
+			}
+			if err := w.commit(); err != nil {
+				return err
+			}
+			c.out.endProgress()
+			if c.json {
+				return c.out.document(exportView{l.ID.String(), viewPath(filepath.ToSlash(file)), o.Format, w.n})
+			}
+			c.out.summary("Exported %s to %s: %s.", l.ID, escape(file), formatSize(w.n))
+			return nil
+		},
+	}
+}
+
+type exportView struct {
+	Checkpoint string `json:"checkpoint"`
+	pathView
+	Format string `json:"format"`
+	Bytes  int64  `json:"bytes"`
+}
+
+// exportFormat is the flag's, else the suffix's.
+func exportFormat(flag, file string) (string, error) {
+	switch flag {
+	case "tar.gz", "tar.zst", "tar":
+		return flag, nil
+	case "tgz":
+		return "tar.gz", nil
+	case "":
+	default:
+		return "", usagef("--format is tar.gz, tar.zst or tar, not %q", flag)
+	}
+	if file == "" {
+		return "tar.gz", nil
+	}
+	for _, s := range []struct{ suffix, format string }{
+		{".tar.gz", "tar.gz"}, {".tgz", "tar.gz"}, {".tar.zst", "tar.zst"}, {".tzst", "tar.zst"}, {".tar", "tar"},
+	} {
+		if strings.HasSuffix(strings.ToLower(file), s.suffix) {
+			return s.format, nil
+		}
+	}
+	return "", &usageError{msg: fmt.Sprintf("the suffix of %q names no format", file), hint: "end it with .tar.gz, .tar.zst or .tar, or add --format"}
+}
+
+// outputFile makes the path absolute, and refuses one that cannot be written to before any work is done.
+func outputFile(dir, file string) (string, error) {
+	if !filepath.IsAbs(file) {
+		file = filepath.Join(dir, file)
+	}
+	if st, err := os.Stat(file); err == nil && st.IsDir() {
+		return "", usagef("%q is a directory", file)
+	}
+	if _, err := os.Stat(filepath.Dir(file)); err != nil {
+		return "", usagef("%q: the directory is not there", file)
+	}
+	return file, nil
+}
+
+// asideFile is written under another name in the same directory and renamed at
+// the end. Nothing is opened before the first byte comes, so that a call that
+// fails leaves an older file alone. What is no regular file (a device, a FIFO)
+// is written directly.
+type asideFile struct {
+	file string
+	tmp  string // "" when written directly
+	f    *os.File
+	n    int64
+}
+
+func (a *asideFile) Write(b []byte) (int, error) {
+	if a.f == nil {
+		if err := a.open(); err != nil {
+			return 0, err
+		}
+	}
+	n, err := a.f.Write(b)
+	a.n += int64(n)
+	return n, err
+}
+
+func (a *asideFile) open() (err error) {
+	if st, err := os.Stat(a.file); err == nil && !st.Mode().IsRegular() {
+		a.f, err = os.OpenFile(a.file, os.O_WRONLY, 0)
+		return err
+	}
+	var random [6]byte
+	rand.Read(random[:]) // never fails
+	tmp := filepath.Join(filepath.Dir(a.file), "."+filepath.Base(a.file)+"."+hex.EncodeToString(random[:])+".tmp")
+	if a.f, err = os.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666); err == nil {
+		a.tmp = tmp
+	}
+	return err
+}
+
+// commit puts the file in its place.
+func (a *asideFile) commit() error {
+	if a.f == nil {
+		if err := a.open(); err != nil {
+			return err
+		}
+	}
+	if a.tmp == "" {
+		return a.f.Close()
+	}
+	if err := errors.Join(a.f.Sync(), a.f.Close()); err != nil {
+		a.remove()
+		return err
+	}
+	if err := os.Rename(a.tmp, a.file); err != nil {
+		a.remove()
+		return err
+	}
+	return nil
+}
+
+func (a *asideFile) abort() {
+	if a.f != nil {
+		a.f.Close()
+		a.remove()
+	}
+}
+
+func (a *asideFile) remove() {
+	if a.tmp != "" {
+		// A file that cannot be removed has a name that says what it is.
+		_ = os.Remove(a.tmp)
+	}
+}

@@ -1,0 +1,98 @@
+package cli
+
+import (
+	"context"
+
+	"github.com/spf13/pflag"
+
+	"rewind/engine"
+)
+
+func newGC() *command {
+	var (
+		o            engine.GCOptions
+		age, maxSize string
+	)
+	return &command{
+		name:  "gc",
+		usage: "[--keep N] [--max-age D] [--max-size S] [--dry-run]",
+		short: "remove old checkpoints and free their space",
+		long: "Removes what the flags, else the settings under retention, no longer keep, then frees\n" +
+			"space. Pinned and named checkpoints stay, and those that operations still need.",
+		examples: []example{
+			{"rewind gc --dry-run", "what would go"},
+			{"rewind gc --max-age 30d", "all that is older than 30 days"},
+			{"rewind gc --keep 100 --max-size 5GB", "at most 100 checkpoints and 5 GB"},
+		},
+		exits: []int{exitBusy, exitDamaged, exitRefused},
+		flags: func(f *pflag.FlagSet) {
+			f.IntVar(&o.Keep, "keep", 0, "keep the newest `N` checkpoints")
+			f.StringVar(&age, "max-age", "", "keep checkpoints up to this `age`: 12h, 30d, 2w")
+			f.StringVar(&maxSize, "max-size", "", "keep the store below this `size`: 500M, 5GB, 10GiB")
+			f.BoolVarP(&o.DryRun, "dry-run", "n", false, "print what would go, and remove nothing")
+		},
+		run: func(ctx context.Context, c *call) error {
+			if err := gcArgs(c, &o, age, maxSize); err != nil {
+				return err
+			}
+			p, err := c.open(ctx)
+			if err != nil {
+				return err
+			}
+			done, err := p.GC(ctx, o)
+			if err != nil {
+				return err
+			}
+			c.out.endProgress()
+			if c.json {
+				v := gcView{Removed: make([]string, len(done.Removed)), Kept: done.Kept, Freed: done.Freed, DryRun: done.DryRun}
+				for i, id := range done.Removed {
+					v.Removed[i] = id.String()
+				}
+				return c.out.document(v)
+			}
+			removed, freed := "Removed", "freed"
+			if done.DryRun {
+				removed, freed = "Would remove", "would free about"
+			}
+			c.out.summary("%s %s, kept %d, %s %s.", removed, plural(len(done.Removed), "checkpoint", "checkpoints"),
+				done.Kept, freed, formatSize(done.Freed))
+			if c.verbose || done.DryRun {
+				for _, id := range done.Removed {
+					c.out.summary("  %s", id)
+				}
+			}
+			return nil
+		},
+	}
+}
+
+func gcArgs(c *call, o *engine.GCOptions, age, maxSize string) (err error) {
+	if c.flags.Changed("keep") && o.Keep < 1 {
+		return usagef("--keep is 1 or more, not %d", o.Keep)
+	}
+	if c.flags.Changed("max-age") {
+		if o.MaxAge, err = parseAge(age); err != nil {
+			return err
+		}
+		if o.MaxAge <= 0 {
+			return usagef("--max-age is more than nothing")
+		}
+	}
+	if c.flags.Changed("max-size") {
+		if o.MaxSize, err = parseSize(maxSize); err != nil {
+			return err
+		}
+		if o.MaxSize <= 0 {
+			return usagef("--max-size is more than nothing")
+		}
+	}
+	return nil
+}
+
+type gcView struct {
+	Removed []string `json:"removed"`
+	Kept    int      `json:"kept"`
+	Freed   int64    `json:"freed_bytes"`
+	DryRun  bool     `json:"dry_run"`
+}

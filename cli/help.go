@@ -1,0 +1,152 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"runtime/debug"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+)
+
+func newHelp() *command {
+	return &command{
+		name:  "help",
+		usage: "[command]",
+		short: "show help",
+		long:  "Shows the commands, or one command's flags, examples and exit codes.",
+		examples: []example{
+			{"rewind help", "all commands"},
+			{"rewind help restore", "one command"},
+		},
+		maxArgs: 1,
+		run: func(_ context.Context, c *call) error {
+			if len(c.args) == 0 {
+				return printOverview(c.out)
+			}
+			cmd := lookup(c.args[0])
+			if cmd == nil {
+				return unknownCommand(c.args[0])
+			}
+			return printHelp(c.out, cmd)
+		},
+	}
+}
+
+func printOverview(o *output) error {
+	o.line("rewind takes checkpoints of a project and puts them back, exactly.")
+	o.line("")
+	o.line("Usage: rewind [command] [flags]")
+	o.line("")
+	o.line("Without a command: the picker at a terminal, status elsewhere.")
+	o.line("")
+	o.line("Commands:")
+	for _, e := range entries() {
+		if !e.hidden {
+			o.line("  %s %s", pad(e.name, 13), e.make().short)
+		}
+	}
+	o.line("")
+	o.line("Flags of every command:")
+	o.buf.WriteString(globalUsages())
+	o.line("")
+	o.line("Naming a checkpoint: last, prev, a number as list shows it, a name, an id or four or")
+	o.line("more letters of it, @{5m}, @{2026-11-20 14:30}, prompt~1.")
+	o.line("")
+	o.line("rewind help <command> tells more.")
+	return nil
+}
+
+func printHelp(o *output, cmd *command) error {
+	usage := "rewind " + cmd.name
+	if cmd.usage != "" {
+		usage += " " + cmd.usage
+	}
+	o.line("Usage: %s", usage)
+	o.line("")
+	o.line("%s", cmd.long)
+	own := newFlagSet(cmd.name)
+	if cmd.flags != nil {
+		cmd.flags(own)
+	}
+	if own.HasFlags() {
+		o.line("")
+		o.line("Flags:")
+		o.buf.WriteString(own.FlagUsages())
+	}
+	o.line("")
+	o.line("Flags of every command:")
+	o.buf.WriteString(globalUsages())
+	if len(cmd.examples) > 0 {
+		o.line("")
+		o.line("Examples:")
+		for _, e := range cmd.examples {
+			o.line("  %s", e.line)
+			o.line("      %s", e.does)
+		}
+	}
+	o.line("")
+	o.line("Exit codes:")
+	for _, code := range cmd.exitCodes() {
+		o.line("  %3d  %s", code, exitMeaning(code))
+	}
+	return nil
+}
+
+func globalUsages() string {
+	f := pflag.NewFlagSet("", pflag.ContinueOnError)
+	f.SortFlags = false
+	new(globals).define(f)
+	return f.FlagUsages()
+}
+
+// exitCodes are those that the command can end with, in order.
+func (c *command) exitCodes() []int {
+	codes := append([]int{exitOK, exitFailed, exitUsage, exitInterrupted}, c.exits...)
+	if c.name != "help" && c.name != "completion" {
+		codes = append(codes, exitNoProject)
+	}
+	slices.Sort(codes)
+	return slices.Compact(codes)
+}
+
+// Version is set by the linker (-ldflags "-X rewind/cli.Version=1.2.3"); without
+// that the build information tells.
+var Version string
+
+func printVersion(o *output) error {
+	v := versionText()
+	if o.json {
+		return o.document(struct {
+			Version string `json:"version"`
+		}{v})
+	}
+	o.line("rewind %s", v)
+	return nil
+}
+
+func versionText() string {
+	if Version != "" {
+		return Version
+	}
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "unknown"
+	}
+	v := strings.Trim(info.Main.Version, "()")
+	if v == "" {
+		v = "devel"
+	}
+	settings := map[string]string{}
+	for _, s := range info.Settings {
+		settings[s.Key] = s.Value
+	}
+	if rev := settings["vcs.revision"]; v == "devel" && rev != "" {
+		v = fmt.Sprintf("devel %.12s", rev)
+		if settings["vcs.modified"] == "true" {
+			v += " modified"
+		}
+	}
+	return v
+}

@@ -1,0 +1,89 @@
+package cli
+
+import (
+	"context"
+	"errors"
+
+	"github.com/spf13/pflag"
+
+	"rewind/engine"
+)
+
+func newInit() *command {
+	var (
+		o    engine.InitOptions
+		mode string
+	)
+	return &command{
+		name:  "init",
+		usage: "[--mode project|global] [--tier T] [--no-save] [--adopt STORE] [--trust]",
+		short: "make the store and the first checkpoint",
+		long: "Makes a store for the project and takes its first checkpoint. Where a store is\n" +
+			"already, says so and changes nothing.",
+		examples: []example{
+			{"rewind init", "a store in .agent/rewind of this project"},
+			{"rewind init --mode global", "the store goes below ~/.rewind instead"},
+			{"rewind init --adopt ~/.rewind/storage/4f2a", "the project has moved: take its store along"},
+		},
+		exits: []int{exitPartial, exitBusy, exitDamaged, exitRefused},
+		flags: func(f *pflag.FlagSet) {
+			f.StringVar(&mode, "mode", "", "where the store lies: `project|global` (default: as configured)")
+			f.StringVar(&o.Tier, "tier", "", "minimal, balanced or aggressive, by `name`")
+			f.BoolVar(&o.NoSave, "no-save", false, "take no first checkpoint")
+			f.StringVar(&o.Adopt, "adopt", "", "take over a global `store` whose project has moved")
+			f.BoolVar(&o.Trust, "trust", false, "use a store that another account or a repository brought")
+			f.BoolVar(&o.Force, "force", false, "make a store also on a file system that cannot be relied on")
+		},
+		run: func(ctx context.Context, c *call) error {
+			switch engine.Mode(mode) {
+			case "", engine.ProjectMode, engine.GlobalMode:
+				o.Mode = engine.Mode(mode)
+			default:
+				return usagef("--mode is project or global, not %q", mode)
+			}
+			o.OpenOptions = c.openOptions()
+			return runInit(ctx, c, o)
+		},
+	}
+}
+
+// initView is savedView for init, which may have saved nothing.
+type initView struct {
+	*savedView
+	Root    string `json:"root"`
+	Store   string `json:"store"`
+	Mode    string `json:"mode"`
+	Created bool   `json:"created"`
+}
+
+func runInit(ctx context.Context, c *call, o engine.InitOptions) error {
+	p, saved, created, err := engine.Init(ctx, o)
+	if p != nil {
+		c.project = p
+	}
+	if err != nil {
+		var refused *engine.RefusedRootError
+		if errors.As(err, &refused) && o.Root != "" {
+			return &hintedError{err, "--force makes one all the same"}
+		}
+		return err
+	}
+	if c.json {
+		v := initView{Root: p.Root(), Store: p.StoreDir(), Mode: string(p.Mode()), Created: created}
+		if saved != nil {
+			s := viewSaved(saved)
+			v.savedView = &s
+		}
+		if err := c.out.document(v); err != nil {
+			return err
+		}
+	} else if created {
+		c.out.summary("Initialised %s.", escape(p.StoreDir()))
+	} else {
+		c.out.summary("Already initialised: %s.", escape(p.StoreDir()))
+	}
+	if saved == nil {
+		return nil
+	}
+	return reportSaved(c, saved)
+}

@@ -1,0 +1,162 @@
+package cli
+
+import (
+	"context"
+	"strconv"
+
+	"github.com/spf13/pflag"
+
+	"rewind/engine"
+)
+
+func newList() *command {
+	var (
+		o       engine.ListOptions
+		oneline bool
+	)
+	return &command{
+		name:  "list",
+		usage: "[--all] [--session S] [--limit N] [--oneline]",
+		short: "show the checkpoints, newest first",
+		long: "Shows the newest 20 checkpoints: number, id, age, why it was taken, the prompt or\n" +
+			"description, +added ~changed -deleted files, and whether it holds a conversation.\n" +
+			"The number, the id, four or more letters of it, or the name can be given to every\n" +
+			"command that wants a checkpoint. A * marks pinned ones.",
+		examples: []example{
+			{"rewind list", "the newest 20"},
+			{"rewind list --limit 0", "all of them"},
+			{"rewind list --all", "safety checkpoints too"},
+			{"rewind list --json | jq -r '.checkpoints[].id'", "for scripts"},
+		},
+		exits: []int{exitDamaged},
+		flags: func(f *pflag.FlagSet) {
+			f.BoolVar(&o.All, "all", false, "no limit, and the checkpoints that restores took for safety")
+			f.IntVar(&o.Limit, "limit", 20, "how many, 0 for all: `N`")
+			f.BoolVar(&oneline, "oneline", false, "id and text only")
+		},
+		run: func(ctx context.Context, c *call) error {
+			if o.Limit < 0 {
+				return usagef("--limit is 0 or more, not %d", o.Limit)
+			}
+			if o.All && !c.flags.Changed("limit") {
+				o.Limit = 0
+			}
+			o.Session = c.session
+			p, err := c.open(ctx)
+			if err != nil {
+				return err
+			}
+			checkpoints, err := p.List(ctx, o)
+			if err != nil {
+				return err
+			}
+			if c.json {
+				v := struct {
+					Checkpoints []checkpointView `json:"checkpoints"`
+				}{make([]checkpointView, len(checkpoints))}
+				for i, l := range checkpoints {
+					v.Checkpoints[i] = viewCheckpoint(l)
+				}
+				return c.out.document(v)
+			}
+			if len(checkpoints) == 0 {
+				c.out.hint("no checkpoints yet: rewind save")
+				return nil
+			}
+			return c.out.paged(ctx, c.env, func() error {
+				if oneline {
+					listOneline(c.out, checkpoints)
+				} else {
+					listTable(c.out, checkpoints)
+				}
+				return nil
+			})
+		},
+	}
+}
+
+func listOneline(o *output, checkpoints []engine.Listed) {
+	for _, l := range checkpoints {
+		id := l.ID.String()
+		text := clip(checkpointText(l), limit(o.width()-len(id)-1))
+		if text == "" {
+			o.line("%s", o.color.paint(yellow, id))
+			continue
+		}
+		o.line("%s %s", o.color.paint(yellow, id), text)
+	}
+}
+
+// limit keeps 0, no limit, apart from a width that became too small.
+func limit(width int) int {
+	if width <= 0 {
+		return 1 << 30
+	}
+	return width
+}
+
+func listTable(o *output, checkpoints []engine.Listed) {
+	t := table{
+		width: o.width(),
+		columns: []column{
+			{title: "#", right: true},
+			{title: "ID", style: yellow},
+			{title: "AGE", right: true},
+			{title: "WHY", style: cyan},
+			{title: "TEXT", flex: true},
+			{title: "CHANGES"},
+			{title: "CHAT"},
+		},
+	}
+	for _, l := range checkpoints {
+		t.rows = append(t.rows, listRow(o, l))
+	}
+	t.write(o.color, func(s string) { o.line("%s", s) })
+}
+
+// shortID is how many letters of an id are shown: 32 bits, and any unambiguous prefix will do.
+const shortID = 8
+
+func listRow(o *output, l engine.Listed) []string {
+	n := ""
+	if l.N > 0 {
+		n = strconv.Itoa(l.N)
+	}
+	if l.Pinned {
+		n += "*"
+	}
+	changes := changeCounts(l.Added, l.Modified, l.Deleted)
+	if l.Partial > 0 {
+		changes += " !" + utoa(l.Partial)
+	}
+	chat := ""
+	if l.Transcript != nil {
+		chat = formatSize(int64(l.Transcript.Offset))
+	}
+	return []string{n, l.ID.String()[:shortID], formatAge(o.now().Sub(l.Time)), reason(l), checkpointText(l), changes, chat}
+}
+
+// reason is why a checkpoint was taken: the tool, else the kind.
+func reason(l engine.Listed) string {
+	if l.Tool != "" {
+		return escape(l.Tool)
+	}
+	return escape(string(l.Kind))
+}
+
+// checkpointText is name, description and first line of the prompt, as far as there are any.
+func checkpointText(l engine.Listed) string {
+	text := firstLine(l.Description)
+	if text == "" {
+		text = firstLine(l.Prompt)
+	}
+	switch {
+	case l.Name == "":
+		return text
+	case text == "":
+		return "[" + escape(l.Name) + "]"
+	}
+	return "[" + escape(l.Name) + "] " + text
+}
+
+func utoa(n uint64) string { return strconv.FormatUint(n, 10) }

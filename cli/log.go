@@ -1,0 +1,91 @@
+package cli
+
+import (
+	"context"
+
+	"github.com/spf13/pflag"
+)
+
+func newLog() *command {
+	var limit int
+	return &command{
+		name:  "log",
+		usage: "[--limit N]",
+		short: "show the operations, newest first",
+		long: "Shows what changed the project or the store: restores, undos, gc, forget, repair. For\n" +
+			"each the time, its checkpoint, and the safety checkpoint that was taken before it.",
+		examples: []example{
+			{"rewind log", "the newest 20"},
+			{"rewind undo-restore", "take the newest restore back"},
+		},
+		exits: []int{exitDamaged},
+		flags: func(f *pflag.FlagSet) {
+			f.IntVar(&limit, "limit", 20, "how many, 0 for all: `N`")
+		},
+		run: func(ctx context.Context, c *call) error {
+			if limit < 0 {
+				return usagef("--limit is 0 or more, not %d", limit)
+			}
+			p, err := c.open(ctx)
+			if err != nil {
+				return err
+			}
+			ops, err := p.Operations(ctx, limit)
+			if err != nil {
+				return err
+			}
+			v := logView{Operations: make([]operationView, len(ops))}
+			t := table{
+				width: c.out.width(),
+				columns: []column{{title: "TIME"}, {title: "WHAT", style: cyan}, {title: "CHECKPOINT", style: yellow},
+					{title: "SAFETY", style: yellow}, {title: "TRANSCRIPT BACKUP", flex: true}},
+			}
+			for i, op := range ops {
+				v.Operations[i] = operationView{
+					Seq: op.Seq, Time: viewTime(op.Time), Kind: string(op.Kind), Checkpoint: viewID(op.Checkpoint),
+					Backup: viewID(op.Safety), TranscriptBackup: orNull(op.TranscriptBackup),
+				}
+				t.rows = append(t.rows, []string{op.Time.Local().Format("2006-01-02 15:04:05"), escape(string(op.Kind)),
+					deref(viewID(op.Checkpoint)), deref(viewID(op.Safety)), escape(op.TranscriptBackup)})
+			}
+			if c.json {
+				return c.out.document(v)
+			}
+			if len(ops) == 0 {
+				c.out.hint("no operations yet")
+				return nil
+			}
+			return c.out.paged(ctx, c.env, func() error {
+				t.write(c.out.color, func(s string) { c.out.line("%s", s) })
+				return nil
+			})
+		},
+	}
+}
+
+type logView struct {
+	Operations []operationView `json:"operations"`
+}
+
+type operationView struct {
+	Seq              uint64  `json:"seq"`
+	Time             string  `json:"time"`
+	Kind             string  `json:"kind"`
+	Checkpoint       *string `json:"checkpoint"`
+	Backup           *string `json:"backup_checkpoint"`
+	TranscriptBackup *string `json:"transcript_backup"`
+}
+
+func orNull(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}
+
+func deref(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
+}

@@ -1,0 +1,117 @@
+package cli
+
+import (
+	"context"
+	"io/fs"
+
+	"rewind/engine"
+	"rewind/manifest"
+)
+
+func newLs() *command {
+	return &command{
+		name:  "ls",
+		usage: "<ckpt> [path]",
+		short: "list the paths of a checkpoint",
+		long:  "Lists everything at and below the path (default: the whole project): mode, size, path.",
+		examples: []example{
+			{"rewind ls last", "everything"},
+			{"rewind ls 3 src", "one directory"},
+			{"rewind ls last --json", "with the hash of each file"},
+		},
+		exits:   []int{exitNotFound, exitDamaged},
+		minArgs: 1, maxArgs: 2, paths: true,
+		run: func(ctx context.Context, c *call) error {
+			args, err := c.onePath(1, false)
+			if err != nil {
+				return err
+			}
+			p, l, err := c.checkpoint(ctx, 0)
+			if err != nil {
+				return err
+			}
+			path := ""
+			if args != "" {
+				if path, err = rootPath(p.Root(), c.env.Dir, args); err != nil {
+					return err
+				}
+			}
+			entries := []engine.TreeEntry{}
+			err = p.Tree(ctx, l.Checkpoint, path, func(e engine.TreeEntry) error {
+				if e.Path != "" {
+					entries = append(entries, e)
+				}
+				return nil
+			})
+			if err != nil {
+				return err
+			}
+			if c.json {
+				v := struct {
+					Entries []entryView `json:"entries"`
+				}{make([]entryView, len(entries))}
+				for i, e := range entries {
+					v.Entries[i] = viewEntry(e)
+				}
+				return c.out.document(v)
+			}
+			return c.out.paged(ctx, c.env, func() error {
+				printEntries(c.out, entries)
+				return nil
+			})
+		},
+	}
+}
+
+// onePath takes the path that may follow the checkpoint, before or after --.
+func (c *call) onePath(at int, required bool) (string, error) {
+	given := append(append([]string(nil), c.args[min(at, len(c.args)):]...), c.paths...)
+	switch {
+	case len(given) > 1:
+		return "", &usageError{msg: "unexpected argument " + quote(given[1]), hint: "rewind " + c.name + " " + c.cmd.usage}
+	case len(given) == 1:
+		if given[0] == "" {
+			return "", usagef("an empty path is no path")
+		}
+		return given[0], nil
+	case required:
+		return "", &usageError{msg: "too few arguments", hint: "rewind " + c.name + " " + c.cmd.usage}
+	}
+	return "", nil
+}
+
+// printEntries is like ls -l, as far as a checkpoint knows it.
+func printEntries(o *output, entries []engine.TreeEntry) {
+	for _, e := range entries {
+		mode := fs.FileMode(e.Mode & 0o777)
+		name := escape(e.Path)
+		switch e.Kind {
+		case manifest.Symlink:
+			mode = fs.ModeSymlink | 0o777
+			name = o.color.paint(cyan, name) + " -> " + escape(e.Target)
+		case manifest.Subdir:
+			mode |= fs.ModeDir
+			name = o.color.paint(blue, name+"/")
+		}
+		mode |= specialBits(e.Mode)
+		size := utoa(e.Size)
+		if e.Kind == manifest.Subdir || e.Kind == manifest.Symlink {
+			size = "-"
+		}
+		o.line("%s %12s  %s", mode, size, name)
+	}
+}
+
+func specialBits(mode uint32) fs.FileMode {
+	var m fs.FileMode
+	if mode&0o4000 != 0 {
+		m |= fs.ModeSetuid
+	}
+	if mode&0o2000 != 0 {
+		m |= fs.ModeSetgid
+	}
+	if mode&0o1000 != 0 {
+		m |= fs.ModeSticky
+	}
+	return m
+}

@@ -1,0 +1,182 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"rewind/engine"
+)
+
+// Stdio is where a call reads and writes. Files that are terminals get colours,
+// questions and progress lines; all others get plain text.
+type Stdio struct {
+	In       io.Reader
+	Out, Err io.Writer
+}
+
+// Main runs one call of rewind and returns its exit code. args[0] is the
+// program's name. It never exits the process and never panics on its own account.
+func Main(args []string, env engine.Env, stdio Stdio) int {
+	// hook is dispatched here, before flags and tables, when it comes.
+	var rest []string
+	if len(args) > 0 {
+		rest = args[1:]
+	}
+	ctx, stop := interruptible()
+	defer stop()
+	return run(ctx, rest, env, stdio)
+}
+
+// globals are the flags that every command has.
+type globals struct {
+	root, session                 string
+	json, quiet, verbose, noColor bool
+	help, version                 bool
+}
+
+func (g *globals) define(f *pflag.FlagSet) {
+	f.BoolVar(&g.json, "json", g.json, "print one JSON document")
+	f.BoolVarP(&g.quiet, "quiet", "q", g.quiet, "print no summaries and no progress")
+	f.BoolVarP(&g.verbose, "verbose", "v", g.verbose, "say more on stderr")
+	f.BoolVar(&g.noColor, "no-color", g.noColor, "no colours, as with $NO_COLOR")
+	f.StringVar(&g.root, "root", g.root, "the project's `directory` (default: found from the working directory)")
+	f.StringVar(&g.session, "session", g.session, "the agent's session, by `id`")
+	f.BoolVarP(&g.help, "help", "h", false, "show this help")
+	f.BoolVar(&g.version, "version", g.version, "print the version")
+}
+
+// run is Main with a context.
+func run(ctx context.Context, args []string, env engine.Env, stdio Stdio) int {
+	var g globals
+	// A broken command line must still be answered in JSON when JSON was asked for.
+	o := newOutput(stdio, env, asksJSON(args))
+
+	front := newFlagSet("rewind")
+	front.SetInterspersed(false)
+	g.define(front)
+	if err := front.Parse(args); err != nil {
+		return o.fail(flagError(err, "rewind"))
+	}
+	o.configure(g, env)
+	rest := front.Args()
+	switch {
+	case g.version:
+		return o.finish(printVersion(o))
+	case len(rest) == 0 && g.help:
+		return o.finish(printOverview(o))
+	case len(rest) == 0 && o.interactive() && !g.json:
+		rest = []string{"pick"}
+	case len(rest) == 0:
+		rest = []string{"status"}
+	}
+	return runCommand(ctx, rest[0], rest[1:], g, env, o)
+}
+
+func runCommand(ctx context.Context, name string, args []string, g globals, env engine.Env, o *output) int {
+	if name == completeName { // what the completion scripts call: its words are not flags of ours
+		return o.finish(complete(ctx, args, env, o))
+	}
+	cmd := lookup(name)
+	if cmd == nil {
+		return o.fail(unknownCommand(name))
+	}
+	c := &call{cmd: cmd, name: name, env: env, out: o}
+	f := newFlagSet(cmd.name)
+	if cmd.flags != nil {
+		cmd.flags(f)
+	}
+	own := f
+	f = newFlagSet(cmd.name)
+	f.AddFlagSet(own)
+	help := g.help
+	g.define(f)
+	if err := f.Parse(args); err != nil {
+		return o.fail(flagError(err, "rewind "+name))
+	}
+	o.configure(g, env)
+	switch {
+	case g.help || help:
+		return o.finish(printHelp(o, cmd))
+	case g.version:
+		return o.finish(printVersion(o))
+	}
+	c.flags = f
+	c.globals = g
+	c.args, c.paths = splitArgs(f)
+	if err := c.checkArgs(); err != nil {
+		return o.fail(err)
+	}
+	if g.session != "" {
+		c.env.Getenv = overrideEnv(env.Getenv, "REWIND_SESSION_ID", g.session)
+	}
+	err := cmd.run(ctx, c)
+	c.close()
+	if err != nil && ctx.Err() != nil && !errors.As(err, new(*partialError)) {
+		err = context.Canceled
+	}
+	return o.finish(err)
+}
+
+func newFlagSet(name string) *pflag.FlagSet {
+	f := pflag.NewFlagSet(name, pflag.ContinueOnError)
+	f.Usage = func() {}
+	f.SetOutput(io.Discard)
+	f.SortFlags = false
+	return f
+}
+
+// splitArgs separates the arguments before -- from the paths after it.
+func splitArgs(f *pflag.FlagSet) (args, paths []string) {
+	all := f.Args()
+	if dash := f.ArgsLenAtDash(); dash >= 0 {
+		return all[:dash], all[dash:]
+	}
+	return all, nil
+}
+
+func asksJSON(args []string) bool {
+	for _, a := range args {
+		switch a {
+		case "--json", "--json=true":
+			return true
+		case "--":
+			return false
+		}
+	}
+	return false
+}
+
+// overrideEnv makes a flag stand for the environment variable that it beats.
+func overrideEnv(getenv func(string) string, key, value string) func(string) string {
+	return func(k string) string {
+		if k == key {
+			return value
+		}
+		if getenv == nil {
+			return ""
+		}
+		return getenv(k)
+	}
+}
+
+// Environment is the process's own.
+func Environment() engine.Env {
+	home, _ := os.UserHomeDir() // "" when unknown
+	dir, _ := os.Getwd()        // "" when gone
+	return engine.Env{Home: home, Dir: dir, Getenv: os.Getenv}
+}
+
+// flagError turns pflag's words into ours.
+func flagError(err error, command string) error {
+	if errors.Is(err, pflag.ErrHelp) { // -h is defined, so this does not happen
+		return nil
+	}
+	msg := err.Error()
+	msg = strings.TrimPrefix(msg, "pflag: ")
+	return &usageError{msg: msg, hint: command + " --help"}
+}

@@ -1,0 +1,188 @@
+package cli
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/term"
+
+	"rewind/engine"
+)
+
+// output writes a call's answer to stdout and all else to stderr.
+type output struct {
+	stdout, stderr io.Writer
+	stdin          io.Reader
+	now            func() time.Time
+
+	json, quiet, verbose   bool
+	outTerm, errTerm, inOK bool
+	color, errColor        painter
+
+	mu     sync.Mutex // stderr: progress comes from other goroutines
+	meter  *meter
+	buf    *bufio.Writer
+	answer bool // a JSON document was printed
+}
+
+func newOutput(s Stdio, env engine.Env, asJSON bool) *output {
+	o := &output{stdout: s.Out, stderr: s.Err, stdin: s.In, now: env.Now, json: asJSON}
+	if o.now == nil {
+		o.now = time.Now
+	}
+	o.outTerm, o.errTerm, o.inOK = isTerminal(s.Out), isTerminal(s.Err), isTerminal(s.In)
+	o.buf = bufio.NewWriterSize(o.stdout, 32<<10)
+	return o
+}
+
+// configure takes over the flags that say how to print.
+func (o *output) configure(g globals, env engine.Env) {
+	o.json, o.quiet, o.verbose = g.json, g.quiet, g.verbose
+	plainTerm := g.noColor
+	if env.Getenv != nil {
+		plainTerm = plainTerm || env.Getenv("NO_COLOR") != "" || env.Getenv("TERM") == "dumb"
+	}
+	o.color.on = o.outTerm && !plainTerm && !o.json
+	o.errColor.on = o.errTerm && !plainTerm
+}
+
+func isTerminal(v any) bool {
+	f, ok := v.(*os.File)
+	return ok && f != nil && term.IsTerminal(int(f.Fd()))
+}
+
+// interactive says whether a person can be asked something.
+func (o *output) interactive() bool { return o.inOK && o.outTerm && o.errTerm }
+
+// width of the terminal that the answer goes to; 0 when it goes elsewhere.
+func (o *output) width() int {
+	if !o.outTerm {
+		return 0
+	}
+	return widthOf(o.stdout)
+}
+
+func widthOf(v any) int {
+	if f, ok := v.(*os.File); ok {
+		if w, _, err := term.GetSize(int(f.Fd())); err == nil && w > 0 {
+			return w
+		}
+	}
+	return 80
+}
+
+// line prints one line of the answer. What comes from outside must be escaped.
+func (o *output) line(format string, args ...any) {
+	fmt.Fprintf(o.buf, format, args...)
+	o.buf.WriteByte('\n')
+}
+
+// summary is a line that says what a command did: not with --quiet, and with
+// --json the document says it.
+func (o *output) summary(format string, args ...any) {
+	if !o.quiet && !o.json {
+		o.line(format, args...)
+	}
+}
+
+// document prints the answer of --json.
+func (o *output) document(v any) error {
+	enc := json.NewEncoder(o.buf)
+	enc.SetEscapeHTML(false)
+	o.answer = true
+	return enc.Encode(v)
+}
+
+func (o *output) message(s style, kind, text string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.meter.clear(o.stderr)
+	// One write, so that lines of processes that share a terminal do not mix.
+	io.WriteString(o.stderr, "rewind: "+o.errColor.paint(s, kind)+" "+escape(text)+"\n")
+}
+
+func (o *output) warn(format string, args ...any) {
+	o.message(yellow, "warning:", fmt.Sprintf(format, args...))
+}
+
+func (o *output) hint(format string, args ...any) {
+	o.message(cyan, "hint:", fmt.Sprintf(format, args...))
+}
+
+// note is for --verbose.
+func (o *output) note(format string, args ...any) {
+	if o.verbose {
+		o.message(dim, "note:", fmt.Sprintf(format, args...))
+	}
+}
+
+// finish ends a call: the error, if any, becomes message and exit code.
+func (o *output) finish(err error) int {
+	if err != nil {
+		return o.fail(err)
+	}
+	if err := o.buf.Flush(); err != nil {
+		return o.fail(err)
+	}
+	return exitOK
+}
+
+func (o *output) fail(err error) int {
+	if err == nil {
+		return o.finish(nil)
+	}
+	o.endProgress()
+	f := explain(err)
+	if f.document && o.json && !o.answer {
+		o.buf.Reset(o.stdout)
+		var doc errorView
+		doc.Error.Code, doc.Error.Message, doc.Error.Hint = f.code, f.message, f.hint
+		o.document(doc) // a stdout that cannot be written is found by the flush
+	}
+	if flushErr := o.buf.Flush(); flushErr != nil && !isBrokenPipe(flushErr) && f.message == "" {
+		f.message = flushErr.Error()
+	}
+	for _, w := range f.warnings {
+		o.warn("%s", w)
+	}
+	if f.message != "" {
+		o.message(red, "error:", f.message)
+	}
+	if f.hint != "" {
+		o.hint("%s", f.hint)
+	}
+	return f.code
+}
+
+type errorView struct {
+	Error struct {
+		Code    int    `json:"code"`
+		Message string `json:"message"`
+		Hint    string `json:"hint"`
+	} `json:"error"`
+}
+
+// ask puts a yes-or-no question at a terminal; no is the default.
+func (o *output) ask(format string, args ...any) (bool, error) {
+	o.endProgress()
+	o.buf.Flush()
+	fmt.Fprintf(o.stderr, "%s [y/N] ", escape(fmt.Sprintf(format, args...)))
+	line, err := bufio.NewReader(o.stdin).ReadString('\n')
+	if err != nil && err != io.EOF {
+		return false, err
+	}
+	switch strings.ToLower(strings.TrimSpace(line)) {
+	case "y", "yes":
+		return true, nil
+	}
+	return false, nil
+}
+
+// quote puts a word of the person's into a message.
+func quote(s string) string { return fmt.Sprintf("%q", s) }

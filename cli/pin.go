@@ -1,0 +1,51 @@
+package cli
+
+import "context"
+
+func newPin() *command {
+	return pinCommand("pin", true, "keep a checkpoint for good",
+		"gc never removes a pinned checkpoint.")
+}
+
+func newUnpin() *command {
+	return pinCommand("unpin", false, "let gc remove a checkpoint again",
+		"Takes the pin away. The checkpoint stays until retention lets it go.")
+}
+
+func pinCommand(name string, pinned bool, short, long string) *command {
+	return &command{
+		name:  name,
+		usage: "<ckpt>",
+		short: short,
+		long:  long,
+		examples: []example{
+			{"rewind " + name + " last", "the newest"},
+			{"rewind " + name + " v1", "by name"},
+		},
+		exits:   []int{exitNotFound, exitBusy, exitDamaged},
+		minArgs: 1, maxArgs: 1,
+		run: func(ctx context.Context, c *call) error {
+			p, l, err := c.checkpoint(ctx, 0)
+			if err != nil {
+				return err
+			}
+			if err := p.Pin(ctx, l.Checkpoint, pinned); err != nil {
+				return err
+			}
+			if c.json {
+				return c.out.document(pinView{l.ID.String(), pinned})
+			}
+			if pinned {
+				c.out.summary("Pinned %s.", l.ID)
+			} else {
+				c.out.summary("Unpinned %s.", l.ID)
+			}
+			return nil
+		},
+	}
+}
+
+type pinView struct {
+	Checkpoint string `json:"checkpoint"`
+	Pinned     bool   `json:"pinned"`
+}

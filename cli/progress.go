@@ -1,0 +1,92 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"rewind/engine"
+)
+
+// meter is the progress line on stderr: what is done, how fast, how long it will
+// take. It shows itself only when work takes longer than the delay.
+type meter struct {
+	start, drawn time.Time
+	phase        string
+	shown        bool
+	width        int
+}
+
+const (
+	meterDelay = 300 * time.Millisecond
+	meterEvery = 100 * time.Millisecond
+)
+
+// progress is what the engine reports to; nil where nobody would see it.
+func (o *output) progress() engine.Progress {
+	if !o.errTerm || o.quiet {
+		return nil
+	}
+	return func(p engine.ProgressInfo) {
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		now := o.now()
+		if o.meter == nil || o.meter.phase != p.Phase {
+			o.meter.clear(o.stderr)
+			o.meter = &meter{start: now, phase: p.Phase, width: widthOf(o.stderr)}
+		}
+		o.meter.draw(o.stderr, now, p)
+	}
+}
+
+func (o *output) endProgress() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.meter.clear(o.stderr)
+	o.meter = nil
+}
+
+func (m *meter) draw(w io.Writer, now time.Time, p engine.ProgressInfo) {
+	if now.Sub(m.start) < meterDelay || now.Sub(m.drawn) < meterEvery {
+		return
+	}
+	m.drawn, m.shown = now, true
+	io.WriteString(w, "\r\x1b[K"+clip(progressLine(p, now.Sub(m.start)), max(m.width-1, 20)))
+}
+
+func (m *meter) clear(w io.Writer) {
+	if m == nil || !m.shown {
+		return
+	}
+	m.shown = false
+	io.WriteString(w, "\r\x1b[K")
+}
+
+// progressLine is "restore: 1200/79000 files, 18 MiB/1.3 GiB, 90 MiB/s, 14s left".
+func progressLine(p engine.ProgressInfo, spent time.Duration) string {
+	var parts []string
+	if p.TotalFiles > 0 {
+		parts = append(parts, fmt.Sprintf("%d/%s", p.Files, plural(p.TotalFiles, "file", "files")))
+	} else if p.Files > 0 {
+		parts = append(parts, plural(p.Files, "file", "files"))
+	}
+	if p.TotalBytes > 0 {
+		parts = append(parts, formatSize(p.Bytes)+"/"+formatSize(p.TotalBytes))
+	} else if p.Bytes > 0 {
+		parts = append(parts, formatSize(p.Bytes))
+	}
+	sec := spent.Seconds()
+	if p.Bytes > 0 && sec > 0 {
+		parts = append(parts, formatSize(int64(float64(p.Bytes)/sec))+"/s")
+	}
+	done, total := p.Bytes, p.TotalBytes
+	if total == 0 {
+		done, total = p.Files, p.TotalFiles
+	}
+	if done > 0 && total > done {
+		left := time.Duration(float64(spent) * float64(total-done) / float64(done))
+		parts = append(parts, formatTook(left.Round(time.Second))+" left")
+	}
+	return escape(p.Phase) + ": " + strings.Join(parts, ", ")
+}

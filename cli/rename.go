@@ -1,0 +1,43 @@
+package cli
+
+import "context"
+
+func newRename() *command {
+	return &command{
+		name:  "rename",
+		usage: "<ckpt> <name>",
+		short: "name a checkpoint",
+		long: "Gives a checkpoint a name, by which it can be restored and which gc respects. The\n" +
+			"empty name '' takes the name away.",
+		examples: []example{
+			{"rewind rename last before-merge", "name the newest"},
+			{"rewind rename before-merge ''", "take the name away"},
+		},
+		exits:   []int{exitNotFound, exitBusy, exitDamaged},
+		minArgs: 2, maxArgs: 2,
+		run: func(ctx context.Context, c *call) error {
+			name := c.args[1]
+			p, l, err := c.checkpoint(ctx, 0)
+			if err != nil {
+				return err
+			}
+			if err := p.Rename(ctx, l.Checkpoint, name); err != nil {
+				return err
+			}
+			if c.json {
+				return c.out.document(renameView{l.ID.String(), name})
+			}
+			if name == "" {
+				c.out.summary("Took the name of %s away.", l.ID)
+			} else {
+				c.out.summary("Named %s %s.", l.ID, escape(name))
+			}
+			return nil
+		},
+	}
+}
+
+type renameView struct {
+	Checkpoint string `json:"checkpoint"`
+	Name       string `json:"name"`
+}

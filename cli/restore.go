@@ -1,0 +1,299 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"rewind/engine"
+)
+
+// restoreFlags are those of the restore family.
+type restoreFlags struct {
+	codeOnly, contextOnly bool
+	mode                  string
+	inPlace, resume       bool
+	dryRun, force, yes    bool
+}
+
+func (r *restoreFlags) define(f *pflag.FlagSet) {
+	f.BoolVarP(&r.dryRun, "dry-run", "n", false, "print what would happen, and change nothing")
+	f.BoolVar(&r.codeOnly, "code-only", false, "the files, not the conversation")
+	f.BoolVar(&r.contextOnly, "context-only", false, "the conversation, not the files")
+	f.StringVar(&r.mode, "mode", "", "`both|code|context`; chat is the same as context")
+	f.BoolVar(&r.inPlace, "in-place", false, "rewrite the current conversation, after a backup, instead of forking it")
+	f.BoolVar(&r.resume, "resume", false, "run the command that opens the forked conversation")
+	f.BoolVar(&r.force, "force", false, "go on where it was refused, after the safety checkpoint")
+	f.BoolVarP(&r.yes, "yes", "y", false, "do not ask")
+}
+
+// half says what a restore moves.
+type half string
+
+const (
+	both half = "both"
+	code half = "code"
+	talk half = "context"
+)
+
+// half reads the flags that say what is to be moved, and refuses those that contradict each other.
+func (r *restoreFlags) half() (half, error) {
+	named := 0
+	h := both
+	if r.codeOnly {
+		h, named = code, named+1
+	}
+	if r.contextOnly {
+		h, named = talk, named+1
+	}
+	if r.mode != "" {
+		named++
+		switch r.mode {
+		case "both":
+			h = both
+		case "code":
+			h = code
+		case "context", "chat":
+			h = talk
+		default:
+			return "", usagef("--mode is both, code or context, not %q", r.mode)
+		}
+	}
+	if named > 1 {
+		return "", usagef("--code-only, --context-only and --mode exclude each other")
+	}
+	if h == code && (r.inPlace || r.resume) {
+		return "", usagef("--in-place and --resume are about the conversation, which is left out")
+	}
+	return h, nil
+}
+
+// confirmAbove is how many deletions make restore ask at a terminal.
+const confirmAbove = 20
+
+// restoreVerb is what differs between the commands of the family.
+type restoreVerb struct {
+	takesCheckpoint bool
+	done            string // "Restored to %s."
+	would           string // on a dry run
+	takeBack        string // the command that undoes it
+	do              func(*engine.Project, context.Context, engine.RestoreOptions) (*engine.Restored, error)
+}
+
+func newRestore() *command {
+	c := restoreCommand(restoreVerb{
+		takesCheckpoint: true,
+		done:            "Restored to %s.",
+		would:           "Would restore to %s.",
+		takeBack:        "rewind undo-restore",
+		do:              (*engine.Project).Restore,
+	})
+	c.name = "restore"
+	c.usage = "<ckpt> [-- path…] [--code-only|--context-only|--mode both|code|context] [--in-place] [--dry-run] [--resume]"
+	c.short = "put the project back as it was"
+	c.long = "Takes a safety checkpoint, then puts back what the checkpoint holds: files that differ\n" +
+		"are replaced, missing ones created, and files that came later deleted. What no\n" +
+		"checkpoint holds, such as ignored files, stays. jump is the same command."
+	c.examples = []example{
+		{"rewind restore last", "as at the newest checkpoint"},
+		{"rewind restore 3 --dry-run", "what would happen"},
+		{"rewind restore v1 -- src/main.go", "one file; globs and directories will do too"},
+		{"rewind restore '@{10m}' --code-only", "the files as they were ten minutes ago"},
+	}
+	return c
+}
+
+func newUndo() *command {
+	c := restoreCommand(restoreVerb{
+		done:     "Restored to %s.",
+		would:    "Would restore to %s.",
+		takeBack: "rewind undo-restore",
+		do:       (*engine.Project).Undo,
+	})
+	c.name = "undo"
+	c.usage = "[-- path…] [--code-only|--context-only|--mode both|code|context] [--in-place] [--dry-run] [--resume]"
+	c.short = "back to the newest checkpoint that differs"
+	c.long = "Restores the newest checkpoint that differs from the working tree. Called again, it\n" +
+		"goes further back from there; a save or an edit starts anew."
+	c.examples = []example{
+		{"rewind undo", "take the last change back"},
+		{"rewind undo --dry-run", "what would happen"},
+	}
+	return c
+}
+
+func newUndoRestore() *command {
+	c := restoreCommand(restoreVerb{
+		done:     "Took the restore back: now as at %s.",
+		would:    "Would take the restore back: as at %s.",
+		takeBack: "rewind redo-restore",
+		do:       (*engine.Project).UndoRestore,
+	})
+	c.name = "undo-restore"
+	c.usage = "[--dry-run] [--force]"
+	c.short = "take the last restore back"
+	c.long = "Takes the last restore or undo back: touches only the paths that it changed, and\n" +
+		"refuses where one was changed since. Works as often as there are operations."
+	c.examples = []example{
+		{"rewind undo-restore", "take the last restore back"},
+		{"rewind log", "the operations that it walks"},
+	}
+	c.paths = false
+	return c
+}
+
+func newRedoRestore() *command {
+	c := restoreCommand(restoreVerb{
+		done:     "Did the restore again: now as at %s.",
+		would:    "Would do the restore again: as at %s.",
+		takeBack: "rewind undo-restore",
+		do:       (*engine.Project).RedoRestore,
+	})
+	c.name = "redo-restore"
+	c.usage = "[--dry-run] [--force]"
+	c.short = "do a restore that was taken back again"
+	c.long = "Does again what undo-restore took back, until a new restore is made."
+	c.examples = []example{{"rewind redo-restore", "do the last restore that was taken back again"}}
+	c.paths = false
+	return c
+}
+
+func restoreCommand(v restoreVerb) *command {
+	var r restoreFlags
+	c := &command{
+		exits: []int{exitPartial, exitNotFound, exitBusy, exitDamaged, exitRefused},
+		paths: true,
+		flags: r.define,
+		run:   func(ctx context.Context, c *call) error { return runRestore(ctx, c, &r, v) },
+	}
+	if v.takesCheckpoint {
+		c.minArgs, c.maxArgs = 1, 1
+	}
+	return c
+}
+
+func runRestore(ctx context.Context, c *call, r *restoreFlags, v restoreVerb) error {
+	h, err := r.half()
+	if err != nil {
+		return err
+	}
+	if h == talk && len(c.paths) > 0 {
+		return usagef("paths are about the files, which are left out")
+	}
+	p, err := c.open(ctx)
+	if err != nil {
+		return err
+	}
+	o := engine.RestoreOptions{DryRun: r.dryRun, Force: r.force}
+	if o.Paths, err = rootPaths(p, c.env.Dir, c.paths); err != nil {
+		return err
+	}
+	conversation := false
+	if v.takesCheckpoint {
+		l, err := p.Resolve(ctx, c.args[0])
+		if err != nil {
+			return err
+		}
+		o.Checkpoint = l.Checkpoint
+		conversation = l.Transcript != nil
+		if h == talk && !conversation {
+			return &noConversationError{checkpoint: l.ID.String()}
+		}
+	} else if h == talk {
+		return &noConversationError{}
+	}
+	if !conversation && (r.mode == "both" || r.inPlace || r.resume) {
+		c.out.warn("no conversation was captured; only the files are put back")
+	}
+	if c.out.interactive() && !r.yes && !r.dryRun {
+		o.Confirm = c.confirm
+	}
+	done, err := v.do(p, ctx, o)
+	if err != nil {
+		return err
+	}
+	c.out.endProgress()
+	if c.json {
+		if err := c.out.document(viewRestored(done)); err != nil {
+			return err
+		}
+	} else {
+		printRestored(c.out, done, v)
+	}
+	if bad := failed(done.Skip); len(bad) > 0 {
+		return &partialError{verb: "restored", paths: bad}
+	}
+	return nil
+}
+
+// confirm asks before many files are deleted.
+func (c *call) confirm(plan *engine.Restored) (bool, error) {
+	if len(plan.Delete) <= confirmAbove {
+		return true, nil
+	}
+	for _, path := range firstN(plan.Delete, 5) {
+		fmt.Fprintf(c.out.stderr, "  %s\n", escape(path))
+	}
+	fmt.Fprintf(c.out.stderr, "  and %d more\n", len(plan.Delete)-5)
+	yes, err := c.out.ask("This deletes %d files that came after %s. A safety checkpoint is taken first. Go on?",
+		len(plan.Delete), plan.Checkpoint.ID)
+	if err == nil && !yes {
+		err = &declinedError{}
+	}
+	return yes, err
+}
+
+func printRestored(o *output, r *engine.Restored, v restoreVerb) {
+	format := v.done
+	if r.DryRun {
+		format = v.would
+	}
+	o.summary(format, r.Checkpoint.ID)
+	o.summary("%s", restoredLine(r))
+	if r.DryRun || o.verbose {
+		printRestoredPaths(o, r)
+	}
+	if skipped := len(r.Skip) - len(failed(r.Skip)); skipped > 0 && !r.DryRun && !o.verbose {
+		o.note("%d left alone", skipped)
+	}
+	if !r.DryRun && r.Operation != 0 {
+		o.summary("Undo with: %s", v.takeBack)
+	}
+}
+
+// restoredLine is what changed, in one line.
+func restoredLine(r *engine.Restored) string {
+	var parts []string
+	for _, p := range []struct {
+		word string
+		n    int
+	}{{"created", len(r.Create)}, {"replaced", len(r.Replace)}, {"deleted", len(r.Delete)}, {"mode changed", len(r.Mode)}, {"left alone", len(r.Skip)}} {
+		if p.n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", p.n, p.word))
+		}
+	}
+	if len(parts) == 0 {
+		return "Nothing differs."
+	}
+	return strings.Join(parts, ", ") + "."
+}
+
+func printRestoredPaths(o *output, r *engine.Restored) {
+	if o.json || o.quiet {
+		return
+	}
+	for _, group := range []struct {
+		letter string
+		style  style
+		paths  []string
+	}{{"create", green, r.Create}, {"replace", yellow, r.Replace}, {"delete", red, r.Delete}, {"mode", yellow, r.Mode}} {
+		for _, path := range group.paths {
+			o.line("  %s %s", o.color.paint(group.style, pad(group.letter, 7)), escape(path))
+		}
+	}
+	for _, p := range r.Skip {
+		o.line("  %s %s: %s", pad("skip", 7), escape(p.Path), escape(p.Reason))
+	}
+}

@@ -1,0 +1,109 @@
+package main
+
+import (
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// allowed says which of the project's packages a package may import: itself and
+// its sub-packages are always allowed. Imports point one way.
+var allowed = map[string][]string{
+	"cas":      {},
+	"manifest": {},
+	"hookio":   {},
+	"engine":   {"cas", "manifest"},
+	"cli":      {"engine", "hookio", "manifest"},
+	"bench":    {"cas", "manifest", "engine", "hookio", "cli"},
+}
+
+// Inside engine the sub-packages do not know the engine.
+var inEngine = map[string][]string{
+	"engine/gitrepo":    {"engine/ignore"},
+	"engine/ignore":     {},
+	"engine/restore":    {"engine/rootfs", "manifest"},
+	"engine/rootfs":     {},
+	"engine/scan":       {"engine/ignore", "manifest"},
+	"engine/settings":   {},
+	"engine/transcript": {},
+}
+
+func TestImportsPointOneWay(t *testing.T) {
+	root := filepath.Join("..", "..")
+	files := 0
+	err := filepath.WalkDir(root, func(file string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() {
+			if name := d.Name(); strings.HasPrefix(name, ".") && name != ".." || name == "testdata" {
+				return filepath.SkipDir
+			}
+			return nil
+		}
+		if !strings.HasSuffix(file, ".go") {
+			return nil
+		}
+		rel, err := filepath.Rel(root, file)
+		if err != nil {
+			return err
+		}
+		files++
+		checkImports(t, file, path.Dir(filepath.ToSlash(rel)))
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if files < 50 {
+		t.Fatalf("only %d Go files were found: the walk is wrong", files)
+	}
+}
+
+func checkImports(t *testing.T, file, pkg string) {
+	parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"util", "utils", "common", "helpers", "misc"} {
+		if path.Base(pkg) == name {
+			t.Errorf("%s: a package is a noun, not %q", pkg, name)
+		}
+	}
+	top, _, _ := strings.Cut(pkg, "/")
+	rules, known := inEngine[pkg]
+	if !known {
+		if rules, known = allowed[top]; !known && pkg != "." {
+			t.Errorf("%s: a package at the top that the design does not name", pkg)
+			return
+		}
+	}
+	_, strict := inEngine[pkg]
+	for _, spec := range parsed.Imports {
+		imported, err := strconv.Unquote(spec.Path.Value)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ours, ok := strings.CutPrefix(imported, "rewind/")
+		if !ok {
+			continue
+		}
+		if ours == pkg || strings.HasPrefix(ours, pkg+"/") || !strict && strings.HasPrefix(ours, top) && (ours == top || ours[len(top)] == '/') {
+			continue
+		}
+		fine := false
+		for _, a := range rules {
+			if ours == a || strings.HasPrefix(ours, a+"/") {
+				fine = true
+			}
+		}
+		if !fine {
+			t.Errorf("%s imports %s, which the design forbids", pkg, ours)
+		}
+	}
+}

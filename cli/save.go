@@ -1,0 +1,84 @@
+package cli
+
+import (
+	"context"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"rewind/engine"
+)
+
+func newSave() *command {
+	var o engine.SaveOptions
+	return &command{
+		name:  "save",
+		usage: "[description…] [--name N] [--pin] [--no-ignore] [--rehash]",
+		short: "take a checkpoint now",
+		long: "Takes a checkpoint of the whole project. It is always a record, even when nothing\n" +
+			"changed since the one before.",
+		examples: []example{
+			{"rewind save", "just now"},
+			{"rewind save before the refactoring", "with a description"},
+			{"rewind save --name v1 --pin", "with a name to restore it by, kept by gc"},
+			{"rewind save --no-ignore", "ignored files too"},
+		},
+		exits:   []int{exitPartial, exitBusy, exitDamaged},
+		maxArgs: -1,
+		flags: func(f *pflag.FlagSet) {
+			f.StringVar(&o.Name, "name", "", "a `name` for the checkpoint")
+			f.BoolVar(&o.Pin, "pin", false, "never let gc remove it")
+			f.BoolVar(&o.NoIgnore, "no-ignore", false, "capture ignored files too")
+			f.BoolVar(&o.Rehash, "rehash", false, "read every file again, whatever its times say")
+		},
+		run: func(ctx context.Context, c *call) error {
+			o.Description = strings.Join(append(c.args, c.paths...), " ")
+			if c.flags.Changed("name") && o.Name == "" {
+				return &engine.BadNameError{Name: "", Reason: "it is empty"}
+			}
+			p, err := c.open(ctx)
+			if err != nil {
+				return err
+			}
+			saved, err := p.Save(ctx, o)
+			if err != nil {
+				return err
+			}
+			if c.json {
+				if err := c.out.document(viewSaved(saved)); err != nil {
+					return err
+				}
+			}
+			return reportSaved(c, saved)
+		},
+	}
+}
+
+// reportSaved says in one line what was saved, and names what could not be.
+func reportSaved(c *call, s *engine.Saved) error {
+	k := s.Checkpoint
+	what := changeCounts(k.Added, k.Modified, k.Deleted)
+	if s.Unchanged {
+		what = "nothing changed"
+	}
+	c.out.summary("Saved %s: %s, %s, %s stored.", k.ID, plural(k.Files, "file", "files"), what, formatSize(int64(k.StoredBytes)))
+	c.out.note("took %s", formatTook(s.Elapsed))
+	if bad := failed(s.Partial); len(bad) > 0 {
+		return &partialError{verb: "captured", paths: bad}
+	}
+	return nil
+}
+
+// changeCounts is "+1 ~2 -3", without the zeros.
+func changeCounts(added, modified, deleted uint64) string {
+	var parts []string
+	for _, p := range []struct {
+		sign string
+		n    uint64
+	}{{"+", added}, {"~", modified}, {"-", deleted}} {
+		if p.n > 0 {
+			parts = append(parts, p.sign+utoa(p.n))
+		}
+	}
+	return strings.Join(parts, " ")
+}

@@ -1,0 +1,207 @@
+package cli
+
+import (
+	"context"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"rewind/engine"
+	"rewind/manifest"
+)
+
+func newShow() *command {
+	var files, coverage bool
+	return &command{
+		name:  "show",
+		usage: "<ckpt> [--files] [--coverage]",
+		short: "show one checkpoint whole",
+		long: "Shows when and why a checkpoint was taken, its prompt, and what it changed against\n" +
+			"the one before.",
+		examples: []example{
+			{"rewind show last", "the newest"},
+			{"rewind show 3 --files", "with every path that it holds"},
+			{"rewind show v1 --coverage", "with what it did not capture, and why"},
+		},
+		exits:   []int{exitNotFound, exitDamaged},
+		minArgs: 0, maxArgs: 1,
+		flags: func(f *pflag.FlagSet) {
+			f.BoolVar(&files, "files", false, "list every path")
+			f.BoolVar(&coverage, "coverage", false, "list what was not captured, and why")
+		},
+		run: func(ctx context.Context, c *call) error {
+			p, l, err := c.checkpoint(ctx, 0)
+			if err != nil {
+				return err
+			}
+			v, err := gatherShow(ctx, p, l, files, coverage)
+			if err != nil {
+				return err
+			}
+			if c.json {
+				return c.out.document(v.json())
+			}
+			return c.out.paged(ctx, c.env, func() error {
+				v.print(c.out)
+				return nil
+			})
+		},
+	}
+}
+
+// shown is what show prints, either way.
+type shown struct {
+	engine.Listed
+	changes            []manifest.Change
+	entries            []engine.TreeEntry
+	coverage           []engine.Problem
+	withFiles, withCov bool
+}
+
+func gatherShow(ctx context.Context, p *engine.Project, l engine.Listed, files, coverage bool) (*shown, error) {
+	s := &shown{Listed: l, withFiles: files, withCov: coverage}
+	var err error
+	if s.changes, err = p.Changes(ctx, l.Checkpoint); err != nil {
+		return nil, err
+	}
+	if files {
+		err = p.Tree(ctx, l.Checkpoint, "", func(e engine.TreeEntry) error {
+			s.entries = append(s.entries, e)
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	if coverage || l.Partial > 0 {
+		if s.coverage, err = p.Coverage(ctx, l.Checkpoint); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+type shownView struct {
+	checkpointView
+	Changes  changesView    `json:"changes"`
+	Entries  *[]entryView   `json:"entries,omitempty"`
+	Coverage *[]problemView `json:"coverage,omitempty"`
+}
+
+func (s *shown) json() shownView {
+	v := shownView{checkpointView: viewCheckpoint(s.Listed), Changes: newChangesView()}
+	for _, ch := range s.changes {
+		v.Changes.add(ch, nil)
+	}
+	if s.withFiles {
+		entries := make([]entryView, len(s.entries))
+		for i, e := range s.entries {
+			entries[i] = viewEntry(e)
+		}
+		v.Entries = &entries
+	}
+	if s.withCov {
+		cov := viewProblems(s.coverage)
+		v.Coverage = &cov
+	}
+	return v
+}
+
+func (s *shown) print(o *output) {
+	field := func(name, value string) {
+		if value != "" {
+			o.line("%s %s", o.color.paint(dim, pad(name+":", 13)), value)
+		}
+	}
+	o.line("%s", o.color.paint(yellow, "checkpoint "+s.ID.String())+where(s.Listed))
+	field("time", s.Time.Local().Format("2006-01-02 15:04:05 -0700")+" ("+formatAge(o.now().Sub(s.Time))+" ago)")
+	field("why", reasonLong(s.Listed))
+	field("session", strings.TrimSpace(escape(s.Agent)+" "+escape(s.Session)))
+	if s.GitHead != "" {
+		field("git", strings.TrimSpace(escape(s.GitBranch)+" "+escape(clip(s.GitHead, 12))))
+	}
+	field("files", plural(s.Files, "file", "files")+", "+formatSize(int64(s.Bytes))+", "+formatSize(int64(s.StoredBytes))+" stored")
+	field("tree", viewHash(s.Root)[:16])
+	if t := s.Transcript; t != nil {
+		field("conversation", formatSize(int64(t.Offset)))
+	}
+	for _, text := range []string{s.Description, s.Prompt} {
+		if text = strings.TrimSpace(text); text != "" {
+			o.line("")
+			for _, l := range strings.Split(text, "\n") {
+				o.line("    %s", escapeLine(strings.TrimSuffix(l, "\r")))
+			}
+		}
+	}
+	o.line("")
+	if len(s.changes) == 0 {
+		o.line("Nothing changed since the checkpoint before.")
+	}
+	for _, ch := range s.changes {
+		printChange(o, ch)
+	}
+	if bad := failed(s.coverage); len(bad) > 0 && !s.withCov {
+		o.line("")
+		o.line("Not captured, and should have been:")
+		printProblems(o, bad)
+	}
+	if s.withCov {
+		o.line("")
+		o.line("Not captured:")
+		printProblems(o, s.coverage)
+	}
+	if s.withFiles {
+		o.line("")
+		printEntries(o, s.entries)
+	}
+}
+
+// where is a checkpoint's number, name and pin.
+func where(l engine.Listed) string {
+	var parts []string
+	if l.N > 0 {
+		parts = append(parts, "number "+utoa(uint64(l.N)))
+	}
+	if l.Name != "" {
+		parts = append(parts, escape(l.Name))
+	}
+	if l.Pinned {
+		parts = append(parts, "pinned")
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return " (" + strings.Join(parts, ", ") + ")"
+}
+
+func reasonLong(l engine.Listed) string {
+	kind := escape(string(l.Kind))
+	if l.Tool != "" {
+		kind += ", " + escape(l.Tool)
+	}
+	return kind
+}
+
+func printProblems(o *output, problems []engine.Problem) {
+	for _, p := range problems {
+		o.line("    %s: %s", escape(p.Path), escape(p.Reason))
+	}
+}
+
+// printChange is one line as git's --name-status: letter, tab, path.
+func printChange(o *output, ch manifest.Change) {
+	b := letter(ch)
+	st := map[byte]style{'A': green, 'D': red, 'M': yellow, 'T': yellow}[b]
+	path := escape(ch.Path)
+	if e := ch.New; e == nil && ch.Old.Kind == manifest.Subdir || e != nil && e.Kind == manifest.Subdir {
+		path += "/"
+	}
+	o.line("%s\t%s", o.color.paint(st, string(b)), path)
+}
+
+func pad(s string, n int) string {
+	if len(s) >= n {
+		return s
+	}
+	return s + strings.Repeat(" ", n-len(s))
+}

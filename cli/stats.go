@@ -1,0 +1,118 @@
+package cli
+
+import (
+	"context"
+	"sort"
+
+	"rewind/engine"
+)
+
+func newStats() *command {
+	return &command{
+		name:  "stats",
+		usage: "",
+		short: "show where the space goes",
+		long: "Shows bytes by kind, how well they compress, what each checkpoint has for itself, and\n" +
+			"the largest paths.",
+		examples: []example{
+			{"rewind stats", "for a person"},
+			{"rewind stats --json", "for scripts; the schema is in docs/json/stats.schema.json"},
+		},
+		exits: []int{exitDamaged},
+		run: func(ctx context.Context, c *call) error {
+			p, err := c.open(ctx)
+			if err != nil {
+				return err
+			}
+			st, err := p.Stats(ctx)
+			if err != nil {
+				return err
+			}
+			if c.json {
+				return c.out.document(viewStats(st))
+			}
+			return c.out.paged(ctx, c.env, func() error {
+				printStats(c.out, st)
+				return nil
+			})
+		},
+	}
+}
+
+// statsView is described by docs/json/stats.schema.json.
+type statsView struct {
+	Checkpoints   int64                 `json:"checkpoints"`
+	Objects       int64                 `json:"objects"`
+	Bytes         map[string]int64      `json:"bytes"`
+	RawBytes      int64                 `json:"raw_bytes"`
+	StoredBytes   int64                 `json:"stored_bytes"`
+	PerCheckpoint []checkpointBytesView `json:"per_checkpoint"`
+	Largest       []pathBytesView       `json:"largest"`
+}
+
+type checkpointBytesView struct {
+	Checkpoint string `json:"checkpoint"`
+	Unique     int64  `json:"unique_bytes"`
+	Shared     int64  `json:"shared_bytes"`
+}
+
+type pathBytesView struct {
+	pathView
+	Bytes    int64 `json:"bytes"`
+	Versions int   `json:"versions"`
+}
+
+func viewStats(st *engine.Stats) statsView {
+	v := statsView{
+		Checkpoints: st.Checkpoints, Objects: st.Objects, Bytes: st.Bytes, RawBytes: st.RawBytes, StoredBytes: st.StoredBytes,
+		PerCheckpoint: make([]checkpointBytesView, len(st.PerCheckpoint)), Largest: make([]pathBytesView, len(st.Largest)),
+	}
+	if v.Bytes == nil {
+		v.Bytes = map[string]int64{}
+	}
+	for i, c := range st.PerCheckpoint {
+		v.PerCheckpoint[i] = checkpointBytesView{c.Checkpoint.String(), c.Unique, c.Shared}
+	}
+	for i, p := range st.Largest {
+		v.Largest[i] = pathBytesView{viewPath(p.Path), p.Bytes, p.Versions}
+	}
+	return v
+}
+
+// statsShown bounds the checkpoints that stats names on a screen.
+const statsShown = 20
+
+func printStats(o *output, st *engine.Stats) {
+	o.line("%s, %s", plural(st.Checkpoints, "checkpoint", "checkpoints"), plural(st.Objects, "object", "objects"))
+	if st.StoredBytes > 0 {
+		o.line("%s stored for %s, %.1f to 1", formatSize(st.StoredBytes), formatSize(st.RawBytes), float64(st.RawBytes)/float64(st.StoredBytes))
+	}
+	kinds := make([]string, 0, len(st.Bytes))
+	for k := range st.Bytes {
+		kinds = append(kinds, k)
+	}
+	sort.Strings(kinds)
+	t := table{width: o.width(), columns: []column{{title: "ON DISK"}, {title: "BYTES", right: true}}}
+	for _, k := range kinds {
+		t.rows = append(t.rows, []string{escape(k), formatSize(st.Bytes[k])})
+	}
+	emit := func(s string) { o.line("%s", s) }
+	o.line("")
+	t.write(o.color, emit)
+	if len(st.PerCheckpoint) > 0 {
+		o.line("")
+		t = table{width: o.width(), columns: []column{{title: "CHECKPOINT", style: yellow}, {title: "OWN", right: true}, {title: "SHARED", right: true}}}
+		for _, c := range firstN(st.PerCheckpoint, statsShown) {
+			t.rows = append(t.rows, []string{c.Checkpoint.String(), formatSize(c.Unique), formatSize(c.Shared)})
+		}
+		t.write(o.color, emit)
+	}
+	if len(st.Largest) > 0 {
+		o.line("")
+		t = table{width: o.width(), columns: []column{{title: "LARGEST PATHS", flex: true}, {title: "BYTES", right: true}, {title: "VERSIONS", right: true}}}
+		for _, p := range st.Largest {
+			t.rows = append(t.rows, []string{escape(p.Path), formatSize(p.Bytes), utoa(uint64(p.Versions))})
+		}
+		t.write(o.color, emit)
+	}
+}

@@ -1,0 +1,147 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+
+	"rewind/engine"
+	"rewind/engine/settings"
+)
+
+func newStatus() *command {
+	return &command{
+		name:  "status",
+		usage: "",
+		short: "is it on, what is covered, how large is it",
+		long: "Shows the project, its store, the tier, the last checkpoint, what is not captured and\n" +
+			"why, and all that needs attention.",
+		examples: []example{
+			{"rewind status", "at a glance"},
+			{"rewind status --json", "for scripts; the schema is in docs/json/status.schema.json"},
+		},
+		exits: []int{exitDamaged},
+		run: func(ctx context.Context, c *call) error {
+			p, err := c.open(ctx)
+			if err != nil {
+				return err
+			}
+			st, err := p.Status(ctx)
+			if err != nil {
+				return err
+			}
+			set, _ := c.settings(p.StoreDir())
+			if c.json {
+				return c.out.document(viewStatus(st, set))
+			}
+			printStatus(c.out, st, set)
+			return nil
+		},
+	}
+}
+
+// statusView is described by docs/json/status.schema.json.
+type statusView struct {
+	Initialised   bool            `json:"initialised"`
+	Root          string          `json:"root"`
+	Store         string          `json:"store"`
+	Mode          string          `json:"mode"`
+	ReadOnly      bool            `json:"read_only"`
+	Tier          string          `json:"tier"`
+	TierSource    string          `json:"tier_source"`
+	Agents        []string        `json:"agents"`
+	Last          *checkpointView `json:"last"`
+	Checkpoints   int             `json:"checkpoints"`
+	Bytes         int64           `json:"bytes"`
+	MaxBytes      int64           `json:"max_bytes"`
+	FreeBytes     int64           `json:"free_bytes"`
+	MinFreeBytes  int64           `json:"min_free_bytes"`
+	SecondName    bool            `json:"second_name"`
+	SecondReason  string          `json:"second_name_reason"`
+	NotCovered    []problemView   `json:"not_covered"`
+	Crashed       *crashedView    `json:"crashed_restore"`
+	Orphans       []string        `json:"orphans"`
+	LastHookError string          `json:"last_hook_error"`
+}
+
+type crashedView struct {
+	Time       string  `json:"time"`
+	Checkpoint *string `json:"checkpoint"`
+	Paths      int     `json:"paths"`
+}
+
+func viewStatus(st *engine.Status, set *settings.Settings) statusView {
+	v := statusView{
+		Initialised: true, Root: st.Root, Store: st.Store, Mode: string(st.Mode), ReadOnly: st.ReadOnly,
+		Tier: set.Tier, TierSource: tierSource(set), Agents: []string{},
+		Checkpoints: st.Checkpoints, Bytes: st.Bytes, MaxBytes: st.MaxSize,
+		FreeBytes: st.FreeDisk, MinFreeBytes: st.MinFreeDisk,
+		SecondName: st.SecondName, SecondReason: st.SecondNameReason,
+		NotCovered: viewProblems(st.NotCovered), Orphans: append([]string{}, st.Orphans...), LastHookError: st.LastHookError,
+	}
+	if st.Last != nil {
+		last := viewCheckpoint(*st.Last)
+		v.Last = &last
+	}
+	if cr := st.Crashed; cr != nil {
+		v.Crashed = &crashedView{viewTime(cr.Time), viewID(cr.Checkpoint), cr.Paths}
+	}
+	return v
+}
+
+// tierSource is where the tier comes from: default, account, project, or the variable.
+func tierSource(set *settings.Settings) string {
+	v, _ := set.Value("tier")
+	if v.Origin.Source == settings.FromEnvironment {
+		return v.Origin.Name
+	}
+	return string(v.Origin.Source)
+}
+
+// notCoveredShown bounds what status names on a screen.
+const notCoveredShown = 10
+
+func printStatus(o *output, st *engine.Status, set *settings.Settings) {
+	field := func(name, format string, args ...any) {
+		o.line("%s %s", o.color.paint(dim, pad(name+":", 13)), fmt.Sprintf(format, args...))
+	}
+	field("project", "%s", escape(st.Root))
+	field("store", "%s (%s)", escape(st.Store), st.Mode)
+	field("tier", "%s (%s)", escape(set.Tier), escape(tierSource(set)))
+	if l := st.Last; l != nil {
+		text := checkpointText(*l)
+		if text != "" {
+			text = ": " + text
+		}
+		field("last", "%s, %s ago, %s%s", l.ID, formatAge(o.now().Sub(l.Time)), reason(*l), text)
+	} else {
+		field("last", "none yet")
+	}
+	size := formatSize(st.Bytes)
+	if st.MaxSize > 0 {
+		size += " of " + formatSize(st.MaxSize)
+	}
+	field("checkpoints", "%d, %s", st.Checkpoints, size)
+	if st.SecondName {
+		field("second name", "yes: the store survives git clean -fdx")
+	} else {
+		field("second name", "no: %s", escape(st.SecondNameReason))
+	}
+	if n := len(st.NotCovered); n > 0 {
+		field("not captured", "%s", plural(n, "path", "paths"))
+		for _, p := range firstN(st.NotCovered, notCoveredShown) {
+			o.line("    %s: %s", escape(p.Path), escape(p.Reason))
+		}
+		if n > notCoveredShown {
+			o.line("    and %d more: rewind show last --coverage", n-notCoveredShown)
+		}
+	}
+	for _, f := range storeFindings(st) {
+		if f.id == crashedFinding {
+			continue // every command has told of it already
+		}
+		o.warn("%s", f.Message)
+		if f.Cure != "" {
+			o.hint("%s", f.Cure)
+		}
+	}
+}

@@ -1,0 +1,171 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+
+	"rewind/engine"
+	"rewind/engine/settings"
+)
+
+func newValidate() *command {
+	return &command{
+		name:  "validate",
+		usage: "",
+		short: "check settings and store, with the cure for each fault",
+		long: "Names every state in which rewind would silently be off or do less than it seems, each\n" +
+			"with the command that cures it.",
+		examples: []example{
+			{"rewind validate", "for a person"},
+			{"rewind validate --json", "for scripts; the schema is in docs/json/validate.schema.json"},
+		},
+		exits: []int{exitDamaged},
+		run:   runValidate,
+	}
+}
+
+// finding is one fault with its cure.
+type finding struct {
+	Severity string `json:"severity"` // error, warning
+	Area     string `json:"area"`     // settings, project, store
+	Message  string `json:"message"`
+	Cure     string `json:"cure"`
+
+	id findingID
+}
+
+type findingID string
+
+const crashedFinding findingID = "crashed"
+
+const (
+	severe = "error"
+	mild   = "warning"
+)
+
+// validateView is described by docs/json/validate.schema.json.
+type validateView struct {
+	OK       bool      `json:"ok"`
+	Root     *string   `json:"root"`
+	Store    *string   `json:"store"`
+	Findings []finding `json:"findings"`
+}
+
+func runValidate(ctx context.Context, c *call) error {
+	v := validateView{Findings: []finding{}}
+	code := exitFailed
+	store := ""
+	p, err := engine.Open(ctx, c.openOptions())
+	if err == nil {
+		c.project = p
+		root := p.Root()
+		store = p.StoreDir()
+		v.Root, v.Store = &root, &store
+	} else {
+		if ctx.Err() != nil {
+			return err
+		}
+		f := explain(err)
+		code = f.code
+		v.Findings = append(v.Findings, finding{Severity: severe, Area: "project", Message: f.message, Cure: f.hint})
+	}
+	set, warnings := c.settings(store)
+	v.Findings = append(v.Findings, settingsFindings(set, warnings)...)
+	if p != nil {
+		st, err := p.Status(ctx)
+		if err != nil {
+			if ctx.Err() != nil {
+				return err
+			}
+			f := explain(err)
+			code = f.code
+			v.Findings = append(v.Findings, finding{Severity: severe, Area: "store", Message: f.message, Cure: f.hint})
+		} else {
+			v.Findings = append(v.Findings, storeFindings(st)...)
+		}
+	}
+	v.OK = true
+	for _, f := range v.Findings {
+		v.OK = v.OK && f.Severity != severe
+	}
+	if c.json {
+		err = c.out.document(v)
+	} else {
+		err = nil
+		printFindings(c.out, v)
+	}
+	if err == nil && !v.OK {
+		err = &invalidError{code: code}
+	}
+	return err
+}
+
+func printFindings(o *output, v validateView) {
+	for _, f := range v.Findings {
+		st := yellow
+		if f.Severity == severe {
+			st = red
+		}
+		o.line("%s %s: %s", o.color.paint(st, f.Severity+":"), f.Area, escape(f.Message))
+		if f.Cure != "" {
+			o.line("  %s %s", o.color.paint(cyan, "cure:"), escape(f.Cure))
+		}
+	}
+	if v.OK {
+		o.summary("Settings and store are in order.")
+	}
+}
+
+func settingsFindings(set *settings.Settings, warnings []settings.Warning) []finding {
+	var out []finding
+	for _, w := range warnings {
+		cure := "correct it in " + w.Source
+		if w.Key == "" && (w.Source == "REWIND_TIER" || w.Source == "CHECKPOINT_TIER") {
+			cure = "unset " + w.Source
+		}
+		out = append(out, finding{Severity: severe, Area: "settings", Message: w.Error(), Cure: cure})
+	}
+	if v, ok := set.Value("tier"); ok && v.Origin.Source == settings.FromEnvironment {
+		out = append(out, finding{Severity: mild, Area: "settings", Cure: "unset " + v.Origin.Name,
+			Message: fmt.Sprintf("%s overrides the tier of the settings: %s", v.Origin.Name, set.Tier)})
+	}
+	for _, v := range set.ShadowsTier() {
+		out = append(out, finding{Severity: mild, Area: "settings",
+			Message: fmt.Sprintf("%s is set by hand in %s and beats the tier %s", v.Key, v.Origin.Name, set.Tier),
+			Cure:    unsetCommand(v)})
+	}
+	return out
+}
+
+// storeFindings are the states of a store that need attention.
+func storeFindings(st *engine.Status) []finding {
+	var out []finding
+	add := func(severity, cure, format string, args ...any) {
+		out = append(out, finding{Severity: severity, Area: "store", Message: fmt.Sprintf(format, args...), Cure: cure})
+	}
+	if cr := st.Crashed; cr != nil {
+		add(severe, fmt.Sprintf("rewind restore %s finishes it, rewind undo-restore puts it back", cr.Checkpoint),
+			"a restore to %s did not finish", cr.Checkpoint)
+		out[len(out)-1].id = crashedFinding
+	}
+	if st.ReadOnly {
+		add(severe, "make the store writable", "the store cannot be written")
+	}
+	if st.MinFreeDisk > 0 && st.FreeDisk < st.MinFreeDisk {
+		add(severe, "free some space, or rewind gc, or rewind config minFreeDisk", "only %s are free on the disk, below %s nothing is saved",
+			formatSize(st.FreeDisk), formatSize(st.MinFreeDisk))
+	}
+	if st.MaxSize > 0 && st.Bytes > st.MaxSize/5*4 {
+		add(mild, "rewind gc, or rewind config retention.maxSize", "the store has %s of at most %s", formatSize(st.Bytes), formatSize(st.MaxSize))
+	}
+	if !st.SecondName {
+		add(mild, "rewind init --mode global keeps a store where git clean does not reach", "the store has no second name: %s", st.SecondNameReason)
+	}
+	if st.LastHookError != "" {
+		add(severe, "", "the last hook failed: %s", st.LastHookError)
+	}
+	for _, orphan := range st.Orphans {
+		add(mild, "rewind init --adopt "+shellQuote(orphan)+" where the project is now", "the project of the store %s is gone", orphan)
+	}
+	return out
+}

@@ -1,0 +1,123 @@
+package cli
+
+import (
+	"context"
+
+	"github.com/spf13/pflag"
+
+	"rewind/engine"
+)
+
+func newVerify() *command {
+	var readData bool
+	return &command{
+		name:  "verify",
+		usage: "[--read-data]",
+		short: "check that every checkpoint is whole",
+		long: "Checks that everything that the checkpoints need is in the store, and names damaged\n" +
+			"checkpoints and paths. With --read-data every byte is read and its hash compared.",
+		examples: []example{
+			{"rewind verify", "fast"},
+			{"rewind verify --read-data", "thorough"},
+		},
+		exits: []int{exitBusy, exitDamaged},
+		flags: func(f *pflag.FlagSet) {
+			f.BoolVar(&readData, "read-data", false, "read every byte")
+		},
+		run: func(ctx context.Context, c *call) error {
+			p, err := c.open(ctx)
+			if err != nil {
+				return err
+			}
+			v, err := p.Verify(ctx, readData)
+			if err != nil {
+				return err
+			}
+			return reportVerified(c, v, false)
+		},
+	}
+}
+
+func newRepair() *command {
+	return &command{
+		name:  "repair",
+		usage: "",
+		short: "rebuild what can be rebuilt",
+		long: "Rebuilds indexes and the database from the packs, takes lost content from the working\n" +
+			"tree and the store's second name where it is there, and names what stays damaged.",
+		examples: []example{{"rewind repair", "after rewind verify has found something"}},
+		exits:    []int{exitBusy, exitDamaged},
+		run: func(ctx context.Context, c *call) error {
+			p, err := c.open(ctx)
+			if err != nil {
+				return err
+			}
+			v, err := p.Repair(ctx)
+			if err != nil {
+				return err
+			}
+			return reportVerified(c, v, true)
+		},
+	}
+}
+
+func reportVerified(c *call, v *engine.Verified, repair bool) error {
+	c.out.endProgress()
+	if c.json {
+		view := verifiedView{OK: v.OK(), Checkpoints: v.Checkpoints, Chunks: v.Chunks, Damaged: make([]damageView, len(v.Damaged))}
+		for i, d := range v.Damaged {
+			view.Damaged[i] = damageView{viewPath(d.Path), viewID(d.Checkpoint), d.Reason}
+		}
+		if repair {
+			repaired := append([]string{}, v.Repaired...)
+			view.Repaired = &repaired
+		}
+		if err := c.out.document(view); err != nil {
+			return err
+		}
+	} else {
+		for _, r := range v.Repaired {
+			c.out.summary("Repaired: %s", escape(r))
+		}
+		for _, d := range v.Damaged {
+			c.out.line("%s", damageLine(d))
+		}
+		c.out.summary("%s, %s: %s.", plural(v.Checkpoints, "checkpoint", "checkpoints"), plural(v.Chunks, "chunk", "chunks"), wholeOr(v))
+	}
+	if !v.OK() {
+		return &damagedError{n: len(v.Damaged), afterRepair: repair}
+	}
+	return nil
+}
+
+func wholeOr(v *engine.Verified) string {
+	if v.OK() {
+		return "all whole"
+	}
+	return plural(len(v.Damaged), "damage", "damages")
+}
+
+func damageLine(d engine.Damage) string {
+	where := "store"
+	if id := viewID(d.Checkpoint); id != nil {
+		where = "checkpoint " + *id
+	}
+	if d.Path != "" {
+		where += ", " + escape(d.Path)
+	}
+	return "Damaged: " + where + ": " + escape(d.Reason)
+}
+
+type verifiedView struct {
+	OK          bool         `json:"ok"`
+	Checkpoints int          `json:"checkpoints"`
+	Chunks      int          `json:"chunks"`
+	Damaged     []damageView `json:"damaged"`
+	Repaired    *[]string    `json:"repaired,omitempty"`
+}
+
+type damageView struct {
+	pathView
+	Checkpoint *string `json:"checkpoint"`
+	Reason     string  `json:"reason"`
+}

@@ -1,0 +1,258 @@
+package cli
+
+import (
+	"encoding/base64"
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"rewind/engine"
+	"rewind/manifest"
+)
+
+// The types of this file are the JSON documents. Their field names are a contract.
+
+// pathView is a path: relative to the root, with /. A name that is no UTF-8 has
+// U+FFFD in Path, and its bytes in Path64.
+type pathView struct {
+	Path   string `json:"path"`
+	Path64 string `json:"path_b64,omitempty"`
+}
+
+func viewPath(p string) pathView {
+	if utf8.ValidString(p) {
+		return pathView{Path: p}
+	}
+	return pathView{Path: strings.ToValidUTF8(p, "\uFFFD"), Path64: base64.StdEncoding.EncodeToString([]byte(p))}
+}
+
+func viewPaths(paths []string) []pathView {
+	out := make([]pathView, len(paths))
+	for i, p := range paths {
+		out[i] = viewPath(p)
+	}
+	return out
+}
+
+type problemView struct {
+	pathView
+	Reason string `json:"reason"`
+}
+
+func viewProblems(problems []engine.Problem) []problemView {
+	out := make([]problemView, len(problems))
+	for i, p := range problems {
+		out[i] = problemView{viewPath(p.Path), p.Reason}
+	}
+	return out
+}
+
+// viewTime is RFC 3339 in UTC.
+func viewTime(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
+
+// viewID is an id, or null where there is none.
+func viewID[T interface {
+	comparable
+	String() string
+}](id T) *string {
+	var zero T
+	if id == zero {
+		return nil
+	}
+	s := id.String()
+	return &s
+}
+
+func viewHash(id manifest.ID) string { return fmt.Sprintf("%x", id[:]) }
+
+type transcriptView struct {
+	SessionID string `json:"session_id"`
+	Agent     string `json:"agent"`
+	Offset    uint64 `json:"offset"`
+	EventID   string `json:"event_id"`
+	Bytes     uint64 `json:"bytes"`
+}
+
+func viewTranscript(t *manifest.Transcript) *transcriptView {
+	if t == nil {
+		return nil
+	}
+	return &transcriptView{SessionID: t.Session, Agent: t.Agent, Offset: t.Offset, EventID: t.EventID, Bytes: t.Offset}
+}
+
+// savedView answers save and init.
+type savedView struct {
+	ID          string          `json:"id"`
+	Seq         uint64          `json:"seq"`
+	Time        string          `json:"time"`
+	Description string          `json:"description"`
+	Name        string          `json:"name"`
+	Tree        string          `json:"tree"`
+	Unchanged   bool            `json:"unchanged"`
+	Files       uint64          `json:"files"`
+	Bytes       uint64          `json:"bytes"`
+	Added       uint64          `json:"added"`
+	Modified    uint64          `json:"modified"`
+	Deleted     uint64          `json:"deleted"`
+	StoredBytes uint64          `json:"stored_bytes"`
+	Partial     []problemView   `json:"partial"`
+	Transcript  *transcriptView `json:"transcript"`
+	ElapsedMS   int64           `json:"elapsed_ms"`
+}
+
+func viewSaved(s *engine.Saved) savedView {
+	c := s.Checkpoint
+	return savedView{
+		ID: c.ID.String(), Seq: c.Seq, Time: viewTime(c.Time), Description: c.Description, Name: c.Name,
+		Tree: viewHash(c.Root), Unchanged: s.Unchanged, Files: c.Files, Bytes: c.Bytes,
+		Added: c.Added, Modified: c.Modified, Deleted: c.Deleted, StoredBytes: c.StoredBytes,
+		Partial: viewProblems(failed(s.Partial)), Transcript: viewTranscript(c.Transcript),
+		ElapsedMS: s.Elapsed.Milliseconds(),
+	}
+}
+
+// checkpointView is one checkpoint of list and show. N is 0 for a safety
+// checkpoint, which has no place in the list.
+type checkpointView struct {
+	N           int             `json:"n"`
+	Seq         uint64          `json:"seq"`
+	ID          string          `json:"id"`
+	Time        string          `json:"time"`
+	Kind        string          `json:"kind"`
+	Description string          `json:"description"`
+	Name        string          `json:"name"`
+	Pinned      bool            `json:"pinned"`
+	Tool        string          `json:"tool"`
+	Prompt      string          `json:"prompt"`
+	PromptID    string          `json:"prompt_id"`
+	SessionID   string          `json:"session_id"`
+	Agent       string          `json:"agent"`
+	GitHead     string          `json:"git_head"`
+	GitBranch   string          `json:"git_branch"`
+	Files       uint64          `json:"files"`
+	Added       uint64          `json:"added"`
+	Modified    uint64          `json:"modified"`
+	Deleted     uint64          `json:"deleted"`
+	Unchanged   bool            `json:"unchanged"`
+	Transcript  *transcriptView `json:"transcript"`
+	Partial     uint64          `json:"partial"`
+}
+
+func viewCheckpoint(l engine.Listed) checkpointView {
+	return checkpointView{
+		N: l.N, Seq: l.Seq, ID: l.ID.String(), Time: viewTime(l.Time), Kind: string(l.Kind),
+		Description: l.Description, Name: l.Name, Pinned: l.Pinned, Tool: l.Tool, Prompt: l.Prompt,
+		PromptID: l.PromptID, SessionID: l.Session, Agent: l.Agent, GitHead: l.GitHead, GitBranch: l.GitBranch,
+		Files: l.Files, Added: l.Added, Modified: l.Modified, Deleted: l.Deleted, Unchanged: unchanged(l),
+		Transcript: viewTranscript(l.Transcript), Partial: l.Partial,
+	}
+}
+
+// unchanged: there is a checkpoint before, and nothing differs from it.
+func unchanged(l engine.Listed) bool {
+	return l.Parent != (manifest.CheckpointID{}) && l.Added == 0 && l.Modified == 0 && l.Deleted == 0
+}
+
+// entryView is one path of a tree.
+type entryView struct {
+	pathView
+	Kind string `json:"kind"`
+	Mode string `json:"mode"`
+	Size uint64 `json:"size"`
+	Hash string `json:"hash"`
+}
+
+func viewEntry(e engine.TreeEntry) entryView {
+	v := entryView{pathView: viewPath(e.Path), Kind: entryKind(e.Entry), Mode: fmt.Sprintf("%04o", e.Mode), Size: e.Size}
+	switch e.Kind {
+	case manifest.Symlink:
+		v.Size = uint64(len(e.Target))
+	default:
+		v.Hash = viewHash(e.ID)
+	}
+	return v
+}
+
+func entryKind(e manifest.Entry) string {
+	switch e.Kind {
+	case manifest.Symlink:
+		return "symlink"
+	case manifest.Subdir:
+		return "dir"
+	}
+	return "file"
+}
+
+// changesView is what differs, as show and diff print it.
+type changesView struct {
+	Added    []diffView `json:"added"`
+	Modified []diffView `json:"modified"`
+	Deleted  []diffView `json:"deleted"`
+}
+
+type diffView struct {
+	pathView
+	Patch *string `json:"patch,omitempty"`
+}
+
+func (v *changesView) add(c manifest.Change, patch *string) {
+	d := diffView{pathView: viewPath(c.Path), Patch: patch}
+	switch letter(c) {
+	case 'A':
+		v.Added = append(v.Added, d)
+	case 'D':
+		v.Deleted = append(v.Deleted, d)
+	default:
+		v.Modified = append(v.Modified, d)
+	}
+}
+
+func newChangesView() changesView {
+	return changesView{Added: []diffView{}, Modified: []diffView{}, Deleted: []diffView{}}
+}
+
+// letter is git's: A added, D deleted, T another kind, M modified.
+func letter(c manifest.Change) byte {
+	switch {
+	case c.Old == nil:
+		return 'A'
+	case c.New == nil:
+		return 'D'
+	case entryKind(*c.Old) != entryKind(*c.New):
+		return 'T'
+	}
+	return 'M'
+}
+
+// restoredView answers the restore family.
+type restoredView struct {
+	Checkpoint *string       `json:"checkpoint"`
+	Safety     *string       `json:"safety"`
+	Create     []pathView    `json:"create"`
+	Replace    []pathView    `json:"replace"`
+	Delete     []pathView    `json:"delete"`
+	Mode       []pathView    `json:"mode"`
+	Skip       []problemView `json:"skip"`
+	Transcript *forkView     `json:"transcript"`
+	DryRun     bool          `json:"dry_run"`
+}
+
+// forkView is where a restored conversation went.
+type forkView struct {
+	SessionID string `json:"session_id"`
+	Path      string `json:"path"`
+	Resume    string `json:"resume"`
+	Backup    string `json:"backup"`
+}
+
+func viewRestored(r *engine.Restored) restoredView {
+	v := restoredView{
+		Checkpoint: viewID(r.Checkpoint.ID), Create: viewPaths(r.Create), Replace: viewPaths(r.Replace),
+		Delete: viewPaths(r.Delete), Mode: viewPaths(r.Mode), Skip: viewProblems(r.Skip), DryRun: r.DryRun,
+	}
+	if r.Safety != nil {
+		v.Safety = viewID(r.Safety.ID)
+	}
+	return v
+}
