@@ -1,0 +1,7 @@
+//go:build !linux && !darwin
+
+package rootfs
+
+const nonblock = 0
+
+func systemInfo(*Info, any) {}
