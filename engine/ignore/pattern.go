@@ -18,6 +18,7 @@ type pattern struct {
 	lit     string // what the name (anywhere, inDir) or the path (onPath) must begin with
 	tail    string // shapeEnds: what it must end with
 	glob    string // shapeGlob: what must match the rest
+	need    string // shapeGlob: what a match must contain, to look for first
 }
 
 type shape uint8
@@ -144,7 +145,8 @@ func (p *pattern) compile(s string) {
 		return
 	}
 	rest := strings.TrimLeft(p.glob, "*")
-	if strings.ContainsAny(rest, wildcards) {
+	if i := strings.IndexAny(rest, wildcards); i >= 0 {
+		p.need = rest[:i]
 		return
 	}
 	// One star that cannot meet a slash, and then a literal.
@@ -211,7 +213,7 @@ func (p *pattern) matchName(name string) bool {
 	case shapeLiteral:
 		return name == p.lit
 	case shapeEnds:
-		return len(name) >= len(p.lit)+len(p.tail) && strings.HasPrefix(name, p.lit) && strings.HasSuffix(name, p.tail)
+		return len(name) >= len(p.lit)+len(p.tail) && hasPrefix(name, p.lit) && strings.HasSuffix(name, p.tail)
 	}
-	return strings.HasPrefix(name, p.lit) && wild(p.glob, name[len(p.lit):], false)
+	return hasPrefix(name, p.lit) && strings.Contains(name[len(p.lit):], p.need) && wild(p.glob, name[len(p.lit):], false)
 }

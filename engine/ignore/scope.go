@@ -120,9 +120,7 @@ func (s *Scope) Child(name string, read func(name string) []byte) *Scope {
 	if c.dead != "" {
 		flags |= 8
 	}
-	if flags != 0 {
-		c.mix(flags, 0)
-	}
+	c.mix(flags, 0) // also without flags: it tells the levels apart
 	c.read(read)
 	return c
 }
