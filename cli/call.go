@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/pflag"
 
@@ -34,14 +35,25 @@ func (c *call) checkArgs() error {
 	case len(c.args) < c.cmd.minArgs:
 		return &usageError{msg: "too few arguments", hint: usage}
 	case c.cmd.maxArgs >= 0 && len(c.args) > c.cmd.maxArgs && c.cmd.paths:
-		return &usageError{msg: "unexpected argument " + quote(c.args[c.cmd.maxArgs]),
-			hint: "paths go after --: " + usage}
+		most := c.cmd.maxArgs
+		words := append([]string{"rewind", c.name}, quoteAll(c.args[:most])...)
+		words = append(append(words, "--"), quoteAll(c.args[most:])...)
+		return &usageError{msg: "unexpected argument " + quote(c.args[most]),
+			hint: "paths go after --: " + strings.Join(words, " ")}
 	case c.cmd.maxArgs >= 0 && len(c.args) > c.cmd.maxArgs:
 		return &usageError{msg: "unexpected argument " + quote(c.args[c.cmd.maxArgs]), hint: usage}
 	case len(c.paths) > 0 && !c.cmd.paths && c.cmd.maxArgs >= 0:
 		return &usageError{msg: "unexpected argument " + quote(c.paths[0]) + " after --", hint: usage}
 	}
 	return nil
+}
+
+func quoteAll(words []string) []string {
+	out := make([]string, len(words))
+	for i, w := range words {
+		out[i] = shellQuote(w)
+	}
+	return out
 }
 
 // open finds the project and its store. The call closes it.

@@ -62,7 +62,9 @@ func run(ctx context.Context, args []string, env engine.Env, stdio Stdio) int {
 	if err := front.Parse(args); err != nil {
 		return o.fail(flagError(err, "rewind"))
 	}
+	asked := o.json
 	o.configure(g, env)
+	o.json = asked || g.json // --json may also follow the command
 	rest := front.Args()
 	switch {
 	case g.version:
@@ -178,5 +180,6 @@ func flagError(err error, command string) error {
 	}
 	msg := err.Error()
 	msg = strings.TrimPrefix(msg, "pflag: ")
+	msg, _, _ = strings.Cut(msg, ": strconv.") // Go's own words help nobody
 	return &usageError{msg: msg, hint: command + " --help"}
 }

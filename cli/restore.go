@@ -82,14 +82,17 @@ type restoreVerb struct {
 	do              func(*engine.Project, context.Context, engine.RestoreOptions) (*engine.Restored, error)
 }
 
+// restoreCheckpoint is the verb of restore and of the picker.
+var restoreCheckpoint = restoreVerb{
+	takesCheckpoint: true,
+	done:            "Restored to %s.",
+	would:           "Would restore to %s.",
+	takeBack:        "rewind undo-restore",
+	do:              (*engine.Project).Restore,
+}
+
 func newRestore() *command {
-	c := restoreCommand(restoreVerb{
-		takesCheckpoint: true,
-		done:            "Restored to %s.",
-		would:           "Would restore to %s.",
-		takeBack:        "rewind undo-restore",
-		do:              (*engine.Project).Restore,
-	})
+	c := restoreCommand(restoreCheckpoint)
 	c.name = "restore"
 	c.usage = "<ckpt> [-- path…] [--code-only|--context-only|--mode both|code|context] [--in-place] [--dry-run] [--resume]"
 	c.short = "put the project back as it was"
@@ -214,6 +217,10 @@ func runRestore(ctx context.Context, c *call, r *restoreFlags, v restoreVerb) er
 	if err != nil {
 		return err
 	}
+	return reportRestored(c, done, v)
+}
+
+func reportRestored(c *call, done *engine.Restored, v restoreVerb) error {
 	c.out.endProgress()
 	if c.json {
 		if err := c.out.document(viewRestored(done)); err != nil {

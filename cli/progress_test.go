@@ -1,0 +1,54 @@
+package cli
+
+import (
+	"bytes"
+	"testing"
+	"time"
+
+	"rewind/engine"
+)
+
+func TestProgressLine(t *testing.T) {
+	for _, c := range []struct {
+		info  engine.ProgressInfo
+		spent time.Duration
+		want  string
+	}{
+		{engine.ProgressInfo{Phase: "scan", Files: 1200}, time.Second, "scan: 1200 files"},
+		{engine.ProgressInfo{Phase: "restore", Files: 10, TotalFiles: 100, Bytes: 10 << 20, TotalBytes: 100 << 20}, 2 * time.Second,
+			"restore: 10/100 files, 10 MiB/100 MiB, 5.0 MiB/s, 18s left"},
+		{engine.ProgressInfo{Phase: "write", Files: 100, TotalFiles: 100, Bytes: 5, TotalBytes: 5}, 0, "write: 100/100 files, 5 B/5 B"},
+	} {
+		if got := progressLine(c.info, c.spent); got != c.want {
+			t.Errorf("%+v: %q, want %q", c.info, got, c.want)
+		}
+	}
+}
+
+// Short work shows nothing, long work one line that is gone before a message comes.
+func TestMeter(t *testing.T) {
+	now := time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC)
+	var buf bytes.Buffer
+	o := &output{stderr: &buf, errTerm: true, now: func() time.Time { return now }}
+	progress := o.progress()
+	progress(engine.ProgressInfo{Phase: "scan", Files: 1})
+	now = now.Add(200 * time.Millisecond)
+	progress(engine.ProgressInfo{Phase: "scan", Files: 2})
+	if buf.Len() != 0 {
+		t.Errorf("after 200 ms: %q", buf.String())
+	}
+	now = now.Add(200 * time.Millisecond)
+	progress(engine.ProgressInfo{Phase: "scan", Files: 3})
+	progress(engine.ProgressInfo{Phase: "scan", Files: 4})
+	o.warn("careful")
+	const want = "\r\x1b[Kscan: 3 files" + "\r\x1b[K" + "rewind: warning: careful\n"
+	if buf.String() != want {
+		t.Errorf("%q, want %q", buf.String(), want)
+	}
+	if (&output{stderr: &buf}).progress() != nil {
+		t.Error("progress without a terminal")
+	}
+	if (&output{stderr: &buf, errTerm: true, quiet: true}).progress() != nil {
+		t.Error("progress with --quiet")
+	}
+}

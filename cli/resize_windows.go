@@ -1,0 +1,6 @@
+package cli
+
+import "os"
+
+// resizes never tells: there is no such signal, and every key asks for the size anyway.
+func resizes() (<-chan os.Signal, func()) { return nil, func() {} }
