@@ -1,0 +1,271 @@
+package transcript
+
+import (
+	"bytes"
+	"strings"
+)
+
+func claudeFormat() format {
+	return format{
+		parse:   parseClaude,
+		settle:  settleClaude,
+		command: func(id string) []string { return []string{"claude", "--resume", id} },
+		sides:   claudeSides,
+		keep:    keepClaude,
+		edits:   editsClaude,
+		trailer: trailerClaude,
+		dirs:    claudeDirs,
+	}
+}
+
+// noEvent is the id by which an explicit statement names the empty conversation.
+const noEvent = "00000000-0000-0000-0000-000000000000"
+
+// parseClaude reads a line of Claude Code. Conversation rows have a uuid; what
+// has none is metadata. Keys come in any order.
+func parseClaude(x *reader, l *Line) {
+	s := x.scan
+	var (
+		parent, logical               string
+		hasParent                     bool
+		leaf                          []byte
+		leafNull, explicit            bool
+		result, turn                  bool
+		session, cwd, version, branch string
+		title                         string
+		forkedFrom                    string
+	)
+	x.msg.reset()
+	for {
+		key, ok := s.key()
+		if !ok {
+			break
+		}
+		switch string(key) {
+		case "type":
+			l.Type = x.intern(s.id())
+		case "uuid":
+			l.ID = string(s.id())
+		case "parentUuid":
+			hasParent = true
+			parent = x.event(s.id())
+		case "logicalParentUuid":
+			logical = x.event(s.id())
+		case "isSidechain":
+			l.Side = s.isTrue()
+		case "isMeta":
+			l.flags = set(l.flags, isMeta, s.isTrue())
+		case "isCompactSummary":
+			l.flags = set(l.flags, isSummary, s.isTrue())
+		case "toolUseResult", "sourceToolAssistantUUID":
+			result = s.isSet() || result
+		case "turnPosition":
+			turn = s.isSet()
+		case "promptId":
+			l.PromptID = x.intern(s.id())
+		case "timestamp":
+			l.Time = when(s.id())
+		case "message":
+			x.readMessage(&x.msg)
+		case "sessionId":
+			session = x.intern(s.id())
+		case "cwd":
+			dir, _ := s.value(maxPath)
+			cwd = x.intern(dir)
+		case "version":
+			version = x.intern(s.id())
+		case "gitBranch":
+			branch = x.intern(s.id())
+		case "leafUuid":
+			leafNull = s.peek() == 'n'
+			leaf = append(x.block[:0], s.id()...)
+			x.block = leaf
+		case "explicit", "rewound":
+			explicit = s.isTrue() || explicit
+		case "customTitle", "aiTitle":
+			text, _ := s.value(maxTitle)
+			title = string(text)
+		case "forkedFrom":
+			forkedFrom = x.readForkedFrom()
+		default:
+			s.skip()
+		}
+	}
+	if s.bad {
+		return
+	}
+	if session != "" {
+		x.Session = session
+	}
+	switch l.Type {
+	case "user", "assistant", "system", "attachment", "progress":
+		x.known++
+		if l.ID == "" && (l.Type == "user" || l.Type == "assistant") {
+			x.nameless++
+		}
+		hasParent = true
+	case "last-prompt":
+		x.known++
+		x.said.state(string(leaf), leafNull, explicit)
+	case "custom-title":
+		x.known++
+		x.given = title
+	case "ai-title":
+		x.made = title
+	case "queue-operation", "summary", "file-history-snapshot", "mode", "permission-mode":
+		x.known++
+	}
+	if !hasParent {
+		l.ID = "" // metadata can have a uuid too, but is no event
+	}
+	if l.ID == "" {
+		return
+	}
+	l.Parent = parent
+	if parent == "" && logical != "" {
+		l.Parent, l.Logical = logical, true
+	}
+	if forkedFrom != "" {
+		x.Parent = forkedFrom
+	}
+	switch l.Type {
+	case "user":
+		l.Role = User
+	case "assistant":
+		l.Role = Assistant
+		l.Message = x.msg.id
+	}
+	if l.Role != NoRole {
+		l.ToolUses, l.ToolResults = x.msg.uses, x.msg.results
+	}
+	if !l.Side {
+		x.said = statement{}
+		if version != "" {
+			x.Version = version
+		}
+		x.Branch = branch
+	}
+	x.dir(cwd)
+	if l.Role == User {
+		claudePrompt(l, &x.msg, result, turn)
+	}
+}
+
+func set(f, bit lineFlags, on bool) lineFlags {
+	if on {
+		return f | bit
+	}
+	return f &^ bit
+}
+
+func (x *reader) readForkedFrom() (session string) {
+	s := x.scan
+	if !s.object() {
+		return ""
+	}
+	for {
+		key, ok := s.key()
+		if !ok {
+			return session
+		}
+		if string(key) == "sessionId" {
+			session = x.intern(s.id())
+		} else {
+			s.skip()
+		}
+	}
+}
+
+// dir notes a working directory.
+func (x *reader) dir(cwd string) {
+	if n := len(x.Dirs); cwd == "" || n == 100 || n > 0 && x.Dirs[n-1] == cwd {
+		return
+	}
+	for _, d := range x.Dirs {
+		if d == cwd {
+			return
+		}
+	}
+	x.Dirs = append(x.Dirs, cwd)
+}
+
+// state takes a last-prompt line in. One that is not explicit says nothing by
+// itself, but takes back an explicit one about another leaf.
+func (st *statement) state(leaf string, null, explicit bool) {
+	switch {
+	case explicit && (null || leaf == noEvent):
+		*st = statement{empty: true}
+	case leaf == "" || leaf == noEvent:
+	case explicit:
+		*st = statement{leaf: leaf, explicit: true}
+	case st.leaf != leaf:
+		*st = statement{}
+	}
+}
+
+// claudePrompt decides whether a user row is a prompt of the person, by what
+// all versions of the client have in common.
+func claudePrompt(l *Line, m *message, result, turn bool) {
+	if l.is(isMeta) {
+		if bytes.HasPrefix(m.first, []byte("<local-command-")) || bytes.HasPrefix(m.first, []byte("Caveat:")) {
+			l.flags |= isCaveat
+		}
+		return
+	}
+	if l.Side || l.is(isSummary) || result || len(m.results) > 0 || !m.typed {
+		return
+	}
+	if bytes.HasPrefix(m.text, []byte("<command-message>")) || bytes.HasPrefix(m.text, []byte("<command-name>")) {
+		l.flags |= isCommand
+		l.flags = set(l.flags, hasTurn, turn)
+		l.Text = commandText(string(m.text))
+		return
+	}
+	l.Prompt, l.Text = true, string(m.text)
+}
+
+// commandText is a slash command as it was typed.
+func commandText(echo string) string {
+	name := between(echo, "<command-name>", "</command-name>")
+	args := strings.TrimSpace(between(echo, "<command-args>", "</command-args>"))
+	if args == "" {
+		return name
+	}
+	return name + " " + args
+}
+
+func between(text, open, end string) string {
+	_, text, ok := strings.Cut(text, open)
+	if !ok {
+		return ""
+	}
+	text, _, _ = strings.Cut(text, end)
+	return text
+}
+
+// settleClaude decides which slash commands were prompts: those that started a
+// turn, which the client says, or shows by the meta row with the command's text
+// that follows. Built-in commands (/clear, /model) have neither.
+func settleClaude(x *reader) {
+	if x.Title = x.given; x.Title == "" {
+		x.Title = x.made
+	}
+	for i := range x.Lines {
+		l := &x.Lines[i]
+		if !l.is(isCommand) || !l.tree() {
+			continue
+		}
+		l.Prompt = l.is(hasTurn)
+		for j := i + 1; j < len(x.Lines) && !l.Prompt; j++ {
+			next := &x.Lines[j]
+			if !next.tree() {
+				continue
+			}
+			l.Prompt = next.Parent == l.ID && next.Role == User && next.is(isMeta) && !next.is(isCaveat)
+			break
+		}
+		if !l.Prompt {
+			l.Text = ""
+		}
+	}
+}

@@ -1,0 +1,65 @@
+package transcript
+
+// claudeContext are the kinds of metadata without which the conversation would
+// not be sent to the model as it was, or which the client's own fork carries on.
+var claudeContext = map[string]bool{
+	"content-replacement": true, "history-suppression": true, "hybrid-organization": true, "atis-latch": true,
+	"tools-used": true, "data-flow-records": true, "data-flow-incomplete": true, "derived-from": true, "relocated": true,
+}
+
+// claudeTitles are those that name the session, wherever they lie.
+var claudeTitles = map[string]bool{
+	"custom-title": true, "agent-name": true, "ai-title": true, "agent-color": true, "agent-setting": true, "tag": true,
+}
+
+func keepClaude(l *Line, place, past bool) bool {
+	if !place {
+		return !past && claudeContext[l.Type]
+	}
+	if past {
+		return claudeTitles[l.Type]
+	}
+	return l.Type != "last-prompt"
+}
+
+// editsClaude gives a line to the new session. Only the top-level id changes:
+// inside, paths that contain the old one must go on working.
+func editsClaude(k *forking, i int) []edit {
+	l := &k.x.Lines[i]
+	edits := []edit{{"sessionId", quote(k.id), true}}
+	if l.tree() {
+		from := append([]byte(`{"sessionId":`), quote(k.x.Session)...)
+		from = append(from, `,"messageUuid":`...)
+		from = append(append(from, quote(l.ID)...), '}')
+		edits = append(edits, edit{"forkedFrom", from, true})
+	}
+	if i == k.sel.last {
+		// Pickers show and sort by the time of the last message.
+		edits = append(edits, edit{"timestamp", quote(stamp(k.now)), true})
+	}
+	return edits
+}
+
+// trailerClaude are the lines that pickers read from the last 16 KiB of a file.
+func trailerClaude(k *forking, place bool) [][]byte {
+	line := func(members ...string) []byte {
+		b := []byte{'{'}
+		for i := 0; i < len(members); i += 2 {
+			if i > 0 {
+				b = append(b, ',')
+			}
+			b = append(append(append(b, quote(members[i])...), ':'), quote(members[i+1])...)
+		}
+		return append(b, '}')
+	}
+	id, last := k.id, k.lastPrompt()
+	prompt := line("type", "last-prompt", "lastPrompt", last, "leafUuid", k.sel.Leaf, "sessionId", id)
+	if place {
+		return [][]byte{prompt}
+	}
+	return [][]byte{
+		line("type", "custom-title", "customTitle", k.title, "sessionId", id),
+		line("type", "agent-name", "agentName", k.title, "sessionId", id),
+		prompt,
+	}
+}

@@ -1,0 +1,188 @@
+package transcript
+
+import (
+	"bytes"
+	"strings"
+)
+
+// message is what is read of a line's message: role, text, tool calls.
+type message struct {
+	role    Role
+	id      string
+	model   string
+	text    []byte // of all text blocks that the person can have typed
+	typed   bool   // text, or an image, is there
+	first   []byte // begin of the first text, typed or not
+	results []string
+	uses    []string
+
+	visibility bool // droid: shown to one side only
+	hook       bool // droid: row of a hook
+}
+
+func (m *message) reset() {
+	*m = message{text: m.text[:0], first: m.first[:0]}
+}
+
+// synthetic are the beginnings of user texts that a client wrote, not a person.
+var synthetic = []string{
+	"<local-command-caveat>", "<local-command-stdout>", "<local-command-stderr>",
+	"<bash-input>", "<bash-stdout>", "<bash-stderr>", "<task-notification>", "<system-reminder>",
+	"[Request interrupted by user", "This session is being continued from a previous conversation",
+}
+
+func isSynthetic(text []byte) bool {
+	for _, p := range synthetic {
+		if len(text) >= len(p) && string(text[:len(p)]) == p {
+			return true
+		}
+	}
+	return false
+}
+
+// readMessage reads the object that is the value of "message".
+func (x *reader) readMessage(m *message) {
+	m.reset()
+	s := x.scan
+	if !s.object() {
+		return
+	}
+	for {
+		key, ok := s.key()
+		if !ok {
+			return
+		}
+		switch string(key) {
+		case "role":
+			switch role := s.id(); string(role) {
+			case "user":
+				m.role = User
+			case "assistant":
+				m.role = Assistant
+			}
+		case "id":
+			m.id = x.intern(s.id())
+		case "model":
+			m.model = x.intern(s.id())
+		case "visibility":
+			m.visibility = s.isSet()
+		case "hookEventName":
+			m.hook = s.isSet()
+		case "content":
+			m.text, m.first, m.typed, m.uses, m.results = m.text[:0], m.first[:0], false, nil, nil
+			switch s.peek() {
+			case '"':
+				text, _ := s.value(maxPrompt)
+				m.add(text)
+			case '[':
+				x.readBlocks(m)
+			default:
+				s.skip()
+			}
+		default:
+			s.skip()
+		}
+	}
+}
+
+// readBlocks reads an array of content blocks.
+func (x *reader) readBlocks(m *message) {
+	s := x.scan
+	if !s.array() {
+		return
+	}
+	for s.elem() {
+		if !s.object() {
+			continue
+		}
+		var kind, id, use string
+		x.block = x.block[:0]
+		for {
+			key, ok := s.key()
+			if !ok {
+				break
+			}
+			switch string(key) {
+			case "type":
+				kind = x.intern(s.id())
+			case "id":
+				id = string(s.id())
+			case "tool_use_id":
+				use = string(s.id())
+			case "text":
+				if m.role == Assistant {
+					s.skip()
+					continue
+				}
+				text, _ := s.value(maxPrompt)
+				x.block = append(x.block[:0], text...)
+			default:
+				s.skip()
+			}
+		}
+		switch kind {
+		case "text":
+			m.add(x.block)
+		case "image":
+			m.typed = true
+		case "tool_use":
+			if id != "" {
+				m.uses = append(m.uses, id)
+			}
+		case "tool_result":
+			m.results = append(m.results, use)
+		}
+	}
+}
+
+// add takes a text block in.
+func (m *message) add(text []byte) {
+	text = bytes.TrimSpace(text)
+	if len(text) == 0 || m.role == Assistant {
+		return
+	}
+	if len(m.first) == 0 {
+		m.first = append(m.first, text[:min(len(text), 64)]...)
+	}
+	if isSynthetic(text) || len(m.text) > maxPrompt {
+		return
+	}
+	if len(m.text) > 0 {
+		m.text = append(m.text, '\n')
+	}
+	m.text = append(m.text, text...)
+	m.typed = true
+}
+
+// Label is the first line of a prompt for lists: without the blocks that the
+// client put into it, trimmed. It can hold any character; who prints it takes
+// care of that.
+func (l *Line) Label() string {
+	text := strings.TrimSpace(withoutReminders(l.Text))
+	if i := strings.IndexAny(text, "\r\n"); i >= 0 {
+		text = text[:i]
+	}
+	return strings.TrimSpace(text)
+}
+
+func withoutReminders(text string) string {
+	const open, end = "<system-reminder>", "</system-reminder>"
+	var b strings.Builder
+	for {
+		i := strings.Index(text, open)
+		if i < 0 {
+			break
+		}
+		b.WriteString(text[:i])
+		j := strings.Index(text[i:], end)
+		if j < 0 {
+			return b.String()
+		}
+		text = text[i+j+len(end):]
+	}
+	if b.Len() == 0 {
+		return text
+	}
+	b.WriteString(text)
+	return b.String()
+}

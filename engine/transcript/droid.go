@@ -1,0 +1,109 @@
+package transcript
+
+func droidFormat() format {
+	return format{
+		parse:    parseDroid,
+		settle:   func(x *reader) { x.Title = x.given },
+		command:  func(id string) []string { return []string{"droid", "--resume", id} },
+		sides:    droidSides,
+		keep:     keepDroid,
+		edits:    editsDroid,
+		trailer:  func(*forking, bool) [][]byte { return nil },
+		sidecars: []string{".settings.json"},
+		dirs:     droidDirs,
+	}
+}
+
+const droidHeader = "session_start"
+
+// parseDroid reads a line of Droid. The first one is the header; messages hang
+// on each other by id and parentId. Every run of a hook is a message too, with
+// the user's role, beside the tree.
+func parseDroid(x *reader, l *Line) {
+	s := x.scan
+	var id, parentSession, title, cwd, version string
+	x.msg.reset()
+	for {
+		key, ok := s.key()
+		if !ok {
+			break
+		}
+		switch string(key) {
+		case "type":
+			l.Type = x.intern(s.id())
+		case "id":
+			id = string(s.id())
+		case "parentId":
+			l.Parent = x.event(s.id())
+		case "parent":
+			parentSession = string(s.id())
+		case "timestamp":
+			l.Time = when(s.id())
+		case "message":
+			x.readMessage(&x.msg)
+		case "title":
+			text, _ := s.value(maxTitle)
+			title = string(text)
+		case "version":
+			if c := s.peek(); c >= '0' && c <= '9' {
+				version = string(s.literal())
+			} else {
+				s.skip()
+			}
+		case "cwd":
+			dir, _ := s.value(maxPath)
+			cwd = x.intern(dir)
+		default:
+			s.skip()
+		}
+	}
+	if s.bad {
+		return
+	}
+	switch l.Type {
+	case droidHeader:
+		x.known++
+		x.Session, x.Parent, x.given, x.version = id, parentSession, title, version
+		x.dir(cwd)
+		l.Parent = ""
+		return
+	case "message":
+		x.known++
+	}
+	if id == "" {
+		l.Parent = ""
+		return
+	}
+	l.ID = id
+	m := &x.msg
+	l.Role, l.Side = m.role, m.hook
+	l.ToolUses, l.ToolResults = m.uses, m.results
+	if l.Type == "message" && m.role == User && !m.hook && !m.visibility && len(m.results) == 0 && m.typed {
+		l.Prompt, l.Text = true, string(m.text)
+		l.PromptID = id
+	}
+}
+
+// keepDroid keeps the header, and what is unknown before the cut. The outcome
+// lines of turns say nothing that the messages do not.
+func keepDroid(l *Line, place, past bool) bool {
+	return l.Type == droidHeader || !past && l.Type != "agent_turn_outcome"
+}
+
+// editsDroid makes the header that of a new session.
+func editsDroid(k *forking, i int) []edit {
+	l := &k.x.Lines[i]
+	switch {
+	case l.Type == droidHeader && !l.tree():
+		return []edit{
+			{"id", quote(k.id), true},
+			{"title", quote(k.title), true},
+			{"isSessionTitleManuallySet", []byte("true"), true},
+			{"parent", quote(k.x.Session), true},
+			{"forkedAtMessageId", quote(k.sel.Leaf), true},
+		}
+	case i == k.sel.last:
+		return []edit{{"timestamp", quote(stamp(k.now)), false}}
+	}
+	return nil
+}

@@ -1,0 +1,57 @@
+package transcript
+
+import "fmt"
+
+// FormatError is a transcript that is not understood: a format or version
+// unknown here, or no transcript at all. The conversation can be stored, not
+// cut: a restore has to do without it.
+type FormatError struct {
+	Agent  Agent
+	Reason string
+	Lines  int // complete lines read
+	Broken int // of these, no JSON
+}
+
+func (e *FormatError) Error() string {
+	return fmt.Sprintf("%s transcript not understood: %s", e.Agent, e.Reason)
+}
+
+// NothingBeforeError says that the conversation has no message before the
+// point asked for: there is no session to resume, only a new one to start.
+type NothingBeforeError struct{}
+
+func (e *NothingBeforeError) Error() string {
+	return "nothing of the conversation lies before this point"
+}
+
+// NoEventError is an event, prompt or tool call that the transcript does not hold.
+type NoEventError struct {
+	Kind string // "event", "prompt", "tool call"
+	ID   string
+}
+
+func (e *NoEventError) Error() string {
+	return fmt.Sprintf("the transcript has no %s %s", e.Kind, e.ID)
+}
+
+// FewPromptsError is a request for more prompts than the conversation has.
+type FewPromptsError struct{ Asked, Have int }
+
+func (e *FewPromptsError) Error() string {
+	return fmt.Sprintf("the conversation has %d prompts, not %d", e.Have, e.Asked)
+}
+
+// ChangedError is a file that became shorter while it was read.
+type ChangedError struct{ File string }
+
+func (e *ChangedError) Error() string { return e.File + " changed while it was read" }
+
+// DamagedError is a stored list that does not hold what it should.
+type DamagedError struct {
+	ID     ID
+	Reason string
+}
+
+func (e *DamagedError) Error() string {
+	return fmt.Sprintf("stored conversation %x: %s", e.ID[:6], e.Reason)
+}

@@ -1,0 +1,293 @@
+package transcript
+
+import (
+	"bufio"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// ForkPrefix begins the title of every fork.
+const ForkPrefix = "[Fork] "
+
+// Fork makes a new session of the lines that lead to an event.
+type Fork struct {
+	Index *Index
+	Data  io.Reader // the transcript that Index was read from, from its beginning
+	File  string    // its path, also if it is gone; the new one lies beside it
+	Leaf  string    // event at which the new session stands
+	Title string    // "": the old one's title, else its first prompt
+
+	// Sidecar opens what is held of a file beside the transcript (droid:
+	// ".settings.json"); nil, or an error that is fs.ErrNotExist: the file itself.
+	Sidecar func(suffix string) (io.ReadCloser, error)
+
+	NewID func() string           // nil: a random UUID
+	Now   func() time.Time        // nil: time.Now
+	Owner func(name string) error // gives a created file to its rightful owner; nil: nothing
+}
+
+// Forked is a session that a Fork made.
+type Forked struct {
+	Agent   Agent
+	Session string
+	File    string
+	Leaf    string // where it stands; before Fork.Leaf if a call there had no result
+	Title   string
+	Dir     string   // working directory to open it in, "" if unknown
+	Files   []string // all files made, the transcript last
+}
+
+// Command opens the session; it is for a POSIX shell.
+func (f *Forked) Command() string { return Command(f.Agent, f.Dir, f.Session) }
+
+// Command is the shell command that opens a session in its directory.
+func Command(a Agent, dir, session string) string {
+	format, ok := a.format()
+	if !ok {
+		return ""
+	}
+	words := format.command(session)
+	for i := range words {
+		words[i] = shellQuote(words[i])
+	}
+	run := strings.Join(words, " ")
+	if dir == "" {
+		return run
+	}
+	return "cd " + shellQuote(dir) + " && " + run
+}
+
+// shellQuote leaves plain words as they are. A leading dash cannot be quoted
+// away, so such a directory gets a path that has none.
+func shellQuote(s string) string {
+	if strings.HasPrefix(s, "-") {
+		s = "./" + s
+	}
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("/._-+:@%,", r)
+	}
+	if s != "" && strings.IndexFunc(s, func(r rune) bool { return !plain(r) }) < 0 {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
+
+// Run writes the new session's files, the transcript last, each through a
+// temporary file, synced, with mode 0600. Nothing that exists is replaced.
+// Errors: *NoEventError, *NothingBeforeError, and those of reading and writing.
+func (f *Fork) Run() (Forked, error) {
+	k, err := f.plan()
+	if err != nil {
+		return Forked{}, err
+	}
+	dir := filepath.Dir(f.File)
+	out := Forked{
+		Agent: f.Index.Agent, Session: k.id, File: filepath.Join(dir, k.id+".jsonl"),
+		Leaf: k.sel.Leaf, Title: k.title, Dir: f.Index.Dir(f.File),
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return Forked{}, err
+	}
+	undo := func(err error) (Forked, error) {
+		for _, name := range out.Files {
+			os.Remove(name) // it was made a moment ago, under an id that nobody knows
+		}
+		return Forked{}, err
+	}
+	for _, suffix := range k.format.sidecars {
+		src, err := f.sidecar(suffix)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return undo(err)
+		}
+		name := filepath.Join(dir, k.id+suffix)
+		err = create(name, f.Owner, func(w io.Writer) error { _, err := io.Copy(w, src); return err })
+		src.Close()
+		if err != nil {
+			return undo(err)
+		}
+		out.Files = append(out.Files, name)
+	}
+	err = create(out.File, f.Owner, func(w io.Writer) error { return k.write(w, f.Data, false) })
+	if err != nil {
+		return undo(err)
+	}
+	out.Files = append(out.Files, out.File)
+	return out, nil
+}
+
+func (f *Fork) sidecar(suffix string) (io.ReadCloser, error) {
+	if f.Sidecar != nil {
+		r, err := f.Sidecar(suffix)
+		if !errors.Is(err, fs.ErrNotExist) {
+			return r, err
+		}
+	}
+	r, _, err := openRegular(strings.TrimSuffix(f.File, ".jsonl") + suffix)
+	if err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+func (f *Fork) plan() (*forking, error) {
+	k, err := newForking(f.Index, f.Leaf)
+	if err != nil {
+		return nil, err
+	}
+	k.now = time.Now()
+	if f.Now != nil {
+		k.now = f.Now()
+	}
+	if f.NewID != nil {
+		k.id = f.NewID()
+	} else {
+		k.id = newUUID()
+	}
+	k.title = f.Title
+	if k.title == "" {
+		k.title = f.Index.defaultTitle()
+	}
+	k.title = ForkPrefix + strings.TrimPrefix(k.title, ForkPrefix)
+	return k, nil
+}
+
+// Linear writes what an in-place restore makes of a transcript: the same
+// session with only the lines that lead to leaf, byte for byte, in file order,
+// with its titles. The caller keeps a backup and replaces the file.
+// It returns the event at which the session then stands.
+func Linear(w io.Writer, x *Index, data io.Reader, leaf string) (string, error) {
+	k, err := newForking(x, leaf)
+	if err != nil {
+		return "", err
+	}
+	k.id = x.Session
+	return k.sel.Leaf, k.write(w, data, true)
+}
+
+// forking is one fork being made.
+type forking struct {
+	x      *Index
+	format format
+	sel    Selection
+	id     string
+	title  string
+	now    time.Time
+}
+
+func newForking(x *Index, leaf string) (*forking, error) {
+	format, err := x.Agent.known()
+	if err != nil {
+		return nil, err
+	}
+	sel, err := x.Cut(leaf)
+	if err != nil {
+		return nil, err
+	}
+	return &forking{x: x, format: format, sel: sel}, nil
+}
+
+// write copies the lines that are wanted from data, in order.
+func (k *forking) write(w io.Writer, data io.Reader, place bool) error {
+	out := bufio.NewWriterSize(w, 64<<10)
+	in := bufio.NewReaderSize(data, 256<<10)
+	var at int64
+	var raw, line []byte
+	next := 0 // in sel.Lines
+	for i := range k.x.Lines {
+		l := &k.x.Lines[i]
+		past := next == len(k.sel.Lines)
+		switch {
+		case !past && k.sel.Lines[next] == i:
+			next++
+		case l.tree() || l.Broken || !k.format.keep(l, place, past):
+			continue
+		}
+		if err := skipTo(in, l.Offset-at); err != nil {
+			return err
+		}
+		if int64(cap(raw)) < l.Length {
+			raw = make([]byte, l.Length)
+		}
+		raw = raw[:l.Length]
+		if _, err := io.ReadFull(in, raw); err != nil {
+			return short(err)
+		}
+		at = l.Offset + l.Length
+		line = append(line[:0], raw[:len(raw)-1]...)
+		if !place {
+			var err error
+			if line, err = splice(line[:0], raw[:len(raw)-1], k.format.edits(k, i)...); err != nil {
+				return fmt.Errorf("line at byte %d: %w", l.Offset, err)
+			}
+		}
+		out.Write(line)
+		out.WriteByte('\n')
+	}
+	for _, line := range k.format.trailer(k, place) {
+		out.Write(line)
+		out.WriteByte('\n')
+	}
+	return out.Flush()
+}
+
+func skipTo(r *bufio.Reader, n int64) error {
+	_, err := io.CopyN(io.Discard, r, n)
+	return short(err)
+}
+
+func short(err error) error {
+	if err == io.EOF || err == io.ErrUnexpectedEOF {
+		return errShort
+	}
+	return err
+}
+
+// lastPrompt is the text of the newest prompt that is kept, for pickers.
+func (k *forking) lastPrompt() string {
+	prompts, err := k.x.Prompts(k.sel.Leaf)
+	if err != nil || len(prompts) == 0 {
+		return ""
+	}
+	return clip(strings.Join(strings.Fields(withoutReminders(k.x.Lines[prompts[0]].Text)), " "), 200)
+}
+
+func (x *Index) defaultTitle() string {
+	if x.Title != "" {
+		return x.Title
+	}
+	for i := range x.Lines {
+		if l := &x.Lines[i]; l.Prompt && l.Label() != "" {
+			return clip(l.Label(), 100)
+		}
+	}
+	return x.Session
+}
+
+// clip shortens s to n characters.
+func clip(s string, n int) string {
+	r := []rune(s)
+	if len(r) <= n {
+		return s
+	}
+	return string(r[:n-1]) + "…"
+}
+
+// stamp is a time as clients write it.
+func stamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
+
+func newUUID() string {
+	var b [16]byte
+	rand.Read(b[:]) // never fails
+	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
+	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
+}

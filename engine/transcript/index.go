@@ -1,0 +1,250 @@
+package transcript
+
+import (
+	"io"
+	"time"
+)
+
+// Index is what a transcript says: its lines, and how they hang together.
+type Index struct {
+	Agent Agent
+	Lines []Line
+	Size  int64 // bytes through the last complete line
+	Torn  int64 // bytes behind it: a line still being written, or cut by a crash
+	// Broken counts the complete lines that are no JSON object.
+	Broken int
+
+	Session string   // session id, as the lines say
+	Parent  string   // session that this one was forked from, "" for none
+	Version string   // of the client that wrote the newest event
+	Title   string   // given by the person or by the agent, "" for none
+	Dirs    []string // working directories, in order of appearance, at most 100
+	Branch  string   // git branch of the newest event
+
+	byID map[string]int32
+	used []bool             // by line: it is the parent of a line of the tree
+	tool map[string]int32   // tool call id: the line that makes the call
+	done map[string][]int32 // tool call id: the lines that answer it
+	said statement
+}
+
+// statement is what the file says itself about where the conversation stands.
+type statement struct {
+	leaf     string
+	explicit bool // and no event came after it
+	empty    bool // explicitly nothing
+}
+
+// reader builds an Index.
+type reader struct {
+	*Index
+	scan  *scanner
+	words map[string]string
+	msg   message
+	block []byte
+
+	known    int    // lines of a type that the format knows
+	nameless int    // claude: messages without an id
+	version  string // droid: of the file's format
+	given    string // title by the person
+	made     string // title by the agent
+}
+
+// maxWords bounds the table of repeated strings: a hostile file has no repeats.
+const maxWords = 4096
+
+// intern returns b as a string that is shared among equal ones.
+func (x *reader) intern(b []byte) string {
+	if len(b) == 0 {
+		return ""
+	}
+	if s, ok := x.words[string(b)]; ok {
+		return s
+	}
+	s := string(b)
+	if len(x.words) < maxWords {
+		x.words[s] = s
+	}
+	return s
+}
+
+// event returns b as a string, shared with the line that has it as its id.
+func (x *reader) event(b []byte) string {
+	if len(b) == 0 {
+		return ""
+	}
+	if i, ok := x.byID[string(b)]; ok {
+		return x.Lines[i].ID
+	}
+	return string(b)
+}
+
+// when parses a timestamp; the zero time when it is none.
+func when(b []byte) time.Time {
+	t, err := time.Parse(time.RFC3339Nano, string(b))
+	if err != nil {
+		return time.Time{}
+	}
+	return t
+}
+
+// Read indexes a transcript. An empty one is an empty conversation. Errors:
+// *FormatError, and those of r.
+func Read(agent Agent, r io.Reader) (*Index, error) {
+	f, err := agent.known()
+	if err != nil {
+		return nil, err
+	}
+	x := &reader{
+		Index: &Index{Agent: agent, byID: map[string]int32{}, tool: map[string]int32{}, done: map[string][]int32{}},
+		scan:  newScanner(r), words: map[string]string{},
+	}
+	s := x.scan
+	for {
+		at, ok := s.line()
+		if !ok {
+			break
+		}
+		l := Line{Offset: at}
+		if s.peek() == '{' {
+			s.object()
+			f.parse(x, &l)
+			l.Broken = !s.finish()
+		} else {
+			l.Broken = true
+		}
+		end, complete := s.rest()
+		if !complete {
+			x.Torn = end - at
+			break
+		}
+		l.Length = end - at
+		if l.Broken {
+			l = Line{Offset: at, Length: l.Length, Broken: true}
+			x.Broken++
+		}
+		x.Size = end
+		x.add(l)
+	}
+	if s.err != nil {
+		return nil, s.err
+	}
+	x.link()
+	f.settle(x)
+	if reason := x.strange(); reason != "" {
+		return nil, &FormatError{Agent: agent, Reason: reason, Lines: len(x.Lines), Broken: x.Broken}
+	}
+	return x.Index, nil
+}
+
+// strange says why the file cannot be what it should be, "" if it can.
+func (x *reader) strange() string {
+	switch {
+	case len(x.Lines) > 0 && x.known == 0:
+		return "no line of a known kind"
+	case x.nameless > 0 && len(x.byID) == 0:
+		return "messages have no ids"
+	case x.version != "" && x.version != "1" && x.version != "2":
+		return "format version " + x.version
+	}
+	return ""
+}
+
+// add appends a line. Of lines with the same id the last one counts.
+func (x *reader) add(l Line) {
+	n := int32(len(x.Lines))
+	x.Lines = append(x.Lines, l)
+	if l.ID == "" {
+		return
+	}
+	if old, ok := x.byID[l.ID]; ok {
+		o := &x.Lines[old]
+		o.ID, o.Prompt = "", false
+	}
+	x.byID[l.ID] = n
+}
+
+// link notes who has children, and where tool calls are made and answered.
+func (x *reader) link() {
+	x.used = make([]bool, len(x.Lines))
+	for i := range x.Lines {
+		l := &x.Lines[i]
+		if !l.tree() {
+			continue
+		}
+		if p, ok := x.byID[l.Parent]; ok && l.Parent != "" && p != int32(i) && !l.Side {
+			x.used[p] = true
+		}
+		for _, id := range l.ToolUses {
+			x.tool[id] = int32(i)
+		}
+		for _, id := range l.ToolResults {
+			x.done[id] = append(x.done[id], int32(i))
+		}
+	}
+}
+
+// Leaf is the id of the event at which the conversation stands, "" when it is
+// empty: what the file states explicitly if that is its newest word, else the
+// newest tip of the tree.
+func (x *Index) Leaf() string {
+	if x.said.empty {
+		return ""
+	}
+	if x.said.explicit {
+		if _, ok := x.byID[x.said.leaf]; ok {
+			return x.said.leaf
+		}
+	}
+	last := ""
+	for i := len(x.Lines) - 1; i >= 0; i-- {
+		l := &x.Lines[i]
+		if !l.tree() || l.Side {
+			continue
+		}
+		if !x.used[i] {
+			return l.ID
+		}
+		if last == "" {
+			last = l.ID
+		}
+	}
+	return last // a cycle has no tip
+}
+
+// Line returns the line of an event.
+func (x *Index) Line(id string) (*Line, bool) {
+	i, ok := x.byID[id]
+	if !ok {
+		return nil, false
+	}
+	return &x.Lines[i], true
+}
+
+// Chain returns the numbers of the lines from the root to leaf, along the
+// parents and through compactions. A missing parent ends it, and so does one
+// that was there already. The empty leaf has the empty chain.
+func (x *Index) Chain(leaf string) ([]int, error) {
+	if leaf == "" {
+		return nil, nil
+	}
+	i, ok := x.byID[leaf]
+	if !ok {
+		return nil, &NoEventError{"event", leaf}
+	}
+	var chain []int
+	seen := make(map[int32]bool)
+	for ok && !seen[i] {
+		seen[i] = true
+		chain = append(chain, int(i))
+		p := x.Lines[i].Parent
+		if p == "" {
+			break
+		}
+		i, ok = x.byID[p]
+	}
+	for a, b := 0, len(chain)-1; a < b; a, b = a+1, b-1 {
+		chain[a], chain[b] = chain[b], chain[a]
+	}
+	return chain, nil
+}

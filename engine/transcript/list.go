@@ -1,0 +1,156 @@
+package transcript
+
+import (
+	"encoding/binary"
+	"math"
+)
+
+// ID addresses stored bytes. The zero ID is nothing: an empty conversation.
+type ID [32]byte
+
+const (
+	listMagic = 'T'
+	// listEntries is how many segments one list object names. A save rewrites
+	// at most these, 33 to 36 bytes each, and reading walks one object for so many.
+	listEntries = 8
+
+	listHasParent = 1
+	listHasSides  = 2
+)
+
+// List is the object that a checkpoint's conversation is: the last segments of
+// the file, the object that holds those before, and what the next save needs to
+// see that the file only grew.
+//
+// A save of a growing file writes a List that repeats the entries of the one
+// before until there are listEntries; then it begins a new one, whose Parent is
+// the full one. So its size is bounded, however long the conversation.
+type List struct {
+	Parent  ID      // List of the bytes before, zero for none
+	Before  int64   // bytes in Parent
+	Entries []Entry // in order, at least one
+	Cursor  Cursor  // Offset is the size of the whole
+	Sides   ID      // Sides object, zero for none
+}
+
+// Entry is one stored segment.
+type Entry struct {
+	ID     ID
+	Length int64 // in bytes, more than 0
+}
+
+// Append appends the list's canonical bytes: 'T', flags, [parent, its length],
+// number of entries, entries {id, length}, head and tail sums, [sides]. Lengths
+// and numbers are unsigned varints.
+func (l *List) Append(dst []byte) []byte {
+	flags := byte(0)
+	if l.Parent != (ID{}) {
+		flags |= listHasParent
+	}
+	if l.Sides != (ID{}) {
+		flags |= listHasSides
+	}
+	dst = append(dst, listMagic, flags)
+	if flags&listHasParent != 0 {
+		dst = append(dst, l.Parent[:]...)
+		dst = binary.AppendUvarint(dst, uint64(l.Before))
+	}
+	dst = append(dst, byte(len(l.Entries)))
+	for _, e := range l.Entries {
+		dst = append(dst, e.ID[:]...)
+		dst = binary.AppendUvarint(dst, uint64(e.Length))
+	}
+	if len(l.Entries) > 0 {
+		dst = append(dst, l.Cursor.Head[:]...)
+		dst = append(dst, l.Cursor.Tail[:]...)
+	}
+	if flags&listHasSides != 0 {
+		dst = append(dst, l.Sides[:]...)
+	}
+	return dst
+}
+
+// ParseList parses what Append wrote, and nothing else.
+func ParseList(data []byte) (*List, error) {
+	d := decoder{data: data}
+	bad := func(reason string) (*List, error) { return nil, &DamagedError{Reason: "list: " + reason} }
+	if d.byte() != listMagic {
+		return bad("not one")
+	}
+	var l List
+	flags := d.byte()
+	if flags&^(listHasParent|listHasSides) != 0 {
+		return bad("unknown flags")
+	}
+	if flags&listHasParent != 0 {
+		l.Parent, l.Before = d.id(), d.length()
+	}
+	n := int(d.byte())
+	if n > listEntries || n == 0 && flags != listHasSides {
+		return bad("wrong number of entries")
+	}
+	size := l.Before
+	for range n {
+		e := Entry{d.id(), d.length()}
+		if e.ID == (ID{}) || e.Length > math.MaxInt64-size {
+			return bad("bad entry")
+		}
+		size += e.Length
+		l.Entries = append(l.Entries, e)
+	}
+	if n > 0 {
+		l.Cursor = Cursor{Offset: size, Head: Sum(d.take(16)), Tail: Sum(d.take(16))}
+	}
+	if flags&listHasSides != 0 {
+		l.Sides = d.id()
+	}
+	if d.bad || len(d.data) > 0 {
+		return bad("wrong length")
+	}
+	if flags&listHasParent != 0 && l.Parent == (ID{}) || flags&listHasSides != 0 && l.Sides == (ID{}) {
+		return bad("zero id")
+	}
+	return &l, nil
+}
+
+// decoder reads canonical fields. After an error it gives zeros and is bad.
+type decoder struct {
+	data []byte
+	bad  bool
+}
+
+var zeros [32]byte
+
+func (d *decoder) take(n int) []byte {
+	if d.bad || len(d.data) < n {
+		d.bad = true
+		return zeros[:min(n, len(zeros))]
+	}
+	b := d.data[:n]
+	d.data = d.data[n:]
+	return b
+}
+
+func (d *decoder) byte() byte { return d.take(1)[0] }
+func (d *decoder) id() ID     { return ID(d.take(32)) }
+
+// uvarint reads a number in its shortest form.
+func (d *decoder) uvarint() uint64 {
+	v, n := binary.Uvarint(d.data)
+	if d.bad || n <= 0 || n > 1 && d.data[n-1] == 0 {
+		d.bad = true
+		return 0
+	}
+	d.data = d.data[n:]
+	return v
+}
+
+// length reads a number of bytes that is more than 0.
+func (d *decoder) length() int64 {
+	v := d.uvarint()
+	if v == 0 || v > math.MaxInt64 {
+		d.bad = true
+		return 0
+	}
+	return int64(v)
+}

@@ -1,0 +1,188 @@
+package transcript
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sort"
+	"strings"
+	"time"
+)
+
+// Session is a transcript found on disk.
+type Session struct {
+	Agent   Agent
+	ID      string
+	File    string
+	Size    int64
+	ModTime time.Time
+	Dir     string // working directory that it was started in, "" if unknown
+	Parent  string // session that it was forked from, "" for none
+	Title   string
+	Version string // of the client that wrote last
+	Last    string // label of a late prompt, "" if none is near the file's end
+}
+
+const (
+	headSize = 256 << 10 // where a session's directory and origin stand
+	tailSize = 64 << 10  // where clients keep the title
+)
+
+// Sessions lists the sessions of the agent that were started in root or below
+// it, newest first. It reads both ends of each file only. What is no session
+// (other names than UUIDs: subagents) or cannot be read is left out.
+func Sessions(agent Agent, h Home, root string) ([]Session, error) {
+	f, err := agent.known()
+	if err != nil {
+		return nil, err
+	}
+	if real, err := filepath.EvalSymlinks(root); err == nil {
+		root = real
+	}
+	var out []Session
+	for _, dir := range f.dirs(h, root) {
+		entries, err := os.ReadDir(dir)
+		if err != nil {
+			continue // gone meanwhile, or another user's
+		}
+		for _, e := range entries {
+			id, ok := strings.CutSuffix(e.Name(), ".jsonl")
+			if !ok || !IsUUID(id) {
+				continue
+			}
+			s, err := Describe(agent, filepath.Join(dir, e.Name()))
+			if err != nil || s.Dir != "" && !within(root, s.Dir) {
+				continue
+			}
+			out = append(out, s)
+		}
+	}
+	sort.Slice(out, func(i, j int) bool { return out[i].ModTime.After(out[j].ModTime) })
+	return out, nil
+}
+
+// Describe reads both ends of a session's transcript.
+func Describe(agent Agent, file string) (Session, error) {
+	f, size, err := openRegular(file)
+	if err != nil {
+		return Session{}, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return Session{}, err
+	}
+	s := Session{
+		Agent: agent, File: file, Size: size, ModTime: info.ModTime(),
+		ID: strings.TrimSuffix(filepath.Base(file), ".jsonl"),
+	}
+	first, err := Read(agent, io.NewSectionReader(f, 0, min(size, headSize)))
+	if err != nil && !errors.As(err, new(*FormatError)) {
+		return Session{}, err
+	}
+	last := first
+	if size > headSize {
+		at := max(headSize, size-tailSize)
+		if last, err = Read(agent, io.NewSectionReader(f, at, size-at)); err != nil && !errors.As(err, new(*FormatError)) {
+			return Session{}, err
+		}
+	}
+	for _, x := range []*Index{first, last} {
+		if x == nil {
+			continue // nothing understood in this part
+		}
+		if s.Dir == "" {
+			s.Dir = x.Dir(file)
+		}
+		if x.Parent != "" {
+			s.Parent = x.Parent
+		}
+		if x.Title != "" {
+			s.Title = x.Title
+		}
+		if x.Version != "" {
+			s.Version = x.Version
+		}
+		for i := len(x.Lines) - 1; i >= 0; i-- {
+			if x.Lines[i].Prompt {
+				s.Last = x.Lines[i].Label()
+				break
+			}
+		}
+	}
+	return s, nil
+}
+
+// head indexes the beginning of a file; nil when nothing is understood.
+func head(agent Agent, file string, size int64) *Index {
+	f, n, err := openRegular(file)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	x, err := Read(agent, io.NewSectionReader(f, 0, min(n, size)))
+	if err != nil {
+		return nil
+	}
+	return x
+}
+
+// firstTime is the earliest time that the beginning of a transcript tells.
+func firstTime(agent Agent, file string) time.Time {
+	x := head(agent, file, headSize)
+	if x == nil {
+		return time.Time{}
+	}
+	for i := range x.Lines {
+		if t := x.Lines[i].Time; !t.IsZero() {
+			return t.Truncate(time.Second)
+		}
+	}
+	return time.Time{}
+}
+
+// Ancestors follows a session's parents among those given, nearest first. A
+// parent that is not among them ends the line, by its id.
+func Ancestors(parents map[string]string, id string) []string {
+	var out []string
+	seen := map[string]bool{id: true}
+	for {
+		id = parents[id]
+		if id == "" || seen[id] {
+			return out
+		}
+		seen[id] = true
+		out = append(out, id)
+	}
+}
+
+// IsUUID reports whether a file name can be a session's.
+func IsUUID(s string) bool {
+	if len(s) != 36 {
+		return false
+	}
+	for i := range len(s) {
+		c := s[i]
+		if i == 8 || i == 13 || i == 18 || i == 23 {
+			if c != '-' {
+				return false
+			}
+		} else if !(c >= '0' && c <= '9' || c >= 'a' && c <= 'f' || c >= 'A' && c <= 'F') {
+			return false
+		}
+	}
+	return true
+}
+
+func within(root, dir string) bool {
+	rel, err := filepath.Rel(root, dir)
+	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
+}
+
+// Exists reports whether the transcript is (still) there: agents delete old ones.
+func Exists(file string) bool {
+	_, err := os.Stat(file)
+	return !errors.Is(err, fs.ErrNotExist)
+}

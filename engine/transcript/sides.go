@@ -1,0 +1,98 @@
+package transcript
+
+import (
+	"encoding/binary"
+	"math"
+	"sort"
+	"strings"
+	"unicode/utf8"
+)
+
+// Side is a file that belongs to a conversation beside its transcript: a
+// subagent's transcript, the settings of a session.
+type Side struct {
+	// Name is the file's path relative to the transcript's directory, with /.
+	Name  string
+	Lines bool // made of JSON lines: captured like a transcript
+}
+
+// sideState is what is held of a side file.
+type sideState struct {
+	Name    string
+	Content ID    // List
+	Size    int64 // of the file when it was captured, torn line included
+	ModTime int64 // nanoseconds since 1970; with Size, lets a file be skipped
+}
+
+const (
+	sidesMagic = 'S'
+	// maxSides bounds the side files of one conversation; the newest count.
+	maxSides    = 4096
+	maxSideName = 1024
+)
+
+// appendSides appends the canonical bytes: 'S', number, then in order of their
+// names {length of the name, name, content, size, modification time}.
+func appendSides(dst []byte, sides []sideState) []byte {
+	dst = append(dst, sidesMagic)
+	dst = binary.AppendUvarint(dst, uint64(len(sides)))
+	for _, s := range sides {
+		dst = binary.AppendUvarint(dst, uint64(len(s.Name)))
+		dst = append(dst, s.Name...)
+		dst = append(dst, s.Content[:]...)
+		dst = binary.AppendUvarint(dst, uint64(s.Size))
+		dst = binary.AppendUvarint(dst, uint64(s.ModTime))
+	}
+	return dst
+}
+
+func parseSides(data []byte) ([]sideState, error) {
+	d := decoder{data: data}
+	bad := func(reason string) ([]sideState, error) { return nil, &DamagedError{Reason: "side files: " + reason} }
+	if d.byte() != sidesMagic {
+		return bad("not them")
+	}
+	n := d.uvarint()
+	if n == 0 || n > maxSides {
+		return bad("wrong number")
+	}
+	var sides []sideState
+	for range n {
+		long := d.length()
+		if long > maxSideName {
+			return bad("name too long")
+		}
+		s := sideState{Name: string(d.take(int(min(long, int64(len(d.data))))))}
+		s.Content = d.id()
+		size, mod := d.uvarint(), d.uvarint()
+		if d.bad || int64(len(s.Name)) != long || size > math.MaxInt64 || mod > math.MaxInt64 || !validSide(s.Name) {
+			return bad("bad entry")
+		}
+		if k := len(sides); k > 0 && sides[k-1].Name >= s.Name {
+			return bad("not in order")
+		}
+		s.Size, s.ModTime = int64(size), int64(mod)
+		sides = append(sides, s)
+	}
+	if len(d.data) > 0 {
+		return bad("wrong length")
+	}
+	return sides, nil
+}
+
+// validSide accepts relative paths that stay below the transcript's directory.
+func validSide(name string) bool {
+	if len(name) == 0 || len(name) > maxSideName || !utf8.ValidString(name) || strings.ContainsAny(name, "\\\x00") {
+		return false
+	}
+	for part := range strings.SplitSeq(name, "/") {
+		if part == "" || part == "." || part == ".." {
+			return false
+		}
+	}
+	return true
+}
+
+func sortSides(s []sideState) {
+	sort.Slice(s, func(i, j int) bool { return s[i].Name < s[j].Name })
+}

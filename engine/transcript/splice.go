@@ -1,0 +1,80 @@
+package transcript
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+)
+
+// edit is a change of a line's top-level members; the rest stays byte for byte.
+type edit struct {
+	key   string
+	value []byte // JSON
+	add   bool   // also where the line has no such member
+}
+
+var errNoObject = errors.New("line is no JSON object")
+
+// splice appends line with its top-level members edited. It works on positions
+// that the scanner gives, never on text that looks alike: the same key, or the
+// same value, further inside is left alone.
+func splice(dst, line []byte, edits ...edit) ([]byte, error) {
+	s := newLineScanner(line)
+	if s.peek() != '{' {
+		return dst, errNoObject
+	}
+	s.object()
+	copied, members := 0, 0
+	had := make([]bool, len(edits))
+	for {
+		key, ok := s.key()
+		if !ok {
+			break
+		}
+		members++
+		hit := -1
+		for i := range edits {
+			if string(key) == edits[i].key {
+				hit = i
+			}
+		}
+		s.peek() // the value's first byte
+		from := s.pos
+		s.skip()
+		if s.bad || hit < 0 {
+			continue
+		}
+		dst = append(dst, line[copied:from]...)
+		dst = append(dst, edits[hit].value...)
+		copied, had[hit] = s.pos, true
+	}
+	if !s.finish() {
+		return dst, errNoObject
+	}
+	brace := bytes.LastIndexByte(line, '}')
+	dst = append(dst, line[copied:brace]...)
+	for i, e := range edits {
+		if had[i] || !e.add {
+			continue
+		}
+		if members > 0 {
+			dst = append(dst, ',')
+		}
+		members++
+		dst = append(dst, quote(e.key)...)
+		dst = append(dst, ':')
+		dst = append(dst, e.value...)
+	}
+	return append(dst, line[brace:]...), nil
+}
+
+// quote is a JSON string, without the escapes that only HTML needs.
+func quote(s string) []byte {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if e.Encode(s) != nil {
+		return []byte(`""`)
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+}
