@@ -1,0 +1,138 @@
+package restore
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+
+	"rewind/engine/rootfs"
+)
+
+func geteuid() int { return max(os.Geteuid(), 0) }
+func getegid() int { return max(os.Getegid(), 0) }
+
+// finish removes what was displaced, empties directories out, sets their
+// modes, and looks at every path once more. The operation is recorded: it goes
+// on whatever ctx says, and what fails is said in the outcome.
+func (a *applier) finish(out *Outcome) {
+	ctx := context.WithoutCancel(a.ctx)
+	groups := groupByDir(a.Changes, func(c *Change) bool { return true })
+	dead := false
+	eachDir(ctx, a.o.FS, a.o.workers(), groups, func(w int, d rootfs.Dir, openErr error, list []int) error {
+		for _, i := range list {
+			c := &a.Changes[i]
+			err := openErr
+			if err == nil {
+				_, name := split(c.Path)
+				err = a.finishOne(d, name, c)
+			}
+			if errors.Is(err, errCrash) {
+				dead = true
+				return err
+			}
+			if err != nil {
+				a.skips.add(c.Path, why(err), true)
+			}
+		}
+		return nil
+	})
+	for i := range slices.Backward(a.Changes) {
+		c := &a.Changes[i]
+		if c.failed || c.Action != Delete || !isDir(c.Before) {
+			continue
+		}
+		if err := removeDir(a.o.FS, c.Path); err != nil {
+			dead = dead || errors.Is(err, errCrash)
+			a.skips.add(c.Path, why(err), false)
+		}
+	}
+	for _, c := range a.dirModes() {
+		if err := chmodPath(a.o.FS, c.Path, c.After.Mode); err != nil {
+			dead = dead || errors.Is(err, errCrash)
+			a.skips.add(c.Path, why(err), true)
+		}
+	}
+	dead = a.closeWritable(func(c *Change) uint32 { return c.After.Mode }) || dead
+	if !dead {
+		if err := a.journal.remove(); err != nil {
+			a.skips.add("", "the journal could not be removed: "+err.Error(), false)
+		}
+	}
+	a.sort()
+	out.Skips = append(slices.Clone(a.Skips), a.skips.list...)
+	slices.SortFunc(out.Skips, func(x, y Skip) int { return strings.Compare(x.Path, y.Path) })
+}
+
+// finishOne removes what was displaced at one path, and verifies.
+func (a *applier) finishOne(d rootfs.Dir, name string, c *Change) error {
+	if c.Action == Mode || c.Action == Create && isDir(c.After) || c.Action == Delete && isDir(c.Before) {
+		return nil
+	}
+	var err error
+	switch {
+	case c.Action == Create:
+	case isDir(c.Before):
+		held := map[string]bool{}
+		for _, h := range c.held {
+			held[h.path] = true
+		}
+		err = removeHeld(d, c.temp, func(p string) bool { return held[p] })
+	default:
+		err = d.Unlink(c.temp)
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil // it had been deleted before we came
+	}
+	if err != nil || c.Action == Delete || isDir(c.After) {
+		return err
+	}
+	info, err := d.Lstat(name)
+	if err != nil {
+		return err
+	}
+	if !info.Same(c.written) {
+		return errChanged
+	}
+	return nil
+}
+
+// removeDir removes an empty directory. One that is not empty stays.
+func removeDir(fsys rootfs.FS, path string) error {
+	dir, name := split(path)
+	d, err := fsys.OpenDir(dir)
+	if err == nil {
+		err = d.Rmdir(name)
+		d.Close()
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if isNotEmpty(err) {
+		return errHolds
+	}
+	return err
+}
+
+// closeWritable gives directories that were made writable the mode that they
+// had, or that mode gives to a change of theirs. It reports a crash.
+func (a *applier) closeWritable(mode func(*Change) uint32) (dead bool) {
+	for _, w := range slices.Backward(a.writable) {
+		want := w.mode
+		if i, ok := slices.BinarySearchFunc(a.Changes, w.path, func(c Change, p string) int { return strings.Compare(c.Path, p) }); ok {
+			if a.Changes[i].Action == Delete || !isDir(a.Changes[i].Before) || !isDir(a.Changes[i].After) {
+				continue
+			}
+			if !a.Changes[i].failed {
+				want = mode(&a.Changes[i])
+			}
+		}
+		if err := chmodPath(a.o.FS, w.path, want); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			dead = dead || errors.Is(err, errCrash)
+			a.skips.add(w.path, "its mode could not be set: "+why(err), true)
+		}
+	}
+	return dead
+}

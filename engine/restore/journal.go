@@ -1,0 +1,302 @@
+package restore
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/cespare/xxhash/v2"
+
+	"rewind/engine/rootfs"
+	"rewind/manifest"
+)
+
+// The journal is one file of frames: uvarint length, payload, 8 bytes of
+// xxhash64 over both. The payload's first byte is the frame's type. It counts
+// only from the sealed frame on: until that is durable, nothing is touched.
+const (
+	frameHeader    = 1 // version, time, random id of the temporary names, note
+	frameChange    = 2
+	frameWritable  = 3 // a directory made writable for the time
+	frameSealed    = 4 // number of frames before it
+	frameWritten   = 5 // every temporary file is whole and durable
+	frameCommitted = 6 // the operation is recorded: from here on only forward
+
+	journalName    = "journal"
+	journalVersion = 1
+	maxFrame       = 1 << 20
+)
+
+// JournalError says that a journal cannot be read.
+type JournalError struct {
+	Offset int
+	Reason string
+}
+
+func (e *JournalError) Error() string {
+	return fmt.Sprintf("restore journal, offset %d: %s", e.Offset, e.Reason)
+}
+
+// record is what a journal holds.
+type record struct {
+	time      time.Time
+	random    uint64
+	note      []byte
+	changes   []Change // path, action, before, after, info
+	writable  []modeOf
+	sealed    bool
+	written   bool
+	committed bool
+}
+
+func (r *record) tempName(i int) string {
+	return rootfs.Reserved(fmt.Sprintf("%016x-%d", r.random, i))
+}
+
+func appendFrame(dst, payload []byte) []byte {
+	start := len(dst)
+	dst = binary.AppendUvarint(dst, uint64(len(payload)))
+	dst = append(dst, payload...)
+	return binary.LittleEndian.AppendUint64(dst, xxhash.Sum64(dst[start:]))
+}
+
+func appendBytes[T ~string | ~[]byte](dst []byte, s T) []byte {
+	dst = binary.AppendUvarint(dst, uint64(len(s)))
+	return append(dst, s...)
+}
+
+func appendEntry(dst []byte, e manifest.Entry) []byte {
+	dst = append(dst, byte(e.Kind))
+	if e.Kind == 0 {
+		return dst
+	}
+	dst = binary.AppendUvarint(dst, uint64(e.Mode))
+	dst = binary.AppendUvarint(dst, e.Size)
+	dst = binary.AppendUvarint(dst, e.Files)
+	dst = append(dst, e.ID[:]...)
+	return appendBytes(dst, e.Target)
+}
+
+func appendInfo(dst []byte, i rootfs.Info) []byte {
+	dst = append(dst, byte(i.Kind))
+	if i.Kind == 0 {
+		return dst
+	}
+	for _, v := range []uint64{uint64(i.Mode), uint64(i.Size), uint64(i.Mtime), i.Dev, i.Ino} {
+		dst = binary.AppendUvarint(dst, v)
+	}
+	return dst
+}
+
+// marshal gives all frames up to the sealed one, and the marks that are set.
+func (r *record) marshal() []byte {
+	head := []byte{frameHeader, journalVersion}
+	head = binary.AppendVarint(head, r.time.UnixNano())
+	head = binary.LittleEndian.AppendUint64(head, r.random)
+	head = appendBytes(head, r.note)
+	out := appendFrame(nil, head)
+	var buf []byte
+	for i := range r.changes {
+		c := &r.changes[i]
+		buf = append(buf[:0], frameChange, byte(c.Action))
+		buf = appendBytes(buf, c.Path)
+		buf = appendEntry(buf, c.Before)
+		buf = appendEntry(buf, c.After)
+		buf = appendInfo(buf, c.info)
+		out = appendFrame(out, buf)
+	}
+	for _, w := range r.writable {
+		buf = append(buf[:0], frameWritable)
+		buf = appendBytes(buf, w.path)
+		buf = binary.AppendUvarint(buf, uint64(w.mode))
+		out = appendFrame(out, buf)
+	}
+	if r.sealed {
+		out = appendFrame(out, binary.AppendUvarint([]byte{frameSealed}, uint64(1+len(r.changes)+len(r.writable))))
+	}
+	if r.written {
+		out = appendFrame(out, []byte{frameWritten})
+	}
+	if r.committed {
+		out = appendFrame(out, []byte{frameCommitted})
+	}
+	return out
+}
+
+// parseJournal reads frames up to the first that is torn. What follows the
+// seal may be torn; before it, a torn frame means that nothing was touched, and
+// sealed is false. Errors are for what no crash explains (*JournalError).
+func parseJournal(data []byte) (*record, error) {
+	r := &record{}
+	frames := uint64(0)
+	for off := 0; off < len(data); frames++ {
+		size, n := binary.Uvarint(data[off:])
+		if n <= 0 || size == 0 || size > maxFrame || uint64(len(data)-off-n) < size+8 {
+			break
+		}
+		end := off + n + int(size)
+		if binary.LittleEndian.Uint64(data[end:]) != xxhash.Sum64(data[off:end]) {
+			break
+		}
+		d := decoder{data: data[off+n : end], base: off + n}
+		kind := d.byte()
+		if (frames == 0) != (kind == frameHeader) || r.sealed != (kind > frameSealed) {
+			d.fail("frame out of place")
+		}
+		switch kind {
+		case frameHeader:
+			if v := d.byte(); v != journalVersion && d.err == nil {
+				d.fail(fmt.Sprintf("version %d is not known", v))
+			}
+			r.time = time.Unix(0, d.varint()).UTC()
+			r.random = d.fixed64()
+			r.note = []byte(d.text())
+		case frameChange:
+			if len(r.writable) > 0 {
+				d.fail("frame out of place")
+			}
+			c := Change{Action: Action(d.byte())}
+			if c.Action < Create || c.Action > Mode {
+				d.fail("unknown action")
+			}
+			c.Path = d.path()
+			_, name := split(c.Path)
+			c.Before = d.entry(name)
+			c.After = d.entry(name)
+			c.info = d.info()
+			if (c.Action == Create) != (c.Before.Kind == 0) || (c.Action == Delete) != (c.After.Kind == 0) {
+				d.fail("action and entries disagree")
+			}
+			r.changes = append(r.changes, c)
+		case frameWritable:
+			w := modeOf{path: d.path(), mode: uint32(d.atMost(0o7777))}
+			r.writable = append(r.writable, w)
+		case frameSealed:
+			if d.uvarint() != frames {
+				d.fail("frames are missing")
+			}
+			r.sealed = true
+		case frameWritten:
+			if r.written || r.committed {
+				d.fail("frame out of place")
+			}
+			r.written = true
+		case frameCommitted:
+			if r.committed {
+				d.fail("frame out of place")
+			}
+			r.committed = true
+		default:
+			d.fail("unknown frame")
+		}
+		if d.err == nil && len(d.data) > 0 {
+			d.fail("trailing bytes in a frame")
+		}
+		if d.err != nil {
+			return nil, d.err
+		}
+		off = end + 8
+	}
+	for i := range r.changes {
+		r.changes[i].temp = r.tempName(i)
+	}
+	return r, nil
+}
+
+// journalFile is a journal being written.
+type journalFile struct {
+	dir   string
+	f     *os.File
+	o     *ApplyOptions
+	bytes int
+}
+
+// step is the seam of the tests: an error of hook stands for the failing of
+// what follows.
+func (o *ApplyOptions) step(name string) error {
+	if o.hook == nil {
+		return nil
+	}
+	return o.hook(name)
+}
+
+func createJournal(o *ApplyOptions, r *record) (*journalFile, error) {
+	if err := os.MkdirAll(o.Dir, 0o700); err != nil {
+		return nil, err
+	}
+	if err := o.step("journal create"); err != nil {
+		return nil, err
+	}
+	file := filepath.Join(o.Dir, journalName)
+	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	j := &journalFile{dir: o.Dir, f: f, o: o}
+	r.sealed = true
+	err = j.append("journal write", r.marshal())
+	if err == nil && o.Owner != nil {
+		err = o.Owner(file)
+	}
+	if err == nil {
+		err = syncDir(o.Dir)
+	}
+	if err != nil {
+		f.Close()
+		if o.step("journal drop") == nil {
+			os.Remove(file)
+		}
+		return nil, err
+	}
+	return j, nil
+}
+
+func (j *journalFile) append(step string, data []byte) error {
+	if err := j.o.step(step); err != nil {
+		return err
+	}
+	if _, err := j.f.Write(data); err != nil {
+		return err
+	}
+	if j.o.NoSync {
+		return nil
+	}
+	return j.f.Sync()
+}
+
+func (j *journalFile) mark(frame byte) error {
+	return j.append("journal mark", appendFrame(nil, []byte{frame}))
+}
+
+// remove ends the restore.
+func (j *journalFile) remove() error {
+	if err := j.o.step("journal remove"); err != nil {
+		return err
+	}
+	j.f.Close()
+	return removeJournal(j.dir)
+}
+
+func removeJournal(dir string) error {
+	if err := os.Remove(filepath.Join(dir, journalName)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return syncDir(dir)
+}
+
+// syncDir makes a directory's entries durable, where the system can.
+func syncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	if err := d.Sync(); err != nil && !errors.Is(err, errors.ErrUnsupported) && !errors.Is(err, fs.ErrInvalid) && !errors.Is(err, fs.ErrPermission) {
+		return err
+	}
+	return nil
+}

@@ -1,0 +1,125 @@
+package restore
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"rewind/engine/rootfs"
+)
+
+// Journal is a restore that did not finish.
+type Journal struct {
+	Time      time.Time
+	Note      []byte // what ApplyOptions.Note was
+	Committed bool   // its operation was recorded: it can only go forward
+	Touched   bool   // something may have been touched; if not, Settle only removes the journal
+	Paths     int
+
+	dir string
+	r   *record
+}
+
+// Open finds the journal in the store's restore directory; nil if there is
+// none. Errors: *JournalError for one that no crash explains.
+func Open(dir string) (*Journal, error) {
+	data, err := os.ReadFile(filepath.Join(dir, journalName))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	r, err := parseJournal(data)
+	if err != nil {
+		return nil, err
+	}
+	return &Journal{Time: r.time, Note: r.note, Committed: r.committed, Touched: r.sealed, Paths: len(r.changes), dir: dir, r: r}, nil
+}
+
+// Settled is what Settle did.
+type Settled struct {
+	Forward bool
+	Left    []Skip // paths that hold neither, left as they are
+	// Late are displaced contents that are in no checkpoint; Record of the
+	// options has been told.
+	Late []Edit
+	// Done are the edits that the restore made, when it went forward.
+	Done []Edit
+}
+
+// Settle finishes the restore (forward) or puts it back. The caller holds the
+// tree lock. It can be interrupted and called again. o.Record, if set, is
+// called before the last displaced bytes go, with what was found late.
+func (j *Journal) Settle(ctx context.Context, fsys rootfs.FS, src Source, forward bool, o ApplyOptions) (*Settled, error) {
+	o.Dir = j.dir
+	out := &Settled{Forward: forward}
+	if !j.Touched {
+		out.Forward = false
+		return out, j.end(&o)
+	}
+	if j.Committed && !forward {
+		return nil, errors.New("a recorded restore can only be finished")
+	}
+	for _, w := range j.r.writable {
+		if err := chmodPath(fsys, w.path, w.mode|0o200); err != nil && errors.Is(err, errCrash) {
+			return nil, err
+		}
+	}
+	s := &settler{fs: fsys, src: src, sink: o.Sink, forward: forward, written: j.r.written}
+	s.all(j.r.changes)
+	if s.dead {
+		return nil, errCrash
+	}
+	a := &applier{Plan: &Plan{Changes: j.r.changes, writable: j.r.writable, o: Options{FS: fsys}}}
+	if a.closeWritable(func(c *Change) uint32 { return s.want(c).Mode }) {
+		return nil, errCrash
+	}
+	out.Left, out.Late = append(s.left, a.skips.list...), s.late
+	if forward {
+		out.Done = editsOf(j.r.changes)
+	}
+	if o.Record != nil {
+		if err := o.Record(&Outcome{Late: s.late, Skips: out.Left, Exact: len(out.Left) == 0}); err != nil {
+			return nil, err
+		}
+	}
+	if err := s.dropLate(j.r.changes); err != nil {
+		return nil, err
+	}
+	return out, j.end(&o)
+}
+
+func (j *Journal) end(o *ApplyOptions) error {
+	if err := o.step("journal remove"); err != nil {
+		return err
+	}
+	return removeJournal(j.dir)
+}
+
+// dropLate removes displaced files that have been captured.
+func (s *settler) dropLate(changes []Change) error {
+	late := map[string]bool{}
+	for _, e := range s.late {
+		late[e.Path] = true
+	}
+	for i := range changes {
+		c := &changes[i]
+		if !late[c.Path] {
+			continue
+		}
+		dir, _ := split(c.Path)
+		d, err := s.fs.OpenDir(dir)
+		if err == nil {
+			err = d.Unlink(c.temp)
+			d.Close()
+		}
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
+}

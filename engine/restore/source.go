@@ -1,0 +1,58 @@
+package restore
+
+import (
+	"io"
+	"os"
+
+	"rewind/manifest"
+)
+
+// Source is where trees and contents come from. It is safe for concurrent use.
+type Source interface {
+	Dir(id manifest.ID) (manifest.Dir, error)
+	// Content opens a File or Chunked entry; every byte is verified.
+	Content(e manifest.Entry) (io.ReadCloser, error)
+}
+
+// Sink takes what is read from the disk; see scan.Sink, which has the same
+// methods with the same meaning. worker is below Options.Workers.
+type Sink interface {
+	Content(worker int, f *os.File, size int64, prev manifest.ID) (manifest.Kind, manifest.ID, int64, error)
+	Dir(worker int, data []byte, prev manifest.ID) (manifest.ID, error)
+}
+
+// isFile reports whether e is a regular file.
+func isFile(e manifest.Entry) bool { return e.Kind == manifest.File || e.Kind == manifest.Chunked }
+func isDir(e manifest.Entry) bool  { return e.Kind == manifest.Subdir }
+
+// sameContent reports whether a and b are the same apart from mode and name.
+// Of directories it says only that both are some.
+func sameContent(a, b manifest.Entry) bool {
+	return a.Kind == b.Kind && (isDir(a) || a.ID == b.ID && a.Target == b.Target)
+}
+
+func sameEntry(a, b manifest.Entry) bool { return sameContent(a, b) && a.Mode == b.Mode }
+
+func loadDir(src Source, id manifest.ID) (manifest.Dir, error) {
+	if id.IsZero() {
+		return manifest.Dir{}, nil
+	}
+	return src.Dir(id)
+}
+
+func join(dir, name string) string {
+	if dir == "" {
+		return name
+	}
+	return dir + "/" + name
+}
+
+// split gives a path's directory and name.
+func split(path string) (dir, name string) {
+	for i := len(path) - 1; i >= 0; i-- {
+		if path[i] == '/' {
+			return path[:i], path[i+1:]
+		}
+	}
+	return "", path
+}
