@@ -1,0 +1,82 @@
+package hookio
+
+import (
+	"bytes"
+	"strings"
+)
+
+// EnvFile is the file whose exports the agent's shell reads, "" for none. It is
+// only given at a session's start.
+func EnvFile(e *Event, getenv func(string) string) string {
+	if e.Kind != SessionStart {
+		return ""
+	}
+	switch e.Agent {
+	case Claude:
+		return getenv("CLAUDE_ENV_FILE")
+	case Droid:
+		for _, name := range []string{"DROID_ENV_FILE", "CLAUDE_ENV_FILE"} {
+			if v := getenv(name); v != "" {
+				return v
+			}
+		}
+		return e.EnvFile
+	}
+	return ""
+}
+
+// Variable is one export.
+type Variable struct{ Name, Value string }
+
+// Exports is the text to append to an env file that holds old: the exports that
+// are not in it yet, nil where all are. Others append to the file too, so it is
+// never rewritten; a variable that has another value is exported again, the
+// later line wins. Values with a NUL byte, which no environment can hold, and
+// empty ones are left out.
+func Exports(old []byte, variables []Variable) []byte {
+	var out []byte
+	for _, v := range variables {
+		if v.Value == "" || strings.IndexByte(v.Value, 0) >= 0 || !isName(v.Name) {
+			continue
+		}
+		prefix := "export " + v.Name + "="
+		line := prefix + Quote(v.Value) + "\n"
+		if i := bytes.LastIndex(prepend(old), []byte("\n"+prefix)); i >= 0 && bytes.HasPrefix(prepend(old)[i+1:], []byte(line)) {
+			continue
+		}
+		out = append(out, line...)
+	}
+	if len(out) > 0 && len(old) > 0 && old[len(old)-1] != '\n' {
+		out = append([]byte("\n"), out...)
+	}
+	return out
+}
+
+// prepend lets the first line be found like any other.
+func prepend(b []byte) []byte { return append([]byte("\n"), b...) }
+
+func isName(s string) bool {
+	for i := 0; i < len(s); i++ {
+		if !isNameByte(s[i]) {
+			return false
+		}
+	}
+	return s != "" && (s[0] < '0' || s[0] > '9')
+}
+
+// WithPath gives the literal value that makes programs in dir found; ok is
+// false where dir is in path already, or cannot be.
+func WithPath(path, dir string) (value string, ok bool) {
+	if dir == "" || strings.ContainsAny(dir, ":\x00") {
+		return "", false
+	}
+	for p := range strings.SplitSeq(path, ":") {
+		if p == dir {
+			return "", false
+		}
+	}
+	if path == "" {
+		return "", false // an empty PATH means the shell's own default, which would be lost
+	}
+	return path + ":" + dir, true
+}

@@ -1,0 +1,105 @@
+package hookio
+
+// Agent names a client whose hooks we serve.
+type Agent string
+
+const (
+	Claude  Agent = "claude"
+	Droid   Agent = "droid"
+	Pi      Agent = "pi"
+	Codex   Agent = "codex"
+	Gemini  Agent = "gemini"
+	Qwen    Agent = "qwen"
+	Copilot Agent = "copilot"
+	Cursor  Agent = "cursor"
+	Kiro    Agent = "kiro"
+	Generic Agent = "generic"
+)
+
+// Kind is what happened, in the same words for every agent.
+type Kind string
+
+const (
+	Ignored      Kind = "" // nothing that concerns us, or unknown
+	SessionStart Kind = "session-start"
+	Prompt       Kind = "prompt"
+	PreTool      Kind = "pre-tool"
+	PostTool     Kind = "post-tool"
+	Stop         Kind = "stop"
+	SessionEnd   Kind = "session-end"
+	SubagentStop Kind = "subagent-stop"
+	PreCompact   Kind = "pre-compact"
+	Notification Kind = "notification"
+)
+
+// Event is one hook call. Every field may be empty: agents differ in what they
+// send. Texts come from the agent as they are and may hold anything, terminal
+// escapes included.
+type Event struct {
+	Agent Agent
+	Kind  Kind
+	Name  string // the agent's own name of the event
+
+	SessionID         string
+	PreviousSessionID string // after /clear and the like, where the agent says it
+	TranscriptPath    string // may not exist yet; of the main conversation, also inside a subagent
+	Cwd               string // follows the agent's cd
+	Workspace         string // the agent's own idea of the project's root, where it sends one
+	PermissionMode    string
+	Title             string
+
+	PromptID        string
+	Prompt          string // valid UTF-8, at most MaxPromptBytes
+	PromptTruncated bool
+
+	Tool      Tool
+	ToolUseID string
+
+	Source string // of a session's start (startup, resume, clear, compact, fork) or a prompt; trigger of a compaction
+	Reason string // of a session's end
+
+	AgentID             string // set inside a subagent, and at its stop
+	AgentType           string
+	AgentTranscriptPath string
+
+	EnvFile string // the file for exports, where the payload names it
+
+	// Damaged says what was wrong with the payload: cut off, or no JSON. The
+	// fields that came before are there.
+	Damaged error
+}
+
+// Class is what kind of thing a tool does.
+type Class string
+
+const (
+	NoTool    Class = ""
+	Edit      Class = "edit"
+	Shell     Class = "shell"
+	MCP       Class = "mcp"
+	Subagent  Class = "agent"
+	Read      Class = "read" // changes no file
+	OtherTool Class = "other"
+)
+
+// Tool is one tool call.
+type Tool struct {
+	Name  string
+	Class Class
+	// Files that the call names, absolute where the event has a working
+	// directory. For Class MCP everything that looks like a path.
+	Files []string
+	// Command is the shell command line.
+	Command string
+	// ChangedChars is the size of an edit: the longer of what goes and what
+	// comes, in characters, summed up.
+	ChangedChars int
+	// WholeFile marks a tool that replaces a file without naming what goes.
+	WholeFile bool
+	// Truncated says that the input was too large to be kept whole: Files or
+	// Command may lack something.
+	Truncated bool
+}
+
+// InSubagent reports whether a subagent made the call.
+func (e *Event) InSubagent() bool { return e.AgentID != "" && e.Kind != SubagentStop }

@@ -1,0 +1,102 @@
+package hookio
+
+import (
+	"encoding/json"
+	"strings"
+	"unicode/utf8"
+)
+
+// Response is what a hook process gives back. The zero Response, which is the
+// answer to nearly everything, prints nothing and exits 0.
+type Response struct {
+	Stdout   []byte // empty, or one line of JSON
+	Stderr   string
+	ExitCode int // 0, or 2 to block a tool call
+}
+
+// maxOutput is the most characters that agents take from a hook.
+const maxOutput = 10_000
+
+// Response blocks the tool call, in the form that all agents with blocking
+// hooks understand: exit code 2, the reason on stderr. Only for Kind PreTool:
+// elsewhere 2 erases prompts or keeps agents running.
+func (r *Refusal) Response() Response {
+	if r == nil {
+		return Response{}
+	}
+	return Response{Stderr: printable(r.Reason) + "\n", ExitCode: 2}
+}
+
+// CanTell reports whether a message at this event would reach the person, and
+// the person alone.
+func CanTell(e *Event) bool {
+	switch e.Agent {
+	case Claude, Droid, Codex, Qwen:
+	default:
+		return false
+	}
+	switch e.Kind {
+	case SessionStart, Prompt, PreTool, PostTool, Stop, SubagentStop:
+		return true
+	}
+	return false // discarded at a session's end, compactions and notifications
+}
+
+// Tell shows a message to the person, not to the model.
+func Tell(message string) Response {
+	return Response{Stdout: encode(map[string]any{"systemMessage": printable(message)})}
+}
+
+// InSession answers an in-session command: the prompt is blocked before any
+// model turn, and the person sees text in its place.
+func InSession(text string) Response {
+	return Response{Stdout: encode(map[string]any{
+		"decision": "block",
+		"reason":   printable(text),
+		"hookSpecificOutput": map[string]any{
+			"hookEventName":          "UserPromptSubmit",
+			"suppressOriginalPrompt": true,
+		},
+	})}
+}
+
+// ParseInSession recognises /rewind:list, /rewind:back and /rewind:status at
+// the beginning of a prompt, and nothing else. args are the words after it.
+func ParseInSession(prompt string) (name string, args []string, ok bool) {
+	fields := strings.Fields(prompt)
+	if len(fields) == 0 || !strings.HasPrefix(prompt, fields[0]) {
+		return "", nil, false
+	}
+	switch fields[0] {
+	case "/rewind:list", "/rewind:back", "/rewind:status":
+		return strings.TrimPrefix(fields[0], "/rewind:"), fields[1:], true
+	}
+	return "", nil, false
+}
+
+func encode(v map[string]any) []byte {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return nil // strings and bools always marshal
+	}
+	return append(b, '\n')
+}
+
+// printable keeps a text's lines and takes out what a terminal would act on;
+// longer than agents allow is cut.
+func printable(s string) string {
+	if utf8.RuneCountInString(s) > maxOutput {
+		s = string([]rune(s)[:maxOutput-1]) + "…"
+	}
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n' || r == '\t':
+			return r
+		case r < ' ' || r >= 0x7f && r < 0xa0:
+			return '\ufffd'
+		case r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069: // writing direction
+			return '\ufffd'
+		}
+		return r
+	}, strings.ToValidUTF8(s, "\ufffd"))
+}
