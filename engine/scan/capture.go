@@ -1,0 +1,239 @@
+package scan
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"syscall"
+
+	"rewind/manifest"
+)
+
+// attempts is how often a file is read that changes while it is read.
+const attempts = 3
+
+func isNotDir(err error) bool {
+	return errors.Is(err, syscall.ENOTDIR) || errors.Is(err, syscall.ELOOP)
+}
+
+// unreadable is the reason for an error of the system, without the path.
+func unreadable(err error) string {
+	if pe := (*fs.PathError)(nil); errors.As(err, &pe) {
+		err = pe.Err
+	}
+	return "unreadable: " + err.Error()
+}
+
+// examine looks at an entry that is no directory, of the type given where
+// that is known, and compares it with what the head has. It reports whether
+// the entry is a file that must be read.
+func (k *worker) examine(n *node, at handle, e *entry, old *record, typ uint32) (read bool) {
+	kind := e.kind & kindMask
+	if kind == kindIgnored {
+		if k.w.rules.RuleFile(e.name) {
+			e.kind |= flagRule
+			e.slot = 0
+			if st, err := at.lstat(e.name); err == nil {
+				e.slot = k.w.fingerprint(&st)
+			}
+		}
+		return false
+	}
+	compare := old != nil && old.slot != 0 && old.kind&kindMask != kindDir
+	if typ == modeRegular && !compare {
+		e.known = false
+		return true // new: opening it tells all
+	}
+	st, err := at.lstat(e.name)
+	if err != nil {
+		k.missing(n, e, err)
+		return false
+	}
+	k.checkLate(func() string { return join(n.path(), e.name) }, &st)
+	if reason := st.special(); reason != "" || st.dir() {
+		e.set(kindSpecial|flagReason, reason)
+		if st.dir() { // it became one this moment: the next scan lists it
+			e.kind, n.fp = 0, 0
+		}
+		return false
+	}
+	if compare && !k.w.o.Rehash && old.slot == k.w.seed.fingerprint(&st) {
+		switch was := old.kind & kindMask; {
+		case was == kindLarge && e.kind&flagSmall != 0, was == kindLarge && kind == kindLarge:
+			e.set(old.kind, old.reason)
+			e.slot = old.slot
+			return false
+		case was == kindFile && !k.tooLarge(e, &st), was == kindSymlink:
+			e.kind = was | e.kind&flagSmall
+			e.slot, e.known = old.slot, true
+			return false
+		}
+	}
+	e.known = false
+	if st.symlink() {
+		k.link(n, at, e, &st)
+		return false
+	}
+	return true
+}
+
+// set makes the entry one that is not captured.
+func (e *entry) set(kind byte, reason string) {
+	e.kind, e.reason, e.slot, e.known = kind, reason, 0, false
+}
+
+// missing deals with an entry that could not be looked at or opened.
+func (k *worker) missing(n *node, e *entry, err error) {
+	if errors.Is(err, fs.ErrNotExist) {
+		e.set(0, "") // gone since its directory was listed, which the next scan will see
+		return
+	}
+	e.set(kindFailed|flagReason, unreadable(err))
+}
+
+// tooLarge leaves a file out that is over a limit.
+func (k *worker) tooLarge(e *entry, st *stat) bool {
+	switch limit := k.w.o.MaxFileSize; {
+	case limit > 0 && st.size > limit:
+		e.set(kindExempt|flagReason, "larger than maxFileSize")
+	case e.kind&flagSmall != 0 && st.size > smallFile:
+		e.set(kindLarge|flagSmall|flagReason, e.reason)
+		e.slot = k.w.fingerprint(st)
+	default:
+		return false
+	}
+	return true
+}
+
+// link captures a symbolic link. st was taken before the target is read, so
+// that a link replaced in between does not match the next time.
+func (k *worker) link(n *node, at handle, e *entry, st *stat) {
+	target, err := at.readlink(e.name)
+	if err != nil {
+		if errors.Is(err, syscall.EINVAL) { // no link any more
+			err = fs.ErrNotExist
+			n.fp = 0
+		}
+		k.missing(n, e, err)
+		return
+	}
+	e.kind = kindSymlink | e.kind&flagSmall
+	e.slot = k.w.fingerprint(st)
+	e.m = manifest.Entry{Name: e.name, Kind: manifest.Symlink, Target: target}
+}
+
+// readFiles captures files of a node.
+func (k *worker) readFiles(n *node, list []int32) error {
+	if len(list) == 0 {
+		return nil
+	}
+	at, err := k.dirs.hold(n)
+	if err != nil {
+		for _, i := range list {
+			k.missing(n, &n.ents[i], err)
+		}
+		return nil
+	}
+	dir := n.path()
+	for _, i := range list {
+		if k.w.stop.Load() {
+			return nil
+		}
+		e := &n.ents[i]
+		var prev manifest.ID
+		if e.was {
+			if prev, err = k.previous(n, e.name); err != nil {
+				return err
+			}
+		}
+		if err := k.readFile(n, at, e, join(dir, e.name), prev); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// previous is the id that a file had in the tree of the head, zero if it was none.
+func (k *worker) previous(n *node, name string) (manifest.ID, error) {
+	old, err := k.oldDir(n)
+	if err != nil || old == nil {
+		return manifest.ID{}, err
+	}
+	m, _ := old.Lookup(name)
+	if m.Kind != manifest.File && m.Kind != manifest.Chunked {
+		return manifest.ID{}, nil
+	}
+	return m.ID, nil
+}
+
+// readFile captures one file. The error is the sink's.
+func (k *worker) readFile(n *node, at handle, e *entry, path string, prev manifest.ID) error {
+	for try := 1; ; try++ {
+		f, before, err := at.openFile(e.name, path)
+		if err != nil {
+			if errors.Is(err, syscall.ELOOP) { // a symbolic link now
+				return k.becameLink(n, at, e)
+			}
+			k.missing(n, e, err)
+			return nil
+		}
+		if f == nil {
+			if before.symlink() {
+				return k.becameLink(n, at, e)
+			}
+			if before.dir() {
+				e.set(0, "")
+				n.fp = 0
+				return nil
+			}
+			e.set(kindSpecial|flagReason, before.special())
+			return nil
+		}
+		if k.tooLarge(e, &before) {
+			_ = f.Close()
+			return nil
+		}
+		kind, id, size, err := k.w.o.Sink.Content(k.id, f, before.size, prev)
+		var after stat
+		var statErr error
+		if err == nil {
+			after, statErr = at.fstat(f)
+		}
+		_ = f.Close()
+		if err != nil {
+			if pe := (*fs.PathError)(nil); errors.As(err, &pe) && pe.Path == f.Name() && !errors.Is(err, os.ErrClosed) {
+				e.set(kindFailed|flagReason, unreadable(err))
+				return nil
+			}
+			return fmt.Errorf("%s: %w", path, err)
+		}
+		k.read++
+		k.bytes += size
+		k.w.bytes.Add(size)
+		torn := statErr != nil || !before.same(&after) || size != before.size
+		if torn && try < attempts {
+			continue
+		}
+		e.kind = kindFile | e.kind&flagSmall
+		e.slot = k.w.fingerprint(&before)
+		e.m = manifest.Entry{Name: e.name, Kind: kind, Mode: before.mode & modePerm, Size: uint64(size), ID: id}
+		if torn {
+			e.slot = 0
+			k.problems = append(k.problems, Problem{Path: path, Reason: "torn", Failed: true})
+		}
+		k.checkLate(func() string { return path }, &before)
+		return nil
+	}
+}
+
+func (k *worker) becameLink(n *node, at handle, e *entry) error {
+	st, err := at.lstat(e.name)
+	if err != nil || !st.symlink() {
+		e.set(0, "")
+		n.fp = 0
+		return nil
+	}
+	k.link(n, at, e, &st)
+	return nil
+}

@@ -1,0 +1,192 @@
+package scan
+
+import (
+	"encoding/binary"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+
+	"github.com/cespare/xxhash/v2"
+
+	"rewind/manifest"
+)
+
+// Stamp ties a head to the store: opaque bytes that the caller compares.
+type Stamp [64]byte
+
+// Head is a loaded stat cache. A nil *Head is an empty one. It is immutable
+// once loaded, and safe for concurrent use.
+type Head struct {
+	image  []byte // the file: base, then deltas; offsets of directories point into it
+	dirs   []dirRec
+	stamp  Stamp
+	seed   uint64
+	conf   uint64 // of the rules and options that decided
+	files  uint64
+	bytes  uint64
+	base   int    // length of the base
+	used   int    // length of base and good deltas
+	sum    uint64 // checksum of the last good part, which seeds the next delta's
+	linear bool   // no directory was added since the base: ordinals are in tree order
+	info   os.FileInfo
+}
+
+// dirRec is one directory. Its ordinal is its index; its parent's is smaller.
+type dirRec struct {
+	parent      int32 // -1 for the root
+	off, len, n uint32
+	mode        uint16 // permission bits
+	flags       uint16
+	fp          uint64 // 0: its names are not to be trusted
+	rules       uint64 // hash of the rule files directly in it
+	id          manifest.ID
+}
+
+func (d *dirRec) dead() bool { return d.off == 0 }
+
+// hasReasons marks a directory with an entry that is not simply captured.
+const hasReasons = 1
+
+// Kinds of entries, in the low bits of their kind byte.
+const (
+	kindFile    = 1 // captured
+	kindSymlink = 2 // captured
+	kindDir     = 3 // its slot holds the ordinal, not a fingerprint
+	kindIgnored = 4 // not looked at
+	kindSpecial = 5 // socket, fifo, device; not looked at
+	kindLarge   = 6 // an ignored file over the limit of IfSmall: compared like a file
+	kindExempt  = 7 // mount point, over MaxFileSize: tried again by every scan
+	kindFailed  = 8 // unreadable: tried again by every scan
+	kindMask    = 0x0f
+
+	flagSmall   = 0x10 // an ignored file, captured because it is small
+	flagDescend = 0x20 // a directory that is captured only for what is below
+	flagRule    = 0x40 // a rule file that is not captured: compared all the same
+	flagReason  = 0x80 // has a reason, which is reported
+)
+
+const (
+	headMagic  = "rwhead1\n"
+	headHeader = 120
+	headRecord = 72
+	maxHead    = 1<<32 - 1
+)
+
+// Stamp is what Publish was given.
+func (h *Head) Stamp() Stamp {
+	if h == nil {
+		return Stamp{}
+	}
+	return h.stamp
+}
+
+// Root is the root manifest that the head stands for.
+func (h *Head) Root() manifest.ID {
+	if h == nil {
+		return manifest.ID{}
+	}
+	return h.dirs[0].id
+}
+
+// LoadHead reads the head file; a missing, damaged or foreign one gives nil, nil.
+// Deltas from the first bad one on are left out: a shorter head is an older one, no wrong one.
+func LoadHead(file string) (*Head, error) {
+	f, err := os.Open(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() || info.Size() < headHeader+8 || info.Size() > maxHead {
+		return nil, nil
+	}
+	image := make([]byte, info.Size())
+	if n, err := io.ReadFull(f, image); err != nil {
+		if !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, io.EOF) {
+			return nil, err
+		}
+		image = image[:n]
+	}
+	h := parseHead(image)
+	if h != nil {
+		h.info = info
+	}
+	return h, nil
+}
+
+// parseHead takes over image. It gives nil for what is no head.
+func parseHead(image []byte) *Head {
+	le := binary.LittleEndian
+	if len(image) < headHeader+8 || string(image[:8]) != headMagic {
+		return nil
+	}
+	total := le.Uint64(image[8:])
+	count := uint64(le.Uint32(image[112:]))
+	if total > uint64(len(image)) || total < headHeader+8 || count == 0 ||
+		count > (total-headHeader-8)/headRecord {
+		return nil
+	}
+	body := image[:total-8]
+	sum := xxhash.Sum64(body)
+	if sum != le.Uint64(image[total-8:]) {
+		return nil
+	}
+	h := &Head{
+		image: image, base: int(total), used: int(total), sum: sum, linear: true,
+		seed: le.Uint64(image[16:]), conf: le.Uint64(image[24:]),
+		files: le.Uint64(image[32:]), bytes: le.Uint64(image[40:]),
+		dirs: make([]dirRec, count, count+64),
+	}
+	copy(h.stamp[:], image[48:])
+	for i := range h.dirs {
+		d := &h.dirs[i]
+		getRecord(d, image[headHeader+i*headRecord:])
+		if !h.place(i, uint64(d.off), uint64(d.len), total-8) {
+			return nil
+		}
+	}
+	h.deltas()
+	if h.used < 0 {
+		return nil
+	}
+	return h
+}
+
+// place checks what a directory's record says against the image up to end, in constant time.
+func (h *Head) place(ord int, off, length, end uint64) bool {
+	d := &h.dirs[ord]
+	if off < headHeader || off+length > end || uint64(d.n)*9+1 > length {
+		return false
+	}
+	return d.parent < int32(ord) && (d.parent >= 0) == (ord > 0)
+}
+
+func getRecord(d *dirRec, b []byte) {
+	le := binary.LittleEndian
+	_ = b[headRecord-1]
+	d.parent = int32(le.Uint32(b))
+	d.off, d.len, d.n = le.Uint32(b[4:]), le.Uint32(b[8:]), le.Uint32(b[12:])
+	d.mode, d.flags = le.Uint16(b[16:]), le.Uint16(b[18:])
+	d.fp, d.rules = le.Uint64(b[24:]), le.Uint64(b[32:])
+	copy(d.id[:], b[40:])
+}
+
+func putRecord(b []byte, d *dirRec) {
+	le := binary.LittleEndian
+	le.PutUint32(b, uint32(d.parent))
+	le.PutUint32(b[4:], d.off)
+	le.PutUint32(b[8:], d.len)
+	le.PutUint32(b[12:], d.n)
+	le.PutUint16(b[16:], d.mode)
+	le.PutUint16(b[18:], d.flags)
+	le.PutUint64(b[24:], d.fp)
+	le.PutUint64(b[32:], d.rules)
+	copy(b[40:], d.id[:])
+}

@@ -1,0 +1,153 @@
+package scan
+
+import (
+	"errors"
+	"sync"
+	"sync/atomic"
+
+	"rewind/engine/ignore"
+	"rewind/manifest"
+)
+
+var errNotDir = errors.New("not a directory")
+
+// errDamaged says that the head or a manifest it names cannot be used: the
+// scan starts over without the head.
+var errDamaged = errors.New("the head does not fit the store")
+
+// node is a directory that the walk looks at. It is filled by one worker at a
+// time; pending hands it from one to the next.
+type node struct {
+	parent   *node
+	name     string
+	ord      int32 // in the head, -1 if it was not there
+	descend  bool  // captured only for what is below
+	redecide bool  // rules above changed: list and decide anew
+
+	mode  uint16
+	fp    uint64
+	rules uint64
+	scope scope // guarded by walk.scopes; nil until asked for
+
+	ents    []entry
+	changed bool // a captured name went
+	loading sync.Mutex
+	old     *manifest.Dir // of the head, once loaded; guarded by loading
+	pending atomic.Int32  // tasks and child nodes that are not finished
+
+	// Results, for the parent and for Publish.
+	built        bool // files and bytes are known
+	same         bool // manifest and mode are as in the head
+	gone         bool // it is not there, or no directory any more
+	problem      byte // kindExempt or kindFailed: not captured
+	reason       string
+	empty        bool // descend, and nothing below was captured: no entry
+	id           manifest.ID
+	files, bytes uint64
+	block        []byte // as for the head; slots of directories are filled in by Publish
+	count        int
+	flags        uint16
+	kids         []kid
+}
+
+// kid is a directory entry of a finished node.
+type kid struct {
+	slot int32 // index of its entry
+	ord  int32 // in the head, when node is nil
+	node *node // nil: as in the head
+}
+
+// entry is a name in a node.
+type entry struct {
+	name   string
+	kind   byte // with flags; 0: vanished
+	known  bool // unchanged: m comes from the old manifest
+	was    bool // the head has it as captured
+	slot   uint64
+	reason string
+	child  *node // of a directory that is walked
+	ord    int32 // of a directory that is as in the head
+	m      manifest.Entry
+}
+
+func (e *entry) captured() bool { return captured(e.kind) }
+
+// captured reports whether a kind is one that manifests hold.
+func captured(kind byte) bool {
+	kind &= kindMask
+	return kind == kindFile || kind == kindSymlink || kind == kindDir
+}
+
+// captured is false for the nil record too.
+func (r *record) captured() bool { return r != nil && captured(r.kind) }
+
+func (n *node) path() string {
+	if n.parent == nil {
+		return ""
+	}
+	size := -1
+	for up := n; up.parent != nil; up = up.parent {
+		size += 1 + len(up.name)
+	}
+	b := make([]byte, size)
+	for up := n; up.parent != nil; up = up.parent {
+		size -= copy(b[size-len(up.name):], up.name)
+		if size > 0 {
+			size--
+			b[size] = '/'
+		}
+	}
+	return string(b)
+}
+
+// scopeOf finds the rules for a node's entries, reading those of its
+// ancestors that nobody has asked for yet. rules is what n's rule files hold
+// when it has just been listed, else nil.
+func (k *worker) scopeOf(n *node, rules func(string) []byte) scope {
+	k.w.scopes.Lock()
+	defer k.w.scopes.Unlock()
+	var chain []*node
+	for up := n; up != nil && up.scope == nil; up = up.parent {
+		chain = append(chain, up)
+	}
+	for i := len(chain) - 1; i >= 0; i-- {
+		up := chain[i]
+		read := func(name string) []byte { return k.ruleFile(up, name) }
+		if up == n && rules != nil {
+			read = rules
+		}
+		if up.parent == nil {
+			up.scope = k.w.rules.Root(read)
+		} else {
+			up.scope = up.parent.scope.Child(up.name, read)
+		}
+	}
+	return n.scope
+}
+
+// decide asks the rules about a name, and gives the entry what they say.
+func (n *node) decide(s scope, e *entry, dir bool) {
+	d, rule := s.Decide(e.name, dir)
+	e.kind, e.reason = 0, ""
+	switch {
+	case d == ignore.Skip, d == ignore.Descend && !dir:
+		e.kind = kindIgnored
+	case dir:
+		e.kind = kindDir
+		if d == ignore.Descend {
+			e.kind |= flagDescend
+		}
+	case d == ignore.IfSmall:
+		e.kind = kindFile | flagSmall
+	default:
+		e.kind = kindFile
+	}
+	// Below a directory that is itself reported, what is left out goes without saying.
+	out := e.kind&kindMask == kindIgnored || e.kind&flagDescend != 0
+	if out && rule != "" && !n.descend {
+		e.kind |= flagReason
+	}
+	if out || d == ignore.IfSmall {
+		e.reason = "ignored: " + rule
+	}
+}

@@ -1,0 +1,95 @@
+package scan
+
+import (
+	"os"
+	"time"
+
+	"rewind/engine/ignore"
+	"rewind/manifest"
+)
+
+// Sink takes what a scan reads. Methods are called from several goroutines;
+// worker is 0..Workers-1 and never used by two at once.
+type Sink interface {
+	// Content takes a regular file's content. prev is the id of the path's last version (zero
+	// if none): a hint for deltas. f is positioned at 0, size is from fstat. It returns the kind
+	// (File or Chunked), the id and the number of bytes read. An error of reading f is returned
+	// as f gave it (*fs.PathError with f's name): then the file is a Problem; any other ends the scan.
+	Content(worker int, f *os.File, size int64, prev manifest.ID) (manifest.Kind, manifest.ID, int64, error)
+	// Dir takes a directory manifest's canonical bytes, which it must not keep.
+	Dir(worker int, data []byte, prev manifest.ID) (manifest.ID, error)
+	// Load returns a manifest of an earlier tree.
+	Load(id manifest.ID) (manifest.Dir, error)
+}
+
+// Options of a run.
+type Options struct {
+	Root        string // directory, real path
+	Rules       *ignore.Rules
+	Head        *Head // nil: everything is read
+	Sink        Sink
+	Moment      time.Time                // start of the scan on the project file system's clock
+	Workers     int                      // 0: GOMAXPROCS
+	MaxFileSize int64                    // larger files are coverage; 0: no limit
+	Rehash      bool                     // trust no stat
+	Progress    func(files, bytes int64) // called from time to time, from one goroutine at once; may be nil
+	Late        time.Time                // zero, or: paths whose ctime is after it are reported as late
+
+	rules    decider // instead of Rules, for tests
+	portable bool    // use the portable paths although better ones exist
+}
+
+// Problem is one path that is not in the result as it is on disk.
+type Problem struct {
+	Path   string // below the root, with "/"; "" in the one that sums up what is not listed
+	Reason string // "socket", "fifo", "device", "unreadable: …", "torn", "vanished", "mount point", "larger than maxFileSize", "late", "ignored: <rule>"
+	Failed bool   // it should have been captured (exit code 3), not policy
+}
+
+// Result of a run.
+type Result struct {
+	Root         manifest.ID
+	Files, Bytes uint64
+	Problems     []Problem // sorted by path; at most 1,000 of them ignored paths, the rest is summed up in a last one
+	Unchanged    bool      // the root equals the head's
+	Read         int64     // files read
+	ReadBytes    int64
+
+	head    *Head // what the scan started from, nil if nothing of it was used
+	loaded  *Head // what the caller loaded
+	conf    uint64
+	key     uint64  // of the fingerprints
+	top     *node   // nil: every directory is as in the head
+	removed []int32 // directories of the head that are gone, with all below
+}
+
+// maxIgnored bounds the ignored paths that a Result lists.
+const maxIgnored = 1000
+
+// smallFile is up to where ignore.IfSmall takes a file, in bytes.
+const smallFile = 1 << 20
+
+// decider is what the scan asks of package ignore.
+type decider interface {
+	Hash() uint64
+	Root(read func(name string) []byte) scope
+	RuleFile(name string) bool
+}
+
+type scope interface {
+	Child(name string, read func(name string) []byte) scope
+	Decide(name string, isDir bool) (ignore.Decision, string)
+}
+
+type rulesDecider struct{ r *ignore.Rules }
+
+func (d rulesDecider) Hash() uint64                                      { return d.r.Hash() }
+func (d rulesDecider) RuleFile(name string) bool                         { return ignore.RuleFile(name) }
+func (d rulesDecider) Root(read func(string) []byte) scope               { return rulesScope{d.r.Root(read)} }
+func (s rulesScope) Decide(n string, dir bool) (ignore.Decision, string) { return s.s.Decide(n, dir) }
+
+type rulesScope struct{ s *ignore.Scope }
+
+func (s rulesScope) Child(name string, read func(string) []byte) scope {
+	return rulesScope{s.s.Child(name, read)}
+}

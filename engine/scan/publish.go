@@ -1,0 +1,312 @@
+package scan
+
+import (
+	"bytes"
+	"crypto/rand"
+	"encoding/binary"
+	"errors"
+	"io/fs"
+	"os"
+	"slices"
+
+	"github.com/cespare/xxhash/v2"
+)
+
+func freshSeed() uint64 {
+	var b [8]byte
+	_, _ = rand.Read(b[:]) // never fails
+	return binary.LittleEndian.Uint64(b[:])
+}
+
+// slack is up to how many bytes of deltas a head of any size may carry.
+const slack = 16 << 10
+
+// Publish writes the head that follows from the run: nothing, an appended
+// delta, or a new file. The caller holds the append lock. If another process
+// published since the head was loaded, it does nothing: that head is as true
+// as this one. A head that needs no change keeps its old stamp. owner gets a new file before it
+// has its name; it may be nil. Nothing is fsynced: checksums tell what a crash left.
+func (r *Result) Publish(file string, s Stamp, owner func(string) error) error {
+	old := r.loaded
+	whole := r.head == nil // nothing of what was loaded was used, or nothing was
+	if old != nil {
+		info, err := os.Lstat(file)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		if err != nil || !os.SameFile(info, old.info) || info.Size() != old.info.Size() {
+			return nil
+		}
+	}
+	if !whole {
+		payload := r.delta(s)
+		if payload == nil {
+			return nil
+		}
+		room := max(old.base/4, slack)
+		if old.used == len(old.image) && old.used-old.base+len(payload)+12 <= room {
+			return appendTo(file, appendDelta(nil, old.sum, payload))
+		}
+	}
+	data, err := r.image(s)
+	if err != nil {
+		return errors.Join(err, os.Remove(file))
+	}
+	return replace(file, data, owner)
+}
+
+// Restamp gives an unchanged head file a new stamp (after gc). The caller
+// holds the append lock. A head that is missing or damaged is left alone.
+func Restamp(file string, s Stamp) error {
+	h, err := LoadHead(file)
+	if err != nil || h == nil {
+		return err
+	}
+	if h.used != len(h.image) {
+		return os.Remove(file) // nothing can be appended to it
+	}
+	return appendTo(file, appendDelta(nil, h.sum, h.preamble(nil, s, h.files, h.bytes)))
+}
+
+func appendTo(file string, data []byte) error {
+	f, err := os.OpenFile(file, os.O_WRONLY|os.O_APPEND, 0)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data) // a short write is a bad delta, which the next one sees
+	return errors.Join(err, f.Close())
+}
+
+func replace(file string, data []byte, owner func(string) error) error {
+	temp := file + ".new"
+	if err := os.Remove(temp); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	err = errors.Join(err, f.Close())
+	if err == nil && owner != nil {
+		err = owner(temp)
+	}
+	if err == nil {
+		err = os.Rename(temp, file)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(temp))
+	}
+	return nil
+}
+
+// preamble begins a delta: what differs in the stamp, and the totals.
+func (h *Head) preamble(dst []byte, s Stamp, files, bytes uint64) []byte {
+	var mask uint64
+	for i := range s {
+		if s[i] != h.stamp[i] {
+			mask |= 1 << i
+		}
+	}
+	dst = binary.LittleEndian.AppendUint64(dst, mask)
+	for i := range s {
+		if mask>>i&1 != 0 {
+			dst = append(dst, s[i])
+		}
+	}
+	dst = binary.AppendUvarint(dst, files)
+	return binary.AppendUvarint(dst, bytes)
+}
+
+// delta is the payload that turns the loaded head into the new one, nil when nothing differs.
+func (r *Result) delta(s Stamp) []byte {
+	h := r.head
+	var ops []byte
+	if h.conf != r.conf {
+		ops = append(ops, opConf)
+		ops = binary.LittleEndian.AppendUint64(ops, r.conf)
+	}
+	ords := make(map[*node]int32)
+	fresh := int32(len(h.dirs))
+	gather(r.top, func(n *node) {
+		ord := n.ord
+		if ord < 0 {
+			ord = fresh
+			fresh++
+		}
+		ords[n] = ord
+	})
+	kept := make(map[int32]bool)
+	gather(r.top, func(n *node) {
+		kept[ords[n]] = true
+		b, _ := splitBlock(n.block, n.count)
+		for _, k := range n.kids {
+			ord := k.ord
+			if k.node != nil {
+				ord = ords[k.node]
+			}
+			b.setSlot(int(k.slot), uint64(ord))
+		}
+		ops = n.appendOps(ops, h, ords[n], ords[n.parent])
+	})
+	if len(r.removed) > 0 {
+		gone := make(map[int32]bool)
+		for _, ord := range r.removed {
+			if !kept[ord] {
+				gone[ord] = true
+			}
+		}
+		for ord := int32(1); ord < int32(len(h.dirs)); ord++ {
+			// Parents come first, so one look at the parent is enough.
+			if gone[h.dirs[ord].parent] && !kept[ord] {
+				gone[ord] = true
+			}
+			if gone[ord] && !h.dirs[ord].dead() {
+				ops = append(ops, opDrop)
+				ops = binary.AppendUvarint(ops, uint64(ord))
+			}
+		}
+	}
+	if len(ops) == 0 {
+		return nil
+	}
+	return append(h.preamble(nil, s, r.Files, r.Bytes), ops...)
+}
+
+// appendOps appends what makes the head's directory ord the node.
+func (n *node) appendOps(ops []byte, h *Head, ord, parent int32) []byte {
+	le := binary.LittleEndian
+	if n.ord >= 0 {
+		d := &h.dirs[ord]
+		was, _ := h.block(ord)
+		now, _ := splitBlock(n.block, n.count)
+		if bytes.Equal(was.kinds, now.kinds) && bytes.Equal(was.tail, now.tail) && d.flags == n.flags {
+			var flags byte
+			if d.id != n.id {
+				flags |= patchID
+			}
+			if d.fp != n.fp {
+				flags |= patchFP
+			}
+			if d.mode != n.mode {
+				flags |= patchMode
+			}
+			if d.rules != n.rules {
+				flags |= patchRules
+			}
+			var slots []byte
+			count, next := 0, 0
+			for i := range n.count {
+				if v := now.slot(i); v != was.slot(i) {
+					slots = binary.AppendUvarint(slots, uint64(i-next))
+					slots = le.AppendUint64(slots, v)
+					count, next = count+1, i+1
+				}
+			}
+			if flags == 0 && count == 0 {
+				return ops
+			}
+			ops = append(ops, opPatch)
+			ops = binary.AppendUvarint(ops, uint64(ord))
+			ops = append(ops, flags)
+			if flags&patchID != 0 {
+				ops = append(ops, n.id[:]...)
+			}
+			if flags&patchFP != 0 {
+				ops = le.AppendUint64(ops, n.fp)
+			}
+			if flags&patchMode != 0 {
+				ops = le.AppendUint16(ops, n.mode)
+			}
+			if flags&patchRules != 0 {
+				ops = le.AppendUint64(ops, n.rules)
+			}
+			ops = binary.AppendUvarint(ops, uint64(count))
+			return append(ops, slots...)
+		}
+	}
+	ops = append(ops, opPut)
+	ops = binary.AppendUvarint(ops, uint64(ord))
+	ops = binary.AppendUvarint(ops, uint64(parent))
+	ops = le.AppendUint16(ops, n.mode)
+	ops = le.AppendUint16(ops, n.flags)
+	ops = le.AppendUint64(ops, n.fp)
+	ops = le.AppendUint64(ops, n.rules)
+	ops = append(ops, n.id[:]...)
+	ops = binary.AppendUvarint(ops, uint64(n.count))
+	ops = binary.AppendUvarint(ops, uint64(len(n.block)))
+	return append(ops, n.block...)
+}
+
+// image is the whole new head: the walked directories, and of the old head what is below them.
+func (r *Result) image(s Stamp) ([]byte, error) {
+	type place struct {
+		node   *node // or
+		ord    int32 // of the old head
+		parent int32
+		slot   int // in the parent
+	}
+	var dirs []dirRec
+	var blocks []byte
+	var seen []bool
+	if r.head != nil {
+		seen = make([]bool, len(r.head.dirs))
+		dirs = make([]dirRec, 0, len(r.head.dirs)+16)
+		blocks = make([]byte, 0, len(r.head.image))
+	}
+	stack := []place{{node: r.top, parent: -1}}
+	for len(stack) > 0 {
+		p := stack[len(stack)-1]
+		stack = stack[:len(stack)-1]
+		ord := int32(len(dirs))
+		if p.parent >= 0 {
+			up := &dirs[p.parent]
+			b, _ := splitBlock(blocks[up.off:up.off+up.len], int(up.n))
+			b.setSlot(p.slot, uint64(ord))
+		}
+		below := len(stack)
+		d := dirRec{parent: p.parent, off: uint32(len(blocks))}
+		if n := p.node; n != nil {
+			d.mode, d.flags, d.fp, d.rules, d.id, d.n = n.mode, n.flags, n.fp, n.rules, n.id, uint32(n.count)
+			blocks = append(blocks, n.block...)
+			for _, k := range n.kids {
+				stack = append(stack, place{k.node, k.ord, ord, int(k.slot)})
+			}
+		} else {
+			was := &r.head.dirs[p.ord]
+			b, ok := r.head.block(p.ord)
+			if !ok || seen[p.ord] {
+				return nil, errDamaged
+			}
+			seen[p.ord] = true
+			d.mode, d.flags, d.fp, d.rules, d.id, d.n = was.mode, was.flags, was.fp, was.rules, was.id, was.n
+			blocks = append(blocks, r.head.image[was.off:was.off+was.len]...)
+			for i, kind := range b.kinds {
+				slot := b.slot(i)
+				if kind&kindMask == kindDir && slot < uint64(len(r.head.dirs)) && r.head.dirs[slot].parent == p.ord {
+					stack = append(stack, place{nil, int32(slot), ord, i})
+				}
+			}
+		}
+		slices.Reverse(stack[below:])
+		d.len = uint32(len(blocks)) - d.off
+		dirs = append(dirs, d)
+	}
+	le := binary.LittleEndian
+	start := headHeader + len(dirs)*headRecord
+	out := make([]byte, start, start+len(blocks)+8)
+	copy(out, headMagic)
+	le.PutUint64(out[8:], uint64(start+len(blocks)+8))
+	le.PutUint64(out[16:], r.key)
+	le.PutUint64(out[24:], r.conf)
+	le.PutUint64(out[32:], r.Files)
+	le.PutUint64(out[40:], r.Bytes)
+	copy(out[48:], s[:])
+	le.PutUint32(out[112:], uint32(len(dirs)))
+	for i := range dirs {
+		dirs[i].off += uint32(start)
+		putRecord(out[headHeader+i*headRecord:], &dirs[i])
+	}
+	out = append(out, blocks...)
+	return le.AppendUint64(out, xxhash.Sum64(out)), nil
+}

@@ -1,0 +1,171 @@
+package scan
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"sync/atomic"
+	"time"
+
+	"github.com/cespare/xxhash/v2"
+)
+
+// Run scans. Errors are for the whole scan only (root gone, sink failed, ctx ended).
+func Run(ctx context.Context, o Options) (*Result, error) {
+	if o.rules == nil {
+		o.rules = rulesDecider{o.Rules}
+	}
+	if o.Workers <= 0 {
+		o.Workers = runtime.GOMAXPROCS(0)
+	}
+	s := &session{o: &o, conf: confHash(&o)}
+	defer context.AfterFunc(ctx, s.halt)()
+	if o.Progress != nil {
+		defer s.report()()
+	}
+	r, err := s.run(o.Head)
+	if errors.Is(err, errDamaged) {
+		r, err = s.run(nil)
+	}
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	if err != nil {
+		return nil, err
+	}
+	r.loaded, r.conf = o.Head, s.conf
+	r.Unchanged = o.Head != nil && r.Root == o.Head.Root()
+	return r, nil
+}
+
+// confHash covers what decides about paths besides rule files in the tree.
+func confHash(o *Options) uint64 {
+	var b [16]byte
+	for i, v := range [2]uint64{o.rules.Hash(), uint64(o.MaxFileSize)} {
+		for j := range 8 {
+			b[8*i+j] = byte(v >> (8 * j))
+		}
+	}
+	return xxhash.Sum64(b[:])
+}
+
+// session is one Run.
+type session struct {
+	o    *Options
+	conf uint64
+	stop atomic.Bool
+	wake atomic.Pointer[queue] // of the walk that is going on
+
+	looked, bytes atomic.Int64
+}
+
+func (s *session) halt() {
+	s.stop.Store(true)
+	if q := s.wake.Load(); q != nil {
+		q.wake()
+	}
+}
+
+// report calls Progress until the returned function is called, and then once more.
+func (s *session) report() func() {
+	quit, done := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		tick := time.NewTicker(100 * time.Millisecond)
+		defer tick.Stop()
+		for {
+			select {
+			case <-tick.C:
+				s.o.Progress(s.looked.Load(), s.bytes.Load())
+			case <-quit:
+				s.o.Progress(s.looked.Load(), s.bytes.Load())
+				return
+			}
+		}
+	}()
+	return func() {
+		close(quit)
+		<-done
+	}
+}
+
+func (s *session) run(h *Head) (*Result, error) {
+	o := s.o
+	newChecker, newOpener, done, err := system(o.Root, o.portable)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	w := &walk{
+		o: o, h: h, rules: o.rules, moment: o.Moment, stop: &s.stop,
+		looked: &s.looked, bytes: &s.bytes, queue: newQueue(o.Workers, &s.stop),
+	}
+	s.wake.Store(w.queue)
+	if h == nil {
+		w.all = true
+		w.key = freshSeed()
+	} else {
+		w.all = o.Rehash || h.conf != s.conf
+		w.key = h.seed
+	}
+	w.seed = newSeed(w.key)
+	if !w.all {
+		w.verdict = verify(h, o.Late, o.Workers, &s.stop, &s.looked, newChecker)
+		if s.stop.Load() {
+			return nil, context.Canceled
+		}
+		if w.verdict.clean() {
+			return s.unchanged(w)
+		}
+		w.index()
+	}
+	root := newOpener()
+	at, err := root.hold(&node{})
+	if err == nil {
+		var st stat
+		st, err = at.stat()
+		w.dev = st.dev
+	}
+	root.close()
+	if err != nil {
+		return nil, err
+	}
+	if err := w.run(o.Workers, newOpener); err != nil {
+		return nil, err
+	}
+	if s.stop.Load() {
+		return nil, context.Canceled
+	}
+	return s.result(w)
+}
+
+// index sorts the stale entries by directory.
+func (w *walk) index() {
+	w.stale = make(map[int32][]int32)
+	for _, r := range w.verdict.stale {
+		w.stale[r.ord] = append(w.stale[r.ord], r.index)
+	}
+}
+
+func (s *session) unchanged(w *walk) (*Result, error) {
+	r := &Result{Root: w.h.Root(), Files: w.h.files, Bytes: w.h.bytes, head: w.h}
+	r.Problems = w.collect(nil)
+	return r, nil
+}
+
+func (s *session) result(w *walk) (*Result, error) {
+	r := &Result{Root: w.top.id, head: w.h, top: w.top}
+	if w.top.built {
+		r.Files, r.Bytes = w.top.files, w.top.bytes
+	} else {
+		r.Files, r.Bytes = w.h.files, w.h.bytes
+	}
+	for _, k := range w.workers {
+		r.Read += k.read
+		r.ReadBytes += k.bytes
+		r.removed = append(r.removed, k.removed...)
+	}
+	r.Problems = w.collect(r.removed)
+	r.key = w.key
+	return r, nil
+}

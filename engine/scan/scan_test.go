@@ -1,0 +1,327 @@
+package scan
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"rewind/engine/ignore"
+	"rewind/manifest"
+)
+
+// memory is a Sink that keeps manifests and the ids of contents.
+type memory struct {
+	root    string // what file names may begin with
+	mu      sync.Mutex
+	dirs    map[manifest.ID][]byte
+	files   map[manifest.ID]string
+	reads   []string                      // paths read
+	prevs   map[string]manifest.ID        // what a path was read with
+	during  func(f *os.File, path string) // called in the middle of reading
+	failing error
+	loads   int
+	noLoad  bool
+}
+
+func newMemory() *memory {
+	return &memory{dirs: map[manifest.ID][]byte{}, files: map[manifest.ID]string{}, prevs: map[string]manifest.ID{}}
+}
+
+func (m *memory) Content(_ int, f *os.File, _ int64, prev manifest.ID) (manifest.Kind, manifest.ID, int64, error) {
+	if m.failing != nil {
+		return 0, manifest.ID{}, 0, m.failing
+	}
+	data, err := io.ReadAll(f)
+	if m.during != nil {
+		m.during(f, strings.TrimPrefix(f.Name(), m.root))
+	}
+	if err != nil {
+		return 0, manifest.ID{}, 0, err
+	}
+	id := manifest.ID(sha256.Sum256(data))
+	name := strings.TrimPrefix(f.Name(), m.root)
+	m.mu.Lock()
+	m.files[id] = string(data)
+	m.reads = append(m.reads, name)
+	m.prevs[name] = prev
+	m.mu.Unlock()
+	return manifest.File, id, int64(len(data)), nil
+}
+
+func (m *memory) Dir(_ int, data []byte, _ manifest.ID) (manifest.ID, error) {
+	id := manifest.ID(sha256.Sum256(data))
+	m.mu.Lock()
+	m.dirs[id] = slices.Clone(data)
+	m.mu.Unlock()
+	return id, nil
+}
+
+func (m *memory) Load(id manifest.ID) (manifest.Dir, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.loads++
+	data, ok := m.dirs[id]
+	if !ok || m.noLoad {
+		return manifest.Dir{}, fmt.Errorf("no manifest %x", id[:4])
+	}
+	return manifest.ParseDir(data)
+}
+
+// tree lists a captured tree: path to a line that says all about it.
+func (m *memory) tree(t testing.TB, root manifest.ID) map[string]string {
+	t.Helper()
+	out := map[string]string{}
+	var walk func(path string, id manifest.ID) (files, bytes uint64)
+	walk = func(path string, id manifest.ID) (files, bytes uint64) {
+		d, err := m.Load(id)
+		if err != nil {
+			t.Fatalf("manifest of %q: %v", path, err)
+		}
+		for _, e := range d.Entries {
+			p := join(path, e.Name)
+			switch e.Kind {
+			case manifest.Subdir:
+				out[p] = fmt.Sprintf("dir %o", e.Mode)
+				f, b := walk(p, e.ID)
+				if f != e.Files || b != e.Size {
+					t.Fatalf("%q: %d files, %d bytes; the manifest says %d, %d", p, f, b, e.Files, e.Size)
+				}
+				files, bytes = files+f, bytes+b
+			case manifest.Symlink:
+				out[p] = "link " + e.Target
+				files++
+			default:
+				out[p] = fmt.Sprintf("file %o %q", e.Mode, m.files[e.ID])
+				files, bytes = files+1, bytes+e.Size
+			}
+		}
+		return files, bytes
+	}
+	walk("", root)
+	return out
+}
+
+// project is a tree with a head beside it.
+type project struct {
+	t    testing.TB
+	dir  string // of the tree
+	head string // file
+	sink *memory
+	opts Options // what is different from the usual
+	n    int
+}
+
+func newProject(t testing.TB) *project {
+	base, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &project{t: t, dir: filepath.Join(base, "tree"), head: filepath.Join(base, "head"), sink: newMemory()}
+	if err := os.Mkdir(p.dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	p.sink.root = p.dir + "/"
+	p.opts.Rules = compile(t, ignore.Config{})
+	return p
+}
+
+func compile(t testing.TB, c ignore.Config) *ignore.Rules {
+	t.Helper()
+	r, err := ignore.Compile(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// settle waits until nothing in the tree is racy any more.
+func settle() { time.Sleep(fineGrain + 15*time.Millisecond) }
+
+// options for a scan that starts now, with the head on disk.
+func (p *project) options(head bool) Options {
+	p.t.Helper()
+	o := p.opts
+	o.Root, o.Sink, o.Moment = p.dir, p.sink, time.Now()
+	if o.Workers == 0 {
+		o.Workers = 3
+	}
+	if head {
+		h, err := LoadHead(p.head)
+		if err != nil {
+			p.t.Fatal(err)
+		}
+		o.Head = h
+	}
+	return o
+}
+
+// scan runs with the head and publishes.
+func (p *project) scan() *Result {
+	p.t.Helper()
+	p.sink.reads = nil
+	r, err := Run(context.Background(), p.options(true))
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	p.n++
+	if err := r.Publish(p.head, Stamp{byte(p.n), 0, byte(p.n >> 8)}, nil); err != nil {
+		p.t.Fatal(err)
+	}
+	return r
+}
+
+// plain scans without a head, into the same sink.
+func (p *project) plain() *Result {
+	p.t.Helper()
+	o := p.options(false)
+	reads, prevs := p.sink.reads, maps.Clone(p.sink.prevs)
+	r, err := Run(context.Background(), o)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	p.sink.reads, p.sink.prevs = reads, prevs
+	return r
+}
+
+// check scans twice, with the head and without, and wants the same.
+func (p *project) check() *Result {
+	p.t.Helper()
+	r := p.scan()
+	want := p.plain()
+	if r.Root != want.Root {
+		p.t.Fatalf("with the head:\n%swithout:\n%s", show(p.sink.tree(p.t, r.Root)), show(p.sink.tree(p.t, want.Root)))
+	}
+	if r.Files != want.Files || r.Bytes != want.Bytes {
+		p.t.Fatalf("%d files, %d bytes; want %d, %d", r.Files, r.Bytes, want.Files, want.Bytes)
+	}
+	if !slices.Equal(r.Problems, want.Problems) {
+		p.t.Fatalf("problems with the head:\n%v\nwithout:\n%v", r.Problems, want.Problems)
+	}
+	return r
+}
+
+func show(m map[string]string) string {
+	var b strings.Builder
+	for _, k := range slices.Sorted(maps.Keys(m)) {
+		fmt.Fprintf(&b, "  %q %s\n", k, m[k])
+	}
+	return b.String()
+}
+
+func (p *project) path(name string) string { return filepath.Join(p.dir, filepath.FromSlash(name)) }
+
+func (p *project) write(name, text string) {
+	p.t.Helper()
+	if err := os.MkdirAll(filepath.Dir(p.path(name)), 0o755); err != nil {
+		p.t.Fatal(err)
+	}
+	if err := os.WriteFile(p.path(name), []byte(text), 0o644); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+func (p *project) do(err error) {
+	p.t.Helper()
+	if err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+func (p *project) want(r *Result, want map[string]string) {
+	p.t.Helper()
+	if got := p.sink.tree(p.t, r.Root); !maps.Equal(got, want) {
+		p.t.Fatalf("got:\n%swant:\n%s", show(got), show(want))
+	}
+}
+
+// both runs a test on the best and on the portable paths.
+func both(t *testing.T, test func(t *testing.T, p *project)) {
+	t.Run("best", func(t *testing.T) { test(t, newProject(t)) })
+	t.Run("portable", func(t *testing.T) {
+		p := newProject(t)
+		p.opts.portable = true
+		test(t, p)
+	})
+}
+
+func TestFirstScanAndEdit(t *testing.T) {
+	both(t, func(t *testing.T, p *project) {
+		p.write("a.txt", "one")
+		p.write("dir/sub/b.txt", "two")
+		p.write("dir/c.txt", "three")
+		p.do(os.Mkdir(p.path("empty"), 0o750))
+		p.do(os.Symlink("nowhere", p.path("link")))
+		p.do(os.Chmod(p.path("dir/c.txt"), 0o755))
+		settle()
+		r := p.check()
+		want := map[string]string{
+			"a.txt": `file 644 "one"`, "dir": "dir 755", "dir/sub": "dir 755", "dir/sub/b.txt": `file 644 "two"`,
+			"dir/c.txt": `file 755 "three"`, "empty": "dir 750", "link": "link nowhere",
+		}
+		p.want(r, want)
+		if r.Unchanged || r.Files != 4 || r.Bytes != 11 || r.Read != 3 {
+			t.Fatalf("%+v", r)
+		}
+		r = p.check()
+		if !r.Unchanged || r.Read != 0 || len(p.sink.reads) != 0 || r.top != nil {
+			t.Fatalf("an unchanged tree: %+v, read %q", r, p.sink.reads)
+		}
+		p.write("dir/sub/b.txt", "TWO")
+		before, _ := os.Stat(p.head)
+		r = p.check()
+		want["dir/sub/b.txt"] = `file 644 "TWO"`
+		p.want(r, want)
+		if r.Unchanged || !slices.Equal(p.sink.reads, []string{"dir/sub/b.txt"}) {
+			t.Fatalf("%+v, read %q", r, p.sink.reads)
+		}
+		if p.sink.prevs["dir/sub/b.txt"] != manifest.ID(sha256.Sum256([]byte("two"))) {
+			t.Fatal("the sink was not told the version before")
+		}
+		after, _ := os.Stat(p.head)
+		if !os.SameFile(before, after) || after.Size()-before.Size() > 200 {
+			t.Fatalf("the delta of a one-line edit takes %d bytes", after.Size()-before.Size())
+		}
+		t.Logf("delta: %d bytes", after.Size()-before.Size())
+		settle()
+		p.check() // the file was racy: read again, and remembered
+		if !slices.Equal(p.sink.reads, []string{"dir/sub/b.txt"}) {
+			t.Fatalf("read %q", p.sink.reads)
+		}
+		r = p.check()
+		if !r.Unchanged || r.top != nil {
+			t.Fatalf("%+v, read %q", r, p.sink.reads)
+		}
+	})
+}
+
+func TestRunErrors(t *testing.T) {
+	p := newProject(t)
+	p.write("a", "x")
+	o := p.options(false)
+	o.Root += "x"
+	if _, err := Run(context.Background(), o); !errors.Is(err, os.ErrNotExist) {
+		t.Fatalf("root gone: %v", err)
+	}
+	full := errors.New("disk full")
+	p.sink.failing = full
+	if _, err := Run(context.Background(), p.options(false)); !errors.Is(err, full) {
+		t.Fatalf("sink failed: %v", err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := Run(ctx, p.options(false)); !errors.Is(err, context.Canceled) {
+		t.Fatalf("cancelled: %v", err)
+	}
+	runtime.GC()
+}

@@ -1,0 +1,446 @@
+package scan
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/cespare/xxhash/v2"
+)
+
+// walk is what the workers of one walk share.
+type walk struct {
+	o       *Options
+	h       *Head // nil: nothing is known
+	verdict *verdict
+	stale   map[int32][]int32 // entries to look at again, by ordinal
+	all     bool              // list everything: other rules decided, or nothing is to be trusted
+	rules   decider
+	key     uint64 // of seed
+	seed    seed
+	dev     uint64
+	moment  time.Time
+	scopes  sync.Mutex
+	queue   *queue
+	stop    *atomic.Bool
+	top     *node
+
+	looked, bytes *atomic.Int64
+
+	mu      sync.Mutex
+	err     error
+	workers []*worker
+}
+
+type worker struct {
+	id       int
+	w        *walk
+	dirs     opener
+	problems []Problem
+	removed  []int32
+	data     []byte // manifest bytes being built
+	read     int64
+	bytes    int64
+}
+
+// fail ends the walk; the first error counts.
+func (w *walk) fail(err error) {
+	w.mu.Lock()
+	if w.err == nil {
+		w.err = err
+	}
+	w.mu.Unlock()
+	w.stop.Store(true)
+	w.queue.wake()
+}
+
+// run walks until everything is done or failed.
+func (w *walk) run(workers int, open func() opener) error {
+	w.top = &node{ord: -1}
+	if w.h != nil {
+		w.top.ord = 0
+	}
+	w.top.pending.Store(1)
+	w.workers = make([]*worker, workers)
+	w.queue.push(0, task{n: w.top})
+	var wg sync.WaitGroup
+	for i := range w.workers {
+		k := &worker{id: i, w: w}
+		w.workers[i] = k
+		wg.Go(func() {
+			k.dirs = open()
+			defer k.dirs.close()
+			for {
+				t, ok := w.queue.take(k.id)
+				if !ok {
+					return
+				}
+				if err := k.do(t); err != nil {
+					w.fail(err)
+					return
+				}
+				w.queue.done()
+			}
+		})
+	}
+	wg.Wait()
+	return w.err
+}
+
+func (k *worker) do(t task) error {
+	var err error
+	switch {
+	case t.files != nil:
+		err = k.readFiles(t.n, t.files)
+	case k.mustList(t.n):
+		err = k.list(t.n)
+	default:
+		err = k.patch(t.n)
+	}
+	if err != nil {
+		return err
+	}
+	return k.release(t.n)
+}
+
+// mustList reports whether a node's names are to be looked at.
+func (k *worker) mustList(n *node) bool {
+	if n.ord < 0 || n.redecide || k.w.all || k.w.verdict.status[n.ord]&dirNames != 0 {
+		return true
+	}
+	stale := k.w.stale[n.ord]
+	if len(stale) == 0 {
+		return false
+	}
+	// A rule file that changed decides anew about everything beside and below it.
+	records, ok := k.w.h.records(n.ord)
+	return !ok || slices.ContainsFunc(stale, func(i int32) bool { return k.w.rules.RuleFile(records[i].name) })
+}
+
+// status of a directory of the head, as verified.
+func (w *walk) status(ord int32) uint8 {
+	if w.all {
+		return dirNames
+	}
+	return w.verdict.status[ord]
+}
+
+// patch looks again at single entries of a directory whose names are unchanged.
+func (k *worker) patch(n *node) error {
+	w := k.w
+	d := &w.h.dirs[n.ord]
+	records, ok := w.h.records(n.ord)
+	if !ok {
+		return errDamaged
+	}
+	n.mode, n.fp, n.rules = d.mode, d.fp, d.rules
+	n.ents = make([]entry, len(records))
+	var tasks []task
+	for i := range records {
+		r, e := &records[i], &n.ents[i]
+		*e = entry{name: r.name, kind: r.kind, slot: r.slot, reason: r.reason, known: true, was: r.captured(), ord: -1}
+		if r.kind&kindMask == kindDir {
+			e.ord, e.slot = int32(r.slot), 0
+			if w.status(e.ord) != 0 {
+				tasks = append(tasks, k.child(n, e, e.ord, false))
+			}
+		}
+	}
+	stale := w.stale[n.ord]
+	if len(stale) == 0 {
+		w.queue.push(k.id, tasks...)
+		return nil
+	}
+	at, err := k.dirs.hold(n)
+	if err != nil {
+		k.lose(n, err)
+		return nil
+	}
+	var reads []int32
+	for _, i := range stale {
+		e := &n.ents[i]
+		if kind := e.kind & kindMask; kind == kindExempt || kind == kindFailed {
+			st, err := at.lstat(e.name)
+			if err != nil {
+				k.missing(n, e, err)
+				continue
+			}
+			n.decide(k.scopeOf(n, nil), e, st.dir())
+			e.known = false
+			if e.kind&kindMask == kindDir {
+				tasks = append(tasks, k.child(n, e, -1, false))
+				continue
+			}
+		}
+		if k.examine(n, at, e, &records[i], 0) {
+			reads = append(reads, i)
+		}
+	}
+	return k.spread(n, reads, tasks)
+}
+
+// list reads a directory's names and decides what becomes of each.
+func (k *worker) list(n *node) error {
+	w := k.w
+	at, err := k.dirs.hold(n)
+	if err != nil {
+		if n.parent == nil {
+			return err
+		}
+		k.lose(n, err)
+		return nil
+	}
+	st, err := at.stat()
+	if err == nil && st.dev != w.dev {
+		k.drop(n, kindExempt, "mount point")
+		return nil
+	}
+	var names []dirent
+	if err == nil {
+		names, err = at.list()
+	}
+	if err != nil {
+		if n.parent == nil {
+			return err
+		}
+		k.lose(n, err)
+		return nil
+	}
+	n.mode = uint16(st.mode & modePerm)
+	n.fp = w.fingerprint(&st)
+	k.checkLate(n.path, &st)
+
+	var records []record
+	var oldRules uint64
+	if n.ord >= 0 {
+		var ok bool
+		if records, ok = w.h.records(n.ord); !ok {
+			return errDamaged
+		}
+		oldRules = w.h.dirs[n.ord].rules
+	}
+	texts := k.ruleTexts(n, names)
+	n.rules = texts.hash
+	redecide := n.redecide || w.all || n.rules != oldRules
+
+	var sc scope
+	n.ents = make([]entry, 0, len(names))
+	var tasks []task
+	var reads []int32
+	next := 0
+	for i := range names {
+		de := &names[i]
+		var old *record
+		for next < len(records) && records[next].name < de.name {
+			k.forget(n, &records[next])
+			next++
+		}
+		if next < len(records) && records[next].name == de.name {
+			old = &records[next]
+			next++
+		}
+		if de.mode == 0 {
+			st, err := at.lstat(de.name)
+			if errors.Is(err, fs.ErrNotExist) {
+				if old != nil {
+					k.forget(n, old)
+				}
+				n.fp = 0
+				continue
+			}
+			if err == nil {
+				de.mode = st.mode & modeType
+			} else {
+				de.mode = modeRegular // reading it will say what is wrong
+			}
+		}
+		dir := de.mode == modeDir
+		n.ents = append(n.ents, entry{name: de.name, ord: -1, was: old.captured()})
+		e := &n.ents[len(n.ents)-1]
+		if !e.keep(old, redecide, dir) {
+			if sc == nil {
+				sc = k.scopeOf(n, texts.read)
+			}
+			n.decide(sc, e, dir)
+		}
+		switch {
+		case e.kind&kindMask == kindDir:
+			ord := int32(-1)
+			if old != nil && old.kind&kindMask == kindDir {
+				ord = int32(old.slot)
+			}
+			if ord >= 0 && !redecide && w.status(ord) == 0 && old.kind&flagDescend == e.kind&flagDescend {
+				e.ord, e.known = ord, true
+				continue
+			}
+			t := k.child(n, e, ord, redecide)
+			t.n.changed = old != nil && old.kind&flagDescend != e.kind&flagDescend
+			tasks = append(tasks, t)
+		case dir:
+			k.replaced(old)
+		default:
+			k.replaced(old)
+			if k.examine(n, at, e, old, de.mode) {
+				reads = append(reads, int32(len(n.ents)-1))
+			}
+		}
+	}
+	for ; next < len(records); next++ {
+		k.forget(n, &records[next])
+	}
+	return k.spread(n, reads, tasks)
+}
+
+// keep takes over the decision that the head holds, where it must be the same again.
+func (e *entry) keep(old *record, redecide, dir bool) bool {
+	if old == nil || redecide {
+		return false
+	}
+	switch {
+	case old.kind&kindMask == kindDir && dir:
+		e.kind, e.reason = old.kind, old.reason
+		return true
+	case old.captured() && old.kind&kindMask != kindDir && old.kind&flagSmall == 0 && !dir:
+		e.kind = kindFile
+		return true
+	}
+	return false
+}
+
+// forget notes that a name of the head is no longer there.
+func (k *worker) forget(n *node, old *record) {
+	n.changed = n.changed || old.captured()
+	k.replaced(old)
+}
+
+// replaced notes that a name of the head is no longer a directory that is captured.
+func (k *worker) replaced(old *record) {
+	if old != nil && old.kind&kindMask == kindDir {
+		k.removed = append(k.removed, int32(old.slot))
+	}
+}
+
+// child links a directory below n that is walked.
+func (k *worker) child(n *node, e *entry, ord int32, redecide bool) task {
+	c := &node{parent: n, name: e.name, ord: ord, descend: e.kind&flagDescend != 0, redecide: redecide}
+	c.pending.Store(1)
+	n.pending.Add(1)
+	e.child, e.known = c, false
+	return task{n: c}
+}
+
+// lose gives up a directory that could not be opened or listed.
+func (k *worker) lose(n *node, err error) {
+	switch {
+	case errors.Is(err, fs.ErrNotExist) || errors.Is(err, errNotDir) || isNotDir(err):
+		n.gone = true
+		k.problems = append(k.problems, Problem{Path: n.path(), Reason: "vanished"})
+	default:
+		k.drop(n, kindFailed, unreadable(err))
+	}
+	if n.ord >= 0 {
+		k.removed = append(k.removed, n.ord)
+	}
+	n.ents = nil
+}
+
+// drop leaves a directory out for a reason.
+func (k *worker) drop(n *node, kind byte, reason string) {
+	n.problem, n.reason, n.ents = kind, reason, nil
+	if kind == kindExempt && n.ord >= 0 {
+		k.removed = append(k.removed, n.ord)
+	}
+}
+
+// spread queues the files to read and the directories below; few files are read at once.
+func (k *worker) spread(n *node, reads []int32, tasks []task) error {
+	const few = 64
+	k.w.looked.Add(int64(len(n.ents) - len(tasks)))
+	if len(reads) <= few {
+		k.w.queue.push(k.id, tasks...)
+		return k.readFiles(n, reads)
+	}
+	var parts []task
+	for part := range slices.Chunk(reads, few) {
+		n.pending.Add(1)
+		parts = append(parts, task{n: n, files: part})
+	}
+	k.w.queue.push(k.id, append(parts, tasks...)...)
+	return nil
+}
+
+// fingerprint is what the head keeps of a status: 0 when it is racy.
+func (w *walk) fingerprint(s *stat) uint64 {
+	if s.racy(w.moment) {
+		return 0
+	}
+	return w.seed.fingerprint(s)
+}
+
+func (k *worker) checkLate(path func() string, s *stat) {
+	if !k.w.o.Late.IsZero() && s.after(k.w.o.Late) {
+		k.problems = append(k.problems, Problem{Path: path(), Reason: "late", Failed: true})
+	}
+}
+
+// rules of one directory, as read.
+type ruleTexts struct {
+	text map[string][]byte
+	hash uint64 // 0: no rule files
+}
+
+func (t ruleTexts) read(name string) []byte { return t.text[name] }
+
+// ruleTexts reads the rule files among the names.
+func (k *worker) ruleTexts(n *node, names []dirent) ruleTexts {
+	var t ruleTexts
+	var d xxhash.Digest
+	for i := range names {
+		name := names[i].name
+		if name[0] != '.' || !k.w.rules.RuleFile(name) {
+			continue
+		}
+		text := k.ruleFile(n, name)
+		if text == nil {
+			continue
+		}
+		if t.text == nil {
+			t.text = make(map[string][]byte)
+			d.Reset()
+		}
+		t.text[name] = text
+		_, _ = d.WriteString(name)
+		_, _ = d.Write([]byte{0})
+		_, _ = d.Write(text)
+		_, _ = d.Write([]byte{0})
+	}
+	if t.text != nil {
+		t.hash = max(d.Sum64(), 1)
+	}
+	return t
+}
+
+// maxRuleFile is how much of a rule file is read, in bytes.
+const maxRuleFile = 16 << 20
+
+// ruleFile reads a rule file directly in n; nil when there is none that can be read.
+func (k *worker) ruleFile(n *node, name string) []byte {
+	at, err := k.dirs.open(n)
+	if err != nil {
+		return nil
+	}
+	f, _, err := at.openFile(name, name)
+	if err != nil || f == nil {
+		return nil
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, maxRuleFile))
+	if err != nil {
+		return nil
+	}
+	return text
+}
