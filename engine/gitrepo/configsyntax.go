@@ -35,7 +35,7 @@ func (p *configParser) skipLine() {
 
 func (p *configParser) parse() []entry {
 	var entries []entry
-	section := ""
+	section, known := "", true // settings before the first section have bare names
 	for !p.ended() {
 		c := p.next()
 		switch {
@@ -46,13 +46,12 @@ func (p *configParser) parse() []entry {
 			name, ok := p.section()
 			if !ok {
 				p.skipLine()
-				name = "" // the settings of a section without a name are nobody's
 			}
-			section = name
+			section, known = name+".", ok // the settings of a bad section are nobody's
 		case isLetter(c):
 			name, v, ok := p.setting(c)
-			if ok && section != "" {
-				entries = append(entries, entry{section + "." + name, v})
+			if ok && known {
+				entries = append(entries, entry{section + name, v})
 			}
 		default:
 			p.skipLine()

@@ -16,8 +16,10 @@ func (r Repo) Head() (commit, branch string, err error) {
 	file := filepath.Join(r.GitDir, "HEAD")
 	if target, err := os.Readlink(file); err == nil && strings.HasPrefix(target, "refs/") {
 		// The oldest form of a symbolic reference.
-		commit, err := r.resolve(target, 0)
-		return commit, branchOf(target), err
+		if !safeRef(target) {
+			return "", "", &FormatError{file, "neither an id nor a reference"}
+		}
+		return r.resolve(target, 0)
 	}
 	text, err := readFile(file, maxSmall)
 	if err != nil {
@@ -30,17 +32,15 @@ func (r Repo) Head() (commit, branch string, err error) {
 	if ref == "" {
 		return id, "", nil
 	}
-	commit, err = r.resolve(ref, 0)
-	return commit, branchOf(ref), err
+	return r.resolve(ref, 0)
 }
-
-func branchOf(ref string) string { return strings.TrimPrefix(ref, "refs/heads/") }
 
 // maxSymbolic is how many symbolic references git follows.
 const maxSymbolic = 5
 
-// resolve finds the id of ref, "" if there is none.
-func (r Repo) resolve(ref string, depth int) (string, error) {
+// resolve follows ref to an id ("" if there is none) and the branch that has it.
+func (r Repo) resolve(ref string, depth int) (commit, branch string, err error) {
+	branch = strings.TrimPrefix(ref, "refs/heads/")
 	dir := r.CommonDir
 	for _, own := range []string{"refs/bisect/", "refs/worktree/", "refs/rewritten/"} {
 		if strings.HasPrefix(ref, own) {
@@ -53,20 +53,20 @@ func (r Repo) resolve(ref string, depth int) (string, error) {
 		id, next, ok := parseRef(text)
 		switch {
 		case !ok || next != "" && depth >= maxSymbolic:
-			return "", &FormatError{file, "neither an id nor a reference"}
+			return "", branch, &FormatError{file, "neither an id nor a reference"}
 		case next != "":
 			return r.resolve(next, depth+1)
 		}
-		return id, nil
+		return id, branch, nil
 	}
 	packed, err := readFile(filepath.Join(r.CommonDir, "packed-refs"), maxRefs)
 	if missing(err) {
-		return "", nil
+		return "", branch, nil
 	}
 	if err != nil {
-		return "", err
+		return "", branch, err
 	}
-	return findPacked(packed, ref), nil
+	return findPacked(packed, ref), branch, nil
 }
 
 // parseRef reads a loose reference: an id, or the name of another reference.

@@ -65,6 +65,7 @@ func parseIndex(file string, data []byte, oid int) (*Tracked, error) {
 	t.names = make([]byte, 0, end-indexHeader-int(count)*fixed)
 	limit := 16*len(data) + maxName // of all names; version 4 repeats a prefix at no cost
 	var prev []byte
+	wrong := "" // about names: in a split index they may be empty, and then it is no damage
 	p := indexHeader
 	for range count {
 		entry := p
@@ -103,16 +104,18 @@ func parseIndex(file string, data []byte, oid int) (*Tracked, error) {
 		if version < 4 {
 			p = entry + (p-entry+7)&^7 // padded to 8 bytes
 		}
-		if keep+n == 0 || keep+n > maxName || len(t.names)+keep+n > limit {
+		if keep+n > maxName || len(t.names)+keep+n > limit {
 			return bad("bad name length")
 		}
 		start := len(t.names)
 		t.names = append(append(t.names, prev[:keep]...), suffix...)
 		name := t.names[start:]
 		switch c := bytes.Compare(prev, name); {
+		case len(name) == 0:
+			wrong = "empty name"
 		case c > 0:
-			return bad("names out of order")
-		case c == 0 && len(t.starts) > 0: // the stages of a conflict
+			wrong = "names out of order"
+		case c == 0: // the stages of a conflict
 			t.names = t.names[:start]
 			continue
 		}
@@ -120,7 +123,13 @@ func parseIndex(file string, data []byte, oid int) (*Tracked, error) {
 		t.names = append(t.names, 0)
 		prev = t.names[start : len(t.names)-1]
 	}
-	return t, checkExtensions(file, data, p, end)
+	if err := checkExtensions(file, data, p, end); err != nil {
+		return nil, err
+	}
+	if wrong != "" {
+		return bad(wrong)
+	}
+	return t, nil
 }
 
 // checkExtensions refuses what changes the meaning of the entries: by git's

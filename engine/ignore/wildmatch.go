@@ -43,10 +43,6 @@ func wildAt[T string | []byte](pat string, start int, text T, t int, slashes boo
 			if tc != at(pat, p) { // a lone "\" at the end matches nothing
 				return wildNo
 			}
-		default:
-			if tc != pc {
-				return wildNo
-			}
 		case '?':
 			if slashes && tc == '/' {
 				return wildNo
@@ -89,6 +85,10 @@ func wildAt[T string | []byte](pat string, start int, text T, t int, slashes boo
 				continue
 			}
 			return wildStar(pat, p, text, t, slashes, cross)
+		default:
+			if tc != pc {
+				return wildNo
+			}
 		}
 	}
 	if t < len(text) {
