@@ -51,12 +51,11 @@ func runConfig(ctx context.Context, c *call, f configFlags) error {
 	if err != nil {
 		return err
 	}
-	store, err := c.storeOrNone(ctx)
-	if err != nil {
-		return err
-	}
-	if f.global {
-		store = ""
+	store := ""
+	if !f.global {
+		if store, err = c.storeOrNone(ctx); err != nil {
+			return err
+		}
 	}
 	if change {
 		file, err := c.settingsFile(store, f.global)

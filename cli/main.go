@@ -53,6 +53,9 @@ func (g *globals) define(f *pflag.FlagSet) {
 // run is Main with a context.
 func run(ctx context.Context, args []string, env engine.Env, stdio Stdio) int {
 	var g globals
+	if env.Getenv == nil {
+		env.Getenv = func(string) string { return "" }
+	}
 	// A broken command line must still be answered in JSON when JSON was asked for.
 	o := newOutput(stdio, env, asksJSON(args))
 
@@ -71,7 +74,7 @@ func run(ctx context.Context, args []string, env engine.Env, stdio Stdio) int {
 		return o.finish(printVersion(o))
 	case len(rest) == 0 && g.help:
 		return o.finish(printOverview(o))
-	case len(rest) == 0 && o.interactive() && !g.json:
+	case len(rest) == 0 && o.interactive() && !g.json && env.Getenv("TERM") != "dumb":
 		rest = []string{"pick"}
 	case len(rest) == 0:
 		rest = []string{"status"}
@@ -158,9 +161,6 @@ func overrideEnv(getenv func(string) string, key, value string) func(string) str
 	return func(k string) string {
 		if k == key {
 			return value
-		}
-		if getenv == nil {
-			return ""
 		}
 		return getenv(k)
 	}

@@ -44,10 +44,7 @@ func newOutput(s Stdio, env engine.Env, asJSON bool) *output {
 // configure takes over the flags that say how to print.
 func (o *output) configure(g globals, env engine.Env) {
 	o.json, o.quiet, o.verbose = g.json, g.quiet, g.verbose
-	plainTerm := g.noColor
-	if env.Getenv != nil {
-		plainTerm = plainTerm || env.Getenv("NO_COLOR") != "" || env.Getenv("TERM") == "dumb"
-	}
+	plainTerm := g.noColor || env.Getenv("NO_COLOR") != "" || env.Getenv("TERM") == "dumb"
 	o.color.on = o.outTerm && !plainTerm && !o.json
 	o.errColor.on = o.errTerm && !plainTerm
 }

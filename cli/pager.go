@@ -44,9 +44,6 @@ func (o *output) paged(ctx context.Context, env engine.Env, print func() error) 
 
 // pagerCommand is what runs the pager, nothing for none.
 func pagerCommand(env engine.Env) []string {
-	if env.Getenv == nil {
-		return nil
-	}
 	pager := env.Getenv("PAGER")
 	switch strings.TrimSpace(pager) {
 	case "cat":
