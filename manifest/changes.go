@@ -2,9 +2,9 @@ package manifest
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"iter"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -153,24 +153,29 @@ func merge(older, newer Change) (c Change, ok bool) {
 	return c, differs(c.Old, c.New)
 }
 
-// Changes yields the entries of checkpoint seq that differ from those of the
-// living checkpoint before it (Prev), by path. Of none it yields nothing.
-func (db *DB) Changes(seq uint64) iter.Seq2[Change, error] {
-	return func(yield func(Change, error) bool) {
-		err := db.changes(seq, func(c Change) error {
-			if !yield(c, nil) {
-				return errStop
-			}
-			return nil
-		})
-		if err != nil && !errors.Is(err, errStop) {
-			yield(Change{}, err)
-		}
-	}
+// bare is a change without what a directory says of the files below it: that changes with them, and is no
+// change of the directory.
+func (c Change) bare() Change {
+	return Change{Path: c.Path, Old: c.Old.bare(), New: c.New.bare()}
 }
 
-func (db *DB) changes(seq uint64, visit func(Change) error) error {
-	s := db.state
+func (e *Entry) bare() *Entry {
+	if e == nil || e.Kind != Subdir {
+		return e
+	}
+	return &Entry{Name: e.Name, Kind: e.Kind, Mode: e.Mode}
+}
+
+// Changes yields the entries of checkpoint seq that differ from those of the
+// living checkpoint before it (Prev), in path order. Entries of directories have no
+// ID, Size and Files here. Of no living checkpoint it yields nothing.
+func (db *DB) Changes(seq uint64) iter.Seq2[Change, error] {
+	return stream(db, func(s *state, visit func(Change) error) error {
+		return s.changes(db.src.Dir, seq, visit)
+	})
+}
+
+func (s *state) changes(load func(ID) (Dir, error), seq uint64, visit func(Change) error) error {
 	c, err := s.bySeq(seq)
 	if err != nil || c == nil {
 		return err
@@ -188,7 +193,7 @@ func (db *DB) changes(seq uint64, visit func(Change) error) error {
 		if before != nil {
 			root = before.Root
 		}
-		return Diff(db.src.Dir, root, c.Root, visit)
+		return Diff(load, root, c.Root, func(c Change) error { return visit(c.bare()) })
 	case len(chain) == 1:
 		return s.readSet(seq, visit)
 	}
@@ -231,15 +236,12 @@ type Version struct {
 // History yields the checkpoints that changed one path, newest first: what Changes
 // of all living checkpoints says about it.
 func (db *DB) History(path string) iter.Seq2[Version, error] {
-	return func(yield func(Version, error) bool) {
-		if err := db.history(path, yield); err != nil {
-			yield(Version{}, err)
-		}
-	}
+	return stream(db, func(s *state, visit func(Version) error) error {
+		return s.history(db.src.Dir, path, visit)
+	})
 }
 
-func (db *DB) history(path string, yield func(Version, error) bool) error {
-	s := db.state
+func (s *state) history(load func(ID) (Dir, error), path string, visit func(Version) error) error {
 	if path == "" || path[0] == '/' || path[len(path)-1] == '/' || strings.Contains(path, "//") || strings.Contains(path, "\x00") {
 		return nil // no such path can be in a tree, and its key would be another's
 	}
@@ -247,19 +249,16 @@ func (db *DB) history(path string, yield func(Version, error) bool) error {
 	if err != nil {
 		return err
 	}
-	seqs := make([]uint64, 0, len(sets))
-	for seq := range sets {
-		seqs = append(seqs, seq)
-	}
-	slices.Sort(seqs)
-	look := finder{load: db.src.Dir, path: path}
-	for _, seq := range slices.Backward(seqs) {
-		v, err := db.version(seq, path, sets[seq], &look)
+	look := finder{load: load, path: path}
+	for _, seq := range slices.Backward(slices.Sorted(maps.Keys(sets))) {
+		v, err := s.version(seq, path, sets[seq], &look)
 		if err != nil {
 			return err
 		}
-		if differs(v.Old, v.New) && !yield(v, nil) {
-			return nil
+		if differs(v.Old, v.New) {
+			if err := visit(v); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
@@ -306,11 +305,11 @@ func (s *state) foldedSets(path string, sets map[uint64][]uint64) error {
 	}
 	var heir uint64
 	var chain []uint64
-	return s.gen.scanBack(prefix, prefixEnd(prefix), func(key, _ []byte) error {
+	return s.gen.scan(prefix, func(key, _ []byte) error {
 		if len(key) != len(prefix)+8 {
-			return nil
+			return s.gen.damaged("key of a history")
 		}
-		seq := lastSeq(key)
+		seq := newestSeq(key)
 		living := seq
 		if s.index.at(seq) == 0 {
 			living = s.index.next(seq, &anyKind)
@@ -333,8 +332,7 @@ func (s *state) foldedSets(path string, sets map[uint64][]uint64) error {
 }
 
 // version is what living checkpoint seq did to path.
-func (db *DB) version(seq uint64, path string, sets []uint64, look *finder) (Version, error) {
-	s := db.state
+func (s *state) version(seq uint64, path string, sets []uint64, look *finder) (Version, error) {
 	if sets == nil {
 		c, err := s.bySeq(seq)
 		if err != nil {
@@ -396,5 +394,5 @@ func (f *finder) find(root ID) (*Entry, error) {
 	if !ok {
 		return nil, nil
 	}
-	return &e, nil
+	return e.bare(), nil
 }

@@ -1,41 +1,205 @@
 package manifest
 
-import "context"
+import (
+	"bytes"
+	"context"
+	"errors"
+	"iter"
+	"os"
+	"sync"
+)
 
 // longestKey is the longest key, in bytes, that a generation holds.
 const longestKey = 16 << 10
 
-// DB answers queries. It is safe for concurrent use and must be closed.
+// DB answers queries about the log as it was when the DB was opened. It is safe for
+// concurrent use and must be closed.
 type DB struct {
-	src   Source
-	state *state
+	src     Source
+	options Options
+
+	mu      sync.Mutex // guards what follows
+	state   *state
+	gen     *generation // to be closed; the state may have left it
+	damaged error
 }
 
-// Open opens the current generation and reads the tail. A generation that
-// does not open is dropped and folded anew; if that is not possible, the whole
-// log is read in memory.
+// Open opens the current generation and reads the tail of the log behind it. A
+// generation that does not open, or is of another log, is dropped and folded anew; if that is not possible,
+// the whole log is read in memory. Without a generation it is read in memory too: folding is the caller's decision.
 func Open(ctx context.Context, o Options, src Source) (*DB, error) {
-	s, err := newState(nil)
+	db := &DB{src: src, options: o}
+	db.gen, db.state, db.damaged = openState(ctx, o, src)
+	var damaged *DamagedError
+	switch {
+	case db.damaged == nil:
+		return db, nil
+	case !errors.As(db.damaged, &damaged):
+		return nil, db.damaged
+	}
+	if !o.ReadOnly && Fold(ctx, o, src) == nil {
+		var err error
+		if db.gen, db.state, err = openState(ctx, o, src); err == nil {
+			return db, nil
+		}
+	}
+	var err error
+	db.gen = nil
+	if db.state, err = readLog(ctx, src, nil); err != nil {
+		return nil, err
+	}
+	return db, nil
+}
+
+// openState reads the current generation, if any, and the tail. What is wrong with a
+// generation is a *DamagedError; other errors are the log's.
+func openState(ctx context.Context, o Options, src Source) (*generation, *state, error) {
+	gen, err := openCurrent(o.Dir)
+	if err != nil {
+		return nil, nil, &DamagedError{Generation: o.Dir, What: err.Error()}
+	}
+	s, err := readLog(ctx, src, gen)
+	if err == nil && gen != nil && s.gen == nil {
+		err = &DamagedError{Generation: gen.name, What: "folded from another log"}
+	}
+	if err != nil && gen != nil {
+		err = errors.Join(err, gen.close())
+	}
+	return gen, s, err
+}
+
+// readLog reads what the log has after gen. If the log does not hold the record that gen ends
+// with, gen is of another log, and the state is made from all of this one.
+func readLog(ctx context.Context, src Source, gen *generation) (*state, error) {
+	s, err := newState(gen)
 	if err != nil {
 		return nil, err
 	}
-	for r, err := range src.Records(1) {
+	from, same := uint64(1), gen == nil
+	if gen != nil {
+		from = gen.meta.last
+	}
+	for r, err := range src.Records(from) {
 		if err == nil {
 			err = ctx.Err()
-		}
-		if err == nil {
-			err = s.apply(r)
 		}
 		if err != nil {
 			return nil, err
 		}
+		if !same {
+			if r.Seq != gen.meta.last || fingerprint(r.Record) != gen.meta.mark {
+				break
+			}
+			same = true
+			continue
+		}
+		if err := s.apply(r); err != nil {
+			return nil, err
+		}
 	}
-	return &DB{src: src, state: s}, nil
+	if !same {
+		return readLog(ctx, src, nil)
+	}
+	return s, nil
 }
 
-// Close gives the generation back.
-func (db *DB) Close() error { return nil }
+// Close gives the generation back. No query may be under way.
+func (db *DB) Close() error {
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	if db.gen == nil {
+		return nil
+	}
+	gen := db.gen
+	db.gen = nil
+	return gen.close()
+}
 
-// Fold brings the database up to the log's end in a new generation. At most
-// one fold runs at a time (a lock file in Dir); another's result is used.
-func Fold(ctx context.Context, o Options, src Source) error { return nil }
+// Damaged is what was wrong with the generation, if anything was. The answers are
+// right all the same: they come from the log.
+func (db *DB) Damaged() error {
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	return db.damaged
+}
+
+// Unfolded is how many checkpoints the DB had to read from the log's tail: the
+// measure of whether a Fold is due.
+func (db *DB) Unfolded() int { return len(db.now().fresh) }
+
+func (db *DB) now() *state {
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	return db.state
+}
+
+// heal answers from the log from now on, and drops the damaged generation so
+// that the next fold makes a whole one.
+func (db *DB) heal(failed *state, cause error) error {
+	var damaged *DamagedError
+	if !errors.As(cause, &damaged) {
+		return cause
+	}
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	if db.state != failed {
+		return nil // healed by another query
+	}
+	s, err := readLog(context.Background(), db.src, nil)
+	if err != nil {
+		return errors.Join(cause, err)
+	}
+	db.state, db.damaged = s, cause
+	if db.options.ReadOnly || failed.gen == nil {
+		return nil
+	}
+	// If the pointer cannot be removed, the next one who meets the damage tries again.
+	file := join(db.options.Dir, pointerFile)
+	if data, err := readSmall(file); err == nil && bytes.Equal(data, failed.gen.pointer) {
+		_ = os.Remove(file)
+	}
+	return nil
+}
+
+// ask answers a query, a second time from the log if the generation is damaged.
+func ask[T any](db *DB, query func(*state) (T, error)) (T, error) {
+	s := db.now()
+	v, err := query(s)
+	if err != nil {
+		if err = db.heal(s, err); err == nil {
+			return query(db.now())
+		}
+	}
+	return v, err
+}
+
+// stream yields what query visits. If the generation turns out damaged on the way, the log's answer
+// goes on where the generation's ended: they are the same in the same order.
+func stream[T any](db *DB, query func(s *state, visit func(T) error) error) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		var done, skip int
+		visit := func(v T) error {
+			if skip > 0 {
+				skip--
+				return nil
+			}
+			done++
+			if !yield(v, nil) {
+				return errStop
+			}
+			return nil
+		}
+		s := db.now()
+		err := query(s, visit)
+		if err != nil && !errors.Is(err, errStop) {
+			if err = db.heal(s, err); err == nil {
+				skip = done
+				err = query(db.now(), visit)
+			}
+		}
+		if err != nil && !errors.Is(err, errStop) {
+			var zero T
+			yield(zero, err)
+		}
+	}
+}

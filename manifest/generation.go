@@ -21,20 +21,13 @@ func (e *DamagedError) Error() string {
 	return fmt.Sprintf("database generation %s is damaged: %s", e.Generation, e.What)
 }
 
-// kv is what a generation is read through: sorted keys and their newest values, an empty value
-// for a key taken away. Keys and values are the visitor's until it returns. Safe for concurrent use.
-type kv interface {
-	get(key []byte) (value []byte, err error)
-	// ascend visits the keys from first to last (both included) in order, descend from last to first.
-	ascend(first, last []byte, visit func(key, value []byte) error) error
-	descend(first, last []byte, visit func(key, value []byte) error) error
-}
-
 // generation is an immutable fold of the log.
 type generation struct {
-	kv
-	name string
-	meta meta
+	runs
+	name    string // directory
+	pointer []byte // content of the pointer file that named it
+	layout  *layout
+	meta    meta
 }
 
 // meta is how far a generation has read, under keyMeta.
@@ -69,17 +62,17 @@ func (g *generation) damaged(what string) error {
 
 // scan visits the living keys that begin with prefix.
 func (g *generation) scan(prefix []byte, visit func(key, value []byte) error) error {
-	return g.ascend(prefix, prefixEnd(prefix), living(visit))
+	return g.scanFrom(prefix, prefix, visit)
+}
+
+// scanFrom visits the living keys that begin with prefix, from first on.
+func (g *generation) scanFrom(first, prefix []byte, visit func(key, value []byte) error) error {
+	return g.ascend(first, func(key []byte) bool { return bytes.HasPrefix(key, prefix) }, living(visit))
 }
 
 // scanRange visits the living keys from first to last.
 func (g *generation) scanRange(first, last []byte, visit func(key, value []byte) error) error {
-	return g.ascend(first, last, living(visit))
-}
-
-// scanBack visits the living keys that begin with prefix from last down.
-func (g *generation) scanBack(prefix, last []byte, visit func(key, value []byte) error) error {
-	return g.descend(prefix, last, living(visit))
+	return g.ascend(first, func(key []byte) bool { return bytes.Compare(key, last) <= 0 }, living(visit))
 }
 
 func living(visit func(key, value []byte) error) func(key, value []byte) error {
@@ -89,12 +82,6 @@ func living(visit func(key, value []byte) error) func(key, value []byte) error {
 		}
 		return visit(key, value)
 	}
-}
-
-// prefixEnd is at or after every key that begins with prefix and before all greater ones: keys
-// are shorter than what is appended here, or differ before it ends.
-func prefixEnd(prefix []byte) []byte {
-	return append(bytes.Clone(prefix), bytes.Repeat([]byte{0xFF}, 16)...)
 }
 
 // number is a sequence number under key, 0 for none.

@@ -8,23 +8,26 @@ import (
 )
 
 // The keys of a generation begin with a letter for the family. Numbers are
-// big-endian, so that keys sort as they do. An empty value means that a newer fold took the key away.
+// big-endian, so that keys sort as they do; ^ is the number's complement, so that the newest comes
+// first. An empty value means that a newer fold took the key away.
 const (
 	keyMeta       = 'm' //                       → how far the log is folded in
 	keyCheckpoint = 'k' // seq                   → record as it is now
 	keyID         = 'i' // checkpoint id         → seq; stays when the checkpoint is deleted
 	keyName       = 'n' // name                  → seq
-	keyTime       = 't' // time, seq             → 1
-	keyOfSession  = 's' // session, seq          → 1
-	keyOperation  = 'o' // seq                   → record
-	keySession    = 'e' // agent, session        → seq, record
+	keyTime       = 't' // ^time ^seq            → 1
+	keyOfSession  = 's' // session ^seq          → 1
+	keyOperation  = 'o' // ^seq                  → record
+	keySession    = 'e' // agent session         → seq, record
 	keyBucket     = 'b' // bucket number         → codes of the index
-	keyChanges    = 'c' // seq [, path]          → header of the set [, old and new entry]
+	keyChanges    = 'c' // seq [path]            → header of the set [old and new entry]
 	keyUnfolded   = 'u' // seq                   → 1: its set of changes could not be made
-	keyHistory    = 'p' // path, 0, 0, seq       → 1
+	keyHistory    = 'p' // path 0 0 ^seq         → 1
 )
 
 func appendSeq(dst []byte, seq uint64) []byte { return binary.BigEndian.AppendUint64(dst, seq) }
+
+func appendNewest(dst []byte, seq uint64) []byte { return appendSeq(dst, ^seq) }
 
 func seqKey(family byte, seq uint64) []byte { return appendSeq([]byte{family}, seq) }
 
@@ -44,7 +47,7 @@ func nameKey(name string) []byte { return appendExact([]byte{keyName}, name) }
 
 func timeKey(t time.Time, seq uint64) []byte {
 	// The sign bit is flipped so that times before 1970 sort first.
-	return appendSeq(appendSeq([]byte{keyTime}, uint64(sortNanos(t))^1<<63), seq)
+	return appendNewest(appendNewest([]byte{keyTime}, uint64(sortNanos(t))^1<<63), seq)
 }
 
 // sortNanos orders times as the log can tell them apart.
@@ -79,6 +82,9 @@ func pathOf(key []byte) string { return strings.ReplaceAll(string(key), "\x00", 
 func historyKey(path string) []byte {
 	return append(appendPath([]byte{keyHistory}, path), 0, 0)
 }
+
+// newestSeq is the number whose complement is in the last eight bytes of a key.
+func newestSeq(key []byte) uint64 { return ^lastSeq(key) }
 
 // lastSeq is the number in the last eight bytes of a key.
 func lastSeq(key []byte) uint64 {

@@ -1,0 +1,141 @@
+package manifest
+
+import (
+	"errors"
+	"slices"
+)
+
+// spillSize is how many bytes of keys and values a fold holds before it writes them as
+// a run: 64 MiB are the first checkpoint of about 500,000 files.
+const spillSize = 64 << 20
+
+var one = []byte{1}
+
+// emit writes what the state holds in memory, in the keys of a generation.
+func (f *folder) emit(m meta) error {
+	s, b := f.state, &f.batch
+	for _, seq := range s.fresh {
+		b.add(idKey(s.checkpoints[seq].ID), appendSeq(nil, seq))
+		if s.index.at(seq) == 0 {
+			continue
+		}
+		if err := f.checkpoint(s.checkpoints[seq]); err != nil {
+			return err
+		}
+		if err := f.ctx.Err(); err != nil {
+			return err
+		}
+	}
+	for seq, c := range s.checkpoints {
+		if _, fresh := slices.BinarySearch(s.fresh, seq); fresh {
+			continue
+		}
+		if s.index.at(seq) != 0 {
+			b.add(seqKey(keyCheckpoint, seq), Record{Checkpoint: c}.Append(nil))
+			continue
+		}
+		b.add(seqKey(keyCheckpoint, seq), nil)
+		b.add(timeKey(c.Time, seq), nil)
+		if c.Session != "" {
+			b.add(appendNewest(ofSessionKey(c.Session), seq), nil)
+		}
+	}
+	for name, seq := range s.names {
+		var value []byte
+		if seq != 0 {
+			value = appendSeq(nil, seq)
+		}
+		b.add(nameKey(name), value)
+	}
+	for _, o := range s.operations {
+		b.add(appendNewest([]byte{keyOperation}, o.Seq), Record{Operation: o}.Append(nil))
+	}
+	for name, at := range s.sessions {
+		b.add(sessionKey(name.agent, name.id), appendSession(nil, at))
+	}
+	for i := range s.index.buckets {
+		if bucket := &s.index.buckets[i]; bucket.dirty {
+			b.add(seqKey(keyBucket, bucket.number), bucket.codes)
+		}
+	}
+	b.add([]byte{keyMeta}, m.append(nil))
+	return f.spill()
+}
+
+// checkpoint writes a new, living checkpoint.
+func (f *folder) checkpoint(c *Checkpoint) error {
+	b := &f.batch
+	b.add(seqKey(keyCheckpoint, c.Seq), Record{Checkpoint: c}.Append(nil))
+	b.add(timeKey(c.Time, c.Seq), one)
+	if c.Session != "" {
+		b.add(appendNewest(ofSessionKey(c.Session), c.Seq), one)
+	}
+	h := setHeader{base: f.state.index.prev(c.Seq, &anyKind)}
+	var root ID
+	if h.base != 0 {
+		before, err := f.state.bySeq(h.base)
+		if err != nil {
+			return err
+		}
+		root = before.Root
+	}
+	before := len(b.entries)
+	err := Diff(f.recent.load(f.src.Dir), root, c.Root, func(change Change) error {
+		if h.count++; h.count%1000 == 0 && f.ctx.Err() != nil {
+			return f.ctx.Err()
+		}
+		key := appendPath(seqKey(keyChanges, c.Seq), change.Path)
+		if len(key) > longestKey-8 {
+			return errLongPath
+		}
+		b.add(key, appendChange(nil, change.bare()))
+		b.add(appendNewest(historyKey(change.Path), c.Seq), one)
+		return nil
+	})
+	var inTree *TreeError
+	var depth *DepthError
+	switch {
+	case err == nil:
+	case err == errLongPath, errors.As(err, &inTree), errors.As(err, &depth):
+		// One bad tree does not keep the others out: whoever asks for this
+		// checkpoint's changes gets them, or the error, from the trees themselves.
+		b.truncate(before)
+		h = setHeader{unfolded: true}
+		b.add(seqKey(keyUnfolded, c.Seq), one)
+	default:
+		return err
+	}
+	b.add(seqKey(keyChanges, c.Seq), h.append(nil))
+	if len(b.data) > spillSize {
+		return f.spill()
+	}
+	return nil
+}
+
+var errLongPath = errors.New("path too long for a key")
+
+// recentDirs keeps the directories of the last two trees that were walked: what a
+// checkpoint changed is what the next one is compared with.
+type recentDirs struct{ now, before map[ID]Dir }
+
+const recentMost = 512
+
+func (r *recentDirs) load(load func(ID) (Dir, error)) func(ID) (Dir, error) {
+	return func(id ID) (Dir, error) {
+		if d, ok := r.now[id]; ok {
+			return d, nil
+		}
+		d, ok := r.before[id]
+		if !ok {
+			var err error
+			if d, err = load(id); err != nil {
+				return d, err
+			}
+		}
+		if len(r.now) >= recentMost || r.now == nil {
+			r.now, r.before = make(map[ID]Dir, recentMost), r.now
+		}
+		r.now[id] = d
+		return d, nil
+	}
+}

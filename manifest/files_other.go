@@ -1,0 +1,7 @@
+//go:build !unix
+
+package manifest
+
+// ignoreUnsupported drops the error of a directory's fsync: here a directory
+// has none, and its entries are in the file system's journal.
+func ignoreUnsupported(error) error { return nil }

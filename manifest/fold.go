@@ -1,0 +1,299 @@
+package manifest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/gofrs/flock"
+)
+
+// Fold brings the database up to the log's end in a new generation. At most
+// one fold runs at a time (a lock file in Dir); another's result is used. When it
+// returns, the new generation is durable, and the pointer names it; whatever stops it earlier leaves
+// the old one in place. A generation that is damaged, or of another log, is folded again from the
+// start, as are trees that were rewritten, so that no table names a path that was forgotten.
+func Fold(ctx context.Context, o Options, src Source) error {
+	return fold(ctx, o, src, diskFiles{o.Owner})
+}
+
+func fold(ctx context.Context, o Options, src Source, files fileSystem) error {
+	if o.ReadOnly {
+		return &fs.PathError{Op: "fold", Path: o.Dir, Err: fs.ErrPermission}
+	}
+	release, err := lockDir(ctx, o, files)
+	if err != nil {
+		return err
+	}
+	defer release()
+	cur, err := openCurrent(o.Dir)
+	var damaged *DamagedError
+	var malformed *FormatError
+	if err != nil && !errors.As(err, &damaged) && !errors.As(err, &malformed) {
+		return err
+	}
+	f := folder{ctx: ctx, dir: o.Dir, src: src, files: files}
+	err = f.run(cur)
+	if err != nil && cur != nil && errors.As(err, &damaged) {
+		err = f.run(nil)
+	}
+	if cur != nil {
+		err = errors.Join(err, cur.close())
+	}
+	return err
+}
+
+// lockDir makes the directory and takes the folds' lock.
+func lockDir(ctx context.Context, o Options, files fileSystem) (release func(), err error) {
+	if _, err := os.Stat(o.Dir); errors.Is(err, fs.ErrNotExist) {
+		if err := files.mkdir(o.Dir); err != nil && !errors.Is(err, fs.ErrExist) {
+			return nil, err
+		}
+	}
+	file := join(o.Dir, lockFile)
+	_, statErr := os.Stat(file)
+	lock := flock.New(file, flock.SetPermissions(0o600))
+	if _, err := lock.TryLockContext(ctx, 10*time.Millisecond); err != nil {
+		return nil, fmt.Errorf("waiting for another fold: %w", err)
+	}
+	// Closing gives the lock up; nothing that could be lost hangs on it.
+	release = func() { _ = lock.Unlock() }
+	if statErr != nil && o.Owner != nil {
+		if err := o.Owner(file); err != nil {
+			release()
+			return nil, err
+		}
+	}
+	return release, nil
+}
+
+// folder makes one generation.
+type folder struct {
+	ctx    context.Context
+	dir    string // of all generations
+	src    Source
+	files  fileSystem
+	state  *state
+	target string // directory of the new generation
+	writer tableWriter
+	fresh  runs // what this fold wrote, open
+	batch  pending
+	recent recentDirs
+}
+
+// run folds onto cur; nil: the whole log.
+func (f *folder) run(cur *generation) (err error) {
+	if f.state, err = readLog(f.ctx, f.src, cur); err != nil {
+		return err
+	}
+	if f.state.gen == nil {
+		cur = nil // of another log
+	} else if f.state.needsWhole() {
+		return f.run(nil)
+	}
+	if f.state.last == 0 || cur != nil && f.state.last == cur.meta.last {
+		return nil
+	}
+	// Readers use the present generation until the pointer is switched, also where it is not built upon.
+	var keep uint64
+	if data, err := readSmall(join(f.dir, pointerFile)); err == nil {
+		keep, _, _ = parsePointer(data)
+	}
+	number, err := f.clean(keep)
+	if err != nil {
+		return err
+	}
+	f.target = join(f.dir, generationName(number))
+	if err := f.files.mkdir(f.target); err != nil {
+		return err
+	}
+	err = f.write(cur, number)
+	if err != nil {
+		// What stays is removed by the next fold.
+		_ = f.files.removeAll(f.target)
+		return err
+	}
+	_, err = f.clean(number)
+	return err
+}
+
+// needsWhole reports whether the generation is better folded from the start: trees
+// were rewritten, or most of its sets belong to deleted checkpoints.
+func (s *state) needsWhole() bool {
+	if len(s.rewritten) > 0 {
+		return true
+	}
+	positions, safety := s.index.counts()
+	return s.gen.meta.dead+uint64(s.died) > uint64(positions+safety)+1000
+}
+
+// clean removes all generations but the one to keep, which nobody looks for any more: whoever has one open
+// keeps its files. It returns a number higher than all.
+func (f *folder) clean(keep uint64) (next uint64, err error) {
+	names, err := f.files.readDir(f.dir)
+	if err != nil {
+		return 0, err
+	}
+	for _, name := range names {
+		var number uint64
+		if _, err := fmt.Sscanf(name, "%d", &number); err != nil || name != generationName(number) || number == math.MaxUint64 {
+			continue
+		}
+		next = max(next, number+1)
+		if number != keep {
+			// Where open files cannot be removed, a later fold does it.
+			_ = f.files.removeAll(join(f.dir, name))
+		}
+	}
+	return max(next, 1), nil
+}
+
+// write fills the target, makes it durable, and switches the pointer to it.
+func (f *folder) write(cur *generation, number uint64) (err error) {
+	defer func() { err = errors.Join(err, f.fresh.close()) }()
+	f.fresh, f.batch = nil, pending{}
+	f.writer = tableWriter{fs: f.files, dir: f.target, nextID: 1, version: 1}
+	defer f.writer.discard()
+	var old runs
+	dead := uint64(f.state.died)
+	if cur != nil {
+		old = cur.runs
+		f.writer.nextID, f.writer.version = cur.layout.nextID, cur.layout.version+1
+		dead += cur.meta.dead
+	}
+	if err := f.emit(meta{last: f.state.last, mark: f.state.mark, dead: dead}); err != nil {
+		return err
+	}
+	final, err := f.mergeRuns(append(slices.Clone(old), f.fresh...))
+	if err != nil {
+		return err
+	}
+	l := &layout{version: f.writer.version, nextID: f.writer.nextID}
+	for _, r := range final {
+		var tables []tableFile
+		for _, t := range r {
+			if t.dir != f.target {
+				if err := f.files.link(join(t.dir, t.name()), join(f.target, t.name())); err != nil {
+					return err
+				}
+			}
+			tables = append(tables, t.tableFile)
+		}
+		l.runs = append(l.runs, tables)
+	}
+	return f.publish(l, number)
+}
+
+func (f *folder) publish(l *layout, number uint64) error {
+	badger, err := l.badgerManifest()
+	if err != nil {
+		return err
+	}
+	if err := f.files.writeFile(join(f.target, badgerManifest), badger); err != nil {
+		return err
+	}
+	data := l.append(nil)
+	if err := f.files.writeFile(join(f.target, layoutFile), data); err != nil {
+		return err
+	}
+	if err := f.files.syncDir(f.target); err != nil {
+		return err
+	}
+	if err := f.files.removeAll(join(f.dir, pointerNewFile)); err != nil {
+		return err
+	}
+	if err := f.files.writeFile(join(f.dir, pointerNewFile), pointer(number, data)); err != nil {
+		return err
+	}
+	// The new directory's name is durable before the pointer's.
+	if err := f.files.syncDir(f.dir); err != nil {
+		return err
+	}
+	if err := f.files.rename(join(f.dir, pointerNewFile), join(f.dir, pointerFile)); err != nil {
+		return err
+	}
+	return f.files.syncDir(f.dir)
+}
+
+// mergeRuns merges the newest runs while the next older one is not much larger: so
+// there are about log4(size) runs, and a key is written again as many times.
+func (f *folder) mergeRuns(rs runs) (runs, error) {
+	first := len(rs) - 1
+	if first < 0 {
+		return rs, nil
+	}
+	for size := rs[first].size(); first > 0 && (first >= maxRuns || rs[first-1].size() <= 4*size); {
+		first--
+		size += rs[first].size()
+	}
+	if first == len(rs)-1 {
+		return rs, nil
+	}
+	f.writer.version++
+	f.writer.expect = 0
+	for _, r := range rs[first:] {
+		f.writer.expect += 2 * r.size()
+	}
+	n := 0
+	all := func([]byte) bool { return true }
+	err := rs[first:].ascend(nil, all, func(key, value []byte) error {
+		if n++; n%10000 == 0 && f.ctx.Err() != nil {
+			return f.ctx.Err()
+		}
+		if first == 0 && len(value) == 0 {
+			return nil // nothing older that it would have to hide
+		}
+		return f.writer.add(key, value)
+	})
+	if err != nil {
+		return nil, err
+	}
+	merged, err := f.finishRun()
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range rs[first:] {
+		for _, t := range r {
+			if t.dir == f.target {
+				if err := f.files.removeAll(join(t.dir, t.name())); err != nil {
+					return nil, err
+				}
+			}
+		}
+	}
+	return append(slices.Clone(rs[:first]), merged), nil
+}
+
+// finishRun opens what was written since the last run.
+func (f *folder) finishRun() (run, error) {
+	if err := f.writer.flush(); err != nil {
+		return nil, err
+	}
+	open, err := openRuns(f.target, [][]tableFile{f.writer.files})
+	if err != nil {
+		return nil, err
+	}
+	f.writer.files = nil
+	f.fresh = append(f.fresh, open...)
+	return open[0], nil
+}
+
+// spill writes the pending keys as a run.
+func (f *folder) spill() error {
+	if len(f.batch.entries) == 0 {
+		return nil
+	}
+	f.writer.version++
+	f.writer.expect = uint64(len(f.batch.data))
+	if err := f.batch.ascend(f.writer.add); err != nil {
+		return err
+	}
+	f.batch = pending{}
+	_, err := f.finishRun()
+	return err
+}

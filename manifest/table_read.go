@@ -1,0 +1,261 @@
+package manifest
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"slices"
+
+	"github.com/cespare/xxhash/v2"
+	"github.com/dgraph-io/badger/v4/options"
+	"github.com/dgraph-io/badger/v4/table"
+	"github.com/dgraph-io/badger/v4/y"
+	"github.com/dgraph-io/ristretto/v2/z"
+)
+
+// The tables are Badger's, read through Badger's table package, one level below badger.DB.
+// Badger's own Open ends the process on a truncated table (log.Fatal), leaves out a table whose checksum is
+// wrong, and its iterators end early, without an error, at a damaged block; it starts eight goroutines and
+// two caches besides. A short-lived reader that must never pass damage on needs the opposite: here, the
+// damage of any byte is an error, and opening costs a few file maps.
+
+// blockSize is the size of a block before compression. Larger ones compress better (16 KiB: 4 %
+// less than 4 KiB over 79,000 paths) and cost every look-up their decompression.
+const blockSize = 4 << 10
+
+func tableOptions() table.Options {
+	return table.Options{
+		ReadOnly:             true,
+		TableSize:            8 << 20,
+		BlockSize:            blockSize,
+		Compression:          options.ZSTD,
+		ZSTDCompressionLevel: 3,
+		ChkMode:              options.OnBlockRead,
+	}
+}
+
+// tableFile is what a generation says of one of its tables.
+type tableFile struct {
+	id    uint64
+	size  uint64
+	index uint64 // where the index begins; it goes to the end
+	sum   uint64 // xxhash of the index and what follows: the blocks have checksums in it
+}
+
+func (f tableFile) name() string { return table.IDToFilename(f.id) }
+
+// openTable is an open table; its blocks are checked as they are read.
+type openTable struct {
+	*table.Table
+	tableFile
+	dir               string
+	smallest, biggest []byte // keys without version
+}
+
+func (t *openTable) damaged(what any) error {
+	return &DamagedError{Generation: t.dir, What: fmt.Sprintf("table %s: %v", t.name(), what)}
+}
+
+// guard turns the panics of a damaged table, and a fault of its map, into an error.
+func guard(err *error) func() {
+	before := debug.SetPanicOnFault(true)
+	return func() {
+		debug.SetPanicOnFault(before)
+		if r := recover(); r != nil {
+			*err = fmt.Errorf("%v", r)
+		}
+	}
+}
+
+func openTableFile(dir string, f tableFile) (t *openTable, err error) {
+	file, err := os.Open(filepath.Join(dir, f.name()))
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if uint64(info.Size()) != f.size || f.index >= f.size || f.size > math.MaxInt32 {
+		return nil, fmt.Errorf("%d bytes instead of %d", info.Size(), f.size)
+	}
+	data, err := z.Mmap(file, false, info.Size())
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, z.Munmap(data))
+		}
+	}()
+	defer guard(&err)()
+	if xxhash.Sum64(data[f.index:]) != f.sum {
+		return nil, errors.New("checksum of the index does not match")
+	}
+	tab, err := table.OpenTable(&z.MmapFile{Data: data, Fd: file}, tableOptions())
+	if err != nil {
+		return nil, err
+	}
+	return &openTable{
+		dir:       dir,
+		Table:     tab,
+		tableFile: f,
+		smallest:  bytes.Clone(y.ParseKey(tab.Smallest())),
+		biggest:   bytes.Clone(y.ParseKey(tab.Biggest())),
+	}, nil
+}
+
+// close unmaps the table. Badger's own Close would wait for a sync of the map.
+func (t *openTable) close() error { return z.Munmap(t.Data) }
+
+// run is tables in key order that do not overlap: what one fold wrote, or a
+// merge of several. It holds a key at most once.
+type run []*openTable
+
+func (r run) size() (bytes uint64) {
+	for _, t := range r {
+		bytes += t.size
+	}
+	return bytes
+}
+
+// cursor goes through the keys of a run from a first one on. After an error it is
+// at no key.
+type cursor struct {
+	run   run // tables not yet finished, the current one first
+	it    *table.Iterator
+	key   []byte
+	value []byte
+	err   error
+}
+
+// seek makes a cursor at the first key that is not before first.
+func (r run) seek(first []byte) *cursor {
+	i, _ := slices.BinarySearchFunc(r, first, func(t *openTable, first []byte) int {
+		return bytes.Compare(t.biggest, first)
+	})
+	c := &cursor{run: r[i:]}
+	c.move(func(it *table.Iterator) { it.Seek(y.KeyWithTs(first, math.MaxUint64)) })
+	return c
+}
+
+func (c *cursor) valid() bool { return c.err == nil && len(c.run) > 0 }
+
+func (c *cursor) next() {
+	c.move(func(it *table.Iterator) { it.Next() })
+}
+
+// move steps with step, and on to the next table where this one ends.
+func (c *cursor) move(step func(*table.Iterator)) {
+	var err error
+	defer func() {
+		if err != nil {
+			c.err = c.run[0].damaged(err)
+		}
+	}()
+	defer guard(&err)()
+	for len(c.run) > 0 {
+		t := c.run[0]
+		if c.it == nil {
+			c.it = t.NewIterator(table.NOCACHE)
+		}
+		step(c.it)
+		if c.it.Valid() {
+			c.key, c.value = y.ParseKey(c.it.Key()), c.it.Value().Value
+			return
+		}
+		// The iterator ends alike at the end and at a block that it cannot read.
+		if c.key == nil || !bytes.Equal(c.key, t.biggest) {
+			err = errors.New("damaged block")
+			return
+		}
+		c.close()
+		c.run = c.run[1:]
+		step = func(it *table.Iterator) { it.Rewind() }
+	}
+}
+
+func (c *cursor) close() {
+	if c.it != nil {
+		// An iterator of a table that stays open has nothing to report.
+		_ = c.it.Close()
+		c.it = nil
+	}
+}
+
+// runs are all runs of a generation, the oldest first. A newer run's value hides an older one's.
+type runs []run
+
+func (rs runs) get(key []byte) ([]byte, error) {
+	for _, r := range slices.Backward(rs) {
+		i, _ := slices.BinarySearchFunc(r, key, func(t *openTable, key []byte) int {
+			return bytes.Compare(t.biggest, key)
+		})
+		if i == len(r) || bytes.Compare(key, r[i].smallest) < 0 {
+			continue
+		}
+		c := r[i : i+1].seek(key)
+		var value []byte
+		found := c.valid() && bytes.Equal(c.key, key)
+		if found {
+			value = bytes.Clone(c.value)
+		}
+		c.close()
+		if c.err != nil || found {
+			return value, c.err
+		}
+	}
+	return nil, nil
+}
+
+// ascend visits each key from first on, as long as they are within, once, with its newest value. Key and
+// value are the visitor's until it returns.
+func (rs runs) ascend(first []byte, within func(key []byte) bool, visit func(key, value []byte) error) error {
+	cursors := make([]*cursor, 0, len(rs))
+	defer func() {
+		for _, c := range cursors {
+			c.close()
+		}
+	}()
+	for _, r := range slices.Backward(rs) { // the newest first: it wins a tie
+		cursors = append(cursors, r.seek(first))
+	}
+	for {
+		var least *cursor
+		for _, c := range cursors {
+			if c.err != nil {
+				return c.err
+			}
+			if c.valid() && (least == nil || bytes.Compare(c.key, least.key) < 0) {
+				least = c
+			}
+		}
+		if least == nil || !within(least.key) {
+			return nil
+		}
+		if err := visit(least.key, least.value); err != nil {
+			return err
+		}
+		for _, c := range cursors {
+			if c != least && c.valid() && bytes.Equal(c.key, least.key) {
+				c.next()
+			}
+		}
+		least.next()
+	}
+}
+
+func (rs runs) close() error {
+	var errs []error
+	for _, r := range rs {
+		for _, t := range r {
+			errs = append(errs, t.close())
+		}
+	}
+	return errors.Join(errs...)
+}
