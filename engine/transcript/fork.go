@@ -64,12 +64,8 @@ func Command(a Agent, dir, session string) string {
 	return "cd " + shellQuote(dir) + " && " + run
 }
 
-// shellQuote leaves plain words as they are. A leading dash cannot be quoted
-// away, so such a directory gets a path that has none.
+// shellQuote leaves plain words as they are.
 func shellQuote(s string) string {
-	if strings.HasPrefix(s, "-") {
-		s = "./" + s
-	}
 	plain := func(r rune) bool {
 		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("/._-+:@%,", r)
 	}

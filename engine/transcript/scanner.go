@@ -126,9 +126,6 @@ func (s *scanner) more() bool {
 	return ok && s.end > s.pos
 }
 
-// offset of the next byte in the stream.
-func (s *scanner) offset() int64 { return s.base + int64(s.pos) }
-
 func (s *scanner) fail() { s.bad = true }
 
 // peek skips white space and shows the next byte of the line, 0 at its end.

@@ -1,0 +1,122 @@
+package transcript
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// process is one entry of /proc. All but its arguments is read when asked for.
+type process struct {
+	pid  int
+	args []string
+	root string // the process file system
+}
+
+// listProcesses reads the command lines of all processes that can be seen;
+// none where there is no /proc.
+func listProcesses(root string) map[int]*process {
+	entries, err := os.ReadDir(root)
+	if err != nil {
+		return nil
+	}
+	all := map[int]*process{}
+	for _, e := range entries {
+		pid, err := strconv.Atoi(e.Name())
+		if err != nil || pid <= 0 {
+			continue
+		}
+		p := &process{pid: pid, root: root}
+		b, err := p.read("cmdline")
+		if err != nil {
+			continue // gone
+		}
+		for arg := range bytes.SplitSeq(bytes.TrimSuffix(b, []byte{0}), []byte{0}) {
+			p.args = append(p.args, string(arg))
+		}
+		all[pid] = p
+	}
+	return all
+}
+
+func (p *process) read(name string) ([]byte, error) {
+	return os.ReadFile(filepath.Join(p.root, strconv.Itoa(p.pid), name))
+}
+
+// env is a variable of the environment that the process was started with.
+func (p *process) env(name string) string {
+	b, err := p.read("environ")
+	if err != nil {
+		return "" // another user's
+	}
+	for kv := range bytes.SplitSeq(b, []byte{0}) {
+		if v, ok := bytes.CutPrefix(kv, []byte(name+"=")); ok {
+			return string(v)
+		}
+	}
+	return ""
+}
+
+func (p *process) dir() string {
+	dir, err := os.Readlink(filepath.Join(p.root, strconv.Itoa(p.pid), "cwd"))
+	if err != nil {
+		return ""
+	}
+	return dir
+}
+
+// stat returns the fields of /proc/<pid>/stat from the state on, which is the
+// third: the name before it can hold anything.
+func (p *process) stat() []string {
+	b, err := p.read("stat")
+	if err != nil {
+		return nil
+	}
+	i := bytes.LastIndexByte(b, ')')
+	if i < 0 {
+		return nil
+	}
+	return strings.Fields(string(b[i+1:]))
+}
+
+func (p *process) parent() int {
+	f := p.stat()
+	if len(f) < 2 {
+		return 0
+	}
+	ppid, _ := strconv.Atoi(f[1])
+	return ppid
+}
+
+// ticks is the start of the process as the kernel counts it since boot.
+func (p *process) ticks() string {
+	f := p.stat()
+	if len(f) < 20 {
+		return ""
+	}
+	return f[19]
+}
+
+// start is when the process was started, to the second: the time of the boot,
+// and the ticks since then, of which Linux counts 100 in a second. The far past
+// if unknown, so that it counts as older than any file.
+func (p *process) start() time.Time {
+	b, err := os.ReadFile(filepath.Join(p.root, "stat"))
+	if err != nil {
+		return time.Time{}
+	}
+	_, b, _ = bytes.Cut(b, []byte("\nbtime "))
+	b, _, _ = bytes.Cut(b, []byte("\n"))
+	boot, err := strconv.ParseInt(string(b), 10, 64)
+	if err != nil {
+		return time.Time{}
+	}
+	ticks, err := strconv.ParseInt(p.ticks(), 10, 64)
+	if err != nil {
+		return time.Time{}
+	}
+	return time.Unix(boot+ticks/100, 0)
+}

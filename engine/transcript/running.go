@@ -1,0 +1,153 @@
+package transcript
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Running is a sign that an agent works on a session.
+type Running struct {
+	PID int // 0 if unknown
+	// Sure is false where something speaks for it but does not prove it.
+	Sure bool
+	How  string // what was seen
+}
+
+// RunningCheck looks for a live agent behind a session. It is best effort: a
+// client keeps no lock on its transcript, so no answer is a proof that nobody
+// works on it.
+type RunningCheck struct {
+	Agent   Agent
+	Session string
+	File    string // transcript
+	Dir     string // working directory of the session, "" if unknown
+	Home    Home
+	Now     time.Time
+	Proc    string // the process file system, "" is /proc
+}
+
+// recent is how new a transcript's last change is that speaks for a live agent.
+const recent = 10 * time.Second
+
+// Run checks, in this order:
+//
+//  1. Claude Code's own list of live sessions (sessions/<pid>.json in its
+//     directory, since about 2.1.200), if that process is alive;
+//  2. processes that carry the session's id in their command line and are the
+//     agent (a resumed session);
+//  3. processes with CLAUDE_CODE_SESSION_ID in their environment and a live
+//     agent above them (its shells and hooks);
+//  4. not sure: an agent's process in the session's directory that is older
+//     than the transcript's last change;
+//  5. not sure: a transcript that changed in the last 10 seconds.
+//
+// 2 to 4 need /proc and see what this user may see. nil: nothing was found.
+func (c *RunningCheck) Run() *Running {
+	all := listProcesses(c.procRoot())
+	if r := c.registered(all); r != nil {
+		return r
+	}
+	info, err := os.Stat(c.File)
+	changed := time.Time{}
+	if err == nil {
+		changed = info.ModTime()
+	}
+	var maybe *Running
+	for _, p := range all {
+		if p.pid == os.Getpid() {
+			continue
+		}
+		agent := c.isAgent(p)
+		if agent && slices.Contains(p.args, c.Session) {
+			return &Running{p.pid, true, "process " + strconv.Itoa(p.pid) + " was started with this session"}
+		}
+		if c.Agent == Claude && p.env("CLAUDE_CODE_SESSION_ID") == c.Session {
+			if above := c.agentAbove(all, p); above != 0 {
+				return &Running{above, true, fmt.Sprintf("process %d works for this session", p.pid)}
+			}
+		}
+		if agent && maybe == nil && c.Dir != "" && p.dir() == c.Dir && !namesOther(p.args, c.Session) && p.start().Before(changed) {
+			maybe = &Running{p.pid, false, "process " + strconv.Itoa(p.pid) + " runs in the session's directory"}
+		}
+	}
+	if maybe == nil && !changed.IsZero() && c.Now.Sub(changed) < recent && changed.Sub(c.Now) < recent {
+		maybe = &Running{0, false, "the transcript changed a moment ago"}
+	}
+	return maybe
+}
+
+func (c *RunningCheck) procRoot() string {
+	if c.Proc == "" {
+		return "/proc"
+	}
+	return c.Proc
+}
+
+// registered reads the list that the client keeps itself.
+func (c *RunningCheck) registered(all map[int]*process) *Running {
+	if c.Agent != Claude {
+		return nil
+	}
+	files, _ := filepath.Glob(filepath.Join(globQuote(c.Home.claudeConfig()), "sessions", "*.json"))
+	for _, name := range files {
+		b, err := os.ReadFile(name)
+		if err != nil || len(b) > 64<<10 {
+			continue
+		}
+		var entry struct {
+			PID       int    `json:"pid"`
+			SessionID string `json:"sessionId"`
+			ProcStart string `json:"procStart"`
+		}
+		if json.Unmarshal(b, &entry) != nil || entry.SessionID != c.Session {
+			continue
+		}
+		if p := all[entry.PID]; p != nil && (entry.ProcStart == "" || entry.ProcStart == p.ticks()) {
+			return &Running{entry.PID, true, "the agent lists the session as open"}
+		}
+		if len(all) == 0 && processAlive(entry.PID) { // no /proc here
+			return &Running{entry.PID, true, "the agent lists the session as open"}
+		}
+	}
+	return nil
+}
+
+// isAgent reports whether the process is the client, natively or as a script of
+// an interpreter.
+func (c *RunningCheck) isAgent(p *process) bool {
+	for i, arg := range p.args {
+		if i > 1 {
+			break
+		}
+		base := filepath.Base(arg)
+		if base == string(c.Agent) || strings.Contains(arg, "/claude-code/") && c.Agent == Claude {
+			return true
+		}
+	}
+	return false
+}
+
+func (c *RunningCheck) agentAbove(all map[int]*process, p *process) int {
+	for range 64 {
+		if c.isAgent(p) && p.pid != os.Getpid() {
+			return p.pid
+		}
+		up := all[p.parent()]
+		if up == nil || up == p {
+			return 0
+		}
+		p = up
+	}
+	return 0
+}
+
+// namesOther reports a command line that names another session.
+func namesOther(args []string, session string) bool {
+	return slices.ContainsFunc(args, func(a string) bool { return IsUUID(a) && a != session })
+}
