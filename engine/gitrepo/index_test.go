@@ -37,6 +37,10 @@ func makeIndex(version uint32, oid int, names []string, extensions string) []byt
 	return append(b, make([]byte, oid)...)
 }
 
+func parseBytes(data []byte, oid int) (*Tracked, error) {
+	return parseIndex("index", bytes.NewReader(data), int64(len(data)), oid)
+}
+
 func appendOffset(b []byte, v uint64) []byte {
 	var rev []byte
 	for rev = append(rev, byte(v&0x7f)); v >= 0x80; {
@@ -64,18 +68,18 @@ func TestDamagedIndexesAreRefusedOrRead(t *testing.T) {
 	sort.Strings(names)
 	for version := uint32(2); version <= 4; version++ {
 		good := makeIndex(version, 20, names, "TREE\x00\x00\x00\x03abc")
-		tracked, err := parseIndex("index", good, 20)
+		tracked, err := parseBytes(good, 20)
 		if err != nil || tracked.Len() != len(names) {
 			t.Fatalf("version %d: %v", version, err)
 		}
 		for n := range good {
-			if _, err := parseIndex("index", good[:n], 20); err == nil && n < len(good)-40 {
+			if _, err := parseBytes(good[:n], 20); err == nil && n < len(good)-40 {
 				t.Errorf("version %d cut to %d of %d bytes: no error", version, n, len(good))
 			}
 			for _, c := range []byte{0, 1, 0x7f, 0x80, 0xff} {
 				bad := bytes.Clone(good)
 				bad[n] = c
-				if got, err := parseIndex("index", bad, 20); err == nil {
+				if got, err := parseBytes(bad, 20); err == nil {
 					checkSorted(t, got)
 				}
 			}
@@ -105,7 +109,7 @@ func TestPrefixBombIsRefused(t *testing.T) {
 	if len(data) > 1<<20 {
 		t.Fatal("not small")
 	}
-	if _, err := parseIndex("index", data, 20); err == nil {
+	if _, err := parseBytes(data, 20); err == nil {
 		t.Error("accepted")
 	}
 }
@@ -113,14 +117,14 @@ func TestPrefixBombIsRefused(t *testing.T) {
 func TestHugeCountIsRefused(t *testing.T) {
 	data := makeIndex(2, 20, []string{"a"}, "")
 	binary.BigEndian.PutUint32(data[8:], 0xffffffff)
-	if _, err := parseIndex("index", data, 20); err == nil {
+	if _, err := parseBytes(data, 20); err == nil {
 		t.Error("accepted")
 	}
 }
 
 func TestRequiredExtensionIsNotPassedOver(t *testing.T) {
 	for ext, supported := range map[string]bool{"ABCD": true, "link": false, "sdir": false, "newx": false} {
-		_, err := parseIndex("index", makeIndex(2, 20, []string{"a"}, ext+"\x00\x00\x00\x00"), 20)
+		_, err := parseBytes(makeIndex(2, 20, []string{"a"}, ext+"\x00\x00\x00\x00"), 20)
 		_, refused := err.(*UnsupportedError)
 		if refused == supported || supported && err != nil {
 			t.Errorf("%s: %v", ext, err)
@@ -140,7 +144,7 @@ func FuzzIndex(f *testing.F) {
 		if long {
 			oid = 32
 		}
-		set, err := parseIndex("index", data, oid)
+		set, err := parseBytes(data, oid)
 		if (set == nil) != (err != nil) {
 			t.Fatalf("%v and %v", set, err)
 		}
@@ -183,7 +187,7 @@ func BenchmarkParseIndex(b *testing.B) {
 			b.SetBytes(int64(len(data)))
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := parseIndex("index", data, 20); err != nil {
+				if _, err := parseBytes(data, 20); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -192,7 +196,7 @@ func BenchmarkParseIndex(b *testing.B) {
 }
 
 func BenchmarkHas(b *testing.B) {
-	set, err := parseIndex("index", makeIndex(2, 20, manyNames(50_000), ""), 20)
+	set, err := parseBytes(makeIndex(2, 20, manyNames(50_000), ""), 20)
 	if err != nil {
 		b.Fatal(err)
 	}

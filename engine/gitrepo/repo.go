@@ -160,23 +160,13 @@ func (r Repo) getenv(name string) string {
 func readFile(file string, max int64) ([]byte, error) { return readWith(file, max, 0) }
 
 func readWith(file string, max int64, flags int) ([]byte, error) {
-	f, err := os.OpenFile(file, os.O_RDONLY|nonblock|flags, 0)
+	f, size, err := openRegular(file, max, flags)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close() // read only: nothing can be lost
-	info, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, &FormatError{file, "not a regular file"}
-	}
-	if info.Size() > max {
-		return nil, &FormatError{file, fmt.Sprintf("%d bytes are more than the %d that it may have", info.Size(), max)}
-	}
 	// One byte more than expected shows a file that grows meanwhile.
-	data := make([]byte, info.Size()+1)
+	data := make([]byte, size+1)
 	n, err := io.ReadFull(f, data)
 	switch {
 	case err == nil:
@@ -185,6 +175,25 @@ func readWith(file string, max int64, flags int) ([]byte, error) {
 		return data[:n], nil
 	}
 	return nil, err
+}
+
+// openRegular opens a regular file of at most max bytes for reading.
+func openRegular(file string, max int64, flags int) (f *os.File, size int64, err error) {
+	if f, err = os.OpenFile(file, os.O_RDONLY|nonblock|flags, 0); err != nil {
+		return nil, 0, err
+	}
+	info, err := f.Stat()
+	switch {
+	case err != nil:
+	case !info.Mode().IsRegular():
+		err = &FormatError{file, "not a regular file"}
+	case info.Size() > max:
+		err = &FormatError{file, fmt.Sprintf("%d bytes are more than the %d that it may have", info.Size(), max)}
+	default:
+		return f, info.Size(), nil
+	}
+	f.Close() // read only: nothing can be lost
+	return nil, 0, err
 }
 
 func missing(err error) bool { return errors.Is(err, fs.ErrNotExist) }

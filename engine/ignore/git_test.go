@@ -50,6 +50,43 @@ func TestAgainstGit(t *testing.T) {
 	}
 }
 
+// A project below the work tree's top: rule files above it, and git's index,
+// are about paths that begin further up.
+func TestAgainstGitBelowTheTop(t *testing.T) {
+	git := needGit(t)
+	trees, compared := 300, 0
+	if testing.Short() {
+		trees = 40
+	}
+	for seed := range trees {
+		g := newTree(t, uint64(seed)+1_000_000)
+		top := gitRules(t, g.dir, g.home, ignore.Config{})
+		for _, p := range g.paths {
+			sub, dir := strings.CutSuffix(p, "/")
+			if !dir {
+				continue
+			}
+			// What git ignores as a whole it does not look into; a project there is its own matter.
+			if d, _ := top.Decide(sub, true, func(path string) []byte { return reader(g.dir, filepath.Dir(path))(filepath.Base(path)) }); d != ignore.Capture {
+				continue
+			}
+			root := filepath.Join(g.dir, sub)
+			want := gitFiles(t, git, root, g.home)
+			if got := scan(t, root, gitRules(t, root, g.home, ignore.Config{})); !slices.Equal(got, want) {
+				t.Fatalf("seed %d below %q:\n%s", seed, sub, g.explain(got, want))
+			}
+			compared++
+			break
+		}
+		if err := os.RemoveAll(filepath.Dir(g.dir)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if compared < trees/4 {
+		t.Errorf("only %d of %d trees had a directory to compare", compared, trees)
+	}
+}
+
 func needGit(t *testing.T) string {
 	t.Helper()
 	git, err := exec.LookPath("git")
