@@ -121,6 +121,13 @@ type RefusedError struct {
 
 func (e *RefusedError) Error() string { return e.What }
 
+// RemoteError: the store would lie on a file system whose locks and times cannot be trusted.
+type RemoteError struct{ Root, FileSystem string }
+
+func (e *RemoteError) Error() string {
+	return fmt.Sprintf("%s is on %s, where locks and change times cannot be trusted", e.Root, e.FileSystem)
+}
+
 // NothingError: nothing to undo or redo.
 type NothingError struct{ What string }
 

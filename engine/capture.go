@@ -1,0 +1,234 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"time"
+
+	"rewind/cas"
+	"rewind/engine/scan"
+	"rewind/manifest"
+)
+
+// grain is how coarse a file system's clock may be (DESIGN invariant 7).
+const grain = 10 * time.Millisecond
+
+// captureOptions of one scan into a batch.
+type captureOptions struct {
+	noIgnore bool
+	rehash   bool
+	late     time.Time
+}
+
+// captured is a scanned tree whose new objects lie in a batch that is not
+// committed yet. The caller holds the users lock from before capture until
+// commit or discard.
+type captured struct {
+	p          *Project
+	batch      *cas.Batch
+	scan       *scan.Result
+	moment     time.Time
+	generation uint64
+	problems   []Problem
+	rules      []byte // encoded rules of this capture
+	git        gitPlace
+}
+
+// gitPlace is where git's HEAD was.
+type gitPlace struct{ head, branch string }
+
+func (p *Project) headFile() string { return filepath.Join(p.place.store, headName) }
+
+// capture scans the working tree against the head and stages what is new.
+func (p *Project) capture(ctx context.Context, o captureOptions) (*captured, error) {
+	rs, err := p.rules(o.noIgnore)
+	if err != nil {
+		return nil, err
+	}
+	c := &captured{p: p, problems: rs.problems, rules: rs.rules.Encode()}
+	if c.generation, err = p.store.Generation(); err != nil {
+		return nil, err
+	}
+	head, err := p.head(c.generation)
+	if err != nil {
+		return nil, err
+	}
+	if rs.hasRepo {
+		// HEAD is a label of the checkpoint, not part of it.
+		c.git.head, c.git.branch, _ = rs.repo.Head()
+	}
+	if c.moment, err = p.moment(); err != nil {
+		return nil, err
+	}
+	workers := runtime.GOMAXPROCS(0)
+	c.batch = p.store.NewBatch()
+	sink := newBatchSink(p, c.batch, workers)
+	options := scan.Options{
+		Root: p.place.root, Rules: rs.rules, Head: head, Sink: sink, Moment: c.moment,
+		Workers: workers, MaxFileSize: p.settings.MaxFileSize, Rehash: o.rehash, Late: o.late,
+	}
+	if p.progress != nil {
+		options.Progress = func(files, bytes int64) {
+			p.progress(ProgressInfo{Phase: "scan", Files: files, Bytes: bytes})
+		}
+	}
+	c.scan, err = scan.Run(ctx, options)
+	if err == nil {
+		err = sink.flush()
+	}
+	if err != nil {
+		return nil, errors.Join(p.classify(err), c.batch.Discard())
+	}
+	for _, problem := range c.scan.Problems {
+		c.problems = append(c.problems, Problem(problem))
+	}
+	return c, nil
+}
+
+// root is the manifest of the tree as captured.
+func (c *captured) root() manifest.ID { return c.scan.Root }
+
+// loadDir reads a manifest that may be staged only.
+func (c *captured) loadDir(id manifest.ID) (manifest.Dir, error) {
+	if id == (manifest.ID{}) {
+		return manifest.Dir{}, nil
+	}
+	data, err := c.batch.Get(nil, cas.ID(id))
+	if err != nil {
+		return manifest.Dir{}, err
+	}
+	return manifest.ParseDir(data)
+}
+
+// put stages a small object.
+func (c *captured) put(data []byte) (manifest.ID, error) {
+	if len(data) == 0 {
+		return manifest.ID{}, nil
+	}
+	w := c.batch.Writer()
+	id := cas.Sum(data)
+	if _, err := w.Put(id, data, cas.ID{}); err != nil {
+		return manifest.ID{}, err
+	}
+	return manifest.ID(id), w.Flush()
+}
+
+func (c *captured) discard() error { return c.batch.Discard() }
+
+// head loads the stat cache if the store still stands behind it.
+func (p *Project) head(generation uint64) (*scan.Head, error) {
+	head, err := scan.LoadHead(p.headFile())
+	if err != nil || head == nil {
+		return nil, err
+	}
+	of, at := readStamp(head.Stamp())
+	if of != generation {
+		return nil, nil
+	}
+	holds, err := p.store.Holds(at)
+	if err != nil || !holds {
+		return nil, err
+	}
+	return head, nil
+}
+
+// moment is the present on the clock of the project's file system: what a file
+// that is changed now would get as its change time.
+func (p *Project) moment() (time.Time, error) {
+	now := p.env.now()
+	if p.readOnly != nil || p.place.mode == GlobalMode {
+		return now, nil // the same kernel's clock; local file systems use no other
+	}
+	file := filepath.Join(p.place.store, tmpName, "clock")
+	err := os.Chtimes(file, now, now)
+	if errors.Is(err, os.ErrNotExist) {
+		if err = writeCache(file, nil, p.owner); err == nil {
+			err = os.Chtimes(file, now, now)
+		}
+	}
+	if err != nil {
+		return now, fmt.Errorf("read the file system's clock: %w", err)
+	}
+	info, err := os.Lstat(file)
+	if err != nil {
+		return now, err
+	}
+	ctime, _ := changeTime(info)
+	return time.Unix(0, ctime), nil
+}
+
+// commit makes a capture's objects and the records durable: one fsync for all.
+// The head is published with it. Records keep their order. fill, if not nil, is called under the append lock to
+// complete the records from the newest state of the log.
+func (c *captured) commit(ctx context.Context, records ...manifest.Record) (cas.Position, error) {
+	return c.p.commit(ctx, c, records...)
+}
+
+// commit appends records to the log; c may be nil.
+func (p *Project) commit(ctx context.Context, c *captured, records ...manifest.Record) (cas.Position, error) {
+	lockCtx, cancel := p.wait(ctx)
+	defer cancel()
+	a, err := p.store.Append(lockCtx)
+	if err != nil {
+		return cas.Position{}, p.classify(err)
+	}
+	at, err := p.append(a, c, records)
+	if cerr := a.Close(); err == nil {
+		err = cerr
+	}
+	return at, p.classify(err)
+}
+
+// append is commit under an append lock that is held already.
+func (p *Project) append(a *cas.Appender, c *captured, records []manifest.Record) (at cas.Position, err error) {
+	var batch *cas.Batch
+	if c != nil {
+		batch = c.batch
+	}
+	for i, r := range records {
+		if i > 0 {
+			batch = nil
+		}
+		if at, err = a.Commit(batch, r.Append(nil)); err != nil {
+			return at, err
+		}
+	}
+	if c == nil {
+		return at, nil
+	}
+	return at, c.publish(at)
+}
+
+// publish writes the head that follows from the capture. The caller holds the
+// append lock, and at is durable.
+func (c *captured) publish(at cas.Position) error {
+	generation, err := c.p.store.Generation()
+	if err != nil || generation != c.generation {
+		return err // a gc came between: the head would name what it may have dropped
+	}
+	return c.scan.Publish(c.p.headFile(), stampOf(generation, at), c.p.owner)
+}
+
+// writeCache writes a file that may be lost at any time: no fsync.
+func writeCache(file string, data []byte, owner func(string) error) error {
+	f, err := os.CreateTemp(filepath.Dir(file), ".tmp-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name())
+	_, err = f.Write(data)
+	if cerr := f.Close(); err == nil {
+		err = cerr
+	}
+	if err == nil && owner != nil {
+		err = owner(f.Name())
+	}
+	if err == nil {
+		err = os.Rename(f.Name(), file)
+	}
+	return err
+}

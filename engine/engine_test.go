@@ -1,0 +1,425 @@
+package engine
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"sort"
+	"strings"
+	"testing"
+	"time"
+
+	"rewind/manifest"
+)
+
+// lab is a project in a temporary directory with a home of its own. Its cleanup
+// verifies the store: every test ends with a whole one.
+type lab struct {
+	t    testing.TB
+	root string
+	home string
+	env  Env
+}
+
+func newLab(t testing.TB) *lab {
+	t.Helper()
+	base, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := &lab{t: t, root: filepath.Join(base, "project"), home: filepath.Join(base, "home")}
+	for _, dir := range []string{l.root, l.home} {
+		if err := os.Mkdir(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	l.env = Env{Home: l.home, Dir: l.root, Getenv: func(string) string { return "" }}
+	return l
+}
+
+func (l *lab) options() OpenOptions { return OpenOptions{Env: l.env, Root: l.root} }
+
+// init makes the store with a first checkpoint.
+func (l *lab) init() *Saved {
+	l.t.Helper()
+	p, saved, created, err := Init(context.Background(), InitOptions{OpenOptions: l.options()})
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	if !created {
+		l.t.Fatal("there was a store already")
+	}
+	if err := p.Close(); err != nil {
+		l.t.Fatal(err)
+	}
+	l.t.Cleanup(func() { l.verify() })
+	return saved
+}
+
+func (l *lab) open() *Project {
+	l.t.Helper()
+	p, err := Open(context.Background(), l.options())
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	return p
+}
+
+// do opens the project for one call, as each command does.
+func (l *lab) do(call func(ctx context.Context, p *Project) error) {
+	l.t.Helper()
+	if err := l.try(call); err != nil {
+		l.t.Fatal(err)
+	}
+}
+
+func (l *lab) try(call func(ctx context.Context, p *Project) error) error {
+	l.t.Helper()
+	p, err := Open(context.Background(), l.options())
+	if err != nil {
+		return err
+	}
+	defer p.Close()
+	return call(context.Background(), p)
+}
+
+func (l *lab) save() *Saved {
+	l.t.Helper()
+	var saved *Saved
+	l.do(func(ctx context.Context, p *Project) (err error) {
+		saved, err = p.Save(ctx, SaveOptions{})
+		return err
+	})
+	return saved
+}
+
+func (l *lab) verify() {
+	l.t.Helper()
+	l.do(func(ctx context.Context, p *Project) error {
+		v, err := p.Verify(ctx, true)
+		if err == nil && !v.OK() {
+			l.t.Errorf("the store is damaged: %+v", v.Damaged)
+		}
+		return err
+	})
+}
+
+func (l *lab) write(path, content string) {
+	l.t.Helper()
+	file := filepath.Join(l.root, filepath.FromSlash(path))
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		l.t.Fatal(err)
+	}
+	if err := os.WriteFile(file, []byte(content), 0o644); err != nil {
+		l.t.Fatal(err)
+	}
+}
+
+func (l *lab) remove(path string) {
+	l.t.Helper()
+	if err := os.RemoveAll(filepath.Join(l.root, filepath.FromSlash(path))); err != nil {
+		l.t.Fatal(err)
+	}
+}
+
+// read gives a tree as text, one line a path, the store left out.
+func (l *lab) read() string { return readTree(l.t, l.root) }
+
+func readTree(t testing.TB, root string) string {
+	t.Helper()
+	var lines []string
+	err := filepath.WalkDir(root, func(file string, d os.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(root, file)
+		if err != nil || rel == "." {
+			return err
+		}
+		if rel == ".agent" || d.Name() == ".git" {
+			return filepath.SkipDir
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		line := rel + " " + info.Mode().String()
+		switch {
+		case info.Mode()&os.ModeSymlink != 0:
+			target, err := os.Readlink(file)
+			if err != nil {
+				return err
+			}
+			line += " -> " + target
+		case info.Mode().IsRegular():
+			data, err := os.ReadFile(file)
+			if err != nil {
+				return err
+			}
+			line += " " + string(data)
+		}
+		lines = append(lines, line)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sort.Strings(lines)
+	return strings.Join(lines, "\n")
+}
+
+func TestSaveAndRestore(t *testing.T) {
+	l := newLab(t)
+	l.write("a.txt", "one\n")
+	l.write("dir/b.txt", "two\n")
+	l.write("gone/c.txt", "three\n")
+	if err := os.Symlink("nowhere", filepath.Join(l.root, "dangling")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(filepath.Join(l.root, "empty"), 0o750); err != nil {
+		t.Fatal(err)
+	}
+	first := l.init()
+	before := l.read()
+	if first.Checkpoint.Files != 4 || first.Checkpoint.Added != 4 {
+		t.Errorf("files %d, added %d, want 4 and 4", first.Checkpoint.Files, first.Checkpoint.Added)
+	}
+	if again := l.save(); !again.Unchanged || again.Checkpoint.Added+again.Checkpoint.Modified+again.Checkpoint.Deleted != 0 {
+		t.Errorf("nothing was changed, the save says %+v", again.Checkpoint)
+	}
+	l.write("a.txt", "ONE\n")
+	l.remove("gone")
+	l.write("new/d.txt", "four\n")
+	second := l.save()
+	if c := second.Checkpoint; c.Added != 1 || c.Modified != 1 || c.Deleted != 1 {
+		t.Errorf("added %d modified %d deleted %d, want 1 each", c.Added, c.Modified, c.Deleted)
+	}
+	after := l.read()
+	l.do(func(ctx context.Context, p *Project) error {
+		_, err := p.Restore(ctx, RestoreOptions{Checkpoint: first.Checkpoint})
+		return err
+	})
+	if got := l.read(); got != before {
+		t.Errorf("restored tree:\n%s\nwant:\n%s", got, before)
+	}
+	l.do(func(ctx context.Context, p *Project) error {
+		_, err := p.UndoRestore(ctx, RestoreOptions{})
+		return err
+	})
+	if got := l.read(); got != after {
+		t.Errorf("tree after undo-restore:\n%s\nwant:\n%s", got, after)
+	}
+}
+
+func TestResolve(t *testing.T) {
+	l := newLab(t)
+	clock := time.Date(2026, 11, 20, 14, 0, 0, 0, time.UTC)
+	l.write("a", "0")
+	var ids []string
+	ids = append(ids, l.init().Checkpoint.ID.String())
+	for i := range 3 {
+		l.write("a", strings.Repeat("x", i+1))
+		ids = append(ids, l.save().Checkpoint.ID.String())
+	}
+	l.do(func(ctx context.Context, p *Project) error {
+		c, err := p.Resolve(ctx, "2")
+		if err != nil {
+			return err
+		}
+		return p.Rename(ctx, c.Checkpoint, "before-lunch")
+	})
+	l.do(func(ctx context.Context, p *Project) error {
+		for spec, want := range map[string]int{
+			"": 3, "last": 3, "prev": 2, "1": 3, "4": 0, "before-lunch": 2, ids[1]: 1, ids[0][:8]: 0, "@{0s}": 3,
+		} {
+			c, err := p.Resolve(ctx, spec)
+			if err != nil {
+				t.Errorf("%q: %v", spec, err)
+				continue
+			}
+			if c.ID.String() != ids[want] || c.N != 4-want {
+				t.Errorf("%q is %s (%d), want %s (%d)", spec, c.ID, c.N, ids[want], 4-want)
+			}
+		}
+		for _, spec := range []string{"5", "0", "nope", "kkkkkkkkkkkkkkkk", "klm", "@{never}", "@{2001-01-01}"} {
+			var missing *NoCheckpointError
+			if c, err := p.Resolve(ctx, spec); !errors.As(err, &missing) {
+				t.Errorf("%q gives %v, %v, want no checkpoint", spec, c.ID, err)
+			}
+		}
+		for _, name := range []string{"last", "123", "klmn", "", "-x", "a b", "é", strings.Repeat("a", 300)} {
+			var bad *BadNameError
+			if err := checkName(name); !errors.As(err, &bad) {
+				t.Errorf("the name %q gives %v", name, err)
+			}
+		}
+		return nil
+	})
+	_ = clock
+}
+
+func TestAges(t *testing.T) {
+	for text, want := range map[string]time.Duration{
+		"5m": 5 * time.Minute, "3d": 72 * time.Hour, "1w": 168 * time.Hour, "1w2d": 216 * time.Hour, "1d12h": 36 * time.Hour, "90s": 90 * time.Second,
+	} {
+		if got, err := ParseAge(text); err != nil || got != want {
+			t.Errorf("%q is %v, %v, want %v", text, got, err, want)
+		}
+	}
+	for _, text := range []string{"", "d", "5", "-5m", "1d-2h", "99999999999w", "9999999w9999999w", "h"} {
+		if got, err := ParseAge(text); err == nil {
+			t.Errorf("%q is %v, want an error", text, got)
+		}
+	}
+}
+
+func TestLargeFileChangedInTheMiddle(t *testing.T) {
+	l := newLab(t)
+	size := 24 << 20
+	data := make([]byte, size)
+	state := uint64(1)
+	for i := range data { // incompressible, reproducible
+		state = state*6364136223846793005 + 1442695040888963407
+		data[i] = byte(state >> 56)
+	}
+	l.write("big", string(data))
+	first := l.init()
+	copy(data[size/2:], bytes.Repeat([]byte("changed!"), 1<<17))
+	l.write("big", string(data))
+	second := l.save()
+	if added := second.Checkpoint.StoredBytes; added > 4<<20 {
+		t.Errorf("1 MB changed in the middle adds %d bytes", added)
+	}
+	l.do(func(ctx context.Context, p *Project) error {
+		e, err := p.Entry(ctx, second.Checkpoint, "big")
+		if err != nil {
+			return err
+		}
+		if e.Kind != manifest.Chunked || e.Size != uint64(size) {
+			t.Errorf("entry %+v", e)
+		}
+		r, err := p.Content(ctx, e)
+		if err != nil {
+			return err
+		}
+		defer r.Close()
+		got, err := io.ReadAll(r)
+		if !bytes.Equal(got, data) {
+			t.Error("the content differs")
+		}
+		return err
+	})
+	l.do(func(ctx context.Context, p *Project) error {
+		_, err := p.Restore(ctx, RestoreOptions{Checkpoint: first.Checkpoint})
+		return err
+	})
+}
+
+func TestVanishedStoreComesBack(t *testing.T) {
+	l := newLab(t)
+	l.write("a", "precious\n")
+	l.write("src/b", "too\n")
+	l.init()
+	want := l.read()
+	l.remove(".agent")
+	l.remove("src")
+	l.remove("a")
+	l.do(func(ctx context.Context, p *Project) error {
+		if len(p.Notices()) == 0 {
+			t.Error("nobody is told that the store had vanished")
+		}
+		_, err := p.Undo(ctx, RestoreOptions{})
+		return err
+	})
+	if got := l.read(); got != want {
+		t.Errorf("tree:\n%s\nwant:\n%s", got, want)
+	}
+}
+
+func TestForeignStoreIsRefused(t *testing.T) {
+	l := newLab(t)
+	l.write("a", "x")
+	l.init()
+	if err := os.Remove(filepath.Join(l.home, ".rewind", "known")); err != nil {
+		t.Fatal(err)
+	}
+	var foreign *ForeignStoreError
+	if _, err := Open(context.Background(), l.options()); !errors.As(err, &foreign) {
+		t.Fatalf("a store that this account did not make gives %v", err)
+	}
+	p, _, _, err := Init(context.Background(), InitOptions{OpenOptions: l.options(), Trust: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Close()
+	l.save()
+}
+
+func TestMovedAndCopiedProjects(t *testing.T) {
+	l := newLab(t)
+	l.write("a", "x")
+	first := l.init()
+	moved := l.root + "-moved"
+	if err := os.Rename(l.root, moved); err != nil {
+		t.Fatal(err)
+	}
+	l.root, l.env.Dir = moved, moved
+	l.write("a", "y")
+	l.save()
+	copied := moved + "-copy"
+	if err := os.CopyFS(copied, os.DirFS(moved)); err != nil {
+		t.Fatal(err)
+	}
+	other := &lab{t: t, root: copied, home: l.home, env: l.env}
+	other.env.Dir = copied
+	other.write("a", "z")
+	other.save()
+	a, b := l.open(), other.open()
+	defer a.Close()
+	defer b.Close()
+	if a.id == b.id {
+		t.Error("a copied store has the id of the original")
+	}
+	for _, p := range []*Project{a, b} {
+		if _, err := p.Resolve(context.Background(), first.Checkpoint.ID.String()); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestFutureFormat(t *testing.T) {
+	l := newLab(t)
+	l.write("a", "x")
+	l.init()
+	file := filepath.Join(l.root, ".agent", "rewind", "format")
+	old, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, bytes.Replace(old, []byte(`"version": 1`), []byte(`"version": 2`), 1), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var future *FutureFormatError
+	if _, err := Open(context.Background(), l.options()); !errors.As(err, &future) {
+		t.Errorf("a format from the future gives %v", err)
+	}
+	if err := os.WriteFile(file, old, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestRefusedRoots(t *testing.T) {
+	l := newLab(t)
+	for _, dir := range []string{"/", l.home, os.TempDir()} {
+		env := l.env
+		env.Dir = dir
+		var refused *RefusedRootError
+		_, _, _, err := Init(context.Background(), InitOptions{OpenOptions: OpenOptions{Env: env}})
+		if !errors.As(err, &refused) {
+			t.Errorf("init in %s gives %v", dir, err)
+		}
+	}
+}

@@ -1,0 +1,55 @@
+package engine
+
+import (
+	"os"
+	"os/user"
+	"path/filepath"
+	"time"
+)
+
+// Env is what a process brings along. Tests set it; Environment reads it from
+// the operating system. A zero field means "unknown", and is no error.
+type Env struct {
+	Home   string              // home directory
+	Dir    string              // working directory, real path; "" when it is gone
+	Getenv func(string) string // nil: no environment
+	Now    func() time.Time    // nil: time.Now
+}
+
+// Environment describes this process. A missing HOME is looked up in the
+// account database: hooks run with environments that agents have pruned.
+func Environment() Env {
+	env := Env{Home: os.Getenv("HOME"), Getenv: os.Getenv, Now: time.Now}
+	if env.Home == "" || !filepath.IsAbs(env.Home) {
+		env.Home = ""
+		if u, err := user.Current(); err == nil && filepath.IsAbs(u.HomeDir) {
+			env.Home = u.HomeDir
+		}
+	}
+	if dir, err := os.Getwd(); err == nil {
+		env.Dir = dir
+	}
+	return env
+}
+
+func (e Env) getenv(key string) string {
+	if e.Getenv == nil {
+		return ""
+	}
+	return e.Getenv(key)
+}
+
+func (e Env) now() time.Time {
+	if e.Now == nil {
+		return time.Now()
+	}
+	return e.Now()
+}
+
+// accountDir is ~/.rewind, "" without a home.
+func (e Env) accountDir() string {
+	if e.Home == "" {
+		return ""
+	}
+	return filepath.Join(e.Home, ".rewind")
+}

@@ -1,0 +1,241 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"rewind/cas"
+	"rewind/engine/settings"
+)
+
+// InitOptions are those of rewind init.
+type InitOptions struct {
+	OpenOptions
+	Mode   Mode   // "": as configured
+	Tier   string // "": as configured
+	NoSave bool
+	Adopt  string // path of a global store to take over for this root
+	Trust  bool   // take a store that this account did not make
+	Force  bool   // even on a remote file system
+}
+
+// Init makes the store and, unless NoSave, the first checkpoint. created is
+// false where there was a store already: then nothing is changed. The caller
+// closes the project.
+func Init(ctx context.Context, o InitOptions) (p *Project, saved *Saved, created bool, err error) {
+	known, err := knownStores(o.Env)
+	if err != nil {
+		return nil, nil, false, err
+	}
+	at, err := discover(o.OpenOptions, known)
+	if err != nil {
+		return nil, nil, false, err
+	}
+	switch {
+	case o.Adopt != "":
+		if p, err = adopt(ctx, o, at); err != nil {
+			return nil, nil, false, err
+		}
+		return p, nil, true, nil
+	case at.store != "" && o.Trust:
+		if p, err = trust(ctx, o, at); err != nil {
+			return nil, nil, false, err
+		}
+		return p, nil, false, nil
+	case at.store != "" || at.lost != nil:
+		p, err = open(ctx, o.OpenOptions, at, known)
+		return p, nil, false, err
+	}
+	if !at.named {
+		if err := refuseRoot(o.Env, at.root); err != nil {
+			return nil, nil, false, err
+		}
+	}
+	if at, err = create(ctx, o, at); err != nil {
+		return nil, nil, false, err
+	}
+	if known, err = knownStores(o.Env); err != nil {
+		return nil, nil, false, err
+	}
+	if p, err = open(ctx, o.OpenOptions, at, known); err != nil {
+		return nil, nil, false, err
+	}
+	if o.Tier != "" {
+		if err := settings.Set(filepath.Join(at.store, configName), "tier", o.Tier); err != nil {
+			p.Close()
+			return nil, nil, false, err
+		}
+		p.loadSettings()
+	}
+	if o.NoSave {
+		return p, nil, true, nil
+	}
+	saved, err = p.Save(ctx, SaveOptions{Description: "first checkpoint"})
+	if err != nil {
+		p.Close()
+		return nil, nil, true, err
+	}
+	return p, saved, true, nil
+}
+
+// create makes the directories and the format file of a new store, the format
+// file last: until it is there, there is no store.
+func create(ctx context.Context, o InitOptions, at place) (place, error) {
+	account, _ := LoadSettings(o.Env, "")
+	at.mode = o.Mode
+	if at.mode == "" {
+		at.mode = Mode(account.StorageMode)
+	}
+	if kind, remote := remoteFileSystem(at.root); remote && at.mode == ProjectMode {
+		if o.Mode == ProjectMode && !o.Force {
+			return at, &RemoteError{Root: at.root, FileSystem: kind}
+		}
+		if o.Mode == "" {
+			at.mode = GlobalMode // locks, inodes and change times there cannot be trusted
+		}
+	}
+	switch at.mode {
+	case ProjectMode:
+		at.store = filepath.Join(at.root, filepath.FromSlash(storeName))
+	case GlobalMode:
+		at.store = globalStore(o.Env, at.root)
+		if at.store == "" {
+			return at, &RefusedRootError{Root: at.root, Reason: "without a home directory, which global mode needs"}
+		}
+		if kind, remote := remoteFileSystem(existingParent(at.store)); remote && !o.Force {
+			return at, &RemoteError{Root: at.store, FileSystem: kind}
+		}
+	default:
+		return at, fmt.Errorf("storage mode %q is neither project nor global", at.mode)
+	}
+	owner := ownerOf(existingParent(at.store))
+	if err := makeStoreDirs(at.store, owner); err != nil {
+		return at, fmt.Errorf("make the store: %w", err)
+	}
+	lock, err := lockFile(ctx, filepath.Join(at.store, lockName, "init"), "init", true)
+	if err != nil {
+		return at, err
+	}
+	defer lock.release()
+	if exists(filepath.Join(at.store, formatName)) {
+		return at, nil // another process was faster: its store is as good
+	}
+	if err := os.WriteFile(filepath.Join(at.store, ".gitignore"), []byte("*\n"), 0o600); err != nil {
+		return at, err
+	}
+	if owner != nil {
+		if err := owner(filepath.Join(at.store, ".gitignore")); err != nil {
+			return at, err
+		}
+	}
+	device, inode, _, err := identity(at.root)
+	if err != nil {
+		return at, err
+	}
+	id := newStoreID()
+	k := knownStore{id: id, device: device, inode: inode, mode: at.mode, root: at.root}
+	if err := register(ctx, o.Env, k, false); err != nil {
+		return at, err
+	}
+	return at, writeFile(filepath.Join(at.store, formatName), newFormat(id, id, k).bytes(), owner)
+}
+
+func newFormat(id, origin storeID, k knownStore) format {
+	return format{
+		Version: formatVersion, ID: id.String(), Origin: origin.String(),
+		Hash: hashName, Chunker: cas.Chunker,
+		Root: quoteRoot(k.root), Device: k.device, Inode: k.inode,
+	}
+}
+
+func quoteRoot(root string) string { return strconv.Quote(root) }
+
+// makeStoreDirs makes the directories of a store; those above it that are
+// missing too, all with the owner of the nearest one that is there.
+func makeStoreDirs(store string, owner func(string) error) error {
+	var missing []string
+	for dir := store; !exists(dir); dir = filepath.Dir(dir) {
+		missing = append(missing, dir)
+	}
+	for i := len(missing) - 1; i >= 0; i-- {
+		if err := makeDir(missing[i], owner); err != nil {
+			return err
+		}
+	}
+	for _, name := range []string{objectsName, manifestsName, lockName, tmpName, restoreName} {
+		if err := makeDir(filepath.Join(store, name), owner); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// existingParent is the nearest directory at or above dir that is there.
+func existingParent(dir string) string {
+	for !exists(dir) && dir != filepath.Dir(dir) {
+		dir = filepath.Dir(dir)
+	}
+	return dir
+}
+
+// trust registers a store that this account did not make: the person says that it is theirs.
+func trust(ctx context.Context, o InitOptions, at place) (*Project, error) {
+	f, err := readFormat(at.store)
+	if err != nil {
+		return nil, err
+	}
+	id, _ := parseStoreID(f.ID)
+	device, inode, _, err := identity(at.root)
+	if err != nil {
+		return nil, err
+	}
+	if err := register(ctx, o.Env, knownStore{id: id, device: device, inode: inode, mode: at.mode, root: at.root}, false); err != nil {
+		return nil, err
+	}
+	return reopen(ctx, o.OpenOptions, at)
+}
+
+// adopt takes over a global store whose project was moved or replaced.
+func adopt(ctx context.Context, o InitOptions, at place) (*Project, error) {
+	store, err := filepath.Abs(o.Adopt)
+	if err != nil {
+		return nil, err
+	}
+	if !isStore(store) {
+		return nil, &NotInitializedError{Root: store}
+	}
+	f, err := readFormat(store)
+	if err != nil {
+		return nil, err
+	}
+	target := globalStore(o.Env, at.root)
+	if target == "" {
+		return nil, &RefusedRootError{Root: at.root, Reason: "without a home directory, which global mode needs"}
+	}
+	if target != store {
+		if exists(target) || at.mode == ProjectMode && at.store != "" {
+			return nil, &RefusedError{What: fmt.Sprintf("%s has a store of its own already", at.root)}
+		}
+		if err := os.Rename(store, target); err != nil {
+			return nil, fmt.Errorf("move the store: %w", err)
+		}
+	}
+	at.store, at.mode = target, GlobalMode
+	id, _ := parseStoreID(f.ID)
+	p := &Project{env: o.Env, place: at, format: f, owner: ownerOf(target)}
+	if err := p.adoptRoot(ctx, id); err != nil {
+		return nil, err
+	}
+	return reopen(ctx, o.OpenOptions, at)
+}
+
+func reopen(ctx context.Context, o OpenOptions, at place) (*Project, error) {
+	known, err := knownStores(o.Env)
+	if err != nil {
+		return nil, err
+	}
+	return open(ctx, o, at, known)
+}

@@ -1,0 +1,308 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"rewind/cas"
+	"rewind/cas/vfs"
+	"rewind/engine/settings"
+	"rewind/manifest"
+)
+
+// Mode says where a store lies.
+type Mode string
+
+const (
+	ProjectMode Mode = "project" // .agent/rewind below the root
+	GlobalMode  Mode = "global"  // ~/.rewind/storage/<hash of the root's real path>
+)
+
+// OpenOptions selects a project.
+type OpenOptions struct {
+	Env      Env
+	Root     string        // --root; "": $REWIND_PROJECT_ROOT, then found by walking up
+	LockWait time.Duration // how long to wait for a lock; 0: 30 s
+	Progress Progress      // may be nil
+}
+
+// Progress is told how long work goes on. It is called from one goroutine at a time.
+type Progress func(ProgressInfo)
+
+// ProgressInfo is how far one phase has come. Totals are 0 where unknown.
+type ProgressInfo struct {
+	Phase                  string // "scan", "restore", "export", "gc", "verify"
+	Files, Bytes           int64
+	TotalFiles, TotalBytes int64
+}
+
+// Project is an open project with its store. It holds no lock between calls.
+type Project struct {
+	env      Env
+	place    place
+	format   format
+	id       storeID
+	settings *settings.Settings
+	warnings []settings.Warning
+	store    *cas.Store
+	owner    func(string) error
+	readOnly error // why nothing can be written, nil if it can
+	lockWait time.Duration
+	progress Progress
+	notices  []string
+	copied   bool // the registered root still holds this id: a new one is due at the first write
+}
+
+// Open finds and opens a project. It reads a few small files, opens no index
+// and not Badger. Errors: *NotInitializedError, *RefusedRootError,
+// *ForeignStoreError, *MovedError, *VanishedError, *FutureFormatError,
+// *DamagedStoreError.
+func Open(ctx context.Context, o OpenOptions) (*Project, error) {
+	known, err := knownStores(o.Env)
+	if err != nil {
+		return nil, err
+	}
+	at, err := discover(o, known)
+	if err != nil {
+		return nil, err
+	}
+	return open(ctx, o, at, known)
+}
+
+func open(ctx context.Context, o OpenOptions, at place, known []knownStore) (*Project, error) {
+	var notices []string
+	if at.store == "" && at.lost != nil {
+		if err := rebuildStore(o.Env, &at); err != nil {
+			return nil, err
+		}
+		notices = append(notices, fmt.Sprintf("the store of %s had vanished and was rebuilt from its second name", at.root))
+	}
+	if at.store == "" {
+		if err := refuseRoot(o.Env, at.root); err != nil && !at.named {
+			return nil, err
+		}
+		return nil, &NotInitializedError{Root: at.root}
+	}
+	p := &Project{env: o.Env, place: at, lockWait: o.LockWait, progress: o.Progress, notices: notices}
+	info, err := os.Stat(at.store)
+	if err != nil {
+		return nil, err
+	}
+	if !info.IsDir() {
+		return nil, &DamagedStoreError{What: at.store, Err: errors.New("it is not a directory")}
+	}
+	_, _, uid, err := identity(at.store)
+	if err != nil {
+		return nil, err
+	}
+	if !usable(uid) {
+		return nil, &ForeignStoreError{Store: at.store, Reason: "belongs to another user", OtherUser: true}
+	}
+	if p.format, err = readFormat(at.store); err != nil {
+		return nil, err
+	}
+	p.id, _ = parseStoreID(p.format.ID) // checked by readFormat
+	if err := p.checkKnown(ctx, known); err != nil {
+		return nil, err
+	}
+	p.owner = ownerOf(filepath.Dir(at.store))
+	if err := writable(at.store); err != nil {
+		p.readOnly = &ReadOnlyError{Store: at.store, Err: err}
+	}
+	p.loadSettings()
+	origin, _ := parseStoreID(p.format.Origin)
+	p.store, err = cas.Open(cas.Options{
+		Dir:      filepath.Join(at.store, objectsName),
+		Vault:    vaultDir(o.Env, p.id),
+		LockDir:  filepath.Join(at.store, lockName),
+		StoreID:  origin,
+		Owner:    p.owner,
+		NoSync:   p.settings.Durability == "fast",
+		ReadOnly: p.readOnly != nil,
+		Now:      o.Env.now,
+	})
+	if err != nil {
+		return nil, &DamagedStoreError{What: "its packs cannot be opened", Err: err}
+	}
+	return p, nil
+}
+
+// Close releases what Open opened.
+func (p *Project) Close() error { return p.store.Close() }
+
+// Root is the project's root: a real path.
+func (p *Project) Root() string { return p.place.root }
+
+// StoreDir is the directory of the store.
+func (p *Project) StoreDir() string { return p.place.store }
+
+// Mode says where the store lies.
+func (p *Project) Mode() Mode { return p.place.mode }
+
+// Settings are those in force.
+func (p *Project) Settings() *settings.Settings { return p.settings }
+
+// Warnings are what was wrong with the settings files.
+func (p *Project) Warnings() []settings.Warning { return p.warnings }
+
+// Notices are what Open found and mended; a command shows them to the person.
+func (p *Project) Notices() []string { return p.notices }
+
+func (p *Project) loadSettings() {
+	p.settings, p.warnings = LoadSettings(p.env, p.place.store)
+}
+
+// LoadSettings reads the account's settings and those of the store ("": the account's only).
+func LoadSettings(env Env, store string) (*settings.Settings, []settings.Warning) {
+	o := settings.Options{Getenv: env.Getenv}
+	if account := env.accountDir(); account != "" {
+		o.AccountFile = filepath.Join(account, configName)
+		o.TiersDir = filepath.Join(account, "tiers")
+	}
+	if store != "" {
+		o.ProjectFile = filepath.Join(store, configName)
+	}
+	return settings.Load(o)
+}
+
+// checkKnown decides whether this store is ours: made or trusted on this
+// account, and still the store of this root.
+func (p *Project) checkKnown(ctx context.Context, known []knownStore) error {
+	device, inode, _, err := identity(p.place.root)
+	if err != nil {
+		return err
+	}
+	now := knownStore{id: p.id, device: device, inode: inode, mode: p.place.mode, root: p.place.root}
+	var old *knownStore
+	for i := range known {
+		if known[i].id == p.id {
+			old = &known[i]
+		}
+	}
+	switch {
+	case old == nil:
+		return &ForeignStoreError{Store: p.place.store, Reason: "was not made on this account"}
+	case *old == now:
+		return nil
+	case p.place.mode == GlobalMode:
+		// The same path may be another project now: another container, a new clone.
+		return &MovedError{Store: p.place.store, Root: p.place.root, Registered: old.root}
+	case old.root != p.place.root && holdsStore(old.root, p.id):
+		p.copied = true
+		return nil
+	}
+	if writable(p.place.store) != nil {
+		return nil // the registry can wait until the store can be written
+	}
+	// A moved project just works. So does one whose device number changed with a reboot.
+	return register(ctx, p.env, now, false)
+}
+
+// holdsStore reports whether root still has a store of this id.
+func holdsStore(root string, id storeID) bool {
+	f, err := readFormat(filepath.Join(root, filepath.FromSlash(storeName)))
+	return err == nil && f.ID == id.String()
+}
+
+// writing is called before anything is written: it refuses where that is not
+// possible, and gives a copied store an id of its own.
+func (p *Project) writing(ctx context.Context) error {
+	if p.readOnly != nil {
+		return p.readOnly
+	}
+	for _, name := range []string{lockName, tmpName} {
+		if err := makeDir(filepath.Join(p.place.store, name), p.owner); err != nil {
+			return err
+		}
+	}
+	if free, err := freeDisk(p.place.store); err == nil && free < p.settings.MinFreeDisk {
+		return &DiskFullError{Free: free, Floor: p.settings.MinFreeDisk}
+	}
+	if !p.copied {
+		return nil
+	}
+	id := newStoreID()
+	if err := p.adoptRoot(ctx, id); err != nil {
+		return fmt.Errorf("give the copied store an id of its own: %w", err)
+	}
+	p.copied = false
+	p.notices = append(p.notices, "this store is a copy and has got an id of its own")
+	return p.store.SetVault(vaultDir(p.env, id))
+}
+
+// adoptRoot writes the store's id and the root's identity into its format file
+// and registers both.
+func (p *Project) adoptRoot(ctx context.Context, id storeID) error {
+	device, inode, _, err := identity(p.place.root)
+	if err != nil {
+		return err
+	}
+	f := p.format
+	f.ID, f.Root, f.Device, f.Inode = id.String(), quoteRoot(p.place.root), device, inode
+	if err := register(ctx, p.env, knownStore{id: id, device: device, inode: inode, mode: p.place.mode, root: p.place.root}, false); err != nil {
+		return err
+	}
+	if err := writeFile(filepath.Join(p.place.store, formatName), f.bytes(), p.owner); err != nil {
+		return err
+	}
+	p.format, p.id = f, id
+	return nil
+}
+
+// rebuildStore brings a vanished store back from the second names of its
+// packs. Packs alone are enough.
+func rebuildStore(env Env, at *place) error {
+	lost := at.lost
+	vault := vaultDir(env, lost.id)
+	if _, err := os.Stat(vault); err != nil {
+		return &VanishedError{Root: at.root, Reason: "its second name is gone too"}
+	}
+	store := filepath.Join(at.root, filepath.FromSlash(storeName))
+	if lost.mode == GlobalMode {
+		store = globalStore(env, at.root)
+	}
+	owner := ownerOf(at.root)
+	if err := makeStoreDirs(store, owner); err != nil {
+		return &VanishedError{Root: at.root, Reason: err.Error()}
+	}
+	origin, err := cas.RestoreFromVault(vfs.OS, vault, filepath.Join(store, objectsName), owner)
+	if err != nil {
+		return &VanishedError{Root: at.root, Reason: err.Error()}
+	}
+	f := newFormat(lost.id, storeID(origin), *lost)
+	if err := writeFile(filepath.Join(store, formatName), f.bytes(), owner); err != nil {
+		return &VanishedError{Root: at.root, Reason: err.Error()}
+	}
+	at.store, at.mode = store, lost.mode
+	return nil
+}
+
+// loadDir reads a directory manifest from the store. A zero id is the empty directory.
+func (p *Project) loadDir(id manifest.ID) (manifest.Dir, error) {
+	if id == (manifest.ID{}) {
+		return manifest.Dir{}, nil
+	}
+	data, err := p.store.Get(nil, cas.ID(id))
+	if err != nil {
+		return manifest.Dir{}, err
+	}
+	return manifest.ParseDir(data)
+}
+
+// readObject reads one object whole; a zero id is empty.
+func (p *Project) readObject(id manifest.ID) ([]byte, error) {
+	if id == (manifest.ID{}) {
+		return nil, nil
+	}
+	return p.store.Get(nil, cas.ID(id))
+}
+
+func exists(file string) bool {
+	_, err := os.Lstat(file)
+	return err == nil || !errors.Is(err, fs.ErrNotExist)
+}

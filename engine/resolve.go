@@ -1,0 +1,159 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"rewind/manifest"
+)
+
+// Resolve finds the checkpoint that spec names: a keyword, a number (1 is the
+// newest), a name, an id or a prefix of one of at least four letters, a moment
+// as @{5m} or @{2026-11-20 14:30}. Errors: *NoCheckpointError, *AmbiguousError.
+func (p *Project) Resolve(ctx context.Context, spec string) (Listed, error) {
+	var found Listed
+	err := p.query(ctx, func(db *manifest.DB) (err error) {
+		found, err = p.resolve(db, spec)
+		if err == nil && found.N == 0 && found.Kind != manifest.Safety {
+			found.N = db.Position(found.Seq)
+		}
+		return err
+	})
+	return found, err
+}
+
+func (p *Project) resolve(db *manifest.DB, spec string) (Listed, error) {
+	switch spec {
+	case "", "last":
+		return p.nth(db, spec, 1)
+	case "prev":
+		return p.nth(db, spec, 2)
+	}
+	if n, err := strconv.ParseUint(spec, 10, 31); err == nil {
+		return p.nth(db, spec, int(n))
+	}
+	if moment, ok := strings.CutPrefix(spec, "@{"); ok && strings.HasSuffix(moment, "}") {
+		return p.at(db, spec, strings.TrimSuffix(moment, "}"))
+	}
+	if c, ok, err := db.ByName(spec); err != nil || ok {
+		return Listed{Checkpoint: c}, err
+	}
+	if len(spec) < 4 || !isIDPrefix(spec) {
+		return Listed{}, &NoCheckpointError{Spec: spec}
+	}
+	matches, err := db.ByPrefix(spec, 10)
+	switch {
+	case err != nil:
+		return Listed{}, err
+	case len(matches) == 0:
+		return Listed{}, &NoCheckpointError{Spec: spec}
+	case len(matches) == 1:
+		return Listed{Checkpoint: matches[0]}, nil
+	}
+	ambiguous := &AmbiguousError{Spec: spec}
+	for _, c := range matches {
+		ambiguous.Matches = append(ambiguous.Matches, c.ID.String())
+	}
+	return Listed{}, ambiguous
+}
+
+func (p *Project) nth(db *manifest.DB, spec string, n int) (Listed, error) {
+	if n > 0 {
+		c, ok, err := db.Nth(n)
+		if err != nil || ok {
+			return Listed{Checkpoint: c, N: n}, err
+		}
+	}
+	count, _, err := db.Count()
+	if err != nil {
+		return Listed{}, err
+	}
+	return Listed{}, &NoCheckpointError{Spec: spec, Reason: fmt.Sprintf("there are %d", count)}
+}
+
+func (p *Project) at(db *manifest.DB, spec, text string) (Listed, error) {
+	t, err := parseMoment(text, p.env.now())
+	if err != nil {
+		return Listed{}, &NoCheckpointError{Spec: spec, Reason: err.Error()}
+	}
+	c, ok, err := db.At(t)
+	if err != nil {
+		return Listed{}, err
+	}
+	if !ok {
+		return Listed{}, &NoCheckpointError{Spec: spec, Reason: "none is that old"}
+	}
+	return Listed{Checkpoint: c}, nil
+}
+
+// isIDPrefix reports whether s has letters of checkpoint ids only.
+func isIDPrefix(s string) bool {
+	for i := range len(s) {
+		if s[i] < 'k' || s[i] > 'z' {
+			return false
+		}
+	}
+	return len(s) <= 16
+}
+
+// parseMoment understands an age (5m, 2h30m, 3d, 1w) and a local time.
+func parseMoment(text string, now time.Time) (time.Time, error) {
+	text = strings.TrimSpace(text)
+	if age, err := ParseAge(text); err == nil {
+		return now.Add(-age), nil
+	}
+	for _, layout := range []string{
+		"2006-01-02 15:04:05", "2006-01-02 15:04", "2006-01-02T15:04:05", "2006-01-02T15:04", "2006-01-02",
+	} {
+		if t, err := time.ParseInLocation(layout, text, now.Location()); err == nil {
+			return t, nil
+		}
+	}
+	if t, err := time.Parse(time.RFC3339, text); err == nil {
+		return t, nil
+	}
+	if t, err := time.ParseInLocation("15:04", text, now.Location()); err == nil {
+		today := time.Date(now.Year(), now.Month(), now.Day(), t.Hour(), t.Minute(), 0, 0, now.Location())
+		if today.After(now) {
+			today = today.AddDate(0, 0, -1)
+		}
+		return today, nil
+	}
+	return time.Time{}, fmt.Errorf("%q is neither an age like 5m, 2h or 3d nor a time like 2026-11-20 14:30", text)
+}
+
+// ParseAge understands Go's durations and d and w, alone or in front: 3d, 1w2d, 1d12h.
+func ParseAge(text string) (time.Duration, error) {
+	var total time.Duration
+	rest := text
+	for {
+		i := strings.IndexAny(rest, "dw")
+		if i < 0 {
+			break
+		}
+		n, err := strconv.ParseUint(rest[:i], 10, 31)
+		if err != nil {
+			return 0, fmt.Errorf("%q is no age", text)
+		}
+		day := 24 * time.Hour
+		if rest[i] == 'w' {
+			day *= 7
+		}
+		add := time.Duration(n) * day
+		if n > 0 && add/time.Duration(n) != day || total+add < total {
+			return 0, fmt.Errorf("%q is too long an age", text)
+		}
+		total, rest = total+add, rest[i+1:]
+	}
+	if rest == "" && text != "" {
+		return total, nil
+	}
+	d, err := time.ParseDuration(rest)
+	if err != nil || d < 0 || total+d < total {
+		return 0, fmt.Errorf("%q is no age", text)
+	}
+	return total + d, nil
+}

@@ -1,0 +1,141 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"path/filepath"
+
+	"rewind/cas"
+	"rewind/manifest"
+)
+
+// logSource gives package manifest the log and the trees of the store.
+type logSource struct{ store *cas.Store }
+
+func (s logSource) Records(from uint64) iter.Seq2[manifest.Sequenced, error] {
+	return func(yield func(manifest.Sequenced, error) bool) {
+		for c, err := range s.store.Commits(from) {
+			if err != nil {
+				yield(manifest.Sequenced{}, err)
+				return
+			}
+			r, err := manifest.ParseRecord(c.Payload)
+			if err != nil {
+				// One unreadable record must not hide the others; verify names it.
+				continue
+			}
+			setSeq(r, c.Seq)
+			if !yield(manifest.Sequenced{Seq: c.Seq, Record: r}, nil) {
+				return
+			}
+		}
+	}
+}
+
+// setSeq gives a record its place in the log, which its payload does not hold.
+func setSeq(r manifest.Record, seq uint64) {
+	switch {
+	case r.Checkpoint != nil:
+		r.Checkpoint.Seq = seq
+	case r.Operation != nil:
+		r.Operation.Seq = seq
+	}
+}
+
+func (s logSource) Dir(id manifest.ID) (manifest.Dir, error) {
+	if id == (manifest.ID{}) {
+		return manifest.Dir{}, nil
+	}
+	data, err := s.store.Get(nil, cas.ID(id))
+	if err != nil {
+		return manifest.Dir{}, err
+	}
+	return manifest.ParseDir(data)
+}
+
+// query opens the database for one question and closes it again: Badger is
+// held no longer than that.
+func (p *Project) query(ctx context.Context, ask func(*manifest.DB) error) error {
+	release, err := p.use(ctx)
+	if err != nil {
+		return err
+	}
+	defer release()
+	db, err := manifest.Open(ctx, p.databaseOptions(), logSource{p.store})
+	if err != nil {
+		return p.classify(err)
+	}
+	err = ask(db)
+	if cerr := db.Close(); err == nil {
+		err = cerr
+	}
+	return p.classify(err)
+}
+
+func (p *Project) databaseOptions() manifest.Options {
+	return manifest.Options{
+		Dir:      filepath.Join(p.place.store, manifestsName),
+		Owner:    p.owner,
+		ReadOnly: p.readOnly != nil,
+	}
+}
+
+// use takes the shared users lock, which keeps gc from unlinking what we look at.
+func (p *Project) use(ctx context.Context) (release func(), err error) {
+	ctx, cancel := p.wait(ctx)
+	defer cancel()
+	release, err = p.store.Use(ctx)
+	return release, p.classify(err)
+}
+
+// classify turns the store's errors into the engine's.
+func (p *Project) classify(err error) error {
+	var busy *cas.BusyError
+	var damaged *cas.DamagedError
+	var missing *cas.NotFoundError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &busy):
+		return &BusyError{Lock: busy.Lock, Waited: busy.Waited}
+	case errors.As(err, &damaged), errors.As(err, &missing):
+		return &DamagedStoreError{What: "an object", Err: err}
+	}
+	return err
+}
+
+// newestCheckpoint finds the last checkpoint record of the log, nil where there
+// is none. It looks at the end of the log only.
+func (p *Project) newestCheckpoint() (*manifest.Checkpoint, error) {
+	last, err := p.store.Last()
+	if err != nil {
+		return nil, err
+	}
+	for span := uint64(8); last.Seq > 0; span *= 8 {
+		from := uint64(1)
+		if last.Seq > span {
+			from = last.Seq - span
+		}
+		var newest *manifest.Checkpoint
+		deleted := map[manifest.CheckpointID]bool{}
+		for s, err := range (logSource{p.store}).Records(from) {
+			if err != nil {
+				return nil, fmt.Errorf("read the log: %w", err)
+			}
+			if s.Record.Checkpoint != nil {
+				newest = s.Record.Checkpoint
+			}
+			if s.Record.Delete != nil {
+				for _, id := range s.Record.Delete.Checkpoints {
+					deleted[id] = true
+				}
+			}
+		}
+		if newest != nil && !deleted[newest.ID] || from == 1 {
+			return newest, nil
+		}
+	}
+	return nil, nil
+}

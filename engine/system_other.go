@@ -1,0 +1,44 @@
+//go:build !unix
+
+package engine
+
+import (
+	"os"
+	"path/filepath"
+)
+
+const openNonblock = 0
+
+func isNotDir(error) bool { return false }
+
+func identity(file string) (device, inode uint64, uid int, err error) {
+	_, err = os.Stat(file)
+	return 0, 0, os.Geteuid(), err
+}
+
+func isMountTop(dir string) bool { return dir == filepath.VolumeName(dir)+string(filepath.Separator) }
+
+func ownerOf(string) func(string) error { return nil }
+
+func usable(int) bool { return true }
+
+// freeDisk is not asked for here: the floor is then not checked.
+func freeDisk(string) (int64, error) { return 1 << 62, nil }
+
+func writable(dir string) error {
+	f, err := os.CreateTemp(dir, ".tmp-*")
+	if err != nil {
+		return err
+	}
+	f.Close()
+	return os.Remove(f.Name())
+}
+
+func allocated(info os.FileInfo) int64 { return info.Size() }
+
+func linkKey(os.FileInfo) (key [2]uint64, shared bool) { return key, false }
+
+// changeTime is the modification time where there is no change time.
+func changeTime(info os.FileInfo) (nanoseconds int64, inode uint64) {
+	return info.ModTime().UnixNano(), 0
+}

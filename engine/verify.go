@@ -1,0 +1,208 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+
+	"rewind/cas"
+	"rewind/manifest"
+)
+
+// Verified is what verify or repair found.
+type Verified struct {
+	Checkpoints, Chunks int
+	Damaged             []Damage
+	Repaired            []string // what repair did, a line each
+}
+
+// OK reports whether every checkpoint is whole.
+func (v *Verified) OK() bool { return len(v.Damaged) == 0 }
+
+// Damage names a path of a checkpoint that cannot be restored. An empty Path
+// means the whole checkpoint, a zero Checkpoint the store itself.
+type Damage struct {
+	Path       string
+	Checkpoint manifest.CheckpointID
+	Reason     string
+}
+
+// Verify checks that every checkpoint is whole: that the log can be read, and
+// that every manifest and every object is there. With readData every byte is
+// read and hashed. Damage is in the result, not an error.
+func (p *Project) Verify(ctx context.Context, readData bool) (*Verified, error) {
+	release, err := p.use(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	v := &Verified{}
+	bad := map[cas.ID]string{}
+	stats, err := p.store.Verify(ctx, readData, func(d cas.Damage) {
+		for _, id := range d.Objects {
+			bad[id] = d.Reason
+		}
+		v.Damaged = append(v.Damaged, Damage{Reason: fmt.Sprintf("%s at byte %d: %s", d.Pack, d.Offset, d.Reason)})
+	})
+	if err != nil {
+		return nil, p.classify(err)
+	}
+	v.Chunks = int(stats.Objects)
+	checkpoints, unreadable, err := p.readableCheckpoints(ctx)
+	if err != nil {
+		return nil, err
+	}
+	v.Damaged = append(v.Damaged, unreadable...)
+	v.Checkpoints = len(checkpoints)
+	w := &wholeness{p: p, bad: bad, good: map[manifest.ID]bool{}, v: v}
+	for _, c := range checkpoints {
+		if err := w.checkpoint(ctx, c); err != nil {
+			return nil, err
+		}
+	}
+	return v, nil
+}
+
+// readableCheckpoints reads the log as far as it can be read.
+func (p *Project) readableCheckpoints(ctx context.Context) (all []manifest.Checkpoint, damage []Damage, err error) {
+	deleted := map[manifest.CheckpointID]bool{}
+	roots := map[manifest.CheckpointID]manifest.ID{}
+	var found []manifest.Checkpoint
+	for c, err := range p.store.Commits(0) {
+		if err != nil {
+			damage = append(damage, Damage{Reason: fmt.Sprintf("the log: %v", err)})
+			break
+		}
+		if err := ctx.Err(); err != nil {
+			return nil, nil, err
+		}
+		r, err := manifest.ParseRecord(c.Payload)
+		switch {
+		case err != nil:
+			damage = append(damage, Damage{Reason: fmt.Sprintf("entry %d of the log: %v", c.Seq, err)})
+		case r.Checkpoint != nil:
+			found = append(found, *r.Checkpoint)
+		case r.Delete != nil:
+			for _, id := range r.Delete.Checkpoints {
+				deleted[id] = true
+			}
+		case r.Rewrite != nil:
+			for i, id := range r.Rewrite.Checkpoints {
+				roots[id] = r.Rewrite.Roots[i]
+			}
+		}
+	}
+	for _, c := range found {
+		if deleted[c.ID] {
+			continue
+		}
+		if root, ok := roots[c.ID]; ok {
+			c.Root = root
+		}
+		all = append(all, c)
+	}
+	return all, damage, nil
+}
+
+// wholeness walks trees. A directory that was found whole is not walked again,
+// so that the work is that of the distinct directories, not of all checkpoints.
+type wholeness struct {
+	p    *Project
+	bad  map[cas.ID]string
+	good map[manifest.ID]bool
+	v    *Verified
+}
+
+func (w *wholeness) checkpoint(ctx context.Context, c manifest.Checkpoint) error {
+	report := func(path, reason string) {
+		w.v.Damaged = append(w.v.Damaged, Damage{Path: path, Checkpoint: c.ID, Reason: reason})
+	}
+	for _, extra := range []manifest.ID{c.Coverage, c.Rules} {
+		if reason := w.missing(extra); reason != "" {
+			report("", "its coverage or rules: "+reason)
+		}
+	}
+	_, err := w.dir(ctx, c.Root, "", report)
+	return err
+}
+
+// dir reports what is damaged in a directory and below, and whether it is whole.
+func (w *wholeness) dir(ctx context.Context, id manifest.ID, path string, report func(path, reason string)) (whole bool, err error) {
+	if id == (manifest.ID{}) || w.good[id] {
+		return true, nil
+	}
+	if err := ctx.Err(); err != nil {
+		return false, err
+	}
+	dir, err := w.p.loadDir(id)
+	if err != nil {
+		report(path, err.Error())
+		return false, nil
+	}
+	whole = true
+	for _, e := range dir.Entries {
+		below := e.Name
+		if path != "" {
+			below = path + "/" + e.Name
+		}
+		ok := true
+		switch e.Kind {
+		case manifest.Subdir:
+			if ok, err = w.dir(ctx, e.ID, below, report); err != nil {
+				return false, err
+			}
+		case manifest.File:
+			if reason := w.missing(e.ID); reason != "" {
+				report(below, reason)
+				ok = false
+			}
+		case manifest.Chunked:
+			if reason := w.list(e.ID); reason != "" {
+				report(below, reason)
+				ok = false
+			}
+		}
+		whole = whole && ok
+	}
+	if whole {
+		w.good[id] = true
+	}
+	return whole, nil
+}
+
+// missing says why an object cannot be had, "" if it can.
+func (w *wholeness) missing(id manifest.ID) string {
+	if id == (manifest.ID{}) {
+		return ""
+	}
+	if reason, ok := w.bad[cas.ID(id)]; ok {
+		return reason
+	}
+	has, err := w.p.store.Has(cas.ID(id))
+	switch {
+	case err != nil:
+		return err.Error()
+	case !has:
+		return fmt.Sprintf("object %s is missing", cas.ID(id))
+	}
+	return ""
+}
+
+func (w *wholeness) list(id manifest.ID) string {
+	if reason := w.missing(id); reason != "" {
+		return reason
+	}
+	data, err := w.p.readObject(id)
+	if err != nil {
+		return err.Error()
+	}
+	list, err := cas.ParseList(data)
+	if err != nil {
+		return err.Error()
+	}
+	for _, c := range list.Chunks {
+		if reason := w.missing(manifest.ID(c.ID)); reason != "" {
+			return reason
+		}
+	}
+	return ""
+}

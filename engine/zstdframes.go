@@ -1,0 +1,104 @@
+package engine
+
+import (
+	"io"
+	"runtime"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+// frameSize is how much of a stream each zstd frame holds. It fixes the output
+// and bounds the memory: each core holds one frame in and one out.
+const frameSize = 4 << 20
+
+// frameWriter compresses a stream as a row of zstd frames of frameSize each, in
+// parallel. The frames depend on nothing but the bytes, so that the number of
+// cores does not show in the output. Any zstd reads them as one stream.
+type frameWriter struct {
+	w       io.Writer
+	encoder *zstd.Encoder
+	buf     []byte
+	queue   chan chan []byte // frames under way, in order
+	done    chan error       // the writing goroutine's end
+	spare   chan []byte
+	failed  chan struct{}
+}
+
+func newFrameWriter(w io.Writer) (*frameWriter, error) {
+	workers := runtime.GOMAXPROCS(0)
+	encoder, err := zstd.NewWriter(nil,
+		zstd.WithEncoderLevel(zstd.SpeedDefault),
+		zstd.WithWindowSize(frameSize),
+		zstd.WithEncoderConcurrency(workers))
+	if err != nil {
+		return nil, err
+	}
+	z := &frameWriter{
+		w: w, encoder: encoder, buf: make([]byte, 0, frameSize),
+		queue: make(chan chan []byte, workers), done: make(chan error, 1),
+		spare: make(chan []byte, workers+1), failed: make(chan struct{}),
+	}
+	go func() {
+		var err error
+		for frame := range z.queue {
+			data := <-frame
+			if err == nil {
+				if _, err = z.w.Write(data); err != nil {
+					close(z.failed)
+				}
+			}
+		}
+		z.done <- err
+	}()
+	return z, nil
+}
+
+func (z *frameWriter) Write(b []byte) (int, error) {
+	n := len(b)
+	for len(b) > 0 {
+		k := min(len(b), frameSize-len(z.buf))
+		z.buf, b = append(z.buf, b[:k]...), b[k:]
+		if len(z.buf) == frameSize {
+			if err := z.emit(); err != nil {
+				return 0, err
+			}
+		}
+	}
+	return n, nil
+}
+
+func (z *frameWriter) emit() error {
+	select {
+	case <-z.failed:
+		return io.ErrClosedPipe // Close tells the reason
+	default:
+	}
+	frame, in := make(chan []byte, 1), z.buf
+	z.queue <- frame
+	go func() {
+		frame <- z.encoder.EncodeAll(in, nil)
+		select {
+		case z.spare <- in[:0]:
+		default:
+		}
+	}()
+	select {
+	case z.buf = <-z.spare:
+	default:
+		z.buf = make([]byte, 0, frameSize)
+	}
+	return nil
+}
+
+// Close writes what is left. It does not close the underlying writer.
+func (z *frameWriter) Close() error {
+	var err error
+	if len(z.buf) > 0 {
+		err = z.emit()
+	}
+	close(z.queue)
+	if werr := <-z.done; werr != nil {
+		err = werr
+	}
+	return err
+}
