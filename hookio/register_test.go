@@ -263,13 +263,12 @@ func FuzzRegister(f *testing.F) {
 	f.Add([]byte("{\"hooks\":{\"Stop\":[\n\n]}, }"))
 	f.Add([]byte("{/* // */}"))
 	f.Fuzz(func(t *testing.T, before []byte) {
-		entries, err := Entries(before)
+		_, root, err := parseSettings(before)
 		if err != nil {
 			return
 		}
 		for _, wrapped := range []bool{true, false} {
-			_, root, _ := parseSettings(before)
-			if entries = entriesIn(root, wrapped); len(entries) > 0 {
+			if len(entriesIn(root, wrapped)) > 0 {
 				stripped, err := strip(before, wrapped)
 				if err != nil {
 					t.Fatalf("strip %q: %v", before, err)
@@ -284,11 +283,11 @@ func FuzzRegister(f *testing.F) {
 			if err != nil {
 				continue
 			}
-			_, root, err = parseSettings(with)
+			_, rootWith, err := parseSettings(with)
 			if err != nil {
 				t.Fatalf("%v: %q -> %q", err, before, with)
 			}
-			if got := entriesIn(root, wrapped); len(got) != len(claudeHooks) {
+			if got := entriesIn(rootWith, wrapped); len(got) != len(claudeHooks) {
 				t.Fatalf("%d entries: %q -> %q", len(got), before, with)
 			}
 			after, err := strip(with, wrapped)

@@ -72,7 +72,7 @@ func (s *scanner) object(member func(name string)) (ok bool) {
 		return true
 	}
 	for s.err == nil {
-		name, ok := s.text(256)
+		name, ok := s.text(4096)
 		if !ok || !s.take(':') {
 			s.fail(errSyntax)
 			return true

@@ -1,0 +1,39 @@
+//go:build !windows
+
+package hookio
+
+import (
+	"os"
+	"path/filepath"
+	"syscall"
+)
+
+// ownLike gives a new file the owner of the file that it replaces, or of the
+// directory: root in a container edits the settings of the person outside.
+func ownLike(f *os.File, like string) error {
+	if os.Geteuid() != 0 {
+		return nil
+	}
+	st, err := os.Stat(like)
+	if err != nil {
+		if st, err = os.Stat(filepath.Dir(like)); err != nil {
+			return err
+		}
+	}
+	if sys, ok := st.Sys().(*syscall.Stat_t); ok {
+		return f.Chown(int(sys.Uid), int(sys.Gid))
+	}
+	return nil
+}
+
+func syncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	err = d.Sync()
+	if cerr := d.Close(); err == nil {
+		err = cerr
+	}
+	return err
+}
