@@ -72,6 +72,9 @@ func (k *worker) finish(n *node) error {
 	}
 	n.encode()
 	n.ents, n.old = nil, nil
+	k.w.scopes.Lock()
+	n.scope = nil
+	k.w.scopes.Unlock()
 	return nil
 }
 

@@ -60,8 +60,8 @@ func (k *worker) examine(n *node, at handle, e *entry, old *record, typ uint32) 
 	}
 	if compare && !k.w.o.Rehash && old.slot == k.w.seed.fingerprint(&st) {
 		switch was := old.kind & kindMask; {
-		case was == kindLarge && e.kind&flagSmall != 0, was == kindLarge && kind == kindLarge:
-			e.set(old.kind, old.reason)
+		case was == kindLarge && e.kind&flagSmall != 0:
+			e.set(kindLarge|flagSmall|flagReason, e.reason)
 			e.slot = old.slot
 			return false
 		case was == kindFile && !k.tooLarge(e, &st), was == kindSymlink:

@@ -12,6 +12,9 @@ import (
 
 // Run scans. Errors are for the whole scan only (root gone, sink failed, ctx ended).
 func Run(ctx context.Context, o Options) (*Result, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
 	if o.rules == nil {
 		o.rules = rulesDecider{o.Rules}
 	}

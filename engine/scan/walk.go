@@ -176,6 +176,9 @@ func (k *worker) patch(n *node) error {
 				continue
 			}
 		}
+		if e.kind&flagSmall != 0 {
+			n.decide(k.scopeOf(n, nil), e, false) // for the reason, should it be too large now
+		}
 		if k.examine(n, at, e, &records[i], 0) {
 			reads = append(reads, i)
 		}
