@@ -96,9 +96,6 @@ func (f *folder) run(cur *generation) (err error) {
 	} else if f.state.needsWhole() {
 		return f.run(nil)
 	}
-	if f.state.last == 0 || cur != nil && f.state.last == cur.meta.last {
-		return nil
-	}
 	// Readers use the present generation until the pointer is switched, also where it is not built upon.
 	var keep uint64
 	if data, err := readSmall(join(f.dir, pointerFile)); err == nil {
@@ -108,14 +105,19 @@ func (f *folder) run(cur *generation) (err error) {
 	if err != nil {
 		return err
 	}
+	if f.state.last == 0 || cur != nil && f.state.last == cur.meta.last {
+		return nil
+	}
 	f.target = join(f.dir, generationName(number))
 	if err := f.files.mkdir(f.target); err != nil {
 		return err
 	}
-	err = f.write(cur, number)
+	switched, err := f.write(cur, number)
 	if err != nil {
-		// What stays is removed by the next fold.
-		_ = f.files.removeAll(f.target)
+		if !switched {
+			// What stays is removed by the next fold.
+			_ = f.files.removeAll(f.target)
+		}
 		return err
 	}
 	_, err = f.clean(number)
@@ -139,6 +141,7 @@ func (f *folder) clean(keep uint64) (next uint64, err error) {
 	if err != nil {
 		return 0, err
 	}
+	var old []string
 	for _, name := range names {
 		var number uint64
 		if _, err := fmt.Sscanf(name, "%d", &number); err != nil || name != generationName(number) || number == math.MaxUint64 {
@@ -146,15 +149,26 @@ func (f *folder) clean(keep uint64) (next uint64, err error) {
 		}
 		next = max(next, number+1)
 		if number != keep {
-			// Where open files cannot be removed, a later fold does it.
-			_ = f.files.removeAll(join(f.dir, name))
+			old = append(old, name)
 		}
+	}
+	if len(old) > 0 {
+		// The pointer that was read may not be durable yet: after a power cut it must not be that of
+		// a generation that is gone.
+		if err := f.files.syncDir(f.dir); err != nil {
+			return 0, err
+		}
+	}
+	for _, name := range old {
+		// Where open files cannot be removed, a later fold does it.
+		_ = f.files.removeAll(join(f.dir, name))
 	}
 	return max(next, 1), nil
 }
 
-// write fills the target, makes it durable, and switches the pointer to it.
-func (f *folder) write(cur *generation, number uint64) (err error) {
+// write fills the target, makes it durable, and switches the pointer to it. switched also
+// comes with an error: when only the pointer's durability is in doubt.
+func (f *folder) write(cur *generation, number uint64) (switched bool, err error) {
 	defer func() { err = errors.Join(err, f.fresh.close()) }()
 	f.fresh, f.batch = nil, pending{}
 	f.writer = tableWriter{fs: f.files, dir: f.target, nextID: 1, version: 1}
@@ -167,11 +181,11 @@ func (f *folder) write(cur *generation, number uint64) (err error) {
 		dead += cur.meta.dead
 	}
 	if err := f.emit(meta{last: f.state.last, mark: f.state.mark, dead: dead}); err != nil {
-		return err
+		return false, err
 	}
 	final, err := f.mergeRuns(append(slices.Clone(old), f.fresh...))
 	if err != nil {
-		return err
+		return false, err
 	}
 	l := &layout{version: f.writer.version, nextID: f.writer.nextID}
 	for _, r := range final {
@@ -179,7 +193,7 @@ func (f *folder) write(cur *generation, number uint64) (err error) {
 		for _, t := range r {
 			if t.dir != f.target {
 				if err := f.files.link(join(t.dir, t.name()), join(f.target, t.name())); err != nil {
-					return err
+					return false, err
 				}
 			}
 			tables = append(tables, t.tableFile)
@@ -189,35 +203,27 @@ func (f *folder) write(cur *generation, number uint64) (err error) {
 	return f.publish(l, number)
 }
 
-func (f *folder) publish(l *layout, number uint64) error {
+func (f *folder) publish(l *layout, number uint64) (switched bool, err error) {
 	badger, err := l.badgerManifest()
 	if err != nil {
-		return err
-	}
-	if err := f.files.writeFile(join(f.target, badgerManifest), badger); err != nil {
-		return err
+		return false, err
 	}
 	data := l.append(nil)
-	if err := f.files.writeFile(join(f.target, layoutFile), data); err != nil {
-		return err
+	for _, step := range []func() error{
+		func() error { return f.files.writeFile(join(f.target, badgerManifest), badger) },
+		func() error { return f.files.writeFile(join(f.target, layoutFile), data) },
+		func() error { return f.files.syncDir(f.target) },
+		func() error { return f.files.removeAll(join(f.dir, pointerNewFile)) },
+		func() error { return f.files.writeFile(join(f.dir, pointerNewFile), pointer(number, data)) },
+		// The new directory's name is durable before the pointer's.
+		func() error { return f.files.syncDir(f.dir) },
+		func() error { return f.files.rename(join(f.dir, pointerNewFile), join(f.dir, pointerFile)) },
+	} {
+		if err := step(); err != nil {
+			return false, err
+		}
 	}
-	if err := f.files.syncDir(f.target); err != nil {
-		return err
-	}
-	if err := f.files.removeAll(join(f.dir, pointerNewFile)); err != nil {
-		return err
-	}
-	if err := f.files.writeFile(join(f.dir, pointerNewFile), pointer(number, data)); err != nil {
-		return err
-	}
-	// The new directory's name is durable before the pointer's.
-	if err := f.files.syncDir(f.dir); err != nil {
-		return err
-	}
-	if err := f.files.rename(join(f.dir, pointerNewFile), join(f.dir, pointerFile)); err != nil {
-		return err
-	}
-	return f.files.syncDir(f.dir)
+	return true, f.files.syncDir(f.dir)
 }
 
 // mergeRuns merges the newest runs while the next older one is not much larger: so

@@ -1,0 +1,278 @@
+package manifest
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// failing lets the first operations of a fold through and fails the next; with crash, all after it
+// too, as if the process were gone.
+type failing struct {
+	fileSystem
+	left  int
+	crash bool
+	short bool // a failing write leaves half of its bytes
+	calls []string
+}
+
+var errFault = errors.New("injected fault")
+
+func (f *failing) step(call, path string) error {
+	f.calls = append(f.calls, call+" "+filepath.Base(path))
+	f.left--
+	if f.left == -1 || f.crash && f.left < 0 {
+		return errFault
+	}
+	return nil
+}
+
+func (f *failing) mkdir(dir string) error {
+	if err := f.step("mkdir", dir); err != nil {
+		return err
+	}
+	return f.fileSystem.mkdir(dir)
+}
+
+func (f *failing) writeFile(file string, data []byte) error {
+	if err := f.step("write", file); err != nil {
+		if f.short {
+			return errors.Join(err, os.WriteFile(file, data[:len(data)/2], 0o600))
+		}
+		return err
+	}
+	return f.fileSystem.writeFile(file, data)
+}
+
+func (f *failing) link(old, new string) error {
+	if err := f.step("link", new); err != nil {
+		return err
+	}
+	return f.fileSystem.link(old, new)
+}
+
+func (f *failing) rename(old, new string) error {
+	if err := f.step("rename", new); err != nil {
+		return err
+	}
+	return f.fileSystem.rename(old, new)
+}
+
+func (f *failing) syncDir(dir string) error {
+	if err := f.step("sync", dir); err != nil {
+		return err
+	}
+	return f.fileSystem.syncDir(dir)
+}
+
+func (f *failing) removeAll(path string) error {
+	if err := f.step("remove", path); err != nil {
+		return err
+	}
+	return f.fileSystem.removeAll(path)
+}
+
+func (f *failing) readDir(dir string) ([]string, error) {
+	if err := f.step("list", dir); err != nil {
+		return nil, err
+	}
+	return f.fileSystem.readDir(dir)
+}
+
+// The order in which a fold makes itself durable.
+func TestFoldCalls(t *testing.T) {
+	o, w := inTemp(t), diary()
+	mustFold(t, o, w.upTo(14))
+	files := &failing{fileSystem: diskFiles{}, left: 1000}
+	if err := fold(background, o, w, files); err != nil {
+		t.Fatal(err)
+	}
+	want := `list manifests
+mkdir 00000002
+write 000002.sst
+link 000001.sst
+write MANIFEST
+write GENERATION
+sync 00000002
+remove current.new
+write current.new
+sync manifests
+rename current
+sync manifests
+list manifests
+sync manifests
+remove 00000001`
+	if got := strings.Join(files.calls, "\n"); got != want {
+		t.Errorf("calls:\n%s\nwant:\n%s", got, want)
+	}
+}
+
+// Whatever operation of a fold fails, or is the last before the process dies, the
+// database answers, and the next fold works.
+func TestFoldFaults(t *testing.T) {
+	for _, whole := range []bool{false, true} {
+		for _, mode := range []failing{{}, {short: true}, {crash: true}, {crash: true, short: true}} {
+			for k := 0; ; k++ {
+				o, w := inTemp(t), diary()
+				mustFold(t, o, w.upTo(9))
+				if whole {
+					w.add(Record{Rewrite: &Rewrite{Checkpoints: []CheckpointID{{1}}, Roots: []ID{w.store(tree{})}}})
+				}
+				files := mode
+				files.fileSystem, files.left = diskFiles{}, k
+				err := fold(background, o, w, &files)
+				if files.left >= 0 {
+					if err != nil {
+						t.Fatal(err)
+					}
+					if k < 10 {
+						t.Fatalf("only %d operations", k)
+					}
+					break
+				}
+				what := fmt.Sprintf("whole %v, %+v, operation %d %s", whole, mode, k, files.calls[k])
+				if err != nil && !errors.Is(err, errFault) {
+					t.Fatalf("%s: %v", what, err)
+				}
+				for _, view := range []Options{{Dir: o.Dir, ReadOnly: true}, o} {
+					db, err := Open(background, view, w)
+					if err != nil {
+						t.Fatalf("%s: %v", what, err)
+					}
+					if err := db.Damaged(); err != nil {
+						t.Errorf("%s: damaged: %v", what, err)
+					}
+					newModel(w).check(t, db)
+					db.Close()
+				}
+				mustFold(t, o, w)
+				check(t, o, w)
+				left, _ := filepath.Glob(filepath.Join(o.Dir, "0*"))
+				if len(left) != 1 {
+					t.Errorf("%s: left %v", what, left)
+				}
+			}
+		}
+	}
+}
+
+// damages visits every file below dir in broken forms.
+func damages(t *testing.T, dir string, step int, try func(what string)) {
+	for file, content := range listing(t, dir) {
+		path := filepath.Join(dir, file)
+		if filepath.Base(file) == lockFile {
+			continue
+		}
+		put := func(what string, data []byte) {
+			// A new file each time: tables are linked, and maps of others must not fault.
+			if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				t.Fatal(err)
+			}
+			if data != nil {
+				if err := os.WriteFile(path, data, 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			try(file + " " + what)
+			if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		put("removed", nil)
+		put("empty", []byte{})
+		put("longer", []byte(content+"x"))
+		for at := 0; at < len(content); at += step {
+			put(fmt.Sprintf("cut at %d", at), []byte(content[:at]))
+			flipped := []byte(content)
+			flipped[at] ^= 0x10
+			put(fmt.Sprintf("flipped at %d", at), flipped)
+		}
+	}
+}
+
+// No damage of a generation's files changes an answer, and none ends the process.
+func TestDamagedGeneration(t *testing.T) {
+	step := 1
+	if testing.Short() {
+		step = 17
+	}
+	o, w := inTemp(t), newWorld()
+	tr := tree{}
+	for i := range 40 {
+		tr[fmt.Sprintf("f%02d", i)] = file(byte(i))
+	}
+	for i := range 6 {
+		tr["f01"] = file(byte(i))
+		w.add(Record{Checkpoint: &Checkpoint{ID: CheckpointID{1, byte(i)}, Root: w.store(tr), Time: at(i), Session: "s"}})
+		if i == 3 || i == 5 {
+			mustFold(t, o, w)
+		}
+	}
+	want := newModel(w)
+	o.ReadOnly = true
+	noticed, tried := 0, 0
+	damages(t, o.Dir, step, func(what string) {
+		db, err := Open(background, o, w)
+		if err != nil {
+			t.Fatalf("%s: %v", what, err)
+		}
+		defer db.Close()
+		want.check(naming{t, what}, db)
+		// Badger's manifest is for Badger only, and some bits of a zstd frame mean nothing.
+		if !strings.Contains(what, badgerManifest) {
+			tried++
+		}
+		if db.Damaged() != nil {
+			noticed++
+		}
+	})
+	if noticed < tried*98/100 {
+		t.Errorf("%d of %d damages noticed", noticed, tried)
+	}
+}
+
+type naming struct {
+	*testing.T
+	what string
+}
+
+func (n naming) Fatalf(format string, args ...any) {
+	n.Helper()
+	n.T.Fatalf(n.what+": "+format, args...)
+}
+
+// Damage that a query meets: the answer is right, the pointer is dropped, the next fold is whole.
+func TestQueryHealsDamage(t *testing.T) {
+	o, w := inTemp(t), diary()
+	mustFold(t, o, w)
+	tables, _ := filepath.Glob(filepath.Join(o.Dir, "*", "*.sst"))
+	data, err := os.ReadFile(tables[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	data[len(data)/4] ^= 1
+	if err := os.Remove(tables[0]); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(tables[0], data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	db, err := Open(background, o, w)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	newModel(w).check(t, db)
+	if db.Damaged() == nil {
+		t.Fatal("nothing was said")
+	}
+	if _, err := os.Stat(filepath.Join(o.Dir, pointerFile)); err == nil {
+		t.Log("the damage was met when opening")
+	}
+	mustFold(t, o, w)
+	check(t, o, w)
+}
