@@ -37,6 +37,9 @@ type Outcome struct {
 	// Late are the present bytes of displaced files that changed after the plan
 	// was read: they went to Sink, and Record commits them.
 	Late []Edit
+	// Unfinished says that something displaced could not be removed: the journal
+	// stays, and Journal.Settle tries again.
+	Unfinished bool
 	// Exact says that all the plan's changes are in place, so that Plan.After is the tree.
 	Exact bool
 }
@@ -137,7 +140,7 @@ func (a *applier) run() (*Outcome, error) {
 			return nil, err
 		}
 	}
-	if err := a.journal.mark(frameCommitted); err != nil {
+	if err := a.journal.committed(a.Changes); err != nil {
 		// The operation is recorded: it counts. Should the process die now, the
 		// record tells that it is to be finished.
 		a.skips.add("", "the journal could not be marked: "+err.Error(), false)
@@ -181,7 +184,8 @@ func fatal(err error) bool {
 		}
 	}
 	var se *sinkError
-	return errors.As(err, &se)
+	var st *stuckError
+	return errors.As(err, &se) || errors.As(err, &st)
 }
 
 // errCrash is what the tests' file system gives to a process that is dead.

@@ -7,6 +7,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"rewind/engine/rootfs"
 )
@@ -19,9 +20,8 @@ func getegid() int { return max(os.Getegid(), 0) }
 // on whatever ctx says, and what fails is said in the outcome.
 func (a *applier) finish(out *Outcome) {
 	ctx := context.WithoutCancel(a.ctx)
-	groups := groupByDir(a.Changes, func(c *Change) bool { return true })
-	dead := false
-	eachDir(ctx, a.o.FS, a.o.workers(), groups, func(w int, d rootfs.Dir, openErr error, list []int) error {
+	var unfinished atomic.Bool
+	err := eachDir(ctx, a.o.FS, a.o.workers(), groupByDir(a.Changes, everyChange), func(w int, d rootfs.Dir, openErr error, list []int) error {
 		for _, i := range list {
 			c := &a.Changes[i]
 			err := openErr
@@ -29,16 +29,30 @@ func (a *applier) finish(out *Outcome) {
 				_, name := split(c.Path)
 				err = a.finishOne(d, name, c)
 			}
-			if errors.Is(err, errCrash) {
-				dead = true
+			var ve *verifyError
+			switch {
+			case err == nil:
+			case errors.Is(err, errCrash):
 				return err
-			}
-			if err != nil {
-				a.skips.add(c.Path, why(err), true)
+			case errors.As(err, &ve):
+				a.skips.add(c.Path, ve.Error(), true)
+			default:
+				unfinished.Store(true)
+				a.skips.add(c.Path, "what was displaced there could not be removed yet: "+why(err), false)
 			}
 		}
 		return nil
 	})
+	dead := err != nil
+	// A change that was given up may have left its new file.
+	for i := range a.Changes {
+		if c := &a.Changes[i]; c.failed && !dead {
+			if err := a.clearGivenUp(c); err != nil {
+				dead = errors.Is(err, errCrash)
+				unfinished.Store(true)
+			}
+		}
+	}
 	for i := range slices.Backward(a.Changes) {
 		c := &a.Changes[i]
 		if c.failed || c.Action != Delete || !isDir(c.Before) {
@@ -46,7 +60,7 @@ func (a *applier) finish(out *Outcome) {
 		}
 		if err := removeDir(a.o.FS, c.Path); err != nil {
 			dead = dead || errors.Is(err, errCrash)
-			a.skips.add(c.Path, why(err), false)
+			a.skips.add(c.Path, why(err), !errors.Is(err, errHolds))
 		}
 	}
 	for _, c := range a.dirModes() {
@@ -56,7 +70,10 @@ func (a *applier) finish(out *Outcome) {
 		}
 	}
 	dead = a.closeWritable(func(c *Change) uint32 { return c.After.Mode }) || dead
-	if !dead {
+	out.Unfinished = unfinished.Load()
+	if out.Unfinished || dead {
+		a.journal.f.Close()
+	} else {
 		if err := a.journal.remove(); err != nil {
 			a.skips.add("", "the journal could not be removed: "+err.Error(), false)
 		}
@@ -90,13 +107,43 @@ func (a *applier) finishOne(d rootfs.Dir, name string, c *Change) error {
 		return err
 	}
 	info, err := d.Lstat(name)
-	if err != nil {
-		return err
-	}
-	if !info.Same(c.written) {
-		return errChanged
+	switch {
+	case err != nil:
+		return &verifyError{why(err)}
+	case !info.Same(c.written):
+		return &verifyError{"it changed after it was restored"}
 	}
 	return nil
+}
+
+func everyChange(*Change) bool { return true }
+
+// verifyError says that a path is not what was put there a moment ago.
+type verifyError struct{ reason string }
+
+func (e *verifyError) Error() string { return e.reason }
+
+// clearGivenUp removes the new file of a path that was given up.
+func (a *applier) clearGivenUp(c *Change) error {
+	if c.Action == Mode || c.After.Kind == 0 {
+		return nil
+	}
+	dir, _ := split(c.Path)
+	d, err := a.o.FS.OpenDir(dir)
+	if err != nil {
+		return nil // then nothing was made there
+	}
+	defer d.Close()
+	info, err := d.Lstat(c.temp)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return err
+	case info.Kind == rootfs.Directory:
+		return d.Rmdir(c.temp)
+	}
+	return d.Unlink(c.temp)
 }
 
 // removeDir removes an empty directory. One that is not empty stays.

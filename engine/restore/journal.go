@@ -24,7 +24,7 @@ const (
 	frameWritable  = 3 // a directory made writable for the time
 	frameSealed    = 4 // number of frames before it
 	frameWritten   = 5 // every temporary file is whole and durable
-	frameCommitted = 6 // the operation is recorded: from here on only forward
+	frameCommitted = 6 // the operation is recorded: from here on only forward; the changes that were given up
 
 	journalName    = "journal"
 	journalVersion = 1
@@ -51,6 +51,7 @@ type record struct {
 	sealed    bool
 	written   bool
 	committed bool
+	size      int // bytes of the frames that were read
 }
 
 func (r *record) tempName(i int) string {
@@ -122,7 +123,7 @@ func (r *record) marshal() []byte {
 		out = appendFrame(out, []byte{frameWritten})
 	}
 	if r.committed {
-		out = appendFrame(out, []byte{frameCommitted})
+		out = appendFrame(out, committedFrame(r.changes))
 	}
 	return out
 }
@@ -135,7 +136,7 @@ func parseJournal(data []byte) (*record, error) {
 	frames := uint64(0)
 	for off := 0; off < len(data); frames++ {
 		size, n := binary.Uvarint(data[off:])
-		if n <= 0 || size == 0 || size > maxFrame || uint64(len(data)-off-n) < size+8 {
+		if n <= 0 || n > 1 && data[off+n-1] == 0 || size == 0 || size > maxFrame || uint64(len(data)-off-n) < size+8 {
 			break
 		}
 		end := off + n + int(size)
@@ -190,6 +191,15 @@ func parseJournal(data []byte) (*record, error) {
 				d.fail("frame out of place")
 			}
 			r.committed = true
+			for next := uint64(0); len(d.data) > 0; {
+				i := next + d.uvarint()
+				if i < next || i >= uint64(len(r.changes)) {
+					d.fail("no such change")
+					break
+				}
+				r.changes[i].failed = true
+				next = i + 1
+			}
 		default:
 			d.fail("unknown frame")
 		}
@@ -200,6 +210,7 @@ func parseJournal(data []byte) (*record, error) {
 			return nil, d.err
 		}
 		off = end + 8
+		r.size = off
 	}
 	for i := range r.changes {
 		r.changes[i].temp = r.tempName(i)
@@ -209,10 +220,9 @@ func parseJournal(data []byte) (*record, error) {
 
 // journalFile is a journal being written.
 type journalFile struct {
-	dir   string
-	f     *os.File
-	o     *ApplyOptions
-	bytes int
+	dir string
+	f   *os.File
+	o   *ApplyOptions
 }
 
 // step is the seam of the tests: an error of hook stands for the failing of
@@ -266,6 +276,23 @@ func (j *journalFile) append(step string, data []byte) error {
 		return nil
 	}
 	return j.f.Sync()
+}
+
+// committedFrame lists the changes that were given up, each as its distance
+// from the one after the one before.
+func committedFrame(changes []Change) []byte {
+	buf, next := []byte{frameCommitted}, 0
+	for i := range changes {
+		if changes[i].failed {
+			buf = binary.AppendUvarint(buf, uint64(i-next))
+			next = i + 1
+		}
+	}
+	return buf
+}
+
+func (j *journalFile) committed(changes []Change) error {
+	return j.append("journal mark", appendFrame(nil, committedFrame(changes)))
 }
 
 func (j *journalFile) mark(frame byte) error {

@@ -41,6 +41,11 @@ func (s *settler) look(d rootfs.Dir, name string, c *Change) (state, error) {
 			return try.st, nil
 		}
 	}
+	if info.Kind == rootfs.Directory && isDir(c.Before) {
+		if rest, err := s.isRest(d, name, c.Before); rest || err != nil {
+			return isRest, err
+		}
+	}
 	return isOther, nil
 }
 
@@ -76,4 +81,28 @@ func (s *settler) holds(d rootfs.Dir, name string, info rootfs.Info, e manifest.
 		return false, nil
 	}
 	return got.Kind == e.Kind && got.ID == e.ID, nil
+}
+
+// isRest reports whether a directory holds nothing but what e has, unchanged,
+// though not all of it.
+func (s *settler) isRest(d rootfs.Dir, name string, e manifest.Entry) (bool, error) {
+	r := reader{sink: s.sink, src: s.src}
+	got, err := r.entry(d, name, e)
+	var se *sinkError
+	switch {
+	case errors.As(err, &se):
+		return false, se.err
+	case errors.Is(err, errCrash):
+		return false, err
+	case err != nil || !isDir(got):
+		return false, nil
+	}
+	rest := true
+	err = manifest.Diff(s.src.Dir, e.ID, got.ID, func(c manifest.Change) error {
+		if c.New != nil && !(isDir(*c.New) && c.Old != nil && isDir(*c.Old)) {
+			rest = false
+		}
+		return nil
+	})
+	return rest, err
 }

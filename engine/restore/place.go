@@ -77,7 +77,7 @@ func (a *applier) exchange(w int, d rootfs.Dir, name string, c *Change) error {
 		return err
 	}
 	if back := d.Exchange(c.temp, name); back != nil {
-		return back
+		return &stuckError{back}
 	}
 	return err
 }
@@ -102,10 +102,17 @@ func (a *applier) displace(w int, d rootfs.Dir, name string, c *Change) error {
 		return err
 	}
 	if back := d.Rename(c.temp, name); back != nil {
-		return back
+		return &stuckError{back}
 	}
 	return err
 }
+
+// stuckError says that something displaced that is in no checkpoint could not
+// be put back at once. The whole restore is put back then, which tries again.
+type stuckError struct{ err error }
+
+func (e *stuckError) Error() string { return e.err.Error() }
+func (e *stuckError) Unwrap() error { return e.err }
 
 // displaced compares what is now at the reserved name with what the plan saw.
 // A rename changes the ctime, so that is compared with a look just before it.

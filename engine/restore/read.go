@@ -35,7 +35,7 @@ func grain(i rootfs.Info) int64 {
 // become skips.
 func (p *Plan) Read(ctx context.Context, sink Sink) error {
 	groups := groupByDir(p.Changes, func(c *Change) bool {
-		return c.Before.Kind != 0 && c.Action != Mode && !(c.Action == Delete && isDir(c.Before))
+		return c.Action == Replace || c.Action == Delete && !isDir(c.Before)
 	})
 	changed := make([]atomic.Bool, len(p.Changes))
 	gone := make([]string, len(p.Changes)) // why a change is given up
@@ -87,7 +87,7 @@ func (p *Plan) Read(ctx context.Context, sink Sink) error {
 	if p.Before, err = EditTree(p.o.Source, sink, p.o.Current, edits, p.passed); err != nil {
 		return err
 	}
-	p.After, err = EditTree(p.o.Source, sink, p.Before, editsOf(p.Changes), p.passed)
+	p.After, err = EditTree(p.o.Source, sink, p.Before, EditsOf(p.Changes), p.passed)
 	return err
 }
 
@@ -118,8 +118,8 @@ func (p *Plan) dropBelowSkipped() {
 	})
 }
 
-// editsOf are the edits that lead from before the changes to after them.
-func editsOf(changes []Change) []Edit {
+// EditsOf are the edits that lead from the tree before the changes to the one after.
+func EditsOf(changes []Change) []Edit {
 	edits := make([]Edit, 0, len(changes))
 	for i := range changes {
 		if !changes[i].failed {

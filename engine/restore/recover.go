@@ -69,7 +69,15 @@ func (j *Journal) Settle(ctx context.Context, fsys rootfs.FS, src Source, forwar
 			return nil, err
 		}
 	}
-	s := &settler{fs: fsys, src: src, sink: o.Sink, forward: forward, written: j.r.written}
+	s := &settler{fs: fsys, src: src, sink: o.Sink, forward: forward}
+	if !j.r.written {
+		if err := s.dropPartial(j.r.changes); err != nil {
+			return nil, err
+		}
+		if err := j.markWritten(&o); err != nil {
+			return nil, err
+		}
+	}
 	s.all(j.r.changes)
 	if s.dead {
 		return nil, errCrash
@@ -80,7 +88,7 @@ func (j *Journal) Settle(ctx context.Context, fsys rootfs.FS, src Source, forwar
 	}
 	out.Left, out.Late = append(s.left, a.skips.list...), s.late
 	if forward {
-		out.Done = editsOf(j.r.changes)
+		out.Done = EditsOf(j.r.changes)
 	}
 	if o.Record != nil {
 		if err := o.Record(&Outcome{Late: s.late, Skips: out.Left, Exact: len(out.Left) == 0}); err != nil {
@@ -91,6 +99,24 @@ func (j *Journal) Settle(ctx context.Context, fsys rootfs.FS, src Source, forwar
 		return nil, err
 	}
 	return out, j.end(&o)
+}
+
+// markWritten notes that there are no partial temporary files any more. A torn
+// mark at the journal's end is cut off first.
+func (j *Journal) markWritten(o *ApplyOptions) error {
+	f, err := os.OpenFile(filepath.Join(j.dir, journalName), os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if err := f.Truncate(int64(j.r.size)); err != nil {
+		return err
+	}
+	if _, err := f.Seek(int64(j.r.size), 0); err != nil {
+		return err
+	}
+	file := &journalFile{dir: j.dir, f: f, o: o}
+	return file.mark(frameWritten)
 }
 
 func (j *Journal) end(o *ApplyOptions) error {

@@ -2,7 +2,6 @@ package restore
 
 import (
 	"os"
-	"slices"
 	"testing"
 	"time"
 )
@@ -48,47 +47,5 @@ func TestNothingToDo(t *testing.T) {
 	p := w.plan(w.now())
 	if !p.Empty() || len(p.Skips) > 0 {
 		t.Errorf("a plan for the same tree: %+v", p)
-	}
-}
-
-func TestSelection(t *testing.T) {
-	for _, c := range []struct {
-		args []string
-		want []string
-	}{
-		{nil, nil},
-		{[]string{"."}, []string{"[id].tsx", "a.go", "src/a.go", "src/sub/b.go", "src/sub/c.txt"}},
-		{[]string{"src"}, []string{"src/a.go", "src/sub/b.go", "src/sub/c.txt"}},
-		{[]string{"src/"}, []string{"src/a.go", "src/sub/b.go", "src/sub/c.txt"}},
-		{[]string{"*.go"}, []string{"a.go"}},
-		{[]string{"**/*.go"}, []string{"a.go", "src/a.go", "src/sub/b.go"}},
-		{[]string{"src/**"}, []string{"src/a.go", "src/sub/b.go", "src/sub/c.txt"}},
-		{[]string{"src/*/b.go"}, []string{"src/sub/b.go"}},
-		{[]string{"[id].tsx"}, []string{"[id].tsx"}},
-		{[]string{"[ab].go", "src/sub/c.txt"}, []string{"a.go", "src/sub/c.txt"}},
-		{[]string{"src/su"}, nil},
-		{[]string{"**"}, []string{"[id].tsx", "a.go", "src/a.go", "src/sub/b.go", "src/sub/c.txt"}},
-	} {
-		w := newWorld(t)
-		empty := w.now()
-		for _, p := range []string{"[id].tsx", "a.go", "src/a.go", "src/sub/b.go", "src/sub/c.txt"} {
-			w.write(p, "text")
-		}
-		full := w.now()
-		os.RemoveAll(w.root)
-		must(t, os.Mkdir(w.root, 0o755))
-		w.o.Select = ParsePaths(c.args)
-		w.restore(full)
-		var got []string
-		for _, p := range []string{"[id].tsx", "a.go", "src/a.go", "src/sub/b.go", "src/sub/c.txt"} {
-			if w.exists(p) {
-				got = append(got, p)
-			}
-		}
-		if !slices.Equal(got, c.want) {
-			t.Errorf("%q: restored %q, want %q", c.args, got, c.want)
-		}
-		w.o.Select = nil
-		w.restoreExactly(empty)
 	}
 }

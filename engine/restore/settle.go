@@ -18,7 +18,6 @@ type settler struct {
 	src     Source
 	sink    Sink
 	forward bool
-	written bool // every temporary file was whole: what is there now and is not the new content was displaced
 	left    []Skip
 	late    []Edit
 	dead    bool
@@ -31,6 +30,7 @@ const (
 	isAbsent state = iota
 	isBefore
 	isAfter
+	isRest // a displaced directory of which something has been removed already
 	isOther
 )
 
@@ -39,7 +39,7 @@ func (a *applier) putBack(cause error) error {
 	if errors.Is(cause, errCrash) {
 		return cause
 	}
-	s := &settler{fs: a.o.FS, src: a.o.Source, sink: a.Sink, written: true}
+	s := &settler{fs: a.o.FS, src: a.o.Source, sink: a.Sink}
 	s.all(a.Changes)
 	s.dead = a.closeWritable(func(c *Change) uint32 { return c.Before.Mode }) || s.dead
 	if s.dead {
@@ -103,12 +103,20 @@ func (s *settler) one(c *Change) error {
 	dir, name := split(c.Path)
 	d, err := s.fs.OpenDir(dir)
 	if err != nil {
-		if s.want(c).Kind == 0 && errors.Is(err, fs.ErrNotExist) {
-			return nil
+		if s.want(c).Kind == 0 && (errors.Is(err, fs.ErrNotExist) || errors.Is(err, rootfs.ErrLink) || errors.Is(err, rootfs.ErrNotDir)) {
+			return nil // its directory is none now
 		}
 		return err
 	}
 	defer d.Close()
+	if c.temp != "" {
+		if err := dropFresh(d, c); err != nil {
+			return err
+		}
+	}
+	if c.failed {
+		return s.dropGivenUp(d, c)
+	}
 	if err := s.tidyAside(d, name, c); err != nil {
 		return err
 	}
@@ -125,13 +133,6 @@ func (s *settler) one(c *Change) error {
 	temp, err := s.look(d, c.temp, c)
 	if err != nil {
 		return err
-	}
-	if temp == isOther && (!s.written && !isDir(c.After)) {
-		// A temporary file that was being written.
-		if err := d.Unlink(c.temp); err != nil {
-			return err
-		}
-		temp = isAbsent
 	}
 	return s.path(d, name, c, at, temp)
 }
@@ -261,6 +262,22 @@ func (s *settler) keep(d rootfs.Dir, c *Change) error {
 	return nil // removed by dropLate, after the capture is durable
 }
 
+// dropGivenUp removes what a path that was given up left at its reserved name.
+// Nothing was displaced there.
+func (s *settler) dropGivenUp(d rootfs.Dir, c *Change) error {
+	if c.temp == "" || c.Action == Mode {
+		return nil
+	}
+	temp, err := s.look(d, c.temp, c)
+	if err != nil {
+		return err
+	}
+	if temp == isOther {
+		return s.keep(d, c)
+	}
+	return s.drop(d, c, temp)
+}
+
 // drop removes what the reserved name holds, which is known to be in a checkpoint.
 func (s *settler) drop(d rootfs.Dir, c *Change, temp state) error {
 	if temp == isAbsent {
@@ -295,22 +312,70 @@ func (s *settler) removeKnown(d rootfs.Dir, name string, c *Change) error {
 	return err
 }
 
-// write makes the wanted entry anew at the reserved name.
+// write makes the wanted entry anew at the reserved name. It is whole before
+// it gets that name: what is found there and is not known was displaced.
 func (s *settler) write(d rootfs.Dir, c *Change) error {
 	e := s.want(c)
+	fresh := freshName(c)
+	var err error
 	switch {
+	case isDir(e) && s.forward:
+		err = d.Mkdir(fresh)
 	case isDir(e):
-		if s.forward {
-			return d.Mkdir(c.temp)
-		}
-		return writeTree(s.src, d, c.temp, e)
+		err = writeTree(s.src, d, fresh, e)
 	case e.Kind == manifest.Symlink:
-		return d.Symlink(e.Target, c.temp)
+		err = d.Symlink(e.Target, fresh)
+	default:
+		err = writeFile(s.src, d, fresh, e)
 	}
-	if err := writeFile(s.src, d, c.temp, e); err != nil {
+	if err == nil {
+		err = s.fs.Sync()
+	}
+	if err != nil {
 		return err
 	}
-	return s.fs.Sync()
+	return d.Rename(fresh, c.temp)
+}
+
+func freshName(c *Change) string { return c.temp + ".w" }
+
+// dropFresh removes what a settling that died was writing.
+func dropFresh(d rootfs.Dir, c *Change) error {
+	info, err := d.Lstat(freshName(c))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return err
+	case info.Kind == rootfs.Directory:
+		return removeHeld(d, freshName(c), func(string) bool { return true })
+	}
+	return d.Unlink(freshName(c))
+}
+
+// dropPartial removes the temporary files that were being written when the
+// process died, before anything was displaced.
+func (s *settler) dropPartial(changes []Change) error {
+	for i := range changes {
+		c := &changes[i]
+		if c.After.Kind == 0 || isDir(c.After) || c.Action == Mode {
+			continue
+		}
+		dir, _ := split(c.Path)
+		d, err := s.fs.OpenDir(dir)
+		if err != nil {
+			continue // then there is nothing of ours in it
+		}
+		temp, err := s.look(d, c.temp, c)
+		if err == nil && temp == isOther {
+			err = d.Unlink(c.temp)
+		}
+		d.Close()
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func writeFile(src Source, d rootfs.Dir, name string, e manifest.Entry) error {

@@ -228,12 +228,17 @@ func (w *world) restoreExactly(target manifest.ID) *Plan {
 func (w *world) same(target manifest.ID, when string) {
 	w.Helper()
 	if now := w.now(); now != target {
-		manifest.Diff(w.Dir, now, target, func(c manifest.Change) error {
-			w.Errorf("%s: %s: is %+v, should be %+v", when, c.Path, c.Old, c.New)
-			return nil
-		})
-		w.FailNow()
+		w.diff(now, target, when)
 	}
+}
+
+func (w *world) diff(is, should manifest.ID, when string) {
+	w.Helper()
+	manifest.Diff(w.Dir, is, should, func(c manifest.Change) error {
+		w.Errorf("%s: %s: is %+v, should be %+v", when, c.Path, c.Old, c.New)
+		return nil
+	})
+	w.Fatal(when)
 }
 
 // noTemps fails if a reserved name or a journal is left.

@@ -1,0 +1,285 @@
+package engine
+
+import (
+	"context"
+
+	"rewind/engine/restore"
+	"rewind/engine/rootfs"
+	"rewind/manifest"
+)
+
+// RestoreOptions of restore, undo, undo-restore, redo-restore.
+type RestoreOptions struct {
+	Checkpoint manifest.Checkpoint // restore only
+	Paths      []string            // paths and globs relative to the root; empty: all
+	DryRun     bool
+	Force      bool // undo-restore and redo-restore: go on where paths changed since
+	// Confirm, if set, is asked before anything is touched when something would be deleted.
+	Confirm func(*Restored) (bool, error)
+}
+
+// Restored is what a restore did, or would do.
+type Restored struct {
+	Checkpoint                    manifest.Checkpoint  // the target
+	Safety                        *manifest.Checkpoint // nil on a dry run or when nothing differed
+	Create, Replace, Delete, Mode []string
+	Skip                          []Problem // left alone; Failed marks what should have been restored
+	DryRun                        bool
+	Operation                     uint64          // sequence number, 0 on a dry run or when nothing differed
+	Settled                       *SettledRestore // a crashed restore that was dealt with first
+}
+
+// DeclinedError: the person was asked and said no.
+type DeclinedError struct{}
+
+func (e *DeclinedError) Error() string { return "declined" }
+
+// Restore brings the tree, or what o.Paths selects of it, to a checkpoint.
+// Nothing is lost by it: UndoRestore takes it back. If it returns an error, the
+// tree is as it was. Errors: *BusyError, *NoPathError, *OutsideError,
+// *DeclinedError, *restore.AbortedError.
+func (p *Project) Restore(ctx context.Context, o RestoreOptions) (*Restored, error) {
+	return p.restoring(ctx, o, manifest.OpRestore, func(r *restoring) (*restore.Plan, error) {
+		if err := r.pathsExist(o.Checkpoint.Root); err != nil {
+			return nil, err
+		}
+		return r.planTo(o.Checkpoint)
+	})
+}
+
+// restoring is one call of the restore family, from the tree lock to the
+// record of the operation.
+type restoring struct {
+	*Project
+	ctx    context.Context
+	o      RestoreOptions
+	fs     rootfs.FS
+	sel    restore.Selection // nil: everything
+	scan   *captured         // the tree as it is
+	now    manifest.ID       // its manifest
+	stage  *stage            // over the scan's batch
+	op     manifest.Operation
+	target manifest.Checkpoint // for the answer
+
+	settled  *SettledRestore
+	finished bool // dealing with a crashed restore was all there was to do
+}
+
+// restoring is the flow that the verbs share; choose makes the plan. A nil
+// plan means that nothing differs.
+func (p *Project) restoring(ctx context.Context, o RestoreOptions, kind manifest.OperationKind, choose func(*restoring) (*restore.Plan, error)) (_ *Restored, err error) {
+	r := &restoring{Project: p, ctx: ctx, o: o}
+	r.op.Kind = kind
+	sel, err := selectPaths(o.Paths)
+	if err != nil {
+		return nil, err
+	}
+	if !sel.all() {
+		r.sel = sel
+	}
+	if !o.DryRun {
+		if err := p.writing(ctx); err != nil {
+			return nil, err
+		}
+		lock, err := p.lock(ctx, treeLockName)
+		if err != nil {
+			return nil, err
+		}
+		defer lock.release()
+	}
+	release, err := p.use(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	if r.fs, err = rootfs.Open(p.place.root); err != nil {
+		return nil, err
+	}
+	defer r.fs.Close()
+	if !o.DryRun {
+		if err := r.settleCrashed(); err != nil {
+			return nil, p.classify(err)
+		}
+		if r.finished {
+			return &Restored{Checkpoint: r.target, Settled: r.settled}, nil
+		}
+	}
+	if r.scan, err = p.capture(ctx, captureOptions{}); err != nil {
+		return nil, err
+	}
+	r.now, r.stage = r.scan.root(), newStage(p, r.scan.batch)
+	defer func() {
+		if r.stage != nil { // not committed
+			_ = r.stage.batch.Discard() // what it leaves is swept by gc
+		}
+	}()
+	plan, err := choose(r)
+	if err != nil {
+		return nil, p.classify(err)
+	}
+	done, err := r.carryOut(plan)
+	return done, p.classify(err)
+}
+
+// planTo plans the way to a checkpoint under its rules and today's.
+func (r *restoring) planTo(c manifest.Checkpoint) (*restore.Plan, error) {
+	r.op.Checkpoint, r.target = c.ID, c
+	return restore.NewPlan(r.ctx, restore.Options{
+		FS: r.fs, Source: r.stage.source(), Current: r.now, Target: c.Root, Select: r.sel,
+		InTarget: r.rulesOf(c).captures, InScope: r.rulesToday().captures,
+		Store: r.storePath(), Workers: r.stage.count(),
+	})
+}
+
+// carryOut reads again what the plan would touch, asks, saves the safety
+// checkpoint, applies the plan and records the operation.
+func (r *restoring) carryOut(plan *restore.Plan) (*Restored, error) {
+	if r.o.DryRun || plan.Empty() {
+		return r.report(plan.Changes, plan.Skips), nil
+	}
+	if err := plan.Read(r.ctx, r.stage.sink()); err != nil {
+		return nil, err
+	}
+	preview := r.report(plan.Changes, plan.Skips)
+	if plan.Empty() {
+		return preview, nil
+	}
+	if r.o.Confirm != nil && len(preview.Delete) > 0 {
+		yes, err := r.o.Confirm(preview)
+		if err != nil {
+			return nil, err
+		}
+		if !yes {
+			return nil, &DeclinedError{}
+		}
+	}
+	paths, err := r.stage.put(encodePaths(plan.Changes))
+	if err != nil {
+		return nil, err
+	}
+	safety, err := r.saveSafety(plan.Before)
+	if err != nil {
+		return nil, err
+	}
+	r.op.Time = safety.Time
+	r.op.Safety, r.op.Before, r.op.After, r.op.Paths = safety.ID, plan.Before, plan.After, paths
+	// From here on the batch of the scan is committed; what still comes goes to another.
+	r.stage = newStage(r.Project, r.store.NewBatch())
+	outcome, err := plan.Apply(r.ctx, restore.ApplyOptions{
+		Dir: r.restoreDir(), Sink: r.stage.sink(), Owner: r.owner, NoSync: r.settings.Durability == "fast",
+		Note:     manifest.Record{Operation: &r.op}.Append(nil),
+		Record:   func(out *restore.Outcome) error { return r.record(plan, out) },
+		Progress: r.reportProgress(len(plan.Changes)),
+		Now:      r.env.now,
+	})
+	if err != nil {
+		return nil, err
+	}
+	r.stage = nil
+	r.refreshHead()
+	done := r.report(outcome.Changes, outcome.Skips)
+	done.Safety, done.Operation = safety, r.op.Seq
+	return done, nil
+}
+
+// record makes the operation durable once everything is in place.
+func (r *restoring) record(plan *restore.Plan, out *restore.Outcome) error {
+	if len(out.Late) > 0 {
+		// What changed between the safety checkpoint and its displacement gets a
+		// safety checkpoint too, before it goes.
+		root, err := restore.EditTree(r.stage.source(), r.stage.sink(), plan.Before, out.Late, nil)
+		if err != nil {
+			return err
+		}
+		late, err := r.commitSafety(r.stage, root, "changed while a restore ran", false)
+		if err != nil {
+			return err
+		}
+		r.stage = newStage(r.Project, r.store.NewBatch())
+		r.op.Before, r.op.Safety = root, late.ID
+	}
+	if !out.Exact || len(out.Late) > 0 {
+		after, err := restore.EditTree(r.stage.source(), r.stage.sink(), r.op.Before, restore.EditsOf(out.Changes), nil)
+		if err != nil {
+			return err
+		}
+		r.op.After = after
+		if r.op.Paths, err = r.stage.put(encodePaths(out.Changes)); err != nil {
+			return err
+		}
+	}
+	return r.commitOperation(&r.op)
+}
+
+// commitOperation appends an operation and what is staged for it.
+func (r *restoring) commitOperation(op *manifest.Operation) error {
+	if err := r.stage.flush(); err != nil {
+		return err
+	}
+	ctx, cancel := r.wait(context.WithoutCancel(r.ctx))
+	defer cancel()
+	a, err := r.store.Append(ctx)
+	if err != nil {
+		return err
+	}
+	at, err := a.Commit(r.stage.batch, manifest.Record{Operation: op}.Append(nil))
+	if cerr := a.Close(); err == nil {
+		err = cerr
+	}
+	op.Seq = at.Seq
+	return err
+}
+
+// report turns a plan or an outcome into the answer.
+func (r *restoring) report(changes []restore.Change, skips []restore.Skip) *Restored {
+	out := &Restored{Checkpoint: r.target, DryRun: r.o.DryRun, Settled: r.settled, Skip: problemsOf(skips)}
+	for _, c := range changes {
+		switch c.Action {
+		case restore.Create:
+			out.Create = append(out.Create, c.Path)
+		case restore.Replace:
+			out.Replace = append(out.Replace, c.Path)
+		case restore.Delete:
+			out.Delete = append(out.Delete, c.Path)
+		case restore.Mode:
+			out.Mode = append(out.Mode, c.Path)
+		}
+	}
+	return out
+}
+
+func problemsOf(skips []restore.Skip) []Problem {
+	var list []Problem
+	for _, s := range skips {
+		list = append(list, Problem{Path: s.Path, Reason: s.Reason, Failed: s.Failed})
+	}
+	return list
+}
+
+// pathsExist refuses (*NoPathError) an argument that matches nothing in either
+// tree, nor on disk.
+func (r *restoring) pathsExist(target manifest.ID) error {
+	if r.sel == nil {
+		return nil
+	}
+	for _, arg := range r.o.Paths {
+		one, err := selectPaths([]string{arg})
+		if err != nil {
+			return err
+		}
+		found := one.all()
+		for _, root := range []manifest.ID{target, r.now} {
+			if found {
+				break
+			}
+			err := walkSelected(r.stage.loadStaged, root, one, func() { found = true })
+			if err != nil {
+				return err
+			}
+		}
+		if !found {
+			return &NoPathError{Path: arg}
+		}
+	}
+	return nil
+}

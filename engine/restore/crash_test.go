@@ -1,0 +1,264 @@
+package restore
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"rewind/engine/rootfs"
+	"rewind/manifest"
+)
+
+// variety makes a tree in which a restore between generation 0 and 1 does
+// everything that it can do.
+func (w *world) variety(generation int) {
+	w.Helper()
+	entries, err := os.ReadDir(w.root)
+	must(w, err)
+	for _, e := range entries {
+		must(w, os.RemoveAll(w.file(e.Name())))
+	}
+	w.write("same", "the same")
+	w.write("dir/same", "the same")
+	if generation == 0 {
+		w.write("changed", "before")
+		w.write("dir/changed", strings.Repeat("before ", 3000))
+		w.write("removed", "removed")
+		w.write("gone/sub/file", "gone")
+		w.write("mode", "mode")
+		w.write("filetodir", "a file")
+		w.write("dirtofile/x", "x")
+		w.write("dirtofile/y/z", "z")
+		w.write("CaseName", "case")
+		must(w, os.Symlink("same", w.file("link")))
+		must(w, os.Symlink("dir", w.file("linktodir")))
+		must(w, os.Mkdir(w.file("modedir"), 0o700))
+		return
+	}
+	w.write("changed", "after, and longer")
+	w.write("dir/changed", strings.Repeat("after ", 4000))
+	w.write("created", "created")
+	w.write("new/sub/file", "new")
+	w.write("mode", "mode")
+	must(w, os.Chmod(w.file("mode"), 0o755))
+	w.write("filetodir/inside", "inside")
+	w.write("dirtofile", "a file now")
+	w.write("casename", "case")
+	must(w, os.Symlink("elsewhere", w.file("link")))
+	w.write("linktodir/file", "a real directory")
+	must(w, os.Mkdir(w.file("modedir"), 0o755))
+	must(w, os.Mkdir(w.file("emptynew"), 0o500))
+}
+
+// oldOrNew fails unless every path holds what it held before or is to hold,
+// whole; directories may be there in either state.
+func (w *world) oldOrNew(before, after manifest.ID, when string) {
+	w.Helper()
+	entryOf := func(root manifest.ID, path string) manifest.Entry {
+		e, ok, err := manifest.Find(w.Dir, root, path)
+		must(w, err)
+		if !ok {
+			return manifest.Entry{}
+		}
+		return e
+	}
+	check := func(path string, now manifest.Entry) {
+		b, a := entryOf(before, path), entryOf(after, path)
+		if isDir(now) && (isDir(b) || isDir(a)) {
+			return
+		}
+		if !sameEntry(now, b) && !sameEntry(now, a) {
+			w.Errorf("%s: %s is %+v, neither %+v nor %+v", when, path, now, b, a)
+		}
+	}
+	now := w.now()
+	seen := map[string]bool{}
+	must(w, manifest.Walk(w.Dir, now, func(path string, e manifest.Entry) error {
+		seen[path] = true
+		check(path, e)
+		return nil
+	}))
+	// What is missing must be missing on one side, or its directory must have changed its kind.
+	for _, root := range []manifest.ID{before, after} {
+		must(w, manifest.Walk(w.Dir, root, func(path string, e manifest.Entry) error {
+			if seen[path] || entryOf(before, path).Kind == 0 || entryOf(after, path).Kind == 0 {
+				return nil
+			}
+			w.Errorf("%s: %s is missing, it is in both trees", when, path)
+			return nil
+		}))
+	}
+	if w.Failed() {
+		w.FailNow()
+	}
+}
+
+// A process dies after each operation in turn. Every file is old or new and
+// whole; the restore can then be finished or put back, and dying once more
+// while that goes on does no harm.
+func TestCrashEverywhere(t *testing.T) {
+	for _, portable := range []bool{false, true} {
+		for _, reverse := range []bool{false, true} {
+			points := 0
+			for k := 1; ; k++ {
+				if testing.Short() && k%7 != 1 {
+					continue
+				}
+				done := false
+				for _, forward := range []bool{false, true} {
+					name := fmt.Sprintf("portable=%v,reverse=%v,k=%d,forward=%v", portable, reverse, k, forward)
+					done = crashOnce(t, name, k, portable, reverse, forward)
+				}
+				if done {
+					break
+				}
+				points = k
+			}
+			t.Logf("portable=%v reverse=%v: %d crash points", portable, reverse, points)
+			if points < 40 {
+				t.Errorf("only %d crash points: the seam does not see everything", points)
+			}
+		}
+	}
+}
+
+func crashOnce(t *testing.T, name string, k int, portable, reverse, forward bool) (done bool) {
+	w := newWorld(t)
+	w.o.Workers = 1
+	from, to := 0, 1
+	if reverse {
+		from, to = 1, 0
+	}
+	w.variety(to)
+	target := w.now()
+	w.variety(from)
+	start := w.now()
+	f := &faults{at: k, err: errCrash}
+	w.wrap = func(inner rootfs.FS) rootfs.FS {
+		if portable {
+			var err error
+			inner, err = rootfs.OpenPortable(w.root)
+			must(t, err)
+		}
+		return f.wrap(inner)
+	}
+	p := w.plan(target)
+	opts := w.options()
+	opts.hook = f.hook
+	recorded := false
+	opts.Record = func(*Outcome) error { recorded = true; return f.step("record", "") }
+	_, err := p.Apply(t.Context(), opts)
+	if f.n < k {
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		w.same(target, name)
+		w.noTemps()
+		return true
+	}
+	w.oldOrNew(start, target, name)
+	j, err := Open(w.store)
+	must(t, err)
+	if j == nil {
+		if now := w.now(); now != start && now != target {
+			t.Fatalf("%s: no journal, and a tree in between", name)
+		}
+		return false
+	}
+	if recorded && !forward {
+		if j.Committed {
+			if _, err := j.Settle(t.Context(), w.fs(), w.memStore, false, w.options()); err == nil {
+				t.Fatalf("%s: a committed restore was put back", name)
+			}
+		}
+		forward = true
+	}
+	// Dies again in the middle of it, then comes through.
+	f.n, f.at = 0, 1+k%11
+	opts = w.options()
+	opts.hook = f.hook
+	_, err = j.Settle(t.Context(), w.fs(), w.memStore, forward, opts)
+	if err != nil && !errors.Is(err, errCrash) {
+		t.Fatalf("%s: settle: %v", name, err)
+	}
+	w.oldOrNew(start, target, name+", second crash")
+	f.at = 0
+	if j, err = Open(w.store); j != nil {
+		done, err := j.Settle(t.Context(), w.fs(), w.memStore, forward, w.options())
+		must(t, err)
+		if len(done.Left) > 0 {
+			t.Fatalf("%s: left: %v", name, done.Left)
+		}
+		forward = done.Forward
+	} else {
+		must(t, err)
+		if w.now() == start { // nothing had been touched
+			forward = false
+		}
+	}
+	want := start
+	if forward {
+		want = target
+	}
+	w.same(want, name+", settled")
+	w.noTemps()
+	return false
+}
+
+// Each operation fails once. What belongs to one path is that path's skip;
+// what belongs to all puts everything back. Nothing is left behind, and every
+// file is whole.
+func TestFaultEverywhere(t *testing.T) {
+	for _, fault := range []error{syscall.EACCES, syscall.ENOSPC, syscall.EIO} {
+		for k := 1; ; k++ {
+			if testing.Short() && k%5 != 1 {
+				continue
+			}
+			w := newWorld(t)
+			w.o.Workers = 1
+			w.variety(1)
+			target := w.now()
+			w.variety(0)
+			start := w.now()
+			f := &faults{at: k, err: fault}
+			w.wrap = f.wrap
+			p := w.plan(target)
+			opts := w.options()
+			opts.hook = f.hook
+			opts.Record = func(*Outcome) error { return f.step("record", "") }
+			out, err := p.Apply(t.Context(), opts)
+			name := fmt.Sprintf("%v at %d", fault, k)
+			if f.n < k {
+				t.Logf("%v: %d fault points", fault, k-1)
+				break
+			}
+			w.oldOrNew(start, target, name)
+			switch {
+			case err != nil:
+				w.same(start, name+", put back")
+				w.settled(name)
+			case slices.ContainsFunc(out.Skips, func(s Skip) bool { return s.Failed || s.Path == "" }):
+				w.settled(name)
+			case w.now() != target:
+				t.Fatalf("%s: nothing was skipped, but the tree is not the target", name)
+			}
+		}
+	}
+}
+
+// settled lets a left journal or a temporary file be cleared by the next command.
+func (w *world) settled(when string) {
+	w.Helper()
+	w.wrap = nil
+	j, err := Open(w.store)
+	must(w, err)
+	if j != nil {
+		_, err := j.Settle(w.Context(), w.fs(), w.memStore, j.Committed, w.options())
+		must(w, err)
+	}
+	w.noTemps()
+}

@@ -1,0 +1,147 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"rewind/engine/restore"
+	"rewind/manifest"
+)
+
+// CrashedRestore describes a restore that did not finish.
+type CrashedRestore struct {
+	Time       time.Time
+	Checkpoint manifest.CheckpointID
+	Paths      int
+}
+
+// SettledRestore says what became of a restore that had crashed.
+type SettledRestore struct {
+	CrashedRestore
+	Forward bool      // finished; else put back
+	Left    []Problem // paths that held neither what they held before nor what they were to hold
+}
+
+// Crashed reports a restore that did not finish; the restore family finishes
+// it or puts it back first. nil: none, or one that is still running.
+func (p *Project) Crashed(ctx context.Context) (*CrashedRestore, error) {
+	j, err := restore.Open(p.restoreDir())
+	if err != nil {
+		return nil, journalError(err)
+	}
+	if j == nil {
+		return nil, nil
+	}
+	if p.readOnly == nil {
+		expired, cancel := context.WithDeadline(ctx, time.Unix(0, 0))
+		defer cancel()
+		lock, err := lockFile(expired, filepath.Join(p.place.store, lockName, treeLockName), treeLockName, true)
+		var busy *BusyError
+		if errors.As(err, &busy) {
+			return nil, nil // it is running
+		}
+		if err != nil {
+			return nil, err
+		}
+		defer lock.release()
+		if j, err = restore.Open(p.restoreDir()); j == nil || err != nil {
+			return nil, journalError(err) // it has just finished
+		}
+	}
+	return describe(j), nil
+}
+
+func journalError(err error) error {
+	var bad *restore.JournalError
+	if errors.As(err, &bad) {
+		return &DamagedStoreError{What: "the journal of a restore", Err: err}
+	}
+	return err
+}
+
+func describe(j *restore.Journal) *CrashedRestore {
+	c := &CrashedRestore{Time: j.Time, Paths: j.Paths}
+	if rec, err := manifest.ParseRecord(j.Note); err == nil && rec.Operation != nil {
+		c.Checkpoint = rec.Operation.Checkpoint
+	}
+	return c
+}
+
+// settleCrashed deals with a restore that crashed, before anything else is
+// done. It is finished if its operation was recorded, or if the same restore
+// is asked for again; else it is put back. For undo-restore, putting it back is
+// all that there is to do.
+func (r *restoring) settleCrashed() error {
+	j, err := restore.Open(r.restoreDir())
+	if err != nil || j == nil {
+		return journalError(err)
+	}
+	var op manifest.Operation
+	if j.Touched {
+		rec, err := manifest.ParseRecord(j.Note)
+		if err != nil || rec.Operation == nil {
+			return &DamagedStoreError{What: "the journal of a restore", Err: fmt.Errorf("it holds no operation (%v)", err)}
+		}
+		op = *rec.Operation
+	}
+	recorded := j.Committed
+	if j.Touched && !recorded {
+		ops, err := r.Operations(r.ctx, 0)
+		if err != nil {
+			return err
+		}
+		recorded = slices.ContainsFunc(ops, func(o manifest.Operation) bool { return o.Safety == op.Safety })
+	}
+	again := r.op.Kind == manifest.OpRestore && op.Kind == manifest.OpRestore && r.o.Checkpoint.ID == op.Checkpoint
+	forward := recorded || again
+	r.stage = newStage(r.Project, r.store.NewBatch())
+	defer func() {
+		_ = r.stage.batch.Discard() // a committed batch has nothing left to discard
+		r.stage = nil
+	}()
+	done, err := j.Settle(r.ctx, r.fs, r.stage.source(), forward, restore.ApplyOptions{
+		Sink: r.stage.sink(), Owner: r.owner, NoSync: r.settings.Durability == "fast",
+		Record: func(out *restore.Outcome) error { return r.recordSettled(op, out, forward && !recorded) },
+	})
+	if err != nil {
+		return err
+	}
+	if !j.Touched {
+		return nil // it had not begun: there is nothing to tell
+	}
+	r.settled = &SettledRestore{CrashedRestore: *describe(j), Forward: done.Forward, Left: problemsOf(done.Left)}
+	if r.op.Kind == manifest.OpUndoRestore && !done.Forward {
+		r.finished = true
+		r.target.ID = op.Safety
+	}
+	return nil
+}
+
+// recordSettled commits what a settled restore leaves: a safety checkpoint of
+// what had changed under it, and the operation if it had not been recorded.
+func (r *restoring) recordSettled(op manifest.Operation, out *restore.Outcome, operation bool) error {
+	if len(out.Late) > 0 {
+		root, err := restore.EditTree(r.stage.source(), r.stage.sink(), op.Before, out.Late, nil)
+		if err != nil {
+			return err
+		}
+		scan, err := r.capture(r.ctx, captureOptions{})
+		if err != nil {
+			return err
+		}
+		defer scan.discard()
+		r.scan = scan
+		if _, err := r.commitSafety(r.stage, root, "changed while a restore ran", false); err != nil {
+			return err
+		}
+		r.stage = newStage(r.Project, r.store.NewBatch())
+	}
+	if !operation {
+		return nil
+	}
+	return r.commitOperation(&op)
+}

@@ -1,0 +1,203 @@
+package engine
+
+import (
+	"io"
+	"strings"
+
+	"rewind/engine/ignore"
+	"rewind/engine/rootfs"
+	"rewind/manifest"
+)
+
+// maxRuleFile bounds a rule file that is read for a restore.
+const maxRuleFile = 1 << 20
+
+// scopes answers whether rules would capture a path, and keeps the scopes of
+// the directories on the way.
+type scopes struct {
+	rules *ignore.Rules // nil: nothing is captured
+	read  func(path string) []byte
+	known map[string]*ignore.Scope // nil: left out whole
+	all   bool                     // there are no rules
+}
+
+// captures reports whether the rules would capture the path. A directory that
+// is only passed through for what is below it counts too: it is never removed
+// with anything in it.
+func (s *scopes) captures(path string, dir bool) bool {
+	if s.all {
+		return true
+	}
+	if s.rules == nil {
+		return false
+	}
+	parent, name := "", path
+	if i := strings.LastIndexByte(path, '/'); i >= 0 {
+		parent, name = path[:i], path[i+1:]
+	}
+	scope := s.scope(parent)
+	if scope == nil {
+		return false
+	}
+	d, _ := scope.Decide(name, dir)
+	return d != ignore.Skip
+}
+
+// scope gives a directory's scope, nil if it is left out.
+func (s *scopes) scope(dir string) *ignore.Scope {
+	if scope, ok := s.known[dir]; ok {
+		return scope
+	}
+	prefix := ""
+	if dir != "" {
+		prefix = dir + "/"
+	}
+	read := func(name string) []byte { return s.read(prefix + name) }
+	var scope *ignore.Scope
+	if dir == "" {
+		scope = s.rules.Root(read)
+	} else {
+		parent, name := "", dir
+		if i := strings.LastIndexByte(dir, '/'); i >= 0 {
+			parent, name = dir[:i], dir[i+1:]
+		}
+		if up := s.scope(parent); up != nil {
+			if d, _ := up.Decide(name, true); d != ignore.Skip {
+				scope = up.Child(name, read)
+			}
+		}
+	}
+	s.known[dir] = scope
+	return scope
+}
+
+// rulesToday are the rules in force, with the rule files as they are on disk.
+// Where they cannot be had, nothing is in scope: nothing is deleted.
+func (r *restoring) rulesToday() *scopes {
+	s := &scopes{known: map[string]*ignore.Scope{}, read: func(path string) []byte {
+		dir, name := "", path
+		if i := strings.LastIndexByte(path, '/'); i >= 0 {
+			dir, name = path[:i], path[i+1:]
+		}
+		d, err := r.fs.OpenDir(dir)
+		if err != nil {
+			return nil
+		}
+		defer d.Close()
+		return readRuleFile(d, name)
+	}}
+	if rs, err := r.rules(false); err == nil {
+		s.rules = rs.rules
+	}
+	return s
+}
+
+func readRuleFile(d rootfs.Dir, name string) []byte {
+	f, _, err := d.OpenFile(name)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, maxRuleFile))
+	if err != nil {
+		return nil
+	}
+	return data
+}
+
+// rulesOf are a checkpoint's rules, with the rule files as they are in its
+// tree. What git tracked then is not known, so an ignored path that was
+// captured for that reason only is out of scope, and stays.
+func (r *restoring) rulesOf(c manifest.Checkpoint) *scopes {
+	s := &scopes{known: map[string]*ignore.Scope{}, all: c.Rules == (manifest.ID{})}
+	s.read = func(path string) []byte {
+		e, ok, err := manifest.Find(r.stage.loadStaged, c.Root, path)
+		if err != nil || !ok || e.Kind != manifest.File || e.Size > maxRuleFile {
+			return nil
+		}
+		f, err := r.stage.openStaged(e)
+		if err != nil {
+			return nil
+		}
+		defer f.Close()
+		data, err := io.ReadAll(f)
+		if err != nil {
+			return nil
+		}
+		return data
+	}
+	if s.all {
+		return s
+	}
+	data, err := r.readObject(c.Rules)
+	if err != nil {
+		return s
+	}
+	if rules, err := ignore.Decode(data); err == nil {
+		s.rules = rules
+	}
+	return s
+}
+
+// Has makes a selection one of package restore.
+func (s selection) Has(path string) bool { return s.match(path) }
+
+// Below reports whether something below dir may be selected.
+func (s selection) Below(dir string) bool {
+	if s.all() {
+		return true
+	}
+	names := strings.Split(dir, "/")
+	for _, p := range s.patterns {
+		if leads(p, names) {
+			return true
+		}
+	}
+	return false
+}
+
+// leads reports whether the pattern could match something below names, or
+// matches them.
+func leads(pattern, names []string) bool {
+	for len(pattern) > 0 && len(names) > 0 {
+		if pattern[0] == "**" {
+			return true
+		}
+		if !matchName(pattern[0], names[0]) {
+			return false
+		}
+		pattern, names = pattern[1:], names[1:]
+	}
+	return true
+}
+
+// walkSelected calls found when something in the tree is selected.
+func walkSelected(load func(manifest.ID) (manifest.Dir, error), root manifest.ID, s selection, found func()) error {
+	done := false
+	var walk func(path string, id manifest.ID) error
+	walk = func(path string, id manifest.ID) error {
+		dir, err := load(id)
+		if err != nil {
+			return err
+		}
+		for _, e := range dir.Entries {
+			below := e.Name
+			if path != "" {
+				below = path + "/" + e.Name
+			}
+			if s.match(below) {
+				done = true
+				found()
+			} else if e.Kind == manifest.Subdir && s.Below(below) {
+				if err := walk(below, e.ID); err != nil {
+					return err
+				}
+			}
+			if done {
+				return nil
+			}
+		}
+		return nil
+	}
+	return walk("", root)
+}
