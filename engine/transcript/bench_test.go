@@ -3,26 +3,56 @@ package transcript
 import (
 	"bytes"
 	"fmt"
+	"go/build"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 )
 
-// realistic is a transcript of n bytes in the proportions of real ones: long
-// tool results with escapes, prompts, metadata.
-func realistic(n int) []byte {
+// sources are the texts of the standard library: what an agent reads and writes.
+var sources = sync.OnceValue(func() (texts []string) {
+	for _, dir := range []string{"net/http", "go/types", "encoding/json", "os", "crypto/tls", "regexp", "text/template"} {
+		files, _ := filepath.Glob(filepath.Join(build.Default.GOROOT, "src", dir, "*.go"))
+		for _, f := range files {
+			if b, err := os.ReadFile(f); err == nil {
+				texts = append(texts, string(b))
+			}
+		}
+	}
+	return texts
+})
+
+// realistic is a transcript of n bytes in the proportions of real ones: tool
+// calls and results full of source text, in part twice, prompts, metadata.
+func realistic(tb testing.TB, n int) []byte {
+	texts := sources()
+	if len(texts) == 0 {
+		tb.Skip("no sources of the standard library here to make a transcript of")
+	}
 	var b bytes.Buffer
 	parent := "null"
-	code := strings.Repeat(`\tif err := f(\"name\", 12); err != nil {\n\t\treturn fmt.Errorf(\"x: %w\", err)\n\t}\n`, 40)
+	rnd := rand.New(rand.NewPCG(1, 2))
+	piece := func(n int) string {
+		t := texts[rnd.IntN(len(texts))]
+		at := rnd.IntN(len(t))
+		t = t[at:min(len(t), at+n)]
+		return strings.Trim(js(strings.ToValidUTF8(t, "")), `"`)
+	}
 	for i := 0; b.Len() < n; i++ {
+		code := piece(200 + rnd.IntN(8000))
+		part := func(n int) string { return strings.TrimRight(code[:min(n, len(code))], `\`) }
 		id := fmt.Sprintf("%08x-1111-4222-8333-%012x", i, i)
 		common := fmt.Sprintf(`"uuid":%q,"timestamp":"2026-11-20T20:29:18.362Z","userType":"external","cwd":"/srv/p","sessionId":"61933d95-0000-4000-8000-000000000000","version":"2.1.329","gitBranch":"main"}`, id)
 		switch i % 4 {
 		case 0:
 			fmt.Fprintf(&b, `{"parentUuid":%s,"isSidechain":false,"promptId":%q,"type":"user","message":{"role":"user","content":"please do thing %d"},%s`+"\n", parent, id, i, common)
 		case 1:
-			fmt.Fprintf(&b, `{"parentUuid":%s,"isSidechain":false,"message":{"model":"m","id":"msg_%d","type":"message","role":"assistant","content":[{"type":"text","text":"Now I look.\n\n%s"}],"usage":{"input_tokens":11,"cache":{"a":1,"b":[1,2,3]}}},"requestId":"r","type":"assistant",%s`+"\n", parent, i, code[:200], common)
+			fmt.Fprintf(&b, `{"parentUuid":%s,"isSidechain":false,"message":{"model":"m","id":"msg_%d","type":"message","role":"assistant","content":[{"type":"text","text":"Now I look.\n\n%s"}],"usage":{"input_tokens":11,"cache":{"a":1,"b":[1,2,3]}}},"requestId":"r","type":"assistant",%s`+"\n", parent, i, part(200), common)
 		case 2:
-			fmt.Fprintf(&b, `{"parentUuid":%s,"isSidechain":false,"message":{"model":"m","id":"msg_%d","type":"message","role":"assistant","content":[{"type":"tool_use","id":"toolu_%d","name":"Edit","input":{"file_path":"/srv/p/a.go","old_string":"%s","new_string":"%s"}}]},"type":"assistant",%s`+"\n", parent, i-1, i, code[:800], code[:820], common)
+			fmt.Fprintf(&b, `{"parentUuid":%s,"isSidechain":false,"message":{"model":"m","id":"msg_%d","type":"message","role":"assistant","content":[{"type":"tool_use","id":"toolu_%d","name":"Edit","input":{"file_path":"/srv/p/a.go","old_string":"%s","new_string":"%s"}}]},"type":"assistant",%s`+"\n", parent, i-1, i, part(800), piece(800), common)
 		case 3:
 			fmt.Fprintf(&b, `{"parentUuid":%s,"isSidechain":false,"type":"user","message":{"role":"user","content":[{"tool_use_id":"toolu_%d","type":"tool_result","content":"%s"}]},"toolUseResult":{"stdout":"%s","structuredPatch":[{"lines":["-a","+b"]}]},%s`+"\n", parent, i-1, code, code, common)
 		}
@@ -32,7 +62,7 @@ func realistic(n int) []byte {
 }
 
 func BenchmarkRead(b *testing.B) {
-	data := realistic(20 << 20)
+	data := realistic(b, 20<<20)
 	b.SetBytes(int64(len(data)))
 	b.ReportAllocs()
 	for b.Loop() {

@@ -75,10 +75,13 @@ func parseDroid(x *reader, l *Line) {
 		return
 	}
 	l.ID = id
+	if l.Type != "message" {
+		return // unknown, but part of the way
+	}
 	m := &x.msg
 	l.Role, l.Side = m.role, m.hook
 	l.ToolUses, l.ToolResults = m.uses, m.results
-	if l.Type == "message" && m.role == User && !m.hook && !m.visibility && len(m.results) == 0 && m.typed {
+	if m.role == User && !m.hook && !m.visibility && len(m.results) == 0 && m.typed {
 		l.Prompt, l.Text = true, string(m.text)
 		l.PromptID = id
 	}

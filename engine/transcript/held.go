@@ -87,7 +87,7 @@ type Held struct {
 
 // HeldSide is a stored side file.
 type HeldSide struct {
-	Side    string // name, relative to the transcript's directory, with /
+	Name    string // relative to the transcript's directory, with /
 	Content ID     // to be given to Open
 }
 
