@@ -1,0 +1,265 @@
+package cas
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/gofrs/flock"
+	"github.com/zeebo/blake3"
+
+	"rewind/cas/vfs"
+)
+
+// A log pack is full past this many bytes or commits.
+const (
+	logSize    = 64 << 20
+	logCommits = 4096
+)
+
+// Appender holds the append lock. Only it can add to the log. It is for one
+// goroutine.
+type Appender struct {
+	s    *Store
+	lock *flock.Flock
+
+	newest uint64   // number of the newest log pack; 0: none
+	name   packName // of the pack that is added to
+	file   vfs.File // nil: a new pack is needed
+	end    int64
+	next   uint64 // ordinal of the next commit
+	last   Position
+	heavy  bool // enough was written to bring the index up to date
+}
+
+// Append takes the append lock (waiting until ctx ends: *BusyError) and
+// recovers the tail that a crash may have left.
+func (s *Store) Append(ctx context.Context) (*Appender, error) {
+	if s.o.ReadOnly {
+		return nil, &ReadOnlyError{Op: "append to the log"}
+	}
+	lock, err := s.lock(ctx, appendLock, (*flock.Flock).TryLock)
+	if err != nil {
+		return nil, err
+	}
+	a := &Appender{s: s, lock: lock}
+	if err := a.recover(); err != nil {
+		return nil, errors.Join(err, a.Close())
+	}
+	return a, nil
+}
+
+// recover finds the end of the log.
+func (a *Appender) recover() error {
+	names, err := a.s.names()
+	if err != nil {
+		return err
+	}
+	for _, n := range names {
+		if n.kind != logPack {
+			break
+		}
+		if a.newest == 0 {
+			a.newest = n.tag
+			if err := a.openNewest(n); err != nil {
+				return err
+			}
+		} else {
+			end, err := a.s.endOf(n)
+			if err != nil {
+				return err
+			}
+			a.last = end.last
+		}
+		if a.last.Seq != 0 {
+			break
+		}
+	}
+	return nil
+}
+
+// openNewest opens the newest log pack for more, if it takes more.
+func (a *Appender) openNewest(n packName) error {
+	f, err := a.s.fs.OpenFile(filepath.Join(a.s.o.Dir, n.file()), os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	end, err := a.s.endIn(n, f)
+	if err != nil {
+		return errors.Join(err, f.Close())
+	}
+	a.last = end.last
+	full := end.good >= logSize || end.ordinal >= logCommits
+	// A commit in the tail that does not match its bytes may be damage and not a
+	// crash: nothing is cut off then, repair may still save it.
+	if full || end.badHead || end.commits {
+		return errors.Join(a.s.sync(f), f.Close())
+	}
+	if end.size > end.good {
+		if err := f.Truncate(end.good); err != nil {
+			return errors.Join(err, f.Close())
+		}
+	}
+	a.name, a.file, a.end, a.next = n, f, end.good, end.ordinal
+	return nil
+}
+
+// Last is the newest commit's position; the zero Position for an empty log.
+func (a *Appender) Last() Position { return a.last }
+
+// Commit makes the batch durable (b may be nil), then the payload a commit of
+// the log with the next sequence number, with one fsync of the log.
+func (a *Appender) Commit(b *Batch, payload []byte) (Position, error) {
+	return a.CommitAll(b, payload)
+}
+
+// CommitAll is Commit for several payloads, with one fsync for all: each
+// becomes a commit, the batch belongs to the first. It returns the last's position.
+func (a *Appender) CommitAll(b *Batch, payloads ...[]byte) (Position, error) {
+	if len(payloads) == 0 {
+		return Position{}, errors.New("nothing to commit")
+	}
+	for _, p := range payloads {
+		if len(p) > maxCommit-256 {
+			return Position{}, fmt.Errorf("a commit of %d bytes is too large", len(p))
+		}
+	}
+	var blocks []*stagedBlock
+	if b != nil {
+		var err error
+		if blocks, err = b.seal(); err != nil {
+			return Position{}, err
+		}
+	}
+	if a.file != nil && (a.end >= logSize || a.next >= logCommits) {
+		if err := a.retire(true); err != nil {
+			return Position{}, err
+		}
+	}
+	last, err := a.write(blocks, payloads)
+	if err != nil && a.file != nil {
+		// After a failed fsync nobody knows what is on the disk, and after a short
+		// write what follows: the pack is left as it was, and a new one begun.
+		cause := err
+		if err := a.abandon(); err != nil {
+			return Position{}, errors.Join(cause, err)
+		}
+		if last, err = a.write(blocks, payloads); err != nil {
+			return Position{}, errors.Join(cause, err, a.abandon())
+		}
+	}
+	if err != nil {
+		return Position{}, err
+	}
+	a.last = last
+	if b != nil {
+		b.committed()
+	}
+	return last, nil
+}
+
+// write appends records and syncs them. What it wrote counts only if it returns
+// no error.
+func (a *Appender) write(blocks []*stagedBlock, payloads [][]byte) (Position, error) {
+	if a.file == nil {
+		if err := a.begin(); err != nil {
+			return Position{}, err
+		}
+	}
+	size := 0
+	for _, k := range blocks {
+		size += len(k.payload) + recordOverhead
+	}
+	for _, p := range payloads {
+		size += len(p) + 64
+	}
+	buf := make([]byte, 0, size)
+	seed := a.name.seed(a.s.o.StoreID)
+	for _, k := range blocks {
+		buf = appendRecord(buf, seed, a.end+int64(len(buf)), blockRecord, k.payload)
+	}
+	since, next := 0, a.next
+	last := Position{Pack: uint32(a.name.tag), Seq: a.last.Seq}
+	for _, p := range payloads {
+		last.Seq++
+		c := commit{seq: last.Seq, ordinal: next, since: uint64(len(buf) - since), data: p}
+		region := blake3.New()
+		region.Write(buf[since:])
+		c.seal(region)
+		buf = appendRecord(buf, seed, a.end+int64(len(buf)), commitRecord, c.append(nil))
+		since = len(buf)
+		next++
+		last.Sum = c.sum
+	}
+	if _, err := a.file.WriteAt(buf, a.end); err != nil {
+		return Position{}, fmt.Errorf("write %s: %w", a.name.file(), err)
+	}
+	if err := a.s.sync(a.file); err != nil {
+		return Position{}, fmt.Errorf("sync %s: %w", a.name.file(), err)
+	}
+	a.end += int64(len(buf))
+	a.next = next
+	a.heavy = a.heavy || len(buf) >= heavyWrite
+	last.Offset = a.end
+	return last, nil
+}
+
+// begin creates the next log pack.
+func (a *Appender) begin() error {
+	n := packName{logPack, a.newest + 1}
+	file := filepath.Join(a.s.o.Dir, n.file())
+	f, err := a.s.create(file)
+	if err != nil {
+		return err
+	}
+	header := packHeader{name: n, store: a.s.o.StoreID}
+	if _, err := f.WriteAt(header.append(nil), 0); err != nil {
+		return errors.Join(fmt.Errorf("write %s: %w", n.file(), err), f.Close(), a.s.fs.Remove(file))
+	}
+	a.newest = n.tag
+	// The name is durable before the first commit is.
+	if err := a.s.syncDir(); err != nil {
+		return errors.Join(err, f.Close())
+	}
+	a.s.giveSecondName(n)
+	a.name, a.file, a.end, a.next = n, f, headerSize, 0
+	return nil
+}
+
+// retire ends the pack. Whole means that all of it is good: it gets its last index.
+func (a *Appender) retire(whole bool) error {
+	f := a.file
+	a.file = nil
+	if err := f.Close(); err != nil {
+		return err
+	}
+	if whole {
+		// Every commit was synced by whoever made it, if only a moment before it
+		// was killed: an index must cover nothing that is not durable.
+		return a.s.reindex(a.name, true)
+	}
+	return nil
+}
+
+// abandon takes back what a failed write may have left.
+func (a *Appender) abandon() error {
+	f := a.file
+	a.file = nil
+	return errors.Join(f.Truncate(a.end), f.Close())
+}
+
+// Close releases the append lock. After heavy work it brings the index of the
+// log pack up to date.
+func (a *Appender) Close() error {
+	var errs []error
+	if a.file != nil {
+		errs = append(errs, a.file.Close())
+		a.file = nil
+		if a.heavy {
+			errs = append(errs, a.s.reindex(a.name, false))
+		}
+	}
+	return errors.Join(append(errs, unlock(a.lock))...)
+}

@@ -1,0 +1,242 @@
+package cas
+
+import (
+	"errors"
+	"sync"
+	"sync/atomic"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+const (
+	// blockSize is how many bytes of small objects are compressed together:
+	// measured on 79,000 kernel files, 256 KiB at the fastest level take 232 MB
+	// against 273 MB file by file, at the same speed.
+	blockSize = 256 << 10
+	// denseBlockSize and denseLevel are those of gc, which may take its time.
+	denseBlockSize = 1 << 20
+	denseLevel     = zstd.SpeedBetterCompression
+	// bulkSize is how much a batch holds in memory before it streams into a
+	// pack of its own.
+	bulkSize = 8 << 20
+)
+
+// Batch stages objects for one commit. It is safe for concurrent use.
+type Batch struct {
+	s      *Store
+	stored atomic.Int64
+	dense  bool // gc: large blocks, better compression, objects that the store has already
+
+	shards [64]shard
+
+	mu     sync.Mutex
+	staged []*stagedBlock // in memory, not yet in a pack
+	bytes  int            // of staged
+	bulk   *bulk          // nil while everything is in memory
+	open   int            // writers with an open block
+	done   bool
+	err    error // of the bulk pack: the batch cannot be committed
+}
+
+// shard is a part of the map of the batch's objects.
+type shard struct {
+	mu    sync.Mutex
+	known map[ID]place
+}
+
+// place is where an object of the batch lies; without a block the store has it.
+type place struct {
+	block *stagedBlock
+	pos   int32
+}
+
+// stagedBlock is a block of a batch, from its first object to the pack.
+type stagedBlock struct {
+	mu      sync.Mutex
+	open    bool
+	entries []entry
+	body    []byte    // while open
+	payload []byte    // encoded, while in memory
+	at      *location // in the batch's pack
+}
+
+// NewBatch begins to stage objects.
+func (s *Store) NewBatch() *Batch { return &Batch{s: s} }
+
+func (b *Batch) shard(id ID) *shard { return &b.shards[id[0]&63] }
+
+// Has reports whether the object is in the batch or in the store.
+func (b *Batch) Has(id ID) (bool, error) {
+	if _, ok := b.place(id); ok {
+		return true, nil
+	}
+	return b.s.Has(id)
+}
+
+func (b *Batch) place(id ID) (place, bool) {
+	h := b.shard(id)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	p, ok := h.known[id]
+	return p, ok
+}
+
+// Get reads an object of the batch or of the store (staged ones included).
+func (b *Batch) Get(dst []byte, id ID) ([]byte, error) {
+	p, ok := b.place(id)
+	if !ok || p.block == nil {
+		return b.s.Get(dst, id)
+	}
+	start := len(dst)
+	e, data, err := b.stored1(p)
+	if err != nil {
+		return nil, err
+	}
+	if e.delta {
+		dst, err = b.s.undelta(dst, e, data, b.baseOf)
+	} else {
+		dst = append(dst, data...)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if Sum(dst[start:]) != id {
+		return nil, &DamagedError{ID: id, Reason: "its staged bytes do not match its id"}
+	}
+	return dst, nil
+}
+
+// baseOf finds the base of a staged delta, which may be staged itself.
+func (b *Batch) baseOf(x prefix) (*entry, []byte, error) {
+	h := &b.shards[x[0]&63]
+	h.mu.Lock()
+	for id, p := range h.known {
+		if p.block != nil && id.prefix() == x {
+			h.mu.Unlock()
+			return b.stored1(p)
+		}
+	}
+	h.mu.Unlock()
+	return b.s.baseOf(x)
+}
+
+// stored1 returns a staged object as it is stored. The bytes are good for ever.
+func (b *Batch) stored1(p place) (*entry, []byte, error) {
+	k := p.block
+	k.mu.Lock()
+	if k.open {
+		defer k.mu.Unlock()
+		// The body may be moved when the next object comes, but not changed.
+		return (&decoded{k.entries, k.body}).at(int(p.pos))
+	}
+	payload, at := k.payload, k.at
+	k.mu.Unlock()
+	var blk *decoded
+	var err error
+	if at != nil {
+		blk, err = b.s.block(*at)
+	} else {
+		blk, err = b.s.cache.get(cacheKey{k, 0}, func() (*decoded, error) { return b.s.decode(payload) })
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	return blk.at(int(p.pos))
+}
+
+// StoredBytes is what the batch has added so far: compressed, with headers.
+func (b *Batch) StoredBytes() int64 { return b.stored.Load() }
+
+// add takes a closed block over from its writer.
+func (b *Batch) add(k *stagedBlock, payload []byte) error {
+	b.stored.Add(recordSize(len(payload)))
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.err != nil {
+		return b.err
+	}
+	if b.done {
+		return errors.New("the batch is committed or discarded")
+	}
+	if b.bulk == nil && b.bytes+len(payload) <= bulkSize && !b.dense {
+		b.bytes += len(payload)
+		b.staged = append(b.staged, k)
+		k.mu.Lock()
+		k.open, k.body, k.payload = false, nil, payload
+		k.mu.Unlock()
+		return nil
+	}
+	if b.bulk == nil {
+		b.bulk = &bulk{s: b.s, dense: b.dense}
+		for _, old := range b.staged {
+			if b.err = b.bulk.add(old, old.payload); b.err != nil {
+				return b.err
+			}
+		}
+		b.staged, b.bytes = nil, 0
+	}
+	b.err = b.bulk.add(k, payload)
+	return b.err
+}
+
+// fail remembers why the batch cannot be committed.
+func (b *Batch) fail(err error) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.err == nil {
+		b.err = err
+	}
+	return err
+}
+
+// Discard drops what is staged and removes the batch's own pack if nothing of
+// it was flushed. After a commit it does nothing.
+func (b *Batch) Discard() error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.done {
+		return nil
+	}
+	b.done = true
+	b.staged = nil
+	if b.bulk == nil {
+		return nil
+	}
+	return b.bulk.discard()
+}
+
+// seal makes what the batch streamed durable and returns what it holds in
+// memory. The batch takes nothing more.
+func (b *Batch) seal() ([]*stagedBlock, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	switch {
+	case b.err != nil:
+		return nil, b.err
+	case b.done:
+		return nil, errors.New("the batch is committed or discarded")
+	case b.open > 0:
+		return nil, errors.New("a writer of the batch was not flushed")
+	}
+	if b.bulk != nil {
+		if b.err = b.bulk.finish(); b.err != nil {
+			return nil, b.err
+		}
+	}
+	return b.staged, nil
+}
+
+// committed says that all objects of the batch are the store's.
+func (b *Batch) committed() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.done, b.staged = true, nil
+	for i := range b.shards {
+		b.shards[i].mu.Lock()
+		b.shards[i].known = nil
+		b.shards[i].mu.Unlock()
+	}
+	b.s.mu.Lock()
+	b.s.ready = false // the next look-up sees what is new
+	b.s.mu.Unlock()
+}

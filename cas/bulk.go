@@ -1,0 +1,196 @@
+package cas
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"github.com/zeebo/blake3"
+
+	"rewind/cas/vfs"
+)
+
+const (
+	// flushSize is how much a bulk batch writes between two flushes: what a
+	// killed one loses.
+	flushSize = 64 << 20
+	// rollSize is where a pack is full.
+	rollSize = 128 << 20
+)
+
+// bulk streams blocks into data packs. Its batch guards it.
+type bulk struct {
+	s     *Store
+	dense bool
+
+	name     packName
+	pack     *pack
+	file     vfs.File
+	contents contents
+	ordinal  uint64
+	end      int64 // of what was written
+	region   *blake3.Hasher
+	from     int64 // start of the region
+	buf      []byte
+	syncing  chan error // the fsync of a flush in the background
+	flushed  int        // flushes of this pack
+	packs    []packName // all that were begun
+}
+
+// begin creates the next pack.
+func (k *bulk) begin() error {
+	k.name = packName{dataPack, k.s.o.Random()}
+	k.pack = k.s.newPack(k.name)
+	file, err := k.s.create(k.pack.path)
+	if err != nil {
+		return err
+	}
+	k.file = file
+	k.packs = append(k.packs, k.name)
+	k.pack.once.Do(func() { k.pack.file = file })
+	header := packHeader{name: k.name, store: k.s.o.StoreID}
+	if k.dense {
+		header.flags |= flagDense
+	}
+	if err := k.write(header.append(nil)); err != nil {
+		return err
+	}
+	k.contents = contents{covered: headerSize}
+	k.ordinal, k.flushed, k.from, k.region = 0, 0, headerSize, blake3.New()
+	k.s.giveSecondName(k.name)
+	return nil
+}
+
+func (k *bulk) write(b []byte) error {
+	if _, err := k.file.WriteAt(b, k.end); err != nil {
+		return fmt.Errorf("write %s: %w", k.name.file(), err)
+	}
+	k.end += int64(len(b))
+	return nil
+}
+
+// add writes a block.
+func (k *bulk) add(b *stagedBlock, payload []byte) error {
+	if k.file == nil {
+		if err := k.begin(); err != nil {
+			return err
+		}
+	}
+	at := k.end
+	k.buf = appendRecord(k.buf[:0], k.pack.seed, at, blockRecord, payload)
+	k.region.Write(k.buf)
+	if err := k.write(k.buf); err != nil {
+		return err
+	}
+	k.contents.addBlock(at, k.end, b.entries)
+	b.mu.Lock()
+	b.at = &location{k.pack, blockRef{at, int32(k.end - at)}, 0}
+	b.open, b.body, b.payload = false, nil, nil
+	b.mu.Unlock()
+	switch {
+	case k.end >= rollSize:
+		return k.flush(true)
+	case k.end-k.from >= flushSize:
+		return k.flush(false)
+	}
+	return nil
+}
+
+// flush commits what was written and lets it become durable in the background.
+// Sealed ends the pack.
+func (k *bulk) flush(sealed bool) error {
+	if err := k.settled(); err != nil {
+		return err
+	}
+	if k.end > k.from {
+		if err := k.commit(); err != nil {
+			return err
+		}
+	}
+	k.flushed++
+	k.contents.sealed = sealed
+	// What an index covers counts as durable: it is written after the fsync.
+	done := make(chan error, 1)
+	k.syncing = done
+	file, name, c := k.file, k.name, k.contents.clone()
+	go func() {
+		err := k.s.sync(file)
+		if err == nil {
+			err = k.s.syncDir()
+		}
+		if err == nil {
+			err = k.s.writeIndex(name, c)
+		}
+		done <- err
+	}()
+	if sealed {
+		// The file stays open for those who read what is staged.
+		k.file, k.pack, k.end = nil, nil, 0
+	}
+	return nil
+}
+
+// settled waits for the flush in the background.
+func (k *bulk) settled() error {
+	if k.syncing == nil {
+		return nil
+	}
+	err := <-k.syncing
+	k.syncing = nil
+	return err
+}
+
+// commit appends an unsequenced commit.
+func (k *bulk) commit() error {
+	c := commit{ordinal: k.ordinal, since: uint64(k.end - k.from)}
+	c.seal(k.region)
+	at := k.end
+	k.buf = appendRecord(k.buf[:0], k.pack.seed, at, commitRecord, c.append(nil))
+	if err := k.write(k.buf); err != nil {
+		return err
+	}
+	k.contents.addCommit(0, at, k.end)
+	k.ordinal++
+	k.from, k.region = k.end, blake3.New()
+	return nil
+}
+
+// finish makes all that was added durable.
+func (k *bulk) finish() error {
+	if k.file != nil {
+		if err := k.flush(true); err != nil {
+			return err
+		}
+	}
+	return k.settled()
+}
+
+// discard gives up what was not flushed.
+func (k *bulk) discard() error {
+	err := k.settled()
+	if k.file == nil {
+		return err
+	}
+	if k.flushed > 0 {
+		err = errors.Join(err, k.file.Truncate(k.from), k.file.Close())
+	} else {
+		err = errors.Join(err, k.file.Close(), k.s.unlink(k.name))
+	}
+	k.file = nil
+	return err
+}
+
+// unlink removes both names of a pack, and its index. The second name goes
+// first: a pack that has only that one counts as lost, not as collected.
+func (s *Store) unlink(n packName) error {
+	s.mu.RLock()
+	vault := s.vault
+	s.mu.RUnlock()
+	var errs []error
+	if vault != "" {
+		errs = append(errs, ignoreMissing(s.fs.Remove(filepath.Join(vault, n.file()))))
+	}
+	errs = append(errs, ignoreMissing(s.fs.Remove(filepath.Join(s.o.Dir, n.file()))))
+	errs = append(errs, ignoreMissing(s.fs.Remove(filepath.Join(s.o.Dir, n.indexFile()))))
+	return errors.Join(errs...)
+}

@@ -1,0 +1,166 @@
+package cas
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+// maxDepth bounds the chain of bases behind a delta: 64 lets the whole copies
+// fade in the mean, and reads at most 64 small blocks.
+const maxDepth = 64
+
+// A delta: uvarint number of bytes that base and object have in common at the
+// start, uvarint of those at the end, and what lies between in the object:
+// method byte 0 and the bytes, or method byte 1 and a zstd frame (without its
+// magic number) made with what lies between in the base as raw dictionary.
+//
+// Cutting off what is common first was measured against zstd alone: a one-line
+// edit of 131 KB takes 30 bytes instead of 76, and microseconds instead of
+// milliseconds, since no dictionary has to be hashed.
+const (
+	deltaPlain = 0
+	deltaZstd  = 1
+
+	deltaDict  = 1 // id of the dictionary in the frame
+	zstdMagic  = "\x28\xb5\x2f\xfd"
+	minZstdRun = 64 // below this many bytes a frame saves nothing
+)
+
+// appendDelta appends a delta that makes data from base, unless it would take
+// limit bytes or more.
+func appendDelta(dst, base, data []byte, limit int) (delta []byte, ok bool) {
+	if limit <= 0 {
+		return dst, false
+	}
+	start := len(dst)
+	head := commonPrefix(base, data)
+	tail := commonSuffix(base[head:], data[head:])
+	dst = binary.AppendUvarint(dst, uint64(head))
+	dst = binary.AppendUvarint(dst, uint64(tail))
+	from, to := base[head:len(base)-tail], data[head:len(data)-tail]
+	if len(to) >= minZstdRun {
+		zipped, err := encodeWithBase(from, to)
+		if err == nil && len(zipped) < len(to) {
+			dst = append(dst, deltaZstd)
+			dst = append(dst, zipped...)
+			return dst, len(dst)-start < limit
+		}
+	}
+	if len(dst)-start+1+len(to) >= limit {
+		return dst[:start], false
+	}
+	dst = append(dst, deltaPlain)
+	return append(dst, to...), true
+}
+
+// applyDelta appends the object that delta makes from base. size is what the
+// table says it must have.
+func applyDelta(dst, base, delta []byte, size int) ([]byte, error) {
+	head, used := uvarint(delta)
+	if used == 0 || head > uint64(len(base)) {
+		return nil, malformedError("the delta does not fit its base")
+	}
+	delta = delta[used:]
+	tail, used := uvarint(delta)
+	if used == 0 || tail > uint64(len(base))-head || len(delta) == used {
+		return nil, malformedError("the delta does not fit its base")
+	}
+	method, rest := delta[used], delta[used+1:]
+	between := size - int(head) - int(tail)
+	if between < 0 {
+		return nil, malformedError("the delta is longer than its object")
+	}
+	dst = append(dst, base[:head]...)
+	switch method {
+	case deltaPlain:
+		if len(rest) != between {
+			return nil, malformedError("the delta does not have its object's length")
+		}
+		dst = append(dst, rest...)
+	case deltaZstd:
+		was := len(dst)
+		var err error
+		if dst, err = decodeWithBase(dst, base[head:len(base)-int(tail)], rest, between); err != nil {
+			return nil, err
+		}
+		if len(dst)-was != between {
+			return nil, malformedError("the delta does not have its object's length")
+		}
+	default:
+		return nil, malformedError("the delta has an unknown method")
+	}
+	return append(dst, base[len(base)-int(tail):]...), nil
+}
+
+func encodeWithBase(base, data []byte) ([]byte, error) {
+	options := []zstd.EOption{
+		zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1),
+		zstd.WithEncoderCRC(false), zstd.WithLowerEncoderMem(true), zstd.WithWindowSize(windowFor(len(base) + len(data))),
+	}
+	if len(base) >= 8 { // a shorter dictionary is refused, and is worth nothing
+		options = append(options, zstd.WithEncoderDictRaw(deltaDict, base))
+	}
+	enc, err := zstd.NewWriter(nil, options...)
+	if err != nil {
+		return nil, err
+	}
+	frame := enc.EncodeAll(data, nil)
+	return bytes.TrimPrefix(frame, []byte(zstdMagic)), nil
+}
+
+func decodeWithBase(dst, base, frame []byte, size int) ([]byte, error) {
+	options := []zstd.DOption{
+		zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxMemory(uint64(max(size, 1))),
+	}
+	if len(base) >= 8 {
+		options = append(options, zstd.WithDecoderDictRaw(deltaDict, base))
+	}
+	dec, err := zstd.NewReader(nil, options...)
+	if err != nil {
+		return nil, err
+	}
+	defer dec.Close()
+	whole := make([]byte, 0, len(zstdMagic)+len(frame))
+	whole = append(append(whole, zstdMagic...), frame...)
+	out, err := dec.DecodeAll(whole, dst)
+	if err != nil {
+		return nil, fmt.Errorf("decompress the delta: %w", err)
+	}
+	return out, nil
+}
+
+// windowFor is the smallest window that reaches back over n bytes.
+func windowFor(n int) int {
+	w := zstd.MinWindowSize
+	for w < n && w < zstd.MaxWindowSize {
+		w <<= 1
+	}
+	return w
+}
+
+func commonPrefix(a, b []byte) int {
+	n := min(len(a), len(b))
+	i := 0
+	for i+8 <= n && binary.LittleEndian.Uint64(a[i:]) == binary.LittleEndian.Uint64(b[i:]) {
+		i += 8
+	}
+	for i < n && a[i] == b[i] {
+		i++
+	}
+	return i
+}
+
+func commonSuffix(a, b []byte) int {
+	n := min(len(a), len(b))
+	i := 0
+	for i+8 <= n && binary.LittleEndian.Uint64(a[len(a)-i-8:]) == binary.LittleEndian.Uint64(b[len(b)-i-8:]) {
+		i += 8
+	}
+	for i < n && a[len(a)-i-1] == b[len(b)-i-1] {
+		i++
+	}
+	return i
+}

@@ -1,0 +1,144 @@
+package cas
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/gofrs/flock"
+)
+
+const (
+	appendLock = "append"
+	usersLock  = "users"
+)
+
+// lockPoll bounds how long a waiting process sleeps between two tries. The
+// append lock is held for about a millisecond.
+const (
+	lockPollMin = 200 * time.Microsecond
+	lockPollMax = 5 * time.Millisecond
+)
+
+// lockFile opens a lock file, and makes it where it is missing. A read-only
+// store needs one that is there: without, it returns nil.
+func (s *Store) lockFile(name string) (*flock.Flock, error) {
+	file := filepath.Join(s.o.LockDir, name)
+	if s.o.ReadOnly {
+		if _, err := os.Stat(file); err != nil {
+			return nil, nil
+		}
+		return flock.New(file, flock.SetFlag(os.O_RDONLY)), nil
+	}
+	f, err := os.OpenFile(file, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if errors.Is(err, fs.ErrNotExist) {
+		if err := s.makeLockDir(); err != nil {
+			return nil, err
+		}
+		f, err = os.OpenFile(file, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	}
+	switch {
+	case err == nil:
+		err = f.Chmod(0o600)
+		if err == nil && s.o.Owner != nil {
+			err = s.o.Owner(file)
+		}
+		if cerr := f.Close(); err == nil {
+			err = cerr
+		}
+		if err != nil {
+			return nil, err
+		}
+	case !errors.Is(err, fs.ErrExist):
+		return nil, err
+	}
+	return flock.New(file, flock.SetFlag(os.O_RDWR)), nil
+}
+
+// makeLockDir makes the lock directory. Locks are the operating system's,
+// whatever file system the packs are on.
+func (s *Store) makeLockDir() error {
+	if err := os.MkdirAll(s.o.LockDir, 0o700); err != nil {
+		return err
+	}
+	if err := os.Chmod(s.o.LockDir, 0o700); err != nil {
+		return err
+	}
+	if s.o.Owner != nil {
+		return s.o.Owner(s.o.LockDir)
+	}
+	return nil
+}
+
+// lock takes a lock, waiting until ctx ends: *BusyError.
+func (s *Store) lock(ctx context.Context, name string, try func(*flock.Flock) (bool, error)) (*flock.Flock, error) {
+	f, err := s.lockFile(name)
+	if err != nil || f == nil {
+		return nil, err
+	}
+	start := time.Now()
+	for wait := lockPollMin; ; wait = min(wait*2, lockPollMax) {
+		ok, err := try(f)
+		if err != nil {
+			return nil, errors.Join(err, f.Close())
+		}
+		if ok {
+			return f, nil
+		}
+		timer := time.NewTimer(wait)
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			unlock(f) // it is not held
+			return nil, &BusyError{Lock: name, Waited: time.Since(start)}
+		case <-timer.C:
+		}
+	}
+}
+
+// Use takes the shared users lock until release is called. While it is held,
+// gc unlinks nothing.
+func (s *Store) Use(ctx context.Context) (release func(), err error) {
+	f, err := s.lock(ctx, usersLock, (*flock.Flock).TryRLock)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.notice(); err != nil {
+		return nil, errors.Join(err, unlock(f))
+	}
+	return func() { unlock(f) }, nil // closing is enough for a lock
+}
+
+// notice forgets what is known of the packs if a gc or repair came between.
+func (s *Store) notice() error {
+	s.mu.RLock()
+	ready := s.ready
+	s.mu.RUnlock()
+	now, err := s.Generation()
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if ready && now != s.generation {
+		// Files stay open for whoever is reading from them: the garbage collector
+		// closes them.
+		for _, p := range s.packs {
+			p.index.close()
+		}
+		s.packs, s.ready, s.thorough = nil, false, false
+		s.cache.clear()
+	}
+	s.generation = now
+	return nil
+}
+
+func unlock(f *flock.Flock) error {
+	if f == nil {
+		return nil
+	}
+	return f.Close()
+}

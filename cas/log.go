@@ -1,0 +1,277 @@
+package cas
+
+import (
+	"cmp"
+	"errors"
+	"io"
+	"io/fs"
+	"iter"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"rewind/cas/vfs"
+)
+
+// Position names a place in the log: the end of a commit. It is small, fixed
+// in size, and comparable.
+type Position struct {
+	Pack   uint32   // number of the log pack
+	Offset int64    // first byte after the commit record
+	Seq    uint64   // the commit's sequence number
+	Sum    [16]byte // the commit's checksum
+}
+
+// Commit is one entry of the log.
+type Commit struct {
+	Seq      uint64
+	Payload  []byte
+	Position Position
+}
+
+// Last is the position of the newest commit; the zero Position for an empty log.
+// It reads the end of the newest log pack, and no index where that is whole.
+func (s *Store) Last() (Position, error) {
+	names, err := s.names()
+	if err != nil {
+		return Position{}, err
+	}
+	for _, n := range names {
+		if n.kind != logPack {
+			break
+		}
+		end, err := s.endOf(n)
+		if err != nil {
+			return Position{}, err
+		}
+		if end.found {
+			return end.last, nil
+		}
+	}
+	return Position{}, nil
+}
+
+// logEnd is where the good part of a log pack ends.
+type logEnd struct {
+	size    int64 // of the file
+	good    int64 // end of the last good commit, or of the header
+	found   bool  // there is a commit
+	last    Position
+	ordinal uint64 // of the next commit in this pack
+	commits bool   // a commit that does not match its bytes follows
+	badHead bool
+}
+
+// endOf looks at the end of a log pack. One that is gone has no commits.
+func (s *Store) endOf(n packName) (logEnd, error) {
+	f, err := s.fs.OpenFile(filepath.Join(s.o.Dir, n.file()), os.O_RDONLY, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return logEnd{}, nil
+	}
+	if err != nil {
+		return logEnd{}, err
+	}
+	defer f.Close()
+	return s.endIn(n, f)
+}
+
+func (s *Store) endIn(n packName, f vfs.File) (logEnd, error) {
+	info, err := f.Stat()
+	if err != nil {
+		return logEnd{}, err
+	}
+	e := logEnd{size: info.Size(), good: headerSize}
+	seed := n.seed(s.o.StoreID)
+	r, c, ok, err := commitEndingAt(f, seed, e.size, true)
+	if err != nil {
+		return e, err
+	}
+	if ok {
+		e.note(n, r, c)
+		return e, nil
+	}
+	// Not whole: look for the last good commit, from the index on if there is one.
+	p := s.newPack(n)
+	if err := s.checkHeader(p, f); err != nil {
+		return e, err
+	}
+	e.badHead = p.badHead
+	from := int64(headerSize)
+	if x := openIndex(s.fs, s.o.Dir, n, s.o.StoreID); x != nil {
+		if x.covered <= e.size {
+			from = x.covered
+		}
+		x.close()
+	}
+	for {
+		if r, c, ok, err = commitEndingAt(f, seed, from, false); err != nil {
+			return e, err
+		}
+		if ok {
+			e.note(n, r, c)
+		} else if from > headerSize {
+			from = headerSize // the index spoke of something else
+			continue
+		}
+		break
+	}
+	err = eachRecord(f, seed, from, e.size, func(r record) error {
+		if r.typ != commitRecord {
+			return nil
+		}
+		c, err := parseCommit(r.payload)
+		if err != nil {
+			return nil
+		}
+		holds, err := commitHolds(f, r, c)
+		if holds {
+			e.note(n, r, c)
+			e.commits = false
+		} else {
+			e.commits = true
+		}
+		return err
+	})
+	return e, err
+}
+
+func (e *logEnd) note(n packName, r record, c commit) {
+	e.found = true
+	e.good = r.end
+	e.ordinal = c.ordinal + 1
+	e.last = positionOf(n, r, c)
+}
+
+func positionOf(n packName, r record, c commit) Position {
+	return Position{Pack: uint32(n.tag), Offset: r.end, Seq: c.seq, Sum: c.sum}
+}
+
+// Holds reports, with one read, whether p is the end of a good commit of this log.
+func (s *Store) Holds(p Position) (bool, error) {
+	n := packName{logPack, uint64(p.Pack)}
+	f, err := s.fs.OpenFile(filepath.Join(s.o.Dir, n.file()), os.O_RDONLY, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	defer f.Close()
+	r, c, ok, err := commitEndingAt(f, n.seed(s.o.StoreID), p.Offset, false)
+	return ok && positionOf(n, r, c) == p, err
+}
+
+// Commits yields the log from sequence number from on, in order. Numbers may
+// be missing: gc drops commits. A commit that stands in two packs is yielded once.
+func (s *Store) Commits(from uint64) iter.Seq2[Commit, error] {
+	return func(yield func(Commit, error) bool) {
+		refs, err := s.commitRefs(from)
+		if err != nil {
+			yield(Commit{}, err)
+			return
+		}
+		var w *walker
+		var in *pack
+		for _, at := range refs {
+			if in != at.pack {
+				f, err := at.pack.open()
+				if err != nil {
+					yield(Commit{}, err)
+					return
+				}
+				info, err := f.Stat()
+				if err != nil {
+					yield(Commit{}, err)
+					return
+				}
+				in, w = at.pack, newWalker(f, at.pack.seed, 0, info.Size())
+				w.ahead = logWindow
+			}
+			c, err := w.commitAt(at)
+			if !yield(c, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// logWindow is how much is read at once where commits are picked out: the
+// objects of small saves lie between them.
+const logWindow = 32 << 10
+
+// commitPlace is a commit and the pack that it is in.
+type commitPlace struct {
+	pack *pack
+	commitRef
+}
+
+// commitRefs lists the commits from a sequence number on, in order. Older packs
+// are looked at only as far as needed.
+func (s *Store) commitRefs(from uint64) ([]commitPlace, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.list(); err != nil {
+		return nil, err
+	}
+	var refs []commitPlace
+	for _, p := range s.packs {
+		if p.name.kind != logPack {
+			break
+		}
+		if err := s.learn(p, false); err != nil {
+			return nil, err
+		}
+		first := uint64(0)
+		add := func(c commitRef) {
+			if first == 0 {
+				first = c.seq
+			}
+			if c.seq >= from {
+				refs = append(refs, commitPlace{p, c})
+			}
+		}
+		if p.index != nil {
+			for i := range p.index.commitCount() {
+				add(p.index.commit(i))
+			}
+		}
+		for _, c := range p.tail.commits {
+			add(c)
+		}
+		if first != 0 && first <= from {
+			break
+		}
+	}
+	// Packs come newest first: of two with the same number the newer one stays.
+	slices.SortStableFunc(refs, func(a, b commitPlace) int { return cmp.Compare(a.seq, b.seq) })
+	return slices.CompactFunc(refs, func(a, b commitPlace) bool { return a.seq == b.seq }), nil
+}
+
+// commitAt reads a commit that is known to lie there.
+func (w *walker) commitAt(at commitPlace) (Commit, error) {
+	damaged := func(reason string) error {
+		return &DamagedError{Pack: at.pack.name.file(), Offset: at.offset, Reason: reason}
+	}
+	w.at = at.offset
+	r, err := w.next()
+	if isMalformed(err) {
+		return Commit{Seq: at.seq}, damaged(err.Error())
+	}
+	if err == io.EOF {
+		return Commit{Seq: at.seq}, damaged("the pack ends before it")
+	}
+	if err != nil {
+		return Commit{Seq: at.seq}, err
+	}
+	if r.typ != commitRecord {
+		return Commit{Seq: at.seq}, damaged("a commit should be here")
+	}
+	c, err := parseCommit(r.payload)
+	if err != nil {
+		return Commit{Seq: at.seq}, damaged(err.Error())
+	}
+	if c.seq != at.seq {
+		return Commit{Seq: at.seq}, damaged("another commit is here")
+	}
+	return Commit{Seq: c.seq, Payload: slices.Clone(c.data), Position: positionOf(at.pack.name, r, c)}, nil
+}

@@ -1,0 +1,98 @@
+package cas
+
+import (
+	"errors"
+	"os"
+)
+
+const (
+	// heavyWrite is how much an appender has to write to be one that also
+	// brings the index up to date: beside that an index costs little.
+	heavyWrite = 256 << 10
+	// tailBytes and tailBlocks bound what a look-up walks because no index
+	// covers it.
+	tailBytes  = 1 << 20
+	tailBlocks = 512
+)
+
+// RefreshIndexes writes the indexes of packs of which much is not covered by
+// one. A process that does heavy work calls it, so that saves need not. It
+// takes no lock: two that do it at once write the same.
+func (s *Store) RefreshIndexes() error {
+	if s.o.ReadOnly {
+		return nil
+	}
+	if err := s.refresh(true); err != nil {
+		return err
+	}
+	s.mu.RLock()
+	var due []packName
+	newest := true
+	for _, p := range s.packs {
+		t := &p.tail
+		behind := len(t.blocks)+len(t.commits) > tailBlocks || t.covered-t.from > tailBytes
+		// A log pack that is not the newest one takes no more.
+		final := p.name.kind == logPack && !newest && (p.index == nil || !p.index.sealed)
+		if behind || final {
+			due = append(due, p.name)
+		}
+		newest = newest && p.name.kind != logPack
+	}
+	s.mu.RUnlock()
+	var errs []error
+	for _, n := range due {
+		errs = append(errs, s.reindex(n, false))
+	}
+	return errors.Join(errs...)
+}
+
+// reindex writes the index of a pack up to its last good commit. Sealed says
+// that the pack takes no more.
+func (s *Store) reindex(n packName, sealed bool) error {
+	p := s.newPack(n)
+	f, err := s.fs.OpenFile(p.path, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	p.once.Do(func() { p.file = f })
+	defer p.close()
+	if err := s.learn(p, true); err != nil {
+		return err
+	}
+	if p.index != nil && !p.index.intact() {
+		s.dropIndex(p)
+		if err := s.walkTail(p); err != nil {
+			return err
+		}
+	}
+	if p.index != nil && (p.index.sealed || p.tail.covered == p.index.covered && !sealed) {
+		return nil
+	}
+	if p.problem != nil {
+		return nil // an index over damage would hide it
+	}
+	// What an index covers counts as durable.
+	if err := s.sync(f); err != nil {
+		return err
+	}
+	c := p.contents()
+	c.sealed = sealed
+	return s.writeIndex(n, c)
+}
+
+// contents is all that is known of the pack.
+func (p *pack) contents() *contents {
+	if p.index == nil {
+		return p.tail.contents.clone()
+	}
+	c := p.index.contents()
+	first := uint32(len(c.blocks))
+	c.blocks = append(c.blocks, p.tail.blocks...)
+	for _, o := range p.tail.objects {
+		o.block += first
+		c.objects = append(c.objects, o)
+	}
+	c.commits = append(c.commits, p.tail.commits...)
+	c.covered = p.tail.covered
+	return c
+}

@@ -1,0 +1,17 @@
+package cas
+
+import (
+	"io/fs"
+	"os"
+)
+
+// sameFile reports whether two names lead to one file.
+func sameFile(a, b fs.FileInfo) bool { return os.SameFile(a, b) }
+
+// ignoreMissing is for removing what may be gone already.
+func ignoreMissing(err error) error {
+	if os.IsNotExist(err) {
+		return nil
+	}
+	return err
+}

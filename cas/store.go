@@ -1,0 +1,309 @@
+package cas
+
+import (
+	"crypto/rand"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/klauspost/compress/zstd"
+
+	"rewind/cas/vfs"
+)
+
+// Options says where a store is and how it behaves.
+type Options struct {
+	Dir      string                  // the objects directory
+	Vault    string                  // directory of the packs' second names (hard links); "" for none
+	LockDir  string                  // directory of the lock files
+	StoreID  [16]byte                // written into every pack header, checked on open
+	FS       vfs.FS                  // nil: vfs.OS
+	Owner    func(file string) error // gives a created file to its rightful owner; nil: nothing
+	NoSync   bool                    // durability "fast": no fsync
+	ReadOnly bool                    // never writes, takes no lock that needs a writable file
+	Now      func() time.Time        // nil: time.Now
+	Random   func() uint64           // names packs; nil: crypto/rand
+}
+
+// Store is an open store. Opening reads a directory and no more: indexes are
+// mapped at the first look-up that needs them.
+type Store struct {
+	o     Options
+	fs    vfs.FS
+	cache blockCache
+	zstd  sync.Pool // of *zstd.Decoder
+
+	mu         sync.RWMutex
+	vault      string
+	vaultErr   error   // why a pack has no second name
+	packs      []*pack // log packs, newest first, then data packs
+	ready      bool    // packs were listed, and what a look-up needs of them is known
+	thorough   bool    // data packs were walked too, where no index covers them
+	generation uint64  // when packs were listed
+	distrusted bool    // damage was found: the generation was bumped
+}
+
+const tmpSuffix = ".tmp"
+
+// Open opens the store in o.Dir, which it creates unless o.ReadOnly is set.
+func Open(o Options) (*Store, error) {
+	if o.FS == nil {
+		o.FS = vfs.OS
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Random == nil {
+		o.Random = func() uint64 {
+			var b [8]byte
+			rand.Read(b[:]) // never fails
+			return binary.LittleEndian.Uint64(b[:])
+		}
+	}
+	s := &Store{o: o, fs: o.FS, vault: o.Vault}
+	if _, err := s.fs.Lstat(o.Dir); err != nil {
+		if !errors.Is(err, fs.ErrNotExist) || o.ReadOnly {
+			return nil, err
+		}
+		if err := s.makeDir(o.Dir); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+// makeDir creates a directory of the store.
+func (s *Store) makeDir(dir string) error {
+	if _, err := s.fs.Lstat(dir); err == nil {
+		return nil
+	}
+	if err := s.fs.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	if s.o.Owner != nil {
+		return s.o.Owner(dir)
+	}
+	return nil
+}
+
+// Close releases files and mappings. Nothing of the store may be in use.
+func (s *Store) Close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	err := s.forget()
+	s.cache.clear()
+	return err
+}
+
+// forget drops all that is known of the packs. The caller holds mu.
+func (s *Store) forget() error {
+	var errs []error
+	for _, p := range s.packs {
+		errs = append(errs, p.close())
+	}
+	s.packs, s.ready, s.thorough = nil, false, false
+	return errors.Join(errs...)
+}
+
+// list brings packs up to date with the directory. The caller holds mu.
+func (s *Store) list() error {
+	names, err := s.names()
+	if err != nil {
+		return err
+	}
+	known := make(map[packName]*pack, len(s.packs))
+	for _, p := range s.packs {
+		known[p.name] = p
+	}
+	s.packs = make([]*pack, 0, len(names))
+	for _, n := range names {
+		p := known[n]
+		if p == nil {
+			p = s.newPack(n)
+		}
+		delete(known, n)
+		s.packs = append(s.packs, p)
+	}
+	for _, p := range known {
+		// Its file stays open: a reader that found a place in it may be reading.
+		p.index.close()
+	}
+	return nil
+}
+
+// names lists the packs: log packs, newest first, then data packs.
+func (s *Store) names() ([]packName, error) {
+	entries, err := s.fs.ReadDir(s.o.Dir)
+	if err != nil {
+		return nil, err
+	}
+	var names []packName
+	for _, e := range entries {
+		if n, ok := parsePackName(e.Name()); ok {
+			names = append(names, n)
+		}
+	}
+	slices.SortFunc(names, func(a, b packName) int {
+		switch {
+		case a.kind != b.kind:
+			return int(a.kind) - int(b.kind)
+		case a.tag == b.tag:
+			return 0
+		case (a.tag > b.tag) == (a.kind == logPack):
+			return -1
+		}
+		return 1
+	})
+	return names, nil
+}
+
+// refresh makes what other processes added known. Thorough also walks what no
+// index covers of data packs: only an interrupted batch leaves such.
+func (s *Store) refresh(thorough bool) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.refreshLocked(thorough)
+}
+
+func (s *Store) refreshLocked(thorough bool) error {
+	if err := s.list(); err != nil {
+		return err
+	}
+	for _, p := range s.packs {
+		if err := s.learn(p, thorough); err != nil {
+			return err
+		}
+	}
+	s.ready = true
+	s.thorough = s.thorough || thorough
+	return nil
+}
+
+// prepare makes look-ups possible.
+func (s *Store) prepare() error {
+	s.mu.RLock()
+	ready := s.ready
+	s.mu.RUnlock()
+	if ready {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ready {
+		return nil
+	}
+	return s.refreshLocked(false)
+}
+
+// SetVault changes the directory of the packs' second names, for packs that are
+// created from now on, and gives those that are there a second name in it.
+func (s *Store) SetVault(dir string) error {
+	s.mu.Lock()
+	s.vault, s.vaultErr = dir, nil
+	s.mu.Unlock()
+	if dir == "" || s.o.ReadOnly {
+		return nil
+	}
+	names, err := s.names()
+	if err != nil {
+		return err
+	}
+	for _, n := range names {
+		s.giveSecondName(n)
+	}
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.vaultErr
+}
+
+// SecondName says why the packs have no second name in the vault; nil if all
+// of them have one.
+func (s *Store) SecondName() error {
+	s.mu.RLock()
+	vault, err := s.vault, s.vaultErr
+	s.mu.RUnlock()
+	if err != nil {
+		return err
+	}
+	if vault == "" {
+		return errors.New("no directory for second names is set")
+	}
+	names, err := s.names()
+	if err != nil {
+		return err
+	}
+	for _, n := range names {
+		first, err := s.fs.Lstat(filepath.Join(s.o.Dir, n.file()))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // collected meanwhile
+		}
+		if err != nil {
+			return err
+		}
+		second, err := s.fs.Lstat(filepath.Join(vault, n.file()))
+		if err != nil {
+			return fmt.Errorf("%s has no second name: %w", n.file(), err)
+		}
+		if !sameFile(first, second) {
+			return fmt.Errorf("the second name of %s is another file", n.file())
+		}
+	}
+	return nil
+}
+
+// giveSecondName links a pack into the vault. A failure is remembered for
+// SecondName, and is none of the batch's business.
+func (s *Store) giveSecondName(n packName) {
+	s.mu.RLock()
+	vault := s.vault
+	s.mu.RUnlock()
+	if vault == "" {
+		return
+	}
+	err := s.makeDir(vault)
+	if err == nil {
+		err = s.fs.Link(filepath.Join(s.o.Dir, n.file()), filepath.Join(vault, n.file()))
+		if errors.Is(err, fs.ErrExist) {
+			err = nil
+		}
+	}
+	if err != nil {
+		s.mu.Lock()
+		s.vaultErr = fmt.Errorf("give %s a second name: %w", n.file(), err)
+		s.mu.Unlock()
+	}
+}
+
+// syncDir makes names in the objects directory durable.
+func (s *Store) syncDir() error {
+	if s.o.NoSync {
+		return nil
+	}
+	return s.fs.SyncDir(s.o.Dir)
+}
+
+func (s *Store) sync(f vfs.File) error {
+	if s.o.NoSync {
+		return nil
+	}
+	return f.Sync()
+}
+
+// temporary is a name beside file that nobody else uses.
+func (s *Store) temporary(file string) string {
+	return fmt.Sprintf("%s.%016x%s", file, s.o.Random(), tmpSuffix)
+}
+
+// decoder takes a decoder from the pool; the caller puts it back.
+func (s *Store) decoder() (*zstd.Decoder, error) {
+	if d, ok := s.zstd.Get().(*zstd.Decoder); ok {
+		return d, nil
+	}
+	return zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
+		zstd.WithDecoderMaxMemory(maxBody), zstd.WithDecodeAllCapLimit(true))
+}

@@ -1,0 +1,5 @@
+//go:build !unix
+
+package vfs
+
+func mapFile(name string) ([]byte, func() error, error) { return readFile(name) }

@@ -1,0 +1,225 @@
+package cas
+
+import (
+	"fmt"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+// Writer stages objects of one goroutine. It has an open block for whole
+// objects and one for deltas, which are compressed already.
+type Writer struct {
+	b      *Batch
+	size   int // of a block
+	whole  *stagedBlock
+	deltas *stagedBlock
+	enc    *zstd.Encoder
+	buf    []byte // for what is compressed
+	delta  []byte // for the delta being made
+	base   []byte // for its base
+	cut    cutter
+}
+
+// Writer returns a staging writer for one goroutine.
+func (b *Batch) Writer() *Writer {
+	w := &Writer{b: b, size: blockSize}
+	if b.dense {
+		w.size = denseBlockSize
+	}
+	return w
+}
+
+// Put stages data under id unless it is known; data is not kept. base, if not
+// zero, is an older version to store a delta against where that is smaller.
+func (w *Writer) Put(id ID, data []byte, base ID) (added bool, err error) {
+	if len(data) > maxObject {
+		return false, fmt.Errorf("an object of %d bytes is too large", len(data))
+	}
+	h := w.b.shard(id)
+	h.mu.Lock()
+	if _, ok := h.known[id]; ok {
+		h.mu.Unlock()
+		return false, nil
+	}
+	if h.known == nil {
+		h.known = map[ID]place{}
+	}
+	h.known[id] = place{} // ours: another writer need not look
+	h.mu.Unlock()
+	if added, err = w.stage(id, data, base); err != nil {
+		// Others count on the id by now.
+		return false, w.b.fail(err)
+	}
+	return added, nil
+}
+
+func (w *Writer) stage(id ID, data []byte, base ID) (added bool, err error) {
+	if !w.b.dense {
+		known, err := w.b.s.known(id)
+		if known || err != nil {
+			return false, err
+		}
+	}
+	if base != (ID{}) && base != id {
+		done, err := w.putDelta(id, data, base)
+		if done || err != nil {
+			return done, err
+		}
+	}
+	return true, w.putWhole(id, data)
+}
+
+// putDelta stages data as a delta if that is clearly smaller.
+func (w *Writer) putDelta(id ID, data []byte, base ID) (done bool, err error) {
+	depth, ok := w.b.depth(base)
+	if !ok || depth >= maxDepth {
+		return false, nil
+	}
+	if w.base, err = w.b.Get(w.base[:0], base); err != nil {
+		w.base = nil
+		return false, nil // a base that cannot be read is no base
+	}
+	// Sources shrink to a quarter in a block; half of that is clearly smaller.
+	delta, ok := appendDelta(w.delta[:0], w.base, data, len(data)/8-24)
+	w.delta = delta
+	if !ok {
+		return false, nil
+	}
+	if err := w.put(&w.deltas, entry{id: id, length: len(delta), delta: true, size: len(data), base: base.prefix(), depth: uint8(depth + 1)}, delta); err != nil {
+		return false, err
+	}
+	return true, nil
+}
+
+// depth is the number of bases behind an object; ok is false where it is unknown.
+func (b *Batch) depth(id ID) (depth int, ok bool) {
+	var e *entry
+	if p, ok := b.place(id); ok && p.block != nil {
+		var err error
+		if e, _, err = b.stored1(p); err != nil {
+			return 0, false
+		}
+	} else {
+		if known, err := b.s.known(id); err != nil || !known {
+			return 0, false
+		}
+		at, ok := b.s.find(id)
+		if !ok {
+			return 0, false
+		}
+		blk, err := b.s.block(at)
+		if err != nil {
+			return 0, false
+		}
+		if e, _, err = blk.at(at.pos); err != nil {
+			return 0, false
+		}
+	}
+	if e.delta {
+		return int(e.depth), true
+	}
+	return 0, true
+}
+
+func (w *Writer) putWhole(id ID, data []byte) error {
+	if len(data) >= w.size {
+		// A block of its own, compressed from where the bytes lie.
+		k := &stagedBlock{entries: []entry{{id: id, length: len(data)}}}
+		if err := w.b.add(k, w.encode(k.entries, data, false)); err != nil {
+			return err
+		}
+		w.b.settle(id, k, 0)
+		return nil
+	}
+	return w.put(&w.whole, entry{id: id, length: len(data)}, data)
+}
+
+// put adds an object as it is stored to an open block.
+func (w *Writer) put(open **stagedBlock, e entry, data []byte) error {
+	if k := *open; k != nil && (len(k.body)+len(data) > w.size || len(k.entries) == maxEntries) {
+		if err := w.close(open); err != nil {
+			return err
+		}
+	}
+	k := *open
+	if k == nil {
+		k = &stagedBlock{open: true}
+		if open == &w.whole {
+			k.body = make([]byte, 0, w.size)
+		}
+		*open = k
+		w.b.mu.Lock()
+		w.b.open++
+		w.b.mu.Unlock()
+	}
+	k.mu.Lock()
+	k.entries = append(k.entries, e)
+	k.body = append(k.body, data...)
+	pos := len(k.entries) - 1
+	k.mu.Unlock()
+	w.b.settle(e.id, k, pos)
+	return nil
+}
+
+// settle notes where an object lies.
+func (b *Batch) settle(id ID, k *stagedBlock, pos int) {
+	h := b.shard(id)
+	h.mu.Lock()
+	h.known[id] = place{k, int32(pos)}
+	h.mu.Unlock()
+}
+
+// close compresses an open block and hands it to the batch.
+func (w *Writer) close(open **stagedBlock) error {
+	k := *open
+	if k == nil {
+		return nil
+	}
+	*open = nil
+	w.b.mu.Lock()
+	w.b.open--
+	w.b.mu.Unlock()
+	return w.b.add(k, w.encode(k.entries, k.body, open == &w.deltas && len(k.body) < minDeltaZip))
+}
+
+// minDeltaZip is the size below which a block of deltas is stored as it is:
+// they are compressed already.
+const minDeltaZip = 16 << 10
+
+// encode makes a block's payload.
+func (w *Writer) encode(entries []entry, body []byte, raw bool) []byte {
+	table := 2 + len(entries)*40 + 16
+	if !raw && len(body) >= minZstdRun {
+		w.buf = w.encoder().EncodeAll(body, w.buf[:0])
+		// What saves less than a 32nd is not worth decompressing.
+		if len(w.buf) < len(body)-len(body)/32 {
+			return appendBlock(make([]byte, 0, table+len(w.buf)), codecZstd, entries, w.buf)
+		}
+	}
+	return appendBlock(make([]byte, 0, table+len(body)), codecRaw, entries, body)
+}
+
+func (w *Writer) encoder() *zstd.Encoder {
+	if w.enc != nil {
+		return w.enc
+	}
+	level, window := zstd.SpeedFastest, 512<<10
+	if w.b.dense {
+		level, window = denseLevel, denseBlockSize
+	}
+	enc, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(level), zstd.WithEncoderConcurrency(1),
+		zstd.WithEncoderCRC(false), zstd.WithLowerEncoderMem(true), zstd.WithWindowSize(window))
+	if err != nil {
+		panic(err) // the options are constants
+	}
+	w.enc = enc
+	return enc
+}
+
+// Flush hands the writer's open blocks to the batch. Commit wants all writers flushed.
+func (w *Writer) Flush() error {
+	if err := w.close(&w.whole); err != nil {
+		return err
+	}
+	return w.close(&w.deltas)
+}
