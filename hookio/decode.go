@@ -22,10 +22,10 @@ const (
 // named and action come from Args, getenv from the hook's environment.
 func Decode(r io.Reader, named Agent, action string, getenv func(string) string) Event {
 	d := decoder{scanner: newScanner(r)}
-	if d.peek() != 0 {
+	if d.peek() != 0 || d.err == nil {
 		d.object(d.member)
-	}
-	if d.err != nil && !(errors.Is(d.err, io.ErrUnexpectedEOF) && !d.any && d.empty()) {
+		d.event.Damaged = d.err
+	} else if !errors.Is(d.err, io.ErrUnexpectedEOF) {
 		d.event.Damaged = d.err
 	}
 	// To the end, so that the agent's write does not fail; what follows does not matter.
@@ -52,15 +52,11 @@ func Decode(r io.Reader, named Agent, action string, getenv func(string) string)
 type decoder struct {
 	*scanner
 	event     Event
-	any       bool // a member was seen
 	roots     []string
 	agentType bool // agent_type was sent
 	hasPrompt bool
 	input     toolInput
 }
-
-// empty reports whether nothing but white space was read.
-func (d *decoder) empty() bool { return d.event.Name == "" && !d.any }
 
 // field reads a string that is kept whole or not at all: half a path is worse
 // than none.
@@ -73,7 +69,6 @@ func (d *decoder) field(to *string) {
 // member reads one member of the payload. Names differ by agent; all of them
 // are accepted from all.
 func (d *decoder) member(name string) {
-	d.any = true
 	e := &d.event
 	switch name {
 	case "hook_event_name", "hookEventName", "event":

@@ -202,17 +202,17 @@ func (g Guarded) git(dir, sub string, inv *invocation) *Refusal {
 			}
 		}
 	case "stash":
-		switch inv.firstOperand() {
-		case "", "push", "save", "--":
-		default:
-			return nil
+		if len(inv.args) > 0 {
+			if first := inv.args[0].text; first != "push" && first != "save" && !strings.HasPrefix(first, "-") {
+				return nil
+			}
 		}
 		if !inv.hasFlag('a', "--all") {
 			return nil
 		}
 		// The whole repository, wherever in it the command runs.
 		for i := range g.Protected {
-			if p := &g.Protected[i]; !p.Survives && (inside(splitAbs(dir), splitAbs(g.Root)) || inside(splitAbs(p.Dir), splitAbs(dir))) {
+			if p := &g.Protected[i]; !p.Survives && inside(splitAbs(p.Dir), splitAbs(g.Root)) && (inside(splitAbs(dir), splitAbs(g.Root)) || inside(splitAbs(g.Root), splitAbs(dir))) {
 				return refuseRemove("git stash -a", p.Dir)
 			}
 		}

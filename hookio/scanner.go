@@ -2,7 +2,6 @@ package hookio
 
 import (
 	"bufio"
-	"bytes"
 	"errors"
 	"io"
 	"strconv"
@@ -159,8 +158,11 @@ func (s *scanner) text(limit int) (t text, ok bool) {
 			s.fail(s.r.UnreadByte())
 			continue
 		}
-		t.chars++
-		keep(s.escape())
+		if r := s.escape(); r >= 0 {
+			t.chars++
+			var encoded [utf8.UTFMax]byte
+			keep(encoded[:utf8.EncodeRune(encoded[:], r)])
+		}
 	}
 	return t, false
 }
@@ -173,33 +175,32 @@ func (s *scanner) plain() []byte {
 		return nil
 	}
 	buffered, _ := s.r.Peek(s.r.Buffered())
-	if i := bytes.IndexByte(buffered, '"'); i >= 0 {
-		buffered = buffered[:i]
-	}
-	if i := bytes.IndexByte(buffered, '\\'); i >= 0 {
-		buffered = buffered[:i]
+	for i, c := range buffered {
+		if c == '"' || c == '\\' {
+			return buffered[:i]
+		}
 	}
 	return buffered
 }
 
-// escape reads what follows a backslash.
-func (s *scanner) escape() []byte {
+// escape reads what follows a backslash; -1 is nothing.
+func (s *scanner) escape() rune {
 	b, err := s.r.ReadByte()
 	if err != nil {
 		s.fail(err)
-		return nil
+		return -1
 	}
 	switch b {
 	case 'n':
-		return []byte{'\n'}
+		return '\n'
 	case 't':
-		return []byte{'\t'}
+		return '\t'
 	case 'r':
-		return []byte{'\r'}
+		return '\r'
 	case 'b':
-		return []byte{'\b'}
+		return '\b'
 	case 'f':
-		return []byte{'\f'}
+		return '\f'
 	case 'u':
 		r := s.hex()
 		if utf16.IsSurrogate(r) {
@@ -211,9 +212,13 @@ func (s *scanner) escape() []byte {
 			}
 			r = utf16.DecodeRune(r, low)
 		}
-		return utf8.AppendRune(nil, r)
+		return r
 	}
-	return []byte{b}
+	if b >= utf8.RuneSelf { // no escape: the character stands for itself
+		s.fail(s.r.UnreadByte())
+		return -1
+	}
+	return rune(b)
 }
 
 func (s *scanner) hex() rune {
@@ -230,7 +235,10 @@ func (s *scanner) hex() rune {
 	return rune(n)
 }
 
-// skip consumes one value of any kind, however deep.
+// maxSkipDepth bounds what is read of a value nested without reason.
+const maxSkipDepth = 10_000
+
+// skip consumes one value of any kind.
 func (s *scanner) skip() {
 	depth := 0
 	for s.err == nil {
@@ -240,7 +248,9 @@ func (s *scanner) skip() {
 			s.skipString()
 		case '{', '[':
 			s.take(b)
-			depth++
+			if depth++; depth > maxSkipDepth {
+				s.fail(errSyntax)
+			}
 			continue
 		case '}', ']':
 			if depth == 0 {

@@ -207,6 +207,9 @@ func (p *shellParser) simpleWord(c *command) {
 		p.pos++
 		return
 	}
+	if w.text == "" && !w.quoted { // only a line's continuation
+		return
+	}
 	next := p.at(0)
 	if (next == '<' || next == '>') && !w.quoted && isDigits(w.text) {
 		return // a file descriptor

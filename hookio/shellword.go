@@ -70,10 +70,10 @@ func (p *shellParser) word() word {
 			p.doubleQuoted(&b)
 		case '\\':
 			p.pos++
-			b.quoted = true
 			if p.at(0) == '\n' {
 				p.pos++
 			} else if p.pos < len(p.src) {
+				b.quoted = true
 				b.quote(p.src[p.pos : p.pos+1])
 				p.pos++
 			}

@@ -42,14 +42,6 @@ func (in *toolInput) closeEdit() {
 	in.old, in.new = 0, 0
 }
 
-func (in *toolInput) addFile(to *[]string, file string) {
-	if file == "" || len(*to) >= maxFiles {
-		in.truncated = in.truncated || file != ""
-		return
-	}
-	*to = append(*to, file)
-}
-
 // member reads one member of a tool's input.
 func (in *toolInput) member(s *scanner, name string) {
 	switch name {
@@ -97,12 +89,19 @@ func (in *toolInput) member(s *scanner, name string) {
 // file reads a path, or a list of them.
 func (in *toolInput) file(s *scanner, to *[]string) {
 	one := func() {
+		if len(*to) >= maxFiles {
+			in.truncated = true
+			s.skip()
+			return
+		}
 		if t, ok := s.text(maxFieldBytes); ok {
 			if t.truncated {
 				in.truncated = true
 				return
 			}
-			in.addFile(to, t.kept)
+			if t.kept != "" {
+				*to = append(*to, t.kept)
+			}
 		}
 	}
 	if s.peek() == '[' {

@@ -1,0 +1,92 @@
+package hookio
+
+import (
+	"strings"
+	"testing"
+)
+
+var testGuarded = Guarded{Root: "/srv/p", Home: "/home/u", Protected: []Protected{{Dir: "/srv/p/.agent/rewind"}, {Dir: "/home/u/.rewind"}}}
+
+func survives(g Guarded) Guarded {
+	g.Protected = []Protected{{Dir: "/srv/p/.agent/rewind", Survives: true}, {Dir: "/home/u/.rewind"}}
+	return g
+}
+
+func TestGuardCommands(t *testing.T) {
+	for _, c := range []struct {
+		script string
+		always bool // also where the store has a second name
+	}{
+		{"rm -rf .agent/rewind", true}, {"rm -rf .agent/rewind/objects", true}, {"rm .agent/rewind/head", true}, {"rm -rf ./.agent/../.agent/rewind/", true}, {`rm -rf "/srv/p/.agent/rewind"`, true},
+		{"cd .agent && rm -rf rewind", true}, {"cd .agent/rewind; rm -rf *", true}, {"rm -rf .agent/*", true}, {"rm -rf .agent/rew?nd", true}, {"rm -rf .agent/{rewind,other}", true}, {"rm -rf $CLAUDE_PROJECT_DIR/.agent/rewind", true},
+		{`rm -rf "$PWD/.agent/rewind"`, true}, {`rm -rf "$(pwd)/.agent/rewind"`, true}, {"D=.agent/rewind; rm -rf $D", true}, {`cd "$X" && rm -rf .agent/rewind`, true}, {"rm -rf .AGENT/Rewind", true},
+		{"sudo rm -rf .agent/rewind", true}, {"sh -c 'rm -rf .agent/rewind'", true}, {"echo x | xargs rm .agent/rewind/head", true}, {"find .agent/rewind -type f | xargs rm", true}, {"find .agent/rewind -delete", true}, {`find .agent/rewind -exec rm {} \;`, true},
+		{"mv .agent/rewind /tmp/x", true}, {"mv x .agent/rewind/head", true}, {"cp x .agent/rewind/head", true}, {"cp -t .agent/rewind x", true}, {"echo '{}' > .agent/rewind/config.json", true}, {"echo x >> .agent/rewind/head", true}, {"tee .agent/rewind/x", true},
+		{"sed -i s/a/b/ .agent/rewind/config.json", true}, {"truncate -s 0 .agent/rewind/objects/log-1.pack", true}, {"chmod 777 .agent/rewind", true}, {"ln -sf x .agent/rewind/head", true}, {"dd if=x of=.agent/rewind/head", true}, {"touch .agent/rewind/x", true},
+		{"python3 -c \"import shutil; shutil.rmtree('.agent/rewind')\"", true}, {"node -e \"fs.rmSync('/srv/p/.agent/rewind')\"", true}, {"python3 <<EOF\nopen('.agent/rewind/head','w')\nEOF", true}, {"tar xf a.tar -C .agent/rewind", true},
+		{"rm -rf ~/.rewind", true}, {"rm -rf $HOME/.rewind/vault", true}, {"echo x > ~/.rewind/config.json", true}, {"rm -rf ~", true}, {"rm -rf /", true}, {"rm -rf /home", true},
+		{"rm -rf .agent", false}, {"rm -r -f .agent", false}, {"rm -rf .", false}, {"rm -rf /srv/p", false}, {"rm -rf .a*", false}, {"rm -rf .??*", false}, {"rm -rf {.agent,build}", false}, {"mv .agent old", false}, {"cd .. && rm -rf p", false}, {"rm -fr -- .agent", false},
+		{"git clean -fdx", false}, {"git clean -xdf", false}, {"git clean -f -d -X", false}, {"git -C /srv/p clean -ffdx", false}, {"cd sub; git -C .. clean -fdx .", false}, {"git clean -fdx .agent", false}, {"git stash -a", false}, {"git stash push --all", false}, {"cd sub && git stash -a -m x", false},
+		{"find . -delete", false}, {`find . -exec rm -rf {} +`, false}, {"find /srv/p -type f -delete", false},
+		{"rewind restore last", true}, {"/usr/local/bin/rewind undo", true}, {"rewind undo-restore", true}, {"rewind redo-restore", true}, {"rewind back 2", true}, {"rewind gc --keep 1", true}, {"rewind config guard false", true}, {"rewind --root /x jump 3", true},
+		{"rewind forget -- a", true}, {"rewind chat 2", true}, {"rewind init --adopt x", true}, {"cd /tmp && rewind repair", true}, {"ls && sudo -u x rewind --quiet restore 1", true}, {"$(rewind undo)", true}, {"smart-checkpoint restore", true}, {"X=1 rewind unpin x", true},
+	} {
+		e := Event{Kind: PreTool, Cwd: "/srv/p", Tool: Tool{Name: "Bash", Class: Shell, Command: c.script}}
+		r := Guard(&e, testGuarded)
+		if r == nil {
+			t.Errorf("%q is let through", c.script)
+			continue
+		}
+		if !strings.HasPrefix(r.Reason, "rewind: ") || strings.ContainsAny(r.Reason, "\n\x1b") {
+			t.Errorf("%q: %q", c.script, r.Reason)
+		}
+		if got := Guard(&e, survives(testGuarded)) != nil; got != c.always {
+			t.Errorf("%q with a second name: refused %v", c.script, got)
+		}
+	}
+	for _, s := range []string{
+		"", "ls -la .agent/rewind", "cat .agent/rewind/config.json", "du -sh .agent", "grep -r x .agent/rewind", "find .agent/rewind -name x", "cp .agent/rewind/config.json /tmp/x", "cp -r .agent/rewind /tmp/backup", "tar czf /tmp/a.tgz .agent/rewind", "wc -l < .agent/rewind/config.json", "diff .agent/rewind/a b > out",
+		"rewind", "rewind list", "rewind save before", "rewind show last --files", "rewind diff", "rewind status --json", "rewind restore last --dry-run", "rewind gc --dry-run", "rewind restore --help", "rewind export last -o x.tgz", "rewind pin last", "rewind init", "rewind verify", "echo rewind undo", "git log --grep 'rewind restore'",
+		"rm -rf build", "rm -rf *", "rm x.agent", "rm -rf sub/.agent", "rm -rf .agents", "rm -rf .agent-old/rewind", "rm .agent", "git clean -fd", "git clean -n -x", "git clean -fdx -e .agent", "git clean -fdx sub", "cd sub && git clean -fdx", "git stash", "git stash -u", "git stash pop", "git stash list -a",
+		"find . -name '*.pyc' -delete", "find build -delete", `find . -name x -exec rm {} \;`, "find . -name '*.o' | xargs rm", "mv a b", "mv /srv/p /srv/q", "cd .. && mv p q", "chmod -R u+w .", "sed -i s/a/b/ src/x", "echo x > agent/rewind", "python3 -c \"print(open('.agent/rewind/config.json').read())\"", "rm -rf ~/.cache", "rm -rf /srv/other",
+		"npm install rewind", "rewind-tape undo", "./scripts/rewind.sh undo", "cd $X && rm -rf y", "rm -rf \"$TMP\"", "cat .agent/rewind/x | tee out",
+	} {
+		e := Event{Kind: PreTool, Cwd: "/srv/p", Tool: Tool{Name: "Bash", Class: Shell, Command: s}}
+		if r := Guard(&e, testGuarded); r != nil {
+			t.Errorf("%q: %s", s, r.Reason)
+		}
+	}
+}
+
+func TestGuardTools(t *testing.T) {
+	call := func(kind Kind, class Class, name string, files ...string) Event {
+		return Event{Kind: kind, Cwd: "/srv/p", Tool: Tool{Name: name, Class: class, Files: files}}
+	}
+	for _, c := range []struct {
+		e       Event
+		refused bool
+	}{
+		{call(PreTool, Edit, "Write", "/srv/p/.agent/rewind/config.json"), true},
+		{call(PreTool, Edit, "Edit", ".agent/rewind/head"), true},
+		{call(PreTool, Edit, "Edit", "/srv/p/src/../.agent/rewind/head"), true},
+		{call(PreTool, Edit, "ApplyPatch", "/srv/p/a", "/home/u/.rewind/tiers/balanced.json"), true},
+		{call(PreTool, MCP, "mcp__fs__write_file", "/srv/p/.agent/rewind/head"), true},
+		{call(PreTool, MCP, "mcp__fs__read_file", "/srv/p/.agent/rewind/head"), false},
+		{call(PreTool, Read, "Read", "/srv/p/.agent/rewind/head"), false},
+		{call(PreTool, Edit, "Edit", "/srv/p/.agent/notes.md"), false},
+		{call(PreTool, Edit, "Edit", "/srv/p/.agent/rewind-notes.md"), false},
+		{call(PreTool, Edit, "Edit", "/srv/p/src/a.go"), false},
+		{call(PostTool, Edit, "Edit", "/srv/p/.agent/rewind/head"), false},
+		{Event{Kind: PostTool, Tool: Tool{Class: Shell, Command: "rewind undo"}}, false},
+		{Event{Kind: Prompt, Prompt: "rewind undo"}, false},
+		{Event{Kind: PreTool, Cwd: "/srv/p", Tool: Tool{Class: MCP, Name: "mcp__term__run", Command: "rewind undo"}}, true},
+	} {
+		if r := Guard(&c.e, testGuarded); (r != nil) != c.refused {
+			t.Errorf("%+v: %v", c.e.Tool, r)
+		}
+	}
+	e := call(PreTool, Edit, "Edit", "/srv/p/.agent/rewind/head")
+	if r := Guard(&e, Guarded{Root: "/srv/p"}); r != nil {
+		t.Errorf("nothing protected: %v", r)
+	}
+}

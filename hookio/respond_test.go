@@ -1,0 +1,141 @@
+package hookio
+
+import (
+	"encoding/json"
+	"os/exec"
+	"reflect"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"pgregory.net/rapid"
+)
+
+func TestResponses(t *testing.T) {
+	if r := (*Refusal)(nil).Response(); !reflect.DeepEqual(r, Response{}) {
+		t.Errorf("no refusal: %+v", r)
+	}
+	r := (&Refusal{"no\x1b[31m"}).Response()
+	if r.ExitCode != 2 || len(r.Stdout) != 0 || r.Stderr != "no\ufffd[31m\n" {
+		t.Errorf("%+v", r)
+	}
+	if got := string(Tell("not initialised").Stdout); got != `{"systemMessage":"not initialised"}`+"\n" {
+		t.Errorf("%s", got)
+	}
+	if got := string(InSession("a\nb").Stdout); got != `{"decision":"block","hookSpecificOutput":{"hookEventName":"UserPromptSubmit","suppressOriginalPrompt":true},"reason":"a\nb"}`+"\n" {
+		t.Errorf("%s", got)
+	}
+}
+
+// Whatever the text, the output is one line of valid JSON, short enough, and
+// nothing in it moves a terminal's cursor.
+func TestResponsesAreJSON(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		text := string(rapid.SliceOf(rapid.Byte()).Draw(t, "text"))
+		if rapid.Bool().Draw(t, "long") {
+			text = strings.Repeat(text+"é", 4000)
+		}
+		for key, r := range map[string]Response{"systemMessage": Tell(text), "reason": InSession(text)} {
+			var v map[string]any
+			if err := json.Unmarshal(r.Stdout, &v); err != nil || strings.Count(string(r.Stdout), "\n") != 1 || r.ExitCode != 0 || r.Stderr != "" {
+				t.Fatalf("%v in %q", err, r.Stdout)
+			}
+			got := v[key].(string)
+			if utf8.RuneCountInString(got) > maxOutput {
+				t.Fatalf("%d characters", utf8.RuneCountInString(got))
+			}
+			for _, c := range got {
+				if c < ' ' && c != '\n' && c != '\t' || c >= 0x7f && c < 0xa0 {
+					t.Fatalf("%q holds %q", got, c)
+				}
+			}
+		}
+	})
+}
+
+func TestParseInSession(t *testing.T) {
+	for prompt, want := range map[string][]string{
+		"/rewind:list": {"list"}, "/rewind:back 3": {"back", "3"}, "/rewind:status --json  x": {"status", "--json", "x"}, "/rewind:list\n": {"list"},
+	} {
+		name, args, ok := ParseInSession(prompt)
+		if !ok || !reflect.DeepEqual(append([]string{name}, args...), want) {
+			t.Errorf("%q: %q %q %v", prompt, name, args, ok)
+		}
+	}
+	for _, prompt := range []string{"", " /rewind:list", "/rewind:lists", "/rewind", "/rewind:restore 1", "what does /rewind:list do?", "please /rewind:back", "/Rewind:list"} {
+		if name, _, ok := ParseInSession(prompt); ok {
+			t.Errorf("%q is taken for %q", prompt, name)
+		}
+	}
+}
+
+func TestCanTell(t *testing.T) {
+	for _, c := range []struct {
+		agent Agent
+		kind  Kind
+		want  bool
+	}{{Claude, SessionStart, true}, {Droid, PreTool, true}, {Claude, SessionEnd, false}, {Claude, PreCompact, false}, {Claude, Notification, false}, {Generic, Prompt, false}, {Copilot, Prompt, false}} {
+		if got := CanTell(&Event{Agent: c.agent, Kind: c.kind}); got != c.want {
+			t.Errorf("%v %v: %v", c.agent, c.kind, got)
+		}
+	}
+}
+
+func TestExports(t *testing.T) {
+	vars := []Variable{{"REWIND_PROJECT_ROOT", "/a b/it's"}, {"REWIND_AGENT", "claude"}, {"EMPTY", ""}, {"NUL", "a\x00b"}, {"bad name", "x"}}
+	want := "export REWIND_PROJECT_ROOT='/a b/it'\\''s'\nexport REWIND_AGENT='claude'\n"
+	first := Exports(nil, vars)
+	if string(first) != want {
+		t.Errorf("%q", first)
+	}
+	if again := Exports(append([]byte("export OTHER=1\n"), first...), vars); again != nil {
+		t.Errorf("a second time: %q", again)
+	}
+	if got := Exports([]byte("export REWIND_AGENT='droid'\nno line end"), vars[1:2]); string(got) != "\nexport REWIND_AGENT='claude'\n" {
+		t.Errorf("%q", got)
+	}
+}
+
+// A shell that sources the exports has exactly the values.
+func TestExportsInAShell(t *testing.T) {
+	sh, err := exec.LookPath("sh")
+	if err != nil {
+		t.Skip("no sh here")
+	}
+	for _, value := range []string{"/plain", "a b", "it's", "'", "''", `back\slash`, "$HOME `id` $(id) \"q\"", "two\nlines\n", "-n", "ünï 😀", "\\'", "!x", "\x1b[31m"} {
+		out, err := exec.Command(sh, "-c", string(Exports(nil, []Variable{{"X", value}}))+`printf '%s.' "$X"`).Output()
+		if err != nil || string(out) != value+"." {
+			t.Errorf("%q came out as %q, %v", value, out, err)
+		}
+	}
+}
+
+func TestWithPath(t *testing.T) {
+	for _, c := range []struct {
+		path, dir, want string
+		ok              bool
+	}{{"/bin:/usr/bin", "/h/.local/bin", "/bin:/usr/bin:/h/.local/bin", true}, {"/bin:/x", "/x", "", false}, {"", "/x", "", false}, {"/bin", "/a:b", "", false}, {"/bin", "", "", false}} {
+		if got, ok := WithPath(c.path, c.dir); got != c.want || ok != c.ok {
+			t.Errorf("WithPath(%q, %q) = %q, %v", c.path, c.dir, got, ok)
+		}
+	}
+}
+
+func TestEnvFile(t *testing.T) {
+	for _, c := range []struct {
+		e    Event
+		env  func(string) string
+		want string
+	}{
+		{Event{Agent: Claude, Kind: SessionStart}, env("CLAUDE_ENV_FILE", "/c"), "/c"},
+		{Event{Agent: Claude, Kind: Prompt}, env("CLAUDE_ENV_FILE", "/c"), ""},
+		{Event{Agent: Droid, Kind: SessionStart, EnvFile: "/s"}, env("CLAUDE_ENV_FILE", "/c", "DROID_ENV_FILE", "/d"), "/d"},
+		{Event{Agent: Droid, Kind: SessionStart, EnvFile: "/s"}, env("CLAUDE_ENV_FILE", "/c"), "/c"},
+		{Event{Agent: Droid, Kind: SessionStart, EnvFile: "/s"}, noEnv, "/s"},
+		{Event{Agent: Codex, Kind: SessionStart}, env("CLAUDE_ENV_FILE", "/c"), ""},
+	} {
+		if got := EnvFile(&c.e, c.env); got != c.want {
+			t.Errorf("%+v: %q", c.e, got)
+		}
+	}
+}
