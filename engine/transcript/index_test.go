@@ -149,9 +149,8 @@ func grow(t *rapid.T, m *maker) {
 				s = strings.TrimSpace(s)
 				return s != "" && !isSynthetic([]byte(s)) && !strings.HasPrefix(s, "<command")
 			}).Draw(t, "text")))
-			if text := &m.prompts; true {
-				(*text)[all[len(all)-1]] = strings.TrimSpace((*text)[all[len(all)-1]])
-			}
+			said := all[len(all)-1]
+			m.prompts[said] = strings.TrimSpace(m.prompts[said])
 		case 2, 3:
 			n := rapid.IntRange(1, 3).Draw(t, "calls")
 			m.calls(n, rapid.Permutation([]int{0, 1, 2}[:n]).Draw(t, "answers")...)
@@ -437,8 +436,7 @@ func TestBeforePromptID(t *testing.T) {
 	m.reply("b")
 	gone := m.say("three")
 	third := m.prompt
-	fork := m.reply("c")
-	_ = fork
+	m.reply("c")
 	m.rewind(gone)
 	m.say("four")
 	m.reply("d")
