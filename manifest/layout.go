@@ -52,7 +52,11 @@ func (l *layout) append(dst []byte) []byte {
 			dst = appendSeq(dst, f.sum)
 		}
 	}
-	return appendSeq(dst, xxhash.Sum64(dst[from:]))
+	return append(dst[:from], sealLayout(dst[from:])...)
+}
+
+func sealLayout(body []byte) []byte {
+	return appendSeq(body[:len(body):len(body)], xxhash.Sum64(body))
 }
 
 func parseLayout(data []byte) (*layout, error) {
@@ -114,14 +118,18 @@ func (l *layout) badgerManifest() ([]byte, error) {
 // pointer is the content of the pointer file: the generation's number, and the checksum of its
 // layout, so that one is never read with the other's.
 func pointer(number uint64, layout []byte) []byte {
-	return fmt.Appendf(nil, "%s %016x\n", generationName(number), xxhash.Sum64(layout))
+	return pointerOf(number, xxhash.Sum64(layout))
+}
+
+func pointerOf(number, sum uint64) []byte {
+	return fmt.Appendf(nil, "%s %016x\n", generationName(number), sum)
 }
 
 func parsePointer(data []byte) (number, sum uint64, err error) {
 	if len(data) <= 64 {
 		_, err = fmt.Sscanf(string(data), "%d %x", &number, &sum)
 	}
-	if err != nil || !bytes.Equal(data, fmt.Appendf(nil, "%s %016x\n", generationName(number), sum)) {
+	if err != nil || !bytes.Equal(data, pointerOf(number, sum)) {
 		return 0, 0, &FormatError{What: "pointer to the generation", Reason: "damaged"}
 	}
 	return number, sum, nil

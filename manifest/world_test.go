@@ -1,6 +1,7 @@
 package manifest
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -37,8 +38,9 @@ func (w *world) Dir(id ID) (Dir, error) {
 
 func (w *world) Records(from uint64) iter.Seq2[Sequenced, error] {
 	return func(yield func(Sequenced, error) bool) {
-		for _, r := range w.log {
-			if r.Seq >= from && !yield(r, nil) {
+		i, _ := slices.BinarySearchFunc(w.log, from, func(r Sequenced, from uint64) int { return cmp.Compare(r.Seq, from) })
+		for _, r := range w.log[i:] {
+			if !yield(r, nil) {
 				return
 			}
 		}
