@@ -69,6 +69,14 @@ func (k *worker) finish(n *node) error {
 	if n.ord >= 0 {
 		d := &k.w.h.dirs[n.ord]
 		n.same = n.id == d.id && n.mode == d.mode
+		if !n.same && !n.built {
+			// Its own mode alone: the parent's entry changes, and wants the totals.
+			old, err := k.oldDir(n)
+			if err != nil {
+				return err
+			}
+			n.total(old.Entries)
+		}
 	}
 	n.encode()
 	n.ents, n.old = nil, nil
@@ -105,7 +113,6 @@ func (k *worker) build(n *node) error {
 	if old != nil {
 		before, prev = old.Entries, k.w.h.dirs[n.ord].id
 	}
-	n.built = true
 	dir := manifest.Dir{Entries: make([]manifest.Entry, 0, len(n.ents))}
 	next := 0
 	for i := range n.ents {
@@ -126,14 +133,8 @@ func (k *worker) build(n *node) error {
 			e.m = before[next]
 		}
 		dir.Entries = append(dir.Entries, e.m)
-		n.bytes += e.m.Size
-		switch e.m.Kind {
-		case manifest.Subdir:
-			n.files += e.m.Files
-		default:
-			n.files++
-		}
 	}
+	n.total(dir.Entries)
 	switch {
 	case n.descend && len(dir.Entries) == 0:
 		n.empty = true
@@ -147,6 +148,19 @@ func (k *worker) build(n *node) error {
 		return fmt.Errorf("manifest of %q: %w", n.path(), err)
 	}
 	return nil
+}
+
+// total counts what is below the node.
+func (n *node) total(list []manifest.Entry) {
+	n.built = true
+	for i := range list {
+		n.bytes += list[i].Size
+		if list[i].Kind == manifest.Subdir {
+			n.files += list[i].Files
+		} else {
+			n.files++
+		}
+	}
 }
 
 // encode keeps of the entries what the head needs.

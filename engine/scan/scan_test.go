@@ -88,7 +88,7 @@ func (m *memory) Load(id manifest.ID) (manifest.Dir, error) {
 }
 
 // tree lists a captured tree: path to a line that says all about it.
-func (m *memory) tree(t testing.TB, root manifest.ID) map[string]string {
+func (m *memory) tree(t failer, root manifest.ID) map[string]string {
 	t.Helper()
 	out := map[string]string{}
 	var walk func(path string, id manifest.ID) (files, bytes uint64)
@@ -121,9 +121,16 @@ func (m *memory) tree(t testing.TB, root manifest.ID) map[string]string {
 	return out
 }
 
+// failer is what testing.T and rapid.T have in common.
+type failer interface {
+	Helper()
+	Fatal(...any)
+	Fatalf(string, ...any)
+}
+
 // project is a tree with a head beside it.
 type project struct {
-	t    testing.TB
+	t    failer
 	dir  string // of the tree
 	head string // file
 	sink *memory
