@@ -196,13 +196,20 @@ func matchParts(pattern, parts []string) bool {
 	return len(parts) == 0
 }
 
-// maxBraces bounds what {a,b}{c,d}… may become.
-const maxBraces = 256
+// maxBraces bounds what {a,b}{c,d}… may become, maxPattern how long a pattern
+// may be: no path is longer.
+const (
+	maxBraces  = 256
+	maxPattern = 4096
+)
 
 // expandBraces expands {a,b} as a shell does; a pattern that would become too
 // many is left as it is.
 func expandBraces(s string) []string {
 	out := []string{s}
+	if len(s) > maxPattern {
+		return out
+	}
 	for i := 0; i < len(out); {
 		before, alternatives, after, ok := cutBraces(out[i])
 		if !ok {

@@ -182,7 +182,7 @@ func inspectCoverage(agent Agent, found []FoundEntry, plugin string) (out []Find
 		var commands []string
 		for _, e := range found {
 			if e.Event == w.event && covers(e.Matcher, w.matcher) && e.File != plugin {
-				commands = append(commands, e.Command+"\x00"+e.Matcher)
+				commands = append(commands, e.Command) // the same line runs once, however often it matches
 			}
 		}
 		slices.Sort(commands)

@@ -55,7 +55,8 @@ type shellParser struct {
 	*shellState
 }
 
-// shellState is shared by the parsers of one script's parts.
+// shellState is shared by the parsers of one command line's parts, so that a
+// script that runs itself again and again comes to an end.
 type shellState struct {
 	pipeline int
 	commands int
@@ -64,15 +65,14 @@ type shellState struct {
 
 func (s *shellState) overflow() bool { return s.commands > maxShellCommands || s.work > maxShellWork }
 
-// parseShell visits a script. overflow says that it was too deep or too long,
-// and was not looked at to its end.
-func parseShell(script string, depth int, v shellVisitor) (overflow bool) {
-	if len(script) > maxShellBytes {
-		return true
+// parseShell visits a script. The state is shared with the scripts around it;
+// if it overflows, the script was not looked at to its end.
+func parseShell(script string, depth int, state *shellState, v shellVisitor) {
+	if state.work += len(script); len(script) > maxShellBytes {
+		state.work += maxShellWork
 	}
-	p := &shellParser{src: script, depth: depth, v: v, shellState: &shellState{}}
+	p := &shellParser{src: script, depth: depth, v: v, shellState: state}
 	p.list(0)
-	return p.overflow()
 }
 
 func (p *shellParser) at(i int) byte {

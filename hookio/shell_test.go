@@ -140,7 +140,7 @@ func TestDestructive(t *testing.T) {
 // leaves its state as it was.
 func FuzzShell(f *testing.F) {
 	for _, s := range []string{
-		"rm x", `a=b; (cd $a && rm "x $(y z)") > f 2>&1`, "cat <<A <<-'B'\nx\nA\n\ty\n\tB\nls", `find . -exec sh -c 'rm {}' \;`, "case x in a) b;; esac", `$'\x41\u00e9' ${a:-${b}} ~/x {a,b}`, "((((", "[[ ]] )) ;;", "<<", "<<<", "&>", "eval eval eval x", "arr=(a b", "\\",
+		"rm x", `a=b; (cd $a && rm "x $(y z)") > f 2>&1`, "cat <<A <<-'B'\nx\nA\n\ty\n\tB\nls", `find . -exec sh -c 'rm {}' \;`, "case x in a) b;; esac", `$'\x41\u00e9' ${a:-${b}} ~/x {a,b}`, "((((", "[[ ]] )) ;;", "<<", "<<<", "&>", "eval eval eval x", "arr=(a b", "\\", "a='eval $a; eval $a; eval $a'; eval $a", "find -exec find -exec find -exec rm",
 	} {
 		f.Add(s)
 	}
@@ -152,10 +152,25 @@ func FuzzShell(f *testing.F) {
 		if len(w.saved) != 0 || w.depth != 0 {
 			t.Fatalf("%d frames, depth %d left", len(w.saved), w.depth)
 		}
-		if n > 40*maxShellCommands {
+		if n > maxShellCommands+1 {
 			t.Fatalf("%d invocations", n)
 		}
 		Destructive(script)
 		Guard(&Event{Kind: PreTool, Cwd: "/srv/p", Tool: Tool{Class: Shell, Command: script}}, testGuarded)
 	})
+}
+
+// Command lines made to take long: the bounds make each end soon. That they do
+// is seen when this test does not.
+func TestShellHostile(t *testing.T) {
+	for _, s := range []string{
+		strings.Repeat("(( ", 80000), strings.Repeat("$(( ", 60000), strings.Repeat("<<a ", 60000), strings.Repeat("<<a\n", 60000), strings.Repeat("`", 200000), strings.Repeat("${", 120000),
+		strings.Repeat("[[ ", 80000), "a=" + strings.Repeat("x", 60000) + ";echo " + strings.Repeat("$a ", 50000), strings.Repeat("find -exec ", 20000), strings.Repeat("sudo ", 50000),
+		"rm " + strings.Repeat("{a,b}", 50000), "rm " + strings.Repeat("a{b,c}d ", 20000), strings.Repeat("x|", 100000), strings.Repeat("rm x|xargs ", 4000), strings.Repeat("(a=b;", 3000),
+		"rm " + strings.Repeat("{", 100000), "rm " + strings.Repeat("{,", 100000), "a='eval $a; eval $a; eval $a'; eval $a", "rm " + strings.Repeat("*", 30000) + " " + strings.Repeat("a/*", 30000),
+		"cat <<A\n" + strings.Repeat("$(a)", 5000) + "\nA\n", strings.Repeat("sh -c '", 10000),
+	} {
+		Destructive(s)
+		Guard(&Event{Kind: PreTool, Cwd: "/srv/p", Tool: Tool{Class: Shell, Command: s}}, testGuarded)
+	}
 }

@@ -25,12 +25,15 @@ type shellWalk struct {
 	variables map[string]string
 	visit     func(inv *invocation)
 
+	state    shellState
 	depth    int
-	overflow bool
 	saved    []shellFrame
 	pipeline int
 	piped    []word
 }
+
+// maxPiped bounds the words kept of one pipeline.
+const maxPiped = 200
 
 type shellFrame struct {
 	cwd       string
@@ -45,18 +48,16 @@ func walkShell(script, cwd string, variables map[string]string, visit func(*invo
 		w.variables = map[string]string{}
 	}
 	w.run(script)
-	return w.overflow
+	return w.state.overflow()
 }
 
 func (w *shellWalk) run(script string) {
 	if w.depth >= maxShellDepth {
-		w.overflow = true
+		w.state.commands = maxShellCommands + 1
 		return
 	}
 	w.depth++
-	if parseShell(script, w.depth, w) {
-		w.overflow = true
-	}
+	parseShell(script, w.depth, &w.state, w)
 	w.depth--
 }
 
@@ -99,7 +100,7 @@ func (w *shellWalk) command(c command) {
 	}
 	inv := &invocation{redirects: c.redirects, cwd: w.cwd, piped: w.piped}
 	w.resolve(inv, words)
-	if len(w.piped) < maxFiles {
+	if len(w.piped) < maxPiped {
 		w.piped = append(w.piped, c.words...)
 	}
 }
@@ -329,7 +330,7 @@ func absolute(dir, p string) string {
 // find visits the commands after -exec and its relatives.
 func (w *shellWalk) find(inv *invocation) {
 	if w.depth >= maxShellDepth {
-		w.overflow = true
+		w.state.commands = maxShellCommands + 1
 		return
 	}
 	w.depth++
@@ -344,7 +345,7 @@ func (w *shellWalk) find(inv *invocation) {
 				end++
 			}
 			inner := &invocation{cwd: inv.cwd, piped: inv.piped, byFind: places, findAll: all}
-			if end > i+1 {
+			if w.state.commands++; end > i+1 && !w.state.overflow() {
 				w.resolve(inner, args[i+1:end])
 			}
 			i = end
