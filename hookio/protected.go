@@ -1,0 +1,113 @@
+package hookio
+
+import (
+	"path"
+	"strings"
+)
+
+// word finds the protected directory that a word is or lies in; with tree also
+// one that lies below it and does not survive that.
+func (g Guarded) word(cwd string, w word, tree bool) *Protected {
+	if w.dynamic {
+		// Of $DIR/.agent/rewind/x the end is known.
+		for i := range g.Protected {
+			if p := &g.Protected[i]; strings.Contains(w.text, "\x00/"+tail(p.Dir)) || strings.HasPrefix(w.text, "\x00"+tail(p.Dir)) {
+				return p
+			}
+		}
+		return nil
+	}
+	if cwd == "" && !isAbs(w.text) { // after a cd to somewhere: the end is known here too
+		for i := range g.Protected {
+			if p := &g.Protected[i]; strings.HasPrefix(path.Clean(w.text), tail(p.Dir)) {
+				return p
+			}
+		}
+		return nil
+	}
+	if w.pattern == "" {
+		return g.hit(splitAbs(absolute(cwd, w.text)), tree)
+	}
+	for _, pattern := range expandBraces(w.pattern) {
+		full := pattern
+		if !path.IsAbs(pattern) {
+			full = escapeGlob(cwd) + "/" + pattern
+		}
+		if p := g.glob(strings.Split(strings.TrimPrefix(path.Clean(full), "/"), "/"), tree); p != nil {
+			return p
+		}
+	}
+	return nil
+}
+
+func escapeGlob(s string) string {
+	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(s)
+}
+
+func (g Guarded) hit(parts []string, tree bool) *Protected {
+	if parts == nil {
+		return nil
+	}
+	for i := range g.Protected {
+		p := &g.Protected[i]
+		dir := splitAbs(p.Dir)
+		if inside(parts, dir) || tree && !p.Survives && inside(dir, parts) {
+			return p
+		}
+	}
+	return nil
+}
+
+func (g Guarded) glob(pattern []string, tree bool) *Protected {
+	for i := range g.Protected {
+		p := &g.Protected[i]
+		dir := splitAbs(p.Dir)
+		n := min(len(pattern), len(dir))
+		matched := true
+		for k := 0; k < n && matched; k++ {
+			matched = globPart(pattern[k], dir[k])
+		}
+		if matched && (len(pattern) >= len(dir) || tree && !p.Survives) {
+			return p
+		}
+	}
+	return nil
+}
+
+// globPart matches one component as a shell does: * and ? do not match a
+// leading dot.
+func globPart(pattern, name string) bool {
+	if strings.HasPrefix(name, ".") && !strings.HasPrefix(pattern, ".") && !strings.HasPrefix(pattern, `\.`) {
+		return false
+	}
+	ok, err := path.Match(strings.ToLower(pattern), strings.ToLower(name))
+	return ok && err == nil
+}
+
+// splitAbs splits an absolute path; nil for anything else, [""] never.
+func splitAbs(p string) []string {
+	p = strings.ReplaceAll(p, `\`, "/")
+	if !isAbs(p) || strings.Contains(p, "://") {
+		return nil
+	}
+	p = path.Clean(p)
+	if p == "/" {
+		return []string{}
+	}
+	return strings.Split(strings.TrimPrefix(p, "/"), "/")
+}
+
+// inside reports whether p is dir or below it. Letter case does not count: some
+// file systems ignore it, and nobody has two stores that differ in it.
+func inside(p, dir []string) bool {
+	return p != nil && dir != nil && len(p) >= len(dir) && samePath(p[:len(dir)], dir)
+}
+
+func samePath(a, b []string) bool {
+	for i := range b {
+		if !strings.EqualFold(a[i], b[i]) {
+			return false
+		}
+	}
+	return true
+}
