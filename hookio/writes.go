@@ -98,4 +98,3 @@ func (inv *invocation) operands() (operands []word, into *word) {
 	}
 	return operands, into
 }
-
