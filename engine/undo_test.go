@@ -1,0 +1,372 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"rewind/manifest"
+)
+
+// contents gives the files of the lab's root as "path=content", in order; the
+// store is left out.
+func (l *lab) contents() string {
+	l.t.Helper()
+	var out []string
+	err := filepath.WalkDir(l.root, func(file string, d os.DirEntry, err error) error {
+		if err != nil || file == l.root {
+			return err
+		}
+		if d.Name() == ".agent" || d.Name() == ".git" {
+			return filepath.SkipDir
+		}
+		rel, _ := filepath.Rel(l.root, file)
+		if d.Type().IsRegular() {
+			data, err := os.ReadFile(file)
+			out = append(out, rel+"="+string(data))
+			return err
+		}
+		return nil
+	})
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	return strings.Join(out, " ")
+}
+
+func (l *lab) want(contents string) {
+	l.t.Helper()
+	if got := l.contents(); got != contents {
+		l.t.Fatalf("the tree has %q, want %q", got, contents)
+	}
+}
+
+// restoreCall is a method of the restore family.
+type restoreCall func(*Project, context.Context, RestoreOptions) (*Restored, error)
+
+// run calls one of the restore family, and checks that the operation's trees
+// are what is on disk.
+func (l *lab) run(call restoreCall, o RestoreOptions) (done *Restored, err error) {
+	l.t.Helper()
+	err = l.try(func(ctx context.Context, p *Project) error {
+		if done, err = call(p, ctx, o); err != nil {
+			return err
+		}
+		for _, s := range done.Skip {
+			if s.Failed {
+				l.t.Errorf("skipped: %+v", s)
+			}
+		}
+		return nil
+	})
+	return done, err
+}
+
+func (l *lab) must(call restoreCall, o RestoreOptions) *Restored {
+	l.t.Helper()
+	done, err := l.run(call, o)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	return done
+}
+
+func (l *lab) operations() (ops []manifest.Operation) {
+	l.t.Helper()
+	l.do(func(ctx context.Context, p *Project) (err error) {
+		ops, err = p.Operations(ctx, 0)
+		return err
+	})
+	return ops
+}
+
+func TestUndoGoesFurtherBack(t *testing.T) {
+	l := newLab(t)
+	l.write("a", "1")
+	l.init()
+	l.write("a", "2")
+	l.save()
+	l.write("a", "3")
+	l.save()
+	l.write("a", "unsaved")
+	for _, want := range []string{"3", "2", "1"} {
+		l.must((*Project).Undo, RestoreOptions{})
+		l.want("a=" + want)
+	}
+	var nothing *NothingError
+	if _, err := l.run((*Project).Undo, RestoreOptions{}); !errors.As(err, &nothing) {
+		t.Fatalf("undo past the first checkpoint: %v", err)
+	}
+	// Every undo is taken back in its turn, down to the work that was never saved.
+	for _, want := range []string{"2", "3", "unsaved"} {
+		l.must((*Project).UndoRestore, RestoreOptions{})
+		l.want("a=" + want)
+	}
+	if _, err := l.run((*Project).UndoRestore, RestoreOptions{}); !errors.As(err, &nothing) {
+		t.Fatalf("undo-restore of nothing: %v", err)
+	}
+	for _, want := range []string{"3", "2", "1"} {
+		l.must((*Project).RedoRestore, RestoreOptions{})
+		l.want("a=" + want)
+	}
+	if _, err := l.run((*Project).RedoRestore, RestoreOptions{}); !errors.As(err, &nothing) {
+		t.Fatalf("redo-restore of nothing: %v", err)
+	}
+	l.must((*Project).UndoRestore, RestoreOptions{})
+	l.want("a=2")
+}
+
+func TestUndoStartsAnew(t *testing.T) {
+	for _, after := range []string{"edit", "save"} {
+		l := newLab(t)
+		l.write("a", "1")
+		l.init()
+		l.write("a", "2")
+		l.save()
+		l.write("a", "3")
+		l.save()
+		l.must((*Project).Undo, RestoreOptions{})
+		l.want("a=2")
+		if after == "edit" {
+			l.write("a", "2 and more")
+			l.must((*Project).Undo, RestoreOptions{})
+			l.want("a=3")
+			continue
+		}
+		l.write("b", "new")
+		l.save()
+		l.must((*Project).Undo, RestoreOptions{})
+		l.want("a=3")
+	}
+}
+
+func TestUndoRestoreTouchesOnlyItsOwnPaths(t *testing.T) {
+	l := newLab(t)
+	l.write("a.txt", "a1")
+	l.write("b.txt", "b1")
+	first := l.init()
+	l.write("a.txt", "a2")
+	l.write("b.txt", "b2")
+	l.write("c.txt", "c2")
+	l.save()
+	done := l.must((*Project).Restore, RestoreOptions{Checkpoint: first.Checkpoint, Paths: []string{"a.txt"}})
+	if !slices.Equal(done.Replace, []string{"a.txt"}) || len(done.Create)+len(done.Delete)+len(done.Mode) > 0 {
+		t.Errorf("restored %+v", done)
+	}
+	l.want("a.txt=a1 b.txt=b2 c.txt=c2")
+	l.write("b.txt", "later work")
+	l.write("d.txt", "more of it")
+	l.save()
+	l.must((*Project).UndoRestore, RestoreOptions{})
+	l.want("a.txt=a2 b.txt=later work c.txt=c2 d.txt=more of it")
+	// A save does not clear what could be redone.
+	l.save()
+	l.must((*Project).RedoRestore, RestoreOptions{})
+	l.want("a.txt=a1 b.txt=later work c.txt=c2 d.txt=more of it")
+	// A new restore does.
+	l.must((*Project).UndoRestore, RestoreOptions{})
+	l.must((*Project).Restore, RestoreOptions{Checkpoint: first.Checkpoint, Paths: []string{"b.txt"}})
+	var nothing *NothingError
+	if _, err := l.run((*Project).RedoRestore, RestoreOptions{}); !errors.As(err, &nothing) {
+		t.Errorf("redo after a new restore: %v", err)
+	}
+}
+
+func TestUndoRestoreRefusesWhatChangedSince(t *testing.T) {
+	l := newLab(t)
+	l.write("a", "1")
+	l.write("b", "1")
+	first := l.init()
+	l.write("a", "2")
+	l.write("b", "2")
+	l.save()
+	l.must((*Project).Restore, RestoreOptions{Checkpoint: first.Checkpoint})
+	l.write("a", "precious")
+	var refused *RefusedError
+	_, err := l.run((*Project).UndoRestore, RestoreOptions{})
+	if !errors.As(err, &refused) || !refused.Forcible || !slices.Equal(refused.Paths, []string{"a"}) {
+		t.Fatalf("undo-restore over a changed path: %v %+v", err, refused)
+	}
+	l.want("a=precious b=1")
+	if ops := l.operations(); len(ops) != 1 {
+		t.Errorf("%d operations after a refusal", len(ops))
+	}
+	done := l.must((*Project).UndoRestore, RestoreOptions{Force: true})
+	l.want("a=2 b=2")
+	if done.Safety == nil {
+		t.Fatal("no safety checkpoint")
+	}
+	l.must((*Project).RedoRestore, RestoreOptions{})
+	l.want("a=precious b=1")
+}
+
+// A restore of files that are ignored today: what was in their way is in the
+// safety checkpoint, and undo-restore brings it back.
+func TestUndoRestoreOfIgnoredFiles(t *testing.T) {
+	l := newLab(t)
+	l.write("conf", "captured")
+	l.write("gen/made", "captured too")
+	first := l.init()
+	l.write(".gitignore", "conf\ngen/\n")
+	l.write("conf", "never captured")
+	l.remove("gen")
+	l.save()
+	l.want(".gitignore=conf\ngen/\n conf=never captured")
+	l.must((*Project).Restore, RestoreOptions{Checkpoint: first.Checkpoint, Paths: []string{"conf", "gen"}})
+	l.want(".gitignore=conf\ngen/\n conf=captured gen/made=captured too")
+	l.must((*Project).UndoRestore, RestoreOptions{})
+	l.want(".gitignore=conf\ngen/\n conf=never captured")
+	l.must((*Project).RedoRestore, RestoreOptions{})
+	l.want(".gitignore=conf\ngen/\n conf=captured gen/made=captured too")
+	l.write("gen/made", "changed since")
+	var refused *RefusedError
+	if _, err := l.run((*Project).UndoRestore, RestoreOptions{}); !errors.As(err, &refused) {
+		t.Fatalf("an ignored file that changed since: %v", err)
+	}
+}
+
+// A file moved in by hand is not deleted by an undo that does not know it, nor
+// is what one save without rules captured.
+func TestOnlyWhatIsInScopeIsDeleted(t *testing.T) {
+	l := newLab(t)
+	l.write(".gitignore", ".env\nnode_modules/\n")
+	l.write("a", "1")
+	first := l.init()
+	l.write(".env", "secret")
+	l.write("node_modules/x", "module")
+	l.write("a", "2")
+	l.do(func(ctx context.Context, p *Project) error {
+		_, err := p.Save(ctx, SaveOptions{NoIgnore: true})
+		return err
+	})
+	l.must((*Project).Restore, RestoreOptions{Checkpoint: first.Checkpoint})
+	l.want(".env=secret .gitignore=.env\nnode_modules/\n a=1 node_modules/x=module")
+
+	// The target's rules differ from today's: both must agree.
+	l.write(".gitignore", "")
+	l.save()
+	l.must((*Project).Restore, RestoreOptions{Checkpoint: first.Checkpoint})
+	l.want(".env=secret .gitignore=.env\nnode_modules/\n a=1 node_modules/x=module")
+}
+
+func TestNothingDiffers(t *testing.T) {
+	l := newLab(t)
+	l.write("a", "1")
+	first := l.init()
+	done := l.must((*Project).Restore, RestoreOptions{Checkpoint: first.Checkpoint})
+	if done.Safety != nil || done.Operation != 0 || len(l.operations()) != 0 {
+		t.Errorf("a restore of the same tree left %+v", done)
+	}
+}
+
+func TestDryRunTouchesNothing(t *testing.T) {
+	l := newLab(t)
+	l.write("a", "1")
+	l.write("gone", "1")
+	first := l.init()
+	l.write("a", "2")
+	l.remove("gone")
+	l.write("new", "2")
+	before := l.contents()
+	done := l.must((*Project).Restore, RestoreOptions{Checkpoint: first.Checkpoint, DryRun: true})
+	if fmt.Sprint(done.Create, done.Replace, done.Delete) != "[gone] [a] [new]" || !done.DryRun || done.Safety != nil {
+		t.Errorf("%+v", done)
+	}
+	l.want(before)
+	if len(l.operations()) != 0 {
+		t.Error("a dry run is in the operation log")
+	}
+	asked := false
+	_, err := l.run((*Project).Restore, RestoreOptions{Checkpoint: first.Checkpoint, Confirm: func(r *Restored) (bool, error) {
+		asked = slices.Equal(r.Delete, []string{"new"})
+		return false, nil
+	}})
+	var declined *DeclinedError
+	if !errors.As(err, &declined) || !asked {
+		t.Errorf("asked %v, error %v", asked, err)
+	}
+	l.want(before)
+}
+
+func TestRestoreOfPaths(t *testing.T) {
+	all := []string{"[id].tsx", "a.go", "src/a.go", "src/sub/b.go", "src/sub/c.txt"}
+	for _, c := range []struct{ args, want []string }{
+		{[]string{"."}, all},
+		{[]string{"src"}, all[2:]},
+		{[]string{"src/"}, all[2:]},
+		{[]string{"*.go"}, []string{"a.go"}},
+		{[]string{"**/*.go"}, []string{"a.go", "src/a.go", "src/sub/b.go"}},
+		{[]string{"src/**"}, all[2:]},
+		{[]string{"src/*/b.go"}, []string{"src/sub/b.go"}},
+		{[]string{"[id].tsx"}, []string{"[id].tsx"}},
+		{[]string{"[ab].go", "src/sub/c.txt"}, []string{"a.go", "src/sub/c.txt"}},
+	} {
+		l := newLab(t)
+		for _, path := range all {
+			l.write(path, "x")
+		}
+		first := l.init()
+		for _, path := range []string{"[id].tsx", "a.go", "src"} {
+			l.remove(path)
+		}
+		done := l.must((*Project).Restore, RestoreOptions{Checkpoint: first.Checkpoint, Paths: c.args})
+		var want []string
+		for _, path := range c.want {
+			want = append(want, path+"=x")
+		}
+		if got := l.contents(); got != strings.Join(want, " ") {
+			t.Errorf("%q: the tree has %q", c.args, got)
+		}
+		l.must((*Project).UndoRestore, RestoreOptions{})
+		l.want("")
+		_ = done
+	}
+	l := newLab(t)
+	l.write("a", "x")
+	first := l.init()
+	var missing *NoPathError
+	var outside *OutsideError
+	if _, err := l.run((*Project).Restore, RestoreOptions{Checkpoint: first.Checkpoint, Paths: []string{"a", "nothing"}}); !errors.As(err, &missing) {
+		t.Errorf("a path that is nowhere: %v", err)
+	}
+	for _, path := range []string{"../x", "/etc/passwd", "a/../../x"} {
+		if _, err := l.run((*Project).Restore, RestoreOptions{Checkpoint: first.Checkpoint, Paths: []string{path}}); !errors.As(err, &outside) {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+}
+
+// The next scan has nothing to read: the restore left a head that knows.
+func TestHeadIsFreshAfterARestore(t *testing.T) {
+	l := newLab(t)
+	for i := range 50 {
+		l.write(fmt.Sprintf("dir%d/file%d", i%5, i), fmt.Sprint("one ", i))
+	}
+	first := l.init()
+	for i := range 50 {
+		l.write(fmt.Sprintf("dir%d/file%d", i%5, i), fmt.Sprint("two ", i))
+	}
+	l.save()
+	l.must((*Project).Restore, RestoreOptions{Checkpoint: first.Checkpoint})
+	op := l.operations()[0]
+	l.do(func(ctx context.Context, p *Project) error {
+		release, err := p.use(ctx)
+		if err != nil {
+			return err
+		}
+		defer release()
+		c, err := p.capture(ctx, captureOptions{})
+		if err != nil {
+			return err
+		}
+		if c.root() != op.After || op.After != first.Checkpoint.Root {
+			t.Error("the tree is not the operation's After")
+		}
+		return c.discard()
+	})
+}
