@@ -161,7 +161,7 @@ func (c *Capture) putList(l *List) (ID, error) {
 }
 
 // follow finds out where the conversation stands after the new lines, from
-// these alone.
+// these alone where that is possible.
 func (c *Capture) follow(f io.ReaderAt, p Plan, got *Captured) {
 	if p.Change == Rewritten {
 		got.Leaf = ""
@@ -170,14 +170,15 @@ func (c *Capture) follow(f io.ReaderAt, p Plan, got *Captured) {
 	if err != nil {
 		return // nothing in them is understood: the bytes are captured all the same
 	}
-	switch {
-	case x.said.empty:
-		got.Leaf = ""
-	case x.said.explicit:
-		got.Leaf = x.said.leaf
-	default:
-		if leaf := x.Leaf(); leaf != "" {
-			got.Leaf = leaf
+	if leaf := x.Leaf(); leaf != "" {
+		got.Leaf = leaf
+	}
+	if x.stated {
+		// The person went back inside the agent: that is about older lines,
+		// and rare enough to read them all.
+		whole, err := Read(c.Agent, io.NewSectionReader(f, 0, p.Segment.Offset+p.Segment.Length))
+		if err == nil {
+			got.Leaf = whole.Leaf()
 		}
 	}
 	for i := len(x.Lines) - 1; i >= 0; i-- {

@@ -238,7 +238,9 @@ func TestCaptureLeaf(t *testing.T) {
 	m.raw(fmt.Sprintf(`{"type":"last-prompt","leafUuid":%q,"explicit":true}`, old))
 	step("explicitly back", old, "")
 	m.raw(`{"type":"last-prompt","leafUuid":"` + noEvent + `","explicit":true}`)
-	step("unsent", "", "")
+	step("taken back", m.leaf, "")
+	m.raw(`{"type":"last-prompt","leafUuid":null,"explicit":true}`)
+	step("explicitly empty", "", "")
 }
 
 func TestCaptureSides(t *testing.T) {

@@ -18,9 +18,6 @@ func claudeFormat() format {
 	}
 }
 
-// noEvent is the id by which an explicit statement names the empty conversation.
-const noEvent = "00000000-0000-0000-0000-000000000000"
-
 // parseClaude reads a line of Claude Code. Conversation rows have a uuid; what
 // has none is metadata. Keys come in any order.
 func parseClaude(x *reader, l *Line) {
@@ -107,6 +104,7 @@ func parseClaude(x *reader, l *Line) {
 	case "last-prompt":
 		x.known++
 		x.said.state(string(leaf), leafNull, explicit)
+		x.stated = x.stated || explicit
 	case "custom-title":
 		x.known++
 		x.given = title
@@ -190,12 +188,15 @@ func (x *reader) dir(cwd string) {
 }
 
 // state takes a last-prompt line in. One that is not explicit says nothing by
-// itself, but takes back an explicit one about another leaf.
+// itself, but takes back an explicit one about another leaf. Explicitly null is
+// the empty conversation; the zero UUID, or any other id that is no event's,
+// takes back what was said before (seen with 2.1.329: it resumes at the newest
+// tip then, a prompt without an answer included).
 func (st *statement) state(leaf string, null, explicit bool) {
 	switch {
-	case explicit && (null || leaf == noEvent):
+	case explicit && null:
 		*st = statement{empty: true}
-	case leaf == "" || leaf == noEvent:
+	case leaf == "":
 	case explicit:
 		*st = statement{leaf: leaf, explicit: true}
 	case st.leaf != leaf:

@@ -26,6 +26,8 @@ type Index struct {
 	tool map[string]int32   // tool call id: the line that makes the call
 	done map[string][]int32 // tool call id: the lines that answer it
 	said statement
+	// stated says that there was an explicit statement, in force or not.
+	stated bool
 }
 
 // statement is what the file says itself about where the conversation stands.

@@ -293,6 +293,8 @@ func TestLabel(t *testing.T) {
 	}
 }
 
+const noEvent = "00000000-0000-0000-0000-000000000000"
+
 // Where the conversation stands, by what the file states.
 func TestLeafStatements(t *testing.T) {
 	ev := func(id, parent string) string {
@@ -317,9 +319,11 @@ func TestLeafStatements(t *testing.T) {
 		{"explicit, then repeated", []string{ev("a", ""), ev("b", "a"), last(`"a"`, explicit), last(`"a"`, "")}, "a"},
 		{"explicit, then another", []string{ev("a", ""), ev("b", "a"), last(`"a"`, explicit), last(`"b"`, "")}, "b"},
 		{"explicit about nothing known", []string{ev("a", ""), ev("b", "a"), last(`"zz"`, explicit)}, "b"},
-		{"unsent", []string{ev("a", ""), last(`"`+noEvent+`"`, explicit)}, ""},
-		{"unsent, null", []string{ev("a", ""), last(`null`, explicit)}, ""},
-		{"unsent, then said", []string{ev("a", ""), last(`null`, explicit), ev("b", "")}, "b"},
+		{"explicit, then taken back", []string{ev("a", ""), ev("b", "a"), last(`"a"`, explicit), last(`"`+noEvent+`"`, explicit)}, "b"},
+		{"nothing, by the zero id", []string{ev("a", ""), last(`"`+noEvent+`"`, explicit)}, "a"},
+		{"empty, then repeated", []string{ev("a", ""), last(`null`, explicit), last(`null`, "")}, ""},
+		{"empty", []string{ev("a", ""), last(`null`, explicit)}, ""},
+		{"empty, then said", []string{ev("a", ""), last(`null`, explicit), ev("b", "")}, "b"},
 		{"sidechain is no tip", []string{ev("a", ""), side}, "a"},
 		{"cycle", []string{ev("a", "b"), ev("b", "a")}, "b"},
 		{"self", []string{ev("a", "a")}, "a"},
