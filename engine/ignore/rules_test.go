@@ -174,6 +174,22 @@ func TestDecide(t *testing.T) {
 			},
 		},
 		{
+			name:   "a forceInclude pattern of several names at any depth reaches as one of one name does",
+			config: ignore.Config{ForceInclude: []string{"**/own/cfg", "!/dist/x"}},
+			tree:   files{".gitignore": "build/\ndist/\n"},
+			want: decisions{
+				ignore.Descend: "build/ build/own/ dist/",
+				ignore.Capture: "build/own/cfg own/cfg",
+				ignore.Skip:    "node_modules/ build/own/x",
+			},
+		},
+		{
+			name:   "what forceInclude takes away is no reason to look into an ignored directory",
+			config: ignore.Config{ForceInclude: []string{"/x", "!/build/a/b", "!c"}},
+			tree:   files{".gitignore": "build/\n"},
+			want:   decisions{ignore.Skip: "build/ build/a/"},
+		},
+		{
 			name:   "all below a forced directory, but for what forceInclude takes away again",
 			config: ignore.Config{ForceInclude: []string{"build", "!build/tmp", "!*.o"}, Ignore: []string{"build"}},
 			tree:   files{".gitignore": "build\n*.o\n", "build/.gitignore": "*\n"},
@@ -232,6 +248,23 @@ func TestDecide(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			check(t, compile(t, c.config, c.tracked), c.tree, c.want)
 		})
+	}
+}
+
+// A caller that goes into a .git or the store nevertheless finds nothing there.
+func TestNothingBelowWhatIsNeverCaptured(t *testing.T) {
+	c := ignore.Config{StorePath: "store", NoIgnore: true, ForceInclude: []string{"config", "/.git/HEAD", "store"}}
+	s := compile(t, c, index{".git/x", "store/x"}).Root(nil)
+	for _, dir := range []string{".git", "store"} {
+		below := s.Child(dir, nil)
+		for _, name := range []string{"config", "HEAD", "x", "store"} {
+			if d, _ := below.Decide(name, false); d != ignore.Skip {
+				t.Errorf("%s/%s: %v", dir, name, d)
+			}
+			if d, _ := below.Child("refs", nil).Decide(name, true); d != ignore.Skip {
+				t.Errorf("%s/refs/%s/: %v", dir, name, d)
+			}
+		}
 	}
 }
 
