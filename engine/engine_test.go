@@ -4,14 +4,16 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
-	"sort"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"rewind/cas"
 	"rewind/manifest"
 )
 
@@ -125,17 +127,19 @@ func (l *lab) remove(path string) {
 	}
 }
 
-// read gives a tree as text, one line a path, the store left out.
-func (l *lab) read() string { return readTree(l.t, l.root) }
+// tree is the plain model of a working tree: for each path its mode and content,
+// of a large file its size and hash.
+type tree map[string]string
 
-func readTree(t testing.TB, root string) string {
-	t.Helper()
-	var lines []string
-	err := filepath.WalkDir(root, func(file string, d os.DirEntry, err error) error {
+// read gives the tree as it is on disk, the store left out.
+func (l *lab) read() tree {
+	l.t.Helper()
+	out := tree{}
+	err := filepath.WalkDir(l.root, func(file string, d os.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
-		rel, err := filepath.Rel(root, file)
+		rel, err := filepath.Rel(l.root, file)
 		if err != nil || rel == "." {
 			return err
 		}
@@ -146,29 +150,56 @@ func readTree(t testing.TB, root string) string {
 		if err != nil {
 			return err
 		}
-		line := rel + " " + info.Mode().String()
+		text := info.Mode().String()
 		switch {
 		case info.Mode()&os.ModeSymlink != 0:
 			target, err := os.Readlink(file)
 			if err != nil {
 				return err
 			}
-			line += " -> " + target
+			text += " -> " + target
 		case info.Mode().IsRegular():
 			data, err := os.ReadFile(file)
 			if err != nil {
 				return err
 			}
-			line += " " + string(data)
+			if len(data) > 1000 {
+				data = fmt.Appendf(nil, "%d bytes %s", len(data), cas.Sum(data))
+			}
+			text += " " + string(data)
 		}
-		lines = append(lines, line)
+		out[filepath.ToSlash(rel)] = text
 		return nil
 	})
 	if err != nil {
-		t.Fatal(err)
+		l.t.Fatal(err)
 	}
-	sort.Strings(lines)
+	return out
+}
+
+// diff says where other is not as m, a line each.
+func (m tree) diff(other tree) string {
+	var lines []string
+	for p := range m {
+		if other[p] != m[p] {
+			lines = append(lines, fmt.Sprintf("%q: %q, want %q", p, other[p], m[p]))
+		}
+	}
+	for p := range other {
+		if _, ok := m[p]; !ok {
+			lines = append(lines, fmt.Sprintf("%q: %q, want nothing", p, other[p]))
+		}
+	}
+	slices.Sort(lines)
 	return strings.Join(lines, "\n")
+}
+
+// is fails the test where the tree on disk is not want.
+func (l *lab) is(want tree, when string) {
+	l.t.Helper()
+	if d := want.diff(l.read()); d != "" {
+		l.t.Errorf("tree %s:\n%s", when, d)
+	}
 }
 
 func TestSaveAndRestore(t *testing.T) {
@@ -202,21 +233,16 @@ func TestSaveAndRestore(t *testing.T) {
 		_, err := p.Restore(ctx, RestoreOptions{Checkpoint: first.Checkpoint})
 		return err
 	})
-	if got := l.read(); got != before {
-		t.Errorf("restored tree:\n%s\nwant:\n%s", got, before)
-	}
+	l.is(before, "after restore")
 	l.do(func(ctx context.Context, p *Project) error {
 		_, err := p.UndoRestore(ctx, RestoreOptions{})
 		return err
 	})
-	if got := l.read(); got != after {
-		t.Errorf("tree after undo-restore:\n%s\nwant:\n%s", got, after)
-	}
+	l.is(after, "after undo-restore")
 }
 
 func TestResolve(t *testing.T) {
 	l := newLab(t)
-	clock := time.Date(2026, 11, 20, 14, 0, 0, 0, time.UTC)
 	l.write("a", "0")
 	var ids []string
 	ids = append(ids, l.init().Checkpoint.ID.String())
@@ -258,7 +284,6 @@ func TestResolve(t *testing.T) {
 		}
 		return nil
 	})
-	_ = clock
 }
 
 func TestAges(t *testing.T) {
@@ -334,9 +359,7 @@ func TestVanishedStoreComesBack(t *testing.T) {
 		_, err := p.Undo(ctx, RestoreOptions{})
 		return err
 	})
-	if got := l.read(); got != want {
-		t.Errorf("tree:\n%s\nwant:\n%s", got, want)
-	}
+	l.is(want, "after undo")
 }
 
 func TestForeignStoreIsRefused(t *testing.T) {

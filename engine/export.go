@@ -41,6 +41,14 @@ func (p *Project) Export(ctx context.Context, w io.Writer, o ExportOptions) erro
 		return err
 	}
 	defer release()
+	for _, path := range o.Paths {
+		if hasGlob(path) {
+			continue
+		}
+		if _, err := p.entry(o.Checkpoint.Root, path); err != nil {
+			return p.classify(err)
+		}
+	}
 	out, err := compressor(w, o.Format)
 	if err != nil {
 		return err

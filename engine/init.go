@@ -123,11 +123,8 @@ func create(ctx context.Context, o InitOptions, at place) (place, error) {
 	if exists(filepath.Join(at.store, formatName)) {
 		return at, nil // another process was faster: its store is as good
 	}
-	if err := os.WriteFile(filepath.Join(at.store, ".gitignore"), []byte("*\n"), 0o600); err != nil {
-		return at, err
-	}
-	if owner != nil {
-		if err := owner(filepath.Join(at.store, ".gitignore")); err != nil {
+	for name, content := range map[string]string{".gitignore": "*\n", configName: "{}\n"} {
+		if err := writeFile(filepath.Join(at.store, name), []byte(content), owner); err != nil {
 			return at, err
 		}
 	}

@@ -29,6 +29,9 @@ func selectPaths(paths []string) (selection, error) {
 	return s, nil
 }
 
+// hasGlob reports whether a path argument stands for what it matches: that may be nothing.
+func hasGlob(path string) bool { return strings.ContainsAny(path, `*?[\`) }
+
 func (s selection) all() bool { return len(s.patterns) == 0 }
 
 // match reports whether path is selected, by itself or by a directory above it.

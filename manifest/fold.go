@@ -22,6 +22,20 @@ func Fold(ctx context.Context, o Options, src Source) error {
 	return fold(ctx, o, src, diskFiles{o.Owner})
 }
 
+// Rebuild folds the whole log into a new generation, whatever the current one holds.
+func Rebuild(ctx context.Context, o Options, src Source) error {
+	if o.ReadOnly {
+		return &fs.PathError{Op: "fold", Path: o.Dir, Err: fs.ErrPermission}
+	}
+	files := diskFiles{o.Owner}
+	release, err := lockDir(ctx, o, files)
+	if err != nil {
+		return err
+	}
+	defer release()
+	return (&folder{ctx: ctx, dir: o.Dir, src: src, files: files}).run(nil)
+}
+
 func fold(ctx context.Context, o Options, src Source, files fileSystem) error {
 	if o.ReadOnly {
 		return &fs.PathError{Op: "fold", Path: o.Dir, Err: fs.ErrPermission}

@@ -1,0 +1,361 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"rewind/manifest"
+)
+
+// machine plays a person, an agent and rewind against the model.
+type machine struct {
+	*lab
+	t       *rapid.T
+	saved   map[manifest.CheckpointID]tree
+	order   []manifest.CheckpointID
+	undoing []step // what undo-restore takes back, newest last
+	redoing []step
+}
+
+// step is a restore: the trees around it.
+type step struct{ before, after tree }
+
+var machineNames = []string{"a", "b", "c", "-dash", "sp ace", "new\nline", "b\xffd", "Ünï", "long" + strings.Repeat("g", 240)}
+
+func (m *machine) path(depth int) string {
+	n := rapid.IntRange(1, depth).Draw(m.t, "depth")
+	parts := make([]string, n)
+	for i := range parts {
+		parts[i] = rapid.SampledFrom(machineNames).Draw(m.t, "name")
+	}
+	return path.Join(parts...)
+}
+
+func (m *machine) file(p string) string { return filepath.Join(m.root, filepath.FromSlash(p)) }
+
+// clear makes room for something at p: parents are directories, nothing is there.
+func (m *machine) clear(p string) {
+	for dir := path.Dir(p); dir != "."; dir = path.Dir(dir) {
+		if info, err := os.Lstat(m.file(dir)); err == nil && !info.IsDir() {
+			m.must(os.Remove(m.file(dir)))
+		}
+	}
+	m.must(os.MkdirAll(filepath.Dir(m.file(p)), 0o755))
+	m.must(os.RemoveAll(m.file(p)))
+}
+
+func (m *machine) must(err error) {
+	if err != nil {
+		m.t.Fatal(err)
+	}
+}
+
+func (m *machine) content() []byte {
+	switch rapid.IntRange(0, 9).Draw(m.t, "size") {
+	case 0:
+		return nil
+	case 1: // large enough for chunks
+		seed := rapid.Uint64().Draw(m.t, "seed")
+		data := make([]byte, chunkedSize+rapid.IntRange(1, 1<<19).Draw(m.t, "more"))
+		for i := range data {
+			seed = seed*6364136223846793005 + 1442695040888963407
+			data[i] = byte(seed >> 56)
+		}
+		return data
+	case 2: // a version of something long, for deltas
+		line := strings.Repeat("the same line again and again\n", 200)
+		at := rapid.IntRange(0, len(line)).Draw(m.t, "at")
+		return []byte(line[:at] + rapid.StringN(0, 20, 40).Draw(m.t, "edit") + line[at:])
+	}
+	return rapid.SliceOfN(rapid.Byte(), 1, 300).Draw(m.t, "bytes")
+}
+
+func (m *machine) edit() {
+	p := m.path(3)
+	switch rapid.IntRange(0, 9).Draw(m.t, "edit") {
+	case 0, 1, 2:
+		m.clear(p)
+		m.must(os.WriteFile(m.file(p), m.content(), 0o644))
+	case 3:
+		if err := os.RemoveAll(m.file(p)); !errors.Is(err, syscall.ENOTDIR) {
+			m.must(err)
+		}
+	case 4:
+		m.clear(p)
+		m.must(os.Symlink(rapid.SampledFrom([]string{"a", "../b", "/nowhere", "."}).Draw(m.t, "target"), m.file(p)))
+	case 5:
+		m.clear(p)
+		m.must(os.MkdirAll(m.file(p), 0o755))
+	case 6:
+		if info, err := os.Lstat(m.file(p)); err == nil && info.Mode()&os.ModeSymlink == 0 {
+			m.must(os.Chmod(m.file(p), rapid.SampledFrom([]os.FileMode{0o644, 0o755, 0o700, 0o750}).Draw(m.t, "mode")))
+		}
+	case 7:
+		to := m.path(3)
+		if _, err := os.Lstat(m.file(p)); err == nil && to != p && !strings.HasPrefix(to, p+"/") && !strings.HasPrefix(p, to+"/") {
+			m.clear(to)
+			if _, err := os.Lstat(m.file(p)); err == nil { // clear may have taken it
+				m.must(os.Rename(m.file(p), m.file(to)))
+			}
+		}
+	case 8: // the same size, and the old times put back
+		if info, err := os.Lstat(m.file(p)); err == nil && info.Mode().IsRegular() && info.Size() > 0 {
+			data, err := os.ReadFile(m.file(p))
+			m.must(err)
+			data[0] ^= 1
+			m.must(os.WriteFile(m.file(p), data, 0))
+			m.must(os.Chtimes(m.file(p), info.ModTime(), info.ModTime()))
+		}
+	case 9: // replaced by a rename, as editors do
+		m.clear(p)
+		temp := m.file(p) + "~"
+		if len(path.Base(p)) < 200 {
+			m.must(os.WriteFile(temp, m.content(), 0o600))
+			m.must(os.Rename(temp, m.file(p)))
+		}
+	}
+}
+
+func (m *machine) now() tree { return m.read() }
+
+func (m *machine) save() {
+	saved := m.lab.save()
+	m.remember(saved.Checkpoint.ID)
+	if len(saved.Partial) > 0 {
+		m.t.Fatalf("not captured: %v", saved.Partial)
+	}
+}
+
+func (m *machine) remember(id manifest.CheckpointID) {
+	m.saved[id] = m.now()
+	m.order = append(m.order, id)
+}
+
+func (m *machine) pick() manifest.CheckpointID {
+	return rapid.SampledFrom(m.order).Draw(m.t, "checkpoint")
+}
+
+// check compares the working tree with the model.
+func (m *machine) check(what string, want tree) {
+	if d := want.diff(m.now()); d != "" {
+		m.t.Fatalf("after %s:\n%s", what, d)
+	}
+}
+
+func (m *machine) restore() {
+	id := m.pick()
+	before := m.now()
+	m.do(func(ctx context.Context, p *Project) error {
+		c, err := p.Resolve(ctx, id.String())
+		if err != nil {
+			return err
+		}
+		done, err := p.Restore(ctx, RestoreOptions{Checkpoint: c.Checkpoint})
+		if err == nil && len(done.Skip) > 0 {
+			m.t.Fatalf("skipped: %v", done.Skip)
+		}
+		if err == nil && done.Operation != 0 {
+			m.undoing, m.redoing = append(m.undoing, step{before, m.saved[id]}), nil
+		}
+		return err
+	})
+	m.check("restore", m.saved[id])
+}
+
+func (m *machine) restorePaths() {
+	id, p := m.pick(), m.path(2)
+	before := m.now()
+	want := maps.Clone(before)
+	for q := range before {
+		if q == p || strings.HasPrefix(q, p+"/") {
+			delete(want, q)
+		}
+	}
+	found := false
+	for q, v := range m.saved[id] {
+		if q == p || strings.HasPrefix(q, p+"/") {
+			want[q], found = v, true
+		}
+	}
+	if !found {
+		return // a path that the checkpoint lacks; its parents are another test's
+	}
+	for dir := path.Dir(p); dir != "."; dir = path.Dir(dir) {
+		if before[dir] == "" || !strings.HasPrefix(before[dir], "d") {
+			return // the parents come along or are in the way: another test's
+		}
+	}
+	m.do(func(ctx context.Context, pr *Project) error {
+		c, err := pr.Resolve(ctx, id.String())
+		if err != nil {
+			return err
+		}
+		done, err := pr.Restore(ctx, RestoreOptions{Checkpoint: c.Checkpoint, Paths: []string{escapeGlob(p)}})
+		if err == nil && done.Operation != 0 {
+			m.undoing, m.redoing = append(m.undoing, step{before, want}), nil
+		}
+		return err
+	})
+	m.check("restore of "+p, want)
+}
+
+// escapeGlob: names of the machine have nothing that a glob would see.
+func escapeGlob(p string) string { return p }
+
+func (m *machine) undoRestore() {
+	m.walk(&m.undoing, &m.redoing, (*Project).UndoRestore, func(s step) (tree, tree) { return s.after, s.before })
+}
+
+func (m *machine) redoRestore() {
+	m.walk(&m.redoing, &m.undoing, (*Project).RedoRestore, func(s step) (tree, tree) { return s.before, s.after })
+}
+
+// walk takes the newest step of from back. It only applies exactly where nothing was changed since.
+func (m *machine) walk(from, to *[]step, verb func(*Project, context.Context, RestoreOptions) (*Restored, error), sides func(step) (now, then tree)) {
+	if len(*from) == 0 {
+		err := m.try(func(ctx context.Context, p *Project) error {
+			_, err := verb(p, ctx, RestoreOptions{})
+			return err
+		})
+		var nothing *NothingError
+		if !errors.As(err, &nothing) {
+			m.t.Fatalf("nothing to take back gives %v", err)
+		}
+		return
+	}
+	s := (*from)[len(*from)-1]
+	is, then := sides(s)
+	before := m.now()
+	want := maps.Clone(before)
+	touched, moved := map[string]bool{}, false
+	for p := range maps.Keys(is) {
+		touched[p] = is[p] != then[p]
+	}
+	for p := range maps.Keys(then) {
+		touched[p] = is[p] != then[p]
+	}
+	for p, changed := range touched {
+		if !changed {
+			continue
+		}
+		if before[p] != is[p] {
+			moved = true
+		}
+		delete(want, p)
+		if then[p] != "" {
+			want[p] = then[p]
+		}
+	}
+	if moved || len(before.diff(is)) > 0 {
+		return // later work is in the way or beside: TestUndoRestoreLeavesLaterWork and TestUndoRestoreRefuses
+	}
+	m.do(func(ctx context.Context, p *Project) error {
+		_, err := verb(p, ctx, RestoreOptions{})
+		return err
+	})
+	*from, *to = (*from)[:len(*from)-1], append(*to, s)
+	m.check("undo or redo of a restore", want)
+}
+
+func (m *machine) undo() {
+	before := m.now()
+	err := m.try(func(ctx context.Context, p *Project) error {
+		done, err := p.Undo(ctx, RestoreOptions{})
+		if err != nil {
+			return err
+		}
+		want, ok := m.saved[done.Checkpoint.ID]
+		if !ok {
+			m.t.Fatalf("undo went to %s, which nobody saved", done.Checkpoint.ID)
+		}
+		m.check("undo", want)
+		m.undoing, m.redoing = append(m.undoing, step{before, want}), nil
+		return nil
+	})
+	var nothing *NothingError
+	if err != nil && !errors.As(err, &nothing) {
+		m.t.Fatal(err)
+	}
+}
+
+func (m *machine) gc() {
+	keep := rapid.IntRange(1, 6).Draw(m.t, "keep")
+	before := m.now()
+	m.do(func(ctx context.Context, p *Project) error {
+		got, err := p.GC(ctx, GCOptions{Keep: keep})
+		if err != nil {
+			return err
+		}
+		for _, id := range got.Removed {
+			delete(m.saved, id)
+			m.order = slices.DeleteFunc(m.order, func(o manifest.CheckpointID) bool { return o == id })
+		}
+		return nil
+	})
+	m.check("gc", before)
+}
+
+// exact looks at one checkpoint's tree without restoring it.
+func (m *machine) exact() {
+	id := m.pick()
+	got := tree{}
+	m.do(func(ctx context.Context, p *Project) error {
+		c, err := p.Resolve(ctx, id.String())
+		if err != nil {
+			return err
+		}
+		return p.Tree(ctx, c.Checkpoint, "", func(e TreeEntry) error {
+			got[e.Path] = ""
+			return nil
+		})
+	})
+	if len(got) != len(m.saved[id]) {
+		m.t.Fatalf("checkpoint %s has %d paths, want %d", id, len(got), len(m.saved[id]))
+	}
+}
+
+// TestMachine plays random edits, saves, restores, undos and sweeps. After each
+// step the tree is byte, mode, link and empty directory exact.
+func TestMachine(t *testing.T) { playMachine(t) }
+
+// TestSoakMachine goes on for as long as REWIND_SOAK says; without it, it has nothing to add.
+func TestSoakMachine(t *testing.T) {
+	long, err := time.ParseDuration(os.Getenv("REWIND_SOAK"))
+	if err != nil {
+		t.Skip("set REWIND_SOAK to a duration, as make soak does")
+	}
+	for end := time.Now().Add(long); time.Now().Before(end); {
+		playMachine(t)
+	}
+}
+
+func playMachine(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		m := &machine{lab: newLab(t), t: rt, saved: map[manifest.CheckpointID]tree{}}
+		m.env.Getenv = func(string) string { return "" }
+		m.remember(m.init().Checkpoint.ID)
+		rt.Repeat(map[string]func(*rapid.T){
+			"edit":         func(*rapid.T) { m.edit() },
+			"edits":        func(*rapid.T) { m.edit(); m.edit(); m.edit() },
+			"save":         func(*rapid.T) { m.save() },
+			"restore":      func(*rapid.T) { m.restore() },
+			"restorePaths": func(*rapid.T) { m.restorePaths() },
+			"undo":         func(*rapid.T) { m.undo() },
+			"undoRestore":  func(*rapid.T) { m.undoRestore() },
+			"redoRestore":  func(*rapid.T) { m.redoRestore() },
+			"gc":           func(*rapid.T) { m.gc() },
+			"exact":        func(*rapid.T) { m.exact() },
+		})
+	})
+}

@@ -1,0 +1,151 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"rewind/engine/rootfs"
+)
+
+// restoreForever is what the child process of TestKilledRestore does: it goes
+// back and forth between two checkpoints until it is killed.
+func restoreForever(t *testing.T, root, home string) {
+	env := Env{Home: home, Dir: root, Getenv: func(string) string { return "" }}
+	for i := 0; ; i++ {
+		p, err := Open(context.Background(), OpenOptions{Env: env, Root: root})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := p.Resolve(context.Background(), []string{"one", "two"}[i%2])
+		if err == nil {
+			_, err = p.Restore(context.Background(), RestoreOptions{Checkpoint: c.Checkpoint})
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.Close()
+	}
+}
+
+// Processes that restore are killed at random moments. Every file is then old
+// or new and whole, what was never captured is still there, and the next
+// command of the restore family needs no hand.
+func TestKilledRestore(t *testing.T) {
+	if root := os.Getenv("REWIND_TEST_RESTORE_ROOT"); root != "" {
+		restoreForever(t, root, os.Getenv("REWIND_TEST_RESTORE_HOME"))
+		return
+	}
+	rounds := 25
+	if testing.Short() {
+		rounds = 5
+	}
+	l := newLab(t)
+	fill := func(tag string) {
+		for i := range 120 {
+			l.write(fmt.Sprintf("dir%d/both%d", i%7, i), strings.Repeat(tag, 100+i*20))
+		}
+		for i := range 40 {
+			l.write(fmt.Sprintf("%s/sub/only%d", tag, i), tag)
+		}
+	}
+	save := func(name string) {
+		l.do(func(ctx context.Context, p *Project) error {
+			_, err := p.Save(ctx, SaveOptions{Name: name})
+			return err
+		})
+	}
+	l.write(".gitignore", "secret\n")
+	l.write("secret", "never captured")
+	fill("one")
+	l.init()
+	save("one")
+	one := l.contents()
+	l.remove("one")
+	fill("two")
+	save("two")
+	two := l.contents()
+	allowed := map[string]bool{}
+	for _, file := range append(strings.Split(one, " "), strings.Split(two, " ")...) {
+		allowed[file] = true
+	}
+	crashed := 0
+	for round := range rounds {
+		cmd := exec.Command(os.Args[0], "-test.run=^TestKilledRestore$")
+		cmd.Env = append(os.Environ(), "REWIND_TEST_RESTORE_ROOT="+l.root, "REWIND_TEST_RESTORE_HOME="+l.home)
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Duration(20+rand.IntN(400)) * time.Millisecond)
+		if err := cmd.Process.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Wait(); err == nil || cmd.ProcessState.ExitCode() > 0 {
+			t.Fatalf("the child ended by itself: %v", err)
+		}
+		for _, file := range strings.Split(l.contents(), " ") {
+			path, _, _ := strings.Cut(file, "=")
+			if !allowed[file] && !rootfs.IsReserved(filepath.Base(path)) {
+				t.Fatalf("round %d: %.60s… is neither old nor new", round, file)
+			}
+		}
+		var crash *CrashedRestore
+		l.do(func(ctx context.Context, p *Project) (err error) {
+			crash, err = p.Crashed(ctx)
+			return err
+		})
+		if crash != nil {
+			crashed++
+		}
+		// In turn: the same restore finishes it, another puts it back, undo-restore only puts it back.
+		switch round % 3 {
+		case 0:
+			l.must(restoreNamed("one"), RestoreOptions{})
+			l.want(one)
+		case 1:
+			l.must(restoreNamed("two"), RestoreOptions{})
+			l.want(two)
+		case 2:
+			_, err := l.run((*Project).UndoRestore, RestoreOptions{})
+			var nothing *NothingError
+			if err != nil && !errors.As(err, &nothing) {
+				t.Fatal(err)
+			}
+			if got := l.contents(); got != one && got != two {
+				t.Fatalf("round %d: undo-restore of a crashed restore leaves a mixture", round)
+			}
+		}
+		l.do(func(ctx context.Context, p *Project) error {
+			if c, err := p.Crashed(ctx); err != nil || c != nil {
+				t.Fatalf("round %d: still crashed: %+v %v", round, c, err)
+			}
+			return nil
+		})
+		filepath.WalkDir(l.root, func(file string, d os.DirEntry, err error) error {
+			if err == nil && rootfs.IsReserved(d.Name()) {
+				t.Fatalf("round %d: left behind: %s", round, file)
+			}
+			return nil
+		})
+	}
+	t.Logf("%d kills, %d of them in the middle of a restore", rounds, crashed)
+	l.verify()
+}
+
+func restoreNamed(name string) restoreCall {
+	return func(p *Project, ctx context.Context, o RestoreOptions) (*Restored, error) {
+		c, err := p.Resolve(ctx, name)
+		if err != nil {
+			return nil, err
+		}
+		o.Checkpoint = c.Checkpoint
+		return p.Restore(ctx, o)
+	}
+}
