@@ -62,34 +62,41 @@ func appendBlock(dst []byte, codec byte, entries []entry, body []byte) []byte {
 
 // parseBlock reads a block's payload. The body is not decompressed.
 func parseBlock(b []byte) (block, error) {
-	var p block
-	if len(b) < 2 {
-		return p, malformedError("the block is cut short")
-	}
-	p.codec = b[0]
-	if p.codec > codecZstd {
-		return p, malformedError("the block has an unknown codec")
-	}
-	count, used := uvarint(b[1:])
-	rest := b[1+used:]
-	if used == 0 || count == 0 || count > maxEntries || count > uint64(len(rest)/33) {
-		return p, malformedError("the block's number of objects is wrong")
-	}
-	p.entries = make([]entry, count)
-	for i := range p.entries {
-		var err error
-		if rest, err = p.entries[i].parse(rest); err != nil {
-			return p, err
-		}
-		if p.total += p.entries[i].length; p.total > maxBody {
-			return p, malformedError("the block is too large")
-		}
+	p, rest, err := parseTable(b)
+	if err != nil {
+		return p, err
 	}
 	if p.codec == codecRaw && len(rest) != p.total {
 		return p, malformedError("the block's body does not have the length its table says")
 	}
 	p.body = rest
 	return p, nil
+}
+
+// parseTable reads what comes before the body, of which b may hold only a part.
+func parseTable(b []byte) (p block, rest []byte, err error) {
+	if len(b) < 2 {
+		return p, nil, malformedError("the block is cut short")
+	}
+	p.codec = b[0]
+	if p.codec > codecZstd {
+		return p, nil, malformedError("the block has an unknown codec")
+	}
+	count, used := uvarint(b[1:])
+	rest = b[1+used:]
+	if used == 0 || count == 0 || count > maxEntries || count > uint64(len(rest)/33) {
+		return p, nil, malformedError("the block's number of objects is wrong")
+	}
+	p.entries = make([]entry, count)
+	for i := range p.entries {
+		if rest, err = p.entries[i].parse(rest); err != nil {
+			return p, nil, err
+		}
+		if p.total += p.entries[i].length; p.total > maxBody {
+			return p, nil, malformedError("the block is too large")
+		}
+	}
+	return p, rest, nil
 }
 
 func (e *entry) parse(b []byte) (rest []byte, err error) {

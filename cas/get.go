@@ -65,6 +65,10 @@ func (s *Store) Get(dst []byte, id ID) ([]byte, error) {
 	if out, err = s.get(dst, id); err == nil {
 		return out, nil
 	}
+	tries := maxTries
+	if data, rerr := s.resolve(id.prefix(), maxDepth, &tries); rerr == nil && Sum(data) == id {
+		return append(dst, data...), nil
+	}
 	if errors.As(err, &missing) {
 		if p := s.firstProblem(); p != nil {
 			err = &DamagedError{ID: id, Pack: p.Pack, Offset: p.Offset, Reason: "it is nowhere else, and this record cannot be read: " + p.Reason}
@@ -83,9 +87,8 @@ func (s *Store) firstProblem() *DamagedError {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	for _, p := range s.packs {
-		var d *DamagedError
-		if errors.As(p.problem, &d) {
-			return d
+		if p.problem != nil {
+			return p.problem
 		}
 	}
 	return nil

@@ -208,12 +208,22 @@ func (x *index) object(i int) located {
 // its whole: key is 16 or 32 bytes. A damaged body finds nothing or something
 // wrong; it does not panic.
 func (x *index) search(key []byte) (blockRef, int, bool) {
-	lo, hi := 0, int(binary.LittleEndian.Uint32(x.fanout[int(key[0])*4:]))
-	if key[0] > 0 {
-		lo = int(binary.LittleEndian.Uint32(x.fanout[int(key[0])*4-4:]))
+	i := x.firstAt(key)
+	if i >= x.objects() || !bytes.Equal(x.ids[i*32:i*32+len(key)], key) {
+		return blockRef{}, 0, false
 	}
+	o := x.object(i)
+	ref, ok := x.ref(o)
+	return ref, int(o.pos), ok
+}
+
+// firstAt is the first object whose id does not sort before key.
+func (x *index) firstAt(key []byte) int {
 	n := x.objects()
-	lo, hi = min(lo, n), min(hi, n)
+	lo, hi := 0, min(n, int(binary.LittleEndian.Uint32(x.fanout[int(key[0])*4:])))
+	if key[0] > 0 {
+		lo = min(n, int(binary.LittleEndian.Uint32(x.fanout[int(key[0])*4-4:])))
+	}
 	for lo < hi {
 		mid := int(uint(lo+hi) >> 1)
 		if bytes.Compare(x.ids[mid*32:mid*32+len(key)], key) < 0 {
@@ -222,18 +232,16 @@ func (x *index) search(key []byte) (blockRef, int, bool) {
 			hi = mid
 		}
 	}
-	if lo >= n || !bytes.Equal(x.ids[lo*32:lo*32+len(key)], key) {
-		return blockRef{}, 0, false
-	}
-	o := x.object(lo)
+	return lo
+}
+
+// ref is where the block of an object lies.
+func (x *index) ref(o located) (blockRef, bool) {
 	if int64(o.block) >= int64(x.blockCount()) {
-		return blockRef{}, 0, false
+		return blockRef{}, false
 	}
 	ref := x.block(int(o.block))
-	if ref.offset < headerSize || ref.size <= 0 || ref.offset > x.covered-int64(ref.size) {
-		return blockRef{}, 0, false
-	}
-	return ref, int(o.pos), true
+	return ref, ref.offset >= headerSize && ref.size > 0 && ref.offset <= x.covered-int64(ref.size)
 }
 
 // contents is what the index was written from.

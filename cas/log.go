@@ -170,6 +170,17 @@ func (s *Store) Commits(from uint64) iter.Seq2[Commit, error] {
 			yield(Commit{}, err)
 			return
 		}
+		for c, err := range s.commitsAt(refs) {
+			if !yield(c, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// commitsAt reads commits.
+func (s *Store) commitsAt(refs []commitPlace) iter.Seq2[Commit, error] {
+	return func(yield func(Commit, error) bool) {
 		var w *walker
 		var in *pack
 		for _, at := range refs {

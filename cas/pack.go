@@ -25,10 +25,11 @@ type pack struct {
 	err  error
 
 	learned bool
-	index   *index // nil: none, or a bad one
-	tail    tail   // what is not in index
-	problem error  // *DamagedError: a part of the pack cannot be read
-	badHead bool   // the header is not good; the records need none of it
+	index   *index        // nil: none, or a bad one
+	tail    tail          // what is not in index
+	problem *DamagedError // a part of the pack cannot be read
+	badHead bool          // the header is not good; the records need none of it
+	short   bool          // the pack is shorter than its index said
 }
 
 func (s *Store) newPack(n packName) *pack {
@@ -86,6 +87,7 @@ func (s *Store) walkTail(p *pack) error {
 	size := info.Size()
 	if size < p.tail.covered && p.index != nil {
 		s.dropIndex(p) // it speaks of bytes that are gone
+		p.short = true
 	}
 	if p.tail.covered == headerSize {
 		if err := s.checkHeader(p, f); err != nil {

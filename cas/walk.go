@@ -79,6 +79,11 @@ func (w *walker) next() (record, error) {
 	return r, nil
 }
 
+// raw returns the bytes of the record that next returned last.
+func (w *walker) raw(r record) []byte {
+	return w.buf[r.offset-w.bufAt : r.end-w.bufAt]
+}
+
 // resync moves on to the next good record after a bad one and reports whether
 // there is one.
 func (w *walker) resync() (bool, error) {

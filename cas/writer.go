@@ -91,6 +91,27 @@ func (w *Writer) putDelta(id ID, data []byte, base ID) (done bool, err error) {
 	return true, nil
 }
 
+// putStored stages a delta as another pack had it, unless the batch has the object.
+func (w *Writer) putStored(e entry, data []byte) error {
+	h := w.b.shard(e.id)
+	h.mu.Lock()
+	_, ok := h.known[e.id]
+	if h.known == nil {
+		h.known = map[ID]place{}
+	}
+	if !ok {
+		h.known[e.id] = place{}
+	}
+	h.mu.Unlock()
+	if ok {
+		return nil
+	}
+	if err := w.put(&w.deltas, e, data); err != nil {
+		return w.b.fail(err)
+	}
+	return nil
+}
+
 // depth is the number of bases behind an object; ok is false where it is unknown.
 func (b *Batch) depth(id ID) (depth int, ok bool) {
 	var e *entry

@@ -1,0 +1,372 @@
+package cas
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"path/filepath"
+	"strings"
+
+	"github.com/gofrs/flock"
+	"github.com/zeebo/blake3"
+)
+
+const (
+	// groupSize is how much is copied before the old packs go: it bounds the
+	// space that a repack needs for a time.
+	groupSize = 256 << 20
+	// lateSize bounds what is copied under the locks. A pack of which more came
+	// to life meanwhile stays.
+	lateSize = 4 << 20
+)
+
+// Apply repacks:
+//
+//  1. If the log is rewritten: under the append lock a new log pack is begun two
+//     numbers above the newest. What is kept of the older commits goes to a pack with the
+//     number between. From here on each commit stands in both.
+//  2. Needed objects of some packs are copied into new ones, without locks but a
+//     shared users lock, and made durable.
+//  3. Under the exclusive users lock and the append lock, when nobody can count
+//     on an object that is about to go, remark is called for each commit that was made since
+//     the plan; what it brought to life is copied too.
+//  4. The generation is bumped, and the old packs are unlinked: second name first.
+//     On with 2 until all packs are done.
+//
+// The users lock is not waited for: if somebody holds it, done is false, and the
+// old packs stay beside the new ones until the next sweep. A crash at any point
+// leaves every object and commit at least once; doubles do no harm. The caller
+// must not hold the users lock.
+func (p *RepackPlan) Apply(ctx context.Context, remark func(Commit) error) (done bool, err error) {
+	var victims []*planned
+	for _, k := range p.packs {
+		if k.victim {
+			victims = append(victims, k)
+		}
+	}
+	if len(victims) == 0 {
+		return true, nil
+	}
+	if p.s.o.ReadOnly {
+		return false, &ReadOnlyError{Op: "repack"}
+	}
+	if p.logs {
+		if err := p.moveLog(ctx); err != nil {
+			return false, err
+		}
+	}
+	for len(victims) > 0 {
+		n, bytes := 0, int64(0)
+		for n < len(victims) && (n == 0 || bytes+victims[n].needed <= groupSize) {
+			bytes += victims[n].needed
+			n++
+		}
+		if done, err := p.group(ctx, victims[:n], remark); !done || err != nil {
+			return false, err
+		}
+		victims = victims[n:]
+	}
+	return true, nil
+}
+
+// moveLog writes the commits that are kept into a log pack of their own.
+func (p *RepackPlan) moveLog(ctx context.Context) error {
+	release, err := p.s.Use(ctx)
+	if err != nil {
+		return err
+	}
+	defer release()
+	a, err := p.s.Append(ctx)
+	if err != nil {
+		return err
+	}
+	newest := a.newest
+	var errs []error
+	if a.file != nil {
+		errs = append(errs, a.retire(true))
+	}
+	a.newest++ // this number is for the kept commits
+	errs = append(errs, a.begin(), a.Close())
+	if err := errors.Join(errs...); err != nil {
+		return err
+	}
+	refs, err := p.s.commitRefs(0)
+	if err != nil {
+		return err
+	}
+	if len(refs) == 0 {
+		return nil
+	}
+	return p.s.writeLog(packName{logPack, newest + 1}, refs, func(c Commit) bool {
+		return c.Seq >= p.newest || p.keep(c)
+	})
+}
+
+// writeLog writes a log pack of commits only. It appears whole, under its name.
+func (s *Store) writeLog(n packName, refs []commitPlace, keep func(Commit) bool) error {
+	file := filepath.Join(s.o.Dir, n.file())
+	tmp := s.temporary(file)
+	f, err := s.create(tmp)
+	if err != nil {
+		return err
+	}
+	seed := n.seed(s.o.StoreID)
+	c := contents{covered: headerSize, sealed: true}
+	buf := packHeader{name: n, store: s.o.StoreID, flags: flagDense}.append(nil)
+	at := int64(0) // of buf
+	ordinal := uint64(0)
+	flush := func() error {
+		_, err := f.WriteAt(buf, at)
+		at += int64(len(buf))
+		buf = buf[:0]
+		return err
+	}
+	err = s.eachCommit(refs, func(m Commit) error {
+		if !keep(m) {
+			return nil
+		}
+		r := commit{seq: m.Seq, ordinal: ordinal, data: m.Payload}
+		r.seal(blake3.New())
+		from := at + int64(len(buf))
+		buf = appendRecord(buf, seed, from, commitRecord, r.append(nil))
+		c.addCommit(m.Seq, from, at+int64(len(buf)))
+		ordinal++
+		if len(buf) >= walkWindow {
+			return flush()
+		}
+		return nil
+	})
+	if err == nil {
+		err = flush()
+	}
+	if err == nil {
+		err = s.sync(f)
+	}
+	if cerr := f.Close(); err == nil {
+		err = cerr
+	}
+	if err == nil {
+		err = s.fs.Rename(tmp, file)
+	}
+	if err != nil {
+		return errors.Join(err, s.fs.Remove(tmp))
+	}
+	if err := s.syncDir(); err != nil {
+		return err
+	}
+	s.giveSecondName(n)
+	return s.writeIndex(n, &c)
+}
+
+// eachCommit reads commits.
+func (s *Store) eachCommit(refs []commitPlace, visit func(Commit) error) error {
+	for c, err := range s.commitsAt(refs) {
+		if err != nil {
+			return err
+		}
+		if err := visit(c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// group copies what is needed of some packs, and unlinks them.
+func (p *RepackPlan) group(ctx context.Context, group []*planned, remark func(Commit) error) (done bool, err error) {
+	release, err := p.s.Use(ctx)
+	if err != nil {
+		return false, err
+	}
+	b := &Batch{s: p.s, dense: true}
+	err = p.copy(ctx, b, group)
+	if err == nil {
+		err = p.remark(remark)
+	}
+	release()
+	if err != nil {
+		return false, errors.Join(err, b.Discard())
+	}
+	alone, err := p.s.alone()
+	if alone == nil || err != nil {
+		// What was copied is good, and saves the next sweep the work.
+		return false, errors.Join(err, b.finish())
+	}
+	defer unlock(alone)
+	a, err := p.s.lock(ctx, appendLock, (*flock.Flock).TryLock)
+	if err != nil {
+		var busy *BusyError
+		if errors.As(err, &busy) {
+			err = nil
+		}
+		return false, errors.Join(err, b.finish())
+	}
+	defer unlock(a)
+	if err := p.remark(remark); err != nil {
+		return false, errors.Join(err, b.Discard())
+	}
+	going, err := p.late(ctx, b, group)
+	if err != nil {
+		return false, errors.Join(err, b.Discard())
+	}
+	if err := b.finish(); err != nil {
+		return false, err
+	}
+	return true, p.s.sweep(going)
+}
+
+// finish makes a batch durable that needs no commit of the log.
+func (b *Batch) finish() error {
+	if _, err := b.seal(); err != nil {
+		return errors.Join(err, b.Discard())
+	}
+	b.committed()
+	return nil
+}
+
+// remark calls f for the commits that were made since the last time.
+func (p *RepackPlan) remark(f func(Commit) error) error {
+	for c, err := range p.s.Commits(p.newest + 1) {
+		if err != nil {
+			return err
+		}
+		if c.Seq <= p.newest {
+			continue
+		}
+		if err := f(c); err != nil {
+			return err
+		}
+		p.newest = c.Seq
+	}
+	return nil
+}
+
+// alone takes the users lock for this process alone, if nobody holds it: nil otherwise.
+func (s *Store) alone() (*flock.Flock, error) {
+	f, err := s.lockFile(usersLock)
+	if err != nil {
+		return nil, err
+	}
+	ok, err := f.TryLock()
+	if ok && err == nil {
+		return f, nil
+	}
+	return nil, errors.Join(err, f.Close())
+}
+
+// late copies what came to life since the objects were copied, and returns the
+// packs that can go: one of which much came to life stays.
+func (p *RepackPlan) late(ctx context.Context, b *Batch, group []*planned) (going []*planned, err error) {
+	packs, err := p.s.snapshot()
+	if err != nil {
+		return nil, err
+	}
+	known := map[packName]*planned{}
+	for _, k := range p.packs {
+		known[k.pack.name] = k
+	}
+	// Deltas that were committed since the plan have bases too.
+	for _, k := range packs {
+		from := 0
+		if old := known[k.name]; old != nil {
+			if old.victim {
+				continue
+			}
+			from = old.blocks
+		}
+		if _, err := p.pinFrom(k, from); err != nil {
+			return nil, err
+		}
+	}
+	victims := map[packName]bool{}
+	for _, k := range group {
+		victims[k.pack.name] = true
+	}
+	for _, k := range group {
+		bytes, missing := int64(0), map[int64]bool{}
+		err := p.s.eachTable(k.pack, false, func(ref blockRef, t *block) error {
+			for i := range t.entries {
+				e := &t.entries[i]
+				if p.needs(e.id) && !p.stays(b, e.id, victims) {
+					missing[ref.offset] = true
+					bytes += t.share(ref, i)
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+		if bytes > lateSize {
+			victims[k.pack.name] = false
+			continue
+		}
+		if bytes > 0 {
+			err := p.copyBlocks(ctx, b, k, func(ref blockRef) bool { return missing[ref.offset] }, func(e *entry) bool {
+				return p.needs(e.id) && !p.stays(b, e.id, victims)
+			})
+			if err != nil {
+				return nil, err
+			}
+		}
+		going = append(going, k)
+	}
+	return going, nil
+}
+
+// stays reports whether an object will be there when the victims are gone.
+func (p *RepackPlan) stays(b *Batch, id ID, victims map[packName]bool) bool {
+	if at, ok := b.place(id); ok && at.block != nil {
+		return true
+	}
+	for _, at := range p.s.locations(id.prefix()) {
+		if !victims[at.pack.name] {
+			return true
+		}
+	}
+	return false
+}
+
+// sweep unlinks packs. The caller holds both locks.
+func (s *Store) sweep(packs []*planned) error {
+	if len(packs) == 0 {
+		return nil
+	}
+	// Whoever remembers ids must hear of it before they are gone.
+	if err := s.bumpGeneration(); err != nil {
+		return err
+	}
+	var errs []error
+	for _, k := range packs {
+		errs = append(errs, s.unlink(k.pack.name))
+	}
+	errs = append(errs, s.removeTemporary(), s.syncDir())
+	s.mu.Lock()
+	s.ready = false
+	s.mu.Unlock()
+	return errors.Join(errs...)
+}
+
+// removeTemporary removes files that a crash left half-made. Nobody else uses the store.
+func (s *Store) removeTemporary() error {
+	entries, err := s.fs.ReadDir(s.o.Dir)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		name, tmp := strings.CutSuffix(e.Name(), tmpSuffix)
+		if !tmp {
+			// An index whose pack is gone is of no use.
+			stem, index := strings.CutSuffix(name, indexSuffix)
+			if !index {
+				continue
+			}
+			if _, err := s.fs.Lstat(filepath.Join(s.o.Dir, stem+packSuffix)); !errors.Is(err, fs.ErrNotExist) {
+				continue
+			}
+		}
+		if err := ignoreMissing(s.fs.Remove(filepath.Join(s.o.Dir, e.Name()))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
