@@ -65,6 +65,7 @@ func (k *worker) finish(n *node) error {
 		}
 	} else {
 		n.id = k.w.h.dirs[n.ord].id
+		n.empty = n.id == manifest.ID{}
 	}
 	if n.ord >= 0 {
 		d := &k.w.h.dirs[n.ord]

@@ -153,7 +153,7 @@ func parseHead(image []byte) *Head {
 		}
 	}
 	h.deltas()
-	if h.used < 0 {
+	if h.used < 0 || h.dirs[0].id == (manifest.ID{}) {
 		return nil
 	}
 	return h

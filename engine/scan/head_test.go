@@ -1,0 +1,290 @@
+package scan
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/cespare/xxhash/v2"
+
+	"rewind/engine/ignore"
+	"rewind/manifest"
+)
+
+// sampleHead is a head file with everything in it, deltas included.
+func sampleHead(t testing.TB) (*project, []byte) {
+	p := newProject(t)
+	p.opts.Rules = compile(t, ignore.Config{Ignore: []string{"*.o"}})
+	for _, name := range []string{"a", "b.o", "dir/c", "dir/d.o", "dir/sub/e", "gone/f", ".gitignore"} {
+		p.write(name, name)
+	}
+	p.do(os.Symlink("a", p.path("link")))
+	settle()
+	p.scan()
+	p.do(os.RemoveAll(p.path("gone")))
+	p.write("new/g", "g")
+	p.write("dir/c", "changed")
+	settle()
+	p.scan()
+	p.scan()
+	data, err := os.ReadFile(p.head)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := parseHead(bytes.Clone(data))
+	if h == nil || h.base == len(data) || h.used != len(data) || h.linear {
+		t.Fatal("the sample has no deltas with new directories")
+	}
+	return p, data
+}
+
+func TestDamagedHead(t *testing.T) {
+	p, data := sampleHead(t)
+	want := p.plain().Root
+	base := parseHead(bytes.Clone(data)).base
+	try := func(what string, damaged []byte) {
+		t.Helper()
+		p.do(os.WriteFile(p.head, damaged, 0o600))
+		if r := p.scan(); r.Root != want {
+			t.Fatalf("%s: another tree", what)
+		}
+		if h, err := LoadHead(p.head); err != nil || h == nil || h.Root() != want {
+			t.Fatalf("%s: not repaired", what)
+		}
+	}
+	for size := 0; size < len(data); size += 7 {
+		try(fmt.Sprintf("cut to %d bytes", size), data[:size])
+	}
+	for at := 0; at < len(data); at += 5 {
+		damaged := bytes.Clone(data)
+		damaged[at] ^= 0x10
+		if h := parseHead(bytes.Clone(damaged)); h != nil && (at < base || h.used > at) {
+			t.Fatalf("byte %d flipped: taken for good", at)
+		}
+		try(fmt.Sprintf("byte %d flipped", at), damaged)
+	}
+	try("garbage at the end", append(bytes.Clone(data), make([]byte, 100)...))
+	try("another format", append([]byte("rwhead9\n"), data[8:]...))
+}
+
+// seal puts right checksums on a head file whose parts were tampered with.
+func seal(data []byte) []byte {
+	le := binary.LittleEndian
+	if len(data) < headHeader+8 {
+		return data
+	}
+	total := le.Uint64(data[8:])
+	if total < headHeader+8 || total > uint64(len(data)) {
+		return data
+	}
+	sum := xxhash.Sum64(data[:total-8])
+	le.PutUint64(data[total-8:], sum)
+	for at := total; uint64(len(data))-at >= 12; {
+		size := uint64(le.Uint32(data[at:]))
+		if size > uint64(len(data))-at-12 {
+			break
+		}
+		sum = deltaSum(sum, data[at+4:at+4+size])
+		le.PutUint64(data[at+4+size:], sum)
+		at += 12 + size
+	}
+	return data
+}
+
+// use does with a head of any kind what a scan and Publish do.
+func (p *project) use(data []byte) {
+	h := parseHead(bytes.Clone(data))
+	if h == nil {
+		return
+	}
+	h.conf = confHash(&Options{rules: rulesDecider{p.opts.Rules}})
+	o := p.options(false)
+	o.Head = h
+	r, err := Run(context.Background(), o)
+	if err != nil {
+		return
+	}
+	r.loaded = nil
+	payload := r.delta(Stamp{1})
+	if payload != nil {
+		if image, err := r.image(Stamp{1}); err == nil && parseHead(image) == nil {
+			p.t.Fatal("an image that does not parse")
+		}
+		if again := parseHead(appendDelta(bytes.Clone(data[:h.used]), h.sum, payload)); again == nil {
+			p.t.Fatal("a delta that does not parse")
+		}
+	}
+}
+
+// TestHostileHead changes heads at random behind right checksums. Nothing may
+// crash or hang; what the tree then is taken for is the owner's own doing.
+func TestHostileHead(t *testing.T) {
+	p, data := sampleHead(t)
+	rng := rand.New(rand.NewPCG(1, 2))
+	rounds := 20000
+	if testing.Short() {
+		rounds = 1000
+	}
+	for range rounds {
+		damaged := bytes.Clone(data)
+		for range 1 + rng.IntN(3) {
+			at := rng.IntN(len(damaged))
+			switch rng.IntN(3) {
+			case 0:
+				damaged[at] = byte(rng.Uint32())
+			case 1:
+				binary.LittleEndian.PutUint32(damaged[min(at, len(damaged)-4):], rng.Uint32N(200))
+			case 2:
+				binary.LittleEndian.PutUint32(damaged[min(at, len(damaged)-4):], ^uint32(0)-rng.Uint32N(3))
+			}
+		}
+		p.use(seal(damaged))
+	}
+}
+
+func FuzzHead(f *testing.F) {
+	p, data := sampleHead(f)
+	f.Add(data)
+	f.Add(data[:parseHead(bytes.Clone(data)).base])
+	f.Add([]byte(headMagic))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		p.t = t
+		p.use(seal(data))
+	})
+}
+
+// TestImageIsCanonical: a new base says the same as the base and deltas that it replaces.
+func TestImageIsCanonical(t *testing.T) {
+	p, data := sampleHead(t)
+	h := parseHead(bytes.Clone(data))
+	top := &node{ord: 0, mode: h.dirs[0].mode, fp: h.dirs[0].fp, rules: h.dirs[0].rules, id: h.dirs[0].id}
+	list, _ := h.records(0)
+	for _, r := range list {
+		e := entry{name: r.name, kind: r.kind, slot: r.slot, reason: r.reason}
+		if r.kind&kindMask == kindDir {
+			e.ord, e.slot = int32(r.slot), 0
+		}
+		top.ents = append(top.ents, e)
+	}
+	top.encode()
+	image, err := (&Result{head: h, top: top, Files: h.files, Bytes: h.bytes, conf: h.conf, key: h.seed}).image(h.stamp)
+	p.do(err)
+	whole := parseHead(bytes.Clone(image))
+	if whole == nil || !whole.linear || whole.Root() != h.Root() || whole.Stamp() != h.Stamp() {
+		t.Fatal("another head")
+	}
+	p.do(os.WriteFile(p.head, image, 0o600))
+	if r := p.check(); r.top != nil {
+		t.Fatal("a scan with the new base finds changes")
+	}
+}
+
+func TestPublish(t *testing.T) {
+	p := newProject(t)
+	p.write("a", "1")
+	settle()
+	owned := []string{}
+	r := must(t)(Run(context.Background(), p.options(true)))
+	p.do(r.Publish(p.head, Stamp{1}, func(f string) error { owned = append(owned, f); return nil }))
+	info, err := os.Stat(p.head)
+	p.do(err)
+	if info.Mode().Perm() != 0o600 || len(owned) != 1 || filepath.Dir(owned[0]) != filepath.Dir(p.head) {
+		t.Fatalf("%v, owner was given %q", info.Mode(), owned)
+	}
+
+	// Two scans from one head: the second one to publish does nothing.
+	p.write("a", "2")
+	settle()
+	first := must(t)(Run(context.Background(), p.options(true)))
+	p.write("a", "3")
+	settle()
+	second := must(t)(Run(context.Background(), p.options(true)))
+	p.do(second.Publish(p.head, Stamp{2}, nil))
+	before, _ := os.ReadFile(p.head)
+	p.do(first.Publish(p.head, Stamp{3}, nil))
+	if after, _ := os.ReadFile(p.head); !bytes.Equal(before, after) {
+		t.Fatal("a head was published over a newer one")
+	}
+	h, err := LoadHead(p.head)
+	p.do(err)
+	if h.Stamp() != (Stamp{2}) || h.Root() != second.Root {
+		t.Fatal("not the head that was published")
+	}
+
+	// Nothing changed: nothing is written, the stamp is the old one.
+	r = must(t)(Run(context.Background(), p.options(true)))
+	p.do(r.Publish(p.head, Stamp{9}, nil))
+	if after, _ := os.ReadFile(p.head); !bytes.Equal(before, after) || !r.Unchanged {
+		t.Fatal("an unchanged head was written")
+	}
+	p.do(Restamp(p.head, Stamp{63: 7}))
+	if h, err = LoadHead(p.head); err != nil || h.Stamp() != (Stamp{63: 7}) || h.Root() != second.Root {
+		t.Fatal("not restamped")
+	}
+	p.do(Restamp(p.head+"x", Stamp{}))
+	if _, err := os.Stat(p.head + "x"); !errors.Is(err, os.ErrNotExist) {
+		t.Fatal("Restamp made a file")
+	}
+	// A failing owner leaves no file behind.
+	r = must(t)(Run(context.Background(), p.options(false)))
+	refused := errors.New("refused")
+	if err := r.Publish(p.head+"y", Stamp{}, func(string) error { return refused }); !errors.Is(err, refused) {
+		t.Fatal(err)
+	}
+	if list, _ := filepath.Glob(p.head + "y*"); len(list) != 0 {
+		t.Fatalf("left %q", list)
+	}
+	var none *Head
+	if none.Stamp() != (Stamp{}) || none.Root() != (manifest.ID{}) {
+		t.Fatal("an empty head is not empty")
+	}
+}
+
+// TestDeltasAreBounded: the file is rewritten before the deltas outgrow it.
+func TestDeltasAreBounded(t *testing.T) {
+	p := newProject(t)
+	for i := range 200 {
+		p.write(fmt.Sprintf("d%02d/file%03d", i/10, i), "x")
+	}
+	settle()
+	p.scan()
+	appended, rewritten := 0, 0
+	for i := range 300 {
+		before, err := os.Stat(p.head)
+		p.do(err)
+		p.write(fmt.Sprintf("d%02d/file%03d", i%20, i%20*10), fmt.Sprint(i))
+		p.scan()
+		after, err := os.Stat(p.head)
+		p.do(err)
+		if os.SameFile(before, after) {
+			appended++
+		} else {
+			rewritten++
+		}
+		h, err := LoadHead(p.head)
+		p.do(err)
+		if h.used != len(h.image) || len(h.image)-h.base > max(h.base/4, slack) {
+			t.Fatalf("base %d, deltas %d", h.base, len(h.image)-h.base)
+		}
+	}
+	if appended < 10*rewritten || rewritten == 0 {
+		t.Fatalf("%d deltas, %d new files", appended, rewritten)
+	}
+	p.check()
+}
+
+func must(t *testing.T) func(*Result, error) *Result {
+	return func(r *Result, err error) *Result {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+}
