@@ -8,7 +8,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"rewind/engine"
-	"rewind/engine/settings"
 )
 
 // call is one run of one command.
@@ -64,8 +63,11 @@ func (c *call) open(ctx context.Context) (*engine.Project, error) {
 	}
 	c.project = p
 	c.out.note("project %s, store %s", p.Root(), p.StoreDir())
-	if _, warnings := c.settings(p.StoreDir()); !c.quiet {
-		for _, w := range warnings {
+	for _, notice := range p.Notices() {
+		c.out.warn("%s", notice)
+	}
+	if !c.quiet {
+		for _, w := range p.Warnings() {
 			c.out.warn("%s", w.Error())
 		}
 	}
@@ -83,18 +85,6 @@ func (c *call) reportCrash(ctx context.Context, p *engine.Project) error {
 		crash.Time.Local().Format("2006-01-02 15:04"), plural(crash.Paths, "path", "paths"))
 	c.out.hint("rewind restore %s finishes it, rewind undo-restore puts it back", crash.Checkpoint)
 	return nil
-}
-
-// settings loads the account's settings, and those of the store where there is one.
-func (c *call) settings(store string) (*settings.Settings, []settings.Warning) {
-	o := settings.Options{Getenv: c.env.Getenv, AccountFile: c.accountFile()}
-	if c.env.Home != "" {
-		o.TiersDir = filepath.Join(c.env.Home, ".rewind", "tiers")
-	}
-	if store != "" {
-		o.ProjectFile = filepath.Join(store, "config.json")
-	}
-	return settings.Load(o)
 }
 
 // accountFile is the settings file of the account, "" without a home.

@@ -56,25 +56,15 @@ func newCat() *command {
 	}
 }
 
-// errFound ends a walk at the first entry.
-var errFound = fmt.Errorf("found")
-
 // findFile looks one path up; it must not be a directory.
 func findFile(ctx context.Context, p *engine.Project, l engine.Listed, path string) (engine.TreeEntry, error) {
-	var found engine.TreeEntry
-	err := p.Tree(ctx, l.Checkpoint, path, func(e engine.TreeEntry) error {
-		found = e
-		return errFound
-	})
-	switch {
-	case err != nil && err != errFound:
-		return found, err
-	case err == nil && path != "": // an empty directory that the walk did not name
-		return found, &engine.NoPathError{Path: path}
-	case path == "" || found.Path != path || found.Kind == manifest.Subdir:
-		return found, &hintedError{fmt.Errorf("%q is a directory", path), "rewind ls lists it"}
+	if path != "" {
+		e, err := p.Entry(ctx, l.Checkpoint, path)
+		if err != nil || e.Kind != manifest.Subdir {
+			return engine.TreeEntry{Path: path, Entry: e}, err
+		}
 	}
-	return found, nil
+	return engine.TreeEntry{}, &hintedError{fmt.Errorf("%q is a directory", path), "rewind ls lists it"}
 }
 
 func printFile(ctx context.Context, c *call, p *engine.Project, e engine.TreeEntry) error {

@@ -71,7 +71,7 @@ func runConfig(ctx context.Context, c *call, f configFlags) error {
 			return err
 		}
 	}
-	set, warnings := c.settings(store)
+	set, warnings := engine.LoadSettings(c.env, store)
 	for _, w := range warnings {
 		c.out.warn("%s", w.Error())
 	}
@@ -79,7 +79,7 @@ func runConfig(ctx context.Context, c *call, f configFlags) error {
 		if err := c.offerTierReset(set); err != nil {
 			return err
 		}
-		set, _ = c.settings(store)
+		set, _ = engine.LoadSettings(c.env, store)
 	}
 	return c.printSettings(set, warnings, store, key, change)
 }

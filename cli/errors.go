@@ -167,6 +167,7 @@ func explainEngine(err error, f *failure) {
 		refused   *engine.RefusedRootError
 		foreign   *engine.ForeignStoreError
 		moved     *engine.MovedError
+		remote    *engine.RemoteError
 		vanished  *engine.VanishedError
 		future    *engine.FutureFormatError
 		damaged   *engine.DamagedStoreError
@@ -195,6 +196,8 @@ func explainEngine(err error, f *failure) {
 		if foreign.OtherUser {
 			f.hint = "run rewind as the user who owns the store"
 		}
+	case errors.As(err, &remote):
+		f.code, f.hint = exitNoProject, "rewind init --mode global, or --force where you know better"
 	case errors.As(err, &moved):
 		f.code, f.hint = exitNoProject, "rewind init --adopt "+shellQuote(moved.Store)
 	case errors.As(err, &vanished):

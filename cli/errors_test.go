@@ -30,6 +30,7 @@ func TestExplain(t *testing.T) {
 		{&engine.ForeignStoreError{Store: "/p/.agent/rewind", Reason: "is not known"}, 4, "--trust"},
 		{&engine.ForeignStoreError{Store: "/p/.agent/rewind", Reason: "belongs to another user", OtherUser: true}, 4, "user who owns"},
 		{&engine.MovedError{Store: "/s", Root: "/a b", Registered: "/b"}, 4, "--adopt /s"},
+		{&engine.RemoteError{Root: "/mnt", FileSystem: "nfs"}, 4, "--mode global"},
 		{&engine.VanishedError{Root: "/p", Reason: "no second name"}, 7, "backup"},
 		{&engine.FutureFormatError{Store: "/s", Version: "9"}, 1, "newer rewind"},
 		{&engine.DamagedStoreError{What: "head", Err: errors.New("x")}, 7, "rewind verify"},

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"os"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -164,13 +163,6 @@ func overrideEnv(getenv func(string) string, key, value string) func(string) str
 		}
 		return getenv(k)
 	}
-}
-
-// Environment is the process's own.
-func Environment() engine.Env {
-	home, _ := os.UserHomeDir() // "" when unknown
-	dir, _ := os.Getwd()        // "" when gone
-	return engine.Env{Home: home, Dir: dir, Getenv: os.Getenv}
 }
 
 // flagError turns pflag's words into ours.

@@ -208,7 +208,7 @@ func (m *picker) preview() []string {
 	case pv.err != nil:
 		return []string{m.p.paint(red, "error: ") + escape(explain(pv.err).message)}
 	}
-	lines := []string{"A restore would leave: " + restoredLine(pv.plan)}
+	lines := []string{"Restoring it: " + restoredLine(pv.plan)}
 	room := m.previewHeight() - 1
 	for _, g := range []struct {
 		word  string

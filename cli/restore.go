@@ -270,15 +270,23 @@ func printRestored(o *output, r *engine.Restored, v restoreVerb) {
 	}
 }
 
-// restoredLine is what changed, in one line.
+// restoredLine is what changed, or on a dry run would change, in one line.
 func restoredLine(r *engine.Restored) string {
 	var parts []string
 	for _, p := range []struct {
-		word string
-		n    int
-	}{{"created", len(r.Create)}, {"replaced", len(r.Replace)}, {"deleted", len(r.Delete)}, {"mode changed", len(r.Mode)}, {"left alone", len(r.Skip)}} {
+		did, would string
+		n          int
+	}{
+		{"created", "to create", len(r.Create)}, {"replaced", "to replace", len(r.Replace)},
+		{"deleted", "to delete", len(r.Delete)}, {"with another mode", "to change the mode of", len(r.Mode)},
+		{"left alone", "to leave alone", len(r.Skip)},
+	} {
+		word := p.did
+		if r.DryRun {
+			word = p.would
+		}
 		if p.n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", p.n, p.word))
+			parts = append(parts, fmt.Sprintf("%d %s", p.n, word))
 		}
 	}
 	if len(parts) == 0 {

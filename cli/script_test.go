@@ -16,12 +16,13 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"rewind/cli"
+	"rewind/engine"
 )
 
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
 		"rewind": func() {
-			os.Exit(cli.Main(os.Args, cli.Environment(), cli.Stdio{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}))
+			os.Exit(cli.Main(os.Args, engine.Environment(), cli.Stdio{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}))
 		},
 	})
 }

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -60,10 +61,11 @@ type shown struct {
 
 func gatherShow(ctx context.Context, p *engine.Project, l engine.Listed, files, coverage bool) (*shown, error) {
 	s := &shown{Listed: l, withFiles: files, withCov: coverage}
-	var err error
-	if s.changes, err = p.Changes(ctx, l.Checkpoint); err != nil {
+	changes, err := p.Changes(ctx, l.Checkpoint)
+	if err != nil {
 		return nil, err
 	}
+	s.changes = slices.DeleteFunc(changes, impliedDir)
 	if files {
 		err = p.Tree(ctx, l.Checkpoint, "", func(e engine.TreeEntry) error {
 			s.entries = append(s.entries, e)
@@ -79,6 +81,15 @@ func gatherShow(ctx context.Context, p *engine.Project, l engine.Listed, files, 
 		}
 	}
 	return s, nil
+}
+
+// impliedDir: a directory that came or went with what is in it, whose files say so already.
+func impliedDir(c manifest.Change) bool {
+	e := c.New
+	if e == nil {
+		e = c.Old
+	}
+	return e.Kind == manifest.Subdir && e.Files > 0 && (c.Old == nil || c.New == nil)
 }
 
 type shownView struct {
@@ -114,7 +125,7 @@ func (s *shown) print(o *output) {
 		}
 	}
 	o.line("%s", o.color.paint(yellow, "checkpoint "+s.ID.String())+where(s.Listed))
-	field("time", s.Time.Local().Format("2006-01-02 15:04:05 -0700")+" ("+formatAge(o.now().Sub(s.Time))+" ago)")
+	field("time", s.Time.Local().Format("2006-01-02 15:04:05 -0700")+" ("+ago(o, s.Time)+")")
 	field("why", reasonLong(s.Listed))
 	field("session", strings.TrimSpace(escape(s.Agent)+" "+escape(s.Session)))
 	if s.GitHead != "" {

@@ -29,11 +29,10 @@ func newStatus() *command {
 			if err != nil {
 				return err
 			}
-			set, _ := c.settings(p.StoreDir())
 			if c.json {
-				return c.out.document(viewStatus(st, set))
+				return c.out.document(viewStatus(st, p.Settings()))
 			}
-			printStatus(c.out, st, set)
+			printStatus(c.out, st, p.Settings())
 			return nil
 		},
 	}
@@ -112,7 +111,7 @@ func printStatus(o *output, st *engine.Status, set *settings.Settings) {
 		if text != "" {
 			text = ": " + text
 		}
-		field("last", "%s, %s ago, %s%s", l.ID, formatAge(o.now().Sub(l.Time)), reason(*l), text)
+		field("last", "%s, %s, %s%s", l.ID, ago(o, l.Time), reason(*l), text)
 	} else {
 		field("last", "none yet")
 	}

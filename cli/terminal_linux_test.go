@@ -271,7 +271,7 @@ func TestTerminalPicker(t *testing.T) {
 	x := newTerminal(t)
 	x.write("a.txt", "one\n")
 	x.mustRun("init")
-	x.mustRun("save", "the", "first")
+	x.mustRun("save", "an", "earlier", "one")
 	x.write("a.txt", "two\n")
 	x.mustRun("save", "the", "second")
 	x.write("new.txt", "new\n")
@@ -281,13 +281,13 @@ func TestTerminalPicker(t *testing.T) {
 	}
 
 	cmd := x.start()
-	x.expect("the first")
+	x.expect("an earlier one")
 	x.expect("new.txt") // what a restore would delete
 	x.resize(60, 10)
 	x.expect(strings.Repeat("─", 60))
 	x.take()
-	x.send("first")
-	x.expect("filter: first  (1 of 3)")
+	x.send("earlier")
+	x.expect("filter: earlier  (1 of 3)")
 	x.expect("replace")
 	x.send("\r")
 	x.expect("y/N")

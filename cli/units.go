@@ -2,11 +2,10 @@ package cli
 
 import (
 	"fmt"
-	"math"
 	"strconv"
-	"strings"
 	"time"
 
+	"rewind/engine"
 	"rewind/engine/settings"
 )
 
@@ -21,54 +20,11 @@ func parseSize(s string) (int64, error) {
 
 // parseAge reads a length of time: 90s, 15m, 12h, 30d, 2w, and sums like 1d12h.
 func parseAge(s string) (time.Duration, error) {
-	rest, total := s, time.Duration(0)
-	if rest == "" {
+	d, err := engine.ParseAge(s)
+	if err != nil {
 		return 0, usagef("%q is not a length of time; write 30d, 12h or 2w", s)
 	}
-	for rest != "" {
-		num, after := splitNumber(rest)
-		n := 0
-		for n < len(after) && (after[n] < '0' || after[n] > '9') && after[n] != '.' {
-			n++
-		}
-		unit := after[:n]
-		rest = after[n:]
-		f, err := strconv.ParseFloat(num, 64)
-		d, ok := ageUnits(unit)
-		if err != nil || !ok || f < 0 {
-			return 0, usagef("%q is not a length of time; units are s, m, h, d, w", s)
-		}
-		f *= float64(d)
-		if f >= math.MaxInt64-float64(total) {
-			return 0, usagef("%q is too long a time", s)
-		}
-		total += time.Duration(f)
-	}
-	return total, nil
-}
-
-func ageUnits(unit string) (time.Duration, bool) {
-	switch unit {
-	case "s":
-		return time.Second, true
-	case "m":
-		return time.Minute, true
-	case "h":
-		return time.Hour, true
-	case "d":
-		return 24 * time.Hour, true
-	case "w":
-		return 7 * 24 * time.Hour, true
-	}
-	return 0, false
-}
-
-func splitNumber(s string) (num, rest string) {
-	i := 0
-	for i < len(s) && (s[i] >= '0' && s[i] <= '9' || s[i] == '.') {
-		i++
-	}
-	return s[:i], strings.TrimSpace(s[i:])
+	return d, nil
 }
 
 // formatSize writes bytes for a person: 512 B, 1.5 KiB, 232 MiB.
@@ -110,6 +66,14 @@ func formatAge(d time.Duration) string {
 		return strconv.Itoa(int(d/(7*day))) + "w"
 	}
 	return strconv.Itoa(int(d/(365*day))) + "y"
+}
+
+// ago is formatAge in a sentence.
+func ago(o *output, t time.Time) string {
+	if age := formatAge(o.now().Sub(t)); age != "now" {
+		return age + " ago"
+	}
+	return "just now"
 }
 
 // formatTook writes how long work took: 4ms, 1.2s, 3m10s.

@@ -69,7 +69,7 @@ func runValidate(ctx context.Context, c *call) error {
 		code = f.code
 		v.Findings = append(v.Findings, finding{Severity: severe, Area: "project", Message: f.message, Cure: f.hint})
 	}
-	set, warnings := c.settings(store)
+	set, warnings := engine.LoadSettings(c.env, store)
 	v.Findings = append(v.Findings, settingsFindings(set, warnings)...)
 	if p != nil {
 		st, err := p.Status(ctx)

@@ -5,8 +5,9 @@ import (
 	"os"
 
 	"rewind/cli"
+	"rewind/engine"
 )
 
 func main() {
-	os.Exit(cli.Main(os.Args, cli.Environment(), cli.Stdio{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}))
+	os.Exit(cli.Main(os.Args, engine.Environment(), cli.Stdio{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}))
 }
