@@ -59,7 +59,7 @@ func TestCaptureModel(t *testing.T) {
 			data []byte
 		}
 		var held []past
-		for range rapid.IntRange(1, 30).Draw(rt, "steps") {
+		for range rapid.IntRange(1, 16).Draw(rt, "steps") {
 			exists := true
 			change := Grown
 			size := rapid.SampledFrom([]int{1, 30, 1000, edge - 1, edge, 3 * edge}).Draw(rt, "size")

@@ -21,6 +21,7 @@ const droidHeader = "session_start"
 // the user's role, beside the tree.
 func parseDroid(x *reader, l *Line) {
 	s := x.scan
+	var hasParent bool
 	var id, parentSession, title, cwd, version string
 	x.msg.reset()
 	for {
@@ -34,6 +35,7 @@ func parseDroid(x *reader, l *Line) {
 		case "id":
 			id = string(s.id())
 		case "parentId":
+			hasParent = true
 			l.Parent = x.event(s.id())
 		case "parent":
 			parentSession = string(s.id())
@@ -70,7 +72,9 @@ func parseDroid(x *reader, l *Line) {
 	case "message":
 		x.known++
 	}
-	if id == "" {
+	if id == "" || l.Type != "message" && !hasParent {
+		// compaction_state has an id, but no place in the tree: the newest one
+		// before the cut is in force, the messages stay linked past it.
 		l.Parent = ""
 		return
 	}
@@ -87,7 +91,8 @@ func parseDroid(x *reader, l *Line) {
 	}
 }
 
-// keepDroid keeps the header, and what is unknown before the cut. The outcome
+// keepDroid keeps the header, and before the cut the state of a compaction and
+// what is unknown. The outcome
 // lines of turns say nothing that the messages do not.
 func keepDroid(l *Line, place, past bool) bool {
 	return l.Type == droidHeader || !past && l.Type != "agent_turn_outcome"

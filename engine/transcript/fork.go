@@ -199,12 +199,17 @@ func (k *forking) write(w io.Writer, data io.Reader, place bool) error {
 	var at int64
 	var raw, line []byte
 	next := 0 // in sel.Lines
+	past := false
 	for i := range k.x.Lines {
 		l := &k.x.Lines[i]
-		past := next == len(k.sel.Lines)
-		switch {
-		case !past && k.sel.Lines[next] == i:
+		selected := next < len(k.sel.Lines) && k.sel.Lines[next] == i
+		if selected {
 			next++
+		} else if l.tree() && !l.Side && next == len(k.sel.Lines) {
+			past = true // what stands between the leaf and the next event is before the cut
+		}
+		switch {
+		case selected:
 		case l.tree() || l.Broken || !k.format.keep(l, place, past):
 			continue
 		}

@@ -395,6 +395,38 @@ func FuzzSplice(f *testing.F) {
 	})
 }
 
+// A compaction between the cut and the next prompt belongs to what was before.
+func TestForkMetadata(t *testing.T) {
+	for _, c := range []struct {
+		m    *maker
+		line string
+	}{
+		{newMaker(Droid, "0.215"), `{"type":"compaction_state","id":"c-%d","summaryText":"s"}`},
+		{newMaker(Claude, "2.1.329"), `{"type":"content-replacement","uuid":"c-%d","sessionId":"old","replacements":[]}`},
+	} {
+		c.m.say("one")
+		c.m.raw(fmt.Sprintf(c.line, 1))
+		end := c.m.reply("x")
+		c.m.raw(fmt.Sprintf(c.line, 2))
+		c.m.say("two")
+		c.m.raw(fmt.Sprintf(c.line, 3))
+		x := mustRead(t, c.m.agent, c.m.buf.Bytes())
+		if x.Leaf() != c.m.leaf {
+			t.Errorf("%s: stands at %s", c.m.agent, x.Leaf())
+		}
+		lines, _ := forked(t, forkOf(c.m, x, end))
+		all := strings.Join(lines, "\n")
+		for n, want := range map[string]bool{"c-1": true, "c-2": true, "c-3": false} {
+			if strings.Contains(all, n) != want {
+				t.Errorf("%s: line %s in the fork: %v", c.m.agent, n, !want)
+			}
+		}
+		if c.m.agent == Claude && strings.Contains(all, `"sessionId":"old"`) {
+			t.Error("a metadata line kept the old session")
+		}
+	}
+}
+
 func TestShellQuote(t *testing.T) {
 	for in, want := range map[string]string{
 		"/srv/p": "/srv/p", "": "''", "a b": "'a b'", "it's": `'it'\''s'`, "$(x)": "'$(x)'", "a\nb": "'a\nb'", "--resume": "--resume", "ä": "'ä'", "~": "'~'",

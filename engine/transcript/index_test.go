@@ -75,6 +75,9 @@ func scene(m *maker) {
 	}
 	m.say("third")
 	m.reply("bye")
+	if m.agent == Droid {
+		m.raw(fmt.Sprintf(`{"type":"compaction_state","id":"c-1","timestamp":%q,"summaryText":"s","removedCount":4,"anchorMessage":{"id":%q}}`, m.time(), m.leaf))
+	}
 }
 
 func fixture(m *maker) string {
