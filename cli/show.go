@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -65,7 +64,11 @@ func gatherShow(ctx context.Context, p *engine.Project, l engine.Listed, files, 
 	if err != nil {
 		return nil, err
 	}
-	s.changes = slices.DeleteFunc(changes, impliedDir)
+	for i, ch := range changes {
+		if i+1 == len(changes) || !impliedDir(ch, changes[i+1]) {
+			s.changes = append(s.changes, ch)
+		}
+	}
 	if files {
 		err = p.Tree(ctx, l.Checkpoint, "", func(e engine.TreeEntry) error {
 			s.entries = append(s.entries, e)
@@ -83,13 +86,14 @@ func gatherShow(ctx context.Context, p *engine.Project, l engine.Listed, files, 
 	return s, nil
 }
 
-// impliedDir: a directory that came or went with what is in it, whose files say so already.
-func impliedDir(c manifest.Change) bool {
+// impliedDir: a directory that came or went with what is in it, as the next
+// change says already.
+func impliedDir(c, next manifest.Change) bool {
 	e := c.New
 	if e == nil {
 		e = c.Old
 	}
-	return e.Kind == manifest.Subdir && e.Files > 0 && (c.Old == nil || c.New == nil)
+	return e.Kind == manifest.Subdir && (c.Old == nil || c.New == nil) && strings.HasPrefix(next.Path, c.Path+"/")
 }
 
 type shownView struct {
