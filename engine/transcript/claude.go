@@ -91,7 +91,7 @@ func parseClaude(x *reader, l *Line) {
 	if s.bad {
 		return
 	}
-	if session != "" {
+	if x.Session == "" {
 		x.Session = session
 	}
 	switch l.Type {
@@ -135,6 +135,9 @@ func parseClaude(x *reader, l *Line) {
 	}
 	if l.Role != NoRole {
 		l.ToolUses, l.ToolResults = x.msg.uses, x.msg.results
+	}
+	if session != "" {
+		x.Session = session // an event's word counts more than metadata's
 	}
 	if !l.Side {
 		x.said = statement{}

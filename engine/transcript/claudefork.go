@@ -28,7 +28,7 @@ func editsClaude(k *forking, i int) []edit {
 	l := &k.x.Lines[i]
 	edits := []edit{{"sessionId", quote(k.id), true}}
 	if l.tree() {
-		from := append([]byte(`{"sessionId":`), quote(k.x.Session)...)
+		from := append([]byte(`{"sessionId":`), quote(k.from)...)
 		from = append(from, `,"messageUuid":`...)
 		from = append(append(from, quote(l.ID)...), '}')
 		edits = append(edits, edit{"forkedFrom", from, true})

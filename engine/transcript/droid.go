@@ -107,7 +107,7 @@ func editsDroid(k *forking, i int) []edit {
 			{"id", quote(k.id), true},
 			{"title", quote(k.title), true},
 			{"isSessionTitleManuallySet", []byte("true"), true},
-			{"parent", quote(k.x.Session), true},
+			{"parent", quote(k.from), true},
 			{"forkedAtMessageId", quote(k.sel.Leaf), true},
 		}
 	case i == k.sel.last:

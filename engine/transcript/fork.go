@@ -149,6 +149,10 @@ func (f *Fork) plan() (*forking, error) {
 	} else {
 		k.id = newUUID()
 	}
+	k.from = f.Index.Session
+	if name := strings.TrimSuffix(filepath.Base(f.File), ".jsonl"); IsUUID(name) {
+		k.from = name
+	}
 	k.title = f.Title
 	if k.title == "" {
 		k.title = f.Index.defaultTitle()
@@ -175,7 +179,8 @@ type forking struct {
 	x      *Index
 	format format
 	sel    Selection
-	id     string
+	from   string // the old session
+	id     string // the new one
 	title  string
 	now    time.Time
 }
