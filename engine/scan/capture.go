@@ -140,6 +140,9 @@ func (k *worker) readFiles(n *node, list []int32) error {
 		if k.w.stop.Load() {
 			return nil
 		}
+		if err := k.w.ctx.Err(); err != nil {
+			return err
+		}
 		e := &n.ents[i]
 		var prev manifest.ID
 		if e.was {

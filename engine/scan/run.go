@@ -21,14 +21,17 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 	if o.Workers <= 0 {
 		o.Workers = runtime.GOMAXPROCS(0)
 	}
-	s := &session{o: &o, conf: confHash(&o)}
+	s := &session{o: &o, ctx: ctx, conf: confHash(&o)}
 	defer context.AfterFunc(ctx, s.halt)()
 	if o.Progress != nil {
 		defer s.report()()
 	}
 	r, err := s.run(o.Head)
 	if errors.Is(err, errDamaged) {
-		r, err = s.run(nil)
+		s.stop.Store(false)
+		if ctx.Err() == nil { // else halt has come, and will not come again
+			r, err = s.run(nil)
+		}
 	}
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
@@ -55,6 +58,7 @@ func confHash(o *Options) uint64 {
 // session is one Run.
 type session struct {
 	o    *Options
+	ctx  context.Context
 	conf uint64
 	stop atomic.Bool
 	wake atomic.Pointer[queue] // of the walk that is going on
@@ -100,7 +104,7 @@ func (s *session) run(h *Head) (*Result, error) {
 	}
 	defer done()
 	w := &walk{
-		o: o, h: h, rules: o.rules, moment: o.Moment, stop: &s.stop,
+		o: o, ctx: s.ctx, h: h, rules: o.rules, moment: o.Moment, stop: &s.stop,
 		looked: &s.looked, bytes: &s.bytes, queue: newQueue(o.Workers, &s.stop),
 	}
 	s.wake.Store(w.queue)

@@ -1,6 +1,7 @@
 package scan
 
 import (
+	"context"
 	"errors"
 	"io"
 	"io/fs"
@@ -15,6 +16,7 @@ import (
 // walk is what the workers of one walk share.
 type walk struct {
 	o       *Options
+	ctx     context.Context
 	h       *Head // nil: nothing is known
 	verdict *verdict
 	stale   map[int32][]int32 // entries to look at again, by ordinal
