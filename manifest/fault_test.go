@@ -115,7 +115,10 @@ remove 00000001`
 // database answers, and the next fold works.
 func TestFoldFaults(t *testing.T) {
 	for _, whole := range []bool{false, true} {
-		for _, mode := range []failing{{}, {short: true}, {crash: true}, {crash: true, short: true}} {
+		for _, mode := range []failing{{}, {crash: true}, {short: true}, {crash: true, short: true}} {
+			if mode.short && testing.Short() {
+				continue
+			}
 			for k := 0; ; k++ {
 				o, w := inTemp(t), diary()
 				mustFold(t, o, w.upTo(9))
@@ -138,17 +141,15 @@ func TestFoldFaults(t *testing.T) {
 				if err != nil && !errors.Is(err, errFault) {
 					t.Fatalf("%s: %v", what, err)
 				}
-				for _, view := range []Options{{Dir: o.Dir, ReadOnly: true}, o} {
-					db, err := Open(background, view, w)
-					if err != nil {
-						t.Fatalf("%s: %v", what, err)
-					}
-					if err := db.Damaged(); err != nil {
-						t.Errorf("%s: damaged: %v", what, err)
-					}
-					newModel(w).check(t, db)
-					db.Close()
+				db, err := Open(background, Options{Dir: o.Dir, ReadOnly: true}, w)
+				if err != nil {
+					t.Fatalf("%s: %v", what, err)
 				}
+				if err := db.Damaged(); err != nil {
+					t.Errorf("%s: damaged: %v", what, err)
+				}
+				newModel(w).check(naming{t, what}, db)
+				db.Close()
 				mustFold(t, o, w)
 				check(t, o, w)
 				left, _ := filepath.Glob(filepath.Join(o.Dir, "0*"))

@@ -48,7 +48,7 @@ func (l *layout) append(dst []byte) []byte {
 		for _, f := range r {
 			dst = binary.AppendUvarint(dst, f.id)
 			dst = binary.AppendUvarint(dst, f.size)
-			dst = binary.AppendUvarint(dst, f.index)
+			dst = binary.AppendUvarint(dst, f.footer)
 			dst = appendSeq(dst, f.sum)
 		}
 	}
@@ -80,7 +80,7 @@ func parseLayout(data []byte) (*layout, error) {
 		}
 		var r []tableFile
 		for left := d.uvarint(); left > 0 && d.err == nil; left-- {
-			r = append(r, tableFile{id: d.uvarint(), size: d.uvarint(), index: d.uvarint(), sum: d.uint64()})
+			r = append(r, tableFile{id: d.uvarint(), size: d.uvarint(), footer: d.uvarint(), sum: d.uint64()})
 		}
 		l.runs = append(l.runs, r)
 	}

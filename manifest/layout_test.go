@@ -6,7 +6,7 @@ import (
 )
 
 func someLayout() *layout {
-	return &layout{version: 7, nextID: 300, runs: [][]tableFile{{{id: 1, size: 4096, index: 4000, sum: 1 << 60}, {id: 2, size: 9, index: 1}}, {{id: 299, size: 1 << 30}}, {}}}
+	return &layout{version: 7, nextID: 300, runs: [][]tableFile{{{id: 1, size: 4096, footer: 4000, sum: 1 << 60}, {id: 2, size: 9, footer: 1}}, {{id: 299, size: 1 << 30}}, {}}}
 }
 
 func TestLayoutRefuses(t *testing.T) {

@@ -38,12 +38,13 @@ func tableOptions() table.Options {
 	}
 }
 
-// tableFile is what a generation says of one of its tables.
+// tableFile is what a generation says of one of its tables. A table ends with its index, and that with a
+// footer: the index's length and checksum. The blocks have checksums of their own.
 type tableFile struct {
-	id    uint64
-	size  uint64
-	index uint64 // where the index begins; it goes to the end
-	sum   uint64 // xxhash of the index and what follows: the blocks have checksums in it
+	id     uint64
+	size   uint64
+	footer uint64 // where the footer begins
+	sum    uint64 // xxhash of the footer: with it right, Badger finds all other damage without ending the process
 }
 
 func (f tableFile) name() string { return table.IDToFilename(f.id) }
@@ -81,7 +82,7 @@ func openTableFile(dir string, f tableFile) (t *openTable, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if uint64(info.Size()) != f.size || f.index >= f.size || f.size > math.MaxInt32 {
+	if uint64(info.Size()) != f.size || f.footer >= f.size || f.size > math.MaxInt32 {
 		return nil, fmt.Errorf("%d bytes instead of %d", info.Size(), f.size)
 	}
 	data, err := z.Mmap(file, false, info.Size())
@@ -94,8 +95,8 @@ func openTableFile(dir string, f tableFile) (t *openTable, err error) {
 		}
 	}()
 	defer guard(&err)()
-	if xxhash.Sum64(data[f.index:]) != f.sum {
-		return nil, errors.New("checksum of the index does not match")
+	if footer, err := footerOf(data); err != nil || footer != f.footer || xxhash.Sum64(data[footer:]) != f.sum {
+		return nil, errors.New("damaged footer")
 	}
 	tab, err := table.OpenTable(&z.MmapFile{Data: data, Fd: file}, tableOptions())
 	if err != nil {

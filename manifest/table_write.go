@@ -84,11 +84,11 @@ func (w *tableWriter) flush() error {
 	}
 	data := w.builder.Finish()
 	w.discard()
-	index, err := indexOf(data)
+	footer, err := footerOf(data)
 	if err != nil {
 		return err
 	}
-	f := tableFile{id: w.nextID, size: uint64(len(data)), index: index, sum: xxhash.Sum64(data[index:])}
+	f := tableFile{id: w.nextID, size: uint64(len(data)), footer: footer, sum: xxhash.Sum64(data[footer:])}
 	w.nextID++
 	if err := w.fs.writeFile(join(w.dir, f.name()), data); err != nil {
 		return err
@@ -105,20 +105,17 @@ func (w *tableWriter) discard() {
 	}
 }
 
-// indexOf is where a table's index begins. A table ends with the index, its
-// length, a checksum of it, and the checksum's length.
-func indexOf(data []byte) (uint64, error) {
-	end := len(data)
-	for range 2 {
-		if end < 4 {
-			return 0, errors.New("table without an index")
+// footerOf is where a table's footer begins: the length of the index before it (four bytes,
+// big-endian), a checksum of the index, and the checksum's length. The lengths are checked.
+func footerOf(data []byte) (uint64, error) {
+	end := len(data) - 4
+	if end >= 4 {
+		if sum := uint64(binary.BigEndian.Uint32(data[end:])); sum <= uint64(end-4) {
+			footer := end - int(sum) - 4
+			if index := uint64(binary.BigEndian.Uint32(data[footer:])); index <= uint64(footer) {
+				return uint64(footer), nil
+			}
 		}
-		end -= 4
-		n := int(binary.BigEndian.Uint32(data[end:]))
-		if n > end {
-			return 0, errors.New("table without an index")
-		}
-		end -= n
 	}
-	return uint64(end), nil
+	return 0, errors.New("table without a footer")
 }
