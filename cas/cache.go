@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// cacheBytes bounds the decoded blocks that are kept: 64 blocks of small
+// cacheBytes bounds the decoded blocks that are kept: 32 blocks of small
 // objects, enough that restoring or exporting neighbours with a few goroutines
 // decodes each block once.
 const cacheBytes = 16 << 20

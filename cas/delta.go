@@ -112,8 +112,10 @@ func encodeWithBase(base, data []byte) ([]byte, error) {
 }
 
 func decodeWithBase(dst, base, frame []byte, size int) ([]byte, error) {
+	// The frame's window reaches back over the base, so that is what must be allowed.
+	window := uint64(windowFor(len(base) + size))
 	options := []zstd.DOption{
-		zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxMemory(uint64(max(size, 1))),
+		zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxMemory(window), zstd.WithDecoderMaxWindow(window),
 	}
 	if len(base) >= 8 {
 		options = append(options, zstd.WithDecoderDictRaw(deltaDict, base))
