@@ -61,6 +61,11 @@ func (c *call) open(ctx context.Context) (*engine.Project, error) {
 	if err != nil {
 		return nil, err
 	}
+	return p, c.opened(ctx, p)
+}
+
+// opened takes the project over, and tells what was found on opening it.
+func (c *call) opened(ctx context.Context, p *engine.Project) error {
 	c.project = p
 	c.out.note("project %s, store %s", p.Root(), p.StoreDir())
 	for _, notice := range p.Notices() {
@@ -71,7 +76,7 @@ func (c *call) open(ctx context.Context) (*engine.Project, error) {
 			c.out.warn("%s", w.Error())
 		}
 	}
-	return p, c.reportCrash(ctx, p)
+	return c.reportCrash(ctx, p)
 }
 
 // reportCrash tells of a restore that did not finish. Every command does; only

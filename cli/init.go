@@ -59,7 +59,7 @@ type initView struct {
 func runInit(ctx context.Context, c *call, o engine.InitOptions) error {
 	p, saved, created, err := engine.Init(ctx, o)
 	if p != nil {
-		c.project = p
+		err = errors.Join(err, c.opened(ctx, p))
 	}
 	if err != nil {
 		var refused *engine.RefusedRootError

@@ -214,7 +214,7 @@ func (m *picker) preview() []string {
 		word  string
 		style style
 		paths []string
-	}{{"create", green, pv.plan.Create}, {"replace", yellow, pv.plan.Replace}, {"delete", red, pv.plan.Delete}, {"mode", yellow, pv.plan.Mode}} {
+	}{{"delete", red, pv.plan.Delete}, {"replace", yellow, pv.plan.Replace}, {"mode", yellow, pv.plan.Mode}, {"create", green, pv.plan.Create}} {
 		for _, path := range g.paths {
 			if room--; room < 0 {
 				return lines

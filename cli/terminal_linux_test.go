@@ -111,18 +111,20 @@ func (x *terminal) run(args ...string) (code int, screen string) {
 	return code, x.take()
 }
 
-// settle waits until what the process wrote has come through.
+// settle waits until what processes wrote has come through: a mark written
+// after it does.
 func (x *terminal) settle() {
-	for last := -1; ; {
-		x.mu.Lock()
-		n := x.out.Len()
-		x.mu.Unlock()
-		if n == last {
-			return
-		}
-		last = n
-		time.Sleep(20 * time.Millisecond)
+	x.t.Helper()
+	const mark = "<the end>"
+	if _, err := x.slave.WriteString(mark); err != nil {
+		x.t.Fatal(err)
 	}
+	x.expect(mark)
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	text := strings.Replace(x.out.String(), mark, "", 1)
+	x.out.Reset()
+	x.out.WriteString(text)
 }
 
 func (x *terminal) take() string {
@@ -324,4 +326,34 @@ func TestTerminalPicker(t *testing.T) {
 	if x.read("a.txt") != "one\n" {
 		t.Error("leaving the picker changed a file")
 	}
+}
+
+// Ctrl-C while rewind waits for a lock: exit code 130, said, and nothing half-done.
+func TestTerminalInterrupt(t *testing.T) {
+	x := newTerminal(t)
+	x.write("a.txt", "one\n")
+	x.mustRun("init")
+	lock, err := os.OpenFile(filepath.Join(x.dir, ".agent", "rewind", "lock", "append"), os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer lock.Close()
+	if err := unix.Flock(int(lock.Fd()), unix.LOCK_EX); err != nil {
+		t.Fatal(err)
+	}
+	cmd := x.start("save", "--verbose", "never")
+	x.expect(" project /")
+	x.send("\x03")
+	if code := x.wait(cmd); code != 130 {
+		t.Errorf("exit code %d", code)
+	}
+	x.settle()
+	if s := x.take(); !strings.Contains(s, "interrupted\r\n") {
+		t.Errorf("%q", s)
+	}
+	lock.Close()
+	if s := x.mustRun("list", "--json"); strings.Contains(s, "never") {
+		t.Errorf("half-done: %s", s)
+	}
+	x.mustRun("verify")
 }
