@@ -20,6 +20,7 @@ var errDamaged = errors.New("the head does not fit the store")
 type node struct {
 	parent   *node
 	name     string
+	depth    int
 	ord      int32 // in the head, -1 if it was not there
 	descend  bool  // captured only for what is below
 	redecide bool  // rules above changed: list and decide anew

@@ -42,7 +42,7 @@ type Options struct {
 // Problem is one path that is not in the result as it is on disk.
 type Problem struct {
 	Path   string // below the root, with "/"; "" in the one that sums up what is not listed
-	Reason string // "socket", "fifo", "device", "unreadable: …", "torn", "vanished", "mount point", "larger than maxFileSize", "late", "ignored: <rule>"
+	Reason string // "socket", "fifo", "device", "unreadable: …", "torn", "vanished", "mount point", "larger than maxFileSize", "deeper than 4096 directories", "late", "ignored: <rule>"
 	Failed bool   // it should have been captured (exit code 3), not policy
 }
 

@@ -3,6 +3,7 @@ package scan
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"slices"
@@ -11,6 +12,8 @@ import (
 	"time"
 
 	"github.com/cespare/xxhash/v2"
+
+	"rewind/manifest"
 )
 
 // walk is what the workers of one walk share.
@@ -191,6 +194,10 @@ func (k *worker) patch(n *node) error {
 // list reads a directory's names and decides what becomes of each.
 func (k *worker) list(n *node) error {
 	w := k.w
+	if n.depth > manifest.MaxDepth {
+		k.drop(n, kindFailed, fmt.Sprintf("deeper than %d directories", manifest.MaxDepth))
+		return nil
+	}
 	at, err := k.dirs.hold(n)
 	if err != nil {
 		if n.parent == nil {
@@ -331,7 +338,7 @@ func (k *worker) replaced(old *record) {
 
 // child links a directory below n that is walked.
 func (k *worker) child(n *node, e *entry, ord int32, redecide bool) task {
-	c := &node{parent: n, name: e.name, ord: ord, descend: e.kind&flagDescend != 0, redecide: redecide}
+	c := &node{parent: n, name: e.name, depth: n.depth + 1, ord: ord, descend: e.kind&flagDescend != 0, redecide: redecide}
 	c.pending.Store(1)
 	n.pending.Add(1)
 	e.child, e.known = c, false
@@ -342,21 +349,18 @@ func (k *worker) child(n *node, e *entry, ord int32, redecide bool) task {
 func (k *worker) lose(n *node, err error) {
 	switch {
 	case errors.Is(err, fs.ErrNotExist) || errors.Is(err, errNotDir) || isNotDir(err):
+		k.drop(n, 0, "")
 		n.gone = true
 		k.problems = append(k.problems, Problem{Path: n.path(), Reason: "vanished"})
 	default:
 		k.drop(n, kindFailed, unreadable(err))
 	}
-	if n.ord >= 0 {
-		k.removed = append(k.removed, n.ord)
-	}
-	n.ents = nil
 }
 
 // drop leaves a directory out for a reason.
 func (k *worker) drop(n *node, kind byte, reason string) {
 	n.problem, n.reason, n.ents = kind, reason, nil
-	if kind == kindExempt && n.ord >= 0 {
+	if n.ord >= 0 {
 		k.removed = append(k.removed, n.ord)
 	}
 }
