@@ -82,3 +82,30 @@ func BenchmarkReadLongLine(b *testing.B) {
 		}
 	}
 }
+
+// What a hook costs beside a transcript of 100 MB: nothing new, one line new.
+func BenchmarkCapture(b *testing.B) {
+	data := realistic(b, 100<<20)
+	s := newSession(b, Claude, b.TempDir())
+	s.write(data)
+	s.run()
+	b.Run("unchanged", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			s.run()
+		}
+	})
+	b.Run("one line", func(b *testing.B) {
+		f, err := os.OpenFile(s.file, os.O_APPEND|os.O_WRONLY, 0)
+		if err != nil {
+			b.Fatal(err)
+		}
+		defer f.Close()
+		line := data[:bytes.IndexByte(data, '\n')+1]
+		b.ReportAllocs()
+		for b.Loop() {
+			f.Write(line)
+			s.run()
+		}
+	})
+}

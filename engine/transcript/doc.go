@@ -14,8 +14,8 @@
 //  4. Cut selects the lines that lead to an event; Fork writes them as a new
 //     session that the agent lists and loads, Linear as the new content of the
 //     old one.
-//  5. Sessions and Lineage say which sessions a project has and which came
-//     from which; FindRunning looks for a live agent behind a session.
+//  5. Sessions and Ancestors say which sessions a project has and which came
+//     from which; RunningCheck looks for a live agent behind a session.
 //
 // The formats are the agents' own and change between versions: unknown lines
 // are kept as bytes and otherwise ignored, broken ones are skipped, and a file

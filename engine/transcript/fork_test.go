@@ -2,7 +2,6 @@ package transcript
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -342,59 +341,6 @@ func TestLinear(t *testing.T) {
 	}
 }
 
-func TestSplice(t *testing.T) {
-	edits := []edit{{"sessionId", []byte(`"new"`), true}, {"timestamp", []byte(`"now"`), false}}
-	for _, c := range [][2]string{
-		{`{}`, `{"sessionId":"new"}`},
-		{`{"a":1.50e-1}`, `{"a":1.50e-1,"sessionId":"new"}`},
-		{`{"sessionId":"old"}`, `{"sessionId":"new"}`},
-		{`{"sessionId" : "old" , "timestamp":null}`, `{"sessionId" : "new" , "timestamp":"now"}`},
-		{`{"x":{"sessionId":"old"},"y":["sessionId",{"timestamp":"t"}],"sessionId":{"a":"}"}} `, `{"x":{"sessionId":"old"},"y":["sessionId",{"timestamp":"t"}],"sessionId":"new"} `},
-		{`{"sessionId":"a","b":"\"sessionId\":\"a\"","sessionId":"c"}`, `{"sessionId":"new","b":"\"sessionId\":\"a\"","sessionId":"new"}`},
-		{`{"session\u0049d":"a"}`, `{"session\u0049d":"new"}`},
-	} {
-		got, err := splice(nil, []byte(c[0]), edits...)
-		if err != nil || string(got) != c[1] {
-			t.Errorf("%s: %s %v, want %s", c[0], got, err, c[1])
-		}
-	}
-	for _, bad := range []string{``, `[]`, `{`, `{"a"}`, `{"a":1}}`, `null`} {
-		if _, err := splice(nil, []byte(bad), edits...); err == nil {
-			t.Errorf("%q was edited", bad)
-		}
-	}
-}
-
-func FuzzSplice(f *testing.F) {
-	f.Add([]byte(`{"a":1,"sessionId":"x","b":{"sessionId":"y"}}`), "new")
-	f.Fuzz(func(t *testing.T, line []byte, id string) {
-		got, err := splice(nil, line, edit{"sessionId", quote(id), true})
-		if err != nil || !json.Valid(line) {
-			return
-		}
-		var was, is map[string]json.RawMessage
-		if json.Unmarshal(line, &was) != nil || was == nil {
-			return
-		}
-		if err := json.Unmarshal(got, &is); err != nil {
-			t.Fatalf("%q became %q: %v", line, got, err)
-		}
-		if string(is["sessionId"]) != string(quote(id)) {
-			t.Fatalf("%q became %q", line, got)
-		}
-		delete(is, "sessionId")
-		delete(was, "sessionId")
-		if len(is) != len(was) {
-			t.Fatalf("%q became %q", line, got)
-		}
-		for k, v := range was {
-			if !bytes.Equal(v, is[k]) {
-				t.Fatalf("%q: member %q became %q", line, k, is[k])
-			}
-		}
-	})
-}
-
 // A compaction between the cut and the next prompt belongs to what was before.
 func TestForkMetadata(t *testing.T) {
 	for _, c := range []struct {
@@ -423,16 +369,6 @@ func TestForkMetadata(t *testing.T) {
 		}
 		if c.m.agent == Claude && strings.Contains(all, `"sessionId":"old"`) {
 			t.Error("a metadata line kept the old session")
-		}
-	}
-}
-
-func TestShellQuote(t *testing.T) {
-	for in, want := range map[string]string{
-		"/srv/p": "/srv/p", "": "''", "a b": "'a b'", "it's": `'it'\''s'`, "$(x)": "'$(x)'", "a\nb": "'a\nb'", "--resume": "--resume", "ä": "'ä'", "~": "'~'",
-	} {
-		if got := shellQuote(in); got != want {
-			t.Errorf("%q: %s, want %s", in, got, want)
 		}
 	}
 }

@@ -214,88 +214,6 @@ func TestRandomTrees(t *testing.T) {
 	})
 }
 
-func TestClaudePrompts(t *testing.T) {
-	user := func(body string) string { return `{"type":"user","uuid":"u","parentUuid":null,` + body + `}` }
-	text := func(s string) string { return user(`"message":{"role":"user","content":` + js(s) + `}`) }
-	for _, c := range []struct {
-		name, line, want string // want "": no prompt
-	}{
-		{"string", text(" fix it \nplease"), "fix it \nplease"},
-		{"array", user(`"message":{"role":"user","content":[{"type":"text","text":"fix"}]}`), "fix"},
-		{"text key first", user(`"message":{"content":[{"text":"fix","type":"text"}],"role":"user"}`), "fix"},
-		{"text and image", user(`"message":{"role":"user","content":[{"type":"image","source":{"data":"aGk="}},{"type":"text","text":"see"}]}`), "see"},
-		{"reminder block before", user(`"message":{"role":"user","content":[{"type":"text","text":"<system-reminder>x</system-reminder>"},{"type":"text","text":"fix"}]}`), "fix"},
-		{"tool result", user(`"message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":"x"}]}`), ""},
-		{"tool result and text", user(`"message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t"},{"type":"text","text":"x"}]}`), ""},
-		{"toolUseResult", user(`"toolUseResult":{"a":1},"message":{"role":"user","content":"x"}`), ""},
-		{"toolUseResult null", user(`"toolUseResult":null,"message":{"role":"user","content":"x"}`), "x"},
-		{"sourceToolAssistantUUID", user(`"sourceToolAssistantUUID":"a","message":{"role":"user","content":"x"}`), ""},
-		{"meta", user(`"isMeta":true,"message":{"role":"user","content":"x"}`), ""},
-		{"meta false", user(`"isMeta":false,"message":{"role":"user","content":"x"}`), "x"},
-		{"sidechain", user(`"isSidechain":true,"message":{"role":"user","content":"x"}`), ""},
-		{"summary", user(`"isCompactSummary":true,"message":{"role":"user","content":"x"}`), ""},
-		{"summary text", text("This session is being continued from a previous conversation that"), ""},
-		{"interrupted", text("[Request interrupted by user for tool use]"), ""},
-		{"reminder", text("<system-reminder>x</system-reminder>"), ""},
-		{"stdout", text("  <local-command-stdout>x</local-command-stdout>"), ""},
-		{"notification", text("<task-notification>x"), ""},
-		{"shell mode", text("<bash-input>ls</bash-input>"), ""},
-		{"empty", text(" \n"), ""},
-		{"no content", user(`"message":{"role":"user"}`), ""},
-		{"no message", user(`"x":1`), ""},
-		{"number", user(`"message":{"role":"user","content":7}`), ""},
-		{"queued", `{"type":"attachment","uuid":"u","parentUuid":null,"attachment":{"type":"queued_command","prompt":"x","commandMode":"prompt","origin":{"kind":"human"}}}`, ""},
-		{"built-in command", text("<command-name>/clear</command-name>\n<command-message>clear</command-message>"), ""},
-		{"command with a turn", user(`"turnPosition":{"turnIndex":1},"message":{"role":"user","content":"<command-message>foo</command-message>\n<command-name>/foo</command-name>\n<command-args>a b</command-args>"}`), "/foo a b"},
-		{"escaped key", `{"type":"user","\u0075uid":"u","message":{"role":"user","content":"x"}}`, "x"},
-		{"command in the text", text("explain <command-name>"), "explain <command-name>"},
-	} {
-		x, err := Read(Claude, strings.NewReader(c.line+"\n"))
-		if err != nil {
-			t.Errorf("%s: %v", c.name, err)
-			continue
-		}
-		l := x.Lines[0]
-		if l.Text != c.want || l.Prompt != (c.want != "") || l.ID != "u" {
-			t.Errorf("%s: prompt %v %q, want %q", c.name, l.Prompt, l.Text, c.want)
-		}
-	}
-}
-
-func TestDroidPrompts(t *testing.T) {
-	msg := func(body string) string { return `{"type":"message","id":"u","message":{` + body + `}}` }
-	for _, c := range []struct{ name, line, want string }{
-		{"text", msg(`"role":"user","content":[{"type":"text","text":"do X"}],"interactionMode":"auto"`), "do X"},
-		{"hook", msg(`"role":"user","content":[{"type":"text","text":"x"}],"hookEventName":"Stop"`), ""},
-		{"context", msg(`"role":"user","content":[{"type":"text","text":"x"}],"visibility":"llm_only"`), ""},
-		{"result", msg(`"role":"user","content":[{"type":"tool_result","tool_use_id":"c","content":"x"}]`), ""},
-		{"reminder", msg(`"role":"user","content":[{"type":"text","text":"<system-reminder>x"}]`), ""},
-		{"assistant", msg(`"role":"assistant","content":[{"type":"text","text":"x"}]`), ""},
-		{"assistant, role last", msg(`"content":[{"type":"text","text":"x"}],"role":"assistant"`), ""},
-		{"image", msg(`"role":"user","content":[{"type":"image"},{"type":"text","text":"see"}]`), "see"},
-	} {
-		x := mustRead(t, Droid, []byte(c.line+"\n"))
-		if l := x.Lines[0]; l.Text != c.want || l.Prompt != (c.want != "") {
-			t.Errorf("%s: prompt %v %q, want %q", c.name, l.Prompt, l.Text, c.want)
-		}
-	}
-}
-
-func TestLabel(t *testing.T) {
-	for text, want := range map[string]string{
-		"one\ntwo":    "one",
-		"  one \r\nx": "one",
-		"a<system-reminder>x\ny</system-reminder>b\nc":      "ab",
-		"<system-reminder>x</system-reminder>\n\nfix it\nx": "fix it",
-		"a<system-reminder>never closed":                    "a",
-		"":                                                  "",
-	} {
-		if got := (&Line{Text: text}).Label(); got != want {
-			t.Errorf("%q: %q, want %q", text, got, want)
-		}
-	}
-}
-
 const noEvent = "00000000-0000-0000-0000-000000000000"
 
 // Where the conversation stands, by what the file states.
@@ -366,6 +284,34 @@ func TestChainOdd(t *testing.T) {
 	}
 }
 
+// Of lines with the same id the last one counts, everywhere.
+func TestDuplicates(t *testing.T) {
+	data := `{"type":"user","uuid":"a","parentUuid":null,"message":{"role":"user","content":"first"}}
+{"type":"user","uuid":"b","parentUuid":"a","message":{"role":"user","content":"old"}}
+{"type":"assistant","uuid":"c","parentUuid":"b","message":{"id":"m","role":"assistant","content":[]}}
+{"type":"user","uuid":"b","parentUuid":"a","message":{"role":"user","content":"new"}}
+`
+	x := mustRead(t, Claude, []byte(data))
+	prompts, _ := x.Prompts("c")
+	if got := x.texts(prompts); !slices.Equal(got, []string{"new", "first"}) {
+		t.Errorf("prompts %q", got)
+	}
+	f := Fork{Index: x, Data: strings.NewReader(data), Leaf: "c"}
+	k, err := f.plan()
+	if err != nil || len(k.sel.Lines) != 3 || x.Leaf() != "c" {
+		t.Fatalf("%+v %v, leaf %s", k, err, x.Leaf())
+	}
+	said := 0
+	for i := range x.Lines {
+		if x.Lines[i].Prompt {
+			said++
+		}
+	}
+	if said != 2 {
+		t.Errorf("%d prompts in the file", said)
+	}
+}
+
 // Broken, torn, huge and strange lines cost nothing but themselves.
 func TestBadLines(t *testing.T) {
 	good := `{"type":"user","uuid":"a","parentUuid":null,"message":{"role":"user","content":"x"}}`
@@ -405,62 +351,6 @@ func TestFormatErrors(t *testing.T) {
 		var bad *FormatError
 		if !errors.As(err, &bad) || bad.Agent != c.agent {
 			t.Errorf("%s: %v", c.name, err)
-		}
-	}
-}
-
-func TestBeforeTool(t *testing.T) {
-	for _, m := range makers() {
-		t.Run(m.version, func(t *testing.T) {
-			m.say("one")
-			before := m.reply("hello")
-			if m.agent == Droid {
-				before = m.leaf
-			}
-			ids := m.calls(3, 1, 0, 2)
-			m.reply("done")
-			x := mustRead(t, m.agent, m.buf.Bytes())
-			for _, id := range ids {
-				if cut, err := x.BeforeTool(id); err != nil || cut != before {
-					t.Errorf("before %s: %s %v, want %s", id, cut, err, before)
-				}
-			}
-			if _, err := x.BeforeTool("none"); !errors.As(err, new(*NoEventError)) {
-				t.Errorf("unknown call: %v", err)
-			}
-		})
-	}
-}
-
-func TestBeforePromptID(t *testing.T) {
-	m := newMaker(Claude, "2.1.329")
-	m.say("one")
-	first := m.prompt
-	end := m.reply("a")
-	m.say("two")
-	second := m.prompt
-	m.calls(1, 0)
-	m.reply("b")
-	gone := m.say("three")
-	third := m.prompt
-	m.reply("c")
-	m.rewind(gone)
-	m.say("four")
-	m.reply("d")
-	x := mustRead(t, Claude, m.buf.Bytes())
-	leaf := x.Leaf()
-	if cut, err := x.BeforePromptID(leaf, second); err != nil || cut != end {
-		t.Errorf("second: %s %v, want %s", cut, err, end)
-	}
-	if cut, err := x.BeforePromptID(leaf, third); err != nil || cut != m.parents[gone] {
-		t.Errorf("on an abandoned branch: %s %v", cut, err)
-	}
-	if _, err := x.BeforePromptID(leaf, first); !errors.As(err, new(*NothingBeforeError)) {
-		t.Errorf("first: %v", err)
-	}
-	for _, id := range []string{"", "zz"} {
-		if _, err := x.BeforePromptID(leaf, id); !errors.As(err, new(*NoEventError)) {
-			t.Errorf("%q: %v", id, err)
 		}
 	}
 }

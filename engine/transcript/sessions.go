@@ -3,7 +3,6 @@ package transcript
 import (
 	"errors"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"sort"
@@ -179,10 +178,4 @@ func IsUUID(s string) bool {
 func within(root, dir string) bool {
 	rel, err := filepath.Rel(root, dir)
 	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
-}
-
-// Exists reports whether the transcript is (still) there: agents delete old ones.
-func Exists(file string) bool {
-	_, err := os.Stat(file)
-	return !errors.Is(err, fs.ErrNotExist)
 }
