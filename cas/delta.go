@@ -3,7 +3,7 @@ package cas
 import (
 	"bytes"
 	"encoding/binary"
-	"fmt"
+	"slices"
 
 	"github.com/klauspost/compress/zstd"
 )
@@ -111,11 +111,13 @@ func encodeWithBase(base, data []byte) ([]byte, error) {
 	return bytes.TrimPrefix(frame, []byte(zstdMagic)), nil
 }
 
+// decodeWithBase appends what a frame decompresses to, which has size bytes.
 func decodeWithBase(dst, base, frame []byte, size int) ([]byte, error) {
 	// The frame's window reaches back over the base, so that is what must be allowed.
 	window := uint64(windowFor(len(base) + size))
 	options := []zstd.DOption{
-		zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxMemory(window), zstd.WithDecoderMaxWindow(window),
+		zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecodeAllCapLimit(true),
+		zstd.WithDecoderMaxMemory(window), zstd.WithDecoderMaxWindow(window),
 	}
 	if len(base) >= 8 {
 		options = append(options, zstd.WithDecoderDictRaw(deltaDict, base))
@@ -127,11 +129,14 @@ func decodeWithBase(dst, base, frame []byte, size int) ([]byte, error) {
 	defer dec.Close()
 	whole := make([]byte, 0, len(zstdMagic)+len(frame))
 	whole = append(append(whole, zstdMagic...), frame...)
-	out, err := dec.DecodeAll(whole, dst)
+	// The decoder counts what is in its destination already towards its limits.
+	dst = slices.Grow(dst, size)
+	n := len(dst)
+	out, err := dec.DecodeAll(whole, dst[n:n:n+size])
 	if err != nil {
-		return nil, fmt.Errorf("decompress the delta: %w", err)
+		return nil, malformedError("the delta cannot be decompressed: " + err.Error())
 	}
-	return out, nil
+	return append(dst, out...), nil // in place: the capacity is there
 }
 
 // windowFor is the smallest window that reaches back over n bytes.

@@ -7,36 +7,71 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Whatever two versions look like, a delta that is made can be read back.
-func TestDeltaReadsBack(t *testing.T) {
+// edit changes some places of b.
+func edit(t *rapid.T, b []byte) []byte {
+	out := bytes.Clone(b)
+	for range rapid.IntRange(0, 5).Draw(t, "edits") {
+		at := rapid.IntRange(0, len(out)).Draw(t, "at")
+		n := rapid.IntRange(0, min(200, len(out)-at)).Draw(t, "cut")
+		insert := rapid.SliceOfN(rapid.Byte(), 0, 200).Draw(t, "insert")
+		out = append(append(append([]byte{}, out[:at]...), insert...), out[at+n:]...)
+	}
+	return out
+}
+
+func TestDeltaMakesTheObjectAgain(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		seed := rapid.Uint64().Draw(t, "seed")
-		random := func(n int) []byte {
-			b := make([]byte, n)
-			for i := range b {
-				seed = seed*6364136223846793005 + 1442695040888963407
-				b[i] = "abcdefghijklmnop\n"[seed>>56%17]
-			}
-			return b
-		}
-		base := random(rapid.SampledFrom([]int{0, 1, 7, 8, 100, 1000, 3000, 9000, 100_000, 700_000}).Draw(t, "base"))
-		data := bytes.Clone(base)
-		for range rapid.IntRange(0, 4).Draw(t, "edits") {
-			at := rapid.IntRange(0, len(data)).Draw(t, "at")
-			cut := rapid.IntRange(0, min(len(data)-at, 5000)).Draw(t, "cut")
-			add := random(rapid.SampledFrom([]int{0, 1, 63, 64, 65, 500, 5000}).Draw(t, "add"))
-			data = append(append(bytes.Clone(data[:at]), add...), data[at+cut:]...)
-		}
-		delta, ok := appendDelta(nil, base, data, 1<<30)
+		base := text(rapid.Uint64().Draw(t, "seed"), rapid.IntRange(0, 20_000).Draw(t, "size"))
+		data := edit(t, base)
+		delta, ok := appendDelta([]byte("before"), base, data, len(data)*2+1000)
 		if !ok {
-			t.Fatal("no delta within a limit that nothing reaches")
+			t.Fatal("a limit that is never reached was reached")
 		}
-		got, err := applyDelta([]byte("before"), base, delta, len(data))
+		got, err := applyDelta([]byte("x"), base, delta[6:], len(data))
 		if err != nil {
-			t.Fatalf("base of %d, object of %d bytes: %v", len(base), len(data), err)
+			t.Fatal(err)
 		}
-		if !bytes.Equal(got, append([]byte("before"), data...)) {
-			t.Fatal("the delta makes other bytes")
+		if !bytes.Equal(got[1:], data) {
+			t.Fatal("another object")
 		}
 	})
+}
+
+func TestDeltaOfAnEditIsSmall(t *testing.T) {
+	base := text(1, 131_000)
+	line := bytes.Replace(base, []byte("line 65"), []byte("LINE 65"), 1)
+	two := append([]byte("head"), append(bytes.Clone(base), "tail"...)...)
+	for _, c := range []struct {
+		name string
+		data []byte
+		most int
+	}{{"one line", line, 40}, {"both ends", two, 150}, {"nothing", base, 8}} {
+		delta, ok := appendDelta(nil, base, c.data, len(c.data))
+		if !ok || len(delta) > c.most {
+			t.Errorf("%s: %d bytes, want at most %d", c.name, len(delta), c.most)
+		}
+		if got, err := applyDelta(nil, base, delta, len(c.data)); err != nil || !bytes.Equal(got, c.data) {
+			t.Errorf("%s: %v", c.name, err)
+		}
+	}
+	if _, ok := appendDelta(nil, base, noise(1, 131_000), 10_000); ok {
+		t.Error("noise has a small delta")
+	}
+}
+
+// Objects at the limits of what the frame can say.
+func TestDeltaSizes(t *testing.T) {
+	for _, n := range []int{0, 1, 7, 8, 63, 64, 255, 256, 1000, 1023, 1024, 1025, 65_791, 65_792, 1 << 20, 3 << 20} {
+		for _, m := range []int{0, 1, 7, 8, 100, 1 << 10, 1 << 20} {
+			base, data := text(1, m), text(2, n)
+			data = append(data, base[m/2:]...)
+			delta, ok := appendDelta(nil, base, data, len(data)*2+1000)
+			if !ok {
+				t.Fatalf("%d over %d", n, m)
+			}
+			if got, err := applyDelta(nil, base, delta, len(data)); err != nil || !bytes.Equal(got, data) {
+				t.Fatalf("%d over %d: %v", n, m, err)
+			}
+		}
+	}
 }
