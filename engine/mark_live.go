@@ -95,6 +95,11 @@ func (m *marker) record(ctx context.Context, r manifest.Record) error {
 		c := r.Checkpoint
 		m.seen(c.Coverage)
 		m.seen(c.Rules)
+		if c.Transcript != nil {
+			if err := m.conversation(c.Transcript.Content); err != nil {
+				return fmt.Errorf("checkpoint %s: its conversation: %w", c.ID, err)
+			}
+		}
 		if err := m.tree(ctx, c.Root); err != nil {
 			return fmt.Errorf("checkpoint %s: %w", c.ID, err)
 		}

@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 	"unicode/utf8"
@@ -22,6 +23,10 @@ type SaveOptions struct {
 	NoIgnore      bool // take everything but .git, the store and the agents' directories
 	Rehash        bool // trust no stat, read every file
 	OnlyIfChanged bool // no record when the tree is that of the newest checkpoint
+
+	// By is what the agent's hook knows. Its zero value means what the
+	// environment says of a session that the command runs in, if anything.
+	By Trigger
 }
 
 // Saved is what a save did.
@@ -44,6 +49,9 @@ type Problem struct {
 // durable. Paths that could not be captured are in Partial; they void nothing.
 func (p *Project) Save(ctx context.Context, o SaveOptions) (*Saved, error) {
 	start := time.Now()
+	if o.By == (Trigger{}) {
+		o.By = triggerOf(p.env)
+	}
 	if o.Name != "" {
 		if err := p.freeName(ctx, o.Name, manifest.CheckpointID{}); err != nil {
 			return nil, err
@@ -79,10 +87,15 @@ func (p *Project) saveCaptured(ctx context.Context, c *captured, o SaveOptions) 
 			return &Saved{Checkpoint: *parent, Unchanged: true, Skipped: true, Partial: failed(c.problems)}, c.discard()
 		}
 	}
+	at, held, err := c.conversation(ctx, o.By)
+	if err != nil {
+		return nil, errors.Join(err, c.discard())
+	}
 	r, err := c.record(o)
 	if err != nil {
 		return nil, err
 	}
+	r.Transcript = at
 	lockCtx, cancel := p.wait(ctx)
 	defer cancel()
 	a, err := p.store.Append(lockCtx)
@@ -98,11 +111,12 @@ func (p *Project) saveCaptured(ctx context.Context, c *captured, o SaveOptions) 
 	if err := c.relate(r, parent); err != nil {
 		return nil, p.classify(err)
 	}
-	at, err := p.append(a, c, []manifest.Record{{Checkpoint: r}})
+	done, err := p.append(a, c, []manifest.Record{{Checkpoint: r}})
 	if err != nil {
 		return nil, p.classify(err)
 	}
-	r.Seq = at.Seq
+	r.Seq = done.Seq
+	p.noteConversation(ctx, o.By, held)
 	return &Saved{
 		Checkpoint: *r,
 		Unchanged:  parent != nil && parent.Root == r.Root,
@@ -121,6 +135,8 @@ func (c *captured) record(o SaveOptions) (*manifest.Checkpoint, error) {
 		ID: id, Time: c.moment.UTC(), Kind: o.Kind, Description: o.Description, Name: o.Name, Pinned: o.Pin,
 		Root: c.root(), Files: c.scan.Files, Bytes: c.scan.Bytes,
 		GitHead: c.git.head, GitBranch: c.git.branch,
+		Agent: o.By.Agent, Session: o.By.Session, Subagent: o.By.Subagent,
+		Prompt: o.By.Prompt, PromptID: o.By.PromptID, Tool: o.By.Tool, ToolUseID: o.By.ToolUseID,
 	}
 	if r.Kind == "" {
 		r.Kind = manifest.Manual

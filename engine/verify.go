@@ -121,6 +121,11 @@ func (w *wholeness) checkpoint(ctx context.Context, c manifest.Checkpoint) error
 			report("", "its coverage or rules: "+reason)
 		}
 	}
+	if c.Transcript != nil {
+		if reason := w.conversation(c.Transcript.Content); reason != "" {
+			report("", "its conversation: "+reason)
+		}
+	}
 	_, err := w.dir(ctx, c.Root, "", report)
 	return err
 }

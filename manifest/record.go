@@ -38,6 +38,7 @@ type Checkpoint struct {
 	Session                  string // session id
 	Agent                    string
 	Subagent                 string
+	ToolUseID                string // the agent's id of the tool call
 	GitHead, GitBranch       string
 	Transcript               *Transcript
 }

@@ -142,6 +142,7 @@ func (w *fieldWriter) checkpoint(c *Checkpoint) {
 		in.transcript(c.Transcript)
 		w.presentText(27, string(in.dst))
 	}
+	w.text(28, c.ToolUseID)
 }
 
 func (r *fieldReader) checkpoint() *Checkpoint {
@@ -202,6 +203,8 @@ func (r *fieldReader) checkpoint() *Checkpoint {
 			c.GitBranch = r.text()
 		case 27:
 			c.Transcript = r.transcript()
+		case 28:
+			c.ToolUseID = r.text()
 		}
 	}
 	return c

@@ -1,0 +1,299 @@
+package engine
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"rewind/cas"
+	"rewind/engine/transcript"
+	"rewind/manifest"
+)
+
+const testSession = "11111111-2222-4333-8444-555555555555"
+
+// talk is a made-up conversation of Claude Code, in a file that only grows.
+type talk struct {
+	t    testing.TB
+	file string
+	last string // id of the newest event
+	n    int
+}
+
+func (l *lab) talk() *talk {
+	return &talk{t: l.t, file: filepath.Join(l.home, ".claude", "projects", "-project", testSession+".jsonl")}
+}
+
+func (k *talk) trigger() Trigger {
+	return Trigger{Agent: "claude", Session: testSession, Transcript: k.file}
+}
+
+// say appends a prompt and an answer.
+func (k *talk) say(prompt, answer string) {
+	k.t.Helper()
+	for _, role := range []string{"user", "assistant"} {
+		k.n++
+		id := fmt.Sprintf("00000000-0000-4000-8000-%012d", k.n)
+		parent, text := "null", prompt
+		if k.last != "" {
+			parent = `"` + k.last + `"`
+		}
+		if role == "assistant" {
+			text = answer
+		}
+		k.add(fmt.Sprintf(`{"parentUuid":%s,"isSidechain":false,"type":%q,"message":{"role":%q,"content":%q},"uuid":%q,"timestamp":"2026-11-20T20:29:18.362Z","promptId":"p%d","sessionId":%q,"version":"2.1.329"}`+"\n",
+			parent, role, role, text, id, k.n, testSession))
+		k.last = id
+	}
+}
+
+func (k *talk) add(text string) {
+	k.t.Helper()
+	if err := os.MkdirAll(filepath.Dir(k.file), 0o700); err != nil {
+		k.t.Fatal(err)
+	}
+	f, err := os.OpenFile(k.file, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		k.t.Fatal(err)
+	}
+	defer f.Close()
+	if _, err := f.WriteString(text); err != nil {
+		k.t.Fatal(err)
+	}
+}
+
+func (k *talk) bytes() string {
+	data, err := os.ReadFile(k.file)
+	if err != nil {
+		k.t.Fatal(err)
+	}
+	return string(data)
+}
+
+func (l *lab) saveBy(by Trigger) *Saved {
+	l.t.Helper()
+	var saved *Saved
+	l.do(func(ctx context.Context, p *Project) (err error) {
+		saved, err = p.Save(ctx, SaveOptions{Kind: manifest.Prompt, By: by})
+		return err
+	})
+	return saved
+}
+
+// said reads the conversation that a checkpoint holds.
+func (l *lab) said(c manifest.Checkpoint) string {
+	l.t.Helper()
+	var out bytes.Buffer
+	l.do(func(ctx context.Context, p *Project) error {
+		held, err := transcript.Open(p.conversations(ctx), transcript.ID(c.Transcript.Content))
+		if err != nil {
+			return err
+		}
+		r := held.Reader()
+		defer r.Close()
+		_, err = io.Copy(&out, r)
+		return err
+	})
+	return out.String()
+}
+
+func TestConversationIsCapturedAsItGrows(t *testing.T) {
+	l := newLab(t)
+	l.init()
+	k := l.talk()
+	by := k.trigger()
+	by.PromptID, by.Prompt, by.Tool, by.ToolUseID = "pid", "do it", "Edit", "toolu_1"
+	first := l.saveBy(by).Checkpoint
+	if tr := first.Transcript; tr == nil || tr.Offset != 0 || !tr.Content.IsZero() || tr.Path != k.file || tr.Session != testSession {
+		t.Fatalf("a conversation that is not written yet is an empty one: %+v", tr)
+	}
+	k.say("hello", strings.Repeat("a long answer. ", 20_000))
+	one := k.bytes()
+	second := l.saveBy(by).Checkpoint
+	k.say("more", "yes")
+	two := k.bytes()
+	k.add(`{"torn`)
+	third := l.saveBy(by).Checkpoint
+	for _, c := range []struct {
+		of   manifest.Checkpoint
+		want string
+	}{{second, one}, {third, two}} {
+		if got := l.said(c.of); got != c.want {
+			t.Errorf("%d bytes, want %d", len(got), len(c.want))
+		}
+		if c.of.Transcript.Offset != uint64(len(c.want)) {
+			t.Errorf("offset %d, want %d", c.of.Transcript.Offset, len(c.want))
+		}
+	}
+	if third.Transcript.EventID != k.last {
+		t.Errorf("it stands at %s, want %s", third.Transcript.EventID, k.last)
+	}
+	if third.StoredBytes > 2000 {
+		t.Errorf("an exchange of a few words stored %d bytes", third.StoredBytes)
+	}
+	if third.PromptID != "pid" || third.Prompt != "do it" || third.Tool != "Edit" || third.ToolUseID != "toolu_1" || third.Session != testSession || third.Agent != "claude" {
+		t.Errorf("the record forgets who: %+v", third)
+	}
+	// The log holds what the save returned.
+	l.do(func(ctx context.Context, p *Project) error {
+		got, err := p.Resolve(ctx, "last")
+		if err == nil && (got.ToolUseID != "toolu_1" || *got.Transcript != *third.Transcript) {
+			t.Errorf("the log has %+v", got)
+		}
+		return err
+	})
+}
+
+// A lost session state, a gc in between, a deleted transcript: the conversation
+// is neither lost nor stored twice.
+func TestConversationOutlivesStateAndFile(t *testing.T) {
+	l := newLab(t)
+	l.init()
+	k := l.talk()
+	k.say("hello", strings.Repeat("words that are hardly ever the same: 8f2a. ", 5000))
+	l.saveBy(k.trigger())
+	for _, lose := range []func(){
+		func() {},
+		func() { // the state
+			if err := os.RemoveAll(filepath.Join(l.home, ".rewind", "sessions")); err != nil {
+				t.Fatal(err)
+			}
+		},
+		func() { // all checkpoints but the newest
+			l.do(func(ctx context.Context, p *Project) error {
+				_, err := p.GC(ctx, GCOptions{Keep: 1})
+				return err
+			})
+		},
+	} {
+		lose()
+		k.say("and", "then")
+		c := l.saveBy(k.trigger()).Checkpoint
+		if got := l.said(c); got != k.bytes() {
+			t.Fatalf("%d bytes, want %d", len(got), len(k.bytes()))
+		}
+		if c.StoredBytes > 2500 {
+			t.Errorf("a short exchange stored %d bytes", c.StoredBytes)
+		}
+	}
+	whole := k.bytes()
+	if err := os.Remove(k.file); err != nil {
+		t.Fatal(err)
+	}
+	c := l.saveBy(k.trigger()).Checkpoint
+	if got := l.said(c); got != whole {
+		t.Errorf("after the agent deleted it: %d bytes, want %d", len(got), len(whole))
+	}
+	if c.Transcript.Offset != uint64(len(whole)) {
+		t.Errorf("offset %d, want %d", c.Transcript.Offset, len(whole))
+	}
+}
+
+// Verify reads conversations too, and names the checkpoint whose one is damaged.
+func TestVerifyMissesConversation(t *testing.T) {
+	l := newLab(t)
+	l.init()
+	k := l.talk()
+	k.say("hello", "there")
+	c := l.saveBy(k.trigger()).Checkpoint
+	l.do(func(ctx context.Context, p *Project) error {
+		w := &wholeness{p: p, bad: map[cas.ID]string{}, good: map[manifest.ID]bool{}, v: &Verified{}}
+		held, err := transcript.Open(p.conversations(ctx), transcript.ID(c.Transcript.Content))
+		if err != nil {
+			return err
+		}
+		_ = held
+		w.bad[cas.Sum([]byte(k.bytes()))] = "gone"
+		if err := w.checkpoint(ctx, c); err != nil {
+			return err
+		}
+		if len(w.v.Damaged) != 1 || w.v.Damaged[0].Checkpoint != c.ID || !strings.Contains(w.v.Damaged[0].Reason, "conversation") {
+			t.Errorf("%+v", w.v.Damaged)
+		}
+		return nil
+	})
+}
+
+// What is stored of a conversation is read back whatever it looks like, and
+// long segments are cut.
+func TestConversationStoreRoundTrip(t *testing.T) {
+	l := newLab(t)
+	l.init()
+	list := cas.List{Size: 3, Sum: cas.Sum([]byte("abc")), Chunks: []cas.Chunk{{ID: cas.Sum([]byte("abc")), Size: 3}}}
+	l.do(func(ctx context.Context, p *Project) error {
+		release, err := p.use(ctx)
+		if err != nil {
+			return err
+		}
+		defer release()
+		batch := p.store.NewBatch()
+		s := &conversationStore{ctx: ctx, get: batch.Get, writer: batch.Writer()}
+		for name, want := range map[string][]byte{
+			"empty": {}, "short": []byte("a line\n"), "looks like a list": list.Append(nil),
+			"at the limit": bytes.Repeat([]byte("x"), chunkedSize), "over it": bytes.Repeat([]byte("0123456789"), chunkedSize/3),
+		} {
+			id, n, err := s.Put(bytes.NewReader(want))
+			if err != nil || n != int64(len(want)) {
+				t.Fatalf("%s: %d bytes, %v", name, n, err)
+			}
+			if err := s.writer.Flush(); err != nil {
+				return err
+			}
+			r, err := s.Get(id)
+			if err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			got, err := io.ReadAll(r)
+			if err != nil || !bytes.Equal(got, want) {
+				t.Errorf("%s: %d bytes of %d, %v", name, len(got), len(want), err)
+			}
+		}
+		ended, cancel := context.WithCancel(ctx)
+		cancel()
+		s.ctx = ended
+		if _, _, err := s.Put(strings.NewReader("x")); err == nil {
+			t.Error("no error after the end of the context")
+		}
+		return batch.Discard()
+	})
+}
+
+func TestSessionStateIsLoseable(t *testing.T) {
+	l := newLab(t)
+	ctx := context.Background()
+	at := time.Unix(1_800_000_000, 0)
+	set := func(s *sessionState) { s.Last = at }
+	if err := updateSession(ctx, l.env, "claude", "s", set); err != nil {
+		t.Fatal(err)
+	}
+	if s := loadSession(l.env, "claude", "s"); !s.Last.Equal(at) {
+		t.Errorf("%+v", s)
+	}
+	if s := loadSession(l.env, "droid", "s"); !s.Last.IsZero() {
+		t.Errorf("another agent's session: %+v", s)
+	}
+	file := sessionFile(l.env, "claude", "s")
+	for _, text := range []string{"", "{", "[]", `{"last":7}`, `{"held":{"content":"zz"}}`} {
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if s := loadSession(l.env, "claude", "s"); !s.Last.IsZero() || s.Held != nil {
+			t.Errorf("%q gives %+v", text, s)
+		}
+		if err := updateSession(ctx, l.env, "claude", "s", set); err != nil {
+			t.Errorf("after %q: %v", text, err)
+		}
+	}
+	if err := forgetSessions(l.env, -time.Second); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(file); !os.IsNotExist(err) {
+		t.Errorf("a quiet session's state is still there: %v", err)
+	}
+}

@@ -1,0 +1,99 @@
+package engine
+
+import (
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"time"
+
+	"rewind/cas"
+)
+
+// sessionState is what rewind remembers of one agent's session between two hooks,
+// in ~/.rewind/sessions/. All of it can be lost at any time.
+type sessionState struct {
+	Dir        string            `json:"dir,omitempty"`   // where the session's project is looked for; fixed at its first hook
+	Exact      bool              `json:"exact,omitempty"` // Dir is the root itself
+	Held       *heldConversation `json:"held,omitempty"`
+	Last       time.Time         `json:"last,omitzero"`    // newest checkpoint
+	Prompt     string            `json:"prompt,omitempty"` // of the newest prompt: its key, see seenBefore
+	Prompts    time.Time         `json:"prompted,omitzero"`
+	Tools      []string          `json:"tools,omitempty"` // ids of the newest tool calls that have their checkpoint
+	Told       []string          `json:"told,omitempty"`  // what the person was told already
+	Registered bool              `json:"registered,omitempty"`
+}
+
+// maxSessionFile bounds a state file; real ones have a kilobyte.
+const maxSessionFile = 1 << 20
+
+// sessionFile is the state file of a session, "" where none can be kept.
+func sessionFile(env Env, agent, session string) string {
+	account := env.accountDir()
+	if account == "" || session == "" {
+		return ""
+	}
+	key := cas.Sum([]byte(agent + "\x00" + session))
+	return filepath.Join(account, "sessions", hex.EncodeToString(key[:16])+".json")
+}
+
+// loadSession reads a session's state; what is missing or damaged is empty.
+func loadSession(env Env, agent, session string) sessionState {
+	var s sessionState
+	file := sessionFile(env, agent, session)
+	if file == "" {
+		return s
+	}
+	data, err := readSmall(file, maxSessionFile)
+	if err != nil || json.Unmarshal(data, &s) != nil {
+		return sessionState{}
+	}
+	return s
+}
+
+// updateSession changes a session's state. Hooks of one session run in parallel:
+// they take turns, but none waits long for what can be lost.
+func updateSession(ctx context.Context, env Env, agent, session string, change func(*sessionState)) error {
+	file := sessionFile(env, agent, session)
+	if file == "" {
+		return nil
+	}
+	owner := ownerOf(env.Home)
+	for _, dir := range []string{env.accountDir(), filepath.Dir(file)} {
+		if err := makeDir(dir, owner); err != nil {
+			return err
+		}
+	}
+	ctx, cancel := context.WithTimeout(ctx, 50*time.Millisecond)
+	defer cancel()
+	if lock, err := lockFile(ctx, filepath.Join(filepath.Dir(file), "lock"), "sessions", true); err == nil {
+		defer lock.release()
+	}
+	s := loadSession(env, agent, session)
+	change(&s)
+	data, err := json.Marshal(s)
+	if err != nil {
+		return err
+	}
+	return writeCache(file, append(data, '\n'), owner)
+}
+
+// forgetSessions removes the states of sessions that were quiet for long.
+func forgetSessions(env Env, quiet time.Duration) error {
+	dir := filepath.Join(env.accountDir(), "sessions")
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		info, err := e.Info()
+		if err != nil || env.now().Sub(info.ModTime()) < quiet || filepath.Ext(e.Name()) != ".json" {
+			continue
+		}
+		if err := removeIfThere(filepath.Join(dir, e.Name())); err != nil {
+			return err
+		}
+	}
+	return nil
+}
