@@ -123,6 +123,15 @@ func (c *call) checkpoint(ctx context.Context, i int) (*engine.Project, engine.L
 	if i < len(c.args) {
 		spec = c.args[i]
 	}
-	l, err := p.Resolve(ctx, spec)
+	l, err := resolve(ctx, p, spec)
 	return p, l, err
+}
+
+// resolve finds a checkpoint. An empty word is mostly a script's unset variable:
+// it must not mean the newest.
+func resolve(ctx context.Context, p *engine.Project, spec string) (engine.Listed, error) {
+	if spec == "" {
+		return engine.Listed{}, &usageError{msg: "an empty word names no checkpoint", hint: "rewind list"}
+	}
+	return p.Resolve(ctx, spec)
 }

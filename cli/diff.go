@@ -41,7 +41,7 @@ func newDiff() *command {
 			}
 			o := engine.DiffOptions{A: a.Checkpoint, Patch: !nameStatus}
 			if len(c.args) == 2 {
-				b, err := p.Resolve(ctx, c.args[1])
+				b, err := resolve(ctx, p, c.args[1])
 				if err != nil {
 					return err
 				}

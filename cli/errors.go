@@ -94,6 +94,12 @@ func (e *noConversationError) Error() string {
 	return "no conversation was captured with " + e.checkpoint
 }
 
+// outputError: the answer could not be written. What the command did, it did.
+type outputError struct{ err error }
+
+func (e *outputError) Error() string { return "the answer cannot be written: " + e.err.Error() }
+func (e *outputError) Unwrap() error { return e.err }
+
 // declinedError: the person said no.
 type declinedError struct{}
 
@@ -128,12 +134,14 @@ func explain(err error) failure {
 		invalid   *invalidError
 		noConv    *noConversationError
 		declined  *declinedError
+		output    *outputError
 	)
 	switch {
 	case errors.Is(err, context.Canceled):
 		f.code, f.message = exitInterrupted, "interrupted"
 	case isBrokenPipe(err):
 		return failure{code: exitFailed}
+	case errors.As(err, &output):
 	case errors.As(err, &usage):
 		f.code, f.hint = exitUsage, usage.hint
 	case errors.As(err, &partial):
@@ -190,7 +198,7 @@ func explainEngine(err error, f *failure) {
 	case errors.As(err, &notInit):
 		f.code, f.hint = exitNoProject, "rewind init"
 	case errors.As(err, &refused):
-		f.code, f.hint = exitNoProject, "cd to the project, or name it: rewind init --root "+shellQuote(refused.Root)
+		f.code, f.hint = exitNoProject, "cd to the project, or name its directory with --root"
 	case errors.As(err, &foreign):
 		f.code, f.hint = exitNoProject, "if you know where it comes from: rewind init --trust"
 		if foreign.OtherUser {
@@ -201,7 +209,7 @@ func explainEngine(err error, f *failure) {
 	case errors.As(err, &moved):
 		f.code, f.hint = exitNoProject, "rewind init --adopt "+shellQuote(moved.Store)
 	case errors.As(err, &vanished):
-		f.code, f.hint = exitDamaged, "put the store back from a backup, or start anew: rewind init"
+		f.code, f.hint = exitDamaged, "put the store back from a backup, or start anew: rewind init --force"
 	case errors.As(err, &future):
 		f.hint = "install a newer rewind"
 	case errors.As(err, &damaged):
@@ -218,7 +226,7 @@ func explainEngine(err error, f *failure) {
 	case errors.As(err, &outside):
 		f.code, f.hint = exitUsage, "paths are relative to the working directory and lie inside the project"
 	case errors.As(err, &badName):
-		f.code, f.hint = exitUsage, "a name has letters, digits, '.', '_' and '-', and begins with a letter or digit"
+		f.code, f.hint = exitUsage, "take another name, such as before-merge"
 	case errors.As(err, &taken):
 		f.hint = "take another name, or free it: rewind rename " + taken.Checkpoint + " ''"
 	case errors.As(err, &busy):

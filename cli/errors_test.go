@@ -26,7 +26,7 @@ func TestExplain(t *testing.T) {
 		{context.Canceled, 130, ""},
 		{fmt.Errorf("scan: %w", context.Canceled), 130, ""},
 		{&engine.NotInitializedError{Root: "/p"}, 4, "rewind init"},
-		{&engine.RefusedRootError{Root: "/home/x", Reason: "the home directory"}, 4, "--root /home/x"},
+		{&engine.RefusedRootError{Root: "/home/x", Reason: "the home directory"}, 4, "--root"},
 		{&engine.ForeignStoreError{Store: "/p/.agent/rewind", Reason: "is not known"}, 4, "--trust"},
 		{&engine.ForeignStoreError{Store: "/p/.agent/rewind", Reason: "belongs to another user", OtherUser: true}, 4, "user who owns"},
 		{&engine.MovedError{Store: "/s", Root: "/a b", Registered: "/b"}, 4, "--adopt /s"},
@@ -38,7 +38,7 @@ func TestExplain(t *testing.T) {
 		{&engine.AmbiguousError{Spec: "kkkk", Matches: []string{"kkkkm", "kkkkn"}}, 5, "kkkkm, kkkkn"},
 		{&engine.NoPathError{Path: "x"}, 1, "rewind ls"},
 		{&engine.OutsideError{Path: "/etc"}, 2, "inside the project"},
-		{&engine.BadNameError{Name: "12", Reason: "only digits"}, 2, "letters"},
+		{&engine.BadNameError{Name: "12", Reason: "only digits"}, 2, "another name"},
 		{&engine.NameTakenError{Name: "v1", Checkpoint: "kkkk"}, 1, "rewind rename kkkk ''"},
 		{&engine.BusyError{Lock: "append"}, 6, "again"},
 		{&engine.DiskFullError{Free: 1, Floor: 2}, 1, "minFreeDisk"},
@@ -56,6 +56,7 @@ func TestExplain(t *testing.T) {
 		{&declinedError{}, 1, "--yes"},
 		{&hintedError{&engine.NotInitializedError{Root: "/p"}, "better"}, 4, "better"},
 		{fmt.Errorf("write: %w", syscall.ENOSPC), 1, "rewind gc"},
+		{&outputError{syscall.ENOSPC}, 1, ""},
 		{fmt.Errorf("opening: %w", &engine.BusyError{Lock: "append"}), 6, "again"},
 	} {
 		f := explain(c.err)

@@ -17,7 +17,8 @@ import (
 
 // output writes a call's answer to stdout and all else to stderr.
 type output struct {
-	stdout, stderr io.Writer
+	stdout         answerWriter
+	stderr         io.Writer
 	stdin          io.Reader
 	now            func() time.Time
 
@@ -32,13 +33,24 @@ type output struct {
 }
 
 func newOutput(s Stdio, env engine.Env, asJSON bool) *output {
-	o := &output{stdout: s.Out, stderr: s.Err, stdin: s.In, now: env.Now, json: asJSON}
+	o := &output{stdout: answerWriter{s.Out}, stderr: s.Err, stdin: s.In, now: env.Now, json: asJSON}
 	if o.now == nil {
 		o.now = time.Now
 	}
 	o.outTerm, o.errTerm, o.inOK = isTerminal(s.Out), isTerminal(s.Err), isTerminal(s.In)
 	o.buf = bufio.NewWriterSize(o.stdout, 32<<10)
 	return o
+}
+
+// answerWriter tells errors of stdout from those of the store.
+type answerWriter struct{ io.Writer }
+
+func (w answerWriter) Write(b []byte) (int, error) {
+	n, err := w.Writer.Write(b)
+	if err != nil {
+		err = &outputError{err}
+	}
+	return n, err
 }
 
 // configure takes over the flags that say how to print.
@@ -62,7 +74,7 @@ func (o *output) width() int {
 	if !o.outTerm {
 		return 0
 	}
-	return widthOf(o.stdout)
+	return widthOf(o.stdout.Writer)
 }
 
 func widthOf(v any) int {

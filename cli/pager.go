@@ -18,7 +18,7 @@ func (o *output) paged(ctx context.Context, env engine.Env, print func() error) 
 		return print()
 	}
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
-	cmd.Stdout, cmd.Stderr = o.stdout, o.stderr
+	cmd.Stdout, cmd.Stderr = o.stdout.Writer, o.stderr
 	cmd.Env = os.Environ()
 	if env.Getenv("LESS") == "" {
 		cmd.Env = append(cmd.Env, "LESS=FRX")

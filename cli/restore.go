@@ -195,7 +195,7 @@ func runRestore(ctx context.Context, c *call, r *restoreFlags, v restoreVerb) er
 	}
 	conversation := false
 	if v.takesCheckpoint {
-		l, err := p.Resolve(ctx, c.args[0])
+		l, err := resolve(ctx, p, c.args[0])
 		if err != nil {
 			return err
 		}

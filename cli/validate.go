@@ -159,7 +159,8 @@ func storeFindings(st *engine.Status) []finding {
 		add(mild, "rewind gc, or rewind config retention.maxSize", "the store has %s of at most %s", formatSize(st.Bytes), formatSize(st.MaxSize))
 	}
 	if !st.SecondName {
-		add(mild, "rewind init --mode global keeps a store where git clean does not reach", "the store has no second name: %s", st.SecondNameReason)
+		add(mild, "rewind repair; where home is on another file system, rewind init --mode global",
+			"the store would not survive git clean -fdx: %s", st.SecondNameReason)
 	}
 	if st.LastHookError != "" {
 		add(severe, "", "the last hook failed: %s", st.LastHookError)
