@@ -17,10 +17,10 @@ import (
 
 // output writes a call's answer to stdout and all else to stderr.
 type output struct {
-	stdout         answerWriter
-	stderr         io.Writer
-	stdin          io.Reader
-	now            func() time.Time
+	stdout answerWriter
+	stderr io.Writer
+	stdin  io.Reader
+	now    func() time.Time
 
 	json, quiet, verbose   bool
 	outTerm, errTerm, inOK bool
@@ -28,6 +28,7 @@ type output struct {
 
 	mu     sync.Mutex // stderr: progress comes from other goroutines
 	meter  *meter
+	full   bool // something else draws on the whole screen
 	buf    *bufio.Writer
 	answer bool // a JSON document was printed
 }
@@ -175,6 +176,14 @@ type errorView struct {
 		Message string `json:"message"`
 		Hint    string `json:"hint"`
 	} `json:"error"`
+}
+
+// fullScreen keeps progress lines away while something draws on the whole screen.
+func (o *output) fullScreen(on bool) {
+	o.endProgress()
+	o.mu.Lock()
+	o.full = on
+	o.mu.Unlock()
 }
 
 // ask puts a yes-or-no question at a terminal; no is the default.

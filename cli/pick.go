@@ -44,9 +44,10 @@ func runPick(ctx context.Context, c *call) error {
 		c.out.hint("no checkpoints yet: rewind save")
 		return nil
 	}
-	c.out.endProgress()
 	m := newPicker(items, c.out.now(), c.out.errColor)
+	c.out.fullScreen(true)
 	what, err := showPicker(ctx, c.out, p, m)
+	c.out.fullScreen(false)
 	if err != nil || what == quit {
 		return err
 	}

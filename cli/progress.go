@@ -31,6 +31,9 @@ func (o *output) progress() engine.Progress {
 	return func(p engine.ProgressInfo) {
 		o.mu.Lock()
 		defer o.mu.Unlock()
+		if o.full {
+			return
+		}
 		now := o.now()
 		if o.meter == nil || o.meter.phase != p.Phase {
 			o.meter.clear(o.stderr)

@@ -45,6 +45,14 @@ func TestMeter(t *testing.T) {
 	if buf.String() != want {
 		t.Errorf("%q, want %q", buf.String(), want)
 	}
+	o.fullScreen(true)
+	now = now.Add(time.Second)
+	progress(engine.ProgressInfo{Phase: "scan", Files: 5})
+	now = now.Add(time.Second)
+	progress(engine.ProgressInfo{Phase: "scan", Files: 6})
+	if buf.String() != want {
+		t.Errorf("progress over the picker: %q", buf.String())
+	}
 	if (&output{stderr: &buf}).progress() != nil {
 		t.Error("progress without a terminal")
 	}
