@@ -164,7 +164,7 @@ func (r *restoring) carryOut(plan *restore.Plan) (*Restored, error) {
 	r.op.Time = safety.Time
 	r.op.Safety, r.op.Before, r.op.After, r.op.Paths = safety.ID, plan.Before, plan.After, paths
 	// From here on the batch of the scan is committed; what still comes goes to another.
-	r.stage = newStage(r.Project, r.store.NewBatch())
+	r.stage = r.stage.next()
 	outcome, err := plan.Apply(r.ctx, restore.ApplyOptions{
 		Dir: r.restoreDir(), Sink: r.stage.sink(), Owner: r.owner, NoSync: r.settings.Durability == "fast",
 		Note:     manifest.Record{Operation: &r.op}.Append(nil),
@@ -195,7 +195,7 @@ func (r *restoring) record(plan *restore.Plan, out *restore.Outcome) error {
 		if err != nil {
 			return err
 		}
-		r.stage = newStage(r.Project, r.store.NewBatch())
+		r.stage = r.stage.next()
 		r.op.Before, r.op.Safety = root, late.ID
 	}
 	if !out.Exact || len(out.Late) > 0 {

@@ -138,7 +138,7 @@ func (r *restoring) recordSettled(op manifest.Operation, out *restore.Outcome, o
 		if _, err := r.commitSafety(r.stage, root, "changed while a restore ran", false); err != nil {
 			return err
 		}
-		r.stage = newStage(r.Project, r.store.NewBatch())
+		r.stage = r.stage.next()
 	}
 	if !operation {
 		return nil

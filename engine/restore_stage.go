@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"sync"
+	"time"
 	"unicode/utf8"
 
 	"rewind/cas"
@@ -20,7 +21,9 @@ const treeLockName = "tree"
 func (p *Project) restoreDir() string { return filepath.Join(p.place.store, restoreName) }
 
 // stage is a batch as package restore sees it: its Source and its Sink.
-// Manifests that are staged can be loaded at once.
+// Manifests that are staged can be loaded at once, and those that were loaded
+// stay at hand: trees are compared several times in one restore, and a manifest
+// shares its block with many others.
 type stage struct {
 	*batchSink
 	mu   sync.Mutex
@@ -29,6 +32,13 @@ type stage struct {
 
 func newStage(p *Project, batch *cas.Batch) *stage {
 	return &stage{batchSink: newBatchSink(p, batch, runtime.GOMAXPROCS(0)), dirs: map[manifest.ID]manifest.Dir{}}
+}
+
+// next is a stage over a new batch, for what comes after a commit.
+func (s *stage) next() *stage {
+	n := newStage(s.p, s.p.store.NewBatch())
+	n.dirs = s.dirs // committed by now, or in the store already
+	return n
 }
 
 func (s *stage) count() int { return len(s.workers) }
@@ -58,7 +68,13 @@ func (s *stage) loadStaged(id manifest.ID) (manifest.Dir, error) {
 	if err != nil {
 		return manifest.Dir{}, err
 	}
-	return manifest.ParseDir(data)
+	if dir, err = manifest.ParseDir(data); err != nil {
+		return manifest.Dir{}, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.dirs[id] = dir
+	return dir, nil
 }
 
 // openStaged opens a content that is committed or staged.
@@ -160,7 +176,8 @@ func (r *restoring) commitSafety(s *stage, root manifest.ID, why string, publish
 	if err != nil {
 		return nil, err
 	}
-	if err := c.relate(rec, parent); err != nil {
+	rec.StoredBytes = uint64(s.batch.StoredBytes())
+	if err := s.relate(rec, parent); err != nil {
 		return nil, err
 	}
 	at, err := a.Commit(s.batch, manifest.Record{Checkpoint: rec}.Append(nil))
@@ -172,6 +189,28 @@ func (r *restoring) commitSafety(s *stage, root manifest.ID, why string, publish
 		return rec, c.publish(at)
 	}
 	return rec, nil
+}
+
+// relate completes a checkpoint with what depends on the one before.
+func (s *stage) relate(r, parent *manifest.Checkpoint) error {
+	before := manifest.ID{}
+	if parent != nil {
+		before, r.Parent = parent.Root, parent.ID
+		if !r.Time.After(parent.Time) {
+			r.Time = parent.Time.Add(time.Microsecond) // order is by the log, whatever the clock says
+		}
+	}
+	return manifest.Diff(s.loadStaged, before, r.Root, func(c manifest.Change) error {
+		switch {
+		case c.Old != nil && c.New != nil:
+			r.Modified++
+		case c.New != nil && c.New.Kind != manifest.Subdir:
+			r.Added++
+		case c.New == nil && c.Old.Kind != manifest.Subdir:
+			r.Deleted++
+		}
+		return nil
+	})
 }
 
 // totals counts the files of a tree and their bytes.

@@ -214,22 +214,45 @@ func (r *restoring) planBack(op manifest.Operation) (*restore.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
+	// What each of them is now: as the operation left it, unless this says otherwise.
+	since := map[string]*manifest.Entry{}
+	err = manifest.Diff(src.Dir, r.now, op.After, func(c manifest.Change) error {
+		if _, ok := changes[c.Path]; ok {
+			since[c.Path] = c.Old
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	present := func(path string) *manifest.Entry {
+		if e, ok := since[path]; ok {
+			return e
+		}
+		return changes[path].New
+	}
 	// What is ignored today is not in the scan: it is looked up on disk.
-	current, err := restore.Complete(r.ctx, r.fs, src, r.stage.sink(), r.now, paths)
+	var missing []string
+	for _, path := range paths {
+		if present(path) == nil {
+			missing = append(missing, path)
+		}
+	}
+	found, modes, err := restore.LookUp(r.ctx, r.fs, src, r.stage.sink(), missing)
+	if err != nil {
+		return nil, err
+	}
+	for i := range found {
+		since[found[i].Path] = &found[i].Entry
+	}
+	current, err := restore.EditTree(src, r.stage.sink(), r.now, found, modes)
 	if err != nil {
 		return nil, err
 	}
 	var conflicts []string
 	var edits []restore.Edit
 	for _, path := range paths {
-		c := changes[path]
-		now, ok, err := manifest.Find(src.Dir, current, path)
-		if err != nil {
-			return nil, err
-		}
-		if !ok {
-			now = manifest.Entry{}
-		}
+		c, now := changes[path], present(path)
 		if !restore.Same(now, c.New) && !restore.Same(now, c.Old) {
 			conflicts = append(conflicts, path)
 		}

@@ -42,7 +42,7 @@ func (l *lab) contents() string {
 func (l *lab) want(contents string) {
 	l.t.Helper()
 	if got := l.contents(); got != contents {
-		l.t.Fatalf("the tree has %q, want %q", got, contents)
+		l.t.Fatalf("the tree has %.300q, want %.300q", got, contents)
 	}
 }
 

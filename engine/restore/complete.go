@@ -9,31 +9,25 @@ import (
 	"rewind/manifest"
 )
 
-// Complete adds to the tree root what is on disk at paths that the tree does
-// not have: what is ignored, or came since the scan. Files are read into sink;
-// a directory is added without what is in it; the unreadable is left out.
-func Complete(ctx context.Context, fsys rootfs.FS, src Source, sink Sink, root manifest.ID, paths []string) (manifest.ID, error) {
-	var edits []Edit
-	modes := map[string]uint32{}
+// LookUp finds what is on disk at paths that a scan does not have: what is
+// ignored, or came since. Files are read into sink; a directory comes without
+// what is in it; what is absent or unreadable is left out. modes are those of
+// the directories on the way, for EditTree.
+func LookUp(ctx context.Context, fsys rootfs.FS, src Source, sink Sink, paths []string) (found []Edit, modes map[string]uint32, err error) {
+	modes = map[string]uint32{}
 	for _, path := range paths {
 		if err := ctx.Err(); err != nil {
-			return root, err
-		}
-		if _, ok, err := manifest.Find(src.Dir, root, path); err != nil || ok {
-			if err != nil {
-				return root, err
-			}
-			continue
+			return nil, nil, err
 		}
 		e, err := lookUp(fsys, src, sink, path)
 		var se *sinkError
 		if errors.As(err, &se) {
-			return root, se.err
+			return nil, nil, se.err
 		}
 		if err != nil {
 			continue
 		}
-		edits = append(edits, Edit{Path: path, Entry: e})
+		found = append(found, Edit{Path: path, Entry: e})
 		for dir, _ := split(path); dir != ""; dir, _ = split(dir) {
 			if _, ok := modes[dir]; ok {
 				break
@@ -50,7 +44,7 @@ func Complete(ctx context.Context, fsys rootfs.FS, src Source, sink Sink, root m
 			modes[dir] = info.Mode
 		}
 	}
-	return EditTree(src, sink, root, edits, modes)
+	return found, modes, nil
 }
 
 func lookUp(fsys rootfs.FS, src Source, sink Sink, path string) (manifest.Entry, error) {
@@ -74,11 +68,11 @@ func lookUp(fsys rootfs.FS, src Source, sink Sink, path string) (manifest.Entry,
 	return r.entry(d, name, manifest.Entry{})
 }
 
-// Same reports whether a path's present entry is e: the same kind, mode and
-// content; of directories only kind and mode. nil is nothing there.
-func Same(now manifest.Entry, e *manifest.Entry) bool {
-	if e == nil {
-		return now.Kind == 0
+// Same reports whether two entries are the same kind, mode and content; of
+// directories only kind and mode. nil is nothing there.
+func Same(now, e *manifest.Entry) bool {
+	if now == nil || e == nil {
+		return now == e
 	}
-	return sameEntry(now, *e)
+	return sameEntry(*now, *e)
 }

@@ -150,7 +150,14 @@ type reader struct {
 // entry reads a name: content into the sink, stat and attributes into r. prev
 // is what it was; of a directory, nothing but what prev holds may be in it.
 func (r *reader) entry(d rootfs.Dir, name string, prev manifest.Entry) (manifest.Entry, error) {
-	for range 3 {
+	for try := range 3 {
+		if try == 0 && isFile(prev) { // most likely it still is one
+			e, err := r.file(d, name, prev)
+			if err == errRacing || errors.Is(err, rootfs.ErrLink) || errors.Is(err, rootfs.ErrNotRegular) {
+				continue
+			}
+			return e, err
+		}
 		info, err := d.Lstat(name)
 		if err != nil {
 			return manifest.Entry{}, err

@@ -114,6 +114,12 @@ func (d *linuxDir) OpenFile(name string) (*os.File, Info, error) {
 		unix.Close(fd)
 		return nil, Info{}, d.fail("open", name, ErrMount)
 	}
+	// It is a regular file: O_NONBLOCK has done its work, and would make os.File
+	// try the poller.
+	if _, err := unix.FcntlInt(uintptr(fd), unix.F_SETFL, 0); err != nil {
+		unix.Close(fd)
+		return nil, Info{}, d.fail("open", name, err)
+	}
 	return os.NewFile(uintptr(fd), name), info, nil
 }
 
