@@ -4,6 +4,7 @@ package scan
 
 import (
 	"context"
+	"encoding/binary"
 	"fmt"
 	"os"
 	"sync"
@@ -55,9 +56,9 @@ func rawWalk(root string, workers int) int64 {
 							break
 						}
 						for rest := buf[:n]; len(rest) > 0; {
-							e := (*unix.Dirent)(unsafe.Pointer(&rest[0]))
-							name := rest[unsafe.Offsetof(e.Name):e.Reclen]
-							rest = rest[e.Reclen:]
+							size := binary.NativeEndian.Uint16(rest[16:])
+							name := rest[direntName:size]
+							rest = rest[size:]
 							if name[0] == '.' && (name[1] == 0 || name[1] == '.' && name[2] == 0) {
 								continue
 							}

@@ -4,11 +4,11 @@ package scan
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"os"
 	"slices"
 	"strings"
-	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
@@ -214,6 +214,10 @@ func (h *fdHandle) fstat(f *os.File) (s stat, err error) {
 	return s, err
 }
 
+// direntName is where the name begins in what getdents gives: after the inode
+// (8 bytes), the offset (8), the record's length (2) and the type (1).
+const direntName = 19
+
 func (h *fdHandle) list() ([]dirent, error) {
 	if _, err := unix.Seek(h.fd, 0, 0); err != nil {
 		return nil, err
@@ -236,17 +240,19 @@ func (h *fdHandle) list() ([]dirent, error) {
 			break
 		}
 		for rest := h.o.buf[:n]; len(rest) > 0; {
-			d := (*unix.Dirent)(unsafe.Pointer(unsafe.SliceData(rest)))
-			size := int(d.Reclen)
-			if size == 0 || size > len(rest) {
+			if len(rest) < direntName {
 				return nil, unix.EIO
 			}
-			name := rest[unsafe.Offsetof(d.Name):size]
+			size := int(binary.NativeEndian.Uint16(rest[16:]))
+			if size < direntName || size > len(rest) {
+				return nil, unix.EIO
+			}
+			typ, name := rest[18], rest[direntName:size]
 			if nul := bytes.IndexByte(name, 0); nul >= 0 {
 				name = name[:nul]
 			}
 			if s := string(name); s != "." && s != ".." && s != "" {
-				spans = append(spans, span{len(arena), len(arena) + len(name), uint32(d.Type) << 12})
+				spans = append(spans, span{len(arena), len(arena) + len(name), uint32(typ) << 12})
 				arena = append(arena, name...)
 			}
 			rest = rest[size:]

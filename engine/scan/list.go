@@ -1,0 +1,215 @@
+package scan
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+
+	"github.com/cespare/xxhash/v2"
+
+	"rewind/manifest"
+)
+
+// list reads a directory's names and decides what becomes of each.
+func (k *worker) list(n *node) error {
+	w := k.w
+	if n.depth > manifest.MaxDepth {
+		k.drop(n, kindFailed, fmt.Sprintf("deeper than %d directories", manifest.MaxDepth))
+		return nil
+	}
+	at, err := k.dirs.hold(n)
+	if err != nil {
+		if n.parent == nil {
+			return err
+		}
+		k.lose(n, err)
+		return nil
+	}
+	st, err := at.stat()
+	if err == nil && st.dev != w.dev {
+		k.drop(n, kindExempt, "mount point")
+		return nil
+	}
+	var names []dirent
+	if err == nil {
+		names, err = at.list()
+	}
+	if err != nil {
+		if n.parent == nil {
+			return err
+		}
+		k.lose(n, err)
+		return nil
+	}
+	n.mode = uint16(st.mode & modePerm)
+	n.fp = w.fingerprint(&st)
+	k.checkLate(n.path, &st)
+
+	var records []record
+	var oldRules uint64
+	if n.ord >= 0 {
+		var ok bool
+		if records, ok = w.h.records(n.ord); !ok {
+			return errDamaged
+		}
+		oldRules = w.h.dirs[n.ord].rules
+	}
+	texts := k.ruleTexts(n, names)
+	n.rules = texts.hash
+	redecide := n.redecide || w.all || n.rules != oldRules
+
+	var sc scope
+	n.ents = make([]entry, 0, len(names))
+	var tasks []task
+	var reads []int32
+	next := 0
+	for i := range names {
+		de := &names[i]
+		var old *record
+		for next < len(records) && records[next].name < de.name {
+			k.forget(n, &records[next])
+			next++
+		}
+		if next < len(records) && records[next].name == de.name {
+			old = &records[next]
+			next++
+		}
+		if de.mode == 0 {
+			st, err := at.lstat(de.name)
+			if errors.Is(err, fs.ErrNotExist) {
+				if old != nil {
+					k.forget(n, old)
+				}
+				n.fp = 0
+				continue
+			}
+			if err == nil {
+				de.mode = st.mode & modeType
+			} else {
+				de.mode = modeRegular // reading it will say what is wrong
+			}
+		}
+		dir := de.mode == modeDir
+		n.ents = append(n.ents, entry{name: de.name, ord: -1, was: old.captured()})
+		e := &n.ents[len(n.ents)-1]
+		if !e.keep(old, redecide, dir) {
+			if sc == nil {
+				sc = k.scopeOf(n, texts.read)
+			}
+			n.decide(sc, e, dir)
+		}
+		switch {
+		case e.kind&kindMask == kindDir:
+			ord := int32(-1)
+			if old != nil && old.kind&kindMask == kindDir {
+				ord = int32(old.slot)
+			}
+			if ord >= 0 && !redecide && w.status(ord) == 0 && old.kind&flagDescend == e.kind&flagDescend {
+				e.ord, e.known = ord, true
+				continue
+			}
+			t := k.child(n, e, ord, redecide)
+			t.n.changed = old != nil && old.kind&flagDescend != e.kind&flagDescend
+			tasks = append(tasks, t)
+		case dir:
+			k.replaced(old)
+		default:
+			k.replaced(old)
+			if k.examine(n, at, e, old, de.mode) {
+				reads = append(reads, int32(len(n.ents)-1))
+			}
+		}
+	}
+	for ; next < len(records); next++ {
+		k.forget(n, &records[next])
+	}
+	return k.spread(n, reads, tasks)
+}
+
+// keep takes over the decision that the head holds, where it must be the same again.
+func (e *entry) keep(old *record, redecide, dir bool) bool {
+	if old == nil || redecide {
+		return false
+	}
+	switch {
+	case old.kind&kindMask == kindDir && dir:
+		e.kind, e.reason = old.kind, old.reason
+		return true
+	case old.captured() && old.kind&kindMask != kindDir && old.kind&flagSmall == 0 && !dir:
+		e.kind = kindFile
+		return true
+	}
+	return false
+}
+
+// forget notes that a name of the head is no longer there.
+func (k *worker) forget(n *node, old *record) {
+	n.changed = n.changed || old.captured()
+	k.replaced(old)
+}
+
+// replaced notes that a name of the head is no longer a directory that is captured.
+func (k *worker) replaced(old *record) {
+	if old != nil && old.kind&kindMask == kindDir {
+		k.removed = append(k.removed, int32(old.slot))
+	}
+}
+
+// rules of one directory, as read.
+type ruleTexts struct {
+	text map[string][]byte
+	hash uint64 // 0: no rule files
+}
+
+func (t ruleTexts) read(name string) []byte { return t.text[name] }
+
+// ruleTexts reads the rule files among the names.
+func (k *worker) ruleTexts(n *node, names []dirent) ruleTexts {
+	var t ruleTexts
+	var d xxhash.Digest
+	for i := range names {
+		name := names[i].name
+		if name[0] != '.' || !k.w.rules.RuleFile(name) {
+			continue
+		}
+		text := k.ruleFile(n, name)
+		if text == nil {
+			continue
+		}
+		if t.text == nil {
+			t.text = make(map[string][]byte)
+			d.Reset()
+		}
+		t.text[name] = text
+		_, _ = d.WriteString(name)
+		_, _ = d.Write([]byte{0})
+		_, _ = d.Write(text)
+		_, _ = d.Write([]byte{0})
+	}
+	if t.text != nil {
+		t.hash = max(d.Sum64(), 1)
+	}
+	return t
+}
+
+// maxRuleFile is how much of a rule file is read, in bytes.
+const maxRuleFile = 16 << 20
+
+// ruleFile reads a rule file directly in n; nil when there is none that can be read.
+func (k *worker) ruleFile(n *node, name string) []byte {
+	at, err := k.dirs.open(n)
+	if err != nil {
+		return nil
+	}
+	f, _, err := at.openFile(name, name)
+	if err != nil || f == nil {
+		return nil
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, maxRuleFile))
+	if err != nil {
+		return nil
+	}
+	return text
+}
