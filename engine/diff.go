@@ -121,9 +121,10 @@ func (d *FileDiff) compare(get func([]byte, cas.ID) ([]byte, error)) error {
 	if i := bytes.IndexByte(text, '\n'); i >= 0 {
 		text = text[i+1:]
 	}
+	n := 0
 	for line := range bytes.Lines(text) {
-		switch {
-		case bytes.HasPrefix(line, []byte("+++ ")) || bytes.HasPrefix(line, []byte("--- ")):
+		switch n++; {
+		case n <= 2: // the names
 		case line[0] == '+':
 			d.Added++
 		case line[0] == '-':

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -47,7 +48,15 @@ func Init(ctx context.Context, o InitOptions) (p *Project, saved *Saved, created
 		return p, nil, false, nil
 	case at.store != "" || at.lost != nil:
 		p, err = open(ctx, o.OpenOptions, at, known)
-		return p, nil, false, err
+		var vanished *VanishedError
+		if !errors.As(err, &vanished) || !o.Force {
+			return p, nil, false, err
+		}
+		// Both names are gone, and the person wants to begin anew.
+		if err := register(ctx, o.Env, *at.lost, true); err != nil {
+			return nil, nil, false, err
+		}
+		at.lost = nil
 	}
 	if !at.named {
 		if err := refuseRoot(o.Env, at.root); err != nil {
@@ -192,7 +201,12 @@ func trust(ctx context.Context, o InitOptions, at place) (*Project, error) {
 	if err := register(ctx, o.Env, knownStore{id: id, device: device, inode: inode, mode: at.mode, root: at.root}, false); err != nil {
 		return nil, err
 	}
-	return reopen(ctx, o.OpenOptions, at)
+	p, err := reopen(ctx, o.OpenOptions, at)
+	if err != nil {
+		return nil, err
+	}
+	// Its packs get second names on this account.
+	return p, p.store.SetVault(vaultDir(o.Env, id))
 }
 
 // adopt takes over a global store whose project was moved or replaced.

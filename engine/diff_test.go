@@ -1,0 +1,29 @@
+package engine
+
+import (
+	"context"
+	"strings"
+	"testing"
+)
+
+// TestPatchCounts: content that looks like a header counts as content.
+func TestPatchCounts(t *testing.T) {
+	l := newLab(t)
+	l.write("sql", "-- a comment\nkept\n++ plus\n")
+	first := l.init()
+	l.write("sql", "kept\n-- another\n++ more\n++ plus\n")
+	l.write("binary", "\x00\x01")
+	l.do(func(ctx context.Context, p *Project) error {
+		got, err := p.Diff(ctx, DiffOptions{A: first.Checkpoint, Patch: true})
+		if err != nil {
+			return err
+		}
+		if len(got) != 2 || !got[0].Binary || got[1].Added != 2 || got[1].Deleted != 1 {
+			t.Errorf("diff %+v", got)
+		}
+		if !strings.Contains(got[1].Patch, "\n--- a/sql\n+++ b/sql\n@@ ") {
+			t.Errorf("patch %q", got[1].Patch)
+		}
+		return nil
+	})
+}

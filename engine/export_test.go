@@ -1,0 +1,141 @@
+package engine
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// nastyNames are names that archives, terminals and line-based tools trip over.
+var nastyNames = []string{
+	"plain", "-dash", "--", "sp ace", "new\nline", "tab\there", "quote'\"", `back\slash`, "Ünïcödé", "bad\xff\xfeutf8", "nul", "con.txt",
+	"*star?", "[x]", "~", "#hash", ".hidden", "..dots", "\x1b[31mred", strings.Repeat("n", 255),
+}
+
+// nasty fills the project with files, links and directories of such names, and
+// with a path of 4,000 characters.
+func (l *lab) nasty() {
+	l.t.Helper()
+	for i, name := range nastyNames {
+		l.write(name, strings.Repeat("x", i))
+		l.write("dir/"+name, name)
+		if i%3 == 0 {
+			if err := os.Symlink(name, filepath.Join(l.root, "dir", "l"+name[:min(len(name), 250)])); err != nil {
+				l.t.Fatal(err)
+			}
+		}
+	}
+	l.write("exec", "#!/bin/sh\n")
+	for name, mode := range map[string]os.FileMode{"exec": 0o755, "plain": 0o600} {
+		if err := os.Chmod(filepath.Join(l.root, name), mode); err != nil {
+			l.t.Fatal(err)
+		}
+	}
+	if err := os.MkdirAll(filepath.Join(l.root, "empty", "nested"), 0o711); err != nil {
+		l.t.Fatal(err)
+	}
+	// Longer than a path that one system call takes: made one directory at a time.
+	here, err := os.Getwd()
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	defer os.Chdir(here)
+	if err := os.Chdir(l.root); err != nil {
+		l.t.Fatal(err)
+	}
+	for range 20 {
+		name := strings.Repeat("deep", 50)
+		if err := os.Mkdir(name, 0o755); err != nil {
+			l.t.Fatal(err)
+		}
+		if err := os.Chdir(name); err != nil {
+			l.t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile("bottom", []byte("here\n"), 0o644); err != nil {
+		l.t.Fatal(err)
+	}
+}
+
+// TestExportIsReadByGNUTar: tar unpacks every name, link and mode of each
+// format, and the same checkpoint gives the same bytes.
+func TestExportIsReadByGNUTar(t *testing.T) {
+	tar, err := exec.LookPath("tar")
+	if err != nil {
+		t.Skip("GNU tar is the judge, and is not there")
+	}
+	l := newLab(t)
+	l.nasty()
+	l.write("large", strings.Repeat("0123456789abcdef", 200_000))
+	saved := l.init()
+	want := l.read()
+	for _, format := range []string{"tar", "tar.gz", "tar.zst"} {
+		if _, err := exec.LookPath("zstd"); format == "tar.zst" && err != nil {
+			t.Log("zstd is not there: tar.zst is not judged")
+			continue
+		}
+		var first, second bytes.Buffer
+		l.do(func(ctx context.Context, p *Project) error {
+			return p.Export(ctx, &first, ExportOptions{Checkpoint: saved.Checkpoint, Format: format})
+		})
+		l.do(func(ctx context.Context, p *Project) error {
+			return p.Export(ctx, &second, ExportOptions{Checkpoint: saved.Checkpoint, Format: format})
+		})
+		if !bytes.Equal(first.Bytes(), second.Bytes()) {
+			t.Errorf("%s: the same checkpoint gave other bytes", format)
+		}
+		out := &lab{t: t, root: t.TempDir()}
+		args := map[string][]string{"tar": {"-x"}, "tar.gz": {"-xz"}, "tar.zst": {"-x", "--zstd"}}[format]
+		cmd := exec.Command(tar, append(args, "-p", "-C", out.root)...)
+		cmd.Stdin = &first
+		if msg, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%s: %v: %s", format, err, msg)
+		}
+		if d := want.diff(out.read()); d != "" {
+			t.Errorf("%s unpacks to:\n%s", format, d)
+		}
+	}
+	l.do(func(ctx context.Context, p *Project) error {
+		var buf bytes.Buffer
+		err := p.Export(ctx, &buf, ExportOptions{Checkpoint: saved.Checkpoint, Format: "tar", Paths: []string{"empty", "*exec"}})
+		list := exec.Command(tar, "-t")
+		list.Stdin = &buf
+		names, terr := list.Output()
+		if terr != nil {
+			t.Error(terr)
+		}
+		if string(names) != "empty/\nempty/nested/\nexec\n" {
+			t.Errorf("chosen paths are %q", names)
+		}
+		return err
+	})
+}
+
+// TestNastyNamesComeBack: what an archive can hold, a restore brings back.
+func TestNastyNamesComeBack(t *testing.T) {
+	l := newLab(t)
+	l.nasty()
+	first := l.init()
+	want := l.read()
+	entries, err := os.ReadDir(l.root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		if e.Name() != ".agent" {
+			l.remove(e.Name())
+		}
+	}
+	l.do(func(ctx context.Context, p *Project) error {
+		done, err := p.Restore(ctx, RestoreOptions{Checkpoint: first.Checkpoint})
+		if err == nil && len(done.Skip) > 0 {
+			t.Errorf("skipped: %v", done.Skip)
+		}
+		return err
+	})
+	l.is(want, "after restore")
+}

@@ -1,0 +1,468 @@
+package engine
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"rewind/engine/settings"
+	"rewind/manifest"
+)
+
+// git runs git in the project with an identity and no settings of the machine.
+func (l *lab) git(args ...string) string {
+	l.t.Helper()
+	cmd := exec.Command("git", args...)
+	cmd.Dir = l.root
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + l.home, "GIT_CONFIG_NOSYSTEM=1",
+		"GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@b", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@b"}
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		l.t.Fatalf("git %v: %v: %s", args, err, out)
+	}
+	return string(out)
+}
+
+func needGit(t *testing.T) {
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("git is the judge, and is not there")
+	}
+}
+
+// gitDir is every byte of a .git directory.
+func (l *lab) gitDir(dir string) map[string]string {
+	l.t.Helper()
+	out := map[string]string{}
+	err := filepath.WalkDir(filepath.Join(l.root, dir, ".git"), func(file string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		data, err := os.ReadFile(file)
+		out[file] = string(data)
+		return err
+	})
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	return out
+}
+
+// TestHistoryOfARepository: commits checked out one after another with a save
+// each, random ones restored and compared with git's own tree.
+func TestHistoryOfARepository(t *testing.T) {
+	needGit(t)
+	commits := 200
+	if testing.Short() {
+		commits = 30
+	}
+	l := newLab(t)
+	l.git("init", "-q")
+	random := rand.New(rand.NewPCG(1, 2))
+	for i := range commits {
+		for range 1 + random.IntN(4) {
+			p := fmt.Sprintf("d%d/s%d/f%d.txt", random.IntN(4), random.IntN(4), random.IntN(6))
+			switch random.IntN(5) {
+			case 0:
+				l.remove(p)
+			case 1:
+				l.remove(filepath.Dir(p))
+			default:
+				l.write(p, strings.Repeat(fmt.Sprintf("line %d\n", random.IntN(50)), random.IntN(300)))
+			}
+		}
+		l.git("add", "-A")
+		l.git("commit", "-q", "--allow-empty", "-m", fmt.Sprint(i))
+	}
+	hashes := strings.Fields(l.git("rev-list", "--reverse", "HEAD"))
+	l.init()
+	saved := make([]manifest.Checkpoint, len(hashes))
+	for i, hash := range hashes {
+		l.git("checkout", "-q", hash)
+		s := l.save()
+		saved[i] = s.Checkpoint
+		if s.Checkpoint.GitHead != hash {
+			t.Fatalf("the checkpoint says %q of commit %s", s.Checkpoint.GitHead, hash)
+		}
+	}
+	before := l.gitDir(".")
+	for range 12 {
+		i := random.IntN(len(hashes))
+		l.do(func(ctx context.Context, p *Project) error {
+			_, err := p.Restore(ctx, RestoreOptions{Checkpoint: saved[i]})
+			return err
+		})
+		if after := l.gitDir("."); len(after) != len(before) {
+			t.Fatal("a restore made or removed a file of .git")
+		} else {
+			for file, data := range before {
+				if after[file] != data {
+					t.Fatalf("a restore changed %s", file)
+				}
+			}
+		}
+		// A work tree that git compares with the commit; its index lies elsewhere.
+		index := filepath.Join(t.TempDir(), "index")
+		run := func(args ...string) string {
+			cmd := exec.Command("git", args...)
+			cmd.Dir = l.root
+			cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + l.home, "GIT_CONFIG_NOSYSTEM=1", "GIT_INDEX_FILE=" + index}
+			out, err := cmd.CombinedOutput()
+			if err != nil {
+				t.Fatalf("git %v: %v: %s", args, err, out)
+			}
+			return string(out)
+		}
+		run("read-tree", hashes[i])
+		if out := run("diff", "--name-status") + run("ls-files", "-o", "--exclude-standard"); out != "" {
+			t.Fatalf("restored commit %d, git sees:\n%s", i, out)
+		}
+	}
+}
+
+// TestNestedRepositories: repositories inside, one without commits, are plain
+// files; their .git is left alone, by a restore too.
+func TestNestedRepositories(t *testing.T) {
+	needGit(t)
+	l := newLab(t)
+	for _, dir := range []string{"outer", "outer/in/inner", "outer/in/inner/deep"} {
+		l.write(dir+"/file.txt", dir)
+		sub := &lab{t: t, root: filepath.Join(l.root, dir), home: l.home}
+		sub.git("init", "-q")
+		if dir != "outer/in/inner" {
+			sub.git("add", "file.txt")
+			sub.git("commit", "-q", "-m", "one")
+		}
+	}
+	first := l.init()
+	if first.Checkpoint.Files != 3 {
+		t.Errorf("%d files, want 3", first.Checkpoint.Files)
+	}
+	want := l.read()
+	git := l.gitDir("outer/in/inner/deep")
+	l.write("outer/in/inner/deep/file.txt", "changed")
+	l.write("outer/in/inner/new.txt", "new")
+	l.do(func(ctx context.Context, p *Project) error {
+		_, err := p.Restore(ctx, RestoreOptions{Checkpoint: first.Checkpoint})
+		return err
+	})
+	l.is(want, "after restore")
+	for file, data := range l.gitDir("outer/in/inner/deep") {
+		if git[file] != data {
+			t.Errorf("%s was changed", file)
+		}
+	}
+}
+
+// TestManySavesAtOnce: sixteen at once, all succeed, none lost, ids unique.
+func TestManySavesAtOnce(t *testing.T) {
+	l := newLab(t)
+	l.write("a", "0")
+	l.init()
+	ids := make([]string, 16)
+	var all sync.WaitGroup
+	for i := range ids {
+		all.Go(func() {
+			err := l.try(func(ctx context.Context, p *Project) error {
+				l.write(fmt.Sprintf("f%d", i), fmt.Sprint(i))
+				s, err := p.Save(ctx, SaveOptions{})
+				if err == nil {
+					ids[i] = s.Checkpoint.ID.String()
+				}
+				return err
+			})
+			if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	l.do(func(ctx context.Context, p *Project) error {
+		list, err := p.List(ctx, ListOptions{})
+		if len(list) != 17 {
+			t.Errorf("%d checkpoints, want 17", len(list))
+		}
+		seen := map[string]bool{}
+		for _, c := range list {
+			seen[c.ID.String()] = true
+		}
+		for _, id := range ids {
+			if !seen[id] {
+				t.Errorf("checkpoint %q was reported and is not there", id)
+			}
+		}
+		return err
+	})
+}
+
+// TestCollectBesideEverything: gc beside saves, an export and restores of single paths.
+func TestCollectBesideEverything(t *testing.T) {
+	l := newLab(t)
+	for i := range 40 {
+		l.write(fmt.Sprintf("d%d/f", i), strings.Repeat(fmt.Sprint(i), 2000))
+	}
+	first := l.init()
+	rounds := 12
+	if testing.Short() {
+		rounds = 4
+	}
+	var all sync.WaitGroup
+	work := func(name string, call func(i int, ctx context.Context, p *Project) error) {
+		all.Go(func() {
+			for i := range rounds {
+				if err := l.try(func(ctx context.Context, p *Project) error { return call(i, ctx, p) }); err != nil {
+					t.Errorf("%s: %v", name, err)
+				}
+			}
+		})
+	}
+	l.do(func(ctx context.Context, p *Project) error { return p.Pin(ctx, first.Checkpoint, true) })
+	work("save", func(i int, ctx context.Context, p *Project) error {
+		l.write("d1/f", strings.Repeat(fmt.Sprint("v", i), 900))
+		_, err := p.Save(ctx, SaveOptions{})
+		return err
+	})
+	work("gc", func(i int, ctx context.Context, p *Project) error {
+		_, err := p.GC(ctx, GCOptions{Keep: 2})
+		return err
+	})
+	work("export", func(i int, ctx context.Context, p *Project) error {
+		return p.Export(ctx, &bytes.Buffer{}, ExportOptions{Checkpoint: first.Checkpoint, Format: "tar"})
+	})
+	work("restore", func(i int, ctx context.Context, p *Project) error {
+		_, err := p.Restore(ctx, RestoreOptions{Checkpoint: first.Checkpoint, Paths: []string{"d7"}})
+		return err
+	})
+	all.Wait()
+	l.do(func(ctx context.Context, p *Project) error {
+		return p.Tree(ctx, first.Checkpoint, "", func(e TreeEntry) error {
+			if e.Kind != manifest.File {
+				return nil
+			}
+			r, err := p.Content(ctx, e.Entry)
+			if err != nil {
+				return err
+			}
+			return r.Close()
+		})
+	})
+}
+
+func TestCollectGivesBackSpace(t *testing.T) {
+	l := newLab(t)
+	big := make([]byte, 12<<20)
+	rand.NewChaCha8([32]byte{1}).Read(big)
+	l.write("big", string(big))
+	l.init()
+	rand.NewChaCha8([32]byte{2}).Read(big)
+	l.write("big", string(big))
+	l.save()
+	l.do(func(ctx context.Context, p *Project) error {
+		dry, err := p.GC(ctx, GCOptions{Keep: 1, DryRun: true})
+		if err != nil {
+			return err
+		}
+		if len(dry.Removed) != 1 || dry.Freed < 11<<20 {
+			t.Errorf("a dry run would remove %d and free %d", len(dry.Removed), dry.Freed)
+		}
+		if list, err := p.List(ctx, ListOptions{}); err != nil || len(list) != 2 {
+			t.Errorf("after a dry run there are %d checkpoints, %v", len(list), err)
+		}
+		got, err := p.GC(ctx, GCOptions{Keep: 1})
+		if err != nil {
+			return err
+		}
+		if len(got.Removed) != 1 || got.Kept != 1 || got.Freed < 11<<20 {
+			t.Errorf("gc did %+v", got)
+		}
+		return nil
+	})
+	if s := l.save(); !s.Unchanged {
+		t.Error("after gc the tree is not as it was")
+	}
+}
+
+// TestUnreadableLogIsNotCollected: gc that cannot read the whole log deletes nothing.
+func TestUnreadableLogIsNotCollected(t *testing.T) {
+	l := newLab(t)
+	l.write("a", "1")
+	l.init()
+	for i := range 4 {
+		l.write("a", fmt.Sprint(i))
+		l.save()
+	}
+	logs, err := filepath.Glob(filepath.Join(l.root, ".agent/rewind/objects/log-*.pack"))
+	if err != nil || len(logs) != 1 {
+		t.Fatal(logs, err)
+	}
+	good, err := os.ReadFile(logs[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	bad := bytes.Clone(good)
+	bad[len(bad)/3] ^= 0xff
+	if err := os.WriteFile(logs[0], bad, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	before := l.packBytes()
+	err = l.try(func(ctx context.Context, p *Project) error {
+		got, err := p.GC(ctx, GCOptions{Keep: 1})
+		if err == nil && len(got.Removed) > 0 {
+			t.Errorf("gc removed %v", got.Removed)
+		}
+		return err
+	})
+	t.Logf("gc says: %v", err)
+	if after := l.packBytes(); after < before {
+		t.Errorf("the packs had %d bytes, and have %d", before, after)
+	}
+	if err := os.WriteFile(logs[0], good, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (l *lab) packBytes() (total int64) {
+	l.t.Helper()
+	files, err := filepath.Glob(filepath.Join(l.root, ".agent/rewind/objects/*.pack"))
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	for _, file := range files {
+		info, err := os.Stat(file)
+		if err != nil {
+			l.t.Fatal(err)
+		}
+		total += info.Size()
+	}
+	return total
+}
+
+func TestForgetLeavesNoTrace(t *testing.T) {
+	l := newLab(t)
+	secret := "a secret that must go"
+	l.write("secret.txt", secret)
+	l.write("sub/other.txt", "stays")
+	l.init()
+	l.write("sub/secret.txt", secret+" too")
+	l.save()
+	l.do(func(ctx context.Context, p *Project) error {
+		got, err := p.Forget(ctx, []string{"**/secret.txt"})
+		if err != nil {
+			return err
+		}
+		if len(got.Paths) != 2 || got.Checkpoints != 2 {
+			t.Errorf("forgotten: %+v", got)
+		}
+		list, err := p.List(ctx, ListOptions{})
+		if err != nil {
+			return err
+		}
+		for _, c := range list {
+			err := p.Tree(ctx, c.Checkpoint, "", func(e TreeEntry) error {
+				if strings.Contains(e.Path, "secret") {
+					t.Errorf("checkpoint %d still has %s", c.N, e.Path)
+				}
+				return nil
+			})
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	for _, dir := range []string{filepath.Join(l.root, ".agent/rewind"), filepath.Join(l.home, ".rewind")} {
+		err := filepath.WalkDir(dir, func(file string, d os.DirEntry, err error) error {
+			if err != nil || d.IsDir() {
+				return err
+			}
+			data, err := os.ReadFile(file)
+			if bytes.Contains(data, []byte("secret")) {
+				t.Errorf("%s still has it", file)
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	l.save()
+}
+
+// TestSpecialFilesAreNamed: a FIFO, a socket-like special and a dangling link void nothing.
+func TestSpecialFilesAreNamed(t *testing.T) {
+	l := newLab(t)
+	l.write("a", "1")
+	if err := syscall.Mkfifo(filepath.Join(l.root, "pipe"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("/nowhere", filepath.Join(l.root, "dangling")); err != nil {
+		t.Fatal(err)
+	}
+	first := l.init()
+	if first.Checkpoint.Files != 2 || len(first.Partial) != 0 {
+		t.Errorf("files %d, partial %v", first.Checkpoint.Files, first.Partial)
+	}
+	l.do(func(ctx context.Context, p *Project) error {
+		coverage, err := p.Coverage(ctx, first.Checkpoint)
+		named := false
+		for _, problem := range coverage {
+			named = named || problem.Path == "pipe" && !problem.Failed
+		}
+		if !named {
+			t.Errorf("the coverage is %v", coverage)
+		}
+		return err
+	})
+}
+
+func TestDiskFloor(t *testing.T) {
+	l := newLab(t)
+	l.write("a", "1")
+	l.init()
+	if err := settings.Set(filepath.Join(l.root, ".agent/rewind/config.json"), "minFreeDisk", "1000000GiB"); err != nil {
+		t.Fatal(err)
+	}
+	err := l.try(func(ctx context.Context, p *Project) error {
+		_, err := p.Save(ctx, SaveOptions{})
+		return err
+	})
+	var full *DiskFullError
+	if !errors.As(err, &full) {
+		t.Errorf("below the floor a save gives %v", err)
+	}
+}
+
+func TestModesOfTheStore(t *testing.T) {
+	defer syscall.Umask(syscall.Umask(0))
+	l := newLab(t)
+	l.write("a", "1")
+	l.init()
+	l.save()
+	l.do(func(ctx context.Context, p *Project) error {
+		_, err := p.GC(ctx, GCOptions{})
+		return err
+	})
+	for _, dir := range []string{filepath.Join(l.root, ".agent/rewind"), filepath.Join(l.home, ".rewind")} {
+		err := filepath.WalkDir(dir, func(file string, d os.DirEntry, err error) error {
+			if err != nil {
+				return err
+			}
+			info, err := d.Info()
+			if err == nil && info.Mode().Perm()&0o077 != 0 {
+				t.Errorf("%s has mode %v", file, info.Mode())
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
