@@ -1,0 +1,185 @@
+// Command compare measures rewind beside its peers and the machine's floor and
+// writes the tables. See package bench for its flow; -help for its flags.
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"time"
+
+	"rewind/bench/measure"
+	"rewind/bench/report"
+)
+
+type options struct {
+	short  bool
+	json   bool
+	only   string
+	dir    string
+	kernel string
+	goroot string
+	docs   string
+	readme string
+	rewind string
+	verify int64 // bytes that verify reads
+	seed   uint64
+}
+
+func main() {
+	var o options
+	flag.BoolVar(&o.short, "short", false, "small trees, few rounds: under three minutes")
+	flag.BoolVar(&o.json, "json", false, "the result as JSON on standard output instead of tables")
+	flag.StringVar(&o.only, "run", "", "only the parts whose name matches this expression")
+	flag.StringVar(&o.dir, "dir", "", "where to work (default: a new directory in /var/tmp); needs about 25 GB, 2 GB with -short")
+	flag.StringVar(&o.kernel, "kernel", "/usr/src/linux-source-6.1.tar.xz", "kernel source: an archive or a directory")
+	flag.StringVar(&o.goroot, "goroot", "", "a Go tree to copy (default: what go env GOROOT says)")
+	flag.StringVar(&o.docs, "docs", "", "directory for the full table, the result as JSON and the plots")
+	flag.StringVar(&o.readme, "readme", "", "file that gets the short table")
+	flag.StringVar(&o.rewind, "rewind", "", "binary to measure (default: built from this source)")
+	flag.Int64Var(&o.verify, "verify-bytes", 1<<30, "how much verify --read-data reads")
+	flag.Uint64Var(&o.seed, "seed", 1, "of the generated trees and changes")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := compare(ctx, o, os.Stdout, os.Stderr); err != nil {
+		fmt.Fprintln(os.Stderr, "bench: error:", err)
+		stop()
+		os.Exit(1)
+	}
+}
+
+// part is one group of lines. The parts run in this order, in trees that those
+// before may have left behind.
+type part struct {
+	name string
+	long bool // left out with -short
+	run  func(*bench) error
+}
+
+var parts = []part{
+	{"unchanged", false, (*bench).unchangedParts},
+	{"edit", false, (*bench).editParts},
+	{"first", false, (*bench).firstParts},
+	{"restore", false, (*bench).restoreParts},
+	{"switch", false, (*bench).switchPart},
+	{"export", false, (*bench).exportPart},
+	{"wide", false, (*bench).widePart},
+	{"day", false, (*bench).dayPart},
+	{"transcript", false, (*bench).transcriptPart},
+	{"together", false, (*bench).togetherPart},
+	{"verify", false, (*bench).verifyPart},
+	{"history", false, (*bench).historyPart},
+}
+
+// compare runs all parts and writes the result.
+func compare(ctx context.Context, o options, stdout, stderr io.Writer) error {
+	only, err := regexp.Compile(o.only)
+	if err != nil {
+		return err
+	}
+	if o.dir == "" {
+		if o.dir, err = os.MkdirTemp("/var/tmp", "rewind-bench-"); err != nil {
+			return err
+		}
+	} else if o.dir, err = os.MkdirTemp(o.dir, "rewind-bench-"); err != nil {
+		return err
+	}
+	defer os.RemoveAll(o.dir) // scratch: what stays is a nuisance, no loss
+	start := time.Now()
+	b := &bench{ctx: ctx, options: o, log: stderr, out: &report.Report{Started: start.UTC(), Machine: measure.Machine(o.dir), Command: command(o)}}
+	if err := b.prepare(); err != nil {
+		return err
+	}
+	for _, p := range parts {
+		if !only.MatchString(p.name) || o.short && p.long {
+			continue
+		}
+		began := time.Now()
+		if err := p.run(b); err != nil {
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			b.note("%s: %v", p.name, err)
+		}
+		b.say("%s took %s", p.name, time.Since(began).Round(time.Second))
+	}
+	b.out.Took = report.ToMillis(time.Since(start))
+	return b.write(stdout)
+}
+
+// write hands the result out.
+func (b *bench) write(stdout io.Writer) error {
+	if b.json {
+		e := json.NewEncoder(stdout)
+		e.SetIndent("", "  ")
+		if err := e.Encode(b.out); err != nil {
+			return err
+		}
+	} else if _, err := io.WriteString(stdout, b.out.Page()); err != nil {
+		return err
+	}
+	if b.docs != "" {
+		if err := b.writeDocs(); err != nil {
+			return err
+		}
+	}
+	if b.readme != "" {
+		return report.ReplaceIn(b.readme, b.section())
+	}
+	return nil
+}
+
+// writeDocs writes the full table, the data, and the plots. The plots are made
+// by a module of its own, so that drawing weighs on nobody else: without it
+// (no network for its libraries) the rest stands.
+func (b *bench) writeDocs() error {
+	if err := os.MkdirAll(b.docs, 0o755); err != nil {
+		return err
+	}
+	data, err := json.MarshalIndent(b.out, "", " ")
+	if err != nil {
+		return err
+	}
+	file := filepath.Join(b.docs, "result.json")
+	if err := os.WriteFile(file, append(data, '\n'), 0o644); err != nil {
+		return err
+	}
+	if err := b.plot(file); err != nil {
+		b.note("no plots: %v", err)
+		b.out.Curves = nil
+	}
+	return os.WriteFile(filepath.Join(b.docs, "README.md"), []byte(b.out.Page()), 0o644)
+}
+
+func (b *bench) plot(result string) error {
+	result, err := filepath.Abs(result)
+	if err != nil {
+		return err
+	}
+	_, err = b.goTool("bench/plot", "run", ".", result, filepath.Dir(result))
+	return err
+}
+
+// section is the text of the README.
+func (b *bench) section() string {
+	var s strings.Builder
+	fmt.Fprintf(&s, "## Measured\n\n%s; load average %.1f to %.1f. Whole processes, page cache warm, medians; all in one run and in turns, by `%s`. "+
+		"Spread, memory, disk, system calls and the curves: [docs/bench](docs/bench/README.md).\n\n", b.out.Machine, b.out.LoadMin, b.out.LoadMax, b.out.Command)
+	s.WriteString(b.out.Short())
+	return s.String()
+}
+
+func command(o options) string {
+	if o.short {
+		return "make bench BENCHFLAGS=-short"
+	}
+	return "make bench"
+}

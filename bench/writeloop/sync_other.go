@@ -1,0 +1,7 @@
+//go:build !linux
+
+package main
+
+import "errors"
+
+func syncAll(string) error { return errors.New("only Linux has syncfs") }
