@@ -7,45 +7,99 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+
+	"github.com/zeebo/blake3"
 )
 
-// create makes a file that was not there, whole or not at all: temporary file
-// in the same directory, sync, rename, sync of the directory.
-func create(name string, owner func(string) error, write func(io.Writer) error) (err error) {
-	if _, err := os.Lstat(name); err == nil {
-		return &fs.PathError{Op: "create", Path: name, Err: fs.ErrExist}
-	} else if !errors.Is(err, fs.ErrNotExist) {
-		return err
+// Staged is the content of a file, whole and synced, under a temporary name in
+// the file's directory. Publish puts it in place, Discard takes it away.
+type Staged struct {
+	Name string // of the file
+	Temp string // where the content is until Publish
+	Size int64
+	Sum  [32]byte // BLAKE3 of the content
+
+	replace bool
+}
+
+// Stage writes the content of a file, with mode 0600. Unless replace is set, the
+// file must not be there. owner may be nil.
+func Stage(name string, replace bool, owner func(string) error, write func(io.Writer) error) (_ *Staged, err error) {
+	s := &Staged{Name: name, replace: replace}
+	if err := s.vacant(); err != nil {
+		return nil, err
 	}
-	dir := filepath.Dir(name)
-	f, err := os.CreateTemp(dir, ".rewind-*.tmp") // mode 0600
+	f, err := os.CreateTemp(filepath.Dir(name), ".rewind-*.tmp") // mode 0600
 	if err != nil {
-		return err
+		return nil, err
 	}
+	s.Temp = f.Name()
 	defer func() {
 		f.Close()
 		if err != nil {
-			os.Remove(f.Name()) // ours; what is left of it harms nobody
+			s.Discard()
 		}
 	}()
-	if err := write(f); err != nil {
-		return err
+	hash := blake3.New()
+	count := &counter{w: io.MultiWriter(f, hash)}
+	if err := write(count); err != nil {
+		return nil, err
 	}
+	s.Size = count.n
+	hash.Sum(s.Sum[:0])
 	if err := f.Sync(); err != nil {
-		return err
+		return nil, err
 	}
 	if err := f.Close(); err != nil {
-		return err
+		return nil, err
 	}
 	if owner != nil {
-		if err := owner(f.Name()); err != nil {
-			return err
+		if err := owner(s.Temp); err != nil {
+			return nil, err
 		}
 	}
-	if err := os.Rename(f.Name(), name); err != nil {
+	return s, nil
+}
+
+// Publish renames the content into place and syncs the directory.
+func (s *Staged) Publish() error {
+	if err := s.vacant(); err != nil {
 		return err
 	}
-	return syncDir(dir)
+	if err := os.Rename(s.Temp, s.Name); err != nil {
+		return err
+	}
+	return syncDir(filepath.Dir(s.Name))
+}
+
+// Discard removes the temporary file; after Publish there is none.
+func (s *Staged) Discard() {
+	os.Remove(s.Temp) // ours; what is left of it harms nobody
+}
+
+func (s *Staged) vacant() error {
+	if s.replace {
+		return nil
+	}
+	_, err := os.Lstat(s.Name)
+	switch {
+	case err == nil:
+		return &fs.PathError{Op: "create", Path: s.Name, Err: fs.ErrExist}
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	}
+	return err
+}
+
+type counter struct {
+	w io.Writer
+	n int64
+}
+
+func (c *counter) Write(b []byte) (int, error) {
+	n, err := c.w.Write(b)
+	c.n += int64(n)
+	return n, err
 }
 
 func syncDir(dir string) error {

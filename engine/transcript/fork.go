@@ -79,9 +79,30 @@ func shellQuote(s string) string {
 // temporary file, synced, with mode 0600. Nothing that exists is replaced.
 // Errors: *NoEventError, *NothingBeforeError, and those of reading and writing.
 func (f *Fork) Run() (Forked, error) {
-	k, err := f.plan()
+	out, staged, err := f.Prepare()
 	if err != nil {
 		return Forked{}, err
+	}
+	for i, s := range staged {
+		if err := s.Publish(); err != nil {
+			for k, s := range staged {
+				s.Discard()
+				if k < i {
+					os.Remove(s.Name) // it was made a moment ago, under an id that nobody knows
+				}
+			}
+			return Forked{}, err
+		}
+	}
+	return out, nil
+}
+
+// Prepare is Run up to where the files get their names: the caller publishes
+// or discards all of them, the transcript last.
+func (f *Fork) Prepare() (_ Forked, staged []*Staged, err error) {
+	k, err := f.plan()
+	if err != nil {
+		return Forked{}, nil, err
 	}
 	dir := filepath.Dir(f.File)
 	out := Forked{
@@ -89,36 +110,38 @@ func (f *Fork) Run() (Forked, error) {
 		Leaf: k.sel.Leaf, Title: k.title, Dir: f.Index.Dir(f.File),
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return Forked{}, err
+		return Forked{}, nil, err
 	}
-	undo := func(err error) (Forked, error) {
-		for _, name := range out.Files {
-			os.Remove(name) // it was made a moment ago, under an id that nobody knows
+	defer func() {
+		if err != nil {
+			for _, s := range staged {
+				s.Discard()
+			}
+			staged = nil
 		}
-		return Forked{}, err
-	}
+	}()
 	for _, suffix := range k.format.sidecars {
 		src, err := f.sidecar(suffix)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
 		if err != nil {
-			return undo(err)
+			return Forked{}, staged, err
 		}
-		name := filepath.Join(dir, k.id+suffix)
-		err = create(name, f.Owner, func(w io.Writer) error { _, err := io.Copy(w, src); return err })
+		s, err := Stage(filepath.Join(dir, k.id+suffix), false, f.Owner, func(w io.Writer) error { _, err := io.Copy(w, src); return err })
 		src.Close()
 		if err != nil {
-			return undo(err)
+			return Forked{}, staged, err
 		}
-		out.Files = append(out.Files, name)
+		staged = append(staged, s)
+		out.Files = append(out.Files, s.Name)
 	}
-	err = create(out.File, f.Owner, func(w io.Writer) error { return k.write(w, f.Data, false) })
+	s, err := Stage(out.File, false, f.Owner, func(w io.Writer) error { return k.write(w, f.Data, false) })
 	if err != nil {
-		return undo(err)
+		return Forked{}, staged, err
 	}
 	out.Files = append(out.Files, out.File)
-	return out, nil
+	return out, append(staged, s), nil
 }
 
 func (f *Fork) sidecar(suffix string) (io.ReadCloser, error) {

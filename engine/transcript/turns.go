@@ -80,6 +80,16 @@ func (x *Index) BeforePromptID(leaf, promptID string) (string, error) {
 	return "", &NoEventError{"prompt", promptID}
 }
 
+// Before returns the event before another one, as the place to cut. Errors:
+// *NoEventError, *NothingBeforeError.
+func (x *Index) Before(id string) (string, error) {
+	i, ok := x.byID[id]
+	if !ok {
+		return "", &NoEventError{"event", id}
+	}
+	return x.before(int(i))
+}
+
 // BeforeTool returns the event before the assistant message that holds the
 // tool call: before the first of its lines, so that no part of it is left.
 func (x *Index) BeforeTool(toolUseID string) (string, error) {
