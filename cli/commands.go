@@ -59,6 +59,7 @@ func entries() []entry {
 		{name: "stats", make: newStats},
 		{name: "validate", make: newValidate},
 		{name: "config", make: newConfig},
+		{name: "hook", make: newHook},
 		{name: "completion", make: newCompletion},
 		{name: "help", make: newHelp},
 		{name: "pick", make: newPick, hidden: true},

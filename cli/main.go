@@ -21,10 +21,12 @@ type Stdio struct {
 // Main runs one call of rewind and returns its exit code. args[0] is the
 // program's name. It never exits the process and never panics on its own account.
 func Main(args []string, env engine.Env, stdio Stdio) int {
-	// hook is dispatched here, before flags and tables, when it comes.
 	var rest []string
 	if len(args) > 0 {
 		rest = args[1:]
+	}
+	if words, ok := hookWords(args); ok { // before flags and tables: an agent waits
+		return runHook(words, args, env, stdio)
 	}
 	ctx, stop := interruptible()
 	defer stop()

@@ -75,7 +75,7 @@ func viewStatus(st *engine.Status, set *settings.Settings) statusView {
 		Checkpoints: st.Checkpoints, Bytes: st.Bytes, MaxBytes: st.MaxSize,
 		FreeBytes: st.FreeDisk, MinFreeBytes: st.MinFreeDisk,
 		SecondName: st.SecondName, SecondReason: st.SecondNameReason,
-		NotCovered: viewProblems(st.NotCovered), Orphans: append([]string{}, st.Orphans...), LastHookError: st.LastHookError,
+		NotCovered: viewProblems(st.NotCovered), Orphans: append([]string{}, st.Orphans...), LastHookError: hookErrorText(st.LastHookError),
 	}
 	if st.Last != nil {
 		last := viewCheckpoint(*st.Last)
@@ -85,6 +85,14 @@ func viewStatus(st *engine.Status, set *settings.Settings) statusView {
 		v.Crashed = &crashedView{viewTime(cr.Time), viewID(cr.Checkpoint), cr.Paths}
 	}
 	return v
+}
+
+// hookErrorText is when and why the last hook failed, "" where it did not.
+func hookErrorText(e *engine.HookError) string {
+	if e == nil {
+		return ""
+	}
+	return e.Time.Local().Format("2006-01-02 15:04:05") + ": " + e.Reason
 }
 
 // tierSource is where the tier comes from: default, account, project, or the variable.

@@ -162,8 +162,8 @@ func storeFindings(st *engine.Status) []finding {
 		add(mild, "rewind repair; where home is on another file system, rewind init --mode global",
 			"the store would not survive git clean -fdx: %s", st.SecondNameReason)
 	}
-	if st.LastHookError != "" {
-		add(severe, "", "the last hook failed: %s", st.LastHookError)
+	if st.LastHookError != nil {
+		add(severe, "rewind save shows whether it still fails; the next hook that succeeds clears this", "the last hook failed: %s", hookErrorText(st.LastHookError))
 	}
 	for _, orphan := range st.Orphans {
 		add(mild, "rewind init --adopt "+shellQuote(orphan)+" where the project is now", "the project of the store %s is gone", orphan)

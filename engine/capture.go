@@ -22,6 +22,7 @@ type captureOptions struct {
 	noIgnore bool
 	rehash   bool
 	late     time.Time
+	moment   time.Time // zero: now
 }
 
 // captured is a scanned tree whose new objects lie in a batch that is not
@@ -36,6 +37,7 @@ type captured struct {
 	problems   []Problem
 	rules      []byte // encoded rules of this capture
 	git        gitPlace
+	edited     *manifest.ID // the tree where it is not as it was scanned, see override
 }
 
 // gitPlace is where git's HEAD was.
@@ -61,8 +63,10 @@ func (p *Project) capture(ctx context.Context, o captureOptions) (*captured, err
 		// HEAD is a label of the checkpoint, not part of it.
 		c.git.head, c.git.branch, _ = rs.repo.Head()
 	}
-	if c.moment, err = p.moment(); err != nil {
-		return nil, err
+	if c.moment = o.moment; c.moment.IsZero() {
+		if c.moment, err = p.moment(); err != nil {
+			return nil, err
+		}
 	}
 	workers := runtime.GOMAXPROCS(0)
 	c.batch = p.store.NewBatch()
@@ -90,7 +94,12 @@ func (p *Project) capture(ctx context.Context, o captureOptions) (*captured, err
 }
 
 // root is the manifest of the tree as captured.
-func (c *captured) root() manifest.ID { return c.scan.Root }
+func (c *captured) root() manifest.ID {
+	if c.edited != nil {
+		return *c.edited
+	}
+	return c.scan.Root
+}
 
 // loadDir reads a manifest that may be staged only.
 func (c *captured) loadDir(id manifest.ID) (manifest.Dir, error) {
@@ -189,13 +198,12 @@ func (p *Project) append(a *cas.Appender, c *captured, records []manifest.Record
 	if c != nil {
 		batch = c.batch
 	}
+	payloads := make([][]byte, len(records))
 	for i, r := range records {
-		if i > 0 {
-			batch = nil
-		}
-		if at, err = a.Commit(batch, r.Append(nil)); err != nil {
-			return at, err
-		}
+		payloads[i] = r.Append(nil)
+	}
+	if at, err = a.CommitAll(batch, payloads...); err != nil {
+		return at, err
 	}
 	if c == nil {
 		return at, nil

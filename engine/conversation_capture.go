@@ -106,7 +106,7 @@ func heldBytes(s transcript.Store, content transcript.ID) (int64, error) {
 // session's state, or, where that is gone or older than the last gc, in the
 // newest checkpoints of the log.
 func (p *Project) heldConversation(ctx context.Context, t Trigger, generation uint64) (heldConversation, error) {
-	s := loadSession(p.env, t.Agent, t.Session)
+	s := LoadSession(p.env, t.Agent, t.Session)
 	if h := s.Held; h != nil && h.Store == p.id.String() && h.Generation == generation {
 		return *h, nil
 	}
@@ -165,7 +165,7 @@ func (p *Project) noteConversation(ctx context.Context, t Trigger, held *heldCon
 		return
 	}
 	// Without it the next capture looks into the log.
-	_ = updateSession(ctx, p.env, t.Agent, t.Session, func(s *sessionState) { s.Held = held })
+	_ = UpdateSession(ctx, p.env, t.Agent, t.Session, func(s *SessionState) { s.Held = held })
 }
 
 // conversationStore keeps transcripts in a batch: a segment is one object, a

@@ -268,14 +268,14 @@ func TestSessionStateIsLoseable(t *testing.T) {
 	l := newLab(t)
 	ctx := context.Background()
 	at := time.Unix(1_800_000_000, 0)
-	set := func(s *sessionState) { s.Last = at }
-	if err := updateSession(ctx, l.env, "claude", "s", set); err != nil {
+	set := func(s *SessionState) { s.Last = at }
+	if err := UpdateSession(ctx, l.env, "claude", "s", set); err != nil {
 		t.Fatal(err)
 	}
-	if s := loadSession(l.env, "claude", "s"); !s.Last.Equal(at) {
+	if s := LoadSession(l.env, "claude", "s"); !s.Last.Equal(at) {
 		t.Errorf("%+v", s)
 	}
-	if s := loadSession(l.env, "droid", "s"); !s.Last.IsZero() {
+	if s := LoadSession(l.env, "droid", "s"); !s.Last.IsZero() {
 		t.Errorf("another agent's session: %+v", s)
 	}
 	file := sessionFile(l.env, "claude", "s")
@@ -283,10 +283,10 @@ func TestSessionStateIsLoseable(t *testing.T) {
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if s := loadSession(l.env, "claude", "s"); !s.Last.IsZero() || s.Held != nil {
+		if s := LoadSession(l.env, "claude", "s"); !s.Last.IsZero() || s.Held != nil {
 			t.Errorf("%q gives %+v", text, s)
 		}
-		if err := updateSession(ctx, l.env, "claude", "s", set); err != nil {
+		if err := UpdateSession(ctx, l.env, "claude", "s", set); err != nil {
 			t.Errorf("after %q: %v", text, err)
 		}
 	}

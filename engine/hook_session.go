@@ -11,18 +11,19 @@ import (
 	"rewind/cas"
 )
 
-// sessionState is what rewind remembers of one agent's session between two hooks,
-// in ~/.rewind/sessions/. All of it can be lost at any time.
-type sessionState struct {
-	Dir        string            `json:"dir,omitempty"`   // where the session's project is looked for; fixed at its first hook
-	Exact      bool              `json:"exact,omitempty"` // Dir is the root itself
-	Held       *heldConversation `json:"held,omitempty"`
-	Last       time.Time         `json:"last,omitzero"`    // newest checkpoint
-	Prompt     string            `json:"prompt,omitempty"` // of the newest prompt: its key, see seenBefore
-	Prompts    time.Time         `json:"prompted,omitzero"`
-	Tools      []string          `json:"tools,omitempty"` // ids of the newest tool calls that have their checkpoint
-	Told       []string          `json:"told,omitempty"`  // what the person was told already
-	Registered bool              `json:"registered,omitempty"`
+// SessionState is what rewind remembers of one agent's session between two
+// hooks, in ~/.rewind/sessions/. All of it can be lost at any time.
+type SessionState struct {
+	Dir        string    `json:"dir,omitempty"`        // where the session's project is looked for; fixed at its first hook
+	Exact      bool      `json:"exact,omitempty"`      // Dir is the root itself
+	Registered string    `json:"registered,omitempty"` // transcript that the log has a session record for
+	Last       time.Time `json:"last,omitzero"`        // newest checkpoint
+	Prompt     string    `json:"prompt,omitempty"`     // key of the newest prompt that has its checkpoint
+	Prompted   time.Time `json:"prompted,omitzero"`    // when that was
+	Tools      []string  `json:"tools,omitempty"`      // ids of the newest tool calls that have theirs
+	Told       []string  `json:"told,omitempty"`       // what the person was told already
+
+	Held *heldConversation `json:"held,omitempty"`
 }
 
 // maxSessionFile bounds a state file; real ones have a kilobyte.
@@ -38,23 +39,23 @@ func sessionFile(env Env, agent, session string) string {
 	return filepath.Join(account, "sessions", hex.EncodeToString(key[:16])+".json")
 }
 
-// loadSession reads a session's state; what is missing or damaged is empty.
-func loadSession(env Env, agent, session string) sessionState {
-	var s sessionState
+// LoadSession reads a session's state; what is missing or damaged is empty.
+func LoadSession(env Env, agent, session string) SessionState {
+	var s SessionState
 	file := sessionFile(env, agent, session)
 	if file == "" {
 		return s
 	}
 	data, err := readSmall(file, maxSessionFile)
 	if err != nil || json.Unmarshal(data, &s) != nil {
-		return sessionState{}
+		return SessionState{}
 	}
 	return s
 }
 
-// updateSession changes a session's state. Hooks of one session run in parallel:
+// UpdateSession changes a session's state. Hooks of one session run in parallel:
 // they take turns, but none waits long for what can be lost.
-func updateSession(ctx context.Context, env Env, agent, session string, change func(*sessionState)) error {
+func UpdateSession(ctx context.Context, env Env, agent, session string, change func(*SessionState)) error {
 	file := sessionFile(env, agent, session)
 	if file == "" {
 		return nil
@@ -70,7 +71,7 @@ func updateSession(ctx context.Context, env Env, agent, session string, change f
 	if lock, err := lockFile(ctx, filepath.Join(filepath.Dir(file), "lock"), "sessions", true); err == nil {
 		defer lock.release()
 	}
-	s := loadSession(env, agent, session)
+	s := LoadSession(env, agent, session)
 	change(&s)
 	data, err := json.Marshal(s)
 	if err != nil {

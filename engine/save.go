@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"time"
 	"unicode/utf8"
 
@@ -36,6 +37,9 @@ type Saved struct {
 	Skipped    bool      // OnlyIfChanged, and nothing had changed: there is no new record
 	Partial    []Problem // paths that should have been captured and were not
 	Elapsed    time.Duration
+
+	before uint64            // sequence number of the checkpoint before
+	held   *heldConversation // where the session's next capture goes on
 }
 
 // Problem is a path that a checkpoint did not capture as it is, and why.
@@ -45,13 +49,32 @@ type Problem struct {
 	Failed bool // it should have been captured
 }
 
+// saving is one save: what was asked, and what a hook adds.
+type saving struct {
+	SaveOptions
+	moment    time.Time            // on the file system's clock, taken before the tree is looked at; zero: now
+	since     time.Time            // paths that changed after it are late; zero: no such thing
+	session   *manifest.Session    // recorded with the checkpoint, or without one
+	unlocked  bool                 // the scan may take long: hold no tree lock meanwhile
+	preimages func() []preimage    // asked after the scan: what tools were about to change meanwhile; nil: nothing
+	valid     func() (bool, error) // asked before the commit: is what was scanned worth it; nil: it is
+}
+
 // Save takes a checkpoint of the whole tree. It returns when the checkpoint is
 // durable. Paths that could not be captured are in Partial; they void nothing.
 func (p *Project) Save(ctx context.Context, o SaveOptions) (*Saved, error) {
-	start := time.Now()
 	if o.By == (Trigger{}) {
 		o.By = triggerOf(p.env)
 	}
+	saved, err := p.save(ctx, saving{SaveOptions: o})
+	if err == nil {
+		p.noteConversation(ctx, o.By, saved.held)
+	}
+	return saved, err
+}
+
+func (p *Project) save(ctx context.Context, o saving) (*Saved, error) {
+	start := time.Now()
 	if o.Name != "" {
 		if err := p.freeName(ctx, o.Name, manifest.CheckpointID{}); err != nil {
 			return nil, err
@@ -60,14 +83,28 @@ func (p *Project) Save(ctx context.Context, o SaveOptions) (*Saved, error) {
 	if err := p.writing(ctx); err != nil {
 		return nil, err
 	}
+	still, err := p.holdStill(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if o.unlocked {
+		still.release()
+	} else {
+		defer still.release()
+	}
 	release, err := p.use(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer release()
-	c, err := p.capture(ctx, captureOptions{noIgnore: o.NoIgnore, rehash: o.Rehash})
+	c, err := p.capture(ctx, captureOptions{noIgnore: o.NoIgnore, rehash: o.Rehash, late: o.since, moment: o.moment})
 	if err != nil {
 		return nil, err
+	}
+	if o.preimages != nil {
+		if err := c.override(o.preimages()); err != nil {
+			return nil, errors.Join(err, c.discard())
+		}
 	}
 	saved, err := p.saveCaptured(ctx, c, o)
 	if saved != nil {
@@ -76,34 +113,57 @@ func (p *Project) Save(ctx context.Context, o SaveOptions) (*Saved, error) {
 	return saved, err
 }
 
+// holdStill waits for a restore that is running, and keeps the next one from
+// beginning until it is released: a half-restored tree is never captured.
+func (p *Project) holdStill(ctx context.Context) (*fileLock, error) {
+	ctx, cancel := p.wait(ctx)
+	defer cancel()
+	return lockFile(ctx, filepath.Join(p.place.store, lockName, treeLockName), treeLockName, false)
+}
+
 // saveCaptured makes a captured tree a checkpoint.
-func (p *Project) saveCaptured(ctx context.Context, c *captured, o SaveOptions) (*Saved, error) {
+func (p *Project) saveCaptured(ctx context.Context, c *captured, o saving) (*Saved, error) {
 	if o.OnlyIfChanged {
 		parent, err := p.newestCheckpoint()
 		if err != nil {
-			return nil, err
+			return nil, errors.Join(err, c.discard())
 		}
 		if parent != nil && parent.Root == c.root() {
-			return &Saved{Checkpoint: *parent, Unchanged: true, Skipped: true, Partial: failed(c.problems)}, c.discard()
+			if o.session != nil {
+				_, err = p.commit(ctx, nil, manifest.Record{Session: o.session})
+			}
+			return &Saved{Checkpoint: *parent, Unchanged: true, Skipped: true, Partial: failed(c.problems)}, errors.Join(err, c.discard())
 		}
 	}
-	at, held, err := c.conversation(ctx, o.By)
+	place, held, err := c.conversation(ctx, o.By)
 	if err != nil {
 		return nil, errors.Join(err, c.discard())
 	}
-	r, err := c.record(o)
+	r, err := c.record(o.SaveOptions)
 	if err != nil {
-		return nil, err
+		return nil, errors.Join(err, c.discard())
 	}
-	r.Transcript = at
+	r.Transcript = place
+	if !o.since.IsZero() {
+		r.Time = o.since.UTC()
+	}
 	lockCtx, cancel := p.wait(ctx)
 	defer cancel()
 	a, err := p.store.Append(lockCtx)
 	if err != nil {
-		return nil, p.classify(err)
+		return nil, errors.Join(p.classify(err), c.discard())
 	}
 	defer a.Close()
 	// Under the lock nothing comes between: the checkpoint before is the one before.
+	if o.valid != nil {
+		ok, err := o.valid()
+		if err == nil && !ok {
+			err = errOvertaken
+		}
+		if err != nil {
+			return nil, errors.Join(err, c.discard())
+		}
+	}
 	parent, err := p.newestCheckpoint()
 	if err != nil {
 		return nil, err
@@ -111,17 +171,25 @@ func (p *Project) saveCaptured(ctx context.Context, c *captured, o SaveOptions) 
 	if err := c.relate(r, parent); err != nil {
 		return nil, p.classify(err)
 	}
-	done, err := p.append(a, c, []manifest.Record{{Checkpoint: r}})
+	records := []manifest.Record{{Checkpoint: r}}
+	if o.session != nil {
+		records = append(records, manifest.Record{Session: o.session})
+	}
+	at, err := p.append(a, c, records)
 	if err != nil {
 		return nil, p.classify(err)
 	}
-	r.Seq = done.Seq
-	p.noteConversation(ctx, o.By, held)
-	return &Saved{
+	r.Seq = at.Seq - uint64(len(records)-1)
+	saved := &Saved{
 		Checkpoint: *r,
 		Unchanged:  parent != nil && parent.Root == r.Root,
 		Partial:    failed(c.problems),
-	}, nil
+		held:       held,
+	}
+	if parent != nil {
+		saved.before = parent.Seq
+	}
+	return saved, nil
 }
 
 // record makes the checkpoint record of a capture, but for its relation to the

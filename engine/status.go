@@ -26,7 +26,7 @@ type Status struct {
 	MaxSize               int64
 	Orphans               []string // stores of this account whose project is gone
 	ReadOnly              bool
-	LastHookError         string
+	LastHookError         *HookError // nil: none, or a hook succeeded since
 }
 
 // Status looks at the store; it changes nothing.
@@ -65,6 +65,7 @@ func (p *Project) Status(ctx context.Context) (*Status, error) {
 	if s.Crashed, err = p.Crashed(ctx); err != nil {
 		return nil, err
 	}
+	s.LastHookError = readHookState(p.place.store).Error
 	s.Orphans, err = orphans(p.env)
 	return s, err
 }

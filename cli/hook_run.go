@@ -1,0 +1,301 @@
+package cli
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"rewind/engine"
+	"rewind/hookio"
+	"rewind/manifest"
+)
+
+// notInitialised is the warning of a project without a store, in the words that
+// the older tool had.
+const notInitialised = "[rewind] Warning: No .agent/rewind/ found. Run 'rewind init' first."
+
+// hook is one event that an agent reports.
+type hook struct {
+	start   time.Time
+	env     engine.Env
+	event   *hookio.Event
+	self    string // how the program was called
+	session engine.SessionState
+	project *engine.Project
+	failure error // the first thing that went wrong
+}
+
+// run decides in this order: is the project known; may the tool call pass; is
+// it a command for us; is a checkpoint due; and takes it.
+func (h *hook) run(ctx context.Context) hookio.Response {
+	e := h.event
+	if e.Kind == hookio.Ignored || e.Kind == hookio.Notification {
+		return hookio.Response{}
+	}
+	if e.Kind == hookio.SubagentStop && e.AgentType == "" {
+		return hookio.Response{} // an agent's own helpers, whose sessions may not even exist
+	}
+	h.session = engine.LoadSession(h.env, string(e.Agent), e.SessionID)
+	err := h.open(ctx)
+	if h.project != nil {
+		defer h.project.Close()
+	}
+	var missing *engine.NotInitializedError
+	var refused *engine.RefusedRootError
+	switch {
+	case errors.As(err, &missing), errors.As(err, &refused):
+		return h.tell(ctx, "not-initialised", notInitialised)
+	case err != nil:
+		return h.tell(ctx, "failed", failureText(err))
+	}
+	if r := h.guard(); r != nil {
+		return r.Response()
+	}
+	if e.Kind == hookio.Prompt && e.Agent == hookio.Claude {
+		if name, args, ok := hookio.ParseInSession(e.Prompt); ok {
+			return h.answer(ctx, name, args)
+		}
+	}
+	if e.Kind == hookio.SessionStart {
+		h.begin()
+	}
+	saved, err := h.save(ctx)
+	h.note(err)
+	h.end(saved)
+	if h.failure != nil {
+		h.project.NoteHookError(h.failure)
+		return h.tell(ctx, "failed", failureText(h.failure))
+	}
+	if saved != nil {
+		h.project.NoteHookError(nil)
+	}
+	return hookio.Response{}
+}
+
+// note keeps the first thing that went wrong; the hook goes on.
+func (h *hook) note(err error) {
+	if h.failure == nil {
+		h.failure = err
+	}
+}
+
+func failureText(err error) string {
+	return "[rewind] Warning: no checkpoint: " + explain(err).message + ". See 'rewind status'."
+}
+
+// tell shows the person a message once per session, where the agent shows it
+// to nobody else.
+func (h *hook) tell(ctx context.Context, topic, message string) hookio.Response {
+	if !hookio.CanTell(h.event) || slices.Contains(h.session.Told, topic) {
+		return hookio.Response{}
+	}
+	first := false
+	err := engine.UpdateSession(ctx, h.env, string(h.event.Agent), h.event.SessionID, func(s *engine.SessionState) {
+		if first = !slices.Contains(s.Told, topic); first {
+			s.Told = append(s.Told, topic)
+		}
+	})
+	if err != nil || !first {
+		return hookio.Response{} // better never than at every event
+	}
+	return hookio.Tell(message)
+}
+
+// open finds the project of the session. Where it is looked for is fixed at the
+// session's first hook: a cd into another repository does not change it.
+func (h *hook) open(ctx context.Context) error {
+	s := &h.session
+	if s.Dir == "" {
+		dir, by := hookio.Root(h.event, h.env.Getenv)
+		if dir == "" {
+			dir = h.env.Dir
+		}
+		if dir == "" {
+			return &engine.RefusedRootError{Root: ".", Reason: "a working directory that no longer exists"}
+		}
+		s.Dir, s.Exact = dir, by == "REWIND_PROJECT_ROOT"
+		err := engine.UpdateSession(ctx, h.env, string(h.event.Agent), h.event.SessionID, func(now *engine.SessionState) {
+			if now.Dir == "" {
+				now.Dir, now.Exact = s.Dir, s.Exact
+			}
+			*s = *now
+		})
+		if err != nil {
+			return fmt.Errorf("keep the state of the session: %w", err)
+		}
+	}
+	o := engine.OpenOptions{Env: h.env, LockWait: hookTime}
+	o.Env.Dir = s.Dir
+	o.Env.Getenv = overrideEnv(h.env.Getenv, "REWIND_PROJECT_ROOT", "")
+	if s.Exact {
+		o.Root = s.Dir
+	}
+	var err error
+	h.project, err = engine.Open(ctx, o)
+	var missing *engine.NotInitializedError
+	if errors.As(err, &missing) && h.event.Kind == hookio.SessionStart {
+		if set, _ := engine.LoadSettings(h.env, ""); set.AutoInit {
+			h.project, _, _, err = engine.Init(ctx, engine.InitOptions{OpenOptions: o, NoSave: true})
+		}
+	}
+	return err
+}
+
+// guard refuses a tool call that would damage the store.
+func (h *hook) guard() *hookio.Refusal {
+	if h.event.Kind != hookio.PreTool || !h.project.Settings().Guard {
+		return nil
+	}
+	store := hookio.Protected{Dir: h.project.StoreDir(), Survives: true}
+	g := hookio.Guarded{Root: h.project.Root(), Home: h.env.Home, Protected: []hookio.Protected{store}}
+	if h.env.Home != "" {
+		g.Protected = append(g.Protected, hookio.Protected{Dir: filepath.Join(h.env.Home, ".rewind")})
+	}
+	if r := hookio.Guard(h.event, g); r != nil {
+		return r
+	}
+	// What removes a directory around the store is refused only if that is the
+	// end of it; to know that costs a look at every pack.
+	if hookio.Destructive(h.event.Tool.Command) == "" || h.project.SecondName() == nil {
+		return nil
+	}
+	g.Protected[0].Survives = false
+	return hookio.Guard(h.event, g)
+}
+
+// save takes the checkpoint if one is due; nil if none was.
+func (h *hook) save(ctx context.Context) (*engine.HookSaved, error) {
+	e, set := h.event, h.project.Settings()
+	policy := hookio.Policy{
+		Moments: set.Moments, Debounce: set.AntiSpam.Enabled, MinInterval: set.AntiSpam.MinInterval,
+		Significance: set.Significance.Enabled, MinChangeSize: set.Significance.MinChangeSize, CriticalFiles: set.Significance.CriticalFiles,
+	}
+	state := hookio.State{Now: h.start, LastCheckpoint: h.session.Last, Root: h.project.Root(), SizeOf: sizeOf}
+	d := hookio.Decide(e, policy, state)
+	if !d.Checkpoint && d.Moment != "" && slices.Contains(set.Moments, d.Moment) {
+		// Held back, unless it is the first change after a restore.
+		after, err := h.project.AfterRestore()
+		if err != nil {
+			return nil, err
+		}
+		d.Checkpoint = after
+	}
+	register := h.sessionRecord()
+	if !d.Checkpoint || h.seenBefore() {
+		if register == nil || e.Kind != hookio.SessionStart {
+			return nil, nil
+		}
+		return nil, h.project.RegisterSession(ctx, *register)
+	}
+	o := engine.HookSaveOptions{
+		SaveOptions: engine.SaveOptions{
+			Kind: kindOf(e.Kind), OnlyIfChanged: e.Kind != hookio.Prompt,
+			By: engine.Trigger{
+				Agent: string(e.Agent), Session: e.SessionID, Subagent: e.AgentID,
+				PromptID: e.PromptID, Tool: e.Tool.Name, ToolUseID: e.ToolUseID, Transcript: e.TranscriptPath,
+			},
+		},
+		Deadline: h.start.Add(h.budget()),
+		Session:  register,
+		Detach:   func() error { return h.detach() },
+		Note:     h.remember,
+	}
+	if e.Kind == hookio.Prompt {
+		o.By.Prompt = e.Prompt
+	}
+	if e.Kind == hookio.PreTool && e.Tool.Class != hookio.Shell {
+		o.Edits = e.Tool.Files
+	}
+	saved, err := h.project.HookSave(ctx, o)
+	if saved != nil && saved.Due {
+		h.note(h.detach("--sweep", "--fold"))
+	}
+	return saved, err
+}
+
+func (h *hook) budget() time.Duration {
+	if h.event.Kind == hookio.SessionEnd {
+		return endTime
+	}
+	return hookTime
+}
+
+func sizeOf(file string) int64 {
+	info, err := os.Lstat(file)
+	if err != nil {
+		return 0
+	}
+	return info.Size()
+}
+
+func kindOf(k hookio.Kind) manifest.CheckpointKind {
+	switch k {
+	case hookio.SessionStart:
+		return manifest.SessionStart
+	case hookio.Prompt:
+		return manifest.Prompt
+	case hookio.PreTool:
+		return manifest.PreTool
+	case hookio.PostTool:
+		return manifest.PostTool
+	case hookio.SessionEnd:
+		return manifest.SessionEnd
+	}
+	return manifest.Stop // a subagent's too
+}
+
+const (
+	// keptTools is how many tool calls of a session are known by their ids.
+	// Parallel ones are hardly ever more.
+	keptTools = 32
+	// retryTime is how soon the same prompt again is a provider's retry, where
+	// the agent gives prompts no ids.
+	retryTime = 5 * time.Second
+)
+
+// promptKey names a prompt: a retry has the same one, another prompt that is
+// typed while the agent works on the first has another.
+func (h *hook) promptKey() string {
+	sum := sha256.Sum256([]byte(h.event.PromptID + "\x00" + h.event.Prompt))
+	return hex.EncodeToString(sum[:16])
+}
+
+// seenBefore reports whether this very prompt or tool call has its checkpoint
+// already: a hook that fires twice must not put a later state in the place of
+// the one before.
+func (h *hook) seenBefore() bool {
+	e, s := h.event, &h.session
+	switch e.Kind {
+	case hookio.Prompt:
+		if s.Prompt == "" || s.Prompt != h.promptKey() {
+			return false
+		}
+		since := h.start.Sub(s.Prompted)
+		return e.PromptID != "" || since >= 0 && since < retryTime
+	case hookio.PreTool:
+		return e.ToolUseID != "" && slices.Contains(s.Tools, e.ToolUseID)
+	}
+	return false
+}
+
+// remember is what the next hook of the session needs to know of this one.
+func (h *hook) remember(s *engine.SessionState) {
+	if s.Last.Before(h.start) {
+		s.Last = h.start
+	}
+	switch h.event.Kind {
+	case hookio.Prompt:
+		s.Prompt, s.Prompted = h.promptKey(), h.start
+	case hookio.PreTool:
+		if id := h.event.ToolUseID; id != "" {
+			s.Tools = append(s.Tools, id)
+			s.Tools = s.Tools[max(0, len(s.Tools)-keptTools):]
+		}
+	}
+}

@@ -1,0 +1,196 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"rewind/engine"
+	"rewind/hookio"
+	"rewind/manifest"
+)
+
+// sweepPause is how often retention looks at a session's start or end.
+const sweepPause = time.Hour
+
+// sessionRecord is what the log is told of a session, nil if it knows.
+func (h *hook) sessionRecord() *manifest.Session {
+	e := h.event
+	known := h.session.Registered
+	if e.SessionID == "" || known != "" && (known == e.TranscriptPath || e.TranscriptPath == "") {
+		return nil
+	}
+	r := &manifest.Session{
+		ID: e.SessionID, Agent: string(e.Agent), TranscriptPath: e.TranscriptPath,
+		Parent: e.PreviousSessionID, Source: e.Source, Time: h.start.UTC(),
+	}
+	if e.Kind != hookio.SessionStart {
+		r.Source = ""
+	}
+	if r.Parent == "" && (e.Source == "clear" || e.Source == "fork") {
+		// The agent does not say where the session comes from; but it ended one in
+		// the same process just before.
+		if p := h.agentProcess(); p != "" {
+			if last := h.project.Ended(); last.Process == p && last.Agent == r.Agent && last.Session != r.ID {
+				r.Parent = last.Session
+			}
+		}
+	}
+	return r
+}
+
+// agentProcess names the agent's process, "" where it does not say.
+func (h *hook) agentProcess() string { return h.env.Getenv("CLAUDE_PID") }
+
+// begin is what a session's start brings beside a checkpoint.
+func (h *hook) begin() {
+	h.note(h.export())
+	h.note(h.project.WriteSession(engine.CurrentSession{
+		Agent: string(h.event.Agent), Session: h.event.SessionID, Transcript: h.event.TranscriptPath,
+		Source: h.event.Source, Time: h.start.UTC(),
+	}))
+	if h.project.Settings().Retention.Auto && h.project.SweepDue(sweepPause) {
+		h.note(h.detach("--sweep"))
+	}
+}
+
+// end is what a session's end brings beside a checkpoint.
+func (h *hook) end(saved *engine.HookSaved) {
+	if h.event.Kind != hookio.SessionEnd {
+		return
+	}
+	if p := h.agentProcess(); p != "" && h.event.SessionID != "" {
+		h.project.NoteEnded(engine.EndedSession{Agent: string(h.event.Agent), Session: h.event.SessionID, Process: p, Time: h.start.UTC()})
+	}
+	if h.project.Settings().Retention.Auto && (saved == nil || !saved.Due) && h.project.SweepDue(sweepPause) {
+		h.note(h.detach("--sweep"))
+	}
+}
+
+// export appends what the agent's shell is to know to the file that it reads.
+func (h *hook) export() error {
+	file := hookio.EnvFile(h.event, h.env.Getenv)
+	if file == "" || !filepath.IsAbs(file) {
+		return nil
+	}
+	variables := []hookio.Variable{
+		{Name: "REWIND_PROJECT_ROOT", Value: h.project.Root()},
+		{Name: "REWIND_SESSION_ID", Value: h.event.SessionID},
+		{Name: "REWIND_TRANSCRIPT_PATH", Value: h.event.TranscriptPath},
+		{Name: "REWIND_AGENT", Value: string(h.event.Agent)},
+	}
+	if path := h.env.Getenv("PATH"); !onPath(path) {
+		if exe, err := os.Executable(); err == nil && filepath.Base(exe) == "rewind" {
+			if value, ok := hookio.WithPath(path, filepath.Dir(exe)); ok {
+				variables = append(variables, hookio.Variable{Name: "PATH", Value: value})
+			}
+		}
+	}
+	f, err := os.OpenFile(file, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
+	if err != nil {
+		return fmt.Errorf("export to the agent's shell: %w", err)
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil || !info.Mode().IsRegular() {
+		return fmt.Errorf("export to the agent's shell: %s is no file (%v)", file, err)
+	}
+	old, err := io.ReadAll(io.LimitReader(f, 1<<20))
+	if err != nil {
+		return fmt.Errorf("export to the agent's shell: %w", err)
+	}
+	if add := hookio.Exports(old, variables); len(add) > 0 {
+		if _, err := f.Write(add); err != nil {
+			return fmt.Errorf("export to the agent's shell: %w", err)
+		}
+	}
+	return f.Close()
+}
+
+// onPath reports whether a shell with this PATH finds rewind.
+func onPath(path string) bool {
+	for _, dir := range filepath.SplitList(path) {
+		if info, err := os.Stat(filepath.Join(dir, "rewind")); err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// answer runs one of our own commands that the person typed into the agent, and
+// shows them what it says in place of a turn of the model.
+func (h *hook) answer(ctx context.Context, name string, args []string) hookio.Response {
+	env := h.env
+	env.Dir = h.project.Root()
+	values := map[string]string{
+		"REWIND_SESSION_ID": h.event.SessionID, "REWIND_TRANSCRIPT_PATH": h.event.TranscriptPath,
+		"REWIND_AGENT": string(h.event.Agent), "NO_COLOR": "1", "COLUMNS": "100", "PAGER": "cat",
+	}
+	env.Getenv = func(key string) string {
+		if v, ok := values[key]; ok {
+			return v
+		}
+		return h.env.Getenv(key)
+	}
+	var out strings.Builder
+	words := append([]string{"--root", h.project.Root(), name}, args...)
+	run(ctx, words, env, Stdio{In: strings.NewReader(""), Out: &out, Err: &out})
+	return hookio.InSession(strings.TrimRight(out.String(), "\n"))
+}
+
+// detach starts a process of this program that outlives the hook and the agent.
+func (h *hook) detach(words ...string) error {
+	exe, err := os.Executable()
+	if err != nil {
+		return fmt.Errorf("start a detached process: %w", err)
+	}
+	cmd := exec.Command(exe)
+	cmd.Args = append([]string{detachedName(h.self), "hook", workerFlag, h.project.Root()}, words...)
+	cmd.Dir = h.project.StoreDir() // not the agent's, which may be about to go
+	cmd.SysProcAttr = detached()
+	if err := cmd.Start(); err != nil {
+		return fmt.Errorf("start a detached process: %w", err)
+	}
+	return cmd.Process.Release()
+}
+
+// detachedName is the program's own name, also where it was called by the older tool's.
+func detachedName(self string) string {
+	if strings.TrimSuffix(filepath.Base(self), ".exe") == olderName {
+		return "rewind"
+	}
+	return self
+}
+
+// runWorker is the detached process: rewind hook --detached ROOT [--sweep] [--fold].
+func runWorker(words []string, env engine.Env) {
+	var root string
+	var o engine.WorkOptions
+	for _, w := range words {
+		switch {
+		case w == "--sweep":
+			o.Sweep = true
+		case w == "--fold":
+			o.Fold = true
+		case filepath.IsAbs(w):
+			root = w
+		}
+	}
+	if root == "" {
+		return
+	}
+	lowPriority()
+	ctx, stop := interruptible()
+	defer stop()
+	p, err := engine.Open(ctx, engine.OpenOptions{Env: env, Root: root})
+	if err != nil {
+		return // the next hook finds the same, and tells
+	}
+	defer p.Close()
+	p.NoteHookFailure(p.Work(ctx, o))
+}
