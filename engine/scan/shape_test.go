@@ -292,3 +292,31 @@ func TestWorkersAndCancel(t *testing.T) {
 		t.Fatalf("%d files open, %d before", after, before)
 	}
 }
+
+// TestNoAllocationPerFile: an unchanged scan allocates for the head, the
+// workers and the result, and nothing for a file.
+func TestNoAllocationPerFile(t *testing.T) {
+	p := newProject(t)
+	allocations := func() float64 {
+		settle()
+		p.scan()
+		p.scan()
+		o := p.options(true)
+		return testing.AllocsPerRun(3, func() {
+			h, err := LoadHead(p.head)
+			p.do(err)
+			o.Head = h
+			if r := must(t)(Run(context.Background(), o)); r.top != nil {
+				t.Fatal("changed")
+			}
+		})
+	}
+	p.write("dir/file", "x")
+	few := allocations()
+	for i := range 1500 {
+		p.write(fmt.Sprintf("dir/d%d/file%d", i%50, i), "x")
+	}
+	if many := allocations(); many > few+50 {
+		t.Fatalf("%v allocations for 1 file, %v for 1,500 in 50 directories", few, many)
+	}
+}
