@@ -66,10 +66,15 @@ func (a *applier) finish(out *Outcome) {
 	for _, c := range a.dirModes() {
 		if err := chmodPath(a.o.FS, c.Path, c.After.Mode); err != nil {
 			dead = dead || errors.Is(err, errCrash)
+			unfinished.Store(true)
 			a.skips.add(c.Path, why(err), true)
 		}
 	}
-	dead = a.closeWritable(func(c *Change) uint32 { return c.After.Mode }) || dead
+	failed, died := a.closeWritable(func(c *Change) uint32 { return c.After.Mode })
+	if failed {
+		unfinished.Store(true)
+	}
+	dead = dead || died
 	out.Unfinished = unfinished.Load()
 	if out.Unfinished || dead {
 		a.journal.f.Close()
@@ -164,8 +169,8 @@ func removeDir(fsys rootfs.FS, path string) error {
 }
 
 // closeWritable gives directories that were made writable the mode that they
-// had, or that mode gives to a change of theirs. It reports a crash.
-func (a *applier) closeWritable(mode func(*Change) uint32) (dead bool) {
+// had, or that mode gives to a change of theirs. It reports a failure, and a crash.
+func (a *applier) closeWritable(mode func(*Change) uint32) (failed, dead bool) {
 	for _, w := range slices.Backward(a.writable) {
 		want := w.mode
 		if i, ok := slices.BinarySearchFunc(a.Changes, w.path, func(c Change, p string) int { return strings.Compare(c.Path, p) }); ok {
@@ -177,9 +182,9 @@ func (a *applier) closeWritable(mode func(*Change) uint32) (dead bool) {
 			}
 		}
 		if err := chmodPath(a.o.FS, w.path, want); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			dead = dead || errors.Is(err, errCrash)
+			failed, dead = true, dead || errors.Is(err, errCrash)
 			a.skips.add(w.path, "its mode could not be set: "+why(err), true)
 		}
 	}
-	return dead
+	return failed, dead
 }

@@ -83,7 +83,7 @@ func (j *Journal) Settle(ctx context.Context, fsys rootfs.FS, src Source, forwar
 		return nil, errCrash
 	}
 	a := &applier{Plan: &Plan{Changes: j.r.changes, writable: j.r.writable, o: Options{FS: fsys}}}
-	if a.closeWritable(func(c *Change) uint32 { return s.want(c).Mode }) {
+	if _, dead := a.closeWritable(func(c *Change) uint32 { return s.want(c).Mode }); dead {
 		return nil, errCrash
 	}
 	out.Left, out.Late = append(s.left, a.skips.list...), s.late

@@ -41,9 +41,13 @@ func (a *applier) putBack(cause error) error {
 	}
 	s := &settler{fs: a.o.FS, src: a.o.Source, sink: a.Sink}
 	s.all(a.Changes)
-	s.dead = a.closeWritable(func(c *Change) uint32 { return c.Before.Mode }) || s.dead
-	if s.dead {
+	failed, dead := a.closeWritable(func(c *Change) uint32 { return c.Before.Mode })
+	if s.dead || dead {
 		return errCrash
+	}
+	if failed || len(s.late) > 0 { // the journal stays, so that the next command tries again
+		a.journal.f.Close()
+		return &AbortedError{Err: cause, Left: append(s.left, a.skips.list...)}
 	}
 	if err := a.journal.remove(); err != nil {
 		cause = errors.Join(cause, err)
