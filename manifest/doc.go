@@ -6,10 +6,12 @@
 //     hash is its ID. Trees share every directory that is the same.
 //  2. Record is one entry of the log. The log is the truth; it is read through
 //     Source, and Badger is folded from it.
-//  3. Fold reads the log from where the current generation ends and writes a
-//     new, immutable generation directory; a pointer file chooses it.
-//  4. Open opens the current generation read-only and adds the log's unfolded
-//     tail in memory. Queries go to the DB that it returns.
+//  3. state applies records in order to what a generation holds, in memory: it
+//     says what the log means, folded or not.
+//  4. Fold writes what a state holds in memory as a run of Badger tables into a
+//     new generation directory, links the older tables over, and switches the pointer file to it.
+//  5. Open opens the current generation and applies the log's tail to a state.
+//     Queries go to the DB that it returns; damage of the generation is answered from the log.
 //
 // The package imports nothing of the project: objects and the log come in
 // through Source.

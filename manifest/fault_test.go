@@ -1,6 +1,8 @@
 package manifest
 
 import (
+	"bytes"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -244,6 +246,54 @@ type naming struct {
 func (n naming) Fatalf(format string, args ...any) {
 	n.Helper()
 	n.T.Fatalf(n.what+": "+format, args...)
+}
+
+// Damage in the middle of a long answer: it goes on from the log, with nothing twice and nothing left out.
+func TestStreamGoesOnAfterDamage(t *testing.T) {
+	o, w := inTemp(t), newWorld()
+	for i := range 300 {
+		w.add(Record{Checkpoint: &Checkpoint{ID: CheckpointID{byte(i), byte(i >> 8), 1}, Time: at(i), Session: "s",
+			Description: fmt.Sprintf("%x", sha256.Sum256([]byte{byte(i), byte(i >> 8)}))}})
+	}
+	mustFold(t, o, w)
+	o.ReadOnly = true
+	tables, _ := filepath.Glob(filepath.Join(o.Dir, "*", "*.sst"))
+	content, err := os.ReadFile(tables[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := newModel(w)
+	midway := 0
+	for at := 100; at < len(content); at += len(content) / 60 {
+		bad := bytes.Clone(content)
+		bad[at] ^= 0x55
+		if err := os.Remove(tables[0]); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(tables[0], bad, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		db, err := Open(background, o, w)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sound := db.Damaged() == nil
+		var got []Checkpoint
+		for c, err := range db.Checkpoints(Query{}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, c)
+			if sound && db.Damaged() != nil && len(got) > 1 {
+				midway, sound = midway+1, false
+			}
+		}
+		equal(t, "Checkpoints", got, want.query(Query{}))
+		db.Close()
+	}
+	if midway < 5 {
+		t.Errorf("only %d answers met damage on their way", midway)
+	}
 }
 
 // Damage that a query meets: the answer is right, the pointer is dropped, the next fold is whole.

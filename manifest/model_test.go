@@ -187,6 +187,9 @@ func (m *model) check(t fataler, db *DB) {
 		if r.Record.Mark != nil && r.Record.Mark.Name != nil {
 			names[*r.Record.Mark.Name] = true
 		}
+		if r.Record.Checkpoint != nil {
+			names[r.Record.Checkpoint.Name] = true
+		}
 	}
 	for name := range names {
 		var want Checkpoint
