@@ -14,9 +14,6 @@ import (
 	"rewind/manifest"
 )
 
-// grain is how coarse a file system's clock may be (DESIGN invariant 7).
-const grain = 10 * time.Millisecond
-
 // captureOptions of one scan into a batch.
 type captureOptions struct {
 	noIgnore bool

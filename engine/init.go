@@ -193,6 +193,9 @@ func trust(ctx context.Context, o InitOptions, at place) (*Project, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := dropDerived(at.store); err != nil {
+		return nil, err
+	}
 	id, _ := parseStoreID(f.ID)
 	device, inode, _, err := identity(at.root)
 	if err != nil {
@@ -234,6 +237,9 @@ func adopt(ctx context.Context, o InitOptions, at place) (*Project, error) {
 			return nil, fmt.Errorf("move the store: %w", err)
 		}
 	}
+	if err := dropDerived(target); err != nil {
+		return nil, err
+	}
 	at.store, at.mode = target, GlobalMode
 	id, _ := parseStoreID(f.ID)
 	p := &Project{env: o.Env, place: at, format: f, owner: ownerOf(target)}
@@ -241,6 +247,31 @@ func adopt(ctx context.Context, o InitOptions, at place) (*Project, error) {
 		return nil, err
 	}
 	return reopen(ctx, o.OpenOptions, at)
+}
+
+// dropDerived removes what is made anew from the packs. What others derived is
+// not believed: the packs' own bytes are checked, a table of a database less so.
+func dropDerived(store string) error {
+	if err := os.RemoveAll(filepath.Join(store, manifestsName)); err != nil {
+		return err
+	}
+	objects := filepath.Join(store, objectsName)
+	names, err := os.ReadDir(objects)
+	if err != nil {
+		return err
+	}
+	derived := []string{filepath.Join(store, headName), filepath.Join(store, indexStateName)}
+	for _, d := range names {
+		if filepath.Ext(d.Name()) == ".idx" {
+			derived = append(derived, filepath.Join(objects, d.Name()))
+		}
+	}
+	for _, file := range derived {
+		if err := removeIfThere(file); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func reopen(ctx context.Context, o OpenOptions, at place) (*Project, error) {

@@ -122,9 +122,8 @@ func writeFile(file string, data []byte, owner func(string) error) error {
 		return err
 	}
 	defer os.Remove(f.Name()) // after the rename there is nothing to remove
-	if err := f.Chmod(0o600); err == nil {
-		_, err = f.Write(data)
-	}
+	// CreateTemp has made it 0600, whatever the umask adds to that.
+	_, err = f.Write(data)
 	if err == nil {
 		err = f.Sync()
 	}

@@ -24,14 +24,11 @@ type Listed struct {
 func (p *Project) List(ctx context.Context, o ListOptions) ([]Listed, error) {
 	var out []Listed
 	err := p.query(ctx, func(db *manifest.DB) error {
-		for c, err := range db.Checkpoints(manifest.Query{All: o.All, Session: o.Session}) {
+		for c, err := range db.Checkpoints(manifest.Query{All: o.All, Session: o.Session, Limit: o.Limit}) {
 			if err != nil {
 				return err
 			}
 			out = append(out, Listed{Checkpoint: c, N: db.Position(c.Seq)})
-			if o.Limit > 0 && len(out) == o.Limit {
-				break
-			}
 		}
 		return nil
 	})
