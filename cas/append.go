@@ -250,14 +250,14 @@ func (a *Appender) abandon() error {
 	return errors.Join(f.Truncate(a.end), f.Close())
 }
 
-// Close releases the append lock. After heavy work it brings the index of the
-// log pack up to date.
+// Close releases the append lock. After heavy work, or when the walk behind the
+// index has become long, it brings the index of the log pack up to date.
 func (a *Appender) Close() error {
 	var errs []error
 	if a.file != nil {
 		errs = append(errs, a.file.Close())
 		a.file = nil
-		if a.heavy {
+		if a.heavy || a.s.tailIsLong(a.name) {
 			errs = append(errs, a.s.reindex(a.name, false))
 		}
 	}

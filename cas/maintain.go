@@ -46,6 +46,20 @@ func (s *Store) RefreshIndexes() error {
 	return errors.Join(errs...)
 }
 
+// tailIsLong reports whether a look-up in this process had to walk so much of
+// the pack that even a small save writes the index: one in five hundred does, for a
+// few milliseconds, if nobody who does heavy work comes before.
+func (s *Store) tailIsLong(n packName) bool {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	for _, p := range s.packs {
+		if t := &p.tail; p.name == n {
+			return len(t.blocks)+len(t.commits) > 2*tailBlocks || t.covered-t.from > 2*tailBytes
+		}
+	}
+	return false
+}
+
 // reindex writes the index of a pack up to its last good commit. Sealed says
 // that the pack takes no more.
 func (s *Store) reindex(n packName, sealed bool) error {
