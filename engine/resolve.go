@@ -12,8 +12,18 @@ import (
 
 // Resolve finds the checkpoint that spec names: a keyword, a number (1 is the
 // newest), a name, an id or a prefix of one of at least four letters, a moment
-// as @{5m} or @{2026-11-20 14:30}. Errors: *NoCheckpointError, *AmbiguousError.
+// as @{5m} or @{2026-11-20 14:30}, a prompt as prompt~2 of the session that
+// ChooseSession finds, or <session-id>:<event-id>. Errors: *NoCheckpointError,
+// *AmbiguousError, *NoSessionError.
 func (p *Project) Resolve(ctx context.Context, spec string) (Listed, error) {
+	return p.ResolveIn(ctx, spec, "")
+}
+
+// ResolveIn is Resolve with the session named that prompt~N counts in.
+func (p *Project) ResolveIn(ctx context.Context, spec, session string) (Listed, error) {
+	if n, ok := promptSpec(spec); ok {
+		return p.resolvePrompt(ctx, spec, n, session)
+	}
 	var found Listed
 	err := p.query(ctx, func(db *manifest.DB) (err error) {
 		found, err = p.resolve(db, spec)
@@ -37,6 +47,9 @@ func (p *Project) resolve(db *manifest.DB, spec string) (Listed, error) {
 	}
 	if moment, ok := strings.CutPrefix(spec, "@{"); ok && strings.HasSuffix(moment, "}") {
 		return p.at(db, spec, strings.TrimSuffix(moment, "}"))
+	}
+	if session, event, ok := strings.Cut(spec, ":"); ok {
+		return p.byEvent(db, spec, session, event)
 	}
 	if c, ok, err := db.ByName(spec); err != nil || ok {
 		return Listed{Checkpoint: c}, err

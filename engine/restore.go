@@ -13,9 +13,15 @@ type RestoreOptions struct {
 	Checkpoint manifest.Checkpoint // restore only
 	Paths      []string            // paths and globs relative to the root; empty: all
 	DryRun     bool
-	Force      bool // undo-restore and redo-restore: go on where paths changed since
+	Force      bool           // go on where paths or the conversation changed since, or an agent runs
+	Half       Half           // what is moved; undo-restore and redo-restore take back what was moved
+	InPlace    bool           // rewrite the session's own transcript, after a backup, instead of forking it
+	Session    *ChosenSession // whose conversation, where the checkpoint holds none of it; nil: the checkpoint's
 	// Confirm, if set, is asked before anything is touched when something would be deleted.
 	Confirm func(*Restored) (bool, error)
+
+	talkHook func(step string) error // tests: fails a step of the conversation's way
+	proc     string                  // tests: the process file system
 }
 
 // Restored is what a restore did, or would do.
@@ -27,6 +33,10 @@ type Restored struct {
 	DryRun                        bool
 	Operation                     uint64          // sequence number, 0 on a dry run or when nothing differed
 	Settled                       *SettledRestore // a crashed restore that was dealt with first
+
+	Conversation *MovedConversation   // nil: none was moved
+	Without      *NoConversationError // why none was moved, although it was to be; nil else
+	Prompts      []string             // those that Back went behind, the newest first
 }
 
 // DeclinedError: the person was asked and said no.
@@ -36,10 +46,15 @@ func (e *DeclinedError) Error() string { return "declined" }
 
 // Restore brings the tree, or what o.Paths selects of it, to a checkpoint.
 // Nothing is lost by it: UndoRestore takes it back. If it returns an error, the
-// tree is as it was. Errors: *BusyError, *NoPathError, *OutsideError,
-// *DeclinedError, *restore.AbortedError.
+// tree and the conversation are as they were. Errors: *BusyError, *NoPathError,
+// *OutsideError, *DeclinedError, *restore.AbortedError, *NoConversationError
+// where only the conversation was to move, *AgentRunningError.
 func (p *Project) Restore(ctx context.Context, o RestoreOptions) (*Restored, error) {
 	return p.restoring(ctx, o, manifest.OpRestore, func(r *restoring) (*restore.Plan, error) {
+		if o.Half == ConversationOnly {
+			r.op.Checkpoint, r.target = o.Checkpoint.ID, o.Checkpoint
+			return nil, nil
+		}
 		if err := r.pathsExist(o.Checkpoint.Root); err != nil {
 			return nil, err
 		}
@@ -61,15 +76,24 @@ type restoring struct {
 	op     manifest.Operation
 	target manifest.Checkpoint // for the answer
 
+	talk    *talkMove            // the conversation on its way, nil for none
+	without *NoConversationError // why there is none
+	before  *PromptPlace         // where back goes to
+
 	settled  *SettledRestore
 	finished bool // dealing with a crashed restore was all there was to do
 }
 
 // restoring is the flow that the verbs share; choose makes the plan. A nil
 // plan means that nothing differs.
-func (p *Project) restoring(ctx context.Context, o RestoreOptions, kind manifest.OperationKind, choose func(*restoring) (*restore.Plan, error)) (_ *Restored, err error) {
+func (p *Project) restoring(ctx context.Context, o RestoreOptions, kind manifest.OperationKind, choose func(*restoring) (*restore.Plan, error)) (*Restored, error) {
 	r := &restoring{Project: p, ctx: ctx, o: o}
 	r.op.Kind = kind
+	return r.run(choose)
+}
+
+func (r *restoring) run(choose func(*restoring) (*restore.Plan, error)) (_ *Restored, err error) {
+	p, ctx, o := r.Project, r.ctx, r.o
 	sel, err := selectPaths(o.Paths)
 	if err != nil {
 		return nil, err
@@ -104,17 +128,28 @@ func (p *Project) restoring(ctx context.Context, o RestoreOptions, kind manifest
 			return &Restored{Checkpoint: r.target, Settled: r.settled}, nil
 		}
 	}
-	if r.scan, err = p.capture(ctx, captureOptions{}); err != nil {
-		return nil, err
+	if o.Half == ConversationOnly && r.op.Kind == manifest.OpRestore {
+		r.stage = newStage(p, p.store.NewBatch())
+	} else {
+		if r.scan, err = p.capture(ctx, captureOptions{}); err != nil {
+			return nil, err
+		}
+		r.now, r.stage = r.scan.root(), newStage(p, r.scan.batch)
 	}
-	r.now, r.stage = r.scan.root(), newStage(p, r.scan.batch)
 	defer func() {
 		if r.stage != nil { // not committed
 			_ = r.stage.batch.Discard() // what it leaves is swept by gc
 		}
 	}()
+	defer func() { r.talk.close() }()
 	plan, err := choose(r)
 	if err != nil {
+		return nil, p.classify(err)
+	}
+	if o.Half == ConversationOnly {
+		plan = nil
+	}
+	if err := r.prepareTalk(); err != nil {
 		return nil, p.classify(err)
 	}
 	done, err := r.carryOut(plan)
@@ -134,15 +169,23 @@ func (r *restoring) planTo(c manifest.Checkpoint) (*restore.Plan, error) {
 // carryOut reads again what the plan would touch, asks, saves the safety
 // checkpoint, applies the plan and records the operation.
 func (r *restoring) carryOut(plan *restore.Plan) (*Restored, error) {
-	if r.o.DryRun || plan.Empty() {
+	if plan == nil {
+		plan = &restore.Plan{}
+	}
+	if r.o.DryRun {
 		return r.report(plan.Changes, plan.Skips), nil
 	}
-	if err := plan.Read(r.ctx, r.stage.sink()); err != nil {
-		return nil, err
+	if !plan.Empty() {
+		if err := plan.Read(r.ctx, r.stage.sink()); err != nil {
+			return nil, err
+		}
 	}
 	preview := r.report(plan.Changes, plan.Skips)
 	if plan.Empty() {
-		return preview, nil
+		if r.talk == nil {
+			return preview, nil
+		}
+		return r.moveTalkOnly(preview)
 	}
 	if r.o.Confirm != nil && len(preview.Delete) > 0 {
 		yes, err := r.o.Confirm(preview)
@@ -153,7 +196,7 @@ func (r *restoring) carryOut(plan *restore.Plan) (*Restored, error) {
 			return nil, &DeclinedError{}
 		}
 	}
-	paths, err := r.stage.put(encodePaths(plan.Changes))
+	paths, err := r.putPaths(plan.Changes)
 	if err != nil {
 		return nil, err
 	}
@@ -204,11 +247,16 @@ func (r *restoring) record(plan *restore.Plan, out *restore.Outcome) error {
 			return err
 		}
 		r.op.After = after
-		if r.op.Paths, err = r.stage.put(encodePaths(out.Changes)); err != nil {
+		if r.op.Paths, err = r.putPaths(out.Changes); err != nil {
 			return err
 		}
 	}
-	return r.commitOperation(&r.op)
+	return r.commitTalk()
+}
+
+// putPaths stages the list of what an operation changed.
+func (r *restoring) putPaths(changes []restore.Change) (manifest.ID, error) {
+	return r.stage.put(append(encodePaths(changes), r.talk.lineOf()...))
 }
 
 // commitOperation appends an operation and what is staged for it.
@@ -232,7 +280,13 @@ func (r *restoring) commitOperation(op *manifest.Operation) error {
 
 // report turns a plan or an outcome into the answer.
 func (r *restoring) report(changes []restore.Change, skips []restore.Skip) *Restored {
-	out := &Restored{Checkpoint: r.target, DryRun: r.o.DryRun, Settled: r.settled, Skip: problemsOf(skips)}
+	out := &Restored{Checkpoint: r.target, DryRun: r.o.DryRun, Settled: r.settled, Skip: problemsOf(skips), Without: r.without}
+	if r.before != nil {
+		out.Prompts = r.before.Prompts
+	}
+	if r.talk != nil {
+		out.Conversation = r.talk.answer
+	}
 	for _, c := range changes {
 		switch c.Action {
 		case restore.Create:

@@ -98,6 +98,9 @@ func (r *restoring) settleCrashed() error {
 	}
 	again := r.op.Kind == manifest.OpRestore && op.Kind == manifest.OpRestore && r.o.Checkpoint.ID == op.Checkpoint
 	forward := recorded || again
+	if err := r.settleTalk(&op, recorded); err != nil {
+		return err
+	}
 	r.stage = newStage(r.Project, r.store.NewBatch())
 	defer func() {
 		_ = r.stage.batch.Discard() // a committed batch has nothing left to discard

@@ -181,6 +181,10 @@ func (p *Project) takeBack(ctx context.Context, o RestoreOptions, kind manifest.
 		if err := r.reportTarget(op); err != nil {
 			return nil, err
 		}
+		if err := r.prepareTalkBack(op); err != nil {
+			return nil, err
+		}
+		r.o.Half = CodeOnly // what is left to prepare
 		return r.planBack(op)
 	})
 }

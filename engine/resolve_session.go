@@ -1,0 +1,115 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"strings"
+
+	"rewind/engine/restore"
+	"rewind/engine/transcript"
+	"rewind/manifest"
+)
+
+// promptSpec reads prompt~N.
+func promptSpec(spec string) (n int, ok bool) {
+	text, ok := strings.CutPrefix(spec, "prompt~")
+	if !ok {
+		return 0, false
+	}
+	v, err := strconv.ParseUint(text, 10, 31)
+	return int(v), err == nil
+}
+
+// resolvePrompt finds the checkpoint of the n-th last prompt of a session, else
+// the session's newest before it.
+func (p *Project) resolvePrompt(ctx context.Context, spec string, n int, session string) (Listed, error) {
+	s, err := p.ChooseSession(ctx, session)
+	if err != nil {
+		return Listed{}, err
+	}
+	release, err := p.use(ctx)
+	if err != nil {
+		return Listed{}, err
+	}
+	defer release()
+	found, err := p.beforePrompt(ctx, s, n)
+	var few *transcript.FewPromptsError
+	var none *NoConversationError
+	switch {
+	case errors.As(err, &few):
+		return Listed{}, &NoCheckpointError{Spec: spec, Reason: err.Error()}
+	case errors.As(err, &none):
+		return p.nthPrompt(ctx, spec, n, s)
+	case err != nil:
+		return Listed{}, err
+	case found.Checkpoint == nil:
+		return Listed{}, &NoCheckpointError{Spec: spec, Reason: "none of session " + s.ID + " is from before that prompt"}
+	}
+	return *found.Checkpoint, nil
+}
+
+// nthPrompt counts a session's prompt checkpoints, where its conversation cannot
+// be read.
+func (p *Project) nthPrompt(ctx context.Context, spec string, n int, s *ChosenSession) (found Listed, err error) {
+	err = p.query(ctx, func(db *manifest.DB) error {
+		left := n
+		for c, err := range db.Checkpoints(manifest.Query{Session: s.ID, Kinds: []manifest.CheckpointKind{manifest.Prompt}}) {
+			if err != nil {
+				return err
+			}
+			if left--; left == 0 {
+				found = Listed{Checkpoint: c, N: db.Position(c.Seq)}
+				return nil
+			}
+		}
+		return &NoCheckpointError{Spec: spec, Reason: "session " + s.ID + " has fewer prompts"}
+	})
+	return found, err
+}
+
+// byEvent finds the newest checkpoint that an agent bound to an event of a
+// session: the place in the conversation, the prompt, or the tool call.
+func (p *Project) byEvent(db *manifest.DB, spec, session, event string) (Listed, error) {
+	if session == "" || event == "" {
+		return Listed{}, &NoCheckpointError{Spec: spec}
+	}
+	for c, err := range db.Checkpoints(manifest.Query{Session: session}) {
+		if err != nil {
+			return Listed{}, err
+		}
+		if c.PromptID == event || c.ToolUseID == event || c.Transcript != nil && c.Transcript.EventID == event {
+			return Listed{Checkpoint: c}, nil
+		}
+	}
+	return Listed{}, &NoCheckpointError{Spec: spec, Reason: "no checkpoint is bound to that event"}
+}
+
+// BackOptions of one Back.
+type BackOptions struct {
+	Session *ChosenSession
+	N       int  // before the N-th last prompt, from 1
+	Both    bool // the code too
+	Restore RestoreOptions
+}
+
+// Back brings a session's conversation to before one of its last prompts; with
+// Both also the code, to the checkpoint of that prompt, or else to the newest of
+// the session before it. Errors: as Restore, *transcript.FewPromptsError,
+// *NoCheckpointError.
+func (p *Project) Back(ctx context.Context, b BackOptions) (*Restored, error) {
+	o := b.Restore
+	o.Half = ConversationOnly
+	if b.Both {
+		o.Half = Both
+	}
+	return p.restoring(ctx, o, manifest.OpRestore, func(r *restoring) (_ *restore.Plan, err error) {
+		if r.before, err = p.beforePrompt(ctx, b.Session, b.N); err != nil || !b.Both {
+			return nil, err
+		}
+		if r.before.Checkpoint == nil {
+			return nil, &NoCheckpointError{Spec: "prompt~" + strconv.Itoa(b.N), Reason: "none of session " + b.Session.ID + " is from before that prompt"}
+		}
+		return r.planTo(r.before.Checkpoint.Checkpoint)
+	})
+}
