@@ -60,23 +60,21 @@ func main() {
 // before may have left behind.
 type part struct {
 	name string
-	long bool // left out with -short
 	run  func(*bench) error
 }
 
 var parts = []part{
-	{"unchanged", false, (*bench).unchangedParts},
-	{"edit", false, (*bench).editParts},
-	{"first", false, (*bench).firstParts},
-	{"restore", false, (*bench).restoreParts},
-	{"switch", false, (*bench).switchPart},
-	{"export", false, (*bench).exportPart},
-	{"wide", false, (*bench).widePart},
-	{"day", false, (*bench).dayPart},
-	{"transcript", false, (*bench).transcriptPart},
-	{"together", false, (*bench).togetherPart},
-	{"verify", false, (*bench).verifyPart},
-	{"history", false, (*bench).historyPart},
+	{"unchanged", (*bench).unchangedParts},
+	{"edit", (*bench).editParts},
+	{"first", (*bench).firstParts},
+	{"restore", (*bench).restoreParts},
+	{"switch", (*bench).switchPart},
+	{"export", (*bench).exportPart},
+	{"day", (*bench).dayPart},
+	{"transcript", (*bench).transcriptPart},
+	{"together", (*bench).togetherPart},
+	{"verify", (*bench).verifyPart},
+	{"history", (*bench).historyPart},
 }
 
 // compare runs all parts and writes the result.
@@ -99,7 +97,7 @@ func compare(ctx context.Context, o options, stdout, stderr io.Writer) error {
 		return err
 	}
 	for _, p := range parts {
-		if !only.MatchString(p.name) || o.short && p.long {
+		if !only.MatchString(p.name) {
 			continue
 		}
 		began := time.Now()

@@ -30,7 +30,7 @@ func (b *bench) savedTrees() []string {
 	if b.short {
 		return []string{"goroot", "made10k"}
 	}
-	return []string{"goroot", "kernel", "made10k", "made100k", "made500k"}
+	return []string{"goroot", "kernel", "made10k", "made100k", "made500k", "wide"}
 }
 
 func (b *bench) unchangedParts() error {
@@ -52,9 +52,13 @@ func (b *bench) unchanged(p *project) error {
 			return err
 		}
 	}
-	subjects := []*subject{b.rawWalk(p), b.ours(p, "save", "--quiet"), git}
-	if p.name == "goroot" {
-		subjects = append(subjects, b.freshGit(p, 1), b.restic(p, b.pick(5, 1), false), b.borg(p, b.pick(5, 1), false), b.tarball(p, 1))
+	hook, err := b.unchangedHook(p)
+	if err != nil {
+		return err
+	}
+	subjects := []*subject{b.rawWalk(p), hook, b.ours(p, "save", "--quiet"), git}
+	if p.name == "goroot" && !b.short {
+		subjects = append(subjects, b.freshGit(p, 2), b.restic(p, 5, false), b.borg(p, 5, false), b.tarball(p, 1))
 	}
 	line, err := b.compare(comparison{what: "save, nothing changed", tree: p.title, rounds: b.pick(25, 11), subjects: subjects})
 	if err != nil {
@@ -68,9 +72,9 @@ func (b *bench) unchanged(p *project) error {
 }
 
 func (b *bench) editParts() error {
-	names := []string{"dirs300", "goroot", "kernel"}
+	names := []string{"dirs300", "goroot", "wide", "kernel"}
 	if b.short {
-		names = names[:2]
+		names = names[:1]
 	}
 	return b.forTrees(names, b.edit)
 }
