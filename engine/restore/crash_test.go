@@ -269,3 +269,58 @@ func (w *world) settled(when string) {
 	}
 	w.noTemps()
 }
+
+// Files change between the plan and their displacement, and then the process
+// dies. What they held last is on disk or has been captured, whichever way it goes on.
+func TestCrashWithLateChanges(t *testing.T) {
+	for _, forward := range []bool{false, true} {
+		for k := 1; ; k++ {
+			if testing.Short() && k%5 != 1 {
+				continue
+			}
+			w := newWorld(t)
+			w.o.Workers = 1
+			w.variety(1)
+			target := w.now()
+			w.variety(0)
+			f := &faults{at: k, err: errCrash}
+			w.wrap = f.wrap
+			p := w.plan(target)
+			w.write("changed", "newest")
+			w.write("removed", "newest too")
+			captured := map[string]string{}
+			opts := w.options()
+			opts.hook = f.hook
+			opts.Record = func(out *Outcome) error {
+				for _, e := range out.Late {
+					data, err := w.get(e.Entry.ID)
+					must(t, err)
+					captured[e.Path] = string(data)
+				}
+				return f.step("record", "")
+			}
+			_, err := p.Apply(t.Context(), opts)
+			died := f.n >= k
+			if !died {
+				must(t, err)
+			}
+			f.at, opts.hook = 0, nil
+			j, err := Open(w.store)
+			must(t, err)
+			if j != nil {
+				_, err := j.Settle(t.Context(), w.fs(), w.memStore, forward || j.Committed, opts)
+				must(t, err)
+			}
+			w.noTemps()
+			for path, want := range map[string]string{"changed": "newest", "removed": "newest too"} {
+				data, _ := os.ReadFile(w.file(path))
+				if string(data) != want && captured[path] != want {
+					t.Fatalf("forward=%v, k=%d: the last content of %s is lost: %.20q on disk, %q captured", forward, k, path, data, captured[path])
+				}
+			}
+			if !died {
+				break
+			}
+		}
+	}
+}

@@ -352,15 +352,17 @@ func TestSymlinkSwaps(t *testing.T) {
 	w := newWorld(t)
 	outside := filepath.Join(filepath.Dir(w.root), "outside")
 	for _, dir := range []string{outside, w.file(".git/hooks")} {
-		must(t, os.MkdirAll(dir, 0o755))
+		must(t, os.MkdirAll(filepath.Join(dir, "sub"), 0o755))
 		for i := range 6 {
 			must(t, os.WriteFile(filepath.Join(dir, fmt.Sprintf("f%d", i)), []byte("not yours"), 0o600))
+			must(t, os.WriteFile(filepath.Join(dir, fmt.Sprintf("sub/f%d", i)), []byte("not yours"), 0o600))
 		}
 	}
 	fill := func(tag string, n int) manifest.ID {
 		must(t, os.RemoveAll(w.file("d")))
 		for i := range n {
 			w.write(fmt.Sprintf("d/f%d", i), tag)
+			w.write(fmt.Sprintf("d/sub/f%d", i), tag)
 		}
 		return w.now()
 	}
@@ -376,15 +378,24 @@ func TestSymlinkSwaps(t *testing.T) {
 			}
 			if os.Rename(w.file("d"), w.file("away")) == nil {
 				os.Symlink(link, w.file("d"))
+				time.Sleep(time.Duration(n%5) * 100 * time.Microsecond)
 				os.Remove(w.file("d"))
 				if os.Rename(w.file("away"), w.file("d")) != nil { // a directory was made in the meantime
 					os.RemoveAll(w.file("away"))
 				}
+				time.Sleep(time.Duration(n%3) * 100 * time.Microsecond)
 			}
 		}
 		flips <- n
 	}()
-	before := outsideState(t, outside) + outsideState(t, w.file(".git/hooks"))
+	state := func() string {
+		out := ""
+		for _, dir := range []string{outside, w.file(".git/hooks")} {
+			out += outsideState(t, dir) + outsideState(t, filepath.Join(dir, "sub"))
+		}
+		return out
+	}
+	before := state()
 	restores := 0
 	for i := range rounds {
 		target := one
@@ -409,7 +420,7 @@ func TestSymlinkSwaps(t *testing.T) {
 	}
 	stop.Store(true)
 	t.Logf("%d restores, %d flips", restores, <-flips)
-	if after := outsideState(t, outside) + outsideState(t, w.file(".git/hooks")); after != before {
+	if after := state(); after != before {
 		t.Errorf("the outside changed from\n%s\nto\n%s", before, after)
 	}
 }
@@ -422,6 +433,10 @@ func outsideState(t *testing.T, dir string) string {
 	for _, e := range entries {
 		fi, err := e.Info()
 		must(t, err)
+		if fi.IsDir() {
+			fmt.Fprintln(&out, e.Name(), "dir")
+			continue
+		}
 		data, err := os.ReadFile(filepath.Join(dir, e.Name()))
 		must(t, err)
 		fmt.Fprintf(&out, "%s %v %v %d %q\n", e.Name(), fi.Mode(), fi.ModTime(), fi.Sys().(*syscall.Stat_t).Ino, data)
