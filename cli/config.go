@@ -19,23 +19,34 @@ func newConfig() *command {
 	var f configFlags
 	return &command{
 		name:  "config",
-		usage: "[key [value]] [--tier T] [--global] [--unset]",
+		usage: "[key [value]] [--tier T] [--global] [--unset] [--register-hooks [--agent A]] [--unregister-hooks] [--plugin DIR]",
 		short: "show or change settings",
 		long: "Without a value shows settings, each with where it comes from. With one, changes the\n" +
 			"project's settings, or with --global those of the account. Sizes may have units\n" +
-			"(10GiB); lists are JSON arrays.",
+			"(10GiB); lists are JSON arrays.\n\n" +
+			"--register-hooks lets the agents of this account call rewind: Claude Code and Droid, or\n" +
+			"the one that --agent names. Their settings are edited in place, with a backup beside them;\n" +
+			"--unregister-hooks takes that out again. The same hooks serve every tier. --plugin writes\n" +
+			"a plugin of Claude Code instead, with the hooks and the commands /rewind:list,\n" +
+			"/rewind:back and /rewind:status: use one or the other.",
 		examples: []example{
 			{"rewind config", "all settings"},
 			{"rewind config retention.maxSize 5GiB", "at most 5 GiB for this project"},
 			{"rewind config --global ignore '[\"*.iso\"]'", "for every project of this account"},
 			{"rewind config --tier aggressive", "checkpoints more often"},
 			{"rewind config --unset guard", "back to the default"},
+			{"rewind config --register-hooks", "let the agents call rewind"},
+			{"rewind config --unregister-hooks --agent droid", "not this one any more"},
 		},
 		maxArgs: 2,
 		flags: func(fs *pflag.FlagSet) {
 			fs.StringVar(&f.tier, "tier", "", "set the tier, by `name`: minimal, balanced or aggressive")
 			fs.BoolVar(&f.global, "global", false, "the account's settings, not the project's")
 			fs.BoolVar(&f.unset, "unset", false, "take the key out of the file")
+			fs.BoolVar(&f.register, "register-hooks", false, "put the hooks into the agents' settings")
+			fs.BoolVar(&f.unregister, "unregister-hooks", false, "take the hooks out of the agents' settings")
+			fs.StringVar(&f.agent, "agent", "", "only this agent's, by `name`: claude or droid")
+			fs.StringVar(&f.plugin, "plugin", "", "write a plugin of Claude Code to a `directory`")
 		},
 		run: func(ctx context.Context, c *call) error { return runConfig(ctx, c, f) },
 	}
@@ -44,9 +55,15 @@ func newConfig() *command {
 type configFlags struct {
 	tier          string
 	global, unset bool
+
+	register, unregister bool
+	agent, plugin        string
 }
 
 func runConfig(ctx context.Context, c *call, f configFlags) error {
+	if f.register || f.unregister || c.flags.Changed("plugin") || f.agent != "" {
+		return c.configHooks(f)
+	}
 	key, value, change, err := configArgs(c, f)
 	if err != nil {
 		return err
@@ -82,6 +99,29 @@ func runConfig(ctx context.Context, c *call, f configFlags) error {
 		set, _ = engine.LoadSettings(c.env, store)
 	}
 	return c.printSettings(set, warnings, store, key, change)
+}
+
+// configHooks is what config does with the agents' files.
+func (c *call) configHooks(f configFlags) error {
+	asked := 0
+	for _, flag := range []bool{f.register, f.unregister, c.flags.Changed("plugin")} {
+		if flag {
+			asked++
+		}
+	}
+	switch {
+	case asked == 0:
+		return &usageError{msg: "--agent goes with --register-hooks or --unregister-hooks", hint: "rewind config --register-hooks --agent " + shellQuote(f.agent)}
+	case asked > 1:
+		return usagef("--register-hooks, --unregister-hooks and --plugin exclude each other")
+	case len(c.args) > 0 || f.unset || f.global || c.flags.Changed("tier"):
+		return usagef("settings and hooks are changed one after the other")
+	case c.flags.Changed("plugin") && f.plugin == "":
+		return usagef("--plugin wants a directory")
+	case f.plugin != "":
+		return c.writePlugin(f.plugin)
+	}
+	return c.registerHooks(f.agent, f.unregister)
 }
 
 // configArgs checks what was asked, before anything is opened.

@@ -47,10 +47,11 @@ func TestScript(t *testing.T) {
 			return nil
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
-			"exit":   cmdExit,
-			"json":   cmdJSON,
-			"mode":   cmdMode,
-			"random": cmdRandom,
+			"exit":      cmdExit,
+			"installed": cmdInstalled,
+			"json":      cmdJSON,
+			"mode":      cmdMode,
+			"random":    cmdRandom,
 		},
 	})
 }
@@ -73,6 +74,24 @@ func cmdExit(ts *testscript.TestScript, neg bool, args []string) {
 	if got != want {
 		ts.Fatalf("exit code %d, want %d", got, want)
 	}
+}
+
+// installed: the program is in ~/.local/bin, and is run from there.
+func cmdInstalled(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 0 {
+		ts.Fatalf("usage: installed")
+	}
+	exe, err := os.Executable()
+	ts.Check(err)
+	dir := filepath.Join(ts.Getenv("HOME"), ".local", "bin")
+	ts.Check(os.MkdirAll(dir, 0o755))
+	to := filepath.Join(dir, "rewind")
+	if os.Link(exe, to) != nil { // on another file system
+		data, err := os.ReadFile(exe)
+		ts.Check(err)
+		ts.Check(os.WriteFile(to, data, 0o755))
+	}
+	ts.Setenv("PATH", dir+string(filepath.ListSeparator)+ts.Getenv("PATH"))
 }
 
 // json PATH VALUE | json PATH ~ REGEXP | json PATH len N | json PATH keys a b c |

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"rewind/engine"
 	"rewind/engine/settings"
@@ -29,10 +30,19 @@ func newStatus() *command {
 			if err != nil {
 				return err
 			}
+			agents := registeredAgents(c.env, p.Root())
 			if c.json {
-				return c.out.document(viewStatus(st, p.Settings()))
+				v := viewStatus(st, p.Settings())
+				v.Agents = append(v.Agents, agents...)
+				return c.out.document(v)
 			}
-			printStatus(c.out, st, p.Settings())
+			printStatus(c.out, st, p.Settings(), agents)
+			for _, f := range hookFindings(ctx, c.env, p.Root(), false) {
+				c.out.warn("%s", f.Message)
+				if f.Cure != "" {
+					c.out.hint("%s", f.Cure)
+				}
+			}
 			return nil
 		},
 	}
@@ -107,13 +117,18 @@ func tierSource(set *settings.Settings) string {
 // notCoveredShown bounds what status names on a screen.
 const notCoveredShown = 10
 
-func printStatus(o *output, st *engine.Status, set *settings.Settings) {
+func printStatus(o *output, st *engine.Status, set *settings.Settings, agents []string) {
 	field := func(name, format string, args ...any) {
 		o.line("%s %s", o.color.paint(dim, pad(name+":", 13)), fmt.Sprintf(format, args...))
 	}
 	field("project", "%s", escape(st.Root))
 	field("store", "%s (%s)", escape(st.Store), st.Mode)
 	field("tier", "%s (%s)", escape(set.Tier), escape(tierSource(set)))
+	hooks := strings.Join(agents, ", ")
+	if hooks == "" {
+		hooks = "none registered: checkpoints are taken by rewind save only"
+	}
+	field("agents", "%s", escape(hooks))
 	if l := st.Last; l != nil {
 		text := checkpointText(*l)
 		if text != "" {

@@ -12,7 +12,7 @@ func newValidate() *command {
 	return &command{
 		name:  "validate",
 		usage: "",
-		short: "check settings and store, with the cure for each fault",
+		short: "check settings, hooks and store, with the cure for each fault",
 		long: "Names every state in which rewind would silently be off or do less than it seems, each\n" +
 			"with the command that cures it.",
 		examples: []example{
@@ -27,7 +27,7 @@ func newValidate() *command {
 // finding is one fault with its cure.
 type finding struct {
 	Severity string `json:"severity"` // error, warning
-	Area     string `json:"area"`     // settings, project, store
+	Area     string `json:"area"`     // settings, project, store, hooks
 	Message  string `json:"message"`
 	Cure     string `json:"cure"`
 
@@ -84,6 +84,11 @@ func runValidate(ctx context.Context, c *call) error {
 			v.Findings = append(v.Findings, storeFindings(st)...)
 		}
 	}
+	root := ""
+	if p != nil {
+		root = p.Root()
+	}
+	v.Findings = append(v.Findings, hookFindings(ctx, c.env, root, true)...)
 	v.OK = true
 	for _, f := range v.Findings {
 		v.OK = v.OK && f.Severity != severe

@@ -1,0 +1,299 @@
+package cli
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"rewind/hookio"
+)
+
+// registrationView is described by docs/json/config.schema.json.
+type registrationView struct {
+	Agent   string `json:"agent"`
+	File    string `json:"file"`
+	Backup  string `json:"backup"`
+	Changed bool   `json:"changed"`
+}
+
+type registrationsView struct {
+	Command string             `json:"command"`
+	Files   []registrationView `json:"files"`
+}
+
+// registering is one call of config --register-hooks or --unregister-hooks.
+type registering struct {
+	*call
+	agents  []agentFiles
+	program string // "": take the hooks out
+	view    registrationsView
+}
+
+// registerHooks puts our hooks into the agents' settings, or takes them out.
+func (c *call) registerHooks(agent string, remove bool) error {
+	r := &registering{call: c, view: registrationsView{Files: []registrationView{}}}
+	if !remove {
+		exe, err := installedProgram(c.env.Home)
+		if err != nil {
+			return err
+		}
+		r.program = exe
+	}
+	if err := r.choose(agent, remove); err != nil {
+		return err
+	}
+	for i := range r.agents {
+		if err := r.agent(&r.agents[i]); err != nil {
+			return err
+		}
+	}
+	if c.json {
+		return c.out.document(r.view)
+	}
+	return nil
+}
+
+// choose finds the agents that are meant: the one that is named, else all that
+// are used here.
+func (r *registering) choose(agent string, remove bool) error {
+	all := agentsOf(r.env, "")
+	var names []string
+	for _, a := range all {
+		names = append(names, string(a.agent))
+		_, onPath := exec.LookPath(string(a.agent))
+		switch {
+		case agent == string(a.agent), agent == "" && (remove || a.present() || onPath == nil):
+			r.agents = append(r.agents, a)
+		}
+	}
+	switch {
+	case len(all) == 0:
+		return errors.New("the home directory is not known, and the agents' settings are there")
+	case len(r.agents) == 0 && agent != "":
+		return &usageError{msg: "hooks cannot be registered for " + quote(agent), hint: "one of " + strings.Join(names, ", ")}
+	case len(r.agents) == 0:
+		return &hintedError{errors.New("no agent was found on this account"), "rewind config --register-hooks --agent claude"}
+	}
+	return nil
+}
+
+// agent edits the files of one agent.
+func (r *registering) agent(a *agentFiles) error {
+	line := ""
+	if r.program != "" {
+		line = hookio.CommandLine(r.program, a.agent)
+		r.view.Command = line
+		if err := r.refusePlugin(a); err != nil {
+			return err
+		}
+	}
+	var changed bool
+	edit := func(file string, change func(old []byte) ([]byte, error)) error {
+		w, err := hookio.Updater{Now: r.env.Now}.Update(file, change)
+		if err != nil {
+			return explainEdit(file, err)
+		}
+		changed = changed || w.Changed
+		if w.Changed || !r.json && file == a.settings {
+			r.view.Files = append(r.view.Files, registrationView{string(a.agent), w.Path, w.Backup, w.Changed})
+		}
+		if w.Backup != "" {
+			r.out.summary("%s is as it was in %s.", escape(w.Path), escape(w.Backup))
+		}
+		return nil
+	}
+	var err error
+	switch {
+	case a.agent == hookio.Droid:
+		err = r.droid(a, line, edit)
+	case line == "":
+		err = edit(a.settings, func(old []byte) ([]byte, error) {
+			if old == nil {
+				return nil, nil
+			}
+			return hookio.UnregisterClaude(old)
+		})
+	default:
+		err = edit(a.settings, func(old []byte) ([]byte, error) { return hookio.RegisterClaude(old, line) })
+	}
+	if err != nil {
+		return err
+	}
+	r.report(a, line, changed)
+	return nil
+}
+
+// droid edits Droid's two files. What goes into settings.json depends on what
+// hooks.json has, which is not changed by it.
+func (r *registering) droid(a *agentFiles, line string, edit func(string, func([]byte) ([]byte, error)) error) error {
+	both := func(hooks, settings []byte) ([]byte, []byte, error) {
+		if line == "" {
+			return hookio.UnregisterDroid(hooks, settings)
+		}
+		return hookio.RegisterDroid(hooks, settings, line)
+	}
+	hooks, err := readFileOrNone(a.hooks)
+	if err != nil {
+		return err
+	}
+	if err := edit(a.settings, func(old []byte) ([]byte, error) {
+		if old == nil && line == "" {
+			return nil, nil
+		}
+		_, settings, err := both(hooks, old)
+		return settings, err
+	}); err != nil {
+		return err
+	}
+	settings, err := readFileOrNone(a.settings)
+	if err != nil {
+		return err
+	}
+	return edit(a.hooks, func(old []byte) ([]byte, error) {
+		if old == nil {
+			return nil, nil
+		}
+		edited, _, err := both(old, settings)
+		return edited, err
+	})
+}
+
+// refusePlugin: with the plugin each event would be handled twice.
+func (r *registering) refusePlugin(a *agentFiles) error {
+	content, err := readFileOrNone(a.settings)
+	if err != nil {
+		return err
+	}
+	line := hookio.CommandLine(r.program, a.agent)
+	registered, err := hookio.RegisterClaude(content, line)
+	if err != nil || a.agent != hookio.Claude {
+		return nil // the edit itself says what is wrong
+	}
+	_, findings := hookio.Inspect(a.agent, []hookio.SettingsFile{{Path: a.settings, Content: registered}})
+	for _, f := range findings {
+		if f.Code == hookio.RegisteredTwice && f.Event == "" {
+			return &hintedError{fmt.Errorf("the hooks of %s are registered by its plugin already", a.title), "claude plugin disable rewind, or leave it as it is"}
+		}
+	}
+	return nil
+}
+
+func (r *registering) report(a *agentFiles, line string, changed bool) {
+	switch {
+	case line == "" && changed:
+		r.out.summary("Took the hooks of %s out of %s.", a.title, escape(a.dir))
+	case line == "":
+		r.out.summary("No hooks of %s were there.", a.title)
+	case changed:
+		r.out.summary("Registered the hooks of %s: %s.", a.title, escape(line))
+	default:
+		r.out.summary("The hooks of %s were registered already.", a.title)
+	}
+	if changed && a.agent == hookio.Droid {
+		r.out.hint("Droid reads its hooks at its start: restart it, and look at them with /hooks")
+	}
+	if changed && line != "" && a.agent == hookio.Claude {
+		r.out.hint("sessions that are open take it up by themselves; a folder runs hooks once you trusted it in Claude Code")
+	}
+}
+
+// explainEdit puts the file's name in front of what was wrong with it.
+func explainEdit(file string, err error) error {
+	var bad *hookio.NotJSONError
+	var shape *hookio.ShapeError
+	if errors.As(err, &bad) || errors.As(err, &shape) {
+		return &hintedError{err, "correct " + file + "; it was left as it is"}
+	}
+	return err
+}
+
+// installedProgram is this program's path, if it is one that will stay.
+func installedProgram(home string) (string, error) {
+	exe, err := os.Executable()
+	if err != nil {
+		return "", fmt.Errorf("find this program's own file: %w", err)
+	}
+	if reason := passing(exe, home); reason != "" {
+		return "", &hintedError{fmt.Errorf("%s is %s: hooks that name it would stop one day", exe, reason),
+			"make install puts it into ~/.local/bin; then ~/.local/bin/rewind config --register-hooks"}
+	}
+	return exe, nil
+}
+
+// passing says why a file is not likely to stay where it is, "" if it is.
+func passing(exe, home string) string {
+	within := func(dir string) bool {
+		rel, err := filepath.Rel(dir, exe)
+		return dir != "" && err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
+	}
+	atHome := home != "" && within(home)
+	for _, dir := range []string{os.TempDir(), "/tmp", "/var/tmp", "/dev/shm"} {
+		if real, err := filepath.EvalSymlinks(dir); err == nil {
+			dir = real
+		}
+		// A home in a temporary directory is a container's or a test's.
+		if homeThere, _ := filepath.Rel(dir, home); within(dir) && !(atHome && homeThere != "" && !strings.HasPrefix(homeThere, "..")) {
+			return "in a temporary directory"
+		}
+	}
+	if strings.Contains(filepath.ToSlash(exe), "/go-build") {
+		return "in a build directory"
+	}
+	for dir := filepath.Dir(exe); dir != filepath.Dir(dir) && dir != home; dir = filepath.Dir(dir) {
+		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
+			return "inside a checkout"
+		}
+		if _, err := os.Lstat(filepath.Join(dir, "go.mod")); err == nil {
+			return "inside a checkout"
+		}
+	}
+	return ""
+}
+
+// writePlugin writes a plugin of Claude Code to a new or empty directory, or
+// over an older one of its own.
+func (c *call) writePlugin(dir string) error {
+	exe, err := installedProgram(c.env.Home)
+	if err != nil {
+		return err
+	}
+	if !filepath.IsAbs(dir) {
+		dir = filepath.Join(c.env.Dir, dir)
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil && !os.IsNotExist(err) {
+		return err
+	}
+	if len(entries) > 0 {
+		old, err := os.ReadFile(filepath.Join(dir, ".claude-plugin", "plugin.json"))
+		if err != nil || !bytes.Contains(old, []byte(`"name": "rewind"`)) {
+			return fmt.Errorf("%s is not empty, and no plugin of ours", dir)
+		}
+	}
+	for _, f := range hookio.Plugin(versionText(), exe) {
+		file := filepath.Join(dir, filepath.FromSlash(f.Path))
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			return err
+		}
+		mode := os.FileMode(0o644)
+		if f.Executable {
+			mode = 0o755
+		}
+		if err := os.WriteFile(file, []byte(f.Content), mode); err != nil {
+			return err
+		}
+		if err := os.Chmod(file, mode); err != nil { // it may have been there
+			return err
+		}
+	}
+	if c.json {
+		return c.out.document(map[string]string{"plugin": dir})
+	}
+	c.out.summary("Wrote the plugin to %s.", escape(dir))
+	c.out.hint("claude plugin marketplace add %s && claude plugin install rewind@rewind", shellQuote(dir))
+	return nil
+}

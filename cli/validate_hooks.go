@@ -1,0 +1,221 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"rewind/engine"
+	"rewind/hookio"
+)
+
+// registeredAgents are the agents that have a hook of ours.
+func registeredAgents(env engine.Env, root string) []string {
+	var out []string
+	for _, a := range agentsOf(env, root) {
+		found, findings, err := a.inspect()
+		plugin := err == nil && len(found) == 0 && a.present() && !hasCode(findings, hookio.NotRegistered)
+		if len(found) > 0 || plugin {
+			out = append(out, string(a.agent))
+		}
+	}
+	return out
+}
+
+func hasCode(findings []hookio.Finding, code hookio.FindingCode) bool {
+	for _, f := range findings {
+		if f.Code == code {
+			return true
+		}
+	}
+	return false
+}
+
+// hookFindings are the states in which agents would not call us, or not
+// always. try runs each registered line, as an agent would but with nothing in
+// its environment.
+func hookFindings(ctx context.Context, env engine.Env, root string, try bool) []finding {
+	var out []finding
+	add := func(severity, cure, format string, args ...any) {
+		out = append(out, finding{Severity: severity, Area: "hooks", Message: fmt.Sprintf(format, args...), Cure: cure})
+	}
+	agents := agentsOf(env, root)
+	registered := len(registeredAgents(env, root)) > 0
+	lines := map[string]bool{}
+	used := false
+	for i := range agents {
+		a := &agents[i]
+		used = used || a.present()
+		found, findings, err := a.inspect()
+		if err != nil {
+			add(severe, "make the file readable", "the settings of %s cannot be read: %v", a.title, err)
+			continue
+		}
+		for _, f := range findings {
+			if f.Code == hookio.NotRegistered && !a.present() {
+				continue // not used on this account
+			}
+			severity, message, cure := describeFinding(a, f)
+			if f.Code == hookio.NotRegistered && registered {
+				severity = mild // another agent is
+			}
+			add(severity, cure, "%s", message)
+		}
+		for _, e := range found {
+			if !lines[e.Command] {
+				lines[e.Command] = true
+				if severity, message := checkLine(ctx, env, e.Command, try); message != "" {
+					add(severity, registerCommand(a), "%s: %s", a.title, message)
+				}
+			}
+		}
+		if a.agent == hookio.Claude && len(found) > 0 && root != "" {
+			if text, err := readFileOrNone(claudeState(env)); err == nil && text != nil {
+				if trusted, known := hookio.FolderTrusted(text, root); known && !trusted {
+					add(severe, "claude in "+root+", and accept the folder", "Claude Code does not trust %s, and runs no hooks there", root)
+				}
+			}
+		}
+	}
+	if !registered && !used && !try {
+		return out // no agent is used here: rewind save is all that is wanted
+	}
+	if !registered && !used {
+		add(mild, "rewind config --register-hooks --agent claude", "no agent calls rewind: checkpoints are taken by rewind save only")
+	}
+	return out
+}
+
+// claudeState is the file in which Claude Code keeps what folders it trusts.
+func claudeState(env engine.Env) string {
+	if dir := env.Getenv("CLAUDE_CONFIG_DIR"); dir != "" {
+		return filepath.Join(dir, ".claude.json")
+	}
+	return filepath.Join(env.Home, ".claude.json")
+}
+
+func registerCommand(a *agentFiles) string {
+	return "rewind config --register-hooks --agent " + string(a.agent)
+}
+
+// describeFinding says what a finding means, and its cure.
+func describeFinding(a *agentFiles, f hookio.Finding) (severity, message, cure string) {
+	register := registerCommand(a)
+	switch f.Code {
+	case hookio.FileNotJSON:
+		return severe, fmt.Sprintf("%s ignores %s, which is no JSON: %s", a.title, f.File, f.Detail), "correct " + f.File
+	case hookio.HooksDisabled:
+		return severe, fmt.Sprintf("disableAllHooks in %s switches all hooks of %s off", f.File, a.title), "take disableAllHooks out of " + f.File
+	case hookio.ManagedOnly:
+		return severe, fmt.Sprintf("the policy %s lets %s run its own hooks only", f.File, a.title), "ask whoever manages " + f.File
+	case hookio.NotRegistered:
+		return severe, fmt.Sprintf("%s does not call rewind", a.title), register
+	case hookio.EventMissing:
+		what := f.Event
+		if f.Detail != "" {
+			what += " for " + f.Detail
+		}
+		return severe, fmt.Sprintf("%s does not call rewind at %s", a.title, what), register
+	case hookio.RegisteredTwice:
+		what := f.Detail
+		if f.Event != "" {
+			what = f.Event + ": " + what
+		}
+		cure = "rewind config --unregister-hooks --agent " + string(a.agent)
+		if f.Event != "" {
+			cure += " && " + register
+		}
+		return mild, fmt.Sprintf("%s calls rewind twice: %s", a.title, what), cure
+	case hookio.UnknownEvent:
+		return mild, fmt.Sprintf("%s names the event %s: versions of %s that do not know it ignore all hooks of the file", f.File, f.Event, a.title), "update " + a.title + ", or take " + f.Event + " out"
+	case hookio.OlderTool:
+		return mild, fmt.Sprintf("%s still calls the older tool at %s: %s", a.title, f.Event, f.Detail), register
+	case hookio.Shadowed:
+		return severe, fmt.Sprintf("%s has %s, so what %s has for it does not run", f.Detail, f.Event, f.File), register
+	case hookio.Wrapped:
+		return severe, fmt.Sprintf("%s has its events in a \"hooks\" object, and %s runs none of them", f.File, a.title), "move the events to the top level of " + f.File
+	case hookio.WrongShape:
+		return severe, fmt.Sprintf("%s in %s is not of the kind that %s expects", f.Event, f.File, a.title), "correct " + f.File
+	}
+	return mild, fmt.Sprintf("%s: %s %s %s", a.title, f.Code, f.File, f.Event), ""
+}
+
+// lineTime is how long a registered line may take with nothing to do.
+const lineTime = 10 * time.Second
+
+// checkLine says what is wrong with a registered command line.
+func checkLine(ctx context.Context, env engine.Env, line string, try bool) (severity, message string) {
+	program := firstWord(line)
+	if filepath.IsAbs(program) {
+		info, err := os.Stat(program)
+		switch {
+		case err != nil:
+			return severe, fmt.Sprintf("its hooks run %s, which is not there", program)
+		case !info.Mode().IsRegular() || info.Mode()&0o111 == 0:
+			return severe, fmt.Sprintf("its hooks run %s, which is no program", program)
+		}
+		if reason := passing(program, env.Home); reason != "" && try {
+			return mild, fmt.Sprintf("its hooks run %s, which is %s", program, reason)
+		}
+	}
+	if !try {
+		return "", ""
+	}
+	shell, err := exec.LookPath("sh")
+	if err != nil {
+		return "", "" // no such shell here: nothing to try it with
+	}
+	ctx, cancel := context.WithTimeout(ctx, lineTime)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, shell, "-c", line)
+	cmd.Env = []string{}
+	cmd.Dir = "/"
+	cmd.Stdin = strings.NewReader("{}")
+	var said bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &said, &said
+	err = cmd.Run()
+	switch {
+	case err != nil:
+		return severe, fmt.Sprintf("its line %s fails in an empty environment: %v %s", quote(line), err, firstLine(strings.TrimSpace(said.String())))
+	case said.Len() > 0:
+		return severe, fmt.Sprintf("its line %s prints something: %s", quote(line), firstLine(strings.TrimSpace(said.String())))
+	}
+	return "", ""
+}
+
+// firstWord is the program of a command line, as a POSIX shell reads single and
+// double quotes; "" where it needs a shell to know.
+func firstWord(line string) string {
+	var out strings.Builder
+	line = strings.TrimLeft(line, " \t")
+	for len(line) > 0 {
+		switch ch := line[0]; ch {
+		case '\'':
+			end := strings.IndexByte(line[1:], '\'')
+			if end < 0 {
+				return ""
+			}
+			out.WriteString(line[1 : 1+end])
+			line = line[end+2:]
+		case '\\':
+			if len(line) < 2 {
+				return ""
+			}
+			out.WriteByte(line[1])
+			line = line[2:]
+		case '"', '$', '`', '(', '~', '*', '?', '[', '{':
+			return ""
+		case ' ', '\t', ';', '&', '|', '\n':
+			return out.String()
+		default:
+			out.WriteByte(ch)
+			line = line[1:]
+		}
+	}
+	return out.String()
+}
