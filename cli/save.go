@@ -58,11 +58,18 @@ func newSave() *command {
 func reportSaved(c *call, s *engine.Saved) error {
 	k := s.Checkpoint
 	what := changeCounts(k.Added, k.Modified, k.Deleted)
-	if s.Unchanged {
+	switch {
+	case s.Unchanged:
 		what = "nothing changed"
+	case what == "":
+		what = "directories only" // nothing but empty ones, or their modes
 	}
 	c.out.summary("Saved %s: %s, %s, %s stored.", k.ID, plural(k.Files, "file", "files"), what, formatSize(int64(k.StoredBytes)))
 	c.out.note("took %s", formatTook(s.Elapsed))
+	if k.Files == 0 && s.Ignored != "" {
+		c.out.warn("no file was captured: %s is %s", escape(s.Ignored), escape(s.IgnoredBy))
+		c.out.hint("rewind save --no-ignore takes everything once, rewind config forceInclude '[\"/*\"]' from now on")
+	}
 	if bad := failed(s.Partial); len(bad) > 0 {
 		return &partialError{verb: "captured", paths: bad}
 	}

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -37,6 +38,9 @@ type Saved struct {
 	Skipped    bool      // OnlyIfChanged, and nothing had changed: there is no new record
 	Partial    []Problem // paths that should have been captured and were not
 	Elapsed    time.Duration
+	// Of a checkpoint without any file, a path that a rule left out, and the rule:
+	// a project whose own rules exclude everything should be told so.
+	Ignored, IgnoredBy string
 
 	before uint64            // sequence number of the checkpoint before
 	held   *heldConversation // where the session's next capture goes on
@@ -189,6 +193,9 @@ func (p *Project) saveCaptured(ctx context.Context, c *captured, o saving) (*Sav
 	if parent != nil {
 		saved.before = parent.Seq
 	}
+	if r.Files == 0 {
+		saved.Ignored, saved.IgnoredBy = ruledOut(c.problems)
+	}
 	return saved, nil
 }
 
@@ -250,6 +257,16 @@ func (c *captured) relate(r *manifest.Checkpoint, parent *manifest.Checkpoint) e
 	})
 	r.StoredBytes = uint64(c.batch.StoredBytes())
 	return err
+}
+
+// ruledOut names a path that a rule file or a setting left out, and the rule.
+func ruledOut(problems []Problem) (path, reason string) {
+	for _, problem := range problems {
+		if strings.HasPrefix(problem.Reason, "ignored: ") && !strings.HasPrefix(problem.Path, ".") {
+			return problem.Path, problem.Reason
+		}
+	}
+	return "", ""
 }
 
 func failed(problems []Problem) []Problem {
