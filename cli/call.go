@@ -123,8 +123,20 @@ func (c *call) checkpoint(ctx context.Context, i int) (*engine.Project, engine.L
 	if i < len(c.args) {
 		spec = c.args[i]
 	}
-	l, err := resolve(ctx, p, spec)
+	l, err := c.resolve(ctx, p, spec)
 	return p, l, err
+}
+
+// resolve finds a checkpoint; where that takes a session, it says which.
+func (c *call) resolve(ctx context.Context, p *engine.Project, spec string) (engine.Listed, error) {
+	if !strings.HasPrefix(spec, "prompt~") {
+		return resolve(ctx, p, spec)
+	}
+	s, err := c.chooseSession(ctx, p)
+	if err != nil {
+		return engine.Listed{}, err
+	}
+	return p.ResolveIn(ctx, spec, s.ID)
 }
 
 // resolve finds a checkpoint. An empty word is mostly a script's unset variable:

@@ -1,10 +1,12 @@
 package cli
 
 import (
+	"bufio"
 	"context"
 	"encoding/base64"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/spf13/pflag"
 
@@ -17,11 +19,13 @@ func newCat() *command {
 	return &command{
 		name:  "cat",
 		usage: "<ckpt> <path> | <ckpt> --transcript",
-		short: "print one file of a checkpoint",
-		long:  "Prints the bytes of one file as the checkpoint holds it. Of a symlink, the target.",
+		short: "print one file of a checkpoint, or its conversation",
+		long: "Prints the bytes of one file as the checkpoint holds it. Of a symlink, the target. With\n" +
+			"--transcript, the bytes of the agent's transcript up to then.",
 		examples: []example{
 			{"rewind cat last src/main.go", "one file"},
 			{"rewind cat 3 notes.md > old-notes.md", "kept beside the present one"},
+			{"rewind cat 3 --transcript > talk.jsonl", "what had been said"},
 		},
 		exits:   []int{exitNotFound, exitDamaged},
 		minArgs: 1, maxArgs: 2, paths: true,
@@ -41,7 +45,7 @@ func newCat() *command {
 				return err
 			}
 			if transcript {
-				return &noConversationError{checkpoint: l.ID.String()}
+				return printTranscript(ctx, c, p, l)
 			}
 			path, err := rootPath(p.Root(), c.env.Dir, arg)
 			if err != nil {
@@ -54,6 +58,45 @@ func newCat() *command {
 			return printFile(ctx, c, p, e)
 		},
 	}
+}
+
+// printTranscript prints the agent's transcript as it was captured. At a
+// terminal its bytes could be commands to it: they are shown escaped.
+func printTranscript(ctx context.Context, c *call, p *engine.Project, l engine.Listed) error {
+	r, err := p.Conversation(ctx, l.Checkpoint)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	if c.json {
+		data, err := io.ReadAll(r)
+		if err != nil {
+			return err
+		}
+		return c.out.document(conversationView{viewTranscript(l.Transcript), base64.StdEncoding.EncodeToString(data)})
+	}
+	if !c.out.outTerm {
+		return c.out.copyOut(r)
+	}
+	lines := bufio.NewReader(r)
+	for {
+		line, err := lines.ReadString('\n')
+		if line != "" {
+			c.out.line("%s", escapeLine(strings.TrimSuffix(line, "\n")))
+		}
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// conversationView is what cat --transcript --json prints.
+type conversationView struct {
+	Transcript *transcriptView `json:"transcript"`
+	Content    string          `json:"content_b64"`
 }
 
 // findFile looks one path up; it must not be a directory.

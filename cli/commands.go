@@ -45,6 +45,8 @@ func entries() []entry {
 		{name: "undo-restore", make: newUndoRestore},
 		{name: "redo-restore", make: newRedoRestore},
 		{name: "log", make: newLog},
+		{name: "back", make: newBack},
+		{name: "sessions", make: newSessions},
 		{name: "cat", make: newCat},
 		{name: "ls", make: newLs},
 		{name: "export", make: newExport},

@@ -9,6 +9,7 @@ import (
 
 	"rewind/engine"
 	"rewind/engine/settings"
+	"rewind/engine/transcript"
 )
 
 // Exit codes: the contract with scripts.
@@ -84,16 +85,6 @@ type invalidError struct{ code int }
 
 func (e *invalidError) Error() string { return "not valid" }
 
-// noConversationError: a conversation was asked for, and none was captured.
-type noConversationError struct{ checkpoint string }
-
-func (e *noConversationError) Error() string {
-	if e.checkpoint == "" {
-		return "no conversation was captured"
-	}
-	return "no conversation was captured with " + e.checkpoint
-}
-
 // outputError: the answer could not be written. What the command did, it did.
 type outputError struct{ err error }
 
@@ -132,7 +123,6 @@ func explain(err error) failure {
 		partial   *partialError
 		damagedIn *damagedError
 		invalid   *invalidError
-		noConv    *noConversationError
 		declined  *declinedError
 		output    *outputError
 	)
@@ -154,8 +144,6 @@ func explain(err error) failure {
 		return failure{code: exitDamaged, message: damagedIn.Error(), hint: hint}
 	case errors.As(err, &invalid):
 		return failure{code: invalid.code}
-	case errors.As(err, &noConv):
-		f.code, f.hint = exitNotFound, "--code-only puts the files back without it"
 	case errors.As(err, &declined):
 		f.hint = "--yes answers the question"
 	default:
@@ -193,6 +181,10 @@ func explainEngine(err error, f *failure) {
 		noKey     *settings.KeyError
 		badValue  *settings.ValueError
 		notJSON   *settings.NotJSONError
+		noTalk    *engine.NoConversationError
+		noSession *engine.NoSessionError
+		running   *engine.AgentRunningError
+		few       *transcript.FewPromptsError
 	)
 	switch {
 	case errors.As(err, &notInit):
@@ -239,6 +231,20 @@ func explainEngine(err error, f *failure) {
 		if wouldLose.Forcible {
 			f.hint = "--force goes on; a safety checkpoint is taken first"
 		}
+	case errors.As(err, &noTalk):
+		f.code, f.hint = exitNotFound, "--code-only puts the files back without it"
+		if noTalk.Before {
+			f.hint = "start a new session, or put only the files back: --code-only"
+		}
+	case errors.As(err, &noSession):
+		f.code, f.hint = exitNotFound, "rewind sessions lists them; name one with --session"
+		for _, s := range firstN(noSession.Choices, maxNamed) {
+			f.warnings = append(f.warnings, "session "+sessionText(s))
+		}
+	case errors.As(err, &few):
+		f.code, f.hint = exitNotFound, "rewind list shows the prompts that have a checkpoint"
+	case errors.As(err, &running):
+		f.code, f.hint = exitRefused, "close it first, leave --in-place out for a fork, or go on with --force"
 	case errors.As(err, &nothing):
 		f.hint = "rewind log shows the operations, rewind list the checkpoints"
 	case errors.As(err, &readOnly):

@@ -49,7 +49,7 @@ func TestExplain(t *testing.T) {
 		{&settings.KeyError{Key: "gaurd", Known: []string{"guard"}}, 2, "rewind config guard"},
 		{&settings.ValueError{Key: "guard", Value: "x", Allowed: "true, false"}, 2, ""},
 		{&settings.NotJSONError{File: "/f", Err: errors.New("x")}, 1, "by hand"},
-		{&noConversationError{}, 5, "--code-only"},
+		{&engine.NoConversationError{}, 5, "--code-only"},
 		{&partialError{verb: "captured", paths: make([]engine.Problem, 2)}, 3, ""},
 		{&damagedError{n: 1}, 7, "rewind repair"},
 		{&invalidError{code: 1}, 1, ""},

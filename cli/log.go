@@ -43,10 +43,10 @@ func newLog() *command {
 			for i, op := range ops {
 				v.Operations[i] = operationView{
 					Seq: op.Seq, Time: viewTime(op.Time), Kind: string(op.Kind), Checkpoint: viewID(op.Checkpoint),
-					Backup: viewID(op.Safety), TranscriptBackup: orNull(op.TranscriptBackup),
+					Backup: viewID(op.Safety), TranscriptBackup: orNull(p.TranscriptBackup(op)),
 				}
 				t.rows = append(t.rows, []string{op.Time.Local().Format("2006-01-02 15:04:05"), escape(string(op.Kind)),
-					deref(viewID(op.Checkpoint)), deref(viewID(op.Safety)), escape(op.TranscriptBackup)})
+					deref(viewID(op.Checkpoint)), deref(viewID(op.Safety)), escape(p.TranscriptBackup(op))})
 			}
 			if c.json {
 				return c.out.document(v)

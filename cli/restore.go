@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"rewind/engine"
+	"rewind/manifest"
 )
 
 // restoreFlags are those of the restore family.
@@ -104,6 +105,7 @@ func newRestore() *command {
 		{"rewind restore 3 --dry-run", "what would happen"},
 		{"rewind restore v1 -- src/main.go", "one file; globs and directories will do too"},
 		{"rewind restore '@{10m}' --code-only", "the files as they were ten minutes ago"},
+		{"rewind restore prompt~1 --resume", "to before the last prompt, and open the conversation there"},
 	}
 	return c
 }
@@ -193,23 +195,20 @@ func runRestore(ctx context.Context, c *call, r *restoreFlags, v restoreVerb) er
 	if o.Paths, err = rootPaths(p, c.env.Dir, c.paths); err != nil {
 		return err
 	}
-	conversation := false
 	if v.takesCheckpoint {
-		l, err := resolve(ctx, p, c.args[0])
+		l, err := c.resolve(ctx, p, c.args[0])
 		if err != nil {
 			return err
 		}
 		o.Checkpoint = l.Checkpoint
-		conversation = l.Transcript != nil
-		if h == talk && !conversation {
-			return &noConversationError{checkpoint: l.ID.String()}
+		if o.Session, err = c.sessionOf(ctx, p, c.args[0], l, h); err != nil {
+			return err
 		}
-	} else if h == talk {
-		return &noConversationError{}
 	}
-	if !conversation && (r.mode == "both" || r.inPlace || r.resume) {
-		c.out.warn("no conversation was captured; only the files are put back")
+	if len(c.paths) > 0 && r.mode == "" && !r.inPlace && !r.resume {
+		h = code // some files: the conversation goes on where it is
 	}
+	o.Half, o.InPlace = engineHalf(h), r.inPlace
 	if c.out.interactive() && !r.yes && !r.dryRun {
 		o.Confirm = c.confirm
 	}
@@ -217,7 +216,13 @@ func runRestore(ctx context.Context, c *call, r *restoreFlags, v restoreVerb) er
 	if err != nil {
 		return err
 	}
-	return reportRestored(c, done, v)
+	if done.Without != nil && (done.Without.Captured || r.mode == "both" || r.inPlace || r.resume) {
+		c.out.warn("only the files are put back: %s", done.Without.Error())
+	}
+	if err := reportRestored(c, done, v); err != nil || !r.resume || r.dryRun {
+		return err
+	}
+	return c.resume(ctx, done.Conversation)
 }
 
 func reportRestored(c *call, done *engine.Restored, v restoreVerb) error {
@@ -257,8 +262,17 @@ func printRestored(o *output, r *engine.Restored, v restoreVerb) {
 	if r.DryRun {
 		format = v.would
 	}
-	o.summary(format, r.Checkpoint.ID)
-	o.summary("%s", restoredLine(r))
+	if r.Checkpoint.ID == (manifest.CheckpointID{}) { // the conversation alone
+		if !r.DryRun && r.Conversation != nil {
+			o.summary("Done.")
+		}
+	} else {
+		o.summary(format, r.Checkpoint.ID)
+	}
+	if r.Conversation == nil || changed(r) {
+		o.summary("%s", restoredLine(r))
+	}
+	printMoved(o, r)
 	if r.DryRun || o.verbose {
 		printRestoredPaths(o, r)
 	}
@@ -268,6 +282,11 @@ func printRestored(o *output, r *engine.Restored, v restoreVerb) {
 	if !r.DryRun && r.Operation != 0 {
 		o.summary("Undo with: %s", v.takeBack)
 	}
+}
+
+// changed reports whether a file differs, or is to be told of.
+func changed(r *engine.Restored) bool {
+	return len(r.Create)+len(r.Replace)+len(r.Delete)+len(r.Mode)+len(r.Skip) > 0
 }
 
 // restoredLine is what changed, or on a dry run would change, in one line.

@@ -138,7 +138,11 @@ func (s *shown) print(o *output) {
 	field("files", plural(s.Files, "file", "files")+", "+formatSize(int64(s.Bytes))+", "+formatSize(int64(s.StoredBytes))+" stored")
 	field("tree", viewHash(s.Root)[:16])
 	if t := s.Transcript; t != nil {
-		field("conversation", formatSize(int64(t.Offset)))
+		place := formatSize(int64(t.Offset))
+		if t.EventID != "" {
+			place += ", at " + escape(t.EventID)
+		}
+		field("conversation", place)
 	}
 	for _, text := range []string{s.Description, s.Prompt} {
 		if text = strings.TrimSpace(text); text != "" {

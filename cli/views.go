@@ -254,5 +254,8 @@ func viewRestored(r *engine.Restored) restoredView {
 	if r.Safety != nil {
 		v.Safety = viewID(r.Safety.ID)
 	}
+	if m := r.Conversation; m != nil {
+		v.Transcript = &forkView{SessionID: m.Session, Path: m.File, Resume: m.Resume, Backup: m.Backup}
+	}
 	return v
 }

@@ -6,12 +6,16 @@ import "fmt"
 // it that could be resumed. The code can still be restored.
 type NoConversationError struct {
 	Checkpoint string // id, "" for none
-	Reason     string
-	Before     bool // the place lies before the first prompt
+	Reason     string // "": none was captured with it
+	Before     bool   // the place lies before the first prompt
+	Captured   bool   // the checkpoint is of an agent's session
 	Err        error
 }
 
 func (e *NoConversationError) Error() string {
+	if e.Reason == "" {
+		return "no conversation was captured with " + e.Checkpoint
+	}
 	if e.Checkpoint == "" {
 		return "no conversation to restore: " + e.Reason
 	}

@@ -122,6 +122,9 @@ func (r *restoring) prepareTalk() error {
 	}
 	at, err := r.talkPlace()
 	var none *NoConversationError
+	if errors.As(err, &none) {
+		none.Captured = r.target.Session != "" || r.target.Transcript != nil || r.o.Session != nil || r.before != nil
+	}
 	if errors.As(err, &none) && r.o.Half == Both {
 		r.without = none
 		return nil

@@ -236,7 +236,7 @@ func (at *talkPlace) reverted() []string {
 func (p *Project) placeOf(ctx context.Context, c manifest.Checkpoint) (*talkPlace, error) {
 	t := c.Transcript
 	if t == nil {
-		return nil, &NoConversationError{Checkpoint: c.ID.String(), Reason: "none was captured with it"}
+		return nil, &NoConversationError{Checkpoint: c.ID.String()}
 	}
 	if !transcript.Supported(transcript.Agent(t.Agent)) {
 		return nil, &NoConversationError{Checkpoint: c.ID.String(), Reason: "conversations of this agent are not understood"}

@@ -25,6 +25,7 @@ type SessionInfo struct {
 	Ancestors []string
 	Forks     []string // sessions that came from it
 	Seen      time.Time
+	Told      bool // a hook told of it
 	// Checkpoints of the session itself, newest first.
 	Checkpoints []Listed
 }
@@ -58,7 +59,7 @@ func (p *Project) Sessions(ctx context.Context) ([]SessionInfo, error) {
 				return err
 			}
 			s := get(r.Agent, r.ID)
-			s.Path, s.Parent, s.Source = r.TranscriptPath, r.Parent, r.Source
+			s.Path, s.Parent, s.Source, s.Told = r.TranscriptPath, r.Parent, r.Source, true
 			seen(s, r.Time)
 		}
 		for c, err := range db.Checkpoints(manifest.Query{}) {
@@ -137,6 +138,11 @@ func (s *SessionInfo) describe(d transcript.Session) {
 // activeFor is how long after its last sign of life a session counts as active.
 const activeFor = time.Hour
 
+// unused reports a fork that nobody has opened yet.
+func (s *SessionInfo) unused() bool {
+	return s.Parent != "" && !s.Told && len(s.Checkpoints) == 0 && strings.HasPrefix(s.Title, transcript.ForkPrefix)
+}
+
 // ChosenSession is the session that a command works on.
 type ChosenSession struct {
 	SessionInfo
@@ -185,7 +191,7 @@ func (p *Project) ChooseSession(ctx context.Context, named string) (*ChosenSessi
 	}
 	var active []SessionInfo
 	for _, s := range all {
-		if p.env.now().Sub(s.Seen) <= activeFor {
+		if p.env.now().Sub(s.Seen) <= activeFor && !s.unused() {
 			active = append(active, s)
 		}
 	}

@@ -1,0 +1,118 @@
+package cli
+
+import (
+	"context"
+	"strings"
+
+	"rewind/engine"
+)
+
+func newSessions() *command {
+	return &command{
+		name:  "sessions",
+		usage: "",
+		short: "agents' sessions, where they come from, their checkpoints",
+		long: "Shows the agents' sessions of the project, the newest first: those that hooks told of and\n" +
+			"those that lie in the agents' own directories. A session that came from another one by\n" +
+			"a fork, a resume or a clear is shown with it, and can restore its points too.",
+		examples: []example{
+			{"rewind sessions", "all of them"},
+			{"rewind list --session 5db0d5f6-0000-4000-8000-000000000001", "the checkpoints of one"},
+			{"rewind back --session 5db0", "one by the beginning of its id"},
+		},
+		exits: []int{exitDamaged},
+		run: func(ctx context.Context, c *call) error {
+			p, err := c.open(ctx)
+			if err != nil {
+				return err
+			}
+			sessions, err := p.Sessions(ctx)
+			if err != nil {
+				return err
+			}
+			if c.json {
+				v := sessionsView{Sessions: make([]sessionView, len(sessions))}
+				for i, s := range sessions {
+					v.Sessions[i] = viewSession(s)
+				}
+				return c.out.document(v)
+			}
+			if len(sessions) == 0 {
+				c.out.hint("no agent's session yet")
+				return nil
+			}
+			return c.out.paged(ctx, c.env, func() error {
+				printSessions(c.out, sessions)
+				return nil
+			})
+		},
+	}
+}
+
+func printSessions(o *output, sessions []engine.SessionInfo) {
+	t := table{
+		width: o.width(),
+		columns: []column{
+			{title: "SESSION", style: yellow}, {title: "AGENT", style: cyan}, {title: "AGE", right: true},
+			{title: "CHECKPOINTS", right: true}, {title: "CHAT", right: true}, {title: "FROM"}, {title: "TEXT", flex: true},
+		},
+	}
+	for _, s := range sessions {
+		chat := "gone"
+		if s.OnDisk {
+			chat = formatSize(s.Size)
+		}
+		from := escape(s.Source)
+		if s.Parent != "" {
+			from = strings.TrimSpace(from + " " + escape(clip(s.Parent, 8)))
+		}
+		text := s.Title
+		if text == "" {
+			text = s.Last
+		}
+		t.rows = append(t.rows, []string{escape(s.ID), escape(s.Agent), formatAge(o.now().Sub(s.Seen)),
+			utoa(uint64(len(s.Checkpoints))), chat, from, firstLine(text)})
+	}
+	t.write(o.color, func(s string) { o.line("%s", s) })
+}
+
+type sessionsView struct {
+	Sessions []sessionView `json:"sessions"`
+}
+
+type sessionView struct {
+	SessionID   string                  `json:"session_id"`
+	Agent       string                  `json:"agent"`
+	Path        string                  `json:"path"`
+	OnDisk      bool                    `json:"on_disk"`
+	Bytes       int64                   `json:"bytes"`
+	Dir         string                  `json:"dir"`
+	Title       string                  `json:"title"`
+	LastPrompt  string                  `json:"last_prompt"`
+	Source      string                  `json:"source"`
+	Parent      *string                 `json:"parent"`
+	Ancestors   []string                `json:"ancestors"`
+	Forks       []string                `json:"forks"`
+	Time        string                  `json:"time"`
+	Checkpoints []sessionCheckpointView `json:"checkpoints"`
+}
+
+type sessionCheckpointView struct {
+	ID   string `json:"id"`
+	Seq  uint64 `json:"seq"`
+	N    int    `json:"n"`
+	Time string `json:"time"`
+	Kind string `json:"kind"`
+}
+
+func viewSession(s engine.SessionInfo) sessionView {
+	v := sessionView{
+		SessionID: s.ID, Agent: s.Agent, Path: s.Path, OnDisk: s.OnDisk, Bytes: s.Size, Dir: s.Dir, Title: s.Title,
+		LastPrompt: s.Last, Source: s.Source, Parent: orNull(s.Parent), Ancestors: append([]string{}, s.Ancestors...),
+		Forks: append([]string{}, s.Forks...), Time: viewTime(s.Seen), Checkpoints: make([]sessionCheckpointView, len(s.Checkpoints)),
+	}
+	for i, l := range s.Checkpoints {
+		v.Checkpoints[i] = sessionCheckpointView{ID: l.ID.String(), Seq: l.Seq, N: l.N, Time: viewTime(l.Time), Kind: string(l.Kind)}
+	}
+	return v
+}

@@ -1,0 +1,131 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"strings"
+
+	"rewind/engine"
+)
+
+// chooseSession finds the session that the command works on, and says which it took.
+func (c *call) chooseSession(ctx context.Context, p *engine.Project) (*engine.ChosenSession, error) {
+	s, err := p.ChooseSession(ctx, c.session)
+	if err != nil {
+		return nil, err
+	}
+	if s.How != "named" && !c.quiet {
+		c.out.message(dim, "session:", sessionText(s.SessionInfo)+", "+s.How)
+	}
+	return s, nil
+}
+
+// sessionText names a session for the person.
+func sessionText(s engine.SessionInfo) string {
+	text := strings.TrimSpace(s.Agent + " " + s.ID)
+	if s.Title != "" {
+		text += " (" + clip(s.Title, 60) + ")"
+	}
+	return text
+}
+
+// sessionOf is the session whose conversation a restore moves, nil for that of
+// the checkpoint: one that is named counts, and at a bare moment the one in
+// whose shell the command runs, since the newest checkpoint may be another's.
+func (c *call) sessionOf(ctx context.Context, p *engine.Project, spec string, l engine.Listed, h half) (*engine.ChosenSession, error) {
+	switch {
+	case h == code:
+		return nil, nil
+	case c.session != "":
+		return c.chooseSession(ctx, p)
+	case !strings.HasPrefix(spec, "@{"):
+		return nil, nil
+	case l.Transcript != nil && c.env.Getenv("REWIND_SESSION_ID") == "" && c.env.Getenv("REWIND_TRANSCRIPT_PATH") == "":
+		return nil, nil
+	}
+	s, err := c.chooseSession(ctx, p)
+	var none *engine.NoSessionError
+	if errors.As(err, &none) && len(none.Choices) == 0 && none.Named == "" && h == both {
+		return nil, nil // there is no conversation: the files are all that there is
+	}
+	return s, err
+}
+
+func engineHalf(h half) engine.Half {
+	switch h {
+	case code:
+		return engine.CodeOnly
+	case talk:
+		return engine.ConversationOnly
+	}
+	return engine.Both
+}
+
+// printMoved tells what became of the conversation.
+func printMoved(o *output, r *engine.Restored) {
+	m := r.Conversation
+	if m == nil {
+		return
+	}
+	n := ""
+	if len(m.Prompts) > 0 {
+		n = ", " + plural(len(m.Prompts), "prompt", "prompts") + " taken back"
+	}
+	switch {
+	case r.DryRun && m.InPlace:
+		o.summary("Would rewrite the conversation in place%s.", n)
+	case r.DryRun && m.Session == "" && m.From != "":
+		o.summary("Would fork the conversation%s.", n)
+	case r.DryRun:
+	case m.Removed:
+		o.summary("The forked conversation is gone again.")
+	case m.InPlace:
+		o.summary("Rewrote the conversation in place%s.", n)
+		if m.Backup != "" {
+			o.summary("As it was: %s", escape(m.Backup))
+		}
+		o.summary("Reload your agent session.")
+	case m.From != "":
+		o.summary("Forked the conversation%s.", n)
+	}
+	for _, note := range m.Notes {
+		o.warn("%s", note)
+	}
+	if m.Resume != "" && !m.InPlace {
+		o.summary("Open it with: %s", escape(m.Resume))
+	}
+}
+
+// resume runs the command that opens a session: in a new window inside tmux,
+// else here, in the place of this command.
+func (c *call) resume(ctx context.Context, m *engine.MovedConversation) error {
+	if m == nil || m.Resume == "" {
+		return nil
+	}
+	c.close() // the agent's hooks want the store
+	var cmd *exec.Cmd
+	switch {
+	case c.env.Getenv("TMUX") != "":
+		cmd = exec.CommandContext(ctx, "tmux", "new-window", m.Resume)
+	case c.json:
+		c.out.warn("--resume opens nothing with --json outside tmux")
+		return nil
+	default:
+		words := shellCommand(m.Resume)
+		cmd = exec.Command(words[0], words[1:]...) // Ctrl-C is the agent's
+		cmd.Stdin, cmd.Stdout = c.out.stdin, os.Stdout
+	}
+	cmd.Stderr = c.out.stderr
+	// A client that believes that it runs inside another hides its session.
+	for _, v := range os.Environ() {
+		if name, _, _ := strings.Cut(v, "="); name != "CLAUDECODE" && !strings.HasPrefix(name, "CLAUDE_CODE_") && !strings.HasPrefix(name, "REWIND_") {
+			cmd.Env = append(cmd.Env, v)
+		}
+	}
+	if err := cmd.Run(); err != nil {
+		return &hintedError{err, "open it by hand: " + m.Resume}
+	}
+	return nil
+}
