@@ -62,7 +62,7 @@ func reportSaved(c *call, s *engine.Saved) error {
 	case s.Unchanged:
 		what = "nothing changed"
 	case what == "":
-		what = "directories only" // nothing but empty ones, or their modes
+		what = "no file changed" // empty directories, or modes of some
 	}
 	c.out.summary("Saved %s: %s, %s, %s stored.", k.ID, plural(k.Files, "file", "files"), what, formatSize(int64(k.StoredBytes)))
 	c.out.note("took %s", formatTook(s.Elapsed))
