@@ -1,0 +1,365 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"rewind/manifest"
+)
+
+// hook saves as a hook would. A deadline in the past leaves the save to the
+// detached process, which detached counts and never starts.
+type testHook struct {
+	*lab
+	detached int
+}
+
+func (h *testHook) save(o HookSaveOptions) *HookSaved {
+	h.t.Helper()
+	o.Detach = func() error { h.detached++; return nil }
+	if o.Kind == "" {
+		o.Kind = manifest.PreTool
+	}
+	var saved *HookSaved
+	h.do(func(ctx context.Context, p *Project) (err error) {
+		saved, err = p.HookSave(ctx, o)
+		return err
+	})
+	return saved
+}
+
+func (h *testHook) work() {
+	h.t.Helper()
+	h.do(func(ctx context.Context, p *Project) error { return p.Work(ctx, WorkOptions{}) })
+}
+
+func (h *testHook) newest(n int) []Listed {
+	h.t.Helper()
+	var out []Listed
+	h.do(func(ctx context.Context, p *Project) (err error) {
+		out, err = p.List(ctx, ListOptions{Limit: n})
+		return err
+	})
+	return out
+}
+
+// at reads a file of a checkpoint; "-" where there is none.
+func (l *lab) at(c manifest.Checkpoint, path string) string {
+	l.t.Helper()
+	text := "-"
+	l.do(func(ctx context.Context, p *Project) error {
+		e, err := p.Entry(ctx, c, path)
+		if errors.As(err, new(*NoPathError)) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		r, err := p.Content(ctx, e)
+		if err != nil {
+			return err
+		}
+		defer r.Close()
+		data, err := io.ReadAll(r)
+		text = string(data)
+		return err
+	})
+	return text
+}
+
+var tooLate = time.Unix(1, 0)
+
+// tick is longer than the grain of a file system's clock.
+const tick = 20 * time.Millisecond
+
+// What a hook leaves is taken later, as it was when the hook ran: the files
+// that its tool and later ones were about to change come from their pre-images,
+// what else changed since is named as late.
+func TestLeftCaptureIsOfItsMoment(t *testing.T) {
+	l := newLab(t)
+	for _, name := range []string{"edited.txt", "edited-later.txt", "deleted.txt", "changed.txt", "same.txt", "sub/deep.txt"} {
+		l.write(name, name+" before")
+	}
+	if err := os.Symlink("same.txt", filepath.Join(l.root, "link")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(filepath.Join(l.root, "edited.txt"), 0o640); err != nil {
+		t.Fatal(err)
+	}
+	l.init()
+	h := &testHook{lab: l}
+	time.Sleep(tick) // changes after the hook have a later ctime
+	abs := func(names ...string) (out []string) {
+		for _, name := range names {
+			out = append(out, filepath.Join(l.root, name))
+		}
+		return out
+	}
+	first := h.save(HookSaveOptions{Deadline: tooLate, Edits: abs("edited.txt", "deleted.txt", "new.txt", "made/by/tool.txt", "link")})
+	if !first.Left || h.detached != 1 {
+		t.Fatalf("%+v, detached %d times", first, h.detached)
+	}
+	time.Sleep(tick)
+	l.write("edited.txt", "edited now")
+	l.remove("deleted.txt")
+	l.write("new.txt", "new")
+	l.write("made/by/tool.txt", "new")
+	l.write("changed.txt", "changed by nobody knows whom")
+	l.remove("link")
+	time.Sleep(tick)
+	second := h.save(HookSaveOptions{Deadline: tooLate, Edits: abs("edited-later.txt", "edited.txt")})
+	if !second.Left {
+		t.Fatalf("%+v", second)
+	}
+	time.Sleep(tick)
+	l.write("edited-later.txt", "edited later")
+	l.write("edited.txt", "edited again")
+	h.work()
+	list := h.newest(2)
+	one, two := list[1].Checkpoint, list[0].Checkpoint
+	for _, c := range []struct {
+		of         manifest.Checkpoint
+		path, want string
+	}{
+		{one, "edited.txt", "edited.txt before"}, {one, "edited-later.txt", "edited-later.txt before"},
+		{one, "deleted.txt", "deleted.txt before"}, {one, "new.txt", "-"}, {one, "made/by/tool.txt", "-"},
+		{one, "same.txt", "same.txt before"}, {one, "sub/deep.txt", "sub/deep.txt before"}, {one, "link", "same.txt"},
+		{two, "edited.txt", "edited now"}, {two, "edited-later.txt", "edited-later.txt before"},
+		{two, "deleted.txt", "-"}, {two, "new.txt", "new"}, {two, "link", "-"},
+	} {
+		if got := l.at(c.of, c.path); got != c.want {
+			t.Errorf("%s of %s is %q, want %q", c.path, c.of.ID, got, c.want)
+		}
+	}
+	l.do(func(ctx context.Context, p *Project) error {
+		e, err := p.Entry(ctx, one, "edited.txt")
+		if err == nil && e.Mode != 0o640 {
+			t.Errorf("mode %o", e.Mode)
+		}
+		if _, err := p.Entry(ctx, one, "made"); !errors.As(err, new(*NoPathError)) {
+			t.Errorf("the directory that the tool made is there: %v", err)
+		}
+		late := func(c manifest.Checkpoint) (out []string) {
+			problems, err := p.Coverage(ctx, c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, problem := range problems {
+				if problem.Reason == "late" {
+					out = append(out, problem.Path)
+				}
+			}
+			return out
+		}
+		if got := late(one); !slices.Contains(got, "changed.txt") || slices.Contains(got, "edited.txt") || slices.Contains(got, "same.txt") {
+			t.Errorf("late: %v", got)
+		}
+		if one.Partial == 0 {
+			t.Error("a checkpoint with late paths does not say that it is partial")
+		}
+		return err
+	})
+	if _, err := os.Stat(filepath.Join(l.root, ".agent/rewind/tmp/hooks")); !os.IsNotExist(err) {
+		t.Errorf("the notes are still there: %v", err)
+	}
+	// The head says what was scanned, not what the checkpoint says.
+	l.save()
+	if got := l.at(h.newest(1)[0].Checkpoint, "edited.txt"); got != "edited again" {
+		t.Errorf("the next save has %q", got)
+	}
+}
+
+// A pre-image of what is not captured does not bring it in.
+func TestPreimageOfIgnoredFile(t *testing.T) {
+	l := newLab(t)
+	l.write(".gitignore", "secret*\n")
+	l.write("secret.txt", "s")
+	l.write("a.txt", "a")
+	l.init()
+	h := &testHook{lab: l}
+	l.write("a.txt", "b")
+	h.save(HookSaveOptions{Deadline: tooLate, Edits: []string{filepath.Join(l.root, "secret.txt"), filepath.Join(l.home, "outside"), "relative"}})
+	l.write("secret.txt", "t")
+	h.work()
+	c := h.newest(1)[0].Checkpoint
+	if got := l.at(c, "secret.txt"); got != "-" {
+		t.Errorf("an ignored file was captured: %q", got)
+	}
+	if got := l.at(c, "a.txt"); got != "b" {
+		t.Errorf("a.txt is %q", got)
+	}
+}
+
+// Sessions, prompts and tools come through the detached process as through the
+// hook itself, and what is left twice is taken twice.
+func TestLeftCaptureKeepsItsRecord(t *testing.T) {
+	l := newLab(t)
+	l.write("a.txt", "one")
+	l.init()
+	h := &testHook{lab: l}
+	k := l.talk()
+	k.say("hello", "there")
+	by := k.trigger()
+	by.PromptID, by.Prompt = "p1", "do it"
+	session := &manifest.Session{ID: by.Session, Agent: by.Agent, TranscriptPath: by.Transcript, Source: "startup", Time: time.Unix(1_800_000_000, 0).UTC()}
+	h.save(HookSaveOptions{SaveOptions: SaveOptions{Kind: manifest.Prompt, By: by}, Deadline: tooLate, Session: session})
+	if s := LoadSession(l.env, by.Agent, by.Session); s.Registered != by.Transcript {
+		t.Errorf("%+v", s)
+	}
+	h.save(HookSaveOptions{SaveOptions: SaveOptions{Kind: manifest.Stop, OnlyIfChanged: true, By: by}, Deadline: tooLate})
+	h.work()
+	list := h.newest(0)
+	if len(list) != 2 {
+		t.Fatalf("%d checkpoints, want the first and the prompt's: the stop changed nothing", len(list))
+	}
+	c := list[0].Checkpoint
+	if c.Kind != manifest.Prompt || c.Prompt != "do it" || c.PromptID != "p1" || c.Session != testSession || c.Transcript == nil || l.said(c) != k.bytes() {
+		t.Errorf("%+v", c)
+	}
+	l.do(func(ctx context.Context, p *Project) error {
+		return p.query(ctx, func(db *manifest.DB) error {
+			for s, err := range db.Sessions() {
+				if err != nil {
+					return err
+				}
+				if s != *session {
+					t.Errorf("%+v, want %+v", s, *session)
+				}
+				return nil
+			}
+			t.Error("the log has no session")
+			return nil
+		})
+	})
+}
+
+// A request whose process dies on it again and again is given up; one that
+// cannot be read is dropped; and the next hook starts a process for one whose
+// own was killed.
+func TestLeftCaptureOfAKilledProcess(t *testing.T) {
+	l := newLab(t)
+	l.write("a.txt", "one")
+	l.init()
+	h := &testHook{lab: l}
+	h.save(HookSaveOptions{Deadline: tooLate})
+	before := h.detached
+	l.write("a.txt", "two")
+	if s := h.save(HookSaveOptions{Deadline: time.Now().Add(time.Minute)}); !s.Left || h.detached != before+2 {
+		// Once for what waits, once for its own.
+		t.Errorf("%+v, detached %d times more", s, h.detached-before)
+	}
+	notes := filepath.Join(l.root, ".agent/rewind/tmp/hooks")
+	if err := os.WriteFile(filepath.Join(notes, "r-00000000000000000000-0000.json"), []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	l.do(func(ctx context.Context, p *Project) error {
+		for name := p.notes("r")[1]; ; {
+			r := p.nextRequest()
+			if r.Attempts < maxAttempts {
+				r.Attempts = maxAttempts
+				if err := p.writeNote(strings.TrimSuffix(name, ".json"), r); err != nil {
+					return err
+				}
+				continue
+			}
+			return nil
+		}
+	})
+	err := l.try(func(ctx context.Context, p *Project) error { return p.Work(ctx, WorkOptions{}) })
+	if err == nil || !strings.Contains(err.Error(), "given up") {
+		t.Errorf("error %v", err)
+	}
+	l.do(func(ctx context.Context, p *Project) error {
+		st, err := p.Status(ctx)
+		if err == nil && (st.LastHookError == nil || !strings.Contains(st.LastHookError.Reason, "given up")) {
+			t.Errorf("status has %+v", st.LastHookError)
+		}
+		p.NoteHookError(nil)
+		return err
+	})
+	if got := l.at(h.newest(1)[0].Checkpoint, "a.txt"); got != "two" {
+		t.Errorf("the second request was not taken: %q", got)
+	}
+	if _, err := os.Stat(notes); !os.IsNotExist(err) {
+		t.Errorf("the notes are still there: %v", err)
+	}
+}
+
+// A hook waits for a restore that runs, within its time, and then leaves.
+func TestHookWaitsForARestore(t *testing.T) {
+	l := newLab(t)
+	l.write("a.txt", "one")
+	l.init()
+	h := &testHook{lab: l}
+	l.write("a.txt", "half restored")
+	l.do(func(ctx context.Context, p *Project) error {
+		lock, err := p.lock(ctx, treeLockName)
+		if err != nil {
+			return err
+		}
+		saved := h.save(HookSaveOptions{Deadline: time.Now().Add(handOver + 50*time.Millisecond)})
+		if !saved.Left {
+			t.Errorf("captured while a restore ran: %+v", saved)
+		}
+		l.write("a.txt", "restored")
+		lock.release()
+		return nil
+	})
+	h.work()
+	if got := l.at(h.newest(1)[0].Checkpoint, "a.txt"); got != "restored" {
+		t.Errorf("a.txt is %q", got)
+	}
+}
+
+// Retries, and what is held back by nothing but the tree, cost no record.
+func TestHookSaveUnchanged(t *testing.T) {
+	l := newLab(t)
+	l.write("a.txt", "one")
+	l.init()
+	h := &testHook{lab: l}
+	in := time.Now().Add(time.Hour)
+	s := h.save(HookSaveOptions{SaveOptions: SaveOptions{OnlyIfChanged: true, By: Trigger{Agent: "claude", Session: "s"}}, Deadline: in, Note: func(*SessionState) { t.Error("nothing was taken") }})
+	if !s.Skipped || s.Due {
+		t.Errorf("%+v", s)
+	}
+	for range 60 {
+		if s := h.save(HookSaveOptions{SaveOptions: SaveOptions{Kind: manifest.Prompt}, Deadline: in}); s.Due != (s.Checkpoint.Seq/sweepEvery != (s.Checkpoint.Seq-1)/sweepEvery) {
+			t.Errorf("at %d a sweep is due: %v", s.Checkpoint.Seq, s.Due)
+		}
+	}
+}
+
+// Work sweeps by retention, and only then.
+func TestSweep(t *testing.T) {
+	l := newLab(t)
+	l.write("a.txt", "one")
+	l.init()
+	for range 9 {
+		l.save()
+	}
+	sweep := func() int {
+		l.do(func(ctx context.Context, p *Project) error {
+			return p.Work(ctx, WorkOptions{Sweep: true, Fold: true})
+		})
+		return len((&testHook{lab: l}).newest(0))
+	}
+	if n := sweep(); n != 10 {
+		t.Errorf("%d checkpoints, want all: nothing expires unless asked", n)
+	}
+	l.do(func(ctx context.Context, p *Project) error {
+		if p.SweepDue(time.Hour) {
+			t.Error("a sweep is due right after one")
+		}
+		return os.WriteFile(filepath.Join(p.StoreDir(), configName), []byte(`{"retention.maxCheckpoints": 3}`), 0o600)
+	})
+	if n := sweep(); n >= 10 {
+		t.Errorf("%d checkpoints after a sweep that keeps 3", n)
+	}
+}
