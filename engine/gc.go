@@ -94,6 +94,11 @@ func (p *Project) GC(ctx context.Context, o GCOptions) (*Collected, error) {
 	if err != nil {
 		return nil, p.classify(err)
 	}
+	// The plan knows the log up to now, the marks only up to when it was read: what
+	// was committed between would be in neither, nor in what Apply marks again.
+	if err := p.markSince(ctx, m, state.newest()+1); err != nil {
+		return nil, err
+	}
 	if o.DryRun {
 		result.Freed = plan.Freed()
 		return result, nil
@@ -264,10 +269,7 @@ func (s *logState) keeps(gone map[manifest.CheckpointID]bool) func(cas.Commit) b
 	for _, c := range s.checkpoints {
 		alive[c.ID] = !gone[c.ID]
 	}
-	newest := uint64(0)
-	if n := len(s.records); n > 0 {
-		newest = s.records[n-1].Seq
-	}
+	newest := s.newest()
 	return func(c cas.Commit) bool {
 		if c.Seq > newest {
 			return true // committed after the log was read
@@ -275,6 +277,31 @@ func (s *logState) keeps(gone map[manifest.CheckpointID]bool) func(cas.Commit) b
 		r, err := manifest.ParseRecord(c.Payload)
 		return err != nil || r.Checkpoint == nil || alive[r.Checkpoint.ID]
 	}
+}
+
+// newest is the sequence number of the last record that was read.
+func (s *logState) newest() uint64 {
+	if n := len(s.records); n > 0 {
+		return s.records[n-1].Seq
+	}
+	return 0
+}
+
+// markSince marks what the log has got from sequence number from on.
+func (p *Project) markSince(ctx context.Context, m *marker, from uint64) error {
+	for c, err := range p.store.Commits(from) {
+		if err != nil {
+			return p.classify(err)
+		}
+		r, err := manifest.ParseRecord(c.Payload)
+		if err != nil {
+			return &DamagedStoreError{What: fmt.Sprintf("entry %d of the log", c.Seq), Err: err}
+		}
+		if err := m.record(ctx, r); err != nil {
+			return p.classify(err)
+		}
+	}
+	return nil
 }
 
 // markHead keeps the tree of the stat cache, so that the next save need not read the project anew.
