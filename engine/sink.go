@@ -30,7 +30,8 @@ type batchSink struct {
 }
 
 type sinkWorker struct {
-	writer *cas.Writer
+	writer *cas.Writer // of contents
+	dirs   *cas.Writer // of manifests: a block of their own, so that reading a tree decodes no contents
 	buf    []byte
 	_      [64]byte // workers' fields on cache lines of their own
 }
@@ -38,7 +39,7 @@ type sinkWorker struct {
 func newBatchSink(p *Project, batch *cas.Batch, workers int) *batchSink {
 	s := &batchSink{p: p, batch: batch, workers: make([]sinkWorker, workers)}
 	for i := range s.workers {
-		s.workers[i].writer = batch.Writer()
+		s.workers[i].writer, s.workers[i].dirs = batch.Writer(), batch.Writer()
 	}
 	return s
 }
@@ -77,7 +78,7 @@ func (s *batchSink) Dir(worker int, data []byte, prev manifest.ID) (manifest.ID,
 	if prev != (manifest.ID{}) && len(data) >= minDelta && s.deltas.Add(1) <= maxDeltas {
 		base = cas.ID(prev)
 	}
-	_, err := s.workers[worker].writer.Put(id, data, base)
+	_, err := s.workers[worker].dirs.Put(id, data, base)
 	return manifest.ID(id), err
 }
 
@@ -86,8 +87,10 @@ func (s *batchSink) Load(id manifest.ID) (manifest.Dir, error) { return s.p.load
 
 func (s *batchSink) flush() error {
 	for i := range s.workers {
-		if err := s.workers[i].writer.Flush(); err != nil {
-			return err
+		for _, w := range []*cas.Writer{s.workers[i].writer, s.workers[i].dirs} {
+			if err := w.Flush(); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"rewind/engine/rootfs"
 	"rewind/manifest"
 )
 
@@ -369,4 +370,15 @@ func TestHeadIsFreshAfterARestore(t *testing.T) {
 		}
 		return c.discard()
 	})
+}
+
+// TestRestoresOwnFilesAreNotCaptured: package ignore passes over the names that
+// package rootfs reserves; neither imports the other.
+func TestRestoresOwnFilesAreNotCaptured(t *testing.T) {
+	l := newLab(t)
+	l.write("a", "1")
+	l.write("d/"+rootfs.Reserved("left-by-a-crash"), "temporary")
+	if files := l.init().Checkpoint.Files; files != 1 {
+		t.Errorf("%d files were captured, want 1", files)
+	}
 }

@@ -39,6 +39,10 @@ const (
 	ownFile = ".rewindignore"
 )
 
+// restoreTemp begins the names that package rootfs reserves for a restore's
+// temporary and displaced files.
+const restoreTemp = ".rewind-tmp-"
+
 // RuleFile reports whether a file of this name changes the rules below it.
 func RuleFile(name string) bool { return name == gitFile || name == ownFile }
 

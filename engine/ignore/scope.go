@@ -166,6 +166,9 @@ func (s *Scope) reserved(name string) (bool, string) {
 	if len(name) == 4 && name[0] == '.' && name[1]|0x20 == 'g' && name[2]|0x20 == 'i' && name[3]|0x20 == 't' {
 		return true, "never captured: .git"
 	}
+	if len(name) > len(restoreTemp) && name[:len(restoreTemp)] == restoreTemp {
+		return true, "never captured: a restore's own file"
+	}
 	dir, store := s.dir(), s.rules.config.StorePath
 	if len(store) == len(dir)+len(name) && store != "" && hasPrefix(store, dir) && store[len(dir):] == name {
 		return true, "never captured: the store"
