@@ -20,11 +20,10 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){
-		"rewind": func() {
-			os.Exit(cli.Main(os.Args, engine.Environment(), cli.Stdio{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}))
-		},
-	})
+	program := func() {
+		os.Exit(cli.Main(os.Args, engine.Environment(), cli.Stdio{In: programInput(), Out: os.Stdout, Err: os.Stderr}))
+	}
+	testscript.Main(m, map[string]func(){"rewind": program, "smart-checkpoint": program})
 }
 
 // TestScript plays the scenes of testdata/script, one per command. Each begins

@@ -1,0 +1,492 @@
+package cli_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime/debug"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/gofrs/flock"
+	"golang.org/x/sys/unix"
+)
+
+// hookLab is a project of an account with nothing else in it, and an agent that
+// calls hooks there.
+type hookLab struct {
+	t          *testing.T
+	home, root string
+	env        []string
+	session    string
+}
+
+func newHookLab(t *testing.T) *hookLab {
+	t.Helper()
+	base, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := &hookLab{t: t, home: filepath.Join(base, "home"), root: filepath.Join(base, "proj"), session: "11111111-2222-4333-8444-555555555555"}
+	for _, dir := range []string{l.home, l.root} {
+		if err := os.Mkdir(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	l.env = []string{"HOME=" + l.home, "PATH=" + os.Getenv("PATH"), "CLAUDE_PROJECT_DIR=" + l.root}
+	t.Cleanup(func() { l.settle() })
+	return l
+}
+
+func (l *hookLab) transcript() string {
+	return filepath.Join(l.home, ".claude", "projects", "-proj", l.session+".jsonl")
+}
+
+func (l *hookLab) write(name, text string) {
+	l.t.Helper()
+	file := filepath.Join(l.root, name)
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		l.t.Fatal(err)
+	}
+	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+		l.t.Fatal(err)
+	}
+}
+
+// command is a call of the program, which is this test binary under its name.
+func (l *hookLab) command(args ...string) *exec.Cmd {
+	l.t.Helper()
+	exe, err := os.Executable()
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	cmd := exec.Command(exe)
+	cmd.Args = append([]string{"rewind"}, args...)
+	cmd.Env, cmd.Dir = l.env, l.root
+	return cmd
+}
+
+// rewind runs a command that must succeed, and returns its stdout.
+func (l *hookLab) rewind(args ...string) string {
+	l.t.Helper()
+	var errs bytes.Buffer
+	cmd := l.command(args...)
+	cmd.Stderr = &errs
+	out, err := cmd.Output()
+	if err != nil {
+		l.t.Fatalf("rewind %s: %v\n%s", strings.Join(args, " "), err, errs.String())
+	}
+	return string(out)
+}
+
+// answer is what a hook gave back.
+type answer struct {
+	code           int // -1: a signal
+	stdout, stderr string
+}
+
+func (a answer) silent() bool { return a == answer{} }
+
+func (l *hookLab) run(cmd *exec.Cmd, in io.Reader) answer {
+	l.t.Helper()
+	var out, errs bytes.Buffer
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = in, &out, &errs
+	err := cmd.Run()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		l.t.Fatal(err)
+	}
+	return answer{cmd.ProcessState.ExitCode(), out.String(), errs.String()}
+}
+
+// payload is an event of Claude Code; fields are pairs of name and value.
+func (l *hookLab) payload(event string, fields ...any) string {
+	l.t.Helper()
+	m := map[string]any{"session_id": l.session, "transcript_path": l.transcript(), "cwd": l.root, "hook_event_name": event}
+	for i := 0; i < len(fields); i += 2 {
+		m[fields[i].(string)] = fields[i+1]
+	}
+	data, err := json.Marshal(m)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	return string(data)
+}
+
+func (l *hookLab) fire(event string, fields ...any) answer {
+	l.t.Helper()
+	return l.run(l.command("hook", "claude"), strings.NewReader(l.payload(event, fields...)))
+}
+
+func shellInput(command string) map[string]any { return map[string]any{"command": command} }
+
+type listedCheckpoint struct {
+	Kind, Tool, Prompt string
+	PromptID           string `json:"prompt_id"`
+	Partial            int
+	Added, Modified    int
+}
+
+func (l *hookLab) list() []listedCheckpoint {
+	l.t.Helper()
+	var v struct{ Checkpoints []listedCheckpoint }
+	if err := json.Unmarshal([]byte(l.rewind("list", "--limit", "0", "--json")), &v); err != nil {
+		l.t.Fatal(err)
+	}
+	return v.Checkpoints
+}
+
+func (l *hookLab) kinds() string {
+	var out []string
+	for _, c := range l.list() {
+		out = append(out, c.Kind)
+	}
+	return strings.Join(out, " ")
+}
+
+func (l *hookLab) lastError() string {
+	l.t.Helper()
+	var v struct {
+		LastHookError string `json:"last_hook_error"`
+	}
+	if err := json.Unmarshal([]byte(l.rewind("status", "--json")), &v); err != nil {
+		l.t.Fatal(err)
+	}
+	return v.LastHookError
+}
+
+// settle waits until no detached process is left, so that the directory can go.
+func (l *hookLab) settle() {
+	notes := filepath.Join(l.root, ".agent/rewind/tmp/hooks")
+	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+		if _, err := os.Stat(notes); err == nil {
+			continue
+		}
+		lock := flock.New(filepath.Join(l.root, ".agent/rewind/lock/capture"), flock.SetFlag(os.O_RDWR))
+		ok, err := lock.TryLock()
+		lock.Close()
+		if ok || err != nil {
+			return
+		}
+	}
+	l.t.Error("a detached process did not end")
+}
+
+// programInput is what the program reads where a test does not crash it.
+func programInput() io.Reader {
+	if how := os.Getenv("REWIND_TEST_CRASH"); how != "" {
+		return crashing(how)
+	}
+	return os.Stdin
+}
+
+// crashing reads the payload and then ends the process in one of the ways that
+// Go answers with exit code 2.
+type crashing string
+
+func (c crashing) Read([]byte) (int, error) {
+	var in sync.WaitGroup
+	in.Add(1)
+	go func() {
+		defer in.Done()
+		switch c {
+		case "goroutine":
+			panic("a bug")
+		case "map":
+			debug.SetGCPercent(-1)
+			m := map[int]int{}
+			for range 8 {
+				go func() {
+					for i := 0; ; i++ {
+						m[i%7]++
+					}
+				}()
+			}
+			select {}
+		case "stack":
+			var deep func(n int) int
+			deep = func(n int) int { return deep(n+1) + 1 }
+			deep(0)
+		case "memory":
+			limit := unix.Rlimit{Cur: 1 << 30, Max: 1 << 30}
+			if err := unix.Setrlimit(unix.RLIMIT_AS, &limit); err != nil {
+				panic(err)
+			}
+			var keep [][]byte
+			for {
+				keep = append(keep, bytes.Repeat([]byte{1}, 64<<20))
+			}
+		case "bus":
+			f, err := os.CreateTemp("", "bus")
+			if err != nil {
+				panic(err)
+			}
+			os.Remove(f.Name())
+			f.Truncate(1 << 16)
+			page, err := unix.Mmap(int(f.Fd()), 0, 1<<16, unix.PROT_READ, unix.MAP_SHARED)
+			if err != nil {
+				panic(err)
+			}
+			f.Truncate(0)
+			fmt.Fprintln(io.Discard, page[1<<15])
+		}
+	}()
+	if c == "main" {
+		panic("a bug")
+	}
+	in.Wait()
+	return 0, io.EOF
+}
+
+// A crash of ours never ends with 2, which erases prompts and blocks tools, and
+// leaves no core behind.
+func TestHookCrashes(t *testing.T) {
+	for _, how := range []string{"main", "goroutine", "map", "stack", "memory", "bus"} {
+		t.Run(how, func(t *testing.T) {
+			l := newHookLab(t)
+			l.rewind("init")
+			cmd := l.command("hook", "claude")
+			cmd.Env = append(l.env, "REWIND_TEST_CRASH="+how)
+			got := l.run(cmd, strings.NewReader(l.payload("UserPromptSubmit", "prompt", "hi")))
+			want := -1 // a signal
+			if how == "main" {
+				want = 0
+			}
+			if got.code != want || got.stdout != "" {
+				t.Errorf("exit code %d, stdout %q, want %d and nothing", got.code, got.stdout, want)
+			}
+			for _, name := range []string{"core", "core.*"} {
+				if found, _ := filepath.Glob(filepath.Join(l.root, name)); len(found) > 0 {
+					t.Errorf("left %v", found)
+				}
+			}
+		})
+	}
+}
+
+// Two sessions, subagents and a person at once: all succeed, nothing is lost.
+func TestHooksInParallel(t *testing.T) {
+	l := newHookLab(t)
+	l.write("a.txt", "one")
+	l.rewind("init")
+	var done sync.WaitGroup
+	const sessions, prompts = 4, 4
+	for s := range sessions {
+		for n := range prompts {
+			done.Add(2)
+			mine := *l
+			mine.session = fmt.Sprintf("11111111-2222-4333-8444-%012d", s)
+			go func() {
+				defer done.Done()
+				if got := mine.fire("UserPromptSubmit", "prompt", fmt.Sprint("prompt ", n), "prompt_id", fmt.Sprint("p", n)); !got.silent() {
+					t.Errorf("%+v", got)
+				}
+			}()
+			go func() {
+				defer done.Done()
+				mine.write(fmt.Sprintf("f%d-%d", s, n), "x")
+				if got := mine.fire("PreToolUse", "tool_name", "Bash", "tool_use_id", fmt.Sprint("t", n), "tool_input", shellInput("rm x"), "agent_id", "sub"); !got.silent() {
+					t.Errorf("%+v", got)
+				}
+			}()
+		}
+	}
+	done.Wait()
+	l.settle()
+	got := map[string]int{}
+	for _, c := range l.list() {
+		got[c.Kind]++
+	}
+	if got["prompt"] != sessions*prompts {
+		t.Errorf("%d prompts, want %d", got["prompt"], sessions*prompts)
+	}
+	l.rewind("verify")
+	if e := l.lastError(); e != "" {
+		t.Error(e)
+	}
+	l.rewind("save", "the end")
+	if n := strings.Count(l.rewind("ls", "last"), "f"); n < sessions*prompts {
+		t.Errorf("%d files in the last checkpoint, want %d", n, sessions*prompts)
+	}
+}
+
+// Hooks that are killed at any moment leave a whole store, and what the log has
+// stays there.
+func TestHooksKilled(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts many processes")
+	}
+	l := newHookLab(t)
+	l.rewind("init")
+	for i := range 60 {
+		l.write(fmt.Sprintf("f%d", i%7), strings.Repeat(fmt.Sprint(i), 1000))
+		cmd := l.command("hook", "claude")
+		cmd.Stdin = strings.NewReader(l.payload("UserPromptSubmit", "prompt", fmt.Sprint("p", i), "prompt_id", fmt.Sprint(i)))
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Duration(i) * 700 * time.Microsecond)
+		_ = cmd.Process.Kill() // it may be done
+		_ = cmd.Wait()
+	}
+	if got := l.fire("UserPromptSubmit", "prompt", "last", "prompt_id", "last"); !got.silent() {
+		t.Errorf("%+v", got)
+	}
+	l.rewind("verify", "--read-data")
+	if list := l.list(); list[0].Prompt != "last" {
+		t.Errorf("%+v", list[0])
+	}
+}
+
+// A held lock holds no agent up: what cannot be committed in time is taken by
+// a detached process when the lock is free.
+func TestHookBesideAHeldLock(t *testing.T) {
+	l := newHookLab(t)
+	l.write("a.txt", "one")
+	l.rewind("init")
+	lock := flock.New(filepath.Join(l.root, ".agent/rewind/lock/append"), flock.SetFlag(os.O_RDWR))
+	if ok, err := lock.TryLock(); !ok || err != nil {
+		t.Fatal(ok, err)
+	}
+	l.write("a.txt", "two")
+	for i := range 3 {
+		if got := l.fire("UserPromptSubmit", "prompt", fmt.Sprint(i), "prompt_id", fmt.Sprint(i)); !got.silent() {
+			t.Errorf("%+v", got)
+		}
+	}
+	if err := lock.Close(); err != nil {
+		t.Fatal(err)
+	}
+	l.settle()
+	if got := l.kinds(); got != "prompt prompt prompt manual" {
+		t.Errorf("%s", got)
+	}
+	if e := l.lastError(); e != "" {
+		t.Error(e)
+	}
+}
+
+// A disk below the floor, a store that cannot be written: the agent goes on,
+// the person is told once, status knows why, and it ends with the cause.
+func TestHookWithoutDisk(t *testing.T) {
+	l := newHookLab(t)
+	l.write("a.txt", "one")
+	l.rewind("init")
+	l.rewind("config", "minFreeDisk", "1000TiB")
+	got := l.fire("UserPromptSubmit", "prompt", "hi", "prompt_id", "1")
+	if got.code != 0 || got.stderr != "" || !strings.Contains(got.stdout, `"systemMessage":"[rewind] Warning: no checkpoint: `) {
+		t.Errorf("%+v", got)
+	}
+	for _, event := range []string{"UserPromptSubmit", "Stop", "SessionEnd"} {
+		if got := l.fire(event, "prompt", "again", "prompt_id", event); !got.silent() {
+			t.Errorf("told twice: %+v", got)
+		}
+	}
+	if e := l.lastError(); !strings.Contains(e, "free") {
+		t.Errorf("status says %q", e)
+	}
+	l.rewind("config", "--unset", "minFreeDisk")
+	if got := l.fire("UserPromptSubmit", "prompt", "hi", "prompt_id", "2"); !got.silent() {
+		t.Errorf("%+v", got)
+	}
+	if e := l.lastError(); e != "" {
+		t.Errorf("status still says %q", e)
+	}
+}
+
+// Whatever comes in, the answer is silence and success.
+func TestHookHostilePayloads(t *testing.T) {
+	l := newHookLab(t)
+	l.write("a.txt", "one")
+	l.rewind("init")
+	deep := strings.Repeat(`{"a":[`, 100_000)
+	huge := `{"hook_event_name":"UserPromptSubmit","session_id":"s","prompt":"` + strings.Repeat("x", 50<<20) + `"}`
+	for name, in := range map[string]string{
+		"empty": "", "nothing": "{}", "null": "null", "cut": `{"session_id":"a","hook_event_name":"Sto`, "deep": deep, "huge": huge,
+		"wrong types": `{"session_id":7,"cwd":[],"hook_event_name":{},"tool_input":"x"}`,
+		"unknown":     l.payload("FutureEvent"), "binary": "\x00\xff\xfe{", "newlines": l.payload("Stop", "cwd", "/a\nb\x1b[31m'\"$(x)"),
+		"session id":  l.payload("UserPromptSubmit", "session_id", "../../../../etc/passwd", "prompt", "x"),
+		"transcript":  l.payload("UserPromptSubmit", "transcript_path", "/dev/zero", "prompt", "x"),
+		"a directory": l.payload("UserPromptSubmit", "transcript_path", l.root, "prompt", "y"),
+		"escapes":     l.payload("UserPromptSubmit", "prompt", "\x1b]0;title\x07\u202e"),
+		"tool":        l.payload("PreToolUse", "tool_name", "Edit", "tool_input", []int{1}),
+	} {
+		for _, args := range [][]string{{"hook", "claude"}, {"hook", "generic"}, {"hook"}, {"hook", "no-such-agent", "--what", "-x"}} {
+			got := l.run(l.command(args...), strings.NewReader(in))
+			if got.code != 0 || got.stderr != "" || got.stdout != "" && !strings.Contains(got.stdout, "systemMessage") {
+				t.Errorf("%s, %v: %+v", name, args, got)
+			}
+		}
+	}
+	if out := l.rewind("list", "--limit", "0"); strings.ContainsAny(out, "\x1b\x07") {
+		t.Errorf("an escape reaches the screen: %q", out)
+	}
+	l.rewind("verify")
+}
+
+// HOME unset, PATH empty, no working directory: it works, or ends well.
+func TestHookInPoorEnvironments(t *testing.T) {
+	l := newHookLab(t)
+	l.write("a.txt", "one")
+	l.rewind("init")
+	for name, env := range map[string][]string{
+		"nothing": {}, "no path": {"HOME=" + l.home}, "a relative home": {"HOME=home"}, "a home that is not there": {"HOME=/nowhere/at/all"},
+	} {
+		cmd := l.command("hook", "claude")
+		cmd.Env = env
+		if got := l.run(cmd, strings.NewReader(l.payload("Stop"))); got.code != 0 || got.stderr != "" {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+	gone := filepath.Join(l.home, "gone")
+	if err := os.Mkdir(gone, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	l.write("a.txt", "two")
+	cmd := l.command("hook", "claude")
+	exe := cmd.Path
+	cmd = exec.Command("/bin/sh", "-c", `cd "$1" && rmdir "$1" && exec -a rewind "$2" hook claude`, "sh", gone, exe)
+	if _, err := os.Stat("/bin/bash"); err == nil {
+		cmd.Path, cmd.Args[0] = "/bin/bash", "bash"
+	} else {
+		t.Skip("no shell that can name a program")
+	}
+	cmd.Env = []string{"HOME=" + l.home}
+	if got := l.run(cmd, strings.NewReader(l.payload("UserPromptSubmit", "prompt", "hi"))); !got.silent() {
+		t.Errorf("%+v", got)
+	}
+	if got := l.kinds(); got != "prompt manual" {
+		t.Errorf("%s", got)
+	}
+}
+
+// Registered lines of the tool that went before still work.
+func TestHookOlderNames(t *testing.T) {
+	l := newHookLab(t)
+	l.write("a.txt", "one")
+	l.rewind("init")
+	for i, args := range [][]string{{"smart-checkpoint", "pre-modify"}, {"rewind", "hook", "pre-tool-use"}, {"smart-checkpoint", "stop"}, {"rewind", "hook", "post-bash"}} {
+		l.write("a.txt", fmt.Sprint("version ", i))
+		cmd := l.command()
+		cmd.Args = args
+		in := fmt.Sprintf(`{"cwd":%q,"session_id":%q,"tool_name":"Write","tool_input":{"file_path":%q,"content":"x"}}`, l.root, fmt.Sprint("s", i), filepath.Join(l.root, "package.json"))
+		if got := l.run(cmd, strings.NewReader(in)); !got.silent() {
+			t.Errorf("%v: %+v", args, got)
+		}
+	}
+	if got := l.kinds(); got != "stop pre-tool pre-tool manual" {
+		t.Errorf("%s", got)
+	}
+	cmd := l.command()
+	cmd.Args = []string{"smart-checkpoint", "stop"}
+	if got := l.run(cmd, strings.NewReader("{}")); !got.silent() {
+		t.Errorf("%+v", got)
+	}
+}
