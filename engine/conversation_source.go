@@ -141,6 +141,9 @@ func (v *conversation) sources(yield func(*conversationSource) bool) error {
 			case err != nil:
 				return v.p.classify(err)
 			}
+			if err != nil {
+				s = nil // a copy that cannot be read is none
+			}
 			v.read = append(v.read, s)
 		}
 		if s := v.read[i]; s != nil && !yield(s) {
