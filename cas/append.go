@@ -13,12 +13,6 @@ import (
 	"rewind/cas/vfs"
 )
 
-// A log pack is full past this many bytes or commits.
-const (
-	logSize    = 64 << 20
-	logCommits = 4096
-)
-
 // Appender holds the append lock. Only it can add to the log. It is for one
 // goroutine.
 type Appender struct {
@@ -31,7 +25,9 @@ type Appender struct {
 	end    int64
 	next   uint64 // ordinal of the next commit
 	last   Position
-	heavy  bool // enough was written to bring the index up to date
+	heavy  bool       // enough was written to bring the index up to date
+	full   []packName // packs that are to take no more
+	sealed []packName // those behind which a new pack is there by now
 }
 
 // Append takes the append lock (waiting until ctx ends: *BusyError) and
@@ -91,7 +87,7 @@ func (a *Appender) openNewest(n packName) error {
 		return errors.Join(err, f.Close())
 	}
 	a.last = end.last
-	full := end.good >= logSize || end.ordinal >= logCommits
+	full := end.good >= a.s.limits.logPack || end.ordinal >= a.s.limits.logCommits
 	// A commit in the tail that does not match its bytes may be damage and not a
 	// crash: nothing is cut off then, repair may still save it.
 	if full || end.badHead || end.commits {
@@ -133,8 +129,8 @@ func (a *Appender) CommitAll(b *Batch, payloads ...[]byte) (Position, error) {
 			return Position{}, err
 		}
 	}
-	if a.file != nil && (a.end >= logSize || a.next >= logCommits) {
-		if err := a.retire(true); err != nil {
+	if a.file != nil && (a.end >= a.s.limits.logPack || a.next >= a.s.limits.logCommits) {
+		if err := a.retire(); err != nil {
 			return Position{}, err
 		}
 	}
@@ -225,41 +221,44 @@ func (a *Appender) begin() error {
 	}
 	a.s.giveSecondName(n)
 	a.name, a.file, a.end, a.next = n, f, headerSize, 0
+	a.sealed, a.full = append(a.sealed, a.full...), nil
 	return nil
 }
 
-// retire ends the pack. Whole means that all of it is good: it gets its last index.
-func (a *Appender) retire(whole bool) error {
+// retire ends the pack. Its last index is written when the next pack is there:
+// behind an index that says that nothing follows nobody looks.
+func (a *Appender) retire() error {
 	f := a.file
 	a.file = nil
-	if err := f.Close(); err != nil {
-		return err
-	}
-	if whole {
-		// Every commit was synced by whoever made it, if only a moment before it
-		// was killed: an index must cover nothing that is not durable.
-		return a.s.reindex(a.name, true)
-	}
-	return nil
+	a.full = append(a.full, a.name)
+	return f.Close()
 }
 
 // abandon takes back what a failed write may have left.
 func (a *Appender) abandon() error {
 	f := a.file
+	if f == nil {
+		return nil // it could not even be begun
+	}
 	a.file = nil
 	return errors.Join(f.Truncate(a.end), f.Close())
 }
 
 // Close releases the append lock. After heavy work, or when the walk behind the
-// index has become long, it brings the index of the log pack up to date.
+// index has become long, it brings the index of the log pack up to date. That
+// an index could not be written is no error: the pack is walked instead.
 func (a *Appender) Close() error {
-	var errs []error
+	var err error
 	if a.file != nil {
-		errs = append(errs, a.file.Close())
+		err = a.file.Close()
 		a.file = nil
 		if a.heavy || a.s.tailIsLong(a.name) {
-			errs = append(errs, a.s.reindex(a.name, false))
+			a.s.reindex(a.name, false)
 		}
 	}
-	return errors.Join(append(errs, unlock(a.lock))...)
+	for _, n := range a.sealed {
+		a.s.reindex(n, true)
+	}
+	a.full, a.sealed = nil, nil
+	return errors.Join(err, unlock(a.lock))
 }

@@ -11,14 +11,9 @@ import (
 	"github.com/zeebo/blake3"
 )
 
-const (
-	// groupSize is how much is copied before the old packs go: it bounds the
-	// space that a repack needs for a time.
-	groupSize = 256 << 20
-	// lateSize bounds what is copied under the locks. A pack of which more came
-	// to life meanwhile stays.
-	lateSize = 4 << 20
-)
+// lateSize bounds what is copied under the locks. A pack of which more came to
+// life meanwhile stays.
+const lateSize = 4 << 20
 
 // Apply repacks:
 //
@@ -57,7 +52,7 @@ func (p *RepackPlan) Apply(ctx context.Context, remark func(Commit) error) (done
 	}
 	for len(victims) > 0 {
 		n, bytes := 0, int64(0)
-		for n < len(victims) && (n == 0 || bytes+victims[n].needed <= groupSize) {
+		for n < len(victims) && (n == 0 || bytes+victims[n].needed <= p.s.limits.group) {
 			bytes += victims[n].needed
 			n++
 		}
@@ -83,7 +78,7 @@ func (p *RepackPlan) moveLog(ctx context.Context) error {
 	newest := a.newest
 	var errs []error
 	if a.file != nil {
-		errs = append(errs, a.retire(true))
+		errs = append(errs, a.retire())
 	}
 	a.newest++ // this number is for the kept commits
 	errs = append(errs, a.begin(), a.Close())
@@ -178,7 +173,9 @@ func (p *RepackPlan) group(ctx context.Context, group []*planned, remark func(Co
 		return false, err
 	}
 	b := &Batch{s: p.s, dense: true}
-	err = p.copy(ctx, b, group)
+	if err = p.pin(names(group)); err == nil {
+		err = p.copy(ctx, b, group)
+	}
 	if err == nil {
 		err = p.remark(remark)
 	}
@@ -212,6 +209,14 @@ func (p *RepackPlan) group(ctx context.Context, group []*planned, remark func(Co
 		return false, err
 	}
 	return true, p.s.sweep(going)
+}
+
+func names(group []*planned) map[packName]bool {
+	all := map[packName]bool{}
+	for _, k := range group {
+		all[k.pack.name] = true
+	}
+	return all
 }
 
 // finish makes a batch durable that needs no commit of the log.
@@ -256,34 +261,14 @@ func (s *Store) alone() (*flock.Flock, error) {
 // late copies what came to life since the objects were copied, and returns the
 // packs that can go: one of which much came to life stays.
 func (p *RepackPlan) late(ctx context.Context, b *Batch, group []*planned) (going []*planned, err error) {
-	packs, err := p.s.snapshot()
-	if err != nil {
+	victims := names(group)
+	// Deltas that were committed since have bases too.
+	if err := p.pin(victims); err != nil {
 		return nil, err
-	}
-	known := map[packName]*planned{}
-	for _, k := range p.packs {
-		known[k.pack.name] = k
-	}
-	// Deltas that were committed since the plan have bases too.
-	for _, k := range packs {
-		from := 0
-		if old := known[k.name]; old != nil {
-			if old.victim {
-				continue
-			}
-			from = old.blocks
-		}
-		if _, err := p.pinFrom(k, from); err != nil {
-			return nil, err
-		}
-	}
-	victims := map[packName]bool{}
-	for _, k := range group {
-		victims[k.pack.name] = true
 	}
 	for _, k := range group {
 		bytes, missing := int64(0), map[int64]bool{}
-		err := p.s.eachTable(k.pack, false, func(ref blockRef, t *block) error {
+		err := p.s.eachTable(k.pack, 0, false, func(ref blockRef, t *block) error {
 			for i := range t.entries {
 				e := &t.entries[i]
 				if p.needs(e.id) && !p.stays(b, e.id, victims) {
@@ -335,10 +320,14 @@ func (s *Store) sweep(packs []*planned) error {
 	if err := s.bumpGeneration(); err != nil {
 		return err
 	}
-	var errs []error
+	var going []packName
 	for _, k := range packs {
-		errs = append(errs, s.unlink(k.pack.name))
+		going = append(going, k.pack.name)
 	}
+	if err := s.condemn(going); err != nil {
+		return err
+	}
+	var errs []error
 	errs = append(errs, s.removeTemporary(), s.syncDir())
 	s.mu.Lock()
 	s.ready = false

@@ -17,9 +17,6 @@ const (
 	// denseBlockSize and denseLevel are those of gc, which may take its time.
 	denseBlockSize = 1 << 20
 	denseLevel     = zstd.SpeedBetterCompression
-	// bulkSize is how much a batch holds in memory before it streams into a
-	// pack of its own.
-	bulkSize = 8 << 20
 )
 
 // Batch stages objects for one commit. It is safe for concurrent use.
@@ -159,7 +156,7 @@ func (b *Batch) add(k *stagedBlock, payload []byte) error {
 	if b.done {
 		return errors.New("the batch is committed or discarded")
 	}
-	if b.bulk == nil && b.bytes+len(payload) <= bulkSize && !b.dense {
+	if b.bulk == nil && b.bytes+len(payload) <= b.s.limits.bulk && !b.dense {
 		b.bytes += len(payload)
 		b.staged = append(b.staged, k)
 		k.mu.Lock()

@@ -10,14 +10,6 @@ import (
 	"rewind/cas/vfs"
 )
 
-const (
-	// flushSize is how much a bulk batch writes between two flushes: what a
-	// killed one loses.
-	flushSize = 64 << 20
-	// rollSize is where a pack is full.
-	rollSize = 128 << 20
-)
-
 // bulk streams blocks into data packs. Its batch guards it.
 type bulk struct {
 	s     *Store
@@ -47,7 +39,7 @@ func (k *bulk) begin() error {
 	}
 	k.file = file
 	k.packs = append(k.packs, k.name)
-	k.pack.once.Do(func() { k.pack.file = file })
+	k.pack.file = file
 	header := packHeader{name: k.name, store: k.s.o.StoreID}
 	if k.dense {
 		header.flags |= flagDense
@@ -88,9 +80,9 @@ func (k *bulk) add(b *stagedBlock, payload []byte) error {
 	b.open, b.body, b.payload = false, nil, nil
 	b.mu.Unlock()
 	switch {
-	case k.end >= rollSize:
+	case k.end >= k.s.limits.dataPack:
 		return k.flush(true)
-	case k.end-k.from >= flushSize:
+	case k.end-k.from >= k.s.limits.flush:
 		return k.flush(false)
 	}
 	return nil

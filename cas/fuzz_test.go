@@ -216,3 +216,17 @@ func FuzzGeneration(f *testing.F) {
 		}
 	})
 }
+
+func FuzzCondemned(f *testing.F) {
+	f.Add("log-00000001.pack\ndata-00000000000000ff.pack\n")
+	f.Add("log-00000001.pack")
+	f.Fuzz(func(t *testing.T, text string) {
+		all := ""
+		for _, n := range parseCondemned(text) {
+			all += n.file() + "\n"
+		}
+		if all != "" && all != text {
+			t.Fatal("half of a list is believed")
+		}
+	})
+}

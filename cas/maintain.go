@@ -68,7 +68,7 @@ func (s *Store) reindex(n packName, sealed bool) error {
 	if err != nil {
 		return err
 	}
-	p.once.Do(func() { p.file = f })
+	p.file = f
 	defer p.close()
 	if err := s.learn(p, true); err != nil {
 		return err
@@ -82,8 +82,8 @@ func (s *Store) reindex(n packName, sealed bool) error {
 	if p.index != nil && (p.index.sealed || p.tail.covered == p.index.covered && !sealed) {
 		return nil
 	}
-	if p.problem != nil {
-		return nil // an index over damage would hide it
+	if p.problem != nil || p.tail.covered == headerSize {
+		return nil // an index over damage would hide it; one over nothing is of no use
 	}
 	// What an index covers counts as durable.
 	if err := s.sync(f); err != nil {

@@ -26,7 +26,7 @@ func (s *Store) Objects(visit func(ObjectInfo) error) error {
 		return err
 	}
 	for _, p := range packs {
-		err := s.eachTable(p, true, func(ref blockRef, b *block) error {
+		err := s.eachTable(p, 0, true, func(ref blockRef, b *block) error {
 			for i := range b.entries {
 				e := &b.entries[i]
 				if at, ok := s.find(e.id); !ok || at.pack.name != p.name || at.offset != ref.offset || at.pos != i {
@@ -104,14 +104,14 @@ func (s *Store) snapshot() ([]*pack, error) {
 	return slices.Clone(s.packs), nil
 }
 
-// eachTable visits the tables of a pack's blocks in their order. A block that
+// eachTable visits the tables of a pack's blocks in their order, from a block on. A block that
 // cannot be read is left out with lenient, else it is a *DamagedError. A pack that is gone
 // has no blocks.
-func (s *Store) eachTable(p *pack, lenient bool, visit func(blockRef, *block) error) error {
+func (s *Store) eachTable(p *pack, from int, lenient bool, visit func(blockRef, *block) error) error {
 	s.mu.RLock()
 	blocks := p.blocks()
 	s.mu.RUnlock()
-	for _, ref := range blocks {
+	for _, ref := range blocks[min(from, len(blocks)):] {
 		b, err := readTable(p, ref)
 		if isMalformed(err) {
 			if lenient {

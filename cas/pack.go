@@ -20,9 +20,8 @@ type pack struct {
 	seed uint64
 	fs   vfs.FS
 
-	once sync.Once // opens file
-	file vfs.File
-	err  error
+	opening sync.Mutex
+	file    vfs.File // nil: not open
 
 	learned bool
 	index   *index        // nil: none, or a bad one
@@ -36,20 +35,31 @@ func (s *Store) newPack(n packName) *pack {
 	return &pack{name: n, path: filepath.Join(s.o.Dir, n.file()), seed: n.seed(s.o.StoreID), fs: s.fs}
 }
 
-// open opens the pack's file for reading, once.
+// open returns the pack's file, opened for reading at least.
 func (p *pack) open() (vfs.File, error) {
-	p.once.Do(func() { p.file, p.err = p.fs.OpenFile(p.path, os.O_RDONLY, 0) })
-	return p.file, p.err
+	p.opening.Lock()
+	defer p.opening.Unlock()
+	if p.file == nil {
+		f, err := p.fs.OpenFile(p.path, os.O_RDONLY, 0)
+		if err != nil {
+			return nil, err
+		}
+		p.file = f
+	}
+	return p.file, nil
 }
 
 func (p *pack) close() error {
 	p.index.close()
 	p.index = nil
-	p.once.Do(func() { p.err = fs.ErrClosed })
-	if p.file != nil {
-		return p.file.Close()
+	p.opening.Lock()
+	defer p.opening.Unlock()
+	if p.file == nil {
+		return nil
 	}
-	return nil
+	err := p.file.Close()
+	p.file = nil
+	return err
 }
 
 // learn finds out what is in p, or what is new there. The caller holds mu.

@@ -47,9 +47,10 @@ type RepackPlan struct {
 type planned struct {
 	pack   *pack
 	size   int64
-	blocks int   // how many there were
-	needed int64 // bytes of needed objects of which this is the copy that counts
-	live   int64 // of these, bytes of objects that are not there as bases only
+	blocks int      // how many there were
+	bases  []prefix // of all deltas in them
+	needed int64    // bytes of needed objects of which this is the copy that counts
+	live   int64    // of these, bytes of objects that are not there as bases only
 	dense  bool
 	victim bool
 }
@@ -99,7 +100,7 @@ func (s *Store) PlanRepackWith(o RepackOptions, live func(ID) bool, keepCommit f
 		return nil, err
 	}
 	p.choose(kept)
-	return p, p.pin()
+	return p, nil
 }
 
 // Freed is how many bytes of disk the plan gives back, better compression not counted.
@@ -146,11 +147,12 @@ func (p *RepackPlan) weigh() error {
 	var wanted []prefix
 	first := map[*planned]int64{}
 	for _, k := range p.packs {
-		err := p.s.eachTable(k.pack, false, func(ref blockRef, b *block) error {
+		err := p.s.eachTable(k.pack, 0, false, func(ref blockRef, b *block) error {
 			for i := range b.entries {
 				e := &b.entries[i]
 				if e.delta {
 					bases[e.id.prefix()] = e.base
+					k.bases = append(k.bases, e.base)
 				}
 				if p.live(e.id) {
 					first[k] += b.share(ref, i)
@@ -191,7 +193,7 @@ func (p *RepackPlan) weigh() error {
 	})
 	p.home = map[prefix]*planned{}
 	for _, k := range order {
-		err := p.s.eachTable(k.pack, false, func(ref blockRef, b *block) error {
+		err := p.s.eachTable(k.pack, 0, false, func(ref blockRef, b *block) error {
 			for i := range b.entries {
 				e := &b.entries[i]
 				if x := e.id.prefix(); p.needs(e.id) && p.home[x] == nil {
@@ -255,49 +257,43 @@ func (p *RepackPlan) choose(kept int64) {
 	p.freed = max(0, p.freed)
 }
 
-// pin finds the bases that deltas in the remaining packs need. Those of deltas
-// that are copied need no pin: such a delta gets another base, or none.
-func (p *RepackPlan) pin() error {
-	old := p.pinned
-	p.pinned = map[prefix]bool{}
-	if len(old) == 0 {
-		return nil
+// pin finds the bases that must stay when some packs go: those of all deltas in
+// the packs that remain for now, dead deltas too, since a save may count on them. The
+// deltas of the packs that go need no pin: a copy gets another base, or none.
+func (p *RepackPlan) pin(going map[packName]bool) error {
+	packs, err := p.s.snapshot()
+	if err != nil {
+		return err
 	}
-	for again := true; again; {
-		again = false
-		for _, k := range p.packs {
-			if k.victim {
-				continue
+	known := map[packName]*planned{}
+	for _, k := range p.packs {
+		known[k.pack.name] = k
+	}
+	p.pinned = map[prefix]bool{}
+	for _, k := range packs {
+		if going[k.name] {
+			continue
+		}
+		from := 0
+		if old := known[k.name]; old != nil {
+			for _, x := range old.bases {
+				p.pinned[x] = true
 			}
-			more, err := p.pinFrom(k.pack, 0)
-			if err != nil {
-				return err
+			from = old.blocks
+		}
+		err := p.s.eachTable(k, from, false, func(_ blockRef, b *block) error {
+			for i := range b.entries {
+				if e := &b.entries[i]; e.delta {
+					p.pinned[e.base] = true
+				}
 			}
-			again = again || more
+			return nil
+		})
+		if err != nil {
+			return err
 		}
 	}
 	return nil
-}
-
-// pinFrom pins the bases of the needed deltas of a pack from a block on, and
-// reports whether there were new ones.
-func (p *RepackPlan) pinFrom(k *pack, from int) (more bool, err error) {
-	n := 0
-	err = p.s.eachTable(k, false, func(_ blockRef, b *block) error {
-		n++
-		if n <= from {
-			return nil
-		}
-		for i := range b.entries {
-			e := &b.entries[i]
-			if e.delta && !p.pinned[e.base] && p.needs(e.id) {
-				p.pinned[e.base] = true
-				more = true
-			}
-		}
-		return nil
-	})
-	return more, err
 }
 
 // isDense reads the flag in a pack's header.

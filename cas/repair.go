@@ -59,6 +59,9 @@ func (s *Store) Repair(ctx context.Context, report func(Repaired)) error {
 	if err := s.bumpGeneration(); err != nil {
 		return err
 	}
+	if err := s.execute(); err != nil {
+		return err
+	}
 	if err := s.returnLost(report); err != nil {
 		return err
 	}
@@ -83,6 +86,9 @@ func (s *Store) Repair(ctx context.Context, report func(Repaired)) error {
 		if err := ignoreMissing(s.fs.Remove(filepath.Join(s.o.Dir, n.indexFile()))); err != nil {
 			return err
 		}
+	}
+	if names, err = s.names(); err != nil {
+		return err
 	}
 	newest := true
 	for _, n := range names {
@@ -148,104 +154,140 @@ func (s *Store) repairPack(n packName, report func(Repaired)) error {
 	if err := s.checkHeader(p, f); err != nil {
 		return err
 	}
-	damaged, good, torn, err := s.inspect(p, f, info.Size())
+	in, err := s.inspect(p, f, info.Size())
 	if err != nil {
 		return err
 	}
-	damaged = damaged || p.badHead
 	switch {
-	case !damaged && !torn:
-		return nil
-	case !damaged:
+	case in.damaged || in.suspect || p.badHead && in.counted > headerSize:
+		lost, err := s.rewrite(p, f, info.Size(), in.counted)
+		if err != nil {
+			return err
+		}
+		report(Repaired{Pack: n.file(), What: FixSalvaged, Lost: lost})
+	case p.badHead:
+		// A crash left a pack in which nothing counts.
 		report(Repaired{Pack: n.file(), What: FixCut})
-		if err := f.Truncate(good); err != nil {
+		return s.unlink(n)
+	case in.good < info.Size():
+		report(Repaired{Pack: n.file(), What: FixCut})
+		if err := f.Truncate(in.good); err != nil {
 			return err
 		}
 		return s.sync(f)
 	}
-	lost, err := s.rewrite(p, f, info.Size())
-	if err != nil {
-		return err
-	}
-	report(Repaired{Pack: n.file(), What: FixSalvaged, Lost: lost})
 	return nil
 }
 
-// inspect reads a whole pack. Torn means that what is wrong lies behind the last good
-// commit, and no commit is in it.
-func (s *Store) inspect(p *pack, f vfs.File, size int64) (damaged bool, good int64, torn bool, err error) {
+// inspected is what a look at a whole pack found.
+type inspected struct {
+	counted int64 // end of what counts: of the last good commit, or of what the index covers
+	good    int64 // end of the last good commit
+	damaged bool  // something that counts is wrong
+	suspect bool  // a commit behind what counts does not match: a crash, or damage
+}
+
+// inspect reads a whole pack.
+func (s *Store) inspect(p *pack, f vfs.File, size int64) (inspected, error) {
+	in := inspected{good: headerSize}
+	if x := openIndex(s.fs, s.o.Dir, p.name, s.o.StoreID); x != nil {
+		in.counted = x.covered
+		x.close()
+	}
 	w := newWalker(f, p.seed, headerSize, size)
-	region, good := blake3.New(), int64(headerSize)
-	bad := false // since the last good commit
+	region, from := blake3.New(), int64(headerSize)
+	wrong := false // since the last good commit
 	for {
 		r, err := w.next()
 		if err == io.EOF {
 			break
 		}
 		if isMalformed(err) {
-			bad = true
+			wrong = true
 			if ok, err := w.resync(); err != nil {
-				return false, 0, false, err
+				return in, err
 			} else if !ok {
 				break
 			}
 			continue
 		}
 		if err != nil {
-			return false, 0, false, err
+			return in, err
 		}
 		if r.typ == blockRecord {
 			region.Write(w.raw(r))
-			if !s.blockIsGood(r.payload) {
-				damaged = true
+			ok, err := s.blockIsGood(r.payload)
+			if err != nil {
+				return in, err
 			}
+			wrong = wrong || !ok
 			continue
 		}
 		c, err := parseCommit(r.payload)
-		if err != nil || bad || int64(c.since) != r.offset-good || commitHash(region, c.head(), c.data) != c.sum {
-			damaged = true
+		if err == nil && int64(c.since) == r.offset-from && commitHash(region, c.head(), c.data) == c.sum {
+			in.damaged = in.damaged || wrong
+			in.good, wrong, in.suspect = r.end, false, false
+		} else {
+			wrong, in.suspect = true, true
 		}
-		region, good, bad = blake3.New(), r.end, false
+		region, from = blake3.New(), r.end
 	}
-	return damaged, good, good < size, nil
+	if in.counted > in.good { // a crash takes nothing that an index covers
+		in.damaged = true
+	}
+	in.counted = max(in.counted, in.good)
+	return in, nil
 }
 
-// blockIsGood checks every object of a block.
-func (s *Store) blockIsGood(payload []byte) bool {
+// blockIsGood checks every object of a block. Failing to read is no damage.
+func (s *Store) blockIsGood(payload []byte) (bool, error) {
 	d, err := s.decode(payload)
 	if err != nil {
-		return false
+		return false, unlessMalformed(err)
 	}
 	for i := range d.entries {
-		if !s.entryIsGood(d, i) {
-			return false
+		if good, err := s.entryIsGood(d, i); !good || err != nil {
+			return false, err
 		}
 	}
-	return true
+	return true, nil
 }
 
-func (s *Store) entryIsGood(d *decoded, i int) bool {
+func (s *Store) entryIsGood(d *decoded, i int) (bool, error) {
 	e, data, err := d.at(i)
 	if err != nil {
-		return false
+		return false, unlessMalformed(err)
 	}
-	if e.delta {
-		_, err := s.Get(nil, e.id)
-		return err == nil
+	if !e.delta {
+		return Sum(data) == e.id, nil
 	}
-	return Sum(data) == e.id
+	_, err = s.Get(nil, e.id)
+	var damaged *DamagedError
+	var missing *NotFoundError
+	if errors.As(err, &damaged) || errors.As(err, &missing) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// unlessMalformed leaves the errors that do not say that bytes are wrong.
+func unlessMalformed(err error) error {
+	if isMalformed(err) {
+		return nil
+	}
+	return err
 }
 
 // rewrite writes what is good of a pack under a temporary name and puts it in
 // the pack's place. Every step leaves either the old pack or the new one.
-func (s *Store) rewrite(p *pack, f vfs.File, size int64) (lost []ID, err error) {
+func (s *Store) rewrite(p *pack, f vfs.File, size, counted int64) (lost []ID, err error) {
 	file := filepath.Join(s.o.Dir, p.name.file())
 	tmp := s.temporary(file)
 	out, err := s.create(tmp)
 	if err != nil {
 		return nil, err
 	}
-	lost, err = s.copyGood(p, f, size, out)
+	lost, err = s.copyGood(p, f, size, counted, out)
 	if err == nil {
 		err = s.sync(out)
 	}
@@ -290,8 +332,8 @@ func (s *Store) rewrite(p *pack, f vfs.File, size int64) (lost []ID, err error) 
 }
 
 // copyGood copies the good records of a pack to out, and returns the objects
-// that it had to leave behind as far as their ids are known.
-func (s *Store) copyGood(p *pack, f vfs.File, size int64, out vfs.File) (lost []ID, err error) {
+// that counted and had to be left behind, as far as their ids are known.
+func (s *Store) copyGood(p *pack, f vfs.File, size, counted int64, out vfs.File) (lost []ID, err error) {
 	var buf []byte
 	at, from, ordinal := int64(0), int64(headerSize), uint64(0)
 	region := blake3.New()
@@ -322,8 +364,13 @@ func (s *Store) copyGood(p *pack, f vfs.File, size int64, out vfs.File) (lost []
 			last = max(last, c.seq)
 			return commitNow(c)
 		}
-		payload, gone := s.goodPart(r.payload)
-		lost = append(lost, gone...)
+		payload, gone, err := s.goodPart(r.payload)
+		if err != nil {
+			return err
+		}
+		if r.offset < counted {
+			lost = append(lost, gone...)
+		}
 		if payload == nil {
 			return nil
 		}
@@ -338,30 +385,37 @@ func (s *Store) copyGood(p *pack, f vfs.File, size int64, out vfs.File) (lost []
 }
 
 // goodPart is a block's payload with only the objects that are good.
-func (s *Store) goodPart(payload []byte) (good []byte, lost []ID) {
+func (s *Store) goodPart(payload []byte) (good []byte, lost []ID, err error) {
 	d, err := s.decode(payload)
 	if err != nil {
 		if b, err := parseBlock(payload); err == nil {
 			lost = idsOf(b.entries)
 		}
-		return nil, lost
+		return nil, lost, unlessMalformed(err)
 	}
 	var entries []entry
 	var body []byte
 	for i := range d.entries {
 		e, data, err := d.at(i)
-		if err != nil || !s.entryIsGood(d, i) {
-			lost = append(lost, d.entries[i].id)
+		if err != nil {
+			return nil, nil, err
+		}
+		ok, err := s.entryIsGood(d, i)
+		if err != nil {
+			return nil, nil, err
+		}
+		if !ok {
+			lost = append(lost, e.id)
 			continue
 		}
 		entries = append(entries, *e)
 		body = append(body, data...)
 	}
 	if len(lost) == 0 {
-		return payload, nil
+		return payload, nil, nil
 	}
 	if len(entries) == 0 {
-		return nil, lost
+		return nil, lost, nil
 	}
-	return appendBlock(nil, codecRaw, entries, body), lost
+	return appendBlock(nil, codecRaw, entries, body), lost, nil
 }

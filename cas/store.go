@@ -33,10 +33,11 @@ type Options struct {
 // Store is an open store. Opening reads a directory and no more: indexes are
 // mapped at the first look-up that needs them.
 type Store struct {
-	o     Options
-	fs    vfs.FS
-	cache blockCache
-	zstd  sync.Pool // of *zstd.Decoder
+	o      Options
+	fs     vfs.FS
+	limits limits
+	cache  blockCache
+	zstd   sync.Pool // of *zstd.Decoder
 
 	mu         sync.RWMutex
 	vault      string
@@ -65,7 +66,7 @@ func Open(o Options) (*Store, error) {
 			return binary.LittleEndian.Uint64(b[:])
 		}
 	}
-	s := &Store{o: o, fs: o.FS, vault: o.Vault}
+	s := &Store{o: o, fs: o.FS, vault: o.Vault, limits: defaultLimits}
 	if _, err := s.fs.Lstat(o.Dir); err != nil {
 		if !errors.Is(err, fs.ErrNotExist) || o.ReadOnly {
 			return nil, err
@@ -143,10 +144,19 @@ func (s *Store) names() ([]packName, error) {
 		return nil, err
 	}
 	var names []packName
+	condemned := false
 	for _, e := range entries {
 		if n, ok := parsePackName(e.Name()); ok {
 			names = append(names, n)
 		}
+		condemned = condemned || e.Name() == condemnedName
+	}
+	if condemned {
+		going, err := s.condemned()
+		if err != nil {
+			return nil, err
+		}
+		names = slices.DeleteFunc(names, func(n packName) bool { return slices.Contains(going, n) })
 	}
 	slices.SortFunc(names, func(a, b packName) int {
 		switch {

@@ -90,7 +90,10 @@ func (v *verifier) pack(p *pack, readData bool) error {
 		v.damage(p, 0, damaged.Reason)
 		return nil
 	}
-	if p.badHead {
+	v.s.mu.RLock()
+	covered := p.tail.covered
+	v.s.mu.RUnlock()
+	if p.badHead && covered > headerSize { // else: a crash left a pack in which nothing counts
 		v.damage(p, 0, "the pack's header is damaged")
 	}
 	v.Bytes += info.Size()
@@ -103,15 +106,12 @@ func (v *verifier) pack(p *pack, readData bool) error {
 			v.damage(p, end.good, "a commit at the end does not match its bytes")
 		}
 	}
-	v.s.mu.RLock()
-	covered := p.tail.covered
-	v.s.mu.RUnlock()
 	if p.problem != nil && info.Size() >= covered && !readData {
 		v.damage(p, p.problem.Offset, p.problem.Reason)
 	} else if p.short {
 		v.damage(p, info.Size(), "the pack is cut off")
 	}
-	if info.Size() < covered {
+	if info.Size() < covered && covered > headerSize {
 		v.damage(p, info.Size(), "the pack is cut off", v.idsWithin(p, info.Size(), covered)...)
 	}
 	if readData {

@@ -72,7 +72,14 @@ func (w *Writer) stage(id ID, data []byte, base ID) (added bool, err error) {
 }
 
 // putDelta stages data as a delta if that is clearly smaller.
+//
+// The base must be in the store. One of the same batch could be flushed later
+// than its delta: a crash between would leave a delta that the next save finds
+// known, and nobody can read.
 func (w *Writer) putDelta(id ID, data []byte, base ID) (done bool, err error) {
+	if p, ok := w.b.place(base); ok && p.block != nil && !w.b.dense {
+		return false, nil
+	}
 	depth, ok := w.b.depth(base)
 	if !ok || depth >= maxDepth {
 		return false, nil

@@ -1,0 +1,88 @@
+package cas
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// condemnedName is the file that lists packs which are about to be unlinked, a
+// name a line. A pack in the list is none of the store's any more, so that all of
+// them go at one moment: if a crash left one and took another, a dead delta could
+// stay behind without its base, and a save find it known.
+const condemnedName = "condemned"
+
+// condemn unlinks packs, all or none. The caller holds the store for itself.
+func (s *Store) condemn(packs []packName) error {
+	if err := s.execute(); err != nil { // what an earlier crash left
+		return err
+	}
+	var list []string
+	for _, n := range packs {
+		list = append(list, n.file())
+	}
+	if err := s.replaceFile(condemnedName, []byte(strings.Join(list, "\n")), '\n'); err != nil {
+		return err
+	}
+	return s.execute()
+}
+
+// execute unlinks the packs that are condemned. The caller holds the store for itself.
+func (s *Store) execute() error {
+	packs, err := s.condemned()
+	if err != nil || packs == nil {
+		return err
+	}
+	for _, n := range packs {
+		if err := s.unlink(n); err != nil {
+			return err
+		}
+	}
+	// The list goes last, and not before the packs are gone for good.
+	if err := s.syncDir(); err != nil {
+		return err
+	}
+	if err := ignoreMissing(s.fs.Remove(filepath.Join(s.o.Dir, condemnedName))); err != nil {
+		return err
+	}
+	return s.syncDir()
+}
+
+// condemned reads the list. One that cannot be read condemns nobody: it is
+// replaced atomically, so that it is damaged and not half-written.
+func (s *Store) condemned() ([]packName, error) {
+	f, err := s.fs.OpenFile(filepath.Join(s.o.Dir, condemnedName), os.O_RDONLY, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if info.Size() > 1<<20 {
+		return []packName{}, nil
+	}
+	buf := make([]byte, info.Size())
+	if ok, err := readFull(f, buf, 0); !ok || err != nil {
+		return []packName{}, err
+	}
+	return parseCondemned(string(buf)), nil
+}
+
+func parseCondemned(text string) []packName {
+	packs := []packName{}
+	for line := range strings.Lines(text) {
+		n, ok := parsePackName(strings.TrimSuffix(line, "\n"))
+		if !ok || !strings.HasSuffix(line, "\n") {
+			return []packName{}
+		}
+		packs = append(packs, n)
+	}
+	return packs
+}
