@@ -101,12 +101,19 @@ func (b *bench) copyKernel(root string) error {
 		return err
 	}
 	if info.IsDir() {
-		return b.copyTree(b.kernel, root)
+		err = b.copyTree(b.kernel, root)
+	} else if err = os.MkdirAll(root, 0o755); err == nil {
+		err = b.do(measure.Command{Args: []string{"tar", "-C", root, "--strip-components=1", "-xf", b.kernel}})
 	}
-	if err := os.MkdirAll(root, 0o755); err != nil {
+	if err != nil {
 		return err
 	}
-	return b.do(measure.Command{Args: []string{"tar", "-C", root, "--strip-components=1", "-xf", b.kernel}})
+	// Debian's own ignores all but its packaging. In a clone every file is tracked,
+	// and so captured whatever is ignored; here there is no clone.
+	if err := os.Remove(filepath.Join(root, ".gitignore")); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
 }
 
 // countFiles counts what is no directory, without the stores.

@@ -28,6 +28,10 @@ func main() {
 	}
 }
 
+// maintained is after how many checkpoints the database is brought up to date,
+// as the hooks have it done by a detached process.
+const maintained = 500
+
 func history(seed uint64, args []string) error {
 	if len(args) != 3 {
 		return fmt.Errorf("ROOT FROM TO")
@@ -56,6 +60,11 @@ func history(seed uint64, args []string) error {
 		}
 		if _, err := p.Save(ctx, engine.SaveOptions{Description: fmt.Sprintf("turn %d", i+1)}); err != nil {
 			return err
+		}
+		if (i+1)%maintained == 0 {
+			if err := p.Work(ctx, engine.WorkOptions{Fold: true}); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

@@ -3,7 +3,6 @@ package measure
 import (
 	"context"
 	"fmt"
-	"time"
 )
 
 // Turn is one subject of a comparison.
@@ -58,11 +57,4 @@ func (r *Runner) turn(ctx context.Context, t *Turn, round int) error {
 	t.Times = append(t.Times, u.Wall)
 	t.PeakRSS = max(t.PeakRSS, u.PeakRSS)
 	return nil
-}
-
-// Once gives a time for a loop that is not a process.
-func Once(f func() error) (time.Duration, error) {
-	start := time.Now()
-	err := f()
-	return time.Since(start), err
 }

@@ -82,7 +82,7 @@ func (m Millis) String() string {
 	case m < 999.5:
 		return fmt.Sprintf("%.0f ms", float64(m))
 	case m < 99_950:
-		return fmt.Sprintf("%.3g s", float64(m)/1e3)
+		return trim(float64(m)/1e3) + " s"
 	default:
 		return fmt.Sprintf("%.0f s", float64(m)/1e3)
 	}
