@@ -3,7 +3,7 @@
 GO ?= go
 PREFIX ?= $(HOME)/.local
 
-.PHONY: all build install test bench demo fuzz soak lint
+.PHONY: all build install test bench demo fuzz soak e2e lint
 
 all: build
 
@@ -23,8 +23,8 @@ test: ## everything that must hold: build, vet, staticcheck, tests with -race, o
 	$(GO) tool staticcheck ./...
 	$(GO) test -race -timeout 25m ./...
 
-bench: build ## the tables of the README; BENCHFLAGS=-short for the short form
-	$(GO) run ./bench/compare $(BENCHFLAGS)
+bench: ## the tables of the README and of docs/bench; BENCHFLAGS=-short for a short form that only prints
+	$(GO) run ./bench/compare $(if $(BENCHFLAGS),,-docs docs/bench -readme README.md) $(BENCHFLAGS)
 
 demo: build ## the main job on a sample, in a temporary directory
 	./docs/demo.sh bin/rewind
@@ -34,3 +34,7 @@ fuzz: ## every decoder, FUZZTIME each (default 20s)
 
 soak: ## the random state machine and killed processes for a long time: SOAK=1h
 	REWIND_SOAK=$(or $(SOAK),1h) $(GO) test -timeout 0 -run 'Soak' -v ./...
+
+e2e: ## the real clients against a scripted model, with no network but the loopback: E2E=<unpacked npm packages>
+	$(GO) test -c -o bin/e2e.test ./cli
+	cd cli && REWIND_E2E="$(abspath $(E2E))" unshare -rn sh -c 'ip link set lo up && exec ../bin/e2e.test -test.run TestE2E -test.v -test.timeout 30m'

@@ -53,6 +53,7 @@ func (p *Project) Sessions(ctx context.Context) ([]SessionInfo, error) {
 			s.Seen = t
 		}
 	}
+	var forks []string
 	err := p.query(ctx, func(db *manifest.DB) error {
 		for r, err := range db.Sessions() {
 			if err != nil {
@@ -76,10 +77,26 @@ func (p *Project) Sessions(ctx context.Context) ([]SessionInfo, error) {
 			}
 			seen(s, c.Time)
 		}
+		for op, err := range db.Operations() {
+			if err != nil {
+				return err
+			}
+			if op.Fork != "" {
+				forks = append(forks, op.Fork)
+			}
+		}
 		return nil
 	})
 	if err != nil {
 		return nil, err
+	}
+	for _, file := range forks { // of ours, which can lie elsewhere than the project's sessions
+		agent := agentOfPath(file)
+		if d, err := transcript.Describe(agent, file); err == nil {
+			s := get(string(agent), d.ID)
+			s.describe(d)
+			seen(s, d.ModTime)
+		}
 	}
 	for _, agent := range []transcript.Agent{transcript.Claude, transcript.Droid} {
 		onDisk, err := transcript.Sessions(agent, p.agentHome(), p.place.root)

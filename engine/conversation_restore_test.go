@@ -1,0 +1,567 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"rewind/engine/transcript"
+	"rewind/manifest"
+)
+
+// chat is a project in which an agent works: before each prompt a checkpoint is
+// taken as its hook does, then the agent answers and changes a file.
+type chat struct {
+	*lab
+	k *talk
+}
+
+func newChat(t *testing.T) *chat {
+	l := newLab(t)
+	l.write("file", "0")
+	l.init()
+	return &chat{l, l.talk()}
+}
+
+// turn is one prompt: text, and what the agent then writes.
+func (c *chat) turn(prompt, content string) manifest.Checkpoint {
+	c.t.Helper()
+	by := c.k.trigger()
+	by.Prompt, by.PromptID = prompt, fmt.Sprintf("p%d", c.k.n+1)
+	saved := c.saveBy(by)
+	c.k.say(prompt, "answer to "+prompt)
+	c.write("file", content)
+	return saved.Checkpoint
+}
+
+func (c *chat) restore(o RestoreOptions) *Restored {
+	c.t.Helper()
+	done, err := c.try2(o)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return done
+}
+
+// try2 restores with no processes to be seen: a machine that runs the agent
+// would see it.
+func (c *chat) try2(o RestoreOptions) (*Restored, error) {
+	if o.proc == "" {
+		o.proc = filepath.Join(c.home, "no-proc")
+	}
+	return c.run((*Project).Restore, o)
+}
+
+func (c *chat) takeBack(call restoreCall, o RestoreOptions) *Restored {
+	c.t.Helper()
+	o.proc = filepath.Join(c.home, "no-proc")
+	done, err := c.run(call, o)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return done
+}
+
+// prompts reads a transcript as the agent does.
+func (c *chat) prompts(file string) string {
+	c.t.Helper()
+	f, err := os.Open(file)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	defer f.Close()
+	x, err := transcript.Read(transcript.Claude, f)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	said, err := x.Prompts(x.Leaf())
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	var texts []string
+	for i := len(said) - 1; i >= 0; i-- {
+		texts = append(texts, x.Lines[said[i]].Text)
+	}
+	return strings.Join(texts, ", ")
+}
+
+func (c *chat) content(want string) {
+	c.t.Helper()
+	data, err := os.ReadFile(filepath.Join(c.root, "file"))
+	if err != nil || string(data) != want {
+		c.t.Errorf("the file holds %q (%v), want %q", data, err, want)
+	}
+}
+
+// sessionFiles are the files in the agent's directory.
+func (c *chat) sessionFiles() (names []string) {
+	c.t.Helper()
+	entries, err := os.ReadDir(filepath.Dir(c.k.file))
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		c.t.Fatal(err)
+	}
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	return names
+}
+
+func TestRestoreForksTheConversation(t *testing.T) {
+	c := newChat(t)
+	c.turn("one", "1")
+	c.turn("two", "2")
+	third := c.turn("three", "3")
+	before := c.k.bytes()
+
+	done := c.restore(RestoreOptions{Checkpoint: third})
+	c.content("2")
+	fork := done.Conversation
+	if fork == nil || fork.From != testSession || fork.Session == testSession || !strings.Contains(fork.Resume, "claude --resume "+fork.Session) {
+		t.Fatalf("the fork is %+v", fork)
+	}
+	if got := c.prompts(fork.File); got != "one, two" {
+		t.Errorf("the fork has %q", got)
+	}
+	if len(fork.Prompts) != 1 || fork.Prompts[0] != "three" {
+		t.Errorf("taken back: %q", fork.Prompts)
+	}
+	if c.k.bytes() != before {
+		t.Error("the old transcript was touched")
+	}
+	if ops := c.operations(); ops[0].Fork != fork.File {
+		t.Errorf("the operation says %+v", ops[0])
+	}
+
+	// Undo and redo take both.
+	back := c.takeBack((*Project).UndoRestore, RestoreOptions{})
+	c.content("3")
+	if len(c.sessionFiles()) != 1 || !back.Conversation.Removed {
+		t.Errorf("after the undo: %v, %+v", c.sessionFiles(), back.Conversation)
+	}
+	again := c.takeBack((*Project).RedoRestore, RestoreOptions{})
+	c.content("2")
+	if again.Conversation.File != fork.File || c.prompts(fork.File) != "one, two" {
+		t.Errorf("after the redo: %+v", again.Conversation)
+	}
+
+	// A fork that was used is not taken away.
+	used := &talk{t: t, file: fork.File}
+	used.add("{\"type\":\"user\"}\n")
+	back = c.takeBack((*Project).UndoRestore, RestoreOptions{})
+	c.content("3")
+	if len(c.sessionFiles()) != 2 || back.Conversation.Removed || len(back.Conversation.Notes) == 0 {
+		t.Errorf("a used fork: %v, %+v", c.sessionFiles(), back.Conversation)
+	}
+	c.verify()
+}
+
+func TestRestoreHalves(t *testing.T) {
+	c := newChat(t)
+	c.turn("one", "1")
+	second := c.turn("two", "2")
+	if done := c.restore(RestoreOptions{Checkpoint: second, Half: CodeOnly}); done.Conversation != nil || len(c.sessionFiles()) != 1 {
+		t.Errorf("code only: %+v", done.Conversation)
+	}
+	c.content("1")
+	c.write("file", "2")
+	done := c.restore(RestoreOptions{Checkpoint: second, Half: ConversationOnly})
+	c.content("2")
+	if done.Safety != nil || c.prompts(done.Conversation.File) != "one" {
+		t.Errorf("the conversation only: %+v", done)
+	}
+	// It is an operation like any other.
+	c.takeBack((*Project).UndoRestore, RestoreOptions{})
+	c.content("2")
+	if len(c.sessionFiles()) != 1 {
+		t.Errorf("after the undo: %v", c.sessionFiles())
+	}
+}
+
+// Before the first prompt there is nothing to resume: the code goes back all
+// the same, and the answer says why.
+func TestRestoreBeforeTheFirstPrompt(t *testing.T) {
+	c := newChat(t)
+	first := c.turn("one", "1")
+	var none *NoConversationError
+	if _, err := c.try2(RestoreOptions{Checkpoint: first, Half: ConversationOnly}); !errors.As(err, &none) || !none.Before {
+		t.Errorf("%v", err)
+	}
+	c.content("1")
+	done := c.restore(RestoreOptions{Checkpoint: first})
+	c.content("0")
+	if done.Without == nil || !done.Without.Before || done.Conversation != nil {
+		t.Errorf("%+v", done)
+	}
+}
+
+// A step that fails, wherever it is, leaves both as they were.
+func TestBothOrNeither(t *testing.T) {
+	for _, place := range []bool{false, true} {
+		for _, half := range []Half{Both, ConversationOnly} {
+			for fail := range 2 {
+				t.Run(fmt.Sprintf("in place %v, half %d, step %d", place, half, fail), func(t *testing.T) {
+					c := newChat(t)
+					c.turn("one", "1")
+					second := c.turn("two", "2")
+					before := c.k.bytes()
+					step := 0
+					broken := errors.New("broken")
+					_, err := c.try2(RestoreOptions{Checkpoint: second, Half: half, InPlace: place, talkHook: func(string) error {
+						if step++; step == fail+1 {
+							return broken
+						}
+						return nil
+					}})
+					if !errors.Is(err, broken) {
+						t.Fatalf("%v", err)
+					}
+					c.content("2")
+					if c.k.bytes() != before || len(c.sessionFiles()) != 1 {
+						t.Errorf("the conversation was moved: %v", c.sessionFiles())
+					}
+					for _, op := range c.operations() {
+						if op.Kind == manifest.OpRestore {
+							t.Errorf("an operation was recorded: %+v", op)
+						}
+					}
+					c.restore(RestoreOptions{Checkpoint: second, Half: half, InPlace: place})
+					c.verify()
+				})
+			}
+		}
+	}
+	t.Run("the code", func(t *testing.T) {
+		c := newChat(t)
+		c.turn("one", "1")
+		second := c.turn("two", "2")
+		ctx, cancel := context.WithCancel(context.Background())
+		cancel()
+		c.do(func(_ context.Context, p *Project) error {
+			if _, err := p.Restore(ctx, RestoreOptions{Checkpoint: second}); err == nil {
+				t.Error("a cancelled restore succeeded")
+			}
+			return nil
+		})
+		c.content("2")
+		if len(c.sessionFiles()) != 1 {
+			t.Errorf("a fork is left: %v", c.sessionFiles())
+		}
+	})
+}
+
+// A process that dies with the conversation in place and the operation not
+// recorded: the next of the family puts both back, or finishes both.
+func TestCrashBetweenConversationAndRecord(t *testing.T) {
+	for _, place := range []bool{false, true} {
+		for _, finish := range []bool{false, true} {
+			t.Run(fmt.Sprintf("in place %v, finish %v", place, finish), func(t *testing.T) {
+				c := newChat(t)
+				c.turn("one", "1")
+				second := c.turn("two", "2")
+				before := c.k.bytes()
+				func() {
+					defer func() { _ = recover() }()
+					_, _ = c.try2(RestoreOptions{Checkpoint: second, InPlace: place, talkHook: func(step string) error {
+						if step == "published" {
+							panic("killed")
+						}
+						return nil
+					}})
+				}()
+				if c.k.bytes() == before && len(c.sessionFiles()) == 1 {
+					t.Fatal("the crash came too early for this test")
+				}
+				if !finish {
+					c.takeBack((*Project).UndoRestore, RestoreOptions{})
+					c.content("2")
+					if c.k.bytes() != before || len(c.sessionFiles()) != 1 {
+						t.Errorf("not put back: %v", c.sessionFiles())
+					}
+					return
+				}
+				done := c.restore(RestoreOptions{Checkpoint: second, InPlace: place})
+				c.content("1")
+				if done.Conversation == nil || c.prompts(done.Conversation.File) != "one" {
+					t.Fatalf("not finished: %+v", done)
+				}
+				if !place && len(c.sessionFiles()) != 2 {
+					t.Errorf("there is %v", c.sessionFiles())
+				}
+				c.verify()
+			})
+		}
+	}
+}
+
+func TestRestoreInPlace(t *testing.T) {
+	c := newChat(t)
+	c.turn("one", "1")
+	second := c.turn("two", "2")
+	before := c.k.bytes()
+	done := c.restore(RestoreOptions{Checkpoint: second, InPlace: true})
+	c.content("1")
+	if got := c.prompts(c.k.file); got != "one" || len(c.sessionFiles()) != 1 {
+		t.Errorf("in place there is %q in %v", got, c.sessionFiles())
+	}
+	backup, err := os.ReadFile(done.Conversation.Backup)
+	if err != nil || string(backup) != before {
+		t.Errorf("the backup is not what was there (%v)", err)
+	}
+	if !strings.HasPrefix(done.Conversation.Backup, filepath.Join(c.root, ".agent", "rewind", "transcript-backup")) {
+		t.Errorf("the backup is %s", done.Conversation.Backup)
+	}
+	rewritten := c.k.bytes()
+	c.takeBack((*Project).UndoRestore, RestoreOptions{})
+	c.content("2")
+	if c.k.bytes() != before {
+		t.Error("the undo did not put the transcript back")
+	}
+	c.takeBack((*Project).RedoRestore, RestoreOptions{})
+	if c.k.bytes() != rewritten {
+		t.Error("the redo gives something else")
+	}
+	// What was said since is not thrown away unasked.
+	c.k.last = "00000000-0000-4000-8000-000000000002"
+	c.k.say("three", "yes")
+	more := c.k.bytes()
+	var refused *RefusedError
+	if _, err := c.run((*Project).UndoRestore, RestoreOptions{proc: c.home}); !errors.As(err, &refused) || !refused.Forcible {
+		t.Errorf("%v", err)
+	}
+	c.content("1")
+	forced := c.takeBack((*Project).UndoRestore, RestoreOptions{Force: true})
+	if kept, err := os.ReadFile(forced.Conversation.Backup); err != nil || string(kept) != more || c.k.bytes() != before {
+		t.Errorf("forced: %v, %+v", err, forced.Conversation)
+	}
+	c.verify()
+}
+
+func TestInPlaceIsRefusedWhileTheAgentRuns(t *testing.T) {
+	c := newChat(t)
+	c.turn("one", "1")
+	second := c.turn("two", "2")
+	before := c.k.bytes()
+	live := filepath.Join(c.home, ".claude", "sessions", "1.json")
+	if err := os.MkdirAll(filepath.Dir(live), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	entry := fmt.Sprintf(`{"pid":%d,"sessionId":%q}`, os.Getppid(), testSession)
+	if err := os.WriteFile(live, []byte(entry), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var running *AgentRunningError
+	if _, err := c.run((*Project).Restore, RestoreOptions{Checkpoint: second, InPlace: true}); !errors.As(err, &running) {
+		t.Fatalf("%v", err)
+	}
+	c.content("2")
+	if c.k.bytes() != before {
+		t.Error("the transcript of a running agent was rewritten")
+	}
+	if _, err := c.run((*Project).Restore, RestoreOptions{Checkpoint: second, InPlace: true, Force: true}); err != nil {
+		t.Fatal(err)
+	}
+	c.content("1")
+}
+
+// The agent deletes transcripts after 30 days, with their directory: the store
+// has them.
+func TestRestoreAPurgedConversation(t *testing.T) {
+	for _, place := range []bool{false, true} {
+		c := newChat(t)
+		c.turn("one", "1")
+		second := c.turn("two", "2")
+		by := c.k.trigger()
+		last := c.saveBy(by).Checkpoint // the hook after it captures what was said
+		if err := os.RemoveAll(filepath.Join(c.home, ".claude")); err != nil {
+			t.Fatal(err)
+		}
+		done := c.restore(RestoreOptions{Checkpoint: second, Half: ConversationOnly, InPlace: place})
+		c.content("2")
+		if got := c.prompts(done.Conversation.File); got != "one" {
+			t.Errorf("in place %v: the fork has %q", place, got)
+		}
+		c.takeBack((*Project).UndoRestore, RestoreOptions{})
+		if len(c.sessionFiles()) != 0 {
+			t.Errorf("in place %v: after the undo there is %v", place, c.sessionFiles())
+		}
+		last.Kind = manifest.Stop
+		if done := c.restore(RestoreOptions{Checkpoint: last, Half: ConversationOnly}); c.prompts(done.Conversation.File) != "one, two" {
+			t.Errorf("all of it: %+v", done.Conversation)
+		}
+		c.verify()
+	}
+}
+
+// A rewind of the agent's own writes nothing: the next prompt hangs on an
+// earlier event, and the branch that was given up stays in the file.
+func TestRestoreAfterANativeRewind(t *testing.T) {
+	c := newChat(t)
+	c.turn("one", "1")
+	tip := c.k.last
+	abandoned := c.turn("two", "2")
+	c.k.last = tip
+	third := c.turn("three", "3")
+	fourth := c.turn("four", "4")
+	for want, at := range map[string]manifest.Checkpoint{"one": third, "one, three": fourth} {
+		done := c.restore(RestoreOptions{Checkpoint: at, Half: ConversationOnly})
+		if got := c.prompts(done.Conversation.File); got != want {
+			t.Errorf("the fork has %q, want %q", got, want)
+		}
+	}
+	done := c.restore(RestoreOptions{Checkpoint: abandoned, Half: ConversationOnly})
+	if got := c.prompts(done.Conversation.File); got != "one" {
+		t.Errorf("before the abandoned prompt: %q", got)
+	}
+}
+
+// Each session has its own transcript, and only its own is ever written.
+func TestTwoSessions(t *testing.T) {
+	c := newChat(t)
+	c.turn("one", "1")
+	second := c.turn("two", "2")
+	const other = "99999999-2222-4333-8444-555555555555"
+	k := &talk{t: t, file: filepath.Join(filepath.Dir(c.k.file), other+".jsonl")}
+	k.say("elsewhere", "yes")
+	theirs := k.bytes()
+	done := c.restore(RestoreOptions{Checkpoint: second, InPlace: true})
+	if done.Conversation.File != c.k.file || k.bytes() != theirs {
+		t.Error("another session was written to")
+	}
+	// A checkpoint whose session's file carries another name is not written over.
+	strange := second
+	moved := *second.Transcript
+	moved.Path = k.file
+	strange.Transcript = &moved
+	var refused *RefusedError
+	if _, err := c.try2(RestoreOptions{Checkpoint: strange, InPlace: true, Half: ConversationOnly}); !errors.As(err, &refused) {
+		t.Errorf("%v", err)
+	}
+	if k.bytes() != theirs {
+		t.Error("one session's transcript was written over another")
+	}
+}
+
+// A torn last line is not part of the conversation, and stops nothing.
+func TestRestoreWithATornLastLine(t *testing.T) {
+	c := newChat(t)
+	c.turn("one", "1")
+	second := c.turn("two", "2")
+	c.k.add(`{"type":"assistant","mess`)
+	done := c.restore(RestoreOptions{Checkpoint: second})
+	if got := c.prompts(done.Conversation.File); got != "one" {
+		t.Errorf("the fork has %q", got)
+	}
+}
+
+// A transcript of an unknown kind leaves the code.
+func TestRestoreAnUnknownFormat(t *testing.T) {
+	c := newChat(t)
+	c.k.add("{\"what\":\"is this\"}\n")
+	c.write("file", "1")
+	saved := c.saveBy(c.k.trigger()).Checkpoint
+	c.write("file", "2")
+	done := c.restore(RestoreOptions{Checkpoint: saved})
+	c.content("1")
+	var format *transcript.FormatError
+	if done.Without == nil || !errors.As(done.Without, &format) {
+		t.Errorf("%+v", done)
+	}
+	var none *NoConversationError
+	if _, err := c.try2(RestoreOptions{Checkpoint: saved, Half: ConversationOnly}); !errors.As(err, &none) {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestBackAndPromptNames(t *testing.T) {
+	c := newChat(t)
+	c.turn("one", "1")
+	second := c.turn("two", "2")
+	c.turn("three", "3")
+	c.do(func(ctx context.Context, p *Project) error {
+		l, err := p.Resolve(ctx, "prompt~2")
+		if err != nil || l.ID != second.ID {
+			t.Errorf("prompt~2 is %s (%v), want %s", l.ID, err, second.ID)
+		}
+		l, err = p.Resolve(ctx, testSession+":"+second.PromptID)
+		if err != nil || l.ID != second.ID {
+			t.Errorf("by event: %s (%v)", l.ID, err)
+		}
+		var no *NoCheckpointError
+		if _, err := p.Resolve(ctx, "prompt~9"); !errors.As(err, &no) {
+			t.Errorf("prompt~9: %v", err)
+		}
+		s, err := p.ChooseSession(ctx, "")
+		if err != nil {
+			return err
+		}
+		done, err := p.Back(ctx, BackOptions{Session: s, N: 2})
+		if err != nil {
+			return err
+		}
+		c.content("3")
+		if got := c.prompts(done.Conversation.File); got != "one" || strings.Join(done.Prompts, ", ") != "three, two" {
+			t.Errorf("back 2 gives %q and takes back %q", got, done.Prompts)
+		}
+		// The fork that nobody has opened does not make the choice unclear.
+		if s, err = p.ChooseSession(ctx, ""); err != nil || s.ID != testSession {
+			t.Fatalf("%v, %v", s, err)
+		}
+		done, err = p.Back(ctx, BackOptions{Session: s, N: 2, Both: true})
+		if err != nil {
+			return err
+		}
+		c.content("1")
+		if done.Checkpoint.ID != second.ID || c.prompts(done.Conversation.File) != "one" {
+			t.Errorf("back 2 --both: %+v", done)
+		}
+		var few *transcript.FewPromptsError
+		if _, err := p.Back(ctx, BackOptions{Session: s, N: 4}); !errors.As(err, &few) || few.Have != 3 {
+			t.Errorf("back 4: %v", err)
+		}
+		return nil
+	})
+}
+
+func TestSessions(t *testing.T) {
+	c := newChat(t)
+	c.turn("one", "1")
+	second := c.turn("two", "2")
+	fork := c.restore(RestoreOptions{Checkpoint: second}).Conversation.Session
+	c.do(func(ctx context.Context, p *Project) error {
+		all, err := p.Sessions(ctx)
+		if err != nil {
+			return err
+		}
+		found := map[string]SessionInfo{}
+		for _, s := range all {
+			found[s.ID] = s
+		}
+		if s := found[testSession]; len(s.Checkpoints) != 2 || !s.OnDisk || s.Last != "two" || len(s.Forks) != 1 || s.Forks[0] != fork {
+			t.Errorf("the session: %+v", s)
+		}
+		if s := found[fork]; s.Parent != testSession || len(s.Ancestors) != 1 || s.Title != "[Fork] one" || s.Last != "one" {
+			t.Errorf("the fork: %+v", s)
+		}
+		var no *NoSessionError
+		if _, err := p.ChooseSession(ctx, "nothing"); !errors.As(err, &no) {
+			t.Errorf("%v", err)
+		}
+		if s, err := p.ChooseSession(ctx, testSession[:6]); err != nil || s.ID != testSession {
+			t.Errorf("%v %v", s, err)
+		}
+		return nil
+	})
+	c.env.Now = func() time.Time { return time.Now().Add(2 * time.Hour) }
+	c.do(func(ctx context.Context, p *Project) error {
+		var no *NoSessionError
+		if _, err := p.ChooseSession(ctx, ""); !errors.As(err, &no) || len(no.Choices) != 0 {
+			t.Errorf("after an hour: %v", err)
+		}
+		return nil
+	})
+}
