@@ -42,6 +42,16 @@ func TestScript(t *testing.T) {
 			}
 			env.Setenv("HOME", home)
 			env.Setenv("PAGER", "cat")
+			install, err := filepath.Abs("../install.sh")
+			if err != nil {
+				return err
+			}
+			env.Setenv("INSTALL", install)
+			exe, err := exec.LookPath("rewind") // testscript's own, this binary
+			if err != nil {
+				return err
+			}
+			env.Setenv("PROGRAM", exe)
 			env.Cd = proj
 			return nil
 		},
@@ -49,6 +59,7 @@ func TestScript(t *testing.T) {
 			"exit":      cmdExit,
 			"installed": cmdInstalled,
 			"json":      cmdJSON,
+			"prompt":    cmdPrompt,
 			"mode":      cmdMode,
 			"random":    cmdRandom,
 		},

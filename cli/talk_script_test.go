@@ -1,0 +1,53 @@
+package cli_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// prompt N TEXT: what an agent does at its session's N-th prompt, in the session
+// $S with the transcript $F: its hook runs, then it writes the prompt and its
+// answer. TEXT is the inside of a JSON string.
+func cmdPrompt(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: prompt N TEXT")
+	}
+	n, text := args[0], args[1]
+	file, session := ts.Getenv("F"), ts.Getenv("S")
+	payload := fmt.Sprintf(`{"hook_event_name":"UserPromptSubmit","session_id":%q,"transcript_path":%q,"cwd":%q,"prompt_id":"p%s","prompt":"%s"}`,
+		session, file, ts.MkAbs("."), n, text)
+	name := ts.MkAbs("../payload.json")
+	ts.Check(os.WriteFile(name, []byte(payload), 0o600))
+	ts.Check(ts.Exec("sh", "-c", `rewind hook claude < "$1"`, "sh", name))
+	old, err := os.ReadFile(file)
+	if err != nil && !os.IsNotExist(err) {
+		ts.Fatalf("%v", err)
+	}
+	parent := "null"
+	var last struct {
+		UUID string `json:"uuid"`
+	}
+	if lines := bytes.Split(bytes.TrimSpace(old), []byte("\n")); json.Unmarshal(lines[len(lines)-1], &last) == nil {
+		parent = `"` + last.UUID + `"`
+	}
+	var out strings.Builder
+	for i, role := range []string{"user", "assistant"} {
+		id := fmt.Sprintf("00000000-0000-4000-8000-%06s%06d", n, i)
+		said := text
+		if role == "assistant" {
+			said = "an answer"
+		}
+		fmt.Fprintf(&out, `{"parentUuid":%s,"isSidechain":false,"type":%q,"message":{"role":%q,"content":"%s"},"uuid":%q,"timestamp":%q,"promptId":"p%s","cwd":"/p","sessionId":%q,"version":"2.1.329"}`+"\n",
+			parent, role, role, said, id, time.Now().UTC().Format("2006-01-02T15:04:05.000Z"), n, session)
+		parent = `"` + id + `"`
+	}
+	ts.Check(os.MkdirAll(filepath.Dir(file), 0o700))
+	ts.Check(os.WriteFile(file, append(old, out.String()...), 0o600))
+}
