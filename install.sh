@@ -1,0 +1,194 @@
+#!/bin/sh
+# Installs rewind for this account: the program, its tier, and the agents' hooks.
+# At a terminal it asks; without one it does what the flags say.
+set -eu
+
+usage() {
+	cat <<'EOF'
+usage: ./install.sh [--prefix DIR] [--binary FILE] [--tier T] [--auto-init yes|no]
+                    [--hooks yes|no] [--agent A] [--yes]
+       ./install.sh --uninstall [--prefix DIR] [--yes]
+
+  --prefix DIR      the program goes to DIR/bin (default ~/.local)
+  --binary FILE     install this program and build nothing
+  --tier T          minimal, balanced or aggressive
+  --auto-init A     yes: sessions in new projects make a store of their own
+  --hooks A         yes: register the hooks with the agents of this account
+  --agent A         register them with this agent only: claude or droid
+  --uninstall       take hooks and program away; checkpoints stay
+  --yes             ask nothing: the answers are the flags', else balanced, no, yes
+EOF
+}
+
+say() { printf '%s\n' "$*"; }
+fail() {
+	printf 'install: error: %s\n' "$1" >&2
+	if [ $# -gt 1 ]; then printf 'install: hint: %s\n' "$2" >&2; fi
+	exit 1
+}
+wrong() {
+	printf 'install: error: %s\n' "$1" >&2
+	usage >&2
+	exit 2
+}
+
+prefix='' binary='' tier='' auto_init='' hooks='' agent='' uninstall=no ask=yes
+while [ $# -gt 0 ]; do
+	case $1 in
+	--prefix | --binary | --tier | --auto-init | --hooks | --agent)
+		[ $# -ge 2 ] || wrong "$1 wants a value"
+		case $1 in
+		--prefix) prefix=$2 ;;
+		--binary) binary=$2 ;;
+		--tier) tier=$2 ;;
+		--auto-init) auto_init=$2 ;;
+		--hooks) hooks=$2 ;;
+		--agent) agent=$2 ;;
+		esac
+		shift 2
+		;;
+	--uninstall) uninstall=yes && shift ;;
+	--yes) ask=no && shift ;;
+	-h | --help) usage && exit 0 ;;
+	*) wrong "what is $1?" ;;
+	esac
+done
+case $tier in '' | minimal | balanced | aggressive) ;; *) wrong "there is no tier $tier" ;; esac
+case $auto_init in '' | yes | no) ;; *) wrong "--auto-init is yes or no" ;; esac
+case $hooks in '' | yes | no) ;; *) wrong "--hooks is yes or no" ;; esac
+case $agent in '' | claude | droid) ;; *) wrong "hooks are registered with claude or droid" ;; esac
+if [ ! -t 0 ] || [ ! -t 1 ]; then ask=no; fi
+
+[ -n "${HOME:-}" ] && [ -d "$HOME" ] || fail "HOME names no directory" "export HOME=/your/home"
+[ -n "$prefix" ] || prefix=$HOME/.local
+case $prefix in /*) ;; *) prefix=$(pwd)/$prefix ;; esac
+bin=$prefix/bin
+program=$bin/rewind
+here=$(cd "$(dirname "$0")" && pwd)
+
+# question TEXT DEFAULT: prints the answer.
+question() {
+	printf '%s [%s] ' "$1" "$2" >&2
+	IFS= read -r reply || reply=''
+	printf '%s' "${reply:-$2}"
+}
+
+# agreed TEXT DEFAULT: true for yes.
+agreed() {
+	case $(question "$1" "$2") in y | Y | yes | Yes | YES) return 0 ;; *) return 1 ;; esac
+}
+
+# older FILE: the directory of an installation of the tool that went before, if
+# FILE is a link into one.
+older() {
+	[ -L "$1" ] || return 1
+	target=$(readlink "$1")
+	case $target in /*) ;; *) target=$(dirname "$1")/$target ;; esac
+	dir=$(cd "$(dirname "$target")" 2>/dev/null && pwd -P) || return 1
+	while [ "$dir" != / ] && [ "$dir" != "$HOME" ]; do
+		for file in "$dir"/smart-checkpoint* "$dir"/*/smart-checkpoint*; do
+			if [ -e "$file" ] && [ "$dir" != "$(cd "$bin" && pwd -P)" ]; then
+				printf '%s' "$dir"
+				return 0
+			fi
+		done
+		dir=$(dirname "$dir")
+	done
+	return 1
+}
+
+if [ "$uninstall" = yes ]; then
+	if [ -x "$program" ]; then
+		if [ "$ask" = yes ] && ! agreed "Take the hooks out of the agents' settings and remove $program?" no; then
+			say "Nothing was changed."
+			exit 0
+		fi
+		"$program" config --unregister-hooks || fail "the hooks could not be taken out" "correct the file that is named, then try again"
+		rm -f "$program"
+		say "Removed $program."
+	else
+		say "There is no $program."
+	fi
+	if [ -L "$bin/smart-checkpoint" ] && [ "$(readlink "$bin/smart-checkpoint")" = rewind ]; then rm -f "$bin/smart-checkpoint"; fi
+	say "Checkpoints stay: .agent/rewind in each project, and $HOME/.rewind."
+	exit 0
+fi
+
+# 1. The program.
+work=$(mktemp -d "${TMPDIR:-/tmp}/rewind-install.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM HUP
+if [ -z "$binary" ]; then
+	command -v go >/dev/null 2>&1 || fail "Go is needed to build rewind" "see https://go.dev/doc/install, or --binary FILE"
+	[ -f "$here/go.mod" ] || fail "$here is no checkout of rewind" "run install.sh where it is, or --binary FILE"
+	say "Building ..."
+	(cd "$here" && go build -trimpath -o "$work/rewind" ./cli/rewind) || fail "the build failed"
+	binary=$work/rewind
+fi
+[ -f "$binary" ] || fail "$binary is no file"
+"$binary" --version >/dev/null 2>&1 || fail "$binary does not run on this machine"
+mkdir -p "$bin"
+previous=''
+for name in rewind smart-checkpoint; do
+	if found=$(older "$bin/$name"); then previous=$found; fi
+done
+cp "$binary" "$bin/.rewind-$$"
+chmod 755 "$bin/.rewind-$$"
+mv -f "$bin/.rewind-$$" "$program" # over a link, not through it
+say "Installed $program."
+if [ -n "$previous" ]; then
+	if [ -L "$bin/smart-checkpoint" ]; then ln -sf rewind "$bin/smart-checkpoint"; fi
+	say "The links of the tool that was here before now lead to it. That tool is in $previous."
+	case $previous in
+	"$HOME"/?*)
+		if [ "$ask" = yes ] && agreed "Remove $previous? Its checkpoints are not in there." no; then
+			rm -rf "$previous"
+			say "Removed $previous."
+		fi
+		;;
+	esac
+fi
+case :${PATH:-}: in
+*":$bin:"*) ;;
+*) say "$bin is not in your PATH: add it in your shell's profile. The hooks do not need it." ;;
+esac
+
+# 2. Settings.
+if [ "$ask" = yes ]; then
+	while [ -z "$tier" ]; do
+		tier=$(question "How often: minimal, balanced or aggressive?" balanced)
+		case $tier in minimal | balanced | aggressive) ;; *) tier='' ;; esac
+	done
+	if [ -z "$auto_init" ]; then
+		auto_init=no
+		if agreed "Begin by itself in projects that were never initialised?" no; then auto_init=yes; fi
+	fi
+fi
+if [ -n "$tier" ]; then "$program" config --global tier "$tier"; fi
+case $auto_init in
+yes) "$program" config --global autoInit true ;;
+no) "$program" config --global autoInit false ;;
+esac
+
+# 3. Hooks.
+registered=no
+for file in "${CLAUDE_CONFIG_DIR:-$HOME/.claude}/settings.json" "$HOME/.factory/hooks.json" "$HOME/.factory/settings.json"; do
+	if [ -f "$file" ] && grep -E "rewind'? hook |smart-checkpoint" "$file" >/dev/null 2>&1; then registered=yes; fi
+done
+if [ -z "$hooks" ]; then
+	hooks=yes
+	if [ "$ask" = yes ]; then
+		text="Register the hooks with the agents of this account?" default=yes
+		if [ "$registered" = yes ]; then text="Hooks are registered already. Register them anew?" default=no; fi
+		if ! agreed "$text" "$default"; then hooks=no; fi
+	fi
+fi
+if [ "$hooks" = yes ]; then
+	set -- config --register-hooks
+	if [ -n "$agent" ]; then set -- "$@" --agent "$agent"; fi
+	"$program" "$@" || say "The hooks are not registered. When the cause is gone: $program config --register-hooks"
+else
+	say "No hooks were registered: $program config --register-hooks does it."
+fi
+say "Next, in a project: rewind init"
