@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs every fuzz target of the project for the given time each.
+# Runs every fuzz target of the project for the given time (20s) or number of runs (2000x) each.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 time=${1:-20s}
