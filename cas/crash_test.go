@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"path/filepath"
+	"sync/atomic"
 	"syscall"
 	"testing"
 
@@ -24,7 +25,7 @@ type world struct {
 	commits map[uint64]*saved // that must be there
 	tried   *saved            // reported as failed, or never reported
 	pool    [][]byte          // objects to choose from
-	random  uint64
+	random  atomic.Uint64
 	seed    uint64
 }
 
@@ -40,7 +41,7 @@ func newWorld(t *testing.T, seed uint64) *world {
 	}
 	w.o = Options{
 		Dir: "/store/objects", Vault: "/home/vault", LockDir: filepath.Join(t.TempDir(), "lock"), StoreID: [16]byte{9},
-		Random: func() uint64 { w.random++; return w.random*0x9e3779b97f4a7c15 + seed },
+		Random: func() uint64 { return w.random.Add(1)*0x9e3779b97f4a7c15 + seed },
 	}
 	return w
 }
@@ -202,9 +203,10 @@ func TestPowerCut(t *testing.T) {
 	for seed := range uint64(rounds(20, 100)) {
 		w := newWorld(t, seed)
 		for range 8 {
-			left := w.r.IntN(250)
+			var left atomic.Int64
+			left.Store(w.r.Int64N(250))
 			w.fs.Hook = func(op, name string) error {
-				if left--; left < 0 {
+				if left.Add(-1) < 0 {
 					return crashfs.ErrGone
 				}
 				return nil
@@ -219,7 +221,7 @@ func TestPowerCut(t *testing.T) {
 				t.Fatalf("seed %d: %v", seed, err)
 			}
 			w.fs.Hook = nil
-			if left < 0 || w.r.IntN(2) == 0 {
+			if left.Load() < 0 || w.r.IntN(2) == 0 {
 				w.fs = w.fs.Crash(w.r)
 			}
 			w.check()
@@ -236,9 +238,11 @@ func TestFailingOperations(t *testing.T) {
 	for seed := range uint64(rounds(20, 100)) {
 		w := newWorld(t, seed)
 		for range 8 {
-			left, full := w.r.IntN(250), w.r.IntN(3) == 0
+			var ops atomic.Int64
+			ops.Store(w.r.Int64N(250))
+			full := w.r.IntN(3) == 0
 			w.fs.Hook = func(op, name string) error {
-				left--
+				left := ops.Add(-1)
 				if full && left < 0 && (op == "write" || op == "create") {
 					return syscall.ENOSPC
 				}

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/gofrs/flock"
+
+	"rewind/cas/vfs"
 )
 
 const (
@@ -61,16 +63,7 @@ func (s *Store) lockFile(name string) (*flock.Flock, error) {
 // makeLockDir makes the lock directory. Locks are the operating system's,
 // whatever file system the packs are on.
 func (s *Store) makeLockDir() error {
-	if err := os.MkdirAll(s.o.LockDir, 0o700); err != nil {
-		return err
-	}
-	if err := os.Chmod(s.o.LockDir, 0o700); err != nil {
-		return err
-	}
-	if s.o.Owner != nil {
-		return s.o.Owner(s.o.LockDir)
-	}
-	return nil
+	return (&Store{o: Options{Owner: s.o.Owner}, fs: vfs.OS}).makeDir(s.o.LockDir)
 }
 
 // lock takes a lock, waiting until ctx ends: *BusyError.

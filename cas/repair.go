@@ -102,7 +102,9 @@ func (s *Store) Repair(ctx context.Context, report func(Repaired)) error {
 	s.vaultErr = nil
 	s.mu.Unlock()
 	for _, n := range names {
-		s.giveSecondName(n)
+		if s.giveSecondName(n) {
+			report(Repaired{Pack: n.file(), What: FixNamed})
+		}
 	}
 	return s.syncDir()
 }

@@ -27,7 +27,7 @@ type Options struct {
 	NoSync   bool                    // durability "fast": no fsync
 	ReadOnly bool                    // never writes, takes no lock that needs a writable file
 	Now      func() time.Time        // nil: time.Now
-	Random   func() uint64           // names packs; nil: crypto/rand
+	Random   func() uint64           // names packs, safe for concurrent use; nil: crypto/rand
 }
 
 // Store is an open store. Opening reads a directory and no more: indexes are
@@ -78,10 +78,16 @@ func Open(o Options) (*Store, error) {
 	return s, nil
 }
 
-// makeDir creates a directory of the store.
+// makeDir creates a directory of the store, and its parents: all of them are
+// given to their owner.
 func (s *Store) makeDir(dir string) error {
 	if _, err := s.fs.Lstat(dir); err == nil {
 		return nil
+	}
+	if parent := filepath.Dir(dir); parent != dir {
+		if err := s.makeDir(parent); err != nil {
+			return err
+		}
 	}
 	if err := s.fs.MkdirAll(dir, 0o700); err != nil {
 		return err
@@ -266,20 +272,21 @@ func (s *Store) SecondName() error {
 	return nil
 }
 
-// giveSecondName links a pack into the vault. A failure is remembered for
-// SecondName, and is none of the batch's business.
-func (s *Store) giveSecondName(n packName) {
+// giveSecondName links a pack into the vault and reports whether it had no
+// second name before. A failure is remembered for SecondName, and is none of
+// the batch's business.
+func (s *Store) giveSecondName(n packName) (given bool) {
 	s.mu.RLock()
 	vault := s.vault
 	s.mu.RUnlock()
 	if vault == "" {
-		return
+		return false
 	}
 	err := s.makeDir(vault)
 	if err == nil {
 		err = s.fs.Link(filepath.Join(s.o.Dir, n.file()), filepath.Join(vault, n.file()))
 		if errors.Is(err, fs.ErrExist) {
-			err = nil
+			return false
 		}
 	}
 	if err != nil {
@@ -287,6 +294,7 @@ func (s *Store) giveSecondName(n packName) {
 		s.vaultErr = fmt.Errorf("give %s a second name: %w", n.file(), err)
 		s.mu.Unlock()
 	}
+	return err == nil
 }
 
 // syncDir makes names in the objects directory durable.

@@ -1,0 +1,5 @@
+//go:build !unix
+
+package vfs
+
+func narrowUmask() func() { return func() {} }
