@@ -108,7 +108,7 @@ func (c *call) resume(ctx context.Context, m *engine.MovedConversation) error {
 	var cmd *exec.Cmd
 	switch {
 	case c.env.Getenv("TMUX") != "":
-		cmd = exec.CommandContext(ctx, "tmux", "new-window", m.Resume)
+		cmd = exec.CommandContext(ctx, "tmux", c.tmuxWindow(m.Resume)...)
 	case c.json:
 		c.out.warn("--resume opens nothing with --json outside tmux")
 		return nil
@@ -128,4 +128,18 @@ func (c *call) resume(ctx context.Context, m *engine.MovedConversation) error {
 		return &hintedError{err, "open it by hand: " + m.Resume}
 	}
 	return nil
+}
+
+// tmuxWindow are the arguments that open a window for a command. tmux gives it
+// the environment of its server, which may be older than this shell: the agent
+// must be found, and find its files. Secrets do not go onto a command line. If
+// the command fails, the window stays until its message was read.
+func (c *call) tmuxWindow(line string) []string {
+	words := []string{"new-window"}
+	for _, name := range []string{"PATH", "HOME", "CLAUDE_CONFIG_DIR"} {
+		if v := c.env.Getenv(name); v != "" {
+			words = append(words, "-e", name+"="+v)
+		}
+	}
+	return append(words, line+" || { echo; echo 'press Enter to close this window'; read -r answer; }")
 }
