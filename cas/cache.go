@@ -60,7 +60,8 @@ func (c *blockCache) get(key cacheKey, load func() (*decoded, error)) (*decoded,
 		if c.items[key] != e {
 			return
 		}
-		if item.err != nil {
+		// A large object has its block for itself: nobody asks for a neighbour.
+		if item.err != nil || len(item.blk.entries) == 1 && len(item.blk.body) >= blockSize {
 			c.drop(e)
 			return
 		}
