@@ -1,0 +1,193 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"rewind/engine/transcript"
+	"rewind/manifest"
+)
+
+// publish puts the files in place. What fails is put back by takeBack.
+func (m *talkMove) publish() error {
+	if m == nil {
+		return nil
+	}
+	for i, f := range m.line.Files {
+		if err := m.r.talkStep("publish"); err != nil {
+			return err
+		}
+		now, err := sumFile(f.File)
+		if err != nil {
+			return err
+		}
+		if !sameSum(now, f.Before) {
+			return &RefusedError{What: "the transcript " + f.File + " changed a moment ago: the agent is running"}
+		}
+		m.done = i + 1
+		if m.staged[i] != nil {
+			err = m.staged[i].Publish()
+		} else {
+			err = os.Remove(f.File)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return m.r.talkStep("published")
+}
+
+// takeBack undoes publish.
+func (m *talkMove) takeBack() error {
+	if m == nil {
+		return nil
+	}
+	return m.r.putBackTalk(m.line.Files[:m.done])
+}
+
+// close removes what is left of a move that did not happen.
+func (m *talkMove) close() {
+	if m == nil || m.kept {
+		return
+	}
+	for i, s := range m.staged {
+		if s != nil && i >= m.done {
+			s.Discard()
+		}
+		// A backup of what was not touched after all is of no use to anybody.
+		if f := m.line.Files[i]; f.Backup != "" && m.done == 0 {
+			os.Remove(m.r.storeFile(f.Backup))
+		}
+	}
+}
+
+// putBackTalk brings files from after to before an operation that failed or
+// crashed. What holds neither is left alone: somebody wrote to it.
+func (r *restoring) putBackTalk(files []movedFile) error {
+	var errs []error
+	for _, f := range files {
+		if f.Temp != "" {
+			os.Remove(f.Temp) // ours, if it is there
+		}
+		now, err := sumFile(f.File)
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		if sameSum(now, f.Before) || !sameSum(now, f.After) {
+			continue
+		}
+		if f.Before == nil {
+			err = os.Remove(f.File)
+		} else {
+			var s *transcript.Staged
+			if s, err = r.stageBackup(f.File, f.Backup, f.Before); err == nil {
+				err = s.Publish()
+			}
+		}
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
+}
+
+// stageBackup prepares a file from its plain copy, which must hold what it held.
+func (r *restoring) stageBackup(file, backup string, want *contentSum) (*transcript.Staged, error) {
+	src, err := openPlain(r.storeFile(backup))
+	if err != nil {
+		return nil, err
+	}
+	defer src.Close()
+	if err := r.makeAgentDir(filepath.Dir(file)); err != nil {
+		return nil, err
+	}
+	s, err := transcript.Stage(file, true, r.agentOwner(), func(w io.Writer) error {
+		_, err := io.Copy(w, src)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	if !sameSum(sumOf(s), want) {
+		s.Discard()
+		return nil, &DamagedStoreError{What: "the transcript backup " + backup, Err: errors.New("it holds something else than was copied")}
+	}
+	return s, nil
+}
+
+// settleTalk takes back what a crashed restore did to a conversation, if its
+// operation was never recorded.
+func (r *restoring) settleTalk(op *manifest.Operation, recorded bool) error {
+	if recorded || op.Fork == "" && op.TranscriptBackup == "" {
+		return nil
+	}
+	list, err := r.readObject(op.Paths)
+	if err != nil {
+		return err
+	}
+	line, err := parseMoved(list)
+	if err != nil || line == nil {
+		return err
+	}
+	op.Fork, op.TranscriptBackup = "", ""
+	return r.putBackTalk(line.Files)
+}
+
+// moveTalkOnly is a restore in which no file differs, or none is to.
+func (r *restoring) moveTalkOnly(done *Restored) (*Restored, error) {
+	r.op.Time = r.env.now().UTC()
+	var err error
+	if r.op.Paths, err = r.stage.put(r.talk.lineOf()); err != nil {
+		return nil, err
+	}
+	if err := r.commitTalk(); err != nil {
+		return nil, err
+	}
+	r.stage = nil
+	done.Operation = r.op.Seq
+	return done, nil
+}
+
+// commitTalk puts the conversation in place and records the operation, or does neither.
+func (r *restoring) commitTalk() error {
+	err := r.talk.publish()
+	if err == nil {
+		err = r.commitOperation(&r.op)
+	}
+	if err != nil {
+		if berr := r.talk.takeBack(); berr != nil {
+			return fmt.Errorf("%w; the conversation could not be put back: %w", err, berr)
+		}
+		return err
+	}
+	if r.talk != nil {
+		r.talk.kept = true
+	}
+	return nil
+}
+
+// talkStep is where tests make a step of the conversation's way fail.
+func (r *restoring) talkStep(step string) error {
+	if r.o.talkHook == nil {
+		return nil
+	}
+	return r.o.talkHook(step)
+}
+
+// agentOwner gives a file in the agent's directory to whom the home belongs.
+func (r *restoring) agentOwner() func(string) error { return ownerOf(r.env.Home) }
+
+// makeAgentDir makes an agent's directory again, which goes with the last
+// transcript in it.
+func (r *restoring) makeAgentDir(dir string) error {
+	if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if err := r.makeAgentDir(filepath.Dir(dir)); err != nil {
+		return err
+	}
+	return makeDir(dir, r.agentOwner())
+}

@@ -1,0 +1,93 @@
+package engine
+
+import (
+	"errors"
+
+	"rewind/engine/transcript"
+	"rewind/manifest"
+)
+
+// prepareTalkBack prepares to take back what an operation did to a conversation.
+// A fork that somebody wrote to stays; a file rewritten in place that changed
+// since is refused without force, and copied first with it.
+func (r *restoring) prepareTalkBack(op manifest.Operation) error {
+	if op.Fork == "" && op.TranscriptBackup == "" {
+		return nil
+	}
+	list, err := r.readObject(op.Paths)
+	if err != nil {
+		return err
+	}
+	line, err := parseMoved(list)
+	if err != nil || line == nil || len(line.Files) == 0 {
+		return err
+	}
+	m := &talkMove{r: r, answer: &MovedConversation{Agent: line.Agent, InPlace: line.InPlace}}
+	m.line = movedLine{Action: movedAction, Agent: line.Agent, Session: line.Session, From: line.From, Resume: line.Resume, InPlace: line.InPlace}
+	r.talk = m
+	main := line.Files[len(line.Files)-1]
+	m.answer.File = main.File
+	appears := main.Before != nil // the session is there again
+	if appears {
+		m.answer.Session, m.answer.From, m.answer.Resume = line.Session, line.From, line.Resume
+	}
+	now, err := sumFile(main.File)
+	if err != nil {
+		return err
+	}
+	switch {
+	case sameSum(now, main.Before) && !sameSum(now, main.After):
+		r.talk = nil // it is there already
+		return nil
+	case !sameSum(now, main.After) && !line.InPlace:
+		m.answer.Session, m.answer.Resume = line.Session, line.Resume
+		m.answer.Notes = append(m.answer.Notes, "the forked session "+line.Session+" was used since: it stays")
+		m.line.Files = nil
+		return nil
+	case !sameSum(now, main.After) && !r.o.Force:
+		return &RefusedError{What: "the conversation has gone on since that restore", Paths: []string{main.File}, Forcible: true}
+	}
+	if main.After != nil {
+		err := m.refuseRunning(line.Session, main.File, "")
+		var running *AgentRunningError
+		if errors.As(err, &running) && !line.InPlace {
+			m.answer.Session, m.answer.Resume = line.Session, line.Resume
+			m.answer.Notes = append(m.answer.Notes, "the forked session "+line.Session+" is open: it stays")
+			m.line.Files = nil
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+	m.answer.Removed = !appears
+	for _, f := range line.Files {
+		now, err := sumFile(f.File)
+		if err != nil {
+			return err
+		}
+		if sameSum(now, f.Before) {
+			continue
+		}
+		back := movedFile{File: f.File, After: f.Before}
+		var s *transcript.Staged
+		if !r.o.DryRun {
+			if back.Before, back.Backup, err = r.backUp(f.File); err != nil {
+				return err
+			}
+			if f.Before != nil {
+				if s, err = r.stageBackup(f.File, f.Backup, f.Before); err != nil {
+					return err
+				}
+				back.Temp = s.Temp
+			}
+		}
+		m.line.Files, m.staged = append(m.line.Files, back), append(m.staged, s)
+		r.op.TranscriptBackup = back.Backup
+	}
+	if !line.InPlace {
+		r.op.Fork = main.File
+	}
+	m.answer.Backup = r.storeFile(r.op.TranscriptBackup)
+	return nil
+}
