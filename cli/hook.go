@@ -90,10 +90,10 @@ func runHook(words, args []string, env engine.Env, stdio Stdio) (code int) {
 	h := &hook{start: start, env: env, event: &event, self: args[0]}
 	response := h.run(context.Background())
 	if len(response.Stdout) > 0 {
-		io.WriteString(stdio.Out, string(response.Stdout)) // nobody to tell
+		_, _ = stdio.Out.Write(response.Stdout) // there is nobody to tell
 	}
 	if response.Stderr != "" {
-		io.WriteString(stdio.Err, response.Stderr)
+		_, _ = io.WriteString(stdio.Err, response.Stderr)
 	}
 	if event.Kind != hookio.PreTool {
 		return 0

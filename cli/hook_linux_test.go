@@ -219,9 +219,8 @@ func (c crashing) Read([]byte) (int, error) {
 			if err := unix.Setrlimit(unix.RLIMIT_AS, &limit); err != nil {
 				panic(err)
 			}
-			var keep [][]byte
-			for {
-				keep = append(keep, bytes.Repeat([]byte{1}, 64<<20))
+			for size := 64 << 20; ; size *= 2 {
+				fmt.Fprintln(io.Discard, len(bytes.Repeat([]byte{1}, size)))
 			}
 		case "bus":
 			f, err := os.CreateTemp("", "bus")

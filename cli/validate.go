@@ -45,14 +45,23 @@ const (
 
 // validateView is described by docs/json/validate.schema.json.
 type validateView struct {
-	OK       bool      `json:"ok"`
-	Root     *string   `json:"root"`
-	Store    *string   `json:"store"`
-	Findings []finding `json:"findings"`
+	OK       bool              `json:"ok"`
+	Root     *string           `json:"root"`
+	Store    *string           `json:"store"`
+	Findings []finding         `json:"findings"`
+	Sessions []sessionFileView `json:"sessions"`
+}
+
+// sessionFileView is how a session's transcript differs from what is held of it.
+type sessionFileView struct {
+	SessionID string `json:"session_id"`
+	Agent     string `json:"agent"`
+	Path      string `json:"path"`
+	State     string `json:"state"`
 }
 
 func runValidate(ctx context.Context, c *call) error {
-	v := validateView{Findings: []finding{}}
+	v := validateView{Findings: []finding{}, Sessions: []sessionFileView{}}
 	code := exitFailed
 	store := ""
 	p, err := engine.Open(ctx, c.openOptions())
@@ -87,6 +96,14 @@ func runValidate(ctx context.Context, c *call) error {
 	root := ""
 	if p != nil {
 		root = p.Root()
+		files, err := p.SessionFiles(ctx)
+		if err != nil {
+			f := explain(err)
+			v.Findings = append(v.Findings, finding{Severity: severe, Area: "store", Message: f.message, Cure: f.hint})
+		}
+		for _, f := range files {
+			v.Sessions = append(v.Sessions, sessionFileView{SessionID: f.Session, Agent: f.Agent, Path: f.Path, State: string(f.State)})
+		}
 	}
 	v.Findings = append(v.Findings, hookFindings(ctx, c.env, root, true)...)
 	v.OK = true
@@ -115,6 +132,9 @@ func printFindings(o *output, v validateView) {
 		if f.Cure != "" {
 			o.line("  %s %s", o.color.paint(cyan, "cure:"), escape(f.Cure))
 		}
+	}
+	for _, s := range v.Sessions {
+		o.line("session %s %s: its file is %s", escape(s.Agent), escape(s.SessionID), s.State)
 	}
 	if v.OK {
 		o.summary("Settings and store are in order.")

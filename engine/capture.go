@@ -20,6 +20,8 @@ type captureOptions struct {
 	rehash   bool
 	late     time.Time
 	moment   time.Time // zero: now
+	// first is called before the tree is looked at, once the batch is there.
+	first func(*captured) error
 }
 
 // captured is a scanned tree whose new objects lie in a batch that is not
@@ -67,6 +69,11 @@ func (p *Project) capture(ctx context.Context, o captureOptions) (*captured, err
 	}
 	workers := runtime.GOMAXPROCS(0)
 	c.batch = p.store.NewBatch()
+	if o.first != nil {
+		if err := o.first(c); err != nil {
+			return nil, errors.Join(err, c.batch.Discard())
+		}
+	}
 	sink := newBatchSink(p, c.batch, workers)
 	options := scan.Options{
 		Root: p.place.root, Rules: rs.rules, Head: head, Sink: sink, Moment: c.moment,

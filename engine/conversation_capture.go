@@ -41,19 +41,25 @@ func (id *contentID) UnmarshalText(text []byte) error {
 	return err
 }
 
+// conversationPlace is where a conversation stands, and where its next capture
+// goes on. Both are nil where the agent's conversations are not understood.
+type conversationPlace struct {
+	at   *manifest.Transcript
+	held *heldConversation
+}
+
 // conversation stages what the trigger's conversation gained since it was
-// captured last, and gives the place where it stands: nil where the agent's
-// conversations are not understood. A conversation that cannot be read voids
+// captured last, and gives the place where it stands. A conversation that cannot be read voids
 // nothing: it is a problem of the checkpoint.
-func (c *captured) conversation(ctx context.Context, t Trigger) (*manifest.Transcript, *heldConversation, error) {
+func (c *captured) conversation(ctx context.Context, t Trigger) (*conversationPlace, error) {
 	agent := transcript.Agent(t.Agent)
 	if t.Session == "" || !filepath.IsAbs(t.Transcript) || !transcript.Supported(agent) {
-		return nil, nil, nil
+		return &conversationPlace{}, nil
 	}
 	store := &conversationStore{ctx: ctx, get: c.batch.Get, writer: c.batch.Writer()}
 	held, err := c.p.heldConversation(ctx, t, c.generation)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	capture := transcript.Capture{Store: store, Agent: agent, File: t.Transcript, Previous: transcript.ID(held.Content), PreviousLeaf: held.Leaf}
 	got, err := capture.Run()
@@ -61,7 +67,7 @@ func (c *captured) conversation(ctx context.Context, t Trigger) (*manifest.Trans
 		err = ferr
 	}
 	if ctx.Err() != nil {
-		return nil, nil, ctx.Err()
+		return nil, ctx.Err()
 	}
 	if err != nil {
 		c.problems = append(c.problems, Problem{Path: t.Transcript, Reason: "the conversation was not captured: " + err.Error(), Failed: true})
@@ -80,14 +86,14 @@ func (c *captured) conversation(ctx context.Context, t Trigger) (*manifest.Trans
 	offset := got.Offset
 	if got.Content == transcript.ID(held.Content) && offset == 0 {
 		if offset, err = heldBytes(store, got.Content); err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 	}
 	now := &heldConversation{Store: c.p.id.String(), Generation: c.generation, Content: contentID(got.Content), Leaf: got.Leaf, PromptID: got.PromptID}
-	return &manifest.Transcript{
+	return &conversationPlace{held: now, at: &manifest.Transcript{
 		Session: t.Session, Agent: t.Agent, Path: t.Transcript,
 		Offset: uint64(offset), EventID: got.Leaf, Content: manifest.ID(got.Content),
-	}, now, nil
+	}}, nil
 }
 
 // heldBytes is the size of a transcript as it is held.

@@ -297,3 +297,52 @@ func TestSessionStateIsLoseable(t *testing.T) {
 		t.Errorf("a quiet session's state is still there: %v", err)
 	}
 }
+
+// What became of each session's file since its newest checkpoint.
+func TestSessionFiles(t *testing.T) {
+	l := newLab(t)
+	l.init()
+	k := l.talk()
+	state := func() SessionFileState {
+		t.Helper()
+		var files []SessionFile
+		l.do(func(ctx context.Context, p *Project) (err error) {
+			files, err = p.SessionFiles(ctx)
+			return err
+		})
+		if len(files) != 1 || files[0].Session != testSession || files[0].Path != k.file {
+			t.Fatalf("%+v", files)
+		}
+		return files[0].State
+	}
+	l.saveBy(k.trigger())
+	if got := state(); got != AsCaptured {
+		t.Errorf("not written yet: %s", got)
+	}
+	k.say("hello", "there")
+	if got := state(); got != GrownSince {
+		t.Errorf("written since: %s", got)
+	}
+	l.saveBy(k.trigger())
+	if got := state(); got != AsCaptured {
+		t.Errorf("saved: %s", got)
+	}
+	if err := os.WriteFile(k.file, []byte(strings.ToUpper(k.bytes())), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := state(); got != Rewritten {
+		t.Errorf("rewritten: %s", got)
+	}
+	if err := os.Remove(k.file); err != nil {
+		t.Fatal(err)
+	}
+	if got := state(); got != Gone {
+		t.Errorf("removed: %s", got)
+	}
+	if err := os.Mkdir(k.file, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if got := state(); got != Unreadable {
+		t.Errorf("a directory: %s", got)
+	}
+}

@@ -101,7 +101,16 @@ func (p *Project) save(ctx context.Context, o saving) (*Saved, error) {
 		return nil, err
 	}
 	defer release()
-	c, err := p.capture(ctx, captureOptions{noIgnore: o.NoIgnore, rehash: o.Rehash, late: o.since, moment: o.moment})
+	options := captureOptions{noIgnore: o.NoIgnore, rehash: o.Rehash, late: o.since, moment: o.moment}
+	var said *conversationPlace
+	if !o.since.IsZero() {
+		// The conversation goes on while a long scan runs: it is captured first.
+		options.first = func(c *captured) (err error) {
+			said, err = c.conversation(ctx, o.By)
+			return err
+		}
+	}
+	c, err := p.capture(ctx, options)
 	if err != nil {
 		return nil, err
 	}
@@ -110,7 +119,7 @@ func (p *Project) save(ctx context.Context, o saving) (*Saved, error) {
 			return nil, errors.Join(err, c.discard())
 		}
 	}
-	saved, err := p.saveCaptured(ctx, c, o)
+	saved, err := p.saveCaptured(ctx, c, o, said)
 	if saved != nil {
 		saved.Elapsed = time.Since(start)
 	}
@@ -126,7 +135,7 @@ func (p *Project) holdStill(ctx context.Context) (*fileLock, error) {
 }
 
 // saveCaptured makes a captured tree a checkpoint.
-func (p *Project) saveCaptured(ctx context.Context, c *captured, o saving) (*Saved, error) {
+func (p *Project) saveCaptured(ctx context.Context, c *captured, o saving, said *conversationPlace) (_ *Saved, err error) {
 	if o.OnlyIfChanged {
 		parent, err := p.newestCheckpoint()
 		if err != nil {
@@ -139,15 +148,16 @@ func (p *Project) saveCaptured(ctx context.Context, c *captured, o saving) (*Sav
 			return &Saved{Checkpoint: *parent, Unchanged: true, Skipped: true, Partial: failed(c.problems)}, errors.Join(err, c.discard())
 		}
 	}
-	place, held, err := c.conversation(ctx, o.By)
-	if err != nil {
-		return nil, errors.Join(err, c.discard())
+	if said == nil {
+		if said, err = c.conversation(ctx, o.By); err != nil {
+			return nil, errors.Join(err, c.discard())
+		}
 	}
 	r, err := c.record(o.SaveOptions)
 	if err != nil {
 		return nil, errors.Join(err, c.discard())
 	}
-	r.Transcript = place
+	r.Transcript = said.at
 	if !o.since.IsZero() {
 		r.Time = o.since.UTC()
 	}
@@ -188,7 +198,7 @@ func (p *Project) saveCaptured(ctx context.Context, c *captured, o saving) (*Sav
 		Checkpoint: *r,
 		Unchanged:  parent != nil && parent.Root == r.Root,
 		Partial:    failed(c.problems),
-		held:       held,
+		held:       said.held,
 	}
 	if parent != nil {
 		saved.before = parent.Seq
