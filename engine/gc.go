@@ -90,7 +90,8 @@ func (p *Project) GC(ctx context.Context, o GCOptions) (*Collected, error) {
 	if err := p.markHead(ctx, m); err != nil {
 		return nil, err
 	}
-	plan, err := p.store.PlanRepack(m.has, state.keeps(gone))
+	// A sweep that nobody asked for only copies what it must.
+	plan, err := p.store.PlanRepackWith(cas.RepackOptions{Recompress: !o.Auto}, m.has, state.keeps(gone))
 	if err != nil {
 		return nil, p.classify(err)
 	}
