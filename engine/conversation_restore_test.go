@@ -419,6 +419,69 @@ func TestRestoreAfterANativeRewind(t *testing.T) {
 	}
 }
 
+// The way to a prompt leads through a compaction: what was before it stays.
+func TestRestoreThroughACompaction(t *testing.T) {
+	c := newChat(t)
+	c.turn("one", "1")
+	c.k.add(fmt.Sprintf(`{"parentUuid":null,"logicalParentUuid":%q,"isSidechain":false,"type":"system","subtype":"compact_boundary","content":"Conversation compacted","uuid":"boundary","timestamp":"2026-11-20T20:29:18.362Z","sessionId":%q}`+"\n", c.k.last, testSession))
+	c.k.add(fmt.Sprintf(`{"parentUuid":"boundary","isSidechain":false,"type":"user","message":{"role":"user","content":"This session is being continued from a previous conversation"},"isCompactSummary":true,"uuid":"summary","timestamp":"2026-11-20T20:29:18.362Z","sessionId":%q}`+"\n", testSession))
+	c.k.last = "summary"
+	c.turn("two", "2")
+	third := c.turn("three", "3")
+	done := c.restore(RestoreOptions{Checkpoint: third})
+	if got := c.prompts(done.Conversation.File); got != "one, two" {
+		t.Errorf("the fork has %q", got)
+	}
+	data, err := os.ReadFile(done.Conversation.File)
+	if err != nil || !strings.Contains(string(data), "compact_boundary") || !strings.Contains(string(data), "being continued") {
+		t.Errorf("the fork lost the compaction (%v)", err)
+	}
+}
+
+// A checkpoint before a tool call cuts before the message that makes the call,
+// although the file lagged behind the hook.
+func TestRestoreBeforeAToolCall(t *testing.T) {
+	c := newChat(t)
+	c.turn("one", "1")
+	c.turn("two", "2")
+	by := c.k.trigger()
+	by.PromptID, by.Tool, by.ToolUseID = "p3", "Bash", "toolu_x"
+	var at manifest.Checkpoint
+	c.do(func(ctx context.Context, p *Project) error {
+		saved, err := p.Save(ctx, SaveOptions{Kind: manifest.PreTool, By: by})
+		if err == nil {
+			at = saved.Checkpoint
+		}
+		return err
+	})
+	prompt := c.k.last
+	for i, line := range []string{
+		`"type":"assistant","message":{"role":"assistant","id":"m1","content":[{"type":"text","text":"I call"}]}`,
+		`"type":"assistant","message":{"role":"assistant","id":"m1","content":[{"type":"tool_use","id":"toolu_x","name":"Bash","input":{}}]}`,
+		`"type":"user","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_x","content":"ok"}]},"toolUseResult":{}`,
+	} {
+		id := fmt.Sprintf("tool-%d", i)
+		c.k.add(fmt.Sprintf(`{"parentUuid":%q,"isSidechain":false,%s,"uuid":%q,"timestamp":"2026-11-20T20:29:18.362Z","sessionId":%q}`+"\n", c.k.last, line, id, testSession))
+		c.k.last = id
+	}
+	c.k.say("three", "yes")
+	c.write("file", "3")
+	done := c.restore(RestoreOptions{Checkpoint: at})
+	c.content("2")
+	f, err := os.Open(done.Conversation.File)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	x, err := transcript.Read(transcript.Claude, f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if x.Leaf() != prompt {
+		t.Errorf("the fork stands at %s, want %s", x.Leaf(), prompt)
+	}
+}
+
 // Each session has its own transcript, and only its own is ever written.
 func TestTwoSessions(t *testing.T) {
 	c := newChat(t)
