@@ -250,6 +250,12 @@ func (c *captured) relate(r *manifest.Checkpoint, parent *manifest.Checkpoint) e
 			r.Time = parent.Time.Add(time.Microsecond)
 		}
 	}
+	if parent == nil {
+		// Everything is new, and counted already. Reading back the manifests of a
+		// whole tree takes 7 % of the first save of 79,000 files, on one core.
+		r.Added, r.StoredBytes = r.Files, uint64(c.batch.StoredBytes())
+		return nil
+	}
 	err := manifest.Diff(c.loadDir, before, r.Root, func(change manifest.Change) error {
 		switch {
 		case change.Old == nil:
