@@ -40,7 +40,9 @@ func (b *bench) unchangedHook(p *project) (*subject, error) {
 		b.note("this rewind has no hook command: save stands for it")
 		return nil, nil
 	}
-	c, err := b.hookCommand(p, payload{Session: "5e55", Transcript: filepath.Join(b.dir, "home", ".claude", "projects", "p", "5e55.jsonl"), Event: "Stop"})
+	// A session stays with the project of its first hook: each tree has its own.
+	session := "5e55-" + p.name
+	c, err := b.hookCommand(p, payload{Session: session, Transcript: filepath.Join(b.dir, "home", ".claude", "projects", p.name, session+".jsonl"), Event: "Stop"})
 	return &subject{role: report.Ours, calls: true, Turn: measure.Turn{Name: "rewind hook", Command: func(int) measure.Command { return c }}}, err
 }
 
