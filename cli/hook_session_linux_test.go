@@ -207,12 +207,12 @@ func TestHookTiers(t *testing.T) {
 		fields      []any
 		want        bool
 	}{
-		{"balanced", "PreToolUse", edit("a.txt", "tiny"), false},      // too small
+		{"balanced", "PreToolUse", edit("a.txt", "tiny"), false},       // too small
 		{"balanced", "PreToolUse", edit("package.json", "tiny"), true}, // critical
-		{"balanced", "PreToolUse", edit("a.txt", long), false},        // too soon
-		{"balanced", "PreToolUse", shell("make"), false},              // too soon
-		{"balanced", "PreToolUse", shell("git checkout ."), true},     // destructive
-		{"balanced", "PostToolUse", shell("make"), false},             // not at this tier
+		{"balanced", "PreToolUse", edit("a.txt", long), false},         // too soon
+		{"balanced", "PreToolUse", shell("make"), false},               // too soon
+		{"balanced", "PreToolUse", shell("git checkout ."), true},      // destructive
+		{"balanced", "PostToolUse", shell("make"), false},              // not at this tier
 		{"balanced", "UserPromptSubmit", []any{"prompt", "x"}, true},
 		{"balanced", "Stop", nil, true},
 		{"balanced", "SubagentStop", []any{"agent_type", "explore", "agent_id", "s"}, false},
