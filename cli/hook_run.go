@@ -187,7 +187,14 @@ func (h *hook) save(ctx context.Context) (*engine.HookSaved, error) {
 		d.Checkpoint = after
 	}
 	register := h.sessionRecord()
+	var edits []string
+	if e.Kind == hookio.PreTool && e.Tool.Class != hookio.Shell {
+		edits = e.Tool.Files
+	}
 	if !d.Checkpoint || h.seenBefore() {
+		if err := h.project.BeforeEdit(edits); err != nil {
+			return nil, err
+		}
 		if register == nil || e.Kind != hookio.SessionStart {
 			return nil, nil
 		}
@@ -202,15 +209,13 @@ func (h *hook) save(ctx context.Context) (*engine.HookSaved, error) {
 			},
 		},
 		Deadline: h.start.Add(h.budget()),
+		Edits:    edits,
 		Session:  register,
 		Detach:   func() error { return h.detach() },
 		Note:     h.remember,
 	}
 	if e.Kind == hookio.Prompt {
 		o.By.Prompt = e.Prompt
-	}
-	if e.Kind == hookio.PreTool && e.Tool.Class != hookio.Shell {
-		o.Edits = e.Tool.Files
 	}
 	saved, err := h.project.HookSave(ctx, o)
 	if saved != nil && saved.Due {

@@ -311,9 +311,13 @@ func TestHookLineage(t *testing.T) {
 	if err := json.Unmarshal([]byte(out), &v); err != nil {
 		t.Fatal(err)
 	}
+	parent := "not there"
 	for _, s := range v.Sessions {
-		if s.ID == l.session && s.Parent != old {
-			t.Errorf("the new session came from %q", s.Parent)
+		if s.ID == l.session {
+			parent = s.Parent
 		}
+	}
+	if parent != old {
+		t.Errorf("the new session came from %q, want %q:\n%s", parent, old, out)
 	}
 }

@@ -83,6 +83,22 @@ func (p *Project) HookSave(ctx context.Context, o HookSaveOptions) (*HookSaved, 
 	return &HookSaved{Saved: *saved, Due: !saved.Skipped && (crossed(sweepEvery) || crossed(foldEvery))}, nil
 }
 
+// BeforeEdit is for a hook that takes no checkpoint before a tool changes files:
+// while a capture runs that began earlier, what they hold is kept for it.
+func (p *Project) BeforeEdit(files []string) error {
+	if running, waiting := p.capturing(); len(files) == 0 || !running && !waiting {
+		return nil
+	}
+	moment, err := p.moment()
+	if err == nil {
+		err = p.recordPreimages(files, moment)
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // that capture has just ended
+	}
+	return err
+}
+
 // waitForCapture waits until no capture runs; false where that takes too long.
 func (p *Project) waitForCapture(ctx context.Context, deadline time.Time) bool {
 	if end := time.Now().Add(waitForCapture); end.Before(deadline) {

@@ -197,6 +197,28 @@ func TestPreimageOfIgnoredFile(t *testing.T) {
 	}
 }
 
+// A hook that takes no checkpoint, because its tool's call is too small or too
+// soon, keeps what the file holds all the same.
+func TestEditWithoutCheckpointBesideACapture(t *testing.T) {
+	l := newLab(t)
+	l.write("a.txt", "before")
+	l.init()
+	h := &testHook{lab: l}
+	file := filepath.Join(l.root, "a.txt")
+	keep := func() { l.do(func(ctx context.Context, p *Project) error { return p.BeforeEdit([]string{file}) }) }
+	keep()
+	if _, err := os.Stat(filepath.Join(l.root, ".agent/rewind/tmp/hooks")); !os.IsNotExist(err) {
+		t.Errorf("kept although no capture runs: %v", err)
+	}
+	h.save(HookSaveOptions{SaveOptions: SaveOptions{Kind: manifest.Prompt}, Deadline: tooLate})
+	keep()
+	l.write("a.txt", "after")
+	h.work()
+	if got := l.at(h.newest(1)[0].Checkpoint, "a.txt"); got != "before" {
+		t.Errorf("a.txt is %q", got)
+	}
+}
+
 // Sessions, prompts and tools come through the detached process as through the
 // hook itself, and what is left twice is taken twice.
 func TestLeftCaptureKeepsItsRecord(t *testing.T) {

@@ -92,6 +92,9 @@ func (p *Project) fulfil(ctx context.Context, r *request) error {
 		if errors.Is(err, errOvertaken) {
 			continue // a restore came between: what was scanned never was
 		}
+		if errors.As(err, new(*BusyError)) {
+			return err // the request stays, to be tried again
+		}
 		if err != nil {
 			return errors.Join(err, done())
 		}
