@@ -83,7 +83,7 @@ func (b *bench) historyPart() error {
 		points = []int{100, 1_000, 3_000}
 	}
 	p := &project{name: "history", root: filepath.Join(b.dir, "trees", "history"), beside: filepath.Join(b.dir, "beside", "history")}
-	shape := workload.Shape{Files: 1000, PerDir: 20, MeanSize: 6 << 10}
+	shape := workload.Shape{Files: 200, PerDir: 20, MeanSize: 6 << 10}
 	if _, err := workload.Make(p.root, b.seed, shape); err != nil {
 		return err
 	}
@@ -132,13 +132,16 @@ func (h *history) measure(n int, last bool) error {
 	h.size.Points = append(h.size.Points, [2]float64{float64(n), float64(bytes) / 1e6})
 	tree := report.Count(n) + " checkpoints"
 	fold := h.ours(h.p, "list", "--quiet")
-	if _, err := h.compare(comparison{what: "first list after that many saves", tree: tree, rounds: 1, subjects: []*subject{fold}}); err != nil {
+	line, err := h.compare(comparison{what: "first list after that many saves", tree: tree, rounds: 1, subjects: []*subject{fold}})
+	if err != nil {
 		return err
 	}
+	line.Detail = true
 	edit := func(round int) error {
-		return workload.Edit(filepath.Join(h.p.root, h.shape.Path(900)), h.seed+uint64(n+round))
+		return workload.Edit(filepath.Join(h.p.root, h.shape.Path(150)), h.seed+uint64(n+round))
 	}
 	old := strconv.Itoa(n / 2)
+	var newest report.Millis
 	for _, c := range []struct {
 		what   string
 		before func(int) error
@@ -151,7 +154,8 @@ func (h *history) measure(n int, last bool) error {
 		{"diff", nil, []string{"diff", "2", "1"}},
 		{"diff an old one", nil, []string{"diff", old, "1"}},
 		{"restore", edit, []string{"restore", "2", "--quiet", "--yes"}},
-		{"cat an old one", nil, []string{"cat", old, h.shape.Path(0)}},
+		{"cat the newest version", nil, []string{"cat", "1", h.shape.Path(0)}},
+		{"cat the oldest version", nil, []string{"cat", strconv.Itoa(n), h.shape.Path(0)}},
 	} {
 		s := h.ours(h.p, c.arg...)
 		s.Before = c.before
@@ -159,6 +163,7 @@ func (h *history) measure(n int, last bool) error {
 		if err != nil {
 			return err
 		}
+		line.Detail = !last
 		got := line.Subjects[0].Median
 		if h.curves[c.what] == nil {
 			h.curves[c.what] = &report.Series{Name: c.what}
@@ -167,7 +172,13 @@ func (h *history) measure(n int, last bool) error {
 		}
 		h.curves[c.what].Points = append(h.curves[c.what].Points, [2]float64{float64(n), float64(got)})
 		if last {
-			budget(line, "as with 100, ± 20 %", 1.2*h.first[c.what])
+			budget(line, "as with 100, + 20 %", 1.2*h.first[c.what])
+			if c.what == "cat the newest version" {
+				newest = got
+			}
+			if c.what == "cat the oldest version" {
+				budget(line, "≤ 2 × the newest", 2*newest)
+			}
 		}
 	}
 	return nil

@@ -22,12 +22,12 @@ func (b *bench) first(p *project) error {
 	ours.calls, ours.disk = false, p.store()
 	ours.Before = func(int) error { return b.emptyStore(p) }
 	p.saved = true
-	var old *subject
+	var restic, old *subject
 	if !b.short {
-		old = b.tarball(p, 1)
+		restic, old = b.restic(p, 1, true), b.tarball(p, 1)
 	}
 	line, err := b.compare(comparison{what: "first save", tree: p.title, rounds: b.pick(3, 2), subjects: []*subject{
-		ours, b.emptyGit(p, 1), b.restic(p, 1, true), b.borg(p, 1, true), old}})
+		ours, b.emptyGit(p, 1), restic, b.borg(p, 1, true), old}})
 	if err != nil {
 		return err
 	}

@@ -5,10 +5,14 @@ import (
 	"strings"
 )
 
-// Short is the table of the README: one row per line and budget.
+// Short is the table of the README: one row per budget, without
+// the lines that are details.
 func (r *Report) Short() string {
 	t := NewTable("what", ">rewind", ">floor", ">ratio", "best peer", ">its time", "budget", "")
 	for _, l := range r.Lines {
+		if l.Detail {
+			continue
+		}
 		var ours, floor, peer Subject
 		for to, from := range map[*Subject]*Subject{&ours: l.Find(Ours), &floor: l.Find(Floor), &peer: l.BestPeer()} {
 			if from != nil {

@@ -30,6 +30,7 @@ type Line struct {
 	What     string     `json:"what"` // "save, nothing changed"
 	Tree     string     `json:"tree"` // "GOROOT, 15,036 files"
 	Load     float64    `json:"load"`
+	Detail   bool       `json:"detail,omitempty"` // not in the short table
 	Subjects []*Subject `json:"subjects"`
 	Budgets  []Budget   `json:"budgets,omitempty"`
 	Notes    []string   `json:"notes,omitempty"`

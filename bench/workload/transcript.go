@@ -65,6 +65,7 @@ func (t *Transcript) Next() ([]byte, error) {
 	if err := add("user", map[string]any{"role": "user", "content": t.Prompt(t.turn)}); err != nil {
 		return nil, err
 	}
+	var file []byte // that the agent works on
 	for call := 0; len(out) < t.perTurn; call++ {
 		id := fmt.Sprintf("toolu_%d_%d", t.turn, call)
 		use := map[string]any{"type": "tool_use", "id": id, "name": "Read", "input": map[string]any{"file_path": t.Cwd + "/" + string(appendHex(nil, r.next()))}}
@@ -73,7 +74,13 @@ func (t *Transcript) Next() ([]byte, error) {
 			return nil, err
 		}
 		size := min(max(0, t.perTurn-len(out)-1800), 12_000) // what the lines themselves take is about that
-		result := map[string]any{"type": "tool_result", "tool_use_id": id, "content": string(Content(r.next(), size))}
+		if file == nil || r.chance(60) {
+			file = Content(r.next(), size)
+		} else { // the same file again, edited
+			file = editLine(file, r.next())
+			file = file[:min(len(file), size)]
+		}
+		result := map[string]any{"type": "tool_result", "tool_use_id": id, "content": string(file)}
 		if err := add("user", map[string]any{"role": "user", "content": []any{result}}); err != nil {
 			return nil, err
 		}
