@@ -11,7 +11,12 @@
 //     fsync, and the head is published.
 //
 // A restore takes the tree lock, saves a safety checkpoint, plans and applies
-// (package restore), and records an operation, which UndoRestore walks.
+// (package restore), forks the conversation (package transcript), and records an
+// operation, which UndoRestore walks. Both halves move or neither.
+//
+// A hook's save is a save with a budget: past it the request is left to a
+// process of its own, which goes on without one (hook_queue.go, hook_work.go).
+// A gc marks what the log needs, and lets package cas copy it out of the packs that go.
 //
 // The library never prints and never exits. Errors are typed; package cli
 // turns them into messages, hints and exit codes. A Project is safe for
