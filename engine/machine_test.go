@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -44,9 +43,31 @@ func (m *machine) path(depth int) string {
 
 func (m *machine) file(p string) string { return filepath.Join(m.root, filepath.FromSlash(p)) }
 
+// parents are the directories above p, the topmost first.
+func parents(p string) []string {
+	var out []string
+	for i := range len(p) {
+		if p[i] == '/' {
+			out = append(out, p[:i])
+		}
+	}
+	return out
+}
+
+// solid reports whether all that is above p are real directories: an edit does
+// not go through a link.
+func (m *machine) solid(p string) bool {
+	for _, dir := range parents(p) {
+		if info, err := os.Lstat(m.file(dir)); err != nil || !info.IsDir() {
+			return false
+		}
+	}
+	return true
+}
+
 // clear makes room for something at p: parents are directories, nothing is there.
 func (m *machine) clear(p string) {
-	for dir := path.Dir(p); dir != "."; dir = path.Dir(dir) {
+	for _, dir := range parents(p) {
 		if info, err := os.Lstat(m.file(dir)); err == nil && !info.IsDir() {
 			m.must(os.Remove(m.file(dir)))
 		}
@@ -88,8 +109,8 @@ func (m *machine) edit() {
 		m.clear(p)
 		m.must(os.WriteFile(m.file(p), m.content(), 0o644))
 	case 3:
-		if err := os.RemoveAll(m.file(p)); !errors.Is(err, syscall.ENOTDIR) {
-			m.must(err)
+		if m.solid(p) {
+			m.must(os.RemoveAll(m.file(p)))
 		}
 	case 4:
 		m.clear(p)
@@ -98,19 +119,19 @@ func (m *machine) edit() {
 		m.clear(p)
 		m.must(os.MkdirAll(m.file(p), 0o755))
 	case 6:
-		if info, err := os.Lstat(m.file(p)); err == nil && info.Mode()&os.ModeSymlink == 0 {
+		if info, err := os.Lstat(m.file(p)); m.solid(p) && err == nil && info.Mode()&os.ModeSymlink == 0 {
 			m.must(os.Chmod(m.file(p), rapid.SampledFrom([]os.FileMode{0o644, 0o755, 0o700, 0o750}).Draw(m.t, "mode")))
 		}
 	case 7:
 		to := m.path(3)
-		if _, err := os.Lstat(m.file(p)); err == nil && to != p && !strings.HasPrefix(to, p+"/") && !strings.HasPrefix(p, to+"/") {
+		if _, err := os.Lstat(m.file(p)); m.solid(p) && err == nil && to != p && !strings.HasPrefix(to, p+"/") && !strings.HasPrefix(p, to+"/") {
 			m.clear(to)
-			if _, err := os.Lstat(m.file(p)); err == nil { // clear may have taken it
+			if _, err := os.Lstat(m.file(p)); m.solid(p) && err == nil { // clear may have taken it
 				m.must(os.Rename(m.file(p), m.file(to)))
 			}
 		}
 	case 8: // the same size, and the old times put back
-		if info, err := os.Lstat(m.file(p)); err == nil && info.Mode().IsRegular() && info.Size() > 0 {
+		if info, err := os.Lstat(m.file(p)); m.solid(p) && err == nil && info.Mode().IsRegular() && info.Size() > 0 {
 			data, err := os.ReadFile(m.file(p))
 			m.must(err)
 			data[0] ^= 1
