@@ -66,7 +66,7 @@ func (b *bench) unchanged(p *project) error {
 	if p.name == "goroot" && !b.short {
 		subjects = append(subjects, b.freshGit(p, 2), b.restic(p, 5, false), b.borg(p, 5, false), b.tarball(p, 1))
 	}
-	line, err := b.compare(comparison{what: "save, nothing changed", tree: p.title, rounds: b.pick(25, 7), subjects: subjects})
+	line, err := b.compare(comparison{what: "save, nothing changed", tree: p.title, rounds: b.pick(15, 7), subjects: subjects})
 	if err != nil {
 		return err
 	}
@@ -96,8 +96,8 @@ func (b *bench) edit(p *project) error {
 		}
 	}
 	rounds := b.pick(200, 25)
-	if p.name == "kernel" {
-		rounds = b.pick(30, 5)
+	if p.name != "dirs300" { // the budget speaks of that one
+		rounds = b.pick(40, 5)
 	}
 	files, err := p.sources(rounds)
 	if err != nil {

@@ -48,8 +48,19 @@ func history(seed uint64, args []string) error {
 	if err != nil || len(files) < 20 {
 		return fmt.Errorf("%s: not a tree of 20 files to edit: %v", args[0], err)
 	}
+	for ; from < to; from += maintained {
+		if err := some(args[0], files, seed, from, min(to, from+maintained)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// some makes a part of the checkpoints in a project opened for them: a process
+// that saves does not live for thousands of checkpoints.
+func some(root string, files []string, seed uint64, from, to int) error {
 	ctx := context.Background()
-	p, err := engine.Open(ctx, engine.OpenOptions{Env: engine.Environment(), Root: args[0]})
+	p, err := engine.Open(ctx, engine.OpenOptions{Env: engine.Environment(), Root: root})
 	if err != nil {
 		return err
 	}
@@ -61,11 +72,6 @@ func history(seed uint64, args []string) error {
 		if _, err := p.Save(ctx, engine.SaveOptions{Description: fmt.Sprintf("turn %d", i+1)}); err != nil {
 			return err
 		}
-		if (i+1)%maintained == 0 {
-			if err := p.Work(ctx, engine.WorkOptions{Fold: true}); err != nil {
-				return err
-			}
-		}
 	}
-	return nil
+	return p.Work(ctx, engine.WorkOptions{Fold: true})
 }
