@@ -64,6 +64,9 @@ func (p *Project) query(ctx context.Context, ask func(*manifest.DB) error) error
 	}
 	defer release()
 	db, err := manifest.Open(ctx, p.databaseOptions(), logSource{p.store})
+	if err == nil && p.readOnly == nil && db.Unfolded() > foldAsking {
+		db, err = p.refold(ctx, db)
+	}
 	if err != nil {
 		return p.classify(err)
 	}
@@ -72,6 +75,22 @@ func (p *Project) query(ctx context.Context, ask func(*manifest.DB) error) error
 		err = cerr
 	}
 	return p.classify(err)
+}
+
+// foldAsking is how many checkpoints a question reads in memory, about a millisecond's
+// worth, before they are folded into the database for those who ask next.
+const foldAsking = 512
+
+// refold brings the database up to date and opens it again. Failing to fold is
+// no reason not to answer: what is open knows it all.
+func (p *Project) refold(ctx context.Context, db *manifest.DB) (*manifest.DB, error) {
+	if err := manifest.Fold(ctx, p.databaseOptions(), logSource{p.store}); err != nil {
+		return db, ctx.Err()
+	}
+	if err := db.Close(); err != nil {
+		return nil, err
+	}
+	return manifest.Open(ctx, p.databaseOptions(), logSource{p.store})
 }
 
 func (p *Project) databaseOptions() manifest.Options {
