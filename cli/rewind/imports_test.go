@@ -26,9 +26,10 @@ var allowed = map[string][]string{
 var inEngine = map[string][]string{
 	"engine/gitrepo":    {"engine/ignore"},
 	"engine/ignore":     {},
-	"engine/restore":    {"engine/rootfs", "manifest"},
+	"engine/restore":    {"engine/rootfs", "engine/scratchfs", "manifest"},
 	"engine/rootfs":     {},
-	"engine/scan":       {"engine/ignore", "manifest"},
+	"engine/scan":       {"engine/ignore", "engine/scratchfs", "manifest"},
+	"engine/scratchfs":  {},
 	"engine/settings":   {},
 	"engine/transcript": {},
 }

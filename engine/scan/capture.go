@@ -136,6 +136,7 @@ func (k *worker) readFiles(n *node, list []int32) error {
 		return nil
 	}
 	dir := n.path()
+	var again []fresh
 	for _, i := range list {
 		if k.w.stop.Load() {
 			return nil
@@ -144,13 +145,42 @@ func (k *worker) readFiles(n *node, list []int32) error {
 			return err
 		}
 		e := &n.ents[i]
-		var prev manifest.ID
-		if e.was {
-			if prev, err = k.previous(n, e.name); err != nil {
-				return err
-			}
+		st, err := k.readFile(n, at, e, join(dir, e.name))
+		if err != nil {
+			return err
 		}
-		if err := k.readFile(n, at, e, join(dir, e.name), prev); err != nil {
+		if st.regular() && e.slot == 0 {
+			again = append(again, fresh{i, st})
+		}
+	}
+	if again != nil {
+		n.pending.Add(1) // its manifest waits for the second look
+		k.fresh = append(k.fresh, task{n: n, fresh: again})
+	}
+	return nil
+}
+
+// fresh is a file that was written so shortly before it was read that its
+// writer may not be done: one that was truncated, say, and not filled again.
+type fresh struct {
+	index int32
+	st    stat // as it was read
+}
+
+// lookAgain reads those of a node's fresh files once more that were changed
+// while the rest of the tree was scanned. It is the last thing that a walk does.
+func (k *worker) lookAgain(n *node, list []fresh) error {
+	at, err := k.dirs.hold(n)
+	if err != nil {
+		return nil // gone or moved: it stays as it was read, and the next scan lists its parent
+	}
+	for _, f := range list {
+		e := &n.ents[f.index]
+		st, err := at.lstat(e.name)
+		if err != nil || st.same(&f.st) && st.ino == f.st.ino {
+			continue
+		}
+		if _, err := k.readFile(n, at, e, join(n.path(), e.name)); err != nil {
 			return err
 		}
 	}
@@ -158,44 +188,54 @@ func (k *worker) readFiles(n *node, list []int32) error {
 }
 
 // previous is the id that a file had in the tree of the head, zero if it was none.
-func (k *worker) previous(n *node, name string) (manifest.ID, error) {
+func (k *worker) previous(n *node, e *entry) (manifest.ID, error) {
+	if !e.was {
+		return manifest.ID{}, nil
+	}
 	old, err := k.oldDir(n)
 	if err != nil || old == nil {
 		return manifest.ID{}, err
 	}
-	m, _ := old.Lookup(name)
+	m, _ := old.Lookup(e.name)
 	if m.Kind != manifest.File && m.Kind != manifest.Chunked {
 		return manifest.ID{}, nil
 	}
 	return m.ID, nil
 }
 
-// readFile captures one file. The error is the sink's.
-func (k *worker) readFile(n *node, at handle, e *entry, path string, prev manifest.ID) error {
+// readFile captures one file and returns the status that it was read with, zero
+// when it is torn or not captured. The error is the sink's.
+func (k *worker) readFile(n *node, at handle, e *entry, path string) (read stat, _ error) {
+	prev, err := k.previous(n, e)
+	if err != nil {
+		return read, err
+	}
 	for try := 1; ; try++ {
 		f, before, err := at.openFile(e.name, path)
 		if err != nil {
 			if errors.Is(err, syscall.ELOOP) { // a symbolic link now
-				return k.becameLink(n, at, e)
+				k.becameLink(n, at, e)
+				return read, nil
 			}
 			k.missing(n, e, err)
-			return nil
+			return read, nil
 		}
 		if f == nil {
 			if before.symlink() {
-				return k.becameLink(n, at, e)
+				k.becameLink(n, at, e)
+				return read, nil
 			}
 			if before.dir() {
 				e.set(0, "")
 				n.fp = 0
-				return nil
+				return read, nil
 			}
 			e.set(kindSpecial|flagReason, before.special())
-			return nil
+			return read, nil
 		}
 		if k.tooLarge(e, &before) {
 			_ = f.Close()
-			return nil
+			return read, nil
 		}
 		kind, id, size, err := k.w.o.Sink.Content(k.id, f, before.size, prev)
 		var after stat
@@ -207,9 +247,9 @@ func (k *worker) readFile(n *node, at handle, e *entry, path string, prev manife
 		if err != nil {
 			if pe := (*fs.PathError)(nil); errors.As(err, &pe) && pe.Path == f.Name() && !errors.Is(err, os.ErrClosed) {
 				e.set(kindFailed|flagReason, unreadable(err))
-				return nil
+				return read, nil
 			}
-			return fmt.Errorf("%s: %w", path, err)
+			return read, fmt.Errorf("%s: %w", path, err)
 		}
 		k.read++
 		k.bytes += size
@@ -224,19 +264,20 @@ func (k *worker) readFile(n *node, at handle, e *entry, path string, prev manife
 		if torn {
 			e.slot = 0
 			k.problems = append(k.problems, Problem{Path: path, Reason: "torn", Failed: true})
+		} else {
+			read = before
 		}
 		k.checkLate(func() string { return path }, &before)
-		return nil
+		return read, nil
 	}
 }
 
-func (k *worker) becameLink(n *node, at handle, e *entry) error {
+func (k *worker) becameLink(n *node, at handle, e *entry) {
 	st, err := at.lstat(e.name)
 	if err != nil || !st.symlink() {
 		e.set(0, "")
 		n.fp = 0
-		return nil
+		return
 	}
 	k.link(n, at, e, &st)
-	return nil
 }

@@ -6,10 +6,11 @@ import (
 )
 
 // task is one step of the walk: a directory to list or to patch, or some of
-// its files to read.
+// its files to read, or to look at again.
 type task struct {
 	n     *node
 	files []int32 // entries to read; nil: the directory itself
+	fresh []fresh // entries to look at once more at the end; nil: not that
 }
 
 // queue holds each worker's tasks. A worker takes its own newest one, so that

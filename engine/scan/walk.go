@@ -41,6 +41,7 @@ type worker struct {
 	dirs     opener
 	problems []Problem
 	removed  []int32
+	fresh    []task // what to look at once more when all else is done
 	data     []byte // manifest bytes being built
 	read     int64
 	bytes    int64
@@ -65,11 +66,29 @@ func (w *walk) run(workers int, open func() opener) error {
 	}
 	w.top.pending.Store(1)
 	w.workers = make([]*worker, workers)
-	w.queue.push(0, task{n: w.top})
-	var wg sync.WaitGroup
 	for i := range w.workers {
-		k := &worker{id: i, w: w}
-		w.workers[i] = k
+		w.workers[i] = &worker{id: i, w: w}
+	}
+	w.queue.push(0, task{n: w.top})
+	w.work(workers, open)
+	if w.err != nil {
+		return w.err
+	}
+	var again []task
+	for _, k := range w.workers {
+		again = append(again, k.fresh...)
+	}
+	if len(again) > 0 {
+		w.queue.push(0, again...)
+		w.work(min(workers, 1+len(again)/16), open)
+	}
+	return w.err
+}
+
+// work lets workers empty the queue.
+func (w *walk) work(workers int, open func() opener) {
+	var wg sync.WaitGroup
+	for _, k := range w.workers[:workers] {
 		wg.Go(func() {
 			k.dirs = open()
 			defer k.dirs.close()
@@ -87,7 +106,6 @@ func (w *walk) run(workers int, open func() opener) error {
 		})
 	}
 	wg.Wait()
-	return w.err
 }
 
 func (k *worker) do(t task) error {
@@ -95,6 +113,8 @@ func (k *worker) do(t task) error {
 	switch {
 	case t.files != nil:
 		err = k.readFiles(t.n, t.files)
+	case t.fresh != nil:
+		err = k.lookAgain(t.n, t.fresh)
 	case k.mustList(t.n):
 		err = k.list(t.n)
 	default:
