@@ -20,6 +20,10 @@ type captureOptions struct {
 	rehash   bool
 	late     time.Time
 	moment   time.Time // zero: now
+	// changed, if not nil, names the only paths that may differ from the tree
+	// from, which was captured before. It saves looking at all others.
+	changed []string
+	from    manifest.ID
 	// first is called before the tree is looked at, once the batch is there.
 	first func(*captured) error
 }
@@ -78,6 +82,9 @@ func (p *Project) capture(ctx context.Context, o captureOptions) (*captured, err
 	options := scan.Options{
 		Root: p.place.root, Rules: rs.rules, Head: head, Sink: sink, Moment: c.moment,
 		Workers: workers, MaxFileSize: p.settings.MaxFileSize, Rehash: o.rehash, Late: o.late,
+	}
+	if head.Root() == o.from { // else the head is of another moment
+		options.Within = o.changed
 	}
 	if p.progress != nil {
 		options.Progress = func(files, bytes int64) {

@@ -219,7 +219,7 @@ func (r *restoring) carryOut(plan *restore.Plan) (*Restored, error) {
 		return nil, err
 	}
 	r.stage = nil
-	r.refreshHead()
+	r.refreshHead(plan)
 	done := r.report(outcome.Changes, outcome.Skips)
 	done.Safety, done.Operation = safety, r.op.Seq
 	return done, nil

@@ -227,10 +227,15 @@ func totals(load func(manifest.ID) (manifest.Dir, error), root manifest.ID) (fil
 	return files, size, err
 }
 
-// refreshHead scans again, so that the next save finds a head that knows the
-// restored files. It is a cache: failing costs the next save some reading.
-func (r *restoring) refreshHead() {
-	c, err := r.capture(r.ctx, captureOptions{})
+// refreshHead scans again where the plan has touched anything, so that the next
+// save finds a head that knows the restored files. It is a cache: failing
+// costs the next save some reading.
+func (r *restoring) refreshHead(plan *restore.Plan) {
+	touched := make([]string, len(plan.Changes))
+	for i := range plan.Changes {
+		touched[i] = plan.Changes[i].Path
+	}
+	c, err := r.capture(r.ctx, captureOptions{changed: touched, from: r.scan.scan.Root})
 	if err != nil {
 		return
 	}

@@ -22,6 +22,9 @@ import (
 type edits struct {
 	*project
 	step int
+	last map[string]string // what was at each path at the last check
+
+	older bool // the head is of an earlier check
 }
 
 var (
@@ -177,16 +180,62 @@ func (e *edits) actions() map[string]func(*rapid.T) {
 		"lose the head's end": func(t *rapid.T) {
 			if info, err := os.Stat(e.head); err == nil {
 				_ = os.Truncate(e.head, rapid.Int64Range(0, info.Size()).Draw(t, "size"))
+				e.older = true
 			}
 		},
 		"": func(t *rapid.T) {
 			e.t = t
+			if changed := e.changed(); rapid.Bool().Draw(t, "within") && !e.older {
+				e.opts.Within = changed
+				got := e.scan()
+				e.opts.Within = nil
+				if want := e.plain(); got.Root != want.Root {
+					t.Fatalf("within %q:\n%swithout a head:\n%s", changed, show(e.sink.tree(t, got.Root)), show(e.sink.tree(t, want.Root)))
+				}
+			}
 			e.check()
+			e.older = false
 			if again := e.scan(); !again.Unchanged {
 				t.Fatalf("nothing changed, and the root did")
 			}
 		},
 	}
+}
+
+// changed lists the paths, relative to the root, that differ from the last call's.
+func (e *edits) changed() []string {
+	now := map[string]string{}
+	dirs, files := e.all()
+	for _, path := range append(dirs, files...) {
+		info, err := os.Lstat(path)
+		if err != nil {
+			e.t.Fatal(err)
+		}
+		st := info.Sys().(*syscall.Stat_t)
+		is := fmt.Sprint(info.Mode(), info.Size(), info.ModTime().UnixNano(), st.Ino)
+		switch {
+		case info.Mode().IsRegular():
+			text, err := os.ReadFile(path)
+			is += fmt.Sprint(string(text), err)
+		case info.Mode()&os.ModeSymlink != 0:
+			to, err := os.Readlink(path)
+			is += fmt.Sprint(to, err)
+		}
+		now[strings.TrimPrefix(strings.TrimPrefix(path, e.dir), "/")] = is
+	}
+	list := []string{} // not nil: nothing is not everything
+	for path, is := range now {
+		if e.last[path] != is {
+			list = append(list, path)
+		}
+	}
+	for path := range e.last {
+		if _, ok := now[path]; !ok {
+			list = append(list, path)
+		}
+	}
+	e.last = now
+	return list
 }
 
 func regular(path string) bool {

@@ -34,6 +34,10 @@ type Options struct {
 	Rehash      bool                     // trust no stat
 	Progress    func(files, bytes int64) // called from time to time, from one goroutine at once; may be nil
 	Late        time.Time                // zero, or: paths whose ctime is after it are reported as late
+	// Within, if not nil, names the only paths that may have changed since the
+	// head was published: all else is taken to be as the head has it. Where the
+	// head cannot be used, everything is looked at.
+	Within []string
 
 	rules    decider // instead of Rules, for tests
 	portable bool    // use the portable paths although better ones exist

@@ -117,7 +117,11 @@ func (s *session) run(h *Head) (*Result, error) {
 	}
 	w.seed = newSeed(w.key)
 	if !w.all {
-		w.verdict = verify(h, o.Late, o.Workers, &s.stop, &s.looked, newChecker)
+		if o.Within != nil {
+			w.verdict = h.within(o.Within)
+		} else {
+			w.verdict = verify(h, o.Late, o.Workers, &s.stop, &s.looked, newChecker)
+		}
 		if s.stop.Load() {
 			return nil, context.Canceled
 		}

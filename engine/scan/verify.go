@@ -103,15 +103,20 @@ func verify(h *Head, late time.Time, workers int, stop *atomic.Bool, looked *ato
 	for _, s := range out.stale {
 		out.status[s.ord] |= dirEntries
 	}
-	for ord, s := range out.status {
+	out.spread(h)
+	return out
+}
+
+// spread tells the directories above of what was found.
+func (v *verdict) spread(h *Head) {
+	for ord, s := range v.status {
 		if s&(dirNames|dirEntries) == 0 {
 			continue
 		}
-		for up := h.dirs[ord].parent; up >= 0 && out.status[up]&dirBelow == 0; up = h.dirs[up].parent {
-			out.status[up] |= dirBelow
+		for up := h.dirs[ord].parent; up >= 0 && v.status[up]&dirBelow == 0; up = h.dirs[up].parent {
+			v.status[up] |= dirBelow
 		}
 	}
-	return out
 }
 
 func (v *verifier) work(c checker) {

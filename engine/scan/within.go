@@ -1,0 +1,64 @@
+package scan
+
+import (
+	"path"
+	"strings"
+)
+
+// within is the verdict on a tree where nothing but the given paths may
+// differ from the head: the directories that hold them are listed again, and
+// so are they themselves where they are directories.
+func (h *Head) within(paths []string) *verdict {
+	v := &verdict{status: make([]uint8, len(h.dirs))}
+	in := lookup{h: h, known: map[string]int32{"": 0}, seen: map[int32]bool{}}
+	for _, p := range paths {
+		if ord, ok := in.dir(p); ok {
+			v.status[ord] |= dirNames
+		}
+		for up := p; up != ""; {
+			up = parentOf(up)
+			if ord, ok := in.dir(up); ok { // else it is new: an ancestor lists it
+				v.status[ord] |= dirNames
+				break
+			}
+		}
+	}
+	v.spread(h)
+	return v
+}
+
+func parentOf(p string) string {
+	dir, _ := path.Split(p)
+	return strings.TrimSuffix(dir, "/")
+}
+
+// lookup finds directories of a head by path.
+type lookup struct {
+	h     *Head
+	known map[string]int32
+	seen  map[int32]bool // directories whose entries are in known
+}
+
+func (l *lookup) dir(p string) (int32, bool) {
+	if ord, ok := l.known[p]; ok {
+		return ord, true
+	}
+	if p == "" {
+		return 0, true
+	}
+	up := parentOf(p)
+	ord, ok := l.dir(up)
+	if !ok || l.seen[ord] {
+		return 0, false
+	}
+	l.seen[ord] = true
+	records, _ := l.h.records(ord)
+	for i := range records {
+		r := &records[i]
+		if r.kind&kindMask == kindDir && r.slot < uint64(len(l.h.dirs)) {
+			l.known[strings.TrimPrefix(up+"/"+r.name, "/")] = int32(r.slot)
+		}
+	}
+	ord, ok = l.known[p]
+	return ord, ok
+}
