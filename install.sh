@@ -59,12 +59,13 @@ case $hooks in '' | yes | no) ;; *) wrong "--hooks is yes or no" ;; esac
 case $agent in '' | claude | droid) ;; *) wrong "hooks are registered with claude or droid" ;; esac
 if [ ! -t 0 ] || [ ! -t 1 ]; then ask=no; fi
 
-[ -n "${HOME:-}" ] && [ -d "$HOME" ] || fail "HOME names no directory" "export HOME=/your/home"
+if [ -z "${HOME:-}" ] || [ ! -d "$HOME" ]; then fail "HOME names no directory" "export HOME=/your/home"; fi
 [ -n "$prefix" ] || prefix=$HOME/.local
 case $prefix in /*) ;; *) prefix=$(pwd)/$prefix ;; esac
 bin=$prefix/bin
 program=$bin/rewind
-here=$(cd "$(dirname "$0")" && pwd)
+here=$(cd "$(dirname "$0")" && pwd -P)
+home=$(cd "$HOME" && pwd -P)
 
 # question TEXT DEFAULT: prints the answer.
 question() {
@@ -78,16 +79,22 @@ agreed() {
 	case $(question "$1" "$2") in y | Y | yes | Yes | YES) return 0 ;; *) return 1 ;; esac
 }
 
+# holds DIR FILE: true if FILE is in DIR, or is DIR.
+holds() {
+	case $2/ in "$1"/*) return 0 ;; *) return 1 ;; esac
+}
+
 # older FILE: the directory of an installation of the tool that went before, if
-# FILE is a link into one.
+# FILE is a link into one. A directory in which the account's own things are too
+# is none.
 older() {
 	[ -L "$1" ] || return 1
 	target=$(readlink "$1")
 	case $target in /*) ;; *) target=$(dirname "$1")/$target ;; esac
 	dir=$(cd "$(dirname "$target")" 2>/dev/null && pwd -P) || return 1
-	while [ "$dir" != / ] && [ "$dir" != "$HOME" ]; do
+	until [ "$dir" = / ] || holds "$dir" "$home" || holds "$dir" "$(cd "$bin" && pwd -P)"; do
 		for file in "$dir"/smart-checkpoint* "$dir"/*/smart-checkpoint*; do
-			if [ -e "$file" ] && [ "$dir" != "$(cd "$bin" && pwd -P)" ]; then
+			if [ -e "$file" ]; then
 				printf '%s' "$dir"
 				return 0
 			fi
@@ -116,7 +123,7 @@ fi
 
 # 1. The program.
 work=$(mktemp -d "${TMPDIR:-/tmp}/rewind-install.XXXXXX")
-trap 'rm -rf "$work"' EXIT
+trap 'rm -rf "$work" "$bin/.rewind-$$"' EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM HUP
 if [ -z "$binary" ]; then
@@ -126,8 +133,12 @@ if [ -z "$binary" ]; then
 	(cd "$here" && go build -trimpath -o "$work/rewind" ./cli/rewind) || fail "the build failed"
 	binary=$work/rewind
 fi
+case $binary in /*) ;; *) binary=$(pwd)/$binary ;; esac
 [ -f "$binary" ] || fail "$binary is no file"
-"$binary" --version >/dev/null 2>&1 || fail "$binary does not run on this machine"
+case $("$binary" --version 2>/dev/null) in
+"rewind "*) ;;
+*) fail "$binary is no rewind, or does not run on this machine" ;;
+esac
 mkdir -p "$bin"
 previous=''
 for name in rewind smart-checkpoint; do
@@ -140,14 +151,11 @@ say "Installed $program."
 if [ -n "$previous" ]; then
 	if [ -L "$bin/smart-checkpoint" ]; then ln -sf rewind "$bin/smart-checkpoint"; fi
 	say "The links of the tool that was here before now lead to it. That tool is in $previous."
-	case $previous in
-	"$HOME"/?*)
-		if [ "$ask" = yes ] && agreed "Remove $previous? Its checkpoints are not in there." no; then
-			rm -rf "$previous"
-			say "Removed $previous."
-		fi
-		;;
-	esac
+	if holds "$home" "$previous" && ! holds "$previous" "$here" && [ "$ask" = yes ] &&
+		agreed "Remove $previous? Its checkpoints are not in there." no; then
+		rm -rf "$previous"
+		say "Removed $previous."
+	fi
 fi
 case :${PATH:-}: in
 *":$bin:"*) ;;

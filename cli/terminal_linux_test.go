@@ -81,8 +81,14 @@ func (x *terminal) resize(w, h uint16) {
 // start runs rewind at the terminal.
 func (x *terminal) start(args ...string) *exec.Cmd {
 	x.t.Helper()
+	return x.startProgram("rewind", args...)
+}
+
+// startProgram runs any program at the terminal.
+func (x *terminal) startProgram(name string, args ...string) *exec.Cmd {
+	x.t.Helper()
 	x.take()
-	cmd := exec.Command("rewind", args...)
+	cmd := exec.Command(name, args...)
 	cmd.Dir, cmd.Env = x.dir, x.env
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = x.slave, x.slave, x.slave
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
