@@ -91,11 +91,6 @@ type outputError struct{ err error }
 func (e *outputError) Error() string { return "the answer cannot be written: " + e.err.Error() }
 func (e *outputError) Unwrap() error { return e.err }
 
-// declinedError: the person said no.
-type declinedError struct{}
-
-func (e *declinedError) Error() string { return "nothing was changed" }
-
 // hintedError is an error for which the command knows a better hint.
 type hintedError struct {
 	error
@@ -123,7 +118,7 @@ func explain(err error) failure {
 		partial   *partialError
 		damagedIn *damagedError
 		invalid   *invalidError
-		declined  *declinedError
+		declined  *engine.DeclinedError
 		output    *outputError
 	)
 	switch {

@@ -53,7 +53,7 @@ func TestExplain(t *testing.T) {
 		{&partialError{verb: "captured", paths: make([]engine.Problem, 2)}, 3, ""},
 		{&damagedError{n: 1}, 7, "rewind repair"},
 		{&invalidError{code: 1}, 1, ""},
-		{&declinedError{}, 1, "--yes"},
+		{&engine.DeclinedError{}, 1, "--yes"},
 		{&hintedError{&engine.NotInitializedError{Root: "/p"}, "better"}, 4, "better"},
 		{fmt.Errorf("write: %w", syscall.ENOSPC), 1, "rewind gc"},
 		{&outputError{syscall.ENOSPC}, 1, ""},

@@ -4,6 +4,8 @@ import (
 	"context"
 
 	"github.com/spf13/pflag"
+
+	"rewind/engine"
 )
 
 func newForget() *command {
@@ -44,7 +46,7 @@ func newForget() *command {
 					return err
 				}
 				if !ok {
-					return &declinedError{}
+					return &engine.DeclinedError{}
 				}
 			}
 			done, err := p.Forget(ctx, paths)

@@ -12,17 +12,18 @@ import (
 	"rewind/hookio"
 )
 
-// registrationView is described by docs/json/config.schema.json.
+// registrationsView answers --register-hooks and --unregister-hooks;
+// docs/json/register-hooks.schema.json describes it.
+type registrationsView struct {
+	Command string             `json:"command"`
+	Files   []registrationView `json:"files"`
+}
+
 type registrationView struct {
 	Agent   string `json:"agent"`
 	File    string `json:"file"`
 	Backup  string `json:"backup"`
 	Changed bool   `json:"changed"`
-}
-
-type registrationsView struct {
-	Command string             `json:"command"`
-	Files   []registrationView `json:"files"`
 }
 
 // registering is one call of config --register-hooks or --unregister-hooks.

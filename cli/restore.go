@@ -216,7 +216,10 @@ func runRestore(ctx context.Context, c *call, r *restoreFlags, v restoreVerb) er
 	if err != nil {
 		return err
 	}
-	if done.Without != nil && (done.Without.Captured || r.mode == "both" || r.inPlace || r.resume) {
+	if w := done.Without; w != nil && !w.Captured && r.mode != "both" && !r.inPlace && !r.resume {
+		done.Without = nil // nobody spoke of a conversation
+	}
+	if done.Without != nil {
 		c.out.warn("only the files are put back: %s", done.Without.Error())
 	}
 	if err := reportRestored(c, done, v); err != nil || !r.resume || r.dryRun {
@@ -251,9 +254,6 @@ func (c *call) confirm(plan *engine.Restored) (bool, error) {
 	fmt.Fprintf(c.out.stderr, "  and %d more\n", len(plan.Delete)-5)
 	yes, err := c.out.ask("This deletes %d files that came after %s. A safety checkpoint is taken first. Go on?",
 		len(plan.Delete), plan.Checkpoint.ID)
-	if err == nil && !yes {
-		err = &declinedError{}
-	}
 	return yes, err
 }
 

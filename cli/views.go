@@ -225,7 +225,7 @@ func letter(c manifest.Change) byte {
 	return 'M'
 }
 
-// restoredView answers the restore family.
+// restoredView answers the restore family; docs/json/restore.schema.json describes it.
 type restoredView struct {
 	Checkpoint *string       `json:"checkpoint"`
 	Safety     *string       `json:"safety"`
@@ -235,15 +235,17 @@ type restoredView struct {
 	Mode       []pathView    `json:"mode"`
 	Skip       []problemView `json:"skip"`
 	Transcript *forkView     `json:"transcript"`
+	CodeOnly   string        `json:"code_only_reason,omitempty"` // why Transcript is null, although it was to move
 	DryRun     bool          `json:"dry_run"`
 }
 
 // forkView is where a restored conversation went.
 type forkView struct {
-	SessionID string `json:"session_id"`
-	Path      string `json:"path"`
-	Resume    string `json:"resume"`
-	Backup    string `json:"backup"`
+	SessionID string   `json:"session_id"`
+	Path      string   `json:"path"`
+	Resume    string   `json:"resume"`
+	Backup    string   `json:"backup"`
+	Notes     []string `json:"notes,omitempty"`
 }
 
 func viewRestored(r *engine.Restored) restoredView {
@@ -255,7 +257,10 @@ func viewRestored(r *engine.Restored) restoredView {
 		v.Safety = viewID(r.Safety.ID)
 	}
 	if m := r.Conversation; m != nil {
-		v.Transcript = &forkView{SessionID: m.Session, Path: m.File, Resume: m.Resume, Backup: m.Backup}
+		v.Transcript = &forkView{SessionID: m.Session, Path: m.File, Resume: m.Resume, Backup: m.Backup, Notes: m.Notes}
+	}
+	if r.Without != nil {
+		v.CodeOnly = r.Without.Error()
 	}
 	return v
 }

@@ -42,7 +42,7 @@ type Restored struct {
 // DeclinedError: the person was asked and said no.
 type DeclinedError struct{}
 
-func (e *DeclinedError) Error() string { return "declined" }
+func (e *DeclinedError) Error() string { return "nothing was changed" }
 
 // Restore brings the tree, or what o.Paths selects of it, to a checkpoint.
 // Nothing is lost by it: UndoRestore takes it back. If it returns an error, the
