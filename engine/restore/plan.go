@@ -106,6 +106,7 @@ const (
 	reasonUnreadable = "unreadable"
 	reasonRacing     = "it changed while the restore ran"
 	reasonAppeared   = "it appeared while the restore ran"
+	reasonFolds      = "this file system does not tell its name from that of"
 )
 
 // NewPlan compares the trees and the disk. It changes nothing. Errors are

@@ -35,6 +35,7 @@ func (b *planner) dir(path string, cur, tgt manifest.ID, at *place, depth int) e
 		return &manifest.TreeError{Path: path, ID: tgt, Err: err}
 	}
 	before := len(b.Changes)
+	same := b.folds(cd, td, at)
 	for i, j := 0, 0; i < len(cd.Entries) || j < len(td.Entries); {
 		var c, t manifest.Entry
 		switch {
@@ -48,9 +49,17 @@ func (b *planner) dir(path string, cur, tgt manifest.ID, at *place, depth int) e
 			c, t = cd.Entries[i], td.Entries[j]
 			i, j = i+1, j+1
 		}
+		if same != nil {
+			if _, ok := same[t.Name]; t.Kind != 0 && ok || t.Kind == 0 && same.has(c.Name) {
+				continue // see below
+			}
+		}
 		if err := b.entry(path, c, t, at, depth); err != nil {
 			return err
 		}
+	}
+	if err := b.folded(path, same, cd, td, at, depth); err != nil {
+		return err
 	}
 	b.needWritable(path, at, b.Changes[before:])
 	return nil
@@ -149,10 +158,6 @@ func (b *planner) putFile(path string, c, t manifest.Entry, info rootfs.Info, at
 	case 0:
 		ch.Action, ch.Before, ch.Reason = Create, manifest.Entry{}, "missing"
 	case rootfs.Regular, rootfs.Link:
-		if b.foldsOnto(path, info, at) {
-			ch.Action, ch.Before, ch.info, ch.Reason = Create, manifest.Entry{}, rootfs.Info{}, "missing under this name"
-			break
-		}
 		switch {
 		case c.Kind == 0:
 			ch.Action, ch.Reason = Replace, "something in no checkpoint is in the way"

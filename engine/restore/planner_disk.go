@@ -3,39 +3,11 @@ package restore
 import (
 	"errors"
 	"slices"
-	"strings"
 
 	"rewind/engine/rootfs"
 )
 
 var errHolds = errors.New(reasonHolds)
-
-// foldsOnto reports whether what a look-up of path found is really another
-// name, on a file system that ignores letter case. The plan deletes that one
-// (a case-only rename), which then has to come first.
-func (b *planner) foldsOnto(path string, info rootfs.Info, at *place) bool {
-	dir, name := split(path)
-	for i := range b.Changes {
-		c := &b.Changes[i]
-		if c.Action != Delete || c.info.Ino != info.Ino || c.info.Dev != info.Dev || c.Path == path || !strings.EqualFold(c.Path, path) {
-			continue
-		}
-		if parent, _ := split(c.Path); parent != dir {
-			continue
-		}
-		d, err := at.open()
-		if err != nil {
-			return false
-		}
-		names, err := d.Names()
-		if err != nil || slices.Contains(names, name) {
-			return false // two hard links that differ in case
-		}
-		c.early = true
-		return true
-	}
-	return false
-}
 
 // needWritable notes a directory that has to be made writable for the time,
 // which its owner may do.

@@ -6,7 +6,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
@@ -143,13 +145,63 @@ func TestCancelPutsBack(t *testing.T) {
 	}
 }
 
-// While a restore runs, somebody flips a directory to a link to the outside,
-// and to one into .git/hooks. Nothing is ever written or deleted there.
+// flip swaps a directory for a link to the outside, and for one into .git/hooks,
+// until its input ends. It is what the second process of TestSymlinkSwaps does.
+func flip(root, outside string) {
+	d, away := filepath.Join(root, "d"), filepath.Join(root, "away")
+	var stop atomic.Bool
+	go func() {
+		io.Copy(io.Discard, os.Stdin)
+		stop.Store(true)
+	}()
+	n := 0
+	for ; !stop.Load(); n++ {
+		link := outside
+		if n%2 == 0 {
+			link = ".git/hooks"
+		}
+		if os.Rename(d, away) != nil {
+			continue
+		}
+		os.Symlink(link, d)
+		for range n % 5 {
+			os.Lstat(d) // some time passes, never the same
+		}
+		os.Remove(d)
+		if os.Rename(away, d) != nil { // a directory was made in the meantime
+			os.RemoveAll(away)
+		}
+		for range n % 30 {
+			os.Lstat(d)
+		}
+	}
+	fmt.Println("flips:", n)
+}
+
+// While a restore runs, another process flips a directory to a link to the
+// outside, and to one into .git/hooks. Nothing is ever written or deleted there.
 func TestSymlinkSwaps(t *testing.T) {
+	if root := os.Getenv("REWIND_TEST_FLIP"); root != "" {
+		flip(root, os.Getenv("REWIND_TEST_FLIP_TO"))
+		return
+	}
 	rounds := 150
 	if testing.Short() {
 		rounds = 20
 	}
+	symlinkSwaps(t, func(round int) bool { return round < rounds })
+}
+
+func TestSoakSymlinkSwaps(t *testing.T) {
+	soak, err := time.ParseDuration(os.Getenv("REWIND_SOAK"))
+	if err != nil {
+		t.Skip("set REWIND_SOAK to a duration, as make soak does")
+	}
+	end := time.Now().Add(soak / 4)
+	symlinkSwaps(t, func(int) bool { return time.Now().Before(end) })
+}
+
+func symlinkSwaps(t *testing.T, more func(round int) bool) {
 	w := newWorld(t)
 	outside := filepath.Join(filepath.Dir(w.root), "outside")
 	for _, dir := range []string{outside, w.file(".git/hooks")} {
@@ -168,27 +220,13 @@ func TestSymlinkSwaps(t *testing.T) {
 		return w.now()
 	}
 	one, two := fill("one", 6), fill("second", 3)
-	var stop atomic.Bool
-	flips := make(chan int)
-	go func() {
-		n := 0
-		for ; !stop.Load(); n++ {
-			link := outside
-			if n%2 == 0 {
-				link = ".git/hooks"
-			}
-			if os.Rename(w.file("d"), w.file("away")) == nil {
-				os.Symlink(link, w.file("d"))
-				time.Sleep(time.Duration(n%5) * 100 * time.Microsecond)
-				os.Remove(w.file("d"))
-				if os.Rename(w.file("away"), w.file("d")) != nil { // a directory was made in the meantime
-					os.RemoveAll(w.file("away"))
-				}
-				time.Sleep(time.Duration(n%3) * 100 * time.Microsecond)
-			}
-		}
-		flips <- n
-	}()
+	cmd := exec.Command(os.Args[0], "-test.run=^TestSymlinkSwaps$", "-test.v")
+	cmd.Env = append(os.Environ(), "REWIND_TEST_FLIP="+w.root, "REWIND_TEST_FLIP_TO="+outside)
+	stdin, err := cmd.StdinPipe()
+	must(t, err)
+	var said strings.Builder
+	cmd.Stdout = &said
+	must(t, cmd.Start())
 	state := func() string {
 		out := ""
 		for _, dir := range []string{outside, w.file(".git/hooks")} {
@@ -197,8 +235,8 @@ func TestSymlinkSwaps(t *testing.T) {
 		return out
 	}
 	before := state()
-	restores := 0
-	for i := range rounds {
+	restores, changed := 0, 0
+	for i := 0; more(i); i++ {
 		target := one
 		current := two
 		if i%2 == 0 {
@@ -211,16 +249,21 @@ func TestSymlinkSwaps(t *testing.T) {
 		must(t, p.Read(t.Context(), memSink{w.memStore}))
 		opts := w.options()
 		opts.NoSync = true
-		if _, err := p.Apply(t.Context(), opts); err == nil {
+		if out, err := p.Apply(t.Context(), opts); err == nil {
 			restores++
-		} else if j, _ := Open(w.store); j != nil {
-			must(t, removeJournal(w.store))
+			changed += len(out.Changes)
 		}
 		must(t, removeJournal(w.store))
 		f.Close()
 	}
-	stop.Store(true)
-	t.Logf("%d restores, %d flips", restores, <-flips)
+	stdin.Close()
+	must(t, cmd.Wait())
+	_, flips, _ := strings.Cut(said.String(), "flips: ")
+	flips, _, _ = strings.Cut(flips, "\n")
+	t.Logf("%d restores, %d paths changed, %s flips", restores, changed, flips)
+	if changed == 0 {
+		t.Error("nothing was restored at all")
+	}
 	if after := state(); after != before {
 		t.Errorf("the outside changed from\n%s\nto\n%s", before, after)
 	}
