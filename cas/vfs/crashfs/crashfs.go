@@ -12,11 +12,11 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -36,12 +36,13 @@ type FS struct {
 	Hook func(op, name string) error
 
 	mu      sync.Mutex
-	dirs    map[string]bool
 	names   map[string]*inode
 	durable map[string]*inode
 	pending []change // since they were durable, in order
 }
 
+// inode is a file, a directory (without data) or a symbolic link (data is its
+// target, which is durable with the name).
 type inode struct {
 	data    []byte
 	durable []byte
@@ -56,23 +57,20 @@ type change struct {
 
 // New is an empty file system.
 func New() *FS {
-	return &FS{dirs: map[string]bool{}, names: map[string]*inode{}, durable: map[string]*inode{}}
+	return &FS{names: map[string]*inode{}, durable: map[string]*inode{}}
 }
 
-// Crash is what is left after a power cut now. f is not changed.
+// Crash is what is left after a power cut now; with nil only what was synced. f
+// is not changed.
 func (f *FS) Crash(r *rand.Rand) *FS {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	after := New()
-	for d := range f.dirs {
-		after.dirs[d] = true
-	}
-	names := map[string]*inode{}
-	for n, i := range f.durable {
-		names[n] = i
-	}
-	for _, c := range f.pending[:r.IntN(len(f.pending)+1)] {
-		c.apply(names)
+	names := maps.Clone(f.durable)
+	if r != nil {
+		for _, c := range f.pending[:r.IntN(len(f.pending)+1)] {
+			c.apply(names)
+		}
 	}
 	left := map[*inode]*inode{} // hard links stay links
 	for _, n := range sortedKeys(names) {
@@ -88,8 +86,8 @@ func (f *FS) Crash(r *rand.Rand) *FS {
 
 // left is what a power cut leaves of the content.
 func (i *inode) left(r *rand.Rand) []byte {
-	if bytes.Equal(i.data, i.durable) {
-		return bytes.Clone(i.data)
+	if r == nil || bytes.Equal(i.data, i.durable) {
+		return bytes.Clone(i.durable)
 	}
 	low, high := min(len(i.data), len(i.durable)), max(len(i.data), len(i.durable))
 	size := low + r.IntN(high-low+1)
@@ -144,8 +142,10 @@ func (f *FS) OpenFile(name string, flag int, perm fs.FileMode) (vfs.File, error)
 	name = filepath.Clean(name)
 	i := f.names[name]
 	switch {
-	case i == nil && flag&os.O_CREATE == 0, i == nil && !f.dirs[filepath.Dir(name)]:
+	case i == nil && flag&os.O_CREATE == 0, i == nil && !f.isDir(filepath.Dir(name)):
 		return nil, &fs.PathError{Op: op, Path: name, Err: fs.ErrNotExist}
+	case i != nil && i.mode.IsDir():
+		return nil, &fs.PathError{Op: op, Path: name, Err: syscall.EISDIR}
 	case i == nil:
 		i = &inode{mode: perm}
 		f.change(map[string]*inode{name: i})
@@ -184,7 +184,9 @@ func (f *FS) Rename(oldName, newName string) error {
 	if i == nil {
 		return &os.LinkError{Op: "rename", Old: oldName, New: newName, Err: fs.ErrNotExist}
 	}
-	f.change(map[string]*inode{oldName: nil, newName: i})
+	names := map[string]*inode{}
+	f.move(names, oldName, newName)
+	f.change(names)
 	return nil
 }
 
@@ -198,7 +200,7 @@ func (f *FS) Link(oldName, newName string) error {
 	oldName, newName = filepath.Clean(oldName), filepath.Clean(newName)
 	i := f.names[oldName]
 	switch {
-	case i == nil, !f.dirs[filepath.Dir(newName)]:
+	case i == nil, !f.isDir(filepath.Dir(newName)):
 		return &os.LinkError{Op: "link", Old: oldName, New: newName, Err: fs.ErrNotExist}
 	case f.names[newName] != nil:
 		return &os.LinkError{Op: "link", Old: oldName, New: newName, Err: fs.ErrExist}
@@ -222,20 +224,30 @@ func (f *FS) Remove(name string) error {
 	return nil
 }
 
-// MkdirAll is vfs.FS. Directories are durable at once.
-func (f *FS) MkdirAll(name string, _ fs.FileMode) error {
+// MkdirAll is vfs.FS.
+func (f *FS) MkdirAll(name string, perm fs.FileMode) error {
 	if err := f.hook("mkdir", name); err != nil {
 		return err
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for name = filepath.Clean(name); !f.dirs[name]; name = filepath.Dir(name) {
-		f.dirs[name] = true
+	var missing []string
+	for name = filepath.Clean(name); !f.isDir(name); name = filepath.Dir(name) {
+		missing = append(missing, name)
+	}
+	for _, n := range slices.Backward(missing) {
+		f.change(map[string]*inode{n: {mode: fs.ModeDir | perm}})
 	}
 	return nil
 }
 
-// ReadDir is vfs.FS. Directories in a directory are left out.
+// isDir wants the lock. The top is always there.
+func (f *FS) isDir(name string) bool {
+	i := f.names[name]
+	return i != nil && i.mode.IsDir() || name == filepath.Dir(name)
+}
+
+// ReadDir is vfs.FS.
 func (f *FS) ReadDir(name string) ([]fs.DirEntry, error) {
 	if err := f.hook("readdir", name); err != nil {
 		return nil, err
@@ -243,7 +255,7 @@ func (f *FS) ReadDir(name string) ([]fs.DirEntry, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	name = filepath.Clean(name)
-	if !f.dirs[name] {
+	if !f.isDir(name) {
 		return nil, &fs.PathError{Op: "readdir", Path: name, Err: fs.ErrNotExist}
 	}
 	var all []fs.DirEntry
@@ -266,9 +278,6 @@ func (f *FS) Lstat(name string) (fs.FileInfo, error) {
 	if i := f.names[name]; i != nil {
 		return info{name, i, int64(len(i.data))}, nil
 	}
-	if f.dirs[name] {
-		return info{name, &inode{mode: fs.ModeDir | 0o700}, 0}, nil
-	}
 	return nil, &fs.PathError{Op: "lstat", Path: name, Err: fs.ErrNotExist}
 }
 
@@ -280,21 +289,18 @@ func (f *FS) SyncDir(name string) error {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	f.syncNames()
+	return nil
+}
+
+func (f *FS) syncNames() {
 	for _, c := range f.pending {
 		c.apply(f.durable)
 	}
 	f.pending = nil
-	return nil
 }
 
-func sortedKeys(m map[string]*inode) []string {
-	var keys []string
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.SortFunc(keys, strings.Compare)
-	return keys
-}
+func sortedKeys(m map[string]*inode) []string { return slices.Sorted(maps.Keys(m)) }
 
 type info struct {
 	name  string
