@@ -32,6 +32,12 @@ func newLab(t testing.TB) *lab {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return newLabAt(t, base)
+}
+
+// newLabAt makes a lab in a directory whose path has no links.
+func newLabAt(t testing.TB, base string) *lab {
+	t.Helper()
 	l := &lab{t: t, root: filepath.Join(base, "project"), home: filepath.Join(base, "home")}
 	for _, dir := range []string{l.root, l.home} {
 		if err := os.Mkdir(dir, 0o755); err != nil {
