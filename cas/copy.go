@@ -2,7 +2,6 @@ package cas
 
 import (
 	"context"
-	"errors"
 	"io"
 	"runtime"
 	"sync"
@@ -76,7 +75,10 @@ func (p *RepackPlan) copyBlocks(ctx context.Context, b *Batch, k *planned, some 
 	send()
 	close(runs)
 	workers.Wait()
-	return errors.Join(c.err, ctx.Err())
+	if c.err != nil {
+		return c.err // and not that the others were stopped for it
+	}
+	return ctx.Err()
 }
 
 type copier struct {
