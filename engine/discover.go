@@ -104,7 +104,7 @@ func placeOf(env Env, root string, known []knownStore) place {
 		return at
 	}
 	for i := range known {
-		if known[i].root == root {
+		if known[i].root == root && !known[i].unfinished(env) {
 			at.lost, at.mode = &known[i], known[i].mode
 			return at
 		}
@@ -113,14 +113,15 @@ func placeOf(env Env, root string, known []knownStore) place {
 }
 
 // isStore reports whether dir has something of a store. A directory that has
-// lost its format file still counts: it must be diagnosed, not made anew.
+// lost its format file still counts: it must be diagnosed, not made anew. One
+// without packs as well is what is left of an init that was killed.
 func isStore(dir string) bool {
-	for _, name := range []string{formatName, objectsName} {
-		if _, err := os.Lstat(filepath.Join(dir, name)); err == nil || !errors.Is(err, fs.ErrNotExist) && !isNotDir(err) {
-			return true
-		}
+	missing := func(err error) bool { return errors.Is(err, fs.ErrNotExist) || isNotDir(err) }
+	if _, err := os.Lstat(filepath.Join(dir, formatName)); !missing(err) {
+		return true
 	}
-	return false
+	names, err := os.ReadDir(filepath.Join(dir, objectsName))
+	return len(names) > 0 || err != nil && !missing(err)
 }
 
 // globalStore is the directory of the global store of root, "" without a home.

@@ -141,7 +141,16 @@ func create(ctx context.Context, o InitOptions, at place) (place, error) {
 	if err != nil {
 		return at, err
 	}
+	known, err := knownStores(o.Env)
+	if err != nil {
+		return at, err
+	}
 	id := newStoreID()
+	for _, k := range known {
+		if k.root == at.root && k.mode == at.mode && k.unfinished(o.Env) {
+			id = k.id
+		}
+	}
 	k := knownStore{id: id, device: device, inode: inode, mode: at.mode, root: at.root}
 	if err := register(ctx, o.Env, k, false); err != nil {
 		return at, err

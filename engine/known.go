@@ -109,6 +109,16 @@ func register(ctx context.Context, env Env, k knownStore, drop bool) error {
 	return writeFile(filepath.Join(account, "known"), []byte(out.String()), owner)
 }
 
+// unfinished reports whether k is of an init that was killed before there was
+// anything in its store: it has not vanished, and init takes its id up.
+func (k knownStore) unfinished(env Env) bool {
+	store := filepath.Join(k.root, filepath.FromSlash(storeName))
+	if k.mode == GlobalMode {
+		store = globalStore(env, k.root)
+	}
+	return !isStore(store) && exists(filepath.Join(store, objectsName)) && !exists(vaultDir(env, k.id))
+}
+
 // vaultDir is where a store's packs have their second names, "" without a home.
 func vaultDir(env Env, id storeID) string {
 	account := env.accountDir()
