@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -66,10 +67,14 @@ func managedSettings() string {
 	return "/etc/claude-code/managed-settings.json"
 }
 
-// present reports whether the agent was ever used on this account.
+// present reports whether the agent was ever used on this account. One whose
+// directory cannot be looked at was: what is done with it says what is wrong.
 func (a *agentFiles) present() bool {
 	info, err := os.Stat(a.dir)
-	return err == nil && info.IsDir()
+	if err != nil {
+		return !errors.Is(err, fs.ErrNotExist)
+	}
+	return info.IsDir()
 }
 
 // maxSettingsFile bounds what is read of an agent's settings, in bytes.

@@ -39,6 +39,7 @@ func newConfig() *command {
 			{"rewind config --unregister-hooks --agent droid", "not this one any more"},
 		},
 		maxArgs: 2,
+		exits:   []int{exitPartial},
 		flags: func(fs *pflag.FlagSet) {
 			fs.StringVar(&f.tier, "tier", "", "set the tier, by `name`: minimal, balanced or aggressive")
 			fs.BoolVar(&f.global, "global", false, "the account's settings, not the project's")

@@ -72,6 +72,12 @@ func (e *partialError) Error() string {
 	return fmt.Sprintf("%s could not be %s", plural(len(e.paths), "path", "paths"), e.verb)
 }
 
+// partlyError says that a command changed some files, but not all that it should. The answer has been printed.
+type partlyError struct{ err error }
+
+func (e *partlyError) Error() string { return e.err.Error() }
+func (e *partlyError) Unwrap() error { return e.err }
+
 // damagedError says that verify or repair found damage. The answer has been printed.
 type damagedError struct {
 	n           int
@@ -116,6 +122,7 @@ func explain(err error) failure {
 	var (
 		usage     *usageError
 		partial   *partialError
+		partly    *partlyError
 		damagedIn *damagedError
 		invalid   *invalidError
 		declined  *engine.DeclinedError
@@ -131,6 +138,10 @@ func explain(err error) failure {
 		f.code, f.hint = exitUsage, usage.hint
 	case errors.As(err, &partial):
 		return partial.failure()
+	case errors.As(err, &partly):
+		f = explain(partly.err)
+		f.code, f.document = exitPartial, false
+		return f
 	case errors.As(err, &damagedIn):
 		hint := "rewind repair"
 		if damagedIn.afterRepair {

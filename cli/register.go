@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"rewind/hookio"
@@ -47,13 +48,24 @@ func (c *call) registerHooks(agent string, remove bool) error {
 	if err := r.choose(agent, remove); err != nil {
 		return err
 	}
+	var failed error
 	for i := range r.agents {
-		if err := r.agent(&r.agents[i]); err != nil {
+		if err := r.agent(&r.agents[i]); err != nil && failed == nil {
+			failed = err
+		} else if err != nil {
+			c.out.warn("%s", err.Error())
+		}
+	}
+	if failed != nil && !slices.ContainsFunc(r.view.Files, func(f registrationView) bool { return f.Changed }) {
+		return failed
+	}
+	if c.json {
+		if err := c.out.document(r.view); err != nil {
 			return err
 		}
 	}
-	if c.json {
-		return c.out.document(r.view)
+	if failed != nil {
+		return &partlyError{failed}
 	}
 	return nil
 }
@@ -95,7 +107,9 @@ func (r *registering) agent(a *agentFiles) error {
 	var changed bool
 	edit := func(file string, change func(old []byte) ([]byte, error)) error {
 		w, err := hookio.Updater{Now: r.env.Now}.Update(file, change)
-		if err != nil {
+		if errors.As(err, new(*hookio.NotDurableError)) {
+			r.out.warn("%s", err.Error())
+		} else if err != nil {
 			return explainEdit(file, err)
 		}
 		changed = changed || w.Changed

@@ -8,6 +8,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"time"
 )
 
@@ -34,12 +36,25 @@ func (e *BusyFileError) Error() string {
 	return fmt.Sprintf("%s is being changed by another program", e.Path)
 }
 
+// NotDurableError: the edit is done, but a power cut could take it back.
+type NotDurableError struct {
+	Path string
+	Err  error
+}
+
+func (e *NotDurableError) Error() string {
+	return fmt.Sprintf("%s is written, but perhaps not yet durable: %v", e.Path, e.Err)
+}
+
+func (e *NotDurableError) Unwrap() error { return e.Err }
+
 // Update reads a settings file (nil where it is missing), lets edit change it,
 // and puts the result in its place: backup beside it, temporary file, fsync,
 // rename, fsync of the directory. A symbolic link is followed to the file that
 // it names, as keepers of dotfiles use them; mode and owner are kept. Where edit
 // returns the same bytes nothing is written; where it returns nil the file is
-// removed. After an error the file is as it was.
+// removed. After an error the file is as it was, but for a *NotDurableError.
+// What a process left that died in here is removed by the next one.
 //
 // Agents write these files too: where one did between reading and renaming, it
 // is tried again.
@@ -56,6 +71,7 @@ func (u Updater) Update(file string, edit func([]byte) ([]byte, error)) (Written
 	if err != nil {
 		return Written{}, err
 	}
+	fsys.RemoveLeft(real)
 	for range 5 {
 		w, err := update(fsys, now(), real, edit)
 		var busy *BusyFileError
@@ -82,7 +98,7 @@ func update(fsys FileSystem, now time.Time, file string, edit func([]byte) ([]by
 	dir := filepath.Dir(file)
 	var made []string // to be taken back after an error
 	defer func() {
-		if err != nil {
+		if err != nil && !w.Changed {
 			for _, m := range made {
 				_ = fsys.Remove(m) // best effort; it holds nothing that is not elsewhere
 			}
@@ -115,7 +131,7 @@ func update(fsys FileSystem, now time.Time, file string, edit func([]byte) ([]by
 	}
 	temporary := ""
 	if edited != nil {
-		temporary = filepath.Join(dir, fmt.Sprintf(".%s.rewind-%d-%d.tmp", filepath.Base(file), os.Getpid(), now.UnixNano()))
+		temporary = filepath.Join(dir, fmt.Sprintf("%s%d-%d%s", temporaryPrefix(file), os.Getpid(), now.UnixNano(), temporarySuffix))
 		err = fsys.Create(temporary, edited, mode, file)
 		if !errors.Is(err, fs.ErrExist) {
 			made = append(made, temporary)
@@ -143,9 +159,24 @@ func update(fsys FileSystem, now time.Time, file string, edit func([]byte) ([]by
 	made = nil // from here on the edit is done
 	w.Changed, w.Removed = true, edited == nil
 	if err := fsys.SyncDir(dir); err != nil {
-		return w, fmt.Errorf("%s is written, but perhaps not yet durable: %w", file, err)
+		return w, &NotDurableError{file, err}
 	}
 	return w, nil
+}
+
+// The name of a temporary file holds the process that makes it.
+const temporarySuffix = ".tmp"
+
+func temporaryPrefix(file string) string { return "." + filepath.Base(file) + ".rewind-" }
+
+// leftBy gives the process that made a temporary file for file, 0 if name is none.
+func leftBy(name, file string) int {
+	rest, ours := strings.CutPrefix(name, temporaryPrefix(file))
+	pid, rest, _ := strings.Cut(rest, "-")
+	if n, err := strconv.Atoi(pid); ours && err == nil && strings.HasSuffix(rest, temporarySuffix) {
+		return n
+	}
+	return 0
 }
 
 func followLinks(fsys FileSystem, file string) (string, error) {
@@ -175,6 +206,8 @@ type FileSystem interface {
 	// its directory. An existing file is fs.ErrExist.
 	Create(file string, content []byte, mode fs.FileMode, like string) error
 	MakeDir(dir string) error
+	// RemoveLeft removes the temporary files beside file whose processes are no more.
+	RemoveLeft(file string)
 	Rename(from, to string) error
 	Remove(file string) error
 	SyncDir(dir string) error
@@ -239,6 +272,18 @@ func (osFiles) Create(file string, content []byte, mode fs.FileMode, like string
 		return err
 	}
 	return f.Sync()
+}
+
+func (osFiles) RemoveLeft(file string) {
+	entries, err := os.ReadDir(filepath.Dir(file))
+	if err != nil {
+		return // what matters there is said by those who read the file
+	}
+	for _, e := range entries {
+		if pid := leftBy(e.Name(), file); pid > 0 && !alive(pid) {
+			_ = os.Remove(filepath.Join(filepath.Dir(file), e.Name())) // nobody needs it; the next one tries again
+		}
+	}
 }
 
 func (osFiles) MakeDir(dir string) error     { return os.MkdirAll(dir, 0o700) }

@@ -249,6 +249,28 @@ func TestUpdateFaults(t *testing.T) {
 	}
 }
 
+// What a process left that was killed in the middle goes with the next edit; what one has that lives, stays.
+func TestUpdateRemovesWhatTheDeadLeft(t *testing.T) {
+	dir := t.TempDir()
+	const noProcess = 1<<31 - 1
+	left := fmt.Sprintf(".settings.json.rewind-%d-1.tmp", noProcess)
+	used := fmt.Sprintf(".settings.json.rewind-%d-1.tmp", os.Getpid())
+	other := fmt.Sprintf(".other.json.rewind-%d-1.tmp", noProcess)
+	for _, name := range []string{left, used, other} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("half"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := (Updater{}).Update(filepath.Join(dir, "settings.json"), appendLine); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]bool{left: false, used: true, other: true} {
+		if _, err := os.Stat(filepath.Join(dir, name)); (err == nil) != want {
+			t.Errorf("%s is there: %v", name, err == nil)
+		}
+	}
+}
+
 func TestUpdateRefusesWhatIsNoFile(t *testing.T) {
 	if _, err := (Updater{}).Update(t.TempDir(), appendLine); err == nil {
 		t.Error("a directory is taken")

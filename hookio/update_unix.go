@@ -37,3 +37,6 @@ func syncDir(dir string) error {
 	}
 	return err
 }
+
+// alive reports whether there is such a process, whoever has it.
+func alive(pid int) bool { return syscall.Kill(pid, 0) != syscall.ESRCH }
