@@ -78,18 +78,16 @@ func (h *hook) export() error {
 	if file == "" || !filepath.IsAbs(file) {
 		return nil
 	}
-	variables := []hookio.Variable{
-		{Name: "REWIND_PROJECT_ROOT", Value: h.project.Root()},
-		{Name: "REWIND_SESSION_ID", Value: h.event.SessionID},
-		{Name: "REWIND_TRANSCRIPT_PATH", Value: h.event.TranscriptPath},
-		{Name: "REWIND_AGENT", Value: string(h.event.Agent)},
-	}
+	variables := hookio.ShellVariables(h.event, h.project.Root())
 	if path := h.env.Getenv("PATH"); !onPath(path) {
 		if exe, err := os.Executable(); err == nil && filepath.Base(exe) == "rewind" {
-			if value, ok := hookio.WithPath(path, filepath.Dir(exe)); ok {
+			if value, ok := hookio.WithPath(path, filepath.Dir(exe)); ok && hookio.Exportable(h.event.Agent, value) {
 				variables = append(variables, hookio.Variable{Name: "PATH", Value: value})
 			}
 		}
+	}
+	if len(variables) == 0 {
+		return nil
 	}
 	f, err := os.OpenFile(file, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {

@@ -321,3 +321,22 @@ func TestHookLineage(t *testing.T) {
 		t.Errorf("the new session came from %q, want %q:\n%s", parent, old, out)
 	}
 }
+
+// Droid tells its model the names of all variables that its env file exports.
+func TestHookDroidExportsNothing(t *testing.T) {
+	l := newHookLab(t)
+	l.rewind("init")
+	l.env = append(l.env, "FACTORY_PROJECT_DIR="+l.root)
+	file := filepath.Join(l.home, "env.sh")
+	transcript := filepath.Join(l.home, ".factory/sessions/-proj", l.session+".jsonl")
+	start := l.payload("SessionStart", "source", "startup", "transcript_path", transcript, "CLAUDE_ENV_FILE", file)
+	if got := l.run(l.command("hook", "droid"), strings.NewReader(start)); !got.silent() {
+		t.Errorf("%+v", got)
+	}
+	if exports, err := os.ReadFile(file); !os.IsNotExist(err) {
+		t.Errorf("%q, %v", exports, err)
+	}
+	if v := l.rewind("sessions", "--json"); !strings.Contains(v, `"agent":"droid"`) {
+		t.Errorf("the session is not known: %s", v)
+	}
+}

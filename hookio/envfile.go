@@ -28,6 +28,26 @@ func EnvFile(e *Event, getenv func(string) string) string {
 // Variable is one export.
 type Variable struct{ Name, Value string }
 
+// ShellVariables are what rewind's commands are to know in the agent's shell.
+// There are none in Droid's: it tells the model the names of all variables of
+// its shell, and nothing of ours goes into a request. Commands there find
+// project and session as they do at any other terminal.
+func ShellVariables(e *Event, root string) []Variable {
+	if e.Agent == Droid {
+		return nil
+	}
+	return []Variable{
+		{"REWIND_PROJECT_ROOT", root}, {"REWIND_SESSION_ID", e.SessionID},
+		{"REWIND_TRANSCRIPT_PATH", e.TranscriptPath}, {"REWIND_AGENT", string(e.Agent)},
+	}
+}
+
+// Exportable reports whether the agent's shell gets a value as it is. Droid does
+// not run its file: it reads the lines, and takes the outer quotes away.
+func Exportable(agent Agent, value string) bool {
+	return agent != Droid || !strings.ContainsAny(value, "'\r\n")
+}
+
 // Exports is the text to append to an env file that holds old: the exports that
 // are not in it yet, nil where all are. Others append to the file too, so it is
 // never rewritten; a variable that has another value is exported again, the

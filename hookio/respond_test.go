@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os/exec"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -118,6 +119,22 @@ func TestWithPath(t *testing.T) {
 		if got, ok := WithPath(c.path, c.dir); got != c.want || ok != c.ok {
 			t.Errorf("WithPath(%q, %q) = %q, %v", c.path, c.dir, got, ok)
 		}
+	}
+}
+
+// Droid tells its model what variables there are.
+func TestShellVariables(t *testing.T) {
+	e := Event{Agent: Claude, SessionID: "s", TranscriptPath: "/t"}
+	want := []Variable{{"REWIND_PROJECT_ROOT", "/p"}, {"REWIND_SESSION_ID", "s"}, {"REWIND_TRANSCRIPT_PATH", "/t"}, {"REWIND_AGENT", "claude"}}
+	if got := ShellVariables(&e, "/p"); !slices.Equal(got, want) {
+		t.Errorf("%v", got)
+	}
+	e.Agent = Droid
+	if got := ShellVariables(&e, "/p"); got != nil {
+		t.Errorf("%v", got)
+	}
+	if Exportable(Droid, "/it's") || !Exportable(Droid, "/p:/q r") || !Exportable(Claude, "/it's") {
+		t.Error("Droid reads only what needs no quotes inside")
 	}
 }
 
