@@ -7,10 +7,12 @@ import (
 	"fmt"
 	"io"
 	"runtime"
+	"sync"
 	"time"
 
 	"github.com/klauspost/pgzip"
 
+	"rewind/cas"
 	"rewind/manifest"
 )
 
@@ -25,7 +27,7 @@ type ExportOptions struct {
 // the same bytes on every machine, whatever its number of cores.
 const (
 	gzipBlock   = 1 << 20
-	exportAhead = 64 // files that are read ahead of the archive
+	exportAhead = 16 // objects, of 2 MiB at most, that are read ahead of the archive
 )
 
 // Export streams an archive of a checkpoint to w. Same checkpoint and options,
@@ -85,61 +87,93 @@ type nopCloser struct{ io.Writer }
 
 func (nopCloser) Close() error { return nil }
 
-// archive writes the entries in path order. Content is read ahead by several
+// piece is a header of an archive, an object that follows it, or both.
+type piece struct {
+	path string
+	e    *manifest.Entry // nil: more of the entry before
+	id   manifest.ID
+	data chan prefetched // nil where there is nothing to read
+}
+
+type prefetched struct {
+	data []byte
+	err  error
+}
+
+// archive writes the entries in path order. Objects are read ahead by several
 // goroutines, so that decoding keeps up with compression.
 func (p *Project) archive(ctx context.Context, archive *tar.Writer, c manifest.Checkpoint, chosen selection) error {
 	ctx, cancel := context.WithCancel(ctx)
-	type item struct {
-		path string
-		e    manifest.Entry
-		data chan prefetched // nil where there is nothing to read ahead
-	}
-	queue := make(chan item, exportAhead)
+	queue := make(chan piece, exportAhead)
+	wanted := make(chan piece)
 	walked := make(chan error, 1)
-	slots := make(chan struct{}, 2*runtime.GOMAXPROCS(0))
+	send := func(to chan<- piece, it piece) error {
+		select {
+		case to <- it:
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	// A piece is asked for before it is queued: who finds it in the queue gets its data.
+	enqueue := func(it piece) error {
+		if it.id != (manifest.ID{}) {
+			it.data = make(chan prefetched, 1)
+			if err := send(wanted, it); err != nil {
+				return err
+			}
+		}
+		return send(queue, it)
+	}
 	go func() {
 		defer close(queue)
+		defer close(wanted)
 		walked <- manifest.Walk(p.loadDir, c.Root, func(path string, e manifest.Entry) error {
 			if !chosen.match(path) {
 				return nil
 			}
-			it := item{path: path, e: e}
-			if e.Kind == manifest.File {
-				it.data = make(chan prefetched, 1)
-				select {
-				case slots <- struct{}{}:
-				case <-ctx.Done():
-					return ctx.Err()
-				}
-				go func() {
-					data, err := p.readObject(e.ID)
-					it.data <- prefetched{data, err}
-					<-slots
-				}()
-			}
-			select {
-			case queue <- it:
-				return nil
-			case <-ctx.Done():
-				return ctx.Err()
-			}
+			return p.pieces(path, e, enqueue)
 		})
 	}()
-	// The walk ends before we return: it must not read from a store that is being closed.
+	var spare sync.Pool // of *[]byte: what was written
+	var readers sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		readers.Go(func() {
+			for it := range wanted {
+				buf, _ := spare.Get().(*[]byte)
+				if buf == nil {
+					buf = new([]byte)
+				}
+				data, err := p.store.Get((*buf)[:0], cas.ID(it.id))
+				it.data <- prefetched{data, err}
+			}
+		})
+	}
+	// The walk and the readers end before we return: they must not read from a
+	// store that is being closed.
 	defer func() {
 		cancel()
-		for it := range queue {
-			if it.data != nil {
-				<-it.data
-			}
+		for range queue {
 		}
+		readers.Wait()
 	}()
 	mtime := c.Time.Truncate(time.Second)
-	var done ProgressInfo
-	done.Phase, done.TotalFiles, done.TotalBytes = "export", int64(c.Files), int64(c.Bytes)
+	done := ProgressInfo{Phase: "export", TotalFiles: int64(c.Files), TotalBytes: int64(c.Bytes)}
 	for it := range queue {
-		if err := p.archiveEntry(archive, it.path, it.e, mtime, it.data); err != nil {
+		var got prefetched
+		if it.data != nil {
+			if got = <-it.data; got.err != nil {
+				return fmt.Errorf("export %s: %w", quotePath(it.path), got.err)
+			}
+		}
+		if err := writePiece(archive, mtime, it, got.data); err != nil {
 			return fmt.Errorf("export %s: %w", quotePath(it.path), err)
+		}
+		if it.data != nil {
+			spare.Put(&got.data)
+		}
+		if it.e == nil {
+			continue
 		}
 		done.Files, done.Bytes = done.Files+1, done.Bytes+int64(it.e.Size)
 		if p.progress != nil && done.Files%64 == 0 {
@@ -149,44 +183,51 @@ func (p *Project) archive(ctx context.Context, archive *tar.Writer, c manifest.C
 	return <-walked
 }
 
-type prefetched struct {
-	data []byte
-	err  error
+// pieces yields what an entry is made of.
+func (p *Project) pieces(path string, e manifest.Entry, yield func(piece) error) error {
+	switch e.Kind {
+	case manifest.File:
+		return yield(piece{path: path, e: &e, id: e.ID})
+	case manifest.Chunked:
+		data, err := p.readObject(e.ID)
+		if err != nil {
+			return fmt.Errorf("export %s: %w", quotePath(path), err)
+		}
+		list, err := cas.ParseList(data)
+		if err != nil {
+			return fmt.Errorf("export %s: %w", quotePath(path), err)
+		}
+		if err := yield(piece{path: path, e: &e}); err != nil {
+			return err
+		}
+		for _, k := range list.Chunks {
+			if err := yield(piece{path: path, id: manifest.ID(k.ID)}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	return yield(piece{path: path, e: &e})
 }
 
-// archiveEntry writes one header and its content. Owners are left out: a
-// checkpoint does not hold them.
-func (p *Project) archiveEntry(archive *tar.Writer, path string, e manifest.Entry, mtime time.Time, ahead chan prefetched) error {
-	h := &tar.Header{Name: path, Mode: int64(e.Mode), ModTime: mtime, Format: tar.FormatPAX}
-	switch e.Kind {
-	case manifest.Subdir:
-		h.Typeflag, h.Name = tar.TypeDir, path+"/"
-		return writeHeader(archive, h)
-	case manifest.Symlink:
-		h.Typeflag, h.Linkname, h.Mode = tar.TypeSymlink, e.Target, 0o777
-		return writeHeader(archive, h)
-	}
-	h.Typeflag, h.Size = tar.TypeReg, int64(e.Size)
-	if ahead != nil {
-		got := <-ahead
-		if got.err != nil {
-			return got.err
+// writePiece writes the header of a piece, if it has one, and data. tar sees to it
+// that there is as much as the header says. Owners are left out: a checkpoint
+// does not hold them.
+func writePiece(archive *tar.Writer, mtime time.Time, it piece, data []byte) error {
+	if it.e != nil {
+		h := &tar.Header{Typeflag: tar.TypeReg, Name: it.path, Mode: int64(it.e.Mode), ModTime: mtime, Format: tar.FormatPAX}
+		switch it.e.Kind {
+		case manifest.Subdir:
+			h.Typeflag, h.Name = tar.TypeDir, it.path+"/"
+		case manifest.Symlink:
+			h.Typeflag, h.Linkname, h.Mode = tar.TypeSymlink, it.e.Target, 0o777
+		default:
+			h.Size = int64(it.e.Size)
 		}
-		h.Size = int64(len(got.data))
 		if err := writeHeader(archive, h); err != nil {
 			return err
 		}
-		_, err := archive.Write(got.data)
-		return err
 	}
-	r, err := p.openContent(e)
-	if err != nil {
-		return err
-	}
-	defer r.Close()
-	if err := writeHeader(archive, h); err != nil {
-		return err
-	}
-	_, err = io.Copy(archive, r)
+	_, err := archive.Write(data)
 	return err
 }

@@ -3,6 +3,9 @@ package engine
 import (
 	"bytes"
 	"context"
+	"errors"
+	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -114,6 +117,35 @@ func TestExportIsReadByGNUTar(t *testing.T) {
 		return err
 	})
 }
+
+// TestExportEnds: whatever ends an export early, it returns, with the reason.
+func TestExportEnds(t *testing.T) {
+	l := newLab(t)
+	for i := range 200 {
+		l.write(fmt.Sprintf("dir/%d", i), strings.Repeat("x", i*i))
+	}
+	l.write("large", strings.Repeat("0123456789abcdef", 500_000))
+	saved := l.init()
+	full := errors.New("the disk is full")
+	for _, format := range []string{"tar", "tar.gz", "tar.zst"} {
+		l.do(func(ctx context.Context, p *Project) error {
+			if err := p.Export(ctx, failing{full}, ExportOptions{Checkpoint: saved.Checkpoint, Format: format}); !errors.Is(err, full) {
+				t.Errorf("%s to a full disk: %v", format, err)
+			}
+			ctx, cancel := context.WithCancel(ctx)
+			stopped := func(ProgressInfo) { cancel() }
+			p.progress = stopped
+			if err := p.Export(ctx, io.Discard, ExportOptions{Checkpoint: saved.Checkpoint, Format: format}); !errors.Is(err, context.Canceled) {
+				t.Errorf("%s, cancelled: %v", format, err)
+			}
+			return nil
+		})
+	}
+}
+
+type failing struct{ err error }
+
+func (w failing) Write([]byte) (int, error) { return 0, w.err }
 
 // TestNastyNamesComeBack: what an archive can hold, a restore brings back.
 func TestNastyNamesComeBack(t *testing.T) {

@@ -3,13 +3,21 @@ package engine
 import (
 	"io"
 	"runtime"
+	"sync"
 
 	"github.com/klauspost/compress/zstd"
 )
 
 // frameSize is how much of a stream each zstd frame holds. It fixes the output
 // and bounds the memory: each core holds one frame in and one out.
-const frameSize = 4 << 20
+//
+// frameLevel is fixed for the same reason. An export of 79,000 kernel files takes
+// 6.6 s of processor time at the fastest level and makes 225 MB, at the default level
+// 7.9 s and 205 MB; tar | zstd -T2 takes 6.6 s and makes 204 MB.
+const (
+	frameSize  = 4 << 20
+	frameLevel = zstd.SpeedFastest
+)
 
 // frameWriter compresses a stream as a row of zstd frames of frameSize each, in
 // parallel. The frames depend on nothing but the bytes, so that the number of
@@ -20,24 +28,23 @@ type frameWriter struct {
 	buf     []byte
 	queue   chan chan []byte // frames under way, in order
 	done    chan error       // the writing goroutine's end
-	spare   chan []byte
+	spare   sync.Pool        // of *[]byte: frames, in and out
 	failed  chan struct{}
 }
 
 func newFrameWriter(w io.Writer) (*frameWriter, error) {
 	workers := runtime.GOMAXPROCS(0)
 	encoder, err := zstd.NewWriter(nil,
-		zstd.WithEncoderLevel(zstd.SpeedDefault),
+		zstd.WithEncoderLevel(frameLevel),
 		zstd.WithWindowSize(frameSize),
 		zstd.WithEncoderConcurrency(workers))
 	if err != nil {
 		return nil, err
 	}
 	z := &frameWriter{
-		w: w, encoder: encoder, buf: make([]byte, 0, frameSize),
-		queue: make(chan chan []byte, workers), done: make(chan error, 1),
-		spare: make(chan []byte, workers+1), failed: make(chan struct{}),
+		w: w, encoder: encoder, queue: make(chan chan []byte, workers), done: make(chan error, 1), failed: make(chan struct{}),
 	}
+	z.buf = z.take()
 	go func() {
 		var err error
 		for frame := range z.queue {
@@ -47,6 +54,7 @@ func newFrameWriter(w io.Writer) (*frameWriter, error) {
 					close(z.failed)
 				}
 			}
+			z.spare.Put(&data)
 		}
 		z.done <- err
 	}()
@@ -76,18 +84,19 @@ func (z *frameWriter) emit() error {
 	frame, in := make(chan []byte, 1), z.buf
 	z.queue <- frame
 	go func() {
-		frame <- z.encoder.EncodeAll(in, nil)
-		select {
-		case z.spare <- in[:0]:
-		default:
-		}
+		frame <- z.encoder.EncodeAll(in, z.take())
+		z.spare.Put(&in)
 	}()
-	select {
-	case z.buf = <-z.spare:
-	default:
-		z.buf = make([]byte, 0, frameSize)
-	}
+	z.buf = z.take()
 	return nil
+}
+
+// take returns an empty buffer for a frame.
+func (z *frameWriter) take() []byte {
+	if b, ok := z.spare.Get().(*[]byte); ok {
+		return (*b)[:0]
+	}
+	return make([]byte, 0, frameSize)
 }
 
 // Close writes what is left. It does not close the underlying writer.
