@@ -176,9 +176,6 @@ func (r *restoring) commitSafety(s *stage, root manifest.ID, why string, publish
 	if err != nil {
 		return nil, err
 	}
-	if err := c.describe(rec, parent); err != nil {
-		return nil, err
-	}
 	rec.StoredBytes = uint64(s.batch.StoredBytes())
 	if err := s.relate(rec, parent); err != nil {
 		return nil, err

@@ -13,7 +13,6 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"rewind/cas"
 	"rewind/manifest"
 )
 
@@ -183,9 +182,6 @@ func (p *Project) saveCaptured(ctx context.Context, c *captured, o saving, said 
 	if err != nil {
 		return nil, err
 	}
-	if err := c.describe(r, parent); err != nil {
-		return nil, p.classify(err)
-	}
 	if err := c.relate(r, parent); err != nil {
 		return nil, p.classify(err)
 	}
@@ -213,8 +209,8 @@ func (p *Project) saveCaptured(ctx context.Context, c *captured, o saving, said 
 	return saved, nil
 }
 
-// record makes the checkpoint record of a capture, but for what describe and
-// relate add.
+// record makes the checkpoint record of a capture, but for its relation to the
+// checkpoint before.
 func (c *captured) record(o SaveOptions) (*manifest.Checkpoint, error) {
 	id, err := manifest.NewCheckpointID(rand.Reader)
 	if err != nil {
@@ -235,27 +231,13 @@ func (c *captured) record(o SaveOptions) (*manifest.Checkpoint, error) {
 			r.Partial++
 		}
 	}
+	if r.Coverage, err = c.put(encodeProblems(c.problems)); err != nil {
+		return nil, err
+	}
+	if r.Rules, err = c.put(c.rules); err != nil {
+		return nil, err
+	}
 	return r, nil
-}
-
-// describe stages what a record says of rules and coverage. Mostly that is what
-// the checkpoint before says (nil for none), and then it is in the store.
-func (c *captured) describe(r, parent *manifest.Checkpoint) error {
-	if parent == nil {
-		parent = &manifest.Checkpoint{}
-	}
-	stage := func(data []byte, have manifest.ID) (manifest.ID, error) {
-		if have != (manifest.ID{}) && have == manifest.ID(cas.Sum(data)) {
-			return have, nil
-		}
-		return c.put(data)
-	}
-	var err error
-	if r.Coverage, err = stage(encodeProblems(c.problems), parent.Coverage); err != nil {
-		return err
-	}
-	r.Rules, err = stage(c.rules, parent.Rules)
-	return err
 }
 
 // relate completes a record with what depends on the checkpoint before, nil for none.
