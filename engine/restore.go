@@ -159,11 +159,16 @@ func (r *restoring) run(choose func(*restoring) (*restore.Plan, error)) (_ *Rest
 // planTo plans the way to a checkpoint under its rules and today's.
 func (r *restoring) planTo(c manifest.Checkpoint) (*restore.Plan, error) {
 	r.op.Checkpoint, r.target = c.ID, c
-	return restore.NewPlan(r.ctx, restore.Options{
+	target, today := r.rulesOf(c), r.rulesToday()
+	plan, err := restore.NewPlan(r.ctx, restore.Options{
 		FS: r.fs, Source: r.stage.source(), Current: r.now, Target: c.Root, Select: r.sel,
-		InTarget: r.rulesOf(c).captures, InScope: r.rulesToday().captures,
+		InTarget: target.captures, InScope: today.captures,
 		Store: r.storePath(), Workers: r.stage.count(),
 	})
+	if err != nil {
+		return nil, err
+	}
+	return plan, r.ownUp(plan, c, target, today)
 }
 
 // carryOut reads again what the plan would touch, asks, saves the safety

@@ -1,10 +1,14 @@
 package engine
 
 import (
+	"errors"
 	"io"
+	"io/fs"
+	"slices"
 	"strings"
 
 	"rewind/engine/ignore"
+	"rewind/engine/restore"
 	"rewind/engine/rootfs"
 	"rewind/manifest"
 )
@@ -19,6 +23,8 @@ type scopes struct {
 	read  func(path string) []byte
 	known map[string]*ignore.Scope // nil: left out whole
 	all   bool                     // there are no rules
+	// failed says why rules could not be read. Where they are not known nothing is in scope: nothing is deleted.
+	failed error
 }
 
 // captures reports whether the rules would capture the path. A directory that
@@ -52,6 +58,7 @@ func (s *scopes) scope(dir string) *ignore.Scope {
 	if dir != "" {
 		prefix = dir + "/"
 	}
+	before := s.failed
 	read := func(name string) []byte { return s.read(prefix + name) }
 	var scope *ignore.Scope
 	if dir == "" {
@@ -67,42 +74,55 @@ func (s *scopes) scope(dir string) *ignore.Scope {
 			}
 		}
 	}
+	if s.failed != before {
+		scope = nil
+	}
 	s.known[dir] = scope
 	return scope
 }
 
 // rulesToday are the rules in force, with the rule files as they are on disk.
-// Where they cannot be had, nothing is in scope: nothing is deleted.
 func (r *restoring) rulesToday() *scopes {
-	s := &scopes{known: map[string]*ignore.Scope{}, read: func(path string) []byte {
+	s := &scopes{known: map[string]*ignore.Scope{}}
+	s.read = func(path string) []byte {
 		dir, name := "", path
 		if i := strings.LastIndexByte(path, '/'); i >= 0 {
 			dir, name = path[:i], path[i+1:]
 		}
 		d, err := r.fs.OpenDir(dir)
 		if err != nil {
+			s.fail(err)
 			return nil
 		}
 		defer d.Close()
-		return readRuleFile(d, name)
-	}}
-	if rs, err := r.rules(false); err == nil {
-		s.rules = rs.rules
+		data, err := readRuleFile(d, name)
+		s.fail(err)
+		return data
 	}
+	rs, err := r.rules(false)
+	if err != nil {
+		s.fail(err)
+		return s
+	}
+	s.rules = rs.rules
 	return s
 }
 
-func readRuleFile(d rootfs.Dir, name string) []byte {
+// fail notes that rules could not be read; what is not there, or is no file, has none.
+func (s *scopes) fail(err error) {
+	none := err == nil || errors.Is(err, fs.ErrNotExist) || errors.Is(err, rootfs.ErrLink) || errors.Is(err, rootfs.ErrNotRegular) || isNotDir(err)
+	if !none {
+		s.failed = err
+	}
+}
+
+func readRuleFile(d rootfs.Dir, name string) ([]byte, error) {
 	f, _, err := d.OpenFile(name)
 	if err != nil {
-		return nil
+		return nil, err
 	}
 	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxRuleFile))
-	if err != nil {
-		return nil
-	}
-	return data
+	return io.ReadAll(io.LimitReader(f, maxRuleFile))
 }
 
 // rulesOf are a checkpoint's rules, with the rule files as they are in its
@@ -113,30 +133,78 @@ func (r *restoring) rulesOf(c manifest.Checkpoint) *scopes {
 	s.read = func(path string) []byte {
 		e, ok, err := manifest.Find(r.stage.loadStaged, c.Root, path)
 		if err != nil || !ok || e.Kind != manifest.File || e.Size > maxRuleFile {
+			s.fail(err)
 			return nil
 		}
 		f, err := r.stage.openStaged(e)
 		if err != nil {
+			s.fail(err)
 			return nil
 		}
 		defer f.Close()
 		data, err := io.ReadAll(f)
-		if err != nil {
-			return nil
-		}
+		s.fail(err)
 		return data
 	}
 	if s.all {
 		return s
 	}
 	data, err := r.readObject(c.Rules)
-	if err != nil {
-		return s
+	if err == nil {
+		s.rules, err = ignore.Decode(data)
 	}
-	if rules, err := ignore.Decode(data); err == nil {
-		s.rules = rules
-	}
+	s.fail(err)
 	return s
+}
+
+// ownUp tells of what a plan leaves alone only because something could not be
+// read: rules, or paths that the scan passed over. Those are failures, but for
+// paths of which the checkpoint does not know either what they were.
+func (r *restoring) ownUp(plan *restore.Plan, c manifest.Checkpoint, target, today *scopes) error {
+	for i, s := range plan.Skips {
+		var err error
+		switch s.Reason {
+		case restore.ReasonRules:
+			err = target.failed
+		case restore.ReasonToday:
+			err = today.failed
+		}
+		if err != nil {
+			plan.Skips[i].Failed = true
+			plan.Skips[i].Reason = "the rules that say whether it may go could not be read: " + err.Error()
+		}
+	}
+	var then map[string]bool // passed over when the checkpoint was taken
+	for _, problem := range r.scan.problems {
+		if !problem.Failed || problem.Path == "" || r.sel != nil && !r.sel.Has(problem.Path) ||
+			slices.ContainsFunc(plan.Skips, func(s restore.Skip) bool { return s.Path == problem.Path }) {
+			continue
+		}
+		_, captured, err := manifest.Find(r.stage.loadStaged, r.now, problem.Path)
+		if err != nil {
+			return err
+		}
+		if captured {
+			continue
+		}
+		if then == nil {
+			then = map[string]bool{}
+			data, err := r.readObject(c.Coverage)
+			if err != nil {
+				return err
+			}
+			before, err := decodeProblems(data)
+			if err != nil {
+				return err
+			}
+			for _, b := range before {
+				then[b.Path] = true
+			}
+		}
+		plan.Skips = append(plan.Skips, restore.Skip{Path: problem.Path, Reason: problem.Reason, Failed: !then[problem.Path]})
+	}
+	slices.SortFunc(plan.Skips, func(a, b restore.Skip) int { return strings.Compare(a.Path, b.Path) })
+	return nil
 }
 
 // Has makes a selection one of package restore.

@@ -96,8 +96,8 @@ type modeOf struct {
 
 // Reasons for leaving a path alone.
 const (
-	reasonRules      = "not in scope under the checkpoint's rules"
-	reasonToday      = "not in scope under today's rules"
+	ReasonRules      = "not in scope under the checkpoint's rules"
+	ReasonToday      = "not in scope under today's rules"
 	reasonNested     = "a repository of its own that the checkpoint does not have"
 	reasonHolds      = "the directory holds what no checkpoint has"
 	reasonParent     = "a parent is in the way and was not selected"

@@ -142,9 +142,9 @@ func (b *planner) deleteFile(path string, c manifest.Entry, info rootfs.Info) {
 func (b *planner) inScope(path string, dir bool) bool {
 	switch {
 	case b.o.InTarget != nil && !b.o.InTarget(path, dir):
-		b.skip(path, reasonRules, false)
+		b.skip(path, ReasonRules, false)
 	case b.o.InScope != nil && !b.o.InScope(path, dir):
-		b.skip(path, reasonToday, false)
+		b.skip(path, ReasonToday, false)
 	default:
 		return true
 	}
@@ -371,10 +371,10 @@ func (b *planner) disposable(path string, id manifest.ID, d rootfs.Dir, depth in
 			return reasonStore, nil
 		}
 		if b.o.InTarget != nil && !b.o.InTarget(below, isDir(e)) {
-			return reasonRules, nil
+			return ReasonRules, nil
 		}
 		if b.o.InScope != nil && !b.o.InScope(below, isDir(e)) {
-			return reasonToday, nil
+			return ReasonToday, nil
 		}
 		if !isDir(e) {
 			continue
