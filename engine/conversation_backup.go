@@ -17,6 +17,9 @@ import (
 	"rewind/manifest"
 )
 
+// backupStamp is the moment in the name of a plain copy.
+const backupStamp = "20060102T150405.000000000"
+
 // backUp makes a plain copy of a file in the store; nil if the file is not there.
 func (r *restoring) backUp(file string) (*contentSum, string, error) {
 	src, err := openPlain(file)
@@ -33,7 +36,7 @@ func (r *restoring) backUp(file string) (*contentSum, string, error) {
 	}
 	base := filepath.Base(file)
 	ext := path.Ext(base)
-	stamp := r.env.now().UTC().Format("20060102T150405.000000000")
+	stamp := r.env.now().UTC().Format(backupStamp)
 	name := fmt.Sprintf("%s-%s%s", strings.TrimSuffix(base, ext), stamp, ext)
 	s, err := transcript.Stage(filepath.Join(dir, name), false, r.owner, func(w io.Writer) error {
 		_, err := io.Copy(w, src)

@@ -112,6 +112,9 @@ func (p *Project) GC(ctx context.Context, o GCOptions) (*Collected, error) {
 			return nil, err
 		}
 	}
+	if err := p.pruneBackups(ctx, state.operations); err != nil {
+		return nil, err
+	}
 	letGo() // the sweep needs the users lock for itself
 	if err := p.sweep(ctx, plan, m, gone, result); err != nil {
 		return nil, p.classify(err)

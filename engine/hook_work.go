@@ -149,14 +149,14 @@ func (p *Project) AfterRestore() (bool, error) {
 	return after, nil
 }
 
-// sweepIfDue forgets what retention does not keep, if there is anything, and
-// the states of sessions that are long over.
+// sweepIfDue forgets what retention does not keep, if there is anything, old
+// copies of transcripts, and the states of sessions that are long over.
 func (p *Project) sweepIfDue(ctx context.Context) error {
 	p.updateHookState(func(s *hookState) { s.Swept = p.env.now() })
 	if err := forgetSessions(p.env, sessionQuiet); err != nil && !os.IsNotExist(err) {
 		return err
 	}
-	state, err := p.readLog(ctx)
+	state, err := p.sweepState(ctx)
 	if err != nil {
 		return err
 	}
@@ -169,6 +169,20 @@ func (p *Project) sweepIfDue(ctx context.Context) error {
 	}
 	_, err = p.GC(ctx, GCOptions{Auto: true})
 	return err
+}
+
+// sweepState reads the log, and removes what goes without a gc.
+func (p *Project) sweepState(ctx context.Context) (*logState, error) {
+	release, err := p.use(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	state, err := p.readLog(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return state, p.pruneBackups(ctx, state.operations)
 }
 
 // sessionQuiet is when a session's state is forgotten. Agents keep sessions for 30 days.
