@@ -21,7 +21,7 @@ const (
 // RepackOptions say how far a repack goes.
 type RepackOptions struct {
 	// Recompress rewrites packs that saves wrote, even without waste in them:
-	// larger blocks at a better level save about an eighth, for about 5 seconds of
+	// larger blocks at a better level save about a sixth, for about 6 seconds of
 	// two cores per gigabyte of objects.
 	Recompress bool
 }
