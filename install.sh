@@ -130,7 +130,7 @@ if [ -z "$binary" ]; then
 	command -v go >/dev/null 2>&1 || fail "Go is needed to build rewind" "see https://go.dev/doc/install, or --binary FILE"
 	[ -f "$here/go.mod" ] || fail "$here is no checkout of rewind" "run install.sh where it is, or --binary FILE"
 	say "Building ..."
-	(cd "$here" && go build -trimpath -o "$work/rewind" ./cli/rewind) || fail "the build failed"
+	(cd "$here" && CGO_ENABLED=0 go build -trimpath -o "$work/rewind" ./cli/rewind) || fail "the build failed"
 	binary=$work/rewind
 fi
 case $binary in /*) ;; *) binary=$(pwd)/$binary ;; esac

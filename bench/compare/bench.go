@@ -76,6 +76,7 @@ func (b *bench) program(name string) string { return filepath.Join(b.dir, "bin",
 func (b *bench) goTool(dir string, arg ...string) (string, error) {
 	cmd := exec.CommandContext(b.ctx, "go", arg...)
 	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0") // as make build does
 	var out, complaints bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &complaints
 	if err := cmd.Run(); err != nil {
