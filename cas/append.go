@@ -41,7 +41,12 @@ func (s *Store) Append(ctx context.Context) (*Appender, error) {
 		return nil, err
 	}
 	a := &Appender{s: s, lock: lock}
-	if err := a.recover(); err != nil {
+	if err = a.recover(); err == nil && s.followerLost(a.newest) {
+		if err = s.returnLost(func(Repaired) {}); err == nil {
+			err = a.recover()
+		}
+	}
+	if err != nil {
 		return nil, errors.Join(err, a.Close())
 	}
 	return a, nil
@@ -49,6 +54,12 @@ func (s *Store) Append(ctx context.Context) (*Appender, error) {
 
 // recover finds the end of the log.
 func (a *Appender) recover() error {
+	if a.file != nil {
+		if err := a.file.Close(); err != nil {
+			return err
+		}
+	}
+	a.newest, a.file, a.last = 0, nil, Position{}
 	names, err := a.s.names()
 	if err != nil {
 		return err

@@ -40,8 +40,11 @@ func (s *Store) execute() error {
 			return err
 		}
 	}
-	// The list goes last, and not before the packs are gone for good.
+	// The list goes last, and not before the packs are gone for good, under both names.
 	if err := s.syncDir(); err != nil {
+		return err
+	}
+	if err := s.syncVault(); err != nil {
 		return err
 	}
 	if err := ignoreMissing(s.fs.Remove(filepath.Join(s.o.Dir, condemnedName))); err != nil {

@@ -291,3 +291,62 @@ func TestLostStoreComesBackFromTheVault(t *testing.T) {
 		}
 	}
 }
+
+// A pack that somebody removed is named, comes back from its second name before
+// anything is committed in its place, and keeps gc from dropping what it needs.
+func TestLostPack(t *testing.T) {
+	for _, second := range []bool{true, false} {
+		s := testStore(t)
+		s.limits.logPack = 2000
+		for i := range 5 {
+			save(t, s, fmt.Sprintf("commit %d", i+1), noise(uint64(i), 1000))
+		}
+		if err := s.RefreshIndexes(); err != nil {
+			t.Fatal(err)
+		}
+		want := payloads(t, s, 0)
+		names, err := s.names()
+		if err != nil || len(names) < 2 || names[0].kind != logPack {
+			t.Fatal(names, err)
+		}
+		for _, n := range names {
+			o := copyStore(t, s.o)
+			if _, err := os.Lstat(filepath.Join(o.Dir, n.indexFile())); err != nil && !second {
+				continue // nothing tells of this one
+			}
+			if second {
+				o.Vault = filepath.Join(filepath.Dir(o.Dir), "vault")
+				if err := os.CopyFS(o.Vault, os.DirFS(s.o.Vault)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := os.Remove(filepath.Join(o.Dir, n.file())); err != nil {
+				t.Fatal(err)
+			}
+			lost := reopen(t, o)
+			var found []Damage
+			if _, err := lost.Verify(t.Context(), false, func(d Damage) { found = append(found, d) }); err != nil {
+				t.Fatal(err)
+			}
+			if !slices.ContainsFunc(found, func(d Damage) bool { return d.Pack == n.file() && d.Reason == reasonGone }) {
+				t.Errorf("%s is gone, second name %v, and verify says %v", n.file(), second, found)
+			}
+			if !second {
+				var damaged *DamagedError
+				if err := lost.Complete(); !errors.As(err, &damaged) || damaged.Pack != n.file() {
+					t.Errorf("%s is gone for good: %v", n.file(), err)
+				}
+				continue
+			}
+			save(t, lost, "commit 6", noise(6, 1000))
+			if err := lost.Complete(); err != nil {
+				t.Error(err)
+			}
+			again := reopen(t, o)
+			if got := payloads(t, again, 0); len(got) != len(want)+1 || !slices.Equal(got[:len(want)], want) {
+				t.Errorf("%s was gone: the log is %v, want %v and one more", n.file(), got, want)
+			}
+			check(t, again)
+		}
+	}
+}

@@ -108,38 +108,6 @@ func (s *Store) Repair(ctx context.Context, report func(Repaired)) error {
 	return s.syncDir()
 }
 
-// returnLost brings packs back that only the vault has.
-func (s *Store) returnLost(report func(Repaired)) error {
-	s.mu.RLock()
-	vault := s.vault
-	s.mu.RUnlock()
-	if vault == "" {
-		return nil
-	}
-	entries, err := s.fs.ReadDir(vault)
-	if err != nil {
-		return ignoreMissing(err)
-	}
-	for _, e := range entries {
-		n, ok := parsePackName(e.Name())
-		if !ok {
-			continue
-		}
-		from := filepath.Join(vault, n.file())
-		if id, ok := headerStore(s.fs, from); ok && id != s.o.StoreID {
-			continue // another store's
-		}
-		done, err := s.bringBack(from, n)
-		if err != nil {
-			return err
-		}
-		if done {
-			report(Repaired{Pack: n.file(), What: FixReturned})
-		}
-	}
-	return s.syncDir()
-}
-
 // repairPack checks a pack and writes it anew if anything in it is wrong.
 func (s *Store) repairPack(n packName, report func(Repaired)) error {
 	f, err := s.fs.OpenFile(filepath.Join(s.o.Dir, n.file()), os.O_RDWR, 0)

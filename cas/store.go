@@ -305,6 +305,17 @@ func (s *Store) syncDir() error {
 	return s.fs.SyncDir(s.o.Dir)
 }
 
+// syncVault makes the removal of second names durable.
+func (s *Store) syncVault() error {
+	s.mu.RLock()
+	vault := s.vault
+	s.mu.RUnlock()
+	if vault == "" || s.o.NoSync {
+		return nil
+	}
+	return ignoreMissing(s.fs.SyncDir(vault))
+}
+
 func (s *Store) sync(f vfs.File) error {
 	if s.o.NoSync {
 		return nil

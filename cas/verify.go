@@ -49,6 +49,13 @@ func (s *Store) Verify(ctx context.Context, readData bool, report func(Damage)) 
 		}
 		v.Packs++
 	}
+	lost, err := s.lost()
+	if err != nil {
+		return v.Verified, err
+	}
+	for _, n := range lost {
+		v.damage(&pack{name: n}, 0, reasonGone)
+	}
 	if v.damaged {
 		err = s.Distrust()
 	}

@@ -61,6 +61,16 @@ func (p *Project) GC(ctx context.Context, o GCOptions) (*Collected, error) {
 		}
 	}
 	defer letGo()
+	if !o.DryRun {
+		if err := p.store.Complete(); err != nil {
+			return nil, p.classify(err)
+		}
+	}
+	if reason, err := p.logEndsEarly(); err != nil {
+		return nil, p.classify(err)
+	} else if reason != "" {
+		return nil, &DamagedStoreError{What: "the log", Err: errors.New(reason)}
+	}
 	state, err := p.readLog(ctx)
 	if err != nil {
 		return nil, err

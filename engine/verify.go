@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"rewind/cas"
+	"rewind/engine/scan"
 	"rewind/manifest"
 )
 
@@ -36,6 +37,11 @@ func (p *Project) Verify(ctx context.Context, readData bool) (*Verified, error) 
 	}
 	defer release()
 	v := &Verified{}
+	if reason, err := p.logEndsEarly(); err != nil {
+		return nil, p.classify(err)
+	} else if reason != "" {
+		v.Damaged = append(v.Damaged, Damage{Reason: "the log: " + reason})
+	}
 	bad := map[cas.ID]string{}
 	stats, err := p.store.Verify(ctx, readData, func(d cas.Damage) {
 		for _, id := range d.Objects {
@@ -52,6 +58,9 @@ func (p *Project) Verify(ctx context.Context, readData bool) (*Verified, error) 
 		return nil, err
 	}
 	v.Damaged = append(v.Damaged, unreadable...)
+	if len(v.Damaged) > 0 {
+		v.Damaged = append(v.Damaged, p.unlogged(ctx, checkpoints)...)
+	}
 	v.Checkpoints = len(checkpoints)
 	w := &wholeness{p: p, bad: bad, good: map[manifest.ID]bool{}, v: v}
 	for _, c := range checkpoints {
@@ -60,6 +69,41 @@ func (p *Project) Verify(ctx context.Context, readData bool) (*Verified, error) 
 		}
 	}
 	return v, nil
+}
+
+// logEndsEarly says that the log has lost its end: the stat cache relies on a
+// commit behind it, and the cache is only written when its commit is durable.
+func (p *Project) logEndsEarly() (string, error) {
+	head, err := scan.LoadHead(p.headFile())
+	if err != nil || head == nil {
+		return "", nil // it can be lost at any time
+	}
+	_, at := readStamp(head.Stamp())
+	last, err := p.store.Last()
+	if err != nil || at.Seq <= last.Seq {
+		return "", err
+	}
+	return fmt.Sprintf("it ends with entry %d, and the stat cache relies on entry %d", last.Seq, at.Seq), nil
+}
+
+// unlogged names the checkpoints that only the database still knows: what the
+// log says of them is damaged. logged are those of the log.
+func (p *Project) unlogged(ctx context.Context, logged []manifest.Checkpoint) []Damage {
+	known := map[manifest.CheckpointID]bool{}
+	for _, c := range logged {
+		known[c.ID] = true
+	}
+	list, err := p.List(ctx, ListOptions{All: true})
+	if err != nil {
+		return nil // the database reads the same log
+	}
+	var damage []Damage
+	for _, c := range list {
+		if !known[c.ID] {
+			damage = append(damage, Damage{Checkpoint: c.ID, Reason: "its entry in the log cannot be read"})
+		}
+	}
+	return damage
 }
 
 // readableCheckpoints reads the log as far as it can be read.

@@ -1,0 +1,137 @@
+package cas
+
+import (
+	"errors"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// A pack can be lost although the store is there: somebody removed large files,
+// or files of that name. Its second name tells, or its index that stayed behind.
+
+// Complete brings packs back that only the vault has, unless the store is
+// read-only. *DamagedError: a pack is gone, and has no second name. Whoever is about to
+// drop what nothing refers to must know that nothing is missing.
+func (s *Store) Complete() error {
+	if !s.o.ReadOnly {
+		if err := s.returnLost(func(Repaired) {}); err != nil {
+			return err
+		}
+	}
+	lost, err := s.lost()
+	if err != nil || len(lost) == 0 {
+		return err
+	}
+	return &DamagedError{Pack: lost[0].file(), Reason: reasonGone}
+}
+
+const reasonGone = "the pack is gone"
+
+// lost lists the packs that the objects directory should have, and has not.
+func (s *Store) lost() ([]packName, error) {
+	lost, err := s.onlyInVault()
+	if err != nil {
+		return nil, err
+	}
+	entries, err := s.fs.ReadDir(s.o.Dir)
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range entries {
+		name, ok := strings.CutSuffix(e.Name(), indexSuffix)
+		if !ok {
+			continue
+		}
+		n, ok := parsePackName(name + packSuffix)
+		if ok && n.kind == logPack && !slices.Contains(lost, n) && s.onlyIndex(n) {
+			lost = append(lost, n)
+		}
+	}
+	return lost, nil
+}
+
+// onlyInVault lists packs of this store that have lost their first name.
+func (s *Store) onlyInVault() ([]packName, error) {
+	s.mu.RLock()
+	vault := s.vault
+	s.mu.RUnlock()
+	if vault == "" {
+		return nil, nil
+	}
+	entries, err := s.fs.ReadDir(vault)
+	if err != nil {
+		return nil, ignoreMissing(err)
+	}
+	going, err := s.condemned()
+	if err != nil {
+		return nil, err
+	}
+	var list []packName
+	for _, e := range entries {
+		n, ok := parsePackName(e.Name())
+		// The second look at the vault is for a pack that was removed meanwhile, under both names.
+		if !ok || slices.Contains(going, n) || s.hasName(s.o.Dir, n) || !s.hasName(vault, n) {
+			continue
+		}
+		if id, ok := headerStore(s.fs, filepath.Join(vault, n.file())); !ok || id == s.o.StoreID {
+			list = append(list, n)
+		}
+	}
+	return list, nil
+}
+
+// hasName reports whether a directory has a pack, as far as can be known.
+func (s *Store) hasName(dir string, n packName) bool {
+	_, err := s.fs.Lstat(filepath.Join(dir, n.file()))
+	return !errors.Is(err, fs.ErrNotExist)
+}
+
+// onlyIndex reports whether a log pack's index stayed behind. A crash may leave
+// those of data packs that were never committed.
+func (s *Store) onlyIndex(n packName) bool {
+	if s.hasName(s.o.Dir, n) {
+		return false
+	}
+	going, err := s.condemned()
+	if err != nil || slices.Contains(going, n) {
+		return false
+	}
+	_, err = s.fs.Lstat(filepath.Join(s.o.Dir, n.indexFile()))
+	return err == nil
+}
+
+// returnLost brings packs back that only the vault has.
+func (s *Store) returnLost(report func(Repaired)) error {
+	list, err := s.onlyInVault()
+	if err != nil || len(list) == 0 {
+		return err
+	}
+	s.mu.RLock()
+	vault := s.vault
+	s.mu.RUnlock()
+	for _, n := range list {
+		done, err := s.bringBack(filepath.Join(vault, n.file()), n)
+		if err != nil {
+			return err
+		}
+		if done {
+			report(Repaired{Pack: n.file(), What: FixReturned})
+		}
+	}
+	return s.syncDir()
+}
+
+// followerLost reports whether the log went on behind its newest pack, and somebody
+// removed that part: to begin it again would take the numbers of what is in the vault.
+func (s *Store) followerLost(newest uint64) bool {
+	s.mu.RLock()
+	vault := s.vault
+	s.mu.RUnlock()
+	if vault == "" {
+		return false
+	}
+	_, err := s.fs.Lstat(filepath.Join(vault, packName{logPack, newest + 1}.file()))
+	return err == nil
+}

@@ -1,0 +1,326 @@
+package engine
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"rewind/cas"
+	"rewind/manifest"
+)
+
+// victim is a lab with a small store in which every kind of file is, and a copy
+// of all that it was when it was whole.
+type victim struct {
+	*lab
+	made  []made
+	whole map[string][]byte // files of the store and of the account's directory, by path
+	links map[string]string // second names of packs
+	count struct{ rounds, refused, reported, repaired, harmless int }
+}
+
+// made is a checkpoint and what is in it, path to content.
+type made struct {
+	id    manifest.CheckpointID
+	files map[string]string
+}
+
+func newVictim(t *testing.T) *victim {
+	v := &victim{lab: newLab(t), whole: map[string][]byte{}, links: map[string]string{}}
+	v.write("a.txt", "one\n")
+	v.write("dir/b.txt", strings.Repeat("a line that is there often\n", 30))
+	v.write("dir/deep/c.txt", "three\n")
+	note := func(s *Saved) {
+		files := map[string]string{}
+		for path, text := range v.read() {
+			if _, content, ok := strings.Cut(text, " "); ok {
+				files[path] = content
+			}
+		}
+		v.made = append(v.made, made{s.Checkpoint.ID, files})
+	}
+	note(v.init())
+	v.write("a.txt", "two\n")
+	v.write("dir/b.txt", strings.Repeat("a line that is there often\n", 30)+"and one more\n")
+	note(v.save())
+	v.do(func(ctx context.Context, p *Project) error { // packs, their indexes, and a database
+		_, err := p.GC(ctx, GCOptions{Keep: 10})
+		return err
+	})
+	v.write("dir/deep/c.txt", "four\n")
+	v.remove("a.txt")
+	note(v.save())
+	v.do(func(ctx context.Context, p *Project) error {
+		p.NoteHookError(errors.New("a reason"))
+		if err := p.WriteSession(CurrentSession{Agent: "claude"}); err != nil {
+			return err
+		}
+		_, err := p.List(ctx, ListOptions{})
+		return err
+	})
+	for _, top := range v.tops() {
+		err := filepath.WalkDir(top, func(file string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() {
+				return err
+			}
+			data, err := os.ReadFile(file)
+			v.whole[file] = data
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for file := range v.whole {
+		if strings.Contains(file, "/vault/") {
+			v.links[file] = filepath.Join(v.store(), objectsName, filepath.Base(file))
+		}
+	}
+	return v
+}
+
+func (v *victim) store() string { return filepath.Join(v.root, ".agent", "rewind") }
+
+func (v *victim) tops() []string { return []string{v.store(), filepath.Join(v.home, ".rewind")} }
+
+// files of the store itself, the locks and second names left out: an empty file
+// cannot be damaged.
+func (v *victim) files() []string {
+	var list []string
+	for file, data := range v.whole {
+		if strings.HasPrefix(file, v.store()) && len(data) > 0 {
+			list = append(list, file)
+		}
+	}
+	slices.Sort(list)
+	return list
+}
+
+// mend makes everything whole again.
+func (v *victim) mend() {
+	v.t.Helper()
+	for _, top := range v.tops() {
+		err := filepath.WalkDir(top, func(file string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() {
+				return err
+			}
+			if _, ok := v.whole[file]; ok && v.links[file] == "" {
+				return nil
+			}
+			return os.Remove(file)
+		})
+		if err != nil {
+			v.t.Fatal(err)
+		}
+	}
+	for file, data := range v.whole {
+		if v.links[file] != "" {
+			continue
+		}
+		if now, err := os.ReadFile(file); err == nil && bytes.Equal(now, data) {
+			continue
+		}
+		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+			v.t.Fatal(err)
+		}
+		if err := os.WriteFile(file, data, 0o600); err != nil {
+			v.t.Fatal(err)
+		}
+	}
+	for second, first := range v.links {
+		if err := os.Link(first, second); err != nil {
+			v.t.Fatal(err)
+		}
+	}
+}
+
+// named reports whether an error says what is wrong in a way that a command can show.
+func named(err error) bool {
+	var damaged *DamagedStoreError
+	var object *cas.DamagedError
+	var future *FutureFormatError
+	var version *cas.VersionError
+	var none *NotInitializedError
+	return errors.As(err, &damaged) || errors.As(err, &object) || errors.As(err, &future) || errors.As(err, &version) || errors.As(err, &none)
+}
+
+// good reads a whole checkpoint. Wrong bytes fail the test; what cannot be read is an error.
+func (v *victim) good(ctx context.Context, p *Project, m made) error {
+	c, err := p.Resolve(ctx, m.id.String())
+	if err != nil {
+		return err
+	}
+	got := map[string]string{}
+	err = p.Tree(ctx, c.Checkpoint, "", func(e TreeEntry) error {
+		if e.Kind == manifest.Subdir {
+			return nil
+		}
+		r, err := p.Content(ctx, e.Entry)
+		if err != nil {
+			return err
+		}
+		defer r.Close()
+		data, err := io.ReadAll(r)
+		got[e.Path] = string(data)
+		return err
+	})
+	if err == nil && !maps.Equal(got, m.files) {
+		v.t.Fatalf("checkpoint %s is handed out as %q, want %q", m.id, got, m.files)
+	}
+	return err
+}
+
+// judge looks at a damaged store as commands do, one after the other, and lets
+// them mend it.
+func (v *victim) judge(what string) {
+	v.t.Helper()
+	v.count.rounds++
+	ctx := context.Background()
+	p, err := Open(ctx, v.options())
+	if err != nil {
+		if !named(err) {
+			v.t.Fatalf("%s: not opened: %T %v", what, err, err)
+		}
+		v.count.refused++
+		return
+	}
+	defer p.Close()
+	lost := map[manifest.CheckpointID]error{}
+	for _, m := range v.made {
+		if err := v.good(ctx, p, m); err != nil {
+			lost[m.id] = err
+		}
+	}
+	found, err := p.Verify(ctx, true)
+	if err != nil {
+		if !named(err) {
+			v.t.Fatalf("%s: verify: %T %v", what, err, err)
+		}
+		v.count.refused++
+		return
+	}
+	whole, logged, gone := found.OK(), true, false
+	reported := map[manifest.CheckpointID]bool{}
+	for _, d := range found.Damaged {
+		if !strings.HasPrefix(d.Reason, "its coverage") && !strings.HasPrefix(d.Reason, "its conversation") {
+			reported[d.Checkpoint] = true
+		}
+		logged = logged && !strings.HasPrefix(d.Reason, "the log: ")
+		gone = gone || strings.Contains(d.Reason, "the pack is gone") // and gc brings it back
+	}
+	for id, err := range lost {
+		// Of an entry of the log that cannot be read, and that the database has not got yet, nobody knows the id.
+		var unknown *NoCheckpointError
+		if !reported[id] && logged && !gone && (found.OK() || !errors.As(err, &unknown)) {
+			v.t.Fatalf("%s: checkpoint %s cannot be read (%v), and verify says %+v", what, id, err, found.Damaged)
+		}
+	}
+	for _, d := range found.Damaged {
+		if d.Path != "" && lost[d.Checkpoint] == nil {
+			v.t.Fatalf("%s: verify says that %s of %s is damaged, which was read whole", what, d.Path, d.Checkpoint)
+		}
+	}
+	collected, err := p.GC(ctx, GCOptions{Keep: 1})
+	if err == nil && len(collected.Removed) != len(v.made)-1 && len(collected.Removed) > 0 || err != nil && !named(err) {
+		v.t.Fatalf("%s: gc removes %v (%v)", what, collected, err)
+	}
+	if !logged && !gone && err == nil && len(collected.Removed) > 0 {
+		v.t.Fatalf("%s: gc removes %v although the log cannot be read whole", what, collected.Removed)
+	}
+	last := v.made[len(v.made)-1]
+	left := v.made
+	if err == nil && len(collected.Removed) > 0 {
+		left = left[len(left)-1:]
+	}
+	after, err := p.Repair(ctx)
+	if err != nil {
+		v.t.Fatalf("%s: repair: %v", what, err)
+	}
+	for _, m := range left {
+		if err := v.good(ctx, p, m); err != nil && lost[m.id] == nil && !reported[m.id] {
+			v.t.Fatalf("%s: after gc and repair, %s, which was whole, gives: %v (found %+v, gc %+v, after %+v)", what, m.id, err, found, collected, after)
+		}
+	}
+	saved, err := p.Save(ctx, SaveOptions{})
+	if err != nil {
+		v.t.Fatalf("%s: the next save: %v", what, err)
+	}
+	if err := v.good(ctx, p, made{saved.Checkpoint.ID, last.files}); err != nil {
+		v.t.Fatalf("%s: what was saved then: %v", what, err)
+	}
+	switch {
+	case whole:
+		v.count.harmless++
+	case after.OK():
+		v.count.repaired++
+	default:
+		v.count.reported++
+	}
+}
+
+func (v *victim) name(file string) string {
+	rel, _ := filepath.Rel(v.store(), file)
+	return rel
+}
+
+// TestEveryFileOfAStoreDamaged removes, empties, cuts and lengthens each file of a
+// store, one at a time, both with its second name and without.
+func TestEveryFileOfAStoreDamaged(t *testing.T) {
+	v := newVictim(t)
+	for _, file := range v.files() {
+		good := v.whole[file]
+		for i, bad := range [][]byte{nil, {}, good[:1], good[:len(good)/3], good[:len(good)-1], append(slices.Clone(good), 0), bytes.Repeat([]byte{0}, len(good))} {
+			v.mend()
+			what := fmt.Sprintf("%s with %d of %d bytes", v.name(file), len(bad), len(good))
+			if i == 0 {
+				what = v.name(file) + " removed"
+				if err := os.Remove(file); err != nil {
+					t.Fatal(err)
+				}
+			} else if err := os.WriteFile(file, bad, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			v.judge(what)
+		}
+	}
+	v.mend()
+	t.Logf("%d files: %+v", len(v.files()), v.count)
+}
+
+// TestEveryByteOfAStoreFlipped flips bytes of each file of a store, one at a time: every
+// one in the long form, which make soak runs.
+func TestEveryByteOfAStoreFlipped(t *testing.T) { flipBytes(t, 41) }
+
+func TestSoakEveryByteOfAStoreFlipped(t *testing.T) {
+	if os.Getenv("REWIND_SOAK") == "" {
+		t.Skip("set REWIND_SOAK, as make soak does")
+	}
+	flipBytes(t, 1)
+}
+
+func flipBytes(t *testing.T, step int) {
+	v := newVictim(t)
+	for _, file := range v.files() {
+		good := v.whole[file]
+		for i := 0; i < len(good); i += step {
+			v.mend()
+			bad := slices.Clone(good)
+			bad[i] ^= 0x41
+			if err := os.WriteFile(file, bad, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			v.judge(fmt.Sprintf("byte %d of %s", i, v.name(file)))
+		}
+	}
+	v.mend()
+	t.Logf("%d files: %+v", len(v.files()), v.count)
+}
