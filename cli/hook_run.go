@@ -186,12 +186,14 @@ func (h *hook) save(ctx context.Context) (*engine.HookSaved, error) {
 		}
 		d.Checkpoint = after
 	}
+	// The end of a session keeps its last answer, in every tier: nothing after it will.
+	onlySaid := e.Kind == hookio.SessionEnd && !d.Checkpoint
 	register := h.sessionRecord()
 	var edits []string
 	if e.Kind == hookio.PreTool && e.Tool.Class != hookio.Shell {
 		edits = e.Tool.Files
 	}
-	if !d.Checkpoint || h.seenBefore() {
+	if !d.Checkpoint && !onlySaid || h.seenBefore() {
 		if err := h.project.BeforeEdit(edits); err != nil {
 			return nil, err
 		}
@@ -202,7 +204,7 @@ func (h *hook) save(ctx context.Context) (*engine.HookSaved, error) {
 	}
 	o := engine.HookSaveOptions{
 		SaveOptions: engine.SaveOptions{
-			Kind: kindOf(e.Kind), OnlyIfChanged: e.Kind != hookio.Prompt,
+			Kind: kindOf(e.Kind), OnlyIfChanged: e.Kind != hookio.Prompt && !onlySaid, OnlyIfSaid: e.Kind == hookio.SessionEnd,
 			By: engine.Trigger{
 				Agent: string(e.Agent), Session: e.SessionID, Subagent: e.AgentID,
 				PromptID: e.PromptID, Tool: e.Tool.Name, ToolUseID: e.ToolUseID, Transcript: e.TranscriptPath,

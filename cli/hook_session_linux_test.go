@@ -340,3 +340,29 @@ func TestHookDroidExportsNothing(t *testing.T) {
 		t.Errorf("the session is not known: %s", v)
 	}
 }
+
+// In every tier the end of a session keeps what was said since the last
+// checkpoint, once.
+func TestHookSessionEndKeepsTheLastAnswer(t *testing.T) {
+	l := newHookLab(t)
+	l.rewind("init")
+	l.fire("SessionStart", "source", "startup")
+	l.fire("UserPromptSubmit", "prompt", "what is it?", "prompt_id", "p1")
+	l.say("", "u1", "user", "what is it?", `,"promptId":"p1"`)
+	l.say("u1", "u2", "assistant", "a tree", "")
+	l.fire("Stop")
+	if got := l.kinds(); got != "prompt manual" {
+		t.Errorf("before the end: %s", got)
+	}
+	for range 2 {
+		if got := l.fire("SessionEnd", "reason", "other"); !got.silent() {
+			t.Errorf("%+v", got)
+		}
+	}
+	if got := l.kinds(); got != "session-end prompt manual" {
+		t.Errorf("after the end: %s", got)
+	}
+	if out := l.rewind("cat", "last", "--transcript"); !strings.Contains(out, "a tree") {
+		t.Errorf("%s", out)
+	}
+}

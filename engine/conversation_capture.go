@@ -46,6 +46,7 @@ func (id *contentID) UnmarshalText(text []byte) error {
 type conversationPlace struct {
 	at   *manifest.Transcript
 	held *heldConversation
+	said bool // messages came since the capture before
 }
 
 // conversation stages what the trigger's conversation gained since it was
@@ -90,7 +91,7 @@ func (c *captured) conversation(ctx context.Context, t Trigger) (*conversationPl
 		}
 	}
 	now := &heldConversation{Store: c.p.id.String(), Generation: c.generation, Content: contentID(got.Content), Leaf: got.Leaf, PromptID: got.PromptID}
-	return &conversationPlace{held: now, at: &manifest.Transcript{
+	return &conversationPlace{held: now, said: got.Said, at: &manifest.Transcript{
 		Session: t.Session, Agent: t.Agent, Path: t.Transcript,
 		Offset: uint64(offset), EventID: got.Leaf, Content: manifest.ID(got.Content),
 	}}, nil

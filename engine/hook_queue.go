@@ -35,6 +35,7 @@ type request struct {
 	Time          time.Time               `json:"time"` // the moment that it is about
 	Kind          manifest.CheckpointKind `json:"kind"`
 	OnlyIfChanged bool                    `json:"only_if_changed,omitempty"`
+	OnlyIfSaid    bool                    `json:"only_if_said,omitempty"`
 	By            Trigger                 `json:"by"`
 	Session       *manifest.Session       `json:"session,omitempty"`
 	Attempts      int                     `json:"attempts,omitempty"`

@@ -120,7 +120,7 @@ func (p *Project) leave(o HookSaveOptions, moment time.Time) (*HookSaved, error)
 	if o.Detach == nil {
 		return nil, &BusyError{Lock: captureLockName}
 	}
-	err := p.enqueue(request{Time: moment, Kind: o.Kind, OnlyIfChanged: o.OnlyIfChanged, By: o.By, Session: o.Session})
+	err := p.enqueue(request{Time: moment, Kind: o.Kind, OnlyIfChanged: o.OnlyIfChanged, OnlyIfSaid: o.OnlyIfSaid, By: o.By, Session: o.Session})
 	if err != nil {
 		return nil, err
 	}

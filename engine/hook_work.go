@@ -75,7 +75,7 @@ func (p *Project) fulfil(ctx context.Context, r *request) error {
 		return errors.Join(err, done())
 	}
 	o := saving{
-		SaveOptions: SaveOptions{Kind: r.Kind, OnlyIfChanged: r.OnlyIfChanged, By: r.By},
+		SaveOptions: SaveOptions{Kind: r.Kind, OnlyIfChanged: r.OnlyIfChanged, OnlyIfSaid: r.OnlyIfSaid, By: r.By},
 		since:       r.Time, session: r.Session, unlocked: true,
 	}
 	for try := 0; ; try++ {

@@ -18,13 +18,15 @@ import (
 
 // SaveOptions of one save.
 type SaveOptions struct {
-	Kind          manifest.CheckpointKind // "": Manual
-	Description   string
-	Name          string
-	Pin           bool
-	NoIgnore      bool // take everything but .git, the store and the agents' directories
-	Rehash        bool // trust no stat, read every file
-	OnlyIfChanged bool // no record when the tree is that of the newest checkpoint
+	Kind        manifest.CheckpointKind // "": Manual
+	Description string
+	Name        string
+	Pin         bool
+	NoIgnore    bool // take everything but .git, the store and the agents' directories
+	Rehash      bool // trust no stat, read every file
+	// What there must be for a record: another tree than that of the newest
+	// checkpoint, new messages in the conversation; either, if both are asked for.
+	OnlyIfChanged, OnlyIfSaid bool
 
 	// By is what the agent's hook knows. Its zero value means what the
 	// environment says of a session that the command runs in, if anything.
@@ -35,7 +37,7 @@ type SaveOptions struct {
 type Saved struct {
 	Checkpoint manifest.Checkpoint
 	Unchanged  bool      // the tree of the checkpoint before
-	Skipped    bool      // OnlyIfChanged, and nothing had changed: there is no new record
+	Skipped    bool      // nothing had changed that was asked for: there is no new record
 	Partial    []Problem // paths that should have been captured and were not
 	Elapsed    time.Duration
 	// Of a checkpoint without any file, a path that a rule left out, and the rule:
@@ -136,12 +138,18 @@ func (p *Project) holdStill(ctx context.Context) (*fileLock, error) {
 
 // saveCaptured makes a captured tree a checkpoint.
 func (p *Project) saveCaptured(ctx context.Context, c *captured, o saving, said *conversationPlace) (_ *Saved, err error) {
-	if o.OnlyIfChanged {
+	if o.OnlyIfChanged || o.OnlyIfSaid {
 		parent, err := p.newestCheckpoint()
 		if err != nil {
 			return nil, errors.Join(err, c.discard())
 		}
-		if parent != nil && parent.Root == c.root() {
+		due := parent == nil || o.OnlyIfChanged && parent.Root != c.root()
+		if !due && o.OnlyIfSaid && said == nil {
+			if said, err = c.conversation(ctx, o.By); err != nil {
+				return nil, errors.Join(err, c.discard())
+			}
+		}
+		if due = due || o.OnlyIfSaid && said.said; !due {
 			if o.session != nil {
 				_, err = p.commit(ctx, nil, manifest.Record{Session: o.session})
 			}

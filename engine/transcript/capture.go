@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 )
 
 // Store keeps what is captured. Implementations cut and compress as they like.
@@ -35,6 +36,7 @@ type Captured struct {
 	Offset   int64  // bytes of the transcript held, through the last complete line
 	Leaf     string // event at which the conversation stands, "" if empty
 	PromptID string // of the newest prompt among the new lines, "" if none came
+	Said     bool   // messages are among the new lines, or it is not known
 	Added    int64  // bytes of transcript and side files given to the store
 	Sides    int    // side files held
 	// Missed names side files that could not be captured, with the reason.
@@ -168,7 +170,9 @@ func (c *Capture) follow(f io.ReaderAt, p Plan, got *Captured) {
 	}
 	x, err := Read(c.Agent, io.NewSectionReader(f, p.Segment.Offset, p.Segment.Length))
 	if err != nil {
-		return // nothing in them is understood: the bytes are captured all the same
+		// Nothing in them is understood: the bytes are captured all the same.
+		got.Said = got.Leaf == "" // else they are notes of the client
+		return
 	}
 	if leaf := x.Leaf(); leaf != "" {
 		got.Leaf = leaf
@@ -181,6 +185,7 @@ func (c *Capture) follow(f io.ReaderAt, p Plan, got *Captured) {
 			got.Leaf = whole.Leaf()
 		}
 	}
+	got.Said = slices.ContainsFunc(x.Lines, func(l Line) bool { return l.Role != NoRole && l.tree() && !l.Side })
 	for i := len(x.Lines) - 1; i >= 0; i-- {
 		if l := &x.Lines[i]; l.Prompt && !l.Side {
 			got.PromptID = l.PromptID

@@ -1,0 +1,47 @@
+package engine
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"rewind/manifest"
+)
+
+// The answer to a question that changed no file is kept at the session's end: it
+// outlives the transcript. What a client notes about itself is no answer.
+func TestLastAnswerIsKept(t *testing.T) {
+	for name, deadline := range map[string]time.Time{"in time": time.Now().Add(time.Hour), "left": tooLate} {
+		t.Run(name, func(t *testing.T) {
+			c := newChat(t)
+			h := &testHook{lab: c.lab}
+			c.turn("one", "0")
+			c.k.add(`{"type":"cost-state","sessionId":"` + testSession + `"}` + "\n")
+			end := func() manifest.Checkpoint {
+				t.Helper()
+				h.save(HookSaveOptions{Deadline: deadline, SaveOptions: SaveOptions{
+					Kind: manifest.SessionEnd, OnlyIfSaid: true, By: c.k.trigger()}})
+				h.work()
+				return h.newest(1)[0].Checkpoint
+			}
+			last := end()
+			if last.Kind != manifest.SessionEnd {
+				t.Fatalf("no record of the last answer: %+v", last)
+			}
+			c.k.add(`{"type":"cost-state","sessionId":"` + testSession + `","more":1}` + "\n")
+			if again := end(); again.ID != last.ID {
+				t.Errorf("a record of no answer: %+v", again)
+			}
+			if err := os.RemoveAll(filepath.Join(c.home, ".claude")); err != nil {
+				t.Fatal(err)
+			}
+			done := c.restore(RestoreOptions{Checkpoint: last, Half: ConversationOnly})
+			text, err := os.ReadFile(done.Conversation.File)
+			if err != nil || !strings.Contains(string(text), "answer to one") {
+				t.Errorf("after the purge: %v\n%s", err, text)
+			}
+		})
+	}
+}
