@@ -8,6 +8,7 @@ import (
 	"syscall"
 
 	"rewind/engine"
+	restorer "rewind/engine/restore"
 	"rewind/engine/settings"
 	"rewind/engine/transcript"
 )
@@ -191,6 +192,7 @@ func explainEngine(err error, f *failure) {
 		noSession *engine.NoSessionError
 		running   *engine.AgentRunningError
 		few       *transcript.FewPromptsError
+		aborted   *restorer.AbortedError
 	)
 	switch {
 	case errors.As(err, &notInit):
@@ -264,6 +266,11 @@ func explainEngine(err error, f *failure) {
 		f.code = exitUsage
 	case errors.As(err, &notJSON):
 		f.hint = "the file was left as it is; correct it by hand"
+	case errors.As(err, &aborted) && len(aborted.Left) > 0:
+		f.code, f.hint = exitPartial, "rewind undo-restore, once the cause is gone: it goes on putting back"
+		for _, s := range firstN(aborted.Left, maxNamed) {
+			f.warnings = append(f.warnings, s.Path+": "+s.Reason)
+		}
 	case errors.Is(err, syscall.ENOSPC):
 		f.message, f.hint = "no space is left on the disk: "+err.Error(), "rewind gc"
 	}

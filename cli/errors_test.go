@@ -11,6 +11,7 @@ import (
 	"unicode"
 
 	"rewind/engine"
+	restorer "rewind/engine/restore"
 	"rewind/engine/settings"
 )
 
@@ -51,6 +52,9 @@ func TestExplain(t *testing.T) {
 		{&settings.NotJSONError{File: "/f", Err: errors.New("x")}, 1, "by hand"},
 		{&engine.NoConversationError{}, 5, "--code-only"},
 		{&partialError{verb: "captured", paths: make([]engine.Problem, 2)}, 3, ""},
+		{&partlyError{fmt.Errorf("write: %w", syscall.ENOSPC)}, 3, "rewind gc"},
+		{&restorer.AbortedError{Err: syscall.ENOSPC}, 1, "rewind gc"},
+		{&restorer.AbortedError{Err: syscall.ENOSPC, Left: make([]restorer.Skip, 1)}, 3, "undo-restore"},
 		{&damagedError{n: 1}, 7, "rewind repair"},
 		{&invalidError{code: 1}, 1, ""},
 		{&engine.DeclinedError{}, 1, "--yes"},

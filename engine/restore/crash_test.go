@@ -257,6 +257,55 @@ func TestFaultEverywhere(t *testing.T) {
 	}
 }
 
+// From some operation on all fail, putting back too. Files are whole, and once the disk has room again the next
+// command puts back what is left to put back.
+func TestDiskStaysFull(t *testing.T) {
+	for k := 1; ; k++ {
+		if testing.Short() && k%5 != 1 {
+			continue
+		}
+		w := newWorld(t)
+		w.o.Workers = 1
+		w.variety(1)
+		target := w.now()
+		w.variety(0)
+		start := w.now()
+		f := &faults{at: k, err: syscall.ENOSPC, stays: true}
+		w.wrap = f.wrap
+		p := w.plan(target)
+		opts := w.options()
+		opts.hook = f.hook
+		recorded := false
+		opts.Record = func(*Outcome) error {
+			err := f.step("record", "")
+			recorded = err == nil
+			return err
+		}
+		out, err := p.Apply(t.Context(), opts)
+		if f.n < k {
+			break
+		}
+		name := fmt.Sprintf("full from %d on", k)
+		w.oldOrNew(start, target, name)
+		if (err == nil) != recorded {
+			t.Fatalf("%s: recorded: %v, but %v", name, recorded, err)
+		}
+		w.wrap = nil
+		j, err := Open(w.store)
+		must(t, err)
+		if j != nil {
+			_, err := j.Settle(t.Context(), w.fs(), w.memStore, recorded, w.options())
+			must(t, err)
+		}
+		w.noTemps()
+		if !recorded {
+			w.same(start, name+", put back")
+		} else if out.Unfinished {
+			w.same(target, name+", finished")
+		}
+	}
+}
+
 // settled lets a left journal or a temporary file be cleared by the next command.
 func (w *world) settled(when string) {
 	w.Helper()

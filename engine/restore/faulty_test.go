@@ -4,6 +4,7 @@ package restore
 
 import (
 	"io/fs"
+	"slices"
 	"sync"
 
 	"rewind/engine/rootfs"
@@ -16,6 +17,7 @@ type faults struct {
 	n      int
 	at     int // the operation that fails, from 1; 0: none
 	err    error
+	stays  bool                  // all that follow and need space fail too, as on a full disk
 	before func(op, name string) // called before each operation; may be nil
 	failed string                // what failed
 }
@@ -28,7 +30,8 @@ func (f *faults) step(op, name string) error {
 	if f.before != nil {
 		f.before(op, name)
 	}
-	if f.at > 0 && (n == f.at || n > f.at && f.err == errCrash) {
+	follows := f.err == errCrash || f.stays && !slices.Contains([]string{"unlink", "rmdir", "chmod", "journal remove"}, op)
+	if f.at > 0 && (n == f.at || n > f.at && follows) {
 		f.failed = op + " " + name
 		return &fs.PathError{Op: op, Path: name, Err: f.err}
 	}

@@ -3,6 +3,7 @@ package restore
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -81,6 +82,9 @@ func (j *Journal) Settle(ctx context.Context, fsys rootfs.FS, src Source, forwar
 	s.all(j.r.changes)
 	if s.dead {
 		return nil, errCrash
+	}
+	if s.broken != nil { // a full disk, say: the journal stays for the next time
+		return nil, fmt.Errorf("deal with a restore that did not finish: %w", s.broken)
 	}
 	a := &applier{Plan: &Plan{Changes: j.r.changes, writable: j.r.writable, o: Options{FS: fsys}}}
 	if _, dead := a.closeWritable(func(c *Change) uint32 { return s.want(c).Mode }); dead {

@@ -21,6 +21,8 @@ type settler struct {
 	left    []Skip
 	late    []Edit
 	dead    bool
+	stuck   error // the last failure of a path, that it holds neither state aside
+	broken  error // one that was not the path's own
 }
 
 // state is what a name holds, as far as a change is concerned.
@@ -45,7 +47,7 @@ func (a *applier) putBack(cause error) error {
 	if s.dead || dead {
 		return errCrash
 	}
-	if failed || len(s.late) > 0 { // the journal stays, so that the next command tries again
+	if failed || s.stuck != nil || len(s.late) > 0 { // the journal stays, so that the next command tries again
 		a.journal.f.Close()
 		return &AbortedError{Err: cause, Left: append(s.left, a.skips.list...)}
 	}
@@ -69,6 +71,9 @@ func (s *settler) all(changes []Change) {
 			if errors.Is(err, errCrash) {
 				s.dead = true
 				return
+			}
+			if s.stuck = err; fatal(err) {
+				s.broken = err
 			}
 			s.leave(c.Path, why(err))
 		}
