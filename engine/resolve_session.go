@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strconv"
 	"strings"
+	"time"
 
 	"rewind/engine/restore"
 	"rewind/engine/transcript"
@@ -49,38 +50,68 @@ func (p *Project) resolvePrompt(ctx context.Context, spec string, n int, session
 	return *found.Checkpoint, nil
 }
 
+// promptRetry is how soon the same words again are the same prompt, where the
+// agent gives prompts no ids.
+const promptRetry = 5 * time.Second
+
+// samePrompt reports whether two checkpoints were taken at one prompt: hooks fire
+// twice, and what is typed into a running turn has the turn's id. The older one
+// has the state before the turn.
+func samePrompt(older, newer manifest.Checkpoint) bool {
+	if older.PromptID != "" || newer.PromptID != "" {
+		return older.PromptID == newer.PromptID
+	}
+	return strings.TrimSpace(older.Prompt) == strings.TrimSpace(newer.Prompt) && newer.Time.Sub(older.Time) < promptRetry
+}
+
 // nthPrompt counts a session's prompt checkpoints, where its conversation cannot
 // be read.
 func (p *Project) nthPrompt(ctx context.Context, spec string, n int, s *ChosenSession) (found Listed, err error) {
 	err = p.query(ctx, func(db *manifest.DB) error {
-		left := n
+		count := 0
 		for c, err := range db.Checkpoints(manifest.Query{Session: s.ID, Kinds: []manifest.CheckpointKind{manifest.Prompt}}) {
 			if err != nil {
 				return err
 			}
-			if left--; left == 0 {
-				found = Listed{Checkpoint: c, N: db.Position(c.Seq)}
-				return nil
+			if count == 0 || !samePrompt(c, found.Checkpoint) {
+				if count++; count > n {
+					return nil
+				}
 			}
+			found = Listed{Checkpoint: c, N: db.Position(c.Seq)}
+		}
+		if count == n {
+			return nil
 		}
 		return &NoCheckpointError{Spec: spec, Reason: "session " + s.ID + " has fewer prompts"}
 	})
 	return found, err
 }
 
-// byEvent finds the newest checkpoint that an agent bound to an event of a
-// session: the place in the conversation, the prompt, or the tool call.
+// byEvent finds the checkpoint that an agent bound to an event of a session: the
+// oldest of a prompt or a tool call, since they name the state before, or the
+// newest at a place in the conversation.
 func (p *Project) byEvent(db *manifest.DB, spec, session, event string) (Listed, error) {
 	if session == "" || event == "" {
 		return Listed{}, &NoCheckpointError{Spec: spec}
 	}
+	var before, at *manifest.Checkpoint
 	for c, err := range db.Checkpoints(manifest.Query{Session: session}) {
 		if err != nil {
 			return Listed{}, err
 		}
-		if c.PromptID == event || c.ToolUseID == event || c.Transcript != nil && c.Transcript.EventID == event {
-			return Listed{Checkpoint: c}, nil
+		switch {
+		case c.PromptID == event, c.ToolUseID == event:
+			before = &c
+		case at == nil && c.Transcript != nil && c.Transcript.EventID == event:
+			at = &c
 		}
+	}
+	switch {
+	case before != nil:
+		return Listed{Checkpoint: *before}, nil
+	case at != nil:
+		return Listed{Checkpoint: *at}, nil
 	}
 	return Listed{}, &NoCheckpointError{Spec: spec, Reason: "no checkpoint is bound to that event"}
 }

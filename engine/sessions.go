@@ -314,7 +314,8 @@ func (p *Project) promptCheckpoint(ctx context.Context, lineage []string, line, 
 				case c.Kind == manifest.Prompt && byID && c.PromptID == line.PromptID:
 					// A prompt typed into a running turn has its id too: the first is it.
 					best, exact, far = l, true, -1
-				case c.Kind == manifest.Prompt && far >= 0 && text != "" && strings.TrimSpace(c.Prompt) == text && line.Time.Sub(c.Time).Abs() < far:
+				case c.Kind == manifest.Prompt && far >= 0 && text != "" && strings.TrimSpace(c.Prompt) == text &&
+					(line.Time.Sub(c.Time).Abs() < far || exact && samePrompt(c, best.Checkpoint)):
 					best, exact, far = l, true, line.Time.Sub(c.Time).Abs()
 				case !exact && !line.Time.IsZero() && !c.Time.After(line.Time) && (best == nil || c.Seq > best.Seq):
 					best = l

@@ -1,0 +1,91 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"rewind/manifest"
+)
+
+// A hook that fires twice at one prompt, the second time when the turn has begun
+// to change files: the state before the turn stays the state before the turn.
+func TestPromptTakenTwice(t *testing.T) {
+	for _, id := range []string{"p3", ""} {
+		for _, gone := range []bool{false, true} {
+			t.Run(fmt.Sprintf("id %q, transcript gone %v", id, gone), func(t *testing.T) {
+				c := newChat(t)
+				// Some seconds pass between the prompts, none between the retries.
+				now := time.Now().Add(-time.Hour)
+				c.env.Now = func() time.Time { return now }
+				taken := func(prompt, id string) manifest.Checkpoint {
+					t.Helper()
+					by := c.k.trigger()
+					by.Prompt, by.PromptID = prompt, id
+					return c.saveBy(by).Checkpoint
+				}
+				c.turn("one", "1")
+				now = now.Add(time.Minute)
+				first := taken("two", id)
+				c.write("file", "half of two")
+				now = now.Add(time.Second)
+				again := taken("two", id)
+				if first.ID == again.ID || first.Root == again.Root {
+					t.Fatal("there is but one record")
+				}
+				c.k.say("two", "answer to two")
+				stamp := first.Time.Add(2 * time.Second).Format(time.RFC3339Nano)
+				text := strings.Replace(c.k.bytes(), `"content":"two"},"uuid":"00000000-0000-4000-8000-000000000003","timestamp":"2026-11-20T20:29:18.362Z"`,
+					`"content":"two"},"uuid":"00000000-0000-4000-8000-000000000003","timestamp":"`+stamp+`"`, 1)
+				if id == "" {
+					text = strings.ReplaceAll(text, `"promptId":"p3",`, "")
+				}
+				if err := os.WriteFile(c.k.file, []byte(text), 0o600); err != nil {
+					t.Fatal(err)
+				}
+				c.write("file", "2")
+				if gone {
+					if err := os.RemoveAll(filepath.Join(c.home, ".claude")); err != nil {
+						t.Fatal(err)
+					}
+				}
+				specs := []string{"prompt~1"}
+				if id != "" {
+					specs = append(specs, testSession+":"+id)
+				}
+				c.do(func(ctx context.Context, p *Project) error {
+					for _, spec := range specs {
+						if l, err := p.ResolveIn(ctx, spec, testSession); err != nil || l.ID != first.ID && !(gone && spec == "prompt~1") {
+							t.Errorf("%s is %s (%v), want %s, not %s", spec, l.ID, err, first.ID, again.ID)
+						}
+					}
+					s, err := p.ChooseSession(ctx, testSession)
+					if err != nil {
+						return err
+					}
+					if l, err := p.nthPrompt(ctx, "prompt~1", 1, s); err != nil || l.ID != first.ID {
+						t.Errorf("counted, it is %s (%v)", l.ID, err)
+					}
+					if l, err := p.nthPrompt(ctx, "prompt~2", 2, s); err != nil || l.Prompt != "one" {
+						t.Errorf("the one before is %q (%v)", l.Prompt, err)
+					}
+					if _, err := p.nthPrompt(ctx, "prompt~3", 3, s); err == nil {
+						t.Error("there are three")
+					}
+					if gone {
+						return nil // the transcript as captured does not have the prompt yet
+					}
+					_, err = p.Back(ctx, BackOptions{Session: s, N: 1, Both: true})
+					return err
+				})
+				if !gone {
+					c.content("1")
+				}
+			})
+		}
+	}
+}
