@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"path"
 	"path/filepath"
 	"strings"
 
@@ -174,8 +175,13 @@ func (r *restoring) prepareFork(at *talkPlace) error {
 	if err != nil {
 		return noPlace(r.targetName(), err)
 	}
-	m.staged = staged
-	for _, s := range staged {
+	sides, err := r.stageSides(at, func(name string) bool { return path.Base(path.Dir(name)) == transcript.ToolResults })
+	if err != nil {
+		discardAll(staged)
+		return err
+	}
+	m.staged = append(sides, staged...)
+	for _, s := range m.staged {
 		m.line.Files = append(m.line.Files, movedFile{File: s.Name, Temp: s.Temp, After: sumOf(s)})
 	}
 	m.line.Session, m.line.Resume = made.Session, made.Command()
@@ -243,15 +249,23 @@ func (r *restoring) prepareInPlace(at *talkPlace) error {
 		return err
 	}
 	defer data.Close()
+	sides, err := r.stageSides(at, func(string) bool { return true })
+	if err != nil {
+		return err
+	}
 	s, err := transcript.Stage(at.file, true, r.agentOwner(), func(w io.Writer) error {
 		_, err := transcript.Linear(w, x, data, at.leaf)
 		return err
 	})
 	if err != nil {
+		discardAll(sides)
 		return noPlace(r.targetName(), err)
 	}
+	for _, side := range sides {
+		m.line.Files = append(m.line.Files, movedFile{File: side.Name, Temp: side.Temp, After: sumOf(side)})
+	}
 	f.Temp, f.After = s.Temp, sumOf(s)
-	m.staged, m.line.Files = []*transcript.Staged{s}, []movedFile{f}
+	m.staged, m.line.Files = append(sides, s), append(m.line.Files, f)
 	r.op.TranscriptBackup = f.Backup
 	if f.Before == nil {
 		r.op.Fork = at.file // it was gone: an undo takes it away again

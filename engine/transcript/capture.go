@@ -318,7 +318,7 @@ func (c *Capture) side(side Side, st *sideState, got *Captured) (changed bool, e
 		return false, err
 	}
 	mod := max(info.ModTime().UnixNano(), 0)
-	if side.Lines && st.Content != (ID{}) && st.Size == info.Size() && st.ModTime == mod {
+	if (side.Lines || side.Fixed) && st.Content != (ID{}) && st.Size == info.Size() && st.ModTime == mod {
 		return false, nil
 	}
 	before, err := readList(c.Store, st.Content)

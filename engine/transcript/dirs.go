@@ -114,7 +114,8 @@ func (x *Index) Dir(file string) string {
 }
 
 // claudeSides finds the transcripts of a session's subagents: below a directory
-// with the session's id, or, from older clients, beside its transcript.
+// with the session's id, or, from older clients, beside its transcript. And the
+// long outputs of tools.
 func claudeSides(file string) ([]Side, error) {
 	base := filepath.Dir(file)
 	session := strings.TrimSuffix(filepath.Base(file), ".jsonl")
@@ -136,16 +137,34 @@ func claudeSides(file string) ([]Side, error) {
 		}
 		switch {
 		case strings.HasSuffix(name, ".jsonl"):
-			sides = append(sides, Side{filepath.ToSlash(rel), true})
+			sides = append(sides, Side{Name: filepath.ToSlash(rel), Lines: true})
 		case strings.HasSuffix(name, ".meta.json"):
-			sides = append(sides, Side{filepath.ToSlash(rel), false})
+			sides = append(sides, Side{Name: filepath.ToSlash(rel)})
 		}
 		return nil
 	})
 	if len(sides) == 0 && err == nil {
 		sides = append(sides, claudeOldSides(base, session, file)...)
 	}
-	return sides, err
+	return append(sides, claudeResults(base, session, maxSides-len(sides))...), err
+}
+
+// ToolResults is the directory, beside a session's transcript and below one with
+// its id, for outputs that are too long for the transcript. There each is named
+// by its absolute path, which forks keep.
+const ToolResults = "tool-results"
+
+func claudeResults(base, session string, room int) (sides []Side) {
+	entries, err := os.ReadDir(filepath.Join(base, session, ToolResults))
+	if err != nil {
+		return nil // none
+	}
+	for _, e := range entries {
+		if e.Type().IsRegular() && len(sides) < room {
+			sides = append(sides, Side{Name: session + "/" + ToolResults + "/" + e.Name(), Fixed: true})
+		}
+	}
+	return sides
 }
 
 // claudeOldSides finds agent-*.jsonl beside the transcript. They say in their
@@ -164,7 +183,7 @@ func claudeOldSides(base, session, file string) []Side {
 			continue
 		}
 		if x := head(Claude, name, 16<<10); x != nil && x.Session == session {
-			sides = append(sides, Side{filepath.Base(name), true})
+			sides = append(sides, Side{Name: filepath.Base(name), Lines: true})
 		}
 	}
 	return sides
@@ -179,5 +198,5 @@ func droidSides(file string) ([]Side, error) {
 	if info, err := os.Lstat(filepath.Join(filepath.Dir(file), name)); err != nil || !info.Mode().IsRegular() {
 		return nil, nil
 	}
-	return []Side{{name, false}}, nil
+	return []Side{{Name: name}}, nil
 }

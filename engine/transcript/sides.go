@@ -9,11 +9,12 @@ import (
 )
 
 // Side is a file that belongs to a conversation beside its transcript: a
-// subagent's transcript, the settings of a session.
+// subagent's transcript, a tool's long output, the settings of a session.
 type Side struct {
 	// Name is the file's path relative to the transcript's directory, with /.
 	Name  string
 	Lines bool // made of JSON lines: captured like a transcript
+	Fixed bool // written once, never changed
 }
 
 // sideState is what is held of a side file.
