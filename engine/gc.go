@@ -129,6 +129,7 @@ func (p *Project) GC(ctx context.Context, o GCOptions) (*Collected, error) {
 	if err := p.sweep(ctx, plan, m, gone, result); err != nil {
 		return nil, p.classify(err)
 	}
+	p.removeLeft()
 	if err := p.fold(ctx); err != nil {
 		return nil, err
 	}
