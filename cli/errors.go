@@ -188,6 +188,7 @@ func explainEngine(err error, f *failure) {
 		noKey     *settings.KeyError
 		badValue  *settings.ValueError
 		notJSON   *settings.NotJSONError
+		changing  *settings.BusyError
 		noTalk    *engine.NoConversationError
 		noSession *engine.NoSessionError
 		running   *engine.AgentRunningError
@@ -229,6 +230,8 @@ func explainEngine(err error, f *failure) {
 		f.code, f.hint = exitUsage, "take another name, such as before-merge"
 	case errors.As(err, &taken):
 		f.hint = "take another name, or free it: rewind rename " + taken.Checkpoint + " ''"
+	case errors.As(err, &changing):
+		f.code = exitBusy
 	case errors.As(err, &busy):
 		f.code, f.hint = exitBusy, "try again when the other rewind has finished"
 	case errors.As(err, &diskFull):

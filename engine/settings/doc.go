@@ -18,5 +18,5 @@
 //
 // Loading costs one small read per file that is given and is safe from any
 // number of processes; Set replaces the file atomically, so a reader sees the
-// old or the new one. Two Sets of the same file at once: the later one wins.
+// old or the new one. Changes of one file take turns, so none is lost.
 package settings

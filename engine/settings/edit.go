@@ -2,6 +2,9 @@ package settings
 
 import (
 	"bytes"
+	"errors"
+	"io/fs"
+	"os"
 	"strings"
 
 	"github.com/tailscale/hujson"
@@ -10,7 +13,8 @@ import (
 // Set writes one key into a config file, which it creates (0600) where it is
 // missing; its directory must exist. Everything else in the file, comments and
 // formatting included, stays as it is. Errors: *KeyError, *ValueError,
-// *NotJSONError; then nothing was written.
+// *NotJSONError, *BusyError; then nothing was written. It may be called from any
+// number of processes: they take turns.
 //
 // value is as a person types it: true, 30, 10GiB, small; for a list a JSON
 // array, or one string per line.
@@ -23,39 +27,19 @@ func Set(file, key, value string) error {
 	if !ok {
 		return &ValueError{key, value, keys[i].Allowed()}
 	}
-	old, err := readFile(file)
-	if err != nil {
-		return err
-	}
-	edited, err := setKey(old, key, text)
-	if err != nil {
-		return &NotJSONError{file, err}
-	}
-	if old != nil && bytes.Equal(old, edited) {
-		return nil
-	}
-	return replaceFile(file, edited)
+	return change(osFiles{}, file, func(old []byte) ([]byte, error) { return setKey(old, key, text) })
 }
 
 // Unset takes one key out of a config file, so that the weaker value holds
-// again. A file or key that is not there is no error. Errors: *KeyError,
-// *NotJSONError.
+// again. A file or key that is not there is no error. Errors and concurrency as Set.
 func Unset(file, key string) error {
 	if findKey(key) < 0 {
 		return &KeyError{key, keyNames()}
 	}
-	old, err := readFile(file)
-	if err != nil {
-		return err
-	}
-	edited, err := unsetKey(old, key)
-	if err != nil {
-		return &NotJSONError{file, err}
-	}
-	if bytes.Equal(old, edited) {
+	if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	return replaceFile(file, edited)
+	return change(osFiles{}, file, func(old []byte) ([]byte, error) { return unsetKey(old, key) })
 }
 
 // place is where a member of an object is in the text.

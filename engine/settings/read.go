@@ -14,8 +14,9 @@ import (
 // MaxFileBytes bounds a config file. Real ones have a few hundred bytes.
 const MaxFileBytes = 1 << 20
 
-// maxDepth bounds nesting, since the parser recurses.
-const maxDepth = 100
+// maxBrackets bounds objects and lists, and so how deep the parser recurses. Real
+// files have ten.
+const maxBrackets = 10_000
 
 type loader struct {
 	getenv   func(string) string
@@ -62,8 +63,8 @@ func parseObject(b []byte) (document, error) {
 	if len(bytes.TrimSpace(text)) == 0 {
 		return document{}, nil
 	}
-	if depth(text) > maxDepth {
-		return document{}, fmt.Errorf("nested deeper than %d", maxDepth)
+	if bytes.Count(text, []byte("{"))+bytes.Count(text, []byte("[")) > maxBrackets {
+		return document{}, fmt.Errorf("more than %d brackets", maxBrackets)
 	}
 	v, err := hujson.Parse(text)
 	if err != nil {
@@ -74,43 +75,6 @@ func parseObject(b []byte) (document, error) {
 		return document{}, errors.New("not an object")
 	}
 	return document{o, v.StartOffset, v.EndOffset}, nil
-}
-
-// depth is the deepest nesting in b, strings and comments left out.
-func depth(b []byte) int {
-	var now, most int
-	for i := 0; i < len(b); i++ {
-		switch b[i] {
-		case '{', '[':
-			now++
-			most = max(most, now)
-		case '}', ']':
-			now--
-		case '"':
-			for i++; i < len(b) && b[i] != '"'; i++ {
-				if b[i] == '\\' {
-					i++
-				}
-			}
-		case '/':
-			end := -1
-			switch rest := b[i:]; {
-			case bytes.HasPrefix(rest, []byte("//")):
-				end = bytes.IndexByte(rest, '\n')
-			case bytes.HasPrefix(rest, []byte("/*")):
-				if end = bytes.Index(rest[2:], []byte("*/")); end >= 0 {
-					end += 3
-				}
-			default:
-				continue
-			}
-			if end < 0 {
-				return most
-			}
-			i += end
-		}
-	}
-	return most
 }
 
 // file reads one config file into hand.

@@ -44,6 +44,11 @@ func (e *ValueError) Error() string {
 	return fmt.Sprintf("%q cannot be %q, allowed: %s", e.Key, e.Value, e.Allowed)
 }
 
+// BusyError: another process kept changing the file. It was left as it is.
+type BusyError struct{ File string }
+
+func (e *BusyError) Error() string { return e.File + " is being changed by another process" }
+
 // NotJSONError: the file holds something else than a JSON object. It was left
 // as it is.
 type NotJSONError struct {
