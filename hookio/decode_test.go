@@ -156,6 +156,8 @@ func TestDecodeHuge(t *testing.T) {
 	if testing.Short() {
 		size = 4 << 20
 	}
+	// Many small tokens take long under the race detector: a quarter of them shows as much.
+	many := map[string]bool{"response": true, "files": true, "escapes": true}
 	for name, parts := range map[string][3]string{
 		"content":  {`{"hook_event_name":"PreToolUse","tool_name":"Write","tool_input":{"file_path":"/a","content":"`, "x", `"},"session_id":"s"}`},
 		"prompt":   {`{"hook_event_name":"UserPromptSubmit","prompt":"`, "é", `","session_id":"s"}`},
@@ -167,6 +169,10 @@ func TestDecodeHuge(t *testing.T) {
 		"escapes":  {`{"hook_event_name":"UserPromptSubmit","prompt":"`, `\n`, `","session_id":"s"}`},
 	} {
 		t.Run(name, func(t *testing.T) {
+			size := size
+			if many[name] {
+				size /= 4
+			}
 			r := &repeater{head: parts[0], body: parts[1], tail: parts[2], left: size}
 			var before, after runtime.MemStats
 			runtime.GC()
@@ -179,8 +185,8 @@ func TestDecodeHuge(t *testing.T) {
 			if !r.done {
 				t.Error("not read to the end")
 			}
-			if grown := int64(after.TotalAlloc - before.TotalAlloc); grown > 32<<20 {
-				t.Errorf("allocated %d bytes", grown)
+			if grown := int64(after.TotalAlloc - before.TotalAlloc); grown > int64(size)*2/3 {
+				t.Errorf("allocated %d bytes for %d", grown, size)
 			}
 		})
 	}
