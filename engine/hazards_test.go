@@ -442,29 +442,44 @@ func TestDiskFloor(t *testing.T) {
 	}
 }
 
+// Directories of the store and of the account are 0700 and files 0600, whatever the umask.
 func TestModesOfTheStore(t *testing.T) {
-	defer syscall.Umask(syscall.Umask(0))
-	l := newLab(t)
-	l.write("a", "1")
-	l.init()
-	l.save()
-	l.do(func(ctx context.Context, p *Project) error {
-		_, err := p.GC(ctx, GCOptions{})
-		return err
-	})
-	for _, dir := range []string{filepath.Join(l.root, ".agent/rewind"), filepath.Join(l.home, ".rewind")} {
-		err := filepath.WalkDir(dir, func(file string, d os.DirEntry, err error) error {
-			if err != nil {
+	for _, umask := range []int{0, 0o022, 0o077} {
+		l := newLab(t)
+		l.write("a", "1")
+		old := syscall.Umask(umask)
+		l.init()
+		l.save()
+		l.do(func(ctx context.Context, p *Project) error {
+			p.NoteHookError(errors.New("a reason"))
+			if err := p.WriteSession(CurrentSession{Agent: "claude"}); err != nil {
 				return err
 			}
-			info, err := d.Info()
-			if err == nil && info.Mode().Perm()&0o077 != 0 {
-				t.Errorf("%s has mode %v", file, info.Mode())
+			if _, err := p.Repair(ctx); err != nil {
+				return err
 			}
+			_, err := p.GC(ctx, GCOptions{})
 			return err
 		})
-		if err != nil {
-			t.Fatal(err)
+		syscall.Umask(old)
+		for _, dir := range []string{filepath.Join(l.root, ".agent/rewind"), filepath.Join(l.home, ".rewind")} {
+			err := filepath.WalkDir(dir, func(file string, d os.DirEntry, err error) error {
+				if err != nil {
+					return err
+				}
+				info, err := d.Info()
+				want := os.FileMode(0o600)
+				if d.IsDir() {
+					want = 0o700
+				}
+				if err == nil && info.Mode().Perm() != want {
+					t.Errorf("umask %03o: %s has mode %v", umask, strings.TrimPrefix(file, filepath.Dir(dir)), info.Mode())
+				}
+				return err
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
 		}
 	}
 }

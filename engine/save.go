@@ -13,6 +13,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"rewind/cas"
 	"rewind/manifest"
 )
 
@@ -280,7 +281,21 @@ func (c *captured) relate(r *manifest.Checkpoint, parent *manifest.Checkpoint) e
 		return nil
 	})
 	r.StoredBytes = uint64(c.batch.StoredBytes())
+	if isDamage(err) {
+		// That the tree before is damaged must not keep this one from being saved: nothing of it is known.
+		r.Added, r.Modified, r.Deleted = r.Files, 0, 0
+		return nil
+	}
 	return err
+}
+
+// isDamage reports whether an error says that a tree cannot be what it was, and not that the system failed.
+func isDamage(err error) bool {
+	var deep *manifest.DepthError
+	var object *cas.DamagedError
+	var missing *cas.NotFoundError
+	var format *manifest.FormatError
+	return errors.As(err, &deep) || errors.As(err, &object) || errors.As(err, &missing) || errors.As(err, &format)
 }
 
 // ruledOut names a path that a rule file or a setting left out, and the rule.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"path/filepath"
+	"strconv"
 
 	"rewind/cas"
 	"rewind/manifest"
@@ -114,9 +115,12 @@ func (p *Project) classify(err error) error {
 	var busy *cas.BusyError
 	var damaged *cas.DamagedError
 	var missing *cas.NotFoundError
+	var version *cas.VersionError
 	switch {
 	case err == nil:
 		return nil
+	case errors.As(err, &version):
+		return &FutureFormatError{Store: filepath.Join(p.place.store, objectsName, version.File), Version: strconv.Itoa(version.Version)}
 	case errors.As(err, &busy):
 		return &BusyError{Lock: busy.Lock, Waited: busy.Waited}
 	case errors.As(err, &damaged), errors.As(err, &missing):

@@ -104,7 +104,7 @@ func LoadHead(file string) (*Head, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !info.Mode().IsRegular() || info.Size() < headHeader+8 || info.Size() > maxHead {
+	if !info.Mode().IsRegular() || foreign(info) || info.Size() < headHeader+8 || info.Size() > maxHead {
 		return nil, nil
 	}
 	image := make([]byte, info.Size())

@@ -15,3 +15,10 @@ func statOf(info os.FileInfo) stat {
 	}
 	return s
 }
+
+// foreign reports whether a file is another user's. Root, who gives all that it
+// makes to the owner of the store, takes anybody's.
+func foreign(info os.FileInfo) bool {
+	st, ok := info.Sys().(*syscall.Stat_t)
+	return ok && os.Geteuid() != 0 && int(st.Uid) != os.Geteuid()
+}

@@ -1,0 +1,278 @@
+//go:build unix
+
+package engine
+
+import (
+	"archive/tar"
+	"bytes"
+	"context"
+	"crypto/rand"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"rewind/cas"
+	"rewind/engine/scan"
+	"rewind/manifest"
+)
+
+// plant puts a checkpoint into the store that no save would make: a tree whose
+// manifests are the given objects, the root last.
+func (l *lab) plant(objects ...[]byte) (c manifest.Checkpoint) {
+	l.t.Helper()
+	l.do(func(ctx context.Context, p *Project) error {
+		id, err := manifest.NewCheckpointID(rand.Reader)
+		if err != nil {
+			return err
+		}
+		b := p.store.NewBatch()
+		w := b.Writer()
+		for _, data := range objects {
+			if _, err := w.Put(cas.Sum(data), data, cas.ID{}); err != nil {
+				return err
+			}
+		}
+		if err := w.Flush(); err != nil {
+			return err
+		}
+		c = manifest.Checkpoint{ID: id, Time: time.Now().UTC(), Kind: manifest.Manual, Root: manifest.ID(cas.Sum(objects[len(objects)-1])), Files: 1, Bytes: 4}
+		a, err := p.store.Append(ctx)
+		if err != nil {
+			return err
+		}
+		_, err = a.Commit(b, manifest.Record{Checkpoint: &c}.Append(nil))
+		return errors.Join(err, a.Close())
+	})
+	return c
+}
+
+// TestHostileStore trusts a store that somebody made to harm: its trees name
+// what lies outside, go through links, reach into .git, and are deeper than any. No command
+// writes outside the root or into .git, none crashes, and no archive does it for them.
+func TestHostileStore(t *testing.T) {
+	l := newLab(t)
+	l.write("a.txt", "mine")
+	l.write(".git/config", "mine")
+	l.write(".git/hooks/pre-commit", "mine")
+	outside := filepath.Join(filepath.Dir(l.root), "outside")
+	if err := os.Mkdir(outside, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(outside, filepath.Join(l.root, "way-out")); err != nil {
+		t.Fatal(err)
+	}
+	p, saved, _, err := Init(t.Context(), InitOptions{OpenOptions: l.options()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Close()
+	evil := []byte("evil")
+	leaf := manifest.Entry{Kind: manifest.File, Mode: 0o4755, Size: 4, ID: manifest.ID(cas.Sum(evil))}
+	dir := func(entries ...manifest.Entry) []byte { return manifest.Dir{Entries: entries}.Append(nil) }
+	named := func(e manifest.Entry, name string) manifest.Entry { e.Name = name; return e }
+	sub := func(name string, data []byte) manifest.Entry {
+		return manifest.Entry{Name: name, Kind: manifest.Subdir, Mode: 0o755, Files: 1, Size: 4, ID: manifest.ID(cas.Sum(data))}
+	}
+	trees := map[string][][]byte{}
+	for _, name := range []string{"..", ".", "", "a/b", "../outside/x", "/etc/x", "x\x00y", ".git", ".GIT", ".gIt", "way-out/x", strings.Repeat("n", 300), "\x1b[31m", "nul", "con", "aux.txt", `..\x`} {
+		in := dir(named(leaf, "config"))
+		trees["a file "+name] = [][]byte{evil, dir(named(leaf, name))}
+		trees["a directory "+name] = [][]byte{evil, in, dir(sub(name, in))}
+		trees["deep "+name] = [][]byte{evil, dir(named(leaf, name)), dir(sub("d", dir(named(leaf, name))))}
+	}
+	in := dir(named(leaf, "x"))
+	trees["through a link that is there"] = [][]byte{evil, in, dir(sub("way-out", in))}
+	trees["a link and a directory of one name"] = [][]byte{evil, in, dir(manifest.Entry{Name: "d", Kind: manifest.Symlink, Target: outside}, sub("d", in))}
+	trees["names out of order"] = [][]byte{evil, dir(named(leaf, "b"), named(leaf, "a"))}
+	trees["no manifest"] = [][]byte{[]byte("garbage")}
+	trees["a manifest of another format"] = [][]byte{{0xD2}}
+	trees["a file for a directory"] = [][]byte{evil, dir(sub("d", evil))}
+	trees["content that is nowhere"] = [][]byte{dir(manifest.Entry{Name: "f", Kind: manifest.File, Mode: 0o644, Size: 1 << 60, ID: manifest.ID{1}})}
+	lie := cas.List{Size: 1 << 21, Chunks: []cas.Chunk{{ID: cas.Sum(evil), Size: 1 << 21}}}.Append(nil)
+	trees["a list that lies"] = [][]byte{evil, lie,
+		dir(manifest.Entry{Name: "f", Kind: manifest.Chunked, Mode: 0o644, Size: 1 << 60, ID: manifest.ID(cas.Sum(lie))})}
+	deep := [][]byte{evil, dir(named(leaf, "f"))}
+	for range 10_000 {
+		deep = append(deep, dir(sub("d", deep[len(deep)-1])))
+	}
+	trees["10,000 deep"] = deep
+	state := func() string {
+		var out strings.Builder
+		for _, dir := range []string{outside, filepath.Join(l.root, ".git"), filepath.Join(l.home, ".rewind/known")} {
+			filepath.Walk(dir, func(file string, info os.FileInfo, err error) error {
+				if err != nil {
+					t.Fatal(err)
+				}
+				out.WriteString(file + info.Mode().String())
+				if info.Mode().IsRegular() {
+					data, err := os.ReadFile(file)
+					if err != nil {
+						t.Fatal(err)
+					}
+					out.Write(data)
+				}
+				return nil
+			})
+		}
+		names, err := os.ReadDir(filepath.Dir(l.root))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, n := range names {
+			out.WriteString(n.Name())
+		}
+		return out.String()
+	}
+	before := state()
+	for what, objects := range trees {
+		c := l.plant(objects...)
+		calls := map[string]func(ctx context.Context, p *Project) error{
+			"restore": func(ctx context.Context, p *Project) error {
+				_, err := p.Restore(ctx, RestoreOptions{Checkpoint: c})
+				return err
+			},
+			"restore paths": func(ctx context.Context, p *Project) error {
+				_, err := p.Restore(ctx, RestoreOptions{Checkpoint: c, Paths: []string{"d", "way-out/x"}})
+				return err
+			},
+			"export": func(ctx context.Context, p *Project) error {
+				var archive bytes.Buffer
+				err := p.Export(ctx, &archive, ExportOptions{Checkpoint: c, Format: "tar"})
+				harmless(t, what, &archive)
+				return err
+			},
+			"changes": func(ctx context.Context, p *Project) error {
+				_, err := p.Changes(ctx, c)
+				return err
+			},
+			"verify": func(ctx context.Context, p *Project) error {
+				_, err := p.Verify(ctx, false)
+				return err
+			},
+			"gc": func(ctx context.Context, p *Project) error {
+				_, err := p.GC(ctx, GCOptions{Keep: 1000})
+				return err
+			},
+			"save": func(ctx context.Context, p *Project) error {
+				_, err := p.Save(ctx, SaveOptions{})
+				return err
+			},
+		}
+		for name, call := range calls {
+			if err := l.try(call); name == "save" && err != nil {
+				t.Errorf("%s: the next save: %v", what, err)
+			}
+			if after := state(); after != before {
+				t.Fatalf("%s: %s changes\n%q\nto\n%q", what, name, before, after)
+			}
+		}
+		l.do(func(ctx context.Context, p *Project) error {
+			_, err := p.Restore(ctx, RestoreOptions{Checkpoint: saved.Checkpoint})
+			return err
+		})
+		l.do(func(ctx context.Context, p *Project) error { // and away with it
+			_, err := p.commit(ctx, nil, manifest.Record{Delete: &manifest.Delete{Time: time.Now().UTC(), Checkpoints: []manifest.CheckpointID{c.ID}}})
+			return err
+		})
+	}
+	t.Logf("%d hostile trees", len(trees))
+}
+
+// harmless fails the test if an archive holds a name that leads out, or through a link in it.
+func harmless(t *testing.T, what string, archive io.Reader) {
+	t.Helper()
+	links := map[string]bool{}
+	for r := tar.NewReader(archive); ; {
+		h, err := r.Next()
+		if err != nil {
+			return // it ends early where the export failed
+		}
+		name := strings.TrimSuffix(h.Name, "/")
+		if filepath.IsAbs(name) || !filepath.IsLocal(name) || strings.ContainsRune(name, 0) {
+			t.Errorf("%s: the archive holds %q", what, h.Name)
+		}
+		below := links[filepath.Dir(name)]
+		if below {
+			t.Errorf("%s: the archive holds %q below a link", what, h.Name)
+		}
+		links[name] = below || h.Typeflag == tar.TypeSymlink
+	}
+}
+
+// A store of another user is refused, and a head of another user is not believed. It
+// takes root to make them, and somebody else to look at them.
+func TestOtherUsersStoreAndHead(t *testing.T) {
+	const nobody = 65534
+	if dir := os.Getenv("REWIND_TEST_OWNED"); dir != "" {
+		l := &lab{t: t, root: filepath.Join(dir, "project"), home: filepath.Join(dir, "home")}
+		l.env = Env{Home: l.home, Dir: l.root, Getenv: func(string) string { return "" }}
+		if head, err := scan.LoadHead(filepath.Join(l.root, ".agent/rewind/head")); head != nil || err != nil {
+			t.Errorf("the head of another user: %v %v", head, err)
+		}
+		err := l.try(func(ctx context.Context, p *Project) error {
+			_, err := p.Save(ctx, SaveOptions{})
+			return err
+		})
+		var foreign *ForeignStoreError
+		if wanted := os.Getenv("REWIND_TEST_OWNED_STORE") != ""; errors.As(err, &foreign) != wanted || err != nil && !wanted || wanted && !foreign.OtherUser {
+			t.Errorf("the store of another user: %v", err)
+		}
+		return
+	}
+	if os.Geteuid() != 0 {
+		t.Skip("NOT TESTED HERE: only root can make files of another user")
+	}
+	base, err := os.MkdirTemp("", "owned")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(base) }) // after the store was verified
+	if base, err = filepath.EvalSymlinks(base); err != nil {
+		t.Fatal(err)
+	}
+	l := newLabAt(t, base)
+	l.write("a", "1")
+	l.init()
+	binary, err := os.ReadFile(os.Args[0])
+	if err == nil {
+		err = os.WriteFile(filepath.Join(base, "test"), binary, 0o755)
+	}
+	if err == nil {
+		err = filepath.WalkDir(base, func(file string, _ os.DirEntry, err error) error {
+			return errors.Join(err, os.Lchown(file, nobody, nobody))
+		})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	store := filepath.Join(l.root, ".agent/rewind")
+	for _, foreign := range []string{filepath.Join(store, "head"), store} {
+		mode := os.FileMode(0o644)
+		env := append(os.Environ(), "REWIND_TEST_OWNED="+base, "TMPDIR="+base)
+		if foreign == store {
+			mode = 0o755
+			env = append(env, "REWIND_TEST_OWNED_STORE=1")
+		}
+		if err := errors.Join(os.Chown(foreign, 0, 0), os.Chmod(foreign, mode)); err != nil {
+			t.Fatal(err)
+		}
+		cmd := exec.Command(filepath.Join(base, "test"), "-test.run=^"+t.Name()+"$", "-test.v")
+		cmd.Dir, cmd.Env = base, env
+		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
+		if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "--- PASS: "+t.Name()) {
+			t.Errorf("%s is root's: %v\n%s", foreign, err, out)
+		}
+		if err := os.RemoveAll(filepath.Join(store, "head")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Chown(store, nobody, nobody); err != nil {
+		t.Fatal(err)
+	}
+}
