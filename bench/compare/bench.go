@@ -164,6 +164,9 @@ func (b *bench) compare(c comparison) (*report.Line, error) {
 func (b *bench) row(s *subject) *report.Subject {
 	r := &report.Subject{Name: s.Name, Role: s.role, PeakRSS: s.PeakRSS,
 		Min: report.ToMillis(s.Times.Min()), Median: report.ToMillis(s.Times.Median()), P90: report.ToMillis(s.Times.P90())}
+	if len(s.Times) >= 100 {
+		r.P99 = report.ToMillis(s.Times.P99())
+	}
 	for _, t := range s.Times {
 		r.Times = append(r.Times, report.ToMillis(t))
 	}

@@ -35,6 +35,19 @@ func TestMissingKernelIsSaidAndLeftOut(t *testing.T) {
 	}
 }
 
+func TestOneTreeThatFailsTakesNothingFromTheOthers(t *testing.T) {
+	b, _ := tiny(t)
+	b.trees["a"], b.trees["b"] = &project{name: "a"}, &project{name: "b"}
+	var seen []string
+	err := b.forTrees([]string{"a", "b"}, func(p *project) error {
+		seen = append(seen, p.name)
+		return errors.New("broken")
+	})
+	if len(seen) != 2 || err == nil || !strings.Contains(err.Error(), "a: broken") {
+		t.Errorf("seen %v, %v", seen, err)
+	}
+}
+
 func TestMissingPeersAreLeftOut(t *testing.T) {
 	b, _ := tiny(t)
 	p := &project{root: t.TempDir(), beside: t.TempDir()}

@@ -33,6 +33,11 @@ func (b *bench) hooks() bool {
 	return b.do(measure.Command{Args: []string{b.rewind, "hook", "--help"}}) == nil
 }
 
+// transcriptFile is where the agent keeps a session's conversation.
+func (b *bench) transcriptFile(p *project, session string) string {
+	return filepath.Join(b.dir, "home", ".claude", "projects", p.name, session+".jsonl")
+}
+
 // unchangedHook is the hook at the end of a turn that changed nothing: it looks
 // at everything and writes nothing.
 func (b *bench) unchangedHook(p *project) (*subject, error) {
@@ -42,8 +47,68 @@ func (b *bench) unchangedHook(p *project) (*subject, error) {
 	}
 	// A session stays with the project of its first hook: each tree has its own.
 	session := "5e55-" + p.name
-	c, err := b.hookCommand(p, payload{Session: session, Transcript: filepath.Join(b.dir, "home", ".claude", "projects", p.name, session+".jsonl"), Event: "Stop"})
+	c, err := b.hookCommand(p, payload{Session: session, Transcript: b.transcriptFile(p, session), Event: "Stop"})
 	return &subject{role: report.Ours, calls: true, Turn: measure.Turn{Name: "rewind hook", Command: func(int) measure.Command { return c }}}, err
+}
+
+// hookParts calls the hook at the end of unchanged turns many times, beside a long
+// conversation: what people wait for is the slowest of a hundred.
+func (b *bench) hookParts() error {
+	names := []string{"goroot", "kernel"}
+	if b.short {
+		names = names[:1]
+	}
+	return b.forTrees(names, func(p *project) error {
+		if err := b.ensureSaved(p); err != nil {
+			return err
+		}
+		hook, err := b.unchangedHook(p)
+		if hook == nil || err != nil {
+			return err
+		}
+		size := b.pick(100_000_000, 5_000_000)
+		t := workload.NewTranscript(b.seed, p.root, size/100_000, size)
+		t.Session = "5e55-" + p.name
+		if err := writeTranscript(b.transcriptFile(p, t.Session), t, size/100_000); err != nil {
+			return err
+		}
+		for range 2 { // the first one captures the conversation
+			if err := b.do(hook.Command(0)); err != nil {
+				return err
+			}
+		}
+		walk := b.rawWalk(p)
+		walk.calls, hook.calls = false, false
+		line, err := b.compare(comparison{what: "hook, nothing changed, beside a transcript of " + report.Bytes(int64(size)), tree: p.title,
+			rounds: b.pick(200, 25), subjects: []*subject{walk, hook}})
+		if err != nil {
+			return err
+		}
+		budget(line, "≤ 1.2 × floor + 5 ms", overFloor(line, 1.2, 5))
+		return os.Remove(b.transcriptFile(p, t.Session))
+	})
+}
+
+// writeTranscript adds turns to a transcript's file.
+func writeTranscript(file string, t *workload.Transcript, turns int) error {
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(file, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	if err != nil {
+		return err
+	}
+	for range turns {
+		lines, err := t.Next()
+		if err == nil {
+			_, err = f.Write(lines)
+		}
+		if err != nil {
+			f.Close() // the first error is the one to tell
+			return err
+		}
+	}
+	return f.Close()
 }
 
 // transcriptPart lets a conversation grow, with a hook at each prompt.
@@ -61,10 +126,7 @@ func (b *bench) transcriptPart() error {
 		return err
 	}
 	t := workload.NewTranscript(b.seed, p.root, turns, size)
-	file := filepath.Join(b.dir, "home", ".claude", "projects", "made", t.Session+".jsonl")
-	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-		return err
-	}
+	file := b.transcriptFile(p, t.Session)
 	if err := b.do(b.rewindCommand(p, "save", "--quiet")); err != nil { // what the parts before left behind
 		return err
 	}
@@ -77,21 +139,10 @@ func (b *bench) transcriptPart() error {
 	var next measure.Command
 	hook.Command = func(int) measure.Command { return next }
 	grow := func(round int) error {
-		lines, err := t.Next()
-		if err != nil {
+		if err := writeTranscript(file, t, 1); err != nil {
 			return err
 		}
-		f, err := os.OpenFile(file, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
-		if err != nil {
-			return err
-		}
-		if _, err := f.Write(lines); err != nil {
-			f.Close() // the write's error is the one to tell
-			return err
-		}
-		if err := f.Close(); err != nil {
-			return err
-		}
+		var err error
 		next, err = b.hookCommand(p, payload{Session: t.Session, Transcript: file, Event: "UserPromptSubmit", Prompt: t.Prompt(round + 2)})
 		return err
 	}

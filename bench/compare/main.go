@@ -37,7 +37,7 @@ func main() {
 	var o options
 	flag.BoolVar(&o.short, "short", false, "small trees, few rounds: under three minutes")
 	flag.BoolVar(&o.json, "json", false, "the result as JSON on standard output instead of tables")
-	flag.StringVar(&o.only, "run", "", "only the parts whose name matches this expression")
+	flag.StringVar(&o.only, "run", "", "only the parts whose name matches this expression: "+partNames())
 	flag.StringVar(&o.dir, "dir", "", "where to work (default: a new directory in /var/tmp); needs about 25 GB, 2 GB with -short")
 	flag.StringVar(&o.kernel, "kernel", "/usr/src/linux-source-6.1.tar.xz", "kernel source: an archive or a directory")
 	flag.StringVar(&o.goroot, "goroot", "", "a Go tree to copy (default: what go env GOROOT says)")
@@ -65,6 +65,7 @@ type part struct {
 
 var parts = []part{
 	{"unchanged", (*bench).unchangedParts},
+	{"hook", (*bench).hookParts},
 	{"edit", (*bench).editParts},
 	{"first", (*bench).firstParts},
 	{"restore", (*bench).restoreParts},
@@ -75,6 +76,14 @@ var parts = []part{
 	{"together", (*bench).togetherPart},
 	{"verify", (*bench).verifyPart},
 	{"history", (*bench).historyPart},
+}
+
+func partNames() string {
+	var names []string
+	for _, p := range parts {
+		names = append(names, p.name)
+	}
+	return strings.Join(names, ", ")
 }
 
 // compare runs all parts and writes the result.
@@ -175,9 +184,17 @@ func (b *bench) section() string {
 	return s.String()
 }
 
+// command is what makes this result again.
 func command(o options) string {
+	var flags []string
 	if o.short {
-		return "make bench BENCHFLAGS=-short"
+		flags = append(flags, "-short")
 	}
-	return "make bench"
+	if o.only != "" {
+		flags = append(flags, "-run="+o.only)
+	}
+	if len(flags) == 0 {
+		return "make bench"
+	}
+	return "make bench BENCHFLAGS='" + strings.Join(flags, " ") + "'"
 }

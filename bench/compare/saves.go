@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"os"
 
 	"rewind/bench/measure"
@@ -9,21 +10,26 @@ import (
 	"rewind/bench/workload"
 )
 
-// trees that are there, of these; one that is not has been said so.
+// forTrees calls f for the trees that are there, of these; one that is not has
+// been said so. One that fails takes nothing from those after it.
 func (b *bench) forTrees(names []string, f func(*project) error) error {
+	var errs []error
 	for _, name := range names {
 		p, err := b.tree(name)
 		if errors.Is(err, errNoTree) {
 			continue
 		}
-		if err != nil {
-			return err
+		if err == nil {
+			err = f(p)
 		}
-		if err := f(p); err != nil {
-			return err
+		if b.ctx.Err() != nil {
+			return b.ctx.Err()
+		}
+		if err != nil {
+			errs = append(errs, fmt.Errorf("%s: %w", name, err))
 		}
 	}
-	return nil
+	return errors.Join(errs...)
 }
 
 func (b *bench) savedTrees() []string {

@@ -4,5 +4,5 @@
 //  1. A Runner starts bench/launch, which starts the program (see there, why).
 //  2. Alternate runs several subjects in turns, in an order that changes with
 //     each round.
-//  3. A Spread keeps every sample and gives minimum, median and 90th percentile.
+//  3. A Spread keeps every sample and gives minimum, median, 90th and 99th percentile.
 package measure

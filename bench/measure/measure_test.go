@@ -12,6 +12,13 @@ import (
 )
 
 func TestSpread(t *testing.T) {
+	ascending := make(Spread, 200)
+	for i := range ascending {
+		ascending[i] = time.Duration(i + 1)
+	}
+	if p99 := ascending.P99(); p99 != 198 {
+		t.Errorf("P99 of 1 to 200 is %d", p99)
+	}
 	ms := func(n ...int) (s Spread) {
 		for _, v := range n {
 			s = append(s, time.Duration(v))

@@ -44,6 +44,7 @@ type Subject struct {
 	Min      Millis   `json:"min_ms,omitempty"`
 	Median   Millis   `json:"median_ms,omitempty"`
 	P90      Millis   `json:"p90_ms,omitempty"`
+	P99      Millis   `json:"p99_ms,omitempty"`   // of a hundred samples at least
 	PeakRSS  int64    `json:"peak_rss,omitempty"` // bytes
 	Disk     int64    `json:"disk,omitempty"`     // bytes allocated; what of, says the line
 	Syscalls int      `json:"syscalls,omitempty"`
