@@ -22,6 +22,8 @@ var expired = func() context.Context {
 type WorkOptions struct {
 	Sweep bool // retention
 	Fold  bool // bring the database up to date
+
+	scanned func() // tests: called when the tree of a checkpoint was looked at
 }
 
 // sweepTime bounds a sweep that nobody asked for.
@@ -43,7 +45,7 @@ func (p *Project) Work(ctx context.Context, o WorkOptions) error {
 			return err
 		}
 		for r := p.nextRequest(); r != nil && ctx.Err() == nil; r = p.nextRequest() {
-			if err := p.fulfil(ctx, r); err != nil {
+			if err := p.fulfil(ctx, r, o.scanned); err != nil {
 				errs = append(errs, err)
 				p.NoteHookError(err)
 			}
@@ -66,7 +68,7 @@ func (p *Project) Work(ctx context.Context, o WorkOptions) error {
 }
 
 // fulfil takes the checkpoint that a hook asked for.
-func (p *Project) fulfil(ctx context.Context, r *request) error {
+func (p *Project) fulfil(ctx context.Context, r *request, scanned func()) error {
 	done := func() error { return removeIfThere(filepath.Join(p.notesDir(), r.name)) }
 	if r.Attempts++; r.Attempts > maxAttempts {
 		return errors.Join(fmt.Errorf("a checkpoint was given up after %d attempts", maxAttempts), done())
@@ -83,7 +85,12 @@ func (p *Project) fulfil(ctx context.Context, r *request) error {
 		if err != nil {
 			return errors.Join(err, done())
 		}
-		o.preimages = func() []preimage { return p.preimages(r.Time) }
+		o.preimages = func() []preimage {
+			if scanned != nil {
+				scanned()
+			}
+			return p.preimages(r.Time)
+		}
 		o.valid = func() (bool, error) {
 			now, err := p.newestOperation()
 			return now == before || try > 0, err

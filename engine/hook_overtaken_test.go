@@ -1,0 +1,47 @@
+package engine
+
+import (
+	"context"
+	"testing"
+
+	"rewind/manifest"
+)
+
+// A restore comes in the middle of a detached capture. It does not wait for the
+// capture, and no checkpoint mixes what was scanned before with what is there
+// after: the tree is looked at again.
+func TestRestoreWhileACaptureRuns(t *testing.T) {
+	l := newLab(t)
+	l.write("a.txt", "one")
+	l.write("b.txt", "one")
+	first := l.init()
+	h := &testHook{lab: l}
+	l.write("a.txt", "two")
+	l.write("b.txt", "two")
+	if s := h.save(HookSaveOptions{Deadline: tooLate, SaveOptions: SaveOptions{Kind: manifest.Prompt, By: Trigger{Prompt: "left"}}}); !s.Left {
+		t.Fatalf("%+v", s)
+	}
+	scans := 0
+	l.do(func(ctx context.Context, p *Project) error {
+		return p.Work(ctx, WorkOptions{scanned: func() {
+			if scans++; scans > 1 {
+				return
+			}
+			done := l.must((*Project).Restore, RestoreOptions{Checkpoint: first.Checkpoint})
+			if len(done.Replace) != 2 {
+				t.Errorf("the restore: %+v", done)
+			}
+			l.write("b.txt", "three")
+		}})
+	})
+	if scans != 2 {
+		t.Errorf("the tree was looked at %d times", scans)
+	}
+	newest := h.newest(1)[0].Checkpoint
+	if newest.Prompt != "left" || l.at(newest, "a.txt") != "one" || l.at(newest, "b.txt") != "three" {
+		t.Errorf("%q holds a.txt %q, b.txt %q", newest.Prompt, l.at(newest, "a.txt"), l.at(newest, "b.txt"))
+	}
+	// What the restore wrote over is in its safety checkpoint.
+	l.must((*Project).UndoRestore, RestoreOptions{Force: true})
+	l.want("a.txt=two b.txt=two")
+}
