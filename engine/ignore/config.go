@@ -46,11 +46,14 @@ const restoreTemp = ".rewind-tmp-"
 // RuleFile reports whether a file of this name changes the rules below it.
 func RuleFile(name string) bool { return name == gitFile || name == ownFile }
 
+// storeDir is the agents' directory that holds the store.
+const storeDir = ".agent"
+
 // neverSource are names whose content is made from other files; agentDirs hold
 // agents' own state, the store among it.
 var (
 	neverSource = []string{"node_modules", ".venv", "__pycache__", ".cache", ".next", ".nuxt", "*.swp"}
-	agentDirs   = []string{".agent", ".claude", ".factory", ".pi"}
+	agentDirs   = []string{storeDir, ".claude", ".factory", ".pi"}
 )
 
 // ConfigError is a setting that means nothing.

@@ -114,8 +114,8 @@ func TestDecide(t *testing.T) {
 			tracked: index{".claude/settings.json", ".claude/commands/x.md"},
 			want: decisions{
 				ignore.Descend: ".claude/ .claude/commands/ .factory/",
-				ignore.Capture: ".claude/settings.json .claude/commands/x.md .factory/droids/x .factory/droids/ sub/.claude/x .agent .claude/settings.local.json",
-				ignore.Skip:    ".agent/ .agent/x .pi/ .claude/todos/ .claude/x .claude/commands/y.md .factory/x",
+				ignore.Capture: ".claude/settings.json .claude/commands/x.md .factory/droids/x .factory/droids/ sub/.claude/x .claude .claude/settings.local.json",
+				ignore.Skip:    ".agent .agent/ .agent/x .pi/ .claude/todos/ .claude/x .claude/commands/y.md .factory/x",
 			},
 		},
 		{

@@ -183,9 +183,10 @@ func (s *Scope) usual(name string, isDir bool) (d Decision, label string, far bo
 	if s.out != "" {
 		return s.exempt(name, isDir, Skip, s.out)
 	}
-	if isDir && s.dir() == "" {
+	if s.dir() == "" {
 		for _, a := range agentDirs {
-			if name == a {
+			// A link to the directory with the store is as little part of the tree as that is.
+			if name == a && (isDir || name == storeDir) {
 				d, label, _ = s.exempt(name, isDir, Skip, "an agent's own directory")
 				return d, label, true
 			}

@@ -1,0 +1,142 @@
+//go:build unix
+
+package engine
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+// TestThroughSymlinks reaches the project, and the store, through symbolic links:
+// both work as they do without, the store is no part of what is saved, and no restore
+// touches the link.
+func TestThroughSymlinks(t *testing.T) {
+	for _, way := range []string{"the root", ".agent", "the store"} {
+		t.Run(way, func(t *testing.T) {
+			l := newLab(t)
+			base := filepath.Dir(l.root)
+			elsewhere := filepath.Join(base, "elsewhere")
+			link := map[string]string{"the root": filepath.Join(base, "link"), ".agent": filepath.Join(l.root, ".agent"), "the store": filepath.Join(l.root, ".agent", "rewind")}[way]
+			target := elsewhere
+			if way == "the root" {
+				target = l.root
+				l.env.Dir = link
+			} else if err := os.MkdirAll(elsewhere, 0o700); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.MkdirAll(filepath.Dir(link), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Symlink(target, link); err != nil {
+				t.Fatal(err)
+			}
+			open := OpenOptions{Env: l.env} // found from the directory that a person is in
+			use := func(call func(ctx context.Context, p *Project) error) {
+				t.Helper()
+				p, err := Open(t.Context(), open)
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer p.Close()
+				if p.Root() != l.root {
+					t.Errorf("the root is %s", p.Root())
+				}
+				if err := call(t.Context(), p); err != nil {
+					t.Fatal(err)
+				}
+			}
+			l.write("a", "1")
+			l.write("dir/b", "1")
+			before := l.read()
+			p, first, _, err := Init(t.Context(), InitOptions{OpenOptions: open})
+			if err != nil {
+				t.Fatal(err)
+			}
+			p.Close()
+			if first.Checkpoint.Files != 2 {
+				t.Errorf("%d files, want 2: is the store one of them?", first.Checkpoint.Files)
+			}
+			l.write("a", "2")
+			l.remove("dir")
+			use(func(ctx context.Context, p *Project) error {
+				s, err := p.Save(ctx, SaveOptions{})
+				if err == nil && s.Checkpoint.Files != 1 {
+					t.Errorf("%d files, want 1", s.Checkpoint.Files)
+				}
+				return err
+			})
+			use(func(ctx context.Context, p *Project) error {
+				_, err := p.Restore(ctx, RestoreOptions{Checkpoint: first.Checkpoint})
+				return err
+			})
+			l.is(before, "restored")
+			use(func(ctx context.Context, p *Project) error {
+				if _, err := p.GC(ctx, GCOptions{Keep: 5}); err != nil {
+					return err
+				}
+				v, err := p.Verify(ctx, true)
+				if err == nil && !v.OK() {
+					t.Errorf("damaged: %+v", v.Damaged)
+				}
+				return err
+			})
+			if got, err := os.Readlink(link); err != nil || got != target {
+				t.Errorf("the link leads to %q: %v", got, err)
+			}
+		})
+	}
+}
+
+// TestClockJumps saves while the clock goes back an hour and ahead a year. The
+// order stays that of the saves, each is what it was, and no sweep removes anything for its age.
+func TestClockJumps(t *testing.T) {
+	l := newLab(t)
+	now := time.Now()
+	l.env.Now = func() time.Time { return now }
+	l.write("a", "---")
+	p, _, _, err := Init(t.Context(), InitOptions{OpenOptions: l.options(), Mode: GlobalMode}) // its moments come from Now
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Close()
+	saved := []*Saved{}
+	for i, jump := range []time.Duration{time.Second, -time.Hour, time.Second, time.Second, 365 * 24 * time.Hour, time.Second, -400 * 24 * time.Hour, time.Second, 800 * 24 * time.Hour, time.Minute} {
+		now = now.Add(jump)
+		l.write("a", fmt.Sprintf("%03d", i)) // the same size each time
+		saved = append(saved, l.save())
+		l.do(func(ctx context.Context, p *Project) error {
+			got, err := p.GC(ctx, GCOptions{Auto: true, MaxAge: 30 * 24 * time.Hour})
+			if err == nil && len(got.Removed) > 0 {
+				t.Errorf("after a jump of %v a sweep removes %d checkpoints", jump, len(got.Removed))
+			}
+			return err
+		})
+	}
+	l.do(func(ctx context.Context, p *Project) error {
+		list, err := p.List(ctx, ListOptions{})
+		if err != nil {
+			return err
+		}
+		for i := range saved {
+			s, c := saved[len(saved)-1-i].Checkpoint, list[i]
+			if c.ID != s.ID || !c.Time.After(list[i+1].Time) {
+				t.Errorf("place %d of the list is %s of %v", i, c.ID, c.Time)
+			}
+		}
+		return nil
+	})
+	for i, s := range saved {
+		l.do(func(ctx context.Context, p *Project) error {
+			_, err := p.Restore(ctx, RestoreOptions{Checkpoint: s.Checkpoint})
+			return err
+		})
+		if got, err := os.ReadFile(filepath.Join(l.root, "a")); string(got) != fmt.Sprintf("%03d", i) {
+			t.Errorf("checkpoint %d holds %q: %v", i, got, err)
+		}
+	}
+	l.verify()
+}
