@@ -60,9 +60,41 @@ func (s *Store) tailIsLong(n packName) bool {
 	return false
 }
 
-// reindex writes the index of a pack up to its last good commit. Sealed says
-// that the pack takes no more.
+// reindex brings the index of a pack up to its last good commit, and looks into
+// the new one from now on. Sealed says that the pack takes no more.
 func (s *Store) reindex(n packName, sealed bool) error {
+	if err := s.makeIndex(n, sealed); err != nil {
+		return err
+	}
+	return s.adoptIndex(n)
+}
+
+// adoptIndex takes the index on the disk instead of what this process found by
+// walking, if it speaks of more. Without that a process that saves for long would
+// write it anew at every save.
+func (s *Store) adoptIndex(n packName) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, p := range s.packs {
+		if p.name != n || !p.learned {
+			continue
+		}
+		x := openIndex(s.fs, s.o.Dir, n, s.o.StoreID)
+		if x == nil || x.covered <= p.tail.from {
+			x.close()
+			return nil
+		}
+		p.index.close()
+		p.index = x
+		p.tail = tail{from: x.covered}
+		p.tail.covered = x.covered
+		return s.learn(p, s.thorough)
+	}
+	return nil
+}
+
+// makeIndex writes the index of a pack, if the one that is there does not do.
+func (s *Store) makeIndex(n packName, sealed bool) error {
 	p := s.newPack(n)
 	f, err := s.fs.OpenFile(p.path, os.O_RDWR, 0)
 	if err != nil {

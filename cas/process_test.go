@@ -307,6 +307,31 @@ func listing(t *testing.T, dir string) string {
 	return strings.Join(all, "\n")
 }
 
+// A process that saves for long writes the index when the walk behind it has
+// become long, and not at every save from then on.
+func TestIndexIsNotWrittenAtEverySave(t *testing.T) {
+	indexes := 0
+	s := testStore(t, func(o *Options) {
+		o.NoSync = true
+		o.Owner = func(file string) error {
+			if strings.Contains(file, indexSuffix) {
+				indexes++
+			}
+			return nil
+		}
+	})
+	const saves = 3 * tailBlocks // of a block and a commit each
+	for i := range saves {
+		save(t, s, fmt.Sprint(i), text(uint64(i), 100))
+		if ok, err := s.Has(Sum(text(uint64(i/2), 100))); !ok || err != nil {
+			t.Fatalf("save %d lost what was saved before: %v", i, err)
+		}
+	}
+	if indexes < 2 || indexes > 4 {
+		t.Errorf("%d saves wrote the index %d times", saves, indexes)
+	}
+}
+
 // Everything that is made is offered to its owner, and nobody else may read it.
 func TestOwnerAndModes(t *testing.T) {
 	owned := map[string]bool{}

@@ -157,14 +157,18 @@ func (p *Project) sweep(ctx context.Context, plan *cas.RepackPlan, m *marker, go
 	return p.restampHead(m)
 }
 
-// fold brings the database up to date.
+// fold brings the database up to date, and the indexes of the packs: nobody waits
+// for the process that does.
 func (p *Project) fold(ctx context.Context) error {
 	release, err := p.use(ctx)
 	if err != nil {
 		return err
 	}
 	defer release()
-	return p.classify(manifest.Fold(ctx, p.databaseOptions(), logSource{p.store}))
+	if err := manifest.Fold(ctx, p.databaseOptions(), logSource{p.store}); err != nil {
+		return p.classify(err)
+	}
+	return p.classify(p.store.RefreshIndexes())
 }
 
 // logState is the whole log, read for gc and verify.
