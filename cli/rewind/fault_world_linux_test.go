@@ -1,0 +1,229 @@
+//go:build amd64 || arm64
+
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"rewind/cas/vfs/crashfs"
+	"rewind/cas/vfs/tracee"
+)
+
+// world is a project and an account in which commands of the built program meet
+// faults. It can be put back to where a scenario begins as often as wanted.
+type world struct {
+	*testing.T
+	scenario
+	base, project, home string
+	program             string
+
+	start *crashfs.FS // what the disk holds when the command begins
+	end   *crashfs.FS // and when it has ended
+	run   *tracee.Result
+	user  [2]map[string]string // the person's files before and after the command
+	ids   []string             // checkpoints that must be there, whatever happens
+}
+
+// build builds the program for the tests below t.
+func build(t *testing.T) (program string) {
+	t.Helper()
+	dir := scratch(t)
+	program = filepath.Join(dir, "rewind")
+	if out, err := exec.Command("go", "build", "-o", program, ".").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	return program
+}
+
+// scratch is a temporary directory, in memory where there is room: what a disk
+// would keep is not seen here, and fsync would take most of the time.
+func scratch(t *testing.T) string {
+	const memory, room = "/dev/shm", 2 << 30 // more than what rewind leaves free
+	var st unix.Statfs_t
+	if err := unix.Statfs(memory, &st); err != nil || st.Bavail*uint64(st.Bsize) < room {
+		return t.TempDir()
+	}
+	dir, err := os.MkdirTemp(memory, "rewind-faults-")
+	if err != nil {
+		return t.TempDir()
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	return dir
+}
+
+// setUp makes the project and the account that a scenario begins with.
+func setUp(t *testing.T, program string, s scenario) *world {
+	base, err := filepath.EvalSymlinks(scratch(t))
+	must(t, err)
+	w := &world{T: t, scenario: s, base: base, project: filepath.Join(base, "project"), home: filepath.Join(base, "home")}
+	// In the home, or hooks could not be registered: a temporary directory does not stay.
+	w.program = filepath.Join(w.home, "bin", "rewind")
+	for _, dir := range append(w.dirs(), filepath.Dir(w.program)) {
+		must(t, os.MkdirAll(dir, 0o700))
+	}
+	must(t, os.Link(program, w.program))
+	w.write("a.txt", "one\n")
+	w.write("d/b.txt", strings.Repeat("two\n", 300))
+	w.write("d/e/c.txt", "three\n")
+	must(t, os.Symlink("a.txt", filepath.Join(w.project, "link")))
+	w.prepare(w)
+	return w
+}
+
+// newWorld sets a scenario up and plays it once without faults.
+func newWorld(t *testing.T, program string, s scenario) *world {
+	w := setUp(t, program, s)
+	w.start = w.load()
+	before := w.list()
+	w.store(w.start)
+	w.run = w.trace(nil)
+	if w.run.Code != 0 {
+		t.Fatalf("without a fault: exit code %d: %s", w.run.Code, w.run.Err)
+	}
+	w.end = w.load()
+	w.user = [2]map[string]string{w.mine(w.start), w.mine(w.end)}
+	after := w.list()
+	for _, id := range before {
+		if slices.Contains(after, id) {
+			w.ids = append(w.ids, id)
+		}
+	}
+	return w
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// dirs are all that a command may change.
+func (w *world) dirs() []string {
+	return []string{w.project, filepath.Join(w.home, ".rewind"), filepath.Join(w.home, ".claude"), filepath.Join(w.home, ".factory")}
+}
+
+func (w *world) write(path, text string) {
+	w.Helper()
+	file := filepath.Join(w.project, path)
+	must(w.T, os.MkdirAll(filepath.Dir(file), 0o755))
+	must(w.T, os.WriteFile(file, []byte(text), 0o644))
+}
+
+func (w *world) load() *crashfs.FS {
+	w.Helper()
+	disk := crashfs.New()
+	for _, dir := range w.dirs() {
+		must(w.T, disk.Load(dir))
+	}
+	return disk
+}
+
+func (w *world) store(disk *crashfs.FS) {
+	w.Helper()
+	for _, dir := range w.dirs() {
+		must(w.T, disk.Store(dir))
+	}
+}
+
+// mine are the files that are not rewind's own.
+func (w *world) mine(disk *crashfs.FS) map[string]string {
+	all := disk.Content(w.base)
+	maps.DeleteFunc(all, func(path, _ string) bool {
+		return w.own(path) || backup.MatchString(path)
+	})
+	return all
+}
+
+// backup is a copy of a settings file that registering hooks keeps.
+var backup = regexp.MustCompile(`^home/.*\.json\.rewind-backup`)
+
+func (w *world) env() []string {
+	// One processor, so that the calls come in the same order in each run.
+	return []string{"HOME=" + w.home, "PATH=", "GOMAXPROCS=1", "GODEBUG=asyncpreemptoff=1"}
+}
+
+// counts: all of the project and the account but the program itself.
+func (w *world) counts(path string) bool {
+	return strings.HasPrefix(path, w.base+"/") && !strings.HasPrefix(path, filepath.Dir(w.program)) && !strings.HasPrefix(path, w.base+"/scratch")
+}
+
+// trace runs the scenario's command.
+func (w *world) trace(plan func(*tracee.Call) tracee.Fate) *tracee.Result {
+	w.Helper()
+	scratch := filepath.Join(w.base, "scratch")
+	must(w.T, os.MkdirAll(scratch, 0o700))
+	tracer := tracee.Tracer{
+		Program: w.program, Args: w.argv(), Dir: w.project, Env: w.env(), Scratch: scratch, Counts: w.counts, Plan: plan, Data: true,
+	}
+	r, err := tracer.Run()
+	var refused *tracee.RefusedError
+	if errors.As(err, &refused) && os.Getenv("CI") == "" {
+		w.Skipf("NOT TESTED: %v", err)
+	}
+	must(w.T, err)
+	return r
+}
+
+// argv are the words of the scenario's command.
+func (w *world) argv() []string {
+	args := slices.Clone(w.args)
+	if i := slices.Index(args, "ROOT"); i >= 0 {
+		args[i] = w.project
+	}
+	return args
+}
+
+// command runs a command without faults.
+func (w *world) command(args ...string) (out, errOut string, code int) {
+	w.Helper()
+	cmd := exec.Command(w.program, args...)
+	cmd.Dir, cmd.Env = w.project, w.env()
+	var o, e bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &o, &e
+	if err := cmd.Run(); err != nil && !errors.As(err, new(*exec.ExitError)) {
+		w.Fatal(err)
+	}
+	return o.String(), e.String(), cmd.ProcessState.ExitCode()
+}
+
+func (w *world) rewind(args ...string) string {
+	w.Helper()
+	out, errOut, code := w.command(args...)
+	if code != 0 {
+		w.Fatalf("rewind %s: exit code %d: %s%s", strings.Join(args, " "), code, out, errOut)
+	}
+	return out
+}
+
+// list gives the ids of all checkpoints.
+func (w *world) list() (ids []string) {
+	w.Helper()
+	out, errOut, code := w.command("list", "--all", "--json")
+	if code == 4 && w.initial {
+		return nil
+	}
+	var list struct{ Checkpoints []struct{ ID string } }
+	if err := json.Unmarshal([]byte(out), &list); code != 0 || err != nil {
+		w.Fatalf("list: exit code %d, %v: %s%s", code, err, out, errOut)
+	}
+	for _, c := range list.Checkpoints {
+		if slices.Contains(ids, c.ID) {
+			w.Errorf("checkpoint %s is listed twice", c.ID)
+		}
+		ids = append(ids, c.ID)
+	}
+	return ids
+}
