@@ -9,6 +9,7 @@ import (
 	"strconv"
 
 	"rewind/cas"
+	"rewind/cas/vfs"
 	"rewind/engine/settings"
 )
 
@@ -178,6 +179,9 @@ func makeStoreDirs(store string, owner func(string) error) error {
 	for i := len(missing) - 1; i >= 0; i-- {
 		if err := makeDir(missing[i], owner); err != nil {
 			return err
+		}
+		if err := vfs.OS.SyncDir(filepath.Dir(missing[i])); err != nil {
+			return err // or a power cut could take the store with all that is durable in it
 		}
 	}
 	for _, name := range []string{objectsName, manifestsName, lockName, tmpName, restoreName} {
