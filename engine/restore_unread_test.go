@@ -1,0 +1,71 @@
+package engine
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"syscall"
+	"testing"
+
+	"rewind/engine/ignore"
+)
+
+// Where rules cannot be read nothing is in scope, and it is known why.
+func TestRulesThatCannotBeRead(t *testing.T) {
+	l := newLab(t)
+	l.write("a", "a")
+	l.init()
+	l.do(func(ctx context.Context, p *Project) error {
+		rs, err := p.rules(false)
+		if err != nil {
+			return err
+		}
+		s := &scopes{rules: rs.rules, known: map[string]*ignore.Scope{}}
+		s.read = func(path string) []byte {
+			if path == "bad/.gitignore" {
+				s.fail(syscall.EIO)
+			} else {
+				s.fail(os.ErrNotExist)
+			}
+			return nil
+		}
+		for path, want := range map[string]bool{"a": true, "good/a": true, "bad": true, "bad/a": false, "bad/deep/a": false} {
+			if got := s.captures(path, path == "bad"); got != want {
+				t.Errorf("%s is in scope: %v", path, got)
+			}
+		}
+		if s.failed != syscall.EIO {
+			t.Errorf("failed is %v", s.failed)
+		}
+		return nil
+	})
+}
+
+// A restore that cannot see what is there says so: it may not be as at the checkpoint.
+func TestRestoreTellsOfWhatItCannotRead(t *testing.T) {
+	if runtime.GOOS == "windows" || os.Geteuid() == 0 {
+		t.Skip("root reads everything")
+	}
+	l := newLab(t)
+	l.write("a", "1")
+	first := l.init()
+	l.write("a", "2")
+	l.write("new/b", "came later")
+	dir := filepath.Join(l.root, "new")
+	if err := os.Chmod(dir, 0); err != nil {
+		t.Fatal(err)
+	}
+	defer os.Chmod(dir, 0o755)
+	l.do(func(ctx context.Context, p *Project) error {
+		done, err := p.Restore(ctx, RestoreOptions{Checkpoint: first.Checkpoint})
+		if err != nil {
+			return err
+		}
+		if !slices.ContainsFunc(done.Skip, func(s Problem) bool { return s.Path == "new" && s.Failed }) {
+			t.Errorf("skipped: %+v", done.Skip)
+		}
+		return nil
+	})
+}
