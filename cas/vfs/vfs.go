@@ -1,6 +1,8 @@
 // Package vfs is the file-system seam of the store: the few operations that
 // packs, indexes and the small files beside them need. OS is the operating
-// system; tests bring memory, faulty and logging implementations.
+// system. For tests, package crashfs is memory that loses what was not synced,
+// with a hook that sees each operation and can fail it; package tracee does
+// the same to whole programs at the kernel's own seam.
 //
 // Names are file paths of the operating system. Implementations are safe for
 // concurrent use.
