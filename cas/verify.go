@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"runtime"
 	"sync"
+	"sync/atomic"
 
 	"github.com/zeebo/blake3"
 )
@@ -49,6 +50,9 @@ func (s *Store) Verify(ctx context.Context, readData bool, report func(Damage)) 
 		}
 		v.Packs++
 	}
+	if err := v.readAll(); err != nil {
+		return v.Verified, err
+	}
 	lost, err := s.lost()
 	if err != nil {
 		return v.Verified, err
@@ -68,9 +72,16 @@ type verifier struct {
 	ctx    context.Context
 	bases  *objectMemo
 	report func(Damage)
+	whole  []wholePack // to be read from end to end
 
 	mu      sync.Mutex // for report, and the counts where workers touch them
 	damaged bool
+}
+
+type wholePack struct {
+	pack *pack
+	file io.ReaderAt
+	end  int64
 }
 
 func (v *verifier) damage(p *pack, offset int64, reason string, ids ...ID) {
@@ -122,7 +133,8 @@ func (v *verifier) pack(p *pack, readData bool) error {
 		v.damage(p, info.Size(), "the pack is cut off", v.idsWithin(p, info.Size(), covered)...)
 	}
 	if readData {
-		return v.read(p, f, min(covered, info.Size()))
+		v.whole = append(v.whole, wholePack{p, f, min(covered, info.Size())})
+		return nil
 	}
 	return v.skim(p)
 }
@@ -196,70 +208,77 @@ func (p *pack) commits() []commitRef {
 	return append(all, p.tail.commits...)
 }
 
-// read checks every record up to end. Blocks are decoded by all cores.
-func (v *verifier) read(p *pack, f io.ReaderAt, end int64) error {
-	type job struct {
-		offset  int64
-		payload []byte
-	}
-	jobs := make(chan job, runtime.GOMAXPROCS(0))
+// readAll reads packs, one per core at a time: a pack's records are hashed as they
+// lie in the buffer that they were read into.
+func (v *verifier) readAll() error {
+	var next atomic.Int64
+	errs := make([]error, runtime.GOMAXPROCS(0))
 	var workers sync.WaitGroup
-	var failed error
-	for range runtime.GOMAXPROCS(0) {
+	for i := range errs {
 		workers.Go(func() {
-			for j := range jobs {
-				if err := v.block(p, j.offset, j.payload); err != nil {
-					v.mu.Lock()
-					failed = errors.Join(failed, err)
-					v.mu.Unlock()
-				}
+			for n := int(next.Add(1)) - 1; n < len(v.whole) && errs[i] == nil; n = int(next.Add(1)) - 1 {
+				errs[i] = v.read(v.whole[n])
 			}
 		})
 	}
-	w := newWalker(f, p.seed, headerSize, end)
-	region, from := blake3.New(), int64(headerSize)
-	err := func() error {
-		for {
-			if err := v.ctx.Err(); err != nil {
-				return err
-			}
-			r, err := w.next()
-			if err == io.EOF {
-				return nil
-			}
-			if isMalformed(err) {
-				bad := w.at
-				if _, rerr := w.resync(); rerr != nil {
-					return rerr
-				}
-				v.damage(p, bad, err.Error(), v.idsWithin(p, bad, w.at)...)
-				region = nil // the next commit cannot match
-				continue
-			}
-			if err != nil {
-				return err
-			}
-			if r.typ == blockRecord {
-				if region != nil {
-					region.Write(w.raw(r))
-				}
-				jobs <- job{r.offset, append([]byte(nil), r.payload...)}
-				continue
-			}
-			v.Commits++
-			c, err := parseCommit(r.payload)
-			switch {
-			case err != nil:
-				v.damage(p, r.offset, err.Error())
-			case region != nil && (int64(c.since) != r.offset-from || commitHash(region, c.head(), c.data) != c.sum):
-				v.damage(p, r.offset, "a commit does not match the bytes before it")
-			}
-			region, from = blake3.New(), r.end
-		}
-	}()
-	close(jobs)
 	workers.Wait()
-	return errors.Join(err, failed)
+	return errors.Join(errs...)
+}
+
+// readAhead is how much of a pack is read at once: a few of the largest blocks.
+const readAhead = 4 << 20
+
+// read checks every record of a pack.
+func (v *verifier) read(k wholePack) error {
+	p := k.pack
+	w := newWalker(k.file, p.seed, headerSize, k.end)
+	w.ahead = readAhead
+	region, from := blake3.New(), int64(headerSize)
+	commits := int64(0)
+	defer func() {
+		v.mu.Lock()
+		v.Commits += commits
+		v.mu.Unlock()
+	}()
+	for {
+		if err := v.ctx.Err(); err != nil {
+			return err
+		}
+		r, err := w.next()
+		if err == io.EOF {
+			return nil
+		}
+		if isMalformed(err) {
+			bad := w.at
+			if _, rerr := w.resync(); rerr != nil {
+				return rerr
+			}
+			v.damage(p, bad, err.Error(), v.idsWithin(p, bad, w.at)...)
+			region = nil // the next commit cannot match
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if r.typ == blockRecord {
+			if region != nil {
+				region.Write(w.raw(r))
+			}
+			if err := v.block(p, r.offset, r.payload); err != nil {
+				return err
+			}
+			continue
+		}
+		commits++
+		c, err := parseCommit(r.payload)
+		switch {
+		case err != nil:
+			v.damage(p, r.offset, err.Error())
+		case region != nil && (int64(c.since) != r.offset-from || commitHash(region, c.head(), c.data) != c.sum):
+			v.damage(p, r.offset, "a commit does not match the bytes before it")
+		}
+		region, from = blake3.New(), r.end
+	}
 }
 
 // block checks all objects of a block against their ids.
