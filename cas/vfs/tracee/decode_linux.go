@@ -247,6 +247,9 @@ func memory(tid int, address uint64, size int) ([]byte, error) {
 	}
 	b := make([]byte, size)
 	n, err := unix.ProcessVMReadv(tid, []unix.Iovec{{Base: &b[0], Len: uint64(size)}}, []unix.RemoteIovec{{Base: uintptr(address), Len: size}}, 0)
+	if err == unix.EPERM || err == unix.ENOSYS {
+		return nil, &RefusedError{err}
+	}
 	if err == nil && n < size {
 		err = fmt.Errorf("only %d of %d bytes could be read", n, size)
 	}
