@@ -254,6 +254,9 @@ func (s *Store) decode(payload []byte) (*decoded, error) {
 	if b.codec == codecRaw {
 		return &decoded{b.entries, b.body}, nil
 	}
+	if !canExpand(len(b.body), b.total) {
+		return nil, malformedError("its block is said to hold more than its bytes can")
+	}
 	d, err := s.decoder()
 	if err != nil {
 		return nil, err
@@ -268,3 +271,8 @@ func (s *Store) decode(payload []byte) (*decoded, error) {
 	}
 	return &decoded{b.entries, body}, nil
 }
+
+// canExpand reports whether a zstd frame can have so many bytes when it is
+// decompressed: its shortest block takes 4 bytes and holds at most 128 KiB. Without this, a size
+// that somebody made up would be allocated.
+func canExpand(frame, size int) bool { return size>>15 <= frame }
