@@ -149,11 +149,10 @@ func (w *world) suffer(f fault, n int) {
 	w.store(w.start)
 	var hit *tracee.Call
 	r := w.trace(f.plan(n, &hit))
-	when := fmt.Sprintf("%s of %d", f.name, n)
 	if hit == nil {
 		return // a run that needed fewer calls
 	}
-	when = fmt.Sprintf("%s at call %d, %s %s %s", f.name, hit.N, hit.Name, strings.TrimPrefix(hit.Path, w.base), strings.TrimPrefix(hit.To, w.base))
+	when := fmt.Sprintf("%s at call %d, %s %s %s", f.name, hit.N, hit.Name, strings.TrimPrefix(hit.Path, w.base), strings.TrimPrefix(hit.To, w.base))
 	told := &verdict{world: w, when: when}
 	if f.fate.Kill {
 		if r.Signal != syscall.SIGKILL {

@@ -77,6 +77,8 @@ func setUp(t *testing.T, program string, s scenario) *world {
 	w.write("a.txt", "one\n")
 	w.write("d/b.txt", strings.Repeat("two\n", 300))
 	w.write("d/e/c.txt", "three\n")
+	w.write(".gitignore", "*.log\n")
+	w.write("d/ignored.log", "ignored\n")
 	must(t, os.Symlink("a.txt", filepath.Join(w.project, "link")))
 	w.prepare(w)
 	return w
