@@ -350,3 +350,29 @@ func TestLostPack(t *testing.T) {
 		}
 	}
 }
+
+// An object that turned out to be damaged is stored again when it comes by, and
+// is whole from then on.
+func TestDamagedObjectIsStoredAgain(t *testing.T) {
+	s := testStore(t)
+	object := noise(1, 5000)
+	save(t, s, "one", object, text(2, 100))
+	if err := s.reindex(packName{logPack, 1}, false); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(s.o.Dir, "log-00000001.pack")
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data[bytes.Index(data, object[:100])+50] ^= 1
+	write(t, file, data)
+	again := reopen(t, s.o)
+	var damaged *DamagedError
+	if _, err := again.Get(nil, Sum(object)); !errors.As(err, &damaged) {
+		t.Fatal(err)
+	}
+	save(t, again, "two", object)
+	mustGet(t, again, object)
+	mustGet(t, reopen(t, s.o), object)
+}

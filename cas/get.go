@@ -33,13 +33,18 @@ func (s *Store) Has(id ID) (bool, error) {
 }
 
 // known is Has for what is to be stored: it may miss what was added a moment
-// ago, and what an interrupted batch left, since storing twice does no harm.
+// ago, and what an interrupted batch left, since storing twice does no harm. What was found
+// damaged is not known, so that the store mends itself with what is saved.
 func (s *Store) known(id ID) (bool, error) {
 	if err := s.prepare(); err != nil {
 		return false, err
 	}
-	_, ok := s.find(id)
-	return ok, nil
+	if _, ok := s.find(id); !ok {
+		return false, nil
+	}
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return !s.bad[id], nil
 }
 
 // Get appends the object's bytes to dst. Every byte is checked against the id.
@@ -75,6 +80,12 @@ func (s *Store) Get(dst []byte, id ID) ([]byte, error) {
 		}
 	}
 	if errors.As(err, &damaged) {
+		s.mu.Lock()
+		if s.bad == nil {
+			s.bad = map[ID]bool{}
+		}
+		s.bad[id] = true
+		s.mu.Unlock()
 		if derr := s.Distrust(); derr != nil {
 			err = errors.Join(err, derr)
 		}
