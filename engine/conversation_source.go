@@ -3,11 +3,13 @@ package engine
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"rewind/cas"
@@ -37,6 +39,7 @@ type conversation struct {
 	fits    bool            // the live file begins with what is held
 	read    []*conversationSource
 	strange error // why a copy was not understood
+	unread  error // why the live file could not be read, although it is there
 }
 
 // conversationOf gathers the copies of the conversation of a session. near, if
@@ -108,15 +111,25 @@ func (v *conversation) begins(content transcript.ID) (bool, error) {
 	}
 	f, err := os.Open(v.file)
 	if err != nil {
+		v.noteUnread(err)
 		return false, nil // the file is gone, or not ours to read: the store has it
 	}
 	defer f.Close()
 	info, err := f.Stat()
 	if err != nil || !info.Mode().IsRegular() {
+		v.noteUnread(err)
 		return false, nil
 	}
 	plan, err := transcript.NewPlan(list.Cursor, f, info.Size(), true)
+	v.noteUnread(err)
 	return err == nil && (plan.Change == transcript.Same || plan.Change == transcript.Grown), nil
+}
+
+// noteUnread notes a failure of the system at the live file.
+func (v *conversation) noteUnread(err error) {
+	if errors.As(err, new(syscall.Errno)) && !errors.Is(err, fs.ErrNotExist) {
+		v.unread = err
+	}
 }
 
 // sources yields the copies, the best first: the live file if it begins with
@@ -137,7 +150,7 @@ func (v *conversation) sources(yield func(*conversationSource) bool) error {
 			switch {
 			case errors.As(err, &strange):
 				v.strange = err
-			case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission):
+			case errors.Is(err, fs.ErrNotExist), err != nil && err == v.unread:
 			case err != nil:
 				return v.p.classify(err)
 			}
@@ -153,7 +166,8 @@ func (v *conversation) sources(yield func(*conversationSource) bool) error {
 	return nil
 }
 
-func (v *conversation) live() (*conversationSource, error) {
+func (v *conversation) live() (_ *conversationSource, err error) {
+	defer func() { v.noteUnread(err) }()
 	s := &conversationSource{live: true}
 	s.open = func() (io.ReadCloser, error) {
 		info, err := os.Stat(v.file)
@@ -199,16 +213,22 @@ func (v *conversation) nothing() error {
 	return &transcript.NothingBeforeError{}
 }
 
-// best is the copy that says where the conversation stands.
+// best is the copy that says where the conversation stands. That is not known
+// while the live file is there and cannot be read: what the store has is older.
 func (v *conversation) best() (found *conversationSource, err error) {
 	err = v.sources(func(s *conversationSource) bool {
 		found = s
 		return false
 	})
-	if err == nil && found == nil {
-		err = v.nothing()
+	switch {
+	case err != nil:
+		return nil, err
+	case v.unread != nil && (found == nil || !found.live):
+		return nil, fmt.Errorf("read the session's transcript: %w", v.unread)
+	case found == nil:
+		return nil, v.nothing()
 	}
-	return found, err
+	return found, nil
 }
 
 // talkPlace is where a conversation is to be cut.

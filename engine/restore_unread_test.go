@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -38,6 +39,44 @@ func TestRulesThatCannotBeRead(t *testing.T) {
 		}
 		if s.failed != syscall.EIO {
 			t.Errorf("failed is %v", s.failed)
+		}
+		return nil
+	})
+}
+
+// Prompts are not counted in an old copy while the session's file is there and cannot be read: the answer would be
+// another prompt's.
+func TestPromptsAreNotCountedInAnOldCopy(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("makes a link to itself")
+	}
+	l := newLab(t)
+	l.write("a", "1")
+	l.init()
+	k := l.talk()
+	k.say("one", "done")
+	l.saveBy(k.trigger()) // holds the first prompt only
+	k.say("two", "done")
+	l.do(func(ctx context.Context, p *Project) error {
+		s, err := p.ChooseSession(ctx, testSession)
+		if err != nil {
+			return err
+		}
+		found, err := p.beforePrompt(ctx, s, 1)
+		if err != nil || found.Prompts[0] != "two" {
+			t.Fatalf("the last prompt is %+v, %v", found, err)
+		}
+		if err := os.Remove(k.file); err != nil {
+			return err
+		}
+		if found, err = p.beforePrompt(ctx, s, 1); err != nil || found.Prompts[0] != "one" {
+			t.Errorf("the file is gone: the last prompt is %+v, %v", found, err)
+		}
+		if err := os.Symlink(k.file, k.file); err != nil {
+			return err
+		}
+		if found, err = p.beforePrompt(ctx, s, 1); !errors.Is(err, syscall.ELOOP) {
+			t.Errorf("the file cannot be read: the last prompt is %+v, %v", found, err)
 		}
 		return nil
 	})

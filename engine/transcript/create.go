@@ -2,11 +2,14 @@ package transcript
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
+	"strconv"
+	"strings"
 
 	"github.com/zeebo/blake3"
 )
@@ -29,7 +32,8 @@ func Stage(name string, replace bool, owner func(string) error, write func(io.Wr
 	if err := s.vacant(); err != nil {
 		return nil, err
 	}
-	f, err := os.CreateTemp(filepath.Dir(name), ".rewind-*.tmp") // mode 0600
+	removeLeft(filepath.Dir(name))
+	f, err := os.CreateTemp(filepath.Dir(name), fmt.Sprintf("%s%d-*%s", tempPrefix, os.Getpid(), tempSuffix)) // mode 0600
 	if err != nil {
 		return nil, err
 	}
@@ -59,6 +63,26 @@ func Stage(name string, replace bool, owner func(string) error, write func(io.Wr
 		}
 	}
 	return s, nil
+}
+
+// The name of a temporary file holds the process that makes it.
+const tempPrefix, tempSuffix = ".rewind-", ".tmp"
+
+// removeLeft removes the temporary files of processes that are no more. Nobody
+// needs them: a restore that died before it was recorded is taken back.
+func removeLeft(dir string) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return // creating a file there will say why
+	}
+	for _, e := range entries {
+		rest, ours := strings.CutPrefix(e.Name(), tempPrefix)
+		pid, _, _ := strings.Cut(rest, "-")
+		n, err := strconv.Atoi(pid)
+		if ours && err == nil && strings.HasSuffix(rest, tempSuffix) && !processAlive(n) {
+			_ = os.Remove(filepath.Join(dir, e.Name())) // what stays is removed the next time
+		}
+	}
 }
 
 // Publish renames the content into place and syncs the directory.
