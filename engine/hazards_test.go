@@ -483,3 +483,37 @@ func TestModesOfTheStore(t *testing.T) {
 		}
 	}
 }
+
+// TestBytesAreBytes: what git would convert or filter is saved and restored as it is.
+func TestBytesAreBytes(t *testing.T) {
+	l := newLab(t)
+	contents := map[string]string{
+		".gitattributes": "* text=auto eol=lf\n*.bin filter=lfs diff=lfs merge=lfs -text\n*.id ident\n*.u16 working-tree-encoding=UTF-16\n",
+		".gitconfig":     "[core]\n\tautocrlf = true\n",
+		"crlf.txt":       "one\r\ntwo\r\n",
+		"mixed.txt":      "one\r\ntwo\nthree\r",
+		"pointer.bin":    "version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 12345\n",
+		"bom.txt":        "\xef\xbb\xbftext",
+		"wide.u16":       "\xff\xfea\x00\r\x00\n\x00",
+		"keyword.id":     "$Id$",
+		"binary":         "\x00\x01\r\n\xff\xfe\r",
+		"no-newline":     "end",
+		"empty":          "",
+	}
+	for path, text := range contents {
+		l.write(path, text)
+	}
+	first := l.init().Checkpoint
+	for path := range contents {
+		l.write(path, "changed")
+	}
+	l.do(func(ctx context.Context, p *Project) error {
+		_, err := p.Restore(ctx, RestoreOptions{Checkpoint: first})
+		return err
+	})
+	for path, want := range contents {
+		if got, err := os.ReadFile(filepath.Join(l.root, path)); err != nil || string(got) != want {
+			t.Errorf("%s came back as %q: %v", path, got, err)
+		}
+	}
+}

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 )
 
 // TestEmptiedAndFilledAgain: a file that its writer has just emptied is looked at once more.
@@ -121,5 +122,28 @@ func TestWritersAtWork(t *testing.T) {
 		p.check()
 		p.check()
 		t.Logf("%d scans beside %v edits, %d times torn", scans, edits, torn)
+	})
+}
+
+// TestTimesPutBack: an edit of the same size whose mtime was put back is seen by
+// the ctime that it leaves, and so is a file that was put in the place of another.
+func TestTimesPutBack(t *testing.T) {
+	both(t, func(t *testing.T, p *project) {
+		p.write("edited", "one")
+		p.write("replaced", "one")
+		old := time.Now().Add(-time.Hour)
+		for _, name := range []string{"edited", "replaced"} {
+			p.do(os.Chtimes(p.path(name), old, old))
+		}
+		settle()
+		p.check()
+		p.write("edited", "two")
+		p.write("new", "two")
+		p.do(os.Rename(p.path("new"), p.path("replaced")))
+		for _, name := range []string{"edited", "replaced"} {
+			p.do(os.Chtimes(p.path(name), old, old))
+		}
+		settle()
+		p.want(p.check(), map[string]string{"edited": `file 644 "two"`, "replaced": `file 644 "two"`})
 	})
 }
