@@ -376,3 +376,30 @@ func TestDamagedObjectIsStoredAgain(t *testing.T) {
 	mustGet(t, again, object)
 	mustGet(t, reopen(t, s.o), object)
 }
+
+// Bytes that were written wrong, so that every checksum is right, are told by
+// the object's id alone.
+func TestWrongBytesUnderRightChecksums(t *testing.T) {
+	s := testStore(t)
+	base := text(1, 5000)
+	save(t, s, "one", base)
+	right := append([]byte("edited "), base...)
+	for i, wrong := range [][]byte{noise(1, 50), append([]byte("EDITED "), base...)} { // whole, and as a delta
+		b := s.NewBatch()
+		w := b.Writer()
+		id := Sum(right[i:])
+		if _, err := w.Put(id, wrong, Sum(base)); err != nil {
+			t.Fatal(err)
+		}
+		commitBatch(t, s, b, w, "wrong")
+		again := reopen(t, s.o)
+		var damaged *DamagedError
+		if got, err := again.Get(nil, id); !errors.As(err, &damaged) || len(got) > 0 {
+			t.Errorf("wrong bytes %d are handed out: %d, %v", i, len(got), err)
+		}
+		named := false
+		if _, err := again.Verify(t.Context(), true, func(d Damage) { named = named || slices.Contains(d.Objects, id) }); err != nil || !named {
+			t.Errorf("verify does not name wrong bytes %d: %v", i, err)
+		}
+	}
+}
