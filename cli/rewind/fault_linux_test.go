@@ -26,6 +26,8 @@ type scenario struct {
 	initial bool     // there may be no store yet
 	damaged bool     // the store is, until the command has succeeded
 	hook    bool     // succeeds whatever happens
+	prompt  int      // what an agent's hook is told of: its n-th prompt
+	forks   int      // conversations that it makes
 }
 
 func scenarios() []scenario {
@@ -38,6 +40,8 @@ func scenarios() []scenario {
 			w.rewind("restore", "last", "--", "a.txt")
 			w.rewind("restore", "prev")
 		}},
+		{name: "restore-talk", args: []string{"restore", "prompt~1", "--mode", "both", "--session", session, "--json"}, prepare: talked, forks: 1},
+		{name: "hook", args: []string{"hook", "claude"}, prepare: talked, hook: true, prompt: 3},
 		{name: "gc", args: []string{"gc", "--keep", "1", "--json"}, prepare: edited},
 		{name: "repair", args: []string{"repair", "--json"}, prepare: edited},
 		{name: "repair-damage", args: []string{"repair", "--json"}, prepare: damaged, damaged: true},
@@ -67,6 +71,15 @@ func edited(w *world) {
 	w.write("new/f.txt", "five\n")
 	w.rewind("save", "third")
 	w.write("a.txt", "not saved\n")
+}
+
+// talked is a project after an agent's two prompts.
+func talked(w *world) {
+	w.rewind("init")
+	w.talk(1)
+	w.write("a.txt", "after the first prompt\n")
+	w.talk(2)
+	w.write("a.txt", "after the second prompt\n")
 }
 
 // agents are the settings of two of them.
@@ -188,6 +201,9 @@ func (v *verdict) report(r *tracee.Result) {
 	if strings.Contains(r.Err, "goroutine ") || strings.Contains(r.Err, "panic") {
 		v.wrong("it panicked")
 	}
+	if v.hook && (r.Code != 0 || r.Out != "" && !strings.HasPrefix(r.Out, `{"systemMessage":`)) {
+		v.wrong("the agent is told something")
+	}
 	now := v.mine(v.load())
 	switch r.Code {
 	case 0:
@@ -204,6 +220,10 @@ func (v *verdict) report(r *tracee.Result) {
 	default:
 		v.wrong("exit code %d is not for this", r.Code)
 	}
+	forks := len(v.forks(v.load()))
+	if r.Code == 0 && forks != v.scenario.forks || r.Code == 1 && forks != 0 {
+		v.wrong("exit code %d, but there are %d forks of the conversation", r.Code, forks)
+	}
 	var failure struct {
 		Error struct {
 			Code    int
@@ -219,6 +239,7 @@ func (v *verdict) report(r *tracee.Result) {
 
 // aftermath judges what is left, and that the next commands work.
 func (v *verdict) aftermath(r *tracee.Result) {
+	v.quiet()
 	now := v.mine(v.load())
 	for path := range union(now, v.user[0], v.user[1]) {
 		if is := now[path]; is != v.user[0][path] && is != v.user[1][path] && !isTemporary(path) {
@@ -305,7 +326,7 @@ func TestCommandFaults(t *testing.T) {
 		t.Skip("builds the program and runs it many times")
 	}
 	playFaults(t, func(kind string, points int) int {
-		return map[string]int{killed.name: 16, "power cut": 6, inputOutput.name: 10, noSpace.name: 3, refused.name: 4, shortWrite.name: 2}[kind]
+		return map[string]int{killed.name: 12, "power cut": 5, inputOutput.name: 8, noSpace.name: 3, refused.name: 3, shortWrite.name: 2}[kind]
 	})
 }
 

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"maps"
 	"os"
 	"os/exec"
@@ -14,6 +15,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -135,16 +137,36 @@ func (w *world) load() *crashfs.FS {
 
 func (w *world) store(disk *crashfs.FS) {
 	w.Helper()
+	w.quiet()
 	for _, dir := range w.dirs() {
 		must(w.T, disk.Store(dir))
 	}
 }
 
+// quiet waits for what a hook left to a process of its own.
+func (w *world) quiet() {
+	w.Helper()
+	if w.prompt == 0 {
+		return
+	}
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+		running, err := filepath.Glob("/proc/[0-9]*/exe")
+		must(w.T, err)
+		if !slices.ContainsFunc(running, func(exe string) bool {
+			program, _ := os.Readlink(exe) // one that has just ended has none
+			return program == w.program
+		}) {
+			return
+		}
+	}
+	w.Fatal("a process that a hook started does not end")
+}
+
 // mine are the files that are not rewind's own.
 func (w *world) mine(disk *crashfs.FS) map[string]string {
-	all := disk.Content(w.base)
+	all, forks := disk.Content(w.base), w.forks(disk)
 	maps.DeleteFunc(all, func(path, _ string) bool {
-		return w.own(path) || backup.MatchString(path)
+		return w.own(path) || backup.MatchString(path) || slices.Contains(forks, filepath.Base(path))
 	})
 	return all
 }
@@ -169,6 +191,7 @@ func (w *world) trace(plan func(*tracee.Call) tracee.Fate) *tracee.Result {
 	must(w.T, os.MkdirAll(scratch, 0o700))
 	tracer := tracee.Tracer{
 		Program: w.program, Args: w.argv(), Dir: w.project, Env: w.env(), Scratch: scratch, Counts: w.counts, Plan: plan, Data: true,
+		In: w.input(),
 	}
 	r, err := tracer.Run()
 	var refused *tracee.RefusedError
@@ -188,10 +211,62 @@ func (w *world) argv() []string {
 	return args
 }
 
+// input is what the scenario's command reads.
+func (w *world) input() string {
+	if w.prompt == 0 {
+		return ""
+	}
+	return fmt.Sprintf(`{"hook_event_name":"UserPromptSubmit","session_id":%q,"transcript_path":%q,"cwd":%q,"prompt_id":"p%d","prompt":"prompt %d"}`,
+		session, w.transcript(), w.project, w.prompt, w.prompt)
+}
+
+// session is that of an agent.
+const session = "5db0d5f6-0000-4000-8000-000000000001"
+
+func (w *world) transcript() string {
+	return filepath.Join(w.home, ".claude", "projects", "-p", session+".jsonl")
+}
+
+// talk is what an agent does at its n-th prompt: its hook runs, then it writes
+// prompt and answer.
+func (w *world) talk(n int) {
+	w.Helper()
+	now := w.prompt
+	w.prompt = n
+	w.rewind("hook", "claude")
+	w.prompt = now
+	must(w.T, os.MkdirAll(filepath.Dir(w.transcript()), 0o700))
+	f, err := os.OpenFile(w.transcript(), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	must(w.T, err)
+	defer f.Close()
+	parent := "null"
+	if n > 1 {
+		parent = fmt.Sprintf(`"00000000-0000-4000-8000-%06d%06d"`, n-1, 1)
+	}
+	for i, role := range []string{"user", "assistant"} {
+		id := fmt.Sprintf("00000000-0000-4000-8000-%06d%06d", n, i)
+		_, err := fmt.Fprintf(f, `{"parentUuid":%s,"isSidechain":false,"type":%q,"message":{"role":%q,"content":"prompt %d"},"uuid":%q,"timestamp":%q,"promptId":"p%d","cwd":%q,"sessionId":%q,"version":"2.1.329"}`+"\n",
+			parent, role, role, n, id, time.Now().UTC().Format(time.RFC3339), n, w.project, session)
+		must(w.T, err)
+		parent = fmt.Sprintf("%q", id)
+	}
+}
+
+// forks are the transcripts that are not the agent's own.
+func (w *world) forks(disk *crashfs.FS) (forks []string) {
+	for path := range disk.Content(filepath.Dir(w.transcript())) {
+		if path != filepath.Base(w.transcript()) && strings.HasSuffix(path, ".jsonl") {
+			forks = append(forks, path)
+		}
+	}
+	return forks
+}
+
 // command runs a command without faults.
 func (w *world) command(args ...string) (out, errOut string, code int) {
 	w.Helper()
 	cmd := exec.Command(w.program, args...)
+	cmd.Stdin = strings.NewReader(w.input())
 	cmd.Dir, cmd.Env = w.project, w.env()
 	var o, e bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &o, &e

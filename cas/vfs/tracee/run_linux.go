@@ -20,7 +20,8 @@ type Tracer struct {
 	Args    []string // without the program's name
 	Dir     string
 	Env     []string
-	Scratch string // a directory for what it prints
+	In      string // its standard input
+	Scratch string // a directory for what it reads and prints
 
 	// Counts says which paths count; a call counts if one of its paths does. close never does.
 	Counts func(path string) bool
@@ -43,11 +44,14 @@ func (t *Tracer) Run() (_ *Result, err error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	var std [3]*os.File
-	for i, name := range []string{os.DevNull, filepath.Join(t.Scratch, "out"), filepath.Join(t.Scratch, "err")} {
-		if std[i], err = os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600); err != nil {
+	for i, name := range []string{"in", "out", "err"} {
+		if std[i], err = os.OpenFile(filepath.Join(t.Scratch, name), os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600); err != nil {
 			return nil, err
 		}
 		defer std[i].Close()
+	}
+	if _, err := std[0].WriteAt([]byte(t.In), 0); err != nil {
+		return nil, err
 	}
 	pid, err := syscall.ForkExec(t.Program, append([]string{t.Program}, t.Args...), &syscall.ProcAttr{
 		Dir: t.Dir, Env: t.Env, Files: []uintptr{std[0].Fd(), std[1].Fd(), std[2].Fd()}, Sys: &syscall.SysProcAttr{Ptrace: true, Setpgid: true},
