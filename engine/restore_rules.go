@@ -177,8 +177,9 @@ func (r *restoring) ownUp(plan *restore.Plan, c manifest.Checkpoint, target, tod
 	var then map[string]bool // passed over when the checkpoint was taken
 	for _, problem := range r.scan.problems {
 		if !problem.Failed || problem.Path == "" || r.sel != nil && !r.sel.Has(problem.Path) ||
-			slices.ContainsFunc(plan.Skips, func(s restore.Skip) bool { return s.Path == problem.Path }) {
-			continue
+			slices.ContainsFunc(plan.Skips, func(s restore.Skip) bool { return s.Path == problem.Path }) ||
+			slices.ContainsFunc(plan.Changes, func(c restore.Change) bool { return c.Path == problem.Path }) {
+			continue // told of already, or when the plan gets there
 		}
 		_, captured, err := manifest.Find(r.stage.loadStaged, r.now, problem.Path)
 		if err != nil {
