@@ -214,3 +214,13 @@ func TestInstallBuilds(t *testing.T) {
 		t.Errorf("exit code %d\n%s", code, screen)
 	}
 }
+
+func TestShellScriptsAreClean(t *testing.T) {
+	check, err := exec.LookPath("shellcheck")
+	if err != nil {
+		t.Skip("no shellcheck here")
+	}
+	if out, err := exec.Command(check, "../install.sh", "../docs/demo.sh", "../docs/fuzz.sh").CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
