@@ -19,7 +19,7 @@ func Plugin(version, exe string) []PluginFile {
 	files := []PluginFile{
 		{Path: ".claude-plugin/plugin.json", Content: json(object(
 			"name", quoted("rewind"), "version", quoted(version), "description", quoted(description), "author", author,
-			"keywords", array(quoted("checkpoint"), quoted("undo"), quoted("rewind"))))},
+			"license", quoted("MIT"), "keywords", array(quoted("checkpoint"), quoted("undo"), quoted("rewind"))))},
 		{Path: ".claude-plugin/marketplace.json", Content: json(object(
 			"name", quoted("rewind"), "owner", author,
 			"plugins", array(object("name", quoted("rewind"), "source", quoted("./"), "description", quoted(description)))))},
