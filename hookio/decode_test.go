@@ -152,10 +152,7 @@ func TestDecodeTruncated(t *testing.T) {
 // 50 MB in any field cost a bounded amount of memory, and stdin is read to its
 // end.
 func TestDecodeHuge(t *testing.T) {
-	size := 50 << 20
-	if testing.Short() {
-		size = 4 << 20
-	}
+	const whole = 50 << 20
 	// Many small tokens take long under the race detector: a quarter of them shows as much.
 	many := map[string]bool{"response": true, "files": true, "escapes": true}
 	for name, parts := range map[string][3]string{
@@ -169,7 +166,7 @@ func TestDecodeHuge(t *testing.T) {
 		"escapes":  {`{"hook_event_name":"UserPromptSubmit","prompt":"`, `\n`, `","session_id":"s"}`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			size := size
+			size := whole
 			if many[name] {
 				size /= 4
 			}
@@ -185,7 +182,7 @@ func TestDecodeHuge(t *testing.T) {
 			if !r.done {
 				t.Error("not read to the end")
 			}
-			if grown := int64(after.TotalAlloc - before.TotalAlloc); grown > int64(size)*2/3 {
+			if grown := int64(after.TotalAlloc - before.TotalAlloc); grown > 8<<20 {
 				t.Errorf("allocated %d bytes for %d", grown, size)
 			}
 		})
