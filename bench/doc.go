@@ -13,6 +13,9 @@
 //     to the floor and to the best peer, and what the budget says; bench/plot, a
 //     module of its own, draws the curves.
 //
+// The parts can be run one by one: BENCHFLAGS='-run=^hook$' (see -help for their
+// names). One that fails is named, and the others stand.
+//
 // A peer that is not installed is named and left out. Nothing is kept from one
 // run to the next.
 package bench
