@@ -1,6 +1,7 @@
 package scan
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -55,27 +56,34 @@ func (h pathHandle) list() ([]dirent, error) {
 // openFile looks, opens, and looks whether it opened what it saw: there is no
 // portable way to open without following a link or without waiting.
 func (h pathHandle) openFile(name, _ string) (*os.File, stat, error) {
-	seen, err := os.Lstat(h.join(name))
-	if err != nil {
-		return nil, stat{}, err
-	}
-	if !seen.Mode().IsRegular() {
-		return nil, statOf(seen), nil
-	}
-	f, err := os.Open(h.join(name))
-	if err != nil {
-		return nil, stat{}, err
-	}
-	info, err := f.Stat()
-	if err == nil && !os.SameFile(seen, info) {
-		err = os.ErrNotExist // replaced in between
-	}
-	if err != nil {
+	for try := 1; ; try++ {
+		seen, err := os.Lstat(h.join(name))
+		if err != nil {
+			return nil, stat{}, err
+		}
+		if !seen.Mode().IsRegular() {
+			return nil, statOf(seen), nil
+		}
+		f, err := os.Open(h.join(name))
+		if err != nil {
+			return nil, stat{}, err
+		}
+		info, err := f.Stat()
+		if err == nil && os.SameFile(seen, info) {
+			return f, statOf(info), nil
+		}
 		_ = f.Close()
-		return nil, stat{}, err
+		if err == nil && try == attempts {
+			err = errReplaced
+		}
+		if err != nil {
+			return nil, stat{}, err
+		}
 	}
-	return f, statOf(info), nil
 }
+
+// errReplaced says that a name led to another file each time that it was looked at.
+var errReplaced = errors.New("it is replaced all the time")
 
 func (h pathHandle) fstat(f *os.File) (stat, error) {
 	info, err := f.Stat()
