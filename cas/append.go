@@ -102,6 +102,9 @@ func (a *Appender) openNewest(n packName) error {
 	// A commit in the tail that does not match its bytes may be damage and not a
 	// crash: nothing is cut off then, repair may still save it.
 	if full || end.badHead || end.commits {
+		if full && !end.badHead && !end.commits {
+			a.full = append(a.full, n)
+		}
 		return errors.Join(a.s.sync(f), f.Close())
 	}
 	if end.size > end.good {

@@ -25,8 +25,12 @@ func (s *Store) RefreshIndexes() error {
 	if err := s.refresh(true); err != nil {
 		return err
 	}
+	type duePack struct {
+		name  packName
+		final bool
+	}
+	var due []duePack
 	s.mu.RLock()
-	var due []packName
 	newest := true
 	for _, p := range s.packs {
 		t := &p.tail
@@ -34,14 +38,14 @@ func (s *Store) RefreshIndexes() error {
 		// A log pack that is not the newest one takes no more.
 		final := p.name.kind == logPack && !newest && (p.index == nil || !p.index.sealed)
 		if behind || final {
-			due = append(due, p.name)
+			due = append(due, duePack{p.name, final})
 		}
 		newest = newest && p.name.kind != logPack
 	}
 	s.mu.RUnlock()
 	var errs []error
-	for _, n := range due {
-		errs = append(errs, s.reindex(n, false))
+	for _, k := range due {
+		errs = append(errs, s.reindex(k.name, k.final))
 	}
 	return errors.Join(errs...)
 }

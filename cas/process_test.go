@@ -332,6 +332,46 @@ func TestIndexIsNotWrittenAtEverySave(t *testing.T) {
 	}
 }
 
+// A store that lost all its indexes gets them again, and those of log packs that
+// take no more say so: nobody looks into those packs for what no index covers.
+func TestLostIndexesAreMadeAgain(t *testing.T) {
+	s := testStore(t)
+	s.limits.logCommits = 3
+	for i := range 12 {
+		save(t, s, fmt.Sprint(i), noise(uint64(i), 10_000))
+	}
+	o := s.o
+	files, err := filepath.Glob(filepath.Join(o.Dir, "*"+indexSuffix))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no index: %v", err)
+	}
+	for _, file := range files {
+		if err := os.Remove(file); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s = reopen(t, o)
+	if err := s.RefreshIndexes(); err != nil {
+		t.Fatal(err)
+	}
+	s = reopen(t, o)
+	if ok, err := s.Has(Sum(noise(3, 10_000))); !ok || err != nil {
+		t.Fatal(ok, err)
+	}
+	logs := 0
+	for _, p := range s.packs {
+		if p.name.kind != logPack {
+			continue
+		}
+		if logs++; logs > 1 && (p.index == nil || !p.index.sealed) {
+			t.Errorf("%s has no index that is its last", p.name.file())
+		}
+	}
+	if logs < 3 {
+		t.Fatalf("only %d log packs", logs)
+	}
+}
+
 // Everything that is made is offered to its owner, and nobody else may read it.
 func TestOwnerAndModes(t *testing.T) {
 	owned := map[string]bool{}

@@ -221,8 +221,12 @@ func trust(ctx context.Context, o InitOptions, at place) (*Project, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Its packs get second names on this account.
-	return p, p.store.SetVault(vaultDir(o.Env, id))
+	// Its packs get second names on this account, and new indexes: without them every
+	// command would walk the whole store.
+	if err := p.store.SetVault(vaultDir(o.Env, id)); err != nil {
+		return p, err
+	}
+	return p, p.store.RefreshIndexes()
 }
 
 // adopt takes over a global store whose project was moved or replaced.
@@ -259,7 +263,10 @@ func adopt(ctx context.Context, o InitOptions, at place) (*Project, error) {
 	if err := p.adoptRoot(ctx, id); err != nil {
 		return nil, err
 	}
-	return reopen(ctx, o.OpenOptions, at)
+	if p, err = reopen(ctx, o.OpenOptions, at); err != nil {
+		return nil, err
+	}
+	return p, p.store.RefreshIndexes()
 }
 
 // dropDerived removes what is made anew from the packs. What others derived is
