@@ -44,7 +44,7 @@ func main() {
 	flag.StringVar(&o.docs, "docs", "", "directory for the full table, the result as JSON and the plots")
 	flag.StringVar(&o.readme, "readme", "", "file that gets the short table")
 	flag.StringVar(&o.rewind, "rewind", "", "binary to measure (default: built from this source)")
-	flag.Int64Var(&o.verify, "verify-bytes", 1<<30, "how much verify --read-data reads")
+	flag.Int64Var(&o.verify, "verify-bytes", 5_000_000_000, "how much verify --read-data reads, with -short 128 MiB")
 	flag.Uint64Var(&o.seed, "seed", 1, "of the generated trees and changes")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
