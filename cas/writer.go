@@ -254,9 +254,9 @@ func (w *Writer) encoder() *zstd.Encoder {
 	if w.enc != nil {
 		return w.enc
 	}
-	level, window := zstd.SpeedFastest, 512<<10
+	level, window := zstd.SpeedFastest, windowFor(blockSize)
 	if w.b.dense {
-		level, window = denseLevel, denseBlockSize
+		level, window = denseLevel, windowFor(denseBlockSize)
 	}
 	enc, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(level), zstd.WithEncoderConcurrency(1),
 		zstd.WithEncoderCRC(false), zstd.WithLowerEncoderMem(true), zstd.WithWindowSize(window))
