@@ -1,0 +1,247 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"rewind/engine/transcript"
+	"rewind/manifest"
+)
+
+// A rewind of the agent's own writes nothing: the next prompt hangs on an
+// earlier event, and the branch that was given up stays in the file.
+func TestRestoreAfterANativeRewind(t *testing.T) {
+	c := newChat(t)
+	c.turn("one", "1")
+	tip := c.k.last
+	abandoned := c.turn("two", "2")
+	c.k.last = tip
+	third := c.turn("three", "3")
+	fourth := c.turn("four", "4")
+	for want, at := range map[string]manifest.Checkpoint{"one": third, "one, three": fourth} {
+		done := c.restore(RestoreOptions{Checkpoint: at, Half: ConversationOnly})
+		if got := c.prompts(done.Conversation.File); got != want {
+			t.Errorf("the fork has %q, want %q", got, want)
+		}
+	}
+	done := c.restore(RestoreOptions{Checkpoint: abandoned, Half: ConversationOnly})
+	if got := c.prompts(done.Conversation.File); got != "one" {
+		t.Errorf("before the abandoned prompt: %q", got)
+	}
+}
+
+// The way to a prompt leads through a compaction: what was before it stays.
+func TestRestoreThroughACompaction(t *testing.T) {
+	c := newChat(t)
+	c.turn("one", "1")
+	c.k.add(fmt.Sprintf(`{"parentUuid":null,"logicalParentUuid":%q,"isSidechain":false,"type":"system","subtype":"compact_boundary","content":"Conversation compacted","uuid":"boundary","timestamp":"2026-11-20T20:29:18.362Z","sessionId":%q}`+"\n", c.k.last, testSession))
+	c.k.add(fmt.Sprintf(`{"parentUuid":"boundary","isSidechain":false,"type":"user","message":{"role":"user","content":"This session is being continued from a previous conversation"},"isCompactSummary":true,"uuid":"summary","timestamp":"2026-11-20T20:29:18.362Z","sessionId":%q}`+"\n", testSession))
+	c.k.last = "summary"
+	c.turn("two", "2")
+	third := c.turn("three", "3")
+	done := c.restore(RestoreOptions{Checkpoint: third})
+	if got := c.prompts(done.Conversation.File); got != "one, two" {
+		t.Errorf("the fork has %q", got)
+	}
+	data, err := os.ReadFile(done.Conversation.File)
+	if err != nil || !strings.Contains(string(data), "compact_boundary") || !strings.Contains(string(data), "being continued") {
+		t.Errorf("the fork lost the compaction (%v)", err)
+	}
+}
+
+// A checkpoint before a tool call cuts before the message that makes the call,
+// although the file lagged behind the hook.
+func TestRestoreBeforeAToolCall(t *testing.T) {
+	c := newChat(t)
+	c.turn("one", "1")
+	c.turn("two", "2")
+	by := c.k.trigger()
+	by.PromptID, by.Tool, by.ToolUseID = "p3", "Bash", "toolu_x"
+	var at manifest.Checkpoint
+	c.do(func(ctx context.Context, p *Project) error {
+		saved, err := p.Save(ctx, SaveOptions{Kind: manifest.PreTool, By: by})
+		if err == nil {
+			at = saved.Checkpoint
+		}
+		return err
+	})
+	prompt := c.k.last
+	for i, line := range []string{
+		`"type":"assistant","message":{"role":"assistant","id":"m1","content":[{"type":"text","text":"I call"}]}`,
+		`"type":"assistant","message":{"role":"assistant","id":"m1","content":[{"type":"tool_use","id":"toolu_x","name":"Bash","input":{}}]}`,
+		`"type":"user","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_x","content":"ok"}]},"toolUseResult":{}`,
+	} {
+		id := fmt.Sprintf("tool-%d", i)
+		c.k.add(fmt.Sprintf(`{"parentUuid":%q,"isSidechain":false,%s,"uuid":%q,"timestamp":"2026-11-20T20:29:18.362Z","sessionId":%q}`+"\n", c.k.last, line, id, testSession))
+		c.k.last = id
+	}
+	c.k.say("three", "yes")
+	c.write("file", "3")
+	done := c.restore(RestoreOptions{Checkpoint: at})
+	c.content("2")
+	f, err := os.Open(done.Conversation.File)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	x, err := transcript.Read(transcript.Claude, f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if x.Leaf() != prompt {
+		t.Errorf("the fork stands at %s, want %s", x.Leaf(), prompt)
+	}
+}
+
+// Each session has its own transcript, and only its own is ever written.
+func TestTwoSessions(t *testing.T) {
+	c := newChat(t)
+	c.turn("one", "1")
+	second := c.turn("two", "2")
+	const other = "99999999-2222-4333-8444-555555555555"
+	k := &talk{t: t, file: filepath.Join(filepath.Dir(c.k.file), other+".jsonl")}
+	k.say("elsewhere", "yes")
+	theirs := k.bytes()
+	done := c.restore(RestoreOptions{Checkpoint: second, InPlace: true})
+	if done.Conversation.File != c.k.file || k.bytes() != theirs {
+		t.Error("another session was written to")
+	}
+	// A checkpoint whose session's file carries another name is not written over.
+	strange := second
+	moved := *second.Transcript
+	moved.Path = k.file
+	strange.Transcript = &moved
+	var refused *RefusedError
+	if _, err := c.try2(RestoreOptions{Checkpoint: strange, InPlace: true, Half: ConversationOnly}); !errors.As(err, &refused) {
+		t.Errorf("%v", err)
+	}
+	if k.bytes() != theirs {
+		t.Error("one session's transcript was written over another")
+	}
+}
+
+// A torn last line is not part of the conversation, and stops nothing.
+func TestRestoreWithATornLastLine(t *testing.T) {
+	c := newChat(t)
+	c.turn("one", "1")
+	second := c.turn("two", "2")
+	c.k.add(`{"type":"assistant","mess`)
+	done := c.restore(RestoreOptions{Checkpoint: second})
+	if got := c.prompts(done.Conversation.File); got != "one" {
+		t.Errorf("the fork has %q", got)
+	}
+}
+
+// A transcript of an unknown kind leaves the code.
+func TestRestoreAnUnknownFormat(t *testing.T) {
+	c := newChat(t)
+	c.k.add("{\"what\":\"is this\"}\n")
+	c.write("file", "1")
+	saved := c.saveBy(c.k.trigger()).Checkpoint
+	c.write("file", "2")
+	done := c.restore(RestoreOptions{Checkpoint: saved})
+	c.content("1")
+	var format *transcript.FormatError
+	if done.Without == nil || !errors.As(done.Without, &format) {
+		t.Errorf("%+v", done)
+	}
+	var none *NoConversationError
+	if _, err := c.try2(RestoreOptions{Checkpoint: saved, Half: ConversationOnly}); !errors.As(err, &none) {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestBackAndPromptNames(t *testing.T) {
+	c := newChat(t)
+	c.turn("one", "1")
+	second := c.turn("two", "2")
+	c.turn("three", "3")
+	c.do(func(ctx context.Context, p *Project) error {
+		l, err := p.Resolve(ctx, "prompt~2")
+		if err != nil || l.ID != second.ID {
+			t.Errorf("prompt~2 is %s (%v), want %s", l.ID, err, second.ID)
+		}
+		l, err = p.Resolve(ctx, testSession+":"+second.PromptID)
+		if err != nil || l.ID != second.ID {
+			t.Errorf("by event: %s (%v)", l.ID, err)
+		}
+		var no *NoCheckpointError
+		if _, err := p.Resolve(ctx, "prompt~9"); !errors.As(err, &no) {
+			t.Errorf("prompt~9: %v", err)
+		}
+		s, err := p.ChooseSession(ctx, "")
+		if err != nil {
+			return err
+		}
+		done, err := p.Back(ctx, BackOptions{Session: s, N: 2})
+		if err != nil {
+			return err
+		}
+		c.content("3")
+		if got := c.prompts(done.Conversation.File); got != "one" || strings.Join(done.Prompts, ", ") != "three, two" {
+			t.Errorf("back 2 gives %q and takes back %q", got, done.Prompts)
+		}
+		// The fork that nobody has opened does not make the choice unclear.
+		if s, err = p.ChooseSession(ctx, ""); err != nil || s.ID != testSession {
+			t.Fatalf("%v, %v", s, err)
+		}
+		done, err = p.Back(ctx, BackOptions{Session: s, N: 2, Both: true})
+		if err != nil {
+			return err
+		}
+		c.content("1")
+		if done.Checkpoint.ID != second.ID || c.prompts(done.Conversation.File) != "one" {
+			t.Errorf("back 2 --both: %+v", done)
+		}
+		var few *transcript.FewPromptsError
+		if _, err := p.Back(ctx, BackOptions{Session: s, N: 4}); !errors.As(err, &few) || few.Have != 3 {
+			t.Errorf("back 4: %v", err)
+		}
+		return nil
+	})
+}
+
+func TestSessions(t *testing.T) {
+	c := newChat(t)
+	c.turn("one", "1")
+	second := c.turn("two", "2")
+	fork := c.restore(RestoreOptions{Checkpoint: second}).Conversation.Session
+	c.do(func(ctx context.Context, p *Project) error {
+		all, err := p.Sessions(ctx)
+		if err != nil {
+			return err
+		}
+		found := map[string]SessionInfo{}
+		for _, s := range all {
+			found[s.ID] = s
+		}
+		if s := found[testSession]; len(s.Checkpoints) != 2 || !s.OnDisk || s.Last != "two" || len(s.Forks) != 1 || s.Forks[0] != fork {
+			t.Errorf("the session: %+v", s)
+		}
+		if s := found[fork]; s.Parent != testSession || len(s.Ancestors) != 1 || s.Title != "[Fork] one" || s.Last != "one" {
+			t.Errorf("the fork: %+v", s)
+		}
+		var no *NoSessionError
+		if _, err := p.ChooseSession(ctx, "nothing"); !errors.As(err, &no) {
+			t.Errorf("%v", err)
+		}
+		if s, err := p.ChooseSession(ctx, testSession[:6]); err != nil || s.ID != testSession {
+			t.Errorf("%v %v", s, err)
+		}
+		return nil
+	})
+	c.env.Now = func() time.Time { return time.Now().Add(2 * time.Hour) }
+	c.do(func(ctx context.Context, p *Project) error {
+		var no *NoSessionError
+		if _, err := p.ChooseSession(ctx, ""); !errors.As(err, &no) || len(no.Choices) != 0 {
+			t.Errorf("after an hour: %v", err)
+		}
+		return nil
+	})
+}

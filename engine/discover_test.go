@@ -1,0 +1,114 @@
+package engine
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+func TestVanishedStoreComesBack(t *testing.T) {
+	l := newLab(t)
+	l.write("a", "precious\n")
+	l.write("src/b", "too\n")
+	l.init()
+	want := l.read()
+	l.remove(".agent")
+	l.remove("src")
+	l.remove("a")
+	l.do(func(ctx context.Context, p *Project) error {
+		if len(p.Notices()) == 0 {
+			t.Error("nobody is told that the store had vanished")
+		}
+		_, err := p.Undo(ctx, RestoreOptions{})
+		return err
+	})
+	l.is(want, "after undo")
+}
+
+func TestForeignStoreIsRefused(t *testing.T) {
+	l := newLab(t)
+	l.write("a", "x")
+	l.init()
+	if err := os.Remove(filepath.Join(l.home, ".rewind", "known")); err != nil {
+		t.Fatal(err)
+	}
+	var foreign *ForeignStoreError
+	if _, err := Open(context.Background(), l.options()); !errors.As(err, &foreign) {
+		t.Fatalf("a store that this account did not make gives %v", err)
+	}
+	p, _, _, err := Init(context.Background(), InitOptions{OpenOptions: l.options(), Trust: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Close()
+	l.save()
+}
+
+func TestMovedAndCopiedProjects(t *testing.T) {
+	l := newLab(t)
+	l.write("a", "x")
+	first := l.init()
+	moved := l.root + "-moved"
+	if err := os.Rename(l.root, moved); err != nil {
+		t.Fatal(err)
+	}
+	l.root, l.env.Dir = moved, moved
+	l.write("a", "y")
+	l.save()
+	copied := moved + "-copy"
+	if err := os.CopyFS(copied, os.DirFS(moved)); err != nil {
+		t.Fatal(err)
+	}
+	other := &lab{t: t, root: copied, home: l.home, env: l.env}
+	other.env.Dir = copied
+	other.write("a", "z")
+	other.save()
+	a, b := l.open(), other.open()
+	defer a.Close()
+	defer b.Close()
+	if a.id == b.id {
+		t.Error("a copied store has the id of the original")
+	}
+	for _, p := range []*Project{a, b} {
+		if _, err := p.Resolve(context.Background(), first.Checkpoint.ID.String()); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestFutureFormat(t *testing.T) {
+	l := newLab(t)
+	l.write("a", "x")
+	l.init()
+	file := filepath.Join(l.root, ".agent", "rewind", "format")
+	old, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, bytes.Replace(old, []byte(`"version": 1`), []byte(`"version": 2`), 1), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var future *FutureFormatError
+	if _, err := Open(context.Background(), l.options()); !errors.As(err, &future) {
+		t.Errorf("a format from the future gives %v", err)
+	}
+	if err := os.WriteFile(file, old, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestRefusedRoots(t *testing.T) {
+	l := newLab(t)
+	for _, dir := range []string{"/", l.home, os.TempDir()} {
+		env := l.env
+		env.Dir = dir
+		var refused *RefusedRootError
+		_, _, _, err := Init(context.Background(), InitOptions{OpenOptions: OpenOptions{Env: env}})
+		if !errors.As(err, &refused) {
+			t.Errorf("init in %s gives %v", dir, err)
+		}
+	}
+}

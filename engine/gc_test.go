@@ -1,0 +1,251 @@
+//go:build unix
+
+package engine
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"rewind/manifest"
+)
+
+// TestManySavesAtOnce: sixteen at once, all succeed, none lost, ids unique.
+func TestManySavesAtOnce(t *testing.T) {
+	l := newLab(t)
+	l.write("a", "0")
+	l.init()
+	ids := make([]string, 16)
+	var all sync.WaitGroup
+	for i := range ids {
+		all.Go(func() {
+			err := l.try(func(ctx context.Context, p *Project) error {
+				l.write(fmt.Sprintf("f%d", i), fmt.Sprint(i))
+				s, err := p.Save(ctx, SaveOptions{})
+				if err == nil {
+					ids[i] = s.Checkpoint.ID.String()
+				}
+				return err
+			})
+			if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	l.do(func(ctx context.Context, p *Project) error {
+		list, err := p.List(ctx, ListOptions{})
+		if len(list) != 17 {
+			t.Errorf("%d checkpoints, want 17", len(list))
+		}
+		seen := map[string]bool{}
+		for _, c := range list {
+			seen[c.ID.String()] = true
+		}
+		for _, id := range ids {
+			if !seen[id] {
+				t.Errorf("checkpoint %q was reported and is not there", id)
+			}
+		}
+		return err
+	})
+}
+
+// TestCollectBesideEverything: gc beside saves, an export and restores of single paths.
+func TestCollectBesideEverything(t *testing.T) {
+	l := newLab(t)
+	for i := range 40 {
+		l.write(fmt.Sprintf("d%d/f", i), strings.Repeat(fmt.Sprint(i), 2000))
+	}
+	first := l.init()
+	rounds := 12
+	if testing.Short() {
+		rounds = 4
+	}
+	var all sync.WaitGroup
+	work := func(name string, call func(i int, ctx context.Context, p *Project) error) {
+		all.Go(func() {
+			for i := range rounds {
+				if err := l.try(func(ctx context.Context, p *Project) error { return call(i, ctx, p) }); err != nil {
+					t.Errorf("%s: %v", name, err)
+				}
+			}
+		})
+	}
+	l.do(func(ctx context.Context, p *Project) error { return p.Pin(ctx, first.Checkpoint, true) })
+	work("save", func(i int, ctx context.Context, p *Project) error {
+		l.write("d1/f", strings.Repeat(fmt.Sprint("v", i), 900))
+		_, err := p.Save(ctx, SaveOptions{})
+		return err
+	})
+	work("gc", func(i int, ctx context.Context, p *Project) error {
+		_, err := p.GC(ctx, GCOptions{Keep: 2})
+		return err
+	})
+	work("export", func(i int, ctx context.Context, p *Project) error {
+		return p.Export(ctx, &bytes.Buffer{}, ExportOptions{Checkpoint: first.Checkpoint, Format: "tar"})
+	})
+	work("restore", func(i int, ctx context.Context, p *Project) error {
+		_, err := p.Restore(ctx, RestoreOptions{Checkpoint: first.Checkpoint, Paths: []string{"d7"}})
+		return err
+	})
+	all.Wait()
+	l.do(func(ctx context.Context, p *Project) error {
+		return p.Tree(ctx, first.Checkpoint, "", func(e TreeEntry) error {
+			if e.Kind != manifest.File {
+				return nil
+			}
+			r, err := p.Content(ctx, e.Entry)
+			if err != nil {
+				return err
+			}
+			return r.Close()
+		})
+	})
+}
+
+func TestCollectGivesBackSpace(t *testing.T) {
+	l := newLab(t)
+	big := make([]byte, 12<<20)
+	rand.NewChaCha8([32]byte{1}).Read(big)
+	l.write("big", string(big))
+	l.init()
+	rand.NewChaCha8([32]byte{2}).Read(big)
+	l.write("big", string(big))
+	l.save()
+	l.do(func(ctx context.Context, p *Project) error {
+		dry, err := p.GC(ctx, GCOptions{Keep: 1, DryRun: true})
+		if err != nil {
+			return err
+		}
+		if len(dry.Removed) != 1 || dry.Freed < 11<<20 {
+			t.Errorf("a dry run would remove %d and free %d", len(dry.Removed), dry.Freed)
+		}
+		if list, err := p.List(ctx, ListOptions{}); err != nil || len(list) != 2 {
+			t.Errorf("after a dry run there are %d checkpoints, %v", len(list), err)
+		}
+		got, err := p.GC(ctx, GCOptions{Keep: 1})
+		if err != nil {
+			return err
+		}
+		if len(got.Removed) != 1 || got.Kept != 1 || got.Freed < 11<<20 {
+			t.Errorf("gc did %+v", got)
+		}
+		return nil
+	})
+	if s := l.save(); !s.Unchanged {
+		t.Error("after gc the tree is not as it was")
+	}
+}
+
+// TestUnreadableLogIsNotCollected: gc that cannot read the whole log deletes nothing.
+func TestUnreadableLogIsNotCollected(t *testing.T) {
+	l := newLab(t)
+	l.write("a", "1")
+	l.init()
+	for i := range 4 {
+		l.write("a", fmt.Sprint(i))
+		l.save()
+	}
+	logs, err := filepath.Glob(filepath.Join(l.root, ".agent/rewind/objects/log-*.pack"))
+	if err != nil || len(logs) != 1 {
+		t.Fatal(logs, err)
+	}
+	good, err := os.ReadFile(logs[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	bad := bytes.Clone(good)
+	bad[len(bad)/3] ^= 0xff
+	if err := os.WriteFile(logs[0], bad, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	before := l.packBytes()
+	err = l.try(func(ctx context.Context, p *Project) error {
+		got, err := p.GC(ctx, GCOptions{Keep: 1})
+		if err == nil && len(got.Removed) > 0 {
+			t.Errorf("gc removed %v", got.Removed)
+		}
+		return err
+	})
+	t.Logf("gc says: %v", err)
+	if after := l.packBytes(); after < before {
+		t.Errorf("the packs had %d bytes, and have %d", before, after)
+	}
+	if err := os.WriteFile(logs[0], good, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (l *lab) packBytes() (total int64) {
+	l.t.Helper()
+	files, err := filepath.Glob(filepath.Join(l.root, ".agent/rewind/objects/*.pack"))
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	for _, file := range files {
+		info, err := os.Stat(file)
+		if err != nil {
+			l.t.Fatal(err)
+		}
+		total += info.Size()
+	}
+	return total
+}
+
+func TestForgetLeavesNoTrace(t *testing.T) {
+	l := newLab(t)
+	secret := "a secret that must go"
+	l.write("secret.txt", secret)
+	l.write("sub/other.txt", "stays")
+	l.init()
+	l.write("sub/secret.txt", secret+" too")
+	l.save()
+	l.do(func(ctx context.Context, p *Project) error {
+		got, err := p.Forget(ctx, []string{"**/secret.txt"})
+		if err != nil {
+			return err
+		}
+		if len(got.Paths) != 2 || got.Checkpoints != 2 {
+			t.Errorf("forgotten: %+v", got)
+		}
+		list, err := p.List(ctx, ListOptions{})
+		if err != nil {
+			return err
+		}
+		for _, c := range list {
+			err := p.Tree(ctx, c.Checkpoint, "", func(e TreeEntry) error {
+				if strings.Contains(e.Path, "secret") {
+					t.Errorf("checkpoint %d still has %s", c.N, e.Path)
+				}
+				return nil
+			})
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	for _, dir := range []string{filepath.Join(l.root, ".agent/rewind"), filepath.Join(l.home, ".rewind")} {
+		err := filepath.WalkDir(dir, func(file string, d os.DirEntry, err error) error {
+			if err != nil || d.IsDir() {
+				return err
+			}
+			data, err := os.ReadFile(file)
+			if bytes.Contains(data, []byte("secret")) {
+				t.Errorf("%s still has it", file)
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	l.save()
+}
