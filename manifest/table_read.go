@@ -35,6 +35,8 @@ func tableOptions() table.Options {
 		Compression:          options.ZSTD,
 		ZSTDCompressionLevel: 3,
 		ChkMode:              options.OnBlockRead,
+		// A look-up of what is not there, such as the id of a new checkpoint, decodes no block.
+		BloomFalsePositive: 0.01,
 	}
 }
 
@@ -112,6 +114,17 @@ func openTableFile(dir string, f tableFile) (t *openTable, err error) {
 }
 
 // close unmaps the table. Badger's own Close would wait for a sync of the map.
+// lacks reports whether a table surely does not have the key of a hash.
+func (t *openTable) lacks(hash uint32) (lacks bool, err error) {
+	defer func() {
+		if err != nil {
+			err = t.damaged(err)
+		}
+	}()
+	defer guard(&err)()
+	return t.DoesNotHave(hash), nil
+}
+
 func (t *openTable) close() error { return z.Munmap(t.Data) }
 
 // run is tables in key order that do not overlap: what one fold wrote, or a
@@ -193,11 +206,17 @@ func (c *cursor) close() {
 type runs []run
 
 func (rs runs) get(key []byte) ([]byte, error) {
+	hash := y.Hash(key)
 	for _, r := range slices.Backward(rs) {
 		i, _ := slices.BinarySearchFunc(r, key, func(t *openTable, key []byte) int {
 			return bytes.Compare(t.biggest, key)
 		})
 		if i == len(r) || bytes.Compare(key, r[i].smallest) < 0 {
+			continue
+		}
+		if lacks, err := r[i].lacks(hash); err != nil {
+			return nil, err
+		} else if lacks {
 			continue
 		}
 		c := r[i : i+1].seek(key)
