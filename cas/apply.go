@@ -37,6 +37,7 @@ func (p *RepackPlan) Apply(ctx context.Context, remark func(Commit) error) (done
 	for _, k := range p.packs {
 		if k.victim {
 			victims = append(victims, k)
+			p.passing += k.size
 		}
 	}
 	if len(victims) == 0 {

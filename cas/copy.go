@@ -14,18 +14,33 @@ const runBytes = 2 << 20
 // copy copies the needed objects of some packs into the batch.
 func (p *RepackPlan) copy(ctx context.Context, b *Batch, group []*planned) error {
 	for _, k := range group {
-		err := p.copyBlocks(ctx, b, k, func(blockRef) bool { return true }, func(e *entry) bool {
+		before := p.passed
+		all := func(ref blockRef) bool {
+			p.pass(int64(ref.size))
+			return true
+		}
+		err := p.copyBlocks(ctx, b, k, all, func(e *entry) bool {
 			home := p.home[e.id.prefix()]
 			return (home == k || home == nil) && p.needs(e.id)
 		})
 		if err != nil {
 			return err
 		}
+		p.pass(before + k.size - p.passed) // what lies between the blocks
 	}
 	return nil
 }
 
-// copyBlocks copies the wanted objects of some blocks of a pack, with all cores.
+// pass counts bytes of the packs that are rewritten.
+func (p *RepackPlan) pass(bytes int64) {
+	p.passed += bytes
+	if p.o.Progress != nil {
+		p.o.Progress(p.passed, p.passing)
+	}
+}
+
+// copyBlocks copies the wanted objects of some blocks of a pack, with all cores. It asks
+// for the blocks one after the other, as they are taken on.
 func (p *RepackPlan) copyBlocks(ctx context.Context, b *Batch, k *planned, some func(blockRef) bool, wants func(*entry) bool) error {
 	f, err := k.pack.open()
 	if err != nil {

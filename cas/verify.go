@@ -35,13 +35,28 @@ type Verified struct {
 // every byte, every hash and every commit. The torn tail that a crash leaves is
 // no damage. If there was any, cached ids are no longer to be trusted: see Distrust.
 func (s *Store) Verify(ctx context.Context, readData bool, report func(Damage)) (Verified, error) {
-	v := &verifier{s: s, ctx: ctx, bases: newObjectMemo(s), report: report}
+	return s.VerifyWith(ctx, readData, report, nil)
+}
+
+// Checking is how far Verify has come: in packs, or, where their data are read, in
+// bytes. Those that it does not count are 0.
+type Checking struct {
+	Packs, AllPacks int
+	Bytes, AllBytes int64
+}
+
+// VerifyWith is Verify that tells one goroutine at a time how far it has come.
+func (s *Store) VerifyWith(ctx context.Context, readData bool, report func(Damage), progress func(Checking)) (Verified, error) {
+	v := &verifier{s: s, ctx: ctx, bases: newObjectMemo(s), report: report, progress: progress}
 	s.checkIndexes()
 	packs, err := s.snapshot()
 	if err != nil {
 		return v.Verified, err
 	}
-	for _, p := range packs {
+	for i, p := range packs {
+		if progress != nil && !readData {
+			progress(Checking{Packs: i, AllPacks: len(packs)})
+		}
 		if err := v.pack(p, readData); err != nil {
 			if errors.Is(err, fs.ErrNotExist) {
 				continue // collected meanwhile
@@ -73,6 +88,9 @@ type verifier struct {
 	bases  *objectMemo
 	report func(Damage)
 	whole  []wholePack // to be read from end to end
+
+	progress func(Checking) // may be nil
+	checking Checking       // of whole
 
 	mu      sync.Mutex // for report, and the counts where workers touch them
 	damaged bool
@@ -211,6 +229,9 @@ func (p *pack) commits() []commitRef {
 // readAll reads packs, one per core at a time: a pack's records are hashed as they
 // lie in the buffer that they were read into.
 func (v *verifier) readAll() error {
+	for _, k := range v.whole {
+		v.checking.AllBytes += max(0, k.end-headerSize)
+	}
 	var next atomic.Int64
 	errs := make([]error, runtime.GOMAXPROCS(0))
 	var workers sync.WaitGroup
@@ -234,7 +255,7 @@ func (v *verifier) read(k wholePack) error {
 	w := newWalker(k.file, p.seed, headerSize, k.end)
 	w.ahead = readAhead
 	region, from := blake3.New(), int64(headerSize)
-	commits := int64(0)
+	commits, at := int64(0), int64(headerSize)
 	defer func() {
 		v.mu.Lock()
 		v.Commits += commits
@@ -246,6 +267,7 @@ func (v *verifier) read(k wholePack) error {
 		}
 		r, err := w.next()
 		if err == io.EOF {
+			v.passed(k.end - at)
 			return nil
 		}
 		if isMalformed(err) {
@@ -260,6 +282,8 @@ func (v *verifier) read(k wholePack) error {
 		if err != nil {
 			return err
 		}
+		v.passed(r.end - at)
+		at = r.end
 		if r.typ == blockRecord {
 			if region != nil {
 				region.Write(w.raw(r))
@@ -279,6 +303,17 @@ func (v *verifier) read(k wholePack) error {
 		}
 		region, from = blake3.New(), r.end
 	}
+}
+
+// passed counts bytes that were read and checked.
+func (v *verifier) passed(bytes int64) {
+	if v.progress == nil || bytes <= 0 {
+		return
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.checking.Bytes += bytes
+	v.progress(v.checking)
 }
 
 // block checks all objects of a block against their ids.

@@ -19,7 +19,7 @@ func newBack() *command {
 	var withCode, copyText bool
 	return &command{
 		name:  "back",
-		usage: "[n] [--both] [--in-place] [--copy] [--resume] [--dry-run]",
+		usage: "[n] [--both] [--in-place] [--copy] [--resume] [--dry-run] [--force] [--yes]",
 		short: "the conversation to before the nth-last prompt",
 		long: "Makes a fork of the session's conversation that ends before its nth-last prompt (the\n" +
 			"last, if no number is given), and prints the prompts that it goes behind on stderr.\n" +

@@ -12,7 +12,7 @@ func newForget() *command {
 	var yes bool
 	return &command{
 		name:  "forget",
-		usage: "-- path…",
+		usage: "[--yes] -- path…",
 		short: "take paths out of all checkpoints, for good",
 		long: "Takes paths, such as a password that was captured, out of every checkpoint. It cannot\n" +
 			"be undone. The files in the working tree stay.",

@@ -6,6 +6,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/spf13/pflag"
 )
@@ -63,7 +64,9 @@ func printHelp(o *output, cmd *command) error {
 	if cmd.usage != "" {
 		usage += " " + cmd.usage
 	}
-	o.line("Usage: %s", usage)
+	for i, l := range wrapUsage(usage, 90-len("Usage: ")) {
+		o.line("%s%s", [2]string{"Usage: ", "           "}[min(i, 1)], l)
+	}
 	o.line("")
 	o.line("%s", cmd.long)
 	own := newFlagSet(cmd.name)
@@ -92,6 +95,32 @@ func printHelp(o *output, cmd *command) error {
 		o.line("  %3d  %s", code, exitMeaning(code))
 	}
 	return nil
+}
+
+// wrapUsage breaks a usage line between its parts. What stands in brackets is one.
+func wrapUsage(usage string, width int) []string {
+	var lines, parts []string
+	depth, from := 0, 0
+	for i, r := range usage + " " {
+		switch {
+		case r == '[':
+			depth++
+		case r == ']':
+			depth--
+		case r == ' ' && depth == 0:
+			parts = append(parts, usage[from:i])
+			from = i + 1
+		}
+	}
+	line := ""
+	for _, part := range parts {
+		if line != "" && utf8.RuneCountInString(line)+1+utf8.RuneCountInString(part) > width {
+			lines = append(lines, line)
+			line = ""
+		}
+		line = strings.TrimPrefix(line+" "+part, " ")
+	}
+	return append(lines, line)
 }
 
 func globalUsages() string {

@@ -6,10 +6,13 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/diff"
+	"github.com/spf13/pflag"
 
 	"rewind/engine"
 )
@@ -68,6 +71,37 @@ func TestCommandsAreComplete(t *testing.T) {
 		new(globals).define(f)
 		if c.flags != nil {
 			c.flags(f) // panics when a flag is there twice
+		}
+	}
+}
+
+// Every flag stands in the usage line, and every flag of the usage line exists.
+func TestUsageNamesTheFlags(t *testing.T) {
+	for _, e := range entries() {
+		c := e.make()
+		all := newFlagSet(e.name)
+		new(globals).define(all)
+		own := newFlagSet(e.name)
+		if c.flags != nil {
+			c.flags(own)
+		}
+		all.AddFlagSet(own)
+		words := regexp.MustCompile(`--?[a-z][a-z-]*`).FindAllString(" "+c.usage, -1)
+		own.VisitAll(func(f *pflag.Flag) {
+			if !f.Hidden && !slices.Contains(words, "--"+f.Name) && (f.Shorthand == "" || !slices.Contains(words, "-"+f.Shorthand)) {
+				t.Errorf("%s: the usage line lacks --%s", e.name, f.Name)
+			}
+		})
+		for _, w := range words {
+			name := strings.TrimLeft(w, "-")
+			if all.Lookup(name) == nil && (len(name) != 1 || all.ShorthandLookup(name) == nil) {
+				t.Errorf("%s: the usage line names %s, which is no flag", e.name, w)
+			}
+		}
+	}
+	for _, l := range wrapUsage("rewind x "+restoreUsage, 80) {
+		if len(l) > 80 || strings.Count(l, "[") != strings.Count(l, "]") {
+			t.Errorf("broken badly: %q", l)
 		}
 	}
 }

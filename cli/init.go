@@ -16,7 +16,7 @@ func newInit() *command {
 	)
 	return &command{
 		name:  "init",
-		usage: "[--mode project|global] [--tier T] [--no-save] [--adopt STORE] [--trust]",
+		usage: "[--mode project|global] [--tier T] [--no-save] [--adopt STORE] [--trust] [--force]",
 		short: "make the store and the first checkpoint",
 		long: "Makes a store for the project and takes its first checkpoint. Where a store is\n" +
 			"already, says so and changes nothing.",

@@ -35,9 +35,10 @@ func (o *output) progress() engine.Progress {
 			return
 		}
 		now := o.now()
-		if o.meter == nil || o.meter.phase != p.Phase {
+		phase := p.Phase + " " + p.Unit
+		if o.meter == nil || o.meter.phase != phase {
 			o.meter.clear(o.stderr)
-			o.meter = &meter{start: now, phase: p.Phase, width: widthOf(o.stderr)}
+			o.meter = &meter{start: now, phase: phase, width: widthOf(o.stderr)}
 		}
 		o.meter.draw(o.stderr, now, p)
 	}
@@ -69,10 +70,14 @@ func (m *meter) clear(w io.Writer) {
 // progressLine is "restore: 1200/79000 files, 18 MiB/1.3 GiB, 90 MiB/s, 14s left".
 func progressLine(p engine.ProgressInfo, spent time.Duration) string {
 	var parts []string
+	unit := p.Unit
+	if unit == "" {
+		unit = "file"
+	}
 	if p.TotalFiles > 0 {
-		parts = append(parts, fmt.Sprintf("%d/%s", p.Files, plural(p.TotalFiles, "file", "files")))
+		parts = append(parts, fmt.Sprintf("%d/%s", p.Files, plural(p.TotalFiles, unit, unit+"s")))
 	} else if p.Files > 0 {
-		parts = append(parts, plural(p.Files, "file", "files"))
+		parts = append(parts, plural(p.Files, unit, unit+"s"))
 	}
 	if p.TotalBytes > 0 {
 		parts = append(parts, formatSize(p.Bytes)+"/"+formatSize(p.TotalBytes))

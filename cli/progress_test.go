@@ -17,6 +17,7 @@ func TestProgressLine(t *testing.T) {
 		{engine.ProgressInfo{Phase: "scan", Files: 1200}, time.Second, "scan: 1200 files"},
 		{engine.ProgressInfo{Phase: "restore", Files: 10, TotalFiles: 100, Bytes: 10 << 20, TotalBytes: 100 << 20}, 2 * time.Second,
 			"restore: 10/100 files, 10 MiB/100 MiB, 5.0 MiB/s, 18s left"},
+		{engine.ProgressInfo{Phase: "verify", Unit: "pack", Files: 1, TotalFiles: 3}, time.Second, "verify: 1/3 packs, 2s left"},
 		{engine.ProgressInfo{Phase: "write", Files: 100, TotalFiles: 100, Bytes: 5, TotalBytes: 5}, 0, "write: 100/100 files, 5 B/5 B"},
 	} {
 		if got := progressLine(c.info, c.spent); got != c.want {

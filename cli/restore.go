@@ -30,6 +30,9 @@ func (r *restoreFlags) define(f *pflag.FlagSet) {
 	f.BoolVarP(&r.yes, "yes", "y", false, "do not ask")
 }
 
+// restoreUsage are the flags of restoreFlags in a usage line.
+const restoreUsage = "[--code-only|--context-only|--mode both|code|context] [--in-place] [--resume] [--dry-run] [--force] [--yes]"
+
 // half says what a restore moves.
 type half string
 
@@ -95,7 +98,7 @@ var restoreCheckpoint = restoreVerb{
 func newRestore() *command {
 	c := restoreCommand(restoreCheckpoint)
 	c.name = "restore"
-	c.usage = "<ckpt> [-- path…] [--code-only|--context-only|--mode both|code|context] [--in-place] [--dry-run] [--resume]"
+	c.usage = "<ckpt> [-- path…] " + restoreUsage
 	c.short = "put the project back as it was"
 	c.long = "Takes a safety checkpoint, then puts back what the checkpoint holds: files that differ\n" +
 		"are replaced, missing ones created, and files that came later deleted. What no\n" +
@@ -118,7 +121,7 @@ func newUndo() *command {
 		do:       (*engine.Project).Undo,
 	})
 	c.name = "undo"
-	c.usage = "[-- path…] [--code-only|--context-only|--mode both|code|context] [--in-place] [--dry-run] [--resume]"
+	c.usage = "[-- path…] " + restoreUsage
 	c.short = "back to the newest checkpoint that differs"
 	c.long = "Restores the newest checkpoint that differs from the working tree. Called again, it\n" +
 		"goes further back from there; a save or an edit starts anew."
@@ -137,7 +140,7 @@ func newUndoRestore() *command {
 		do:       (*engine.Project).UndoRestore,
 	})
 	c.name = "undo-restore"
-	c.usage = "[--dry-run] [--force]"
+	c.usage = restoreUsage
 	c.short = "take the last restore back"
 	c.long = "Takes the last restore or undo back: touches only the paths that it changed, and\n" +
 		"refuses where one was changed since. Works as often as there are operations."
@@ -157,7 +160,7 @@ func newRedoRestore() *command {
 		do:       (*engine.Project).RedoRestore,
 	})
 	c.name = "redo-restore"
-	c.usage = "[--dry-run] [--force]"
+	c.usage = restoreUsage
 	c.short = "do a restore that was taken back again"
 	c.long = "Does again what undo-restore took back, until a new restore is made."
 	c.examples = []example{{"rewind redo-restore", "do the last restore that was taken back again"}}

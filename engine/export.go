@@ -158,7 +158,10 @@ func (p *Project) archive(ctx context.Context, archive *tar.Writer, c manifest.C
 		readers.Wait()
 	}()
 	mtime := c.Time.Truncate(time.Second)
-	done := ProgressInfo{Phase: "export", TotalFiles: int64(c.Files), TotalBytes: int64(c.Bytes)}
+	progress, err := p.exportProgress(ctx, c, chosen)
+	if err != nil {
+		return err
+	}
 	for it := range queue {
 		var got prefetched
 		if it.data != nil {
@@ -172,12 +175,8 @@ func (p *Project) archive(ctx context.Context, archive *tar.Writer, c manifest.C
 		if it.data != nil {
 			spare.Put(&got.data)
 		}
-		if it.e == nil {
-			continue
-		}
-		done.Files, done.Bytes = done.Files+1, done.Bytes+int64(it.e.Size)
-		if p.progress != nil && done.Files%64 == 0 {
-			p.progress(done)
+		if progress != nil {
+			progress(it.e, len(got.data))
 		}
 	}
 	return <-walked

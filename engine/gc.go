@@ -94,6 +94,7 @@ func (p *Project) GC(ctx context.Context, o GCOptions) (*Collected, error) {
 	}
 	result.Kept = len(state.checkpoints) - len(drop)
 	m := &marker{live: map[cas.ID]struct{}{}, load: p.loadDir, get: p.store.Get}
+	m.marked = p.counting("gc", "checkpoint")
 	if err := state.mark(ctx, m, gone); err != nil {
 		return nil, p.classify(err)
 	}
@@ -101,7 +102,13 @@ func (p *Project) GC(ctx context.Context, o GCOptions) (*Collected, error) {
 		return nil, err
 	}
 	// A sweep that nobody asked for only copies what it must.
-	plan, err := p.store.PlanRepackWith(cas.RepackOptions{Recompress: !o.Auto}, m.has, state.keeps(gone))
+	repack := cas.RepackOptions{Recompress: !o.Auto}
+	if p.progress != nil {
+		repack.Progress = func(done, total int64) {
+			p.progress(ProgressInfo{Phase: "gc", Bytes: done, TotalBytes: total})
+		}
+	}
+	plan, err := p.store.PlanRepackWith(repack, m.has, state.keeps(gone))
 	if err != nil {
 		return nil, p.classify(err)
 	}
@@ -263,7 +270,10 @@ func (s *logState) inUse() map[manifest.CheckpointID]bool {
 
 // mark marks what stays when the checkpoints in gone go.
 func (s *logState) mark(ctx context.Context, m *marker, gone map[manifest.CheckpointID]bool) error {
-	for _, c := range s.checkpoints {
+	for i, c := range s.checkpoints {
+		if m.marked != nil {
+			m.marked(i, len(s.checkpoints))
+		}
 		if gone[c.ID] {
 			continue
 		}

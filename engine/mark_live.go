@@ -14,6 +14,8 @@ type marker struct {
 	added []cas.ID // since somebody emptied it
 	load  func(manifest.ID) (manifest.Dir, error)
 	get   func([]byte, cas.ID) ([]byte, error)
+
+	marked func(done, total int) // told how many checkpoints were; may be nil
 }
 
 // seen adds an id; it reports whether it was there already. Zero ids are nothing.

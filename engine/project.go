@@ -34,9 +34,11 @@ type OpenOptions struct {
 // Progress is told how long work goes on. It is called from one goroutine at a time.
 type Progress func(ProgressInfo)
 
-// ProgressInfo is how far one phase has come. Totals are 0 where unknown.
+// ProgressInfo is how far one phase has come. Totals are 0 where unknown, and never
+// less than what is done.
 type ProgressInfo struct {
 	Phase                  string // "scan", "restore", "export", "gc", "verify"
+	Unit                   string // what Files counts, in the singular; "": files
 	Files, Bytes           int64
 	TotalFiles, TotalBytes int64
 }

@@ -43,12 +43,19 @@ func (p *Project) Verify(ctx context.Context, readData bool) (*Verified, error) 
 		v.Damaged = append(v.Damaged, Damage{Reason: "the log: " + reason})
 	}
 	bad := map[cas.ID]string{}
-	stats, err := p.store.Verify(ctx, readData, func(d cas.Damage) {
+	var checking func(cas.Checking)
+	if p.progress != nil {
+		checking = func(c cas.Checking) {
+			p.progress(ProgressInfo{Phase: "verify", Unit: "pack", Files: int64(c.Packs), TotalFiles: int64(c.AllPacks),
+				Bytes: c.Bytes, TotalBytes: c.AllBytes})
+		}
+	}
+	stats, err := p.store.VerifyWith(ctx, readData, func(d cas.Damage) {
 		for _, id := range d.Objects {
 			bad[id] = d.Reason
 		}
 		v.Damaged = append(v.Damaged, Damage{Reason: fmt.Sprintf("%s at byte %d: %s", d.Pack, d.Offset, d.Reason)})
-	})
+	}, checking)
 	if err != nil {
 		return nil, p.classify(err)
 	}
@@ -63,7 +70,11 @@ func (p *Project) Verify(ctx context.Context, readData bool) (*Verified, error) 
 	}
 	v.Checkpoints = len(checkpoints)
 	w := &wholeness{p: p, bad: bad, good: map[manifest.ID]bool{}, v: v}
-	for _, c := range checkpoints {
+	count := p.counting("verify", "checkpoint")
+	for i, c := range checkpoints {
+		if count != nil {
+			count(i, len(checkpoints))
+		}
 		if err := w.checkpoint(ctx, c); err != nil {
 			return nil, err
 		}
