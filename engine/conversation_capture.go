@@ -132,38 +132,10 @@ const sessionLookBack = 1024
 // newestOfSession is the newest living checkpoint that holds some of the
 // session's conversation, nil for none near the log's end.
 func (p *Project) newestOfSession(ctx context.Context, t Trigger) (*manifest.Checkpoint, error) {
-	last, err := p.store.Last()
-	if err != nil || last.Seq == 0 {
-		return nil, p.classify(err)
-	}
-	from := uint64(1)
-	if last.Seq > sessionLookBack {
-		from = last.Seq - sessionLookBack
-	}
-	var found []*manifest.Checkpoint
-	deleted := map[manifest.CheckpointID]bool{}
-	for s, err := range (logSource{p.store}).Records(from) {
-		if err != nil {
-			return nil, p.classify(err)
-		}
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		if c := s.Record.Checkpoint; c != nil && c.Transcript != nil && c.Session == t.Session && c.Agent == t.Agent && !c.Transcript.Content.IsZero() {
-			found = append(found, c)
-		}
-		if s.Record.Delete != nil {
-			for _, id := range s.Record.Delete.Checkpoints {
-				deleted[id] = true
-			}
-		}
-	}
-	for i := len(found) - 1; i >= 0; i-- {
-		if !deleted[found[i].ID] {
-			return found[i], nil
-		}
-	}
-	return nil, nil
+	c, err := p.newestInLog(ctx, sessionLookBack, func(c *manifest.Checkpoint) bool {
+		return c.Transcript != nil && c.Session == t.Session && c.Agent == t.Agent && !c.Transcript.Content.IsZero()
+	})
+	return c, p.classify(err)
 }
 
 // noteConversation remembers a capture for the next one.

@@ -120,40 +120,32 @@ var errOvertaken = errors.New("a restore ran meanwhile")
 // newestOperation is the sequence number of the last restore or its like near
 // the log's end, 0 for none.
 func (p *Project) newestOperation() (uint64, error) {
-	last, err := p.store.Last()
-	if err != nil || last.Seq == 0 {
-		return 0, p.classify(err)
+	r, err := p.replayEnd(sessionLookBack)
+	if err != nil {
+		return 0, err
 	}
-	from := uint64(1)
-	if last.Seq > sessionLookBack {
-		from = last.Seq - sessionLookBack
-	}
-	var newest uint64
-	for s, err := range (logSource{p.store}).Records(from) {
-		if err != nil {
-			return 0, p.classify(err)
-		}
-		if o := s.Record.Operation; o != nil && o.Kind != manifest.OpGC && o.Kind != manifest.OpForget && o.Kind != manifest.OpRepair {
-			newest = s.Seq
+	for _, o := range r.Operations() {
+		if moves(o.Kind) {
+			return o.Seq, nil
 		}
 	}
-	return newest, nil
+	return 0, nil
 }
 
 // AfterRestore reports whether nothing was saved since the last restore.
 func (p *Project) AfterRestore() (bool, error) {
+	r, err := p.replayEnd(1)
+	return err == nil && len(r.Operations()) > 0, err
+}
+
+// replayEnd says what the last records of the log say.
+func (p *Project) replayEnd(records uint64) (*manifest.Replayed, error) {
 	last, err := p.store.Last()
-	if err != nil || last.Seq == 0 {
-		return false, p.classify(err)
+	if err != nil {
+		return nil, p.classify(err)
 	}
-	after := false
-	for s, err := range (logSource{p.store}).Records(last.Seq) {
-		if err != nil {
-			return false, p.classify(err)
-		}
-		after = s.Record.Operation != nil
-	}
-	return after, nil
+	r, err := manifest.Replay(context.Background(), logSource{p.store}, last.Seq-min(last.Seq, records)+1, manifest.Skip)
+	return r, p.classify(err)
 }
 
 // sweepIfDue forgets what retention does not keep, if there is anything, old

@@ -24,11 +24,10 @@ func (s logSource) Records(from uint64) iter.Seq2[manifest.Sequenced, error] {
 			}
 			r, err := manifest.ParseRecord(c.Payload)
 			if err != nil {
-				// One unreadable record must not hide the others; verify names it.
-				continue
+				err = &manifest.EntryError{Seq: c.Seq, Err: err}
 			}
 			setSeq(r, c.Seq)
-			if !yield(manifest.Sequenced{Seq: c.Seq, Record: r}, nil) {
+			if !yield(manifest.Sequenced{Seq: c.Seq, Record: r}, err) {
 				return
 			}
 		}
@@ -129,36 +128,21 @@ func (p *Project) classify(err error) error {
 	return err
 }
 
-// newestCheckpoint finds the last checkpoint record of the log, nil where there
-// is none. It looks at the end of the log only.
+// newestCheckpoint finds the newest living checkpoint, nil where there is none.
 func (p *Project) newestCheckpoint() (*manifest.Checkpoint, error) {
+	return p.newestInLog(context.Background(), 0, manifest.Any)
+}
+
+// newestInLog finds the newest living checkpoint for which match holds among the last records of
+// the log, back of them (0: all). It looks at no more of the log's end than it takes.
+func (p *Project) newestInLog(ctx context.Context, back uint64, match func(*manifest.Checkpoint) bool) (*manifest.Checkpoint, error) {
 	last, err := p.store.Last()
 	if err != nil {
 		return nil, err
 	}
-	for span := uint64(8); last.Seq > 0; span *= 8 {
-		from := uint64(1)
-		if last.Seq > span {
-			from = last.Seq - span
-		}
-		var newest *manifest.Checkpoint
-		deleted := map[manifest.CheckpointID]bool{}
-		for s, err := range (logSource{p.store}).Records(from) {
-			if err != nil {
-				return nil, fmt.Errorf("read the log: %w", err)
-			}
-			if s.Record.Checkpoint != nil {
-				newest = s.Record.Checkpoint
-			}
-			if s.Record.Delete != nil {
-				for _, id := range s.Record.Delete.Checkpoints {
-					deleted[id] = true
-				}
-			}
-		}
-		if newest != nil && !deleted[newest.ID] || from == 1 {
-			return newest, nil
-		}
+	c, err := manifest.Newest(ctx, logSource{p.store}, last.Seq, back, match)
+	if err != nil {
+		return nil, fmt.Errorf("read the log: %w", err)
 	}
-	return nil, nil
+	return c, nil
 }

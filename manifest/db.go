@@ -69,38 +69,34 @@ func openState(ctx context.Context, o Options, src Source) (*generation, *state,
 }
 
 // readLog reads what the log has after gen. If the log does not hold the record that gen ends
-// with, gen is of another log, and the state is made from all of this one.
+// with, gen is of another log, and the state is made from all of this one. Entries that
+// cannot be read are passed over: one of them must not hide the others, and verify names it.
 func readLog(ctx context.Context, src Source, gen *generation) (*state, error) {
+	if gen != nil {
+		ours, err := gen.isOf(src)
+		if err != nil {
+			return nil, err
+		}
+		if !ours {
+			gen = nil
+		}
+	}
 	s, err := newState(gen)
 	if err != nil {
 		return nil, err
 	}
-	from, same := uint64(1), gen == nil
-	if gen != nil {
-		from = gen.meta.last
+	return s, s.applyAll(ctx, src, s.last+1, Skip)
+}
+
+// isOf reports whether src is the log that g was folded from: it holds the record that g ends with.
+func (g *generation) isOf(src Source) (bool, error) {
+	for r, err := range src.Records(g.meta.last) {
+		if errors.As(err, new(*EntryError)) {
+			return false, nil
+		}
+		return err == nil && r.Seq == g.meta.last && fingerprint(r.Record) == g.meta.mark, err
 	}
-	for r, err := range src.Records(from) {
-		if err == nil {
-			err = ctx.Err()
-		}
-		if err != nil {
-			return nil, err
-		}
-		if !same {
-			if r.Seq != gen.meta.last || fingerprint(r.Record) != gen.meta.mark {
-				break
-			}
-			same = true
-			continue
-		}
-		if err := s.apply(r); err != nil {
-			return nil, err
-		}
-	}
-	if !same {
-		return readLog(ctx, src, nil)
-	}
-	return s, nil
+	return false, nil
 }
 
 // Close gives the generation back. No query may be under way.

@@ -58,7 +58,9 @@ func check(t *testing.T, o Options, w *world) {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	newModel(w).check(t, db)
+	m := newModel(w)
+	m.check(t, db)
+	m.checkReplay(t)
 	if err := db.Damaged(); err != nil {
 		t.Errorf("damaged: %v", err)
 	}

@@ -4,7 +4,8 @@ import "iter"
 
 // Source is where the log and the trees are.
 type Source interface {
-	// Records yields the log from sequence number from on, in order.
+	// Records yields the log from sequence number from on, in order. An entry that is no
+	// record is yielded as an *EntryError, and those after it follow; any other error ends the log.
 	Records(from uint64) iter.Seq2[Sequenced, error]
 	// Dir loads a directory manifest. Safe for concurrent use.
 	Dir(id ID) (Dir, error)

@@ -1,0 +1,131 @@
+package manifest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+)
+
+// EntryError is an entry of the log that is no record that this program can read.
+type EntryError struct {
+	Seq uint64
+	Err error
+}
+
+func (e *EntryError) Error() string { return fmt.Sprintf("entry %d of the log: %v", e.Seq, e.Err) }
+
+func (e *EntryError) Unwrap() error { return e.Err }
+
+// Skip passes over entries that cannot be read: for Replay and Newest.
+func Skip(*EntryError) error { return nil }
+
+// Strict ends with the first entry that cannot be read: for Replay and Newest.
+func Strict(e *EntryError) error { return e }
+
+// Replayed is what a run of the log's records says. It does not change.
+type Replayed struct{ s *state }
+
+// Replay applies the records from sequence number from on, 1 for the whole log. Records are the outcome of
+// those before them: a replay from later on is right about the checkpoints whose commits it has
+// seen, but for a name that went to an earlier one. unreadable decides about entries that are no
+// records (Skip, Strict, or one that takes note); its error, and one of the log itself, ends the
+// replay and comes back with what was said until then.
+func Replay(ctx context.Context, src Source, from uint64, unreadable func(*EntryError) error) (*Replayed, error) {
+	s, err := newState(nil)
+	if err != nil {
+		return nil, err
+	}
+	return &Replayed{s}, s.applyAll(ctx, src, from, unreadable)
+}
+
+// applyAll applies what the log has from sequence number from on.
+func (s *state) applyAll(ctx context.Context, src Source, from uint64, unreadable func(*EntryError) error) error {
+	for r, err := range src.Records(from) {
+		var entry *EntryError
+		switch {
+		case errors.As(err, &entry):
+			if err := unreadable(entry); err != nil {
+				return err
+			}
+			continue
+		case err != nil:
+			return err
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := s.apply(r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Last is the sequence number of the newest record, 0 for none.
+func (r *Replayed) Last() uint64 { return r.s.last }
+
+// Checkpoints are those that live, newest first, with root, name and pin as they are at the end.
+func (r *Replayed) Checkpoints() []Checkpoint {
+	var list []Checkpoint
+	for _, seq := range slices.Backward(r.s.fresh) {
+		if r.s.index.at(seq) != 0 {
+			list = append(list, *r.s.checkpoints[seq])
+		}
+	}
+	return list
+}
+
+// Newest is the newest living checkpoint for which match holds, nil for none.
+func (r *Replayed) Newest(match func(*Checkpoint) bool) *Checkpoint {
+	for _, seq := range slices.Backward(r.s.fresh) {
+		if c := r.s.checkpoints[seq]; r.s.index.at(seq) != 0 && match(c) {
+			found := *c
+			return &found
+		}
+	}
+	return nil
+}
+
+// ByID is a living checkpoint.
+func (r *Replayed) ByID(id CheckpointID) (Checkpoint, bool) {
+	c, err := r.s.byID(id)
+	if err != nil || c == nil { // without a generation there is no error
+		return Checkpoint{}, false
+	}
+	return *c, true
+}
+
+// Operations are newest first.
+func (r *Replayed) Operations() []Operation {
+	list := make([]Operation, 0, len(r.s.operations))
+	for _, o := range slices.Backward(r.s.operations) {
+		list = append(list, *o)
+	}
+	return list
+}
+
+// Any matches every checkpoint: for Newest.
+func Any(*Checkpoint) bool { return true }
+
+// Newest finds the newest living checkpoint for which match holds, nil for none, by replaying the
+// log's end: as much of it as it takes, but at most back records (0: all of it). last is
+// the log's newest sequence number. Entries that cannot be read are passed over.
+func Newest(ctx context.Context, src Source, last, back uint64, match func(*Checkpoint) bool) (*Checkpoint, error) {
+	if back == 0 || back > last {
+		back = last
+	}
+	if back == 0 {
+		return nil, nil
+	}
+	for span := uint64(8); ; span *= 8 {
+		span = min(span, back)
+		r, err := Replay(ctx, src, last-span+1, Skip)
+		if err != nil {
+			return nil, err
+		}
+		if c := r.Newest(match); c != nil || span == back {
+			return c, nil
+		}
+	}
+}
