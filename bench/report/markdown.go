@@ -5,21 +5,59 @@ import (
 	"strings"
 )
 
-// Short is the table of the README: one row per budget, without
-// the lines that are details.
+// headlines are the lines that the README shows: what people wait for, on a large tree.
+var headlines = []struct{ what, tree string }{
+	{"save, nothing changed", "kernel source"},
+	{"save after a one-line edit", "kernel source"},
+	{"first save", "kernel source"},
+	{"restore of one changed file", "kernel source"},
+	{"export as tar.zst", "kernel source"},
+}
+
+// Headlines is the table of the README.
+func (r *Report) Headlines() string {
+	t := NewTable("what", ">rewind", ">floor", ">ratio", "best peer", ">its time")
+	for _, h := range headlines {
+		for _, l := range r.Lines {
+			if l.What == h.what && strings.HasPrefix(l.Tree, h.tree) {
+				t.Row(l.comparison()...)
+			}
+		}
+	}
+	return t.String()
+}
+
+// Kept counts the budgets, and those that are met.
+func (r *Report) Kept() (met, all int) {
+	for _, l := range r.Lines {
+		for _, b := range l.Budgets {
+			if all++; b.Met() {
+				met++
+			}
+		}
+	}
+	return met, all
+}
+
+// comparison is a line's cells up to the best peer's time.
+func (l *Line) comparison() []string {
+	var ours, floor, peer Subject
+	for to, from := range map[*Subject]*Subject{&ours: l.Find(Ours), &floor: l.Find(Floor), &peer: l.BestPeer()} {
+		if from != nil {
+			*to = *from
+		}
+	}
+	return []string{l.What + ", " + l.Tree, ours.Median.String(), floor.Median.String(), Ratio(ours.Median, floor.Median), peer.Name, peer.Median.String()}
+}
+
+// Short is one row per budget, without the lines that are details.
 func (r *Report) Short() string {
 	t := NewTable("what", ">rewind", ">floor", ">ratio", "best peer", ">its time", "budget", "")
 	for _, l := range r.Lines {
 		if l.Detail {
 			continue
 		}
-		var ours, floor, peer Subject
-		for to, from := range map[*Subject]*Subject{&ours: l.Find(Ours), &floor: l.Find(Floor), &peer: l.BestPeer()} {
-			if from != nil {
-				*to = *from
-			}
-		}
-		cells := []string{l.What + ", " + l.Tree, ours.Median.String(), floor.Median.String(), Ratio(ours.Median, floor.Median), peer.Name, peer.Median.String()}
+		cells := l.comparison()
 		if len(l.Budgets) == 0 {
 			t.Row(append(cells, "", "")...)
 		}
@@ -82,7 +120,7 @@ func (r *Report) Page() string {
 	b.WriteString("Whole processes, from before their start to after their end; page cache warm; median of the runs unless it says otherwise. " +
 		"All subjects of a line ran in turns. Disk is blocks allocated, not lengths. A system call or an fsync is one that strace counts, without those of the Go runtime's timers.\n\n")
 	b.WriteString("Compared with: " + strings.Join(r.Tools, "; ") + ".\n\n")
-	b.WriteString("## Budgets\n\n" + r.Budgets() + "\n## All\n\n" + r.Full())
+	b.WriteString("## In short\n\n" + r.Short() + "\n## Budgets\n\n" + r.Budgets() + "\n## All\n\n" + r.Full())
 	notes := append([]string{}, r.Notes...)
 	for _, l := range r.Lines {
 		for _, n := range l.Notes {

@@ -83,6 +83,22 @@ func TestShort(t *testing.T) {
 	}
 }
 
+func TestHeadlines(t *testing.T) {
+	r := sample()
+	r.Lines[0].What, r.Lines[0].Tree = headlines[0].what, headlines[0].tree+", 10 files"
+	got := r.Headlines()
+	const want = "" +
+		"| what | rewind | floor | ratio | best peer | its time |\n" +
+		"|------|-------:|------:|------:|-----------|---------:|\n" +
+		"| save, nothing changed, kernel source, 10 files | 15.0 ms | 10.0 ms | 1.50 × | quick | 30.0 ms |\n"
+	if normal(got) != normal(want) {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	if met, all := r.Kept(); met != 1 || all != 2 {
+		t.Errorf("%d of %d budgets met", met, all)
+	}
+}
+
 // normal takes the padding away.
 func normal(s string) string {
 	fields := strings.FieldsFunc(s, func(r rune) bool { return r == ' ' || r == '-' || r == ':' })
