@@ -10,7 +10,7 @@ import (
 
 // FuzzKnown: a line of the registry that is taken is one that is written so.
 func FuzzKnown(f *testing.F) {
-	f.Add(strings.TrimSpace(knownStore{id: storeID{1}, device: 2, inode: 3, mode: ProjectMode, root: "/a path\nof any \xff"}.line()))
+	f.Add(strings.TrimSpace(knownStore{id: storeID{1}, dirID: dirID{2, 3, 4}, mode: ProjectMode, root: "/a path\nof any \xff", link: "/b c"}.line()))
 	f.Add(strings.TrimSpace(knownStore{mode: GlobalMode, root: "/"}.line()))
 	f.Fuzz(func(t *testing.T, line string) {
 		if k, ok := parseKnown(line); ok {

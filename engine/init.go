@@ -138,7 +138,7 @@ func create(ctx context.Context, o InitOptions, at place) (place, error) {
 			return at, err
 		}
 	}
-	device, inode, _, err := identity(at.root)
+	dir, _, err := identity(at.root)
 	if err != nil {
 		return at, err
 	}
@@ -152,7 +152,7 @@ func create(ctx context.Context, o InitOptions, at place) (place, error) {
 			id = k.id
 		}
 	}
-	k := knownStore{id: id, device: device, inode: inode, mode: at.mode, root: at.root}
+	k := knownStore{id: id, dirID: dir, mode: at.mode, root: at.root}
 	if err := register(ctx, o.Env, k, false); err != nil {
 		return at, err
 	}
@@ -163,7 +163,7 @@ func newFormat(id, origin storeID, k knownStore) format {
 	return format{
 		Version: formatVersion, ID: id.String(), Origin: origin.String(),
 		Hash: hashName, Chunker: cas.Chunker,
-		Root: quoteRoot(k.root), Device: k.device, Inode: k.inode,
+		Root: quoteRoot(k.root), Device: k.device, Inode: k.inode, Birth: k.birth,
 	}
 }
 
@@ -210,11 +210,11 @@ func trust(ctx context.Context, o InitOptions, at place) (*Project, error) {
 		return nil, err
 	}
 	id, _ := parseStoreID(f.ID)
-	device, inode, _, err := identity(at.root)
+	dir, _, err := identity(at.root)
 	if err != nil {
 		return nil, err
 	}
-	if err := register(ctx, o.Env, knownStore{id: id, device: device, inode: inode, mode: at.mode, root: at.root}, false); err != nil {
+	if err := register(ctx, o.Env, knownStore{id: id, dirID: dir, mode: at.mode, root: at.root}, false); err != nil {
 		return nil, err
 	}
 	p, err := reopen(ctx, o.OpenOptions, at)

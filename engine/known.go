@@ -15,16 +15,24 @@ import (
 // knownStore is one line of ~/.rewind/known: a store that was made or trusted
 // on this account. A repository can ship a hostile store; it cannot get here.
 type knownStore struct {
-	id            storeID
-	device, inode uint64 // of the root
-	mode          Mode
-	root          string // real path
+	id    storeID
+	dirID // of the root
+	mode  Mode
+	root  string // real path
+	link  string // the store's real path, where it lies behind a link that the person allowed; "": no link
 }
 
-const knownHeader = "# rewind: stores of this account: id device inode mode root\n"
+const knownHeader = "# rewind: stores of this account: id device inode mode root [birth N] [link path]\n"
 
 func (k knownStore) line() string {
-	return fmt.Sprintf("%s %d %d %s %s\n", k.id, k.device, k.inode, k.mode, strconv.Quote(k.root))
+	line := fmt.Sprintf("%s %d %d %s %s", k.id, k.device, k.inode, k.mode, strconv.Quote(k.root))
+	if k.birth != 0 {
+		line += fmt.Sprintf(" birth %d", k.birth)
+	}
+	if k.link != "" {
+		line += " link " + strconv.Quote(k.link)
+	}
+	return line + "\n"
 }
 
 func parseKnown(line string) (knownStore, bool) {
@@ -47,8 +55,49 @@ func parseKnown(line string) (knownStore, bool) {
 	if k.mode != ProjectMode && k.mode != GlobalMode {
 		return k, false
 	}
-	k.root, err = strconv.Unquote(fields[4])
-	return k, err == nil && filepath.IsAbs(k.root)
+	root, rest, err := cutQuoted(fields[4])
+	if err != nil || !filepath.IsAbs(root) {
+		return k, false
+	}
+	k.root = root
+	return k, k.parseMore(rest)
+}
+
+// parseMore reads what versions after the first have added to a line: words, each
+// with a value. Words that a later version may add are skipped.
+func (k *knownStore) parseMore(rest string) bool {
+	for rest != "" {
+		word, value, ok := strings.Cut(strings.TrimPrefix(rest, " "), " ")
+		if !ok || word == "" {
+			return false
+		}
+		var err error
+		switch text := ""; {
+		case strings.HasPrefix(value, `"`):
+			if text, rest, err = cutQuoted(value); word == "link" {
+				k.link = text
+			}
+		default:
+			text, rest, _ = strings.Cut(value, " ")
+			if word == "birth" {
+				k.birth, err = strconv.ParseInt(text, 10, 64)
+			}
+		}
+		if err != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// cutQuoted takes a quoted string from the front of s.
+func cutQuoted(s string) (text, rest string, err error) {
+	quoted, err := strconv.QuotedPrefix(s)
+	if err != nil {
+		return "", "", err
+	}
+	text, err = strconv.Unquote(quoted)
+	return text, s[len(quoted):], err
 }
 
 // knownStores reads the registry. Lines that do not parse are left out: the
@@ -112,11 +161,39 @@ func register(ctx context.Context, env Env, k knownStore, drop bool) error {
 // unfinished reports whether k is of an init that was killed before there was
 // anything in its store: it has not vanished, and init takes its id up.
 func (k knownStore) unfinished(env Env) bool {
-	store := filepath.Join(k.root, filepath.FromSlash(storeName))
-	if k.mode == GlobalMode {
-		store = globalStore(env, k.root)
-	}
+	store := k.store(env)
 	return !isStore(store) && exists(filepath.Join(store, objectsName)) && !exists(vaultDir(env, k.id))
+}
+
+// store is the directory that k has its store in, when it has one.
+func (k knownStore) store(env Env) string {
+	if k.mode == GlobalMode {
+		return globalStore(env, k.root)
+	}
+	return filepath.Join(k.root, filepath.FromSlash(storeName))
+}
+
+// state says what has become of k.
+func (k knownStore) state(env Env) StoreState {
+	now, _, err := identity(k.root)
+	switch {
+	case errors.Is(err, fs.ErrNotExist), isNotDir(err):
+		return StoreGone
+	case err != nil:
+		return StoreUnreachable
+	case !k.isOf(env, k.root, now):
+		return StoreReplaced
+	}
+	f, err := readFormat(k.store(env))
+	switch {
+	case err == nil && f.ID == k.id.String(), err != nil && isStore(k.store(env)):
+		return StoreLive // one that cannot be read is still there
+	case err == nil:
+		return StoreReplaced
+	case k.unfinished(env):
+		return StoreUnfinished
+	}
+	return StoreLost
 }
 
 // vaultDir is where a store's packs have their second names, "" without a home.

@@ -63,6 +63,7 @@ type format struct {
 	Root    string `json:"root"` // quoted as Go does, so that any byte survives
 	Device  uint64 `json:"device"`
 	Inode   uint64 `json:"inode"`
+	Birth   int64  `json:"birth,omitempty"` // nanoseconds since 1970
 }
 
 const hashName = "blake3-256"

@@ -98,7 +98,7 @@ func open(ctx context.Context, o OpenOptions, at place, known []knownStore) (*Pr
 	if !info.IsDir() {
 		return nil, &DamagedStoreError{What: at.store, Err: errors.New("it is not a directory")}
 	}
-	_, _, uid, err := identity(at.store)
+	_, uid, err := identity(at.store)
 	if err != nil {
 		return nil, err
 	}
@@ -175,16 +175,19 @@ func LoadSettings(env Env, store string) (*settings.Settings, []settings.Warning
 // checkKnown decides whether this store is ours: made or trusted on this
 // account, and still the store of this root.
 func (p *Project) checkKnown(ctx context.Context, known []knownStore) error {
-	device, inode, _, err := identity(p.place.root)
+	dir, _, err := identity(p.place.root)
 	if err != nil {
 		return err
 	}
-	now := knownStore{id: p.id, device: device, inode: inode, mode: p.place.mode, root: p.place.root}
+	now := knownStore{id: p.id, dirID: dir, mode: p.place.mode, root: p.place.root}
 	var old *knownStore
 	for i := range known {
 		if known[i].id == p.id {
 			old = &known[i]
 		}
+	}
+	if old != nil {
+		now.link = old.link
 	}
 	switch {
 	case old == nil:
@@ -240,13 +243,13 @@ func (p *Project) writing(ctx context.Context) error {
 // adoptRoot writes the store's id and the root's identity into its format file
 // and registers both.
 func (p *Project) adoptRoot(ctx context.Context, id storeID) error {
-	device, inode, _, err := identity(p.place.root)
+	dir, _, err := identity(p.place.root)
 	if err != nil {
 		return err
 	}
 	f := p.format
-	f.ID, f.Root, f.Device, f.Inode = id.String(), quoteRoot(p.place.root), device, inode
-	if err := register(ctx, p.env, knownStore{id: id, device: device, inode: inode, mode: p.place.mode, root: p.place.root}, false); err != nil {
+	f.ID, f.Root, f.Device, f.Inode, f.Birth = id.String(), quoteRoot(p.place.root), dir.device, dir.inode, dir.birth
+	if err := register(ctx, p.env, knownStore{id: id, dirID: dir, mode: p.place.mode, root: p.place.root}, false); err != nil {
 		return err
 	}
 	if err := writeFile(filepath.Join(p.place.store, formatName), f.bytes(), p.owner); err != nil {

@@ -15,24 +15,14 @@ const openNonblock = syscall.O_NONBLOCK // a FIFO in the way does not hang us
 
 func isNotDir(err error) bool { return errors.Is(err, syscall.ENOTDIR) }
 
-// identity is the device and inode of a file, and its owner.
-func identity(file string) (device, inode uint64, uid int, err error) {
-	info, err := os.Stat(file)
-	if err != nil {
-		return 0, 0, 0, err
-	}
-	st := info.Sys().(*syscall.Stat_t)
-	return uint64(st.Dev), uint64(st.Ino), int(st.Uid), nil
-}
-
 // isMountTop reports whether dir lies on another device than its parent.
 func isMountTop(dir string) bool {
-	d, _, _, err := identity(dir)
+	d, _, err := identity(dir)
 	if err != nil {
 		return false
 	}
-	parent, _, _, err := identity(filepath.Dir(dir))
-	return err == nil && d != parent
+	parent, _, err := identity(filepath.Dir(dir))
+	return err == nil && d.device != parent.device
 }
 
 // ownerOf returns what gives a created file to the owner of like. Only root
