@@ -199,22 +199,72 @@ func (g Guarded) git(dir, sub string, inv *invocation) *Refusal {
 			}
 		}
 	case "stash":
-		if len(inv.args) > 0 {
-			if first := inv.args[0].text; first != "push" && first != "save" && !strings.HasPrefix(first, "-") {
-				return nil
-			}
+		return g.stash(dir, inv)
+	}
+	return nil
+}
+
+// stash refuses git stash --all over the store, second name or not: the store
+// comes back from that by itself, and then git stash pop cannot put down the
+// files that it holds.
+func (g Guarded) stash(dir string, inv *invocation) *Refusal {
+	args, save := inv.args, false
+	if len(args) > 0 {
+		switch first := args[0].text; {
+		case first == "push" || first == "save":
+			args, save = args[1:], first == "save"
+		case !strings.HasPrefix(first, "-"):
+			return nil // list, pop and the like
 		}
-		if !inv.hasFlag('a', "--all") {
-			return nil
+	}
+	all, paths := stashArgs(args)
+	if save {
+		paths = nil // those are the message
+	}
+	if !all {
+		return nil
+	}
+	for i := range g.Protected {
+		p := &g.Protected[i]
+		store, root := splitAbs(p.Dir), splitAbs(g.Root)
+		if !inside(store, root) || !inside(splitAbs(dir), root) && !inside(root, splitAbs(dir)) {
+			continue
 		}
-		// The whole repository, wherever in it the command runs.
-		for i := range g.Protected {
-			if p := &g.Protected[i]; !p.Survives && inside(splitAbs(p.Dir), splitAbs(g.Root)) && (inside(splitAbs(dir), splitAbs(g.Root)) || inside(splitAbs(g.Root), splitAbs(dir))) {
-				return refuseRemove("git stash -a", p.Dir)
-			}
+		// Without paths it takes the whole repository, wherever in it the command runs.
+		taken := len(paths) == 0
+		for _, w := range paths {
+			taken = taken || w.text == ":/" || g.word(dir, w, false) != nil || inside(store, splitAbs(absolute(dir, w.text)))
+		}
+		if taken {
+			return &Refusal{"rewind: git stash --all would put this project's checkpoints in " + show(p.Dir) +
+				" into the stash, and git stash pop would then fail; use git stash -u, which takes untracked files and leaves ignored ones"}
 		}
 	}
 	return nil
+}
+
+// stashArgs reads the arguments of git stash push: whether ignored files are
+// taken too, and the paths that it is restricted to.
+func stashArgs(args []word) (all bool, paths []word) {
+	for i := 0; i < len(args); i++ {
+		switch a := args[i].text; {
+		case a == "--":
+			return all, append(paths, args[i+1:]...)
+		case a == "-m" || a == "--message" || a == "--pathspec-from-file":
+			i++
+		case strings.HasPrefix(a, "--"):
+			all = all || a == "--all" || a == "--al" // git takes the beginning of a long option
+		case strings.HasPrefix(a, "-") && len(a) > 1:
+			short, _, message := strings.Cut(a[1:], "m") // the rest of the word is the message
+			all = all || strings.Contains(short, "a")
+			if message && strings.HasSuffix(a, "m") {
+				i++
+			}
+		default:
+			paths = append(paths, args[i])
+		}
+	}
+	return all, paths
 }
 
 // interpreter looks at scripts given with -c or -e, and in here-documents.
@@ -253,23 +303,38 @@ func ownCommand(inv *invocation) string {
 	if inv.name != "rewind" && inv.name != "smart-checkpoint" {
 		return ""
 	}
-	sub := ""
+	var words []string
 	for i := 0; i < len(inv.args); i++ {
-		switch a := inv.args[i].text; {
+		a := inv.args[i].text
+		if a == "--" {
+			break // what follows are paths
+		}
+		switch {
 		case a == "--root" || a == "--session":
 			i++
 		case a == "--help" || a == "-h" || a == "--dry-run":
 			return ""
-		case strings.HasPrefix(a, "-") && a != "--":
-		case sub == "":
-			sub = a
+		case !strings.HasPrefix(a, "-"):
+			words = append(words, a)
 		}
 	}
-	switch sub {
-	case "restore", "jump", "chat", "undo", "undo-restore", "redo-restore", "back", "gc", "config", "forget", "repair", "unpin", "rename":
+	if len(words) == 0 {
+		return ""
+	}
+	switch sub := words[0]; sub {
+	case "restore", "jump", "chat", "undo", "redo", "undo-restore", "redo-restore", "revert", "back", "gc", "config", "forget", "repair", "unpin", "rename", "deinit", "ui":
 		return sub
 	case "init":
 		if inv.hasFlag(0, "--adopt", "--trust", "--force") {
+			return sub
+		}
+	case "stores":
+		if len(words) > 1 && words[1] == "rm" {
+			return "stores rm"
+		}
+	case "hook":
+		// An agent that plays the person's in-session commands.
+		if len(words) > 1 && words[1] != string(Generic) {
 			return sub
 		}
 	}
