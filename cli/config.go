@@ -27,8 +27,8 @@ func newConfig() *command {
 			"--register-hooks lets the agents of this account call rewind: Claude Code and Droid, or\n" +
 			"the one that --agent names. Their settings are edited in place, with a backup beside them;\n" +
 			"--unregister-hooks takes that out again. The same hooks serve every tier. --plugin writes\n" +
-			"a plugin of Claude Code instead, with the hooks and the commands /rewind:list,\n" +
-			"/rewind:back and /rewind:status: use one or the other.",
+			"a plugin of Claude Code instead, with the hooks and the commands /rewind:list, :restore,\n" +
+			":undo, :back and :status: use one or the other.",
 		examples: []example{
 			{"rewind config", "all settings"},
 			{"rewind config retention.maxSize 5GiB", "at most 5 GiB for this project"},

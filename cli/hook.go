@@ -87,7 +87,7 @@ func runHook(words, args []string, env engine.Env, stdio Stdio) (code int) {
 		in = strings.NewReader("")
 	}
 	event := hookio.Decode(in, named, action, env.Getenv)
-	h := &hook{start: start, env: env, event: &event, self: args[0]}
+	h := &hook{start: start, env: env, event: &event, named: named, self: args[0]}
 	response := h.run(context.Background())
 	if len(response.Stdout) > 0 {
 		_, _ = stdio.Out.Write(response.Stdout) // there is nobody to tell

@@ -25,7 +25,8 @@ type hook struct {
 	start   time.Time
 	env     engine.Env
 	event   *hookio.Event
-	self    string // how the program was called
+	named   hookio.Agent // in the registered line
+	self    string       // how the program was called
 	session engine.SessionState
 	project *engine.Project
 	failure error // the first thing that went wrong
@@ -46,6 +47,9 @@ func (h *hook) run(ctx context.Context) hookio.Response {
 	if h.project != nil {
 		defer h.project.Close()
 	}
+	if c, args, ok := h.inSession(); ok { // before all else: no answer would be a turn of the model
+		return h.answer(ctx, c, args, err)
+	}
 	var missing *engine.NotInitializedError
 	var refused *engine.RefusedRootError
 	switch {
@@ -56,11 +60,6 @@ func (h *hook) run(ctx context.Context) hookio.Response {
 	}
 	if r := h.guard(); r != nil {
 		return r.Response()
-	}
-	if e.Kind == hookio.Prompt && e.Agent == hookio.Claude {
-		if name, args, ok := hookio.ParseInSession(e.Prompt); ok {
-			return h.answer(ctx, name, args)
-		}
 	}
 	if e.Kind == hookio.SessionStart {
 		h.begin()

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"os"
@@ -118,27 +117,6 @@ func onPath(path string) bool {
 		}
 	}
 	return false
-}
-
-// answer runs one of our own commands that the person typed into the agent, and
-// shows them what it says in place of a turn of the model.
-func (h *hook) answer(ctx context.Context, name string, args []string) hookio.Response {
-	env := h.env
-	env.Dir = h.project.Root()
-	values := map[string]string{
-		"REWIND_SESSION_ID": h.event.SessionID, "REWIND_TRANSCRIPT_PATH": h.event.TranscriptPath,
-		"REWIND_AGENT": string(h.event.Agent), "NO_COLOR": "1", "COLUMNS": "100", "PAGER": "cat",
-	}
-	env.Getenv = func(key string) string {
-		if v, ok := values[key]; ok {
-			return v
-		}
-		return h.env.Getenv(key)
-	}
-	var out strings.Builder
-	words := append([]string{"--root", h.project.Root(), name}, args...)
-	run(ctx, words, env, Stdio{In: strings.NewReader(""), Out: &out, Err: &out})
-	return hookio.InSession(strings.TrimRight(out.String(), "\n"))
 }
 
 // detach starts a process of this program that outlives the hook and the agent.

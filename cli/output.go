@@ -13,6 +13,7 @@ import (
 	"golang.org/x/term"
 
 	"rewind/engine"
+	"rewind/hookio"
 )
 
 // output writes a call's answer to stdout and all else to stderr.
@@ -24,6 +25,7 @@ type output struct {
 
 	json, quiet, verbose   bool
 	outTerm, errTerm, inOK bool
+	client                 hookio.Agent // the agent in whose window the answer is shown, "" for a shell
 	color, errColor        painter
 
 	mu     sync.Mutex // stderr: progress comes from other goroutines
@@ -37,6 +39,9 @@ func newOutput(s Stdio, env engine.Env, asJSON bool) *output {
 	o := &output{stdout: answerWriter{s.Out}, stderr: s.Err, stdin: s.In, now: env.Now, json: asJSON}
 	if o.now == nil {
 		o.now = time.Now
+	}
+	if env.Getenv != nil {
+		o.client = hookio.Agent(env.Getenv(clientVariable))
 	}
 	o.outTerm, o.errTerm, o.inOK = isTerminal(s.Out), isTerminal(s.Err), isTerminal(s.In)
 	o.buf = bufio.NewWriterSize(o.stdout, 32<<10)
@@ -122,7 +127,7 @@ func (o *output) warn(format string, args ...any) {
 }
 
 func (o *output) hint(format string, args ...any) {
-	o.message(cyan, "hint:", fmt.Sprintf(format, args...))
+	o.message(cyan, "hint:", o.typed(fmt.Sprintf(format, args...)))
 }
 
 // note is for --verbose.

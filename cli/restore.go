@@ -283,7 +283,7 @@ func printRestored(o *output, r *engine.Restored, v restoreVerb) {
 		o.note("%d left alone", skipped)
 	}
 	if !r.DryRun && r.Operation != 0 {
-		o.summary("Undo with: %s", v.takeBack)
+		o.summary("Undo with: %s", o.typed(v.takeBack))
 	}
 }
 

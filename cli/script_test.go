@@ -62,6 +62,7 @@ func TestScript(t *testing.T) {
 			"prompt":    cmdPrompt,
 			"mode":      cmdMode,
 			"random":    cmdRandom,
+			"types":     cmdTypes,
 		},
 	})
 }

@@ -94,7 +94,7 @@ func printMoved(o *output, r *engine.Restored) {
 		o.warn("%s", note)
 	}
 	if m.Resume != "" && !m.InPlace {
-		o.summary("Open it with: %s", escape(m.Resume))
+		o.summary("Open it with: %s", escape(o.opens(m)))
 	}
 }
 

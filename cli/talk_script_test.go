@@ -51,3 +51,18 @@ func cmdPrompt(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.MkdirAll(filepath.Dir(file), 0o700))
 	ts.Check(os.WriteFile(file, append(old, out.String()...), 0o600))
 }
+
+// cmdTypes plays a line that the person types into the agent; the hook's answer is the stdout.
+func cmdTypes(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: types TEXT")
+	}
+	payload, err := json.Marshal(map[string]string{
+		"hook_event_name": "UserPromptSubmit", "session_id": ts.Getenv("S"), "transcript_path": ts.Getenv("F"), "cwd": ts.MkAbs("."),
+		"prompt_id": "typed", "prompt": strings.ReplaceAll(args[0], `\n`, "\n"), "source": ts.Getenv("SOURCE"),
+	})
+	ts.Check(err)
+	name := ts.MkAbs("../typed.json")
+	ts.Check(os.WriteFile(name, payload, 0o600))
+	ts.Check(ts.Exec("sh", "-c", `rewind hook ${AGENT-claude} < "$1"`, "sh", name))
+}

@@ -8,8 +8,8 @@ type PluginFile struct {
 }
 
 // Plugin is a Claude Code plugin that is its own marketplace: hooks, and the
-// commands /rewind:list, /rewind:back and /rewind:status, which the prompt's
-// hook answers without a turn of the model. exe is the program's path; the
+// commands of InSessionCommand, which the prompt's hook answers without a turn
+// of the model: their files run nothing, so no argument reaches a shell. exe is the program's path; the
 // shim in bin/ falls back to PATH, and does nothing where rewind is gone.
 func Plugin(version, exe string) []PluginFile {
 	l := layout{style: styleOf(nil, container{}), multi: true}
@@ -38,17 +38,13 @@ func Plugin(version, exe string) []PluginFile {
 			"exit 0\n"},
 		{Path: "README.md", Content: pluginReadme},
 	}
-	for _, c := range []struct{ name, hint, description string }{
-		{"list", "", "List the checkpoints of this project"},
-		{"back", "[n]", "Fork the conversation to before the nth-last prompt"},
-		{"status", "", "Show whether checkpoints are being taken, and the last one"},
-	} {
-		front := "---\ndescription: " + c.description + "\n"
-		if c.hint != "" {
-			front += "argument-hint: \"" + c.hint + "\"\n"
+	for _, c := range inSession() {
+		front := "---\ndescription: \"" + c.Description + "\"\n"
+		if c.Hint != "" {
+			front += "argument-hint: \"" + c.Hint + "\"\n"
 		}
-		files = append(files, PluginFile{Path: "commands/" + c.name + ".md",
-			Content: front + "disable-model-invocation: true\n---\n\nThe rewind hook answers this command itself. If you read this, it is not running: tell the person to try `rewind validate`.\n"})
+		files = append(files, PluginFile{Path: "commands/" + c.Name + ".md",
+			Content: front + "disable-model-invocation: true\n---\n\nThe rewind hook answers this command itself. If you read this, it is not running: do nothing else, and tell the person to try `rewind validate`.\n"})
 	}
 	return files
 }
@@ -59,11 +55,16 @@ Takes a checkpoint of the whole project and of the conversation at every prompt 
 change files, whatever changes them: an edit, a shell command, a subagent. Look, compare, and put code, conversation or
 both back exactly; and undo that too.
 
-The plugin needs the ` + "`rewind`" + ` program. It registers the hooks and adds three commands that cost no turn of the model:
+The plugin needs the ` + "`rewind`" + ` program. It registers the hooks and adds commands that cost no turn of the model:
 
-- ` + "`/rewind:list`" + `: the checkpoints of this project
+- ` + "`/rewind:list [n]`" + `: the checkpoints of this project
+- ` + "`/rewind:restore <checkpoint>`" + `: code and conversation as they were; ` + "`--code-only`" + ` and ` + "`--context-only`" + ` for one half
+- ` + "`/rewind:undo`" + `: the files as at the newest checkpoint that differs; again: further back
+- ` + "`/rewind:undo-restore`" + `: takes the last of these back
 - ` + "`/rewind:back [n]`" + `: the conversation to before the nth-last prompt, as a new session
 - ` + "`/rewind:status`" + `: is it on, and when was the last checkpoint
+
+A conversation that was put back is a new session: the answer ends with the ` + "`/resume`" + ` that opens it.
 
 Everything else is a command in a terminal: ` + "`rewind --help`" + `. Do not register the hooks in the settings as well: each event
 would be handled twice. ` + "`rewind validate`" + ` tells.

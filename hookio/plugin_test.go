@@ -24,7 +24,7 @@ func TestPlugin(t *testing.T) {
 	if err := json.Unmarshal([]byte(files[".claude-plugin/plugin.json"].Content), &manifest); err != nil || manifest.Name != "rewind" || manifest.Version != "1.2.3" {
 		t.Errorf("%+v, %v", manifest, err)
 	}
-	for _, name := range []string{"list", "back", "status"} {
+	for _, name := range []string{"list", "back", "status", "restore", "undo", "undo-restore"} {
 		if _, _, ok := ParseInSession("/rewind:" + name); !ok || !strings.HasPrefix(files["commands/"+name+".md"].Content, "---\ndescription: ") {
 			t.Errorf("command %s: %q", name, files["commands/"+name+".md"].Content)
 		}

@@ -47,33 +47,6 @@ func Tell(message string) Response {
 	return Response{Stdout: encode(map[string]any{"systemMessage": printable(message)})}
 }
 
-// InSession answers an in-session command: the prompt is blocked before any
-// model turn, and the person sees text in its place.
-func InSession(text string) Response {
-	return Response{Stdout: encode(map[string]any{
-		"decision": "block",
-		"reason":   printable(text),
-		"hookSpecificOutput": map[string]any{
-			"hookEventName":          "UserPromptSubmit",
-			"suppressOriginalPrompt": true,
-		},
-	})}
-}
-
-// ParseInSession recognises /rewind:list, /rewind:back and /rewind:status at
-// the beginning of a prompt, and nothing else. args are the words after it.
-func ParseInSession(prompt string) (name string, args []string, ok bool) {
-	fields := strings.Fields(prompt)
-	if len(fields) == 0 || !strings.HasPrefix(prompt, fields[0]) {
-		return "", nil, false
-	}
-	switch fields[0] {
-	case "/rewind:list", "/rewind:back", "/rewind:status":
-		return strings.TrimPrefix(fields[0], "/rewind:"), fields[1:], true
-	}
-	return "", nil, false
-}
-
 func encode(v map[string]any) []byte {
 	b, err := json.Marshal(v)
 	if err != nil {

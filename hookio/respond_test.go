@@ -54,22 +54,6 @@ func TestResponsesAreJSON(t *testing.T) {
 	})
 }
 
-func TestParseInSession(t *testing.T) {
-	for prompt, want := range map[string][]string{
-		"/rewind:list": {"list"}, "/rewind:back 3": {"back", "3"}, "/rewind:status --json  x": {"status", "--json", "x"}, "/rewind:list\n": {"list"},
-	} {
-		name, args, ok := ParseInSession(prompt)
-		if !ok || !reflect.DeepEqual(append([]string{name}, args...), want) {
-			t.Errorf("%q: %q %q %v", prompt, name, args, ok)
-		}
-	}
-	for _, prompt := range []string{"", " /rewind:list", "/rewind:lists", "/rewind", "/rewind:restore 1", "what does /rewind:list do?", "please /rewind:back", "/Rewind:list"} {
-		if name, _, ok := ParseInSession(prompt); ok {
-			t.Errorf("%q is taken for %q", prompt, name)
-		}
-	}
-}
-
 func TestCanTell(t *testing.T) {
 	for _, c := range []struct {
 		agent Agent
