@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,10 +14,6 @@ import (
 	"rewind/hookio"
 	"rewind/manifest"
 )
-
-// notInitialised is the warning of a project without a store, in the words that
-// the older tool had.
-const notInitialised = "[rewind] Warning: No .agent/rewind/ found. Run 'rewind init' first."
 
 // hook is one event that an agent reports.
 type hook struct {
@@ -53,8 +48,10 @@ func (h *hook) run(ctx context.Context) hookio.Response {
 	var missing *engine.NotInitializedError
 	var refused *engine.RefusedRootError
 	switch {
-	case errors.As(err, &missing), errors.As(err, &refused):
-		return h.tell(ctx, "not-initialised", notInitialised)
+	case errors.As(err, &refused):
+		return hookio.Response{} // nobody wants a store there
+	case errors.As(err, &missing):
+		return h.warnUninitialised(ctx, missing.Root)
 	case err != nil:
 		return h.tell(ctx, "failed", failureText(err))
 	}
@@ -88,24 +85,6 @@ func failureText(err error) string {
 	return "[rewind] Warning: no checkpoint: " + explain(err).message + ". See 'rewind status'."
 }
 
-// tell shows the person a message once per session, where the agent shows it
-// to nobody else.
-func (h *hook) tell(ctx context.Context, topic, message string) hookio.Response {
-	if !hookio.CanTell(h.event) || slices.Contains(h.session.Told, topic) {
-		return hookio.Response{}
-	}
-	first := false
-	err := engine.UpdateSession(ctx, h.env, string(h.event.Agent), h.event.SessionID, func(s *engine.SessionState) {
-		if first = !slices.Contains(s.Told, topic); first {
-			s.Told = append(s.Told, topic)
-		}
-	})
-	if err != nil || !first {
-		return hookio.Response{} // better never than at every event
-	}
-	return hookio.Tell(message)
-}
-
 // open finds the project of the session. Where it is looked for is fixed at the
 // session's first hook: a cd into another repository does not change it.
 func (h *hook) open(ctx context.Context) error {
@@ -125,9 +104,10 @@ func (h *hook) open(ctx context.Context) error {
 			}
 			*s = *now
 		})
-		if err != nil {
-			return fmt.Errorf("keep the state of the session: %w", err)
+		if err != nil && s.Dir == "" {
+			s.Dir, s.Exact = dir, by == "REWIND_PROJECT_ROOT"
 		}
+		// A state that cannot be kept is lost, as it may be: the next hook looks again.
 	}
 	o := engine.OpenOptions{Env: h.env, LockWait: hookTime}
 	o.Env.Dir = s.Dir

@@ -264,6 +264,7 @@ func TestHookRoots(t *testing.T) {
 	other.root, other.session = filepath.Join(l.home, "other"), "22222222-2222-4333-8444-555555555555"
 	other.write("x.txt", "x")
 	other.write(".git/HEAD", "ref: refs/heads/main\n")
+	l.rewind("config", "--global", "warnUninitialised", "session")
 	if got := other.fire("Stop"); !strings.Contains(got.stdout, "Run 'rewind init' first.") {
 		t.Errorf("at the first event that fires: %+v", got)
 	}

@@ -47,6 +47,7 @@ const (
 	keyDurability
 	keyGuard
 	keySilentCheckpoints
+	keyWarnUninitialised
 	keyCount
 )
 
@@ -80,6 +81,7 @@ var keys = [keyCount]Key{
 	keyDurability:        {Name: "durability", kind: kindWord, Choices: []string{"full", "fast"}, fallback: "full", Doc: "fast: no fsync, a power cut can lose the newest checkpoints"},
 	keyGuard:             {Name: "guard", kind: kindFlag, fallback: true, Doc: "block tool calls that would touch the store"},
 	keySilentCheckpoints: {Name: "silentCheckpoints", kind: kindFlag, fallback: false, Doc: "say nothing in the agent's window"},
+	keyWarnUninitialised: {Name: "warnUninitialised", kind: kindWord, Choices: []string{"once", "session", "never"}, fallback: "once", Doc: "when an agent works where nothing is initialised: warn once per directory, in each session, or never"},
 }
 
 // Keys describes all settings in the order of the documentation. The result is

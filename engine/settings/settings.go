@@ -28,6 +28,7 @@ type Settings struct {
 	Durability        string // "full", "fast"
 	Guard             bool
 	SilentCheckpoints bool
+	WarnUninitialised string // "once", "session", "never"
 
 	values [keyCount]slot
 }
@@ -180,4 +181,5 @@ func (s *Settings) fill() {
 	s.Retention = Retention{int(num(keyMaxCheckpoints)), time.Duration(num(keyMaxAgeDays)) * 24 * time.Hour, num(keyMaxSize), flag(keyThin), flag(keyAuto)}
 	s.MinFreeDisk, s.Durability = num(keyMinFreeDisk), str(keyDurability)
 	s.Guard, s.SilentCheckpoints = flag(keyGuard), flag(keySilentCheckpoints)
+	s.WarnUninitialised = str(keyWarnUninitialised)
 }
