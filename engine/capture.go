@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
 	"time"
 
 	"rewind/cas"
@@ -28,12 +27,12 @@ type captureOptions struct {
 	first func(*captured) error
 }
 
-// captured is a scanned tree whose new objects lie in a batch that is not
+// captured is a scanned tree whose new objects lie in a transaction that is not
 // committed yet. The caller holds the users lock from before capture until
 // commit or discard.
 type captured struct {
 	p          *Project
-	batch      *cas.Batch
+	tx         *Tx
 	scan       *scan.Result
 	moment     time.Time
 	generation uint64
@@ -71,17 +70,15 @@ func (p *Project) capture(ctx context.Context, o captureOptions) (*captured, err
 			return nil, err
 		}
 	}
-	workers := runtime.GOMAXPROCS(0)
-	c.batch = p.store.NewBatch()
+	c.tx = p.begin()
 	if o.first != nil {
 		if err := o.first(c); err != nil {
-			return nil, errors.Join(err, c.batch.Discard())
+			return nil, errors.Join(err, c.discard())
 		}
 	}
-	sink := newBatchSink(p, c.batch, workers)
 	options := scan.Options{
-		Root: p.place.root, Rules: rs.rules, Head: head, Sink: sink, Moment: c.moment,
-		Workers: workers, MaxFileSize: p.settings.MaxFileSize, Rehash: o.rehash, Late: o.late,
+		Root: p.place.root, Rules: rs.rules, Head: head, Sink: c.tx, Moment: c.moment,
+		Workers: c.tx.Workers(), MaxFileSize: p.settings.MaxFileSize, Rehash: o.rehash, Late: o.late,
 	}
 	if head.Root() == o.from { // else the head is of another moment
 		options.Within = o.changed
@@ -93,10 +90,10 @@ func (p *Project) capture(ctx context.Context, o captureOptions) (*captured, err
 	}
 	c.scan, err = scan.Run(ctx, options)
 	if err == nil {
-		err = sink.flush()
+		err = c.tx.Flush()
 	}
 	if err != nil {
-		return nil, errors.Join(p.classify(err), c.batch.Discard())
+		return nil, errors.Join(p.classify(err), c.discard())
 	}
 	for _, problem := range c.scan.Problems {
 		c.problems = append(c.problems, Problem(problem))
@@ -112,32 +109,7 @@ func (c *captured) root() manifest.ID {
 	return c.scan.Root
 }
 
-// loadDir reads a manifest that may be staged only.
-func (c *captured) loadDir(id manifest.ID) (manifest.Dir, error) {
-	if id == (manifest.ID{}) {
-		return manifest.Dir{}, nil
-	}
-	data, err := c.batch.Get(nil, cas.ID(id))
-	if err != nil {
-		return manifest.Dir{}, err
-	}
-	return manifest.ParseDir(data)
-}
-
-// put stages a small object.
-func (c *captured) put(data []byte) (manifest.ID, error) {
-	if len(data) == 0 {
-		return manifest.ID{}, nil
-	}
-	w := c.batch.Writer()
-	id := cas.Sum(data)
-	if _, err := w.Put(id, data, cas.ID{}); err != nil {
-		return manifest.ID{}, err
-	}
-	return manifest.ID(id), w.Flush()
-}
-
-func (c *captured) discard() error { return c.batch.Discard() }
+func (c *captured) discard() error { return c.tx.Discard() }
 
 // head loads the stat cache if the store still stands behind it.
 func (p *Project) head(generation uint64) (*scan.Head, error) {
@@ -179,47 +151,6 @@ func (p *Project) moment() (time.Time, error) {
 	}
 	ctime, _ := changeTime(info)
 	return time.Unix(0, ctime), nil
-}
-
-// commit makes a capture's objects and the records durable: one fsync for all.
-// The head is published with it. Records keep their order. fill, if not nil, is called under the append lock to
-// complete the records from the newest state of the log.
-func (c *captured) commit(ctx context.Context, records ...manifest.Record) (cas.Position, error) {
-	return c.p.commit(ctx, c, records...)
-}
-
-// commit appends records to the log; c may be nil.
-func (p *Project) commit(ctx context.Context, c *captured, records ...manifest.Record) (cas.Position, error) {
-	lockCtx, cancel := p.wait(ctx)
-	defer cancel()
-	a, err := p.store.Append(lockCtx)
-	if err != nil {
-		return cas.Position{}, p.classify(err)
-	}
-	at, err := p.append(a, c, records)
-	if cerr := a.Close(); err == nil {
-		err = cerr
-	}
-	return at, p.classify(err)
-}
-
-// append is commit under an append lock that is held already.
-func (p *Project) append(a *cas.Appender, c *captured, records []manifest.Record) (at cas.Position, err error) {
-	var batch *cas.Batch
-	if c != nil {
-		batch = c.batch
-	}
-	payloads := make([][]byte, len(records))
-	for i, r := range records {
-		payloads[i] = r.Append(nil)
-	}
-	if at, err = a.CommitAll(batch, payloads...); err != nil {
-		return at, err
-	}
-	if c == nil {
-		return at, nil
-	}
-	return at, c.publish(at)
 }
 
 // publish writes the head that follows from the capture. The caller holds the

@@ -57,7 +57,7 @@ func (c *captured) conversation(ctx context.Context, t Trigger) (*conversationPl
 	if t.Session == "" || !filepath.IsAbs(t.Transcript) || !transcript.Supported(agent) {
 		return &conversationPlace{}, nil
 	}
-	store := &conversationStore{ctx: ctx, get: c.batch.Get, writer: c.batch.Writer()}
+	store := &conversationStore{ctx: ctx, get: c.tx.Get, writer: c.tx.Writer()}
 	held, err := c.p.heldConversation(ctx, t, c.generation)
 	if err != nil {
 		return nil, err

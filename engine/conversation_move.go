@@ -140,13 +140,13 @@ func (r *restoring) settleTalk(op *manifest.Operation, recorded bool) error {
 func (r *restoring) moveTalkOnly(done *Restored) (*Restored, error) {
 	r.op.Time = r.env.now().UTC()
 	var err error
-	if r.op.Paths, err = r.stage.put(r.talk.lineOf()); err != nil {
+	if r.op.Paths, err = r.tx.Put(r.talk.lineOf()); err != nil {
 		return nil, err
 	}
 	if err := r.commitTalk(); err != nil {
 		return nil, err
 	}
-	r.stage = nil
+	r.tx = nil
 	done.Operation = r.op.Seq
 	return done, nil
 }

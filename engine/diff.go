@@ -55,7 +55,7 @@ func (p *Project) Diff(ctx context.Context, o DiffOptions) ([]FileDiff, error) {
 			return nil, err
 		}
 		defer c.discard()
-		load, get, b = c.loadDir, c.batch.Get, c.root()
+		load, get, b = c.tx.Load, c.tx.Get, c.root()
 	}
 	var out []FileDiff
 	err = manifest.Diff(load, o.A.Root, b, chosen.filter(func(change manifest.Change) error {

@@ -123,7 +123,7 @@ func (p *Project) GC(ctx context.Context, o GCOptions) (*Collected, error) {
 	}
 	if len(drop) > 0 {
 		// Forget first, then manifests and packs: after a crash here, the next gc goes on.
-		if _, err := p.commit(ctx, nil, manifest.Record{Delete: &manifest.Delete{
+		if _, err := p.commit(ctx, manifest.Record{Delete: &manifest.Delete{
 			Time: p.env.now().UTC(), Checkpoints: result.Removed, Reason: "retention",
 		}}); err != nil {
 			return nil, err

@@ -197,7 +197,6 @@ func (c *captured) override(notes []preimage) error {
 	if len(notes) == 0 {
 		return nil
 	}
-	st := newStage(c.p, c.batch)
 	within, err := c.p.scopesNow()
 	if err != nil {
 		return err
@@ -205,7 +204,7 @@ func (c *captured) override(notes []preimage) error {
 	var edits []restore.Edit
 	exact := map[string]bool{}
 	for _, n := range notes {
-		old, there, err := manifest.Find(c.loadDir, c.scan.Root, n.path)
+		old, there, err := manifest.Find(c.tx.Load, c.scan.Root, n.path)
 		if err != nil {
 			return c.p.classify(err)
 		}
@@ -217,7 +216,7 @@ func (c *captured) override(notes []preimage) error {
 		case !there && !within.captures(n.path, false):
 			continue
 		default:
-			if e, err = n.entry(st); err != nil {
+			if e, err = n.entry(c.tx); err != nil {
 				c.problems = append(c.problems, Problem{Path: n.path, Reason: "late: " + err.Error(), Failed: true})
 				continue
 			}
@@ -231,12 +230,9 @@ func (c *captured) override(notes []preimage) error {
 		exact[n.path] = true
 		edits = append(edits, restore.Edit{Path: n.path, Entry: e})
 	}
-	root, err := restore.EditTree(st.source(), st.sink(), c.scan.Root, edits, nil)
+	root, err := restore.EditTree(c.tx, c.tx, c.scan.Root, edits, nil)
 	if err != nil {
 		return c.p.classify(err)
-	}
-	if err := st.flush(); err != nil {
-		return err
 	}
 	c.edited = &root
 	c.problems = slices.DeleteFunc(c.problems, func(p Problem) bool { return p.Reason == "late" && exact[p.Path] })
@@ -244,7 +240,7 @@ func (c *captured) override(notes []preimage) error {
 }
 
 // entry stages what a pre-image holds.
-func (n *preimage) entry(st *stage) (manifest.Entry, error) {
+func (n *preimage) entry(tx *Tx) (manifest.Entry, error) {
 	if n.Target != "" {
 		return manifest.Entry{Kind: manifest.Symlink, Target: n.target}, nil
 	}
@@ -257,7 +253,7 @@ func (n *preimage) entry(st *stage) (manifest.Entry, error) {
 	if err != nil {
 		return manifest.Entry{}, err
 	}
-	kind, id, size, err := st.Content(0, f, info.Size(), manifest.ID{})
+	kind, id, size, err := tx.Content(0, f, info.Size(), manifest.ID{})
 	return manifest.Entry{Kind: kind, Mode: n.Mode, ID: id, Size: uint64(size)}, err
 }
 

@@ -41,7 +41,7 @@ func (p *Project) RegisterSession(ctx context.Context, s manifest.Session) error
 	if err := p.writing(ctx); err != nil {
 		return err
 	}
-	if _, err := p.commit(ctx, nil, manifest.Record{Session: &s}); err != nil {
+	if _, err := p.commit(ctx, manifest.Record{Session: &s}); err != nil {
 		return err
 	}
 	return UpdateSession(ctx, p.env, s.Agent, s.ID, func(now *SessionState) { now.Registered = registeredAs(s) })

@@ -177,7 +177,7 @@ func TestHostileStore(t *testing.T) {
 			return err
 		})
 		l.do(func(ctx context.Context, p *Project) error { // and away with it
-			_, err := p.commit(ctx, nil, manifest.Record{Delete: &manifest.Delete{Time: time.Now().UTC(), Checkpoints: []manifest.CheckpointID{c.ID}}})
+			_, err := p.commit(ctx, manifest.Record{Delete: &manifest.Delete{Time: time.Now().UTC(), Checkpoints: []manifest.CheckpointID{c.ID}}})
 			return err
 		})
 	}

@@ -32,7 +32,7 @@ func (p *Project) mark(ctx context.Context, m manifest.Mark) error {
 		return err
 	}
 	m.Time = p.env.now().UTC()
-	_, err := p.commit(ctx, nil, manifest.Record{Mark: &m})
+	_, err := p.commit(ctx, manifest.Record{Mark: &m})
 	return err
 }
 

@@ -62,16 +62,16 @@ func (p *Project) recapture(ctx context.Context, say func(string, ...any)) error
 	if err != nil {
 		return err
 	}
-	if c.batch.StoredBytes() == 0 {
+	if c.tx.StoredBytes() == 0 {
 		return c.discard()
 	}
 	now := p.env.now().UTC()
-	if _, err := c.commit(ctx, manifest.Record{Operation: &manifest.Operation{
-		Time: now, Kind: manifest.OpRepair, Before: c.root(), After: c.root(),
-	}}); err != nil {
+	record := manifest.Record{Operation: &manifest.Operation{Time: now, Kind: manifest.OpRepair, Before: c.root(), After: c.root()}}
+	stored := c.tx.StoredBytes()
+	if _, err := c.tx.Commit(ctx, func() ([]manifest.Record, error) { return []manifest.Record{record}, nil }, c.publish); err != nil {
 		return err
 	}
-	say("stored %d bytes of the working tree that the store did not have", c.batch.StoredBytes())
+	say("stored %d bytes of the working tree that the store did not have", stored)
 	return nil
 }
 

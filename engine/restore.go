@@ -72,7 +72,7 @@ type restoring struct {
 	sel    restore.Selection // nil: everything
 	scan   *captured         // the tree as it is
 	now    manifest.ID       // its manifest
-	stage  *stage            // over the scan's batch
+	tx     *Tx               // the scan's, and after its commit the next
 	op     manifest.Operation
 	target manifest.Checkpoint // for the answer
 
@@ -129,16 +129,16 @@ func (r *restoring) run(choose func(*restoring) (*restore.Plan, error)) (_ *Rest
 		}
 	}
 	if o.Half == ConversationOnly && r.op.Kind == manifest.OpRestore {
-		r.stage = newStage(p, p.store.NewBatch())
+		r.tx = p.begin().keepDirs()
 	} else {
 		if r.scan, err = p.capture(ctx, captureOptions{}); err != nil {
 			return nil, err
 		}
-		r.now, r.stage = r.scan.root(), newStage(p, r.scan.batch)
+		r.now, r.tx = r.scan.root(), r.scan.tx.keepDirs()
 	}
 	defer func() {
-		if r.stage != nil { // not committed
-			_ = r.stage.batch.Discard() // what it leaves is swept by gc
+		if r.tx != nil { // not committed
+			_ = r.tx.Discard() // what it leaves is swept by gc
 		}
 	}()
 	defer func() { r.talk.close() }()
@@ -161,9 +161,9 @@ func (r *restoring) planTo(c manifest.Checkpoint) (*restore.Plan, error) {
 	r.op.Checkpoint, r.target = c.ID, c
 	target, today := r.rulesOf(c), r.rulesToday()
 	plan, err := restore.NewPlan(r.ctx, restore.Options{
-		FS: r.fs, Source: r.stage.source(), Current: r.now, Target: c.Root, Select: r.sel,
+		FS: r.fs, Source: r.tx, Current: r.now, Target: c.Root, Select: r.sel,
 		InTarget: target.captures, InScope: today.captures,
-		Store: r.storePath(), Workers: r.stage.count(),
+		Store: r.storePath(), Workers: r.tx.Workers(),
 	})
 	if err != nil {
 		return nil, err
@@ -181,7 +181,7 @@ func (r *restoring) carryOut(plan *restore.Plan) (*Restored, error) {
 		return r.report(plan.Changes, plan.Skips), nil
 	}
 	if !plan.Empty() {
-		if err := plan.Read(r.ctx, r.stage.sink()); err != nil {
+		if err := plan.Read(r.ctx, r.tx); err != nil {
 			return nil, err
 		}
 	}
@@ -211,10 +211,10 @@ func (r *restoring) carryOut(plan *restore.Plan) (*Restored, error) {
 	}
 	r.op.Time = safety.Time
 	r.op.Safety, r.op.Before, r.op.After, r.op.Paths = safety.ID, plan.Before, plan.After, paths
-	// From here on the batch of the scan is committed; what still comes goes to another.
-	r.stage = r.stage.next()
+	// The scan's transaction is committed; what still comes goes into the next.
+	r.tx = r.tx.next()
 	outcome, err := plan.Apply(r.ctx, restore.ApplyOptions{
-		Dir: r.restoreDir(), Sink: r.stage.sink(), Owner: r.owner, NoSync: r.settings.Durability == "fast",
+		Dir: r.restoreDir(), Sink: r.tx, Owner: r.owner, NoSync: r.settings.Durability == "fast",
 		Note:     manifest.Record{Operation: &r.op}.Append(nil),
 		Record:   func(out *restore.Outcome) error { return r.record(plan, out) },
 		Progress: r.reportProgress(len(plan.Changes)),
@@ -223,7 +223,7 @@ func (r *restoring) carryOut(plan *restore.Plan) (*Restored, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.stage = nil
+	r.tx = nil
 	r.refreshHead(plan)
 	done := r.report(outcome.Changes, outcome.Skips)
 	done.Safety, done.Operation = safety, r.op.Seq
@@ -235,19 +235,19 @@ func (r *restoring) record(plan *restore.Plan, out *restore.Outcome) error {
 	if len(out.Late) > 0 {
 		// What changed between the safety checkpoint and its displacement gets a
 		// safety checkpoint too, before it goes.
-		root, err := restore.EditTree(r.stage.source(), r.stage.sink(), plan.Before, out.Late, nil)
+		root, err := restore.EditTree(r.tx, r.tx, plan.Before, out.Late, nil)
 		if err != nil {
 			return err
 		}
-		late, err := r.commitSafety(r.stage, root, "changed while a restore ran", false)
+		late, err := r.commitSafety(r.tx, root, "changed while a restore ran", false)
 		if err != nil {
 			return err
 		}
-		r.stage = r.stage.next()
+		r.tx = r.tx.next()
 		r.op.Before, r.op.Safety = root, late.ID
 	}
 	if !out.Exact || len(out.Late) > 0 {
-		after, err := restore.EditTree(r.stage.source(), r.stage.sink(), r.op.Before, restore.EditsOf(out.Changes), nil)
+		after, err := restore.EditTree(r.tx, r.tx, r.op.Before, restore.EditsOf(out.Changes), nil)
 		if err != nil {
 			return err
 		}
@@ -261,24 +261,14 @@ func (r *restoring) record(plan *restore.Plan, out *restore.Outcome) error {
 
 // putPaths stages the list of what an operation changed.
 func (r *restoring) putPaths(changes []restore.Change) (manifest.ID, error) {
-	return r.stage.put(append(encodePaths(changes), r.talk.lineOf()...))
+	return r.tx.Put(append(encodePaths(changes), r.talk.lineOf()...))
 }
 
-// commitOperation appends an operation and what is staged for it.
+// commitOperation records an operation with what was put for it.
 func (r *restoring) commitOperation(op *manifest.Operation) error {
-	if err := r.stage.flush(); err != nil {
-		return err
-	}
-	ctx, cancel := r.wait(context.WithoutCancel(r.ctx))
-	defer cancel()
-	a, err := r.store.Append(ctx)
-	if err != nil {
-		return err
-	}
-	at, err := a.Commit(r.stage.batch, manifest.Record{Operation: op}.Append(nil))
-	if cerr := a.Close(); err == nil {
-		err = cerr
-	}
+	at, err := r.tx.Commit(context.WithoutCancel(r.ctx), func() ([]manifest.Record, error) {
+		return []manifest.Record{{Operation: op}}, nil
+	}, nil)
 	op.Seq = at.Seq
 	return err
 }
@@ -331,7 +321,7 @@ func (r *restoring) pathsExist(target manifest.ID) error {
 			if found {
 				break
 			}
-			err := walkSelected(r.stage.loadStaged, root, one, func() { found = true })
+			err := walkSelected(r.tx.Load, root, one, func() { found = true })
 			if err != nil {
 				return err
 			}

@@ -101,13 +101,13 @@ func (r *restoring) settleCrashed() error {
 	if err := r.settleTalk(&op, recorded); err != nil {
 		return err
 	}
-	r.stage = newStage(r.Project, r.store.NewBatch())
+	r.tx = r.begin().keepDirs()
 	defer func() {
-		_ = r.stage.batch.Discard() // a committed batch has nothing left to discard
-		r.stage = nil
+		_ = r.tx.Discard() // a committed one has nothing left to discard
+		r.tx = nil
 	}()
-	done, err := j.Settle(r.ctx, r.fs, r.stage.source(), forward, restore.ApplyOptions{
-		Sink: r.stage.sink(), Owner: r.owner, NoSync: r.settings.Durability == "fast",
+	done, err := j.Settle(r.ctx, r.fs, r.tx, forward, restore.ApplyOptions{
+		Sink: r.tx, Owner: r.owner, NoSync: r.settings.Durability == "fast",
 		Record: func(out *restore.Outcome) error { return r.recordSettled(op, out, forward && !recorded) },
 	})
 	if err != nil {
@@ -128,7 +128,7 @@ func (r *restoring) settleCrashed() error {
 // what had changed under it, and the operation if it had not been recorded.
 func (r *restoring) recordSettled(op manifest.Operation, out *restore.Outcome, operation bool) error {
 	if len(out.Late) > 0 {
-		root, err := restore.EditTree(r.stage.source(), r.stage.sink(), op.Before, out.Late, nil)
+		root, err := restore.EditTree(r.tx, r.tx, op.Before, out.Late, nil)
 		if err != nil {
 			return err
 		}
@@ -138,10 +138,10 @@ func (r *restoring) recordSettled(op manifest.Operation, out *restore.Outcome, o
 		}
 		defer scan.discard()
 		r.scan = scan
-		if _, err := r.commitSafety(r.stage, root, "changed while a restore ran", false); err != nil {
+		if _, err := r.commitSafety(r.tx, root, "changed while a restore ran", false); err != nil {
 			return err
 		}
-		r.stage = r.stage.next()
+		r.tx = r.tx.next()
 	}
 	if !operation {
 		return nil

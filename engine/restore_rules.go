@@ -131,12 +131,12 @@ func readRuleFile(d rootfs.Dir, name string) ([]byte, error) {
 func (r *restoring) rulesOf(c manifest.Checkpoint) *scopes {
 	s := &scopes{known: map[string]*ignore.Scope{}, all: c.Rules == (manifest.ID{})}
 	s.read = func(path string) []byte {
-		e, ok, err := manifest.Find(r.stage.loadStaged, c.Root, path)
+		e, ok, err := manifest.Find(r.tx.Load, c.Root, path)
 		if err != nil || !ok || e.Kind != manifest.File || e.Size > maxRuleFile {
 			s.fail(err)
 			return nil
 		}
-		f, err := r.stage.openStaged(e)
+		f, err := r.tx.Open(e)
 		if err != nil {
 			s.fail(err)
 			return nil
@@ -181,7 +181,7 @@ func (r *restoring) ownUp(plan *restore.Plan, c manifest.Checkpoint, target, tod
 			slices.ContainsFunc(plan.Changes, func(c restore.Change) bool { return c.Path == problem.Path }) {
 			continue // told of already, or when the plan gets there
 		}
-		_, captured, err := manifest.Find(r.stage.loadStaged, r.now, problem.Path)
+		_, captured, err := manifest.Find(r.tx.Load, r.now, problem.Path)
 		if err != nil {
 			return err
 		}

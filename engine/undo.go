@@ -96,7 +96,7 @@ func (r *restoring) undoFrom() (uint64, error) {
 func (r *restoring) editedSince(op manifest.Operation) (bool, error) {
 	today := r.rulesToday()
 	edited := false
-	err := manifest.Diff(r.stage.loadStaged, op.After, r.now, func(c manifest.Change) error {
+	err := manifest.Diff(r.tx.Load, op.After, r.now, func(c manifest.Change) error {
 		if c.New != nil || today.captures(c.Path, c.Old.Kind == manifest.Subdir) {
 			edited = true
 		}
@@ -205,10 +205,10 @@ func (r *restoring) reportTarget(op manifest.Operation) error {
 // planBack plans the way from an operation's After to its Before, on the paths
 // that it changed. Their present state must be the one or the other.
 func (r *restoring) planBack(op manifest.Operation) (*restore.Plan, error) {
-	src := r.stage.source()
+	src := r.tx
 	var paths []string
 	changes := map[string]manifest.Change{}
-	err := manifest.Diff(src.Dir, op.Before, op.After, func(c manifest.Change) error {
+	err := manifest.Diff(src.Load, op.Before, op.After, func(c manifest.Change) error {
 		if r.sel == nil || r.sel.Has(c.Path) {
 			paths = append(paths, c.Path)
 			changes[c.Path] = c
@@ -220,7 +220,7 @@ func (r *restoring) planBack(op manifest.Operation) (*restore.Plan, error) {
 	}
 	// What each of them is now: as the operation left it, unless this says otherwise.
 	since := map[string]*manifest.Entry{}
-	err = manifest.Diff(src.Dir, r.now, op.After, func(c manifest.Change) error {
+	err = manifest.Diff(src.Load, r.now, op.After, func(c manifest.Change) error {
 		if _, ok := changes[c.Path]; ok {
 			since[c.Path] = c.Old
 		}
@@ -242,14 +242,14 @@ func (r *restoring) planBack(op manifest.Operation) (*restore.Plan, error) {
 			missing = append(missing, path)
 		}
 	}
-	found, modes, err := restore.LookUp(r.ctx, r.fs, src, r.stage.sink(), missing)
+	found, modes, err := restore.LookUp(r.ctx, r.fs, src, r.tx, missing)
 	if err != nil {
 		return nil, err
 	}
 	for i := range found {
 		since[found[i].Path] = &found[i].Entry
 	}
-	current, err := restore.EditTree(src, r.stage.sink(), r.now, found, modes)
+	current, err := restore.EditTree(src, r.tx, r.now, found, modes)
 	if err != nil {
 		return nil, err
 	}
@@ -269,13 +269,13 @@ func (r *restoring) planBack(op manifest.Operation) (*restore.Plan, error) {
 	if len(conflicts) > 0 && !r.o.Force {
 		return nil, &RefusedError{What: changedSince(len(conflicts)), Paths: conflicts[:min(len(conflicts), manyPaths)], Forcible: true}
 	}
-	target, err := restore.EditTree(src, r.stage.sink(), current, edits, nil)
+	target, err := restore.EditTree(src, r.tx, current, edits, nil)
 	if err != nil {
 		return nil, err
 	}
 	r.now = current
 	return restore.NewPlan(r.ctx, restore.Options{
-		FS: r.fs, Source: src, Current: current, Target: target, Select: restore.NewExactly(paths), Store: r.storePath(), Workers: r.stage.count(),
+		FS: r.fs, Source: src, Current: current, Target: target, Select: restore.NewExactly(paths), Store: r.storePath(), Workers: r.tx.Workers(),
 	})
 }
 

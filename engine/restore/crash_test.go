@@ -61,7 +61,7 @@ func (w *world) variety(generation int) {
 func (w *world) oldOrNew(before, after manifest.ID, when string) {
 	w.Helper()
 	entryOf := func(root manifest.ID, path string) manifest.Entry {
-		e, ok, err := manifest.Find(w.Dir, root, path)
+		e, ok, err := manifest.Find(w.Load, root, path)
 		must(w, err)
 		if !ok {
 			return manifest.Entry{}
@@ -79,14 +79,14 @@ func (w *world) oldOrNew(before, after manifest.ID, when string) {
 	}
 	now := w.now()
 	seen := map[string]bool{}
-	must(w, manifest.Walk(w.Dir, now, func(path string, e manifest.Entry) error {
+	must(w, manifest.Walk(w.Load, now, func(path string, e manifest.Entry) error {
 		seen[path] = true
 		check(path, e)
 		return nil
 	}))
 	// What is missing must be missing on one side, or its directory must have changed its kind.
 	for _, root := range []manifest.ID{before, after} {
-		must(w, manifest.Walk(w.Dir, root, func(path string, e manifest.Entry) error {
+		must(w, manifest.Walk(w.Load, root, func(path string, e manifest.Entry) error {
 			if seen[path] || entryOf(before, path).Kind == 0 || entryOf(after, path).Kind == 0 {
 				return nil
 			}

@@ -133,7 +133,7 @@ func TestCaseOnlyRename(t *testing.T) {
 			p, out := w.restore(target)
 			if now := w.now(); now != end || p.After != end || (len(out.Skips) > 0) != (want != nil) {
 				t.Errorf("%s, back %v: skips %v, the plan's tree as expected: %v", c.what, back, out.Skips, p.After == end)
-				manifest.Diff(w.Dir, now, end, func(c manifest.Change) error {
+				manifest.Diff(w.Load, now, end, func(c manifest.Change) error {
 					t.Errorf("    %s: is %+v, should be %+v", c.Path, c.Old, c.New)
 					return nil
 				})
@@ -193,7 +193,7 @@ func TestCaseOnlyRenameCrash(t *testing.T) {
 			w.noTemps()
 			if now := w.now(); now != start && now != target {
 				t.Errorf("operation %d (%s), %v:", k, f.failed, crash)
-				manifest.Diff(w.Dir, now, start, func(c manifest.Change) error {
+				manifest.Diff(w.Load, now, start, func(c manifest.Change) error {
 					t.Errorf("    %s: is %+v, was %+v", c.Path, c.Old, c.New)
 					return nil
 				})

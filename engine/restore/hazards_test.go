@@ -221,7 +221,7 @@ func TestDamagedContent(t *testing.T) {
 	w.write("whole", "new")
 	w.write("damaged", "new")
 	p := w.plan(target)
-	e, _, err := manifest.Find(w.Dir, target, "damaged")
+	e, _, err := manifest.Find(w.Load, target, "damaged")
 	must(t, err)
 	delete(w.objects, e.ID)
 	out, err := p.Apply(t.Context(), w.options())

@@ -98,7 +98,7 @@ func (s *settler) isRest(d rootfs.Dir, name string, e manifest.Entry) (bool, err
 		return false, nil
 	}
 	rest := true
-	err = manifest.Diff(s.src.Dir, e.ID, got.ID, func(c manifest.Change) error {
+	err = manifest.Diff(s.src.Load, e.ID, got.ID, func(c manifest.Change) error {
 		if c.New != nil && !(isDir(*c.New) && c.Old != nil && isDir(*c.Old)) {
 			rest = false
 		}

@@ -306,7 +306,7 @@ func (s *settler) removeKnown(d rootfs.Dir, name string, c *Change) error {
 	}
 	known := map[string]bool{}
 	if isDir(c.Before) && !c.Before.ID.IsZero() {
-		err := manifest.Walk(s.src.Dir, c.Before.ID, func(path string, _ manifest.Entry) error {
+		err := manifest.Walk(s.src.Load, c.Before.ID, func(path string, _ manifest.Entry) error {
 			known[path] = true
 			return nil
 		})

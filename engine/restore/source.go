@@ -9,9 +9,10 @@ import (
 
 // Source is where trees and contents come from. It is safe for concurrent use.
 type Source interface {
-	Dir(id manifest.ID) (manifest.Dir, error)
-	// Content opens a File or Chunked entry; every byte is verified.
-	Content(e manifest.Entry) (io.ReadCloser, error)
+	// Load loads a manifest.
+	Load(id manifest.ID) (manifest.Dir, error)
+	// Open opens the content of a File or Chunked entry; every byte is verified.
+	Open(e manifest.Entry) (io.ReadCloser, error)
 }
 
 // Sink takes what is read from the disk; see scan.Sink, which has the same
@@ -37,7 +38,7 @@ func loadDir(src Source, id manifest.ID) (manifest.Dir, error) {
 	if id.IsZero() {
 		return manifest.Dir{}, nil
 	}
-	return src.Dir(id)
+	return src.Load(id)
 }
 
 func join(dir, name string) string {

@@ -48,7 +48,7 @@ func (m *memStore) get(id manifest.ID) ([]byte, error) {
 	return data, nil
 }
 
-func (m *memStore) Dir(id manifest.ID) (manifest.Dir, error) {
+func (m *memStore) Load(id manifest.ID) (manifest.Dir, error) {
 	data, err := m.get(id)
 	if err != nil {
 		return manifest.Dir{}, err
@@ -56,7 +56,7 @@ func (m *memStore) Dir(id manifest.ID) (manifest.Dir, error) {
 	return manifest.ParseDir(data)
 }
 
-func (m *memStore) Content(e manifest.Entry) (io.ReadCloser, error) {
+func (m *memStore) Open(e manifest.Entry) (io.ReadCloser, error) {
 	data, err := m.get(e.ID)
 	return io.NopCloser(bytes.NewReader(data)), err
 }
@@ -232,7 +232,7 @@ func (w *world) same(target manifest.ID, when string) {
 
 func (w *world) diff(is, should manifest.ID, when string) {
 	w.Helper()
-	manifest.Diff(w.Dir, is, should, func(c manifest.Change) error {
+	manifest.Diff(w.Load, is, should, func(c manifest.Change) error {
 		w.Errorf("%s: %s: is %+v, should be %+v", when, c.Path, c.Old, c.New)
 		return nil
 	})

@@ -102,7 +102,7 @@ func (a *applier) fill(f rootfs.File, d rootfs.Dir, c *Change) error {
 
 // copyContent writes an entry's content; a length that is not the entry's is an error.
 func copyContent(w io.Writer, src Source, e manifest.Entry) error {
-	r, err := src.Content(e)
+	r, err := src.Open(e)
 	if err != nil {
 		return &contentError{err}
 	}
