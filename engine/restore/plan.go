@@ -183,10 +183,19 @@ func why(err error) string {
 	switch {
 	case errors.As(err, &ne):
 		return ne.Reason
-	case errors.Is(err, fs.ErrPermission):
+	case errors.As(err, &pe) && errors.Is(err, fs.ErrPermission) && reads(pe.Op):
 		return reasonUnreadable + ": permission denied"
 	case errors.As(err, &pe):
-		return pe.Err.Error()
+		return pe.Err.Error() // what cannot be changed can well be readable
 	}
 	return err.Error()
+}
+
+// reads reports whether an operation of rootfs only looks.
+func reads(op string) bool {
+	switch op {
+	case "open", "stat", "lstat", "list", "readlink", "read":
+		return true
+	}
+	return false
 }

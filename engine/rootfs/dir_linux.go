@@ -24,6 +24,7 @@ func (d *linuxDir) fail(op, name string, err error) error {
 	if err == nil {
 		return nil
 	}
+	err = d.denied(err, name)
 	if d.path != "" {
 		name = d.path + "/" + name
 	}

@@ -3,6 +3,7 @@ package rootfs
 import (
 	"errors"
 	"io"
+	"io/fs"
 	"os"
 )
 
@@ -134,3 +135,9 @@ var (
 	// ErrNotRegular: not a regular file.
 	ErrNotRegular = errors.New("not a regular file")
 )
+
+// LockedError: an attribute of the file system forbids the change (chattr +i or +a).
+type LockedError struct{ What string } // "immutable", "append-only", "in an immutable directory", "in an append-only directory"
+
+func (e *LockedError) Error() string { return "it is " + e.What }
+func (e *LockedError) Unwrap() error { return fs.ErrPermission }

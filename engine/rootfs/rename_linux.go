@@ -12,7 +12,7 @@ func (d *linuxDir) Rename(from, to string) error {
 	if unsupported(err) {
 		err = d.renameByLink(from, to)
 	}
-	return d.fail("rename", to, err)
+	return d.fail("rename", to, d.denied(err, from, to))
 }
 
 func (d *linuxDir) Exchange(a, b string) error {
@@ -23,7 +23,7 @@ func (d *linuxDir) Exchange(a, b string) error {
 	if unsupported(err) {
 		err = d.exchangeByLink(a, b)
 	}
-	return d.fail("exchange", b, err)
+	return d.fail("exchange", b, d.denied(err, a, b))
 }
 
 // renameByLink is for file systems without RENAME_NOREPLACE. A link fails if

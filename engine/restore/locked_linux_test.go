@@ -1,0 +1,59 @@
+package restore
+
+import (
+	"os"
+	"os/exec"
+	"testing"
+)
+
+// chattr sets an attribute for the time of a test.
+func chattr(t *testing.T, attribute, file string) {
+	t.Helper()
+	if out, err := exec.Command("chattr", "+"+attribute, file).CombinedOutput(); err != nil {
+		t.Skipf("NOT TESTED HERE: chattr +%s: %v %s", attribute, err, out)
+	}
+	t.Cleanup(func() {
+		if out, err := exec.Command("chattr", "-"+attribute, file).CombinedOutput(); err != nil {
+			t.Errorf("chattr -%s: %v %s", attribute, err, out)
+		}
+	})
+}
+
+// What may not be changed is left alone and called what it is: it can be read well enough.
+func TestLockedByAttributes(t *testing.T) {
+	for _, c := range []struct{ what, attribute, locked, path, want string }{
+		{"replace", "i", "f", "f", "it is immutable"},
+		{"replace", "a", "f", "f", "it is append-only"},
+		{"delete", "i", "new", "new", "it is immutable"},
+		{"create", "i", "dir", "dir/gone", "it is in an immutable directory"},
+		{"delete", "a", "dir", "dir/new", "it is in an append-only directory"},
+	} {
+		t.Run(c.what+" "+c.attribute+" "+c.locked, func(t *testing.T) {
+			w := newWorld(t)
+			w.write("f", "then")
+			w.write("dir/there", "x")
+			if c.path == "dir/gone" {
+				w.write("dir/gone", "x")
+			}
+			target := w.now()
+			w.write("f", "now")
+			if c.path == "dir/gone" {
+				must(t, os.Remove(w.file("dir/gone")))
+			}
+			if c.what == "delete" {
+				w.write(c.path, "x")
+			}
+			chattr(t, c.attribute, w.file(c.locked))
+			_, r := w.restore(target)
+			for _, s := range r.Skips {
+				if s.Path == c.path {
+					if s.Reason != c.want || !s.Failed {
+						t.Errorf("%+v, want %q", s, c.want)
+					}
+					return
+				}
+			}
+			t.Errorf("%s is not among %+v", c.path, r.Skips)
+		})
+	}
+}
