@@ -55,13 +55,18 @@ func newCompletion() *command {
 const completeName = "__complete"
 
 func complete(ctx context.Context, words []string, env engine.Env, o *output) error {
+	before := "" // of the word being typed, and not to be said again
+	if len(words) == 3 && words[0] == "--bash" {
+		words, before = bashWords(words[1], words[2])
+	}
 	if len(words) == 0 {
 		words = []string{""}
 	}
 	typed := words[len(words)-1]
-	cmd, root, argIndex, flagWanting := parsePartial(words[:len(words)-1])
+	w := parsePartial(words[:len(words)-1])
 	emit := func(value, text string) {
 		if strings.HasPrefix(value, typed) {
+			value = strings.TrimPrefix(value, before)
 			if text != "" {
 				value += "\t" + text
 			}
@@ -69,73 +74,86 @@ func complete(ctx context.Context, words []string, env engine.Env, o *output) er
 		}
 	}
 	switch {
-	case flagWanting == "tier":
+	case w.wants == "tier":
 		tierChoices(emit)
-	case flagWanting != "":
-		flagChoices(flagWanting, emit)
-	case cmd == nil && strings.HasPrefix(typed, "-"):
+	case w.wants == "session":
+		completeSessions(ctx, w.root, env, emit)
+	case w.wants != "":
+		flagChoices(w.wants, emit)
+	case w.cmd == nil && strings.HasPrefix(typed, "-"):
 		f := newFlagSet("")
 		new(globals).define(f)
 		emitFlags(f, emit)
-	case cmd == nil:
+	case w.cmd == nil:
 		for _, e := range entries() {
 			if !e.hidden {
 				emit(e.name, e.make().short)
 			}
 		}
-	case strings.HasPrefix(typed, "-"):
+	case strings.HasPrefix(typed, "-") && !w.dashed:
 		f := newFlagSet("")
-		if cmd.flags != nil {
-			cmd.flags(f)
+		if w.cmd.flags != nil {
+			w.cmd.flags(f)
 		}
 		new(globals).define(f)
 		emitFlags(f, emit)
-	default:
-		completeArg(ctx, cmd, argIndex, root, env, emit)
+	case completesPaths(w):
+		completePaths(ctx, w, typed, env, emit)
+	case !w.dashed:
+		completeArg(ctx, w, env, emit)
 	}
 	return nil
 }
 
-// parsePartial reads the words before the one being typed: the command, the
-// project, how many arguments the command has already, and the flag whose value comes next.
-func parsePartial(words []string) (cmd *command, root string, args int, wants string) {
+// partialWords are the words before the one being typed.
+type partialWords struct {
+	cmd    *command // nil: none yet
+	root   string   // of --root
+	args   []string // of the command, before --
+	dashed bool     // -- is among them
+	wants  string   // the flag whose value comes next
+}
+
+func parsePartial(words []string) (w partialWords) {
 	flags := newFlagSet("")
 	new(globals).define(flags)
 	for i := 0; i < len(words); i++ {
-		w := words[i]
-		name, value, hasValue := strings.Cut(strings.TrimLeft(w, "-"), "=")
+		word := words[i]
+		name, value, hasValue := strings.Cut(strings.TrimLeft(word, "-"), "=")
 		switch {
-		case w == "--":
-			return cmd, root, 1 << 10, ""
-		case strings.HasPrefix(w, "-"):
+		case w.dashed:
+		case word == "--":
+			w.dashed = true
+		case strings.HasPrefix(word, "-"):
 			f := flags.Lookup(name)
 			if f == nil && len(name) == 1 {
 				f = flags.ShorthandLookup(name)
 			}
 			if f == nil || hasValue || f.NoOptDefVal != "" {
 				if name == "root" {
-					root = value
+					w.root = value
 				}
 				continue
 			}
 			if i++; i >= len(words) {
-				return cmd, root, args, f.Name
+				w.wants = f.Name
+				return w
 			}
 			if f.Name == "root" {
-				root = words[i]
+				w.root = words[i]
 			}
-		case cmd == nil:
-			if cmd = lookup(w); cmd == nil {
-				return nil, root, 0, ""
+		case w.cmd == nil:
+			if w.cmd = lookup(word); w.cmd == nil {
+				return w
 			}
-			if cmd.flags != nil {
-				cmd.flags(flags)
+			if w.cmd.flags != nil {
+				w.cmd.flags(flags)
 			}
 		default:
-			args++
+			w.args = append(w.args, word)
 		}
 	}
-	return cmd, root, args, ""
+	return w
 }
 
 func emitFlags(f *pflag.FlagSet, emit func(value, text string)) {
@@ -165,11 +183,12 @@ func tierChoices(emit func(value, text string)) {
 }
 
 // completeArg offers what the command takes as its n-th argument.
-func completeArg(ctx context.Context, cmd *command, n int, root string, env engine.Env, emit func(value, text string)) {
+func completeArg(ctx context.Context, w partialWords, env engine.Env, emit func(value, text string)) {
+	cmd, n := w.cmd, len(w.args)
 	wants := map[string]int{"show": 1, "diff": 2, "restore": 1, "cat": 1, "ls": 1, "export": 1, "pin": 1, "unpin": 1, "rename": 1}
 	switch {
 	case n < wants[cmd.name]:
-		completeCheckpoints(ctx, root, env, emit)
+		completeCheckpoints(ctx, w.root, env, emit)
 	case cmd.name == "config" && n == 0:
 		for _, k := range settings.Keys() {
 			emit(k.Name, k.Doc)

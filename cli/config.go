@@ -267,11 +267,11 @@ func (c *call) printSettings(set *settings.Settings, warnings []settings.Warning
 		}
 		return c.out.document(v)
 	}
-	t := table{width: c.out.width(), columns: []column{{title: "KEY", style: cyan}, {title: "VALUE", flex: true}, {title: "FROM", style: dim, flex: true}}}
-	for _, s := range set.Values() {
-		t.rows = append(t.rows, []string{s.Key, escape(settingText(s.Value)), escape(originText(s.Origin))})
+	projectFile := ""
+	if store != "" {
+		projectFile = filepath.Join(store, "config.json")
 	}
-	t.write(c.out.color, func(s string) { c.out.line("%s", s) })
+	c.printSettingsTable(set, projectFile)
 	return nil
 }
 

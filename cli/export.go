@@ -76,7 +76,7 @@ func newExport() *command {
 			}
 			c.out.endProgress()
 			if c.json {
-				return c.out.document(exportView{l.ID.String(), viewPath(filepath.ToSlash(file)), o.Format, w.n})
+				return c.out.document(exportView{l.ID.String(), l.ID.String(), viewPath(filepath.ToSlash(file)), o.Format, w.n})
 			}
 			c.out.summary("Exported %s to %s: %s.", l.ID, escape(file), formatSize(w.n))
 			return nil
@@ -86,6 +86,7 @@ func newExport() *command {
 
 type exportView struct {
 	Checkpoint string `json:"checkpoint"`
+	ID         string `json:"id"` // the same, as list calls it
 	pathView
 	Format string `json:"format"`
 	Bytes  int64  `json:"bytes"`

@@ -28,7 +28,7 @@ func newList() *command {
 			{"rewind list --all", "safety checkpoints too"},
 			{"rewind list --json | jq -r '.checkpoints[].id'", "for scripts"},
 		},
-		exits: []int{exitDamaged},
+		exits: []int{exitNotFound, exitDamaged},
 		flags: func(f *pflag.FlagSet) {
 			f.BoolVar(&o.All, "all", false, "no limit, and the checkpoints that restores took for safety")
 			f.IntVar(&o.Limit, "limit", 20, "how many, 0 for all: `N`")
@@ -41,10 +41,20 @@ func newList() *command {
 			if o.All && !c.flags.Changed("limit") {
 				o.Limit = 0
 			}
-			o.Session = c.session
+			named := c.flags.Changed("session") || c.session != ""
+			if named && c.session == "" { // mostly a script's unset variable
+				return &usageError{msg: "an empty word names no session", hint: "rewind sessions"}
+			}
 			p, err := c.open(ctx)
 			if err != nil {
 				return err
+			}
+			if named {
+				s, err := p.SessionNamed(ctx, c.session)
+				if err != nil {
+					return err
+				}
+				o.Session = s.ID
 			}
 			checkpoints, err := p.List(ctx, o)
 			if err != nil {

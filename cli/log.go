@@ -43,7 +43,7 @@ func newLog() *command {
 			for i, op := range ops {
 				v.Operations[i] = operationView{
 					Seq: op.Seq, Time: viewTime(op.Time), Kind: string(op.Kind), Checkpoint: viewID(op.Checkpoint),
-					Backup: viewID(op.Safety), TranscriptBackup: orNull(p.TranscriptBackup(op)),
+					Backup: viewID(op.Safety), Safety: viewID(op.Safety), TranscriptBackup: orNull(p.TranscriptBackup(op)),
 				}
 				t.rows = append(t.rows, []string{op.Time.Local().Format("2006-01-02 15:04:05"), escape(string(op.Kind)),
 					deref(viewID(op.Checkpoint)), deref(viewID(op.Safety)), escape(p.TranscriptBackup(op))})
@@ -73,6 +73,7 @@ type operationView struct {
 	Kind             string  `json:"kind"`
 	Checkpoint       *string `json:"checkpoint"`
 	Backup           *string `json:"backup_checkpoint"`
+	Safety           *string `json:"safety"` // the same, as restore calls it
 	TranscriptBackup *string `json:"transcript_backup"`
 }
 

@@ -33,7 +33,7 @@ func pinCommand(name string, pinned bool, short, long string) *command {
 				return err
 			}
 			if c.json {
-				return c.out.document(pinView{l.ID.String(), pinned})
+				return c.out.document(pinView{l.ID.String(), l.ID.String(), pinned})
 			}
 			if pinned {
 				c.out.summary("Pinned %s.", l.ID)
@@ -47,5 +47,6 @@ func pinCommand(name string, pinned bool, short, long string) *command {
 
 type pinView struct {
 	Checkpoint string `json:"checkpoint"`
+	ID         string `json:"id"` // the same, as list calls it
 	Pinned     bool   `json:"pinned"`
 }

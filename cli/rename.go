@@ -25,7 +25,7 @@ func newRename() *command {
 				return err
 			}
 			if c.json {
-				return c.out.document(renameView{l.ID.String(), name})
+				return c.out.document(renameView{l.ID.String(), l.ID.String(), name})
 			}
 			if name == "" {
 				c.out.summary("Took the name of %s away.", l.ID)
@@ -39,5 +39,6 @@ func newRename() *command {
 
 type renameView struct {
 	Checkpoint string `json:"checkpoint"`
+	ID         string `json:"id"` // the same, as list calls it
 	Name       string `json:"name"`
 }

@@ -66,6 +66,7 @@ func reportSaved(c *call, s *engine.Saved) error {
 	}
 	c.out.summary("Saved %s: %s, %s, %s stored.", k.ID, plural(k.Files, "file", "files"), what, formatSize(int64(k.StoredBytes)))
 	c.out.note("took %s", formatTook(s.Elapsed))
+	warnTooLarge(c, s.TooLarge)
 	if k.Files == 0 && s.Ignored != "" {
 		c.out.warn("no file was captured: %s is %s", escape(s.Ignored), escape(s.IgnoredBy))
 		c.out.hint("rewind save --no-ignore takes everything once, rewind config forceInclude '[\"/*\"]' from now on")
@@ -74,6 +75,25 @@ func reportSaved(c *call, s *engine.Saved) error {
 		return &partialError{verb: "captured", paths: bad}
 	}
 	return nil
+}
+
+// tooLargeNamed is how many files over the limit a save names; show --coverage has all.
+const tooLargeNamed = 5
+
+// warnTooLarge names the files that are larger than the setting allows: a restore does
+// not bring them back.
+func warnTooLarge(c *call, files []engine.Problem) {
+	if len(files) == 0 || c.quiet {
+		return
+	}
+	size := exactSize(c.project.Settings().MaxFileSize)
+	for _, f := range firstN(files, tooLargeNamed) {
+		c.out.warn("%s is larger than %s and was not captured", f.Path, size)
+	}
+	if n := len(files) - tooLargeNamed; n > 0 {
+		c.out.warn("and %d more: rewind show last --coverage", n)
+	}
+	c.out.hint("rewind config maxFileSize SIZE captures larger files, rewind config ignore '[…]' leaves them out without a word")
 }
 
 // changeCounts is "+1 ~2 -3", without the zeros.

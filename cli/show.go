@@ -101,6 +101,8 @@ type shownView struct {
 	Changes  changesView    `json:"changes"`
 	Entries  *[]entryView   `json:"entries,omitempty"`
 	Coverage *[]problemView `json:"coverage,omitempty"`
+	// The same, as status calls it.
+	NotCovered *[]problemView `json:"not_covered,omitempty"`
 }
 
 func (s *shown) json() shownView {
@@ -117,7 +119,7 @@ func (s *shown) json() shownView {
 	}
 	if s.withCov {
 		cov := viewProblems(s.coverage)
-		v.Coverage = &cov
+		v.Coverage, v.NotCovered = &cov, &cov
 	}
 	return v
 }

@@ -67,6 +67,7 @@ type statusView struct {
 	SecondName    bool            `json:"second_name"`
 	SecondReason  string          `json:"second_name_reason"`
 	NotCovered    []problemView   `json:"not_covered"`
+	Coverage      []problemView   `json:"coverage"` // the same, as show calls it
 	Crashed       *crashedView    `json:"crashed_restore"`
 	Orphans       []string        `json:"orphans"`
 	LastHookError string          `json:"last_hook_error"`
@@ -85,7 +86,7 @@ func viewStatus(st *engine.Status, set *settings.Settings) statusView {
 		Checkpoints: st.Checkpoints, Bytes: st.Bytes, MaxBytes: st.MaxSize,
 		FreeBytes: st.FreeDisk, MinFreeBytes: st.MinFreeDisk,
 		SecondName: st.SecondName, SecondReason: st.SecondNameReason,
-		NotCovered: viewProblems(st.NotCovered), Orphans: append([]string{}, st.Orphans...), LastHookError: hookErrorText(st.LastHookError),
+		NotCovered: viewProblems(st.NotCovered), Coverage: viewProblems(st.NotCovered), Orphans: append([]string{}, st.Orphans...), LastHookError: hookErrorText(st.LastHookError),
 	}
 	if st.Last != nil {
 		last := viewCheckpoint(*st.Last)

@@ -30,6 +30,7 @@ type finding struct {
 	Area     string `json:"area"`     // settings, project, store, hooks
 	Message  string `json:"message"`
 	Cure     string `json:"cure"`
+	Hint     string `json:"hint"` // the same, as errors call it
 
 	id findingID
 }
@@ -107,7 +108,9 @@ func runValidate(ctx context.Context, c *call) error {
 	}
 	v.Findings = append(v.Findings, hookFindings(ctx, c.env, root, true)...)
 	v.OK = true
-	for _, f := range v.Findings {
+	for i := range v.Findings {
+		f := &v.Findings[i]
+		f.Hint = f.Cure
 		v.OK = v.OK && f.Severity != severe
 	}
 	if c.json {

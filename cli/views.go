@@ -84,6 +84,7 @@ func viewTranscript(t *manifest.Transcript) *transcriptView {
 // savedView answers save and init.
 type savedView struct {
 	ID          string          `json:"id"`
+	Checkpoint  string          `json:"checkpoint"` // the same, as commands call it that were given one
 	Seq         uint64          `json:"seq"`
 	Time        string          `json:"time"`
 	Description string          `json:"description"`
@@ -97,6 +98,7 @@ type savedView struct {
 	Deleted     uint64          `json:"deleted"`
 	StoredBytes uint64          `json:"stored_bytes"`
 	Partial     []problemView   `json:"partial"`
+	TooLarge    []problemView   `json:"too_large"`
 	Transcript  *transcriptView `json:"transcript"`
 	ElapsedMS   int64           `json:"elapsed_ms"`
 }
@@ -104,10 +106,10 @@ type savedView struct {
 func viewSaved(s *engine.Saved) savedView {
 	c := s.Checkpoint
 	return savedView{
-		ID: c.ID.String(), Seq: c.Seq, Time: viewTime(c.Time), Description: c.Description, Name: c.Name,
+		ID: c.ID.String(), Checkpoint: c.ID.String(), Seq: c.Seq, Time: viewTime(c.Time), Description: c.Description, Name: c.Name,
 		Tree: viewHash(c.Root), Unchanged: s.Unchanged, Files: c.Files, Bytes: c.Bytes,
 		Added: c.Added, Modified: c.Modified, Deleted: c.Deleted, StoredBytes: c.StoredBytes,
-		Partial: viewProblems(failed(s.Partial)), Transcript: viewTranscript(c.Transcript),
+		Partial: viewProblems(failed(s.Partial)), TooLarge: viewProblems(s.TooLarge), Transcript: viewTranscript(c.Transcript),
 		ElapsedMS: s.Elapsed.Milliseconds(),
 	}
 }
@@ -160,7 +162,9 @@ type entryView struct {
 	Kind string `json:"kind"`
 	Mode string `json:"mode"`
 	Size uint64 `json:"size"`
-	Hash string `json:"hash"`
+	// The same, as elsewhere.
+	Bytes uint64 `json:"bytes"`
+	Hash  string `json:"hash"`
 }
 
 func viewEntry(e engine.TreeEntry) entryView {
@@ -171,6 +175,7 @@ func viewEntry(e engine.TreeEntry) entryView {
 	default:
 		v.Hash = viewHash(e.ID)
 	}
+	v.Bytes = v.Size
 	return v
 }
 
@@ -229,12 +234,14 @@ func letter(c manifest.Change) byte {
 type restoredView struct {
 	Checkpoint *string       `json:"checkpoint"`
 	Safety     *string       `json:"safety"`
+	Backup     *string       `json:"backup_checkpoint"` // the same, as log calls it
 	Create     []pathView    `json:"create"`
 	Replace    []pathView    `json:"replace"`
 	Delete     []pathView    `json:"delete"`
 	Mode       []pathView    `json:"mode"`
 	Skip       []problemView `json:"skip"`
 	Transcript *forkView     `json:"transcript"`
+	TalkBackup *string       `json:"transcript_backup"`          // that of Transcript, as log calls it
 	CodeOnly   string        `json:"code_only_reason,omitempty"` // why Transcript is null, although it was to move
 	DryRun     bool          `json:"dry_run"`
 }
@@ -255,9 +262,11 @@ func viewRestored(r *engine.Restored) restoredView {
 	}
 	if r.Safety != nil {
 		v.Safety = viewID(r.Safety.ID)
+		v.Backup = v.Safety
 	}
 	if m := r.Conversation; m != nil {
 		v.Transcript = &forkView{SessionID: m.Session, Path: m.File, Resume: m.Resume, Backup: m.Backup, Notes: m.Notes}
+		v.TalkBackup = orNull(m.Backup)
 	}
 	if r.Without != nil {
 		v.CodeOnly = r.Without.Error()

@@ -14,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"rewind/cas"
+	"rewind/engine/scan"
 	"rewind/manifest"
 )
 
@@ -40,6 +41,7 @@ type Saved struct {
 	Unchanged  bool      // the tree of the checkpoint before
 	Skipped    bool      // nothing had changed that was asked for: there is no new record
 	Partial    []Problem // paths that should have been captured and were not
+	TooLarge   []Problem // files over the setting maxFileSize, which are not captured
 	Elapsed    time.Duration
 	// Of a checkpoint without any file, a path that a rule left out, and the rule:
 	// a project whose own rules exclude everything should be told so.
@@ -197,6 +199,7 @@ func (p *Project) saveCaptured(ctx context.Context, c *captured, o saving, said 
 		Checkpoint: *r,
 		Unchanged:  parent != nil && parent.Root == r.Root,
 		Partial:    failed(c.problems),
+		TooLarge:   tooLarge(c.problems),
 		held:       said.held,
 	}
 	if parent != nil {
@@ -297,6 +300,17 @@ func ruledOut(problems []Problem) (path, reason string) {
 		}
 	}
 	return "", ""
+}
+
+// tooLarge are the files that the setting maxFileSize left out.
+func tooLarge(problems []Problem) []Problem {
+	var out []Problem
+	for _, problem := range problems {
+		if problem.Reason == scan.TooLarge {
+			out = append(out, problem)
+		}
+	}
+	return out
 }
 
 func failed(problems []Problem) []Problem {

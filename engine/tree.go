@@ -156,3 +156,24 @@ func (r *chunkReader) Read(b []byte) (int, error) {
 	r.rest = r.rest[n:]
 	return n, nil
 }
+
+// Dir is what a directory of a checkpoint holds, without what is below; "" is the
+// root. Error: *NoPathError.
+func (p *Project) Dir(ctx context.Context, c manifest.Checkpoint, path string) ([]manifest.Entry, error) {
+	release, err := p.use(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	e := manifest.Entry{Kind: manifest.Subdir, ID: c.Root}
+	if path != "" {
+		if e, err = p.entry(c.Root, path); err != nil {
+			return nil, p.classify(err)
+		}
+	}
+	if e.Kind != manifest.Subdir {
+		return nil, &NoPathError{Path: path}
+	}
+	dir, err := p.loadDir(e.ID)
+	return dir.Entries, p.classify(err)
+}

@@ -96,7 +96,7 @@ func (k *worker) missing(n *node, e *entry, err error) {
 func (k *worker) tooLarge(e *entry, st *stat) bool {
 	switch limit := k.w.o.MaxFileSize; {
 	case limit > 0 && st.size > limit:
-		e.set(kindExempt|flagReason, "larger than maxFileSize")
+		e.set(kindExempt|flagReason, TooLarge)
 	case e.kind&flagSmall != 0 && st.size > smallFile:
 		e.set(kindLarge|flagSmall|flagReason, e.reason)
 		e.slot = k.w.fingerprint(st)

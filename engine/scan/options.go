@@ -43,6 +43,9 @@ type Options struct {
 	portable bool    // use the portable paths although better ones exist
 }
 
+// TooLarge is the reason of files over Options.MaxFileSize.
+const TooLarge = "larger than maxFileSize"
+
 // Problem is one path that is not in the result as it is on disk.
 type Problem struct {
 	Path   string // below the root, with "/"; "" in the one that sums up what is not listed

@@ -96,6 +96,9 @@ func Keys() []Key {
 // of the types of Value.Value.
 func (k Key) Default() any { return k.fallback }
 
+// IsSize reports whether the value is a number of bytes, which may be given with a unit.
+func (k Key) IsSize() bool { return k.kind == kindSize }
+
 func findKey(name string) int {
 	for i := range keys {
 		if keys[i].Name == name {
