@@ -210,9 +210,11 @@ func (c *captured) override(notes []preimage) error {
 		}
 		var e manifest.Entry
 		switch {
-		case n.Absent && !there:
-			continue
 		case n.Absent:
+			c.problems = append(c.problems, Problem{Path: n.path, Reason: reasonNotYet})
+			if !there {
+				continue
+			}
 		case !there && !within.captures(n.path, false):
 			continue
 		default:

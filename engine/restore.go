@@ -160,15 +160,16 @@ func (r *restoring) run(choose func(*restoring) (*restore.Plan, error)) (_ *Rest
 func (r *restoring) planTo(c manifest.Checkpoint) (*restore.Plan, error) {
 	r.op.Checkpoint, r.target = c.ID, c
 	target, today := r.rulesOf(c), r.rulesToday()
+	saw := r.sightOf(c, target)
 	plan, err := restore.NewPlan(r.ctx, restore.Options{
 		FS: r.fs, Source: r.tx, Current: r.now, Target: c.Root, Select: r.sel,
-		InTarget: target.captures, InScope: today.captures,
+		InTarget: target.captures, InScope: today.captures, Unseen: saw.unseen,
 		Store: r.storePath(), Workers: r.tx.Workers(),
 	})
 	if err != nil {
 		return nil, err
 	}
-	return plan, r.ownUp(plan, c, target, today)
+	return plan, r.ownUp(plan, saw, target, today)
 }
 
 // carryOut reads again what the plan would touch, asks, saves the safety

@@ -13,8 +13,8 @@ import (
 	"rewind/manifest"
 )
 
-// maxRuleFile bounds a rule file that is read for a restore.
-const maxRuleFile = 1 << 20
+// maxRuleFile bounds a rule file that is read for a restore, as a scan does.
+const maxRuleFile = 16 << 20
 
 // scopes answers whether rules would capture a path, and keeps the scopes of
 // the directories on the way.
@@ -30,23 +30,23 @@ type scopes struct {
 // captures reports whether the rules would capture the path. A directory that
 // is only passed through for what is below it counts too: it is never removed
 // with anything in it.
-func (s *scopes) captures(path string, dir bool) bool {
+func (s *scopes) captures(path string, dir bool) bool { return s.decide(path, dir) != ignore.Skip }
+
+// decide is what the rules say of a path.
+func (s *scopes) decide(path string, dir bool) ignore.Decision {
 	if s.all {
-		return true
+		return ignore.Capture
 	}
 	if s.rules == nil {
-		return false
+		return ignore.Skip
 	}
-	parent, name := "", path
-	if i := strings.LastIndexByte(path, '/'); i >= 0 {
-		parent, name = path[:i], path[i+1:]
-	}
+	parent, name := splitPath(path)
 	scope := s.scope(parent)
 	if scope == nil {
-		return false
+		return ignore.Skip
 	}
 	d, _ := scope.Decide(name, dir)
-	return d != ignore.Skip
+	return d
 }
 
 // scope gives a directory's scope, nil if it is left out.
@@ -64,10 +64,7 @@ func (s *scopes) scope(dir string) *ignore.Scope {
 	if dir == "" {
 		scope = s.rules.Root(read)
 	} else {
-		parent, name := "", dir
-		if i := strings.LastIndexByte(dir, '/'); i >= 0 {
-			parent, name = dir[:i], dir[i+1:]
-		}
+		parent, name := splitPath(dir)
 		if up := s.scope(parent); up != nil {
 			if d, _ := up.Decide(name, true); d != ignore.Skip {
 				scope = up.Child(name, read)
@@ -85,10 +82,7 @@ func (s *scopes) scope(dir string) *ignore.Scope {
 func (r *restoring) rulesToday() *scopes {
 	s := &scopes{known: map[string]*ignore.Scope{}}
 	s.read = func(path string) []byte {
-		dir, name := "", path
-		if i := strings.LastIndexByte(path, '/'); i >= 0 {
-			dir, name = path[:i], path[i+1:]
-		}
+		dir, name := splitPath(path)
 		d, err := r.fs.OpenDir(dir)
 		if err != nil {
 			s.fail(err)
@@ -132,7 +126,7 @@ func (r *restoring) rulesOf(c manifest.Checkpoint) *scopes {
 	s := &scopes{known: map[string]*ignore.Scope{}, all: c.Rules == (manifest.ID{})}
 	s.read = func(path string) []byte {
 		e, ok, err := manifest.Find(r.tx.Load, c.Root, path)
-		if err != nil || !ok || e.Kind != manifest.File || e.Size > maxRuleFile {
+		if err != nil || !ok || e.Kind != manifest.File && e.Kind != manifest.Chunked {
 			s.fail(err)
 			return nil
 		}
@@ -142,7 +136,7 @@ func (r *restoring) rulesOf(c manifest.Checkpoint) *scopes {
 			return nil
 		}
 		defer f.Close()
-		data, err := io.ReadAll(f)
+		data, err := io.ReadAll(io.LimitReader(f, maxRuleFile))
 		s.fail(err)
 		return data
 	}
@@ -160,7 +154,7 @@ func (r *restoring) rulesOf(c manifest.Checkpoint) *scopes {
 // ownUp tells of what a plan leaves alone only because something could not be
 // read: rules, or paths that the scan passed over. Those are failures, but for
 // paths of which the checkpoint does not know either what they were.
-func (r *restoring) ownUp(plan *restore.Plan, c manifest.Checkpoint, target, today *scopes) error {
+func (r *restoring) ownUp(plan *restore.Plan, saw *sight, target, today *scopes) error {
 	for i, s := range plan.Skips {
 		var err error
 		switch s.Reason {
@@ -168,13 +162,15 @@ func (r *restoring) ownUp(plan *restore.Plan, c manifest.Checkpoint, target, tod
 			err = target.failed
 		case restore.ReasonToday:
 			err = today.failed
+		case reasonCoverage:
+			plan.Skips[i].Failed = true
+			plan.Skips[i].Reason += ", for the list of what it left out could not be read: " + saw.failed.Error()
 		}
 		if err != nil {
 			plan.Skips[i].Failed = true
 			plan.Skips[i].Reason = "the rules that say whether it may go could not be read: " + err.Error()
 		}
 	}
-	var then map[string]bool // passed over when the checkpoint was taken
 	for _, problem := range r.scan.problems {
 		if !problem.Failed || problem.Path == "" || r.sel != nil && !r.sel.Has(problem.Path) ||
 			slices.ContainsFunc(plan.Skips, func(s restore.Skip) bool { return s.Path == problem.Path }) ||
@@ -188,21 +184,7 @@ func (r *restoring) ownUp(plan *restore.Plan, c manifest.Checkpoint, target, tod
 		if captured {
 			continue
 		}
-		if then == nil {
-			then = map[string]bool{}
-			data, err := r.readObject(c.Coverage)
-			if err != nil {
-				return err
-			}
-			before, err := decodeProblems(data)
-			if err != nil {
-				return err
-			}
-			for _, b := range before {
-				then[b.Path] = true
-			}
-		}
-		plan.Skips = append(plan.Skips, restore.Skip{Path: problem.Path, Reason: problem.Reason, Failed: !then[problem.Path]})
+		plan.Skips = append(plan.Skips, restore.Skip{Path: problem.Path, Reason: problem.Reason, Failed: saw.failed != nil || saw.reasons[problem.Path] == ""})
 	}
 	slices.SortFunc(plan.Skips, func(a, b restore.Skip) int { return strings.Compare(a.Path, b.Path) })
 	return nil

@@ -23,6 +23,9 @@ type Options struct {
 	// InTarget and InScope say whether a path would be captured under the rules
 	// of the target and under today's. They are asked before a deletion; nil: yes.
 	InTarget, InScope func(path string, dir bool) bool
+	// Unseen says why the target may lack a path, or a directory with all below it, that was
+	// there: it was not captured then. "": it was not there. Asked before a deletion; nil: "".
+	Unseen func(path string, dir bool) string
 	// Store is the store's path below the root, "" when it is elsewhere. It is never touched.
 	Store   string
 	Workers int // 0: 2
@@ -101,6 +104,7 @@ const (
 	reasonNested     = "a repository of its own that the checkpoint does not have"
 	reasonHolds      = "the directory holds what no checkpoint has"
 	reasonParent     = "a parent is in the way and was not selected"
+	reasonUnselected = "the directory holds what was not selected"
 	reasonStore      = "it belongs to the store"
 	reasonReserved   = "the name is reserved"
 	reasonUnreadable = "unreadable"

@@ -138,17 +138,27 @@ func (b *planner) deleteFile(path string, c manifest.Entry, info rootfs.Info) {
 	}
 }
 
-// inScope asks both sets of rules before a deletion, and notes the refusal.
+// inScope asks both sets of rules, and what the target saw, before a deletion, and notes the refusal.
 func (b *planner) inScope(path string, dir bool) bool {
 	switch {
 	case b.o.InTarget != nil && !b.o.InTarget(path, dir):
 		b.skip(path, ReasonRules, false)
 	case b.o.InScope != nil && !b.o.InScope(path, dir):
 		b.skip(path, ReasonToday, false)
+	case b.unseen(path, dir) != "":
+		b.skip(path, b.unseen(path, dir), false)
 	default:
 		return true
 	}
 	return false
+}
+
+// unseen says why the target's lack of a path tells nothing, "" if it does.
+func (b *planner) unseen(path string, dir bool) string {
+	if b.o.Unseen == nil {
+		return ""
+	}
+	return b.o.Unseen(path, dir)
 }
 
 // putFile plans a file or a symlink where there is a file, a symlink or nothing.

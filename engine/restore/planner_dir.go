@@ -98,6 +98,10 @@ func (b *planner) deleteDir(path string, c manifest.Entry, at *place, depth int,
 		b.skip(path, reasonNested, false)
 		return nil
 	}
+	if reason := b.unseen(path, true); has && reason != "" {
+		b.skip(path, reason, false) // with all below it
+		return nil
+	}
 	before := len(b.Changes)
 	skips := len(b.Skips)
 	if err := b.dir(path, c.ID, manifest.ID{}, below, depth+1); err != nil {
@@ -192,6 +196,12 @@ func (b *planner) disposable(path string, id manifest.ID, d rootfs.Dir, depth in
 		}
 		if b.o.InScope != nil && !b.o.InScope(below, isDir(e)) {
 			return ReasonToday, nil
+		}
+		if reason := b.unseen(below, isDir(e)); reason != "" {
+			return reason, nil
+		}
+		if b.o.Select != nil && !b.o.Select.Has(below) {
+			return reasonUnselected, nil
 		}
 		if !isDir(e) {
 			continue

@@ -54,7 +54,8 @@ func (k *worker) examine(n *node, at handle, e *entry, old *record, typ uint32) 
 	if reason := st.special(); reason != "" || st.dir() {
 		e.set(kindSpecial|flagReason, reason)
 		if st.dir() { // it became one this moment: the next scan lists it
-			e.kind, n.fp = 0, 0
+			k.vanish(n, e)
+			n.fp = 0
 		}
 		return false
 	}
@@ -83,10 +84,16 @@ func (e *entry) set(kind byte, reason string) {
 	e.kind, e.reason, e.slot, e.known = kind, reason, 0, false
 }
 
+// vanish leaves out a name that was there a moment ago, and may be there again.
+func (k *worker) vanish(n *node, e *entry) {
+	e.set(0, "")
+	k.problems = append(k.problems, Problem{Path: join(n.path(), e.name), Reason: "vanished"})
+}
+
 // missing deals with an entry that could not be looked at or opened.
 func (k *worker) missing(n *node, e *entry, err error) {
 	if errors.Is(err, fs.ErrNotExist) {
-		e.set(0, "") // gone since its directory was listed, which the next scan will see
+		k.vanish(n, e) // since its directory was listed, which the next scan will see
 		return
 	}
 	e.set(kindFailed|flagReason, unreadable(err))
@@ -226,7 +233,7 @@ func (k *worker) readFile(n *node, at handle, e *entry, path string) (read stat,
 				return read, nil
 			}
 			if before.dir() {
-				e.set(0, "")
+				k.vanish(n, e)
 				n.fp = 0
 				return read, nil
 			}
@@ -275,7 +282,7 @@ func (k *worker) readFile(n *node, at handle, e *entry, path string) (read stat,
 func (k *worker) becameLink(n *node, at handle, e *entry) {
 	st, err := at.lstat(e.name)
 	if err != nil || !st.symlink() {
-		e.set(0, "")
+		k.vanish(n, e)
 		n.fp = 0
 		return
 	}

@@ -82,6 +82,7 @@ func (k *worker) list(n *node) error {
 					k.forget(n, old)
 				}
 				n.fp = 0
+				k.problems = append(k.problems, Problem{Path: join(n.path(), de.name), Reason: "vanished"})
 				continue
 			}
 			if err == nil {

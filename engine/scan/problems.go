@@ -58,7 +58,8 @@ func (w *walk) collect(removed []int32) []Problem {
 			}
 			switch r.kind & kindMask {
 			case kindIgnored, kindLarge, kindDir:
-				if ignored++; ignored > maxIgnored {
+				// A rule file that is left out is always named: without it the tree does not tell the rules.
+				if ignored++; ignored > maxIgnored && r.kind&flagRule == 0 {
 					continue
 				}
 			}
