@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"slices"
 
 	"rewind/engine/restore"
 	"rewind/engine/rootfs"
@@ -75,6 +76,7 @@ type restoring struct {
 	tx     *Tx               // the scan's, and after its commit the next
 	op     manifest.Operation
 	target manifest.Checkpoint // for the answer
+	within map[string][]string // what goes with a directory that is replaced, see lookInto
 
 	talk    *talkMove            // the conversation on its way, nil for none
 	without *NoConversationError // why there is none
@@ -178,15 +180,19 @@ func (r *restoring) carryOut(plan *restore.Plan) (*Restored, error) {
 	if plan == nil {
 		plan = &restore.Plan{}
 	}
-	if r.o.DryRun {
-		return r.report(plan.Changes, plan.Skips), nil
-	}
 	if !plan.Empty() {
+		// A dry run reads too: what cannot be read is left alone, and what is as it should be already is no change.
 		if err := plan.Read(r.ctx, r.tx); err != nil {
 			return nil, err
 		}
 	}
+	if err := r.lookInto(plan.Changes); err != nil {
+		return nil, err
+	}
 	preview := r.report(plan.Changes, plan.Skips)
+	if r.o.DryRun {
+		return preview, nil
+	}
 	if plan.Empty() {
 		if r.talk == nil {
 			return preview, nil
@@ -262,7 +268,14 @@ func (r *restoring) record(plan *restore.Plan, out *restore.Outcome) error {
 
 // putPaths stages the list of what an operation changed.
 func (r *restoring) putPaths(changes []restore.Change) (manifest.ID, error) {
-	return r.tx.Put(append(encodePaths(changes), r.talk.lineOf()...))
+	var all []restore.Change
+	for _, c := range changes {
+		all = append(all, c)
+		for _, path := range r.within[c.Path] {
+			all = append(all, restore.Change{Path: path, Action: restore.Delete})
+		}
+	}
+	return r.tx.Put(append(encodePaths(all), r.talk.lineOf()...))
 }
 
 // commitOperation records an operation with what was put for it.
@@ -272,6 +285,24 @@ func (r *restoring) commitOperation(op *manifest.Operation) error {
 	}, nil)
 	op.Seq = at.Seq
 	return err
+}
+
+// lookInto lists what goes with the directories that something else takes the place of.
+func (r *restoring) lookInto(changes []restore.Change) error {
+	r.within = map[string][]string{}
+	for _, c := range changes {
+		if c.Action != restore.Replace || c.Before.Kind != manifest.Subdir || c.After.Kind == manifest.Subdir {
+			continue
+		}
+		err := manifest.Walk(r.tx.Load, c.Before.ID, func(below string, _ manifest.Entry) error {
+			r.within[c.Path] = append(r.within[c.Path], c.Path+"/"+below)
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // report turns a plan or an outcome into the answer.
@@ -289,12 +320,14 @@ func (r *restoring) report(changes []restore.Change, skips []restore.Skip) *Rest
 			out.Create = append(out.Create, c.Path)
 		case restore.Replace:
 			out.Replace = append(out.Replace, c.Path)
+			out.Delete = append(out.Delete, r.within[c.Path]...)
 		case restore.Delete:
 			out.Delete = append(out.Delete, c.Path)
 		case restore.Mode:
 			out.Mode = append(out.Mode, c.Path)
 		}
 	}
+	slices.Sort(out.Delete)
 	return out
 }
 

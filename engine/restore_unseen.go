@@ -30,18 +30,21 @@ type sight struct {
 
 // sightOf reads what a checkpoint's coverage says; rules are the checkpoint's.
 func (r *restoring) sightOf(c manifest.Checkpoint, rules *scopes) *sight {
+	data, err := r.readObject(c.Coverage)
+	var problems []Problem
+	if err == nil {
+		problems, err = decodeProblems(data)
+	}
+	s := r.sightIn(c.Root, problems, rules)
+	s.failed = err
+	return s
+}
+
+// sightIn is what the scan saw that found a tree and met the problems.
+func (r *restoring) sightIn(root manifest.ID, problems []Problem, rules *scopes) *sight {
 	s := &sight{reasons: map[string]string{}, blind: map[string]string{}, rules: rules}
 	s.find = func(path string) (manifest.Entry, bool, error) {
-		return manifest.Find(r.tx.Load, c.Root, path)
-	}
-	data, err := r.readObject(c.Coverage)
-	if err != nil {
-		s.failed = err
-		return s
-	}
-	problems, err := decodeProblems(data)
-	if s.failed = err; err != nil {
-		return s
+		return manifest.Find(r.tx.Load, root, path)
 	}
 	for _, p := range problems {
 		if p.Path == "" && p.Reason != reasonLate {

@@ -9,7 +9,7 @@ import (
 	"rewind/manifest"
 )
 
-// Undo restores the newest checkpoint that differs from the working tree.
+// Undo restores the newest checkpoint that differs from the working tree: one to which a plan has something to do.
 // Called again, it goes further back from there, unless there was a save or an
 // edit in between. Error: *NothingError.
 func (p *Project) Undo(ctx context.Context, o RestoreOptions) (*Restored, error) {
@@ -18,6 +18,8 @@ func (p *Project) Undo(ctx context.Context, o RestoreOptions) (*Restored, error)
 		if err != nil {
 			return nil, err
 		}
+		type view struct{ root, rules, coverage manifest.ID }
+		none := map[view]bool{} // what a plan has no change to
 		for {
 			page, err := r.older(from, 64)
 			if err != nil {
@@ -27,12 +29,19 @@ func (p *Project) Undo(ctx context.Context, o RestoreOptions) (*Restored, error)
 				return nil, &NothingError{"undo"}
 			}
 			for _, c := range page {
-				if c.Root == r.now {
+				v := view{c.Root, c.Rules, c.Coverage}
+				if c.Root == r.now || none[v] {
 					continue
 				}
-				if plan, err := r.planTo(c); err != nil || !plan.Empty() {
+				plan, err := r.planTo(c)
+				if err == nil && !plan.Empty() {
+					// Trees may differ where the working tree does not: what is ignored is in the one only.
+					err = plan.Read(r.ctx, r.tx)
+				}
+				if err != nil || !plan.Empty() {
 					return plan, err
 				}
+				none[v] = true
 			}
 			from = page[len(page)-1].Seq
 		}
@@ -92,12 +101,14 @@ func (r *restoring) undoFrom() (uint64, error) {
 }
 
 // editedSince reports whether the tree is no longer as the operation left it.
-// The scan does not have what is ignored today, the operation may: that is no edit.
+// The scan does not have what is ignored today, or cannot be captured, the operation may: that is no edit.
 func (r *restoring) editedSince(op manifest.Operation) (bool, error) {
 	today := r.rulesToday()
+	saw := r.sightIn(r.now, r.scan.problems, today)
 	edited := false
 	err := manifest.Diff(r.tx.Load, op.After, r.now, func(c manifest.Change) error {
-		if c.New != nil || today.captures(c.Path, c.Old.Kind == manifest.Subdir) {
+		dir := c.Old != nil && c.Old.Kind == manifest.Subdir
+		if c.New != nil || today.captures(c.Path, dir) && saw.unseen(c.Path, dir) == "" {
 			edited = true
 		}
 		return nil

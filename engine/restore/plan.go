@@ -88,6 +88,7 @@ type Plan struct {
 	After  manifest.ID // the tree that follows; after Read
 
 	o        Options
+	read     bool              // by Read
 	writable []modeOf          // directories to be made writable for the time
 	passed   map[string]uint32 // modes of directories on disk that the scan passed over
 }

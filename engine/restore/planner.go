@@ -108,6 +108,9 @@ func (b *planner) entry(dir string, c, t manifest.Entry, at *place, depth int) e
 		b.deleteFile(path, c, info)
 		return nil
 	}
+	if c.Kind != 0 && c.Mode == t.Mode && info.Kind != 0 && b.sameContent(c, t) {
+		return nil // recorded in another way
+	}
 	b.putFile(path, c, t, info, at)
 	return nil
 }
@@ -175,6 +178,8 @@ func (b *planner) putFile(path string, c, t manifest.Entry, info rootfs.Info, at
 			ch.Action, ch.Reason = Mode, "other permissions"
 		case c.Kind != t.Kind && (isFile(c) != isFile(t)):
 			ch.Action, ch.Reason = Replace, "other kind"
+		case sameContent(c, t):
+			ch.Action, ch.Reason = Replace, "other permissions, which its other names do not get"
 		default:
 			ch.Action, ch.Reason = Replace, "other content"
 		}

@@ -32,8 +32,12 @@ func grain(i rootfs.Info) int64 {
 // Read reads again all that the plan would overwrite or delete, whatever the
 // scan said, and gives it to sink. Then Before and After are set. Changes that
 // turn out to be none are dropped; those whose present bytes cannot be read
-// become skips.
+// become skips. A second call does nothing.
 func (p *Plan) Read(ctx context.Context, sink Sink) error {
+	if p.read {
+		return nil
+	}
+	p.read = true
 	groups := groupByDir(p.Changes, func(c *Change) bool {
 		return c.Action == Replace || c.Action == Delete && !isDir(c.Before)
 	})
@@ -74,9 +78,16 @@ func (p *Plan) Read(ctx context.Context, sink Sink) error {
 		case gone[i] != "":
 			p.skip(c.Path, gone[i], true)
 			continue
-		case changed[i].Load() && c.Action == Replace && sameEntry(c.Before, c.After) && !isDir(c.After):
-			continue // it is already what it is to become
-		case changed[i].Load():
+		case c.Action == Replace && !isDir(c.After):
+			same := p.sameContent(c.Before, c.After)
+			if same && c.Before.Mode == c.After.Mode {
+				continue // it is already what it is to become
+			}
+			if same && isFile(c.Before) && c.info.Nlink == 1 {
+				c.Action, c.Reason, c.After = Mode, "other permissions", withMode(c.Before, c.After.Mode)
+			}
+		}
+		if changed[i].Load() {
 			edits = append(edits, Edit{Path: c.Path, Entry: c.Before, Whole: true})
 		}
 		kept = append(kept, c)
@@ -84,11 +95,29 @@ func (p *Plan) Read(ctx context.Context, sink Sink) error {
 	p.Changes = kept
 	p.dropBelowSkipped()
 	p.sort()
+	edits = append(edits, p.passedOver()...)
 	if p.Before, err = EditTree(p.o.Source, sink, p.o.Current, edits, p.passed); err != nil {
 		return err
 	}
 	p.After, err = EditTree(p.o.Source, sink, p.Before, EditsOf(p.Changes), p.passed)
 	return err
+}
+
+// passedOver are the directories that the scan passed over and in which, or to
+// which, the plan does something: without them it would look as if it made them.
+func (p *Plan) passedOver() []Edit {
+	var edits []Edit
+	seen := map[string]bool{"": true}
+	for i := range p.Changes {
+		for dir := p.Changes[i].Path; !seen[dir]; dir, _ = split(dir) {
+			seen[dir] = true
+			if mode, ok := p.passed[dir]; ok {
+				_, name := split(dir)
+				edits = append(edits, Edit{Path: dir, Entry: manifest.Entry{Name: name, Kind: manifest.Subdir, Mode: mode}})
+			}
+		}
+	}
+	return edits
 }
 
 // dropBelowSkipped takes out what can no longer be: creations below a

@@ -224,7 +224,8 @@ func TestVanishing(t *testing.T) {
 	}
 	r := p.scan()
 	p.want(r, map[string]string{"a": `file 644 "a"`, "c": "link a"})
-	p.wantProblems(r, Problem{Path: "e", Reason: "fifo"}, Problem{Path: "sub", Reason: "vanished"}, Problem{Path: "zz", Reason: "vanished"})
+	p.wantProblems(r, Problem{Path: "b", Reason: "vanished"}, Problem{Path: "d", Reason: "vanished"}, Problem{Path: "e", Reason: "fifo"},
+		Problem{Path: "sub", Reason: "vanished"}, Problem{Path: "zz", Reason: "vanished"})
 	p.sink.during = nil
 	r = p.check()
 	p.want(r, map[string]string{"a": `file 644 "a"`, "c": "link a", "d": "dir 755", "zz": `file 644 "a file now"`})
