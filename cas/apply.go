@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/gofrs/flock"
 	"github.com/zeebo/blake3"
@@ -40,11 +41,14 @@ func (p *RepackPlan) Apply(ctx context.Context, remark func(Commit) error) (done
 			p.passing += k.size
 		}
 	}
-	if len(victims) == 0 {
+	if len(victims) == 0 && !p.o.Purge {
 		return true, nil
 	}
 	if p.s.o.ReadOnly {
 		return false, &ReadOnlyError{Op: "repack"}
+	}
+	if len(victims) == 0 {
+		return p.tidy(ctx)
 	}
 	if p.logs {
 		if err := p.moveLog(ctx); err != nil {
@@ -93,13 +97,23 @@ func (p *RepackPlan) moveLog(ctx context.Context) error {
 	if len(refs) == 0 {
 		return nil
 	}
-	return p.s.writeLog(packName{logPack, newest + 1}, refs, func(c Commit) bool {
-		return c.Seq >= p.newest || p.keep(c)
+	amend := p.o.Amend
+	if amend == nil {
+		amend = func(c Commit) []byte { return c.Payload }
+	}
+	return p.s.writeLog(packName{logPack, newest + 1}, refs, func(c Commit) ([]byte, bool) {
+		if c.Seq < p.newest && !p.keep(c) {
+			return nil, false
+		}
+		if c.Seq > p.newest {
+			return c.Payload, true
+		}
+		return amend(c), true
 	})
 }
 
 // writeLog writes a log pack of commits only. It appears whole, under its name.
-func (s *Store) writeLog(n packName, refs []commitPlace, keep func(Commit) bool) error {
+func (s *Store) writeLog(n packName, refs []commitPlace, keep func(Commit) ([]byte, bool)) error {
 	file := filepath.Join(s.o.Dir, n.file())
 	tmp := s.temporary(file)
 	f, err := s.create(tmp)
@@ -118,10 +132,11 @@ func (s *Store) writeLog(n packName, refs []commitPlace, keep func(Commit) bool)
 		return err
 	}
 	err = s.eachCommit(refs, func(m Commit) error {
-		if !keep(m) {
+		data, ok := keep(m)
+		if !ok {
 			return nil
 		}
-		r := commit{seq: m.Seq, ordinal: ordinal, data: m.Payload}
+		r := commit{seq: m.Seq, ordinal: ordinal, data: data}
 		r.seal(blake3.New())
 		from := at + int64(len(buf))
 		buf = appendRecord(buf, seed, from, commitRecord, r.append(nil))
@@ -184,7 +199,7 @@ func (p *RepackPlan) group(ctx context.Context, group []*planned, remark func(Co
 	if err != nil {
 		return false, errors.Join(err, b.Discard())
 	}
-	alone, err := p.s.alone()
+	alone, err := p.alone(ctx)
 	if alone == nil || err != nil {
 		// What was copied is good, and saves the next sweep the work.
 		return false, errors.Join(err, b.finish())
@@ -245,6 +260,40 @@ func (p *RepackPlan) remark(f func(Commit) error) error {
 	}
 	return nil
 }
+
+// tidy removes what crashes left half-made, if nobody else uses the store.
+func (p *RepackPlan) tidy(ctx context.Context) (done bool, err error) {
+	alone, err := p.alone(ctx)
+	if alone == nil || err != nil {
+		return false, err
+	}
+	defer unlock(alone)
+	a, err := p.s.lock(ctx, appendLock, (*flock.Flock).TryLock)
+	if err != nil {
+		return false, err
+	}
+	defer unlock(a)
+	return true, errors.Join(p.s.execute(), p.s.removeTemporary(), p.s.syncDir())
+}
+
+// alone is Store.alone with the plan's patience.
+func (p *RepackPlan) alone(ctx context.Context) (*flock.Flock, error) {
+	until := time.Now().Add(p.o.Wait)
+	for {
+		f, err := p.s.alone()
+		if f != nil || err != nil || !time.Now().Before(until) {
+			return f, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(alonePoll):
+		}
+	}
+}
+
+// alonePoll is how often a store in use is looked at again.
+const alonePoll = 10 * time.Millisecond
 
 // alone takes the users lock for this process alone, if nobody holds it: nil otherwise.
 func (s *Store) alone() (*flock.Flock, error) {

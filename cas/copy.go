@@ -198,7 +198,7 @@ func (c *copier) base(x prefix) (entry, bool) {
 		if err != nil {
 			return entry{}, false
 		}
-		if c.p.needs(e.id) {
+		if c.p.live(e.id) || !c.p.o.Purge && c.p.needs(e.id) {
 			return *e, true
 		}
 		if !e.delta {

@@ -143,6 +143,15 @@ func (p *pack) blocks() []blockRef {
 	return append(all, p.tail.blocks...)
 }
 
+// covered is the end of what is known of the pack. The caller holds mu.
+func (p *pack) covered() int64 {
+	end := p.tail.covered
+	if p.index != nil {
+		end = max(end, p.index.covered)
+	}
+	return max(end, headerSize)
+}
+
 // tableGuess is how much of a block is read for its table: enough for about
 // 200 objects.
 const tableGuess = 8 << 10

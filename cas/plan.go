@@ -3,6 +3,7 @@ package cas
 import (
 	"cmp"
 	"slices"
+	"time"
 )
 
 // When gc rewrites a pack.
@@ -27,6 +28,17 @@ type RepackOptions struct {
 	// Progress, where set, is told by one goroutine at a time how many bytes of
 	// the packs that are rewritten were gone through, of how many.
 	Progress func(done, total int64)
+	// Purge rewrites every pack that holds a byte of anything that is not needed,
+	// however little it is: objects, bases of deltas, what no commit covers. One repack may
+	// have to copy a base that it drops later, so it is planned anew until nothing is Due.
+	Purge bool
+	// Log rewrites the log.
+	Log bool
+	// Amend gives the payload that a commit has from now on, where the log is
+	// rewritten; nil: all stay as they are.
+	Amend func(Commit) []byte
+	// Wait is how long Apply waits until nobody else uses the store; 0: not at all.
+	Wait time.Duration
 }
 
 // RepackPlan says which packs a repack rewrites. It changes nothing by itself.
@@ -58,6 +70,7 @@ type planned struct {
 	live   int64    // of these, bytes of objects that are not there as bases only
 	dense  bool
 	victim bool
+	impure bool // holds something that is not needed
 }
 
 // PlanRepack plans a repack with RepackOptions{Recompress: true}.
@@ -93,9 +106,9 @@ func (s *Store) PlanRepackWith(o RepackOptions, live func(ID) bool, keepCommit f
 			return nil, err
 		}
 		s.mu.RLock()
-		n := len(k.blocks())
+		n, covered := len(k.blocks()), k.covered()
 		s.mu.RUnlock()
-		p.packs = append(p.packs, &planned{pack: k, size: info.Size(), blocks: n, dense: dense})
+		p.packs = append(p.packs, &planned{pack: k, size: info.Size(), blocks: n, dense: dense, impure: info.Size() > covered})
 	}
 	kept, err := p.countCommits()
 	if err != nil {
@@ -110,6 +123,11 @@ func (s *Store) PlanRepackWith(o RepackOptions, live func(ID) bool, keepCommit f
 
 // Freed is how many bytes of disk the plan gives back, better compression not counted.
 func (p *RepackPlan) Freed() int64 { return p.freed }
+
+// Due reports whether there is anything to do.
+func (p *RepackPlan) Due() bool {
+	return slices.ContainsFunc(p.packs, func(k *planned) bool { return k.victim })
+}
 
 // Copied is how many bytes have to be copied for that.
 func (p *RepackPlan) Copied() int64 { return p.copied }
@@ -150,6 +168,7 @@ func (p *RepackPlan) needs(id ID) bool { return p.live(id) || p.pinned[id.prefix
 func (p *RepackPlan) weigh() error {
 	bases := map[prefix]prefix{}
 	var wanted []prefix
+	alive := map[prefix]bool{}
 	first := map[*planned]int64{}
 	for _, k := range p.packs {
 		err := p.s.eachTable(k.pack, 0, false, func(ref blockRef, b *block) error {
@@ -159,7 +178,10 @@ func (p *RepackPlan) weigh() error {
 					bases[e.id.prefix()] = e.base
 					k.bases = append(k.bases, e.base)
 				}
-				if p.live(e.id) {
+				if !p.live(e.id) {
+					k.impure = true
+				} else {
+					alive[e.id.prefix()] = true
 					first[k] += b.share(ref, i)
 					if e.delta {
 						wanted = append(wanted, e.base)
@@ -171,6 +193,9 @@ func (p *RepackPlan) weigh() error {
 		if err != nil {
 			return err
 		}
+	}
+	for _, k := range p.packs {
+		k.impure = k.impure || slices.ContainsFunc(k.bases, func(x prefix) bool { return !alive[x] })
 	}
 	p.pinned = map[prefix]bool{}
 	for len(wanted) > 0 {
@@ -230,7 +255,7 @@ func (p *RepackPlan) choose(kept int64) {
 			continue
 		}
 		waste := k.size - headerSize - k.needed
-		k.victim = waste*wasteShare >= k.size || waste >= wasteMuch || p.o.Recompress && !k.dense
+		k.victim = waste*wasteShare >= k.size || waste >= wasteMuch || p.o.Recompress && !k.dense || p.o.Purge && k.impure
 		if !k.victim && k.size < smallPack {
 			small = append(small, k)
 		}
@@ -246,7 +271,8 @@ func (p *RepackPlan) choose(kept int64) {
 	waste := logSize - logLive - logKept
 	p.logs = len(logs) > 0 && (p.dropped > 0 && logSize < smallLog ||
 		waste >= wasteMuch || waste*wasteShare >= logSize ||
-		p.o.Recompress && logLive > smallLog/8)
+		p.o.Recompress && logLive > smallLog/8 || p.o.Log ||
+		p.o.Purge && slices.ContainsFunc(logs, func(k *planned) bool { return k.impure }))
 	if p.logs {
 		p.freed -= kept
 		for _, k := range logs {

@@ -51,6 +51,11 @@ func newCat() *command {
 			if err != nil {
 				return err
 			}
+			release, err := p.Hold(ctx) // the entry, then its content
+			if err != nil {
+				return err
+			}
+			defer release()
 			e, err := findFile(ctx, p, l, path)
 			if err != nil {
 				return err

@@ -13,14 +13,21 @@ import (
 // the last complete line that there was. The caller closes it. Errors:
 // *NoConversationError, *DamagedStoreError.
 func (p *Project) Conversation(ctx context.Context, c manifest.Checkpoint) (io.ReadCloser, error) {
-	if c.Transcript == nil {
-		return nil, &NoConversationError{Checkpoint: c.ID.String()}
-	}
-	if c.Transcript.Content.IsZero() {
-		return io.NopCloser(strings.NewReader("")), nil
-	}
 	release, err := p.use(ctx)
 	if err != nil {
+		return nil, err
+	}
+	c, err = p.current(ctx, c)
+	switch {
+	case err != nil:
+	case c.Transcript == nil:
+		err = &NoConversationError{Checkpoint: c.ID.String()}
+	case c.Transcript.Content.IsZero():
+		release()
+		return io.NopCloser(strings.NewReader("")), nil
+	}
+	if err != nil {
+		release()
 		return nil, err
 	}
 	held, err := transcript.Open(p.conversations(ctx), transcript.ID(c.Transcript.Content))

@@ -45,10 +45,17 @@ func (p *Project) Diff(ctx context.Context, o DiffOptions) ([]FileDiff, error) {
 		return nil, err
 	}
 	defer release()
+	if o.A, err = p.current(ctx, o.A); err != nil {
+		return nil, err
+	}
 	load, get := p.loadDir, p.store.Get
 	var b manifest.ID
 	if o.B != nil {
-		b = o.B.Root
+		now, err := p.current(ctx, *o.B)
+		if err != nil {
+			return nil, err
+		}
+		b = now.Root
 	} else {
 		c, err := p.capture(ctx, captureOptions{})
 		if err != nil {

@@ -43,6 +43,9 @@ func (p *Project) Export(ctx context.Context, w io.Writer, o ExportOptions) erro
 		return err
 	}
 	defer release()
+	if o.Checkpoint, err = p.current(ctx, o.Checkpoint); err != nil {
+		return err
+	}
 	for _, path := range o.Paths {
 		if hasGlob(path) {
 			continue

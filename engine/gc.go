@@ -90,9 +90,8 @@ func (p *Project) GC(ctx context.Context, o GCOptions) (*Collected, error) {
 	gone := map[manifest.CheckpointID]bool{}
 	for _, c := range drop {
 		gone[c.ID] = true
-		result.Removed = append(result.Removed, c.ID)
 	}
-	result.Kept = len(state.checkpoints) - len(drop)
+	result.removed(drop, gone, len(state.checkpoints))
 	m := &marker{live: map[cas.ID]struct{}{}, load: p.loadDir, get: p.store.Get}
 	m.marked = p.counting("gc", "checkpoint")
 	if err := state.mark(ctx, m, gone); err != nil {
@@ -114,7 +113,7 @@ func (p *Project) GC(ctx context.Context, o GCOptions) (*Collected, error) {
 	}
 	// The plan knows the log up to now, the marks only up to when it was read: what
 	// was committed between would be in neither, nor in what Apply marks again.
-	if err := p.markSince(ctx, m, state.newest()+1); err != nil {
+	if err := p.markSince(ctx, m, state.last+1); err != nil {
 		return nil, err
 	}
 	if o.DryRun {
@@ -123,11 +122,17 @@ func (p *Project) GC(ctx context.Context, o GCOptions) (*Collected, error) {
 	}
 	if len(drop) > 0 {
 		// Forget first, then manifests and packs: after a crash here, the next gc goes on.
-		if _, err := p.commit(ctx, manifest.Record{Delete: &manifest.Delete{
-			Time: p.env.now().UTC(), Checkpoints: result.Removed, Reason: "retention",
-		}}); err != nil {
+		kept, err := p.deleteCheckpoints(ctx, drop)
+		if err != nil {
 			return nil, err
 		}
+		for _, c := range kept {
+			delete(gone, c.ID)
+			if err := m.record(ctx, manifest.Record{Checkpoint: &c}); err != nil {
+				return nil, p.classify(err)
+			}
+		}
+		result.removed(drop, gone, len(state.checkpoints))
 	}
 	if err := p.pruneBackups(ctx, state.operations); err != nil {
 		return nil, err
@@ -146,6 +151,52 @@ func (p *Project) GC(ctx context.Context, o GCOptions) (*Collected, error) {
 	}
 	result.Freed = max(0, size-after)
 	return result, nil
+}
+
+// removed notes which checkpoints go.
+func (r *Collected) removed(drop []manifest.Checkpoint, gone map[manifest.CheckpointID]bool, all int) {
+	r.Removed = nil
+	for _, c := range drop {
+		if gone[c.ID] {
+			r.Removed = append(r.Removed, c.ID)
+		}
+	}
+	r.Kept = all - len(r.Removed)
+}
+
+// deleteCheckpoints commits the deletion of checkpoints, but for those that are kept
+// because they were pinned, named or put to use since they were chosen: until the
+// deletion is in the log, a mark counts; after it, there is nothing to mark.
+func (p *Project) deleteCheckpoints(ctx context.Context, drop []manifest.Checkpoint) (kept []manifest.Checkpoint, err error) {
+	err = p.transact(ctx, func(db *manifest.DB) ([]manifest.Record, error) {
+		var operations []manifest.Operation
+		for o, err := range db.Operations() {
+			if err != nil {
+				return nil, err
+			}
+			if operations = append(operations, o); len(operations) == keptOperations {
+				break
+			}
+		}
+		used := (&logState{operations: operations}).inUse()
+		d := manifest.Delete{Time: p.env.now().UTC(), Reason: "retention"}
+		for _, c := range drop {
+			now, ok, err := db.ByID(c.ID)
+			switch {
+			case err != nil:
+				return nil, err
+			case ok && (now.Pinned || now.Name != "" || used[c.ID]):
+				kept = append(kept, now)
+			default:
+				d.Checkpoints = append(d.Checkpoints, c.ID)
+			}
+		}
+		if len(d.Checkpoints) == 0 {
+			return nil, nil
+		}
+		return []manifest.Record{{Delete: &d}}, nil
+	})
+	return kept, err
 }
 
 // sweep copies what lives out of the packs that are worth it and unlinks them.
@@ -176,161 +227,6 @@ func (p *Project) fold(ctx context.Context) error {
 		return p.classify(err)
 	}
 	return p.classify(p.store.RefreshIndexes())
-}
-
-// logState is the whole log, read for gc and verify.
-type logState struct {
-	checkpoints []manifest.Checkpoint // newest first, those that were not deleted
-	operations  []manifest.Operation  // newest first
-	records     []manifest.Sequenced  // all, in order
-}
-
-// readLog reads every record. Unlike a query it tolerates none that it cannot read.
-func (p *Project) readLog(ctx context.Context) (*logState, error) {
-	s := &logState{}
-	deleted := map[manifest.CheckpointID]bool{}
-	for c, err := range p.store.Commits(0) {
-		if err != nil {
-			return nil, p.classify(err)
-		}
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		r, err := manifest.ParseRecord(c.Payload)
-		if err != nil {
-			return nil, &DamagedStoreError{What: fmt.Sprintf("entry %d of the log", c.Seq), Err: err}
-		}
-		setSeq(r, c.Seq)
-		s.records = append(s.records, manifest.Sequenced{Seq: c.Seq, Record: r})
-		if r.Delete != nil {
-			for _, id := range r.Delete.Checkpoints {
-				deleted[id] = true
-			}
-		}
-	}
-	roots := map[manifest.CheckpointID]manifest.ID{}
-	marks := map[manifest.CheckpointID]*manifest.Checkpoint{}
-	names := map[string]manifest.CheckpointID{}
-	for i := range s.records {
-		r := s.records[i].Record
-		switch {
-		case r.Checkpoint != nil && !deleted[r.Checkpoint.ID]:
-			c := *r.Checkpoint
-			marks[c.ID] = &c
-			if c.Name != "" {
-				names[c.Name] = c.ID
-			}
-		case r.Mark != nil:
-			if c := marks[r.Mark.Checkpoint]; c != nil {
-				if r.Mark.Pinned != nil {
-					c.Pinned = *r.Mark.Pinned
-				}
-				if r.Mark.Name != nil {
-					c.Name = *r.Mark.Name
-					names[c.Name] = c.ID
-				}
-			}
-		case r.Rewrite != nil:
-			for j, id := range r.Rewrite.Checkpoints {
-				roots[id] = r.Rewrite.Roots[j]
-			}
-		}
-	}
-	for i := len(s.records) - 1; i >= 0; i-- {
-		r := s.records[i].Record
-		if r.Checkpoint != nil && marks[r.Checkpoint.ID] != nil {
-			c := *marks[r.Checkpoint.ID]
-			if root, ok := roots[c.ID]; ok {
-				c.Root = root
-			}
-			if names[c.Name] != c.ID {
-				c.Name = ""
-			}
-			s.checkpoints = append(s.checkpoints, c)
-			marks[c.ID] = nil // a commit that stands twice counts once
-		}
-		if r.Operation != nil {
-			s.operations = append(s.operations, *r.Operation)
-		}
-	}
-	return s, nil
-}
-
-// inUse are the checkpoints that undo-restore may still need.
-func (s *logState) inUse() map[manifest.CheckpointID]bool {
-	used := map[manifest.CheckpointID]bool{}
-	for i, o := range s.operations {
-		if i == keptOperations {
-			break
-		}
-		used[o.Safety] = true
-	}
-	return used
-}
-
-// mark marks what stays when the checkpoints in gone go.
-func (s *logState) mark(ctx context.Context, m *marker, gone map[manifest.CheckpointID]bool) error {
-	for i, c := range s.checkpoints {
-		if m.marked != nil {
-			m.marked(i, len(s.checkpoints))
-		}
-		if gone[c.ID] {
-			continue
-		}
-		if err := m.record(ctx, manifest.Record{Checkpoint: &c}); err != nil {
-			return err
-		}
-	}
-	for i, o := range s.operations {
-		if i == keptOperations {
-			break
-		}
-		if err := m.record(ctx, manifest.Record{Operation: &o}); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// keeps decides which commits of the log stay: all but those of checkpoints that are gone.
-func (s *logState) keeps(gone map[manifest.CheckpointID]bool) func(cas.Commit) bool {
-	alive := map[manifest.CheckpointID]bool{}
-	for _, c := range s.checkpoints {
-		alive[c.ID] = !gone[c.ID]
-	}
-	newest := s.newest()
-	return func(c cas.Commit) bool {
-		if c.Seq > newest {
-			return true // committed after the log was read
-		}
-		r, err := manifest.ParseRecord(c.Payload)
-		return err != nil || r.Checkpoint == nil || alive[r.Checkpoint.ID]
-	}
-}
-
-// newest is the sequence number of the last record that was read.
-func (s *logState) newest() uint64 {
-	if n := len(s.records); n > 0 {
-		return s.records[n-1].Seq
-	}
-	return 0
-}
-
-// markSince marks what the log has got from sequence number from on.
-func (p *Project) markSince(ctx context.Context, m *marker, from uint64) error {
-	for c, err := range p.store.Commits(from) {
-		if err != nil {
-			return p.classify(err)
-		}
-		r, err := manifest.ParseRecord(c.Payload)
-		if err != nil {
-			return &DamagedStoreError{What: fmt.Sprintf("entry %d of the log", c.Seq), Err: err}
-		}
-		if err := m.record(ctx, r); err != nil {
-			return p.classify(err)
-		}
-	}
-	return nil
 }
 
 // markHead keeps the tree of the stat cache, so that the next save need not read the project anew.

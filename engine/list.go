@@ -57,6 +57,9 @@ func (p *Project) Coverage(ctx context.Context, c manifest.Checkpoint) ([]Proble
 		return nil, err
 	}
 	defer release()
+	if c, err = p.current(ctx, c); err != nil {
+		return nil, err
+	}
 	data, err := p.readObject(c.Coverage)
 	if err != nil {
 		return nil, p.classify(err)

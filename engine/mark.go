@@ -6,48 +6,73 @@ import (
 	"rewind/manifest"
 )
 
-// Pin keeps a checkpoint from retention, or no longer.
+// Pin keeps a checkpoint from retention, or no longer. Error:
+// *NoCheckpointError where it was removed since it was named.
 func (p *Project) Pin(ctx context.Context, c manifest.Checkpoint, pinned bool) error {
-	if c.Pinned == pinned {
-		return nil
-	}
-	return p.mark(ctx, manifest.Mark{Checkpoint: c.ID, Pinned: &pinned})
+	return p.mark(ctx, c, func(_ *manifest.DB, now manifest.Checkpoint) (*manifest.Mark, error) {
+		if now.Pinned == pinned {
+			return nil, nil
+		}
+		return &manifest.Mark{Pinned: &pinned}, nil
+	})
 }
 
-// Rename gives a checkpoint a name; "" takes it away. Errors: *BadNameError, *NameTakenError.
+// Rename gives a checkpoint a name; "" takes it away. Errors: *BadNameError,
+// *NameTakenError, and *NoCheckpointError where it was removed since it was named.
 func (p *Project) Rename(ctx context.Context, c manifest.Checkpoint, name string) error {
-	if c.Name == name {
-		return nil
-	}
 	if name != "" {
-		if err := p.freeName(ctx, name, c.ID); err != nil {
+		if err := checkName(name); err != nil {
 			return err
 		}
 	}
-	return p.mark(ctx, manifest.Mark{Checkpoint: c.ID, Name: &name})
+	return p.mark(ctx, c, func(db *manifest.DB, now manifest.Checkpoint) (*manifest.Mark, error) {
+		if now.Name == name {
+			return nil, nil
+		}
+		if name != "" {
+			if err := nameFree(db, name, now.ID); err != nil {
+				return nil, err
+			}
+		}
+		return &manifest.Mark{Name: &name}, nil
+	})
 }
 
-func (p *Project) mark(ctx context.Context, m manifest.Mark) error {
+// mark commits the mark that decide makes of a checkpoint as it is now, nil for none.
+func (p *Project) mark(ctx context.Context, c manifest.Checkpoint, decide func(*manifest.DB, manifest.Checkpoint) (*manifest.Mark, error)) error {
 	if err := p.writing(ctx); err != nil {
 		return err
 	}
-	m.Time = p.env.now().UTC()
-	_, err := p.commit(ctx, manifest.Record{Mark: &m})
+	err := p.transact(ctx, func(db *manifest.DB) ([]manifest.Record, error) {
+		now, err := living(db, c.ID)
+		if err != nil {
+			return nil, err
+		}
+		m, err := decide(db, now)
+		if err != nil || m == nil {
+			return nil, err
+		}
+		m.Checkpoint, m.Time = c.ID, p.env.now().UTC()
+		return []manifest.Record{{Mark: m}}, nil
+	})
 	return err
 }
 
-// freeName checks that name is a valid name and that no checkpoint but self has it.
-func (p *Project) freeName(ctx context.Context, name string, self manifest.CheckpointID) error {
+// freeName checks that name is a valid name and that no checkpoint has it.
+func (p *Project) freeName(ctx context.Context, name string) error {
 	if err := checkName(name); err != nil {
 		return err
 	}
-	return p.query(ctx, func(db *manifest.DB) error {
-		c, ok, err := db.ByName(name)
-		if err == nil && ok && c.ID != self {
-			return &NameTakenError{Name: name, Checkpoint: c.ID.String()}
-		}
-		return err
-	})
+	return p.query(ctx, func(db *manifest.DB) error { return nameFree(db, name, manifest.CheckpointID{}) })
+}
+
+// nameFree reports (*NameTakenError) that a checkpoint other than self has the name.
+func nameFree(db *manifest.DB, name string, self manifest.CheckpointID) error {
+	c, ok, err := db.ByName(name)
+	if err == nil && ok && c.ID != self {
+		return &NameTakenError{Name: name, Checkpoint: c.ID.String()}
+	}
+	return err
 }
 
 // checkName: [A-Za-z0-9][A-Za-z0-9._-]*, and nothing that names a checkpoint in another way.

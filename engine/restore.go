@@ -52,14 +52,15 @@ func (e *DeclinedError) Error() string { return "nothing was changed" }
 // where only the conversation was to move, *AgentRunningError.
 func (p *Project) Restore(ctx context.Context, o RestoreOptions) (*Restored, error) {
 	return p.restoring(ctx, o, manifest.OpRestore, func(r *restoring) (*restore.Plan, error) {
+		c := r.o.Checkpoint // as it is now
 		if o.Half == ConversationOnly {
-			r.op.Checkpoint, r.target = o.Checkpoint.ID, o.Checkpoint
+			r.op.Checkpoint, r.target = c.ID, c
 			return nil, nil
 		}
-		if err := r.pathsExist(o.Checkpoint.Root); err != nil {
+		if err := r.pathsExist(c.Root); err != nil {
 			return nil, err
 		}
-		return r.planTo(o.Checkpoint)
+		return r.planTo(c)
 	})
 }
 
@@ -118,6 +119,18 @@ func (r *restoring) run(choose func(*restoring) (*restore.Plan, error)) (_ *Rest
 		return nil, err
 	}
 	defer release()
+	if o.Checkpoint.ID != (manifest.CheckpointID{}) {
+		now, err := p.current(ctx, o.Checkpoint)
+		if err != nil {
+			return nil, err
+		}
+		if asked := o.Checkpoint.Transcript; asked != nil && now.Transcript != nil {
+			place := *asked // as the caller has it, but for what is held of it
+			place.Content = now.Transcript.Content
+			now.Transcript = &place
+		}
+		o.Checkpoint, r.o.Checkpoint = now, now
+	}
 	if r.fs, err = rootfs.Open(p.place.root); err != nil {
 		return nil, err
 	}

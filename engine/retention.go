@@ -55,7 +55,7 @@ func (r retention) plan(all []manifest.Checkpoint, inUse map[manifest.Checkpoint
 	hours, days := map[int64]bool{}, map[int64]bool{}
 	for i, c := range all {
 		if c.Kind == manifest.Safety {
-			drop[i] = !inUse[c.ID] && ages[i] > keptSafetyAge
+			drop[i] = !inUse[c.ID] && !c.Pinned && c.Name == "" && ages[i] > keptSafetyAge
 			continue
 		}
 		count++

@@ -85,7 +85,7 @@ func (p *Project) Save(ctx context.Context, o SaveOptions) (*Saved, error) {
 func (p *Project) save(ctx context.Context, o saving) (*Saved, error) {
 	start := time.Now()
 	if o.Name != "" {
-		if err := p.freeName(ctx, o.Name, manifest.CheckpointID{}); err != nil {
+		if err := p.freeName(ctx, o.Name); err != nil {
 			return nil, err
 		}
 	}
@@ -183,6 +183,12 @@ func (p *Project) saveCaptured(ctx context.Context, c *captured, o saving, said 
 			if err == nil && !ok {
 				err = errOvertaken
 			}
+			if err != nil {
+				return nil, err
+			}
+		}
+		if o.Name != "" {
+			err := p.look(ctx, func(db *manifest.DB) error { return nameFree(db, o.Name, r.ID) })
 			if err != nil {
 				return nil, err
 			}

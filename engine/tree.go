@@ -26,6 +26,9 @@ func (p *Project) Tree(ctx context.Context, c manifest.Checkpoint, path string, 
 		return err
 	}
 	defer release()
+	if c, err = p.current(ctx, c); err != nil {
+		return err
+	}
 	root, prefix := c.Root, ""
 	if path != "" {
 		e, err := p.entry(c.Root, path)
@@ -52,6 +55,9 @@ func (p *Project) Entry(ctx context.Context, c manifest.Checkpoint, path string)
 		return manifest.Entry{}, err
 	}
 	defer release()
+	if c, err = p.current(ctx, c); err != nil {
+		return manifest.Entry{}, err
+	}
 	e, err := p.entry(c.Root, path)
 	return e, p.classify(err)
 }

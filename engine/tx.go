@@ -181,7 +181,7 @@ func (t *Tx) Discard() error { return t.batch.Discard() }
 
 // Commit makes what was put durable, and the records that build gives with it: one fsync. build
 // is called under the append lock, so that nothing comes between what it sees of the log and its
-// records; its error commits nothing. after, if not nil, is called under the same lock with the
+// records; its error, or no record, commits nothing. after, if not nil, is called under the same lock with the
 // place of the last record. Errors: *BusyError, those of build and after.
 func (t *Tx) Commit(ctx context.Context, build func() ([]manifest.Record, error), after func(cas.Position) error) (at cas.Position, err error) {
 	if err := t.Flush(); err != nil {
@@ -191,6 +191,9 @@ func (t *Tx) Commit(ctx context.Context, build func() ([]manifest.Record, error)
 		records, err := build()
 		if err != nil {
 			return err
+		}
+		if len(records) == 0 {
+			return t.Discard()
 		}
 		payloads := make([][]byte, len(records))
 		for i, r := range records {

@@ -37,7 +37,7 @@ type meta struct {
 	dead uint64 // checkpoints deleted since it was folded whole
 }
 
-const metaFormat = 1
+const metaFormat = 2
 
 func (m meta) append(dst []byte) []byte {
 	dst = append(dst, metaFormat)

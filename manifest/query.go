@@ -225,6 +225,9 @@ func (db *DB) Operations() iter.Seq2[Operation, error] {
 				return s.gen.damaged("operation")
 			}
 			r.Operation.Seq = newestSeq(key)
+			if o := s.amended[r.Operation.Seq]; o != nil {
+				return visit(*o)
+			}
 			return visit(*r.Operation)
 		})
 	})

@@ -61,6 +61,7 @@ type Record struct {
 	Operation  *Operation
 	Rewrite    *Rewrite
 	Session    *Session
+	Amend      *Amend
 }
 
 // Mark names, renames, pins or unpins a checkpoint.

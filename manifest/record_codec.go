@@ -15,6 +15,7 @@ const (
 	recordOperation  = 4
 	recordRewrite    = 5
 	recordSession    = 6
+	recordAmend      = 7
 )
 
 // Kinds are a number in the log: their place here, from 1. New ones go to the end.
@@ -50,6 +51,9 @@ func (r Record) Append(dst []byte) []byte {
 	case r.Session != nil:
 		w.dst = append(w.dst, recordSession)
 		w.session(r.Session)
+	case r.Amend != nil:
+		w.dst = append(w.dst, recordAmend)
+		w.amend(r.Amend)
 	}
 	return w.dst
 }
@@ -77,6 +81,8 @@ func ParseRecord(data []byte) (Record, error) {
 		rec.Rewrite = r.rewrite()
 	case recordSession:
 		rec.Session = r.session()
+	case recordAmend:
+		rec.Amend = r.amend()
 	default:
 		for r.next() {
 		}

@@ -65,6 +65,9 @@ func (s *state) applyAll(ctx context.Context, src Source, from uint64, unreadabl
 // Last is the sequence number of the newest record, 0 for none.
 func (r *Replayed) Last() uint64 { return r.s.last }
 
+// Amended reports whether a record (Rewrite, Amend) replaced what others had said.
+func (r *Replayed) Amended() bool { return r.s.rewrote }
+
 // Checkpoints are those that live, newest first, with root, name and pin as they are at the end.
 func (r *Replayed) Checkpoints() []Checkpoint {
 	var list []Checkpoint

@@ -22,8 +22,10 @@ type state struct {
 	names       map[string]uint64 // 0: taken away
 	operations  []*Operation
 	sessions    map[sessionName]*sessionAt
-	rewritten   map[uint64]bool // root is not the generation's
-	died        int             // checkpoints of the generation that were deleted
+	rewritten   map[uint64]bool       // root is not the generation's
+	rewrote     bool                  // a record replaced others
+	amended     map[uint64]*Operation // that are not the generation's
+	died        int                   // checkpoints of the generation that were deleted
 }
 
 type sessionName struct{ agent, id string }
@@ -83,6 +85,7 @@ func (s *state) apply(r Sequenced) error {
 			}
 		}
 	case rec.Rewrite != nil:
+		s.rewrote = true
 		for i, id := range rec.Rewrite.Checkpoints {
 			c, err := s.byID(id)
 			if err != nil {
@@ -95,6 +98,9 @@ func (s *state) apply(r Sequenced) error {
 			c.Root = rec.Rewrite.Roots[i]
 			s.rewritten[c.Seq] = true
 		}
+	case rec.Amend != nil:
+		s.rewrote = true
+		return s.amend(rec.Amend)
 	case rec.Operation != nil:
 		o := *rec.Operation
 		o.Seq = r.Seq

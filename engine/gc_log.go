@@ -1,0 +1,132 @@
+package engine
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+
+	"rewind/cas"
+	"rewind/manifest"
+)
+
+// logState is the whole log, read for gc and forget.
+type logState struct {
+	checkpoints []manifest.Checkpoint // newest first, those that were not deleted
+	operations  []manifest.Operation  // newest first
+	last        uint64                // sequence number of the last record
+	amended     bool                  // some record is to be read otherwise than it was written
+	said        *manifest.Replayed
+}
+
+// readLog reads every record. Unlike a query it tolerates none that it cannot read.
+func (p *Project) readLog(ctx context.Context) (*logState, error) {
+	said, err := manifest.Replay(ctx, logSource{p.store}, 1, manifest.Strict)
+	var entry *manifest.EntryError
+	if errors.As(err, &entry) {
+		return nil, &DamagedStoreError{What: fmt.Sprintf("entry %d of the log", entry.Seq), Err: entry.Err}
+	}
+	if err != nil {
+		return nil, p.classify(err)
+	}
+	return &logState{
+		checkpoints: said.Checkpoints(), operations: said.Operations(),
+		last: said.Last(), amended: said.Amended(), said: said,
+	}, nil
+}
+
+// inUse are the checkpoints that undo-restore may still need.
+func (s *logState) inUse() map[manifest.CheckpointID]bool {
+	used := map[manifest.CheckpointID]bool{}
+	for i, o := range s.operations {
+		if i == keptOperations {
+			break
+		}
+		used[o.Safety] = true
+	}
+	return used
+}
+
+// mark marks what stays when the checkpoints in gone go.
+func (s *logState) mark(ctx context.Context, m *marker, gone map[manifest.CheckpointID]bool) error {
+	for i, c := range s.checkpoints {
+		if m.marked != nil {
+			m.marked(i, len(s.checkpoints))
+		}
+		if gone[c.ID] {
+			continue
+		}
+		if err := m.record(ctx, manifest.Record{Checkpoint: &c}); err != nil {
+			return err
+		}
+	}
+	for i, o := range s.operations {
+		if i == keptOperations {
+			break
+		}
+		if err := m.record(ctx, manifest.Record{Operation: &o}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// keeps decides which commits of the log stay: all but those of checkpoints that are gone.
+func (s *logState) keeps(gone map[manifest.CheckpointID]bool) func(cas.Commit) bool {
+	alive := map[manifest.CheckpointID]bool{}
+	for _, c := range s.checkpoints {
+		alive[c.ID] = true
+	}
+	return func(c cas.Commit) bool {
+		if c.Seq > s.last {
+			return true // committed after the log was read
+		}
+		r, err := manifest.ParseRecord(c.Payload)
+		return err != nil || r.Checkpoint == nil || alive[r.Checkpoint.ID] && !gone[r.Checkpoint.ID]
+	}
+}
+
+// amend gives a commit the payload that says by itself what the whole log says of
+// it. Names and pins are left to the marks that made them.
+func (s *logState) amend(c cas.Commit) []byte {
+	r, err := manifest.ParseRecord(c.Payload)
+	if err != nil {
+		return c.Payload
+	}
+	now := r
+	switch {
+	case r.Checkpoint != nil:
+		if is, ok := s.said.ByID(r.Checkpoint.ID); ok {
+			is.Name, is.Pinned = r.Checkpoint.Name, r.Checkpoint.Pinned
+			now.Checkpoint = &is
+		}
+	case r.Operation != nil:
+		for i := range s.operations {
+			if s.operations[i].Seq == c.Seq {
+				now.Operation = &s.operations[i]
+			}
+		}
+	}
+	data := now.Append(nil)
+	if bytes.Equal(data, r.Append(nil)) {
+		return c.Payload // with what a newer program may have put into it
+	}
+	return data
+}
+
+// markSince marks what the log has got from sequence number from on.
+func (p *Project) markSince(ctx context.Context, m *marker, from uint64) error {
+	for c, err := range p.store.Commits(from) {
+		if err != nil {
+			return p.classify(err)
+		}
+		r, err := manifest.ParseRecord(c.Payload)
+		if err != nil {
+			return &DamagedStoreError{What: fmt.Sprintf("entry %d of the log", c.Seq), Err: err}
+		}
+		if err := m.record(ctx, r); err != nil {
+			return p.classify(err)
+		}
+	}
+	return nil
+}

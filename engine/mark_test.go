@@ -1,0 +1,194 @@
+//go:build unix
+
+package engine
+
+import (
+	"context"
+	"errors"
+	"io"
+	"testing"
+	"time"
+
+	"rewind/manifest"
+)
+
+// underTheLock runs a verb on a project of its own while the test holds the append
+// lock; meanwhile commits the records, and gives the lock back.
+func (l *lab) underTheLock(verb func(context.Context, *Project) error, meanwhile ...manifest.Record) error {
+	l.t.Helper()
+	holder := l.open()
+	defer holder.Close()
+	a, err := holder.store.Append(context.Background())
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	done := make(chan error)
+	go func() { done <- l.try(verb) }()
+	time.Sleep(150 * time.Millisecond) // it has chosen, and waits
+	for _, r := range meanwhile {
+		if _, err := a.Commit(nil, r.Append(nil)); err != nil {
+			l.t.Error(err)
+		}
+	}
+	if err := a.Close(); err != nil {
+		l.t.Error(err)
+	}
+	return <-done
+}
+
+// history makes n checkpoints and returns them, oldest first.
+func (l *lab) history(n int) []manifest.Checkpoint {
+	l.t.Helper()
+	l.write("a.txt", "0")
+	all := []manifest.Checkpoint{l.init().Checkpoint}
+	for i := range n - 1 {
+		l.write("a.txt", string(rune('1'+i)))
+		all = append(all, l.save().Checkpoint)
+	}
+	return all
+}
+
+// TestMarkBeforeTheDeletionIsHonoured: a checkpoint that a sweep chose, and that
+// is pinned, named or put to use before the deletion is in the log, stays.
+func TestMarkBeforeTheDeletionIsHonoured(t *testing.T) {
+	yes, name := true, "keep-me"
+	for what, record := range map[string]func(id manifest.CheckpointID) manifest.Record{
+		"pin": func(id manifest.CheckpointID) manifest.Record {
+			return manifest.Record{Mark: &manifest.Mark{Checkpoint: id, Pinned: &yes}}
+		},
+		"name": func(id manifest.CheckpointID) manifest.Record {
+			return manifest.Record{Mark: &manifest.Mark{Checkpoint: id, Name: &name}}
+		},
+		"use": func(id manifest.CheckpointID) manifest.Record {
+			return manifest.Record{Operation: &manifest.Operation{Kind: manifest.OpRestore, Safety: id}}
+		},
+	} {
+		t.Run(what, func(t *testing.T) {
+			l := newLab(t)
+			all := l.history(5)
+			var got *Collected
+			err := l.underTheLock(func(ctx context.Context, p *Project) (err error) {
+				got, err = p.GC(ctx, GCOptions{Keep: 1})
+				return err
+			}, record(all[1].ID))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(got.Removed) != 3 || got.Kept != 2 {
+				t.Errorf("%d removed and %d kept, want 3 and 2", len(got.Removed), got.Kept)
+			}
+			for _, id := range got.Removed {
+				if id == all[1].ID {
+					t.Error("it is reported as removed")
+				}
+			}
+			l.do(func(ctx context.Context, p *Project) error {
+				_, err := p.Restore(ctx, RestoreOptions{Checkpoint: all[1]})
+				return err
+			})
+			l.verify()
+		})
+	}
+}
+
+// TestVerbsOnWhatIsGone: whoever named a checkpoint, waited, and finds it
+// removed says so; nothing is said to be done, and nothing is damaged.
+func TestVerbsOnWhatIsGone(t *testing.T) {
+	for what, verb := range map[string]func(context.Context, *Project, manifest.Checkpoint) error{
+		"pin":    func(ctx context.Context, p *Project, c manifest.Checkpoint) error { return p.Pin(ctx, c, true) },
+		"unpin":  func(ctx context.Context, p *Project, c manifest.Checkpoint) error { return p.Pin(ctx, c, false) },
+		"rename": func(ctx context.Context, p *Project, c manifest.Checkpoint) error { return p.Rename(ctx, c, "gone") },
+		"unname": func(ctx context.Context, p *Project, c manifest.Checkpoint) error { return p.Rename(ctx, c, "") },
+	} {
+		t.Run(what, func(t *testing.T) {
+			l := newLab(t)
+			c := l.history(3)[0]
+			err := l.underTheLock(func(ctx context.Context, p *Project) error { return verb(ctx, p, c) },
+				manifest.Record{Delete: &manifest.Delete{Checkpoints: []manifest.CheckpointID{c.ID}}})
+			wantGone(t, err)
+		})
+	}
+	l := newLab(t)
+	all := l.history(3)
+	l.do(func(ctx context.Context, p *Project) error {
+		_, err := p.GC(ctx, GCOptions{Keep: 1})
+		return err
+	})
+	c := all[0]
+	for what, verb := range map[string]func(context.Context, *Project) error{
+		"restore": func(ctx context.Context, p *Project) error {
+			_, err := p.Restore(ctx, RestoreOptions{Checkpoint: c})
+			return err
+		},
+		"restore -n": func(ctx context.Context, p *Project) error {
+			_, err := p.Restore(ctx, RestoreOptions{Checkpoint: c, DryRun: true})
+			return err
+		},
+		"export": func(ctx context.Context, p *Project) error {
+			return p.Export(ctx, io.Discard, ExportOptions{Checkpoint: c, Format: "tar"})
+		},
+		"diff": func(ctx context.Context, p *Project) error {
+			_, err := p.Diff(ctx, DiffOptions{A: all[2], B: &c})
+			return err
+		},
+		"ls": func(ctx context.Context, p *Project) error {
+			return p.Tree(ctx, c, "", func(TreeEntry) error { return nil })
+		},
+		"cat":  func(ctx context.Context, p *Project) error { _, err := p.Entry(ctx, c, "a.txt"); return err },
+		"show": func(ctx context.Context, p *Project) error { _, err := p.Coverage(ctx, c); return err },
+		"talk": func(ctx context.Context, p *Project) error { _, err := p.Conversation(ctx, c); return err },
+		"pin":  func(ctx context.Context, p *Project) error { return p.Pin(ctx, c, true) },
+	} {
+		t.Run(what, func(t *testing.T) { wantGone(t, l.try(verb)) })
+	}
+	l.verify()
+}
+
+func wantGone(t *testing.T, err error) {
+	t.Helper()
+	var gone *NoCheckpointError
+	if !errors.As(err, &gone) {
+		t.Errorf("got %v, want that the checkpoint is not there", err)
+	}
+}
+
+// TestOneNameForTwo: of two that take the same name at once, one gets it.
+func TestOneNameForTwo(t *testing.T) {
+	l := newLab(t)
+	all := l.history(3)
+	name := "v1"
+	err := l.underTheLock(func(ctx context.Context, p *Project) error { return p.Rename(ctx, all[0], name) },
+		manifest.Record{Mark: &manifest.Mark{Checkpoint: all[1].ID, Name: &name}})
+	var taken *NameTakenError
+	if !errors.As(err, &taken) {
+		t.Errorf("rename: %v, want that the name is taken", err)
+	}
+	err = l.underTheLock(func(ctx context.Context, p *Project) error {
+		_, err := p.Save(ctx, SaveOptions{Name: "v2"})
+		return err
+	}, func() manifest.Record {
+		n := "v2"
+		return manifest.Record{Mark: &manifest.Mark{Checkpoint: all[2].ID, Name: &n}}
+	}())
+	if !errors.As(err, &taken) {
+		t.Errorf("save --name: %v, want that the name is taken", err)
+	}
+	l.do(func(ctx context.Context, p *Project) error {
+		for name, want := range map[string]manifest.CheckpointID{"v1": all[1].ID, "v2": all[2].ID} {
+			if c, err := p.Resolve(ctx, name); err != nil || c.ID != want {
+				t.Errorf("%s is %s (%v), want %s", name, c.ID, err, want)
+			}
+		}
+		return nil
+	})
+}
+
+// TestPinnedSafetyCheckpointStays: a mark on a safety checkpoint counts like any other.
+func TestPinnedSafetyCheckpointStays(t *testing.T) {
+	old := manifest.Checkpoint{ID: manifest.CheckpointID{1}, Kind: manifest.Safety, Pinned: true, Time: time.Now().AddDate(0, 0, -20)}
+	named := manifest.Checkpoint{ID: manifest.CheckpointID{2}, Kind: manifest.Safety, Name: "x", Time: old.Time}
+	newest := manifest.Checkpoint{ID: manifest.CheckpointID{3}, Kind: manifest.Manual, Time: time.Now()}
+	if gone := (retention{}).plan([]manifest.Checkpoint{newest, old, named}, nil, 0); len(gone) > 0 {
+		t.Errorf("%d of the marked go", len(gone))
+	}
+}

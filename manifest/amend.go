@@ -1,0 +1,88 @@
+package manifest
+
+import (
+	"encoding/binary"
+	"time"
+)
+
+// Amend replaces records that the log got earlier: they read as given here. It
+// is how something is forgotten that records say or refer to. Names and pins stay
+// what marks have made of them. When the log is rewritten, the amended records take the
+// old ones' places, and the Amend goes.
+type Amend struct {
+	Time    time.Time
+	Records []Sequenced // checkpoints and operations, by their sequence number
+}
+
+func (w *fieldWriter) amend(a *Amend) {
+	w.time(1, a.Time)
+	var list []byte
+	for _, r := range a.Records {
+		payload := r.Record.Append(nil)
+		list = binary.AppendUvarint(list, r.Seq)
+		list = binary.AppendUvarint(list, uint64(len(payload)))
+		list = append(list, payload...)
+	}
+	w.text(2, string(list))
+}
+
+func (r *fieldReader) amend() *Amend {
+	a := &Amend{}
+	for r.next() {
+		switch r.field {
+		case 1:
+			a.Time = r.time()
+		case 2:
+			d := decoder{what: r.what, data: r.text()}
+			for d.more() {
+				seq := d.uvarint()
+				rec, err := ParseRecord([]byte(d.bytes(d.uvarint())))
+				if err != nil {
+					d.fail("amended record: " + err.Error())
+				}
+				if rec.Amend != nil {
+					d.fail("an amendment of an amendment")
+				}
+				a.Records = append(a.Records, Sequenced{Seq: seq, Record: rec})
+			}
+			if d.err != nil {
+				r.fail(d.err.Error())
+			}
+		}
+	}
+	return a
+}
+
+// amend applies an Amend. Records that are unknown by now change nothing.
+func (s *state) amend(a *Amend) error {
+	for _, r := range a.Records {
+		switch {
+		case r.Record.Checkpoint != nil:
+			old, err := s.byID(r.Record.Checkpoint.ID)
+			if err != nil {
+				return err
+			}
+			if old == nil {
+				continue
+			}
+			c := s.alter(old)
+			seq, name, pinned := c.Seq, c.Name, c.Pinned
+			*c = *r.Record.Checkpoint
+			c.Seq, c.Name, c.Pinned = seq, name, pinned
+			s.rewritten[seq] = true
+		case r.Record.Operation != nil:
+			o := *r.Record.Operation
+			o.Seq = r.Seq
+			if s.amended == nil {
+				s.amended = map[uint64]*Operation{}
+			}
+			s.amended[o.Seq] = &o
+			for i := range s.operations {
+				if s.operations[i].Seq == o.Seq {
+					s.operations[i] = &o
+				}
+			}
+		}
+	}
+	return nil
+}
