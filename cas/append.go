@@ -98,7 +98,11 @@ func (a *Appender) openNewest(n packName) error {
 		return errors.Join(err, f.Close())
 	}
 	a.last = end.last
-	full := end.good >= a.s.limits.logPack || end.ordinal >= a.s.limits.logCommits
+	shared, err := a.s.mend(n, f)
+	if err != nil {
+		return errors.Join(err, f.Close())
+	}
+	full := end.good >= a.s.limits.logPack || end.ordinal >= a.s.limits.logCommits || shared
 	// A commit in the tail that does not match its bytes may be damage and not a
 	// crash: nothing is cut off then, repair may still save it.
 	if full || end.badHead || end.commits {

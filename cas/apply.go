@@ -407,5 +407,19 @@ func (s *Store) removeTemporary() error {
 			return err
 		}
 	}
+	vault := s.ownVault()
+	if vault == "" {
+		return nil
+	}
+	if entries, err = s.fs.ReadDir(vault); err != nil {
+		return ignoreMissing(err)
+	}
+	for _, e := range entries {
+		if strings.HasSuffix(e.Name(), packSuffix+tmpSuffix) {
+			if err := ignoreMissing(s.fs.Remove(filepath.Join(vault, e.Name()))); err != nil {
+				return err
+			}
+		}
+	}
 	return nil
 }

@@ -175,11 +175,8 @@ func (k *bulk) discard() error {
 // unlink removes both names of a pack, and its index. The second name goes
 // first: a pack that has only that one counts as lost, not as collected.
 func (s *Store) unlink(n packName) error {
-	s.mu.RLock()
-	vault := s.vault
-	s.mu.RUnlock()
 	var errs []error
-	if vault != "" {
+	if vault := s.ownVault(); vault != "" {
 		errs = append(errs, ignoreMissing(s.fs.Remove(filepath.Join(vault, n.file()))))
 	}
 	errs = append(errs, ignoreMissing(s.fs.Remove(filepath.Join(s.o.Dir, n.file()))))

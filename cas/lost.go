@@ -27,7 +27,10 @@ func (s *Store) Complete() error {
 	return &DamagedError{Pack: lost[0].file(), Reason: reasonGone}
 }
 
-const reasonGone = "the pack is gone"
+const (
+	reasonGone   = "the pack is gone"
+	reasonNoFile = "a link or something else that is no file is in its place"
+)
 
 // lost lists the packs that the objects directory should have, and has not.
 func (s *Store) lost() ([]packName, error) {

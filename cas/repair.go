@@ -58,6 +58,9 @@ func (s *Store) Repair(ctx context.Context, report func(Repaired)) error {
 	if err := s.bumpGeneration(); err != nil {
 		return err
 	}
+	if err := s.removeNoFiles(); err != nil {
+		return err
+	}
 	if err := s.execute(); err != nil {
 		return err
 	}
@@ -77,6 +80,9 @@ func (s *Store) Repair(ctx context.Context, report func(Repaired)) error {
 	s.cache.clear()
 	s.checkIndexes()
 	for _, n := range names {
+		if err := s.unshare(n); err != nil {
+			return err
+		}
 		if err := s.repairPack(n, report); err != nil {
 			return err
 		}
@@ -101,7 +107,7 @@ func (s *Store) Repair(ctx context.Context, report func(Repaired)) error {
 	s.vaultErr = nil
 	s.mu.Unlock()
 	for _, n := range names {
-		if s.giveSecondName(n) {
+		if s.renewSecondName(n, true) {
 			report(Repaired{Pack: n.file(), What: FixNamed})
 		}
 	}

@@ -76,10 +76,7 @@ func (s *Store) rewrite(p *pack, f vfs.File, size, counted int64) (lost []ID, er
 	if err := s.syncDir(); err != nil {
 		return nil, err
 	}
-	s.mu.RLock()
-	vault := s.vault
-	s.mu.RUnlock()
-	if vault != "" {
+	if vault := s.ownVault(); vault != "" {
 		// The old second name leads to the damaged bytes.
 		if err := ignoreMissing(s.fs.Remove(filepath.Join(vault, p.name.file()))); err != nil {
 			return nil, err

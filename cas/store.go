@@ -68,10 +68,14 @@ func Open(o Options) (*Store, error) {
 		}
 	}
 	s := &Store{o: o, fs: o.FS, vault: o.Vault, limits: defaultLimits}
-	if _, err := s.fs.Lstat(o.Dir); err != nil {
-		if !errors.Is(err, fs.ErrNotExist) || o.ReadOnly {
-			return nil, err
-		}
+	info, err := s.fs.Lstat(o.Dir)
+	switch {
+	case err == nil && !info.IsDir():
+		return nil, &fs.PathError{Op: "open", Path: o.Dir, Err: errors.New("not a directory")}
+	case err == nil:
+	case !errors.Is(err, fs.ErrNotExist) || o.ReadOnly:
+		return nil, err
+	default:
 		if err := s.makeDir(o.Dir); err != nil {
 			return nil, err
 		}
@@ -82,7 +86,10 @@ func Open(o Options) (*Store, error) {
 // makeDir creates a directory of the store, and its parents: all of them are
 // given to their owner.
 func (s *Store) makeDir(dir string) error {
-	if _, err := s.fs.Lstat(dir); err == nil {
+	if info, err := s.fs.Lstat(dir); err == nil {
+		if !info.IsDir() {
+			return &fs.PathError{Op: "mkdir", Path: dir, Err: errors.New("a link or file is in its place")}
+		}
 		return nil
 	}
 	if parent := filepath.Dir(dir); parent != dir {
@@ -154,6 +161,9 @@ func (s *Store) names() ([]packName, error) {
 	condemned := false
 	for _, e := range entries {
 		if n, ok := parsePackName(e.Name()); ok {
+			if e.Type() != 0 {
+				return nil, &DamagedError{Pack: n.file(), Reason: reasonNoFile}
+			}
 			names = append(names, n)
 		}
 		condemned = condemned || e.Name() == condemnedName
@@ -217,27 +227,6 @@ func (s *Store) prepare() error {
 	return s.refreshLocked(false)
 }
 
-// SetVault changes the directory of the packs' second names, for packs that are
-// created from now on, and gives those that are there a second name in it.
-func (s *Store) SetVault(dir string) error {
-	s.mu.Lock()
-	s.vault, s.vaultErr = dir, nil
-	s.mu.Unlock()
-	if dir == "" || s.o.ReadOnly {
-		return nil
-	}
-	names, err := s.names()
-	if err != nil {
-		return err
-	}
-	for _, n := range names {
-		s.giveSecondName(n)
-	}
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	return s.vaultErr
-}
-
 // SecondName says why the packs have no second name in the vault; nil if all
 // of them have one.
 func (s *Store) SecondName() error {
@@ -271,31 +260,6 @@ func (s *Store) SecondName() error {
 		}
 	}
 	return nil
-}
-
-// giveSecondName links a pack into the vault and reports whether it had no
-// second name before. A failure is remembered for SecondName, and is none of
-// the batch's business.
-func (s *Store) giveSecondName(n packName) (given bool) {
-	s.mu.RLock()
-	vault := s.vault
-	s.mu.RUnlock()
-	if vault == "" {
-		return false
-	}
-	err := s.makeDir(vault)
-	if err == nil {
-		err = s.fs.Link(filepath.Join(s.o.Dir, n.file()), filepath.Join(vault, n.file()))
-		if errors.Is(err, fs.ErrExist) {
-			return false
-		}
-	}
-	if err != nil {
-		s.mu.Lock()
-		s.vaultErr = fmt.Errorf("give %s a second name: %w", n.file(), err)
-		s.mu.Unlock()
-	}
-	return err == nil
 }
 
 // syncDir makes names in the objects directory durable.

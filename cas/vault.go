@@ -12,39 +12,108 @@ import (
 )
 
 // RestoreFromVault brings packs back that the objects directory has lost: each
-// is linked (or copied, across file systems) from its second name. It returns
-// the store id that the packs carry. Packs alone are the truth, so a store whose
-// objects directory is gone is whole again after this. owner may be nil.
+// is linked (or copied, across file systems) from its second name. A pack that has
+// a third name belongs to another store as well: it is copied, and the copy gets the
+// second name. It returns the store id that the packs carry. Packs alone are the
+// truth, so a store whose objects directory is gone is whole again after this. owner
+// may be nil. Callers take care that one process at a time does it.
 func RestoreFromVault(fsys vfs.FS, vaultDir, objectsDir string, owner func(string) error) (storeID [16]byte, err error) {
-	s := &Store{o: Options{Dir: objectsDir, Owner: owner}, fs: fsys}
-	entries, err := fsys.ReadDir(vaultDir)
-	if err != nil {
-		return storeID, err
-	}
-	if err := s.makeDir(objectsDir); err != nil {
-		return storeID, err
-	}
+	s := &Store{o: Options{Dir: objectsDir, Owner: owner}, fs: fsys, vault: vaultDir}
 	found := false
-	for _, e := range entries {
-		n, ok := parsePackName(e.Name())
-		if !ok {
-			continue
-		}
-		from := filepath.Join(vaultDir, n.file())
+	err = s.eachInVault(func(n packName, from string, info fs.FileInfo) error {
 		if id, ok := headerStore(fsys, from); ok {
 			if found && id != storeID {
-				return storeID, &DamagedError{Pack: n.file(), Reason: "the vault holds packs of two stores"}
+				return &DamagedError{Pack: n.file(), Reason: "the vault holds packs of two stores"}
 			}
 			storeID, found = id, true
 		}
-		if _, err := s.bringBack(from, n); err != nil {
-			return storeID, err
+		to := filepath.Join(objectsDir, n.file())
+		first, err := fsys.Lstat(to)
+		switch {
+		case err == nil && (!sameFile(first, info) || linkCount(info) <= 2):
+			return nil // it is there
+		case err == nil || linkCount(info) > 1:
+			if err := ignoreMissing(fsys.Remove(to)); err != nil {
+				return err
+			}
+			if err := s.copyFile(from, to); err != nil {
+				return err
+			}
+			s.renewSecondName(n, true)
+			return s.vaultErr
 		}
+		_, err = s.bringBack(from, n)
+		return err
+	})
+	if err != nil {
+		return storeID, err
 	}
 	if !found {
 		return storeID, fmt.Errorf("no pack in %s has a readable header: %w", vaultDir, fs.ErrNotExist)
 	}
 	return storeID, fsys.SyncDir(objectsDir)
+}
+
+// CopyPacks copies the packs of a directory, another store's objects or its
+// second names, into objectsDir: no file is shared. The log comes first, so that what
+// a commit refers to is there. It returns the store id that the packs carry. What
+// is in objectsDir already stays; the caller keeps the packs from being collected
+// meanwhile, or tries again.
+func CopyPacks(fsys vfs.FS, fromDir, objectsDir string, owner func(string) error) (storeID [16]byte, err error) {
+	s := &Store{o: Options{Dir: objectsDir, Owner: owner}, fs: fsys, vault: fromDir}
+	found := false
+	err = s.eachInVault(func(n packName, from string, _ fs.FileInfo) error {
+		if id, ok := headerStore(fsys, from); ok {
+			if found && id != storeID {
+				return &DamagedError{Pack: n.file(), Reason: "it is of another store"}
+			}
+			storeID, found = id, true
+		}
+		return s.copyFile(from, filepath.Join(objectsDir, n.file()))
+	})
+	if err != nil {
+		return storeID, err
+	}
+	if !found {
+		return storeID, fmt.Errorf("no pack in %s has a readable header: %w", fromDir, fs.ErrNotExist)
+	}
+	return storeID, fsys.SyncDir(objectsDir)
+}
+
+// eachInVault visits the packs of the vault, those of the log first, when there
+// is a directory for them. What is no file is left out.
+func (s *Store) eachInVault(visit func(n packName, file string, info fs.FileInfo) error) error {
+	vault := s.ownVault()
+	if vault == "" {
+		return &fs.PathError{Op: "read", Path: s.vault, Err: fs.ErrNotExist}
+	}
+	entries, err := s.fs.ReadDir(vault)
+	if err != nil {
+		return err
+	}
+	if err := s.makeDir(s.o.Dir); err != nil {
+		return err
+	}
+	for _, kind := range []kind{logPack, dataPack} {
+		for _, e := range entries {
+			n, ok := parsePackName(e.Name())
+			if !ok || n.kind != kind {
+				continue
+			}
+			file := filepath.Join(vault, n.file())
+			info, err := s.fs.Lstat(file)
+			if err != nil {
+				return err
+			}
+			if !info.Mode().IsRegular() {
+				continue
+			}
+			if err := visit(n, file, info); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // headerStore reads the store id in a pack's header.

@@ -2,6 +2,7 @@ package vfs
 
 import (
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -10,13 +11,13 @@ import (
 
 // OS is the file system of the operating system. Files that it creates with
 // O_EXCL, and directories, get exactly the permission bits asked for, whatever
-// the umask says.
+// the umask says. It opens no file through a link in its last component.
 var OS FS = osFS{}
 
 type osFS struct{}
 
 func (osFS) OpenFile(name string, flag int, perm fs.FileMode) (File, error) {
-	f, err := os.OpenFile(name, flag, perm)
+	f, err := os.OpenFile(name, flag|noFollow, perm)
 	if err != nil {
 		return nil, err
 	}
@@ -51,7 +52,7 @@ func (o osFS) MkdirAll(name string, perm fs.FileMode) error {
 		}
 		return o.MkdirAll(name, perm)
 	case errors.Is(err, fs.ErrExist):
-		if info, serr := os.Stat(name); serr != nil || !info.IsDir() {
+		if info, serr := os.Lstat(name); serr != nil || !info.IsDir() {
 			return err
 		}
 		return nil
@@ -72,7 +73,12 @@ func (f osFile) Sync() error { return syncFile(f.File) }
 
 // readFile is Map where nothing can be mapped: a copy in memory.
 func readFile(name string) ([]byte, func() error, error) {
-	data, err := os.ReadFile(name)
+	f, err := os.OpenFile(name, os.O_RDONLY|noFollow, 0)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(f)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -1,0 +1,255 @@
+package cas
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+
+	"rewind/cas/vfs"
+)
+
+// A pack has two names: in the objects directory, and in the vault. A third one
+// is another store's, which was made by copying names (cp -al), or a backup's: such
+// a file is never changed, not even by appending.
+
+// SetVault changes the directory of the packs' second names, for packs that are
+// created from now on, and gives those that are there a second name in it.
+func (s *Store) SetVault(dir string) error {
+	s.mu.Lock()
+	s.vault, s.vaultErr = dir, nil
+	s.mu.Unlock()
+	return s.Mirror()
+}
+
+// Mirror gives every pack its second name that has none, or a stale one. It says why one
+// could not be given.
+func (s *Store) Mirror() error {
+	s.mu.RLock()
+	vault := s.vault
+	s.mu.RUnlock()
+	if vault == "" || s.o.ReadOnly {
+		return nil
+	}
+	names, err := s.names()
+	if err != nil {
+		return err
+	}
+	for _, n := range names {
+		s.renewSecondName(n, false)
+	}
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.vaultErr
+}
+
+// Unshare gives the store files of its own in place of those that have names
+// elsewhere: a copy that was made of names becomes one of files. Second names in
+// vault ("" for none) are the store's own. Who reads meanwhile reads the same bytes.
+func (s *Store) Unshare(vault string) error {
+	s.mu.Lock()
+	s.vault, s.vaultErr = vault, nil
+	s.mu.Unlock()
+	names, err := s.names()
+	if err != nil {
+		return err
+	}
+	for _, n := range names {
+		if err := s.unshare(n); err != nil {
+			return err
+		}
+	}
+	return s.syncDir()
+}
+
+// unshare copies a pack that has names elsewhere, and puts the copy in its place.
+func (s *Store) unshare(n packName) error {
+	file := filepath.Join(s.o.Dir, n.file())
+	info, err := s.fs.Lstat(file)
+	if err != nil {
+		return ignoreMissing(err)
+	}
+	shared, _, err := s.shared(n, info)
+	if !shared || err != nil {
+		return err
+	}
+	if err := s.copyFile(file, file); err != nil {
+		return fmt.Errorf("make %s a file of its own: %w", n.file(), err)
+	}
+	s.renewSecondName(n, true)
+	return nil
+}
+
+// shared reports whether a pack has names elsewhere than in the objects directory and
+// the vault, and whether the vault has it.
+func (s *Store) shared(n packName, info fs.FileInfo) (shared, mirrored bool, err error) {
+	own := 1
+	if vault := s.vaultNow(); vault != "" {
+		second, err := s.fs.Lstat(filepath.Join(vault, n.file()))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return false, false, err
+		}
+		if err == nil && sameFile(info, second) {
+			own, mirrored = 2, true
+		}
+	}
+	return linkCount(info) > own, mirrored, nil
+}
+
+// mend looks at the newest log pack before it is added to, and reports whether it has
+// names elsewhere. Where it has no second name, none of the packs may have one:
+// all of them are looked at.
+func (s *Store) mend(n packName, f vfs.File) (shared bool, err error) {
+	info, err := f.Stat()
+	if err != nil {
+		return false, err
+	}
+	shared, mirrored, err := s.shared(n, info)
+	if err != nil || mirrored || s.vaultNow() == "" {
+		return shared, err
+	}
+	if s.renewSecondName(n, false) { // else the vault is out of reach, and it is of no use to try the others
+		return shared, s.ignoreVault(s.Mirror())
+	}
+	return shared, nil
+}
+
+// ignoreVault: that second names cannot be given is none of a save's business;
+// SecondName tells.
+func (s *Store) ignoreVault(err error) error {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if err != nil && err == s.vaultErr {
+		return nil
+	}
+	return err
+}
+
+// giveSecondName links a new pack into the vault. A failure is remembered for
+// SecondName, and is none of the batch's business.
+func (s *Store) giveSecondName(n packName) { s.renewSecondName(n, false) }
+
+// renewSecondName links a pack into the vault, and reports whether it had no
+// second name, or another file had it: one that is not older than the pack is replaced
+// only where that is asked for.
+func (s *Store) renewSecondName(n packName, always bool) (given bool) {
+	vault := s.vaultNow()
+	if vault == "" {
+		return false
+	}
+	first, second := filepath.Join(s.o.Dir, n.file()), filepath.Join(vault, n.file())
+	err := s.makeDir(vault)
+	if err == nil {
+		err = s.fs.Link(first, second)
+	}
+	if errors.Is(err, fs.ErrExist) {
+		var stale bool
+		if stale, err = s.stale(first, second, always); !stale && err == nil {
+			return false
+		}
+		if err == nil {
+			tmp := second + tmpSuffix
+			if err = ignoreMissing(s.fs.Remove(tmp)); err == nil {
+				err = s.fs.Link(first, tmp)
+			}
+			if err == nil {
+				err = s.fs.Rename(tmp, second)
+			}
+		}
+	}
+	if err != nil {
+		s.mu.Lock()
+		s.vaultErr = fmt.Errorf("give %s a second name: %w", n.file(), err)
+		s.mu.Unlock()
+	}
+	return err == nil
+}
+
+// stale reports whether a second name leads to another file, with an older state
+// of the pack: a beginning of it.
+func (s *Store) stale(first, second string, always bool) (bool, error) {
+	a, err := s.fs.Lstat(first)
+	if err != nil {
+		return false, err
+	}
+	b, err := s.fs.Lstat(second)
+	if err != nil {
+		return false, err
+	}
+	if sameFile(a, b) {
+		return false, nil
+	}
+	if always {
+		return true, nil
+	}
+	if b.Mode().IsRegular() && b.Size() <= a.Size() {
+		same, err := s.sameEnd(first, second, b.Size())
+		if same || err != nil {
+			return same, err
+		}
+	}
+	return false, fmt.Errorf("%s is another file, with other content", second)
+}
+
+// sameEnd compares the headers of two files, and 4 KiB before an offset. The
+// checksums of records depend on all that tells packs apart.
+func (s *Store) sameEnd(first, second string, end int64) (bool, error) {
+	var parts [2][]byte
+	for i, file := range []string{first, second} {
+		f, err := s.fs.OpenFile(file, os.O_RDONLY, 0)
+		if err != nil {
+			return false, err
+		}
+		from := max(end-4096, 0)
+		buf := make([]byte, min(end, headerSize)+end-from)
+		ok, err := readFull(f, buf[:min(end, headerSize)], 0)
+		if ok && err == nil {
+			ok, err = readFull(f, buf[min(end, headerSize):], from)
+		}
+		if err := errors.Join(err, f.Close()); !ok || err != nil {
+			return false, err
+		}
+		parts[i] = buf
+	}
+	return bytes.Equal(parts[0], parts[1]), nil
+}
+
+func (s *Store) vaultNow() string {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.vault
+}
+
+// ownVault is the vault if it is there, and a directory: nothing is removed
+// through a link.
+func (s *Store) ownVault() string {
+	vault := s.vaultNow()
+	if vault == "" {
+		return ""
+	}
+	if info, err := s.fs.Lstat(vault); err != nil || !info.IsDir() {
+		return ""
+	}
+	return vault
+}
+
+// removeNoFiles removes links and the like that have the name of a pack. What they lead
+// to stays as it is.
+func (s *Store) removeNoFiles() error {
+	entries, err := s.fs.ReadDir(s.o.Dir)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if _, ok := parsePackName(e.Name()); ok && e.Type() != 0 {
+			err := ignoreMissing(s.fs.Remove(filepath.Join(s.o.Dir, e.Name())))
+			if err != nil && !errors.Is(err, syscall.ENOTEMPTY) {
+				return err
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,5 @@
+//go:build !unix
+
+package vfs
+
+const noFollow = 0
