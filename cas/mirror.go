@@ -25,6 +25,19 @@ func (s *Store) SetVault(dir string) error {
 	return s.Mirror()
 }
 
+// Reset is SetVault for a store whose packs have been replaced by others of the same
+// content: what is known of them is forgotten.
+func (s *Store) Reset(vault string) error {
+	s.mu.Lock()
+	for _, p := range s.packs {
+		p.index.close() // the files stay open for whoever reads them
+	}
+	s.packs, s.ready, s.thorough = nil, false, false
+	s.cache.clear()
+	s.mu.Unlock()
+	return s.SetVault(vault)
+}
+
 // Mirror gives every pack its second name that has none, or a stale one. It says why one
 // could not be given.
 func (s *Store) Mirror() error {
@@ -47,12 +60,9 @@ func (s *Store) Mirror() error {
 }
 
 // Unshare gives the store files of its own in place of those that have names
-// elsewhere: a copy that was made of names becomes one of files. Second names in
-// vault ("" for none) are the store's own. Who reads meanwhile reads the same bytes.
-func (s *Store) Unshare(vault string) error {
-	s.mu.Lock()
-	s.vault, s.vaultErr = vault, nil
-	s.mu.Unlock()
+// elsewhere than in the vault: a copy that was made of names becomes one of files. Who
+// reads meanwhile reads the same bytes.
+func (s *Store) Unshare() error {
 	names, err := s.names()
 	if err != nil {
 		return err

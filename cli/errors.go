@@ -170,6 +170,8 @@ func explainEngine(err error, f *failure) {
 		refused   *engine.RefusedRootError
 		foreign   *engine.ForeignStoreError
 		moved     *engine.MovedError
+		link      *engine.LinkError
+		noStore   *engine.NoStoreError
 		remote    *engine.RemoteError
 		vanished  *engine.VanishedError
 		future    *engine.FutureFormatError
@@ -198,17 +200,39 @@ func explainEngine(err error, f *failure) {
 	switch {
 	case errors.As(err, &notInit):
 		f.code, f.hint = exitNoProject, "rewind init"
+		if len(notInit.History) > 0 {
+			f.warnings = historyText(notInit.History)
+			f.hint = "rewind init --adopt " + shortStore(notInit.History[0].ID) + " brings the newest of that here; rewind init begins anew"
+		}
+	case errors.As(err, &noStore):
+		f.code, f.hint = exitNotFound, "rewind stores lists them"
+		if len(noStore.Matches) > 0 {
+			f.hint = "write more of it: " + strings.Join(firstN(noStore.Matches, 8), ", ")
+		}
+	case errors.As(err, &link):
+		f.code = exitNoProject
+		switch {
+		case link.Other != "":
+			f.hint = "give each directory a store of its own: remove the link " + shellQuote(link.Path)
+		case link.Forcible:
+			f.hint = "if you made that link: rewind init --force"
+		default:
+			f.hint = "nothing in a store is a link: look where it leads, and remove it"
+		}
 	case errors.As(err, &refused):
 		f.code, f.hint = exitNoProject, "cd to the project, or name its directory with --root"
 	case errors.As(err, &foreign):
 		f.code, f.hint = exitNoProject, "if you know where it comes from: rewind init --trust"
-		if foreign.OtherUser {
+		switch {
+		case foreign.OtherUser:
 			f.hint = "run rewind as the user who owns the store"
+		case foreign.Tracked:
+			f.hint = "take it out of git's index: git rm -r -q --cached .agent/rewind"
 		}
 	case errors.As(err, &remote):
 		f.code, f.hint = exitNoProject, "rewind init --mode global, or --force where you know better"
 	case errors.As(err, &moved):
-		f.code, f.hint = exitNoProject, "rewind init --adopt "+shellQuote(moved.Store)
+		f.code, f.hint = exitNoProject, "rewind init --adopt "+shortStore(moved.ID)+" brings its history here"
 	case errors.As(err, &vanished):
 		f.code, f.hint = exitDamaged, "put the store back from a backup, or start anew: rewind init --force"
 	case errors.As(err, &future):
@@ -239,6 +263,9 @@ func explainEngine(err error, f *failure) {
 	case errors.As(err, &wouldLose):
 		f.code = exitRefused
 		f.warnings = namePaths(wouldLose.Paths)
+		if wouldLose.Adopting {
+			f.hint = "rewind deinit takes its own store away first"
+		}
 		if wouldLose.Forcible {
 			f.hint = "--force goes on; a safety checkpoint is taken first"
 		}
@@ -289,6 +316,22 @@ func (e *partialError) failure() failure {
 	}
 	return f
 }
+
+// historyText says which stores another directory has left at a path.
+func historyText(all []engine.History) []string {
+	var out []string
+	for _, h := range all {
+		text := "another directory at this path had the store " + shortStore(h.ID)
+		if !h.LastSave.IsZero() {
+			text += ", last saved " + h.LastSave.UTC().Format("2006-01-02 15:04 UTC")
+		}
+		out = append(out, text)
+	}
+	return out
+}
+
+// shortStore is as much of a store's id as a person types.
+func shortStore(id string) string { return id[:min(len(id), 8)] }
 
 func namePaths(paths []string) []string {
 	out := append([]string(nil), firstN(paths, maxNamed)...)

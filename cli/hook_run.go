@@ -51,7 +51,7 @@ func (h *hook) run(ctx context.Context) hookio.Response {
 	case errors.As(err, &refused):
 		return hookio.Response{} // nobody wants a store there
 	case errors.As(err, &missing):
-		return h.warnUninitialised(ctx, missing.Root)
+		return h.warnUninitialised(ctx, missing)
 	case err != nil:
 		return h.tell(ctx, "failed", failureText(err))
 	}
@@ -70,6 +70,9 @@ func (h *hook) run(ctx context.Context) hookio.Response {
 	}
 	if saved != nil {
 		h.project.NoteHookError(nil)
+	}
+	if left := h.project.History(); len(left) > 0 { // this hook has made the store
+		return h.tell(ctx, "history", "[rewind] A store was made."+historyNotice(left))
 	}
 	return hookio.Response{}
 }

@@ -33,7 +33,7 @@ func (h *hook) tell(ctx context.Context, topic, message string) hookio.Response 
 // warnUninitialised tells that nothing is captured here: once per directory,
 // unless the account's settings say otherwise. What cannot be remembered is not
 // told: better never than at every event.
-func (h *hook) warnUninitialised(ctx context.Context, root string) hookio.Response {
+func (h *hook) warnUninitialised(ctx context.Context, missing *engine.NotInitializedError) hookio.Response {
 	const topic = "not-initialised"
 	if !hookio.CanTell(h.event) || slices.Contains(h.session.Told, topic) {
 		return hookio.Response{}
@@ -43,12 +43,24 @@ func (h *hook) warnUninitialised(ctx context.Context, root string) hookio.Respon
 	case "never":
 		return hookio.Response{}
 	case "once":
-		if !engine.WarnOnce(ctx, h.env, root) {
+		about := missing.Root
+		if len(missing.History) > 0 { // that is news, also where the warning was given
+			about += "\x00" + missing.History[0].ID
+		}
+		if !engine.WarnOnce(ctx, h.env, about) {
 			_ = engine.UpdateSession(ctx, h.env, string(h.event.Agent), h.event.SessionID, func(s *engine.SessionState) {
 				s.Told = append(s.Told, topic) // the next event need not look
 			})
 			return hookio.Response{}
 		}
 	}
-	return h.tell(ctx, topic, notInitialised)
+	return h.tell(ctx, topic, notInitialised+historyNotice(missing.History))
+}
+
+// historyNotice says that another directory has left a store at this path, and how to get it.
+func historyNotice(left []engine.History) string {
+	if len(left) == 0 {
+		return ""
+	}
+	return " Another directory that was at this path has a history: 'rewind init --adopt " + shortStore(left[0].ID) + "' brings it here."
 }

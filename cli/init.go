@@ -23,16 +23,16 @@ func newInit() *command {
 		examples: []example{
 			{"rewind init", "a store in .agent/rewind of this project"},
 			{"rewind init --mode global", "the store goes below ~/.rewind instead"},
-			{"rewind init --adopt ~/.rewind/storage/4f2a", "the project has moved: take its store along"},
+			{"rewind init --adopt 1f0c22ab", "bring the history of a lost or removed project here"},
 		},
 		exits: []int{exitPartial, exitBusy, exitDamaged, exitRefused},
 		flags: func(f *pflag.FlagSet) {
 			f.StringVar(&mode, "mode", "", "where the store lies: `project|global` (default: as configured)")
 			f.StringVar(&o.Tier, "tier", "", "minimal, balanced or aggressive, by `name`")
 			f.BoolVar(&o.NoSave, "no-save", false, "take no first checkpoint")
-			f.StringVar(&o.Adopt, "adopt", "", "take over a global `store` whose project has moved")
+			f.StringVar(&o.Adopt, "adopt", "", "bring the history of a `store` here: its id, a prefix, or the path of a global one")
 			f.BoolVar(&o.Trust, "trust", false, "use a store that another account or a repository brought")
-			f.BoolVar(&o.Force, "force", false, "make a store also on a file system that cannot be relied on")
+			f.BoolVar(&o.Force, "force", false, "make a store also on a file system that cannot be relied on, or behind a link")
 		},
 		run: func(ctx context.Context, c *call) error {
 			switch engine.Mode(mode) {
@@ -79,6 +79,12 @@ func runInit(ctx context.Context, c *call, o engine.InitOptions) error {
 		}
 	} else if created {
 		c.out.summary("Initialised %s.", escape(p.StoreDir()))
+		if h := p.History(); len(h) > 0 {
+			for _, line := range historyText(h) {
+				c.out.warn("%s", line)
+			}
+			c.out.hint("to have its history instead: rewind deinit, then rewind init --adopt %s", shortStore(h[0].ID))
+		}
 	} else {
 		c.out.summary("Already initialised: %s.", escape(p.StoreDir()))
 	}

@@ -20,6 +20,7 @@ type place struct {
 	mode  Mode
 	lost  *knownStore // known by this account, but its store is gone
 	named bool        // the root was named, not found
+	link  string      // where the store is, if its path leads through a link
 }
 
 // discover finds the root for o: the one that is named, else the nearest
@@ -29,16 +30,16 @@ type place struct {
 func discover(o OpenOptions, known []knownStore) (place, error) {
 	named := o.Root
 	if named == "" {
-		named = o.Env.getenv("REWIND_PROJECT_ROOT")
+		named = exportedRoot(o.Env)
 	}
 	if named != "" {
 		root, err := realDir(o.Env, named)
 		if err != nil {
 			return place{}, err
 		}
-		at := placeOf(o.Env, root, known)
+		at, err := placeOf(o.Env, root, known)
 		at.named = true
-		return at, nil
+		return at, err
 	}
 	if o.Env.Dir == "" {
 		return place{}, &RefusedRootError{Root: ".", Reason: "a working directory that no longer exists"}
@@ -49,9 +50,9 @@ func discover(o OpenOptions, known []knownStore) (place, error) {
 	}
 	git := ""
 	for dir := start; ; dir = filepath.Dir(dir) {
-		at := placeOf(o.Env, dir, known)
-		if at.store != "" || at.lost != nil {
-			return at, nil
+		at, err := placeOf(o.Env, dir, known)
+		if err != nil || at.store != "" || at.lost != nil {
+			return at, err
 		}
 		if git == "" {
 			if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
@@ -66,6 +67,31 @@ func discover(o OpenOptions, known []knownStore) (place, error) {
 		start = git
 	}
 	return place{root: start, mode: ProjectMode}, nil
+}
+
+// exportedRoot is $REWIND_PROJECT_ROOT where the working directory is inside it: a
+// shell keeps the variable when it goes to another project, and hands it on to an
+// agent that is started there.
+func exportedRoot(env Env) string {
+	root := env.getenv("REWIND_PROJECT_ROOT")
+	if root == "" {
+		return ""
+	}
+	real, err := realDir(env, root)
+	if err != nil || env.Dir == "" {
+		return ""
+	}
+	dir, err := realDir(env, env.Dir)
+	if err != nil || !within(dir, real) {
+		return ""
+	}
+	return real
+}
+
+// within reports whether dir is root or below it. Both are real paths.
+func within(dir, root string) bool {
+	rel, err := filepath.Rel(root, dir)
+	return err == nil && filepath.IsLocal(rel)
 }
 
 // realDir is the real path of a directory that a person or a variable named.
@@ -90,26 +116,79 @@ func realDir(env Env, dir string) (string, error) {
 	return real, nil
 }
 
-// placeOf looks for the store of one directory.
-func placeOf(env Env, root string, known []knownStore) place {
+// placeOf looks for the store of one directory. One that has vanished is known by
+// the directory's identity, wherever it is now.
+func placeOf(env Env, root string, known []knownStore) (place, error) {
 	at := place{root: root, mode: ProjectMode}
 	own := filepath.Join(root, filepath.FromSlash(storeName))
 	// ~/.agent/rewind would be a store of the home directory itself, which only a named root may be.
 	if isStore(own) {
 		at.store = own
-		return at
+		return at, nil
 	}
-	if global := globalStore(env, root); global != "" && isStore(global) {
+	if global := globalStore(env, root); global != "" && isStore(global) && !takenAlong(env, known, root, global) {
 		at.store, at.mode = global, GlobalMode
-		return at
+		return at, nil
 	}
-	for i := range known {
-		if known[i].root == root && !known[i].unfinished(env) {
-			at.lost, at.mode = &known[i], known[i].mode
-			return at
+	if len(known) == 0 {
+		return at, nil
+	}
+	dir, _, err := identity(root)
+	if err != nil {
+		return at, err
+	}
+	for i := len(known) - 1; i >= 0; i-- { // the last was registered last
+		k := &known[i]
+		if !k.isOf(env, root, dir) || k.unfinished(env) || k.root != root && k.livesApart(dir) {
+			continue
+		}
+		if k.mode == GlobalMode && isStore(k.store(env)) {
+			at.store, at.mode = k.store(env), GlobalMode // the directory was moved
+			return at, nil
+		}
+		if at.lost == nil || !isDir(vaultDir(env, at.lost.id)) && isDir(vaultDir(env, k.id)) {
+			at.lost, at.mode = k, k.mode
 		}
 	}
-	return at
+	return at, nil
+}
+
+// takenAlong reports whether the global store that root's path leads to is that of a directory
+// which has another path now.
+func takenAlong(env Env, known []knownStore, root, global string) bool {
+	for _, k := range known {
+		if k.storage == global && k.root != root {
+			return true
+		}
+	}
+	return false
+}
+
+// livesApart reports whether the directory that k was registered for is still at its path,
+// on another device than the one of this identity: a snapshot of a file system has both.
+func (k knownStore) livesApart(now dirID) bool {
+	there, _, err := identity(k.root)
+	return err == nil && there.same(now) && there.device != now.device
+}
+
+// history lists the stores that other directories had, or have, at the path of at, and
+// that are still to be had.
+func (at *place) history(env Env, known []knownStore) []History {
+	dir, _, err := identity(at.root)
+	if err != nil {
+		return nil
+	}
+	var out []History
+	for i := len(known) - 1; i >= 0; i-- {
+		k := known[i]
+		if k.root != at.root || k.isOf(env, at.root, dir) {
+			continue
+		}
+		if packs := k.packs(env); packs != "" {
+			out = append(out, History{ID: k.id.String(), LastSave: newestChange(packs)})
+		}
+	}
+	return out
 }
 
 // isStore reports whether dir has something of a store. A directory that has
@@ -119,6 +198,9 @@ func isStore(dir string) bool {
 	missing := func(err error) bool { return errors.Is(err, fs.ErrNotExist) || isNotDir(err) }
 	if _, err := os.Lstat(filepath.Join(dir, formatName)); !missing(err) {
 		return true
+	}
+	if _, err := os.Lstat(filepath.Join(dir, rebuildingName)); err == nil {
+		return false // it is being brought back, or was when the process died
 	}
 	names, err := os.ReadDir(filepath.Join(dir, objectsName))
 	return len(names) > 0 || err != nil && !missing(err)

@@ -5,8 +5,17 @@ import (
 	"time"
 )
 
-// NotInitializedError: no store for this root.
-type NotInitializedError struct{ Root string }
+// NotInitializedError: no store for this root. Another directory may have had one at its path.
+type NotInitializedError struct {
+	Root    string
+	History []History // newest first
+}
+
+// History is a store that another directory has, or had, at the same path. init --adopt takes it.
+type History struct {
+	ID       string    // of the store
+	LastSave time.Time // zero: not known
+}
 
 func (e *NotInitializedError) Error() string { return fmt.Sprintf("%s is not initialised", e.Root) }
 
@@ -19,15 +28,43 @@ func (e *RefusedRootError) Error() string { return fmt.Sprintf("%s is %s", e.Roo
 type ForeignStoreError struct {
 	Store, Reason string
 	OtherUser     bool
+	Tracked       bool // git has files of the store in its index
 }
 
 func (e *ForeignStoreError) Error() string { return fmt.Sprintf("the store %s %s", e.Store, e.Reason) }
 
 // MovedError: a global store whose project was moved or replaced.
-type MovedError struct{ Store, Root, Registered string }
+type MovedError struct{ Store, Root, Registered, ID string }
 
 func (e *MovedError) Error() string {
 	return fmt.Sprintf("the store %s belongs to %s, not to %s", e.Store, e.Registered, e.Root)
+}
+
+// NoStoreError: no store of the account has that id, or several do.
+type NoStoreError struct {
+	ID      string
+	Matches []string
+}
+
+func (e *NoStoreError) Error() string {
+	if len(e.Matches) > 0 {
+		return fmt.Sprintf("several stores of this account have ids that begin with %q", e.ID)
+	}
+	return fmt.Sprintf("this account has no store %q", e.ID)
+}
+
+// LinkError: the path of the store leads through a link, or there is one in the store.
+type LinkError struct {
+	Path     string
+	Other    string // "", or the directory that the store behind the link belongs to
+	Forcible bool   // the person may allow it: init --force
+}
+
+func (e *LinkError) Error() string {
+	if e.Other != "" {
+		return fmt.Sprintf("%s leads to the store of %s: two directories cannot share one", e.Path, e.Other)
+	}
+	return e.Path + " is a link"
 }
 
 // VanishedError: a known project whose store is gone and could not be rebuilt from its second name.
@@ -117,6 +154,7 @@ type RefusedError struct {
 	What     string
 	Paths    []string
 	Forcible bool
+	Adopting bool // a store would take the place of the directory's own
 }
 
 func (e *RefusedError) Error() string { return e.What }

@@ -266,7 +266,7 @@ func (p *Project) scopesNow() (*scopes, error) {
 		return nil, err
 	}
 	return &scopes{rules: rs.rules, known: map[string]*ignore.Scope{}, read: func(path string) []byte {
-		text, err := readSmall(filepath.Join(p.place.root, filepath.FromSlash(path)), maxRuleFile)
+		text, err := readRule(filepath.Join(p.place.root, filepath.FromSlash(path)), maxRuleFile)
 		if err != nil {
 			return nil // most directories have none
 		}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 
 	"rewind/cas"
@@ -19,9 +20,9 @@ type InitOptions struct {
 	Mode   Mode   // "": as configured
 	Tier   string // "": as configured
 	NoSave bool
-	Adopt  string // path of a global store to take over for this root
+	Adopt  string // store whose history this root gets: an id, a prefix of one, or the path of a global store
 	Trust  bool   // take a store that this account did not make
-	Force  bool   // even on a remote file system
+	Force  bool   // even on a remote file system, or through a link
 }
 
 // Init makes the store and, unless NoSave, the first checkpoint. created is
@@ -38,7 +39,7 @@ func Init(ctx context.Context, o InitOptions) (p *Project, saved *Saved, created
 	}
 	switch {
 	case o.Adopt != "":
-		if p, err = adopt(ctx, o, at); err != nil {
+		if p, err = adopt(ctx, o, at, known); err != nil {
 			return nil, nil, false, err
 		}
 		return p, nil, true, nil
@@ -48,6 +49,11 @@ func Init(ctx context.Context, o InitOptions) (p *Project, saved *Saved, created
 		}
 		return p, nil, false, nil
 	case at.store != "" || at.lost != nil:
+		if o.Force {
+			if known, err = allowLink(ctx, o.Env, at, known); err != nil {
+				return nil, nil, false, err
+			}
+		}
 		p, err = open(ctx, o.OpenOptions, at, known)
 		var vanished *VanishedError
 		if !errors.As(err, &vanished) || !o.Force {
@@ -64,6 +70,10 @@ func Init(ctx context.Context, o InitOptions) (p *Project, saved *Saved, created
 			return nil, nil, false, err
 		}
 	}
+	if err := at.checkLinks(o.Env, known, o.Force); err != nil {
+		return nil, nil, false, err
+	}
+	history := at.history(o.Env, known)
 	if at, err = create(ctx, o, at); err != nil {
 		return nil, nil, false, err
 	}
@@ -73,6 +83,7 @@ func Init(ctx context.Context, o InitOptions) (p *Project, saved *Saved, created
 	if p, err = open(ctx, o.OpenOptions, at, known); err != nil {
 		return nil, nil, false, err
 	}
+	p.history = history
 	if o.Tier != "" {
 		if err := settings.Set(filepath.Join(at.store, configName), "tier", o.Tier); err != nil {
 			p.Close()
@@ -83,6 +94,11 @@ func Init(ctx context.Context, o InitOptions) (p *Project, saved *Saved, created
 	if o.NoSave {
 		return p, nil, true, nil
 	}
+	defer func() {
+		if err == nil {
+			p.mirrorSettings() // the first save has made the vault
+		}
+	}()
 	saved, err = p.Save(ctx, SaveOptions{Description: "first checkpoint"})
 	if err != nil {
 		p.Close()
@@ -107,19 +123,26 @@ func create(ctx context.Context, o InitOptions, at place) (place, error) {
 			at.mode = GlobalMode // locks, inodes and change times there cannot be trusted
 		}
 	}
-	switch at.mode {
-	case ProjectMode:
-		at.store = filepath.Join(at.root, filepath.FromSlash(storeName))
-	case GlobalMode:
-		at.store = globalStore(o.Env, at.root)
-		if at.store == "" {
-			return at, &RefusedRootError{Root: at.root, Reason: "without a home directory, which global mode needs"}
-		}
+	if at.mode != ProjectMode && at.mode != GlobalMode {
+		return at, fmt.Errorf("storage mode %q is neither project nor global", at.mode)
+	}
+	dir, _, err := identity(at.root)
+	if err != nil {
+		return at, err
+	}
+	known, err := knownStores(o.Env)
+	if err != nil {
+		return at, err
+	}
+	k := knownStore{dirID: dir, mode: at.mode, root: at.root, link: at.link}
+	k.id = freshID(o.Env, known, k)
+	if at.store = newPlace(o.Env, &k, known); at.store == "" {
+		return at, &RefusedRootError{Root: at.root, Reason: "without a home directory, which global mode needs"}
+	}
+	if at.mode == GlobalMode {
 		if kind, remote := remoteFileSystem(existingParent(at.store)); remote && !o.Force {
 			return at, &RemoteError{Root: at.store, FileSystem: kind}
 		}
-	default:
-		return at, fmt.Errorf("storage mode %q is neither project nor global", at.mode)
 	}
 	owner := ownerOf(existingParent(at.store))
 	if err := makeStoreDirs(at.store, owner); err != nil {
@@ -133,30 +156,83 @@ func create(ctx context.Context, o InitOptions, at place) (place, error) {
 	if exists(filepath.Join(at.store, formatName)) {
 		return at, nil // another process was faster: its store is as good
 	}
-	for name, content := range map[string]string{".gitignore": "*\n", configName: "{}\n"} {
+	if err := clearUnfinished(at.store); err != nil {
+		return at, err
+	}
+	for name, content := range map[string]string{ignoreName: "*\n", configName: "{}\n"} {
 		if err := writeFile(filepath.Join(at.store, name), []byte(content), owner); err != nil {
 			return at, err
 		}
 	}
-	dir, _, err := identity(at.root)
-	if err != nil {
-		return at, err
-	}
-	known, err := knownStores(o.Env)
-	if err != nil {
-		return at, err
-	}
-	id := newStoreID()
-	for _, k := range known {
-		if k.root == at.root && k.mode == at.mode && k.unfinished(o.Env) {
-			id = k.id
-		}
-	}
-	k := knownStore{id: id, dirID: dir, mode: at.mode, root: at.root}
 	if err := register(ctx, o.Env, k, false); err != nil {
 		return at, err
 	}
-	return at, writeFile(filepath.Join(at.store, formatName), newFormat(id, id, k).bytes(), owner)
+	return at, writeFile(filepath.Join(at.store, formatName), newFormat(k.id, k.id, k).bytes(), owner)
+}
+
+// freshID is the id for a store that is about to be made for k: a new one, or that of an
+// init in this directory that was killed.
+func freshID(env Env, known []knownStore, k knownStore) storeID {
+	for _, old := range known {
+		if old.root == k.root && old.mode == k.mode && old.isOf(env, k.root, k.dirID) && old.unfinished(env) {
+			return old.id
+		}
+	}
+	return newStoreID()
+}
+
+// newPlace says where the new store of k is to lie. In global mode another directory,
+// which was at this path earlier, may have the place: then k notes one of its own.
+func newPlace(env Env, k *knownStore, known []knownStore) string {
+	if k.mode != GlobalMode {
+		return k.store(env)
+	}
+	store := globalStore(env, k.root)
+	for _, old := range known {
+		if old.id != k.id && old.mode == GlobalMode && old.store(env) == store && isStore(store) {
+			store = filepath.Join(filepath.Dir(store), k.id.String())
+			k.storage = store
+			break
+		}
+	}
+	return store
+}
+
+// allowLink notes in the registry that the person wants the store of at behind the link
+// that leads to it: only if it is this directory's.
+func allowLink(ctx context.Context, env Env, at place, known []knownStore) ([]knownStore, error) {
+	real, link, err := findLink(at.root)
+	if err != nil || link == "" || at.mode != ProjectMode || linkAllowed(env, known, at.root, real) {
+		return known, err
+	}
+	dir, _, err := identity(at.root)
+	if err != nil {
+		return known, err
+	}
+	id := ""
+	if at.store == "" {
+		id = at.lost.id.String()
+	} else {
+		f, err := readFormat(at.store)
+		if err != nil {
+			return known, err
+		}
+		id = f.ID
+	}
+	for _, k := range known {
+		if k.id.String() != id {
+			continue
+		}
+		if !k.isOf(env, at.root, dir) {
+			return known, &LinkError{Path: link, Other: k.root}
+		}
+		k.link, k.root = real, at.root
+		if err := register(ctx, env, k, false); err != nil {
+			return known, err
+		}
+		return knownStores(env)
+	}
+	return known, nil // not of this account: that is said next
 }
 
 func newFormat(id, origin storeID, k knownStore) format {
@@ -202,9 +278,20 @@ func existingParent(dir string) string {
 
 // trust registers a store that this account did not make: the person says that it is theirs.
 func trust(ctx context.Context, o InitOptions, at place) (*Project, error) {
+	known, err := knownStores(o.Env)
+	if err != nil {
+		return nil, err
+	}
+	if err := at.checkLinks(o.Env, known, o.Force); err != nil {
+		return nil, err
+	}
 	f, err := readFormat(at.store)
 	if err != nil {
 		return nil, err
+	}
+	if i := slices.IndexFunc(known, func(k knownStore) bool { return k.id.String() == f.ID }); i >= 0 {
+		// It is of this account: a copy, which becomes a project of its own at its first write.
+		return reopen(ctx, o.OpenOptions, at)
 	}
 	if err := dropDerived(at.store); err != nil {
 		return nil, err
@@ -214,7 +301,7 @@ func trust(ctx context.Context, o InitOptions, at place) (*Project, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := register(ctx, o.Env, knownStore{id: id, dirID: dir, mode: at.mode, root: at.root}, false); err != nil {
+	if err := register(ctx, o.Env, knownStore{id: id, dirID: dir, mode: at.mode, root: at.root, link: at.link}, false); err != nil {
 		return nil, err
 	}
 	p, err := reopen(ctx, o.OpenOptions, at)
@@ -225,46 +312,6 @@ func trust(ctx context.Context, o InitOptions, at place) (*Project, error) {
 	// command would walk the whole store.
 	if err := p.store.SetVault(vaultDir(o.Env, id)); err != nil {
 		return p, err
-	}
-	return p, p.store.RefreshIndexes()
-}
-
-// adopt takes over a global store whose project was moved or replaced.
-func adopt(ctx context.Context, o InitOptions, at place) (*Project, error) {
-	store, err := filepath.Abs(o.Adopt)
-	if err != nil {
-		return nil, err
-	}
-	if !isStore(store) {
-		return nil, &NotInitializedError{Root: store}
-	}
-	f, err := readFormat(store)
-	if err != nil {
-		return nil, err
-	}
-	target := globalStore(o.Env, at.root)
-	if target == "" {
-		return nil, &RefusedRootError{Root: at.root, Reason: "without a home directory, which global mode needs"}
-	}
-	if target != store {
-		if exists(target) || at.mode == ProjectMode && at.store != "" {
-			return nil, &RefusedError{What: fmt.Sprintf("%s has a store of its own already", at.root)}
-		}
-		if err := os.Rename(store, target); err != nil {
-			return nil, fmt.Errorf("move the store: %w", err)
-		}
-	}
-	if err := dropDerived(target); err != nil {
-		return nil, err
-	}
-	at.store, at.mode = target, GlobalMode
-	id, _ := parseStoreID(f.ID)
-	p := &Project{env: o.Env, place: at, format: f, owner: ownerOf(target)}
-	if err := p.adoptRoot(ctx, id); err != nil {
-		return nil, err
-	}
-	if p, err = reopen(ctx, o.OpenOptions, at); err != nil {
-		return nil, err
 	}
 	return p, p.store.RefreshIndexes()
 }

@@ -7,9 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // knownStore is one line of ~/.rewind/known: a store that was made or trusted
@@ -19,15 +21,21 @@ type knownStore struct {
 	dirID // of the root
 	mode  Mode
 	root  string // real path
-	link  string // the store's real path, where it lies behind a link that the person allowed; "": no link
+	// storage is the directory of a global store that does not lie where root would have
+	// it: its directory was moved, or another one had the place. "": it does.
+	storage string
+	link    string // the store's real path, where it lies behind a link that the person allowed; "": no link
 }
 
-const knownHeader = "# rewind: stores of this account: id device inode mode root [birth N] [link path]\n"
+const knownHeader = "# rewind: stores of this account: id device inode mode root [birth N] [storage path] [link path]\n"
 
 func (k knownStore) line() string {
 	line := fmt.Sprintf("%s %d %d %s %s", k.id, k.device, k.inode, k.mode, strconv.Quote(k.root))
 	if k.birth != 0 {
 		line += fmt.Sprintf(" birth %d", k.birth)
+	}
+	if k.storage != "" {
+		line += " storage " + strconv.Quote(k.storage)
 	}
 	if k.link != "" {
 		line += " link " + strconv.Quote(k.link)
@@ -74,8 +82,12 @@ func (k *knownStore) parseMore(rest string) bool {
 		var err error
 		switch text := ""; {
 		case strings.HasPrefix(value, `"`):
-			if text, rest, err = cutQuoted(value); word == "link" {
+			text, rest, err = cutQuoted(value)
+			switch word {
+			case "link":
 				k.link = text
+			case "storage":
+				k.storage = text
 			}
 		default:
 			text, rest, _ = strings.Cut(value, " ")
@@ -125,12 +137,14 @@ func knownStores(env Env) ([]knownStore, error) {
 	return all, lines.Err()
 }
 
+var errNoHome = errors.New("there is no home directory to register the store in")
+
 // register puts k into the registry in place of any line with its id, or,
 // where drop is set, only takes its id out.
 func register(ctx context.Context, env Env, k knownStore, drop bool) error {
 	account := env.accountDir()
 	if account == "" {
-		return errors.New("there is no home directory to register the store in")
+		return errNoHome
 	}
 	owner := ownerOf(env.Home)
 	if err := makeDir(account, owner); err != nil {
@@ -167,10 +181,40 @@ func (k knownStore) unfinished(env Env) bool {
 
 // store is the directory that k has its store in, when it has one.
 func (k knownStore) store(env Env) string {
-	if k.mode == GlobalMode {
+	switch {
+	case k.storage != "":
+		return k.storage
+	case k.mode == GlobalMode:
 		return globalStore(env, k.root)
 	}
 	return filepath.Join(k.root, filepath.FromSlash(storeName))
+}
+
+// packs is the directory of second names of k, or of its objects where it lives
+// without; "" where there is neither.
+func (k knownStore) packs(env Env) string {
+	if vault := vaultDir(env, k.id); isDir(vault) {
+		return vault
+	}
+	if k.state(env) == StoreLive || k.mode == GlobalMode && isStore(k.store(env)) {
+		return filepath.Join(k.store(env), objectsName)
+	}
+	return ""
+}
+
+// newestChange is when the newest pack of a directory was added to.
+func newestChange(dir string) time.Time {
+	var newest time.Time
+	entries, _ := os.ReadDir(dir) // what cannot be read has no time
+	for _, e := range entries {
+		if filepath.Ext(e.Name()) != ".pack" {
+			continue
+		}
+		if info, err := e.Info(); err == nil && info.ModTime().After(newest) {
+			newest = info.ModTime()
+		}
+	}
+	return newest
 }
 
 // state says what has become of k.

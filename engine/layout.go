@@ -19,6 +19,7 @@ import (
 const (
 	formatName    = "format"
 	configName    = "config.json"
+	ignoreName    = ".gitignore" // keeps git from seeing the store
 	objectsName   = "objects"
 	manifestsName = "manifests"
 	headName      = "head"
@@ -64,6 +65,7 @@ type format struct {
 	Device  uint64 `json:"device"`
 	Inode   uint64 `json:"inode"`
 	Birth   int64  `json:"birth,omitempty"` // nanoseconds since 1970
+	Next    string `json:"next,omitempty"`  // the id that a copy is about to get
 }
 
 const hashName = "blake3-256"
@@ -149,7 +151,7 @@ func writeFile(file string, data []byte, owner func(string) error) error {
 func makeDir(dir string, owner func(string) error) error {
 	err := os.Mkdir(dir, 0o700)
 	if errors.Is(err, fs.ErrExist) {
-		if info, serr := os.Stat(dir); serr == nil && info.IsDir() {
+		if isDir(dir) {
 			return nil
 		}
 	}
@@ -165,9 +167,16 @@ func makeDir(dir string, owner func(string) error) error {
 	return nil
 }
 
-// readSmall reads a regular file of at most limit bytes.
+// readSmall reads a regular file of at most limit bytes. It does not follow a link.
 func readSmall(file string, limit int64) ([]byte, error) {
-	f, err := os.OpenFile(file, os.O_RDONLY|openNonblock, 0)
+	return readBounded(file, limit, openNoFollow)
+}
+
+// readRule is readSmall for a person's own file, which may be a link.
+func readRule(file string, limit int64) ([]byte, error) { return readBounded(file, limit, 0) }
+
+func readBounded(file string, limit int64, how int) ([]byte, error) {
+	f, err := os.OpenFile(file, os.O_RDONLY|openNonblock|how, 0)
 	if err != nil {
 		return nil, err
 	}

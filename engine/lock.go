@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"time"
 
@@ -22,7 +23,7 @@ type fileLock struct{ flock *flock.Flock }
 // has already ended.
 func lockFile(ctx context.Context, file, name string, exclusive bool) (*fileLock, error) {
 	start := time.Now()
-	l := flock.New(file, flock.SetPermissions(0o600))
+	l := flock.New(file, flock.SetPermissions(0o600), flock.SetFlag(os.O_CREATE|os.O_RDONLY|openNoFollow|openNonblock))
 	take, try := l.TryRLockContext, l.TryRLock
 	if exclusive {
 		take, try = l.TryLockContext, l.TryLock

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"rewind/cas"
-	"rewind/cas/vfs"
 	"rewind/engine/settings"
 	"rewind/manifest"
 )
@@ -57,7 +56,13 @@ type Project struct {
 	lockWait time.Duration
 	progress Progress
 	notices  []string
-	copied   bool // the registered root still holds this id: a new one is due at the first write
+
+	// What the first write has to do: see settle.
+	due    *knownStore // the registry's line of this store, where it has to change
+	copied bool        // the store's id is of another directory
+
+	history   []History // what another directory at the root's path has left, for Init to tell
+	mirrorErr error     // why settings have no copy beside the second names
 }
 
 // Open finds and opens a project. It reads a few small files, opens no index
@@ -78,17 +83,24 @@ func Open(ctx context.Context, o OpenOptions) (*Project, error) {
 
 func open(ctx context.Context, o OpenOptions, at place, known []knownStore) (*Project, error) {
 	var notices []string
+	if err := at.checkLinks(o.Env, known, false); err != nil {
+		return nil, err
+	}
 	if at.store == "" && at.lost != nil {
-		if err := rebuildStore(o.Env, &at); err != nil {
+		if err := rebuildStore(ctx, o.Env, &at); err != nil {
 			return nil, err
 		}
-		notices = append(notices, fmt.Sprintf("the store of %s had vanished and was rebuilt from its second name", at.root))
+		notices = append(notices, fmt.Sprintf("the store of %s had vanished and was rebuilt from its second name, with its settings", at.root))
+		var err error
+		if known, err = knownStores(o.Env); err != nil {
+			return nil, err
+		}
 	}
 	if at.store == "" {
 		if err := refuseRoot(o.Env, at.root); err != nil && !at.named {
 			return nil, err
 		}
-		return nil, &NotInitializedError{Root: at.root}
+		return nil, &NotInitializedError{Root: at.root, History: at.history(o.Env, known)}
 	}
 	p := &Project{env: o.Env, place: at, lockWait: o.LockWait, progress: o.Progress, notices: notices}
 	info, err := os.Stat(at.store)
@@ -109,7 +121,7 @@ func open(ctx context.Context, o OpenOptions, at place, known []knownStore) (*Pr
 		return nil, err
 	}
 	p.id, _ = parseStoreID(p.format.ID) // checked by readFormat
-	if err := p.checkKnown(ctx, known); err != nil {
+	if err := p.checkKnown(known); err != nil {
 		return nil, err
 	}
 	p.owner = ownerOf(filepath.Dir(at.store))
@@ -118,9 +130,13 @@ func open(ctx context.Context, o OpenOptions, at place, known []knownStore) (*Pr
 	}
 	p.loadSettings()
 	origin, _ := parseStoreID(p.format.Origin)
+	vault := vaultDir(o.Env, p.id)
+	if p.copied {
+		vault = "" // that is the original's
+	}
 	p.store, err = cas.Open(cas.Options{
 		Dir:      filepath.Join(at.store, objectsName),
-		Vault:    vaultDir(o.Env, p.id),
+		Vault:    vault,
 		LockDir:  filepath.Join(at.store, lockName),
 		StoreID:  origin,
 		Owner:    p.owner,
@@ -155,6 +171,10 @@ func (p *Project) Warnings() []settings.Warning { return p.warnings }
 // Notices are what Open found and mended; a command shows them to the person.
 func (p *Project) Notices() []string { return p.notices }
 
+// History is, for a project that Init has just made, what another directory has left
+// that was at its path.
+func (p *Project) History() []History { return p.history }
+
 func (p *Project) loadSettings() {
 	p.settings, p.warnings = LoadSettings(p.env, p.place.store)
 }
@@ -172,50 +192,8 @@ func LoadSettings(env Env, store string) (*settings.Settings, []settings.Warning
 	return settings.Load(o)
 }
 
-// checkKnown decides whether this store is ours: made or trusted on this
-// account, and still the store of this root.
-func (p *Project) checkKnown(ctx context.Context, known []knownStore) error {
-	dir, _, err := identity(p.place.root)
-	if err != nil {
-		return err
-	}
-	now := knownStore{id: p.id, dirID: dir, mode: p.place.mode, root: p.place.root}
-	var old *knownStore
-	for i := range known {
-		if known[i].id == p.id {
-			old = &known[i]
-		}
-	}
-	if old != nil {
-		now.link = old.link
-	}
-	switch {
-	case old == nil:
-		return &ForeignStoreError{Store: p.place.store, Reason: "was not made on this account"}
-	case *old == now:
-		return nil
-	case p.place.mode == GlobalMode:
-		// The same path may be another project now: another container, a new clone.
-		return &MovedError{Store: p.place.store, Root: p.place.root, Registered: old.root}
-	case old.root != p.place.root && holdsStore(old.root, p.id):
-		p.copied = true
-		return nil
-	}
-	if writable(p.place.store) != nil {
-		return nil // the registry can wait until the store can be written
-	}
-	// A moved project just works. So does one whose device number changed with a reboot.
-	return register(ctx, p.env, now, false)
-}
-
-// holdsStore reports whether root still has a store of this id.
-func holdsStore(root string, id storeID) bool {
-	f, err := readFormat(filepath.Join(root, filepath.FromSlash(storeName)))
-	return err == nil && f.ID == id.String()
-}
-
 // writing is called before anything is written: it refuses where that is not
-// possible, and gives a copied store an id of its own.
+// possible, and makes a copied store one of its own.
 func (p *Project) writing(ctx context.Context) error {
 	if p.readOnly != nil {
 		return p.readOnly
@@ -228,63 +206,7 @@ func (p *Project) writing(ctx context.Context) error {
 	if free, err := freeDisk(p.place.store); err == nil && free < p.settings.MinFreeDisk {
 		return &DiskFullError{Free: free, Floor: p.settings.MinFreeDisk}
 	}
-	if !p.copied {
-		return nil
-	}
-	id := newStoreID()
-	if err := p.adoptRoot(ctx, id); err != nil {
-		return fmt.Errorf("give the copied store an id of its own: %w", err)
-	}
-	p.copied = false
-	p.notices = append(p.notices, "this store is a copy and has got an id of its own")
-	return p.store.SetVault(vaultDir(p.env, id))
-}
-
-// adoptRoot writes the store's id and the root's identity into its format file
-// and registers both.
-func (p *Project) adoptRoot(ctx context.Context, id storeID) error {
-	dir, _, err := identity(p.place.root)
-	if err != nil {
-		return err
-	}
-	f := p.format
-	f.ID, f.Root, f.Device, f.Inode, f.Birth = id.String(), quoteRoot(p.place.root), dir.device, dir.inode, dir.birth
-	if err := register(ctx, p.env, knownStore{id: id, dirID: dir, mode: p.place.mode, root: p.place.root}, false); err != nil {
-		return err
-	}
-	if err := writeFile(filepath.Join(p.place.store, formatName), f.bytes(), p.owner); err != nil {
-		return err
-	}
-	p.format, p.id = f, id
-	return nil
-}
-
-// rebuildStore brings a vanished store back from the second names of its
-// packs. Packs alone are enough.
-func rebuildStore(env Env, at *place) error {
-	lost := at.lost
-	vault := vaultDir(env, lost.id)
-	if _, err := os.Stat(vault); err != nil {
-		return &VanishedError{Root: at.root, Reason: "its second name is gone too"}
-	}
-	store := filepath.Join(at.root, filepath.FromSlash(storeName))
-	if lost.mode == GlobalMode {
-		store = globalStore(env, at.root)
-	}
-	owner := ownerOf(at.root)
-	if err := makeStoreDirs(store, owner); err != nil {
-		return &VanishedError{Root: at.root, Reason: err.Error()}
-	}
-	origin, err := cas.RestoreFromVault(vfs.OS, vault, filepath.Join(store, objectsName), owner)
-	if err != nil {
-		return &VanishedError{Root: at.root, Reason: err.Error()}
-	}
-	f := newFormat(lost.id, storeID(origin), *lost)
-	if err := writeFile(filepath.Join(store, formatName), f.bytes(), owner); err != nil {
-		return &VanishedError{Root: at.root, Reason: err.Error()}
-	}
-	at.store, at.mode = store, lost.mode
-	return nil
+	return p.settle(ctx)
 }
 
 // loadDir reads a directory manifest from the store. A zero id is the empty directory.

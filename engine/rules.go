@@ -46,13 +46,13 @@ func (p *Project) rules(noIgnore bool) (ruleset, error) {
 		case err != nil:
 			problem(".git/index", "what git tracks is not known", err)
 		case index.Store:
-			return rs, &ForeignStoreError{Store: p.place.store, Reason: "has files that git tracks"}
+			return rs, &ForeignStoreError{Store: p.place.store, Reason: "has files that git tracks", Tracked: true}
 		default:
 			c.Tracked, c.TrackedBelow, c.TrackedHash = tracked.Has, tracked.HasBelow, index.Hash
 		}
 	}
 	for _, name := range ignore.JSONFiles {
-		text, err := readSmall(filepath.Join(p.place.root, filepath.FromSlash(name)), 1<<20)
+		text, err := readRule(filepath.Join(p.place.root, filepath.FromSlash(name)), 1<<20)
 		if err != nil {
 			continue // most projects have none; an unreadable one is an unreadable path of the scan
 		}

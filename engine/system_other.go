@@ -7,7 +7,10 @@ import (
 	"path/filepath"
 )
 
-const openNonblock = 0
+const (
+	openNonblock = 0
+	openNoFollow = 0
+)
 
 func isNotDir(error) bool { return false }
 

@@ -11,7 +11,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-const openNonblock = syscall.O_NONBLOCK // a FIFO in the way does not hang us
+const (
+	openNonblock = syscall.O_NONBLOCK // a FIFO in the way does not hang us
+	openNoFollow = syscall.O_NOFOLLOW // a link in the way leads nowhere
+)
 
 func isNotDir(err error) bool { return errors.Is(err, syscall.ENOTDIR) }
 

@@ -1,0 +1,86 @@
+package engine
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// findLink says where the store of root really is, relative to root where it is below
+// it, and which component of .agent/rewind is a link; both are "" where none is.
+func findLink(root string) (real, link string, err error) {
+	path := root
+	for _, name := range strings.Split(storeName, "/") {
+		path = filepath.Join(path, name)
+		info, err := os.Lstat(path)
+		switch {
+		case errors.Is(err, fs.ErrNotExist) || isNotDir(err):
+			return "", "", nil
+		case err != nil:
+			return "", "", err
+		case info.Mode()&fs.ModeSymlink == 0:
+			continue
+		}
+		target, err := filepath.EvalSymlinks(path)
+		if err != nil {
+			return "", path, &LinkError{Path: path} // dangling, or going in circles
+		}
+		rest, err := filepath.Rel(path, filepath.Join(root, filepath.FromSlash(storeName)))
+		if err != nil {
+			return "", path, err
+		}
+		real = filepath.Join(target, rest)
+		if inside, err := filepath.Rel(root, real); err == nil && filepath.IsLocal(inside) {
+			real = inside // it moves with the project
+		}
+		return real, path, nil
+	}
+	return "", "", nil
+}
+
+// checkLinks refuses a store whose path leads through a link that the person did not
+// allow, or that has a link below it: a repository can ship both.
+func (at *place) checkLinks(env Env, known []knownStore, force bool) error {
+	if at.mode == ProjectMode {
+		real, link, err := findLink(at.root)
+		if err != nil {
+			return err
+		}
+		if link != "" && !force && !linkAllowed(env, known, at.root, real) {
+			return &LinkError{Path: link, Forcible: true}
+		}
+		at.link = real
+	}
+	if at.store == "" {
+		return nil
+	}
+	entries, err := os.ReadDir(at.store)
+	if err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		return err
+	}
+	for _, e := range entries {
+		if e.Type()&fs.ModeSymlink != 0 {
+			return &LinkError{Path: filepath.Join(at.store, e.Name())}
+		}
+	}
+	return nil
+}
+
+// linkAllowed reports whether the person said that root's store lies behind a link, there.
+func linkAllowed(env Env, known []knownStore, root, real string) bool {
+	dir, _, err := identity(root)
+	if err != nil {
+		return false
+	}
+	for _, k := range known {
+		if k.link == real && (k.isOf(env, root, dir) || k.staysAt(env, root, dir)) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,283 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+)
+
+// checkKnown decides whose store this is: made or trusted on this account, and
+// of this very directory. It registers nothing: what is due is done by the first
+// write, so that reading changes nobody's registration.
+func (p *Project) checkKnown(known []knownStore) error {
+	dir, _, err := identity(p.place.root)
+	if err != nil {
+		return err
+	}
+	i := slices.IndexFunc(known, func(k knownStore) bool { return k.id == p.id })
+	if i < 0 {
+		return &ForeignStoreError{Store: p.place.store, Reason: "was not made on this account"}
+	}
+	old := known[i]
+	switch {
+	case old.isOf(p.env, p.place.root, dir) && (old.root == p.place.root || !old.livesApart(dir)),
+		old.staysAt(p.env, p.place.root, dir):
+		now := old
+		now.dirID, now.root = old.dirID.refined(dir), p.place.root
+		if p.place.mode == GlobalMode && p.place.store != globalStore(p.env, p.place.root) {
+			now.storage = p.place.store
+		}
+		if now != old {
+			p.due = &now
+		}
+	case p.place.mode == GlobalMode:
+		// The same path may be another project now: another container, a new clone.
+		return &MovedError{Store: p.place.store, Root: p.place.root, Registered: old.root, ID: p.id.String()}
+	case p.place.link != "" || old.link == p.place.store:
+		return &LinkError{Path: filepath.Join(p.place.root, filepath.FromSlash(storeName)), Other: old.root}
+	default:
+		p.copied = true
+	}
+	return nil
+}
+
+// settle does what is due before the first write: a moved project is registered
+// anew, and a copy becomes a project of its own.
+func (p *Project) settle(ctx context.Context) error {
+	if p.due != nil {
+		if err := register(ctx, p.env, *p.due, false); err != nil {
+			return err
+		}
+		p.due = nil
+	}
+	if !p.copied {
+		return nil
+	}
+	if err := p.becomeOwn(ctx); err != nil {
+		return fmt.Errorf("make the copied store one of its own: %w", err)
+	}
+	p.copied = false
+	p.notices = append(p.notices, "this store is a copy: it is a project of its own now")
+	return nil
+}
+
+// becomeOwn gives a copied store its own id, files and second name:
+//
+//  1. The format file notes the id that it is going to have, so that whoever goes on
+//     after a crash takes the same.
+//  2. The id is registered for this directory. Files that have names elsewhere (cp -al) are replaced by copies of them.
+//  3. The format file gets the id. Until then the store is a copy of the other's.
+//  4. The packs get second names. What a crash leaves without, the next write mends.
+func (p *Project) becomeOwn(ctx context.Context) error {
+	release, err := p.lockAccount(ctx)
+	if err != nil {
+		return err
+	}
+	defer release()
+	known, err := knownStores(p.env)
+	if err != nil {
+		return err
+	}
+	f, err := readFormat(p.place.store)
+	if err != nil {
+		return err
+	}
+	dir, _, err := identity(p.place.root)
+	if err != nil {
+		return err
+	}
+	if f.ID != p.format.ID { // another process was faster
+		p.format = f
+		p.id, _ = parseStoreID(f.ID)
+		if err := p.checkOwn(known, dir); err != nil {
+			return err
+		}
+		_ = p.store.Reset(vaultDir(p.env, p.id)) // status tells why there is no mirror
+		return nil
+	}
+	id := newStoreID()
+	if next, err := parseStoreID(f.Next); err == nil && next != p.id {
+		i := slices.IndexFunc(known, func(k knownStore) bool { return k.id == next })
+		if i < 0 && !exists(vaultDir(p.env, next)) || i >= 0 && known[i].isOf(p.env, p.place.root, dir) {
+			id = next
+		}
+	}
+	file := filepath.Join(p.place.store, formatName)
+	if f.Next != id.String() {
+		f.Next = id.String()
+		if err := writeFile(file, f.bytes(), p.owner); err != nil {
+			return err
+		}
+	}
+	k := knownStore{id: id, dirID: dir, mode: p.place.mode, root: p.place.root}
+	if err := register(ctx, p.env, k, false); err != nil {
+		return err
+	}
+	if err := p.unshare(); err != nil {
+		return err
+	}
+	f.own(k)
+	if err := writeFile(file, f.bytes(), p.owner); err != nil {
+		return err
+	}
+	p.format, p.id, p.copied = f, id, false
+	// That there is no mirror is no reason to refuse: status tells.
+	_ = p.store.Reset(vaultDir(p.env, id))
+	p.mirrorSettings()
+	return nil
+}
+
+// checkOwn makes sure that the store that another process made its own is this directory's.
+func (p *Project) checkOwn(known []knownStore, dir dirID) error {
+	for _, k := range known {
+		if k.id == p.id && k.isOf(p.env, p.place.root, dir) {
+			return nil
+		}
+	}
+	return &ForeignStoreError{Store: p.place.store, Reason: "became another one meanwhile"}
+}
+
+// unshare makes every file of the store that could be written in place one that has no
+// other name.
+func (p *Project) unshare() error {
+	if err := p.store.Unshare(); err != nil {
+		return err
+	}
+	store := p.place.store
+	for _, dir := range []string{store, filepath.Join(store, restoreName), filepath.Join(store, lockName), filepath.Join(store, manifestsName)} {
+		if err := p.unshareDir(dir); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// unshareDir replaces the files of one directory that have several names. Tables
+// of generations, which lie deeper, are never written once they are there.
+func (p *Project) unshareDir(dir string) error {
+	entries, err := os.ReadDir(dir)
+	if err != nil && !os.IsNotExist(err) {
+		return err
+	}
+	for _, e := range entries {
+		info, err := e.Info()
+		if err != nil || !info.Mode().IsRegular() {
+			continue // gone meanwhile, or no file
+		}
+		if _, shared := linkKey(info); !shared {
+			continue
+		}
+		file := filepath.Join(dir, e.Name())
+		data, err := readSmall(file, maxUnshared)
+		switch {
+		case os.IsNotExist(err):
+		case err != nil && filepath.Base(file) == headName:
+			err = removeIfThere(file) // it is made anew
+		case err == nil:
+			err = writeFile(file, data, p.owner)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// maxUnshared bounds the small files of a store; a stat cache may be larger, and
+// is made anew.
+const maxUnshared = 64 << 20
+
+// lockAccount makes sure that one process at a time gives stores to directories.
+func (p *Project) lockAccount(ctx context.Context) (release func(), err error) {
+	ctx, cancel := p.wait(ctx)
+	defer cancel()
+	return lockAccount(ctx, p.env)
+}
+
+func lockAccount(ctx context.Context, env Env) (release func(), err error) {
+	account := env.accountDir()
+	if account == "" {
+		return nil, errNoHome
+	}
+	if err := makeDir(account, ownerOf(env.Home)); err != nil {
+		return nil, err
+	}
+	lock, err := lockFile(ctx, filepath.Join(account, "stores.lock"), "stores", true)
+	if err != nil {
+		return nil, err
+	}
+	return lock.release, nil
+}
+
+// mirrorSettings keeps copies of the store's settings and of its .gitignore beside the
+// second names of its packs. What cannot be copied is told by status.
+func (p *Project) mirrorSettings() {
+	if !p.copied && p.readOnly == nil {
+		p.mirrorErr = mirrorSettings(p.place.store, vaultDir(p.env, p.id), ownerOf(p.env.Home))
+	}
+}
+
+// MirrorSettings is for whoever has changed the settings file of the project: a store that
+// has to be rebuilt gets it back.
+func (p *Project) MirrorSettings() error {
+	p.mirrorSettings()
+	return p.mirrorErr
+}
+
+// mirrored are the files beside the packs that a rebuilt store gets back.
+var mirrored = [...]string{ignoreName, configName}
+
+func mirrorSettings(store, vault string, owner func(string) error) error {
+	if !isDir(vault) {
+		return nil // there are no second names: status says so
+	}
+	for _, name := range mirrored {
+		data, err := readSmall(filepath.Join(store, name), 1<<20)
+		if os.IsNotExist(err) {
+			continue // a copy that is there is worth more than none
+		}
+		if err != nil {
+			return err
+		}
+		copied := filepath.Join(vault, name)
+		if old, err := readSmall(copied, 1<<20); err == nil && string(old) == string(data) {
+			continue
+		}
+		if err := writeFile(copied, data, owner); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// isDir reports whether there is a directory, and not a link to one.
+func isDir(dir string) bool {
+	info, err := os.Lstat(dir)
+	return err == nil && info.IsDir()
+}
+
+// own writes whose store it is into the format.
+func (f *format) own(k knownStore) {
+	f.ID, f.Next, f.Root = k.id.String(), "", quoteRoot(k.root)
+	f.Device, f.Inode, f.Birth = k.device, k.inode, k.birth
+}
+
+// refined is the identity as it is to be written down: what is certain does not change
+// with the device numbers of a boot or a container, and a birth once known is kept.
+func (d dirID) refined(now dirID) dirID {
+	if d.certain() && (!now.certain() || d.birth == now.birth) {
+		if !now.certain() {
+			d.device = now.device
+		}
+		return d
+	}
+	return now
+}
+
+// staysAt reports whether a store that is there, at its own path, is k's although the
+// device number has changed: where the file system knows no birth, that is what a boot does.
+func (k knownStore) staysAt(env Env, root string, now dirID) bool {
+	return k.root == root && k.inode == now.inode && !(k.certain() && now.certain()) && !k.olderThan(env, now)
+}
