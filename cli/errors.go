@@ -232,7 +232,10 @@ func explainEngine(err error, f *failure) {
 	case errors.As(err, &remote):
 		f.code, f.hint = exitNoProject, "rewind init --mode global, or --force where you know better"
 	case errors.As(err, &moved):
-		f.code, f.hint = exitNoProject, "rewind init --adopt "+shortStore(moved.ID)+" brings its history here"
+		f.code, f.hint = exitNoProject, "rewind init --adopt "+shellQuote(moved.Store)
+		if moved.ID != "" {
+			f.hint = "rewind init --adopt " + shortStore(moved.ID) + " brings its history here"
+		}
 	case errors.As(err, &vanished):
 		f.code, f.hint = exitDamaged, "put the store back from a backup, or start anew: rewind init --force"
 	case errors.As(err, &future):

@@ -81,7 +81,7 @@ func newVictim(t *testing.T) *victim {
 		}
 	}
 	for file := range v.whole {
-		if strings.Contains(file, "/vault/") {
+		if strings.Contains(file, "/vault/") && filepath.Ext(file) == ".pack" {
 			v.links[file] = filepath.Join(v.store(), objectsName, filepath.Base(file))
 		}
 	}

@@ -52,7 +52,7 @@ func TestThroughSymlinks(t *testing.T) {
 			l.write("a", "1")
 			l.write("dir/b", "1")
 			before := l.read()
-			p, first, _, err := Init(t.Context(), InitOptions{OpenOptions: open})
+			p, first, _, err := Init(t.Context(), InitOptions{OpenOptions: open, Force: way != "the root"})
 			if err != nil {
 				t.Fatal(err)
 			}
