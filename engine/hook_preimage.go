@@ -222,7 +222,7 @@ func (c *captured) override(notes []preimage) error {
 				c.problems = append(c.problems, Problem{Path: n.path, Reason: "late: " + err.Error(), Failed: true})
 				continue
 			}
-			e.Name = old.Name
+			e.Name, e.Precious = old.Name, old.Precious || !there && within.marks(n.path)
 			if there && e == old {
 				exact[n.path] = true
 				continue

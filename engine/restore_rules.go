@@ -32,6 +32,12 @@ type scopes struct {
 // with anything in it.
 func (s *scopes) captures(path string, dir bool) bool { return s.decide(path, dir) != ignore.Skip }
 
+// marks reports whether a file that the rules capture is marked as precious.
+func (s *scopes) marks(path string) bool {
+	d := s.decide(path, false)
+	return d == ignore.Precious || d == ignore.Marked
+}
+
 // decide is what the rules say of a path.
 func (s *scopes) decide(path string, dir bool) ignore.Decision {
 	if s.all {

@@ -29,6 +29,7 @@ func (p *Project) rules(noIgnore bool) (ruleset, error) {
 		ForceInclude:   s.ForceInclude,
 		NoIgnore:       noIgnore,
 		CaptureIgnored: s.CaptureIgnored,
+		Precious:       s.Precious,
 		StorePath:      p.storePath(),
 	}
 	problem := func(path, what string, err error) {

@@ -64,8 +64,7 @@ func appendChange(dst []byte, c Change) []byte {
 	dst = append(dst, have)
 	for _, e := range []*Entry{c.Old, c.New} {
 		if e != nil {
-			dst = binary.AppendUvarint(dst, uint64(e.Mode)<<3|uint64(e.Kind))
-			dst = appendBody(dst, e)
+			dst = appendBody(appendHead(dst, e), e)
 		}
 	}
 	return dst

@@ -25,27 +25,58 @@ type Entry struct {
 	Files  uint64 // of a directory: the number of files and symlinks below
 	ID     ID     // content, list, or directory manifest; zero for a symlink
 	Target string // of a symlink: not empty, without NUL
+
+	// Precious marks a file or symlink that git ignores and that is captured
+	// because its loss would hurt: what leaves the machine leaves it out. It is
+	// no part of what the path is: entries that differ in it alone are Alike.
+	Precious bool
+}
+
+// Alike reports whether e and o are the same apart from the mark.
+func (e Entry) Alike(o Entry) bool {
+	e.Precious = o.Precious
+	return e == o
 }
 
 // Dir is a directory manifest: entries sorted by Name, bytewise.
 type Dir struct{ Entries []Entry }
 
-// dirFormat is the first byte of a directory manifest.
-const dirFormat = 0xD1
+// The first byte of a directory manifest: dirMarked if one of its own entries is
+// marked, else dirFormat. Programs that do not know the mark refuse such a directory,
+// which is wanted: they would hand out what is marked.
+const (
+	dirFormat = 0xD1
+	dirMarked = 0xD2
+)
+
+// markBit, above the bits of the mode, is Entry.Precious.
+const markBit = 0o10000
 
 // Append appends the canonical bytes. Same entries, same bytes. The entries
 // must be sorted and valid (Check); what is not, ParseDir refuses.
 func (d Dir) Append(dst []byte) []byte {
+	first := len(dst)
 	dst = append(dst, dirFormat)
 	for i := range d.Entries {
+		if d.Entries[i].Precious {
+			dst[first] = dirMarked
+		}
 		dst = appendEntry(dst, &d.Entries[i])
 	}
 	return dst
 }
 
 func appendEntry(dst []byte, e *Entry) []byte {
-	dst = binary.AppendUvarint(dst, uint64(e.Mode)<<3|uint64(e.Kind))
-	return appendBody(appendText(dst, e.Name), e)
+	return appendBody(appendText(appendHead(dst, e), e.Name), e)
+}
+
+// appendHead appends kind, mode and mark.
+func appendHead(dst []byte, e *Entry) []byte {
+	head := uint64(e.Mode)<<3 | uint64(e.Kind)
+	if e.Precious {
+		head |= markBit << 3
+	}
+	return binary.AppendUvarint(dst, head)
 }
 
 // appendBody appends what follows kind, mode and name.
@@ -64,7 +95,8 @@ func appendBody(dst []byte, e *Entry) []byte {
 // names and targets share one copy of data, which itself is not kept.
 func ParseDir(data []byte) (Dir, error) {
 	d := decoder{what: "directory manifest", data: string(data)}
-	if d.bytes(1) != string([]byte{dirFormat}) {
+	format := d.bytes(1)
+	if format != string([]byte{dirFormat}) && format != string([]byte{dirMarked}) {
 		d.pos = 0
 		d.fail("not a directory manifest of a known format")
 		return Dir{}, d.err
@@ -72,12 +104,17 @@ func ParseDir(data []byte) (Dir, error) {
 	// 50 bytes is what an entry of a file takes at least in real trees: room that is right
 	// for honest input, and at most the input's size for other.
 	entries := make([]Entry, 0, len(data)/50+1)
+	marked := false
 	for d.more() {
 		e := d.entry()
 		if n := len(entries); n > 0 && d.err == nil && entries[n-1].Name >= e.Name {
 			d.fail("names not in ascending order")
 		}
+		marked = marked || e.Precious
 		entries = append(entries, e)
+	}
+	if d.err == nil && marked != (format[0] == dirMarked) {
+		d.fail("marked entries in the format without, or none in the format with")
 	}
 	if d.err != nil {
 		return Dir{}, d.err
@@ -92,13 +129,13 @@ func (d *decoder) entry() Entry {
 	return e
 }
 
-// head reads kind and mode.
+// head reads kind, mode and mark.
 func (d *decoder) head() Entry {
 	head := d.uvarint()
-	if head>>3 > 0o7777 {
+	if head>>3 > 0o7777|markBit {
 		d.fail("mode beyond 07777")
 	}
-	return Entry{Kind: Kind(head & 7), Mode: uint32(head >> 3 & 0o7777)}
+	return Entry{Kind: Kind(head & 7), Mode: uint32(head >> 3 & 0o7777), Precious: head>>3&markBit != 0}
 }
 
 // body reads what follows kind, mode and name, and checks the whole.
@@ -136,6 +173,8 @@ func (e *Entry) invalid() string {
 		return "files below what is no directory"
 	case e.Kind != Symlink && e.Target != "":
 		return "target of what is no symlink"
+	case e.Kind == Subdir && e.Precious:
+		return "mark of a directory"
 	}
 	if e.Kind == Symlink {
 		switch {

@@ -31,6 +31,29 @@ func TestDirGolden(t *testing.T) {
 	}
 }
 
+// A directory with a marked entry has a format of its own, so that a program
+// which does not know the mark refuses it; the others keep their bytes, and their ids.
+func TestDirGoldenMarked(t *testing.T) {
+	d := Dir{Entries: []Entry{
+		{Name: ".env", Kind: File, Mode: 0o600, Size: 3, ID: ID{1}, Precious: true},
+		{Name: "a", Kind: File, Mode: 0o644, Size: 3, ID: ID{2}},
+	}}
+	id := func(first string) string { return first + strings.Repeat("\x00", 31) }
+	want := "\xD2" +
+		"\x81\x98\x02" + "\x04.env" + "\x03" + id("\x01") + // (010000|0600)<<3|1
+		"\xa1\x1a" + "\x01a" + "\x03" + id("\x02")
+	if got := string(d.Append(nil)); got != want {
+		t.Errorf("got  %q\nwant %q", got, want)
+	}
+	if got, err := ParseDir([]byte(want)); err != nil || !slices.Equal(got.Entries, d.Entries) {
+		t.Errorf("got %v, %v", got, err)
+	}
+	a, b := d.Entries[0], d.Entries[0]
+	if b.Precious = false; !a.Alike(b) || differs(&a, &b) {
+		t.Error("the mark alone is a change")
+	}
+}
+
 func TestParseDirRefuses(t *testing.T) {
 	good := func(entries ...Entry) string { return string(Dir{Entries: entries}.Append(nil)) }
 	a, b := fileEntry("a", 1), fileEntry("b", 2)
@@ -39,6 +62,8 @@ func TestParseDirRefuses(t *testing.T) {
 	for what, data := range map[string]string{
 		"empty":             "",
 		"another format":    "\xD2" + good(a)[1:],
+		"mark unannounced":  "\xD1" + with(func(e *Entry) { e.Precious = true })[1:],
+		"marked directory":  good(Entry{Name: "d", Kind: Subdir, Precious: true}),
 		"unsorted":          good(b, a),
 		"duplicate":         good(a, a),
 		"name empty":        named(""),
@@ -106,6 +131,7 @@ func entries() *rapid.Generator[Entry] {
 			return s != "." && s != ".." && s != "" && !strings.ContainsAny(s, "/\x00")
 		}).Draw(t, "name")}
 		e.Kind = Kind(rapid.IntRange(1, 4).Draw(t, "kind"))
+		e.Precious = e.Kind != Subdir && rapid.Bool().Draw(t, "precious")
 		if e.Kind == Symlink {
 			e.Target = rapid.StringMatching(`[a-z/.]{1,9}`).Draw(t, "target")
 			return e
@@ -154,6 +180,7 @@ func TestDirRoundTrip(t *testing.T) {
 
 func FuzzParseDir(f *testing.F) {
 	f.Add([]byte{dirFormat})
+	f.Add(Dir{Entries: []Entry{{Name: "a", Kind: File, Precious: true}}}.Append(nil))
 	f.Add(Dir{Entries: []Entry{fileEntry("a", 1), {Name: "b", Kind: Symlink, Target: "a"},
 		{Name: "c", Kind: Subdir, Mode: 0o755, Files: 2, Size: 9, ID: ID{2}}}}.Append(nil))
 	f.Fuzz(func(t *testing.T, data []byte) {

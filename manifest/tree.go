@@ -65,7 +65,7 @@ func differs(old, new *Entry) bool {
 	if old.Kind == Subdir && new.Kind == Subdir {
 		return old.Mode != new.Mode
 	}
-	return *old != *new
+	return !old.Alike(*new)
 }
 
 // walker goes through two trees side by side; either may be empty.

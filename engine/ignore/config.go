@@ -12,12 +12,15 @@ type Config struct {
 	Ignore         []string               // config key "ignore": gitignore patterns, below the root
 	ForceInclude   []string               // config key "forceInclude"
 	Exclude        []Source               // outer files, weakest first: core.excludesFile, .git/info/exclude, rewind-checkpoint-ignore.json
-	NoIgnore       bool                   // capture everything but .git, the store and the agents' directories
-	CaptureIgnored string                 // "none" (or ""), "small", "all": what becomes of files that git ignores
+	Precious       []string               // config key "precious": which of the files that git ignores are marked
+	NoIgnore       bool                   // capture everything but .git, the store and the agents' worktrees
+	CaptureIgnored string                 // "none" (or ""), "precious", "small", "all": what becomes of files that git ignores
 	StorePath      string                 // path of the store below the root, "" when it is elsewhere
 	Tracked        func(path string) bool // does git track this path? nil: no git
 	TrackedBelow   func(dir string) bool  // does git track a file below dir?
 	TrackedHash    uint64                 // changes when the tracked set does
+
+	agentsOut bool // the agents' directories in the root are left out: the rules of older checkpoints
 }
 
 // Source is the text of a rule file and where it came from (for messages).
@@ -46,11 +49,15 @@ const restoreTemp = ".rewind-tmp-"
 // RuleFile reports whether a file of this name changes the rules below it.
 func RuleFile(name string) bool { return name == gitFile || name == ownFile }
 
-// storeDir is the agents' directory that holds the store.
-const storeDir = ".agent"
+// The store lies in storeName of the directory storeDir, if it lies in the project;
+// agents' worktrees lie in worktreesName of a directory worktreesIn.
+const (
+	storeDir, storeName        = ".agent", "rewind"
+	worktreesIn, worktreesName = ".claude/", "worktrees"
+)
 
-// neverSource are names whose content is made from other files; agentDirs hold
-// agents' own state, the store among it.
+// neverSource are names whose content is made from other files; agentDirs were left
+// out by programs that wrote version 1 of encoded rules.
 var (
 	neverSource = []string{"node_modules", ".venv", "__pycache__", ".cache", ".next", ".nuxt", "*.swp"}
 	agentDirs   = []string{storeDir, ".claude", ".factory", ".pi"}
@@ -67,18 +74,24 @@ const (
 	captureNone captureIgnored = iota
 	captureSmall
 	captureAll
+	capturePrecious
 )
+
+// captureWords are the values of captureIgnored, in the order of their numbers.
+var captureWords = [...]string{"none", "small", "all", "precious"}
 
 // Rules is a compiled Config. It is immutable and safe for concurrent use.
 type Rules struct {
-	config  Config
-	capture captureIgnored
-	config0 *list   // config "ignore"
-	force   *list   // config "forceInclude"
-	outer   []outer // strongest first
-	never   *list
-	below   string // the longest Source.Below
-	hash    uint64
+	config   Config
+	capture  captureIgnored
+	config0  *list   // config "ignore"
+	force    *list   // config "forceInclude"
+	precious *list   // config "precious"
+	marks    bool    // some files are marked
+	outer    []outer // strongest first
+	never    *list
+	below    string // the longest Source.Below
+	hash     uint64
 }
 
 type outer struct {
@@ -96,8 +109,10 @@ func Compile(c Config) (*Rules, error) {
 		r.capture = captureSmall
 	case "all":
 		r.capture = captureAll
+	case "precious":
+		r.capture = capturePrecious
 	default:
-		return nil, &ConfigError{"captureIgnored", c.CaptureIgnored, "is not one of none, small, all"}
+		return nil, &ConfigError{"captureIgnored", c.CaptureIgnored, "is not one of none, precious, small, all"}
 	}
 	for _, s := range c.Exclude {
 		if len(s.Below) > len(r.below) {
@@ -115,6 +130,8 @@ func Compile(c Config) (*Rules, error) {
 	}
 	r.config0 = newList(parseList("config ignore", c.Ignore), true)
 	r.force = newList(parseList("config forceInclude", c.ForceInclude), true)
+	r.precious = newList(parseList("config precious", c.Precious), true)
+	r.marks = len(r.precious.patterns) > 0 && (r.capture != captureNone || c.NoIgnore)
 	r.never = newList(parseList("never source", neverSource), true)
 	d := xxhash.New()
 	_, _ = d.Write(r.appendTo(nil, false)) // a Digest's Write never fails

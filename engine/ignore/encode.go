@@ -5,8 +5,12 @@ import (
 	"fmt"
 )
 
-// encodingVersion is the first byte of encoded rules.
-const encodingVersion = 1
+// The first byte of encoded rules. Under those of version 1 the agents' directories
+// were left out, and nothing was precious.
+const (
+	encodingBefore  = 1
+	encodingVersion = 2
+)
 
 // DecodeError says where encoded rules stop making sense.
 type DecodeError struct {
@@ -25,14 +29,18 @@ func (e *DecodeError) Error() string {
 func (r *Rules) Encode() []byte { return r.appendTo(nil, true) }
 
 // appendTo writes version, flags, captureIgnored, StorePath, Ignore,
-// ForceInclude and Exclude; strings and lists follow their length as uvarint.
+// ForceInclude, Exclude and, from version 2 on, Precious; strings and lists follow their length as uvarint.
 func (r *Rules) appendTo(b []byte, names bool) []byte {
 	c := &r.config
 	noIgnore := byte(0)
 	if c.NoIgnore {
 		noIgnore = 1
 	}
-	b = append(b, encodingVersion, noIgnore, byte(r.capture))
+	version := byte(encodingVersion)
+	if c.agentsOut {
+		version = encodingBefore
+	}
+	b = append(b, version, noIgnore, byte(r.capture))
 	b = appendString(b, c.StorePath)
 	b = appendStrings(b, c.Ignore)
 	b = appendStrings(b, c.ForceInclude)
@@ -49,7 +57,10 @@ func (r *Rules) appendTo(b []byte, names bool) []byte {
 		b = appendString(b, s.Below)
 		b = appendString(b, string(s.Text))
 	}
-	return b
+	if version == encodingBefore {
+		return b
+	}
+	return appendStrings(b, c.Precious)
 }
 
 func appendString(b []byte, s string) []byte {
@@ -69,12 +80,20 @@ func le64(v uint64) []byte { return binary.LittleEndian.AppendUint64(nil, v) }
 // Decode brings back what Encode wrote, and accepts nothing else. Errors: *DecodeError, *ConfigError.
 func Decode(data []byte) (*Rules, error) {
 	d := decoder{data: data}
-	if v := d.byte(255); d.err == nil && v != encodingVersion {
-		d.fail("unknown version")
-	}
+	version := d.byte(255)
+	words := captureWords[:]
 	var c Config
+	switch version {
+	case encodingVersion:
+	case encodingBefore:
+		c.agentsOut, words = true, words[:capturePrecious]
+	default:
+		if d.err == nil {
+			d.fail("unknown version")
+		}
+	}
 	c.NoIgnore = d.byte(1) == 1
-	c.CaptureIgnored = [...]string{"none", "small", "all"}[d.byte(2)]
+	c.CaptureIgnored = words[d.byte(byte(len(words)-1))]
 	c.StorePath = d.string()
 	c.Ignore = d.strings()
 	c.ForceInclude = d.strings()
@@ -84,6 +103,9 @@ func Decode(data []byte) (*Rules, error) {
 		s.Below = d.string()
 		s.Text = []byte(d.string())
 		c.Exclude = append(c.Exclude, s)
+	}
+	if version == encodingVersion {
+		c.Precious = d.strings()
 	}
 	if d.err == nil && d.at != len(data) {
 		d.fail("trailing bytes")

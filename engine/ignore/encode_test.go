@@ -17,7 +17,8 @@ func anyConfig(t *rapid.T) ignore.Config {
 		Ignore:         rapid.SliceOfN(text, 0, 4).Draw(t, "ignore"),
 		ForceInclude:   rapid.SliceOfN(text, 0, 4).Draw(t, "force"),
 		NoIgnore:       rapid.IntRange(0, 9).Draw(t, "no") == 0,
-		CaptureIgnored: rapid.SampledFrom([]string{"", "none", "small", "all"}).Draw(t, "capture"),
+		Precious:       rapid.SliceOfN(text, 0, 4).Draw(t, "precious"),
+		CaptureIgnored: rapid.SampledFrom([]string{"", "none", "small", "all", "precious"}).Draw(t, "capture"),
 		StorePath:      rapid.SampledFrom([]string{"", ".agent/rewind", "a"}).Draw(t, "store"),
 	}
 	for range rapid.IntRange(0, 3).Draw(t, "sources") {
@@ -58,6 +59,26 @@ func TestEncodeKeepsTheRules(t *testing.T) {
 	})
 }
 
+// The rules of a checkpoint from before the agents' directories were captured keep
+// them out: what such a checkpoint does not hold is not deleted for that.
+func TestRulesOfVersion1(t *testing.T) {
+	data := append([]byte{1, 0, 0, 13}, ".agent/rewind\x00\x00\x00"...)
+	r, err := ignore.Decode(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(r.Encode(), data) {
+		t.Errorf("encodes to %q", r.Encode())
+	}
+	check(t, r, files{".gitignore": ".env\n"}, decisions{
+		ignore.Skip:    ".agent/ .agent/x .claude/ .claude/settings.json .factory/x .pi/x .env",
+		ignore.Capture: ".codex/x sub/.claude/x .claude x",
+	})
+	if _, err := ignore.Decode([]byte{1, 0, 3, 0, 0, 0, 0}); err == nil {
+		t.Error("a value that version 1 does not have")
+	}
+}
+
 // What parses marshals to the same bytes; nothing panics.
 func FuzzDecode(f *testing.F) {
 	for _, c := range []ignore.Config{
@@ -71,6 +92,7 @@ func FuzzDecode(f *testing.F) {
 		}
 		f.Add(r.Encode())
 	}
+	f.Add([]byte{1, 0, 2, 0, 0, 0, 0})
 	f.Add([]byte{1, 0, 0, 0x80, 0, 0, 0, 0})
 	f.Add([]byte{1, 0, 0, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f})
 	f.Fuzz(func(t *testing.T, data []byte) {
@@ -96,7 +118,7 @@ func FuzzDecide(f *testing.F) {
 	f.Add([]byte("[[:\n[[:]\n[a-\n[\\"), []byte("**/**/**"), "[[:/]")
 	f.Fuzz(func(t *testing.T, root, inner []byte, path string) {
 		r, err := ignore.Compile(ignore.Config{
-			Ignore: []string{string(inner)}, ForceInclude: []string{string(root)},
+			Ignore: []string{string(inner)}, ForceInclude: []string{string(root)}, CaptureIgnored: "precious", Precious: []string{string(inner)},
 			Exclude: []ignore.Source{{Text: inner, Below: "x/"}},
 		})
 		if err != nil {
@@ -110,7 +132,7 @@ func FuzzDecide(f *testing.F) {
 		}
 		for _, dir := range []bool{false, true} {
 			d, _ := r.Decide(path, dir, read)
-			if d > ignore.IfSmall || d == ignore.Descend && !dir {
+			if d > ignore.Marked || d == ignore.Descend && !dir {
 				t.Fatalf("decision %d of %q", d, path)
 			}
 		}

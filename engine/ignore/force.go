@@ -2,12 +2,11 @@ package ignore
 
 import "strings"
 
-// reaches tells whether a forceInclude pattern may match something below the
-// directory name, which is left out itself. far leaves only those patterns
-// that name a directory to begin with. It may say yes too often: that costs a
-// walk, never a file.
-func (s *Scope) reaches(name string, far bool) bool {
-	l := s.rules.force
+// into tells whether one of the patterns may match something below dir, which is
+// left out itself and ends in "/". far leaves only those that name a directory to begin
+// with. It may say yes too often: that costs a walk, never a file.
+func (y *layer) into(dir string, far bool) bool {
+	l := y.list
 	if !far {
 		for _, i := range l.names {
 			if !l.patterns[i].neg {
@@ -15,11 +14,7 @@ func (s *Scope) reaches(name string, far bool) bool {
 			}
 		}
 	}
-	if len(s.force.live) == 0 {
-		return false
-	}
-	dir := s.dir() + name + "/"
-	for _, i := range s.force.live {
+	for _, i := range y.live {
 		p := &l.patterns[i]
 		if p.neg {
 			continue

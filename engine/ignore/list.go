@@ -134,6 +134,22 @@ func hasPrefix(s, prefix string) bool { return len(s) >= len(prefix) && s[:len(p
 // match is the strongest pattern that matches an entry of the directory path, or nil.
 func (y *layer) match(path, name string, isDir bool) *pattern {
 	best := y.list.lastName(name, isDir)
+	if p := y.pathsAbove(best, path, name, isDir); p != nil {
+		return p
+	}
+	if best < 0 {
+		return nil
+	}
+	return &y.list.patterns[best]
+}
+
+// matchPaths is match without the patterns about names at any depth.
+func (y *layer) matchPaths(path, name string, isDir bool) *pattern {
+	return y.pathsAbove(-1, path, name, isDir)
+}
+
+// pathsAbove is the strongest path pattern after best that matches, or nil.
+func (y *layer) pathsAbove(best int32, path, name string, isDir bool) *pattern {
 	dir := path[y.from:]
 	for i := len(y.live) - 1; i >= 0 && y.live[i] > best; i-- {
 		p := &y.list.patterns[y.live[i]]
@@ -148,10 +164,7 @@ func (y *layer) match(path, name string, isDir bool) *pattern {
 			return p
 		}
 	}
-	if best < 0 {
-		return nil
-	}
-	return &y.list.patterns[best]
+	return nil
 }
 
 // matchPath compares the path dir + name.

@@ -109,14 +109,21 @@ func TestDecide(t *testing.T) {
 			},
 		},
 		{
-			name:    "agents' own directories in the root: only what git tracks or forceInclude names",
-			config:  ignore.Config{StorePath: ".agent/rewind", ForceInclude: []string{"/.factory/droids", "settings.local.json"}},
-			tracked: index{".claude/settings.json", ".claude/commands/x.md"},
+			name:    "agents' own directories are a person's work, but for their worktrees and the store",
+			config:  ignore.Config{StorePath: ".agent/rewind", ForceInclude: []string{"*.forced"}},
+			tracked: index{".claude/worktrees/t/tracked"},
+			tree:    files{".gitignore": "/.codex/\n"},
 			want: decisions{
-				ignore.Descend: ".claude/ .claude/commands/ .factory/",
-				ignore.Capture: ".claude/settings.json .claude/commands/x.md .factory/droids/x .factory/droids/ sub/.claude/x .claude .claude/settings.local.json",
-				ignore.Skip:    ".agent .agent/ .agent/x .pi/ .claude/todos/ .claude/x .claude/commands/y.md .factory/x",
+				ignore.Descend: ".agent/ .claude/worktrees/ .claude/worktrees/t/ .codex/",
+				ignore.Capture: ".claude/ .claude/commands/x.md .claude .factory/ .factory/droids/x .pi/x .cursor/rules/x .agent/rules/ .agent/rules/x sub/.agent/ sub/.claude/x worktrees/x .claude/worktrees/t/tracked .codex/a.forced",
+				ignore.Skip:    ".agent .agent/rewind/ .agent/rewind/x .claude/worktrees/t/x sub/.claude/worktrees/ sub/.claude/worktrees/x .codex/x",
 			},
+		},
+		{
+			name:   "the directory with the store, ignored by git",
+			config: ignore.Config{StorePath: ".agent/rewind"},
+			tree:   files{".gitignore": ".agent\n"},
+			want:   decisions{ignore.Skip: ".agent/ .agent/rules/x"},
 		},
 		{
 			name:   "a rewindignore beats the gitignore beside it, and is beaten from further in",
@@ -218,14 +225,13 @@ func TestDecide(t *testing.T) {
 			},
 		},
 		{
-			name:    "no ignore: everything but .git, the store and agents' directories",
-			config:  ignore.Config{NoIgnore: true, StorePath: "store", Ignore: []string{"*.big"}},
-			tracked: index{".claude/x"},
-			tree:    files{".gitignore": "*\n", ".rewindignore": "*\n"},
+			name:   "no ignore: everything but .git, the store and agents' worktrees",
+			config: ignore.Config{NoIgnore: true, StorePath: "store", Ignore: []string{"*.big"}},
+			tree:   files{".gitignore": "*\n", ".rewindignore": "*\n"},
 			want: decisions{
-				ignore.Capture: "a node_modules/ node_modules/x a.swp .cache/x a.big .claude/x",
-				ignore.Descend: ".claude/",
-				ignore.Skip:    ".git/ store/ store/x .agent/ .claude/y",
+				ignore.Capture: "a node_modules/ node_modules/x a.swp .cache/x a.big .claude/x .agent/x",
+				ignore.Descend: ".agent/",
+				ignore.Skip:    ".git/ store/ store/x .agent .agent/rewind/ .claude/worktrees/",
 			},
 		},
 		{

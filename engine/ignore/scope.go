@@ -1,16 +1,44 @@
 package ignore
 
-import "github.com/cespare/xxhash/v2"
+import (
+	"strings"
+
+	"github.com/cespare/xxhash/v2"
+)
 
 // Decision is what becomes of an entry.
 type Decision uint8
 
 const (
-	Capture Decision = iota
-	Skip             // left out; of a directory: with all below it
-	Descend          // directory: nothing by itself, but something below may be captured (tracked or forced files)
-	IfSmall          // an ignored file that captureIgnored=small takes up to 1 MiB
+	Capture  Decision = iota
+	Skip              // left out; of a directory: with all below it
+	Descend           // directory: nothing by itself, but something below may be captured (tracked or forced files)
+	IfSmall           // an ignored file that captureIgnored=small takes up to 1 MiB
+	Precious          // an ignored file that "precious" names: up to 10 MiB, marked
+	Marked            // the same where ignored files are captured anyway: of any size, marked
 )
+
+// cause is why an entry is left out, or would be.
+type cause uint8
+
+const (
+	byNone  cause = iota // nothing says so, or git tracks it
+	byGit                // what git ignores
+	byOwn                // a rule written for rewind
+	byNever              // never source
+	byAgent              // an agent's worktrees, a way to the store
+	byAbove              // it lies below a directory that is left out
+)
+
+// verdict is a decision without forceInclude and precious.
+type verdict struct {
+	d     Decision
+	label string
+	by    cause
+}
+
+// far: unanchored patterns of forceInclude do not reach into such a directory.
+func (v verdict) far() bool { return v.by == byNever || v.by == byAgent }
 
 // Scope holds the rules that apply to the entries of one directory. It is
 // immutable and safe for concurrent use.
@@ -19,13 +47,17 @@ type Scope struct {
 	path   string  // Rules.below, then the directory's path; "" or ending in "/"
 	own    layer   // config "ignore"
 	force  layer   // config "forceInclude"
+	prized layer   // config "precious"
 	layers []layer // rule files, strongest first
 	hash   uint64
 
-	forced string // label of the forceInclude pattern that took this directory, or ""
-	out    string // label of the rule that this directory lies below and is left out by, or ""
-	far    bool   // unanchored forceInclude patterns do not reach here
-	dead   string // label: this is a .git or the store, or below one
+	forced  string // label of the forceInclude pattern that took this directory, or ""
+	out     string // label of the rule that this directory lies below and is left out by, or ""
+	far     bool   // unanchored forceInclude patterns do not reach here
+	dead    string // label: this is a .git or the store, or below one
+	ignored bool   // git ignores this directory, or one above
+	sealed  bool   // it is left out by a rule that precious does not weaken
+	kept    bool   // precious names this directory, or one above, with all below
 }
 
 // Root is the scope of the project root. read returns the content of a rule file directly in that
@@ -35,6 +67,7 @@ func (r *Rules) Root(read func(name string) []byte) *Scope {
 	n := len(r.below)
 	s.own = newLayer(r.config0, s.path, n)
 	s.force = newLayer(r.force, s.path, n)
+	s.prized = newLayer(r.precious, s.path, n)
 	for _, o := range r.outer {
 		s.layers = append(s.layers, newLayer(o.list, s.path, o.from))
 	}
@@ -44,7 +77,7 @@ func (r *Rules) Root(read func(name string) []byte) *Scope {
 
 // read puts the directory's rule files before the layers from further out.
 func (s *Scope) read(read func(name string) []byte) {
-	if s.rules.config.NoIgnore || s.out != "" || read == nil {
+	if s.rules.config.NoIgnore && !s.rules.marks || s.out != "" || read == nil {
 		return
 	}
 	for _, name := range [...]string{gitFile, ownFile} {
@@ -77,9 +110,11 @@ func (s *Scope) Hash() uint64 { return s.hash }
 
 // Child is the scope of the directory name in s; read is as in Root.
 func (s *Scope) Child(name string, read func(name string) []byte) *Scope {
-	c := &Scope{rules: s.rules, path: s.path + name + "/", hash: s.hash, forced: s.forced, out: s.out, far: s.far}
+	r := s.rules
+	c := &Scope{rules: r, path: s.path + name + "/", hash: s.hash, forced: s.forced, out: s.out, far: s.far}
 	c.own = s.own.down(c.path)
 	c.force = s.force.down(c.path)
+	c.prized = s.prized.down(c.path)
 	c.layers = s.layers
 	for i := range s.layers {
 		if len(s.layers[i].live) > 0 {
@@ -96,14 +131,17 @@ func (s *Scope) Child(name string, read func(name string) []byte) *Scope {
 			c.forced = p.label
 		}
 	}
-	d, label, far := s.usual(name, true)
-	switch d {
+	v := s.usual(name, true)
+	switch v.d {
 	case Capture:
 		c.out = ""
 	default:
-		c.out = label
+		c.out = v.label
 	}
-	c.far = c.far || far
+	c.far = c.far || v.far()
+	c.ignored = s.ignored && !r.tracked(c.dir()[:len(c.dir())-1]) || v.by == byGit
+	c.sealed = c.out != "" && (s.sealed || v.by == byOwn || v.by == byAgent)
+	c.kept = s.keeps(name)
 	if never, label := s.reserved(name); never {
 		c.dead, c.out = label, label
 	}
@@ -119,6 +157,15 @@ func (s *Scope) Child(name string, read func(name string) []byte) *Scope {
 	}
 	if c.dead != "" {
 		flags |= 8
+	}
+	if c.ignored {
+		flags |= 16
+	}
+	if c.sealed {
+		flags |= 32
+	}
+	if c.kept {
+		flags |= 64
 	}
 	c.mix(flags, 0) // also without flags: it tells the levels apart
 	c.read(read)
@@ -151,11 +198,17 @@ func (s *Scope) Decide(name string, isDir bool) (Decision, string) {
 			return Capture, forced
 		}
 	}
-	d, label, far := s.usual(name, isDir)
-	if d == Skip && isDir && s.reaches(name, s.far || far) {
-		return Descend, label
+	v := s.usual(name, isDir)
+	if s.rules.marks && (v.by != byNone || s.ignored) {
+		v = s.prize(name, isDir, v)
 	}
-	return d, label
+	if v.d == Skip && isDir && s.force.into(s.dir()+name+"/", s.far || v.far()) {
+		return Descend, v.label
+	}
+	if v.d == Capture && isDir && name == storeDir && s.dir() == "" {
+		return Descend, "" // most often it holds nothing but the store
+	}
+	return v.d, v.label
 }
 
 // reserved tells what no setting brings back.
@@ -170,54 +223,77 @@ func (s *Scope) reserved(name string) (bool, string) {
 		return true, "never captured: a restore's own file"
 	}
 	dir, store := s.dir(), s.rules.config.StorePath
-	if len(store) == len(dir)+len(name) && store != "" && hasPrefix(store, dir) && store[len(dir):] == name {
+	if len(store) == len(dir)+len(name) && store != "" && hasPrefix(store, dir) && store[len(dir):] == name ||
+		name == storeName && dir == storeDir+"/" {
 		return true, "never captured: the store"
 	}
 	return false, ""
 }
 
-// usual decides without forceInclude. far is set for a directory that
-// unanchored forceInclude patterns do not reach into.
-func (s *Scope) usual(name string, isDir bool) (d Decision, label string, far bool) {
+// usual decides without forceInclude and precious.
+func (s *Scope) usual(name string, isDir bool) verdict {
 	r := s.rules
 	if s.out != "" {
-		return s.exempt(name, isDir, Skip, s.out)
+		return s.exempt(name, isDir, verdict{Skip, s.out, byAbove})
 	}
-	if s.dir() == "" {
-		for _, a := range agentDirs {
-			// A link to the directory with the store is as little part of the tree as that is.
-			if name == a && (isDir || name == storeDir) {
-				d, label, _ = s.exempt(name, isDir, Skip, "an agent's own directory")
-				return d, label, true
-			}
-		}
+	if v := s.agents(name, isDir); v.by != byNone || v.d != Capture {
+		return v
 	}
 	if r.config.NoIgnore {
-		return Capture, "", false
+		v := verdict{d: Capture}
+		if r.marks && s.wouldIgnore(name, isDir) {
+			v.by = byGit
+		}
+		return v
 	}
 	p, own := s.match(name, isDir)
 	if i := r.never.lastName(name, isDir); i >= 0 {
-		label = r.never.patterns[i].label
+		label := r.never.patterns[i].label
 		if own {
 			if p.neg {
-				return Capture, p.label, false
+				return verdict{Capture, p.label, byNone}
 			}
 			label = p.label
 		}
-		d, label, _ = s.exempt(name, isDir, Skip, label)
-		return d, label, true
+		return s.exempt(name, isDir, verdict{Skip, label, byNever})
 	}
 	switch {
 	case p == nil:
-		return Capture, "", false
+		return verdict{d: Capture}
 	case p.neg:
-		return Capture, p.label, false
-	case !own && r.capture == captureAll:
-		return Capture, p.label, false
-	case !own && r.capture == captureSmall && !isDir:
-		return s.exempt(name, isDir, IfSmall, p.label)
+		return verdict{Capture, p.label, byNone}
+	case own:
+		return s.exempt(name, isDir, verdict{Skip, p.label, byOwn})
+	case r.capture == captureAll:
+		return verdict{Capture, p.label, byGit}
+	case r.capture == captureSmall && !isDir:
+		return s.exempt(name, isDir, verdict{IfSmall, p.label, byGit})
 	}
-	return s.exempt(name, isDir, Skip, p.label)
+	return s.exempt(name, isDir, verdict{Skip, p.label, byGit})
+}
+
+// agents decides about the agents' directories: what they hold is a person's work
+// like any other, but for the agents' own worktrees and the store.
+func (s *Scope) agents(name string, isDir bool) verdict {
+	dir := s.dir()
+	if name == worktreesName && (dir == worktreesIn || strings.HasSuffix(dir, "/"+worktreesIn)) {
+		return s.exempt(name, isDir, verdict{Skip, "an agent's worktrees", byAgent})
+	}
+	if dir != "" {
+		return verdict{d: Capture}
+	}
+	if s.rules.config.agentsOut {
+		for _, a := range agentDirs {
+			if name == a && (isDir || name == storeDir) {
+				return s.exempt(name, isDir, verdict{Skip, "an agent's own directory", byAgent})
+			}
+		}
+		return verdict{d: Capture}
+	}
+	if name == storeDir && !isDir { // a link to the directory with the store is as little part of the tree as that is
+		return s.exempt(name, isDir, verdict{Skip, "a way to the store", byAgent})
+	}
+	return verdict{d: Capture}
 }
 
 // match is the strongest pattern of all rule files, nil if none matches; own
@@ -234,20 +310,24 @@ func (s *Scope) match(name string, isDir bool) (p *pattern, own bool) {
 	return nil, false
 }
 
-// exempt gives d and label, unless git tracks the entry or something below it.
-func (s *Scope) exempt(name string, isDir bool, d Decision, label string) (Decision, string, bool) {
+// exempt gives v, unless git tracks the entry or something below it.
+func (s *Scope) exempt(name string, isDir bool, v verdict) verdict {
 	r := s.rules
 	if r.config.Tracked == nil && r.config.TrackedBelow == nil {
-		return d, label, false
+		return v
 	}
 	path := s.dir() + name
 	if r.tracked(path) { // of a directory: a submodule
-		return Capture, "tracked by git", false
+		v.d, v.label = Capture, "tracked by git"
+		if !v.far() {
+			v.by = byNone
+		}
+		return v
 	}
 	if isDir && r.trackedBelow(path) {
-		return Descend, label, false
+		v.d = Descend
 	}
-	return d, label, false
+	return v
 }
 
 // Decide walks down to path ("a/b/c") and says what becomes of it, as a scan

@@ -67,7 +67,7 @@ func (b *planner) dir(path string, cur, tgt manifest.ID, at *place, depth int) e
 
 // entry compares one name; c and t are of Kind 0 where there is none.
 func (b *planner) entry(dir string, c, t manifest.Entry, at *place, depth int) error {
-	if c == t {
+	if c.Alike(t) {
 		return nil
 	}
 	name := c.Name

@@ -53,6 +53,10 @@ func (p *Plan) Read(ctx context.Context, sink Sink) error {
 			_, name := split(c.Path)
 			r := reader{sink: sink, src: p.o.Source, worker: w}
 			e, err := r.entry(d, name, c.Before)
+			if !isDir(e) && !isDir(c.After) {
+				// What nobody captured is no less precious than what takes its place.
+				e.Precious = e.Precious || c.After.Precious
+			}
 			var se *sinkError
 			if errors.As(err, &se) {
 				return se.err
@@ -177,8 +181,14 @@ type reader struct {
 }
 
 // entry reads a name: content into the sink, stat and attributes into r. prev
-// is what it was; of a directory, nothing but what prev holds may be in it.
+// is what it was, and gives its mark; of a directory, nothing but what prev holds may be in it.
 func (r *reader) entry(d rootfs.Dir, name string, prev manifest.Entry) (manifest.Entry, error) {
+	e, err := r.unmarked(d, name, prev)
+	e.Precious = prev.Precious && err == nil && !isDir(e)
+	return e, err
+}
+
+func (r *reader) unmarked(d rootfs.Dir, name string, prev manifest.Entry) (manifest.Entry, error) {
 	for try := range 3 {
 		if try == 0 && isFile(prev) { // most likely it still is one
 			e, err := r.file(d, name, prev)

@@ -120,6 +120,8 @@ func (t *treeEditor) entry(path, name string, n *node, old manifest.Entry) (mani
 	if n.edit != nil {
 		e = *n.edit
 		e.Name = name
+		// A new version of what is precious is so too: only a scan takes the mark away.
+		e.Precious = e.Precious || old.Precious && e.Kind != 0 && e.Kind != manifest.Subdir
 		if e.Kind != manifest.Subdir || n.whole && !e.ID.IsZero() {
 			return e, nil
 		}

@@ -126,7 +126,7 @@ func (k *worker) build(n *node) error {
 				next++
 			}
 			if next == len(before) || before[next].Name != e.name {
-				if e.kind&flagDescend != 0 {
+				if e.descends() {
 					continue // nothing below it was captured
 				}
 				return errDamaged

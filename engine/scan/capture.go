@@ -59,14 +59,14 @@ func (k *worker) examine(n *node, at handle, e *entry, old *record, typ uint32) 
 		}
 		return false
 	}
-	if compare && !k.w.o.Rehash && old.slot == k.w.seed.fingerprint(&st) {
+	if compare && !k.w.o.Rehash && old.slot == k.w.seed.fingerprint(&st) && old.kind&flagMarked == e.kind&flagMarked {
 		switch was := old.kind & kindMask; {
 		case was == kindLarge && e.kind&flagSmall != 0:
-			e.set(kindLarge|flagSmall|flagReason, e.reason)
+			e.set(kindLarge|e.flags()|flagReason, e.reason)
 			e.slot = old.slot
 			return false
 		case was == kindFile && !k.tooLarge(e, &st), was == kindSymlink:
-			e.kind = was | e.kind&flagSmall
+			e.kind = was | e.flags()
 			e.slot, e.known = old.slot, true
 			return false
 		}
@@ -101,11 +101,15 @@ func (k *worker) missing(n *node, e *entry, err error) {
 
 // tooLarge leaves a file out that is over a limit.
 func (k *worker) tooLarge(e *entry, st *stat) bool {
+	small := int64(smallFile)
+	if e.kind&flagMarked != 0 {
+		small = preciousFile
+	}
 	switch limit := k.w.o.MaxFileSize; {
 	case limit > 0 && st.size > limit:
 		e.set(kindExempt|flagReason, TooLarge)
-	case e.kind&flagSmall != 0 && st.size > smallFile:
-		e.set(kindLarge|flagSmall|flagReason, e.reason)
+	case e.kind&flagSmall != 0 && st.size > small:
+		e.set(kindLarge|e.flags()|flagReason, e.reason)
 		e.slot = k.w.fingerprint(st)
 	default:
 		return false
@@ -125,9 +129,9 @@ func (k *worker) link(n *node, at handle, e *entry, st *stat) {
 		k.missing(n, e, err)
 		return
 	}
-	e.kind = kindSymlink | e.kind&flagSmall
+	e.kind = kindSymlink | e.flags()
 	e.slot = k.w.fingerprint(st)
-	e.m = manifest.Entry{Name: e.name, Kind: manifest.Symlink, Target: target}
+	e.m = manifest.Entry{Name: e.name, Kind: manifest.Symlink, Target: target, Precious: e.kind&flagMarked != 0}
 }
 
 // readFiles captures files of a node.
@@ -265,9 +269,9 @@ func (k *worker) readFile(n *node, at handle, e *entry, path string) (read stat,
 		if torn && try < attempts {
 			continue
 		}
-		e.kind = kindFile | e.kind&flagSmall
+		e.kind = kindFile | e.flags()
 		e.slot = k.w.fingerprint(&before)
-		e.m = manifest.Entry{Name: e.name, Kind: kind, Mode: before.mode & modePerm, Size: uint64(size), ID: id}
+		e.m = manifest.Entry{Name: e.name, Kind: kind, Mode: before.mode & modePerm, Size: uint64(size), ID: id, Precious: e.kind&flagMarked != 0}
 		if torn {
 			e.slot = 0
 			k.problems = append(k.problems, Problem{Path: path, Reason: "torn", Failed: true})

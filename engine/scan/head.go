@@ -55,13 +55,14 @@ const (
 	kindDir     = 3 // its slot holds the ordinal, not a fingerprint
 	kindIgnored = 4 // not looked at
 	kindSpecial = 5 // socket, fifo, device; not looked at
-	kindLarge   = 6 // an ignored file over the limit of IfSmall: compared like a file
+	kindLarge   = 6 // an ignored file over the limit of IfSmall or Precious: compared like a file
 	kindExempt  = 7 // mount point, over MaxFileSize: tried again by every scan
 	kindFailed  = 8 // unreadable: tried again by every scan
 	kindMask    = 0x0f
 
-	flagSmall   = 0x10 // an ignored file, captured because it is small
+	flagSmall   = 0x10 // an ignored file, captured because it is small (of a marked one: not large)
 	flagDescend = 0x20 // a directory that is captured only for what is below
+	flagMarked  = 0x20 // a file or symlink that is precious: see manifest.Entry
 	flagRule    = 0x40 // a rule file that is not captured: compared all the same
 	flagReason  = 0x80 // has a reason, which is reported
 )

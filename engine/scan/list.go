@@ -138,7 +138,7 @@ func (e *entry) keep(old *record, redecide, dir bool) bool {
 		e.kind, e.reason = old.kind, old.reason
 		return true
 	case old.captured() && old.kind&kindMask != kindDir && old.kind&flagSmall == 0 && !dir:
-		e.kind = kindFile
+		e.kind = kindFile | old.kind&flagMarked
 		return true
 	}
 	return false

@@ -73,6 +73,12 @@ type entry struct {
 
 func (e *entry) captured() bool { return captured(e.kind) }
 
+// descends: a directory that is captured only for what is below.
+func (e *entry) descends() bool { return e.kind&kindMask == kindDir && e.kind&flagDescend != 0 }
+
+// flags of a captured file that its decision gave it.
+func (e *entry) flags() byte { return e.kind & (flagSmall | flagMarked) }
+
 // captured reports whether a kind is one that manifests hold.
 func captured(kind byte) bool {
 	kind &= kindMask
@@ -140,15 +146,22 @@ func (n *node) decide(s scope, e *entry, dir bool) {
 		}
 	case d == ignore.IfSmall:
 		e.kind = kindFile | flagSmall
+	case d == ignore.Precious:
+		e.kind = kindFile | flagSmall | flagMarked
+	case d == ignore.Marked:
+		e.kind = kindFile | flagMarked
 	default:
 		e.kind = kindFile
 	}
 	// Below a directory that is itself reported, what is left out goes without saying.
-	out := e.kind&kindMask == kindIgnored || e.kind&flagDescend != 0
+	out := e.kind&kindMask == kindIgnored || e.descends()
 	if out && rule != "" && !n.descend {
 		e.kind |= flagReason
 	}
-	if out || d == ignore.IfSmall {
+	if out || e.kind&flagSmall != 0 {
 		e.reason = "ignored: " + rule
+	}
+	if d == ignore.Precious {
+		e.reason += ", and larger than the 10 MiB up to which it would be precious"
 	}
 }

@@ -73,8 +73,11 @@ type Result struct {
 // maxIgnored bounds the ignored paths that a Result lists.
 const maxIgnored = 1000
 
-// smallFile is up to where ignore.IfSmall takes a file, in bytes.
-const smallFile = 1 << 20
+// Up to where ignore.IfSmall and ignore.Precious take a file, in bytes.
+const (
+	smallFile    = 1 << 20
+	preciousFile = 10 << 20
+)
 
 // decider is what the scan asks of package ignore.
 type decider interface {

@@ -37,6 +37,7 @@ const (
 	keyIgnore
 	keyForceInclude
 	keyCaptureIgnored
+	keyPrecious
 	keyMaxFileSize
 	keyMaxCheckpoints
 	keyMaxAgeDays
@@ -70,7 +71,8 @@ var keys = [keyCount]Key{
 	keyCriticalFiles:     {Name: "significance.criticalFiles", kind: kindList, ByTier: true, fallback: []string(nil), Doc: "files whose edits always count (globs)"},
 	keyIgnore:            {Name: "ignore", kind: kindList, fallback: []string(nil), Doc: "paths not to capture (gitignore patterns)"},
 	keyForceInclude:      {Name: "forceInclude", kind: kindList, fallback: []string(nil), Doc: "paths to capture although ignored (gitignore patterns)"},
-	keyCaptureIgnored:    {Name: "captureIgnored", kind: kindWord, Choices: []string{"none", "small", "all"}, fallback: "none", Doc: "capture ignored files too: small means up to 1 MiB, outside directories ignored whole"},
+	keyCaptureIgnored:    {Name: "captureIgnored", kind: kindWord, Choices: []string{"none", "precious", "small", "all"}, fallback: "precious", Doc: "capture ignored files too: precious those that the setting names, up to 10 MiB; small up to 1 MiB, outside directories ignored whole"},
+	keyPrecious:          {Name: "precious", kind: kindList, fallback: preciousFiles, Doc: "files to capture although git ignores them (gitignore patterns); left out of exports"},
 	keyMaxFileSize:       {Name: "maxFileSize", kind: kindSize, fallback: 4 * gib, Doc: "larger files are not captured; 0: no limit"},
 	keyMaxCheckpoints:    {Name: "retention.maxCheckpoints", kind: kindCount, max: maxCount, fallback: nil, Doc: "keep this many; 0: no limit"},
 	keyMaxAgeDays:        {Name: "retention.maxAgeDays", kind: kindCount, max: maxDays, fallback: nil, Doc: "keep this many days; 0: no limit"},

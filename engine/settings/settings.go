@@ -21,7 +21,8 @@ type Settings struct {
 	Moments           []string // when hooks take checkpoints, by tier: see Moment names below
 	Ignore            []string // gitignore patterns
 	ForceInclude      []string // gitignore patterns
-	CaptureIgnored    string   // "none", "small", "all"
+	CaptureIgnored    string   // "none", "precious", "small", "all"
+	Precious          []string // gitignore patterns
 	MaxFileSize       int64    // bytes; 0: no limit
 	Retention         Retention
 	MinFreeDisk       int64  // bytes; 0: no floor
@@ -177,6 +178,7 @@ func (s *Settings) fill() {
 	s.AntiSpam = AntiSpam{flag(keyAntiSpam), time.Duration(num(keyMinInterval)) * time.Second}
 	s.Significance = Significance{flag(keySignificance), int(num(keyMinChangeSize)), list(keyCriticalFiles)}
 	s.Ignore, s.ForceInclude, s.CaptureIgnored = list(keyIgnore), list(keyForceInclude), str(keyCaptureIgnored)
+	s.Precious = list(keyPrecious)
 	s.MaxFileSize = num(keyMaxFileSize)
 	s.Retention = Retention{int(num(keyMaxCheckpoints)), time.Duration(num(keyMaxAgeDays)) * 24 * time.Hour, num(keyMaxSize), flag(keyThin), flag(keyAuto)}
 	s.MinFreeDisk, s.Durability = num(keyMinFreeDisk), str(keyDurability)

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -48,7 +49,7 @@ func TestDefaults(t *testing.T) {
 		"tier": "balanced", "storage.mode": "project", "autoInit": false,
 		"antiSpam.enabled": true, "antiSpam.minIntervalSeconds": int64(30),
 		"significance.enabled": true, "significance.minChangeSize": int64(50),
-		"ignore": []string(nil), "forceInclude": []string(nil), "captureIgnored": "none",
+		"ignore": []string(nil), "forceInclude": []string(nil), "captureIgnored": "precious",
 		"maxFileSize": int64(4 << 30), "retention.maxCheckpoints": nil, "retention.maxAgeDays": nil,
 		"retention.maxSize": int64(10 << 30), "retention.thin": false, "retention.auto": true,
 		"minFreeDisk": int64(1 << 30), "durability": "full", "guard": true, "silentCheckpoints": false, "warnUninitialised": "once",
@@ -56,6 +57,14 @@ func TestDefaults(t *testing.T) {
 	for _, v := range s.Values() {
 		w, ok := want[v.Key]
 		if v.Key == "significance.criticalFiles" {
+			continue
+		}
+		if v.Key == "precious" { // a long list: some that nobody may lose
+			for _, p := range []string{".env", ".env.*", "*.local.*", "*.pem", "*.db"} {
+				if !slices.Contains(v.Value.([]string), p) || !slices.Contains(s.Precious, p) {
+					t.Errorf("%s is not precious", p)
+				}
+			}
 			continue
 		}
 		if !ok || !reflect.DeepEqual(v.Value, w) {
