@@ -12,10 +12,10 @@ import (
 )
 
 func newDiff() *command {
-	var stat, nameStatus bool
+	var stat, nameStatus, precious bool
 	return &command{
 		name:  "diff",
-		usage: "[<a>] [<b>] [--stat|--name-status] [-- path…]",
+		usage: "[<a>] [<b>] [--stat|--name-status] [--precious] [-- path…]",
 		short: "compare checkpoints, or one with the working tree",
 		long: "Prints a unified diff from <a> (default: last) to <b>, or to the working tree where\n" +
 			"<b> is left out. Paths may be globs.",
@@ -30,6 +30,7 @@ func newDiff() *command {
 		flags: func(f *pflag.FlagSet) {
 			f.BoolVar(&stat, "stat", false, "lines added and deleted per file")
 			f.BoolVar(&nameStatus, "name-status", false, "A, M, D or T and the path only")
+			f.BoolVar(&precious, "precious", false, "show the content of files too that are marked as precious")
 		},
 		run: func(ctx context.Context, c *call) error {
 			if stat && nameStatus {
@@ -39,7 +40,7 @@ func newDiff() *command {
 			if err != nil {
 				return err
 			}
-			o := engine.DiffOptions{A: a.Checkpoint, Patch: !nameStatus}
+			o := engine.DiffOptions{A: a.Checkpoint, Patch: !nameStatus, WithPrecious: precious}
 			if len(c.args) == 2 {
 				b, err := resolve(ctx, p, c.args[1])
 				if err != nil {
@@ -70,7 +71,7 @@ func newDiff() *command {
 				switch {
 				case nameStatus:
 					for _, d := range files {
-						printChange(c.out, d.Change)
+						printChange(c.out, d.Change, "")
 					}
 				case stat:
 					printStat(c.out, files)
@@ -155,8 +156,12 @@ func printStat(o *output, files []engine.FileDiff) {
 	for _, d := range files {
 		name := clip(escape(d.Path), longest)
 		name += strings.Repeat(" ", longest-displaywidth.String(name))
-		if d.Binary {
-			o.line(" %s | binary", name)
+		if d.Binary || d.Hidden {
+			what := "binary"
+			if d.Hidden {
+				what = "precious"
+			}
+			o.line(" %s | %s", name, what)
 			continue
 		}
 		added += d.Added

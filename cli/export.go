@@ -17,13 +17,15 @@ import (
 
 func newExport() *command {
 	var file, format string
+	var withPrecious bool
 	return &command{
 		name:  "export",
-		usage: "<ckpt> [-o FILE] [--format tar.gz|tar.zst|tar] [-- path…]",
+		usage: "<ckpt> [-o FILE] [--format tar.gz|tar.zst|tar] [--with-precious] [-- path…]",
 		short: "write a checkpoint as an archive",
 		long: "Writes an archive of the checkpoint to stdout (tar.gz), or to a file in the format of\n" +
 			"its suffix. The same checkpoint gives the same bytes. A file is written aside and\n" +
-			"renamed, so it is never there half.",
+			"renamed, so it is never there half. Files that git ignores and that are captured since\n" +
+			"they are precious (.env and the like) are left out.",
 		examples: []example{
 			{"rewind export last -o project.tar.zst", "to a file"},
 			{"rewind export v1 | tar tzv", "to a pipe"},
@@ -34,12 +36,14 @@ func newExport() *command {
 		flags: func(f *pflag.FlagSet) {
 			f.StringVarP(&file, "output", "o", "", "write to this `file`; - is stdout")
 			f.StringVar(&format, "format", "", "`tar.gz|tar.zst|tar` (default: by the file's suffix, else tar.gz)")
+			f.BoolVar(&withPrecious, "with-precious", false, "files too that are marked as precious")
 		},
 		run: func(ctx context.Context, c *call) error {
 			if file == "-" {
 				file = ""
 			}
-			o := engine.ExportOptions{}
+			leftOut := 0
+			o := engine.ExportOptions{WithPrecious: withPrecious, LeftOut: func(string) { leftOut++ }}
 			var err error
 			if o.Format, err = exportFormat(format, file); err != nil {
 				return err
@@ -64,7 +68,11 @@ func newExport() *command {
 				return err
 			}
 			if file == "" {
-				return p.Export(ctx, c.out.buf, o)
+				err := p.Export(ctx, c.out.buf, o)
+				if err == nil {
+					tellLeftOut(c.out, leftOut)
+				}
+				return err
 			}
 			w := &asideFile{file: file}
 			if err := p.Export(ctx, w, o); err != nil {
@@ -76,9 +84,10 @@ func newExport() *command {
 			}
 			c.out.endProgress()
 			if c.json {
-				return c.out.document(exportView{l.ID.String(), l.ID.String(), viewPath(filepath.ToSlash(file)), o.Format, w.n})
+				return c.out.document(exportView{l.ID.String(), l.ID.String(), viewPath(filepath.ToSlash(file)), o.Format, w.n, leftOut})
 			}
 			c.out.summary("Exported %s to %s: %s.", l.ID, escape(file), formatSize(w.n))
+			tellLeftOut(c.out, leftOut)
 			return nil
 		},
 	}
@@ -90,6 +99,16 @@ type exportView struct {
 	pathView
 	Format string `json:"format"`
 	Bytes  int64  `json:"bytes"`
+	// LeftOut counts the files that are not in the archive since they are precious.
+	LeftOut int `json:"precious_left_out"`
+}
+
+// tellLeftOut says on stderr that an archive is not the whole checkpoint.
+func tellLeftOut(o *output, n int) {
+	if n > 0 && !o.quiet {
+		o.warn("%s left out: precious", plural(n, "file is", "files are"))
+		o.hint("--with-precious takes them along")
+	}
 }
 
 // exportFormat is the flag's, else the suffix's.

@@ -13,7 +13,8 @@ func newLs() *command {
 		name:  "ls",
 		usage: "<ckpt> [path]",
 		short: "list the paths of a checkpoint",
-		long:  "Lists everything at and below the path (default: the whole project): mode, size, path.",
+		long: "Lists everything at and below the path (default: the whole project): mode, size, path,\n" +
+			"and whether it is precious.",
 		examples: []example{
 			{"rewind ls last", "everything"},
 			{"rewind ls 3 src", "one directory"},
@@ -98,7 +99,7 @@ func printEntries(o *output, entries []engine.TreeEntry) {
 		if e.Kind == manifest.Subdir || e.Kind == manifest.Symlink {
 			size = "-"
 		}
-		o.line("%s %12s  %s", mode, size, name)
+		o.line("%s %12s  %s%s", mode, size, name, markOf(o, e.Precious))
 	}
 }
 

@@ -159,7 +159,7 @@ func (s *shown) print(o *output) {
 		o.line("Nothing changed since the checkpoint before.")
 	}
 	for _, ch := range s.changes {
-		printChange(o, ch)
+		printChange(o, ch, markOf(o, ch.Precious()))
 	}
 	if bad := failed(s.coverage); len(bad) > 0 && !s.withCov {
 		o.line("")
@@ -209,15 +209,23 @@ func printProblems(o *output, problems []engine.Problem) {
 	}
 }
 
-// printChange is one line as git's --name-status: letter, tab, path.
-func printChange(o *output, ch manifest.Change) {
+// printChange is one line as git's --name-status: letter, tab, path; mark may follow.
+func printChange(o *output, ch manifest.Change, mark string) {
 	b := letter(ch)
 	st := map[byte]style{'A': green, 'D': red, 'M': yellow, 'T': yellow}[b]
 	path := escape(ch.Path)
 	if e := ch.New; e == nil && ch.Old.Kind == manifest.Subdir || e != nil && e.Kind == manifest.Subdir {
 		path += "/"
 	}
-	o.line("%s\t%s", o.color.paint(st, string(b)), path)
+	o.line("%s\t%s%s", o.color.paint(st, string(b)), path, mark)
+}
+
+// markOf follows the path of what is precious.
+func markOf(o *output, precious bool) string {
+	if !precious {
+		return ""
+	}
+	return o.color.paint(dim, " (precious)")
 }
 
 func pad(s string, n int) string {

@@ -68,6 +68,7 @@ type statusView struct {
 	SecondReason  string          `json:"second_name_reason"`
 	NotCovered    []problemView   `json:"not_covered"`
 	Coverage      []problemView   `json:"coverage"` // the same, as show calls it
+	Precious      int             `json:"precious"`
 	Crashed       *crashedView    `json:"crashed_restore"`
 	Orphans       []string        `json:"orphans"`
 	LastHookError string          `json:"last_hook_error"`
@@ -86,7 +87,7 @@ func viewStatus(st *engine.Status, set *settings.Settings) statusView {
 		Checkpoints: st.Checkpoints, Bytes: st.Bytes, MaxBytes: st.MaxSize,
 		FreeBytes: st.FreeDisk, MinFreeBytes: st.MinFreeDisk,
 		SecondName: st.SecondName, SecondReason: st.SecondNameReason,
-		NotCovered: viewProblems(st.NotCovered), Coverage: viewProblems(st.NotCovered), Orphans: append([]string{}, st.Orphans...), LastHookError: hookErrorText(st.LastHookError),
+		NotCovered: viewProblems(st.NotCovered), Coverage: viewProblems(st.NotCovered), Precious: st.Precious, Orphans: append([]string{}, st.Orphans...), LastHookError: hookErrorText(st.LastHookError),
 	}
 	if st.Last != nil {
 		last := viewCheckpoint(*st.Last)
@@ -148,6 +149,9 @@ func printStatus(o *output, st *engine.Status, set *settings.Settings, agents []
 		field("second name", "yes: the store survives git clean -fdx")
 	} else {
 		field("second name", "no: %s", escape(st.SecondNameReason))
+	}
+	if st.Precious > 0 {
+		field("precious", "%s that git ignores, captured nevertheless", plural(st.Precious, "file", "files"))
 	}
 	if n := len(st.NotCovered); n > 0 {
 		field("not captured", "%s", plural(n, "path", "paths"))

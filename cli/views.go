@@ -165,10 +165,12 @@ type entryView struct {
 	// The same, as elsewhere.
 	Bytes uint64 `json:"bytes"`
 	Hash  string `json:"hash"`
+	// Precious: git ignores it, and it is captured because its loss would hurt.
+	Precious bool `json:"precious,omitempty"`
 }
 
 func viewEntry(e engine.TreeEntry) entryView {
-	v := entryView{pathView: viewPath(e.Path), Kind: entryKind(e.Entry), Mode: fmt.Sprintf("%04o", e.Mode), Size: e.Size}
+	v := entryView{pathView: viewPath(e.Path), Kind: entryKind(e.Entry), Mode: fmt.Sprintf("%04o", e.Mode), Size: e.Size, Precious: e.Precious}
 	switch e.Kind {
 	case manifest.Symlink:
 		v.Size = uint64(len(e.Target))
@@ -198,11 +200,12 @@ type changesView struct {
 
 type diffView struct {
 	pathView
-	Patch *string `json:"patch,omitempty"`
+	Patch    *string `json:"patch,omitempty"`
+	Precious bool    `json:"precious,omitempty"` // one of the two sides is
 }
 
 func (v *changesView) add(c manifest.Change, patch *string) {
-	d := diffView{pathView: viewPath(c.Path), Patch: patch}
+	d := diffView{pathView: viewPath(c.Path), Patch: patch, Precious: c.Precious()}
 	switch letter(c) {
 	case 'A':
 		v.Added = append(v.Added, d)

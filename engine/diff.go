@@ -19,6 +19,9 @@ type DiffOptions struct {
 	B     *manifest.Checkpoint // nil: the working tree
 	Paths []string             // paths and globs relative to the root; empty: all
 	Patch bool                 // with a unified diff of each file
+
+	// WithPrecious shows the content of files that are marked as precious too.
+	WithPrecious bool
 }
 
 // FileDiff is one differing path.
@@ -26,7 +29,8 @@ type FileDiff struct {
 	manifest.Change
 	Patch          string // unified diff; "" for binary content or without DiffOptions.Patch
 	Binary         bool
-	Added, Deleted int // lines, with Patch
+	Hidden         bool // the content differs, and is not shown since it is precious
+	Added, Deleted int  // lines, with Patch
 }
 
 // maxPatch is the size in bytes past which a file is not compared line by line.
@@ -74,6 +78,7 @@ func (p *Project) Diff(ctx context.Context, o DiffOptions) ([]FileDiff, error) {
 		}
 		d := FileDiff{Change: change}
 		if o.Patch {
+			d.Hidden = !o.WithPrecious && change.Precious() && !sameContent(change.Old, change.New)
 			if err := d.compare(get); err != nil {
 				return fmt.Errorf("compare %s: %w", change.Path, err)
 			}
@@ -91,14 +96,22 @@ func impliedDir(c manifest.Change) bool {
 	return full(c.Old) && full(c.New) && (c.Old == nil || c.New == nil)
 }
 
+// sameContent reports whether two sides of a change differ in nothing but their modes.
+func sameContent(old, new *manifest.Entry) bool {
+	return old != nil && new != nil && old.Kind == new.Kind && old.ID == new.ID && old.Target == new.Target
+}
+
 func (d *FileDiff) compare(get func([]byte, cas.ID) ([]byte, error)) error {
-	old, oldText, err := sideText(get, d.Old)
-	if err != nil {
-		return err
-	}
-	new, newText, err := sideText(get, d.New)
-	if err != nil {
-		return err
+	var old, new []byte
+	var oldText, newText bool
+	if !d.Hidden {
+		var err error
+		if old, oldText, err = sideText(get, d.Old); err != nil {
+			return err
+		}
+		if new, newText, err = sideText(get, d.New); err != nil {
+			return err
+		}
 	}
 	var head strings.Builder
 	fmt.Fprintf(&head, "diff --rewind %s %s\n", quotePath("a/"+d.Path), quotePath("b/"+d.Path))
@@ -114,6 +127,10 @@ func (d *FileDiff) compare(get func([]byte, cas.ID) ([]byte, error)) error {
 		fmt.Fprintf(&head, "old %s\nnew %s\n", describeMode(d.Old), describeMode(d.New))
 	}
 	switch {
+	case d.Hidden:
+		fmt.Fprintf(&head, "Precious files %s and %s differ\n", quotePath(oldName), quotePath(newName))
+		d.Patch = head.String()
+		return nil
 	case !oldText || !newText:
 		d.Binary = true
 		fmt.Fprintf(&head, "Binary files %s and %s differ\n", quotePath(oldName), quotePath(newName))

@@ -21,6 +21,11 @@ type ExportOptions struct {
 	Checkpoint manifest.Checkpoint
 	Format     string // "tar.gz", "tar.zst", "tar"
 	Paths      []string
+	// WithPrecious takes files along that are marked as precious. Without it they
+	// are left out, and directories that hold nothing else; LeftOut, which may be
+	// nil, is then called for each, from another goroutine.
+	WithPrecious bool
+	LeftOut      func(path string)
 }
 
 // Compression is fixed, block sizes included, so that the same checkpoint gives
@@ -59,7 +64,7 @@ func (p *Project) Export(ctx context.Context, w io.Writer, o ExportOptions) erro
 		return err
 	}
 	archive := tar.NewWriter(out)
-	err = p.archive(ctx, archive, o.Checkpoint, chosen)
+	err = p.archive(ctx, archive, o, chosen)
 	if err == nil {
 		err = archive.Close()
 	}
@@ -105,7 +110,7 @@ type prefetched struct {
 
 // archive writes the entries in path order. Objects are read ahead by several
 // goroutines, so that decoding keeps up with compression.
-func (p *Project) archive(ctx context.Context, archive *tar.Writer, c manifest.Checkpoint, chosen selection) error {
+func (p *Project) archive(ctx context.Context, archive *tar.Writer, o ExportOptions, chosen selection) error {
 	ctx, cancel := context.WithCancel(ctx)
 	queue := make(chan piece, exportAhead)
 	wanted := make(chan piece)
@@ -131,10 +136,7 @@ func (p *Project) archive(ctx context.Context, archive *tar.Writer, c manifest.C
 	go func() {
 		defer close(queue)
 		defer close(wanted)
-		walked <- manifest.Walk(p.loadDir, c.Root, func(path string, e manifest.Entry) error {
-			if !chosen.match(path) {
-				return nil
-			}
+		walked <- p.exported(o, chosen, o.LeftOut, func(path string, e manifest.Entry) error {
 			return p.pieces(path, e, enqueue)
 		})
 	}()
@@ -160,8 +162,8 @@ func (p *Project) archive(ctx context.Context, archive *tar.Writer, c manifest.C
 		}
 		readers.Wait()
 	}()
-	mtime := c.Time.Truncate(time.Second)
-	progress, err := p.exportProgress(ctx, c, chosen)
+	mtime := o.Checkpoint.Time.Truncate(time.Second)
+	progress, err := p.exportProgress(ctx, o, chosen)
 	if err != nil {
 		return err
 	}

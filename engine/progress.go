@@ -20,13 +20,13 @@ func (p *Project) counting(phase, unit string) func(done, total int) {
 // is told of each piece of it: its entry, if it begins one, and the bytes that were
 // written. It is nil where nobody wants to know. A directory is none of its own:
 // its size is that of the files below.
-func (p *Project) exportProgress(ctx context.Context, c manifest.Checkpoint, chosen selection) (func(e *manifest.Entry, written int), error) {
+func (p *Project) exportProgress(ctx context.Context, o ExportOptions, chosen selection) (func(e *manifest.Entry, written int), error) {
 	if p.progress == nil {
 		return nil, nil
 	}
 	now := ProgressInfo{Phase: "export"}
-	err := manifest.Walk(p.loadDir, c.Root, func(path string, e manifest.Entry) error {
-		if e.Kind != manifest.Subdir && chosen.match(path) {
+	err := p.exported(o, chosen, nil, func(_ string, e manifest.Entry) error {
+		if e.Kind != manifest.Subdir {
 			now.TotalFiles, now.TotalBytes = now.TotalFiles+1, now.TotalBytes+int64(e.Size)
 		}
 		return ctx.Err()

@@ -178,7 +178,7 @@ func (r *restoring) planTo(c manifest.Checkpoint) (*restore.Plan, error) {
 	saw := r.sightOf(c, target)
 	plan, err := restore.NewPlan(r.ctx, restore.Options{
 		FS: r.fs, Source: r.tx, Current: r.now, Target: c.Root, Select: r.sel,
-		InTarget: target.captures, InScope: today.captures, Unseen: saw.unseen,
+		InTarget: target.mayGo, InScope: today.mayGo, Unseen: saw.unseen,
 		Store: r.storePath(), Workers: r.tx.Workers(),
 	})
 	if err != nil {

@@ -32,6 +32,12 @@ type scopes struct {
 // with anything in it.
 func (s *scopes) captures(path string, dir bool) bool { return s.decide(path, dir) != ignore.Skip }
 
+// mayGo reports whether the rules let a restore delete a path: one that they
+// capture, and that is not precious.
+func (s *scopes) mayGo(path string, dir bool) bool {
+	return s.captures(path, dir) && (dir || !s.marks(path) || restore.BelongsToDatabase(path))
+}
+
 // marks reports whether a file that the rules capture is marked as precious.
 func (s *scopes) marks(path string) bool {
 	d := s.decide(path, false)

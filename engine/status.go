@@ -21,6 +21,7 @@ type Status struct {
 	SecondName            bool  // the packs have their second names
 	SecondNameReason      string
 	NotCovered            []Problem // of the newest checkpoint
+	Precious              int       // files of the newest checkpoint that are marked as precious
 	Crashed               *CrashedRestore
 	FreeDisk, MinFreeDisk int64
 	MaxSize               int64
@@ -42,6 +43,15 @@ func (p *Project) Status(ctx context.Context) (*Status, error) {
 	if len(newest) > 0 {
 		s.Last = &newest[0]
 		if s.NotCovered, err = p.Coverage(ctx, s.Last.Checkpoint); err != nil {
+			return nil, err
+		}
+		err := p.Tree(ctx, s.Last.Checkpoint, "", func(e TreeEntry) error {
+			if e.Precious {
+				s.Precious++
+			}
+			return nil
+		})
+		if err != nil && !isDamage(err) { // verify tells of that
 			return nil, err
 		}
 	}

@@ -17,6 +17,11 @@ type Change struct {
 	Old, New *Entry // nil: absent
 }
 
+// Precious reports whether one of the sides is marked.
+func (c Change) Precious() bool {
+	return c.Old != nil && c.Old.Precious || c.New != nil && c.New.Precious
+}
+
 // Diff walks two trees side by side, only where they differ, in path order
 // (names in bytewise order, a directory before what is below it). A path that was a
 // directory and is none now, or the other way round, is one change, followed by all that

@@ -102,6 +102,7 @@ type modeOf struct {
 const (
 	ReasonRules      = "not in scope under the checkpoint's rules"
 	ReasonToday      = "not in scope under today's rules"
+	ReasonPrecious   = "precious: git ignores it, and a restore deletes no such file"
 	reasonNested     = "a repository of its own that the checkpoint does not have"
 	reasonHolds      = "the directory holds what no checkpoint has"
 	reasonParent     = "a parent is in the way and was not selected"

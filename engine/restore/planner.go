@@ -2,6 +2,7 @@ package restore
 
 import (
 	"context"
+	"strings"
 
 	"rewind/engine/rootfs"
 	"rewind/manifest"
@@ -133,12 +134,26 @@ func (b *planner) deleteFile(path string, c manifest.Entry, info rootfs.Info) {
 	switch {
 	case info.Kind == 0:
 		return // gone already
+	case b.stays(path, c):
+		b.skip(path, ReasonPrecious, false)
 	case !b.inScope(path, false):
 	case info.Kind != rootfs.Regular && info.Kind != rootfs.Link:
 		b.skip(path, reasonRacing+": now a "+info.Kind.String(), true)
 	default:
 		b.Changes = append(b.Changes, Change{Path: path, Action: Delete, Before: c, info: info, known: true, Reason: "not in the checkpoint"})
 	}
+}
+
+// stays reports whether a deletion spares an entry since it is precious. What takes
+// back a restore asks no rules: it deletes what that created.
+func (b *planner) stays(path string, c manifest.Entry) bool {
+	return c.Precious && b.o.InTarget != nil && !BelongsToDatabase(path)
+}
+
+// BelongsToDatabase reports whether a path is what SQLite keeps beside a database in use:
+// it belongs to one version of that, and would damage another.
+func BelongsToDatabase(path string) bool {
+	return strings.HasSuffix(path, "-wal") || strings.HasSuffix(path, "-journal")
 }
 
 // inScope asks both sets of rules, and what the target saw, before a deletion, and notes the refusal.

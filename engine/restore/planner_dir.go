@@ -191,6 +191,9 @@ func (b *planner) disposable(path string, id manifest.ID, d rootfs.Dir, depth in
 		if below == b.o.Store {
 			return reasonStore, nil
 		}
+		if b.stays(below, e) {
+			return ReasonPrecious, nil
+		}
 		if b.o.InTarget != nil && !b.o.InTarget(below, isDir(e)) {
 			return ReasonRules, nil
 		}
