@@ -280,7 +280,7 @@ func explainEngine(err error, f *failure) {
 	case errors.As(err, &noSession):
 		f.code, f.hint = exitNotFound, "rewind sessions lists them; name one with --session"
 		for _, s := range firstN(noSession.Choices, maxNamed) {
-			f.warnings = append(f.warnings, "session "+sessionText(s))
+			f.warnings = append(f.warnings, "session "+choiceText(s, noSession.Now))
 		}
 	case errors.As(err, &few):
 		f.code, f.hint = exitNotFound, "rewind list shows the prompts that have a checkpoint"

@@ -186,7 +186,7 @@ func (h *hook) save(ctx context.Context) (*engine.HookSaved, error) {
 	}
 	o := engine.HookSaveOptions{
 		SaveOptions: engine.SaveOptions{
-			Kind: kindOf(e.Kind), OnlyIfChanged: e.Kind != hookio.Prompt && !onlySaid, OnlyIfSaid: e.Kind == hookio.SessionEnd,
+			Kind: kindOf(e.Kind), OnlyIfChanged: e.Kind != hookio.Prompt && !onlySaid && !h.beginsTurn(), OnlyIfSaid: e.Kind == hookio.SessionEnd,
 			By: engine.Trigger{
 				Agent: string(e.Agent), Session: e.SessionID, Subagent: e.AgentID,
 				PromptID: e.PromptID, Tool: e.Tool.Name, ToolUseID: e.ToolUseID, Transcript: e.TranscriptPath,
@@ -206,6 +206,12 @@ func (h *hook) save(ctx context.Context) (*engine.HookSaved, error) {
 		h.note(h.detach("--sweep", "--fold"))
 	}
 	return saved, err
+}
+
+// beginsTurn reports a session's start that stands for its prompt's: Droid has no
+// hook for prompts when it runs one and ends.
+func (h *hook) beginsTurn() bool {
+	return h.event.Kind == hookio.SessionStart && h.event.Agent == hookio.Droid
 }
 
 func (h *hook) budget() time.Duration {

@@ -63,8 +63,10 @@ func (h *hook) end(saved *engine.HookSaved) {
 	if h.event.Kind != hookio.SessionEnd {
 		return
 	}
-	if p := h.agentProcess(); p != "" && h.event.SessionID != "" {
-		h.project.NoteEnded(engine.EndedSession{Agent: string(h.event.Agent), Session: h.event.SessionID, Process: p, Time: h.start.UTC()})
+	if h.event.SessionID != "" {
+		h.project.NoteEnded(engine.EndedSession{
+			Agent: string(h.event.Agent), Session: h.event.SessionID, Process: h.agentProcess(), Time: h.start.UTC(),
+		})
 	}
 	if h.project.Settings().Retention.Auto && (saved == nil || !saved.Due) && h.project.SweepDue(sweepPause) {
 		h.note(h.detach("--sweep"))

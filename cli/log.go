@@ -4,6 +4,8 @@ import (
 	"context"
 
 	"github.com/spf13/pflag"
+
+	"rewind/manifest"
 )
 
 func newLog() *command {
@@ -42,10 +44,10 @@ func newLog() *command {
 			}
 			for i, op := range ops {
 				v.Operations[i] = operationView{
-					Seq: op.Seq, Time: viewTime(op.Time), Kind: string(op.Kind), Checkpoint: viewID(op.Checkpoint),
+					Seq: op.Seq, Time: viewTime(op.Time), Kind: verbOf(op), Checkpoint: viewID(op.Checkpoint),
 					Backup: viewID(op.Safety), Safety: viewID(op.Safety), TranscriptBackup: orNull(p.TranscriptBackup(op)),
 				}
-				t.rows = append(t.rows, []string{op.Time.Local().Format("2006-01-02 15:04:05"), escape(string(op.Kind)),
+				t.rows = append(t.rows, []string{op.Time.Local().Format("2006-01-02 15:04:05"), escape(verbOf(op)),
 					deref(viewID(op.Checkpoint)), deref(viewID(op.Safety)), escape(p.TranscriptBackup(op))})
 			}
 			if c.json {
@@ -61,6 +63,14 @@ func newLog() *command {
 			})
 		},
 	}
+}
+
+// verbOf is the command that an operation was.
+func verbOf(op manifest.Operation) string {
+	if op.Verb != "" {
+		return op.Verb
+	}
+	return string(op.Kind)
 }
 
 type logView struct {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -205,6 +206,26 @@ func (o *output) ask(format string, args ...any) (bool, error) {
 		return true, nil
 	}
 	return false, nil
+}
+
+// choose has a person pick one of several lines by its number; -1 for none.
+func (o *output) choose(question string, lines []string) (int, error) {
+	o.endProgress()
+	o.buf.Flush()
+	fmt.Fprintln(o.stderr, question)
+	for i, l := range lines {
+		fmt.Fprintf(o.stderr, "%3d  %s\n", i+1, escape(l))
+	}
+	fmt.Fprintf(o.stderr, "Number: ")
+	line, err := bufio.NewReader(o.stdin).ReadString('\n')
+	if err != nil && err != io.EOF {
+		return -1, err
+	}
+	n, err := strconv.Atoi(strings.TrimSpace(line))
+	if err != nil || n < 1 || n > len(lines) {
+		return -1, nil
+	}
+	return n - 1, nil
 }
 
 // quote puts a word of the person's into a message.

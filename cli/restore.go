@@ -15,7 +15,7 @@ import (
 type restoreFlags struct {
 	codeOnly, contextOnly bool
 	mode                  string
-	inPlace, resume       bool
+	inPlace, resume, copy bool
 	dryRun, force, yes    bool
 }
 
@@ -98,7 +98,7 @@ var restoreCheckpoint = restoreVerb{
 func newRestore() *command {
 	c := restoreCommand(restoreCheckpoint)
 	c.name = "restore"
-	c.usage = "<ckpt> [-- path…] " + restoreUsage
+	c.usage = "<ckpt> [-- path…] [--copy] " + restoreUsage
 	c.short = "put the project back as it was"
 	c.long = "Takes a safety checkpoint, then puts back what the checkpoint holds: files that differ\n" +
 		"are replaced, missing ones created, and files that came later deleted. What no\n" +
@@ -178,6 +178,10 @@ func restoreCommand(v restoreVerb) *command {
 	}
 	if v.takesCheckpoint {
 		c.minArgs, c.maxArgs = 1, 1
+		c.flags = func(f *pflag.FlagSet) {
+			r.define(f)
+			f.BoolVar(&r.copy, "copy", false, "with prompt~N, copy the prompts that it undoes to the clipboard")
+		}
 	}
 	return c
 }
@@ -186,6 +190,11 @@ func runRestore(ctx context.Context, c *call, r *restoreFlags, v restoreVerb) er
 	h, err := r.half()
 	if err != nil {
 		return err
+	}
+	if r.copy {
+		if _, ok := engine.PromptNumber(c.args[0]); !ok {
+			return usagef("--copy is about prompts: name the checkpoint prompt~N")
+		}
 	}
 	if h == talk && len(c.paths) > 0 {
 		return usagef("paths are about the files, which are left out")
@@ -199,12 +208,7 @@ func runRestore(ctx context.Context, c *call, r *restoreFlags, v restoreVerb) er
 		return err
 	}
 	if v.takesCheckpoint {
-		l, err := c.resolve(ctx, p, c.args[0])
-		if err != nil {
-			return err
-		}
-		o.Checkpoint = l.Checkpoint
-		if o.Session, err = c.sessionOf(ctx, p, c.args[0], l, h); err != nil {
+		if err := c.target(ctx, p, h, &o); err != nil {
 			return err
 		}
 	}
@@ -222,6 +226,11 @@ func runRestore(ctx context.Context, c *call, r *restoreFlags, v restoreVerb) er
 	if w := done.Without; w != nil && !w.Captured && r.mode != "both" && !r.inPlace && !r.resume {
 		done.Without = nil // nobody spoke of a conversation
 	}
+	c.out.endProgress()
+	printPrompts(c.out, done.Prompts)
+	if r.copy && !r.dryRun {
+		c.copyText(ctx, strings.Join(reversed(done.Prompts), "\n\n"))
+	}
 	if done.Without != nil {
 		c.out.warn("only the files are put back: %s", done.Without.Error())
 	}
@@ -229,6 +238,23 @@ func runRestore(ctx context.Context, c *call, r *restoreFlags, v restoreVerb) er
 		return err
 	}
 	return c.resume(ctx, done.Conversation)
+}
+
+// target is what restore goes to.
+func (c *call) target(ctx context.Context, p *engine.Project, h half, o *engine.RestoreOptions) (err error) {
+	spec := c.args[0]
+	if n, ok := engine.PromptNumber(spec); ok && n > 0 {
+		o.Prompt = n
+		o.Session, err = c.chooseSession(ctx, p)
+		return err
+	}
+	l, err := c.resolve(ctx, p, spec)
+	if err != nil {
+		return err
+	}
+	o.Checkpoint = l.Checkpoint
+	o.Session, err = c.sessionOf(ctx, p, spec, l, h)
+	return err
 }
 
 func reportRestored(c *call, done *engine.Restored, v restoreVerb) error {
@@ -246,8 +272,21 @@ func reportRestored(c *call, done *engine.Restored, v restoreVerb) error {
 	return nil
 }
 
-// confirm asks before many files are deleted.
+// confirm asks before many files are deleted, or another session's work goes.
 func (c *call) confirm(plan *engine.Restored) (bool, error) {
+	if len(plan.Others) > 0 {
+		for _, line := range othersText(plan.Others) {
+			fmt.Fprintf(c.out.stderr, "  %s\n", escape(line))
+		}
+		n := 0
+		for _, o := range plan.Others {
+			n += o.Paths
+		}
+		if yes, err := c.out.ask("This takes back the work of %s too (%s). A safety checkpoint is taken first. Go on?",
+			plural(len(plan.Others), "other session", "other sessions"), plural(n, "path", "paths")); err != nil || !yes {
+			return yes, err
+		}
+	}
 	if len(plan.Delete) <= confirmAbove {
 		return true, nil
 	}
@@ -258,6 +297,19 @@ func (c *call) confirm(plan *engine.Restored) (bool, error) {
 	yes, err := c.out.ask("This deletes %d files that came after %s. A safety checkpoint is taken first. Go on?",
 		len(plan.Delete), plan.Checkpoint.ID)
 	return yes, err
+}
+
+// othersText tells whose work goes too, a session a line.
+func othersText(others []engine.OtherWork) []string {
+	var lines []string
+	for _, o := range others {
+		line := strings.TrimSpace(o.Agent+" "+o.Session) + ": " + plural(o.Paths, "path", "paths")
+		if o.Prompt != "" {
+			line += ", " + clip(o.Prompt, 60)
+		}
+		lines = append(lines, line)
+	}
+	return lines
 }
 
 func printRestored(o *output, r *engine.Restored, v restoreVerb) {
@@ -274,6 +326,9 @@ func printRestored(o *output, r *engine.Restored, v restoreVerb) {
 	}
 	if r.Conversation == nil || changed(r) {
 		o.summary("%s", restoredLine(r))
+	}
+	for _, line := range othersText(r.Others) {
+		o.summary("Of another session: %s", escape(line))
 	}
 	printMoved(o, r)
 	if r.DryRun || o.verbose {

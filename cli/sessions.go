@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"rewind/engine"
+	"rewind/engine/transcript"
 )
 
 func newSessions() *command {
@@ -67,8 +68,8 @@ func printSessions(o *output, sessions []engine.SessionInfo) {
 			from = strings.TrimSpace(from + " " + escape(clip(s.Parent, 8)))
 		}
 		text := s.Title
-		if text == "" {
-			text = s.Last
+		if text == "" || s.Agent == string(transcript.Droid) && s.Last != "" && !strings.HasPrefix(text, transcript.ForkPrefix) {
+			text = s.Last // Droid names a session, and all forks of it, by its first prompt
 		}
 		t.rows = append(t.rows, []string{escape(s.ID), escape(s.Agent), formatAge(o.now().Sub(s.Seen)),
 			utoa(uint64(len(s.Checkpoints))), chat, from, firstLine(text)})

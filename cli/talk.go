@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"time"
 
 	"rewind/engine"
 )
@@ -13,6 +14,16 @@ import (
 // chooseSession finds the session that the command works on, and says which it took.
 func (c *call) chooseSession(ctx context.Context, p *engine.Project) (*engine.ChosenSession, error) {
 	s, err := p.ChooseSession(ctx, c.session)
+	var unclear *engine.NoSessionError
+	if errors.As(err, &unclear) && len(unclear.Choices) > 1 && c.out.interactive() && !c.json && !c.quiet {
+		id, aerr := c.askSession(unclear)
+		if aerr != nil || id == "" {
+			return nil, errors.Join(aerr, err)
+		}
+		if s, err = p.ChooseSession(ctx, id); err == nil {
+			s.How = "as you chose"
+		}
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -20,6 +31,34 @@ func (c *call) chooseSession(ctx context.Context, p *engine.Project) (*engine.Ch
 		c.out.message(dim, "session:", sessionText(s.SessionInfo)+", "+s.How)
 	}
 	return s, nil
+}
+
+// askSession asks a person which session is meant; "" if they do not say.
+func (c *call) askSession(e *engine.NoSessionError) (id string, err error) {
+	choices := firstN(e.Choices, maxNamed)
+	lines := make([]string, len(choices))
+	for i, s := range choices {
+		lines[i] = choiceText(s, e.Now)
+	}
+	n, err := c.out.choose("Which session?", lines)
+	if err != nil || n < 0 {
+		return "", err
+	}
+	return choices[n].ID, nil
+}
+
+// choiceText tells a session from others: how long it has been quiet, and what
+// was said in it first.
+func choiceText(s engine.SessionInfo, now time.Time) string {
+	last := s.Said
+	if last.IsZero() {
+		last = s.Seen
+	}
+	text := strings.TrimSpace(s.Agent+" "+s.ID) + ", " + formatAge(now.Sub(last))
+	if first := s.First; first != "" {
+		text += ", " + clip(first, 60)
+	}
+	return text
 }
 
 // sessionText names a session for the person.

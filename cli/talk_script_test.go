@@ -44,8 +44,8 @@ func cmdPrompt(ts *testscript.TestScript, neg bool, args []string) {
 		if role == "assistant" {
 			said = "an answer"
 		}
-		fmt.Fprintf(&out, `{"parentUuid":%s,"isSidechain":false,"type":%q,"message":{"role":%q,"content":"%s"},"uuid":%q,"timestamp":%q,"promptId":"p%s","cwd":"/p","sessionId":%q,"version":"2.1.329"}`+"\n",
-			parent, role, role, said, id, time.Now().UTC().Format("2006-01-02T15:04:05.000Z"), n, session)
+		fmt.Fprintf(&out, `{"parentUuid":%s,"isSidechain":false,"type":%q,"message":{"role":%q,"content":"%s"},"uuid":%q,"timestamp":%q,"promptId":"p%s","cwd":%q,"sessionId":%q,"version":"2.1.329"}`+"\n",
+			parent, role, role, said, id, time.Now().UTC().Format("2006-01-02T15:04:05.000Z"), n, ts.MkAbs("."), session)
 		parent = `"` + id + `"`
 	}
 	ts.Check(os.MkdirAll(filepath.Dir(file), 0o700))

@@ -246,7 +246,16 @@ type restoredView struct {
 	Transcript *forkView     `json:"transcript"`
 	TalkBackup *string       `json:"transcript_backup"`          // that of Transcript, as log calls it
 	CodeOnly   string        `json:"code_only_reason,omitempty"` // why Transcript is null, although it was to move
+	Others     []otherView   `json:"others,omitempty"`           // whose work goes too
+	Undone     []string      `json:"prompts,omitempty"`          // what was said behind the target
 	DryRun     bool          `json:"dry_run"`
+}
+
+// otherView is another session's work that a restore takes back.
+type otherView struct {
+	SessionID string `json:"session_id"`
+	Prompt    string `json:"prompt"`
+	Paths     int    `json:"paths"`
 }
 
 // forkView is where a restored conversation went.
@@ -270,6 +279,10 @@ func viewRestored(r *engine.Restored) restoredView {
 	if m := r.Conversation; m != nil {
 		v.Transcript = &forkView{SessionID: m.Session, Path: m.File, Resume: m.Resume, Backup: m.Backup, Notes: m.Notes}
 		v.TalkBackup = orNull(m.Backup)
+	}
+	v.Undone = r.Prompts
+	for _, o := range r.Others {
+		v.Others = append(v.Others, otherView{o.Session, o.Prompt, o.Paths})
 	}
 	if r.Without != nil {
 		v.CodeOnly = r.Without.Error()

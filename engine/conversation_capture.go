@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"strings"
 
 	"rewind/cas"
 	"rewind/engine/transcript"
@@ -23,6 +24,20 @@ type heldConversation struct {
 	Content    contentID `json:"content"`
 	Leaf       string    `json:"leaf,omitempty"`
 	PromptID   string    `json:"prompt_id,omitempty"` // of the newest prompt in it
+	Prompt     string    `json:"prompt,omitempty"`    // its text, at most maxHeldPrompt bytes
+}
+
+// maxHeldPrompt bounds what a checkpoint has of a prompt that no hook told of.
+const maxHeldPrompt = 4 << 10
+
+// promptOf is the prompt that a checkpoint belongs to where the agent has no hook
+// for prompts: the newest in its transcript, but at a session's start, which has
+// those of its origin only.
+func (h *heldConversation) promptOf(o SaveOptions) (id, text string) {
+	if h == nil || transcript.Agent(o.By.Agent) != transcript.Droid || o.By.Prompt != "" || o.By.PromptID != "" || o.Kind == manifest.SessionStart {
+		return o.By.PromptID, o.By.Prompt
+	}
+	return h.PromptID, h.Prompt
 }
 
 // contentID is the id of a captured conversation, written in hexadecimal.
@@ -82,7 +97,10 @@ func (c *captured) conversation(ctx context.Context, t Trigger) (*conversationPl
 		got.Content, got.Leaf = transcript.ID(held.Content), held.Leaf
 	}
 	if got.PromptID == "" {
-		got.PromptID = held.PromptID
+		got.PromptID, got.Prompt = held.PromptID, held.Prompt
+	}
+	if len(got.Prompt) > maxHeldPrompt {
+		got.Prompt = strings.ToValidUTF8(got.Prompt[:maxHeldPrompt], "") + "…"
 	}
 	offset := got.Offset
 	if got.Content == transcript.ID(held.Content) && offset == 0 {
@@ -90,7 +108,7 @@ func (c *captured) conversation(ctx context.Context, t Trigger) (*conversationPl
 			return nil, err
 		}
 	}
-	now := &heldConversation{Store: c.p.id.String(), Generation: c.generation, Content: contentID(got.Content), Leaf: got.Leaf, PromptID: got.PromptID}
+	now := &heldConversation{Store: c.p.id.String(), Generation: c.generation, Content: contentID(got.Content), Leaf: got.Leaf, PromptID: got.PromptID, Prompt: got.Prompt}
 	return &conversationPlace{held: now, said: got.Said, at: &manifest.Transcript{
 		Session: t.Session, Agent: t.Agent, Path: t.Transcript,
 		Offset: uint64(offset), EventID: got.Leaf, Content: manifest.ID(got.Content),
@@ -121,7 +139,7 @@ func (p *Project) heldConversation(ctx context.Context, t Trigger, generation ui
 	if err != nil || newest == nil {
 		return heldConversation{}, err
 	}
-	return heldConversation{Content: contentID(newest.Transcript.Content), Leaf: newest.Transcript.EventID, PromptID: newest.PromptID}, nil
+	return heldConversation{Content: contentID(newest.Transcript.Content), Leaf: newest.Transcript.EventID, PromptID: newest.PromptID, Prompt: newest.Prompt}, nil
 }
 
 // sessionLookBack bounds how much of the log is read for a session whose state

@@ -1,6 +1,9 @@
 package engine
 
-import "fmt"
+import (
+	"fmt"
+	"time"
+)
 
 // NoConversationError: the conversation was asked for, and there is no place in
 // it that could be resumed. The code can still be restored.
@@ -28,6 +31,7 @@ func (e *NoConversationError) Unwrap() error { return e.Err }
 type NoSessionError struct {
 	Named   string
 	Choices []SessionInfo
+	Now     time.Time // that their ages are counted from
 }
 
 func (e *NoSessionError) Error() string {
@@ -37,7 +41,7 @@ func (e *NoSessionError) Error() string {
 	case e.Named != "":
 		return fmt.Sprintf("no session %q", e.Named)
 	case len(e.Choices) > 0:
-		return fmt.Sprintf("%d sessions were active in the last hour: name one", len(e.Choices))
+		return fmt.Sprintf("%d sessions had prompts in the last hour: name one", len(e.Choices))
 	}
 	return "no session was active in the last hour: name one"
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
 	"path"
 	"path/filepath"
 	"strings"
@@ -63,6 +64,7 @@ type movedLine struct {
 	Session string      `json:"session"`
 	From    string      `json:"from,omitempty"`
 	Resume  string      `json:"resume,omitempty"`
+	Origin  string      `json:"origin,omitempty"` // shell command that opens From
 	InPlace bool        `json:"in_place,omitempty"`
 	Files   []movedFile `json:"files"`
 }
@@ -154,6 +156,9 @@ func (r *restoring) talkPlace() (*talkPlace, error) {
 func (r *restoring) prepareFork(at *talkPlace) error {
 	x := at.source.index
 	m := &talkMove{r: r, answer: &MovedConversation{Agent: string(at.agent), From: at.id, Prompts: at.reverted()}}
+	if r.before != nil {
+		m.answer.Prompts = r.before.Prompts
+	}
 	m.line = movedLine{Action: movedAction, Agent: string(at.agent), From: at.id}
 	if r.o.DryRun {
 		if _, err := x.Cut(at.leaf); err != nil {
@@ -162,15 +167,28 @@ func (r *restoring) prepareFork(at *talkPlace) error {
 		r.talk = m
 		return nil
 	}
-	if err := r.makeAgentDir(filepath.Dir(at.file)); err != nil {
-		return err
+	dir, moved := r.workingDir(x.Dir(at.file))
+	fork := transcript.Fork{
+		Index: x, File: at.file, Leaf: at.leaf, Title: r.forkTitle(at), Dir: dir,
+		Sidecar: at.sidecar, Now: r.env.now, Owner: r.agentOwner(),
+	}
+	if moved {
+		fork.Folder = transcript.FolderFor(at.agent, at.file, x.Dir(at.file), dir)
+	}
+	for _, folder := range []string{filepath.Dir(at.file), fork.Folder} {
+		if folder == "" {
+			continue
+		}
+		if err := r.makeAgentDir(folder); err != nil {
+			return err
+		}
 	}
 	data, err := at.source.open()
 	if err != nil {
 		return err
 	}
 	defer data.Close()
-	fork := transcript.Fork{Index: x, Data: data, File: at.file, Leaf: at.leaf, Sidecar: at.sidecar, Now: r.env.now, Owner: r.agentOwner()}
+	fork.Data = data
 	made, staged, err := fork.Prepare()
 	if err != nil {
 		return noPlace(r.targetName(), err)
@@ -185,10 +203,51 @@ func (r *restoring) prepareFork(at *talkPlace) error {
 		m.line.Files = append(m.line.Files, movedFile{File: s.Name, Temp: s.Temp, After: sumOf(s)})
 	}
 	m.line.Session, m.line.Resume = made.Session, made.Command()
+	m.line.Origin = transcript.Command(at.agent, dir, at.id)
 	m.answer.Session, m.answer.File, m.answer.Resume = made.Session, made.File, m.line.Resume
 	r.op.Fork = made.File
 	r.talk = m
 	return nil
+}
+
+// forkTitle names a fork by the prompt that it stands before, else by the one in
+// whose turn it stands.
+func (r *restoring) forkTitle(at *talkPlace) string {
+	x := at.source.index
+	if b := r.before; b != nil && len(b.Prompts) > 0 {
+		return transcript.Label(b.Prompts[len(b.Prompts)-1])
+	}
+	if gone := at.reverted(); len(gone) > 0 {
+		return transcript.Label(gone[len(gone)-1])
+	}
+	if r.target.Kind == manifest.Prompt {
+		return transcript.Label(r.target.Prompt)
+	}
+	if said, err := x.Prompts(at.leaf); err == nil && len(said) > 0 {
+		return x.Lines[said[0]].Label()
+	}
+	return ""
+}
+
+// workingDir is where a session is to be opened that worked in dir: there, or in
+// the project's root where that has moved since.
+func (p *Project) workingDir(dir string) (now string, moved bool) {
+	if dir == "" {
+		return "", false
+	}
+	if in, err := os.Stat(dir); err == nil {
+		if root, err := os.Stat(p.place.root); err == nil && os.SameFile(in, root) {
+			return dir, false
+		}
+	}
+	real := dir
+	if r, err := filepath.EvalSymlinks(dir); err == nil {
+		real = r
+	}
+	if d := (transcript.Session{Dir: real}); d.In(p.place.root) {
+		return dir, false
+	}
+	return p.place.root, true
 }
 
 // targetName names the checkpoint in errors.
@@ -224,7 +283,8 @@ func (r *restoring) prepareInPlace(at *talkPlace) error {
 	}
 	m := &talkMove{r: r, answer: &MovedConversation{Agent: string(at.agent), Session: at.id, File: at.file, InPlace: true, Prompts: at.reverted()}}
 	x := at.source.index
-	m.answer.Resume = transcript.Command(at.agent, x.Dir(at.file), at.id)
+	dir, _ := r.workingDir(x.Dir(at.file))
+	m.answer.Resume = transcript.Command(at.agent, dir, at.id)
 	m.line = movedLine{Action: movedAction, Agent: string(at.agent), Session: at.id, Resume: m.answer.Resume, InPlace: true}
 	if err := m.refuseRunning(at.id, at.file, x.Dir(at.file)); err != nil {
 		return err

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"errors"
+	"path/filepath"
 
 	"rewind/engine/transcript"
 	"rewind/manifest"
@@ -31,6 +32,9 @@ func (r *restoring) prepareTalkBack(op manifest.Operation) error {
 	if appears {
 		m.answer.Session, m.answer.From, m.answer.Resume = line.Session, line.From, line.Resume
 	}
+	if !appears && line.From != "" {
+		m.answer.Resume = r.openOrigin(line, main.File)
+	}
 	now, err := sumFile(main.File)
 	if err != nil {
 		return err
@@ -40,8 +44,7 @@ func (r *restoring) prepareTalkBack(op manifest.Operation) error {
 		r.talk = nil // it is there already
 		return nil
 	case !sameSum(now, main.After) && !line.InPlace:
-		m.answer.Session, m.answer.Resume = line.Session, line.Resume
-		m.answer.Notes = append(m.answer.Notes, "the forked session "+line.Session+" was used since: it stays")
+		m.stays(line, "was used since")
 		m.line.Files = nil
 		return nil
 	case !sameSum(now, main.After) && !r.o.Force:
@@ -51,8 +54,7 @@ func (r *restoring) prepareTalkBack(op manifest.Operation) error {
 		err := m.refuseRunning(line.Session, main.File, "")
 		var running *AgentRunningError
 		if errors.As(err, &running) && !line.InPlace {
-			m.answer.Session, m.answer.Resume = line.Session, line.Resume
-			m.answer.Notes = append(m.answer.Notes, "the forked session "+line.Session+" is open: it stays")
+			m.stays(line, "is open")
 			m.line.Files = nil
 			return nil
 		}
@@ -90,4 +92,27 @@ func (r *restoring) prepareTalkBack(op manifest.Operation) error {
 	}
 	m.answer.Backup = r.storeFile(r.op.TranscriptBackup)
 	return nil
+}
+
+// stays says that a fork is not taken away: the session that it came from is the
+// one to go on with all the same.
+func (m *talkMove) stays(line *movedLine, why string) {
+	m.answer.Session = line.From
+	if m.answer.Resume == "" {
+		m.answer.Session, m.answer.Resume = line.Session, line.Resume
+	}
+	m.answer.Notes = append(m.answer.Notes, "the forked session "+line.Session+" "+why+": it stays")
+}
+
+// openOrigin is the command that opens the session that a fork came from.
+func (r *restoring) openOrigin(line *movedLine, fork string) string {
+	if line.Origin != "" {
+		return line.Origin
+	}
+	d, err := transcript.Describe(transcript.Agent(line.Agent), filepath.Join(filepath.Dir(fork), line.From+".jsonl"))
+	if err != nil {
+		return "" // recorded by an older version, and gone since
+	}
+	dir, _ := r.workingDir(d.Dir)
+	return transcript.Command(transcript.Agent(line.Agent), dir, line.From)
 }

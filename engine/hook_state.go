@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
@@ -16,7 +17,12 @@ type hookState struct {
 	Error *HookError    `json:"error,omitempty"` // nil once a hook succeeded again
 	Swept time.Time     `json:"swept,omitzero"`  // when retention last looked
 	Ended *EndedSession `json:"ended,omitempty"`
+	// Endings are when sessions ended, the newest last; of each the last time.
+	Endings []EndedSession `json:"endings,omitempty"`
 }
+
+// keptEndings is how many endings are known: those of the last hour count.
+const keptEndings = 64
 
 // HookError is why the last hook failed.
 type HookError struct {
@@ -79,8 +85,15 @@ func (p *Project) NoteHookError(err error) {
 
 // NoteEnded remembers a session that ended.
 func (p *Project) NoteEnded(e EndedSession) {
-	p.updateHookState(func(s *hookState) { s.Ended = &e })
+	p.updateHookState(func(s *hookState) {
+		s.Ended = &e
+		s.Endings = append(slices.DeleteFunc(s.Endings, func(o EndedSession) bool { return o.Agent == e.Agent && o.Session == e.Session }), e)
+		s.Endings = s.Endings[max(0, len(s.Endings)-keptEndings):]
+	})
 }
+
+// endings are when sessions ended, as far as it is known.
+func (p *Project) endings() []EndedSession { return readHookState(p.place.store).Endings }
 
 // Ended is the session that ended last.
 func (p *Project) Ended() EndedSession {

@@ -17,6 +17,8 @@ type ListOptions struct {
 type Listed struct {
 	manifest.Checkpoint
 	N int
+	// Prompts are those that prompt~N goes behind, the newest first; else nil.
+	Prompts []string
 }
 
 // List gives checkpoints, newest first. The numbers are those of the whole

@@ -22,8 +22,11 @@ func promptSpec(spec string) (n int, ok bool) {
 	return int(v), err == nil
 }
 
+// PromptNumber reads prompt~N; ok is false for another word.
+func PromptNumber(spec string) (n int, ok bool) { return promptSpec(spec) }
+
 // resolvePrompt finds the checkpoint of the n-th last prompt of a session, else
-// the session's newest before it.
+// the newest before it.
 func (p *Project) resolvePrompt(ctx context.Context, spec string, n int, session string) (Listed, error) {
 	s, err := p.ChooseSession(ctx, session)
 	if err != nil {
@@ -34,20 +37,36 @@ func (p *Project) resolvePrompt(ctx context.Context, spec string, n int, session
 		return Listed{}, err
 	}
 	defer release()
+	found, err := p.promptPlace(ctx, s, n)
+	if err != nil {
+		return Listed{}, err
+	}
+	if found.Checkpoint == nil {
+		return Listed{}, &NoCheckpointError{Spec: spec, Reason: "none is from before that prompt of session " + s.ID}
+	}
+	l := *found.Checkpoint
+	l.Prompts = found.Prompts
+	return l, nil
+}
+
+// promptPlace is beforePrompt; where the conversation cannot be read, the
+// session's checkpoints are counted. The caller holds the users lock.
+func (p *Project) promptPlace(ctx context.Context, s *ChosenSession, n int) (*PromptPlace, error) {
+	spec := "prompt~" + strconv.Itoa(n)
 	found, err := p.beforePrompt(ctx, s, n)
 	var few *transcript.FewPromptsError
 	var none *NoConversationError
 	switch {
 	case errors.As(err, &few):
-		return Listed{}, &NoCheckpointError{Spec: spec, Reason: err.Error()}
+		return nil, &NoCheckpointError{Spec: spec, Reason: err.Error()}
 	case errors.As(err, &none):
-		return p.nthPrompt(ctx, spec, n, s)
-	case err != nil:
-		return Listed{}, err
-	case found.Checkpoint == nil:
-		return Listed{}, &NoCheckpointError{Spec: spec, Reason: "none of session " + s.ID + " is from before that prompt"}
+		l, err := p.nthPrompt(ctx, spec, n, s)
+		if err != nil {
+			return nil, err
+		}
+		return &PromptPlace{Session: s, Checkpoint: &l, Exact: true, Prompts: l.Prompts, failed: none}, nil
 	}
-	return *found.Checkpoint, nil
+	return found, err
 }
 
 // promptRetry is how soon the same words again are the same prompt, where the
@@ -69,16 +88,21 @@ func samePrompt(older, newer manifest.Checkpoint) bool {
 func (p *Project) nthPrompt(ctx context.Context, spec string, n int, s *ChosenSession) (found Listed, err error) {
 	err = p.query(ctx, func(db *manifest.DB) error {
 		count := 0
+		var said []string
 		for c, err := range db.Checkpoints(manifest.Query{Session: s.ID, Kinds: []manifest.CheckpointKind{manifest.Prompt}}) {
 			if err != nil {
 				return err
+			}
+			if !transcript.Typed(transcript.Agent(s.Agent), c.Prompt) {
+				continue
 			}
 			if count == 0 || !samePrompt(c, found.Checkpoint) {
 				if count++; count > n {
 					return nil
 				}
+				said = append(said, c.Prompt)
 			}
-			found = Listed{Checkpoint: c, N: db.Position(c.Seq)}
+			found = Listed{Checkpoint: c, N: db.Position(c.Seq), Prompts: said}
 		}
 		if count == n {
 			return nil
@@ -135,6 +159,7 @@ func (p *Project) Back(ctx context.Context, b BackOptions) (*Restored, error) {
 		o.Half = Both
 	}
 	return p.restoring(ctx, o, manifest.OpRestore, func(r *restoring) (_ *restore.Plan, err error) {
+		r.op.Verb = "back"
 		if r.before, err = p.beforePrompt(ctx, b.Session, b.N); err != nil || !b.Both {
 			return nil, err
 		}

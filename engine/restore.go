@@ -2,7 +2,9 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"slices"
+	"strconv"
 
 	"rewind/engine/restore"
 	"rewind/engine/rootfs"
@@ -18,7 +20,9 @@ type RestoreOptions struct {
 	Half       Half           // what is moved; undo-restore and redo-restore take back what was moved
 	InPlace    bool           // rewrite the session's own transcript, after a backup, instead of forking it
 	Session    *ChosenSession // whose conversation, where the checkpoint holds none of it; nil: the checkpoint's
-	// Confirm, if set, is asked before anything is touched when something would be deleted.
+	Prompt     int            // restore: to before the Prompt-th last prompt of Session, not to Checkpoint; 0: to Checkpoint
+	// Confirm, if set, is asked before anything is touched when something would be
+	// deleted, or another session's work would go.
 	Confirm func(*Restored) (bool, error)
 
 	talkHook func(step string) error // tests: fails a step of the conversation's way
@@ -37,7 +41,8 @@ type Restored struct {
 
 	Conversation *MovedConversation   // nil: none was moved
 	Without      *NoConversationError // why none was moved, although it was to be; nil else
-	Prompts      []string             // those that Back went behind, the newest first
+	Prompts      []string             // those that it went behind, the newest first
+	Others       []OtherWork          // what goes too, of sessions that it is not about
 }
 
 // DeclinedError: the person was asked and said no.
@@ -51,8 +56,24 @@ func (e *DeclinedError) Error() string { return "nothing was changed" }
 // *OutsideError, *DeclinedError, *restore.AbortedError, *NoConversationError
 // where only the conversation was to move, *AgentRunningError.
 func (p *Project) Restore(ctx context.Context, o RestoreOptions) (*Restored, error) {
-	return p.restoring(ctx, o, manifest.OpRestore, func(r *restoring) (*restore.Plan, error) {
+	if o.Prompt > 0 {
+		l, err := p.resolvePrompt(ctx, "prompt~"+strconv.Itoa(o.Prompt), o.Prompt, o.Session.ID)
+		var none *NoCheckpointError
+		if err != nil && !(errors.As(err, &none) && o.Half == ConversationOnly) {
+			return nil, err
+		}
+		o.Checkpoint = l.Checkpoint
+	}
+	return p.restoring(ctx, o, manifest.OpRestore, func(r *restoring) (_ *restore.Plan, err error) {
 		c := r.o.Checkpoint // as it is now
+		if o.Prompt > 0 {
+			if r.before, err = p.promptPlace(ctx, o.Session, o.Prompt); err != nil {
+				return nil, err
+			}
+			if r.before.Checkpoint != nil {
+				c = r.before.Checkpoint.Checkpoint
+			}
+		}
 		if o.Half == ConversationOnly {
 			r.op.Checkpoint, r.target = c.ID, c
 			return nil, nil
@@ -82,6 +103,7 @@ type restoring struct {
 	talk    *talkMove            // the conversation on its way, nil for none
 	without *NoConversationError // why there is none
 	before  *PromptPlace         // where back goes to
+	others  []OtherWork          // whose work goes too
 
 	settled  *SettledRestore
 	finished bool // dealing with a crashed restore was all there was to do
@@ -202,6 +224,9 @@ func (r *restoring) carryOut(plan *restore.Plan) (*Restored, error) {
 	if err := r.lookInto(plan.Changes); err != nil {
 		return nil, err
 	}
+	if err := r.lookForOthers(plan.Changes); err != nil {
+		return nil, err
+	}
 	preview := r.report(plan.Changes, plan.Skips)
 	if r.o.DryRun {
 		return preview, nil
@@ -212,7 +237,7 @@ func (r *restoring) carryOut(plan *restore.Plan) (*Restored, error) {
 		}
 		return r.moveTalkOnly(preview)
 	}
-	if r.o.Confirm != nil && len(preview.Delete) > 0 {
+	if r.o.Confirm != nil && len(preview.Delete)+len(preview.Others) > 0 {
 		yes, err := r.o.Confirm(preview)
 		if err != nil {
 			return nil, err
@@ -321,6 +346,7 @@ func (r *restoring) lookInto(changes []restore.Change) error {
 // report turns a plan or an outcome into the answer.
 func (r *restoring) report(changes []restore.Change, skips []restore.Skip) *Restored {
 	out := &Restored{Checkpoint: r.target, DryRun: r.o.DryRun, Settled: r.settled, Skip: problemsOf(skips), Without: r.without}
+	out.Others = r.others
 	if r.before != nil {
 		out.Prompts = r.before.Prompts
 	}

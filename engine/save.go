@@ -169,6 +169,7 @@ func (p *Project) saveCaptured(ctx context.Context, c *captured, o saving, said 
 		return nil, errors.Join(err, c.discard())
 	}
 	r.Transcript = said.at
+	r.PromptID, r.Prompt = said.held.promptOf(o.SaveOptions)
 	if !o.since.IsZero() {
 		r.Time = o.since.UTC()
 	}

@@ -19,15 +19,19 @@ type SessionInfo struct {
 	Size      int64  // of the transcript in bytes, 0 if it is gone
 	Dir       string // working directory, "" if unknown
 	Title     string
+	First     string // label of its first own prompt near the transcript's beginning
 	Last      string // label of a late prompt
 	Source    string // how it began, as the agent said: startup, resume, clear, compact, fork
 	Parent    string // session that it came from, "" for none
 	Ancestors []string
 	Forks     []string // sessions that came from it
 	Seen      time.Time
-	Told      bool // a hook told of it
+	Said      time.Time // its newest own prompt; zero where none is known
+	Told      bool      // a hook told of it
 	// Checkpoints of the session itself, newest first.
 	Checkpoints []Listed
+
+	root string // first event of its transcript
 }
 
 // agentHome is where agents keep their files.
@@ -110,7 +114,6 @@ func (p *Project) Sessions(ctx context.Context) ([]SessionInfo, error) {
 		}
 	}
 	var list []SessionInfo
-	parents := map[string]string{}
 	for _, s := range found {
 		if !s.OnDisk && s.Path != "" && transcript.Supported(transcript.Agent(s.Agent)) {
 			// It can lie where another working directory's sessions are.
@@ -123,8 +126,12 @@ func (p *Project) Sessions(ctx context.Context) ([]SessionInfo, error) {
 		if s.Parent == s.ID {
 			s.Parent = ""
 		}
-		parents[s.ID] = s.Parent
 		list = append(list, *s)
+	}
+	findParents(list)
+	parents := map[string]string{}
+	for _, s := range list {
+		parents[s.ID] = s.Parent
 	}
 	slices.SortFunc(list, func(a, b SessionInfo) int {
 		if c := b.Seen.Compare(a.Seen); c != 0 {
@@ -144,94 +151,53 @@ func (p *Project) Sessions(ctx context.Context) ([]SessionInfo, error) {
 	return list, nil
 }
 
+// findParents gives sessions that nobody says the origin of a parent: where several
+// transcripts begin with the same event, the one that is known for longest.
+func findParents(list []SessionInfo) {
+	oldest := map[string]*SessionInfo{}
+	for i := range list {
+		s := &list[i]
+		if o := oldest[s.root]; s.root != "" && (o == nil || s.older(o)) {
+			oldest[s.root] = s
+		}
+	}
+	for i := range list {
+		s := &list[i]
+		if o := oldest[s.root]; s.Parent == "" && o != nil && o.ID != s.ID && o.Parent == "" {
+			s.Parent = o.ID
+		}
+	}
+}
+
+// older orders sessions by when they were heard of first.
+func (s *SessionInfo) older(o *SessionInfo) bool {
+	born := func(s *SessionInfo) time.Time {
+		if n := len(s.Checkpoints); n > 0 {
+			return s.Checkpoints[n-1].Time
+		}
+		return s.Seen
+	}
+	if c := born(s).Compare(born(o)); c != 0 {
+		return c < 0
+	}
+	return s.ID < o.ID
+}
+
 // describe adds what the transcript itself says.
 func (s *SessionInfo) describe(d transcript.Session) {
 	s.OnDisk, s.Path, s.Size, s.Dir, s.Title, s.Last = true, d.File, d.Size, d.Dir, d.Title, d.Last
-	if d.Parent != "" {
+	if s.root = d.Root; d.Parent != "" {
 		s.Parent = d.Parent
 	}
-}
-
-// activeFor is how long after its last sign of life a session counts as active.
-const activeFor = time.Hour
-
-// unused reports a fork that nobody has opened yet.
-func (s *SessionInfo) unused() bool {
-	return s.Parent != "" && !s.Told && len(s.Checkpoints) == 0 && strings.HasPrefix(s.Title, transcript.ForkPrefix)
-}
-
-// ChosenSession is the session that a command works on.
-type ChosenSession struct {
-	SessionInfo
-	How string // how it was found, for the person
-}
-
-// ChooseSession finds the session that a command means: the one that is named
-// (its id, or an unambiguous beginning of at least four characters), else that
-// of REWIND_SESSION_ID, else that of REWIND_TRANSCRIPT_PATH, else the only one
-// that was active in the last hour. Errors: *NoSessionError.
-func (p *Project) ChooseSession(ctx context.Context, named string) (*ChosenSession, error) {
-	all, err := p.Sessions(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if named != "" {
-		s, err := findSession(all, named)
-		if err != nil {
-			return nil, err
+	s.First = ""
+	for _, said := range d.Prompts {
+		if s.First == "" || !said.Copy {
+			s.First = said.Text
 		}
-		return &ChosenSession{s, "named"}, nil
-	}
-	file := p.env.getenv("REWIND_TRANSCRIPT_PATH")
-	if id := p.env.getenv("REWIND_SESSION_ID"); id != "" {
-		if s, err := findSession(all, id); err == nil {
-			return &ChosenSession{s, "REWIND_SESSION_ID"}, nil
-		}
-		if file == "" {
-			return nil, &NoSessionError{Named: id}
+		if !said.Copy {
+			break
 		}
 	}
-	if file != "" {
-		for _, s := range all {
-			if s.Path == file {
-				return &ChosenSession{s, "REWIND_TRANSCRIPT_PATH"}, nil
-			}
-		}
-		s := SessionInfo{Agent: p.env.getenv("REWIND_AGENT"), ID: strings.TrimSuffix(filepath.Base(file), ".jsonl"), Path: file}
-		if s.Agent == "" {
-			s.Agent = string(agentOfPath(file))
-		}
-		if d, err := transcript.Describe(transcript.Agent(s.Agent), file); err == nil {
-			s.describe(d)
-		}
-		return &ChosenSession{s, "REWIND_TRANSCRIPT_PATH"}, nil
-	}
-	var active []SessionInfo
-	for _, s := range all {
-		if p.env.now().Sub(s.Seen) <= activeFor && !s.unused() {
-			active = append(active, s)
-		}
-	}
-	if len(active) == 1 {
-		return &ChosenSession{active[0], "the only one that was active in the last hour"}, nil
-	}
-	return nil, &NoSessionError{Choices: active}
-}
-
-func findSession(all []SessionInfo, named string) (SessionInfo, error) {
-	var matches []SessionInfo
-	for _, s := range all {
-		if s.ID == named {
-			return s, nil
-		}
-		if len(named) >= 4 && strings.HasPrefix(s.ID, named) {
-			matches = append(matches, s)
-		}
-	}
-	if len(matches) == 1 {
-		return matches[0], nil
-	}
-	return SessionInfo{}, &NoSessionError{Named: named, Choices: matches}
 }
 
 // agentOfPath tells the agent from where a transcript lies.
@@ -244,85 +210,3 @@ func agentOfPath(file string) transcript.Agent {
 
 // lineage is the session and what it came from: whose points it can restore.
 func (s *SessionInfo) lineage() []string { return append([]string{s.ID}, s.Ancestors...) }
-
-// PromptPlace is the place before one of a session's last prompts.
-type PromptPlace struct {
-	Session    *ChosenSession
-	Checkpoint *Listed  // that of the prompt, else the newest before it; nil for none
-	Exact      bool     // Checkpoint is that of the prompt
-	Prompts    []string // that lie behind the place, the newest first
-
-	at     *talkPlace
-	failed error // why there is no place
-}
-
-// beforePrompt finds the place before the n-th last prompt of a session, and its
-// checkpoint. The caller holds the users lock. Errors: *NoConversationError,
-// *FewPromptsError of package transcript.
-func (p *Project) beforePrompt(ctx context.Context, s *ChosenSession, n int) (*PromptPlace, error) {
-	if !transcript.Supported(transcript.Agent(s.Agent)) {
-		return nil, &NoConversationError{Reason: "conversations of this agent are not understood"}
-	}
-	v, err := p.conversationOf(ctx, s.Agent, s.ID, s.Path, nil)
-	if err != nil {
-		return nil, err
-	}
-	source, err := v.best()
-	if err != nil {
-		return nil, noPlace("", err)
-	}
-	x := source.index
-	said, err := x.Prompts(x.Leaf())
-	if err != nil {
-		return nil, noPlace("", err)
-	}
-	if n < 1 || n > len(said) {
-		return nil, &transcript.FewPromptsError{Asked: n, Have: len(said)}
-	}
-	found := &PromptPlace{Session: s}
-	for _, i := range said[:n] {
-		found.Prompts = append(found.Prompts, x.Lines[i].Text)
-	}
-	if leaf, err := x.PromptBefore(x.Leaf(), n); err != nil {
-		found.failed = noPlace("", err)
-	} else {
-		found.at = &talkPlace{v, source, leaf}
-	}
-	line := &x.Lines[said[n-1]]
-	var same *transcript.Line // the prompt before, where both have one id
-	if n < len(said) {
-		same = &x.Lines[said[n]]
-	}
-	found.Checkpoint, found.Exact, err = p.promptCheckpoint(ctx, s.lineage(), line, same)
-	return found, err
-}
-
-// promptCheckpoint finds the checkpoint that was taken at a prompt, else the
-// newest of the lineage before it.
-func (p *Project) promptCheckpoint(ctx context.Context, lineage []string, line, before *transcript.Line) (best *Listed, exact bool, err error) {
-	byID := line.PromptID != "" && (before == nil || before.PromptID != line.PromptID)
-	text := strings.TrimSpace(line.Text)
-	far := promptSlack
-	err = p.query(ctx, func(db *manifest.DB) error {
-		for _, session := range lineage {
-			for c, err := range db.Checkpoints(manifest.Query{Session: session}) {
-				if err != nil {
-					return err
-				}
-				l := &Listed{Checkpoint: c, N: db.Position(c.Seq)}
-				switch {
-				case c.Kind == manifest.Prompt && byID && c.PromptID == line.PromptID:
-					// A prompt typed into a running turn has its id too: the first is it.
-					best, exact, far = l, true, -1
-				case c.Kind == manifest.Prompt && far >= 0 && text != "" && strings.TrimSpace(c.Prompt) == text &&
-					(line.Time.Sub(c.Time).Abs() < far || exact && samePrompt(c, best.Checkpoint)):
-					best, exact, far = l, true, line.Time.Sub(c.Time).Abs()
-				case !exact && !line.Time.IsZero() && !c.Time.After(line.Time) && (best == nil || c.Seq > best.Seq):
-					best = l
-				}
-			}
-		}
-		return nil
-	})
-	return best, exact, err
-}

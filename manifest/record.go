@@ -111,6 +111,7 @@ type Operation struct {
 	Undoes           uint64       // sequence number of the operation taken back or done again
 	TranscriptBackup string
 	Fork             string // file of the conversation fork that the operation made
+	Verb             string // the command's own name, where Kind says what it did; "" for Kind
 }
 
 // Session is an agent's session, as last seen.

@@ -176,6 +176,7 @@ func (w *fieldWriter) operation(o *Operation) {
 	w.number(9, o.Undoes)
 	w.text(10, o.TranscriptBackup)
 	w.text(11, o.Fork)
+	w.text(12, o.Verb)
 }
 
 func (r *fieldReader) operation() *Operation {
@@ -204,6 +205,8 @@ func (r *fieldReader) operation() *Operation {
 			o.TranscriptBackup = r.text()
 		case 11:
 			o.Fork = r.text()
+		case 12:
+			o.Verb = r.text()
 		}
 	}
 	return o

@@ -14,6 +14,8 @@ const (
 // format is what is peculiar to one agent's transcripts. pi, codex, qwen and
 // gemini are further rows of Agent.format.
 type format struct {
+	// kinds are the messages that the person did not write.
+	kinds *kinds
 	// parse reads one line; the scanner is at its first byte.
 	parse func(x *reader, l *Line)
 	// settle decides at the end of the file what needs more than one line.

@@ -36,6 +36,7 @@ type Captured struct {
 	Offset   int64  // bytes of the transcript held, through the last complete line
 	Leaf     string // event at which the conversation stands, "" if empty
 	PromptID string // of the newest prompt among the new lines, "" if none came
+	Prompt   string // its text
 	Said     bool   // messages are among the new lines, or it is not known
 	Added    int64  // bytes of transcript and side files given to the store
 	Sides    int    // side files held
@@ -188,7 +189,7 @@ func (c *Capture) follow(f io.ReaderAt, p Plan, got *Captured) {
 	got.Said = slices.ContainsFunc(x.Lines, func(l Line) bool { return l.Role != NoRole && l.tree() && !l.Side })
 	for i := len(x.Lines) - 1; i >= 0; i-- {
 		if l := &x.Lines[i]; l.Prompt && !l.Side {
-			got.PromptID = l.PromptID
+			got.PromptID, got.Prompt = l.PromptID, l.Text
 			break
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 func claudeFormat() format {
 	return format{
+		kinds:   &claudeKinds,
 		parse:   parseClaude,
 		settle:  settleClaude,
 		command: func(id string) []string { return []string{"claude", "--resume", id} },
@@ -31,6 +32,7 @@ func parseClaude(x *reader, l *Line) {
 		session, cwd, version, branch string
 		title                         string
 		forkedFrom                    string
+		from                          spoken
 	)
 	x.msg.reset()
 	for {
@@ -83,7 +85,11 @@ func parseClaude(x *reader, l *Line) {
 			text, _ := s.value(maxTitle)
 			title = string(text)
 		case "forkedFrom":
-			forkedFrom = x.readForkedFrom()
+			forkedFrom = x.readMember("sessionId")
+		case "origin":
+			from.origin = x.readMember("kind")
+		case "promptSource":
+			from.source = x.intern(s.id())
 		default:
 			s.skip()
 		}
@@ -125,6 +131,7 @@ func parseClaude(x *reader, l *Line) {
 	}
 	if forkedFrom != "" {
 		x.Parent = forkedFrom
+		l.flags |= isCopy
 	}
 	switch l.Type {
 	case "user":
@@ -148,7 +155,7 @@ func parseClaude(x *reader, l *Line) {
 	}
 	x.dir(cwd)
 	if l.Role == User {
-		claudePrompt(l, &x.msg, result, turn)
+		claudePrompt(l, &x.msg, result, turn, from)
 	}
 }
 
@@ -159,7 +166,8 @@ func set(f, bit lineFlags, on bool) lineFlags {
 	return f &^ bit
 }
 
-func (x *reader) readForkedFrom() (session string) {
+// readMember reads an object's member that is a short string; "" if there is none.
+func (x *reader) readMember(name string) (value string) {
 	s := x.scan
 	if !s.object() {
 		return ""
@@ -167,10 +175,10 @@ func (x *reader) readForkedFrom() (session string) {
 	for {
 		key, ok := s.key()
 		if !ok {
-			return session
+			return value
 		}
-		if string(key) == "sessionId" {
-			session = x.intern(s.id())
+		if string(key) == name {
+			value = x.intern(s.id())
 		} else {
 			s.skip()
 		}
@@ -207,14 +215,30 @@ func (st *statement) state(leaf string, null, explicit bool) {
 	}
 }
 
-// claudePrompt decides whether a user row is a prompt of the person, by what
-// all versions of the client have in common.
-func claudePrompt(l *Line, m *message, result, turn bool) {
+// spoken is what a row of a newer client says of who spoke. Older ones say
+// nothing.
+type spoken struct{ origin, source string }
+
+// claudePrompt decides whether a user row is a prompt of the person: by what the
+// row says of it, else by what all versions of the client have in common.
+func claudePrompt(l *Line, m *message, result, turn bool, from spoken) {
 	if l.is(isMeta) {
 		if bytes.HasPrefix(m.first, []byte("<local-command-")) || bytes.HasPrefix(m.first, []byte("Caveat:")) {
 			l.flags |= isCaveat
 		}
 		return
+	}
+	typed := claudeKinds.sources[from.source]
+	for _, said := range []struct {
+		table map[string]bool
+		word  string
+	}{{claudeKinds.origins, from.origin}, {claudeKinds.sources, from.source}} {
+		if person, known := said.table[said.word]; known && !person {
+			return
+		}
+	}
+	if typed && !m.typed && len(m.tagged) > 0 {
+		m.text, m.typed = append(m.text, m.tagged...), true // the person wrote what looks like the client's
 	}
 	if l.Side || l.is(isSummary) || result || len(m.results) > 0 || !m.typed {
 		return

@@ -12,6 +12,7 @@ type message struct {
 	model   string
 	text    []byte // of all text blocks that the person can have typed
 	typed   bool   // text, or an image, is there
+	tagged  []byte // the first text block that looks like the client's own
 	first   []byte // begin of the first text, typed or not
 	results []string
 	uses    []string
@@ -21,23 +22,7 @@ type message struct {
 }
 
 func (m *message) reset() {
-	*m = message{text: m.text[:0], first: m.first[:0]}
-}
-
-// synthetic are the beginnings of user texts that a client wrote, not a person.
-var synthetic = []string{
-	"<local-command-caveat>", "<local-command-stdout>", "<local-command-stderr>",
-	"<bash-input>", "<bash-stdout>", "<bash-stderr>", "<task-notification>", "<system-reminder>",
-	"[Request interrupted by user", "This session is being continued from a previous conversation",
-}
-
-func isSynthetic(text []byte) bool {
-	for _, p := range synthetic {
-		if len(text) >= len(p) && string(text[:len(p)]) == p {
-			return true
-		}
-	}
-	return false
+	*m = message{text: m.text[:0], first: m.first[:0], tagged: m.tagged[:0]}
 }
 
 // readMessage reads the object that is the value of "message".
@@ -66,14 +51,19 @@ func (x *reader) readMessage(m *message) {
 			m.model = x.intern(s.id())
 		case "visibility":
 			m.visibility = s.isSet()
+		case "isUserVisible": // droid
+			m.visibility = s.peek() == 'f' || m.visibility
+			s.skip()
+		case "hiddenFromUserViews": // droid
+			m.visibility = s.isTrue() || m.visibility
 		case "hookEventName":
 			m.hook = s.isSet()
 		case "content":
-			m.text, m.first, m.typed, m.uses, m.results = m.text[:0], m.first[:0], false, nil, nil
+			m.text, m.first, m.tagged, m.typed, m.uses, m.results = m.text[:0], m.first[:0], m.tagged[:0], false, nil, nil
 			switch s.peek() {
 			case '"':
 				text, _ := s.value(maxPrompt)
-				m.add(text)
+				m.add(x.kinds, text)
 			case '[':
 				x.readBlocks(m)
 			default:
@@ -122,7 +112,7 @@ func (x *reader) readBlocks(m *message) {
 		}
 		switch kind {
 		case "text":
-			m.add(x.block)
+			m.add(x.kinds, x.block)
 		case "image":
 			m.typed = true
 		case "tool_use":
@@ -136,7 +126,7 @@ func (x *reader) readBlocks(m *message) {
 }
 
 // add takes a text block in.
-func (m *message) add(text []byte) {
+func (m *message) add(k *kinds, text []byte) {
 	text = bytes.TrimSpace(text)
 	if len(text) == 0 || m.role == Assistant {
 		return
@@ -144,7 +134,13 @@ func (m *message) add(text []byte) {
 	if len(m.first) == 0 {
 		m.first = append(m.first, text[:min(len(text), 64)]...)
 	}
-	if isSynthetic(text) || len(m.text) > maxPrompt {
+	if k.harness(text) {
+		if len(m.tagged) == 0 {
+			m.tagged = append(m.tagged, text...)
+		}
+		return
+	}
+	if len(m.text) > maxPrompt {
 		return
 	}
 	if len(m.text) > 0 {
@@ -154,11 +150,13 @@ func (m *message) add(text []byte) {
 	m.typed = true
 }
 
-// Label is the first line of a prompt for lists: without the blocks that the
-// client put into it, trimmed. It can hold any character; who prints it takes
-// care of that.
-func (l *Line) Label() string {
-	text := strings.TrimSpace(withoutReminders(l.Text))
+// Label is the first line of a prompt for lists.
+func (l *Line) Label() string { return Label(l.Text) }
+
+// Label is a prompt's first line, without the blocks that the client put into
+// it, trimmed. It can hold any character; who prints it takes care of that.
+func Label(text string) string {
+	text = strings.TrimSpace(withoutReminders(text))
 	if i := strings.IndexAny(text, "\r\n"); i >= 0 {
 		text = text[:i]
 	}

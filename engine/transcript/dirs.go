@@ -113,6 +113,24 @@ func (x *Index) Dir(file string) string {
 	return x.Dirs[0]
 }
 
+// FolderFor is where a client looks for the sessions of the working directory
+// now, given a transcript from the time that this was called was; "" where that
+// does not follow from the transcript's place.
+func FolderFor(a Agent, file, was, now string) string {
+	folder := filepath.Dir(file)
+	name := ClaudeDirName
+	if a == Droid {
+		name = DroidDirName
+	}
+	if real, err := filepath.EvalSymlinks(now); err == nil {
+		now = real
+	}
+	if filepath.Base(folder) != name(was) {
+		return ""
+	}
+	return filepath.Join(filepath.Dir(folder), name(now))
+}
+
 // claudeSides finds the transcripts of a session's subagents: below a directory
 // with the session's id, or, from older clients, beside its transcript. And the
 // long outputs of tools.

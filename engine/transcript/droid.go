@@ -2,6 +2,7 @@ package transcript
 
 func droidFormat() format {
 	return format{
+		kinds:    &droidKinds,
 		parse:    parseDroid,
 		settle:   func(x *reader) { x.Title = x.given },
 		command:  func(id string) []string { return []string{"droid", "--resume", id} },
@@ -22,7 +23,7 @@ const droidHeader = "session_start"
 func parseDroid(x *reader, l *Line) {
 	s := x.scan
 	var hasParent bool
-	var id, parentSession, title, cwd, version string
+	var id, parentSession, forkedAt, title, cwd, version string
 	x.msg.reset()
 	for {
 		key, ok := s.key()
@@ -39,6 +40,8 @@ func parseDroid(x *reader, l *Line) {
 			l.Parent = x.event(s.id())
 		case "parent":
 			parentSession = string(s.id())
+		case "forkedAtMessageId":
+			forkedAt = string(s.id())
 		case "timestamp":
 			l.Time = when(s.id())
 		case "message":
@@ -65,7 +68,7 @@ func parseDroid(x *reader, l *Line) {
 	switch l.Type {
 	case droidHeader:
 		x.known++
-		x.Session, x.Parent, x.given, x.version = id, parentSession, title, version
+		x.Session, x.Parent, x.given, x.version, x.forkedAt = id, parentSession, title, version, forkedAt
 		x.dir(cwd)
 		l.Parent = ""
 		return
@@ -103,13 +106,17 @@ func editsDroid(k *forking, i int) []edit {
 	l := &k.x.Lines[i]
 	switch {
 	case l.Type == droidHeader && !l.tree():
-		return []edit{
+		edits := []edit{
 			{"id", quote(k.id), true},
 			{"title", quote(k.title), true},
 			{"isSessionTitleManuallySet", []byte("true"), true},
 			{"parent", quote(k.from), true},
 			{"forkedAtMessageId", quote(k.sel.Leaf), true},
 		}
+		if k.dir != "" {
+			edits = append(edits, edit{"cwd", quote(k.dir), true})
+		}
+		return edits
 	case i == k.sel.last:
 		return []edit{{"timestamp", quote(stamp(k.now)), false}}
 	}

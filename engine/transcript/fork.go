@@ -23,6 +23,9 @@ type Fork struct {
 	File  string    // its path, also if it is gone; the new one lies beside it
 	Leaf  string    // event at which the new session stands
 	Title string    // "": the old one's title, else its first prompt
+	// Dir is the working directory to open the new session in; "": the old one's.
+	// Where that has gone, Folder is where clients look for Dir's sessions; "": beside File.
+	Dir, Folder string
 
 	// Sidecar opens what is held of a file beside the transcript (droid:
 	// ".settings.json"); nil, or an error that is fs.ErrNotExist: the file itself.
@@ -105,9 +108,15 @@ func (f *Fork) Prepare() (_ Forked, staged []*Staged, err error) {
 		return Forked{}, nil, err
 	}
 	dir := filepath.Dir(f.File)
+	if f.Folder != "" {
+		dir = f.Folder
+	}
 	out := Forked{
 		Agent: f.Index.Agent, Session: k.id, File: filepath.Join(dir, k.id+".jsonl"),
 		Leaf: k.sel.Leaf, Title: k.title, Dir: f.Index.Dir(f.File),
+	}
+	if f.Dir != "" {
+		out.Dir = f.Dir
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return Forked{}, nil, err
@@ -180,6 +189,10 @@ func (f *Fork) plan() (*forking, error) {
 	if k.title == "" {
 		k.title = f.Index.defaultTitle()
 	}
+	if f.Folder != "" {
+		k.dir = f.Dir
+	}
+	k.title = clip(k.title, 100)
 	k.title = ForkPrefix + strings.TrimPrefix(k.title, ForkPrefix)
 	return k, nil
 }
@@ -205,6 +218,7 @@ type forking struct {
 	from   string // the old session
 	id     string // the new one
 	title  string
+	dir    string // working directory to write into it, "" for what it has
 	now    time.Time
 }
 

@@ -21,6 +21,8 @@ type Index struct {
 	Dirs    []string // working directories, in order of appearance, at most 100
 	Branch  string   // git branch of the newest event
 
+	forkedAt string // event up to which the lines are those of Parent, "" where each line says it
+
 	byID map[string]int32
 	used []bool             // by line: it is the parent of a line of the tree
 	tool map[string]int32   // tool call id: the line that makes the call
@@ -40,6 +42,7 @@ type statement struct {
 // reader builds an Index.
 type reader struct {
 	*Index
+	kinds *kinds
 	scan  *scanner
 	words map[string]string
 	msg   message
@@ -99,7 +102,7 @@ func Read(agent Agent, r io.Reader) (*Index, error) {
 	}
 	x := &reader{
 		Index: &Index{Agent: agent, byID: map[string]int32{}, tool: map[string]int32{}, done: map[string][]int32{}},
-		scan:  newScanner(r), words: map[string]string{},
+		kinds: f.kinds, scan: newScanner(r), words: map[string]string{},
 	}
 	s := x.scan
 	for {

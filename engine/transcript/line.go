@@ -51,6 +51,7 @@ const (
 	isSummary                       // a compaction's summary
 	hasTurn                         // the client counts it as a turn
 	isCaveat                        // meta text that says nothing to the model
+	isCopy                          // written by a fork, not by the session itself
 )
 
 func (l *Line) is(f lineFlags) bool { return l.flags&f != 0 }

@@ -22,6 +22,25 @@ type Session struct {
 	Title   string
 	Version string // of the client that wrote last
 	Last    string // label of a late prompt, "" if none is near the file's end
+	Root    string // id of the first event: forks have that of their origin
+	Prompts []Said // near the file's beginning and its end, in order
+}
+
+// Said is one prompt of the person.
+type Said struct {
+	ID   string // of its event
+	Text string // label
+	Time time.Time
+	Copy bool // it is in a fork, and was said in the session that it came from
+}
+
+// Found is a transcript that nobody has looked into.
+type Found struct {
+	Agent   Agent
+	ID      string
+	File    string
+	Size    int64
+	ModTime time.Time
 }
 
 const (
@@ -33,6 +52,24 @@ const (
 // it, newest first. It reads both ends of each file only. What is no session
 // (other names than UUIDs: subagents) or cannot be read is left out.
 func Sessions(agent Agent, h Home, root string) ([]Session, error) {
+	found, err := Find(agent, h, root)
+	if err != nil {
+		return nil, err
+	}
+	var out []Session
+	for _, e := range found {
+		if s, err := Describe(agent, e.File); err == nil && s.In(root) {
+			out = append(out, s)
+		}
+	}
+	sort.SliceStable(out, func(i, j int) bool { return out[i].ModTime.After(out[j].ModTime) })
+	return out, nil
+}
+
+// Find lists the transcripts of sessions that can have been started in root or
+// below it, newest first. It opens none of them: whose they are Describe says,
+// and In.
+func Find(agent Agent, h Home, root string) ([]Found, error) {
 	f, err := agent.known()
 	if err != nil {
 		return nil, err
@@ -40,7 +77,7 @@ func Sessions(agent Agent, h Home, root string) ([]Session, error) {
 	if real, err := filepath.EvalSymlinks(root); err == nil {
 		root = real
 	}
-	var out []Session
+	var out []Found
 	for _, dir := range f.dirs(h, root) {
 		entries, err := os.ReadDir(dir)
 		if err != nil {
@@ -51,15 +88,34 @@ func Sessions(agent Agent, h Home, root string) ([]Session, error) {
 			if !ok || !IsUUID(id) {
 				continue
 			}
-			s, err := Describe(agent, filepath.Join(dir, e.Name()))
-			if err != nil || s.Dir != "" && !within(root, s.Dir) {
+			file := filepath.Join(dir, e.Name())
+			info, err := os.Stat(file)
+			if err != nil || !info.Mode().IsRegular() {
 				continue
 			}
-			out = append(out, s)
+			out = append(out, Found{Agent: agent, ID: id, File: file, Size: info.Size(), ModTime: info.ModTime()})
 		}
 	}
-	sort.Slice(out, func(i, j int) bool { return out[i].ModTime.After(out[j].ModTime) })
+	sort.SliceStable(out, func(i, j int) bool { return out[i].ModTime.After(out[j].ModTime) })
 	return out, nil
+}
+
+// Lookup finds one transcript.
+func Lookup(agent Agent, file string) (Found, error) {
+	info, err := os.Stat(file)
+	if err != nil {
+		return Found{}, err
+	}
+	return Found{Agent: agent, ID: strings.TrimSuffix(filepath.Base(file), ".jsonl"), File: file, Size: info.Size(), ModTime: info.ModTime()}, nil
+}
+
+// In reports whether the session was started in root or below it, as far as it
+// says so.
+func (s *Session) In(root string) bool {
+	if real, err := filepath.EvalSymlinks(root); err == nil {
+		root = real
+	}
+	return s.Dir == "" || within(root, s.Dir)
 }
 
 // Describe reads both ends of a session's transcript.
@@ -104,14 +160,51 @@ func Describe(agent Agent, file string) (Session, error) {
 		if x.Version != "" {
 			s.Version = x.Version
 		}
-		for i := len(x.Lines) - 1; i >= 0; i-- {
-			if x.Lines[i].Prompt {
-				s.Last = x.Lines[i].Label()
-				break
+		if s.Root == "" && x == first {
+			s.Root = x.root()
+		}
+	}
+	s.say(first)
+	if last != first {
+		s.say(last)
+	}
+	if n := len(s.Prompts); n > 0 {
+		s.Last = s.Prompts[n-1].Text
+	}
+	return s, nil
+}
+
+// say adds the prompts of a part of the file.
+func (s *Session) say(x *Index) {
+	if x == nil {
+		return
+	}
+	for i := range x.Lines {
+		if l := &x.Lines[i]; l.Prompt && !l.Side {
+			s.Prompts = append(s.Prompts, Said{ID: l.ID, Text: l.Label(), Time: l.Time, Copy: l.is(isCopy)})
+		}
+	}
+	if x.forkedAt == "" {
+		return
+	}
+	// What stands up to the event that the fork was made at is a copy.
+	if at, ok := x.byID[x.forkedAt]; ok {
+		for i := range s.Prompts {
+			if k, ok := x.byID[s.Prompts[i].ID]; ok && k <= at {
+				s.Prompts[i].Copy = true
 			}
 		}
 	}
-	return s, nil
+}
+
+// root is the id of the first event.
+func (x *Index) root() string {
+	for i := range x.Lines {
+		if l := &x.Lines[i]; l.tree() && !l.Side {
+			return l.ID
+		}
+	}
+	return ""
 }
 
 // head indexes the beginning of a file; nil when nothing is understood.

@@ -1,0 +1,78 @@
+package transcript
+
+import "bytes"
+
+// kinds is the table of an agent's messages that have the person's role and are
+// not the person's words: facts about its clients, gathered from those that are
+// named beside it. What is in no table counts as typed.
+type kinds struct {
+	// tags: a text that begins with <tag>, or <tag and an attribute, is the
+	// client's own.
+	tags []string
+	// texts are other beginnings of texts that the client writes.
+	texts []string
+	// origins are the kinds of origin that a row can state, by whether the
+	// person spoke. One that is not listed, or none, leaves it to the text.
+	origins map[string]bool
+	// sources are what a row can say of the way that a prompt came, in the same
+	// manner: where the person spoke, a tag was typed.
+	sources map[string]bool
+}
+
+// claudeKinds are those of Claude Code 2.0.30, 2.1.50 and 2.1.330.
+var claudeKinds = kinds{
+	tags: []string{
+		// what a command of the client's, or of its shell mode, was and said
+		"bash-input", "bash-stdout", "bash-stderr", "bash-exit-code",
+		"local-command-stdout", "local-command-stderr", "local-command-caveat",
+		"background-task-input", "background-task-output", "user-memory-input", "forked-skill-launch",
+		// what came from elsewhere: tasks, timers, other agents, other programs
+		"task-notification", "tick", "teammate-message", "agent-message", "cross-session-message",
+		"coordinator-relay", "remote-review", "slack-ping", "slack-tag-message", "voice-call-talk",
+		"channel source=", "fetched-web-content", "untrusted-widget-state", "background-remote-session-status",
+		// what the client adds
+		"system-reminder", "system_reminder", "system-notification", "session-start-hook", "user-prompt-submit-hook",
+		"ide_opened_file", "ide_selection", "new-diagnostics",
+	},
+	texts: []string{
+		"[Request interrupted by user", "This session is being continued from a previous conversation",
+	},
+	origins: map[string]bool{
+		"human": true, "auto-continuation": false, "task-notification": false, "scheduled-trigger": false,
+		"coordinator": false, "peer": false, "channel": false, "observer": false, "observer-activity": false,
+		"plugin": false, "slack-ping": false, "voice-call": false,
+	},
+	sources: map[string]bool{"typed": true, "queued": true, "sdk": true, "suggestion_accepted": true, "system": false},
+}
+
+// droidKinds are those of Droid 0.215, which otherwise marks such messages by
+// members of their own: see readMessage.
+var droidKinds = kinds{
+	tags:  []string{"system-reminder", "system-notification"},
+	texts: claudeKinds.texts,
+}
+
+// harness reports whether a text, without white space before it, is the client's.
+func (k *kinds) harness(text []byte) bool {
+	for _, t := range k.texts {
+		if len(text) >= len(t) && string(text[:len(t)]) == t {
+			return true
+		}
+	}
+	if len(text) == 0 || text[0] != '<' {
+		return false
+	}
+	for _, tag := range k.tags {
+		if rest, ok := bytes.CutPrefix(text[1:], []byte(tag)); ok && (tag[len(tag)-1] == '=' || len(rest) == 0 || bytes.IndexByte([]byte("> \t\r\n/"), rest[0]) >= 0) {
+			return true
+		}
+	}
+	return false
+}
+
+// Typed reports whether a text that an agent's hook calls a prompt can be the
+// person's. Of an agent that is not understood every text can.
+func Typed(a Agent, text string) bool {
+	f, ok := a.format()
+	return !ok || !f.kinds.harness(bytes.TrimSpace([]byte(text[:min(len(text), 4096)])))
+}
