@@ -5,9 +5,9 @@ import "context"
 // SessionNamed finds a session of the project by its id, or by an unambiguous
 // beginning of at least four characters. Error: *NoSessionError.
 func (p *Project) SessionNamed(ctx context.Context, named string) (SessionInfo, error) {
-	all, err := p.Sessions(ctx)
+	s, err := p.namedSession(ctx, named, "named")
 	if err != nil {
 		return SessionInfo{}, err
 	}
-	return findSession(all, named)
+	return s.SessionInfo, nil
 }
