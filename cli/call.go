@@ -41,6 +41,9 @@ func (c *call) checkArgs() error {
 			hint: "paths go after --: " + strings.Join(words, " ")}
 	case c.cmd.maxArgs >= 0 && len(c.args) > c.cmd.maxArgs:
 		return &usageError{msg: "unexpected argument " + quote(c.args[c.cmd.maxArgs]), hint: usage}
+	case c.flags.ArgsLenAtDash() >= 0 && len(c.paths) == 0 && c.cmd.maxArgs >= 0:
+		// Mostly a script's list that came out empty: it must not mean everything.
+		return &usageError{msg: "no path follows --", hint: usage}
 	case len(c.paths) > 0 && !c.cmd.paths && c.cmd.maxArgs >= 0:
 		return &usageError{msg: "unexpected argument " + quote(c.paths[0]) + " after --", hint: usage}
 	}

@@ -9,16 +9,17 @@ import (
 	"github.com/spf13/pflag"
 
 	"rewind/engine"
+	"rewind/manifest"
 )
 
 func newDiff() *command {
-	var stat, nameStatus, precious bool
+	var stat, nameStatus, precious, glob bool
 	return &command{
 		name:  "diff",
-		usage: "[<a>] [<b>] [--stat|--name-status] [--precious] [-- path…]",
+		usage: "[<a>] [<b>] [--stat|--name-status] [--precious] [--glob] [-- path…]",
 		short: "compare checkpoints, or one with the working tree",
 		long: "Prints a unified diff from <a> (default: last) to <b>, or to the working tree where\n" +
-			"<b> is left out. Paths may be globs.",
+			"<b> is left out.\n" + aboutPaths,
 		examples: []example{
 			{"rewind diff", "what changed since the last checkpoint"},
 			{"rewind diff 3 1", "from the third newest to the newest"},
@@ -31,6 +32,7 @@ func newDiff() *command {
 			f.BoolVar(&stat, "stat", false, "lines added and deleted per file")
 			f.BoolVar(&nameStatus, "name-status", false, "A, M, D or T and the path only")
 			f.BoolVar(&precious, "precious", false, "show the content of files too that are marked as precious")
+			globFlag(f, &glob)
 		},
 		run: func(ctx context.Context, c *call) error {
 			if stat && nameStatus {
@@ -48,7 +50,11 @@ func newDiff() *command {
 				}
 				o.B = &b.Checkpoint
 			}
-			if o.Paths, err = rootPaths(p, c.env.Dir, c.paths); err != nil {
+			sides := []manifest.Checkpoint{o.A}
+			if o.B != nil {
+				sides = append(sides, *o.B)
+			}
+			if o.Paths, err = c.patterns(ctx, p, c.paths, glob, sides...); err != nil {
 				return err
 			}
 			files, err := p.Diff(ctx, o)

@@ -17,15 +17,15 @@ import (
 
 func newExport() *command {
 	var file, format string
-	var withPrecious bool
+	var withPrecious, glob bool
 	return &command{
 		name:  "export",
-		usage: "<ckpt> [-o FILE] [--format tar.gz|tar.zst|tar] [--with-precious] [-- path…]",
+		usage: "<ckpt> [-o FILE] [--format tar.gz|tar.zst|tar] [--with-precious] [--glob] [-- path…]",
 		short: "write a checkpoint as an archive",
 		long: "Writes an archive of the checkpoint to stdout (tar.gz), or to a file in the format of\n" +
 			"its suffix. The same checkpoint gives the same bytes. A file is written aside and\n" +
 			"renamed, so it is never there half. Files that git ignores and that are captured since\n" +
-			"they are precious (.env and the like) are left out.",
+			"they are precious (.env and the like) are left out.\n" + aboutPaths,
 		examples: []example{
 			{"rewind export last -o project.tar.zst", "to a file"},
 			{"rewind export v1 | tar tzv", "to a pipe"},
@@ -37,6 +37,7 @@ func newExport() *command {
 			f.StringVarP(&file, "output", "o", "", "write to this `file`; - is stdout")
 			f.StringVar(&format, "format", "", "`tar.gz|tar.zst|tar` (default: by the file's suffix, else tar.gz)")
 			f.BoolVar(&withPrecious, "with-precious", false, "files too that are marked as precious")
+			globFlag(f, &glob)
 		},
 		run: func(ctx context.Context, c *call) error {
 			if file == "-" {
@@ -64,7 +65,7 @@ func newExport() *command {
 				return err
 			}
 			o.Checkpoint = l.Checkpoint
-			if o.Paths, err = rootPaths(p, c.env.Dir, c.paths); err != nil {
+			if o.Paths, err = c.patterns(ctx, p, c.paths, glob, l.Checkpoint); err != nil {
 				return err
 			}
 			if file == "" {

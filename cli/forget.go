@@ -9,13 +9,13 @@ import (
 )
 
 func newForget() *command {
-	var yes bool
+	var yes, glob bool
 	return &command{
 		name:  "forget",
-		usage: "[--yes] -- path…",
+		usage: "[--yes] [--glob] -- path…",
 		short: "take paths out of all checkpoints, for good",
 		long: "Takes paths, such as a password that was captured, out of every checkpoint. It cannot\n" +
-			"be undone. The files in the working tree stay.",
+			"be undone. The files in the working tree stay.\n" + aboutPaths,
 		examples: []example{
 			{"rewind forget -- .env", "one file"},
 			{"rewind forget -- 'secrets/**'", "a glob"},
@@ -24,6 +24,7 @@ func newForget() *command {
 		paths: true,
 		flags: func(f *pflag.FlagSet) {
 			f.BoolVarP(&yes, "yes", "y", false, "do not ask")
+			globFlag(f, &glob)
 		},
 		run: func(ctx context.Context, c *call) error {
 			if len(c.paths) == 0 {
@@ -33,7 +34,7 @@ func newForget() *command {
 			if err != nil {
 				return err
 			}
-			paths, err := rootPaths(p, c.env.Dir, c.paths)
+			paths, err := c.patterns(ctx, p, c.paths, glob)
 			if err != nil {
 				return err
 			}

@@ -4,26 +4,31 @@ import (
 	"context"
 	"io/fs"
 
+	"github.com/spf13/pflag"
+
 	"rewind/engine"
 	"rewind/manifest"
 )
 
 func newLs() *command {
+	var glob bool
 	return &command{
 		name:  "ls",
-		usage: "<ckpt> [path]",
+		usage: "<ckpt> [--glob] [path]",
 		short: "list the paths of a checkpoint",
 		long: "Lists everything at and below the path (default: the whole project): mode, size, path,\n" +
-			"and whether it is precious.",
+			"and whether it is precious.\n" + aboutPaths,
 		examples: []example{
 			{"rewind ls last", "everything"},
 			{"rewind ls 3 src", "one directory"},
+			{"rewind ls 3 '*.md'", "a glob"},
 			{"rewind ls last --json", "with the hash of each file"},
 		},
 		exits:   []int{exitNotFound, exitDamaged},
 		minArgs: 1, maxArgs: 2, paths: true,
+		flags: func(f *pflag.FlagSet) { globFlag(f, &glob) },
 		run: func(ctx context.Context, c *call) error {
-			args, err := c.onePath(1, false)
+			arg, err := c.onePath(1, false)
 			if err != nil {
 				return err
 			}
@@ -31,19 +36,15 @@ func newLs() *command {
 			if err != nil {
 				return err
 			}
-			path := ""
-			if args != "" {
-				if path, err = rootPath(p.Root(), c.env.Dir, args); err != nil {
-					return err
-				}
+			var args []string
+			if arg != "" {
+				args = append(args, arg)
 			}
-			entries := []engine.TreeEntry{}
-			err = p.Tree(ctx, l.Checkpoint, path, func(e engine.TreeEntry) error {
-				if e.Path != "" {
-					entries = append(entries, e)
-				}
-				return nil
-			})
+			patterns, err := c.patterns(ctx, p, args, glob, l.Checkpoint)
+			if err != nil {
+				return err
+			}
+			entries, err := p.Entries(ctx, l.Checkpoint, patterns)
 			if err != nil {
 				return err
 			}

@@ -1,29 +1,62 @@
 package cli
 
 import (
+	"context"
 	"path/filepath"
 	"strings"
 
+	"github.com/spf13/pflag"
+
 	"rewind/engine"
+	"rewind/manifest"
 )
 
-// rootPaths turns path arguments into paths below the root. Like git's, they
+// aboutPaths is what the help says of path arguments.
+const aboutPaths = "A path that exists, on disk or in the checkpoint, is that path, brackets or not; else it\n" +
+	"is a glob: '*.md' at any depth, './*.md' here only."
+
+// globFlag is the flag of the commands that take several paths.
+func globFlag(f *pflag.FlagSet, glob *bool) {
+	f.BoolVar(glob, "glob", false, "the paths are globs, also where a path of that name exists")
+}
+
+// patterns turns the path arguments into globs below the root. Like git's, they
 // are relative to the working directory, or to the root where the working
-// directory is outside of it. An argument that is the root itself means
-// everything, and the result is then empty.
-func rootPaths(p *engine.Project, dir string, args []string) ([]string, error) {
-	var out []string
-	for _, a := range args {
-		path, err := rootPath(p.Root(), dir, a)
+// directory is outside of it. One that exists, on disk or in one of the checkpoints
+// (none given: in any), is that path, unless glob says otherwise. An argument that is
+// the root itself means everything, and the result is then empty.
+func (c *call) patterns(ctx context.Context, p *engine.Project, args []string, glob bool, in ...manifest.Checkpoint) ([]string, error) {
+	var list []engine.PathArg
+	for _, arg := range args {
+		path, err := rootPath(p.Root(), c.env.Dir, arg)
 		if err != nil {
 			return nil, err
 		}
-		if path == "" {
-			return nil, nil
-		}
-		out = append(out, path)
+		list = append(list, engine.PathArg{Path: path, Fixed: fixedNames(p.Root(), c.env.Dir, arg), Deep: !hasSlash(arg)})
 	}
-	return out, nil
+	return p.Patterns(ctx, list, engine.PatternOptions{Glob: glob, Checkpoints: in})
+}
+
+func hasSlash(arg string) bool { return strings.ContainsRune(filepath.ToSlash(arg), '/') }
+
+// fixedNames is how many names of an argument's path are those of the working
+// directory: what it is called is no pattern.
+func fixedNames(root, dir, arg string) int {
+	if filepath.IsAbs(arg) {
+		return 0
+	}
+	base, err := rootPath(root, dir, ".")
+	if err != nil || base == "" {
+		return 0
+	}
+	n := 1 + strings.Count(base, "/")
+	for _, name := range strings.Split(filepath.ToSlash(filepath.Clean(arg)), "/") {
+		if name != ".." {
+			break
+		}
+		n--
+	}
+	return max(n, 0)
 }
 
 // rootPath converts one argument; "" is the root.

@@ -17,6 +17,7 @@ type restoreFlags struct {
 	mode                  string
 	inPlace, resume, copy bool
 	dryRun, force, yes    bool
+	glob                  bool // of those that take paths
 }
 
 func (r *restoreFlags) define(f *pflag.FlagSet) {
@@ -98,11 +99,12 @@ var restoreCheckpoint = restoreVerb{
 func newRestore() *command {
 	c := restoreCommand(restoreCheckpoint)
 	c.name = "restore"
-	c.usage = "<ckpt> [-- path…] [--copy] " + restoreUsage
+	c.usage = "<ckpt> [--copy] " + restoreUsage + " [--glob] [-- path…]"
 	c.short = "put the project back as it was"
 	c.long = "Takes a safety checkpoint, then puts back what the checkpoint holds: files that differ\n" +
 		"are replaced, missing ones created, and files that came later deleted. What no\n" +
-		"checkpoint holds, such as ignored files, stays. jump is the same command."
+		"checkpoint holds, such as ignored files, stays; what it could not see too.\n" +
+		aboutPaths + " jump is the same command."
 	c.examples = []example{
 		{"rewind restore last", "as at the newest checkpoint"},
 		{"rewind restore 3 --dry-run", "what would happen"},
@@ -121,10 +123,11 @@ func newUndo() *command {
 		do:       (*engine.Project).Undo,
 	})
 	c.name = "undo"
-	c.usage = "[-- path…] " + restoreUsage
+	c.usage = restoreUsage + " [--glob] [-- path…]"
 	c.short = "back to the newest checkpoint that differs"
 	c.long = "Restores the newest checkpoint that differs from the working tree. Called again, it\n" +
-		"goes further back from there; a save or an edit starts anew."
+		"goes further back from there; a save or an edit starts anew.\n" +
+		aboutPaths
 	c.examples = []example{
 		{"rewind undo", "take the last change back"},
 		{"rewind undo --dry-run", "what would happen"},
@@ -173,15 +176,19 @@ func restoreCommand(v restoreVerb) *command {
 	c := &command{
 		exits: []int{exitPartial, exitNotFound, exitBusy, exitDamaged, exitRefused},
 		paths: true,
-		flags: r.define,
 		run:   func(ctx context.Context, c *call) error { return runRestore(ctx, c, &r, v) },
+	}
+	c.flags = func(f *pflag.FlagSet) {
+		r.define(f)
+		if v.takesCheckpoint {
+			f.BoolVar(&r.copy, "copy", false, "with prompt~N, copy the prompts that it undoes to the clipboard")
+		}
+		if c.paths {
+			globFlag(f, &r.glob)
+		}
 	}
 	if v.takesCheckpoint {
 		c.minArgs, c.maxArgs = 1, 1
-		c.flags = func(f *pflag.FlagSet) {
-			r.define(f)
-			f.BoolVar(&r.copy, "copy", false, "with prompt~N, copy the prompts that it undoes to the clipboard")
-		}
 	}
 	return c
 }
@@ -204,13 +211,15 @@ func runRestore(ctx context.Context, c *call, r *restoreFlags, v restoreVerb) er
 		return err
 	}
 	o := engine.RestoreOptions{DryRun: r.dryRun, Force: r.force}
-	if o.Paths, err = rootPaths(p, c.env.Dir, c.paths); err != nil {
-		return err
-	}
+	var concerned []manifest.Checkpoint // undo finds its own
 	if v.takesCheckpoint {
 		if err := c.target(ctx, p, h, &o); err != nil {
 			return err
 		}
+		concerned = append(concerned, o.Checkpoint)
+	}
+	if o.Paths, err = c.patterns(ctx, p, c.paths, r.glob, concerned...); err != nil {
+		return err
 	}
 	if len(c.paths) > 0 && r.mode == "" && !r.inPlace && !r.resume {
 		h = code // some files: the conversation goes on where it is

@@ -68,6 +68,9 @@ func (p *Project) Diff(ctx context.Context, o DiffOptions) ([]FileDiff, error) {
 		defer c.discard()
 		load, get, b = c.tx.Load, c.tx.Get, c.root()
 	}
+	if err := matchSome(load, o.Paths, o.A.Root, b); err != nil {
+		return nil, p.classify(err)
+	}
 	var out []FileDiff
 	err = manifest.Diff(load, o.A.Root, b, chosen.filter(func(change manifest.Change) error {
 		if err := ctx.Err(); err != nil {

@@ -51,9 +51,10 @@ func (p *Project) Export(ctx context.Context, w io.Writer, o ExportOptions) erro
 	if o.Checkpoint, err = p.current(ctx, o.Checkpoint); err != nil {
 		return err
 	}
-	for _, path := range o.Paths {
-		if hasGlob(path) {
-			continue
+	for _, pattern := range o.Paths {
+		path, plain := plainPath(pattern)
+		if !plain {
+			continue // a glob may match nothing
 		}
 		if _, err := p.entry(o.Checkpoint.Root, path); err != nil {
 			return p.classify(err)

@@ -231,9 +231,6 @@ func (m *machine) restorePaths() {
 	m.check("restore of "+p, want)
 }
 
-// escapeGlob: names of the machine have nothing that a glob would see.
-func escapeGlob(p string) string { return p }
-
 func (m *machine) undoRestore() {
 	m.walk(&m.undoing, &m.redoing, (*Project).UndoRestore, func(s step) (tree, tree) { return s.after, s.before })
 }

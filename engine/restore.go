@@ -378,30 +378,10 @@ func problemsOf(skips []restore.Skip) []Problem {
 	return list
 }
 
-// pathsExist refuses (*NoPathError) an argument that matches nothing in either
-// tree, nor on disk.
-func (r *restoring) pathsExist(target manifest.ID) error {
+// pathsExist refuses (*NoPathError) an argument that matches nothing in any of the trees.
+func (r *restoring) pathsExist(roots ...manifest.ID) error {
 	if r.sel == nil {
 		return nil
 	}
-	for _, arg := range r.o.Paths {
-		one, err := selectPaths([]string{arg})
-		if err != nil {
-			return err
-		}
-		found := one.all()
-		for _, root := range []manifest.ID{target, r.now} {
-			if found {
-				break
-			}
-			err := walkSelected(r.tx.Load, root, one, func() { found = true })
-			if err != nil {
-				return err
-			}
-		}
-		if !found {
-			return &NoPathError{Path: arg}
-		}
-	}
-	return nil
+	return matchSome(r.tx.Load, r.o.Paths, append(roots, r.now)...)
 }

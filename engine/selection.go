@@ -30,7 +30,10 @@ func selectPaths(paths []string) (selection, error) {
 }
 
 // hasGlob reports whether a path argument stands for what it matches: that may be nothing.
-func hasGlob(path string) bool { return strings.ContainsAny(path, `*?[\`) }
+func hasGlob(path string) bool { return strings.ContainsAny(path, globBytes) }
+
+// globBytes are the bytes that are not themselves in a glob.
+const globBytes = `*?[\`
 
 func (s selection) all() bool { return len(s.patterns) == 0 }
 
@@ -68,11 +71,8 @@ func matchNames(pattern, names []string) bool {
 }
 
 func matchName(pattern, name string) bool {
-	if pattern == name {
-		return true
-	}
 	ok, err := path.Match(pattern, name)
-	return err == nil && ok
+	return err == nil && ok || err != nil && pattern == name
 }
 
 // filter passes on the changes that are selected.

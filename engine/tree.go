@@ -48,6 +48,42 @@ func (p *Project) Tree(ctx context.Context, c manifest.Checkpoint, path string, 
 	}))
 }
 
+// Entries lists what the patterns (see Patterns; none: everything) mean in a checkpoint, and all below,
+// in path order. Error: *NoPathError for a pattern that matches nothing.
+func (p *Project) Entries(ctx context.Context, c manifest.Checkpoint, patterns []string) ([]TreeEntry, error) {
+	list := []TreeEntry{}
+	add := func(e TreeEntry) error {
+		list = append(list, e)
+		return nil
+	}
+	if len(patterns) == 1 {
+		if path, plain := plainPath(patterns[0]); plain { // only what is below it is read
+			err := p.Tree(ctx, c, path, add)
+			return list, err
+		}
+	}
+	chosen, err := selectPaths(patterns)
+	if err != nil {
+		return nil, err
+	}
+	release, err := p.use(ctx)
+	if err != nil {
+		return nil, err
+	}
+	err = matchSome(p.loadDir, patterns, c.Root)
+	release()
+	if err != nil {
+		return nil, p.classify(err)
+	}
+	err = p.Tree(ctx, c, "", func(e TreeEntry) error {
+		if chosen.match(e.Path) {
+			return add(e)
+		}
+		return nil
+	})
+	return list, err
+}
+
 // Entry finds one path of a checkpoint. Error: *NoPathError.
 func (p *Project) Entry(ctx context.Context, c manifest.Checkpoint, path string) (manifest.Entry, error) {
 	release, err := p.use(ctx)

@@ -20,12 +20,16 @@ func (p *Project) Undo(ctx context.Context, o RestoreOptions) (*Restored, error)
 		}
 		type view struct{ root, rules, coverage manifest.ID }
 		none := map[view]bool{} // what a plan has no change to
+		var roots []manifest.ID
 		for {
 			page, err := r.older(from, 64)
 			if err != nil {
 				return nil, err
 			}
 			if len(page) == 0 {
+				if err := r.pathsExist(roots...); err != nil {
+					return nil, err
+				}
 				return nil, &NothingError{"undo"}
 			}
 			for _, c := range page {
@@ -42,6 +46,7 @@ func (p *Project) Undo(ctx context.Context, o RestoreOptions) (*Restored, error)
 					return plan, err
 				}
 				none[v] = true
+				roots = append(roots, c.Root)
 			}
 			from = page[len(page)-1].Seq
 		}

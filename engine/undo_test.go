@@ -315,7 +315,7 @@ func TestRestoreOfPaths(t *testing.T) {
 		for _, path := range []string{"[id].tsx", "a.go", "src"} {
 			l.remove(path)
 		}
-		done := l.must((*Project).Restore, RestoreOptions{Checkpoint: first.Checkpoint, Paths: c.args})
+		done := l.must((*Project).Restore, RestoreOptions{Checkpoint: first.Checkpoint, Paths: l.patterns(c.args, PatternOptions{})})
 		var want []string
 		for _, path := range c.want {
 			want = append(want, path+"=x")
