@@ -57,6 +57,8 @@ func entries() []entry {
 		{name: "forget", make: newForget},
 		{name: "verify", make: newVerify},
 		{name: "repair", make: newRepair},
+		{name: "stores", make: newStores},
+		{name: "deinit", make: newDeinit},
 		{name: "status", make: newStatus},
 		{name: "stats", make: newStats},
 		{name: "validate", make: newValidate},

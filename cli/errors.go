@@ -187,6 +187,7 @@ func explainEngine(err error, f *failure) {
 		wouldLose *engine.RefusedError
 		nothing   *engine.NothingError
 		readOnly  *engine.ReadOnlyError
+		home      *engine.HomeError
 		noKey     *settings.KeyError
 		badValue  *settings.ValueError
 		notJSON   *settings.NotJSONError
@@ -226,6 +227,8 @@ func explainEngine(err error, f *failure) {
 		switch {
 		case foreign.OtherUser:
 			f.hint = "run rewind as the user who owns the store"
+		case foreign.Going:
+			f.hint = "rewind deinit finishes it"
 		case foreign.Tracked:
 			f.hint = "take it out of git's index: git rm -r -q --cached .agent/rewind"
 		}
@@ -288,6 +291,8 @@ func explainEngine(err error, f *failure) {
 		f.code, f.hint = exitRefused, "close it first, leave --in-place out for a fork, or go on with --force"
 	case errors.As(err, &nothing):
 		f.hint = "rewind log shows the operations, rewind list the checkpoints"
+	case errors.As(err, &home):
+		f.hint = "look at the owner and the permissions of that directory, or set HOME to one of yours"
 	case errors.As(err, &readOnly):
 		f.hint = "look at the owner and the permissions of the store: rewind status"
 	case errors.As(err, &noKey):

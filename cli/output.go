@@ -107,6 +107,14 @@ func (o *output) summary(format string, args ...any) {
 	}
 }
 
+// tell prints a line on stderr that a question or a refusal comes after.
+func (o *output) tell(format string, args ...any) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.meter.clear(o.stderr)
+	fmt.Fprintf(o.stderr, format+"\n", args...)
+}
+
 // document prints the answer of --json.
 func (o *output) document(v any) error {
 	enc := json.NewEncoder(o.buf)

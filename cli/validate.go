@@ -193,8 +193,6 @@ func storeFindings(st *engine.Status) []finding {
 	if st.LastHookError != nil {
 		add(severe, "rewind save shows whether it still fails; the next hook that succeeds clears this", "the last hook failed: %s", hookErrorText(st.LastHookError))
 	}
-	for _, orphan := range st.Orphans {
-		add(mild, "rewind init --adopt "+shellQuote(orphan)+" where the project is now", "the project of the store %s is gone", orphan)
-	}
+
 	return out
 }

@@ -95,6 +95,9 @@ func findSource(o InitOptions, known []knownStore) (*adoptSource, error) {
 		if !isStore(store) {
 			return nil, &NotInitializedError{Root: store}
 		}
+		if err := ownStore(store); err != nil {
+			return nil, err
+		}
 		f, err := readFormat(store)
 		if err != nil {
 			return nil, err

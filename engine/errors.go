@@ -28,6 +28,7 @@ func (e *RefusedRootError) Error() string { return fmt.Sprintf("%s is %s", e.Roo
 type ForeignStoreError struct {
 	Store, Reason string
 	OtherUser     bool
+	Going         bool // its removal did not finish
 	Tracked       bool // git has files of the store in its index
 }
 

@@ -41,11 +41,14 @@ func sessionFile(env Env, agent, session string) string {
 
 // LoadSession reads a session's state; what is missing or damaged is empty.
 func LoadSession(env Env, agent, session string) SessionState {
-	var s SessionState
 	file := sessionFile(env, agent, session)
 	if file == "" {
-		return s
+		return SessionState{}
 	}
+	return readSession(file)
+}
+
+func readSession(file string) (s SessionState) {
 	data, err := readSmall(file, maxSessionFile)
 	if err != nil || json.Unmarshal(data, &s) != nil {
 		return SessionState{}

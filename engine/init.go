@@ -110,6 +110,12 @@ func Init(ctx context.Context, o InitOptions) (p *Project, saved *Saved, created
 // create makes the directories and the format file of a new store, the format
 // file last: until it is there, there is no store.
 func create(ctx context.Context, o InitOptions, at place) (place, error) {
+	if err := accountWritable(o.Env); err != nil {
+		return at, err
+	}
+	if _, err := FinishRemovals(ctx, o.Env, at.root); err != nil {
+		return at, err
+	}
 	account, _ := LoadSettings(o.Env, "")
 	at.mode = o.Mode
 	if at.mode == "" {
@@ -283,6 +289,9 @@ func trust(ctx context.Context, o InitOptions, at place) (*Project, error) {
 		return nil, err
 	}
 	if err := at.checkLinks(o.Env, known, o.Force); err != nil {
+		return nil, err
+	}
+	if err := ownStore(at.store); err != nil {
 		return nil, err
 	}
 	f, err := readFormat(at.store)

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -21,13 +22,14 @@ type knownStore struct {
 	dirID // of the root
 	mode  Mode
 	root  string // real path
+	going bool   // it is being removed, or was when the process died: nobody believes it any more
 	// storage is the directory of a global store that does not lie where root would have
 	// it: its directory was moved, or another one had the place. "": it does.
 	storage string
 	link    string // the store's real path, where it lies behind a link that the person allowed; "": no link
 }
 
-const knownHeader = "# rewind: stores of this account: id device inode mode root [birth N] [storage path] [link path]\n"
+const knownHeader = "# rewind: stores of this account: id device inode mode root [birth N] [going 1] [storage path] [link path]\n"
 
 func (k knownStore) line() string {
 	line := fmt.Sprintf("%s %d %d %s %s", k.id, k.device, k.inode, k.mode, strconv.Quote(k.root))
@@ -36,6 +38,9 @@ func (k knownStore) line() string {
 	}
 	if k.storage != "" {
 		line += " storage " + strconv.Quote(k.storage)
+	}
+	if k.going {
+		line += " going 1"
 	}
 	if k.link != "" {
 		line += " link " + strconv.Quote(k.link)
@@ -91,8 +96,11 @@ func (k *knownStore) parseMore(rest string) bool {
 			}
 		default:
 			text, rest, _ = strings.Cut(value, " ")
-			if word == "birth" {
+			switch word {
+			case "birth":
 				k.birth, err = strconv.ParseInt(text, 10, 64)
+			case "going":
+				k.going = true
 			}
 		}
 		if err != nil {
@@ -112,9 +120,21 @@ func cutQuoted(s string) (text, rest string, err error) {
 	return text, s[len(quoted):], err
 }
 
-// knownStores reads the registry. Lines that do not parse are left out: the
-// worst that follows is a store that must be trusted again.
+// knownStores reads the registry, without the stores that are being removed.
 func knownStores(env Env) ([]knownStore, error) {
+	all, err := registry(env)
+	return slices.DeleteFunc(all, func(k knownStore) bool { return k.going }), err
+}
+
+// going reports whether the removal of a store has begun.
+func going(env Env, id storeID) bool {
+	all, _ := registry(env) // what cannot be read says nothing
+	return slices.ContainsFunc(all, func(k knownStore) bool { return k.id == id && k.going })
+}
+
+// registry reads all of the registry. Lines that do not parse are left out: the
+// worst that follows is a store that must be trusted again.
+func registry(env Env) ([]knownStore, error) {
 	account := env.accountDir()
 	if account == "" {
 		return nil, nil
@@ -155,7 +175,7 @@ func register(ctx context.Context, env Env, k knownStore, drop bool) error {
 		return err
 	}
 	defer lock.release()
-	all, err := knownStores(env)
+	all, err := registry(env)
 	if err != nil {
 		return err
 	}

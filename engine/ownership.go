@@ -17,6 +17,9 @@ func (p *Project) checkKnown(known []knownStore) error {
 		return err
 	}
 	i := slices.IndexFunc(known, func(k knownStore) bool { return k.id == p.id })
+	if i < 0 && going(p.env, p.id) {
+		return &ForeignStoreError{Store: p.place.store, Reason: "is being removed", Going: true}
+	}
 	if i < 0 {
 		return &ForeignStoreError{Store: p.place.store, Reason: "was not made on this account"}
 	}

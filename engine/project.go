@@ -103,19 +103,15 @@ func open(ctx context.Context, o OpenOptions, at place, known []knownStore) (*Pr
 		return nil, &NotInitializedError{Root: at.root, History: at.history(o.Env, known)}
 	}
 	p := &Project{env: o.Env, place: at, lockWait: o.LockWait, progress: o.Progress, notices: notices}
+	if err := ownStore(at.store); err != nil {
+		return nil, err
+	}
 	info, err := os.Stat(at.store)
 	if err != nil {
 		return nil, err
 	}
 	if !info.IsDir() {
 		return nil, &DamagedStoreError{What: at.store, Err: errors.New("it is not a directory")}
-	}
-	_, uid, err := identity(at.store)
-	if err != nil {
-		return nil, err
-	}
-	if !usable(uid) {
-		return nil, &ForeignStoreError{Store: at.store, Reason: "belongs to another user", OtherUser: true}
 	}
 	if p.format, err = readFormat(at.store); err != nil {
 		return nil, err

@@ -1,0 +1,88 @@
+package cli
+
+import (
+	"context"
+	"errors"
+
+	"rewind/engine"
+)
+
+func newDeinit() *command {
+	var f removeFlags
+	return &command{
+		name:  "deinit",
+		usage: "[--dry-run] [--force] [--yes]",
+		short: "take this project's store away, with all checkpoints",
+		long: "Takes the store of this project away for good: its checkpoints, its second names under\n" +
+			"~/.rewind/vault and its registration, after showing what goes. The files of the project\n" +
+			"stay as they are. The agents' hooks stay registered, since other projects may use them:\n" +
+			"rewind config --unregister-hooks takes them out.",
+		examples: []example{
+			{"rewind deinit --dry-run", "what would go"},
+			{"rewind deinit", "after a question"},
+			{"rewind deinit --yes", "in a script"},
+		},
+		exits: []int{exitBusy, exitDamaged, exitRefused},
+		flags: f.define,
+		run: func(ctx context.Context, c *call) error {
+			return runDeinit(ctx, c, f)
+		},
+	}
+}
+
+func runDeinit(ctx context.Context, c *call, f removeFlags) error {
+	if !f.dryRun {
+		// What was interrupted was agreed to.
+		finished, err := engine.FinishRemovals(ctx, c.env, "")
+		if err != nil {
+			return err
+		}
+		if done := ofProject(ctx, c, finished); len(done) > 0 {
+			return c.reportFinished(done)
+		}
+	}
+	o := c.openOptions()
+	o.Progress = nil
+	r, err := engine.PlanDeinit(ctx, o)
+	if err != nil {
+		return err
+	}
+	if err := c.remove(ctx, f, []*engine.Removal{r}, "rewind deinit", "rewind deinit --force goes on all the same"); err != nil || f.dryRun {
+		return err
+	}
+	if agents := registeredAgents(c.env, r.Root); len(agents) > 0 {
+		c.out.summary("The hooks stay registered: rewind config --unregister-hooks takes them out.")
+	}
+	return nil
+}
+
+// ofProject are the finished removals of the project that the call is in: there is nothing
+// left to find it by but that it has no store any more.
+func ofProject(ctx context.Context, c *call, finished []engine.Removal) (done []engine.Removal) {
+	if len(finished) == 0 {
+		return nil
+	}
+	_, err := engine.PlanDeinit(ctx, c.openOptions())
+	var none *engine.NotInitializedError
+	if !errors.As(err, &none) {
+		return nil
+	}
+	for _, r := range finished {
+		if _, inside := below(r.Root, none.Root); inside || r.Root == none.Root {
+			done = append(done, r)
+		}
+	}
+	return done
+}
+
+func (c *call) reportFinished(done []engine.Removal) error {
+	v := removedView{Removed: []removalView{}}
+	for _, r := range done {
+		v.Removed = append(v.Removed, removalView{viewStore(r.StoreInfo), []string{}})
+		c.out.summary("Finished the removal of the store of %s.", escape(r.Root))
+	}
+	if c.json {
+		return c.out.document(v)
+	}
+	return nil
+}

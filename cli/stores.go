@@ -1,0 +1,275 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"rewind/engine"
+)
+
+func newStores() *command {
+	var f removeFlags
+	return &command{
+		name:  "stores",
+		usage: "[rm ID… [--dry-run] [--force] [--yes]]",
+		short: "list the stores of this account, or take one away",
+		long: "Shows every store of this account, the one that was saved to last first: id, size on\n" +
+			"disk, checkpoints, last save, what has become of it, and its project. With rm takes\n" +
+			"stores away for good, with their second names under ~/.rewind/vault, after showing what\n" +
+			"goes. One whose project is alive is refused without --force: rewind deinit, in the\n" +
+			"project, is the command for that. Nothing else ever removes the store of a project that\n" +
+			"is gone: it is the last copy.\n\n" +
+			"live          the project is there, with its store\n" +
+			"lost          the project is there without it: the next command there brings it back\n" +
+			"moved         nothing is at its path, and its packs are in use elsewhere\n" +
+			"gone          nothing is at its path: only the second names are left\n" +
+			"replaced      another directory, or another store, is at its path\n" +
+			"unfinished    an init was interrupted before there was anything in it\n" +
+			"going         its removal was interrupted: rm finishes it\n" +
+			"unreachable   its path cannot be looked at\n" +
+			"foreign       it belongs to another user, or cannot be read\n" +
+			"unregistered  second names that the registry does not know",
+		examples: []example{
+			{"rewind stores", "all of them"},
+			{"rewind stores rm 3f9c --dry-run", "what would go, by the beginning of its id"},
+			{"rewind stores --json | jq -r '.stores[] | select(.state == \"gone\").id'", "those of projects that are gone"},
+		},
+		exits:   []int{exitNotFound, exitBusy, exitRefused},
+		maxArgs: -1,
+		flags:   f.define,
+		run: func(ctx context.Context, c *call) error {
+			args := append(append([]string(nil), c.args...), c.paths...)
+			switch {
+			case len(args) == 0 && (f.dryRun || f.force || f.yes):
+				return &usageError{msg: "--dry-run, --force and --yes go with rm", hint: "rewind stores rm ID"}
+			case len(args) == 0:
+				return listStores(ctx, c)
+			case args[0] != "rm":
+				return &usageError{msg: "unknown word " + quote(args[0]) + " after stores", hint: "rewind stores rm ID"}
+			case len(args) == 1:
+				return &usageError{msg: "too few arguments", hint: "rewind stores rm ID"}
+			}
+			return removeStores(ctx, c, f, args[1:])
+		},
+	}
+}
+
+// removeFlags are those of stores rm and of deinit.
+type removeFlags struct{ dryRun, force, yes bool }
+
+func (f *removeFlags) define(fs *pflag.FlagSet) {
+	fs.BoolVarP(&f.dryRun, "dry-run", "n", false, "print what would go, and remove nothing")
+	fs.BoolVar(&f.force, "force", false, "also what is alive, or needed to finish a restore")
+	fs.BoolVarP(&f.yes, "yes", "y", false, "do not ask")
+}
+
+func listStores(ctx context.Context, c *call) error {
+	stores, err := engine.Stores(ctx, c.env)
+	if err != nil {
+		return err
+	}
+	if c.json {
+		v := storesView{Stores: make([]storeView, len(stores))}
+		for i, s := range stores {
+			v.Stores[i] = viewStore(s)
+		}
+		return c.out.document(v)
+	}
+	if len(stores) == 0 {
+		c.out.hint("no store yet: rewind init")
+		return nil
+	}
+	return c.out.paged(ctx, c.env, func() error {
+		printStores(c.out, stores)
+		return nil
+	})
+}
+
+func printStores(o *output, stores []engine.StoreInfo) {
+	t := table{
+		width: o.width(),
+		columns: []column{
+			{title: "ID", style: yellow}, {title: "SIZE", right: true}, {title: "CHECKPOINTS", right: true},
+			{title: "LAST SAVE", right: true}, {title: "STATE", style: cyan}, {title: "PROJECT", flex: true},
+		},
+	}
+	for _, s := range stores {
+		n, age := "", ""
+		if s.Checkpoints >= 0 {
+			n = utoa(uint64(s.Checkpoints))
+		}
+		if !s.LastSave.IsZero() {
+			age = formatAge(o.now().Sub(s.LastSave))
+		}
+		t.rows = append(t.rows, []string{s.ID[:shortID], formatSize(s.Bytes), n, age, storeState(s), escape(s.Root)})
+	}
+	t.write(o.color, func(s string) { o.line("%s", s) })
+}
+
+// storeState is the state in the words of the table.
+func storeState(s engine.StoreInfo) string {
+	words := []string{string(s.State)}
+	if s.InUse {
+		words = append(words, "in use")
+	}
+	if s.State == engine.StoreLive && s.Vault == "" {
+		words = append(words, "no second name")
+	}
+	if s.Mode == engine.GlobalMode {
+		words = append(words, "global")
+	}
+	return strings.Join(words, ", ")
+}
+
+type storesView struct {
+	Stores []storeView `json:"stores"`
+}
+
+// storeView is described by docs/json/stores.schema.json.
+type storeView struct {
+	ID          string  `json:"id"`
+	Root        string  `json:"root"`
+	Mode        string  `json:"mode"`
+	State       string  `json:"state"`
+	InUse       bool    `json:"in_use"`
+	Store       *string `json:"store"`
+	SecondName  bool    `json:"second_name"`
+	Vault       *string `json:"vault"`
+	Bytes       int64   `json:"bytes"`
+	Checkpoints *int    `json:"checkpoints"`
+	LastSave    *string `json:"last_save"`
+}
+
+func viewStore(s engine.StoreInfo) storeView {
+	v := storeView{
+		ID: s.ID, Root: viewPath(s.Root).Path, Mode: string(s.Mode), State: string(s.State), InUse: s.InUse,
+		Store: orNull(s.Store), SecondName: s.Vault != "", Vault: orNull(s.Vault), Bytes: s.Bytes,
+	}
+	if s.Checkpoints >= 0 {
+		v.Checkpoints = &s.Checkpoints
+	}
+	if !s.LastSave.IsZero() {
+		at := viewTime(s.LastSave)
+		v.LastSave = &at
+	}
+	return v
+}
+
+// removeStores takes away the stores that ids name.
+func removeStores(ctx context.Context, c *call, f removeFlags, ids []string) error {
+	var plans []*engine.Removal
+	seen := map[string]bool{}
+	for _, id := range ids {
+		r, err := engine.PlanRemoval(ctx, c.env, id)
+		if err != nil {
+			var none *engine.NoStoreError
+			if errors.As(err, &none) {
+				return &hintedError{err, "rewind stores lists them; four or more letters of the id will do"}
+			}
+			return err
+		}
+		if !seen[r.ID] {
+			plans = append(plans, r)
+		}
+		seen[r.ID] = true
+	}
+	again := "rewind stores rm " + strings.Join(ids, " ")
+	return c.remove(ctx, f, plans, again, "rewind deinit, in the project, takes its store away; "+again+" --force does it from here")
+}
+
+// remove shows what goes, asks, and removes it. again is the command as it was typed.
+func (c *call) remove(ctx context.Context, f removeFlags, plans []*engine.Removal, again, force string) error {
+	v := removedView{DryRun: f.dryRun, Removed: []removalView{}}
+	for _, r := range plans {
+		v.Removed = append(v.Removed, removalView{viewStore(r.StoreInfo), append([]string{}, r.Kept...)})
+	}
+	ask := c.out.interactive() && !f.yes && !f.dryRun
+	if ask || f.dryRun {
+		c.showRemovals(plans, ask)
+	}
+	for _, r := range plans {
+		if r.Refused != "" && !f.force && !f.dryRun {
+			return &hintedError{&engine.RefusedError{What: r.Refused}, force}
+		}
+	}
+	if f.dryRun {
+		if c.json {
+			return c.out.document(v)
+		}
+		return nil
+	}
+	switch {
+	case ask:
+		ok, err := c.out.ask("This cannot be undone. Go on?")
+		if err != nil {
+			return err
+		}
+		if !ok {
+			return &engine.DeclinedError{}
+		}
+	case !f.yes:
+		c.showRemovals(plans, true)
+		return &hintedError{&engine.RefusedError{What: "this takes checkpoints away for good"}, again + " --yes"}
+	}
+	for _, r := range plans {
+		if err := r.Apply(ctx, 0); err != nil {
+			return err
+		}
+		name := "the store " + r.ID[:min(shortID, len(r.ID))]
+		if r.Root != "" {
+			name += " of " + r.Root
+		}
+		c.out.summary("Removed %s, freed %s.", escape(name), formatSize(r.Bytes))
+		for _, k := range r.Kept {
+			c.out.summary("  %s", escape(k))
+		}
+	}
+	if c.json {
+		return c.out.document(v)
+	}
+	return nil
+}
+
+type removedView struct {
+	Removed []removalView `json:"removed"`
+	DryRun  bool          `json:"dry_run"`
+}
+
+type removalView struct {
+	storeView
+	Kept []string `json:"kept"`
+}
+
+// showRemovals tells what goes: on stderr where a question or a refusal follows.
+func (c *call) showRemovals(plans []*engine.Removal, onStderr bool) {
+	say := c.out.summary
+	if onStderr {
+		say = func(format string, args ...any) { c.out.tell(format, args...) }
+	}
+	for _, r := range plans {
+		say("store    %s (%s)", r.ID, storeState(r.StoreInfo))
+		if r.Root != "" {
+			say("project  %s", escape(r.Root))
+		}
+		for _, dir := range []string{r.Store, r.Vault} {
+			if dir != "" {
+				say("removes  %s", escape(dir))
+			}
+		}
+		text := formatSize(r.Bytes)
+		if r.Checkpoints >= 0 {
+			text += ", " + plural(r.Checkpoints, "checkpoint", "checkpoints")
+		}
+		if !r.LastSave.IsZero() {
+			text += ", last save " + r.LastSave.Local().Format(time.DateTime)
+		}
+		say("size     %s", text)
+		for _, k := range r.Kept {
+			say("keeps    %s", escape(k))
+		}
+	}
+}
