@@ -22,7 +22,7 @@ func newDeinit() *command {
 			{"rewind deinit", "after a question"},
 			{"rewind deinit --yes", "in a script"},
 		},
-		exits: []int{exitBusy, exitDamaged, exitRefused},
+		exits: []int{exitPartial, exitBusy, exitDamaged, exitRefused},
 		flags: f.define,
 		run: func(ctx context.Context, c *call) error {
 			return runDeinit(ctx, c, f)

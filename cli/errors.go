@@ -188,6 +188,7 @@ func explainEngine(err error, f *failure) {
 		nothing   *engine.NothingError
 		readOnly  *engine.ReadOnlyError
 		home      *engine.HomeError
+		removal   *engine.RemovalError
 		noKey     *settings.KeyError
 		badValue  *settings.ValueError
 		notJSON   *settings.NotJSONError
@@ -291,6 +292,8 @@ func explainEngine(err error, f *failure) {
 		f.code, f.hint = exitRefused, "close it first, leave --in-place out for a fork, or go on with --force"
 	case errors.As(err, &nothing):
 		f.hint = "rewind log shows the operations, rewind list the checkpoints"
+	case errors.As(err, &removal):
+		f.code, f.hint = exitPartial, "rewind stores rm "+removal.ID[:min(shortID, len(removal.ID))]+" --yes goes on"
 	case errors.As(err, &home):
 		f.hint = "look at the owner and the permissions of that directory, or set HOME to one of yours"
 	case errors.As(err, &readOnly):

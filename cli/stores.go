@@ -38,7 +38,7 @@ func newStores() *command {
 			{"rewind stores rm 3f9c --dry-run", "what would go, by the beginning of its id"},
 			{"rewind stores --json | jq -r '.stores[] | select(.state == \"gone\").id'", "those of projects that are gone"},
 		},
-		exits:   []int{exitNotFound, exitBusy, exitRefused},
+		exits:   []int{exitPartial, exitNotFound, exitBusy, exitRefused},
 		maxArgs: -1,
 		flags:   f.define,
 		run: func(ctx context.Context, c *call) error {

@@ -30,6 +30,18 @@ type Removal struct {
 	place string
 }
 
+// RemovalError: a removal that has begun did not finish. The store is none any more; the
+// next removal or init goes on.
+type RemovalError struct {
+	ID  string
+	Err error
+}
+
+func (e *RemovalError) Error() string {
+	return fmt.Sprintf("the store %s is removed in part: %v", shortStoreID(e.ID), e.Err)
+}
+func (e *RemovalError) Unwrap() error { return e.Err }
+
 // goingSuffix marks what is being removed: nobody takes it for a store any more.
 const goingSuffix = ".going"
 
@@ -40,8 +52,7 @@ func PlanRemoval(ctx context.Context, env Env, id string) (*Removal, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Removal{StoreInfo: storeInfo(ctx, env, k), known: k, env: env}
-	r.place = k.placeIn(env)
+	r := removalOf(ctx, env, k)
 	switch r.State {
 	case StoreLive:
 		r.Refused = fmt.Sprintf("the store belongs to the project %s, which is there", k.root)
@@ -57,6 +68,17 @@ func PlanRemoval(ctx context.Context, env Env, id string) (*Removal, error) {
 		return nil, &ForeignStoreError{Store: r.Store, Reason: "belongs to another user, or cannot be read", OtherUser: true}
 	}
 	return r, nil
+}
+
+// removalOf is the removal of a store of the registry, wherever an earlier one has come to.
+func removalOf(ctx context.Context, env Env, k knownStore) *Removal {
+	r := &Removal{StoreInfo: storeInfo(ctx, env, k), known: k, env: env}
+	if r.place = k.placeIn(env); r.place != "" && k.going {
+		if f, err := readFormat(r.place); err == nil && f.ID == r.ID {
+			r.Store = r.place // it was not renamed yet
+		}
+	}
+	return r
 }
 
 // PlanDeinit looks at the store of a project. It changes nothing. Errors: as Open;
@@ -176,20 +198,23 @@ func (r *Removal) Apply(ctx context.Context, wait time.Duration) error {
 			return err
 		}
 	}
-	return r.finish(ctx)
+	if err := r.finish(ctx); err != nil {
+		return &RemovalError{ID: r.ID, Err: err}
+	}
+	return nil
 }
 
 // lock takes the locks of the store, as far as it is there, and that of the account.
 func (r *Removal) lock(ctx context.Context) (release func(), err error) {
 	var held []func()
-	release = func() {
+	all := func() {
 		for i := len(held) - 1; i >= 0; i-- {
 			held[i]()
 		}
 	}
 	defer func() {
 		if err != nil {
-			release()
+			all()
 		}
 	}()
 	take := func(name string) error {
@@ -217,7 +242,7 @@ func (r *Removal) lock(ctx context.Context) (release func(), err error) {
 			return nil, err
 		}
 	}
-	return release, nil
+	return all, nil
 }
 
 // check looks again, under the locks, whether it is still the store that was shown.
@@ -317,7 +342,7 @@ func removeAside(root string, mode Mode, store, id string) error {
 	if err != nil {
 		return fmt.Errorf("remove the store: %w", err)
 	}
-	return removeRest(f, d, root, mode, aside)
+	return removeRest(f, d, root, mode, store, aside)
 }
 
 // removeLeftAside removes what removals that were killed have left beside the place of a store.
@@ -342,7 +367,7 @@ func removeLeftAside(root string, mode Mode, store string) error {
 			}
 		}
 	}
-	return removeRest(f, d, root, mode, "")
+	return removeRest(f, d, root, mode, store, "")
 }
 
 // leftAside reports whether a removal that was killed has left something in a project.
@@ -355,9 +380,13 @@ func leftAside(root string) bool {
 }
 
 // removeRest removes what was renamed, if anything, and .agent if nothing else is in it.
-func removeRest(f rootfs.FS, d rootfs.Dir, root string, mode Mode, aside string) error {
+func removeRest(f rootfs.FS, d rootfs.Dir, root string, mode Mode, store, aside string) error {
 	if aside != "" {
-		if err := removeTree(d, aside); err != nil {
+		err := removeTree(d, aside)
+		if err == nil {
+			err = vfs.OS.SyncDir(filepath.Dir(store)) // or a power cut could bring the name back
+		}
+		if err != nil {
 			return fmt.Errorf("remove the store: %w", err)
 		}
 	}
@@ -489,17 +518,12 @@ func FinishRemovals(ctx context.Context, env Env, root string) (done []Removal, 
 		if !k.going || root != "" && k.root != root {
 			continue
 		}
-		r := Removal{StoreInfo: storeInfo(ctx, env, k), known: k, env: env}
-		if r.place = k.placeIn(env); r.place != "" {
-			if f, err := readFormat(r.place); err == nil && f.ID == r.ID {
-				r.Store = r.place
-			}
-		}
+		r := removalOf(ctx, env, k)
 		if err := r.resume(ctx); err != nil {
-			errs = append(errs, fmt.Errorf("the removal of the store %s did not finish: %w", shortStoreID(r.ID), err))
+			errs = append(errs, &RemovalError{ID: r.ID, Err: err})
 			continue
 		}
-		done = append(done, r)
+		done = append(done, *r)
 	}
 	return done, errors.Join(errs...)
 }

@@ -25,6 +25,7 @@ type scenario struct {
 	again   []string // what to type after a fault, if not the same again
 	initial bool     // there may be no store yet
 	damaged bool     // the store is, until the command has succeeded
+	removes bool     // the store is whole afterwards, or gone
 	hook    bool     // succeeds whatever happens
 	prompt  int      // what an agent's hook is told of: its n-th prompt
 	forks   int      // conversations that it makes
@@ -46,6 +47,12 @@ func scenarios() []scenario {
 		{name: "repair", args: []string{"repair", "--json"}, prepare: edited},
 		{name: "repair-damage", args: []string{"repair", "--json"}, prepare: damaged, damaged: true},
 		{name: "fold", args: []string{"hook", "--detached", "ROOT", "--fold"}, prepare: edited, hook: true},
+		{name: "deinit", args: []string{"deinit", "--yes", "--json"}, prepare: edited, initial: true, removes: true},
+		{name: "stores-rm", args: []string{"stores", "rm", "ID", "--yes", "--force", "--json"}, prepare: edited, initial: true, removes: true},
+		{name: "stores-rm-lost", args: []string{"stores", "rm", "ID", "--yes", "--force", "--json"}, prepare: func(w *world) {
+			edited(w)
+			must(w.T, os.RemoveAll(filepath.Join(w.project, ".agent")))
+		}, initial: true, removes: true},
 		{name: "register", args: []string{"config", "--register-hooks", "--json"}, prepare: agents},
 		{name: "unregister", args: []string{"config", "--unregister-hooks", "--json"}, prepare: func(w *world) {
 			agents(w)
@@ -217,6 +224,10 @@ func (v *verdict) report(r *tracee.Result) {
 			v.wrong("exit code %d, but files have changed: %s", r.Code, difference(now, v.user[0]))
 		}
 	case 3:
+	case 8:
+		if !v.removes {
+			v.wrong("nothing is to be refused")
+		}
 	default:
 		v.wrong("exit code %d is not for this", r.Code)
 	}
@@ -240,6 +251,10 @@ func (v *verdict) report(r *tracee.Result) {
 // aftermath judges what is left, and that the next commands work.
 func (v *verdict) aftermath(r *tracee.Result) {
 	v.quiet()
+	if v.removes {
+		v.removed(r)
+		return
+	}
 	now := v.mine(v.load())
 	for path := range union(now, v.user[0], v.user[1]) {
 		if is := now[path]; is != v.user[0][path] && is != v.user[1][path] && !isTemporary(path) {
@@ -273,6 +288,47 @@ func (v *verdict) aftermath(r *tracee.Result) {
 	}
 }
 
+// removed judges what is left of a store that was to be removed: all of it, or nothing that
+// anybody believes; and that the next run removes the rest.
+func (v *verdict) removed(r *tracee.Result) {
+	out, errOut, code := v.command("list", "--all", "--json")
+	switch {
+	case code == 0 && r.Code == 0:
+		v.wrong("it said that the store is gone, which can be listed")
+	case code == 0:
+		for _, id := range v.ids {
+			if !strings.Contains(out, id) {
+				v.wrong("checkpoint %s is gone, of a store that is there", id)
+			}
+		}
+		v.next("verify", "--read-data")
+	case code != 4:
+		v.wrong("the store is half believed: list ends with %d: %s", code, errOut)
+	}
+	gone := func() bool {
+		left, _ := filepath.Glob(filepath.Join(v.project, ".agent", "*"))
+		vault, _ := filepath.Glob(filepath.Join(v.home, ".rewind", "vault", "*"))
+		known, _ := os.ReadFile(filepath.Join(v.home, ".rewind", "known"))
+		return len(left) == 0 && len(vault) == 0 && strings.Count(string(known), "\n") <= 1
+	}
+	was := gone()
+	_, errOut, code = v.command(v.argv()...)
+	if code != 0 && !(was && (code == 4 || code == 5)) {
+		v.wrong("again: exit code %d: %s", code, errOut)
+	}
+	if !gone() {
+		v.wrong("something of it is left")
+	}
+	for path := range v.user[0] {
+		if v.mine(v.load())[path] != v.user[0][path] {
+			v.wrong("%s is not as it was", path)
+		}
+	}
+	v.next("init")
+	v.next("save")
+	v.next("verify", "--read-data")
+}
+
 func (v *verdict) next(args ...string) {
 	out, errOut, code := v.command(args...)
 	if code != 0 {
@@ -283,7 +339,7 @@ func (v *verdict) next(args ...string) {
 // own reports whether a path is in the store or the account's directory. What a
 // killed process left there is swept by gc, an hour later.
 func (w *world) own(path string) bool {
-	return strings.HasPrefix(path, "project/.agent/rewind/") || strings.HasPrefix(path, "home/.rewind/")
+	return strings.HasPrefix(path, "project/.agent/rewind") || strings.HasPrefix(path, "home/.rewind/")
 }
 
 // isTemporary tells the names of files that are to be renamed or removed.

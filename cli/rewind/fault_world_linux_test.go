@@ -30,6 +30,7 @@ type world struct {
 	scenario
 	base, project, home string
 	program             string
+	storeID             string // of the account's store
 
 	start *crashfs.FS // what the disk holds when the command begins
 	end   *crashfs.FS // and when it has ended
@@ -83,6 +84,10 @@ func setUp(t *testing.T, program string, s scenario) *world {
 	w.write("d/ignored.log", "ignored\n")
 	must(t, os.Symlink("a.txt", filepath.Join(w.project, "link")))
 	w.prepare(w)
+	if known, err := os.ReadFile(filepath.Join(w.home, ".rewind", "known")); err == nil {
+		_, line, _ := strings.Cut(string(known), "\n")
+		w.storeID, _, _ = strings.Cut(line, " ")
+	}
 	return w
 }
 
@@ -99,6 +104,9 @@ func newWorld(t *testing.T, program string, s scenario) *world {
 	w.end = w.load()
 	w.user = [2]map[string]string{w.mine(w.start), w.mine(w.end)}
 	after := w.list()
+	if s.removes {
+		w.ids = before
+	}
 	for _, id := range before {
 		if slices.Contains(after, id) {
 			w.ids = append(w.ids, id)
@@ -207,6 +215,9 @@ func (w *world) argv() []string {
 	args := slices.Clone(w.args)
 	if i := slices.Index(args, "ROOT"); i >= 0 {
 		args[i] = w.project
+	}
+	if i := slices.Index(args, "ID"); i >= 0 {
+		args[i] = w.storeID
 	}
 	return args
 }
