@@ -21,7 +21,7 @@ import (
 const backupStamp = "20060102T150405.000000000"
 
 // backUp makes a plain copy of a file in the store; nil if the file is not there.
-func (r *restoring) backUp(file string) (*contentSum, string, error) {
+func (r *mover) backUp(file string) (*contentSum, string, error) {
 	src, err := openPlain(file)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, "", nil

@@ -1,8 +1,8 @@
 package engine
 
 import (
+	"context"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -12,8 +12,8 @@ import (
 	"rewind/manifest"
 )
 
-// publish puts the files in place. What fails is put back by takeBack.
-func (m *talkMove) publish() error {
+// Publish puts the files in place. What fails is put back by TakeBack.
+func (m *Move) Publish() error {
 	if m == nil {
 		return nil
 	}
@@ -41,16 +41,23 @@ func (m *talkMove) publish() error {
 	return m.r.talkStep("published")
 }
 
-// takeBack undoes publish.
-func (m *talkMove) takeBack() error {
+// TakeBack undoes Publish.
+func (m *Move) TakeBack() error {
 	if m == nil {
 		return nil
 	}
 	return m.r.putBackTalk(m.line.Files[:m.done])
 }
 
-// close removes what is left of a move that did not happen.
-func (m *talkMove) close() {
+// Keep says that the operation is recorded: the move has happened.
+func (m *Move) Keep() {
+	if m != nil {
+		m.kept = true
+	}
+}
+
+// Close removes what is left of a move that did not happen.
+func (m *Move) Close() {
 	if m == nil || m.kept {
 		return
 	}
@@ -67,7 +74,7 @@ func (m *talkMove) close() {
 
 // putBackTalk brings files from after to before an operation that failed or
 // crashed. What holds neither is left alone: somebody wrote to it.
-func (r *restoring) putBackTalk(files []movedFile) error {
+func (r *mover) putBackTalk(files []movedFile) error {
 	var errs []error
 	for _, f := range files {
 		if f.Temp != "" {
@@ -95,7 +102,7 @@ func (r *restoring) putBackTalk(files []movedFile) error {
 }
 
 // stageBackup prepares a file from its plain copy, which must hold what it held.
-func (r *restoring) stageBackup(file, backup string, want *contentSum) (*transcript.Staged, error) {
+func (r *mover) stageBackup(file, backup string, want *contentSum) (*transcript.Staged, error) {
 	src, err := openPlain(r.storeFile(backup))
 	if err != nil {
 		return nil, err
@@ -118,13 +125,13 @@ func (r *restoring) stageBackup(file, backup string, want *contentSum) (*transcr
 	return s, nil
 }
 
-// settleTalk takes back what a crashed restore did to a conversation, if its
+// PutBackMove takes back what a crashed restore did to a conversation, if its
 // operation was never recorded.
-func (r *restoring) settleTalk(op *manifest.Operation, recorded bool) error {
+func (p *Project) PutBackMove(ctx context.Context, op *manifest.Operation, recorded bool) error {
 	if recorded || op.Fork == "" && op.TranscriptBackup == "" {
 		return nil
 	}
-	list, err := r.readObject(op.Paths)
+	list, err := p.readObject(op.Paths)
 	if err != nil {
 		return err
 	}
@@ -133,56 +140,23 @@ func (r *restoring) settleTalk(op *manifest.Operation, recorded bool) error {
 		return err
 	}
 	op.Fork, op.TranscriptBackup = "", ""
-	return r.putBackTalk(line.Files)
-}
-
-// moveTalkOnly is a restore in which no file differs, or none is to.
-func (r *restoring) moveTalkOnly(done *Restored) (*Restored, error) {
-	r.op.Time = r.env.now().UTC()
-	var err error
-	if r.op.Paths, err = r.tx.Put(r.talk.lineOf()); err != nil {
-		return nil, err
-	}
-	if err := r.commitTalk(); err != nil {
-		return nil, err
-	}
-	r.tx = nil
-	done.Operation = r.op.Seq
-	return done, nil
-}
-
-// commitTalk puts the conversation in place and records the operation, or does neither.
-func (r *restoring) commitTalk() error {
-	err := r.talk.publish()
-	if err == nil {
-		err = r.commitOperation(&r.op)
-	}
-	if err != nil {
-		if berr := r.talk.takeBack(); berr != nil {
-			return fmt.Errorf("%w; the conversation could not be put back: %w", err, berr)
-		}
-		return err
-	}
-	if r.talk != nil {
-		r.talk.kept = true
-	}
-	return nil
+	return (&mover{p, ctx, MoveOptions{}}).putBackTalk(line.Files)
 }
 
 // talkStep is where tests make a step of the conversation's way fail.
-func (r *restoring) talkStep(step string) error {
-	if r.o.talkHook == nil {
+func (r *mover) talkStep(step string) error {
+	if r.step == nil {
 		return nil
 	}
-	return r.o.talkHook(step)
+	return r.step(step)
 }
 
 // agentOwner gives a file in the agent's directory to whom the home belongs.
-func (r *restoring) agentOwner() func(string) error { return ownerOf(r.env.Home) }
+func (r *mover) agentOwner() func(string) error { return ownerOf(r.env.Home) }
 
 // makeAgentDir makes an agent's directory again, which goes with the last
 // transcript in it.
-func (r *restoring) makeAgentDir(dir string) error {
+func (r *mover) makeAgentDir(dir string) error {
 	if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}

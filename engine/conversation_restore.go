@@ -2,6 +2,7 @@ package engine
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -71,10 +72,10 @@ type movedLine struct {
 
 const movedAction = "conversation"
 
-// talkMove is a conversation on its way: its new files lie beside their places
+// Move is a conversation on its way: its new files lie beside their places
 // until the code is where it should be.
-type talkMove struct {
-	r      *restoring
+type Move struct {
+	r      *mover
 	line   movedLine
 	staged []*transcript.Staged // by file; nil: the file goes
 	done   int                  // files that are in place
@@ -82,8 +83,16 @@ type talkMove struct {
 	answer *MovedConversation
 }
 
-// lineOf is the line for the list of paths; empty without a conversation.
-func (m *talkMove) lineOf() []byte {
+// Moved is what becomes of the conversation; nil without a move.
+func (m *Move) Moved() *MovedConversation {
+	if m == nil {
+		return nil
+	}
+	return m.answer
+}
+
+// Line is the line for the operation's list of paths; empty without a move.
+func (m *Move) Line() []byte {
 	if m == nil {
 		return nil
 	}
@@ -112,60 +121,70 @@ func parseMoved(list []byte) (*movedLine, error) {
 	return nil, nil
 }
 
-// prepareTalk finds the place in the conversation and prepares its files. It
-// touches nothing that is there. Where only the code can move, it says why.
-func (r *restoring) prepareTalk() error {
-	if r.o.Half == CodeOnly || r.talk != nil {
-		return nil
-	}
+// MoveOptions say what a restore wants of a conversation.
+type MoveOptions struct {
+	Target  manifest.Checkpoint
+	Before  *PromptPlace   // nil: to where Target stands
+	Session *ChosenSession // whose conversation, where Target holds none of it; nil: Target's
+	InPlace bool           // rewrite the session's own transcript, after a copy, instead of forking it
+	DryRun  bool
+	Force   bool
+	// Op is the operation that the move is part of: it is told of forks and backups.
+	Op *manifest.Operation
+
+	proc string                  // tests: the process file system
+	step func(step string) error // tests: fails a step on the way
+}
+
+// mover prepares moves for one restore.
+type mover struct {
+	*Project
+	ctx context.Context
+	MoveOptions
+}
+
+// PrepareMove finds the place in the conversation and prepares its files: a fork, or the
+// session's own transcript. It touches nothing that is there. The caller holds the users lock, and closes the
+// move. Errors: *NoConversationError, *AgentRunningError, *RefusedError.
+func (p *Project) PrepareMove(ctx context.Context, o MoveOptions) (*Move, error) {
+	r := &mover{p, ctx, o}
 	at, err := r.talkPlace()
 	var none *NoConversationError
 	if errors.As(err, &none) {
-		none.Captured = r.target.Session != "" || r.target.Transcript != nil || r.o.Session != nil || r.before != nil
-	}
-	if errors.As(err, &none) && r.o.Half == Both {
-		r.without = none
-		return nil
+		none.Captured = o.Target.Session != "" || o.Target.Transcript != nil || o.Session != nil || o.Before != nil
 	}
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if r.o.InPlace {
-		err = r.prepareInPlace(at)
-	} else {
-		err = r.prepareFork(at)
+	if o.InPlace {
+		return r.prepareInPlace(at)
 	}
-	if errors.As(err, &none) && r.o.Half == Both {
-		r.without, r.talk = none, nil
-		return nil
-	}
-	return err
+	return r.prepareFork(at)
 }
 
 // talkPlace is where the conversation is to go.
-func (r *restoring) talkPlace() (*talkPlace, error) {
-	if before := r.before; before != nil {
+func (r *mover) talkPlace() (*talkPlace, error) {
+	if before := r.Before; before != nil {
 		return before.at, before.failed
 	}
-	if s := r.o.Session; s != nil && (r.target.Transcript == nil || r.target.Session != s.ID) {
-		return r.placeAt(r.ctx, &s.SessionInfo, r.target.Time)
+	if s := r.Session; s != nil && (r.Target.Transcript == nil || r.Target.Session != s.ID) {
+		return r.placeAt(r.ctx, &s.SessionInfo, r.Target.Time)
 	}
-	return r.placeOf(r.ctx, r.target)
+	return r.placeOf(r.ctx, r.Target)
 }
 
-func (r *restoring) prepareFork(at *talkPlace) error {
+func (r *mover) prepareFork(at *talkPlace) (*Move, error) {
 	x := at.source.index
-	m := &talkMove{r: r, answer: &MovedConversation{Agent: string(at.agent), From: at.id, Prompts: at.reverted()}}
-	if r.before != nil {
-		m.answer.Prompts = r.before.Prompts
+	m := &Move{r: r, answer: &MovedConversation{Agent: string(at.agent), From: at.id, Prompts: at.reverted()}}
+	if r.Before != nil {
+		m.answer.Prompts = r.Before.Prompts
 	}
 	m.line = movedLine{Action: movedAction, Agent: string(at.agent), From: at.id}
-	if r.o.DryRun {
+	if r.DryRun {
 		if _, err := x.Cut(at.leaf); err != nil {
-			return noPlace(r.targetName(), err)
+			return nil, noPlace(r.targetName(), err)
 		}
-		r.talk = m
-		return nil
+		return m, nil
 	}
 	dir, moved := r.workingDir(x.Dir(at.file))
 	fork := transcript.Fork{
@@ -180,23 +199,23 @@ func (r *restoring) prepareFork(at *talkPlace) error {
 			continue
 		}
 		if err := r.makeAgentDir(folder); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	data, err := at.source.open()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer data.Close()
 	fork.Data = data
 	made, staged, err := fork.Prepare()
 	if err != nil {
-		return noPlace(r.targetName(), err)
+		return nil, noPlace(r.targetName(), err)
 	}
 	sides, err := r.stageSides(at, func(name string) bool { return path.Base(path.Dir(name)) == transcript.ToolResults })
 	if err != nil {
 		discardAll(staged)
-		return err
+		return nil, err
 	}
 	m.staged = append(sides, staged...)
 	for _, s := range m.staged {
@@ -205,23 +224,22 @@ func (r *restoring) prepareFork(at *talkPlace) error {
 	m.line.Session, m.line.Resume = made.Session, made.Command()
 	m.line.Origin = transcript.Command(at.agent, dir, at.id)
 	m.answer.Session, m.answer.File, m.answer.Resume = made.Session, made.File, m.line.Resume
-	r.op.Fork = made.File
-	r.talk = m
-	return nil
+	r.Op.Fork = made.File
+	return m, nil
 }
 
 // forkTitle names a fork by the prompt that it stands before, else by the one in
 // whose turn it stands.
-func (r *restoring) forkTitle(at *talkPlace) string {
+func (r *mover) forkTitle(at *talkPlace) string {
 	x := at.source.index
-	if b := r.before; b != nil && len(b.Prompts) > 0 {
+	if b := r.Before; b != nil && len(b.Prompts) > 0 {
 		return transcript.Label(b.Prompts[len(b.Prompts)-1])
 	}
 	if gone := at.reverted(); len(gone) > 0 {
 		return transcript.Label(gone[len(gone)-1])
 	}
-	if r.target.Kind == manifest.Prompt {
-		return transcript.Label(r.target.Prompt)
+	if r.Target.Kind == manifest.Prompt {
+		return transcript.Label(r.Target.Prompt)
 	}
 	if said, err := x.Prompts(at.leaf); err == nil && len(said) > 0 {
 		return x.Lines[said[0]].Label()
@@ -251,11 +269,11 @@ func (p *Project) workingDir(dir string) (now string, moved bool) {
 }
 
 // targetName names the checkpoint in errors.
-func (r *restoring) targetName() string {
-	if r.target.ID == (manifest.CheckpointID{}) {
+func (r *mover) targetName() string {
+	if r.Target.ID == (manifest.CheckpointID{}) {
 		return ""
 	}
-	return r.target.ID.String()
+	return r.Target.ID.String()
 }
 
 // sidecar opens what is held of a file beside the transcript.
@@ -277,41 +295,40 @@ func (at *talkPlace) sidecar(suffix string) (io.ReadCloser, error) {
 	return nil, fs.ErrNotExist
 }
 
-func (r *restoring) prepareInPlace(at *talkPlace) error {
+func (r *mover) prepareInPlace(at *talkPlace) (*Move, error) {
 	if name := strings.TrimSuffix(filepath.Base(at.file), ".jsonl"); name != at.id {
-		return &RefusedError{What: fmt.Sprintf("%s is not the transcript of session %s", at.file, at.id)}
+		return nil, &RefusedError{What: fmt.Sprintf("%s is not the transcript of session %s", at.file, at.id)}
 	}
-	m := &talkMove{r: r, answer: &MovedConversation{Agent: string(at.agent), Session: at.id, File: at.file, InPlace: true, Prompts: at.reverted()}}
+	m := &Move{r: r, answer: &MovedConversation{Agent: string(at.agent), Session: at.id, File: at.file, InPlace: true, Prompts: at.reverted()}}
 	x := at.source.index
 	dir, _ := r.workingDir(x.Dir(at.file))
 	m.answer.Resume = transcript.Command(at.agent, dir, at.id)
 	m.line = movedLine{Action: movedAction, Agent: string(at.agent), Session: at.id, Resume: m.answer.Resume, InPlace: true}
 	if err := m.refuseRunning(at.id, at.file, x.Dir(at.file)); err != nil {
-		return err
+		return nil, err
 	}
 	if _, err := x.Cut(at.leaf); err != nil {
-		return noPlace(r.targetName(), err)
+		return nil, noPlace(r.targetName(), err)
 	}
-	r.talk = m
-	if r.o.DryRun {
-		return nil
+	if r.DryRun {
+		return m, nil
 	}
 	if err := r.makeAgentDir(filepath.Dir(at.file)); err != nil {
-		return err
+		return nil, err
 	}
 	f := movedFile{File: at.file}
 	var err error
 	if f.Before, f.Backup, err = r.backUp(at.file); err != nil {
-		return err
+		return nil, err
 	}
 	data, err := at.source.open()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer data.Close()
 	sides, err := r.stageSides(at, func(string) bool { return true })
 	if err != nil {
-		return err
+		return nil, err
 	}
 	s, err := transcript.Stage(at.file, true, r.agentOwner(), func(w io.Writer) error {
 		_, err := transcript.Linear(w, x, data, at.leaf)
@@ -319,33 +336,33 @@ func (r *restoring) prepareInPlace(at *talkPlace) error {
 	})
 	if err != nil {
 		discardAll(sides)
-		return noPlace(r.targetName(), err)
+		return nil, noPlace(r.targetName(), err)
 	}
 	for _, side := range sides {
 		m.line.Files = append(m.line.Files, movedFile{File: side.Name, Temp: side.Temp, After: sumOf(side)})
 	}
 	f.Temp, f.After = s.Temp, sumOf(s)
 	m.staged, m.line.Files = append(sides, s), append(m.line.Files, f)
-	r.op.TranscriptBackup = f.Backup
+	r.Op.TranscriptBackup = f.Backup
 	if f.Before == nil {
-		r.op.Fork = at.file // it was gone: an undo takes it away again
+		r.Op.Fork = at.file // it was gone: an undo takes it away again
 	}
 	m.answer.Backup = r.storeFile(f.Backup)
-	return nil
+	return m, nil
 }
 
 // refuseRunning refuses to touch the transcript of a session that an agent
 // works on.
-func (m *talkMove) refuseRunning(session, file, dir string) error {
+func (m *Move) refuseRunning(session, file, dir string) error {
 	check := transcript.RunningCheck{
 		Agent: transcript.Agent(m.line.Agent), Session: session, File: file, Dir: dir,
-		Home: m.r.agentHome(), Now: m.r.env.now(), Proc: m.r.o.proc,
+		Home: m.r.agentHome(), Now: m.r.env.now(), Proc: m.r.proc,
 	}
 	run := check.Run()
 	switch {
 	case run == nil:
 		return nil
-	case run.PID != 0 && !m.r.o.Force:
+	case run.PID != 0 && !m.r.Force:
 		return &AgentRunningError{Session: session, How: run.How}
 	}
 	// Without a process to be seen, a fresh file alone proves nothing.

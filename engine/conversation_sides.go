@@ -14,7 +14,7 @@ import (
 // after a while: of those that are wanted, by their names relative to the
 // transcript's directory, the ones that are missing. A fork names them by their
 // old paths, so that is where they go.
-func (r *restoring) stageSides(at *talkPlace, wanted func(name string) bool) (staged []*transcript.Staged, err error) {
+func (r *mover) stageSides(at *talkPlace, wanted func(name string) bool) (staged []*transcript.Staged, err error) {
 	if at.source.held == nil {
 		return nil, nil // the agent has all of it
 	}

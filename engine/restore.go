@@ -100,7 +100,7 @@ type restoring struct {
 	target manifest.Checkpoint // for the answer
 	within map[string][]string // what goes with a directory that is replaced, see lookInto
 
-	talk    *talkMove            // the conversation on its way, nil for none
+	move    *Move                // the conversation on its way, nil for none
 	without *NoConversationError // why there is none
 	before  *PromptPlace         // where back goes to
 	others  []OtherWork          // whose work goes too
@@ -178,7 +178,7 @@ func (r *restoring) run(choose func(*restoring) (*restore.Plan, error)) (_ *Rest
 			_ = r.tx.Discard() // what it leaves is swept by gc
 		}
 	}()
-	defer func() { r.talk.close() }()
+	defer func() { r.move.Close() }()
 	plan, err := choose(r)
 	if err != nil {
 		return nil, p.classify(err)
@@ -186,7 +186,7 @@ func (r *restoring) run(choose func(*restoring) (*restore.Plan, error)) (_ *Rest
 	if o.Half == ConversationOnly {
 		plan = nil
 	}
-	if err := r.prepareTalk(); err != nil {
+	if err := r.prepareMove(); err != nil {
 		return nil, p.classify(err)
 	}
 	done, err := r.carryOut(plan)
@@ -232,10 +232,10 @@ func (r *restoring) carryOut(plan *restore.Plan) (*Restored, error) {
 		return preview, nil
 	}
 	if plan.Empty() {
-		if r.talk == nil {
+		if r.move == nil {
 			return preview, nil
 		}
-		return r.moveTalkOnly(preview)
+		return r.moveOnly(preview)
 	}
 	if r.o.Confirm != nil && len(preview.Delete)+len(preview.Others) > 0 {
 		yes, err := r.o.Confirm(preview)
@@ -301,7 +301,7 @@ func (r *restoring) record(plan *restore.Plan, out *restore.Outcome) error {
 			return err
 		}
 	}
-	return r.commitTalk()
+	return r.commitMove()
 }
 
 // putPaths stages the list of what an operation changed.
@@ -313,7 +313,7 @@ func (r *restoring) putPaths(changes []restore.Change) (manifest.ID, error) {
 			all = append(all, restore.Change{Path: path, Action: restore.Delete})
 		}
 	}
-	return r.tx.Put(append(encodePaths(all), r.talk.lineOf()...))
+	return r.tx.Put(append(encodePaths(all), r.move.Line()...))
 }
 
 // commitOperation records an operation with what was put for it.
@@ -350,9 +350,7 @@ func (r *restoring) report(changes []restore.Change, skips []restore.Skip) *Rest
 	if r.before != nil {
 		out.Prompts = r.before.Prompts
 	}
-	if r.talk != nil {
-		out.Conversation = r.talk.answer
-	}
+	out.Conversation = r.move.Moved()
 	for _, c := range changes {
 		switch c.Action {
 		case restore.Create:

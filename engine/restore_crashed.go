@@ -98,7 +98,7 @@ func (r *restoring) settleCrashed() error {
 	}
 	again := r.op.Kind == manifest.OpRestore && op.Kind == manifest.OpRestore && r.o.Checkpoint.ID == op.Checkpoint
 	forward := recorded || again
-	if err := r.settleTalk(&op, recorded); err != nil {
+	if err := r.PutBackMove(r.ctx, &op, recorded); err != nil {
 		return err
 	}
 	r.tx = r.begin().keepDirs()

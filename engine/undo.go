@@ -197,7 +197,7 @@ func (p *Project) takeBack(ctx context.Context, o RestoreOptions, kind manifest.
 		if err := r.reportTarget(op); err != nil {
 			return nil, err
 		}
-		if err := r.prepareTalkBack(op); err != nil {
+		if err := r.prepareMoveBack(op); err != nil {
 			return nil, err
 		}
 		r.o.Half = CodeOnly // what is left to prepare
