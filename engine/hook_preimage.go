@@ -137,11 +137,18 @@ func copyDurably(from, to string, owner func(string) error) error {
 		return err
 	}
 	defer in.Close()
+	info, err := in.Stat()
+	if err != nil {
+		return err
+	}
+	if !info.Mode().IsRegular() {
+		return fmt.Errorf("%s is not a regular file", from)
+	}
 	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err
 	}
-	_, err = io.Copy(out, io.LimitReader(in, maxPreimage))
+	_, err = io.Copy(out, io.LimitReader(in, min(info.Size(), maxPreimage))) // its writer may be as fast as we are
 	if err == nil {
 		err = out.Sync()
 	}
@@ -266,7 +273,7 @@ func (p *Project) scopesNow() (*scopes, error) {
 		return nil, err
 	}
 	return &scopes{rules: rs.rules, known: map[string]*ignore.Scope{}, read: func(path string) []byte {
-		text, err := readRule(filepath.Join(p.place.root, filepath.FromSlash(path)), maxRuleFile)
+		text, err := readRule(filepath.Join(p.place.root, filepath.FromSlash(path)), ignore.MaxRuleFile)
 		if err != nil {
 			return nil // most directories have none
 		}

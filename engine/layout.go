@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -193,6 +194,6 @@ func readBounded(file string, limit int64, how int) ([]byte, error) {
 	}
 	var buf bytes.Buffer
 	buf.Grow(int(info.Size()) + bytes.MinRead)
-	_, err = buf.ReadFrom(f)
+	_, err = buf.ReadFrom(io.LimitReader(f, info.Size())) // its writer may be as fast as we are
 	return buf.Bytes(), err
 }

@@ -13,9 +13,6 @@ import (
 	"rewind/manifest"
 )
 
-// maxRuleFile bounds a rule file that is read for a restore, as a scan does.
-const maxRuleFile = 16 << 20
-
 // scopes answers whether rules would capture a path, and keeps the scopes of
 // the directories on the way.
 type scopes struct {
@@ -123,12 +120,15 @@ func (s *scopes) fail(err error) {
 }
 
 func readRuleFile(d rootfs.Dir, name string) ([]byte, error) {
-	f, _, err := d.OpenFile(name)
+	f, info, err := d.OpenFile(name)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, maxRuleFile))
+	if info.Size > ignore.MaxRuleFile {
+		return nil, nil
+	}
+	return io.ReadAll(io.LimitReader(f, info.Size))
 }
 
 // rulesOf are a checkpoint's rules, with the rule files as they are in its
@@ -138,7 +138,7 @@ func (r *restoring) rulesOf(c manifest.Checkpoint) *scopes {
 	s := &scopes{known: map[string]*ignore.Scope{}, all: c.Rules == (manifest.ID{})}
 	s.read = func(path string) []byte {
 		e, ok, err := manifest.Find(r.tx.Load, c.Root, path)
-		if err != nil || !ok || e.Kind != manifest.File && e.Kind != manifest.Chunked {
+		if err != nil || !ok || e.Kind != manifest.File && e.Kind != manifest.Chunked || e.Size > ignore.MaxRuleFile {
 			s.fail(err)
 			return nil
 		}
@@ -148,7 +148,7 @@ func (r *restoring) rulesOf(c manifest.Checkpoint) *scopes {
 			return nil
 		}
 		defer f.Close()
-		data, err := io.ReadAll(io.LimitReader(f, maxRuleFile))
+		data, err := io.ReadAll(f)
 		s.fail(err)
 		return data
 	}

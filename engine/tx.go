@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"os"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -75,7 +74,7 @@ func (t *Tx) next() *Tx {
 func (t *Tx) Workers() int { return len(t.workers) }
 
 // Content puts a file: one object up to chunkedSize, else chunks and their list.
-func (t *Tx) Content(worker int, f *os.File, size int64, prev manifest.ID) (manifest.Kind, manifest.ID, int64, error) {
+func (t *Tx) Content(worker int, f io.Reader, size int64, prev manifest.ID) (manifest.Kind, manifest.ID, int64, error) {
 	w := &t.workers[worker]
 	if size > chunkedSize {
 		id, list, err := w.files.PutFile(f)
@@ -84,13 +83,6 @@ func (t *Tx) Content(worker int, f *os.File, size int64, prev manifest.ID) (mani
 	data, err := readContent(f, size, &w.buf)
 	if err != nil {
 		return 0, manifest.ID{}, 0, err
-	}
-	if len(data) > chunkedSize {
-		if _, err := f.Seek(0, io.SeekStart); err != nil {
-			return 0, manifest.ID{}, 0, err
-		}
-		id, list, err := w.files.PutFile(f)
-		return manifest.Chunked, manifest.ID(id), list.Size, err
 	}
 	id, err := t.put(w.files, data, prev)
 	return manifest.File, id, int64(len(data)), err
@@ -224,25 +216,14 @@ func (p *Project) commit(ctx context.Context, records ...manifest.Record) (cas.P
 	return p.begin().Commit(ctx, func() ([]manifest.Record, error) { return records, nil }, nil)
 }
 
-// readContent reads f to its end into buf, which it grows. A file that grew
-// since its size was taken is read as it is, up to just past chunkedSize.
-func readContent(f *os.File, size int64, buf *[]byte) ([]byte, error) {
-	if int64(cap(*buf)) < size+1 {
-		*buf = make([]byte, 0, size+size/4+512)
+// readContent reads the size bytes that f has at most, into buf, which it grows.
+func readContent(f io.Reader, size int64, buf *[]byte) ([]byte, error) {
+	if int64(cap(*buf)) < size {
+		*buf = make([]byte, size+size/4+512)
 	}
-	data := (*buf)[:0]
-	for {
-		n, err := f.Read(data[len(data):cap(data)])
-		data = data[:len(data)+n]
-		if err == io.EOF || len(data) > chunkedSize {
-			*buf = data
-			return data, nil
-		}
-		if err != nil {
-			return nil, err
-		}
-		if len(data) == cap(data) {
-			data = append(data, 0)[:len(data)]
-		}
+	n, err := io.ReadFull(f, (*buf)[:size])
+	if err == io.EOF || err == io.ErrUnexpectedEOF { // truncated meanwhile
+		err = nil
 	}
+	return (*buf)[:n], err
 }

@@ -42,6 +42,9 @@ const (
 	ownFile = ".rewindignore"
 )
 
+// MaxRuleFile is the size beyond which git, and so we, take a rule file for none, in bytes.
+const MaxRuleFile = 100 << 20
+
 // restoreTemp begins the names that package rootfs reserves for a restore's
 // temporary and displaced files.
 const restoreTemp = ".rewind-tmp-"

@@ -3,6 +3,7 @@ package restore
 import (
 	"context"
 	"errors"
+	"io"
 	"io/fs"
 	"slices"
 	"sync/atomic"
@@ -233,7 +234,7 @@ func (r *reader) file(d rootfs.Dir, name string, prev manifest.Entry) (manifest.
 	if isFile(prev) {
 		hint = prev.ID
 	}
-	kind, id, n, err := r.sink.Content(r.worker, f, info.Size, hint)
+	kind, id, n, err := r.sink.Content(r.worker, io.LimitReader(f, info.Size), info.Size, hint)
 	if err != nil {
 		var pe *fs.PathError
 		if errors.As(err, &pe) && pe.Op == "read" {

@@ -3,7 +3,6 @@ package restore
 import (
 	"bytes"
 	"io"
-	"os"
 
 	"rewind/manifest"
 )
@@ -19,7 +18,7 @@ type Source interface {
 // Sink takes what is read from the disk; see scan.Sink, which has the same
 // methods with the same meaning. worker is below Options.Workers.
 type Sink interface {
-	Content(worker int, f *os.File, size int64, prev manifest.ID) (manifest.Kind, manifest.ID, int64, error)
+	Content(worker int, f io.Reader, size int64, prev manifest.ID) (manifest.Kind, manifest.ID, int64, error)
 	Dir(worker int, data []byte, prev manifest.ID) (manifest.ID, error)
 }
 

@@ -64,7 +64,7 @@ func (m *memStore) Open(e manifest.Entry) (io.ReadCloser, error) {
 // sink is the memStore's other half.
 type memSink struct{ *memStore }
 
-func (m memSink) Content(_ int, f *os.File, _ int64, _ manifest.ID) (manifest.Kind, manifest.ID, int64, error) {
+func (m memSink) Content(_ int, f io.Reader, _ int64, _ manifest.ID) (manifest.Kind, manifest.ID, int64, error) {
 	data, err := io.ReadAll(f)
 	if err != nil {
 		return 0, manifest.ID{}, 0, err

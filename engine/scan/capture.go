@@ -10,7 +10,7 @@ import (
 	"rewind/manifest"
 )
 
-// attempts is how often a file is read that changes while it is read.
+// attempts is how often a file may turn out to be changing before it is torn.
 const attempts = 3
 
 func isNotDir(err error) bool {
@@ -156,45 +156,13 @@ func (k *worker) readFiles(n *node, list []int32) error {
 			return err
 		}
 		e := &n.ents[i]
-		st, err := k.readFile(n, at, e, join(dir, e.name))
+		got, err := k.readFile(n, at, e, join(dir, e.name))
 		if err != nil {
 			return err
 		}
-		if st.regular() && e.slot == 0 {
-			again = append(again, fresh{i, st})
-		}
+		again = k.followUp(again, n, i, got, 0)
 	}
-	if again != nil {
-		n.pending.Add(1) // its manifest waits for the second look
-		k.fresh = append(k.fresh, task{n: n, fresh: again})
-	}
-	return nil
-}
-
-// fresh is a file that was written so shortly before it was read that its
-// writer may not be done: one that was truncated, say, and not filled again.
-type fresh struct {
-	index int32
-	st    stat // as it was read
-}
-
-// lookAgain reads those of a node's fresh files once more that were changed
-// while the rest of the tree was scanned. It is the last thing that a walk does.
-func (k *worker) lookAgain(n *node, list []fresh) error {
-	at, err := k.dirs.hold(n)
-	if err != nil {
-		return nil // gone or moved: it stays as it was read, and the next scan lists its parent
-	}
-	for _, f := range list {
-		e := &n.ents[f.index]
-		st, err := at.lstat(e.name)
-		if err != nil || st.same(&f.st) && st.ino == f.st.ino {
-			continue
-		}
-		if _, err := k.readFile(n, at, e, join(n.path(), e.name)); err != nil {
-			return err
-		}
-	}
+	k.later(n, again)
 	return nil
 }
 
@@ -214,73 +182,63 @@ func (k *worker) previous(n *node, e *entry) (manifest.ID, error) {
 	return m.ID, nil
 }
 
-// readFile captures one file and returns the status that it was read with, zero
-// when it is torn or not captured. The error is the sink's.
-func (k *worker) readFile(n *node, at handle, e *entry, path string) (read stat, _ error) {
+// readFile captures one file. The error is the sink's.
+func (k *worker) readFile(n *node, at handle, e *entry, path string) (got reading, _ error) {
 	prev, err := k.previous(n, e)
 	if err != nil {
-		return read, err
+		return got, err
 	}
-	for try := 1; ; try++ {
-		f, before, err := at.openFile(e.name, path)
-		if err != nil {
-			if errors.Is(err, syscall.ELOOP) { // a symbolic link now
-				k.becameLink(n, at, e)
-				return read, nil
-			}
-			k.missing(n, e, err)
-			return read, nil
+	f, before, err := at.openFile(e.name, path)
+	if err != nil {
+		if errors.Is(err, syscall.ELOOP) { // a symbolic link now
+			k.becameLink(n, at, e)
+			return got, nil
 		}
-		if f == nil {
-			if before.symlink() {
-				k.becameLink(n, at, e)
-				return read, nil
-			}
-			if before.dir() {
-				k.vanish(n, e)
-				n.fp = 0
-				return read, nil
-			}
-			e.set(kindSpecial|flagReason, before.special())
-			return read, nil
+		k.missing(n, e, err)
+		return got, nil
+	}
+	if f == nil {
+		if before.symlink() {
+			k.becameLink(n, at, e)
+			return got, nil
 		}
-		if k.tooLarge(e, &before) {
-			_ = f.Close()
-			return read, nil
+		if before.dir() {
+			k.vanish(n, e)
+			n.fp = 0
+			return got, nil
 		}
-		kind, id, size, err := k.w.o.Sink.Content(k.id, f, before.size, prev)
-		var after stat
-		var statErr error
-		if err == nil {
-			after, statErr = at.fstat(f)
-		}
+		e.set(kindSpecial|flagReason, before.special())
+		return got, nil
+	}
+	if k.tooLarge(e, &before) {
 		_ = f.Close()
-		if err != nil {
-			if pe := (*fs.PathError)(nil); errors.As(err, &pe) && pe.Path == f.Name() && !errors.Is(err, os.ErrClosed) {
-				e.set(kindFailed|flagReason, unreadable(err))
-				return read, nil
-			}
-			return read, fmt.Errorf("%s: %w", path, err)
-		}
-		k.read++
-		k.bytes += size
-		k.w.bytes.Add(size)
-		torn := statErr != nil || !before.same(&after) || size != before.size
-		if torn && try < attempts {
-			continue
-		}
-		e.kind = kindFile | e.flags()
-		e.slot = k.w.fingerprint(&before)
-		e.m = manifest.Entry{Name: e.name, Kind: kind, Mode: before.mode & modePerm, Size: uint64(size), ID: id, Precious: e.kind&flagMarked != 0}
-		if torn {
-			e.slot = 0
-			k.problems = append(k.problems, Problem{Path: path, Reason: "torn", Failed: true})
-		} else {
-			read = before
-		}
-		k.checkLate(func() string { return path }, &before)
-		return read, nil
+		return got, nil
 	}
+	wait, atRest := k.w.settled(&before, func() writer { return k.w.o.writerOf(f) })
+	c := content{f: f, left: before.size, stop: k.w.stop}
+	kind, id, size, err := k.w.o.Sink.Content(k.id, &c, before.size, prev)
+	var after stat
+	var statErr error
+	if err == nil {
+		after, statErr = at.fstat(f)
+	}
+	_ = f.Close()
+	if err != nil {
+		if c.err != nil && !errors.Is(err, os.ErrClosed) {
+			e.set(kindFailed|flagReason, unreadable(c.err))
+			return got, nil
+		}
+		return got, fmt.Errorf("%s: %w", path, err)
+	}
+	k.read++
+	k.bytes += size
+	k.w.bytes.Add(size)
+	e.kind = kindFile | e.flags()
+	e.slot = k.w.fingerprint(&before)
+	e.m = manifest.Entry{Name: e.name, Kind: kind, Mode: before.mode & modePerm, Size: uint64(size), ID: id, Precious: e.kind&flagMarked != 0}
+	k.checkLate(func() string { return path }, &before)
+	torn := statErr != nil || !before.same(&after) || size != before.size
+	return reading{st: before, torn: torn, wait: wait, doubt: !atRest}, nil
 }
 
 func (k *worker) becameLink(n *node, at handle, e *entry) {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
+	"rewind/engine/ignore"
 	"rewind/manifest"
 )
 
@@ -194,21 +195,22 @@ func (k *worker) ruleTexts(n *node, names []dirent) ruleTexts {
 	return t
 }
 
-// maxRuleFile is how much of a rule file is read, in bytes.
-const maxRuleFile = 16 << 20
-
-// ruleFile reads a rule file directly in n; nil when there is none that can be read.
+// ruleFile reads a rule file directly in n, as long as it is when it is opened; nil
+// when there is none that can be read, or that git would read.
 func (k *worker) ruleFile(n *node, name string) []byte {
 	at, err := k.dirs.open(n)
 	if err != nil {
 		return nil
 	}
-	f, _, err := at.openFile(name, name)
+	f, st, err := at.openFile(name, name)
 	if err != nil || f == nil {
 		return nil
 	}
 	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, maxRuleFile))
+	if st.size > ignore.MaxRuleFile {
+		return nil
+	}
+	text, err := io.ReadAll(io.LimitReader(f, st.size))
 	if err != nil {
 		return nil
 	}

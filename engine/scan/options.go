@@ -1,6 +1,7 @@
 package scan
 
 import (
+	"io"
 	"os"
 	"time"
 
@@ -12,10 +13,10 @@ import (
 // worker is 0..Workers-1 and never used by two at once.
 type Sink interface {
 	// Content takes a regular file's content. prev is the id of the path's last version (zero
-	// if none): a hint for deltas. f is positioned at 0, size is from fstat. It returns the kind
-	// (File or Chunked), the id and the number of bytes read. An error of reading f is returned
-	// as f gave it (*fs.PathError with f's name): then the file is a Problem; any other ends the scan.
-	Content(worker int, f *os.File, size int64, prev manifest.ID) (manifest.Kind, manifest.ID, int64, error)
+	// if none): a hint for deltas. size is from fstat. It returns the kind
+	// (File or Chunked), the id and the number of bytes read. f ends after size bytes, whatever becomes of
+	// the file. Where reading f failed, an error means that the file is a Problem; any other ends the scan.
+	Content(worker int, f io.Reader, size int64, prev manifest.ID) (manifest.Kind, manifest.ID, int64, error)
 	// Dir takes a directory manifest's canonical bytes, which it must not keep.
 	Dir(worker int, data []byte, prev manifest.ID) (manifest.ID, error)
 	// Load returns a manifest of an earlier tree.
@@ -40,7 +41,8 @@ type Options struct {
 	Within []string
 
 	rules    decider // instead of Rules, for tests
-	portable bool    // use the portable paths although better ones exist
+	writerOf func(*os.File) writer
+	portable bool // use the portable paths although better ones exist
 }
 
 // TooLarge is the reason of files over Options.MaxFileSize.

@@ -18,10 +18,13 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 	if o.rules == nil {
 		o.rules = rulesDecider{o.Rules}
 	}
+	if o.writerOf == nil {
+		o.writerOf = writerOf
+	}
 	if o.Workers <= 0 {
 		o.Workers = runtime.GOMAXPROCS(0)
 	}
-	s := &session{o: &o, ctx: ctx, conf: confHash(&o)}
+	s := &session{o: &o, ctx: ctx, conf: confHash(&o), began: time.Now()}
 	defer context.AfterFunc(ctx, s.halt)()
 	if o.Progress != nil {
 		defer s.report()()
@@ -57,11 +60,12 @@ func confHash(o *Options) uint64 {
 
 // session is one Run.
 type session struct {
-	o    *Options
-	ctx  context.Context
-	conf uint64
-	stop atomic.Bool
-	wake atomic.Pointer[queue] // of the walk that is going on
+	o     *Options
+	ctx   context.Context
+	conf  uint64
+	began time.Time
+	stop  atomic.Bool
+	wake  atomic.Pointer[queue] // of the walk that is going on
 
 	looked, bytes atomic.Int64
 }
@@ -104,7 +108,7 @@ func (s *session) run(h *Head) (*Result, error) {
 	}
 	defer done()
 	w := &walk{
-		o: o, ctx: s.ctx, h: h, rules: o.rules, moment: o.Moment, stop: &s.stop,
+		o: o, ctx: s.ctx, h: h, rules: o.rules, moment: o.Moment, began: s.began, stop: &s.stop,
 		looked: &s.looked, bytes: &s.bytes, queue: newQueue(o.Workers, &s.stop),
 	}
 	s.wake.Store(w.queue)

@@ -23,9 +23,11 @@ type walk struct {
 	seed    seed
 	dev     uint64
 	moment  time.Time
+	began   time.Time // by our own clock, when it was that moment
 	scopes  sync.Mutex
 	queue   *queue
 	stop    *atomic.Bool
+	last    bool // files are looked at again for the last time
 	top     *node
 
 	looked, bytes *atomic.Int64
@@ -74,14 +76,7 @@ func (w *walk) run(workers int, open func() opener) error {
 	if w.err != nil {
 		return w.err
 	}
-	var again []task
-	for _, k := range w.workers {
-		again = append(again, k.fresh...)
-	}
-	if len(again) > 0 {
-		w.queue.push(0, again...)
-		w.work(min(workers, 1+len(again)/16), open)
-	}
+	w.settle(workers, open)
 	return w.err
 }
 

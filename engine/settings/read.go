@@ -29,6 +29,9 @@ func (l *loader) warn(source, key, problem, allowed string) {
 
 // readFile returns nil, nil for a file that is not there.
 func readFile(file string) ([]byte, error) {
+	if info, err := os.Stat(file); err == nil && !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is not a regular file", file) // opening a FIFO would wait
+	}
 	f, err := os.Open(file)
 	if err != nil {
 		if errors.Is(err, fs.ErrNotExist) {

@@ -349,18 +349,12 @@ func (g *Captured) miss(name string, err error) {
 
 // openRegular opens a regular file; anything else could block or never end.
 func openRegular(name string) (*os.File, int64, error) {
-	info, err := os.Stat(name)
+	f, err := os.OpenFile(name, os.O_RDONLY|openNonblock, 0)
 	if err != nil {
 		return nil, 0, err
 	}
-	if !info.Mode().IsRegular() {
-		return nil, 0, &fs.PathError{Op: "open", Path: name, Err: errors.New("not a regular file")}
-	}
-	f, err := os.Open(name)
-	if err != nil {
-		return nil, 0, err
-	}
-	if info, err = f.Stat(); err != nil || !info.Mode().IsRegular() {
+	info, err := f.Stat()
+	if err != nil || !info.Mode().IsRegular() {
 		f.Close()
 		return nil, 0, &fs.PathError{Op: "open", Path: name, Err: errors.New("not a regular file")}
 	}

@@ -1,0 +1,40 @@
+package scan
+
+import (
+	"context"
+	"io"
+	"os"
+	"sync/atomic"
+)
+
+// readAtOnce is the most that is asked of a file by one call, in bytes: between
+// two calls it is seen whether the scan is over.
+const readAtOnce = 1 << 20
+
+// content is an open file as a Sink sees it: as long as it was when it was
+// opened, so that a writer that is faster than the reader does not keep it,
+// and at its end when the scan is.
+type content struct {
+	f    *os.File
+	left int64
+	stop *atomic.Bool
+	err  error // of the file
+}
+
+func (c *content) Name() string { return c.f.Name() }
+
+func (c *content) Read(b []byte) (int, error) {
+	if c.stop.Load() {
+		return 0, context.Canceled
+	}
+	if c.left == 0 {
+		return 0, io.EOF
+	}
+	b = b[:min(int64(len(b)), c.left, readAtOnce)]
+	n, err := c.f.Read(b)
+	c.left -= int64(n)
+	if err != nil && err != io.EOF {
+		c.err = err
+	}
+	return n, err
+}
