@@ -21,6 +21,9 @@ const workerFlag = "--detached"
 const (
 	// hookTime is how long an agent waits for a hook at most.
 	hookTime = 2 * time.Second
+	// watchTime is when a hook ends though something in it hangs that cannot be
+	// interrupted. The agent's own time-out is 10 s, and more than answerTime is needed.
+	watchTime = 9 * time.Second
 	// endTime is that at a session's end, where all hooks together get 1.5 s.
 	endTime = time.Second
 )
@@ -65,38 +68,76 @@ func hookWords(args []string) (words []string, ok bool) {
 	return words, !slices.Contains(words, "--help") && !slices.Contains(words, "-h")
 }
 
-// runHook is a whole hook process. It never fails, whatever comes in.
-func runHook(words, args []string, env engine.Env, stdio Stdio) (code int) {
-	start := time.Now()
+// runHook is a whole hook process. It never fails, whatever comes in, and ends
+// in time whatever hangs.
+func runHook(words, args []string, env engine.Env, stdio Stdio) int {
+	h := &hook{start: time.Now(), env: env, self: args[0]}
 	crashSafely()
-	defer func() {
-		if recover() != nil { // a bug of ours must not reach the agent: 2 would block it
-			code = 0
-		}
-	}()
-	if env.Getenv == nil {
-		env.Getenv = func(string) string { return "" }
+	if h.env.Getenv == nil {
+		h.env.Getenv = func(string) string { return "" }
 	}
 	if slices.Contains(words, workerFlag) {
-		runWorker(words, env)
+		runWorker(words, h.env)
 		return 0
 	}
-	named, action := hookio.Args(words)
-	in := stdio.In
-	if in == nil || isTerminal(in) {
-		in = strings.NewReader("")
+	answered := make(chan hookio.Response, 1)
+	go func() {
+		defer func() {
+			if recover() != nil { // a bug of ours must not reach the agent: 2 would block it
+				answered <- hookio.Response{}
+			}
+		}()
+		answered <- h.handle(words, stdio.In)
+	}()
+	response, ok := h.await(answered)
+	if !ok {
+		return 0
 	}
-	event := hookio.Decode(in, named, action, env.Getenv)
-	h := &hook{start: start, env: env, event: &event, named: named, self: args[0]}
-	response := h.run(context.Background())
 	if len(response.Stdout) > 0 {
 		_, _ = stdio.Out.Write(response.Stdout) // there is nobody to tell
 	}
 	if response.Stderr != "" {
 		_, _ = io.WriteString(stdio.Err, response.Stderr)
 	}
-	if event.Kind != hookio.PreTool {
-		return 0
-	}
 	return response.ExitCode
+}
+
+// await waits for the answer, but not for what hangs where no deadline reaches:
+// the agent's pipe, or a file system that does not answer while the project is
+// opened. Once it is open, a save bounds itself, and hands over what it leaves.
+func (h *hook) await(answered <-chan hookio.Response) (r hookio.Response, ok bool) {
+	for _, stage := range []struct {
+		at   time.Duration
+		over func() bool
+	}{
+		{endTime, func() bool { return h.ending.Load() && !h.opened.Load() }},
+		{hookTime, func() bool { return !h.opened.Load() }},
+		{watchTime, func() bool { return true }},
+	} {
+		select {
+		case r = <-answered:
+			return r, true
+		case <-time.After(time.Until(h.start.Add(stage.at))):
+			if stage.over() {
+				return hookio.Response{}, false
+			}
+		}
+	}
+	return hookio.Response{}, false
+}
+
+// handle reads the event and answers it.
+func (h *hook) handle(words []string, in io.Reader) hookio.Response {
+	named, action := hookio.Args(words)
+	if in == nil || isTerminal(in) {
+		in = strings.NewReader("")
+	}
+	event := hookio.Decode(in, named, action, h.env.Getenv)
+	h.event, h.named = &event, named
+	h.ending.Store(event.Kind == hookio.SessionEnd)
+	response := h.run(context.Background())
+	if event.Kind != hookio.PreTool {
+		response.ExitCode = 0
+	}
+	return response
 }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"rewind/engine"
@@ -25,6 +26,8 @@ type hook struct {
 	session engine.SessionState
 	project *engine.Project
 	failure error // the first thing that went wrong
+
+	ending, opened atomic.Bool // for await: a session's end; the project was found, or none
 }
 
 // run decides in this order: is the project known; may the tool call pass; is
@@ -39,6 +42,7 @@ func (h *hook) run(ctx context.Context) hookio.Response {
 	}
 	h.session = engine.LoadSession(h.env, string(e.Agent), e.SessionID)
 	err := h.open(ctx)
+	h.opened.Store(true)
 	if h.project != nil {
 		defer h.project.Close()
 	}

@@ -52,6 +52,23 @@ func (p *Project) recordPreimages(files []string, at time.Time) error {
 	return errors.Join(errs...)
 }
 
+// recordPreimagesUntil is recordPreimages, but does not wait for a file that
+// cannot be read: what it misses is found late.
+func (p *Project) recordPreimagesUntil(deadline time.Time, files []string, at time.Time) error {
+	if len(files) == 0 {
+		return nil
+	}
+	done := make(chan error, 1)
+	go func() { done <- p.recordPreimages(files, at) }()
+	select {
+	case err := <-done:
+		return err
+	case <-time.After(time.Until(deadline)):
+		p.abandoned.Store(true)
+		return errors.New("a file that the tool is about to change could not be read in time")
+	}
+}
+
 // below gives a file's path below the root. The directories on its way may be
 // links; it itself is not followed.
 func (p *Project) below(file string) (rel string, ok bool) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"sync/atomic"
 	"time"
 
 	"rewind/manifest"
@@ -37,6 +38,12 @@ const (
 	// handOver is what is left of a hook's time for leaving its work to another
 	// process.
 	handOver = 150 * time.Millisecond
+	// stopTime is how long a save may take to notice that its time is over; after
+	// that it hangs in a system call.
+	stopTime = 50 * time.Millisecond
+	// preimageTime is how much later than its deadline a hook may be for the sake
+	// of the file that its tool is about to change.
+	preimageTime = 500 * time.Millisecond
 	// sweepEvery and foldEvery count entries of the log.
 	sweepEvery = 50
 	foldEvery  = 256
@@ -57,7 +64,7 @@ func (p *Project) HookSave(ctx context.Context, o HookSaveOptions) (*HookSaved, 
 	}
 	if running, waiting := p.capturing(); running || waiting {
 		// A capture that began before this hook reads what the tool is about to change.
-		perr := p.recordPreimages(o.Edits, moment)
+		perr := p.recordPreimagesUntil(o.Deadline.Add(preimageTime), o.Edits, moment)
 		if !running {
 			_ = p.detach(o) // its process died; at the latest the next hook tries again
 		}
@@ -70,7 +77,7 @@ func (p *Project) HookSave(ctx context.Context, o HookSaveOptions) (*HookSaved, 
 	}
 	inTime, cancel := context.WithDeadline(ctx, o.Deadline.Add(-handOver))
 	defer cancel()
-	saved, err := p.save(inTime, saving{SaveOptions: o.SaveOptions, moment: moment, session: o.Session})
+	saved, err := p.saveInTime(inTime, saving{SaveOptions: o.SaveOptions, moment: moment, session: o.Session})
 	var busy *BusyError
 	if err != nil && o.Detach != nil && ctx.Err() == nil && (inTime.Err() != nil || errors.As(err, &busy)) {
 		return p.leave(o, moment)
@@ -83,6 +90,44 @@ func (p *Project) HookSave(ctx context.Context, o HookSaveOptions) (*HookSaved, 
 	return &HookSaved{Saved: *saved, Due: !saved.Skipped && (crossed(sweepEvery) || crossed(foldEvery))}, nil
 }
 
+// saveInTime is save, but returns soon after ctx has ended also where the save
+// hangs in a system call: on a network file system that does not answer, say.
+// Such a save commits nothing any more, and is left alone: its process is about
+// to exit, and must not close the store under it.
+func (p *Project) saveInTime(ctx context.Context, o saving) (*Saved, error) {
+	const (
+		committing = iota + 1
+		givenUp
+	)
+	var state atomic.Int32 // whoever sets it first decides
+	o.valid = func() (bool, error) { return state.CompareAndSwap(0, committing), nil }
+	type result struct {
+		saved *Saved
+		err   error
+	}
+	done := make(chan result, 1)
+	go func() {
+		saved, err := p.save(ctx, o)
+		done <- result{saved, err}
+	}()
+	select {
+	case r := <-done:
+		return r.saved, r.err
+	case <-ctx.Done():
+	}
+	select {
+	case r := <-done:
+		return r.saved, r.err
+	case <-time.After(stopTime):
+	}
+	if !state.CompareAndSwap(0, givenUp) {
+		r := <-done // the commit is being written: it is there in a moment
+		return r.saved, r.err
+	}
+	p.abandoned.Store(true)
+	return nil, ctx.Err()
+}
+
 // BeforeEdit is for a hook that takes no checkpoint before a tool changes files:
 // while a capture runs that began earlier, what they hold is kept for it.
 func (p *Project) BeforeEdit(files []string) error {
@@ -91,7 +136,7 @@ func (p *Project) BeforeEdit(files []string) error {
 	}
 	moment, err := p.moment()
 	if err == nil {
-		err = p.recordPreimages(files, moment)
+		err = p.recordPreimagesUntil(time.Now().Add(preimageTime), files, moment)
 	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil // that capture has just ended
@@ -126,7 +171,7 @@ func (p *Project) leave(o HookSaveOptions, moment time.Time) (*HookSaved, error)
 	}
 	// From here on there is a request: what comes after it is late, so the files
 	// that are about to change are kept first.
-	perr := p.recordPreimages(o.Edits, moment)
+	perr := p.recordPreimagesUntil(o.Deadline.Add(preimageTime), o.Edits, moment)
 	if running, _ := p.capturing(); !running {
 		if err := p.detach(o); err != nil {
 			return nil, errors.Join(err, perr)

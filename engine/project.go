@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 	"time"
 
 	"rewind/cas"
@@ -63,6 +64,8 @@ type Project struct {
 
 	history   []History // what another directory at the root's path has left, for Init to tell
 	mirrorErr error     // why settings have no copy beside the second names
+
+	abandoned atomic.Bool // a save of a hook hangs in a system call: see saveInTime
 }
 
 // Open finds and opens a project. It reads a few small files, opens no index
@@ -147,7 +150,12 @@ func open(ctx context.Context, o OpenOptions, at place, known []knownStore) (*Pr
 }
 
 // Close releases what Open opened.
-func (p *Project) Close() error { return p.store.Close() }
+func (p *Project) Close() error {
+	if p.abandoned.Load() {
+		return nil // a save hangs in it: the process's end closes it
+	}
+	return p.store.Close()
+}
 
 // Root is the project's root: a real path.
 func (p *Project) Root() string { return p.place.root }

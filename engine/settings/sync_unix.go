@@ -2,7 +2,12 @@
 
 package settings
 
-import "os"
+import (
+	"os"
+	"syscall"
+)
+
+const openNonblock = syscall.O_NONBLOCK
 
 func syncDir(dir string) error {
 	d, err := os.Open(dir)
