@@ -21,8 +21,11 @@ const workerFlag = "--detached"
 const (
 	// hookTime is how long an agent waits for a hook at most.
 	hookTime = 2 * time.Second
-	// watchTime is when a hook ends though something in it hangs that cannot be
-	// interrupted. The agent's own time-out is 10 s, and more than answerTime is needed.
+	// openTime is when a hook gives up that has not found its project by then, and
+	// watchTime when it ends though something in it hangs that cannot be
+	// interrupted. The agent's own time-out is 10 s; a busy machine takes a second
+	// for what is done in milliseconds, and nothing is left of a hook that gave up.
+	openTime  = 5 * time.Second
 	watchTime = 9 * time.Second
 	// endTime is that at a session's end, where all hooks together get 1.5 s.
 	endTime = time.Second
@@ -106,24 +109,20 @@ func runHook(words, args []string, env engine.Env, stdio Stdio) int {
 // the agent's pipe, or a file system that does not answer while the project is
 // opened. Once it is open, a save bounds itself, and hands over what it leaves.
 func (h *hook) await(answered <-chan hookio.Response) (r hookio.Response, ok bool) {
-	for _, stage := range []struct {
-		at   time.Duration
-		over func() bool
-	}{
-		{endTime, func() bool { return h.ending.Load() && !h.opened.Load() }},
-		{hookTime, func() bool { return !h.opened.Load() }},
-		{watchTime, func() bool { return true }},
-	} {
-		select {
-		case r = <-answered:
-			return r, true
-		case <-time.After(time.Until(h.start.Add(stage.at))):
-			if stage.over() {
-				return hookio.Response{}, false
-			}
+	select {
+	case r = <-answered:
+		return r, true
+	case <-time.After(time.Until(h.start.Add(openTime))):
+		if !h.opened.Load() {
+			return r, false
 		}
 	}
-	return hookio.Response{}, false
+	select {
+	case r = <-answered:
+		return r, true
+	case <-time.After(time.Until(h.start.Add(watchTime))):
+		return r, false
+	}
 }
 
 // handle reads the event and answers it.
@@ -134,7 +133,6 @@ func (h *hook) handle(words []string, in io.Reader) hookio.Response {
 	}
 	event := hookio.Decode(in, named, action, h.env.Getenv)
 	h.event, h.named = &event, named
-	h.ending.Store(event.Kind == hookio.SessionEnd)
 	response := h.run(context.Background())
 	if event.Kind != hookio.PreTool {
 		response.ExitCode = 0

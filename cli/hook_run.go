@@ -27,7 +27,7 @@ type hook struct {
 	project *engine.Project
 	failure error // the first thing that went wrong
 
-	ending, opened atomic.Bool // for await: a session's end; the project was found, or none
+	opened atomic.Bool // for await: the project was found, or there is none
 }
 
 // run decides in this order: is the project known; may the tool call pass; is

@@ -52,9 +52,9 @@ func (p *Project) recordPreimages(files []string, at time.Time) error {
 	return errors.Join(errs...)
 }
 
-// recordPreimagesUntil is recordPreimages, but does not wait for a file that
-// cannot be read: what it misses is found late.
-func (p *Project) recordPreimagesUntil(deadline time.Time, files []string, at time.Time) error {
+// recordPreimagesInTime is recordPreimages, but does not wait for a file whose
+// file system does not answer: what it misses is found late.
+func (p *Project) recordPreimagesInTime(files []string, at time.Time) error {
 	if len(files) == 0 {
 		return nil
 	}
@@ -63,7 +63,7 @@ func (p *Project) recordPreimagesUntil(deadline time.Time, files []string, at ti
 	select {
 	case err := <-done:
 		return err
-	case <-time.After(time.Until(deadline)):
+	case <-time.After(preimageTime):
 		p.abandoned.Store(true)
 		return errors.New("a file that the tool is about to change could not be read in time")
 	}

@@ -41,9 +41,9 @@ const (
 	// stopTime is how long a save may take to notice that its time is over; after
 	// that it hangs in a system call.
 	stopTime = 50 * time.Millisecond
-	// preimageTime is how much later than its deadline a hook may be for the sake
-	// of the file that its tool is about to change.
-	preimageTime = 500 * time.Millisecond
+	// preimageTime is how long a hook waits for the copy of the file that its tool
+	// is about to change.
+	preimageTime = time.Second
 	// sweepEvery and foldEvery count entries of the log.
 	sweepEvery = 50
 	foldEvery  = 256
@@ -64,7 +64,7 @@ func (p *Project) HookSave(ctx context.Context, o HookSaveOptions) (*HookSaved, 
 	}
 	if running, waiting := p.capturing(); running || waiting {
 		// A capture that began before this hook reads what the tool is about to change.
-		perr := p.recordPreimagesUntil(o.Deadline.Add(preimageTime), o.Edits, moment)
+		perr := p.recordPreimagesInTime(o.Edits, moment)
 		if !running {
 			_ = p.detach(o) // its process died; at the latest the next hook tries again
 		}
@@ -136,7 +136,7 @@ func (p *Project) BeforeEdit(files []string) error {
 	}
 	moment, err := p.moment()
 	if err == nil {
-		err = p.recordPreimagesUntil(time.Now().Add(preimageTime), files, moment)
+		err = p.recordPreimagesInTime(files, moment)
 	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil // that capture has just ended
@@ -171,7 +171,7 @@ func (p *Project) leave(o HookSaveOptions, moment time.Time) (*HookSaved, error)
 	}
 	// From here on there is a request: what comes after it is late, so the files
 	// that are about to change are kept first.
-	perr := p.recordPreimagesUntil(o.Deadline.Add(preimageTime), o.Edits, moment)
+	perr := p.recordPreimagesInTime(o.Edits, moment)
 	if running, _ := p.capturing(); !running {
 		if err := p.detach(o); err != nil {
 			return nil, errors.Join(err, perr)
