@@ -68,6 +68,9 @@ func (h *hook) answer(ctx context.Context, c hookio.InSessionCommand, args []str
 		run(ctx, words, env, Stdio{In: strings.NewReader(""), Out: &out, Err: &out})
 		text = out.String()
 	}
+	for _, notice := range h.project.Notices() { // of this process, which has opened the project first
+		text = "rewind: warning: " + escape(notice) + "\n" + text
+	}
 	return hookio.InSession(strings.TrimRight(text, "\n"))
 }
 

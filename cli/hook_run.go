@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -77,6 +78,9 @@ func (h *hook) run(ctx context.Context) hookio.Response {
 	}
 	if left := h.project.History(); len(left) > 0 { // this hook has made the store
 		return h.tell(ctx, "history", "[rewind] A store was made."+historyNotice(left))
+	}
+	if found := h.project.Notices(); len(found) > 0 { // what this hook has mended
+		return h.tell(ctx, "mended", "[rewind] Note: "+strings.Join(found, "; ")+".")
 	}
 	return hookio.Response{}
 }

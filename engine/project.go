@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -93,7 +92,7 @@ func open(ctx context.Context, o OpenOptions, at place, known []knownStore) (*Pr
 		if err := rebuildStore(ctx, o.Env, &at); err != nil {
 			return nil, err
 		}
-		notices = append(notices, fmt.Sprintf("the store of %s had vanished and was rebuilt from its second name, with its settings", at.root))
+		notices = append(notices, rebuiltNotice(at.root))
 		var err error
 		if known, err = knownStores(o.Env); err != nil {
 			return nil, err
