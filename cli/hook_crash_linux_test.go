@@ -46,6 +46,7 @@ func (c crashing) Read([]byte) (int, error) {
 			}
 			select {}
 		case "stack":
+			debug.SetMaxStack(64 << 20) // of a gigabyte a busy machine takes longer than a hook may
 			var deep func(n int) int
 			deep = func(n int) int { return deep(n+1) + 1 }
 			deep(0)
