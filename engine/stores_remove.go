@@ -4,15 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"path/filepath"
-	"slices"
-	"strings"
 	"time"
-
-	"rewind/cas/vfs"
-	"rewind/engine/rootfs"
 )
 
 // Removal is a store that is to be taken away for good: what goes, and what speaks
@@ -97,8 +90,7 @@ func PlanDeinit(ctx context.Context, o OpenOptions) (*Removal, error) {
 	}
 	if at.store == "" {
 		if at.lost == nil && leftAside(at.root) {
-			return &Removal{StoreInfo: StoreInfo{RegisteredStore: RegisteredStore{Root: at.root, Mode: ProjectMode, State: StoreGoing}, Checkpoints: -1},
-				env: o.Env, copy: true, place: filepath.Join(at.root, filepath.FromSlash(storeName))}, nil
+			return leftRemoval(o.Env, at.root), nil
 		}
 		if at.lost == nil {
 			return nil, &NotInitializedError{Root: at.root, History: at.history(o.Env, known)}
@@ -127,10 +119,16 @@ func PlanDeinit(ctx context.Context, o OpenOptions) (*Removal, error) {
 	case !ok:
 		return nil, &ForeignStoreError{Store: at.store, Reason: "was not made on this account"}
 	}
+	if !mine && at.link != "" {
+		return nil, &LinkError{Path: at.store, Other: k.root}
+	}
 	r := &Removal{env: o.Env, known: k, place: at.store}
 	if mine {
-		k.root = at.root // moved, and not registered anew yet
-		r.StoreInfo = storeInfo(ctx, o.Env, k)
+		k.root, k.dirID = at.root, k.dirID.refined(dir) // moved, and not registered anew yet
+		if at.mode == GlobalMode && at.store != globalStore(o.Env, at.root) {
+			k.storage = at.store
+		}
+		r.known, r.StoreInfo = k, storeInfo(ctx, o.Env, k)
 	} else {
 		r.copy, r.ID, r.Checkpoints = true, k.id.String(), -1
 		r.LastSave = newestChange(filepath.Join(at.store, objectsName))
@@ -181,6 +179,11 @@ func crashedIn(ctx context.Context, o OpenOptions) bool {
 func (r *Removal) Apply(ctx context.Context, wait time.Duration) error {
 	if wait == 0 {
 		wait = 30 * time.Second
+	}
+	if r.Store != "" {
+		if err := r.reachable(); err != nil {
+			return err
+		}
 	}
 	waiting, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
@@ -249,6 +252,9 @@ func (r *Removal) lock(ctx context.Context) (release func(), err error) {
 func (r *Removal) check() error {
 	changed := &RefusedError{What: "the store changed meanwhile: look at it again"}
 	if r.Store != "" {
+		if err := r.reachable(); err != nil {
+			return err
+		}
 		f, err := readFormat(r.Store)
 		if err == nil && f.ID != r.ID || err != nil && !isStore(r.Store) && r.State != StoreUnfinished {
 			return changed
@@ -273,233 +279,6 @@ func (r *Removal) check() error {
 	return changed
 }
 
-// finish removes what is there of a store that is going. It can be repeated.
-func (r *Removal) finish(ctx context.Context) error {
-	var errs []error
-	if r.Store != "" {
-		errs = append(errs, removeAside(r.Root, r.Mode, r.Store, r.ID))
-	} else if r.place != "" {
-		errs = append(errs, removeLeftAside(r.Root, r.Mode, r.place))
-	}
-	if r.copy {
-		return errors.Join(errs...)
-	}
-	if account := r.env.accountDir(); account != "" {
-		errs = append(errs, removeVault(account, r.ID))
-	}
-	if r.Root != "" && len(errs) > 0 && errors.Join(errs...) == nil {
-		errs = append(errs, removeSessionsOf(r.env, r.Root))
-	}
-	if err := errors.Join(errs...); err != nil || r.known.root == "" {
-		return err
-	}
-	return register(ctx, r.env, r.known, true)
-}
-
-// storeBase opens the directory that a store lies in, and gives the store's name there. That
-// of a project is reached from its root, without following a link.
-func storeBase(root string, mode Mode, store string) (rootfs.FS, rootfs.Dir, string, error) {
-	top, below := filepath.Dir(store), ""
-	if own := filepath.Join(root, filepath.FromSlash(storeName)); mode == ProjectMode && store == own {
-		if real, err := filepath.EvalSymlinks(store); err == nil && real != store {
-			top = filepath.Dir(real) // behind a link that the person has allowed
-			store = real
-		} else {
-			top, below = root, ".agent"
-		}
-	}
-	f, err := rootfs.Open(top)
-	if err != nil {
-		return nil, nil, "", err
-	}
-	d, err := f.OpenDir(below)
-	if err != nil {
-		f.Close()
-		return nil, nil, "", err
-	}
-	return f, d, filepath.Base(store), nil
-}
-
-// removeAside renames a store, so that it is none from one moment to the next, and removes it.
-func removeAside(root string, mode Mode, store, id string) error {
-	f, d, name, err := storeBase(root, mode, store)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	defer d.Close()
-	aside := name + goingSuffix + "-" + id
-	err = removeTree(d, aside) // of one that was killed
-	if err == nil {
-		err = d.Rename(name, aside)
-	}
-	if errors.Is(err, fs.ErrNotExist) {
-		err = nil
-	}
-	if err == nil {
-		err = vfs.OS.SyncDir(filepath.Dir(store))
-	}
-	if err != nil {
-		return fmt.Errorf("remove the store: %w", err)
-	}
-	return removeRest(f, d, root, mode, store, aside)
-}
-
-// removeLeftAside removes what removals that were killed have left beside the place of a store.
-func removeLeftAside(root string, mode Mode, store string) error {
-	f, d, name, err := storeBase(root, mode, store)
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, rootfs.ErrNotDir) || errors.Is(err, rootfs.ErrLink) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	defer d.Close()
-	names, err := d.Names()
-	if err != nil {
-		return err
-	}
-	for _, aside := range names {
-		if strings.HasPrefix(aside, name+goingSuffix+"-") {
-			if err := removeTree(d, aside); err != nil {
-				return fmt.Errorf("remove the store: %w", err)
-			}
-		}
-	}
-	return removeRest(f, d, root, mode, store, "")
-}
-
-// leftAside reports whether a removal that was killed has left something in a project.
-func leftAside(root string) bool {
-	store := filepath.Join(root, filepath.FromSlash(storeName))
-	entries, err := os.ReadDir(filepath.Dir(store))
-	return err == nil && slices.ContainsFunc(entries, func(e fs.DirEntry) bool {
-		return strings.HasPrefix(e.Name(), filepath.Base(store)+goingSuffix+"-")
-	})
-}
-
-// removeRest removes what was renamed, if anything, and .agent if nothing else is in it.
-func removeRest(f rootfs.FS, d rootfs.Dir, root string, mode Mode, store, aside string) error {
-	if aside != "" {
-		err := removeTree(d, aside)
-		if err == nil {
-			err = vfs.OS.SyncDir(filepath.Dir(store)) // or a power cut could bring the name back
-		}
-		if err != nil {
-			return fmt.Errorf("remove the store: %w", err)
-		}
-	}
-	if mode != ProjectMode || d.Path() != ".agent" {
-		return nil
-	}
-	names, err := d.Names()
-	if err != nil || len(names) > 0 {
-		return err
-	}
-	top, err := f.OpenDir("")
-	if err != nil {
-		return err
-	}
-	defer top.Close()
-	if err := top.Rmdir(".agent"); err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrExist) {
-		return err
-	}
-	return vfs.OS.SyncDir(root)
-}
-
-// removeVault removes the second names of a store.
-func removeVault(account, id string) error {
-	f, err := rootfs.Open(account)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	d, err := f.OpenDir("vault")
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("remove the second names: %w", err)
-	}
-	defer d.Close()
-	err = d.Rename(id, id+goingSuffix)
-	if errors.Is(err, fs.ErrExist) { // of one that was killed before
-		if err = removeTree(d, id+goingSuffix); err == nil {
-			err = d.Rename(id, id+goingSuffix)
-		}
-	}
-	if err == nil || errors.Is(err, fs.ErrNotExist) {
-		err = removeTree(d, id+goingSuffix)
-	}
-	if err == nil {
-		err = vfs.OS.SyncDir(filepath.Join(account, "vault"))
-	}
-	if err != nil {
-		return fmt.Errorf("remove the second names: %w", err)
-	}
-	return nil
-}
-
-// removeTree removes a name and all below it, and follows no link.
-func removeTree(d rootfs.Dir, name string) error {
-	info, err := d.Lstat(name)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	if info.Kind != rootfs.Directory {
-		return gone(d.Unlink(name))
-	}
-	sub, err := d.Subdir(name)
-	if err != nil {
-		return gone(err)
-	}
-	defer sub.Close()
-	names, err := sub.Names()
-	if err != nil {
-		return err
-	}
-	for _, below := range names {
-		if err := removeTree(sub, below); err != nil {
-			return err
-		}
-	}
-	return gone(d.Rmdir(name))
-}
-
-// gone takes an error that says that there is nothing any more for success.
-func gone(err error) error {
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	return err
-}
-
-// removeSessionsOf removes what hooks remember of sessions that are certainly of this
-// project: those whose root it is.
-func removeSessionsOf(env Env, root string) error {
-	dir := filepath.Join(env.accountDir(), "sessions")
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return gone(err)
-	}
-	for _, e := range entries {
-		if filepath.Ext(e.Name()) != ".json" {
-			continue
-		}
-		file := filepath.Join(dir, e.Name())
-		if s := readSession(file); s.Exact && s.Dir == root {
-			if err := removeIfThere(file); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
 // FinishRemovals goes on with the removals that did not finish, all or only that of
 // root's store, and gives what is gone now.
 func FinishRemovals(ctx context.Context, env Env, root string) (done []Removal, err error) {
@@ -512,7 +291,7 @@ func FinishRemovals(ctx context.Context, env Env, root string) (done []Removal, 
 	}
 	var errs []error
 	if root != "" {
-		errs = append(errs, removeLeftAside(root, ProjectMode, filepath.Join(root, filepath.FromSlash(storeName))))
+		errs = append(errs, leftRemoval(env, root).removeLeftAside())
 	}
 	for _, k := range known {
 		if !k.going || root != "" && k.root != root {
