@@ -291,9 +291,6 @@ func trust(ctx context.Context, o InitOptions, at place) (*Project, error) {
 	if err := at.checkLinks(o.Env, known, o.Force); err != nil {
 		return nil, err
 	}
-	if err := ownStore(at.store); err != nil {
-		return nil, err
-	}
 	f, err := readFormat(at.store)
 	if err != nil {
 		return nil, err

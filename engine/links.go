@@ -41,8 +41,14 @@ func findLink(root string) (real, link string, err error) {
 }
 
 // checkLinks refuses a store whose path leads through a link that the person did not
-// allow, or that has a link below it: a repository can ship both.
+// allow, or that has a link below it: a repository can ship both. One of another user is
+// refused first (*ForeignStoreError).
 func (at *place) checkLinks(env Env, known []knownStore, force bool) error {
+	if at.store != "" { // one of another user cannot even be looked at
+		if err := ownStore(at.store); err != nil {
+			return err
+		}
+	}
 	if at.mode == ProjectMode {
 		real, link, err := findLink(at.root)
 		if err != nil {

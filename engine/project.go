@@ -105,9 +105,6 @@ func open(ctx context.Context, o OpenOptions, at place, known []knownStore) (*Pr
 		return nil, &NotInitializedError{Root: at.root, History: at.history(o.Env, known)}
 	}
 	p := &Project{env: o.Env, place: at, lockWait: o.LockWait, progress: o.Progress, notices: notices}
-	if err := ownStore(at.store); err != nil {
-		return nil, err
-	}
 	info, err := os.Stat(at.store)
 	if err != nil {
 		return nil, err

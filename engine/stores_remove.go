@@ -100,9 +100,6 @@ func PlanDeinit(ctx context.Context, o OpenOptions) (*Removal, error) {
 		r.place = r.known.placeIn(o.Env)
 		return r, nil
 	}
-	if err := ownStore(at.store); err != nil {
-		return nil, err
-	}
 	dir, _, err := identity(at.root)
 	if err != nil {
 		return nil, err

@@ -1,0 +1,189 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// person is an account without root's powers.
+type person struct {
+	t       *testing.T
+	uid     uint32
+	home    string
+	program string
+}
+
+// persons are two accounts, in a directory that both can look at.
+func persons(t *testing.T) (dir string, one, other person) {
+	t.Helper()
+	if os.Geteuid() != 0 {
+		t.Skip("NOT TESTED HERE: it takes root to be somebody else")
+	}
+	dir, err := os.MkdirTemp("", "persons")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	if err := os.Chmod(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(exe)
+	if err != nil {
+		t.Fatal(err)
+	}
+	program := filepath.Join(dir, "rewind") // by this name the test binary is the program
+	if err := os.WriteFile(program, data, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	make := func(name string, uid uint32) person {
+		p := person{t, uid, filepath.Join(dir, name), program}
+		if err := errors.Join(os.Mkdir(p.home, 0o755), os.Chown(p.home, int(uid), int(uid))); err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	return dir, make("one", 65533), make("other", 65534)
+}
+
+func (p person) rewind(dir string, args ...string) (out, errOut string, code int) {
+	p.t.Helper()
+	cmd := exec.Command(p.program, args...)
+	cmd.Dir, cmd.Env = dir, []string{"HOME=" + p.home}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: p.uid, Gid: p.uid}}
+	if args[0] == "hook" {
+		cmd.Stdin = strings.NewReader(`{"cwd":"` + dir + `","event":"prompt","prompt":"x"}`)
+	}
+	var o, e bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &o, &e
+	if err := cmd.Run(); err != nil && !errors.As(err, new(*exec.ExitError)) {
+		p.t.Fatal(err)
+	}
+	return o.String(), e.String(), cmd.ProcessState.ExitCode()
+}
+
+func (p person) project(dir, name string) string {
+	p.t.Helper()
+	project := filepath.Join(dir, name)
+	file := filepath.Join(project, "a")
+	err := errors.Join(os.Mkdir(project, 0o755), os.WriteFile(file, []byte("a"), 0o644),
+		os.Chown(project, int(p.uid), int(p.uid)), os.Chown(file, int(p.uid), int(p.uid)))
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return project
+}
+
+// Another account's store is one thing to every command: exit code 4, and a sentence that
+// says so. It is private, so that not even its directory can be looked at; and so
+// with one that was opened up.
+func TestStoreOfAnotherAccount(t *testing.T) {
+	dir, one, other := persons(t)
+	project := one.project(dir, "project")
+	if _, errOut, code := one.rewind(project, "init"); code != 0 {
+		t.Fatal(errOut)
+	}
+	args := map[string][]string{
+		"show": {"last"}, "diff": {}, "restore": {"last"}, "cat": {"last", "a"}, "ls": {"last"}, "export": {"last"},
+		"pin": {"last"}, "unpin": {"last"}, "rename": {"last", "x"}, "forget": {"--yes", "--", "a"}, "deinit": {"--yes"},
+	}
+	elsewhere := map[string]bool{"help": true, "completion": true, "hook": true, "pick": true, "stores": true}
+	for _, mode := range []os.FileMode{0o700, 0o755} {
+		if err := os.Chmod(filepath.Join(project, ".agent"), mode); err != nil {
+			t.Fatal(err)
+		}
+		calls := [][]string{{"init", "--trust"}, {"init", "--adopt", filepath.Join(project, ".agent/rewind")}, {"config", "guard", "false"}, {"jump", "last"}}
+		for _, e := range entries() {
+			if !elsewhere[e.name] {
+				calls = append(calls, append([]string{e.name}, args[e.name]...))
+			}
+		}
+		for _, call := range calls {
+			out, errOut, code := other.rewind(project, call...)
+			said := errOut
+			if call[0] == "validate" {
+				said = out // its findings are the answer
+			}
+			if code != exitNoProject || !strings.Contains(said, "belongs to another user") || !strings.Contains(said, "run rewind as the user who owns the store") {
+				t.Errorf("%v %o: exit code %d\n%s%s", call, mode, code, out, errOut)
+			}
+		}
+		if out, errOut, code := other.rewind(project, "hook", "generic"); code != 0 || errOut != "" || strings.Contains(out, "init") {
+			t.Errorf("a hook: exit code %d, %q, %q", code, out, errOut)
+		}
+		if out, errOut, code := other.rewind(project, "stores"); code != 0 || out != "" {
+			t.Errorf("stores: exit code %d, %q, %q", code, out, errOut)
+		}
+	}
+	if _, errOut, code := one.rewind(project, "verify", "--read-data"); code != 0 {
+		t.Error(errOut)
+	}
+	// A directory that the owner has closed to himself is not another's.
+	if err := os.Chmod(filepath.Join(project, ".agent"), 0); err != nil {
+		t.Fatal(err)
+	}
+	if _, errOut, code := one.rewind(project, "list"); code != 1 || !strings.Contains(errOut, "permission denied") {
+		t.Errorf("one's own: exit code %d, %q", code, errOut)
+	}
+}
+
+// Where the home directory cannot be written, what was there works, and init makes all or nothing.
+func TestUnwritableHome(t *testing.T) {
+	dir, one, _ := persons(t)
+	project := one.project(dir, "project")
+	if _, errOut, code := one.rewind(project, "init"); code != 0 {
+		t.Fatal(errOut)
+	}
+	account := filepath.Join(one.home, ".rewind")
+	for _, d := range []string{account, one.home} {
+		if err := errors.Join(os.Chown(d, 0, 0), os.Chmod(d, 0o555)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	works := func(project string) {
+		t.Helper()
+		for _, args := range [][]string{{"list"}, {"status"}, {"validate"}, {"stores"}, {"show", "last"}, {"verify"}, {"sessions"}, {"log"}, {"stats"}, {"config"}, {"diff"}} {
+			if out, errOut, code := one.rewind(project, args...); code != 0 {
+				t.Errorf("%v: exit code %d\n%s%s", args, code, out, errOut)
+			}
+		}
+	}
+	works(project)
+	for _, args := range [][]string{{"save"}, {"restore", "last"}, {"gc"}, {"pin", "last"}} {
+		if _, errOut, code := one.rewind(project, args...); code != 0 {
+			t.Errorf("%v: exit code %d, %s", args, code, errOut)
+		}
+	}
+	moved := filepath.Join(dir, "moved")
+	if err := os.Rename(project, moved); err != nil {
+		t.Fatal(err)
+	}
+	works(moved)
+
+	fresh := one.project(dir, "fresh")
+	nowhere := one
+	nowhere.home = filepath.Join(dir, "nowhere", "deep")
+	for _, p := range []person{one, nowhere} {
+		out, errOut, code := p.rewind(fresh, "init", "--json")
+		var doc errorView
+		if err := json.Unmarshal([]byte(out), &doc); err != nil || code != exitFailed || !strings.Contains(doc.Error.Message, "cannot be written") && p.home == one.home || doc.Error.Hint == "" && p.home == one.home {
+			t.Errorf("init: exit code %d\n%s%s", code, out, errOut)
+		}
+		if _, err := os.Lstat(filepath.Join(fresh, ".agent")); err == nil {
+			t.Fatalf("half a store is left, HOME=%s", p.home)
+		}
+		if _, errOut, code := p.rewind(fresh, "list"); code != exitNoProject {
+			t.Errorf("list: exit code %d: %s", code, errOut)
+		}
+	}
+}
