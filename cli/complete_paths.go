@@ -91,3 +91,17 @@ func completeSessions(ctx context.Context, root string, env engine.Env, emit fun
 		emit(s.ID, firstLine(text))
 	}
 }
+
+// completeStores offers the stores that no project has any more: the others are not taken
+// away by accident.
+func completeStores(ctx context.Context, env engine.Env, emit func(value, text string)) {
+	stores, err := engine.Stores(ctx, env)
+	if err != nil {
+		return
+	}
+	for _, s := range stores {
+		if s.State.Dead() {
+			emit(s.ID, escape(string(s.State)+" "+s.Root))
+		}
+	}
+}

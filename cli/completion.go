@@ -193,6 +193,10 @@ func completeArg(ctx context.Context, w partialWords, env engine.Env, emit func(
 		for _, k := range settings.Keys() {
 			emit(k.Name, k.Doc)
 		}
+	case cmd.name == "stores" && n == 0:
+		emit("rm", "take a store away")
+	case cmd.name == "stores":
+		completeStores(ctx, env, emit)
 	case cmd.name == "completion" && n == 0:
 		for _, s := range []string{"bash", "zsh", "fish"} {
 			emit(s, "")
