@@ -106,9 +106,9 @@ func (s *Store) PlanRepackWith(o RepackOptions, live func(ID) bool, keepCommit f
 			return nil, err
 		}
 		s.mu.RLock()
-		n, covered := len(k.blocks()), k.covered()
+		n, foul := len(k.blocks()), info.Size() != k.covered() || k.badHead
 		s.mu.RUnlock()
-		p.packs = append(p.packs, &planned{pack: k, size: info.Size(), blocks: n, dense: dense, impure: info.Size() > covered})
+		p.packs = append(p.packs, &planned{pack: k, size: info.Size(), blocks: n, dense: dense, impure: foul})
 	}
 	kept, err := p.countCommits()
 	if err != nil {
@@ -255,12 +255,15 @@ func (p *RepackPlan) choose(kept int64) {
 			continue
 		}
 		waste := k.size - headerSize - k.needed
-		k.victim = waste*wasteShare >= k.size || waste >= wasteMuch || p.o.Recompress && !k.dense || p.o.Purge && k.impure
+		k.victim = waste*wasteShare >= k.size || waste >= wasteMuch || p.o.Recompress && !k.dense
+		if p.o.Purge {
+			k.victim = k.impure // and no more: it would never come to an end
+		}
 		if !k.victim && k.size < smallPack {
 			small = append(small, k)
 		}
 	}
-	if len(small) >= smallPacks {
+	if len(small) >= smallPacks && !p.o.Purge {
 		for _, k := range small {
 			k.victim = true
 		}
@@ -271,8 +274,10 @@ func (p *RepackPlan) choose(kept int64) {
 	waste := logSize - logLive - logKept
 	p.logs = len(logs) > 0 && (p.dropped > 0 && logSize < smallLog ||
 		waste >= wasteMuch || waste*wasteShare >= logSize ||
-		p.o.Recompress && logLive > smallLog/8 || p.o.Log ||
-		p.o.Purge && slices.ContainsFunc(logs, func(k *planned) bool { return k.impure }))
+		p.o.Recompress && logLive > smallLog/8)
+	if p.o.Purge {
+		p.logs = p.o.Log || slices.ContainsFunc(logs, func(k *planned) bool { return k.impure })
+	}
 	if p.logs {
 		p.freed -= kept
 		for _, k := range logs {

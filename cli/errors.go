@@ -276,6 +276,9 @@ func explainEngine(err error, f *failure) {
 		if wouldLose.Forcible {
 			f.hint = "--force goes on; a safety checkpoint is taken first"
 		}
+		if wouldLose.Next != "" {
+			f.hint = wouldLose.Next
+		}
 	case errors.As(err, &noTalk):
 		f.code, f.hint = exitNotFound, "--code-only puts the files back without it"
 		if noTalk.Before {

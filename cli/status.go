@@ -70,6 +70,7 @@ type statusView struct {
 	Coverage      []problemView   `json:"coverage"` // the same, as show calls it
 	Precious      int             `json:"precious"`
 	Crashed       *crashedView    `json:"crashed_restore"`
+	ForgetPending *string         `json:"forget_pending"` // since when
 	Orphans       []string        `json:"orphans"`
 	LastHookError string          `json:"last_hook_error"`
 }
@@ -92,6 +93,10 @@ func viewStatus(st *engine.Status, set *settings.Settings) statusView {
 	if st.Last != nil {
 		last := viewCheckpoint(*st.Last)
 		v.Last = &last
+	}
+	if st.Forgetting != nil {
+		since := viewTime(*st.Forgetting)
+		v.ForgetPending = &since
 	}
 	if cr := st.Crashed; cr != nil {
 		v.Crashed = &crashedView{viewTime(cr.Time), viewID(cr.Checkpoint), cr.Paths}

@@ -176,6 +176,9 @@ func storeFindings(st *engine.Status) []finding {
 			"a restore to %s did not finish", cr.Checkpoint)
 		out[len(out)-1].id = crashedFinding
 	}
+	if st.Forgetting != nil {
+		add(severe, "rewind gc, when nobody reads the store", "a forget of %s is not finished: its bytes are still in the store", st.Forgetting.Local().Format("2006-01-02 15:04"))
+	}
 	if st.ReadOnly {
 		add(severe, "make the store writable", "the store cannot be written")
 	}

@@ -155,7 +155,8 @@ type RefusedError struct {
 	What     string
 	Paths    []string
 	Forcible bool
-	Adopting bool // a store would take the place of the directory's own
+	Adopting bool   // a store would take the place of the directory's own
+	Next     string // what to do first, where that helps
 }
 
 func (e *RefusedError) Error() string { return e.What }

@@ -2,23 +2,44 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"slices"
+	"time"
 
 	"rewind/cas"
+	"rewind/engine/restore"
 	"rewind/manifest"
 )
 
 // Forgotten is what forget did.
 type Forgotten struct {
-	Paths       []string // that were in some checkpoint
-	Checkpoints int      // that held one of them
+	Paths       []string // that were in some checkpoint or operation
+	Checkpoints int      // that said or held something of it
 	Freed       int64    // bytes on disk
+	// Pending says why bytes are still there, "" if none are. The next command that
+	// writes, or gc, finishes it, and Status says so until then.
+	Pending string
+	LivesOn []LivesOn // where the same content is kept under paths that were not forgotten
+	Present []string  // forgotten paths that the working tree has: the next save takes them again
+	Still   []string  // files outside the store that hold a text: the agents' own
+	Texts   int       // places where a text was marked out
 }
 
-// Forget takes paths (and globs) out of all checkpoints, for good: the trees
-// are rewritten, and gc drops their bytes from the packs and their names from
-// the database. It cannot be undone.
+// LivesOn is a path with content that was also under a forgotten one.
+type LivesOn struct {
+	Path        string
+	Checkpoints int
+}
+
+// Forget takes paths (and globs) out of all checkpoints and operations, for
+// good: what they were is rewritten, and no byte of their content stays in the store or
+// its second name, unless it lives on under another path. It cannot be undone. The working
+// tree is left alone, also by later restores: of a forgotten path a checkpoint says nothing.
+// Errors: *OutsideError, *RefusedError, *BusyError, *DamagedStoreError.
 func (p *Project) Forget(ctx context.Context, paths []string) (*Forgotten, error) {
 	chosen, err := selectPaths(paths)
 	if err != nil {
@@ -27,83 +48,131 @@ func (p *Project) Forget(ctx context.Context, paths []string) (*Forgotten, error
 	if chosen.all() {
 		return nil, &RefusedError{What: "forgetting everything would leave empty checkpoints"}
 	}
+	return p.forget(ctx, func(tx *Tx, said *logState) (amender, error) {
+		f := &forgetter{p: p, tx: tx, chosen: chosen, done: map[forgetKey]*forgotten{}, paths: map[string]bool{}, content: map[manifest.ID]bool{}, coverage: map[string]manifest.ID{}}
+		return f, nil
+	})
+}
+
+// amender decides what checkpoints and operations say from now on.
+type amender interface {
+	// checkpoint and operation change what they are given, and report whether they did.
+	checkpoint(context.Context, *manifest.Checkpoint) (bool, error)
+	operation(context.Context, *manifest.Operation) (bool, error)
+	// finish is called when all were asked, before anything is committed.
+	finish(context.Context, *logState, *Forgotten) error
+	// leftovers clears what lies beside the log, once it is committed.
+	leftovers(context.Context, *Forgotten) error
+}
+
+// forgetWait is how long forget waits for those who read the store.
+const forgetWait = 5 * time.Second
+
+// forget amends the log under the locks that keep saves, restores and sweeps
+// out, and then sweeps.
+func (p *Project) forget(ctx context.Context, begin func(*Tx, *logState) (amender, error)) (*Forgotten, error) {
 	if err := p.writing(ctx); err != nil {
 		return nil, err
 	}
-	result, err := p.rewrite(ctx, chosen)
-	if err != nil || result.Checkpoints == 0 {
-		return result, err
-	}
-	collected, err := p.GC(ctx, GCOptions{only: true})
+	lock, err := p.lock(ctx, gcLockName)
 	if err != nil {
-		return nil, fmt.Errorf("the paths are forgotten, but their bytes are still there: %w", err)
+		return nil, err
+	}
+	defer lock.release()
+	result := &Forgotten{}
+	if err := p.amend(ctx, begin, result); err != nil {
+		return nil, p.classify(err)
+	}
+	collected, err := p.collect(ctx, GCOptions{only: true, purge: true, wait: min(forgetWait, p.patience())})
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return nil, err
+	case err != nil:
+		return nil, fmt.Errorf("it is in no checkpoint any more, but its bytes are still in the store: %w", err)
+	case collected.Deferred:
+		result.Pending = "somebody reads the store"
 	}
 	result.Freed = collected.Freed
 	return result, nil
 }
 
-// rewrite gives every checkpoint that holds a chosen path a tree without it.
-func (p *Project) rewrite(ctx context.Context, chosen selection) (*Forgotten, error) {
-	release, err := p.use(ctx)
+// amend commits what the amender makes of the log.
+func (p *Project) amend(ctx context.Context, begin func(*Tx, *logState) (amender, error), result *Forgotten) error {
+	tree, err := p.lock(ctx, treeLockName)
 	if err != nil {
-		return nil, err
-	}
-	defer release()
-	state, err := p.readLog(ctx)
-	if err != nil {
-		return nil, err
-	}
-	f := &forgetter{p: p, chosen: chosen, done: map[forgetKey]manifest.Entry{}, paths: map[string]bool{}}
-	f.batch = p.store.NewBatch()
-	f.writer = f.batch.Writer()
-	r := manifest.Rewrite{Time: p.env.now().UTC()}
-	for _, c := range state.checkpoints {
-		e, err := f.dir(ctx, "", manifest.Entry{Kind: manifest.Subdir, ID: c.Root})
-		if err != nil {
-			return nil, p.classify(fmt.Errorf("checkpoint %s: %w", c.ID, err))
-		}
-		if e.ID != c.Root {
-			r.Checkpoints = append(r.Checkpoints, c.ID)
-			r.Roots = append(r.Roots, e.ID)
-		}
-	}
-	result := &Forgotten{Checkpoints: len(r.Checkpoints)}
-	for path := range f.paths {
-		result.Paths = append(result.Paths, path)
-	}
-	slices.Sort(result.Paths)
-	if len(r.Checkpoints) == 0 {
-		return result, f.batch.Discard()
-	}
-	if err := f.writer.Flush(); err != nil {
-		return nil, err
-	}
-	return result, f.commit(ctx, r)
-}
-
-func (f *forgetter) commit(ctx context.Context, r manifest.Rewrite) error {
-	lockCtx, cancel := f.p.wait(ctx)
-	defer cancel()
-	a, err := f.p.store.Append(lockCtx)
-	if err != nil {
-		return f.p.classify(err)
-	}
-	defer a.Close()
-	if _, err := a.Commit(f.batch, manifest.Record{Rewrite: &r}.Append(nil)); err != nil {
 		return err
 	}
-	// The stat cache names the old trees.
-	return removeIfThere(f.p.headFile())
+	defer tree.release()
+	release, err := p.use(ctx)
+	if err != nil {
+		return err
+	}
+	defer release()
+	if j, err := restore.Open(p.restoreDir()); err != nil {
+		return journalError(err)
+	} else if j != nil {
+		return &RefusedError{What: "a restore was interrupted, and what it left may hold what is to be forgotten", Next: "rewind undo-restore, which puts it back, then forget again"}
+	}
+	if err := p.store.Complete(); err != nil {
+		return err
+	}
+	said, err := p.readLog(ctx)
+	if err != nil {
+		return err
+	}
+	tx := p.begin()
+	defer func() { _ = tx.Discard() }() // what it leaves is swept
+	a, err := begin(tx, said)
+	if err != nil {
+		return err
+	}
+	record := manifest.Amend{Time: p.env.now().UTC()}
+	for _, c := range said.checkpoints {
+		changed, err := a.checkpoint(ctx, &c)
+		if err != nil {
+			return fmt.Errorf("checkpoint %s: %w", c.ID, err)
+		}
+		if changed {
+			record.Records = append(record.Records, manifest.Sequenced{Seq: c.Seq, Record: manifest.Record{Checkpoint: &c}})
+			result.Checkpoints++
+		}
+	}
+	for _, o := range said.operations[:min(len(said.operations), keptOperations)] {
+		changed, err := a.operation(ctx, &o)
+		if err != nil {
+			return fmt.Errorf("operation %d: %w", o.Seq, err)
+		}
+		if changed {
+			record.Records = append(record.Records, manifest.Sequenced{Seq: o.Seq, Record: manifest.Record{Operation: &o}})
+		}
+	}
+	if err := a.finish(ctx, said, result); err != nil {
+		return err
+	}
+	if len(record.Records) > 0 {
+		if err := p.noteForgetting(forgettingNote{Since: record.Time, Log: said.last}); err != nil {
+			return err
+		}
+		_, err := tx.Commit(ctx, func() ([]manifest.Record, error) {
+			// The last record is none that is replaced: sequence numbers never go back.
+			return []manifest.Record{{Amend: &record}, {Operation: &manifest.Operation{Kind: manifest.OpForget, Time: record.Time}}}, nil
+		}, func(cas.Position) error { return removeIfThere(p.headFile()) }) // it names the old trees
+		if err != nil {
+			return err
+		}
+	}
+	return a.leftovers(ctx, result)
 }
 
-// forgetter rewrites directories, each place of a directory once.
+// forgetter takes paths out of trees, each place of a directory once.
 type forgetter struct {
-	p      *Project
-	chosen selection
-	batch  *cas.Batch
-	writer *cas.Writer
-	done   map[forgetKey]manifest.Entry
-	paths  map[string]bool
+	p        *Project
+	tx       *Tx
+	chosen   selection
+	done     map[forgetKey]*forgotten
+	paths    map[string]bool
+	content  map[manifest.ID]bool   // ids of what was forgotten
+	coverage map[string]manifest.ID // coverage and forgotten paths, to the new coverage
 }
 
 // forgetKey: what is chosen depends on where a directory is, not only on its content.
@@ -112,20 +181,63 @@ type forgetKey struct {
 	id   manifest.ID
 }
 
-func (f *forgetter) dir(ctx context.Context, path string, e manifest.Entry) (manifest.Entry, error) {
+// forgotten is a directory without the chosen paths, and which of them it held.
+type forgotten struct {
+	entry manifest.Entry
+	paths []string
+}
+
+func (f *forgetter) checkpoint(ctx context.Context, c *manifest.Checkpoint) (bool, error) {
+	was := *c
+	d, err := f.dir(ctx, "", manifest.Entry{Kind: manifest.Subdir, ID: c.Root})
+	if err != nil {
+		return false, err
+	}
+	if len(d.paths) > 0 {
+		c.Root, c.Files, c.Bytes = d.entry.ID, d.entry.Files, d.entry.Size
+	}
+	if c.Coverage, err = f.cover(c.Coverage, d.paths); err != nil {
+		return false, err
+	}
+	return c.Root != was.Root || c.Coverage != was.Coverage, nil
+}
+
+func (f *forgetter) operation(ctx context.Context, o *manifest.Operation) (bool, error) {
+	was := *o
+	for _, root := range []*manifest.ID{&o.Before, &o.After} {
+		if *root == (manifest.ID{}) {
+			continue
+		}
+		d, err := f.dir(ctx, "", manifest.Entry{Kind: manifest.Subdir, ID: *root})
+		if err != nil {
+			return false, err
+		}
+		*root = d.entry.ID
+	}
+	list, err := f.p.readObject(o.Paths)
+	if err != nil {
+		return false, err
+	}
+	if o.Paths, err = f.tx.Put(dropPaths(list, f.chosen.match)); err != nil {
+		return false, err
+	}
+	return *o != was, nil
+}
+
+func (f *forgetter) dir(ctx context.Context, path string, e manifest.Entry) (*forgotten, error) {
 	key := forgetKey{path, e.ID}
 	if done, ok := f.done[key]; ok {
 		return done, nil
 	}
 	if err := ctx.Err(); err != nil {
-		return e, err
+		return nil, err
 	}
 	dir, err := f.p.loadDir(e.ID)
 	if err != nil {
-		return e, err
+		return nil, err
 	}
 	var out manifest.Dir
-	changed := false
+	var taken []string
 	e.Files, e.Size = 0, 0
 	for _, child := range dir.Entries {
 		below := child.Name
@@ -133,15 +245,20 @@ func (f *forgetter) dir(ctx context.Context, path string, e manifest.Entry) (man
 			below = path + "/" + child.Name
 		}
 		if f.chosen.match(below) {
-			f.paths[below], changed = true, true
+			f.paths[below] = true
+			taken = append(taken, below)
+			if err := f.take(ctx, child); err != nil {
+				return nil, err
+			}
 			continue
 		}
 		if child.Kind == manifest.Subdir {
-			id := child.ID
-			if child, err = f.dir(ctx, below, child); err != nil {
-				return e, err
+			d, err := f.dir(ctx, below, child)
+			if err != nil {
+				return nil, err
 			}
-			changed = changed || child.ID != id
+			child = d.entry
+			taken = append(taken, d.paths...)
 			e.Files += child.Files
 		} else {
 			e.Files++
@@ -149,14 +266,140 @@ func (f *forgetter) dir(ctx context.Context, path string, e manifest.Entry) (man
 		e.Size += child.Size
 		out.Entries = append(out.Entries, child)
 	}
-	if changed {
-		data := out.Append(nil)
-		id := cas.Sum(data)
-		if _, err := f.writer.Put(id, data, cas.ID{}); err != nil {
-			return e, err
+	if len(taken) > 0 {
+		if e.ID, err = f.tx.Put(out.Append(nil)); err != nil {
+			return nil, err
 		}
-		e.ID = manifest.ID(id)
 	}
-	f.done[key] = e
-	return e, nil
+	done := &forgotten{e, taken}
+	f.done[key] = done
+	return done, nil
+}
+
+// take notes the content of what is forgotten.
+func (f *forgetter) take(ctx context.Context, e manifest.Entry) error {
+	if e.Kind == manifest.Symlink || f.content[e.ID] {
+		return ctx.Err()
+	}
+	f.content[e.ID] = true
+	switch e.Kind {
+	case manifest.Chunked:
+		chunks, err := f.p.chunksOf(e.ID)
+		for _, id := range chunks {
+			f.content[id] = true
+		}
+		return err
+	case manifest.Subdir:
+		dir, err := f.p.loadDir(e.ID)
+		if err != nil {
+			return err
+		}
+		for _, child := range dir.Entries {
+			if err := f.take(ctx, child); err != nil {
+				return err
+			}
+		}
+	}
+	return ctx.Err()
+}
+
+func (p *Project) chunksOf(id manifest.ID) ([]manifest.ID, error) {
+	data, err := p.readObject(id)
+	if err != nil {
+		return nil, err
+	}
+	list, err := cas.ParseList(data)
+	if err != nil {
+		return nil, err
+	}
+	ids := make([]manifest.ID, len(list.Chunks))
+	for i, c := range list.Chunks {
+		ids[i] = manifest.ID(c.ID)
+	}
+	return ids, nil
+}
+
+// finish finds where forgotten content lives on.
+func (f *forgetter) finish(ctx context.Context, said *logState, result *Forgotten) error {
+	for path := range f.paths {
+		result.Paths = append(result.Paths, path)
+		if _, err := os.Lstat(filepath.Join(f.p.place.root, filepath.FromSlash(path))); !errors.Is(err, fs.ErrNotExist) && !isNotDir(err) {
+			result.Present = append(result.Present, path)
+		}
+	}
+	slices.Sort(result.Paths)
+	slices.Sort(result.Present)
+	if len(f.content) == 0 {
+		return nil
+	}
+	count := map[string]int{}
+	clean := map[manifest.ID]bool{}
+	for _, c := range said.checkpoints {
+		d := f.done[forgetKey{"", c.Root}]
+		if err := f.find(ctx, "", d.entry.ID, clean, func(path string) { count[path]++ }); err != nil {
+			return err
+		}
+	}
+	for path, n := range count {
+		result.LivesOn = append(result.LivesOn, LivesOn{path, n})
+	}
+	slices.SortFunc(result.LivesOn, func(a, b LivesOn) int { return slices.Compare([]byte(a.Path), []byte(b.Path)) })
+	return nil
+}
+
+// find calls found for what in a tree holds forgotten content. It notes directories without any in clean.
+func (f *forgetter) find(ctx context.Context, path string, id manifest.ID, clean map[manifest.ID]bool, found func(string)) error {
+	if clean[id] {
+		return nil
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	dir, err := f.tx.Load(id)
+	if err != nil {
+		return err
+	}
+	any := false
+	for _, e := range dir.Entries {
+		below := e.Name
+		if path != "" {
+			below = path + "/" + e.Name
+		}
+		hit := e.Kind != manifest.Symlink && e.Kind != manifest.Subdir && e.Size > 0 && f.content[e.ID]
+		switch {
+		case e.Kind == manifest.Subdir:
+			if err := f.find(ctx, below, e.ID, clean, found); err != nil {
+				return err
+			}
+			any = any || !clean[e.ID]
+		case e.Kind == manifest.Chunked && !hit && !clean[e.ID]:
+			chunks, err := f.p.chunksOf(e.ID)
+			if err != nil {
+				return err
+			}
+			hit = slices.ContainsFunc(chunks, func(id manifest.ID) bool { return f.content[id] })
+			clean[e.ID] = !hit
+		}
+		if hit {
+			any = true
+			found(below)
+		}
+	}
+	clean[id] = !any
+	return nil
+}
+
+// leftovers removes what hooks kept of the chosen paths.
+func (f *forgetter) leftovers(context.Context, *Forgotten) error {
+	var errs []error
+	for _, n := range f.p.preimages(time.Time{}) {
+		if !f.chosen.match(n.path) {
+			continue
+		}
+		if n.file != "" {
+			errs = append(errs, removeIfThere(n.file))
+		}
+		errs = append(errs, removeIfThere(n.note))
+	}
+	return errors.Join(errs...)
 }

@@ -19,8 +19,10 @@ type GCOptions struct {
 	MaxAge  time.Duration
 	MaxSize int64 // bytes
 	DryRun  bool
-	Auto    bool // a sweep that nobody asked for: never more than half at once
-	only    bool // give back space: retention removes nothing
+	Auto    bool          // a sweep that nobody asked for: never more than half at once
+	only    bool          // give back space: retention removes nothing
+	purge   bool          // leave no byte of what nothing needs
+	wait    time.Duration // how long a purge waits for those who read the store
 }
 
 // Collected is what gc did, or would do.
@@ -43,12 +45,20 @@ func (p *Project) GC(ctx context.Context, o GCOptions) (*Collected, error) {
 				return nil, err
 			}
 		}
-		lock, err := p.lock(ctx, "gc")
+		lock, err := p.lock(ctx, gcLockName)
 		if err != nil {
 			return nil, err
 		}
 		defer lock.release()
 	}
+	return p.collect(ctx, o)
+}
+
+// gcLockName is held by the one that sweeps, or forgets.
+const gcLockName = "gc"
+
+// collect is GC under the gc lock.
+func (p *Project) collect(ctx context.Context, o GCOptions) (*Collected, error) {
 	release, err := p.use(ctx)
 	if err != nil {
 		return nil, err
@@ -97,11 +107,15 @@ func (p *Project) GC(ctx context.Context, o GCOptions) (*Collected, error) {
 	if err := state.mark(ctx, m, gone); err != nil {
 		return nil, p.classify(err)
 	}
-	if err := p.markHead(ctx, m); err != nil {
-		return nil, err
+	// What was forgotten before goes for good, whoever sweeps next.
+	o.purge = !o.DryRun && (o.purge || state.amended || p.forgetting() != nil)
+	if !o.purge {
+		if err := p.markHead(ctx, m); err != nil {
+			return nil, err
+		}
 	}
 	// A sweep that nobody asked for only copies what it must.
-	repack := cas.RepackOptions{Recompress: !o.Auto}
+	repack := cas.RepackOptions{Recompress: !o.Auto && !o.purge}
 	if p.progress != nil {
 		repack.Progress = func(done, total int64) {
 			p.progress(ProgressInfo{Phase: "gc", Bytes: done, TotalBytes: total})
@@ -138,7 +152,13 @@ func (p *Project) GC(ctx context.Context, o GCOptions) (*Collected, error) {
 		return nil, err
 	}
 	letGo() // the sweep needs the users lock for itself
-	if err := p.sweep(ctx, plan, m, gone, result); err != nil {
+	if o.purge {
+		repack.Wait = o.wait
+		err = p.purge(ctx, &purge{state: state, marks: m, gone: gone, repack: repack, result: result})
+	} else {
+		err = p.sweep(ctx, plan, m, result)
+	}
+	if err != nil {
 		return nil, p.classify(err)
 	}
 	p.removeLeft()
@@ -200,7 +220,7 @@ func (p *Project) deleteCheckpoints(ctx context.Context, drop []manifest.Checkpo
 }
 
 // sweep copies what lives out of the packs that are worth it and unlinks them.
-func (p *Project) sweep(ctx context.Context, plan *cas.RepackPlan, m *marker, gone map[manifest.CheckpointID]bool, result *Collected) error {
+func (p *Project) sweep(ctx context.Context, plan *cas.RepackPlan, m *marker, result *Collected) error {
 	applied, err := plan.Apply(ctx, func(c cas.Commit) error {
 		r, err := manifest.ParseRecord(c.Payload)
 		if err != nil {

@@ -34,6 +34,7 @@ type preimage struct {
 
 	path, target string
 	file         string // of Data
+	note         string // this note
 }
 
 // recordPreimages copies what the files are before the tool changes them. It
@@ -194,7 +195,7 @@ func (p *Project) preimages(since time.Time) []preimage {
 		if err != nil || terr != nil || !validPath(string(path)) || seen[string(path)] || n.Data != filepath.Base(n.Data) && n.Data != "" {
 			continue
 		}
-		n.path, n.target = string(path), string(target)
+		n.path, n.target, n.note = string(path), string(target), filepath.Join(p.notesDir(), name)
 		if n.Data != "" {
 			n.file = filepath.Join(p.notesDir(), n.Data)
 		}

@@ -106,5 +106,5 @@ func (p *Project) Ended() EndedSession {
 // SweepDue reports whether retention has not looked for a while.
 func (p *Project) SweepDue(every time.Duration) bool {
 	since := p.env.now().Sub(readHookState(p.place.store).Swept)
-	return since < 0 || since >= every
+	return since < 0 || since >= every || p.forgetting() != nil
 }

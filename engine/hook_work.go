@@ -163,7 +163,7 @@ func (p *Project) sweepIfDue(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if len(retentionOf(p.settings, GCOptions{Auto: true}).plan(state.checkpoints, state.inUse(), size)) == 0 {
+	if len(retentionOf(p.settings, GCOptions{Auto: true}).plan(state.checkpoints, state.inUse(), size)) == 0 && p.forgetting() == nil {
 		return nil
 	}
 	_, err = p.GC(ctx, GCOptions{Auto: true})

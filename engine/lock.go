@@ -57,9 +57,12 @@ func (p *Project) lock(ctx context.Context, name string) (*fileLock, error) {
 
 // wait bounds a lock's waiting time by the project's patience.
 func (p *Project) wait(ctx context.Context) (context.Context, context.CancelFunc) {
-	d := p.lockWait
-	if d == 0 {
-		d = 30 * time.Second
+	return context.WithTimeout(ctx, p.patience())
+}
+
+func (p *Project) patience() time.Duration {
+	if p.lockWait != 0 {
+		return p.lockWait
 	}
-	return context.WithTimeout(ctx, d)
+	return 30 * time.Second
 }

@@ -55,6 +55,9 @@ func (p *Project) mark(ctx context.Context, c manifest.Checkpoint, decide func(*
 		m.Checkpoint, m.Time = c.ID, p.env.now().UTC()
 		return []manifest.Record{{Mark: m}}, nil
 	})
+	if err == nil {
+		p.finishForgetting(ctx)
+	}
 	return err
 }
 

@@ -112,6 +112,12 @@ func (m *marker) record(ctx context.Context, r manifest.Record) error {
 			return err
 		}
 		return m.tree(ctx, o.After)
+	case r.Amend != nil:
+		for _, a := range r.Amend.Records {
+			if err := m.record(ctx, a.Record); err != nil {
+				return err
+			}
+		}
 	case r.Rewrite != nil:
 		for _, root := range r.Rewrite.Roots {
 			if err := m.tree(ctx, root); err != nil {

@@ -16,7 +16,7 @@ func (p *Project) Repair(ctx context.Context) (*Verified, error) {
 	if err := p.writing(ctx); err != nil {
 		return nil, err
 	}
-	lock, err := p.lock(ctx, "gc")
+	lock, err := p.lock(ctx, gcLockName)
 	if err != nil {
 		return nil, err
 	}

@@ -114,7 +114,11 @@ type restoring struct {
 func (p *Project) restoring(ctx context.Context, o RestoreOptions, kind manifest.OperationKind, choose func(*restoring) (*restore.Plan, error)) (*Restored, error) {
 	r := &restoring{Project: p, ctx: ctx, o: o}
 	r.op.Kind = kind
-	return r.run(choose)
+	done, err := r.run(choose)
+	if err == nil && !o.DryRun {
+		p.finishForgetting(ctx)
+	}
+	return done, err
 }
 
 func (r *restoring) run(choose func(*restoring) (*restore.Plan, error)) (_ *Restored, err error) {

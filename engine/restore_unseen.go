@@ -24,8 +24,10 @@ type sight struct {
 	// paths only are missing in it, and the rules tell which those are, unless size decides.
 	cut    bool
 	failed error // the coverage could not be read: nothing is known
-	rules  *scopes
-	find   func(path string) (manifest.Entry, bool, error)
+	// forgotten says that forget took a path out; nil: none.
+	forgotten func(path string) bool
+	rules     *scopes
+	find      func(path string) (manifest.Entry, bool, error)
 }
 
 // sightOf reads what a checkpoint's coverage says; rules are the checkpoint's.
@@ -37,6 +39,9 @@ func (r *restoring) sightOf(c manifest.Checkpoint, rules *scopes) *sight {
 	}
 	s := r.sightIn(c.Root, problems, rules)
 	s.failed = err
+	if keys := forgottenIn(data); keys != nil {
+		s.forgotten = func(path string) bool { return keys[r.forgottenKey(path)] }
+	}
 	return s
 }
 
@@ -72,6 +77,9 @@ func (s *sight) unseen(path string, dir bool) string {
 		return reasonCoverage
 	}
 	for at := path; ; {
+		if s.forgotten != nil && s.forgotten(at) {
+			return "forgotten: the checkpoint says nothing of it"
+		}
 		switch reason := s.reasons[at]; {
 		case reason == "":
 		case reason == reasonNotYet:

@@ -78,6 +78,7 @@ func (p *Project) Save(ctx context.Context, o SaveOptions) (*Saved, error) {
 	saved, err := p.save(ctx, saving{SaveOptions: o})
 	if err == nil {
 		p.noteConversation(ctx, o.By, saved.held)
+		p.finishForgetting(ctx)
 	}
 	return saved, err
 }
@@ -337,6 +338,8 @@ type coverageLine struct {
 	Raw    string `json:"raw,omitempty"`
 	Reason string `json:"reason"`
 	Failed bool   `json:"failed,omitempty"`
+	// Forgotten stands for a path that forget took out; Path is empty then.
+	Forgotten string `json:"forgotten,omitempty"`
 }
 
 func encodeProblems(problems []Problem) []byte {
@@ -362,6 +365,9 @@ func decodeProblems(data []byte) ([]Problem, error) {
 		var line coverageLine
 		if err := dec.Decode(&line); err != nil {
 			return nil, fmt.Errorf("read the coverage: %w", err)
+		}
+		if line.Forgotten != "" {
+			continue
 		}
 		if raw, err := base64.StdEncoding.DecodeString(line.Raw); err == nil && len(raw) > 0 {
 			line.Path = string(raw)

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"rewind/manifest"
 )
@@ -28,6 +29,7 @@ type Status struct {
 	Orphans               []string // stores of this account whose project is gone
 	ReadOnly              bool
 	LastHookError         *HookError // nil: none, or a hook succeeded since
+	Forgetting            *time.Time // since when bytes wait that were forgotten; nil: none do
 }
 
 // Status looks at the store; it changes nothing.
@@ -73,6 +75,9 @@ func (p *Project) Status(ctx context.Context) (*Status, error) {
 		return nil, err
 	}
 	if s.Crashed, err = p.Crashed(ctx); err != nil {
+		return nil, err
+	}
+	if s.Forgetting, err = p.PendingForget(ctx); err != nil {
 		return nil, err
 	}
 	s.LastHookError = readHookState(p.place.store).Error

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"rewind/cas"
 	"rewind/engine/scan"
@@ -117,43 +118,21 @@ func (p *Project) unlogged(ctx context.Context, logged []manifest.Checkpoint) []
 	return damage
 }
 
-// readableCheckpoints reads the log as far as it can be read.
+// readableCheckpoints reads the log as far as it can be read: oldest first.
 func (p *Project) readableCheckpoints(ctx context.Context) (all []manifest.Checkpoint, damage []Damage, err error) {
-	deleted := map[manifest.CheckpointID]bool{}
-	roots := map[manifest.CheckpointID]manifest.ID{}
-	var found []manifest.Checkpoint
-	for c, err := range p.store.Commits(0) {
-		if err != nil {
-			damage = append(damage, Damage{Reason: fmt.Sprintf("the log: %v", err)})
-			break
-		}
-		if err := ctx.Err(); err != nil {
-			return nil, nil, err
-		}
-		r, err := manifest.ParseRecord(c.Payload)
-		switch {
-		case err != nil:
-			damage = append(damage, Damage{Reason: fmt.Sprintf("entry %d of the log: %v", c.Seq, err)})
-		case r.Checkpoint != nil:
-			found = append(found, *r.Checkpoint)
-		case r.Delete != nil:
-			for _, id := range r.Delete.Checkpoints {
-				deleted[id] = true
-			}
-		case r.Rewrite != nil:
-			for i, id := range r.Rewrite.Checkpoints {
-				roots[id] = r.Rewrite.Roots[i]
-			}
-		}
+	said, err := manifest.Replay(ctx, logSource{p.store}, 1, func(e *manifest.EntryError) error {
+		damage = append(damage, Damage{Reason: e.Error()})
+		return nil
+	})
+	if ctx.Err() != nil {
+		return nil, nil, ctx.Err()
 	}
-	for _, c := range found {
-		if deleted[c.ID] {
-			continue
-		}
-		if root, ok := roots[c.ID]; ok {
-			c.Root = root
-		}
-		all = append(all, c)
+	if err != nil {
+		damage = append(damage, Damage{Reason: fmt.Sprintf("the log: %v", err)})
+	}
+	if said != nil {
+		all = said.Checkpoints()
+		slices.Reverse(all)
 	}
 	return all, damage, nil
 }

@@ -1,0 +1,333 @@
+//go:build unix
+
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"rewind/manifest"
+)
+
+const secret = "hunter2-correct-horse-battery"
+
+// forget takes paths out of the project of a lab.
+func (l *lab) forget(paths ...string) *Forgotten {
+	l.t.Helper()
+	var done *Forgotten
+	l.do(func(ctx context.Context, p *Project) (err error) {
+		done, err = p.Forget(ctx, paths)
+		return err
+	})
+	return done
+}
+
+// worksAsBefore runs the verbs that must work at once after a forget.
+func (l *lab) worksAsBefore() {
+	l.t.Helper()
+	l.verify()
+	l.do(func(ctx context.Context, p *Project) error {
+		for _, spec := range []string{"last", "prev"} {
+			c, err := p.Resolve(ctx, spec)
+			if err != nil {
+				return err
+			}
+			if _, err := p.Restore(ctx, RestoreOptions{Checkpoint: c.Checkpoint}); err != nil {
+				return fmt.Errorf("restore %s: %w", spec, err)
+			}
+		}
+		var nothing *NothingError
+		if _, err := p.UndoRestore(ctx, RestoreOptions{}); err != nil && !errors.As(err, &nothing) {
+			return fmt.Errorf("undo-restore: %w", err)
+		}
+		if _, err := p.Undo(ctx, RestoreOptions{}); err != nil && !errors.As(err, &nothing) {
+			return fmt.Errorf("undo: %w", err)
+		}
+		return nil
+	})
+	l.verify()
+}
+
+// TestForgetLeavesNoByte: wherever in the store the content got to, it is gone.
+func TestForgetLeavesNoByte(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	noise := func(n int) string {
+		b := make([]byte, n)
+		for i := range b {
+			b[i] = "abcdefghijklmnopqrstuvwxyz 0123456789\n"[random.IntN(38)]
+		}
+		return string(b)
+	}
+	for what, situation := range map[string]func(l *lab){
+		"small, in the log": func(l *lab) {},
+		"again and again, edited": func(l *lab) {
+			for i := range 12 {
+				l.write("pass.txt", noise(2000)+secret+noise(2000)+fmt.Sprint(i))
+				l.save()
+			}
+		},
+		"base of a delta": func(l *lab) {
+			text := noise(4000) + secret + noise(4000)
+			l.write("pass.txt", text)
+			l.save()
+			// The next version no longer has it, lives under the same name elsewhere,
+			// and is stored as a delta of the one that does.
+			l.write("kept.txt", text)
+			l.save()
+			l.write("kept.txt", strings.ReplaceAll(text, secret, "nothing"))
+			l.save()
+			l.forget("kept.txt")
+		},
+		"a dense pack": func(l *lab) {
+			for i := range 300 {
+				l.write(fmt.Sprintf("d/f%d", i), noise(3000))
+			}
+			l.save()
+			l.do(func(ctx context.Context, p *Project) error { _, err := p.GC(ctx, GCOptions{}); return err })
+		},
+		"a bulk pack, chunked": func(l *lab) {
+			l.write("big.txt", noise(6<<20)+secret+noise(6<<20))
+			l.save()
+			l.write("big.txt", noise(100)+secret+noise(9<<20))
+			l.save()
+			l.forget("big.txt")
+		},
+		"an operation and its safety checkpoint": func(l *lab) {
+			first := l.save().Checkpoint
+			l.write("pass.txt", secret+" changed")
+			l.do(func(ctx context.Context, p *Project) error {
+				_, err := p.Restore(ctx, RestoreOptions{Checkpoint: first})
+				return err
+			})
+		},
+		"a torn tail": func(l *lab) {
+			pack := filepath.Join(l.root, ".agent/rewind/objects/log-00000001.pack")
+			f, err := os.OpenFile(pack, os.O_APPEND|os.O_WRONLY, 0)
+			if err != nil {
+				l.t.Fatal(err)
+			}
+			defer f.Close()
+			if _, err := f.WriteString("\xb5torn " + secret); err != nil {
+				l.t.Fatal(err)
+			}
+		},
+		"temporary files, an abandoned pack": func(l *lab) {
+			for name, text := range map[string]string{
+				"objects/log-00000001.pack.0123456789abcdef.tmp": secret,
+				"objects/data-0123456789abcdef.pack":             "rwpack\r\n" + secret,
+			} {
+				if err := os.WriteFile(filepath.Join(l.root, ".agent/rewind", name), []byte(text), 0o600); err != nil {
+					l.t.Fatal(err)
+				}
+			}
+		},
+		"a checkpoint that retention took": func(l *lab) {
+			l.write("pass.txt", secret+" 2")
+			l.save()
+			l.remove("pass.txt")
+			l.save()
+			l.do(func(ctx context.Context, p *Project) error { _, err := p.GC(ctx, GCOptions{Keep: 2}); return err })
+		},
+		"a pre-image of a hook": func(l *lab) {
+			l.do(func(ctx context.Context, p *Project) error {
+				if err := p.writing(ctx); err != nil {
+					return err
+				}
+				if err := makeDir(p.notesDir(), p.owner); err != nil {
+					return err
+				}
+				return p.recordPreimages([]string{filepath.Join(l.root, "pass.txt")}, time.Now())
+			})
+		},
+	} {
+		t.Run(what, func(t *testing.T) {
+			l := newLab(t)
+			l.write("a.txt", "one")
+			l.write("pass.txt", "KEY="+secret)
+			l.init()
+			l.write("a.txt", "two")
+			l.save()
+			situation(l)
+			if len(holding(t, secret, filepath.Join(l.root, ".agent"))) == 0 && what != "base of a delta" && !strings.HasPrefix(what, "a bulk") {
+				t.Log("the text was not found before: the search may be blind to it")
+			}
+			done := l.forget("pass.txt")
+			if done.Pending != "" {
+				t.Errorf("pending: %s", done.Pending)
+			}
+			l.nowhere(secret, "after forget")
+			for _, path := range []string{"pass.txt", "kept.txt", "big.txt"} {
+				l.remove(path) // else it would be taken again
+			}
+			l.worksAsBefore()
+			if l.read()["pass.txt"] != "" {
+				t.Error("a restore brought it back")
+			}
+			l.nowhere(secret, "after restores")
+		})
+	}
+}
+
+// TestForgottenFileStays: a restore to a checkpoint that a path was taken out of
+// leaves what is there alone, and says why.
+func TestForgottenFileStays(t *testing.T) {
+	l := newLab(t)
+	l.write("a.txt", "one")
+	l.write("secrets/key", secret)
+	first := l.init().Checkpoint
+	l.write("a.txt", "two")
+	l.write("secrets/other", "not forgotten, but below what was")
+	l.save()
+	done := l.forget("secrets")
+	if len(done.Present) != 1 || done.Present[0] != "secrets" || done.Checkpoints != 2 {
+		t.Errorf("%+v", done)
+	}
+	l.do(func(ctx context.Context, p *Project) error {
+		r, err := p.Restore(ctx, RestoreOptions{Checkpoint: first})
+		if err != nil {
+			return err
+		}
+		if len(r.Delete) > 0 {
+			t.Errorf("deletes %v", r.Delete)
+		}
+		if len(r.Skip) == 0 || !strings.Contains(r.Skip[0].Reason, "forgotten") {
+			t.Errorf("skips %+v", r.Skip)
+		}
+		return nil
+	})
+	if l.read()["secrets/key"] == "" || l.read()["secrets/other"] == "" {
+		t.Error("a forgotten file was deleted")
+	}
+	// The names are nowhere in what the old checkpoints say.
+	l.do(func(ctx context.Context, p *Project) error {
+		c, err := p.Coverage(ctx, first)
+		for _, problem := range c {
+			if strings.HasPrefix(problem.Path, "secrets") {
+				t.Errorf("the coverage names %s", problem.Path)
+			}
+		}
+		return err
+	})
+}
+
+// TestForgottenContentLivesOn: the same bytes under another path stay, and forget says where.
+func TestForgottenContentLivesOn(t *testing.T) {
+	l := newLab(t)
+	l.write("pass.txt", secret)
+	l.write("docs/example.env", secret)
+	first := l.init().Checkpoint
+	done := l.forget("pass.txt")
+	if len(done.LivesOn) != 1 || done.LivesOn[0] != (LivesOn{"docs/example.env", 1}) {
+		t.Errorf("lives on: %+v", done.LivesOn)
+	}
+	l.remove("docs")
+	l.do(func(ctx context.Context, p *Project) error {
+		_, err := p.Restore(ctx, RestoreOptions{Checkpoint: first})
+		return err
+	})
+	if got := l.read()["docs/example.env"]; !strings.HasSuffix(got, secret) {
+		t.Errorf("the other path came back as %q", got)
+	}
+}
+
+// TestForgetBesideAReader: while somebody reads, the bytes stay and status says so; the next write finishes it.
+func TestForgetBesideAReader(t *testing.T) {
+	for what, next := range map[string]func(ctx context.Context, p *Project) error{
+		"gc":   func(ctx context.Context, p *Project) error { _, err := p.GC(ctx, GCOptions{}); return err },
+		"save": func(ctx context.Context, p *Project) error { _, err := p.Save(ctx, SaveOptions{}); return err },
+		"auto": func(ctx context.Context, p *Project) error { return p.sweepIfDue(ctx) },
+	} {
+		t.Run(what, func(t *testing.T) {
+			l := newLab(t)
+			l.write("a.txt", "one")
+			l.write("pass.txt", secret)
+			l.init()
+			l.write("a.txt", "two")
+			l.save()
+			l.remove("pass.txt")
+			reader := l.open()
+			release, err := reader.Hold(context.Background())
+			if err != nil {
+				t.Fatal(err)
+			}
+			done := l.forget("pass.txt")
+			if done.Pending == "" {
+				t.Error("it does not say that somebody reads")
+			}
+			pending := func() bool {
+				var at *time.Time
+				l.do(func(ctx context.Context, p *Project) (err error) { at, err = p.PendingForget(ctx); return err })
+				return at != nil
+			}
+			if !pending() {
+				t.Error("status does not say that bytes are left")
+			}
+			l.verify()
+			release()
+			reader.Close()
+			l.do(next)
+			if pending() {
+				t.Error("it is not finished")
+			}
+			l.nowhere(secret, "afterwards")
+			l.verify()
+		})
+	}
+}
+
+// TestForgetRewritesTheLog: after it the log has no record that replaces others, whatever an older program made of it.
+func TestForgetRewritesTheLog(t *testing.T) {
+	l := newLab(t)
+	l.write("a.txt", "one")
+	l.write("pass.txt", secret)
+	c := l.init().Checkpoint
+	l.write("a.txt", "two")
+	l.save()
+	l.do(func(ctx context.Context, p *Project) error {
+		name, yes := "named", true
+		if err := p.Rename(ctx, c, name); err != nil {
+			return err
+		}
+		return p.Pin(ctx, c, yes)
+	})
+	l.forget("pass.txt")
+	l.do(func(ctx context.Context, p *Project) error {
+		state, err := p.readLog(ctx)
+		if err != nil {
+			return err
+		}
+		if state.amended {
+			t.Error("the log still has records that replace others")
+		}
+		now, err := p.Resolve(ctx, "named")
+		if err != nil || !now.Pinned || now.ID != c.ID || now.Root == c.Root {
+			t.Errorf("%+v %v", now.Checkpoint, err)
+		}
+		return nil
+	})
+	// As a store from before Amend: a Rewrite that nobody purged.
+	l.do(func(ctx context.Context, p *Project) error {
+		list, err := p.List(ctx, ListOptions{})
+		if err != nil {
+			return err
+		}
+		_, err = p.commit(ctx, manifest.Record{Rewrite: &manifest.Rewrite{Checkpoints: []manifest.CheckpointID{list[1].ID}, Roots: []manifest.ID{list[0].Root}}})
+		return err
+	})
+	l.do(func(ctx context.Context, p *Project) error { _, err := p.GC(ctx, GCOptions{}); return err })
+	l.do(func(ctx context.Context, p *Project) error {
+		state, err := p.readLog(ctx)
+		if err == nil && (state.amended || state.checkpoints[0].Root != state.checkpoints[1].Root) {
+			t.Error("the tree of an old forget was lost")
+		}
+		return err
+	})
+	l.verify()
+}
