@@ -89,6 +89,13 @@ func (c *call) reportCrash(ctx context.Context, p *engine.Project) error {
 	if err != nil || crash == nil {
 		return err
 	}
+	if crash.Done {
+		if c.cmd.name != "save" { // which clears them
+			c.out.warn("a restore to %s was killed while it cleared up: temporary files are left", crash.Checkpoint)
+			c.out.hint("rewind save clears them")
+		}
+		return nil
+	}
 	c.out.warn("a restore to %s of %s did not finish: %s may be as before or as after", crash.Checkpoint,
 		crash.Time.Local().Format("2006-01-02 15:04"), plural(crash.Paths, "path", "paths"))
 	c.out.hint("rewind restore %s finishes it, rewind undo-restore puts it back", crash.Checkpoint)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"rewind/engine/restore"
+	"rewind/engine/rootfs"
 	"rewind/manifest"
 )
 
@@ -17,6 +18,8 @@ type CrashedRestore struct {
 	Time       time.Time
 	Checkpoint manifest.CheckpointID
 	Paths      int
+	// Done says that every path is in place and recorded, and that only temporary files are left: the next Save clears them.
+	Done bool
 }
 
 // SettledRestore says what became of a restore that had crashed.
@@ -33,8 +36,8 @@ func (p *Project) Crashed(ctx context.Context) (*CrashedRestore, error) {
 	if err != nil {
 		return nil, journalError(err)
 	}
-	if j == nil {
-		return nil, nil
+	if j == nil || !j.Touched {
+		return nil, nil // it had not begun: there is nothing to tell
 	}
 	if p.readOnly == nil {
 		expired, cancel := context.WithDeadline(ctx, time.Unix(0, 0))
@@ -64,11 +67,42 @@ func journalError(err error) error {
 }
 
 func describe(j *restore.Journal) *CrashedRestore {
-	c := &CrashedRestore{Time: j.Time, Paths: j.Paths}
+	c := &CrashedRestore{Time: j.Time, Paths: j.Paths, Done: j.Committed}
 	if rec, err := manifest.ParseRecord(j.Note); err == nil && rec.Operation != nil {
 		c.Checkpoint = rec.Operation.Checkpoint
 	}
 	return c
+}
+
+// clearUp finishes a restore that was killed after its operation had been recorded, or before it
+// had touched anything: what is left of it are temporary files. Any other is left to the restore family.
+func (p *Project) clearUp(ctx context.Context) error {
+	due := func() bool {
+		j, err := restore.Open(p.restoreDir())
+		return err == nil && j != nil && (!j.Touched || j.Committed)
+	}
+	if !due() {
+		return nil
+	}
+	lock, err := p.lock(ctx, treeLockName)
+	if err != nil {
+		return err
+	}
+	defer lock.release()
+	if !due() { // another was faster
+		return nil
+	}
+	release, err := p.use(ctx)
+	if err != nil {
+		return err
+	}
+	defer release()
+	r := &restoring{Project: p, ctx: ctx}
+	if r.fs, err = rootfs.Open(p.place.root); err != nil {
+		return err
+	}
+	defer r.fs.Close()
+	return p.classify(r.settleCrashed())
 }
 
 // settleCrashed deals with a restore that crashed, before anything else is

@@ -114,13 +114,6 @@ func (l *lab) grow(r *rand.Rand, edits int) {
 	}
 }
 
-func (l *lab) ok(err error) {
-	l.t.Helper()
-	if err != nil {
-		l.t.Fatal(err)
-	}
-}
-
 // any is must for a restore that may leave paths alone.
 func (l *lab) any(call restoreCall, o RestoreOptions) (done *Restored) {
 	l.t.Helper()

@@ -75,6 +75,7 @@ func (p *Project) Save(ctx context.Context, o SaveOptions) (*Saved, error) {
 	if o.By == (Trigger{}) {
 		o.By = triggerOf(p.env)
 	}
+	_ = p.clearUp(ctx) // what cannot be cleared is told of by every command, and voids no save
 	saved, err := p.save(ctx, saving{SaveOptions: o})
 	if err == nil {
 		p.noteConversation(ctx, o.By, saved.held)

@@ -1,0 +1,95 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"rewind/engine/rootfs"
+)
+
+func (l *lab) ok(err error) {
+	l.t.Helper()
+	if err != nil {
+		l.t.Fatal(err)
+	}
+}
+
+// temporary lists the files that a restore left in the tree.
+func (l *lab) temporary() (out []string) {
+	l.t.Helper()
+	err := filepath.WalkDir(l.root, func(file string, d fs.DirEntry, err error) error {
+		if err == nil && rootfs.IsReserved(d.Name()) {
+			out = append(out, file)
+		}
+		return err
+	})
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	return out
+}
+
+// After a killed restore a save clears what it left, or the crash is told of until the restore family has dealt with it.
+func TestSaveAfterKilledRestore(t *testing.T) {
+	rounds := 30
+	if testing.Short() {
+		rounds = 5
+	}
+	l := newLab(t)
+	fill := func(tag string) {
+		for i := range 300 {
+			l.write(fmt.Sprintf("dir%d/f%d", i%7, i), strings.Repeat(tag, 100+i*20))
+		}
+	}
+	save := func(name string) error {
+		return l.try(func(ctx context.Context, p *Project) error {
+			_, err := p.Save(ctx, SaveOptions{Name: name})
+			return err
+		})
+	}
+	fill("one")
+	l.init()
+	l.ok(save("first"))
+	fill("two")
+	l.ok(save("second"))
+	told, cleared := 0, 0
+	for round := range rounds {
+		cmd := exec.Command(os.Args[0], "-test.run=^TestKilledRestore$")
+		cmd.Env = append(os.Environ(), "REWIND_TEST_RESTORE_ROOT="+l.root, "REWIND_TEST_RESTORE_HOME="+l.home)
+		l.ok(cmd.Start())
+		time.Sleep(time.Duration(20+rand.IntN(300)) * time.Millisecond)
+		l.ok(cmd.Process.Kill())
+		_ = cmd.Wait() // it was killed
+		left := len(l.temporary())
+		l.ok(save(""))
+		var crash *CrashedRestore
+		l.do(func(ctx context.Context, p *Project) (err error) {
+			crash, err = p.Crashed(ctx)
+			return err
+		})
+		now := l.temporary()
+		switch {
+		case crash == nil && len(now) > 0:
+			t.Fatalf("round %d: %d temporary files are left, and nobody says so: %s", round, len(now), now[0])
+		case crash != nil && crash.Done:
+			t.Fatalf("round %d: the save did not clear up", round)
+		case crash != nil:
+			told++
+			l.must((*Project).UndoRestore, RestoreOptions{})
+		case left > 0:
+			cleared++
+		}
+		if now := l.temporary(); len(now) > 0 {
+			t.Fatalf("round %d: %d temporary files are left", round, len(now))
+		}
+	}
+	t.Logf("%d rounds: told of %d, cleared %d", rounds, told, cleared)
+}
