@@ -30,10 +30,10 @@ const (
 func (s *Store) lockFile(name string) (*flock.Flock, error) {
 	file := filepath.Join(s.o.LockDir, name)
 	if s.o.ReadOnly {
-		if _, err := os.Stat(file); err != nil {
+		if _, err := os.Lstat(file); err != nil {
 			return nil, nil
 		}
-		return flock.New(file, flock.SetFlag(os.O_RDONLY)), nil
+		return flock.New(file, flock.SetFlag(os.O_RDONLY|noFollow)), nil
 	}
 	f, err := os.OpenFile(file, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -57,7 +57,7 @@ func (s *Store) lockFile(name string) (*flock.Flock, error) {
 	case !errors.Is(err, fs.ErrExist):
 		return nil, err
 	}
-	return flock.New(file, flock.SetFlag(os.O_RDWR)), nil
+	return flock.New(file, flock.SetFlag(os.O_RDWR|noFollow)), nil
 }
 
 // makeLockDir makes the lock directory. Locks are the operating system's,

@@ -88,6 +88,7 @@ func runConfig(ctx context.Context, c *call, f configFlags) error {
 		if err != nil {
 			return err
 		}
+		defer c.mirrorSettings()
 	}
 	set, warnings := engine.LoadSettings(c.env, store)
 	for _, w := range warnings {
@@ -173,6 +174,16 @@ func (c *call) settingsFile(store string, global bool) (string, error) {
 	}
 	file := c.accountFile()
 	return file, os.MkdirAll(filepath.Dir(file), 0o700)
+}
+
+// mirrorSettings keeps the copy up to date that a rebuilt store gets back.
+func (c *call) mirrorSettings() {
+	if c.project == nil {
+		return
+	}
+	if err := c.project.MirrorSettings(); err != nil {
+		c.out.warn("the settings have no copy beside the store's second name: %v", err)
+	}
 }
 
 // offerTierReset tells which values beat the new tier, and clears them if the person wants that.

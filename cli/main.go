@@ -119,6 +119,7 @@ func runCommand(ctx context.Context, name string, args []string, g globals, env 
 	}
 	if g.session != "" {
 		c.env.Getenv = overrideEnv(env.Getenv, "REWIND_SESSION_ID", g.session)
+		c.env.Asked = g.session
 	}
 	err := cmd.run(ctx, c)
 	c.close()

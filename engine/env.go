@@ -14,6 +14,30 @@ type Env struct {
 	Dir    string              // working directory, real path; "" when it is gone
 	Getenv func(string) string // nil: no environment
 	Now    func() time.Time    // nil: time.Now
+	Asked  string              // the session that the person named; beats what was exported
+}
+
+// of is the environment of a command in the project at root: what was exported for a
+// session of another project counts only there.
+func (e Env) of(root string) Env {
+	named := e.getenv("REWIND_PROJECT_ROOT")
+	if named == "" {
+		return e
+	}
+	if real, err := filepath.EvalSymlinks(named); err == nil && real == root {
+		return e
+	}
+	getenv := e.Getenv
+	e.Getenv = func(key string) string {
+		switch key {
+		case "REWIND_SESSION_ID":
+			return e.Asked
+		case "REWIND_TRANSCRIPT_PATH", "REWIND_AGENT", "REWIND_PROJECT_ROOT":
+			return ""
+		}
+		return getenv(key)
+	}
+	return e
 }
 
 // Environment describes this process. A missing HOME is looked up in the

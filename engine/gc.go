@@ -50,6 +50,7 @@ func (p *Project) GC(ctx context.Context, o GCOptions) (*Collected, error) {
 			return nil, err
 		}
 		defer lock.release()
+		p.mirrorSettings()
 	}
 	return p.collect(ctx, o)
 }

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"path/filepath"
 	"time"
 
@@ -56,7 +57,12 @@ func registeredAs(s manifest.Session) string {
 }
 
 // SecondName says why the packs have no second name; nil if all of them have one.
-func (p *Project) SecondName() error { return p.store.SecondName() }
+func (p *Project) SecondName() error {
+	if p.copied {
+		return errors.New("this store is a copy, and gets a second name of its own at its first save")
+	}
+	return p.store.SecondName()
+}
 
 // NoteHookFailure is NoteHookError for a detached process: its success says
 // nothing about hooks.

@@ -218,6 +218,12 @@ func lockAccount(ctx context.Context, env Env) (release func(), err error) {
 // second names of its packs. What cannot be copied is told by status.
 func (p *Project) mirrorSettings() {
 	if !p.copied && p.readOnly == nil {
+		if ignore := filepath.Join(p.place.store, ignoreName); !exists(ignore) {
+			// git must not see the store: it would track it, and take it away with a branch.
+			if p.mirrorErr = writeFile(ignore, []byte("*\n"), p.owner); p.mirrorErr != nil {
+				return
+			}
+		}
 		p.mirrorErr = mirrorSettings(p.place.store, vaultDir(p.env, p.id), ownerOf(p.env.Home))
 	}
 }

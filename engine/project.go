@@ -104,7 +104,7 @@ func open(ctx context.Context, o OpenOptions, at place, known []knownStore) (*Pr
 		}
 		return nil, &NotInitializedError{Root: at.root, History: at.history(o.Env, known)}
 	}
-	p := &Project{env: o.Env, place: at, lockWait: o.LockWait, progress: o.Progress, notices: notices}
+	p := &Project{env: o.Env.of(at.root), place: at, lockWait: o.LockWait, progress: o.Progress, notices: notices}
 	info, err := os.Stat(at.store)
 	if err != nil {
 		return nil, err

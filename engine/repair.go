@@ -38,6 +38,7 @@ func (p *Project) Repair(ctx context.Context) (*Verified, error) {
 	if err != nil {
 		return nil, p.classify(err)
 	}
+	p.mirrorSettings()
 	say("built the database anew from the log")
 	v, err := p.Verify(ctx, true)
 	if err != nil {

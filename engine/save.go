@@ -80,6 +80,7 @@ func (p *Project) Save(ctx context.Context, o SaveOptions) (*Saved, error) {
 	if err == nil {
 		p.noteConversation(ctx, o.By, saved.held)
 		p.finishForgetting(ctx)
+		p.mirrorSettings()
 	}
 	return saved, err
 }

@@ -66,7 +66,7 @@ func (p *Project) Status(ctx context.Context) (*Status, error) {
 	if s.Bytes, err = p.storeSize(); err != nil {
 		return nil, err
 	}
-	if err := p.store.SecondName(); err != nil {
+	if err := p.SecondName(); err != nil {
 		s.SecondNameReason = err.Error()
 	} else {
 		s.SecondName = true

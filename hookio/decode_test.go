@@ -302,7 +302,9 @@ func TestRoot(t *testing.T) {
 		dir, by string
 	}{
 		{Event{Agent: Claude, Cwd: "/p/sub"}, env("CLAUDE_PROJECT_DIR", "/p", "FACTORY_PROJECT_DIR", "/f"), "/p", "CLAUDE_PROJECT_DIR"},
-		{Event{Agent: Claude, Cwd: "/p/sub"}, env("CLAUDE_PROJECT_DIR", "/p", "REWIND_PROJECT_ROOT", "/r"), "/r", "REWIND_PROJECT_ROOT"},
+		{Event{Agent: Claude, Cwd: "/p/sub", SessionID: "s"}, env("CLAUDE_PROJECT_DIR", "/p", "REWIND_PROJECT_ROOT", "/r", "REWIND_SESSION_ID", "s"), "/r", "REWIND_PROJECT_ROOT"},
+		{Event{Agent: Claude, Cwd: "/p/sub", SessionID: "other"}, env("CLAUDE_PROJECT_DIR", "/p", "REWIND_PROJECT_ROOT", "/r", "REWIND_SESSION_ID", "s"), "/p", "CLAUDE_PROJECT_DIR"},
+		{Event{Agent: Claude, Cwd: "/p/sub", SessionID: "other"}, env("REWIND_PROJECT_ROOT", "/r"), "/p/sub", "cwd"},
 		{Event{Agent: Droid, Cwd: "/p"}, env("CLAUDE_PROJECT_DIR", "/outer"), "/p", "cwd"},
 		{Event{Agent: Droid, Cwd: "/p"}, env("CLAUDE_PROJECT_DIR", "/outer", "FACTORY_PROJECT_DIR", "/f"), "/f", "FACTORY_PROJECT_DIR"},
 		{Event{Agent: Codex, Cwd: "/p"}, env("CLAUDE_PROJECT_DIR", "/outer"), "/p", "cwd"},

@@ -123,12 +123,15 @@ func isUUID(s string) bool {
 }
 
 // Root is the directory that an event is about, before any walking up, and
-// what said so: $REWIND_PROJECT_ROOT, else the project variable of the detected
+// what said so: $REWIND_PROJECT_ROOT where it was exported for this session, else the project variable of the detected
 // agent, else the workspace or working directory in the payload. "" means that
 // nothing said it: then it is the process's own working directory. A session's
 // root is fixed at its first event; later ones must not ask again.
 func Root(e *Event, getenv func(string) string) (dir, by string) {
 	for _, name := range append([]string{"REWIND_PROJECT_ROOT"}, projectVariables(e.Agent)...) {
+		if name == "REWIND_PROJECT_ROOT" && getenv("REWIND_SESSION_ID") != e.SessionID {
+			continue // exported for another session, into the shell that this agent was started from
+		}
 		if v := getenv(name); isAbs(v) {
 			return v, name
 		}

@@ -64,13 +64,19 @@ func fold(ctx context.Context, o Options, src Source, files fileSystem) error {
 
 // lockDir makes the directory and takes the folds' lock.
 func lockDir(ctx context.Context, o Options, files fileSystem) (release func(), err error) {
-	if _, err := os.Stat(o.Dir); errors.Is(err, fs.ErrNotExist) {
+	switch info, err := os.Lstat(o.Dir); {
+	case errors.Is(err, fs.ErrNotExist):
 		if err := files.mkdir(o.Dir); err != nil && !errors.Is(err, fs.ErrExist) {
 			return nil, err
 		}
+	case err == nil && !info.IsDir():
+		return nil, &fs.PathError{Op: "fold into", Path: o.Dir, Err: errors.New("not a directory")}
 	}
 	file := join(o.Dir, lockFile)
-	_, statErr := os.Stat(file)
+	info, statErr := os.Lstat(file)
+	if statErr == nil && !info.Mode().IsRegular() {
+		return nil, &fs.PathError{Op: "lock", Path: file, Err: errors.New("not a file")}
+	}
 	lock := flock.New(file, flock.SetPermissions(0o600))
 	if _, err := lock.TryLockContext(ctx, 10*time.Millisecond); err != nil {
 		return nil, fmt.Errorf("waiting for another fold: %w", err)

@@ -163,7 +163,7 @@ func openCurrent(dir string) (*generation, error) {
 
 // readSmall reads a file of at most 1 MiB: layouts and pointers are far smaller.
 func readSmall(file string) ([]byte, error) {
-	info, err := os.Stat(file)
+	info, err := os.Lstat(file)
 	if err != nil {
 		return nil, err
 	}
@@ -179,6 +179,10 @@ func openGeneration(dir string, pointer []byte) (g *generation, err error) {
 		return nil, err
 	}
 	g = &generation{name: join(dir, generationName(number)), pointer: pointer}
+	// Nothing is read through a link: neither the directory is one nor a file of it.
+	if info, err := os.Lstat(g.name); err != nil || !info.IsDir() {
+		return nil, errors.Join(errors.New("its directory is not there"), err)
+	}
 	data, err := readSmall(join(g.name, layoutFile))
 	if err != nil {
 		return nil, err

@@ -75,7 +75,11 @@ func guard(err *error) func() {
 }
 
 func openTableFile(dir string, f tableFile) (t *openTable, err error) {
-	file, err := os.Open(filepath.Join(dir, f.name()))
+	name := filepath.Join(dir, f.name())
+	if info, err := os.Lstat(name); err != nil || !info.Mode().IsRegular() {
+		return nil, errors.Join(errors.New("no such file"), err)
+	}
+	file, err := os.Open(name)
 	if err != nil {
 		return nil, err
 	}

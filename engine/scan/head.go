@@ -93,7 +93,7 @@ func (h *Head) Root() manifest.ID {
 // LoadHead reads the head file; a missing, damaged or foreign one gives nil, nil.
 // Deltas from the first bad one on are left out: a shorter head is an older one, no wrong one.
 func LoadHead(file string) (*Head, error) {
-	f, err := os.Open(file)
+	f, err := os.OpenFile(file, os.O_RDONLY|noFollow, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

@@ -69,7 +69,7 @@ func Restamp(file string, s Stamp) error {
 }
 
 func appendTo(file string, data []byte) error {
-	f, err := os.OpenFile(file, os.O_WRONLY|os.O_APPEND, 0)
+	f, err := os.OpenFile(file, os.O_WRONLY|os.O_APPEND|noFollow, 0)
 	if err != nil {
 		return err
 	}

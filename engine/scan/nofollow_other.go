@@ -1,0 +1,5 @@
+//go:build !unix
+
+package scan
+
+const noFollow = 0

@@ -1,0 +1,8 @@
+//go:build unix
+
+package scan
+
+import "syscall"
+
+// noFollow makes an open of a link fail: the head is a file of the store's.
+const noFollow = syscall.O_NOFOLLOW | syscall.O_NONBLOCK
