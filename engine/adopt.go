@@ -42,6 +42,11 @@ func adopt(ctx context.Context, o InitOptions, at place, known []knownStore) (*P
 		return nil, err
 	}
 	if at.lost != nil || at.store != "" && at.store != src.store {
+		p, err := reopen(ctx, o.OpenOptions, at)
+		if err != nil {
+			return nil, err
+		}
+		p.Close()
 		return nil, &RefusedError{What: fmt.Sprintf("%s has a store of its own already", at.root), Adopting: true}
 	}
 	if err := at.checkLinks(o.Env, known, o.Force); err != nil {

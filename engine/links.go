@@ -70,8 +70,11 @@ func (at *place) checkLinks(env Env, known []knownStore, force bool) error {
 		return err
 	}
 	for _, e := range entries {
-		if e.Type()&fs.ModeSymlink != 0 {
+		switch t := e.Type(); {
+		case t&fs.ModeSymlink != 0:
 			return &LinkError{Path: filepath.Join(at.store, e.Name())}
+		case t != 0 && t != fs.ModeDir:
+			return &DamagedStoreError{What: filepath.Join(at.store, e.Name()), Err: errors.New("neither a file nor a directory")}
 		}
 	}
 	return nil

@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+
+	"rewind/engine/settings"
 )
 
 // checkKnown decides whose store this is: made or trusted on this account, and
@@ -249,6 +251,9 @@ func mirrorSettings(store, vault string, owner func(string) error) error {
 		}
 		if err != nil {
 			return err
+		}
+		if name == configName && !settings.Readable(data) {
+			continue // the last good ones are worth more
 		}
 		copied := filepath.Join(vault, name)
 		if old, err := readSmall(copied, 1<<20); err == nil && string(old) == string(data) {

@@ -27,6 +27,7 @@ type scenario struct {
 	damaged bool     // the store is, until the command has succeeded
 	removes bool     // the store is whole afterwards, or gone
 	hook    bool     // succeeds whatever happens
+	brings  bool     // the checkpoints that it brings must be there in the end
 	prompt  int      // what an agent's hook is told of: its n-th prompt
 	forks   int      // conversations that it makes
 }
@@ -53,6 +54,28 @@ func scenarios() []scenario {
 			edited(w)
 			must(w.T, os.RemoveAll(filepath.Join(w.project, ".agent")))
 		}, initial: true, removes: true},
+		{name: "rebuild", args: []string{"save", "--json"}, prepare: func(w *world) {
+			edited(w)
+			w.rewind("config", "ignore", `["*.tmp"]`)
+			must(w.T, os.RemoveAll(filepath.Join(w.project, ".agent")))
+		}},
+		{name: "copy", args: []string{"save", "--json"}, prepare: func(w *world) {
+			edited(w)
+			w.leave(true)
+		}},
+		{name: "adopt", args: []string{"init", "--adopt", "ID", "--json"}, again: []string{"list"}, initial: true, brings: true, prepare: func(w *world) {
+			edited(w)
+			w.leave(false)
+			must(w.T, os.RemoveAll(w.original()))
+		}},
+		{name: "adopt-copy", args: []string{"init", "--adopt", "ID", "--json"}, again: []string{"list"}, initial: true, brings: true, prepare: func(w *world) {
+			edited(w)
+			w.leave(false)
+			out, errOut, code := w.commandIn(w.original(), "save") // where it is now is known
+			if code != 0 {
+				w.Fatalf("save in the moved project: %s%s", out, errOut)
+			}
+		}},
 		{name: "register", args: []string{"config", "--register-hooks", "--json"}, prepare: agents},
 		{name: "unregister", args: []string{"config", "--unregister-hooks", "--json"}, prepare: func(w *world) {
 			agents(w)
@@ -265,7 +288,12 @@ func (v *verdict) aftermath(r *tracee.Result) {
 	if id := savedID(r); r.Code == 0 && id != "" {
 		must = append(must, id)
 	}
-	if v.initial || v.damaged {
+	brought := false
+	if v.brings { // a second time is refused
+		_, _, code := v.command("list")
+		brought = code == 0
+	}
+	if v.initial && !brought || v.damaged {
 		v.next(v.argv()...)
 	}
 	v.next("verify", "--read-data")
@@ -339,7 +367,7 @@ func (v *verdict) next(args ...string) {
 // own reports whether a path is in the store or the account's directory. What a
 // killed process left there is swept by gc, an hour later.
 func (w *world) own(path string) bool {
-	return strings.HasPrefix(path, "project/.agent/rewind") || strings.HasPrefix(path, "home/.rewind/")
+	return strings.HasPrefix(path, "project/.agent/rewind") || strings.HasPrefix(path, "original/.agent/rewind/") || strings.HasPrefix(path, "home/.rewind/")
 }
 
 // isTemporary tells the names of files that are to be renamed or removed.

@@ -107,12 +107,42 @@ func newWorld(t *testing.T, program string, s scenario) *world {
 	if s.removes {
 		w.ids = before
 	}
-	for _, id := range before {
-		if slices.Contains(after, id) {
+	for _, id := range after {
+		if w.brings || slices.Contains(before, id) {
 			w.ids = append(w.ids, id)
 		}
 	}
+	if _, err := os.Stat(w.original()); err == nil {
+		was := w.content(w.original())
+		t.Cleanup(func() {
+			if now := w.content(w.original()); !same(now, was) {
+				t.Errorf("the directory that the store came from has changed: %s", difference(now, was))
+			}
+		})
+	}
 	return w
+}
+
+// original is the directory that the store was made in, where the project is another one.
+func (w *world) original() string { return filepath.Join(w.base, "original") }
+
+// content is what is in a directory.
+func (w *world) content(dir string) map[string]string {
+	disk := crashfs.New()
+	must(w.T, disk.Load(dir))
+	return disk.Content(dir)
+}
+
+// leave moves the project away, and puts another directory in its place: a
+// copy, or one with the person's files alone.
+func (w *world) leave(store bool) {
+	w.Helper()
+	must(w.T, os.Rename(w.project, w.original()))
+	must(w.T, os.Mkdir(w.project, 0o700))
+	must(w.T, os.CopyFS(w.project, os.DirFS(w.original())))
+	if !store {
+		must(w.T, os.RemoveAll(filepath.Join(w.project, ".agent")))
+	}
 }
 
 func must(t *testing.T, err error) {
@@ -124,7 +154,11 @@ func must(t *testing.T, err error) {
 
 // dirs are all that a command may change.
 func (w *world) dirs() []string {
-	return []string{w.project, filepath.Join(w.home, ".rewind"), filepath.Join(w.home, ".claude"), filepath.Join(w.home, ".factory")}
+	dirs := []string{w.project, filepath.Join(w.home, ".rewind"), filepath.Join(w.home, ".claude"), filepath.Join(w.home, ".factory")}
+	if _, err := os.Stat(w.original()); err == nil {
+		dirs = append(dirs, w.original())
+	}
+	return dirs
 }
 
 func (w *world) write(path, text string) {
@@ -276,9 +310,14 @@ func (w *world) forks(disk *crashfs.FS) (forks []string) {
 // command runs a command without faults.
 func (w *world) command(args ...string) (out, errOut string, code int) {
 	w.Helper()
+	return w.commandIn(w.project, args...)
+}
+
+func (w *world) commandIn(dir string, args ...string) (out, errOut string, code int) {
+	w.Helper()
 	cmd := exec.Command(w.program, args...)
 	cmd.Stdin = strings.NewReader(w.input())
-	cmd.Dir, cmd.Env = w.project, w.env()
+	cmd.Dir, cmd.Env = dir, w.env()
 	var o, e bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &o, &e
 	if err := cmd.Run(); err != nil && !errors.As(err, new(*exec.ExitError)) {

@@ -50,6 +50,16 @@ func readFile(file string) ([]byte, error) {
 	return b, nil
 }
 
+// Readable reports whether data is a settings file that can be read: JSON, with
+// comments and trailing commas.
+func Readable(data []byte) bool {
+	if bytes.Count(data, []byte("{"))+bytes.Count(data, []byte("[")) > maxBrackets {
+		return false
+	}
+	_, err := hujson.Parse(data)
+	return err == nil
+}
+
 // document is a parsed config file; o is nil where the file is only white space.
 type document struct {
 	o          *hujson.Object

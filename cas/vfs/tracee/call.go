@@ -8,7 +8,7 @@ type Call struct {
 	Name    string // the kernel's, as "openat"
 	FD      int    // the file that it works on, or the one that an open returned; -1: none
 	Path    string // absolute: what it works on; of a rename or link the old name
-	To      string // the new name of a rename or link; the target of a symbolic link
+	To      string // the new name of a rename or link; the target of a symbolic link; where a copy comes from
 	Flags   int    // of open, rename, unlink and flock
 	Mode    uint32 // of open, mkdir and chmod
 	Size    int64  // bytes to read or write; the new size of a truncation

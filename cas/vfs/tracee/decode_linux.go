@@ -102,11 +102,13 @@ func decode(tid int, nr uint64, args [6]uint64, data bool) (*Call, error) {
 		}
 		c.Path, err = fileOf(tid, args[4])
 	case copied:
-		into, size := args[0], args[3]
+		into, from, size := args[0], args[1], args[3]
 		if nr == unix.SYS_COPY_FILE_RANGE {
-			into, size = args[2], args[4]
+			into, from, size = args[2], args[0], args[4]
 		}
-		c.Path, err = fileOf(tid, into)
+		if c.Path, err = fileOf(tid, into); err == nil {
+			c.To, err = fileOf(tid, from)
+		}
 		c.FD, c.Size = int(int32(into)), int64(size)
 	case onPath:
 		c.Path, err = pathAt(tid, unix.AT_FDCWD, args[0])

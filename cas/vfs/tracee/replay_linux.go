@@ -29,6 +29,8 @@ func Replay(disk *crashfs.FS, c *Call) error {
 		return err
 	case "write", "pwrite64", "ftruncate", "fsync", "fdatasync":
 		return replayFile(disk, c)
+	case "copy_file_range":
+		return replayCopy(disk, c)
 	case "syncfs":
 		disk.Sync()
 	case "mkdirat":
@@ -51,6 +53,24 @@ func Replay(disk *crashfs.FS, c *Call) error {
 		return fmt.Errorf("%s is not replayed yet", c.Name)
 	}
 	return nil
+}
+
+// replayCopy copies what a file has beyond the end of another. That is all that a
+// program does which copies files whole, from their beginning on.
+func replayCopy(disk *crashfs.FS, c *Call) error {
+	data, release, err := disk.Map(c.To)
+	if err != nil {
+		return err
+	}
+	f, err := disk.OpenFile(c.Path, os.O_RDWR, 0)
+	if err != nil {
+		return errors.Join(err, release())
+	}
+	info, err := f.Stat()
+	if err == nil && info.Size() < int64(len(data)) {
+		_, err = f.WriteAt(data[info.Size():], info.Size())
+	}
+	return errors.Join(err, release())
 }
 
 // replayFile does what works on an open file. One without a name is nobody's any more.
