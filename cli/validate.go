@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"rewind/engine"
 	"rewind/engine/settings"
@@ -97,6 +98,14 @@ func runValidate(ctx context.Context, c *call) error {
 	root := ""
 	if p != nil {
 		root = p.Root()
+		problems, err := p.CheckRules()
+		if err != nil {
+			f := explain(err)
+			v.Findings = append(v.Findings, finding{Severity: severe, Area: "project", Message: f.message, Cure: f.hint})
+		}
+		for _, problem := range problems {
+			v.Findings = append(v.Findings, finding{Severity: mild, Area: "project", Message: problem.Path + ": " + problem.Reason, Cure: rulesCure(problem.Path)})
+		}
 		files, err := p.SessionFiles(ctx)
 		if err != nil {
 			f := explain(err)
@@ -123,6 +132,17 @@ func runValidate(ctx context.Context, c *call) error {
 		err = &invalidError{code: code}
 	}
 	return err
+}
+
+// rulesCure is what to do about rules that cannot be read.
+func rulesCure(path string) string {
+	switch {
+	case path == ".git/index":
+		return "git update-index --no-split-index --force-write-index, or git reset, writes a new one"
+	case strings.HasPrefix(path, ".git"):
+		return "git check-ignore -v . shows what git itself makes of it"
+	}
+	return "correct " + path
 }
 
 func printFindings(o *output, v validateView) {

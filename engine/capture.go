@@ -95,6 +95,7 @@ func (p *Project) capture(ctx context.Context, o captureOptions) (*captured, err
 	if err != nil {
 		return nil, errors.Join(p.classify(err), c.discard())
 	}
+	c.problems = append(c.problems, rs.late()...)
 	for _, problem := range c.scan.Problems {
 		c.problems = append(c.problems, Problem(problem))
 	}

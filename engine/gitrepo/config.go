@@ -59,6 +59,9 @@ func (r Repo) localConfig() config {
 	return config{parseConfig(data)}
 }
 
+// IgnoreCase reports whether git takes names that differ in the case of letters for the same.
+func (r Repo) IgnoreCase(home string) bool { return isTrue(r.fullConfig(home).last("core.ignorecase")) }
+
 // maxIncludes is how deep git follows includes.
 const maxIncludes = 10
 

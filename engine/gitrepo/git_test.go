@@ -310,7 +310,7 @@ func TestIndexKey(t *testing.T) {
 	if key("") == first {
 		t.Error("another name, the same key")
 	}
-	lazy := b.find(filepath.Join(b.dir, "dir")).Lazy()
+	lazy := b.find(filepath.Join(b.dir, "dir")).Lazy(false)
 	if !lazy.Has("x") || !lazy.HasBelow("y") || lazy.Has("a-c") {
 		t.Error("a lazy set below dir has other paths")
 	}
@@ -325,29 +325,8 @@ func TestIndexKey(t *testing.T) {
 	}
 	b.checkIndex(b.dir)
 	write(t, file, "garbage")
-	lazy = b.find(b.dir).Lazy()
+	lazy = b.find(b.dir).Lazy(false)
 	if _, err := lazy.Load(); err == nil || lazy.Has("dir/x") || lazy.HasBelow("dir") {
 		t.Errorf("garbage: %v", err)
-	}
-}
-
-func TestUnsupportedIndexes(t *testing.T) {
-	for name, prepare := range map[string]func(*box){
-		"split index": func(b *box) { b.run("update-index", "--split-index") },
-		"sparse index": func(b *box) {
-			b.run("commit", "-qm", "x")
-			b.run("sparse-checkout", "set", "--cone", "--sparse-index", "dir")
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			b := newBox(t)
-			b.init()
-			b.run("add", "-A")
-			prepare(b)
-			_, err := b.find(b.dir).Tracked()
-			if e, ok := err.(*gitrepo.UnsupportedError); !ok || e.File == "" {
-				t.Errorf("error %v", err)
-			}
-		})
 	}
 }

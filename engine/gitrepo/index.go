@@ -14,9 +14,9 @@ import (
 // IndexFile is the path of the index, for its stat.
 func (r Repo) IndexFile() string { return filepath.Join(r.GitDir, "index") }
 
-// Tracked reads the index (versions 2 to 4; also sha256 repositories). Paths are relative to the work tree,
-// sorted. A repository without an index tracks nothing. Split or sparse indexes give *UnsupportedError: the
-// caller says so in the coverage. Other errors: *FormatError, or of the file system.
+// Tracked reads the index (versions 2 to 4, split and sparse ones, also of sha256 repositories). Paths are
+// relative to the work tree. A repository without an index tracks nothing. Errors: *UnsupportedError for what a later
+// git may have added, *FormatError, or of the file system; then the caller says so in the coverage.
 func (r Repo) Tracked() (*Tracked, error) {
 	x, err := r.openIndex()
 	if missing(err) {
@@ -26,7 +26,20 @@ func (r Repo) Tracked() (*Tracked, error) {
 		return nil, err
 	}
 	defer x.Close() // read only: nothing can be lost
-	return parseIndex(x.Name(), x, x.size, x.oid)
+	half := ""
+	file := indexFile{name: x.Name(), from: x, size: x.size, oid: x.oid, shared: func(id string) (*openedIndex, error) {
+		half = filepath.Join(r.GitDir, "sharedindex."+id)
+		f, size, err := openRegular(half, maxIndex, 0)
+		return &openedIndex{f, size, x.oid}, err
+	}}
+	t, err := file.read()
+	if err == nil {
+		t.half = half
+	}
+	if err == nil && t.beyond != nil {
+		t.beyond.objects = r.objects(x.oid)
+	}
+	return t, err
 }
 
 // openedIndex is an index that is a regular file.
@@ -69,6 +82,7 @@ const (
 	indexMode     = 24 // within the above
 	flagExtended  = 0x4000
 	flagLength    = 0x0fff
+	flagSkip      = 0x4000 // of the extended ones: skip-worktree
 	modeDirectory = 0o040000
 	maxName       = 1 << 16
 )
@@ -106,13 +120,36 @@ func (w *window) fill() error {
 	return nil
 }
 
-// parseIndex collects the names in an index of size bytes whose object ids have oid bytes.
-func parseIndex(file string, from io.ReaderAt, size int64, oid int) (*Tracked, error) {
-	bad := func(reason string) (*Tracked, error) { return nil, &FormatError{file, reason} }
-	if size < indexHeader+int64(oid) {
+// indexFile is an index to be read.
+type indexFile struct {
+	name   string
+	from   io.ReaderAt
+	size   int64
+	oid    int                                   // bytes of an object id
+	shared func(id string) (*openedIndex, error) // opens the other half of a split index
+}
+
+// read collects what the index holds.
+func (file indexFile) read() (*Tracked, error) {
+	p, err := file.parse(nil)
+	if err != nil {
+		return nil, err
+	}
+	t := p.set
+	if b := (&beyond{sparse: p.sparse, rules: p.rules}); !b.none() {
+		t.beyond = b
+	}
+	return t, nil
+}
+
+// parse reads entries and extensions. As the other half of a split index it is
+// prepared for the number of its entries.
+func (file indexFile) parse(half func(p *indexParser, count int) (wrong string)) (*indexParser, error) {
+	bad := func(reason string) (*indexParser, error) { return nil, &FormatError{file.name, reason} }
+	if file.size < indexHeader+int64(file.oid) {
 		return bad("not an index")
 	}
-	w := &window{file: from, end: size - int64(oid)} // git may leave the checksum zero
+	w := &window{file: file.from, end: file.size - int64(file.oid)} // git may leave the checksum zero
 	if err := w.fill(); err != nil {
 		return nil, err
 	}
@@ -121,11 +158,11 @@ func parseIndex(file string, from io.ReaderAt, size int64, oid int) (*Tracked, e
 	}
 	version := binary.BigEndian.Uint32(w.buf[4:])
 	if version < 2 || version > 4 {
-		return nil, &UnsupportedError{file, "index version " + strconv.FormatUint(uint64(version), 10)}
+		return nil, &UnsupportedError{file.name, "index version " + strconv.FormatUint(uint64(version), 10)}
 	}
 	count := binary.BigEndian.Uint32(w.buf[8:])
 	w.buf = w.buf[indexHeader:]
-	p := indexParser{version: version, fixed: indexStat + oid + 2, limit: 16*int(size) + maxName}
+	p := &indexParser{version: version, oid: file.oid, fixed: indexStat + file.oid + 2, limit: 16*int(file.size) + maxName}
 	entries := w.end - indexHeader
 	if int64(count)*int64(p.fixed+1) > entries {
 		return bad("more entries than bytes")
@@ -135,6 +172,11 @@ func parseIndex(file string, from io.ReaderAt, size int64, oid int) (*Tracked, e
 		room += 32 * int64(count) // a guess at the prefixes
 	}
 	p.set = &Tracked{starts: make([]uint32, 0, count), names: make([]byte, 0, room)}
+	if half != nil {
+		if wrong := half(p, int(count)); wrong != "" {
+			return bad(wrong)
+		}
+	}
 	for range count {
 		if err := w.fill(); err != nil {
 			return nil, err
@@ -145,26 +187,42 @@ func parseIndex(file string, from io.ReaderAt, size int64, oid int) (*Tracked, e
 		}
 		w.buf = w.buf[n:]
 	}
-	if p.sparse {
-		return nil, &UnsupportedError{file, "a sparse index"}
-	}
-	if err := checkExtensions(file, w); err != nil {
+	l, err := readExtensions(file.name, w, file.oid)
+	switch {
+	case err != nil:
 		return nil, err
+	case l != nil && file.shared == nil:
+		return bad("half of a split index that is split itself")
+	case l != nil:
+		return p.complete(file, l)
+	case len(p.nameless) > 0:
+		return bad("empty name")
 	}
-	if p.wrong != "" {
-		return bad(p.wrong)
-	}
-	return p.set, nil
+	return p, nil
 }
 
 type indexParser struct {
 	set     *Tracked
+	sparse  []indexed
+	rules   []indexed
 	version uint32
-	fixed   int // bytes of an entry before extended flags and name
-	limit   int // of all names: version 4 repeats a prefix at no cost
-	prev    []byte
-	sparse  bool
-	wrong   string // about names: in a split index they may be empty, and then it is no damage
+	oid     int
+	fixed   int    // bytes of an entry before extended flags and name
+	limit   int    // of all names: version 4 repeats a prefix at no cost
+	prev    []byte // name of the entry before
+	last    []byte // name of the last one in the set
+	at      int    // entries read
+
+	nameless          []status // entries that replace one of the other half
+	deleted, replaced bits     // as the other half: what the first one says of the entries
+	replacements      []status
+}
+
+// status is what matters of an entry beside its name.
+type status struct {
+	mode uint32
+	skip bool // not wanted in the work tree
+	id   string
 }
 
 // entry takes in the entry that data begins with: n bytes, or the reason why it is none.
@@ -173,15 +231,17 @@ func (x *indexParser) entry(data []byte) (n int, reason string) {
 	if p > len(data) {
 		return 0, "cut off within an entry"
 	}
-	if binary.BigEndian.Uint32(data[indexMode:])&0o170000 == modeDirectory {
-		x.sparse = true
-	}
+	st := status{mode: binary.BigEndian.Uint32(data[indexMode:])}
+	id := data[indexStat : indexStat+x.oid]
 	flags := binary.BigEndian.Uint16(data[p-2:])
 	if flags&flagExtended != 0 {
 		if x.version < 3 {
 			return 0, "extended flags in version 2"
 		}
-		p += 2
+		if p += 2; p > len(data) {
+			return 0, "cut off within an entry"
+		}
+		st.skip = binary.BigEndian.Uint16(data[p-2:])&flagSkip != 0
 	}
 	keep := 0
 	if x.version == 4 {
@@ -209,10 +269,19 @@ func (x *indexParser) entry(data []byte) (n int, reason string) {
 			return 0, "cut off within an entry"
 		}
 	}
-	return p, x.add(keep, suffix)
+	at := x.at
+	x.at++
+	if x.replaced.has(at) {
+		if len(x.replacements) == 0 {
+			return 0, "fewer replacements than replaced entries"
+		}
+		st, x.replacements = x.replacements[0], x.replacements[1:]
+		id = []byte(st.id)
+	}
+	return p, x.add(keep, suffix, st, id, x.deleted.has(at))
 }
 
-func (x *indexParser) add(keep int, suffix []byte) (reason string) {
+func (x *indexParser) add(keep int, suffix []byte, st status, id []byte, deleted bool) (reason string) {
 	t := x.set
 	if keep+len(suffix) > maxName || len(t.names)+keep+len(suffix) > x.limit {
 		return "bad name length"
@@ -222,43 +291,72 @@ func (x *indexParser) add(keep int, suffix []byte) (reason string) {
 	name := t.names[start:]
 	switch c := bytes.Compare(x.prev, name); {
 	case len(name) == 0:
-		x.wrong = "empty name"
+		st.id = string(id)
+		if x.nameless = append(x.nameless, st); len(x.prev) > 0 {
+			return "empty name"
+		}
+		return ""
 	case c > 0:
-		x.wrong = "names out of order"
-	case c == 0: // the stages of a conflict
-		t.names = t.names[:start]
+		return "names out of order"
+	}
+	switch {
+	case deleted:
+	case st.mode&0o170000 == modeDirectory: // of a sparse index
+		if name[len(name)-1] != '/' {
+			return "a directory that does not end in a slash"
+		}
+		x.sparse = append(x.sparse, indexed{string(name), string(id)})
+	case bytes.Equal(x.last, name): // the stages of a conflict
+	default:
+		if st.skip && isRuleFile(name) && st.mode&0o170000 == 0o100000 {
+			x.rules = append(x.rules, indexed{string(name), string(id)})
+		}
+		t.starts = append(t.starts, uint32(start))
+		t.names = append(t.names, 0)
+		x.prev = t.names[start : len(t.names)-1]
+		x.last = x.prev
 		return ""
 	}
-	t.starts = append(t.starts, uint32(start))
-	t.names = append(t.names, 0)
-	x.prev = t.names[start : len(t.names)-1]
+	x.prev = append([]byte(nil), name...)
+	t.names = t.names[:start]
 	return ""
 }
 
-// checkExtensions refuses what changes the meaning of the entries: by git's
-// rule all extensions whose name does not begin with a capital.
-func checkExtensions(file string, w *window) error {
+// isRuleFile reports whether a path is that of a .gitignore.
+func isRuleFile(name []byte) bool {
+	const rule = ".gitignore"
+	return bytes.HasSuffix(name, []byte(rule)) && (len(name) == len(rule) || name[len(name)-len(rule)-1] == '/')
+}
+
+// readExtensions finds the link of a split index, and refuses what else changes the
+// meaning of the entries: by git's rule all extensions whose name does not begin with a capital.
+func readExtensions(file string, w *window, oid int) (l *link, err error) {
 	for at := w.next - int64(len(w.buf)); w.end-at >= 8; {
 		var head [8]byte
 		if n, err := w.file.ReadAt(head[:], at); n < len(head) {
-			return err
+			return nil, err
 		}
 		name := string(head[:4])
 		size := binary.BigEndian.Uint32(head[4:])
 		if int64(size) > w.end-at-8 {
-			return &FormatError{file, "cut off within an extension"}
+			return nil, &FormatError{file, "cut off within an extension"}
 		}
 		switch {
 		case name == "link":
-			return &UnsupportedError{file, "a split index"}
-		case name == "sdir":
-			return &UnsupportedError{file, "a sparse index"}
+			data := make([]byte, size)
+			if n, err := w.file.ReadAt(data, at+8); n < len(data) {
+				return nil, err
+			}
+			if l, err = parseLink(file, data, oid); err != nil {
+				return nil, err
+			}
+		case name == "sdir": // says only that there are directories
 		case name[0] < 'A' || name[0] > 'Z':
-			return &UnsupportedError{file, "index extension " + strconv.Quote(name)}
+			return nil, &UnsupportedError{file, "index extension " + strconv.Quote(name)}
 		}
 		at += 8 + int64(size)
 	}
-	return nil
+	return l, nil
 }
 
 // offsetVarint reads git's variable-length number; n is 0 if it does not end.

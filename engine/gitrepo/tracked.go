@@ -2,7 +2,9 @@ package gitrepo
 
 import (
 	"bytes"
+	"slices"
 	"sort"
+	"strings"
 
 	"github.com/cespare/xxhash/v2"
 )
@@ -13,6 +15,9 @@ type Tracked struct {
 	names  []byte   // in order, each followed by a NUL
 	starts []uint32 // where each begins
 	skip   int      // bytes of each name that are the prefix given to Sub
+	prefix string   // the same, ending in "/", or ""
+	beyond *beyond  // nil for most
+	half   string   // file with the other half of a split index, or ""
 }
 
 func (t *Tracked) name(i int) []byte {
@@ -23,6 +28,10 @@ func (t *Tracked) name(i int) []byte {
 	return t.names[int(t.starts[i])+t.skip : end-1]
 }
 
+// Half is the file with the other half of a split index, "" for a whole one. Without it the index
+// cannot be read, although its own file is as it was.
+func (t *Tracked) Half() string { return t.half }
+
 // Len is the number of paths.
 func (t *Tracked) Len() int { return len(t.starts) }
 
@@ -32,16 +41,16 @@ func (t *Tracked) At(i int) string { return string(t.name(i)) }
 // Has reports whether git tracks path itself: a file, a symbolic link or a submodule.
 func (t *Tracked) Has(path string) bool {
 	i := sort.Search(len(t.starts), func(i int) bool { return string(t.name(i)) >= path })
-	return i < len(t.starts) && string(t.name(i)) == path
+	return i < len(t.starts) && string(t.name(i)) == path || t.beyond != nil && t.beyond.has(t.prefix+path)
 }
 
 // HasBelow reports whether git tracks something below dir ("": anything at all).
 func (t *Tracked) HasBelow(dir string) bool {
 	if dir == "" {
-		return len(t.starts) > 0
+		return len(t.starts) > 0 || t.beyond != nil && (t.prefix == "" && len(t.beyond.sparse) > 0 || t.prefix != "" && t.beyond.hasBelow(t.prefix[:len(t.prefix)-1]))
 	}
 	i := t.below(dir)
-	return i < len(t.starts) && isBelow(t.name(i), dir)
+	return i < len(t.starts) && isBelow(t.name(i), dir) || t.beyond != nil && t.beyond.hasBelow(t.prefix+dir)
 }
 
 // below is the first path that does not sort before dir + "/".
@@ -73,7 +82,7 @@ func (t *Tracked) Sub(prefix string) *Tracked {
 	}
 	from := t.below(dir)
 	n := sort.Search(len(t.starts)-from, func(i int) bool { return !isBelow(t.name(from+i), dir) })
-	s := &Tracked{names: t.names, starts: t.starts[from : from+n], skip: t.skip + len(dir) + 1}
+	s := &Tracked{names: t.names, starts: t.starts[from : from+n], skip: t.skip + len(dir) + 1, prefix: t.prefix + dir + "/", beyond: t.beyond, half: t.half}
 	if n > 0 {
 		end := len(t.names)
 		if from+n < len(t.starts) {
@@ -84,18 +93,26 @@ func (t *Tracked) Sub(prefix string) *Tracked {
 	return s
 }
 
-// Hash changes when a path enters or leaves the set.
+// Hash changes when a path enters or leaves the set, and with what Rule gives.
 func (t *Tracked) Hash() uint64 {
-	if len(t.starts) == 0 {
+	if len(t.starts) == 0 && t.beyond == nil {
 		return 0
 	}
-	if t.skip == 0 {
+	if t.skip == 0 && t.beyond == nil {
 		return xxhash.Sum64(t.names[t.starts[0]:])
 	}
 	d := xxhash.New()
 	for i := range t.starts {
 		name := t.name(i)
 		_, _ = d.Write(name[:len(name)+1]) // its NUL, too; a Digest's Write never fails
+	}
+	if t.beyond != nil {
+		for _, list := range [][]indexed{t.beyond.sparse, t.beyond.rules} {
+			for _, e := range list {
+				_, _ = d.WriteString(e.name + "\x00" + e.id)
+			}
+			_, _ = d.WriteString("\x00")
+		}
 	}
 	return d.Sum64()
 }
@@ -111,4 +128,37 @@ func (t *Tracked) Equal(o *Tracked) bool {
 		}
 	}
 	return true
+}
+
+// Folded is the set for a case-insensitive look-up: of names with small letters only, as git folds them.
+// Sparse directories keep theirs.
+func (t *Tracked) Folded() *Tracked {
+	list := make([]string, t.Len())
+	for i := range list {
+		list[i] = Fold(t.At(i))
+	}
+	slices.Sort(list)
+	f := &Tracked{prefix: t.prefix, beyond: t.beyond}
+	for i, name := range list {
+		if i > 0 && name == list[i-1] {
+			continue
+		}
+		f.starts = append(f.starts, uint32(len(f.names)))
+		f.names = append(append(f.names, name...), 0)
+	}
+	return f
+}
+
+// Fold makes small letters of the large ones, of those of ASCII.
+func Fold(path string) string {
+	if !strings.ContainsFunc(path, func(c rune) bool { return 'A' <= c && c <= 'Z' }) {
+		return path
+	}
+	b := []byte(path)
+	for i, c := range b {
+		if 'A' <= c && c <= 'Z' {
+			b[i] = c | 0x20
+		}
+	}
+	return string(b)
 }

@@ -9,16 +9,18 @@ import (
 
 // Config is what lies outside the tree. All paths use "/" and are relative to the project root.
 type Config struct {
-	Ignore         []string               // config key "ignore": gitignore patterns, below the root
-	ForceInclude   []string               // config key "forceInclude"
-	Exclude        []Source               // outer files, weakest first: core.excludesFile, .git/info/exclude, rewind-checkpoint-ignore.json
-	Precious       []string               // config key "precious": which of the files that git ignores are marked
-	NoIgnore       bool                   // capture everything but .git, the store and the agents' worktrees
-	CaptureIgnored string                 // "none" (or ""), "precious", "small", "all": what becomes of files that git ignores
-	StorePath      string                 // path of the store below the root, "" when it is elsewhere
-	Tracked        func(path string) bool // does git track this path? nil: no git
-	TrackedBelow   func(dir string) bool  // does git track a file below dir?
-	TrackedHash    uint64                 // changes when the tracked set does
+	Ignore         []string                 // config key "ignore": gitignore patterns, below the root
+	ForceInclude   []string                 // config key "forceInclude"
+	Exclude        []Source                 // outer files, weakest first: core.excludesFile, .git/info/exclude, rewind-checkpoint-ignore.json
+	Precious       []string                 // config key "precious": which of the files that git ignores are marked
+	NoIgnore       bool                     // capture everything but .git, the store and the agents' worktrees
+	CaptureIgnored string                   // "none" (or ""), "precious", "small", "all": what becomes of files that git ignores
+	StorePath      string                   // path of the store below the root, "" when it is elsewhere
+	Tracked        func(path string) bool   // does git track this path? nil: no git
+	TrackedBelow   func(dir string) bool    // does git track a file below dir?
+	TrackedHash    uint64                   // changes when the tracked set does
+	Indexed        func(path string) []byte // a .gitignore that git's index holds and the tree does not, nil for none; TrackedHash covers it
+	FoldCase       bool                     // core.ignoreCase: the case of letters does not count
 
 	agentsOut bool // the agents' directories in the root are left out: the rules of older checkpoints
 }
@@ -127,15 +129,15 @@ func Compile(c Config) (*Rules, error) {
 		if !strings.HasSuffix(r.below, s.Below) || s.Below != "" && !strings.HasSuffix(s.Below, "/") {
 			return nil, &ConfigError{"exclude", s.Below, "does not lead to the root"}
 		}
-		if ps := parseText(s.Name, s.Text); len(ps) > 0 {
+		if ps := parseText(s.Name, s.Text, c.FoldCase); len(ps) > 0 {
 			r.outer = append(r.outer, outer{newList(ps, s.Own), len(r.below) - len(s.Below)})
 		}
 	}
-	r.config0 = newList(parseList("config ignore", c.Ignore), true)
-	r.force = newList(parseList("config forceInclude", c.ForceInclude), true)
-	r.precious = newList(parseList("config precious", c.Precious), true)
+	r.config0 = newList(parseList("config ignore", c.Ignore, c.FoldCase), true)
+	r.force = newList(parseList("config forceInclude", c.ForceInclude, c.FoldCase), true)
+	r.precious = newList(parseList("config precious", c.Precious, c.FoldCase), true)
 	r.marks = len(r.precious.patterns) > 0 && (r.capture != captureNone || c.NoIgnore)
-	r.never = newList(parseList("never source", neverSource), true)
+	r.never = newList(parseList("never source", neverSource, false), true)
 	d := xxhash.New()
 	_, _ = d.Write(r.appendTo(nil, false)) // a Digest's Write never fails
 	_, _ = d.Write(le64(c.TrackedHash))

@@ -12,6 +12,12 @@ const (
 	encodingVersion = 2
 )
 
+// Flags of encoded rules.
+const (
+	flagNoIgnore = 1
+	flagFoldCase = 2
+)
+
 // DecodeError says where encoded rules stop making sense.
 type DecodeError struct {
 	Offset int
@@ -32,15 +38,18 @@ func (r *Rules) Encode() []byte { return r.appendTo(nil, true) }
 // ForceInclude, Exclude and, from version 2 on, Precious; strings and lists follow their length as uvarint.
 func (r *Rules) appendTo(b []byte, names bool) []byte {
 	c := &r.config
-	noIgnore := byte(0)
+	flags := byte(0)
 	if c.NoIgnore {
-		noIgnore = 1
+		flags = flagNoIgnore
+	}
+	if c.FoldCase {
+		flags |= flagFoldCase
 	}
 	version := byte(encodingVersion)
 	if c.agentsOut {
 		version = encodingBefore
 	}
-	b = append(b, version, noIgnore, byte(r.capture))
+	b = append(b, version, flags, byte(r.capture))
 	b = appendString(b, c.StorePath)
 	b = appendStrings(b, c.Ignore)
 	b = appendStrings(b, c.ForceInclude)
@@ -92,7 +101,8 @@ func Decode(data []byte) (*Rules, error) {
 			d.fail("unknown version")
 		}
 	}
-	c.NoIgnore = d.byte(1) == 1
+	flags := d.byte(flagNoIgnore | flagFoldCase)
+	c.NoIgnore, c.FoldCase = flags&flagNoIgnore != 0, flags&flagFoldCase != 0
 	c.CaptureIgnored = words[d.byte(byte(len(words)-1))]
 	c.StorePath = d.string()
 	c.Ignore = d.strings()

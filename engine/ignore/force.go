@@ -7,6 +7,7 @@ import "strings"
 // with. It may say yes too often: that costs a walk, never a file.
 func (y *layer) into(dir string, far bool) bool {
 	l := y.list
+	dir = l.fit(dir)
 	if !far {
 		for _, i := range l.names {
 			if !l.patterns[i].neg {
@@ -25,7 +26,7 @@ func (y *layer) into(dir string, far bool) bool {
 			}
 			continue
 		}
-		if below(p.lit+p.glob, p.lit, dir, far) {
+		if below(p.lit+p.glob, p.lit, dir, far, p.fold) {
 			return true
 		}
 	}
@@ -34,7 +35,7 @@ func (y *layer) into(dir string, far bool) bool {
 
 // below tells whether pattern (its literal beginning is lit) may match a path
 // below dir, component by component.
-func below(pattern, lit, dir string, far bool) bool {
+func below(pattern, lit, dir string, far, fold bool) bool {
 	if far && lit == "" && strings.HasPrefix(pattern, "**") {
 		return false
 	}
@@ -51,7 +52,7 @@ func below(pattern, lit, dir string, far bool) bool {
 		}
 		var have string
 		have, dir, _ = strings.Cut(dir, "/")
-		if !wild(want, have, true) {
+		if !wild(want, have, true, fold) {
 			return false
 		}
 		pattern = rest

@@ -185,6 +185,10 @@ func gitRules(t testing.TB, dir, home string, c ignore.Config) *ignore.Rules {
 	}
 	tracked = tracked.Sub(repo.Prefix)
 	c.Tracked, c.TrackedBelow, c.TrackedHash = tracked.Has, tracked.HasBelow, tracked.Hash()
+	if c.FoldCase {
+		lazy := repo.Lazy(true)
+		c.Tracked, c.TrackedBelow = lazy.Has, lazy.HasBelow
+	}
 	if c.Exclude, err = repo.Excludes(home); err != nil {
 		t.Fatal(err)
 	}

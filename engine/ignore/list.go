@@ -6,6 +6,7 @@ import "math/bits"
 type list struct {
 	patterns []pattern
 	own      bool    // written for rewind, not for git
+	fold     bool    // of all patterns
 	names    []int32 // patterns about names at any depth, ascending
 	paths    []int32 // all others, ascending
 
@@ -22,6 +23,7 @@ const fewNames = 6
 func newList(ps []pattern, own bool) *list {
 	l := &list{patterns: ps, own: own}
 	for i := range ps {
+		l.fold = ps[i].fold
 		if ps[i].where == anywhere {
 			l.names = append(l.names, int32(i))
 		} else {
@@ -99,7 +101,15 @@ type layer struct {
 }
 
 func newLayer(l *list, path string, from int) layer {
-	return layer{l, from, live(l, l.paths, path[from:])}
+	return layer{l, from, live(l, l.paths, l.fit(path[from:]))}
+}
+
+// fit gives a path or a name as the patterns want to see it.
+func (l *list) fit(s string) string {
+	if l.fold {
+		return lower(s)
+	}
+	return s
 }
 
 // live keeps the path patterns that can match in dir ("" or ending in "/") or below.
@@ -133,7 +143,7 @@ func hasPrefix(s, prefix string) bool { return len(s) >= len(prefix) && s[:len(p
 
 // match is the strongest pattern that matches an entry of the directory path, or nil.
 func (y *layer) match(path, name string, isDir bool) *pattern {
-	best := y.list.lastName(name, isDir)
+	best := y.list.lastName(y.list.fit(name), isDir)
 	if p := y.pathsAbove(best, path, name, isDir); p != nil {
 		return p
 	}
@@ -150,7 +160,8 @@ func (y *layer) matchPaths(path, name string, isDir bool) *pattern {
 
 // pathsAbove is the strongest path pattern after best that matches, or nil.
 func (y *layer) pathsAbove(best int32, path, name string, isDir bool) *pattern {
-	dir := path[y.from:]
+	dir := y.list.fit(path[y.from:])
+	name = y.list.fit(name)
 	for i := len(y.live) - 1; i >= 0 && y.live[i] > best; i-- {
 		p := &y.list.patterns[y.live[i]]
 		if p.dirOnly && !isDir {
@@ -177,5 +188,5 @@ func (p *pattern) matchPath(dir, name string) bool {
 	if len(path) < len(p.lit) || string(path[:len(p.lit)]) != p.lit {
 		return false
 	}
-	return wild(p.glob, path[len(p.lit):], true)
+	return wild(p.glob, path[len(p.lit):], true, p.fold)
 }

@@ -19,6 +19,7 @@ type pattern struct {
 	tail    string // shapeEnds: what it must end with
 	glob    string // shapeGlob: what must match the rest
 	need    string // shapeGlob: what a match must contain, to look for first
+	fold    bool   // the case of letters does not count: what is compared has small ones only
 }
 
 type shape uint8
@@ -41,7 +42,7 @@ const wildcards = "*?[\\"
 
 // parseText splits a rule file as git does: lines end with LF or CRLF, a
 // byte order mark is skipped, a NUL ends the pattern but not the line.
-func parseText(name string, text []byte) []pattern {
+func parseText(name string, text []byte, fold bool) []pattern {
 	text = bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))
 	var ps []pattern
 	for n := 1; len(text) > 0; n++ {
@@ -52,7 +53,7 @@ func parseText(name string, text []byte) []pattern {
 			text = nil
 		}
 		line = bytes.TrimSuffix(line, []byte("\r"))
-		if p, ok := parseLine(string(line)); ok {
+		if p, ok := parseLine(string(line), fold); ok {
 			p.label = name + ":" + strconv.Itoa(n) + ": " + p.label
 			ps = append(ps, p)
 		}
@@ -61,10 +62,10 @@ func parseText(name string, text []byte) []pattern {
 }
 
 // parseList compiles patterns that come one by one, from a configuration.
-func parseList(name string, lines []string) []pattern {
+func parseList(name string, lines []string, fold bool) []pattern {
 	var ps []pattern
 	for _, line := range lines {
-		if p, ok := parseLine(line); ok {
+		if p, ok := parseLine(line, fold); ok {
 			p.label = name + ": " + p.label
 			ps = append(ps, p)
 		}
@@ -74,7 +75,8 @@ func parseList(name string, lines []string) []pattern {
 
 // parseLine compiles one line. ok is false where it can never match: blank,
 // a comment.
-func parseLine(line string) (p pattern, ok bool) {
+func parseLine(line string, fold bool) (p pattern, ok bool) {
+	p.fold = fold
 	if strings.HasPrefix(line, "#") {
 		return p, false
 	}
@@ -133,10 +135,15 @@ func (p *pattern) compile(s string) {
 	i := strings.IndexAny(s, wildcards)
 	if i < 0 {
 		p.shape, p.lit = shapeLiteral, s
+		if p.fold {
+			p.lit = lower(s)
+		}
 		return
 	}
 	p.lit, p.glob = s[:i], s[i:]
-	if plain, ok := unescape(p.glob); ok {
+	if p.fold {
+		p.lit = lower(p.lit)
+	} else if plain, ok := unescape(p.glob); ok { // git does not fold what is escaped
 		p.shape, p.lit, p.glob = shapeLiteral, p.lit+plain, ""
 		return
 	}
@@ -146,12 +153,17 @@ func (p *pattern) compile(s string) {
 	}
 	rest := strings.TrimLeft(p.glob, "*")
 	if i := strings.IndexAny(rest, wildcards); i >= 0 {
-		p.need = rest[:i]
+		if p.need = rest[:i]; p.fold {
+			p.need = lower(p.need)
+		}
 		return
 	}
 	// One star that cannot meet a slash, and then a literal.
 	if p.where == anywhere || len(p.glob)-len(rest) == 1 && !strings.Contains(rest, "/") {
 		p.shape, p.tail, p.glob = shapeEnds, rest, ""
+		if p.fold {
+			p.tail = lower(rest)
+		}
 	}
 }
 
@@ -215,5 +227,5 @@ func (p *pattern) matchName(name string) bool {
 	case shapeEnds:
 		return len(name) >= len(p.lit)+len(p.tail) && hasPrefix(name, p.lit) && strings.HasSuffix(name, p.tail)
 	}
-	return hasPrefix(name, p.lit) && strings.Contains(name[len(p.lit):], p.need) && wild(p.glob, name[len(p.lit):], false)
+	return hasPrefix(name, p.lit) && strings.Contains(name[len(p.lit):], p.need) && wild(p.glob, name[len(p.lit):], false, p.fold)
 }

@@ -69,6 +69,7 @@ func (y *layer) named(dir string, spelled bool) bool {
 	if !spelled {
 		return y.into(dir, true)
 	}
+	dir = y.list.fit(dir)
 	for _, i := range y.live {
 		p := &y.list.patterns[i]
 		way := p.lit

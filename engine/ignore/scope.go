@@ -82,11 +82,14 @@ func (s *Scope) read(read func(name string) []byte) {
 	}
 	for _, name := range [...]string{gitFile, ownFile} {
 		text := read(name)
+		if text == nil && name == gitFile && s.rules.config.Indexed != nil {
+			text = s.rules.config.Indexed(s.dir() + name)
+		}
 		if text == nil {
 			continue
 		}
 		s.mix(name[1], xxhash.Sum64(text))
-		if ps := parseText(s.dir()+name, text); len(ps) > 0 {
+		if ps := parseText(s.dir()+name, text, s.rules.config.FoldCase); len(ps) > 0 {
 			y := newLayer(newList(ps, name == ownFile), s.path, len(s.path))
 			s.layers = append([]layer{y}, s.layers...)
 		}
@@ -176,7 +179,7 @@ func (y *layer) down(path string) layer {
 	if len(y.live) == 0 {
 		return *y
 	}
-	return layer{y.list, y.from, live(y.list, y.live, path[y.from:])}
+	return layer{y.list, y.from, live(y.list, y.live, y.list.fit(path[y.from:]))}
 }
 
 // Decide says what becomes of the entry and which rule decided, for coverage

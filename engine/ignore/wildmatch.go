@@ -2,7 +2,7 @@ package ignore
 
 // Wildmatch matches text against a git glob, as fnmatch with "**": with
 // slashes set, "/" is matched only by itself and by a "**" between slashes.
-func Wildmatch(pattern, text string, slashes bool) bool { return wild(pattern, text, slashes) }
+func Wildmatch(pattern, text string, slashes bool) bool { return wild(pattern, text, slashes, false) }
 
 // Outcomes of wild. The two aborts are what keeps matching polynomial: they
 // tell the stars on the way out that trying again further right is no use.
@@ -17,9 +17,10 @@ const (
 // With slashes set, "/" is matched only by itself and by "**" that stands
 // alone between slashes; a malformed class matches nothing. It follows git's
 // wildmatch.c case by case, oddities included, and is judged against git in
-// the tests. It allocates nothing.
-func wild[T string | []byte](pat string, text T, slashes bool) bool {
-	return wildAt(pat, 0, text, 0, slashes) == wildMatch
+// the tests. It allocates nothing. With fold set the case of letters does not
+// count, and text has small ones only.
+func wild[T string | []byte](pat string, text T, slashes, fold bool) bool {
+	return wildAt(pat, 0, text, 0, slashes, fold) == wildMatch
 }
 
 // at is s[i], or 0 past the end: neither patterns nor names hold NUL.
@@ -30,10 +31,10 @@ func at[T string | []byte](s T, i int) byte {
 	return 0
 }
 
-func wildAt[T string | []byte](pat string, start int, text T, t int, slashes bool) int {
+func wildAt[T string | []byte](pat string, start int, text T, t int, slashes, fold bool) int {
 	p := start
 	for ; p < len(pat); p, t = p+1, t+1 {
-		pc, tc := pat[p], at(text, t)
+		pc, tc := small(pat[p], fold), at(text, t)
 		if tc == 0 && pc != '*' {
 			return wildAbortAll
 		}
@@ -48,7 +49,7 @@ func wildAt[T string | []byte](pat string, start int, text T, t int, slashes boo
 				return wildNo
 			}
 		case '[':
-			end, ok := class(pat, p, tc)
+			end, ok := class(pat, p, tc, fold)
 			if end < 0 {
 				return wildAbortAll
 			}
@@ -65,7 +66,7 @@ func wildAt[T string | []byte](pat string, start int, text T, t int, slashes boo
 				(p == len(pat) || pat[p] == '/' || pat[p] == '\\' && at(pat, p+1) == '/') {
 				// "**/" matches nothing at all, too.
 				if at(pat, p) == '/' {
-					if m := wildAt(pat, p+1, text, t, slashes); m == wildMatch || m == wildAbortAll {
+					if m := wildAt(pat, p+1, text, t, slashes, fold); m == wildMatch || m == wildAbortAll {
 						return m
 					}
 				}
@@ -84,7 +85,7 @@ func wildAt[T string | []byte](pat string, start int, text T, t int, slashes boo
 				}
 				continue
 			}
-			return wildStar(pat, p, text, t, slashes, cross)
+			return wildStar(pat, p, text, t, slashes, cross, fold)
 		default:
 			if tc != pc {
 				return wildNo
@@ -98,8 +99,8 @@ func wildAt[T string | []byte](pat string, start int, text T, t int, slashes boo
 }
 
 // wildStar tries what follows a star at every place that the star can reach.
-func wildStar[T string | []byte](pat string, p int, text T, t int, slashes, cross bool) int {
-	pc := pat[p]
+func wildStar[T string | []byte](pat string, p int, text T, t int, slashes, cross, fold bool) int {
+	pc := small(pat[p], fold)
 	literal := pc != '*' && pc != '?' && pc != '[' && pc != '\\'
 	for t < len(text) {
 		if literal {
@@ -113,7 +114,7 @@ func wildStar[T string | []byte](pat string, p int, text T, t int, slashes, cros
 				return wildAbortStarStar
 			}
 		}
-		m := wildAt(pat, p, text, t, slashes)
+		m := wildAt(pat, p, text, t, slashes, fold)
 		if m != wildNo {
 			if !cross || m != wildAbortStarStar {
 				return m
@@ -124,6 +125,35 @@ func wildStar[T string | []byte](pat string, p int, text T, t int, slashes, cros
 		t++
 	}
 	return wildAbortAll
+}
+
+// small is the small letter where case does not count.
+func small(c byte, fold bool) byte {
+	if fold && 'A' <= c && c <= 'Z' {
+		c |= 0x20
+	}
+	return c
+}
+
+func large(c byte) byte {
+	if 'a' <= c && c <= 'z' {
+		c &^= 0x20
+	}
+	return c
+}
+
+// lower has small letters only; it allocates nothing where that is s. As in git, letters are those of ASCII.
+func lower(s string) string {
+	for i := range len(s) {
+		if 'A' <= s[i] && s[i] <= 'Z' {
+			b := []byte(s)
+			for ; i < len(b); i++ {
+				b[i] = small(b[i], true)
+			}
+			return string(b)
+		}
+	}
+	return s
 }
 
 func indexSlash[T string | []byte](s T, from int) int {
@@ -138,7 +168,7 @@ func indexSlash[T string | []byte](s T, from int) int {
 // class matches c against the class that begins at pat[p]. end is the place
 // of the closing bracket, or -1 for a class that never closes or names a kind
 // of characters that there is not.
-func class(pat string, p int, c byte) (end int, ok bool) {
+func class(pat string, p int, c byte, fold bool) (end int, ok bool) {
 	p++
 	pc := at(pat, p)
 	negated := pc == '!' || pc == '^'
@@ -166,7 +196,7 @@ func class(pat string, p int, c byte) (end int, ok bool) {
 					return -1, false
 				}
 			}
-			matched = matched || prev <= c && c <= pc
+			matched = matched || prev <= c && c <= pc || fold && prev <= large(c) && large(c) <= pc
 			pc = 0 // a range cannot be the start of another
 		case pc == '[' && at(pat, p+1) == ':':
 			from := p + 2
@@ -182,6 +212,9 @@ func class(pat string, p int, c byte) (end int, ok bool) {
 				break
 			}
 			is, known := kindOf(pat[from:q-1], c)
+			if fold && pat[from:q-1] == "upper" {
+				is = 'a' <= c && c <= 'z'
+			}
 			if !known {
 				return -1, false
 			}

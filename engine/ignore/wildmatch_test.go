@@ -24,7 +24,7 @@ func TestHostilePatternsEnd(t *testing.T) {
 		{strings.Repeat("[a]*", 80) + "b", long},
 	} {
 		for _, slashes := range []bool{false, true} {
-			if wild(c.pattern, c.text, slashes) {
+			if wild(c.pattern, c.text, slashes, false) {
 				t.Errorf("%q matches %q", c.pattern, c.text)
 			}
 		}
@@ -63,7 +63,7 @@ func TestWildFindsWhatTryingAllFinds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		pat := strings.Join(rapid.SliceOfN(rapid.SampledFrom([]string{"a", "b", "/", "*", "**", "?", "**/", "/**", "/**/", "*/"}), 0, 9).Draw(t, "pattern"), "")
 		text := strings.Join(rapid.SliceOfN(rapid.SampledFrom([]string{"a", "b", "/", "ab", "ba", "a/"}), 1, 9).Draw(t, "text"), "")
-		if got, want := wild(pat, text, true), naive(pat, text, true); got != want {
+		if got, want := wild(pat, text, true, false), naive(pat, text, true); got != want {
 			t.Fatalf("wild(%q, %q) = %v, trying all: %v", pat, text, got, want)
 		}
 	})
@@ -81,7 +81,7 @@ func TestNarrowedListAnswersAsTheWholeOne(t *testing.T) {
 			}
 			return s
 		})
-		ps := parseList("test", rapid.SliceOfN(line, fewNames+1, 150).Draw(t, "lines"))
+		ps := parseList("test", rapid.SliceOfN(line, fewNames+1, 150).Draw(t, "lines"), false)
 		narrow := newList(ps, false)
 		whole := *narrow
 		whole.words = 0

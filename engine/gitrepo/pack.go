@@ -1,0 +1,144 @@
+package gitrepo
+
+import (
+	"bufio"
+	"compress/zlib"
+	"io"
+	"os"
+)
+
+// unpack reads the object at an offset of a pack: the chain of deltas down to a whole one, then back up.
+func (o *objects) unpack(f *os.File, size, at int64) (objectType, []byte, error) {
+	bad := func() (objectType, []byte, error) { return 0, nil, &FormatError{f.Name(), "a damaged object"} }
+	var deltas [][]byte
+	for range maxDeltaChain {
+		r := bufio.NewReader(io.NewSectionReader(f, at, size-at))
+		typ, length, ok := packHeader(r)
+		if !ok || at < 0 || length > maxObject {
+			return bad()
+		}
+		base, id := int64(0), make([]byte, o.oid)
+		switch typ {
+		case offsetDelta:
+			back, ok := readOffset(r)
+			if base = at - back; !ok || back <= 0 || base < 0 {
+				return bad()
+			}
+		case refDelta:
+			if _, err := io.ReadFull(r, id); err != nil {
+				return bad()
+			}
+		}
+		z, err := zlib.NewReader(r)
+		if err != nil {
+			return bad()
+		}
+		data := make([]byte, length)
+		if _, err := io.ReadFull(z, data); err != nil {
+			return bad()
+		}
+		switch typ {
+		case offsetDelta:
+			deltas, at = append(deltas, data), base
+			continue
+		case refDelta:
+			deltas = append(deltas, data)
+			// In a pack on disk the base is in the same one.
+			if at, ok = o.lookUp(f.Name()[:len(f.Name())-len("pack")]+"idx", string(id)); !ok {
+				return bad()
+			}
+			continue
+		}
+		for i := len(deltas) - 1; i >= 0; i-- {
+			if data, ok = applyDelta(data, deltas[i]); !ok {
+				return bad()
+			}
+		}
+		return typ, data, nil
+	}
+	return bad()
+}
+
+// packHeader reads type and size of an object.
+func packHeader(r io.ByteReader) (typ objectType, size int64, ok bool) {
+	b, err := r.ReadByte()
+	typ, size = objectType(b>>4&7), int64(b&15)
+	for shift := 4; err == nil && b&0x80 != 0; shift += 7 {
+		if shift > 50 {
+			return 0, 0, false
+		}
+		b, err = r.ReadByte()
+		size |= int64(b&0x7f) << shift
+	}
+	return typ, size, err == nil
+}
+
+// readOffset reads how far back a delta's base is.
+func readOffset(r io.ByteReader) (v int64, ok bool) {
+	for n := 0; n < 9; n++ {
+		b, err := r.ReadByte()
+		if err != nil {
+			return 0, false
+		}
+		v |= int64(b & 0x7f)
+		if b&0x80 == 0 {
+			return v, true
+		}
+		v = (v + 1) << 7
+	}
+	return 0, false
+}
+
+// applyDelta makes an object from its base: copies from that, and new bytes.
+func applyDelta(base, delta []byte) ([]byte, bool) {
+	size := func() (v int64, ok bool) {
+		for shift := 0; len(delta) > 0 && shift < 50; shift += 7 {
+			b := delta[0]
+			delta = delta[1:]
+			v |= int64(b&0x7f) << shift
+			if b&0x80 == 0 {
+				return v, true
+			}
+		}
+		return 0, false
+	}
+	from, ok1 := size()
+	to, ok2 := size()
+	if !ok1 || !ok2 || from != int64(len(base)) || to > maxObject {
+		return nil, false
+	}
+	out := make([]byte, 0, to)
+	for len(delta) > 0 {
+		op := delta[0]
+		delta = delta[1:]
+		if op&0x80 == 0 {
+			n := int(op)
+			if n == 0 || n > len(delta) {
+				return nil, false
+			}
+			out, delta = append(out, delta[:n]...), delta[n:]
+		} else {
+			var v [7]int64
+			for i := range v {
+				if op>>i&1 != 0 {
+					if len(delta) == 0 {
+						return nil, false
+					}
+					v[i], delta = int64(delta[0]), delta[1:]
+				}
+			}
+			at, n := v[0]|v[1]<<8|v[2]<<16|v[3]<<24, v[4]|v[5]<<8|v[6]<<16
+			if n == 0 {
+				n = 0x10000
+			}
+			if at+n > int64(len(base)) {
+				return nil, false
+			}
+			out = append(out, base[at:at+n]...)
+		}
+		if int64(len(out)) > to {
+			return nil, false
+		}
+	}
+	return out, int64(len(out)) == to
+}
