@@ -28,10 +28,11 @@ type objectType uint8
 
 // Types of objects in packs.
 const (
-	treeObject  objectType = 2
-	blobObject  objectType = 3
-	offsetDelta objectType = 6
-	refDelta    objectType = 7
+	commitObject objectType = 1
+	treeObject   objectType = 2
+	blobObject   objectType = 3
+	offsetDelta  objectType = 6
+	refDelta     objectType = 7
 )
 
 // objects reads single objects of a repository: trees and the blobs of rule files, never
@@ -173,7 +174,7 @@ func readLoose(file string, typ objectType) ([]byte, error) {
 	var kind string
 	var size int64
 	if _, err := fmt.Sscanf(strings.TrimSuffix(head, "\x00"), "%s %d", &kind, &size); err != nil || size < 0 || size > maxObject ||
-		kind != map[objectType]string{treeObject: "tree", blobObject: "blob"}[typ] {
+		kind != map[objectType]string{commitObject: "commit", treeObject: "tree", blobObject: "blob"}[typ] {
 		return bad()
 	}
 	data, err := io.ReadAll(io.LimitReader(b, size+1))
