@@ -49,7 +49,7 @@ func (p *Project) headFile() string { return filepath.Join(p.place.store, headNa
 
 // capture scans the working tree against the head and stages what is new.
 func (p *Project) capture(ctx context.Context, o captureOptions) (*captured, error) {
-	rs, err := p.rules(o.noIgnore)
+	rs, err := await(ctx, func() (ruleset, error) { return p.rules(o.noIgnore) })
 	if err != nil {
 		return nil, err
 	}
@@ -100,6 +100,27 @@ func (p *Project) capture(ctx context.Context, o captureOptions) (*captured, err
 		c.problems = append(c.problems, Problem(problem))
 	}
 	return c, nil
+}
+
+// await is for what reads files elsewhere, in a home across a network, say, and holds nothing:
+// when ctx ends first, it is left to itself.
+func await[T any](ctx context.Context, do func() (T, error)) (T, error) {
+	type outcome struct {
+		v   T
+		err error
+	}
+	done := make(chan outcome, 1)
+	go func() {
+		v, err := do()
+		done <- outcome{v, err}
+	}()
+	select {
+	case o := <-done:
+		return o.v, o.err
+	case <-ctx.Done():
+		var none T
+		return none, ctx.Err()
+	}
 }
 
 // root is the manifest of the tree as captured.

@@ -33,7 +33,7 @@ func (k *worker) oldDir(n *node) (*manifest.Dir, error) {
 	d := &manifest.Dir{}
 	// No id: a directory that was descended into, with nothing in it.
 	if id := k.w.h.dirs[n.ord].id; id != (manifest.ID{}) {
-		loaded, err := k.w.o.Sink.Load(id)
+		loaded, err := k.w.gate.load(id)
 		if err != nil {
 			return nil, errDamaged
 		}
@@ -145,7 +145,7 @@ func (k *worker) build(n *node) error {
 		return nil
 	}
 	k.data = dir.Append(k.data[:0])
-	if n.id, err = k.w.o.Sink.Dir(k.id, k.data, prev); err != nil {
+	if n.id, err = k.w.gate.dir(k.id, k.data, prev); err != nil {
 		return fmt.Errorf("manifest of %q: %w", n.path(), err)
 	}
 	return nil

@@ -216,7 +216,7 @@ func (k *worker) readFile(n *node, at handle, e *entry, path string) (got readin
 	}
 	wait, atRest := k.w.settled(&before, func() writer { return k.w.o.writerOf(f) })
 	c := content{f: f, left: before.size, stop: k.w.stop}
-	kind, id, size, err := k.w.o.Sink.Content(k.id, &c, before.size, prev)
+	kind, id, size, err := k.w.gate.content(k.id, &c, prev)
 	var after stat
 	var statErr error
 	if err == nil {

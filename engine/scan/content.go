@@ -19,6 +19,9 @@ type content struct {
 	left int64
 	stop *atomic.Bool
 	err  error // of the file
+
+	gate    *gate // through which the sink was reached
+	outside bool  // it was closed while we were reading
 }
 
 func (c *content) Name() string { return c.f.Name() }
@@ -31,7 +34,19 @@ func (c *content) Read(b []byte) (int, error) {
 		return 0, io.EOF
 	}
 	b = b[:min(int64(len(b)), c.left, readAtOnce)]
+	if c.outside {
+		return 0, context.Canceled
+	}
+	if c.gate != nil { // a read that is stuck keeps nobody
+		c.gate.leave()
+	}
 	n, err := c.f.Read(b)
+	if c.gate != nil {
+		if err := c.gate.enter(); err != nil {
+			c.outside = true
+			return 0, err
+		}
+	}
 	c.left -= int64(n)
 	if err != nil && err != io.EOF {
 		c.err = err

@@ -24,18 +24,21 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 	if o.Workers <= 0 {
 		o.Workers = runtime.GOMAXPROCS(0)
 	}
-	s := &session{o: &o, ctx: ctx, conf: confHash(&o), began: time.Now()}
+	s := &session{o: &o, ctx: ctx, conf: confHash(&o), began: time.Now(), gate: &gate{sink: o.Sink}}
 	defer context.AfterFunc(ctx, s.halt)()
 	if o.Progress != nil {
 		defer s.report()()
 	}
-	r, err := s.run(o.Head)
-	if errors.Is(err, errDamaged) {
-		s.stop.Store(false)
-		if ctx.Err() == nil { // else halt has come, and will not come again
-			r, err = s.run(nil)
+	r, err := s.letGo(func() (*Result, error) {
+		r, err := s.run(o.Head)
+		if errors.Is(err, errDamaged) {
+			s.stop.Store(false)
+			if ctx.Err() == nil { // else halt has come, and will not come again
+				r, err = s.run(nil)
+			}
 		}
-	}
+		return r, err
+	})
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
@@ -64,6 +67,7 @@ type session struct {
 	ctx   context.Context
 	conf  uint64
 	began time.Time
+	gate  *gate
 	stop  atomic.Bool
 	wake  atomic.Pointer[queue] // of the walk that is going on
 
@@ -108,7 +112,7 @@ func (s *session) run(h *Head) (*Result, error) {
 	}
 	defer done()
 	w := &walk{
-		o: o, ctx: s.ctx, h: h, rules: o.rules, moment: o.Moment, began: s.began, stop: &s.stop,
+		o: o, ctx: s.ctx, h: h, rules: o.rules, gate: s.gate, moment: o.Moment, began: s.began, stop: &s.stop,
 		looked: &s.looked, bytes: &s.bytes, queue: newQueue(o.Workers, &s.stop),
 	}
 	s.wake.Store(w.queue)

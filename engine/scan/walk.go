@@ -19,6 +19,7 @@ type walk struct {
 	stale   map[int32][]int32 // entries to look at again, by ordinal
 	all     bool              // list everything: other rules decided, or nothing is to be trusted
 	rules   decider
+	gate    *gate
 	key     uint64 // of seed
 	seed    seed
 	dev     uint64
