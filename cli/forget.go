@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"regexp"
 
 	"github.com/spf13/pflag"
 
@@ -10,17 +11,22 @@ import (
 )
 
 func newForget() *command {
-	var yes, glob bool
+	var yes, glob, isRegexp bool
+	var text string
 	return &command{
 		name:  "forget",
-		usage: "[--yes] [--glob] -- path…",
-		short: "take paths out of all checkpoints, for good",
+		usage: "[--yes] [--glob] -- path… | --text PATTERN [--regexp] [--yes]",
+		short: "take paths, or a text that was said, out of all checkpoints, for good",
 		long: "Takes paths, such as a password that was captured, out of every checkpoint and every\n" +
 			"operation. It cannot be undone. No byte of their content stays in the store or its\n" +
 			"second name, unless the same content is kept under another path: then it says where.\n" +
 			"The files in the working tree stay, also when an old checkpoint is restored. Somebody\n" +
 			"who reads the store holds the last step up: then it is finished later (3), and rewind\n" +
-			"status says so until it is. Without a terminal it needs --yes.\n" + aboutPaths,
+			"status says so until it is. Without a terminal it needs --yes.\n" +
+			"With --text, a text is marked out of what is held of conversations: transcripts, tools'\n" +
+			"outputs, prompts, descriptions. It is literal; with --regexp, a regular expression. The\n" +
+			"agents' own files stay as they are: those that still hold it are named, and what an\n" +
+			"agent writes anew of them is captured again.\n" + aboutPaths,
 		examples: []example{
 			{"rewind forget -- .env", "one file"},
 			{"rewind forget --yes -- 'secrets/**'", "a glob, without asking"},
@@ -30,9 +36,18 @@ func newForget() *command {
 		flags: func(f *pflag.FlagSet) {
 			f.BoolVarP(&yes, "yes", "y", false, "do not ask; needed where there is no terminal")
 			globFlag(f, &glob)
+			f.StringVar(&text, "text", "", "`pattern`: a text to mark out of conversations")
+			f.BoolVar(&isRegexp, "regexp", false, "the text is a regular expression (RE2)")
 		},
 		run: func(ctx context.Context, c *call) error {
-			if len(c.paths) == 0 {
+			switch {
+			case isRegexp && text == "":
+				return usagef("--regexp is for --text")
+			case text != "" && (len(c.paths) > 0 || glob):
+				return usagef("--text takes no path")
+			case text != "":
+				return forgetText(ctx, c, text, isRegexp, yes)
+			case len(c.paths) == 0:
 				return &usageError{msg: "too few arguments", hint: "rewind forget -- path…"}
 			}
 			p, err := c.open(ctx)
@@ -58,6 +73,47 @@ func newForget() *command {
 			return printForgotten(c, done)
 		},
 	}
+}
+
+func forgetText(ctx context.Context, c *call, text string, isRegexp, yes bool) error {
+	if isRegexp {
+		if _, err := regexp.Compile(text); err != nil {
+			return usagef("%v", err)
+		}
+	}
+	p, err := c.open(ctx)
+	if err != nil {
+		return err
+	}
+	if err := mayForget(c, yes, "This marks a text out of every conversation that is held, and cannot be undone. Go on?"); err != nil {
+		return err
+	}
+	done, err := p.ForgetText(ctx, text, isRegexp)
+	if err != nil {
+		return err
+	}
+	c.out.endProgress()
+	if c.json {
+		if err := c.out.document(viewForgotten(done)); err != nil {
+			return err
+		}
+		return pendingForget(done)
+	}
+	if done.Texts == 0 {
+		c.out.summary("Nothing that is held of conversations has it.")
+	} else {
+		c.out.summary("Marked it out in %s, of %s.", plural(done.Texts, "place", "places"), plural(done.Checkpoints, "checkpoint", "checkpoints"))
+	}
+	for _, file := range firstN(done.Still, maxNamed) {
+		c.out.warn("the agent's own file still holds it: %s", escape(file))
+	}
+	if n := len(done.Still) - maxNamed; n > 0 {
+		c.out.warn("and %d more, all of them with --json", n)
+	}
+	if len(done.Still) > 0 {
+		c.out.hint("remove it there too: when the agent writes the file anew, it is captured again")
+	}
+	return pendingForget(done)
 }
 
 // mayForget asks, for it cannot be undone; where nobody can be asked, --yes has to say it.
@@ -136,6 +192,8 @@ type forgotView struct {
 	Pending     bool          `json:"pending"` // bytes are still in the store
 	LivesOn     []livesOnView `json:"lives_on"`
 	Present     []pathView    `json:"present"` // in the working tree
+	Texts       int           `json:"texts"`   // places that --text marked
+	Still       []string      `json:"still"`   // the agents' own files that hold it
 }
 
 type livesOnView struct {
@@ -144,7 +202,7 @@ type livesOnView struct {
 }
 
 func viewForgotten(done *engine.Forgotten) forgotView {
-	v := forgotView{Paths: viewPaths(done.Paths), Checkpoints: done.Checkpoints, Freed: done.Freed, Pending: done.Pending != "", LivesOn: []livesOnView{}, Present: viewPaths(done.Present)}
+	v := forgotView{Paths: viewPaths(done.Paths), Checkpoints: done.Checkpoints, Freed: done.Freed, Pending: done.Pending != "", LivesOn: []livesOnView{}, Present: viewPaths(done.Present), Texts: done.Texts, Still: append([]string{}, done.Still...)}
 	for _, l := range done.LivesOn {
 		v.LivesOn = append(v.LivesOn, livesOnView{viewPath(l.Path), l.Checkpoints})
 	}

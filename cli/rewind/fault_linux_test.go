@@ -45,6 +45,7 @@ func scenarios() []scenario {
 		{name: "restore-talk", args: []string{"restore", "prompt~1", "--mode", "both", "--session", session, "--json"}, prepare: talked, forks: 1},
 		{name: "hook", args: []string{"hook", "claude"}, prepare: talked, hook: true, prompt: 3},
 		{name: "gc", args: []string{"gc", "--keep", "1", "--json"}, prepare: edited},
+		{name: "forget", args: []string{"forget", "--yes", "--json", "--", "gone-for-good.txt"}, prepare: edited},
 		{name: "repair", args: []string{"repair", "--json"}, prepare: edited},
 		{name: "repair-damage", args: []string{"repair", "--json"}, prepare: damaged, damaged: true},
 		{name: "fold", args: []string{"hook", "--detached", "ROOT", "--fold"}, prepare: edited, hook: true},
