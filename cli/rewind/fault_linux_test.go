@@ -45,7 +45,7 @@ func scenarios() []scenario {
 		{name: "restore-talk", args: []string{"restore", "prompt~1", "--mode", "both", "--session", session, "--json"}, prepare: talked, forks: 1},
 		{name: "hook", args: []string{"hook", "claude"}, prepare: talked, hook: true, prompt: 3},
 		{name: "gc", args: []string{"gc", "--keep", "1", "--json"}, prepare: edited},
-		{name: "forget", args: []string{"forget", "--yes", "--json", "--", "gone-for-good.txt"}, prepare: edited},
+		{name: "forget", args: []string{"forget", "--yes", "--json", "--", "gone.txt"}, prepare: leaky},
 		{name: "repair", args: []string{"repair", "--json"}, prepare: edited},
 		{name: "repair-damage", args: []string{"repair", "--json"}, prepare: damaged, damaged: true},
 		{name: "fold", args: []string{"hook", "--detached", "ROOT", "--fold"}, prepare: edited, hook: true},
@@ -102,6 +102,15 @@ func edited(w *world) {
 	w.write("new/f.txt", "five\n")
 	w.rewind("save", "third")
 	w.write("a.txt", "not saved\n")
+}
+
+// leaky is one with a file in a checkpoint that is not to stay.
+func leaky(w *world) {
+	edited(w)
+	must(w.T, os.WriteFile(filepath.Join(w.project, "gone.txt"), []byte("not to stay\n"), 0o644))
+	w.rewind("save")
+	must(w.T, os.Remove(filepath.Join(w.project, "gone.txt")))
+	w.rewind("save")
 }
 
 // talked is a project after an agent's two prompts.
