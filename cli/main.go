@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"strings"
+	"time"
 
 	"github.com/spf13/pflag"
 
@@ -27,6 +28,11 @@ func Main(args []string, env engine.Env, stdio Stdio) int {
 	}
 	if words, ok := hookWords(args); ok { // before flags and tables: an agent waits
 		return runHook(words, args, env, stdio)
+	}
+	if env.Getenv != nil {
+		if zone := posixZone(env.Getenv("TZ")); zone != nil {
+			time.Local = zone // as package time would, did it read this form
+		}
 	}
 	ctx, stop := interruptible()
 	defer stop()

@@ -54,12 +54,22 @@ func (p *Project) Diff(ctx context.Context, o DiffOptions) ([]FileDiff, error) {
 	}
 	load, get := p.loadDir, p.store.Get
 	var b manifest.ID
+	var left unread // it is there, and not captured: that is no deletion
 	if o.B != nil {
 		now, err := p.current(ctx, *o.B)
 		if err != nil {
 			return nil, err
 		}
 		b = now.Root
+		data, err := p.readObject(now.Coverage)
+		if err != nil {
+			return nil, p.classify(err)
+		}
+		problems, err := decodeProblems(data)
+		if err != nil {
+			return nil, err
+		}
+		left = unreadOf(problems)
 	} else {
 		c, err := p.capture(ctx, captureOptions{})
 		if err != nil {
@@ -67,6 +77,7 @@ func (p *Project) Diff(ctx context.Context, o DiffOptions) ([]FileDiff, error) {
 		}
 		defer c.discard()
 		load, get, b = c.tx.Load, c.tx.Get, c.root()
+		left = unreadOf(c.problems)
 	}
 	if err := matchSome(load, o.Paths, o.A.Root, b); err != nil {
 		return nil, p.classify(err)
@@ -76,7 +87,7 @@ func (p *Project) Diff(ctx context.Context, o DiffOptions) ([]FileDiff, error) {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if impliedDir(change) {
+		if impliedDir(change) || change.New == nil && left.has(change.Path) {
 			return nil
 		}
 		d := FileDiff{Change: change}

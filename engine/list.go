@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"slices"
 
 	"rewind/manifest"
 )
@@ -49,7 +50,14 @@ func (p *Project) Changes(ctx context.Context, c manifest.Checkpoint) ([]manifes
 		}
 		return nil
 	})
-	return out, err
+	gone := func(c manifest.Change) bool { return c.New == nil }
+	if err != nil || !slices.ContainsFunc(out, gone) {
+		return out, err
+	}
+	problems, err := p.Coverage(ctx, c)
+	left := unreadOf(problems)
+	// What is there and was not captured is in no tree, and no deletion.
+	return slices.DeleteFunc(out, func(c manifest.Change) bool { return gone(c) && left.has(c.Path) }), err
 }
 
 // Coverage is what the checkpoint did not capture, and why.

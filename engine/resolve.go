@@ -92,6 +92,9 @@ func (p *Project) at(db *manifest.DB, spec, text string) (Listed, error) {
 	if err != nil {
 		return Listed{}, &NoCheckpointError{Spec: spec, Reason: err.Error()}
 	}
+	if t.After(p.env.now()) {
+		return Listed{}, &NoCheckpointError{Spec: spec, Reason: "that is in the future"}
+	}
 	c, ok, err := db.At(t)
 	if err != nil {
 		return Listed{}, err

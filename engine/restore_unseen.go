@@ -146,3 +146,31 @@ func splitPath(path string) (dir, name string) {
 	i := strings.LastIndexByte(path, '/')
 	return path[:max(i, 0)], path[i+1:]
 }
+
+// unread are paths that a scan found and did not capture: they are in no tree, and are not deleted.
+type unread map[string]bool
+
+func unreadOf(problems []Problem) unread {
+	u := unread{}
+	for _, p := range problems {
+		switch p.Reason {
+		case reasonLate, reasonNotYet, "vanished", "torn":
+		default:
+			u[p.Path] = p.Path != ""
+		}
+		if strings.HasPrefix(p.Reason, reasonIgnored) {
+			u[p.Path+"/"] = true // counts for itself only: what is below may be captured
+		}
+	}
+	return u
+}
+
+// has reports whether a path that a tree lacks was there all the same, itself or a directory above it.
+func (u unread) has(path string) bool {
+	for at := path; at != "" && len(u) > 0; at, _ = splitPath(at) {
+		if u[at] && (at == path || !u[at+"/"]) {
+			return true
+		}
+	}
+	return false
+}

@@ -270,8 +270,15 @@ func (t *Tx) relate(r *manifest.Checkpoint) (parent *manifest.Checkpoint, err er
 		// Order is by the log, whatever the clock says.
 		r.Time = parent.Time.Add(time.Microsecond)
 	}
+	var left unread // read when something is gone
 	err = manifest.Diff(t.Load, parent.Root, r.Root, func(change manifest.Change) error {
+		if change.New == nil && left == nil {
+			if left, err = t.unread(r.Coverage); err != nil {
+				return err
+			}
+		}
 		switch {
+		case change.New == nil && left.has(change.Path): // not captured, but there
 		case change.Old == nil:
 			if change.New.Kind != manifest.Subdir {
 				r.Added++
@@ -291,6 +298,19 @@ func (t *Tx) relate(r *manifest.Checkpoint) (parent *manifest.Checkpoint, err er
 		return parent, nil
 	}
 	return parent, err
+}
+
+// unread are the paths that a coverage of the transaction names as there and not captured.
+func (t *Tx) unread(coverage manifest.ID) (unread, error) {
+	if coverage == (manifest.ID{}) {
+		return unread{}, nil
+	}
+	data, err := t.Get(nil, cas.ID(coverage))
+	if err != nil {
+		return nil, err
+	}
+	problems, err := decodeProblems(data)
+	return unreadOf(problems), err
 }
 
 // isDamage reports whether an error says that a tree cannot be what it was, and not that the system failed.
