@@ -98,7 +98,13 @@ func (a *Appender) openNewest(n packName) error {
 		return errors.Join(err, f.Close())
 	}
 	a.last = end.last
-	shared, err := a.s.mend(n, f)
+	shared, replaced, err := a.s.mend(n, f)
+	if replaced && err == nil {
+		if err = f.Close(); err == nil {
+			err = a.recover()
+		}
+		return err
+	}
 	if err != nil {
 		return errors.Join(err, f.Close())
 	}

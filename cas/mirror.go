@@ -111,20 +111,24 @@ func (s *Store) shared(n packName, info fs.FileInfo) (shared, mirrored bool, err
 
 // mend looks at the newest log pack before it is added to, and reports whether it has
 // names elsewhere. Where it has no second name, none of the packs may have one:
-// all of them are looked at.
-func (s *Store) mend(n packName, f vfs.File) (shared bool, err error) {
+// all of them are looked at. replaced: it was an older state of its second name,
+// which is in its place now.
+func (s *Store) mend(n packName, f vfs.File) (shared, replaced bool, err error) {
 	info, err := f.Stat()
 	if err != nil {
-		return false, err
+		return false, false, err
 	}
 	shared, mirrored, err := s.shared(n, info)
 	if err != nil || mirrored || s.vaultNow() == "" {
-		return shared, err
+		return shared, false, err
+	}
+	if replaced, err = s.takeSecond(); replaced || err != nil {
+		return false, replaced, err
 	}
 	if s.renewSecondName(n, false) { // else the vault is out of reach, and it is of no use to try the others
-		return shared, s.ignoreVault(s.Mirror())
+		return shared, false, s.ignoreVault(s.Mirror())
 	}
-	return shared, nil
+	return shared, false, nil
 }
 
 // ignoreVault: that second names cannot be given is none of a save's business;

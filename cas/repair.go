@@ -67,6 +67,9 @@ func (s *Store) Repair(ctx context.Context, report func(Repaired)) error {
 	if err := s.returnLost(report); err != nil {
 		return err
 	}
+	if _, err := s.takeSecond(); err != nil {
+		return err
+	}
 	if err := s.removeTemporary(); err != nil {
 		return err
 	}

@@ -71,6 +71,7 @@ func (c *call) open(ctx context.Context) (*engine.Project, error) {
 func (c *call) opened(ctx context.Context, p *engine.Project) error {
 	c.project = p
 	c.out.note("project %s, store %s", p.Root(), p.StoreDir())
+	p.CatchUp()
 	for _, notice := range p.Notices() {
 		c.out.warn("%s", notice)
 	}

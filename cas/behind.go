@@ -1,0 +1,106 @@
+package cas
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// A store can be behind its second names: after git stash --all the store comes
+// back by itself and goes on, and whoever then puts the stash's old files into
+// its place, or those of a backup, has the beginning of a log whose rest only
+// the vault has.
+
+// CatchUp brings a store forward that is behind its second names; nothing is to
+// do, nor is a lock waited for, in nearly all cases. Errors: *BusyError.
+func (s *Store) CatchUp(ctx context.Context) (done bool, err error) {
+	if s.o.ReadOnly || !s.behind() {
+		return false, nil
+	}
+	a, err := s.Append(ctx)
+	if err != nil {
+		return false, err
+	}
+	return true, a.Close()
+}
+
+// behind looks at the newest log pack.
+func (s *Store) behind() bool {
+	names, err := s.names()
+	vault := s.vaultNow()
+	if err != nil || len(names) == 0 || vault == "" {
+		return false
+	}
+	for _, n := range names {
+		if n.kind == logPack {
+			first, ferr := s.fs.Lstat(filepath.Join(s.o.Dir, n.file()))
+			second, serr := s.fs.Lstat(filepath.Join(vault, n.file()))
+			if ferr != nil || serr != nil {
+				return false
+			}
+			return !sameFile(first, second) && second.Mode().IsRegular() && second.Size() > first.Size()
+		}
+	}
+	return false
+}
+
+// takeSecond gives log packs the content of their second names where they are a
+// beginning of it, and reports whether there were such. The caller holds the
+// append lock.
+func (s *Store) takeSecond() (taken bool, err error) {
+	vault := s.ownVault()
+	if vault == "" {
+		return false, nil
+	}
+	names, err := s.names()
+	if err != nil {
+		return false, err
+	}
+	for _, n := range names {
+		if n.kind != logPack {
+			continue
+		}
+		first, second := filepath.Join(s.o.Dir, n.file()), filepath.Join(vault, n.file())
+		old, err := s.fs.Lstat(first)
+		if err != nil {
+			return false, err
+		}
+		further, err := s.fs.Lstat(second)
+		if errors.Is(err, fs.ErrNotExist) || err == nil && (sameFile(old, further) || !further.Mode().IsRegular() || further.Size() <= old.Size()) {
+			continue
+		}
+		if err != nil {
+			return false, nil // the vault is out of reach: SecondName tells
+		}
+		if same, err := s.sameEnd(first, second, old.Size()); err != nil || !same {
+			if errors.Is(err, os.ErrPermission) {
+				err = nil
+			}
+			return false, err
+		}
+		tmp := first + tmpSuffix
+		if err := ignoreMissing(s.fs.Remove(tmp)); err != nil {
+			return false, err
+		}
+		if err := s.fs.Link(second, tmp); err != nil {
+			return false, nil // on another file system names are copies, made anew by the next save
+		}
+		if err := s.fs.Rename(tmp, first); err != nil {
+			return false, err
+		}
+		taken = true
+	}
+	if !taken {
+		return false, nil
+	}
+	s.mu.Lock()
+	for _, p := range s.packs {
+		p.index.close() // the files stay open for whoever reads them
+	}
+	s.packs, s.ready, s.thorough = nil, false, false
+	s.cache.clear()
+	s.mu.Unlock()
+	return true, s.syncDir()
+}
