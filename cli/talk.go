@@ -27,7 +27,7 @@ func (c *call) chooseSession(ctx context.Context, p *engine.Project) (*engine.Ch
 	if err != nil {
 		return nil, err
 	}
-	if s.How != "named" && !c.quiet {
+	if s.How != "named" && !c.quiet && c.out.client == "" { // in the agent it is the one that is open
 		c.out.message(dim, "session:", sessionText(s.SessionInfo)+", "+s.How)
 	}
 	return s, nil
