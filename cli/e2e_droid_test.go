@@ -74,6 +74,7 @@ func driveDroid(t *testing.T, rewind, client string) {
 	if len(list.Checkpoints) == 0 || list.Checkpoints[0].Kind != "stop" {
 		t.Fatalf("checkpoints of the first session: %v", list)
 	}
+	b.droidPrompts()
 	done := b.restore("restore", list.Checkpoints[0].ID)
 	if got := b.tree(); !maps.Equal(got, made) {
 		t.Errorf("the tree was\n%v\nand is restored as\n%v", made, got)

@@ -42,6 +42,7 @@ func TestE2E(t *testing.T) {
 		name := filepath.Base(filepath.Dir(file))
 		found++
 		t.Run(name, func(t *testing.T) { driveClaude(t, rewind, words) })
+		t.Run(name+"/lives", func(t *testing.T) { liveClaude(t, rewind, words) })
 	}
 	droids, _ := filepath.Glob(filepath.Join(clients, "droid*", "bin", "droid"))
 	for _, file := range droids {
@@ -212,18 +213,7 @@ func tool(name string, input any) string {
 func driveClaude(t *testing.T, rewind string, client []string) {
 	b := newBench(t, rewind, client)
 	b.session = "5db0d5f6-0000-4000-8000-00000000e2e1"
-	hook := []any{map[string]any{"hooks": []any{map[string]any{"type": "command", "command": "'" + rewind + "' hook claude", "timeout": 10}}}}
-	hooks := map[string]any{}
-	for _, event := range []string{"SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop", "SessionEnd"} {
-		hooks[event] = hook
-	}
-	settings, err := json.Marshal(map[string]any{"hooks": hooks})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(b.home, ".claude", "settings.json"), settings, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	b.register()
 	for name, text := range map[string]string{"kept.txt": "kept\n", "tracked.txt": "tracked\n"} {
 		if err := os.WriteFile(filepath.Join(b.dir, name), []byte(text), 0o644); err != nil {
 			t.Fatal(err)

@@ -60,6 +60,7 @@ func TestScript(t *testing.T) {
 			"installed": cmdInstalled,
 			"json":      cmdJSON,
 			"prompt":    cmdPrompt,
+			"event":     cmdEvent,
 			"mode":      cmdMode,
 			"random":    cmdRandom,
 			"types":     cmdTypes,

@@ -66,3 +66,23 @@ func cmdTypes(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.WriteFile(name, payload, 0o600))
 	ts.Check(ts.Exec("sh", "-c", `rewind hook ${AGENT-claude} < "$1"`, "sh", name))
 }
+
+// event NAME [MEMBER=VALUE…]: the agent's hook runs for the session $S with the
+// transcript $F.
+func cmdEvent(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 1 {
+		ts.Fatalf("usage: event NAME [MEMBER=VALUE…]")
+	}
+	payload := map[string]string{
+		"hook_event_name": args[0], "session_id": ts.Getenv("S"), "transcript_path": ts.Getenv("F"), "cwd": ts.MkAbs("."),
+	}
+	for _, word := range args[1:] {
+		name, value, _ := strings.Cut(word, "=")
+		payload[name] = value
+	}
+	data, err := json.Marshal(payload)
+	ts.Check(err)
+	name := ts.MkAbs("../payload.json")
+	ts.Check(os.WriteFile(name, data, 0o600))
+	ts.Check(ts.Exec("sh", "-c", `rewind hook claude < "$1"`, "sh", name))
+}

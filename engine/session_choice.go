@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"path/filepath"
 	"slices"
@@ -128,12 +129,7 @@ func (p *Project) sessionAtWork(ctx context.Context) (*ChosenSession, error) {
 		return nil, err
 	}
 	family := families(r, candidates)
-	var left []*member
-	for _, x := range candidates {
-		if !slices.ContainsFunc(candidates, func(y *member) bool { return x != y && y.supersedes(x, family[x.ID] == family[y.ID]) }) {
-			left = append(left, x)
-		}
-	}
+	left := meant(candidates, family)
 	if len(left) == 1 {
 		how := "the only one that was active in the last hour"
 		if len(candidates) > 1 {
@@ -152,23 +148,55 @@ func (p *Project) sessionAtWork(ctx context.Context) (*ChosenSession, error) {
 	return nil, none
 }
 
-// supersedes reports whether x is not meant because y is: x had no prompt since
-// y began. Of a session of another lineage that is so only where one of the two
-// has ended, or nothing was said in x for long: else both are at work.
-func (y *member) supersedes(x *member, related bool) bool {
-	if !related {
-		switch {
-		case !y.recent:
-			return false
-		case !x.recent:
-			return true
-		case x.over():
-			return y.Said.After(x.ended) || x.Said.Before(y.first)
+// meant leaves of each lineage where it went on, and then the lineages at work.
+func meant(candidates []*member, family map[string]string) []*member {
+	keep := func(list []*member, goes func(x, y *member) bool) (left []*member) {
+		for _, x := range list {
+			if !slices.ContainsFunc(list, func(y *member) bool { return x != y && goes(x, y) }) {
+				left = append(left, x)
+			}
 		}
-		return y.over() && x.Said.Before(y.first)
+		return left
+	}
+	left := keep(candidates, func(x, y *member) bool { return family[x.ID] == family[y.ID] && y.goesOn(x) })
+	for _, x := range left {
+		if !x.Said.IsZero() {
+			continue
+		}
+		// Opened, and nothing said in it yet: what was said before counts for it.
+		x.first = x.opened
+		for _, y := range candidates {
+			if family[x.ID] == family[y.ID] && y.Said.After(x.Said) {
+				x.Said, x.recent = y.Said, y.recent
+			}
+		}
+	}
+	return keep(left, func(x, y *member) bool { return family[x.ID] != family[y.ID] && y.takesOver(x) })
+}
+
+// takesOver reports whether x, of another lineage, is not meant because y is:
+// nothing was said in x for long, or one of the two has ended and the other had
+// no prompt meanwhile. Else both are at work.
+func (y *member) takesOver(x *member) bool {
+	switch {
+	case !y.recent:
+		return false
+	case !x.recent:
+		return true
+	case x.over():
+		return y.Said.After(x.ended) || x.Said.Before(y.first)
+	}
+	return y.over() && x.Said.Before(y.first)
+}
+
+// goesOn reports whether y is where the lineage of both went on: x had no prompt
+// since y began.
+func (y *member) goesOn(x *member) bool {
+	if !y.later(x) {
+		return false
 	}
 	first, said := y.first, x.Said
-	if y.fromFile && x.fromFile {
+	if y.fromFile || x.fromFile {
 		// Lines that both have were said before the one became two.
 		first, said = time.Time{}, time.Time{}
 		for _, t := range y.apart(x) {
@@ -185,15 +213,15 @@ func (y *member) supersedes(x *member, related bool) bool {
 	if first.IsZero() {
 		first = y.opened // nothing was said in it yet
 	}
-	switch {
-	case first.IsZero():
-		return said.IsZero() && x.opened.IsZero() && y.Seen.After(x.Seen)
-	case said.Before(first):
-		return true
-	case said.Equal(first): // one prompt in both, by the same clock: the name decides
-		return y.mark().After(x.mark()) || y.mark().Equal(x.mark()) && y.ID > x.ID
+	return said.Before(first) || said.IsZero()
+}
+
+// later reports whether the session went on after another one did.
+func (s *member) later(o *member) bool {
+	if c := cmp.Or(s.mark().Compare(o.mark()), s.Seen.Compare(o.Seen)); c != 0 {
+		return c > 0
 	}
-	return false
+	return s.ID > o.ID
 }
 
 // over reports whether the session ended, and nothing was said in it since.
