@@ -1,0 +1,295 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"rewind/engine/transcript"
+	"rewind/manifest"
+)
+
+func sessionID(n int) string { return fmt.Sprintf("%08d-2222-4333-8444-555555555555", n) }
+
+// place is where the agent keeps the sessions of the project.
+func (l *lab) place() string {
+	return filepath.Join(l.home, ".claude", "projects", transcript.ClaudeDirName(l.root))
+}
+
+// transcript writes a session with prompts, each a line of its own; ids are given
+// so that sessions can share them.
+func (l *lab) transcript(session, cwd string, at time.Time, prompts ...string) string {
+	l.t.Helper()
+	var b strings.Builder
+	parent := "null"
+	for i, p := range prompts {
+		id, text, _ := strings.Cut(p, " ")
+		fmt.Fprintf(&b, `{"parentUuid":%s,"isSidechain":false,"type":"user","message":{"role":"user","content":%q},"uuid":%q,"timestamp":%q,"cwd":%q,"sessionId":%q,"version":"2.0.30"}`+"\n",
+			parent, text, id, at.Add(time.Duration(i)*time.Second).UTC().Format(time.RFC3339Nano), cwd, session)
+		parent = `"` + id + `"`
+	}
+	if err := os.MkdirAll(l.place(), 0o700); err != nil {
+		l.t.Fatal(err)
+	}
+	file := filepath.Join(l.place(), session+".jsonl")
+	if err := os.WriteFile(file, []byte(b.String()), 0o600); err != nil {
+		l.t.Fatal(err)
+	}
+	return file
+}
+
+// chosen is the session that is meant where none is named; "" and how many are
+// to choose from where that is not clear.
+func (l *lab) chosen() (id string, choices int) {
+	l.t.Helper()
+	l.do(func(ctx context.Context, p *Project) error {
+		s, err := p.ChooseSession(ctx, "")
+		var no *NoSessionError
+		if errors.As(err, &no) {
+			choices = len(no.Choices)
+			return nil
+		}
+		if err == nil {
+			id = s.ID
+		}
+		return err
+	})
+	return id, choices
+}
+
+// Of sessions that no hook told of, their transcripts say who came from whom.
+func TestChooseByTranscripts(t *testing.T) {
+	now := time.Now()
+	ago := func(minutes int) time.Time { return now.Add(-time.Duration(minutes) * time.Minute) }
+	for name, c := range map[string]struct {
+		write   func(l *lab)
+		want    int // 0: it is not clear
+		choices int
+	}{
+		"none": {func(l *lab) {}, 0, 0},
+		"one": {func(l *lab) {
+			l.transcript(sessionID(1), l.root, ago(5), "a one")
+		}, 1, 0},
+		"stubs beside it": {func(l *lab) {
+			l.transcript(sessionID(1), l.root, ago(5), "a one")
+			l.transcript(sessionID(2), l.root, ago(1))
+		}, 1, 0},
+		"another project's": {func(l *lab) {
+			l.transcript(sessionID(1), l.root, ago(5), "a one")
+			l.transcript(sessionID(2), l.root+"-x", ago(1), "b other")
+		}, 1, 0},
+		"a fork by the client": {func(l *lab) {
+			l.transcript(sessionID(1), l.root, ago(9), "a one", "b two")
+			l.transcript(sessionID(2), l.root, ago(9), "a one", "b two", "c three")
+		}, 2, 0},
+		"its origin went on before": {func(l *lab) {
+			l.transcript(sessionID(1), l.root, ago(9), "a one", "b two")
+			l.transcript(sessionID(2), l.root, ago(9).Add(3*time.Second), "a one", "d three")
+		}, 2, 0},
+		"both went on": {func(l *lab) {
+			l.transcript(sessionID(1), l.root, ago(9), "a one", "b two", "c three")
+			l.transcript(sessionID(2), l.root, ago(9), "a one", "d two", "e three")
+		}, 0, 2},
+		"two lineages": {func(l *lab) {
+			l.transcript(sessionID(1), l.root, ago(9), "a one")
+			l.transcript(sessionID(2), l.root, ago(2), "b one")
+		}, 0, 2},
+		"one of them is old": {func(l *lab) {
+			l.transcript(sessionID(1), l.root, ago(90), "a one")
+			l.transcript(sessionID(2), l.root, ago(2), "b one")
+		}, 2, 0},
+		"the same lines, forged, in many": {func(l *lab) {
+			for n := 1; n <= 9; n++ {
+				l.transcript(sessionID(n), l.root, ago(9), "a one")
+			}
+			l.transcript(sessionID(10), l.root, ago(9), "a one", "z own")
+		}, 10, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := newLab(t)
+			l.init()
+			c.write(l)
+			id, choices := l.chosen()
+			if want := sessionID(c.want); c.want != 0 && id != want || c.want == 0 && (id != "" || choices != c.choices) {
+				t.Errorf("chosen %q of %d, want %d of %d", id, choices, c.want, c.choices)
+			}
+		})
+	}
+}
+
+// Among thousands of transcripts a choice looks into a few, and into the one that
+// is named.
+func TestChooseAmongThousands(t *testing.T) {
+	l := newLab(t)
+	l.init()
+	const count = 10_000
+	for n := range count {
+		l.transcript(sessionID(n+1), l.root, time.Now(), fmt.Sprintf("u%d one", n))
+	}
+	id, choices := l.chosen()
+	if id != "" || choices != maxDescribed {
+		t.Errorf("%q, %d", id, choices)
+	}
+	l.do(func(ctx context.Context, p *Project) error {
+		r, err := p.roster(ctx, p.env.now().Add(-activeFor))
+		if err != nil {
+			return err
+		}
+		if _, err := p.candidates(ctx, r); err != nil {
+			return err
+		}
+		looked := 0
+		for _, s := range r.list {
+			if s.looked {
+				looked++
+			}
+		}
+		if len(r.list) != count || looked > maxDescribed {
+			t.Errorf("%d of %d were looked into", looked, len(r.list))
+		}
+		s, err := p.ChooseSession(ctx, sessionID(7777))
+		if err != nil || s.ID != sessionID(7777) || s.Last != "one" {
+			t.Errorf("%+v, %v", s, err)
+		}
+		_, err = p.ChooseSession(ctx, sessionID(1)[:5])
+		var no *NoSessionError
+		if !errors.As(err, &no) || len(no.Choices) > maxDescribed {
+			t.Errorf("a beginning that many have: %v", err)
+		}
+		return nil
+	})
+}
+
+// prompted tells the log of a session's start and of a prompt, as hooks do.
+func (l *lab) prompted(session, parent, prompt string) manifest.Checkpoint {
+	l.t.Helper()
+	var saved *HookSaved
+	l.do(func(ctx context.Context, p *Project) (err error) {
+		by := Trigger{Agent: "claude", Session: session, Prompt: prompt, PromptID: "id of " + prompt, Transcript: filepath.Join(l.place(), session+".jsonl")}
+		record := &manifest.Session{ID: session, Agent: "claude", TranscriptPath: by.Transcript, Parent: parent, Time: p.env.now().UTC()}
+		saved, err = p.HookSave(ctx, HookSaveOptions{SaveOptions: SaveOptions{Kind: manifest.Prompt, By: by}, Deadline: time.Now().Add(time.Minute), Session: record})
+		return err
+	})
+	return saved.Checkpoint
+}
+
+// Parents that go in a circle, a clock that is set back, and transcripts that
+// vanish end no command.
+func TestChooseWhatHooksTold(t *testing.T) {
+	t.Run("circle", func(t *testing.T) {
+		l := newLab(t)
+		l.init()
+		l.prompted(sessionID(1), sessionID(2), "one")
+		l.prompted(sessionID(2), sessionID(1), "two")
+		if id, _ := l.chosen(); id != sessionID(2) {
+			t.Errorf("%q", id)
+		}
+	})
+	t.Run("the clock is set back", func(t *testing.T) {
+		l := newLab(t)
+		l.init()
+		l.prompted(sessionID(1), "", "one")
+		l.env.Now = func() time.Time { return time.Now().Add(-24 * time.Hour) }
+		if id, _ := l.chosen(); id != sessionID(1) {
+			t.Errorf("%q", id)
+		}
+		l.prompted(sessionID(2), sessionID(1), "two")
+		if id, _ := l.chosen(); id != sessionID(2) {
+			t.Errorf("%q", id)
+		}
+	})
+	t.Run("ended", func(t *testing.T) {
+		l := newLab(t)
+		l.init()
+		l.prompted(sessionID(1), "", "one")
+		l.prompted(sessionID(2), "", "two")
+		if id, n := l.chosen(); id != "" || n != 2 {
+			t.Errorf("%q of %d", id, n)
+		}
+		l.do(func(_ context.Context, p *Project) error {
+			p.NoteEnded(EndedSession{Agent: "claude", Session: sessionID(2), Time: time.Now().UTC()})
+			return nil
+		})
+		if id, _ := l.chosen(); id != sessionID(2) {
+			t.Errorf("one ran and ended while the other was quiet: %q", id)
+		}
+		l.prompted(sessionID(1), "", "three")
+		if id, _ := l.chosen(); id != sessionID(1) {
+			t.Errorf("the other went on: %q", id)
+		}
+	})
+}
+
+// A fork that the client made shares lines with its origin, and has no other tie.
+func TestPromptOfAForksOrigin(t *testing.T) {
+	l := newLab(t)
+	l.write("file", "0")
+	l.init()
+	origin, fork, stranger := sessionID(1), sessionID(2), sessionID(3)
+	first := l.prompted(origin, "", "first")
+	l.transcript(origin, l.root, first.Time, "a first")
+	l.write("file", "1")
+	second := l.prompted(origin, "", "second")
+	l.transcript(origin, l.root, second.Time, "a first", "b second")
+	l.write("file", "2")
+	between := l.prompted(stranger, "", "elsewhere")
+	l.write("file", "3")
+	third := l.prompted(fork, "", "third")
+	l.transcript(fork, l.root, second.Time.Add(-time.Second), "a first", "b second")
+	l.do(func(ctx context.Context, p *Project) error {
+		// third has no line yet: the last prompts are those of the origin.
+		for spec, want := range map[string]manifest.Checkpoint{"prompt~1": second} {
+			if c, err := p.ResolveIn(ctx, spec, fork); err != nil || c.ID != want.ID {
+				t.Errorf("%s is %s (%v), want %s", spec, c.ID, err, want.ID)
+			}
+		}
+		return nil
+	})
+	// A session that nobody's checkpoint is of: the newest tree before its prompt.
+	l.transcript(sessionID(4), l.root, third.Time.Add(-time.Microsecond), "x unheard of")
+	l.do(func(ctx context.Context, p *Project) error {
+		c, err := p.ResolveIn(ctx, "prompt~1", sessionID(4))
+		if err != nil || c.ID != between.ID {
+			t.Errorf("%s %q (%v), want %s", c.ID, c.Prompt, err, between.ID)
+		}
+		return nil
+	})
+}
+
+// A project that moved has its forks where clients look for them now.
+func TestForkOfAMovedProject(t *testing.T) {
+	l := newLab(t)
+	l.write("file", "0")
+	l.init()
+	c := l.prompted(sessionID(1), "", "one")
+	l.transcript(sessionID(1), l.root, c.Time, "a one")
+	second := l.prompted(sessionID(1), "", "two")
+	l.transcript(sessionID(1), l.root, c.Time, "a one", "b two")
+	old := l.root
+	l.root += "-moved"
+	if err := os.Rename(old, l.root); err != nil {
+		t.Fatal(err)
+	}
+	l.env.Dir = l.root
+	l.do(func(ctx context.Context, p *Project) error {
+		s, err := p.ChooseSession(ctx, sessionID(1))
+		if err != nil {
+			return err
+		}
+		done, err := p.Back(ctx, BackOptions{Session: s, N: 1})
+		if err != nil {
+			return err
+		}
+		m := done.Conversation
+		if filepath.Dir(m.File) != l.place() || !strings.HasPrefix(m.Resume, "cd "+l.root+" && ") {
+			t.Errorf("the fork is %s, opened with %q", m.File, m.Resume)
+		}
+		return nil
+	})
+	_ = second
+}
