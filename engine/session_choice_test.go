@@ -212,7 +212,9 @@ func TestChooseWhatHooksTold(t *testing.T) {
 			t.Errorf("%q of %d", id, n)
 		}
 		l.do(func(_ context.Context, p *Project) error {
+			time.Sleep(20 * time.Millisecond) // the file system's clock, which checkpoints go by, ticks slower
 			p.NoteEnded(EndedSession{Agent: "claude", Session: sessionID(2), Time: time.Now().UTC()})
+			time.Sleep(20 * time.Millisecond)
 			return nil
 		})
 		if id, _ := l.chosen(); id != sessionID(2) {

@@ -165,9 +165,10 @@ func (p *Project) roster(ctx context.Context, since time.Time) (*roster, error) 
 	return r, nil
 }
 
-// mark is when the session went on last: the person spoke in it, or opened it.
+// mark is when the session went on last: the person spoke in it, or, where they
+// have not yet, opened it.
 func (s *member) mark() time.Time {
-	if s.opened.After(s.Said) {
+	if s.Said.IsZero() {
 		return s.opened
 	}
 	return s.Said
