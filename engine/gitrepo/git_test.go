@@ -199,6 +199,18 @@ func TestTrackedAsGitListsIt(t *testing.T) {
 			b.run("commit", "-qm", "x")
 			b.run("sparse-checkout", "set", "--no-cone", "/dir/")
 		},
+		"split": func(b *box) { b.init(); b.run("add", "-A"); b.run("update-index", "--split-index") },
+		"split, then changed": func(b *box) {
+			b.init()
+			b.run("config", "splitIndex.maxPercentChange", "100")
+			b.run("add", "-A")
+			b.run("update-index", "--split-index")
+			b.run("rm", "-q", "--cached", "a-b", "dir/x")
+			b.run("update-index", "--skip-worktree", "Z")
+			b.write("added", "x")
+			b.write("a0", "changed")
+			b.run("add", "added", "a0")
+		},
 		"conflict": func(b *box) {
 			b.init()
 			b.run("add", "-A")

@@ -131,22 +131,22 @@ func TestGrowingWithoutEnd(t *testing.T) {
 	both(t, func(t *testing.T, p *project) {
 		p.write("log", strings.Repeat("y\n", 1000))
 		p.write("other", "x")
-		p.sink.during = func(_ *os.File, name string) {
-			if name == "log" {
-				f, err := os.OpenFile(p.path("log"), os.O_APPEND|os.O_WRONLY, 0)
-				p.do(err)
-				_, err = f.WriteString("y\n")
-				p.do(errors.Join(err, f.Close()))
-			}
-		}
-		p.sink.each = func(r io.Reader) { // before each read call
+		var opened int64
+		p.sink.each = func(r io.Reader) { // before it is read
 			c := r.(*content)
 			if strings.HasSuffix(c.Name(), "log") {
-				p.do(os.WriteFile(p.path("log"), []byte(strings.Repeat("y\n", 2000)), 0o644))
+				opened = c.left
+				f, err := os.OpenFile(p.path("log"), os.O_APPEND|os.O_WRONLY, 0)
+				p.do(err)
+				_, err = f.WriteString(strings.Repeat("y\n", 1000))
+				p.do(errors.Join(err, f.Close()))
 			}
 		}
 		r := p.scan()
 		p.wantProblems(r, Problem{"log", "torn", true})
+		if n := int64(len(p.sink.content(t, r.Root, "log"))); n != opened {
+			t.Fatalf("%d bytes were read of %d", n, opened)
+		}
 		if n := len(p.sink.reads); n > 2+attempts {
 			t.Fatalf("%d files were read: %q", n, p.sink.reads)
 		}
@@ -160,7 +160,8 @@ func TestEndWithinAFile(t *testing.T) {
 	p.do(os.Truncate(p.path("large"), 1<<40)) // hours of zeros
 	ctx, cancel := context.WithCancel(t.Context())
 	o := p.options(false)
-	o.Sink = slowReader{p.sink, cancel}
+	ended := make(chan struct{})
+	o.Sink = slowReader{p.sink, cancel, ended}
 	done := make(chan error, 1)
 	go func() {
 		_, err := Run(ctx, o)
@@ -174,15 +175,22 @@ func TestEndWithinAFile(t *testing.T) {
 	case <-time.After(20 * time.Second):
 		t.Fatal("it reads on")
 	}
+	select {
+	case <-ended:
+	case <-time.After(20 * time.Second):
+		t.Fatal("a worker reads on")
+	}
 }
 
 // slowReader reads all of a file, and calls begun after the first part.
 type slowReader struct {
 	*memory
 	begun func()
+	ended chan struct{}
 }
 
 func (r slowReader) Content(_ int, f io.Reader, _ int64, _ manifest.ID) (manifest.Kind, manifest.ID, int64, error) {
+	defer close(r.ended)
 	b := make([]byte, 64<<10)
 	var n int64
 	for {
