@@ -3,8 +3,6 @@ package rootfs
 import (
 	"io"
 	"io/fs"
-	"os"
-	"strings"
 
 	"golang.org/x/sys/unix"
 )
@@ -55,45 +53,4 @@ func (f *linuxFile) Stat() (Info, error) {
 	return infoOf(&st), nil
 }
 
-func (f *linuxFile) SetAttrs(a Attrs) error {
-	for name, value := range a {
-		err := unix.Fsetxattr(f.fd, name, value, 0)
-		switch err {
-		case nil, unix.EPERM, unix.EACCES, unix.EOPNOTSUPP:
-			// Security labels and attributes of other name spaces are the
-			// system's to give; what it refuses it has given already.
-		default:
-			return f.fail("setxattr", err)
-		}
-	}
-	return nil
-}
-
-// ReadAttrs reads the extended attributes of an open file, nil if it has none.
-func ReadAttrs(f *os.File) (Attrs, error) {
-	fd := int(f.Fd())
-	n, err := unix.Flistxattr(fd, nil)
-	if n <= 0 || err != nil {
-		if err == unix.EOPNOTSUPP {
-			err = nil
-		}
-		return nil, err
-	}
-	list := make([]byte, n)
-	if n, err = unix.Flistxattr(fd, list); err != nil {
-		return nil, err
-	}
-	attrs := Attrs{}
-	for name := range strings.SplitSeq(strings.TrimRight(string(list[:n]), "\x00"), "\x00") {
-		size, err := unix.Fgetxattr(fd, name, nil)
-		if err != nil || size < 0 {
-			continue // gone meanwhile, or not ours to read
-		}
-		value := make([]byte, size)
-		if size, err = unix.Fgetxattr(fd, name, value); err != nil {
-			continue
-		}
-		attrs[name] = value[:size]
-	}
-	return attrs, nil
-}
+func (f *linuxFile) SetAttrs(a Attrs) error { return f.fail("setxattr", setAttrs(f.fd, a)) }

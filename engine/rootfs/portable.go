@@ -10,8 +10,9 @@ import (
 )
 
 type portableFS struct {
-	root *os.Root
-	dev  uint64
+	root    *os.Root
+	dev     uint64
+	written unsynced
 }
 
 // OpenPortable opens the project's root with nothing but package os. It is
@@ -30,11 +31,6 @@ func OpenPortable(dir string) (FS, error) {
 }
 
 func (f *portableFS) Close() error { return f.root.Close() }
-
-func (f *portableFS) Sync() error {
-	// There is no portable syncfs; each new file is synced when it is closed.
-	return nil
-}
 
 func (f *portableFS) OpenDir(path string) (Dir, error) {
 	if err := CheckPath(path); err != nil {
@@ -73,6 +69,13 @@ type portableDir struct {
 func (d *portableDir) Path() string { return d.path }
 func (d *portableDir) Close() error { return d.root.Close() }
 
+func (d *portableDir) below(name string) string {
+	if d.path == "" {
+		return name
+	}
+	return d.path + "/" + name
+}
+
 func (d *portableDir) fail(op, name string, err error) error {
 	if err == nil {
 		return nil
@@ -85,10 +88,7 @@ func (d *portableDir) fail(op, name string, err error) error {
 	if errors.As(err, &le) {
 		err = le.Err
 	}
-	if d.path != "" {
-		name = d.path + "/" + name
-	}
-	return &fs.PathError{Op: op, Path: name, Err: err}
+	return &fs.PathError{Op: op, Path: d.below(name), Err: err}
 }
 
 func (d *portableDir) Stat() (Info, error) {
@@ -195,11 +195,7 @@ func (d *portableDir) Subdir(name string) (Dir, error) {
 		root.Close()
 		return nil, d.fail("open", name, err)
 	}
-	path := name
-	if d.path != "" {
-		path = d.path + "/" + name
-	}
-	return &portableDir{fs: d.fs, root: root, path: path}, nil
+	return &portableDir{fs: d.fs, root: root, path: d.below(name)}, nil
 }
 
 func (d *portableDir) Create(name string) (File, error) {
@@ -210,7 +206,7 @@ func (d *portableDir) Create(name string) (File, error) {
 	if err != nil {
 		return nil, d.fail("create", name, err)
 	}
-	return &portableFile{f}, nil
+	return &portableFile{f, d, name}, nil
 }
 
 func (d *portableDir) Mkdir(name string) error {
@@ -301,7 +297,11 @@ func (d *portableDir) Rename(from, to string) error {
 	case !errors.Is(err, fs.ErrNotExist):
 		return d.fail("rename", to, err)
 	}
-	return d.fail("rename", to, d.root.Rename(from, to))
+	err := d.root.Rename(from, to)
+	if err == nil {
+		d.fs.written.move(d.below(from), d.below(to))
+	}
+	return d.fail("rename", to, err)
 }
 
 func (d *portableDir) Exchange(a, b string) error {
@@ -329,6 +329,7 @@ func (d *portableDir) Exchange(a, b string) error {
 		}
 		return d.fail("exchange", b, err)
 	}
+	d.fs.written.exchange(d.below(a), d.below(b))
 	return d.fail("exchange", a, d.root.Rename(aside, a))
 }
 
@@ -339,12 +340,16 @@ func checkNames(a, b string) error {
 	return CheckName(b)
 }
 
-// portableFile is synced when it is closed, since there is no syncfs.
-type portableFile struct{ f *os.File }
+// portableFile is made durable by the next Sync of the file system.
+type portableFile struct {
+	f    *os.File
+	dir  *portableDir
+	name string
+}
 
 func (f *portableFile) Write(p []byte) (int, error) { return f.f.Write(p) }
 func (f *portableFile) Chmod(mode uint32) error     { return f.f.Chmod(goMode(mode)) }
-func (f *portableFile) SetAttrs(Attrs) error        { return nil }
+func (f *portableFile) SetAttrs(a Attrs) error      { return setAttrs(int(f.f.Fd()), a) }
 func (f *portableFile) Chown(uid, gid uint32) error {
 	if runtime.GOOS == "windows" {
 		return nil
@@ -358,4 +363,15 @@ func (f *portableFile) Stat() (Info, error) {
 	}
 	return infoFrom(fi), nil
 }
-func (f *portableFile) Close() error { return errors.Join(f.f.Sync(), f.f.Close()) }
+
+// Close leaves the bytes to Sync, unless that could not open the file again to
+// sync it: Windows wants it open for writing, others readable.
+func (f *portableFile) Close() error {
+	fi, err := f.f.Stat()
+	if err == nil && (runtime.GOOS == "windows" || fi.Mode()&0o400 == 0) {
+		err = f.f.Sync()
+	} else if err == nil {
+		f.dir.fs.written.add(f.dir.below(f.name))
+	}
+	return errors.Join(err, f.f.Close())
+}

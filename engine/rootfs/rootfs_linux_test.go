@@ -75,33 +75,31 @@ func TestRenamesByLink(t *testing.T) {
 }
 
 func TestAttributesAreCarried(t *testing.T) {
-	root := t.TempDir()
-	file := filepath.Join(root, "old")
-	must(t, os.WriteFile(file, nil, 0o640))
-	if err := unix.Setxattr(file, "user.origin", []byte("here\x00there"), 0); err != nil {
-		t.Skipf("no extended attributes on this file system: %v", err)
-	}
-	f, err := Open(root)
-	must(t, err)
-	defer f.Close()
-	d := openDir(t, f, "")
-	old, _, err := d.OpenFile("old")
-	must(t, err)
-	defer old.Close()
-	attrs, err := ReadAttrs(old)
-	must(t, err)
-	if string(attrs["user.origin"]) != "here\x00there" {
-		t.Fatalf("attributes %q", attrs)
-	}
-	made, err := d.Create("new")
-	must(t, err)
-	must(t, made.SetAttrs(attrs))
-	must(t, made.Close())
-	buf := make([]byte, 64)
-	n, err := unix.Getxattr(filepath.Join(root, "new"), "user.origin", buf)
-	if err != nil || string(buf[:n]) != "here\x00there" {
-		t.Errorf("the new file has %q, %v", buf[:max(n, 0)], err)
-	}
+	each(t, func(t *testing.T, root string, open func() FS) {
+		file := filepath.Join(root, "old")
+		must(t, os.WriteFile(file, nil, 0o640))
+		if err := unix.Setxattr(file, "user.origin", []byte("here\x00there"), 0); err != nil {
+			t.Skipf("no extended attributes on this file system: %v", err)
+		}
+		d := openDir(t, open(), "")
+		old, _, err := d.OpenFile("old")
+		must(t, err)
+		defer old.Close()
+		attrs, err := ReadAttrs(old)
+		must(t, err)
+		if string(attrs["user.origin"]) != "here\x00there" {
+			t.Fatalf("attributes %q", attrs)
+		}
+		made, err := d.Create("new")
+		must(t, err)
+		must(t, made.SetAttrs(attrs))
+		must(t, made.Close())
+		buf := make([]byte, 64)
+		n, err := unix.Getxattr(filepath.Join(root, "new"), "user.origin", buf)
+		if err != nil || string(buf[:n]) != "here\x00there" {
+			t.Errorf("the new file has %q, %v", buf[:max(n, 0)], err)
+		}
+	})
 }
 
 // Another file system below the root is none of the project's.
