@@ -168,6 +168,7 @@ func explainEngine(err error, f *failure) {
 	var (
 		notInit   *engine.NotInitializedError
 		refused   *engine.RefusedRootError
+		system    *engine.UnsupportedError
 		foreign   *engine.ForeignStoreError
 		moved     *engine.MovedError
 		link      *engine.LinkError
@@ -221,6 +222,8 @@ func explainEngine(err error, f *failure) {
 		default:
 			f.hint = "nothing in a store is a link: look where it leads, and remove it"
 		}
+	case errors.As(err, &system):
+		f.code, f.hint = exitRefused, "to work on it all the same: REWIND_ALLOW_WINDOWS=1"
 	case errors.As(err, &refused):
 		f.code, f.hint = exitNoProject, "cd to the project, or name its directory with --root"
 	case errors.As(err, &foreign):

@@ -41,6 +41,9 @@ func (h *hook) run(ctx context.Context) hookio.Response {
 	if e.Kind == hookio.SubagentStop && e.AgentType == "" {
 		return hookio.Response{} // an agent's own helpers, whose sessions may not even exist
 	}
+	if err := engine.Supported(h.env); err != nil {
+		return h.warnUnsupported(ctx, err)
+	}
 	h.session = engine.LoadSession(h.env, string(e.Agent), e.SessionID)
 	err := h.open(ctx)
 	h.opened.Store(true)

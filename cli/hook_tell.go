@@ -57,6 +57,14 @@ func (h *hook) warnUninitialised(ctx context.Context, missing *engine.NotInitial
 	return h.tell(ctx, topic, notInitialised+historyNotice(missing.History))
 }
 
+// warnUnsupported tells once per account that hooks do nothing on this system.
+func (h *hook) warnUnsupported(ctx context.Context, err error) hookio.Response {
+	if !hookio.CanTell(h.event) || !engine.WarnOnce(ctx, h.env, "\x00unsupported") {
+		return hookio.Response{}
+	}
+	return hookio.Tell("[rewind] Warning: " + explain(err).message + ".")
+}
+
 // historyNotice says that another directory has left a store at this path, and how to get it.
 func historyNotice(left []engine.History) string {
 	if len(left) == 0 {

@@ -14,6 +14,7 @@ type Env struct {
 	Dir    string              // working directory, real path; "" when it is gone
 	Getenv func(string) string // nil: no environment
 	Now    func() time.Time    // nil: time.Now
+	System string              // as GOOS; "": this one
 	Asked  string              // the session that the person named; beats what was exported
 }
 

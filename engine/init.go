@@ -29,6 +29,9 @@ type InitOptions struct {
 // false where there was a store already: then nothing is changed. The caller
 // closes the project.
 func Init(ctx context.Context, o InitOptions) (p *Project, saved *Saved, created bool, err error) {
+	if err := Supported(o.Env); err != nil {
+		return nil, nil, false, err
+	}
 	known, err := knownStores(o.Env)
 	if err != nil {
 		return nil, nil, false, err
