@@ -159,6 +159,9 @@ func (c *call) storeOrNone(ctx context.Context) (string, error) {
 		return "", err
 	}
 	c.project = p
+	for _, notice := range p.Notices() {
+		c.out.warn("%s", notice)
+	}
 	return p.StoreDir(), nil
 }
 

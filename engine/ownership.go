@@ -151,8 +151,8 @@ func (p *Project) unshare() error {
 		return err
 	}
 	store := p.place.store
-	for _, dir := range []string{store, filepath.Join(store, restoreName), filepath.Join(store, lockName), filepath.Join(store, manifestsName)} {
-		if err := p.unshareDir(dir); err != nil {
+	for _, name := range []string{"", restoreName, lockName, tmpName, manifestsName} {
+		if err := p.unshareDir(filepath.Join(store, name)); err != nil {
 			return err
 		}
 	}

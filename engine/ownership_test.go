@@ -1,0 +1,475 @@
+//go:build unix
+
+package engine
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"rewind/manifest"
+)
+
+// at is the lab of another directory of the same account.
+func (l *lab) in(root string) *lab {
+	other := &lab{t: l.t, root: root, home: l.home, env: l.env}
+	other.env.Dir = root
+	return other
+}
+
+// ids lists the project's checkpoints, oldest first.
+func (l *lab) ids() (ids []manifest.CheckpointID) {
+	l.t.Helper()
+	l.do(func(ctx context.Context, p *Project) error {
+		list, err := p.List(ctx, ListOptions{All: true})
+		for _, c := range list {
+			ids = append(ids, c.ID)
+		}
+		return err
+	})
+	slices.Reverse(ids)
+	return ids
+}
+
+func (l *lab) storeID() storeID {
+	l.t.Helper()
+	p := l.open()
+	defer p.Close()
+	return p.id
+}
+
+func run(t *testing.T, words ...string) {
+	t.Helper()
+	if out, err := exec.Command(words[0], words[1:]...).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %v: %s", words, err, out)
+	}
+}
+
+// apart checks that no pack of two directories is one file.
+func apart(t *testing.T, dirs ...string) {
+	t.Helper()
+	seen := map[[2]uint64]string{}
+	for _, dir := range dirs {
+		err := filepath.WalkDir(filepath.Join(dir, ".agent"), func(file string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() || filepath.Ext(file) == ".sst" {
+				return err
+			}
+			info, err := d.Info()
+			if key, shared := linkKey(info); shared && err == nil {
+				if other := seen[key]; other != "" && other != dir {
+					t.Errorf("%s is a file of %s as well", file, other)
+				}
+				seen[key] = dir
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestCopies: a copy, however it was made, becomes a project of its own at its first write, and
+// whichever writes first, nothing of one gets into the other.
+func TestCopies(t *testing.T) {
+	for _, how := range []string{"-r", "-a", "-al"} {
+		for _, first := range []string{"the original", "the copy"} {
+			t.Run(how+" "+first, func(t *testing.T) {
+				l := newLab(t)
+				l.write("a", "1")
+				l.init()
+				l.write("a", "2")
+				l.save()
+				common := l.ids()
+				c := l.in(l.root + "-copy")
+				run(t, "cp", how, l.root, c.root)
+				was := l.known()
+				if got := c.ids(); !slices.Equal(got, common) {
+					t.Errorf("the copy lists %v, not %v", got, common)
+				}
+				if !slices.Equal(l.known(), was) {
+					t.Error("reading a copy has changed the registry")
+				}
+				both := []*lab{l, c}
+				if first == "the copy" {
+					slices.Reverse(both)
+				}
+				for _, one := range both {
+					one.remove("a")
+					one.write("a", "of "+one.root)
+					one.save()
+				}
+				if l.storeID() == c.storeID() {
+					t.Fatal("a copy has the id of its original")
+				}
+				for _, one := range both {
+					if got := one.ids(); len(got) != len(common)+1 || !slices.Equal(got[:len(common)], common) {
+						t.Errorf("%s lists %v", one.root, got)
+					}
+					one.verify()
+				}
+				apart(t, l.root, c.root)
+				// Each comes back by itself.
+				for _, one := range both {
+					want := one.ids()
+					one.remove(".agent")
+					if got := one.ids(); !slices.Equal(got, want) {
+						t.Errorf("%s comes back with %v, not %v", one.root, got, want)
+					}
+				}
+				apart(t, l.root, c.root)
+			})
+		}
+	}
+}
+
+// TestLostBesideALinkedCopy: a store comes back although a copy shares its packs, and shares none
+// with it then.
+func TestLostBesideALinkedCopy(t *testing.T) {
+	l := newLab(t)
+	l.write("a", "1")
+	l.init()
+	c := l.in(l.root + "-copy")
+	run(t, "cp", "-al", l.root, c.root)
+	l.remove(".agent")
+	l.save()
+	apart(t, l.root, c.root)
+	c.remove("a")
+	c.write("a", "other")
+	c.save()
+	c.verify()
+}
+
+// TestAnotherDirectoryAtAKnownPath: nothing comes back unasked, and init --adopt brings it: taken over where
+// the old directory is gone, copied where it lives.
+func TestAnotherDirectoryAtAKnownPath(t *testing.T) {
+	for _, old := range []string{"removed", "moved", "moved and opened"} {
+		t.Run(old, func(t *testing.T) {
+			l := newLab(t)
+			l.write("a", "1")
+			p, _, _, err := Init(t.Context(), InitOptions{OpenOptions: l.options()})
+			if err != nil {
+				t.Fatal(err)
+			}
+			p.Close()
+			want, id := l.ids(), l.storeID()
+			moved := l.in(l.root + "-moved")
+			if old == "removed" {
+				err = os.RemoveAll(l.root)
+			} else {
+				err = os.Rename(l.root, moved.root)
+			}
+			if err == nil {
+				err = os.Mkdir(l.root, 0o755)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if old == "moved and opened" {
+				moved.write("b", "2")
+				moved.save()
+			}
+			var missing *NotInitializedError
+			_, err = Open(t.Context(), l.options())
+			if !errors.As(err, &missing) {
+				t.Fatalf("another directory at a known path: %v", err)
+			}
+			if named := len(missing.History) == 1 && missing.History[0].ID == id.String(); named == (old == "moved and opened") {
+				t.Errorf("the history that is named is %+v", missing.History)
+			}
+			if exists(filepath.Join(l.root, ".agent")) {
+				t.Error("something came back unasked")
+			}
+			p, _, _, err = Init(t.Context(), InitOptions{OpenOptions: l.options(), Adopt: id.String()[:8]})
+			if err != nil {
+				t.Fatal(err)
+			}
+			taken := p.id == id
+			p.Close()
+			if taken != (old == "removed") {
+				t.Errorf("taken over: %v", taken)
+			}
+			l.write("c", "3")
+			l.save()
+			if got := l.ids(); !slices.Equal(got[:len(want)], want) {
+				t.Errorf("the history is %v, not %v", got, want)
+			}
+			l.verify()
+			if old != "removed" {
+				before := moved.ids()
+				moved.write("d", "4")
+				moved.save()
+				if got := moved.ids(); len(got) != len(before)+1 {
+					t.Errorf("the moved project has %v", got)
+				}
+				moved.verify()
+				apart(t, l.root, moved.root)
+			}
+			var refused *RefusedError
+			if _, _, _, err := Init(t.Context(), InitOptions{OpenOptions: l.options(), Adopt: id.String()}); old != "removed" && !errors.As(err, &refused) {
+				t.Errorf("adopted over a store of its own: %v", err)
+			}
+		})
+	}
+}
+
+// TestMovedByCopying: the second name is whole after the next save, and after repair.
+func TestMovedByCopying(t *testing.T) {
+	for _, way := range []string{"save", "repair"} {
+		t.Run(way, func(t *testing.T) {
+			l := newLab(t)
+			l.write("a", "1")
+			p, _, _, err := Init(t.Context(), InitOptions{OpenOptions: l.options()})
+			if err != nil {
+				t.Fatal(err)
+			}
+			p.Close()
+			d := l.in(l.root + "-d")
+			run(t, "cp", "-r", l.root, d.root)
+			if err := os.RemoveAll(l.root); err != nil {
+				t.Fatal(err)
+			}
+			p = d.open()
+			if p.SecondName() == nil {
+				t.Error("a copy is said to have a second name")
+			}
+			p.Close()
+			d.do(func(ctx context.Context, p *Project) error {
+				if way == "repair" {
+					_, err := p.Repair(ctx)
+					return err
+				}
+				_, err := p.Save(ctx, SaveOptions{})
+				return err
+			})
+			p = d.open()
+			if err := p.SecondName(); err != nil {
+				t.Errorf("after %s: %v", way, err)
+			}
+			p.Close()
+			want := d.ids()
+			d.remove(".agent")
+			if got := d.ids(); !slices.Equal(got, want) {
+				t.Errorf("%v comes back, not %v", got, want)
+			}
+		})
+	}
+}
+
+// TestSecondNameOfOldPacks: a mirror that is stale, from a version that let copies keep it, or
+// missing, is made whole.
+func TestSecondNameOfOldPacks(t *testing.T) {
+	for _, way := range []string{"stale", "missing"} {
+		t.Run(way, func(t *testing.T) {
+			l := newLab(t)
+			l.write("a", "1")
+			l.init()
+			vault := vaultDir(l.env, l.storeID())
+			pack := filepath.Join(vault, "log-00000001.pack")
+			data, err := os.ReadFile(pack)
+			if err == nil {
+				err = os.RemoveAll(vault)
+			}
+			if err == nil && way == "stale" {
+				if err = os.Mkdir(vault, 0o700); err == nil {
+					err = os.WriteFile(pack, data, 0o600)
+				}
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			l.write("a", "2")
+			l.save()
+			p := l.open()
+			if err := p.SecondName(); err != nil {
+				t.Error(err)
+			}
+			p.Close()
+		})
+	}
+}
+
+// TestRebuiltStoreIsComplete: settings and .gitignore come back too.
+func TestRebuiltStoreIsComplete(t *testing.T) {
+	l := newLab(t)
+	l.write("a", "1")
+	l.init()
+	config := filepath.Join(l.root, ".agent/rewind/config.json")
+	text := []byte(`{"ignore": ["secret"]}`)
+	if err := os.WriteFile(config, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	l.save()
+	l.remove(".agent")
+	l.write("secret", "s")
+	if saved := l.save(); saved.Checkpoint.Files != 1 {
+		t.Errorf("%d files were saved: the settings are gone", saved.Checkpoint.Files)
+	}
+	if got, err := os.ReadFile(config); err != nil || string(got) != string(text) {
+		t.Errorf("the settings are %q, %v", got, err)
+	}
+	if got, err := os.ReadFile(filepath.Join(l.root, ".agent/rewind/.gitignore")); err != nil || string(got) != "*\n" {
+		t.Errorf("its .gitignore is %q, %v", got, err)
+	}
+}
+
+// TestHostileLinks: nothing is opened or removed through a link, by any command.
+func TestHostileLinks(t *testing.T) {
+	store := ".agent/rewind/"
+	for _, link := range []string{".agent", ".agent/rewind", store + "objects", store + "manifests", store + "lock", store + "tmp",
+		store + "restore", store + "format", store + "head", store + "config.json", store + "objects/log-00000001.pack", store + "lock/append", store + "lock/users"} {
+		t.Run(link, func(t *testing.T) {
+			l := newLab(t)
+			l.write("a", "1")
+			p, _, _, err := Init(t.Context(), InitOptions{OpenOptions: l.options()})
+			if err != nil {
+				t.Fatal(err)
+			}
+			p.Close()
+			l.save()
+			outside := filepath.Join(filepath.Dir(l.root), "outside")
+			victim := filepath.Join(l.root, filepath.FromSlash(link))
+			if err := os.Rename(victim, outside); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Symlink(outside, victim); err != nil {
+				t.Fatal(err)
+			}
+			before := contents(t, outside)
+			l.write("a", "2")
+			for what, call := range map[string]func(ctx context.Context, p *Project) error{
+				"list":   func(ctx context.Context, p *Project) error { _, err := p.List(ctx, ListOptions{}); return err },
+				"save":   func(ctx context.Context, p *Project) error { _, err := p.Save(ctx, SaveOptions{}); return err },
+				"gc":     func(ctx context.Context, p *Project) error { _, err := p.GC(ctx, GCOptions{Keep: 1}); return err },
+				"repair": func(ctx context.Context, p *Project) error { _, err := p.Repair(ctx); return err },
+			} {
+				err := l.try(call)
+				if now := contents(t, outside); !slices.Equal(now, before) {
+					t.Errorf("%s (%v) has changed what the link leads to: %q, not %q", what, err, now, before)
+				}
+			}
+		})
+	}
+}
+
+// contents lists what a file or directory holds.
+func contents(t *testing.T, top string) (all []string) {
+	t.Helper()
+	err := filepath.WalkDir(top, func(file string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		data, err := os.ReadFile(file)
+		all = append(all, file[len(top):]+": "+string(data))
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// TestSharedStoreThroughALink: two directories cannot share one store, also where both links were allowed.
+func TestSharedStoreThroughALink(t *testing.T) {
+	l := newLab(t)
+	shared := filepath.Join(filepath.Dir(l.root), "shared")
+	two := l.in(l.root + "-two")
+	for _, dir := range []string{shared, two.root} {
+		if err := os.Mkdir(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, one := range []*lab{l, two} {
+		if err := os.Symlink(shared, filepath.Join(one.root, ".agent")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var link *LinkError
+	if _, _, _, err := Init(t.Context(), InitOptions{OpenOptions: l.options()}); !errors.As(err, &link) || !link.Forcible {
+		t.Fatalf("init through a link: %v", err)
+	}
+	p, _, _, err := Init(t.Context(), InitOptions{OpenOptions: l.options(), Force: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Close()
+	l.save()
+	if _, _, _, err := Init(t.Context(), InitOptions{OpenOptions: two.options(), Force: true}); !errors.As(err, &link) || link.Other != l.root {
+		t.Errorf("the second one: %v", err)
+	}
+	if err := two.try(func(ctx context.Context, p *Project) error { _, err := p.Save(ctx, SaveOptions{}); return err }); !errors.As(err, &link) {
+		t.Errorf("the second one saves: %v", err)
+	}
+	l.verify()
+}
+
+// TestGlobalStores: a moved project keeps its store, another directory at its path does not get it.
+func TestGlobalStores(t *testing.T) {
+	l := newLab(t)
+	l.write("a", "1")
+	p, _, _, err := Init(t.Context(), InitOptions{OpenOptions: l.options(), Mode: GlobalMode})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Close()
+	id := l.storeID()
+	moved := l.in(l.root + "-moved")
+	if err := os.Rename(l.root, moved.root); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(l.root, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	var other *MovedError
+	if _, err := Open(t.Context(), l.options()); !errors.As(err, &other) || other.ID != id.String() {
+		t.Fatalf("another directory at its path: %v", err)
+	}
+	moved.write("a", "2")
+	moved.save()
+	if moved.storeID() != id {
+		t.Error("the moved project has another store")
+	}
+	p, _, _, err = Init(t.Context(), InitOptions{OpenOptions: l.options(), Mode: GlobalMode})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Close()
+	if l.storeID() == id || len(l.ids()) != 1 || len(moved.ids()) != 2 {
+		t.Errorf("two directories: %v and %v", l.ids(), moved.ids())
+	}
+	l.save()
+	l.verify()
+	moved.verify()
+}
+
+// TestExportedRoot: the variable counts inside of the directory that it names, and its session there.
+func TestExportedRoot(t *testing.T) {
+	l := newLab(t)
+	l.write("sub/a", "1")
+	l.init()
+	other := l.in(l.root + "-other")
+	other.write("b", "1")
+	other.init()
+	values := map[string]string{"REWIND_PROJECT_ROOT": l.root, "REWIND_SESSION_ID": "s", "REWIND_AGENT": "claude"}
+	env := l.env
+	env.Getenv = func(key string) string { return values[key] }
+	for dir, want := range map[string]string{l.root: l.root, filepath.Join(l.root, "sub"): l.root, other.root: other.root} {
+		env.Dir = dir
+		p, err := Open(t.Context(), OpenOptions{Env: env})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p.Root() != want {
+			t.Errorf("in %s the root is %s", dir, p.Root())
+		}
+		if session := triggerOf(p.env).Session; (session == "s") != (want == l.root) {
+			t.Errorf("in %s the session is %q", dir, session)
+		}
+		p.Close()
+	}
+}
