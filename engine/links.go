@@ -59,12 +59,16 @@ func (at *place) checkLinks(env Env, known []knownStore, force bool) error {
 		}
 		at.link = real
 	}
-	if at.store == "" {
+	store := at.store
+	switch {
+	case store == "" && at.mode == GlobalMode:
 		return nil
+	case store == "": // one that is about to be made, in what may be there
+		store = filepath.Join(at.root, filepath.FromSlash(storeName))
 	}
-	entries, err := os.ReadDir(at.store)
+	entries, err := os.ReadDir(store)
 	if err != nil {
-		if errors.Is(err, fs.ErrNotExist) {
+		if errors.Is(err, fs.ErrNotExist) || isNotDir(err) {
 			return nil
 		}
 		return err
@@ -72,9 +76,9 @@ func (at *place) checkLinks(env Env, known []knownStore, force bool) error {
 	for _, e := range entries {
 		switch t := e.Type(); {
 		case t&fs.ModeSymlink != 0:
-			return &LinkError{Path: filepath.Join(at.store, e.Name())}
+			return &LinkError{Path: filepath.Join(store, e.Name())}
 		case t != 0 && t != fs.ModeDir:
-			return &DamagedStoreError{What: filepath.Join(at.store, e.Name()), Err: errors.New("neither a file nor a directory")}
+			return &DamagedStoreError{What: filepath.Join(store, e.Name()), Err: errors.New("neither a file nor a directory")}
 		}
 	}
 	return nil
