@@ -3,6 +3,7 @@ package ignore
 import (
 	"fmt"
 	"strings"
+	"sync"
 
 	"github.com/cespare/xxhash/v2"
 )
@@ -89,11 +90,11 @@ var captureWords = [...]string{"none", "small", "all", "precious"}
 type Rules struct {
 	config   Config
 	capture  captureIgnored
-	config0  *list   // config "ignore"
-	force    *list   // config "forceInclude"
-	precious *list   // config "precious"
-	marks    bool    // some files are marked
-	outer    []outer // strongest first
+	config0  *list        // config "ignore"
+	force    *list        // config "forceInclude"
+	precious func() *list // config "precious"; compiled when a directory is decided about
+	marks    bool         // some files are marked
+	outer    []outer      // strongest first
 	never    *list
 	below    string // the longest Source.Below
 	hash     uint64
@@ -135,8 +136,8 @@ func Compile(c Config) (*Rules, error) {
 	}
 	r.config0 = newList(parseList("config ignore", c.Ignore, c.FoldCase), true)
 	r.force = newList(parseList("config forceInclude", c.ForceInclude, c.FoldCase), true)
-	r.precious = newList(parseList("config precious", c.Precious, c.FoldCase), true)
-	r.marks = len(r.precious.patterns) > 0 && (r.capture != captureNone || c.NoIgnore)
+	r.precious = sync.OnceValue(func() *list { return newList(parseList("config precious", c.Precious, c.FoldCase), true) })
+	r.marks = len(c.Precious) > 0 && (r.capture != captureNone || c.NoIgnore)
 	r.never = newList(parseList("never source", neverSource, false), true)
 	d := xxhash.New()
 	_, _ = d.Write(r.appendTo(nil, false)) // a Digest's Write never fails

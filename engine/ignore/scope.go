@@ -67,7 +67,7 @@ func (r *Rules) Root(read func(name string) []byte) *Scope {
 	n := len(r.below)
 	s.own = newLayer(r.config0, s.path, n)
 	s.force = newLayer(r.force, s.path, n)
-	s.prized = newLayer(r.precious, s.path, n)
+	s.prized = newLayer(r.precious(), s.path, n)
 	for _, o := range r.outer {
 		s.layers = append(s.layers, newLayer(o.list, s.path, o.from))
 	}
