@@ -79,6 +79,7 @@ func (p *Project) capture(ctx context.Context, o captureOptions) (*captured, err
 	options := scan.Options{
 		Root: p.place.root, Rules: rs.rules, Head: head, Sink: c.tx, Moment: c.moment,
 		Workers: c.tx.Workers(), MaxFileSize: p.settings.MaxFileSize, Rehash: o.rehash, Late: o.late,
+		Unsynced: p.unsynced(head, c.moment),
 	}
 	if head.Root() == o.from { // else the head is of another moment
 		options.Within = o.changed
@@ -139,11 +140,11 @@ func (p *Project) head(generation uint64) (*scan.Head, error) {
 	if err != nil || head == nil {
 		return nil, err
 	}
-	of, at := readStamp(head.Stamp())
-	if of != generation {
+	s := readStamp(head.Stamp())
+	if s.generation != generation {
 		return nil, nil
 	}
-	holds, err := p.store.Holds(at)
+	holds, err := p.store.Holds(s.at)
 	if err != nil || !holds {
 		return nil, err
 	}
@@ -182,7 +183,7 @@ func (c *captured) publish(at cas.Position) error {
 	if err != nil || generation != c.generation {
 		return err // a gc came between: the head would name what it may have dropped
 	}
-	return c.scan.Publish(c.p.headFile(), stampOf(generation, at), c.p.owner)
+	return c.scan.Publish(c.p.headFile(), stamp{generation, at, c.moment}.encode(), c.p.owner)
 }
 
 // writeCache writes a file that may be lost at any time: no fsync.

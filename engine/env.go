@@ -14,6 +14,7 @@ type Env struct {
 	Dir    string              // working directory, real path; "" when it is gone
 	Getenv func(string) string // nil: no environment
 	Now    func() time.Time    // nil: time.Now
+	Booted func() time.Time    // when the system was started; nil: it is asked
 	System string              // as GOOS; "": this one
 	Asked  string              // the session that the person named; beats what was exported
 }
@@ -69,6 +70,13 @@ func (e Env) now() time.Time {
 		return time.Now()
 	}
 	return e.Now()
+}
+
+func (e Env) bootTime() time.Time {
+	if e.Booted == nil {
+		return bootTime()
+	}
+	return e.Booted()
 }
 
 // accountDir is ~/.rewind, "" without a home.

@@ -285,13 +285,14 @@ func (p *Project) restampHead(m *marker) error {
 	if err != nil {
 		return err
 	}
-	if of, _ := readStamp(head.Stamp()); of == generation {
+	was := readStamp(head.Stamp())
+	if was.generation == generation {
 		return nil
 	}
 	if !m.has(cas.ID(head.Root())) {
 		return removeIfThere(file)
 	}
-	return scan.Restamp(file, stampOf(generation, a.Last()))
+	return scan.Restamp(file, stamp{generation, a.Last(), was.moment}.encode())
 }
 
 func removeIfThere(file string) error {

@@ -90,7 +90,7 @@ func (p *Project) logEndsEarly() (string, error) {
 	if err != nil || head == nil {
 		return "", nil // it can be lost at any time
 	}
-	_, at := readStamp(head.Stamp())
+	at := readStamp(head.Stamp()).at
 	last, err := p.store.Last()
 	if err != nil || at.Seq <= last.Seq {
 		return "", err

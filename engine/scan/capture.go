@@ -59,7 +59,7 @@ func (k *worker) examine(n *node, at handle, e *entry, old *record, typ uint32) 
 		}
 		return false
 	}
-	if compare && !k.w.o.Rehash && old.slot == k.w.seed.fingerprint(&st) && old.kind&flagMarked == e.kind&flagMarked {
+	if compare && !k.w.o.Rehash && k.w.trust.unchanged(&st, old.slot) && old.kind&flagMarked == e.kind&flagMarked {
 		switch was := old.kind & kindMask; {
 		case was == kindLarge && e.kind&flagSmall != 0:
 			e.set(kindLarge|e.flags()|flagReason, e.reason)

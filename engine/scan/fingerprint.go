@@ -96,6 +96,17 @@ func (k *seed) fingerprint(s *stat) uint64 {
 	return h
 }
 
+// trust is what statuses are compared by.
+type trust struct {
+	seed     seed
+	unsynced time.Time // see Options
+}
+
+// unchanged reports whether a path is as it was when the head recorded slot.
+func (t *trust) unchanged(s *stat, slot uint64) bool {
+	return slot == t.seed.fingerprint(s) && (t.unsynced.IsZero() || !s.after(t.unsynced))
+}
+
 // mix folds a 128-bit product, the step of wyhash.
 func mix(a, b uint64) uint64 {
 	hi, lo := bits.Mul64(a, b)

@@ -35,9 +35,12 @@ type Options struct {
 	Rehash      bool                     // trust no stat
 	Progress    func(files, bytes int64) // called from time to time, from one goroutine at once; may be nil
 	Late        time.Time                // zero, or: paths whose ctime is after it are reported as late
+	// Unsynced is zero, or: paths whose ctime is after it are looked at and read again. The system was started anew since
+	// the head was published, and what was written from then on may have lost its content to a power cut, but not its status.
+	Unsynced time.Time
 	// Within, if not nil, names the only paths that may have changed since the
 	// head was published: all else is taken to be as the head has it. Where the
-	// head cannot be used, everything is looked at.
+	// head cannot be used, or not all of it, everything is looked at.
 	Within []string
 
 	rules    decider // instead of Rules, for tests
@@ -66,6 +69,7 @@ type Result struct {
 
 	head    *Head // what the scan started from, nil if nothing of it was used
 	loaded  *Head // what the caller loaded
+	renew   bool  // what of it was in doubt has been looked at: its stamp is to change though nothing else does
 	conf    uint64
 	key     uint64  // of the fingerprints
 	top     *node   // nil: every directory is as in the head

@@ -24,8 +24,8 @@ const slack = 16 << 10
 // Publish writes the head that follows from the run: nothing, an appended
 // delta, or a new file. The caller holds the append lock. If another process
 // published since the head was loaded, it does nothing: that head is as true
-// as this one. A head that needs no change keeps its old stamp. owner gets a new file before it
-// has its name; it may be nil. Nothing is fsynced: checksums tell what a crash left.
+// as this one. A head that needs no change keeps its old stamp, unless something of it
+// was in doubt (Options.Unsynced). owner gets a new file before it has its name; it may be nil. Nothing is fsynced: checksums tell what a crash left.
 func (r *Result) Publish(file string, s Stamp, owner func(string) error) error {
 	old := r.loaded
 	whole := r.head == nil // nothing of what was loaded was used, or nothing was
@@ -167,7 +167,7 @@ func (r *Result) delta(s Stamp) []byte {
 			}
 		}
 	}
-	if len(ops) == 0 {
+	if len(ops) == 0 && !r.renew {
 		return nil
 	}
 	return append(h.preamble(nil, s, r.Files, r.Bytes), ops...)

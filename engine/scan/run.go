@@ -123,12 +123,12 @@ func (s *session) run(h *Head) (*Result, error) {
 		w.all = o.Rehash || h.conf != s.conf
 		w.key = h.seed
 	}
-	w.seed = newSeed(w.key)
+	w.trust = trust{newSeed(w.key), o.Unsynced}
 	if !w.all {
-		if o.Within != nil {
+		if o.Within != nil && o.Unsynced.IsZero() {
 			w.verdict = h.within(o.Within)
 		} else {
-			w.verdict = verify(h, o.Late, o.Workers, &s.stop, &s.looked, newChecker)
+			w.verdict = verify(h, o, &s.stop, &s.looked, newChecker)
 		}
 		if s.stop.Load() {
 			return nil, context.Canceled
@@ -186,5 +186,6 @@ func (s *session) result(w *walk) (*Result, error) {
 	}
 	r.Problems = w.collect(r.removed)
 	r.key = w.key
+	r.renew = !w.o.Unsynced.IsZero()
 	return r, nil
 }

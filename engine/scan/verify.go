@@ -41,9 +41,9 @@ type piece struct {
 // verifier is what the workers of one verification share.
 type verifier struct {
 	h       *Head
-	seed    seed
 	late    time.Time
 	lateSet bool
+	trust   trust
 	next    atomic.Int64
 	stop    *atomic.Bool
 	looked  *atomic.Int64
@@ -71,16 +71,16 @@ type findings struct {
 func (f *findings) found() *findings { return f }
 
 // verify compares every entry of the head with the tree.
-func verify(h *Head, late time.Time, workers int, stop *atomic.Bool, looked *atomic.Int64, open func(*verifier) checker) *verdict {
+func verify(h *Head, o *Options, stop *atomic.Bool, looked *atomic.Int64, open func(*verifier) checker) *verdict {
 	v := &verifier{
-		h: h, seed: newSeed(h.seed), late: late, lateSet: !late.IsZero(),
+		h: h, trust: trust{newSeed(h.seed), o.Unsynced}, late: o.Late, lateSet: !o.Late.IsZero(),
 		stop: stop, looked: looked,
 	}
-	checkers := make([]checker, workers)
+	checkers := make([]checker, o.Workers)
 	var wg sync.WaitGroup
 	for i := range checkers {
 		checkers[i] = open(v)
-		if i == workers-1 {
+		if i == o.Workers-1 {
 			v.work(checkers[i]) // the last one here: no goroutine for a single worker
 			break
 		}

@@ -56,7 +56,7 @@ func (c *fdChecker) check(ord int32, from, to int) {
 	if from == 0 {
 		errno := rawFstat(fd, &c.st)
 		fill(&s, &c.st)
-		if errno != 0 || v.seed.fingerprint(&s) != v.h.dirs[ord].fp {
+		if errno != 0 || !v.trust.unchanged(&s, v.h.dirs[ord].fp) {
 			c.bad = append(c.bad, ord)
 			return
 		}
@@ -80,7 +80,7 @@ func (c *fdChecker) check(ord int32, from, to int) {
 		if compare {
 			errno := rawLstatAt(fd, &name[0], &c.st)
 			fill(&s, &c.st)
-			again = errno != 0 || v.seed.fingerprint(&s) != b.slot(i)
+			again = errno != 0 || !v.trust.unchanged(&s, b.slot(i))
 			if v.lateSet && !again && s.after(v.late) {
 				c.late = append(c.late, entryRef{ord, int32(i)})
 			}

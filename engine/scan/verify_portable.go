@@ -28,7 +28,7 @@ func (c *pathChecker) check(ord int32, from, to int) {
 	dir := filepath.Join(c.root, filepath.FromSlash(v.h.path(ord)))
 	if from == 0 {
 		s, err := lstatPath(dir)
-		if err != nil || v.seed.fingerprint(&s) != v.h.dirs[ord].fp {
+		if err != nil || !v.trust.unchanged(&s, v.h.dirs[ord].fp) {
 			c.bad = append(c.bad, ord)
 			return
 		}
@@ -51,7 +51,7 @@ func (c *pathChecker) check(ord int32, from, to int) {
 		compare, again := compared(b.kinds[i])
 		if compare {
 			s, err := lstatPath(dir + string(os.PathSeparator) + string(name))
-			again = err != nil || v.seed.fingerprint(&s) != b.slot(i)
+			again = err != nil || !v.trust.unchanged(&s, b.slot(i))
 			if v.lateSet && !again && s.after(v.late) {
 				c.late = append(c.late, entryRef{ord, int32(i)})
 			}

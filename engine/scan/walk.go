@@ -21,7 +21,7 @@ type walk struct {
 	rules   decider
 	gate    *gate
 	key     uint64 // of seed
-	seed    seed
+	trust   trust
 	dev     uint64
 	moment  time.Time
 	began   time.Time // by our own clock, when it was that moment
@@ -252,7 +252,7 @@ func (w *walk) fingerprint(s *stat) uint64 {
 	if s.racy(w.moment) {
 		return 0
 	}
-	return w.seed.fingerprint(s)
+	return w.trust.seed.fingerprint(s)
 }
 
 func (k *worker) checkLate(path func() string, s *stat) {

@@ -1,0 +1,166 @@
+package engine
+
+import (
+	"context"
+	"crypto/rand"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"rewind/cas"
+	"rewind/engine/scan"
+	"rewind/engine/scratchfs"
+)
+
+// mapped gives a file's bytes for writing. After the first write those to a tmpfs leave no
+// mark on its status: it is then as after a power cut, which took the content alone.
+func mapped(t *testing.T, file string) []byte {
+	t.Helper()
+	f, err := os.OpenFile(file, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := unix.Mmap(int(f.Fd()), 0, int(info.Size()), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = unix.Munmap(b) })
+	return b
+}
+
+// After a start of the system what was written shortly before it went down is read again,
+// once, since its content may be lost though its status is not.
+func TestContentLostWithThePower(t *testing.T) {
+	for _, within := range []bool{false, true} {
+		l := newLabAt(t, scratchfs.Tmpfs(t, "64m"))
+		l.noFloor()
+		l.write("dir/a.txt", "one\n")
+		b := mapped(t, filepath.Join(l.root, "dir/a.txt"))
+		b[0] = 'o'
+		time.Sleep(250 * time.Millisecond) // else it may count as being written
+		saved := l.init()
+		good := l.read()
+		l.save() // what was racy
+		clear(b)
+		bad := l.read()
+		if got := l.save(); !got.Unchanged {
+			t.Fatal("the status tells of the change: this test shows nothing")
+		}
+		on := time.Now()
+		l.env.Booted = func() time.Time { return on }
+		if within { // a hook that names other paths
+			l.do(func(ctx context.Context, p *Project) error {
+				c, err := p.capture(ctx, captureOptions{from: saved.Checkpoint.Root, changed: []string{"b.txt"}})
+				if err != nil {
+					return err
+				}
+				if c.root() == saved.Checkpoint.Root {
+					t.Error("only what was named was looked at")
+				}
+				return c.discard()
+			})
+		}
+		l.do(func(ctx context.Context, p *Project) error {
+			_, err := p.Restore(ctx, RestoreOptions{Checkpoint: saved.Checkpoint})
+			return err
+		})
+		l.is(good, "restored after the power went")
+		l.do(func(ctx context.Context, p *Project) error {
+			_, err := p.UndoRestore(ctx, RestoreOptions{})
+			return err
+		})
+		l.is(bad, "after undo-restore: what the power cut left is kept too")
+	}
+}
+
+// What was read again and is as it was is not read by every scan from then on.
+func TestReadOnceAfterAStart(t *testing.T) {
+	l := newLab(t)
+	l.write("a.txt", "one\n")
+	l.init()
+	for range 3 {
+		l.write("b.txt", rand.Text())
+		l.save()
+	}
+	l.remove("b.txt")
+	l.save()
+	time.Sleep(20 * time.Millisecond)
+	l.save() // what was racy
+	read := func() (n int64) {
+		t.Helper()
+		l.do(func(ctx context.Context, p *Project) error {
+			c, err := p.capture(ctx, captureOptions{})
+			if err != nil {
+				return err
+			}
+			n = c.scan.Read
+			return c.discard()
+		})
+		return n
+	}
+	if n := read(); n != 0 {
+		t.Fatalf("%d files read, want 0", n)
+	}
+	on := time.Now()
+	l.env.Booted = func() time.Time { return on }
+	time.Sleep(20 * time.Millisecond)
+	if n := read(); n != 1 {
+		t.Errorf("after a start %d files read, want 1", n)
+	}
+	l.do(func(ctx context.Context, p *Project) error {
+		got, err := p.GC(ctx, GCOptions{Keep: 1})
+		if err == nil && len(got.Removed) == 0 {
+			t.Error("the sweep removed nothing")
+		}
+		return err
+	})
+	if n := read(); n != 1 {
+		t.Errorf("a sweep looked at no file, and %d are read after it, want 1", n)
+	}
+	if !l.save().Unchanged {
+		t.Error("nothing was changed")
+	}
+	if n := read(); n != 0 {
+		t.Errorf("after a save %d files read, want 0", n)
+	}
+}
+
+func TestUnsynced(t *testing.T) {
+	boot := time.Now().Add(-time.Hour)
+	for _, c := range []struct {
+		name       string
+		boot, was  time.Time
+		doubt      bool
+		trustsUpTo time.Time
+	}{
+		{"same start", boot, boot.Add(time.Minute), false, time.Time{}},
+		{"before it", boot, boot.Add(-time.Minute), true, boot.Add(-11 * time.Minute)},
+		{"long before", boot, boot.Add(-1000 * time.Hour), true, boot.Add(-1000*time.Hour - 10*time.Minute)},
+		{"the clock was set back", boot, boot.Add(2 * time.Hour), true, boot.Add(110 * time.Minute)},
+		{"of an older program", boot, time.Unix(0, 0), true, time.Unix(-600, 0)},
+		{"the start is not known", time.Time{}, boot.Add(-time.Minute), false, time.Time{}},
+	} {
+		l := newLab(t)
+		l.write("a.txt", "one\n")
+		l.init()
+		l.env.Booted = func() time.Time { return c.boot }
+		l.do(func(_ context.Context, p *Project) error {
+			if err := scan.Restamp(p.headFile(), stamp{at: cas.Position{}, moment: c.was}.encode()); err != nil {
+				return err
+			}
+			head, err := scan.LoadHead(p.headFile())
+			if got := p.unsynced(head, boot.Add(time.Hour)); got.IsZero() == c.doubt || !got.Equal(c.trustsUpTo) {
+				t.Errorf("%s: %v, want %v", c.name, got, c.trustsUpTo)
+			}
+			return err
+		})
+	}
+}
