@@ -24,6 +24,7 @@ type hookLab struct {
 	home, root string
 	env        []string
 	session    string
+	leash      *leash
 }
 
 func newHookLab(t *testing.T) *hookLab {
@@ -32,14 +33,17 @@ func newHookLab(t *testing.T) *hookLab {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := &hookLab{t: t, home: filepath.Join(base, "home"), root: filepath.Join(base, "proj"), session: "11111111-2222-4333-8444-555555555555"}
+	l := &hookLab{t: t, home: filepath.Join(base, "home"), root: filepath.Join(base, "proj"), session: "11111111-2222-4333-8444-555555555555", leash: newLeash(t)}
 	for _, dir := range []string{l.home, l.root} {
 		if err := os.Mkdir(dir, 0o755); err != nil {
 			t.Fatal(err)
 		}
 	}
 	l.env = []string{"HOME=" + l.home, "PATH=" + os.Getenv("PATH"), "CLAUDE_PROJECT_DIR=" + l.root}
-	t.Cleanup(func() { l.settle() })
+	t.Cleanup(func() {
+		l.settle()
+		l.leash.close()
+	})
 	return l
 }
 
@@ -67,7 +71,7 @@ func (l *hookLab) command(args ...string) *exec.Cmd {
 	}
 	cmd := exec.Command(exe)
 	cmd.Args = append([]string{"rewind"}, args...)
-	cmd.Env, cmd.Dir = l.env, l.root
+	cmd.Env, cmd.Dir, cmd.ExtraFiles = l.env, l.root, []*os.File{l.leash.write}
 	return cmd
 }
 
@@ -160,21 +164,51 @@ func (l *hookLab) lastError() string {
 	return v.LastHookError
 }
 
-// settle waits until no detached process is left, so that the directory can go.
+// settle waits until no process of the lab is left, so that the directory can go.
 func (l *hookLab) settle() {
-	notes := filepath.Join(l.root, ".agent/rewind/tmp/hooks")
-	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
-		if _, err := os.Stat(notes); err == nil {
-			continue
-		}
-		lock := flock.New(filepath.Join(l.root, ".agent/rewind/lock/capture"), flock.SetFlag(os.O_RDWR))
-		ok, err := lock.TryLock()
-		lock.Close()
-		if ok || err != nil {
-			return
-		}
+	l.t.Helper()
+	l.leash.ended(l.t)
+	if left, _ := filepath.Glob(filepath.Join(l.root, ".agent/rewind/tmp/hooks/*")); len(left) > 0 {
+		l.t.Errorf("a detached process did not do its work: %v", left)
 	}
-	l.t.Error("a detached process did not end")
+}
+
+// leash is a pipe whose writing end is passed on to every process of a lab, and by
+// those to what they start: it is at its end when the last of them is.
+type leash struct{ read, write *os.File }
+
+func newLeash(t *testing.T) *leash {
+	t.Helper()
+	s := &leash{}
+	s.open(t)
+	return s
+}
+
+func (s *leash) open(t *testing.T) {
+	t.Helper()
+	var err error
+	if s.read, s.write, err = os.Pipe(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// ended waits for the end of all processes. Then others can be started.
+func (s *leash) ended(t *testing.T) {
+	t.Helper()
+	s.write.Close()
+	if err := s.read.SetReadDeadline(time.Now().Add(30 * time.Second)); err != nil {
+		t.Error(err)
+	}
+	if _, err := s.read.Read(make([]byte, 1)); err != io.EOF {
+		t.Errorf("a detached process did not end: %v", err)
+	}
+	s.read.Close()
+	s.open(t)
+}
+
+func (s *leash) close() {
+	s.read.Close()
+	s.write.Close()
 }
 
 // Two sessions, subagents and a person at once: all succeed, nothing is lost.
