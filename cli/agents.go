@@ -7,22 +7,23 @@ import (
 	"path/filepath"
 	"runtime"
 
-	"rewind/engine"
+	"rewind/engine/project"
 	"rewind/hookio"
+	"rewind/hookio/register"
 )
 
 // agentFiles is where one agent reads hooks, and what it is called.
 type agentFiles struct {
 	agent hookio.Agent
 	title string
-	dir   string                // its own directory
-	files []hookio.SettingsFile // all that it reads, the person's own first; contents are not read yet
+	dir   string                  // its own directory
+	files []register.SettingsFile // all that it reads, the person's own first; contents are not read yet
 	// settings and hooks are the files that we register in; hooks is Droid's.
 	settings, hooks string
 }
 
 // agentsOf lists the agents whose hooks rewind registers. root may be "".
-func agentsOf(env engine.Env, root string) []agentFiles {
+func agentsOf(env project.Env, root string) []agentFiles {
 	if env.Home == "" && env.Getenv("CLAUDE_CONFIG_DIR") == "" {
 		return nil
 	}
@@ -31,13 +32,13 @@ func agentsOf(env engine.Env, root string) []agentFiles {
 		claude.dir = filepath.Join(env.Home, ".claude")
 	}
 	claude.settings = filepath.Join(claude.dir, "settings.json")
-	claude.files = append(claude.files, hookio.SettingsFile{Path: claude.settings})
+	claude.files = append(claude.files, register.SettingsFile{Path: claude.settings})
 	if root != "" {
 		for _, name := range []string{"settings.json", "settings.local.json"} {
-			claude.files = append(claude.files, hookio.SettingsFile{Path: filepath.Join(root, ".claude", name)})
+			claude.files = append(claude.files, register.SettingsFile{Path: filepath.Join(root, ".claude", name)})
 		}
 	}
-	claude.files = append(claude.files, hookio.SettingsFile{Path: managedSettings()})
+	claude.files = append(claude.files, register.SettingsFile{Path: managedSettings()})
 	out := []agentFiles{claude}
 	if env.Home == "" {
 		return out
@@ -50,8 +51,8 @@ func agentsOf(env engine.Env, root string) []agentFiles {
 	}
 	for _, dir := range dirs {
 		droid.files = append(droid.files,
-			hookio.SettingsFile{Path: filepath.Join(dir, "hooks.json"), TopLevel: true},
-			hookio.SettingsFile{Path: filepath.Join(dir, "settings.json")})
+			register.SettingsFile{Path: filepath.Join(dir, "hooks.json"), TopLevel: true},
+			register.SettingsFile{Path: filepath.Join(dir, "settings.json")})
 	}
 	return append(out, droid)
 }
@@ -81,8 +82,8 @@ func (a *agentFiles) present() bool {
 const maxSettingsFile = 16 << 20
 
 // inspect reads the files and says what of ours is in them.
-func (a *agentFiles) inspect() (found []hookio.FoundEntry, findings []hookio.Finding, err error) {
-	var files []hookio.SettingsFile
+func (a *agentFiles) inspect() (found []register.FoundEntry, findings []register.Finding, err error) {
+	var files []register.SettingsFile
 	for _, f := range a.files {
 		if f.Content, err = readFileOrNone(f.Path); err != nil {
 			return nil, nil, err
@@ -91,7 +92,7 @@ func (a *agentFiles) inspect() (found []hookio.FoundEntry, findings []hookio.Fin
 			files = append(files, f)
 		}
 	}
-	found, findings = hookio.Inspect(a.agent, files)
+	found, findings = register.Inspect(a.agent, files)
 	return found, findings, nil
 }
 

@@ -68,7 +68,7 @@ func runBack(ctx context.Context, c *call, r *restoreFlags, n int, withCode, cop
 	if c.out.interactive() && !r.yes && !r.dryRun {
 		o.Confirm = c.confirm
 	}
-	done, err := p.Back(ctx, engine.BackOptions{Session: s, N: n, Both: withCode, Restore: o})
+	done, err := engine.Back(ctx, p, engine.BackOptions{Session: s, N: n, Both: withCode, Restore: o})
 	if err != nil {
 		return err
 	}

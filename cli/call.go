@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"rewind/engine"
+	"rewind/engine/project"
 )
 
 // call is one run of one command.
@@ -18,10 +19,10 @@ type call struct {
 	flags *pflag.FlagSet
 	args  []string // before --
 	paths []string // after --, as typed
-	env   engine.Env
+	env   project.Env
 	out   *output
 
-	project *engine.Project
+	project *project.Project
 }
 
 // checkArgs refuses a wrong number of arguments before anything else happens.
@@ -59,8 +60,8 @@ func quoteAll(words []string) []string {
 }
 
 // open finds the project and its store. The call closes it.
-func (c *call) open(ctx context.Context) (*engine.Project, error) {
-	p, err := engine.Open(ctx, c.openOptions())
+func (c *call) open(ctx context.Context) (*project.Project, error) {
+	p, err := project.Open(ctx, c.openOptions())
 	if err != nil {
 		return nil, err
 	}
@@ -68,7 +69,7 @@ func (c *call) open(ctx context.Context) (*engine.Project, error) {
 }
 
 // opened takes the project over, and tells what was found on opening it.
-func (c *call) opened(ctx context.Context, p *engine.Project) error {
+func (c *call) opened(ctx context.Context, p *project.Project) error {
 	c.project = p
 	c.out.note("project %s, store %s", p.Root(), p.StoreDir())
 	p.CatchUp()
@@ -85,7 +86,7 @@ func (c *call) opened(ctx context.Context, p *engine.Project) error {
 
 // reportCrash tells of a restore that did not finish. Every command does; only
 // the restore family finishes it or puts it back.
-func (c *call) reportCrash(ctx context.Context, p *engine.Project) error {
+func (c *call) reportCrash(ctx context.Context, p *project.Project) error {
 	crash, err := p.Crashed(ctx)
 	if err != nil || crash == nil {
 		return err
@@ -111,8 +112,8 @@ func (c *call) accountFile() string {
 	return filepath.Join(c.env.Home, ".rewind", "config.json")
 }
 
-func (c *call) openOptions() engine.OpenOptions {
-	return engine.OpenOptions{Env: c.env, Root: c.root, Progress: c.out.progress()}
+func (c *call) openOptions() project.OpenOptions {
+	return project.OpenOptions{Env: c.env, Root: c.root, Progress: c.out.progress()}
 }
 
 func (c *call) close() {
@@ -125,10 +126,10 @@ func (c *call) close() {
 }
 
 // checkpoint opens the project and resolves the i-th argument, or last.
-func (c *call) checkpoint(ctx context.Context, i int) (*engine.Project, engine.Listed, error) {
+func (c *call) checkpoint(ctx context.Context, i int) (*project.Project, project.Listed, error) {
 	p, err := c.open(ctx)
 	if err != nil {
-		return nil, engine.Listed{}, err
+		return nil, project.Listed{}, err
 	}
 	spec := "last"
 	if i < len(c.args) {
@@ -139,22 +140,22 @@ func (c *call) checkpoint(ctx context.Context, i int) (*engine.Project, engine.L
 }
 
 // resolve finds a checkpoint; where that takes a session, it says which.
-func (c *call) resolve(ctx context.Context, p *engine.Project, spec string) (engine.Listed, error) {
+func (c *call) resolve(ctx context.Context, p *project.Project, spec string) (project.Listed, error) {
 	if !strings.HasPrefix(spec, "prompt~") {
 		return resolve(ctx, p, spec)
 	}
 	s, err := c.chooseSession(ctx, p)
 	if err != nil {
-		return engine.Listed{}, err
+		return project.Listed{}, err
 	}
-	return p.ResolveIn(ctx, spec, s.ID)
+	return engine.ResolveIn(ctx, p, spec, s.ID)
 }
 
 // resolve finds a checkpoint. An empty word is mostly a script's unset variable:
 // it must not mean the newest.
-func resolve(ctx context.Context, p *engine.Project, spec string) (engine.Listed, error) {
+func resolve(ctx context.Context, p *project.Project, spec string) (project.Listed, error) {
 	if spec == "" {
-		return engine.Listed{}, &usageError{msg: "an empty word names no checkpoint", hint: "rewind list"}
+		return project.Listed{}, &usageError{msg: "an empty word names no checkpoint", hint: "rewind list"}
 	}
-	return p.Resolve(ctx, spec)
+	return engine.Resolve(ctx, p, spec)
 }

@@ -11,6 +11,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"rewind/engine"
+	"rewind/engine/conversation"
+	"rewind/engine/project"
 	"rewind/manifest"
 )
 
@@ -67,8 +69,8 @@ func newCat() *command {
 
 // printTranscript prints the agent's transcript as it was captured. At a
 // terminal its bytes could be commands to it: they are shown escaped.
-func printTranscript(ctx context.Context, c *call, p *engine.Project, l engine.Listed) error {
-	r, err := p.Conversation(ctx, l.Checkpoint)
+func printTranscript(ctx context.Context, c *call, p *project.Project, l project.Listed) error {
+	r, err := conversation.Open(ctx, p, l.Checkpoint)
 	if err != nil {
 		return err
 	}
@@ -105,9 +107,9 @@ type conversationView struct {
 }
 
 // findFile looks one path up; it must not be a directory.
-func findFile(ctx context.Context, p *engine.Project, l engine.Listed, path string) (engine.TreeEntry, error) {
+func findFile(ctx context.Context, p *project.Project, l project.Listed, path string) (engine.TreeEntry, error) {
 	if path != "" {
-		e, err := p.Entry(ctx, l.Checkpoint, path)
+		e, err := engine.Entry(ctx, p, l.Checkpoint, path)
 		if err != nil || e.Kind != manifest.Subdir {
 			return engine.TreeEntry{Path: path, Entry: e}, err
 		}
@@ -115,7 +117,7 @@ func findFile(ctx context.Context, p *engine.Project, l engine.Listed, path stri
 	return engine.TreeEntry{}, &hintedError{fmt.Errorf("%q is a directory", path), "rewind ls lists it"}
 }
 
-func printFile(ctx context.Context, c *call, p *engine.Project, e engine.TreeEntry) error {
+func printFile(ctx context.Context, c *call, p *project.Project, e engine.TreeEntry) error {
 	if e.Kind == manifest.Symlink {
 		if c.json {
 			return c.out.document(fileView{viewEntry(e), base64.StdEncoding.EncodeToString([]byte(e.Target))})
@@ -127,7 +129,7 @@ func printFile(ctx context.Context, c *call, p *engine.Project, e engine.TreeEnt
 		}
 		return nil
 	}
-	r, err := p.Content(ctx, e.Entry)
+	r, err := engine.Content(ctx, p, e.Entry)
 	if err != nil {
 		return err
 	}

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"rewind/engine"
+	"rewind/engine/conversation"
+	"rewind/engine/project"
 	"rewind/manifest"
 )
 
@@ -23,8 +25,8 @@ func completesPaths(w partialWords) bool {
 
 // completePaths offers the paths of a checkpoint one directory at a time, as shells do.
 // Those that are no longer in the working tree are what is looked for.
-func completePaths(ctx context.Context, w partialWords, typed string, env engine.Env, emit func(value, text string)) {
-	p, err := engine.Open(ctx, engine.OpenOptions{Env: env, Root: w.root})
+func completePaths(ctx context.Context, w partialWords, typed string, env project.Env, emit func(value, text string)) {
+	p, err := project.Open(ctx, project.OpenOptions{Env: env, Root: w.root})
 	if err != nil {
 		return // a completion that cannot be had is none
 	}
@@ -50,7 +52,7 @@ func completePaths(ctx context.Context, w partialWords, typed string, env engine
 		if err != nil {
 			continue
 		}
-		list, err := p.Dir(ctx, l.Checkpoint, dir)
+		list, err := engine.Dir(ctx, p, l.Checkpoint, dir)
 		if err != nil {
 			continue
 		}
@@ -73,13 +75,13 @@ func completePaths(ctx context.Context, w partialWords, typed string, env engine
 }
 
 // completeSessions offers the agents' sessions.
-func completeSessions(ctx context.Context, root string, env engine.Env, emit func(value, text string)) {
-	p, err := engine.Open(ctx, engine.OpenOptions{Env: env, Root: root})
+func completeSessions(ctx context.Context, root string, env project.Env, emit func(value, text string)) {
+	p, err := project.Open(ctx, project.OpenOptions{Env: env, Root: root})
 	if err != nil {
 		return
 	}
 	defer p.Close()
-	sessions, err := p.Sessions(ctx)
+	sessions, err := conversation.Sessions(ctx, p)
 	if err != nil {
 		return
 	}
@@ -94,8 +96,8 @@ func completeSessions(ctx context.Context, root string, env engine.Env, emit fun
 
 // completeStores offers the stores that no project has any more: the others are not taken
 // away by accident.
-func completeStores(ctx context.Context, env engine.Env, emit func(value, text string)) {
-	stores, err := engine.Stores(ctx, env)
+func completeStores(ctx context.Context, env project.Env, emit func(value, text string)) {
+	stores, err := project.Stores(ctx, env)
 	if err != nil {
 		return
 	}

@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"rewind/engine"
+	"rewind/engine/project"
 	"rewind/engine/settings"
 )
 
@@ -90,7 +90,7 @@ func runConfig(ctx context.Context, c *call, f configFlags) error {
 		}
 		defer c.mirrorSettings()
 	}
-	set, warnings := engine.LoadSettings(c.env, store)
+	set, warnings := project.LoadSettings(c.env, store)
 	for _, w := range warnings {
 		c.out.warn("%s", w.Error())
 	}
@@ -98,7 +98,7 @@ func runConfig(ctx context.Context, c *call, f configFlags) error {
 		if err := c.offerTierReset(set); err != nil {
 			return err
 		}
-		set, _ = engine.LoadSettings(c.env, store)
+		set, _ = project.LoadSettings(c.env, store)
 	}
 	return c.printSettings(set, warnings, store, key, change)
 }
@@ -147,10 +147,10 @@ func configArgs(c *call, f configFlags) (key, value string, change bool, err err
 
 // storeOrNone is the project's store, "" where there is no project.
 func (c *call) storeOrNone(ctx context.Context) (string, error) {
-	p, err := engine.Open(ctx, c.openOptions())
+	p, err := project.Open(ctx, c.openOptions())
 	var (
-		notInit *engine.NotInitializedError
-		refused *engine.RefusedRootError
+		notInit *project.NotInitializedError
+		refused *project.RefusedRootError
 	)
 	switch {
 	case c.root == "" && (errors.As(err, &notInit) || errors.As(err, &refused)):
@@ -171,7 +171,7 @@ func (c *call) settingsFile(store string, global bool) (string, error) {
 	case !global && store != "":
 		return filepath.Join(store, "config.json"), nil
 	case !global:
-		return "", &hintedError{&engine.NotInitializedError{Root: c.env.Dir}, "--global changes the account's settings"}
+		return "", &hintedError{&project.NotInitializedError{Root: c.env.Dir}, "--global changes the account's settings"}
 	case c.accountFile() == "":
 		return "", fmt.Errorf("the home directory is not known, and the account's settings are there")
 	}

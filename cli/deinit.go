@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 
-	"rewind/engine"
+	"rewind/engine/project"
 )
 
 func newDeinit() *command {
@@ -33,7 +33,7 @@ func newDeinit() *command {
 func runDeinit(ctx context.Context, c *call, f removeFlags) error {
 	if !f.dryRun {
 		// What was interrupted was agreed to.
-		finished, err := engine.FinishRemovals(ctx, c.env, "")
+		finished, err := project.FinishRemovals(ctx, c.env, "")
 		if err != nil {
 			return err
 		}
@@ -43,11 +43,11 @@ func runDeinit(ctx context.Context, c *call, f removeFlags) error {
 	}
 	o := c.openOptions()
 	o.Progress = nil
-	r, err := engine.PlanDeinit(ctx, o)
+	r, err := project.PlanDeinit(ctx, o)
 	if err != nil {
 		return err
 	}
-	if err := c.remove(ctx, f, []*engine.Removal{r}, "rewind deinit", "rewind deinit --force goes on all the same"); err != nil || f.dryRun {
+	if err := c.remove(ctx, f, []*project.Removal{r}, "rewind deinit", "rewind deinit --force goes on all the same"); err != nil || f.dryRun {
 		return err
 	}
 	if agents := registeredAgents(c.env, r.Root); len(agents) > 0 {
@@ -58,12 +58,12 @@ func runDeinit(ctx context.Context, c *call, f removeFlags) error {
 
 // ofProject are the finished removals of the project that the call is in: there is nothing
 // left to find it by but that it has no store any more.
-func ofProject(ctx context.Context, c *call, finished []engine.Removal) (done []engine.Removal) {
+func ofProject(ctx context.Context, c *call, finished []project.Removal) (done []project.Removal) {
 	if len(finished) == 0 {
 		return nil
 	}
-	_, err := engine.PlanDeinit(ctx, c.openOptions())
-	var none *engine.NotInitializedError
+	_, err := project.PlanDeinit(ctx, c.openOptions())
+	var none *project.NotInitializedError
 	if !errors.As(err, &none) {
 		return nil
 	}
@@ -75,7 +75,7 @@ func ofProject(ctx context.Context, c *call, finished []engine.Removal) (done []
 	return done
 }
 
-func (c *call) reportFinished(done []engine.Removal) error {
+func (c *call) reportFinished(done []project.Removal) error {
 	v := removedView{Removed: []removalView{}}
 	for _, r := range done {
 		v.Removed = append(v.Removed, removalView{viewStore(r.StoreInfo), []string{}})

@@ -57,7 +57,7 @@ func newDiff() *command {
 			if o.Paths, err = c.patterns(ctx, p, c.paths, glob, sides...); err != nil {
 				return err
 			}
-			files, err := p.Diff(ctx, o)
+			files, err := engine.Diff(ctx, p, o)
 			if err != nil {
 				return err
 			}

@@ -8,6 +8,9 @@ import (
 	"syscall"
 
 	"rewind/engine"
+	"rewind/engine/conversation"
+	"rewind/engine/project"
+
 	restorer "rewind/engine/restore"
 	"rewind/engine/settings"
 	"rewind/engine/transcript"
@@ -66,7 +69,7 @@ func usagef(format string, args ...any) error {
 // partialError says that a command did its work but for some paths. The answer has been printed.
 type partialError struct {
 	verb  string // "captured", "restored"
-	paths []engine.Problem
+	paths []project.Problem
 }
 
 func (e *partialError) Error() string {
@@ -166,37 +169,37 @@ func explain(err error) failure {
 // explainEngine knows the engine's typed errors.
 func explainEngine(err error, f *failure) {
 	var (
-		notInit   *engine.NotInitializedError
-		refused   *engine.RefusedRootError
-		system    *engine.UnsupportedError
-		foreign   *engine.ForeignStoreError
-		moved     *engine.MovedError
-		link      *engine.LinkError
-		noStore   *engine.NoStoreError
-		remote    *engine.RemoteError
-		vanished  *engine.VanishedError
-		future    *engine.FutureFormatError
-		damaged   *engine.DamagedStoreError
-		noCkpt    *engine.NoCheckpointError
-		ambiguous *engine.AmbiguousError
-		noPath    *engine.NoPathError
-		outside   *engine.OutsideError
-		badName   *engine.BadNameError
-		taken     *engine.NameTakenError
-		busy      *engine.BusyError
-		diskFull  *engine.DiskFullError
-		wouldLose *engine.RefusedError
-		nothing   *engine.NothingError
-		readOnly  *engine.ReadOnlyError
-		home      *engine.HomeError
-		removal   *engine.RemovalError
+		notInit   *project.NotInitializedError
+		refused   *project.RefusedRootError
+		system    *project.UnsupportedError
+		foreign   *project.ForeignStoreError
+		moved     *project.MovedError
+		link      *project.LinkError
+		noStore   *project.NoStoreError
+		remote    *project.RemoteError
+		vanished  *project.VanishedError
+		future    *project.FutureFormatError
+		damaged   *project.DamagedStoreError
+		noCkpt    *project.NoCheckpointError
+		ambiguous *project.AmbiguousError
+		noPath    *project.NoPathError
+		outside   *project.OutsideError
+		badName   *project.BadNameError
+		taken     *project.NameTakenError
+		busy      *project.BusyError
+		diskFull  *project.DiskFullError
+		wouldLose *project.RefusedError
+		nothing   *project.NothingError
+		readOnly  *project.ReadOnlyError
+		home      *project.HomeError
+		removal   *project.RemovalError
 		noKey     *settings.KeyError
 		badValue  *settings.ValueError
 		notJSON   *settings.NotJSONError
 		changing  *settings.BusyError
-		noTalk    *engine.NoConversationError
-		noSession *engine.NoSessionError
-		running   *engine.AgentRunningError
+		noTalk    *conversation.NoConversationError
+		noSession *conversation.NoSessionError
+		running   *conversation.AgentRunningError
 		few       *transcript.FewPromptsError
 		aborted   *restorer.AbortedError
 	)
@@ -335,7 +338,7 @@ func (e *partialError) failure() failure {
 }
 
 // historyText says which stores another directory has left at a path.
-func historyText(all []engine.History) []string {
+func historyText(all []project.History) []string {
 	var out []string
 	for _, h := range all {
 		text := "another directory at this path had the store " + shortStore(h.ID)
@@ -366,8 +369,8 @@ func firstN[T any](s []T, n int) []T {
 }
 
 // failed are the problems that make a result partial: the rest is policy.
-func failed(problems []engine.Problem) []engine.Problem {
-	var out []engine.Problem
+func failed(problems []project.Problem) []project.Problem {
+	var out []project.Problem
 	for _, p := range problems {
 		if p.Failed {
 			out = append(out, p)

@@ -11,6 +11,9 @@ import (
 	"unicode"
 
 	"rewind/engine"
+	"rewind/engine/conversation"
+	"rewind/engine/project"
+
 	restorer "rewind/engine/restore"
 	"rewind/engine/settings"
 )
@@ -26,42 +29,42 @@ func TestExplain(t *testing.T) {
 		{usagef("wrong"), 2, ""},
 		{context.Canceled, 130, ""},
 		{fmt.Errorf("scan: %w", context.Canceled), 130, ""},
-		{&engine.NotInitializedError{Root: "/p"}, 4, "rewind init"},
-		{&engine.RefusedRootError{Root: "/home/x", Reason: "the home directory"}, 4, "--root"},
-		{&engine.ForeignStoreError{Store: "/p/.agent/rewind", Reason: "is not known"}, 4, "--trust"},
-		{&engine.ForeignStoreError{Store: "/p/.agent/rewind", Reason: "belongs to another user", OtherUser: true}, 4, "user who owns"},
-		{&engine.MovedError{Store: "/s", Root: "/a b", Registered: "/b"}, 4, "--adopt /s"},
-		{&engine.RemoteError{Root: "/mnt", FileSystem: "nfs"}, 4, "--mode global"},
-		{&engine.VanishedError{Root: "/p", Reason: "no second name"}, 7, "backup"},
-		{&engine.FutureFormatError{Store: "/s", Version: "9"}, 1, "newer rewind"},
-		{&engine.DamagedStoreError{What: "head", Err: errors.New("x")}, 7, "rewind verify"},
-		{&engine.NoCheckpointError{Spec: "x"}, 5, "rewind list"},
-		{&engine.AmbiguousError{Spec: "kkkk", Matches: []string{"kkkkm", "kkkkn"}}, 5, "kkkkm, kkkkn"},
-		{&engine.NoPathError{Path: "x"}, 1, "rewind ls"},
-		{&engine.OutsideError{Path: "/etc"}, 2, "inside the project"},
-		{&engine.BadNameError{Name: "12", Reason: "only digits"}, 2, "another name"},
-		{&engine.NameTakenError{Name: "v1", Checkpoint: "kkkk"}, 1, "rewind rename kkkk ''"},
-		{&engine.BusyError{Lock: "append"}, 6, "again"},
-		{&engine.DiskFullError{Free: 1, Floor: 2}, 1, "minFreeDisk"},
-		{&engine.RefusedError{What: "would lose", Forcible: true}, 8, "--force"},
-		{&engine.RefusedError{What: "would lose"}, 8, ""},
-		{&engine.NothingError{What: "undo"}, 1, "rewind log"},
-		{&engine.ReadOnlyError{Store: "/s", Err: fs.ErrPermission}, 1, "rewind status"},
+		{&project.NotInitializedError{Root: "/p"}, 4, "rewind init"},
+		{&project.RefusedRootError{Root: "/home/x", Reason: "the home directory"}, 4, "--root"},
+		{&project.ForeignStoreError{Store: "/p/.agent/rewind", Reason: "is not known"}, 4, "--trust"},
+		{&project.ForeignStoreError{Store: "/p/.agent/rewind", Reason: "belongs to another user", OtherUser: true}, 4, "user who owns"},
+		{&project.MovedError{Store: "/s", Root: "/a b", Registered: "/b"}, 4, "--adopt /s"},
+		{&project.RemoteError{Root: "/mnt", FileSystem: "nfs"}, 4, "--mode global"},
+		{&project.VanishedError{Root: "/p", Reason: "no second name"}, 7, "backup"},
+		{&project.FutureFormatError{Store: "/s", Version: "9"}, 1, "newer rewind"},
+		{&project.DamagedStoreError{What: "head", Err: errors.New("x")}, 7, "rewind verify"},
+		{&project.NoCheckpointError{Spec: "x"}, 5, "rewind list"},
+		{&project.AmbiguousError{Spec: "kkkk", Matches: []string{"kkkkm", "kkkkn"}}, 5, "kkkkm, kkkkn"},
+		{&project.NoPathError{Path: "x"}, 1, "rewind ls"},
+		{&project.OutsideError{Path: "/etc"}, 2, "inside the project"},
+		{&project.BadNameError{Name: "12", Reason: "only digits"}, 2, "another name"},
+		{&project.NameTakenError{Name: "v1", Checkpoint: "kkkk"}, 1, "rewind rename kkkk ''"},
+		{&project.BusyError{Lock: "append"}, 6, "again"},
+		{&project.DiskFullError{Free: 1, Floor: 2}, 1, "minFreeDisk"},
+		{&project.RefusedError{What: "would lose", Forcible: true}, 8, "--force"},
+		{&project.RefusedError{What: "would lose"}, 8, ""},
+		{&project.NothingError{What: "undo"}, 1, "rewind log"},
+		{&project.ReadOnlyError{Store: "/s", Err: fs.ErrPermission}, 1, "rewind status"},
 		{&settings.KeyError{Key: "gaurd", Known: []string{"guard"}}, 2, "rewind config guard"},
 		{&settings.ValueError{Key: "guard", Value: "x", Allowed: "true, false"}, 2, ""},
 		{&settings.NotJSONError{File: "/f", Err: errors.New("x")}, 1, "by hand"},
-		{&engine.NoConversationError{}, 5, "--code-only"},
-		{&partialError{verb: "captured", paths: make([]engine.Problem, 2)}, 3, ""},
+		{&conversation.NoConversationError{}, 5, "--code-only"},
+		{&partialError{verb: "captured", paths: make([]project.Problem, 2)}, 3, ""},
 		{&partlyError{fmt.Errorf("write: %w", syscall.ENOSPC)}, 3, "rewind gc"},
 		{&restorer.AbortedError{Err: syscall.ENOSPC}, 1, "rewind gc"},
 		{&restorer.AbortedError{Err: syscall.ENOSPC, Left: make([]restorer.Skip, 1)}, 3, "undo-restore"},
 		{&damagedError{n: 1}, 7, "rewind repair"},
 		{&invalidError{code: 1}, 1, ""},
 		{&engine.DeclinedError{}, 1, "--yes"},
-		{&hintedError{&engine.NotInitializedError{Root: "/p"}, "better"}, 4, "better"},
+		{&hintedError{&project.NotInitializedError{Root: "/p"}, "better"}, 4, "better"},
 		{fmt.Errorf("write: %w", syscall.ENOSPC), 1, "rewind gc"},
 		{&outputError{syscall.ENOSPC}, 1, ""},
-		{fmt.Errorf("opening: %w", &engine.BusyError{Lock: "append"}), 6, "again"},
+		{fmt.Errorf("opening: %w", &project.BusyError{Lock: "append"}), 6, "again"},
 	} {
 		f := explain(c.err)
 		if f.code != c.code || !strings.Contains(f.hint, c.hint) || c.hint == "" && f.hint != "" {
@@ -80,9 +83,9 @@ func TestExplain(t *testing.T) {
 }
 
 func TestPartialNamesItsPaths(t *testing.T) {
-	var paths []engine.Problem
+	var paths []project.Problem
 	for i := range 50 {
-		paths = append(paths, engine.Problem{Path: fmt.Sprint("p", i), Reason: "permission denied", Failed: true})
+		paths = append(paths, project.Problem{Path: fmt.Sprint("p", i), Reason: "permission denied", Failed: true})
 	}
 	f := explain(&partialError{verb: "restored", paths: paths})
 	if len(f.warnings) != maxNamed+1 || f.warnings[0] != "p0: permission denied" || !strings.Contains(f.warnings[maxNamed], "30 more") {

@@ -69,14 +69,14 @@ func newExport() *command {
 				return err
 			}
 			if file == "" {
-				err := p.Export(ctx, c.out.buf, o)
+				err := engine.Export(ctx, p, c.out.buf, o)
 				if err == nil {
 					tellLeftOut(c.out, leftOut)
 				}
 				return err
 			}
 			w := &asideFile{file: file}
-			if err := p.Export(ctx, w, o); err != nil {
+			if err := engine.Export(ctx, p, w, o); err != nil {
 				w.abort()
 				return err
 			}

@@ -8,6 +8,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"rewind/engine"
+	"rewind/engine/maintain"
+	"rewind/engine/project"
 )
 
 func newForget() *command {
@@ -65,7 +67,7 @@ func newForget() *command {
 			if err := mayForget(c, yes, question); err != nil {
 				return err
 			}
-			done, err := p.Forget(ctx, paths)
+			done, err := maintain.Forget(ctx, p, paths)
 			if err != nil {
 				return err
 			}
@@ -88,7 +90,7 @@ func forgetText(ctx context.Context, c *call, text string, isRegexp, yes bool) e
 	if err := mayForget(c, yes, "This marks a text out of every conversation that is held, and cannot be undone. Go on?"); err != nil {
 		return err
 	}
-	done, err := p.ForgetText(ctx, text, isRegexp)
+	done, err := maintain.ForgetText(ctx, p, text, isRegexp)
 	if err != nil {
 		return err
 	}
@@ -122,7 +124,7 @@ func mayForget(c *call, yes bool, question string) error {
 		return nil
 	}
 	if !c.out.interactive() {
-		return &engine.RefusedError{What: "forgetting cannot be undone, and there is no terminal to ask at", Next: "rewind forget --yes …"}
+		return &project.RefusedError{What: "forgetting cannot be undone, and there is no terminal to ask at", Next: "rewind forget --yes …"}
 	}
 	ok, err := c.out.ask("%s", question)
 	if err == nil && !ok {
@@ -131,7 +133,7 @@ func mayForget(c *call, yes bool, question string) error {
 	return err
 }
 
-func printForgotten(c *call, done *engine.Forgotten) error {
+func printForgotten(c *call, done *maintain.Forgotten) error {
 	if c.json {
 		if err := c.out.document(viewForgotten(done)); err != nil {
 			return err
@@ -175,7 +177,7 @@ func itOrThem(n int) string {
 }
 
 // pendingForget says that bytes are still there. The answer has been printed.
-func pendingForget(done *engine.Forgotten) error {
+func pendingForget(done *maintain.Forgotten) error {
 	if done.Pending == "" {
 		return nil
 	}
@@ -201,7 +203,7 @@ type livesOnView struct {
 	Checkpoints int `json:"checkpoints"`
 }
 
-func viewForgotten(done *engine.Forgotten) forgotView {
+func viewForgotten(done *maintain.Forgotten) forgotView {
 	v := forgotView{Paths: viewPaths(done.Paths), Checkpoints: done.Checkpoints, Freed: done.Freed, Pending: done.Pending != "", LivesOn: []livesOnView{}, Present: viewPaths(done.Present), Texts: done.Texts, Still: append([]string{}, done.Still...)}
 	for _, l := range done.LivesOn {
 		v.LivesOn = append(v.LivesOn, livesOnView{viewPath(l.Path), l.Checkpoints})

@@ -5,12 +5,12 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"rewind/engine"
+	"rewind/engine/maintain"
 )
 
 func newGC() *command {
 	var (
-		o            engine.GCOptions
+		o            maintain.GCOptions
 		age, maxSize string
 	)
 	return &command{
@@ -39,7 +39,7 @@ func newGC() *command {
 			if err != nil {
 				return err
 			}
-			done, err := p.GC(ctx, o)
+			done, err := maintain.GC(ctx, p, o)
 			if err != nil {
 				return err
 			}
@@ -67,7 +67,7 @@ func newGC() *command {
 	}
 }
 
-func gcArgs(c *call, o *engine.GCOptions, age, maxSize string) (err error) {
+func gcArgs(c *call, o *maintain.GCOptions, age, maxSize string) (err error) {
 	if c.flags.Changed("keep") && o.Keep < 1 {
 		return usagef("--keep is 1 or more, not %d", o.Keep)
 	}

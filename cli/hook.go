@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"rewind/engine"
+	"rewind/engine/project"
 	"rewind/hookio"
 )
 
@@ -73,8 +73,8 @@ func hookWords(args []string) (words []string, ok bool) {
 
 // runHook is a whole hook process. It never fails, whatever comes in, and ends
 // in time whatever hangs.
-func runHook(words, args []string, env engine.Env, stdio Stdio) int {
-	h := &hook{start: time.Now(), env: env, self: args[0]}
+func runHook(words, args []string, env project.Env, stdio Stdio) int {
+	h := &hookCall{start: time.Now(), env: env, self: args[0]}
 	crashSafely()
 	if h.env.Getenv == nil {
 		h.env.Getenv = func(string) string { return "" }
@@ -108,7 +108,7 @@ func runHook(words, args []string, env engine.Env, stdio Stdio) int {
 // await waits for the answer, but not for what hangs where no deadline reaches:
 // the agent's pipe, or a file system that does not answer while the project is
 // opened. Once it is open, a save bounds itself, and hands over what it leaves.
-func (h *hook) await(answered <-chan hookio.Response) (r hookio.Response, ok bool) {
+func (h *hookCall) await(answered <-chan hookio.Response) (r hookio.Response, ok bool) {
 	select {
 	case r = <-answered:
 		return r, true
@@ -126,7 +126,7 @@ func (h *hook) await(answered <-chan hookio.Response) (r hookio.Response, ok boo
 }
 
 // handle reads the event and answers it.
-func (h *hook) handle(words []string, in io.Reader) hookio.Response {
+func (h *hookCall) handle(words []string, in io.Reader) hookio.Response {
 	named, action := hookio.Args(words)
 	if in == nil || isTerminal(in) {
 		in = strings.NewReader("")

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"rewind/engine"
+	"rewind/engine/conversation"
 	"rewind/hookio"
 )
 
@@ -29,7 +29,7 @@ const (
 
 // inSession recognises a prompt that is a command for us. Only a prompt of the
 // person's counts, and only from the agent that our line was registered with.
-func (h *hook) inSession() (c hookio.InSessionCommand, args []string, ok bool) {
+func (h *hookCall) inSession() (c hookio.InSessionCommand, args []string, ok bool) {
 	e := h.event
 	if e.Kind != hookio.Prompt || e.Agent != hookio.Claude || h.named != hookio.Claude || !e.ByPerson() || e.InSubagent() {
 		return c, nil, false
@@ -40,7 +40,7 @@ func (h *hook) inSession() (c hookio.InSessionCommand, args []string, ok bool) {
 // answer runs one of our own commands that the person typed into the agent, and
 // shows them what it says in place of a turn of the model. opened is why there
 // is no project, nil where there is one. The words never pass through a shell.
-func (h *hook) answer(ctx context.Context, c hookio.InSessionCommand, args []string, opened error) hookio.Response {
+func (h *hookCall) answer(ctx context.Context, c hookio.InSessionCommand, args []string, opened error) hookio.Response {
 	words, problem := c.Words(args)
 	switch {
 	case problem != "":
@@ -77,7 +77,7 @@ func (h *hook) answer(ctx context.Context, c hookio.InSessionCommand, args []str
 // outlive runs a command in a process that is not ended with the hook, and
 // returns what it printed: a restore must not be cut short by an agent's
 // time-out.
-func (h *hook) outlive(words, variables []string) string {
+func (h *hookCall) outlive(words, variables []string) string {
 	failed := func(err error) string { return "rewind: error: " + escape(err.Error()) }
 	exe, err := os.Executable()
 	if err != nil {
@@ -129,7 +129,7 @@ func (o *output) typed(line string) string {
 }
 
 // opens says how the person opens a conversation where the answer is shown.
-func (o *output) opens(m *engine.MovedConversation) string {
+func (o *output) opens(m *conversation.Moved) string {
 	if o.client == hookio.Claude && m.Agent == string(hookio.Claude) && m.Session != "" {
 		return "/resume " + m.Session
 	}

@@ -13,19 +13,24 @@ import (
 	"time"
 
 	"rewind/engine"
+	"rewind/engine/checkpoint"
+	"rewind/engine/conversation"
+	"rewind/engine/hook"
+	"rewind/engine/project"
 	"rewind/hookio"
+	"rewind/hookio/shell"
 	"rewind/manifest"
 )
 
-// hook is one event that an agent reports.
-type hook struct {
+// hookCall is one event that an agent reports.
+type hookCall struct {
 	start   time.Time
-	env     engine.Env
+	env     project.Env
 	event   *hookio.Event
 	named   hookio.Agent // in the registered line
 	self    string       // how the program was called
-	session engine.SessionState
-	project *engine.Project
+	session project.SessionState
+	project *project.Project
 	failure error // the first thing that went wrong
 
 	opened atomic.Bool // for await: the project was found, or there is none
@@ -33,7 +38,7 @@ type hook struct {
 
 // run decides in this order: is the project known; may the tool call pass; is
 // it a command for us; is a checkpoint due; and takes it.
-func (h *hook) run(ctx context.Context) hookio.Response {
+func (h *hookCall) run(ctx context.Context) hookio.Response {
 	e := h.event
 	if e.Kind == hookio.Ignored || e.Kind == hookio.Notification {
 		return hookio.Response{}
@@ -41,10 +46,10 @@ func (h *hook) run(ctx context.Context) hookio.Response {
 	if e.Kind == hookio.SubagentStop && e.AgentType == "" {
 		return hookio.Response{} // an agent's own helpers, whose sessions may not even exist
 	}
-	if err := engine.Supported(h.env); err != nil {
+	if err := project.Supported(h.env); err != nil {
 		return h.warnUnsupported(ctx, err)
 	}
-	h.session = engine.LoadSession(h.env, string(e.Agent), e.SessionID)
+	h.session = project.LoadSession(h.env, string(e.Agent), e.SessionID)
 	err := h.open(ctx)
 	h.opened.Store(true)
 	if h.project != nil {
@@ -53,8 +58,8 @@ func (h *hook) run(ctx context.Context) hookio.Response {
 	if c, args, ok := h.inSession(); ok { // before all else: no answer would be a turn of the model
 		return h.answer(ctx, c, args, err)
 	}
-	var missing *engine.NotInitializedError
-	var refused *engine.RefusedRootError
+	var missing *project.NotInitializedError
+	var refused *project.RefusedRootError
 	switch {
 	case errors.As(err, &refused):
 		return hookio.Response{} // nobody wants a store there
@@ -89,7 +94,7 @@ func (h *hook) run(ctx context.Context) hookio.Response {
 }
 
 // note keeps the first thing that went wrong; the hook goes on.
-func (h *hook) note(err error) {
+func (h *hookCall) note(err error) {
 	if h.failure == nil {
 		h.failure = err
 	}
@@ -101,7 +106,7 @@ func failureText(err error) string {
 
 // open finds the project of the session. Where it is looked for is fixed at the
 // session's first hook: a cd into another repository does not change it.
-func (h *hook) open(ctx context.Context) error {
+func (h *hookCall) open(ctx context.Context) error {
 	s := &h.session
 	if s.Dir == "" {
 		dir, by := hookio.Root(h.event, h.env.Getenv)
@@ -109,10 +114,10 @@ func (h *hook) open(ctx context.Context) error {
 			dir = h.env.Dir
 		}
 		if dir == "" {
-			return &engine.RefusedRootError{Root: ".", Reason: "a working directory that no longer exists"}
+			return &project.RefusedRootError{Root: ".", Reason: "a working directory that no longer exists"}
 		}
 		s.Dir, s.Exact = dir, by == "REWIND_PROJECT_ROOT"
-		err := engine.UpdateSession(ctx, h.env, string(h.event.Agent), h.event.SessionID, func(now *engine.SessionState) {
+		err := project.UpdateSession(ctx, h.env, string(h.event.Agent), h.event.SessionID, func(now *project.SessionState) {
 			if now.Dir == "" {
 				now.Dir, now.Exact = s.Dir, s.Exact
 			}
@@ -123,25 +128,25 @@ func (h *hook) open(ctx context.Context) error {
 		}
 		// A state that cannot be kept is lost, as it may be: the next hook looks again.
 	}
-	o := engine.OpenOptions{Env: h.env, LockWait: hookTime}
+	o := project.OpenOptions{Env: h.env, LockWait: hookTime}
 	o.Env.Dir = s.Dir
 	o.Env.Getenv = overrideEnv(h.env.Getenv, "REWIND_PROJECT_ROOT", "")
 	if s.Exact {
 		o.Root = s.Dir
 	}
 	var err error
-	h.project, err = engine.Open(ctx, o)
-	var missing *engine.NotInitializedError
+	h.project, err = project.Open(ctx, o)
+	var missing *project.NotInitializedError
 	if errors.As(err, &missing) && h.event.Kind == hookio.SessionStart {
-		if set, _ := engine.LoadSettings(h.env, ""); set.AutoInit {
-			h.project, _, _, err = engine.Init(ctx, engine.InitOptions{OpenOptions: o, NoSave: true})
+		if set, _ := project.LoadSettings(h.env, ""); set.AutoInit {
+			h.project, _, _, err = engine.Init(ctx, project.InitOptions{OpenOptions: o, NoSave: true})
 		}
 	}
 	return err
 }
 
 // guard refuses a tool call that would damage the store.
-func (h *hook) guard() *hookio.Refusal {
+func (h *hookCall) guard() *hookio.Refusal {
 	if h.event.Kind != hookio.PreTool || !h.project.Settings().Guard {
 		return nil
 	}
@@ -155,7 +160,7 @@ func (h *hook) guard() *hookio.Refusal {
 	}
 	// What removes a directory around the store is refused only if that is the
 	// end of it; to know that costs a look at every pack.
-	if hookio.Destructive(h.event.Tool.Command) == "" || h.project.SecondName() == nil {
+	if shell.Destructive(h.event.Tool.Command) == "" || hook.SecondName(h.project) == nil {
 		return nil
 	}
 	g.Protected[0].Survives = false
@@ -163,7 +168,7 @@ func (h *hook) guard() *hookio.Refusal {
 }
 
 // save takes the checkpoint if one is due; nil if none was.
-func (h *hook) save(ctx context.Context) (*engine.HookSaved, error) {
+func (h *hookCall) save(ctx context.Context) (*hook.Saved, error) {
 	e, set := h.event, h.project.Settings()
 	policy := hookio.Policy{
 		Moments: set.Moments, Debounce: set.AntiSpam.Enabled, MinInterval: set.AntiSpam.MinInterval,
@@ -173,7 +178,7 @@ func (h *hook) save(ctx context.Context) (*engine.HookSaved, error) {
 	d := hookio.Decide(e, policy, state)
 	if !d.Checkpoint && d.Moment != "" && slices.Contains(set.Moments, d.Moment) {
 		// Held back, unless it is the first change after a restore.
-		after, err := h.project.AfterRestore()
+		after, err := hook.AfterRestore(h.project)
 		if err != nil {
 			return nil, err
 		}
@@ -187,18 +192,18 @@ func (h *hook) save(ctx context.Context) (*engine.HookSaved, error) {
 		edits = e.Tool.Files
 	}
 	if !d.Checkpoint && !onlySaid || h.seenBefore() {
-		if err := h.project.BeforeEdit(edits); err != nil {
+		if err := hook.BeforeEdit(h.project, edits); err != nil {
 			return nil, err
 		}
 		if register == nil || e.Kind != hookio.SessionStart {
 			return nil, nil
 		}
-		return nil, h.project.RegisterSession(ctx, *register)
+		return nil, hook.RegisterSession(ctx, h.project, *register)
 	}
-	o := engine.HookSaveOptions{
-		SaveOptions: engine.SaveOptions{
+	o := hook.SaveOptions{
+		Options: checkpoint.Options{
 			Kind: kindOf(e.Kind), OnlyIfChanged: e.Kind != hookio.Prompt && !onlySaid && !h.beginsTurn(), OnlyIfSaid: e.Kind == hookio.SessionEnd,
-			By: engine.Trigger{
+			By: conversation.Trigger{
 				Agent: string(e.Agent), Session: e.SessionID, Subagent: e.AgentID,
 				PromptID: e.PromptID, Tool: e.Tool.Name, ToolUseID: e.ToolUseID, Transcript: e.TranscriptPath,
 			},
@@ -212,7 +217,7 @@ func (h *hook) save(ctx context.Context) (*engine.HookSaved, error) {
 	if e.Kind == hookio.Prompt {
 		o.By.Prompt = e.Prompt
 	}
-	saved, err := h.project.HookSave(ctx, o)
+	saved, err := hook.Save(ctx, h.project, o)
 	if saved != nil && saved.Due {
 		h.note(h.detach("--sweep", "--fold"))
 	}
@@ -221,11 +226,11 @@ func (h *hook) save(ctx context.Context) (*engine.HookSaved, error) {
 
 // beginsTurn reports a session's start that stands for its prompt's: Droid has no
 // hook for prompts when it runs one and ends.
-func (h *hook) beginsTurn() bool {
+func (h *hookCall) beginsTurn() bool {
 	return h.event.Kind == hookio.SessionStart && h.event.Agent == hookio.Droid
 }
 
-func (h *hook) budget() time.Duration {
+func (h *hookCall) budget() time.Duration {
 	if h.event.Kind == hookio.SessionEnd {
 		return endTime
 	}
@@ -267,7 +272,7 @@ const (
 
 // promptKey names a prompt: a retry has the same one, another prompt that is
 // typed while the agent works on the first has another.
-func (h *hook) promptKey() string {
+func (h *hookCall) promptKey() string {
 	sum := sha256.Sum256([]byte(h.event.PromptID + "\x00" + h.event.Prompt))
 	return hex.EncodeToString(sum[:16])
 }
@@ -275,7 +280,7 @@ func (h *hook) promptKey() string {
 // seenBefore reports whether this very prompt or tool call has its checkpoint
 // already: a hook that fires twice must not put a later state in the place of
 // the one before.
-func (h *hook) seenBefore() bool {
+func (h *hookCall) seenBefore() bool {
 	e, s := h.event, &h.session
 	switch e.Kind {
 	case hookio.Prompt:
@@ -291,7 +296,7 @@ func (h *hook) seenBefore() bool {
 }
 
 // remember is what the next hook of the session needs to know of this one.
-func (h *hook) remember(s *engine.SessionState) {
+func (h *hookCall) remember(s *project.SessionState) {
 	if s.Last.Before(h.start) {
 		s.Last = h.start
 	}

@@ -9,7 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"rewind/engine"
+	"rewind/engine/hook"
+	"rewind/engine/project"
 	"rewind/hookio"
 	"rewind/manifest"
 )
@@ -18,7 +19,7 @@ import (
 const sweepPause = time.Hour
 
 // sessionRecord is what the log is told of a session, nil if it knows.
-func (h *hook) sessionRecord() *manifest.Session {
+func (h *hookCall) sessionRecord() *manifest.Session {
 	e := h.event
 	known := h.session.Registered
 	if e.SessionID == "" || known != "" && (known == e.TranscriptPath || e.TranscriptPath == "") {
@@ -44,37 +45,37 @@ func (h *hook) sessionRecord() *manifest.Session {
 }
 
 // agentProcess names the agent's process, "" where it does not say.
-func (h *hook) agentProcess() string { return h.env.Getenv("CLAUDE_PID") }
+func (h *hookCall) agentProcess() string { return h.env.Getenv("CLAUDE_PID") }
 
 // begin is what a session's start brings beside a checkpoint.
-func (h *hook) begin() {
+func (h *hookCall) begin() {
 	h.note(h.export())
-	h.note(h.project.WriteSession(engine.CurrentSession{
+	h.note(hook.WriteSession(h.project, hook.CurrentSession{
 		Agent: string(h.event.Agent), Session: h.event.SessionID, Transcript: h.event.TranscriptPath,
 		Source: h.event.Source, Time: h.start.UTC(),
 	}))
-	if h.project.Settings().Retention.Auto && h.project.SweepDue(sweepPause) {
+	if h.project.Settings().Retention.Auto && hook.SweepDue(h.project, sweepPause) {
 		h.note(h.detach("--sweep"))
 	}
 }
 
 // end is what a session's end brings beside a checkpoint.
-func (h *hook) end(saved *engine.HookSaved) {
+func (h *hookCall) end(saved *hook.Saved) {
 	if h.event.Kind != hookio.SessionEnd {
 		return
 	}
 	if h.event.SessionID != "" {
-		h.project.NoteEnded(engine.EndedSession{
+		h.project.NoteEnded(project.EndedSession{
 			Agent: string(h.event.Agent), Session: h.event.SessionID, Process: h.agentProcess(), Time: h.start.UTC(),
 		})
 	}
-	if h.project.Settings().Retention.Auto && (saved == nil || !saved.Due) && h.project.SweepDue(sweepPause) {
+	if h.project.Settings().Retention.Auto && (saved == nil || !saved.Due) && hook.SweepDue(h.project, sweepPause) {
 		h.note(h.detach("--sweep"))
 	}
 }
 
 // export appends what the agent's shell is to know to the file that it reads.
-func (h *hook) export() error {
+func (h *hookCall) export() error {
 	file := hookio.EnvFile(h.event, h.env.Getenv)
 	if file == "" || !filepath.IsAbs(file) {
 		return nil
@@ -122,7 +123,7 @@ func onPath(path string) bool {
 }
 
 // detach starts a process of this program that outlives the hook and the agent.
-func (h *hook) detach(words ...string) error {
+func (h *hookCall) detach(words ...string) error {
 	exe, err := os.Executable()
 	if err != nil {
 		return fmt.Errorf("start a detached process: %w", err)
@@ -146,9 +147,9 @@ func detachedName(self string) string {
 }
 
 // runWorker is the detached process: rewind hook --detached ROOT [--sweep] [--fold].
-func runWorker(words []string, env engine.Env) {
+func runWorker(words []string, env project.Env) {
 	var root string
-	var o engine.WorkOptions
+	var o hook.WorkOptions
 	for _, w := range words {
 		switch {
 		case w == "--sweep":
@@ -165,10 +166,10 @@ func runWorker(words []string, env engine.Env) {
 	lowPriority()
 	ctx, stop := interruptible()
 	defer stop()
-	p, err := engine.Open(ctx, engine.OpenOptions{Env: env, Root: root})
+	p, err := project.Open(ctx, project.OpenOptions{Env: env, Root: root})
 	if err != nil {
 		return // the next hook finds the same, and tells
 	}
 	defer p.Close()
-	p.NoteHookFailure(p.Work(ctx, o))
+	hook.NoteHookFailure(p, hook.Work(ctx, p, o))
 }

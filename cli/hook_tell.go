@@ -4,7 +4,8 @@ import (
 	"context"
 	"slices"
 
-	"rewind/engine"
+	"rewind/engine/hook"
+	"rewind/engine/project"
 	"rewind/hookio"
 )
 
@@ -14,12 +15,12 @@ const notInitialised = "[rewind] Warning: No .agent/rewind/ found. Run 'rewind i
 
 // tell shows the person a message once per session, where the agent shows it
 // to nobody else.
-func (h *hook) tell(ctx context.Context, topic, message string) hookio.Response {
+func (h *hookCall) tell(ctx context.Context, topic, message string) hookio.Response {
 	if !hookio.CanTell(h.event) || slices.Contains(h.session.Told, topic) {
 		return hookio.Response{}
 	}
 	first := false
-	err := engine.UpdateSession(ctx, h.env, string(h.event.Agent), h.event.SessionID, func(s *engine.SessionState) {
+	err := project.UpdateSession(ctx, h.env, string(h.event.Agent), h.event.SessionID, func(s *project.SessionState) {
 		if first = !slices.Contains(s.Told, topic); first {
 			s.Told = append(s.Told, topic)
 		}
@@ -33,12 +34,12 @@ func (h *hook) tell(ctx context.Context, topic, message string) hookio.Response 
 // warnUninitialised tells that nothing is captured here: once per directory,
 // unless the account's settings say otherwise. What cannot be remembered is not
 // told: better never than at every event.
-func (h *hook) warnUninitialised(ctx context.Context, missing *engine.NotInitializedError) hookio.Response {
+func (h *hookCall) warnUninitialised(ctx context.Context, missing *project.NotInitializedError) hookio.Response {
 	const topic = "not-initialised"
 	if !hookio.CanTell(h.event) || slices.Contains(h.session.Told, topic) {
 		return hookio.Response{}
 	}
-	set, _ := engine.LoadSettings(h.env, "")
+	set, _ := project.LoadSettings(h.env, "")
 	switch set.WarnUninitialised {
 	case "never":
 		return hookio.Response{}
@@ -47,8 +48,8 @@ func (h *hook) warnUninitialised(ctx context.Context, missing *engine.NotInitial
 		if len(missing.History) > 0 { // that is news, also where the warning was given
 			about += "\x00" + missing.History[0].ID
 		}
-		if !engine.WarnOnce(ctx, h.env, about) {
-			_ = engine.UpdateSession(ctx, h.env, string(h.event.Agent), h.event.SessionID, func(s *engine.SessionState) {
+		if !hook.WarnOnce(ctx, h.env, about) {
+			_ = project.UpdateSession(ctx, h.env, string(h.event.Agent), h.event.SessionID, func(s *project.SessionState) {
 				s.Told = append(s.Told, topic) // the next event need not look
 			})
 			return hookio.Response{}
@@ -58,15 +59,15 @@ func (h *hook) warnUninitialised(ctx context.Context, missing *engine.NotInitial
 }
 
 // warnUnsupported tells once per account that hooks do nothing on this system.
-func (h *hook) warnUnsupported(ctx context.Context, err error) hookio.Response {
-	if !hookio.CanTell(h.event) || !engine.WarnOnce(ctx, h.env, "\x00unsupported") {
+func (h *hookCall) warnUnsupported(ctx context.Context, err error) hookio.Response {
+	if !hookio.CanTell(h.event) || !hook.WarnOnce(ctx, h.env, "\x00unsupported") {
 		return hookio.Response{}
 	}
 	return hookio.Tell("[rewind] Warning: " + explain(err).message + ".")
 }
 
 // historyNotice says that another directory has left a store at this path, and how to get it.
-func historyNotice(left []engine.History) string {
+func historyNotice(left []project.History) string {
 	if len(left) == 0 {
 		return ""
 	}

@@ -7,11 +7,12 @@ import (
 	"github.com/spf13/pflag"
 
 	"rewind/engine"
+	"rewind/engine/project"
 )
 
 func newInit() *command {
 	var (
-		o    engine.InitOptions
+		o    project.InitOptions
 		mode string
 	)
 	return &command{
@@ -35,9 +36,9 @@ func newInit() *command {
 			f.BoolVar(&o.Force, "force", false, "make a store also on a file system that cannot be relied on, or behind a link")
 		},
 		run: func(ctx context.Context, c *call) error {
-			switch engine.Mode(mode) {
-			case "", engine.ProjectMode, engine.GlobalMode:
-				o.Mode = engine.Mode(mode)
+			switch project.Mode(mode) {
+			case "", project.ProjectMode, project.GlobalMode:
+				o.Mode = project.Mode(mode)
 			default:
 				return usagef("--mode is project or global, not %q", mode)
 			}
@@ -56,13 +57,13 @@ type initView struct {
 	Created bool   `json:"created"`
 }
 
-func runInit(ctx context.Context, c *call, o engine.InitOptions) error {
+func runInit(ctx context.Context, c *call, o project.InitOptions) error {
 	p, saved, created, err := engine.Init(ctx, o)
 	if p != nil {
 		err = errors.Join(err, c.opened(ctx, p))
 	}
 	if err != nil {
-		var refused *engine.RefusedRootError
+		var refused *project.RefusedRootError
 		if errors.As(err, &refused) && o.Root != "" {
 			return &hintedError{err, "--force makes one all the same"}
 		}

@@ -6,12 +6,13 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"rewind/engine"
+	"rewind/engine/conversation"
+	"rewind/engine/project"
 )
 
 func newList() *command {
 	var (
-		o       engine.ListOptions
+		o       project.ListOptions
 		oneline bool
 	)
 	return &command{
@@ -50,7 +51,7 @@ func newList() *command {
 				return err
 			}
 			if named {
-				s, err := p.SessionNamed(ctx, c.session)
+				s, err := conversation.SessionNamed(ctx, p, c.session)
 				if err != nil {
 					return err
 				}
@@ -85,7 +86,7 @@ func newList() *command {
 	}
 }
 
-func listOneline(o *output, checkpoints []engine.Listed) {
+func listOneline(o *output, checkpoints []project.Listed) {
 	for _, l := range checkpoints {
 		id := l.ID.String()
 		text := clip(checkpointText(l), limit(o.width()-len(id)-1))
@@ -105,7 +106,7 @@ func limit(width int) int {
 	return width
 }
 
-func listTable(o *output, checkpoints []engine.Listed) {
+func listTable(o *output, checkpoints []project.Listed) {
 	t := table{
 		width: o.width(),
 		columns: []column{
@@ -127,7 +128,7 @@ func listTable(o *output, checkpoints []engine.Listed) {
 // shortID is how many letters of an id are shown: 32 bits, and any unambiguous prefix will do.
 const shortID = 8
 
-func listRow(o *output, l engine.Listed) []string {
+func listRow(o *output, l project.Listed) []string {
 	n := ""
 	if l.N > 0 {
 		n = strconv.Itoa(l.N)
@@ -147,7 +148,7 @@ func listRow(o *output, l engine.Listed) []string {
 }
 
 // reason is why a checkpoint was taken: the tool, else the kind.
-func reason(l engine.Listed) string {
+func reason(l project.Listed) string {
 	if l.Tool != "" {
 		return escape(l.Tool)
 	}
@@ -155,7 +156,7 @@ func reason(l engine.Listed) string {
 }
 
 // checkpointText is name, description and first line of the prompt, as far as there are any.
-func checkpointText(l engine.Listed) string {
+func checkpointText(l project.Listed) string {
 	text := firstLine(l.Description)
 	if text == "" {
 		text = firstLine(l.Prompt)

@@ -5,6 +5,8 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"rewind/engine"
+	"rewind/engine/conversation"
 	"rewind/manifest"
 )
 
@@ -32,7 +34,7 @@ func newLog() *command {
 			if err != nil {
 				return err
 			}
-			ops, err := p.Operations(ctx, limit)
+			ops, err := engine.Operations(ctx, p, limit)
 			if err != nil {
 				return err
 			}
@@ -45,10 +47,10 @@ func newLog() *command {
 			for i, op := range ops {
 				v.Operations[i] = operationView{
 					Seq: op.Seq, Time: viewTime(op.Time), Kind: verbOf(op), Checkpoint: viewID(op.Checkpoint),
-					Backup: viewID(op.Safety), Safety: viewID(op.Safety), TranscriptBackup: orNull(p.TranscriptBackup(op)),
+					Backup: viewID(op.Safety), Safety: viewID(op.Safety), TranscriptBackup: orNull(conversation.TranscriptBackup(p, op)),
 				}
 				t.rows = append(t.rows, []string{op.Time.Local().Format("2006-01-02 15:04:05"), escape(verbOf(op)),
-					deref(viewID(op.Checkpoint)), deref(viewID(op.Safety)), escape(p.TranscriptBackup(op))})
+					deref(viewID(op.Checkpoint)), deref(viewID(op.Safety)), escape(conversation.TranscriptBackup(p, op))})
 			}
 			if c.json {
 				return c.out.document(v)

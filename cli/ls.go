@@ -44,7 +44,7 @@ func newLs() *command {
 			if err != nil {
 				return err
 			}
-			entries, err := p.Entries(ctx, l.Checkpoint, patterns)
+			entries, err := engine.Entries(ctx, p, l.Checkpoint, patterns)
 			if err != nil {
 				return err
 			}

@@ -13,7 +13,7 @@ import (
 
 	"golang.org/x/term"
 
-	"rewind/engine"
+	"rewind/engine/project"
 	"rewind/hookio"
 )
 
@@ -36,7 +36,7 @@ type output struct {
 	answer bool // a JSON document was printed
 }
 
-func newOutput(s Stdio, env engine.Env, asJSON bool) *output {
+func newOutput(s Stdio, env project.Env, asJSON bool) *output {
 	o := &output{stdout: answerWriter{s.Out}, stderr: s.Err, stdin: s.In, now: env.Now, json: asJSON}
 	if o.now == nil {
 		o.now = time.Now
@@ -61,7 +61,7 @@ func (w answerWriter) Write(b []byte) (int, error) {
 }
 
 // configure takes over the flags that say how to print.
-func (o *output) configure(g globals, env engine.Env) {
+func (o *output) configure(g globals, env project.Env) {
 	o.json, o.quiet, o.verbose = g.json, g.quiet, g.verbose
 	plainTerm := g.noColor || env.Getenv("NO_COLOR") != "" || env.Getenv("TERM") == "dumb"
 	o.color.on = o.outTerm && !plainTerm && !o.json

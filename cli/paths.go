@@ -7,7 +7,8 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"rewind/engine"
+	"rewind/engine/pathspec"
+	"rewind/engine/project"
 	"rewind/manifest"
 )
 
@@ -25,16 +26,16 @@ func globFlag(f *pflag.FlagSet, glob *bool) {
 // directory is outside of it. One that exists, on disk or in one of the checkpoints
 // (none given: in any), is that path, unless glob says otherwise. An argument that is
 // the root itself means everything, and the result is then empty.
-func (c *call) patterns(ctx context.Context, p *engine.Project, args []string, glob bool, in ...manifest.Checkpoint) ([]string, error) {
-	var list []engine.PathArg
+func (c *call) patterns(ctx context.Context, p *project.Project, args []string, glob bool, in ...manifest.Checkpoint) ([]string, error) {
+	var list []pathspec.PathArg
 	for _, arg := range args {
 		path, err := rootPath(p.Root(), c.env.Dir, arg)
 		if err != nil {
 			return nil, err
 		}
-		list = append(list, engine.PathArg{Path: path, Fixed: fixedNames(p.Root(), c.env.Dir, arg), Deep: !hasSlash(arg)})
+		list = append(list, pathspec.PathArg{Path: path, Fixed: fixedNames(p.Root(), c.env.Dir, arg), Deep: !hasSlash(arg)})
 	}
-	return p.Patterns(ctx, list, engine.PatternOptions{Glob: glob, Checkpoints: in})
+	return pathspec.Patterns(ctx, p, list, pathspec.PatternOptions{Glob: glob, Checkpoints: in})
 }
 
 func hasSlash(arg string) bool { return strings.ContainsRune(filepath.ToSlash(arg), '/') }
@@ -79,7 +80,7 @@ func rootPath(root, dir, arg string) (string, error) {
 				return rel, nil
 			}
 		}
-		return "", &engine.OutsideError{Path: arg}
+		return "", &project.OutsideError{Path: arg}
 	}
 	base := root
 	if dir != "" {
@@ -93,7 +94,7 @@ func rootPath(root, dir, arg string) (string, error) {
 	}
 	rel, ok := below(root, filepath.Join(base, arg))
 	if !ok {
-		return "", &engine.OutsideError{Path: arg}
+		return "", &project.OutsideError{Path: arg}
 	}
 	return rel, nil
 }

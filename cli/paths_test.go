@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"rewind/engine"
+	"rewind/engine/project"
 )
 
 func TestRootPath(t *testing.T) {
@@ -56,7 +56,7 @@ func TestRootPath(t *testing.T) {
 		{root, ".."}, {root, "../other/x"}, {sub, "../../x"}, {root, "/etc/passwd"}, {root, base}, {other, "../x"}, {root, filepath.Join(other, "x")},
 	} {
 		got, err := rootPath(root, c.dir, c.arg)
-		if !errors.As(err, new(*engine.OutsideError)) {
+		if !errors.As(err, new(*project.OutsideError)) {
 			t.Errorf("%q in %q: %q, %v; want OutsideError", c.arg, c.dir, got, err)
 		}
 	}

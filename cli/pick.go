@@ -10,6 +10,7 @@ import (
 	"golang.org/x/term"
 
 	"rewind/engine"
+	"rewind/engine/project"
 )
 
 // newPick is what rewind without a command does at a terminal.
@@ -36,7 +37,7 @@ func runPick(ctx context.Context, c *call) error {
 	if err != nil {
 		return err
 	}
-	items, err := p.List(ctx, engine.ListOptions{Limit: pickable})
+	items, err := p.List(ctx, project.ListOptions{Limit: pickable})
 	if err != nil {
 		return err
 	}
@@ -55,7 +56,7 @@ func runPick(ctx context.Context, c *call) error {
 		return context.Canceled
 	}
 	l, _ := m.selected()
-	done, err := p.Restore(ctx, engine.RestoreOptions{Checkpoint: l.Checkpoint})
+	done, err := engine.Restore(ctx, p, engine.RestoreOptions{Checkpoint: l.Checkpoint})
 	if err != nil {
 		return err
 	}
@@ -71,7 +72,7 @@ const (
 
 // showPicker draws m on the terminal until a key ends it. The terminal is then
 // as it was.
-func showPicker(ctx context.Context, o *output, p *engine.Project, m *picker) (action, error) {
+func showPicker(ctx context.Context, o *output, p *project.Project, m *picker) (action, error) {
 	in, out := o.stdin.(*os.File), o.stderr.(*os.File)
 	state, err := term.MakeRaw(int(in.Fd()))
 	if err != nil {
@@ -128,7 +129,7 @@ func showPicker(ctx context.Context, o *output, p *engine.Project, m *picker) (a
 			}
 			asked = l.ID.String()
 			go func() {
-				plan, err := p.Restore(ctx, engine.RestoreOptions{Checkpoint: l.Checkpoint, DryRun: true})
+				plan, err := engine.Restore(ctx, p, engine.RestoreOptions{Checkpoint: l.Checkpoint, DryRun: true})
 				select {
 				case results <- struct {
 					id string

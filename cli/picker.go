@@ -9,12 +9,13 @@ import (
 	"github.com/clipperhouse/displaywidth"
 
 	"rewind/engine"
+	"rewind/engine/project"
 )
 
 // picker is the state of the list that a person chooses a checkpoint from. It
 // knows no terminal: keys go in, lines come out.
 type picker struct {
-	items  []engine.Listed
+	items  []project.Listed
 	now    time.Time
 	p      painter
 	w, h   int
@@ -44,16 +45,16 @@ const (
 	restore
 )
 
-func newPicker(items []engine.Listed, now time.Time, p painter) *picker {
+func newPicker(items []project.Listed, now time.Time, p painter) *picker {
 	m := &picker{items: items, now: now, p: p, w: 80, h: 24, previews: map[string]preview{}}
 	m.refilter()
 	return m
 }
 
 // selected is the checkpoint under the cursor.
-func (m *picker) selected() (engine.Listed, bool) {
+func (m *picker) selected() (project.Listed, bool) {
 	if m.cursor < 0 || m.cursor >= len(m.shown) {
-		return engine.Listed{}, false
+		return project.Listed{}, false
 	}
 	return m.items[m.shown[m.cursor]], true
 }

@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"rewind/engine"
+	"rewind/engine/project"
 )
 
 func TestDecodeKeys(t *testing.T) {
@@ -39,9 +40,9 @@ func TestDecodeKeys(t *testing.T) {
 	}
 }
 
-func pickItems(n int) []engine.Listed {
+func pickItems(n int) []project.Listed {
 	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
-	items := make([]engine.Listed, n)
+	items := make([]project.Listed, n)
 	for i := range items {
 		items[i].N = i + 1
 		items[i].ID[0], items[i].ID[1] = byte(i), byte(i>>8)

@@ -1,6 +1,10 @@
 package cli
 
-import "context"
+import (
+	"context"
+
+	"rewind/engine"
+)
 
 func newPin() *command {
 	return pinCommand("pin", true, "keep a checkpoint for good",
@@ -29,7 +33,7 @@ func pinCommand(name string, pinned bool, short, long string) *command {
 			if err != nil {
 				return err
 			}
-			if err := p.Pin(ctx, l.Checkpoint, pinned); err != nil {
+			if err := engine.Pin(ctx, p, l.Checkpoint, pinned); err != nil {
 				return err
 			}
 			if c.json {

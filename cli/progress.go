@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"rewind/engine"
+	"rewind/engine/project"
 )
 
 // meter is the progress line on stderr: what is done, how fast, how long it will
@@ -24,11 +24,11 @@ const (
 )
 
 // progress is what the engine reports to; nil where nobody would see it.
-func (o *output) progress() engine.Progress {
+func (o *output) progress() project.Progress {
 	if !o.errTerm || o.quiet {
 		return nil
 	}
-	return func(p engine.ProgressInfo) {
+	return func(p project.ProgressInfo) {
 		o.mu.Lock()
 		defer o.mu.Unlock()
 		if o.full {
@@ -51,7 +51,7 @@ func (o *output) endProgress() {
 	o.meter = nil
 }
 
-func (m *meter) draw(w io.Writer, now time.Time, p engine.ProgressInfo) {
+func (m *meter) draw(w io.Writer, now time.Time, p project.ProgressInfo) {
 	if now.Sub(m.start) < meterDelay || now.Sub(m.drawn) < meterEvery {
 		return
 	}
@@ -68,7 +68,7 @@ func (m *meter) clear(w io.Writer) {
 }
 
 // progressLine is "restore: 1200/79000 files, 18 MiB/1.3 GiB, 90 MiB/s, 14s left".
-func progressLine(p engine.ProgressInfo, spent time.Duration) string {
+func progressLine(p project.ProgressInfo, spent time.Duration) string {
 	var parts []string
 	unit := p.Unit
 	if unit == "" {

@@ -5,20 +5,20 @@ import (
 	"testing"
 	"time"
 
-	"rewind/engine"
+	"rewind/engine/project"
 )
 
 func TestProgressLine(t *testing.T) {
 	for _, c := range []struct {
-		info  engine.ProgressInfo
+		info  project.ProgressInfo
 		spent time.Duration
 		want  string
 	}{
-		{engine.ProgressInfo{Phase: "scan", Files: 1200}, time.Second, "scan: 1200 files"},
-		{engine.ProgressInfo{Phase: "restore", Files: 10, TotalFiles: 100, Bytes: 10 << 20, TotalBytes: 100 << 20}, 2 * time.Second,
+		{project.ProgressInfo{Phase: "scan", Files: 1200}, time.Second, "scan: 1200 files"},
+		{project.ProgressInfo{Phase: "restore", Files: 10, TotalFiles: 100, Bytes: 10 << 20, TotalBytes: 100 << 20}, 2 * time.Second,
 			"restore: 10/100 files, 10 MiB/100 MiB, 5.0 MiB/s, 18s left"},
-		{engine.ProgressInfo{Phase: "verify", Unit: "pack", Files: 1, TotalFiles: 3}, time.Second, "verify: 1/3 packs, 2s left"},
-		{engine.ProgressInfo{Phase: "write", Files: 100, TotalFiles: 100, Bytes: 5, TotalBytes: 5}, 0, "write: 100/100 files, 5 B/5 B"},
+		{project.ProgressInfo{Phase: "verify", Unit: "pack", Files: 1, TotalFiles: 3}, time.Second, "verify: 1/3 packs, 2s left"},
+		{project.ProgressInfo{Phase: "write", Files: 100, TotalFiles: 100, Bytes: 5, TotalBytes: 5}, 0, "write: 100/100 files, 5 B/5 B"},
 	} {
 		if got := progressLine(c.info, c.spent); got != c.want {
 			t.Errorf("%+v: %q, want %q", c.info, got, c.want)
@@ -32,15 +32,15 @@ func TestMeter(t *testing.T) {
 	var buf bytes.Buffer
 	o := &output{stderr: &buf, errTerm: true, now: func() time.Time { return now }}
 	progress := o.progress()
-	progress(engine.ProgressInfo{Phase: "scan", Files: 1})
+	progress(project.ProgressInfo{Phase: "scan", Files: 1})
 	now = now.Add(200 * time.Millisecond)
-	progress(engine.ProgressInfo{Phase: "scan", Files: 2})
+	progress(project.ProgressInfo{Phase: "scan", Files: 2})
 	if buf.Len() != 0 {
 		t.Errorf("after 200 ms: %q", buf.String())
 	}
 	now = now.Add(200 * time.Millisecond)
-	progress(engine.ProgressInfo{Phase: "scan", Files: 3})
-	progress(engine.ProgressInfo{Phase: "scan", Files: 4})
+	progress(project.ProgressInfo{Phase: "scan", Files: 3})
+	progress(project.ProgressInfo{Phase: "scan", Files: 4})
 	o.warn("careful")
 	const want = "\r\x1b[Kscan: 3 files" + "\r\x1b[K" + "rewind: warning: careful\n"
 	if buf.String() != want {
@@ -48,9 +48,9 @@ func TestMeter(t *testing.T) {
 	}
 	o.fullScreen(true)
 	now = now.Add(time.Second)
-	progress(engine.ProgressInfo{Phase: "scan", Files: 5})
+	progress(project.ProgressInfo{Phase: "scan", Files: 5})
 	now = now.Add(time.Second)
-	progress(engine.ProgressInfo{Phase: "scan", Files: 6})
+	progress(project.ProgressInfo{Phase: "scan", Files: 6})
 	if buf.String() != want {
 		t.Errorf("progress over the picker: %q", buf.String())
 	}

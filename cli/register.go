@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"rewind/hookio"
+	"rewind/hookio/register"
 )
 
 // registrationsView answers --register-hooks and --unregister-hooks;
@@ -98,7 +99,7 @@ func (r *registering) choose(agent string, remove bool) error {
 func (r *registering) agent(a *agentFiles) error {
 	line := ""
 	if r.program != "" {
-		line = hookio.CommandLine(r.program, a.agent)
+		line = register.CommandLine(r.program, a.agent)
 		r.view.Command = line
 		if err := r.refusePlugin(a); err != nil {
 			return err
@@ -106,8 +107,8 @@ func (r *registering) agent(a *agentFiles) error {
 	}
 	var changed bool
 	edit := func(file string, change func(old []byte) ([]byte, error)) error {
-		w, err := hookio.Updater{Now: r.env.Now}.Update(file, change)
-		if errors.As(err, new(*hookio.NotDurableError)) {
+		w, err := register.Updater{Now: r.env.Now}.Update(file, change)
+		if errors.As(err, new(*register.NotDurableError)) {
 			r.out.warn("%s", err.Error())
 		} else if err != nil {
 			return explainEdit(file, err)
@@ -130,10 +131,10 @@ func (r *registering) agent(a *agentFiles) error {
 			if old == nil {
 				return nil, nil
 			}
-			return hookio.UnregisterClaude(old)
+			return register.UnregisterClaude(old)
 		})
 	default:
-		err = edit(a.settings, func(old []byte) ([]byte, error) { return hookio.RegisterClaude(old, line) })
+		err = edit(a.settings, func(old []byte) ([]byte, error) { return register.RegisterClaude(old, line) })
 	}
 	if err != nil {
 		return err
@@ -147,9 +148,9 @@ func (r *registering) agent(a *agentFiles) error {
 func (r *registering) droid(a *agentFiles, line string, edit func(string, func([]byte) ([]byte, error)) error) error {
 	both := func(hooks, settings []byte) ([]byte, []byte, error) {
 		if line == "" {
-			return hookio.UnregisterDroid(hooks, settings)
+			return register.UnregisterDroid(hooks, settings)
 		}
-		return hookio.RegisterDroid(hooks, settings, line)
+		return register.RegisterDroid(hooks, settings, line)
 	}
 	hooks, err := readFileOrNone(a.hooks)
 	if err != nil {
@@ -183,14 +184,14 @@ func (r *registering) refusePlugin(a *agentFiles) error {
 	if err != nil {
 		return err
 	}
-	line := hookio.CommandLine(r.program, a.agent)
-	registered, err := hookio.RegisterClaude(content, line)
+	line := register.CommandLine(r.program, a.agent)
+	registered, err := register.RegisterClaude(content, line)
 	if err != nil || a.agent != hookio.Claude {
 		return nil // the edit itself says what is wrong
 	}
-	_, findings := hookio.Inspect(a.agent, []hookio.SettingsFile{{Path: a.settings, Content: registered}})
+	_, findings := register.Inspect(a.agent, []register.SettingsFile{{Path: a.settings, Content: registered}})
 	for _, f := range findings {
-		if f.Code == hookio.RegisteredTwice && f.Event == "" {
+		if f.Code == register.RegisteredTwice && f.Event == "" {
 			return &hintedError{fmt.Errorf("the hooks of %s are registered by its plugin already", a.title), "claude plugin disable rewind, or leave it as it is"}
 		}
 	}
@@ -218,8 +219,8 @@ func (r *registering) report(a *agentFiles, line string, changed bool) {
 
 // explainEdit puts the file's name in front of what was wrong with it.
 func explainEdit(file string, err error) error {
-	var bad *hookio.NotJSONError
-	var shape *hookio.ShapeError
+	var bad *register.NotJSONError
+	var shape *register.ShapeError
 	if errors.As(err, &bad) || errors.As(err, &shape) {
 		return &hintedError{err, "correct " + file + "; it was left as it is"}
 	}
@@ -289,7 +290,7 @@ func (c *call) writePlugin(dir string) error {
 			return fmt.Errorf("%s is not empty, and no plugin of ours", dir)
 		}
 	}
-	for _, f := range hookio.Plugin(versionText(), exe) {
+	for _, f := range register.Plugin(versionText(), exe) {
 		file := filepath.Join(dir, filepath.FromSlash(f.Path))
 		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 			return err

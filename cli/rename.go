@@ -1,6 +1,10 @@
 package cli
 
-import "context"
+import (
+	"context"
+
+	"rewind/engine"
+)
 
 func newRename() *command {
 	return &command{
@@ -21,7 +25,7 @@ func newRename() *command {
 			if err != nil {
 				return err
 			}
-			if err := p.Rename(ctx, l.Checkpoint, name); err != nil {
+			if err := engine.Rename(ctx, p, l.Checkpoint, name); err != nil {
 				return err
 			}
 			if c.json {

@@ -8,6 +8,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"rewind/engine"
+	"rewind/engine/conversation"
+	"rewind/engine/project"
 	"rewind/manifest"
 )
 
@@ -84,7 +86,7 @@ type restoreVerb struct {
 	done            string // "Restored to %s."
 	would           string // on a dry run
 	takeBack        string // the command that undoes it
-	do              func(*engine.Project, context.Context, engine.RestoreOptions) (*engine.Restored, error)
+	do              func(context.Context, *project.Project, engine.RestoreOptions) (*engine.Restored, error)
 }
 
 // restoreCheckpoint is the verb of restore and of the picker.
@@ -93,7 +95,7 @@ var restoreCheckpoint = restoreVerb{
 	done:            "Restored to %s.",
 	would:           "Would restore to %s.",
 	takeBack:        "rewind undo-restore",
-	do:              (*engine.Project).Restore,
+	do:              engine.Restore,
 }
 
 func newRestore() *command {
@@ -120,7 +122,7 @@ func newUndo() *command {
 		done:     "Restored to %s.",
 		would:    "Would restore to %s.",
 		takeBack: "rewind undo-restore",
-		do:       (*engine.Project).Undo,
+		do:       engine.Undo,
 	})
 	c.name = "undo"
 	c.usage = restoreUsage + " [--glob] [-- path…]"
@@ -140,7 +142,7 @@ func newUndoRestore() *command {
 		done:     "Took the restore back: now as at %s.",
 		would:    "Would take the restore back: as at %s.",
 		takeBack: "rewind redo-restore",
-		do:       (*engine.Project).UndoRestore,
+		do:       engine.UndoRestore,
 	})
 	c.name = "undo-restore"
 	c.usage = restoreUsage
@@ -160,7 +162,7 @@ func newRedoRestore() *command {
 		done:     "Did the restore again: now as at %s.",
 		would:    "Would do the restore again: as at %s.",
 		takeBack: "rewind undo-restore",
-		do:       (*engine.Project).RedoRestore,
+		do:       engine.RedoRestore,
 	})
 	c.name = "redo-restore"
 	c.usage = restoreUsage
@@ -199,7 +201,7 @@ func runRestore(ctx context.Context, c *call, r *restoreFlags, v restoreVerb) er
 		return err
 	}
 	if r.copy {
-		if _, ok := engine.PromptNumber(c.args[0]); !ok {
+		if _, ok := conversation.PromptNumber(c.args[0]); !ok {
 			return usagef("--copy is about prompts: name the checkpoint prompt~N")
 		}
 	}
@@ -228,7 +230,7 @@ func runRestore(ctx context.Context, c *call, r *restoreFlags, v restoreVerb) er
 	if c.out.interactive() && !r.yes && !r.dryRun {
 		o.Confirm = c.confirm
 	}
-	done, err := v.do(p, ctx, o)
+	done, err := v.do(ctx, p, o)
 	if err != nil {
 		return err
 	}
@@ -250,9 +252,9 @@ func runRestore(ctx context.Context, c *call, r *restoreFlags, v restoreVerb) er
 }
 
 // target is what restore goes to.
-func (c *call) target(ctx context.Context, p *engine.Project, h half, o *engine.RestoreOptions) (err error) {
+func (c *call) target(ctx context.Context, p *project.Project, h half, o *engine.RestoreOptions) (err error) {
 	spec := c.args[0]
-	if n, ok := engine.PromptNumber(spec); ok && n > 0 {
+	if n, ok := conversation.PromptNumber(spec); ok && n > 0 {
 		o.Prompt = n
 		o.Session, err = c.chooseSession(ctx, p)
 		return err

@@ -7,10 +7,12 @@ import (
 	"github.com/spf13/pflag"
 
 	"rewind/engine"
+	"rewind/engine/checkpoint"
+	"rewind/engine/project"
 )
 
 func newSave() *command {
-	var o engine.SaveOptions
+	var o checkpoint.Options
 	return &command{
 		name:  "save",
 		usage: "[description…] [--name N] [--pin] [--no-ignore] [--rehash]",
@@ -34,13 +36,13 @@ func newSave() *command {
 		run: func(ctx context.Context, c *call) error {
 			o.Description = strings.Join(append(c.args, c.paths...), " ")
 			if c.flags.Changed("name") && o.Name == "" {
-				return &engine.BadNameError{Name: "", Reason: "it is empty"}
+				return &project.BadNameError{Name: "", Reason: "it is empty"}
 			}
 			p, err := c.open(ctx)
 			if err != nil {
 				return err
 			}
-			saved, err := p.Save(ctx, o)
+			saved, err := engine.Save(ctx, p, o)
 			if err != nil {
 				return err
 			}
@@ -55,7 +57,7 @@ func newSave() *command {
 }
 
 // reportSaved says in one line what was saved, and names what could not be.
-func reportSaved(c *call, s *engine.Saved) error {
+func reportSaved(c *call, s *checkpoint.Saved) error {
 	k := s.Checkpoint
 	what := changeCounts(k.Added, k.Modified, k.Deleted)
 	switch {
@@ -82,7 +84,7 @@ const tooLargeNamed = 5
 
 // warnTooLarge names the files that are larger than the setting allows: a restore does
 // not bring them back.
-func warnTooLarge(c *call, files []engine.Problem) {
+func warnTooLarge(c *call, files []project.Problem) {
 	if len(files) == 0 || c.quiet {
 		return
 	}

@@ -4,7 +4,7 @@ import (
 	"context"
 	"strings"
 
-	"rewind/engine"
+	"rewind/engine/conversation"
 	"rewind/engine/transcript"
 )
 
@@ -27,7 +27,7 @@ func newSessions() *command {
 			if err != nil {
 				return err
 			}
-			sessions, err := p.Sessions(ctx)
+			sessions, err := conversation.Sessions(ctx, p)
 			if err != nil {
 				return err
 			}
@@ -50,7 +50,7 @@ func newSessions() *command {
 	}
 }
 
-func printSessions(o *output, sessions []engine.SessionInfo) {
+func printSessions(o *output, sessions []conversation.SessionInfo) {
 	t := table{
 		width: o.width(),
 		columns: []column{
@@ -106,7 +106,7 @@ type sessionCheckpointView struct {
 	Kind string `json:"kind"`
 }
 
-func viewSession(s engine.SessionInfo) sessionView {
+func viewSession(s conversation.SessionInfo) sessionView {
 	v := sessionView{
 		SessionID: s.ID, Agent: s.Agent, Path: s.Path, OnDisk: s.OnDisk, Bytes: s.Size, Dir: s.Dir, Title: s.Title,
 		LastPrompt: s.Last, Source: s.Source, Parent: orNull(s.Parent), Ancestors: append([]string{}, s.Ancestors...),

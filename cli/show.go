@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"rewind/engine"
+	"rewind/engine/project"
 	"rewind/manifest"
 )
 
@@ -51,16 +52,16 @@ func newShow() *command {
 
 // shown is what show prints, either way.
 type shown struct {
-	engine.Listed
+	project.Listed
 	changes            []manifest.Change
 	entries            []engine.TreeEntry
-	coverage           []engine.Problem
+	coverage           []project.Problem
 	withFiles, withCov bool
 }
 
-func gatherShow(ctx context.Context, p *engine.Project, l engine.Listed, files, coverage bool) (*shown, error) {
+func gatherShow(ctx context.Context, p *project.Project, l project.Listed, files, coverage bool) (*shown, error) {
 	s := &shown{Listed: l, withFiles: files, withCov: coverage}
-	changes, err := p.Changes(ctx, l.Checkpoint)
+	changes, err := engine.Changes(ctx, p, l.Checkpoint)
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +71,7 @@ func gatherShow(ctx context.Context, p *engine.Project, l engine.Listed, files, 
 		}
 	}
 	if files {
-		err = p.Tree(ctx, l.Checkpoint, "", func(e engine.TreeEntry) error {
+		err = engine.Tree(ctx, p, l.Checkpoint, "", func(e engine.TreeEntry) error {
 			s.entries = append(s.entries, e)
 			return nil
 		})
@@ -79,7 +80,7 @@ func gatherShow(ctx context.Context, p *engine.Project, l engine.Listed, files, 
 		}
 	}
 	if coverage || l.Partial > 0 {
-		if s.coverage, err = p.Coverage(ctx, l.Checkpoint); err != nil {
+		if s.coverage, err = engine.Coverage(ctx, p, l.Checkpoint); err != nil {
 			return nil, err
 		}
 	}
@@ -178,7 +179,7 @@ func (s *shown) print(o *output) {
 }
 
 // where is a checkpoint's number, name and pin.
-func where(l engine.Listed) string {
+func where(l project.Listed) string {
 	var parts []string
 	if l.N > 0 {
 		parts = append(parts, "number "+utoa(uint64(l.N)))
@@ -195,7 +196,7 @@ func where(l engine.Listed) string {
 	return " (" + strings.Join(parts, ", ") + ")"
 }
 
-func reasonLong(l engine.Listed) string {
+func reasonLong(l project.Listed) string {
 	kind := escape(string(l.Kind))
 	if l.Tool != "" {
 		kind += ", " + escape(l.Tool)
@@ -203,7 +204,7 @@ func reasonLong(l engine.Listed) string {
 	return kind
 }
 
-func printProblems(o *output, problems []engine.Problem) {
+func printProblems(o *output, problems []project.Problem) {
 	for _, p := range problems {
 		o.line("    %s: %s", escape(p.Path), escape(p.Reason))
 	}

@@ -4,7 +4,7 @@ import (
 	"context"
 	"sort"
 
-	"rewind/engine"
+	"rewind/engine/maintain"
 )
 
 func newStats() *command {
@@ -24,7 +24,7 @@ func newStats() *command {
 			if err != nil {
 				return err
 			}
-			st, err := p.Stats(ctx)
+			st, err := maintain.ReadStats(ctx, p)
 			if err != nil {
 				return err
 			}
@@ -62,7 +62,7 @@ type pathBytesView struct {
 	Versions int   `json:"versions"`
 }
 
-func viewStats(st *engine.Stats) statsView {
+func viewStats(st *maintain.Stats) statsView {
 	v := statsView{
 		Checkpoints: st.Checkpoints, Objects: st.Objects, Bytes: st.Bytes, RawBytes: st.RawBytes, StoredBytes: st.StoredBytes,
 		PerCheckpoint: make([]checkpointBytesView, len(st.PerCheckpoint)), Largest: make([]pathBytesView, len(st.Largest)),
@@ -82,7 +82,7 @@ func viewStats(st *engine.Stats) statsView {
 // statsShown bounds the checkpoints that stats names on a screen.
 const statsShown = 20
 
-func printStats(o *output, st *engine.Stats) {
+func printStats(o *output, st *maintain.Stats) {
 	o.line("%s, %s", plural(st.Checkpoints, "checkpoint", "checkpoints"), plural(st.Objects, "object", "objects"))
 	if st.StoredBytes > 0 {
 		o.line("%s stored for %s, %.1f to 1", formatSize(st.StoredBytes), formatSize(st.RawBytes), float64(st.RawBytes)/float64(st.StoredBytes))

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"rewind/engine"
+	"rewind/engine/project"
 	"rewind/engine/settings"
 )
 
@@ -26,7 +27,7 @@ func newStatus() *command {
 			if err != nil {
 				return err
 			}
-			st, err := p.Status(ctx)
+			st, err := engine.ReadStatus(ctx, p)
 			if err != nil {
 				return err
 			}
@@ -105,7 +106,7 @@ func viewStatus(st *engine.Status, set *settings.Settings) statusView {
 }
 
 // hookErrorText is when and why the last hook failed, "" where it did not.
-func hookErrorText(e *engine.HookError) string {
+func hookErrorText(e *project.HookError) string {
 	if e == nil {
 		return ""
 	}

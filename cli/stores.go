@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"rewind/engine"
+	"rewind/engine/project"
 )
 
 func newStores() *command {
@@ -68,7 +69,7 @@ func (f *removeFlags) define(fs *pflag.FlagSet) {
 }
 
 func listStores(ctx context.Context, c *call) error {
-	stores, err := engine.Stores(ctx, c.env)
+	stores, err := project.Stores(ctx, c.env)
 	if err != nil {
 		return err
 	}
@@ -89,7 +90,7 @@ func listStores(ctx context.Context, c *call) error {
 	})
 }
 
-func printStores(o *output, stores []engine.StoreInfo) {
+func printStores(o *output, stores []project.StoreInfo) {
 	t := table{
 		width: o.width(),
 		columns: []column{
@@ -111,15 +112,15 @@ func printStores(o *output, stores []engine.StoreInfo) {
 }
 
 // storeState is the state in the words of the table.
-func storeState(s engine.StoreInfo) string {
+func storeState(s project.StoreInfo) string {
 	words := []string{string(s.State)}
 	if s.InUse {
 		words = append(words, "in use")
 	}
-	if s.State == engine.StoreLive && s.Vault == "" {
+	if s.State == project.StoreLive && s.Vault == "" {
 		words = append(words, "no second name")
 	}
-	if s.Mode == engine.GlobalMode {
+	if s.Mode == project.GlobalMode {
 		words = append(words, "global")
 	}
 	return strings.Join(words, ", ")
@@ -144,7 +145,7 @@ type storeView struct {
 	LastSave    *string `json:"last_save"`
 }
 
-func viewStore(s engine.StoreInfo) storeView {
+func viewStore(s project.StoreInfo) storeView {
 	v := storeView{
 		ID: s.ID, Root: viewPath(s.Root).Path, Mode: string(s.Mode), State: string(s.State), InUse: s.InUse,
 		Store: orNull(s.Store), SecondName: s.Vault != "", Vault: orNull(s.Vault), Bytes: s.Bytes,
@@ -161,12 +162,12 @@ func viewStore(s engine.StoreInfo) storeView {
 
 // removeStores takes away the stores that ids name.
 func removeStores(ctx context.Context, c *call, f removeFlags, ids []string) error {
-	var plans []*engine.Removal
+	var plans []*project.Removal
 	seen := map[string]bool{}
 	for _, id := range ids {
-		r, err := engine.PlanRemoval(ctx, c.env, id)
+		r, err := project.PlanRemoval(ctx, c.env, id)
 		if err != nil {
-			var none *engine.NoStoreError
+			var none *project.NoStoreError
 			if errors.As(err, &none) {
 				return &hintedError{err, "rewind stores lists them; four or more letters of the id will do"}
 			}
@@ -182,7 +183,7 @@ func removeStores(ctx context.Context, c *call, f removeFlags, ids []string) err
 }
 
 // remove shows what goes, asks, and removes it. again is the command as it was typed.
-func (c *call) remove(ctx context.Context, f removeFlags, plans []*engine.Removal, again, force string) error {
+func (c *call) remove(ctx context.Context, f removeFlags, plans []*project.Removal, again, force string) error {
 	v := removedView{DryRun: f.dryRun, Removed: []removalView{}}
 	for _, r := range plans {
 		v.Removed = append(v.Removed, removalView{viewStore(r.StoreInfo), append([]string{}, r.Kept...)})
@@ -193,7 +194,7 @@ func (c *call) remove(ctx context.Context, f removeFlags, plans []*engine.Remova
 	}
 	for _, r := range plans {
 		if r.Refused != "" && !f.force && !f.dryRun {
-			return &hintedError{&engine.RefusedError{What: r.Refused}, force}
+			return &hintedError{&project.RefusedError{What: r.Refused}, force}
 		}
 	}
 	if f.dryRun {
@@ -213,7 +214,7 @@ func (c *call) remove(ctx context.Context, f removeFlags, plans []*engine.Remova
 		}
 	case !f.yes:
 		c.showRemovals(plans, true)
-		return &hintedError{&engine.RefusedError{What: "this takes checkpoints away for good"}, again + " --yes"}
+		return &hintedError{&project.RefusedError{What: "this takes checkpoints away for good"}, again + " --yes"}
 	}
 	for _, r := range plans {
 		if err := r.Apply(ctx, 0); err != nil {
@@ -245,7 +246,7 @@ type removalView struct {
 }
 
 // showRemovals tells what goes: on stderr where a question or a refusal follows.
-func (c *call) showRemovals(plans []*engine.Removal, onStderr bool) {
+func (c *call) showRemovals(plans []*project.Removal, onStderr bool) {
 	say := c.out.summary
 	if onStderr {
 		say = func(format string, args ...any) { c.out.tell(format, args...) }

@@ -9,18 +9,20 @@ import (
 	"time"
 
 	"rewind/engine"
+	"rewind/engine/conversation"
+	"rewind/engine/project"
 )
 
 // chooseSession finds the session that the command works on, and says which it took.
-func (c *call) chooseSession(ctx context.Context, p *engine.Project) (*engine.ChosenSession, error) {
-	s, err := p.ChooseSession(ctx, c.session)
-	var unclear *engine.NoSessionError
+func (c *call) chooseSession(ctx context.Context, p *project.Project) (*conversation.ChosenSession, error) {
+	s, err := conversation.ChooseSession(ctx, p, c.session)
+	var unclear *conversation.NoSessionError
 	if errors.As(err, &unclear) && len(unclear.Choices) > 1 && c.out.interactive() && !c.json && !c.quiet {
 		id, aerr := c.askSession(unclear)
 		if aerr != nil || id == "" {
 			return nil, errors.Join(aerr, err)
 		}
-		if s, err = p.ChooseSession(ctx, id); err == nil {
+		if s, err = conversation.ChooseSession(ctx, p, id); err == nil {
 			s.How = "as you chose"
 		}
 	}
@@ -34,7 +36,7 @@ func (c *call) chooseSession(ctx context.Context, p *engine.Project) (*engine.Ch
 }
 
 // askSession asks a person which session is meant; "" if they do not say.
-func (c *call) askSession(e *engine.NoSessionError) (id string, err error) {
+func (c *call) askSession(e *conversation.NoSessionError) (id string, err error) {
 	choices := firstN(e.Choices, maxNamed)
 	lines := make([]string, len(choices))
 	for i, s := range choices {
@@ -49,7 +51,7 @@ func (c *call) askSession(e *engine.NoSessionError) (id string, err error) {
 
 // choiceText tells a session from others: how long it has been quiet, and what
 // was said in it first.
-func choiceText(s engine.SessionInfo, now time.Time) string {
+func choiceText(s conversation.SessionInfo, now time.Time) string {
 	last := s.Said
 	if last.IsZero() {
 		last = s.Seen
@@ -62,7 +64,7 @@ func choiceText(s engine.SessionInfo, now time.Time) string {
 }
 
 // sessionText names a session for the person.
-func sessionText(s engine.SessionInfo) string {
+func sessionText(s conversation.SessionInfo) string {
 	text := strings.TrimSpace(s.Agent + " " + s.ID)
 	if s.Title != "" {
 		text += " (" + clip(s.Title, 60) + ")"
@@ -73,7 +75,7 @@ func sessionText(s engine.SessionInfo) string {
 // sessionOf is the session whose conversation a restore moves, nil for that of
 // the checkpoint: one that is named counts, and at a bare moment the one in
 // whose shell the command runs, since the newest checkpoint may be another's.
-func (c *call) sessionOf(ctx context.Context, p *engine.Project, spec string, l engine.Listed, h half) (*engine.ChosenSession, error) {
+func (c *call) sessionOf(ctx context.Context, p *project.Project, spec string, l project.Listed, h half) (*conversation.ChosenSession, error) {
 	switch {
 	case h == code:
 		return nil, nil
@@ -85,21 +87,21 @@ func (c *call) sessionOf(ctx context.Context, p *engine.Project, spec string, l 
 		return nil, nil
 	}
 	s, err := c.chooseSession(ctx, p)
-	var none *engine.NoSessionError
+	var none *conversation.NoSessionError
 	if errors.As(err, &none) && len(none.Choices) == 0 && none.Named == "" && h == both {
 		return nil, nil // there is no conversation: the files are all that there is
 	}
 	return s, err
 }
 
-func engineHalf(h half) engine.Half {
+func engineHalf(h half) conversation.Half {
 	switch h {
 	case code:
-		return engine.CodeOnly
+		return conversation.CodeOnly
 	case talk:
-		return engine.ConversationOnly
+		return conversation.ConversationOnly
 	}
-	return engine.Both
+	return conversation.Both
 }
 
 // printMoved tells what became of the conversation.
@@ -139,7 +141,7 @@ func printMoved(o *output, r *engine.Restored) {
 
 // resume runs the command that opens a session: in a new window inside tmux,
 // else here, in the place of this command.
-func (c *call) resume(ctx context.Context, m *engine.MovedConversation) error {
+func (c *call) resume(ctx context.Context, m *conversation.Moved) error {
 	if m == nil || m.Resume == "" {
 		return nil
 	}

@@ -6,6 +6,9 @@ import (
 	"strings"
 
 	"rewind/engine"
+	"rewind/engine/conversation"
+	"rewind/engine/project"
+	"rewind/engine/rules"
 	"rewind/engine/settings"
 )
 
@@ -66,7 +69,7 @@ func runValidate(ctx context.Context, c *call) error {
 	v := validateView{Findings: []finding{}, Sessions: []sessionFileView{}}
 	code := exitFailed
 	store := ""
-	p, err := engine.Open(ctx, c.openOptions())
+	p, err := project.Open(ctx, c.openOptions())
 	if err == nil {
 		c.project = p
 		root := p.Root()
@@ -80,10 +83,10 @@ func runValidate(ctx context.Context, c *call) error {
 		code = f.code
 		v.Findings = append(v.Findings, finding{Severity: severe, Area: "project", Message: f.message, Cure: f.hint})
 	}
-	set, warnings := engine.LoadSettings(c.env, store)
+	set, warnings := project.LoadSettings(c.env, store)
 	v.Findings = append(v.Findings, settingsFindings(set, warnings)...)
 	if p != nil {
-		st, err := p.Status(ctx)
+		st, err := engine.ReadStatus(ctx, p)
 		if err != nil {
 			if ctx.Err() != nil {
 				return err
@@ -98,7 +101,7 @@ func runValidate(ctx context.Context, c *call) error {
 	root := ""
 	if p != nil {
 		root = p.Root()
-		problems, err := p.CheckRules()
+		problems, err := rules.CheckRules(p)
 		if err != nil {
 			f := explain(err)
 			v.Findings = append(v.Findings, finding{Severity: severe, Area: "project", Message: f.message, Cure: f.hint})
@@ -106,7 +109,7 @@ func runValidate(ctx context.Context, c *call) error {
 		for _, problem := range problems {
 			v.Findings = append(v.Findings, finding{Severity: mild, Area: "project", Message: problem.Path + ": " + problem.Reason, Cure: rulesCure(problem.Path)})
 		}
-		files, err := p.SessionFiles(ctx)
+		files, err := conversation.SessionFiles(ctx, p)
 		if err != nil {
 			f := explain(err)
 			v.Findings = append(v.Findings, finding{Severity: severe, Area: "store", Message: f.message, Cure: f.hint})

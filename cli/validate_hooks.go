@@ -10,16 +10,17 @@ import (
 	"strings"
 	"time"
 
-	"rewind/engine"
+	"rewind/engine/project"
 	"rewind/hookio"
+	"rewind/hookio/register"
 )
 
 // registeredAgents are the agents that have a hook of ours.
-func registeredAgents(env engine.Env, root string) []string {
+func registeredAgents(env project.Env, root string) []string {
 	var out []string
 	for _, a := range agentsOf(env, root) {
 		found, findings, err := a.inspect()
-		plugin := err == nil && len(found) == 0 && a.present() && !hasCode(findings, hookio.NotRegistered)
+		plugin := err == nil && len(found) == 0 && a.present() && !hasCode(findings, register.NotRegistered)
 		if len(found) > 0 || plugin {
 			out = append(out, string(a.agent))
 		}
@@ -27,7 +28,7 @@ func registeredAgents(env engine.Env, root string) []string {
 	return out
 }
 
-func hasCode(findings []hookio.Finding, code hookio.FindingCode) bool {
+func hasCode(findings []register.Finding, code register.FindingCode) bool {
 	for _, f := range findings {
 		if f.Code == code {
 			return true
@@ -39,7 +40,7 @@ func hasCode(findings []hookio.Finding, code hookio.FindingCode) bool {
 // hookFindings are the states in which agents would not call us, or not
 // always. try runs each registered line, as an agent would but with nothing in
 // its environment.
-func hookFindings(ctx context.Context, env engine.Env, root string, try bool) []finding {
+func hookFindings(ctx context.Context, env project.Env, root string, try bool) []finding {
 	var out []finding
 	add := func(severity, cure, format string, args ...any) {
 		out = append(out, finding{Severity: severity, Area: "hooks", Message: fmt.Sprintf(format, args...), Cure: cure})
@@ -57,11 +58,11 @@ func hookFindings(ctx context.Context, env engine.Env, root string, try bool) []
 			continue
 		}
 		for _, f := range findings {
-			if f.Code == hookio.NotRegistered && !a.present() {
+			if f.Code == register.NotRegistered && !a.present() {
 				continue // not used on this account
 			}
 			severity, message, cure := describeFinding(a, f)
-			if f.Code == hookio.NotRegistered && registered {
+			if f.Code == register.NotRegistered && registered {
 				severity = mild // another agent is
 			}
 			add(severity, cure, "%s", message)
@@ -92,7 +93,7 @@ func hookFindings(ctx context.Context, env engine.Env, root string, try bool) []
 }
 
 // claudeState is the file in which Claude Code keeps what folders it trusts.
-func claudeState(env engine.Env) string {
+func claudeState(env project.Env) string {
 	if dir := env.Getenv("CLAUDE_CONFIG_DIR"); dir != "" {
 		return filepath.Join(dir, ".claude.json")
 	}
@@ -104,42 +105,42 @@ func registerCommand(a *agentFiles) string {
 }
 
 // describeFinding says what a finding means, and its cure.
-func describeFinding(a *agentFiles, f hookio.Finding) (severity, message, cure string) {
-	register := registerCommand(a)
+func describeFinding(a *agentFiles, f register.Finding) (severity, message, cure string) {
+	again := registerCommand(a)
 	switch f.Code {
-	case hookio.FileNotJSON:
+	case register.FileNotJSON:
 		return severe, fmt.Sprintf("%s ignores %s, which is no JSON: %s", a.title, f.File, f.Detail), "correct " + f.File
-	case hookio.HooksDisabled:
+	case register.HooksDisabled:
 		return severe, fmt.Sprintf("disableAllHooks in %s switches all hooks of %s off", f.File, a.title), "take disableAllHooks out of " + f.File
-	case hookio.ManagedOnly:
+	case register.ManagedOnly:
 		return severe, fmt.Sprintf("the policy %s lets %s run its own hooks only", f.File, a.title), "ask whoever manages " + f.File
-	case hookio.NotRegistered:
-		return severe, fmt.Sprintf("%s does not call rewind", a.title), register
-	case hookio.EventMissing:
+	case register.NotRegistered:
+		return severe, fmt.Sprintf("%s does not call rewind", a.title), again
+	case register.EventMissing:
 		what := f.Event
 		if f.Detail != "" {
 			what += " for " + f.Detail
 		}
-		return severe, fmt.Sprintf("%s does not call rewind at %s", a.title, what), register
-	case hookio.RegisteredTwice:
+		return severe, fmt.Sprintf("%s does not call rewind at %s", a.title, what), again
+	case register.RegisteredTwice:
 		what := f.Detail
 		if f.Event != "" {
 			what = f.Event + ": " + what
 		}
 		cure = "rewind config --unregister-hooks --agent " + string(a.agent)
 		if f.Event != "" {
-			cure += " && " + register
+			cure += " && " + again
 		}
 		return mild, fmt.Sprintf("%s calls rewind twice: %s", a.title, what), cure
-	case hookio.UnknownEvent:
+	case register.UnknownEvent:
 		return mild, fmt.Sprintf("%s names the event %s: versions of %s that do not know it ignore all hooks of the file", f.File, f.Event, a.title), "update " + a.title + ", or take " + f.Event + " out"
-	case hookio.OlderTool:
-		return mild, fmt.Sprintf("%s still calls the older tool at %s: %s", a.title, f.Event, f.Detail), register
-	case hookio.Shadowed:
-		return severe, fmt.Sprintf("%s has %s, so what %s has for it does not run", f.Detail, f.Event, f.File), register
-	case hookio.Wrapped:
+	case register.OlderTool:
+		return mild, fmt.Sprintf("%s still calls the older tool at %s: %s", a.title, f.Event, f.Detail), again
+	case register.Shadowed:
+		return severe, fmt.Sprintf("%s has %s, so what %s has for it does not run", f.Detail, f.Event, f.File), again
+	case register.Wrapped:
 		return severe, fmt.Sprintf("%s has its events in a \"hooks\" object, and %s runs none of them", f.File, a.title), "move the events to the top level of " + f.File
-	case hookio.WrongShape:
+	case register.WrongShape:
 		return severe, fmt.Sprintf("%s in %s is not of the kind that %s expects", f.Event, f.File, a.title), "correct " + f.File
 	}
 	return mild, fmt.Sprintf("%s: %s %s %s", a.title, f.Code, f.File, f.Event), ""
@@ -149,7 +150,7 @@ func describeFinding(a *agentFiles, f hookio.Finding) (severity, message, cure s
 const lineTime = 10 * time.Second
 
 // checkLine says what is wrong with a registered command line.
-func checkLine(ctx context.Context, env engine.Env, line string, try bool) (severity, message string) {
+func checkLine(ctx context.Context, env project.Env, line string, try bool) (severity, message string) {
 	program := firstWord(line)
 	if filepath.IsAbs(program) {
 		info, err := os.Stat(program)

@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"rewind/engine"
+	"rewind/engine/maintain"
 )
 
 func newVerify() *command {
@@ -29,7 +29,7 @@ func newVerify() *command {
 			if err != nil {
 				return err
 			}
-			v, err := p.Verify(ctx, readData)
+			v, err := maintain.Verify(ctx, p, readData)
 			if err != nil {
 				return err
 			}
@@ -52,7 +52,7 @@ func newRepair() *command {
 			if err != nil {
 				return err
 			}
-			v, err := p.Repair(ctx)
+			v, err := maintain.Repair(ctx, p)
 			if err != nil {
 				return err
 			}
@@ -61,7 +61,7 @@ func newRepair() *command {
 	}
 }
 
-func reportVerified(c *call, v *engine.Verified, repair bool) error {
+func reportVerified(c *call, v *maintain.Verified, repair bool) error {
 	c.out.endProgress()
 	if c.json {
 		view := verifiedView{OK: v.OK(), Checkpoints: v.Checkpoints, Chunks: v.Chunks, Damaged: make([]damageView, len(v.Damaged))}
@@ -90,14 +90,14 @@ func reportVerified(c *call, v *engine.Verified, repair bool) error {
 	return nil
 }
 
-func wholeOr(v *engine.Verified) string {
+func wholeOr(v *maintain.Verified) string {
 	if v.OK() {
 		return "all whole"
 	}
 	return plural(len(v.Damaged), "damage", "damages")
 }
 
-func damageLine(d engine.Damage) string {
+func damageLine(d maintain.Damage) string {
 	where := "store"
 	if id := viewID(d.Checkpoint); id != nil {
 		where = "checkpoint " + *id

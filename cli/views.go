@@ -8,6 +8,8 @@ import (
 	"unicode/utf8"
 
 	"rewind/engine"
+	"rewind/engine/checkpoint"
+	"rewind/engine/project"
 	"rewind/manifest"
 )
 
@@ -40,7 +42,7 @@ type problemView struct {
 	Reason string `json:"reason"`
 }
 
-func viewProblems(problems []engine.Problem) []problemView {
+func viewProblems(problems []project.Problem) []problemView {
 	out := make([]problemView, len(problems))
 	for i, p := range problems {
 		out[i] = problemView{viewPath(p.Path), p.Reason}
@@ -103,7 +105,7 @@ type savedView struct {
 	ElapsedMS   int64           `json:"elapsed_ms"`
 }
 
-func viewSaved(s *engine.Saved) savedView {
+func viewSaved(s *checkpoint.Saved) savedView {
 	c := s.Checkpoint
 	return savedView{
 		ID: c.ID.String(), Checkpoint: c.ID.String(), Seq: c.Seq, Time: viewTime(c.Time), Description: c.Description, Name: c.Name,
@@ -141,7 +143,7 @@ type checkpointView struct {
 	Partial     uint64          `json:"partial"`
 }
 
-func viewCheckpoint(l engine.Listed) checkpointView {
+func viewCheckpoint(l project.Listed) checkpointView {
 	return checkpointView{
 		N: l.N, Seq: l.Seq, ID: l.ID.String(), Time: viewTime(l.Time), Kind: string(l.Kind),
 		Description: l.Description, Name: l.Name, Pinned: l.Pinned, Tool: l.Tool, Prompt: l.Prompt,
@@ -152,7 +154,7 @@ func viewCheckpoint(l engine.Listed) checkpointView {
 }
 
 // unchanged: there is a checkpoint before, and nothing differs from it.
-func unchanged(l engine.Listed) bool {
+func unchanged(l project.Listed) bool {
 	return l.Parent != (manifest.CheckpointID{}) && l.Added == 0 && l.Modified == 0 && l.Deleted == 0
 }
 

@@ -11,6 +11,9 @@ import (
 	"golang.org/x/sys/unix"
 
 	"rewind/cas"
+	"rewind/engine/checkpoint"
+	"rewind/engine/maintain"
+	"rewind/engine/project"
 	"rewind/engine/scan"
 	"rewind/engine/scratchfs"
 )
@@ -57,24 +60,24 @@ func TestContentLostWithThePower(t *testing.T) {
 		on := time.Now()
 		l.env.Booted = func() time.Time { return on }
 		if within { // a hook that names other paths
-			l.do(func(ctx context.Context, p *Project) error {
-				c, err := p.capture(ctx, captureOptions{from: saved.Checkpoint.Root, changed: []string{"b.txt"}})
+			l.do(func(ctx context.Context, p *project.Project) error {
+				c, err := checkpoint.CaptureTree(ctx, p, checkpoint.CaptureOptions{From: saved.Checkpoint.Root, Changed: []string{"b.txt"}})
 				if err != nil {
 					return err
 				}
-				if c.root() == saved.Checkpoint.Root {
+				if c.Root() == saved.Checkpoint.Root {
 					t.Error("only what was named was looked at")
 				}
-				return c.discard()
+				return c.Discard()
 			})
 		}
-		l.do(func(ctx context.Context, p *Project) error {
-			_, err := p.Restore(ctx, RestoreOptions{Checkpoint: saved.Checkpoint})
+		l.do(func(ctx context.Context, p *project.Project) error {
+			_, err := Restore(ctx, p, RestoreOptions{Checkpoint: saved.Checkpoint})
 			return err
 		})
 		l.is(good, "restored after the power went")
-		l.do(func(ctx context.Context, p *Project) error {
-			_, err := p.UndoRestore(ctx, RestoreOptions{})
+		l.do(func(ctx context.Context, p *project.Project) error {
+			_, err := UndoRestore(ctx, p, RestoreOptions{})
 			return err
 		})
 		l.is(bad, "after undo-restore: what the power cut left is kept too")
@@ -96,13 +99,13 @@ func TestReadOnceAfterAStart(t *testing.T) {
 	l.save() // what was racy
 	read := func() (n int64) {
 		t.Helper()
-		l.do(func(ctx context.Context, p *Project) error {
-			c, err := p.capture(ctx, captureOptions{})
+		l.do(func(ctx context.Context, p *project.Project) error {
+			c, err := checkpoint.CaptureTree(ctx, p, checkpoint.CaptureOptions{})
 			if err != nil {
 				return err
 			}
-			n = c.scan.Read
-			return c.discard()
+			n = c.Scan.Read
+			return c.Discard()
 		})
 		return n
 	}
@@ -115,8 +118,8 @@ func TestReadOnceAfterAStart(t *testing.T) {
 	if n := read(); n != 1 {
 		t.Errorf("after a start %d files read, want 1", n)
 	}
-	l.do(func(ctx context.Context, p *Project) error {
-		got, err := p.GC(ctx, GCOptions{Keep: 1})
+	l.do(func(ctx context.Context, p *project.Project) error {
+		got, err := maintain.GC(ctx, p, maintain.GCOptions{Keep: 1})
 		if err == nil && len(got.Removed) == 0 {
 			t.Error("the sweep removed nothing")
 		}
@@ -152,12 +155,12 @@ func TestUnsynced(t *testing.T) {
 		l.write("a.txt", "one\n")
 		l.init()
 		l.env.Booted = func() time.Time { return c.boot }
-		l.do(func(_ context.Context, p *Project) error {
-			if err := scan.Restamp(p.headFile(), stamp{at: cas.Position{}, moment: c.was}.encode()); err != nil {
+		l.do(func(_ context.Context, p *project.Project) error {
+			if err := scan.Restamp(p.StatCacheFile(), project.Stamp{At: cas.Position{}, Start: c.was}.Encode()); err != nil {
 				return err
 			}
-			head, err := scan.LoadHead(p.headFile())
-			if got := p.unsynced(head, boot.Add(time.Hour)); got.IsZero() == c.doubt || !got.Equal(c.trustsUpTo) {
+			head, err := scan.LoadHead(p.StatCacheFile())
+			if got := p.Unsynced(head, boot.Add(time.Hour)); got.IsZero() == c.doubt || !got.Equal(c.trustsUpTo) {
 				t.Errorf("%s: %v, want %v", c.name, got, c.trustsUpTo)
 			}
 			return err

@@ -12,6 +12,11 @@ import (
 	"time"
 
 	"rewind/cas"
+	"rewind/engine/checkpoint"
+	"rewind/engine/commit"
+	"rewind/engine/conversation"
+	"rewind/engine/maintain"
+	"rewind/engine/project"
 	"rewind/engine/transcript"
 	"rewind/manifest"
 )
@@ -30,8 +35,8 @@ func (l *lab) talk() *talk {
 	return &talk{t: l.t, file: filepath.Join(l.home, ".claude", "projects", "-project", testSession+".jsonl")}
 }
 
-func (k *talk) trigger() Trigger {
-	return Trigger{Agent: "claude", Session: testSession, Transcript: k.file}
+func (k *talk) trigger() conversation.Trigger {
+	return conversation.Trigger{Agent: "claude", Session: testSession, Transcript: k.file}
 }
 
 // say appends a prompt and an answer.
@@ -76,11 +81,11 @@ func (k *talk) bytes() string {
 	return string(data)
 }
 
-func (l *lab) saveBy(by Trigger) *Saved {
+func (l *lab) saveBy(by conversation.Trigger) *checkpoint.Saved {
 	l.t.Helper()
-	var saved *Saved
-	l.do(func(ctx context.Context, p *Project) (err error) {
-		saved, err = p.Save(ctx, SaveOptions{Kind: manifest.Prompt, By: by})
+	var saved *checkpoint.Saved
+	l.do(func(ctx context.Context, p *project.Project) (err error) {
+		saved, err = Save(ctx, p, checkpoint.Options{Kind: manifest.Prompt, By: by})
 		return err
 	})
 	return saved
@@ -90,8 +95,8 @@ func (l *lab) saveBy(by Trigger) *Saved {
 func (l *lab) said(c manifest.Checkpoint) string {
 	l.t.Helper()
 	var out bytes.Buffer
-	l.do(func(ctx context.Context, p *Project) error {
-		held, err := transcript.Open(p.conversations(ctx), transcript.ID(c.Transcript.Content))
+	l.do(func(ctx context.Context, p *project.Project) error {
+		held, err := transcript.Open(conversation.StoreIn(ctx, p.Store.Get, nil), transcript.ID(c.Transcript.Content))
 		if err != nil {
 			return err
 		}
@@ -141,8 +146,8 @@ func TestConversationIsCapturedAsItGrows(t *testing.T) {
 		t.Errorf("the record forgets who: %+v", third)
 	}
 	// The log holds what the save returned.
-	l.do(func(ctx context.Context, p *Project) error {
-		got, err := p.Resolve(ctx, "last")
+	l.do(func(ctx context.Context, p *project.Project) error {
+		got, err := Resolve(ctx, p, "last")
 		if err == nil && (got.ToolUseID != "toolu_1" || *got.Transcript != *third.Transcript) {
 			t.Errorf("the log has %+v", got)
 		}
@@ -166,8 +171,8 @@ func TestConversationOutlivesStateAndFile(t *testing.T) {
 			}
 		},
 		func() { // all checkpoints but the newest
-			l.do(func(ctx context.Context, p *Project) error {
-				_, err := p.GC(ctx, GCOptions{Keep: 1})
+			l.do(func(ctx context.Context, p *project.Project) error {
+				_, err := maintain.GC(ctx, p, maintain.GCOptions{Keep: 1})
 				return err
 			})
 		},
@@ -202,19 +207,19 @@ func TestVerifyMissesConversation(t *testing.T) {
 	k := l.talk()
 	k.say("hello", "there")
 	c := l.saveBy(k.trigger()).Checkpoint
-	l.do(func(ctx context.Context, p *Project) error {
-		w := &wholeness{p: p, bad: map[cas.ID]string{}, good: map[manifest.ID]bool{}, v: &Verified{}}
-		held, err := transcript.Open(p.conversations(ctx), transcript.ID(c.Transcript.Content))
+	l.do(func(ctx context.Context, p *project.Project) error {
+		w := &maintain.Wholeness{P: p, Bad: map[cas.ID]string{}, Good: map[manifest.ID]bool{}, V: &maintain.Verified{}}
+		held, err := transcript.Open(conversation.StoreIn(ctx, p.Store.Get, nil), transcript.ID(c.Transcript.Content))
 		if err != nil {
 			return err
 		}
 		_ = held
-		w.bad[cas.Sum([]byte(k.bytes()))] = "gone"
-		if err := w.checkpoint(ctx, c); err != nil {
+		w.Bad[cas.Sum([]byte(k.bytes()))] = "gone"
+		if err := w.Checkpoint(ctx, c); err != nil {
 			return err
 		}
-		if len(w.v.Damaged) != 1 || w.v.Damaged[0].Checkpoint != c.ID || !strings.Contains(w.v.Damaged[0].Reason, "conversation") {
-			t.Errorf("%+v", w.v.Damaged)
+		if len(w.V.Damaged) != 1 || w.V.Damaged[0].Checkpoint != c.ID || !strings.Contains(w.V.Damaged[0].Reason, "conversation") {
+			t.Errorf("%+v", w.V.Damaged)
 		}
 		return nil
 	})
@@ -226,23 +231,24 @@ func TestConversationStoreRoundTrip(t *testing.T) {
 	l := newLab(t)
 	l.init()
 	list := cas.List{Size: 3, Sum: cas.Sum([]byte("abc")), Chunks: []cas.Chunk{{ID: cas.Sum([]byte("abc")), Size: 3}}}
-	l.do(func(ctx context.Context, p *Project) error {
-		release, err := p.use(ctx)
+	l.do(func(ctx context.Context, p *project.Project) error {
+		release, err := p.Use(ctx)
 		if err != nil {
 			return err
 		}
 		defer release()
-		batch := p.store.NewBatch()
-		s := &conversationStore{ctx: ctx, get: batch.Get, writer: batch.Writer()}
+		batch := p.Store.NewBatch()
+		writer := batch.Writer()
+		s := conversation.StoreIn(ctx, batch.Get, writer)
 		for name, want := range map[string][]byte{
 			"empty": {}, "short": []byte("a line\n"), "looks like a list": list.Append(nil),
-			"at the limit": bytes.Repeat([]byte("x"), chunkedSize), "over it": bytes.Repeat([]byte("0123456789"), chunkedSize/3),
+			"at the limit": bytes.Repeat([]byte("x"), commit.ChunkedSize), "over it": bytes.Repeat([]byte("0123456789"), commit.ChunkedSize/3),
 		} {
 			id, n, err := s.Put(bytes.NewReader(want))
 			if err != nil || n != int64(len(want)) {
 				t.Fatalf("%s: %d bytes, %v", name, n, err)
 			}
-			if err := s.writer.Flush(); err != nil {
+			if err := writer.Flush(); err != nil {
 				return err
 			}
 			r, err := s.Get(id)
@@ -256,7 +262,7 @@ func TestConversationStoreRoundTrip(t *testing.T) {
 		}
 		ended, cancel := context.WithCancel(ctx)
 		cancel()
-		s.ctx = ended
+		s = conversation.StoreIn(ended, batch.Get, writer)
 		if _, _, err := s.Put(strings.NewReader("x")); err == nil {
 			t.Error("no error after the end of the context")
 		}
@@ -268,29 +274,29 @@ func TestSessionStateIsLoseable(t *testing.T) {
 	l := newLab(t)
 	ctx := context.Background()
 	at := time.Unix(1_800_000_000, 0)
-	set := func(s *SessionState) { s.Last = at }
-	if err := UpdateSession(ctx, l.env, "claude", "s", set); err != nil {
+	set := func(s *project.SessionState) { s.Last = at }
+	if err := project.UpdateSession(ctx, l.env, "claude", "s", set); err != nil {
 		t.Fatal(err)
 	}
-	if s := LoadSession(l.env, "claude", "s"); !s.Last.Equal(at) {
+	if s := project.LoadSession(l.env, "claude", "s"); !s.Last.Equal(at) {
 		t.Errorf("%+v", s)
 	}
-	if s := LoadSession(l.env, "droid", "s"); !s.Last.IsZero() {
+	if s := project.LoadSession(l.env, "droid", "s"); !s.Last.IsZero() {
 		t.Errorf("another agent's session: %+v", s)
 	}
-	file := sessionFile(l.env, "claude", "s")
+	file := project.SessionFile(l.env, "claude", "s")
 	for _, text := range []string{"", "{", "[]", `{"last":7}`, `{"held":{"content":"zz"}}`} {
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if s := LoadSession(l.env, "claude", "s"); !s.Last.IsZero() || s.Held != nil {
+		if s := project.LoadSession(l.env, "claude", "s"); !s.Last.IsZero() || s.Held != nil {
 			t.Errorf("%q gives %+v", text, s)
 		}
-		if err := UpdateSession(ctx, l.env, "claude", "s", set); err != nil {
+		if err := project.UpdateSession(ctx, l.env, "claude", "s", set); err != nil {
 			t.Errorf("after %q: %v", text, err)
 		}
 	}
-	if err := forgetSessions(l.env, -time.Second); err != nil {
+	if err := project.ForgetSessions(l.env, -time.Second); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(file); !os.IsNotExist(err) {
@@ -303,11 +309,11 @@ func TestSessionFiles(t *testing.T) {
 	l := newLab(t)
 	l.init()
 	k := l.talk()
-	state := func() SessionFileState {
+	state := func() conversation.SessionFileState {
 		t.Helper()
-		var files []SessionFile
-		l.do(func(ctx context.Context, p *Project) (err error) {
-			files, err = p.SessionFiles(ctx)
+		var files []conversation.SessionFile
+		l.do(func(ctx context.Context, p *project.Project) (err error) {
+			files, err = conversation.SessionFiles(ctx, p)
 			return err
 		})
 		if len(files) != 1 || files[0].Session != testSession || files[0].Path != k.file {
@@ -316,33 +322,33 @@ func TestSessionFiles(t *testing.T) {
 		return files[0].State
 	}
 	l.saveBy(k.trigger())
-	if got := state(); got != AsCaptured {
+	if got := state(); got != conversation.AsCaptured {
 		t.Errorf("not written yet: %s", got)
 	}
 	k.say("hello", "there")
-	if got := state(); got != GrownSince {
+	if got := state(); got != conversation.GrownSince {
 		t.Errorf("written since: %s", got)
 	}
 	l.saveBy(k.trigger())
-	if got := state(); got != AsCaptured {
+	if got := state(); got != conversation.AsCaptured {
 		t.Errorf("saved: %s", got)
 	}
 	if err := os.WriteFile(k.file, []byte(strings.ToUpper(k.bytes())), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if got := state(); got != Rewritten {
+	if got := state(); got != conversation.Rewritten {
 		t.Errorf("rewritten: %s", got)
 	}
 	if err := os.Remove(k.file); err != nil {
 		t.Fatal(err)
 	}
-	if got := state(); got != Gone {
+	if got := state(); got != conversation.Gone {
 		t.Errorf("removed: %s", got)
 	}
 	if err := os.Mkdir(k.file, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if got := state(); got != Unreadable {
+	if got := state(); got != conversation.Unreadable {
 		t.Errorf("a directory: %s", got)
 	}
 }

@@ -10,6 +10,9 @@ import (
 	"testing"
 	"time"
 
+	"rewind/engine/checkpoint"
+	"rewind/engine/conversation"
+	"rewind/engine/project"
 	"rewind/engine/transcript"
 	"rewind/manifest"
 )
@@ -25,12 +28,12 @@ func TestRestoreAfterANativeRewind(t *testing.T) {
 	third := c.turn("three", "3")
 	fourth := c.turn("four", "4")
 	for want, at := range map[string]manifest.Checkpoint{"one": third, "one, three": fourth} {
-		done := c.restore(RestoreOptions{Checkpoint: at, Half: ConversationOnly})
+		done := c.restore(RestoreOptions{Checkpoint: at, Half: conversation.ConversationOnly})
 		if got := c.prompts(done.Conversation.File); got != want {
 			t.Errorf("the fork has %q, want %q", got, want)
 		}
 	}
-	done := c.restore(RestoreOptions{Checkpoint: abandoned, Half: ConversationOnly})
+	done := c.restore(RestoreOptions{Checkpoint: abandoned, Half: conversation.ConversationOnly})
 	if got := c.prompts(done.Conversation.File); got != "one" {
 		t.Errorf("before the abandoned prompt: %q", got)
 	}
@@ -64,8 +67,8 @@ func TestRestoreBeforeAToolCall(t *testing.T) {
 	by := c.k.trigger()
 	by.PromptID, by.Tool, by.ToolUseID = "p3", "Bash", "toolu_x"
 	var at manifest.Checkpoint
-	c.do(func(ctx context.Context, p *Project) error {
-		saved, err := p.Save(ctx, SaveOptions{Kind: manifest.PreTool, By: by})
+	c.do(func(ctx context.Context, p *project.Project) error {
+		saved, err := Save(ctx, p, checkpoint.Options{Kind: manifest.PreTool, By: by})
 		if err == nil {
 			at = saved.Checkpoint
 		}
@@ -117,8 +120,8 @@ func TestTwoSessions(t *testing.T) {
 	moved := *second.Transcript
 	moved.Path = k.file
 	strange.Transcript = &moved
-	var refused *RefusedError
-	if _, err := c.try2(RestoreOptions{Checkpoint: strange, InPlace: true, Half: ConversationOnly}); !errors.As(err, &refused) {
+	var refused *project.RefusedError
+	if _, err := c.try2(RestoreOptions{Checkpoint: strange, InPlace: true, Half: conversation.ConversationOnly}); !errors.As(err, &refused) {
 		t.Errorf("%v", err)
 	}
 	if k.bytes() != theirs {
@@ -151,8 +154,8 @@ func TestRestoreAnUnknownFormat(t *testing.T) {
 	if done.Without == nil || !errors.As(done.Without, &format) {
 		t.Errorf("%+v", done)
 	}
-	var none *NoConversationError
-	if _, err := c.try2(RestoreOptions{Checkpoint: saved, Half: ConversationOnly}); !errors.As(err, &none) {
+	var none *conversation.NoConversationError
+	if _, err := c.try2(RestoreOptions{Checkpoint: saved, Half: conversation.ConversationOnly}); !errors.As(err, &none) {
 		t.Errorf("%v", err)
 	}
 }
@@ -162,24 +165,24 @@ func TestBackAndPromptNames(t *testing.T) {
 	c.turn("one", "1")
 	second := c.turn("two", "2")
 	c.turn("three", "3")
-	c.do(func(ctx context.Context, p *Project) error {
-		l, err := p.Resolve(ctx, "prompt~2")
+	c.do(func(ctx context.Context, p *project.Project) error {
+		l, err := Resolve(ctx, p, "prompt~2")
 		if err != nil || l.ID != second.ID {
 			t.Errorf("prompt~2 is %s (%v), want %s", l.ID, err, second.ID)
 		}
-		l, err = p.Resolve(ctx, testSession+":"+second.PromptID)
+		l, err = Resolve(ctx, p, testSession+":"+second.PromptID)
 		if err != nil || l.ID != second.ID {
 			t.Errorf("by event: %s (%v)", l.ID, err)
 		}
-		var no *NoCheckpointError
-		if _, err := p.Resolve(ctx, "prompt~9"); !errors.As(err, &no) {
+		var no *project.NoCheckpointError
+		if _, err := Resolve(ctx, p, "prompt~9"); !errors.As(err, &no) {
 			t.Errorf("prompt~9: %v", err)
 		}
-		s, err := p.ChooseSession(ctx, "")
+		s, err := conversation.ChooseSession(ctx, p, "")
 		if err != nil {
 			return err
 		}
-		done, err := p.Back(ctx, BackOptions{Session: s, N: 2})
+		done, err := Back(ctx, p, BackOptions{Session: s, N: 2})
 		if err != nil {
 			return err
 		}
@@ -188,10 +191,10 @@ func TestBackAndPromptNames(t *testing.T) {
 			t.Errorf("back 2 gives %q and takes back %q", got, done.Prompts)
 		}
 		// The fork that nobody has opened does not make the choice unclear.
-		if s, err = p.ChooseSession(ctx, ""); err != nil || s.ID != testSession {
+		if s, err = conversation.ChooseSession(ctx, p, ""); err != nil || s.ID != testSession {
 			t.Fatalf("%v, %v", s, err)
 		}
-		done, err = p.Back(ctx, BackOptions{Session: s, N: 2, Both: true})
+		done, err = Back(ctx, p, BackOptions{Session: s, N: 2, Both: true})
 		if err != nil {
 			return err
 		}
@@ -200,7 +203,7 @@ func TestBackAndPromptNames(t *testing.T) {
 			t.Errorf("back 2 --both: %+v", done)
 		}
 		var few *transcript.FewPromptsError
-		if _, err := p.Back(ctx, BackOptions{Session: s, N: 4}); !errors.As(err, &few) || few.Have != 3 {
+		if _, err := Back(ctx, p, BackOptions{Session: s, N: 4}); !errors.As(err, &few) || few.Have != 3 {
 			t.Errorf("back 4: %v", err)
 		}
 		return nil
@@ -212,12 +215,12 @@ func TestSessions(t *testing.T) {
 	c.turn("one", "1")
 	second := c.turn("two", "2")
 	fork := c.restore(RestoreOptions{Checkpoint: second}).Conversation.Session
-	c.do(func(ctx context.Context, p *Project) error {
-		all, err := p.Sessions(ctx)
+	c.do(func(ctx context.Context, p *project.Project) error {
+		all, err := conversation.Sessions(ctx, p)
 		if err != nil {
 			return err
 		}
-		found := map[string]SessionInfo{}
+		found := map[string]conversation.SessionInfo{}
 		for _, s := range all {
 			found[s.ID] = s
 		}
@@ -227,19 +230,19 @@ func TestSessions(t *testing.T) {
 		if s := found[fork]; s.Parent != testSession || len(s.Ancestors) != 1 || s.Title != "[Fork] two" || s.Last != "one" {
 			t.Errorf("the fork: %+v", s)
 		}
-		var no *NoSessionError
-		if _, err := p.ChooseSession(ctx, "nothing"); !errors.As(err, &no) {
+		var no *conversation.NoSessionError
+		if _, err := conversation.ChooseSession(ctx, p, "nothing"); !errors.As(err, &no) {
 			t.Errorf("%v", err)
 		}
-		if s, err := p.ChooseSession(ctx, testSession[:6]); err != nil || s.ID != testSession {
+		if s, err := conversation.ChooseSession(ctx, p, testSession[:6]); err != nil || s.ID != testSession {
 			t.Errorf("%v %v", s, err)
 		}
 		return nil
 	})
 	c.env.Now = func() time.Time { return time.Now().Add(2 * time.Hour) }
-	c.do(func(ctx context.Context, p *Project) error {
-		var no *NoSessionError
-		if _, err := p.ChooseSession(ctx, ""); !errors.As(err, &no) || len(no.Choices) != 0 {
+	c.do(func(ctx context.Context, p *project.Project) error {
+		var no *conversation.NoSessionError
+		if _, err := conversation.ChooseSession(ctx, p, ""); !errors.As(err, &no) || len(no.Choices) != 0 {
 			t.Errorf("after an hour: %v", err)
 		}
 		return nil

@@ -7,6 +7,9 @@ import (
 	"testing"
 	"time"
 
+	"rewind/engine/checkpoint"
+	"rewind/engine/conversation"
+	"rewind/engine/hook"
 	"rewind/manifest"
 )
 
@@ -21,7 +24,7 @@ func TestLastAnswerIsKept(t *testing.T) {
 			c.k.add(`{"type":"cost-state","sessionId":"` + testSession + `"}` + "\n")
 			end := func() manifest.Checkpoint {
 				t.Helper()
-				h.save(HookSaveOptions{Deadline: deadline, SaveOptions: SaveOptions{
+				h.save(hook.SaveOptions{Deadline: deadline, Options: checkpoint.Options{
 					Kind: manifest.SessionEnd, OnlyIfSaid: true, By: c.k.trigger()}})
 				h.work()
 				return h.newest(1)[0].Checkpoint
@@ -37,7 +40,7 @@ func TestLastAnswerIsKept(t *testing.T) {
 			if err := os.RemoveAll(filepath.Join(c.home, ".claude")); err != nil {
 				t.Fatal(err)
 			}
-			done := c.restore(RestoreOptions{Checkpoint: last, Half: ConversationOnly})
+			done := c.restore(RestoreOptions{Checkpoint: last, Half: conversation.ConversationOnly})
 			text, err := os.ReadFile(done.Conversation.File)
 			if err != nil || !strings.Contains(string(text), "answer to one") {
 				t.Errorf("after the purge: %v\n%s", err, text)

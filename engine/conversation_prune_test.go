@@ -9,6 +9,11 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"rewind/engine/conversation"
+	"rewind/engine/hook"
+	"rewind/engine/maintain"
+	"rewind/engine/project"
 )
 
 // Plain copies of transcripts go when they are old, but not the newest ones of a
@@ -32,7 +37,7 @@ func TestOldBackupsGo(t *testing.T) {
 	}
 	copyOf := func(session string, days ...int) {
 		for _, d := range days {
-			put(session+"-"+now.UTC().AddDate(0, 0, -d).Format(backupStamp)+".jsonl", fmt.Sprintf("%.5s-%d", session, d))
+			put(session+"-"+now.UTC().AddDate(0, 0, -d).Format(conversation.BackupStamp)+".jsonl", fmt.Sprintf("%.5s-%d", session, d))
 		}
 	}
 	copyOf("other", 200, 100, 60, 40, 35)
@@ -54,7 +59,9 @@ func TestOldBackupsGo(t *testing.T) {
 	}
 	sweep := func() {
 		t.Helper()
-		c.do(func(ctx context.Context, p *Project) error { return p.Work(ctx, WorkOptions{Sweep: true}) })
+		c.do(func(ctx context.Context, p *project.Project) error {
+			return hook.Work(ctx, p, hook.WorkOptions{Sweep: true})
+		})
 	}
 	sweep()
 	// The session's newest three are today's, 20 and 29 days old.
@@ -65,14 +72,14 @@ func TestOldBackupsGo(t *testing.T) {
 	// A year later, with newer copies: what the undo needs is still there.
 	now = now.AddDate(1, 0, 0)
 	copyOf(testSession, 3, 2, 1)
-	c.do(func(ctx context.Context, p *Project) error {
-		_, err := p.GC(ctx, GCOptions{})
+	c.do(func(ctx context.Context, p *project.Project) error {
+		_, err := maintain.GC(ctx, p, maintain.GCOptions{})
 		return err
 	})
 	if got, want := left(), "11111-1 11111-2 11111-3 mine note other-35 other-40 other-60 today's"; got != want {
 		t.Errorf("gc leaves %s\nwant %s", got, want)
 	}
-	c.takeBack((*Project).UndoRestore, RestoreOptions{})
+	c.takeBack(UndoRestore, RestoreOptions{})
 	if c.k.bytes() == before {
 		t.Error("the undo did not put the transcript back")
 	}

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"rewind/engine/conversation"
+	"rewind/engine/project"
 	"rewind/engine/transcript"
 	"rewind/manifest"
 )
@@ -53,7 +55,7 @@ func (c *chat) try2(o RestoreOptions) (*Restored, error) {
 	if o.proc == "" {
 		o.proc = filepath.Join(c.home, "no-proc")
 	}
-	return c.run((*Project).Restore, o)
+	return c.run(Restore, o)
 }
 
 func (c *chat) takeBack(call restoreCall, o RestoreOptions) *Restored {
@@ -137,12 +139,12 @@ func TestRestoreForksTheConversation(t *testing.T) {
 	}
 
 	// Undo and redo take both.
-	back := c.takeBack((*Project).UndoRestore, RestoreOptions{})
+	back := c.takeBack(UndoRestore, RestoreOptions{})
 	c.content("3")
 	if len(c.sessionFiles()) != 1 || !back.Conversation.Removed {
 		t.Errorf("after the undo: %v, %+v", c.sessionFiles(), back.Conversation)
 	}
-	again := c.takeBack((*Project).RedoRestore, RestoreOptions{})
+	again := c.takeBack(RedoRestore, RestoreOptions{})
 	c.content("2")
 	if again.Conversation.File != fork.File || c.prompts(fork.File) != "one, two" {
 		t.Errorf("after the redo: %+v", again.Conversation)
@@ -151,7 +153,7 @@ func TestRestoreForksTheConversation(t *testing.T) {
 	// A fork that was used is not taken away.
 	used := &talk{t: t, file: fork.File}
 	used.add("{\"type\":\"user\"}\n")
-	back = c.takeBack((*Project).UndoRestore, RestoreOptions{})
+	back = c.takeBack(UndoRestore, RestoreOptions{})
 	c.content("3")
 	if len(c.sessionFiles()) != 2 || back.Conversation.Removed || len(back.Conversation.Notes) == 0 {
 		t.Errorf("a used fork: %v, %+v", c.sessionFiles(), back.Conversation)
@@ -163,18 +165,18 @@ func TestRestoreHalves(t *testing.T) {
 	c := newChat(t)
 	c.turn("one", "1")
 	second := c.turn("two", "2")
-	if done := c.restore(RestoreOptions{Checkpoint: second, Half: CodeOnly}); done.Conversation != nil || len(c.sessionFiles()) != 1 {
+	if done := c.restore(RestoreOptions{Checkpoint: second, Half: conversation.CodeOnly}); done.Conversation != nil || len(c.sessionFiles()) != 1 {
 		t.Errorf("code only: %+v", done.Conversation)
 	}
 	c.content("1")
 	c.write("file", "2")
-	done := c.restore(RestoreOptions{Checkpoint: second, Half: ConversationOnly})
+	done := c.restore(RestoreOptions{Checkpoint: second, Half: conversation.ConversationOnly})
 	c.content("2")
 	if done.Safety != nil || c.prompts(done.Conversation.File) != "one" {
 		t.Errorf("the conversation only: %+v", done)
 	}
 	// It is an operation like any other.
-	c.takeBack((*Project).UndoRestore, RestoreOptions{})
+	c.takeBack(UndoRestore, RestoreOptions{})
 	c.content("2")
 	if len(c.sessionFiles()) != 1 {
 		t.Errorf("after the undo: %v", c.sessionFiles())
@@ -186,8 +188,8 @@ func TestRestoreHalves(t *testing.T) {
 func TestRestoreBeforeTheFirstPrompt(t *testing.T) {
 	c := newChat(t)
 	first := c.turn("one", "1")
-	var none *NoConversationError
-	if _, err := c.try2(RestoreOptions{Checkpoint: first, Half: ConversationOnly}); !errors.As(err, &none) || !none.Before {
+	var none *conversation.NoConversationError
+	if _, err := c.try2(RestoreOptions{Checkpoint: first, Half: conversation.ConversationOnly}); !errors.As(err, &none) || !none.Before {
 		t.Errorf("%v", err)
 	}
 	c.content("1")
@@ -201,7 +203,7 @@ func TestRestoreBeforeTheFirstPrompt(t *testing.T) {
 // A step that fails, wherever it is, leaves both as they were.
 func TestBothOrNeither(t *testing.T) {
 	for _, place := range []bool{false, true} {
-		for _, half := range []Half{Both, ConversationOnly} {
+		for _, half := range []conversation.Half{conversation.Both, conversation.ConversationOnly} {
 			for fail := range 2 {
 				t.Run(fmt.Sprintf("in place %v, half %d, step %d", place, half, fail), func(t *testing.T) {
 					c := newChat(t)
@@ -240,8 +242,8 @@ func TestBothOrNeither(t *testing.T) {
 		second := c.turn("two", "2")
 		ctx, cancel := context.WithCancel(context.Background())
 		cancel()
-		c.do(func(_ context.Context, p *Project) error {
-			if _, err := p.Restore(ctx, RestoreOptions{Checkpoint: second}); err == nil {
+		c.do(func(_ context.Context, p *project.Project) error {
+			if _, err := Restore(ctx, p, RestoreOptions{Checkpoint: second}); err == nil {
 				t.Error("a cancelled restore succeeded")
 			}
 			return nil
@@ -276,7 +278,7 @@ func TestCrashBetweenConversationAndRecord(t *testing.T) {
 					t.Fatal("the crash came too early for this test")
 				}
 				if !finish {
-					c.takeBack((*Project).UndoRestore, RestoreOptions{})
+					c.takeBack(UndoRestore, RestoreOptions{})
 					c.content("2")
 					if c.k.bytes() != before || len(c.sessionFiles()) != 1 {
 						t.Errorf("not put back: %v", c.sessionFiles())
@@ -315,12 +317,12 @@ func TestRestoreInPlace(t *testing.T) {
 		t.Errorf("the backup is %s", done.Conversation.Backup)
 	}
 	rewritten := c.k.bytes()
-	c.takeBack((*Project).UndoRestore, RestoreOptions{})
+	c.takeBack(UndoRestore, RestoreOptions{})
 	c.content("2")
 	if c.k.bytes() != before {
 		t.Error("the undo did not put the transcript back")
 	}
-	c.takeBack((*Project).RedoRestore, RestoreOptions{})
+	c.takeBack(RedoRestore, RestoreOptions{})
 	if c.k.bytes() != rewritten {
 		t.Error("the redo gives something else")
 	}
@@ -328,12 +330,12 @@ func TestRestoreInPlace(t *testing.T) {
 	c.k.last = "00000000-0000-4000-8000-000000000002"
 	c.k.say("three", "yes")
 	more := c.k.bytes()
-	var refused *RefusedError
-	if _, err := c.run((*Project).UndoRestore, RestoreOptions{proc: c.home}); !errors.As(err, &refused) || !refused.Forcible {
+	var refused *project.RefusedError
+	if _, err := c.run(UndoRestore, RestoreOptions{proc: c.home}); !errors.As(err, &refused) || !refused.Forcible {
 		t.Errorf("%v", err)
 	}
 	c.content("1")
-	forced := c.takeBack((*Project).UndoRestore, RestoreOptions{Force: true})
+	forced := c.takeBack(UndoRestore, RestoreOptions{Force: true})
 	if kept, err := os.ReadFile(forced.Conversation.Backup); err != nil || string(kept) != more || c.k.bytes() != before {
 		t.Errorf("forced: %v, %+v", err, forced.Conversation)
 	}
@@ -353,15 +355,15 @@ func TestInPlaceIsRefusedWhileTheAgentRuns(t *testing.T) {
 	if err := os.WriteFile(live, []byte(entry), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	var running *AgentRunningError
-	if _, err := c.run((*Project).Restore, RestoreOptions{Checkpoint: second, InPlace: true}); !errors.As(err, &running) {
+	var running *conversation.AgentRunningError
+	if _, err := c.run(Restore, RestoreOptions{Checkpoint: second, InPlace: true}); !errors.As(err, &running) {
 		t.Fatalf("%v", err)
 	}
 	c.content("2")
 	if c.k.bytes() != before {
 		t.Error("the transcript of a running agent was rewritten")
 	}
-	if _, err := c.run((*Project).Restore, RestoreOptions{Checkpoint: second, InPlace: true, Force: true}); err != nil {
+	if _, err := c.run(Restore, RestoreOptions{Checkpoint: second, InPlace: true, Force: true}); err != nil {
 		t.Fatal(err)
 	}
 	c.content("1")
@@ -379,17 +381,17 @@ func TestRestoreAPurgedConversation(t *testing.T) {
 		if err := os.RemoveAll(filepath.Join(c.home, ".claude")); err != nil {
 			t.Fatal(err)
 		}
-		done := c.restore(RestoreOptions{Checkpoint: second, Half: ConversationOnly, InPlace: place})
+		done := c.restore(RestoreOptions{Checkpoint: second, Half: conversation.ConversationOnly, InPlace: place})
 		c.content("2")
 		if got := c.prompts(done.Conversation.File); got != "one" {
 			t.Errorf("in place %v: the fork has %q", place, got)
 		}
-		c.takeBack((*Project).UndoRestore, RestoreOptions{})
+		c.takeBack(UndoRestore, RestoreOptions{})
 		if len(c.sessionFiles()) != 0 {
 			t.Errorf("in place %v: after the undo there is %v", place, c.sessionFiles())
 		}
 		last.Kind = manifest.Stop
-		if done := c.restore(RestoreOptions{Checkpoint: last, Half: ConversationOnly}); c.prompts(done.Conversation.File) != "one, two" {
+		if done := c.restore(RestoreOptions{Checkpoint: last, Half: conversation.ConversationOnly}); c.prompts(done.Conversation.File) != "one, two" {
 			t.Errorf("all of it: %+v", done.Conversation)
 		}
 		c.verify()

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"rewind/engine/conversation"
 	"rewind/manifest"
 )
 
@@ -47,7 +48,7 @@ func TestToolResultsComeBack(t *testing.T) {
 			data, err := os.ReadFile(filepath.Join(session, name))
 			return string(data), err == nil
 		}
-		c.restore(RestoreOptions{Checkpoint: last, Half: ConversationOnly, InPlace: inPlace})
+		c.restore(RestoreOptions{Checkpoint: last, Half: conversation.ConversationOnly, InPlace: inPlace})
 		long, ok := there("tool-results/b1.txt")
 		if !ok || long != files[filepath.Join(session, "tool-results", "b1.txt")] {
 			t.Errorf("in place %v: the output is back: %v, %d bytes", inPlace, ok, len(long))
@@ -58,7 +59,7 @@ func TestToolResultsComeBack(t *testing.T) {
 		if _, ok := there("subagents/agent-a1.jsonl"); ok != inPlace {
 			t.Errorf("in place %v: the subagent's transcript is back: %v", inPlace, ok)
 		}
-		c.takeBack((*Project).UndoRestore, RestoreOptions{})
+		c.takeBack(UndoRestore, RestoreOptions{})
 		_, back := there("tool-results/b1.txt")
 		if _, sub := there("subagents/agent-a1.jsonl"); back || sub {
 			t.Errorf("in place %v: the undo leaves the output %v, the subagent's %v", inPlace, back, sub)
@@ -66,7 +67,7 @@ func TestToolResultsComeBack(t *testing.T) {
 		if mine, _ := there("tool-results/b2.txt"); mine != "mine" {
 			t.Errorf("in place %v: after the undo it holds %q", inPlace, mine)
 		}
-		c.takeBack((*Project).RedoRestore, RestoreOptions{})
+		c.takeBack(RedoRestore, RestoreOptions{})
 		if again, _ := there("tool-results/b1.txt"); again != long {
 			t.Errorf("in place %v: the redo gives %d bytes", inPlace, len(again))
 		}

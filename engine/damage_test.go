@@ -15,6 +15,10 @@ import (
 	"testing"
 
 	"rewind/cas"
+	"rewind/engine/checkpoint"
+	"rewind/engine/hook"
+	"rewind/engine/maintain"
+	"rewind/engine/project"
 	"rewind/manifest"
 )
 
@@ -39,7 +43,7 @@ func newVictim(t *testing.T) *victim {
 	v.write("a.txt", "one\n")
 	v.write("dir/b.txt", strings.Repeat("a line that is there often\n", 30))
 	v.write("dir/deep/c.txt", "three\n")
-	note := func(s *Saved) {
+	note := func(s *checkpoint.Saved) {
 		files := map[string]string{}
 		for path, text := range v.read() {
 			if _, content, ok := strings.Cut(text, " "); ok {
@@ -52,19 +56,19 @@ func newVictim(t *testing.T) *victim {
 	v.write("a.txt", "two\n")
 	v.write("dir/b.txt", strings.Repeat("a line that is there often\n", 30)+"and one more\n")
 	note(v.save())
-	v.do(func(ctx context.Context, p *Project) error { // packs, their indexes, and a database
-		_, err := p.GC(ctx, GCOptions{Keep: 10})
+	v.do(func(ctx context.Context, p *project.Project) error { // packs, their indexes, and a database
+		_, err := maintain.GC(ctx, p, maintain.GCOptions{Keep: 10})
 		return err
 	})
 	v.write("dir/deep/c.txt", "four\n")
 	v.remove("a.txt")
 	note(v.save())
-	v.do(func(ctx context.Context, p *Project) error {
+	v.do(func(ctx context.Context, p *project.Project) error {
 		p.NoteHookError(errors.New("a reason"))
-		if err := p.WriteSession(CurrentSession{Agent: "claude"}); err != nil {
+		if err := hook.WriteSession(p, hook.CurrentSession{Agent: "claude"}); err != nil {
 			return err
 		}
-		_, err := p.List(ctx, ListOptions{})
+		_, err := p.List(ctx, project.ListOptions{})
 		return err
 	})
 	for _, top := range v.tops() {
@@ -82,7 +86,7 @@ func newVictim(t *testing.T) *victim {
 	}
 	for file := range v.whole {
 		if strings.Contains(file, "/vault/") && filepath.Ext(file) == ".pack" {
-			v.links[file] = filepath.Join(v.store(), objectsName, filepath.Base(file))
+			v.links[file] = filepath.Join(v.store(), project.ObjectsName, filepath.Base(file))
 		}
 	}
 	return v
@@ -145,26 +149,26 @@ func (v *victim) mend() {
 
 // named reports whether an error says what is wrong in a way that a command can show.
 func named(err error) bool {
-	var damaged *DamagedStoreError
+	var damaged *project.DamagedStoreError
 	var object *cas.DamagedError
-	var future *FutureFormatError
+	var future *project.FutureFormatError
 	var version *cas.VersionError
-	var none *NotInitializedError
+	var none *project.NotInitializedError
 	return errors.As(err, &damaged) || errors.As(err, &object) || errors.As(err, &future) || errors.As(err, &version) || errors.As(err, &none)
 }
 
 // good reads a whole checkpoint. Wrong bytes fail the test; what cannot be read is an error.
-func (v *victim) good(ctx context.Context, p *Project, m made) error {
-	c, err := p.Resolve(ctx, m.id.String())
+func (v *victim) good(ctx context.Context, p *project.Project, m made) error {
+	c, err := Resolve(ctx, p, m.id.String())
 	if err != nil {
 		return err
 	}
 	got := map[string]string{}
-	err = p.Tree(ctx, c.Checkpoint, "", func(e TreeEntry) error {
+	err = Tree(ctx, p, c.Checkpoint, "", func(e TreeEntry) error {
 		if e.Kind == manifest.Subdir {
 			return nil
 		}
-		r, err := p.Content(ctx, e.Entry)
+		r, err := Content(ctx, p, e.Entry)
 		if err != nil {
 			return err
 		}
@@ -185,7 +189,7 @@ func (v *victim) judge(what string) {
 	v.t.Helper()
 	v.count.rounds++
 	ctx := context.Background()
-	p, err := Open(ctx, v.options())
+	p, err := project.Open(ctx, v.options())
 	if err != nil {
 		if !named(err) {
 			v.t.Fatalf("%s: not opened: %T %v", what, err, err)
@@ -200,7 +204,7 @@ func (v *victim) judge(what string) {
 			lost[m.id] = err
 		}
 	}
-	found, err := p.Verify(ctx, true)
+	found, err := maintain.Verify(ctx, p, true)
 	if err != nil {
 		if !named(err) {
 			v.t.Fatalf("%s: verify: %T %v", what, err, err)
@@ -219,7 +223,7 @@ func (v *victim) judge(what string) {
 	}
 	for id, err := range lost {
 		// Of an entry of the log that cannot be read, and that the database has not got yet, nobody knows the id.
-		var unknown *NoCheckpointError
+		var unknown *project.NoCheckpointError
 		if !reported[id] && logged && !gone && (found.OK() || !errors.As(err, &unknown)) {
 			v.t.Fatalf("%s: checkpoint %s cannot be read (%v), and verify says %+v", what, id, err, found.Damaged)
 		}
@@ -229,7 +233,7 @@ func (v *victim) judge(what string) {
 			v.t.Fatalf("%s: verify says that %s of %s is damaged, which was read whole", what, d.Path, d.Checkpoint)
 		}
 	}
-	collected, err := p.GC(ctx, GCOptions{Keep: 1})
+	collected, err := maintain.GC(ctx, p, maintain.GCOptions{Keep: 1})
 	if err == nil && len(collected.Removed) != len(v.made)-1 && len(collected.Removed) > 0 || err != nil && !named(err) {
 		v.t.Fatalf("%s: gc removes %v (%v)", what, collected, err)
 	}
@@ -241,7 +245,7 @@ func (v *victim) judge(what string) {
 	if err == nil && len(collected.Removed) > 0 {
 		left = left[len(left)-1:]
 	}
-	after, err := p.Repair(ctx)
+	after, err := maintain.Repair(ctx, p)
 	if err != nil {
 		v.t.Fatalf("%s: repair: %v", what, err)
 	}
@@ -250,7 +254,7 @@ func (v *victim) judge(what string) {
 			v.t.Fatalf("%s: after gc and repair, %s, which was whole, gives: %v (found %+v, gc %+v, after %+v)", what, m.id, err, found, collected, after)
 		}
 	}
-	saved, err := p.Save(ctx, SaveOptions{})
+	saved, err := Save(ctx, p, checkpoint.Options{})
 	if err != nil {
 		v.t.Fatalf("%s: the next save: %v", what, err)
 	}

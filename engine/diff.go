@@ -10,6 +10,9 @@ import (
 	"github.com/rogpeppe/go-internal/diff"
 
 	"rewind/cas"
+	"rewind/engine/checkpoint"
+	"rewind/engine/pathspec"
+	"rewind/engine/project"
 	"rewind/manifest"
 )
 
@@ -39,55 +42,55 @@ const maxPatch = 8 << 20
 // Diff compares two trees, looking only where they differ, and gives the
 // differing paths in path order: files and links, and directories that are
 // empty or whose mode changed.
-func (p *Project) Diff(ctx context.Context, o DiffOptions) ([]FileDiff, error) {
-	chosen, err := selectPaths(o.Paths)
+func Diff(ctx context.Context, p *project.Project, o DiffOptions) ([]FileDiff, error) {
+	chosen, err := pathspec.Select(o.Paths)
 	if err != nil {
 		return nil, err
 	}
-	release, err := p.use(ctx)
+	release, err := p.Use(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer release()
-	if o.A, err = p.current(ctx, o.A); err != nil {
+	if o.A, err = p.Current(ctx, o.A); err != nil {
 		return nil, err
 	}
-	load, get := p.loadDir, p.store.Get
+	load, get := p.LoadDir, p.Store.Get
 	var b manifest.ID
-	var left unread // it is there, and not captured: that is no deletion
+	var left project.Unread // it is there, and not captured: that is no deletion
 	if o.B != nil {
-		now, err := p.current(ctx, *o.B)
+		now, err := p.Current(ctx, *o.B)
 		if err != nil {
 			return nil, err
 		}
 		b = now.Root
-		data, err := p.readObject(now.Coverage)
+		data, err := p.ReadObject(now.Coverage)
 		if err != nil {
-			return nil, p.classify(err)
+			return nil, p.Classify(err)
 		}
-		problems, err := decodeProblems(data)
+		problems, err := project.DecodeProblems(data)
 		if err != nil {
 			return nil, err
 		}
-		left = unreadOf(problems)
+		left = project.UnreadOf(problems)
 	} else {
-		c, err := p.capture(ctx, captureOptions{})
+		c, err := checkpoint.CaptureTree(ctx, p, checkpoint.CaptureOptions{})
 		if err != nil {
 			return nil, err
 		}
-		defer c.discard()
-		load, get, b = c.tx.Load, c.tx.Get, c.root()
-		left = unreadOf(c.problems)
+		defer c.Discard()
+		load, get, b = c.Tx.Load, c.Tx.Get, c.Root()
+		left = project.UnreadOf(c.Problems)
 	}
-	if err := matchSome(load, o.Paths, o.A.Root, b); err != nil {
-		return nil, p.classify(err)
+	if err := pathspec.MatchSome(load, o.Paths, o.A.Root, b); err != nil {
+		return nil, p.Classify(err)
 	}
 	var out []FileDiff
-	err = manifest.Diff(load, o.A.Root, b, chosen.filter(func(change manifest.Change) error {
+	err = manifest.Diff(load, o.A.Root, b, chosen.Filter(func(change manifest.Change) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if impliedDir(change) || change.New == nil && left.has(change.Path) {
+		if impliedDir(change) || change.New == nil && left.Has(change.Path) {
 			return nil
 		}
 		d := FileDiff{Change: change}
@@ -100,7 +103,7 @@ func (p *Project) Diff(ctx context.Context, o DiffOptions) ([]FileDiff, error) {
 		out = append(out, d)
 		return nil
 	}))
-	return out, p.classify(err)
+	return out, p.Classify(err)
 }
 
 // impliedDir reports whether a change is a directory that came or went with
@@ -181,7 +184,7 @@ func sideText(get func([]byte, cas.ID) ([]byte, error), e *manifest.Entry) (data
 	if e.Size > maxPatch {
 		return nil, false, nil
 	}
-	r, err := contentOf(get, *e)
+	r, err := project.ContentOf(get, *e)
 	if err != nil {
 		return nil, false, err
 	}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"strings"
 	"testing"
+
+	"rewind/engine/project"
 )
 
 // TestPatchCounts: content that looks like a header counts as content.
@@ -13,8 +15,8 @@ func TestPatchCounts(t *testing.T) {
 	first := l.init()
 	l.write("sql", "kept\n-- another\n++ more\n++ plus\n")
 	l.write("binary", "\x00\x01")
-	l.do(func(ctx context.Context, p *Project) error {
-		got, err := p.Diff(ctx, DiffOptions{A: first.Checkpoint, Patch: true})
+	l.do(func(ctx context.Context, p *project.Project) error {
+		got, err := Diff(ctx, p, DiffOptions{A: first.Checkpoint, Patch: true})
 		if err != nil {
 			return err
 		}

@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"rewind/engine/project"
 )
 
 func TestVanishedStoreComesBack(t *testing.T) {
@@ -18,11 +20,11 @@ func TestVanishedStoreComesBack(t *testing.T) {
 	l.remove(".agent")
 	l.remove("src")
 	l.remove("a")
-	l.do(func(ctx context.Context, p *Project) error {
+	l.do(func(ctx context.Context, p *project.Project) error {
 		if len(p.Notices()) == 0 {
 			t.Error("nobody is told that the store had vanished")
 		}
-		_, err := p.Undo(ctx, RestoreOptions{})
+		_, err := Undo(ctx, p, RestoreOptions{})
 		return err
 	})
 	l.is(want, "after undo")
@@ -35,11 +37,11 @@ func TestForeignStoreIsRefused(t *testing.T) {
 	if err := os.Remove(filepath.Join(l.home, ".rewind", "known")); err != nil {
 		t.Fatal(err)
 	}
-	var foreign *ForeignStoreError
-	if _, err := Open(context.Background(), l.options()); !errors.As(err, &foreign) {
+	var foreign *project.ForeignStoreError
+	if _, err := project.Open(context.Background(), l.options()); !errors.As(err, &foreign) {
 		t.Fatalf("a store that this account did not make gives %v", err)
 	}
-	p, _, _, err := Init(context.Background(), InitOptions{OpenOptions: l.options(), Trust: true})
+	p, _, _, err := Init(context.Background(), project.InitOptions{OpenOptions: l.options(), Trust: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,11 +71,11 @@ func TestMovedAndCopiedProjects(t *testing.T) {
 	a, b := l.open(), other.open()
 	defer a.Close()
 	defer b.Close()
-	if a.id == b.id {
+	if a.Id == b.Id {
 		t.Error("a copied store has the id of the original")
 	}
-	for _, p := range []*Project{a, b} {
-		if _, err := p.Resolve(context.Background(), first.Checkpoint.ID.String()); err != nil {
+	for _, p := range []*project.Project{a, b} {
+		if _, err := Resolve(context.Background(), p, first.Checkpoint.ID.String()); err != nil {
 			t.Error(err)
 		}
 	}
@@ -91,8 +93,8 @@ func TestFutureFormat(t *testing.T) {
 	if err := os.WriteFile(file, bytes.Replace(old, []byte(`"version": 1`), []byte(`"version": 2`), 1), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	var future *FutureFormatError
-	if _, err := Open(context.Background(), l.options()); !errors.As(err, &future) {
+	var future *project.FutureFormatError
+	if _, err := project.Open(context.Background(), l.options()); !errors.As(err, &future) {
 		t.Errorf("a format from the future gives %v", err)
 	}
 	if err := os.WriteFile(file, old, 0o600); err != nil {
@@ -105,8 +107,8 @@ func TestRefusedRoots(t *testing.T) {
 	for _, dir := range []string{"/", l.home, os.TempDir()} {
 		env := l.env
 		env.Dir = dir
-		var refused *RefusedRootError
-		_, _, _, err := Init(context.Background(), InitOptions{OpenOptions: OpenOptions{Env: env}})
+		var refused *project.RefusedRootError
+		_, _, _, err := Init(context.Background(), project.InitOptions{OpenOptions: project.OpenOptions{Env: env}})
 		if !errors.As(err, &refused) {
 			t.Errorf("init in %s gives %v", dir, err)
 		}

@@ -14,6 +14,9 @@ import (
 	"time"
 
 	"rewind/cas"
+	"rewind/engine/checkpoint"
+	"rewind/engine/maintain"
+	"rewind/engine/project"
 	"rewind/manifest"
 )
 
@@ -23,7 +26,7 @@ type lab struct {
 	t    testing.TB
 	root string
 	home string
-	env  Env
+	env  project.Env
 }
 
 func newLab(t testing.TB) *lab {
@@ -44,16 +47,16 @@ func newLabAt(t testing.TB, base string) *lab {
 			t.Fatal(err)
 		}
 	}
-	l.env = Env{Home: l.home, Dir: l.root, Getenv: func(string) string { return "" }}
+	l.env = project.Env{Home: l.home, Dir: l.root, Getenv: func(string) string { return "" }}
 	return l
 }
 
-func (l *lab) options() OpenOptions { return OpenOptions{Env: l.env, Root: l.root} }
+func (l *lab) options() project.OpenOptions { return project.OpenOptions{Env: l.env, Root: l.root} }
 
 // init makes the store with a first checkpoint.
-func (l *lab) init() *Saved {
+func (l *lab) init() *checkpoint.Saved {
 	l.t.Helper()
-	p, saved, created, err := Init(context.Background(), InitOptions{OpenOptions: l.options()})
+	p, saved, created, err := Init(context.Background(), project.InitOptions{OpenOptions: l.options()})
 	if err != nil {
 		l.t.Fatal(err)
 	}
@@ -67,9 +70,9 @@ func (l *lab) init() *Saved {
 	return saved
 }
 
-func (l *lab) open() *Project {
+func (l *lab) open() *project.Project {
 	l.t.Helper()
-	p, err := Open(context.Background(), l.options())
+	p, err := project.Open(context.Background(), l.options())
 	if err != nil {
 		l.t.Fatal(err)
 	}
@@ -77,16 +80,16 @@ func (l *lab) open() *Project {
 }
 
 // do opens the project for one call, as each command does.
-func (l *lab) do(call func(ctx context.Context, p *Project) error) {
+func (l *lab) do(call func(ctx context.Context, p *project.Project) error) {
 	l.t.Helper()
 	if err := l.try(call); err != nil {
 		l.t.Fatal(err)
 	}
 }
 
-func (l *lab) try(call func(ctx context.Context, p *Project) error) error {
+func (l *lab) try(call func(ctx context.Context, p *project.Project) error) error {
 	l.t.Helper()
-	p, err := Open(context.Background(), l.options())
+	p, err := project.Open(context.Background(), l.options())
 	if err != nil {
 		return err
 	}
@@ -94,11 +97,11 @@ func (l *lab) try(call func(ctx context.Context, p *Project) error) error {
 	return call(context.Background(), p)
 }
 
-func (l *lab) save() *Saved {
+func (l *lab) save() *checkpoint.Saved {
 	l.t.Helper()
-	var saved *Saved
-	l.do(func(ctx context.Context, p *Project) (err error) {
-		saved, err = p.Save(ctx, SaveOptions{})
+	var saved *checkpoint.Saved
+	l.do(func(ctx context.Context, p *project.Project) (err error) {
+		saved, err = Save(ctx, p, checkpoint.Options{})
 		return err
 	})
 	return saved
@@ -106,8 +109,8 @@ func (l *lab) save() *Saved {
 
 func (l *lab) verify() {
 	l.t.Helper()
-	l.do(func(ctx context.Context, p *Project) error {
-		v, err := p.Verify(ctx, true)
+	l.do(func(ctx context.Context, p *project.Project) error {
+		v, err := maintain.Verify(ctx, p, true)
 		if err == nil && !v.OK() {
 			l.t.Errorf("the store is damaged: %+v", v.Damaged)
 		}
@@ -235,13 +238,13 @@ func TestSaveAndRestore(t *testing.T) {
 		t.Errorf("added %d modified %d deleted %d, want 1 each", c.Added, c.Modified, c.Deleted)
 	}
 	after := l.read()
-	l.do(func(ctx context.Context, p *Project) error {
-		_, err := p.Restore(ctx, RestoreOptions{Checkpoint: first.Checkpoint})
+	l.do(func(ctx context.Context, p *project.Project) error {
+		_, err := Restore(ctx, p, RestoreOptions{Checkpoint: first.Checkpoint})
 		return err
 	})
 	l.is(before, "after restore")
-	l.do(func(ctx context.Context, p *Project) error {
-		_, err := p.UndoRestore(ctx, RestoreOptions{})
+	l.do(func(ctx context.Context, p *project.Project) error {
+		_, err := UndoRestore(ctx, p, RestoreOptions{})
 		return err
 	})
 	l.is(after, "after undo-restore")
@@ -256,18 +259,18 @@ func TestResolve(t *testing.T) {
 		l.write("a", strings.Repeat("x", i+1))
 		ids = append(ids, l.save().Checkpoint.ID.String())
 	}
-	l.do(func(ctx context.Context, p *Project) error {
-		c, err := p.Resolve(ctx, "2")
+	l.do(func(ctx context.Context, p *project.Project) error {
+		c, err := Resolve(ctx, p, "2")
 		if err != nil {
 			return err
 		}
-		return p.Rename(ctx, c.Checkpoint, "before-lunch")
+		return Rename(ctx, p, c.Checkpoint, "before-lunch")
 	})
-	l.do(func(ctx context.Context, p *Project) error {
+	l.do(func(ctx context.Context, p *project.Project) error {
 		for spec, want := range map[string]int{
 			"": 3, "last": 3, "prev": 2, "1": 3, "4": 0, "before-lunch": 2, ids[1]: 1, ids[0][:8]: 0, "@{0s}": 3,
 		} {
-			c, err := p.Resolve(ctx, spec)
+			c, err := Resolve(ctx, p, spec)
 			if err != nil {
 				t.Errorf("%q: %v", spec, err)
 				continue
@@ -277,14 +280,14 @@ func TestResolve(t *testing.T) {
 			}
 		}
 		for _, spec := range []string{"5", "0", "nope", "kkkkkkkkkkkkkkkk", "klm", "@{never}", "@{2001-01-01}"} {
-			var missing *NoCheckpointError
-			if c, err := p.Resolve(ctx, spec); !errors.As(err, &missing) {
+			var missing *project.NoCheckpointError
+			if c, err := Resolve(ctx, p, spec); !errors.As(err, &missing) {
 				t.Errorf("%q gives %v, %v, want no checkpoint", spec, c.ID, err)
 			}
 		}
 		for _, name := range []string{"last", "123", "klmn", "", "-x", "a b", "é", strings.Repeat("a", 300)} {
-			var bad *BadNameError
-			if err := checkName(name); !errors.As(err, &bad) {
+			var bad *project.BadNameError
+			if err := project.CheckName(name); !errors.As(err, &bad) {
 				t.Errorf("the name %q gives %v", name, err)
 			}
 		}
@@ -324,15 +327,15 @@ func TestLargeFileChangedInTheMiddle(t *testing.T) {
 	if added := second.Checkpoint.StoredBytes; added > 4<<20 {
 		t.Errorf("1 MB changed in the middle adds %d bytes", added)
 	}
-	l.do(func(ctx context.Context, p *Project) error {
-		e, err := p.Entry(ctx, second.Checkpoint, "big")
+	l.do(func(ctx context.Context, p *project.Project) error {
+		e, err := Entry(ctx, p, second.Checkpoint, "big")
 		if err != nil {
 			return err
 		}
 		if e.Kind != manifest.Chunked || e.Size != uint64(size) {
 			t.Errorf("entry %+v", e)
 		}
-		r, err := p.Content(ctx, e)
+		r, err := Content(ctx, p, e)
 		if err != nil {
 			return err
 		}
@@ -343,8 +346,8 @@ func TestLargeFileChangedInTheMiddle(t *testing.T) {
 		}
 		return err
 	})
-	l.do(func(ctx context.Context, p *Project) error {
-		_, err := p.Restore(ctx, RestoreOptions{Checkpoint: first.Checkpoint})
+	l.do(func(ctx context.Context, p *project.Project) error {
+		_, err := Restore(ctx, p, RestoreOptions{Checkpoint: first.Checkpoint})
 		return err
 	})
 }

@@ -13,6 +13,8 @@ import (
 	"github.com/klauspost/pgzip"
 
 	"rewind/cas"
+	"rewind/engine/pathspec"
+	"rewind/engine/project"
 	"rewind/manifest"
 )
 
@@ -38,26 +40,26 @@ const (
 // Export streams an archive of a checkpoint to w. Same checkpoint and options,
 // same bytes. Every file is decoded and verified on the way; damage ends the
 // export with an error, never with wrong bytes.
-func (p *Project) Export(ctx context.Context, w io.Writer, o ExportOptions) error {
-	chosen, err := selectPaths(o.Paths)
+func Export(ctx context.Context, p *project.Project, w io.Writer, o ExportOptions) error {
+	chosen, err := pathspec.Select(o.Paths)
 	if err != nil {
 		return err
 	}
-	release, err := p.use(ctx)
+	release, err := p.Use(ctx)
 	if err != nil {
 		return err
 	}
 	defer release()
-	if o.Checkpoint, err = p.current(ctx, o.Checkpoint); err != nil {
+	if o.Checkpoint, err = p.Current(ctx, o.Checkpoint); err != nil {
 		return err
 	}
 	for _, pattern := range o.Paths {
-		path, plain := plainPath(pattern)
+		path, plain := pathspec.PlainPath(pattern)
 		if !plain {
 			continue // a glob may match nothing
 		}
-		if _, err := p.entry(o.Checkpoint.Root, path); err != nil {
-			return p.classify(err)
+		if _, err := entry(p, o.Checkpoint.Root, path); err != nil {
+			return p.Classify(err)
 		}
 	}
 	out, err := compressor(w, o.Format)
@@ -65,14 +67,14 @@ func (p *Project) Export(ctx context.Context, w io.Writer, o ExportOptions) erro
 		return err
 	}
 	archive := tar.NewWriter(out)
-	err = p.archive(ctx, archive, o, chosen)
+	err = writeArchive(ctx, p, archive, o, chosen)
 	if err == nil {
 		err = archive.Close()
 	}
 	if cerr := out.Close(); err == nil || cerr != nil && errors.Is(err, io.ErrClosedPipe) {
 		err = cerr
 	}
-	return p.classify(err)
+	return p.Classify(err)
 }
 
 func compressor(w io.Writer, format string) (io.WriteCloser, error) {
@@ -109,9 +111,9 @@ type prefetched struct {
 	err  error
 }
 
-// archive writes the entries in path order. Objects are read ahead by several
+// writeArchive writes the entries in path order. Objects are read ahead by several
 // goroutines, so that decoding keeps up with compression.
-func (p *Project) archive(ctx context.Context, archive *tar.Writer, o ExportOptions, chosen selection) error {
+func writeArchive(ctx context.Context, p *project.Project, archive *tar.Writer, o ExportOptions, chosen pathspec.Selection) error {
 	ctx, cancel := context.WithCancel(ctx)
 	queue := make(chan piece, exportAhead)
 	wanted := make(chan piece)
@@ -137,8 +139,8 @@ func (p *Project) archive(ctx context.Context, archive *tar.Writer, o ExportOpti
 	go func() {
 		defer close(queue)
 		defer close(wanted)
-		walked <- p.exported(o, chosen, o.LeftOut, func(path string, e manifest.Entry) error {
-			return p.pieces(path, e, enqueue)
+		walked <- exported(p, o, chosen, o.LeftOut, func(path string, e manifest.Entry) error {
+			return pieces(p, path, e, enqueue)
 		})
 	}()
 	var spare sync.Pool // of *[]byte: what was written
@@ -150,7 +152,7 @@ func (p *Project) archive(ctx context.Context, archive *tar.Writer, o ExportOpti
 				if buf == nil {
 					buf = new([]byte)
 				}
-				data, err := p.store.Get((*buf)[:0], cas.ID(it.id))
+				data, err := p.Store.Get((*buf)[:0], cas.ID(it.id))
 				it.data <- prefetched{data, err}
 			}
 		})
@@ -164,7 +166,7 @@ func (p *Project) archive(ctx context.Context, archive *tar.Writer, o ExportOpti
 		readers.Wait()
 	}()
 	mtime := o.Checkpoint.Time.Truncate(time.Second)
-	progress, err := p.exportProgress(ctx, o, chosen)
+	progress, err := exportProgress(ctx, p, o, chosen)
 	if err != nil {
 		return err
 	}
@@ -189,12 +191,12 @@ func (p *Project) archive(ctx context.Context, archive *tar.Writer, o ExportOpti
 }
 
 // pieces yields what an entry is made of.
-func (p *Project) pieces(path string, e manifest.Entry, yield func(piece) error) error {
+func pieces(p *project.Project, path string, e manifest.Entry, yield func(piece) error) error {
 	switch e.Kind {
 	case manifest.File:
 		return yield(piece{path: path, e: &e, id: e.ID})
 	case manifest.Chunked:
-		data, err := p.readObject(e.ID)
+		data, err := p.ReadObject(e.ID)
 		if err != nil {
 			return fmt.Errorf("export %s: %w", quotePath(path), err)
 		}
@@ -235,4 +237,31 @@ func writePiece(archive *tar.Writer, mtime time.Time, it piece, data []byte) err
 	}
 	_, err := archive.Write(data)
 	return err
+}
+
+// exportProgress counts what an archive of the chosen paths holds, and returns what
+// is told of each piece of it: its entry, if it begins one, and the bytes that were
+// written. It is nil where nobody wants to know. A directory is none of its own:
+// its size is that of the files below.
+func exportProgress(ctx context.Context, p *project.Project, o ExportOptions, chosen pathspec.Selection) (func(e *manifest.Entry, written int), error) {
+	if p.Progress == nil {
+		return nil, nil
+	}
+	now := project.ProgressInfo{Phase: "export"}
+	err := exported(p, o, chosen, nil, func(_ string, e manifest.Entry) error {
+		if e.Kind != manifest.Subdir {
+			now.TotalFiles, now.TotalBytes = now.TotalFiles+1, now.TotalBytes+int64(e.Size)
+		}
+		return ctx.Err()
+	})
+	if err != nil {
+		return nil, err
+	}
+	return func(e *manifest.Entry, written int) {
+		now.Bytes += int64(written)
+		if e != nil && e.Kind != manifest.Subdir {
+			now.Files++
+		}
+		p.Progress(now)
+	}, nil
 }

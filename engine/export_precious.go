@@ -3,31 +3,33 @@ package engine
 import (
 	"strings"
 
+	"rewind/engine/pathspec"
+	"rewind/engine/project"
 	"rewind/manifest"
 )
 
 // exported visits what an export holds, in path order. leftOut is called for what is
 // chosen, and left out since it is precious; it may be nil.
-func (p *Project) exported(o ExportOptions, chosen selection, leftOut func(string), visit func(string, manifest.Entry) error) error {
+func exported(p *project.Project, o ExportOptions, chosen pathspec.Selection, leftOut func(string), visit func(string, manifest.Entry) error) error {
 	if o.WithPrecious {
-		return manifest.Walk(p.loadDir, o.Checkpoint.Root, func(path string, e manifest.Entry) error {
-			if !chosen.match(path) {
+		return manifest.Walk(p.LoadDir, o.Checkpoint.Root, func(path string, e manifest.Entry) error {
+			if !chosen.Match(path) {
 				return nil
 			}
 			return visit(path, e)
 		})
 	}
 	w := plainWalk{visit: func(path string, e manifest.Entry) error {
-		if !chosen.match(path) {
+		if !chosen.Match(path) {
 			return nil
 		}
 		return visit(path, e)
 	}, leftOut: func(path string) {
-		if leftOut != nil && chosen.match(path) {
+		if leftOut != nil && chosen.Match(path) {
 			leftOut(path)
 		}
 	}}
-	if err := manifest.Walk(p.loadDir, o.Checkpoint.Root, w.entry); err != nil {
+	if err := manifest.Walk(p.LoadDir, o.Checkpoint.Root, w.entry); err != nil {
 		return err
 	}
 	return w.close("")

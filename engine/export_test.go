@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"rewind/engine/project"
 )
 
 // nastyNames are names that archives, terminals and line-based tools trip over.
@@ -82,11 +84,11 @@ func TestExportIsReadByGNUTar(t *testing.T) {
 			continue
 		}
 		var first, second bytes.Buffer
-		l.do(func(ctx context.Context, p *Project) error {
-			return p.Export(ctx, &first, ExportOptions{Checkpoint: saved.Checkpoint, Format: format})
+		l.do(func(ctx context.Context, p *project.Project) error {
+			return Export(ctx, p, &first, ExportOptions{Checkpoint: saved.Checkpoint, Format: format})
 		})
-		l.do(func(ctx context.Context, p *Project) error {
-			return p.Export(ctx, &second, ExportOptions{Checkpoint: saved.Checkpoint, Format: format})
+		l.do(func(ctx context.Context, p *project.Project) error {
+			return Export(ctx, p, &second, ExportOptions{Checkpoint: saved.Checkpoint, Format: format})
 		})
 		if !bytes.Equal(first.Bytes(), second.Bytes()) {
 			t.Errorf("%s: the same checkpoint gave other bytes", format)
@@ -102,9 +104,9 @@ func TestExportIsReadByGNUTar(t *testing.T) {
 			t.Errorf("%s unpacks to:\n%s", format, d)
 		}
 	}
-	l.do(func(ctx context.Context, p *Project) error {
+	l.do(func(ctx context.Context, p *project.Project) error {
 		var buf bytes.Buffer
-		err := p.Export(ctx, &buf, ExportOptions{Checkpoint: saved.Checkpoint, Format: "tar", Paths: []string{"empty", "*exec"}})
+		err := Export(ctx, p, &buf, ExportOptions{Checkpoint: saved.Checkpoint, Format: "tar", Paths: []string{"empty", "*exec"}})
 		list := exec.Command(tar, "-t")
 		list.Stdin = &buf
 		names, terr := list.Output()
@@ -128,14 +130,14 @@ func TestExportEnds(t *testing.T) {
 	saved := l.init()
 	full := errors.New("the disk is full")
 	for _, format := range []string{"tar", "tar.gz", "tar.zst"} {
-		l.do(func(ctx context.Context, p *Project) error {
-			if err := p.Export(ctx, failing{full}, ExportOptions{Checkpoint: saved.Checkpoint, Format: format}); !errors.Is(err, full) {
+		l.do(func(ctx context.Context, p *project.Project) error {
+			if err := Export(ctx, p, failing{full}, ExportOptions{Checkpoint: saved.Checkpoint, Format: format}); !errors.Is(err, full) {
 				t.Errorf("%s to a full disk: %v", format, err)
 			}
 			ctx, cancel := context.WithCancel(ctx)
-			stopped := func(ProgressInfo) { cancel() }
-			p.progress = stopped
-			if err := p.Export(ctx, io.Discard, ExportOptions{Checkpoint: saved.Checkpoint, Format: format}); !errors.Is(err, context.Canceled) {
+			stopped := func(project.ProgressInfo) { cancel() }
+			p.Progress = stopped
+			if err := Export(ctx, p, io.Discard, ExportOptions{Checkpoint: saved.Checkpoint, Format: format}); !errors.Is(err, context.Canceled) {
 				t.Errorf("%s, cancelled: %v", format, err)
 			}
 			return nil
@@ -162,8 +164,8 @@ func TestNastyNamesComeBack(t *testing.T) {
 			l.remove(e.Name())
 		}
 	}
-	l.do(func(ctx context.Context, p *Project) error {
-		done, err := p.Restore(ctx, RestoreOptions{Checkpoint: first.Checkpoint})
+	l.do(func(ctx context.Context, p *project.Project) error {
+		done, err := Restore(ctx, p, RestoreOptions{Checkpoint: first.Checkpoint})
 		if err == nil && len(done.Skip) > 0 {
 			t.Errorf("skipped: %v", done.Skip)
 		}

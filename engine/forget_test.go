@@ -13,17 +13,22 @@ import (
 	"testing"
 	"time"
 
+	"rewind/engine/checkpoint"
+	"rewind/engine/commit"
+	"rewind/engine/hook"
+	"rewind/engine/maintain"
+	"rewind/engine/project"
 	"rewind/manifest"
 )
 
 const secret = "hunter2-correct-horse-battery"
 
 // forget takes paths out of the project of a lab.
-func (l *lab) forget(paths ...string) *Forgotten {
+func (l *lab) forget(paths ...string) *maintain.Forgotten {
 	l.t.Helper()
-	var done *Forgotten
-	l.do(func(ctx context.Context, p *Project) (err error) {
-		done, err = p.Forget(ctx, paths)
+	var done *maintain.Forgotten
+	l.do(func(ctx context.Context, p *project.Project) (err error) {
+		done, err = maintain.Forget(ctx, p, paths)
 		return err
 	})
 	return done
@@ -33,21 +38,21 @@ func (l *lab) forget(paths ...string) *Forgotten {
 func (l *lab) worksAsBefore() {
 	l.t.Helper()
 	l.verify()
-	l.do(func(ctx context.Context, p *Project) error {
+	l.do(func(ctx context.Context, p *project.Project) error {
 		for _, spec := range []string{"last", "prev"} {
-			c, err := p.Resolve(ctx, spec)
+			c, err := Resolve(ctx, p, spec)
 			if err != nil {
 				return err
 			}
-			if _, err := p.Restore(ctx, RestoreOptions{Checkpoint: c.Checkpoint}); err != nil {
+			if _, err := Restore(ctx, p, RestoreOptions{Checkpoint: c.Checkpoint}); err != nil {
 				return fmt.Errorf("restore %s: %w", spec, err)
 			}
 		}
-		var nothing *NothingError
-		if _, err := p.UndoRestore(ctx, RestoreOptions{}); err != nil && !errors.As(err, &nothing) {
+		var nothing *project.NothingError
+		if _, err := UndoRestore(ctx, p, RestoreOptions{}); err != nil && !errors.As(err, &nothing) {
 			return fmt.Errorf("undo-restore: %w", err)
 		}
-		if _, err := p.Undo(ctx, RestoreOptions{}); err != nil && !errors.As(err, &nothing) {
+		if _, err := Undo(ctx, p, RestoreOptions{}); err != nil && !errors.As(err, &nothing) {
 			return fmt.Errorf("undo: %w", err)
 		}
 		return nil
@@ -90,7 +95,10 @@ func TestForgetLeavesNoByte(t *testing.T) {
 				l.write(fmt.Sprintf("d/f%d", i), noise(3000))
 			}
 			l.save()
-			l.do(func(ctx context.Context, p *Project) error { _, err := p.GC(ctx, GCOptions{}); return err })
+			l.do(func(ctx context.Context, p *project.Project) error {
+				_, err := maintain.GC(ctx, p, maintain.GCOptions{})
+				return err
+			})
 		},
 		"a bulk pack, chunked": func(l *lab) {
 			l.write("big.txt", noise(6<<20)+secret+noise(6<<20))
@@ -102,8 +110,8 @@ func TestForgetLeavesNoByte(t *testing.T) {
 		"an operation and its safety checkpoint": func(l *lab) {
 			first := l.save().Checkpoint
 			l.write("pass.txt", secret+" changed")
-			l.do(func(ctx context.Context, p *Project) error {
-				_, err := p.Restore(ctx, RestoreOptions{Checkpoint: first})
+			l.do(func(ctx context.Context, p *project.Project) error {
+				_, err := Restore(ctx, p, RestoreOptions{Checkpoint: first})
 				return err
 			})
 		},
@@ -133,17 +141,20 @@ func TestForgetLeavesNoByte(t *testing.T) {
 			l.save()
 			l.remove("pass.txt")
 			l.save()
-			l.do(func(ctx context.Context, p *Project) error { _, err := p.GC(ctx, GCOptions{Keep: 2}); return err })
+			l.do(func(ctx context.Context, p *project.Project) error {
+				_, err := maintain.GC(ctx, p, maintain.GCOptions{Keep: 2})
+				return err
+			})
 		},
 		"a pre-image of a hook": func(l *lab) {
-			l.do(func(ctx context.Context, p *Project) error {
-				if err := p.writing(ctx); err != nil {
+			l.do(func(ctx context.Context, p *project.Project) error {
+				if err := p.Writing(ctx); err != nil {
 					return err
 				}
-				if err := makeDir(p.notesDir(), p.owner); err != nil {
+				if err := project.MakeDir(checkpoint.NotesDir(p), p.Owner); err != nil {
 					return err
 				}
-				return p.recordPreimages([]string{filepath.Join(l.root, "pass.txt")}, time.Now())
+				return hook.RecordPreimages(p, []string{filepath.Join(l.root, "pass.txt")}, time.Now())
 			})
 		},
 	} {
@@ -189,8 +200,8 @@ func TestForgottenFileStays(t *testing.T) {
 	if len(done.Present) != 1 || done.Present[0] != "secrets" || done.Checkpoints != 2 {
 		t.Errorf("%+v", done)
 	}
-	l.do(func(ctx context.Context, p *Project) error {
-		r, err := p.Restore(ctx, RestoreOptions{Checkpoint: first})
+	l.do(func(ctx context.Context, p *project.Project) error {
+		r, err := Restore(ctx, p, RestoreOptions{Checkpoint: first})
 		if err != nil {
 			return err
 		}
@@ -206,8 +217,8 @@ func TestForgottenFileStays(t *testing.T) {
 		t.Error("a forgotten file was deleted")
 	}
 	// The names are nowhere in what the old checkpoints say.
-	l.do(func(ctx context.Context, p *Project) error {
-		c, err := p.Coverage(ctx, first)
+	l.do(func(ctx context.Context, p *project.Project) error {
+		c, err := Coverage(ctx, p, first)
 		for _, problem := range c {
 			if strings.HasPrefix(problem.Path, "secrets") {
 				t.Errorf("the coverage names %s", problem.Path)
@@ -224,12 +235,12 @@ func TestForgottenContentLivesOn(t *testing.T) {
 	l.write("docs/example.env", secret)
 	first := l.init().Checkpoint
 	done := l.forget("pass.txt")
-	if len(done.LivesOn) != 1 || done.LivesOn[0] != (LivesOn{"docs/example.env", 1}) {
+	if len(done.LivesOn) != 1 || done.LivesOn[0] != (maintain.LivesOn{Path: "docs/example.env", Checkpoints: 1}) {
 		t.Errorf("lives on: %+v", done.LivesOn)
 	}
 	l.remove("docs")
-	l.do(func(ctx context.Context, p *Project) error {
-		_, err := p.Restore(ctx, RestoreOptions{Checkpoint: first})
+	l.do(func(ctx context.Context, p *project.Project) error {
+		_, err := Restore(ctx, p, RestoreOptions{Checkpoint: first})
 		return err
 	})
 	if got := l.read()["docs/example.env"]; !strings.HasSuffix(got, secret) {
@@ -239,10 +250,16 @@ func TestForgottenContentLivesOn(t *testing.T) {
 
 // TestForgetBesideAReader: while somebody reads, the bytes stay and status says so; the next write finishes it.
 func TestForgetBesideAReader(t *testing.T) {
-	for what, next := range map[string]func(ctx context.Context, p *Project) error{
-		"gc":   func(ctx context.Context, p *Project) error { _, err := p.GC(ctx, GCOptions{}); return err },
-		"save": func(ctx context.Context, p *Project) error { _, err := p.Save(ctx, SaveOptions{}); return err },
-		"auto": func(ctx context.Context, p *Project) error { return p.sweepIfDue(ctx) },
+	for what, next := range map[string]func(ctx context.Context, p *project.Project) error{
+		"gc": func(ctx context.Context, p *project.Project) error {
+			_, err := maintain.GC(ctx, p, maintain.GCOptions{})
+			return err
+		},
+		"save": func(ctx context.Context, p *project.Project) error {
+			_, err := Save(ctx, p, checkpoint.Options{})
+			return err
+		},
+		"auto": func(ctx context.Context, p *project.Project) error { return hook.SweepIfDue(ctx, p) },
 	} {
 		t.Run(what, func(t *testing.T) {
 			l := newLab(t)
@@ -263,7 +280,10 @@ func TestForgetBesideAReader(t *testing.T) {
 			}
 			pending := func() bool {
 				var at *time.Time
-				l.do(func(ctx context.Context, p *Project) (err error) { at, err = p.PendingForget(ctx); return err })
+				l.do(func(ctx context.Context, p *project.Project) (err error) {
+					at, err = maintain.PendingForget(ctx, p)
+					return err
+				})
 				return at != nil
 			}
 			if !pending() {
@@ -290,41 +310,44 @@ func TestForgetRewritesTheLog(t *testing.T) {
 	c := l.init().Checkpoint
 	l.write("a.txt", "two")
 	l.save()
-	l.do(func(ctx context.Context, p *Project) error {
+	l.do(func(ctx context.Context, p *project.Project) error {
 		name, yes := "named", true
-		if err := p.Rename(ctx, c, name); err != nil {
+		if err := Rename(ctx, p, c, name); err != nil {
 			return err
 		}
-		return p.Pin(ctx, c, yes)
+		return Pin(ctx, p, c, yes)
 	})
 	l.forget("pass.txt")
-	l.do(func(ctx context.Context, p *Project) error {
-		state, err := p.readLog(ctx)
+	l.do(func(ctx context.Context, p *project.Project) error {
+		state, err := maintain.ReadLog(ctx, p)
 		if err != nil {
 			return err
 		}
-		if state.amended {
+		if state.Amended {
 			t.Error("the log still has records that replace others")
 		}
-		now, err := p.Resolve(ctx, "named")
+		now, err := Resolve(ctx, p, "named")
 		if err != nil || !now.Pinned || now.ID != c.ID || now.Root == c.Root {
 			t.Errorf("%+v %v", now.Checkpoint, err)
 		}
 		return nil
 	})
 	// As a store from before Amend: a Rewrite that nobody purged.
-	l.do(func(ctx context.Context, p *Project) error {
-		list, err := p.List(ctx, ListOptions{})
+	l.do(func(ctx context.Context, p *project.Project) error {
+		list, err := p.List(ctx, project.ListOptions{})
 		if err != nil {
 			return err
 		}
-		_, err = p.commit(ctx, manifest.Record{Rewrite: &manifest.Rewrite{Checkpoints: []manifest.CheckpointID{list[1].ID}, Roots: []manifest.ID{list[0].Root}}})
+		_, err = commit.Commit(ctx, p, manifest.Record{Rewrite: &manifest.Rewrite{Checkpoints: []manifest.CheckpointID{list[1].ID}, Roots: []manifest.ID{list[0].Root}}})
 		return err
 	})
-	l.do(func(ctx context.Context, p *Project) error { _, err := p.GC(ctx, GCOptions{}); return err })
-	l.do(func(ctx context.Context, p *Project) error {
-		state, err := p.readLog(ctx)
-		if err == nil && (state.amended || state.checkpoints[0].Root != state.checkpoints[1].Root) {
+	l.do(func(ctx context.Context, p *project.Project) error {
+		_, err := maintain.GC(ctx, p, maintain.GCOptions{})
+		return err
+	})
+	l.do(func(ctx context.Context, p *project.Project) error {
+		state, err := maintain.ReadLog(ctx, p)
+		if err == nil && (state.Amended || state.Checkpoints[0].Root != state.Checkpoints[1].Root) {
 			t.Error("the tree of an old forget was lost")
 		}
 		return err

@@ -7,18 +7,20 @@ import (
 	"encoding/json"
 	"io"
 	"os"
-	"regexp"
 	"strings"
 	"testing"
 
+	"rewind/engine/conversation"
+	"rewind/engine/maintain"
+	"rewind/engine/project"
 	"rewind/manifest"
 )
 
-func (l *lab) forgetText(pattern string, isRegexp bool) *Forgotten {
+func (l *lab) forgetText(pattern string, isRegexp bool) *maintain.Forgotten {
 	l.t.Helper()
-	var done *Forgotten
-	l.do(func(ctx context.Context, p *Project) (err error) {
-		done, err = p.ForgetText(ctx, pattern, isRegexp)
+	var done *maintain.Forgotten
+	l.do(func(ctx context.Context, p *project.Project) (err error) {
+		done, err = maintain.ForgetText(ctx, p, pattern, isRegexp)
 		return err
 	})
 	return done
@@ -27,8 +29,8 @@ func (l *lab) forgetText(pattern string, isRegexp bool) *Forgotten {
 // heldTalk is the transcript as a checkpoint holds it.
 func (l *lab) heldTalk(c manifest.Checkpoint) (text string) {
 	l.t.Helper()
-	l.do(func(ctx context.Context, p *Project) error {
-		r, err := p.Conversation(ctx, c)
+	l.do(func(ctx context.Context, p *project.Project) error {
+		r, err := conversation.Open(ctx, p, c)
 		if err != nil {
 			return err
 		}
@@ -82,36 +84,9 @@ func TestForgetText(t *testing.T) {
 	if err := os.Remove(c.k.file); err != nil {
 		t.Fatal(err)
 	}
-	got := c.restore(RestoreOptions{Checkpoint: fourth, Half: ConversationOnly})
+	got := c.restore(RestoreOptions{Checkpoint: fourth, Half: conversation.ConversationOnly})
 	data, err := os.ReadFile(got.Conversation.File)
 	if err != nil || strings.Contains(string(data), secret) || !strings.Contains(string(data), "and now?") {
 		t.Errorf("the fork: %v %q", err, data)
-	}
-}
-
-// TestTextMark: escaped once or more, as a number, across lines of plain text; JSON stays JSON of the same length.
-func TestTextMark(t *testing.T) {
-	for _, c := range []struct{ pattern, in, want string }{
-		{"hunter2hunter2", `{"a":"x hunter2hunter2 y"}`, `{"a":"x [forgotten]*** y"}`},
-		{`se"cr\et`, `{"a":"se\"cr\\et"}`, `{"a":"**********"}`},
-		{`se"cret`, `{"a":"{\"k\":\"se\\\"cret\"}"}`, `{"a":"{\"k\":\"**********\"}"}`},
-		{"pässword/x", `{"a":"p\u00e4ssword\/x"}`, `{"a":"[forgotten]*****"}`},
-		{"a<b>c&d", `{"a":"a\u003cb\u003ec\u0026d"}`, `{"a":"[forgotten]***********"}`},
-		{"😀😀😀", `{"a":"\ud83d\ude00😀\ud83d\ude00"}`, `{"a":"[forgotten]*****************"}`},
-		{"12345678", `{"n":12345678,"m":1}`, `{"n":11111111,"m":1}`},
-		{"line one\nline two", "x line one\nline two y\n", "x [forgotten]****** y\n"},
-		{"line one\nline two", `{"a":"line one\nline two"}`, `{"a":"[forgotten]*******"}`},
-		{"secretkey", `{"secretkey":1}`, `{"*********":1}`},
-		{"nothing here", `{"a":"b"}`, `{"a":"b"}`},
-		{`":"`, `{"a":"b"}`, `{"a":"b"}`},
-	} {
-		b := []byte(c.in)
-		n := textMark{regexp.MustCompile(regexp.QuoteMeta(c.pattern))}.lines(b)
-		if string(b) != c.want || (n > 0) != (c.in != c.want) {
-			t.Errorf("%q in %s: %s (%d), want %s", c.pattern, c.in, b, n, c.want)
-		}
-		if json.Valid([]byte(c.in)) != json.Valid(b) {
-			t.Errorf("%s is no JSON any more", b)
-		}
 	}
 }

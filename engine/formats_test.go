@@ -17,6 +17,9 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
+	"rewind/engine/checkpoint"
+	"rewind/engine/maintain"
+	"rewind/engine/project"
 	"rewind/engine/restore"
 	"rewind/manifest"
 )
@@ -49,21 +52,21 @@ func TestWriteFormatFixture(t *testing.T) {
 	l.write("dir/b.txt", strings.Repeat("a line that is there often\n", 300)+"and one more\n") // a delta
 	l.write(".gitignore", "*.o\n")
 	second := l.save().Checkpoint
-	l.do(func(ctx context.Context, p *Project) error { return p.Rename(ctx, second, "before-lunch") })
-	l.do(func(ctx context.Context, p *Project) error { return p.Pin(ctx, second, true) })
+	l.do(func(ctx context.Context, p *project.Project) error { return Rename(ctx, p, second, "before-lunch") })
+	l.do(func(ctx context.Context, p *project.Project) error { return Pin(ctx, p, second, true) })
 	l.remove("dir")
 	l.save()
-	l.do(func(ctx context.Context, p *Project) error {
-		_, err := p.Restore(ctx, RestoreOptions{Checkpoint: first})
+	l.do(func(ctx context.Context, p *project.Project) error {
+		_, err := Restore(ctx, p, RestoreOptions{Checkpoint: first})
 		return err
 	})
-	l.do(func(ctx context.Context, p *Project) error {
-		_, err := p.GC(ctx, GCOptions{Keep: 100})
+	l.do(func(ctx context.Context, p *project.Project) error {
+		_, err := maintain.GC(ctx, p, maintain.GCOptions{Keep: 100})
 		return err
 	})
 	list := ""
-	l.do(func(ctx context.Context, p *Project) (err error) {
-		list, err = p.inventory(ctx)
+	l.do(func(ctx context.Context, p *project.Project) (err error) {
+		list, err = inventory(ctx, p)
 		return err
 	})
 	var packed bytes.Buffer
@@ -78,27 +81,27 @@ func TestWriteFormatFixture(t *testing.T) {
 	if err := os.MkdirAll(fixtures, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	base := filepath.Join(fixtures, fmt.Sprintf("v%d", formatVersion))
+	base := filepath.Join(fixtures, fmt.Sprintf("v%d", project.FormatVersion))
 	if err := errors.Join(os.WriteFile(base+".tar.gz", packed.Bytes(), 0o644), os.WriteFile(base+".txt", []byte(list), 0o644)); err != nil {
 		t.Fatal(err)
 	}
 }
 
 // inventory lists all that a store holds: checkpoints, each with its tree, and operations.
-func (p *Project) inventory(ctx context.Context) (string, error) {
+func inventory(ctx context.Context, p *project.Project) (string, error) {
 	var out strings.Builder
-	list, err := p.List(ctx, ListOptions{All: true})
+	list, err := p.List(ctx, project.ListOptions{All: true})
 	if err != nil {
 		return "", err
 	}
 	for _, c := range list {
 		fmt.Fprintf(&out, "checkpoint %s %s %s %q pinned %v files %d\n", c.ID, c.Time.UTC().Format("2006-01-02T15:04:05"), c.Kind, c.Name, c.Pinned, c.Files)
-		err := p.Tree(ctx, c.Checkpoint, "", func(e TreeEntry) error {
+		err := Tree(ctx, p, c.Checkpoint, "", func(e TreeEntry) error {
 			fmt.Fprintf(&out, "  %q %o %d %d %x %q\n", e.Path, e.Mode, e.Kind, e.Size, e.ID[:6], e.Target)
 			if e.Kind != manifest.File && e.Kind != manifest.Chunked {
 				return nil
 			}
-			r, err := p.Content(ctx, e.Entry)
+			r, err := Content(ctx, p, e.Entry)
 			if err != nil {
 				return err
 			}
@@ -112,7 +115,7 @@ func (p *Project) inventory(ctx context.Context) (string, error) {
 			return "", err
 		}
 	}
-	operations, err := p.Operations(ctx, 0)
+	operations, err := Operations(ctx, p, 0)
 	for _, o := range operations {
 		fmt.Fprintf(&out, "operation %s of %s, safety %s\n", o.Kind, o.Checkpoint, o.Safety)
 	}
@@ -121,8 +124,8 @@ func (p *Project) inventory(ctx context.Context) (string, error) {
 
 func TestStoreOfEachFormatOpens(t *testing.T) {
 	stores, err := filepath.Glob(filepath.Join(fixtures, "v*.tar.gz"))
-	if err != nil || len(stores) < formatVersion {
-		t.Fatalf("%d fixtures of %d formats: %v", len(stores), formatVersion, err)
+	if err != nil || len(stores) < project.FormatVersion {
+		t.Fatalf("%d fixtures of %d formats: %v", len(stores), project.FormatVersion, err)
 	}
 	for _, store := range stores {
 		want, err := os.ReadFile(strings.TrimSuffix(store, ".tar.gz") + ".txt")
@@ -131,22 +134,22 @@ func TestStoreOfEachFormatOpens(t *testing.T) {
 		}
 		l := newLab(t)
 		unpack(t, store, filepath.Join(l.root, ".agent", "rewind"))
-		p, _, _, err := Init(t.Context(), InitOptions{OpenOptions: l.options(), Trust: true})
+		p, _, _, err := Init(t.Context(), project.InitOptions{OpenOptions: l.options(), Trust: true})
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := p.inventory(t.Context())
+		got, err := inventory(t.Context(), p)
 		if err != nil || got != string(want) {
 			t.Errorf("%s: %v:\n%s\nwant\n%s", store, err, got, want)
 		}
-		list, err := p.List(t.Context(), ListOptions{})
+		list, err := p.List(t.Context(), project.ListOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		p.Close()
 		for _, c := range list {
-			l.do(func(ctx context.Context, p *Project) error {
-				_, err := p.Restore(ctx, RestoreOptions{Checkpoint: c.Checkpoint})
+			l.do(func(ctx context.Context, p *project.Project) error {
+				_, err := Restore(ctx, p, RestoreOptions{Checkpoint: c.Checkpoint})
 				return err
 			})
 			if s := l.save(); s.Checkpoint.Root != c.Root {
@@ -224,30 +227,30 @@ func TestNewerVersions(t *testing.T) {
 		if err := os.WriteFile(found[0], newer, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		for what, call := range map[string]func(ctx context.Context, p *Project) error{
-			"list": func(ctx context.Context, p *Project) error {
-				_, err := p.inventory(ctx)
+		for what, call := range map[string]func(ctx context.Context, p *project.Project) error{
+			"list": func(ctx context.Context, p *project.Project) error {
+				_, err := inventory(ctx, p)
 				return err
 			},
-			"save": func(ctx context.Context, p *Project) error {
-				_, err := p.Save(ctx, SaveOptions{})
+			"save": func(ctx context.Context, p *project.Project) error {
+				_, err := Save(ctx, p, checkpoint.Options{})
 				return err
 			},
-			"verify": func(ctx context.Context, p *Project) error {
-				_, err := p.Verify(ctx, true)
+			"verify": func(ctx context.Context, p *project.Project) error {
+				_, err := maintain.Verify(ctx, p, true)
 				return err
 			},
-			"gc": func(ctx context.Context, p *Project) error {
-				_, err := p.GC(ctx, GCOptions{Keep: 1})
+			"gc": func(ctx context.Context, p *project.Project) error {
+				_, err := maintain.GC(ctx, p, maintain.GCOptions{Keep: 1})
 				return err
 			},
-			"repair": func(ctx context.Context, p *Project) error {
-				_, err := p.Repair(ctx)
+			"repair": func(ctx context.Context, p *project.Project) error {
+				_, err := maintain.Repair(ctx, p)
 				return err
 			},
 		} {
 			err := v.try(call)
-			var future *FutureFormatError
+			var future *project.FutureFormatError
 			if c.refused != errors.As(err, &future) || err != nil && !c.refused {
 				t.Errorf("%s of a newer version: %s gives %v", c.file, what, err)
 			}
@@ -272,8 +275,8 @@ func TestNewerJournal(t *testing.T) {
 	if err := os.WriteFile(file, journal, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	err := l.try(func(ctx context.Context, p *Project) error {
-		_, err := p.Restore(ctx, RestoreOptions{Checkpoint: first})
+	err := l.try(func(ctx context.Context, p *project.Project) error {
+		_, err := Restore(ctx, p, RestoreOptions{Checkpoint: first})
 		return err
 	})
 	var bad *restore.JournalError

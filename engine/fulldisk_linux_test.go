@@ -10,6 +10,9 @@ import (
 	"syscall"
 	"testing"
 
+	"rewind/engine/checkpoint"
+	"rewind/engine/maintain"
+	"rewind/engine/project"
 	"rewind/engine/scratchfs"
 	"rewind/engine/settings"
 )
@@ -33,10 +36,10 @@ func TestFullDisk(t *testing.T) {
 	l.write("small", "1")
 	l.noFloor()
 	first := l.init().Checkpoint
-	l.do(func(ctx context.Context, p *Project) error { return p.Pin(ctx, first, true) })
+	l.do(func(ctx context.Context, p *project.Project) error { return Pin(ctx, p, first, true) })
 	start := l.read()
 	full := func(err error) bool {
-		var floor *DiskFullError
+		var floor *project.DiskFullError
 		return errors.Is(err, syscall.ENOSPC) || errors.As(err, &floor)
 	}
 	failures := map[string]int{}
@@ -48,11 +51,11 @@ func TestFullDisk(t *testing.T) {
 		now := l.read()
 		for _, what := range []string{"restore", "save"} {
 			empty := l.ballast(room)
-			err := l.try(func(ctx context.Context, p *Project) (err error) {
+			err := l.try(func(ctx context.Context, p *project.Project) (err error) {
 				if what == "save" {
-					_, err = p.Save(ctx, SaveOptions{})
+					_, err = Save(ctx, p, checkpoint.Options{})
 				} else {
-					_, err = p.Restore(ctx, RestoreOptions{Checkpoint: first})
+					_, err = Restore(ctx, p, RestoreOptions{Checkpoint: first})
 				}
 				return err
 			})
@@ -68,14 +71,14 @@ func TestFullDisk(t *testing.T) {
 			l.verify() // on the full disk, too
 			empty()
 			if err == nil && what == "restore" {
-				l.do(func(ctx context.Context, p *Project) error {
-					_, err := p.UndoRestore(ctx, RestoreOptions{})
+				l.do(func(ctx context.Context, p *project.Project) error {
+					_, err := UndoRestore(ctx, p, RestoreOptions{})
 					return err
 				})
 				l.is(now, "after undo-restore")
 			}
-			l.do(func(ctx context.Context, p *Project) error {
-				_, err := p.GC(ctx, GCOptions{Keep: 1})
+			l.do(func(ctx context.Context, p *project.Project) error {
+				_, err := maintain.GC(ctx, p, maintain.GCOptions{Keep: 1})
 				return err
 			})
 			l.verify()
@@ -85,8 +88,8 @@ func TestFullDisk(t *testing.T) {
 		t.Errorf("the disk was full too seldom, or always: %v", failures)
 	}
 	t.Logf("the disk was full in the middle: %v", failures)
-	l.do(func(ctx context.Context, p *Project) error {
-		_, err := p.Restore(ctx, RestoreOptions{Checkpoint: first})
+	l.do(func(ctx context.Context, p *project.Project) error {
+		_, err := Restore(ctx, p, RestoreOptions{Checkpoint: first})
 		return err
 	})
 	l.is(start, "at the end")

@@ -6,6 +6,9 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"rewind/engine/maintain"
+	"rewind/engine/project"
 )
 
 // What killed processes left in the store and in the account's directory goes with a sweep; what is new may be in use.
@@ -13,16 +16,16 @@ func TestSweepRemovesWhatTheKilledLeft(t *testing.T) {
 	l := newLab(t)
 	l.write("a", "a")
 	l.init()
-	l.do(func(ctx context.Context, p *Project) error {
+	l.do(func(ctx context.Context, p *project.Project) error {
 		there := map[string]bool{}
-		for _, dir := range []string{p.StoreDir(), filepath.Join(p.StoreDir(), tmpName), l.env.accountDir()} {
+		for _, dir := range []string{p.StoreDir(), filepath.Join(p.StoreDir(), project.TmpName), l.env.AccountDir()} {
 			for name, old := range map[string]bool{".tmp-1": true, ".rewind-2.tmp": true, ".tmp-3": false, "tmp-4": true} {
 				file := filepath.Join(dir, name)
 				if err := os.WriteFile(file, []byte("half"), 0o600); err != nil {
 					t.Fatal(err)
 				}
 				if old {
-					then := p.env.now().Add(-2 * time.Hour)
+					then := p.Env.Time().Add(-2 * time.Hour)
 					if err := os.Chtimes(file, then, then); err != nil {
 						t.Fatal(err)
 					}
@@ -30,11 +33,11 @@ func TestSweepRemovesWhatTheKilledLeft(t *testing.T) {
 				there[file] = !old || name[0] != '.'
 			}
 		}
-		if _, err := p.GC(ctx, GCOptions{}); err != nil {
+		if _, err := maintain.GC(ctx, p, maintain.GCOptions{}); err != nil {
 			return err
 		}
 		for file, want := range there {
-			if exists(file) != want {
+			if project.Exists(file) != want {
 				t.Errorf("%s is there: %v", file, !want)
 			}
 		}

@@ -13,6 +13,9 @@ import (
 	"sync"
 	"testing"
 
+	"rewind/engine/checkpoint"
+	"rewind/engine/maintain"
+	"rewind/engine/project"
 	"rewind/manifest"
 )
 
@@ -25,9 +28,9 @@ func TestManySavesAtOnce(t *testing.T) {
 	var all sync.WaitGroup
 	for i := range ids {
 		all.Go(func() {
-			err := l.try(func(ctx context.Context, p *Project) error {
+			err := l.try(func(ctx context.Context, p *project.Project) error {
 				l.write(fmt.Sprintf("f%d", i), fmt.Sprint(i))
-				s, err := p.Save(ctx, SaveOptions{})
+				s, err := Save(ctx, p, checkpoint.Options{})
 				if err == nil {
 					ids[i] = s.Checkpoint.ID.String()
 				}
@@ -39,8 +42,8 @@ func TestManySavesAtOnce(t *testing.T) {
 		})
 	}
 	all.Wait()
-	l.do(func(ctx context.Context, p *Project) error {
-		list, err := p.List(ctx, ListOptions{})
+	l.do(func(ctx context.Context, p *project.Project) error {
+		list, err := p.List(ctx, project.ListOptions{})
 		if len(list) != 17 {
 			t.Errorf("%d checkpoints, want 17", len(list))
 		}
@@ -69,39 +72,39 @@ func TestCollectBesideEverything(t *testing.T) {
 		rounds = 4
 	}
 	var all sync.WaitGroup
-	work := func(name string, call func(i int, ctx context.Context, p *Project) error) {
+	work := func(name string, call func(i int, ctx context.Context, p *project.Project) error) {
 		all.Go(func() {
 			for i := range rounds {
-				if err := l.try(func(ctx context.Context, p *Project) error { return call(i, ctx, p) }); err != nil {
+				if err := l.try(func(ctx context.Context, p *project.Project) error { return call(i, ctx, p) }); err != nil {
 					t.Errorf("%s: %v", name, err)
 				}
 			}
 		})
 	}
-	l.do(func(ctx context.Context, p *Project) error { return p.Pin(ctx, first.Checkpoint, true) })
-	work("save", func(i int, ctx context.Context, p *Project) error {
+	l.do(func(ctx context.Context, p *project.Project) error { return Pin(ctx, p, first.Checkpoint, true) })
+	work("save", func(i int, ctx context.Context, p *project.Project) error {
 		l.write("d1/f", strings.Repeat(fmt.Sprint("v", i), 900))
-		_, err := p.Save(ctx, SaveOptions{})
+		_, err := Save(ctx, p, checkpoint.Options{})
 		return err
 	})
-	work("gc", func(i int, ctx context.Context, p *Project) error {
-		_, err := p.GC(ctx, GCOptions{Keep: 2})
+	work("gc", func(i int, ctx context.Context, p *project.Project) error {
+		_, err := maintain.GC(ctx, p, maintain.GCOptions{Keep: 2})
 		return err
 	})
-	work("export", func(i int, ctx context.Context, p *Project) error {
-		return p.Export(ctx, &bytes.Buffer{}, ExportOptions{Checkpoint: first.Checkpoint, Format: "tar"})
+	work("export", func(i int, ctx context.Context, p *project.Project) error {
+		return Export(ctx, p, &bytes.Buffer{}, ExportOptions{Checkpoint: first.Checkpoint, Format: "tar"})
 	})
-	work("restore", func(i int, ctx context.Context, p *Project) error {
-		_, err := p.Restore(ctx, RestoreOptions{Checkpoint: first.Checkpoint, Paths: []string{"d7"}})
+	work("restore", func(i int, ctx context.Context, p *project.Project) error {
+		_, err := Restore(ctx, p, RestoreOptions{Checkpoint: first.Checkpoint, Paths: []string{"d7"}})
 		return err
 	})
 	all.Wait()
-	l.do(func(ctx context.Context, p *Project) error {
-		return p.Tree(ctx, first.Checkpoint, "", func(e TreeEntry) error {
+	l.do(func(ctx context.Context, p *project.Project) error {
+		return Tree(ctx, p, first.Checkpoint, "", func(e TreeEntry) error {
 			if e.Kind != manifest.File {
 				return nil
 			}
-			r, err := p.Content(ctx, e.Entry)
+			r, err := Content(ctx, p, e.Entry)
 			if err != nil {
 				return err
 			}
@@ -119,18 +122,18 @@ func TestCollectGivesBackSpace(t *testing.T) {
 	rand.NewChaCha8([32]byte{2}).Read(big)
 	l.write("big", string(big))
 	l.save()
-	l.do(func(ctx context.Context, p *Project) error {
-		dry, err := p.GC(ctx, GCOptions{Keep: 1, DryRun: true})
+	l.do(func(ctx context.Context, p *project.Project) error {
+		dry, err := maintain.GC(ctx, p, maintain.GCOptions{Keep: 1, DryRun: true})
 		if err != nil {
 			return err
 		}
 		if len(dry.Removed) != 1 || dry.Freed < 11<<20 {
 			t.Errorf("a dry run would remove %d and free %d", len(dry.Removed), dry.Freed)
 		}
-		if list, err := p.List(ctx, ListOptions{}); err != nil || len(list) != 2 {
+		if list, err := p.List(ctx, project.ListOptions{}); err != nil || len(list) != 2 {
 			t.Errorf("after a dry run there are %d checkpoints, %v", len(list), err)
 		}
-		got, err := p.GC(ctx, GCOptions{Keep: 1})
+		got, err := maintain.GC(ctx, p, maintain.GCOptions{Keep: 1})
 		if err != nil {
 			return err
 		}
@@ -167,8 +170,8 @@ func TestUnreadableLogIsNotCollected(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := l.packBytes()
-	err = l.try(func(ctx context.Context, p *Project) error {
-		got, err := p.GC(ctx, GCOptions{Keep: 1})
+	err = l.try(func(ctx context.Context, p *project.Project) error {
+		got, err := maintain.GC(ctx, p, maintain.GCOptions{Keep: 1})
 		if err == nil && len(got.Removed) > 0 {
 			t.Errorf("gc removed %v", got.Removed)
 		}
@@ -207,20 +210,20 @@ func TestForgetLeavesNoTrace(t *testing.T) {
 	l.init()
 	l.write("sub/secret.txt", secret+" too")
 	l.save()
-	l.do(func(ctx context.Context, p *Project) error {
-		got, err := p.Forget(ctx, []string{"**/secret.txt"})
+	l.do(func(ctx context.Context, p *project.Project) error {
+		got, err := maintain.Forget(ctx, p, []string{"**/secret.txt"})
 		if err != nil {
 			return err
 		}
 		if len(got.Paths) != 2 || got.Checkpoints != 2 {
 			t.Errorf("forgotten: %+v", got)
 		}
-		list, err := p.List(ctx, ListOptions{})
+		list, err := p.List(ctx, project.ListOptions{})
 		if err != nil {
 			return err
 		}
 		for _, c := range list {
-			err := p.Tree(ctx, c.Checkpoint, "", func(e TreeEntry) error {
+			err := Tree(ctx, p, c.Checkpoint, "", func(e TreeEntry) error {
 				if strings.Contains(e.Path, "secret") {
 					t.Errorf("checkpoint %d still has %s", c.N, e.Path)
 				}

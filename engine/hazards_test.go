@@ -14,6 +14,10 @@ import (
 	"syscall"
 	"testing"
 
+	"rewind/engine/checkpoint"
+	"rewind/engine/hook"
+	"rewind/engine/maintain"
+	"rewind/engine/project"
 	"rewind/engine/settings"
 	"rewind/manifest"
 )
@@ -96,8 +100,8 @@ func TestHistoryOfARepository(t *testing.T) {
 	before := l.gitDir(".")
 	for range 12 {
 		i := random.IntN(len(hashes))
-		l.do(func(ctx context.Context, p *Project) error {
-			_, err := p.Restore(ctx, RestoreOptions{Checkpoint: saved[i]})
+		l.do(func(ctx context.Context, p *project.Project) error {
+			_, err := Restore(ctx, p, RestoreOptions{Checkpoint: saved[i]})
 			return err
 		})
 		if after := l.gitDir("."); len(after) != len(before) {
@@ -150,8 +154,8 @@ func TestNestedRepositories(t *testing.T) {
 	git := l.gitDir("outer/in/inner/deep")
 	l.write("outer/in/inner/deep/file.txt", "changed")
 	l.write("outer/in/inner/new.txt", "new")
-	l.do(func(ctx context.Context, p *Project) error {
-		_, err := p.Restore(ctx, RestoreOptions{Checkpoint: first.Checkpoint})
+	l.do(func(ctx context.Context, p *project.Project) error {
+		_, err := Restore(ctx, p, RestoreOptions{Checkpoint: first.Checkpoint})
 		return err
 	})
 	l.is(want, "after restore")
@@ -176,8 +180,8 @@ func TestSpecialFilesAreNamed(t *testing.T) {
 	if first.Checkpoint.Files != 2 || len(first.Partial) != 0 {
 		t.Errorf("files %d, partial %v", first.Checkpoint.Files, first.Partial)
 	}
-	l.do(func(ctx context.Context, p *Project) error {
-		coverage, err := p.Coverage(ctx, first.Checkpoint)
+	l.do(func(ctx context.Context, p *project.Project) error {
+		coverage, err := Coverage(ctx, p, first.Checkpoint)
 		named := false
 		for _, problem := range coverage {
 			named = named || problem.Path == "pipe" && !problem.Failed
@@ -196,11 +200,11 @@ func TestDiskFloor(t *testing.T) {
 	if err := settings.Set(filepath.Join(l.root, ".agent/rewind/config.json"), "minFreeDisk", "1000000GiB"); err != nil {
 		t.Fatal(err)
 	}
-	err := l.try(func(ctx context.Context, p *Project) error {
-		_, err := p.Save(ctx, SaveOptions{})
+	err := l.try(func(ctx context.Context, p *project.Project) error {
+		_, err := Save(ctx, p, checkpoint.Options{})
 		return err
 	})
-	var full *DiskFullError
+	var full *project.DiskFullError
 	if !errors.As(err, &full) {
 		t.Errorf("below the floor a save gives %v", err)
 	}
@@ -214,15 +218,15 @@ func TestModesOfTheStore(t *testing.T) {
 		old := syscall.Umask(umask)
 		l.init()
 		l.save()
-		l.do(func(ctx context.Context, p *Project) error {
+		l.do(func(ctx context.Context, p *project.Project) error {
 			p.NoteHookError(errors.New("a reason"))
-			if err := p.WriteSession(CurrentSession{Agent: "claude"}); err != nil {
+			if err := hook.WriteSession(p, hook.CurrentSession{Agent: "claude"}); err != nil {
 				return err
 			}
-			if _, err := p.Repair(ctx); err != nil {
+			if _, err := maintain.Repair(ctx, p); err != nil {
 				return err
 			}
-			_, err := p.GC(ctx, GCOptions{})
+			_, err := maintain.GC(ctx, p, maintain.GCOptions{})
 			return err
 		})
 		syscall.Umask(old)
@@ -271,8 +275,8 @@ func TestBytesAreBytes(t *testing.T) {
 	for path := range contents {
 		l.write(path, "changed")
 	}
-	l.do(func(ctx context.Context, p *Project) error {
-		_, err := p.Restore(ctx, RestoreOptions{Checkpoint: first})
+	l.do(func(ctx context.Context, p *project.Project) error {
+		_, err := Restore(ctx, p, RestoreOptions{Checkpoint: first})
 		return err
 	})
 	for path, want := range contents {

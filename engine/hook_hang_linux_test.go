@@ -10,6 +10,10 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"rewind/engine/checkpoint"
+	"rewind/engine/conversation"
+	"rewind/engine/hook"
+	"rewind/engine/project"
 	"rewind/manifest"
 )
 
@@ -56,26 +60,26 @@ func TestHookSaveThatHangs(t *testing.T) {
 			}
 			release := hang(t, file)
 			detached := 0
-			count := func(p *Project) int {
-				all, err := p.List(context.Background(), ListOptions{All: true})
+			count := func(p *project.Project) int {
+				all, err := p.List(context.Background(), project.ListOptions{All: true})
 				if err != nil {
 					t.Fatal(err)
 				}
 				return len(all)
 			}
-			o := HookSaveOptions{
-				SaveOptions: SaveOptions{Kind: manifest.Prompt, By: Trigger{Agent: "claude", Session: "s", Prompt: "what hangs", PromptID: "p", Transcript: filepath.Join(root, "../session.jsonl")}},
-				Deadline:    time.Now().Add(300 * time.Millisecond),
-				Detach:      func() error { detached++; return nil },
+			o := hook.SaveOptions{
+				Options:  checkpoint.Options{Kind: manifest.Prompt, By: conversation.Trigger{Agent: "claude", Session: "s", Prompt: "what hangs", PromptID: "p", Transcript: filepath.Join(root, "../session.jsonl")}},
+				Deadline: time.Now().Add(300 * time.Millisecond),
+				Detach:   func() error { detached++; return nil },
 			}
 			for _, e := range c.edits {
 				o.Edits = append(o.Edits, filepath.Join(root, e))
 			}
-			saved, err := p.HookSave(context.Background(), o) // without the watch it returns when the test times out
+			saved, err := hook.Save(context.Background(), p, o) // without the watch it returns when the test times out
 			if saved == nil || !saved.Left || detached != 1 || len(c.edits) == 0 && err != nil {
 				t.Fatalf("%+v, %v, %d processes", saved, err, detached)
 			}
-			if n := len(p.notes("r")); n != 1 {
+			if n := len(checkpoint.Notes(p, "r")); n != 1 {
 				t.Fatalf("%d requests", n)
 			}
 			before := count(p)
@@ -90,7 +94,7 @@ func TestHookSaveThatHangs(t *testing.T) {
 			// The process that takes over finds the file readable again.
 			next := l.open()
 			defer next.Close()
-			if err := next.Work(context.Background(), WorkOptions{}); err != nil {
+			if err := hook.Work(context.Background(), next, hook.WorkOptions{}); err != nil {
 				t.Error(err)
 			}
 			if after := count(next); after != before+1 {

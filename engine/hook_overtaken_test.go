@@ -4,6 +4,10 @@ import (
 	"context"
 	"testing"
 
+	"rewind/engine/checkpoint"
+	"rewind/engine/conversation"
+	"rewind/engine/hook"
+	"rewind/engine/project"
 	"rewind/manifest"
 )
 
@@ -18,16 +22,16 @@ func TestRestoreWhileACaptureRuns(t *testing.T) {
 	h := &testHook{lab: l}
 	l.write("a.txt", "two")
 	l.write("b.txt", "two")
-	if s := h.save(HookSaveOptions{Deadline: tooLate, SaveOptions: SaveOptions{Kind: manifest.Prompt, By: Trigger{Prompt: "left"}}}); !s.Left {
+	if s := h.save(hook.SaveOptions{Deadline: tooLate, Options: checkpoint.Options{Kind: manifest.Prompt, By: conversation.Trigger{Prompt: "left"}}}); !s.Left {
 		t.Fatalf("%+v", s)
 	}
 	scans := 0
-	l.do(func(ctx context.Context, p *Project) error {
-		return p.Work(ctx, WorkOptions{scanned: func() {
+	l.do(func(ctx context.Context, p *project.Project) error {
+		return hook.Work(ctx, p, hook.WorkOptions{Scanned: func() {
 			if scans++; scans > 1 {
 				return
 			}
-			done := l.must((*Project).Restore, RestoreOptions{Checkpoint: first.Checkpoint})
+			done := l.must(Restore, RestoreOptions{Checkpoint: first.Checkpoint})
 			if len(done.Replace) != 2 {
 				t.Errorf("the restore: %+v", done)
 			}
@@ -42,6 +46,6 @@ func TestRestoreWhileACaptureRuns(t *testing.T) {
 		t.Errorf("%q holds a.txt %q, b.txt %q", newest.Prompt, l.at(newest, "a.txt"), l.at(newest, "b.txt"))
 	}
 	// What the restore wrote over is in its safety checkpoint.
-	l.must((*Project).UndoRestore, RestoreOptions{Force: true})
+	l.must(UndoRestore, RestoreOptions{Force: true})
 	l.want("a.txt=two b.txt=two")
 }

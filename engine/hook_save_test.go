@@ -11,6 +11,10 @@ import (
 	"testing"
 	"time"
 
+	"rewind/engine/checkpoint"
+	"rewind/engine/conversation"
+	"rewind/engine/hook"
+	"rewind/engine/project"
 	"rewind/manifest"
 )
 
@@ -21,15 +25,15 @@ type testHook struct {
 	detached int
 }
 
-func (h *testHook) save(o HookSaveOptions) *HookSaved {
+func (h *testHook) save(o hook.SaveOptions) *hook.Saved {
 	h.t.Helper()
 	o.Detach = func() error { h.detached++; return nil }
 	if o.Kind == "" {
 		o.Kind = manifest.PreTool
 	}
-	var saved *HookSaved
-	h.do(func(ctx context.Context, p *Project) (err error) {
-		saved, err = p.HookSave(ctx, o)
+	var saved *hook.Saved
+	h.do(func(ctx context.Context, p *project.Project) (err error) {
+		saved, err = hook.Save(ctx, p, o)
 		return err
 	})
 	return saved
@@ -37,14 +41,14 @@ func (h *testHook) save(o HookSaveOptions) *HookSaved {
 
 func (h *testHook) work() {
 	h.t.Helper()
-	h.do(func(ctx context.Context, p *Project) error { return p.Work(ctx, WorkOptions{}) })
+	h.do(func(ctx context.Context, p *project.Project) error { return hook.Work(ctx, p, hook.WorkOptions{}) })
 }
 
-func (h *testHook) newest(n int) []Listed {
+func (h *testHook) newest(n int) []project.Listed {
 	h.t.Helper()
-	var out []Listed
-	h.do(func(ctx context.Context, p *Project) (err error) {
-		out, err = p.List(ctx, ListOptions{Limit: n})
+	var out []project.Listed
+	h.do(func(ctx context.Context, p *project.Project) (err error) {
+		out, err = p.List(ctx, project.ListOptions{Limit: n})
 		return err
 	})
 	return out
@@ -54,15 +58,15 @@ func (h *testHook) newest(n int) []Listed {
 func (l *lab) at(c manifest.Checkpoint, path string) string {
 	l.t.Helper()
 	text := "-"
-	l.do(func(ctx context.Context, p *Project) error {
-		e, err := p.Entry(ctx, c, path)
-		if errors.As(err, new(*NoPathError)) {
+	l.do(func(ctx context.Context, p *project.Project) error {
+		e, err := Entry(ctx, p, c, path)
+		if errors.As(err, new(*project.NoPathError)) {
 			return nil
 		}
 		if err != nil {
 			return err
 		}
-		r, err := p.Content(ctx, e)
+		r, err := Content(ctx, p, e)
 		if err != nil {
 			return err
 		}
@@ -102,7 +106,7 @@ func TestLeftCaptureIsOfItsMoment(t *testing.T) {
 		}
 		return out
 	}
-	first := h.save(HookSaveOptions{Deadline: tooLate, Edits: abs("edited.txt", "deleted.txt", "new.txt", "made/by/tool.txt", "link")})
+	first := h.save(hook.SaveOptions{Deadline: tooLate, Edits: abs("edited.txt", "deleted.txt", "new.txt", "made/by/tool.txt", "link")})
 	if !first.Left || h.detached != 1 {
 		t.Fatalf("%+v, detached %d times", first, h.detached)
 	}
@@ -114,7 +118,7 @@ func TestLeftCaptureIsOfItsMoment(t *testing.T) {
 	l.write("changed.txt", "changed by nobody knows whom")
 	l.remove("link")
 	time.Sleep(tick)
-	second := h.save(HookSaveOptions{Deadline: tooLate, Edits: abs("edited-later.txt", "edited.txt")})
+	second := h.save(hook.SaveOptions{Deadline: tooLate, Edits: abs("edited-later.txt", "edited.txt")})
 	if !second.Left {
 		t.Fatalf("%+v", second)
 	}
@@ -138,16 +142,16 @@ func TestLeftCaptureIsOfItsMoment(t *testing.T) {
 			t.Errorf("%s of %s is %q, want %q", c.path, c.of.ID, got, c.want)
 		}
 	}
-	l.do(func(ctx context.Context, p *Project) error {
-		e, err := p.Entry(ctx, one, "edited.txt")
+	l.do(func(ctx context.Context, p *project.Project) error {
+		e, err := Entry(ctx, p, one, "edited.txt")
 		if err == nil && e.Mode != 0o640 {
 			t.Errorf("mode %o", e.Mode)
 		}
-		if _, err := p.Entry(ctx, one, "made"); !errors.As(err, new(*NoPathError)) {
+		if _, err := Entry(ctx, p, one, "made"); !errors.As(err, new(*project.NoPathError)) {
 			t.Errorf("the directory that the tool made is there: %v", err)
 		}
 		late := func(c manifest.Checkpoint) (out []string) {
-			problems, err := p.Coverage(ctx, c)
+			problems, err := Coverage(ctx, p, c)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -185,7 +189,7 @@ func TestPreimageOfIgnoredFile(t *testing.T) {
 	l.init()
 	h := &testHook{lab: l}
 	l.write("a.txt", "b")
-	h.save(HookSaveOptions{Deadline: tooLate, Edits: []string{filepath.Join(l.root, "secret.txt"), filepath.Join(l.home, "outside"), "relative"}})
+	h.save(hook.SaveOptions{Deadline: tooLate, Edits: []string{filepath.Join(l.root, "secret.txt"), filepath.Join(l.home, "outside"), "relative"}})
 	l.write("secret.txt", "t")
 	h.work()
 	c := h.newest(1)[0].Checkpoint
@@ -205,12 +209,14 @@ func TestEditWithoutCheckpointBesideACapture(t *testing.T) {
 	l.init()
 	h := &testHook{lab: l}
 	file := filepath.Join(l.root, "a.txt")
-	keep := func() { l.do(func(ctx context.Context, p *Project) error { return p.BeforeEdit([]string{file}) }) }
+	keep := func() {
+		l.do(func(ctx context.Context, p *project.Project) error { return hook.BeforeEdit(p, []string{file}) })
+	}
 	keep()
 	if _, err := os.Stat(filepath.Join(l.root, ".agent/rewind/tmp/hooks")); !os.IsNotExist(err) {
 		t.Errorf("kept although no capture runs: %v", err)
 	}
-	h.save(HookSaveOptions{SaveOptions: SaveOptions{Kind: manifest.Prompt}, Deadline: tooLate})
+	h.save(hook.SaveOptions{Options: checkpoint.Options{Kind: manifest.Prompt}, Deadline: tooLate})
 	keep()
 	l.write("a.txt", "after")
 	h.work()
@@ -231,11 +237,11 @@ func TestLeftCaptureKeepsItsRecord(t *testing.T) {
 	by := k.trigger()
 	by.PromptID, by.Prompt = "p1", "do it"
 	session := &manifest.Session{ID: by.Session, Agent: by.Agent, TranscriptPath: by.Transcript, Source: "startup", Time: time.Unix(1_800_000_000, 0).UTC()}
-	h.save(HookSaveOptions{SaveOptions: SaveOptions{Kind: manifest.Prompt, By: by}, Deadline: tooLate, Session: session})
-	if s := LoadSession(l.env, by.Agent, by.Session); s.Registered != by.Transcript {
+	h.save(hook.SaveOptions{Options: checkpoint.Options{Kind: manifest.Prompt, By: by}, Deadline: tooLate, Session: session})
+	if s := project.LoadSession(l.env, by.Agent, by.Session); s.Registered != by.Transcript {
 		t.Errorf("%+v", s)
 	}
-	h.save(HookSaveOptions{SaveOptions: SaveOptions{Kind: manifest.Stop, OnlyIfChanged: true, By: by}, Deadline: tooLate})
+	h.save(hook.SaveOptions{Options: checkpoint.Options{Kind: manifest.Stop, OnlyIfChanged: true, By: by}, Deadline: tooLate})
 	h.work()
 	list := h.newest(0)
 	if len(list) != 2 {
@@ -245,8 +251,8 @@ func TestLeftCaptureKeepsItsRecord(t *testing.T) {
 	if c.Kind != manifest.Prompt || c.Prompt != "do it" || c.PromptID != "p1" || c.Session != testSession || c.Transcript == nil || l.said(c) != k.bytes() {
 		t.Errorf("%+v", c)
 	}
-	l.do(func(ctx context.Context, p *Project) error {
-		return p.query(ctx, func(db *manifest.DB) error {
+	l.do(func(ctx context.Context, p *project.Project) error {
+		return p.Query(ctx, func(db *manifest.DB) error {
 			for s, err := range db.Sessions() {
 				if err != nil {
 					return err
@@ -270,10 +276,10 @@ func TestLeftCaptureOfAKilledProcess(t *testing.T) {
 	l.write("a.txt", "one")
 	l.init()
 	h := &testHook{lab: l}
-	h.save(HookSaveOptions{Deadline: tooLate})
+	h.save(hook.SaveOptions{Deadline: tooLate})
 	before := h.detached
 	l.write("a.txt", "two")
-	if s := h.save(HookSaveOptions{Deadline: time.Now().Add(time.Minute)}); !s.Left || h.detached != before+2 {
+	if s := h.save(hook.SaveOptions{Deadline: time.Now().Add(time.Minute)}); !s.Left || h.detached != before+2 {
 		// Once for what waits, once for its own.
 		t.Errorf("%+v, detached %d times more", s, h.detached-before)
 	}
@@ -281,12 +287,12 @@ func TestLeftCaptureOfAKilledProcess(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(notes, "r-00000000000000000000-0000.json"), []byte("{"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	l.do(func(ctx context.Context, p *Project) error {
-		for name := p.notes("r")[1]; ; {
-			r := p.nextRequest()
-			if r.Attempts < maxAttempts {
-				r.Attempts = maxAttempts
-				if err := p.writeNote(strings.TrimSuffix(name, ".json"), r); err != nil {
+	l.do(func(ctx context.Context, p *project.Project) error {
+		for name := checkpoint.Notes(p, "r")[1]; ; {
+			r := hook.NextRequest(p)
+			if r.Attempts < hook.MaxAttempts {
+				r.Attempts = hook.MaxAttempts
+				if err := hook.WriteNote(p, strings.TrimSuffix(name, ".json"), r); err != nil {
 					return err
 				}
 				continue
@@ -294,12 +300,12 @@ func TestLeftCaptureOfAKilledProcess(t *testing.T) {
 			return nil
 		}
 	})
-	err := l.try(func(ctx context.Context, p *Project) error { return p.Work(ctx, WorkOptions{}) })
+	err := l.try(func(ctx context.Context, p *project.Project) error { return hook.Work(ctx, p, hook.WorkOptions{}) })
 	if err == nil || !strings.Contains(err.Error(), "given up") {
 		t.Errorf("error %v", err)
 	}
-	l.do(func(ctx context.Context, p *Project) error {
-		st, err := p.Status(ctx)
+	l.do(func(ctx context.Context, p *project.Project) error {
+		st, err := ReadStatus(ctx, p)
 		if err == nil && (st.LastHookError == nil || !strings.Contains(st.LastHookError.Reason, "given up")) {
 			t.Errorf("status has %+v", st.LastHookError)
 		}
@@ -321,17 +327,17 @@ func TestHookWaitsForARestore(t *testing.T) {
 	l.init()
 	h := &testHook{lab: l}
 	l.write("a.txt", "half restored")
-	l.do(func(ctx context.Context, p *Project) error {
-		lock, err := p.lock(ctx, treeLockName)
+	l.do(func(ctx context.Context, p *project.Project) error {
+		lock, err := p.Lock(ctx, project.TreeLockName)
 		if err != nil {
 			return err
 		}
-		saved := h.save(HookSaveOptions{Deadline: time.Now().Add(handOver + 50*time.Millisecond)})
+		saved := h.save(hook.SaveOptions{Deadline: time.Now().Add(hook.HandOver + 50*time.Millisecond)})
 		if !saved.Left {
 			t.Errorf("captured while a restore ran: %+v", saved)
 		}
 		l.write("a.txt", "restored")
-		lock.release()
+		lock.Release()
 		return nil
 	})
 	h.work()
@@ -347,12 +353,12 @@ func TestHookSaveUnchanged(t *testing.T) {
 	l.init()
 	h := &testHook{lab: l}
 	in := time.Now().Add(time.Hour)
-	s := h.save(HookSaveOptions{SaveOptions: SaveOptions{OnlyIfChanged: true, By: Trigger{Agent: "claude", Session: "s"}}, Deadline: in, Note: func(*SessionState) { t.Error("nothing was taken") }})
+	s := h.save(hook.SaveOptions{Options: checkpoint.Options{OnlyIfChanged: true, By: conversation.Trigger{Agent: "claude", Session: "s"}}, Deadline: in, Note: func(*project.SessionState) { t.Error("nothing was taken") }})
 	if !s.Skipped || s.Due {
 		t.Errorf("%+v", s)
 	}
 	for range 60 {
-		if s := h.save(HookSaveOptions{SaveOptions: SaveOptions{Kind: manifest.Prompt}, Deadline: in}); s.Due != (s.Checkpoint.Seq/sweepEvery != (s.Checkpoint.Seq-1)/sweepEvery) {
+		if s := h.save(hook.SaveOptions{Options: checkpoint.Options{Kind: manifest.Prompt}, Deadline: in}); s.Due != (s.Checkpoint.Seq/hook.SweepEvery != (s.Checkpoint.Seq-1)/hook.SweepEvery) {
 			t.Errorf("at %d a sweep is due: %v", s.Checkpoint.Seq, s.Due)
 		}
 	}
@@ -367,19 +373,19 @@ func TestSweep(t *testing.T) {
 		l.save()
 	}
 	sweep := func() int {
-		l.do(func(ctx context.Context, p *Project) error {
-			return p.Work(ctx, WorkOptions{Sweep: true, Fold: true})
+		l.do(func(ctx context.Context, p *project.Project) error {
+			return hook.Work(ctx, p, hook.WorkOptions{Sweep: true, Fold: true})
 		})
 		return len((&testHook{lab: l}).newest(0))
 	}
 	if n := sweep(); n != 10 {
 		t.Errorf("%d checkpoints, want all: nothing expires unless asked", n)
 	}
-	l.do(func(ctx context.Context, p *Project) error {
-		if p.SweepDue(time.Hour) {
+	l.do(func(ctx context.Context, p *project.Project) error {
+		if hook.SweepDue(p, time.Hour) {
 			t.Error("a sweep is due right after one")
 		}
-		return os.WriteFile(filepath.Join(p.StoreDir(), configName), []byte(`{"retention.maxCheckpoints": 3}`), 0o600)
+		return os.WriteFile(filepath.Join(p.StoreDir(), project.ConfigName), []byte(`{"retention.maxCheckpoints": 3}`), 0o600)
 	})
 	if n := sweep(); n >= 10 {
 		t.Errorf("%d checkpoints after a sweep that keeps 3", n)

@@ -18,6 +18,10 @@ import (
 	"time"
 
 	"rewind/cas"
+	"rewind/engine/checkpoint"
+	"rewind/engine/commit"
+	"rewind/engine/maintain"
+	"rewind/engine/project"
 	"rewind/engine/scan"
 	"rewind/manifest"
 )
@@ -26,12 +30,12 @@ import (
 // manifests are the given objects, the root last.
 func (l *lab) plant(objects ...[]byte) (c manifest.Checkpoint) {
 	l.t.Helper()
-	l.do(func(ctx context.Context, p *Project) error {
+	l.do(func(ctx context.Context, p *project.Project) error {
 		id, err := manifest.NewCheckpointID(rand.Reader)
 		if err != nil {
 			return err
 		}
-		b := p.store.NewBatch()
+		b := p.Store.NewBatch()
 		w := b.Writer()
 		for _, data := range objects {
 			if _, err := w.Put(cas.Sum(data), data, cas.ID{}); err != nil {
@@ -42,7 +46,7 @@ func (l *lab) plant(objects ...[]byte) (c manifest.Checkpoint) {
 			return err
 		}
 		c = manifest.Checkpoint{ID: id, Time: time.Now().UTC(), Kind: manifest.Manual, Root: manifest.ID(cas.Sum(objects[len(objects)-1])), Files: 1, Bytes: 4}
-		a, err := p.store.Append(ctx)
+		a, err := p.Store.Append(ctx)
 		if err != nil {
 			return err
 		}
@@ -67,7 +71,7 @@ func TestHostileStore(t *testing.T) {
 	if err := os.Symlink(outside, filepath.Join(l.root, "way-out")); err != nil {
 		t.Fatal(err)
 	}
-	p, saved, _, err := Init(t.Context(), InitOptions{OpenOptions: l.options()})
+	p, saved, _, err := Init(t.Context(), project.InitOptions{OpenOptions: l.options()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,35 +136,35 @@ func TestHostileStore(t *testing.T) {
 	before := state()
 	for what, objects := range trees {
 		c := l.plant(objects...)
-		calls := map[string]func(ctx context.Context, p *Project) error{
-			"restore": func(ctx context.Context, p *Project) error {
-				_, err := p.Restore(ctx, RestoreOptions{Checkpoint: c})
+		calls := map[string]func(ctx context.Context, p *project.Project) error{
+			"restore": func(ctx context.Context, p *project.Project) error {
+				_, err := Restore(ctx, p, RestoreOptions{Checkpoint: c})
 				return err
 			},
-			"restore paths": func(ctx context.Context, p *Project) error {
-				_, err := p.Restore(ctx, RestoreOptions{Checkpoint: c, Paths: []string{"d", "way-out/x"}})
+			"restore paths": func(ctx context.Context, p *project.Project) error {
+				_, err := Restore(ctx, p, RestoreOptions{Checkpoint: c, Paths: []string{"d", "way-out/x"}})
 				return err
 			},
-			"export": func(ctx context.Context, p *Project) error {
+			"export": func(ctx context.Context, p *project.Project) error {
 				var archive bytes.Buffer
-				err := p.Export(ctx, &archive, ExportOptions{Checkpoint: c, Format: "tar"})
+				err := Export(ctx, p, &archive, ExportOptions{Checkpoint: c, Format: "tar"})
 				harmless(t, what, &archive)
 				return err
 			},
-			"changes": func(ctx context.Context, p *Project) error {
-				_, err := p.Changes(ctx, c)
+			"changes": func(ctx context.Context, p *project.Project) error {
+				_, err := Changes(ctx, p, c)
 				return err
 			},
-			"verify": func(ctx context.Context, p *Project) error {
-				_, err := p.Verify(ctx, false)
+			"verify": func(ctx context.Context, p *project.Project) error {
+				_, err := maintain.Verify(ctx, p, false)
 				return err
 			},
-			"gc": func(ctx context.Context, p *Project) error {
-				_, err := p.GC(ctx, GCOptions{Keep: 1000})
+			"gc": func(ctx context.Context, p *project.Project) error {
+				_, err := maintain.GC(ctx, p, maintain.GCOptions{Keep: 1000})
 				return err
 			},
-			"save": func(ctx context.Context, p *Project) error {
-				_, err := p.Save(ctx, SaveOptions{})
+			"save": func(ctx context.Context, p *project.Project) error {
+				_, err := Save(ctx, p, checkpoint.Options{})
 				return err
 			},
 		}
@@ -172,12 +176,12 @@ func TestHostileStore(t *testing.T) {
 				t.Fatalf("%s: %s changes\n%q\nto\n%q", what, name, before, after)
 			}
 		}
-		l.do(func(ctx context.Context, p *Project) error {
-			_, err := p.Restore(ctx, RestoreOptions{Checkpoint: saved.Checkpoint})
+		l.do(func(ctx context.Context, p *project.Project) error {
+			_, err := Restore(ctx, p, RestoreOptions{Checkpoint: saved.Checkpoint})
 			return err
 		})
-		l.do(func(ctx context.Context, p *Project) error { // and away with it
-			_, err := p.commit(ctx, manifest.Record{Delete: &manifest.Delete{Time: time.Now().UTC(), Checkpoints: []manifest.CheckpointID{c.ID}}})
+		l.do(func(ctx context.Context, p *project.Project) error { // and away with it
+			_, err := commit.Commit(ctx, p, manifest.Record{Delete: &manifest.Delete{Time: time.Now().UTC(), Checkpoints: []manifest.CheckpointID{c.ID}}})
 			return err
 		})
 	}
@@ -211,15 +215,15 @@ func TestOtherUsersStoreAndHead(t *testing.T) {
 	const nobody = 65534
 	if dir := os.Getenv("REWIND_TEST_OWNED"); dir != "" {
 		l := &lab{t: t, root: filepath.Join(dir, "project"), home: filepath.Join(dir, "home")}
-		l.env = Env{Home: l.home, Dir: l.root, Getenv: func(string) string { return "" }}
+		l.env = project.Env{Home: l.home, Dir: l.root, Getenv: func(string) string { return "" }}
 		if head, err := scan.LoadHead(filepath.Join(l.root, ".agent/rewind/head")); head != nil || err != nil {
 			t.Errorf("the head of another user: %v %v", head, err)
 		}
-		err := l.try(func(ctx context.Context, p *Project) error {
-			_, err := p.Save(ctx, SaveOptions{})
+		err := l.try(func(ctx context.Context, p *project.Project) error {
+			_, err := Save(ctx, p, checkpoint.Options{})
 			return err
 		})
-		var foreign *ForeignStoreError
+		var foreign *project.ForeignStoreError
 		if wanted := os.Getenv("REWIND_TEST_OWNED_STORE") != ""; errors.As(err, &foreign) != wanted || err != nil && !wanted || wanted && !foreign.OtherUser {
 			t.Errorf("the store of another user: %v", err)
 		}

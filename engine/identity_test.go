@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"rewind/engine/project"
 )
 
 // TestOldRegistryLine: lines without a time of birth are read, and prove what they can.
@@ -13,35 +15,35 @@ func TestOldRegistryLine(t *testing.T) {
 	l.write("a", "x")
 	l.init()
 	k := l.known()[0]
-	if k.birth == 0 {
+	if k.Birth == 0 {
 		t.Skip("NOT TESTED HERE: this file system knows no time of birth")
 	}
 	old := k
-	old.birth = 0
-	if again, ok := parseKnown(strings.TrimSpace(old.line())); !ok || again != old {
-		t.Fatalf("%q is read as %+v", old.line(), again)
+	old.Birth = 0
+	if again, ok := project.ParseKnown(strings.TrimSpace(old.Line())); !ok || again != old {
+		t.Fatalf("%q is read as %+v", old.Line(), again)
 	}
-	if !old.isOf(l.env, l.root, k.dirID) {
+	if !old.IsOf(l.env, l.root, k.DirID) {
 		t.Error("an old line is not of its directory")
 	}
-	for what, now := range map[string]dirID{
-		"another inode":                      {k.device, k.inode + 1, k.birth},
-		"another device":                     {k.device + 1, k.inode, k.birth},
-		"an inode used again after the init": {k.device, k.inode, k.birth + 1e15},
+	for what, now := range map[string]project.DirID{
+		"another inode":                      {Device: k.Device, Inode: k.Inode + 1, Birth: k.Birth},
+		"another device":                     {Device: k.Device + 1, Inode: k.Inode, Birth: k.Birth},
+		"an inode used again after the init": {Device: k.Device, Inode: k.Inode, Birth: k.Birth + 1e15},
 	} {
-		if old.isOf(l.env, l.root, now) {
+		if old.IsOf(l.env, l.root, now) {
 			t.Errorf("an old line is of a directory with %s", what)
 		}
 	}
-	for what, now := range map[string]dirID{
-		"another device, as after a boot":    {k.device + 1, k.inode, k.birth},
-		"no birth, as under an older kernel": {k.device, k.inode, 0},
+	for what, now := range map[string]project.DirID{
+		"another device, as after a boot":    {Device: k.Device + 1, Inode: k.Inode, Birth: k.Birth},
+		"no birth, as under an older kernel": {Device: k.Device, Inode: k.Inode, Birth: 0},
 	} {
-		if !k.isOf(l.env, l.root, now) {
+		if !k.IsOf(l.env, l.root, now) {
 			t.Errorf("a line is not of its directory with %s", what)
 		}
 	}
-	if k.isOf(l.env, l.root, dirID{k.device, k.inode, k.birth + 1}) {
+	if k.IsOf(l.env, l.root, project.DirID{Device: k.Device, Inode: k.Inode, Birth: k.Birth + 1}) {
 		t.Error("a line is of a directory that has its inode, and another birth")
 	}
 }
@@ -49,37 +51,37 @@ func TestOldRegistryLine(t *testing.T) {
 func TestRegisteredStores(t *testing.T) {
 	l := newLab(t)
 	l.write("a", "x")
-	p, _, _, err := Init(t.Context(), InitOptions{OpenOptions: l.options()})
+	p, _, _, err := Init(t.Context(), project.InitOptions{OpenOptions: l.options()})
 	if err != nil {
 		t.Fatal(err)
 	}
 	p.Close()
-	is := func(want StoreState) {
+	is := func(want project.StoreState) {
 		t.Helper()
-		all, err := RegisteredStores(l.env)
-		if err != nil || len(all) != 1 || all[0].State != want || (all[0].Store != "") != (want == StoreLive) {
+		all, err := project.RegisteredStores(l.env)
+		if err != nil || len(all) != 1 || all[0].State != want || (all[0].Store != "") != (want == project.StoreLive) {
 			t.Errorf("the registry has %+v, %v; want one that is %s", all, err, want)
 		}
 	}
-	is(StoreLive)
+	is(project.StoreLive)
 	store := filepath.Join(l.root, ".agent")
 	if err := os.Rename(store, l.root+"-aside"); err != nil {
 		t.Fatal(err)
 	}
-	is(StoreLost)
+	is(project.StoreLost)
 	if err := os.Rename(l.root, l.root+"-moved"); err != nil {
 		t.Fatal(err)
 	}
-	is(StoreGone)
+	is(project.StoreGone)
 	if err := os.Mkdir(l.root, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	is(StoreReplaced)
+	is(project.StoreReplaced)
 }
 
-func (l *lab) known() []knownStore {
+func (l *lab) known() []project.KnownStore {
 	l.t.Helper()
-	all, err := knownStores(l.env)
+	all, err := project.KnownStores(l.env)
 	if err != nil || len(all) == 0 {
 		l.t.Fatalf("the registry has %v, %v", all, err)
 	}

@@ -14,6 +14,10 @@ import (
 
 	"pgregory.net/rapid"
 
+	"rewind/engine/commit"
+	"rewind/engine/maintain"
+	"rewind/engine/pathspec"
+	"rewind/engine/project"
 	"rewind/manifest"
 )
 
@@ -88,7 +92,7 @@ func (m *machine) content() []byte {
 		return nil
 	case 1: // large enough for chunks
 		seed := rapid.Uint64().Draw(m.t, "seed")
-		data := make([]byte, chunkedSize+rapid.IntRange(1, 1<<19).Draw(m.t, "more"))
+		data := make([]byte, commit.ChunkedSize+rapid.IntRange(1, 1<<19).Draw(m.t, "more"))
 		for i := range data {
 			seed = seed*6364136223846793005 + 1442695040888963407
 			data[i] = byte(seed >> 56)
@@ -177,12 +181,12 @@ func (m *machine) check(what string, want tree) {
 func (m *machine) restore() {
 	id := m.pick()
 	before := m.now()
-	m.do(func(ctx context.Context, p *Project) error {
-		c, err := p.Resolve(ctx, id.String())
+	m.do(func(ctx context.Context, p *project.Project) error {
+		c, err := Resolve(ctx, p, id.String())
 		if err != nil {
 			return err
 		}
-		done, err := p.Restore(ctx, RestoreOptions{Checkpoint: c.Checkpoint})
+		done, err := Restore(ctx, p, RestoreOptions{Checkpoint: c.Checkpoint})
 		if err == nil && len(done.Skip) > 0 {
 			m.t.Fatalf("skipped: %v", done.Skip)
 		}
@@ -217,12 +221,12 @@ func (m *machine) restorePaths() {
 			return // the parents come along or are in the way: another test's
 		}
 	}
-	m.do(func(ctx context.Context, pr *Project) error {
-		c, err := pr.Resolve(ctx, id.String())
+	m.do(func(ctx context.Context, pr *project.Project) error {
+		c, err := Resolve(ctx, pr, id.String())
 		if err != nil {
 			return err
 		}
-		done, err := pr.Restore(ctx, RestoreOptions{Checkpoint: c.Checkpoint, Paths: []string{escapeGlob(p)}})
+		done, err := Restore(ctx, pr, RestoreOptions{Checkpoint: c.Checkpoint, Paths: []string{pathspec.EscapeGlob(p)}})
 		if err == nil && done.Operation != 0 {
 			m.undoing, m.redoing = append(m.undoing, step{before, want}), nil
 		}
@@ -232,21 +236,21 @@ func (m *machine) restorePaths() {
 }
 
 func (m *machine) undoRestore() {
-	m.walk(&m.undoing, &m.redoing, (*Project).UndoRestore, func(s step) (tree, tree) { return s.after, s.before })
+	m.walk(&m.undoing, &m.redoing, UndoRestore, func(s step) (tree, tree) { return s.after, s.before })
 }
 
 func (m *machine) redoRestore() {
-	m.walk(&m.redoing, &m.undoing, (*Project).RedoRestore, func(s step) (tree, tree) { return s.before, s.after })
+	m.walk(&m.redoing, &m.undoing, RedoRestore, func(s step) (tree, tree) { return s.before, s.after })
 }
 
 // walk takes the newest step of from back. It only applies exactly where nothing was changed since.
-func (m *machine) walk(from, to *[]step, verb func(*Project, context.Context, RestoreOptions) (*Restored, error), sides func(step) (now, then tree)) {
+func (m *machine) walk(from, to *[]step, verb func(context.Context, *project.Project, RestoreOptions) (*Restored, error), sides func(step) (now, then tree)) {
 	if len(*from) == 0 {
-		err := m.try(func(ctx context.Context, p *Project) error {
-			_, err := verb(p, ctx, RestoreOptions{})
+		err := m.try(func(ctx context.Context, p *project.Project) error {
+			_, err := verb(ctx, p, RestoreOptions{})
 			return err
 		})
-		var nothing *NothingError
+		var nothing *project.NothingError
 		if !errors.As(err, &nothing) {
 			m.t.Fatalf("nothing to take back gives %v", err)
 		}
@@ -278,8 +282,8 @@ func (m *machine) walk(from, to *[]step, verb func(*Project, context.Context, Re
 	if moved || len(before.diff(is)) > 0 {
 		return // later work is in the way or beside: TestUndoRestoreLeavesLaterWork and TestUndoRestoreRefuses
 	}
-	m.do(func(ctx context.Context, p *Project) error {
-		_, err := verb(p, ctx, RestoreOptions{})
+	m.do(func(ctx context.Context, p *project.Project) error {
+		_, err := verb(ctx, p, RestoreOptions{})
 		return err
 	})
 	*from, *to = (*from)[:len(*from)-1], append(*to, s)
@@ -288,8 +292,8 @@ func (m *machine) walk(from, to *[]step, verb func(*Project, context.Context, Re
 
 func (m *machine) undo() {
 	before := m.now()
-	err := m.try(func(ctx context.Context, p *Project) error {
-		done, err := p.Undo(ctx, RestoreOptions{})
+	err := m.try(func(ctx context.Context, p *project.Project) error {
+		done, err := Undo(ctx, p, RestoreOptions{})
 		if err != nil {
 			return err
 		}
@@ -301,7 +305,7 @@ func (m *machine) undo() {
 		m.undoing, m.redoing = append(m.undoing, step{before, want}), nil
 		return nil
 	})
-	var nothing *NothingError
+	var nothing *project.NothingError
 	if err != nil && !errors.As(err, &nothing) {
 		m.t.Fatal(err)
 	}
@@ -310,8 +314,8 @@ func (m *machine) undo() {
 func (m *machine) gc() {
 	keep := rapid.IntRange(1, 6).Draw(m.t, "keep")
 	before := m.now()
-	m.do(func(ctx context.Context, p *Project) error {
-		got, err := p.GC(ctx, GCOptions{Keep: keep})
+	m.do(func(ctx context.Context, p *project.Project) error {
+		got, err := maintain.GC(ctx, p, maintain.GCOptions{Keep: keep})
 		if err != nil {
 			return err
 		}
@@ -328,12 +332,12 @@ func (m *machine) gc() {
 func (m *machine) exact() {
 	id := m.pick()
 	got := tree{}
-	m.do(func(ctx context.Context, p *Project) error {
-		c, err := p.Resolve(ctx, id.String())
+	m.do(func(ctx context.Context, p *project.Project) error {
+		c, err := Resolve(ctx, p, id.String())
 		if err != nil {
 			return err
 		}
-		return p.Tree(ctx, c.Checkpoint, "", func(e TreeEntry) error {
+		return Tree(ctx, p, c.Checkpoint, "", func(e TreeEntry) error {
 			got[e.Path] = ""
 			return nil
 		})

@@ -9,16 +9,20 @@ import (
 	"testing"
 	"time"
 
+	"rewind/engine/checkpoint"
+	"rewind/engine/conversation"
+	"rewind/engine/maintain"
+	"rewind/engine/project"
 	"rewind/manifest"
 )
 
 // underTheLock runs a verb on a project of its own while the test holds the append
 // lock; meanwhile commits the records, and gives the lock back.
-func (l *lab) underTheLock(verb func(context.Context, *Project) error, meanwhile ...manifest.Record) error {
+func (l *lab) underTheLock(verb func(context.Context, *project.Project) error, meanwhile ...manifest.Record) error {
 	l.t.Helper()
 	holder := l.open()
 	defer holder.Close()
-	a, err := holder.store.Append(context.Background())
+	a, err := holder.Store.Append(context.Background())
 	if err != nil {
 		l.t.Fatal(err)
 	}
@@ -66,9 +70,9 @@ func TestMarkBeforeTheDeletionIsHonoured(t *testing.T) {
 		t.Run(what, func(t *testing.T) {
 			l := newLab(t)
 			all := l.history(5)
-			var got *Collected
-			err := l.underTheLock(func(ctx context.Context, p *Project) (err error) {
-				got, err = p.GC(ctx, GCOptions{Keep: 1})
+			var got *maintain.Collected
+			err := l.underTheLock(func(ctx context.Context, p *project.Project) (err error) {
+				got, err = maintain.GC(ctx, p, maintain.GCOptions{Keep: 1})
 				return err
 			}, record(all[1].ID))
 			if err != nil {
@@ -82,8 +86,8 @@ func TestMarkBeforeTheDeletionIsHonoured(t *testing.T) {
 					t.Error("it is reported as removed")
 				}
 			}
-			l.do(func(ctx context.Context, p *Project) error {
-				_, err := p.Restore(ctx, RestoreOptions{Checkpoint: all[1]})
+			l.do(func(ctx context.Context, p *project.Project) error {
+				_, err := Restore(ctx, p, RestoreOptions{Checkpoint: all[1]})
 				return err
 			})
 			l.verify()
@@ -94,50 +98,61 @@ func TestMarkBeforeTheDeletionIsHonoured(t *testing.T) {
 // TestVerbsOnWhatIsGone: whoever named a checkpoint, waited, and finds it
 // removed says so; nothing is said to be done, and nothing is damaged.
 func TestVerbsOnWhatIsGone(t *testing.T) {
-	for what, verb := range map[string]func(context.Context, *Project, manifest.Checkpoint) error{
-		"pin":    func(ctx context.Context, p *Project, c manifest.Checkpoint) error { return p.Pin(ctx, c, true) },
-		"unpin":  func(ctx context.Context, p *Project, c manifest.Checkpoint) error { return p.Pin(ctx, c, false) },
-		"rename": func(ctx context.Context, p *Project, c manifest.Checkpoint) error { return p.Rename(ctx, c, "gone") },
-		"unname": func(ctx context.Context, p *Project, c manifest.Checkpoint) error { return p.Rename(ctx, c, "") },
+	for what, verb := range map[string]func(context.Context, *project.Project, manifest.Checkpoint) error{
+		"pin": func(ctx context.Context, p *project.Project, c manifest.Checkpoint) error {
+			return Pin(ctx, p, c, true)
+		},
+		"unpin": func(ctx context.Context, p *project.Project, c manifest.Checkpoint) error {
+			return Pin(ctx, p, c, false)
+		},
+		"rename": func(ctx context.Context, p *project.Project, c manifest.Checkpoint) error {
+			return Rename(ctx, p, c, "gone")
+		},
+		"unname": func(ctx context.Context, p *project.Project, c manifest.Checkpoint) error {
+			return Rename(ctx, p, c, "")
+		},
 	} {
 		t.Run(what, func(t *testing.T) {
 			l := newLab(t)
 			c := l.history(3)[0]
-			err := l.underTheLock(func(ctx context.Context, p *Project) error { return verb(ctx, p, c) },
+			err := l.underTheLock(func(ctx context.Context, p *project.Project) error { return verb(ctx, p, c) },
 				manifest.Record{Delete: &manifest.Delete{Checkpoints: []manifest.CheckpointID{c.ID}}})
 			wantGone(t, err)
 		})
 	}
 	l := newLab(t)
 	all := l.history(3)
-	l.do(func(ctx context.Context, p *Project) error {
-		_, err := p.GC(ctx, GCOptions{Keep: 1})
+	l.do(func(ctx context.Context, p *project.Project) error {
+		_, err := maintain.GC(ctx, p, maintain.GCOptions{Keep: 1})
 		return err
 	})
 	c := all[0]
-	for what, verb := range map[string]func(context.Context, *Project) error{
-		"restore": func(ctx context.Context, p *Project) error {
-			_, err := p.Restore(ctx, RestoreOptions{Checkpoint: c})
+	for what, verb := range map[string]func(context.Context, *project.Project) error{
+		"restore": func(ctx context.Context, p *project.Project) error {
+			_, err := Restore(ctx, p, RestoreOptions{Checkpoint: c})
 			return err
 		},
-		"restore -n": func(ctx context.Context, p *Project) error {
-			_, err := p.Restore(ctx, RestoreOptions{Checkpoint: c, DryRun: true})
+		"restore -n": func(ctx context.Context, p *project.Project) error {
+			_, err := Restore(ctx, p, RestoreOptions{Checkpoint: c, DryRun: true})
 			return err
 		},
-		"export": func(ctx context.Context, p *Project) error {
-			return p.Export(ctx, io.Discard, ExportOptions{Checkpoint: c, Format: "tar"})
+		"export": func(ctx context.Context, p *project.Project) error {
+			return Export(ctx, p, io.Discard, ExportOptions{Checkpoint: c, Format: "tar"})
 		},
-		"diff": func(ctx context.Context, p *Project) error {
-			_, err := p.Diff(ctx, DiffOptions{A: all[2], B: &c})
+		"diff": func(ctx context.Context, p *project.Project) error {
+			_, err := Diff(ctx, p, DiffOptions{A: all[2], B: &c})
 			return err
 		},
-		"ls": func(ctx context.Context, p *Project) error {
-			return p.Tree(ctx, c, "", func(TreeEntry) error { return nil })
+		"ls": func(ctx context.Context, p *project.Project) error {
+			return Tree(ctx, p, c, "", func(TreeEntry) error { return nil })
 		},
-		"cat":  func(ctx context.Context, p *Project) error { _, err := p.Entry(ctx, c, "a.txt"); return err },
-		"show": func(ctx context.Context, p *Project) error { _, err := p.Coverage(ctx, c); return err },
-		"talk": func(ctx context.Context, p *Project) error { _, err := p.Conversation(ctx, c); return err },
-		"pin":  func(ctx context.Context, p *Project) error { return p.Pin(ctx, c, true) },
+		"cat":  func(ctx context.Context, p *project.Project) error { _, err := Entry(ctx, p, c, "a.txt"); return err },
+		"show": func(ctx context.Context, p *project.Project) error { _, err := Coverage(ctx, p, c); return err },
+		"talk": func(ctx context.Context, p *project.Project) error {
+			_, err := conversation.Open(ctx, p, c)
+			return err
+		},
+		"pin": func(ctx context.Context, p *project.Project) error { return Pin(ctx, p, c, true) },
 	} {
 		t.Run(what, func(t *testing.T) { wantGone(t, l.try(verb)) })
 	}
@@ -146,7 +161,7 @@ func TestVerbsOnWhatIsGone(t *testing.T) {
 
 func wantGone(t *testing.T, err error) {
 	t.Helper()
-	var gone *NoCheckpointError
+	var gone *project.NoCheckpointError
 	if !errors.As(err, &gone) {
 		t.Errorf("got %v, want that the checkpoint is not there", err)
 	}
@@ -157,14 +172,14 @@ func TestOneNameForTwo(t *testing.T) {
 	l := newLab(t)
 	all := l.history(3)
 	name := "v1"
-	err := l.underTheLock(func(ctx context.Context, p *Project) error { return p.Rename(ctx, all[0], name) },
+	err := l.underTheLock(func(ctx context.Context, p *project.Project) error { return Rename(ctx, p, all[0], name) },
 		manifest.Record{Mark: &manifest.Mark{Checkpoint: all[1].ID, Name: &name}})
-	var taken *NameTakenError
+	var taken *project.NameTakenError
 	if !errors.As(err, &taken) {
 		t.Errorf("rename: %v, want that the name is taken", err)
 	}
-	err = l.underTheLock(func(ctx context.Context, p *Project) error {
-		_, err := p.Save(ctx, SaveOptions{Name: "v2"})
+	err = l.underTheLock(func(ctx context.Context, p *project.Project) error {
+		_, err := Save(ctx, p, checkpoint.Options{Name: "v2"})
 		return err
 	}, func() manifest.Record {
 		n := "v2"
@@ -173,9 +188,9 @@ func TestOneNameForTwo(t *testing.T) {
 	if !errors.As(err, &taken) {
 		t.Errorf("save --name: %v, want that the name is taken", err)
 	}
-	l.do(func(ctx context.Context, p *Project) error {
+	l.do(func(ctx context.Context, p *project.Project) error {
 		for name, want := range map[string]manifest.CheckpointID{"v1": all[1].ID, "v2": all[2].ID} {
-			if c, err := p.Resolve(ctx, name); err != nil || c.ID != want {
+			if c, err := Resolve(ctx, p, name); err != nil || c.ID != want {
 				t.Errorf("%s is %s (%v), want %s", name, c.ID, err, want)
 			}
 		}
@@ -188,7 +203,7 @@ func TestPinnedSafetyCheckpointStays(t *testing.T) {
 	old := manifest.Checkpoint{ID: manifest.CheckpointID{1}, Kind: manifest.Safety, Pinned: true, Time: time.Now().AddDate(0, 0, -20)}
 	named := manifest.Checkpoint{ID: manifest.CheckpointID{2}, Kind: manifest.Safety, Name: "x", Time: old.Time}
 	newest := manifest.Checkpoint{ID: manifest.CheckpointID{3}, Kind: manifest.Manual, Time: time.Now()}
-	if gone := (retention{}).plan([]manifest.Checkpoint{newest, old, named}, nil, 0); len(gone) > 0 {
+	if gone := (maintain.Retention{}).Plan([]manifest.Checkpoint{newest, old, named}, nil, 0); len(gone) > 0 {
 		t.Errorf("%d of the marked go", len(gone))
 	}
 }

@@ -34,7 +34,7 @@ func (r *restoring) lookForOthers(changes []restore.Change) error {
 	}
 	work := map[string]*otherWork{}
 	var order []string
-	err := r.query(r.ctx, func(db *manifest.DB) error {
+	err := r.Query(r.ctx, func(db *manifest.DB) error {
 		var since []manifest.Checkpoint // newest first
 		sessions := map[string]bool{}
 		for c, err := range db.Checkpoints(manifest.Query{All: true}) {
@@ -139,17 +139,17 @@ func (r *restoring) aboutSession() map[string]bool {
 	mine := map[string]bool{}
 	switch s := r.o.Session; {
 	case s != nil:
-		for _, id := range s.lineage() {
+		for _, id := range s.Lineage() {
 			mine[id] = true
 		}
 	case r.before != nil:
-		for _, id := range r.before.Session.lineage() {
+		for _, id := range r.before.Session.Lineage() {
 			mine[id] = true
 		}
 	case r.target.Session != "":
 		mine[r.target.Session] = true
-	case r.env.getenv("REWIND_SESSION_ID") != "":
-		mine[r.env.getenv("REWIND_SESSION_ID")] = true
+	case r.Env.Variable("REWIND_SESSION_ID") != "":
+		mine[r.Env.Variable("REWIND_SESSION_ID")] = true
 	default:
 		mine[""] = true
 	}

@@ -10,8 +10,14 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"syscall"
 	"testing"
 
+	"rewind/engine/checkpoint"
+	"rewind/engine/conversation"
+	"rewind/engine/hook"
+	"rewind/engine/maintain"
+	"rewind/engine/project"
 	"rewind/manifest"
 )
 
@@ -25,8 +31,8 @@ func (l *lab) in(root string) *lab {
 // ids lists the project's checkpoints, oldest first.
 func (l *lab) ids() (ids []manifest.CheckpointID) {
 	l.t.Helper()
-	l.do(func(ctx context.Context, p *Project) error {
-		list, err := p.List(ctx, ListOptions{All: true})
+	l.do(func(ctx context.Context, p *project.Project) error {
+		list, err := p.List(ctx, project.ListOptions{All: true})
 		for _, c := range list {
 			ids = append(ids, c.ID)
 		}
@@ -36,11 +42,11 @@ func (l *lab) ids() (ids []manifest.CheckpointID) {
 	return ids
 }
 
-func (l *lab) storeID() storeID {
+func (l *lab) storeID() project.StoreID {
 	l.t.Helper()
 	p := l.open()
 	defer p.Close()
-	return p.id
+	return p.Id
 }
 
 func run(t *testing.T, words ...string) {
@@ -60,7 +66,11 @@ func apart(t *testing.T, dirs ...string) {
 				return err
 			}
 			info, err := d.Info()
-			if key, shared := linkKey(info); shared && err == nil {
+			if err != nil {
+				return err
+			}
+			st := info.Sys().(*syscall.Stat_t)
+			if key := [2]uint64{uint64(st.Dev), uint64(st.Ino)}; st.Nlink > 1 {
 				if other := seen[key]; other != "" && other != dir {
 					t.Errorf("%s is a file of %s as well", file, other)
 				}
@@ -152,7 +162,7 @@ func TestAnotherDirectoryAtAKnownPath(t *testing.T) {
 		t.Run(old, func(t *testing.T) {
 			l := newLab(t)
 			l.write("a", "1")
-			p, _, _, err := Init(t.Context(), InitOptions{OpenOptions: l.options()})
+			p, _, _, err := Init(t.Context(), project.InitOptions{OpenOptions: l.options()})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -174,22 +184,22 @@ func TestAnotherDirectoryAtAKnownPath(t *testing.T) {
 				moved.write("b", "2")
 				moved.save()
 			}
-			var missing *NotInitializedError
-			_, err = Open(t.Context(), l.options())
+			var missing *project.NotInitializedError
+			_, err = project.Open(t.Context(), l.options())
 			if !errors.As(err, &missing) {
 				t.Fatalf("another directory at a known path: %v", err)
 			}
 			if named := len(missing.History) == 1 && missing.History[0].ID == id.String(); named == (old == "moved and opened") {
 				t.Errorf("the history that is named is %+v", missing.History)
 			}
-			if exists(filepath.Join(l.root, ".agent")) {
+			if project.Exists(filepath.Join(l.root, ".agent")) {
 				t.Error("something came back unasked")
 			}
-			p, _, _, err = Init(t.Context(), InitOptions{OpenOptions: l.options(), Adopt: id.String()[:8]})
+			p, _, _, err = Init(t.Context(), project.InitOptions{OpenOptions: l.options(), Adopt: id.String()[:8]})
 			if err != nil {
 				t.Fatal(err)
 			}
-			taken := p.id == id
+			taken := p.Id == id
 			p.Close()
 			if taken != (old == "removed") {
 				t.Errorf("taken over: %v", taken)
@@ -210,8 +220,8 @@ func TestAnotherDirectoryAtAKnownPath(t *testing.T) {
 				moved.verify()
 				apart(t, l.root, moved.root)
 			}
-			var refused *RefusedError
-			if _, _, _, err := Init(t.Context(), InitOptions{OpenOptions: l.options(), Adopt: id.String()}); old != "removed" && !errors.As(err, &refused) {
+			var refused *project.RefusedError
+			if _, _, _, err := Init(t.Context(), project.InitOptions{OpenOptions: l.options(), Adopt: id.String()}); old != "removed" && !errors.As(err, &refused) {
 				t.Errorf("adopted over a store of its own: %v", err)
 			}
 		})
@@ -224,7 +234,7 @@ func TestMovedByCopying(t *testing.T) {
 		t.Run(way, func(t *testing.T) {
 			l := newLab(t)
 			l.write("a", "1")
-			p, _, _, err := Init(t.Context(), InitOptions{OpenOptions: l.options()})
+			p, _, _, err := Init(t.Context(), project.InitOptions{OpenOptions: l.options()})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -235,20 +245,20 @@ func TestMovedByCopying(t *testing.T) {
 				t.Fatal(err)
 			}
 			p = d.open()
-			if p.SecondName() == nil {
+			if hook.SecondName(p) == nil {
 				t.Error("a copy is said to have a second name")
 			}
 			p.Close()
-			d.do(func(ctx context.Context, p *Project) error {
+			d.do(func(ctx context.Context, p *project.Project) error {
 				if way == "repair" {
-					_, err := p.Repair(ctx)
+					_, err := maintain.Repair(ctx, p)
 					return err
 				}
-				_, err := p.Save(ctx, SaveOptions{})
+				_, err := Save(ctx, p, checkpoint.Options{})
 				return err
 			})
 			p = d.open()
-			if err := p.SecondName(); err != nil {
+			if err := hook.SecondName(p); err != nil {
 				t.Errorf("after %s: %v", way, err)
 			}
 			p.Close()
@@ -269,7 +279,7 @@ func TestSecondNameOfOldPacks(t *testing.T) {
 			l := newLab(t)
 			l.write("a", "1")
 			l.init()
-			vault := vaultDir(l.env, l.storeID())
+			vault := project.MirrorDir(l.env, l.storeID())
 			pack := filepath.Join(vault, "log-00000001.pack")
 			data, err := os.ReadFile(pack)
 			if err == nil {
@@ -286,7 +296,7 @@ func TestSecondNameOfOldPacks(t *testing.T) {
 			l.write("a", "2")
 			l.save()
 			p := l.open()
-			if err := p.SecondName(); err != nil {
+			if err := hook.SecondName(p); err != nil {
 				t.Error(err)
 			}
 			p.Close()
@@ -326,7 +336,7 @@ func TestHostileLinks(t *testing.T) {
 		t.Run(link, func(t *testing.T) {
 			l := newLab(t)
 			l.write("a", "1")
-			p, _, _, err := Init(t.Context(), InitOptions{OpenOptions: l.options()})
+			p, _, _, err := Init(t.Context(), project.InitOptions{OpenOptions: l.options()})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -342,14 +352,23 @@ func TestHostileLinks(t *testing.T) {
 			}
 			before := contents(t, outside)
 			l.write("a", "2")
-			for what, call := range map[string]func(ctx context.Context, p *Project) error{
-				"list":   func(ctx context.Context, p *Project) error { _, err := p.List(ctx, ListOptions{}); return err },
-				"save":   func(ctx context.Context, p *Project) error { _, err := p.Save(ctx, SaveOptions{}); return err },
-				"gc":     func(ctx context.Context, p *Project) error { _, err := p.GC(ctx, GCOptions{Keep: 1}); return err },
-				"repair": func(ctx context.Context, p *Project) error { _, err := p.Repair(ctx); return err },
+			for what, call := range map[string]func(ctx context.Context, p *project.Project) error{
+				"list": func(ctx context.Context, p *project.Project) error {
+					_, err := p.List(ctx, project.ListOptions{})
+					return err
+				},
+				"save": func(ctx context.Context, p *project.Project) error {
+					_, err := Save(ctx, p, checkpoint.Options{})
+					return err
+				},
+				"gc": func(ctx context.Context, p *project.Project) error {
+					_, err := maintain.GC(ctx, p, maintain.GCOptions{Keep: 1})
+					return err
+				},
+				"repair": func(ctx context.Context, p *project.Project) error { _, err := maintain.Repair(ctx, p); return err },
 			} {
 				err := l.try(call)
-				var refused *LinkError
+				var refused *project.LinkError
 				if below := filepath.Dir(link); (below == "." || below == ".agent" || below+"/" == store) && !errors.As(err, &refused) {
 					t.Errorf("%s: %v", what, err)
 				}
@@ -393,20 +412,23 @@ func TestSharedStoreThroughALink(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	var link *LinkError
-	if _, _, _, err := Init(t.Context(), InitOptions{OpenOptions: l.options()}); !errors.As(err, &link) || !link.Forcible {
+	var link *project.LinkError
+	if _, _, _, err := Init(t.Context(), project.InitOptions{OpenOptions: l.options()}); !errors.As(err, &link) || !link.Forcible {
 		t.Fatalf("init through a link: %v", err)
 	}
-	p, _, _, err := Init(t.Context(), InitOptions{OpenOptions: l.options(), Force: true})
+	p, _, _, err := Init(t.Context(), project.InitOptions{OpenOptions: l.options(), Force: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	p.Close()
 	l.save()
-	if _, _, _, err := Init(t.Context(), InitOptions{OpenOptions: two.options(), Force: true}); !errors.As(err, &link) || link.Other != l.root {
+	if _, _, _, err := Init(t.Context(), project.InitOptions{OpenOptions: two.options(), Force: true}); !errors.As(err, &link) || link.Other != l.root {
 		t.Errorf("the second one: %v", err)
 	}
-	if err := two.try(func(ctx context.Context, p *Project) error { _, err := p.Save(ctx, SaveOptions{}); return err }); !errors.As(err, &link) {
+	if err := two.try(func(ctx context.Context, p *project.Project) error {
+		_, err := Save(ctx, p, checkpoint.Options{})
+		return err
+	}); !errors.As(err, &link) {
 		t.Errorf("the second one saves: %v", err)
 	}
 	l.verify()
@@ -416,7 +438,7 @@ func TestSharedStoreThroughALink(t *testing.T) {
 func TestGlobalStores(t *testing.T) {
 	l := newLab(t)
 	l.write("a", "1")
-	p, _, _, err := Init(t.Context(), InitOptions{OpenOptions: l.options(), Mode: GlobalMode})
+	p, _, _, err := Init(t.Context(), project.InitOptions{OpenOptions: l.options(), Mode: project.GlobalMode})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -429,8 +451,8 @@ func TestGlobalStores(t *testing.T) {
 	if err := os.Mkdir(l.root, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	var other *MovedError
-	if _, err := Open(t.Context(), l.options()); !errors.As(err, &other) || other.ID != id.String() {
+	var other *project.MovedError
+	if _, err := project.Open(t.Context(), l.options()); !errors.As(err, &other) || other.ID != id.String() {
 		t.Fatalf("another directory at its path: %v", err)
 	}
 	moved.write("a", "2")
@@ -438,7 +460,7 @@ func TestGlobalStores(t *testing.T) {
 	if moved.storeID() != id {
 		t.Error("the moved project has another store")
 	}
-	p, _, _, err = Init(t.Context(), InitOptions{OpenOptions: l.options(), Mode: GlobalMode})
+	p, _, _, err = Init(t.Context(), project.InitOptions{OpenOptions: l.options(), Mode: project.GlobalMode})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -464,14 +486,14 @@ func TestExportedRoot(t *testing.T) {
 	env.Getenv = func(key string) string { return values[key] }
 	for dir, want := range map[string]string{l.root: l.root, filepath.Join(l.root, "sub"): l.root, other.root: other.root} {
 		env.Dir = dir
-		p, err := Open(t.Context(), OpenOptions{Env: env})
+		p, err := project.Open(t.Context(), project.OpenOptions{Env: env})
 		if err != nil {
 			t.Fatal(err)
 		}
 		if p.Root() != want {
 			t.Errorf("in %s the root is %s", dir, p.Root())
 		}
-		if session := triggerOf(p.env).Session; (session == "s") != (want == l.root) {
+		if session := conversation.TriggerOf(p.Env).Session; (session == "s") != (want == l.root) {
 			t.Errorf("in %s the session is %q", dir, session)
 		}
 		p.Close()

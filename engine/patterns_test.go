@@ -8,21 +8,23 @@ import (
 	"strings"
 	"testing"
 
+	"rewind/engine/pathspec"
+	"rewind/engine/project"
 	"rewind/manifest"
 )
 
 // patterns turns paths below the root into what Restore and the others take.
-func (l *lab) patterns(paths []string, o PatternOptions) (out []string) {
+func (l *lab) patterns(paths []string, o pathspec.PatternOptions) (out []string) {
 	l.t.Helper()
-	var args []PathArg
+	var args []pathspec.PathArg
 	for _, p := range paths {
 		if p = path.Clean(p); p == "." {
 			p = ""
 		}
-		args = append(args, PathArg{Path: p})
+		args = append(args, pathspec.PathArg{Path: p})
 	}
-	l.do(func(ctx context.Context, p *Project) (err error) {
-		out, err = p.Patterns(ctx, args, o)
+	l.do(func(ctx context.Context, p *project.Project) (err error) {
+		out, err = pathspec.Patterns(ctx, p, args, o)
 		return err
 	})
 	return out
@@ -41,35 +43,35 @@ func TestPatterns(t *testing.T) {
 	}
 	both := []manifest.Checkpoint{old.Checkpoint, newest.Checkpoint}
 	for _, c := range []struct {
-		arg  PathArg
+		arg  pathspec.PathArg
 		glob bool
 		in   []manifest.Checkpoint
 		want string
 	}{
-		{arg: PathArg{Path: ""}, want: "[]"},
-		{arg: PathArg{Path: "plain/nowhere", Deep: true}, want: `["plain/nowhere"]`},
-		{arg: PathArg{Path: "app/[id]"}, want: `["app/\\[id]"]`},
-		{arg: PathArg{Path: "app/[id]/a"}, want: `["app/\\[id]/a"]`},
-		{arg: PathArg{Path: "app/[id]/*"}, want: `["app/\\[id]/*"]`},
-		{arg: PathArg{Path: "app/[id]/*", Deep: true, Fixed: 2}, want: `["app/\\[id]/**/*"]`},
-		{arg: PathArg{Path: "app/[id]"}, glob: true, want: `["app/[id]"]`},
-		{arg: PathArg{Path: "app/[id]/[ab]", Fixed: 2}, glob: true, want: `["app/\\[id]/[ab]"]`},
-		{arg: PathArg{Path: "*", Deep: true}, want: `["\\*"]`},
-		{arg: PathArg{Path: "*", Deep: true}, glob: true, want: `["**/*"]`},
-		{arg: PathArg{Path: "*.md", Deep: true}, want: `["**/*.md"]`},
-		{arg: PathArg{Path: "*.md"}, want: `["*.md"]`},
-		{arg: PathArg{Path: "back\\slash"}, want: `["back\\\\slash"]`},
-		{arg: PathArg{Path: "["}, want: `["\\["]`},
-		{arg: PathArg{Path: "b["}, want: `["b\\["]`}, // no glob, though there is none
-		{arg: PathArg{Path: "bad\xff[1]"}, want: `["bad\xff\\[1]"]`},
-		{arg: PathArg{Path: "old/[x]"}, want: `["old/\\[x]"]`},
-		{arg: PathArg{Path: "old/[x]"}, in: both, want: `["old/\\[x]"]`},
-		{arg: PathArg{Path: "new/[x]"}, in: both, want: `["new/\\[x]"]`},
-		{arg: PathArg{Path: "old/[x]"}, in: both[1:], want: `["old/[x]"]`},
-		{arg: PathArg{Path: "nowhere/[x]"}, want: `["nowhere/[x]"]`},
+		{arg: pathspec.PathArg{Path: ""}, want: "[]"},
+		{arg: pathspec.PathArg{Path: "plain/nowhere", Deep: true}, want: `["plain/nowhere"]`},
+		{arg: pathspec.PathArg{Path: "app/[id]"}, want: `["app/\\[id]"]`},
+		{arg: pathspec.PathArg{Path: "app/[id]/a"}, want: `["app/\\[id]/a"]`},
+		{arg: pathspec.PathArg{Path: "app/[id]/*"}, want: `["app/\\[id]/*"]`},
+		{arg: pathspec.PathArg{Path: "app/[id]/*", Deep: true, Fixed: 2}, want: `["app/\\[id]/**/*"]`},
+		{arg: pathspec.PathArg{Path: "app/[id]"}, glob: true, want: `["app/[id]"]`},
+		{arg: pathspec.PathArg{Path: "app/[id]/[ab]", Fixed: 2}, glob: true, want: `["app/\\[id]/[ab]"]`},
+		{arg: pathspec.PathArg{Path: "*", Deep: true}, want: `["\\*"]`},
+		{arg: pathspec.PathArg{Path: "*", Deep: true}, glob: true, want: `["**/*"]`},
+		{arg: pathspec.PathArg{Path: "*.md", Deep: true}, want: `["**/*.md"]`},
+		{arg: pathspec.PathArg{Path: "*.md"}, want: `["*.md"]`},
+		{arg: pathspec.PathArg{Path: "back\\slash"}, want: `["back\\\\slash"]`},
+		{arg: pathspec.PathArg{Path: "["}, want: `["\\["]`},
+		{arg: pathspec.PathArg{Path: "b["}, want: `["b\\["]`}, // no glob, though there is none
+		{arg: pathspec.PathArg{Path: "bad\xff[1]"}, want: `["bad\xff\\[1]"]`},
+		{arg: pathspec.PathArg{Path: "old/[x]"}, want: `["old/\\[x]"]`},
+		{arg: pathspec.PathArg{Path: "old/[x]"}, in: both, want: `["old/\\[x]"]`},
+		{arg: pathspec.PathArg{Path: "new/[x]"}, in: both, want: `["new/\\[x]"]`},
+		{arg: pathspec.PathArg{Path: "old/[x]"}, in: both[1:], want: `["old/[x]"]`},
+		{arg: pathspec.PathArg{Path: "nowhere/[x]"}, want: `["nowhere/[x]"]`},
 	} {
-		l.do(func(ctx context.Context, p *Project) error {
-			got, err := p.Patterns(ctx, []PathArg{c.arg}, PatternOptions{Glob: c.glob, Checkpoints: c.in})
+		l.do(func(ctx context.Context, p *project.Project) error {
+			got, err := pathspec.Patterns(ctx, p, []pathspec.PathArg{c.arg}, pathspec.PatternOptions{Glob: c.glob, Checkpoints: c.in})
 			if fmt.Sprintf("%q", got) != c.want {
 				t.Errorf("%+v, glob %v, in %d: %q", c.arg, c.glob, len(c.in), got)
 			}
@@ -87,17 +89,17 @@ func FuzzEscapeGlob(f *testing.F) {
 		if name == "" || name == "." || name == ".." || strings.ContainsAny(name, "/\x00") {
 			return
 		}
-		s, err := selectPaths([]string{"d/" + escapeGlob(name)})
+		s, err := pathspec.Select([]string{"d/" + pathspec.EscapeGlob(name)})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !s.match("d/"+name) || !s.match("d/"+name+"/below") || other != name && !strings.Contains(other, "/") && s.match("d/"+other) {
-			t.Errorf("%q: %q", name, escapeGlob(name))
+		if !s.Match("d/"+name) || !s.Match("d/"+name+"/below") || other != name && !strings.Contains(other, "/") && s.Match("d/"+other) {
+			t.Errorf("%q: %q", name, pathspec.EscapeGlob(name))
 		}
-		if plain, ok := plainPath(escapeGlob(name)); !ok || plain != name {
+		if plain, ok := pathspec.PlainPath(pathspec.EscapeGlob(name)); !ok || plain != name {
 			t.Errorf("%q comes back as %q", name, plain)
 		}
-		if !slices.Equal(s.patterns[0], []string{"d", escapeGlob(name)}) {
+		if !slices.Equal(s.Patterns[0], []string{"d", pathspec.EscapeGlob(name)}) {
 			t.Errorf("%q is cut", name)
 		}
 	})

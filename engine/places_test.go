@@ -9,6 +9,10 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"rewind/engine/checkpoint"
+	"rewind/engine/maintain"
+	"rewind/engine/project"
 )
 
 // TestThroughSymlinks reaches the project, and the store, through symbolic links:
@@ -34,10 +38,10 @@ func TestThroughSymlinks(t *testing.T) {
 			if err := os.Symlink(target, link); err != nil {
 				t.Fatal(err)
 			}
-			open := OpenOptions{Env: l.env} // found from the directory that a person is in
-			use := func(call func(ctx context.Context, p *Project) error) {
+			open := project.OpenOptions{Env: l.env} // found from the directory that a person is in
+			use := func(call func(ctx context.Context, p *project.Project) error) {
 				t.Helper()
-				p, err := Open(t.Context(), open)
+				p, err := project.Open(t.Context(), open)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -52,7 +56,7 @@ func TestThroughSymlinks(t *testing.T) {
 			l.write("a", "1")
 			l.write("dir/b", "1")
 			before := l.read()
-			p, first, _, err := Init(t.Context(), InitOptions{OpenOptions: open, Force: way != "the root"})
+			p, first, _, err := Init(t.Context(), project.InitOptions{OpenOptions: open, Force: way != "the root"})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -62,23 +66,23 @@ func TestThroughSymlinks(t *testing.T) {
 			}
 			l.write("a", "2")
 			l.remove("dir")
-			use(func(ctx context.Context, p *Project) error {
-				s, err := p.Save(ctx, SaveOptions{})
+			use(func(ctx context.Context, p *project.Project) error {
+				s, err := Save(ctx, p, checkpoint.Options{})
 				if err == nil && s.Checkpoint.Files != 1 {
 					t.Errorf("%d files, want 1", s.Checkpoint.Files)
 				}
 				return err
 			})
-			use(func(ctx context.Context, p *Project) error {
-				_, err := p.Restore(ctx, RestoreOptions{Checkpoint: first.Checkpoint})
+			use(func(ctx context.Context, p *project.Project) error {
+				_, err := Restore(ctx, p, RestoreOptions{Checkpoint: first.Checkpoint})
 				return err
 			})
 			l.is(before, "restored")
-			use(func(ctx context.Context, p *Project) error {
-				if _, err := p.GC(ctx, GCOptions{Keep: 5}); err != nil {
+			use(func(ctx context.Context, p *project.Project) error {
+				if _, err := maintain.GC(ctx, p, maintain.GCOptions{Keep: 5}); err != nil {
 					return err
 				}
-				v, err := p.Verify(ctx, true)
+				v, err := maintain.Verify(ctx, p, true)
 				if err == nil && !v.OK() {
 					t.Errorf("damaged: %+v", v.Damaged)
 				}
@@ -98,26 +102,26 @@ func TestClockJumps(t *testing.T) {
 	now := time.Now()
 	l.env.Now = func() time.Time { return now }
 	l.write("a", "---")
-	p, _, _, err := Init(t.Context(), InitOptions{OpenOptions: l.options(), Mode: GlobalMode}) // its moments come from Now
+	p, _, _, err := Init(t.Context(), project.InitOptions{OpenOptions: l.options(), Mode: project.GlobalMode}) // its moments come from Now
 	if err != nil {
 		t.Fatal(err)
 	}
 	p.Close()
-	saved := []*Saved{}
+	saved := []*checkpoint.Saved{}
 	for i, jump := range []time.Duration{time.Second, -time.Hour, time.Second, time.Second, 365 * 24 * time.Hour, time.Second, -400 * 24 * time.Hour, time.Second, 800 * 24 * time.Hour, time.Minute} {
 		now = now.Add(jump)
 		l.write("a", fmt.Sprintf("%03d", i)) // the same size each time
 		saved = append(saved, l.save())
-		l.do(func(ctx context.Context, p *Project) error {
-			got, err := p.GC(ctx, GCOptions{Auto: true, MaxAge: 30 * 24 * time.Hour})
+		l.do(func(ctx context.Context, p *project.Project) error {
+			got, err := maintain.GC(ctx, p, maintain.GCOptions{Auto: true, MaxAge: 30 * 24 * time.Hour})
 			if err == nil && len(got.Removed) > 0 {
 				t.Errorf("after a jump of %v a sweep removes %d checkpoints", jump, len(got.Removed))
 			}
 			return err
 		})
 	}
-	l.do(func(ctx context.Context, p *Project) error {
-		list, err := p.List(ctx, ListOptions{})
+	l.do(func(ctx context.Context, p *project.Project) error {
+		list, err := p.List(ctx, project.ListOptions{})
 		if err != nil {
 			return err
 		}
@@ -130,8 +134,8 @@ func TestClockJumps(t *testing.T) {
 		return nil
 	})
 	for i, s := range saved {
-		l.do(func(ctx context.Context, p *Project) error {
-			_, err := p.Restore(ctx, RestoreOptions{Checkpoint: s.Checkpoint})
+		l.do(func(ctx context.Context, p *project.Project) error {
+			_, err := Restore(ctx, p, RestoreOptions{Checkpoint: s.Checkpoint})
 			return err
 		})
 		if got, err := os.ReadFile(filepath.Join(l.root, "a")); string(got) != fmt.Sprintf("%03d", i) {

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"rewind/engine/maintain"
+	"rewind/engine/project"
 	"rewind/engine/scratchfs"
 	"rewind/manifest"
 )
@@ -59,14 +61,14 @@ func powerCuts(t *testing.T, saves, cuts int) {
 			mu.Unlock()
 			switch {
 			case i%20 == 19:
-				l.do(func(ctx context.Context, p *Project) error {
-					_, err := p.GC(ctx, GCOptions{Keep: 1000})
+				l.do(func(ctx context.Context, p *project.Project) error {
+					_, err := maintain.GC(ctx, p, maintain.GCOptions{Keep: 1000})
 					return err
 				})
 			case i%7 == 6:
 				old := list[random.IntN(len(list))].checkpoint
-				l.do(func(ctx context.Context, p *Project) error {
-					_, err := p.Restore(ctx, RestoreOptions{Checkpoint: old})
+				l.do(func(ctx context.Context, p *project.Project) error {
+					_, err := Restore(ctx, p, RestoreOptions{Checkpoint: old})
 					return err
 				})
 			}
@@ -129,9 +131,9 @@ func (l *lab) edit(random *rand.Rand, i int) {
 func (l *lab) afterPowerCut(list []told) {
 	l.t.Helper()
 	l.verify()
-	l.do(func(ctx context.Context, p *Project) error {
+	l.do(func(ctx context.Context, p *project.Project) error {
 		have := map[manifest.CheckpointID]bool{}
-		all, err := p.List(ctx, ListOptions{})
+		all, err := p.List(ctx, project.ListOptions{})
 		for _, c := range all {
 			have[c.ID] = true
 		}
@@ -143,8 +145,8 @@ func (l *lab) afterPowerCut(list []told) {
 		return err
 	})
 	last := list[len(list)-1]
-	l.do(func(ctx context.Context, p *Project) error {
-		_, err := p.Restore(ctx, RestoreOptions{Checkpoint: last.checkpoint})
+	l.do(func(ctx context.Context, p *project.Project) error {
+		_, err := Restore(ctx, p, RestoreOptions{Checkpoint: last.checkpoint})
 		return err
 	})
 	l.is(last.tree, "restored after the power went")

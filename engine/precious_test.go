@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"rewind/engine/project"
 	"rewind/engine/settings"
 	"rewind/manifest"
 )
@@ -12,8 +13,8 @@ import (
 // marked lists the marked paths of a checkpoint.
 func (l *lab) marked(c manifest.Checkpoint) (out []string) {
 	l.t.Helper()
-	l.do(func(ctx context.Context, p *Project) error {
-		return p.Tree(ctx, c, "", func(e TreeEntry) error {
+	l.do(func(ctx context.Context, p *project.Project) error {
+		return Tree(ctx, p, c, "", func(e TreeEntry) error {
 			if e.Precious {
 				out = append(out, e.Path)
 			}
@@ -25,7 +26,7 @@ func (l *lab) marked(c manifest.Checkpoint) (out []string) {
 
 func (l *lab) set(key, value string) {
 	l.t.Helper()
-	if err := settings.Set(filepath.Join(l.root, ".agent", "rewind", configName), key, value); err != nil {
+	if err := settings.Set(filepath.Join(l.root, ".agent", "rewind", project.ConfigName), key, value); err != nil {
 		l.t.Fatal(err)
 	}
 }
@@ -43,10 +44,10 @@ func TestPreciousStays(t *testing.T) {
 	l.write("new/b", "b")
 	l.write("x.db", "more rows")
 	l.write("x.db-wal", "and more")
-	l.must((*Project).Restore, RestoreOptions{Checkpoint: first.Checkpoint})
+	l.must(Restore, RestoreOptions{Checkpoint: first.Checkpoint})
 	const rules = ".gitignore=.env\n*.db*\n"
 	l.want(".env=mine " + rules + " a=1 new/.env=mine x.db=rows")
-	l.must((*Project).UndoRestore, RestoreOptions{})
+	l.must(UndoRestore, RestoreOptions{})
 	l.want(".env=mine " + rules + " a=1 new/.env=mine new/b=b x.db=more rows x.db-wal=and more")
 	second := l.save()
 	if got := l.marked(second.Checkpoint); len(got) != 4 {
@@ -54,7 +55,7 @@ func TestPreciousStays(t *testing.T) {
 	}
 	l.write(".env", "another")
 	l.remove("new")
-	done := l.must((*Project).Undo, RestoreOptions{})
+	done := l.must(Undo, RestoreOptions{})
 	l.want(".env=mine " + rules + " a=1 new/.env=mine new/b=b x.db=more rows x.db-wal=and more")
 	if got := l.marked(*done.Safety); len(got) != 3 {
 		t.Errorf("the safety checkpoint has marked: %q", got)
@@ -63,7 +64,7 @@ func TestPreciousStays(t *testing.T) {
 	// Displaced by a marked file, what nobody captured is marked too.
 	l.set("captureIgnored", "none")
 	l.write(".env", "in no checkpoint")
-	done = l.must((*Project).Restore, RestoreOptions{Checkpoint: second.Checkpoint, Paths: []string{".env"}})
+	done = l.must(Restore, RestoreOptions{Checkpoint: second.Checkpoint, Paths: []string{".env"}})
 	if got := l.marked(*done.Safety); len(got) != 1 || got[0] != ".env" {
 		t.Errorf("the safety checkpoint has marked: %q", got)
 	}
@@ -78,8 +79,8 @@ func TestPreciousInTheWay(t *testing.T) {
 	first := l.init()
 	l.remove("was")
 	l.write("was/.env", "mine")
-	l.do(func(ctx context.Context, p *Project) error {
-		done, err := p.Restore(ctx, RestoreOptions{Checkpoint: first.Checkpoint})
+	l.do(func(ctx context.Context, p *project.Project) error {
+		done, err := Restore(ctx, p, RestoreOptions{Checkpoint: first.Checkpoint})
 		if err == nil && (len(done.Skip) != 1 || done.Skip[0].Path != "was" || !done.Skip[0].Failed) {
 			t.Errorf("skipped: %v", done.Skip)
 		}
@@ -106,12 +107,12 @@ func TestMarkIsNoChange(t *testing.T) {
 	if c := marked.Checkpoint; c.Added+c.Modified+c.Deleted != 0 {
 		t.Errorf("the mark counts as a change: %+v", c)
 	}
-	done := l.must((*Project).Restore, RestoreOptions{Checkpoint: forced.Checkpoint})
+	done := l.must(Restore, RestoreOptions{Checkpoint: forced.Checkpoint})
 	if len(done.Create)+len(done.Replace)+len(done.Delete)+len(done.Mode) != 0 {
 		t.Errorf("restored: %+v", done)
 	}
-	l.do(func(ctx context.Context, p *Project) error {
-		diff, err := p.Diff(ctx, DiffOptions{A: forced.Checkpoint, B: &marked.Checkpoint, Patch: true})
+	l.do(func(ctx context.Context, p *project.Project) error {
+		diff, err := Diff(ctx, p, DiffOptions{A: forced.Checkpoint, B: &marked.Checkpoint, Patch: true})
 		if len(diff) != 0 {
 			t.Errorf("differs: %+v", diff)
 		}
@@ -124,25 +125,25 @@ func TestMarkIsNoChange(t *testing.T) {
 func TestPreciousOfOldRules(t *testing.T) {
 	l := newLab(t)
 	unpack(t, filepath.Join(fixtures, "v1.tar.gz"), filepath.Join(l.root, ".agent", "rewind"))
-	trusted, _, _, err := Init(context.Background(), InitOptions{OpenOptions: l.options(), Trust: true})
+	trusted, _, _, err := Init(context.Background(), project.InitOptions{OpenOptions: l.options(), Trust: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	trusted.Close()
 	var old manifest.Checkpoint
-	l.do(func(ctx context.Context, p *Project) error {
-		list, err := p.List(ctx, ListOptions{Limit: 1})
+	l.do(func(ctx context.Context, p *project.Project) error {
+		list, err := p.List(ctx, project.ListOptions{Limit: 1})
 		if err == nil {
 			old = list[0].Checkpoint
 		}
 		return err
 	})
-	l.must((*Project).Restore, RestoreOptions{Checkpoint: old})
+	l.must(Restore, RestoreOptions{Checkpoint: old})
 	mine := map[string]string{"sub/.gitignore": "*.key\n", "sub/my.key": "mine", ".claude/settings.json": "{}", "plain": "goes"}
 	for path, text := range mine {
 		l.write(path, text)
 	}
-	l.must((*Project).Restore, RestoreOptions{Checkpoint: old})
+	l.must(Restore, RestoreOptions{Checkpoint: old})
 	left := l.read()
 	for path := range mine {
 		if _, there := left[path]; there != (path == "sub/my.key" || path == ".claude/settings.json") {

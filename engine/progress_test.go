@@ -7,6 +7,9 @@ import (
 	"io"
 	"math/rand/v2"
 	"testing"
+
+	"rewind/engine/maintain"
+	"rewind/engine/project"
 )
 
 // What is told of long work never goes past its total, never goes back, and of an
@@ -28,9 +31,9 @@ func TestProgressKeepsToItsTotals(t *testing.T) {
 		l.save()
 	}
 	units := map[string]int{}
-	var last ProgressInfo
+	var last project.ProgressInfo
 	o := l.options()
-	o.Progress = func(now ProgressInfo) {
+	o.Progress = func(now project.ProgressInfo) {
 		if now.Phase+now.Unit == last.Phase+last.Unit && (now.Files < last.Files || now.Bytes < last.Bytes) {
 			t.Errorf("%+v after %+v", now, last)
 		}
@@ -40,10 +43,10 @@ func TestProgressKeepsToItsTotals(t *testing.T) {
 		last = now
 		units[now.Phase+" "+now.Unit]++
 	}
-	run := func(what string, call func(ctx context.Context, p *Project) error) ProgressInfo {
+	run := func(what string, call func(ctx context.Context, p *project.Project) error) project.ProgressInfo {
 		t.Helper()
-		last = ProgressInfo{}
-		p, err := Open(context.Background(), o)
+		last = project.ProgressInfo{}
+		p, err := project.Open(context.Background(), o)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -55,12 +58,12 @@ func TestProgressKeepsToItsTotals(t *testing.T) {
 	}
 	for _, paths := range [][]string{nil, {"a/b"}, {"a/large"}, {"*.none", "a/small"}} {
 		var out bytes.Buffer
-		end := run("export", func(ctx context.Context, p *Project) error {
-			c, err := p.Resolve(ctx, "last")
+		end := run("export", func(ctx context.Context, p *project.Project) error {
+			c, err := Resolve(ctx, p, "last")
 			if err != nil {
 				return err
 			}
-			return p.Export(ctx, io.Writer(&out), ExportOptions{Checkpoint: c.Checkpoint, Format: "tar", Paths: paths})
+			return Export(ctx, p, io.Writer(&out), ExportOptions{Checkpoint: c.Checkpoint, Format: "tar", Paths: paths})
 		})
 		if end.Files != end.TotalFiles || end.Bytes != end.TotalBytes || end.Files == 0 {
 			t.Errorf("export %v ends with %+v", paths, end)
@@ -70,16 +73,16 @@ func TestProgressKeepsToItsTotals(t *testing.T) {
 		}
 	}
 	for _, readData := range []bool{false, true} {
-		end := run("verify", func(ctx context.Context, p *Project) error {
-			_, err := p.Verify(ctx, readData)
+		end := run("verify", func(ctx context.Context, p *project.Project) error {
+			_, err := maintain.Verify(ctx, p, readData)
 			return err
 		})
 		if end.Unit != "checkpoint" || end.TotalFiles != 4 {
 			t.Errorf("verify ends with %+v", end)
 		}
 	}
-	end := run("gc", func(ctx context.Context, p *Project) error {
-		_, err := p.GC(ctx, GCOptions{Keep: 1})
+	end := run("gc", func(ctx context.Context, p *project.Project) error {
+		_, err := maintain.GC(ctx, p, maintain.GCOptions{Keep: 1})
 		return err
 	})
 	if end.Phase != "gc" || end.Bytes != end.TotalBytes || end.Bytes == 0 {

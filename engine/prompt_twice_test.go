@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"rewind/engine/conversation"
+	"rewind/engine/project"
 	"rewind/manifest"
 )
 
@@ -57,29 +59,29 @@ func TestPromptTakenTwice(t *testing.T) {
 				if id != "" {
 					specs = append(specs, testSession+":"+id)
 				}
-				c.do(func(ctx context.Context, p *Project) error {
+				c.do(func(ctx context.Context, p *project.Project) error {
 					for _, spec := range specs {
-						if l, err := p.ResolveIn(ctx, spec, testSession); err != nil || l.ID != first.ID && !(gone && spec == "prompt~1") {
+						if l, err := ResolveIn(ctx, p, spec, testSession); err != nil || l.ID != first.ID && !(gone && spec == "prompt~1") {
 							t.Errorf("%s is %s (%v), want %s, not %s", spec, l.ID, err, first.ID, again.ID)
 						}
 					}
-					s, err := p.ChooseSession(ctx, testSession)
+					s, err := conversation.ChooseSession(ctx, p, testSession)
 					if err != nil {
 						return err
 					}
-					if l, err := p.nthPrompt(ctx, "prompt~1", 1, s); err != nil || l.ID != first.ID {
+					if l, err := conversation.NthPrompt(ctx, p, "prompt~1", 1, s); err != nil || l.ID != first.ID {
 						t.Errorf("counted, it is %s (%v)", l.ID, err)
 					}
-					if l, err := p.nthPrompt(ctx, "prompt~2", 2, s); err != nil || l.Prompt != "one" {
+					if l, err := conversation.NthPrompt(ctx, p, "prompt~2", 2, s); err != nil || l.Prompt != "one" {
 						t.Errorf("the one before is %q (%v)", l.Prompt, err)
 					}
-					if _, err := p.nthPrompt(ctx, "prompt~3", 3, s); err == nil {
+					if _, err := conversation.NthPrompt(ctx, p, "prompt~3", 3, s); err == nil {
 						t.Error("there are three")
 					}
 					if gone {
 						return nil // the transcript as captured does not have the prompt yet
 					}
-					_, err = p.Back(ctx, BackOptions{Session: s, N: 1, Both: true})
+					_, err = Back(ctx, p, BackOptions{Session: s, N: 1, Both: true})
 					return err
 				})
 				if !gone {

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"rewind/engine/conversation"
+	"rewind/engine/project"
 	"rewind/manifest"
 )
 
@@ -15,18 +17,18 @@ import (
 // as @{5m} or @{2026-11-20 14:30}, a prompt as prompt~2 of the session that
 // ChooseSession finds, or <session-id>:<event-id>. Errors: *NoCheckpointError,
 // *AmbiguousError, *NoSessionError.
-func (p *Project) Resolve(ctx context.Context, spec string) (Listed, error) {
-	return p.ResolveIn(ctx, spec, "")
+func Resolve(ctx context.Context, p *project.Project, spec string) (project.Listed, error) {
+	return ResolveIn(ctx, p, spec, "")
 }
 
 // ResolveIn is Resolve with the session named that prompt~N counts in.
-func (p *Project) ResolveIn(ctx context.Context, spec, session string) (Listed, error) {
-	if n, ok := promptSpec(spec); ok {
-		return p.resolvePrompt(ctx, spec, n, session)
+func ResolveIn(ctx context.Context, p *project.Project, spec, session string) (project.Listed, error) {
+	if n, ok := conversation.PromptSpec(spec); ok {
+		return conversation.ResolvePrompt(ctx, p, spec, n, session)
 	}
-	var found Listed
-	err := p.query(ctx, func(db *manifest.DB) (err error) {
-		found, err = p.resolve(db, spec)
+	var found project.Listed
+	err := p.Query(ctx, func(db *manifest.DB) (err error) {
+		found, err = resolve(p, db, spec)
 		if err == nil && found.N == 0 && found.Kind != manifest.Safety {
 			found.N = db.Position(found.Seq)
 		}
@@ -35,74 +37,74 @@ func (p *Project) ResolveIn(ctx context.Context, spec, session string) (Listed, 
 	return found, err
 }
 
-func (p *Project) resolve(db *manifest.DB, spec string) (Listed, error) {
+func resolve(p *project.Project, db *manifest.DB, spec string) (project.Listed, error) {
 	switch spec {
 	case "", "last":
-		return p.nth(db, spec, 1)
+		return nth(p, db, spec, 1)
 	case "prev":
-		return p.nth(db, spec, 2)
+		return nth(p, db, spec, 2)
 	}
 	if n, err := strconv.ParseUint(spec, 10, 31); err == nil {
-		return p.nth(db, spec, int(n))
+		return nth(p, db, spec, int(n))
 	}
 	if moment, ok := strings.CutPrefix(spec, "@{"); ok && strings.HasSuffix(moment, "}") {
-		return p.at(db, spec, strings.TrimSuffix(moment, "}"))
+		return at(p, db, spec, strings.TrimSuffix(moment, "}"))
 	}
 	if session, event, ok := strings.Cut(spec, ":"); ok {
-		return p.byEvent(db, spec, session, event)
+		return conversation.ByEvent(p, db, spec, session, event)
 	}
 	if c, ok, err := db.ByName(spec); err != nil || ok {
-		return Listed{Checkpoint: c}, err
+		return project.Listed{Checkpoint: c}, err
 	}
 	if len(spec) < 4 || !isIDPrefix(spec) {
-		return Listed{}, &NoCheckpointError{Spec: spec}
+		return project.Listed{}, &project.NoCheckpointError{Spec: spec}
 	}
 	matches, err := db.ByPrefix(spec, 10)
 	switch {
 	case err != nil:
-		return Listed{}, err
+		return project.Listed{}, err
 	case len(matches) == 0:
-		return Listed{}, &NoCheckpointError{Spec: spec}
+		return project.Listed{}, &project.NoCheckpointError{Spec: spec}
 	case len(matches) == 1:
-		return Listed{Checkpoint: matches[0]}, nil
+		return project.Listed{Checkpoint: matches[0]}, nil
 	}
-	ambiguous := &AmbiguousError{Spec: spec}
+	ambiguous := &project.AmbiguousError{Spec: spec}
 	for _, c := range matches {
 		ambiguous.Matches = append(ambiguous.Matches, c.ID.String())
 	}
-	return Listed{}, ambiguous
+	return project.Listed{}, ambiguous
 }
 
-func (p *Project) nth(db *manifest.DB, spec string, n int) (Listed, error) {
+func nth(p *project.Project, db *manifest.DB, spec string, n int) (project.Listed, error) {
 	if n > 0 {
 		c, ok, err := db.Nth(n)
 		if err != nil || ok {
-			return Listed{Checkpoint: c, N: n}, err
+			return project.Listed{Checkpoint: c, N: n}, err
 		}
 	}
 	count, _, err := db.Count()
 	if err != nil {
-		return Listed{}, err
+		return project.Listed{}, err
 	}
-	return Listed{}, &NoCheckpointError{Spec: spec, Reason: fmt.Sprintf("there are %d", count)}
+	return project.Listed{}, &project.NoCheckpointError{Spec: spec, Reason: fmt.Sprintf("there are %d", count)}
 }
 
-func (p *Project) at(db *manifest.DB, spec, text string) (Listed, error) {
-	t, err := parseMoment(text, p.env.now())
+func at(p *project.Project, db *manifest.DB, spec, text string) (project.Listed, error) {
+	t, err := parseMoment(text, p.Env.Time())
 	if err != nil {
-		return Listed{}, &NoCheckpointError{Spec: spec, Reason: err.Error()}
+		return project.Listed{}, &project.NoCheckpointError{Spec: spec, Reason: err.Error()}
 	}
-	if t.After(p.env.now()) {
-		return Listed{}, &NoCheckpointError{Spec: spec, Reason: "that is in the future"}
+	if t.After(p.Env.Time()) {
+		return project.Listed{}, &project.NoCheckpointError{Spec: spec, Reason: "that is in the future"}
 	}
 	c, ok, err := db.At(t)
 	if err != nil {
-		return Listed{}, err
+		return project.Listed{}, err
 	}
 	if !ok {
-		return Listed{}, &NoCheckpointError{Spec: spec, Reason: "none is that old"}
+		return project.Listed{}, &project.NoCheckpointError{Spec: spec, Reason: "none is that old"}
 	}
-	return Listed{Checkpoint: c}, nil
+	return project.Listed{Checkpoint: c}, nil
 }
 
 // isIDPrefix reports whether s has letters of checkpoint ids only.

@@ -6,8 +6,15 @@ import (
 	"slices"
 	"strconv"
 
+	"rewind/engine/checkpoint"
+	"rewind/engine/commit"
+	"rewind/engine/conversation"
+	"rewind/engine/maintain"
+	"rewind/engine/pathspec"
+	"rewind/engine/project"
 	"rewind/engine/restore"
 	"rewind/engine/rootfs"
+	"rewind/engine/rules"
 	"rewind/manifest"
 )
 
@@ -16,11 +23,11 @@ type RestoreOptions struct {
 	Checkpoint manifest.Checkpoint // restore only
 	Paths      []string            // paths and globs relative to the root; empty: all
 	DryRun     bool
-	Force      bool           // go on where paths or the conversation changed since, or an agent runs
-	Half       Half           // what is moved; undo-restore and redo-restore take back what was moved
-	InPlace    bool           // rewrite the session's own transcript, after a backup, instead of forking it
-	Session    *ChosenSession // whose conversation, where the checkpoint holds none of it; nil: the checkpoint's
-	Prompt     int            // restore: to before the Prompt-th last prompt of Session, not to Checkpoint; 0: to Checkpoint
+	Force      bool                        // go on where paths or the conversation changed since, or an agent runs
+	Half       conversation.Half           // what is moved; undo-restore and redo-restore take back what was moved
+	InPlace    bool                        // rewrite the session's own transcript, after a backup, instead of forking it
+	Session    *conversation.ChosenSession // whose conversation, where the checkpoint holds none of it; nil: the checkpoint's
+	Prompt     int                         // restore: to before the Prompt-th last prompt of Session, not to Checkpoint; 0: to Checkpoint
 	// Confirm, if set, is asked before anything is touched when something would be
 	// deleted, or another session's work would go.
 	Confirm func(*Restored) (bool, error)
@@ -34,15 +41,15 @@ type Restored struct {
 	Checkpoint                    manifest.Checkpoint  // the target
 	Safety                        *manifest.Checkpoint // nil on a dry run or when nothing differed
 	Create, Replace, Delete, Mode []string
-	Skip                          []Problem // left alone; Failed marks what should have been restored
+	Skip                          []project.Problem // left alone; Failed marks what should have been restored
 	DryRun                        bool
-	Operation                     uint64          // sequence number, 0 on a dry run or when nothing differed
-	Settled                       *SettledRestore // a crashed restore that was dealt with first
+	Operation                     uint64            // sequence number, 0 on a dry run or when nothing differed
+	Recovered                     *RecoveredRestore // a crashed restore that was dealt with first
 
-	Conversation *MovedConversation   // nil: none was moved
-	Without      *NoConversationError // why none was moved, although it was to be; nil else
-	Prompts      []string             // those that it went behind, the newest first
-	Others       []OtherWork          // what goes too, of sessions that it is not about
+	Conversation *conversation.Moved               // nil: none was moved
+	Without      *conversation.NoConversationError // why none was moved, although it was to be; nil else
+	Prompts      []string                          // those that it went behind, the newest first
+	Others       []OtherWork                       // what goes too, of sessions that it is not about
 }
 
 // DeclinedError: the person was asked and said no.
@@ -55,26 +62,26 @@ func (e *DeclinedError) Error() string { return "nothing was changed" }
 // tree and the conversation are as they were. Errors: *BusyError, *NoPathError,
 // *OutsideError, *DeclinedError, *restore.AbortedError, *NoConversationError
 // where only the conversation was to move, *AgentRunningError.
-func (p *Project) Restore(ctx context.Context, o RestoreOptions) (*Restored, error) {
+func Restore(ctx context.Context, p *project.Project, o RestoreOptions) (*Restored, error) {
 	if o.Prompt > 0 {
-		l, err := p.resolvePrompt(ctx, "prompt~"+strconv.Itoa(o.Prompt), o.Prompt, o.Session.ID)
-		var none *NoCheckpointError
-		if err != nil && !(errors.As(err, &none) && o.Half == ConversationOnly) {
+		l, err := conversation.ResolvePrompt(ctx, p, "prompt~"+strconv.Itoa(o.Prompt), o.Prompt, o.Session.ID)
+		var none *project.NoCheckpointError
+		if err != nil && !(errors.As(err, &none) && o.Half == conversation.ConversationOnly) {
 			return nil, err
 		}
 		o.Checkpoint = l.Checkpoint
 	}
-	return p.restoring(ctx, o, manifest.OpRestore, func(r *restoring) (_ *restore.Plan, err error) {
+	return runRestore(ctx, p, o, manifest.OpRestore, func(r *restoring) (_ *restore.Plan, err error) {
 		c := r.o.Checkpoint // as it is now
 		if o.Prompt > 0 {
-			if r.before, err = p.promptPlace(ctx, o.Session, o.Prompt); err != nil {
+			if r.before, err = conversation.FindPrompt(ctx, p, o.Session, o.Prompt); err != nil {
 				return nil, err
 			}
 			if r.before.Checkpoint != nil {
 				c = r.before.Checkpoint.Checkpoint
 			}
 		}
-		if o.Half == ConversationOnly {
+		if o.Half == conversation.ConversationOnly {
 			r.op.Checkpoint, r.target = c.ID, c
 			return nil, nil
 		}
@@ -88,65 +95,65 @@ func (p *Project) Restore(ctx context.Context, o RestoreOptions) (*Restored, err
 // restoring is one call of the restore family, from the tree lock to the
 // record of the operation.
 type restoring struct {
-	*Project
+	*project.Project
 	ctx    context.Context
 	o      RestoreOptions
 	fs     rootfs.FS
-	sel    restore.Selection // nil: everything
-	scan   *captured         // the tree as it is
-	now    manifest.ID       // its manifest
-	tx     *Tx               // the scan's, and after its commit the next
+	sel    restore.Selection    // nil: everything
+	scan   *checkpoint.Captured // the tree as it is
+	now    manifest.ID          // its manifest
+	tx     *commit.Tx           // the scan's, and after its commit the next
 	op     manifest.Operation
 	target manifest.Checkpoint // for the answer
 	within map[string][]string // what goes with a directory that is replaced, see lookInto
 
-	move    *Move                // the conversation on its way, nil for none
-	without *NoConversationError // why there is none
-	before  *PromptPlace         // where back goes to
-	others  []OtherWork          // whose work goes too
+	move    *conversation.Move                // the conversation on its way, nil for none
+	without *conversation.NoConversationError // why there is none
+	before  *conversation.PromptPlace         // where back goes to
+	others  []OtherWork                       // whose work goes too
 
-	settled  *SettledRestore
-	finished bool // dealing with a crashed restore was all there was to do
+	recovered *RecoveredRestore
+	finished  bool // dealing with a crashed restore was all there was to do
 }
 
-// restoring is the flow that the verbs share; choose makes the plan. A nil
+// runRestore is the flow that the verbs share; choose makes the plan. A nil
 // plan means that nothing differs.
-func (p *Project) restoring(ctx context.Context, o RestoreOptions, kind manifest.OperationKind, choose func(*restoring) (*restore.Plan, error)) (*Restored, error) {
+func runRestore(ctx context.Context, p *project.Project, o RestoreOptions, kind manifest.OperationKind, choose func(*restoring) (*restore.Plan, error)) (*Restored, error) {
 	r := &restoring{Project: p, ctx: ctx, o: o}
 	r.op.Kind = kind
 	done, err := r.run(choose)
 	if err == nil && !o.DryRun {
-		p.finishForgetting(ctx)
+		maintain.FinishForgetting(ctx, p)
 	}
 	return done, err
 }
 
 func (r *restoring) run(choose func(*restoring) (*restore.Plan, error)) (_ *Restored, err error) {
 	p, ctx, o := r.Project, r.ctx, r.o
-	sel, err := selectPaths(o.Paths)
+	sel, err := pathspec.Select(o.Paths)
 	if err != nil {
 		return nil, err
 	}
-	if !sel.all() {
+	if !sel.All() {
 		r.sel = sel
 	}
 	if !o.DryRun {
-		if err := p.writing(ctx); err != nil {
+		if err := p.Writing(ctx); err != nil {
 			return nil, err
 		}
-		lock, err := p.lock(ctx, treeLockName)
+		lock, err := p.Lock(ctx, project.TreeLockName)
 		if err != nil {
 			return nil, err
 		}
-		defer lock.release()
+		defer lock.Release()
 	}
-	release, err := p.use(ctx)
+	release, err := p.Use(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer release()
 	if o.Checkpoint.ID != (manifest.CheckpointID{}) {
-		now, err := p.current(ctx, o.Checkpoint)
+		now, err := p.Current(ctx, o.Checkpoint)
 		if err != nil {
 			return nil, err
 		}
@@ -157,25 +164,25 @@ func (r *restoring) run(choose func(*restoring) (*restore.Plan, error)) (_ *Rest
 		}
 		o.Checkpoint, r.o.Checkpoint = now, now
 	}
-	if r.fs, err = rootfs.Open(p.place.root); err != nil {
+	if r.fs, err = rootfs.Open(p.Root()); err != nil {
 		return nil, err
 	}
 	defer r.fs.Close()
 	if !o.DryRun {
-		if err := r.settleCrashed(); err != nil {
-			return nil, p.classify(err)
+		if err := r.recoverCrashed(); err != nil {
+			return nil, p.Classify(err)
 		}
 		if r.finished {
-			return &Restored{Checkpoint: r.target, Settled: r.settled}, nil
+			return &Restored{Checkpoint: r.target, Recovered: r.recovered}, nil
 		}
 	}
-	if o.Half == ConversationOnly && r.op.Kind == manifest.OpRestore {
-		r.tx = p.begin().keepDirs()
+	if o.Half == conversation.ConversationOnly && r.op.Kind == manifest.OpRestore {
+		r.tx = commit.Begin(p).KeepDirs()
 	} else {
-		if r.scan, err = p.capture(ctx, captureOptions{}); err != nil {
+		if r.scan, err = checkpoint.CaptureTree(ctx, p, checkpoint.CaptureOptions{}); err != nil {
 			return nil, err
 		}
-		r.now, r.tx = r.scan.root(), r.scan.tx.keepDirs()
+		r.now, r.tx = r.scan.Root(), r.scan.Tx.KeepDirs()
 	}
 	defer func() {
 		if r.tx != nil { // not committed
@@ -185,27 +192,27 @@ func (r *restoring) run(choose func(*restoring) (*restore.Plan, error)) (_ *Rest
 	defer func() { r.move.Close() }()
 	plan, err := choose(r)
 	if err != nil {
-		return nil, p.classify(err)
+		return nil, p.Classify(err)
 	}
-	if o.Half == ConversationOnly {
+	if o.Half == conversation.ConversationOnly {
 		plan = nil
 	}
 	if err := r.prepareMove(); err != nil {
-		return nil, p.classify(err)
+		return nil, p.Classify(err)
 	}
 	done, err := r.carryOut(plan)
-	return done, p.classify(err)
+	return done, p.Classify(err)
 }
 
 // planTo plans the way to a checkpoint under its rules and today's.
 func (r *restoring) planTo(c manifest.Checkpoint) (*restore.Plan, error) {
 	r.op.Checkpoint, r.target = c.ID, c
-	target, today := r.rulesOf(c), r.rulesToday()
+	target, today := rules.Of(r.Project, r.tx, c), rules.Today(r.Project, r.fs)
 	saw := r.sightOf(c, target)
 	plan, err := restore.NewPlan(r.ctx, restore.Options{
 		FS: r.fs, Source: r.tx, Current: r.now, Target: c.Root, Select: r.sel,
-		InTarget: target.mayGo, InScope: today.mayGo, Unseen: saw.unseen,
-		Store: r.storePath(), Workers: r.tx.Workers(),
+		InTarget: target.MayGo, InScope: today.MayGo, Unseen: saw.unseen,
+		Store: rules.StorePath(r.Project), Workers: r.tx.Workers(),
 	})
 	if err != nil {
 		return nil, err
@@ -261,13 +268,13 @@ func (r *restoring) carryOut(plan *restore.Plan) (*Restored, error) {
 	r.op.Time = safety.Time
 	r.op.Safety, r.op.Before, r.op.After, r.op.Paths = safety.ID, plan.Before, plan.After, paths
 	// The scan's transaction is committed; what still comes goes into the next.
-	r.tx = r.tx.next()
+	r.tx = r.tx.Next()
 	outcome, err := plan.Apply(r.ctx, restore.ApplyOptions{
-		Dir: r.restoreDir(), Sink: r.tx, Owner: r.owner, NoSync: r.settings.Durability == "fast",
+		Dir: r.RestoreDir(), Sink: r.tx, Owner: r.Owner, NoSync: r.Settings().Durability == "fast",
 		Note:     manifest.Record{Operation: &r.op}.Append(nil),
 		Record:   func(out *restore.Outcome) error { return r.record(plan, out) },
 		Progress: r.reportProgress(len(plan.Changes)),
-		Now:      r.env.now,
+		Now:      r.Env.Time,
 	})
 	if err != nil {
 		return nil, err
@@ -292,7 +299,7 @@ func (r *restoring) record(plan *restore.Plan, out *restore.Outcome) error {
 		if err != nil {
 			return err
 		}
-		r.tx = r.tx.next()
+		r.tx = r.tx.Next()
 		r.op.Before, r.op.Safety = root, late.ID
 	}
 	if !out.Exact || len(out.Late) > 0 {
@@ -349,12 +356,12 @@ func (r *restoring) lookInto(changes []restore.Change) error {
 
 // report turns a plan or an outcome into the answer.
 func (r *restoring) report(changes []restore.Change, skips []restore.Skip) *Restored {
-	out := &Restored{Checkpoint: r.target, DryRun: r.o.DryRun, Settled: r.settled, Skip: problemsOf(skips), Without: r.without}
+	out := &Restored{Checkpoint: r.target, DryRun: r.o.DryRun, Recovered: r.recovered, Skip: problemsOf(skips), Without: r.without}
 	out.Others = r.others
 	if r.before != nil {
 		out.Prompts = r.before.Prompts
 	}
-	out.Conversation = r.move.Moved()
+	out.Conversation = r.move.Answer()
 	for _, c := range changes {
 		switch c.Action {
 		case restore.Create:
@@ -372,10 +379,10 @@ func (r *restoring) report(changes []restore.Change, skips []restore.Skip) *Rest
 	return out
 }
 
-func problemsOf(skips []restore.Skip) []Problem {
-	var list []Problem
+func problemsOf(skips []restore.Skip) []project.Problem {
+	var list []project.Problem
 	for _, s := range skips {
-		list = append(list, Problem{Path: s.Path, Reason: s.Reason, Failed: s.Failed})
+		list = append(list, project.Problem{Path: s.Path, Reason: s.Reason, Failed: s.Failed})
 	}
 	return list
 }
@@ -385,5 +392,5 @@ func (r *restoring) pathsExist(roots ...manifest.ID) error {
 	if r.sel == nil {
 		return nil
 	}
-	return matchSome(r.tx.Load, r.o.Paths, append(roots, r.now)...)
+	return pathspec.MatchSome(r.tx.Load, r.o.Paths, append(roots, r.now)...)
 }

@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"rewind/engine/checkpoint"
+	"rewind/engine/project"
 	"rewind/engine/rootfs"
 )
 
@@ -50,8 +52,8 @@ func TestSaveAfterKilledRestore(t *testing.T) {
 		}
 	}
 	save := func(name string) error {
-		return l.try(func(ctx context.Context, p *Project) error {
-			_, err := p.Save(ctx, SaveOptions{Name: name})
+		return l.try(func(ctx context.Context, p *project.Project) error {
+			_, err := Save(ctx, p, checkpoint.Options{Name: name})
 			return err
 		})
 	}
@@ -70,8 +72,8 @@ func TestSaveAfterKilledRestore(t *testing.T) {
 		_ = cmd.Wait() // it was killed
 		left := len(l.temporary())
 		l.ok(save(""))
-		var crash *CrashedRestore
-		l.do(func(ctx context.Context, p *Project) (err error) {
+		var crash *project.CrashedRestore
+		l.do(func(ctx context.Context, p *project.Project) (err error) {
 			crash, err = p.Crashed(ctx)
 			return err
 		})
@@ -83,7 +85,7 @@ func TestSaveAfterKilledRestore(t *testing.T) {
 			t.Fatalf("round %d: the save did not clear up", round)
 		case crash != nil:
 			told++
-			l.must((*Project).UndoRestore, RestoreOptions{})
+			l.must(UndoRestore, RestoreOptions{})
 		case left > 0:
 			cleared++
 		}

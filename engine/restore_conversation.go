@@ -4,25 +4,26 @@ import (
 	"errors"
 	"fmt"
 
+	"rewind/engine/conversation"
 	"rewind/manifest"
 )
 
 // moveOptions are what this restore wants of the conversation.
-func (r *restoring) moveOptions() MoveOptions {
-	return MoveOptions{
+func (r *restoring) moveOptions() conversation.MoveOptions {
+	return conversation.MoveOptions{
 		Target: r.target, Before: r.before, Session: r.o.Session, InPlace: r.o.InPlace, DryRun: r.o.DryRun, Force: r.o.Force,
-		Op: &r.op, proc: r.o.proc, step: r.o.talkHook,
+		Op: &r.op, Proc: r.o.proc, Step: r.o.talkHook,
 	}
 }
 
 // prepareMove prepares the conversation's half. Where only the code can move, it says why.
 func (r *restoring) prepareMove() (err error) {
-	if r.o.Half == CodeOnly || r.move != nil {
+	if r.o.Half == conversation.CodeOnly || r.move != nil {
 		return nil
 	}
-	r.move, err = r.PrepareMove(r.ctx, r.moveOptions())
-	var none *NoConversationError
-	if errors.As(err, &none) && r.o.Half == Both {
+	r.move, err = conversation.PrepareMove(r.ctx, r.Project, r.moveOptions())
+	var none *conversation.NoConversationError
+	if errors.As(err, &none) && r.o.Half == conversation.Both {
 		r.without = none
 		return nil
 	}
@@ -31,13 +32,13 @@ func (r *restoring) prepareMove() (err error) {
 
 // prepareMoveBack prepares to take back what an operation did to the conversation.
 func (r *restoring) prepareMoveBack(op manifest.Operation) (err error) {
-	r.move, err = r.PrepareMoveBack(r.ctx, op, r.moveOptions())
+	r.move, err = conversation.PrepareMoveBack(r.ctx, r.Project, op, r.moveOptions())
 	return err
 }
 
 // moveOnly is a restore in which no file differs, or none is to.
 func (r *restoring) moveOnly(done *Restored) (*Restored, error) {
-	r.op.Time = r.env.now().UTC()
+	r.op.Time = r.Env.Time().UTC()
 	var err error
 	if r.op.Paths, err = r.tx.Put(r.move.Line()); err != nil {
 		return nil, err

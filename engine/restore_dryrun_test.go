@@ -14,6 +14,8 @@ import (
 	"strings"
 	"testing"
 
+	"rewind/engine/commit"
+	"rewind/engine/project"
 	"rewind/engine/restore"
 	"rewind/manifest"
 )
@@ -117,8 +119,8 @@ func (l *lab) grow(r *rand.Rand, edits int) {
 // any is must for a restore that may leave paths alone.
 func (l *lab) any(call restoreCall, o RestoreOptions) (done *Restored) {
 	l.t.Helper()
-	l.do(func(ctx context.Context, p *Project) (err error) {
-		done, err = call(p, ctx, o)
+	l.do(func(ctx context.Context, p *project.Project) (err error) {
+		done, err = call(ctx, p, o)
 		return err
 	})
 	return done
@@ -148,11 +150,11 @@ func TestDryRunIsWhatHappens(t *testing.T) {
 			l.save()
 		}
 		before := l.listing()
-		dry := l.any((*Project).Restore, RestoreOptions{Checkpoint: target.Checkpoint, DryRun: true})
+		dry := l.any(Restore, RestoreOptions{Checkpoint: target.Checkpoint, DryRun: true})
 		if create, change, remove := happened(before, l.listing()); len(create)+len(change)+len(remove) > 0 {
 			t.Fatalf("a dry run changed %v %v %v", create, change, remove)
 		}
-		done := l.any((*Project).Restore, RestoreOptions{Checkpoint: target.Checkpoint})
+		done := l.any(Restore, RestoreOptions{Checkpoint: target.Checkpoint})
 		create, change, remove := happened(before, l.listing())
 		for _, said := range []*Restored{dry, done} {
 			changed := slices.Sorted(slices.Values(append(slices.Clone(said.Replace), said.Mode...)))
@@ -169,7 +171,7 @@ func TestDryRunIsWhatHappens(t *testing.T) {
 			return
 		}
 		if done.Operation != 0 {
-			l.must((*Project).UndoRestore, RestoreOptions{})
+			l.must(UndoRestore, RestoreOptions{})
 		}
 		if create, change, remove := happened(before, l.listing()); len(create)+len(change)+len(remove) > 0 {
 			t.Fatalf("taken back, but for %v %v %v", create, change, remove)
@@ -186,15 +188,15 @@ func TestDirectoryBecomesFile(t *testing.T) {
 	l.write("d/a", "a")
 	l.write("d/sub/b", "b")
 	for _, dry := range []bool{true, false} {
-		done := l.must((*Project).Restore, RestoreOptions{Checkpoint: target.Checkpoint, DryRun: dry})
+		done := l.must(Restore, RestoreOptions{Checkpoint: target.Checkpoint, DryRun: dry})
 		if fmt.Sprint(done.Replace, done.Delete) != "[d] [d/a d/sub d/sub/b]" {
 			t.Errorf("dry %v: replaces %v, deletes %v", dry, done.Replace, done.Delete)
 		}
 	}
 	// What came since into a directory that an undo puts back is not known to a redo, and stays.
-	l.must((*Project).UndoRestore, RestoreOptions{})
+	l.must(UndoRestore, RestoreOptions{})
 	l.write("d/sub/later", "work")
-	done := l.any((*Project).RedoRestore, RestoreOptions{})
+	done := l.any(RedoRestore, RestoreOptions{})
 	if !strings.Contains(fmt.Sprint(done.Skip), "not selected") || !l.has("d/sub/later") {
 		t.Errorf("%+v", done)
 	}
@@ -228,26 +230,26 @@ func TestUndoGetsPastWhatIsNoChange(t *testing.T) {
 	l.save()
 	git("rm", "-q", "--cached", "x.gen")
 	for i := range 3 {
-		undone := l.must((*Project).Undo, RestoreOptions{DryRun: true})
+		undone := l.must(Undo, RestoreOptions{DryRun: true})
 		if undone.Checkpoint.ID != one.Checkpoint.ID || fmt.Sprint(undone.Replace) != "[a]" {
 			t.Fatalf("round %d: to %s, replaces %v, leaves %+v", i, undone.Checkpoint.ID, undone.Replace, undone.Skip)
 		}
 	}
 	// To the checkpoint itself nothing is to be done: identical bytes are no change, and another mode is one.
 	for _, dry := range []bool{true, false} {
-		done := l.must((*Project).Restore, RestoreOptions{Checkpoint: two.Checkpoint, DryRun: dry})
+		done := l.must(Restore, RestoreOptions{Checkpoint: two.Checkpoint, DryRun: dry})
 		if len(done.Replace)+len(done.Create)+len(done.Delete)+len(done.Mode) > 0 || done.Operation != 0 {
 			t.Errorf("dry %v: %+v", dry, done)
 		}
 	}
 	l.ok(os.Chmod(filepath.Join(l.root, "x.gen"), 0o600))
-	done := l.must((*Project).Restore, RestoreOptions{Checkpoint: two.Checkpoint})
+	done := l.must(Restore, RestoreOptions{Checkpoint: two.Checkpoint})
 	if fmt.Sprint(done.Mode, done.Replace) != "[x.gen] []" {
 		t.Errorf("another mode: %+v", done)
 	}
-	l.must((*Project).Undo, RestoreOptions{})
+	l.must(Undo, RestoreOptions{})
 	l.want(".gitignore=*.gen\n.agent/\n a=1 x.gen=made")
-	if _, err := l.run((*Project).Undo, RestoreOptions{}); err == nil {
+	if _, err := l.run(Undo, RestoreOptions{}); err == nil {
 		t.Error("there is nothing further back")
 	}
 }
@@ -263,7 +265,7 @@ func TestChunkedOrWhole(t *testing.T) {
 	var target manifest.Checkpoint
 	l.do(l.rechunk(first.Checkpoint, "a", &target))
 	for _, dry := range []bool{true, false} {
-		done := l.must((*Project).Restore, RestoreOptions{Checkpoint: target, DryRun: dry})
+		done := l.must(Restore, RestoreOptions{Checkpoint: target, DryRun: dry})
 		if fmt.Sprint(done.Replace, done.Mode) != "[b] []" {
 			t.Errorf("dry %v: replaces %v, mode %v", dry, done.Replace, done.Mode)
 		}
@@ -271,19 +273,19 @@ func TestChunkedOrWhole(t *testing.T) {
 }
 
 // rechunk commits a checkpoint like c, with one of its files cut into chunks.
-func (l *lab) rechunk(c manifest.Checkpoint, path string, out *manifest.Checkpoint) func(context.Context, *Project) error {
-	return func(ctx context.Context, p *Project) error {
-		release, err := p.use(ctx)
+func (l *lab) rechunk(c manifest.Checkpoint, path string, out *manifest.Checkpoint) func(context.Context, *project.Project) error {
+	return func(ctx context.Context, p *project.Project) error {
+		release, err := p.Use(ctx)
 		if err != nil {
 			return err
 		}
 		defer release()
-		tx := p.begin()
-		e, err := p.entry(c.Root, path)
+		tx := commit.Begin(p)
+		e, err := entry(p, c.Root, path)
 		if err != nil {
 			return err
 		}
-		content, err := p.openContent(e)
+		content, err := openContent(p, e)
 		if err != nil {
 			return err
 		}

@@ -12,21 +12,23 @@ import (
 	"testing"
 	"time"
 
+	"rewind/engine/checkpoint"
+	"rewind/engine/project"
 	"rewind/engine/rootfs"
 )
 
 // restoreForever is what the child process of TestKilledRestore does: it goes
 // back and forth between two checkpoints until it is killed.
 func restoreForever(t *testing.T, root, home string) {
-	env := Env{Home: home, Dir: root, Getenv: func(string) string { return "" }}
+	env := project.Env{Home: home, Dir: root, Getenv: func(string) string { return "" }}
 	for i := 0; ; i++ {
-		p, err := Open(context.Background(), OpenOptions{Env: env, Root: root})
+		p, err := project.Open(context.Background(), project.OpenOptions{Env: env, Root: root})
 		if err != nil {
 			t.Fatal(err)
 		}
-		c, err := p.Resolve(context.Background(), []string{"first", "second"}[i%2])
+		c, err := Resolve(context.Background(), p, []string{"first", "second"}[i%2])
 		if err == nil {
-			_, err = p.Restore(context.Background(), RestoreOptions{Checkpoint: c.Checkpoint})
+			_, err = Restore(context.Background(), p, RestoreOptions{Checkpoint: c.Checkpoint})
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -57,8 +59,8 @@ func TestKilledRestore(t *testing.T) {
 		}
 	}
 	save := func(name string) {
-		l.do(func(ctx context.Context, p *Project) error {
-			_, err := p.Save(ctx, SaveOptions{Name: name})
+		l.do(func(ctx context.Context, p *project.Project) error {
+			_, err := Save(ctx, p, checkpoint.Options{Name: name})
 			return err
 		})
 	}
@@ -96,8 +98,8 @@ func TestKilledRestore(t *testing.T) {
 				t.Fatalf("round %d: %.60s… is neither old nor new", round, file)
 			}
 		}
-		var crash *CrashedRestore
-		l.do(func(ctx context.Context, p *Project) (err error) {
+		var crash *project.CrashedRestore
+		l.do(func(ctx context.Context, p *project.Project) (err error) {
 			crash, err = p.Crashed(ctx)
 			return err
 		})
@@ -113,8 +115,8 @@ func TestKilledRestore(t *testing.T) {
 			l.must(restoreNamed("second"), RestoreOptions{})
 			l.same(two, round)
 		case 2:
-			_, err := l.run((*Project).UndoRestore, RestoreOptions{})
-			var nothing *NothingError
+			_, err := l.run(UndoRestore, RestoreOptions{})
+			var nothing *project.NothingError
 			if err != nil && !errors.As(err, &nothing) {
 				t.Fatal(err)
 			}
@@ -122,7 +124,7 @@ func TestKilledRestore(t *testing.T) {
 				t.Fatalf("round %d: undo-restore of a crashed restore leaves a mixture", round)
 			}
 		}
-		l.do(func(ctx context.Context, p *Project) error {
+		l.do(func(ctx context.Context, p *project.Project) error {
 			if c, err := p.Crashed(ctx); err != nil || c != nil {
 				t.Fatalf("round %d: still crashed: %+v %v", round, c, err)
 			}
@@ -161,12 +163,12 @@ func (l *lab) same(want string, round int) {
 }
 
 func restoreNamed(name string) restoreCall {
-	return func(p *Project, ctx context.Context, o RestoreOptions) (*Restored, error) {
-		c, err := p.Resolve(ctx, name)
+	return func(ctx context.Context, p *project.Project, o RestoreOptions) (*Restored, error) {
+		c, err := Resolve(ctx, p, name)
 		if err != nil {
 			return nil, err
 		}
 		o.Checkpoint = c.Checkpoint
-		return p.Restore(ctx, o)
+		return Restore(ctx, p, o)
 	}
 }

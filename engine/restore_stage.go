@@ -4,32 +4,23 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/json"
-	"path/filepath"
 	"sync"
 	"unicode/utf8"
 
 	"rewind/cas"
+	"rewind/engine/checkpoint"
+	"rewind/engine/commit"
+	"rewind/engine/project"
 	"rewind/engine/restore"
 	"rewind/manifest"
 )
-
-const treeLockName = "tree"
-
-func (p *Project) restoreDir() string { return filepath.Join(p.place.store, restoreName) }
-
-// pathLine is one line of an operation's list of paths: JSON, for a person with any version.
-type pathLine struct {
-	Path   string `json:"path"`
-	Raw    string `json:"path_b64,omitempty"`
-	Action string `json:"action"`
-}
 
 func encodePaths(changes []restore.Change) []byte {
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)
 	enc.SetEscapeHTML(false)
 	for _, c := range changes {
-		line := pathLine{Path: c.Path, Action: c.Action.String()}
+		line := project.PathLine{Path: c.Path, Action: c.Action.String()}
 		if !utf8.ValidString(c.Path) {
 			line.Raw = base64.StdEncoding.EncodeToString([]byte(c.Path))
 		}
@@ -42,14 +33,14 @@ func encodePaths(changes []restore.Change) []byte {
 
 // reportProgress tells the person, from one goroutine at a time.
 func (r *restoring) reportProgress(total int) func(files, bytes int64) {
-	if r.progress == nil {
+	if r.Progress == nil {
 		return nil
 	}
 	var mu sync.Mutex
 	return func(files, size int64) {
 		mu.Lock()
 		defer mu.Unlock()
-		r.progress(ProgressInfo{Phase: "restore", Files: files, Bytes: size, TotalFiles: int64(total)})
+		r.Progress(project.ProgressInfo{Phase: "restore", Files: files, Bytes: size, TotalFiles: int64(total)})
 	}
 }
 
@@ -60,10 +51,10 @@ func (r *restoring) saveSafety(root manifest.ID) (*manifest.Checkpoint, error) {
 }
 
 // commitSafety commits a safety checkpoint of the tree root, with what was put into tx for it.
-func (r *restoring) commitSafety(tx *Tx, root manifest.ID, why string, publish bool) (*manifest.Checkpoint, error) {
+func (r *restoring) commitSafety(tx *commit.Tx, root manifest.ID, why string, publish bool) (*manifest.Checkpoint, error) {
 	c := *r.scan
-	c.tx = tx
-	rec, err := c.record(SaveOptions{Kind: manifest.Safety, Description: why})
+	c.Tx = tx
+	rec, err := c.Record(checkpoint.Options{Kind: manifest.Safety, Description: why})
 	if err != nil {
 		return nil, err
 	}
@@ -73,12 +64,12 @@ func (r *restoring) commitSafety(tx *Tx, root manifest.ID, why string, publish b
 			return nil, err
 		}
 	}
-	after := c.publish
+	after := c.Publish
 	if !publish {
 		after = nil
 	}
 	at, err := tx.Commit(r.ctx, func() ([]manifest.Record, error) {
-		_, err := tx.relate(rec)
+		_, err := checkpoint.Relate(tx, rec)
 		return []manifest.Record{{Checkpoint: rec}}, err
 	}, after)
 	if err != nil {
@@ -110,13 +101,13 @@ func (r *restoring) refreshHead(plan *restore.Plan) {
 	for i := range plan.Changes {
 		touched[i] = plan.Changes[i].Path
 	}
-	c, err := r.capture(r.ctx, captureOptions{changed: touched, from: r.scan.scan.Root})
+	c, err := checkpoint.CaptureTree(r.ctx, r.Project, checkpoint.CaptureOptions{Changed: touched, From: r.scan.Scan.Root})
 	if err != nil {
 		return
 	}
-	defer c.discard()
-	if c.tx.StoredBytes() > 0 {
+	defer c.Discard()
+	if c.Tx.StoredBytes() > 0 {
 		return // an edit beside us: its objects are not in the store
 	}
-	_ = r.appending(r.ctx, func(a *cas.Appender) error { return c.publish(a.Last()) })
+	_ = commit.Appending(r.ctx, r.Project, func(a *cas.Appender) error { return c.Publish(a.Last()) })
 }

@@ -10,7 +10,10 @@ import (
 	"syscall"
 	"testing"
 
+	"rewind/engine/conversation"
 	"rewind/engine/ignore"
+	"rewind/engine/project"
+	"rewind/engine/rules"
 )
 
 // Where rules cannot be read nothing is in scope, and it is known why.
@@ -18,27 +21,27 @@ func TestRulesThatCannotBeRead(t *testing.T) {
 	l := newLab(t)
 	l.write("a", "a")
 	l.init()
-	l.do(func(ctx context.Context, p *Project) error {
-		rs, err := p.rules(false)
+	l.do(func(ctx context.Context, p *project.Project) error {
+		rs, err := rules.Gather(p, false)
 		if err != nil {
 			return err
 		}
-		s := &scopes{rules: rs.rules, known: map[string]*ignore.Scope{}}
-		s.read = func(path string) []byte {
+		s := &rules.Scopes{Rules: rs.Rules, Known: map[string]*ignore.Scope{}}
+		s.Read = func(path string) []byte {
 			if path == "bad/.gitignore" {
-				s.fail(syscall.EIO)
+				s.Fail(syscall.EIO)
 			} else {
-				s.fail(os.ErrNotExist)
+				s.Fail(os.ErrNotExist)
 			}
 			return nil
 		}
 		for path, want := range map[string]bool{"a": true, "good/a": true, "bad": true, "bad/a": false, "bad/deep/a": false} {
-			if got := s.captures(path, path == "bad"); got != want {
+			if got := s.Captures(path, path == "bad"); got != want {
 				t.Errorf("%s is in scope: %v", path, got)
 			}
 		}
-		if s.failed != syscall.EIO {
-			t.Errorf("failed is %v", s.failed)
+		if s.Failed != syscall.EIO {
+			t.Errorf("failed is %v", s.Failed)
 		}
 		return nil
 	})
@@ -57,25 +60,25 @@ func TestPromptsAreNotCountedInAnOldCopy(t *testing.T) {
 	k.say("one", "done")
 	l.saveBy(k.trigger()) // holds the first prompt only
 	k.say("two", "done")
-	l.do(func(ctx context.Context, p *Project) error {
-		s, err := p.ChooseSession(ctx, testSession)
+	l.do(func(ctx context.Context, p *project.Project) error {
+		s, err := conversation.ChooseSession(ctx, p, testSession)
 		if err != nil {
 			return err
 		}
-		found, err := p.beforePrompt(ctx, s, 1)
+		found, err := conversation.BeforePrompt(ctx, p, s, 1)
 		if err != nil || found.Prompts[0] != "two" {
 			t.Fatalf("the last prompt is %+v, %v", found, err)
 		}
 		if err := os.Remove(k.file); err != nil {
 			return err
 		}
-		if found, err = p.beforePrompt(ctx, s, 1); err != nil || found.Prompts[0] != "one" {
+		if found, err = conversation.BeforePrompt(ctx, p, s, 1); err != nil || found.Prompts[0] != "one" {
 			t.Errorf("the file is gone: the last prompt is %+v, %v", found, err)
 		}
 		if err := os.Symlink(k.file, k.file); err != nil {
 			return err
 		}
-		if found, err = p.beforePrompt(ctx, s, 1); !errors.Is(err, syscall.ELOOP) {
+		if found, err = conversation.BeforePrompt(ctx, p, s, 1); !errors.Is(err, syscall.ELOOP) {
 			t.Errorf("the file cannot be read: the last prompt is %+v, %v", found, err)
 		}
 		return nil
@@ -97,12 +100,12 @@ func TestRestoreTellsOfWhatItCannotRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer os.Chmod(dir, 0o755)
-	l.do(func(ctx context.Context, p *Project) error {
-		done, err := p.Restore(ctx, RestoreOptions{Checkpoint: first.Checkpoint})
+	l.do(func(ctx context.Context, p *project.Project) error {
+		done, err := Restore(ctx, p, RestoreOptions{Checkpoint: first.Checkpoint})
 		if err != nil {
 			return err
 		}
-		if !slices.ContainsFunc(done.Skip, func(s Problem) bool { return s.Path == "new" && s.Failed }) {
+		if !slices.ContainsFunc(done.Skip, func(s project.Problem) bool { return s.Path == "new" && s.Failed }) {
 			t.Errorf("skipped: %+v", done.Skip)
 		}
 		return nil

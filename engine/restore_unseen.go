@@ -4,14 +4,10 @@ import (
 	"strings"
 
 	"rewind/engine/ignore"
+	"rewind/engine/maintain"
+	"rewind/engine/project"
+	"rewind/engine/rules"
 	"rewind/manifest"
-)
-
-// Reasons of a coverage that say more than that a path was not captured.
-const (
-	reasonLate    = "late"          // of a directory: its names may be of later than the checkpoint's moment
-	reasonNotYet  = "not there yet" // a path that was made after the moment, and so is not in the tree
-	reasonIgnored = "ignored: "
 )
 
 // sight is what a checkpoint saw of the working tree: what is absent from its
@@ -26,43 +22,43 @@ type sight struct {
 	failed error // the coverage could not be read: nothing is known
 	// forgotten says that forget took a path out; nil: none.
 	forgotten func(path string) bool
-	rules     *scopes
+	rules     *rules.Scopes
 	find      func(path string) (manifest.Entry, bool, error)
 }
 
 // sightOf reads what a checkpoint's coverage says; rules are the checkpoint's.
-func (r *restoring) sightOf(c manifest.Checkpoint, rules *scopes) *sight {
-	data, err := r.readObject(c.Coverage)
-	var problems []Problem
+func (r *restoring) sightOf(c manifest.Checkpoint, rules *rules.Scopes) *sight {
+	data, err := r.ReadObject(c.Coverage)
+	var problems []project.Problem
 	if err == nil {
-		problems, err = decodeProblems(data)
+		problems, err = project.DecodeProblems(data)
 	}
 	s := r.sightIn(c.Root, problems, rules)
 	s.failed = err
-	if keys := forgottenIn(data); keys != nil {
-		s.forgotten = func(path string) bool { return keys[r.forgottenKey(path)] }
+	if keys := maintain.ForgottenIn(data); keys != nil {
+		s.forgotten = func(path string) bool { return keys[maintain.ForgottenKey(r.Project, path)] }
 	}
 	return s
 }
 
 // sightIn is what the scan saw that found a tree and met the problems.
-func (r *restoring) sightIn(root manifest.ID, problems []Problem, rules *scopes) *sight {
+func (r *restoring) sightIn(root manifest.ID, problems []project.Problem, rules *rules.Scopes) *sight {
 	s := &sight{reasons: map[string]string{}, blind: map[string]string{}, rules: rules}
 	s.find = func(path string) (manifest.Entry, bool, error) {
 		return manifest.Find(r.tx.Load, root, path)
 	}
 	for _, p := range problems {
-		if p.Path == "" && p.Reason != reasonLate {
-			s.cut = s.cut || strings.HasPrefix(p.Reason, reasonIgnored)
+		if p.Path == "" && p.Reason != project.ReasonLate {
+			s.cut = s.cut || strings.HasPrefix(p.Reason, project.ReasonIgnored)
 			continue
 		}
-		if old := s.reasons[p.Path]; old == "" || old == reasonLate || p.Reason == reasonNotYet {
+		if old := s.reasons[p.Path]; old == "" || old == project.ReasonLate || p.Reason == project.ReasonNotYet {
 			s.reasons[p.Path] = p.Reason
 		}
 	}
 	if s.cut {
 		for file := range s.reasons {
-			if dir, name := splitPath(file); ignore.RuleFile(name) && s.lacks(file) {
+			if dir, name := project.SplitPath(file); ignore.RuleFile(name) && s.lacks(file) {
 				s.blind[dir] = file
 			}
 		}
@@ -82,16 +78,16 @@ func (s *sight) unseen(path string, dir bool) string {
 		}
 		switch reason := s.reasons[at]; {
 		case reason == "":
-		case reason == reasonNotYet:
+		case reason == project.ReasonNotYet:
 			return ""
-		case reason == reasonLate && at == path || s.counts(at, reason):
+		case reason == project.ReasonLate && at == path || s.counts(at, reason):
 			return notSeen(path, at, reason)
 		}
 		if at == "" {
 			break
 		}
-		up, _ := splitPath(at)
-		if s.reasons[up] == reasonLate && s.reasons[at] != reasonNotYet && s.lacks(at) {
+		up, _ := project.SplitPath(at)
+		if s.reasons[up] == project.ReasonLate && s.reasons[at] != project.ReasonNotYet && s.lacks(at) {
 			return "the checkpoint looked at its directory late"
 		}
 		at = up
@@ -105,12 +101,12 @@ func (s *sight) unseen(path string, dir bool) string {
 // unlisted says why a path that a coverage which is cut short does not name may have been there.
 func (s *sight) unlisted(path string, dir bool) string {
 	for up := path; up != ""; {
-		up, _ = splitPath(up)
+		up, _ = project.SplitPath(up)
 		if file := s.blind[up]; file != "" {
 			return "the checkpoint lacks the rules that decide about it: " + file
 		}
 	}
-	if s.rules.decide(path, dir) != ignore.Capture {
+	if s.rules.Decide(path, dir) != ignore.Capture {
 		return "the checkpoint's list of what it left out is cut short"
 	}
 	return ""
@@ -119,10 +115,10 @@ func (s *sight) unlisted(path string, dir bool) string {
 // counts reports whether a reason holds for what is at or below a path. A directory that is ignored
 // is passed through for what is captured below it all the same: of that the rules decide.
 func (s *sight) counts(path, reason string) bool {
-	if reason == reasonLate {
+	if reason == project.ReasonLate {
 		return false // it is in the tree, as it was a moment later
 	}
-	return !strings.HasPrefix(reason, reasonIgnored) || s.rules.decide(path, true) != ignore.Descend
+	return !strings.HasPrefix(reason, project.ReasonIgnored) || s.rules.Decide(path, true) != ignore.Descend
 }
 
 // lacks reports whether the tree does not have a path.
@@ -139,38 +135,4 @@ func notSeen(path, at, reason string) string {
 		reason = at + ": " + reason
 	}
 	return "not captured when the checkpoint was taken: " + reason
-}
-
-// splitPath gives a path's directory, "" for the root, and its name.
-func splitPath(path string) (dir, name string) {
-	i := strings.LastIndexByte(path, '/')
-	return path[:max(i, 0)], path[i+1:]
-}
-
-// unread are paths that a scan found and did not capture: they are in no tree, and are not deleted.
-type unread map[string]bool
-
-func unreadOf(problems []Problem) unread {
-	u := unread{}
-	for _, p := range problems {
-		switch p.Reason {
-		case reasonLate, reasonNotYet, "vanished", "torn":
-		default:
-			u[p.Path] = p.Path != ""
-		}
-		if strings.HasPrefix(p.Reason, reasonIgnored) {
-			u[p.Path+"/"] = true // counts for itself only: what is below may be captured
-		}
-	}
-	return u
-}
-
-// has reports whether a path that a tree lacks was there all the same, itself or a directory above it.
-func (u unread) has(path string) bool {
-	for at := path; at != "" && len(u) > 0; at, _ = splitPath(at) {
-		if u[at] && (at == path || !u[at+"/"]) {
-			return true
-		}
-	}
-	return false
 }

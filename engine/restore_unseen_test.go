@@ -13,7 +13,10 @@ import (
 	"syscall"
 	"testing"
 
+	"rewind/engine/checkpoint"
 	"rewind/engine/ignore"
+	"rewind/engine/project"
+	"rewind/engine/rules"
 	"rewind/manifest"
 )
 
@@ -49,7 +52,7 @@ func (l *lab) has(path string) bool {
 type unseenCase struct {
 	name          string
 	before, after func(l *lab)
-	save          SaveOptions
+	save          checkpoint.Options
 	stays         []string // and are named with a reason
 	why           string   // part of it
 	goes          []string // came later
@@ -121,7 +124,7 @@ func TestUnseenStays(t *testing.T) {
 				l.write("env/sub/x", "x")
 			},
 			after: func(l *lab) { l.remove("env/.gitignore"); l.write("later", "n") }},
-		{name: "captured with --no-ignore", why: "scope", save: SaveOptions{NoIgnore: true}, stays: []string{"node_modules/later", "later.log"}, goes: []string{"new"},
+		{name: "captured with --no-ignore", why: "scope", save: checkpoint.Options{NoIgnore: true}, stays: []string{"node_modules/later", "later.log"}, goes: []string{"new"},
 			before: func(l *lab) { l.write(".gitignore", "*.log\n"); l.write("node_modules/a", "a") },
 			after:  func(l *lab) { l.write("node_modules/later", "n"); l.write("later.log", "n"); l.write("new", "n") }},
 	} {
@@ -139,11 +142,11 @@ func TestUnseenStays(t *testing.T) {
 }
 
 // checkUnseen restores, checks what is left, and takes it back.
-func (l *lab) checkUnseen(c unseenCase, target *Saved) {
+func (l *lab) checkUnseen(c unseenCase, target *checkpoint.Saved) {
 	l.t.Helper()
 	before := l.contents()
-	dry := l.must((*Project).Restore, RestoreOptions{Checkpoint: target.Checkpoint, DryRun: true})
-	done := l.must((*Project).Restore, RestoreOptions{Checkpoint: target.Checkpoint})
+	dry := l.must(Restore, RestoreOptions{Checkpoint: target.Checkpoint, DryRun: true})
+	done := l.must(Restore, RestoreOptions{Checkpoint: target.Checkpoint})
 	if fmt.Sprint(dry.Delete, dry.Skip) != fmt.Sprint(done.Delete, done.Skip) {
 		l.t.Errorf("planned %v %v\ndone %v %v", dry.Delete, dry.Skip, done.Delete, done.Skip)
 	}
@@ -157,20 +160,20 @@ func (l *lab) checkUnseen(c unseenCase, target *Saved) {
 			l.t.Errorf("%s is still there: %+v", path, done.Skip)
 		}
 	}
-	if c.why != "" && !strings.Contains(fmt.Sprint(done.Skip), c.why) && c.save == (SaveOptions{}) {
+	if c.why != "" && !strings.Contains(fmt.Sprint(done.Skip), c.why) && c.save == (checkpoint.Options{}) {
 		l.t.Errorf("left alone: %+v, not for %q", done.Skip, c.why)
 	}
 	if done.Operation != 0 {
-		l.must((*Project).UndoRestore, RestoreOptions{})
+		l.must(UndoRestore, RestoreOptions{})
 	}
 	l.want(before)
 }
 
-func (l *lab) saveWith(o SaveOptions) *Saved {
+func (l *lab) saveWith(o checkpoint.Options) *checkpoint.Saved {
 	l.t.Helper()
-	var saved *Saved
-	l.do(func(ctx context.Context, p *Project) (err error) {
-		saved, err = p.Save(ctx, o)
+	var saved *checkpoint.Saved
+	l.do(func(ctx context.Context, p *project.Project) (err error) {
+		saved, err = Save(ctx, p, o)
 		return err
 	})
 	return saved
@@ -179,15 +182,15 @@ func (l *lab) saveWith(o SaveOptions) *Saved {
 // sight tells what was absent from what was not seen.
 func TestSight(t *testing.T) {
 	present := map[string]bool{"d": true, "d/late": true, "d/late/old": true, "build": true}
-	rules, err := ignore.Compile(ignore.Config{Ignore: []string{"/build/"}, ForceInclude: []string{"build/keep/**"}})
+	compiled, err := ignore.Compile(ignore.Config{Ignore: []string{"/build/"}, ForceInclude: []string{"build/keep/**"}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	s := &sight{reasons: map[string]string{
 		"large": "larger than maxFileSize", "d/shut": "unreadable: permission denied", "mnt": "mount point", "d/gone": "vanished",
-		"d/late": reasonLate, "d/late/made": reasonNotYet, "build": "ignored: build/", "d/late/copy": "late: it has 9 bytes",
+		"d/late": project.ReasonLate, "d/late/made": project.ReasonNotYet, "build": "ignored: build/", "d/late/copy": "late: it has 9 bytes",
 	}}
-	s.rules = &scopes{rules: rules, known: map[string]*ignore.Scope{}, read: func(string) []byte { return nil }}
+	s.rules = &rules.Scopes{Rules: compiled, Known: map[string]*ignore.Scope{}, Read: func(string) []byte { return nil }}
 	s.find = func(path string) (manifest.Entry, bool, error) { return manifest.Entry{}, present[path], nil }
 	for path, want := range map[string]bool{
 		"large": false, "large/x": false, "larger": true, "d/shut": false, "d/shut/a/b": false, "d/shutter": true, "mnt/x": false,
@@ -199,7 +202,7 @@ func TestSight(t *testing.T) {
 			t.Errorf("%s: %q", path, why)
 		}
 	}
-	s.reasons[""] = reasonLate
+	s.reasons[""] = project.ReasonLate
 	if s.unseen("new", false) == "" || s.unseen("new/a", false) == "" || s.unseen("d/new", false) != "" {
 		t.Error("the root was looked at late")
 	}

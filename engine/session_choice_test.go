@@ -10,6 +10,10 @@ import (
 	"testing"
 	"time"
 
+	"rewind/engine/checkpoint"
+	"rewind/engine/conversation"
+	"rewind/engine/hook"
+	"rewind/engine/project"
 	"rewind/engine/transcript"
 	"rewind/manifest"
 )
@@ -47,9 +51,9 @@ func (l *lab) transcript(session, cwd string, at time.Time, prompts ...string) s
 // to choose from where that is not clear.
 func (l *lab) chosen() (id string, choices int) {
 	l.t.Helper()
-	l.do(func(ctx context.Context, p *Project) error {
-		s, err := p.ChooseSession(ctx, "")
-		var no *NoSessionError
+	l.do(func(ctx context.Context, p *project.Project) error {
+		s, err := conversation.ChooseSession(ctx, p, "")
+		var no *conversation.NoSessionError
 		if errors.As(err, &no) {
 			choices = len(no.Choices)
 			return nil
@@ -132,33 +136,33 @@ func TestChooseAmongThousands(t *testing.T) {
 		l.transcript(sessionID(n+1), l.root, time.Now(), fmt.Sprintf("u%d one", n))
 	}
 	id, choices := l.chosen()
-	if id != "" || choices != maxDescribed {
+	if id != "" || choices != conversation.MaxDescribed {
 		t.Errorf("%q, %d", id, choices)
 	}
-	l.do(func(ctx context.Context, p *Project) error {
-		r, err := p.roster(ctx, p.env.now().Add(-activeFor))
+	l.do(func(ctx context.Context, p *project.Project) error {
+		r, err := conversation.Roster(ctx, p, p.Env.Time().Add(-conversation.ActiveFor))
 		if err != nil {
 			return err
 		}
-		if _, err := p.candidates(ctx, r); err != nil {
+		if _, err := conversation.Candidates(ctx, p, r); err != nil {
 			return err
 		}
 		looked := 0
-		for _, s := range r.list {
-			if s.looked {
+		for _, s := range r.List {
+			if s.Looked {
 				looked++
 			}
 		}
-		if len(r.list) != count || looked > maxDescribed {
-			t.Errorf("%d of %d were looked into", looked, len(r.list))
+		if len(r.List) != count || looked > conversation.MaxDescribed {
+			t.Errorf("%d of %d were looked into", looked, len(r.List))
 		}
-		s, err := p.ChooseSession(ctx, sessionID(7777))
+		s, err := conversation.ChooseSession(ctx, p, sessionID(7777))
 		if err != nil || s.ID != sessionID(7777) || s.Last != "one" {
 			t.Errorf("%+v, %v", s, err)
 		}
-		_, err = p.ChooseSession(ctx, sessionID(1)[:5])
-		var no *NoSessionError
-		if !errors.As(err, &no) || len(no.Choices) > maxDescribed {
+		_, err = conversation.ChooseSession(ctx, p, sessionID(1)[:5])
+		var no *conversation.NoSessionError
+		if !errors.As(err, &no) || len(no.Choices) > conversation.MaxDescribed {
 			t.Errorf("a beginning that many have: %v", err)
 		}
 		return nil
@@ -168,11 +172,11 @@ func TestChooseAmongThousands(t *testing.T) {
 // prompted tells the log of a session's start and of a prompt, as hooks do.
 func (l *lab) prompted(session, parent, prompt string) manifest.Checkpoint {
 	l.t.Helper()
-	var saved *HookSaved
-	l.do(func(ctx context.Context, p *Project) (err error) {
-		by := Trigger{Agent: "claude", Session: session, Prompt: prompt, PromptID: "id of " + prompt, Transcript: filepath.Join(l.place(), session+".jsonl")}
-		record := &manifest.Session{ID: session, Agent: "claude", TranscriptPath: by.Transcript, Parent: parent, Time: p.env.now().UTC()}
-		saved, err = p.HookSave(ctx, HookSaveOptions{SaveOptions: SaveOptions{Kind: manifest.Prompt, By: by}, Deadline: time.Now().Add(time.Minute), Session: record})
+	var saved *hook.Saved
+	l.do(func(ctx context.Context, p *project.Project) (err error) {
+		by := conversation.Trigger{Agent: "claude", Session: session, Prompt: prompt, PromptID: "id of " + prompt, Transcript: filepath.Join(l.place(), session+".jsonl")}
+		record := &manifest.Session{ID: session, Agent: "claude", TranscriptPath: by.Transcript, Parent: parent, Time: p.Env.Time().UTC()}
+		saved, err = hook.Save(ctx, p, hook.SaveOptions{Options: checkpoint.Options{Kind: manifest.Prompt, By: by}, Deadline: time.Now().Add(time.Minute), Session: record})
 		return err
 	})
 	return saved.Checkpoint
@@ -211,9 +215,9 @@ func TestChooseWhatHooksTold(t *testing.T) {
 		if id, n := l.chosen(); id != "" || n != 2 {
 			t.Errorf("%q of %d", id, n)
 		}
-		l.do(func(_ context.Context, p *Project) error {
+		l.do(func(_ context.Context, p *project.Project) error {
 			time.Sleep(20 * time.Millisecond) // the file system's clock, which checkpoints go by, ticks slower
-			p.NoteEnded(EndedSession{Agent: "claude", Session: sessionID(2), Time: time.Now().UTC()})
+			p.NoteEnded(project.EndedSession{Agent: "claude", Session: sessionID(2), Time: time.Now().UTC()})
 			time.Sleep(20 * time.Millisecond)
 			return nil
 		})
@@ -243,10 +247,10 @@ func TestPromptOfAForksOrigin(t *testing.T) {
 	l.write("file", "3")
 	third := l.prompted(fork, "", "third")
 	l.transcript(fork, l.root, second.Time.Add(-time.Second), "a first", "b second")
-	l.do(func(ctx context.Context, p *Project) error {
+	l.do(func(ctx context.Context, p *project.Project) error {
 		// third has no line yet: the last prompts are those of the origin.
 		for spec, want := range map[string]manifest.Checkpoint{"prompt~1": second} {
-			if c, err := p.ResolveIn(ctx, spec, fork); err != nil || c.ID != want.ID {
+			if c, err := ResolveIn(ctx, p, spec, fork); err != nil || c.ID != want.ID {
 				t.Errorf("%s is %s (%v), want %s", spec, c.ID, err, want.ID)
 			}
 		}
@@ -254,8 +258,8 @@ func TestPromptOfAForksOrigin(t *testing.T) {
 	})
 	// A session that nobody's checkpoint is of: the newest tree before its prompt.
 	l.transcript(sessionID(4), l.root, third.Time.Add(-time.Microsecond), "x unheard of")
-	l.do(func(ctx context.Context, p *Project) error {
-		c, err := p.ResolveIn(ctx, "prompt~1", sessionID(4))
+	l.do(func(ctx context.Context, p *project.Project) error {
+		c, err := ResolveIn(ctx, p, "prompt~1", sessionID(4))
 		if err != nil || c.ID != between.ID {
 			t.Errorf("%s %q (%v), want %s", c.ID, c.Prompt, err, between.ID)
 		}
@@ -278,12 +282,12 @@ func TestForkOfAMovedProject(t *testing.T) {
 		t.Fatal(err)
 	}
 	l.env.Dir = l.root
-	l.do(func(ctx context.Context, p *Project) error {
-		s, err := p.ChooseSession(ctx, sessionID(1))
+	l.do(func(ctx context.Context, p *project.Project) error {
+		s, err := conversation.ChooseSession(ctx, p, sessionID(1))
 		if err != nil {
 			return err
 		}
-		done, err := p.Back(ctx, BackOptions{Session: s, N: 1})
+		done, err := Back(ctx, p, BackOptions{Session: s, N: 1})
 		if err != nil {
 			return err
 		}

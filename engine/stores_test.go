@@ -8,6 +8,10 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"rewind/engine/checkpoint"
+	"rewind/engine/maintain"
+	"rewind/engine/project"
 )
 
 // second makes another project beside a lab's, on the same account.
@@ -20,7 +24,7 @@ func (l *lab) second(name string) *lab {
 		l.t.Fatal(err)
 	}
 	other.write("a", name)
-	p, _, _, err := Init(context.Background(), InitOptions{OpenOptions: other.options()})
+	p, _, _, err := Init(context.Background(), project.InitOptions{OpenOptions: other.options()})
 	if err != nil {
 		l.t.Fatal(err)
 	}
@@ -40,16 +44,16 @@ func (l *lab) idOf() string {
 	l.t.Helper()
 	p := l.open()
 	defer p.Close()
-	return p.id.String()
+	return p.Id.String()
 }
 
-func (l *lab) stores() map[string]StoreInfo {
+func (l *lab) stores() map[string]project.StoreInfo {
 	l.t.Helper()
-	list, err := Stores(context.Background(), l.env)
+	list, err := project.Stores(context.Background(), l.env)
 	if err != nil {
 		l.t.Fatal(err)
 	}
-	found := map[string]StoreInfo{}
+	found := map[string]project.StoreInfo{}
 	for _, s := range list {
 		found[s.ID] = s
 	}
@@ -61,39 +65,39 @@ func TestStatesOfStores(t *testing.T) {
 	l := newLab(t)
 	l.write("a", "1")
 	l.init()
-	want := map[string]StoreState{l.idOf(): StoreLive}
-	make := func(name string, state StoreState, fate func(*lab, string)) {
+	want := map[string]project.StoreState{l.idOf(): project.StoreLive}
+	make := func(name string, state project.StoreState, fate func(*lab, string)) {
 		other := l.second(name)
 		id := other.idOf()
 		fate(other, id)
 		want[id] = state
 	}
-	make("gone", StoreGone, func(o *lab, _ string) { os.RemoveAll(o.root) })
-	make("moved", StoreMoved, func(o *lab, _ string) { o.move("elsewhere") })
-	make("replaced", StoreReplaced, func(o *lab, _ string) {
+	make("gone", project.StoreGone, func(o *lab, _ string) { os.RemoveAll(o.root) })
+	make("moved", project.StoreMoved, func(o *lab, _ string) { o.move("elsewhere") })
+	make("replaced", project.StoreReplaced, func(o *lab, _ string) {
 		os.RemoveAll(o.root)
 		os.Mkdir(filepath.Dir(o.root)+"/in-between", 0o755) // takes the inode, where it is given out at once
 		os.Mkdir(o.root, 0o755)
 	})
-	make("movedreplaced", StoreMoved, func(o *lab, _ string) {
+	make("movedreplaced", project.StoreMoved, func(o *lab, _ string) {
 		o.move("elsewhere2")
 		os.Mkdir(o.root, 0o755)
 	})
-	make("lost", StoreLost, func(o *lab, _ string) { o.remove(".agent") })
-	make("unregistered", StoreUnregistered, func(o *lab, id string) {
-		parsed, _ := parseStoreID(id)
-		if err := register(t.Context(), o.env, knownStore{id: parsed}, true); err != nil {
+	make("lost", project.StoreLost, func(o *lab, _ string) { o.remove(".agent") })
+	make("unregistered", project.StoreUnregistered, func(o *lab, id string) {
+		parsed, _ := project.ParseStoreID(id)
+		if err := project.Register(t.Context(), o.env, project.KnownStore{Id: parsed}, true); err != nil {
 			t.Fatal(err)
 		}
 		os.RemoveAll(o.root)
 	})
-	make("going", StoreGoing, func(o *lab, id string) {
-		known, err := findKnown(o.env, id)
+	make("going", project.StoreGoing, func(o *lab, id string) {
+		known, err := project.FindKnown(o.env, id)
 		if err != nil {
 			t.Fatal(err)
 		}
-		known.going = true
-		if err := register(t.Context(), o.env, known, false); err != nil {
+		known.Going = true
+		if err := project.Register(t.Context(), o.env, known, false); err != nil {
 			t.Fatal(err)
 		}
 	})
@@ -109,10 +113,10 @@ func TestStatesOfStores(t *testing.T) {
 		if s.Bytes == 0 || s.Vault == "" || s.LastSave.IsZero() {
 			t.Errorf("%s: %+v", state, s)
 		}
-		if (s.Checkpoints == 1) != (state == StoreLive) {
+		if (s.Checkpoints == 1) != (state == project.StoreLive) {
 			t.Errorf("%s has %d checkpoints", state, s.Checkpoints)
 		}
-		r, err := PlanRemoval(t.Context(), l.env, id[:8])
+		r, err := project.PlanRemoval(t.Context(), l.env, id[:8])
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -122,34 +126,36 @@ func TestStatesOfStores(t *testing.T) {
 	}
 	// Second names are counted once.
 	live := got[l.idOf()]
-	if bytes := diskBytes(live.Store) + diskBytes(live.Vault); live.Bytes >= bytes {
+	if bytes := project.DiskBytes(live.Store) + project.DiskBytes(live.Vault); live.Bytes >= bytes {
 		t.Errorf("%d bytes of %d: links are counted twice", live.Bytes, bytes)
 	}
 	for id, state := range want {
 		if !state.Dead() {
 			continue
 		}
-		r, err := PlanRemoval(t.Context(), l.env, id)
+		r, err := project.PlanRemoval(t.Context(), l.env, id)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if err := r.Apply(t.Context(), 0); err != nil {
 			t.Errorf("%s: %v", state, err)
 		}
-		if _, there := l.stores()[id]; there || exists(vaultDirOf(l.env, id)) {
+		if _, there := l.stores()[id]; there || project.Exists(vaultDirOf(l.env, id)) {
 			t.Errorf("%s is still there", state)
 		}
 	}
-	if state := l.stores()[l.idOf()].State; state != StoreLive {
+	if state := l.stores()[l.idOf()].State; state != project.StoreLive {
 		t.Errorf("the living one is %s", state)
 	}
 }
 
-func vaultDirOf(env Env, id string) string { return filepath.Join(env.accountDir(), "vault", id) }
+func vaultDirOf(env project.Env, id string) string {
+	return filepath.Join(env.AccountDir(), "vault", id)
+}
 
-func (l *lab) planDeinit() *Removal {
+func (l *lab) planDeinit() *project.Removal {
 	l.t.Helper()
-	r, err := PlanDeinit(context.Background(), l.options())
+	r, err := project.PlanDeinit(context.Background(), l.options())
 	if err != nil {
 		l.t.Fatal(err)
 	}
@@ -158,24 +164,24 @@ func (l *lab) planDeinit() *Removal {
 
 // A store that is used is not taken away, and one that was shown is the one that goes.
 func TestRemovalOfAStoreThatIsUsed(t *testing.T) {
-	for _, name := range storeLocks {
+	for _, name := range project.StoreLocks {
 		l := newLab(t)
 		l.write("a", "1")
 		l.init()
 		r := l.planDeinit()
-		lock, err := lockFile(t.Context(), filepath.Join(r.Store, lockName, name), name, name != "users")
+		lock, err := project.LockFile(t.Context(), filepath.Join(r.Store, project.LockName, name), name, name != "users")
 		if err != nil {
 			t.Fatal(err)
 		}
 		if s := l.stores()[l.idOf()]; !s.InUse {
 			t.Errorf("%s is held, and the store not in use", name)
 		}
-		var busy *BusyError
+		var busy *project.BusyError
 		if err := r.Apply(t.Context(), 20*time.Millisecond); !errors.As(err, &busy) {
 			t.Errorf("%s: %v", name, err)
 		}
-		lock.release()
-		if state := l.stores()[l.idOf()].State; state != StoreLive {
+		lock.Release()
+		if state := l.stores()[l.idOf()].State; state != project.StoreLive {
 			t.Errorf("%s: then it is %s", name, state)
 		}
 	}
@@ -188,14 +194,14 @@ func TestRemovalOfWhatChangedMeanwhile(t *testing.T) {
 	gone := l.second("gone")
 	id := gone.idOf()
 	gone.move("away")
-	r, err := PlanRemoval(t.Context(), l.env, id)
+	r, err := project.PlanRemoval(t.Context(), l.env, id)
 	if err != nil {
 		t.Fatal(err)
 	}
 	back := *gone
 	back.root = filepath.Join(filepath.Dir(gone.root), "away")
 	back.move("gone") // it is alive again
-	var refused *RefusedError
+	var refused *project.RefusedError
 	if err := r.Apply(t.Context(), 0); !errors.As(err, &refused) {
 		t.Errorf("%v", err)
 	}
@@ -204,7 +210,7 @@ func TestRemovalOfWhatChangedMeanwhile(t *testing.T) {
 	if err := gone.planDeinit().Apply(t.Context(), 0); err != nil {
 		t.Fatal(err)
 	}
-	p, _, _, err := Init(t.Context(), InitOptions{OpenOptions: gone.options()})
+	p, _, _, err := Init(t.Context(), project.InitOptions{OpenOptions: gone.options()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -219,7 +225,7 @@ func TestRemovalOfWhatChangedMeanwhile(t *testing.T) {
 func TestSaveIntoARemovedStore(t *testing.T) {
 	l := newLab(t)
 	l.write("a", "1")
-	p, _, _, err := Init(t.Context(), InitOptions{OpenOptions: l.options()})
+	p, _, _, err := Init(t.Context(), project.InitOptions{OpenOptions: l.options()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -228,13 +234,13 @@ func TestSaveIntoARemovedStore(t *testing.T) {
 		t.Fatal(err)
 	}
 	l.write("a", "2")
-	if _, err := p.Save(t.Context(), SaveOptions{}); err == nil {
+	if _, err := Save(t.Context(), p, checkpoint.Options{}); err == nil {
 		t.Error("it was saved")
 	}
-	if _, err := p.GC(t.Context(), GCOptions{Keep: 1}); err == nil {
+	if _, err := maintain.GC(t.Context(), p, maintain.GCOptions{Keep: 1}); err == nil {
 		t.Error("it was collected")
 	}
-	if exists(filepath.Join(l.root, ".agent")) || len(l.stores()) > 0 {
+	if project.Exists(filepath.Join(l.root, ".agent")) || len(l.stores()) > 0 {
 		t.Error("it is there again")
 	}
 }
@@ -250,17 +256,17 @@ func TestDeinitOfACopy(t *testing.T) {
 		copied.env.Dir = copied.root
 		copyDir(t, l.root, copied.root, link)
 		r := copied.planDeinit()
-		if !r.copy || r.Vault != "" || len(r.Kept) != 1 {
+		if !r.Copy || r.Vault != "" || len(r.Kept) != 1 {
 			t.Errorf("linked %v: %+v", link, r)
 		}
 		if err := r.Apply(t.Context(), 0); err != nil {
 			t.Fatal(err)
 		}
-		if exists(filepath.Join(copied.root, ".agent")) {
+		if project.Exists(filepath.Join(copied.root, ".agent")) {
 			t.Error("the copy has its store still")
 		}
 		l.verify()
-		if s := l.stores()[l.idOf()]; s.State != StoreLive || s.Vault == "" {
+		if s := l.stores()[l.idOf()]; s.State != project.StoreLive || s.Vault == "" {
 			t.Errorf("linked %v: the original: %+v", link, s)
 		}
 	}
@@ -323,7 +329,7 @@ func TestRemovalFollowsNoLink(t *testing.T) {
 			err := r.Apply(t.Context(), 0)
 			t.Logf("%v", err)
 			for _, file := range []string{precious, filepath.Join(outside, "objects", "precious"), filepath.Join(outside, "precious")} {
-				if !exists(file) {
+				if !project.Exists(file) {
 					t.Errorf("%s is gone", file)
 				}
 			}
@@ -349,11 +355,11 @@ func TestDeinitAndSessions(t *testing.T) {
 	l := newLab(t)
 	l.write("a", "1")
 	l.init()
-	for id, s := range map[string]SessionState{
+	for id, s := range map[string]project.SessionState{
 		"of-it": {Dir: l.root, Exact: true}, "below-it": {Dir: filepath.Join(l.root, "sub")},
 		"looked-for": {Dir: l.root}, "another": {Dir: l.home, Exact: true},
 	} {
-		if err := UpdateSession(t.Context(), l.env, "claude", id, func(now *SessionState) { *now = s }); err != nil {
+		if err := project.UpdateSession(t.Context(), l.env, "claude", id, func(now *project.SessionState) { *now = s }); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -361,11 +367,11 @@ func TestDeinitAndSessions(t *testing.T) {
 		t.Fatal(err)
 	}
 	for id, stays := range map[string]bool{"of-it": false, "below-it": true, "looked-for": true, "another": true} {
-		if got := LoadSession(l.env, "claude", id).Dir != ""; got != stays {
+		if got := project.LoadSession(l.env, "claude", id).Dir != ""; got != stays {
 			t.Errorf("%s: there %v, want %v", id, got, stays)
 		}
 	}
-	p, _, _, err := Init(t.Context(), InitOptions{OpenOptions: l.options()})
+	p, _, _, err := Init(t.Context(), project.InitOptions{OpenOptions: l.options()})
 	if err != nil {
 		t.Fatal(err)
 	}

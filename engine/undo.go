@@ -5,15 +5,18 @@ import (
 	"fmt"
 	"slices"
 
+	"rewind/engine/conversation"
+	"rewind/engine/project"
 	"rewind/engine/restore"
+	"rewind/engine/rules"
 	"rewind/manifest"
 )
 
 // Undo restores the newest checkpoint that differs from the working tree: one to which a plan has something to do.
 // Called again, it goes further back from there, unless there was a save or an
 // edit in between. Error: *NothingError.
-func (p *Project) Undo(ctx context.Context, o RestoreOptions) (*Restored, error) {
-	return p.restoring(ctx, o, manifest.OpUndo, func(r *restoring) (*restore.Plan, error) {
+func Undo(ctx context.Context, p *project.Project, o RestoreOptions) (*Restored, error) {
+	return runRestore(ctx, p, o, manifest.OpUndo, func(r *restoring) (*restore.Plan, error) {
 		from, err := r.undoFrom()
 		if err != nil {
 			return nil, err
@@ -30,7 +33,7 @@ func (p *Project) Undo(ctx context.Context, o RestoreOptions) (*Restored, error)
 				if err := r.pathsExist(roots...); err != nil {
 					return nil, err
 				}
-				return nil, &NothingError{"undo"}
+				return nil, &project.NothingError{What: "undo"}
 			}
 			for _, c := range page {
 				v := view{c.Root, c.Rules, c.Coverage}
@@ -55,7 +58,7 @@ func (p *Project) Undo(ctx context.Context, o RestoreOptions) (*Restored, error)
 
 // older lists checkpoints, newest first, below a sequence number (0: from the newest).
 func (r *restoring) older(before uint64, limit int) (page []manifest.Checkpoint, err error) {
-	err = r.query(r.ctx, func(db *manifest.DB) error {
+	err = r.Query(r.ctx, func(db *manifest.DB) error {
 		for c, err := range db.Checkpoints(manifest.Query{Before: before, Limit: limit}) {
 			if err != nil {
 				return err
@@ -70,17 +73,17 @@ func (r *restoring) older(before uint64, limit int) (page []manifest.Checkpoint,
 // undoFrom is the sequence number below which an undo looks for its
 // checkpoint: 0, the newest, unless the last thing that happened was an undo.
 func (r *restoring) undoFrom() (uint64, error) {
-	ops, err := r.Operations(r.ctx, 0)
+	ops, err := Operations(r.ctx, r.Project, 0)
 	if err != nil {
 		return 0, err
 	}
-	i := slices.IndexFunc(ops, func(o manifest.Operation) bool { return moves(o.Kind) })
+	i := slices.IndexFunc(ops, func(o manifest.Operation) bool { return o.Kind.Moves() })
 	if i < 0 || ops[i].Kind != manifest.OpUndo {
 		return 0, nil
 	}
 	last := ops[i]
 	from := uint64(0)
-	err = r.query(r.ctx, func(db *manifest.DB) error {
+	err = r.Query(r.ctx, func(db *manifest.DB) error {
 		target, ok, err := db.ByID(last.Checkpoint)
 		if err != nil || !ok {
 			return err // collected meanwhile: from the newest again
@@ -108,26 +111,17 @@ func (r *restoring) undoFrom() (uint64, error) {
 // editedSince reports whether the tree is no longer as the operation left it.
 // The scan does not have what is ignored today, or cannot be captured, the operation may: that is no edit.
 func (r *restoring) editedSince(op manifest.Operation) (bool, error) {
-	today := r.rulesToday()
-	saw := r.sightIn(r.now, r.scan.problems, today)
+	today := rules.Today(r.Project, r.fs)
+	saw := r.sightIn(r.now, r.scan.Problems, today)
 	edited := false
 	err := manifest.Diff(r.tx.Load, op.After, r.now, func(c manifest.Change) error {
 		dir := c.Old != nil && c.Old.Kind == manifest.Subdir
-		if c.New != nil || today.captures(c.Path, dir) && saw.unseen(c.Path, dir) == "" {
+		if c.New != nil || today.Captures(c.Path, dir) && saw.unseen(c.Path, dir) == "" {
 			edited = true
 		}
 		return nil
 	})
 	return edited, err
-}
-
-// moves reports whether an operation changes the working tree.
-func moves(k manifest.OperationKind) bool {
-	switch k {
-	case manifest.OpRestore, manifest.OpUndo, manifest.OpUndoRestore, manifest.OpRedoRestore:
-		return true
-	}
-	return false
 }
 
 // stacks reads the operation log as two stacks: what can be taken back, and
@@ -160,8 +154,8 @@ func indexOf(ops []manifest.Operation, seq uint64) int {
 
 // UndoRestore takes the last restore back, and touches only the paths that it
 // changed. Errors: *NothingError, and *RefusedError where a path changed since.
-func (p *Project) UndoRestore(ctx context.Context, o RestoreOptions) (*Restored, error) {
-	return p.takeBack(ctx, o, manifest.OpUndoRestore, func(ops []manifest.Operation) (manifest.Operation, bool) {
+func UndoRestore(ctx context.Context, p *project.Project, o RestoreOptions) (*Restored, error) {
+	return takeBack(ctx, p, o, manifest.OpUndoRestore, func(ops []manifest.Operation) (manifest.Operation, bool) {
 		undo, _ := stacks(ops)
 		return last(undo)
 	})
@@ -169,8 +163,8 @@ func (p *Project) UndoRestore(ctx context.Context, o RestoreOptions) (*Restored,
 
 // RedoRestore does again what UndoRestore took back. A new restore clears what
 // could be redone, a save does not. Errors as UndoRestore.
-func (p *Project) RedoRestore(ctx context.Context, o RestoreOptions) (*Restored, error) {
-	return p.takeBack(ctx, o, manifest.OpRedoRestore, func(ops []manifest.Operation) (manifest.Operation, bool) {
+func RedoRestore(ctx context.Context, p *project.Project, o RestoreOptions) (*Restored, error) {
+	return takeBack(ctx, p, o, manifest.OpRedoRestore, func(ops []manifest.Operation) (manifest.Operation, bool) {
 		_, redo := stacks(ops)
 		return last(redo)
 	})
@@ -183,15 +177,15 @@ func last(ops []manifest.Operation) (op manifest.Operation, ok bool) {
 	return ops[len(ops)-1], true
 }
 
-func (p *Project) takeBack(ctx context.Context, o RestoreOptions, kind manifest.OperationKind, which func([]manifest.Operation) (manifest.Operation, bool)) (*Restored, error) {
-	return p.restoring(ctx, o, kind, func(r *restoring) (*restore.Plan, error) {
-		ops, err := r.Operations(ctx, 0)
+func takeBack(ctx context.Context, p *project.Project, o RestoreOptions, kind manifest.OperationKind, which func([]manifest.Operation) (manifest.Operation, bool)) (*Restored, error) {
+	return runRestore(ctx, p, o, kind, func(r *restoring) (*restore.Plan, error) {
+		ops, err := Operations(ctx, r.Project, 0)
 		if err != nil {
 			return nil, err
 		}
 		op, ok := which(ops)
 		if !ok {
-			return nil, &NothingError{map[manifest.OperationKind]string{manifest.OpUndoRestore: "undo", manifest.OpRedoRestore: "redo"}[kind]}
+			return nil, &project.NothingError{What: map[manifest.OperationKind]string{manifest.OpUndoRestore: "undo", manifest.OpRedoRestore: "redo"}[kind]}
 		}
 		r.op.Undoes, r.op.Checkpoint = op.Seq, op.Safety
 		if err := r.reportTarget(op); err != nil {
@@ -200,7 +194,7 @@ func (p *Project) takeBack(ctx context.Context, o RestoreOptions, kind manifest.
 		if err := r.prepareMoveBack(op); err != nil {
 			return nil, err
 		}
-		r.o.Half = CodeOnly // what is left to prepare
+		r.o.Half = conversation.CodeOnly // what is left to prepare
 		return r.planBack(op)
 	})
 }
@@ -208,7 +202,7 @@ func (p *Project) takeBack(ctx context.Context, o RestoreOptions, kind manifest.
 // reportTarget finds the checkpoint that the answer names: the one that has
 // the tree from before the operation.
 func (r *restoring) reportTarget(op manifest.Operation) error {
-	return r.query(r.ctx, func(db *manifest.DB) error {
+	return r.Query(r.ctx, func(db *manifest.DB) error {
 		c, ok, err := db.ByID(op.Safety)
 		if !ok {
 			c.ID = op.Safety // collected meanwhile; the operation's own trees are kept
@@ -283,7 +277,7 @@ func (r *restoring) planBack(op manifest.Operation) (*restore.Plan, error) {
 		edits = append(edits, e)
 	}
 	if len(conflicts) > 0 && !r.o.Force {
-		return nil, &RefusedError{What: changedSince(len(conflicts)), Paths: conflicts[:min(len(conflicts), manyPaths)], Forcible: true}
+		return nil, &project.RefusedError{What: changedSince(len(conflicts)), Paths: conflicts[:min(len(conflicts), manyPaths)], Forcible: true}
 	}
 	target, err := restore.EditTree(src, r.tx, current, edits, nil)
 	if err != nil {
@@ -291,7 +285,7 @@ func (r *restoring) planBack(op manifest.Operation) (*restore.Plan, error) {
 	}
 	r.now = current
 	return restore.NewPlan(r.ctx, restore.Options{
-		FS: r.fs, Source: src, Current: current, Target: target, Select: restore.NewExactly(paths), Store: r.storePath(), Workers: r.tx.Workers(),
+		FS: r.fs, Source: src, Current: current, Target: target, Select: restore.NewExactly(paths), Store: rules.StorePath(r.Project), Workers: r.tx.Workers(),
 	})
 }
 

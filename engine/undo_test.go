@@ -10,6 +10,9 @@ import (
 	"strings"
 	"testing"
 
+	"rewind/engine/checkpoint"
+	"rewind/engine/pathspec"
+	"rewind/engine/project"
 	"rewind/engine/rootfs"
 	"rewind/manifest"
 )
@@ -48,14 +51,14 @@ func (l *lab) want(contents string) {
 }
 
 // restoreCall is a method of the restore family.
-type restoreCall func(*Project, context.Context, RestoreOptions) (*Restored, error)
+type restoreCall func(context.Context, *project.Project, RestoreOptions) (*Restored, error)
 
 // run calls one of the restore family, and checks that the operation's trees
 // are what is on disk.
 func (l *lab) run(call restoreCall, o RestoreOptions) (done *Restored, err error) {
 	l.t.Helper()
-	err = l.try(func(ctx context.Context, p *Project) error {
-		if done, err = call(p, ctx, o); err != nil {
+	err = l.try(func(ctx context.Context, p *project.Project) error {
+		if done, err = call(ctx, p, o); err != nil {
 			return err
 		}
 		for _, s := range done.Skip {
@@ -79,8 +82,8 @@ func (l *lab) must(call restoreCall, o RestoreOptions) *Restored {
 
 func (l *lab) operations() (ops []manifest.Operation) {
 	l.t.Helper()
-	l.do(func(ctx context.Context, p *Project) (err error) {
-		ops, err = p.Operations(ctx, 0)
+	l.do(func(ctx context.Context, p *project.Project) (err error) {
+		ops, err = Operations(ctx, p, 0)
 		return err
 	})
 	return ops
@@ -96,29 +99,29 @@ func TestUndoGoesFurtherBack(t *testing.T) {
 	l.save()
 	l.write("a", "unsaved")
 	for _, want := range []string{"3", "2", "1"} {
-		l.must((*Project).Undo, RestoreOptions{})
+		l.must(Undo, RestoreOptions{})
 		l.want("a=" + want)
 	}
-	var nothing *NothingError
-	if _, err := l.run((*Project).Undo, RestoreOptions{}); !errors.As(err, &nothing) {
+	var nothing *project.NothingError
+	if _, err := l.run(Undo, RestoreOptions{}); !errors.As(err, &nothing) {
 		t.Fatalf("undo past the first checkpoint: %v", err)
 	}
 	// Every undo is taken back in its turn, down to the work that was never saved.
 	for _, want := range []string{"2", "3", "unsaved"} {
-		l.must((*Project).UndoRestore, RestoreOptions{})
+		l.must(UndoRestore, RestoreOptions{})
 		l.want("a=" + want)
 	}
-	if _, err := l.run((*Project).UndoRestore, RestoreOptions{}); !errors.As(err, &nothing) {
+	if _, err := l.run(UndoRestore, RestoreOptions{}); !errors.As(err, &nothing) {
 		t.Fatalf("undo-restore of nothing: %v", err)
 	}
 	for _, want := range []string{"3", "2", "1"} {
-		l.must((*Project).RedoRestore, RestoreOptions{})
+		l.must(RedoRestore, RestoreOptions{})
 		l.want("a=" + want)
 	}
-	if _, err := l.run((*Project).RedoRestore, RestoreOptions{}); !errors.As(err, &nothing) {
+	if _, err := l.run(RedoRestore, RestoreOptions{}); !errors.As(err, &nothing) {
 		t.Fatalf("redo-restore of nothing: %v", err)
 	}
-	l.must((*Project).UndoRestore, RestoreOptions{})
+	l.must(UndoRestore, RestoreOptions{})
 	l.want("a=2")
 }
 
@@ -131,17 +134,17 @@ func TestUndoStartsAnew(t *testing.T) {
 		l.save()
 		l.write("a", "3")
 		l.save()
-		l.must((*Project).Undo, RestoreOptions{})
+		l.must(Undo, RestoreOptions{})
 		l.want("a=2")
 		if after == "edit" {
 			l.write("a", "2 and more")
-			l.must((*Project).Undo, RestoreOptions{})
+			l.must(Undo, RestoreOptions{})
 			l.want("a=3")
 			continue
 		}
 		l.write("b", "new")
 		l.save()
-		l.must((*Project).Undo, RestoreOptions{})
+		l.must(Undo, RestoreOptions{})
 		l.want("a=3")
 	}
 }
@@ -155,7 +158,7 @@ func TestUndoRestoreTouchesOnlyItsOwnPaths(t *testing.T) {
 	l.write("b.txt", "b2")
 	l.write("c.txt", "c2")
 	l.save()
-	done := l.must((*Project).Restore, RestoreOptions{Checkpoint: first.Checkpoint, Paths: []string{"a.txt"}})
+	done := l.must(Restore, RestoreOptions{Checkpoint: first.Checkpoint, Paths: []string{"a.txt"}})
 	if !slices.Equal(done.Replace, []string{"a.txt"}) || len(done.Create)+len(done.Delete)+len(done.Mode) > 0 {
 		t.Errorf("restored %+v", done)
 	}
@@ -163,17 +166,17 @@ func TestUndoRestoreTouchesOnlyItsOwnPaths(t *testing.T) {
 	l.write("b.txt", "later work")
 	l.write("d.txt", "more of it")
 	l.save()
-	l.must((*Project).UndoRestore, RestoreOptions{})
+	l.must(UndoRestore, RestoreOptions{})
 	l.want("a.txt=a2 b.txt=later work c.txt=c2 d.txt=more of it")
 	// A save does not clear what could be redone.
 	l.save()
-	l.must((*Project).RedoRestore, RestoreOptions{})
+	l.must(RedoRestore, RestoreOptions{})
 	l.want("a.txt=a1 b.txt=later work c.txt=c2 d.txt=more of it")
 	// A new restore does.
-	l.must((*Project).UndoRestore, RestoreOptions{})
-	l.must((*Project).Restore, RestoreOptions{Checkpoint: first.Checkpoint, Paths: []string{"b.txt"}})
-	var nothing *NothingError
-	if _, err := l.run((*Project).RedoRestore, RestoreOptions{}); !errors.As(err, &nothing) {
+	l.must(UndoRestore, RestoreOptions{})
+	l.must(Restore, RestoreOptions{Checkpoint: first.Checkpoint, Paths: []string{"b.txt"}})
+	var nothing *project.NothingError
+	if _, err := l.run(RedoRestore, RestoreOptions{}); !errors.As(err, &nothing) {
 		t.Errorf("redo after a new restore: %v", err)
 	}
 }
@@ -186,10 +189,10 @@ func TestUndoRestoreRefusesWhatChangedSince(t *testing.T) {
 	l.write("a", "2")
 	l.write("b", "2")
 	l.save()
-	l.must((*Project).Restore, RestoreOptions{Checkpoint: first.Checkpoint})
+	l.must(Restore, RestoreOptions{Checkpoint: first.Checkpoint})
 	l.write("a", "precious")
-	var refused *RefusedError
-	_, err := l.run((*Project).UndoRestore, RestoreOptions{})
+	var refused *project.RefusedError
+	_, err := l.run(UndoRestore, RestoreOptions{})
 	if !errors.As(err, &refused) || !refused.Forcible || !slices.Equal(refused.Paths, []string{"a"}) {
 		t.Fatalf("undo-restore over a changed path: %v %+v", err, refused)
 	}
@@ -197,12 +200,12 @@ func TestUndoRestoreRefusesWhatChangedSince(t *testing.T) {
 	if ops := l.operations(); len(ops) != 1 {
 		t.Errorf("%d operations after a refusal", len(ops))
 	}
-	done := l.must((*Project).UndoRestore, RestoreOptions{Force: true})
+	done := l.must(UndoRestore, RestoreOptions{Force: true})
 	l.want("a=2 b=2")
 	if done.Safety == nil {
 		t.Fatal("no safety checkpoint")
 	}
-	l.must((*Project).RedoRestore, RestoreOptions{})
+	l.must(RedoRestore, RestoreOptions{})
 	l.want("a=precious b=1")
 }
 
@@ -218,15 +221,15 @@ func TestUndoRestoreOfIgnoredFiles(t *testing.T) {
 	l.remove("gen")
 	l.save()
 	l.want(".gitignore=conf\ngen/\n conf=never captured")
-	l.must((*Project).Restore, RestoreOptions{Checkpoint: first.Checkpoint, Paths: []string{"conf", "gen"}})
+	l.must(Restore, RestoreOptions{Checkpoint: first.Checkpoint, Paths: []string{"conf", "gen"}})
 	l.want(".gitignore=conf\ngen/\n conf=captured gen/made=captured too")
-	l.must((*Project).UndoRestore, RestoreOptions{})
+	l.must(UndoRestore, RestoreOptions{})
 	l.want(".gitignore=conf\ngen/\n conf=never captured")
-	l.must((*Project).RedoRestore, RestoreOptions{})
+	l.must(RedoRestore, RestoreOptions{})
 	l.want(".gitignore=conf\ngen/\n conf=captured gen/made=captured too")
 	l.write("gen/made", "changed since")
-	var refused *RefusedError
-	if _, err := l.run((*Project).UndoRestore, RestoreOptions{}); !errors.As(err, &refused) {
+	var refused *project.RefusedError
+	if _, err := l.run(UndoRestore, RestoreOptions{}); !errors.As(err, &refused) {
 		t.Fatalf("an ignored file that changed since: %v", err)
 	}
 }
@@ -241,17 +244,17 @@ func TestOnlyWhatIsInScopeIsDeleted(t *testing.T) {
 	l.write(".env", "secret")
 	l.write("node_modules/x", "module")
 	l.write("a", "2")
-	l.do(func(ctx context.Context, p *Project) error {
-		_, err := p.Save(ctx, SaveOptions{NoIgnore: true})
+	l.do(func(ctx context.Context, p *project.Project) error {
+		_, err := Save(ctx, p, checkpoint.Options{NoIgnore: true})
 		return err
 	})
-	l.must((*Project).Restore, RestoreOptions{Checkpoint: first.Checkpoint})
+	l.must(Restore, RestoreOptions{Checkpoint: first.Checkpoint})
 	l.want(".env=secret .gitignore=.env\nnode_modules/\n a=1 node_modules/x=module")
 
 	// The target's rules differ from today's: both must agree.
 	l.write(".gitignore", "")
 	l.save()
-	l.must((*Project).Restore, RestoreOptions{Checkpoint: first.Checkpoint})
+	l.must(Restore, RestoreOptions{Checkpoint: first.Checkpoint})
 	l.want(".env=secret .gitignore=.env\nnode_modules/\n a=1 node_modules/x=module")
 }
 
@@ -259,7 +262,7 @@ func TestNothingDiffers(t *testing.T) {
 	l := newLab(t)
 	l.write("a", "1")
 	first := l.init()
-	done := l.must((*Project).Restore, RestoreOptions{Checkpoint: first.Checkpoint})
+	done := l.must(Restore, RestoreOptions{Checkpoint: first.Checkpoint})
 	if done.Safety != nil || done.Operation != 0 || len(l.operations()) != 0 {
 		t.Errorf("a restore of the same tree left %+v", done)
 	}
@@ -274,7 +277,7 @@ func TestDryRunTouchesNothing(t *testing.T) {
 	l.remove("gone")
 	l.write("new", "2")
 	before := l.contents()
-	done := l.must((*Project).Restore, RestoreOptions{Checkpoint: first.Checkpoint, DryRun: true})
+	done := l.must(Restore, RestoreOptions{Checkpoint: first.Checkpoint, DryRun: true})
 	if fmt.Sprint(done.Create, done.Replace, done.Delete) != "[gone] [a] [new]" || !done.DryRun || done.Safety != nil {
 		t.Errorf("%+v", done)
 	}
@@ -283,7 +286,7 @@ func TestDryRunTouchesNothing(t *testing.T) {
 		t.Error("a dry run is in the operation log")
 	}
 	asked := false
-	_, err := l.run((*Project).Restore, RestoreOptions{Checkpoint: first.Checkpoint, Confirm: func(r *Restored) (bool, error) {
+	_, err := l.run(Restore, RestoreOptions{Checkpoint: first.Checkpoint, Confirm: func(r *Restored) (bool, error) {
 		asked = slices.Equal(r.Delete, []string{"new"})
 		return false, nil
 	}})
@@ -315,7 +318,7 @@ func TestRestoreOfPaths(t *testing.T) {
 		for _, path := range []string{"[id].tsx", "a.go", "src"} {
 			l.remove(path)
 		}
-		done := l.must((*Project).Restore, RestoreOptions{Checkpoint: first.Checkpoint, Paths: l.patterns(c.args, PatternOptions{})})
+		done := l.must(Restore, RestoreOptions{Checkpoint: first.Checkpoint, Paths: l.patterns(c.args, pathspec.PatternOptions{})})
 		var want []string
 		for _, path := range c.want {
 			want = append(want, path+"=x")
@@ -323,20 +326,20 @@ func TestRestoreOfPaths(t *testing.T) {
 		if got := l.contents(); got != strings.Join(want, " ") {
 			t.Errorf("%q: the tree has %q", c.args, got)
 		}
-		l.must((*Project).UndoRestore, RestoreOptions{})
+		l.must(UndoRestore, RestoreOptions{})
 		l.want("")
 		_ = done
 	}
 	l := newLab(t)
 	l.write("a", "x")
 	first := l.init()
-	var missing *NoPathError
-	var outside *OutsideError
-	if _, err := l.run((*Project).Restore, RestoreOptions{Checkpoint: first.Checkpoint, Paths: []string{"a", "nothing"}}); !errors.As(err, &missing) {
+	var missing *project.NoPathError
+	var outside *project.OutsideError
+	if _, err := l.run(Restore, RestoreOptions{Checkpoint: first.Checkpoint, Paths: []string{"a", "nothing"}}); !errors.As(err, &missing) {
 		t.Errorf("a path that is nowhere: %v", err)
 	}
 	for _, path := range []string{"../x", "/etc/passwd", "a/../../x"} {
-		if _, err := l.run((*Project).Restore, RestoreOptions{Checkpoint: first.Checkpoint, Paths: []string{path}}); !errors.As(err, &outside) {
+		if _, err := l.run(Restore, RestoreOptions{Checkpoint: first.Checkpoint, Paths: []string{path}}); !errors.As(err, &outside) {
 			t.Errorf("%s: %v", path, err)
 		}
 	}
@@ -353,22 +356,22 @@ func TestHeadIsFreshAfterARestore(t *testing.T) {
 		l.write(fmt.Sprintf("dir%d/file%d", i%5, i), fmt.Sprint("two ", i))
 	}
 	l.save()
-	l.must((*Project).Restore, RestoreOptions{Checkpoint: first.Checkpoint})
+	l.must(Restore, RestoreOptions{Checkpoint: first.Checkpoint})
 	op := l.operations()[0]
-	l.do(func(ctx context.Context, p *Project) error {
-		release, err := p.use(ctx)
+	l.do(func(ctx context.Context, p *project.Project) error {
+		release, err := p.Use(ctx)
 		if err != nil {
 			return err
 		}
 		defer release()
-		c, err := p.capture(ctx, captureOptions{})
+		c, err := checkpoint.CaptureTree(ctx, p, checkpoint.CaptureOptions{})
 		if err != nil {
 			return err
 		}
-		if c.root() != op.After || op.After != first.Checkpoint.Root {
+		if c.Root() != op.After || op.After != first.Checkpoint.Root {
 			t.Error("the tree is not the operation's After")
 		}
-		return c.discard()
+		return c.Discard()
 	})
 }
 

@@ -4,6 +4,8 @@ import (
 	"path"
 	"strings"
 	"time"
+
+	"rewind/hookio/shell"
 )
 
 // The moments at which a tier can take checkpoints: the words of the tiers'
@@ -107,7 +109,7 @@ func Decide(e *Event, p Policy, s State) Decision {
 		return d
 	}
 	if e.Tool.Class == Shell && e.Kind == PreTool {
-		if what := Destructive(e.Tool.Command); what != "" || e.Tool.Truncated {
+		if what := shell.Destructive(e.Tool.Command); what != "" || e.Tool.Truncated {
 			d.Reason = "destructive command"
 			if what != "" {
 				d.Reason += ": " + what

@@ -3,6 +3,8 @@ package hookio
 import (
 	"bytes"
 	"strings"
+
+	"rewind/hookio/shell"
 )
 
 // EnvFile is the file whose exports the agent's shell reads, "" for none. It is
@@ -77,7 +79,7 @@ func prepend(b []byte) []byte { return append([]byte("\n"), b...) }
 
 func isName(s string) bool {
 	for i := 0; i < len(s); i++ {
-		if !isNameByte(s[i]) {
+		if !shell.NameByte(s[i]) {
 			return false
 		}
 	}

@@ -1,6 +1,10 @@
 package hookio
 
-import "strings"
+import (
+	"strings"
+
+	"rewind/hookio/shell"
+)
 
 // Protected is a directory that tool calls may read but not change: a store, or
 // the account's own directory.
@@ -41,7 +45,7 @@ func Guard(e *Event, g Guarded) *Refusal {
 		}
 	}
 	for _, f := range t.Files {
-		if p := g.hit(splitAbs(absolute(e.Cwd, f)), false); p != nil {
+		if p := g.hit(splitAbs(shell.Absolute(e.Cwd, f)), false); p != nil {
 			return refuseWrite(p.Dir)
 		}
 	}
@@ -80,7 +84,7 @@ func show(s string) string {
 			return '?'
 		}
 		return r
-	}, clip(s))
+	}, shell.Clip(s))
 }
 
 func (g Guarded) script(script, cwd string) *Refusal {
@@ -92,7 +96,7 @@ func (g Guarded) script(script, cwd string) *Refusal {
 		variables["HOME"] = g.Home
 	}
 	var refusal *Refusal
-	walkShell(script, cwd, variables, func(inv *invocation) {
+	shell.Walk(script, cwd, variables, func(inv *shell.Invocation) {
 		if refusal == nil {
 			refusal = g.invocation(inv)
 		}
@@ -100,14 +104,14 @@ func (g Guarded) script(script, cwd string) *Refusal {
 	return refusal
 }
 
-func (g Guarded) invocation(inv *invocation) *Refusal {
+func (g Guarded) invocation(inv *shell.Invocation) *Refusal {
 	if sub := ownCommand(inv); sub != "" {
 		return refuseCommand(sub)
 	}
-	for _, r := range inv.redirects {
-		switch r.op {
+	for _, r := range inv.Redirects {
+		switch r.Op {
 		case ">", ">>", ">|", "&>", "&>>", "<>", ">&":
-			if p := g.word(inv.cwd, r.target, false); p != nil {
+			if p := g.word(inv.Dir, r.Target, false); p != nil {
 				return refuseWrite(p.Dir)
 			}
 		}
@@ -115,10 +119,10 @@ func (g Guarded) invocation(inv *invocation) *Refusal {
 	if r := g.whole(inv); r != nil {
 		return r
 	}
-	for _, w := range inv.writes() {
-		if p := g.word(inv.cwd, w.word, w.removesTree); p != nil && !(w.moves && g.covers(inv.cwd, w.word)) {
-			if w.removesTree {
-				return refuseRemove(inv.name, p.Dir)
+	for _, w := range inv.Writes() {
+		if p := g.word(inv.Dir, w.Word, w.RemovesTree); p != nil && !(w.Moves && g.covers(inv.Dir, w.Word)) {
+			if w.RemovesTree {
+				return refuseRemove(inv.Name, p.Dir)
 			}
 			return refuseWrite(p.Dir)
 		}
@@ -128,33 +132,33 @@ func (g Guarded) invocation(inv *invocation) *Refusal {
 
 // covers reports whether a word names the project's root or what is above it:
 // a project may be moved as a whole.
-func (g Guarded) covers(cwd string, w word) bool {
-	parts, root := splitAbs(absolute(cwd, w.text)), splitAbs(g.Root)
+func (g Guarded) covers(cwd string, w shell.Word) bool {
+	parts, root := splitAbs(shell.Absolute(cwd, w.Text)), splitAbs(g.Root)
 	return len(parts) > 0 && len(parts) <= len(root) && samePath(root[:len(parts)], parts)
 }
 
 // whole judges commands that act on a whole tree without naming it.
-func (g Guarded) whole(inv *invocation) *Refusal {
-	switch inv.name {
+func (g Guarded) whole(inv *shell.Invocation) *Refusal {
+	switch inv.Name {
 	case "git":
-		dir, sub, args := inv.git()
-		return g.git(dir, sub, &invocation{args: args, cwd: dir})
+		dir, sub, args := inv.Git()
+		return g.git(dir, sub, &shell.Invocation{Args: args, Dir: dir})
 	case "find", "fd", "fdfind":
-		if inv.hasWord("-delete") {
-			places, all := findPlaces(inv.args)
+		if inv.HasWord("-delete") {
+			places, all := shell.FindPlaces(inv.Args)
 			return g.found(inv, "find -delete", places, all)
 		}
 	case "python", "python3", "python2", "node", "nodejs", "deno", "bun", "perl", "ruby", "php", "lua":
 		return g.interpreter(inv)
 	}
-	if inv.byFind != nil && inv.removes() {
-		if r := g.found(inv, "find -exec "+inv.name, inv.byFind, inv.findAll); r != nil {
+	if inv.ByFind != nil && inv.Removes() {
+		if r := g.found(inv, "find -exec "+inv.Name, inv.ByFind, inv.FindAll); r != nil {
 			return r
 		}
 	}
-	if inv.byXargs && inv.changes() {
-		for _, w := range inv.piped {
-			if p := g.word(inv.cwd, w, false); p != nil {
+	if inv.ByXargs && inv.Changes() {
+		for _, w := range inv.Piped {
+			if p := g.word(inv.Dir, w, false); p != nil {
 				return refuseWrite(p.Dir)
 			}
 		}
@@ -162,36 +166,36 @@ func (g Guarded) whole(inv *invocation) *Refusal {
 	return nil
 }
 
-func (g Guarded) found(inv *invocation, what string, places []word, all bool) *Refusal {
+func (g Guarded) found(inv *shell.Invocation, what string, places []shell.Word, all bool) *Refusal {
 	for _, w := range places {
-		if p := g.word(inv.cwd, w, all); p != nil {
+		if p := g.word(inv.Dir, w, all); p != nil {
 			return refuseRemove(what, p.Dir)
 		}
 	}
 	return nil
 }
 
-func (g Guarded) git(dir, sub string, inv *invocation) *Refusal {
+func (g Guarded) git(dir, sub string, inv *shell.Invocation) *Refusal {
 	switch sub {
 	case "clean":
-		if !inv.hasFlag('x') && !inv.hasFlag('X') || inv.hasFlag('n', "--dry-run") {
+		if !inv.HasFlag('x') && !inv.HasFlag('X') || inv.HasFlag('n', "--dry-run") {
 			return nil
 		}
-		var paths []word
-		for i := 0; i < len(inv.args); i++ {
-			a := inv.args[i].text
+		var paths []shell.Word
+		for i := 0; i < len(inv.Args); i++ {
+			a := inv.Args[i].Text
 			if a == "-e" || a == "--exclude" {
 				i++
 			}
-			if i < len(inv.args) && strings.Contains(inv.args[i].text, ".agent") && (strings.HasPrefix(a, "-e") || strings.HasPrefix(a, "--exclude")) {
+			if i < len(inv.Args) && strings.Contains(inv.Args[i].Text, ".agent") && (strings.HasPrefix(a, "-e") || strings.HasPrefix(a, "--exclude")) {
 				return nil // it spares the store
 			}
 			if !strings.HasPrefix(a, "-") {
-				paths = append(paths, inv.args[i])
+				paths = append(paths, inv.Args[i])
 			}
 		}
 		if len(paths) == 0 {
-			paths = []word{{text: "."}}
+			paths = []shell.Word{{Text: "."}}
 		}
 		for _, w := range paths {
 			if p := g.word(dir, w, true); p != nil {
@@ -207,10 +211,10 @@ func (g Guarded) git(dir, sub string, inv *invocation) *Refusal {
 // stash refuses git stash --all over the store, second name or not: the store
 // comes back from that by itself, and then git stash pop cannot put down the
 // files that it holds.
-func (g Guarded) stash(dir string, inv *invocation) *Refusal {
-	args, save := inv.args, false
+func (g Guarded) stash(dir string, inv *shell.Invocation) *Refusal {
+	args, save := inv.Args, false
 	if len(args) > 0 {
-		switch first := args[0].text; {
+		switch first := args[0].Text; {
 		case first == "push" || first == "save":
 			args, save = args[1:], first == "save"
 		case !strings.HasPrefix(first, "-"):
@@ -233,7 +237,7 @@ func (g Guarded) stash(dir string, inv *invocation) *Refusal {
 		// Without paths it takes the whole repository, wherever in it the command runs.
 		taken := len(paths) == 0
 		for _, w := range paths {
-			taken = taken || w.text == ":/" || g.word(dir, w, false) != nil || inside(store, splitAbs(absolute(dir, w.text)))
+			taken = taken || w.Text == ":/" || g.word(dir, w, false) != nil || inside(store, splitAbs(shell.Absolute(dir, w.Text)))
 		}
 		if taken {
 			return &Refusal{"rewind: git stash --all would put this project's checkpoints in " + show(p.Dir) +
@@ -245,9 +249,9 @@ func (g Guarded) stash(dir string, inv *invocation) *Refusal {
 
 // stashArgs reads the arguments of git stash push: whether ignored files are
 // taken too, and the paths that it is restricted to.
-func stashArgs(args []word) (all bool, paths []word) {
+func stashArgs(args []shell.Word) (all bool, paths []shell.Word) {
 	for i := 0; i < len(args); i++ {
-		switch a := args[i].text; {
+		switch a := args[i].Text; {
 		case a == "--":
 			return all, append(paths, args[i+1:]...)
 		case a == "-m" || a == "--message" || a == "--pathspec-from-file":
@@ -268,13 +272,13 @@ func stashArgs(args []word) (all bool, paths []word) {
 }
 
 // interpreter looks at scripts given with -c or -e, and in here-documents.
-func (g Guarded) interpreter(inv *invocation) *Refusal {
+func (g Guarded) interpreter(inv *shell.Invocation) *Refusal {
 	texts := make([]string, 0, 4)
-	for _, a := range inv.args {
-		texts = append(texts, a.text)
+	for _, a := range inv.Args {
+		texts = append(texts, a.Text)
 	}
-	for _, r := range inv.redirects {
-		texts = append(texts, r.body)
+	for _, r := range inv.Redirects {
+		texts = append(texts, r.Body)
 	}
 	for _, text := range texts {
 		for i := range g.Protected {
@@ -299,13 +303,13 @@ func tail(dir string) string {
 
 // ownCommand returns the subcommand where inv runs rewind and that is not for
 // tools, else "".
-func ownCommand(inv *invocation) string {
-	if inv.name != "rewind" && inv.name != "smart-checkpoint" {
+func ownCommand(inv *shell.Invocation) string {
+	if inv.Name != "rewind" && inv.Name != "smart-checkpoint" {
 		return ""
 	}
 	var words []string
-	for i := 0; i < len(inv.args); i++ {
-		a := inv.args[i].text
+	for i := 0; i < len(inv.Args); i++ {
+		a := inv.Args[i].Text
 		if a == "--" {
 			break // what follows are paths
 		}
@@ -325,7 +329,7 @@ func ownCommand(inv *invocation) string {
 	case "restore", "jump", "chat", "undo", "redo", "undo-restore", "redo-restore", "revert", "back", "gc", "config", "forget", "repair", "unpin", "rename", "deinit", "ui":
 		return sub
 	case "init":
-		if inv.hasFlag(0, "--adopt", "--trust", "--force") {
+		if inv.HasFlag(0, "--adopt", "--trust", "--force") {
 			return sub
 		}
 	case "stores":

@@ -3,6 +3,8 @@ package hookio
 import (
 	"slices"
 	"strings"
+
+	"rewind/hookio/shell"
 )
 
 // InSessionCommand is a command that the person types into the agent, as
@@ -21,7 +23,7 @@ type InSessionCommand struct {
 
 // inSession is the table of them. Not there are flags that aim at another
 // project, open another program or rewrite the conversation that is running.
-func inSession() []InSessionCommand {
+func InSessionCommands() []InSessionCommand {
 	restore := []string{"--code-only", "--context-only", "--mode", "--dry-run", "-n", "--force", "--yes", "-y"}
 	return []InSessionCommand{
 		{Name: "list", Hint: "[n]", Description: "List the checkpoints of this project", flags: []string{"--all", "--oneline", "--limit"}, most: 1},
@@ -47,7 +49,7 @@ func ParseInSession(prompt string) (c InSessionCommand, args []string, ok bool) 
 	if i := strings.IndexAny(rest, " \t\r\n"); i >= 0 {
 		name = rest[:i]
 	}
-	table := inSession()
+	table := InSessionCommands()
 	i := slices.IndexFunc(table, func(c InSessionCommand) bool { return c.Name == name })
 	if i < 0 {
 		return c, nil, false
@@ -71,7 +73,7 @@ func (c InSessionCommand) Words(args []string) (words []string, problem string) 
 			return nil, inSessionPrefix + c.Name + " takes no paths"
 		case a != "" && a[0] == '-' && !slices.Contains(c.flags, name):
 			return nil, show(name) + " is not for " + inSessionPrefix + c.Name + ": use it in a terminal"
-		case a != "" && a[0] == '-' && name == "--limit" && (!valued || !isDigits(value)):
+		case a != "" && a[0] == '-' && name == "--limit" && (!valued || !shell.AllDigits(value)):
 			return nil, "--limit wants a number: --limit=50"
 		case a != "" && a[0] == '-' && name == "--mode" && !valued:
 			return nil, "--mode wants both, code or context: --mode=code"
@@ -81,7 +83,7 @@ func (c InSessionCommand) Words(args []string) (words []string, problem string) 
 				return nil, inSessionPrefix + c.Name + " has too many arguments: " + show(a)
 			}
 			if c.Name == "list" {
-				if !isDigits(a) {
+				if !shell.AllDigits(a) {
 					return nil, show(a) + " is no number of checkpoints"
 				}
 				a = "--limit=" + a

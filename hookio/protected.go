@@ -3,32 +3,34 @@ package hookio
 import (
 	"path"
 	"strings"
+
+	"rewind/hookio/shell"
 )
 
 // word finds the protected directory that a word is or lies in; with tree also
 // one that lies below it and does not survive that.
-func (g Guarded) word(cwd string, w word, tree bool) *Protected {
-	if w.dynamic {
+func (g Guarded) word(cwd string, w shell.Word, tree bool) *Protected {
+	if w.Dynamic {
 		// Of $DIR/.agent/rewind/x the end is known.
 		for i := range g.Protected {
-			if p := &g.Protected[i]; strings.Contains(w.text, "\x00/"+tail(p.Dir)) || strings.HasPrefix(w.text, "\x00"+tail(p.Dir)) {
+			if p := &g.Protected[i]; strings.Contains(w.Text, "\x00/"+tail(p.Dir)) || strings.HasPrefix(w.Text, "\x00"+tail(p.Dir)) {
 				return p
 			}
 		}
 		return nil
 	}
-	if cwd == "" && !isAbs(w.text) { // after a cd to somewhere: the end is known here too
+	if cwd == "" && !isAbs(w.Text) { // after a cd to somewhere: the end is known here too
 		for i := range g.Protected {
-			if p := &g.Protected[i]; strings.HasPrefix(path.Clean(w.text), tail(p.Dir)) {
+			if p := &g.Protected[i]; strings.HasPrefix(path.Clean(w.Text), tail(p.Dir)) {
 				return p
 			}
 		}
 		return nil
 	}
-	if w.pattern == "" {
-		return g.hit(splitAbs(absolute(cwd, w.text)), tree)
+	if w.Pattern == "" {
+		return g.hit(splitAbs(shell.Absolute(cwd, w.Text)), tree)
 	}
-	for _, pattern := range expandBraces(w.pattern) {
+	for _, pattern := range expandBraces(w.Pattern) {
 		full := pattern
 		if !path.IsAbs(pattern) {
 			full = escapeGlob(cwd) + "/" + pattern

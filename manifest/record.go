@@ -99,6 +99,15 @@ const (
 	OpRepair      OperationKind = "repair"
 )
 
+// Moves reports whether the operation changes the working tree.
+func (k OperationKind) Moves() bool {
+	switch k {
+	case OpRestore, OpUndo, OpUndoRestore, OpRedoRestore:
+		return true
+	}
+	return false
+}
+
 // Operation is one entry of the operation log, which undo-restore and redo-restore walk.
 type Operation struct {
 	Seq              uint64 // not part of the payload

@@ -17,6 +17,9 @@ import (
 
 	"rewind/bench/workload"
 	"rewind/engine"
+	"rewind/engine/checkpoint"
+	"rewind/engine/hook"
+	"rewind/engine/project"
 )
 
 func main() {
@@ -60,7 +63,7 @@ func history(seed uint64, args []string) error {
 // that saves does not live for thousands of checkpoints.
 func some(root string, files []string, seed uint64, from, to int) error {
 	ctx := context.Background()
-	p, err := engine.Open(ctx, engine.OpenOptions{Env: engine.Environment(), Root: root})
+	p, err := project.Open(ctx, project.OpenOptions{Env: project.Environment(), Root: root})
 	if err != nil {
 		return err
 	}
@@ -69,9 +72,9 @@ func some(root string, files []string, seed uint64, from, to int) error {
 		if err := workload.Edit(files[i%20], seed+uint64(i)); err != nil {
 			return err
 		}
-		if _, err := p.Save(ctx, engine.SaveOptions{Description: fmt.Sprintf("turn %d", i+1)}); err != nil {
+		if _, err := engine.Save(ctx, p, checkpoint.Options{Description: fmt.Sprintf("turn %d", i+1)}); err != nil {
 			return err
 		}
 	}
-	return p.Work(ctx, engine.WorkOptions{Fold: true})
+	return hook.Work(ctx, p, hook.WorkOptions{Fold: true})
 }

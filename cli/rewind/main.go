@@ -7,12 +7,12 @@ import (
 	"runtime/debug"
 
 	"rewind/cli"
-	"rewind/engine"
+	"rewind/engine/project"
 )
 
 func main() {
 	collectLate()
-	os.Exit(cli.Main(os.Args, engine.Environment(), cli.Stdio{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}))
+	os.Exit(cli.Main(os.Args, project.Environment(), cli.Stdio{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}))
 }
 
 // collectLate keeps the garbage collector from starting below 32 MB of heap

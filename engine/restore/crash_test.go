@@ -175,7 +175,7 @@ func crashOnce(t *testing.T, name string, k int, portable, reverse, forward bool
 	}
 	if recorded && !forward {
 		if j.Committed {
-			if _, err := j.Settle(t.Context(), w.fs(), w.memStore, false, w.options()); err == nil {
+			if _, err := j.Recover(t.Context(), w.fs(), w.memStore, false, w.options()); err == nil {
 				t.Fatalf("%s: a committed restore was put back", name)
 			}
 		}
@@ -185,14 +185,14 @@ func crashOnce(t *testing.T, name string, k int, portable, reverse, forward bool
 	f.n, f.at = 0, 1+k%11
 	opts = w.options()
 	opts.hook = f.hook
-	_, err = j.Settle(t.Context(), w.fs(), w.memStore, forward, opts)
+	_, err = j.Recover(t.Context(), w.fs(), w.memStore, forward, opts)
 	if err != nil && !errors.Is(err, errCrash) {
 		t.Fatalf("%s: settle: %v", name, err)
 	}
 	w.oldOrNew(start, target, name+", second crash")
 	f.at = 0
 	if j, err = Open(w.store); j != nil {
-		done, err := j.Settle(t.Context(), w.fs(), w.memStore, forward, w.options())
+		done, err := j.Recover(t.Context(), w.fs(), w.memStore, forward, w.options())
 		must(t, err)
 		if len(done.Left) > 0 {
 			t.Fatalf("%s: left: %v", name, done.Left)
@@ -294,7 +294,7 @@ func TestDiskStaysFull(t *testing.T) {
 		j, err := Open(w.store)
 		must(t, err)
 		if j != nil {
-			_, err := j.Settle(t.Context(), w.fs(), w.memStore, recorded, w.options())
+			_, err := j.Recover(t.Context(), w.fs(), w.memStore, recorded, w.options())
 			must(t, err)
 		}
 		w.noTemps()
@@ -313,7 +313,7 @@ func (w *world) settled(when string) {
 	j, err := Open(w.store)
 	must(w, err)
 	if j != nil {
-		_, err := j.Settle(w.Context(), w.fs(), w.memStore, j.Committed, w.options())
+		_, err := j.Recover(w.Context(), w.fs(), w.memStore, j.Committed, w.options())
 		must(w, err)
 	}
 	w.noTemps()
@@ -357,7 +357,7 @@ func TestCrashWithLateChanges(t *testing.T) {
 			j, err := Open(w.store)
 			must(t, err)
 			if j != nil {
-				_, err := j.Settle(t.Context(), w.fs(), w.memStore, forward || j.Committed, opts)
+				_, err := j.Recover(t.Context(), w.fs(), w.memStore, forward || j.Committed, opts)
 				must(t, err)
 			}
 			w.noTemps()

@@ -187,7 +187,7 @@ func TestCaseOnlyRenameCrash(t *testing.T) {
 			j, err := Open(w.store)
 			must(t, err)
 			if j != nil {
-				_, err = j.Settle(t.Context(), w.fs(), w.memStore, i == 0 || j.Committed, w.options())
+				_, err = j.Recover(t.Context(), w.fs(), w.memStore, i == 0 || j.Committed, w.options())
 				must(t, err)
 			}
 			w.noTemps()

@@ -41,8 +41,8 @@ func Open(dir string) (*Journal, error) {
 	return &Journal{Time: r.time, Note: r.note, Committed: r.committed, Touched: r.sealed, Paths: len(r.changes), dir: dir, r: r}, nil
 }
 
-// Settled is what Settle did.
-type Settled struct {
+// Recovered is what Settle did.
+type Recovered struct {
 	Forward bool
 	Left    []Skip // paths that hold neither, left as they are
 	// Late are displaced contents that are in no checkpoint; Record of the
@@ -52,12 +52,12 @@ type Settled struct {
 	Done []Edit
 }
 
-// Settle finishes the restore (forward) or puts it back. The caller holds the
+// Recover finishes the restore (forward) or puts it back. The caller holds the
 // tree lock. It can be interrupted and called again. o.Record, if set, is
 // called before the last displaced bytes go, with what was found late.
-func (j *Journal) Settle(ctx context.Context, fsys rootfs.FS, src Source, forward bool, o ApplyOptions) (*Settled, error) {
+func (j *Journal) Recover(ctx context.Context, fsys rootfs.FS, src Source, forward bool, o ApplyOptions) (*Recovered, error) {
 	o.Dir = j.dir
-	out := &Settled{Forward: forward}
+	out := &Recovered{Forward: forward}
 	if !j.Touched {
 		out.Forward = false
 		return out, j.end(&o)

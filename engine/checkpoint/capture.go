@@ -1,0 +1,143 @@
+package checkpoint
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"rewind/cas"
+	"rewind/engine/commit"
+	"rewind/engine/project"
+	"rewind/engine/rules"
+	"rewind/engine/scan"
+	"rewind/manifest"
+)
+
+// CaptureOptions of one scan into a batch.
+type CaptureOptions struct {
+	noIgnore bool
+	Rehash   bool
+	late     time.Time
+	start    time.Time // zero: now
+	// changed, if not nil, names the only paths that may differ from the tree
+	// from, which was captured before. It saves looking at all others.
+	Changed []string
+	From    manifest.ID
+	// first is called before the tree is looked at, once the batch is there.
+	first func(*Captured) error
+}
+
+// Captured is a scanned tree whose new objects lie in a transaction that is not
+// committed yet. The caller holds the users lock from before capture until
+// commit or discard.
+type Captured struct {
+	p          *project.Project
+	Tx         *commit.Tx
+	Scan       *scan.Result
+	start      time.Time
+	generation uint64
+	Problems   []project.Problem
+	rules      []byte // encoded rules of this capture
+	git        gitPlace
+	edited     *manifest.ID // the tree where it is not as it was scanned, see override
+}
+
+// gitPlace is where git's HEAD was.
+type gitPlace struct{ head, branch string }
+
+// CaptureTree scans the working tree against the head and stages what is new.
+func CaptureTree(ctx context.Context, p *project.Project, o CaptureOptions) (*Captured, error) {
+	rs, err := await(ctx, func() (rules.Ruleset, error) { return rules.Gather(p, o.noIgnore) })
+	if err != nil {
+		return nil, err
+	}
+	c := &Captured{p: p, Problems: rs.Problems, rules: rs.Rules.Encode()}
+	if c.generation, err = p.Store.Generation(); err != nil {
+		return nil, err
+	}
+	head, err := p.StatCache(c.generation)
+	if err != nil {
+		return nil, err
+	}
+	if rs.HasRepo {
+		// HEAD is a label of the checkpoint, not part of it.
+		c.git.head, c.git.branch, _ = rs.Repo.Head()
+	}
+	if c.start = o.start; c.start.IsZero() {
+		if c.start, err = p.StartTime(); err != nil {
+			return nil, err
+		}
+	}
+	c.Tx = commit.Begin(p)
+	if o.first != nil {
+		if err := o.first(c); err != nil {
+			return nil, errors.Join(err, c.Discard())
+		}
+	}
+	options := scan.Options{
+		Root: p.Root(), Rules: rs.Rules, Head: head, Sink: c.Tx, Moment: c.start,
+		Workers: c.Tx.Workers(), MaxFileSize: p.Settings().MaxFileSize, Rehash: o.Rehash, Late: o.late,
+		Unsynced: p.Unsynced(head, c.start),
+	}
+	if head.Root() == o.From { // else the head is of another moment
+		options.Within = o.Changed
+	}
+	if p.Progress != nil {
+		options.Progress = func(files, bytes int64) {
+			p.Progress(project.ProgressInfo{Phase: "scan", Files: files, Bytes: bytes})
+		}
+	}
+	c.Scan, err = scan.Run(ctx, options)
+	if err == nil {
+		err = c.Tx.Flush()
+	}
+	if err != nil {
+		return nil, errors.Join(p.Classify(err), c.Discard())
+	}
+	c.Problems = append(c.Problems, rs.Late()...)
+	for _, problem := range c.Scan.Problems {
+		c.Problems = append(c.Problems, project.Problem(problem))
+	}
+	return c, nil
+}
+
+// await is for what reads files elsewhere, in a home across a network, say, and holds nothing:
+// when ctx ends first, it is left to itself.
+func await[T any](ctx context.Context, do func() (T, error)) (T, error) {
+	type outcome struct {
+		v   T
+		err error
+	}
+	done := make(chan outcome, 1)
+	go func() {
+		v, err := do()
+		done <- outcome{v, err}
+	}()
+	select {
+	case o := <-done:
+		return o.v, o.err
+	case <-ctx.Done():
+		var none T
+		return none, ctx.Err()
+	}
+}
+
+// Root is the manifest of the tree as captured.
+func (c *Captured) Root() manifest.ID {
+	if c.edited != nil {
+		return *c.edited
+	}
+	return c.Scan.Root
+}
+
+func (c *Captured) Discard() error { return c.Tx.Discard() }
+
+// Publish writes the head that follows from the capture. The caller holds the
+// append lock, and at is durable.
+func (c *Captured) Publish(at cas.Position) error {
+	generation, err := c.p.Store.Generation()
+	if err != nil || generation != c.generation {
+		return err // a gc came between: the head would name what it may have dropped
+	}
+	return c.Scan.Publish(c.p.StatCacheFile(), project.Stamp{Generation: generation, At: at, Start: c.start}.Encode(), c.p.Owner)
+}

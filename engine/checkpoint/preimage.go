@@ -1,0 +1,187 @@
+package checkpoint
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"rewind/engine/commit"
+	"rewind/engine/ignore"
+	"rewind/engine/project"
+	"rewind/engine/restore"
+	"rewind/engine/rules"
+	"rewind/manifest"
+)
+
+// Preimage is what a path held when a hook saw that a tool is about to change
+// it, while a capture that had begun earlier was still running.
+type Preimage struct {
+	Time      time.Time `json:"time"` // on the file system's clock
+	PathB64   string    `json:"path"` // base64 of the path below the root
+	Absent    bool      `json:"absent,omitempty"`
+	Mode      uint32    `json:"mode,omitempty"`
+	TargetB64 string    `json:"target,omitempty"` // of a symlink, base64
+	Data      string    `json:"data,omitempty"`   // name of the file beside the note that has the content
+
+	Path, target string
+	File         string // of Data
+	Note         string // this note
+}
+
+// override puts pre-images in the place of what the scan read: edits that ran
+// beside it are not part of its moment. The head that is published later still
+// says what was scanned.
+func (c *Captured) override(notes []Preimage) error {
+	if len(notes) == 0 {
+		return nil
+	}
+	within, err := scopesNow(c.p)
+	if err != nil {
+		return err
+	}
+	var edits []restore.Edit
+	exact := map[string]bool{}
+	for _, n := range notes {
+		old, there, err := manifest.Find(c.Tx.Load, c.Scan.Root, n.Path)
+		if err != nil {
+			return c.p.Classify(err)
+		}
+		var e manifest.Entry
+		switch {
+		case n.Absent:
+			c.Problems = append(c.Problems, project.Problem{Path: n.Path, Reason: project.ReasonNotYet})
+			if !there {
+				continue
+			}
+		case !there && !within.Captures(n.Path, false):
+			continue
+		default:
+			if e, err = n.entry(c.Tx); err != nil {
+				c.Problems = append(c.Problems, project.Problem{Path: n.Path, Reason: "late: " + err.Error(), Failed: true})
+				continue
+			}
+			e.Name, e.Precious = old.Name, old.Precious || !there && within.Marks(n.Path)
+			if there && e == old {
+				exact[n.Path] = true
+				continue
+			}
+			_, e.Name, _ = cutLast(n.Path)
+		}
+		exact[n.Path] = true
+		edits = append(edits, restore.Edit{Path: n.Path, Entry: e})
+	}
+	root, err := restore.EditTree(c.Tx, c.Tx, c.Scan.Root, edits, nil)
+	if err != nil {
+		return c.p.Classify(err)
+	}
+	c.edited = &root
+	c.Problems = slices.DeleteFunc(c.Problems, func(p project.Problem) bool { return p.Reason == "late" && exact[p.Path] })
+	return nil
+}
+
+// entry stages what a pre-image holds.
+func (n *Preimage) entry(tx *commit.Tx) (manifest.Entry, error) {
+	if n.TargetB64 != "" {
+		return manifest.Entry{Kind: manifest.Symlink, Target: n.target}, nil
+	}
+	f, err := os.Open(n.File)
+	if err != nil {
+		return manifest.Entry{}, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return manifest.Entry{}, err
+	}
+	kind, id, size, err := tx.Content(0, f, info.Size(), manifest.ID{})
+	return manifest.Entry{Kind: kind, Mode: n.Mode, ID: id, Size: uint64(size)}, err
+}
+
+// scopesNow are the rules in force, with the rule files as they are on disk.
+func scopesNow(p *project.Project) (*rules.Scopes, error) {
+	rs, err := rules.Gather(p, false)
+	if err != nil {
+		return nil, err
+	}
+	return &rules.Scopes{Rules: rs.Rules, Known: map[string]*ignore.Scope{}, Read: func(path string) []byte {
+		text, err := project.ReadRule(filepath.Join(p.Root(), filepath.FromSlash(path)), ignore.MaxRuleFile)
+		if err != nil {
+			return nil // most directories have none
+		}
+		return text
+	}}, nil
+}
+
+func cutLast(path string) (dir, name string, ok bool) {
+	if i := strings.LastIndexByte(path, '/'); i >= 0 {
+		return path[:i], path[i+1:], true
+	}
+	return "", path, false
+}
+
+// notesName is the directory below tmp/ in which hooks leave what a detached
+// process has to finish: requests ("r") and pre-images ("p"). It is there only
+// while something is left.
+const notesName = "hooks"
+
+// MaxNote bounds a note: a prompt of at most 1 MiB, escaped.
+const MaxNote = 8 << 20
+
+func NotesDir(p *project.Project) string {
+	return filepath.Join(p.StoreDir(), project.TmpName, notesName)
+}
+
+// Notes are the names of the notes of one kind, oldest first.
+func Notes(p *project.Project, kind string) []string {
+	entries, err := os.ReadDir(NotesDir(p))
+	if err != nil {
+		return nil // nothing is left to do
+	}
+	var out []string
+	for _, e := range entries { // sorted
+		if strings.HasPrefix(e.Name(), kind+"-") && strings.HasSuffix(e.Name(), ".json") {
+			out = append(out, e.Name())
+		}
+	}
+	return out
+}
+
+// Preimages reads the notes that were made at or after a moment: of each path
+// the first, which is nearest to what was there at that moment.
+func Preimages(p *project.Project, since time.Time) []Preimage {
+	var out []Preimage
+	seen := map[string]bool{}
+	for _, name := range Notes(p, "p") {
+		var n Preimage
+		data, err := project.ReadSmall(filepath.Join(NotesDir(p), name), MaxNote)
+		if err != nil || json.Unmarshal(data, &n) != nil || n.Time.Before(since) {
+			continue
+		}
+		path, err := base64.StdEncoding.DecodeString(n.PathB64)
+		target, terr := base64.StdEncoding.DecodeString(n.TargetB64)
+		if err != nil || terr != nil || !validPath(string(path)) || seen[string(path)] || n.Data != filepath.Base(n.Data) && n.Data != "" {
+			continue
+		}
+		n.Path, n.target, n.Note = string(path), string(target), filepath.Join(NotesDir(p), name)
+		if n.Data != "" {
+			n.File = filepath.Join(NotesDir(p), n.Data)
+		}
+		seen[n.Path] = true
+		out = append(out, n)
+	}
+	return out
+}
+
+// validPath accepts paths below a root as manifests have them.
+func validPath(path string) bool {
+	for part := range strings.SplitSeq(path, "/") {
+		if part == "" || part == "." || part == ".." || strings.IndexByte(part, 0) >= 0 {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,107 @@
+package conversation
+
+import (
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/zeebo/blake3"
+
+	"rewind/engine/project"
+	"rewind/engine/transcript"
+	"rewind/manifest"
+)
+
+// BackupStamp is the moment in the name of a plain copy.
+const BackupStamp = "20060102T150405.000000000"
+
+// backUp makes a plain copy of a file in the store; nil if the file is not there.
+func (r *mover) backUp(file string) (*contentSum, string, error) {
+	src, err := openPlain(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, "", nil
+	}
+	if err != nil {
+		return nil, "", err
+	}
+	defer src.Close()
+	dir := filepath.Join(r.StoreDir(), BackupName)
+	if err := project.MakeDir(dir, r.Owner); err != nil {
+		return nil, "", err
+	}
+	base := filepath.Base(file)
+	ext := path.Ext(base)
+	stamp := r.Env.Time().UTC().Format(BackupStamp)
+	name := fmt.Sprintf("%s-%s%s", strings.TrimSuffix(base, ext), stamp, ext)
+	s, err := transcript.Stage(filepath.Join(dir, name), false, r.Owner, func(w io.Writer) error {
+		_, err := io.Copy(w, src)
+		return err
+	})
+	if err != nil {
+		return nil, "", err
+	}
+	if err := s.Publish(); err != nil {
+		s.Discard()
+		return nil, "", err
+	}
+	return sumOf(s), BackupName + "/" + name, nil
+}
+
+// StoreFile is the path of a name below the store; "" stays.
+func StoreFile(p *project.Project, name string) string {
+	if name == "" || filepath.IsAbs(name) {
+		return name
+	}
+	return filepath.Join(p.StoreDir(), filepath.FromSlash(name))
+}
+
+// TranscriptBackup is the file of the plain copy that an operation made of a
+// transcript, "" for none.
+func TranscriptBackup(p *project.Project, op manifest.Operation) string {
+	return StoreFile(p, op.TranscriptBackup)
+}
+
+func sumOf(s *transcript.Staged) *contentSum {
+	return &contentSum{Size: s.Size, Sum: hex.EncodeToString(s.Sum[:])}
+}
+
+func sameSum(a, b *contentSum) bool {
+	return a == b || a != nil && b != nil && *a == *b
+}
+
+// SumFile names the content of a file; nil if there is none.
+func SumFile(file string) (*contentSum, error) {
+	f, err := openPlain(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	hash := blake3.New()
+	n, err := io.Copy(hash, f)
+	if err != nil {
+		return nil, err
+	}
+	return &contentSum{Size: n, Sum: hex.EncodeToString(hash.Sum(nil))}, nil
+}
+
+// openPlain opens a regular file; anything else could block.
+func openPlain(file string) (*os.File, error) {
+	f, err := os.OpenFile(file, os.O_RDONLY|project.OpenNonblock, 0)
+	if err != nil {
+		return nil, err
+	}
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		f.Close()
+		return nil, &fs.PathError{Op: "open", Path: file, Err: errors.New("not a regular file")}
+	}
+	return f, nil
+}

@@ -1,0 +1,204 @@
+package conversation
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"rewind/cas"
+	"rewind/engine/commit"
+	"rewind/engine/project"
+	"rewind/engine/transcript"
+	"rewind/manifest"
+)
+
+// maxHeldPrompt bounds what a checkpoint has of a prompt that no hook told of.
+const maxHeldPrompt = 4 << 10
+
+// PromptOf is the prompt that a checkpoint belongs to where the agent has no hook
+// for prompts: the newest in its transcript, but at a session's start, which has
+// those of its origin only.
+func PromptOf(h *project.HeldConversation, by Trigger, kind manifest.CheckpointKind) (id, text string) {
+	if h == nil || transcript.Agent(by.Agent) != transcript.Droid || by.Prompt != "" || by.PromptID != "" || kind == manifest.SessionStart {
+		return by.PromptID, by.Prompt
+	}
+	return h.PromptID, h.Prompt
+}
+
+// Captured is where a conversation stands, and where its next capture
+// goes on. Both are nil where the agent's conversations are not understood.
+type Captured struct {
+	At   *manifest.Transcript
+	Held *project.HeldConversation
+	Said bool // messages came since the capture before
+}
+
+// Capture puts into tx what the trigger's conversation gained since it was
+// captured last, and gives the place where it stands. generation is the store's. A conversation that cannot be read voids
+// nothing: it is a problem of the checkpoint.
+func Capture(ctx context.Context, p *project.Project, tx *commit.Tx, generation uint64, t Trigger) (*Captured, []project.Problem, error) {
+	agent := transcript.Agent(t.Agent)
+	if t.Session == "" || !filepath.IsAbs(t.Transcript) || !transcript.Supported(agent) {
+		return &Captured{}, nil, nil
+	}
+	store := &store{Ctx: ctx, get: tx.Get, Writer: tx.Writer()}
+	held, err := heldConversation(ctx, p, t, generation)
+	if err != nil {
+		return nil, nil, err
+	}
+	var problems []project.Problem
+	capture := transcript.Capture{Store: store, Agent: agent, File: t.Transcript, Previous: transcript.ID(held.Content), PreviousLeaf: held.Leaf}
+	got, err := capture.Run()
+	if ferr := store.Writer.Flush(); err == nil {
+		err = ferr
+	}
+	if ctx.Err() != nil {
+		return nil, nil, ctx.Err()
+	}
+	if err != nil {
+		problems = append(problems, project.Problem{Path: t.Transcript, Reason: "the conversation was not captured: " + err.Error(), Failed: true})
+		got = transcript.Captured{Content: transcript.ID(held.Content), Leaf: held.Leaf}
+	}
+	for name, err := range got.Missed {
+		problems = append(problems, project.Problem{Path: name, Reason: "not captured with the conversation: " + err.Error(), Failed: true})
+	}
+	if got.Change == transcript.Missing {
+		// Not written yet, or deleted: what was held of it is all that there is.
+		got.Content, got.Leaf = transcript.ID(held.Content), held.Leaf
+	}
+	if got.PromptID == "" {
+		got.PromptID, got.Prompt = held.PromptID, held.Prompt
+	}
+	if len(got.Prompt) > maxHeldPrompt {
+		got.Prompt = strings.ToValidUTF8(got.Prompt[:maxHeldPrompt], "") + "…"
+	}
+	offset := got.Offset
+	if got.Content == transcript.ID(held.Content) && offset == 0 {
+		if offset, err = heldBytes(store, got.Content); err != nil {
+			return nil, nil, err
+		}
+	}
+	now := &project.HeldConversation{Store: p.Id.String(), Generation: generation, Content: project.ContentID(got.Content), Leaf: got.Leaf, PromptID: got.PromptID, Prompt: got.Prompt}
+	return &Captured{Held: now, Said: got.Said, At: &manifest.Transcript{
+		Session: t.Session, Agent: t.Agent, Path: t.Transcript,
+		Offset: uint64(offset), EventID: got.Leaf, Content: manifest.ID(got.Content),
+	}}, problems, nil
+}
+
+// heldBytes is the size of a transcript as it is held.
+func heldBytes(s transcript.Store, content transcript.ID) (int64, error) {
+	if content == (transcript.ID{}) {
+		return 0, nil
+	}
+	held, err := transcript.Open(s, content)
+	if err != nil {
+		return 0, fmt.Errorf("read what is held of the conversation: %w", err)
+	}
+	return held.Size, nil
+}
+
+// heldConversation finds where the last capture of a session ended: in the
+// session's state, or, where that is gone or older than the last gc, in the
+// newest checkpoints of the log.
+func heldConversation(ctx context.Context, p *project.Project, t Trigger, generation uint64) (project.HeldConversation, error) {
+	s := project.LoadSession(p.Env, t.Agent, t.Session)
+	if h := s.Held; h != nil && h.Store == p.Id.String() && h.Generation == generation {
+		return *h, nil
+	}
+	newest, err := newestOfSession(ctx, p, t)
+	if err != nil || newest == nil {
+		return project.HeldConversation{}, err
+	}
+	return project.HeldConversation{Content: project.ContentID(newest.Transcript.Content), Leaf: newest.Transcript.EventID, PromptID: newest.PromptID, Prompt: newest.Prompt}, nil
+}
+
+// SessionLookBack bounds how much of the log is read for a session whose state
+// was lost. Beyond it the conversation is captured anew, and what it holds
+// already is found chunk by chunk.
+const SessionLookBack = 1024
+
+// newestOfSession is the newest living checkpoint that holds some of the
+// session's conversation, nil for none near the log's end.
+func newestOfSession(ctx context.Context, p *project.Project, t Trigger) (*manifest.Checkpoint, error) {
+	c, err := p.NewestInLog(ctx, SessionLookBack, func(c *manifest.Checkpoint) bool {
+		return c.Transcript != nil && c.Session == t.Session && c.Agent == t.Agent && !c.Transcript.Content.IsZero()
+	})
+	return c, p.Classify(err)
+}
+
+// NoteHeld remembers a capture for the next one.
+func NoteHeld(ctx context.Context, p *project.Project, t Trigger, held *project.HeldConversation) {
+	if held == nil {
+		return
+	}
+	// Without it the next capture looks into the log.
+	_ = project.UpdateSession(ctx, p.Env, t.Agent, t.Session, func(s *project.SessionState) { s.Held = held })
+}
+
+// store keeps transcripts in a batch: a segment is one object, a
+// long one a list of chunks, so that neither time nor memory depend on how long
+// it is. Bytes that look like a list are always stored as the chunks of one:
+// so what reads as a list is one.
+type store struct {
+	Ctx    context.Context
+	get    func([]byte, cas.ID) ([]byte, error)
+	Writer *cas.Writer // nil: for reading only
+}
+
+// StoreIn are the conversations that objects hold: get reads those, writer puts
+// new ones; nil: for reading only.
+func StoreIn(ctx context.Context, get func([]byte, cas.ID) ([]byte, error), writer *cas.Writer) transcript.Store {
+	return &store{Ctx: ctx, get: get, Writer: writer}
+}
+
+// Put stages all bytes of r.
+func (s *store) Put(r io.Reader) (transcript.ID, int64, error) {
+	r = &endingReader{s.Ctx, r}
+	data, err := io.ReadAll(io.LimitReader(r, commit.ChunkedSize+1))
+	if err != nil {
+		return transcript.ID{}, 0, err
+	}
+	if len(data) <= commit.ChunkedSize {
+		if _, err := cas.ParseList(data); err != nil {
+			id := cas.Sum(data)
+			_, err := s.Writer.Put(id, data, cas.ID{})
+			return transcript.ID(id), int64(len(data)), err
+		}
+	}
+	id, list, err := s.Writer.PutFile(io.MultiReader(bytes.NewReader(data), r))
+	return transcript.ID(id), list.Size, err
+}
+
+// Get opens what was put. Every chunk is verified before its bytes are handed out.
+func (s *store) Get(id transcript.ID) (io.ReadCloser, error) {
+	data, err := s.get(nil, cas.ID(id))
+	if err != nil {
+		return nil, err
+	}
+	if list, err := cas.ParseList(data); err == nil {
+		return io.NopCloser(&project.ChunkReader{Get: s.get, Chunks: list.Chunks}), nil
+	}
+	return io.NopCloser(bytes.NewReader(data)), nil
+}
+
+// endingReader ends with its context.
+type endingReader struct {
+	ctx context.Context
+	r   io.Reader
+}
+
+func (r *endingReader) Read(b []byte) (int, error) {
+	if err := r.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return r.r.Read(b)
+}
+
+// storeOf reads the conversations that checkpoints hold: it is for
+// transcript.Open. The caller holds the users lock while it reads.
+func storeOf(ctx context.Context, p *project.Project) transcript.Store {
+	return StoreIn(ctx, p.Store.Get, nil)
+}

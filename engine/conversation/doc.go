@@ -1,0 +1,10 @@
+// Package conversation is what a person and an agent said, as a project holds it.
+//
+//  1. Capture puts what a transcript gained into a checkpoint's transaction.
+//  2. ChooseSession says which session is meant; FindPrompt where its Nth-last prompt was.
+//  3. PrepareMove prepares a fork, or the transcript itself, for a place; Publish puts it there,
+//     TakeBack removes it again. PrepareMoveBack is that for an undo.
+//
+// The agents' files are read and written by package transcript. A transcript is changed only
+// where the person asked for it in so many words, after a copy.
+package conversation

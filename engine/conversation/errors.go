@@ -1,0 +1,55 @@
+package conversation
+
+import (
+	"fmt"
+	"time"
+)
+
+// NoConversationError: the conversation was asked for, and there is no place in
+// it that could be resumed. The code can still be restored.
+type NoConversationError struct {
+	Checkpoint string // id, "" for none
+	Reason     string // "": none was captured with it
+	Before     bool   // the place lies before the first prompt
+	Captured   bool   // the checkpoint is of an agent's session
+	Err        error
+}
+
+func (e *NoConversationError) Error() string {
+	if e.Reason == "" {
+		return "no conversation was captured with " + e.Checkpoint
+	}
+	if e.Checkpoint == "" {
+		return "no conversation to restore: " + e.Reason
+	}
+	return fmt.Sprintf("no conversation to restore with %s: %s", e.Checkpoint, e.Reason)
+}
+func (e *NoConversationError) Unwrap() error { return e.Err }
+
+// NoSessionError: no session has that name, several have, or none was named and
+// it is not clear which is meant.
+type NoSessionError struct {
+	Named   string
+	Choices []SessionInfo
+	Now     time.Time // that their ages are counted from
+}
+
+func (e *NoSessionError) Error() string {
+	switch {
+	case e.Named != "" && len(e.Choices) > 0:
+		return fmt.Sprintf("session %q is ambiguous", e.Named)
+	case e.Named != "":
+		return fmt.Sprintf("no session %q", e.Named)
+	case len(e.Choices) > 0:
+		return fmt.Sprintf("%d sessions had prompts in the last hour: name one", len(e.Choices))
+	}
+	return "no session was active in the last hour: name one"
+}
+
+// AgentRunningError: a conversation cannot be rewritten in place while its agent
+// works on it. Force overrides it.
+type AgentRunningError struct{ Session, How string }
+
+func (e *AgentRunningError) Error() string {
+	return fmt.Sprintf("the agent is running on session %s: %s", e.Session, e.How)
+}

@@ -1,0 +1,168 @@
+package conversation
+
+import (
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"rewind/engine/project"
+	"rewind/engine/transcript"
+	"rewind/manifest"
+)
+
+// Publish puts the files in place. What fails is put back by TakeBack.
+func (m *Move) Publish() error {
+	if m == nil {
+		return nil
+	}
+	for i, f := range m.line.Files {
+		if err := m.r.talkStep("publish"); err != nil {
+			return err
+		}
+		now, err := SumFile(f.File)
+		if err != nil {
+			return err
+		}
+		if !sameSum(now, f.Before) {
+			return &project.RefusedError{What: "the transcript " + f.File + " changed a moment ago: the agent is running"}
+		}
+		m.done = i + 1
+		if m.staged[i] != nil {
+			err = m.staged[i].Publish()
+		} else {
+			err = os.Remove(f.File)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return m.r.talkStep("published")
+}
+
+// TakeBack undoes Publish.
+func (m *Move) TakeBack() error {
+	if m == nil {
+		return nil
+	}
+	return m.r.putBackTalk(m.line.Files[:m.done])
+}
+
+// Keep says that the operation is recorded: the move has happened.
+func (m *Move) Keep() {
+	if m != nil {
+		m.kept = true
+	}
+}
+
+// Close removes what is left of a move that did not happen.
+func (m *Move) Close() {
+	if m == nil || m.kept {
+		return
+	}
+	for i, s := range m.staged {
+		if s != nil && i >= m.done {
+			s.Discard()
+		}
+		// A backup of what was not touched after all is of no use to anybody.
+		if f := m.line.Files[i]; f.Backup != "" && m.done == 0 {
+			os.Remove(StoreFile(m.r.Project, f.Backup))
+		}
+	}
+}
+
+// putBackTalk brings files from after to before an operation that failed or
+// crashed. What holds neither is left alone: somebody wrote to it.
+func (r *mover) putBackTalk(files []movedFile) error {
+	var errs []error
+	for _, f := range files {
+		if f.Temp != "" {
+			os.Remove(f.Temp) // ours, if it is there
+		}
+		now, err := SumFile(f.File)
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		if sameSum(now, f.Before) || !sameSum(now, f.After) {
+			continue
+		}
+		if f.Before == nil {
+			err = os.Remove(f.File)
+		} else {
+			var s *transcript.Staged
+			if s, err = r.stageBackup(f.File, f.Backup, f.Before); err == nil {
+				err = s.Publish()
+			}
+		}
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
+}
+
+// stageBackup prepares a file from its plain copy, which must hold what it held.
+func (r *mover) stageBackup(file, backup string, want *contentSum) (*transcript.Staged, error) {
+	src, err := openPlain(StoreFile(r.Project, backup))
+	if err != nil {
+		return nil, err
+	}
+	defer src.Close()
+	if err := r.makeAgentDir(filepath.Dir(file)); err != nil {
+		return nil, err
+	}
+	s, err := transcript.Stage(file, true, r.agentOwner(), func(w io.Writer) error {
+		_, err := io.Copy(w, src)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	if !sameSum(sumOf(s), want) {
+		s.Discard()
+		return nil, &project.DamagedStoreError{What: "the transcript backup " + backup, Err: errors.New("it holds something else than was copied")}
+	}
+	return s, nil
+}
+
+// PutBackMove takes back what a crashed restore did to a conversation, if its
+// operation was never recorded.
+func PutBackMove(ctx context.Context, p *project.Project, op *manifest.Operation, recorded bool) error {
+	if recorded || op.Fork == "" && op.TranscriptBackup == "" {
+		return nil
+	}
+	list, err := p.ReadObject(op.Paths)
+	if err != nil {
+		return err
+	}
+	line, err := ParseMoved(list)
+	if err != nil || line == nil {
+		return err
+	}
+	op.Fork, op.TranscriptBackup = "", ""
+	return (&mover{p, ctx, MoveOptions{}}).putBackTalk(line.Files)
+}
+
+// talkStep is where tests make a step of the conversation's way fail.
+func (r *mover) talkStep(step string) error {
+	if r.Step == nil {
+		return nil
+	}
+	return r.Step(step)
+}
+
+// agentOwner gives a file in the agent's directory to whom the home belongs.
+func (r *mover) agentOwner() func(string) error { return project.OwnerOf(r.Env.Home) }
+
+// makeAgentDir makes an agent's directory again, which goes with the last
+// transcript in it.
+func (r *mover) makeAgentDir(dir string) error {
+	if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if err := r.makeAgentDir(filepath.Dir(dir)); err != nil {
+		return err
+	}
+	return project.MakeDir(dir, r.agentOwner())
+}

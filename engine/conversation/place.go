@@ -1,0 +1,223 @@
+package conversation
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"rewind/engine/project"
+	"rewind/engine/transcript"
+	"rewind/manifest"
+)
+
+// cutPoint is where a conversation is to be cut.
+type cutPoint struct {
+	*copies
+	source *conversationSource
+	leaf   string
+}
+
+// reverted are the prompts that the place takes back, newest first.
+func (at *cutPoint) reverted() []string {
+	x := at.source.index
+	lines, err := x.Reverted(x.Leaf(), at.leaf)
+	if err != nil {
+		return nil
+	}
+	var texts []string
+	for _, i := range lines {
+		texts = append(texts, x.Lines[i].Text)
+	}
+	return texts
+}
+
+// placeOf finds where the conversation stood at a checkpoint. What is exact (a
+// prompt's or a tool call's id) is looked for in all copies before what the hook
+// saw at the time counts, since the file lagged behind.
+// Errors: *NoConversationError.
+func placeOf(ctx context.Context, p *project.Project, c manifest.Checkpoint) (*cutPoint, error) {
+	t := c.Transcript
+	if t == nil {
+		return nil, &NoConversationError{Checkpoint: c.ID.String()}
+	}
+	if !transcript.Supported(transcript.Agent(t.Agent)) {
+		return nil, &NoConversationError{Checkpoint: c.ID.String(), Reason: "conversations of this agent are not understood"}
+	}
+	v, err := conversationOf(ctx, p, t.Agent, t.Session, t.Path, &c)
+	if err != nil {
+		return nil, err
+	}
+	var failure error
+	for _, cut := range []func(*transcript.Index, manifest.Checkpoint) (string, error){exactCut, seenCut} {
+		var found *cutPoint
+		err := v.sources(func(s *conversationSource) bool {
+			leaf, err := cut(s.index, c)
+			var nothing *transcript.NothingBeforeError
+			switch {
+			case err == nil:
+				found = &cutPoint{v, s, leaf}
+				return false
+			case errors.As(err, &nothing):
+				failure = err
+				return false
+			case failure == nil:
+				failure = err
+			}
+			return true
+		})
+		var nothing *transcript.NothingBeforeError
+		if err != nil {
+			return nil, err
+		}
+		if found != nil {
+			return found, nil
+		}
+		if errors.As(failure, &nothing) {
+			break
+		}
+	}
+	if failure == nil {
+		failure = v.nothing()
+	}
+	return nil, noPlace(c.ID.String(), failure)
+}
+
+// noPlace turns what transcripts say into the engine's error.
+func noPlace(checkpoint string, err error) error {
+	var nothing *transcript.NothingBeforeError
+	var strange *transcript.FormatError
+	var gone *transcript.NoEventError
+	switch {
+	case errors.As(err, &nothing):
+		return &NoConversationError{Checkpoint: checkpoint, Reason: "nothing had been said yet: there is no session to resume, only a new one to start", Before: true, Err: err}
+	case errors.As(err, &strange):
+		return &NoConversationError{Checkpoint: checkpoint, Reason: err.Error(), Err: err}
+	case errors.As(err, &gone):
+		return &NoConversationError{Checkpoint: checkpoint, Reason: "the place was not found: " + err.Error(), Err: err}
+	}
+	return err
+}
+
+// exactCut finds a checkpoint's place by the ids that its hook knew.
+func exactCut(x *transcript.Index, c manifest.Checkpoint) (string, error) {
+	switch {
+	case c.Kind == manifest.Prompt:
+		return promptCut(x, c)
+	case c.Kind == manifest.PreTool && c.ToolUseID != "" && c.Subagent == "":
+		return x.BeforeTool(c.ToolUseID)
+	}
+	return "", &transcript.NoEventError{Kind: "prompt", ID: c.PromptID}
+}
+
+func promptCut(x *transcript.Index, c manifest.Checkpoint) (string, error) {
+	said, err := x.Prompts(c.Transcript.EventID)
+	if err != nil {
+		said = nil // another copy than the hook saw
+	}
+	for _, i := range said {
+		if c.PromptID != "" && x.Lines[i].PromptID == c.PromptID {
+			// It was typed while the agent worked: it belongs to the running
+			// turn, and what the hook saw is the place.
+			return x.At(c.Transcript.EventID)
+		}
+	}
+	if c.PromptID != "" {
+		leaf, err := x.BeforePromptID(x.Leaf(), c.PromptID)
+		var gone *transcript.NoEventError
+		if !errors.As(err, &gone) {
+			return leaf, err
+		}
+	}
+	if i := nearestPrompt(x, c.Prompt, c.Time); i >= 0 && !slices.Contains(said, i) {
+		return x.Before(x.Lines[i].ID)
+	}
+	return "", &transcript.NoEventError{Kind: "prompt", ID: c.PromptID}
+}
+
+// promptSlack is how far the time of a prompt's line may lie from that of its
+// checkpoint: the line is written after the hooks have run.
+const promptSlack = 2 * time.Minute
+
+// nearestPrompt finds the line of a prompt by text and time, -1 for none.
+func nearestPrompt(x *transcript.Index, text string, at time.Time) int {
+	text = strings.TrimSpace(text)
+	best, bestFar := -1, promptSlack
+	for i := range x.Lines {
+		l := &x.Lines[i]
+		if !l.Prompt || l.Side || text == "" || strings.TrimSpace(l.Text) != text || l.Time.IsZero() {
+			continue
+		}
+		if far := l.Time.Sub(at).Abs(); far < bestFar {
+			best, bestFar = i, far
+		}
+	}
+	return best
+}
+
+// seenCut takes the event that the hook saw last. What was written after it, but
+// had been said before the checkpoint, belongs to it too: the file lagged.
+func seenCut(x *transcript.Index, c manifest.Checkpoint) (string, error) {
+	leaf := c.Transcript.EventID
+	if c.Kind != manifest.Prompt && c.Kind != manifest.PreTool {
+		leaf = saidBy(x, leaf, c.Time)
+	}
+	if leaf == "" {
+		return "", &transcript.NothingBeforeError{}
+	}
+	return x.At(leaf)
+}
+
+// saidBy goes on from an event along the newest branch, through what was said
+// up to a moment, but not into another prompt.
+func saidBy(x *transcript.Index, leaf string, moment time.Time) string {
+	chain, err := x.Chain(x.Leaf())
+	if err != nil {
+		return leaf
+	}
+	from := -1
+	if leaf != "" {
+		if from = slices.IndexFunc(chain, func(i int) bool { return x.Lines[i].ID == leaf }); from < 0 {
+			return leaf // on a branch that was given up since
+		}
+	}
+	for _, i := range chain[from+1:] {
+		l := &x.Lines[i]
+		if from >= 0 && l.Prompt || l.Time.IsZero() || l.Time.After(moment) {
+			break
+		}
+		leaf = l.ID
+	}
+	return leaf
+}
+
+// placeAt finds where a session's conversation stood at a moment.
+func placeAt(ctx context.Context, p *project.Project, s *SessionInfo, moment time.Time) (*cutPoint, error) {
+	v, err := conversationOf(ctx, p, s.Agent, s.ID, s.Path, nil)
+	if err != nil {
+		return nil, err
+	}
+	source, err := v.best()
+	if err != nil {
+		return nil, noPlace("", err)
+	}
+	x := source.index
+	leaf := ""
+	chain, err := x.Chain(x.Leaf())
+	if err != nil {
+		return nil, noPlace("", err)
+	}
+	for _, i := range chain {
+		if l := &x.Lines[i]; !l.Time.IsZero() && !l.Time.After(moment) {
+			leaf = l.ID
+		}
+	}
+	if leaf == "" {
+		return nil, noPlace("", &transcript.NothingBeforeError{})
+	}
+	if leaf, err = x.At(leaf); err != nil {
+		return nil, noPlace("", err)
+	}
+	return &cutPoint{v, source, leaf}, nil
+}

@@ -1,0 +1,212 @@
+package conversation
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"rewind/engine/project"
+	"rewind/engine/transcript"
+	"rewind/manifest"
+)
+
+// PromptPlace is the place before one of a session's last prompts.
+type PromptPlace struct {
+	Session    *ChosenSession
+	Checkpoint *project.Listed // that of the prompt, else the newest before it; nil for none
+	Exact      bool            // Checkpoint is that of the prompt
+	Prompts    []string        // that lie behind the place, the newest first
+
+	at     *cutPoint
+	failed error // why there is no place
+}
+
+// BeforePrompt finds the place before the n-th last prompt of a session, and its
+// checkpoint. The caller holds the users lock. Errors: *NoConversationError,
+// *FewPromptsError of package transcript.
+func BeforePrompt(ctx context.Context, p *project.Project, s *ChosenSession, n int) (*PromptPlace, error) {
+	if !transcript.Supported(transcript.Agent(s.Agent)) {
+		return nil, &NoConversationError{Reason: "conversations of this agent are not understood"}
+	}
+	v, err := conversationOf(ctx, p, s.Agent, s.ID, s.Path, nil)
+	if err != nil {
+		return nil, err
+	}
+	source, err := v.best()
+	if err != nil {
+		return nil, noPlace("", err)
+	}
+	x := source.index
+	said, err := x.Prompts(x.Leaf())
+	if err != nil {
+		return nil, noPlace("", err)
+	}
+	var unsaid []project.Listed
+	if !source.live {
+		if unsaid, err = unsaidPrompts(ctx, p, s, x); err != nil {
+			return nil, err
+		}
+	}
+	if n < 1 || n > len(unsaid)+len(said) {
+		return nil, &transcript.FewPromptsError{Asked: n, Have: len(unsaid) + len(said)}
+	}
+	found := &PromptPlace{Session: s}
+	for _, c := range unsaid[:min(n, len(unsaid))] {
+		found.Prompts = append(found.Prompts, c.Prompt)
+	}
+	if n <= len(unsaid) {
+		c := unsaid[n-1]
+		found.Checkpoint, found.Exact = &c, true
+		found.at, found.failed = placeOf(ctx, p, c.Checkpoint)
+		return found, nil
+	}
+	n -= len(unsaid)
+	for _, i := range said[:n] {
+		found.Prompts = append(found.Prompts, x.Lines[i].Text)
+	}
+	if leaf, err := x.PromptBefore(x.Leaf(), n); err != nil {
+		found.failed = noPlace("", err)
+	} else {
+		found.at = &cutPoint{v, source, leaf}
+	}
+	found.Checkpoint, found.Exact, err = promptCheckpoint(ctx, p, s, x, said, n-1)
+	return found, err
+}
+
+// unsaidPrompts are the prompts that a session's checkpoints know of and what is held
+// of its transcript does not, newest first: the agent was killed before more was
+// captured, and has deleted the file since.
+func unsaidPrompts(ctx context.Context, p *project.Project, s *ChosenSession, x *transcript.Index) (list []project.Listed, err error) {
+	chain, err := x.Chain(x.Leaf())
+	if err != nil {
+		return nil, nil // a strange tree: its own prompts are all that is known
+	}
+	ids := map[string]bool{}
+	for _, i := range chain {
+		if id := x.Lines[i].PromptID; id != "" {
+			ids[id] = true
+		}
+	}
+	// later reports whether a prompt was captured that stands after an event.
+	later := func(event string) bool {
+		for _, i := range slices.Backward(chain) {
+			if x.Lines[i].ID == event {
+				return false
+			}
+			if x.Lines[i].Prompt {
+				return true
+			}
+		}
+		return event != ""
+	}
+	err = p.Query(ctx, func(db *manifest.DB) error {
+		for c, err := range db.Checkpoints(manifest.Query{Session: s.ID, Kinds: []manifest.CheckpointKind{manifest.Prompt}}) {
+			if err != nil {
+				return err
+			}
+			if c.Agent != s.Agent || c.Prompt == "" && c.PromptID == "" || !transcript.Typed(transcript.Agent(s.Agent), c.Prompt) {
+				continue
+			}
+			if c.Transcript == nil || c.PromptID != "" && ids[c.PromptID] || later(c.Transcript.EventID) {
+				return nil
+			}
+			l := project.Listed{Checkpoint: c, N: db.Position(c.Seq)}
+			if k := len(list) - 1; k >= 0 && samePrompt(c, list[k].Checkpoint) {
+				list[k] = l
+			} else {
+				list = append(list, l)
+			}
+		}
+		return nil
+	})
+	return list, err
+}
+
+// promptCheckpoint finds the checkpoint that was taken at one of the prompts
+// said, else the newest of the lineage before it, else the newest of all: a tree
+// is a tree, whoever worked on it. A session that the agent itself forked is known
+// to come from another by the lines that both have.
+func promptCheckpoint(ctx context.Context, p *project.Project, s *ChosenSession, x *transcript.Index, said []int, n int) (best *project.Listed, exact bool, err error) {
+	line := &x.Lines[said[n]]
+	want := &promptSearch{line: line, text: strings.TrimSpace(line.Text), byID: line.PromptID != "", far: promptSlack}
+	for k, i := range said {
+		// An agent's own fork gives all prompts of its origin one id.
+		want.byID = want.byID && (k == n || x.Lines[i].PromptID != line.PromptID)
+	}
+	lineage := map[string]bool{}
+	err = p.Query(ctx, func(db *manifest.DB) error {
+		for _, id := range s.Lineage() {
+			lineage[id] = true
+			for c, err := range db.Checkpoints(manifest.Query{Session: id}) {
+				if err != nil {
+					return err
+				}
+				want.see(project.Listed{Checkpoint: c, N: db.Position(c.Seq)})
+			}
+		}
+		if want.exact {
+			return nil
+		}
+		// What others have of this conversation, and, failing all, any tree.
+		shared := map[string]bool{}
+		var others []project.Listed
+		var any *project.Listed
+		for c, err := range db.Checkpoints(manifest.Query{}) {
+			if err != nil {
+				return err
+			}
+			l := project.Listed{Checkpoint: c, N: db.Position(c.Seq)}
+			if any == nil && want.before(c) {
+				any = &l
+			}
+			if t := c.Transcript; t != nil && c.Session != "" && !lineage[c.Session] {
+				others = append(others, l)
+				if _, ok := x.Line(t.EventID); ok {
+					shared[c.Session] = true
+				}
+			}
+		}
+		for _, l := range others {
+			if shared[l.Session] {
+				want.see(l)
+			}
+		}
+		if want.best == nil {
+			want.best = any
+		}
+		return nil
+	})
+	return want.best, want.exact, err
+}
+
+// promptSearch looks for the checkpoint of a prompt.
+type promptSearch struct {
+	line *transcript.Line
+	text string
+	byID bool          // the prompt's id is its own
+	far  time.Duration // of the best one by text; -1: it is certain
+
+	best  *project.Listed
+	exact bool
+}
+
+// before reports whether a checkpoint is from before the prompt.
+func (w *promptSearch) before(c manifest.Checkpoint) bool {
+	return !w.line.Time.IsZero() && !c.Time.After(w.line.Time)
+}
+
+// see takes one checkpoint in; those of a session come newest first.
+func (w *promptSearch) see(l project.Listed) {
+	c := l.Checkpoint
+	switch {
+	case c.Kind == manifest.Prompt && w.byID && c.PromptID == w.line.PromptID:
+		// A prompt typed into a running turn has its id too: the first is it.
+		w.best, w.exact, w.far = &l, true, -1
+	case c.Kind == manifest.Prompt && w.far >= 0 && w.text != "" && strings.TrimSpace(c.Prompt) == w.text &&
+		(w.line.Time.Sub(c.Time).Abs() < w.far || w.exact && samePrompt(c, w.best.Checkpoint)):
+		w.best, w.exact, w.far = &l, true, w.line.Time.Sub(c.Time).Abs()
+	case !w.exact && w.before(c) && (w.best == nil || c.Seq > w.best.Seq):
+		w.best = &l
+	}
+}

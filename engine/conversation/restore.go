@@ -1,0 +1,372 @@
+package conversation
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"rewind/engine/project"
+	"rewind/engine/transcript"
+	"rewind/manifest"
+)
+
+// Half says what a restore moves.
+type Half uint8
+
+const (
+	Both             Half = iota // code and conversation, or the code alone where there is no conversation
+	CodeOnly                     // the files
+	ConversationOnly             // the conversation
+)
+
+// Moved is what became of a conversation.
+type Moved struct {
+	Agent, Session string // the session to go on with; "" after a fork was removed
+	From           string // session that a fork was made of
+	File           string // its transcript
+	Resume         string // shell command that opens it, "" where there is nothing to open
+	Backup         string // plain copy of what the transcript was, "" for none
+	InPlace        bool   // the session's own file was rewritten
+	Removed        bool   // an undo took a fork away
+	Prompts        []string
+	Notes          []string // what the person should know
+}
+
+// BackupName is the directory of the store that holds plain copies.
+const BackupName = "transcript-backup"
+
+// contentSum names a file's content.
+type contentSum struct {
+	Size int64  `json:"size"`
+	Sum  string `json:"blake3"` // hexadecimal
+}
+
+// movedFile is one file of a moved conversation, in an operation's list of paths.
+type movedFile struct {
+	File   string      `json:"file"`
+	Temp   string      `json:"temp,omitempty"`
+	Before *contentSum `json:"before,omitempty"` // nil: there was none
+	Backup string      `json:"backup,omitempty"` // name below the store: it holds Before
+	After  *contentSum `json:"after,omitempty"`  // nil: there is none
+}
+
+// movedLine is the line of an operation's list of paths that tells of the
+// conversation.
+type movedLine struct {
+	Action  string      `json:"action"` // "conversation"
+	Agent   string      `json:"agent"`
+	Session string      `json:"session"`
+	From    string      `json:"from,omitempty"`
+	Resume  string      `json:"resume,omitempty"`
+	Origin  string      `json:"origin,omitempty"` // shell command that opens From
+	InPlace bool        `json:"in_place,omitempty"`
+	Files   []movedFile `json:"files"`
+}
+
+const MovedAction = "conversation"
+
+// Move is a conversation on its way: its new files lie beside their places
+// until the code is where it should be.
+type Move struct {
+	r      *mover
+	line   movedLine
+	staged []*transcript.Staged // by file; nil: the file goes
+	done   int                  // files that are in place
+	kept   bool                 // the operation is recorded
+	answer *Moved
+}
+
+// Answer is what becomes of the conversation; nil without a move.
+func (m *Move) Answer() *Moved {
+	if m == nil {
+		return nil
+	}
+	return m.answer
+}
+
+// Line is the line for the operation's list of paths; empty without a move.
+func (m *Move) Line() []byte {
+	if m == nil {
+		return nil
+	}
+	b, err := json.Marshal(m.line)
+	if err != nil {
+		panic(err) // strings and numbers always encode
+	}
+	return append(b, '\n')
+}
+
+// ParseMoved finds the line in a list of paths; nil for none.
+func ParseMoved(list []byte) (*movedLine, error) {
+	for _, raw := range bytes.Split(list, []byte("\n")) {
+		if !bytes.Contains(raw, []byte(`"action":"`+MovedAction+`"`)) {
+			continue
+		}
+		var l movedLine
+		if err := json.Unmarshal(raw, &l); err != nil {
+			return nil, &project.DamagedStoreError{What: "an operation's list of paths", Err: err}
+		}
+		if l.Action != MovedAction { // a path that looks like it
+			continue
+		}
+		return &l, nil
+	}
+	return nil, nil
+}
+
+// MoveOptions say what a restore wants of a conversation.
+type MoveOptions struct {
+	Target  manifest.Checkpoint
+	Before  *PromptPlace   // nil: to where Target stands
+	Session *ChosenSession // whose conversation, where Target holds none of it; nil: Target's
+	InPlace bool           // rewrite the session's own transcript, after a copy, instead of forking it
+	DryRun  bool
+	Force   bool
+	// Op is the operation that the move is part of: it is told of forks and backups.
+	Op *manifest.Operation
+
+	Proc string                  // tests: the process file system
+	Step func(step string) error // tests: fails a step on the way
+}
+
+// mover prepares moves for one restore.
+type mover struct {
+	*project.Project
+	ctx context.Context
+	MoveOptions
+}
+
+// PrepareMove finds the place in the conversation and prepares its files: a fork, or the
+// session's own transcript. It touches nothing that is there. The caller holds the users lock, and closes the
+// move. Errors: *NoConversationError, *AgentRunningError, *RefusedError.
+func PrepareMove(ctx context.Context, p *project.Project, o MoveOptions) (*Move, error) {
+	r := &mover{p, ctx, o}
+	at, err := r.cutPoint()
+	var none *NoConversationError
+	if errors.As(err, &none) {
+		none.Captured = o.Target.Session != "" || o.Target.Transcript != nil || o.Session != nil || o.Before != nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if o.InPlace {
+		return r.prepareInPlace(at)
+	}
+	return r.prepareFork(at)
+}
+
+// cutPoint is where the conversation is to go.
+func (r *mover) cutPoint() (*cutPoint, error) {
+	if before := r.Before; before != nil {
+		return before.at, before.failed
+	}
+	if s := r.Session; s != nil && (r.Target.Transcript == nil || r.Target.Session != s.ID) {
+		return placeAt(r.ctx, r.Project, &s.SessionInfo, r.Target.Time)
+	}
+	return placeOf(r.ctx, r.Project, r.Target)
+}
+
+func (r *mover) prepareFork(at *cutPoint) (*Move, error) {
+	x := at.source.index
+	m := &Move{r: r, answer: &Moved{Agent: string(at.agent), From: at.id, Prompts: at.reverted()}}
+	if r.Before != nil {
+		m.answer.Prompts = r.Before.Prompts
+	}
+	m.line = movedLine{Action: MovedAction, Agent: string(at.agent), From: at.id}
+	if r.DryRun {
+		if _, err := x.Cut(at.leaf); err != nil {
+			return nil, noPlace(r.targetName(), err)
+		}
+		return m, nil
+	}
+	dir, moved := workingDir(r.Project, x.Dir(at.file))
+	fork := transcript.Fork{
+		Index: x, File: at.file, Leaf: at.leaf, Title: r.forkTitle(at), Dir: dir,
+		Sidecar: at.sidecar, Now: r.Env.Time, Owner: r.agentOwner(),
+	}
+	if moved {
+		fork.Folder = transcript.FolderFor(at.agent, at.file, x.Dir(at.file), dir)
+	}
+	for _, folder := range []string{filepath.Dir(at.file), fork.Folder} {
+		if folder == "" {
+			continue
+		}
+		if err := r.makeAgentDir(folder); err != nil {
+			return nil, err
+		}
+	}
+	data, err := at.source.open()
+	if err != nil {
+		return nil, err
+	}
+	defer data.Close()
+	fork.Data = data
+	made, staged, err := fork.Prepare()
+	if err != nil {
+		return nil, noPlace(r.targetName(), err)
+	}
+	sides, err := r.stageSides(at, func(name string) bool { return path.Base(path.Dir(name)) == transcript.ToolResults })
+	if err != nil {
+		discardAll(staged)
+		return nil, err
+	}
+	m.staged = append(sides, staged...)
+	for _, s := range m.staged {
+		m.line.Files = append(m.line.Files, movedFile{File: s.Name, Temp: s.Temp, After: sumOf(s)})
+	}
+	m.line.Session, m.line.Resume = made.Session, made.Command()
+	m.line.Origin = transcript.Command(at.agent, dir, at.id)
+	m.answer.Session, m.answer.File, m.answer.Resume = made.Session, made.File, m.line.Resume
+	r.Op.Fork = made.File
+	return m, nil
+}
+
+// forkTitle names a fork by the prompt that it stands before, else by the one in
+// whose turn it stands.
+func (r *mover) forkTitle(at *cutPoint) string {
+	x := at.source.index
+	if b := r.Before; b != nil && len(b.Prompts) > 0 {
+		return transcript.Label(b.Prompts[len(b.Prompts)-1])
+	}
+	if gone := at.reverted(); len(gone) > 0 {
+		return transcript.Label(gone[len(gone)-1])
+	}
+	if r.Target.Kind == manifest.Prompt {
+		return transcript.Label(r.Target.Prompt)
+	}
+	if said, err := x.Prompts(at.leaf); err == nil && len(said) > 0 {
+		return x.Lines[said[0]].Label()
+	}
+	return ""
+}
+
+// workingDir is where a session is to be opened that worked in dir: there, or in
+// the project's root where that has moved since.
+func workingDir(p *project.Project, dir string) (now string, moved bool) {
+	if dir == "" {
+		return "", false
+	}
+	if in, err := os.Stat(dir); err == nil {
+		if root, err := os.Stat(p.Root()); err == nil && os.SameFile(in, root) {
+			return dir, false
+		}
+	}
+	real := dir
+	if r, err := filepath.EvalSymlinks(dir); err == nil {
+		real = r
+	}
+	if d := (transcript.Session{Dir: real}); d.In(p.Root()) {
+		return dir, false
+	}
+	return p.Root(), true
+}
+
+// targetName names the checkpoint in errors.
+func (r *mover) targetName() string {
+	if r.Target.ID == (manifest.CheckpointID{}) {
+		return ""
+	}
+	return r.Target.ID.String()
+}
+
+// sidecar opens what is held of a file beside the transcript.
+func (at *cutPoint) sidecar(suffix string) (io.ReadCloser, error) {
+	if at.source.held == nil {
+		return nil, fs.ErrNotExist
+	}
+	name := strings.TrimSuffix(filepath.Base(at.file), ".jsonl") + suffix
+	for _, side := range at.source.held.Sides {
+		if side.Name != name {
+			continue
+		}
+		held, err := transcript.Open(storeOf(at.ctx, at.p), side.Content)
+		if err != nil {
+			return nil, err
+		}
+		return held.Reader(), nil
+	}
+	return nil, fs.ErrNotExist
+}
+
+func (r *mover) prepareInPlace(at *cutPoint) (*Move, error) {
+	if name := strings.TrimSuffix(filepath.Base(at.file), ".jsonl"); name != at.id {
+		return nil, &project.RefusedError{What: fmt.Sprintf("%s is not the transcript of session %s", at.file, at.id)}
+	}
+	m := &Move{r: r, answer: &Moved{Agent: string(at.agent), Session: at.id, File: at.file, InPlace: true, Prompts: at.reverted()}}
+	x := at.source.index
+	dir, _ := workingDir(r.Project, x.Dir(at.file))
+	m.answer.Resume = transcript.Command(at.agent, dir, at.id)
+	m.line = movedLine{Action: MovedAction, Agent: string(at.agent), Session: at.id, Resume: m.answer.Resume, InPlace: true}
+	if err := m.refuseRunning(at.id, at.file, x.Dir(at.file)); err != nil {
+		return nil, err
+	}
+	if _, err := x.Cut(at.leaf); err != nil {
+		return nil, noPlace(r.targetName(), err)
+	}
+	if r.DryRun {
+		return m, nil
+	}
+	if err := r.makeAgentDir(filepath.Dir(at.file)); err != nil {
+		return nil, err
+	}
+	f := movedFile{File: at.file}
+	var err error
+	if f.Before, f.Backup, err = r.backUp(at.file); err != nil {
+		return nil, err
+	}
+	data, err := at.source.open()
+	if err != nil {
+		return nil, err
+	}
+	defer data.Close()
+	sides, err := r.stageSides(at, func(string) bool { return true })
+	if err != nil {
+		return nil, err
+	}
+	s, err := transcript.Stage(at.file, true, r.agentOwner(), func(w io.Writer) error {
+		_, err := transcript.Linear(w, x, data, at.leaf)
+		return err
+	})
+	if err != nil {
+		discardAll(sides)
+		return nil, noPlace(r.targetName(), err)
+	}
+	for _, side := range sides {
+		m.line.Files = append(m.line.Files, movedFile{File: side.Name, Temp: side.Temp, After: sumOf(side)})
+	}
+	f.Temp, f.After = s.Temp, sumOf(s)
+	m.staged, m.line.Files = append(sides, s), append(m.line.Files, f)
+	r.Op.TranscriptBackup = f.Backup
+	if f.Before == nil {
+		r.Op.Fork = at.file // it was gone: an undo takes it away again
+	}
+	m.answer.Backup = StoreFile(r.Project, f.Backup)
+	return m, nil
+}
+
+// refuseRunning refuses to touch the transcript of a session that an agent
+// works on.
+func (m *Move) refuseRunning(session, file, dir string) error {
+	check := transcript.RunningCheck{
+		Agent: transcript.Agent(m.line.Agent), Session: session, File: file, Dir: dir,
+		Home: agentHome(m.r.Project), Now: m.r.Env.Time(), Proc: m.r.Proc,
+	}
+	run := check.Run()
+	switch {
+	case run == nil:
+		return nil
+	case run.PID != 0 && !m.r.Force:
+		return &AgentRunningError{Session: session, How: run.How}
+	}
+	// Without a process to be seen, a fresh file alone proves nothing.
+	m.answer.Notes = append(m.answer.Notes, run.How+": if the agent still runs, it goes on with what it remembers")
+	return nil
+}

@@ -1,0 +1,357 @@
+package conversation
+
+import (
+	"cmp"
+	"context"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"rewind/engine/project"
+	"rewind/engine/transcript"
+	"rewind/manifest"
+)
+
+// ActiveFor is how long after its last sign of life a session counts as active.
+const ActiveFor = time.Hour
+
+// MaxDescribed bounds how many transcripts that no hook told of are looked into
+// for a choice, the newest first: so many at work at once leave it to the person.
+const MaxDescribed = 64
+
+// ChosenSession is the session that a command works on.
+type ChosenSession struct {
+	SessionInfo
+	How string // how it was found, for the person
+}
+
+// ChooseSession finds the session that a command means: the one that is named
+// (its id, or an unambiguous beginning of at least four characters), else that
+// of REWIND_SESSION_ID, else that of REWIND_TRANSCRIPT_PATH, else the only one
+// at work. A session without prompts is never meant; of a session and its forks
+// the one that went on last is; one that ended makes way for the next. Errors:
+// *NoSessionError.
+func ChooseSession(ctx context.Context, p *project.Project, named string) (*ChosenSession, error) {
+	if named != "" {
+		return namedSession(ctx, p, named, "named")
+	}
+	file := p.Env.Variable("REWIND_TRANSCRIPT_PATH")
+	if id := p.Env.Variable("REWIND_SESSION_ID"); id != "" {
+		s, err := namedSession(ctx, p, id, "REWIND_SESSION_ID")
+		if err == nil || file == "" {
+			return s, err
+		}
+	}
+	if file != "" {
+		return sessionOfFile(ctx, p, file)
+	}
+	return sessionAtWork(ctx, p)
+}
+
+// sessionOfFile is the session of a transcript.
+func sessionOfFile(ctx context.Context, p *project.Project, file string) (*ChosenSession, error) {
+	r, err := Roster(ctx, p, time.Time{})
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range r.List {
+		if s.Path == file {
+			return chosen(p, r, s, "REWIND_TRANSCRIPT_PATH"), nil
+		}
+	}
+	s := &member{SessionInfo: SessionInfo{Agent: p.Env.Variable("REWIND_AGENT"), ID: strings.TrimSuffix(filepath.Base(file), ".jsonl"), Path: file}}
+	if s.Agent == "" {
+		s.Agent = string(agentOfPath(file))
+	}
+	return chosen(p, r, s, "REWIND_TRANSCRIPT_PATH"), nil
+}
+
+// namedSession finds a session by its id or the beginning of it.
+func namedSession(ctx context.Context, p *project.Project, named, how string) (*ChosenSession, error) {
+	// A whole id is mostly one that a hook told of: the checkpoints need not be read.
+	r, err := Roster(ctx, p, p.Env.Time())
+	if err != nil {
+		return nil, err
+	}
+	if !slices.ContainsFunc(r.List, func(s *member) bool { return s.ID == named }) {
+		if r, err = Roster(ctx, p, time.Time{}); err != nil {
+			return nil, err
+		}
+	}
+	var matches []*member
+	for _, s := range r.List {
+		if s.ID == named {
+			return chosen(p, r, s, how), nil
+		}
+		if len(named) >= 4 && strings.HasPrefix(s.ID, named) {
+			matches = append(matches, s)
+		}
+	}
+	if len(matches) == 1 {
+		return chosen(p, r, matches[0], how), nil
+	}
+	none := &NoSessionError{Named: named, Now: p.Env.Time()}
+	for _, s := range matches[:min(len(matches), MaxDescribed)] {
+		none.Choices = append(none.Choices, chosen(p, r, s, "").SessionInfo)
+	}
+	return nil, none
+}
+
+// chosen completes what is known of a session: its transcript is looked into,
+// and those of its ancestors.
+func chosen(p *project.Project, r *roster, s *member, how string) *ChosenSession {
+	s.look()
+	parents := map[string]string{s.ID: s.Parent}
+	for id := s.Parent; id != ""; {
+		next := ""
+		if a := r.byID[id]; a != nil {
+			a.look()
+			next = a.Parent
+		}
+		if _, again := parents[id]; again {
+			break
+		}
+		parents[id] = next
+		id = next
+	}
+	s.Ancestors = transcript.Ancestors(parents, s.ID)
+	return &ChosenSession{s.SessionInfo, how}
+}
+
+// sessionAtWork is the one that was active in the last hour.
+func sessionAtWork(ctx context.Context, p *project.Project) (*ChosenSession, error) {
+	r, err := Roster(ctx, p, p.Env.Time().Add(-ActiveFor))
+	if err != nil {
+		return nil, err
+	}
+	candidates, err := Candidates(ctx, p, r)
+	if err != nil {
+		return nil, err
+	}
+	family := families(r, candidates)
+	left := meant(candidates, family)
+	if len(left) == 1 {
+		how := "the only one that was active in the last hour"
+		if len(candidates) > 1 {
+			how = "the newest of its lineage in the last hour"
+			if slices.ContainsFunc(candidates, func(x *member) bool { return family[x.ID] != family[left[0].ID] }) {
+				how = "the others had ended before its last prompt"
+			}
+		}
+		return chosen(p, r, left[0], how), nil
+	}
+	none := &NoSessionError{Now: p.Env.Time()}
+	slices.SortStableFunc(left, func(a, b *member) int { return b.mark().Compare(a.mark()) })
+	for _, s := range left {
+		none.Choices = append(none.Choices, chosen(p, r, s, "").SessionInfo)
+	}
+	return nil, none
+}
+
+// meant leaves of each lineage where it went on, and then the lineages at work.
+func meant(candidates []*member, family map[string]string) []*member {
+	keep := func(list []*member, goes func(x, y *member) bool) (left []*member) {
+		for _, x := range list {
+			if !slices.ContainsFunc(list, func(y *member) bool { return x != y && goes(x, y) }) {
+				left = append(left, x)
+			}
+		}
+		return left
+	}
+	left := keep(candidates, func(x, y *member) bool { return family[x.ID] == family[y.ID] && y.goesOn(x) })
+	for _, x := range left {
+		if !x.Said.IsZero() {
+			continue
+		}
+		// Opened, and nothing said in it yet: what was said before counts for it.
+		x.first = x.opened
+		for _, y := range candidates {
+			if family[x.ID] == family[y.ID] && y.Said.After(x.Said) {
+				x.Said, x.recent = y.Said, y.recent
+			}
+		}
+	}
+	return keep(left, func(x, y *member) bool { return family[x.ID] != family[y.ID] && y.takesOver(x) })
+}
+
+// takesOver reports whether x, of another lineage, is not meant because y is:
+// nothing was said in x for long, or one of the two has ended and the other had
+// no prompt meanwhile. Else both are at work.
+func (y *member) takesOver(x *member) bool {
+	switch {
+	case !y.recent:
+		return false
+	case !x.recent:
+		return true
+	case x.over():
+		return y.Said.After(x.ended) || x.Said.Before(y.first)
+	}
+	return y.over() && x.Said.Before(y.first)
+}
+
+// goesOn reports whether y is where the lineage of both went on: x had no prompt
+// since y began.
+func (y *member) goesOn(x *member) bool {
+	if !y.later(x) {
+		return false
+	}
+	first, said := y.first, x.Said
+	if y.fromFile || x.fromFile {
+		// Lines that both have were said before the one became two.
+		first, said = time.Time{}, time.Time{}
+		for _, t := range y.apart(x) {
+			if first.IsZero() || t.Before(first) {
+				first = t
+			}
+		}
+		for _, t := range x.apart(y) {
+			if t.After(said) {
+				said = t
+			}
+		}
+	}
+	if first.IsZero() {
+		first = y.opened // nothing was said in it yet
+	}
+	return said.Before(first) || said.IsZero()
+}
+
+// later reports whether the session went on after another one did.
+func (s *member) later(o *member) bool {
+	if c := cmp.Or(s.mark().Compare(o.mark()), s.Seen.Compare(o.Seen)); c != 0 {
+		return c > 0
+	}
+	return s.ID > o.ID
+}
+
+// over reports whether the session ended, and nothing was said in it since.
+func (s *member) over() bool { return !s.ended.IsZero() && !s.ended.Before(s.Said) }
+
+// apart gives the times of the prompts that only s has.
+func (s *member) apart(other *member) (times []time.Time) {
+	shared := map[string]bool{}
+	for _, said := range other.prompts {
+		shared[said.ID] = true
+	}
+	for _, said := range s.prompts {
+		if !said.Copy && !shared[said.ID] {
+			times = append(times, said.Time)
+		}
+	}
+	return times
+}
+
+// families gives each candidate the name of its lineage: those that come from
+// one another, by what hooks and transcripts say, or whose transcripts begin
+// with the same event.
+func families(r *roster, candidates []*member) map[string]string {
+	up := map[string]string{}
+	var find func(id string) string
+	find = func(id string) string {
+		for up[id] != "" && up[id] != id {
+			id = up[id]
+		}
+		return id
+	}
+	join := func(a, b string) {
+		if a, b = find(a), find(b); a != b {
+			up[a] = b
+		}
+	}
+	for _, s := range candidates {
+		seen := map[string]bool{s.ID: true}
+		for a := s; a != nil && a.Parent != "" && !seen[a.Parent]; a = r.byID[a.Parent] {
+			seen[a.Parent] = true
+			join(a.ID, a.Parent)
+		}
+		if s.root != "" {
+			join(s.ID, "\x00"+s.root)
+		}
+	}
+	out := map[string]string{}
+	for _, s := range candidates {
+		out[s.ID] = find(s.ID)
+	}
+	return out
+}
+
+// Candidates are the sessions that had prompts, and were active lately.
+func Candidates(ctx context.Context, p *project.Project, r *roster) ([]*member, error) {
+	var out []*member
+	described := 0
+	for _, s := range r.List {
+		if !s.active {
+			continue
+		}
+		if !s.Told && s.newest.IsZero() {
+			if s.Size == 0 || described >= MaxDescribed {
+				continue
+			}
+			if s.look(); !s.inside(p.Root()) && !s.forked {
+				continue
+			}
+			if len(s.prompts) > 0 {
+				described++
+			}
+		}
+		if err := prompted(ctx, p, r, s); err != nil {
+			return nil, err
+		}
+		if s.recent || !s.Said.IsZero() && s.active || !s.opened.IsZero() && len(s.prompts) > 0 {
+			out = append(out, s)
+		}
+	}
+	return out, nil
+}
+
+// prompted finds out when the person spoke in a session: by the checkpoints of
+// its prompts, and by its transcript what they do not know of.
+func prompted(ctx context.Context, p *project.Project, r *roster, s *member) error {
+	s.look()
+	err := p.Query(ctx, func(db *manifest.DB) error {
+		for c, err := range db.Checkpoints(manifest.Query{Session: s.ID, Kinds: []manifest.CheckpointKind{manifest.Prompt}}) {
+			if err != nil {
+				return err
+			}
+			if c.Agent != s.Agent || !transcript.Typed(transcript.Agent(s.Agent), c.Prompt) {
+				continue
+			}
+			if s.Said.IsZero() {
+				s.Said = c.Time
+			}
+			s.first = c.Time
+			if s.First == "" || !s.OnDisk {
+				s.First = firstLineOf(c.Prompt)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	s.recent = !s.Said.IsZero() && s.Said.After(r.since)
+	if !s.Said.IsZero() {
+		return nil
+	}
+	for _, said := range s.prompts {
+		if said.Copy || s.Told && said.Time.Before(s.opened.Add(-time.Second)) {
+			continue
+		}
+		if s.first.IsZero() {
+			s.first = said.Time
+		}
+		s.Said, s.fromFile = said.Time, true
+	}
+	if s.Told && !s.fromFile && len(s.prompts) > 0 && s.source != "" && s.source != "fork" && s.source != "resume" && s.Parent == "" {
+		s.Said = s.prompts[len(s.prompts)-1].Time // its own, said before hooks told of it
+	}
+	s.recent = !s.Said.IsZero() && s.Said.After(r.wall)
+	return nil
+}
+
+// firstLineOf is a text's first line.
+func firstLineOf(text string) string {
+	text, _, _ = strings.Cut(strings.TrimSpace(text), "\n")
+	return strings.TrimSpace(text)
+}

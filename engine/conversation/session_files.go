@@ -1,0 +1,98 @@
+package conversation
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+
+	"rewind/cas"
+	"rewind/engine/project"
+	"rewind/engine/transcript"
+)
+
+// SessionFile says how a session's transcript differs from what is held of it.
+type SessionFile struct {
+	Agent, Session, Path string
+	State                SessionFileState
+}
+
+// SessionFileState of a transcript, against the session's newest checkpoint.
+type SessionFileState string
+
+const (
+	AsCaptured SessionFileState = "as captured"
+	GrownSince SessionFileState = "grown"
+	Rewritten  SessionFileState = "rewritten" // by a compaction, or by hand
+	Gone       SessionFileState = "gone"      // agents delete old ones; ours can be written back
+	Unreadable SessionFileState = "unreadable"
+)
+
+// SessionFiles compares the transcripts of all sessions that have a checkpoint
+// with what is held of them. It reads both edges of each file.
+func SessionFiles(ctx context.Context, p *project.Project) ([]SessionFile, error) {
+	sessions, err := Sessions(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	release, err := p.Use(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	var out []SessionFile
+	for _, s := range sessions {
+		for _, c := range s.Checkpoints {
+			if c.Transcript == nil {
+				continue
+			}
+			state, err := sessionFile(p, transcript.ID(c.Transcript.Content), c.Transcript.Path)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, SessionFile{Agent: s.Agent, Session: s.ID, Path: c.Transcript.Path, State: state})
+			break
+		}
+	}
+	return out, nil
+}
+
+func sessionFile(p *project.Project, content transcript.ID, file string) (SessionFileState, error) {
+	var held transcript.Cursor
+	if content != (transcript.ID{}) {
+		data, err := p.Store.Get(nil, cas.ID(content))
+		if err != nil {
+			return "", p.Classify(err)
+		}
+		list, err := transcript.ParseList(data)
+		if err != nil {
+			return "", &project.DamagedStoreError{What: "a conversation", Err: err}
+		}
+		held = list.Cursor
+	}
+	f, err := os.OpenFile(file, os.O_RDONLY|project.OpenNonblock, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		if held.Offset == 0 {
+			return AsCaptured, nil // not written yet
+		}
+		return Gone, nil
+	}
+	if err != nil {
+		return Unreadable, nil
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil || !info.Mode().IsRegular() {
+		return Unreadable, nil
+	}
+	plan, err := transcript.NewPlan(held, f, info.Size(), true)
+	switch {
+	case err != nil:
+		return Unreadable, nil
+	case plan.Change == transcript.Same:
+		return AsCaptured, nil
+	case plan.Change == transcript.Grown:
+		return GrownSince, nil
+	}
+	return Rewritten, nil
+}

@@ -1,0 +1,176 @@
+package conversation
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"rewind/engine/project"
+	"rewind/engine/transcript"
+	"rewind/manifest"
+)
+
+// roster is which sessions there are, before any transcript is looked into: a
+// choice among thousands opens a few.
+type roster struct {
+	List  []*member // the one with the newest sign of life first
+	byID  map[string]*member
+	since time.Time // what is later in the log is lately
+	wall  time.Time // the same by the clock, which transcripts go by
+}
+
+// member is one session of a roster.
+type member struct {
+	SessionInfo
+	Looked bool
+	active bool // there was a sign of life lately
+	recent bool // a prompt too
+	forked bool // a restore made it, wherever it lies
+
+	newest   time.Time // of its checkpoints, by the log
+	first    time.Time // its oldest own prompt
+	opened   time.Time // a hook told of it
+	ended    time.Time // a hook told of its end
+	source   string
+	prompts  []transcript.Said // in its transcript, those of its origin too
+	fromFile bool              // only the transcript knows of its prompts
+}
+
+// look reads both ends of the session's transcript, once.
+func (s *member) look() {
+	if s.Looked {
+		return
+	}
+	s.Looked = true
+	if s.Path == "" || !transcript.Supported(transcript.Agent(s.Agent)) {
+		return
+	}
+	d, err := transcript.Describe(transcript.Agent(s.Agent), s.Path)
+	if err != nil {
+		s.OnDisk = false
+		return
+	}
+	s.describe(d)
+	s.prompts = d.Prompts
+	if s.Parent == s.ID {
+		s.Parent = ""
+	}
+}
+
+// inside reports whether the session was started in root or below it.
+func (s *member) inside(root string) bool {
+	d := transcript.Session{Dir: s.Dir}
+	return d.In(root)
+}
+
+// Roster gathers the sessions that the log knows, and those whose transcripts
+// lie in the agents' directories. Of the log it reads the checkpoints since a
+// moment, or all with the zero time. A clock that was set back does not make the
+// log's newest hour an old one.
+func Roster(ctx context.Context, p *project.Project, since time.Time) (*roster, error) {
+	r := &roster{byID: map[string]*member{}, since: since, wall: since}
+	type key struct{ agent, id string }
+	all := map[key]*member{}
+	get := func(agent, id string) *member {
+		k := key{agent, id}
+		s := all[k]
+		if s == nil {
+			s = &member{SessionInfo: SessionInfo{Agent: agent, ID: id}}
+			all[k] = s
+			r.List = append(r.List, s)
+		}
+		return s
+	}
+	seen := func(s *member, t time.Time, after time.Time) {
+		if t.After(s.Seen) {
+			s.Seen = t
+		}
+		s.active = s.active || t.After(after)
+	}
+	var forks []string
+	err := p.Query(ctx, func(db *manifest.DB) error {
+		for c, err := range db.Checkpoints(manifest.Query{}) {
+			if err != nil {
+				return err
+			}
+			if span := p.Env.Time().Sub(since); !since.IsZero() && r.since.Equal(since) && c.Time.Add(-span).After(r.since) {
+				r.since = c.Time.Add(-span)
+			}
+			if !since.IsZero() && !c.Time.After(r.since) {
+				break
+			}
+			if c.Session == "" {
+				continue
+			}
+			s := get(c.Agent, c.Session)
+			if s.newest.IsZero() {
+				s.newest = c.Time
+			}
+			if s.Path == "" && c.Transcript != nil {
+				s.Path = c.Transcript.Path
+			}
+			seen(s, c.Time, r.since)
+		}
+		for rec, err := range db.Sessions() {
+			if err != nil {
+				return err
+			}
+			s := get(rec.Agent, rec.ID)
+			s.Path, s.Parent, s.Source, s.Told = cmp.Or(rec.TranscriptPath, s.Path), rec.Parent, rec.Source, true
+			s.opened, s.source = rec.Time, rec.Source
+			seen(s, rec.Time, r.wall)
+		}
+		for op, err := range db.Operations() {
+			if err != nil {
+				return err
+			}
+			if op.Fork != "" {
+				forks = append(forks, op.Fork)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, agent := range []transcript.Agent{transcript.Claude, transcript.Droid} {
+		found, err := transcript.Find(agent, agentHome(p), p.Root())
+		if err != nil {
+			return nil, err
+		}
+		for _, f := range found {
+			s := get(string(agent), f.ID)
+			s.Path, s.Size, s.OnDisk = f.File, f.Size, true
+			if f.Size > 0 {
+				seen(s, f.ModTime, r.wall)
+			}
+		}
+	}
+	for _, file := range forks { // of ours, which can lie elsewhere
+		if f, err := transcript.Lookup(agentOfPath(file), file); err == nil {
+			s := get(string(f.Agent), f.ID)
+			s.Path, s.Size, s.OnDisk, s.forked = f.File, f.Size, true, true
+			seen(s, f.ModTime, r.wall)
+		}
+	}
+	for _, e := range p.Endings() {
+		if s := all[key{e.Agent, e.Session}]; s != nil {
+			s.ended = e.Time
+		}
+	}
+	slices.SortStableFunc(r.List, func(a, b *member) int { return b.Seen.Compare(a.Seen) })
+	for _, s := range slices.Backward(r.List) {
+		r.byID[s.ID] = s // ids are unique but for a hostile agent's
+	}
+	return r, nil
+}
+
+// mark is when the session went on last: the person spoke in it, or, where they
+// have not yet, opened it.
+func (s *member) mark() time.Time {
+	if s.Said.IsZero() {
+		return s.opened
+	}
+	return s.Said
+}

@@ -1,0 +1,213 @@
+package conversation
+
+import (
+	"context"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"rewind/engine/project"
+	"rewind/engine/transcript"
+	"rewind/manifest"
+)
+
+// SessionInfo is what is known of an agent's session in the project.
+type SessionInfo struct {
+	Agent, ID string
+	Path      string // of the transcript, also if it is gone
+	OnDisk    bool   // the transcript is there
+	Size      int64  // of the transcript in bytes, 0 if it is gone
+	Dir       string // working directory, "" if unknown
+	Title     string
+	First     string // label of its first own prompt near the transcript's beginning
+	Last      string // label of a late prompt
+	Source    string // how it began, as the agent said: startup, resume, clear, compact, fork
+	Parent    string // session that it came from, "" for none
+	Ancestors []string
+	Forks     []string // sessions that came from it
+	Seen      time.Time
+	Said      time.Time // its newest own prompt; zero where none is known
+	Told      bool      // a hook told of it
+	// Checkpoints of the session itself, newest first.
+	Checkpoints []project.Listed
+
+	root string // first event of its transcript
+}
+
+// agentHome is where agents keep their files.
+func agentHome(p *project.Project) transcript.Home {
+	return transcript.Home{Dir: p.Env.Home, Getenv: p.Env.Variable}
+}
+
+// Sessions lists the agents' sessions of the project, the newest first: those
+// that a hook told of, those that checkpoints name, and those whose transcripts
+// lie in the agents' own directories.
+func Sessions(ctx context.Context, p *project.Project) ([]SessionInfo, error) {
+	type key struct{ agent, id string }
+	found := map[key]*SessionInfo{}
+	get := func(agent, id string) *SessionInfo {
+		k := key{agent, id}
+		if found[k] == nil {
+			found[k] = &SessionInfo{Agent: agent, ID: id}
+		}
+		return found[k]
+	}
+	seen := func(s *SessionInfo, t time.Time) {
+		if t.After(s.Seen) {
+			s.Seen = t
+		}
+	}
+	var forks []string
+	err := p.Query(ctx, func(db *manifest.DB) error {
+		for r, err := range db.Sessions() {
+			if err != nil {
+				return err
+			}
+			s := get(r.Agent, r.ID)
+			s.Path, s.Parent, s.Source, s.Told = r.TranscriptPath, r.Parent, r.Source, true
+			seen(s, r.Time)
+		}
+		for c, err := range db.Checkpoints(manifest.Query{}) {
+			if err != nil {
+				return err
+			}
+			if c.Session == "" {
+				continue
+			}
+			s := get(c.Agent, c.Session)
+			s.Checkpoints = append(s.Checkpoints, project.Listed{Checkpoint: c, N: db.Position(c.Seq)})
+			if s.Path == "" && c.Transcript != nil {
+				s.Path = c.Transcript.Path
+			}
+			seen(s, c.Time)
+		}
+		for op, err := range db.Operations() {
+			if err != nil {
+				return err
+			}
+			if op.Fork != "" {
+				forks = append(forks, op.Fork)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, file := range forks { // of ours, which can lie elsewhere than the project's sessions
+		agent := agentOfPath(file)
+		if d, err := transcript.Describe(agent, file); err == nil {
+			s := get(string(agent), d.ID)
+			s.describe(d)
+			seen(s, d.ModTime)
+		}
+	}
+	for _, agent := range []transcript.Agent{transcript.Claude, transcript.Droid} {
+		onDisk, err := transcript.Sessions(agent, agentHome(p), p.Root())
+		if err != nil {
+			return nil, err
+		}
+		for _, d := range onDisk {
+			s := get(string(agent), d.ID)
+			s.describe(d)
+			seen(s, d.ModTime)
+		}
+	}
+	var list []SessionInfo
+	for _, s := range found {
+		if !s.OnDisk && s.Path != "" && transcript.Supported(transcript.Agent(s.Agent)) {
+			// It can lie where another working directory's sessions are.
+			if d, err := transcript.Describe(transcript.Agent(s.Agent), s.Path); err == nil {
+				d.ID = s.ID
+				s.describe(d)
+				seen(s, d.ModTime)
+			}
+		}
+		if s.Parent == s.ID {
+			s.Parent = ""
+		}
+		list = append(list, *s)
+	}
+	findParents(list)
+	parents := map[string]string{}
+	for _, s := range list {
+		parents[s.ID] = s.Parent
+	}
+	slices.SortFunc(list, func(a, b SessionInfo) int {
+		if c := b.Seen.Compare(a.Seen); c != 0 {
+			return c
+		}
+		return strings.Compare(a.ID, b.ID)
+	})
+	for i := range list {
+		s := &list[i]
+		s.Ancestors = transcript.Ancestors(parents, s.ID)
+		for _, other := range list {
+			if other.Parent == s.ID {
+				s.Forks = append(s.Forks, other.ID)
+			}
+		}
+	}
+	return list, nil
+}
+
+// findParents gives sessions that nobody says the origin of a parent: where several
+// transcripts begin with the same event, the one that is known for longest.
+func findParents(list []SessionInfo) {
+	oldest := map[string]*SessionInfo{}
+	for i := range list {
+		s := &list[i]
+		if o := oldest[s.root]; s.root != "" && (o == nil || s.older(o)) {
+			oldest[s.root] = s
+		}
+	}
+	for i := range list {
+		s := &list[i]
+		if o := oldest[s.root]; s.Parent == "" && o != nil && o.ID != s.ID && o.Parent == "" {
+			s.Parent = o.ID
+		}
+	}
+}
+
+// older orders sessions by when they were heard of first.
+func (s *SessionInfo) older(o *SessionInfo) bool {
+	born := func(s *SessionInfo) time.Time {
+		if n := len(s.Checkpoints); n > 0 {
+			return s.Checkpoints[n-1].Time
+		}
+		return s.Seen
+	}
+	if c := born(s).Compare(born(o)); c != 0 {
+		return c < 0
+	}
+	return s.ID < o.ID
+}
+
+// describe adds what the transcript itself says.
+func (s *SessionInfo) describe(d transcript.Session) {
+	s.OnDisk, s.Path, s.Size, s.Dir, s.Title, s.Last = true, d.File, d.Size, d.Dir, d.Title, d.Last
+	if s.root = d.Root; d.Parent != "" {
+		s.Parent = d.Parent
+	}
+	s.First = ""
+	for _, said := range d.Prompts {
+		if s.First == "" || !said.Copy {
+			s.First = said.Text
+		}
+		if !said.Copy {
+			break
+		}
+	}
+}
+
+// agentOfPath tells the agent from where a transcript lies.
+func agentOfPath(file string) transcript.Agent {
+	if strings.Contains(filepath.ToSlash(file), "/.factory/sessions/") {
+		return transcript.Droid
+	}
+	return transcript.Claude
+}
+
+// Lineage is the session and what it came from: whose points it can restore.
+func (s *SessionInfo) Lineage() []string { return append([]string{s.ID}, s.Ancestors...) }

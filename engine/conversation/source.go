@@ -1,0 +1,231 @@
+package conversation
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+	"syscall"
+
+	"rewind/cas"
+	"rewind/engine/project"
+	"rewind/engine/transcript"
+	"rewind/manifest"
+)
+
+// conversationSource is one copy of a session's conversation: the agent's own
+// file, or what the store holds of it.
+type conversationSource struct {
+	index *transcript.Index
+	live  bool
+	held  *transcript.Held // nil for the live file
+	open  func() (io.ReadCloser, error)
+}
+
+// copies reads the copies that there are of a session's conversation, as
+// they are asked for.
+type copies struct {
+	p     *project.Project
+	ctx   context.Context
+	agent transcript.Agent
+	id    string // of the session
+	file  string
+
+	held    []transcript.ID // contents that checkpoints hold, the most useful first
+	fits    bool            // the live file begins with what is held
+	read    []*conversationSource
+	strange error // why a copy was not understood
+	unread  error // why the live file could not be read, although it is there
+}
+
+// conversationOf gathers the copies of the conversation of a session. near, if
+// not nil, is the checkpoint whose place is looked for. The caller holds the
+// users lock as long as it uses the result.
+func conversationOf(ctx context.Context, p *project.Project, agent, session, file string, near *manifest.Checkpoint) (*copies, error) {
+	v := &copies{p: p, ctx: ctx, agent: transcript.Agent(agent), id: session, file: file}
+	var newest, next, own transcript.ID
+	err := p.Query(ctx, func(db *manifest.DB) error {
+		for c, err := range db.Checkpoints(manifest.Query{Session: session}) {
+			if err != nil {
+				return err
+			}
+			t := c.Transcript
+			if t == nil || t.Agent != agent {
+				continue
+			}
+			if v.file == "" {
+				v.file = t.Path
+			}
+			if newest == (transcript.ID{}) {
+				newest = transcript.ID(t.Content)
+			}
+			if near == nil {
+				if newest != (transcript.ID{}) {
+					break
+				}
+				continue
+			}
+			if c.Seq == near.Seq {
+				own = transcript.ID(t.Content)
+				break
+			}
+			if !t.Content.IsZero() {
+				next = transcript.ID(t.Content)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, id := range []transcript.ID{newest, next, own} {
+		if id != (transcript.ID{}) && !slices.Contains(v.held, id) {
+			v.held = append(v.held, id)
+		}
+	}
+	if near != nil && own != (transcript.ID{}) {
+		v.fits, err = v.begins(own)
+	} else if near != nil {
+		v.fits = true // nothing of it was there yet: the file can only have grown
+	} else if newest != (transcript.ID{}) {
+		v.fits, err = v.begins(newest)
+	} else {
+		v.fits = true
+	}
+	return v, err
+}
+
+// begins reports whether the live file begins with what is held.
+func (v *copies) begins(content transcript.ID) (bool, error) {
+	data, err := v.p.Store.Get(nil, cas.ID(content))
+	if err != nil {
+		return false, v.p.Classify(err)
+	}
+	list, err := transcript.ParseList(data)
+	if err != nil {
+		return false, &project.DamagedStoreError{What: "a conversation", Err: err}
+	}
+	f, err := os.Open(v.file)
+	if err != nil {
+		v.noteUnread(err)
+		return false, nil // the file is gone, or not ours to read: the store has it
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil || !info.Mode().IsRegular() {
+		v.noteUnread(err)
+		return false, nil
+	}
+	plan, err := transcript.NewPlan(list.Cursor, f, info.Size(), true)
+	v.noteUnread(err)
+	return err == nil && (plan.Change == transcript.Same || plan.Change == transcript.Grown), nil
+}
+
+// noteUnread notes a failure of the system at the live file.
+func (v *copies) noteUnread(err error) {
+	if errors.As(err, new(syscall.Errno)) && !errors.Is(err, fs.ErrNotExist) {
+		v.unread = err
+	}
+}
+
+// sources yields the copies, the best first: the live file if it begins with
+// what is held (at the time of a hook the file lags behind, so that it says
+// more than any capture), then the captures, then a file that was rewritten.
+func (v *copies) sources(yield func(*conversationSource) bool) error {
+	order := []func() (*conversationSource, error){v.live}
+	for _, id := range v.held {
+		order = append(order, func() (*conversationSource, error) { return v.captured(id) })
+	}
+	if !v.fits {
+		order = append(order[1:], order[0])
+	}
+	for i, get := range order {
+		if i == len(v.read) {
+			s, err := get()
+			var strange *transcript.FormatError
+			switch {
+			case errors.As(err, &strange):
+				v.strange = err
+			case errors.Is(err, fs.ErrNotExist), err != nil && err == v.unread:
+			case err != nil:
+				return v.p.Classify(err)
+			}
+			if err != nil {
+				s = nil // a copy that cannot be read is none
+			}
+			v.read = append(v.read, s)
+		}
+		if s := v.read[i]; s != nil && !yield(s) {
+			return nil
+		}
+	}
+	return nil
+}
+
+func (v *copies) live() (_ *conversationSource, err error) {
+	defer func() { v.noteUnread(err) }()
+	s := &conversationSource{live: true}
+	s.open = func() (io.ReadCloser, error) {
+		info, err := os.Stat(v.file)
+		if err != nil {
+			return nil, err
+		}
+		if !info.Mode().IsRegular() { // it could block
+			return nil, &fs.PathError{Op: "open", Path: v.file, Err: fs.ErrNotExist}
+		}
+		return os.Open(v.file)
+	}
+	return s, s.scan(v.agent)
+}
+
+func (v *copies) captured(id transcript.ID) (*conversationSource, error) {
+	held, err := transcript.Open(storeOf(v.ctx, v.p), id)
+	if err != nil {
+		var damaged *transcript.DamagedError
+		if errors.As(err, &damaged) {
+			err = &project.DamagedStoreError{What: "a conversation", Err: err}
+		}
+		return nil, err
+	}
+	s := &conversationSource{held: held, open: func() (io.ReadCloser, error) { return held.Reader(), nil }}
+	return s, s.scan(v.agent)
+}
+
+func (s *conversationSource) scan(agent transcript.Agent) error {
+	r, err := s.open()
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	s.index, err = transcript.Read(agent, r)
+	return err
+}
+
+// nothing is the reason when no copy has anything to say.
+func (v *copies) nothing() error {
+	if v.strange != nil {
+		return v.strange
+	}
+	return &transcript.NothingBeforeError{}
+}
+
+// best is the copy that says where the conversation stands. That is not known
+// while the live file is there and cannot be read: what the store has is older.
+func (v *copies) best() (found *conversationSource, err error) {
+	err = v.sources(func(s *conversationSource) bool {
+		found = s
+		return false
+	})
+	switch {
+	case err != nil:
+		return nil, err
+	case v.unread != nil && (found == nil || !found.live):
+		return nil, fmt.Errorf("read the session's transcript: %w", v.unread)
+	case found == nil:
+		return nil, v.nothing()
+	}
+	return found, nil
+}

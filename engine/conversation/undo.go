@@ -1,0 +1,119 @@
+package conversation
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+
+	"rewind/engine/project"
+	"rewind/engine/transcript"
+	"rewind/manifest"
+)
+
+// PrepareMoveBack prepares to take back what an operation did to a conversation, nil if it did
+// nothing, or nothing is left of it. A fork that somebody wrote to stays; a file rewritten in place that changed
+// since is refused without force, and copied first with it. Errors: *RefusedError, *AgentRunningError.
+func PrepareMoveBack(ctx context.Context, p *project.Project, op manifest.Operation, o MoveOptions) (*Move, error) {
+	r := &mover{p, ctx, o}
+	if op.Fork == "" && op.TranscriptBackup == "" {
+		return nil, nil
+	}
+	list, err := r.ReadObject(op.Paths)
+	if err != nil {
+		return nil, err
+	}
+	line, err := ParseMoved(list)
+	if err != nil || line == nil || len(line.Files) == 0 {
+		return nil, err
+	}
+	m := &Move{r: r, answer: &Moved{Agent: line.Agent, InPlace: line.InPlace}}
+	m.line = movedLine{Action: MovedAction, Agent: line.Agent, Session: line.Session, From: line.From, Resume: line.Resume, InPlace: line.InPlace}
+	main := line.Files[len(line.Files)-1]
+	m.answer.File = main.File
+	appears := main.Before != nil // the session is there again
+	if appears {
+		m.answer.Session, m.answer.From, m.answer.Resume = line.Session, line.From, line.Resume
+	}
+	if !appears && line.From != "" {
+		m.answer.Resume = r.openOrigin(line, main.File)
+	}
+	now, err := SumFile(main.File)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case sameSum(now, main.Before) && !sameSum(now, main.After):
+		return nil, nil // it is there already
+	case !sameSum(now, main.After) && !line.InPlace:
+		m.stays(line, "was used since")
+		m.line.Files = nil
+		return m, nil
+	case !sameSum(now, main.After) && !r.Force:
+		return nil, &project.RefusedError{What: "the conversation has gone on since that restore", Paths: []string{main.File}, Forcible: true}
+	}
+	if main.After != nil {
+		err := m.refuseRunning(line.Session, main.File, "")
+		var running *AgentRunningError
+		if errors.As(err, &running) && !line.InPlace {
+			m.stays(line, "is open")
+			m.line.Files = nil
+			return m, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	m.answer.Removed = !appears
+	for _, f := range line.Files {
+		now, err := SumFile(f.File)
+		if err != nil {
+			return nil, err
+		}
+		if sameSum(now, f.Before) {
+			continue
+		}
+		back := movedFile{File: f.File, After: f.Before}
+		var s *transcript.Staged
+		if !r.DryRun {
+			if back.Before, back.Backup, err = r.backUp(f.File); err != nil {
+				return nil, err
+			}
+			if f.Before != nil {
+				if s, err = r.stageBackup(f.File, f.Backup, f.Before); err != nil {
+					return nil, err
+				}
+				back.Temp = s.Temp
+			}
+		}
+		m.line.Files, m.staged = append(m.line.Files, back), append(m.staged, s)
+		r.Op.TranscriptBackup = back.Backup
+	}
+	if !line.InPlace {
+		r.Op.Fork = main.File
+	}
+	m.answer.Backup = StoreFile(r.Project, r.Op.TranscriptBackup)
+	return m, nil
+}
+
+// stays says that a fork is not taken away: the session that it came from is the
+// one to go on with all the same.
+func (m *Move) stays(line *movedLine, why string) {
+	m.answer.Session = line.From
+	if m.answer.Resume == "" {
+		m.answer.Session, m.answer.Resume = line.Session, line.Resume
+	}
+	m.answer.Notes = append(m.answer.Notes, "the forked session "+line.Session+" "+why+": it stays")
+}
+
+// openOrigin is the command that opens the session that a fork came from.
+func (r *mover) openOrigin(line *movedLine, fork string) string {
+	if line.Origin != "" {
+		return line.Origin
+	}
+	d, err := transcript.Describe(transcript.Agent(line.Agent), filepath.Join(filepath.Dir(fork), line.From+".jsonl"))
+	if err != nil {
+		return "" // recorded by an older version, and gone since
+	}
+	dir, _ := workingDir(r.Project, d.Dir)
+	return transcript.Command(transcript.Agent(line.Agent), dir, line.From)
+}

@@ -1,0 +1,75 @@
+package hook
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"path/filepath"
+	"time"
+
+	"rewind/engine/commit"
+	"rewind/engine/project"
+	"rewind/manifest"
+)
+
+// sessionName is the file in the store that says which session is the newest,
+// for people and scripts. It is never read here.
+const sessionName = "session.json"
+
+// CurrentSession is what it says.
+type CurrentSession struct {
+	Agent      string    `json:"agent"`
+	Session    string    `json:"session_id"`
+	Transcript string    `json:"transcript_path"`
+	Source     string    `json:"source,omitempty"`
+	Root       string    `json:"root"`
+	Time       time.Time `json:"time"`
+}
+
+// WriteSession names the newest session.
+func WriteSession(p *project.Project, s CurrentSession) error {
+	if p.ReadOnly != nil {
+		return p.ReadOnly
+	}
+	s.Root = p.Root()
+	data, err := json.MarshalIndent(s, "", "  ")
+	if err != nil {
+		return err
+	}
+	return project.WriteCache(filepath.Join(p.StoreDir(), sessionName), append(data, '\n'), p.Owner)
+}
+
+// RegisterSession tells the log of a session without a checkpoint.
+func RegisterSession(ctx context.Context, p *project.Project, s manifest.Session) error {
+	if err := p.Writing(ctx); err != nil {
+		return err
+	}
+	if _, err := commit.Commit(ctx, p, manifest.Record{Session: &s}); err != nil {
+		return err
+	}
+	return project.UpdateSession(ctx, p.Env, s.Agent, s.ID, func(now *project.SessionState) { now.Registered = registeredAs(s) })
+}
+
+// registeredAs is what the session's state says of a session that the log knows.
+func registeredAs(s manifest.Session) string {
+	if s.TranscriptPath == "" {
+		return "-" // an agent without transcripts
+	}
+	return s.TranscriptPath
+}
+
+// SecondName says why the packs have no second name; nil if all of them have one.
+func SecondName(p *project.Project) error {
+	if p.Copied {
+		return errors.New("this store is a copy, and gets a second name of its own at its first save")
+	}
+	return p.Store.SecondName()
+}
+
+// NoteHookFailure is NoteHookError for a detached process: its success says
+// nothing about hooks.
+func NoteHookFailure(p *project.Project, err error) {
+	if err != nil {
+		p.NoteHookError(err)
+	}
+}

@@ -1,0 +1,210 @@
+package hook
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"sync/atomic"
+	"time"
+
+	"rewind/engine/checkpoint"
+	"rewind/engine/project"
+	"rewind/manifest"
+)
+
+// SaveOptions of one save for a hook, for which an agent waits.
+type SaveOptions struct {
+	checkpoint.Options
+	Deadline time.Time         // when the hook must be done
+	Edits    []string          // absolute files that the tool is about to change
+	Session  *manifest.Session // to be recorded with it, nil if that was done
+	// Detach starts a process that calls Work and outlives this one. nil: there
+	// is no such thing, and what takes too long fails.
+	Detach func() error
+	// Note changes the session's state once the checkpoint is taken or left to
+	// the detached process.
+	Note func(*project.SessionState)
+}
+
+// Saved is what became of it.
+type Saved struct {
+	checkpoint.Saved
+	Left bool // to a detached process
+	Due  bool // retention and the database want a detached process: see Work
+}
+
+const (
+	// captureWait is how long a hook waits for a capture that is running
+	// before it leaves its own to the same process.
+	captureWait = 500 * time.Millisecond
+	// HandOver is what is left of a hook's time for leaving its work to another
+	// process.
+	HandOver = 150 * time.Millisecond
+	// stopTime is how long a save may take to notice that its time is over; after
+	// that it hangs in a system call.
+	stopTime = 50 * time.Millisecond
+	// preimageTime is how long a hook waits for the copy of the file that its tool
+	// is about to change.
+	preimageTime = time.Second
+	// SweepEvery and foldEvery count entries of the log.
+	SweepEvery = 50
+	foldEvery  = 256
+)
+
+// Save saves for a hook. It returns within the deadline, or a little after
+// where the machine is slow: what is not done by then goes on in a detached
+// process, whose checkpoint is that of the same moment but for what it marks as
+// late. By the time that HookSave returns, the files in Edits are in the
+// checkpoint, or beside it.
+func Save(ctx context.Context, p *project.Project, o SaveOptions) (*Saved, error) {
+	if err := p.Writing(ctx); err != nil {
+		return nil, err
+	}
+	moment, err := p.StartTime()
+	if err != nil {
+		return nil, err
+	}
+	if running, waiting := capturing(p); running || waiting {
+		// A capture that began before this hook reads what the tool is about to change.
+		perr := recordPreimagesInTime(p, o.Edits, moment)
+		if !running {
+			_ = detach(p, o) // its process died; at the latest the next hook tries again
+		}
+		if perr != nil && !errors.Is(perr, fs.ErrNotExist) { // else that capture has just ended
+			p.NoteHookError(perr)
+		}
+		if !waitForCapture(ctx, p, o.Deadline) {
+			return leave(p, o, moment)
+		}
+	}
+	inTime, cancel := context.WithDeadline(ctx, o.Deadline.Add(-HandOver))
+	defer cancel()
+	saved, err := saveInTime(inTime, p, checkpoint.TakeOptions{Options: o.Options, Start: moment, Session: o.Session})
+	var busy *project.BusyError
+	if err != nil && o.Detach != nil && ctx.Err() == nil && (inTime.Err() != nil || errors.As(err, &busy)) {
+		return leave(p, o, moment)
+	}
+	if err != nil {
+		return nil, err
+	}
+	noteHook(ctx, p, o, saved)
+	crossed := func(every uint64) bool { return saved.Checkpoint.Seq/every != saved.Before/every }
+	return &Saved{Saved: *saved, Due: !saved.Skipped && (crossed(SweepEvery) || crossed(foldEvery))}, nil
+}
+
+// saveInTime is save, but returns soon after ctx has ended also where the save
+// hangs in a system call: on a network file system that does not answer, say.
+// Such a save commits nothing any more, and is left alone: its process is about
+// to exit, and must not close the store under it.
+func saveInTime(ctx context.Context, p *project.Project, o checkpoint.TakeOptions) (*checkpoint.Saved, error) {
+	const (
+		committing = iota + 1
+		givenUp
+	)
+	var state atomic.Int32 // whoever sets it first decides
+	o.Valid = func() (bool, error) { return state.CompareAndSwap(0, committing), nil }
+	type result struct {
+		saved *checkpoint.Saved
+		err   error
+	}
+	done := make(chan result, 1)
+	go func() {
+		saved, err := checkpoint.Take(ctx, p, o)
+		done <- result{saved, err}
+	}()
+	select {
+	case r := <-done:
+		return r.saved, r.err
+	case <-ctx.Done():
+	}
+	select {
+	case r := <-done:
+		return r.saved, r.err
+	case <-time.After(stopTime):
+	}
+	if !state.CompareAndSwap(0, givenUp) {
+		r := <-done // the commit is being written: it is there in a moment
+		return r.saved, r.err
+	}
+	p.Abandoned.Store(true)
+	return nil, ctx.Err()
+}
+
+// BeforeEdit is for a hook that takes no checkpoint before a tool changes files:
+// while a capture runs that began earlier, what they hold is kept for it.
+func BeforeEdit(p *project.Project, files []string) error {
+	if running, waiting := capturing(p); len(files) == 0 || !running && !waiting {
+		return nil
+	}
+	moment, err := p.StartTime()
+	if err == nil {
+		err = recordPreimagesInTime(p, files, moment)
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // that capture has just ended
+	}
+	return err
+}
+
+// waitForCapture waits until no capture runs; false where that takes too long.
+func waitForCapture(ctx context.Context, p *project.Project, deadline time.Time) bool {
+	if end := time.Now().Add(captureWait); end.Before(deadline) {
+		deadline = end
+	}
+	for {
+		if running, waiting := capturing(p); !running && !waiting {
+			return true
+		}
+		if !time.Now().Before(deadline) || ctx.Err() != nil {
+			return false
+		}
+		time.Sleep(project.LockPoll)
+	}
+}
+
+// leave hands a save over to the detached process.
+func leave(p *project.Project, o SaveOptions, moment time.Time) (*Saved, error) {
+	if o.Detach == nil {
+		return nil, &project.BusyError{Lock: captureLockName}
+	}
+	err := enqueue(p, request{Time: moment, Kind: o.Kind, OnlyIfChanged: o.OnlyIfChanged, OnlyIfSaid: o.OnlyIfSaid, By: o.By, Session: o.Session})
+	if err != nil {
+		return nil, err
+	}
+	// From here on there is a request: what comes after it is late, so the files
+	// that are about to change are kept first.
+	perr := recordPreimagesInTime(p, o.Edits, moment)
+	if running, _ := capturing(p); !running {
+		if err := detach(p, o); err != nil {
+			return nil, errors.Join(err, perr)
+		}
+	}
+	noteHook(context.Background(), p, o, nil)
+	return &Saved{Left: true}, perr
+}
+
+func detach(p *project.Project, o SaveOptions) error {
+	if o.Detach == nil {
+		return nil
+	}
+	return o.Detach()
+}
+
+// noteHook updates the session's state.
+func noteHook(ctx context.Context, p *project.Project, o SaveOptions, saved *checkpoint.Saved) {
+	if saved != nil && saved.Skipped && o.Session == nil {
+		return // nothing happened that the next hook must know
+	}
+	// The state can be lost: then the next hook looks into the log, or takes a checkpoint too many.
+	_ = project.UpdateSession(ctx, p.Env, o.By.Agent, o.By.Session, func(s *project.SessionState) {
+		if saved != nil && saved.Held != nil {
+			s.Held = saved.Held
+		}
+		if o.Session != nil {
+			s.Registered = registeredAs(*o.Session)
+		}
+		if o.Note != nil && (saved == nil || !saved.Skipped) {
+			o.Note(s)
+		}
+	})
+}

@@ -1,0 +1,61 @@
+package hook
+
+import (
+	"context"
+	"encoding/hex"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"rewind/cas"
+	"rewind/engine/project"
+)
+
+// warnedName is the file of the account that remembers in which directories the
+// person was told that nothing is captured there: one hash a line, newest last.
+// It can be lost at any time.
+const warnedName = "warned"
+
+const (
+	// maxWarned is how many directories it remembers.
+	maxWarned = 2000
+	// maxWarnedFile bounds what is read of it, in bytes.
+	maxWarnedFile = 1 << 18
+)
+
+// WarnOnce reports whether the warning about root is still to be given, and
+// remembers that it was. It is false where that cannot be remembered.
+func WarnOnce(ctx context.Context, env project.Env, root string) bool {
+	account := env.AccountDir()
+	if account == "" {
+		return false
+	}
+	file := filepath.Join(account, warnedName)
+	sum := cas.Sum([]byte(root))
+	key := hex.EncodeToString(sum[:8])
+	read := func() ([]string, error) {
+		data, err := project.ReadSmall(file, maxWarnedFile)
+		return strings.Fields(string(data)), err
+	}
+	if all, err := read(); err == nil && slices.Contains(all, key) {
+		return false // the usual case takes no lock
+	}
+	owner := project.OwnerOf(env.Home)
+	if project.MakeDir(account, owner) != nil {
+		return false
+	}
+	ctx, cancel := context.WithTimeout(ctx, 50*time.Millisecond)
+	defer cancel()
+	lock, err := project.LockFile(ctx, file+".lock", warnedName, true)
+	if err != nil {
+		return false // another hook is at it: it tells
+	}
+	defer lock.Release()
+	all, _ := read() // what cannot be read is made anew
+	if slices.Contains(all, key) {
+		return false
+	}
+	all = append(all[max(0, len(all)-maxWarned+1):], key)
+	return project.WriteCache(file, []byte(strings.Join(all, "\n")+"\n"), owner) == nil
+}

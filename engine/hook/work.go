@@ -1,0 +1,177 @@
+package hook
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"rewind/engine/checkpoint"
+	"rewind/engine/conversation"
+	"rewind/engine/maintain"
+	"rewind/engine/project"
+)
+
+// WorkOptions say what a detached process does beside what hooks left.
+type WorkOptions struct {
+	Sweep bool // retention
+	Fold  bool // bring the database up to date
+
+	Scanned func() // tests: called when the tree of a checkpoint was looked at
+}
+
+// sweepTime bounds a sweep that nobody asked for.
+const sweepTime = 5 * time.Minute
+
+// Work is what a detached process does: it takes the checkpoints that hooks
+// left to it, one after the other, and then what is due. At most one process
+// captures; another returns at once, since the first sees what both were
+// started for.
+func Work(ctx context.Context, p *project.Project, o WorkOptions) error {
+	var errs []error
+	for ctx.Err() == nil {
+		lock, err := captureLock(ctx, p)
+		var busy *project.BusyError
+		if errors.As(err, &busy) {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		for r := NextRequest(p); r != nil && ctx.Err() == nil; r = NextRequest(p) {
+			if err := fulfil(ctx, p, r, o.Scanned); err != nil {
+				errs = append(errs, err)
+				p.NoteHookError(err)
+			}
+		}
+		clearNotes(p)
+		lock.Release()
+		if len(checkpoint.Notes(p, "r")) == 0 { // else one came after the last look, and its hook saw us running
+			break
+		}
+	}
+	ctx, cancel := context.WithTimeout(ctx, sweepTime)
+	defer cancel()
+	if o.Sweep && p.Settings().Retention.Auto {
+		errs = append(errs, SweepIfDue(ctx, p))
+	}
+	if o.Fold {
+		errs = append(errs, maintain.Fold(ctx, p))
+	}
+	return errors.Join(errs...)
+}
+
+// fulfil takes the checkpoint that a hook asked for.
+func fulfil(ctx context.Context, p *project.Project, r *request, scanned func()) error {
+	done := func() error { return project.RemoveIfThere(filepath.Join(checkpoint.NotesDir(p), r.name)) }
+	if r.Attempts++; r.Attempts > MaxAttempts {
+		return errors.Join(fmt.Errorf("a checkpoint was given up after %d attempts", MaxAttempts), done())
+	}
+	if err := WriteNote(p, r.name[:len(r.name)-len(".json")], r); err != nil {
+		return errors.Join(err, done())
+	}
+	o := checkpoint.TakeOptions{
+		Options: checkpoint.Options{Kind: r.Kind, OnlyIfChanged: r.OnlyIfChanged, OnlyIfSaid: r.OnlyIfSaid, By: r.By},
+		Since:   r.Time, Session: r.Session, Unlocked: true,
+	}
+	for try := 0; ; try++ {
+		before, err := newestOperation(p)
+		if err != nil {
+			return errors.Join(err, done())
+		}
+		o.Preimages = func() []checkpoint.Preimage {
+			if scanned != nil {
+				scanned()
+			}
+			return checkpoint.Preimages(p, r.Time)
+		}
+		o.Valid = func() (bool, error) {
+			now, err := newestOperation(p)
+			return now == before || try > 0, err
+		}
+		saved, err := checkpoint.Take(ctx, p, o)
+		if errors.Is(err, checkpoint.ErrOvertaken) {
+			continue // a restore came between: what was scanned never was
+		}
+		if errors.As(err, new(*project.BusyError)) {
+			return err // the request stays, to be tried again
+		}
+		if err != nil {
+			return errors.Join(err, done())
+		}
+		noteHook(ctx, p, SaveOptions{Options: o.Options, Session: r.Session, Note: func(s *project.SessionState) {
+			if s.Last.Before(r.Time) {
+				s.Last = r.Time
+			}
+		}}, saved)
+		return done()
+	}
+}
+
+// newestOperation is the sequence number of the last restore or its like near
+// the log's end, 0 for none.
+func newestOperation(p *project.Project) (uint64, error) {
+	r, err := p.ReplayEnd(conversation.SessionLookBack)
+	if err != nil {
+		return 0, err
+	}
+	for _, o := range r.Operations() {
+		if o.Kind.Moves() {
+			return o.Seq, nil
+		}
+	}
+	return 0, nil
+}
+
+// AfterRestore reports whether nothing was saved since the last restore.
+func AfterRestore(p *project.Project) (bool, error) {
+	r, err := p.ReplayEnd(1)
+	return err == nil && len(r.Operations()) > 0, err
+}
+
+// SweepIfDue forgets what retention does not keep, if there is anything, old
+// copies of transcripts, and the states of sessions that are long over.
+func SweepIfDue(ctx context.Context, p *project.Project) error {
+	p.UpdateHookState(func(s *project.HookState) { s.Swept = p.Env.Time() })
+	if err := project.ForgetSessions(p.Env, sessionQuiet); err != nil && !os.IsNotExist(err) {
+		return err
+	}
+	state, err := sweepState(ctx, p)
+	if err != nil {
+		return err
+	}
+	size, err := p.StoreSize()
+	if err != nil {
+		return err
+	}
+	if len(maintain.RetentionOf(p.Settings(), maintain.GCOptions{Auto: true}).Plan(state.Checkpoints, state.InUse(), size)) == 0 && maintain.Forgetting(p) == nil {
+		return nil
+	}
+	_, err = maintain.GC(ctx, p, maintain.GCOptions{Auto: true})
+	return err
+}
+
+// sweepState reads the log, and removes what goes without a gc.
+func sweepState(ctx context.Context, p *project.Project) (*maintain.LogState, error) {
+	release, err := p.Use(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	state, err := maintain.ReadLog(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	return state, conversation.PruneBackups(ctx, p, state.Operations)
+}
+
+// sessionQuiet is when a session's state is forgotten. Agents keep sessions for 30 days.
+const sessionQuiet = 45 * 24 * time.Hour
+
+// SweepDue reports whether retention has not looked for a while.
+func SweepDue(p *project.Project, every time.Duration) bool {
+	since := p.Env.Time().Sub(project.ReadHookState(p.StoreDir()).Swept)
+	return since < 0 || since >= every || maintain.Forgetting(p) != nil
+}

@@ -1,0 +1,7 @@
+// Package maintain keeps a store small, whole and forgetful: retention and gc, forget, verify, repair,
+// and how large what is.
+//
+// GC marks what living checkpoints and operations need, and lets package cas copy it out of the packs
+// that go. Forget rewrites every tree, record and conversation that holds what is to go,
+// and then has no byte of it left (see forget_purge.go). If the log cannot be read whole, nothing is removed.
+package maintain

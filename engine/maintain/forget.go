@@ -1,0 +1,409 @@
+package maintain
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"rewind/cas"
+	"rewind/engine/checkpoint"
+	"rewind/engine/commit"
+	"rewind/engine/pathspec"
+	"rewind/engine/project"
+	"rewind/engine/restore"
+	"rewind/manifest"
+)
+
+// Forgotten is what forget did.
+type Forgotten struct {
+	Paths       []string // that were in some checkpoint or operation
+	Checkpoints int      // that said or held something of it
+	Freed       int64    // bytes on disk
+	// Pending says why bytes are still there, "" if none are. The next command that
+	// writes, or gc, finishes it, and Status says so until then.
+	Pending string
+	LivesOn []LivesOn // where the same content is kept under paths that were not forgotten
+	Present []string  // forgotten paths that the working tree has: the next save takes them again
+	Still   []string  // files outside the store that hold a text: the agents' own
+	Texts   int       // places where a text was marked out
+}
+
+// LivesOn is a path with content that was also under a forgotten one.
+type LivesOn struct {
+	Path        string
+	Checkpoints int
+}
+
+// Forget takes paths (and globs) out of all checkpoints and operations, for
+// good: what they were is rewritten, and no byte of their content stays in the store or
+// its second name, unless it lives on under another path. It cannot be undone. The working
+// tree is left alone, also by later restores: of a forgotten path a checkpoint says nothing.
+// Errors: *OutsideError, *RefusedError, *BusyError, *DamagedStoreError.
+func Forget(ctx context.Context, p *project.Project, paths []string) (*Forgotten, error) {
+	chosen, err := pathspec.Select(paths)
+	if err != nil {
+		return nil, err
+	}
+	if chosen.All() {
+		return nil, &project.RefusedError{What: "forgetting everything would leave empty checkpoints"}
+	}
+	return forget(ctx, p, func(tx *commit.Tx, said *LogState) (amender, error) {
+		f := &forgetter{p: p, tx: tx, chosen: chosen, done: map[forgetKey]*forgotten{}, paths: map[string]bool{}, content: map[manifest.ID]bool{}, coverage: map[string]manifest.ID{}}
+		return f, nil
+	})
+}
+
+// amender decides what checkpoints and operations say from now on.
+type amender interface {
+	// checkpoint and operation change what they are given, and report whether they did.
+	checkpoint(context.Context, *manifest.Checkpoint) (bool, error)
+	operation(context.Context, *manifest.Operation) (bool, error)
+	// finish is called when all were asked, before anything is committed.
+	finish(context.Context, *LogState, *Forgotten) error
+	// leftovers clears what lies beside the log, once it is committed.
+	leftovers(context.Context, *Forgotten) error
+}
+
+// forgetWait is how long forget waits for those who read the store.
+const forgetWait = 5 * time.Second
+
+// forget amends the log under the locks that keep saves, restores and sweeps
+// out, and then sweeps.
+func forget(ctx context.Context, p *project.Project, begin func(*commit.Tx, *LogState) (amender, error)) (*Forgotten, error) {
+	if err := p.Writing(ctx); err != nil {
+		return nil, err
+	}
+	lock, err := p.Lock(ctx, gcLockName)
+	if err != nil {
+		return nil, err
+	}
+	defer lock.Release()
+	result := &Forgotten{}
+	if err := amend(ctx, p, begin, result); err != nil {
+		return nil, p.Classify(err)
+	}
+	collected, err := collect(ctx, p, GCOptions{only: true, purge: true, wait: min(forgetWait, p.Patience())})
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return nil, err
+	case err != nil:
+		return nil, fmt.Errorf("it is in no checkpoint any more, but its bytes are still in the store: %w", err)
+	case collected.Deferred:
+		result.Pending = "somebody reads the store"
+	}
+	result.Freed = collected.Freed
+	return result, nil
+}
+
+// amend commits what the amender makes of the log.
+func amend(ctx context.Context, p *project.Project, begin func(*commit.Tx, *LogState) (amender, error), result *Forgotten) error {
+	tree, err := p.Lock(ctx, project.TreeLockName)
+	if err != nil {
+		return err
+	}
+	defer tree.Release()
+	release, err := p.Use(ctx)
+	if err != nil {
+		return err
+	}
+	defer release()
+	if j, err := restore.Open(p.RestoreDir()); err != nil {
+		return project.JournalError(err)
+	} else if j != nil {
+		return &project.RefusedError{What: "a restore was interrupted, and what it left may hold what is to be forgotten", Next: "rewind undo-restore, which puts it back, then forget again"}
+	}
+	if err := p.Store.Complete(); err != nil {
+		return err
+	}
+	said, err := ReadLog(ctx, p)
+	if err != nil {
+		return err
+	}
+	tx := commit.Begin(p)
+	defer func() { _ = tx.Discard() }() // what it leaves is swept
+	a, err := begin(tx, said)
+	if err != nil {
+		return err
+	}
+	record := manifest.Amend{Time: p.Env.Time().UTC()}
+	for _, c := range said.Checkpoints {
+		changed, err := a.checkpoint(ctx, &c)
+		if err != nil {
+			return fmt.Errorf("checkpoint %s: %w", c.ID, err)
+		}
+		if changed {
+			record.Records = append(record.Records, manifest.Sequenced{Seq: c.Seq, Record: manifest.Record{Checkpoint: &c}})
+			result.Checkpoints++
+		}
+	}
+	for _, o := range said.Operations[:min(len(said.Operations), project.KeptOperations)] {
+		changed, err := a.operation(ctx, &o)
+		if err != nil {
+			return fmt.Errorf("operation %d: %w", o.Seq, err)
+		}
+		if changed {
+			record.Records = append(record.Records, manifest.Sequenced{Seq: o.Seq, Record: manifest.Record{Operation: &o}})
+		}
+	}
+	if err := a.finish(ctx, said, result); err != nil {
+		return err
+	}
+	if len(record.Records) > 0 {
+		if err := noteForgetting(p, forgettingNote{Since: record.Time, Log: said.last}); err != nil {
+			return err
+		}
+		_, err := tx.Commit(ctx, func() ([]manifest.Record, error) {
+			// The last record is none that is replaced: sequence numbers never go back.
+			return []manifest.Record{{Amend: &record}, {Operation: &manifest.Operation{Kind: manifest.OpForget, Time: record.Time}}}, nil
+		}, func(cas.Position) error { return project.RemoveIfThere(p.StatCacheFile()) }) // it names the old trees
+		if err != nil {
+			return err
+		}
+	}
+	return a.leftovers(ctx, result)
+}
+
+// forgetter takes paths out of trees, each place of a directory once.
+type forgetter struct {
+	p        *project.Project
+	tx       *commit.Tx
+	chosen   pathspec.Selection
+	done     map[forgetKey]*forgotten
+	paths    map[string]bool
+	content  map[manifest.ID]bool   // ids of what was forgotten
+	coverage map[string]manifest.ID // coverage and forgotten paths, to the new coverage
+}
+
+// forgetKey: what is chosen depends on where a directory is, not only on its content.
+type forgetKey struct {
+	path string
+	id   manifest.ID
+}
+
+// forgotten is a directory without the chosen paths, and which of them it held.
+type forgotten struct {
+	entry manifest.Entry
+	paths []string
+}
+
+func (f *forgetter) checkpoint(ctx context.Context, c *manifest.Checkpoint) (bool, error) {
+	was := *c
+	d, err := f.dir(ctx, "", manifest.Entry{Kind: manifest.Subdir, ID: c.Root})
+	if err != nil {
+		return false, err
+	}
+	if len(d.paths) > 0 {
+		c.Root, c.Files, c.Bytes = d.entry.ID, d.entry.Files, d.entry.Size
+	}
+	if c.Coverage, err = f.cover(c.Coverage, d.paths); err != nil {
+		return false, err
+	}
+	return c.Root != was.Root || c.Coverage != was.Coverage, nil
+}
+
+func (f *forgetter) operation(ctx context.Context, o *manifest.Operation) (bool, error) {
+	was := *o
+	for _, root := range []*manifest.ID{&o.Before, &o.After} {
+		if *root == (manifest.ID{}) {
+			continue
+		}
+		d, err := f.dir(ctx, "", manifest.Entry{Kind: manifest.Subdir, ID: *root})
+		if err != nil {
+			return false, err
+		}
+		*root = d.entry.ID
+	}
+	list, err := f.p.ReadObject(o.Paths)
+	if err != nil {
+		return false, err
+	}
+	if o.Paths, err = f.tx.Put(dropPaths(list, f.chosen.Match)); err != nil {
+		return false, err
+	}
+	return *o != was, nil
+}
+
+func (f *forgetter) dir(ctx context.Context, path string, e manifest.Entry) (*forgotten, error) {
+	key := forgetKey{path, e.ID}
+	if done, ok := f.done[key]; ok {
+		return done, nil
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	dir, err := f.p.LoadDir(e.ID)
+	if err != nil {
+		return nil, err
+	}
+	var out manifest.Dir
+	var taken []string
+	e.Files, e.Size = 0, 0
+	for _, child := range dir.Entries {
+		below := child.Name
+		if path != "" {
+			below = path + "/" + child.Name
+		}
+		if f.chosen.Match(below) {
+			f.paths[below] = true
+			taken = append(taken, below)
+			if err := f.take(ctx, child); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		if child.Kind == manifest.Subdir {
+			d, err := f.dir(ctx, below, child)
+			if err != nil {
+				return nil, err
+			}
+			child = d.entry
+			taken = append(taken, d.paths...)
+			e.Files += child.Files
+		} else {
+			e.Files++
+		}
+		e.Size += child.Size
+		out.Entries = append(out.Entries, child)
+	}
+	if len(taken) > 0 {
+		if e.ID, err = f.tx.Put(out.Append(nil)); err != nil {
+			return nil, err
+		}
+	}
+	done := &forgotten{e, taken}
+	f.done[key] = done
+	return done, nil
+}
+
+// take notes the content of what is forgotten.
+func (f *forgetter) take(ctx context.Context, e manifest.Entry) error {
+	if e.Kind == manifest.Symlink || f.content[e.ID] {
+		return ctx.Err()
+	}
+	f.content[e.ID] = true
+	switch e.Kind {
+	case manifest.Chunked:
+		chunks, err := chunksOf(f.p, e.ID)
+		for _, id := range chunks {
+			f.content[id] = true
+		}
+		return err
+	case manifest.Subdir:
+		dir, err := f.p.LoadDir(e.ID)
+		if err != nil {
+			return err
+		}
+		for _, child := range dir.Entries {
+			if err := f.take(ctx, child); err != nil {
+				return err
+			}
+		}
+	}
+	return ctx.Err()
+}
+
+func chunksOf(p *project.Project, id manifest.ID) ([]manifest.ID, error) {
+	data, err := p.ReadObject(id)
+	if err != nil {
+		return nil, err
+	}
+	list, err := cas.ParseList(data)
+	if err != nil {
+		return nil, err
+	}
+	ids := make([]manifest.ID, len(list.Chunks))
+	for i, c := range list.Chunks {
+		ids[i] = manifest.ID(c.ID)
+	}
+	return ids, nil
+}
+
+// finish finds where forgotten content lives on.
+func (f *forgetter) finish(ctx context.Context, said *LogState, result *Forgotten) error {
+	for path := range f.paths {
+		result.Paths = append(result.Paths, path)
+		if _, err := os.Lstat(filepath.Join(f.p.Root(), filepath.FromSlash(path))); !errors.Is(err, fs.ErrNotExist) && !project.IsNotDir(err) {
+			result.Present = append(result.Present, path)
+		}
+	}
+	slices.Sort(result.Paths)
+	slices.Sort(result.Present)
+	if len(f.content) == 0 {
+		return nil
+	}
+	count := map[string]int{}
+	clean := map[manifest.ID]bool{}
+	for _, c := range said.Checkpoints {
+		d := f.done[forgetKey{"", c.Root}]
+		if err := f.find(ctx, "", d.entry.ID, clean, func(path string) { count[path]++ }); err != nil {
+			return err
+		}
+	}
+	for path, n := range count {
+		result.LivesOn = append(result.LivesOn, LivesOn{path, n})
+	}
+	slices.SortFunc(result.LivesOn, func(a, b LivesOn) int { return slices.Compare([]byte(a.Path), []byte(b.Path)) })
+	return nil
+}
+
+// find calls found for what in a tree holds forgotten content. It notes directories without any in clean.
+func (f *forgetter) find(ctx context.Context, path string, id manifest.ID, clean map[manifest.ID]bool, found func(string)) error {
+	if clean[id] {
+		return nil
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	dir, err := f.tx.Load(id)
+	if err != nil {
+		return err
+	}
+	any := false
+	for _, e := range dir.Entries {
+		below := e.Name
+		if path != "" {
+			below = path + "/" + e.Name
+		}
+		hit := e.Kind != manifest.Symlink && e.Kind != manifest.Subdir && e.Size > 0 && f.content[e.ID]
+		switch {
+		case e.Kind == manifest.Subdir:
+			if err := f.find(ctx, below, e.ID, clean, found); err != nil {
+				return err
+			}
+			any = any || !clean[e.ID]
+		case e.Kind == manifest.Chunked && !hit && !clean[e.ID]:
+			chunks, err := chunksOf(f.p, e.ID)
+			if err != nil {
+				return err
+			}
+			hit = slices.ContainsFunc(chunks, func(id manifest.ID) bool { return f.content[id] })
+			clean[e.ID] = !hit
+		}
+		if hit {
+			any = true
+			found(below)
+		}
+	}
+	clean[id] = !any
+	return nil
+}
+
+// leftovers removes what hooks kept of the chosen paths.
+func (f *forgetter) leftovers(context.Context, *Forgotten) error {
+	var errs []error
+	for _, n := range checkpoint.Preimages(f.p, time.Time{}) {
+		if !f.chosen.Match(n.Path) {
+			continue
+		}
+		if n.File != "" {
+			errs = append(errs, project.RemoveIfThere(n.File))
+		}
+		errs = append(errs, project.RemoveIfThere(n.Note))
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,102 @@
+package maintain
+
+import (
+	"context"
+	"path/filepath"
+
+	"rewind/cas"
+	"rewind/engine/commit"
+	"rewind/engine/project"
+	"rewind/manifest"
+)
+
+// purge is a sweep that leaves no byte of what nothing needs.
+type purge struct {
+	state  *LogState
+	marks  *marker
+	gone   map[manifest.CheckpointID]bool
+	repack cas.RepackOptions
+	result *Collected
+}
+
+// purgePasses bounds how often the packs are looked through: the first pass may
+// have to copy a delta's base that the second one drops, and saves run beside both.
+const purgePasses = 6
+
+// runPurge rewrites the log, so that each record says by itself what the whole log says
+// of it, and every pack that holds anything else than what is needed. Where somebody reads the
+// store, or the process dies, the note of it stays, and the next one begins again.
+func runPurge(ctx context.Context, p *project.Project, o *purge) error {
+	// The database must not need the records that go.
+	if err := Fold(ctx, p); err != nil {
+		return err
+	}
+	note := Forgetting(p)
+	if note == nil {
+		note = &forgettingNote{Since: p.Env.Time().UTC(), Log: o.state.last}
+	}
+	note.Sweeping = true
+	if err := noteForgetting(p, *note); err != nil {
+		return err
+	}
+	if o.state.Amended {
+		// The last record of a log stays as it is, so it must be none of those that go.
+		op := manifest.Operation{Kind: manifest.OpForget, Time: p.Env.Time().UTC()}
+		if end, err := p.ReplayEnd(1); err != nil {
+			return err
+		} else if end.Amended() {
+			if _, err := commit.Commit(ctx, p, manifest.Record{Operation: &op}); err != nil {
+				return err
+			}
+		}
+	}
+	o.repack.Purge, o.repack.Recompress = true, false
+	o.repack.Amend = o.state.amend
+	keep := o.state.keeps(o.gone)
+	keeps := func(c cas.Commit) bool {
+		if c.Seq <= o.state.last {
+			r, err := manifest.ParseRecord(c.Payload)
+			if err == nil && (r.Amend != nil || r.Rewrite != nil) {
+				return false // what they say, the records say themselves
+			}
+		}
+		return keep(c)
+	}
+	for pass := range purgePasses {
+		o.repack.Log = pass == 0 && (o.state.Amended || len(o.gone) > 0)
+		plan, err := planPurge(ctx, p, o, keeps)
+		if err != nil {
+			return err
+		}
+		due := plan.Due()
+		if err := sweep(ctx, p, plan, o.marks, o.result); err != nil {
+			return err
+		}
+		if o.result.Deferred {
+			return nil
+		}
+		if !due {
+			return project.RemoveIfThere(filepath.Join(p.StoreDir(), forgettingName))
+		}
+	}
+	o.result.Deferred = true // saves beside it kept it busy
+	return nil
+}
+
+// planPurge plans one pass. What was committed since the log was read is needed too.
+func planPurge(ctx context.Context, p *project.Project, o *purge, keeps func(cas.Commit) bool) (*cas.RepackPlan, error) {
+	release, err := p.Use(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	if err := markSince(ctx, p, o.marks, o.state.last+1); err != nil {
+		return nil, err
+	}
+	plan, err := p.Store.PlanRepackWith(o.repack, o.marks.has, keeps)
+	if err != nil {
+		return nil, err
+	}
+	// The plan may know of commits that the marks do not.
+	return plan, markSince(ctx, p, o.marks, o.state.last+1)
+}

@@ -1,0 +1,200 @@
+package maintain
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+
+	"rewind/cas"
+	"rewind/engine/checkpoint"
+	"rewind/engine/commit"
+	"rewind/engine/conversation"
+	"rewind/engine/project"
+	"rewind/engine/transcript"
+	"rewind/manifest"
+)
+
+// minForgetText is the shortest literal text, in bytes, that is forgotten: a shorter one is everywhere.
+const minForgetText = 4
+
+// ForgetText marks a text out of all that the store holds of conversations: transcripts and the
+// files beside them, prompts, descriptions, and plain copies of transcripts. pattern is a
+// literal text, or a regular expression (RE2). A mark has the length of what it replaces,
+// so that forks still load. The agents' own files stay; those that hold it are in
+// Still. Errors: *RefusedError for a text that is too short, and those of Forget.
+func ForgetText(ctx context.Context, p *project.Project, pattern string, isRegexp bool) (*Forgotten, error) {
+	if !isRegexp {
+		if len(pattern) < minForgetText {
+			return nil, &project.RefusedError{What: "a text of fewer than 4 bytes is everywhere", Next: "name more of it"}
+		}
+		pattern = regexp.QuoteMeta(pattern)
+	}
+	re, err := regexp.Compile(pattern)
+	if err != nil {
+		return nil, err
+	}
+	if re.MatchString("") {
+		return nil, &project.RefusedError{What: "the pattern matches the empty text", Next: "name more of it"}
+	}
+	return forget(ctx, p, func(tx *commit.Tx, _ *LogState) (amender, error) {
+		f := &textForgetter{p: p, tx: tx, mark: textMark{re}, files: map[string]bool{}, sessions: map[[2]string]bool{}}
+		f.writer = tx.Writer()
+		f.redactor = transcript.Redactor{Store: conversation.StoreIn(ctx, tx.Get, f.writer), Redact: f.mark.lines}
+		return f, nil
+	})
+}
+
+type textForgetter struct {
+	p        *project.Project
+	tx       *commit.Tx
+	mark     textMark
+	writer   *cas.Writer
+	redactor transcript.Redactor
+	texts    int             // places in records
+	files    map[string]bool // the agents' own
+	sessions map[[2]string]bool
+}
+
+func (f *textForgetter) checkpoint(ctx context.Context, c *manifest.Checkpoint) (bool, error) {
+	changed := false
+	for _, s := range []*string{&c.Prompt, &c.Description} {
+		b := []byte(*s)
+		if n := f.mark.text(b, 0); n > 0 {
+			*s, changed = string(b), true
+			f.texts += n
+		}
+	}
+	if c.Transcript == nil {
+		return changed, ctx.Err()
+	}
+	f.files[c.Transcript.Path] = true
+	f.sessions[[2]string{c.Agent, c.Session}] = true
+	id, err := f.redactor.Conversation(transcript.ID(c.Transcript.Content))
+	if err != nil {
+		return false, err
+	}
+	if manifest.ID(id) != c.Transcript.Content {
+		place := *c.Transcript
+		place.Content = manifest.ID(id)
+		c.Transcript, changed = &place, true
+	}
+	return changed, ctx.Err()
+}
+
+// operation: the plain copy that it would put back is marked too, so what it expects of it is other bytes.
+func (f *textForgetter) operation(ctx context.Context, o *manifest.Operation) (bool, error) {
+	list, err := f.p.ReadObject(o.Paths)
+	if err != nil {
+		return false, err
+	}
+	line, err := conversation.ParseMoved(list)
+	if err != nil || line == nil {
+		return false, err
+	}
+	changed := false
+	for i := range line.Files {
+		m := &line.Files[i]
+		if m.Backup == "" || m.Before == nil {
+			continue
+		}
+		n, err := f.file(conversation.StoreFile(f.p, m.Backup))
+		if err != nil {
+			return false, err
+		}
+		if n == 0 {
+			continue
+		}
+		if m.Before, err = conversation.SumFile(conversation.StoreFile(f.p, m.Backup)); err != nil {
+			return false, err
+		}
+		changed = true
+	}
+	if !changed {
+		return false, nil
+	}
+	var out []byte
+	for raw := range bytes.Lines(list) {
+		if bytes.Contains(raw, []byte(`"action":"`+conversation.MovedAction+`"`)) {
+			if raw, err = json.Marshal(line); err != nil {
+				return false, err
+			}
+			raw = append(raw, '\n')
+		}
+		out = append(out, raw...)
+	}
+	o.Paths, err = f.tx.Put(out)
+	return true, err
+}
+
+// file marks a small file of ours in place: a crash leaves the old or the new one.
+func (f *textForgetter) file(name string) (int, error) {
+	data, err := os.ReadFile(name)
+	if errors.Is(err, os.ErrNotExist) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	n := f.mark.lines(data)
+	if n == 0 {
+		return 0, nil
+	}
+	f.texts += n
+	return n, project.WriteFile(name, data, f.p.Owner)
+}
+
+func (f *textForgetter) finish(_ context.Context, _ *LogState, result *Forgotten) error {
+	if err := f.writer.Flush(); err != nil {
+		return err
+	}
+	result.Texts = f.texts + f.redactor.Count
+	for name := range f.files {
+		dir := name[:len(name)-len(filepath.Ext(name))]
+		for _, file := range append([]string{name}, filesBelow(dir)...) {
+			if data, err := os.ReadFile(file); err == nil && f.mark.lines(data) > 0 {
+				result.Still = append(result.Still, file)
+			}
+		}
+	}
+	slices.Sort(result.Still)
+	return nil
+}
+
+func filesBelow(dir string) (files []string) {
+	_ = filepath.WalkDir(dir, func(file string, d os.DirEntry, err error) error {
+		if err == nil && d.Type().IsRegular() {
+			files = append(files, file)
+		}
+		return nil // what cannot be read is not named
+	})
+	return files
+}
+
+// leftovers marks what hooks left, and lets the next captures go on from the log.
+func (f *textForgetter) leftovers(ctx context.Context, result *Forgotten) error {
+	var errs []error
+	names := append(filesBelow(filepath.Join(f.p.StoreDir(), conversation.BackupName)), filesBelow(checkpoint.NotesDir(f.p))...)
+	for _, name := range append(names, filepath.Join(f.p.StoreDir(), project.HookStateName)) {
+		if filepath.Ext(name) == ".data" {
+			continue // what a file of the tree held
+		}
+		_, err := f.file(name)
+		errs = append(errs, err)
+	}
+	for s := range f.sessions {
+		if file := project.SessionFile(f.p.Env, s[0], s[1]); file != "" && project.Exists(file) {
+			errs = append(errs, project.UpdateSession(ctx, f.p.Env, s[0], s[1], func(now *project.SessionState) {
+				now.Held = nil
+				if f.mark.text([]byte(now.Prompt), 0) > 0 {
+					now.Prompt = ""
+				}
+			}))
+		}
+	}
+	return errors.Join(errs...)
+}

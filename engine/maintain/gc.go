@@ -1,0 +1,297 @@
+package maintain
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"rewind/cas"
+	"rewind/engine/commit"
+	"rewind/engine/conversation"
+	"rewind/engine/project"
+	"rewind/engine/scan"
+	"rewind/manifest"
+)
+
+// GCOptions override the retention settings; zero values mean "as configured".
+type GCOptions struct {
+	Keep    int
+	MaxAge  time.Duration
+	MaxSize int64 // bytes
+	DryRun  bool
+	Auto    bool          // a sweep that nobody asked for: never more than half at once
+	only    bool          // give back space: retention removes nothing
+	purge   bool          // leave no byte of what nothing needs
+	wait    time.Duration // how long a purge waits for those who read the store
+}
+
+// Collected is what gc did, or would do.
+type Collected struct {
+	Removed  []manifest.CheckpointID
+	Kept     int
+	Freed    int64 // bytes on disk; on a dry run those of the objects that nothing would need
+	DryRun   bool
+	Deferred bool // somebody reads the store: the old packs go at the next sweep
+}
+
+// GC forgets the checkpoints that retention does not keep and gives back the
+// space that nothing needs any more. It runs beside saves, restores and
+// exports. If the log cannot be read whole, or holds no checkpoint, nothing is removed.
+func GC(ctx context.Context, p *project.Project, o GCOptions) (*Collected, error) {
+	if !o.DryRun {
+		if err := p.Writing(ctx); err != nil {
+			var full *project.DiskFullError
+			if !errors.As(err, &full) { // a full disk is what gc is for
+				return nil, err
+			}
+		}
+		lock, err := p.Lock(ctx, gcLockName)
+		if err != nil {
+			return nil, err
+		}
+		defer lock.Release()
+		p.RefreshMirror()
+	}
+	return collect(ctx, p, o)
+}
+
+// gcLockName is held by the one that sweeps, or forgets.
+const gcLockName = "gc"
+
+// collect is GC under the gc lock.
+func collect(ctx context.Context, p *project.Project, o GCOptions) (*Collected, error) {
+	release, err := p.Use(ctx)
+	if err != nil {
+		return nil, err
+	}
+	held := true
+	letGo := func() {
+		if held {
+			release()
+			held = false
+		}
+	}
+	defer letGo()
+	if !o.DryRun {
+		if err := p.Store.Complete(); err != nil {
+			return nil, p.Classify(err)
+		}
+	}
+	if reason, err := logEndsEarly(p); err != nil {
+		return nil, p.Classify(err)
+	} else if reason != "" {
+		return nil, &project.DamagedStoreError{What: "the log", Err: errors.New(reason)}
+	}
+	state, err := ReadLog(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	result := &Collected{DryRun: o.DryRun}
+	if len(state.Checkpoints) == 0 {
+		return result, nil
+	}
+	size, err := p.StoreSize()
+	if err != nil {
+		return nil, err
+	}
+	var drop []manifest.Checkpoint
+	if !o.only {
+		drop = RetentionOf(p.Settings(), o).Plan(state.Checkpoints, state.InUse(), size)
+	}
+	gone := map[manifest.CheckpointID]bool{}
+	for _, c := range drop {
+		gone[c.ID] = true
+	}
+	result.removed(drop, gone, len(state.Checkpoints))
+	m := &marker{live: map[cas.ID]struct{}{}, load: p.LoadDir, get: p.Store.Get}
+	m.marked = p.Counting("gc", "checkpoint")
+	if err := state.mark(ctx, m, gone); err != nil {
+		return nil, p.Classify(err)
+	}
+	// What was forgotten before goes for good, whoever sweeps next.
+	o.purge = !o.DryRun && (o.purge || state.Amended || Forgetting(p) != nil)
+	if !o.purge {
+		if err := markHead(ctx, p, m); err != nil {
+			return nil, err
+		}
+	}
+	// A sweep that nobody asked for only copies what it must.
+	repack := cas.RepackOptions{Recompress: !o.Auto && !o.purge}
+	if p.Progress != nil {
+		repack.Progress = func(done, total int64) {
+			p.Progress(project.ProgressInfo{Phase: "gc", Bytes: done, TotalBytes: total})
+		}
+	}
+	plan, err := p.Store.PlanRepackWith(repack, m.has, state.keeps(gone))
+	if err != nil {
+		return nil, p.Classify(err)
+	}
+	// The plan knows the log up to now, the marks only up to when it was read: what
+	// was committed between would be in neither, nor in what Apply marks again.
+	if err := markSince(ctx, p, m, state.last+1); err != nil {
+		return nil, err
+	}
+	if o.DryRun {
+		result.Freed = plan.Freed()
+		return result, nil
+	}
+	if len(drop) > 0 {
+		// Forget first, then manifests and packs: after a crash here, the next gc goes on.
+		kept, err := deleteCheckpoints(ctx, p, drop)
+		if err != nil {
+			return nil, err
+		}
+		for _, c := range kept {
+			delete(gone, c.ID)
+			if err := m.record(ctx, manifest.Record{Checkpoint: &c}); err != nil {
+				return nil, p.Classify(err)
+			}
+		}
+		result.removed(drop, gone, len(state.Checkpoints))
+	}
+	if err := conversation.PruneBackups(ctx, p, state.Operations); err != nil {
+		return nil, err
+	}
+	letGo() // the sweep needs the users lock for itself
+	if o.purge {
+		repack.Wait = o.wait
+		err = runPurge(ctx, p, &purge{state: state, marks: m, gone: gone, repack: repack, result: result})
+	} else {
+		err = sweep(ctx, p, plan, m, result)
+	}
+	if err != nil {
+		return nil, p.Classify(err)
+	}
+	removeLeft(p)
+	if err := Fold(ctx, p); err != nil {
+		return nil, err
+	}
+	after, err := p.StoreSize()
+	if err != nil {
+		return nil, err
+	}
+	result.Freed = max(0, size-after)
+	return result, nil
+}
+
+// removed notes which checkpoints go.
+func (r *Collected) removed(drop []manifest.Checkpoint, gone map[manifest.CheckpointID]bool, all int) {
+	r.Removed = nil
+	for _, c := range drop {
+		if gone[c.ID] {
+			r.Removed = append(r.Removed, c.ID)
+		}
+	}
+	r.Kept = all - len(r.Removed)
+}
+
+// deleteCheckpoints commits the deletion of checkpoints, but for those that are kept
+// because they were pinned, named or put to use since they were chosen: until the
+// deletion is in the log, a mark counts; after it, there is nothing to mark.
+func deleteCheckpoints(ctx context.Context, p *project.Project, drop []manifest.Checkpoint) (kept []manifest.Checkpoint, err error) {
+	err = commit.Transact(ctx, p, func(db *manifest.DB) ([]manifest.Record, error) {
+		var operations []manifest.Operation
+		for o, err := range db.Operations() {
+			if err != nil {
+				return nil, err
+			}
+			if operations = append(operations, o); len(operations) == project.KeptOperations {
+				break
+			}
+		}
+		used := (&LogState{Operations: operations}).InUse()
+		d := manifest.Delete{Time: p.Env.Time().UTC(), Reason: "retention"}
+		for _, c := range drop {
+			now, ok, err := db.ByID(c.ID)
+			switch {
+			case err != nil:
+				return nil, err
+			case ok && (now.Pinned || now.Name != "" || used[c.ID]):
+				kept = append(kept, now)
+			default:
+				d.Checkpoints = append(d.Checkpoints, c.ID)
+			}
+		}
+		if len(d.Checkpoints) == 0 {
+			return nil, nil
+		}
+		return []manifest.Record{{Delete: &d}}, nil
+	})
+	return kept, err
+}
+
+// sweep copies what lives out of the packs that are worth it and unlinks them.
+func sweep(ctx context.Context, p *project.Project, plan *cas.RepackPlan, m *marker, result *Collected) error {
+	applied, err := plan.Apply(ctx, func(c cas.Commit) error {
+		r, err := manifest.ParseRecord(c.Payload)
+		if err != nil {
+			return fmt.Errorf("read the log at %d: %w", c.Seq, err)
+		}
+		return m.record(ctx, r)
+	})
+	if err != nil {
+		return err
+	}
+	result.Deferred = !applied
+	return restampHead(p, m)
+}
+
+// Fold brings the database up to date, and the indexes of the packs: nobody waits
+// for the process that does.
+func Fold(ctx context.Context, p *project.Project) error {
+	release, err := p.Use(ctx)
+	if err != nil {
+		return err
+	}
+	defer release()
+	if err := manifest.Fold(ctx, p.DatabaseOptions(), p.Log()); err != nil {
+		return p.Classify(err)
+	}
+	return p.Classify(p.Store.RefreshIndexes())
+}
+
+// markHead keeps the tree of the stat cache, so that the next save need not read the project anew.
+func markHead(ctx context.Context, p *project.Project, m *marker) error {
+	generation, err := p.Store.Generation()
+	if err != nil {
+		return err
+	}
+	head, err := p.StatCache(generation)
+	if err != nil || head == nil {
+		return err
+	}
+	if err := m.tree(ctx, head.Root()); err != nil {
+		return p.Classify(err)
+	}
+	return nil
+}
+
+// restampHead gives the head the store's new generation, if it is still the
+// one whose tree was marked. Otherwise it is dropped: the next save reads everything.
+func restampHead(p *project.Project, m *marker) error {
+	file := p.StatCacheFile()
+	ctx, cancel := p.Wait(context.Background())
+	defer cancel()
+	a, err := p.Store.Append(ctx)
+	if err != nil {
+		return err
+	}
+	defer a.Close()
+	head, err := scan.LoadHead(file)
+	if err != nil || head == nil {
+		return err
+	}
+	generation, err := p.Store.Generation()
+	if err != nil {
+		return err
+	}
+	was := project.ReadStamp(head.Stamp())
+	if was.Generation == generation {
+		return nil
+	}
+	if !m.has(cas.ID(head.Root())) {
+		return project.RemoveIfThere(file)
+	}
+	return scan.Restamp(file, project.Stamp{Generation: generation, At: a.Last(), Start: was.Start}.Encode())
+}

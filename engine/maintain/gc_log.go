@@ -1,0 +1,133 @@
+package maintain
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+
+	"rewind/cas"
+	"rewind/engine/project"
+	"rewind/manifest"
+)
+
+// LogState is the whole log, read for gc and forget.
+type LogState struct {
+	Checkpoints []manifest.Checkpoint // newest first, those that were not deleted
+	Operations  []manifest.Operation  // newest first
+	last        uint64                // sequence number of the last record
+	Amended     bool                  // some record is to be read otherwise than it was written
+	said        *manifest.Replayed
+}
+
+// ReadLog reads every record. Unlike a query it tolerates none that it cannot read.
+func ReadLog(ctx context.Context, p *project.Project) (*LogState, error) {
+	said, err := manifest.Replay(ctx, p.Log(), 1, manifest.Strict)
+	var entry *manifest.EntryError
+	if errors.As(err, &entry) {
+		return nil, &project.DamagedStoreError{What: fmt.Sprintf("entry %d of the log", entry.Seq), Err: entry.Err}
+	}
+	if err != nil {
+		return nil, p.Classify(err)
+	}
+	return &LogState{
+		Checkpoints: said.Checkpoints(), Operations: said.Operations(),
+		last: said.Last(), Amended: said.Amended(), said: said,
+	}, nil
+}
+
+// InUse are the checkpoints that undo-restore may still need.
+func (s *LogState) InUse() map[manifest.CheckpointID]bool {
+	used := map[manifest.CheckpointID]bool{}
+	for i, o := range s.Operations {
+		if i == project.KeptOperations {
+			break
+		}
+		used[o.Safety] = true
+	}
+	return used
+}
+
+// mark marks what stays when the checkpoints in gone go.
+func (s *LogState) mark(ctx context.Context, m *marker, gone map[manifest.CheckpointID]bool) error {
+	for i, c := range s.Checkpoints {
+		if m.marked != nil {
+			m.marked(i, len(s.Checkpoints))
+		}
+		if gone[c.ID] {
+			continue
+		}
+		if err := m.record(ctx, manifest.Record{Checkpoint: &c}); err != nil {
+			return err
+		}
+	}
+	for i, o := range s.Operations {
+		if i == project.KeptOperations {
+			break
+		}
+		if err := m.record(ctx, manifest.Record{Operation: &o}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// keeps decides which commits of the log stay: all but those of checkpoints that are gone.
+func (s *LogState) keeps(gone map[manifest.CheckpointID]bool) func(cas.Commit) bool {
+	alive := map[manifest.CheckpointID]bool{}
+	for _, c := range s.Checkpoints {
+		alive[c.ID] = true
+	}
+	return func(c cas.Commit) bool {
+		if c.Seq > s.last {
+			return true // committed after the log was read
+		}
+		r, err := manifest.ParseRecord(c.Payload)
+		return err != nil || r.Checkpoint == nil || alive[r.Checkpoint.ID] && !gone[r.Checkpoint.ID]
+	}
+}
+
+// amend gives a commit the payload that says by itself what the whole log says of
+// it. Names and pins are left to the marks that made them.
+func (s *LogState) amend(c cas.Commit) []byte {
+	r, err := manifest.ParseRecord(c.Payload)
+	if err != nil {
+		return c.Payload
+	}
+	now := r
+	switch {
+	case r.Checkpoint != nil:
+		if is, ok := s.said.ByID(r.Checkpoint.ID); ok {
+			is.Name, is.Pinned = r.Checkpoint.Name, r.Checkpoint.Pinned
+			now.Checkpoint = &is
+		}
+	case r.Operation != nil:
+		for i := range s.Operations {
+			if s.Operations[i].Seq == c.Seq {
+				now.Operation = &s.Operations[i]
+			}
+		}
+	}
+	data := now.Append(nil)
+	if bytes.Equal(data, r.Append(nil)) {
+		return c.Payload // with what a newer program may have put into it
+	}
+	return data
+}
+
+// markSince marks what the log has got from sequence number from on.
+func markSince(ctx context.Context, p *project.Project, m *marker, from uint64) error {
+	for c, err := range p.Store.Commits(from) {
+		if err != nil {
+			return p.Classify(err)
+		}
+		r, err := manifest.ParseRecord(c.Payload)
+		if err != nil {
+			return &project.DamagedStoreError{What: fmt.Sprintf("entry %d of the log", c.Seq), Err: err}
+		}
+		if err := m.record(ctx, r); err != nil {
+			return p.Classify(err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,152 @@
+package maintain
+
+import (
+	"context"
+	"fmt"
+
+	"rewind/cas"
+	"rewind/engine/conversation"
+	"rewind/engine/transcript"
+	"rewind/manifest"
+)
+
+// marker collects the ids of all objects that something still needs.
+type marker struct {
+	live  map[cas.ID]struct{}
+	added []cas.ID // since somebody emptied it
+	load  func(manifest.ID) (manifest.Dir, error)
+	get   func([]byte, cas.ID) ([]byte, error)
+
+	marked func(done, total int) // told how many checkpoints were; may be nil
+}
+
+// seen adds an id; it reports whether it was there already. Zero ids are nothing.
+func (m *marker) seen(id manifest.ID) bool {
+	if id == (manifest.ID{}) {
+		return true
+	}
+	if _, ok := m.live[cas.ID(id)]; ok {
+		return true
+	}
+	m.add(cas.ID(id))
+	return false
+}
+
+func (m *marker) has(id cas.ID) bool {
+	_, ok := m.live[id]
+	return ok
+}
+
+func (m *marker) add(id cas.ID) {
+	m.live[id] = struct{}{}
+	m.added = append(m.added, id)
+}
+
+// tree marks a directory and all that it holds. A directory that was marked
+// before was marked whole.
+func (m *marker) tree(ctx context.Context, id manifest.ID) error {
+	if m.seen(id) {
+		return nil
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	dir, err := m.load(id)
+	if err != nil {
+		return err
+	}
+	for _, e := range dir.Entries {
+		switch e.Kind {
+		case manifest.Subdir:
+			if err := m.tree(ctx, e.ID); err != nil {
+				return err
+			}
+		case manifest.Chunked:
+			if err := m.list(e.ID); err != nil {
+				return err
+			}
+		case manifest.File:
+			m.seen(e.ID)
+		}
+	}
+	return nil
+}
+
+func (m *marker) list(id manifest.ID) error {
+	if m.seen(id) {
+		return nil
+	}
+	data, err := m.get(nil, cas.ID(id))
+	if err != nil {
+		return err
+	}
+	list, err := cas.ParseList(data)
+	if err != nil {
+		return err
+	}
+	for _, c := range list.Chunks {
+		if !m.has(c.ID) {
+			m.add(c.ID)
+		}
+	}
+	return nil
+}
+
+// record marks what one entry of the log refers to.
+func (m *marker) record(ctx context.Context, r manifest.Record) error {
+	switch {
+	case r.Checkpoint != nil:
+		c := r.Checkpoint
+		m.seen(c.Coverage)
+		m.seen(c.Rules)
+		if c.Transcript != nil {
+			if err := m.conversation(c.Transcript.Content); err != nil {
+				return fmt.Errorf("checkpoint %s: its conversation: %w", c.ID, err)
+			}
+		}
+		if err := m.tree(ctx, c.Root); err != nil {
+			return fmt.Errorf("checkpoint %s: %w", c.ID, err)
+		}
+	case r.Operation != nil:
+		o := r.Operation
+		m.seen(o.Paths)
+		if err := m.tree(ctx, o.Before); err != nil {
+			return err
+		}
+		return m.tree(ctx, o.After)
+	case r.Amend != nil:
+		for _, a := range r.Amend.Records {
+			if err := m.record(ctx, a.Record); err != nil {
+				return err
+			}
+		}
+	case r.Rewrite != nil:
+		for _, root := range r.Rewrite.Roots {
+			if err := m.tree(ctx, root); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// conversation marks all that a stored conversation consists of.
+func (m *marker) conversation(content manifest.ID) error {
+	store := conversation.StoreIn(context.Background(), m.get, nil)
+	return transcript.Walk(store, transcript.ID(content), func(id transcript.ID) (bool, error) {
+		if m.has(cas.ID(id)) {
+			return false, nil
+		}
+		m.add(cas.ID(id))
+		data, err := m.get(nil, cas.ID(id))
+		if err != nil {
+			return false, err
+		}
+		if list, err := cas.ParseList(data); err == nil {
+			for _, chunk := range list.Chunks {
+				m.seen(manifest.ID(chunk.ID))
+			}
+		}
+		return true, nil
+	})
+}

@@ -1,0 +1,99 @@
+package maintain
+
+import (
+	"context"
+	"fmt"
+
+	"rewind/cas"
+	"rewind/engine/checkpoint"
+	"rewind/engine/project"
+	"rewind/manifest"
+)
+
+// Repair rebuilds what can be rebuilt: packs that the objects directory has
+// lost, from their second names; indexes; the good records of damaged packs;
+// objects that are damaged but whose content the working tree still has; the
+// database. What is still damaged afterwards is in the result.
+func Repair(ctx context.Context, p *project.Project) (*Verified, error) {
+	if err := p.Writing(ctx); err != nil {
+		return nil, err
+	}
+	lock, err := p.Lock(ctx, gcLockName)
+	if err != nil {
+		return nil, err
+	}
+	defer lock.Release()
+	var done []string
+	say := func(format string, args ...any) { done = append(done, fmt.Sprintf(format, args...)) }
+	if err := p.Store.Repair(ctx, func(r cas.Repaired) { say("%s", describeFix(r)) }); err != nil {
+		return nil, p.Classify(err)
+	}
+	if err := recapture(ctx, p, say); err != nil {
+		return nil, err
+	}
+	release, err := p.Use(ctx)
+	if err != nil {
+		return nil, err
+	}
+	err = manifest.Rebuild(ctx, p.DatabaseOptions(), p.Log())
+	release()
+	if err != nil {
+		return nil, p.Classify(err)
+	}
+	p.RefreshMirror()
+	say("built the database anew from the log")
+	v, err := Verify(ctx, p, true)
+	if err != nil {
+		return nil, err
+	}
+	v.Repaired = done
+	return v, nil
+}
+
+// recapture reads the whole working tree again. An object that was lost comes
+// back where a file still has its content.
+func recapture(ctx context.Context, p *project.Project, say func(string, ...any)) error {
+	release, err := p.Use(ctx)
+	if err != nil {
+		return err
+	}
+	defer release()
+	if err := project.RemoveIfThere(p.StatCacheFile()); err != nil {
+		return err
+	}
+	c, err := checkpoint.CaptureTree(ctx, p, checkpoint.CaptureOptions{Rehash: true})
+	if err != nil {
+		return err
+	}
+	if c.Tx.StoredBytes() == 0 {
+		return c.Discard()
+	}
+	now := p.Env.Time().UTC()
+	record := manifest.Record{Operation: &manifest.Operation{Time: now, Kind: manifest.OpRepair, Before: c.Root(), After: c.Root()}}
+	stored := c.Tx.StoredBytes()
+	if _, err := c.Tx.Commit(ctx, func() ([]manifest.Record, error) { return []manifest.Record{record}, nil }, c.Publish); err != nil {
+		return err
+	}
+	say("stored %d bytes of the working tree that the store did not have", stored)
+	return nil
+}
+
+func describeFix(r cas.Repaired) string {
+	text := r.Pack + ": "
+	switch r.What {
+	case cas.FixReturned:
+		text += "came back from its second name"
+	case cas.FixSalvaged:
+		text += "what is good of it was written anew"
+	case cas.FixCut:
+		text += "a torn tail was cut off"
+	case cas.FixNamed:
+		text += "has its second name again"
+	default:
+		text += "was mended"
+	}
+	if n := len(r.Lost); n > 0 {
+		text += fmt.Sprintf("; %d objects of it cannot be read any more", n)
+	}
+	return text
+}

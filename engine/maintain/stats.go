@@ -1,0 +1,243 @@
+package maintain
+
+import (
+	"cmp"
+	"context"
+	"io/fs"
+	"slices"
+	"strings"
+
+	"rewind/cas"
+	"rewind/engine/project"
+	"rewind/manifest"
+)
+
+// Stats are numbers about the store. All are bytes but for the counts.
+type Stats struct {
+	Checkpoints, Objects  int64
+	Bytes                 map[string]int64 // on disk, by kind: packs, indexes, manifests, head, other
+	RawBytes, StoredBytes int64            // of all objects: as they were, as they are kept
+	PerCheckpoint         []CheckpointBytes
+	Largest               []PathBytes // the paths that take most, largest first
+}
+
+// CheckpointBytes are the stored bytes of a checkpoint's objects.
+type CheckpointBytes struct {
+	Checkpoint manifest.CheckpointID
+	Unique     int64 // in no other checkpoint
+	Shared     int64
+}
+
+// PathBytes are the stored bytes of all versions of a path.
+type PathBytes struct {
+	Path     string
+	Bytes    int64
+	Versions int
+}
+
+// largestPaths is how many paths Stats names.
+const largestPaths = 20
+
+// ReadStats reads the log, all manifests and the indexes. It takes time and memory
+// in proportion to the objects, and no lock that others wait for.
+func ReadStats(ctx context.Context, p *project.Project) (*Stats, error) {
+	release, err := p.Use(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	state, err := ReadLog(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	s := &Stats{Checkpoints: int64(len(state.Checkpoints)), Bytes: map[string]int64{}}
+	stored := map[cas.ID]int64{}
+	if err := p.Store.Objects(func(o cas.ObjectInfo) error {
+		s.Objects++
+		s.RawBytes += o.Size
+		s.StoredBytes += o.Stored
+		stored[o.ID] = o.Stored
+		return ctx.Err()
+	}); err != nil {
+		return nil, p.Classify(err)
+	}
+	if err := p.EachStoreFile(func(rel string, info fs.FileInfo) {
+		s.Bytes[kindOfFile(rel)] += project.Allocated(info)
+	}); err != nil {
+		return nil, err
+	}
+	u := usage{p: p, stored: stored, totals: map[manifest.ID]int64{}}
+	if s.PerCheckpoint, err = u.checkpoints(ctx, state.Checkpoints); err != nil {
+		return nil, p.Classify(err)
+	}
+	if s.Largest, err = u.largest(ctx, state.Checkpoints); err != nil {
+		return nil, p.Classify(err)
+	}
+	return s, nil
+}
+
+// usage finds out which stored bytes belong to what.
+type usage struct {
+	p      *project.Project
+	stored map[cas.ID]int64
+	totals map[manifest.ID]int64 // stored bytes below a directory, itself included
+}
+
+// checkpoints gives the unique and shared bytes of each. An object is unique
+// to a checkpoint when the first and the last that have it are the same one;
+// each of the two passes walks a directory once, however many checkpoints share it.
+func (u *usage) checkpoints(ctx context.Context, all []manifest.Checkpoint) ([]CheckpointBytes, error) {
+	first, err := u.firstUse(ctx, len(all), func(i int) manifest.Checkpoint { return all[i] })
+	if err != nil {
+		return nil, err
+	}
+	last, err := u.firstUse(ctx, len(all), func(i int) manifest.Checkpoint { return all[len(all)-1-i] })
+	if err != nil {
+		return nil, err
+	}
+	out := make([]CheckpointBytes, len(all))
+	for id, i := range first {
+		if len(all)-1-last[id] == i {
+			out[i].Unique += u.stored[id]
+		}
+	}
+	for i, c := range all {
+		total, err := u.total(c.Root)
+		if err != nil {
+			return nil, err
+		}
+		out[i].Checkpoint = c.ID
+		out[i].Shared = max(0, total-out[i].Unique)
+	}
+	return out, nil
+}
+
+// firstUse maps each object to the first checkpoint, in the order of at, that has it.
+func (u *usage) firstUse(ctx context.Context, n int, at func(int) manifest.Checkpoint) (map[cas.ID]int, error) {
+	use := map[cas.ID]int{}
+	m := &marker{live: map[cas.ID]struct{}{}, load: u.p.LoadDir, get: u.p.Store.Get}
+	for i := range n {
+		m.added = m.added[:0]
+		c := at(i)
+		if err := m.record(ctx, manifest.Record{Checkpoint: &c}); err != nil {
+			return nil, err
+		}
+		for _, id := range m.added {
+			use[id] = i
+		}
+	}
+	return use, nil
+}
+
+// total is what a tree's objects take. One that a tree has twice counts twice.
+func (u *usage) total(id manifest.ID) (int64, error) {
+	if id == (manifest.ID{}) {
+		return 0, nil
+	}
+	if total, ok := u.totals[id]; ok {
+		return total, nil
+	}
+	dir, err := u.p.LoadDir(id)
+	if err != nil {
+		return 0, err
+	}
+	total := u.stored[cas.ID(id)]
+	for _, e := range dir.Entries {
+		switch e.Kind {
+		case manifest.Subdir:
+			below, err := u.total(e.ID)
+			if err != nil {
+				return 0, err
+			}
+			total += below
+		case manifest.File:
+			total += u.stored[cas.ID(e.ID)]
+		case manifest.Chunked:
+			chunks, err := u.chunks(e.ID)
+			if err != nil {
+				return 0, err
+			}
+			total += chunks
+		}
+	}
+	u.totals[id] = total
+	return total, nil
+}
+
+// chunks is what a chunked file's list and chunks take.
+func (u *usage) chunks(id manifest.ID) (int64, error) {
+	if total, ok := u.totals[id]; ok {
+		return total, nil
+	}
+	data, err := u.p.ReadObject(id)
+	if err != nil {
+		return 0, err
+	}
+	list, err := cas.ParseList(data)
+	if err != nil {
+		return 0, err
+	}
+	total := u.stored[cas.ID(id)]
+	for _, c := range list.Chunks {
+		total += u.stored[c.ID]
+	}
+	u.totals[id] = total
+	return total, nil
+}
+
+// largest names the paths whose versions take most. It walks only what differs
+// from one checkpoint to the next.
+func (u *usage) largest(ctx context.Context, all []manifest.Checkpoint) ([]PathBytes, error) {
+	versions := map[string]map[manifest.ID]bool{}
+	sizes := map[string]int64{}
+	before := manifest.ID{}
+	for i := len(all) - 1; i >= 0; i-- {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		err := manifest.Diff(u.p.LoadDir, before, all[i].Root, func(c manifest.Change) error {
+			if c.New == nil || c.New.Kind != manifest.File && c.New.Kind != manifest.Chunked || versions[c.Path][c.New.ID] {
+				return nil
+			}
+			size := u.stored[cas.ID(c.New.ID)]
+			if c.New.Kind == manifest.Chunked {
+				var err error
+				if size, err = u.chunks(c.New.ID); err != nil {
+					return err
+				}
+			}
+			if versions[c.Path] == nil {
+				versions[c.Path] = map[manifest.ID]bool{}
+			}
+			versions[c.Path][c.New.ID] = true
+			sizes[c.Path] += size
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+		before = all[i].Root
+	}
+	out := make([]PathBytes, 0, len(sizes))
+	for path, size := range sizes {
+		out = append(out, PathBytes{Path: path, Bytes: size, Versions: len(versions[path])})
+	}
+	slices.SortFunc(out, func(a, b PathBytes) int {
+		return cmp.Or(cmp.Compare(b.Bytes, a.Bytes), strings.Compare(a.Path, b.Path))
+	})
+	return out[:min(len(out), largestPaths)], nil
+}
+
+func kindOfFile(rel string) string {
+	switch {
+	case strings.HasSuffix(rel, ".pack"):
+		return "packs"
+	case strings.HasPrefix(rel, project.ObjectsName+"/"):
+		return "indexes"
+	case strings.HasPrefix(rel, project.ManifestsName+"/"):
+		return "manifests"
+	case rel == project.StatCacheName:
+		return "head"
+	}
+	return "other"
+}

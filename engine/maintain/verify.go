@@ -1,0 +1,282 @@
+package maintain
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"rewind/cas"
+	"rewind/engine/conversation"
+	"rewind/engine/project"
+	"rewind/engine/scan"
+	"rewind/engine/transcript"
+	"rewind/manifest"
+)
+
+// Verified is what verify or repair found.
+type Verified struct {
+	Checkpoints, Chunks int
+	Damaged             []Damage
+	Repaired            []string // what repair did, a line each
+}
+
+// OK reports whether every checkpoint is whole.
+func (v *Verified) OK() bool { return len(v.Damaged) == 0 }
+
+// Damage names a path of a checkpoint that cannot be restored. An empty Path
+// means the whole checkpoint, a zero Checkpoint the store itself.
+type Damage struct {
+	Path       string
+	Checkpoint manifest.CheckpointID
+	Reason     string
+}
+
+// Verify checks that every checkpoint is whole: that the log can be read, and
+// that every manifest and every object is there. With readData every byte is
+// read and hashed. Damage is in the result, not an error.
+func Verify(ctx context.Context, p *project.Project, readData bool) (*Verified, error) {
+	release, err := p.Use(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	v := &Verified{}
+	if reason, err := logEndsEarly(p); err != nil {
+		return nil, p.Classify(err)
+	} else if reason != "" {
+		v.Damaged = append(v.Damaged, Damage{Reason: "the log: " + reason})
+	}
+	bad := map[cas.ID]string{}
+	var checking func(cas.Checking)
+	if p.Progress != nil {
+		checking = func(c cas.Checking) {
+			p.Progress(project.ProgressInfo{Phase: "verify", Unit: "pack", Files: int64(c.Packs), TotalFiles: int64(c.AllPacks),
+				Bytes: c.Bytes, TotalBytes: c.AllBytes})
+		}
+	}
+	stats, err := p.Store.VerifyWith(ctx, readData, func(d cas.Damage) {
+		for _, id := range d.Objects {
+			bad[id] = d.Reason
+		}
+		v.Damaged = append(v.Damaged, Damage{Reason: fmt.Sprintf("%s at byte %d: %s", d.Pack, d.Offset, d.Reason)})
+	}, checking)
+	if err != nil {
+		return nil, p.Classify(err)
+	}
+	v.Chunks = int(stats.Objects)
+	checkpoints, unreadable, err := readableCheckpoints(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	v.Damaged = append(v.Damaged, unreadable...)
+	if len(v.Damaged) > 0 {
+		v.Damaged = append(v.Damaged, unlogged(ctx, p, checkpoints)...)
+	}
+	v.Checkpoints = len(checkpoints)
+	w := &Wholeness{P: p, Bad: bad, Good: map[manifest.ID]bool{}, V: v}
+	count := p.Counting("verify", "checkpoint")
+	for i, c := range checkpoints {
+		if count != nil {
+			count(i, len(checkpoints))
+		}
+		if err := w.Checkpoint(ctx, c); err != nil {
+			return nil, err
+		}
+	}
+	return v, nil
+}
+
+// logEndsEarly says that the log has lost its end: the stat cache relies on a
+// commit behind it, and the cache is only written when its commit is durable.
+func logEndsEarly(p *project.Project) (string, error) {
+	head, err := scan.LoadHead(p.StatCacheFile())
+	if err != nil || head == nil {
+		return "", nil // it can be lost at any time
+	}
+	at := project.ReadStamp(head.Stamp()).At
+	last, err := p.Store.Last()
+	if err != nil || at.Seq <= last.Seq {
+		return "", err
+	}
+	return fmt.Sprintf("it ends with entry %d, and the stat cache relies on entry %d", last.Seq, at.Seq), nil
+}
+
+// unlogged names the checkpoints that only the database still knows: what the
+// log says of them is damaged. logged are those of the log.
+func unlogged(ctx context.Context, p *project.Project, logged []manifest.Checkpoint) []Damage {
+	known := map[manifest.CheckpointID]bool{}
+	for _, c := range logged {
+		known[c.ID] = true
+	}
+	list, err := p.List(ctx, project.ListOptions{All: true})
+	if err != nil {
+		return nil // the database reads the same log
+	}
+	var damage []Damage
+	for _, c := range list {
+		if !known[c.ID] {
+			damage = append(damage, Damage{Checkpoint: c.ID, Reason: "its entry in the log cannot be read"})
+		}
+	}
+	return damage
+}
+
+// readableCheckpoints reads the log as far as it can be read: oldest first.
+func readableCheckpoints(ctx context.Context, p *project.Project) (all []manifest.Checkpoint, damage []Damage, err error) {
+	said, err := manifest.Replay(ctx, p.Log(), 1, func(e *manifest.EntryError) error {
+		damage = append(damage, Damage{Reason: e.Error()})
+		return nil
+	})
+	if ctx.Err() != nil {
+		return nil, nil, ctx.Err()
+	}
+	if err != nil {
+		damage = append(damage, Damage{Reason: fmt.Sprintf("the log: %v", err)})
+	}
+	if said != nil {
+		all = said.Checkpoints()
+		slices.Reverse(all)
+	}
+	return all, damage, nil
+}
+
+// Wholeness walks trees. A directory that was found whole is not walked again,
+// so that the work is that of the distinct directories, not of all checkpoints.
+type Wholeness struct {
+	P    *project.Project
+	Bad  map[cas.ID]string
+	Good map[manifest.ID]bool
+	V    *Verified
+}
+
+func (w *Wholeness) Checkpoint(ctx context.Context, c manifest.Checkpoint) error {
+	report := func(path, reason string) {
+		w.V.Damaged = append(w.V.Damaged, Damage{Path: path, Checkpoint: c.ID, Reason: reason})
+	}
+	for _, extra := range []manifest.ID{c.Coverage, c.Rules} {
+		if reason := w.missing(extra); reason != "" {
+			report("", "its coverage or rules: "+reason)
+		}
+	}
+	if c.Transcript != nil {
+		if reason := w.conversation(c.Transcript.Content); reason != "" {
+			report("", "its conversation: "+reason)
+		}
+	}
+	_, err := w.dir(ctx, c.Root, "", report)
+	return err
+}
+
+// dir reports what is damaged in a directory and below, and whether it is whole.
+func (w *Wholeness) dir(ctx context.Context, id manifest.ID, path string, report func(path, reason string)) (whole bool, err error) {
+	if id == (manifest.ID{}) || w.Good[id] {
+		return true, nil
+	}
+	if err := ctx.Err(); err != nil {
+		return false, err
+	}
+	dir, err := w.P.LoadDir(id)
+	if err != nil {
+		report(path, err.Error())
+		return false, nil
+	}
+	whole = true
+	for _, e := range dir.Entries {
+		below := e.Name
+		if path != "" {
+			below = path + "/" + e.Name
+		}
+		ok := true
+		switch e.Kind {
+		case manifest.Subdir:
+			if ok, err = w.dir(ctx, e.ID, below, report); err != nil {
+				return false, err
+			}
+		case manifest.File:
+			if reason := w.missing(e.ID); reason != "" {
+				report(below, reason)
+				ok = false
+			}
+		case manifest.Chunked:
+			if reason := w.list(e.ID); reason != "" {
+				report(below, reason)
+				ok = false
+			}
+		}
+		whole = whole && ok
+	}
+	if whole {
+		w.Good[id] = true
+	}
+	return whole, nil
+}
+
+// missing says why an object cannot be had, "" if it can.
+func (w *Wholeness) missing(id manifest.ID) string {
+	if id == (manifest.ID{}) {
+		return ""
+	}
+	if reason, ok := w.Bad[cas.ID(id)]; ok {
+		return reason
+	}
+	has, err := w.P.Store.Has(cas.ID(id))
+	switch {
+	case err != nil:
+		return err.Error()
+	case !has:
+		return fmt.Sprintf("object %s is missing", cas.ID(id))
+	}
+	return ""
+}
+
+func (w *Wholeness) list(id manifest.ID) string {
+	if reason := w.missing(id); reason != "" {
+		return reason
+	}
+	data, err := w.P.ReadObject(id)
+	if err != nil {
+		return err.Error()
+	}
+	list, err := cas.ParseList(data)
+	if err != nil {
+		return err.Error()
+	}
+	for _, c := range list.Chunks {
+		if reason := w.missing(manifest.ID(c.ID)); reason != "" {
+			return reason
+		}
+	}
+	return ""
+}
+
+// conversation says what a stored conversation lacks, "" if it is whole.
+func (w *Wholeness) conversation(content manifest.ID) string {
+	var reason string
+	store := conversation.StoreIn(context.Background(), w.P.Store.Get, nil)
+	err := transcript.Walk(store, transcript.ID(content), func(id transcript.ID) (bool, error) {
+		if w.Good[manifest.ID(id)] {
+			return false, nil
+		}
+		if reason = w.missing(manifest.ID(id)); reason != "" {
+			return false, errors.New(reason)
+		}
+		data, err := w.P.Store.Get(nil, cas.ID(id))
+		if err != nil {
+			return false, err
+		}
+		if list, err := cas.ParseList(data); err == nil {
+			for _, chunk := range list.Chunks {
+				if reason = w.missing(manifest.ID(chunk.ID)); reason != "" {
+					return false, errors.New(reason)
+				}
+			}
+		}
+		w.Good[manifest.ID(id)] = true
+		return true, nil
+	})
+	if err != nil {
+		return err.Error()
+	}
+	return ""
+}

@@ -1,0 +1,202 @@
+package pathspec
+
+import (
+	"context"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"rewind/engine/project"
+	"rewind/manifest"
+)
+
+// PathArg is one path argument of a command.
+type PathArg struct {
+	Path  string // relative to the root, with /, clean; "" is the root
+	Fixed int    // leading names that are no pattern, whatever exists: those of the working directory
+	Deep  bool   // it was given without a slash: as a glob it means any depth
+}
+
+// PatternOptions of Patterns.
+type PatternOptions struct {
+	Glob bool // every argument is a glob, whatever exists
+	// Checkpoints whose paths count as well as those on disk; nil: all that there are.
+	Checkpoints []manifest.Checkpoint
+}
+
+// Patterns says what path arguments mean, as the globs that Restore, Diff, Export, Forget
+// and Entries take. A path that exists, on disk or in a checkpoint, is that path, whatever
+// characters its name has; so is the part of an argument that leads through directories
+// which exist. The rest is a glob. An argument that is the root means everything, and the result
+// is then empty.
+func Patterns(ctx context.Context, p *project.Project, args []PathArg, o PatternOptions) ([]string, error) {
+	e := existing{p: p, ctx: ctx, o: o, known: map[string]bool{}}
+	var out []string
+	for _, a := range args {
+		if a.Path == "" {
+			return nil, nil
+		}
+		names := strings.Split(a.Path, "/")
+		fixed := min(a.Fixed, len(names))
+		if !o.Glob && hasGlob(a.Path) {
+			n, err := e.leading(names, fixed)
+			if err != nil {
+				return nil, err
+			}
+			fixed = max(fixed, n)
+		}
+		for i := range fixed {
+			names[i] = EscapeGlob(names[i])
+		}
+		for i := fixed; i < len(names); i++ {
+			if _, err := path.Match(names[i], ""); err != nil {
+				names[i] = EscapeGlob(names[i]) // no glob at all
+			}
+		}
+		rest := names[fixed:]
+		if len(rest) == 1 && a.Deep && hasGlob(rest[0]) {
+			names = append(names[:fixed:fixed], "**", rest[0])
+		}
+		out = append(out, strings.Join(names, "/"))
+	}
+	return out, nil
+}
+
+// existing looks paths up on disk and in checkpoints.
+type existing struct {
+	p     *project.Project
+	ctx   context.Context
+	o     PatternOptions
+	known map[string]bool
+	roots []manifest.ID // of the checkpoints, once they are known
+}
+
+// leading is how many names from the first on exist, as a path. Those before fixed need no proof.
+func (e *existing) leading(names []string, fixed int) (int, error) {
+	for n := len(names); n > fixed; n-- {
+		ok, err := e.has(strings.Join(names[:n], "/"))
+		if err != nil || ok {
+			return n, err
+		}
+	}
+	return fixed, nil
+}
+
+func (e *existing) has(path string) (bool, error) {
+	if ok, seen := e.known[path]; seen {
+		return ok, nil
+	}
+	ok, err := e.look(path)
+	e.known[path] = ok
+	return ok, err
+}
+
+func (e *existing) look(path string) (bool, error) {
+	if _, err := os.Lstat(filepath.Join(e.p.Root(), filepath.FromSlash(path))); err == nil {
+		return true, nil
+	}
+	release, err := e.p.Use(e.ctx)
+	if err != nil {
+		return false, err
+	}
+	defer release()
+	if e.roots == nil {
+		if err := e.readRoots(); err != nil {
+			return false, err
+		}
+	}
+	for _, root := range e.roots {
+		if err := e.ctx.Err(); err != nil {
+			return false, err
+		}
+		_, ok, err := manifest.Find(e.p.LoadDir, root, path)
+		if ok {
+			return true, nil
+		}
+		if err != nil && !project.IsDamage(err) {
+			return false, err // a damaged tree is told of by who reads it
+		}
+	}
+	return false, nil
+}
+
+// readRoots collects the trees to look into, each once.
+func (e *existing) readRoots() error {
+	seen := map[manifest.ID]bool{}
+	add := func(c manifest.Checkpoint) {
+		if !seen[c.Root] {
+			seen[c.Root] = true
+			e.roots = append(e.roots, c.Root)
+		}
+	}
+	if e.o.Checkpoints != nil {
+		for _, c := range e.o.Checkpoints {
+			add(c)
+		}
+		return nil
+	}
+	return e.p.Query(e.ctx, func(db *manifest.DB) error {
+		for c, err := range db.Checkpoints(manifest.Query{All: true}) {
+			if err != nil {
+				return err
+			}
+			add(c)
+		}
+		return nil
+	})
+}
+
+// EscapeGlob gives a pattern that matches one name only.
+func EscapeGlob(name string) string {
+	if !hasGlob(name) {
+		return name
+	}
+	var b strings.Builder
+	for i := range len(name) {
+		if strings.IndexByte(globBytes, name[i]) >= 0 {
+			b.WriteByte('\\')
+		}
+		b.WriteByte(name[i])
+	}
+	return b.String()
+}
+
+// PlainPath is the one path that a pattern without a glob stands for; ok is false for a glob.
+func PlainPath(pattern string) (path string, ok bool) {
+	var b strings.Builder
+	for i := 0; i < len(pattern); i++ {
+		switch c := pattern[i]; {
+		case c == '\\' && i+1 < len(pattern):
+			i++
+		case strings.IndexByte(globBytes, c) >= 0:
+			return pattern, false
+		}
+		b.WriteByte(pattern[i])
+	}
+	return b.String(), true
+}
+
+// MatchSome refuses (*NoPathError) a pattern that matches nothing in any of the trees.
+func MatchSome(load func(manifest.ID) (manifest.Dir, error), patterns []string, roots ...manifest.ID) error {
+	for _, pattern := range patterns {
+		one, err := Select([]string{pattern})
+		if err != nil {
+			return err
+		}
+		found := one.All()
+		for _, root := range roots {
+			if found {
+				break
+			}
+			if err := walkSelected(load, root, one, func() { found = true }); err != nil {
+				return err
+			}
+		}
+		if !found {
+			path, _ := PlainPath(pattern)
+			return &project.NoPathError{Path: path}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,150 @@
+package pathspec
+
+import (
+	"path"
+	"strings"
+
+	"rewind/engine/project"
+	"rewind/manifest"
+)
+
+// Selection is a set of paths below the root, named by paths and globs: a path
+// stands for itself and all below it. The empty selection is everything.
+type Selection struct{ Patterns [][]string }
+
+// Select compiles path arguments, relative to the root, with /. "*", "?"
+// and "[…]" match inside one component, "**" any number of them. A pattern that
+// is wrong as a glob is taken literally. Error: *OutsideError.
+func Select(paths []string) (Selection, error) {
+	var s Selection
+	for _, p := range paths {
+		clean := path.Clean(p)
+		switch {
+		case p == "" || path.IsAbs(p) || clean == ".." || strings.HasPrefix(clean, "../") || strings.IndexByte(p, 0) >= 0:
+			return s, &project.OutsideError{Path: p}
+		case clean == ".":
+			return Selection{}, nil
+		}
+		s.Patterns = append(s.Patterns, strings.Split(clean, "/"))
+	}
+	return s, nil
+}
+
+// hasGlob reports whether a path argument stands for what it matches: that may be nothing.
+func hasGlob(path string) bool { return strings.ContainsAny(path, globBytes) }
+
+// globBytes are the bytes that are not themselves in a glob.
+const globBytes = `*?[\`
+
+func (s Selection) All() bool { return len(s.Patterns) == 0 }
+
+// Match reports whether path is selected, by itself or by a directory above it.
+func (s Selection) Match(path string) bool {
+	if s.All() {
+		return true
+	}
+	names := strings.Split(path, "/")
+	for _, p := range s.Patterns {
+		if matchNames(p, names) {
+			return true
+		}
+	}
+	return false
+}
+
+// matchNames reports whether pattern matches names or a leading part of them.
+func matchNames(pattern, names []string) bool {
+	for len(pattern) > 0 {
+		if pattern[0] == "**" {
+			for i := range len(names) + 1 {
+				if matchNames(pattern[1:], names[i:]) {
+					return true
+				}
+			}
+			return false
+		}
+		if len(names) == 0 || !matchName(pattern[0], names[0]) {
+			return false
+		}
+		pattern, names = pattern[1:], names[1:]
+	}
+	return true
+}
+
+func matchName(pattern, name string) bool {
+	ok, err := path.Match(pattern, name)
+	return err == nil && ok || err != nil && pattern == name
+}
+
+// Filter passes on the changes that are selected.
+func (s Selection) Filter(visit func(manifest.Change) error) func(manifest.Change) error {
+	return func(c manifest.Change) error {
+		if s.Match(c.Path) {
+			return visit(c)
+		}
+		return nil
+	}
+}
+
+// Has makes a selection one of package restore.
+func (s Selection) Has(path string) bool { return s.Match(path) }
+
+// Below reports whether something below dir may be selected.
+func (s Selection) Below(dir string) bool {
+	if s.All() {
+		return true
+	}
+	names := strings.Split(dir, "/")
+	for _, p := range s.Patterns {
+		if leads(p, names) {
+			return true
+		}
+	}
+	return false
+}
+
+// leads reports whether the pattern could match something below names, or
+// matches them.
+func leads(pattern, names []string) bool {
+	for len(pattern) > 0 && len(names) > 0 {
+		if pattern[0] == "**" {
+			return true
+		}
+		if !matchName(pattern[0], names[0]) {
+			return false
+		}
+		pattern, names = pattern[1:], names[1:]
+	}
+	return true
+}
+
+// walkSelected calls found when something in the tree is selected.
+func walkSelected(load func(manifest.ID) (manifest.Dir, error), root manifest.ID, s Selection, found func()) error {
+	done := false
+	var walk func(path string, id manifest.ID) error
+	walk = func(path string, id manifest.ID) error {
+		dir, err := load(id)
+		if err != nil {
+			return err
+		}
+		for _, e := range dir.Entries {
+			below := e.Name
+			if path != "" {
+				below = path + "/" + e.Name
+			}
+			if s.Match(below) {
+				done = true
+				found()
+			} else if e.Kind == manifest.Subdir && s.Below(below) {
+				if err := walk(below, e.ID); err != nil {
+					return err
+				}
+			}
+			if done {
+				return nil
+			}
+		}
+		return nil
+	}
+	return walk("", root)
+}

@@ -1,0 +1,61 @@
+package project
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+)
+
+// HomeError: the account's directory cannot be written, and stores are registered there.
+type HomeError struct {
+	Dir string
+	Err error
+}
+
+func (e *HomeError) Error() string {
+	return fmt.Sprintf("stores are registered in %s, which cannot be written: %v", e.Dir, e.Err)
+}
+func (e *HomeError) Unwrap() error { return e.Err }
+
+// accountWritable reports whether a store can be registered: asked before anything of a
+// new one is made.
+func accountWritable(env Env) error {
+	account := env.AccountDir()
+	if account == "" {
+		return errNoHome
+	}
+	err := MakeDir(account, OwnerOf(env.Home))
+	if err == nil {
+		err = writable(account)
+	}
+	if pe := (*fs.PathError)(nil); errors.As(err, &pe) {
+		err = pe.Err
+	}
+	if err != nil {
+		return &HomeError{Dir: account, Err: err}
+	}
+	return nil
+}
+
+// ownStore refuses a store of another user, also one that lies where this user cannot
+// look. Root may use all: it gives what it makes to the owner.
+func ownStore(store string) error {
+	other := &ForeignStoreError{Store: store, Reason: "belongs to another user", OtherUser: true}
+	_, uid, err := identity(store)
+	if err == nil && !usable(uid) {
+		return other
+	}
+	if !errors.Is(err, fs.ErrPermission) {
+		return err
+	}
+	for dir := filepath.Dir(store); ; dir = filepath.Dir(dir) { // the nearest that can be looked at is what keeps us out
+		_, uid, derr := identity(dir)
+		if derr == nil && !usable(uid) {
+			return other
+		}
+		if derr == nil || dir == filepath.Dir(dir) {
+			return err
+		}
+	}
+}

@@ -1,0 +1,84 @@
+package project
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"rewind/cas"
+	"rewind/manifest"
+)
+
+type HeldReader struct {
+	io.Reader
+	Release func()
+}
+
+func (r *HeldReader) Close() error {
+	r.Release()
+	return nil
+}
+
+// ContentOf reads an entry's content from a store or a batch.
+func ContentOf(get func([]byte, cas.ID) ([]byte, error), e manifest.Entry) (io.ReadCloser, error) {
+	switch e.Kind {
+	case manifest.File:
+		data, err := get(nil, cas.ID(e.ID))
+		if err != nil {
+			return nil, err
+		}
+		return io.NopCloser(bytes.NewReader(data)), nil
+	case manifest.Chunked:
+		data, err := get(nil, cas.ID(e.ID))
+		if err != nil {
+			return nil, err
+		}
+		list, err := cas.ParseList(data)
+		if err != nil {
+			return nil, err
+		}
+		return io.NopCloser(&ChunkReader{Get: get, Chunks: list.Chunks}), nil
+	case manifest.Symlink:
+		return io.NopCloser(strings.NewReader(e.Target)), nil
+	}
+	return nil, errors.New("a directory has no content")
+}
+
+// ChunkReader reads a chunked file, one verified chunk in memory at a time.
+type ChunkReader struct {
+	Get    func([]byte, cas.ID) ([]byte, error)
+	Chunks []cas.Chunk
+	buf    []byte
+	rest   []byte
+}
+
+func (r *ChunkReader) Read(b []byte) (int, error) {
+	for len(r.rest) == 0 {
+		if len(r.Chunks) == 0 {
+			return 0, io.EOF
+		}
+		c := r.Chunks[0]
+		data, err := r.Get(r.buf[:0], c.ID)
+		if err != nil {
+			return 0, err
+		}
+		if len(data) != int(c.Size) {
+			return 0, fmt.Errorf("chunk %s has %d bytes, its list says %d", c.ID, len(data), c.Size)
+		}
+		r.buf, r.rest, r.Chunks = data, data, r.Chunks[1:]
+	}
+	n := copy(b, r.rest)
+	r.rest = r.rest[n:]
+	return n, nil
+}
+
+// IsDamage reports whether an error says that a tree cannot be what it was, and not that the system failed.
+func IsDamage(err error) bool {
+	var deep *manifest.DepthError
+	var object *cas.DamagedError
+	var missing *cas.NotFoundError
+	var format *manifest.FormatError
+	return errors.As(err, &deep) || errors.As(err, &object) || errors.As(err, &missing) || errors.As(err, &format)
+}

@@ -1,0 +1,67 @@
+package project
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"time"
+
+	"rewind/engine/restore"
+	"rewind/manifest"
+)
+
+// CrashedRestore describes a restore that did not finish.
+type CrashedRestore struct {
+	Time       time.Time
+	Checkpoint manifest.CheckpointID
+	Paths      int
+	// Done says that every path is in place and recorded, and that only temporary files are left: the next Save clears them.
+	Done bool
+}
+
+// Crashed reports a restore that did not finish; the restore family finishes
+// it or puts it back first. nil: none, or one that is still running.
+func (p *Project) Crashed(ctx context.Context) (*CrashedRestore, error) {
+	j, err := restore.Open(p.RestoreDir())
+	if err != nil {
+		return nil, JournalError(err)
+	}
+	if j == nil || !j.Touched {
+		return nil, nil // it had not begun: there is nothing to tell
+	}
+	if p.ReadOnly == nil {
+		expired, cancel := context.WithDeadline(ctx, time.Unix(0, 0))
+		defer cancel()
+		lock, err := LockFile(expired, filepath.Join(p.place.store, LockName, TreeLockName), TreeLockName, true)
+		var busy *BusyError
+		if errors.As(err, &busy) {
+			return nil, nil // it is running
+		}
+		if err != nil {
+			return nil, err
+		}
+		defer lock.Release()
+		if j, err = restore.Open(p.RestoreDir()); j == nil || err != nil {
+			return nil, JournalError(err) // it has just finished
+		}
+	}
+	return Describe(j), nil
+}
+
+func JournalError(err error) error {
+	var bad *restore.JournalError
+	if errors.As(err, &bad) {
+		return &DamagedStoreError{What: "the journal of a restore", Err: err}
+	}
+	return err
+}
+
+func Describe(j *restore.Journal) *CrashedRestore {
+	c := &CrashedRestore{Time: j.Time, Paths: j.Paths, Done: j.Committed}
+	if rec, err := manifest.ParseRecord(j.Note); err == nil && rec.Operation != nil {
+		c.Checkpoint = rec.Operation.Checkpoint
+	}
+	return c
+}
+
+func (p *Project) RestoreDir() string { return filepath.Join(p.place.store, restoreName) }

@@ -1,0 +1,185 @@
+package project
+
+import (
+	"fmt"
+	"time"
+)
+
+// NotInitializedError: no store for this root. Another directory may have had one at its path.
+type NotInitializedError struct {
+	Root    string
+	History []History // newest first
+}
+
+// History is a store that another directory has, or had, at the same path. init --adopt takes it.
+type History struct {
+	ID       string    // of the store
+	LastSave time.Time // zero: not known
+}
+
+func (e *NotInitializedError) Error() string { return fmt.Sprintf("%s is not initialised", e.Root) }
+
+// RefusedRootError: the root is a directory that rewind does not capture without being told so.
+type RefusedRootError struct{ Root, Reason string }
+
+func (e *RefusedRootError) Error() string { return fmt.Sprintf("%s is %s", e.Root, e.Reason) }
+
+// ForeignStoreError: a store that this account did not make or adopt, or that belongs to another user.
+type ForeignStoreError struct {
+	Store, Reason string
+	OtherUser     bool
+	Going         bool // its removal did not finish
+	Tracked       bool // git has files of the store in its index
+}
+
+func (e *ForeignStoreError) Error() string { return fmt.Sprintf("the store %s %s", e.Store, e.Reason) }
+
+// MovedError: a global store whose project was moved or replaced.
+type MovedError struct{ Store, Root, Registered, ID string }
+
+func (e *MovedError) Error() string {
+	return fmt.Sprintf("the store %s belongs to %s, not to %s", e.Store, e.Registered, e.Root)
+}
+
+// NoStoreError: no store of the account has that id, or several do.
+type NoStoreError struct {
+	ID      string
+	Matches []string
+}
+
+func (e *NoStoreError) Error() string {
+	if len(e.Matches) > 0 {
+		return fmt.Sprintf("several stores of this account have ids that begin with %q", e.ID)
+	}
+	return fmt.Sprintf("this account has no store %q", e.ID)
+}
+
+// LinkError: the path of the store leads through a link, or there is one in the store.
+type LinkError struct {
+	Path     string
+	Other    string // "", or the directory that the store behind the link belongs to
+	Forcible bool   // the person may allow it: init --force
+}
+
+func (e *LinkError) Error() string {
+	if e.Other != "" {
+		return fmt.Sprintf("%s leads to the store of %s: two directories cannot share one", e.Path, e.Other)
+	}
+	return e.Path + " is a link"
+}
+
+// VanishedError: a known project whose store is gone and could not be rebuilt from its second name.
+type VanishedError struct{ Root, Reason string }
+
+func (e *VanishedError) Error() string {
+	return fmt.Sprintf("the store of %s has vanished: %s", e.Root, e.Reason)
+}
+
+// FutureFormatError: the store was written by a newer version.
+type FutureFormatError struct{ Store, Version string }
+
+func (e *FutureFormatError) Error() string {
+	return fmt.Sprintf("the store %s has format %s, which this version does not know", e.Store, e.Version)
+}
+
+// DamagedStoreError: something needed cannot be read.
+type DamagedStoreError struct {
+	What string
+	Err  error
+}
+
+func (e *DamagedStoreError) Error() string {
+	return fmt.Sprintf("the store is damaged: %s: %v", e.What, e.Err)
+}
+func (e *DamagedStoreError) Unwrap() error { return e.Err }
+
+// NoCheckpointError: nothing has that name.
+type NoCheckpointError struct{ Spec, Reason string }
+
+func (e *NoCheckpointError) Error() string {
+	if e.Reason != "" {
+		return fmt.Sprintf("no checkpoint %q: %s", e.Spec, e.Reason)
+	}
+	return fmt.Sprintf("no checkpoint %q", e.Spec)
+}
+
+// AmbiguousError: several checkpoints match.
+type AmbiguousError struct {
+	Spec    string
+	Matches []string
+}
+
+func (e *AmbiguousError) Error() string { return fmt.Sprintf("%q is ambiguous", e.Spec) }
+
+// NoPathError: the checkpoint has no such path.
+type NoPathError struct{ Path string }
+
+func (e *NoPathError) Error() string { return fmt.Sprintf("no path %q in the checkpoint", e.Path) }
+
+// OutsideError: a path argument lies outside the project.
+type OutsideError struct{ Path string }
+
+func (e *OutsideError) Error() string { return fmt.Sprintf("%q is outside the project", e.Path) }
+
+// BadNameError: not a valid checkpoint name.
+type BadNameError struct{ Name, Reason string }
+
+func (e *BadNameError) Error() string {
+	return fmt.Sprintf("%q cannot be a name: %s", e.Name, e.Reason)
+}
+
+// NameTakenError: another checkpoint has the name.
+type NameTakenError struct{ Name, Checkpoint string }
+
+func (e *NameTakenError) Error() string {
+	return fmt.Sprintf("the name %q is taken by %s", e.Name, e.Checkpoint)
+}
+
+// BusyError: a lock was not to be had in time.
+type BusyError struct {
+	Lock   string
+	Waited time.Duration
+}
+
+func (e *BusyError) Error() string { return fmt.Sprintf("another process holds the %s lock", e.Lock) }
+
+// DiskFullError: less free space than the floor.
+type DiskFullError struct{ Free, Floor int64 }
+
+func (e *DiskFullError) Error() string {
+	return fmt.Sprintf("only %d bytes are free on the disk, the floor is %d", e.Free, e.Floor)
+}
+
+// RefusedError: going on would lose something; Force goes on where Forcible.
+type RefusedError struct {
+	What     string
+	Paths    []string
+	Forcible bool
+	Adopting bool   // a store would take the place of the directory's own
+	Next     string // what to do first, where that helps
+}
+
+func (e *RefusedError) Error() string { return e.What }
+
+// RemoteError: the store would lie on a file system whose locks and times cannot be trusted.
+type RemoteError struct{ Root, FileSystem string }
+
+func (e *RemoteError) Error() string {
+	return fmt.Sprintf("%s is on %s, where locks and change times cannot be trusted", e.Root, e.FileSystem)
+}
+
+// NothingError: nothing to undo or redo.
+type NothingError struct{ What string }
+
+func (e *NothingError) Error() string { return "nothing to " + e.What }
+
+// ReadOnlyError: the store cannot be written.
+type ReadOnlyError struct {
+	Store string
+	Err   error
+}
+
+func (e *ReadOnlyError) Error() string {
+	return fmt.Sprintf("the store %s cannot be written: %v", e.Store, e.Err)
+}
+func (e *ReadOnlyError) Unwrap() error { return e.Err }

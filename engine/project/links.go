@@ -1,0 +1,99 @@
+package project
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// findLink says where the store of root really is, relative to root where it is below
+// it, and which component of .agent/rewind is a link; both are "" where none is.
+func findLink(root string) (real, link string, err error) {
+	path := root
+	for _, name := range strings.Split(StoreName, "/") {
+		path = filepath.Join(path, name)
+		info, err := os.Lstat(path)
+		switch {
+		case errors.Is(err, fs.ErrNotExist) || IsNotDir(err):
+			return "", "", nil
+		case err != nil:
+			return "", "", err
+		case info.Mode()&fs.ModeSymlink == 0:
+			continue
+		}
+		target, err := filepath.EvalSymlinks(path)
+		if err != nil {
+			return "", path, &LinkError{Path: path} // dangling, or going in circles
+		}
+		rest, err := filepath.Rel(path, filepath.Join(root, filepath.FromSlash(StoreName)))
+		if err != nil {
+			return "", path, err
+		}
+		real = filepath.Join(target, rest)
+		if inside, err := filepath.Rel(root, real); err == nil && filepath.IsLocal(inside) {
+			real = inside // it moves with the project
+		}
+		return real, path, nil
+	}
+	return "", "", nil
+}
+
+// checkLinks refuses a store whose path leads through a link that the person did not
+// allow, or that has a link below it: a repository can ship both. One of another user is
+// refused first (*ForeignStoreError).
+func (at *place) checkLinks(env Env, known []KnownStore, force bool) error {
+	if at.store != "" { // one of another user cannot even be looked at
+		if err := ownStore(at.store); err != nil {
+			return err
+		}
+	}
+	if at.mode == ProjectMode {
+		real, link, err := findLink(at.root)
+		if err != nil {
+			return err
+		}
+		if link != "" && !force && !linkAllowed(env, known, at.root, real) {
+			return &LinkError{Path: link, Forcible: true}
+		}
+		at.link = real
+	}
+	store := at.store
+	switch {
+	case store == "" && at.mode == GlobalMode:
+		return nil
+	case store == "": // one that is about to be made, in what may be there
+		store = filepath.Join(at.root, filepath.FromSlash(StoreName))
+	}
+	entries, err := os.ReadDir(store)
+	if err != nil {
+		if errors.Is(err, fs.ErrNotExist) || IsNotDir(err) {
+			return nil
+		}
+		return err
+	}
+	for _, e := range entries {
+		switch t := e.Type(); {
+		case t&fs.ModeSymlink != 0:
+			return &LinkError{Path: filepath.Join(store, e.Name())}
+		case t != 0 && t != fs.ModeDir:
+			return &DamagedStoreError{What: filepath.Join(store, e.Name()), Err: errors.New("neither a file nor a directory")}
+		}
+	}
+	return nil
+}
+
+// linkAllowed reports whether the person said that root's store lies behind a link, there.
+func linkAllowed(env Env, known []KnownStore, root, real string) bool {
+	dir, _, err := identity(root)
+	if err != nil {
+		return false
+	}
+	for _, k := range known {
+		if k.link == real && (k.IsOf(env, root, dir) || k.staysAt(env, root, dir)) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,77 @@
+package project
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/gofrs/flock"
+)
+
+// LockPoll is how often a held lock is tried again: short beside the 30 s that
+// a command waits and the 200 ms of a hook, long beside a system call.
+const LockPoll = 5 * time.Millisecond
+
+// FileLock is a held lock. The kernel drops it with the process that holds it.
+type FileLock struct{ flock *flock.Flock }
+
+// LockFile takes the lock file exclusively or shared and waits for it until
+// ctx ends (*BusyError). A lock that must not be waited for gets a context that
+// has already ended.
+func LockFile(ctx context.Context, file, name string, exclusive bool) (*FileLock, error) {
+	start := time.Now()
+	l := flock.New(file, flock.SetPermissions(0o600), flock.SetFlag(os.O_CREATE|os.O_RDONLY|openNoFollow|OpenNonblock))
+	take, try := l.TryRLockContext, l.TryRLock
+	if exclusive {
+		take, try = l.TryLockContext, l.TryLock
+	}
+	ok, err := try()
+	if err == nil && !ok {
+		ok, err = take(ctx, LockPoll)
+	}
+	switch {
+	case ok:
+		return &FileLock{l}, nil
+	case errors.Is(err, context.DeadlineExceeded) || err == nil:
+		return nil, &BusyError{Lock: name, Waited: time.Since(start)}
+	case errors.Is(err, context.Canceled):
+		return nil, err
+	}
+	return nil, fmt.Errorf("lock %s: %w", file, err)
+}
+
+func (l *FileLock) Release() {
+	// Closing the file drops the lock; a failure here would mean that it was not open.
+	_ = l.flock.Close()
+}
+
+// Lock takes one of the project's locks exclusively, with the project's patience.
+func (p *Project) Lock(ctx context.Context, name string) (*FileLock, error) {
+	ctx, cancel := p.Wait(ctx)
+	defer cancel()
+	return LockFile(ctx, filepath.Join(p.place.store, LockName, name), name, true)
+}
+
+// Wait bounds a lock's waiting time by the project's patience.
+func (p *Project) Wait(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(ctx, p.Patience())
+}
+
+func (p *Project) Patience() time.Duration {
+	if p.lockWait != 0 {
+		return p.lockWait
+	}
+	return 30 * time.Second
+}
+
+const TreeLockName = "tree"
+
+// Expired is the context for a lock that must not be waited for.
+var Expired = func() context.Context {
+	ctx, cancel := context.WithDeadline(context.Background(), time.Unix(0, 0))
+	cancel()
+	return ctx
+}()

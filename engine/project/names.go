@@ -1,0 +1,51 @@
+package project
+
+import (
+	"context"
+
+	"rewind/manifest"
+)
+
+// FreeName checks that name is a valid name and that no checkpoint has it.
+func (p *Project) FreeName(ctx context.Context, name string) error {
+	if err := CheckName(name); err != nil {
+		return err
+	}
+	return p.Query(ctx, func(db *manifest.DB) error { return NameFree(db, name, manifest.CheckpointID{}) })
+}
+
+// NameFree reports (*NameTakenError) that a checkpoint other than self has the name.
+func NameFree(db *manifest.DB, name string, self manifest.CheckpointID) error {
+	c, ok, err := db.ByName(name)
+	if err == nil && ok && c.ID != self {
+		return &NameTakenError{Name: name, Checkpoint: c.ID.String()}
+	}
+	return err
+}
+
+// CheckName: [A-Za-z0-9][A-Za-z0-9._-]*, and nothing that names a checkpoint in another way.
+func CheckName(name string) error {
+	digits, letters := true, true
+	for i := range len(name) {
+		b := name[i]
+		alnum := b >= '0' && b <= '9' || b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z'
+		if !alnum && (i == 0 || b != '.' && b != '_' && b != '-') {
+			return &BadNameError{Name: name, Reason: "a name has letters, digits, '.', '_' and '-', and begins with a letter or digit"}
+		}
+		digits = digits && b >= '0' && b <= '9'
+		letters = letters && b >= 'k' && b <= 'z'
+	}
+	switch {
+	case name == "":
+		return &BadNameError{Name: name, Reason: "it is empty"}
+	case len(name) > 200:
+		return &BadNameError{Name: name, Reason: "it is longer than 200 characters"}
+	case name == "last" || name == "prev":
+		return &BadNameError{Name: name, Reason: "it is a keyword"}
+	case digits:
+		return &BadNameError{Name: name, Reason: "a number counts checkpoints"}
+	case letters:
+		return &BadNameError{Name: name, Reason: "letters from k to z alone are an id"}
+	}
+	return nil
+}

@@ -1,0 +1,34 @@
+package project
+
+import (
+	"fmt"
+	"path"
+	"path/filepath"
+
+	"rewind/engine/gitrepo"
+)
+
+// rebuiltNotice tells the person that a store was gone and is back, and, where
+// git's stash has taken it, what git stash pop will do: it puts down everything
+// but the files that are there again, and then keeps the entry.
+func rebuiltNotice(root string) string {
+	text := fmt.Sprintf("the store of %s had vanished and was rebuilt from its second name, with its settings", root)
+	repo, ok := gitrepo.Find(root)
+	if !ok {
+		return text
+	}
+	if n, ok := repo.StashHolding(path.Join(filepath.ToSlash(repo.Prefix), StoreName)); ok {
+		text += fmt.Sprintf("; git's stash@{%d} holds its old files: git stash pop will put back all the rest, call these existing, and keep the entry: then git stash drop", n)
+	}
+	return text
+}
+
+// CatchUp brings a store forward whose files somebody replaced by older ones, as
+// git stash pop does after the store was removed once more: what was saved since
+// is in the second names. A failure is none of a command's that reads; the next
+// save tries again.
+func (p *Project) CatchUp() {
+	if done, err := p.Store.CatchUp(Expired); done && err == nil {
+		p.notices = append(p.notices, fmt.Sprintf("the store of %s had been replaced by an older state of it: what was saved since is back from its second name", p.place.root))
+	}
+}

@@ -1,0 +1,194 @@
+package project
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"path/filepath"
+	"strconv"
+
+	"rewind/cas"
+	"rewind/manifest"
+)
+
+// logSource gives package manifest the log and the trees of the store.
+type logSource struct{ store *cas.Store }
+
+// Log is the log and the trees of the store.
+func (p *Project) Log() manifest.Source { return logSource{p.Store} }
+
+func (s logSource) Records(from uint64) iter.Seq2[manifest.Sequenced, error] {
+	return func(yield func(manifest.Sequenced, error) bool) {
+		for c, err := range s.store.Commits(from) {
+			if err != nil {
+				yield(manifest.Sequenced{}, err)
+				return
+			}
+			r, err := manifest.ParseRecord(c.Payload)
+			if err != nil {
+				err = &manifest.EntryError{Seq: c.Seq, Err: err}
+			}
+			setSeq(r, c.Seq)
+			if !yield(manifest.Sequenced{Seq: c.Seq, Record: r}, err) {
+				return
+			}
+		}
+	}
+}
+
+// setSeq gives a record its place in the log, which its payload does not hold.
+func setSeq(r manifest.Record, seq uint64) {
+	switch {
+	case r.Checkpoint != nil:
+		r.Checkpoint.Seq = seq
+	case r.Operation != nil:
+		r.Operation.Seq = seq
+	}
+}
+
+func (s logSource) Dir(id manifest.ID) (manifest.Dir, error) {
+	if id == (manifest.ID{}) {
+		return manifest.Dir{}, nil
+	}
+	data, err := s.store.Get(nil, cas.ID(id))
+	if err != nil {
+		return manifest.Dir{}, err
+	}
+	return manifest.ParseDir(data)
+}
+
+// Query opens the database for one question and closes it again: Badger is
+// held no longer than that.
+func (p *Project) Query(ctx context.Context, ask func(*manifest.DB) error) error {
+	release, err := p.Use(ctx)
+	if err != nil {
+		return err
+	}
+	defer release()
+	db, err := manifest.Open(ctx, p.DatabaseOptions(), p.Log())
+	if err == nil && p.ReadOnly == nil && db.Unfolded() > foldAsking {
+		db, err = p.refold(ctx, db)
+	}
+	if err != nil {
+		return p.Classify(err)
+	}
+	err = ask(db)
+	if cerr := db.Close(); err == nil {
+		err = cerr
+	}
+	return p.Classify(err)
+}
+
+// foldAsking is how many checkpoints a question reads in memory (10,000 take a
+// quarter of a second) before they are folded into the database for those who ask next.
+const foldAsking = 512
+
+// refold brings the database up to date and opens it again. Failing to fold is
+// no reason not to answer: what is open knows it all.
+func (p *Project) refold(ctx context.Context, db *manifest.DB) (*manifest.DB, error) {
+	if err := manifest.Fold(ctx, p.DatabaseOptions(), p.Log()); err != nil {
+		return db, nil
+	}
+	if err := db.Close(); err != nil {
+		return nil, err
+	}
+	return manifest.Open(ctx, p.DatabaseOptions(), p.Log())
+}
+
+func (p *Project) DatabaseOptions() manifest.Options {
+	return manifest.Options{
+		Dir:      filepath.Join(p.place.store, ManifestsName),
+		Owner:    p.Owner,
+		ReadOnly: p.ReadOnly != nil,
+	}
+}
+
+// Use takes the shared users lock, which keeps gc from unlinking what we look at.
+func (p *Project) Use(ctx context.Context) (release func(), err error) {
+	ctx, cancel := p.Wait(ctx)
+	defer cancel()
+	release, err = p.Store.Use(ctx)
+	return release, p.Classify(err)
+}
+
+// Classify turns the store's errors into the engine's.
+func (p *Project) Classify(err error) error {
+	var busy *cas.BusyError
+	var damaged *cas.DamagedError
+	var missing *cas.NotFoundError
+	var version *cas.VersionError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &version):
+		return &FutureFormatError{Store: filepath.Join(p.place.store, ObjectsName, version.File), Version: strconv.Itoa(version.Version)}
+	case errors.As(err, &busy):
+		return &BusyError{Lock: busy.Lock, Waited: busy.Waited}
+	case errors.As(err, &damaged), errors.As(err, &missing):
+		return &DamagedStoreError{What: "an object", Err: err}
+	}
+	return err
+}
+
+// NewestCheckpoint finds the newest living checkpoint, nil where there is none.
+func (p *Project) NewestCheckpoint() (*manifest.Checkpoint, error) {
+	return p.NewestInLog(context.Background(), 0, manifest.Any)
+}
+
+// NewestInLog finds the newest living checkpoint for which match holds among the last records of
+// the log, back of them (0: all). It looks at no more of the log's end than it takes.
+func (p *Project) NewestInLog(ctx context.Context, back uint64, match func(*manifest.Checkpoint) bool) (*manifest.Checkpoint, error) {
+	last, err := p.Store.Last()
+	if err != nil {
+		return nil, err
+	}
+	c, err := manifest.Newest(ctx, p.Log(), last.Seq, back, match)
+	if err != nil {
+		return nil, fmt.Errorf("read the log: %w", err)
+	}
+	return c, nil
+}
+
+// Look asks the newest state of the log. The caller holds the users lock.
+func (p *Project) Look(ctx context.Context, ask func(*manifest.DB) error) error {
+	db, err := manifest.Open(ctx, p.DatabaseOptions(), p.Log())
+	if err != nil {
+		return p.Classify(err)
+	}
+	return p.Classify(errors.Join(ask(db), db.Close()))
+}
+
+// Current is a checkpoint as the log has it now: it was named before a lock was
+// waited for. The caller holds the users lock, so what the answer refers to stays until
+// that is released. Error: *NoCheckpointError where it was removed meanwhile.
+func (p *Project) Current(ctx context.Context, c manifest.Checkpoint) (now manifest.Checkpoint, err error) {
+	err = p.Look(ctx, func(db *manifest.DB) error {
+		now, err = Living(db, c.ID)
+		return err
+	})
+	return now, err
+}
+
+// Living finds a checkpoint that somebody named earlier.
+func Living(db *manifest.DB, id manifest.CheckpointID) (manifest.Checkpoint, error) {
+	c, ok, err := db.ByID(id)
+	if err == nil && !ok {
+		err = &NoCheckpointError{Spec: id.String(), Reason: "it was removed meanwhile"}
+	}
+	return c, err
+}
+
+// Hold keeps what was named from being swept until release is called: for who
+// asks several things of one checkpoint. Error: *BusyError.
+func (p *Project) Hold(ctx context.Context) (release func(), err error) { return p.Use(ctx) }
+
+// ReplayEnd says what the last records of the log say.
+func (p *Project) ReplayEnd(records uint64) (*manifest.Replayed, error) {
+	last, err := p.Store.Last()
+	if err != nil {
+		return nil, p.Classify(err)
+	}
+	r, err := manifest.Replay(context.Background(), p.Log(), last.Seq-min(last.Seq, records)+1, manifest.Skip)
+	return r, p.Classify(err)
+}

@@ -1,0 +1,27 @@
+package project
+
+import (
+	"path/filepath"
+
+	"rewind/engine/scan"
+)
+
+// StatCacheFile is where the stat cache lies.
+func (p *Project) StatCacheFile() string { return filepath.Join(p.place.store, StatCacheName) }
+
+// StatCache loads the stat cache if the store still stands behind it.
+func (p *Project) StatCache(generation uint64) (*scan.Head, error) {
+	head, err := scan.LoadHead(p.StatCacheFile())
+	if err != nil || head == nil {
+		return nil, err
+	}
+	s := ReadStamp(head.Stamp())
+	if s.Generation != generation {
+		return nil, nil
+	}
+	holds, err := p.Store.Holds(s.At)
+	if err != nil || !holds {
+		return nil, err
+	}
+	return head, nil
+}

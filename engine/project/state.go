@@ -1,0 +1,104 @@
+package project
+
+import (
+	"context"
+	"encoding/json"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// HookStateName is the file in which hooks leave what status shows. It can be
+// lost at any time.
+const HookStateName = "hook-state.json"
+
+type HookState struct {
+	Error *HookError    `json:"error,omitempty"` // nil once a hook succeeded again
+	Swept time.Time     `json:"swept,omitzero"`  // when retention last looked
+	Ended *EndedSession `json:"ended,omitempty"`
+	// Endings are when sessions ended, the newest last; of each the last time.
+	Endings []EndedSession `json:"endings,omitempty"`
+}
+
+// keptEndings is how many endings are known: those of the last hour count.
+const keptEndings = 64
+
+// HookError is why the last hook failed.
+type HookError struct {
+	Time   time.Time `json:"time"`
+	Reason string    `json:"reason"`
+}
+
+// EndedSession is the session that ended last in an agent's process: the next
+// one that the same process begins came from it.
+type EndedSession struct {
+	Agent, Session string
+	Process        string
+	Time           time.Time
+}
+
+func ReadHookState(store string) HookState {
+	var s HookState
+	data, err := ReadSmall(filepath.Join(store, HookStateName), 1<<20)
+	if err != nil || json.Unmarshal(data, &s) != nil {
+		return HookState{}
+	}
+	return s
+}
+
+// UpdateHookState changes the state; what cannot be written is lost, as it may be.
+func (p *Project) UpdateHookState(change func(*HookState)) {
+	if p.ReadOnly != nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
+	defer cancel()
+	if lock, err := LockFile(ctx, filepath.Join(p.place.store, LockName, "hook-state"), "hook-state", true); err == nil {
+		defer lock.Release()
+	}
+	s := ReadHookState(p.place.store)
+	change(&s)
+	if data, err := json.Marshal(s); err == nil {
+		_ = WriteCache(filepath.Join(p.place.store, HookStateName), append(data, '\n'), p.Owner)
+	}
+}
+
+// maxReason bounds what is kept of an error, in bytes.
+const maxReason = 2000
+
+// NoteHookError keeps the reason of a failure for status. nil says that a hook
+// succeeded: what was wrong before is over.
+func (p *Project) NoteHookError(err error) {
+	if err == nil {
+		if ReadHookState(p.place.store).Error != nil {
+			p.UpdateHookState(func(s *HookState) { s.Error = nil })
+		}
+		return
+	}
+	reason := strings.ToValidUTF8(err.Error(), "\ufffd")
+	if len(reason) > maxReason {
+		reason = strings.ToValidUTF8(reason[:maxReason], "") + "…"
+	}
+	p.UpdateHookState(func(s *HookState) { s.Error = &HookError{Time: p.Env.Time().UTC(), Reason: reason} })
+}
+
+// NoteEnded remembers a session that ended.
+func (p *Project) NoteEnded(e EndedSession) {
+	p.UpdateHookState(func(s *HookState) {
+		s.Ended = &e
+		s.Endings = append(slices.DeleteFunc(s.Endings, func(o EndedSession) bool { return o.Agent == e.Agent && o.Session == e.Session }), e)
+		s.Endings = s.Endings[max(0, len(s.Endings)-keptEndings):]
+	})
+}
+
+// Endings are when sessions ended, as far as it is known.
+func (p *Project) Endings() []EndedSession { return ReadHookState(p.place.store).Endings }
+
+// Ended is the session that ended last.
+func (p *Project) Ended() EndedSession {
+	if e := ReadHookState(p.place.store).Ended; e != nil {
+		return *e
+	}
+	return EndedSession{}
+}

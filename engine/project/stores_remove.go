@@ -1,0 +1,326 @@
+package project
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"time"
+)
+
+// Removal is a store that is to be taken away for good: what goes, and what speaks
+// against it.
+type Removal struct {
+	StoreInfo
+	// Refused says why only force may go on: the store is alive. "" where nothing is lost
+	// but history.
+	Refused string
+	Kept    []string // what stays of it, and why: a sentence each
+
+	known KnownStore
+	env   Env
+	Copy  bool // the store of a copied project: id, registration and second names are another's
+	place string
+}
+
+// RemovalError: a removal that has begun did not finish. The store is none any more; the
+// next removal or init goes on.
+type RemovalError struct {
+	ID  string
+	Err error
+}
+
+func (e *RemovalError) Error() string {
+	return fmt.Sprintf("the store %s is removed in part: %v", shortStoreID(e.ID), e.Err)
+}
+func (e *RemovalError) Unwrap() error { return e.Err }
+
+// goingSuffix marks what is being removed: nobody takes it for a store any more.
+const goingSuffix = ".going"
+
+// PlanRemoval looks at the store that id names, by its beginning. It changes nothing.
+// Errors: *NoStoreError.
+func PlanRemoval(ctx context.Context, env Env, id string) (*Removal, error) {
+	k, err := FindKnown(env, id)
+	if err != nil {
+		return nil, err
+	}
+	r := removalOf(ctx, env, k)
+	switch r.State {
+	case StoreLive:
+		r.Refused = fmt.Sprintf("the store belongs to the project %s, which is there", k.Root)
+	case StoreLost:
+		r.Refused = fmt.Sprintf("the project %s is there, and the next command in it brings its store back", k.Root)
+	case StoreMoved:
+		r.Refused = "the packs of the store are in use elsewhere: its project was moved, or copied by links"
+	case StoreUnreachable:
+		r.Refused = fmt.Sprintf("%s cannot be looked at", k.Root)
+	case StoreUnfinished:
+		r.Store = r.place
+	case StoreForeign:
+		return nil, &ForeignStoreError{Store: r.Store, Reason: "belongs to another user, or cannot be read", OtherUser: true}
+	}
+	return r, nil
+}
+
+// removalOf is the removal of a store of the registry, wherever an earlier one has come to.
+func removalOf(ctx context.Context, env Env, k KnownStore) *Removal {
+	r := &Removal{StoreInfo: storeInfo(ctx, env, k), known: k, env: env}
+	if r.place = k.placeIn(env); r.place != "" && k.Going {
+		if f, err := readFormat(r.place); err == nil && f.ID == r.ID {
+			r.Store = r.place // it was not renamed yet
+		}
+	}
+	return r
+}
+
+// PlanDeinit looks at the store of a project. It changes nothing. Errors: as Open;
+// a store that is damaged can be removed, one of a newer format not.
+func PlanDeinit(ctx context.Context, o OpenOptions) (*Removal, error) {
+	known, err := KnownStores(o.Env)
+	if err != nil {
+		return nil, err
+	}
+	at, err := discover(o, known)
+	if err != nil {
+		return nil, err
+	}
+	if err := at.checkLinks(o.Env, known, false); err != nil {
+		return nil, err
+	}
+	if at.store == "" {
+		if at.lost == nil && leftAside(at.root) {
+			return leftRemoval(o.Env, at.root), nil
+		}
+		if at.lost == nil {
+			return nil, &NotInitializedError{Root: at.root, History: at.history(o.Env, known)}
+		}
+		r := &Removal{StoreInfo: storeInfo(ctx, o.Env, *at.lost), known: *at.lost, env: o.Env}
+		r.known.Root, r.Root = at.root, at.root
+		r.place = r.known.placeIn(o.Env)
+		return r, nil
+	}
+	dir, _, err := identity(at.root)
+	if err != nil {
+		return nil, err
+	}
+	f, err := readFormat(at.store)
+	var damaged *DamagedStoreError
+	if err != nil && !errors.As(err, &damaged) {
+		return nil, err
+	}
+	k, mine, ok := ownerOfStore(o.Env, known, &at, f, dir)
+	switch {
+	case !ok && err != nil:
+		return nil, err
+	case !ok:
+		return nil, &ForeignStoreError{Store: at.store, Reason: "was not made on this account"}
+	}
+	if !mine && at.link != "" {
+		return nil, &LinkError{Path: at.store, Other: k.Root}
+	}
+	r := &Removal{env: o.Env, known: k, place: at.store}
+	if mine {
+		k.Root, k.DirID = at.root, k.DirID.refined(dir) // moved, and not registered anew yet
+		if at.mode == GlobalMode && at.store != GlobalStore(o.Env, at.root) {
+			k.storage = at.store
+		}
+		r.known, r.StoreInfo = k, storeInfo(ctx, o.Env, k)
+	} else {
+		r.Copy, r.ID, r.Checkpoints = true, k.Id.String(), -1
+		r.LastSave = newestChange(filepath.Join(at.store, ObjectsName))
+		r.Kept = append(r.Kept, fmt.Sprintf("second names and registration stay: they are those of %s, which this project was copied from", k.Root))
+	}
+	r.Root, r.Mode, r.State, r.Store = at.root, at.mode, StoreLive, at.store
+	r.Bytes, r.InUse = DiskBytes(r.Store, r.Vault), inUse(r.Store)
+	if crashedIn(ctx, o) {
+		r.Refused = "a restore of this project did not finish: without the store it cannot be put back"
+	}
+	if at.link != "" {
+		r.Kept = append(r.Kept, "the link that leads to the store stays")
+	}
+	return r, nil
+}
+
+// ownerOfStore is the line of the registry that a store belongs to, and whether that line
+// is of this directory. A store that has lost its format file is the directory's.
+func ownerOfStore(env Env, known []KnownStore, at *place, f format, dir DirID) (k KnownStore, mine, ok bool) {
+	for i := len(known) - 1; i >= 0; i-- {
+		k := known[i]
+		here := k.IsOf(env, at.root, dir) && (k.Root == at.root || !k.livesApart(dir)) || k.staysAt(env, at.root, dir)
+		if k.Id.String() == f.ID || f.ID == "" && here {
+			return k, here, true
+		}
+	}
+	return KnownStore{}, false, false
+}
+
+// crashedIn reports whether a restore is to be finished or put back.
+func crashedIn(ctx context.Context, o OpenOptions) bool {
+	p, err := Open(ctx, o)
+	if err != nil {
+		return false
+	}
+	defer p.Close()
+	crash, err := p.Crashed(ctx)
+	return err == nil && crash != nil
+}
+
+// Apply removes the store:
+//
+//  1. All locks are taken, or it is busy (*BusyError); what was planned must still hold (*RefusedError).
+//  2. The registry notes that the store is going. From here on nobody believes it, and
+//     what is left after a crash is removed by the next removal or init.
+//  3. Store and second names are renamed, then removed. No link is followed.
+//  4. Session states and an empty .agent go, and last the line of the registry.
+func (r *Removal) Apply(ctx context.Context, wait time.Duration) error {
+	if wait == 0 {
+		wait = 30 * time.Second
+	}
+	if r.Store != "" {
+		if err := r.reachable(); err != nil {
+			return err
+		}
+	}
+	waiting, cancel := context.WithTimeout(ctx, wait)
+	defer cancel()
+	release, err := r.lock(waiting)
+	if err != nil {
+		return err
+	}
+	defer release()
+	if err := r.check(); err != nil {
+		return err
+	}
+	if !r.Copy && r.known.Root != "" {
+		r.known.Going = true
+		if err := Register(ctx, r.env, r.known, false); err != nil {
+			return err
+		}
+	}
+	if err := r.finish(ctx); err != nil {
+		return &RemovalError{ID: r.ID, Err: err}
+	}
+	return nil
+}
+
+// lock takes the locks of the store, as far as it is there, and that of the account.
+func (r *Removal) lock(ctx context.Context) (release func(), err error) {
+	var held []func()
+	all := func() {
+		for i := len(held) - 1; i >= 0; i-- {
+			held[i]()
+		}
+	}
+	defer func() {
+		if err != nil {
+			all()
+		}
+	}()
+	take := func(name string) error {
+		if r.Store == "" || !isDir(filepath.Join(r.Store, LockName)) {
+			return nil
+		}
+		l, err := LockFile(ctx, filepath.Join(r.Store, LockName, name), name, true)
+		if err == nil {
+			held = append(held, l.Release)
+		}
+		return err
+	}
+	for _, name := range StoreLocks[:2] {
+		if err := take(name); err != nil {
+			return nil, err
+		}
+	}
+	account, err := lockAccount(ctx, r.env)
+	if err != nil {
+		return nil, err
+	}
+	held = append(held, account)
+	for _, name := range StoreLocks[2:] {
+		if err := take(name); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+// check looks again, under the locks, whether it is still the store that was shown.
+func (r *Removal) check() error {
+	changed := &RefusedError{What: "the store changed meanwhile: look at it again"}
+	if r.Store != "" {
+		if err := r.reachable(); err != nil {
+			return err
+		}
+		f, err := readFormat(r.Store)
+		if err == nil && f.ID != r.ID || err != nil && !isStore(r.Store) && r.State != StoreUnfinished {
+			return changed
+		}
+	}
+	if r.Copy || r.known.Root == "" {
+		return nil
+	}
+	known, err := registry(r.env)
+	if err != nil {
+		return err
+	}
+	for _, k := range known {
+		if k.Id != r.known.Id {
+			continue
+		}
+		if r.Store == "" && k.fate(r.env) != r.State {
+			return changed // it came to life, or another project has it now
+		}
+		return nil
+	}
+	return changed
+}
+
+// FinishRemovals goes on with the removals that did not finish, all or only that of
+// root's store, and gives what is gone now.
+func FinishRemovals(ctx context.Context, env Env, root string) (done []Removal, err error) {
+	known, err := registry(env)
+	if err == nil {
+		known, err = withVaults(env, known)
+	}
+	if err != nil {
+		return nil, err
+	}
+	var errs []error
+	if root != "" {
+		errs = append(errs, leftRemoval(env, root).removeLeftAside())
+	}
+	for _, k := range known {
+		if !k.Going || root != "" && k.Root != root {
+			continue
+		}
+		r := removalOf(ctx, env, k)
+		if err := r.resume(ctx); err != nil {
+			errs = append(errs, &RemovalError{ID: r.ID, Err: err})
+			continue
+		}
+		done = append(done, *r)
+	}
+	return done, errors.Join(errs...)
+}
+
+func (r *Removal) resume(ctx context.Context) error {
+	waiting, cancel := context.WithTimeout(ctx, 30*time.Second)
+	defer cancel()
+	release, err := r.lock(waiting)
+	if err != nil {
+		return err
+	}
+	defer release()
+	return r.finish(ctx)
+}
+
+func shortStoreID(id string) string { return id[:min(8, len(id))] }
+
+// placeIn is where the store of k lies, or would; "" where that is not known.
+func (k KnownStore) placeIn(env Env) string {
+	if k.Root == "" {
+		return ""
+	}
+	return k.store(env)
+}

@@ -1,0 +1,168 @@
+package rules
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"rewind/engine/gitrepo"
+	"rewind/engine/ignore"
+	"rewind/engine/project"
+)
+
+// Ruleset is the rules of one capture and what could not be taken into account.
+type Ruleset struct {
+	Rules    *ignore.Rules
+	Repo     gitrepo.Repo
+	HasRepo  bool
+	Problems []project.Problem
+	tracked  *gitrepo.LazyTracked // nil without a repository, or where that is among the problems
+}
+
+// Gather gathers what decides which paths are captured: settings, git's exclude
+// files, and what git tracks.
+func Gather(p *project.Project, noIgnore bool) (Ruleset, error) {
+	var rs Ruleset
+	s := p.Settings()
+	c := ignore.Config{
+		Ignore:         s.Ignore,
+		ForceInclude:   s.ForceInclude,
+		NoIgnore:       noIgnore,
+		CaptureIgnored: s.CaptureIgnored,
+		Precious:       s.Precious,
+		StorePath:      StorePath(p),
+	}
+	problem := func(path, what string, err error) {
+		rs.Problems = append(rs.Problems, project.Problem{Path: path, Reason: fmt.Sprintf("%s: %v", what, err)})
+	}
+	if rs.Repo, rs.HasRepo = gitrepo.Find(p.Root()); rs.HasRepo {
+		rs.Repo.Getenv = p.Env.Variable
+		var err error
+		if c.Exclude, err = rs.Repo.Excludes(p.Env.Home); err != nil {
+			problem(".git", "its exclude files were not all read", err)
+		}
+		c.FoldCase = rs.Repo.IgnoreCase(p.Env.Home)
+		tracked := rs.Repo.Lazy(c.FoldCase)
+		index, err := index(p, rs.Repo, tracked)
+		switch {
+		case err != nil:
+			// Tracked files that rules match are left out for it.
+			rs.Problems = append(rs.Problems, unknownIndex(err))
+		case index.Store:
+			return rs, &project.ForeignStoreError{Store: p.StoreDir(), Reason: "has files that git tracks", Tracked: true}
+		default:
+			rs.tracked = tracked
+			c.Tracked, c.TrackedBelow, c.TrackedHash = tracked.Has, tracked.HasBelow, index.Hash
+			if index.Rules {
+				c.Indexed = tracked.Rule
+			}
+			for _, path := range index.Unread {
+				// The tree has none, and git takes this one.
+				rs.Problems = append(rs.Problems, project.Problem{Path: path, Reason: "its rules are not known: only git has it, and its object is not here", Failed: true})
+			}
+		}
+	}
+	for _, name := range ignore.JSONFiles {
+		text, err := project.ReadRule(filepath.Join(p.Root(), filepath.FromSlash(name)), 1<<20)
+		if err != nil {
+			continue // most projects have none; an unreadable one is an unreadable path of the scan
+		}
+		source, err := ignore.ParseJSON(name, text)
+		if err != nil {
+			problem(name, "not all of its patterns are used", err)
+		}
+		c.Exclude = append(c.Exclude, source)
+	}
+	var err error
+	rs.Rules, err = ignore.Compile(c)
+	return rs, err
+}
+
+// unknownIndex is that git's index could not be read: then tracked files that rules match are left out.
+func unknownIndex(err error) project.Problem {
+	return project.Problem{Path: ".git/index", Reason: fmt.Sprintf("what git tracks is not known: %v", err), Failed: true}
+}
+
+// Late is what turned out while the rules were asked.
+func (rs *Ruleset) Late() []project.Problem {
+	if rs.tracked == nil {
+		return nil
+	}
+	if err := rs.tracked.Failed(); err != nil && !os.IsNotExist(err) {
+		return []project.Problem{unknownIndex(err)}
+	}
+	return nil
+}
+
+// StorePath is the store's path below the root, "" where it lies elsewhere.
+func StorePath(p *project.Project) string {
+	store := p.StoreDir()
+	if real, err := filepath.EvalSymlinks(store); err == nil {
+		store = real
+	}
+	rel, err := filepath.Rel(p.Root(), store)
+	if err != nil || rel == ".." || strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
+		return ""
+	}
+	return filepath.ToSlash(rel)
+}
+
+// indexState is what a save needs to know of git's index, kept for one content
+// of that file: an index that did not change is not parsed, and one in which no
+// path came or went costs no new decisions.
+type indexState struct {
+	Root, Key string
+	Hash      uint64   // of the tracked paths below the root
+	Store     bool     // git tracks something in the store
+	Half      string   `json:",omitempty"` // file with the other half of a split index
+	Rules     bool     `json:",omitempty"` // it holds rule files that the tree may lack
+	Unread    []string `json:",omitempty"` // those that cannot be read; at most maxUnread
+}
+
+// maxUnread bounds the rule files that are named.
+const maxUnread = 20
+
+func index(p *project.Project, repo gitrepo.Repo, tracked *gitrepo.LazyTracked) (indexState, error) {
+	now := indexState{Root: p.Root(), Key: repo.IndexKey()}
+	file := filepath.Join(p.StoreDir(), project.IndexStateName)
+	var seen indexState
+	if data, err := project.ReadSmall(file, 1<<16); err == nil && json.Unmarshal(data, &seen) == nil {
+		if now.Key != "" && seen.Root == now.Root && seen.Key == now.Key && (seen.Half == "" || project.Exists(seen.Half)) {
+			return seen, nil
+		}
+	}
+	set, err := tracked.Load()
+	if os.IsNotExist(err) {
+		return now, nil // nothing was ever added
+	}
+	if err != nil {
+		return now, err
+	}
+	now.Hash, now.Store, now.Half, now.Rules = set.Hash(), set.HasBelow(project.StoreName), set.Half(), set.HoldsRules()
+	for _, path := range set.Rules() {
+		if len(now.Unread) == maxUnread {
+			break
+		}
+		file := filepath.Join(p.Root(), filepath.FromSlash(path))
+		if !project.Exists(filepath.Dir(file)) || project.Exists(file) {
+			continue
+		}
+		if _, err := set.Rule(path); err != nil {
+			now.Unread = append(now.Unread, path)
+		}
+	}
+	if now.Key != "" && p.ReadOnly == nil {
+		if data, err := json.Marshal(now); err == nil {
+			_ = project.WriteCache(file, data, p.Owner) // without it the index is parsed again
+		}
+	}
+	return now, nil
+}
+
+// CheckRules names what of the rules and of git's index cannot be taken into account.
+func CheckRules(p *project.Project) ([]project.Problem, error) {
+	rs, err := Gather(p, false)
+	return rs.Problems, err
+}

@@ -1,0 +1,216 @@
+package register
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/tailscale/hujson"
+
+	"rewind/hookio"
+	"rewind/hookio/shell"
+)
+
+// SettingsFile is one place where an agent reads hooks.
+type SettingsFile struct {
+	Path    string
+	Content []byte // nil: missing
+	// TopLevel marks Droid's hooks.json, which has the events at its top level.
+	TopLevel bool
+	// Plugin marks the hooks.json of a plugin that is enabled.
+	Plugin bool
+}
+
+// FindingCode says in one word why capture is off, or might be.
+type FindingCode string
+
+const (
+	FileNotJSON     FindingCode = "not-json"           // the agent ignores the file, perhaps silently
+	HooksDisabled   FindingCode = "hooks-disabled"     // disableAllHooks
+	ManagedOnly     FindingCode = "managed-hooks-only" // allowManagedHooksOnly
+	NotRegistered   FindingCode = "not-registered"     // none of our hooks anywhere
+	EventMissing    FindingCode = "event-missing"      // for Event, or for part of its tools
+	RegisteredTwice FindingCode = "registered-twice"   // each event would be handled twice
+	UnknownEvent    FindingCode = "unknown-event"      // clients that do not know Event ignore the whole file
+	OlderTool       FindingCode = "older-tool"         // smart-checkpoint is still there
+	Shadowed        FindingCode = "shadowed"           // hooks.json has Event, so settings.json's hook does not run
+	Wrapped         FindingCode = "wrapped"            // Droid's hooks.json with a "hooks" object runs nothing
+	WrongShape      FindingCode = "wrong-shape"        // Event's value is not a list
+)
+
+// Finding is one thing that Inspect noticed.
+type Finding struct {
+	Code   FindingCode
+	File   string
+	Event  string
+	Detail string
+}
+
+// FoundEntry is one of our hooks and its file.
+type FoundEntry struct {
+	Entry
+	File string
+}
+
+// classicEvents are known to every version of Claude Code, and to Droid.
+var classicEvents = []string{"PreToolUse", "PostToolUse", "UserPromptSubmit", "Notification", "Stop", "SubagentStop", "PreCompact", "SessionStart", "SessionEnd"}
+
+// Inspect looks at all files where an agent (Claude or Droid) reads hooks, in
+// any order, and says what of ours is there and why it might not run.
+func Inspect(agent hookio.Agent, files []SettingsFile) (found []FoundEntry, findings []Finding) {
+	plugin := ""
+	hides := map[string]string{} // event -> Droid's hooks.json that has it, by directory
+	for _, f := range files {
+		_, root, err := parseSettings(f.Content)
+		if err != nil {
+			findings = append(findings, Finding{Code: FileNotJSON, File: f.Path, Detail: err.Error()})
+			continue
+		}
+		top, _ := containerOf(root)
+		for _, e := range entriesIn(root, !f.TopLevel) {
+			if e.Older {
+				findings = append(findings, Finding{OlderTool, f.Path, e.Event, shell.Clip(e.Command)})
+				continue
+			}
+			found = append(found, FoundEntry{e, f.Path})
+			if f.Plugin {
+				plugin = f.Path
+			}
+		}
+		findings = append(findings, inspectSwitches(f, top)...)
+		findings = append(findings, inspectEvents(f, top)...)
+		if p := enabledPlugin(top); p != "" && plugin == "" {
+			plugin = p
+		}
+		if f.TopLevel {
+			for _, it := range top.items {
+				hides[path.Dir(slashed(f.Path))+"\x00"+it.name] = f.Path
+			}
+		}
+	}
+	for _, e := range found {
+		file := slashed(e.File)
+		if by, ok := hides[path.Dir(file)+"\x00"+e.Event]; ok && agent == hookio.Droid && by != e.File {
+			findings = append(findings, Finding{Shadowed, e.File, e.Event, by})
+		}
+	}
+	return found, append(findings, inspectCoverage(agent, found, plugin)...)
+}
+
+func slashed(p string) string { return strings.ReplaceAll(p, `\`, "/") }
+
+func inspectSwitches(f SettingsFile, top container) (out []Finding) {
+	for _, s := range []struct {
+		key  string
+		code FindingCode
+	}{{"disableAllHooks", HooksDisabled}, {"allowManagedHooksOnly", ManagedOnly}} {
+		if m, ok := top.member(s.key); ok && m.value.Value.Kind() == 't' {
+			out = append(out, Finding{Code: s.code, File: f.Path})
+		}
+	}
+	return out
+}
+
+// inspectEvents checks names and shapes of the file's hooks, the person's own
+// too, since one wrong name can switch off all.
+func inspectEvents(f SettingsFile, top container) (out []Finding) {
+	events := top
+	if m, ok := top.member("hooks"); ok && f.TopLevel {
+		if _, isObject := m.value.Value.(*hujson.Object); isObject {
+			return []Finding{{Code: Wrapped, File: f.Path}}
+		}
+	} else if !f.TopLevel {
+		if !ok {
+			return nil
+		}
+		if _, isObject := m.value.Value.(*hujson.Object); !isObject {
+			return []Finding{{Code: WrongShape, File: f.Path, Event: "hooks"}}
+		}
+		events, _ = containerOf(m.value)
+	}
+	for _, it := range events.items {
+		if f.TopLevel && (it.name == "$schema" || it.name == "description") {
+			continue
+		}
+		if !slices.Contains(classicEvents, it.name) {
+			out = append(out, Finding{Code: UnknownEvent, File: f.Path, Event: it.name})
+			continue
+		}
+		if _, isArray := it.value.Value.(*hujson.Array); !isArray {
+			out = append(out, Finding{Code: WrongShape, File: f.Path, Event: it.name})
+		}
+	}
+	return out
+}
+
+// enabledPlugin finds "rewind@…": true in enabledPlugins.
+func enabledPlugin(top container) string {
+	m, ok := top.member("enabledPlugins")
+	if !ok {
+		return ""
+	}
+	plugins, _ := containerOf(m.value)
+	for _, it := range plugins.items {
+		if strings.HasPrefix(it.name, "rewind@") && it.value.Value.Kind() == 't' {
+			return it.name
+		}
+	}
+	return ""
+}
+
+// inspectCoverage compares what is registered with what should be.
+func inspectCoverage(agent hookio.Agent, found []FoundEntry, plugin string) (out []Finding) {
+	inSettings := 0
+	for _, e := range found {
+		if e.File != plugin {
+			inSettings++
+		}
+	}
+	if inSettings > 0 && plugin != "" {
+		out = append(out, Finding{Code: RegisteredTwice, Detail: "in the settings and as the plugin " + plugin})
+	}
+	if inSettings == 0 && plugin != "" && inSettings == len(found) {
+		return out // by the plugin, whose file we were not given
+	}
+	if len(found) == 0 {
+		return append(out, Finding{Code: NotRegistered})
+	}
+	want := claudeHooks
+	if agent == hookio.Droid {
+		want = droidHooks
+	}
+	for _, w := range want {
+		var commands []string
+		for _, e := range found {
+			if e.Event == w.event && covers(e.Matcher, w.matcher) && e.File != plugin {
+				commands = append(commands, e.Command) // the same line runs once, however often it matches
+			}
+		}
+		slices.Sort(commands)
+		switch n := len(slices.Compact(commands)); {
+		case n == 0 && (plugin == "" || inSettings == len(found)):
+			out = append(out, Finding{Code: EventMissing, Event: w.event, Detail: w.matcher})
+		case n > 1:
+			out = append(out, Finding{Code: RegisteredTwice, Event: w.event, Detail: fmt.Sprintf("%d different commands", n)})
+		}
+	}
+	return out
+}
+
+// covers reports whether a matcher takes all tools that want names.
+func covers(matcher, want string) bool {
+	if matcher == want || matcher == "" || matcher == "*" || matcher == ".*" {
+		return true
+	}
+	if want == "" {
+		return false
+	}
+	names := strings.Split(matcher, "|")
+	for _, w := range strings.Split(want, "|") {
+		if !slices.Contains(names, w) && w != "MultiEdit" {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,292 @@
+package register
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Updater edits settings files on disk. The zero Updater works on the real file
+// system.
+type Updater struct {
+	Now func() time.Time // for the backup's name; nil: time.Now
+	FS  FileSystem       // nil: the operating system's
+}
+
+// Written is what Update did.
+type Written struct {
+	Path    string // the real file, behind symbolic links
+	Backup  string // copy of the file as it was; "" where there was none
+	Changed bool
+	Removed bool
+}
+
+// BusyFileError: somebody else kept writing the file at the same time. It holds
+// what they wrote.
+type BusyFileError struct{ Path string }
+
+func (e *BusyFileError) Error() string {
+	return fmt.Sprintf("%s is being changed by another program", e.Path)
+}
+
+// NotDurableError: the edit is done, but a power cut could take it back.
+type NotDurableError struct {
+	Path string
+	Err  error
+}
+
+func (e *NotDurableError) Error() string {
+	return fmt.Sprintf("%s is written, but perhaps not yet durable: %v", e.Path, e.Err)
+}
+
+func (e *NotDurableError) Unwrap() error { return e.Err }
+
+// Update reads a settings file (nil where it is missing), lets edit change it,
+// and puts the result in its place: backup beside it, temporary file, fsync,
+// rename, fsync of the directory. A symbolic link is followed to the file that
+// it names, as keepers of dotfiles use them; mode and owner are kept. Where edit
+// returns the same bytes nothing is written; where it returns nil the file is
+// removed. After an error the file is as it was, but for a *NotDurableError.
+// What a process left that died in here is removed by the next one.
+//
+// Agents write these files too: where one did between reading and renaming, it
+// is tried again.
+func (u Updater) Update(file string, edit func([]byte) ([]byte, error)) (Written, error) {
+	fsys := u.FS
+	if fsys == nil {
+		fsys = osFiles{}
+	}
+	now := u.Now
+	if now == nil {
+		now = time.Now
+	}
+	real, err := followLinks(fsys, file)
+	if err != nil {
+		return Written{}, err
+	}
+	fsys.RemoveLeft(real)
+	for range 5 {
+		w, err := update(fsys, now(), real, edit)
+		var busy *BusyFileError
+		if !errors.As(err, &busy) {
+			return w, err
+		}
+	}
+	return Written{}, &BusyFileError{real}
+}
+
+func update(fsys FileSystem, now time.Time, file string, edit func([]byte) ([]byte, error)) (w Written, err error) {
+	w.Path = file
+	old, mode, err := fsys.Read(file)
+	if err != nil {
+		return w, err
+	}
+	edited, err := edit(bytes.Clone(old))
+	if err != nil {
+		return w, fmt.Errorf("%s: %w", file, err)
+	}
+	if bytes.Equal(old, edited) && (old == nil) == (edited == nil) {
+		return w, nil
+	}
+	dir := filepath.Dir(file)
+	var made []string // to be taken back after an error
+	defer func() {
+		if err != nil && !w.Changed {
+			for _, m := range made {
+				_ = fsys.Remove(m) // best effort; it holds nothing that is not elsewhere
+			}
+			w = Written{Path: file}
+		}
+	}()
+	if old == nil {
+		mode = 0o600
+		if err := fsys.MakeDir(dir); err != nil {
+			return w, err
+		}
+	} else {
+		base := file + ".rewind-backup-" + now.UTC().Format("20060102T150405Z")
+		for n := 1; ; n++ {
+			w.Backup = base
+			if n > 1 {
+				w.Backup = fmt.Sprintf("%s-%d", base, n)
+			}
+			err = fsys.Create(w.Backup, old, mode, file)
+			if !errors.Is(err, fs.ErrExist) || n > 1000 {
+				break
+			}
+		}
+		if !errors.Is(err, fs.ErrExist) {
+			made = append(made, w.Backup) // also one that is half written
+		}
+		if err != nil {
+			return w, err
+		}
+	}
+	temporary := ""
+	if edited != nil {
+		temporary = filepath.Join(dir, fmt.Sprintf("%s%d-%d%s", temporaryPrefix(file), os.Getpid(), now.UnixNano(), temporarySuffix))
+		err = fsys.Create(temporary, edited, mode, file)
+		if !errors.Is(err, fs.ErrExist) {
+			made = append(made, temporary)
+		}
+		if err != nil {
+			return w, err
+		}
+	}
+	again, _, err := fsys.Read(file)
+	if err != nil {
+		return w, err
+	}
+	if !bytes.Equal(again, old) || (again == nil) != (old == nil) {
+		err = &BusyFileError{file}
+		return w, err
+	}
+	if edited == nil {
+		err = fsys.Remove(file)
+	} else {
+		err = fsys.Rename(temporary, file)
+	}
+	if err != nil {
+		return w, err
+	}
+	made = nil // from here on the edit is done
+	w.Changed, w.Removed = true, edited == nil
+	if err := fsys.SyncDir(dir); err != nil {
+		return w, &NotDurableError{file, err}
+	}
+	return w, nil
+}
+
+// The name of a temporary file holds the process that makes it.
+const temporarySuffix = ".tmp"
+
+func temporaryPrefix(file string) string { return "." + filepath.Base(file) + ".rewind-" }
+
+// leftBy gives the process that made a temporary file for file, 0 if name is none.
+func leftBy(name, file string) int {
+	rest, ours := strings.CutPrefix(name, temporaryPrefix(file))
+	pid, rest, _ := strings.Cut(rest, "-")
+	if n, err := strconv.Atoi(pid); ours && err == nil && strings.HasSuffix(rest, temporarySuffix) {
+		return n
+	}
+	return 0
+}
+
+func followLinks(fsys FileSystem, file string) (string, error) {
+	for range 40 {
+		target, err := fsys.Link(file)
+		if err != nil {
+			return "", err
+		}
+		if target == "" {
+			return file, nil
+		}
+		if !filepath.IsAbs(target) {
+			target = filepath.Join(filepath.Dir(file), target)
+		}
+		file = target
+	}
+	return "", fmt.Errorf("%s: too many symbolic links", file)
+}
+
+// FileSystem is what Update needs of one.
+type FileSystem interface {
+	// Read returns nil without an error for a file that is not there.
+	Read(file string) (content []byte, mode fs.FileMode, err error)
+	// Link returns where a symbolic link leads, "" for anything else.
+	Link(file string) (target string, err error)
+	// Create writes a new file durably, owned like the file like, or else like
+	// its directory. An existing file is fs.ErrExist.
+	Create(file string, content []byte, mode fs.FileMode, like string) error
+	MakeDir(dir string) error
+	// RemoveLeft removes the temporary files beside file whose processes are no more.
+	RemoveLeft(file string)
+	Rename(from, to string) error
+	Remove(file string) error
+	SyncDir(dir string) error
+}
+
+type osFiles struct{}
+
+func (osFiles) Read(file string) ([]byte, fs.FileMode, error) {
+	st, err := os.Stat(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, 0, nil
+	}
+	if err != nil {
+		return nil, 0, err
+	}
+	if !st.Mode().IsRegular() { // opening a FIFO would wait
+		return nil, 0, fmt.Errorf("%s is not a regular file", file)
+	}
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, maxSettingsBytes+1))
+	if err != nil {
+		return nil, 0, err
+	}
+	if b == nil {
+		b = []byte{}
+	}
+	return b, st.Mode().Perm(), nil
+}
+
+func (osFiles) Link(file string) (string, error) {
+	st, err := os.Lstat(file)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && st.Mode()&fs.ModeSymlink == 0 {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	return os.Readlink(file)
+}
+
+func (osFiles) Create(file string, content []byte, mode fs.FileMode, like string) (err error) {
+	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if cerr := f.Close(); err == nil {
+			err = cerr
+		}
+	}()
+	if _, err = f.Write(content); err != nil {
+		return err
+	}
+	if err = ownLike(f, like); err != nil {
+		return err
+	}
+	if err = f.Chmod(mode); err != nil {
+		return err
+	}
+	return f.Sync()
+}
+
+func (osFiles) RemoveLeft(file string) {
+	entries, err := os.ReadDir(filepath.Dir(file))
+	if err != nil {
+		return // what matters there is said by those who read the file
+	}
+	for _, e := range entries {
+		if pid := leftBy(e.Name(), file); pid > 0 && !alive(pid) {
+			_ = os.Remove(filepath.Join(filepath.Dir(file), e.Name())) // nobody needs it; the next one tries again
+		}
+	}
+}
+
+func (osFiles) MakeDir(dir string) error     { return os.MkdirAll(dir, 0o700) }
+func (osFiles) Rename(from, to string) error { return os.Rename(from, to) }
+func (osFiles) Remove(file string) error     { return os.Remove(file) }
+func (osFiles) SyncDir(dir string) error     { return syncDir(dir) }

@@ -1,0 +1,42 @@
+//go:build !windows
+
+package register
+
+import (
+	"os"
+	"path/filepath"
+	"syscall"
+)
+
+// ownLike gives a new file the owner of the file that it replaces, or of the
+// directory: root in a container edits the settings of the person outside.
+func ownLike(f *os.File, like string) error {
+	if os.Geteuid() != 0 {
+		return nil
+	}
+	st, err := os.Stat(like)
+	if err != nil {
+		if st, err = os.Stat(filepath.Dir(like)); err != nil {
+			return err
+		}
+	}
+	if sys, ok := st.Sys().(*syscall.Stat_t); ok {
+		return f.Chown(int(sys.Uid), int(sys.Gid))
+	}
+	return nil
+}
+
+func syncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	err = d.Sync()
+	if cerr := d.Close(); err == nil {
+		err = cerr
+	}
+	return err
+}
+
+// alive reports whether there is such a process, whoever has it.
+func alive(pid int) bool { return syscall.Kill(pid, 0) != syscall.ESRCH }

@@ -1,0 +1,215 @@
+package shell
+
+import "strings"
+
+// Destructive says what in a shell command line can destroy what is in files:
+// "rm", "git reset", "> out.txt". "" means that nothing was recognised. It errs
+// on the side of naming something: a checkpoint too many costs little.
+func Destructive(script string) (what string) {
+	overflow := Walk(script, "", nil, func(inv *Invocation) {
+		if what == "" {
+			what = inv.destroys()
+		}
+	})
+	if what == "" && overflow {
+		return "a long command"
+	}
+	return what
+}
+
+func (inv *Invocation) destroys() string {
+	for _, r := range inv.Redirects {
+		if r.truncates() {
+			if r.Target.Dynamic {
+				return r.Op
+			}
+			return r.Op + " " + Clip(r.Target.Text)
+		}
+	}
+	name := inv.Name
+	switch name {
+	case "rm", "unlink", "rmdir", "shred", "truncate", "mv", "cp", "install", "rsync", "dd", "patch", "ed", "ex", "trash", "rimraf", "del", "erase", "rd", "sponge",
+		"remove-item", "ri", "clear-content", "set-content", "out-file", "move-item", "copy-item", "rename-item", "rename", "unzip", "ln":
+		return name
+	case "git":
+		return inv.gitDestroys()
+	case "find", "fd", "fdfind":
+		for _, a := range inv.Args {
+			if a.Text == "-delete" || a.Text == "-fprint" || a.Text == "-fprintf" || a.Text == "-fls" {
+				return "find " + a.Text
+			}
+		}
+	case "sed", "perl", "ruby":
+		if inv.inPlace() {
+			return name + " -i"
+		}
+	case "awk", "gawk":
+		if inv.HasWord("inplace") {
+			return name + " -i inplace"
+		}
+	case "tee":
+		if !inv.HasFlag('a', "--append") {
+			return name
+		}
+	case "tar", "bsdtar":
+		if inv.HasFlag('x', "--extract", "--get") || len(inv.Args) > 0 && !strings.HasPrefix(inv.Args[0].Text, "-") && strings.Contains(inv.Args[0].Text, "x") {
+			return "tar -x"
+		}
+	case "gofmt", "goimports", "prettier", "black", "ruff", "eslint", "rustfmt", "clang-format":
+		if inv.HasFlag('w', "--write", "--fix") || inv.HasWord("format") || name == "black" || name == "rustfmt" {
+			return name
+		}
+	case "svn", "hg", "jj":
+		if sub := inv.firstOperand(); sub == "revert" || sub == "update" || sub == "restore" || sub == "abandon" || sub == "purge" || sub == "clean" {
+			return name + " " + sub
+		}
+	case "make", "gmake", "ninja", "cargo", "gradle", "gradlew", "mvn", "npm", "yarn", "pnpm":
+		for _, a := range inv.Args {
+			if strings.Contains(a.Text, "clean") {
+				return name + " " + Clip(a.Text)
+			}
+		}
+	}
+	return ""
+}
+
+func Clip(s string) string {
+	if len(s) > 60 {
+		s = s[:60] + "…"
+	}
+	return strings.ToValidUTF8(s, "\ufffd")
+}
+
+// truncates reports whether a redirection empties a file.
+func (r redirect) truncates() bool {
+	switch r.Op {
+	case ">", ">|", "&>":
+	case ">&":
+		if AllDigits(strings.TrimSuffix(r.Target.Text, "-")) || r.Target.Text == "-" {
+			return false
+		}
+	default:
+		return false
+	}
+	return !isDevice(r.Target.Text)
+}
+
+func isDevice(file string) bool {
+	return file == "/dev/null" || file == "/dev/stdout" || file == "/dev/stderr" || file == "/dev/tty" || strings.HasPrefix(file, "/dev/fd/") ||
+		strings.EqualFold(file, "nul") || file == "$null"
+}
+
+// git splits git's arguments: the directory of -C, the subcommand and the rest.
+func (inv *Invocation) Git() (dir, sub string, args []Word) {
+	dir = inv.Dir
+	for i := 0; i < len(inv.Args); i++ {
+		a := inv.Args[i]
+		switch {
+		case a.Text == "-C" && i+1 < len(inv.Args):
+			i++
+			if dir = Absolute(dir, inv.Args[i].Text); inv.Args[i].Dynamic {
+				dir = ""
+			}
+		case a.Text == "-c" || a.Text == "--git-dir" || a.Text == "--work-tree" || a.Text == "--namespace" || a.Text == "--config-env":
+			i++
+		case strings.HasPrefix(a.Text, "-"):
+		default:
+			return dir, a.Text, inv.Args[i+1:]
+		}
+	}
+	return dir, "", nil
+}
+
+func (inv *Invocation) gitDestroys() string {
+	_, sub, args := inv.Git()
+	g := &Invocation{Args: args}
+	what := "git " + sub
+	switch sub {
+	case "clean":
+		if g.HasFlag('n', "--dry-run") {
+			return ""
+		}
+		return what
+	case "stash":
+		switch g.firstOperand() {
+		case "list", "show", "create", "store":
+			return ""
+		}
+		return what
+	case "worktree", "submodule":
+		switch g.firstOperand() {
+		case "remove", "move", "update", "deinit", "foreach", "sync":
+			return what
+		}
+		return ""
+	case "reset", "checkout", "restore", "switch", "rm", "mv", "merge", "rebase", "pull", "revert", "cherry-pick", "am", "apply", "read-tree", "checkout-index",
+		"filter-branch", "filter-repo", "bisect", "sparse-checkout", "subtree":
+		return what
+	}
+	return ""
+}
+
+// hasFlag looks for a short option, also among several in one word, or one of
+// the long ones, with or without a value. It stops at "--".
+func (inv *Invocation) HasFlag(short byte, long ...string) bool {
+	for _, a := range inv.Args {
+		switch {
+		case a.Text == "--":
+			return false
+		case strings.HasPrefix(a.Text, "--"):
+			name, _, _ := strings.Cut(a.Text, "=")
+			for _, l := range long {
+				if name == l {
+					return true
+				}
+			}
+		case len(a.Text) > 1 && a.Text[0] == '-' && short != 0 && strings.IndexByte(a.Text, short) > 0:
+			return true
+		}
+	}
+	return false
+}
+
+func (inv *Invocation) HasWord(s string) bool {
+	for _, a := range inv.Args {
+		if a.Text == s {
+			return true
+		}
+	}
+	return false
+}
+
+// inPlace recognises -i of sed, perl and ruby, with a suffix and among other
+// options (-pi, -ni.bak, --in-place=…).
+func (inv *Invocation) inPlace() bool {
+	for _, a := range inv.Args {
+		t := a.Text
+		switch {
+		case t == "--":
+			return false
+		case strings.HasPrefix(t, "--"):
+			if strings.HasPrefix(t, "--in-place") || strings.HasPrefix(t, "--in_place") {
+				return true
+			}
+		case strings.HasPrefix(t, "-"):
+			for i := 1; i < len(t); i++ {
+				if t[i] == 'i' {
+					return true
+				}
+				if t[i] == 'e' || t[i] == 'f' || t[i] == 'M' || t[i] == 'I' || t[i] == '.' { // the rest is an argument
+					break
+				}
+			}
+		}
+	}
+	return false
+}
+
+func (inv *Invocation) firstOperand() string {
+	for _, a := range inv.Args {
+		if !strings.HasPrefix(a.Text, "-") {
+			return a.Text
+		}
+	}
+	return ""
+}

@@ -1,0 +1,339 @@
+package shell
+
+import (
+	"strings"
+)
+
+// Bounds of the analysis of a command line. A line beyond them is judged as if
+// it were dangerous where that costs nothing (Destructive), and let through
+// where it would block (Guard).
+const (
+	maxShellBytes    = 256 << 10
+	maxShellDepth    = 12
+	maxShellCommands = 5000
+	maxShellWork     = 16 << 20 // bytes looked ahead for the end of something
+)
+
+// word is one word of a command, quotes removed.
+type Word struct {
+	Text    string // unknown expansions are \x00
+	Pattern string // as a glob, "" where nothing in it is one; quoted characters are escaped
+	Dynamic bool   // holds something that only a running shell knows
+	quoted  bool   // some of it was quoted, so that it is no keyword
+}
+
+// redirect is one redirection, its file descriptor left out.
+type redirect struct {
+	Op     string // < << <<- <<< <> <& > >> >| >& &> &>>
+	Target Word
+	Body   string // of a here-document
+}
+
+// command is one simple command as written: assignments and wrappers included.
+type command struct {
+	words     []Word
+	redirects []redirect
+	pipeline  int // commands of one pipeline have the same number
+}
+
+// shellVisitor is told what a script holds, in the order of execution.
+type shellVisitor interface {
+	command(c command)
+	enter() // a subshell begins
+	leave()
+	variable(name string) (value string, known bool)
+}
+
+// shellParser is a reader of POSIX sh (and the bash forms that agents use) that
+// never fails: what it does not understand it takes for words.
+type shellParser struct {
+	src    string
+	pos    int
+	resume int // where the text goes on after the here-documents of this line
+	depth  int
+	v      shellVisitor
+	*shellState
+}
+
+// shellState is shared by the parsers of one command line's parts, so that a
+// script that runs itself again and again comes to an end.
+type shellState struct {
+	pipeline int
+	commands int
+	work     int
+}
+
+func (s *shellState) overflow() bool { return s.commands > maxShellCommands || s.work > maxShellWork }
+
+// parseShell visits a script. The state is shared with the scripts around it;
+// if it overflows, the script was not looked at to its end.
+func parseShell(script string, depth int, state *shellState, v shellVisitor) {
+	if state.work += len(script); len(script) > maxShellBytes {
+		state.work += maxShellWork
+	}
+	p := &shellParser{src: script, depth: depth, v: v, shellState: state}
+	p.list(0)
+}
+
+func (p *shellParser) at(i int) byte {
+	if p.pos+i < len(p.src) {
+		return p.src[p.pos+i]
+	}
+	return 0
+}
+
+func (p *shellParser) more() bool { return p.pos < len(p.src) && !p.overflow() }
+
+// find returns the place after the next occurrence of what, or -1.
+func (p *shellParser) find(what string) int {
+	i := strings.Index(p.src[p.pos:], what)
+	if i < 0 {
+		p.work += len(p.src) - p.pos
+		return -1
+	}
+	p.work += i
+	return p.pos + i + len(what)
+}
+
+// list parses commands up to closer, which it consumes; 0 means the end.
+func (p *shellParser) list(closer byte) {
+	if p.depth > maxShellDepth {
+		p.commands = maxShellCommands + 1
+		return
+	}
+	p.pipeline++
+	c := command{pipeline: p.pipeline}
+	flush := func(newPipeline bool) {
+		p.emit(c)
+		if newPipeline {
+			p.pipeline++
+		}
+		c = command{pipeline: p.pipeline}
+	}
+	for p.more() {
+		switch b := p.at(0); b {
+		case ' ', '\t', '\r':
+			p.pos++
+		case '\n':
+			p.pos++
+			if p.resume > p.pos {
+				p.pos = p.resume
+			}
+			p.resume = 0
+			flush(true)
+		case '#':
+			for p.more() && p.at(0) != '\n' {
+				p.pos++
+			}
+		case ';':
+			p.pos++
+			flush(true)
+		case '&':
+			if p.at(1) == '>' {
+				c.redirects = append(c.redirects, p.redirect())
+				continue
+			}
+			p.pos++
+			if p.at(0) == '&' {
+				p.pos++
+			}
+			flush(true)
+		case '|':
+			p.pos++
+			switch p.at(0) {
+			case '|':
+				p.pos++
+				flush(true)
+			case '&':
+				p.pos++
+				flush(false)
+			default:
+				flush(false)
+			}
+		case '(':
+			p.parenthesis(&c, flush)
+		case ')':
+			p.pos++
+			flush(true)
+			if closer == ')' {
+				return
+			}
+		case '<', '>':
+			if p.at(1) == '(' { // process substitution
+				p.pos += 2
+				p.substitution()
+				c.words = append(c.words, Word{Text: "\x00", Dynamic: true, quoted: true})
+				continue
+			}
+			c.redirects = append(c.redirects, p.redirect())
+		default:
+			p.simpleWord(&c)
+		}
+	}
+	p.emit(c)
+}
+
+func (p *shellParser) parenthesis(c *command, flush func(bool)) {
+	switch {
+	case p.at(1) == '(' && len(c.words) == 0:
+		if end := p.find("))"); end >= 0 { // arithmetic
+			p.pos = end
+			return
+		}
+		p.pos += 2
+	case len(c.words) == 1 && p.at(1) == ')': // a function's definition
+		p.pos += 2
+		c.words = nil
+	default:
+		p.pos++
+		flush(false)
+		p.substitution()
+	}
+}
+
+// substitution parses a nested list up to its parenthesis, as a subshell.
+func (p *shellParser) substitution() {
+	p.v.enter()
+	p.depth++
+	p.list(')')
+	p.depth--
+	p.v.leave()
+}
+
+func (p *shellParser) simpleWord(c *command) {
+	start := p.pos
+	w := p.word()
+	if p.pos == start { // cannot be; but never stand still
+		p.pos++
+		return
+	}
+	if w.Text == "" && !w.quoted { // only a line's continuation
+		return
+	}
+	next := p.at(0)
+	if (next == '<' || next == '>') && !w.quoted && AllDigits(w.Text) {
+		return // a file descriptor
+	}
+	if w.Text == "[[" && !w.quoted && isBare(c.words) {
+		if end := p.find("]]"); end >= 0 { // there < and > compare
+			p.pos = end
+			return
+		}
+	}
+	c.words = append(c.words, w)
+}
+
+func AllDigits(s string) bool {
+	for i := 0; i < len(s); i++ {
+		if s[i] < '0' || s[i] > '9' {
+			return false
+		}
+	}
+	return s != ""
+}
+
+// emit strips keywords and hands the command over.
+func (p *shellParser) emit(c command) {
+	for len(c.words) > 0 && isKeyword(c.words[0]) {
+		c.words = c.words[1:]
+	}
+	if len(c.words) == 0 && len(c.redirects) == 0 {
+		return
+	}
+	if p.commands++; !p.overflow() {
+		p.v.command(c)
+	}
+}
+
+func isKeyword(w Word) bool {
+	if w.quoted {
+		return false
+	}
+	switch w.Text {
+	case "if", "then", "elif", "else", "fi", "while", "until", "do", "done", "esac", "!", "{", "}", "time", "coproc":
+		return true
+	}
+	return false
+}
+
+// isBare reports whether the words so far are only keywords.
+func isBare(words []Word) bool {
+	for _, w := range words {
+		if !isKeyword(w) {
+			return false
+		}
+	}
+	return true
+}
+
+func (p *shellParser) redirect() redirect {
+	var r redirect
+	for _, op := range []string{"&>>", "&>", "<<<", "<<-", "<<", "<>", "<&", "<", ">>", ">|", ">&", ">"} {
+		if strings.HasPrefix(p.src[p.pos:], op) {
+			r.Op = op
+			break
+		}
+	}
+	p.pos += len(r.Op)
+	for p.at(0) == ' ' || p.at(0) == '\t' {
+		p.pos++
+	}
+	r.Target = p.word()
+	if r.Op == "<<" || r.Op == "<<-" {
+		r.Body = p.hereDocument(r.Target, r.Op == "<<-")
+	}
+	return r
+}
+
+// hereDocument reads the body from after this line.
+func (p *shellParser) hereDocument(delimiter Word, tabs bool) string {
+	start := p.resume
+	if start == 0 {
+		eol := strings.IndexByte(p.src[p.pos:], '\n')
+		if eol < 0 {
+			return ""
+		}
+		start = p.pos + eol + 1
+	}
+	for at := start; ; {
+		if p.overflow() {
+			return ""
+		}
+		line, _, found := strings.Cut(p.src[at:], "\n")
+		end := at + len(line)
+		p.work += len(line) + 1
+		if tabs {
+			line = strings.TrimLeft(line, "\t")
+		}
+		if strings.TrimRight(line, "\r") == delimiter.Text || !found {
+			p.resume = min(end+1, len(p.src))
+			body := p.src[start:at]
+			if !found && line != delimiter.Text {
+				body = p.src[start:]
+			}
+			if !delimiter.quoted {
+				p.substitutionsIn(body)
+			}
+			return body
+		}
+		at = end + 1
+	}
+}
+
+// substitutionsIn visits the commands inside a text that the shell expands.
+func (p *shellParser) substitutionsIn(text string) {
+	if !strings.ContainsAny(text, "$`") || p.depth > maxShellDepth {
+		return
+	}
+	q := &shellParser{src: text, depth: p.depth + 1, v: p.v, shellState: p.shellState}
+	for q.more() {
+		switch q.at(0) {
+		case '\\':
+			q.pos += 2
+		case '$', '`':
+			q.expansion(&wordBuilder{}, true)
+		default:
+			q.pos++
+		}
+	}
+}

@@ -1,0 +1,381 @@
+package shell
+
+import (
+	"path"
+	"strings"
+)
+
+// invocation is a program that a command line runs, found behind sudo, env,
+// xargs, find -exec, sh -c and the like.
+type Invocation struct {
+	Name      string // without directory and .exe, in lower case
+	Args      []Word
+	Redirects []redirect
+	Dir       string // "" where not known
+	Piped     []Word // words of the commands before it in its pipeline
+	ByXargs   bool   // more arguments come from a pipe
+	ByFind    []Word // where find runs it: the places that it searches
+	FindAll   bool   // that find has no condition on names
+}
+
+// shellWalk runs a script in mind: variables, cd and wrappers are followed as
+// far as the text tells.
+type shellWalk struct {
+	cwd       string
+	variables map[string]string
+	visit     func(inv *Invocation)
+
+	state    shellState
+	depth    int
+	saved    []shellFrame
+	pipeline int
+	piped    []Word
+}
+
+// maxPiped bounds the words kept of one pipeline.
+const maxPiped = 200
+
+type shellFrame struct {
+	cwd       string
+	variables map[string]string
+}
+
+// maxValueBytes bounds what a variable of a script is followed with.
+const maxValueBytes = 64 << 10
+
+// walkShell visits each program that script runs, from the working directory
+// cwd, with HOME and PWD and what else is known in variables.
+func Walk(script, cwd string, variables map[string]string, visit func(*Invocation)) (overflow bool) {
+	w := &shellWalk{cwd: cwd, variables: variables, visit: visit}
+	if w.variables == nil {
+		w.variables = map[string]string{}
+	}
+	w.run(script)
+	return w.state.overflow()
+}
+
+func (w *shellWalk) run(script string) {
+	if w.depth >= maxShellDepth {
+		w.state.commands = maxShellCommands + 1
+		return
+	}
+	w.depth++
+	parseShell(script, w.depth, &w.state, w)
+	w.depth--
+}
+
+func (w *shellWalk) variable(name string) (string, bool) {
+	if name == "PWD" && w.cwd != "" {
+		return w.cwd, true
+	}
+	v, ok := w.variables[name]
+	return v, ok
+}
+
+func (w *shellWalk) enter() {
+	kept := make(map[string]string, len(w.variables))
+	for k, v := range w.variables {
+		kept[k] = v
+	}
+	w.saved = append(w.saved, shellFrame{w.cwd, kept})
+}
+
+func (w *shellWalk) leave() {
+	last := w.saved[len(w.saved)-1]
+	w.saved = w.saved[:len(w.saved)-1]
+	w.cwd, w.variables = last.cwd, last.variables
+}
+
+func (w *shellWalk) command(c command) {
+	if c.pipeline != w.pipeline {
+		w.pipeline, w.piped = c.pipeline, nil
+	}
+	words := c.words
+	for len(words) > 0 {
+		name, value, ok := assignment(words[0])
+		if !ok {
+			break
+		}
+		if len(words) == 1 && len(c.redirects) == 0 || w.onlyAssignments(words) {
+			w.assign(name, value, words[0].Dynamic)
+		}
+		words = words[1:]
+	}
+	inv := &Invocation{Redirects: c.redirects, Dir: w.cwd, Piped: w.piped}
+	w.resolve(inv, words)
+	if len(w.piped) < maxPiped {
+		w.piped = append(w.piped, c.words...)
+	}
+}
+
+func (w *shellWalk) onlyAssignments(words []Word) bool {
+	for _, x := range words {
+		if _, _, ok := assignment(x); !ok {
+			return false
+		}
+	}
+	return true
+}
+
+func (w *shellWalk) assign(name, value string, dynamic bool) {
+	if dynamic || len(value) > maxValueBytes || len(w.variables) > 100 {
+		delete(w.variables, name)
+		return
+	}
+	w.variables[name] = value
+}
+
+func assignment(x Word) (name, value string, ok bool) {
+	name, value, ok = strings.Cut(x.Text, "=")
+	if !ok || name == "" || name[0] >= '0' && name[0] <= '9' {
+		return "", "", false
+	}
+	for i := 0; i < len(name); i++ {
+		if !NameByte(name[i]) {
+			return "", "", false
+		}
+	}
+	return name, value, true
+}
+
+// resolve peels wrappers off until the program is found, and visits it.
+func (w *shellWalk) resolve(inv *Invocation, words []Word) {
+	for {
+		if len(words) == 0 {
+			if len(inv.Redirects) > 0 {
+				inv.Name, inv.Args = "", nil
+				w.visit(inv)
+			}
+			return
+		}
+		inv.Name, inv.Args = Program(words[0].Text), words[1:]
+		rest, wrapped := w.unwrap(inv)
+		if !wrapped {
+			break
+		}
+		words = rest
+	}
+	w.visit(inv)
+	w.nested(inv)
+}
+
+func Program(s string) string {
+	s = strings.ToLower(path.Base(strings.ReplaceAll(s, `\`, "/")))
+	return strings.TrimSuffix(s, ".exe")
+}
+
+// wrappers run the command in their arguments. The value lists the options that
+// take an argument; operands are skipped before the command.
+var wrappers = map[string]struct {
+	valued   string // " -u --user … " with spaces around each
+	operands int
+}{
+	"sudo":    {" -u -g -h -p -C -D -R -T -U --user --group --host --prompt --chdir --chroot ", 0},
+	"doas":    {" -u -C ", 0},
+	"env":     {" -u -C -S --unset --chdir --split-string ", 0},
+	"nice":    {" -n --adjustment ", 0},
+	"ionice":  {" -c -n --class --classdata ", 0},
+	"timeout": {" -s -k --signal --kill-after ", 1},
+	"stdbuf":  {" -i -o -e ", 0},
+	"nohup":   {}, "setsid": {}, "command": {}, "builtin": {}, "exec": {" -a ", 0}, "time": {" -f -o ", 0}, "busybox": {}, "chronic": {}, "unbuffer": {},
+	"xargs":    {" -a -d -E -I -L -n -P -s --arg-file --delimiter --replace --max-lines --max-args --max-procs --max-chars ", 0},
+	"parallel": {" -j -N -I -a --jobs ", 0},
+	"flock":    {" -w -E --timeout ", 1},
+	"watch":    {" -n --interval ", 0},
+}
+
+// unwrap returns the words of the command inside, if inv is a wrapper.
+func (w *shellWalk) unwrap(inv *Invocation) (rest []Word, wrapped bool) {
+	wrapper, ok := wrappers[inv.Name]
+	if !ok {
+		return nil, false
+	}
+	args := inv.Args
+	operands := wrapper.operands
+	for len(args) > 0 {
+		a := args[0].Text
+		if strings.HasPrefix(a, "-") && a != "-" {
+			args = args[1:]
+			if a == "--" {
+				break
+			}
+			if strings.Contains(wrapper.valued, " "+a+" ") && len(args) > 0 {
+				if inv.Name == "env" && (a == "-S" || a == "--split-string") {
+					w.run(args[0].Text)
+				}
+				args = args[1:]
+			}
+			continue
+		}
+		if _, _, isAssignment := assignment(args[0]); isAssignment && (inv.Name == "env" || inv.Name == "sudo" || inv.Name == "doas") {
+			args = args[1:]
+			continue
+		}
+		if operands > 0 {
+			operands--
+			args = args[1:]
+			continue
+		}
+		break
+	}
+	if inv.Name == "xargs" || inv.Name == "parallel" {
+		inv.ByXargs = true
+	}
+	if len(args) == 0 && !inv.ByXargs { // "exec > file" and "env" alone
+		return nil, true
+	}
+	return args, true
+}
+
+// nested follows what an invocation runs in turn: scripts in arguments, find
+// -exec, and cd, which changes where the next one runs.
+func (w *shellWalk) nested(inv *Invocation) {
+	switch inv.Name {
+	case "sh", "bash", "zsh", "dash", "ksh", "ash", "fish":
+		w.shell(inv)
+	case "eval":
+		parts := make([]string, len(inv.Args))
+		for i, a := range inv.Args {
+			parts[i] = a.Text
+		}
+		w.run(strings.Join(parts, " "))
+	case "trap":
+		if len(inv.Args) > 1 {
+			w.subshell(inv.Args[0].Text)
+		}
+	case "cd", "pushd":
+		w.cd(inv.Args)
+	case "popd":
+		w.cwd = ""
+	case "export", "declare", "local", "readonly", "typeset":
+		for _, a := range inv.Args {
+			if name, value, ok := assignment(a); ok {
+				w.assign(name, value, a.Dynamic)
+			}
+		}
+	case "unset", "read":
+		for _, a := range inv.Args {
+			delete(w.variables, a.Text)
+		}
+	case "for", "select":
+		if len(inv.Args) > 2 && inv.Args[1].Text == "in" {
+			w.assign(inv.Args[0].Text, inv.Args[2].Text, inv.Args[2].Dynamic)
+		} else if len(inv.Args) > 0 {
+			delete(w.variables, inv.Args[0].Text)
+		}
+	case "find", "fd", "fdfind":
+		w.find(inv)
+	case "ssh", "docker", "podman", "kubectl":
+		// Another machine's files.
+	}
+}
+
+func (w *shellWalk) subshell(script string) {
+	w.enter()
+	w.run(script)
+	w.leave()
+}
+
+// shell runs sh -c's script, or the here-document that it reads.
+func (w *shellWalk) shell(inv *Invocation) {
+	for i := 0; i < len(inv.Args); i++ {
+		a := inv.Args[i]
+		if !strings.HasPrefix(a.Text, "-") && !strings.HasPrefix(a.Text, "+") {
+			return // a script file
+		}
+		if !strings.HasPrefix(a.Text, "--") && strings.Contains(a.Text, "c") {
+			if i+1 < len(inv.Args) {
+				w.subshell(inv.Args[i+1].Text)
+			}
+			return
+		}
+		if !strings.HasPrefix(a.Text, "--") && strings.HasSuffix(a.Text, "o") {
+			i++ // the option's name
+		}
+	}
+	for _, r := range inv.Redirects {
+		if r.Op == "<<" || r.Op == "<<-" {
+			w.subshell(r.Body)
+		}
+		if r.Op == "<<<" {
+			w.subshell(r.Target.Text)
+		}
+	}
+}
+
+func (w *shellWalk) cd(args []Word) {
+	for len(args) > 0 && strings.HasPrefix(args[0].Text, "-") && len(args[0].Text) > 1 {
+		args = args[1:]
+	}
+	if len(args) == 0 {
+		w.cwd = w.variables["HOME"]
+		return
+	}
+	if args[0].Dynamic || args[0].Text == "-" {
+		w.cwd = ""
+		return
+	}
+	w.cwd = Absolute(w.cwd, args[0].Text)
+}
+
+// absolute joins by text; "" where dir is not known and p is relative.
+func Absolute(dir, p string) string {
+	p = strings.ReplaceAll(p, `\`, "/")
+	if path.IsAbs(p) || len(p) > 2 && p[1] == ':' && p[2] == '/' {
+		return path.Clean(p)
+	}
+	if dir == "" {
+		return ""
+	}
+	return path.Join(strings.ReplaceAll(dir, `\`, "/"), p)
+}
+
+// find visits the commands after -exec and its relatives.
+func (w *shellWalk) find(inv *Invocation) {
+	if w.depth >= maxShellDepth {
+		w.state.commands = maxShellCommands + 1
+		return
+	}
+	w.depth++
+	defer func() { w.depth-- }()
+	places, all := FindPlaces(inv.Args)
+	args := inv.Args
+	for i := 0; i < len(args); i++ {
+		switch args[i].Text {
+		case "-exec", "-execdir", "-ok", "-okdir", "-x", "--exec", "-X", "--exec-batch":
+			end := i + 1
+			for end < len(args) && args[end].Text != ";" && args[end].Text != "+" {
+				end++
+			}
+			inner := &Invocation{Dir: inv.Dir, Piped: inv.Piped, ByFind: places, FindAll: all}
+			if w.state.commands++; end > i+1 && !w.state.overflow() {
+				w.resolve(inner, args[i+1:end])
+			}
+			i = end
+		}
+	}
+}
+
+// findPlaces gives find's starting points; all says that nothing restricts the
+// names that it finds.
+func FindPlaces(args []Word) (places []Word, all bool) {
+	i := 0
+	for i < len(args) && (args[i].Text == "-H" || args[i].Text == "-L" || args[i].Text == "-P") {
+		i++
+	}
+	for i < len(args) && !strings.HasPrefix(args[i].Text, "-") && args[i].Text != "(" && args[i].Text != "!" {
+		places = append(places, args[i])
+		i++
+	}
+	if len(places) == 0 {
+		places = []Word{{Text: "."}}
+	}
+	all = true
+	for ; i < len(args); i++ {
+		switch args[i].Text {
+		case "-name", "-iname", "-path", "-ipath", "-wholename", "-regex", "-iregex", "-newer", "-mtime", "-mmin", "-ctime", "-atime", "-size", "-empty", "-maxdepth", "-user", "-perm":
+			all = false
+		}
+	}
+	return places, all
+}

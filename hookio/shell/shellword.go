@@ -1,0 +1,315 @@
+package shell
+
+import (
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+type wordBuilder struct {
+	text, pattern []byte
+	glob          bool
+	dynamic       bool
+	quoted        bool
+}
+
+func (b *wordBuilder) quote(s string) {
+	b.text = append(b.text, s...)
+	for i := 0; i < len(s); i++ {
+		if strings.IndexByte(`*?[]\{},`, s[i]) >= 0 {
+			b.pattern = append(b.pattern, '\\')
+		}
+		b.pattern = append(b.pattern, s[i])
+	}
+}
+
+func (b *wordBuilder) plain(c byte) {
+	if c == '*' || c == '?' || c == '[' || c == '{' {
+		b.glob = true
+	}
+	b.text = append(b.text, c)
+	b.pattern = append(b.pattern, c)
+}
+
+func (b *wordBuilder) unknown() {
+	b.dynamic = true
+	b.text = append(b.text, 0)
+	b.pattern = append(b.pattern, 0)
+}
+
+func (b *wordBuilder) word() Word {
+	w := Word{Text: string(b.text), Dynamic: b.dynamic, quoted: b.quoted}
+	if b.glob {
+		w.Pattern = string(b.pattern)
+	}
+	return w
+}
+
+// word reads up to white space or an operator.
+func (p *shellParser) word() Word {
+	var b wordBuilder
+	if p.at(0) == '~' {
+		p.tilde(&b)
+	}
+	for p.pos < len(p.src) {
+		switch c := p.at(0); c {
+		case ' ', '\t', '\r', '\n', ';', '&', '|', ')', '<', '>':
+			return b.word()
+		case '(':
+			if n := len(b.text); n > 1 && b.text[n-1] == '=' { // an array: a=(x y)
+				p.pos++
+				p.skipArray()
+				b.unknown()
+				continue
+			}
+			return b.word()
+		case '\'':
+			p.singleQuoted(&b)
+		case '"':
+			p.pos++
+			p.doubleQuoted(&b)
+		case '\\':
+			p.pos++
+			if p.at(0) == '\n' {
+				p.pos++
+			} else if p.pos < len(p.src) {
+				b.quoted = true
+				b.quote(p.src[p.pos : p.pos+1])
+				p.pos++
+			}
+		case '$', '`':
+			p.expansion(&b, false)
+		default:
+			b.plain(c)
+			p.pos++
+		}
+	}
+	return b.word()
+}
+
+func (p *shellParser) tilde(b *wordBuilder) {
+	end := p.pos + 1
+	for end < len(p.src) && strings.IndexByte("/ \t\r\n;&|()<>'\"\\$`", p.src[end]) < 0 {
+		end++
+	}
+	name := map[string]string{"~": "HOME", "~+": "PWD", "~-": "OLDPWD"}[p.src[p.pos:end]]
+	p.pos = end
+	if value, ok := p.v.variable(name); ok && name != "" {
+		b.quote(value)
+		return
+	}
+	b.unknown()
+}
+
+// skipArray skips the elements of an array, running what they substitute.
+func (p *shellParser) skipArray() {
+	for p.pos < len(p.src) && p.at(0) != ')' {
+		start := p.pos
+		p.word()
+		if p.pos == start {
+			p.pos++
+		}
+	}
+	p.pos = min(p.pos+1, len(p.src))
+}
+
+func (p *shellParser) singleQuoted(b *wordBuilder) {
+	b.quoted = true
+	rest := p.src[p.pos+1:]
+	end := strings.IndexByte(rest, '\'')
+	if end < 0 {
+		b.quote(rest)
+		p.pos = len(p.src)
+		return
+	}
+	b.quote(rest[:end])
+	p.pos += end + 2
+}
+
+// doubleQuoted reads to the closing quote; the opening one is consumed.
+func (p *shellParser) doubleQuoted(b *wordBuilder) {
+	b.quoted = true
+	for p.pos < len(p.src) {
+		switch c := p.at(0); c {
+		case '"':
+			p.pos++
+			return
+		case '\\':
+			next := p.at(1)
+			switch next {
+			case '\n':
+				p.pos += 2
+			case '$', '`', '"', '\\':
+				b.quote(string(next))
+				p.pos += 2
+			default:
+				b.quote(`\`)
+				p.pos++
+			}
+		case '$', '`':
+			p.expansion(b, true)
+		default:
+			b.quote(p.src[p.pos : p.pos+1])
+			p.pos++
+		}
+	}
+}
+
+// expansion reads $… or `…`.
+func (p *shellParser) expansion(b *wordBuilder, inQuotes bool) {
+	if p.at(0) == '`' {
+		p.backquoted()
+		b.unknown()
+		return
+	}
+	p.pos++
+	switch c := p.at(0); {
+	case c == '(' && p.at(1) == '(':
+		if end := p.find("))"); end >= 0 { // arithmetic
+			p.pos = end
+		} else {
+			p.pos = len(p.src)
+		}
+		b.unknown()
+	case c == '(':
+		p.pos++
+		p.substitution()
+		b.unknown()
+	case c == '{':
+		p.braced(b)
+	case c == '\'' && !inQuotes:
+		p.pos++
+		p.ansiQuoted(b)
+	case c == '"' && !inQuotes:
+		p.pos++
+		p.doubleQuoted(b)
+	case NameByte(c) && (c < '0' || c > '9'):
+		start := p.pos
+		for NameByte(p.at(0)) {
+			p.pos++
+		}
+		p.parameter(b, p.src[start:p.pos])
+	case c >= '0' && c <= '9' || c != 0 && strings.IndexByte("@*#?-$!", c) >= 0:
+		p.pos++
+		b.unknown()
+	default:
+		b.quote("$")
+	}
+}
+
+func (p *shellParser) parameter(b *wordBuilder, name string) {
+	if value, ok := p.v.variable(name); ok && len(b.text)+len(value) <= maxValueBytes {
+		p.work += len(value)
+		b.quote(value)
+		return
+	}
+	b.unknown()
+}
+
+// braced reads ${name} and its relatives; only the plain form and the ones with
+// a default have a value that we know.
+func (p *shellParser) braced(b *wordBuilder) {
+	depth, start := 0, p.pos+1
+	for ; p.pos < len(p.src); p.pos++ {
+		switch p.at(0) {
+		case '{':
+			depth++
+		case '}':
+			depth--
+		case '\\':
+			p.pos++
+		}
+		if depth == 0 {
+			break
+		}
+	}
+	end := min(p.pos, len(p.src))
+	p.pos = min(p.pos+1, len(p.src))
+	inside := p.src[start:max(start, end)]
+	n := 0
+	for n < len(inside) && NameByte(inside[n]) {
+		n++
+	}
+	if n > 0 && (n == len(inside) || strings.IndexByte(":-?", inside[n]) >= 0) {
+		p.parameter(b, inside[:n])
+	} else {
+		b.unknown()
+	}
+	p.substitutionsIn(inside[n:])
+}
+
+// backquoted visits the commands between backquotes.
+func (p *shellParser) backquoted() {
+	p.pos++
+	var inner []byte
+	for ; p.pos < len(p.src) && p.at(0) != '`'; p.pos++ {
+		if next := p.at(1); p.at(0) == '\\' && (next == '`' || next == '\\' || next == '$') {
+			p.pos++
+		}
+		inner = append(inner, p.at(0))
+	}
+	p.pos = min(p.pos+1, len(p.src))
+	q := &shellParser{src: string(inner), depth: p.depth + 1, v: p.v, shellState: p.shellState}
+	p.v.enter()
+	q.list(0)
+	p.v.leave()
+}
+
+// ansiQuoted reads $'…'.
+func (p *shellParser) ansiQuoted(b *wordBuilder) {
+	b.quoted = true
+	for p.pos < len(p.src) {
+		c := p.at(0)
+		p.pos++
+		switch {
+		case c == '\'':
+			return
+		case c != '\\' || p.pos >= len(p.src):
+			b.quote(string([]byte{c}))
+		default:
+			b.quote(p.ansiEscape())
+		}
+	}
+}
+
+func (p *shellParser) ansiEscape() string {
+	c := p.at(0)
+	p.pos++
+	if i := strings.IndexByte("abefnrtv", c); i >= 0 {
+		return "\a\b\x1b\f\n\r\t\v"[i : i+1]
+	}
+	base, most := 0, 0
+	switch {
+	case c == 'x':
+		base, most = 16, 2
+	case c == 'u':
+		base, most = 16, 4
+	case c == 'U':
+		base, most = 16, 8
+	case c >= '0' && c <= '7':
+		base, most = 8, 3
+		p.pos--
+	default:
+		return string([]byte{c})
+	}
+	end := p.pos
+	for end < len(p.src) && end-p.pos < most {
+		if _, err := strconv.ParseUint(p.src[end:end+1], base, 8); err != nil {
+			break
+		}
+		end++
+	}
+	n, err := strconv.ParseUint(p.src[p.pos:end], base, 32)
+	p.pos = end
+	if err != nil {
+		return ""
+	}
+	if c == 'u' || c == 'U' {
+		return string(utf8.AppendRune(nil, rune(n)))
+	}
+	return string([]byte{byte(n)})
+}
+
+func NameByte(c byte) bool {
+	return c == '_' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
+}
