@@ -4,7 +4,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -60,13 +62,30 @@ func Mounted(t testing.TB, size int64, options string, mkfs ...string) (dir stri
 	return dir
 }
 
-// Unmount fails the test if the file system is still in use.
+// Unmount fails the test if the file system is still in use. The kernel lets go of a file
+// shortly after its last descriptor was closed, later on a busy machine: that is waited for. A
+// descriptor that somebody left open stays.
 func Unmount(t testing.TB, dir string) {
 	t.Helper()
-	if err := unix.Unmount(dir, 0); err != nil {
-		t.Errorf("unmount %s: %v", dir, err)
+	err := unix.Unmount(dir, 0)
+	for end := time.Now().Add(3 * time.Second); err == unix.EBUSY && time.Now().Before(end); err = unix.Unmount(dir, 0) {
+		time.Sleep(5 * time.Millisecond)
+	}
+	if err != nil {
+		t.Errorf("unmount %s: %v; open in this process: %q", dir, err, openBelow(dir))
 		_ = unix.Unmount(dir, unix.MNT_DETACH) // else the directory cannot be removed
 	}
+}
+
+// openBelow names the files below a directory that this process has open.
+func openBelow(dir string) (files []string) {
+	links, _ := filepath.Glob("/proc/self/fd/*") // none: it is a help to the reader
+	for _, link := range links {
+		if file, err := os.Readlink(link); err == nil && strings.HasPrefix(file, dir) {
+			files = append(files, file)
+		}
+	}
+	return files
 }
 
 // place is a directory of the test, without links in its path.
