@@ -141,7 +141,7 @@ func (p *Project) NewestCheckpoint() (*manifest.Checkpoint, error) {
 func (p *Project) NewestInLog(ctx context.Context, back uint64, match func(*manifest.Checkpoint) bool) (*manifest.Checkpoint, error) {
 	last, err := p.Store.Last()
 	if err != nil {
-		return nil, err
+		return nil, p.Classify(err)
 	}
 	c, err := manifest.Newest(ctx, p.Log(), last.Seq, back, match)
 	if err != nil {

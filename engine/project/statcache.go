@@ -21,7 +21,7 @@ func (p *Project) StatCache(generation uint64) (*scan.Head, error) {
 	}
 	holds, err := p.Store.Holds(s.At)
 	if err != nil || !holds {
-		return nil, err
+		return nil, p.Classify(err)
 	}
 	return head, nil
 }
