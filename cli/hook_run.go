@@ -134,15 +134,45 @@ func (h *hookCall) open(ctx context.Context) error {
 	if s.Exact {
 		o.Root = s.Dir
 	}
+	if h.inWorktree(ctx) {
+		o.Root, o.Env.Dir = "", h.event.Cwd
+	}
 	var err error
 	h.project, err = project.Open(ctx, o)
 	var missing *project.NotInitializedError
-	if errors.As(err, &missing) && h.event.Kind == hookio.SessionStart {
-		if set, _ := project.LoadSettings(h.env, ""); set.AutoInit {
-			h.project, _, _, err = engine.Init(ctx, project.InitOptions{OpenOptions: o, NoSave: true})
-		}
+	if errors.As(err, &missing) && h.makes(missing) {
+		h.project, _, _, err = engine.Init(ctx, project.InitOptions{OpenOptions: o, NoSave: true})
 	}
 	return err
+}
+
+// makes reports whether the hook makes the store that is missing: with the setting autoInit, or in a
+// worktree of a project that the person has initialised.
+func (h *hookCall) makes(missing *project.NotInitializedError) bool {
+	if missing.Parent != "" {
+		return h.event.Kind != hookio.SessionEnd
+	}
+	if h.event.Kind != hookio.SessionStart {
+		return false
+	}
+	set, _ := project.LoadSettings(h.env, "")
+	return set.AutoInit
+}
+
+// inWorktree reports whether the agent works in a worktree of its own that the session's project
+// leaves out: whole sessions, subagents and parts of a session do. What it does there belongs there.
+func (h *hookCall) inWorktree(ctx context.Context) bool {
+	now := project.AgentWorktree(h.event.Cwd)
+	if !filepath.IsAbs(now) || now == project.AgentWorktree(h.session.Dir) {
+		now = ""
+	}
+	if h.session.Worktree != now {
+		h.session.Worktree, h.session.Registered = now, "" // the other store may not know the session
+		_ = project.UpdateSession(ctx, h.env, string(h.event.Agent), h.event.SessionID, func(s *project.SessionState) {
+			s.Worktree, s.Registered = now, ""
+		})
+	}
+	return now != ""
 }
 
 // guard refuses a tool call that would damage the store.

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"rewind/cas"
 )
@@ -21,12 +22,14 @@ type place struct {
 	lost  *KnownStore // known by this account, but its store is gone
 	named bool        // the root was named, not found
 	link  string      // where the store is, if its path leads through a link
+
+	parent *place // of a worktree without a store: the project that it lies in, if this account knows that
 }
 
 // discover finds the root for o: the one that is named, else the nearest
 // ancestor of the working directory with a store (its own, a global one, or one
-// that this account knows of and that has vanished), else the nearest with a
-// .git, else the working directory.
+// that this account knows of and that has vanished) that does not leave it out, else the
+// worktree that it is in, else the nearest with a .git, else the working directory.
 func discover(o OpenOptions, known []KnownStore) (place, error) {
 	named := o.Root
 	if named == "" {
@@ -48,23 +51,29 @@ func discover(o OpenOptions, known []KnownStore) (place, error) {
 	if err != nil {
 		return place{}, &RefusedRootError{Root: o.Env.Dir, Reason: "a working directory that no longer exists"}
 	}
-	git := ""
+	var out leftOut
 	for dir := start; ; dir = filepath.Dir(dir) {
 		at, err := placeOf(o.Env, dir, known)
 		if err != nil || at.store != "" || at.lost != nil {
-			return at, err
-		}
-		if git == "" {
-			if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
-				git = dir
+			if out.root == "" {
+				return at, err
 			}
+			mine := place{root: out.root, mode: ProjectMode}
+			if err == nil && out.worktree && slices.ContainsFunc(known, func(k KnownStore) bool { return k.Root == at.root }) {
+				mine.parent = &at
+			}
+			return mine, nil
 		}
+		out.pass(dir)
 		if dir == filepath.Dir(dir) {
 			break
 		}
 	}
-	if git != "" {
-		start = git
+	switch {
+	case out.root != "":
+		start = out.root
+	case out.git != "":
+		start = out.git
 	}
 	return place{root: start, mode: ProjectMode}, nil
 }
@@ -82,7 +91,7 @@ func exportedRoot(env Env) string {
 		return ""
 	}
 	dir, err := realDir(env, env.Dir)
-	if err != nil || !within(dir, real) {
+	if err != nil || !within(dir, real) || isLeftOut(dir, real) {
 		return ""
 	}
 	return real

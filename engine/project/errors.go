@@ -9,6 +9,7 @@ import (
 type NotInitializedError struct {
 	Root    string
 	History []History // newest first
+	Parent  string    // of a worktree: the root of the initialised project that it lies in
 }
 
 // History is a store that another directory has, or had, at the same path. init --adopt takes it.

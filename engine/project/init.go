@@ -107,6 +107,13 @@ func create(ctx context.Context, o InitOptions, at place) (place, error) {
 	}
 	account, _ := LoadSettings(o.Env, "")
 	at.mode = o.Mode
+	config := []byte("{}\n")
+	if at.parent != nil {
+		if at.mode == "" {
+			at.mode = at.parent.mode
+		}
+		config = at.parent.config(config)
+	}
 	if at.mode == "" {
 		at.mode = Mode(account.StorageMode)
 	}
@@ -154,8 +161,8 @@ func create(ctx context.Context, o InitOptions, at place) (place, error) {
 	if err := clearUnfinished(at.store); err != nil {
 		return at, err
 	}
-	for name, content := range map[string]string{ignoreName: "*\n", ConfigName: "{}\n"} {
-		if err := WriteFile(filepath.Join(at.store, name), []byte(content), owner); err != nil {
+	for name, content := range map[string][]byte{ignoreName: []byte("*\n"), ConfigName: config} {
+		if err := WriteFile(filepath.Join(at.store, name), content, owner); err != nil {
 			return at, err
 		}
 	}

@@ -101,7 +101,11 @@ func open(ctx context.Context, o OpenOptions, at place, known []KnownStore) (*Pr
 		if err := refuseRoot(o.Env, at.root); err != nil && !at.named {
 			return nil, err
 		}
-		return nil, &NotInitializedError{Root: at.root, History: at.history(o.Env, known)}
+		missing := &NotInitializedError{Root: at.root, History: at.history(o.Env, known)}
+		if at.parent != nil {
+			missing.Parent = at.parent.root
+		}
+		return nil, missing
 	}
 	p := &Project{Env: o.Env.of(at.root), place: at, lockWait: o.LockWait, Progress: o.Progress, notices: notices}
 	info, err := os.Stat(at.store)

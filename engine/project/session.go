@@ -18,6 +18,7 @@ import (
 type SessionState struct {
 	Dir        string    `json:"dir,omitempty"`        // where the session's project is looked for; fixed at its first hook
 	Exact      bool      `json:"exact,omitempty"`      // Dir is the root itself
+	Worktree   string    `json:"worktree,omitempty"`   // the agents' worktree that its newest hook was in; Registered is about that
 	Registered string    `json:"registered,omitempty"` // transcript that the log has a session record for
 	Last       time.Time `json:"last,omitzero"`        // newest checkpoint
 	Prompt     string    `json:"prompt,omitempty"`     // key of the newest prompt that has its checkpoint

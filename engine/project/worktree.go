@@ -1,0 +1,105 @@
+package project
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// agentWorktrees is where agents make worktrees: every project leaves it out.
+const agentWorktrees = "/.claude/worktrees/"
+
+// AgentWorktree is the directory below .claude/worktrees that dir is, or lies in; "" where
+// it is in none. It goes by the path alone.
+func AgentWorktree(dir string) string {
+	slashed := filepath.ToSlash(dir)
+	i := strings.LastIndex(slashed, agentWorktrees)
+	if i < 0 {
+		return ""
+	}
+	i += len(agentWorktrees)
+	name, _, _ := strings.Cut(slashed[i:], "/")
+	if name == "" {
+		return ""
+	}
+	return dir[:i+len(name)]
+}
+
+// isWorktree reports whether dir is a root of its own wherever it lies: a linked worktree
+// of git, or what an agent keeps as one.
+func isWorktree(dir string) bool {
+	return AgentWorktree(dir) == dir || isLinkedWorktree(dir)
+}
+
+// isLinkedWorktree reports whether the .git of dir is the file of a linked worktree. That of a
+// submodule leads to another place.
+func isLinkedWorktree(dir string) bool {
+	file := filepath.Join(dir, ".git")
+	info, err := os.Lstat(file)
+	if err != nil || !info.Mode().IsRegular() {
+		return false
+	}
+	data, err := ReadSmall(file, 1<<16)
+	if err != nil {
+		return false
+	}
+	to, found := bytes.CutPrefix(data, []byte("gitdir:"))
+	if !found {
+		return false
+	}
+	at := filepath.ToSlash(strings.TrimSpace(string(to)))
+	parts := strings.Split(at, "/")
+	return len(parts) > 1 && parts[len(parts)-2] == "worktrees"
+}
+
+// leftOut finds the root for a directory that the projects above it leave out, on the way up.
+type leftOut struct {
+	git      string // the nearest directory with a .git
+	root     string // "": nothing leaves it out so far
+	worktree bool   // it is a worktree, not another file system
+}
+
+// pass is called for each directory from the working directory upwards.
+func (l *leftOut) pass(dir string) {
+	if l.root != "" {
+		return
+	}
+	hasGit := Exists(filepath.Join(dir, ".git"))
+	if l.git == "" && hasGit {
+		l.git = dir
+	}
+	switch {
+	case isWorktree(dir):
+		l.root, l.worktree = dir, true
+		if !hasGit && l.git != "" {
+			l.root = l.git
+		}
+	case l.git != "" && isMountTop(dir) && dir != filepath.Dir(dir):
+		l.root = l.git
+	}
+}
+
+// isLeftOut reports whether dir lies in a worktree below root: what was exported for root does not
+// count there.
+func isLeftOut(dir, root string) bool {
+	for ; dir != root && within(dir, root); dir = filepath.Dir(dir) {
+		if isWorktree(dir) {
+			return true
+		}
+	}
+	return false
+}
+
+// config is the settings file of the store of p: a worktree's begins as a copy, so that what its
+// project leaves out is left out there too. other stands for one that cannot be read.
+func (p *place) config(other []byte) []byte {
+	if p.store == "" {
+		return other
+	}
+	data, err := ReadSmall(filepath.Join(p.store, ConfigName), 1<<20)
+	if err != nil {
+		return other
+	}
+	return data
+}
