@@ -62,6 +62,13 @@ func newCat() *command {
 			if err != nil {
 				return err
 			}
+			torn, err := c.tornFiles(ctx, p, l.Checkpoint)
+			if err != nil {
+				return err
+			}
+			if torn[path] {
+				c.out.warn("%s: %s", escape(path), engine.ReasonTorn)
+			}
 			return printFile(ctx, c, p, e)
 		},
 	}
@@ -104,6 +111,16 @@ func printTranscript(ctx context.Context, c *call, p *project.Project, l project
 type conversationView struct {
 	Transcript *transcriptView `json:"transcript"`
 	Content    string          `json:"content_b64"`
+}
+
+// tornFiles are the files that a checkpoint holds no state of. That this cannot be told is a warning.
+func (c *call) tornFiles(ctx context.Context, p *project.Project, of manifest.Checkpoint) (map[string]bool, error) {
+	torn, err := engine.TornFiles(ctx, p, of)
+	if err != nil && ctx.Err() == nil {
+		c.out.warn("which files were being written when the checkpoint was taken is not known: %v", err)
+		err = nil
+	}
+	return torn, err
 }
 
 // findFile looks one path up; it must not be a directory.

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"rewind/engine"
+	"rewind/engine/project"
 )
 
 func newExport() *command {
@@ -31,7 +32,7 @@ func newExport() *command {
 			{"rewind export v1 | tar tzv", "to a pipe"},
 			{"rewind export last --format tar -- src | tar x -C /elsewhere", "one directory"},
 		},
-		exits:   []int{exitNotFound, exitDamaged},
+		exits:   []int{exitPartial, exitNotFound, exitDamaged},
 		minArgs: 1, maxArgs: 1, paths: true,
 		flags: func(f *pflag.FlagSet) {
 			f.StringVarP(&file, "output", "o", "", "write to this `file`; - is stdout")
@@ -68,12 +69,28 @@ func newExport() *command {
 			if o.Paths, err = c.patterns(ctx, p, c.paths, glob, l.Checkpoint); err != nil {
 				return err
 			}
-			if file == "" {
-				err := engine.Export(ctx, p, c.out.buf, o)
-				if err == nil {
-					tellLeftOut(c.out, leftOut)
-				}
+			torn, err := c.tornFiles(ctx, p, l.Checkpoint)
+			if err != nil {
 				return err
+			}
+			var mixed []project.Problem
+			o.Taken = func(path string) {
+				if torn[path] {
+					mixed = append(mixed, project.Problem{Path: path, Reason: engine.ReasonTorn})
+				}
+			}
+			partly := func() error {
+				if len(mixed) > 0 {
+					return &partialError{verb: "exported whole", paths: mixed}
+				}
+				return nil
+			}
+			if file == "" {
+				if err := engine.Export(ctx, p, c.out.buf, o); err != nil {
+					return err
+				}
+				tellLeftOut(c.out, leftOut)
+				return partly()
 			}
 			w := &asideFile{file: file}
 			if err := engine.Export(ctx, p, w, o); err != nil {
@@ -85,11 +102,14 @@ func newExport() *command {
 			}
 			c.out.endProgress()
 			if c.json {
-				return c.out.document(exportView{l.ID.String(), l.ID.String(), viewPath(filepath.ToSlash(file)), o.Format, w.n, leftOut})
+				if err := c.out.document(exportView{l.ID.String(), l.ID.String(), viewPath(filepath.ToSlash(file)), o.Format, w.n, leftOut}); err != nil {
+					return err
+				}
+				return partly()
 			}
 			c.out.summary("Exported %s to %s: %s.", l.ID, escape(file), formatSize(w.n))
 			tellLeftOut(c.out, leftOut)
-			return nil
+			return partly()
 		},
 	}
 }

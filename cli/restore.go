@@ -277,10 +277,36 @@ func reportRestored(c *call, done *engine.Restored, v restoreVerb) error {
 	} else {
 		printRestored(c.out, done, v)
 	}
+	warnTorn(c.out, done)
 	if bad := failed(done.Skip); len(bad) > 0 {
 		return &partialError{verb: "restored", paths: bad}
 	}
 	return nil
+}
+
+// warnTorn tells of files that the checkpoint may hold half of.
+func warnTorn(o *output, done *engine.Restored) {
+	if o.quiet {
+		return
+	}
+	var left []string
+	for _, s := range done.Skip {
+		if s.Reason == engine.ReasonTorn {
+			left = append(left, s.Path)
+		}
+	}
+	for _, path := range firstN(left, maxNamed) {
+		o.warn("%s is left alone: %s", escape(path), engine.ReasonTorn)
+	}
+	if n := len(left) - maxNamed; n > 0 {
+		o.warn("and %d more", n)
+	}
+	if len(left) > 0 {
+		o.hint("rewind restore %s -- %s takes what there is of it all the same", done.Checkpoint.ID, shellQuote(left[0]))
+	}
+	for _, path := range firstN(done.Torn, maxNamed) {
+		o.warn("%s: %s", escape(path), engine.ReasonTorn)
+	}
 }
 
 // confirm asks before many files are deleted, or another session's work goes.

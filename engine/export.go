@@ -28,6 +28,8 @@ type ExportOptions struct {
 	// nil, is then called for each, from another goroutine.
 	WithPrecious bool
 	LeftOut      func(path string)
+	// Taken, which may be nil, is called for each file that goes into the archive, from another goroutine.
+	Taken func(path string)
 }
 
 // Compression is fixed, block sizes included, so that the same checkpoint gives
@@ -140,6 +142,9 @@ func writeArchive(ctx context.Context, p *project.Project, archive *tar.Writer, 
 		defer close(queue)
 		defer close(wanted)
 		walked <- exported(p, o, chosen, o.LeftOut, func(path string, e manifest.Entry) error {
+			if o.Taken != nil && e.Kind != manifest.Subdir {
+				o.Taken(path)
+			}
 			return pieces(p, path, e, enqueue)
 		})
 	}()

@@ -47,6 +47,19 @@ func Coverage(ctx context.Context, p *project.Project, c manifest.Checkpoint) ([
 	return project.DecodeProblems(data)
 }
 
+// TornFiles are the files that were being written when the checkpoint was taken: what
+// it holds of them is no state of theirs.
+func TornFiles(ctx context.Context, p *project.Project, c manifest.Checkpoint) (map[string]bool, error) {
+	problems, err := Coverage(ctx, p, c)
+	torn := map[string]bool{}
+	for _, problem := range problems {
+		if problem.Torn() {
+			torn[problem.Path] = true
+		}
+	}
+	return torn, err
+}
+
 // Operations gives the operation log, newest first; limit 0 is all of it.
 func Operations(ctx context.Context, p *project.Project, limit int) ([]manifest.Operation, error) {
 	var out []manifest.Operation

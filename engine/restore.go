@@ -50,6 +50,7 @@ type Restored struct {
 	Without      *conversation.NoConversationError // why none was moved, although it was to be; nil else
 	Prompts      []string                          // those that it went behind, the newest first
 	Others       []OtherWork                       // what goes too, of sessions that it is not about
+	Torn         []string                          // restored since they were named, though the target was torn there
 }
 
 // DeclinedError: the person was asked and said no.
@@ -105,6 +106,7 @@ type restoring struct {
 	tx     *commit.Tx           // the scan's, and after its commit the next
 	op     manifest.Operation
 	target manifest.Checkpoint // for the answer
+	saw    *sight              // what the target saw; nil where an operation is taken back
 	within map[string][]string // what goes with a directory that is replaced, see lookInto
 
 	move    *conversation.Move                // the conversation on its way, nil for none
@@ -209,9 +211,10 @@ func (r *restoring) planTo(c manifest.Checkpoint) (*restore.Plan, error) {
 	r.op.Checkpoint, r.target = c.ID, c
 	target, today := rules.Of(r.Project, r.tx, c), rules.Today(r.Project, r.fs)
 	saw := r.sightOf(c, target)
+	r.saw = saw
 	plan, err := restore.NewPlan(r.ctx, restore.Options{
 		FS: r.fs, Source: r.tx, Current: r.now, Target: c.Root, Select: r.sel,
-		InTarget: target.MayGo, InScope: today.MayGo, Unseen: saw.unseen,
+		InTarget: target.MayGo, InScope: today.MayGo, Unseen: saw.unseen, Whole: r.whole(saw),
 		Store: rules.StorePath(r.Project), Workers: r.tx.Workers(),
 	})
 	if err != nil {
@@ -257,6 +260,7 @@ func (r *restoring) carryOut(plan *restore.Plan) (*Restored, error) {
 			return nil, &DeclinedError{}
 		}
 	}
+	r.settleTorn(plan.Changes)
 	paths, err := r.putPaths(plan.Changes)
 	if err != nil {
 		return nil, err
@@ -363,6 +367,9 @@ func (r *restoring) report(changes []restore.Change, skips []restore.Skip) *Rest
 	}
 	out.Conversation = r.move.Answer()
 	for _, c := range changes {
+		if r.saw != nil && r.saw.torn[c.Path] && c.Action != restore.Delete {
+			out.Torn = append(out.Torn, c.Path)
+		}
 		switch c.Action {
 		case restore.Create:
 			out.Create = append(out.Create, c.Path)

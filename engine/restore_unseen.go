@@ -1,11 +1,14 @@
 package engine
 
 import (
+	"slices"
 	"strings"
 
 	"rewind/engine/ignore"
 	"rewind/engine/maintain"
+	"rewind/engine/pathspec"
 	"rewind/engine/project"
+	"rewind/engine/restore"
 	"rewind/engine/rules"
 	"rewind/manifest"
 )
@@ -14,6 +17,7 @@ import (
 // tree was absent then, but for what its coverage names. Of that a restore deletes nothing.
 type sight struct {
 	reasons map[string]string
+	torn    map[string]bool // files that were being written: what the tree has of them is no state of theirs
 	// blind are directories with rules that the tree does not have, and the file that they are in.
 	blind map[string]string
 	// cut says that the coverage does not list all that was left out. Ignored
@@ -43,7 +47,7 @@ func (r *restoring) sightOf(c manifest.Checkpoint, rules *rules.Scopes) *sight {
 
 // sightIn is what the scan saw that found a tree and met the problems.
 func (r *restoring) sightIn(root manifest.ID, problems []project.Problem, rules *rules.Scopes) *sight {
-	s := &sight{reasons: map[string]string{}, blind: map[string]string{}, rules: rules}
+	s := &sight{reasons: map[string]string{}, torn: map[string]bool{}, blind: map[string]string{}, rules: rules}
 	s.find = func(path string) (manifest.Entry, bool, error) {
 		return manifest.Find(r.tx.Load, root, path)
 	}
@@ -51,6 +55,9 @@ func (r *restoring) sightIn(root manifest.ID, problems []project.Problem, rules 
 		if p.Path == "" && p.Reason != project.ReasonLate {
 			s.cut = s.cut || strings.HasPrefix(p.Reason, project.ReasonIgnored)
 			continue
+		}
+		if p.Torn() {
+			s.torn[p.Path] = true
 		}
 		if old := s.reasons[p.Path]; old == "" || old == project.ReasonLate || p.Reason == project.ReasonNotYet {
 			s.reasons[p.Path] = p.Reason
@@ -135,4 +142,40 @@ func notSeen(path, at, reason string) string {
 		reason = at + ": " + reason
 	}
 	return "not captured when the checkpoint was taken: " + reason
+}
+
+// ReasonTorn is why a restore leaves a file alone of which the checkpoint may hold bytes that it never had.
+const ReasonTorn = "torn: it was being written when the checkpoint was taken"
+
+// whole says why a file of the checkpoint is not put into its place, "" if it may be. Who
+// names the checkpoint and exactly that path gets what there is.
+func (r *restoring) whole(saw *sight) func(path string) string {
+	named := map[string]bool{}
+	if r.op.Kind == manifest.OpRestore {
+		for _, pattern := range r.o.Paths {
+			if path, plain := pathspec.PlainPath(pattern); plain {
+				named[path] = true
+			}
+		}
+	}
+	return func(path string) string {
+		if saw.torn[path] && !named[path] {
+			return ReasonTorn
+		}
+		return ""
+	}
+}
+
+// settleTorn drops what the scan says of files that have been read again since: the
+// safety checkpoint has them whole.
+func (r *restoring) settleTorn(changes []restore.Change) {
+	read := map[string]bool{}
+	for _, c := range changes {
+		if c.Action == restore.Replace || c.Action == restore.Delete {
+			read[c.Path] = true
+		}
+	}
+	r.scan.Problems = slices.DeleteFunc(slices.Clone(r.scan.Problems), func(p project.Problem) bool {
+		return p.Torn() && read[p.Path]
+	})
 }

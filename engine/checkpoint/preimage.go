@@ -79,7 +79,7 @@ func (c *Captured) override(notes []Preimage) error {
 		return c.p.Classify(err)
 	}
 	c.edited = &root
-	c.Problems = slices.DeleteFunc(c.Problems, func(p project.Problem) bool { return p.Reason == "late" && exact[p.Path] })
+	c.Problems = slices.DeleteFunc(c.Problems, func(p project.Problem) bool { return (p.Reason == "late" || p.Torn()) && exact[p.Path] })
 	return nil
 }
 

@@ -39,6 +39,10 @@ func TooLarge(problems []Problem) []Problem {
 	return out
 }
 
+// Torn reports whether a file was being written while it was captured: its tree holds
+// bytes that it may never have had.
+func (p Problem) Torn() bool { return p.Reason == scan.Torn }
+
 func Failed(problems []Problem) []Problem {
 	var out []Problem
 	for _, problem := range problems {
@@ -109,7 +113,7 @@ func UnreadOf(problems []Problem) Unread {
 	u := Unread{}
 	for _, p := range problems {
 		switch p.Reason {
-		case ReasonLate, ReasonNotYet, "vanished", "torn":
+		case ReasonLate, ReasonNotYet, "vanished", scan.Torn:
 		default:
 			u[p.Path] = p.Path != ""
 		}

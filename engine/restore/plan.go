@@ -26,6 +26,9 @@ type Options struct {
 	// Unseen says why the target may lack a path, or a directory with all below it, that was
 	// there: it was not captured then. "": it was not there. Asked before a deletion; nil: "".
 	Unseen func(path string, dir bool) string
+	// Whole says why the target's content of a file is not to be trusted, "" if it is. It is
+	// asked before a file is made or replaced; nil: "".
+	Whole func(path string) string
 	// Store is the store's path below the root, "" when it is elsewhere. It is never touched.
 	Store   string
 	Workers int // 0: 2

@@ -84,6 +84,10 @@ func (b *planner) entry(dir string, c, t manifest.Entry, at *place, depth int) e
 		b.skip(path, reason, t.Kind != 0)
 		return nil
 	}
+	if reason := b.doubtful(path, t); reason != "" {
+		b.skip(path, reason, false)
+		return nil
+	}
 	switch {
 	case isDir(c) && isDir(t):
 		return b.bothDirs(path, c, t, at, depth, has)
@@ -177,6 +181,14 @@ func (b *planner) unseen(path string, dir bool) string {
 		return ""
 	}
 	return b.o.Unseen(path, dir)
+}
+
+// doubtful says why what the target has of a file stays out, "" if it does not.
+func (b *planner) doubtful(path string, t manifest.Entry) string {
+	if b.o.Whole == nil || !isFile(t) {
+		return ""
+	}
+	return b.o.Whole(path)
 }
 
 // putFile plans a file or a symlink where there is a file, a symlink or nothing.

@@ -102,7 +102,7 @@ func (k *worker) followUp(list []fresh, n *node, i int32, got reading, tries int
 }
 
 func (k *worker) torn(n *node, e *entry) {
-	k.problems = append(k.problems, Problem{Path: join(n.path(), e.name), Reason: "torn", Failed: true})
+	k.problems = append(k.problems, Problem{Path: join(n.path(), e.name), Reason: Torn, Failed: true})
 }
 
 // later has files of a node looked at again when the rest of the tree is done.

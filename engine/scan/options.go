@@ -51,6 +51,10 @@ type Options struct {
 // TooLarge is the reason of files over Options.MaxFileSize.
 const TooLarge = "larger than maxFileSize"
 
+// Torn is the reason of files that were being written while they were read: what was captured of
+// them mixes states, or is half of one.
+const Torn = "torn"
+
 // Problem is one path that is not in the result as it is on disk.
 type Problem struct {
 	Path   string // below the root, with "/"; "" in the one that sums up what is not listed
