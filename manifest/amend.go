@@ -3,6 +3,8 @@ package manifest
 import (
 	"encoding/binary"
 	"time"
+
+	"rewind/manifest/wire"
 )
 
 // Amend replaces records that the log got earlier: they read as given here. It
@@ -33,20 +35,20 @@ func (r *fieldReader) amend() *Amend {
 		case 1:
 			a.Time = r.time()
 		case 2:
-			d := decoder{what: r.what, data: r.text()}
-			for d.more() {
-				seq := d.uvarint()
-				rec, err := ParseRecord([]byte(d.bytes(d.uvarint())))
+			d := wire.Decoder{What: r.What, Data: r.text()}
+			for d.More() {
+				seq := d.Uvarint()
+				rec, err := ParseRecord([]byte(d.Bytes(d.Uvarint())))
 				if err != nil {
-					d.fail("amended record: " + err.Error())
+					d.Fail("amended record: " + err.Error())
 				}
 				if rec.Amend != nil {
-					d.fail("an amendment of an amendment")
+					d.Fail("an amendment of an amendment")
 				}
 				a.Records = append(a.Records, Sequenced{Seq: seq, Record: rec})
 			}
-			if d.err != nil {
-				r.fail(d.err.Error())
+			if d.Err != nil {
+				r.Fail(d.Err.Error())
 			}
 		}
 	}

@@ -7,6 +7,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"rewind/manifest/wire"
 )
 
 // A set of changes is what a checkpoint changed against its base: the living checkpoint
@@ -29,7 +31,7 @@ func (h setHeader) append(dst []byte) []byte {
 }
 
 func (g *generation) setHeader(seq uint64) (h setHeader, err error) {
-	v, err := g.get(seqKey(keyChanges, seq))
+	v, err := g.Get(seqKey(keyChanges, seq))
 	if err != nil {
 		return h, err
 	}
@@ -37,17 +39,17 @@ func (g *generation) setHeader(seq uint64) (h setHeader, err error) {
 }
 
 func (g *generation) parseSetHeader(v []byte) (h setHeader, err error) {
-	d := decoder{what: "set of changes", data: string(v)}
-	switch d.bytes(1) {
+	d := wire.Decoder{What: "set of changes", Data: string(v)}
+	switch d.Bytes(1) {
 	case "\x02":
 		h.unfolded = true
 	case "\x01":
-		h.base = d.uint64()
-		h.count = d.uvarint()
+		h.base = d.Uint64()
+		h.count = d.Uvarint()
 	default:
-		d.fail("unknown form")
+		d.Fail("unknown form")
 	}
-	if d.err != nil || d.more() {
+	if d.Err != nil || d.More() {
 		return h, g.damaged("set of changes")
 	}
 	return h, nil
@@ -72,28 +74,28 @@ func appendChange(dst []byte, c Change) []byte {
 
 // parseChange reads a change; the path gives the entries' name.
 func parseChange(path string, value []byte) (Change, error) {
-	d := decoder{what: "change", data: string(value)}
+	d := wire.Decoder{What: "change", Data: string(value)}
 	name := path[strings.LastIndexByte(path, '/')+1:]
 	entry := func() *Entry {
-		e := d.head()
+		e := head(&d)
 		e.Name = name
-		d.body(&e)
+		body(&d, &e)
 		return &e
 	}
 	c := Change{Path: path}
-	have := d.bytes(1)
-	if d.err == nil {
+	have := d.Bytes(1)
+	if d.Err == nil {
 		if have[0]&1 != 0 {
 			c.Old = entry()
 		}
 		if have[0]&2 != 0 {
 			c.New = entry()
 		}
-		if have[0] == 0 || have[0] > 3 || d.more() {
-			d.fail("neither old nor new, or more than both")
+		if have[0] == 0 || have[0] > 3 || d.More() {
+			d.Fail("neither old nor new, or more than both")
 		}
 	}
-	return c, d.err
+	return c, d.Err
 }
 
 // chain is the sequence numbers whose sets make the changes of a living
@@ -349,7 +351,7 @@ func (s *state) version(seq uint64, path string, sets []uint64, look *finder) (V
 	}
 	v := Version{Seq: seq}
 	for i, at := range sets {
-		value, err := s.gen.get(appendPath(seqKey(keyChanges, at), path))
+		value, err := s.gen.Get(appendPath(seqKey(keyChanges, at), path))
 		if err != nil {
 			return v, err
 		}

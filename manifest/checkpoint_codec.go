@@ -1,5 +1,7 @@
 package manifest
 
+import "rewind/manifest/wire"
+
 func (w *fieldWriter) checkpoint(c *Checkpoint) {
 	number, text := kindNumber(checkpointKinds, c.Kind)
 	w.eight(1, c.ID)
@@ -112,7 +114,7 @@ func (w *fieldWriter) transcript(t *Transcript) {
 
 func (r *fieldReader) transcript() *Transcript {
 	t := &Transcript{}
-	in := fieldReader{decoder: decoder{what: r.what, data: r.presentText()}, taken: true}
+	in := fieldReader{Decoder: wire.Decoder{What: r.What, Data: r.presentText()}, taken: true}
 	for in.next() {
 		switch in.field {
 		case 1:
@@ -129,8 +131,8 @@ func (r *fieldReader) transcript() *Transcript {
 			t.Content = in.object()
 		}
 	}
-	if in.err != nil {
-		r.fail("transcript: " + in.err.Error())
+	if in.Err != nil {
+		r.Fail("transcript: " + in.Err.Error())
 	}
 	return t
 }

@@ -7,6 +7,8 @@ import (
 	"iter"
 	"os"
 	"sync"
+
+	"rewind/manifest/table"
 )
 
 // longestKey is the longest key, in bytes, that a generation holds.
@@ -63,7 +65,7 @@ func openState(ctx context.Context, o Options, src Source) (*generation, *state,
 		err = &DamagedError{Generation: gen.name, What: "folded from another log"}
 	}
 	if err != nil && gen != nil {
-		err = errors.Join(err, gen.close())
+		err = errors.Join(err, gen.Close())
 	}
 	return gen, s, err
 }
@@ -108,7 +110,7 @@ func (db *DB) Close() error {
 	}
 	gen := db.gen
 	db.gen = nil
-	return gen.close()
+	return gen.Close()
 }
 
 // Damaged is what was wrong with the generation, if anything was. The answers are
@@ -150,8 +152,8 @@ func (db *DB) heal(failed *state, cause error) error {
 		return nil
 	}
 	// If the pointer cannot be removed, the next one who meets the damage tries again.
-	file := join(db.options.Dir, pointerFile)
-	if data, err := readSmall(file); err == nil && bytes.Equal(data, failed.gen.pointer) {
+	file := table.Join(db.options.Dir, table.PointerFile)
+	if data, err := table.ReadSmall(file); err == nil && bytes.Equal(data, failed.gen.pointer) {
 		_ = os.Remove(file)
 	}
 	return nil

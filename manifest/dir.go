@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"slices"
 	"strings"
+
+	"rewind/manifest/wire"
 )
 
 // Kind is what an entry is.
@@ -67,7 +69,7 @@ func (d Dir) Append(dst []byte) []byte {
 }
 
 func appendEntry(dst []byte, e *Entry) []byte {
-	return appendBody(appendText(appendHead(dst, e), e.Name), e)
+	return appendBody(wire.AppendText(appendHead(dst, e), e.Name), e)
 }
 
 // appendHead appends kind, mode and mark.
@@ -83,7 +85,7 @@ func appendHead(dst []byte, e *Entry) []byte {
 func appendBody(dst []byte, e *Entry) []byte {
 	switch e.Kind {
 	case Symlink:
-		return appendText(dst, e.Target)
+		return wire.AppendText(dst, e.Target)
 	case Subdir:
 		dst = binary.AppendUvarint(dst, e.Files)
 	}
@@ -94,66 +96,66 @@ func appendBody(dst []byte, e *Entry) []byte {
 // ParseDir parses canonical bytes and refuses all others (*FormatError). The
 // names and targets share one copy of data, which itself is not kept.
 func ParseDir(data []byte) (Dir, error) {
-	d := decoder{what: "directory manifest", data: string(data)}
-	format := d.bytes(1)
+	d := wire.Decoder{What: "directory manifest", Data: string(data)}
+	format := d.Bytes(1)
 	if format != string([]byte{dirFormat}) && format != string([]byte{dirMarked}) {
-		d.pos = 0
-		d.fail("not a directory manifest of a known format")
-		return Dir{}, d.err
+		d.Pos = 0
+		d.Fail("not a directory manifest of a known format")
+		return Dir{}, d.Err
 	}
 	// 50 bytes is what an entry of a file takes at least in real trees: room that is right
 	// for honest input, and at most the input's size for other.
 	entries := make([]Entry, 0, len(data)/50+1)
 	marked := false
-	for d.more() {
-		e := d.entry()
-		if n := len(entries); n > 0 && d.err == nil && entries[n-1].Name >= e.Name {
-			d.fail("names not in ascending order")
+	for d.More() {
+		e := entry(&d)
+		if n := len(entries); n > 0 && d.Err == nil && entries[n-1].Name >= e.Name {
+			d.Fail("names not in ascending order")
 		}
 		marked = marked || e.Precious
 		entries = append(entries, e)
 	}
-	if d.err == nil && marked != (format[0] == dirMarked) {
-		d.fail("marked entries in the format without, or none in the format with")
+	if d.Err == nil && marked != (format[0] == dirMarked) {
+		d.Fail("marked entries in the format without, or none in the format with")
 	}
-	if d.err != nil {
-		return Dir{}, d.err
+	if d.Err != nil {
+		return Dir{}, d.Err
 	}
 	return Dir{Entries: entries}, nil
 }
 
-func (d *decoder) entry() Entry {
-	e := d.head()
-	e.Name = d.text()
-	d.body(&e)
+func entry(d *wire.Decoder) Entry {
+	e := head(d)
+	e.Name = d.Text()
+	body(d, &e)
 	return e
 }
 
 // head reads kind, mode and mark.
-func (d *decoder) head() Entry {
-	head := d.uvarint()
+func head(d *wire.Decoder) Entry {
+	head := d.Uvarint()
 	if head>>3 > 0o7777|markBit {
-		d.fail("mode beyond 07777")
+		d.Fail("mode beyond 07777")
 	}
 	return Entry{Kind: Kind(head & 7), Mode: uint32(head >> 3 & 0o7777), Precious: head>>3&markBit != 0}
 }
 
 // body reads what follows kind, mode and name, and checks the whole.
-func (d *decoder) body(e *Entry) {
+func body(d *wire.Decoder, e *Entry) {
 	switch e.Kind {
 	case Symlink:
-		e.Target = d.text()
+		e.Target = d.Text()
 	case Subdir:
-		e.Files = d.uvarint()
-		e.Size = d.uvarint()
-		e.ID = d.id()
+		e.Files = d.Uvarint()
+		e.Size = d.Uvarint()
+		e.ID = d.ID()
 	case File, Chunked:
-		e.Size = d.uvarint()
-		e.ID = d.id()
+		e.Size = d.Uvarint()
+		e.ID = d.ID()
 	}
-	if d.err == nil {
+	if d.Err == nil {
 		if reason := e.invalid(); reason != "" {
-			d.fail(reason)
+			d.Fail(reason)
 		}
 	}
 }

@@ -8,11 +8,10 @@
 //     Source, and Badger is folded from it.
 //  3. state applies records in order to what a generation holds, in memory: it
 //     says what the log means, folded or not.
-//  4. Fold writes what a state holds in memory as a run of Badger tables into a
+//  4. Fold writes what a state holds in memory as a run of tables (package table) into a
 //     new generation directory, links the older tables over, and switches the pointer file to it.
 //  5. Open opens the current generation and applies the log's tail to a state.
 //     Queries go to the DB that it returns; damage of the generation is answered from the log.
 //
-// The package imports nothing of the project: objects and the log come in
-// through Source.
+// It knows no store: objects and the log come in through Source.
 package manifest

@@ -15,7 +15,7 @@ var one = []byte{1}
 func (f *folder) emit(m meta) error {
 	s, b := f.state, &f.batch
 	for _, seq := range s.fresh {
-		b.add(idKey(s.checkpoints[seq].ID), appendSeq(nil, seq))
+		b.Add(idKey(s.checkpoints[seq].ID), appendSeq(nil, seq))
 		if s.index.at(seq) == 0 {
 			continue
 		}
@@ -31,13 +31,13 @@ func (f *folder) emit(m meta) error {
 			continue
 		}
 		if s.index.at(seq) != 0 {
-			b.add(seqKey(keyCheckpoint, seq), Record{Checkpoint: c}.Append(nil))
+			b.Add(seqKey(keyCheckpoint, seq), Record{Checkpoint: c}.Append(nil))
 			continue
 		}
-		b.add(seqKey(keyCheckpoint, seq), nil)
-		b.add(timeKey(c.Time, seq), nil)
+		b.Add(seqKey(keyCheckpoint, seq), nil)
+		b.Add(timeKey(c.Time, seq), nil)
 		if c.Session != "" {
-			b.add(appendNewest(ofSessionKey(c.Session), seq), nil)
+			b.Add(appendNewest(ofSessionKey(c.Session), seq), nil)
 		}
 	}
 	for name, seq := range s.names {
@@ -45,30 +45,30 @@ func (f *folder) emit(m meta) error {
 		if seq != 0 {
 			value = appendSeq(nil, seq)
 		}
-		b.add(nameKey(name), value)
+		b.Add(nameKey(name), value)
 	}
 	for _, o := range s.operations {
-		b.add(appendNewest([]byte{keyOperation}, o.Seq), Record{Operation: o}.Append(nil))
+		b.Add(appendNewest([]byte{keyOperation}, o.Seq), Record{Operation: o}.Append(nil))
 	}
 	for name, at := range s.sessions {
-		b.add(sessionKey(name.agent, name.id), appendSession(nil, at))
+		b.Add(sessionKey(name.agent, name.id), appendSession(nil, at))
 	}
 	for i := range s.index.buckets {
 		if bucket := &s.index.buckets[i]; bucket.dirty {
-			b.add(seqKey(keyBucket, bucket.number), bucket.codes)
+			b.Add(seqKey(keyBucket, bucket.number), bucket.codes)
 		}
 	}
-	b.add([]byte{keyMeta}, m.append(nil))
+	b.Add([]byte{keyMeta}, m.append(nil))
 	return f.spill()
 }
 
 // checkpoint writes a new, living checkpoint.
 func (f *folder) checkpoint(c *Checkpoint) error {
 	b := &f.batch
-	b.add(seqKey(keyCheckpoint, c.Seq), Record{Checkpoint: c}.Append(nil))
-	b.add(timeKey(c.Time, c.Seq), one)
+	b.Add(seqKey(keyCheckpoint, c.Seq), Record{Checkpoint: c}.Append(nil))
+	b.Add(timeKey(c.Time, c.Seq), one)
 	if c.Session != "" {
-		b.add(appendNewest(ofSessionKey(c.Session), c.Seq), one)
+		b.Add(appendNewest(ofSessionKey(c.Session), c.Seq), one)
 	}
 	h := setHeader{base: f.state.index.prev(c.Seq, &anyKind)}
 	var root ID
@@ -79,7 +79,7 @@ func (f *folder) checkpoint(c *Checkpoint) error {
 		}
 		root = before.Root
 	}
-	before := len(b.entries)
+	before := len(b.Entries)
 	err := Diff(f.recent.load(f.src.Dir), root, c.Root, func(change Change) error {
 		if h.count++; h.count%1000 == 0 && f.ctx.Err() != nil {
 			return f.ctx.Err()
@@ -88,8 +88,8 @@ func (f *folder) checkpoint(c *Checkpoint) error {
 		if len(key) > longestKey-8 {
 			return errLongPath
 		}
-		b.add(key, appendChange(nil, change.bare()))
-		b.add(appendNewest(historyKey(change.Path), c.Seq), one)
+		b.Add(key, appendChange(nil, change.bare()))
+		b.Add(appendNewest(historyKey(change.Path), c.Seq), one)
 		return nil
 	})
 	var inTree *TreeError
@@ -99,14 +99,14 @@ func (f *folder) checkpoint(c *Checkpoint) error {
 	case err == errLongPath, errors.As(err, &inTree), errors.As(err, &depth):
 		// One bad tree does not keep the others out: whoever asks for this
 		// checkpoint's changes gets them, or the error, from the trees themselves.
-		b.truncate(before)
+		b.Truncate(before)
 		h = setHeader{unfolded: true}
-		b.add(seqKey(keyUnfolded, c.Seq), one)
+		b.Add(seqKey(keyUnfolded, c.Seq), one)
 	default:
 		return err
 	}
-	b.add(seqKey(keyChanges, c.Seq), h.append(nil))
-	if len(b.data) > spillSize {
+	b.Add(seqKey(keyChanges, c.Seq), h.append(nil))
+	if len(b.Data) > spillSize {
 		return f.spill()
 	}
 	return nil

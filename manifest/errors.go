@@ -1,17 +1,11 @@
 package manifest
 
-import "fmt"
+import (
+	"fmt"
 
-// FormatError says that bytes are not what they should be.
-type FormatError struct {
-	What   string // "directory manifest", "record", …
-	Offset int    // where in the bytes
-	Reason string
-}
-
-func (e *FormatError) Error() string {
-	return fmt.Sprintf("%s: byte %d: %s", e.What, e.Offset, e.Reason)
-}
+	"rewind/manifest/table"
+	"rewind/manifest/wire"
+)
 
 // TreeError says which directory of a tree could not be read.
 type TreeError struct {
@@ -36,3 +30,9 @@ type DepthError struct{ Path string }
 func (e *DepthError) Error() string {
 	return fmt.Sprintf("more than %d directories deep", MaxDepth)
 }
+
+// FormatError says that bytes are not what they should be.
+type FormatError = wire.FormatError
+
+// DamagedError says that a generation of the database does not hold what it should.
+type DamagedError = table.DamagedError

@@ -10,12 +10,14 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"rewind/manifest/table"
 )
 
 // failing lets the first operations of a fold through and fails the next; with crash, all after it
 // too, as if the process were gone.
 type failing struct {
-	fileSystem
+	table.Files
 	left  int
 	crash bool
 	short bool // a failing write leaves half of its bytes
@@ -33,63 +35,63 @@ func (f *failing) step(call, path string) error {
 	return nil
 }
 
-func (f *failing) mkdir(dir string) error {
+func (f *failing) Mkdir(dir string) error {
 	if err := f.step("mkdir", dir); err != nil {
 		return err
 	}
-	return f.fileSystem.mkdir(dir)
+	return f.Files.Mkdir(dir)
 }
 
-func (f *failing) writeFile(file string, data []byte) error {
+func (f *failing) WriteFile(file string, data []byte) error {
 	if err := f.step("write", file); err != nil {
 		if f.short {
 			return errors.Join(err, os.WriteFile(file, data[:len(data)/2], 0o600))
 		}
 		return err
 	}
-	return f.fileSystem.writeFile(file, data)
+	return f.Files.WriteFile(file, data)
 }
 
-func (f *failing) link(old, new string) error {
+func (f *failing) Link(old, new string) error {
 	if err := f.step("link", new); err != nil {
 		return err
 	}
-	return f.fileSystem.link(old, new)
+	return f.Files.Link(old, new)
 }
 
-func (f *failing) rename(old, new string) error {
+func (f *failing) Rename(old, new string) error {
 	if err := f.step("rename", new); err != nil {
 		return err
 	}
-	return f.fileSystem.rename(old, new)
+	return f.Files.Rename(old, new)
 }
 
-func (f *failing) syncDir(dir string) error {
+func (f *failing) SyncDir(dir string) error {
 	if err := f.step("sync", dir); err != nil {
 		return err
 	}
-	return f.fileSystem.syncDir(dir)
+	return f.Files.SyncDir(dir)
 }
 
-func (f *failing) removeAll(path string) error {
+func (f *failing) RemoveAll(path string) error {
 	if err := f.step("remove", path); err != nil {
 		return err
 	}
-	return f.fileSystem.removeAll(path)
+	return f.Files.RemoveAll(path)
 }
 
-func (f *failing) readDir(dir string) ([]string, error) {
+func (f *failing) ReadDir(dir string) ([]string, error) {
 	if err := f.step("list", dir); err != nil {
 		return nil, err
 	}
-	return f.fileSystem.readDir(dir)
+	return f.Files.ReadDir(dir)
 }
 
 // The order in which a fold makes itself durable.
 func TestFoldCalls(t *testing.T) {
 	o, w := inTemp(t), diary()
 	mustFold(t, o, w.upTo(14))
-	files := &failing{fileSystem: diskFiles{}, left: 1000}
+	files := &failing{Files: table.Disk{}, left: 1000}
 	if err := fold(background, o, w, files); err != nil {
 		t.Fatal(err)
 	}
@@ -128,7 +130,7 @@ func TestFoldFaults(t *testing.T) {
 					w.add(Record{Rewrite: &Rewrite{Checkpoints: []CheckpointID{{1}}, Roots: []ID{w.store(tree{})}}})
 				}
 				files := mode
-				files.fileSystem, files.left = diskFiles{}, k
+				files.Files, files.left = table.Disk{}, k
 				err := fold(background, o, w, &files)
 				if files.left >= 0 {
 					if err != nil {
@@ -167,7 +169,7 @@ func TestFoldFaults(t *testing.T) {
 func damages(t *testing.T, dir string, step int, try func(what string)) {
 	for file, content := range listing(t, dir) {
 		path := filepath.Join(dir, file)
-		if filepath.Base(file) == lockFile {
+		if filepath.Base(file) == table.LockFile {
 			continue
 		}
 		put := func(what string, data []byte) {
@@ -226,7 +228,7 @@ func TestDamagedGeneration(t *testing.T) {
 		defer db.Close()
 		want.check(naming{t, what}, db)
 		// Badger's manifest is for Badger only, and some bits of a zstd frame mean nothing.
-		if !strings.Contains(what, badgerManifest) {
+		if !strings.Contains(what, table.BadgerName) {
 			tried++
 		}
 		if db.Damaged() != nil {
@@ -321,7 +323,7 @@ func TestQueryHealsDamage(t *testing.T) {
 	if db.Damaged() == nil {
 		t.Fatal("nothing was said")
 	}
-	if _, err := os.Stat(filepath.Join(o.Dir, pointerFile)); err == nil {
+	if _, err := os.Stat(filepath.Join(o.Dir, table.PointerFile)); err == nil {
 		t.Log("the damage was met when opening")
 	}
 	mustFold(t, o, w)

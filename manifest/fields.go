@@ -5,6 +5,8 @@ import (
 	"encoding/hex"
 	"math"
 	"time"
+
+	"rewind/manifest/wire"
 )
 
 // A record is a byte for what it is and then fields, each a byte number<<2|shape, then the value.
@@ -77,7 +79,7 @@ func (w *fieldWriter) text(field byte, s string) {
 // presentText writes s also when it is empty.
 func (w *fieldWriter) presentText(field byte, s string) {
 	w.dst = append(w.dst, field<<2|shapeText)
-	w.dst = appendText(w.dst, s)
+	w.dst = wire.AppendText(w.dst, s)
 }
 
 // packed writes text that is often a UUID or lower-case hex in half the
@@ -139,7 +141,7 @@ func unpack(p string) (s string, ok bool) {
 
 // fieldReader goes through the fields of a record.
 type fieldReader struct {
-	decoder
+	wire.Decoder
 	field byte // number of the current field
 	shape byte
 	taken bool // its value was read
@@ -150,15 +152,15 @@ func (r *fieldReader) next() bool {
 	if !r.taken {
 		r.skip()
 	}
-	if !r.more() {
+	if !r.More() {
 		return false
 	}
-	head := r.data[r.pos]
+	head := r.Data[r.Pos]
 	if field := head >> 2; field == 0 || field <= r.field {
-		r.fail("fields not in ascending order")
+		r.Fail("fields not in ascending order")
 		return false
 	}
-	r.pos++
+	r.Pos++
 	r.field, r.shape, r.taken = head>>2, head&3, false
 	return true
 }
@@ -167,13 +169,13 @@ func (r *fieldReader) skip() {
 	r.taken = true
 	switch r.shape {
 	case shapeNumber:
-		r.uvarint()
+		r.Uvarint()
 	case shapeEight:
-		r.bytes(8)
+		r.Bytes(8)
 	case shapeID:
-		r.bytes(32)
+		r.Bytes(32)
 	case shapeText:
-		r.decoder.text()
+		r.Decoder.Text()
 	}
 }
 
@@ -182,18 +184,18 @@ func (r *fieldReader) skip() {
 func (r *fieldReader) take(shape byte) bool {
 	r.taken = true
 	if r.shape != shape {
-		r.fail("field of another shape")
+		r.Fail("field of another shape")
 	}
-	return r.err == nil
+	return r.Err == nil
 }
 
 func (r *fieldReader) number() uint64 {
 	if !r.take(shapeNumber) {
 		return 0
 	}
-	v := r.uvarint()
+	v := r.Uvarint()
 	if v == 0 {
-		r.fail("zero value")
+		r.Fail("zero value")
 	}
 	return v
 }
@@ -201,7 +203,7 @@ func (r *fieldReader) number() uint64 {
 func (r *fieldReader) flag() bool {
 	v := r.number()
 	if v > 1 {
-		r.fail("flag beyond 1")
+		r.Fail("flag beyond 1")
 	}
 	return v == 1
 }
@@ -210,16 +212,16 @@ func (r *fieldReader) eight() (v [8]byte) {
 	if !r.take(shapeEight) {
 		return v
 	}
-	copy(v[:], r.bytes(8))
+	copy(v[:], r.Bytes(8))
 	if v == [8]byte{} {
-		r.fail("zero value")
+		r.Fail("zero value")
 	}
 	return v
 }
 
 func (r *fieldReader) time() time.Time {
 	b := r.eight()
-	if r.err != nil {
+	if r.Err != nil {
 		return time.Time{}
 	}
 	return time.Unix(0, int64(binary.BigEndian.Uint64(b[:]))).UTC()
@@ -229,9 +231,9 @@ func (r *fieldReader) object() ID {
 	if !r.take(shapeID) {
 		return ID{}
 	}
-	id := r.id()
+	id := ID(r.ID())
 	if id.IsZero() {
-		r.fail("zero value")
+		r.Fail("zero value")
 	}
 	return id
 }
@@ -240,25 +242,25 @@ func (r *fieldReader) presentText() string {
 	if !r.take(shapeText) {
 		return ""
 	}
-	return r.decoder.text()
+	return r.Decoder.Text()
 }
 
 func (r *fieldReader) text() string {
 	s := r.presentText()
 	if s == "" {
-		r.fail("zero value")
+		r.Fail("zero value")
 	}
 	return s
 }
 
 func (r *fieldReader) packed() string {
 	p := r.presentText()
-	if r.err != nil {
+	if r.Err != nil {
 		return ""
 	}
 	s, ok := unpack(p)
 	if !ok {
-		r.fail("text not in its canonical form")
+		r.Fail("text not in its canonical form")
 	}
 	return s
 }

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/gofrs/flock"
+
+	"rewind/manifest/table"
 )
 
 // Fold brings the database up to the log's end in a new generation. At most
@@ -19,7 +21,7 @@ import (
 // the old one in place. A generation that is damaged, or of another log, is folded again from the
 // start, as are trees that were rewritten, so that no table names a path that was forgotten.
 func Fold(ctx context.Context, o Options, src Source) error {
-	return fold(ctx, o, src, diskFiles{o.Owner})
+	return fold(ctx, o, src, table.Disk{Owner: o.Owner})
 }
 
 // Rebuild folds the whole log into a new generation, whatever the current one holds.
@@ -27,7 +29,7 @@ func Rebuild(ctx context.Context, o Options, src Source) error {
 	if o.ReadOnly {
 		return &fs.PathError{Op: "fold", Path: o.Dir, Err: fs.ErrPermission}
 	}
-	files := diskFiles{o.Owner}
+	files := table.Disk{Owner: o.Owner}
 	release, err := lockDir(ctx, o, files)
 	if err != nil {
 		return err
@@ -36,7 +38,7 @@ func Rebuild(ctx context.Context, o Options, src Source) error {
 	return (&folder{ctx: ctx, dir: o.Dir, src: src, files: files}).run(nil)
 }
 
-func fold(ctx context.Context, o Options, src Source, files fileSystem) error {
+func fold(ctx context.Context, o Options, src Source, files table.Files) error {
 	if o.ReadOnly {
 		return &fs.PathError{Op: "fold", Path: o.Dir, Err: fs.ErrPermission}
 	}
@@ -57,22 +59,22 @@ func fold(ctx context.Context, o Options, src Source, files fileSystem) error {
 		err = f.run(nil)
 	}
 	if cur != nil {
-		err = errors.Join(err, cur.close())
+		err = errors.Join(err, cur.Close())
 	}
 	return err
 }
 
 // lockDir makes the directory and takes the folds' lock.
-func lockDir(ctx context.Context, o Options, files fileSystem) (release func(), err error) {
+func lockDir(ctx context.Context, o Options, files table.Files) (release func(), err error) {
 	switch info, err := os.Lstat(o.Dir); {
 	case errors.Is(err, fs.ErrNotExist):
-		if err := files.mkdir(o.Dir); err != nil && !errors.Is(err, fs.ErrExist) {
+		if err := files.Mkdir(o.Dir); err != nil && !errors.Is(err, fs.ErrExist) {
 			return nil, err
 		}
 	case err == nil && !info.IsDir():
 		return nil, &fs.PathError{Op: "fold into", Path: o.Dir, Err: errors.New("not a directory")}
 	}
-	file := join(o.Dir, lockFile)
+	file := table.Join(o.Dir, table.LockFile)
 	info, statErr := os.Lstat(file)
 	if statErr == nil && !info.Mode().IsRegular() {
 		return nil, &fs.PathError{Op: "lock", Path: file, Err: errors.New("not a file")}
@@ -97,12 +99,12 @@ type folder struct {
 	ctx    context.Context
 	dir    string // of all generations
 	src    Source
-	files  fileSystem
+	files  table.Files
 	state  *state
 	target string // directory of the new generation
-	writer tableWriter
-	fresh  runs // what this fold wrote, open
-	batch  pending
+	writer table.Writer
+	fresh  table.Runs // what this fold wrote, open
+	batch  table.Pending
 	recent recentDirs
 }
 
@@ -118,8 +120,8 @@ func (f *folder) run(cur *generation) (err error) {
 	}
 	// Readers use the present generation until the pointer is switched, also where it is not built upon.
 	var keep uint64
-	if data, err := readSmall(join(f.dir, pointerFile)); err == nil {
-		keep, _, _ = parsePointer(data)
+	if data, err := table.ReadSmall(table.Join(f.dir, table.PointerFile)); err == nil {
+		keep, _, _ = table.ParsePointer(data)
 	}
 	number, err := f.clean(keep)
 	if err != nil {
@@ -128,15 +130,15 @@ func (f *folder) run(cur *generation) (err error) {
 	if f.state.last == 0 || cur != nil && f.state.last == cur.meta.last {
 		return nil
 	}
-	f.target = join(f.dir, generationName(number))
-	if err := f.files.mkdir(f.target); err != nil {
+	f.target = table.Join(f.dir, table.GenerationName(number))
+	if err := f.files.Mkdir(f.target); err != nil {
 		return err
 	}
 	switched, err := f.write(cur, number)
 	if err != nil {
 		if !switched {
 			// What stays is removed by the next fold.
-			_ = f.files.removeAll(f.target)
+			_ = f.files.RemoveAll(f.target)
 		}
 		return err
 	}
@@ -157,14 +159,14 @@ func (s *state) needsWhole() bool {
 // clean removes all generations but the one to keep, which nobody looks for any more: whoever has one open
 // keeps its files. It returns a number higher than all.
 func (f *folder) clean(keep uint64) (next uint64, err error) {
-	names, err := f.files.readDir(f.dir)
+	names, err := f.files.ReadDir(f.dir)
 	if err != nil {
 		return 0, err
 	}
 	var old []string
 	for _, name := range names {
 		var number uint64
-		if _, err := fmt.Sscanf(name, "%d", &number); err != nil || name != generationName(number) || number == math.MaxUint64 {
+		if _, err := fmt.Sscanf(name, "%d", &number); err != nil || name != table.GenerationName(number) || number == math.MaxUint64 {
 			continue
 		}
 		next = max(next, number+1)
@@ -175,13 +177,13 @@ func (f *folder) clean(keep uint64) (next uint64, err error) {
 	if len(old) > 0 {
 		// The pointer that was read may not be durable yet: after a power cut it must not be that of
 		// a generation that is gone.
-		if err := f.files.syncDir(f.dir); err != nil {
+		if err := f.files.SyncDir(f.dir); err != nil {
 			return 0, err
 		}
 	}
 	for _, name := range old {
 		// Where open files cannot be removed, a later fold does it.
-		_ = f.files.removeAll(join(f.dir, name))
+		_ = f.files.RemoveAll(table.Join(f.dir, name))
 	}
 	return max(next, 1), nil
 }
@@ -189,15 +191,15 @@ func (f *folder) clean(keep uint64) (next uint64, err error) {
 // write fills the target, makes it durable, and switches the pointer to it. switched also
 // comes with an error: when only the pointer's durability is in doubt.
 func (f *folder) write(cur *generation, number uint64) (switched bool, err error) {
-	defer func() { err = errors.Join(err, f.fresh.close()) }()
-	f.fresh, f.batch = nil, pending{}
-	f.writer = tableWriter{fs: f.files, dir: f.target, nextID: 1, version: 1}
-	defer f.writer.discard()
-	var old runs
+	defer func() { err = errors.Join(err, f.fresh.Close()) }()
+	f.fresh, f.batch = nil, table.Pending{}
+	f.writer = table.Writer{Files: f.files, Dir: f.target, NextID: 1, Version: 1}
+	defer f.writer.Discard()
+	var old table.Runs
 	dead := uint64(f.state.died)
 	if cur != nil {
-		old = cur.runs
-		f.writer.nextID, f.writer.version = cur.layout.nextID, cur.layout.version+1
+		old = cur.Runs
+		f.writer.NextID, f.writer.Version = cur.layout.NextID, cur.layout.Version+1
 		dead += cur.meta.dead
 	}
 	if err := f.emit(meta{last: f.state.last, mark: f.state.mark, dead: dead}); err != nil {
@@ -207,74 +209,78 @@ func (f *folder) write(cur *generation, number uint64) (switched bool, err error
 	if err != nil {
 		return false, err
 	}
-	l := &layout{version: f.writer.version, nextID: f.writer.nextID}
+	l := &table.Layout{Version: f.writer.Version, NextID: f.writer.NextID}
 	for _, r := range final {
-		var tables []tableFile
+		var tables []table.File
 		for _, t := range r {
-			if t.dir != f.target {
-				if err := f.files.link(join(t.dir, t.name()), join(f.target, t.name())); err != nil {
+			if t.Dir != f.target {
+				if err := f.files.Link(table.Join(t.Dir, t.Name()), table.Join(f.target, t.Name())); err != nil {
 					return false, err
 				}
 			}
-			tables = append(tables, t.tableFile)
+			tables = append(tables, t.File)
 		}
-		l.runs = append(l.runs, tables)
+		l.Runs = append(l.Runs, tables)
 	}
 	return f.publish(l, number)
 }
 
-func (f *folder) publish(l *layout, number uint64) (switched bool, err error) {
-	badger, err := l.badgerManifest()
+func (f *folder) publish(l *table.Layout, number uint64) (switched bool, err error) {
+	badger, err := l.BadgerManifest()
 	if err != nil {
 		return false, err
 	}
-	data := l.append(nil)
+	data := l.Append(nil)
 	for _, step := range []func() error{
-		func() error { return f.files.writeFile(join(f.target, badgerManifest), badger) },
-		func() error { return f.files.writeFile(join(f.target, layoutFile), data) },
-		func() error { return f.files.syncDir(f.target) },
-		func() error { return f.files.removeAll(join(f.dir, pointerNewFile)) },
-		func() error { return f.files.writeFile(join(f.dir, pointerNewFile), pointer(number, data)) },
+		func() error { return f.files.WriteFile(table.Join(f.target, table.BadgerName), badger) },
+		func() error { return f.files.WriteFile(table.Join(f.target, table.LayoutFile), data) },
+		func() error { return f.files.SyncDir(f.target) },
+		func() error { return f.files.RemoveAll(table.Join(f.dir, table.PointerNewFile)) },
+		func() error {
+			return f.files.WriteFile(table.Join(f.dir, table.PointerNewFile), table.PointerTo(number, data))
+		},
 		// The new directory's name is durable before the pointer's.
-		func() error { return f.files.syncDir(f.dir) },
-		func() error { return f.files.rename(join(f.dir, pointerNewFile), join(f.dir, pointerFile)) },
+		func() error { return f.files.SyncDir(f.dir) },
+		func() error {
+			return f.files.Rename(table.Join(f.dir, table.PointerNewFile), table.Join(f.dir, table.PointerFile))
+		},
 	} {
 		if err := step(); err != nil {
 			return false, err
 		}
 	}
-	return true, f.files.syncDir(f.dir)
+	return true, f.files.SyncDir(f.dir)
 }
 
 // mergeRuns merges the newest runs while the next older one is not much larger: so
 // there are about log4(size) runs, and a key is written again as many times.
-func (f *folder) mergeRuns(rs runs) (runs, error) {
+func (f *folder) mergeRuns(rs table.Runs) (table.Runs, error) {
 	first := len(rs) - 1
 	if first < 0 {
 		return rs, nil
 	}
-	for size := rs[first].size(); first > 0 && (first >= maxRuns || rs[first-1].size() <= 4*size); {
+	for size := rs[first].Size(); first > 0 && (first >= table.MaxRuns || rs[first-1].Size() <= 4*size); {
 		first--
-		size += rs[first].size()
+		size += rs[first].Size()
 	}
 	if first == len(rs)-1 {
 		return rs, nil
 	}
-	f.writer.version++
-	f.writer.expect = 0
+	f.writer.Version++
+	f.writer.Expect = 0
 	for _, r := range rs[first:] {
-		f.writer.expect += 2 * r.size()
+		f.writer.Expect += 2 * r.Size()
 	}
 	n := 0
 	all := func([]byte) bool { return true }
-	err := rs[first:].ascend(nil, all, func(key, value []byte) error {
+	err := rs[first:].Ascend(nil, all, func(key, value []byte) error {
 		if n++; n%10000 == 0 && f.ctx.Err() != nil {
 			return f.ctx.Err()
 		}
 		if first == 0 && len(value) == 0 {
 			return nil // nothing older that it would have to hide
 		}
-		return f.writer.add(key, value)
+		return f.writer.Add(key, value)
 	})
 	if err != nil {
 		return nil, err
@@ -285,8 +291,8 @@ func (f *folder) mergeRuns(rs runs) (runs, error) {
 	}
 	for _, r := range rs[first:] {
 		for _, t := range r {
-			if t.dir == f.target {
-				if err := f.files.removeAll(join(t.dir, t.name())); err != nil {
+			if t.Dir == f.target {
+				if err := f.files.RemoveAll(table.Join(t.Dir, t.Name())); err != nil {
 					return nil, err
 				}
 			}
@@ -296,30 +302,30 @@ func (f *folder) mergeRuns(rs runs) (runs, error) {
 }
 
 // finishRun opens what was written since the last run.
-func (f *folder) finishRun() (run, error) {
-	if err := f.writer.flush(); err != nil {
+func (f *folder) finishRun() (table.Run, error) {
+	if err := f.writer.Flush(); err != nil {
 		return nil, err
 	}
-	open, err := openRuns(f.target, [][]tableFile{f.writer.files})
+	open, err := table.OpenRuns(f.target, [][]table.File{f.writer.Made})
 	if err != nil {
 		return nil, err
 	}
-	f.writer.files = nil
+	f.writer.Made = nil
 	f.fresh = append(f.fresh, open...)
 	return open[0], nil
 }
 
 // spill writes the pending keys as a run.
 func (f *folder) spill() error {
-	if len(f.batch.entries) == 0 {
+	if len(f.batch.Entries) == 0 {
 		return nil
 	}
-	f.writer.version++
-	f.writer.expect = uint64(len(f.batch.data))
-	if err := f.batch.ascend(f.writer.add); err != nil {
+	f.writer.Version++
+	f.writer.Expect = uint64(len(f.batch.Data))
+	if err := f.batch.Ascend(f.writer.Add); err != nil {
 		return err
 	}
-	f.batch = pending{}
+	f.batch = table.Pending{}
 	_, err := f.finishRun()
 	return err
 }

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"rewind/manifest/table"
 )
 
 // After a rewrite no table names a path that only the old trees had.
@@ -33,9 +35,9 @@ func TestRewriteLeavesNoTrace(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer gen.close()
-	for _, r := range gen.runs { // each run by itself: what a newer one hides is there all the same
-		if err := (runs{r}).ascend(nil, func([]byte) bool { return true }, func(key, value []byte) error {
+	defer gen.Close()
+	for _, r := range gen.Runs { // each run by itself: what a newer one hides is there all the same
+		if err := (table.Runs{r}).Ascend(nil, func([]byte) bool { return true }, func(key, value []byte) error {
 			if bytes.Contains(key, []byte("secret")) || bytes.Contains(value, []byte("secret")) {
 				t.Errorf("key %q, value %q", key, value)
 			}

@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/dgraph-io/badger/v4"
+
+	"rewind/manifest/table"
 )
 
 var background = context.Background()
@@ -78,9 +80,9 @@ func TestGenerationIsABadgerDatabase(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer gen.close()
+	defer gen.Close()
 	want := map[string]string{}
-	if err := gen.ascend(nil, func([]byte) bool { return true }, func(key, value []byte) error {
+	if err := gen.Ascend(nil, func([]byte) bool { return true }, func(key, value []byte) error {
 		want[string(key)] = string(value)
 		return nil
 	}); err != nil {
@@ -139,7 +141,7 @@ func TestRunsStayFew(t *testing.T) {
 		}
 		most = max(most, len(tables))
 	}
-	if most > maxRuns+1 || most < 2 {
+	if most > table.MaxRuns+1 || most < 2 {
 		t.Errorf("up to %d tables", most)
 	}
 	check(t, o, w)
@@ -169,10 +171,10 @@ func TestTakenAwayAboveALargeRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := len(gen.runs); n != 2 {
+	if n := len(gen.Runs); n != 2 {
 		t.Errorf("%d runs: the test is about two", n)
 	}
-	if err := gen.close(); err != nil {
+	if err := gen.Close(); err != nil {
 		t.Fatal(err)
 	}
 	check(t, o, w)

@@ -5,28 +5,23 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+
+	"github.com/cespare/xxhash/v2"
+
+	"rewind/manifest/table"
 )
 
 // errStop ends a scan early, without an error.
 var errStop = errors.New("stop")
 
-// DamagedError says that a generation does not hold what it should. The
-// database is only a reading of the log: it is dropped and folded again.
-type DamagedError struct {
-	Generation string // directory
-	What       string
-}
-
-func (e *DamagedError) Error() string {
-	return fmt.Sprintf("database generation %s is damaged: %s", e.Generation, e.What)
-}
-
 // generation is an immutable fold of the log.
 type generation struct {
-	runs
+	table.Runs
 	name    string // directory
 	pointer []byte // content of the pointer file that named it
-	layout  *layout
+	layout  *table.Layout
 	meta    meta
 }
 
@@ -67,12 +62,12 @@ func (g *generation) scan(prefix []byte, visit func(key, value []byte) error) er
 
 // scanFrom visits the living keys that begin with prefix, from first on.
 func (g *generation) scanFrom(first, prefix []byte, visit func(key, value []byte) error) error {
-	return g.ascend(first, func(key []byte) bool { return bytes.HasPrefix(key, prefix) }, living(visit))
+	return g.Ascend(first, func(key []byte) bool { return bytes.HasPrefix(key, prefix) }, living(visit))
 }
 
 // scanRange visits the living keys from first to last.
 func (g *generation) scanRange(first, last []byte, visit func(key, value []byte) error) error {
-	return g.ascend(first, func(key []byte) bool { return bytes.Compare(key, last) <= 0 }, living(visit))
+	return g.Ascend(first, func(key []byte) bool { return bytes.Compare(key, last) <= 0 }, living(visit))
 }
 
 func living(visit func(key, value []byte) error) func(key, value []byte) error {
@@ -86,7 +81,7 @@ func living(visit func(key, value []byte) error) func(key, value []byte) error {
 
 // number is a sequence number under key, 0 for none.
 func (g *generation) number(key []byte) (uint64, error) {
-	v, err := g.get(key)
+	v, err := g.Get(key)
 	if err != nil || len(v) == 0 {
 		return 0, err
 	}
@@ -98,7 +93,7 @@ func (g *generation) number(key []byte) (uint64, error) {
 
 // checkpoint is the record of a checkpoint that the index says is there.
 func (g *generation) checkpoint(seq uint64) (*Checkpoint, error) {
-	v, err := g.get(seqKey(keyCheckpoint, seq))
+	v, err := g.Get(seqKey(keyCheckpoint, seq))
 	if err != nil {
 		return nil, err
 	}
@@ -123,4 +118,64 @@ func (g *generation) session(value []byte) (at sessionAt, err error) {
 		return at, g.damaged("session")
 	}
 	return sessionAt{seq: binary.BigEndian.Uint64(value), session: *r.Session}, nil
+}
+
+// openCurrent opens the generation that the pointer names; nil when there is
+// none. A *DamagedError says that it does not open.
+func openCurrent(dir string) (*generation, error) {
+	var before []byte
+	for {
+		data, err := table.ReadSmall(table.Join(dir, table.PointerFile))
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		g, err := openGeneration(dir, data)
+		if err == nil {
+			return g, nil
+		}
+		// A fold may have replaced the generation, and removed this one, between two reads.
+		if bytes.Equal(data, before) {
+			return nil, &DamagedError{Generation: dir, What: err.Error()}
+		}
+		before = data
+	}
+}
+
+func openGeneration(dir string, pointer []byte) (g *generation, err error) {
+	number, sum, err := table.ParsePointer(pointer)
+	if err != nil {
+		return nil, err
+	}
+	g = &generation{name: table.Join(dir, table.GenerationName(number)), pointer: pointer}
+	// Nothing is read through a link: neither the directory is one nor a file of it.
+	if info, err := os.Lstat(g.name); err != nil || !info.IsDir() {
+		return nil, errors.Join(errors.New("its directory is not there"), err)
+	}
+	data, err := table.ReadSmall(table.Join(g.name, table.LayoutFile))
+	if err != nil {
+		return nil, err
+	}
+	if xxhash.Sum64(data) != sum {
+		return nil, errors.New("another layout than the pointer's")
+	}
+	if g.layout, err = table.ParseLayout(data); err != nil {
+		return nil, err
+	}
+	if g.Runs, err = table.OpenRuns(g.name, g.layout.Runs); err != nil {
+		return nil, err
+	}
+	v, err := g.Get([]byte{keyMeta})
+	if err == nil {
+		var ok bool
+		if g.meta, ok = parseMeta(v); !ok {
+			err = errors.New("no record of how far it is folded")
+		}
+	}
+	if err != nil {
+		return nil, errors.Join(err, g.Close())
+	}
+	return g, nil
 }

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"rewind/manifest/wire"
 )
 
 // What a record is: its first byte.
@@ -62,10 +64,10 @@ func (r Record) Append(dst []byte) []byte {
 // out, not refused, so that an older program reads a newer log of the same format version: a record
 // of an unknown kind has no field set. Everything else that Append does not write is a *FormatError.
 func ParseRecord(data []byte) (Record, error) {
-	r := fieldReader{decoder: decoder{what: "record", data: string(data)}, taken: true}
-	kind := r.bytes(1)
-	if r.err != nil {
-		return Record{}, r.err
+	r := fieldReader{Decoder: wire.Decoder{What: "record", Data: string(data)}, taken: true}
+	kind := r.Bytes(1)
+	if r.Err != nil {
+		return Record{}, r.Err
 	}
 	var rec Record
 	switch kind[0] {
@@ -87,8 +89,8 @@ func ParseRecord(data []byte) (Record, error) {
 		for r.next() {
 		}
 	}
-	if r.err != nil {
-		return Record{}, r.err
+	if r.Err != nil {
+		return Record{}, r.Err
 	}
 	return rec, nil
 }
@@ -119,7 +121,7 @@ func kindOf[K ~string](kinds []K, number uint64) K {
 func readKindText[K ~string](r *fieldReader, kinds []K, before K) K {
 	kind := K(r.text())
 	if n, _ := kindNumber(kinds, kind); n != 0 || before != "" {
-		r.fail("kind not in its canonical form")
+		r.Fail("kind not in its canonical form")
 	}
 	return kind
 }
@@ -154,7 +156,7 @@ func (r *fieldReader) mark() *Mark {
 		case 4:
 			v := r.number()
 			if v > 2 {
-				r.fail("flag beyond 2")
+				r.Fail("flag beyond 2")
 			}
 			pinned := v == 2
 			m.Pinned = &pinned
@@ -270,7 +272,7 @@ func (r *fieldReader) rewrite() *Rewrite {
 		}
 	}
 	if len(w.Checkpoints) != len(w.Roots) {
-		r.fail("as many roots as checkpoints are needed")
+		r.Fail("as many roots as checkpoints are needed")
 	}
 	return w
 }
@@ -292,7 +294,7 @@ func readIDs[T CheckpointID | ID](r *fieldReader) []T {
 	s := r.text()
 	var zero T
 	if len(s)%len(zero) != 0 {
-		r.fail("list of ids cut short")
+		r.Fail("list of ids cut short")
 		return nil
 	}
 	ids := make([]T, len(s)/len(zero))

@@ -1,4 +1,4 @@
-package manifest
+package table
 
 import (
 	"bytes"
@@ -40,27 +40,27 @@ func tableOptions() table.Options {
 	}
 }
 
-// tableFile is what a generation says of one of its tables. A table ends with its index, and that with a
+// File is what a generation says of one of its tables. A table ends with its index, and that with a
 // footer: the index's length and checksum. The blocks have checksums of their own.
-type tableFile struct {
+type File struct {
 	id     uint64
 	size   uint64
 	footer uint64 // where the footer begins
 	sum    uint64 // xxhash of the footer: with it right, Badger finds all other damage without ending the process
 }
 
-func (f tableFile) name() string { return table.IDToFilename(f.id) }
+func (f File) Name() string { return table.IDToFilename(f.id) }
 
 // openTable is an open table; its blocks are checked as they are read.
 type openTable struct {
 	*table.Table
-	tableFile
-	dir               string
+	File
+	Dir               string
 	smallest, biggest []byte // keys without version
 }
 
 func (t *openTable) damaged(what any) error {
-	return &DamagedError{Generation: t.dir, What: fmt.Sprintf("table %s: %v", t.name(), what)}
+	return &DamagedError{Generation: t.Dir, What: fmt.Sprintf("table %s: %v", t.Name(), what)}
 }
 
 // guard turns the panics of a damaged table, and a fault of its map, into an error.
@@ -74,8 +74,8 @@ func guard(err *error) func() {
 	}
 }
 
-func openTableFile(dir string, f tableFile) (t *openTable, err error) {
-	name := filepath.Join(dir, f.name())
+func openTableFile(dir string, f File) (t *openTable, err error) {
+	name := filepath.Join(dir, f.Name())
 	if info, err := os.Lstat(name); err != nil || !info.Mode().IsRegular() {
 		return nil, errors.Join(errors.New("no such file"), err)
 	}
@@ -109,11 +109,11 @@ func openTableFile(dir string, f tableFile) (t *openTable, err error) {
 		return nil, err
 	}
 	return &openTable{
-		dir:       dir,
-		Table:     tab,
-		tableFile: f,
-		smallest:  bytes.Clone(y.ParseKey(tab.Smallest())),
-		biggest:   bytes.Clone(y.ParseKey(tab.Biggest())),
+		Dir:      dir,
+		Table:    tab,
+		File:     f,
+		smallest: bytes.Clone(y.ParseKey(tab.Smallest())),
+		biggest:  bytes.Clone(y.ParseKey(tab.Biggest())),
 	}, nil
 }
 
@@ -131,11 +131,11 @@ func (t *openTable) lacks(hash uint32) (lacks bool, err error) {
 
 func (t *openTable) close() error { return z.Munmap(t.Data) }
 
-// run is tables in key order that do not overlap: what one fold wrote, or a
+// Run is tables in key order that do not overlap: what one fold wrote, or a
 // merge of several. It holds a key at most once.
-type run []*openTable
+type Run []*openTable
 
-func (r run) size() (bytes uint64) {
+func (r Run) Size() (bytes uint64) {
 	for _, t := range r {
 		bytes += t.size
 	}
@@ -145,7 +145,7 @@ func (r run) size() (bytes uint64) {
 // cursor goes through the keys of a run from a first one on. After an error it is
 // at no key.
 type cursor struct {
-	run   run // tables not yet finished, the current one first
+	run   Run // tables not yet finished, the current one first
 	it    *table.Iterator
 	key   []byte
 	value []byte
@@ -153,7 +153,7 @@ type cursor struct {
 }
 
 // seek makes a cursor at the first key that is not before first.
-func (r run) seek(first []byte) *cursor {
+func (r Run) seek(first []byte) *cursor {
 	i, _ := slices.BinarySearchFunc(r, first, func(t *openTable, first []byte) int {
 		return bytes.Compare(t.biggest, first)
 	})
@@ -206,10 +206,10 @@ func (c *cursor) close() {
 	}
 }
 
-// runs are all runs of a generation, the oldest first. A newer run's value hides an older one's.
-type runs []run
+// Runs are all runs of a generation, the oldest first. A newer run's value hides an older one's.
+type Runs []Run
 
-func (rs runs) get(key []byte) ([]byte, error) {
+func (rs Runs) Get(key []byte) ([]byte, error) {
 	hash := y.Hash(key)
 	for _, r := range slices.Backward(rs) {
 		i, _ := slices.BinarySearchFunc(r, key, func(t *openTable, key []byte) int {
@@ -237,9 +237,9 @@ func (rs runs) get(key []byte) ([]byte, error) {
 	return nil, nil
 }
 
-// ascend visits each key from first on, as long as they are within, once, with its newest value. Key and
+// Ascend visits each key from first on, as long as they are within, once, with its newest value. Key and
 // value are the visitor's until it returns.
-func (rs runs) ascend(first []byte, within func(key []byte) bool, visit func(key, value []byte) error) error {
+func (rs Runs) Ascend(first []byte, within func(key []byte) bool, visit func(key, value []byte) error) error {
 	cursors := make([]*cursor, 0, len(rs))
 	defer func() {
 		for _, c := range cursors {
@@ -274,7 +274,7 @@ func (rs runs) ascend(first []byte, within func(key []byte) bool, visit func(key
 	}
 }
 
-func (rs runs) close() error {
+func (rs Runs) Close() error {
 	var errs []error
 	for _, r := range rs {
 		for _, t := range r {
@@ -282,4 +282,15 @@ func (rs runs) close() error {
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// DamagedError says that a generation does not hold what it should. The
+// database is only a reading of the log: it is dropped and folded again.
+type DamagedError struct {
+	Generation string // directory
+	What       string
+}
+
+func (e *DamagedError) Error() string {
+	return fmt.Sprintf("database generation %s is damaged: %s", e.Generation, e.What)
 }

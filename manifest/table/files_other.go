@@ -1,6 +1,6 @@
 //go:build !unix
 
-package manifest
+package table
 
 // ignoreUnsupported drops the error of a directory's fsync: here a directory
 // has none, and its entries are in the file system's journal.

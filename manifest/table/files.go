@@ -1,4 +1,4 @@
-package manifest
+package table
 
 import (
 	"errors"
@@ -8,41 +8,41 @@ import (
 	"path/filepath"
 )
 
-// fileSystem is what a fold does to the disk; tests put faults and crashes in its place.
-type fileSystem interface {
-	mkdir(dir string) error
+// Files is what a fold does to the disk; tests put faults and crashes in its place.
+type Files interface {
+	Mkdir(dir string) error
 	// writeFile creates a file and fsyncs it. It is an error if it exists.
-	writeFile(file string, data []byte) error
+	WriteFile(file string, data []byte) error
 	// link gives a file a second name, or copies it and fsyncs the copy.
-	link(old, new string) error
-	rename(old, new string) error
-	syncDir(dir string) error
-	removeAll(path string) error
-	readDir(dir string) ([]string, error)
+	Link(old, new string) error
+	Rename(old, new string) error
+	SyncDir(dir string) error
+	RemoveAll(path string) error
+	ReadDir(dir string) ([]string, error)
 }
 
-// diskFiles is the operating system's, with the modes of a private store.
-type diskFiles struct {
-	owner func(file string) error // may be nil
+// Disk is the operating system's, with the modes of a private store.
+type Disk struct {
+	Owner func(file string) error // may be nil
 }
 
-func join(dir, name string) string { return filepath.Join(dir, name) }
+func Join(dir, name string) string { return filepath.Join(dir, name) }
 
-func (d diskFiles) own(file string) error {
-	if d.owner == nil {
+func (d Disk) own(file string) error {
+	if d.Owner == nil {
 		return nil
 	}
-	return d.owner(file)
+	return d.Owner(file)
 }
 
-func (d diskFiles) mkdir(dir string) error {
+func (d Disk) Mkdir(dir string) error {
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return err
 	}
 	return d.own(dir)
 }
 
-func (d diskFiles) writeFile(file string, data []byte) error {
+func (d Disk) WriteFile(file string, data []byte) error {
 	f, err := os.OpenFile(file, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
@@ -57,7 +57,7 @@ func (d diskFiles) writeFile(file string, data []byte) error {
 	return d.own(file)
 }
 
-func (d diskFiles) link(old, new string) error {
+func (d Disk) Link(old, new string) error {
 	if os.Link(old, new) == nil {
 		return nil
 	}
@@ -71,12 +71,12 @@ func (d diskFiles) link(old, new string) error {
 	if err != nil {
 		return err
 	}
-	return d.writeFile(new, data)
+	return d.WriteFile(new, data)
 }
 
-func (d diskFiles) rename(old, new string) error { return os.Rename(old, new) }
+func (d Disk) Rename(old, new string) error { return os.Rename(old, new) }
 
-func (d diskFiles) syncDir(dir string) error {
+func (d Disk) SyncDir(dir string) error {
 	f, err := os.Open(dir)
 	if err != nil {
 		return err
@@ -84,9 +84,9 @@ func (d diskFiles) syncDir(dir string) error {
 	return errors.Join(ignoreUnsupported(f.Sync()), f.Close())
 }
 
-func (d diskFiles) removeAll(path string) error { return os.RemoveAll(path) }
+func (d Disk) RemoveAll(path string) error { return os.RemoveAll(path) }
 
-func (d diskFiles) readDir(dir string) ([]string, error) {
+func (d Disk) ReadDir(dir string) ([]string, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
