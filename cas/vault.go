@@ -131,6 +131,31 @@ func headerStore(fsys vfs.FS, file string) (id [16]byte, ok bool) {
 	return h.store, err == nil
 }
 
+// PackOrigin is the store id that the packs of a directory carry. Errors: fs.ErrNotExist
+// where none has a readable header, *DamagedError where two disagree.
+func PackOrigin(fsys vfs.FS, dir string) (id [16]byte, err error) {
+	entries, err := fsys.ReadDir(dir)
+	if err != nil {
+		return id, err
+	}
+	found := false
+	for _, e := range entries {
+		if _, ok := parsePackName(e.Name()); !ok || e.Type() != 0 {
+			continue
+		}
+		switch of, ok := headerStore(fsys, filepath.Join(dir, e.Name())); {
+		case ok && found && of != id:
+			return id, &DamagedError{Pack: e.Name(), Reason: "it is of another store"}
+		case ok:
+			id, found = of, true
+		}
+	}
+	if !found {
+		return id, &fs.PathError{Op: "read packs", Path: dir, Err: fs.ErrNotExist}
+	}
+	return id, nil
+}
+
 // bringBack gives a pack that only the vault has its first name again.
 func (s *Store) bringBack(from string, n packName) (done bool, err error) {
 	to := filepath.Join(s.o.Dir, n.file())

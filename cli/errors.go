@@ -179,6 +179,7 @@ func explainEngine(err error, f *failure) {
 		remote    *project.RemoteError
 		vanished  *project.VanishedError
 		future    *project.FutureFormatError
+		format    *project.FormatError
 		damaged   *project.DamagedStoreError
 		noCkpt    *project.NoCheckpointError
 		ambiguous *project.AmbiguousError
@@ -250,6 +251,11 @@ func explainEngine(err error, f *failure) {
 		f.code, f.hint = exitDamaged, "put the store back from a backup, or start anew: rewind init --force"
 	case errors.As(err, &future):
 		f.hint = "install a newer rewind"
+	case errors.As(err, &format):
+		f.code, f.hint = exitDamaged, "rewind repair"
+		if format.Lost != "" {
+			f.hint = "put the format file back from a backup, or move the store away and begin anew: rewind init"
+		}
 	case errors.As(err, &damaged):
 		f.code, f.hint = exitDamaged, "rewind verify"
 	case errors.As(err, &noCkpt):

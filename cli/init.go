@@ -20,7 +20,7 @@ func newInit() *command {
 		usage: "[--mode project|global] [--tier T] [--no-save] [--adopt STORE] [--trust] [--force]",
 		short: "make the store and the first checkpoint",
 		long: "Makes a store for the project and takes its first checkpoint. Where a store is\n" +
-			"already, says so and changes nothing.",
+			"already, says so and changes nothing; one without any checkpoint gets its first.",
 		examples: []example{
 			{"rewind init", "a store in .agent/rewind of this project"},
 			{"rewind init --mode global", "the store goes below ~/.rewind instead"},
@@ -86,6 +86,8 @@ func runInit(ctx context.Context, c *call, o project.InitOptions) error {
 			}
 			c.out.hint("to have its history instead: rewind deinit, then rewind init --adopt %s", shortStore(h[0].ID))
 		}
+	} else if saved != nil {
+		c.out.summary("Already initialised: %s; its first checkpoint was missing.", escape(p.StoreDir()))
 	} else {
 		c.out.summary("Already initialised: %s.", escape(p.StoreDir()))
 	}

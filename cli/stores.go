@@ -272,5 +272,8 @@ func (c *call) showRemovals(plans []*project.Removal, onStderr bool) {
 		for _, k := range r.Kept {
 			say("keeps    %s", escape(k))
 		}
+		if r.Curable != "" {
+			say("damaged  %s: rewind repair would bring it back", escape(r.Curable))
+		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"rewind/engine/maintain"
+	"rewind/engine/project"
 )
 
 func newVerify() *command {
@@ -43,12 +44,17 @@ func newRepair() *command {
 		name:  "repair",
 		usage: "",
 		short: "rebuild what can be rebuilt",
-		long: "Rebuilds indexes and the database from the packs, takes lost content from the working\n" +
-			"tree and the store's second name where it is there, and names what stays damaged.",
+		long: "Rebuilds indexes, the database and a lost format file from the packs, takes lost content\n" +
+			"from the working tree and the store's second name, and names what stays damaged.",
 		examples: []example{{"rewind repair", "after rewind verify has found something"}},
 		exits:    []int{exitBusy, exitDamaged},
 		run: func(ctx context.Context, c *call) error {
-			p, err := c.open(ctx)
+			o := c.openOptions()
+			o.Mend = true
+			p, err := project.Open(ctx, o)
+			if err == nil {
+				err = c.opened(ctx, p)
+			}
 			if err != nil {
 				return err
 			}

@@ -8,16 +8,34 @@ import (
 )
 
 // Init makes the store and, unless NoSave, the first checkpoint. created is
-// false where there was a store already: then nothing is changed. The caller
-// closes the project.
+// false where there was a store already: then nothing is changed, but that one in which
+// nothing was ever saved gets its first checkpoint. The caller closes the project.
 func Init(ctx context.Context, o project.InitOptions) (p *project.Project, saved *checkpoint.Saved, created bool, err error) {
 	p, created, err = project.Init(ctx, o)
-	if err != nil || !created || o.NoSave || o.Adopt != "" {
+	if err != nil || o.NoSave || o.Adopt != "" {
 		return p, nil, created, err
+	}
+	if !created {
+		if p.ReadOnly != nil || o.Trust {
+			return p, nil, false, nil
+		}
+		p.CatchUp() // what only its second names have was saved
+		if last, err := p.Store.Last(); err != nil || last.Seq != 0 {
+			return p, nil, false, nil // what is wrong with the log is said by whoever reads it
+		}
 	}
 	if saved, err = Save(ctx, p, checkpoint.Options{Description: "first checkpoint"}); err != nil {
 		p.Close()
-		return nil, nil, true, err
+		return nil, nil, created, &NoFirstError{Err: err}
 	}
-	return p, saved, true, nil
+	return p, saved, created, nil
 }
+
+// NoFirstError: the store is there, and its first checkpoint could not be taken. The next
+// Init takes it.
+type NoFirstError struct{ Err error }
+
+func (e *NoFirstError) Error() string {
+	return "the store was made, but not its first checkpoint: " + e.Err.Error()
+}
+func (e *NoFirstError) Unwrap() error { return e.Err }

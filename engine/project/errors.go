@@ -94,6 +94,23 @@ func (e *DamagedStoreError) Error() string {
 }
 func (e *DamagedStoreError) Unwrap() error { return e.Err }
 
+// FormatError: the format file of a store is gone or holds something else. The packs may be
+// whole: OpenOptions.Mend makes it anew. It is a *DamagedStoreError.
+type FormatError struct {
+	What string
+	Err  error
+	Lost string // why it cannot be made anew; "": nobody has tried
+}
+
+func (e *FormatError) Error() string {
+	text := e.Unwrap().Error()
+	if e.Lost != "" {
+		text += ", and cannot be made anew: " + e.Lost
+	}
+	return text
+}
+func (e *FormatError) Unwrap() error { return &DamagedStoreError{What: e.What, Err: e.Err} }
+
 // NoCheckpointError: nothing has that name.
 type NoCheckpointError struct{ Spec, Reason string }
 

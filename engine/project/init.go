@@ -146,6 +146,10 @@ func create(ctx context.Context, o InitOptions, at place) (place, error) {
 			return at, &RemoteError{Root: at.store, FileSystem: kind}
 		}
 	}
+	// A store without its first checkpoint is worse than none.
+	if free, err := FreeDisk(existingParent(at.store)); err == nil && !o.NoSave && free < account.MinFreeDisk {
+		return at, &DiskFullError{Free: free, Floor: account.MinFreeDisk}
+	}
 	owner := OwnerOf(existingParent(at.store))
 	if err := makeStoreDirs(at.store, owner); err != nil {
 		return at, fmt.Errorf("make the store: %w", err)

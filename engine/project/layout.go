@@ -73,7 +73,7 @@ func readFormat(store string) (format, error) {
 	file := filepath.Join(store, formatName)
 	data, err := ReadSmall(file, 1<<16)
 	if errors.Is(err, fs.ErrNotExist) {
-		return f, &DamagedStoreError{What: "its format file is missing", Err: err}
+		return f, &FormatError{What: "its format file is missing", Err: err}
 	}
 	if err != nil {
 		return f, fmt.Errorf("read %s: %w", file, err)
@@ -82,13 +82,16 @@ func readFormat(store string) (format, error) {
 		Version json.Number `json:"version"`
 	}
 	if err := json.Unmarshal(data, &probe); err != nil {
-		return f, &DamagedStoreError{What: "its format file is not readable", Err: err}
+		return f, &FormatError{What: "its format file is not readable", Err: err}
+	}
+	if probe.Version == "" {
+		return f, &FormatError{What: "its format file is not readable", Err: errors.New("it names no version")}
 	}
 	if probe.Version.String() != fmt.Sprint(FormatVersion) {
 		return f, &FutureFormatError{Store: store, Version: probe.Version.String()}
 	}
 	if err := json.Unmarshal(data, &f); err != nil {
-		return f, &DamagedStoreError{What: "its format file is not readable", Err: err}
+		return f, &FormatError{What: "its format file is not readable", Err: err}
 	}
 	if f.Hash != hashName {
 		return f, &FutureFormatError{Store: store, Version: fmt.Sprintf("%d with hash %q", f.Version, f.Hash)}
@@ -97,10 +100,10 @@ func readFormat(store string) (format, error) {
 		return f, &FutureFormatError{Store: store, Version: fmt.Sprintf("%d with chunker %q", f.Version, f.Chunker)}
 	}
 	if _, err := ParseStoreID(f.ID); err != nil {
-		return f, &DamagedStoreError{What: "its format file is not readable", Err: err}
+		return f, &FormatError{What: "its format file is not readable", Err: err}
 	}
 	if _, err := ParseStoreID(f.Origin); err != nil {
-		return f, &DamagedStoreError{What: "its format file is not readable", Err: err}
+		return f, &FormatError{What: "its format file is not readable", Err: err}
 	}
 	return f, nil
 }

@@ -27,8 +27,7 @@ func (p *Project) checkKnown(known []KnownStore) error {
 	}
 	old := known[i]
 	switch {
-	case old.IsOf(p.Env, p.place.root, dir) && (old.Root == p.place.root || !old.livesApart(dir)),
-		old.staysAt(p.Env, p.place.root, dir):
+	case old.ofDirectory(p.Env, p.place.root, dir):
 		now := old
 		now.DirID, now.Root = old.DirID.refined(dir), p.place.root
 		if p.place.mode == GlobalMode && p.place.store != GlobalStore(p.Env, p.place.root) {

@@ -27,6 +27,7 @@ type OpenOptions struct {
 	Root     string        // --root; "": $REWIND_PROJECT_ROOT, then found by walking up
 	LockWait time.Duration // how long to wait for a lock; 0: 30 s
 	Progress Progress      // may be nil
+	Mend     bool          // make a format file anew that is gone: for repair
 }
 
 // Progress is told how long work goes on. It is called from one goroutine at a time.
@@ -115,7 +116,14 @@ func open(ctx context.Context, o OpenOptions, at place, known []KnownStore) (*Pr
 	if !info.IsDir() {
 		return nil, &DamagedStoreError{What: at.store, Err: errors.New("it is not a directory")}
 	}
-	if p.Format, err = readFormat(at.store); err != nil {
+	p.Format, err = readFormat(at.store)
+	if lost := (*FormatError)(nil); o.Mend && errors.As(err, &lost) {
+		var notice string
+		if p.Format, notice, err = mendFormat(ctx, o.Env, at, lost); err == nil && notice != "" {
+			p.notices = append(p.notices, notice)
+		}
+	}
+	if err != nil {
 		return nil, err
 	}
 	p.Id, _ = ParseStoreID(p.Format.ID) // checked by readFormat

@@ -16,6 +16,7 @@ type Removal struct {
 	// but history.
 	Refused string
 	Kept    []string // what stays of it, and why: a sentence each
+	Curable string   // what is wrong with a store that repair would bring back; "": nothing
 
 	known KnownStore
 	env   Env
@@ -136,6 +137,9 @@ func PlanDeinit(ctx context.Context, o OpenOptions) (*Removal, error) {
 	if crashedIn(ctx, o) {
 		r.Refused = "a restore of this project did not finish: without the store it cannot be put back"
 	}
+	if damaged != nil {
+		r.Curable = damaged.What
+	}
 	if at.link != "" {
 		r.Kept = append(r.Kept, "the link that leads to the store stays")
 	}
@@ -147,7 +151,7 @@ func PlanDeinit(ctx context.Context, o OpenOptions) (*Removal, error) {
 func ownerOfStore(env Env, known []KnownStore, at *place, f format, dir DirID) (k KnownStore, mine, ok bool) {
 	for i := len(known) - 1; i >= 0; i-- {
 		k := known[i]
-		here := k.IsOf(env, at.root, dir) && (k.Root == at.root || !k.livesApart(dir)) || k.staysAt(env, at.root, dir)
+		here := k.ofDirectory(env, at.root, dir)
 		if k.Id.String() == f.ID || f.ID == "" && here {
 			return k, here, true
 		}
