@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/cespare/xxhash/v2"
 
@@ -192,6 +193,39 @@ func unpack(t *testing.T, file, dir string) {
 		if err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// A save that reads no file, since all are as they were, meets the newer store last.
+func TestSaveToNewerLog(t *testing.T) {
+	l := newLab(t)
+	l.write("a.txt", "one\n")
+	l.init()
+	time.Sleep(20 * time.Millisecond)
+	l.save() // what was racy
+	log := filepath.Join(l.root, ".agent/rewind/objects/log-00000001.pack")
+	b, err := os.ReadFile(log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b[8]++
+	binary.LittleEndian.PutUint64(b[36:], xxhash.Sum64(b[:36]))
+	whole, err := os.ReadFile(log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(log, b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	err = l.try(func(ctx context.Context, p *project.Project) error {
+		_, err := Save(ctx, p, checkpoint.Options{})
+		return err
+	})
+	if future := (*project.FutureFormatError)(nil); !errors.As(err, &future) {
+		t.Errorf("save gives %v", err)
+	}
+	if err := os.WriteFile(log, whole, 0o600); err != nil { // the test's end verifies it
+		t.Fatal(err)
 	}
 }
 

@@ -118,7 +118,8 @@ func (t *Tx) Put(data []byte) (manifest.ID, error) {
 	if len(data) == 0 {
 		return manifest.ID{}, nil
 	}
-	return t.put(t.workers[0].files, data, manifest.ID{})
+	id, err := t.put(t.workers[0].files, data, manifest.ID{})
+	return id, t.P.Classify(err)
 }
 
 // Load loads a manifest of the transaction or of the store.
