@@ -41,7 +41,7 @@ func (s *Store) Append(ctx context.Context) (*Appender, error) {
 		return nil, err
 	}
 	a := &Appender{s: s, lock: lock}
-	if err = a.recover(); err == nil && s.followerLost(a.newest) {
+	if err = a.recover(); err == nil && (s.followerLost(a.newest) || a.file == nil && s.ahead(a.newest)) {
 		if err = s.returnLost(func(Repaired) {}); err == nil {
 			err = a.recover()
 		}

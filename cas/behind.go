@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 )
 
 // A store can be behind its second names: after git stash --all the store comes
@@ -13,8 +14,17 @@ import (
 // its place, or those of a backup, has the beginning of a log whose rest only
 // the vault has.
 
-// CatchUp brings a store forward that is behind its second names; nothing is to
-// do, nor is a lock waited for, in nearly all cases. Errors: *BusyError.
+// Return says what comes back from the vault.
+type Return struct {
+	Empty bool // no pack of the log is left in the objects directory
+	// Rewritten: the log was written anew in the vault since, by a sweep or a purge. What is in
+	// the objects directory has packs that were dropped.
+	Rewritten bool
+}
+
+// CatchUp brings a store forward that is behind its second names, or has lost packs
+// that these have; nothing is to do, nor is a lock waited for, in nearly all cases.
+// Errors: *BusyError.
 func (s *Store) CatchUp(ctx context.Context) (done bool, err error) {
 	if s.o.ReadOnly || !s.behind() {
 		return false, nil
@@ -23,11 +33,19 @@ func (s *Store) CatchUp(ctx context.Context) (done bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	return true, a.Close()
+	err = s.returnLost(func(Repaired) {})
+	s.mu.Lock()
+	s.ready = false
+	s.mu.Unlock()
+	return err == nil, errors.Join(err, a.Close())
 }
 
-// behind looks at the newest log pack.
+// behind looks at the newest log pack, and for packs that only the vault has.
 func (s *Store) behind() bool {
+	lost, err := s.onlyInVault()
+	if len(lost) > 0 && err == nil {
+		return true
+	}
 	names, err := s.names()
 	vault := s.vaultNow()
 	if err != nil || len(names) == 0 || vault == "" {
@@ -45,6 +63,35 @@ func (s *Store) behind() bool {
 	}
 	return false
 }
+
+// ahead reports whether the vault has log packs of this store behind newest.
+func (s *Store) ahead(newest uint64) bool {
+	lost, err := s.onlyInVault()
+	return err == nil && slices.ContainsFunc(lost, func(n packName) bool { return n.kind == logPack && n.tag > newest })
+}
+
+// returning tells of packs that are about to come back.
+func (s *Store) returning(lost []packName) error {
+	if s.o.Returning == nil {
+		return nil
+	}
+	names, err := s.names()
+	if err != nil {
+		return err
+	}
+	r, vault := Return{Empty: true}, s.vaultNow()
+	for _, n := range names {
+		if n.kind != logPack {
+			break
+		}
+		newer := slices.ContainsFunc(lost, func(l packName) bool { return l.kind == logPack && l.tag > n.tag })
+		r.Empty = false
+		r.Rewritten = r.Rewritten || newer && !s.hasName(vault, n)
+	}
+	return s.o.Returning(r)
+}
+
+func (s *Store) purging() bool { return s.o.Purging != nil && s.o.Purging() }
 
 // takeSecond gives log packs the content of their second names where they are a
 // beginning of it, and reports whether there were such. The caller holds the
@@ -79,6 +126,11 @@ func (s *Store) takeSecond() (taken bool, err error) {
 				err = nil
 			}
 			return false, err
+		}
+		if !taken && s.o.Returning != nil {
+			if err := s.o.Returning(Return{}); err != nil {
+				return false, err
+			}
 		}
 		tmp := first + tmpSuffix
 		if err := ignoreMissing(s.fs.Remove(tmp)); err != nil {

@@ -1,6 +1,7 @@
 package cas
 
 import (
+	"cmp"
 	"errors"
 	"io/fs"
 	"path/filepath"
@@ -111,9 +112,14 @@ func (s *Store) returnLost(report func(Repaired)) error {
 	if err != nil || len(list) == 0 {
 		return err
 	}
-	s.mu.RLock()
-	vault := s.vault
-	s.mu.RUnlock()
+	if err := s.returning(list); err != nil {
+		return err
+	}
+	vault := s.vaultNow()
+	// The newest log pack last: whoever dies before it is seen to be behind.
+	slices.SortFunc(list, func(a, b packName) int {
+		return cmp.Or(cmp.Compare(int(b.kind), int(a.kind)), cmp.Compare(a.tag, b.tag))
+	})
 	for _, n := range list {
 		done, err := s.bringBack(filepath.Join(vault, n.file()), n)
 		if err != nil {
@@ -136,5 +142,5 @@ func (s *Store) followerLost(newest uint64) bool {
 		return false
 	}
 	_, err := s.fs.Lstat(filepath.Join(vault, packName{logPack, newest + 1}.file()))
-	return err == nil
+	return err == nil || newest == 0 && s.ahead(newest)
 }

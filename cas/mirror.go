@@ -44,7 +44,7 @@ func (s *Store) Mirror() error {
 	s.mu.RLock()
 	vault := s.vault
 	s.mu.RUnlock()
-	if vault == "" || s.o.ReadOnly {
+	if vault == "" || s.o.ReadOnly || s.purging() {
 		return nil
 	}
 	names, err := s.names()
@@ -124,6 +124,9 @@ func (s *Store) mend(n packName, f vfs.File) (shared, replaced bool, err error) 
 	}
 	if replaced, err = s.takeSecond(); replaced || err != nil {
 		return false, replaced, err
+	}
+	if s.ahead(n.tag) || s.purging() {
+		return true, false, nil // an older state of the store: nothing is added to it
 	}
 	if s.renewSecondName(n, false) { // else the vault is out of reach, and it is of no use to try the others
 		return shared, false, s.ignoreVault(s.Mirror())

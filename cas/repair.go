@@ -83,8 +83,10 @@ func (s *Store) Repair(ctx context.Context, report func(Repaired)) error {
 	s.cache.clear()
 	s.checkIndexes()
 	for _, n := range names {
-		if err := s.unshare(n); err != nil {
-			return err
+		if !s.purging() {
+			if err := s.unshare(n); err != nil {
+				return err
+			}
 		}
 		if err := s.repairPack(n, report); err != nil {
 			return err
@@ -110,7 +112,7 @@ func (s *Store) Repair(ctx context.Context, report func(Repaired)) error {
 	s.vaultErr = nil
 	s.mu.Unlock()
 	for _, n := range names {
-		if s.renewSecondName(n, true) {
+		if !s.purging() && s.renewSecondName(n, true) {
 			report(Repaired{Pack: n.file(), What: FixNamed})
 		}
 	}

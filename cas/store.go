@@ -27,7 +27,13 @@ type Options struct {
 	NoSync   bool                    // durability "fast": no fsync
 	ReadOnly bool                    // never writes, takes no lock that needs a writable file
 	Now      func() time.Time        // nil: time.Now
-	Random   func() uint64           // names packs, safe for concurrent use; nil: crypto/rand
+	// Returning is called before packs come back that only the vault has, mostly under the append
+	// lock; an error keeps them away. nil: nobody wants to know.
+	Returning func(Return) error
+	// Purging reports that packs may hold what is to go for good: until that is over, none
+	// that is there already gets a second name. nil: never.
+	Purging func() bool
+	Random  func() uint64 // names packs, safe for concurrent use; nil: crypto/rand
 }
 
 // Store is an open store. Opening reads a directory and no more: indexes are

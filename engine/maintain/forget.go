@@ -154,7 +154,7 @@ func amend(ctx context.Context, p *project.Project, begin func(*commit.Tx, *LogS
 		return err
 	}
 	if len(record.Records) > 0 {
-		if err := noteForgetting(p, forgettingNote{Since: record.Time, Log: said.last}); err != nil {
+		if err := p.NoteForgetting(project.ForgettingNote{Since: record.Time, Log: said.last}); err != nil {
 			return err
 		}
 		_, err := tx.Commit(ctx, func() ([]manifest.Record, error) {

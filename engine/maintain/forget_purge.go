@@ -33,10 +33,10 @@ func runPurge(ctx context.Context, p *project.Project, o *purge) error {
 	}
 	note := Forgetting(p)
 	if note == nil {
-		note = &forgettingNote{Since: p.Env.Time().UTC(), Log: o.state.last}
+		note = &project.ForgettingNote{Since: p.Env.Time().UTC(), Log: o.state.last}
 	}
 	note.Sweeping = true
-	if err := noteForgetting(p, *note); err != nil {
+	if err := p.NoteForgetting(*note); err != nil {
 		return err
 	}
 	if o.state.Amended {
@@ -76,7 +76,11 @@ func runPurge(ctx context.Context, p *project.Project, o *purge) error {
 			return nil
 		}
 		if !due {
-			return project.RemoveIfThere(filepath.Join(p.StoreDir(), forgettingName))
+			if err := project.RemoveIfThere(filepath.Join(p.StoreDir(), project.ForgettingName)); err != nil {
+				return err
+			}
+			_ = p.Store.Mirror() // of packs that got none meanwhile; status tells
+			return nil
 		}
 	}
 	o.result.Deferred = true // saves beside it kept it busy

@@ -149,6 +149,9 @@ func open(ctx context.Context, o OpenOptions, at place, known []KnownStore) (*Pr
 		NoSync:   p.settings.Durability == "fast",
 		ReadOnly: p.ReadOnly != nil,
 		Now:      o.Env.Time,
+
+		Returning: p.noteReturn,
+		Purging:   func() bool { return Exists(filepath.Join(at.store, ForgettingName)) },
 	})
 	if err != nil {
 		return nil, &DamagedStoreError{What: "its packs cannot be opened", Err: err}

@@ -22,13 +22,3 @@ func rebuiltNotice(root string) string {
 	}
 	return text
 }
-
-// CatchUp brings a store forward whose files somebody replaced by older ones, as
-// git stash pop does after the store was removed once more: what was saved since
-// is in the second names. A failure is none of a command's that reads; the next
-// save tries again.
-func (p *Project) CatchUp() {
-	if done, err := p.Store.CatchUp(Expired); done && err == nil {
-		p.notices = append(p.notices, fmt.Sprintf("the store of %s had been replaced by an older state of it: what was saved since is back from its second name", p.place.root))
-	}
-}

@@ -1,0 +1,123 @@
+package project
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"rewind/cas"
+	"rewind/manifest"
+)
+
+// ForgettingName is the file that is there from before a forget is committed
+// until its bytes are gone. It says nothing of what was forgotten.
+const ForgettingName = "forgetting"
+
+// ForgettingNote is its content. Until the sweep has begun, only the log tells
+// whether there was anything to forget: a process may have died before it committed.
+type ForgettingNote struct {
+	Since    time.Time `json:"since"`
+	Log      uint64    `json:"log"`                // sequence number that the log ended with
+	Sweeping bool      `json:"sweeping,omitempty"` // it is committed, and the log may not show it any more
+}
+
+// NoteForgetting writes the note.
+func (p *Project) NoteForgetting(n ForgettingNote) error {
+	data, err := json.Marshal(n)
+	if err != nil {
+		return err
+	}
+	return WriteFile(filepath.Join(p.place.store, ForgettingName), append(data, '\n'), p.Owner)
+}
+
+// returnedName is the file that is there from before packs come back from their second
+// names until the person was told: a hook may have brought them.
+const returnedName = "returned"
+
+type returnedNote struct {
+	Empty     bool     `json:"empty,omitempty"`     // the log was gone
+	Rewritten bool     `json:"rewritten,omitempty"` // the log was written anew since
+	Living    []string `json:"living,omitempty"`    // checkpoints before, where Rewritten
+}
+
+// noteReturn is called before packs come back. Where a sweep or a purge came after the state
+// that was put in the store's place, that is finished again by whoever writes next:
+// what was forgotten must not come back.
+func (p *Project) noteReturn(r cas.Return) error {
+	n := returnedNote{Empty: r.Empty, Rewritten: r.Rewritten}
+	if r.Rewritten {
+		said, err := manifest.Replay(context.Background(), p.Log(), 1, manifest.Skip)
+		if err == nil { // else what is gone again cannot be named
+			for _, c := range said.Checkpoints() {
+				n.Living = append(n.Living, c.ID.String())
+			}
+		}
+		if err := p.NoteForgetting(ForgettingNote{Since: p.Env.Time().UTC(), Sweeping: true}); err != nil {
+			return err
+		}
+		// It was folded from records that were rewritten since.
+		if err := os.RemoveAll(filepath.Join(p.place.store, ManifestsName)); err != nil {
+			return err
+		}
+	}
+	data, err := json.Marshal(n)
+	if err != nil {
+		return err
+	}
+	return WriteFile(filepath.Join(p.place.store, returnedName), append(data, '\n'), p.Owner)
+}
+
+// CatchUp brings a store forward whose files somebody replaced by older ones, as
+// git stash pop does after the store was removed once more, or whose packs are gone:
+// what was saved since is in the second names. A failure is none of a command's that
+// reads; the next save tries again. What came back, now or in a hook, becomes a notice.
+func (p *Project) CatchUp() {
+	_, _ = p.Store.CatchUp(Expired)
+	file := filepath.Join(p.place.store, returnedName)
+	data, err := ReadSmall(file, 64<<20)
+	if err != nil || p.ReadOnly != nil {
+		return
+	}
+	var n returnedNote
+	_ = json.Unmarshal(data, &n) // one that cannot be read says at least that there was something
+	p.notices = append(p.notices, p.returnedNotice(n))
+	_ = RemoveIfThere(file) // else it is said once more
+}
+
+func (p *Project) returnedNotice(n returnedNote) string {
+	if n.Empty {
+		return fmt.Sprintf("packs of the store of %s had vanished: they are back from their second names", p.place.root)
+	}
+	text := fmt.Sprintf("the store of %s had been replaced by an older state of it: what was saved since is back from its second name", p.place.root)
+	if !n.Rewritten {
+		return text
+	}
+	text += ", and what gc or forget had removed since is removed again"
+	said, err := manifest.Replay(context.Background(), p.Log(), 1, manifest.Skip)
+	if err != nil {
+		return text
+	}
+	now := map[string]bool{}
+	for _, c := range said.Checkpoints() {
+		now[c.ID.String()] = true
+	}
+	var gone []string
+	for _, id := range n.Living {
+		if !now[id] {
+			gone = append(gone, id)
+		}
+	}
+	switch more := len(gone) - maxNamedGone; {
+	case more > 0:
+		text += fmt.Sprintf(": checkpoints %s and %d more", strings.Join(gone[:maxNamedGone], ", "), more)
+	case len(gone) > 0:
+		text += ": checkpoints " + strings.Join(gone, ", ")
+	}
+	return text
+}
+
+const maxNamedGone = 10
