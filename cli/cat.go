@@ -29,7 +29,7 @@ func newCat() *command {
 			{"rewind cat 3 notes.md > old-notes.md", "kept beside the present one"},
 			{"rewind cat 3 --transcript > talk.jsonl", "what had been said"},
 		},
-		exits:   []int{exitNotFound, exitDamaged},
+		exits:   []int{exitNotFound, exitBusy, exitDamaged},
 		minArgs: 1, maxArgs: 2, paths: true,
 		flags: func(f *pflag.FlagSet) {
 			f.BoolVar(&transcript, "transcript", false, "the conversation instead of a file")
@@ -74,8 +74,7 @@ func newCat() *command {
 	}
 }
 
-// printTranscript prints the agent's transcript as it was captured. At a
-// terminal its bytes could be commands to it: they are shown escaped.
+// printTranscript prints the agent's transcript as it was captured.
 func printTranscript(ctx context.Context, c *call, p *project.Project, l project.Listed) error {
 	r, err := conversation.Open(ctx, p, l.Checkpoint)
 	if err != nil {
@@ -89,6 +88,12 @@ func printTranscript(ctx context.Context, c *call, p *project.Project, l project
 		}
 		return c.out.document(conversationView{viewTranscript(l.Transcript), base64.StdEncoding.EncodeToString(data)})
 	}
+	return printContent(c, r)
+}
+
+// printContent prints bytes from the store: as they are, but at a terminal, where they could be
+// commands to it, escaped line by line.
+func printContent(c *call, r io.Reader) error {
 	if !c.out.outTerm {
 		return c.out.copyOut(r)
 	}
@@ -158,7 +163,7 @@ func printFile(ctx context.Context, c *call, p *project.Project, e engine.TreeEn
 		}
 		return c.out.document(fileView{viewEntry(e), base64.StdEncoding.EncodeToString(data)})
 	}
-	return c.out.copyOut(r)
+	return printContent(c, r)
 }
 
 // fileView is what cat --json prints: the entry with its bytes.

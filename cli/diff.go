@@ -26,7 +26,7 @@ func newDiff() *command {
 			{"rewind diff v1 --stat", "lines per file"},
 			{"rewind diff @{1h} -- src '*.go'", "an hour ago, these paths only"},
 		},
-		exits:   []int{exitNotFound, exitDamaged},
+		exits:   []int{exitNotFound, exitBusy, exitDamaged},
 		maxArgs: 2, paths: true,
 		flags: func(f *pflag.FlagSet) {
 			f.BoolVar(&stat, "stat", false, "lines added and deleted per file")

@@ -32,7 +32,7 @@ func newExport() *command {
 			{"rewind export v1 | tar tzv", "to a pipe"},
 			{"rewind export last --format tar -- src | tar x -C /elsewhere", "one directory"},
 		},
-		exits:   []int{exitPartial, exitNotFound, exitDamaged},
+		exits:   []int{exitPartial, exitNotFound, exitBusy, exitDamaged},
 		minArgs: 1, maxArgs: 1, paths: true,
 		flags: func(f *pflag.FlagSet) {
 			f.StringVarP(&file, "output", "o", "", "write to this `file`; - is stdout")

@@ -91,6 +91,11 @@ func printHelp(o *output, cmd *command) error {
 	}
 	o.line("")
 	o.line("Exit codes:")
+	if cmd.name == "hook" { // an agent is never broken
+		o.line("  %3d  done, or failed: rewind status shows why", exitOK)
+		o.line("  %3d  the tool call is blocked: it would damage the store, or is the person's to run", exitUsage)
+		return nil
+	}
 	for _, code := range cmd.exitCodes() {
 		o.line("  %3d  %s", code, exitMeaning(code))
 	}

@@ -181,7 +181,7 @@ func (h *hookCall) guard() *hookio.Refusal {
 		return nil
 	}
 	store := hookio.Protected{Dir: h.project.StoreDir(), Survives: true}
-	g := hookio.Guarded{Root: h.project.Root(), Home: h.env.Home, Protected: []hookio.Protected{store}}
+	g := hookio.Guarded{Root: h.project.Root(), Home: h.env.Home, Protected: []hookio.Protected{store}, Resolve: linkResolver()}
 	if h.env.Home != "" {
 		g.Protected = append(g.Protected, hookio.Protected{Dir: filepath.Join(h.env.Home, ".rewind")})
 	}

@@ -29,7 +29,7 @@ func newList() *command {
 			{"rewind list --all", "safety checkpoints too"},
 			{"rewind list --json | jq -r '.checkpoints[].id'", "for scripts"},
 		},
-		exits: []int{exitNotFound, exitDamaged},
+		exits: []int{exitNotFound, exitBusy, exitDamaged},
 		flags: func(f *pflag.FlagSet) {
 			f.BoolVar(&o.All, "all", false, "no limit, and the checkpoints that restores took for safety")
 			f.IntVar(&o.Limit, "limit", 20, "how many, 0 for all: `N`")

@@ -22,7 +22,7 @@ func newLog() *command {
 			{"rewind log", "the newest 20"},
 			{"rewind undo-restore", "take the newest restore back"},
 		},
-		exits: []int{exitDamaged},
+		exits: []int{exitBusy, exitDamaged},
 		flags: func(f *pflag.FlagSet) {
 			f.IntVar(&limit, "limit", 20, "how many, 0 for all: `N`")
 		},

@@ -24,7 +24,7 @@ func newLs() *command {
 			{"rewind ls 3 '*.md'", "a glob"},
 			{"rewind ls last --json", "with the hash of each file"},
 		},
-		exits:   []int{exitNotFound, exitDamaged},
+		exits:   []int{exitNotFound, exitBusy, exitDamaged},
 		minArgs: 1, maxArgs: 2, paths: true,
 		flags: func(f *pflag.FlagSet) { globFlag(f, &glob) },
 		run: func(ctx context.Context, c *call) error {

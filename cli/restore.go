@@ -127,8 +127,9 @@ func newUndo() *command {
 	c.name = "undo"
 	c.usage = restoreUsage + " [--glob] [-- path…]"
 	c.short = "back to the newest checkpoint that differs"
-	c.long = "Restores the newest checkpoint that differs from the working tree. Called again, it\n" +
-		"goes further back from there; a save or an edit starts anew.\n" +
+	c.long = "Restores the newest checkpoint that differs from the working tree, and forks the\n" +
+		"conversation where it has one; --code-only leaves that out. Called again, it goes further\n" +
+		"back from there; a save or an edit starts anew.\n" +
 		aboutPaths
 	c.examples = []example{
 		{"rewind undo", "take the last change back"},

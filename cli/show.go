@@ -24,7 +24,7 @@ func newShow() *command {
 			{"rewind show 3 --files", "with every path that it holds"},
 			{"rewind show v1 --coverage", "with what it did not capture, and why"},
 		},
-		exits:   []int{exitNotFound, exitDamaged},
+		exits:   []int{exitNotFound, exitBusy, exitDamaged},
 		minArgs: 0, maxArgs: 1,
 		flags: func(f *pflag.FlagSet) {
 			f.BoolVar(&files, "files", false, "list every path")

@@ -21,7 +21,7 @@ func newStatus() *command {
 			{"rewind status", "at a glance"},
 			{"rewind status --json", "for scripts; the schema is in docs/json/status.schema.json"},
 		},
-		exits: []int{exitDamaged},
+		exits: []int{exitBusy, exitDamaged},
 		run: func(ctx context.Context, c *call) error {
 			p, err := c.open(ctx)
 			if err != nil {

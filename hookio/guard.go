@@ -1,6 +1,7 @@
 package hookio
 
 import (
+	"slices"
 	"strings"
 
 	"rewind/hookio/shell"
@@ -20,6 +21,9 @@ type Guarded struct {
 	Root      string // absolute
 	Protected []Protected
 	Home      string // for ~ and $HOME; may be ""
+	// Resolve follows the links in the part of an absolute path that exists, in the last
+	// component only where last is set; "" where it cannot. nil: links are not followed.
+	Resolve func(path string, last bool) string
 }
 
 // Refusal is why a tool call is blocked. Reason is one sentence for the agent.
@@ -45,7 +49,7 @@ func Guard(e *Event, g Guarded) *Refusal {
 		}
 	}
 	for _, f := range t.Files {
-		if p := g.hit(splitAbs(shell.Absolute(e.Cwd, f)), false); p != nil {
+		if p := g.place(shell.Absolute(e.Cwd, f), false, true); p != nil {
 			return refuseWrite(p.Dir)
 		}
 	}
@@ -120,7 +124,7 @@ func (g Guarded) invocation(inv *shell.Invocation) *Refusal {
 		return r
 	}
 	for _, w := range inv.Writes() {
-		if p := g.word(inv.Dir, w.Word, w.RemovesTree); p != nil && !(w.Moves && g.covers(inv.Dir, w.Word)) {
+		if p := g.target(inv.Dir, w.Word, w.RemovesTree, !inv.Removes() && !w.Moves); p != nil && !(w.Moves && g.covers(inv.Dir, w.Word)) {
 			if w.RemovesTree {
 				return refuseRemove(inv.Name, p.Dir)
 			}
@@ -162,9 +166,29 @@ func (g Guarded) whole(inv *shell.Invocation) *Refusal {
 				return refuseWrite(p.Dir)
 			}
 		}
+		for _, r := range inv.Redirects { // here-strings and here-documents
+			if r.Op != "<<<" && r.Body == "" {
+				continue
+			}
+			text := r.Body
+			if r.Op == "<<<" {
+				text = r.Target.Text
+			}
+			for i, word := range strings.Fields(text) {
+				if i == maxHereWords {
+					break
+				}
+				if p := g.target(inv.Dir, shell.Word{Text: word, Dynamic: r.Target.Dynamic}, inv.HasFlag('r', "--recursive"), !inv.Removes()); p != nil {
+					return refuseWrite(p.Dir)
+				}
+			}
+		}
 	}
 	return nil
 }
+
+// maxHereWords bounds the words of a here-document that xargs is given.
+const maxHereWords = 200
 
 func (g Guarded) found(inv *shell.Invocation, what string, places []shell.Word, all bool) *Refusal {
 	for _, w := range places {
@@ -301,6 +325,15 @@ func tail(dir string) string {
 	return strings.Join(parts[max(0, len(parts)-2):], "/")
 }
 
+// ownValues are the flags of rewind's commands that take the next word as their value,
+// whatever it looks like.
+var ownValues = []string{"--root", "--session", "--mode", "--text", "--keep", "--max-age", "--max-size", "--adopt", "--tier", "--agent", "--plugin", "--to", "--limit"}
+
+// isShortDryRun reports -n, alone or among other short flags without values, as in -yn.
+func isShortDryRun(a string) bool {
+	return len(a) > 1 && a[0] == '-' && strings.Contains(a, "n") && strings.Trim(a[1:], "nyqv") == ""
+}
+
 // ownCommand returns the subcommand where inv runs rewind and that is not for
 // tools, else "".
 func ownCommand(inv *shell.Invocation) string {
@@ -308,21 +341,26 @@ func ownCommand(inv *shell.Invocation) string {
 		return ""
 	}
 	var words []string
+	var dryRun, takenBack bool // --dry-run=false
 	for i := 0; i < len(inv.Args); i++ {
 		a := inv.Args[i].Text
 		if a == "--" {
 			break // what follows are paths
 		}
 		switch {
-		case a == "--root" || a == "--session":
+		case slices.Contains(ownValues, a):
 			i++
-		case a == "--help" || a == "-h" || a == "--dry-run":
+		case a == "--help" || a == "-h":
 			return ""
+		case a == "--dry-run" || isShortDryRun(a):
+			dryRun = true
+		case strings.HasPrefix(a, "--dry-run=") || strings.HasPrefix(a, "-") && strings.Contains(a, "n=") && !strings.HasPrefix(a, "--"):
+			takenBack = true
 		case !strings.HasPrefix(a, "-"):
 			words = append(words, a)
 		}
 	}
-	if len(words) == 0 {
+	if len(words) == 0 || dryRun && !takenBack {
 		return ""
 	}
 	switch sub := words[0]; sub {

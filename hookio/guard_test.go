@@ -30,7 +30,8 @@ func TestGuardCommands(t *testing.T) {
 		{"git stash -ua", true}, {"git stash save -a wip", true}, {"git stash --al", true}, {"git stash push -a -- .", true}, {"git stash push -a .agent", true}, {"git stash push -am x", true}, {"git -C /srv/p stash push -a -- :/", true},
 		{"find . -delete", false}, {`find . -exec rm -rf {} +`, false}, {"find /srv/p -type f -delete", false},
 		{"rewind restore last", true}, {"/usr/local/bin/rewind undo", true}, {"rewind undo-restore", true}, {"rewind redo-restore", true}, {"rewind back 2", true}, {"rewind gc --keep 1", true}, {"rewind config guard false", true}, {"rewind --root /x jump 3", true},
-		{"rewind forget -- a", true}, {"rewind restore last -- --dry-run", true}, {"rewind deinit --yes", true}, {"rewind stores rm 1234", true}, {"rewind forget --text x", true}, {"rewind redo", true}, {"rewind revert prompt~1", true}, {"rewind ui", true},
+		{"rewind forget -- a", true}, {"rewind restore 1 -- -n", true}, {"rewind forget -y --text -n", true}, {"rewind gc -n --dry-run=false", true}, {"rewind restore -n=false 1", true},
+		{"xargs rm -rf <<< .agent/rewind", true}, {"xargs rm <<E\na .agent/rewind/head\nE", true}, {"rewind restore last -- --dry-run", true}, {"rewind deinit --yes", true}, {"rewind stores rm 1234", true}, {"rewind forget --text x", true}, {"rewind redo", true}, {"rewind revert prompt~1", true}, {"rewind ui", true},
 		{`echo '{"prompt":"/rewind:undo"}' | rewind hook claude`, true}, {"rewind --root /x stores --json rm y", true}, {"rewind chat 2", true}, {"rewind init --adopt x", true}, {"cd /tmp && rewind repair", true}, {"ls && sudo -u x rewind --quiet restore 1", true}, {"$(rewind undo)", true}, {"smart-checkpoint restore", true}, {"X=1 rewind unpin x", true},
 	} {
 		e := Event{Kind: PreTool, Cwd: "/srv/p", Tool: Tool{Name: "Bash", Class: Shell, Command: c.script}}
@@ -50,6 +51,7 @@ func TestGuardCommands(t *testing.T) {
 		"", "ls -la .agent/rewind", "cat .agent/rewind/config.json", "du -sh .agent", "grep -r x .agent/rewind", "find .agent/rewind -name x", "cp .agent/rewind/config.json /tmp/x", "cp -r .agent/rewind /tmp/backup", "tar czf /tmp/a.tgz .agent/rewind", "wc -l < .agent/rewind/config.json", "diff .agent/rewind/a b > out",
 		"rewind", "rewind list", "rewind save before", "rewind show last --files", "rewind diff", "rewind status --json", "rewind restore last --dry-run", "rewind gc --dry-run", "rewind restore --help", "rewind export last -o x.tgz", "rewind pin last", "rewind init", "rewind verify", "echo rewind undo", "git log --grep 'rewind restore'",
 		"rm -rf build", "rm -rf *", "rm x.agent", "rm -rf sub/.agent", "rm -rf .agents", "rm -rf .agent-old/rewind", "rm .agent", "git clean -fd", "git clean -n -x", "git clean -fdx -e .agent", "git clean -fdx sub", "cd sub && git clean -fdx", "git stash", "git stash -u", "git stash pop", "git stash list -a", "git stash -m a", "git stash push -ma", "git stash push -m -a", "git stash push -a -- src", "git stash push -u -- .", "cd /srv/q && git stash -a",
+		"rewind restore 1 -n", "rewind restore -yn 1", "rewind undo -nq", "rewind gc -n", "xargs rm -rf <<< build",
 		"rewind stores", "rewind stores --json", "rewind hook generic", "rewind hook --help", "rewind deinit --help", "rewind undo --dry-run",
 		"find . -name '*.pyc' -delete", "find build -delete", `find . -name x -exec rm {} \;`, "find . -name '*.o' | xargs rm", "mv a b", "mv /srv/p /srv/q", "cd .. && mv p q", "chmod -R u+w .", "sed -i s/a/b/ src/x", "echo x > agent/rewind", "python3 -c \"print(open('.agent/rewind/config.json').read())\"", "rm -rf ~/.cache", "rm -rf /srv/other",
 		"npm install rewind", "rewind-tape undo", "./scripts/rewind.sh undo", "cd $X && rm -rf y", "rm -rf \"$TMP\"", "cat .agent/rewind/x | tee out",
@@ -91,5 +93,36 @@ func TestGuardTools(t *testing.T) {
 	e := call(PreTool, Edit, "Edit", "/srv/p/.agent/rewind/head")
 	if r := Guard(&e, Guarded{Root: "/srv/p"}); r != nil {
 		t.Errorf("nothing protected: %v", r)
+	}
+}
+
+// What the links of a path lead to is asked of the program around: it is here a table.
+func TestGuardLinks(t *testing.T) {
+	links := []struct{ from, to string }{{"/srv/p/ag", "/srv/p/.agent"}, {"/srv/p/st", "/srv/p/.agent/rewind"}, {"/srv/p/hd", "/srv/p/.agent/rewind/head"}, {"/way", "/srv/p"}, {"/srv/p/out", "/srv/q"}}
+	g := survives(testGuarded)
+	g.Resolve = func(path string, last bool) string {
+		for _, l := range links {
+			if rest, ok := strings.CutPrefix(path, l.from); ok && (rest == "" && last || strings.HasPrefix(rest, "/")) {
+				return l.to + rest
+			}
+		}
+		return path
+	}
+	for script, refused := range map[string]bool{
+		"rm -rf ag/rewind": true, "echo x > st/head": true, "cd st && rm -rf objects": true, "cd st && rm -rf *": true, "rm -rf ag/*": true, "rm -rf ag/rew?nd": true, "echo x > hd": true,
+		"tee st/a/b/c": true, "mv ag/rewind x": true, "cp a st/head": true, "xargs rm -rf <<< ag/rewind": true, "xargs rm <<E\na st/head\nE": true, "echo ag/rewind | xargs rm -rf": true,
+		"rm -rf /way/.agent/rewind": true, "find st -delete": true, "chmod 0 st": true,
+		"rm ag": false, "rm -rf st hd": false, "unlink hd": false, "mv st old": false, "cat st/head": false, "ls ag/rewind": false, "rm -rf out/*": false, "echo x > out/x": false, "rm -rf /way/build": false,
+	} {
+		r := Guard(&Event{Kind: PreTool, Cwd: "/srv/p", Tool: Tool{Name: "Bash", Class: Shell, Command: script}}, g)
+		if (r != nil) != refused {
+			t.Errorf("%q: %v", script, r)
+		}
+	}
+	for file, refused := range map[string]bool{"st/head": true, "hd": true, "/way/.agent/rewind/head": true, "ag/notes.md": false, "out/x": false} {
+		r := Guard(&Event{Kind: PreTool, Cwd: "/srv/p", Tool: Tool{Name: "Edit", Class: Edit, Files: []string{file}}}, g)
+		if (r != nil) != refused {
+			t.Errorf("edit of %s: %v", file, r)
+		}
 	}
 }

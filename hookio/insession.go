@@ -28,8 +28,9 @@ func InSessionCommands() []InSessionCommand {
 	return []InSessionCommand{
 		{Name: "list", Hint: "[n]", Description: "List the checkpoints of this project", flags: []string{"--all", "--oneline", "--limit"}, most: 1},
 		{Name: "restore", Hint: "<checkpoint> [--code-only] [-- path…]", Description: "Put code and conversation back as at a checkpoint: its number, its name, or prompt~1", Changes: true, flags: restore, paths: true, most: 1},
-		{Name: "undo", Hint: "[--dry-run]", Description: "Put the files back to the newest checkpoint that differs; again: further back", Changes: true, flags: restore, paths: true},
+		{Name: "undo", Hint: "[--dry-run]", Description: "Put code and conversation back to the newest checkpoint that differs; again: further back", Changes: true, flags: restore, paths: true},
 		{Name: "undo-restore", Description: "Take the last restore or undo back", Changes: true, flags: []string{"--dry-run", "-n", "--force", "--yes", "-y"}},
+		{Name: "redo-restore", Description: "Do again what undo-restore took back", Changes: true, flags: []string{"--dry-run", "-n", "--force", "--yes", "-y"}},
 		{Name: "back", Hint: "[n] [--both]", Description: "Fork the conversation to before the nth-last prompt", Changes: true, flags: []string{"--both", "--dry-run", "-n", "--force", "--yes", "-y"}, most: 1},
 		{Name: "status", Description: "Show whether checkpoints are being taken, and the last one"},
 	}

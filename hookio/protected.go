@@ -2,6 +2,7 @@ package hookio
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"rewind/hookio/shell"
@@ -10,6 +11,12 @@ import (
 // word finds the protected directory that a word is or lies in; with tree also
 // one that lies below it and does not survive that.
 func (g Guarded) word(cwd string, w shell.Word, tree bool) *Protected {
+	return g.target(cwd, w, tree, true)
+}
+
+// target is word for an operand of a command: last says that the command follows a link
+// that the word names, as what writes does and what removes does not.
+func (g Guarded) target(cwd string, w shell.Word, tree, last bool) *Protected {
 	if w.Dynamic {
 		// Of $DIR/.agent/rewind/x the end is known.
 		for i := range g.Protected {
@@ -28,15 +35,31 @@ func (g Guarded) word(cwd string, w shell.Word, tree bool) *Protected {
 		return nil
 	}
 	if w.Pattern == "" {
-		return g.hit(splitAbs(shell.Absolute(cwd, w.Text)), tree)
+		return g.place(shell.Absolute(cwd, w.Text), tree, last)
 	}
 	for _, pattern := range expandBraces(w.Pattern) {
 		full := pattern
 		if !path.IsAbs(pattern) {
 			full = escapeGlob(cwd) + "/" + pattern
 		}
-		if p := g.glob(strings.Split(strings.TrimPrefix(path.Clean(full), "/"), "/"), tree); p != nil {
+		parts := strings.Split(strings.TrimPrefix(path.Clean(full), "/"), "/")
+		if p := g.glob(parts, tree); p != nil {
 			return p
+		}
+		if g.Resolve == nil {
+			continue
+		}
+		literal := slices.IndexFunc(parts, func(part string) bool { return strings.ContainsAny(part, `*?[\`) })
+		if literal <= 0 {
+			continue
+		}
+		if real := splitAbs(g.Resolve("/"+strings.Join(parts[:literal], "/"), true)); real != nil {
+			for i := range real {
+				real[i] = escapeGlob(real[i])
+			}
+			if p := g.glob(append(real, parts[literal:]...), tree); p != nil {
+				return p
+			}
 		}
 	}
 	return nil
@@ -44,6 +67,24 @@ func (g Guarded) word(cwd string, w shell.Word, tree bool) *Protected {
 
 func escapeGlob(s string) string {
 	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(s)
+}
+
+// place is hit for an absolute path as it is written, and as its links lead.
+func (g Guarded) place(file string, tree, last bool) *Protected {
+	if p := g.hit(splitAbs(file), tree); p != nil || g.Resolve == nil || splitAbs(file) == nil {
+		return p
+	}
+	real := splitAbs(g.Resolve(file, last))
+	if real == nil {
+		return nil
+	}
+	for i := range g.Protected {
+		p := &g.Protected[i]
+		if dir := splitAbs(g.Resolve(p.Dir, true)); inside(real, dir) || tree && !p.Survives && inside(dir, real) {
+			return p
+		}
+	}
+	return g.hit(real, tree)
 }
 
 func (g Guarded) hit(parts []string, tree bool) *Protected {

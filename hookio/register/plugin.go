@@ -63,8 +63,8 @@ The plugin needs the ` + "`rewind`" + ` program. It registers the hooks and adds
 
 - ` + "`/rewind:list [n]`" + `: the checkpoints of this project
 - ` + "`/rewind:restore <checkpoint>`" + `: code and conversation as they were; ` + "`--code-only`" + ` and ` + "`--context-only`" + ` for one half
-- ` + "`/rewind:undo`" + `: the files as at the newest checkpoint that differs; again: further back
-- ` + "`/rewind:undo-restore`" + `: takes the last of these back
+- ` + "`/rewind:undo`" + `: code and conversation as at the newest checkpoint that differs; again: further back; ` + "`--code-only`" + ` for the files alone
+- ` + "`/rewind:undo-restore`" + `: takes the last of these back; ` + "`/rewind:redo-restore`" + `: does it again
 - ` + "`/rewind:back [n]`" + `: the conversation to before the nth-last prompt, as a new session
 - ` + "`/rewind:status`" + `: is it on, and when was the last checkpoint
 
