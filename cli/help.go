@@ -35,7 +35,51 @@ func newHelp() *command {
 	}
 }
 
+// helpView is what help prints with --json.
+type helpView struct {
+	Name      string     `json:"name"`
+	Usage     string     `json:"usage"`
+	Short     string     `json:"short"`
+	Long      string     `json:"long,omitempty"`
+	Flags     []flagView `json:"flags,omitempty"`
+	ExitCodes []int      `json:"exit_codes"`
+}
+
+type flagView struct {
+	Name      string `json:"name"`
+	Shorthand string `json:"shorthand,omitempty"`
+	Type      string `json:"type"`
+	Default   string `json:"default"`
+	Usage     string `json:"usage"`
+}
+
+func viewHelp(cmd *command) helpView {
+	v := helpView{Name: cmd.name, Usage: strings.TrimSpace("rewind " + cmd.name + " " + cmd.usage), Short: cmd.short, Long: cmd.long, ExitCodes: cmd.exitCodes()}
+	if cmd.name == "hook" {
+		v.ExitCodes = []int{exitOK, exitUsage}
+	}
+	if cmd.flags != nil {
+		own := newFlagSet(cmd.name)
+		cmd.flags(own)
+		own.VisitAll(func(f *pflag.Flag) {
+			v.Flags = append(v.Flags, flagView{f.Name, f.Shorthand, f.Value.Type(), f.DefValue, f.Usage})
+		})
+	}
+	return v
+}
+
 func printOverview(o *output) error {
+	if o.json {
+		var v struct {
+			Commands []helpView `json:"commands"`
+		}
+		for _, e := range entries() {
+			if !e.hidden {
+				v.Commands = append(v.Commands, viewHelp(e.make()))
+			}
+		}
+		return o.document(v)
+	}
 	o.line("rewind takes checkpoints of a project and puts them back, exactly.")
 	o.line("")
 	o.line("Usage: rewind [command] [flags]")
@@ -60,6 +104,9 @@ func printOverview(o *output) error {
 }
 
 func printHelp(o *output, cmd *command) error {
+	if o.json {
+		return o.document(viewHelp(cmd))
+	}
 	usage := "rewind " + cmd.name
 	if cmd.usage != "" {
 		usage += " " + cmd.usage

@@ -128,9 +128,32 @@ func (o *output) typed(line string) string {
 	return hookio.TypedInSession(line)
 }
 
+// resumesOnlyInShell reports an old Claude Code, whose /resume takes no id: 2.0. The version is in
+// the lines of its transcript.
+func resumesOnlyInShell(transcript string) bool {
+	f, err := os.Open(transcript)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	const end = 64 << 10
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		return false
+	} else if info.Size() > end {
+		_, _ = f.Seek(-end, io.SeekEnd) // else its beginning tells
+	}
+	data, err := io.ReadAll(io.LimitReader(f, end))
+	if err != nil {
+		return false
+	}
+	const member = `"version":"`
+	i := strings.LastIndex(string(data), member)
+	return i >= 0 && strings.HasPrefix(string(data[i+len(member):]), "2.0.")
+}
+
 // opens says how the person opens a conversation where the answer is shown.
 func (o *output) opens(m *conversation.Moved) string {
-	if o.client == hookio.Claude && m.Agent == string(hookio.Claude) && m.Session != "" {
+	if o.client == hookio.Claude && m.Agent == string(hookio.Claude) && m.Session != "" && !resumesOnlyInShell(o.transcript) {
 		return "/resume " + m.Session
 	}
 	return m.Resume

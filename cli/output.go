@@ -27,6 +27,7 @@ type output struct {
 	json, quiet, verbose   bool
 	outTerm, errTerm, inOK bool
 	client                 hookio.Agent // the agent in whose window the answer is shown, "" for a shell
+	transcript             string       // of the session that it is shown in
 	color, errColor        painter
 
 	mu     sync.Mutex // stderr: progress comes from other goroutines
@@ -42,7 +43,7 @@ func newOutput(s Stdio, env project.Env, asJSON bool) *output {
 		o.now = time.Now
 	}
 	if env.Getenv != nil {
-		o.client = hookio.Agent(env.Getenv(clientVariable))
+		o.client, o.transcript = hookio.Agent(env.Getenv(clientVariable)), env.Getenv("REWIND_TRANSCRIPT_PATH")
 	}
 	o.outTerm, o.errTerm, o.inOK = isTerminal(s.Out), isTerminal(s.Err), isTerminal(s.In)
 	o.buf = bufio.NewWriterSize(o.stdout, 32<<10)
@@ -78,11 +79,18 @@ func (o *output) interactive() bool { return o.inOK && o.outTerm && o.errTerm }
 
 // width of the terminal that the answer goes to; 0 when it goes elsewhere.
 func (o *output) width() int {
+	if o.client != "" {
+		return clientWidth
+	}
 	if !o.outTerm {
 		return 0
 	}
 	return widthOf(o.stdout.Writer)
 }
+
+// clientWidth is how wide an answer inside an agent is, whose window is not known: it fits into
+// one of 100 columns with the frame that is drawn around it.
+const clientWidth = 90
 
 func widthOf(v any) int {
 	if f, ok := v.(*os.File); ok {
