@@ -60,7 +60,7 @@ func TestInSessionWords(t *testing.T) {
 
 func TestTypedInSession(t *testing.T) {
 	for line, want := range map[string]string{
-		"rewind undo-restore": "/rewind:undo-restore", "rewind list": "/rewind:list", "rewind restore 3": "/rewind:restore 3", "rewind redo-restore": "rewind redo-restore", "rewind": "rewind", "rewind init": "rewind init",
+		"rewind undo-restore": "/rewind:undo-restore", "rewind list": "/rewind:list", "rewind restore 3": "/rewind:restore 3", "rewind redo-restore": "/rewind:redo-restore", "rewind gc": "rewind gc", "rewind": "rewind", "rewind init": "rewind init",
 		"rewind list shows the prompts": "rewind list shows the prompts", "look: rewind list": "look: rewind list", "rewind list --help": "rewind list --help",
 	} {
 		if got := TypedInSession(line); got != want {
