@@ -292,6 +292,9 @@ func (r *restoring) carryOut(plan *restore.Plan) (*Restored, error) {
 
 // record makes the operation durable once everything is in place.
 func (r *restoring) record(plan *restore.Plan, out *restore.Outcome) error {
+	if len(out.Changes)+len(out.Late) == 0 && r.move == nil {
+		return nil // no path could be changed: there is nothing to take back
+	}
 	if len(out.Late) > 0 {
 		// What changed between the safety checkpoint and its displacement gets a
 		// safety checkpoint too, before it goes.

@@ -53,8 +53,8 @@ func Forget(ctx context.Context, p *project.Project, paths []string) (*Forgotten
 		return nil, &project.RefusedError{What: "forgetting everything would leave empty checkpoints"}
 	}
 	return forget(ctx, p, func(tx *commit.Tx, said *LogState) (amender, error) {
-		f := &forgetter{p: p, tx: tx, chosen: chosen, done: map[forgetKey]*forgotten{}, paths: map[string]bool{}, content: map[manifest.ID]bool{}, coverage: map[string]manifest.ID{}}
-		return f, nil
+		f := &forgetter{p: p, tx: tx, chosen: chosen, done: map[forgetKey]*forgotten{}, paths: map[string]bool{}, content: map[manifest.ID]bool{}, coverage: map[manifest.ID]covered{}}
+		return f, f.look(ctx, said)
 	})
 }
 
@@ -175,8 +175,45 @@ type forgetter struct {
 	chosen   pathspec.Selection
 	done     map[forgetKey]*forgotten
 	paths    map[string]bool
-	content  map[manifest.ID]bool   // ids of what was forgotten
-	coverage map[string]manifest.ID // coverage and forgotten paths, to the new coverage
+	content  map[manifest.ID]bool // ids of what was forgotten
+	keys     map[string]bool      // of the paths that were held, and of what was said of them
+	coverage map[manifest.ID]covered
+	said     int // checkpoints that held or named something of it
+}
+
+// look finds what checkpoints and operations hold of the chosen paths, before anything is
+// rewritten: what no one holds is not forgotten, and what one holds all others say nothing of.
+func (f *forgetter) look(ctx context.Context, said *LogState) error {
+	var roots []manifest.ID
+	for _, c := range said.Checkpoints {
+		roots = append(roots, c.Root)
+	}
+	for _, o := range said.Operations[:min(len(said.Operations), project.KeptOperations)] {
+		roots = append(roots, o.Before, o.After)
+	}
+	for _, root := range roots {
+		if root == (manifest.ID{}) {
+			continue
+		}
+		if _, err := f.dir(ctx, "", manifest.Entry{Kind: manifest.Subdir, ID: root}); err != nil {
+			return err
+		}
+	}
+	f.keys = map[string]bool{}
+	for path := range f.paths {
+		f.keys[ForgottenKey(f.p, path)] = true
+	}
+	return nil
+}
+
+// held reports whether a path, or a directory above it, is one that was forgotten.
+func (f *forgetter) held(path string) bool {
+	for at := path; at != ""; at, _ = project.SplitPath(at) {
+		if f.paths[at] {
+			return true
+		}
+	}
+	return false
 }
 
 // forgetKey: what is chosen depends on where a directory is, not only on its content.
@@ -200,8 +237,13 @@ func (f *forgetter) checkpoint(ctx context.Context, c *manifest.Checkpoint) (boo
 	if len(d.paths) > 0 {
 		c.Root, c.Files, c.Bytes = d.entry.ID, d.entry.Files, d.entry.Size
 	}
-	if c.Coverage, err = f.cover(c.Coverage, d.paths); err != nil {
+	told, err := f.cover(c.Coverage)
+	if err != nil {
 		return false, err
+	}
+	c.Coverage = told.id
+	if len(d.paths) > 0 || told.named {
+		f.said++
 	}
 	return c.Root != was.Root || c.Coverage != was.Coverage, nil
 }
@@ -331,6 +373,7 @@ func (f *forgetter) finish(ctx context.Context, said *LogState, result *Forgotte
 			result.Present = append(result.Present, path)
 		}
 	}
+	result.Checkpoints = f.said // the others only say from now on that they know nothing of it
 	slices.Sort(result.Paths)
 	slices.Sort(result.Present)
 	if len(f.content) == 0 {

@@ -5,8 +5,8 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
+	"maps"
 	"slices"
-	"strings"
 
 	"rewind/cas"
 	"rewind/engine/conversation"
@@ -24,21 +24,28 @@ func ForgottenKey(p *project.Project, path string) string {
 	return hex.EncodeToString(sum[:16])
 }
 
-// cover gives the coverage of a checkpoint that lost paths: they and what it
-// said of chosen ones become hashes.
-func (f *forgetter) cover(coverage manifest.ID, paths []string) (manifest.ID, error) {
-	key := string(coverage[:]) + strings.Join(paths, "\x00")
-	if id, ok := f.coverage[key]; ok {
-		return id, nil
+// covered is a coverage that was rewritten, and whether it named what was forgotten.
+type covered struct {
+	id    manifest.ID
+	named bool
+}
+
+// cover gives what a checkpoint says from now on of what it left out: the forgotten paths,
+// whether it held them, named them or never knew of them, become hashes. What is said of paths
+// that nobody held stays.
+func (f *forgetter) cover(coverage manifest.ID) (covered, error) {
+	if done, ok := f.coverage[coverage]; ok {
+		return done, nil
+	}
+	done := covered{id: coverage}
+	if len(f.keys) == 0 {
+		return done, nil
 	}
 	data, err := f.p.ReadObject(coverage)
 	if err != nil {
-		return coverage, err
+		return done, err
 	}
-	keys := map[string]bool{}
-	for _, path := range paths {
-		keys[ForgottenKey(f.p, path)] = true
-	}
+	keys := maps.Clone(f.keys)
 	var out bytes.Buffer
 	for line := range bytes.Lines(data) {
 		var l project.CoverageLine
@@ -46,35 +53,29 @@ func (f *forgetter) cover(coverage manifest.ID, paths []string) (manifest.ID, er
 			if raw, err := base64.StdEncoding.DecodeString(l.Raw); err == nil && len(raw) > 0 {
 				l.Path = string(raw)
 			}
-			if l.Path != "" && f.chosen.Match(l.Path) {
+			if l.Path != "" && f.held(l.Path) {
 				keys[ForgottenKey(f.p, l.Path)] = true
-				f.paths[l.Path] = true
+				done.named = true
 				continue
 			}
 			delete(keys, l.Forgotten) // it is said already
 		}
 		out.Write(line)
 	}
-	id := coverage
-	if len(keys) > 0 || out.Len() != len(data) {
-		var sorted []string
-		for key := range keys {
-			sorted = append(sorted, key)
-		}
-		slices.Sort(sorted)
-		for _, key := range sorted {
+	if len(keys) > 0 || done.named {
+		for _, key := range slices.Sorted(maps.Keys(keys)) {
 			line, err := json.Marshal(project.CoverageLine{Reason: reasonForgotten, Forgotten: key})
 			if err != nil {
-				return id, err
+				return done, err
 			}
 			out.Write(append(line, '\n'))
 		}
-		if id, err = f.tx.Put(out.Bytes()); err != nil {
-			return id, err
+		if done.id, err = f.tx.Put(out.Bytes()); err != nil {
+			return done, err
 		}
 	}
-	f.coverage[key] = id
-	return id, nil
+	f.coverage[coverage] = done
+	return done, nil
 }
 
 // reasonForgotten is the reason of a path that forget took out of a checkpoint.

@@ -110,6 +110,7 @@ const (
 	reasonHolds      = "the directory holds what no checkpoint has"
 	reasonParent     = "a parent is in the way and was not selected"
 	reasonUnselected = "the directory holds what was not selected"
+	reasonMount      = "mount point"
 	reasonStore      = "it belongs to the store"
 	reasonReserved   = "the name is reserved"
 	reasonUnreadable = "unreadable"
@@ -183,6 +184,15 @@ func (l *place) lstat(name string) (rootfs.Info, error) {
 		err = nil
 	}
 	return rootfs.Info{}, err
+}
+
+// mounted reports whether another file system begins at a name.
+func (l *place) mounted(name string) bool {
+	if !l.there {
+		return false
+	}
+	d, err := l.open()
+	return err == nil && d.Mounted(name)
 }
 
 // why puts an error into a skip's words.

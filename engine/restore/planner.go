@@ -84,6 +84,11 @@ func (b *planner) entry(dir string, c, t manifest.Entry, at *place, depth int) e
 		b.skip(path, reason, t.Kind != 0)
 		return nil
 	}
+	if at.mounted(name) {
+		lost, err := b.holdsMore(t)
+		b.skip(path, reasonMount, lost)
+		return err
+	}
 	if reason := b.doubtful(path, t); reason != "" {
 		b.skip(path, reason, false)
 		return nil
@@ -181,6 +186,18 @@ func (b *planner) unseen(path string, dir bool) string {
 		return ""
 	}
 	return b.o.Unseen(path, dir)
+}
+
+// holdsMore reports whether more than an empty directory is missing where the target's entry is not restored.
+func (b *planner) holdsMore(t manifest.Entry) (bool, error) {
+	if !isDir(t) {
+		return t.Kind != 0, nil
+	}
+	d, err := loadDir(b.o.Source, t.ID)
+	if err != nil {
+		return false, &manifest.TreeError{Path: t.Name, ID: t.ID, Err: err}
+	}
+	return len(d.Entries) > 0, nil
 }
 
 // doubtful says why what the target has of a file stays out, "" if it does not.

@@ -191,6 +191,9 @@ func (b *planner) disposable(path string, id manifest.ID, d rootfs.Dir, depth in
 		if below == b.o.Store {
 			return reasonStore, nil
 		}
+		if d.Mounted(name) {
+			return reasonMount, nil
+		}
 		if b.stays(below, e) {
 			return ReasonPrecious, nil
 		}

@@ -54,6 +54,15 @@ func (d *linuxDir) lstat(name string) (Info, error) {
 	return infoOf(&st), nil
 }
 
+func (d *linuxDir) Mounted(name string) bool {
+	var x unix.Statx_t
+	if unix.Statx(d.fd, name, unix.AT_SYMLINK_NOFOLLOW, unix.STATX_TYPE, &x) == nil && x.Attributes_mask&unix.STATX_ATTR_MOUNT_ROOT != 0 {
+		return x.Attributes&unix.STATX_ATTR_MOUNT_ROOT != 0
+	}
+	info, err := d.lstat(name) // before Linux 5.8
+	return err == nil && info.Dev != d.fs.dev
+}
+
 func (d *linuxDir) HasGit() bool {
 	_, err := d.lstat(".git")
 	return err == nil
@@ -199,6 +208,9 @@ func (d *linuxDir) Rmdir(name string) error {
 func (d *linuxDir) Chmod(name string, mode uint32) error {
 	if err := CheckName(name); err != nil {
 		return err
+	}
+	if d.Mounted(name) {
+		return d.fail("chmod", name, ErrMount)
 	}
 	err := unix.Fchmodat(d.fd, name, mode, unix.AT_SYMLINK_NOFOLLOW)
 	if err != unix.EOPNOTSUPP && err != unix.ENOSYS {

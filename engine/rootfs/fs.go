@@ -26,6 +26,9 @@ type Dir interface {
 	// Stat describes the directory itself.
 	Stat() (Info, error)
 	Lstat(name string) (Info, error)
+	// Mounted reports whether a name is the root of a mount, of a directory or of a file: it
+	// belongs to the other file system.
+	Mounted(name string) bool
 	// HasGit reports whether there is a .git, of any kind, in the directory.
 	HasGit() bool
 	// Names lists the directory, .git included, in no order.
@@ -51,7 +54,7 @@ type Dir interface {
 	Exchange(a, b string) error
 	Unlink(name string) error
 	Rmdir(name string) error
-	// Chmod sets the bits 07777 of a file or a directory, never through a link.
+	// Chmod sets the bits 07777 of a file or a directory, never through a link. Error: ErrMount.
 	Chmod(name string, mode uint32) error
 	// Chown gives a name, a link itself too, to an owner.
 	Chown(name string, uid, gid uint32) error

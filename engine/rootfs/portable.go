@@ -115,6 +115,11 @@ func (d *portableDir) Lstat(name string) (Info, error) {
 	return infoFrom(fi), nil
 }
 
+func (d *portableDir) Mounted(name string) bool {
+	fi, err := d.lstat(name)
+	return err == nil && infoFrom(fi).Dev != d.fs.dev
+}
+
 func (d *portableDir) HasGit() bool {
 	_, err := d.root.Lstat(".git")
 	return err == nil
@@ -259,8 +264,11 @@ func (d *portableDir) Chmod(name string, mode uint32) error {
 	if err != nil {
 		return err
 	}
-	if infoFrom(before).Kind == Link {
+	switch info := infoFrom(before); {
+	case info.Kind == Link:
 		return d.fail("chmod", name, ErrLink)
+	case info.Dev != d.fs.dev:
+		return d.fail("chmod", name, ErrMount)
 	}
 	f, err := d.root.OpenFile(name, os.O_RDONLY|nonblock, 0)
 	if err != nil {
