@@ -58,7 +58,7 @@ func newCat() *command {
 				return err
 			}
 			defer release()
-			e, err := findFile(ctx, p, l, path)
+			e, err := findFile(ctx, p, l, path, arg)
 			if err != nil {
 				return err
 			}
@@ -129,14 +129,14 @@ func (c *call) tornFiles(ctx context.Context, p *project.Project, of manifest.Ch
 }
 
 // findFile looks one path up; it must not be a directory.
-func findFile(ctx context.Context, p *project.Project, l project.Listed, path string) (engine.TreeEntry, error) {
+func findFile(ctx context.Context, p *project.Project, l project.Listed, path, given string) (engine.TreeEntry, error) {
 	if path != "" {
 		e, err := engine.Entry(ctx, p, l.Checkpoint, path)
 		if err != nil || e.Kind != manifest.Subdir {
 			return engine.TreeEntry{Path: path, Entry: e}, err
 		}
 	}
-	return engine.TreeEntry{}, &hintedError{fmt.Errorf("%q is a directory", path), "rewind ls lists it"}
+	return engine.TreeEntry{}, &hintedError{fmt.Errorf("%q is a directory", given), "rewind ls lists it"}
 }
 
 func printFile(ctx context.Context, c *call, p *project.Project, e engine.TreeEntry) error {

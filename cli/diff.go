@@ -98,7 +98,7 @@ func printPatch(o *output, d engine.FileDiff) {
 	if d.Patch == "" {
 		switch {
 		case d.Binary:
-			o.line("%s", o.color.paint(bold, "Binary file "+escape(d.Path)+" differs"))
+			o.line("%s", o.color.paint(bold, "Binary file "+escapePath(d.Path)+" differs"))
 		default:
 			o.line("%s", o.color.paint(bold, modeLine(d)))
 		}
@@ -136,15 +136,15 @@ func printPatch(o *output, d engine.FileDiff) {
 func modeLine(d engine.FileDiff) string {
 	switch {
 	case d.Old == nil:
-		return fmt.Sprintf("new %s %s mode %04o", entryKind(*d.New), escape(d.Path), d.New.Mode)
+		return fmt.Sprintf("new %s %s mode %04o", entryKind(*d.New), escapePath(d.Path), d.New.Mode)
 	case d.New == nil:
-		return fmt.Sprintf("deleted %s %s mode %04o", entryKind(*d.Old), escape(d.Path), d.Old.Mode)
+		return fmt.Sprintf("deleted %s %s mode %04o", entryKind(*d.Old), escapePath(d.Path), d.Old.Mode)
 	case entryKind(*d.Old) != entryKind(*d.New):
-		return fmt.Sprintf("%s: %s becomes %s", escape(d.Path), entryKind(*d.Old), entryKind(*d.New))
+		return fmt.Sprintf("%s: %s becomes %s", escapePath(d.Path), entryKind(*d.Old), entryKind(*d.New))
 	case d.Old.Mode != d.New.Mode:
-		return fmt.Sprintf("%s: mode %04o becomes %04o", escape(d.Path), d.Old.Mode, d.New.Mode)
+		return fmt.Sprintf("%s: mode %04o becomes %04o", escapePath(d.Path), d.Old.Mode, d.New.Mode)
 	}
-	return escape(d.Path) + " differs"
+	return escapePath(d.Path) + " differs"
 }
 
 // printStat prints lines per file with a bar, as git does.
@@ -152,7 +152,7 @@ func printStat(o *output, files []engine.FileDiff) {
 	const maxBar = 40
 	longest, most := 0, 1
 	for _, d := range files {
-		longest = max(longest, displaywidth.String(escape(d.Path)))
+		longest = max(longest, displaywidth.String(escapePath(d.Path)))
 		most = max(most, d.Added+d.Deleted)
 	}
 	if w := o.width(); w > 0 {
@@ -160,7 +160,7 @@ func printStat(o *output, files []engine.FileDiff) {
 	}
 	added, deleted := 0, 0
 	for _, d := range files {
-		name := clip(escape(d.Path), longest)
+		name := clip(escapePath(d.Path), longest)
 		name += strings.Repeat(" ", longest-displaywidth.String(name))
 		if d.Binary || d.Hidden {
 			what := "binary"

@@ -33,6 +33,9 @@ func escape(s string) string {
 	return b.String()
 }
 
+// escapePath is escape for a path: its own backslashes are doubled, so that no two paths look the same.
+func escapePath(path string) string { return escape(strings.ReplaceAll(path, `\`, `\\`)) }
+
 // escapeLine is escape for a line of a file's content: tabs stay.
 func escapeLine(s string) string {
 	if strings.IndexByte(s, '\t') < 0 {

@@ -56,3 +56,19 @@ func TestEscapeIsSafe(t *testing.T) {
 		}
 	})
 }
+
+// No two paths look the same.
+func TestEscapePath(t *testing.T) {
+	for path, want := range map[string]string{
+		"a b/ü":   "a b/ü",
+		`a\nb`:    `a\\nb`,
+		"a\nb":    `a\nb`,
+		"a\n\\nb": `a\n\\nb`,
+		"\xff":    `\xff`,
+		`\xff`:    `\\xff`,
+	} {
+		if got := escapePath(path); got != want {
+			t.Errorf("%q: %s, want %s", path, got, want)
+		}
+	}
+}

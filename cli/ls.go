@@ -86,7 +86,7 @@ func (c *call) onePath(at int, required bool) (string, error) {
 func printEntries(o *output, entries []engine.TreeEntry) {
 	for _, e := range entries {
 		mode := fs.FileMode(e.Mode & 0o777)
-		name := escape(e.Path)
+		name := escapePath(e.Path)
 		switch e.Kind {
 		case manifest.Symlink:
 			mode = fs.ModeSymlink | 0o777

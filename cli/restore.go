@@ -329,7 +329,7 @@ func (c *call) confirm(plan *engine.Restored) (bool, error) {
 		return true, nil
 	}
 	for _, path := range firstN(plan.Delete, 5) {
-		fmt.Fprintf(c.out.stderr, "  %s\n", escape(path))
+		fmt.Fprintf(c.out.stderr, "  %s\n", escapePath(path))
 	}
 	fmt.Fprintf(c.out.stderr, "  and %d more\n", len(plan.Delete)-5)
 	yes, err := c.out.ask("This deletes %d files that came after %s. A safety checkpoint is taken first. Go on?",
@@ -420,10 +420,10 @@ func printRestoredPaths(o *output, r *engine.Restored) {
 		paths  []string
 	}{{"create", green, r.Create}, {"replace", yellow, r.Replace}, {"delete", red, r.Delete}, {"mode", yellow, r.Mode}} {
 		for _, path := range group.paths {
-			o.line("  %s %s", o.color.paint(group.style, pad(group.letter, 7)), escape(path))
+			o.line("  %s %s", o.color.paint(group.style, pad(group.letter, 7)), escapePath(path))
 		}
 	}
 	for _, p := range r.Skip {
-		o.line("  %s %s: %s", pad("skip", 7), escape(p.Path), escape(p.Reason))
+		o.line("  %s %s: %s", pad("skip", 7), escapePath(p.Path), escape(p.Reason))
 	}
 }

@@ -206,7 +206,7 @@ func reasonLong(l project.Listed) string {
 
 func printProblems(o *output, problems []project.Problem) {
 	for _, p := range problems {
-		o.line("    %s: %s", escape(p.Path), escape(p.Reason))
+		o.line("    %s: %s", escapePath(p.Path), escape(p.Reason))
 	}
 }
 
@@ -214,7 +214,7 @@ func printProblems(o *output, problems []project.Problem) {
 func printChange(o *output, ch manifest.Change, mark string) {
 	b := letter(ch)
 	st := map[byte]style{'A': green, 'D': red, 'M': yellow, 'T': yellow}[b]
-	path := escape(ch.Path)
+	path := escapePath(ch.Path)
 	if e := ch.New; e == nil && ch.Old.Kind == manifest.Subdir || e != nil && e.Kind == manifest.Subdir {
 		path += "/"
 	}
