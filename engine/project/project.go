@@ -88,7 +88,8 @@ func open(ctx context.Context, o OpenOptions, at place, known []KnownStore) (*Pr
 	if err := at.checkLinks(o.Env, known, false); err != nil {
 		return nil, err
 	}
-	if at.store == "" && at.lost != nil {
+	rebuilt := at.store == "" && at.lost != nil
+	if rebuilt {
 		if err := rebuildStore(ctx, o.Env, &at); err != nil {
 			return nil, err
 		}
@@ -156,7 +157,22 @@ func open(ctx context.Context, o OpenOptions, at place, known []KnownStore) (*Pr
 	if err != nil {
 		return nil, &DamagedStoreError{What: "its packs cannot be opened", Err: err}
 	}
+	if rebuilt {
+		p.indexRebuilt()
+	}
 	return p, nil
+}
+
+// maxIndexed is how many bytes of packs are indexed while somebody waits: half a second's worth.
+// Those of a larger store are indexed with its next fold.
+const maxIndexed = 1 << 30
+
+// indexRebuilt gives a rebuilt store's packs their indexes: without them what it
+// holds is not known, and the next save stores it again.
+func (p *Project) indexRebuilt() {
+	if size, err := p.StoreSize(); err == nil && size <= maxIndexed && p.ReadOnly == nil {
+		_ = p.Store.RefreshIndexes() // derived: at worst the next save stores something twice
+	}
 }
 
 // Close releases what Open opened.
