@@ -86,11 +86,7 @@ func completeSessions(ctx context.Context, root string, env project.Env, emit fu
 		return
 	}
 	for _, s := range firstN(sessions, completedCheckpoints) {
-		text := s.Title
-		if text == "" {
-			text = s.Last
-		}
-		emit(s.ID, firstLine(text))
+		emit(s.ID, firstLine(s.Label()))
 	}
 }
 

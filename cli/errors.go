@@ -114,7 +114,8 @@ type failure struct {
 	code          int
 	message, hint string
 	warnings      []string
-	document      bool // with --json, an error document is printed
+	choices       []choiceView // sessions that can be meant
+	document      bool         // with --json, an error document is printed
 }
 
 // maxNamed bounds how many paths an error names on the screen; --json has all.
@@ -298,6 +299,7 @@ func explainEngine(err error, f *failure) {
 		}
 	case errors.As(err, &noSession):
 		f.code, f.hint = exitNotFound, "rewind sessions lists them; name one with --session"
+		f.choices = viewChoices(noSession.Choices)
 		for _, s := range firstN(noSession.Choices, maxNamed) {
 			f.warnings = append(f.warnings, "session "+choiceText(s, noSession.Now))
 		}

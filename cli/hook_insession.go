@@ -153,7 +153,7 @@ func resumesOnlyInShell(transcript string) bool {
 
 // opens says how the person opens a conversation where the answer is shown.
 func (o *output) opens(m *conversation.Moved) string {
-	if o.client == hookio.Claude && m.Agent == string(hookio.Claude) && m.Session != "" && !resumesOnlyInShell(o.transcript) {
+	if o.client == hookio.Claude && m.Agent == string(hookio.Claude) && m.Session != "" && m.Again == "" && !resumesOnlyInShell(o.transcript) {
 		return "/resume " + m.Session
 	}
 	return m.Resume

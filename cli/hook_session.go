@@ -54,6 +54,9 @@ func (h *hookCall) begin() {
 		Agent: string(h.event.Agent), Session: h.event.SessionID, Transcript: h.event.TranscriptPath,
 		Source: h.event.Source, Time: h.start.UTC(),
 	}))
+	if h.event.SessionID != "" && h.event.Source != "compact" { // which is a turn's, and nobody's choice
+		h.project.NoteOpened(project.OpenedSession{Agent: string(h.event.Agent), Session: h.event.SessionID, Time: h.start.UTC()})
+	}
 	if h.project.Settings().Retention.Auto && hook.SweepDue(h.project, sweepPause) {
 		h.note(h.detach("--sweep"))
 	}

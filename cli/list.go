@@ -8,6 +8,7 @@ import (
 
 	"rewind/engine/conversation"
 	"rewind/engine/project"
+	"rewind/manifest"
 )
 
 func newList() *command {
@@ -160,6 +161,9 @@ func checkpointText(l project.Listed) string {
 	text := firstLine(l.Description)
 	if text == "" {
 		text = firstLine(l.Prompt)
+		if text != "" && (l.Kind == manifest.Stop || l.Kind == manifest.SessionEnd) {
+			text = "end of: " + text // it has the state after that prompt's turn
+		}
 	}
 	switch {
 	case l.Name == "":

@@ -174,7 +174,7 @@ func (o *output) fail(err error) int {
 	if f.document && o.json && !o.answer {
 		o.buf.Reset(o.stdout)
 		var doc errorView
-		doc.Error.Code, doc.Error.Message, doc.Error.Hint = f.code, f.message, f.hint
+		doc.Error.Code, doc.Error.Message, doc.Error.Hint, doc.Error.Choices = f.code, f.message, f.hint, f.choices
 		o.document(doc) // a stdout that cannot be written is found by the flush
 	}
 	if flushErr := o.buf.Flush(); flushErr != nil && !isBrokenPipe(flushErr) && f.message == "" {
@@ -194,9 +194,10 @@ func (o *output) fail(err error) int {
 
 type errorView struct {
 	Error struct {
-		Code    int    `json:"code"`
-		Message string `json:"message"`
-		Hint    string `json:"hint"`
+		Code    int          `json:"code"`
+		Message string       `json:"message"`
+		Hint    string       `json:"hint"`
+		Choices []choiceView `json:"choices,omitempty"` // where it is not clear which session is meant
 	} `json:"error"`
 }
 

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"rewind/engine/conversation"
-	"rewind/engine/transcript"
 )
 
 func newSessions() *command {
@@ -67,12 +66,8 @@ func printSessions(o *output, sessions []conversation.SessionInfo) {
 		if s.Parent != "" {
 			from = strings.TrimSpace(from + " " + escape(clip(s.Parent, 8)))
 		}
-		text := s.Title
-		if text == "" || s.Agent == string(transcript.Droid) && s.Last != "" && !strings.HasPrefix(text, transcript.ForkPrefix) {
-			text = s.Last // Droid names a session, and all forks of it, by its first prompt
-		}
 		t.rows = append(t.rows, []string{escape(s.ID), escape(s.Agent), formatAge(o.now().Sub(s.Seen)),
-			utoa(uint64(len(s.Checkpoints))), chat, from, firstLine(text)})
+			utoa(uint64(len(s.Checkpoints))), chat, from, firstLine(s.Label())})
 	}
 	t.write(o.color, func(s string) { o.line("%s", s) })
 }

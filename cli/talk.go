@@ -49,14 +49,33 @@ func (c *call) askSession(e *conversation.NoSessionError) (id string, err error)
 	return choices[n].ID, nil
 }
 
+// choiceView is a session that can be meant.
+type choiceView struct {
+	SessionID string `json:"session_id"`
+	Agent     string `json:"agent"`
+	Time      string `json:"time"` // its last sign of life
+	First     string `json:"first_prompt"`
+}
+
+func viewChoices(choices []conversation.SessionInfo) (out []choiceView) {
+	for _, s := range choices {
+		out = append(out, choiceView{s.ID, s.Agent, viewTime(quietSince(s)), s.First})
+	}
+	return out
+}
+
+// quietSince is when something was said in a session last.
+func quietSince(s conversation.SessionInfo) time.Time {
+	if s.Said.IsZero() {
+		return s.Seen
+	}
+	return s.Said
+}
+
 // choiceText tells a session from others: how long it has been quiet, and what
 // was said in it first.
 func choiceText(s conversation.SessionInfo, now time.Time) string {
-	last := s.Said
-	if last.IsZero() {
-		last = s.Seen
-	}
-	text := strings.TrimSpace(s.Agent+" "+s.ID) + ", " + formatAge(now.Sub(last))
+	text := strings.TrimSpace(s.Agent+" "+s.ID) + ", " + formatAge(now.Sub(quietSince(s)))
 	if first := s.First; first != "" {
 		text += ", " + clip(first, 60)
 	}
@@ -67,7 +86,7 @@ func choiceText(s conversation.SessionInfo, now time.Time) string {
 func sessionText(s conversation.SessionInfo) string {
 	text := strings.TrimSpace(s.Agent + " " + s.ID)
 	if s.Title != "" {
-		text += " (" + clip(s.Title, 60) + ")"
+		text += " (" + clip(s.Label(), 60) + ")"
 	}
 	return text
 }

@@ -34,8 +34,10 @@ func cmdPrompt(ts *testscript.TestScript, neg bool, args []string) {
 	var last struct {
 		UUID string `json:"uuid"`
 	}
-	if lines := bytes.Split(bytes.TrimSpace(old), []byte("\n")); json.Unmarshal(lines[len(lines)-1], &last) == nil {
-		parent = `"` + last.UUID + `"`
+	for _, line := range bytes.Split(bytes.TrimSpace(old), []byte("\n")) {
+		if json.Unmarshal(line, &last) == nil && last.UUID != "" { // a title has none
+			parent = `"` + last.UUID + `"`
+		}
 	}
 	var out strings.Builder
 	for i, role := range []string{"user", "assistant"} {

@@ -369,6 +369,9 @@ func (r *restoring) report(changes []restore.Change, skips []restore.Skip) *Rest
 		out.Prompts = r.before.Prompts
 	}
 	out.Conversation = r.move.Answer()
+	if out.Conversation != nil && out.Prompts == nil {
+		out.Prompts = out.Conversation.Prompts
+	}
 	for _, c := range changes {
 		if r.saw != nil && r.saw.torn[c.Path] && c.Action != restore.Delete {
 			out.Torn = append(out.Torn, c.Path)

@@ -31,8 +31,9 @@ func (r *restoring) prepareMove() (err error) {
 }
 
 // prepareMoveBack prepares to take back what an operation did to the conversation.
-func (r *restoring) prepareMoveBack(op manifest.Operation) (err error) {
-	r.move, err = conversation.PrepareMoveBack(r.ctx, r.Project, op, r.moveOptions())
+// before are those that hold when it is taken back, the newest last.
+func (r *restoring) prepareMoveBack(op manifest.Operation, before []manifest.Operation) (err error) {
+	r.move, err = conversation.PrepareMoveBack(r.ctx, r.Project, op, before, r.moveOptions())
 	return err
 }
 

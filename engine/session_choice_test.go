@@ -275,7 +275,7 @@ func TestForkOfAMovedProject(t *testing.T) {
 	c := l.prompted(sessionID(1), "", "one")
 	l.transcript(sessionID(1), l.root, c.Time, "a one")
 	second := l.prompted(sessionID(1), "", "two")
-	l.transcript(sessionID(1), l.root, c.Time, "a one", "b two")
+	origin := l.transcript(sessionID(1), l.root, c.Time, "a one", "b two")
 	old := l.root
 	l.root += "-moved"
 	if err := os.Rename(old, l.root); err != nil {
@@ -296,6 +296,27 @@ func TestForkOfAMovedProject(t *testing.T) {
 			t.Errorf("the fork is %s, opened with %q", m.File, m.Resume)
 		}
 		return nil
+	})
+	// Its origin lies where clients of the old path have put it: those of the new
+	// one do not all find it there.
+	l.do(func(ctx context.Context, p *project.Project) error {
+		done, err := UndoRestore(ctx, p, RestoreOptions{})
+		if err != nil {
+			return err
+		}
+		m, want := done.Conversation, filepath.Join(l.place(), sessionID(1)+".jsonl")
+		if m.Session != sessionID(1) || m.File != want || m.Resume != "cd "+l.root+" && claude --resume "+sessionID(1) {
+			t.Errorf("%s in %s is opened with %q", m.Session, m.File, m.Resume)
+		}
+		old, err := os.ReadFile(origin)
+		if err != nil {
+			return err
+		}
+		now, err := os.ReadFile(want)
+		if string(now) != string(old) {
+			t.Errorf("it is there with other content")
+		}
+		return err
 	})
 	_ = second
 }

@@ -191,7 +191,11 @@ func takeBack(ctx context.Context, p *project.Project, o RestoreOptions, kind ma
 		if err := r.reportTarget(op); err != nil {
 			return nil, err
 		}
-		if err := r.prepareMoveBack(op); err != nil {
+		var before []manifest.Operation
+		if undo, _ := stacks(ops); kind == manifest.OpUndoRestore {
+			before = undo[:len(undo)-1]
+		}
+		if err := r.prepareMoveBack(op, before); err != nil {
 			return nil, err
 		}
 		r.o.Half = conversation.CodeOnly // what is left to prepare

@@ -39,6 +39,12 @@ func (m *Move) Publish() error {
 			return err
 		}
 	}
+	if m.copied != nil {
+		// An undo leaves it: the person may go on in it.
+		if err := m.copied.Publish(); err != nil && !errors.Is(err, fs.ErrExist) {
+			return err
+		}
+	}
 	return m.r.talkStep("published")
 }
 
@@ -61,6 +67,9 @@ func (m *Move) Keep() {
 func (m *Move) Close() {
 	if m == nil || m.kept {
 		return
+	}
+	if m.copied != nil {
+		m.copied.Discard()
 	}
 	for i, s := range m.staged {
 		if s != nil && i >= m.done {

@@ -33,6 +33,7 @@ type Moved struct {
 	From           string // session that a fork was made of
 	File           string // its transcript
 	Resume         string // shell command that opens it, "" where there is nothing to open
+	Again          string // command that writes its transcript anew, which is gone; Resume has it; else ""
 	Backup         string // plain copy of what the transcript was, "" for none
 	InPlace        bool   // the session's own file was rewritten
 	Removed        bool   // an undo took a fork away
@@ -67,6 +68,7 @@ type movedLine struct {
 	From    string      `json:"from,omitempty"`
 	Resume  string      `json:"resume,omitempty"`
 	Origin  string      `json:"origin,omitempty"` // shell command that opens From
+	Next    string      `json:"next,omitempty"`   // session that an undo said to go on with
 	InPlace bool        `json:"in_place,omitempty"`
 	Files   []movedFile `json:"files"`
 }
@@ -79,6 +81,7 @@ type Move struct {
 	r      *mover
 	line   movedLine
 	staged []*transcript.Staged // by file; nil: the file goes
+	copied *transcript.Staged   // a transcript that clients of a project's new path look for; nil for none
 	done   int                  // files that are in place
 	kept   bool                 // the operation is recorded
 	answer *Moved

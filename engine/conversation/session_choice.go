@@ -137,6 +137,10 @@ func sessionAtWork(ctx context.Context, p *project.Project) (*ChosenSession, err
 			how = "the newest of its lineage in the last hour"
 			if slices.ContainsFunc(candidates, func(x *member) bool { return family[x.ID] != family[left[0].ID] }) {
 				how = "the others had ended before its last prompt"
+			} else if x := left[0]; x.bare && x.made.After(x.reopened) {
+				how = "undo-restore went back to it"
+			} else if x.bare {
+				how = "it was opened last of its lineage"
 			}
 		}
 		return chosen(p, r, left[0], how), nil
@@ -159,16 +163,32 @@ func meant(candidates []*member, family map[string]string) []*member {
 		}
 		return left
 	}
-	left := keep(candidates, func(x, y *member) bool { return family[x.ID] == family[y.ID] && y.goesOn(x) })
+	kin := func(x, y *member) bool { return x != y && family[x.ID] == family[y.ID] }
+	for _, x := range candidates {
+		// Looked into and closed again, while another one of the lineage is open.
+		glance := x.over() && x.Said.Before(x.reopened) && !x.Said.IsZero()
+		if glance && slices.ContainsFunc(candidates, func(y *member) bool { return kin(x, y) && !y.Said.IsZero() && !y.over() }) {
+			x.reopened = time.Time{}
+		}
+	}
+	left := keep(candidates, func(x, y *member) bool { return kin(x, y) && y.goesOn(x) })
 	for _, x := range left {
-		if !x.Said.IsZero() {
+		if !x.Said.IsZero() && !x.began().After(x.Said) {
 			continue
 		}
 		// Opened, and nothing said in it yet: what was said before counts for it.
-		x.first = x.opened
+		x.bare, x.first = true, x.mark()
+		over, last := x.over(), x
 		for _, y := range candidates {
-			if family[x.ID] == family[y.ID] && y.Said.After(x.Said) {
-				x.Said, x.recent = y.Said, y.recent
+			if kin(x, y) && y.Said.After(last.Said) {
+				last = y
+			}
+		}
+		if last != x {
+			x.Said, x.recent = last.Said, last.recent
+			x.ended = later(x.ended, last.ended)
+			if !over || !last.over() {
+				x.ended = time.Time{}
 			}
 		}
 	}
@@ -177,21 +197,24 @@ func meant(candidates []*member, family map[string]string) []*member {
 
 // takesOver reports whether x, of another lineage, is not meant because y is:
 // nothing was said in x for long, or one of the two has ended and the other had
-// no prompt meanwhile. Else both are at work.
+// no prompt meanwhile, or was opened since. Else both are at work.
 func (y *member) takesOver(x *member) bool {
+	opened := func(s, o *member) bool { return o.over() && !s.over() && s.reopened.After(later(o.ended, o.made)) }
 	switch {
-	case !y.recent:
+	case opened(y, x):
+		return true
+	case opened(x, y), !y.recent:
 		return false
 	case !x.recent:
 		return true
-	case x.over():
-		return y.Said.After(x.ended) || x.Said.Before(y.first)
+	case x.over() && y.Said.After(later(x.ended, x.mark())):
+		return true
 	}
-	return y.over() && x.Said.Before(y.first)
+	return (x.over() || y.over()) && x.mark().Before(y.first)
 }
 
 // goesOn reports whether y is where the lineage of both went on: x had no prompt
-// since y began.
+// since y began, or was opened last.
 func (y *member) goesOn(x *member) bool {
 	if !y.later(x) {
 		return false
@@ -214,6 +237,7 @@ func (y *member) goesOn(x *member) bool {
 	if first.IsZero() {
 		first = y.opened // nothing was said in it yet
 	}
+	first = later(first, y.began())
 	return said.Before(first) || said.IsZero()
 }
 
@@ -224,9 +248,6 @@ func (s *member) later(o *member) bool {
 	}
 	return s.ID > o.ID
 }
-
-// over reports whether the session ended, and nothing was said in it since.
-func (s *member) over() bool { return !s.ended.IsZero() && !s.ended.Before(s.Said) }
 
 // apart gives the times of the prompts that only s has.
 func (s *member) apart(other *member) (times []time.Time) {

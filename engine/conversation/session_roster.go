@@ -31,7 +31,10 @@ type member struct {
 	newest   time.Time // of its checkpoints, by the log
 	first    time.Time // its oldest own prompt
 	opened   time.Time // a hook told of it
+	reopened time.Time // a hook told that it was opened, the last time
+	made     time.Time // undo-restore went back to it
 	ended    time.Time // a hook told of its end
+	bare     bool      // it was opened after all that was said in it
 	source   string
 	prompts  []transcript.Said // in its transcript, those of its origin too
 	fromFile bool              // only the transcript knows of its prompts
@@ -70,7 +73,7 @@ func (s *member) inside(root string) bool {
 // log's newest hour an old one.
 func Roster(ctx context.Context, p *project.Project, since time.Time) (*roster, error) {
 	r := &roster{byID: map[string]*member{}, since: since, wall: since}
-	type key struct{ agent, id string }
+	type key = sessionKey
 	all := map[key]*member{}
 	get := func(agent, id string) *member {
 		k := key{agent, id}
@@ -89,6 +92,7 @@ func Roster(ctx context.Context, p *project.Project, since time.Time) (*roster, 
 		s.active = s.active || t.After(after)
 	}
 	var forks []string
+	var undone []manifest.Operation
 	err := p.Query(ctx, func(db *manifest.DB) error {
 		for c, err := range db.Checkpoints(manifest.Query{}) {
 			if err != nil {
@@ -128,6 +132,9 @@ func Roster(ctx context.Context, p *project.Project, since time.Time) (*roster, 
 			if op.Fork != "" {
 				forks = append(forks, op.Fork)
 			}
+			if op.Kind == manifest.OpUndoRestore && !since.IsZero() && op.Time.After(r.wall) {
+				undone = append(undone, op)
+			}
 		}
 		return nil
 	})
@@ -154,6 +161,22 @@ func Roster(ctx context.Context, p *project.Project, since time.Time) (*roster, 
 			seen(s, f.ModTime, r.wall)
 		}
 	}
+	wentBackTo, err := wentBackTo(ctx, p, undone)
+	if err != nil {
+		return nil, err
+	}
+	for id, t := range wentBackTo {
+		if s := all[id]; s != nil {
+			s.made = t
+			seen(s, t, r.wall)
+		}
+	}
+	for _, o := range p.Openings() {
+		if s := all[key{o.Agent, o.Session}]; s != nil {
+			s.reopened = o.Time
+			seen(s, o.Time, r.wall)
+		}
+	}
 	for _, e := range p.Endings() {
 		if s := all[key{e.Agent, e.Session}]; s != nil {
 			s.ended = e.Time
@@ -166,11 +189,60 @@ func Roster(ctx context.Context, p *project.Project, since time.Time) (*roster, 
 	return r, nil
 }
 
-// mark is when the session went on last: the person spoke in it, or, where they
-// have not yet, opened it.
+// sessionKey names a session of any agent.
+type sessionKey struct{ agent, id string }
+
+// wentBackTo are the sessions that undo-restore said to open, and when.
+func wentBackTo(ctx context.Context, p *project.Project, undone []manifest.Operation) (map[sessionKey]time.Time, error) {
+	if len(undone) == 0 {
+		return nil, nil
+	}
+	release, err := p.Use(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	to := map[sessionKey]time.Time{}
+	for _, op := range undone {
+		if op.Paths.IsZero() {
+			continue
+		}
+		list, err := p.ReadObject(op.Paths)
+		if err != nil {
+			continue // the choice goes by what else is known
+		}
+		line, err := ParseMoved(list)
+		if err != nil || line == nil || line.Next == "" {
+			continue
+		}
+		k := sessionKey{line.Agent, line.Next}
+		to[k] = later(to[k], op.Time)
+	}
+	return to, nil
+}
+
+// began is when the session was begun or opened last, or undo-restore went back
+// to it; zero where that is not known.
+func (s *member) began() time.Time { return later(s.reopened, s.made) }
+
+// mark is when the session went on last: the person spoke in it, or opened it.
 func (s *member) mark() time.Time {
 	if s.Said.IsZero() {
-		return s.opened
+		return later(s.opened, s.began())
 	}
-	return s.Said
+	return later(s.Said, s.began())
+}
+
+// over reports whether the session ended, and nothing was said in it since, nor
+// was it opened.
+func (s *member) over() bool {
+	return !s.ended.IsZero() && !s.ended.Before(s.Said) && !s.ended.Before(s.reopened)
+}
+
+// later is the later of two times.
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
 }

@@ -21,6 +21,7 @@ type SessionInfo struct {
 	Dir       string // working directory, "" if unknown
 	Title     string
 	First     string // label of its first own prompt near the transcript's beginning
+	Own       bool   // First is its own, not that of the session that it came from
 	Last      string // label of a late prompt
 	Source    string // how it began, as the agent said: startup, resume, clear, compact, fork
 	Parent    string // session that it came from, "" for none
@@ -190,15 +191,30 @@ func (s *SessionInfo) describe(d transcript.Session) {
 	if s.root = d.Root; d.Parent != "" {
 		s.Parent = d.Parent
 	}
-	s.First = ""
+	s.First, s.Own = "", false
 	for _, said := range d.Prompts {
 		if s.First == "" || !said.Copy {
 			s.First = said.Text
 		}
 		if !said.Copy {
+			s.Own = true
 			break
 		}
 	}
+}
+
+// Label names the session for a person, "" where nothing is known. The title that
+// a restore gave to a fork counts until something is said in it: clients carry it
+// on into sessions that have nothing to do with that prompt.
+func (s *SessionInfo) Label() string {
+	forked := strings.HasPrefix(s.Title, transcript.ForkPrefix)
+	switch {
+	case forked && s.Own:
+		return s.First
+	case s.Title == "", s.Agent == string(transcript.Droid) && s.Last != "" && !forked:
+		return s.Last // Droid names a session, and all forks of it, by its first prompt
+	}
+	return s.Title
 }
 
 // agentOfPath tells the agent from where a transcript lies.

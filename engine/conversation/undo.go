@@ -3,7 +3,6 @@ package conversation
 import (
 	"context"
 	"errors"
-	"path/filepath"
 
 	"rewind/engine/project"
 	"rewind/engine/transcript"
@@ -11,9 +10,10 @@ import (
 )
 
 // PrepareMoveBack prepares to take back what an operation did to a conversation, nil if it did
-// nothing, or nothing is left of it. A fork that somebody wrote to stays; a file rewritten in place that changed
+// nothing, or nothing is left of it. before are the operations that it came after and that hold
+// still, the newest last: the session to go on with is where they left the conversation. A fork that somebody wrote to stays; a file rewritten in place that changed
 // since is refused without force, and copied first with it. Errors: *RefusedError, *AgentRunningError.
-func PrepareMoveBack(ctx context.Context, p *project.Project, op manifest.Operation, o MoveOptions) (*Move, error) {
+func PrepareMoveBack(ctx context.Context, p *project.Project, op manifest.Operation, before []manifest.Operation, o MoveOptions) (*Move, error) {
 	r := &mover{p, ctx, o}
 	if op.Fork == "" && op.TranscriptBackup == "" {
 		return nil, nil
@@ -27,7 +27,7 @@ func PrepareMoveBack(ctx context.Context, p *project.Project, op manifest.Operat
 		return nil, err
 	}
 	m := &Move{r: r, answer: &Moved{Agent: line.Agent, InPlace: line.InPlace}}
-	m.line = movedLine{Action: MovedAction, Agent: line.Agent, Session: line.Session, From: line.From, Resume: line.Resume, InPlace: line.InPlace}
+	m.line = movedLine{Action: MovedAction, Agent: line.Agent, Session: line.Session, From: line.From, Resume: line.Resume, Origin: line.Origin, InPlace: line.InPlace}
 	main := line.Files[len(line.Files)-1]
 	m.answer.File = main.File
 	appears := main.Before != nil // the session is there again
@@ -35,7 +35,9 @@ func PrepareMoveBack(ctx context.Context, p *project.Project, op manifest.Operat
 		m.answer.Session, m.answer.From, m.answer.Resume = line.Session, line.From, line.Resume
 	}
 	if !appears && line.From != "" {
-		m.answer.Resume = r.openOrigin(line, main.File)
+		if err := m.goOn(op, before, line, main.File); err != nil {
+			return nil, err
+		}
 	}
 	now, err := SumFile(main.File)
 	if err != nil {
@@ -98,22 +100,8 @@ func PrepareMoveBack(ctx context.Context, p *project.Project, op manifest.Operat
 // stays says that a fork is not taken away: the session that it came from is the
 // one to go on with all the same.
 func (m *Move) stays(line *movedLine, why string) {
-	m.answer.Session = line.From
-	if m.answer.Resume == "" {
-		m.answer.Session, m.answer.Resume = line.Session, line.Resume
+	if m.answer.Session == "" {
+		m.answer.Session, m.answer.File, m.answer.Resume = line.Session, line.Files[len(line.Files)-1].File, line.Resume
 	}
 	m.answer.Notes = append(m.answer.Notes, "the forked session "+line.Session+" "+why+": it stays")
-}
-
-// openOrigin is the command that opens the session that a fork came from.
-func (r *mover) openOrigin(line *movedLine, fork string) string {
-	if line.Origin != "" {
-		return line.Origin
-	}
-	d, err := transcript.Describe(transcript.Agent(line.Agent), filepath.Join(filepath.Dir(fork), line.From+".jsonl"))
-	if err != nil {
-		return "" // recorded by an older version, and gone since
-	}
-	dir, _ := workingDir(r.Project, d.Dir)
-	return transcript.Command(transcript.Agent(line.Agent), dir, line.From)
 }

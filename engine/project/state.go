@@ -19,9 +19,12 @@ type HookState struct {
 	Ended *EndedSession `json:"ended,omitempty"`
 	// Endings are when sessions ended, the newest last; of each the last time.
 	Endings []EndedSession `json:"endings,omitempty"`
+	// Openings are when sessions were opened, the newest last; of each the last time.
+	Openings []OpenedSession `json:"openings,omitempty"`
 }
 
-// keptEndings is how many endings are known: those of the last hour count.
+// keptEndings is how many endings and openings are known: those of the last hour
+// count.
 const keptEndings = 64
 
 // HookError is why the last hook failed.
@@ -94,6 +97,24 @@ func (p *Project) NoteEnded(e EndedSession) {
 
 // Endings are when sessions ended, as far as it is known.
 func (p *Project) Endings() []EndedSession { return ReadHookState(p.place.store).Endings }
+
+// OpenedSession is a session that a client began or opened again. The log has a
+// session once, and no checkpoint of an opening at which nothing has changed.
+type OpenedSession struct {
+	Agent, Session string
+	Time           time.Time
+}
+
+// NoteOpened remembers a session that was opened.
+func (p *Project) NoteOpened(o OpenedSession) {
+	p.UpdateHookState(func(s *HookState) {
+		s.Openings = append(slices.DeleteFunc(s.Openings, func(x OpenedSession) bool { return x.Agent == o.Agent && x.Session == o.Session }), o)
+		s.Openings = s.Openings[max(0, len(s.Openings)-keptEndings):]
+	})
+}
+
+// Openings are when sessions were opened, as far as it is known.
+func (p *Project) Openings() []OpenedSession { return ReadHookState(p.place.store).Openings }
 
 // Ended is the session that ended last.
 func (p *Project) Ended() EndedSession {

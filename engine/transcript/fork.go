@@ -61,6 +61,11 @@ func Command(a Agent, dir, session string) string {
 		words[i] = shellQuote(words[i])
 	}
 	run := strings.Join(words, " ")
+	return InDir(dir, run)
+}
+
+// InDir is the shell command that runs another one in a directory; "": where it is.
+func InDir(dir, run string) string {
 	if dir == "" {
 		return run
 	}
