@@ -179,7 +179,11 @@ func removeStores(ctx context.Context, c *call, f removeFlags, ids []string) err
 		seen[r.ID] = true
 	}
 	again := "rewind stores rm " + strings.Join(ids, " ")
-	return c.remove(ctx, f, plans, again, "rewind deinit, in the project, takes its store away; "+again+" --force does it from here")
+	force := again + " --force"
+	if f.force {
+		again = force
+	}
+	return c.remove(ctx, f, plans, again, "rewind deinit, in the project, takes its store away; "+force+" does it from here")
 }
 
 // remove shows what goes, asks, and removes it. again is the command as it was typed.
