@@ -198,3 +198,21 @@ func (s *Store) copyFile(from, to string) error {
 	}
 	return nil
 }
+
+// PacksOf is the store id that the packs of a directory carry, false where none is readable.
+func PacksOf(fsys vfs.FS, dir string) (storeID [16]byte, ok bool) {
+	entries, err := fsys.ReadDir(dir)
+	if err != nil {
+		return storeID, false
+	}
+	for _, e := range entries {
+		n, isPack := parsePackName(e.Name())
+		if !isPack || !e.Type().IsRegular() {
+			continue
+		}
+		if storeID, ok = headerStore(fsys, filepath.Join(dir, n.file())); ok {
+			return storeID, true
+		}
+	}
+	return storeID, false
+}

@@ -25,6 +25,8 @@ func newForget() *command {
 			"The files in the working tree stay, also when an old checkpoint is restored. Somebody\n" +
 			"who reads the store holds the last step up: then it is finished later (3), and rewind\n" +
 			"status says so until it is. Without a terminal it needs --yes.\n" +
+			"Other stores of this account with the same origin (copies of the project, or what it was\n" +
+			"copied from, alive or gone) are named if they may hold it still, with the way (3).\n" +
 			"With --text, a text is marked out of what is held of conversations: transcripts, tools'\n" +
 			"outputs, prompts, descriptions. It is literal; with --regexp, a regular expression. The\n" +
 			"agents' own files stay as they are: those that still hold it are named, and what an\n" +
@@ -99,7 +101,7 @@ func forgetText(ctx context.Context, c *call, text string, isRegexp, yes bool) e
 		if err := c.out.document(viewForgotten(done)); err != nil {
 			return err
 		}
-		return pendingForget(done)
+		return leftOfForget(c, done)
 	}
 	if done.Texts == 0 {
 		c.out.summary("Nothing that is held of conversations has it.")
@@ -115,7 +117,7 @@ func forgetText(ctx context.Context, c *call, text string, isRegexp, yes bool) e
 	if len(done.Still) > 0 {
 		c.out.hint("remove it there too: when the agent writes the file anew, it is captured again")
 	}
-	return pendingForget(done)
+	return leftOfForget(c, done)
 }
 
 // mayForget asks, for it cannot be undone; where nobody can be asked, --yes has to say it.
@@ -138,7 +140,7 @@ func printForgotten(c *call, done *maintain.Forgotten) error {
 		if err := c.out.document(viewForgotten(done)); err != nil {
 			return err
 		}
-		return pendingForget(done)
+		return leftOfForget(c, done)
 	}
 	if len(done.Paths) == 0 {
 		c.out.summary("No checkpoint holds it.")
@@ -159,7 +161,7 @@ func printForgotten(c *call, done *maintain.Forgotten) error {
 		c.out.warn("%s still in the working tree, and the next save takes %s again", isOrAre(done.Present), itOrThem(n))
 		c.out.hint("leave %s out: a line in .rewindignore, or remove %s", itOrThem(n), itOrThem(n))
 	}
-	return pendingForget(done)
+	return leftOfForget(c, done)
 }
 
 func isOrAre(paths []string) string {
@@ -176,10 +178,22 @@ func itOrThem(n int) string {
 	return "them"
 }
 
-// pendingForget says that bytes are still there. The answer has been printed.
-func pendingForget(done *maintain.Forgotten) error {
+// leftOfForget says where bytes are still: in this store, or in others. The answer has been printed.
+func leftOfForget(c *call, done *maintain.Forgotten) error {
+	if !c.json {
+		for _, s := range done.Others {
+			c.out.warn("%s", otherStore(s, done.Found()))
+			c.out.hint("%s", wayToForget(s))
+		}
+	}
 	if done.Pending == "" {
-		return nil
+		if len(done.Others) == 0 || !done.Found() {
+			return nil
+		}
+		return &partlyError{&hintedError{
+			fmt.Errorf("it is gone from this store, but not from %s of this account", plural(len(done.Others), "other store", "other stores")),
+			wayToForget(done.Others[0]),
+		}}
 	}
 	return &partlyError{&hintedError{
 		fmt.Errorf("it is in no checkpoint any more, but its bytes are still in the store: %s", done.Pending),
@@ -187,15 +201,48 @@ func pendingForget(done *maintain.Forgotten) error {
 	}}
 }
 
+// otherStore says that a store with the same origin may hold what was forgotten here.
+func otherStore(s project.RegisteredStore, found bool) string {
+	name := "the store " + shortStore(s.ID)
+	if s.Root != "" {
+		name += " of " + escape(s.Root)
+	}
+	name += " (" + string(s.State) + ")"
+	if found {
+		return name + " has the same origin, and still holds it, or may"
+	}
+	return name + " has the same origin, and was not looked into"
+}
+
+// wayToForget is the command that takes it out of another store too.
+func wayToForget(s project.RegisteredStore) string {
+	switch {
+	case s.State.Dead():
+		return "rewind stores rm " + shortStore(s.ID) + " takes that store away"
+	case s.State == project.StoreLive || s.State == project.StoreLost:
+		return "rewind forget --root " + shellQuote(s.Root) + " … does it there"
+	}
+	return "run rewind forget in its project, or take it away: rewind stores rm " + shortStore(s.ID)
+}
+
 type forgotView struct {
-	Paths       []pathView    `json:"paths"`
-	Checkpoints int           `json:"checkpoints"`
-	Freed       int64         `json:"freed_bytes"`
-	Pending     bool          `json:"pending"` // bytes are still in the store
-	LivesOn     []livesOnView `json:"lives_on"`
-	Present     []pathView    `json:"present"` // in the working tree
-	Texts       int           `json:"texts"`   // places that --text marked
-	Still       []string      `json:"still"`   // the agents' own files that hold it
+	Paths       []pathView       `json:"paths"`
+	Checkpoints int              `json:"checkpoints"`
+	Freed       int64            `json:"freed_bytes"`
+	Pending     bool             `json:"pending"` // bytes are still in the store
+	LivesOn     []livesOnView    `json:"lives_on"`
+	Present     []pathView       `json:"present"` // in the working tree
+	Texts       int              `json:"texts"`   // places that --text marked
+	Still       []string         `json:"still"`   // the agents' own files that hold it
+	Others      []otherStoreView `json:"other_stores"`
+}
+
+// otherStoreView is a store with the same origin that may hold it.
+type otherStoreView struct {
+	ID    string `json:"id"`
+	Root  string `json:"root"`
+	State string `json:"state"`
+	Next  string `json:"next"` // the way
 }
 
 type livesOnView struct {
@@ -204,7 +251,10 @@ type livesOnView struct {
 }
 
 func viewForgotten(done *maintain.Forgotten) forgotView {
-	v := forgotView{Paths: viewPaths(done.Paths), Checkpoints: done.Checkpoints, Freed: done.Freed, Pending: done.Pending != "", LivesOn: []livesOnView{}, Present: viewPaths(done.Present), Texts: done.Texts, Still: append([]string{}, done.Still...)}
+	v := forgotView{Paths: viewPaths(done.Paths), Checkpoints: done.Checkpoints, Freed: done.Freed, Pending: done.Pending != "", LivesOn: []livesOnView{}, Present: viewPaths(done.Present), Texts: done.Texts, Still: append([]string{}, done.Still...), Others: []otherStoreView{}}
+	for _, s := range done.Others {
+		v.Others = append(v.Others, otherStoreView{s.ID, viewPath(s.Root).Path, string(s.State), wayToForget(s)})
+	}
 	for _, l := range done.LivesOn {
 		v.LivesOn = append(v.LivesOn, livesOnView{viewPath(l.Path), l.Checkpoints})
 	}

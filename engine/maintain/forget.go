@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -31,6 +32,9 @@ type Forgotten struct {
 	Present []string  // forgotten paths that the working tree has: the next save takes them again
 	Still   []string  // files outside the store that hold a text: the agents' own
 	Texts   int       // places where a text was marked out
+	// Others are other stores of the account with the same origin that may hold the same
+	// content still. Where nothing was found here, they have not been looked into.
+	Others []project.RegisteredStore
 }
 
 // LivesOn is a path with content that was also under a forgotten one.
@@ -53,7 +57,7 @@ func Forget(ctx context.Context, p *project.Project, paths []string) (*Forgotten
 		return nil, &project.RefusedError{What: "forgetting everything would leave empty checkpoints"}
 	}
 	return forget(ctx, p, func(tx *commit.Tx, said *LogState) (amender, error) {
-		f := &forgetter{p: p, tx: tx, chosen: chosen, done: map[forgetKey]*forgotten{}, paths: map[string]bool{}, content: map[manifest.ID]bool{}, coverage: map[manifest.ID]covered{}}
+		f := &forgetter{p: p, tx: tx, chosen: chosen, done: map[forgetKey]*forgotten{}, paths: map[string]bool{}, content: map[manifest.ID]bool{}, files: map[manifest.ID]bool{}, coverage: map[manifest.ID]covered{}}
 		return f, f.look(ctx, said)
 	})
 }
@@ -67,6 +71,8 @@ type amender interface {
 	finish(context.Context, *LogState, *Forgotten) error
 	// leftovers clears what lies beside the log, once it is committed.
 	leftovers(context.Context, *Forgotten) error
+	// wanted is what another store is looked through for: objects, and what a record says.
+	wanted() (ids []manifest.ID, says func(manifest.Record) bool)
 }
 
 // forgetWait is how long forget waits for those who read the store.
@@ -84,8 +90,16 @@ func forget(ctx context.Context, p *project.Project, begin func(*commit.Tx, *Log
 	}
 	defer lock.Release()
 	result := &Forgotten{}
-	if err := amend(ctx, p, begin, result); err != nil {
+	var a amender
+	err = amend(ctx, p, func(tx *commit.Tx, said *LogState) (_ amender, err error) {
+		a, err = begin(tx, said)
+		return a, err
+	}, result)
+	if err != nil {
 		return nil, p.Classify(err)
+	}
+	if result.Others, err = othersWith(p, a, result); err != nil {
+		return nil, fmt.Errorf("look for other stores that may hold it: %w", err)
 	}
 	collected, err := collect(ctx, p, GCOptions{only: true, purge: true, wait: min(forgetWait, p.Patience())})
 	switch {
@@ -99,6 +113,25 @@ func forget(ctx context.Context, p *project.Project, begin func(*commit.Tx, *Log
 	result.Freed = collected.Freed
 	return result, nil
 }
+
+// othersWith lists the stores with the origin of this one that may hold what was taken out, or,
+// where there was nothing to take out, all of them.
+func othersWith(p *project.Project, a amender, result *Forgotten) (out []project.RegisteredStore, err error) {
+	relatives, err := p.Relatives()
+	if err != nil {
+		return nil, err
+	}
+	ids, says := a.wanted()
+	for _, r := range relatives {
+		if !result.Found() || r.MayHold(ids, says) {
+			out = append(out, r.RegisteredStore)
+		}
+	}
+	return out, nil
+}
+
+// Found reports whether there was anything to forget.
+func (f *Forgotten) Found() bool { return len(f.Paths) > 0 || f.Texts > 0 }
 
 // amend commits what the amender makes of the log.
 func amend(ctx context.Context, p *project.Project, begin func(*commit.Tx, *LogState) (amender, error), result *Forgotten) error {
@@ -176,6 +209,7 @@ type forgetter struct {
 	done     map[forgetKey]*forgotten
 	paths    map[string]bool
 	content  map[manifest.ID]bool // ids of what was forgotten
+	files    map[manifest.ID]bool // those of them that are of files' bytes
 	keys     map[string]bool      // of the paths that were held, and of what was said of them
 	coverage map[manifest.ID]covered
 	said     int // checkpoints that held or named something of it
@@ -328,11 +362,14 @@ func (f *forgetter) take(ctx context.Context, e manifest.Entry) error {
 		return ctx.Err()
 	}
 	f.content[e.ID] = true
+	if e.Kind != manifest.Subdir && e.Size > 0 {
+		f.files[e.ID] = true
+	}
 	switch e.Kind {
 	case manifest.Chunked:
 		chunks, err := chunksOf(f.p, e.ID)
 		for _, id := range chunks {
-			f.content[id] = true
+			f.content[id], f.files[id] = true, true
 		}
 		return err
 	case manifest.Subdir:
@@ -363,6 +400,11 @@ func chunksOf(p *project.Project, id manifest.ID) ([]manifest.ID, error) {
 		ids[i] = manifest.ID(c.ID)
 	}
 	return ids, nil
+}
+
+// wanted is the content of files: directories, and what is empty, are alike everywhere.
+func (f *forgetter) wanted() (ids []manifest.ID, says func(manifest.Record) bool) {
+	return slices.Collect(maps.Keys(f.files)), nil
 }
 
 // finish finds where forgotten content lives on.

@@ -58,6 +58,7 @@ type textForgetter struct {
 	texts    int             // places in records
 	files    map[string]bool // the agents' own
 	sessions map[[2]string]bool
+	were     []manifest.ID // conversations that held it
 }
 
 func (f *textForgetter) checkpoint(ctx context.Context, c *manifest.Checkpoint) (bool, error) {
@@ -79,6 +80,7 @@ func (f *textForgetter) checkpoint(ctx context.Context, c *manifest.Checkpoint) 
 		return false, err
 	}
 	if manifest.ID(id) != c.Transcript.Content {
+		f.were = append(f.were, c.Transcript.Content)
 		place := *c.Transcript
 		place.Content = manifest.ID(id)
 		c.Transcript, changed = &place, true
@@ -146,6 +148,14 @@ func (f *textForgetter) file(name string) (int, error) {
 	}
 	f.texts += n
 	return n, project.WriteFile(name, data, f.p.Owner)
+}
+
+// wanted is the conversations as they were, and the text itself in what checkpoints say.
+func (f *textForgetter) wanted() (ids []manifest.ID, says func(manifest.Record) bool) {
+	return f.were, func(r manifest.Record) bool {
+		c := r.Checkpoint
+		return c != nil && f.mark.text([]byte(c.Prompt), 0)+f.mark.text([]byte(c.Description), 0) > 0
+	}
 }
 
 func (f *textForgetter) finish(_ context.Context, _ *LogState, result *Forgotten) error {

@@ -1,0 +1,90 @@
+package project
+
+import (
+	"path/filepath"
+
+	"rewind/cas"
+	"rewind/cas/vfs"
+	"rewind/manifest"
+)
+
+// Relative is another store of the account with the same origin: one was copied from the other,
+// by cp or by init --adopt, so that what was saved before is in both.
+type Relative struct {
+	RegisteredStore
+	origin StoreID
+	dirs   []string // where its packs are
+}
+
+// Relatives lists the stores of the account that have the origin of this one, living or not. A
+// copy that has not been written to since is not known to the account, and so not among them.
+func (p *Project) Relatives() ([]Relative, error) {
+	known, err := registry(p.Env)
+	if err == nil {
+		known, err = withVaults(p.Env, known)
+	}
+	if err != nil {
+		return nil, err
+	}
+	origin, err := ParseStoreID(p.Format.Origin)
+	if err != nil {
+		return nil, err
+	}
+	var out []Relative
+	for _, k := range known {
+		if k.Id == p.Id {
+			continue
+		}
+		r := Relative{origin: origin}
+		r.ID, r.Root, r.Mode, r.State = k.Id.String(), k.Root, k.Mode, k.fate(p.Env)
+		vault := MirrorDir(p.Env, k.Id)
+		dirs := []string{vault, vault + goingSuffix}
+		if store := k.placeIn(p.Env); store != "" && store != p.place.store {
+			if f, err := readFormat(store); err != nil || f.ID == r.ID {
+				dirs = append(dirs, filepath.Join(store, ObjectsName))
+			}
+		}
+		for _, dir := range dirs {
+			if id, ok := cas.PacksOf(vfs.OS, dir); ok && StoreID(id) == origin {
+				r.dirs = append(r.dirs, dir)
+			}
+		}
+		if len(r.dirs) > 0 {
+			out = append(out, r)
+		}
+	}
+	return out, nil
+}
+
+// MayHold reports whether a store has one of some objects, or a record that says is true of. What
+// cannot be read may hold anything. says may be nil.
+func (r Relative) MayHold(ids []manifest.ID, says func(manifest.Record) bool) bool {
+	for _, dir := range r.dirs {
+		if packsMayHold(dir, r.origin, ids, says) {
+			return true
+		}
+	}
+	return false
+}
+
+func packsMayHold(dir string, origin StoreID, ids []manifest.ID, says func(manifest.Record) bool) bool {
+	s, err := cas.Open(cas.Options{Dir: dir, StoreID: origin, ReadOnly: true})
+	if err != nil {
+		return true
+	}
+	defer s.Close()
+	for _, id := range ids {
+		if has, err := s.Has(cas.ID(id)); has || err != nil {
+			return true
+		}
+	}
+	if says == nil {
+		return false
+	}
+	for r, err := range (logSource{s}).Records(0) {
+		if err != nil || says(r.Record) {
+			return true
+		}
+	}
+	return false
+}
