@@ -78,7 +78,7 @@ func ofProject(ctx context.Context, c *call, finished []project.Removal) (done [
 func (c *call) reportFinished(done []project.Removal) error {
 	v := removedView{Removed: []removalView{}}
 	for _, r := range done {
-		v.Removed = append(v.Removed, removalView{viewStore(r.StoreInfo), []string{}})
+		v.Removed = append(v.Removed, removalView{viewStore(r.StoreInfo), []string{}, ""})
 		c.out.summary("Finished the removal of the store of %s.", escape(r.Root))
 	}
 	if c.json {

@@ -246,7 +246,7 @@ func explainEngine(err error, f *failure) {
 	case errors.As(err, &moved):
 		f.code, f.hint = exitNoProject, "rewind init --adopt "+shellQuote(moved.Store)
 		if moved.ID != "" {
-			f.hint = "rewind init --adopt " + shortStore(moved.ID) + " brings its history here"
+			f.hint = "rewind init --adopt " + shortStore(moved.ID) + " brings its history here; rewind init begins anew"
 		}
 	case errors.As(err, &vanished):
 		f.code, f.hint = exitDamaged, "put the store back from a backup, or start anew: rewind init --force"

@@ -26,8 +26,9 @@ func newStores() *command {
 			"is gone: it is the last copy.\n\n" +
 			"live          the project is there, with its store\n" +
 			"lost          the project is there without it: the next command there brings it back\n" +
-			"moved         nothing is at its path, and its packs are in use elsewhere\n" +
-			"gone          nothing is at its path: only the second names are left\n" +
+			"moved         nothing is at its path, and its packs are in use elsewhere, or its\n" +
+			"              directory was found\n" +
+			"gone          nothing is at its path: only the second names are left, or the global store\n" +
 			"replaced      another directory, or another store, is at its path\n" +
 			"unfinished    an init was interrupted before there was anything in it\n" +
 			"going         its removal was interrupted: rm finishes it\n" +
@@ -190,7 +191,7 @@ func removeStores(ctx context.Context, c *call, f removeFlags, ids []string) err
 func (c *call) remove(ctx context.Context, f removeFlags, plans []*project.Removal, again, force string) error {
 	v := removedView{DryRun: f.dryRun, Removed: []removalView{}}
 	for _, r := range plans {
-		v.Removed = append(v.Removed, removalView{viewStore(r.StoreInfo), append([]string{}, r.Kept...)})
+		v.Removed = append(v.Removed, removalView{viewStore(r.StoreInfo), append([]string{}, r.Kept...), r.Note})
 	}
 	ask := c.out.interactive() && !f.yes && !f.dryRun
 	if ask || f.dryRun {
@@ -232,6 +233,9 @@ func (c *call) remove(ctx context.Context, f removeFlags, plans []*project.Remov
 		for _, k := range r.Kept {
 			c.out.summary("  %s", escape(k))
 		}
+		if r.Note != "" && !ask {
+			c.out.warn("%s", r.Note)
+		}
 	}
 	if c.json {
 		return c.out.document(v)
@@ -247,6 +251,7 @@ type removedView struct {
 type removalView struct {
 	storeView
 	Kept []string `json:"kept"`
+	Note string   `json:"note"` // what cannot be told from here
 }
 
 // showRemovals tells what goes: on stderr where a question or a refusal follows.
@@ -259,6 +264,9 @@ func (c *call) showRemovals(plans []*project.Removal, onStderr bool) {
 		say("store    %s (%s)", r.ID, storeState(r.StoreInfo))
 		if r.Root != "" {
 			say("project  %s", escape(r.Root))
+		}
+		if r.MovedTo != "" {
+			say("moved to %s", escape(r.MovedTo))
 		}
 		for _, dir := range []string{r.Store, r.Vault} {
 			if dir != "" {
@@ -278,6 +286,9 @@ func (c *call) showRemovals(plans []*project.Removal, onStderr bool) {
 		}
 		if r.Curable != "" {
 			say("damaged  %s: rewind repair would bring it back", escape(r.Curable))
+		}
+		if r.Note != "" {
+			say("note     %s", r.Note)
 		}
 	}
 }

@@ -146,6 +146,8 @@ func findSource(o InitOptions, known []KnownStore) (*adoptSource, error) {
 		switch s.known.state(o.Env) {
 		case StoreLive, StoreLost, StoreUnreachable:
 			s.alive = true
+		default:
+			s.alive = s.known.Mode == GlobalMode && s.known.whereabouts(o.Env, known) != ""
 		}
 	}
 	return s, nil

@@ -23,7 +23,8 @@ type place struct {
 	named bool        // the root was named, not found
 	link  string      // where the store is, if its path leads through a link
 
-	parent *place // of a worktree without a store: the project that it lies in, if this account knows that
+	parent   *place // of a worktree without a store: the project that it lies in, if this account knows that
+	anothers bool   // store is a global one of another directory, which was at this path
 }
 
 // discover finds the root for o: the one that is named, else the nearest
@@ -137,7 +138,6 @@ func placeOf(env Env, root string, known []KnownStore) (place, error) {
 	}
 	if global := GlobalStore(env, root); global != "" && isStore(global) && !takenAlong(env, known, root, global) {
 		at.store, at.mode = global, GlobalMode
-		return at, nil
 	}
 	if len(known) == 0 {
 		return at, nil
@@ -146,18 +146,26 @@ func placeOf(env Env, root string, known []KnownStore) (place, error) {
 	if err != nil {
 		return at, err
 	}
+	if at.store != "" {
+		if at.anothers = isAnothers(env, known, at.store, root, dir); !at.anothers {
+			return at, nil
+		}
+	}
 	for i := len(known) - 1; i >= 0; i-- { // the last was registered last
 		k := &known[i]
 		if !k.IsOf(env, root, dir) || k.unfinished(env) || k.Root != root && k.livesApart(dir) {
 			continue
 		}
 		if k.Mode == GlobalMode && isStore(k.store(env)) {
-			at.store, at.mode = k.store(env), GlobalMode // the directory was moved
+			at.store, at.mode, at.anothers = k.store(env), GlobalMode, false // the directory was moved
 			return at, nil
 		}
 		if at.lost == nil || !isDir(MirrorDir(env, at.lost.Id)) && isDir(MirrorDir(env, k.Id)) {
 			at.lost, at.mode = k, k.Mode
 		}
+	}
+	if at.lost != nil {
+		at.store, at.anothers = "", false
 	}
 	return at, nil
 }

@@ -39,6 +39,9 @@ func (e *ForeignStoreError) Error() string { return fmt.Sprintf("the store %s %s
 type MovedError struct{ Store, Root, Registered, ID string }
 
 func (e *MovedError) Error() string {
+	if e.Registered == e.Root {
+		return fmt.Sprintf("the store %s belongs to another directory, which was at %s", e.Store, e.Root)
+	}
 	return fmt.Sprintf("the store %s belongs to %s, not to %s", e.Store, e.Registered, e.Root)
 }
 

@@ -39,6 +39,9 @@ func Init(ctx context.Context, o InitOptions) (p *Project, created bool, err err
 	if err != nil {
 		return nil, false, err
 	}
+	if at.anothers && !o.Trust {
+		at.store, at.mode = "", ProjectMode
+	}
 	switch {
 	case o.Adopt != "":
 		if p, err = adopt(ctx, o, at, known); err != nil {

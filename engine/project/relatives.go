@@ -36,7 +36,8 @@ func (p *Project) Relatives() ([]Relative, error) {
 			continue
 		}
 		r := Relative{origin: origin}
-		r.ID, r.Root, r.Mode, r.State = k.Id.String(), k.Root, k.Mode, k.fate(p.Env)
+		r.ID, r.Root, r.Mode = k.Id.String(), k.Root, k.Mode
+		r.State, _ = k.fate(p.Env, known)
 		vault := MirrorDir(p.Env, k.Id)
 		dirs := []string{vault, vault + goingSuffix}
 		if store := k.placeIn(p.Env); store != "" && store != p.place.store {

@@ -15,7 +15,7 @@ import (
 
 // States of a store, beside those that the registry alone tells.
 const (
-	StoreMoved        StoreState = "moved"        // nothing, or another directory, is at its path, and its packs are in use elsewhere
+	StoreMoved        StoreState = "moved"        // nothing, or another directory, is at its path, and its packs are in use elsewhere, or its directory was found
 	StoreForeign      StoreState = "foreign"      // it belongs to another user, or cannot be read
 	StoreUnregistered StoreState = "unregistered" // second names without a line in the registry
 	StoreGoing        StoreState = "going"        // its removal did not finish
@@ -38,6 +38,7 @@ type StoreInfo struct {
 	Checkpoints int       // -1: not known without its directory
 	LastSave    time.Time // zero: unknown
 	InUse       bool      // a process holds one of its locks
+	MovedTo     string    // where its directory was found, if it was moved; "": not known
 }
 
 // Stores lists all stores of the account, the one that was saved to last first. It
@@ -55,18 +56,20 @@ func Stores(ctx context.Context, env Env) ([]StoreInfo, error) {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		out = append(out, storeInfo(ctx, env, k))
+		out = append(out, storeInfo(ctx, env, k, known))
 	}
 	slices.SortStableFunc(out, func(a, b StoreInfo) int { return b.LastSave.Compare(a.LastSave) })
 	return out, nil
 }
 
-// withVaults adds the stores of which only second names are left.
+// withVaults adds the stores that the registry does not know: global ones, and those of which
+// only second names are left.
 func withVaults(env Env, known []KnownStore) ([]KnownStore, error) {
 	account := env.AccountDir()
 	if account == "" {
 		return known, nil
 	}
+	known = slices.Concat(known, unknownStorage(account, known))
 	entries, err := os.ReadDir(filepath.Join(account, "vault"))
 	if errors.Is(err, fs.ErrNotExist) || IsNotDir(err) {
 		return known, nil
@@ -82,10 +85,31 @@ func withVaults(env Env, known []KnownStore) ([]KnownStore, error) {
 	return known, err
 }
 
+// unknownStorage lists the global stores that the registry has no line of.
+func unknownStorage(account string, known []KnownStore) (out []KnownStore) {
+	dir := filepath.Join(account, "storage")
+	entries, _ := os.ReadDir(dir) // none is there, or none can be listed
+	for _, e := range entries {
+		if !e.IsDir() || strings.Contains(e.Name(), goingSuffix) {
+			continue
+		}
+		f, err := readFormat(filepath.Join(dir, e.Name()))
+		if err != nil {
+			continue
+		}
+		id, _ := ParseStoreID(f.ID) // checked by readFormat
+		if !slices.ContainsFunc(known, func(k KnownStore) bool { return k.Id == id }) {
+			out = append(out, KnownStore{Id: id, Mode: GlobalMode, storage: filepath.Join(dir, e.Name())})
+		}
+	}
+	return out
+}
+
 // storeInfo looks at one store. k has no root where the registry has no line of it.
-func storeInfo(ctx context.Context, env Env, k KnownStore) StoreInfo {
+func storeInfo(ctx context.Context, env Env, k KnownStore, known []KnownStore) StoreInfo {
 	s := StoreInfo{Checkpoints: -1}
-	s.ID, s.Root, s.Mode, s.State = k.Id.String(), k.Root, k.Mode, k.fate(env)
+	s.ID, s.Root, s.Mode = k.Id.String(), k.Root, k.Mode
+	s.State, s.MovedTo = k.fate(env, known)
 	for _, vault := range []string{MirrorDir(env, k.Id), MirrorDir(env, k.Id) + goingSuffix} {
 		if isDir(vault) {
 			s.Vault = vault
@@ -94,11 +118,16 @@ func storeInfo(ctx context.Context, env Env, k KnownStore) StoreInfo {
 	switch s.State {
 	case StoreLive, StoreForeign:
 		s.Store = k.store(env)
+	case StoreGoing:
+	default:
+		s.Store = k.storageOf(env, known) // a global store outlives its project
 	}
 	if dir := k.packs(env); k.Root != "" && dir != "" {
 		s.LastSave = newestChange(dir)
 	} else if s.Vault != "" {
 		s.LastSave = newestChange(s.Vault)
+	} else if s.Store != "" {
+		s.LastSave = newestChange(filepath.Join(s.Store, ObjectsName))
 	}
 	s.Bytes = DiskBytes(s.Store, s.Vault)
 	if s.State == StoreLive {
@@ -108,27 +137,35 @@ func storeInfo(ctx context.Context, env Env, k KnownStore) StoreInfo {
 	return s
 }
 
-// fate is what has become of k, as far as it can be told from outside.
-func (k KnownStore) fate(env Env) StoreState {
-	state := StoreUnregistered
+// fate is what has become of k, as far as it can be told from outside, and where its directory
+// is now if it was moved and found.
+func (k KnownStore) fate(env Env, known []KnownStore) (state StoreState, movedTo string) {
+	state = StoreUnregistered
 	switch {
 	case k.Going:
-		return StoreGoing
+		return StoreGoing, ""
 	case k.Root != "":
 		state = k.state(env)
 	}
 	switch state {
 	case StoreGone, StoreReplaced, StoreUnregistered:
-		if vault := MirrorDir(env, k.Id); isDir(vault) && sharedPacks(vault) {
-			return StoreMoved
+		if k.Mode == GlobalMode { // its packs have two names, wherever its directory is
+			if k.Root != "" {
+				movedTo = k.whereabouts(env, known)
+			}
+			if movedTo != "" {
+				return StoreMoved, movedTo
+			}
+		} else if vault := MirrorDir(env, k.Id); isDir(vault) && sharedPacks(vault) {
+			return StoreMoved, ""
 		}
 	case StoreLive:
 		_, uid, err := identity(k.store(env))
 		if err != nil || !usable(uid) {
-			return StoreForeign
+			return StoreForeign, ""
 		}
 	}
-	return state
+	return state, ""
 }
 
 // count adds what only the open store tells. One that will not open is listed without.

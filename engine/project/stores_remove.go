@@ -17,6 +17,7 @@ type Removal struct {
 	Refused string
 	Kept    []string // what stays of it, and why: a sentence each
 	Curable string   // what is wrong with a store that repair would bring back; "": nothing
+	Note    string   // what cannot be told from here, "" if nothing
 
 	known KnownStore
 	env   Env
@@ -54,6 +55,13 @@ func PlanRemoval(ctx context.Context, env Env, id string) (*Removal, error) {
 		r.Refused = fmt.Sprintf("the project %s is there, and the next command in it brings its store back", k.Root)
 	case StoreMoved:
 		r.Refused = "the packs of the store are in use elsewhere: its project was moved, or copied by links"
+		if r.MovedTo != "" {
+			r.Refused = fmt.Sprintf("the store belongs to the project %s, which was moved there from %s", r.MovedTo, r.Root)
+		}
+	case StoreGone, StoreReplaced, StoreUnregistered:
+		if r.Mode == GlobalMode {
+			r.Note = "its project was not found: if it was moved and not deleted, it loses its history"
+		}
 	case StoreUnreachable:
 		r.Refused = fmt.Sprintf("%s cannot be looked at", k.Root)
 	case StoreUnfinished:
@@ -66,7 +74,11 @@ func PlanRemoval(ctx context.Context, env Env, id string) (*Removal, error) {
 
 // removalOf is the removal of a store of the registry, wherever an earlier one has come to.
 func removalOf(ctx context.Context, env Env, k KnownStore) *Removal {
-	r := &Removal{StoreInfo: storeInfo(ctx, env, k), known: k, env: env}
+	all, err := registry(env)
+	if err == nil {
+		all, _ = withVaults(env, all) // what cannot be listed is not looked at
+	}
+	r := &Removal{StoreInfo: storeInfo(ctx, env, k, all), known: k, env: env}
 	if r.place = k.placeIn(env); r.place != "" && k.Going {
 		if f, err := readFormat(r.place); err == nil && f.ID == r.ID {
 			r.Store = r.place // it was not renamed yet
@@ -96,7 +108,7 @@ func PlanDeinit(ctx context.Context, o OpenOptions) (*Removal, error) {
 		if at.lost == nil {
 			return nil, &NotInitializedError{Root: at.root, History: at.history(o.Env, known)}
 		}
-		r := &Removal{StoreInfo: storeInfo(ctx, o.Env, *at.lost), known: *at.lost, env: o.Env}
+		r := &Removal{StoreInfo: storeInfo(ctx, o.Env, *at.lost, known), known: *at.lost, env: o.Env}
 		r.known.Root, r.Root = at.root, at.root
 		r.place = r.known.placeIn(o.Env)
 		return r, nil
@@ -108,6 +120,10 @@ func PlanDeinit(ctx context.Context, o OpenOptions) (*Removal, error) {
 	f, err := readFormat(at.store)
 	var damaged *DamagedStoreError
 	if err != nil && !errors.As(err, &damaged) {
+		return nil, err
+	}
+	if at.anothers {
+		_, err := reopen(ctx, o, at)
 		return nil, err
 	}
 	k, mine, ok := ownerOfStore(o.Env, known, &at, f, dir)
@@ -126,7 +142,7 @@ func PlanDeinit(ctx context.Context, o OpenOptions) (*Removal, error) {
 		if at.mode == GlobalMode && at.store != GlobalStore(o.Env, at.root) {
 			k.storage = at.store
 		}
-		r.known, r.StoreInfo = k, storeInfo(ctx, o.Env, k)
+		r.known, r.StoreInfo = k, storeInfo(ctx, o.Env, k, known)
 	} else {
 		r.Copy, r.ID, r.Checkpoints = true, k.Id.String(), -1
 		r.LastSave = newestChange(filepath.Join(at.store, ObjectsName))
@@ -272,7 +288,7 @@ func (r *Removal) check() error {
 		if k.Id != r.known.Id {
 			continue
 		}
-		if r.Store == "" && k.fate(r.env) != r.State {
+		if state, _ := k.fate(r.env, known); (r.Store == "" || r.State != StoreLive) && state != r.State {
 			return changed // it came to life, or another project has it now
 		}
 		return nil
@@ -324,7 +340,7 @@ func shortStoreID(id string) string { return id[:min(8, len(id))] }
 // placeIn is where the store of k lies, or would; "" where that is not known.
 func (k KnownStore) placeIn(env Env) string {
 	if k.Root == "" {
-		return ""
+		return k.storage
 	}
 	return k.store(env)
 }
