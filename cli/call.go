@@ -23,6 +23,7 @@ type call struct {
 	out   *output
 
 	project *project.Project
+	noticed int // of the project's notices, those that were printed
 }
 
 // checkArgs refuses a wrong number of arguments before anything else happens.
@@ -73,15 +74,22 @@ func (c *call) opened(ctx context.Context, p *project.Project) error {
 	c.project = p
 	c.out.note("project %s, store %s", p.Root(), p.StoreDir())
 	p.CatchUp()
-	for _, notice := range p.Notices() {
-		c.out.warn("%s", notice)
-	}
+	c.tellNotices()
 	if !c.quiet {
 		for _, w := range p.Warnings() {
 			c.out.warn("%s", w.Error())
 		}
 	}
 	return c.reportCrash(ctx, p)
+}
+
+// tellNotices prints what the project has to say that was not printed yet: a copy becomes a project
+// of its own in the middle of a command.
+func (c *call) tellNotices() {
+	for _, notice := range c.project.Notices()[c.noticed:] {
+		c.out.warn("%s", notice)
+		c.noticed++
+	}
 }
 
 // reportCrash tells of a restore that did not finish. Every command does; only
@@ -119,6 +127,7 @@ func (c *call) openOptions() project.OpenOptions {
 func (c *call) close() {
 	c.out.endProgress()
 	if c.project != nil {
+		c.tellNotices()
 		// What had to be durable is so before a verb returns; closing only gives back.
 		_ = c.project.Close()
 		c.project = nil

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"rewind/engine"
+	"rewind/engine/hook"
 	"rewind/engine/project"
 )
 
@@ -31,7 +32,7 @@ func newInit() *command {
 			f.StringVar(&mode, "mode", "", "where the store lies: `project|global` (default: as configured)")
 			f.StringVar(&o.Tier, "tier", "", "minimal, balanced or aggressive, by `name`")
 			f.BoolVar(&o.NoSave, "no-save", false, "take no first checkpoint")
-			f.StringVar(&o.Adopt, "adopt", "", "bring the history of a `store` here: its id, a prefix, or the path of a global one")
+			f.StringVar(&o.Adopt, "adopt", "", "bring the history of a `store` here: its id, a prefix, or the path of its project")
 			f.BoolVar(&o.Trust, "trust", false, "use a store that another account or a repository brought")
 			f.BoolVar(&o.Force, "force", false, "make a store also on a file system that cannot be relied on, or behind a link")
 		},
@@ -85,6 +86,10 @@ func runInit(ctx context.Context, c *call, o project.InitOptions) error {
 				c.out.warn("%s", line)
 			}
 			c.out.hint("to have its history instead: rewind deinit, then rewind init --adopt %s", shortStore(h[0].ID))
+		}
+		if err := hook.SecondName(p); err != nil && p.Mode() == project.ProjectMode {
+			c.out.warn("the packs have no second name below ~/.rewind, so that git clean -fdx would take the store for good: %v", err)
+			c.out.hint("rewind deinit, then rewind init --mode global: the store lies there then, outside of the project")
 		}
 	} else if saved != nil {
 		c.out.summary("Already initialised: %s; its first checkpoint was missing.", escape(p.StoreDir()))

@@ -167,7 +167,10 @@ func (s *shown) print(o *output) {
 		o.line("Not captured, and should have been:")
 		printProblems(o, bad)
 	}
-	if s.withCov {
+	if s.withCov && len(s.coverage) == 0 {
+		o.line("")
+		o.line("Not captured: nothing.")
+	} else if s.withCov {
 		o.line("")
 		o.line("Not captured:")
 		printProblems(o, s.coverage)

@@ -213,8 +213,11 @@ func storeFindings(st *engine.Status) []finding {
 		add(mild, "rewind gc, or rewind config retention.maxSize", "the store has %s of at most %s", formatSize(st.Bytes), formatSize(st.MaxSize))
 	}
 	if !st.SecondName {
-		add(mild, "rewind repair; where home is on another file system, rewind init --mode global",
-			"the store would not survive git clean -fdx: %s", st.SecondNameReason)
+		cure := "rewind repair; where home is on another file system, rewind init --mode global"
+		if st.Copied {
+			cure = "rewind save"
+		}
+		add(mild, cure, "the store would not survive git clean -fdx: %s", st.SecondNameReason)
 	}
 	if st.LastHookError != nil {
 		add(severe, "rewind save shows whether it still fails; the next hook that succeeds clears this", "the last hook failed: %s", hookErrorText(st.LastHookError))

@@ -23,6 +23,7 @@ type Status struct {
 	Bytes                 int64 // that the store takes on disk
 	SecondName            bool  // the packs have their second names
 	SecondNameReason      string
+	Copied                bool              // the store is a copy: it becomes one of its own at its first save
 	NotCovered            []project.Problem // of the newest checkpoint
 	Precious              int               // files of the newest checkpoint that are marked as precious
 	Crashed               *project.CrashedRestore
@@ -68,6 +69,7 @@ func ReadStatus(ctx context.Context, p *project.Project) (*Status, error) {
 	if s.Bytes, err = p.StoreSize(); err != nil {
 		return nil, err
 	}
+	s.Copied = p.Copied
 	if err := hook.SecondName(p); err != nil {
 		s.SecondNameReason = err.Error()
 	} else {

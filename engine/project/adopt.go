@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"rewind/cas"
@@ -26,35 +27,36 @@ type adoptSource struct {
 // directory of its own, or may have one that this account has lost sight of, the packs are
 // copied and the store gets an id of its own; else it is taken over. Two directories
 // never add to one log.
-func adopt(ctx context.Context, o InitOptions, at place, known []KnownStore) (*Project, error) {
+func adopt(ctx context.Context, o InitOptions, at place, known []KnownStore) (p *Project, created bool, err error) {
 	src, err := findSource(o, known)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	dir, _, err := identity(at.root)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	if src.listed && src.known.IsOf(o.Env, at.root, dir) {
-		return reopen(ctx, o.OpenOptions, at) // its own: it is there, or comes back
+		p, err := reopen(ctx, o.OpenOptions, at) // its own: it is there, or comes back
+		return p, false, err
 	}
 	if err := refuseRoot(o.Env, at.root); err != nil && !at.named {
-		return nil, err
+		return nil, false, err
 	}
 	if at.lost != nil || at.store != "" && at.store != src.store {
 		p, err := reopen(ctx, o.OpenOptions, at)
 		if err != nil {
-			return nil, err
+			return nil, false, err
 		}
 		p.Close()
-		return nil, &RefusedError{What: fmt.Sprintf("%s has a store of its own already", at.root), Adopting: true}
+		return nil, false, &RefusedError{What: fmt.Sprintf("%s has a store of its own already", at.root), Adopting: true}
 	}
 	if err := at.checkLinks(o.Env, known, o.Force); err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	release, err := lockAccount(ctx, o.Env)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	defer release()
 	now := KnownStore{Id: src.known.Id, DirID: dir, Root: at.root, Mode: src.mode(o), link: at.link}
@@ -72,14 +74,13 @@ func adopt(ctx context.Context, o InitOptions, at place, known []KnownStore) (*P
 		at.store, err = copyStore(ctx, o, src, now, known)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("adopt the store %s: %w", src.known.Id, err)
+		return nil, false, fmt.Errorf("adopt the store %s: %w", src.known.Id, err)
 	}
 	at.mode, at.lost = now.Mode, nil
-	p, err := reopen(ctx, o.OpenOptions, at)
-	if err != nil {
-		return nil, err
+	if p, err = reopen(ctx, o.OpenOptions, at); err != nil {
+		return nil, false, err
 	}
-	return p, errors.Join(p.Store.RefreshIndexes(), p.Store.Mirror(), p.MirrorSettings())
+	return p, true, errors.Join(p.Store.RefreshIndexes(), p.Store.Mirror(), p.MirrorSettings())
 }
 
 func (s *adoptSource) mode(o InitOptions) Mode {
@@ -97,8 +98,12 @@ func findSource(o InitOptions, known []KnownStore) (*adoptSource, error) {
 		if !filepath.IsAbs(store) {
 			store = filepath.Join(o.Env.Dir, store)
 		}
+		if id := storeOfProject(o.Env, known, store); id != "" && !isStore(store) {
+			o.Adopt = id
+			return findSource(o, known)
+		}
 		if !isStore(store) {
-			return nil, &NotInitializedError{Root: store}
+			return nil, &NoStoreError{ID: o.Adopt}
 		}
 		if err := ownStore(store); err != nil {
 			return nil, err
@@ -151,6 +156,26 @@ func findSource(o InitOptions, known []KnownStore) (*adoptSource, error) {
 		}
 	}
 	return s, nil
+}
+
+// storeOfProject is the id of the store of the project at dir, "" if this account knows of none.
+func storeOfProject(env Env, known []KnownStore, dir string) string {
+	real, err := realDir(env, dir)
+	if err != nil {
+		return ""
+	}
+	at, err := placeOf(env, real, known)
+	switch {
+	case err != nil || at.anothers:
+		return ""
+	case at.lost != nil:
+		return at.lost.Id.String()
+	}
+	f, err := readFormat(at.store)
+	if err != nil || !slices.ContainsFunc(known, func(k KnownStore) bool { return k.Id.String() == f.ID }) {
+		return ""
+	}
+	return f.ID
 }
 
 // FindStore finds a store of the account by its id or the beginning of one. Errors: *NoStoreError.

@@ -44,10 +44,7 @@ func Init(ctx context.Context, o InitOptions) (p *Project, created bool, err err
 	}
 	switch {
 	case o.Adopt != "":
-		if p, err = adopt(ctx, o, at, known); err != nil {
-			return nil, false, err
-		}
-		return p, true, nil
+		return adopt(ctx, o, at, known)
 	case at.store != "" && o.Trust:
 		if p, err = trust(ctx, o, at); err != nil {
 			return nil, false, err

@@ -201,6 +201,9 @@ func (r *Removal) Apply(ctx context.Context, wait time.Duration) error {
 		if err := r.reachable(); err != nil {
 			return err
 		}
+		if err := writable(r.Store); err != nil {
+			return &ReadOnlyError{Store: r.Store, Err: err}
+		}
 	}
 	waiting, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
