@@ -146,7 +146,7 @@ func nearestPrompt(x *transcript.Index, text string, at time.Time) int {
 	best, bestFar := -1, promptSlack
 	for i := range x.Lines {
 		l := &x.Lines[i]
-		if !l.Prompt || l.Side || text == "" || strings.TrimSpace(l.Text) != text || l.Time.IsZero() {
+		if !l.Prompt || l.Side || text == "" || !transcript.SameText(l.Text, text) || l.Time.IsZero() {
 			continue
 		}
 		if far := l.Time.Sub(at).Abs(); far < bestFar {

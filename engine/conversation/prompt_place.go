@@ -203,7 +203,7 @@ func (w *promptSearch) see(l project.Listed) {
 	case c.Kind == manifest.Prompt && w.byID && c.PromptID == w.line.PromptID:
 		// A prompt typed into a running turn has its id too: the first is it.
 		w.best, w.exact, w.far = &l, true, -1
-	case c.Kind == manifest.Prompt && w.far >= 0 && w.text != "" && strings.TrimSpace(c.Prompt) == w.text &&
+	case c.Kind == manifest.Prompt && w.far >= 0 && w.text != "" && transcript.SameText(c.Prompt, w.text) &&
 		(w.line.Time.Sub(c.Time).Abs() < w.far || w.exact && samePrompt(c, w.best.Checkpoint)):
 		w.best, w.exact, w.far = &l, true, w.line.Time.Sub(c.Time).Abs()
 	case !w.exact && w.before(c) && (w.best == nil || c.Seq > w.best.Seq):

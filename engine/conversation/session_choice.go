@@ -268,8 +268,7 @@ func (s *member) apart(other *member) (times []time.Time) {
 // with the same event.
 func families(r *roster, candidates []*member) map[string]string {
 	up := map[string]string{}
-	var find func(id string) string
-	find = func(id string) string {
+	find := func(id string) string {
 		for up[id] != "" && up[id] != id {
 			id = up[id]
 		}

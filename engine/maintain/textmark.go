@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strconv"
 	"unicode/utf8"
+
+	"rewind/engine/transcript"
 )
 
 // textMark marks a text out of what was said: each match is replaced by as many
@@ -98,7 +100,7 @@ func (m textMark) text(raw []byte, level int) (n int) {
 
 // fill writes the mark over a text; false where it is there already.
 func fill(b []byte) bool {
-	const word = "[forgotten]"
+	const word = transcript.ForgottenMark
 	was := bytes.Clone(b)
 	for i := range b {
 		b[i] = '*'
