@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"rewind/cas/oid"
+
 	"github.com/gofrs/flock"
 	"github.com/zeebo/blake3"
 )
@@ -349,11 +351,11 @@ func (p *RepackPlan) late(ctx context.Context, b *Batch, group []*planned) (goin
 }
 
 // stays reports whether an object will be there when the victims are gone.
-func (p *RepackPlan) stays(b *Batch, id ID, victims map[packName]bool) bool {
+func (p *RepackPlan) stays(b *Batch, id oid.ID, victims map[packName]bool) bool {
 	if at, ok := b.place(id); ok && at.block != nil {
 		return true
 	}
-	for _, at := range p.s.locations(id.prefix()) {
+	for _, at := range p.s.locations(prefixOf(id)) {
 		if !victims[at.pack.name] {
 			return true
 		}

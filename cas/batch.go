@@ -5,6 +5,8 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"rewind/cas/oid"
+
 	"github.com/klauspost/compress/zstd"
 )
 
@@ -41,7 +43,7 @@ type Batch struct {
 // shard is a part of the map of the batch's objects.
 type shard struct {
 	mu    sync.Mutex
-	known map[ID]place
+	known map[oid.ID]place
 }
 
 // place is where an object of the batch lies; without a block the store has it.
@@ -63,17 +65,17 @@ type stagedBlock struct {
 // NewBatch begins to stage objects.
 func (s *Store) NewBatch() *Batch { return &Batch{s: s} }
 
-func (b *Batch) shard(id ID) *shard { return &b.shards[id[0]&63] }
+func (b *Batch) shard(id oid.ID) *shard { return &b.shards[id[0]&63] }
 
 // Has reports whether the object is in the batch or in the store.
-func (b *Batch) Has(id ID) (bool, error) {
+func (b *Batch) Has(id oid.ID) (bool, error) {
 	if _, ok := b.place(id); ok {
 		return true, nil
 	}
 	return b.s.Has(id)
 }
 
-func (b *Batch) place(id ID) (place, bool) {
+func (b *Batch) place(id oid.ID) (place, bool) {
 	h := b.shard(id)
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -82,7 +84,7 @@ func (b *Batch) place(id ID) (place, bool) {
 }
 
 // Get reads an object of the batch or of the store (staged ones included).
-func (b *Batch) Get(dst []byte, id ID) ([]byte, error) {
+func (b *Batch) Get(dst []byte, id oid.ID) ([]byte, error) {
 	p, ok := b.place(id)
 	if !ok || p.block == nil {
 		return b.s.Get(dst, id)
@@ -100,7 +102,7 @@ func (b *Batch) Get(dst []byte, id ID) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if Sum(dst[start:]) != id {
+	if oid.Sum(dst[start:]) != id {
 		return nil, &DamagedError{ID: id, Reason: "its staged bytes do not match its id"}
 	}
 	return dst, nil
@@ -111,7 +113,7 @@ func (b *Batch) baseOf(x prefix) (*entry, []byte, error) {
 	h := &b.shards[x[0]&63]
 	h.mu.Lock()
 	for id, p := range h.known {
-		if p.block != nil && id.prefix() == x {
+		if p.block != nil && prefixOf(id) == x {
 			h.mu.Unlock()
 			return b.stored1(p)
 		}

@@ -6,6 +6,8 @@ import (
 	"encoding/binary"
 	"fmt"
 	"testing"
+
+	"rewind/cas/oid"
 )
 
 func BenchmarkSum(b *testing.B) {
@@ -14,7 +16,7 @@ func BenchmarkSum(b *testing.B) {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			b.SetBytes(int64(n))
 			for b.Loop() {
-				Sum(data)
+				oid.Sum(data)
 			}
 		})
 	}
@@ -29,7 +31,7 @@ func BenchmarkPut(b *testing.B) {
 	b.SetBytes(int64(len(file)))
 	for i := 0; b.Loop(); i++ {
 		binary.LittleEndian.PutUint64(file[100:], uint64(i))
-		if _, err := w.Put(Sum(file), file, ID{}); err != nil {
+		if _, err := w.Put(oid.Sum(file), file, oid.ID{}); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -41,10 +43,10 @@ func BenchmarkPutKnown(b *testing.B) {
 	s := testStore(b)
 	file := text(1, 16<<10)
 	save(b, s, "one", file)
-	id := Sum(file)
+	id := oid.Sum(file)
 	for b.Loop() {
 		w := s.NewBatch().Writer()
-		if added, err := w.Put(id, file, ID{}); added || err != nil {
+		if added, err := w.Put(id, file, oid.ID{}); added || err != nil {
 			b.Fatal(added, err)
 		}
 	}
@@ -72,9 +74,9 @@ func BenchmarkGet(b *testing.B) {
 	}
 	save(b, s, "one", objects...)
 	s = reopen(b, s.o)
-	var ids []ID
+	var ids []oid.ID
 	for _, o := range objects {
-		ids = append(ids, Sum(o))
+		ids = append(ids, oid.Sum(o))
 	}
 	var buf []byte
 	var err error
@@ -94,7 +96,7 @@ func BenchmarkGetDelta(b *testing.B) {
 	for i := range maxDepth {
 		last = editAndSave(b, s, last, i)
 	}
-	id := Sum(last)
+	id := oid.Sum(last)
 	b.ReportAllocs()
 	for b.Loop() {
 		if _, err := s.Get(nil, id); err != nil {
@@ -108,7 +110,7 @@ func editAndSave(b *testing.B, s *Store, last []byte, i int) []byte {
 	binary.LittleEndian.PutUint64(next[(i*100)%60_000:], uint64(i+1))
 	batch := s.NewBatch()
 	w := batch.Writer()
-	if _, err := w.Put(Sum(next), next, Sum(last)); err != nil {
+	if _, err := w.Put(oid.Sum(next), next, oid.Sum(last)); err != nil {
 		b.Fatal(err)
 	}
 	commitBatch(b, s, batch, w, "edit")
@@ -138,7 +140,7 @@ func BenchmarkEdit(b *testing.B) {
 		for k, last := range files {
 			next := append([]byte(nil), last...)
 			binary.LittleEndian.PutUint64(next[(i*100)%16_000:], uint64(i+1))
-			if _, err := w.Put(Sum(next), next, Sum(last)); err != nil {
+			if _, err := w.Put(oid.Sum(next), next, oid.Sum(last)); err != nil {
 				b.Fatal(err)
 			}
 			files[k] = next

@@ -2,6 +2,8 @@ package cas
 
 import (
 	"encoding/binary"
+
+	"rewind/cas/oid"
 )
 
 // A block's payload: codec byte, uvarint count, the table, the body. A table
@@ -22,7 +24,7 @@ const (
 
 // entry is one object of a block.
 type entry struct {
-	id     ID
+	id     oid.ID
 	length int // in the decompressed body
 	delta  bool
 	size   int    // of a delta: of the whole object

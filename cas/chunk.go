@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"io"
 
+	"rewind/cas/oid"
+
 	chunkers "github.com/PlakarKorp/go-cdc-chunkers"
 	_ "github.com/PlakarKorp/go-cdc-chunkers/chunkers/fastcdc" // registers Chunker
 	"github.com/zeebo/blake3"
@@ -28,25 +30,25 @@ const (
 type cutter struct{ buf []byte }
 
 // PutFile cuts r by content into chunks, stages them and a List, and returns the List's id.
-func (w *Writer) PutFile(r io.Reader) (id ID, list List, err error) {
+func (w *Writer) PutFile(r io.Reader) (id oid.ID, list List, err error) {
 	if w.cut.buf == nil {
 		w.cut.buf = make([]byte, 2*maxChunk)
 	}
 	c, err := chunkers.NewChunkerBuffer(Chunker, r, &chunkers.ChunkerOpts{MinSize: minChunk, NormalSize: normalChunk, MaxSize: maxChunk}, w.cut.buf)
 	if err != nil {
-		return ID{}, List{}, fmt.Errorf("cut with %s: %w", Chunker, err)
+		return oid.ID{}, List{}, fmt.Errorf("cut with %s: %w", Chunker, err)
 	}
 	whole := blake3.New()
 	for {
 		data, err := c.Next()
 		if err != nil && err != io.EOF {
-			return ID{}, List{}, err
+			return oid.ID{}, List{}, err
 		}
 		if len(data) > 0 {
 			whole.Write(data)
-			chunk := Chunk{ID: Sum(data), Size: uint32(len(data))}
-			if _, err := w.Put(chunk.ID, data, ID{}); err != nil {
-				return ID{}, List{}, err
+			chunk := Chunk{ID: oid.Sum(data), Size: uint32(len(data))}
+			if _, err := w.Put(chunk.ID, data, oid.ID{}); err != nil {
+				return oid.ID{}, List{}, err
 			}
 			list.Chunks = append(list.Chunks, chunk)
 			list.Size += int64(len(data))
@@ -57,7 +59,7 @@ func (w *Writer) PutFile(r io.Reader) (id ID, list List, err error) {
 	}
 	whole.Sum(list.Sum[:0])
 	data := list.Append(nil)
-	id = Sum(data)
-	_, err = w.Put(id, data, ID{})
+	id = oid.Sum(data)
+	_, err = w.Put(id, data, oid.ID{})
 	return id, list, err
 }

@@ -3,6 +3,8 @@ package cas
 import (
 	"bytes"
 	"slices"
+
+	"rewind/cas/oid"
 )
 
 // blockRef is where a block's record lies in its pack.
@@ -13,7 +15,7 @@ type blockRef struct {
 
 // located is an object of a pack: which of its blocks, and which place in it.
 type located struct {
-	id    ID
+	id    oid.ID
 	block uint32
 	pos   uint16
 }
@@ -78,14 +80,14 @@ func (t *tail) extend() {
 		t.byPrefix = make(map[prefix]int32, len(t.objects))
 	}
 	for i := len(t.previous); i < len(t.objects); i++ {
-		p := t.objects[i].id.prefix()
+		p := prefixOf(t.objects[i].id)
 		t.previous = append(t.previous, t.byPrefix[p])
 		t.byPrefix[p] = int32(i) + 1
 	}
 }
 
-func (t *tail) find(id ID) (blockRef, int, bool) {
-	for i := t.byPrefix[id.prefix()]; i != 0; i = t.previous[i-1] {
+func (t *tail) find(id oid.ID) (blockRef, int, bool) {
+	for i := t.byPrefix[prefixOf(id)]; i != 0; i = t.previous[i-1] {
 		if o := &t.objects[i-1]; o.id == id {
 			return t.blocks[o.block], int(o.pos), true
 		}

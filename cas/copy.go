@@ -5,6 +5,8 @@ import (
 	"io"
 	"runtime"
 	"sync"
+
+	"rewind/cas/oid"
 )
 
 // runBytes is how much of a pack one worker copies in one go, so that what lay
@@ -20,7 +22,7 @@ func (p *RepackPlan) copy(ctx context.Context, b *Batch, group []*planned) error
 			return true
 		}
 		err := p.copyBlocks(ctx, b, k, all, func(e *entry) bool {
-			home := p.home[e.id.prefix()]
+			home := p.home[prefixOf(e.id)]
 			return (home == k || home == nil) && p.needs(e.id)
 		})
 		if err != nil {
@@ -118,22 +120,22 @@ func (c *copier) fail(err error) {
 
 // block copies what is wanted of a block. Damage ends the repack: repair first.
 func (c *copier) block(w *Writer, ref blockRef) error {
-	damaged := func(id ID, reason string) error {
+	damaged := func(id oid.ID, reason string) error {
 		return &DamagedError{ID: id, Pack: c.pack.name.file(), Offset: ref.offset, Reason: reason}
 	}
 	buf := make([]byte, ref.size)
 	if ok, err := readFull(c.file, buf, ref.offset); err != nil {
 		return err
 	} else if !ok {
-		return damaged(ID{}, "the pack ends before it")
+		return damaged(oid.ID{}, "the pack ends before it")
 	}
 	r, err := parseRecord(buf, c.pack.seed, ref.offset)
 	if err != nil {
-		return damaged(ID{}, err.Error())
+		return damaged(oid.ID{}, err.Error())
 	}
 	t, err := parseBlock(r.payload)
 	if err != nil {
-		return damaged(ID{}, err.Error())
+		return damaged(oid.ID{}, err.Error())
 	}
 	any := false
 	for i := range t.entries {
@@ -144,7 +146,7 @@ func (c *copier) block(w *Writer, ref blockRef) error {
 	}
 	d, err := c.p.s.decode(r.payload)
 	if err != nil {
-		return damaged(ID{}, err.Error())
+		return damaged(oid.ID{}, err.Error())
 	}
 	from := 0
 	for i := range d.entries {
@@ -171,20 +173,20 @@ func (c *copier) object(w *Writer, e *entry, data []byte) error {
 		var err error
 		if whole, err = c.bases.whole(e, data); err != nil {
 			tries := maxTries
-			if whole, err = c.p.s.resolve(e.id.prefix(), maxDepth, &tries); err != nil {
+			if whole, err = c.p.s.resolve(prefixOf(e.id), maxDepth, &tries); err != nil {
 				return err
 			}
 		}
 	}
-	if Sum(whole) != e.id {
+	if oid.Sum(whole) != e.id {
 		return malformedError("its bytes do not match its id")
 	}
 	if !e.delta {
-		_, err := w.Put(e.id, whole, ID{})
+		_, err := w.Put(e.id, whole, oid.ID{})
 		return err
 	}
 	base, ok := c.base(e.base)
-	if ok && base.id.prefix() == e.base {
+	if ok && prefixOf(base.id) == e.base {
 		return w.putStored(*e, data)
 	}
 	_, err := w.Put(e.id, whole, base.id)

@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"testing"
 
+	"rewind/cas/oid"
 	"rewind/cas/vfs/crashfs"
 )
 
@@ -73,13 +74,13 @@ func (w *world) save(s *Store) error {
 	}
 	for range count {
 		old := w.pool[w.r.IntN(len(w.pool))]
-		data, base := old, ID{}
+		data, base := old, oid.ID{}
 		if w.r.IntN(2) == 0 && len(old) > 200 {
 			data = append([]byte(fmt.Sprintf("edit %d", w.r.Uint32())), old...)
-			base = Sum(old)
+			base = oid.Sum(old)
 			w.pool[w.r.IntN(len(w.pool))] = data
 		}
-		if _, err := writers[w.r.IntN(2)].Put(Sum(data), data, base); err != nil {
+		if _, err := writers[w.r.IntN(2)].Put(oid.Sum(data), data, base); err != nil {
 			return errors.Join(err, b.Discard())
 		}
 		c.objects = append(c.objects, data)
@@ -114,15 +115,15 @@ func (w *world) sweep(s *Store) error {
 			drop[seq] = true
 		}
 	}
-	live := map[ID]bool{}
+	live := map[oid.ID]bool{}
 	for seq, c := range w.commits {
 		if !drop[seq] {
 			for _, o := range c.objects {
-				live[Sum(o)] = true
+				live[oid.Sum(o)] = true
 			}
 		}
 	}
-	plan, err := s.PlanRepackWith(RepackOptions{Recompress: w.r.IntN(2) == 0}, func(id ID) bool { return live[id] }, func(c Commit) bool { return !drop[c.Seq] })
+	plan, err := s.PlanRepackWith(RepackOptions{Recompress: w.r.IntN(2) == 0}, func(id oid.ID) bool { return live[id] }, func(c Commit) bool { return !drop[c.Seq] })
 	if err != nil {
 		return err
 	}
@@ -179,7 +180,7 @@ func (w *world) check() {
 			w.t.Fatalf("seed %d: commit %d is gone; there are %v", w.seed, seq, seen)
 		}
 		for i, o := range c.objects {
-			if _, err := s.Get(nil, Sum(o)); err != nil {
+			if _, err := s.Get(nil, oid.Sum(o)); err != nil {
 				w.t.Fatalf("commit %d, object %d: %v", seq, i, err)
 			}
 		}

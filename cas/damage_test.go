@@ -9,29 +9,31 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"rewind/cas/oid"
 )
 
 // smallStore makes a store with a few commits: whole objects, a delta, an
 // index that covers a part.
 func smallStore(t testing.TB) (o Options, objects [][]byte) {
 	s := testStore(t)
-	add := func(data []byte, base ID) {
+	add := func(data []byte, base oid.ID) {
 		b := s.NewBatch()
 		w := b.Writer()
-		if _, err := w.Put(Sum(data), data, base); err != nil {
+		if _, err := w.Put(oid.Sum(data), data, base); err != nil {
 			t.Fatal(err)
 		}
 		commitBatch(t, s, b, w, fmt.Sprintf("commit %d", len(objects)+1))
 		objects = append(objects, data)
 	}
 	first := text(1, 700)
-	add(first, ID{})
-	add(noise(2, 100), ID{})
+	add(first, oid.ID{})
+	add(noise(2, 100), oid.ID{})
 	if err := s.reindex(packName{logPack, 1}, false); err != nil {
 		t.Fatal(err)
 	}
-	add(append([]byte("edited "), first...), Sum(first))
-	add([]byte("last"), ID{})
+	add(append([]byte("edited "), first...), oid.Sum(first))
+	add([]byte("last"), oid.ID{})
 	return s.o, objects
 }
 
@@ -56,7 +58,7 @@ func look(t *testing.T, o Options, objects [][]byte) (seqs []uint64) {
 	var missing *NotFoundError
 	var damaged *DamagedError
 	for _, want := range objects {
-		got, err := s.Get(nil, Sum(want))
+		got, err := s.Get(nil, oid.Sum(want))
 		switch {
 		case err == nil && !bytes.Equal(got, want):
 			t.Fatal("wrong bytes")
@@ -179,7 +181,7 @@ func TestTruncatedAtEveryByte(t *testing.T) {
 			t.Fatalf("%d bytes: last %+v %v", n, last, err)
 		}
 		for i, want := range objects[:whole] {
-			if _, err := s.Get(nil, Sum(want)); err != nil {
+			if _, err := s.Get(nil, oid.Sum(want)); err != nil {
 				t.Fatalf("%d bytes: object %d: %v", n, i, err)
 			}
 		}
@@ -234,7 +236,7 @@ func TestRepair(t *testing.T) {
 		check(t, reopen(t, to))
 		lost := 0
 		for _, want := range objects {
-			if _, err := s.Get(nil, Sum(want)); err != nil {
+			if _, err := s.Get(nil, oid.Sum(want)); err != nil {
 				lost++
 			}
 		}
@@ -369,7 +371,7 @@ func TestDamagedObjectIsStoredAgain(t *testing.T) {
 	write(t, file, data)
 	again := reopen(t, s.o)
 	var damaged *DamagedError
-	if _, err := again.Get(nil, Sum(object)); !errors.As(err, &damaged) {
+	if _, err := again.Get(nil, oid.Sum(object)); !errors.As(err, &damaged) {
 		t.Fatal(err)
 	}
 	save(t, again, "two", object)
@@ -387,8 +389,8 @@ func TestWrongBytesUnderRightChecksums(t *testing.T) {
 	for i, wrong := range [][]byte{noise(1, 50), append([]byte("EDITED "), base...)} { // whole, and as a delta
 		b := s.NewBatch()
 		w := b.Writer()
-		id := Sum(right[i:])
-		if _, err := w.Put(id, wrong, Sum(base)); err != nil {
+		id := oid.Sum(right[i:])
+		if _, err := w.Put(id, wrong, oid.Sum(base)); err != nil {
 			t.Fatal(err)
 		}
 		commitBatch(t, s, b, w, "wrong")

@@ -3,17 +3,19 @@ package cas
 import (
 	"fmt"
 	"time"
+
+	"rewind/cas/oid"
 )
 
 // NotFoundError says that no pack holds the object.
-type NotFoundError struct{ ID ID }
+type NotFoundError struct{ ID oid.ID }
 
 func (e *NotFoundError) Error() string { return fmt.Sprintf("object %s is not in the store", e.ID) }
 
 // DamagedError says that something is there but its bytes are wrong. ID is
 // zero where no single object is meant.
 type DamagedError struct {
-	ID     ID
+	ID     oid.ID
 	Pack   string // file name of the pack, "" where it is not known
 	Offset int64  // of the record in the pack
 	Reason string
@@ -21,7 +23,7 @@ type DamagedError struct {
 
 func (e *DamagedError) Error() string {
 	text := "damaged"
-	if e.ID != (ID{}) {
+	if e.ID != (oid.ID{}) {
 		text = fmt.Sprintf("object %s is damaged", e.ID)
 	}
 	if e.Pack != "" {

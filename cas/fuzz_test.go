@@ -6,6 +6,8 @@ import (
 	"io"
 	"testing"
 
+	"rewind/cas/oid"
+
 	"github.com/zeebo/blake3"
 )
 
@@ -32,12 +34,12 @@ func FuzzPackName(f *testing.F) {
 }
 
 func FuzzBlock(f *testing.F) {
-	whole := []entry{{id: Sum([]byte("a")), length: 1}, {id: Sum([]byte("bc")), length: 2}}
+	whole := []entry{{id: oid.Sum([]byte("a")), length: 1}, {id: oid.Sum([]byte("bc")), length: 2}}
 	f.Add(appendBlock(nil, codecRaw, whole, []byte("abc")))
 	f.Add(appendBlock(nil, codecRaw, []entry{{length: 3, delta: true, size: 300, depth: 1}}, []byte("abc")))
 	w := &Writer{b: &Batch{s: &Store{}}, size: blockSize}
 	body := text(1, 1000)
-	f.Add(w.encode([]entry{{id: Sum(body), length: len(body)}}, body, false))
+	f.Add(w.encode([]entry{{id: oid.Sum(body), length: len(body)}}, body, false))
 	s := &Store{}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		p, err := parseBlock(b)
@@ -86,7 +88,7 @@ func FuzzRecord(f *testing.F) {
 
 func FuzzList(f *testing.F) {
 	f.Add(List{}.Append(nil))
-	f.Add(List{Size: 5, Chunks: []Chunk{{ID: ID{1}, Size: 2}, {ID: ID{2}, Size: 3}}}.Append(nil))
+	f.Add(List{Size: 5, Chunks: []Chunk{{ID: oid.ID{1}, Size: 2}, {ID: oid.ID{2}, Size: 3}}}.Append(nil))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		if l, err := ParseList(b); err == nil && !bytes.Equal(l.Append(nil), b) {
 			t.Fatal("not canonical")
@@ -116,7 +118,7 @@ func FuzzApplyDelta(f *testing.F) {
 func FuzzIndex(f *testing.F) {
 	name := packName{logPack, 1}
 	c := contents{covered: 5000}
-	c.addBlock(headerSize, 1000, []entry{{id: Sum([]byte("a"))}, {id: Sum([]byte("b"))}})
+	c.addBlock(headerSize, 1000, []entry{{id: oid.Sum([]byte("a"))}, {id: oid.Sum([]byte("b"))}})
 	c.addCommit(1, 1000, 1100)
 	c.covered = 5000
 	c.sort()
@@ -135,7 +137,7 @@ func FuzzIndex(f *testing.F) {
 			return
 		}
 		for _, o := range []string{"a", "b", "c"} {
-			id := Sum([]byte(o))
+			id := oid.Sum([]byte(o))
 			x.search(id[:])
 			x.search(id[:16])
 		}

@@ -5,13 +5,15 @@ import (
 	"fmt"
 	"io"
 	"slices"
+
+	"rewind/cas/oid"
 )
 
 func isEOF(err error) bool { return err == io.EOF || err == io.ErrUnexpectedEOF }
 
 // Has reports whether the object is in the store, including what other
 // processes added up to now.
-func (s *Store) Has(id ID) (bool, error) {
+func (s *Store) Has(id oid.ID) (bool, error) {
 	known, err := s.known(id)
 	if known || err != nil {
 		return known, err
@@ -35,7 +37,7 @@ func (s *Store) Has(id ID) (bool, error) {
 // known is Has for what is to be stored: it may miss what was added a moment
 // ago, and what an interrupted batch left, since storing twice does no harm. What was found
 // damaged is not known, so that the store mends itself with what is saved.
-func (s *Store) known(id ID) (bool, error) {
+func (s *Store) known(id oid.ID) (bool, error) {
 	if err := s.prepare(); err != nil {
 		return false, err
 	}
@@ -49,7 +51,7 @@ func (s *Store) known(id ID) (bool, error) {
 
 // Get appends the object's bytes to dst. Every byte is checked against the id.
 // Errors: *NotFoundError, *DamagedError.
-func (s *Store) Get(dst []byte, id ID) ([]byte, error) {
+func (s *Store) Get(dst []byte, id oid.ID) ([]byte, error) {
 	if err := s.prepare(); err != nil {
 		return nil, err
 	}
@@ -71,7 +73,7 @@ func (s *Store) Get(dst []byte, id ID) ([]byte, error) {
 		return out, nil
 	}
 	tries := maxTries
-	if data, rerr := s.resolve(id.prefix(), maxDepth, &tries); rerr == nil && Sum(data) == id {
+	if data, rerr := s.resolve(prefixOf(id), maxDepth, &tries); rerr == nil && oid.Sum(data) == id {
 		return append(dst, data...), nil
 	}
 	if errors.As(err, &missing) {
@@ -82,7 +84,7 @@ func (s *Store) Get(dst []byte, id ID) ([]byte, error) {
 	if errors.As(err, &damaged) {
 		s.mu.Lock()
 		if s.bad == nil {
-			s.bad = map[ID]bool{}
+			s.bad = map[oid.ID]bool{}
 		}
 		s.bad[id] = true
 		s.mu.Unlock()
@@ -119,7 +121,7 @@ func (s *Store) checkIndexes() (dropped bool) {
 	return dropped
 }
 
-func (s *Store) get(dst []byte, id ID) ([]byte, error) {
+func (s *Store) get(dst []byte, id oid.ID) ([]byte, error) {
 	at, ok := s.find(id)
 	if !ok {
 		return nil, &NotFoundError{ID: id}
@@ -128,7 +130,7 @@ func (s *Store) get(dst []byte, id ID) ([]byte, error) {
 }
 
 // read reads the object at a place, checked against its id.
-func (s *Store) read(dst []byte, at location, id ID) ([]byte, error) {
+func (s *Store) read(dst []byte, at location, id oid.ID) ([]byte, error) {
 	damaged := func(err error) error {
 		if !isMalformed(err) {
 			return err
@@ -140,7 +142,7 @@ func (s *Store) read(dst []byte, at location, id ID) ([]byte, error) {
 	if err != nil {
 		return nil, damaged(err)
 	}
-	if Sum(dst[start:]) != id {
+	if oid.Sum(dst[start:]) != id {
 		return nil, damaged(malformedError("its bytes do not match its id"))
 	}
 	return dst, nil
@@ -148,7 +150,7 @@ func (s *Store) read(dst []byte, at location, id ID) ([]byte, error) {
 
 // object appends the bytes of the object at a place, following its bases. They
 // are not checked against the id, but the table must agree with it, if it is given.
-func (s *Store) object(dst []byte, at location, id *ID) ([]byte, error) {
+func (s *Store) object(dst []byte, at location, id *oid.ID) ([]byte, error) {
 	blk, err := s.block(at)
 	if err != nil {
 		return nil, err
@@ -194,7 +196,7 @@ func (s *Store) undelta(dst []byte, e *entry, data []byte, baseOf func(prefix) (
 		if err != nil {
 			return nil, err
 		}
-		if base.id.prefix() != e.base {
+		if prefixOf(base.id) != e.base {
 			return nil, malformedError("another object lies in the place of its base")
 		}
 		e = base

@@ -10,6 +10,7 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
+	"rewind/cas/oid"
 	"rewind/cas/vfs"
 )
 
@@ -201,7 +202,7 @@ func (x *index) block(i int) blockRef {
 
 func (x *index) object(i int) located {
 	b := x.places[i*indexPlace:]
-	return located{ID(x.ids[i*32:]), binary.LittleEndian.Uint32(b), binary.LittleEndian.Uint16(b[4:])}
+	return located{oid.ID(x.ids[i*32:]), binary.LittleEndian.Uint32(b), binary.LittleEndian.Uint16(b[4:])}
 }
 
 // search returns the first object whose id begins with key, or has key as

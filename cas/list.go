@@ -2,18 +2,20 @@ package cas
 
 import (
 	"encoding/binary"
+
+	"rewind/cas/oid"
 )
 
 // List is the content of a chunked file.
 type List struct {
 	Size   int64
-	Sum    ID // BLAKE3-256 of the whole file
+	Sum    oid.ID // BLAKE3-256 of the whole file
 	Chunks []Chunk
 }
 
 // Chunk is one run of a chunked file.
 type Chunk struct {
-	ID   ID
+	ID   oid.ID
 	Size uint32
 }
 

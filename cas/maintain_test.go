@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"rewind/cas/oid"
 )
 
 // A process that saves for long writes the index when the walk behind it has
@@ -24,7 +26,7 @@ func TestIndexIsNotWrittenAtEverySave(t *testing.T) {
 	const saves = 2*tailBlocks + 100 // of a block and a commit each
 	for i := range saves {
 		save(t, s, fmt.Sprint(i), text(uint64(i), 100))
-		if ok, err := s.Has(Sum(text(uint64(i/2), 100))); !ok || err != nil {
+		if ok, err := s.Has(oid.Sum(text(uint64(i/2), 100))); !ok || err != nil {
 			t.Fatalf("save %d lost what was saved before: %v", i, err)
 		}
 	}
@@ -56,7 +58,7 @@ func TestLostIndexesAreMadeAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	s = reopen(t, o)
-	if ok, err := s.Has(Sum(noise(3, 10_000))); !ok || err != nil {
+	if ok, err := s.Has(oid.Sum(noise(3, 10_000))); !ok || err != nil {
 		t.Fatal(ok, err)
 	}
 	logs := 0

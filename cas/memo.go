@@ -39,7 +39,7 @@ func (m *objectMemo) whole(e *entry, data []byte) ([]byte, error) {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	x := e.id.prefix()
+	x := prefixOf(e.id)
 	if _, ok := m.known[x]; !ok {
 		m.known[x] = out
 		m.order = append(m.order, x)

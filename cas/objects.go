@@ -4,11 +4,13 @@ import (
 	"errors"
 	"io/fs"
 	"slices"
+
+	"rewind/cas/oid"
 )
 
 // ObjectInfo says how an object is stored.
 type ObjectInfo struct {
-	ID     ID
+	ID     oid.ID
 	Pack   string   // file name
 	Size   int64    // bytes of the object
 	Stored int64    // its share of the pack: table entry and compressed bytes
@@ -46,7 +48,7 @@ func (s *Store) Objects(visit func(ObjectInfo) error) error {
 }
 
 // Info says how one object is stored: *NotFoundError, *DamagedError.
-func (s *Store) Info(id ID) (ObjectInfo, error) {
+func (s *Store) Info(id oid.ID) (ObjectInfo, error) {
 	if ok, err := s.Has(id); err != nil {
 		return ObjectInfo{}, err
 	} else if !ok {

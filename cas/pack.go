@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"sync"
 
+	"rewind/cas/oid"
 	"rewind/cas/vfs"
 )
 
@@ -229,7 +230,7 @@ type location struct {
 }
 
 // find looks an object up, in memory and indexes only.
-func (s *Store) find(id ID) (location, bool) {
+func (s *Store) find(id oid.ID) (location, bool) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	for _, p := range s.packs {

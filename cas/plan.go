@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"time"
+
+	"rewind/cas/oid"
 )
 
 // When gc rewrites a pack.
@@ -45,7 +47,7 @@ type RepackOptions struct {
 type RepackPlan struct {
 	s    *Store
 	o    RepackOptions
-	live func(ID) bool
+	live func(oid.ID) bool
 	keep func(Commit) bool
 
 	packs   []*planned
@@ -74,7 +76,7 @@ type planned struct {
 }
 
 // PlanRepack plans a repack with RepackOptions{Recompress: true}.
-func (s *Store) PlanRepack(live func(ID) bool, keepCommit func(Commit) bool) (*RepackPlan, error) {
+func (s *Store) PlanRepack(live func(oid.ID) bool, keepCommit func(Commit) bool) (*RepackPlan, error) {
 	return s.PlanRepackWith(RepackOptions{Recompress: true}, live, keepCommit)
 }
 
@@ -82,7 +84,7 @@ func (s *Store) PlanRepack(live func(ID) bool, keepCommit func(Commit) bool) (*R
 // needed; it is asked again while the plan is applied, when more may be. A
 // commit that keepCommit does not keep vanishes from the log, but for the newest one:
 // sequence numbers never go back. If the log cannot be read whole there is no plan.
-func (s *Store) PlanRepackWith(o RepackOptions, live func(ID) bool, keepCommit func(Commit) bool) (*RepackPlan, error) {
+func (s *Store) PlanRepackWith(o RepackOptions, live func(oid.ID) bool, keepCommit func(Commit) bool) (*RepackPlan, error) {
 	p := &RepackPlan{s: s, o: o, live: live, keep: keepCommit}
 	s.checkIndexes()
 	packs, err := s.snapshot()
@@ -161,7 +163,7 @@ func (p *RepackPlan) countCommits() (kept int64, err error) {
 }
 
 // needs reports whether an object must be there after the repack.
-func (p *RepackPlan) needs(id ID) bool { return p.live(id) || p.pinned[id.prefix()] }
+func (p *RepackPlan) needs(id oid.ID) bool { return p.live(id) || p.pinned[prefixOf(id)] }
 
 // weigh finds out how much of each pack is needed. Bases of needed deltas
 // count as needed: whether they can go is known only when the packs are chosen.
@@ -175,13 +177,13 @@ func (p *RepackPlan) weigh() error {
 			for i := range b.entries {
 				e := &b.entries[i]
 				if e.delta {
-					bases[e.id.prefix()] = e.base
+					bases[prefixOf(e.id)] = e.base
 					k.bases = append(k.bases, e.base)
 				}
 				if !p.live(e.id) {
 					k.impure = true
 				} else {
-					alive[e.id.prefix()] = true
+					alive[prefixOf(e.id)] = true
 					first[k] += b.share(ref, i)
 					if e.delta {
 						wanted = append(wanted, e.base)
@@ -226,7 +228,7 @@ func (p *RepackPlan) weigh() error {
 		err := p.s.eachTable(k.pack, 0, false, func(ref blockRef, b *block) error {
 			for i := range b.entries {
 				e := &b.entries[i]
-				if x := e.id.prefix(); p.needs(e.id) && p.home[x] == nil {
+				if x := prefixOf(e.id); p.needs(e.id) && p.home[x] == nil {
 					p.home[x] = k
 					k.needed += b.share(ref, i)
 					if p.live(e.id) {

@@ -12,6 +12,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"rewind/cas/oid"
 )
 
 // TestMain lets the test binary be the process that is killed.
@@ -44,7 +46,7 @@ func saveUntilKilled(dir string) {
 		seed := rand.Uint64()
 		for j := range 1 + i%12 {
 			o := noise(seed+uint64(j), 4000)
-			if _, err := w.Put(Sum(o), o, ID{}); err != nil {
+			if _, err := w.Put(oid.Sum(o), o, oid.ID{}); err != nil {
 				panic(err)
 			}
 		}
@@ -148,7 +150,7 @@ func TestManyAtOnce(t *testing.T) {
 	}
 	// A sweep beside them that drops nothing must lose nothing.
 	for range 5 {
-		plan, err := first.PlanRepackWith(RepackOptions{}, func(ID) bool { return true }, func(Commit) bool { return true })
+		plan, err := first.PlanRepackWith(RepackOptions{}, func(oid.ID) bool { return true }, func(Commit) bool { return true })
 		if err != nil {
 			t.Error(err)
 			break
@@ -194,7 +196,7 @@ func TestKilledBatchResumes(t *testing.T) {
 	b := s.NewBatch()
 	w := b.Writer()
 	for _, o := range objects {
-		if _, err := w.Put(Sum(o), o, ID{}); err != nil {
+		if _, err := w.Put(oid.Sum(o), o, oid.ID{}); err != nil {
 			t.Fatal(err)
 		}
 		if err := w.Flush(); err != nil {
@@ -210,7 +212,7 @@ func TestKilledBatchResumes(t *testing.T) {
 	w = b.Writer()
 	stored := 0
 	for _, o := range objects {
-		added, err := w.Put(Sum(o), o, ID{})
+		added, err := w.Put(oid.Sum(o), o, oid.ID{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -237,7 +239,7 @@ func TestDiscardLeavesNothing(t *testing.T) {
 	w := b.Writer()
 	for i := range 12 {
 		o := noise(uint64(i), 4000)
-		if _, err := w.Put(Sum(o), o, ID{}); err != nil {
+		if _, err := w.Put(oid.Sum(o), o, oid.ID{}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"rewind/cas/oid"
 )
 
 // storeBytes is the size of all packs.
@@ -44,12 +46,12 @@ func check(t testing.TB, s *Store) {
 	}
 }
 
-func repack(t testing.TB, s *Store, live map[ID]bool, keep func(Commit) bool) bool {
+func repack(t testing.TB, s *Store, live map[oid.ID]bool, keep func(Commit) bool) bool {
 	t.Helper()
 	if keep == nil {
 		keep = func(Commit) bool { return true }
 	}
-	plan, err := s.PlanRepack(func(id ID) bool { return live[id] }, keep)
+	plan, err := s.PlanRepack(func(id oid.ID) bool { return live[id] }, keep)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,13 +64,13 @@ func repack(t testing.TB, s *Store, live map[ID]bool, keep func(Commit) bool) bo
 
 func TestRepackDropsWhatIsDead(t *testing.T) {
 	s := testStore(t)
-	live := map[ID]bool{}
+	live := map[oid.ID]bool{}
 	var alive, dead [][]byte
 	for i := range 40 {
 		o := noise(uint64(i), 50_000)
 		if i%4 == 0 {
 			alive = append(alive, o)
-			live[Sum(o)] = true
+			live[oid.Sum(o)] = true
 		} else {
 			dead = append(dead, o)
 		}
@@ -91,7 +93,7 @@ func TestRepackDropsWhatIsDead(t *testing.T) {
 		}
 		for _, o := range dead {
 			var missing *NotFoundError
-			if _, err := st.Get(nil, Sum(o)); !errors.As(err, &missing) {
+			if _, err := st.Get(nil, oid.Sum(o)); !errors.As(err, &missing) {
 				t.Fatalf("a dead object: %v", err)
 			}
 		}
@@ -121,33 +123,33 @@ func TestRepackRebasesDeltas(t *testing.T) {
 	s := testStore(t)
 	versions := [][]byte{text(1, 60_000)}
 	save(t, s, "v0", versions[0])
-	live := map[ID]bool{}
+	live := map[oid.ID]bool{}
 	for i := range 30 {
 		last := versions[len(versions)-1]
 		next := append([]byte(fmt.Sprintf("edit %d\n", i)), last...)
 		b := s.NewBatch()
 		w := b.Writer()
-		if _, err := w.Put(Sum(next), next, Sum(last)); err != nil {
+		if _, err := w.Put(oid.Sum(next), next, oid.Sum(last)); err != nil {
 			t.Fatal(err)
 		}
 		commitBatch(t, s, b, w, "edit")
 		versions = append(versions, next)
 	}
 	for i, v := range versions {
-		live[Sum(v)] = i%7 == 3
+		live[oid.Sum(v)] = i%7 == 3
 	}
 	if !repack(t, s, live, nil) {
 		t.Fatal("not done")
 	}
 	again := reopen(t, s.o)
 	for i, v := range versions {
-		if live[Sum(v)] {
+		if live[oid.Sum(v)] {
 			mustGet(t, again, v)
-		} else if ok, err := again.Has(Sum(v)); ok || err != nil {
+		} else if ok, err := again.Has(oid.Sum(v)); ok || err != nil {
 			t.Errorf("version %d is still there (%v)", i, err)
 		}
 	}
-	info, err := again.Info(Sum(versions[10]))
+	info, err := again.Info(oid.Sum(versions[10]))
 	if err != nil || !info.Delta {
 		t.Errorf("version 10 is no delta any more: %+v %v", info, err)
 	}
@@ -164,21 +166,21 @@ func TestRepackKeepsBasesOfPacksThatStay(t *testing.T) {
 	// The base goes into a data pack, with much that dies.
 	b := s.NewBatch()
 	w := b.Writer()
-	w.Put(Sum(base), base, ID{})
+	w.Put(oid.Sum(base), base, oid.ID{})
 	for i := range 120 {
 		o := noise(uint64(i), 100_000)
-		w.Put(Sum(o), o, ID{})
+		w.Put(oid.Sum(o), o, oid.ID{})
 	}
 	commitBatch(t, s, b, w, "bulk")
 	edited := append([]byte("edit"), base...)
 	b = s.NewBatch()
 	w = b.Writer()
-	w.Put(Sum(edited), edited, Sum(base))
+	w.Put(oid.Sum(edited), edited, oid.Sum(base))
 	commitBatch(t, s, b, w, "edit")
-	if info, _ := s.Info(Sum(edited)); !info.Delta {
+	if info, _ := s.Info(oid.Sum(edited)); !info.Delta {
 		t.Fatal("not a delta")
 	}
-	plan, err := s.PlanRepackWith(RepackOptions{}, func(id ID) bool { return id == Sum(edited) }, func(Commit) bool { return true })
+	plan, err := s.PlanRepackWith(RepackOptions{}, func(id oid.ID) bool { return id == oid.Sum(edited) }, func(Commit) bool { return true })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -200,7 +202,7 @@ func TestRepackIsDeferredWhileSomebodyReads(t *testing.T) {
 	keep, drop := noise(1, 50_000), noise(2, 500_000)
 	save(t, s, "one", keep)
 	save(t, s, "two", drop)
-	live := map[ID]bool{Sum(keep): true}
+	live := map[oid.ID]bool{oid.Sum(keep): true}
 	other := reopen(t, s.o)
 	release, err := other.Use(context.Background())
 	if err != nil {
@@ -211,7 +213,7 @@ func TestRepackIsDeferredWhileSomebodyReads(t *testing.T) {
 	}
 	mustGet(t, other, drop)
 	save(t, s, "three", []byte("3"))
-	live[Sum([]byte("3"))] = true
+	live[oid.Sum([]byte("3"))] = true
 	release()
 	if !repack(t, s, live, func(c Commit) bool { return c.Seq != 1 }) {
 		t.Fatal("not done")
@@ -222,7 +224,7 @@ func TestRepackIsDeferredWhileSomebodyReads(t *testing.T) {
 	if got := fmt.Sprint(payloads(t, again, 0)); got != "[2:two 3:three]" {
 		t.Error(got)
 	}
-	if ok, _ := again.Has(Sum(drop)); ok {
+	if ok, _ := again.Has(oid.Sum(drop)); ok {
 		t.Error("what is dead is still there")
 	}
 	check(t, again)
@@ -235,8 +237,8 @@ func TestRepackMarksAgain(t *testing.T) {
 	old, fresh := noise(1, 300_000), noise(2, 300_000)
 	save(t, s, "one", old)
 	save(t, s, "two", fresh)
-	live := map[ID]bool{Sum(fresh): true}
-	plan, err := s.PlanRepack(func(id ID) bool { return live[id] }, func(c Commit) bool { return c.Seq != 1 })
+	live := map[oid.ID]bool{oid.Sum(fresh): true}
+	plan, err := s.PlanRepack(func(id oid.ID) bool { return live[id] }, func(c Commit) bool { return c.Seq != 1 })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -244,7 +246,7 @@ func TestRepackMarksAgain(t *testing.T) {
 	var seen []string
 	done, err := plan.Apply(context.Background(), func(c Commit) error {
 		seen = append(seen, string(c.Payload))
-		live[Sum(old)] = true
+		live[oid.Sum(old)] = true
 		return nil
 	})
 	if !done || err != nil {

@@ -9,6 +9,7 @@ import (
 	"github.com/gofrs/flock"
 	"github.com/zeebo/blake3"
 
+	"rewind/cas/oid"
 	"rewind/cas/vfs"
 )
 
@@ -16,7 +17,7 @@ import (
 type Repaired struct {
 	Pack string // file name
 	What Fix
-	Lost []ID // objects that were known to be there and cannot be read any more
+	Lost []oid.ID // objects that were known to be there and cannot be read any more
 }
 
 // Fix is a kind of repair.

@@ -1,6 +1,10 @@
 package cas
 
-import "slices"
+import (
+	"slices"
+
+	"rewind/cas/oid"
+)
 
 // maxTries bounds the stored forms that are tried for one object.
 const maxTries = 4 * maxDepth
@@ -32,7 +36,7 @@ func (s *Store) resolveAt(at location, x prefix, depth int, tries *int) ([]byte,
 	if err != nil {
 		return nil, err
 	}
-	if e.id.prefix() != x {
+	if prefixOf(e.id) != x {
 		return nil, malformedError("another object lies in its place")
 	}
 	if e.delta {
@@ -44,7 +48,7 @@ func (s *Store) resolveAt(at location, x prefix, depth int, tries *int) ([]byte,
 			return nil, err
 		}
 	}
-	if Sum(data) != e.id {
+	if oid.Sum(data) != e.id {
 		return nil, malformedError("its bytes do not match its id")
 	}
 	return data, nil
@@ -65,7 +69,7 @@ func (s *Store) locations(x prefix) []location {
 		}
 		for i := p.index.firstAt(x[:]); i < p.index.objects(); i++ {
 			o := p.index.object(i)
-			if o.id.prefix() != x {
+			if prefixOf(o.id) != x {
 				break
 			}
 			if ref, ok := p.index.ref(o); ok {

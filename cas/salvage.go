@@ -6,6 +6,7 @@ import (
 
 	"github.com/zeebo/blake3"
 
+	"rewind/cas/oid"
 	"rewind/cas/vfs"
 )
 
@@ -29,7 +30,7 @@ func (s *Store) entryIsGood(d *decoded, i int) (bool, error) {
 		return false, unlessMalformed(err)
 	}
 	if !e.delta {
-		return Sum(data) == e.id, nil
+		return oid.Sum(data) == e.id, nil
 	}
 	_, err = s.Get(nil, e.id)
 	var damaged *DamagedError
@@ -50,7 +51,7 @@ func unlessMalformed(err error) error {
 
 // rewrite writes what is good of a pack under a temporary name and puts it in
 // the pack's place. Every step leaves either the old pack or the new one.
-func (s *Store) rewrite(p *pack, f vfs.File, size, counted int64) (lost []ID, err error) {
+func (s *Store) rewrite(p *pack, f vfs.File, size, counted int64) (lost []oid.ID, err error) {
 	file := filepath.Join(s.o.Dir, p.name.file())
 	tmp := s.temporary(file)
 	out, err := s.create(tmp)
@@ -100,7 +101,7 @@ func (s *Store) rewrite(p *pack, f vfs.File, size, counted int64) (lost []ID, er
 
 // copyGood copies the good records of a pack to out, and returns the objects
 // that counted and had to be left behind, as far as their ids are known.
-func (s *Store) copyGood(p *pack, f vfs.File, size, counted int64, out vfs.File) (lost []ID, err error) {
+func (s *Store) copyGood(p *pack, f vfs.File, size, counted int64, out vfs.File) (lost []oid.ID, err error) {
 	var buf []byte
 	at, from, ordinal := int64(0), int64(headerSize), uint64(0)
 	region := blake3.New()
@@ -152,7 +153,7 @@ func (s *Store) copyGood(p *pack, f vfs.File, size, counted int64, out vfs.File)
 }
 
 // goodPart is a block's payload with only the objects that are good.
-func (s *Store) goodPart(payload []byte) (good []byte, lost []ID, err error) {
+func (s *Store) goodPart(payload []byte) (good []byte, lost []oid.ID, err error) {
 	d, err := s.decode(payload)
 	if err != nil {
 		if b, err := parseBlock(payload); err == nil {

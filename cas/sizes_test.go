@@ -7,6 +7,8 @@ import (
 	"math"
 	"runtime"
 	"testing"
+
+	"rewind/cas/oid"
 )
 
 // allocated is how many bytes a call allocates.
@@ -76,7 +78,7 @@ func TestZerosExpand(t *testing.T) {
 	b := s.NewBatch()
 	w := b.Writer()
 	for _, data := range [][]byte{zeros, append(bytes.Clone(base), zeros[:1<<20]...)} {
-		if _, err := w.Put(Sum(data), data, Sum(base)); err != nil {
+		if _, err := w.Put(oid.Sum(data), data, oid.Sum(base)); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
+	"rewind/cas/oid"
 	"rewind/cas/vfs"
 )
 
@@ -47,13 +48,13 @@ type Store struct {
 
 	mu         sync.RWMutex
 	vault      string
-	vaultErr   error       // why a pack has no second name
-	packs      []*pack     // log packs, newest first, then data packs
-	ready      bool        // packs were listed, and what a look-up needs of them is known
-	thorough   bool        // data packs were walked too, where no index covers them
-	generation uint64      // when packs were listed
-	distrusted bool        // damage was found: the generation was bumped
-	bad        map[ID]bool // objects that were found damaged: they are stored again when they come by
+	vaultErr   error           // why a pack has no second name
+	packs      []*pack         // log packs, newest first, then data packs
+	ready      bool            // packs were listed, and what a look-up needs of them is known
+	thorough   bool            // data packs were walked too, where no index covers them
+	generation uint64          // when packs were listed
+	distrusted bool            // damage was found: the generation was bumped
+	bad        map[oid.ID]bool // objects that were found damaged: they are stored again when they come by
 }
 
 const tmpSuffix = ".tmp"

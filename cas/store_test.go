@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"rewind/cas/oid"
 )
 
 // testStore opens a store in a temporary directory.
@@ -42,7 +44,7 @@ func save(t testing.TB, s *Store, payload string, objects ...[]byte) Position {
 	b := s.NewBatch()
 	w := b.Writer()
 	for _, o := range objects {
-		if _, err := w.Put(Sum(o), o, ID{}); err != nil {
+		if _, err := w.Put(oid.Sum(o), o, oid.ID{}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -77,7 +79,7 @@ func commitBatch(t testing.TB, s *Store, b *Batch, w *Writer, payload string) Po
 
 func mustGet(t testing.TB, s *Store, want []byte) {
 	t.Helper()
-	got, err := s.Get(nil, Sum(want))
+	got, err := s.Get(nil, oid.Sum(want))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -151,7 +153,7 @@ func TestSaveAndRead(t *testing.T) {
 			}
 		}
 		var missing *NotFoundError
-		if _, err := again.Get(nil, Sum([]byte("nowhere"))); !errors.As(err, &missing) {
+		if _, err := again.Get(nil, oid.Sum([]byte("nowhere"))); !errors.As(err, &missing) {
 			t.Fatal(err)
 		}
 		if err := again.SecondName(); err != nil {
@@ -183,7 +185,7 @@ func TestDeltaChain(t *testing.T) {
 		next := append(append(append([]byte{}, last[:at]...), fmt.Sprintf("edit %d", i)...), last[at:]...)
 		b := s.NewBatch()
 		w := b.Writer()
-		if _, err := w.Put(Sum(next), next, Sum(last)); err != nil {
+		if _, err := w.Put(oid.Sum(next), next, oid.Sum(last)); err != nil {
 			t.Fatal(err)
 		}
 		commitBatch(t, s, b, w, "edit")
@@ -225,12 +227,12 @@ func TestBulk(t *testing.T) {
 	for i := range 300 {
 		o := noise(uint64(i), 100_000)
 		objects = append(objects, o)
-		if _, err := w.Put(Sum(o), o, ID{}); err != nil {
+		if _, err := w.Put(oid.Sum(o), o, oid.ID{}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	for _, o := range objects {
-		got, err := b.Get(nil, Sum(o))
+		got, err := b.Get(nil, oid.Sum(o))
 		if err != nil || !bytes.Equal(got, o) {
 			t.Fatal(err)
 		}
@@ -238,7 +240,7 @@ func TestBulk(t *testing.T) {
 	commitBatch(t, s, b, w, "bulk")
 	again := reopen(t, s.o)
 	for _, o := range objects {
-		if ok, err := again.known(Sum(o)); !ok || err != nil {
+		if ok, err := again.known(oid.Sum(o)); !ok || err != nil {
 			t.Fatal("not known", err)
 		}
 		mustGet(t, again, o)

@@ -10,14 +10,16 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"rewind/cas/oid"
+
 	"github.com/zeebo/blake3"
 )
 
 // Damage is something in the store that is not as it was written.
 type Damage struct {
-	Pack    string // file name
-	Offset  int64  // where in the pack it begins
-	Objects []ID   // that are known to be affected; the ids of a lost table are known from the index only
+	Pack    string   // file name
+	Offset  int64    // where in the pack it begins
+	Objects []oid.ID // that are known to be affected; the ids of a lost table are known from the index only
 	Reason  string
 }
 
@@ -102,7 +104,7 @@ type wholePack struct {
 	end  int64
 }
 
-func (v *verifier) damage(p *pack, offset int64, reason string, ids ...ID) {
+func (v *verifier) damage(p *pack, offset int64, reason string, ids ...oid.ID) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.damaged = true
@@ -348,15 +350,15 @@ func (v *verifier) block(p *pack, offset int64, payload []byte) error {
 				return err
 			}
 		}
-		if Sum(data) != e.id {
+		if oid.Sum(data) != e.id {
 			v.damage(p, offset, "an object's bytes do not match its id", e.id)
 		}
 	}
 	return nil
 }
 
-func idsOf(entries []entry) []ID {
-	ids := make([]ID, len(entries))
+func idsOf(entries []entry) []oid.ID {
+	ids := make([]oid.ID, len(entries))
 	for i := range entries {
 		ids[i] = entries[i].id
 	}
@@ -365,10 +367,10 @@ func idsOf(entries []entry) []ID {
 
 // idsWithin are the objects whose blocks begin in a part of the pack, as far
 // as the index knows.
-func (v *verifier) idsWithin(p *pack, from, to int64) []ID {
+func (v *verifier) idsWithin(p *pack, from, to int64) []oid.ID {
 	v.s.mu.RLock()
 	defer v.s.mu.RUnlock()
-	var ids []ID
+	var ids []oid.ID
 	if p.index == nil {
 		return nil
 	}

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"fmt"
 
+	"rewind/cas/oid"
+
 	"github.com/klauspost/compress/zstd"
 )
 
@@ -33,7 +35,7 @@ func (b *Batch) Writer() *Writer {
 
 // Put stages data under id unless it is known; data is not kept. base, if not
 // zero, is an older version to store a delta against where that is smaller.
-func (w *Writer) Put(id ID, data []byte, base ID) (added bool, err error) {
+func (w *Writer) Put(id oid.ID, data []byte, base oid.ID) (added bool, err error) {
 	if len(data) > maxObject {
 		return false, fmt.Errorf("an object of %d bytes is too large", len(data))
 	}
@@ -44,7 +46,7 @@ func (w *Writer) Put(id ID, data []byte, base ID) (added bool, err error) {
 		return false, nil
 	}
 	if h.known == nil {
-		h.known = map[ID]place{}
+		h.known = map[oid.ID]place{}
 	}
 	h.known[id] = place{} // ours: another writer need not look
 	h.mu.Unlock()
@@ -55,14 +57,14 @@ func (w *Writer) Put(id ID, data []byte, base ID) (added bool, err error) {
 	return added, nil
 }
 
-func (w *Writer) stage(id ID, data []byte, base ID) (added bool, err error) {
+func (w *Writer) stage(id oid.ID, data []byte, base oid.ID) (added bool, err error) {
 	if !w.b.dense {
 		known, err := w.b.s.known(id)
 		if known || err != nil {
 			return false, err
 		}
 	}
-	if base != (ID{}) && base != id {
+	if base != (oid.ID{}) && base != id {
 		done, err := w.putDelta(id, data, base)
 		if done || err != nil {
 			return done, err
@@ -76,7 +78,7 @@ func (w *Writer) stage(id ID, data []byte, base ID) (added bool, err error) {
 // The base must be in the store. One of the same batch could be flushed later
 // than its delta: a crash between would leave a delta that the next save finds
 // known, and nobody can read.
-func (w *Writer) putDelta(id ID, data []byte, base ID) (done bool, err error) {
+func (w *Writer) putDelta(id oid.ID, data []byte, base oid.ID) (done bool, err error) {
 	if p, ok := w.b.place(base); ok && p.block != nil && !w.b.dense {
 		return false, nil
 	}
@@ -100,7 +102,7 @@ func (w *Writer) putDelta(id ID, data []byte, base ID) (done bool, err error) {
 	} else {
 		w.again = again
 	}
-	if err := w.put(&w.deltas, entry{id: id, length: len(delta), delta: true, size: len(data), base: base.prefix(), depth: uint8(depth + 1)}, delta); err != nil {
+	if err := w.put(&w.deltas, entry{id: id, length: len(delta), delta: true, size: len(data), base: prefixOf(base), depth: uint8(depth + 1)}, delta); err != nil {
 		return false, err
 	}
 	return true, nil
@@ -112,7 +114,7 @@ func (w *Writer) putStored(e entry, data []byte) error {
 	h.mu.Lock()
 	_, ok := h.known[e.id]
 	if h.known == nil {
-		h.known = map[ID]place{}
+		h.known = map[oid.ID]place{}
 	}
 	if !ok {
 		h.known[e.id] = place{}
@@ -128,7 +130,7 @@ func (w *Writer) putStored(e entry, data []byte) error {
 }
 
 // depth is the number of bases behind an object; ok is false where it is unknown.
-func (b *Batch) depth(id ID) (depth int, ok bool) {
+func (b *Batch) depth(id oid.ID) (depth int, ok bool) {
 	var e *entry
 	if p, ok := b.place(id); ok && p.block != nil {
 		var err error
@@ -157,7 +159,7 @@ func (b *Batch) depth(id ID) (depth int, ok bool) {
 	return 0, true
 }
 
-func (w *Writer) putWhole(id ID, data []byte) error {
+func (w *Writer) putWhole(id oid.ID, data []byte) error {
 	if len(data) >= w.size {
 		// A block of its own, compressed from where the bytes lie.
 		k := &stagedBlock{entries: []entry{{id: id, length: len(data)}}}
@@ -198,7 +200,7 @@ func (w *Writer) put(open **stagedBlock, e entry, data []byte) error {
 }
 
 // settle notes where an object lies.
-func (b *Batch) settle(id ID, k *stagedBlock, pos int) {
+func (b *Batch) settle(id oid.ID, k *stagedBlock, pos int) {
 	h := b.shard(id)
 	h.mu.Lock()
 	h.known[id] = place{k, int32(pos)}

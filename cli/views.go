@@ -7,6 +7,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"rewind/cas/oid"
 	"rewind/engine"
 	"rewind/engine/checkpoint"
 	"rewind/engine/project"
@@ -66,7 +67,7 @@ func viewID[T interface {
 	return &s
 }
 
-func viewHash(id manifest.ID) string { return fmt.Sprintf("%x", id[:]) }
+func viewHash(id oid.ID) string { return fmt.Sprintf("%x", id[:]) }
 
 type transcriptView struct {
 	SessionID string `json:"session_id"`

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"rewind/cas"
+	"rewind/cas/oid"
 	"rewind/engine/checkpoint"
 	"rewind/engine/commit"
 	"rewind/engine/conversation"
@@ -96,7 +97,7 @@ func (l *lab) said(c manifest.Checkpoint) string {
 	l.t.Helper()
 	var out bytes.Buffer
 	l.do(func(ctx context.Context, p *project.Project) error {
-		held, err := transcript.Open(conversation.StoreIn(ctx, p.Store.Get, nil), transcript.ID(c.Transcript.Content))
+		held, err := transcript.Open(conversation.StoreIn(ctx, p.Store.Get, nil), c.Transcript.Content)
 		if err != nil {
 			return err
 		}
@@ -208,13 +209,13 @@ func TestVerifyMissesConversation(t *testing.T) {
 	k.say("hello", "there")
 	c := l.saveBy(k.trigger()).Checkpoint
 	l.do(func(ctx context.Context, p *project.Project) error {
-		w := &maintain.Wholeness{P: p, Bad: map[cas.ID]string{}, Good: map[manifest.ID]bool{}, V: &maintain.Verified{}}
-		held, err := transcript.Open(conversation.StoreIn(ctx, p.Store.Get, nil), transcript.ID(c.Transcript.Content))
+		w := &maintain.Wholeness{P: p, Bad: map[oid.ID]string{}, Good: map[oid.ID]bool{}, V: &maintain.Verified{}}
+		held, err := transcript.Open(conversation.StoreIn(ctx, p.Store.Get, nil), c.Transcript.Content)
 		if err != nil {
 			return err
 		}
 		_ = held
-		w.Bad[cas.Sum([]byte(k.bytes()))] = "gone"
+		w.Bad[oid.Sum([]byte(k.bytes()))] = "gone"
 		if err := w.Checkpoint(ctx, c); err != nil {
 			return err
 		}
@@ -230,7 +231,7 @@ func TestVerifyMissesConversation(t *testing.T) {
 func TestConversationStoreRoundTrip(t *testing.T) {
 	l := newLab(t)
 	l.init()
-	list := cas.List{Size: 3, Sum: cas.Sum([]byte("abc")), Chunks: []cas.Chunk{{ID: cas.Sum([]byte("abc")), Size: 3}}}
+	list := cas.List{Size: 3, Sum: oid.Sum([]byte("abc")), Chunks: []cas.Chunk{{ID: oid.Sum([]byte("abc")), Size: 3}}}
 	l.do(func(ctx context.Context, p *project.Project) error {
 		release, err := p.Use(ctx)
 		if err != nil {

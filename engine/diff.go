@@ -9,7 +9,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/diff"
 
-	"rewind/cas"
+	"rewind/cas/oid"
 	"rewind/engine/checkpoint"
 	"rewind/engine/pathspec"
 	"rewind/engine/project"
@@ -56,7 +56,7 @@ func Diff(ctx context.Context, p *project.Project, o DiffOptions) ([]FileDiff, e
 		return nil, err
 	}
 	load, get := p.LoadDir, p.Store.Get
-	var b manifest.ID
+	var b oid.ID
 	var left project.Unread // it is there, and not captured: that is no deletion
 	if o.B != nil {
 		now, err := p.Current(ctx, *o.B)
@@ -118,7 +118,7 @@ func sameContent(old, new *manifest.Entry) bool {
 	return old != nil && new != nil && old.Kind == new.Kind && old.ID == new.ID && old.Target == new.Target
 }
 
-func (d *FileDiff) compare(get func([]byte, cas.ID) ([]byte, error)) error {
+func (d *FileDiff) compare(get func([]byte, oid.ID) ([]byte, error)) error {
 	var old, new []byte
 	var oldText, newText bool
 	if !d.Hidden {
@@ -177,7 +177,7 @@ func (d *FileDiff) compare(get func([]byte, cas.ID) ([]byte, error)) error {
 }
 
 // sideText reads one side's content; text is false for what is not compared by lines.
-func sideText(get func([]byte, cas.ID) ([]byte, error), e *manifest.Entry) (data []byte, text bool, err error) {
+func sideText(get func([]byte, oid.ID) ([]byte, error), e *manifest.Entry) (data []byte, text bool, err error) {
 	if e == nil || e.Kind == manifest.Subdir {
 		return nil, true, nil
 	}

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"rewind/cas"
+	"rewind/cas/oid"
 	"rewind/engine/checkpoint"
 	"rewind/engine/maintain"
 	"rewind/engine/project"
@@ -173,7 +173,7 @@ func (l *lab) read() tree {
 				return err
 			}
 			if len(data) > 1000 {
-				data = fmt.Appendf(nil, "%d bytes %s", len(data), cas.Sum(data))
+				data = fmt.Appendf(nil, "%d bytes %s", len(data), oid.Sum(data))
 			}
 			text += " " + string(data)
 		}

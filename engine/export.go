@@ -13,6 +13,7 @@ import (
 	"github.com/klauspost/pgzip"
 
 	"rewind/cas"
+	"rewind/cas/oid"
 	"rewind/engine/pathspec"
 	"rewind/engine/project"
 	"rewind/manifest"
@@ -104,7 +105,7 @@ func (nopCloser) Close() error { return nil }
 type piece struct {
 	path string
 	e    *manifest.Entry // nil: more of the entry before
-	id   manifest.ID
+	id   oid.ID
 	data chan prefetched // nil where there is nothing to read
 }
 
@@ -130,7 +131,7 @@ func writeArchive(ctx context.Context, p *project.Project, archive *tar.Writer, 
 	}
 	// A piece is asked for before it is queued: who finds it in the queue gets its data.
 	enqueue := func(it piece) error {
-		if it.id != (manifest.ID{}) {
+		if it.id != (oid.ID{}) {
 			it.data = make(chan prefetched, 1)
 			if err := send(wanted, it); err != nil {
 				return err
@@ -157,7 +158,7 @@ func writeArchive(ctx context.Context, p *project.Project, archive *tar.Writer, 
 				if buf == nil {
 					buf = new([]byte)
 				}
-				data, err := p.Store.Get((*buf)[:0], cas.ID(it.id))
+				data, err := p.Store.Get((*buf)[:0], it.id)
 				it.data <- prefetched{data, err}
 			}
 		})
@@ -213,7 +214,7 @@ func pieces(p *project.Project, path string, e manifest.Entry, yield func(piece)
 			return err
 		}
 		for _, k := range list.Chunks {
-			if err := yield(piece{path: path, id: manifest.ID(k.ID)}); err != nil {
+			if err := yield(piece{path: path, id: k.ID}); err != nil {
 				return err
 			}
 		}

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"rewind/cas/oid"
 	"rewind/engine/checkpoint"
 	"rewind/engine/commit"
 	"rewind/engine/hook"
@@ -338,7 +339,7 @@ func TestForgetRewritesTheLog(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		_, err = commit.Commit(ctx, p, manifest.Record{Rewrite: &manifest.Rewrite{Checkpoints: []manifest.CheckpointID{list[1].ID}, Roots: []manifest.ID{list[0].Root}}})
+		_, err = commit.Commit(ctx, p, manifest.Record{Rewrite: &manifest.Rewrite{Checkpoints: []manifest.CheckpointID{list[1].ID}, Roots: []oid.ID{list[0].Root}}})
 		return err
 	})
 	l.do(func(ctx context.Context, p *project.Project) error {

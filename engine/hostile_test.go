@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"rewind/cas"
+	"rewind/cas/oid"
 	"rewind/engine/checkpoint"
 	"rewind/engine/commit"
 	"rewind/engine/maintain"
@@ -38,14 +39,14 @@ func (l *lab) plant(objects ...[]byte) (c manifest.Checkpoint) {
 		b := p.Store.NewBatch()
 		w := b.Writer()
 		for _, data := range objects {
-			if _, err := w.Put(cas.Sum(data), data, cas.ID{}); err != nil {
+			if _, err := w.Put(oid.Sum(data), data, oid.ID{}); err != nil {
 				return err
 			}
 		}
 		if err := w.Flush(); err != nil {
 			return err
 		}
-		c = manifest.Checkpoint{ID: id, Time: time.Now().UTC(), Kind: manifest.Manual, Root: manifest.ID(cas.Sum(objects[len(objects)-1])), Files: 1, Bytes: 4}
+		c = manifest.Checkpoint{ID: id, Time: time.Now().UTC(), Kind: manifest.Manual, Root: oid.Sum(objects[len(objects)-1]), Files: 1, Bytes: 4}
 		a, err := p.Store.Append(ctx)
 		if err != nil {
 			return err
@@ -77,11 +78,11 @@ func TestHostileStore(t *testing.T) {
 	}
 	p.Close()
 	evil := []byte("evil")
-	leaf := manifest.Entry{Kind: manifest.File, Mode: 0o4755, Size: 4, ID: manifest.ID(cas.Sum(evil))}
+	leaf := manifest.Entry{Kind: manifest.File, Mode: 0o4755, Size: 4, ID: oid.Sum(evil)}
 	dir := func(entries ...manifest.Entry) []byte { return manifest.Dir{Entries: entries}.Append(nil) }
 	named := func(e manifest.Entry, name string) manifest.Entry { e.Name = name; return e }
 	sub := func(name string, data []byte) manifest.Entry {
-		return manifest.Entry{Name: name, Kind: manifest.Subdir, Mode: 0o755, Files: 1, Size: 4, ID: manifest.ID(cas.Sum(data))}
+		return manifest.Entry{Name: name, Kind: manifest.Subdir, Mode: 0o755, Files: 1, Size: 4, ID: oid.Sum(data)}
 	}
 	trees := map[string][][]byte{}
 	for _, name := range []string{"..", ".", "", "a/b", "../outside/x", "/etc/x", "x\x00y", ".git", ".GIT", ".gIt", "way-out/x", strings.Repeat("n", 300), "\x1b[31m", "nul", "con", "aux.txt", `..\x`} {
@@ -97,10 +98,10 @@ func TestHostileStore(t *testing.T) {
 	trees["no manifest"] = [][]byte{[]byte("garbage")}
 	trees["a manifest of another format"] = [][]byte{{0xD2}}
 	trees["a file for a directory"] = [][]byte{evil, dir(sub("d", evil))}
-	trees["content that is nowhere"] = [][]byte{dir(manifest.Entry{Name: "f", Kind: manifest.File, Mode: 0o644, Size: 1 << 60, ID: manifest.ID{1}})}
-	lie := cas.List{Size: 1 << 21, Chunks: []cas.Chunk{{ID: cas.Sum(evil), Size: 1 << 21}}}.Append(nil)
+	trees["content that is nowhere"] = [][]byte{dir(manifest.Entry{Name: "f", Kind: manifest.File, Mode: 0o644, Size: 1 << 60, ID: oid.ID{1}})}
+	lie := cas.List{Size: 1 << 21, Chunks: []cas.Chunk{{ID: oid.Sum(evil), Size: 1 << 21}}}.Append(nil)
 	trees["a list that lies"] = [][]byte{evil, lie,
-		dir(manifest.Entry{Name: "f", Kind: manifest.Chunked, Mode: 0o644, Size: 1 << 60, ID: manifest.ID(cas.Sum(lie))})}
+		dir(manifest.Entry{Name: "f", Kind: manifest.Chunked, Mode: 0o644, Size: 1 << 60, ID: oid.Sum(lie)})}
 	deep := [][]byte{evil, dir(named(leaf, "f"))}
 	for range 10_000 {
 		deep = append(deep, dir(sub("d", deep[len(deep)-1])))

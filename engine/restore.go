@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 
+	"rewind/cas/oid"
 	"rewind/engine/checkpoint"
 	"rewind/engine/commit"
 	"rewind/engine/conversation"
@@ -102,7 +103,7 @@ type restoring struct {
 	fs     rootfs.FS
 	sel    restore.Selection    // nil: everything
 	scan   *checkpoint.Captured // the tree as it is
-	now    manifest.ID          // its manifest
+	now    oid.ID               // its manifest
 	tx     *commit.Tx           // the scan's, and after its commit the next
 	op     manifest.Operation
 	target manifest.Checkpoint // for the answer
@@ -323,7 +324,7 @@ func (r *restoring) record(plan *restore.Plan, out *restore.Outcome) error {
 }
 
 // putPaths stages the list of what an operation changed.
-func (r *restoring) putPaths(changes []restore.Change) (manifest.ID, error) {
+func (r *restoring) putPaths(changes []restore.Change) (oid.ID, error) {
 	var all []restore.Change
 	for _, c := range changes {
 		all = append(all, c)
@@ -401,7 +402,7 @@ func problemsOf(skips []restore.Skip) []project.Problem {
 }
 
 // pathsExist refuses (*NoPathError) an argument that matches nothing in any of the trees.
-func (r *restoring) pathsExist(roots ...manifest.ID) error {
+func (r *restoring) pathsExist(roots ...oid.ID) error {
 	if r.sel == nil {
 		return nil
 	}

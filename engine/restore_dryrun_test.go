@@ -297,7 +297,7 @@ func (l *lab) rechunk(c manifest.Checkpoint, path string, out *manifest.Checkpoi
 		if err != nil {
 			return err
 		}
-		e.Kind, e.ID = manifest.Chunked, manifest.ID(id)
+		e.Kind, e.ID = manifest.Chunked, id
 		if c.Root, err = restore.EditTree(tx, tx, c.Root, []restore.Edit{{Path: path, Entry: e}}, nil); err != nil {
 			return err
 		}

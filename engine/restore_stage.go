@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"rewind/cas"
+	"rewind/cas/oid"
 	"rewind/engine/checkpoint"
 	"rewind/engine/commit"
 	"rewind/engine/project"
@@ -46,12 +47,12 @@ func (r *restoring) reportProgress(total int) func(files, bytes int64) {
 
 // saveSafety commits the scan, corrected by what the plan read, as a safety
 // checkpoint, and publishes the head that follows from the scan.
-func (r *restoring) saveSafety(root manifest.ID) (*manifest.Checkpoint, error) {
+func (r *restoring) saveSafety(root oid.ID) (*manifest.Checkpoint, error) {
 	return r.commitSafety(r.tx, root, "before "+string(r.op.Kind), true)
 }
 
 // commitSafety commits a safety checkpoint of the tree root, with what was put into tx for it.
-func (r *restoring) commitSafety(tx *commit.Tx, root manifest.ID, why string, publish bool) (*manifest.Checkpoint, error) {
+func (r *restoring) commitSafety(tx *commit.Tx, root oid.ID, why string, publish bool) (*manifest.Checkpoint, error) {
 	c := *r.scan
 	c.Tx = tx
 	rec, err := c.Record(checkpoint.Options{Kind: manifest.Safety, Description: why})
@@ -80,7 +81,7 @@ func (r *restoring) commitSafety(tx *commit.Tx, root manifest.ID, why string, pu
 }
 
 // totals counts the files of a tree and their bytes.
-func totals(load func(manifest.ID) (manifest.Dir, error), root manifest.ID) (files, size uint64, err error) {
+func totals(load func(oid.ID) (manifest.Dir, error), root oid.ID) (files, size uint64, err error) {
 	dir, err := load(root)
 	for _, e := range dir.Entries {
 		size += e.Size

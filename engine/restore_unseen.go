@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"rewind/cas/oid"
 	"rewind/engine/ignore"
 	"rewind/engine/maintain"
 	"rewind/engine/pathspec"
@@ -46,7 +47,7 @@ func (r *restoring) sightOf(c manifest.Checkpoint, rules *rules.Scopes) *sight {
 }
 
 // sightIn is what the scan saw that found a tree and met the problems.
-func (r *restoring) sightIn(root manifest.ID, problems []project.Problem, rules *rules.Scopes) *sight {
+func (r *restoring) sightIn(root oid.ID, problems []project.Problem, rules *rules.Scopes) *sight {
 	s := &sight{reasons: map[string]string{}, torn: map[string]bool{}, blind: map[string]string{}, rules: rules}
 	s.find = func(path string) (manifest.Entry, bool, error) {
 		return manifest.Find(r.tx.Load, root, path)

@@ -5,6 +5,7 @@ import (
 	"io"
 	"strings"
 
+	"rewind/cas/oid"
 	"rewind/engine/pathspec"
 	"rewind/engine/project"
 	"rewind/manifest"
@@ -96,7 +97,7 @@ func Entry(ctx context.Context, p *project.Project, c manifest.Checkpoint, path 
 	return e, p.Classify(err)
 }
 
-func entry(p *project.Project, root manifest.ID, path string) (manifest.Entry, error) {
+func entry(p *project.Project, root oid.ID, path string) (manifest.Entry, error) {
 	e := manifest.Entry{Kind: manifest.Subdir, ID: root}
 	for name := range strings.SplitSeq(path, "/") {
 		if e.Kind != manifest.Subdir {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"rewind/cas/oid"
 	"rewind/engine/conversation"
 	"rewind/engine/project"
 	"rewind/engine/restore"
@@ -21,9 +22,9 @@ func Undo(ctx context.Context, p *project.Project, o RestoreOptions) (*Restored,
 		if err != nil {
 			return nil, err
 		}
-		type view struct{ root, rules, coverage manifest.ID }
+		type view struct{ root, rules, coverage oid.ID }
 		none := map[view]bool{} // what a plan has no change to
-		var roots []manifest.ID
+		var roots []oid.ID
 		for {
 			page, err := r.older(from, 64)
 			if err != nil {

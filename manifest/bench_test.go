@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"rewind/cas/oid"
 )
 
 // bigWorld makes a tree of directories with 30 files each, and checkpoints that edit one file
@@ -20,7 +22,7 @@ type bigWorld struct {
 	top    Dir
 	subs   []Dir
 	seq    int
-	root   ID
+	root   oid.ID
 	parent CheckpointID
 }
 
@@ -41,7 +43,7 @@ func newBigWorld(files int) *bigWorld {
 	return b
 }
 
-func (b *bigWorld) id() (id ID) {
+func (b *bigWorld) id() (id oid.ID) {
 	for i := 0; i < len(id); i += 8 {
 		binary.LittleEndian.PutUint64(id[i:], b.random.Uint64())
 	}
@@ -54,7 +56,7 @@ func (b *bigWorld) commit() {
 	b.dirs[b.root] = Dir{Entries: append([]Entry(nil), b.top.Entries...)}
 	c := Checkpoint{Time: at(b.seq), Kind: PreTool, Root: b.root, Files: 15000, Bytes: 200 << 20, Modified: 1, Parent: b.parent,
 		StoredBytes: 500, Agent: "claude", Tool: "Edit", Session: fmt.Sprintf("%08x-cb23-4d0c-9a58-2b9f1c1d0e11", b.seq/200),
-		GitHead: "3f786850e387550fdab836ed7e6dc881de23001b", GitBranch: "main", Rules: ID{1, 2, 3}}
+		GitHead: "3f786850e387550fdab836ed7e6dc881de23001b", GitBranch: "main", Rules: oid.ID{1, 2, 3}}
 	binary.LittleEndian.PutUint64(c.ID[:], b.random.Uint64())
 	if b.seq%10 == 0 {
 		c.Kind, c.Prompt = Prompt, "please rename the function and all of its callers, then run the tests"
@@ -225,7 +227,7 @@ func BenchmarkFirstFold(b *testing.B) {
 	b.ReportMetric(float64(bytes)/float64(files), "B/file")
 }
 
-func (b *bigWorld) readTree(tb testing.TB, dir string, files *int) ID {
+func (b *bigWorld) readTree(tb testing.TB, dir string, files *int) oid.ID {
 	list, err := os.ReadDir(dir)
 	if err != nil {
 		tb.Fatal(err)

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"rewind/cas/oid"
 	"rewind/manifest/wire"
 )
 
@@ -176,7 +177,7 @@ func (db *DB) Changes(seq uint64) iter.Seq2[Change, error] {
 	})
 }
 
-func (s *state) changes(load func(ID) (Dir, error), seq uint64, visit func(Change) error) error {
+func (s *state) changes(load func(oid.ID) (Dir, error), seq uint64, visit func(Change) error) error {
 	c, err := s.bySeq(seq)
 	if err != nil || c == nil {
 		return err
@@ -190,7 +191,7 @@ func (s *state) changes(load func(ID) (Dir, error), seq uint64, visit func(Chang
 		if err != nil {
 			return err
 		}
-		var root ID
+		var root oid.ID
 		if before != nil {
 			root = before.Root
 		}
@@ -242,7 +243,7 @@ func (db *DB) History(path string) iter.Seq2[Version, error] {
 	})
 }
 
-func (s *state) history(load func(ID) (Dir, error), path string, visit func(Version) error) error {
+func (s *state) history(load func(oid.ID) (Dir, error), path string, visit func(Version) error) error {
 	if path == "" || path[0] == '/' || path[len(path)-1] == '/' || strings.Contains(path, "//") || strings.Contains(path, "\x00") {
 		return nil // no such path can be in a tree, and its key would be another's
 	}
@@ -370,14 +371,14 @@ func (s *state) version(seq uint64, path string, sets []uint64, look *finder) (V
 // finder looks one path up in trees that are much alike: a directory that is
 // the same as in the tree before is not loaded again.
 type finder struct {
-	load func(ID) (Dir, error)
+	load func(oid.ID) (Dir, error)
 	path string
-	dirs map[ID]Dir // those on the way down the last tree
+	dirs map[oid.ID]Dir // those on the way down the last tree
 }
 
-func (f *finder) find(root ID) (*Entry, error) {
-	dirs := make(map[ID]Dir, len(f.dirs))
-	e, ok, err := Find(func(id ID) (Dir, error) {
+func (f *finder) find(root oid.ID) (*Entry, error) {
+	dirs := make(map[oid.ID]Dir, len(f.dirs))
+	e, ok, err := Find(func(id oid.ID) (Dir, error) {
 		d, ok := f.dirs[id]
 		if !ok {
 			var err error

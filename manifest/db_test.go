@@ -5,6 +5,8 @@ import (
 	"os"
 	"testing"
 
+	"rewind/cas/oid"
+
 	"pgregory.net/rapid"
 )
 
@@ -115,7 +117,7 @@ func (s *scribe) record(t *rapid.T) {
 		s.w.add(Record{Delete: &d})
 	case 10:
 		if rapid.Bool().Draw(t, "operation") {
-			s.w.add(Record{Operation: &Operation{Time: at(s.clock), Kind: OpRestore, Checkpoint: s.some(t), Before: ID{1}}})
+			s.w.add(Record{Operation: &Operation{Time: at(s.clock), Kind: OpRestore, Checkpoint: s.some(t), Before: oid.ID{1}}})
 		} else {
 			s.w.add(Record{Session: &Session{ID: session.Draw(t, "session"), Agent: rapid.SampledFrom([]string{"claude", "droid"}).Draw(t, "agent"), Time: at(s.clock)}})
 		}
@@ -124,7 +126,7 @@ func (s *scribe) record(t *rapid.T) {
 			return
 		}
 		s.edit(t)
-		s.w.add(Record{Rewrite: &Rewrite{Time: at(s.clock), Checkpoints: []CheckpointID{s.some(t)}, Roots: []ID{s.w.store(s.tree)}}})
+		s.w.add(Record{Rewrite: &Rewrite{Time: at(s.clock), Checkpoints: []CheckpointID{s.some(t)}, Roots: []oid.ID{s.w.store(s.tree)}}})
 	}
 }
 
@@ -170,10 +172,10 @@ func TestDatabaseAgainstModel(t *testing.T) {
 // forgetUnused makes the directories that no living checkpoint has unreadable, as gc does.
 func (w *world) forgetUnused() {
 	m := newModel(w)
-	w.gone = map[ID]bool{}
-	used := map[ID]bool{}
-	var mark func(id ID)
-	mark = func(id ID) {
+	w.gone = map[oid.ID]bool{}
+	used := map[oid.ID]bool{}
+	var mark func(id oid.ID)
+	mark = func(id oid.ID) {
 		if used[id] {
 			return
 		}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"rewind/cas/oid"
 	"rewind/manifest/wire"
 )
 
@@ -25,7 +26,7 @@ type Entry struct {
 	Mode   uint32 // permission bits with setuid, setgid, sticky: 07777; 0 for a symlink
 	Size   uint64 // bytes; of a directory: the bytes of all files below; 0 for a symlink
 	Files  uint64 // of a directory: the number of files and symlinks below
-	ID     ID     // content, list, or directory manifest; zero for a symlink
+	ID     oid.ID // content, list, or directory manifest; zero for a symlink
 	Target string // of a symlink: not empty, without NUL
 
 	// Precious marks a file or symlink that git ignores and that is captured

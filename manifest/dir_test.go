@@ -8,18 +8,20 @@ import (
 	"strings"
 	"testing"
 
+	"rewind/cas/oid"
+
 	"pgregory.net/rapid"
 )
 
 func fileEntry(name string, content byte) Entry {
-	return Entry{Name: name, Kind: File, Mode: 0o644, Size: uint64(content), ID: ID{content, 1}}
+	return Entry{Name: name, Kind: File, Mode: 0o644, Size: uint64(content), ID: oid.ID{content, 1}}
 }
 
 func TestDirGolden(t *testing.T) {
 	d := Dir{Entries: []Entry{
-		{Name: "a", Kind: File, Mode: 0o644, Size: 300, ID: ID{1}},
+		{Name: "a", Kind: File, Mode: 0o644, Size: 300, ID: oid.ID{1}},
 		{Name: "b", Kind: Symlink, Target: "a"},
-		{Name: "c", Kind: Subdir, Mode: 0o755, Files: 2, Size: 9, ID: ID{2}},
+		{Name: "c", Kind: Subdir, Mode: 0o755, Files: 2, Size: 9, ID: oid.ID{2}},
 	}}
 	id := func(first string) string { return first + strings.Repeat("\x00", 31) }
 	want := "\xD1" +
@@ -35,8 +37,8 @@ func TestDirGolden(t *testing.T) {
 // which does not know the mark refuses it; the others keep their bytes, and their ids.
 func TestDirGoldenMarked(t *testing.T) {
 	d := Dir{Entries: []Entry{
-		{Name: ".env", Kind: File, Mode: 0o600, Size: 3, ID: ID{1}, Precious: true},
-		{Name: "a", Kind: File, Mode: 0o644, Size: 3, ID: ID{2}},
+		{Name: ".env", Kind: File, Mode: 0o600, Size: 3, ID: oid.ID{1}, Precious: true},
+		{Name: "a", Kind: File, Mode: 0o644, Size: 3, ID: oid.ID{2}},
 	}}
 	id := func(first string) string { return first + strings.Repeat("\x00", 31) }
 	want := "\xD2" +
@@ -105,7 +107,7 @@ func TestDirIsDeltaFriendly(t *testing.T) {
 		d.Entries = append(d.Entries, fileEntry(fmt.Sprintf("file%03d.go", i), byte(i)))
 	}
 	before := d.Append(nil)
-	d.Entries[150].ID = ID{0xEE, 0xFF}
+	d.Entries[150].ID = oid.ID{0xEE, 0xFF}
 	d.Entries[150].Size++
 	after := d.Append(nil)
 	if len(before) != len(after) {
@@ -182,7 +184,7 @@ func FuzzParseDir(f *testing.F) {
 	f.Add([]byte{dirFormat})
 	f.Add(Dir{Entries: []Entry{{Name: "a", Kind: File, Precious: true}}}.Append(nil))
 	f.Add(Dir{Entries: []Entry{fileEntry("a", 1), {Name: "b", Kind: Symlink, Target: "a"},
-		{Name: "c", Kind: Subdir, Mode: 0o755, Files: 2, Size: 9, ID: ID{2}}}}.Append(nil))
+		{Name: "c", Kind: Subdir, Mode: 0o755, Files: 2, Size: 9, ID: oid.ID{2}}}}.Append(nil))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		d, err := ParseDir(data)
 		if err != nil {

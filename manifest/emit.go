@@ -3,6 +3,8 @@ package manifest
 import (
 	"errors"
 	"slices"
+
+	"rewind/cas/oid"
 )
 
 // spillSize is how many bytes of keys and values a fold holds before it writes them as
@@ -71,7 +73,7 @@ func (f *folder) checkpoint(c *Checkpoint) error {
 		b.Add(appendNewest(ofSessionKey(c.Session), c.Seq), one)
 	}
 	h := setHeader{base: f.state.index.prev(c.Seq, &anyKind)}
-	var root ID
+	var root oid.ID
 	if h.base != 0 {
 		before, err := f.state.bySeq(h.base)
 		if err != nil {
@@ -116,12 +118,12 @@ var errLongPath = errors.New("path too long for a key")
 
 // recentDirs keeps the directories of the last two trees that were walked: what a
 // checkpoint changed is what the next one is compared with.
-type recentDirs struct{ now, before map[ID]Dir }
+type recentDirs struct{ now, before map[oid.ID]Dir }
 
 const recentMost = 512
 
-func (r *recentDirs) load(load func(ID) (Dir, error)) func(ID) (Dir, error) {
-	return func(id ID) (Dir, error) {
+func (r *recentDirs) load(load func(oid.ID) (Dir, error)) func(oid.ID) (Dir, error) {
+	return func(id oid.ID) (Dir, error) {
 		if d, ok := r.now[id]; ok {
 			return d, nil
 		}
@@ -133,7 +135,7 @@ func (r *recentDirs) load(load func(ID) (Dir, error)) func(ID) (Dir, error) {
 			}
 		}
 		if len(r.now) >= recentMost || r.now == nil {
-			r.now, r.before = make(map[ID]Dir, recentMost), r.now
+			r.now, r.before = make(map[oid.ID]Dir, recentMost), r.now
 		}
 		r.now[id] = d
 		return d, nil

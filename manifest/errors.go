@@ -3,6 +3,7 @@ package manifest
 import (
 	"fmt"
 
+	"rewind/cas/oid"
 	"rewind/manifest/table"
 	"rewind/manifest/wire"
 )
@@ -10,7 +11,7 @@ import (
 // TreeError says which directory of a tree could not be read.
 type TreeError struct {
 	Path string // of the directory; "" is the root
-	ID   ID     // its manifest
+	ID   oid.ID // its manifest
 	Err  error
 }
 

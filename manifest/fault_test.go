@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"rewind/cas/oid"
 	"rewind/manifest/table"
 )
 
@@ -127,7 +128,7 @@ func TestFoldFaults(t *testing.T) {
 				o, w := inTemp(t), diary()
 				mustFold(t, o, w.upTo(9))
 				if whole {
-					w.add(Record{Rewrite: &Rewrite{Checkpoints: []CheckpointID{{1}}, Roots: []ID{w.store(tree{})}}})
+					w.add(Record{Rewrite: &Rewrite{Checkpoints: []CheckpointID{{1}}, Roots: []oid.ID{w.store(tree{})}}})
 				}
 				files := mode
 				files.Files, files.left = table.Disk{}, k

@@ -6,6 +6,7 @@ import (
 	"math"
 	"time"
 
+	"rewind/cas/oid"
 	"rewind/manifest/wire"
 )
 
@@ -63,7 +64,7 @@ func clampNanos(t time.Time) int64 {
 	return t.UnixNano()
 }
 
-func (w *fieldWriter) id(field byte, id ID) {
+func (w *fieldWriter) id(field byte, id oid.ID) {
 	if !id.IsZero() {
 		w.dst = append(w.dst, field<<2|shapeID)
 		w.dst = append(w.dst, id[:]...)
@@ -227,11 +228,11 @@ func (r *fieldReader) time() time.Time {
 	return time.Unix(0, int64(binary.BigEndian.Uint64(b[:]))).UTC()
 }
 
-func (r *fieldReader) object() ID {
+func (r *fieldReader) object() oid.ID {
 	if !r.take(shapeID) {
-		return ID{}
+		return oid.ID{}
 	}
-	id := ID(r.ID())
+	id := oid.ID(r.ID())
 	if id.IsZero() {
 		r.Fail("zero value")
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"rewind/cas/oid"
 	"rewind/manifest/table"
 )
 
@@ -125,7 +126,7 @@ func TestUnfoldedChanges(t *testing.T) {
 
 func TestUnreadableTree(t *testing.T) {
 	o, w := inTemp(t), diary()
-	var bad ID
+	var bad oid.ID
 	for _, r := range w.log {
 		if c := r.Record.Checkpoint; c != nil && c.ID == (CheckpointID{6}) {
 			bad = c.Root

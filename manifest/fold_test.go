@@ -13,6 +13,7 @@ import (
 
 	"github.com/dgraph-io/badger/v4"
 
+	"rewind/cas/oid"
 	"rewind/manifest/table"
 )
 
@@ -153,7 +154,7 @@ func TestTakenAwayAboveALargeRun(t *testing.T) {
 	tr := tree{}
 	for i := range 3000 {
 		e := file(byte(i))
-		e.ID = ID{byte(i), byte(i >> 8), 3}
+		e.ID = oid.ID{byte(i), byte(i >> 8), 3}
 		e.ID[9], e.ID[20] = byte(i*7), byte(i*13)
 		tr[fmt.Sprintf("some-file-%04d", i)] = e
 	}

@@ -5,12 +5,6 @@ import (
 	"io"
 )
 
-// ID is the hash of an object's bytes: a directory manifest or a file's content.
-type ID [32]byte
-
-// IsZero reports whether id is the zero ID, which names nothing (as a tree: the empty one).
-func (id ID) IsZero() bool { return id == ID{} }
-
 // CheckpointID is 64 random bits, written as 16 letters from k to z: four
 // bits a letter, the highest first, so that text and bytes sort alike. No letter of it is
 // a digit, so an id is never mistaken for a number.

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"rewind/cas/oid"
 )
 
 // model answers what a DB answers, the plain and slow way: by the definition,
@@ -20,11 +22,11 @@ type model struct {
 	alive []*Checkpoint                // by sequence number
 	ops   []Operation
 	sess  map[[2]string]sessionAt
-	trees map[ID]tree // flat
+	trees map[oid.ID]tree // flat
 }
 
 func newModel(w *world) *model {
-	m := &model{w: w, all: map[CheckpointID]*Checkpoint{}, sess: map[[2]string]sessionAt{}, trees: map[ID]tree{{}: {}}}
+	m := &model{w: w, all: map[CheckpointID]*Checkpoint{}, sess: map[[2]string]sessionAt{}, trees: map[oid.ID]tree{{}: {}}}
 	name := func(c *Checkpoint, name string) {
 		for _, other := range m.alive {
 			if name != "" && other.Name == name {
@@ -80,7 +82,7 @@ func newModel(w *world) *model {
 	return m
 }
 
-func (m *model) flat(root ID) tree {
+func (m *model) flat(root oid.ID) tree {
 	if t, ok := m.trees[root]; ok {
 		return t
 	}
@@ -105,7 +107,7 @@ func (m *model) query(q Query) []Checkpoint {
 }
 
 func (m *model) changes(i int) []Change {
-	var before ID
+	var before oid.ID
 	if i > 0 {
 		before = m.alive[i-1].Root
 	}

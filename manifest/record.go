@@ -1,6 +1,10 @@
 package manifest
 
-import "time"
+import (
+	"time"
+
+	"rewind/cas/oid"
+)
 
 // CheckpointKind says why a checkpoint was taken.
 type CheckpointKind string
@@ -25,15 +29,15 @@ type Checkpoint struct {
 	Description              string
 	Name                     string // as given at the save; later names are Mark records
 	Pinned                   bool
-	Root                     ID // root directory manifest
+	Root                     oid.ID // root directory manifest
 	Files                    uint64
 	Bytes                    uint64
 	Added, Modified, Deleted uint64       // against Parent
 	Parent                   CheckpointID // the checkpoint before, zero for the first
 	StoredBytes              uint64
-	Coverage                 ID     // object listing what was not captured (JSON lines), zero for none
+	Coverage                 oid.ID // object listing what was not captured (JSON lines), zero for none
 	Partial                  uint64 // paths that should have been captured and were not
-	Rules                    ID     // object holding the ignore rules in force, zero for none
+	Rules                    oid.ID // object holding the ignore rules in force, zero for none
 	Tool, Prompt, PromptID   string
 	Session                  string // session id
 	Agent                    string
@@ -50,7 +54,7 @@ type Transcript struct {
 	Path    string // file path at capture
 	Offset  uint64 // bytes of the transcript up to the last complete line
 	EventID string // leaf event
-	Content ID     // list of segments
+	Content oid.ID // list of segments
 }
 
 // Record is one entry of the log: exactly one field is set.
@@ -83,7 +87,7 @@ type Delete struct {
 type Rewrite struct {
 	Time        time.Time
 	Checkpoints []CheckpointID
-	Roots       []ID // as many as Checkpoints
+	Roots       []oid.ID // as many as Checkpoints
 }
 
 // OperationKind is what an operation did.
@@ -115,8 +119,8 @@ type Operation struct {
 	Kind             OperationKind
 	Checkpoint       CheckpointID // target, or zero
 	Safety           CheckpointID // taken before anything was touched
-	Before, After    ID           // root manifests around the operation, of the whole tree
-	Paths            ID           // object listing the paths that the operation changed
+	Before, After    oid.ID       // root manifests around the operation, of the whole tree
+	Paths            oid.ID       // object listing the paths that the operation changed
 	Undoes           uint64       // sequence number of the operation taken back or done again
 	TranscriptBackup string
 	Fork             string // file of the conversation fork that the operation made

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"rewind/cas/oid"
 	"rewind/manifest/wire"
 )
 
@@ -268,7 +269,7 @@ func (r *fieldReader) rewrite() *Rewrite {
 		case 2:
 			w.Checkpoints = readIDs[CheckpointID](r)
 		case 3:
-			w.Roots = readIDs[ID](r)
+			w.Roots = readIDs[oid.ID](r)
 		}
 	}
 	if len(w.Checkpoints) != len(w.Roots) {
@@ -277,20 +278,20 @@ func (r *fieldReader) rewrite() *Rewrite {
 	return w
 }
 
-func joinIDs[T CheckpointID | ID](ids []T) string {
+func joinIDs[T CheckpointID | oid.ID](ids []T) string {
 	var b []byte
 	for _, id := range ids {
 		switch id := any(id).(type) {
 		case CheckpointID:
 			b = append(b, id[:]...)
-		case ID:
+		case oid.ID:
 			b = append(b, id[:]...)
 		}
 	}
 	return string(b)
 }
 
-func readIDs[T CheckpointID | ID](r *fieldReader) []T {
+func readIDs[T CheckpointID | oid.ID](r *fieldReader) []T {
 	s := r.text()
 	var zero T
 	if len(s)%len(zero) != 0 {
@@ -303,7 +304,7 @@ func readIDs[T CheckpointID | ID](r *fieldReader) []T {
 		switch id := any(&ids[i]).(type) {
 		case *CheckpointID:
 			copy(id[:], b)
-		case *ID:
+		case *oid.ID:
 			copy(id[:], b)
 		}
 	}

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"rewind/cas/oid"
+
 	"pgregory.net/rapid"
 )
 
@@ -44,7 +46,7 @@ func TestNewCheckpointID(t *testing.T) {
 func TestCheckpointRecordSize(t *testing.T) {
 	manual := Record{Checkpoint: &Checkpoint{
 		ID: CheckpointID{1, 2, 3, 4, 5, 6, 7, 8}, Time: at(0), Kind: Manual, Description: "before the refactoring",
-		Root: ID{1}, Files: 15000, Bytes: 200 << 20, Modified: 1, Parent: CheckpointID{8, 7, 6, 5, 4, 3, 2, 1}, StoredBytes: 512,
+		Root: oid.ID{1}, Files: 15000, Bytes: 200 << 20, Modified: 1, Parent: CheckpointID{8, 7, 6, 5, 4, 3, 2, 1}, StoredBytes: 512,
 		GitHead: "3f786850e387550fdab836ed7e6dc881de23001b", GitBranch: "main",
 	}}
 	if n := len(manual.Append(nil)); n > 150 {
@@ -64,8 +66,8 @@ func texts() *rapid.Generator[string] {
 		"0b8f26f5-cb23-4d0c-9a58-2b9f1c1d0e1", "\x00", "\x01", "#9", "manual"}))
 }
 
-func ids() *rapid.Generator[ID] {
-	return rapid.Custom(func(t *rapid.T) (id ID) {
+func ids() *rapid.Generator[oid.ID] {
+	return rapid.Custom(func(t *rapid.T) (id oid.ID) {
 		copy(id[:], rapid.SliceOfN(rapid.Byte(), 0, 32).Draw(t, "id"))
 		return id
 	})
@@ -91,7 +93,7 @@ func times() *rapid.Generator[time.Time] {
 // fill draws a value for every field of a record, so that no field is left out of the codec unseen.
 func fill(t *rapid.T, v reflect.Value) {
 	switch x := v.Addr().Interface().(type) {
-	case *ID:
+	case *oid.ID:
 		*x = ids().Draw(t, "id")
 		return
 	case *CheckpointID:
@@ -190,7 +192,7 @@ func TestRecordFromNewerProgram(t *testing.T) {
 	w := fieldWriter{dst: data}
 	w.number(50, 7)
 	w.eight(51, [8]byte{1})
-	w.id(52, ID{1})
+	w.id(52, oid.ID{1})
 	w.text(53, "news")
 	got, err := ParseRecord(w.dst)
 	if err != nil || !reflect.DeepEqual(got.value(), old.value()) {
@@ -246,12 +248,12 @@ func TestParseRecordRefuses(t *testing.T) {
 func FuzzParseRecord(f *testing.F) {
 	name, pinned := "n", true
 	for _, r := range []Record{
-		{Checkpoint: &Checkpoint{ID: CheckpointID{1}, Time: at(1), Kind: Prompt, Root: ID{1}, Session: "abcd",
-			Transcript: &Transcript{Session: "0b8f26f5-cb23-4d0c-9a58-2b9f1c1d0e11", Offset: 5, Content: ID{3}}}},
+		{Checkpoint: &Checkpoint{ID: CheckpointID{1}, Time: at(1), Kind: Prompt, Root: oid.ID{1}, Session: "abcd",
+			Transcript: &Transcript{Session: "0b8f26f5-cb23-4d0c-9a58-2b9f1c1d0e11", Offset: 5, Content: oid.ID{3}}}},
 		{Mark: &Mark{Checkpoint: CheckpointID{1}, Name: &name, Pinned: &pinned}},
 		{Delete: &Delete{Checkpoints: []CheckpointID{{1}, {2}}, Reason: "age"}},
-		{Operation: &Operation{Kind: OpUndo, Undoes: 4, Before: ID{1}}},
-		{Rewrite: &Rewrite{Checkpoints: []CheckpointID{{1}}, Roots: []ID{{2}}}},
+		{Operation: &Operation{Kind: OpUndo, Undoes: 4, Before: oid.ID{1}}},
+		{Rewrite: &Rewrite{Checkpoints: []CheckpointID{{1}}, Roots: []oid.ID{{2}}}},
 		{Session: &Session{ID: "s", Agent: "claude"}},
 	} {
 		f.Add(r.Append(nil))

@@ -6,6 +6,8 @@ import (
 	"iter"
 	"slices"
 	"testing"
+
+	"rewind/cas/oid"
 )
 
 // checkReplay compares what a replay and a search from the log's end say with the model.
@@ -69,7 +71,7 @@ func TestEveryOrderOfTwo(t *testing.T) {
 		"delete":        func(*world) Record { return Record{Delete: &Delete{Checkpoints: []CheckpointID{one}}} },
 		"delete newest": func(*world) Record { return Record{Delete: &Delete{Checkpoints: []CheckpointID{two, {9}}}} },
 		"rewrite": func(w *world) Record {
-			return Record{Rewrite: &Rewrite{Checkpoints: []CheckpointID{one, two}, Roots: []ID{w.store(tree{}), w.store(tree{"r": file(4)})}}}
+			return Record{Rewrite: &Rewrite{Checkpoints: []CheckpointID{one, two}, Roots: []oid.ID{w.store(tree{}), w.store(tree{"r": file(4)})}}}
 		},
 		"operation": func(w *world) Record {
 			return Record{Operation: &Operation{Kind: OpRestore, Checkpoint: one, Safety: two, Before: w.store(tree{"b": file(2)})}}

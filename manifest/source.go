@@ -1,6 +1,10 @@
 package manifest
 
-import "iter"
+import (
+	"iter"
+
+	"rewind/cas/oid"
+)
 
 // Source is where the log and the trees are.
 type Source interface {
@@ -8,7 +12,7 @@ type Source interface {
 	// record is yielded as an *EntryError, and those after it follow; any other error ends the log.
 	Records(from uint64) iter.Seq2[Sequenced, error]
 	// Dir loads a directory manifest. Safe for concurrent use.
-	Dir(id ID) (Dir, error)
+	Dir(id oid.ID) (Dir, error)
 }
 
 // Options says where the database is.

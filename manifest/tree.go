@@ -4,6 +4,8 @@ import (
 	"errors"
 	"io/fs"
 	"strings"
+
+	"rewind/cas/oid"
 )
 
 // MaxDepth is how many directories deep a tree may be: twice what a path of
@@ -26,21 +28,21 @@ func (c Change) Precious() bool {
 // (names in bytewise order, a directory before what is below it). A path that was a
 // directory and is none now, or the other way round, is one change, followed by all that
 // was, or is, below. A zero ID is the empty tree. The entries are the visitor's to keep.
-func Diff(load func(ID) (Dir, error), a, b ID, visit func(Change) error) error {
+func Diff(load func(oid.ID) (Dir, error), a, b oid.ID, visit func(Change) error) error {
 	w := walker{load: load, visit: visit}
 	return w.diff(a, b, 0)
 }
 
 // Walk visits every entry of a tree in path order. A visit of a directory that
 // returns fs.SkipDir keeps what is below from being visited.
-func Walk(load func(ID) (Dir, error), root ID, visit func(path string, e Entry) error) error {
+func Walk(load func(oid.ID) (Dir, error), root oid.ID, visit func(path string, e Entry) error) error {
 	w := walker{load: load}
 	w.visit = func(c Change) error { return visit(c.Path, *c.New) }
-	return w.diff(ID{}, root, 0)
+	return w.diff(oid.ID{}, root, 0)
 }
 
 // Find looks one path up in a tree. ok is false where it is absent.
-func Find(load func(ID) (Dir, error), root ID, path string) (e Entry, ok bool, err error) {
+func Find(load func(oid.ID) (Dir, error), root oid.ID, path string) (e Entry, ok bool, err error) {
 	id := root
 	for done := 0; ; {
 		if id.IsZero() {
@@ -75,12 +77,12 @@ func differs(old, new *Entry) bool {
 
 // walker goes through two trees side by side; either may be empty.
 type walker struct {
-	load  func(ID) (Dir, error)
+	load  func(oid.ID) (Dir, error)
 	visit func(Change) error
 	path  []byte // of the directory being walked
 }
 
-func (w *walker) dir(id ID) (Dir, error) {
+func (w *walker) dir(id oid.ID) (Dir, error) {
 	if id.IsZero() {
 		return Dir{}, nil
 	}
@@ -91,7 +93,7 @@ func (w *walker) dir(id ID) (Dir, error) {
 	return d, nil
 }
 
-func (w *walker) diff(a, b ID, depth int) error {
+func (w *walker) diff(a, b oid.ID, depth int) error {
 	if a == b {
 		return nil
 	}
@@ -127,7 +129,7 @@ func (w *walker) diff(a, b ID, depth int) error {
 }
 
 func (w *walker) entry(old, new *Entry, depth int) error {
-	var a, b ID
+	var a, b oid.ID
 	name := ""
 	if old != nil {
 		name = old.Name

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"rewind/cas/oid"
+
 	"pgregory.net/rapid"
 )
 
@@ -18,7 +20,7 @@ func folderOf(mode uint32) Entry {
 	return Entry{Kind: Subdir, Mode: mode}
 }
 
-func changes(t testing.TB, w *world, a, b ID) []string {
+func changes(t testing.TB, w *world, a, b oid.ID) []string {
 	var got []string
 	err := Diff(w.Dir, a, b, func(c Change) error {
 		old, new := "-", "-"
@@ -60,7 +62,7 @@ func TestDiff(t *testing.T) {
 		{"order", tree{}, tree{"a": dir, "a/z": file(1), "a.txt": file(1), "a!": file(1), "ab": file(1)},
 			[]string{"a - dir", "a/z - file", "a! - file", "a.txt - file", "ab - file"}},
 		{"link's target", tree{"l": link("a")}, tree{"l": link("b")}, []string{"l link link"}},
-		{"executable bit", tree{"x": file(1)}, tree{"x": {Kind: File, Mode: 0o755, Size: 1, ID: ID{1, 1}}}, []string{"x file file"}},
+		{"executable bit", tree{"x": file(1)}, tree{"x": {Kind: File, Mode: 0o755, Size: 1, ID: oid.ID{1, 1}}}, []string{"x file file"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := newWorld()
@@ -83,7 +85,7 @@ func TestDiffLoadsOnlyWhatDiffers(t *testing.T) {
 	b["d50/sub/x"] = file(200)
 	ra, rb := w.store(a), w.store(b)
 	loads := 0
-	load := func(id ID) (Dir, error) { loads++; return w.Dir(id) }
+	load := func(id oid.ID) (Dir, error) { loads++; return w.Dir(id) }
 	n := 0
 	if err := Diff(load, ra, rb, func(Change) error { n++; return nil }); err != nil || n != 1 {
 		t.Fatalf("%d changes, %v", n, err)
@@ -98,7 +100,7 @@ func TestDiffStopsAtVisitorsError(t *testing.T) {
 	id := w.store(tree{"a": file(1), "b": file(2)})
 	stop := errors.New("enough")
 	n := 0
-	err := Diff(w.Dir, ID{}, id, func(Change) error { n++; return stop })
+	err := Diff(w.Dir, oid.ID{}, id, func(Change) error { n++; return stop })
 	if err != stop || n != 1 {
 		t.Errorf("visited %d, error %v", n, err)
 	}
@@ -126,7 +128,7 @@ func TestDeepTree(t *testing.T) {
 	id := w.store(tree{})
 	for i := range 10_000 {
 		d := Dir{Entries: []Entry{{Name: "d", Kind: Subdir, Mode: 0o755, ID: id}}}
-		id = ID{1, byte(i), byte(i >> 8)}
+		id = oid.ID{1, byte(i), byte(i >> 8)}
 		w.dirs[id] = d
 	}
 	var depth *DepthError
@@ -137,7 +139,7 @@ func TestDeepTree(t *testing.T) {
 	if n != MaxDepth+1 {
 		t.Errorf("visited %d entries", n)
 	}
-	if err := Diff(w.Dir, id, ID{}, func(Change) error { return nil }); !errors.As(err, &depth) {
+	if err := Diff(w.Dir, id, oid.ID{}, func(Change) error { return nil }); !errors.As(err, &depth) {
 		t.Errorf("got error %v, want a DepthError", err)
 	}
 }

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"rewind/cas/oid"
 )
 
 // world is a Source in memory: a log, and the directories of all trees.
@@ -18,15 +20,15 @@ type world struct {
 	log []Sequenced
 
 	mu   sync.Mutex
-	dirs map[ID]Dir
-	gone map[ID]bool // directories that cannot be loaded any more
+	dirs map[oid.ID]Dir
+	gone map[oid.ID]bool // directories that cannot be loaded any more
 }
 
-func newWorld() *world { return &world{dirs: map[ID]Dir{}, gone: map[ID]bool{}} }
+func newWorld() *world { return &world{dirs: map[oid.ID]Dir{}, gone: map[oid.ID]bool{}} }
 
 var errGone = errors.New("object is not in the store")
 
-func (w *world) Dir(id ID) (Dir, error) {
+func (w *world) Dir(id oid.ID) (Dir, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	d, ok := w.dirs[id]
@@ -65,7 +67,7 @@ func (w *world) add(r Record) uint64 {
 type tree map[string]Entry
 
 // store puts a tree's manifests into the world.
-func (w *world) store(t tree) ID {
+func (w *world) store(t tree) oid.ID {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	e := w.storeDir(t, "")
@@ -107,8 +109,8 @@ func (w *world) storeDir(t tree, dir string) Entry {
 // flat is what Walk should see of a tree.
 func (w *world) flat(t tree) tree {
 	out := tree{}
-	var add func(dir string, id ID)
-	add = func(dir string, id ID) {
+	var add func(dir string, id oid.ID)
+	add = func(dir string, id oid.ID) {
 		for _, e := range w.dirs[id].Entries {
 			out[dir+e.Name] = e
 			if e.Kind == Subdir {

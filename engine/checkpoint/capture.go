@@ -6,11 +6,11 @@ import (
 	"time"
 
 	"rewind/cas"
+	"rewind/cas/oid"
 	"rewind/engine/commit"
 	"rewind/engine/project"
 	"rewind/engine/rules"
 	"rewind/engine/scan"
-	"rewind/manifest"
 )
 
 // CaptureOptions of one scan into a batch.
@@ -22,7 +22,7 @@ type CaptureOptions struct {
 	// changed, if not nil, names the only paths that may differ from the tree
 	// from, which was captured before. It saves looking at all others.
 	Changed []string
-	From    manifest.ID
+	From    oid.ID
 	// first is called before the tree is looked at, once the batch is there.
 	first func(*Captured) error
 }
@@ -39,7 +39,7 @@ type Captured struct {
 	Problems   []project.Problem
 	rules      []byte // encoded rules of this capture
 	git        gitPlace
-	edited     *manifest.ID // the tree where it is not as it was scanned, see override
+	edited     *oid.ID // the tree where it is not as it was scanned, see override
 }
 
 // gitPlace is where git's HEAD was.
@@ -123,7 +123,7 @@ func await[T any](ctx context.Context, do func() (T, error)) (T, error) {
 }
 
 // Root is the manifest of the tree as captured.
-func (c *Captured) Root() manifest.ID {
+func (c *Captured) Root() oid.ID {
 	if c.edited != nil {
 		return *c.edited
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"rewind/cas/oid"
 	"rewind/engine/commit"
 	"rewind/engine/ignore"
 	"rewind/engine/project"
@@ -97,7 +98,7 @@ func (n *Preimage) entry(tx *commit.Tx) (manifest.Entry, error) {
 	if err != nil {
 		return manifest.Entry{}, err
 	}
-	kind, id, size, err := tx.Content(0, f, info.Size(), manifest.ID{})
+	kind, id, size, err := tx.Content(0, f, info.Size(), oid.ID{})
 	return manifest.Entry{Kind: kind, Mode: n.Mode, ID: id, Size: uint64(size)}, err
 }
 

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"rewind/cas"
+	"rewind/cas/oid"
 	"rewind/engine/commit"
 	"rewind/engine/conversation"
 	"rewind/engine/project"
@@ -281,11 +281,11 @@ func Relate(t *commit.Tx, r *manifest.Checkpoint) (parent *manifest.Checkpoint, 
 }
 
 // unread are the paths that a coverage of the transaction names as there and not captured.
-func unread(t *commit.Tx, coverage manifest.ID) (project.Unread, error) {
-	if coverage == (manifest.ID{}) {
+func unread(t *commit.Tx, coverage oid.ID) (project.Unread, error) {
+	if coverage == (oid.ID{}) {
 		return project.Unread{}, nil
 	}
-	data, err := t.Get(nil, cas.ID(coverage))
+	data, err := t.Get(nil, coverage)
 	if err != nil {
 		return nil, err
 	}

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 
 	"rewind/cas"
+	"rewind/cas/oid"
 	"rewind/engine/project"
 	"rewind/manifest"
 )
@@ -38,7 +39,7 @@ type Tx struct {
 	deltas  atomic.Int64
 
 	mu   sync.Mutex
-	dirs map[manifest.ID]manifest.Dir // at hand; nil: none are kept
+	dirs map[oid.ID]manifest.Dir // at hand; nil: none are kept
 }
 
 type txWorker struct {
@@ -60,7 +61,7 @@ func Begin(p *project.Project) *Tx {
 // KeepDirs keeps the manifests at hand that are loaded or put from now on: a restore compares
 // trees several times, and a manifest shares its block with many others.
 func (t *Tx) KeepDirs() *Tx {
-	t.dirs = map[manifest.ID]manifest.Dir{}
+	t.dirs = map[oid.ID]manifest.Dir{}
 	return t
 }
 
@@ -75,22 +76,22 @@ func (t *Tx) Next() *Tx {
 func (t *Tx) Workers() int { return len(t.workers) }
 
 // Content puts a file: one object up to chunkedSize, else chunks and their list.
-func (t *Tx) Content(worker int, f io.Reader, size int64, prev manifest.ID) (manifest.Kind, manifest.ID, int64, error) {
+func (t *Tx) Content(worker int, f io.Reader, size int64, prev oid.ID) (manifest.Kind, oid.ID, int64, error) {
 	w := &t.workers[worker]
 	if size > ChunkedSize {
 		id, list, err := w.files.PutFile(f)
-		return manifest.Chunked, manifest.ID(id), list.Size, err
+		return manifest.Chunked, id, list.Size, err
 	}
 	data, err := readContent(f, size, &w.buf)
 	if err != nil {
-		return 0, manifest.ID{}, 0, err
+		return 0, oid.ID{}, 0, err
 	}
 	id, err := t.put(w.files, data, prev)
 	return manifest.File, id, int64(len(data)), err
 }
 
 // Dir puts a directory manifest's canonical bytes.
-func (t *Tx) Dir(worker int, data []byte, prev manifest.ID) (manifest.ID, error) {
+func (t *Tx) Dir(worker int, data []byte, prev oid.ID) (oid.ID, error) {
 	id, err := t.put(t.workers[worker].dirs, data, prev)
 	if err != nil || t.dirs == nil {
 		return id, err
@@ -103,28 +104,28 @@ func (t *Tx) Dir(worker int, data []byte, prev manifest.ID) (manifest.ID, error)
 }
 
 // put puts an object, as a delta of prev where that is worth it.
-func (t *Tx) put(w *cas.Writer, data []byte, prev manifest.ID) (manifest.ID, error) {
-	id := cas.Sum(data)
-	base := cas.ID{}
-	if prev != (manifest.ID{}) && len(data) >= minDelta && t.deltas.Add(1) <= maxDeltas {
-		base = cas.ID(prev)
+func (t *Tx) put(w *cas.Writer, data []byte, prev oid.ID) (oid.ID, error) {
+	id := oid.Sum(data)
+	base := oid.ID{}
+	if prev != (oid.ID{}) && len(data) >= minDelta && t.deltas.Add(1) <= maxDeltas {
+		base = prev
 	}
 	_, err := w.Put(id, data, base)
-	return manifest.ID(id), err
+	return id, err
 }
 
 // Put puts a small object; the empty one has a zero id.
-func (t *Tx) Put(data []byte) (manifest.ID, error) {
+func (t *Tx) Put(data []byte) (oid.ID, error) {
 	if len(data) == 0 {
-		return manifest.ID{}, nil
+		return oid.ID{}, nil
 	}
-	id, err := t.put(t.workers[0].files, data, manifest.ID{})
+	id, err := t.put(t.workers[0].files, data, oid.ID{})
 	return id, t.P.Classify(err)
 }
 
 // Load loads a manifest of the transaction or of the store.
-func (t *Tx) Load(id manifest.ID) (manifest.Dir, error) {
-	if id == (manifest.ID{}) {
+func (t *Tx) Load(id oid.ID) (manifest.Dir, error) {
+	if id == (oid.ID{}) {
 		return manifest.Dir{}, nil
 	}
 	t.mu.Lock()
@@ -133,7 +134,7 @@ func (t *Tx) Load(id manifest.ID) (manifest.Dir, error) {
 	if ok {
 		return dir, nil
 	}
-	data, err := t.Get(nil, cas.ID(id))
+	data, err := t.Get(nil, id)
 	if err != nil {
 		return manifest.Dir{}, err
 	}
@@ -150,7 +151,7 @@ func (t *Tx) Load(id manifest.ID) (manifest.Dir, error) {
 func (t *Tx) Open(e manifest.Entry) (io.ReadCloser, error) { return project.ContentOf(t.Get, e) }
 
 // Get appends an object of the transaction or of the store to dst.
-func (t *Tx) Get(dst []byte, id cas.ID) ([]byte, error) { return t.batch.Get(dst, id) }
+func (t *Tx) Get(dst []byte, id oid.ID) ([]byte, error) { return t.batch.Get(dst, id) }
 
 // Writer is one more way to put objects, beside those of the workers. Its user flushes it.
 func (t *Tx) Writer() *cas.Writer { return t.batch.Writer() }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"rewind/cas"
+	"rewind/cas/oid"
 	"rewind/engine/commit"
 	"rewind/engine/project"
 	"rewind/engine/transcript"
@@ -50,7 +51,7 @@ func Capture(ctx context.Context, p *project.Project, tx *commit.Tx, generation 
 		return nil, nil, err
 	}
 	var problems []project.Problem
-	capture := transcript.Capture{Store: store, Agent: agent, File: t.Transcript, Previous: transcript.ID(held.Content), PreviousLeaf: held.Leaf}
+	capture := transcript.Capture{Store: store, Agent: agent, File: t.Transcript, Previous: held.Content, PreviousLeaf: held.Leaf}
 	got, err := capture.Run()
 	if ferr := store.Writer.Flush(); err == nil {
 		err = ferr
@@ -60,14 +61,14 @@ func Capture(ctx context.Context, p *project.Project, tx *commit.Tx, generation 
 	}
 	if err != nil {
 		problems = append(problems, project.Problem{Path: t.Transcript, Reason: "the conversation was not captured: " + err.Error(), Failed: true})
-		got = transcript.Captured{Content: transcript.ID(held.Content), Leaf: held.Leaf}
+		got = transcript.Captured{Content: held.Content, Leaf: held.Leaf}
 	}
 	for name, err := range got.Missed {
 		problems = append(problems, project.Problem{Path: name, Reason: "not captured with the conversation: " + err.Error(), Failed: true})
 	}
 	if got.Change == transcript.Missing {
 		// Not written yet, or deleted: what was held of it is all that there is.
-		got.Content, got.Leaf = transcript.ID(held.Content), held.Leaf
+		got.Content, got.Leaf = held.Content, held.Leaf
 	}
 	if got.PromptID == "" {
 		got.PromptID, got.Prompt = held.PromptID, held.Prompt
@@ -76,21 +77,21 @@ func Capture(ctx context.Context, p *project.Project, tx *commit.Tx, generation 
 		got.Prompt = strings.ToValidUTF8(got.Prompt[:maxHeldPrompt], "") + "…"
 	}
 	offset := got.Offset
-	if got.Content == transcript.ID(held.Content) && offset == 0 {
+	if got.Content == held.Content && offset == 0 {
 		if offset, err = heldBytes(store, got.Content); err != nil {
 			return nil, nil, err
 		}
 	}
-	now := &project.HeldConversation{Store: p.Id.String(), Generation: generation, Content: project.ContentID(got.Content), Leaf: got.Leaf, PromptID: got.PromptID, Prompt: got.Prompt}
+	now := &project.HeldConversation{Store: p.Id.String(), Generation: generation, Content: got.Content, Leaf: got.Leaf, PromptID: got.PromptID, Prompt: got.Prompt}
 	return &Captured{Held: now, Said: got.Said, At: &manifest.Transcript{
 		Session: t.Session, Agent: t.Agent, Path: t.Transcript,
-		Offset: uint64(offset), EventID: got.Leaf, Content: manifest.ID(got.Content),
+		Offset: uint64(offset), EventID: got.Leaf, Content: got.Content,
 	}}, problems, nil
 }
 
 // heldBytes is the size of a transcript as it is held.
-func heldBytes(s transcript.Store, content transcript.ID) (int64, error) {
-	if content == (transcript.ID{}) {
+func heldBytes(s transcript.Store, content oid.ID) (int64, error) {
+	if content == (oid.ID{}) {
 		return 0, nil
 	}
 	held, err := transcript.Open(s, content)
@@ -112,7 +113,7 @@ func heldConversation(ctx context.Context, p *project.Project, t Trigger, genera
 	if err != nil || newest == nil {
 		return project.HeldConversation{}, err
 	}
-	return project.HeldConversation{Content: project.ContentID(newest.Transcript.Content), Leaf: newest.Transcript.EventID, PromptID: newest.PromptID, Prompt: newest.Prompt}, nil
+	return project.HeldConversation{Content: newest.Transcript.Content, Leaf: newest.Transcript.EventID, PromptID: newest.PromptID, Prompt: newest.Prompt}, nil
 }
 
 // SessionLookBack bounds how much of the log is read for a session whose state
@@ -144,37 +145,37 @@ func NoteHeld(ctx context.Context, p *project.Project, t Trigger, held *project.
 // so what reads as a list is one.
 type store struct {
 	Ctx    context.Context
-	get    func([]byte, cas.ID) ([]byte, error)
+	get    func([]byte, oid.ID) ([]byte, error)
 	Writer *cas.Writer // nil: for reading only
 }
 
 // StoreIn are the conversations that objects hold: get reads those, writer puts
 // new ones; nil: for reading only.
-func StoreIn(ctx context.Context, get func([]byte, cas.ID) ([]byte, error), writer *cas.Writer) transcript.Store {
+func StoreIn(ctx context.Context, get func([]byte, oid.ID) ([]byte, error), writer *cas.Writer) transcript.Store {
 	return &store{Ctx: ctx, get: get, Writer: writer}
 }
 
 // Put stages all bytes of r.
-func (s *store) Put(r io.Reader) (transcript.ID, int64, error) {
+func (s *store) Put(r io.Reader) (oid.ID, int64, error) {
 	r = &endingReader{s.Ctx, r}
 	data, err := io.ReadAll(io.LimitReader(r, commit.ChunkedSize+1))
 	if err != nil {
-		return transcript.ID{}, 0, err
+		return oid.ID{}, 0, err
 	}
 	if len(data) <= commit.ChunkedSize {
 		if _, err := cas.ParseList(data); err != nil {
-			id := cas.Sum(data)
-			_, err := s.Writer.Put(id, data, cas.ID{})
-			return transcript.ID(id), int64(len(data)), err
+			id := oid.Sum(data)
+			_, err := s.Writer.Put(id, data, oid.ID{})
+			return id, int64(len(data)), err
 		}
 	}
 	id, list, err := s.Writer.PutFile(io.MultiReader(bytes.NewReader(data), r))
-	return transcript.ID(id), list.Size, err
+	return id, list.Size, err
 }
 
 // Get opens what was put. Every chunk is verified before its bytes are handed out.
-func (s *store) Get(id transcript.ID) (io.ReadCloser, error) {
-	data, err := s.get(nil, cas.ID(id))
+func (s *store) Get(id oid.ID) (io.ReadCloser, error) {
+	data, err := s.get(nil, id)
 	if err != nil {
 		return nil, err
 	}

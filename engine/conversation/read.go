@@ -31,7 +31,7 @@ func Open(ctx context.Context, p *project.Project, c manifest.Checkpoint) (io.Re
 		release()
 		return nil, err
 	}
-	held, err := transcript.Open(storeOf(ctx, p), transcript.ID(c.Transcript.Content))
+	held, err := transcript.Open(storeOf(ctx, p), c.Transcript.Content)
 	if err != nil {
 		release()
 		return nil, p.Classify(err)

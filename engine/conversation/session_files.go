@@ -6,7 +6,7 @@ import (
 	"io/fs"
 	"os"
 
-	"rewind/cas"
+	"rewind/cas/oid"
 	"rewind/engine/project"
 	"rewind/engine/transcript"
 )
@@ -46,7 +46,7 @@ func SessionFiles(ctx context.Context, p *project.Project) ([]SessionFile, error
 			if c.Transcript == nil {
 				continue
 			}
-			state, err := sessionFile(p, transcript.ID(c.Transcript.Content), c.Transcript.Path)
+			state, err := sessionFile(p, c.Transcript.Content, c.Transcript.Path)
 			if err != nil {
 				return nil, err
 			}
@@ -57,10 +57,10 @@ func SessionFiles(ctx context.Context, p *project.Project) ([]SessionFile, error
 	return out, nil
 }
 
-func sessionFile(p *project.Project, content transcript.ID, file string) (SessionFileState, error) {
+func sessionFile(p *project.Project, content oid.ID, file string) (SessionFileState, error) {
 	var held transcript.Cursor
-	if content != (transcript.ID{}) {
-		data, err := p.Store.Get(nil, cas.ID(content))
+	if content != (oid.ID{}) {
+		data, err := p.Store.Get(nil, content)
 		if err != nil {
 			return "", p.Classify(err)
 		}

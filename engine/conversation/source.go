@@ -10,7 +10,7 @@ import (
 	"slices"
 	"syscall"
 
-	"rewind/cas"
+	"rewind/cas/oid"
 	"rewind/engine/project"
 	"rewind/engine/transcript"
 	"rewind/manifest"
@@ -34,8 +34,8 @@ type copies struct {
 	id    string // of the session
 	file  string
 
-	held    []transcript.ID // contents that checkpoints hold, the most useful first
-	fits    bool            // the live file begins with what is held
+	held    []oid.ID // contents that checkpoints hold, the most useful first
+	fits    bool     // the live file begins with what is held
 	read    []*conversationSource
 	strange error // why a copy was not understood
 	unread  error // why the live file could not be read, although it is there
@@ -46,7 +46,7 @@ type copies struct {
 // users lock as long as it uses the result.
 func conversationOf(ctx context.Context, p *project.Project, agent, session, file string, near *manifest.Checkpoint) (*copies, error) {
 	v := &copies{p: p, ctx: ctx, agent: transcript.Agent(agent), id: session, file: file}
-	var newest, next, own transcript.ID
+	var newest, next, own oid.ID
 	err := p.Query(ctx, func(db *manifest.DB) error {
 		for c, err := range db.Checkpoints(manifest.Query{Session: session}) {
 			if err != nil {
@@ -59,21 +59,21 @@ func conversationOf(ctx context.Context, p *project.Project, agent, session, fil
 			if v.file == "" {
 				v.file = t.Path
 			}
-			if newest == (transcript.ID{}) {
-				newest = transcript.ID(t.Content)
+			if newest == (oid.ID{}) {
+				newest = t.Content
 			}
 			if near == nil {
-				if newest != (transcript.ID{}) {
+				if newest != (oid.ID{}) {
 					break
 				}
 				continue
 			}
 			if c.Seq == near.Seq {
-				own = transcript.ID(t.Content)
+				own = t.Content
 				break
 			}
 			if !t.Content.IsZero() {
-				next = transcript.ID(t.Content)
+				next = t.Content
 			}
 		}
 		return nil
@@ -81,16 +81,16 @@ func conversationOf(ctx context.Context, p *project.Project, agent, session, fil
 	if err != nil {
 		return nil, err
 	}
-	for _, id := range []transcript.ID{newest, next, own} {
-		if id != (transcript.ID{}) && !slices.Contains(v.held, id) {
+	for _, id := range []oid.ID{newest, next, own} {
+		if id != (oid.ID{}) && !slices.Contains(v.held, id) {
 			v.held = append(v.held, id)
 		}
 	}
-	if near != nil && own != (transcript.ID{}) {
+	if near != nil && own != (oid.ID{}) {
 		v.fits, err = v.begins(own)
 	} else if near != nil {
 		v.fits = true // nothing of it was there yet: the file can only have grown
-	} else if newest != (transcript.ID{}) {
+	} else if newest != (oid.ID{}) {
 		v.fits, err = v.begins(newest)
 	} else {
 		v.fits = true
@@ -99,8 +99,8 @@ func conversationOf(ctx context.Context, p *project.Project, agent, session, fil
 }
 
 // begins reports whether the live file begins with what is held.
-func (v *copies) begins(content transcript.ID) (bool, error) {
-	data, err := v.p.Store.Get(nil, cas.ID(content))
+func (v *copies) begins(content oid.ID) (bool, error) {
+	data, err := v.p.Store.Get(nil, content)
 	if err != nil {
 		return false, v.p.Classify(err)
 	}
@@ -181,7 +181,7 @@ func (v *copies) live() (_ *conversationSource, err error) {
 	return s, s.scan(v.agent)
 }
 
-func (v *copies) captured(id transcript.ID) (*conversationSource, error) {
+func (v *copies) captured(id oid.ID) (*conversationSource, error) {
 	held, err := transcript.Open(storeOf(v.ctx, v.p), id)
 	if err != nil {
 		var damaged *transcript.DamagedError

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"rewind/cas"
+	"rewind/cas/oid"
 	"rewind/engine/project"
 )
 
@@ -32,7 +32,7 @@ func WarnOnce(ctx context.Context, env project.Env, root string) bool {
 		return false
 	}
 	file := filepath.Join(account, warnedName)
-	sum := cas.Sum([]byte(root))
+	sum := oid.Sum([]byte(root))
 	key := hex.EncodeToString(sum[:8])
 	read := func() ([]string, error) {
 		data, err := project.ReadSmall(file, maxWarnedFile)

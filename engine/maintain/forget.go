@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"rewind/cas"
+	"rewind/cas/oid"
 	"rewind/engine/checkpoint"
 	"rewind/engine/commit"
 	"rewind/engine/pathspec"
@@ -57,7 +58,7 @@ func Forget(ctx context.Context, p *project.Project, paths []string) (*Forgotten
 		return nil, &project.RefusedError{What: "forgetting everything would leave empty checkpoints"}
 	}
 	return forget(ctx, p, func(tx *commit.Tx, said *LogState) (amender, error) {
-		f := &forgetter{p: p, tx: tx, chosen: chosen, done: map[forgetKey]*forgotten{}, paths: map[string]bool{}, content: map[manifest.ID]bool{}, files: map[manifest.ID]bool{}, coverage: map[manifest.ID]covered{}}
+		f := &forgetter{p: p, tx: tx, chosen: chosen, done: map[forgetKey]*forgotten{}, paths: map[string]bool{}, content: map[oid.ID]bool{}, files: map[oid.ID]bool{}, coverage: map[oid.ID]covered{}}
 		return f, f.look(ctx, said)
 	})
 }
@@ -72,7 +73,7 @@ type amender interface {
 	// leftovers clears what lies beside the log, once it is committed.
 	leftovers(context.Context, *Forgotten) error
 	// wanted is what another store is looked through for: objects, and what a record says.
-	wanted() (ids []manifest.ID, says func(manifest.Record) bool)
+	wanted() (ids []oid.ID, says func(manifest.Record) bool)
 }
 
 // forgetWait is how long forget waits for those who read the store.
@@ -208,17 +209,17 @@ type forgetter struct {
 	chosen   pathspec.Selection
 	done     map[forgetKey]*forgotten
 	paths    map[string]bool
-	content  map[manifest.ID]bool // ids of what was forgotten
-	files    map[manifest.ID]bool // those of them that are of files' bytes
-	keys     map[string]bool      // of the paths that were held, and of what was said of them
-	coverage map[manifest.ID]covered
+	content  map[oid.ID]bool // ids of what was forgotten
+	files    map[oid.ID]bool // those of them that are of files' bytes
+	keys     map[string]bool // of the paths that were held, and of what was said of them
+	coverage map[oid.ID]covered
 	said     int // checkpoints that held or named something of it
 }
 
 // look finds what checkpoints and operations hold of the chosen paths, before anything is
 // rewritten: what no one holds is not forgotten, and what one holds all others say nothing of.
 func (f *forgetter) look(ctx context.Context, said *LogState) error {
-	var roots []manifest.ID
+	var roots []oid.ID
 	for _, c := range said.Checkpoints {
 		roots = append(roots, c.Root)
 	}
@@ -226,7 +227,7 @@ func (f *forgetter) look(ctx context.Context, said *LogState) error {
 		roots = append(roots, o.Before, o.After)
 	}
 	for _, root := range roots {
-		if root == (manifest.ID{}) {
+		if root == (oid.ID{}) {
 			continue
 		}
 		if _, err := f.dir(ctx, "", manifest.Entry{Kind: manifest.Subdir, ID: root}); err != nil {
@@ -253,7 +254,7 @@ func (f *forgetter) held(path string) bool {
 // forgetKey: what is chosen depends on where a directory is, not only on its content.
 type forgetKey struct {
 	path string
-	id   manifest.ID
+	id   oid.ID
 }
 
 // forgotten is a directory without the chosen paths, and which of them it held.
@@ -284,8 +285,8 @@ func (f *forgetter) checkpoint(ctx context.Context, c *manifest.Checkpoint) (boo
 
 func (f *forgetter) operation(ctx context.Context, o *manifest.Operation) (bool, error) {
 	was := *o
-	for _, root := range []*manifest.ID{&o.Before, &o.After} {
-		if *root == (manifest.ID{}) {
+	for _, root := range []*oid.ID{&o.Before, &o.After} {
+		if *root == (oid.ID{}) {
 			continue
 		}
 		d, err := f.dir(ctx, "", manifest.Entry{Kind: manifest.Subdir, ID: *root})
@@ -386,7 +387,7 @@ func (f *forgetter) take(ctx context.Context, e manifest.Entry) error {
 	return ctx.Err()
 }
 
-func chunksOf(p *project.Project, id manifest.ID) ([]manifest.ID, error) {
+func chunksOf(p *project.Project, id oid.ID) ([]oid.ID, error) {
 	data, err := p.ReadObject(id)
 	if err != nil {
 		return nil, err
@@ -395,15 +396,15 @@ func chunksOf(p *project.Project, id manifest.ID) ([]manifest.ID, error) {
 	if err != nil {
 		return nil, err
 	}
-	ids := make([]manifest.ID, len(list.Chunks))
+	ids := make([]oid.ID, len(list.Chunks))
 	for i, c := range list.Chunks {
-		ids[i] = manifest.ID(c.ID)
+		ids[i] = c.ID
 	}
 	return ids, nil
 }
 
 // wanted is the content of files: directories, and what is empty, are alike everywhere.
-func (f *forgetter) wanted() (ids []manifest.ID, says func(manifest.Record) bool) {
+func (f *forgetter) wanted() (ids []oid.ID, says func(manifest.Record) bool) {
 	return slices.Collect(maps.Keys(f.files)), nil
 }
 
@@ -422,7 +423,7 @@ func (f *forgetter) finish(ctx context.Context, said *LogState, result *Forgotte
 		return nil
 	}
 	count := map[string]int{}
-	clean := map[manifest.ID]bool{}
+	clean := map[oid.ID]bool{}
 	for _, c := range said.Checkpoints {
 		d := f.done[forgetKey{"", c.Root}]
 		if err := f.find(ctx, "", d.entry.ID, clean, func(path string) { count[path]++ }); err != nil {
@@ -437,7 +438,7 @@ func (f *forgetter) finish(ctx context.Context, said *LogState, result *Forgotte
 }
 
 // find calls found for what in a tree holds forgotten content. It notes directories without any in clean.
-func (f *forgetter) find(ctx context.Context, path string, id manifest.ID, clean map[manifest.ID]bool, found func(string)) error {
+func (f *forgetter) find(ctx context.Context, path string, id oid.ID, clean map[oid.ID]bool, found func(string)) error {
 	if clean[id] {
 		return nil
 	}
@@ -466,7 +467,7 @@ func (f *forgetter) find(ctx context.Context, path string, id manifest.ID, clean
 			if err != nil {
 				return err
 			}
-			hit = slices.ContainsFunc(chunks, func(id manifest.ID) bool { return f.content[id] })
+			hit = slices.ContainsFunc(chunks, func(id oid.ID) bool { return f.content[id] })
 			clean[e.ID] = !hit
 		}
 		if hit {

@@ -11,6 +11,7 @@ import (
 	"slices"
 
 	"rewind/cas"
+	"rewind/cas/oid"
 	"rewind/engine/checkpoint"
 	"rewind/engine/commit"
 	"rewind/engine/conversation"
@@ -58,7 +59,7 @@ type textForgetter struct {
 	texts    int             // places in records
 	files    map[string]bool // the agents' own
 	sessions map[[2]string]bool
-	were     []manifest.ID // conversations that held it
+	were     []oid.ID // conversations that held it
 }
 
 func (f *textForgetter) checkpoint(ctx context.Context, c *manifest.Checkpoint) (bool, error) {
@@ -75,14 +76,14 @@ func (f *textForgetter) checkpoint(ctx context.Context, c *manifest.Checkpoint) 
 	}
 	f.files[c.Transcript.Path] = true
 	f.sessions[[2]string{c.Agent, c.Session}] = true
-	id, err := f.redactor.Conversation(transcript.ID(c.Transcript.Content))
+	id, err := f.redactor.Conversation(c.Transcript.Content)
 	if err != nil {
 		return false, err
 	}
-	if manifest.ID(id) != c.Transcript.Content {
+	if id != c.Transcript.Content {
 		f.were = append(f.were, c.Transcript.Content)
 		place := *c.Transcript
-		place.Content = manifest.ID(id)
+		place.Content = id
 		c.Transcript, changed = &place, true
 	}
 	return changed, ctx.Err()
@@ -151,7 +152,7 @@ func (f *textForgetter) file(name string) (int, error) {
 }
 
 // wanted is the conversations as they were, and the text itself in what checkpoints say.
-func (f *textForgetter) wanted() (ids []manifest.ID, says func(manifest.Record) bool) {
+func (f *textForgetter) wanted() (ids []oid.ID, says func(manifest.Record) bool) {
 	return f.were, func(r manifest.Record) bool {
 		c := r.Checkpoint
 		return c != nil && f.mark.text([]byte(c.Prompt), 0)+f.mark.text([]byte(c.Description), 0) > 0

@@ -8,10 +8,9 @@ import (
 	"maps"
 	"slices"
 
-	"rewind/cas"
+	"rewind/cas/oid"
 	"rewind/engine/conversation"
 	"rewind/engine/project"
-	"rewind/manifest"
 )
 
 // A checkpoint that a path was taken out of says nothing of it any more; it does
@@ -20,20 +19,20 @@ import (
 
 // ForgottenKey stands for a path of this store that was forgotten.
 func ForgottenKey(p *project.Project, path string) string {
-	sum := cas.Sum([]byte("forgotten\x00" + p.Format.Origin + "\x00" + path))
+	sum := oid.Sum([]byte("forgotten\x00" + p.Format.Origin + "\x00" + path))
 	return hex.EncodeToString(sum[:16])
 }
 
 // covered is a coverage that was rewritten, and whether it named what was forgotten.
 type covered struct {
-	id    manifest.ID
+	id    oid.ID
 	named bool
 }
 
 // cover gives what a checkpoint says from now on of what it left out: the forgotten paths,
 // whether it held them, named them or never knew of them, become hashes. What is said of paths
 // that nobody held stays.
-func (f *forgetter) cover(coverage manifest.ID) (covered, error) {
+func (f *forgetter) cover(coverage oid.ID) (covered, error) {
 	if done, ok := f.coverage[coverage]; ok {
 		return done, nil
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"rewind/cas"
+	"rewind/cas/oid"
 	"rewind/engine/commit"
 	"rewind/engine/conversation"
 	"rewind/engine/project"
@@ -104,7 +105,7 @@ func collect(ctx context.Context, p *project.Project, o GCOptions) (*Collected, 
 		gone[c.ID] = true
 	}
 	result.removed(drop, gone, len(state.Checkpoints))
-	m := &marker{live: map[cas.ID]struct{}{}, load: p.LoadDir, get: p.Store.Get}
+	m := &marker{live: map[oid.ID]struct{}{}, load: p.LoadDir, get: p.Store.Get}
 	m.marked = p.Counting("gc", "checkpoint")
 	if err := state.mark(ctx, m, gone); err != nil {
 		return nil, p.Classify(err)
@@ -290,7 +291,7 @@ func restampHead(p *project.Project, m *marker) error {
 	if was.Generation == generation {
 		return nil
 	}
-	if !m.has(cas.ID(head.Root())) {
+	if !m.has(head.Root()) {
 		return project.RemoveIfThere(file)
 	}
 	return scan.Restamp(file, project.Stamp{Generation: generation, At: a.Last(), Start: was.Start}.Encode())

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"rewind/cas"
+	"rewind/cas/oid"
 	"rewind/engine/conversation"
 	"rewind/engine/transcript"
 	"rewind/manifest"
@@ -12,39 +13,39 @@ import (
 
 // marker collects the ids of all objects that something still needs.
 type marker struct {
-	live  map[cas.ID]struct{}
-	added []cas.ID // since somebody emptied it
-	load  func(manifest.ID) (manifest.Dir, error)
-	get   func([]byte, cas.ID) ([]byte, error)
+	live  map[oid.ID]struct{}
+	added []oid.ID // since somebody emptied it
+	load  func(oid.ID) (manifest.Dir, error)
+	get   func([]byte, oid.ID) ([]byte, error)
 
 	marked func(done, total int) // told how many checkpoints were; may be nil
 }
 
 // seen adds an id; it reports whether it was there already. Zero ids are nothing.
-func (m *marker) seen(id manifest.ID) bool {
-	if id == (manifest.ID{}) {
+func (m *marker) seen(id oid.ID) bool {
+	if id == (oid.ID{}) {
 		return true
 	}
-	if _, ok := m.live[cas.ID(id)]; ok {
+	if _, ok := m.live[id]; ok {
 		return true
 	}
-	m.add(cas.ID(id))
+	m.add(id)
 	return false
 }
 
-func (m *marker) has(id cas.ID) bool {
+func (m *marker) has(id oid.ID) bool {
 	_, ok := m.live[id]
 	return ok
 }
 
-func (m *marker) add(id cas.ID) {
+func (m *marker) add(id oid.ID) {
 	m.live[id] = struct{}{}
 	m.added = append(m.added, id)
 }
 
 // tree marks a directory and all that it holds. A directory that was marked
 // before was marked whole.
-func (m *marker) tree(ctx context.Context, id manifest.ID) error {
+func (m *marker) tree(ctx context.Context, id oid.ID) error {
 	if m.seen(id) {
 		return nil
 	}
@@ -72,11 +73,11 @@ func (m *marker) tree(ctx context.Context, id manifest.ID) error {
 	return nil
 }
 
-func (m *marker) list(id manifest.ID) error {
+func (m *marker) list(id oid.ID) error {
 	if m.seen(id) {
 		return nil
 	}
-	data, err := m.get(nil, cas.ID(id))
+	data, err := m.get(nil, id)
 	if err != nil {
 		return err
 	}
@@ -131,20 +132,20 @@ func (m *marker) record(ctx context.Context, r manifest.Record) error {
 }
 
 // conversation marks all that a stored conversation consists of.
-func (m *marker) conversation(content manifest.ID) error {
+func (m *marker) conversation(content oid.ID) error {
 	store := conversation.StoreIn(context.Background(), m.get, nil)
-	return transcript.Walk(store, transcript.ID(content), func(id transcript.ID) (bool, error) {
-		if m.has(cas.ID(id)) {
+	return transcript.Walk(store, content, func(id oid.ID) (bool, error) {
+		if m.has(id) {
 			return false, nil
 		}
-		m.add(cas.ID(id))
-		data, err := m.get(nil, cas.ID(id))
+		m.add(id)
+		data, err := m.get(nil, id)
 		if err != nil {
 			return false, err
 		}
 		if list, err := cas.ParseList(data); err == nil {
 			for _, chunk := range list.Chunks {
-				m.seen(manifest.ID(chunk.ID))
+				m.seen(chunk.ID)
 			}
 		}
 		return true, nil

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"rewind/cas"
+	"rewind/cas/oid"
 	"rewind/engine/project"
 	"rewind/manifest"
 )
@@ -51,7 +52,7 @@ func ReadStats(ctx context.Context, p *project.Project) (*Stats, error) {
 		return nil, err
 	}
 	s := &Stats{Checkpoints: int64(len(state.Checkpoints)), Bytes: map[string]int64{}}
-	stored := map[cas.ID]int64{}
+	stored := map[oid.ID]int64{}
 	if err := p.Store.Objects(func(o cas.ObjectInfo) error {
 		s.Objects++
 		s.RawBytes += o.Size
@@ -66,7 +67,7 @@ func ReadStats(ctx context.Context, p *project.Project) (*Stats, error) {
 	}); err != nil {
 		return nil, err
 	}
-	u := usage{p: p, stored: stored, totals: map[manifest.ID]int64{}}
+	u := usage{p: p, stored: stored, totals: map[oid.ID]int64{}}
 	if s.PerCheckpoint, err = u.checkpoints(ctx, state.Checkpoints); err != nil {
 		return nil, p.Classify(err)
 	}
@@ -79,8 +80,8 @@ func ReadStats(ctx context.Context, p *project.Project) (*Stats, error) {
 // usage finds out which stored bytes belong to what.
 type usage struct {
 	p      *project.Project
-	stored map[cas.ID]int64
-	totals map[manifest.ID]int64 // stored bytes below a directory, itself included
+	stored map[oid.ID]int64
+	totals map[oid.ID]int64 // stored bytes below a directory, itself included
 }
 
 // checkpoints gives the unique and shared bytes of each. An object is unique
@@ -113,9 +114,9 @@ func (u *usage) checkpoints(ctx context.Context, all []manifest.Checkpoint) ([]C
 }
 
 // firstUse maps each object to the first checkpoint, in the order of at, that has it.
-func (u *usage) firstUse(ctx context.Context, n int, at func(int) manifest.Checkpoint) (map[cas.ID]int, error) {
-	use := map[cas.ID]int{}
-	m := &marker{live: map[cas.ID]struct{}{}, load: u.p.LoadDir, get: u.p.Store.Get}
+func (u *usage) firstUse(ctx context.Context, n int, at func(int) manifest.Checkpoint) (map[oid.ID]int, error) {
+	use := map[oid.ID]int{}
+	m := &marker{live: map[oid.ID]struct{}{}, load: u.p.LoadDir, get: u.p.Store.Get}
 	for i := range n {
 		m.added = m.added[:0]
 		c := at(i)
@@ -130,8 +131,8 @@ func (u *usage) firstUse(ctx context.Context, n int, at func(int) manifest.Check
 }
 
 // total is what a tree's objects take. One that a tree has twice counts twice.
-func (u *usage) total(id manifest.ID) (int64, error) {
-	if id == (manifest.ID{}) {
+func (u *usage) total(id oid.ID) (int64, error) {
+	if id == (oid.ID{}) {
 		return 0, nil
 	}
 	if total, ok := u.totals[id]; ok {
@@ -141,7 +142,7 @@ func (u *usage) total(id manifest.ID) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	total := u.stored[cas.ID(id)]
+	total := u.stored[id]
 	for _, e := range dir.Entries {
 		switch e.Kind {
 		case manifest.Subdir:
@@ -151,7 +152,7 @@ func (u *usage) total(id manifest.ID) (int64, error) {
 			}
 			total += below
 		case manifest.File:
-			total += u.stored[cas.ID(e.ID)]
+			total += u.stored[e.ID]
 		case manifest.Chunked:
 			chunks, err := u.chunks(e.ID)
 			if err != nil {
@@ -165,7 +166,7 @@ func (u *usage) total(id manifest.ID) (int64, error) {
 }
 
 // chunks is what a chunked file's list and chunks take.
-func (u *usage) chunks(id manifest.ID) (int64, error) {
+func (u *usage) chunks(id oid.ID) (int64, error) {
 	if total, ok := u.totals[id]; ok {
 		return total, nil
 	}
@@ -177,7 +178,7 @@ func (u *usage) chunks(id manifest.ID) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	total := u.stored[cas.ID(id)]
+	total := u.stored[id]
 	for _, c := range list.Chunks {
 		total += u.stored[c.ID]
 	}
@@ -188,9 +189,9 @@ func (u *usage) chunks(id manifest.ID) (int64, error) {
 // largest names the paths whose versions take most. It walks only what differs
 // from one checkpoint to the next.
 func (u *usage) largest(ctx context.Context, all []manifest.Checkpoint) ([]PathBytes, error) {
-	versions := map[string]map[manifest.ID]bool{}
+	versions := map[string]map[oid.ID]bool{}
 	sizes := map[string]int64{}
-	before := manifest.ID{}
+	before := oid.ID{}
 	for i := len(all) - 1; i >= 0; i-- {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -199,7 +200,7 @@ func (u *usage) largest(ctx context.Context, all []manifest.Checkpoint) ([]PathB
 			if c.New == nil || c.New.Kind != manifest.File && c.New.Kind != manifest.Chunked || versions[c.Path][c.New.ID] {
 				return nil
 			}
-			size := u.stored[cas.ID(c.New.ID)]
+			size := u.stored[c.New.ID]
 			if c.New.Kind == manifest.Chunked {
 				var err error
 				if size, err = u.chunks(c.New.ID); err != nil {
@@ -207,7 +208,7 @@ func (u *usage) largest(ctx context.Context, all []manifest.Checkpoint) ([]PathB
 				}
 			}
 			if versions[c.Path] == nil {
-				versions[c.Path] = map[manifest.ID]bool{}
+				versions[c.Path] = map[oid.ID]bool{}
 			}
 			versions[c.Path][c.New.ID] = true
 			sizes[c.Path] += size

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"rewind/cas"
+	"rewind/cas/oid"
 	"rewind/engine/conversation"
 	"rewind/engine/project"
 	"rewind/engine/scan"
@@ -47,7 +48,7 @@ func Verify(ctx context.Context, p *project.Project, readData bool) (*Verified, 
 	} else if reason != "" {
 		v.Damaged = append(v.Damaged, Damage{Reason: "the log: " + reason})
 	}
-	bad := map[cas.ID]string{}
+	bad := map[oid.ID]string{}
 	var checking func(cas.Checking)
 	if p.Progress != nil {
 		checking = func(c cas.Checking) {
@@ -74,7 +75,7 @@ func Verify(ctx context.Context, p *project.Project, readData bool) (*Verified, 
 		v.Damaged = append(v.Damaged, unlogged(ctx, p, checkpoints)...)
 	}
 	v.Checkpoints = len(checkpoints)
-	w := &Wholeness{P: p, Bad: bad, Good: map[manifest.ID]bool{}, V: v}
+	w := &Wholeness{P: p, Bad: bad, Good: map[oid.ID]bool{}, V: v}
 	count := p.Counting("verify", "checkpoint")
 	for i, c := range checkpoints {
 		if count != nil {
@@ -145,8 +146,8 @@ func readableCheckpoints(ctx context.Context, p *project.Project) (all []manifes
 // so that the work is that of the distinct directories, not of all checkpoints.
 type Wholeness struct {
 	P    *project.Project
-	Bad  map[cas.ID]string
-	Good map[manifest.ID]bool
+	Bad  map[oid.ID]string
+	Good map[oid.ID]bool
 	V    *Verified
 }
 
@@ -154,7 +155,7 @@ func (w *Wholeness) Checkpoint(ctx context.Context, c manifest.Checkpoint) error
 	report := func(path, reason string) {
 		w.V.Damaged = append(w.V.Damaged, Damage{Path: path, Checkpoint: c.ID, Reason: reason})
 	}
-	for _, extra := range []manifest.ID{c.Coverage, c.Rules} {
+	for _, extra := range []oid.ID{c.Coverage, c.Rules} {
 		if reason := w.missing(extra); reason != "" {
 			report("", "its coverage or rules: "+reason)
 		}
@@ -169,8 +170,8 @@ func (w *Wholeness) Checkpoint(ctx context.Context, c manifest.Checkpoint) error
 }
 
 // dir reports what is damaged in a directory and below, and whether it is whole.
-func (w *Wholeness) dir(ctx context.Context, id manifest.ID, path string, report func(path, reason string)) (whole bool, err error) {
-	if id == (manifest.ID{}) || w.Good[id] {
+func (w *Wholeness) dir(ctx context.Context, id oid.ID, path string, report func(path, reason string)) (whole bool, err error) {
+	if id == (oid.ID{}) || w.Good[id] {
 		return true, nil
 	}
 	if err := ctx.Err(); err != nil {
@@ -213,24 +214,24 @@ func (w *Wholeness) dir(ctx context.Context, id manifest.ID, path string, report
 }
 
 // missing says why an object cannot be had, "" if it can.
-func (w *Wholeness) missing(id manifest.ID) string {
-	if id == (manifest.ID{}) {
+func (w *Wholeness) missing(id oid.ID) string {
+	if id == (oid.ID{}) {
 		return ""
 	}
-	if reason, ok := w.Bad[cas.ID(id)]; ok {
+	if reason, ok := w.Bad[id]; ok {
 		return reason
 	}
-	has, err := w.P.Store.Has(cas.ID(id))
+	has, err := w.P.Store.Has(id)
 	switch {
 	case err != nil:
 		return err.Error()
 	case !has:
-		return fmt.Sprintf("object %s is missing", cas.ID(id))
+		return fmt.Sprintf("object %s is missing", id)
 	}
 	return ""
 }
 
-func (w *Wholeness) list(id manifest.ID) string {
+func (w *Wholeness) list(id oid.ID) string {
 	if reason := w.missing(id); reason != "" {
 		return reason
 	}
@@ -243,7 +244,7 @@ func (w *Wholeness) list(id manifest.ID) string {
 		return err.Error()
 	}
 	for _, c := range list.Chunks {
-		if reason := w.missing(manifest.ID(c.ID)); reason != "" {
+		if reason := w.missing(c.ID); reason != "" {
 			return reason
 		}
 	}
@@ -251,28 +252,28 @@ func (w *Wholeness) list(id manifest.ID) string {
 }
 
 // conversation says what a stored conversation lacks, "" if it is whole.
-func (w *Wholeness) conversation(content manifest.ID) string {
+func (w *Wholeness) conversation(content oid.ID) string {
 	var reason string
 	store := conversation.StoreIn(context.Background(), w.P.Store.Get, nil)
-	err := transcript.Walk(store, transcript.ID(content), func(id transcript.ID) (bool, error) {
-		if w.Good[manifest.ID(id)] {
+	err := transcript.Walk(store, content, func(id oid.ID) (bool, error) {
+		if w.Good[id] {
 			return false, nil
 		}
-		if reason = w.missing(manifest.ID(id)); reason != "" {
+		if reason = w.missing(id); reason != "" {
 			return false, errors.New(reason)
 		}
-		data, err := w.P.Store.Get(nil, cas.ID(id))
+		data, err := w.P.Store.Get(nil, id)
 		if err != nil {
 			return false, err
 		}
 		if list, err := cas.ParseList(data); err == nil {
 			for _, chunk := range list.Chunks {
-				if reason = w.missing(manifest.ID(chunk.ID)); reason != "" {
+				if reason = w.missing(chunk.ID); reason != "" {
 					return false, errors.New(reason)
 				}
 			}
 		}
-		w.Good[manifest.ID(id)] = true
+		w.Good[id] = true
 		return true, nil
 	})
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"rewind/cas/oid"
 	"rewind/engine/project"
 	"rewind/manifest"
 )
@@ -69,7 +70,7 @@ type existing struct {
 	ctx   context.Context
 	o     PatternOptions
 	known map[string]bool
-	roots []manifest.ID // of the checkpoints, once they are known
+	roots []oid.ID // of the checkpoints, once they are known
 }
 
 // leading is how many names from the first on exist, as a path. Those before fixed need no proof.
@@ -123,7 +124,7 @@ func (e *existing) look(path string) (bool, error) {
 
 // readRoots collects the trees to look into, each once.
 func (e *existing) readRoots() error {
-	seen := map[manifest.ID]bool{}
+	seen := map[oid.ID]bool{}
 	add := func(c manifest.Checkpoint) {
 		if !seen[c.Root] {
 			seen[c.Root] = true
@@ -178,7 +179,7 @@ func PlainPath(pattern string) (path string, ok bool) {
 }
 
 // MatchSome refuses (*NoPathError) a pattern that matches nothing in any of the trees.
-func MatchSome(load func(manifest.ID) (manifest.Dir, error), patterns []string, roots ...manifest.ID) error {
+func MatchSome(load func(oid.ID) (manifest.Dir, error), patterns []string, roots ...oid.ID) error {
 	for _, pattern := range patterns {
 		one, err := Select([]string{pattern})
 		if err != nil {

@@ -4,6 +4,7 @@ import (
 	"path"
 	"strings"
 
+	"rewind/cas/oid"
 	"rewind/engine/project"
 	"rewind/manifest"
 )
@@ -119,10 +120,10 @@ func leads(pattern, names []string) bool {
 }
 
 // walkSelected calls found when something in the tree is selected.
-func walkSelected(load func(manifest.ID) (manifest.Dir, error), root manifest.ID, s Selection, found func()) error {
+func walkSelected(load func(oid.ID) (manifest.Dir, error), root oid.ID, s Selection, found func()) error {
 	done := false
-	var walk func(path string, id manifest.ID) error
-	walk = func(path string, id manifest.ID) error {
+	var walk func(path string, id oid.ID) error
+	walk = func(path string, id oid.ID) error {
 		dir, err := load(id)
 		if err != nil {
 			return err

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"rewind/cas"
+	"rewind/cas/oid"
 	"rewind/manifest"
 )
 
@@ -22,16 +23,16 @@ func (r *HeldReader) Close() error {
 }
 
 // ContentOf reads an entry's content from a store or a batch.
-func ContentOf(get func([]byte, cas.ID) ([]byte, error), e manifest.Entry) (io.ReadCloser, error) {
+func ContentOf(get func([]byte, oid.ID) ([]byte, error), e manifest.Entry) (io.ReadCloser, error) {
 	switch e.Kind {
 	case manifest.File:
-		data, err := get(nil, cas.ID(e.ID))
+		data, err := get(nil, e.ID)
 		if err != nil {
 			return nil, err
 		}
 		return io.NopCloser(bytes.NewReader(data)), nil
 	case manifest.Chunked:
-		data, err := get(nil, cas.ID(e.ID))
+		data, err := get(nil, e.ID)
 		if err != nil {
 			return nil, err
 		}
@@ -48,7 +49,7 @@ func ContentOf(get func([]byte, cas.ID) ([]byte, error), e manifest.Entry) (io.R
 
 // ChunkReader reads a chunked file, one verified chunk in memory at a time.
 type ChunkReader struct {
-	Get    func([]byte, cas.ID) ([]byte, error)
+	Get    func([]byte, oid.ID) ([]byte, error)
 	Chunks []cas.Chunk
 	buf    []byte
 	rest   []byte

@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"rewind/cas"
+	"rewind/cas/oid"
 )
 
 // StoreName is where a project's own store lies below its root.
@@ -229,7 +229,7 @@ func GlobalStore(env Env, root string) string {
 	if account == "" {
 		return ""
 	}
-	id := cas.Sum([]byte(root))
+	id := oid.Sum([]byte(root))
 	return filepath.Join(account, "storage", hex.EncodeToString(id[:16]))
 }
 

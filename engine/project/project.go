@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"rewind/cas"
+	"rewind/cas/oid"
 	"rewind/engine/settings"
 	"rewind/manifest"
 )
@@ -240,11 +241,11 @@ func (p *Project) Writing(ctx context.Context) error {
 }
 
 // LoadDir reads a directory manifest from the store. A zero id is the empty directory.
-func (p *Project) LoadDir(id manifest.ID) (manifest.Dir, error) {
-	if id == (manifest.ID{}) {
+func (p *Project) LoadDir(id oid.ID) (manifest.Dir, error) {
+	if id == (oid.ID{}) {
 		return manifest.Dir{}, nil
 	}
-	data, err := p.Store.Get(nil, cas.ID(id))
+	data, err := p.Store.Get(nil, id)
 	if err != nil {
 		return manifest.Dir{}, err
 	}
@@ -252,9 +253,9 @@ func (p *Project) LoadDir(id manifest.ID) (manifest.Dir, error) {
 }
 
 // ReadObject reads one object whole; a zero id is empty.
-func (p *Project) ReadObject(id manifest.ID) ([]byte, error) {
-	if id == (manifest.ID{}) {
+func (p *Project) ReadObject(id oid.ID) ([]byte, error) {
+	if id == (oid.ID{}) {
 		return nil, nil
 	}
-	return p.Store.Get(nil, cas.ID(id))
+	return p.Store.Get(nil, id)
 }

@@ -4,6 +4,7 @@ import (
 	"path/filepath"
 
 	"rewind/cas"
+	"rewind/cas/oid"
 	"rewind/cas/vfs"
 	"rewind/manifest"
 )
@@ -59,7 +60,7 @@ func (p *Project) Relatives() ([]Relative, error) {
 
 // MayHold reports whether a store has one of some objects, or a record that says is true of. What
 // cannot be read may hold anything. says may be nil.
-func (r Relative) MayHold(ids []manifest.ID, says func(manifest.Record) bool) bool {
+func (r Relative) MayHold(ids []oid.ID, says func(manifest.Record) bool) bool {
 	for _, dir := range r.dirs {
 		if packsMayHold(dir, r.origin, ids, says) {
 			return true
@@ -68,14 +69,14 @@ func (r Relative) MayHold(ids []manifest.ID, says func(manifest.Record) bool) bo
 	return false
 }
 
-func packsMayHold(dir string, origin StoreID, ids []manifest.ID, says func(manifest.Record) bool) bool {
+func packsMayHold(dir string, origin StoreID, ids []oid.ID, says func(manifest.Record) bool) bool {
 	s, err := cas.Open(cas.Options{Dir: dir, StoreID: origin, ReadOnly: true})
 	if err != nil {
 		return true
 	}
 	defer s.Close()
 	for _, id := range ids {
-		if has, err := s.Has(cas.ID(id)); has || err != nil {
+		if has, err := s.Has(id); has || err != nil {
 			return true
 		}
 	}

@@ -4,13 +4,11 @@ import (
 	"context"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"os"
 	"path/filepath"
 	"time"
 
-	"rewind/cas"
-	"rewind/engine/transcript"
+	"rewind/cas/oid"
 )
 
 // SessionState is what rewind remembers of one agent's session between two
@@ -38,7 +36,7 @@ func SessionFile(env Env, agent, session string) string {
 	if account == "" || session == "" {
 		return ""
 	}
-	key := cas.Sum([]byte(agent + "\x00" + session))
+	key := oid.Sum([]byte(agent + "\x00" + session))
 	return filepath.Join(account, "sessions", hex.EncodeToString(key[:16])+".json")
 }
 
@@ -109,26 +107,10 @@ func ForgetSessions(env Env, quiet time.Duration) error {
 // the next capture goes on. It can be lost: the log's newest record of the
 // session says the same.
 type HeldConversation struct {
-	Store      string    `json:"store"`      // id of the store
-	Generation uint64    `json:"generation"` // of the store when it was noted
-	Content    ContentID `json:"content"`
-	Leaf       string    `json:"leaf,omitempty"`
-	PromptID   string    `json:"prompt_id,omitempty"` // of the newest prompt in it
-	Prompt     string    `json:"prompt,omitempty"`    // its text, at most maxHeldPrompt bytes
-}
-
-// ContentID is the id of a captured conversation, written in hexadecimal.
-type ContentID transcript.ID
-
-func (id ContentID) MarshalText() ([]byte, error) { return hex.AppendEncode(nil, id[:]), nil }
-
-func (id *ContentID) UnmarshalText(text []byte) error {
-	b, err := hex.DecodeString(string(text))
-	if err == nil && len(b) != len(id) {
-		err = errors.New("wrong length")
-	}
-	if err == nil {
-		copy(id[:], b)
-	}
-	return err
+	Store      string `json:"store"`      // id of the store
+	Generation uint64 `json:"generation"` // of the store when it was noted
+	Content    oid.ID `json:"content"`
+	Leaf       string `json:"leaf,omitempty"`
+	PromptID   string `json:"prompt_id,omitempty"` // of the newest prompt in it
+	Prompt     string `json:"prompt,omitempty"`    // its text, at most maxHeldPrompt bytes
 }

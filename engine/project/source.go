@@ -9,6 +9,7 @@ import (
 	"strconv"
 
 	"rewind/cas"
+	"rewind/cas/oid"
 	"rewind/manifest"
 )
 
@@ -47,11 +48,11 @@ func setSeq(r manifest.Record, seq uint64) {
 	}
 }
 
-func (s logSource) Dir(id manifest.ID) (manifest.Dir, error) {
-	if id == (manifest.ID{}) {
+func (s logSource) Dir(id oid.ID) (manifest.Dir, error) {
+	if id == (oid.ID{}) {
 		return manifest.Dir{}, nil
 	}
-	data, err := s.store.Get(nil, cas.ID(id))
+	data, err := s.store.Get(nil, id)
 	if err != nil {
 		return manifest.Dir{}, err
 	}

@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"testing"
 
+	"rewind/cas/oid"
 	"rewind/engine/rootfs"
 	"rewind/manifest"
 )
@@ -58,9 +59,9 @@ func (w *world) variety(generation int) {
 
 // oldOrNew fails unless every path holds what it held before or is to hold,
 // whole; directories may be there in either state.
-func (w *world) oldOrNew(before, after manifest.ID, when string) {
+func (w *world) oldOrNew(before, after oid.ID, when string) {
 	w.Helper()
-	entryOf := func(root manifest.ID, path string) manifest.Entry {
+	entryOf := func(root oid.ID, path string) manifest.Entry {
 		e, ok, err := manifest.Find(w.Load, root, path)
 		must(w, err)
 		if !ok {
@@ -85,7 +86,7 @@ func (w *world) oldOrNew(before, after manifest.ID, when string) {
 		return nil
 	}))
 	// What is missing must be missing on one side, or its directory must have changed its kind.
-	for _, root := range []manifest.ID{before, after} {
+	for _, root := range []oid.ID{before, after} {
 		must(w, manifest.Walk(w.Load, root, func(path string, e manifest.Entry) error {
 			if seen[path] || entryOf(before, path).Kind == 0 || entryOf(after, path).Kind == 0 {
 				return nil

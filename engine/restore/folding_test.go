@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"testing"
 
+	"rewind/cas/oid"
 	"rewind/engine/rootfs"
 	"rewind/manifest"
 )
@@ -100,7 +101,7 @@ var caseRenames = []struct {
 }
 
 // fill makes the tree hold these files alone.
-func (w *world) fill(files map[string]string) manifest.ID {
+func (w *world) fill(files map[string]string) oid.ID {
 	w.Helper()
 	must(w, os.RemoveAll(w.root))
 	must(w, os.Mkdir(w.root, 0o755))

@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"testing"
 
+	"rewind/cas/oid"
 	"rewind/engine/rootfs"
 	"rewind/manifest"
 )
@@ -82,12 +83,12 @@ func TestForbiddenNamesInATree(t *testing.T) {
 	w.write(".git/config", "mine")
 	w.write("a", "1")
 	evil := w.put([]byte("evil"))
-	bad := func(name string, e manifest.Entry) manifest.ID {
+	bad := func(name string, e manifest.Entry) oid.ID {
 		e.Name = name
 		return w.put(manifest.Dir{Entries: []manifest.Entry{e}}.Append(nil))
 	}
 	file := manifest.Entry{Kind: manifest.File, Mode: 0o755, Size: 4, ID: evil}
-	for _, target := range []manifest.ID{
+	for _, target := range []oid.ID{
 		bad(".git", manifest.Entry{Kind: manifest.Subdir, Mode: 0o755, ID: bad("config", file)}),
 		bad(".GIT", manifest.Entry{Kind: manifest.Subdir, Mode: 0o755, ID: bad("config", file)}),
 		bad("sub", manifest.Entry{Kind: manifest.Subdir, Mode: 0o755, ID: bad(".git", file)}),
@@ -187,7 +188,7 @@ func TestPathBeyondPathMax(t *testing.T) {
 	const levels = 30
 	name := strings.Repeat("d", 200)
 	var path string
-	var id manifest.ID
+	var id oid.ID
 	content := w.put([]byte("deep"))
 	id = w.put(manifest.Dir{Entries: []manifest.Entry{{Name: "f", Kind: manifest.File, Mode: 0o644, Size: 4, ID: content}}}.Append(nil))
 	for range levels {

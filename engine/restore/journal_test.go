@@ -12,14 +12,15 @@ import (
 	"testing"
 	"time"
 
+	"rewind/cas/oid"
 	"rewind/engine/rootfs"
 	"rewind/manifest"
 )
 
 func sampleRecord() *record {
-	file := manifest.Entry{Kind: manifest.File, Mode: 0o644, Size: 12, ID: manifest.ID{1, 2, 3}}
+	file := manifest.Entry{Kind: manifest.File, Mode: 0o644, Size: 12, ID: oid.ID{1, 2, 3}}
 	link := manifest.Entry{Kind: manifest.Symlink, Target: "to/\xff"}
-	dir := manifest.Entry{Kind: manifest.Subdir, Mode: 0o755, Size: 5, Files: 2, ID: manifest.ID{9}}
+	dir := manifest.Entry{Kind: manifest.Subdir, Mode: 0o755, Size: 5, Files: 2, ID: oid.ID{9}}
 	info := rootfs.Info{Kind: rootfs.Regular, Mode: 0o644, Size: 12, Mtime: time.Now().UnixNano(), Dev: 7, Ino: 1 << 40}
 	return &record{
 		time: time.Now().UTC(), random: 0xfeed, note: []byte("note\x00"),

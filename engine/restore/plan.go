@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"rewind/cas/oid"
 	"rewind/engine/rootfs"
 	"rewind/manifest"
 )
@@ -16,8 +17,8 @@ import (
 type Options struct {
 	FS      rootfs.FS
 	Source  Source
-	Current manifest.ID // the tree that a scan has just found
-	Target  manifest.ID
+	Current oid.ID // the tree that a scan has just found
+	Target  oid.ID
 	// Select limits what is touched; nil: everything.
 	Select Selection
 	// InTarget and InScope say whether a path would be captured under the rules
@@ -87,8 +88,8 @@ type Plan struct {
 	Changes []Change // by path, a directory before what is below it
 	Skips   []Skip   // by path
 
-	Before manifest.ID // the current tree with what Read corrected; after Read
-	After  manifest.ID // the tree that follows; after Read
+	Before oid.ID // the current tree with what Read corrected; after Read
+	After  oid.ID // the tree that follows; after Read
 
 	o        Options
 	read     bool              // by Read

@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 
+	"rewind/cas/oid"
 	"rewind/engine/rootfs"
 	"rewind/manifest"
 )
@@ -17,7 +18,7 @@ type planner struct {
 
 // dir compares the current directory cur with the target's tgt (zero: there is
 // none) at path.
-func (b *planner) dir(path string, cur, tgt manifest.ID, at *place, depth int) error {
+func (b *planner) dir(path string, cur, tgt oid.ID, at *place, depth int) error {
 	if cur == tgt {
 		return nil
 	}

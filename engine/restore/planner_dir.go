@@ -1,6 +1,7 @@
 package restore
 
 import (
+	"rewind/cas/oid"
 	"rewind/engine/rootfs"
 	"rewind/manifest"
 )
@@ -43,7 +44,7 @@ func (b *planner) makeDir(path string, c, t manifest.Entry, at *place, depth int
 		// One that the scan passed over. What is in it stays, unless the target has it.
 		below.there = true
 		b.passed[path] = info.Mode
-		if err := b.dir(path, manifest.ID{}, t.ID, below, depth+1); err != nil {
+		if err := b.dir(path, oid.ID{}, t.ID, below, depth+1); err != nil {
 			return err
 		}
 		if has && info.Mode != t.Mode {
@@ -67,7 +68,7 @@ func (b *planner) makeDir(path string, c, t manifest.Entry, at *place, depth int
 		return nil
 	}
 	before := len(b.Changes)
-	if err := b.dir(path, manifest.ID{}, t.ID, below, depth+1); err != nil {
+	if err := b.dir(path, oid.ID{}, t.ID, below, depth+1); err != nil {
 		return err
 	}
 	if has || len(b.Changes) > before {
@@ -104,7 +105,7 @@ func (b *planner) deleteDir(path string, c manifest.Entry, at *place, depth int,
 	}
 	before := len(b.Changes)
 	skips := len(b.Skips)
-	if err := b.dir(path, c.ID, manifest.ID{}, below, depth+1); err != nil {
+	if err := b.dir(path, c.ID, oid.ID{}, below, depth+1); err != nil {
 		return err
 	}
 	if !has || !b.inScope(path, true) {
@@ -167,7 +168,7 @@ func (b *planner) dirInTheWay(path string, c, t manifest.Entry, at *place) error
 
 // disposable says why a directory cannot go as a whole, "" if it can: all that
 // is in it is in the tree id, and in scope.
-func (b *planner) disposable(path string, id manifest.ID, d rootfs.Dir, depth int) (string, error) {
+func (b *planner) disposable(path string, id oid.ID, d rootfs.Dir, depth int) (string, error) {
 	if depth > manifest.MaxDepth {
 		return "", &manifest.DepthError{Path: path}
 	}

@@ -16,8 +16,8 @@ import (
 	"testing"
 	"time"
 
+	"rewind/cas/oid"
 	"rewind/engine/rootfs"
-	"rewind/manifest"
 )
 
 // A file that changes after the plan has read it is captured before it goes;
@@ -211,7 +211,7 @@ func symlinkSwaps(t *testing.T, more func(round int) bool) {
 			must(t, os.WriteFile(filepath.Join(dir, fmt.Sprintf("sub/f%d", i)), []byte("not yours"), 0o600))
 		}
 	}
-	fill := func(tag string, n int) manifest.ID {
+	fill := func(tag string, n int) oid.ID {
 		must(t, os.RemoveAll(w.file("d")))
 		for i := range n {
 			w.write(fmt.Sprintf("d/f%d", i), tag)

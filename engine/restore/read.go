@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"rewind/cas/oid"
 	"rewind/engine/rootfs"
 	"rewind/manifest"
 )
@@ -230,7 +231,7 @@ func (r *reader) file(d rootfs.Dir, name string, prev manifest.Entry) (manifest.
 		return manifest.Entry{}, err
 	}
 	defer f.Close()
-	var hint manifest.ID
+	var hint oid.ID
 	if isFile(prev) {
 		hint = prev.ID
 	}

@@ -4,13 +4,14 @@ import (
 	"bytes"
 	"io"
 
+	"rewind/cas/oid"
 	"rewind/manifest"
 )
 
 // Source is where trees and contents come from. It is safe for concurrent use.
 type Source interface {
 	// Load loads a manifest.
-	Load(id manifest.ID) (manifest.Dir, error)
+	Load(id oid.ID) (manifest.Dir, error)
 	// Open opens the content of a File or Chunked entry; every byte is verified.
 	Open(e manifest.Entry) (io.ReadCloser, error)
 }
@@ -18,8 +19,8 @@ type Source interface {
 // Sink takes what is read from the disk; see scan.Sink, which has the same
 // methods with the same meaning. worker is below Options.Workers.
 type Sink interface {
-	Content(worker int, f io.Reader, size int64, prev manifest.ID) (manifest.Kind, manifest.ID, int64, error)
-	Dir(worker int, data []byte, prev manifest.ID) (manifest.ID, error)
+	Content(worker int, f io.Reader, size int64, prev oid.ID) (manifest.Kind, oid.ID, int64, error)
+	Dir(worker int, data []byte, prev oid.ID) (oid.ID, error)
 }
 
 // isFile reports whether e is a regular file.
@@ -75,7 +76,7 @@ func withMode(e manifest.Entry, mode uint32) manifest.Entry {
 
 func sameEntry(a, b manifest.Entry) bool { return sameContent(a, b) && a.Mode == b.Mode }
 
-func loadDir(src Source, id manifest.ID) (manifest.Dir, error) {
+func loadDir(src Source, id oid.ID) (manifest.Dir, error) {
 	if id.IsZero() {
 		return manifest.Dir{}, nil
 	}

@@ -16,6 +16,7 @@ import (
 	"syscall"
 	"testing"
 
+	"rewind/cas/oid"
 	"rewind/engine/rootfs"
 	"rewind/manifest"
 )
@@ -23,13 +24,13 @@ import (
 // memStore is a Source and a Sink in memory.
 type memStore struct {
 	mu      sync.Mutex
-	objects map[manifest.ID][]byte
+	objects map[oid.ID][]byte
 }
 
-func newStore() *memStore { return &memStore{objects: map[manifest.ID][]byte{}} }
+func newStore() *memStore { return &memStore{objects: map[oid.ID][]byte{}} }
 
-func (m *memStore) put(data []byte) manifest.ID {
-	id := manifest.ID(sha256.Sum256(data))
+func (m *memStore) put(data []byte) oid.ID {
+	id := oid.ID(sha256.Sum256(data))
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if _, ok := m.objects[id]; !ok {
@@ -38,7 +39,7 @@ func (m *memStore) put(data []byte) manifest.ID {
 	return id
 }
 
-func (m *memStore) get(id manifest.ID) ([]byte, error) {
+func (m *memStore) get(id oid.ID) ([]byte, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	data, ok := m.objects[id]
@@ -48,7 +49,7 @@ func (m *memStore) get(id manifest.ID) ([]byte, error) {
 	return data, nil
 }
 
-func (m *memStore) Load(id manifest.ID) (manifest.Dir, error) {
+func (m *memStore) Load(id oid.ID) (manifest.Dir, error) {
 	data, err := m.get(id)
 	if err != nil {
 		return manifest.Dir{}, err
@@ -64,21 +65,21 @@ func (m *memStore) Open(e manifest.Entry) (io.ReadCloser, error) {
 // sink is the memStore's other half.
 type memSink struct{ *memStore }
 
-func (m memSink) Content(_ int, f io.Reader, _ int64, _ manifest.ID) (manifest.Kind, manifest.ID, int64, error) {
+func (m memSink) Content(_ int, f io.Reader, _ int64, _ oid.ID) (manifest.Kind, oid.ID, int64, error) {
 	data, err := io.ReadAll(f)
 	if err != nil {
-		return 0, manifest.ID{}, 0, err
+		return 0, oid.ID{}, 0, err
 	}
 	return manifest.File, m.put(data), int64(len(data)), nil
 }
 
-func (m memSink) Dir(_ int, data []byte, _ manifest.ID) (manifest.ID, error) {
+func (m memSink) Dir(_ int, data []byte, _ oid.ID) (oid.ID, error) {
 	return m.put(data), nil
 }
 
 // scan captures a directory; ignored names are left out, and so is what a
 // checkpoint never has.
-func (m *memStore) scan(t testing.TB, root string, ignored ...string) manifest.ID {
+func (m *memStore) scan(t testing.TB, root string, ignored ...string) oid.ID {
 	t.Helper()
 	var walk func(dir, rel string) (manifest.Dir, uint64, uint64)
 	walk = func(dir, rel string) (d manifest.Dir, files, size uint64) {
@@ -166,7 +167,7 @@ func (w *world) exists(path string) bool {
 	return err == nil
 }
 
-func (w *world) now() manifest.ID { return w.scan(w, w.root, w.ignored...) }
+func (w *world) now() oid.ID { return w.scan(w, w.root, w.ignored...) }
 
 func (w *world) fs() rootfs.FS {
 	w.Helper()
@@ -183,7 +184,7 @@ func (w *world) fs() rootfs.FS {
 }
 
 // plan makes and reads the plan to bring the tree to target.
-func (w *world) plan(target manifest.ID) *Plan {
+func (w *world) plan(target oid.ID) *Plan {
 	w.Helper()
 	o := w.o
 	o.FS, o.Source, o.Current, o.Target = w.fs(), w.memStore, w.now(), target
@@ -200,7 +201,7 @@ func (w *world) options() ApplyOptions {
 }
 
 // restore brings the tree to target, and returns the plan and the outcome.
-func (w *world) restore(target manifest.ID) (*Plan, *Outcome) {
+func (w *world) restore(target oid.ID) (*Plan, *Outcome) {
 	w.Helper()
 	p := w.plan(target)
 	out, err := p.Apply(w.Context(), w.options())
@@ -210,7 +211,7 @@ func (w *world) restore(target manifest.ID) (*Plan, *Outcome) {
 }
 
 // restoreExactly fails unless the tree is then the target.
-func (w *world) restoreExactly(target manifest.ID) *Plan {
+func (w *world) restoreExactly(target oid.ID) *Plan {
 	w.Helper()
 	p, out := w.restore(target)
 	if len(out.Skips) > 0 {
@@ -223,14 +224,14 @@ func (w *world) restoreExactly(target manifest.ID) *Plan {
 	return p
 }
 
-func (w *world) same(target manifest.ID, when string) {
+func (w *world) same(target oid.ID, when string) {
 	w.Helper()
 	if now := w.now(); now != target {
 		w.diff(now, target, when)
 	}
 }
 
-func (w *world) diff(is, should manifest.ID, when string) {
+func (w *world) diff(is, should oid.ID, when string) {
 	w.Helper()
 	manifest.Diff(w.Load, is, should, func(c manifest.Change) error {
 		w.Errorf("%s: %s: is %+v, should be %+v", when, c.Path, c.Old, c.New)

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"rewind/cas/oid"
 	"rewind/manifest"
 )
 
@@ -20,7 +21,7 @@ type Edit struct {
 // EditTree gives the tree that follows from edits, whose new directories go to
 // sink. modes are those of directories that have to be made because something
 // below them is edited; 0755 without.
-func EditTree(src Source, sink Sink, root manifest.ID, edits []Edit, modes map[string]uint32) (manifest.ID, error) {
+func EditTree(src Source, sink Sink, root oid.ID, edits []Edit, modes map[string]uint32) (oid.ID, error) {
 	if len(edits) == 0 {
 		return root, nil
 	}
@@ -65,7 +66,7 @@ type treeEditor struct {
 
 // dir gives the entry, without name and mode, of the directory id after the
 // edits below n.
-func (t *treeEditor) dir(path string, n *node, id manifest.ID) (e manifest.Entry, err error) {
+func (t *treeEditor) dir(path string, n *node, id oid.ID) (e manifest.Entry, err error) {
 	old, err := loadDir(t.src, id)
 	if err != nil {
 		return e, &manifest.TreeError{Path: path, ID: id, Err: err}
@@ -126,7 +127,7 @@ func (t *treeEditor) entry(path, name string, n *node, old manifest.Entry) (mani
 			return e, nil
 		}
 	}
-	var id manifest.ID
+	var id oid.ID
 	if old.Kind == manifest.Subdir {
 		id = old.ID
 	}

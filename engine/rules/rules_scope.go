@@ -5,6 +5,7 @@ import (
 	"io"
 	"io/fs"
 
+	"rewind/cas/oid"
 	"rewind/engine/ignore"
 	"rewind/engine/project"
 	"rewind/engine/restore"
@@ -132,7 +133,7 @@ func Today(p *project.Project, tree rootfs.FS) *Scopes {
 
 // ruleSource is where a checkpoint's rule files come from.
 type ruleSource interface {
-	Load(id manifest.ID) (manifest.Dir, error)
+	Load(id oid.ID) (manifest.Dir, error)
 	Open(e manifest.Entry) (io.ReadCloser, error)
 }
 
@@ -140,7 +141,7 @@ type ruleSource interface {
 // tree. What git tracked then is not known, so an ignored path that was
 // captured for that reason only is out of scope, and stays.
 func Of(p *project.Project, src ruleSource, c manifest.Checkpoint) *Scopes {
-	s := &Scopes{Known: map[string]*ignore.Scope{}, all: c.Rules == (manifest.ID{})}
+	s := &Scopes{Known: map[string]*ignore.Scope{}, all: c.Rules == (oid.ID{})}
 	s.Read = func(path string) []byte {
 		e, ok, err := manifest.Find(src.Load, c.Root, path)
 		if err != nil || !ok || e.Kind != manifest.File && e.Kind != manifest.Chunked || e.Size > ignore.MaxRuleFile {

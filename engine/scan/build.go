@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"rewind/cas/oid"
 	"rewind/manifest"
 )
 
@@ -32,7 +33,7 @@ func (k *worker) oldDir(n *node) (*manifest.Dir, error) {
 	}
 	d := &manifest.Dir{}
 	// No id: a directory that was descended into, with nothing in it.
-	if id := k.w.h.dirs[n.ord].id; id != (manifest.ID{}) {
+	if id := k.w.h.dirs[n.ord].id; id != (oid.ID{}) {
 		loaded, err := k.w.gate.load(id)
 		if err != nil {
 			return nil, errDamaged
@@ -65,7 +66,7 @@ func (k *worker) finish(n *node) error {
 		}
 	} else {
 		n.id = k.w.h.dirs[n.ord].id
-		n.empty = n.id == manifest.ID{}
+		n.empty = n.id == oid.ID{}
 	}
 	if n.ord >= 0 {
 		d := &k.w.h.dirs[n.ord]
@@ -110,7 +111,7 @@ func (k *worker) build(n *node) error {
 		return err
 	}
 	var before []manifest.Entry
-	var prev manifest.ID
+	var prev oid.ID
 	if old != nil {
 		before, prev = old.Entries, k.w.h.dirs[n.ord].id
 	}
@@ -140,7 +141,7 @@ func (k *worker) build(n *node) error {
 	case n.descend && len(dir.Entries) == 0:
 		n.empty = true
 		return nil
-	case old != nil && prev != (manifest.ID{}) && slices.Equal(before, dir.Entries):
+	case old != nil && prev != (oid.ID{}) && slices.Equal(before, dir.Entries):
 		n.id = prev
 		return nil
 	}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"syscall"
 
+	"rewind/cas/oid"
 	"rewind/manifest"
 )
 
@@ -167,17 +168,17 @@ func (k *worker) readFiles(n *node, list []int32) error {
 }
 
 // previous is the id that a file had in the tree of the head, zero if it was none.
-func (k *worker) previous(n *node, e *entry) (manifest.ID, error) {
+func (k *worker) previous(n *node, e *entry) (oid.ID, error) {
 	if !e.was {
-		return manifest.ID{}, nil
+		return oid.ID{}, nil
 	}
 	old, err := k.oldDir(n)
 	if err != nil || old == nil {
-		return manifest.ID{}, err
+		return oid.ID{}, err
 	}
 	m, _ := old.Lookup(e.name)
 	if m.Kind != manifest.File && m.Kind != manifest.Chunked {
-		return manifest.ID{}, nil
+		return oid.ID{}, nil
 	}
 	return m.ID, nil
 }

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"rewind/cas/oid"
 	"rewind/manifest"
 )
 
@@ -189,7 +190,7 @@ type slowReader struct {
 	ended chan struct{}
 }
 
-func (r slowReader) Content(_ int, f io.Reader, _ int64, _ manifest.ID) (manifest.Kind, manifest.ID, int64, error) {
+func (r slowReader) Content(_ int, f io.Reader, _ int64, _ oid.ID) (manifest.Kind, oid.ID, int64, error) {
 	defer close(r.ended)
 	b := make([]byte, 64<<10)
 	var n int64
@@ -198,10 +199,10 @@ func (r slowReader) Content(_ int, f io.Reader, _ int64, _ manifest.ID) (manifes
 		n += int64(k)
 		r.begun()
 		if err == io.EOF {
-			return manifest.File, manifest.ID{1}, n, nil
+			return manifest.File, oid.ID{1}, n, nil
 		}
 		if err != nil {
-			return 0, manifest.ID{}, n, err
+			return 0, oid.ID{}, n, err
 		}
 	}
 }

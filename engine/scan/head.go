@@ -7,9 +7,9 @@ import (
 	"io/fs"
 	"os"
 
-	"github.com/cespare/xxhash/v2"
+	"rewind/cas/oid"
 
-	"rewind/manifest"
+	"github.com/cespare/xxhash/v2"
 )
 
 // Stamp ties a head to the store: opaque bytes that the caller compares.
@@ -40,7 +40,7 @@ type dirRec struct {
 	flags       uint16
 	fp          uint64 // 0: its names are not to be trusted
 	rules       uint64 // hash of the rule files directly in it
-	id          manifest.ID
+	id          oid.ID
 }
 
 func (d *dirRec) dead() bool { return d.off == 0 }
@@ -83,9 +83,9 @@ func (h *Head) Stamp() Stamp {
 }
 
 // Root is the root manifest that the head stands for.
-func (h *Head) Root() manifest.ID {
+func (h *Head) Root() oid.ID {
 	if h == nil {
-		return manifest.ID{}
+		return oid.ID{}
 	}
 	return h.dirs[0].id
 }
@@ -154,7 +154,7 @@ func parseHead(image []byte) *Head {
 		}
 	}
 	h.deltas()
-	if h.used < 0 || h.dirs[0].id == (manifest.ID{}) {
+	if h.used < 0 || h.dirs[0].id == (oid.ID{}) {
 		return nil
 	}
 	return h

@@ -13,8 +13,8 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
+	"rewind/cas/oid"
 	"rewind/engine/ignore"
-	"rewind/manifest"
 )
 
 // sampleHead is a head file with everything in it, deltas included.
@@ -254,7 +254,7 @@ func TestPublish(t *testing.T) {
 		t.Fatalf("left %q", list)
 	}
 	var none *Head
-	if none.Stamp() != (Stamp{}) || none.Root() != (manifest.ID{}) {
+	if none.Stamp() != (Stamp{}) || none.Root() != (oid.ID{}) {
 		t.Fatal("an empty head is not empty")
 	}
 }

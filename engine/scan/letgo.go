@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"rewind/cas/oid"
 	"rewind/manifest"
 )
 
@@ -41,7 +42,7 @@ func (g *gate) enter() error {
 
 func (g *gate) leave() { g.mu.RUnlock() }
 
-func (g *gate) content(worker int, c *content, prev manifest.ID) (kind manifest.Kind, id manifest.ID, size int64, err error) {
+func (g *gate) content(worker int, c *content, prev oid.ID) (kind manifest.Kind, id oid.ID, size int64, err error) {
 	if err := g.enter(); err != nil {
 		return 0, id, 0, err
 	}
@@ -53,7 +54,7 @@ func (g *gate) content(worker int, c *content, prev manifest.ID) (kind manifest.
 	return kind, id, size, err
 }
 
-func (g *gate) dir(worker int, data []byte, prev manifest.ID) (id manifest.ID, err error) {
+func (g *gate) dir(worker int, data []byte, prev oid.ID) (id oid.ID, err error) {
 	if err := g.enter(); err != nil {
 		return id, err
 	}
@@ -61,7 +62,7 @@ func (g *gate) dir(worker int, data []byte, prev manifest.ID) (id manifest.ID, e
 	return g.sink.Dir(worker, data, prev)
 }
 
-func (g *gate) load(id manifest.ID) (d manifest.Dir, err error) {
+func (g *gate) load(id oid.ID) (d manifest.Dir, err error) {
 	if err := g.enter(); err != nil {
 		return d, err
 	}

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"rewind/cas/oid"
 	"rewind/manifest"
 )
 
@@ -58,12 +59,12 @@ type closing struct {
 	closed, late atomic.Bool
 }
 
-func (c *closing) Content(worker int, f io.Reader, size int64, prev manifest.ID) (manifest.Kind, manifest.ID, int64, error) {
+func (c *closing) Content(worker int, f io.Reader, size int64, prev oid.ID) (manifest.Kind, oid.ID, int64, error) {
 	c.late.Store(c.late.Load() || c.closed.Load())
 	return c.Sink.Content(worker, f, size, prev)
 }
 
-func (c *closing) Dir(worker int, data []byte, prev manifest.ID) (manifest.ID, error) {
+func (c *closing) Dir(worker int, data []byte, prev oid.ID) (oid.ID, error) {
 	c.late.Store(c.late.Load() || c.closed.Load())
 	return c.Sink.Dir(worker, data, prev)
 }

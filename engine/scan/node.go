@@ -5,6 +5,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"rewind/cas/oid"
 	"rewind/engine/ignore"
 	"rewind/manifest"
 )
@@ -43,7 +44,7 @@ type node struct {
 	problem      byte // kindExempt or kindFailed: not captured
 	reason       string
 	empty        bool // descend, and nothing below was captured: no entry
-	id           manifest.ID
+	id           oid.ID
 	files, bytes uint64
 	block        []byte // as for the head; slots of directories are filled in by Publish
 	count        int

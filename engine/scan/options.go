@@ -5,6 +5,7 @@ import (
 	"os"
 	"time"
 
+	"rewind/cas/oid"
 	"rewind/engine/ignore"
 	"rewind/manifest"
 )
@@ -16,11 +17,11 @@ type Sink interface {
 	// if none): a hint for deltas. size is from fstat. It returns the kind
 	// (File or Chunked), the id and the number of bytes read. f ends after size bytes, whatever becomes of
 	// the file. Where reading f failed, an error means that the file is a Problem; any other ends the scan.
-	Content(worker int, f io.Reader, size int64, prev manifest.ID) (manifest.Kind, manifest.ID, int64, error)
+	Content(worker int, f io.Reader, size int64, prev oid.ID) (manifest.Kind, oid.ID, int64, error)
 	// Dir takes a directory manifest's canonical bytes, which it must not keep.
-	Dir(worker int, data []byte, prev manifest.ID) (manifest.ID, error)
+	Dir(worker int, data []byte, prev oid.ID) (oid.ID, error)
 	// Load returns a manifest of an earlier tree.
-	Load(id manifest.ID) (manifest.Dir, error)
+	Load(id oid.ID) (manifest.Dir, error)
 }
 
 // Options of a run.
@@ -64,7 +65,7 @@ type Problem struct {
 
 // Result of a run.
 type Result struct {
-	Root         manifest.ID
+	Root         oid.ID
 	Files, Bytes uint64
 	Problems     []Problem // sorted by path; at most 1,000 of them ignored paths, the rest is summed up in a last one
 	Unchanged    bool      // the root equals the head's

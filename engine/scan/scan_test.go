@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"rewind/cas/oid"
 	"rewind/engine/ignore"
 	"rewind/manifest"
 )
@@ -24,10 +25,10 @@ import (
 type memory struct {
 	root    string // what file names may begin with
 	mu      sync.Mutex
-	dirs    map[manifest.ID][]byte
-	files   map[manifest.ID]string
+	dirs    map[oid.ID][]byte
+	files   map[oid.ID]string
 	reads   []string                      // paths read
-	prevs   map[string]manifest.ID        // what a path was read with
+	prevs   map[string]oid.ID             // what a path was read with
 	during  func(f *os.File, path string) // called in the middle of reading
 	each    func(r io.Reader)             // called before it
 	other   func(path, text string) string
@@ -39,18 +40,18 @@ type memory struct {
 }
 
 func newMemory() *memory {
-	return &memory{dirs: map[manifest.ID][]byte{}, files: map[manifest.ID]string{}, prevs: map[string]manifest.ID{}}
+	return &memory{dirs: map[oid.ID][]byte{}, files: map[oid.ID]string{}, prevs: map[string]oid.ID{}}
 }
 
-func (m *memory) Content(_ int, r io.Reader, _ int64, prev manifest.ID) (manifest.Kind, manifest.ID, int64, error) {
+func (m *memory) Content(_ int, r io.Reader, _ int64, prev oid.ID) (manifest.Kind, oid.ID, int64, error) {
 	f := r.(*content)
 	if m.failing != nil {
-		return 0, manifest.ID{}, 0, m.failing
+		return 0, oid.ID{}, 0, m.failing
 	}
 	if m.lean {
 		h := sha256.New()
 		n, err := io.Copy(h, f)
-		return manifest.File, manifest.ID(h.Sum(nil)), n, err
+		return manifest.File, oid.ID(h.Sum(nil)), n, err
 	}
 	if m.each != nil {
 		m.each(f)
@@ -60,13 +61,13 @@ func (m *memory) Content(_ int, r io.Reader, _ int64, prev manifest.ID) (manifes
 		m.during(f.f, strings.TrimPrefix(f.Name(), m.root))
 	}
 	if err != nil {
-		return 0, manifest.ID{}, 0, err
+		return 0, oid.ID{}, 0, err
 	}
 	name := strings.TrimPrefix(f.Name(), m.root)
 	if m.other != nil {
 		data = []byte(m.other(name, string(data)))
 	}
-	id := manifest.ID(sha256.Sum256(data))
+	id := oid.ID(sha256.Sum256(data))
 	m.mu.Lock()
 	if m.blank {
 		clear(m.files)
@@ -78,8 +79,8 @@ func (m *memory) Content(_ int, r io.Reader, _ int64, prev manifest.ID) (manifes
 	return manifest.File, id, int64(len(data)), nil
 }
 
-func (m *memory) Dir(_ int, data []byte, _ manifest.ID) (manifest.ID, error) {
-	id := manifest.ID(sha256.Sum256(data))
+func (m *memory) Dir(_ int, data []byte, _ oid.ID) (oid.ID, error) {
+	id := oid.ID(sha256.Sum256(data))
 	if m.lean {
 		return id, nil
 	}
@@ -89,7 +90,7 @@ func (m *memory) Dir(_ int, data []byte, _ manifest.ID) (manifest.ID, error) {
 	return id, nil
 }
 
-func (m *memory) Load(id manifest.ID) (manifest.Dir, error) {
+func (m *memory) Load(id oid.ID) (manifest.Dir, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.loads++
@@ -101,7 +102,7 @@ func (m *memory) Load(id manifest.ID) (manifest.Dir, error) {
 }
 
 // content is a captured file's, directly below the root.
-func (m *memory) content(t failer, root manifest.ID, name string) string {
+func (m *memory) content(t failer, root oid.ID, name string) string {
 	t.Helper()
 	d, err := m.Load(root)
 	if err != nil {
@@ -112,11 +113,11 @@ func (m *memory) content(t failer, root manifest.ID, name string) string {
 }
 
 // tree lists a captured tree: path to a line that says all about it.
-func (m *memory) tree(t failer, root manifest.ID) map[string]string {
+func (m *memory) tree(t failer, root oid.ID) map[string]string {
 	t.Helper()
 	out := map[string]string{}
-	var walk func(path string, id manifest.ID) (files, bytes uint64)
-	walk = func(path string, id manifest.ID) (files, bytes uint64) {
+	var walk func(path string, id oid.ID) (files, bytes uint64)
+	walk = func(path string, id oid.ID) (files, bytes uint64) {
 		d, err := m.Load(id)
 		if err != nil {
 			t.Fatalf("manifest of %q: %v", path, err)
@@ -326,7 +327,7 @@ func TestFirstScanAndEdit(t *testing.T) {
 		if r.Unchanged || !slices.Equal(p.sink.reads, []string{"dir/sub/b.txt"}) {
 			t.Fatalf("%+v, read %q", r, p.sink.reads)
 		}
-		if p.sink.prevs["dir/sub/b.txt"] != manifest.ID(sha256.Sum256([]byte("two"))) {
+		if p.sink.prevs["dir/sub/b.txt"] != oid.ID(sha256.Sum256([]byte("two"))) {
 			t.Fatal("the sink was not told the version before")
 		}
 		after, _ := os.Stat(p.head)

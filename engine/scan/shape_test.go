@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"rewind/cas/oid"
 	"rewind/engine/ignore"
 	"rewind/manifest"
 )
@@ -131,7 +132,7 @@ func TestEmptyTree(t *testing.T) {
 	both(t, func(t *testing.T, p *project) {
 		settle()
 		r := p.check()
-		if r.Files != 0 || r.Root != manifest.ID(sha256.Sum256([]byte{0xD1})) {
+		if r.Files != 0 || r.Root != oid.ID(sha256.Sum256([]byte{0xD1})) {
 			t.Fatalf("%+v", r)
 		}
 		if r = p.check(); !r.Unchanged || r.top != nil {
@@ -218,7 +219,7 @@ func TestRehash(t *testing.T) {
 	p.check()
 	p.opts.Rehash = true
 	r := p.scan()
-	if !r.Unchanged || r.Read != 2 || p.sink.prevs["dir/b"] == (manifest.ID{}) {
+	if !r.Unchanged || r.Read != 2 || p.sink.prevs["dir/b"] == (oid.ID{}) {
 		t.Fatalf("%+v", r)
 	}
 }
@@ -251,7 +252,7 @@ type exclusive struct {
 	after  func()
 }
 
-func (s *exclusive) Content(worker int, f io.Reader, size int64, prev manifest.ID) (manifest.Kind, manifest.ID, int64, error) {
+func (s *exclusive) Content(worker int, f io.Reader, size int64, prev oid.ID) (manifest.Kind, oid.ID, int64, error) {
 	if !s.busy[worker].CompareAndSwap(false, true) {
 		s.shared.Store(true)
 	}

@@ -9,14 +9,16 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+
+	"rewind/cas/oid"
 )
 
 // Store keeps what is captured. Implementations cut and compress as they like.
 type Store interface {
 	// Put stores all bytes of r and returns their id and number.
-	Put(r io.Reader) (id ID, size int64, err error)
+	Put(r io.Reader) (id oid.ID, size int64, err error)
 	// Get opens what was put. The bytes are verified as they are read.
-	Get(id ID) (io.ReadCloser, error)
+	Get(id oid.ID) (io.ReadCloser, error)
 }
 
 // Capture stores what conversations gained. The zero value of Previous captures anew.
@@ -25,13 +27,13 @@ type Capture struct {
 	Agent Agent
 	File  string // the transcript, as the agent named it
 
-	Previous     ID     // Content of the session's capture before, zero for none
+	Previous     oid.ID // Content of the session's capture before, zero for none
 	PreviousLeaf string // its Leaf
 }
 
 // Captured is what a capture gave.
 type Captured struct {
-	Content  ID     // a List; zero: the conversation is empty
+	Content  oid.ID // a List; zero: the conversation is empty
 	Change   Change // of the transcript
 	Offset   int64  // bytes of the transcript held, through the last complete line
 	Leaf     string // event at which the conversation stands, "" if empty
@@ -58,13 +60,13 @@ func (c *Capture) Run() (Captured, error) {
 	if err != nil {
 		// What is held cannot be read: capture anew, nothing is lost by that. A
 		// store that is out of order altogether fails at the next Put.
-		c.Previous, c.PreviousLeaf, before = ID{}, "", nil
+		c.Previous, c.PreviousLeaf, before = oid.ID{}, "", nil
 	}
 	got, list, err := c.file(c.File, c.Previous, before, true)
 	if err != nil || got.Change == Missing {
 		return got, err
 	}
-	var held ID
+	var held oid.ID
 	if before != nil {
 		held = before.Sides
 	}
@@ -81,7 +83,7 @@ func (c *Capture) Run() (Captured, error) {
 }
 
 // file captures one file. The list is new, or that of before where nothing came.
-func (c *Capture) file(name string, id ID, before *List, lines bool) (Captured, *List, error) {
+func (c *Capture) file(name string, id oid.ID, before *List, lines bool) (Captured, *List, error) {
 	for try := 0; ; try++ {
 		got, list, err := c.fileOnce(name, id, before, lines)
 		if (errors.As(err, new(*ChangedError)) || errors.Is(err, io.ErrUnexpectedEOF)) && try == 0 {
@@ -91,7 +93,7 @@ func (c *Capture) file(name string, id ID, before *List, lines bool) (Captured, 
 	}
 }
 
-func (c *Capture) fileOnce(name string, id ID, before *List, lines bool) (Captured, *List, error) {
+func (c *Capture) fileOnce(name string, id oid.ID, before *List, lines bool) (Captured, *List, error) {
 	f, size, err := openRegular(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return Captured{Change: Missing}, nil, nil
@@ -145,7 +147,7 @@ func (c *Capture) fileOnce(name string, id ID, before *List, lines bool) (Captur
 }
 
 // next returns the list to which the next segment is added.
-func (l *List) next(id ID) *List {
+func (l *List) next(id oid.ID) *List {
 	if len(l.Entries) == listEntries {
 		return &List{Parent: id, Before: l.Cursor.Offset}
 	}
@@ -155,9 +157,9 @@ func (l *List) next(id ID) *List {
 }
 
 // putList stores a list; the empty one is the zero ID.
-func (c *Capture) putList(l *List) (ID, error) {
-	if len(l.Entries) == 0 && l.Sides == (ID{}) {
-		return ID{}, nil
+func (c *Capture) putList(l *List) (oid.ID, error) {
+	if len(l.Entries) == 0 && l.Sides == (oid.ID{}) {
+		return oid.ID{}, nil
 	}
 	id, _, err := c.Store.Put(bytes.NewReader(l.Append(nil)))
 	return id, err
@@ -198,13 +200,13 @@ func (c *Capture) follow(f io.ReaderAt, p Plan, got *Captured) {
 // keepPrefix finds how many of the held segments are still the beginning of
 // the file, whose complete lines end at end, and makes the plan one for the
 // rest. It returns the list of those segments and that list's id.
-func (c *Capture) keepPrefix(f io.ReaderAt, id ID, end int64, p *Plan) (ID, *List) {
+func (c *Capture) keepPrefix(f io.ReaderAt, id oid.ID, end int64, p *Plan) (oid.ID, *List) {
 	chain, err := readChain(c.Store, id)
 	if err != nil {
 		chain = nil // nothing can be kept of what cannot be read
 	}
 	var at int64
-	keep, kept := ID{}, &List{}
+	keep, kept := oid.ID{}, &List{}
 	track := &edges{}
 	for i := len(chain) - 1; i >= 0; i-- {
 		l := chain[i].list
@@ -230,10 +232,10 @@ func (c *Capture) keepPrefix(f io.ReaderAt, id ID, end int64, p *Plan) (ID, *Lis
 			continue
 		}
 		part.Cursor.Offset = at
-		keep, kept = ID{}, part
+		keep, kept = oid.ID{}, part
 	}
 	if at == 0 {
-		return ID{}, &List{}
+		return oid.ID{}, &List{}
 	}
 	p.Segment = Segment{at, end - at}
 	p.head, p.tail = track.head, track.tail
@@ -269,7 +271,7 @@ func (c *Capture) equal(e Entry, f io.ReaderAt, at int64, track *edges) (bool, e
 
 // sides captures the files beside the transcript and returns the object that
 // lists them. What vanished since stays listed: it is part of what was said.
-func (c *Capture) sides(f format, held ID, got *Captured) (ID, error) {
+func (c *Capture) sides(f format, held oid.ID, got *Captured) (oid.ID, error) {
 	found, err := f.sides(c.File)
 	if err != nil {
 		got.miss("side files", err)
@@ -297,7 +299,7 @@ func (c *Capture) sides(f format, held ID, got *Captured) (ID, error) {
 		if err != nil {
 			got.miss(side.Name, err)
 		}
-		if !known && (err != nil || states[i].Content == (ID{})) {
+		if !known && (err != nil || states[i].Content == (oid.ID{})) {
 			states = states[:i]
 			continue
 		}
@@ -319,12 +321,12 @@ func (c *Capture) side(side Side, st *sideState, got *Captured) (changed bool, e
 		return false, err
 	}
 	mod := max(info.ModTime().UnixNano(), 0)
-	if (side.Lines || side.Fixed) && st.Content != (ID{}) && st.Size == info.Size() && st.ModTime == mod {
+	if (side.Lines || side.Fixed) && st.Content != (oid.ID{}) && st.Size == info.Size() && st.ModTime == mod {
 		return false, nil
 	}
 	before, err := readList(c.Store, st.Content)
 	if err != nil {
-		st.Content, before = ID{}, nil
+		st.Content, before = oid.ID{}, nil
 	}
 	one, list, err := c.file(name, st.Content, before, side.Lines)
 	if err != nil || one.Change == Missing {

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"rewind/cas/oid"
 )
 
 func TestCaptureSides(t *testing.T) {
@@ -33,7 +35,7 @@ func TestCaptureSides(t *testing.T) {
 		t.Fatalf("%d sides, missed %v", got.Sides, got.Missed)
 	}
 	base := m.session + "/subagents/"
-	check := func(id ID, want map[string]string) {
+	check := func(id oid.ID, want map[string]string) {
 		t.Helper()
 		h, err := Open(s.Store, id)
 		if err != nil {
@@ -75,7 +77,7 @@ func TestCaptureSides(t *testing.T) {
 	}
 	check(got.Content, second)
 	part := newMemory()
-	if err := Walk(s.Store, got.Content, func(id ID) (bool, error) { part.objects[id] = s.store().objects[id]; return true, nil }); err != nil {
+	if err := Walk(s.Store, got.Content, func(id oid.ID) (bool, error) { part.objects[id] = s.store().objects[id]; return true, nil }); err != nil {
 		t.Fatal(err)
 	}
 	s.Store = part

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"rewind/cas/oid"
+
 	"pgregory.net/rapid"
 )
 
@@ -54,7 +56,7 @@ func TestCaptureModel(t *testing.T) {
 		s := newSession(t, Claude, dir)
 		var now []byte
 		type past struct {
-			id   ID
+			id   oid.ID
 			data []byte
 		}
 		var held []past
@@ -106,7 +108,7 @@ func TestCaptureModel(t *testing.T) {
 			} else if !bytes.HasPrefix(want, before) {
 				change = Rewritten
 			}
-			if got.Change != change || got.Offset != int64(len(want)) || (got.Content == ID{}) != (len(want) == 0) {
+			if got.Change != change || got.Offset != int64(len(want)) || (got.Content == oid.ID{}) != (len(want) == 0) {
 				rt.Fatalf("%v, %d bytes, want %v, %d", got.Change, got.Offset, change, len(want))
 			}
 			if have := s.store().content(t, got.Content); !bytes.Equal(have, want) {
@@ -124,7 +126,7 @@ func TestCaptureModel(t *testing.T) {
 			}
 			// What Walk visits is enough for it, and nothing else is needed.
 			part := newMemory()
-			err := Walk(s.Store, p.id, func(id ID) (bool, error) {
+			err := Walk(s.Store, p.id, func(id oid.ID) (bool, error) {
 				part.objects[id] = s.store().objects[id]
 				return true, nil
 			})
@@ -212,7 +214,7 @@ func TestCaptureTruncatedKeepsPrefix(t *testing.T) {
 func TestCaptureLeaf(t *testing.T) {
 	m := newMaker(Claude, "2.1.329")
 	s := newSession(t, Claude, t.TempDir())
-	if got := s.run(); got.Change != Missing || got.Content != (ID{}) || got.Leaf != "" {
+	if got := s.run(); got.Change != Missing || got.Content != (oid.ID{}) || got.Leaf != "" {
 		t.Errorf("no file: %+v", got)
 	}
 	step := func(name, leaf, prompt string) {
@@ -252,8 +254,8 @@ func TestCaptureDamage(t *testing.T) {
 		s.run()
 	}
 	good := s.Previous
-	used := map[ID]bool{}
-	if err := Walk(s.Store, good, func(id ID) (bool, error) { used[id] = true; return true, nil }); err != nil {
+	used := map[oid.ID]bool{}
+	if err := Walk(s.Store, good, func(id oid.ID) (bool, error) { used[id] = true; return true, nil }); err != nil {
 		t.Fatal(err)
 	}
 	for id, b := range s.store().objects {
@@ -296,7 +298,7 @@ func TestCaptureOddFiles(t *testing.T) {
 	}
 	os.Remove(s.file)
 	s.write([]byte("no newline at all"))
-	if got := s.run(); got.Change != Same || got.Content != (ID{}) {
+	if got := s.run(); got.Change != Same || got.Content != (oid.ID{}) {
 		t.Errorf("torn only: %+v", got)
 	}
 	s.write([]byte("not JSON\n"))

@@ -1,6 +1,10 @@
 package transcript
 
-import "fmt"
+import (
+	"fmt"
+
+	"rewind/cas/oid"
+)
 
 // FormatError is a transcript that is not understood: a format or version
 // unknown here, or no transcript at all. The conversation can be stored, not
@@ -48,7 +52,7 @@ func (e *ChangedError) Error() string { return e.File + " changed while it was r
 
 // DamagedError is a stored list that does not hold what it should.
 type DamagedError struct {
-	ID     ID
+	ID     oid.ID
 	Reason string
 }
 

@@ -3,13 +3,15 @@ package transcript
 import (
 	"fmt"
 	"io"
+
+	"rewind/cas/oid"
 )
 
 // maxObject bounds list and side objects when they are read: the longest
 // canonical ones are 400 bytes and 4 MiB.
 const maxObject = 8 << 20
 
-func readObject(s Store, id ID) ([]byte, error) {
+func readObject(s Store, id oid.ID) ([]byte, error) {
 	r, err := s.Get(id)
 	if err != nil {
 		return nil, err
@@ -23,8 +25,8 @@ func readObject(s Store, id ID) ([]byte, error) {
 }
 
 // readList reads one list; nil for the zero ID.
-func readList(s Store, id ID) (*List, error) {
-	if id == (ID{}) {
+func readList(s Store, id oid.ID) (*List, error) {
+	if id == (oid.ID{}) {
 		return nil, nil
 	}
 	b, err := readObject(s, id)
@@ -38,8 +40,8 @@ func readList(s Store, id ID) (*List, error) {
 	return l, err
 }
 
-func readSides(s Store, id ID) ([]sideState, error) {
-	if id == (ID{}) {
+func readSides(s Store, id oid.ID) ([]sideState, error) {
+	if id == (oid.ID{}) {
 		return nil, nil
 	}
 	b, err := readObject(s, id)
@@ -54,15 +56,15 @@ func readSides(s Store, id ID) ([]sideState, error) {
 }
 
 type listAt struct {
-	id   ID
+	id   oid.ID
 	list *List
 }
 
 // readChain reads a list and those before it, newest first. It ends: every
 // parent holds fewer bytes than its child.
-func readChain(s Store, id ID) ([]listAt, error) {
+func readChain(s Store, id oid.ID) ([]listAt, error) {
 	var chain []listAt
-	for id != (ID{}) {
+	for id != (oid.ID{}) {
 		l, err := readList(s, id)
 		if err != nil {
 			return nil, err
@@ -88,12 +90,12 @@ type Held struct {
 // HeldSide is a stored side file.
 type HeldSide struct {
 	Name    string // relative to the transcript's directory, with /
-	Content ID     // to be given to Open
+	Content oid.ID // to be given to Open
 }
 
 // Open reads the lists of a stored conversation. The zero ID is an empty one.
 // Errors: *DamagedError and the store's.
-func Open(s Store, content ID) (*Held, error) {
+func Open(s Store, content oid.ID) (*Held, error) {
 	chain, err := readChain(s, content)
 	if err != nil {
 		return nil, err
@@ -175,14 +177,14 @@ func (r *heldReader) Close() error {
 // Walk visits every object that a stored conversation consists of: lists,
 // segments, the side files and theirs. visit reports whether to go on below an
 // object that it sees; a gc that has seen a list before says false.
-func Walk(s Store, content ID, visit func(id ID) (descend bool, err error)) error {
+func Walk(s Store, content oid.ID, visit func(id oid.ID) (descend bool, err error)) error {
 	return walk(s, content, true, visit)
 }
 
 // walk visits the side files of older lists too, although Open reads only the
 // newest list's: an older list may be the newest one of another checkpoint.
-func walk(s Store, content ID, sides bool, visit func(ID) (bool, error)) error {
-	for content != (ID{}) {
+func walk(s Store, content oid.ID, sides bool, visit func(oid.ID) (bool, error)) error {
+	for content != (oid.ID{}) {
 		down, err := visit(content)
 		if err != nil || !down {
 			return err
@@ -196,7 +198,7 @@ func walk(s Store, content ID, sides bool, visit func(ID) (bool, error)) error {
 				return err
 			}
 		}
-		if sides && l.Sides != (ID{}) {
+		if sides && l.Sides != (oid.ID{}) {
 			if err := walkSides(s, l.Sides, visit); err != nil {
 				return err
 			}
@@ -206,7 +208,7 @@ func walk(s Store, content ID, sides bool, visit func(ID) (bool, error)) error {
 	return nil
 }
 
-func walkSides(s Store, id ID, visit func(ID) (bool, error)) error {
+func walkSides(s Store, id oid.ID, visit func(oid.ID) (bool, error)) error {
 	down, err := visit(id)
 	if err != nil || !down {
 		return err

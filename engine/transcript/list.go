@@ -3,10 +3,9 @@ package transcript
 import (
 	"encoding/binary"
 	"math"
-)
 
-// ID addresses stored bytes. The zero ID is nothing: an empty conversation.
-type ID [32]byte
+	"rewind/cas/oid"
+)
 
 const (
 	listMagic = 'T'
@@ -26,16 +25,16 @@ const (
 // before until there are listEntries; then it begins a new one, whose Parent is
 // the full one. So its size is bounded, however long the conversation.
 type List struct {
-	Parent  ID      // List of the bytes before, zero for none
+	Parent  oid.ID  // List of the bytes before, zero for none
 	Before  int64   // bytes in Parent
 	Entries []Entry // in order, at least one
 	Cursor  Cursor  // Offset is the size of the whole
-	Sides   ID      // Sides object, zero for none
+	Sides   oid.ID  // Sides object, zero for none
 }
 
 // Entry is one stored segment.
 type Entry struct {
-	ID     ID
+	ID     oid.ID
 	Length int64 // in bytes, more than 0
 }
 
@@ -44,10 +43,10 @@ type Entry struct {
 // and numbers are unsigned varints.
 func (l *List) Append(dst []byte) []byte {
 	flags := byte(0)
-	if l.Parent != (ID{}) {
+	if l.Parent != (oid.ID{}) {
 		flags |= listHasParent
 	}
-	if l.Sides != (ID{}) {
+	if l.Sides != (oid.ID{}) {
 		flags |= listHasSides
 	}
 	dst = append(dst, listMagic, flags)
@@ -92,7 +91,7 @@ func ParseList(data []byte) (*List, error) {
 	size := l.Before
 	for range n {
 		e := Entry{d.id(), d.length()}
-		if e.ID == (ID{}) || e.Length > math.MaxInt64-size {
+		if e.ID == (oid.ID{}) || e.Length > math.MaxInt64-size {
 			return bad("bad entry")
 		}
 		size += e.Length
@@ -107,7 +106,7 @@ func ParseList(data []byte) (*List, error) {
 	if d.bad || len(d.data) > 0 {
 		return bad("wrong length")
 	}
-	if flags&listHasParent != 0 && l.Parent == (ID{}) || flags&listHasSides != 0 && l.Sides == (ID{}) {
+	if flags&listHasParent != 0 && l.Parent == (oid.ID{}) || flags&listHasSides != 0 && l.Sides == (oid.ID{}) {
 		return bad("zero id")
 	}
 	return &l, nil
@@ -132,7 +131,7 @@ func (d *decoder) take(n int) []byte {
 }
 
 func (d *decoder) byte() byte { return d.take(1)[0] }
-func (d *decoder) id() ID     { return ID(d.take(32)) }
+func (d *decoder) id() oid.ID { return oid.ID(d.take(32)) }
 
 // uvarint reads a number in its shortest form.
 func (d *decoder) uvarint() uint64 {

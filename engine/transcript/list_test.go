@@ -6,6 +6,8 @@ import (
 	"io"
 	"strings"
 	"testing"
+
+	"rewind/cas/oid"
 )
 
 // A segment that is not as long as its list says is noticed, not passed on.
@@ -40,9 +42,9 @@ func TestHeldWrongLength(t *testing.T) {
 }
 
 func FuzzParseList(f *testing.F) {
-	one := List{Entries: []Entry{{ID{1}, 5}}, Cursor: Cursor{Offset: 5, Head: Sum{2}, Tail: Sum{3}}}
-	two := List{Parent: ID{4}, Before: 1 << 40, Entries: []Entry{{ID{1}, 5}, {ID{9}, 300}}, Cursor: Cursor{Head: Sum{2}}, Sides: ID{7}}
-	only := List{Sides: ID{7}}
+	one := List{Entries: []Entry{{oid.ID{1}, 5}}, Cursor: Cursor{Offset: 5, Head: Sum{2}, Tail: Sum{3}}}
+	two := List{Parent: oid.ID{4}, Before: 1 << 40, Entries: []Entry{{oid.ID{1}, 5}, {oid.ID{9}, 300}}, Cursor: Cursor{Head: Sum{2}}, Sides: oid.ID{7}}
+	only := List{Sides: oid.ID{7}}
 	for _, l := range []List{one, two, only} {
 		f.Add(l.Append(nil))
 	}
@@ -58,8 +60,8 @@ func FuzzParseList(f *testing.F) {
 }
 
 func FuzzParseSides(f *testing.F) {
-	f.Add(appendSides(nil, []sideState{{"a/b.jsonl", ID{1}, 5, 6}}))
-	f.Add(appendSides(nil, []sideState{{"a", ID{1}, 0, 0}, {"b", ID{}, 1 << 50, 1 << 60}}))
+	f.Add(appendSides(nil, []sideState{{"a/b.jsonl", oid.ID{1}, 5, 6}}))
+	f.Add(appendSides(nil, []sideState{{"a", oid.ID{1}, 0, 0}, {"b", oid.ID{}, 1 << 50, 1 << 60}}))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		s, err := parseSides(data)
 		if err == nil && !bytes.Equal(appendSides(nil, s), data) {

@@ -6,17 +6,19 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"rewind/cas/oid"
 )
 
 // discard is a Store that keeps lists only.
 type discard struct{ *memory }
 
-func (d discard) Put(r io.Reader) (ID, int64, error) {
+func (d discard) Put(r io.Reader) (oid.ID, int64, error) {
 	n, err := io.Copy(io.Discard, r)
 	if err != nil || n < 1<<20 {
-		return ID{1}, n, err
+		return oid.ID{1}, n, err
 	}
-	return ID{2}, n, nil
+	return oid.ID{2}, n, nil
 }
 
 // A capture and an index hold windows of a file, never its lines: 64 MiB in

@@ -3,6 +3,8 @@ package transcript
 import (
 	"bytes"
 	"io"
+
+	"rewind/cas/oid"
 )
 
 // Redactor gives stored conversations other bytes of the same length. Offsets stay, and the
@@ -14,17 +16,17 @@ type Redactor struct {
 	Redact func(data []byte) int
 	Count  int // places, each stored run of lines counted once
 
-	lists, sides map[ID]ID
-	runs         map[string][]ID
+	lists, sides map[oid.ID]oid.ID
+	runs         map[string][]oid.ID
 }
 
 // Conversation gives the conversation that takes the place of a stored one: the same
 // id where there was nothing to change.
-func (r *Redactor) Conversation(content ID) (ID, error) {
+func (r *Redactor) Conversation(content oid.ID) (oid.ID, error) {
 	if r.lists == nil {
-		r.lists, r.sides, r.runs = map[ID]ID{}, map[ID]ID{}, map[string][]ID{}
+		r.lists, r.sides, r.runs = map[oid.ID]oid.ID{}, map[oid.ID]oid.ID{}, map[string][]oid.ID{}
 	}
-	if id, ok := r.lists[content]; ok || content == (ID{}) {
+	if id, ok := r.lists[content]; ok || content == (oid.ID{}) {
 		return id, nil
 	}
 	chain, err := readChain(r.Store, content)
@@ -44,7 +46,7 @@ func (r *Redactor) Conversation(content ID) (ID, error) {
 	if err := r.entries(entries); err != nil {
 		return content, err
 	}
-	parent := ID{}
+	parent := oid.ID{}
 	for i := len(chain) - 1; i >= 0; i-- {
 		l := chain[i].list
 		changed := l.Parent != parent
@@ -69,8 +71,8 @@ func (r *Redactor) Conversation(content ID) (ID, error) {
 	return parent, nil
 }
 
-func (r *Redactor) side(id ID) (ID, error) {
-	if now, ok := r.sides[id]; ok || id == (ID{}) {
+func (r *Redactor) side(id oid.ID) (oid.ID, error) {
+	if now, ok := r.sides[id]; ok || id == (oid.ID{}) {
 		return now, nil
 	}
 	states, err := readSides(r.Store, id)

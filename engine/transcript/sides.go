@@ -6,6 +6,8 @@ import (
 	"sort"
 	"strings"
 	"unicode/utf8"
+
+	"rewind/cas/oid"
 )
 
 // Side is a file that belongs to a conversation beside its transcript: a
@@ -20,9 +22,9 @@ type Side struct {
 // sideState is what is held of a side file.
 type sideState struct {
 	Name    string
-	Content ID    // List
-	Size    int64 // of the file when it was captured, torn line included
-	ModTime int64 // nanoseconds since 1970; with Size, lets a file be skipped
+	Content oid.ID // List
+	Size    int64  // of the file when it was captured, torn line included
+	ModTime int64  // nanoseconds since 1970; with Size, lets a file be skipped
 }
 
 const (

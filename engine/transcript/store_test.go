@@ -6,29 +6,30 @@ import (
 	"io"
 	"testing"
 
+	"rewind/cas/oid"
+
 	"github.com/klauspost/compress/zstd"
-	"github.com/zeebo/blake3"
 )
 
 // memory is a Store of whole objects. packed is what they would take, each
 // compressed by itself, with 48 bytes for its place in a pack and its index.
 type memory struct {
-	objects map[ID][]byte
+	objects map[oid.ID][]byte
 	packed  int64
 	puts    int
 	fail    error
 }
 
-func newMemory() *memory { return &memory{objects: map[ID][]byte{}} }
+func newMemory() *memory { return &memory{objects: map[oid.ID][]byte{}} }
 
 var fastest, _ = zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1))
 
-func (m *memory) Put(r io.Reader) (ID, int64, error) {
+func (m *memory) Put(r io.Reader) (oid.ID, int64, error) {
 	b, err := io.ReadAll(r)
 	if err != nil || m.fail != nil {
-		return ID{}, 0, errors.Join(err, m.fail)
+		return oid.ID{}, 0, errors.Join(err, m.fail)
 	}
-	id := ID(blake3.Sum256(b))
+	id := oid.Sum(b)
 	m.puts++
 	if _, ok := m.objects[id]; !ok {
 		m.objects[id] = b
@@ -39,7 +40,7 @@ func (m *memory) Put(r io.Reader) (ID, int64, error) {
 
 var errNone = errors.New("no such object")
 
-func (m *memory) Get(id ID) (io.ReadCloser, error) {
+func (m *memory) Get(id oid.ID) (io.ReadCloser, error) {
 	b, ok := m.objects[id]
 	if !ok {
 		return nil, errNone
@@ -48,7 +49,7 @@ func (m *memory) Get(id ID) (io.ReadCloser, error) {
 }
 
 // content reads a held conversation back.
-func (m *memory) content(t testing.TB, id ID) []byte {
+func (m *memory) content(t testing.TB, id oid.ID) []byte {
 	t.Helper()
 	h, err := Open(m, id)
 	if err != nil {
