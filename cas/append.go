@@ -243,7 +243,7 @@ func (a *Appender) begin() error {
 	if err := a.s.syncDir(); err != nil {
 		return errors.Join(err, f.Close())
 	}
-	a.s.giveSecondName(n)
+	a.s.mirrorPack(n)
 	a.name, a.file, a.end, a.next = n, f, headerSize, 0
 	a.sealed, a.full = append(a.sealed, a.full...), nil
 	return nil

@@ -28,7 +28,7 @@ const lateSize = 4 << 20
 //  3. Under the exclusive users lock and the append lock, when nobody can count
 //     on an object that is about to go, remark is called for each commit that was made since
 //     the plan; what it brought to life is copied too.
-//  4. The generation is bumped, and the old packs are unlinked: second name first.
+//  4. The generation is bumped, and the old packs are unlinked: in the mirror first.
 //     On with 2 until all packs are done.
 //
 // The users lock is not waited for: if somebody holds it, done is false, and the
@@ -167,7 +167,7 @@ func (s *Store) writeLog(n packName, refs []commitPlace, keep func(Commit) ([]by
 	if err := s.syncDir(); err != nil {
 		return err
 	}
-	s.giveSecondName(n)
+	s.mirrorPack(n)
 	return s.writeIndex(n, &c)
 }
 
@@ -409,16 +409,16 @@ func (s *Store) removeTemporary() error {
 			return err
 		}
 	}
-	vault := s.ownVault()
-	if vault == "" {
+	mirror := s.ownMirror()
+	if mirror == "" {
 		return nil
 	}
-	if entries, err = s.fs.ReadDir(vault); err != nil {
+	if entries, err = s.fs.ReadDir(mirror); err != nil {
 		return ignoreMissing(err)
 	}
 	for _, e := range entries {
 		if strings.HasSuffix(e.Name(), packSuffix+tmpSuffix) {
-			if err := ignoreMissing(s.fs.Remove(filepath.Join(vault, e.Name()))); err != nil {
+			if err := ignoreMissing(s.fs.Remove(filepath.Join(mirror, e.Name()))); err != nil {
 				return err
 			}
 		}

@@ -9,20 +9,20 @@ import (
 	"slices"
 )
 
-// A store can be behind its second names: after git stash --all the store comes
+// A store can be behind the mirror: after git stash --all the store comes
 // back by itself and goes on, and whoever then puts the stash's old files into
 // its place, or those of a backup, has the beginning of a log whose rest only
-// the vault has.
+// the mirror has.
 
-// Return says what comes back from the vault.
+// Return says what comes back from the mirror.
 type Return struct {
 	Empty bool // no pack of the log is left in the objects directory
-	// Rewritten: the log was written anew in the vault since, by a sweep or a purge. What is in
+	// Rewritten: the log was written anew in the mirror since, by a sweep or a purge. What is in
 	// the objects directory has packs that were dropped.
 	Rewritten bool
 }
 
-// CatchUp brings a store forward that is behind its second names, or has lost packs
+// CatchUp brings a store forward that is behind the mirror, or has lost packs
 // that these have; nothing is to do, nor is a lock waited for, in nearly all cases.
 // Errors: *BusyError.
 func (s *Store) CatchUp(ctx context.Context) (done bool, err error) {
@@ -40,21 +40,21 @@ func (s *Store) CatchUp(ctx context.Context) (done bool, err error) {
 	return err == nil, errors.Join(err, a.Close())
 }
 
-// behind looks at the newest log pack, and for packs that only the vault has.
+// behind looks at the newest log pack, and for packs that only the mirror has.
 func (s *Store) behind() bool {
-	lost, err := s.onlyInVault()
+	lost, err := s.onlyInMirror()
 	if len(lost) > 0 && err == nil {
 		return true
 	}
 	names, err := s.names()
-	vault := s.vaultNow()
-	if err != nil || len(names) == 0 || vault == "" {
+	mirror := s.mirrorNow()
+	if err != nil || len(names) == 0 || mirror == "" {
 		return false
 	}
 	for _, n := range names {
 		if n.kind == logPack {
 			first, ferr := s.fs.Lstat(filepath.Join(s.o.Dir, n.file()))
-			second, serr := s.fs.Lstat(filepath.Join(vault, n.file()))
+			second, serr := s.fs.Lstat(filepath.Join(mirror, n.file()))
 			if ferr != nil || serr != nil {
 				return false
 			}
@@ -64,9 +64,9 @@ func (s *Store) behind() bool {
 	return false
 }
 
-// ahead reports whether the vault has log packs of this store behind newest.
+// ahead reports whether the mirror has log packs of this store behind newest.
 func (s *Store) ahead(newest uint64) bool {
-	lost, err := s.onlyInVault()
+	lost, err := s.onlyInMirror()
 	return err == nil && slices.ContainsFunc(lost, func(n packName) bool { return n.kind == logPack && n.tag > newest })
 }
 
@@ -79,26 +79,26 @@ func (s *Store) returning(lost []packName) error {
 	if err != nil {
 		return err
 	}
-	r, vault := Return{Empty: true}, s.vaultNow()
+	r, mirror := Return{Empty: true}, s.mirrorNow()
 	for _, n := range names {
 		if n.kind != logPack {
 			break
 		}
 		newer := slices.ContainsFunc(lost, func(l packName) bool { return l.kind == logPack && l.tag > n.tag })
 		r.Empty = false
-		r.Rewritten = r.Rewritten || newer && !s.hasName(vault, n)
+		r.Rewritten = r.Rewritten || newer && !s.hasName(mirror, n)
 	}
 	return s.o.Returning(r)
 }
 
 func (s *Store) purging() bool { return s.o.Purging != nil && s.o.Purging() }
 
-// takeSecond gives log packs the content of their second names where they are a
+// takeSecond gives log packs the content of the mirror where they are a
 // beginning of it, and reports whether there were such. The caller holds the
 // append lock.
 func (s *Store) takeSecond() (taken bool, err error) {
-	vault := s.ownVault()
-	if vault == "" {
+	mirror := s.ownMirror()
+	if mirror == "" {
 		return false, nil
 	}
 	names, err := s.names()
@@ -109,7 +109,7 @@ func (s *Store) takeSecond() (taken bool, err error) {
 		if n.kind != logPack {
 			continue
 		}
-		first, second := filepath.Join(s.o.Dir, n.file()), filepath.Join(vault, n.file())
+		first, second := filepath.Join(s.o.Dir, n.file()), filepath.Join(mirror, n.file())
 		old, err := s.fs.Lstat(first)
 		if err != nil {
 			return false, err
@@ -119,7 +119,7 @@ func (s *Store) takeSecond() (taken bool, err error) {
 			continue
 		}
 		if err != nil {
-			return false, nil // the vault is out of reach: SecondName tells
+			return false, nil // the mirror is out of reach: Mirrored tells
 		}
 		if same, err := s.sameEnd(first, second, old.Size()); err != nil || !same {
 			if errors.Is(err, os.ErrPermission) {

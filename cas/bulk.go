@@ -49,7 +49,7 @@ func (k *bulk) begin() error {
 	}
 	k.contents = contents{covered: headerSize}
 	k.ordinal, k.flushed, k.from, k.region = 0, 0, headerSize, blake3.New()
-	k.s.giveSecondName(k.name)
+	k.s.mirrorPack(k.name)
 	return nil
 }
 
@@ -172,12 +172,12 @@ func (k *bulk) discard() error {
 	return err
 }
 
-// unlink removes both names of a pack, and its index. The second name goes
+// unlink removes both names of a pack, and its index. The one in the mirror goes
 // first: a pack that has only that one counts as lost, not as collected.
 func (s *Store) unlink(n packName) error {
 	var errs []error
-	if vault := s.ownVault(); vault != "" {
-		errs = append(errs, ignoreMissing(s.fs.Remove(filepath.Join(vault, n.file()))))
+	if mirror := s.ownMirror(); mirror != "" {
+		errs = append(errs, ignoreMissing(s.fs.Remove(filepath.Join(mirror, n.file()))))
 	}
 	errs = append(errs, ignoreMissing(s.fs.Remove(filepath.Join(s.o.Dir, n.file()))))
 	errs = append(errs, ignoreMissing(s.fs.Remove(filepath.Join(s.o.Dir, n.indexFile()))))

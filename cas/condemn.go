@@ -44,7 +44,7 @@ func (s *Store) execute() error {
 	if err := s.syncDir(); err != nil {
 		return err
 	}
-	if err := s.syncVault(); err != nil {
+	if err := s.syncMirror(); err != nil {
 		return err
 	}
 	if err := ignoreMissing(s.fs.Remove(filepath.Join(s.o.Dir, condemnedName))); err != nil {

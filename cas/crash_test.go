@@ -41,7 +41,7 @@ func newWorld(t *testing.T, seed uint64) *world {
 		w.pool = append(w.pool, noise(seed*100+uint64(i), 1+w.r.IntN(9000)), text(seed*100+uint64(i), 300+w.r.IntN(9000)))
 	}
 	w.o = Options{
-		Dir: "/store/objects", Vault: "/home/vault", LockDir: filepath.Join(t.TempDir(), "lock"), StoreID: [16]byte{9},
+		Dir: "/store/objects", Mirror: "/home/vault", LockDir: filepath.Join(t.TempDir(), "lock"), StoreID: [16]byte{9},
 		Random: func() uint64 { return w.random.Add(1)*0x9e3779b97f4a7c15 + seed },
 	}
 	return w

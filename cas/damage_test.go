@@ -42,7 +42,7 @@ func copyStore(t testing.TB, o Options) Options {
 	t.Helper()
 	dir := t.TempDir()
 	to := o
-	to.Dir, to.LockDir, to.Vault = filepath.Join(dir, "objects"), filepath.Join(dir, "lock"), ""
+	to.Dir, to.LockDir, to.Mirror = filepath.Join(dir, "objects"), filepath.Join(dir, "lock"), ""
 	if err := os.CopyFS(to.Dir, os.DirFS(o.Dir)); err != nil {
 		t.Fatal(err)
 	}
@@ -254,7 +254,7 @@ func TestRepair(t *testing.T) {
 	}
 }
 
-func TestLostStoreComesBackFromTheVault(t *testing.T) {
+func TestLostStoreComesBackFromTheMirror(t *testing.T) {
 	s := testStore(t)
 	objects := [][]byte{text(1, 1000), noise(2, 9<<20), noise(3, 1<<20)}
 	save(t, s, "one", objects...)
@@ -263,7 +263,7 @@ func TestLostStoreComesBackFromTheVault(t *testing.T) {
 	if err := os.RemoveAll(s.o.Dir); err != nil {
 		t.Fatal(err)
 	}
-	id, err := RestoreFromVault(s.fs, s.o.Vault, s.o.Dir, nil)
+	id, err := RestoreFromMirror(s.fs, s.o.Mirror, s.o.Dir, nil)
 	if err != nil || id != s.o.StoreID {
 		t.Fatal(id, err)
 	}
@@ -294,7 +294,7 @@ func TestLostStoreComesBackFromTheVault(t *testing.T) {
 	}
 }
 
-// A pack that somebody removed is named, comes back from its second name before
+// A pack that somebody removed is named, comes back from the mirror before
 // anything is committed in its place, and keeps gc from dropping what it needs.
 func TestLostPack(t *testing.T) {
 	for _, second := range []bool{true, false} {
@@ -317,8 +317,8 @@ func TestLostPack(t *testing.T) {
 				continue // nothing tells of this one
 			}
 			if second {
-				o.Vault = filepath.Join(filepath.Dir(o.Dir), "vault")
-				if err := os.CopyFS(o.Vault, os.DirFS(s.o.Vault)); err != nil {
+				o.Mirror = filepath.Join(filepath.Dir(o.Dir), "vault")
+				if err := os.CopyFS(o.Mirror, os.DirFS(s.o.Mirror)); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -331,7 +331,7 @@ func TestLostPack(t *testing.T) {
 				t.Fatal(err)
 			}
 			if !slices.ContainsFunc(found, func(d Damage) bool { return d.Pack == n.file() && d.Reason == reasonGone }) {
-				t.Errorf("%s is gone, second name %v, and verify says %v", n.file(), second, found)
+				t.Errorf("%s is gone, in the mirror %v, and verify says %v", n.file(), second, found)
 			}
 			if !second {
 				var damaged *DamagedError

@@ -29,8 +29,8 @@
 // every copy.
 //
 // Space is given back by PlanRepack and RepackPlan.Apply, which tells its
-// steps. Verify names damage, Repair saves what is good, RestoreFromVault brings
-// a lost store back from the second names of its packs.
+// steps. Verify names damage, Repair saves what is good, RestoreFromMirror brings
+// a lost store back from its mirror.
 //
 // A Store is safe for concurrent use by goroutines, and any number of
 // processes may hold the same directory open.

@@ -10,10 +10,10 @@ import (
 )
 
 // A pack can be lost although the store is there: somebody removed large files,
-// or files of that name. Its second name tells, or its index that stayed behind.
+// or files of that name. Its mirror tells, or its index that stayed behind.
 
-// Complete brings packs back that only the vault has, unless the store is
-// read-only. *DamagedError: a pack is gone, and has no second name. Whoever is about to
+// Complete brings packs back that only the mirror has, unless the store is
+// read-only. *DamagedError: a pack is gone, and is not in the mirror. Whoever is about to
 // drop what nothing refers to must know that nothing is missing.
 func (s *Store) Complete() error {
 	if !s.o.ReadOnly {
@@ -35,7 +35,7 @@ const (
 
 // lost lists the packs that the objects directory should have, and has not.
 func (s *Store) lost() ([]packName, error) {
-	lost, err := s.onlyInVault()
+	lost, err := s.onlyInMirror()
 	if err != nil {
 		return nil, err
 	}
@@ -56,15 +56,15 @@ func (s *Store) lost() ([]packName, error) {
 	return lost, nil
 }
 
-// onlyInVault lists packs of this store that have lost their first name.
-func (s *Store) onlyInVault() ([]packName, error) {
+// onlyInMirror lists packs of this store that have lost their first name.
+func (s *Store) onlyInMirror() ([]packName, error) {
 	s.mu.RLock()
-	vault := s.vault
+	mirror := s.mirrorDir
 	s.mu.RUnlock()
-	if vault == "" {
+	if mirror == "" {
 		return nil, nil
 	}
-	entries, err := s.fs.ReadDir(vault)
+	entries, err := s.fs.ReadDir(mirror)
 	if err != nil {
 		return nil, ignoreMissing(err)
 	}
@@ -75,11 +75,11 @@ func (s *Store) onlyInVault() ([]packName, error) {
 	var list []packName
 	for _, e := range entries {
 		n, ok := parsePackName(e.Name())
-		// The second look at the vault is for a pack that was removed meanwhile, under both names.
-		if !ok || slices.Contains(going, n) || s.hasName(s.o.Dir, n) || !s.hasName(vault, n) {
+		// The second look at the mirror is for a pack that was removed meanwhile, under both names.
+		if !ok || slices.Contains(going, n) || s.hasName(s.o.Dir, n) || !s.hasName(mirror, n) {
 			continue
 		}
-		if id, ok := headerStore(s.fs, filepath.Join(vault, n.file())); !ok || id == s.o.StoreID {
+		if id, ok := headerStore(s.fs, filepath.Join(mirror, n.file())); !ok || id == s.o.StoreID {
 			list = append(list, n)
 		}
 	}
@@ -106,22 +106,22 @@ func (s *Store) onlyIndex(n packName) bool {
 	return err == nil
 }
 
-// returnLost brings packs back that only the vault has.
+// returnLost brings packs back that only the mirror has.
 func (s *Store) returnLost(report func(Repaired)) error {
-	list, err := s.onlyInVault()
+	list, err := s.onlyInMirror()
 	if err != nil || len(list) == 0 {
 		return err
 	}
 	if err := s.returning(list); err != nil {
 		return err
 	}
-	vault := s.vaultNow()
+	mirror := s.mirrorNow()
 	// The newest log pack last: whoever dies before it is seen to be behind.
 	slices.SortFunc(list, func(a, b packName) int {
 		return cmp.Or(cmp.Compare(int(b.kind), int(a.kind)), cmp.Compare(a.tag, b.tag))
 	})
 	for _, n := range list {
-		done, err := s.bringBack(filepath.Join(vault, n.file()), n)
+		done, err := s.bringBack(filepath.Join(mirror, n.file()), n)
 		if err != nil {
 			return err
 		}
@@ -133,14 +133,14 @@ func (s *Store) returnLost(report func(Repaired)) error {
 }
 
 // followerLost reports whether the log went on behind its newest pack, and somebody
-// removed that part: to begin it again would take the numbers of what is in the vault.
+// removed that part: to begin it again would take the numbers of what is in the mirror.
 func (s *Store) followerLost(newest uint64) bool {
 	s.mu.RLock()
-	vault := s.vault
+	mirror := s.mirrorDir
 	s.mu.RUnlock()
-	if vault == "" {
+	if mirror == "" {
 		return false
 	}
-	_, err := s.fs.Lstat(filepath.Join(vault, packName{logPack, newest + 1}.file()))
+	_, err := s.fs.Lstat(filepath.Join(mirror, packName{logPack, newest + 1}.file()))
 	return err == nil || newest == 0 && s.ahead(newest)
 }

@@ -12,22 +12,22 @@ import (
 	"rewind/cas/vfs"
 )
 
-// A pack has two names: in the objects directory, and in the vault. A third one
+// A pack has two names: in the objects directory, and in the mirror. A third one
 // is another store's, which was made by copying names (cp -al), or a backup's: such
 // a file is never changed, not even by appending.
 
-// SetVault changes the directory of the packs' second names, for packs that are
-// created from now on, and gives those that are there a second name in it.
-func (s *Store) SetVault(dir string) error {
+// SetMirror changes the mirror, for packs that are
+// created from now on, and mirrors those that are there.
+func (s *Store) SetMirror(dir string) error {
 	s.mu.Lock()
-	s.vault, s.vaultErr = dir, nil
+	s.mirrorDir, s.mirrorErr = dir, nil
 	s.mu.Unlock()
 	return s.Mirror()
 }
 
-// Reset is SetVault for a store whose packs have been replaced by others of the same
+// Reset is SetMirror for a store whose packs have been replaced by others of the same
 // content: what is known of them is forgotten.
-func (s *Store) Reset(vault string) error {
+func (s *Store) Reset(mirror string) error {
 	s.mu.Lock()
 	for _, p := range s.packs {
 		p.index.close() // the files stay open for whoever reads them
@@ -35,16 +35,16 @@ func (s *Store) Reset(vault string) error {
 	s.packs, s.ready, s.thorough = nil, false, false
 	s.cache.clear()
 	s.mu.Unlock()
-	return s.SetVault(vault)
+	return s.SetMirror(mirror)
 }
 
-// Mirror gives every pack its second name that has none, or a stale one. It says why one
+// Mirror puts every pack into the mirror that is not there, or stale there. It says why one
 // could not be given.
 func (s *Store) Mirror() error {
 	s.mu.RLock()
-	vault := s.vault
+	mirror := s.mirrorDir
 	s.mu.RUnlock()
-	if vault == "" || s.o.ReadOnly || s.purging() {
+	if mirror == "" || s.o.ReadOnly || s.purging() {
 		return nil
 	}
 	names, err := s.names()
@@ -52,15 +52,15 @@ func (s *Store) Mirror() error {
 		return err
 	}
 	for _, n := range names {
-		s.renewSecondName(n, false)
+		s.renewMirror(n, false)
 	}
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	return s.vaultErr
+	return s.mirrorErr
 }
 
 // Unshare gives the store files of its own in place of those that have names
-// elsewhere than in the vault: a copy that was made of names becomes one of files. Who
+// elsewhere than in the mirror: a copy that was made of names becomes one of files. Who
 // reads meanwhile reads the same bytes.
 func (s *Store) Unshare() error {
 	names, err := s.names()
@@ -89,16 +89,16 @@ func (s *Store) unshare(n packName) error {
 	if err := s.copyFile(file, file); err != nil {
 		return fmt.Errorf("make %s a file of its own: %w", n.file(), err)
 	}
-	s.renewSecondName(n, true)
+	s.renewMirror(n, true)
 	return nil
 }
 
 // shared reports whether a pack has names elsewhere than in the objects directory and
-// the vault, and whether the vault has it.
+// the mirror, and whether the mirror has it.
 func (s *Store) shared(n packName, info fs.FileInfo) (shared, mirrored bool, err error) {
 	own := 1
-	if vault := s.vaultNow(); vault != "" {
-		second, err := s.fs.Lstat(filepath.Join(vault, n.file()))
+	if mirror := s.mirrorNow(); mirror != "" {
+		second, err := s.fs.Lstat(filepath.Join(mirror, n.file()))
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return false, false, err
 		}
@@ -110,8 +110,8 @@ func (s *Store) shared(n packName, info fs.FileInfo) (shared, mirrored bool, err
 }
 
 // mend looks at the newest log pack before it is added to, and reports whether it has
-// names elsewhere. Where it has no second name, none of the packs may have one:
-// all of them are looked at. replaced: it was an older state of its second name,
+// names elsewhere. Where it is not in the mirror, none of the packs may have one:
+// all of them are looked at. replaced: it was an older state of the one in the mirror,
 // which is in its place now.
 func (s *Store) mend(n packName, f vfs.File) (shared, replaced bool, err error) {
 	info, err := f.Stat()
@@ -119,7 +119,7 @@ func (s *Store) mend(n packName, f vfs.File) (shared, replaced bool, err error) 
 		return false, false, err
 	}
 	shared, mirrored, err := s.shared(n, info)
-	if err != nil || mirrored || s.vaultNow() == "" {
+	if err != nil || mirrored || s.mirrorNow() == "" {
 		return shared, false, err
 	}
 	if replaced, err = s.takeSecond(); replaced || err != nil {
@@ -128,37 +128,37 @@ func (s *Store) mend(n packName, f vfs.File) (shared, replaced bool, err error) 
 	if s.ahead(n.tag) || s.purging() {
 		return true, false, nil // an older state of the store: nothing is added to it
 	}
-	if s.renewSecondName(n, false) { // else the vault is out of reach, and it is of no use to try the others
-		return shared, false, s.ignoreVault(s.Mirror())
+	if s.renewMirror(n, false) { // else the mirror is out of reach, and it is of no use to try the others
+		return shared, false, s.ignoreMirrorError(s.Mirror())
 	}
 	return shared, false, nil
 }
 
-// ignoreVault: that second names cannot be given is none of a save's business;
-// SecondName tells.
-func (s *Store) ignoreVault(err error) error {
+// ignoreMirrorError: that the mirror cannot be written is none of a save's business;
+// Mirrored tells.
+func (s *Store) ignoreMirrorError(err error) error {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	if err != nil && err == s.vaultErr {
+	if err != nil && err == s.mirrorErr {
 		return nil
 	}
 	return err
 }
 
-// giveSecondName links a new pack into the vault. A failure is remembered for
-// SecondName, and is none of the batch's business.
-func (s *Store) giveSecondName(n packName) { s.renewSecondName(n, false) }
+// mirrorPack links a new pack into the mirror. A failure is remembered for
+// Mirrored, and is none of the batch's business.
+func (s *Store) mirrorPack(n packName) { s.renewMirror(n, false) }
 
-// renewSecondName links a pack into the vault, and reports whether it had no
-// second name, or another file had it: one that is not older than the pack is replaced
+// renewMirror links a pack into the mirror, and reports whether it was not there,
+// or another file had its name: one that is not older than the pack is replaced
 // only where that is asked for.
-func (s *Store) renewSecondName(n packName, always bool) (given bool) {
-	vault := s.vaultNow()
-	if vault == "" {
+func (s *Store) renewMirror(n packName, always bool) (given bool) {
+	mirror := s.mirrorNow()
+	if mirror == "" {
 		return false
 	}
-	first, second := filepath.Join(s.o.Dir, n.file()), filepath.Join(vault, n.file())
-	err := s.makeDir(vault)
+	first, second := filepath.Join(s.o.Dir, n.file()), filepath.Join(mirror, n.file())
+	err := s.makeDir(mirror)
 	if err == nil {
 		err = s.fs.Link(first, second)
 	}
@@ -179,13 +179,13 @@ func (s *Store) renewSecondName(n packName, always bool) (given bool) {
 	}
 	if err != nil {
 		s.mu.Lock()
-		s.vaultErr = fmt.Errorf("give %s a second name: %w", n.file(), err)
+		s.mirrorErr = fmt.Errorf("mirror %s: %w", n.file(), err)
 		s.mu.Unlock()
 	}
 	return err == nil
 }
 
-// stale reports whether a second name leads to another file, with an older state
+// stale reports whether the name in the mirror leads to another file, with an older state
 // of the pack: a beginning of it.
 func (s *Store) stale(first, second string, always bool) (bool, error) {
 	a, err := s.fs.Lstat(first)
@@ -234,23 +234,23 @@ func (s *Store) sameEnd(first, second string, end int64) (bool, error) {
 	return bytes.Equal(parts[0], parts[1]), nil
 }
 
-func (s *Store) vaultNow() string {
+func (s *Store) mirrorNow() string {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	return s.vault
+	return s.mirrorDir
 }
 
-// ownVault is the vault if it is there, and a directory: nothing is removed
+// ownMirror is the mirror if it is there, and a directory: nothing is removed
 // through a link.
-func (s *Store) ownVault() string {
-	vault := s.vaultNow()
-	if vault == "" {
+func (s *Store) ownMirror() string {
+	mirror := s.mirrorNow()
+	if mirror == "" {
 		return ""
 	}
-	if info, err := s.fs.Lstat(vault); err != nil || !info.IsDir() {
+	if info, err := s.fs.Lstat(mirror); err != nil || !info.IsDir() {
 		return ""
 	}
-	return vault
+	return mirror
 }
 
 // removeNoFiles removes links and the like that have the name of a pack. What they lead

@@ -26,7 +26,7 @@ func TestMain(m *testing.M) {
 }
 
 func saverOptions(dir string) Options {
-	return Options{Dir: filepath.Join(dir, "objects"), Vault: filepath.Join(dir, "vault"), LockDir: filepath.Join(dir, "lock"), StoreID: [16]byte{5}}
+	return Options{Dir: filepath.Join(dir, "objects"), Mirror: filepath.Join(dir, "vault"), LockDir: filepath.Join(dir, "lock"), StoreID: [16]byte{5}}
 }
 
 // saveUntilKilled saves and prints what it saved once that is durable.
@@ -249,7 +249,7 @@ func TestDiscardLeavesNothing(t *testing.T) {
 	if err := b.Discard(); err != nil {
 		t.Fatal(err)
 	}
-	for _, dir := range []string{s.o.Dir, s.o.Vault} {
+	for _, dir := range []string{s.o.Dir, s.o.Mirror} {
 		entries, _ := os.ReadDir(dir)
 		for _, e := range entries {
 			t.Errorf("%s is left in %s", e.Name(), dir)
@@ -337,7 +337,7 @@ func TestOwnerAndModes(t *testing.T) {
 		if info.Mode().Perm() != want {
 			t.Errorf("%s has mode %v", path, info.Mode())
 		}
-		second := strings.HasPrefix(path, s.o.Vault+"/")
+		second := strings.HasPrefix(path, s.o.Mirror+"/")
 		renamed := !owned[path] && strings.HasSuffix(path, indexSuffix) || strings.HasSuffix(path, generationName) || strings.Contains(path, "log-")
 		if !owned[path] && !second && !renamed {
 			t.Errorf("%s was not given to its owner", path)
@@ -352,24 +352,24 @@ func TestOwnerAndModes(t *testing.T) {
 	t.Error("no file that is renamed was given to its owner")
 }
 
-func TestSetVault(t *testing.T) {
-	s := testStore(t, func(o *Options) { o.Vault = "" })
+func TestSetMirror(t *testing.T) {
+	s := testStore(t, func(o *Options) { o.Mirror = "" })
 	save(t, s, "one", noise(1, 100))
-	if s.SecondName() == nil {
-		t.Error("a second name without a vault")
+	if s.Mirrored() == nil {
+		t.Error("mirrored without a mirror")
 	}
-	vault := filepath.Join(t.TempDir(), "deep", "vault")
-	if err := s.SetVault(vault); err != nil {
+	mirror := filepath.Join(t.TempDir(), "deep", "vault")
+	if err := s.SetMirror(mirror); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.SecondName(); err != nil {
+	if err := s.Mirrored(); err != nil {
 		t.Error(err)
 	}
-	if err := os.Remove(filepath.Join(vault, "log-00000001.pack")); err != nil {
+	if err := os.Remove(filepath.Join(mirror, "log-00000001.pack")); err != nil {
 		t.Fatal(err)
 	}
-	if s.SecondName() == nil {
-		t.Error("the second name is gone, and nobody says so")
+	if s.Mirrored() == nil {
+		t.Error("the mirror is gone, and nobody says so")
 	}
 	var fixed []Fix
 	if err := s.Repair(context.Background(), func(r Repaired) { fixed = append(fixed, r.What) }); err != nil {
@@ -378,7 +378,7 @@ func TestSetVault(t *testing.T) {
 	if len(fixed) != 1 || fixed[0] != FixNamed {
 		t.Error(fixed)
 	}
-	if err := s.SecondName(); err != nil {
+	if err := s.Mirrored(); err != nil {
 		t.Error(err)
 	}
 }

@@ -102,7 +102,7 @@ func TestRepackDropsWhatIsDead(t *testing.T) {
 		}
 	}
 	check(t, s)
-	if err := s.SecondName(); err != nil {
+	if err := s.Mirrored(); err != nil {
 		t.Error(err)
 	}
 	next := save(t, s, "after", []byte("more"))
@@ -112,10 +112,10 @@ func TestRepackDropsWhatIsDead(t *testing.T) {
 	if got := payloads(t, s, 40); len(got) != 2 {
 		t.Fatal(got)
 	}
-	vault, _ := os.ReadDir(s.o.Vault)
+	mirror, _ := os.ReadDir(s.o.Mirror)
 	names, _ := s.names()
-	if len(vault) != len(names) {
-		t.Errorf("%d second names for %d packs", len(vault), len(names))
+	if len(mirror) != len(names) {
+		t.Errorf("%d names in the mirror for %d packs", len(mirror), len(names))
 	}
 }
 

@@ -24,18 +24,18 @@ type Repaired struct {
 type Fix uint8
 
 const (
-	FixReturned Fix = iota + 1 // the pack was lost, and came back from its second name
+	FixReturned Fix = iota + 1 // the pack was lost, and came back from the mirror
 	FixSalvaged                // the pack was damaged: what is good of it was written anew
 	FixCut                     // a torn tail was cut off
-	FixNamed                   // the pack got its second name back
+	FixNamed                   // the pack is in the mirror again
 )
 
 func (f Fix) String() string {
-	return [...]string{"", "brought back from its second name", "written anew without its damaged parts", "torn tail cut off", "given its second name"}[f]
+	return [...]string{"", "brought back from the mirror", "written anew without its damaged parts", "torn tail cut off", "mirrored again"}[f]
 }
 
 // Repair puts the store in order: packs that were lost come back from the
-// vault, damaged ones are written anew with all that is good of them, torn tails are cut
+// mirror, damaged ones are written anew with all that is good of them, torn tails are cut
 // off, all indexes are made anew, and what a crash left half-made is removed. It needs the
 // store for itself, waiting for the locks until ctx ends: *BusyError. A crash
 // in the middle loses nothing. The generation is bumped.
@@ -110,10 +110,10 @@ func (s *Store) Repair(ctx context.Context, report func(Repaired)) error {
 	}
 	s.mu.Lock()
 	s.packs, s.ready = nil, false
-	s.vaultErr = nil
+	s.mirrorErr = nil
 	s.mu.Unlock()
 	for _, n := range names {
-		if !s.purging() && s.renewSecondName(n, true) {
+		if !s.purging() && s.renewMirror(n, true) {
 			report(Repaired{Pack: n.file(), What: FixNamed})
 		}
 	}

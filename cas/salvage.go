@@ -77,9 +77,9 @@ func (s *Store) rewrite(p *pack, f vfs.File, size, counted int64) (lost []oid.ID
 	if err := s.syncDir(); err != nil {
 		return nil, err
 	}
-	if vault := s.ownVault(); vault != "" {
-		// The old second name leads to the damaged bytes.
-		if err := ignoreMissing(s.fs.Remove(filepath.Join(vault, p.name.file()))); err != nil {
+	if mirror := s.ownMirror(); mirror != "" {
+		// The name in the mirror leads to the damaged bytes.
+		if err := ignoreMissing(s.fs.Remove(filepath.Join(mirror, p.name.file()))); err != nil {
 			return nil, err
 		}
 	}

@@ -20,7 +20,7 @@ import (
 // Options says where a store is and how it behaves.
 type Options struct {
 	Dir      string                  // the objects directory
-	Vault    string                  // directory of the packs' second names (hard links); "" for none
+	Mirror   string                  // directory of the mirror: hard links of the packs; "" for none
 	LockDir  string                  // directory of the lock files
 	StoreID  [16]byte                // written into every pack header, checked on open
 	FS       vfs.FS                  // nil: vfs.OS
@@ -28,11 +28,11 @@ type Options struct {
 	NoSync   bool                    // durability "fast": no fsync
 	ReadOnly bool                    // never writes, takes no lock that needs a writable file
 	Now      func() time.Time        // nil: time.Now
-	// Returning is called before packs come back that only the vault has, mostly under the append
+	// Returning is called before packs come back that only the mirror has, mostly under the append
 	// lock; an error keeps them away. nil: nobody wants to know.
 	Returning func(Return) error
 	// Purging reports that packs may hold what is to go for good: until that is over, none
-	// that is there already gets a second name. nil: never.
+	// that is there already gets into the mirror. nil: never.
 	Purging func() bool
 	Random  func() uint64 // names packs, safe for concurrent use; nil: crypto/rand
 }
@@ -47,8 +47,8 @@ type Store struct {
 	zstd   sync.Pool // of *zstd.Decoder
 
 	mu         sync.RWMutex
-	vault      string
-	vaultErr   error           // why a pack has no second name
+	mirrorDir  string
+	mirrorErr  error           // why a pack is not in the mirror
 	packs      []*pack         // log packs, newest first, then data packs
 	ready      bool            // packs were listed, and what a look-up needs of them is known
 	thorough   bool            // data packs were walked too, where no index covers them
@@ -74,7 +74,7 @@ func Open(o Options) (*Store, error) {
 			return binary.LittleEndian.Uint64(b[:])
 		}
 	}
-	s := &Store{o: o, fs: o.FS, vault: o.Vault, limits: defaultLimits}
+	s := &Store{o: o, fs: o.FS, mirrorDir: o.Mirror, limits: defaultLimits}
 	info, err := s.fs.Lstat(o.Dir)
 	switch {
 	case err == nil && !info.IsDir():
@@ -234,17 +234,17 @@ func (s *Store) prepare() error {
 	return s.refreshLocked(false)
 }
 
-// SecondName says why the packs have no second name in the vault; nil if all
+// Mirrored says why packs are missing in the mirror; nil if all
 // of them have one.
-func (s *Store) SecondName() error {
+func (s *Store) Mirrored() error {
 	s.mu.RLock()
-	vault, err := s.vault, s.vaultErr
+	mirror, err := s.mirrorDir, s.mirrorErr
 	s.mu.RUnlock()
 	if err != nil {
 		return err
 	}
-	if vault == "" {
-		return errors.New("no directory for second names is set")
+	if mirror == "" {
+		return errors.New("there is no directory for a mirror")
 	}
 	names, err := s.names()
 	if err != nil {
@@ -258,12 +258,12 @@ func (s *Store) SecondName() error {
 		if err != nil {
 			return err
 		}
-		second, err := s.fs.Lstat(filepath.Join(vault, n.file()))
+		second, err := s.fs.Lstat(filepath.Join(mirror, n.file()))
 		if err != nil {
-			return fmt.Errorf("%s has no second name: %w", n.file(), err)
+			return fmt.Errorf("%s is not in the mirror: %w", n.file(), err)
 		}
 		if !sameFile(first, second) {
-			return fmt.Errorf("the second name of %s is another file", n.file())
+			return fmt.Errorf("%s is another file in the mirror", n.file())
 		}
 	}
 	return nil
@@ -277,15 +277,15 @@ func (s *Store) syncDir() error {
 	return s.fs.SyncDir(s.o.Dir)
 }
 
-// syncVault makes the removal of second names durable.
-func (s *Store) syncVault() error {
+// syncMirror makes removals in the mirror durable.
+func (s *Store) syncMirror() error {
 	s.mu.RLock()
-	vault := s.vault
+	mirror := s.mirrorDir
 	s.mu.RUnlock()
-	if vault == "" || s.o.NoSync {
+	if mirror == "" || s.o.NoSync {
 		return nil
 	}
-	return ignoreMissing(s.fs.SyncDir(vault))
+	return ignoreMissing(s.fs.SyncDir(mirror))
 }
 
 func (s *Store) sync(f vfs.File) error {

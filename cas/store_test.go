@@ -18,7 +18,7 @@ func testStore(t testing.TB, change ...func(*Options)) *Store {
 	t.Helper()
 	dir := t.TempDir()
 	o := Options{
-		Dir: filepath.Join(dir, "objects"), Vault: filepath.Join(dir, "vault"), LockDir: filepath.Join(dir, "lock"),
+		Dir: filepath.Join(dir, "objects"), Mirror: filepath.Join(dir, "vault"), LockDir: filepath.Join(dir, "lock"),
 		StoreID: [16]byte{1, 2, 3},
 	}
 	for _, c := range change {
@@ -156,7 +156,7 @@ func TestSaveAndRead(t *testing.T) {
 		if _, err := again.Get(nil, oid.Sum([]byte("nowhere"))); !errors.As(err, &missing) {
 			t.Fatal(err)
 		}
-		if err := again.SecondName(); err != nil {
+		if err := again.Mirrored(); err != nil {
 			t.Fatal(err)
 		}
 	}

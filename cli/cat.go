@@ -27,7 +27,7 @@ func newCat() *command {
 		examples: []example{
 			{"rewind cat last src/main.go", "one file"},
 			{"rewind cat 3 notes.md > old-notes.md", "kept beside the present one"},
-			{"rewind cat 3 --transcript > talk.jsonl", "what had been said"},
+			{"rewind cat 3 --transcript > conversation.jsonl", "what had been said"},
 		},
 		exits:   []int{exitNotFound, exitBusy, exitDamaged},
 		minArgs: 1, maxArgs: 2, paths: true,

@@ -185,7 +185,7 @@ func (c *call) mirrorSettings() {
 		return
 	}
 	if err := c.project.MirrorSettings(); err != nil {
-		c.out.warn("the settings have no copy beside the store's second name: %v", err)
+		c.out.warn("the settings have no copy beside the store's mirror: %v", err)
 	}
 }
 

@@ -13,7 +13,7 @@ func newDeinit() *command {
 		name:  "deinit",
 		usage: "[--dry-run] [--force] [--yes]",
 		short: "take this project's store away, with all checkpoints",
-		long: "Takes the store of this project away for good: its checkpoints, its second names under\n" +
+		long: "Takes the store of this project away for good: its checkpoints, its mirror under\n" +
 			"~/.rewind/vault and its registration, after showing what goes. The files of the project\n" +
 			"stay as they are. The agents' hooks stay registered, since other projects may use them:\n" +
 			"rewind config --unregister-hooks takes them out.",

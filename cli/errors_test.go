@@ -35,7 +35,7 @@ func TestExplain(t *testing.T) {
 		{&project.ForeignStoreError{Store: "/p/.agent/rewind", Reason: "belongs to another user", OtherUser: true}, 4, "user who owns"},
 		{&project.MovedError{Store: "/s", Root: "/a b", Registered: "/b"}, 4, "--adopt /s"},
 		{&project.RemoteError{Root: "/mnt", FileSystem: "nfs"}, 4, "--mode global"},
-		{&project.VanishedError{Root: "/p", Reason: "no second name"}, 7, "backup"},
+		{&project.VanishedError{Root: "/p", Reason: "no mirror"}, 7, "backup"},
 		{&project.FutureFormatError{Store: "/s", Version: "9"}, 1, "newer rewind"},
 		{&project.DamagedStoreError{What: "head", Err: errors.New("x")}, 7, "rewind verify"},
 		{&project.NoCheckpointError{Spec: "x"}, 5, "rewind list"},

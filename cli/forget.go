@@ -21,7 +21,7 @@ func newForget() *command {
 		short: "take paths, or a text that was said, out of all checkpoints, for good",
 		long: "Takes paths, such as a password that was captured, out of every checkpoint and every\n" +
 			"operation. It cannot be undone. No byte of their content stays in the store or its\n" +
-			"second name, unless the same content is kept under another path: then it says where.\n" +
+			"mirror, unless the same content is kept under another path: then it says where.\n" +
 			"The files in the working tree stay, also when an old checkpoint is restored. Somebody\n" +
 			"who reads the store holds the last step up: then it is finished later (3), and rewind\n" +
 			"status says so until it is. Without a terminal it needs --yes.\n" +

@@ -190,7 +190,7 @@ func (h *hookCall) guard() *hookio.Refusal {
 	}
 	// What removes a directory around the store is refused only if that is the
 	// end of it; to know that costs a look at every pack.
-	if shell.Destructive(h.event.Tool.Command) == "" || hook.SecondName(h.project) == nil {
+	if shell.Destructive(h.event.Tool.Command) == "" || hook.Mirrored(h.project) == nil {
 		return nil
 	}
 	g.Protected[0].Survives = false

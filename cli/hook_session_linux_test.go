@@ -159,7 +159,7 @@ func TestHookGuard(t *testing.T) {
 	for command, want := range map[string]bool{
 		"rewind restore 1": true, "rm -rf .agent/rewind": true, "echo x > .agent/rewind/head": true, "rm -rf ~/.rewind": true,
 		"rewind list": false, "rewind save now": false, "cat .agent/rewind/config.json": false, "rm a.txt": false,
-		"rm -rf .agent": false, // the second name survives it
+		"rm -rf .agent": false, // the mirror survives it
 	} {
 		if got := blocked(command); got != want {
 			t.Errorf("%s is blocked: %v, want %v", command, got, want)
@@ -169,7 +169,7 @@ func TestHookGuard(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !blocked("rm -rf .agent/") {
-		t.Error("rm -rf .agent is not blocked where there is no second name")
+		t.Error("rm -rf .agent is not blocked where there is no mirror")
 	}
 	if got := l.fire("PostToolUse", "tool_name", "Bash", "tool_input", shellInput("rewind restore 1")); !got.silent() {
 		t.Errorf("after the call: %+v", got)

@@ -87,8 +87,8 @@ func runInit(ctx context.Context, c *call, o project.InitOptions) error {
 			}
 			c.out.hint("to have its history instead: rewind deinit, then rewind init --adopt %s", shortStore(h[0].ID))
 		}
-		if err := hook.SecondName(p); err != nil && p.Mode() == project.ProjectMode {
-			c.out.warn("the packs have no second name below ~/.rewind, so that git clean -fdx would take the store for good: %v", err)
+		if err := hook.Mirrored(p); err != nil && p.Mode() == project.ProjectMode {
+			c.out.warn("the packs have no mirror below ~/.rewind, so that git clean -fdx would take the store for good: %v", err)
 			c.out.hint("rewind deinit, then rewind init --mode global: the store lies there then, outside of the project")
 		}
 	} else if saved != nil {

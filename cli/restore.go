@@ -40,9 +40,9 @@ const restoreUsage = "[--code-only|--context-only|--mode both|code|context] [--i
 type half string
 
 const (
-	both half = "both"
-	code half = "code"
-	talk half = "context"
+	both             half = "both"
+	code             half = "code"
+	conversationHalf half = "context"
 )
 
 // half reads the flags that say what is to be moved, and refuses those that contradict each other.
@@ -53,7 +53,7 @@ func (r *restoreFlags) half() (half, error) {
 		h, named = code, named+1
 	}
 	if r.contextOnly {
-		h, named = talk, named+1
+		h, named = conversationHalf, named+1
 	}
 	if r.mode != "" {
 		named++
@@ -63,7 +63,7 @@ func (r *restoreFlags) half() (half, error) {
 		case "code":
 			h = code
 		case "context", "chat":
-			h = talk
+			h = conversationHalf
 		default:
 			return "", usagef("--mode is both, code or context, not %q", r.mode)
 		}
@@ -206,7 +206,7 @@ func runRestore(ctx context.Context, c *call, r *restoreFlags, v restoreVerb) er
 			return usagef("--copy is about prompts: name the checkpoint prompt~N")
 		}
 	}
-	if h == talk && len(c.paths) > 0 {
+	if h == conversationHalf && len(c.paths) > 0 {
 		return usagef("paths are about the files, which are left out")
 	}
 	p, err := c.open(ctx)

@@ -65,8 +65,8 @@ type statusView struct {
 	MaxBytes      int64           `json:"max_bytes"`
 	FreeBytes     int64           `json:"free_bytes"`
 	MinFreeBytes  int64           `json:"min_free_bytes"`
-	SecondName    bool            `json:"second_name"`
-	SecondReason  string          `json:"second_name_reason"`
+	Mirrored      bool            `json:"second_name"`
+	MirrorReason  string          `json:"second_name_reason"`
 	NotCovered    []problemView   `json:"not_covered"`
 	Coverage      []problemView   `json:"coverage"` // the same, as show calls it
 	Precious      int             `json:"precious"`
@@ -88,7 +88,7 @@ func viewStatus(st *engine.Status, set *settings.Settings) statusView {
 		Tier: set.Tier, TierSource: tierSource(set), Agents: []string{},
 		Checkpoints: st.Checkpoints, Bytes: st.Bytes, MaxBytes: st.MaxSize,
 		FreeBytes: st.FreeDisk, MinFreeBytes: st.MinFreeDisk,
-		SecondName: st.SecondName, SecondReason: st.SecondNameReason,
+		Mirrored: st.Mirrored, MirrorReason: st.MirrorReason,
 		NotCovered: viewProblems(st.NotCovered), Coverage: viewProblems(st.NotCovered), Precious: st.Precious, Orphans: append([]string{}, st.Orphans...), LastHookError: hookErrorText(st.LastHookError),
 	}
 	if st.Last != nil {
@@ -151,10 +151,10 @@ func printStatus(o *output, st *engine.Status, set *settings.Settings, agents []
 		size += " of " + formatSize(st.MaxSize)
 	}
 	field("checkpoints", "%d, %s", st.Checkpoints, size)
-	if st.SecondName {
-		field("second name", "yes: the store survives git clean -fdx")
+	if st.Mirrored {
+		field("mirror", "yes: the store survives git clean -fdx")
 	} else {
-		field("second name", "no: %s", escape(st.SecondNameReason))
+		field("mirror", "no: %s", escape(st.MirrorReason))
 	}
 	if st.Precious > 0 {
 		field("precious", "%s that git ignores, captured nevertheless", plural(st.Precious, "file", "files"))

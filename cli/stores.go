@@ -20,7 +20,7 @@ func newStores() *command {
 		short: "list the stores of this account, or take one away",
 		long: "Shows every store of this account, the one that was saved to last first: id, size on\n" +
 			"disk, checkpoints, last save, what has become of it, and its project. With rm takes\n" +
-			"stores away for good, with their second names under ~/.rewind/vault, after showing what\n" +
+			"stores away for good, with their mirror under ~/.rewind/vault, after showing what\n" +
 			"goes. One whose project is alive is refused without --force: rewind deinit, in the\n" +
 			"project, is the command for that. Nothing else ever removes the store of a project that\n" +
 			"is gone: it is the last copy.\n\n" +
@@ -28,13 +28,13 @@ func newStores() *command {
 			"lost          the project is there without it: the next command there brings it back\n" +
 			"moved         nothing is at its path, and its packs are in use elsewhere, or its\n" +
 			"              directory was found\n" +
-			"gone          nothing is at its path: only the second names are left, or the global store\n" +
+			"gone          nothing is at its path: only the mirror is left, or the global store\n" +
 			"replaced      another directory, or another store, is at its path\n" +
 			"unfinished    an init was interrupted before there was anything in it\n" +
 			"going         its removal was interrupted: rm finishes it\n" +
 			"unreachable   its path cannot be looked at\n" +
 			"foreign       it belongs to another user, or cannot be read\n" +
-			"unregistered  second names that the registry does not know",
+			"unregistered  a mirror that the registry does not know",
 		examples: []example{
 			{"rewind stores", "all of them"},
 			{"rewind stores rm 3f9c --dry-run", "what would go, by the beginning of its id"},
@@ -118,8 +118,8 @@ func storeState(s project.StoreInfo) string {
 	if s.InUse {
 		words = append(words, "in use")
 	}
-	if s.State == project.StoreLive && s.Vault == "" {
-		words = append(words, "no second name")
+	if s.State == project.StoreLive && s.Mirror == "" {
+		words = append(words, "no mirror")
 	}
 	if s.Mode == project.GlobalMode {
 		words = append(words, "global")
@@ -139,8 +139,8 @@ type storeView struct {
 	State       string  `json:"state"`
 	InUse       bool    `json:"in_use"`
 	Store       *string `json:"store"`
-	SecondName  bool    `json:"second_name"`
-	Vault       *string `json:"vault"`
+	Mirrored    bool    `json:"second_name"`
+	Mirror      *string `json:"vault"`
 	Bytes       int64   `json:"bytes"`
 	Checkpoints *int    `json:"checkpoints"`
 	LastSave    *string `json:"last_save"`
@@ -149,7 +149,7 @@ type storeView struct {
 func viewStore(s project.StoreInfo) storeView {
 	v := storeView{
 		ID: s.ID, Root: viewPath(s.Root).Path, Mode: string(s.Mode), State: string(s.State), InUse: s.InUse,
-		Store: orNull(s.Store), SecondName: s.Vault != "", Vault: orNull(s.Vault), Bytes: s.Bytes,
+		Store: orNull(s.Store), Mirrored: s.Mirror != "", Mirror: orNull(s.Mirror), Bytes: s.Bytes,
 	}
 	if s.Checkpoints >= 0 {
 		v.Checkpoints = &s.Checkpoints
@@ -268,7 +268,7 @@ func (c *call) showRemovals(plans []*project.Removal, onStderr bool) {
 		if r.MovedTo != "" {
 			say("moved to %s", escape(r.MovedTo))
 		}
-		for _, dir := range []string{r.Store, r.Vault} {
+		for _, dir := range []string{r.Store, r.Mirror} {
 			if dir != "" {
 				say("removes  %s", escape(dir))
 			}

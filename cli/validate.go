@@ -212,12 +212,12 @@ func storeFindings(st *engine.Status) []finding {
 	if st.MaxSize > 0 && st.Bytes > st.MaxSize/5*4 {
 		add(mild, "rewind gc, or rewind config retention.maxSize", "the store has %s of at most %s", formatSize(st.Bytes), formatSize(st.MaxSize))
 	}
-	if !st.SecondName {
+	if !st.Mirrored {
 		cure := "rewind repair; where home is on another file system, rewind init --mode global"
 		if st.Copied {
 			cure = "rewind save"
 		}
-		add(mild, cure, "the store would not survive git clean -fdx: %s", st.SecondNameReason)
+		add(mild, cure, "the store would not survive git clean -fdx: %s", st.MirrorReason)
 	}
 	if st.LastHookError != nil {
 		add(severe, "rewind save shows whether it still fails; the next hook that succeeds clears this", "the last hook failed: %s", hookErrorText(st.LastHookError))

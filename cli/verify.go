@@ -45,7 +45,7 @@ func newRepair() *command {
 		usage: "",
 		short: "rebuild what can be rebuilt",
 		long: "Rebuilds indexes, the database and a lost format file from the packs, takes lost content\n" +
-			"from the working tree and the store's second name, and names what stays damaged.",
+			"from the working tree and the store's mirror, and names what stays damaged.",
 		examples: []example{{"rewind repair", "after rewind verify has found something"}},
 		exits:    []int{exitBusy, exitDamaged},
 		run: func(ctx context.Context, c *call) error {

@@ -19,7 +19,7 @@ func Init(ctx context.Context, o project.InitOptions) (p *project.Project, saved
 		if p.ReadOnly != nil || o.Trust {
 			return p, nil, false, nil
 		}
-		p.CatchUp() // what only its second names have was saved
+		p.CatchUp() // what only its mirror has was saved
 		if last, err := p.Store.Last(); err != nil || last.Seq != 0 {
 			return p, nil, false, nil // what is wrong with the log is said by whoever reads it
 		}

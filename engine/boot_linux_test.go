@@ -159,8 +159,8 @@ func TestUnsynced(t *testing.T) {
 			if err := scan.Restamp(p.StatCacheFile(), project.Stamp{At: cas.Position{}, Start: c.was}.Encode()); err != nil {
 				return err
 			}
-			head, err := scan.LoadHead(p.StatCacheFile())
-			if got := p.Unsynced(head, boot.Add(time.Hour)); got.IsZero() == c.doubt || !got.Equal(c.trustsUpTo) {
+			cache, err := scan.LoadCache(p.StatCacheFile())
+			if got := p.Unsynced(cache, boot.Add(time.Hour)); got.IsZero() == c.doubt || !got.Equal(c.trustsUpTo) {
 				t.Errorf("%s: %v, want %v", c.name, got, c.trustsUpTo)
 			}
 			return err

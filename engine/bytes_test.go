@@ -72,7 +72,7 @@ func holdsFrame(d *zstd.Decoder, data []byte, text string) bool {
 	return false
 }
 
-// nowhere fails if a text is anywhere in the store, the vault or the account's directory.
+// nowhere fails if a text is anywhere in the store, the mirror or the account's directory.
 func (l *lab) nowhere(text, when string) {
 	l.t.Helper()
 	if found := holding(l.t, text, filepath.Join(l.root, ".agent"), filepath.Join(l.env.Home, ".rewind")); len(found) > 0 {

@@ -24,24 +24,24 @@ import (
 
 const testSession = "11111111-2222-4333-8444-555555555555"
 
-// talk is a made-up conversation of Claude Code, in a file that only grows.
-type talk struct {
+// transcriptFile is a made-up conversation of Claude Code, in a file that only grows.
+type transcriptFile struct {
 	t    testing.TB
 	file string
 	last string // id of the newest event
 	n    int
 }
 
-func (l *lab) talk() *talk {
-	return &talk{t: l.t, file: filepath.Join(l.home, ".claude", "projects", "-project", testSession+".jsonl")}
+func (l *lab) transcriptFile() *transcriptFile {
+	return &transcriptFile{t: l.t, file: filepath.Join(l.home, ".claude", "projects", "-project", testSession+".jsonl")}
 }
 
-func (k *talk) trigger() conversation.Trigger {
+func (k *transcriptFile) trigger() conversation.Trigger {
 	return conversation.Trigger{Agent: "claude", Session: testSession, Transcript: k.file}
 }
 
 // say appends a prompt and an answer.
-func (k *talk) say(prompt, answer string) {
+func (k *transcriptFile) say(prompt, answer string) {
 	k.t.Helper()
 	for _, role := range []string{"user", "assistant"} {
 		k.n++
@@ -59,7 +59,7 @@ func (k *talk) say(prompt, answer string) {
 	}
 }
 
-func (k *talk) add(text string) {
+func (k *transcriptFile) add(text string) {
 	k.t.Helper()
 	if err := os.MkdirAll(filepath.Dir(k.file), 0o700); err != nil {
 		k.t.Fatal(err)
@@ -74,7 +74,7 @@ func (k *talk) add(text string) {
 	}
 }
 
-func (k *talk) bytes() string {
+func (k *transcriptFile) bytes() string {
 	data, err := os.ReadFile(k.file)
 	if err != nil {
 		k.t.Fatal(err)
@@ -112,7 +112,7 @@ func (l *lab) said(c manifest.Checkpoint) string {
 func TestConversationIsCapturedAsItGrows(t *testing.T) {
 	l := newLab(t)
 	l.init()
-	k := l.talk()
+	k := l.transcriptFile()
 	by := k.trigger()
 	by.PromptID, by.Prompt, by.Tool, by.ToolUseID = "pid", "do it", "Edit", "toolu_1"
 	first := l.saveBy(by).Checkpoint
@@ -161,7 +161,7 @@ func TestConversationIsCapturedAsItGrows(t *testing.T) {
 func TestConversationOutlivesStateAndFile(t *testing.T) {
 	l := newLab(t)
 	l.init()
-	k := l.talk()
+	k := l.transcriptFile()
 	k.say("hello", strings.Repeat("words that are hardly ever the same: 8f2a. ", 5000))
 	l.saveBy(k.trigger())
 	for _, lose := range []func(){
@@ -205,7 +205,7 @@ func TestConversationOutlivesStateAndFile(t *testing.T) {
 func TestVerifyMissesConversation(t *testing.T) {
 	l := newLab(t)
 	l.init()
-	k := l.talk()
+	k := l.transcriptFile()
 	k.say("hello", "there")
 	c := l.saveBy(k.trigger()).Checkpoint
 	l.do(func(ctx context.Context, p *project.Project) error {
@@ -309,7 +309,7 @@ func TestSessionStateIsLoseable(t *testing.T) {
 func TestSessionFiles(t *testing.T) {
 	l := newLab(t)
 	l.init()
-	k := l.talk()
+	k := l.transcriptFile()
 	state := func() conversation.SessionFileState {
 		t.Helper()
 		var files []conversation.SessionFile

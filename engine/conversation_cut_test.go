@@ -108,7 +108,7 @@ func TestTwoSessions(t *testing.T) {
 	c.turn("one", "1")
 	second := c.turn("two", "2")
 	const other = "99999999-2222-4333-8444-555555555555"
-	k := &talk{t: t, file: filepath.Join(filepath.Dir(c.k.file), other+".jsonl")}
+	k := &transcriptFile{t: t, file: filepath.Join(filepath.Dir(c.k.file), other+".jsonl")}
 	k.say("elsewhere", "yes")
 	theirs := k.bytes()
 	done := c.restore(RestoreOptions{Checkpoint: second, InPlace: true})

@@ -19,14 +19,14 @@ import (
 // taken as its hook does, then the agent answers and changes a file.
 type chat struct {
 	*lab
-	k *talk
+	k *transcriptFile
 }
 
 func newChat(t *testing.T) *chat {
 	l := newLab(t)
 	l.write("file", "0")
 	l.init()
-	return &chat{l, l.talk()}
+	return &chat{l, l.transcriptFile()}
 }
 
 // turn is one prompt: text, and what the agent then writes.
@@ -151,7 +151,7 @@ func TestRestoreForksTheConversation(t *testing.T) {
 	}
 
 	// A fork that was used is not taken away.
-	used := &talk{t: t, file: fork.File}
+	used := &transcriptFile{t: t, file: fork.File}
 	used.add("{\"type\":\"user\"}\n")
 	back = c.takeBack(UndoRestore, RestoreOptions{})
 	c.content("3")

@@ -28,7 +28,7 @@ type victim struct {
 	*lab
 	made  []made
 	whole map[string][]byte // files of the store and of the account's directory, by path
-	links map[string]string // second names of packs
+	links map[string]string // packs in the mirror
 	count struct{ rounds, refused, reported, repaired, harmless int }
 }
 
@@ -96,7 +96,7 @@ func (v *victim) store() string { return filepath.Join(v.root, ".agent", "rewind
 
 func (v *victim) tops() []string { return []string{v.store(), filepath.Join(v.home, ".rewind")} }
 
-// files of the store itself, the locks and second names left out: an empty file
+// files of the store itself, the locks and the mirror left out: an empty file
 // cannot be damaged.
 func (v *victim) files() []string {
 	var list []string
@@ -277,7 +277,7 @@ func (v *victim) name(file string) string {
 }
 
 // TestEveryFileOfAStoreDamaged removes, empties, cuts and lengthens each file of a
-// store, one at a time, both with its second name and without.
+// store, one at a time, both with its mirror and without.
 func TestEveryFileOfAStoreDamaged(t *testing.T) {
 	v := newVictim(t)
 	for _, file := range v.files() {

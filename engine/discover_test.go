@@ -71,7 +71,7 @@ func TestMovedAndCopiedProjects(t *testing.T) {
 	a, b := l.open(), other.open()
 	defer a.Close()
 	defer b.Close()
-	if a.Id == b.Id {
+	if a.ID == b.ID {
 		t.Error("a copied store has the id of the original")
 	}
 	for _, p := range []*project.Project{a, b} {

@@ -26,8 +26,8 @@ func (l *lab) forgetText(pattern string, isRegexp bool) *maintain.Forgotten {
 	return done
 }
 
-// heldTalk is the transcript as a checkpoint holds it.
-func (l *lab) heldTalk(c manifest.Checkpoint) (text string) {
+// heldConversation is the transcript as a checkpoint holds it.
+func (l *lab) heldConversation(c manifest.Checkpoint) (text string) {
 	l.t.Helper()
 	l.do(func(ctx context.Context, p *project.Project) error {
 		r, err := conversation.Open(ctx, p, c)
@@ -51,7 +51,7 @@ func TestForgetText(t *testing.T) {
 	c.turn("third", "3")
 	l := c.lab
 	before := c.k.bytes()
-	whole := l.heldTalk(second)
+	whole := l.heldConversation(second)
 	done := l.forgetText(secret, false)
 	if done.Pending != "" || done.Texts == 0 || done.Checkpoints == 0 {
 		t.Errorf("%+v", done)
@@ -63,7 +63,7 @@ func TestForgetText(t *testing.T) {
 		t.Error("the agent's file was changed")
 	}
 	l.nowhere(secret, "after forget")
-	marked := l.heldTalk(second)
+	marked := l.heldConversation(second)
 	if len(marked) != len(whole) || strings.Contains(marked, secret) || !strings.Contains(marked, "[forgotten]") {
 		t.Errorf("marked: %q", marked)
 	}
@@ -76,7 +76,7 @@ func TestForgetText(t *testing.T) {
 	// The agent goes on in its file, which still has the text: only what is new is captured.
 	fourth := c.turn("fourth", "4")
 	c.turn("fifth", "5")
-	if got := l.heldTalk(fourth); strings.Contains(got, secret) || !strings.Contains(got, "third") {
+	if got := l.heldConversation(fourth); strings.Contains(got, secret) || !strings.Contains(got, "third") {
 		t.Errorf("the next capture: %q", got)
 	}
 	l.nowhere(secret, "after the next captures")

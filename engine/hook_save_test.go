@@ -173,7 +173,7 @@ func TestLeftCaptureIsOfItsMoment(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(l.root, ".agent/rewind/tmp/hooks")); !os.IsNotExist(err) {
 		t.Errorf("the notes are still there: %v", err)
 	}
-	// The head says what was scanned, not what the checkpoint says.
+	// The stat cache says what was scanned, not what the checkpoint says.
 	l.save()
 	if got := l.at(h.newest(1)[0].Checkpoint, "edited.txt"); got != "edited again" {
 		t.Errorf("the next save has %q", got)
@@ -232,7 +232,7 @@ func TestLeftCaptureKeepsItsRecord(t *testing.T) {
 	l.write("a.txt", "one")
 	l.init()
 	h := &testHook{lab: l}
-	k := l.talk()
+	k := l.transcriptFile()
 	k.say("hello", "there")
 	by := k.trigger()
 	by.PromptID, by.Prompt = "p1", "do it"

@@ -210,15 +210,15 @@ func harmless(t *testing.T, what string, archive io.Reader) {
 	}
 }
 
-// A store of another user is refused, and a head of another user is not believed. It
+// A store of another user is refused, and a stat cache of another user is not believed. It
 // takes root to make them, and somebody else to look at them.
-func TestOtherUsersStoreAndHead(t *testing.T) {
+func TestOtherUsersStoreAndCache(t *testing.T) {
 	const nobody = 65534
 	if dir := os.Getenv("REWIND_TEST_OWNED"); dir != "" {
 		l := &lab{t: t, root: filepath.Join(dir, "project"), home: filepath.Join(dir, "home")}
 		l.env = project.Env{Home: l.home, Dir: l.root, Getenv: func(string) string { return "" }}
-		if head, err := scan.LoadHead(filepath.Join(l.root, ".agent/rewind/head")); head != nil || err != nil {
-			t.Errorf("the head of another user: %v %v", head, err)
+		if cache, err := scan.LoadCache(filepath.Join(l.root, ".agent/rewind/head")); cache != nil || err != nil {
+			t.Errorf("the stat cache of another user: %v %v", cache, err)
 		}
 		err := l.try(func(ctx context.Context, p *project.Project) error {
 			_, err := Save(ctx, p, checkpoint.Options{})

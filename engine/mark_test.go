@@ -148,7 +148,7 @@ func TestVerbsOnWhatIsGone(t *testing.T) {
 		},
 		"cat":  func(ctx context.Context, p *project.Project) error { _, err := Entry(ctx, p, c, "a.txt"); return err },
 		"show": func(ctx context.Context, p *project.Project) error { _, err := Coverage(ctx, p, c); return err },
-		"talk": func(ctx context.Context, p *project.Project) error {
+		"conversation": func(ctx context.Context, p *project.Project) error {
 			_, err := conversation.Open(ctx, p, c)
 			return err
 		},

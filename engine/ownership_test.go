@@ -46,7 +46,7 @@ func (l *lab) storeID() project.StoreID {
 	l.t.Helper()
 	p := l.open()
 	defer p.Close()
-	return p.Id
+	return p.ID
 }
 
 func run(t *testing.T, words ...string) {
@@ -199,7 +199,7 @@ func TestAnotherDirectoryAtAKnownPath(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			taken := p.Id == id
+			taken := p.ID == id
 			p.Close()
 			if taken != (old == "removed") {
 				t.Errorf("taken over: %v", taken)
@@ -228,7 +228,7 @@ func TestAnotherDirectoryAtAKnownPath(t *testing.T) {
 	}
 }
 
-// TestMovedByCopying: the second name is whole after the next save, and after repair.
+// TestMovedByCopying: the mirror is whole after the next save, and after repair.
 func TestMovedByCopying(t *testing.T) {
 	for _, way := range []string{"save", "repair"} {
 		t.Run(way, func(t *testing.T) {
@@ -245,8 +245,8 @@ func TestMovedByCopying(t *testing.T) {
 				t.Fatal(err)
 			}
 			p = d.open()
-			if hook.SecondName(p) == nil {
-				t.Error("a copy is said to have a second name")
+			if hook.Mirrored(p) == nil {
+				t.Error("a copy is said to have a mirror")
 			}
 			p.Close()
 			d.do(func(ctx context.Context, p *project.Project) error {
@@ -258,7 +258,7 @@ func TestMovedByCopying(t *testing.T) {
 				return err
 			})
 			p = d.open()
-			if err := hook.SecondName(p); err != nil {
+			if err := hook.Mirrored(p); err != nil {
 				t.Errorf("after %s: %v", way, err)
 			}
 			p.Close()
@@ -271,22 +271,22 @@ func TestMovedByCopying(t *testing.T) {
 	}
 }
 
-// TestSecondNameOfOldPacks: a mirror that is stale, from a version that let copies keep it, or
+// TestMirrorOfOldPacks: a mirror that is stale, from a version that let copies keep it, or
 // missing, is made whole.
-func TestSecondNameOfOldPacks(t *testing.T) {
+func TestMirrorOfOldPacks(t *testing.T) {
 	for _, way := range []string{"stale", "missing"} {
 		t.Run(way, func(t *testing.T) {
 			l := newLab(t)
 			l.write("a", "1")
 			l.init()
-			vault := project.MirrorDir(l.env, l.storeID())
-			pack := filepath.Join(vault, "log-00000001.pack")
+			mirror := project.MirrorDir(l.env, l.storeID())
+			pack := filepath.Join(mirror, "log-00000001.pack")
 			data, err := os.ReadFile(pack)
 			if err == nil {
-				err = os.RemoveAll(vault)
+				err = os.RemoveAll(mirror)
 			}
 			if err == nil && way == "stale" {
-				if err = os.Mkdir(vault, 0o700); err == nil {
+				if err = os.Mkdir(mirror, 0o700); err == nil {
 					err = os.WriteFile(pack, data, 0o600)
 				}
 			}
@@ -296,7 +296,7 @@ func TestSecondNameOfOldPacks(t *testing.T) {
 			l.write("a", "2")
 			l.save()
 			p := l.open()
-			if err := hook.SecondName(p); err != nil {
+			if err := hook.Mirrored(p); err != nil {
 				t.Error(err)
 			}
 			p.Close()

@@ -13,7 +13,7 @@ import (
 )
 
 // Resolve finds the checkpoint that spec names: a keyword, a number (1 is the
-// newest), a name, an id or a prefix of one of at least four letters, a moment
+// newest), a name, an id or a prefix of one of at least four letters, a time
 // as @{5m} or @{2026-11-20 14:30}, a prompt as prompt~2 of the session that
 // ChooseSession finds, or <session-id>:<event-id>. Errors: *NoCheckpointError,
 // *AmbiguousError, *NoSessionError.
@@ -47,8 +47,8 @@ func resolve(p *project.Project, db *manifest.DB, spec string) (project.Listed, 
 	if n, err := strconv.ParseUint(spec, 10, 31); err == nil {
 		return nth(p, db, spec, int(n))
 	}
-	if moment, ok := strings.CutPrefix(spec, "@{"); ok && strings.HasSuffix(moment, "}") {
-		return at(p, db, spec, strings.TrimSuffix(moment, "}"))
+	if when, ok := strings.CutPrefix(spec, "@{"); ok && strings.HasSuffix(when, "}") {
+		return at(p, db, spec, strings.TrimSuffix(when, "}"))
 	}
 	if session, event, ok := strings.Cut(spec, ":"); ok {
 		return conversation.ByEvent(p, db, spec, session, event)

@@ -261,7 +261,7 @@ func (r *restoring) carryOut(plan *restore.Plan) (*Restored, error) {
 			return nil, &DeclinedError{}
 		}
 	}
-	r.settleTorn(plan.Changes)
+	r.dropReread(plan.Changes)
 	paths, err := r.putPaths(plan.Changes)
 	if err != nil {
 		return nil, err
@@ -285,7 +285,7 @@ func (r *restoring) carryOut(plan *restore.Plan) (*Restored, error) {
 		return nil, err
 	}
 	r.tx = nil
-	r.refreshHead(plan)
+	r.refreshStatCache(plan)
 	done := r.report(outcome.Changes, outcome.Skips)
 	done.Safety, done.Operation = safety, r.op.Seq
 	return done, nil

@@ -105,7 +105,7 @@ func (r *restoring) recoverCrashed() error {
 	return nil
 }
 
-// recordRecovered commits what a settled restore leaves: a safety checkpoint of
+// recordRecovered commits what a recovered restore leaves: a safety checkpoint of
 // what had changed under it, and the operation if it had not been recorded.
 func (r *restoring) recordRecovered(op manifest.Operation, out *restore.Outcome, operation bool) error {
 	if len(out.Late) > 0 {

@@ -46,7 +46,7 @@ func (r *restoring) reportProgress(total int) func(files, bytes int64) {
 }
 
 // saveSafety commits the scan, corrected by what the plan read, as a safety
-// checkpoint, and publishes the head that follows from the scan.
+// checkpoint, and publishes the stat cache that follows from the scan.
 func (r *restoring) saveSafety(root oid.ID) (*manifest.Checkpoint, error) {
 	return r.commitSafety(r.tx, root, "before "+string(r.op.Kind), true)
 }
@@ -94,10 +94,10 @@ func totals(load func(oid.ID) (manifest.Dir, error), root oid.ID) (files, size u
 	return files, size, err
 }
 
-// refreshHead scans again where the plan has touched anything, so that the next
-// save finds a head that knows the restored files. It is a cache: failing
+// refreshStatCache scans again where the plan has touched anything, so that the next
+// save finds a stat cache that knows the restored files. It is a cache: failing
 // costs the next save some reading.
-func (r *restoring) refreshHead(plan *restore.Plan) {
+func (r *restoring) refreshStatCache(plan *restore.Plan) {
 	touched := make([]string, len(plan.Changes))
 	for i := range plan.Changes {
 		touched[i] = plan.Changes[i].Path

@@ -56,7 +56,7 @@ func TestPromptsAreNotCountedInAnOldCopy(t *testing.T) {
 	l := newLab(t)
 	l.write("a", "1")
 	l.init()
-	k := l.talk()
+	k := l.transcriptFile()
 	k.say("one", "done")
 	l.saveBy(k.trigger()) // holds the first prompt only
 	k.say("two", "done")

@@ -167,9 +167,9 @@ func (r *restoring) whole(saw *sight) func(path string) string {
 	}
 }
 
-// settleTorn drops what the scan says of files that have been read again since: the
+// dropReread drops what the scan says of files that have been read again since: the
 // safety checkpoint has them whole.
-func (r *restoring) settleTorn(changes []restore.Change) {
+func (r *restoring) dropReread(changes []restore.Change) {
 	read := map[string]bool{}
 	for _, c := range changes {
 		if c.Action == restore.Replace || c.Action == restore.Delete {

@@ -21,8 +21,8 @@ type Status struct {
 	Last                  *project.Listed
 	Checkpoints           int
 	Bytes                 int64 // that the store takes on disk
-	SecondName            bool  // the packs have their second names
-	SecondNameReason      string
+	Mirrored              bool  // all packs are in the mirror
+	MirrorReason          string
 	Copied                bool              // the store is a copy: it becomes one of its own at its first save
 	NotCovered            []project.Problem // of the newest checkpoint
 	Precious              int               // files of the newest checkpoint that are marked as precious
@@ -70,10 +70,10 @@ func ReadStatus(ctx context.Context, p *project.Project) (*Status, error) {
 		return nil, err
 	}
 	s.Copied = p.Copied
-	if err := hook.SecondName(p); err != nil {
-		s.SecondNameReason = err.Error()
+	if err := hook.Mirrored(p); err != nil {
+		s.MirrorReason = err.Error()
 	} else {
-		s.SecondName = true
+		s.Mirrored = true
 	}
 	if s.FreeDisk, err = project.FreeDisk(p.StoreDir()); err != nil {
 		return nil, err
@@ -100,7 +100,7 @@ func orphans(env project.Env) ([]string, error) {
 		if _, err := os.Lstat(k.Root); !errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
-		store := project.MirrorDir(env, k.Id)
+		store := project.MirrorDir(env, k.ID)
 		if k.Mode == project.GlobalMode {
 			store = project.GlobalStore(env, k.Root)
 		}

@@ -44,7 +44,7 @@ func (l *lab) idOf() string {
 	l.t.Helper()
 	p := l.open()
 	defer p.Close()
-	return p.Id.String()
+	return p.ID.String()
 }
 
 func (l *lab) stores() map[string]project.StoreInfo {
@@ -86,7 +86,7 @@ func TestStatesOfStores(t *testing.T) {
 	make("lost", project.StoreLost, func(o *lab, _ string) { o.remove(".agent") })
 	make("unregistered", project.StoreUnregistered, func(o *lab, id string) {
 		parsed, _ := project.ParseStoreID(id)
-		if err := project.Register(t.Context(), o.env, project.KnownStore{Id: parsed}, true); err != nil {
+		if err := project.Register(t.Context(), o.env, project.KnownStore{ID: parsed}, true); err != nil {
 			t.Fatal(err)
 		}
 		os.RemoveAll(o.root)
@@ -110,7 +110,7 @@ func TestStatesOfStores(t *testing.T) {
 		if s.State != state {
 			t.Errorf("%s is %s, want %s", s.Root, s.State, state)
 		}
-		if s.Bytes == 0 || s.Vault == "" || s.LastSave.IsZero() {
+		if s.Bytes == 0 || s.Mirror == "" || s.LastSave.IsZero() {
 			t.Errorf("%s: %+v", state, s)
 		}
 		if (s.Checkpoints == 1) != (state == project.StoreLive) {
@@ -124,9 +124,9 @@ func TestStatesOfStores(t *testing.T) {
 			t.Errorf("%s: refused %q", state, r.Refused)
 		}
 	}
-	// Second names are counted once.
+	// Names in the mirror are counted once.
 	live := got[l.idOf()]
-	if bytes := project.DiskBytes(live.Store) + project.DiskBytes(live.Vault); live.Bytes >= bytes {
+	if bytes := project.DiskBytes(live.Store) + project.DiskBytes(live.Mirror); live.Bytes >= bytes {
 		t.Errorf("%d bytes of %d: links are counted twice", live.Bytes, bytes)
 	}
 	for id, state := range want {
@@ -140,7 +140,7 @@ func TestStatesOfStores(t *testing.T) {
 		if err := r.Apply(t.Context(), 0); err != nil {
 			t.Errorf("%s: %v", state, err)
 		}
-		if _, there := l.stores()[id]; there || project.Exists(vaultDirOf(l.env, id)) {
+		if _, there := l.stores()[id]; there || project.Exists(mirrorDirOf(l.env, id)) {
 			t.Errorf("%s is still there", state)
 		}
 	}
@@ -149,7 +149,7 @@ func TestStatesOfStores(t *testing.T) {
 	}
 }
 
-func vaultDirOf(env project.Env, id string) string {
+func mirrorDirOf(env project.Env, id string) string {
 	return filepath.Join(env.AccountDir(), "vault", id)
 }
 
@@ -256,7 +256,7 @@ func TestDeinitOfACopy(t *testing.T) {
 		copied.env.Dir = copied.root
 		copyDir(t, l.root, copied.root, link)
 		r := copied.planDeinit()
-		if !r.Copy || r.Vault != "" || len(r.Kept) != 1 {
+		if !r.Copy || r.Mirror != "" || len(r.Kept) != 1 {
 			t.Errorf("linked %v: %+v", link, r)
 		}
 		if err := r.Apply(t.Context(), 0); err != nil {
@@ -266,7 +266,7 @@ func TestDeinitOfACopy(t *testing.T) {
 			t.Error("the copy has its store still")
 		}
 		l.verify()
-		if s := l.stores()[l.idOf()]; s.State != project.StoreLive || s.Vault == "" {
+		if s := l.stores()[l.idOf()]; s.State != project.StoreLive || s.Mirror == "" {
 			t.Errorf("linked %v: the original: %+v", link, s)
 		}
 	}
@@ -317,7 +317,7 @@ func TestRemovalFollowsNoLink(t *testing.T) {
 			r := l.planDeinit()
 			swapped := filepath.Join(l.root, filepath.FromSlash(at))
 			if at == "vault" {
-				swapped = r.Vault
+				swapped = r.Mirror
 			}
 			aside := filepath.Join(filepath.Dir(l.root), "aside")
 			if err := os.Rename(swapped, aside); err != nil {

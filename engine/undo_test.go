@@ -345,8 +345,8 @@ func TestRestoreOfPaths(t *testing.T) {
 	}
 }
 
-// The next scan has nothing to read: the restore left a head that knows.
-func TestHeadIsFreshAfterARestore(t *testing.T) {
+// The next scan has nothing to read: the restore left a stat cache that knows.
+func TestCacheIsFreshAfterARestore(t *testing.T) {
 	l := newLab(t)
 	for i := range 50 {
 		l.write(fmt.Sprintf("dir%d/file%d", i%5, i), fmt.Sprint("one ", i))

@@ -11,7 +11,7 @@ import (
 // the account's own directory.
 type Protected struct {
 	Dir string // absolute
-	// Survives says that what it holds has a second name elsewhere: removing a
+	// Survives says that what it holds has a mirror elsewhere: removing a
 	// directory around it is then not refused, only what aims at it.
 	Survives bool
 }
@@ -232,7 +232,7 @@ func (g Guarded) git(dir, sub string, inv *shell.Invocation) *Refusal {
 	return nil
 }
 
-// stash refuses git stash --all over the store, second name or not: the store
+// stash refuses git stash --all over the store, mirror or not: the store
 // comes back from that by itself, and then git stash pop cannot put down the
 // files that it holds.
 func (g Guarded) stash(dir string, inv *shell.Invocation) *Refusal {

@@ -15,7 +15,7 @@ func survives(g Guarded) Guarded {
 func TestGuardCommands(t *testing.T) {
 	for _, c := range []struct {
 		script string
-		always bool // also where the store has a second name
+		always bool // also where the store has a mirror
 	}{
 		{"rm -rf .agent/rewind", true}, {"rm -rf .agent/rewind/objects", true}, {"rm .agent/rewind/head", true}, {"rm -rf ./.agent/../.agent/rewind/", true}, {`rm -rf "/srv/p/.agent/rewind"`, true},
 		{"cd .agent && rm -rf rewind", true}, {"cd .agent/rewind; rm -rf *", true}, {"rm -rf .agent/*", true}, {"rm -rf .agent/rew?nd", true}, {"rm -rf .agent/{rewind,other}", true}, {"rm -rf $CLAUDE_PROJECT_DIR/.agent/rewind", true},
@@ -44,7 +44,7 @@ func TestGuardCommands(t *testing.T) {
 			t.Errorf("%q: %q", c.script, r.Reason)
 		}
 		if got := Guard(&e, survives(testGuarded)) != nil; got != c.always {
-			t.Errorf("%q with a second name: refused %v", c.script, got)
+			t.Errorf("%q with a mirror: refused %v", c.script, got)
 		}
 	}
 	for _, s := range []string{

@@ -54,8 +54,8 @@ func (b *bench) first(p *project) error {
 
 // emptyStore takes a store away, its second name too, and makes a new one.
 func (b *bench) emptyStore(p *project) error {
-	vault := filepath.Join(b.dir, "home", ".rewind")
-	if err := b.do(measure.Command{Args: []string{"rm", "-rf", p.store(), vault}}); err != nil {
+	mirror := filepath.Join(b.dir, "home", ".rewind")
+	if err := b.do(measure.Command{Args: []string{"rm", "-rf", p.store(), mirror}}); err != nil {
 		return err
 	}
 	for _, q := range b.trees { // their stores are no longer known

@@ -42,8 +42,8 @@ func scenarios() []scenario {
 			w.rewind("restore", "last", "--", "a.txt")
 			w.rewind("restore", "prev")
 		}},
-		{name: "restore-talk", args: []string{"restore", "prompt~1", "--mode", "both", "--session", session, "--json"}, prepare: talked, forks: 1},
-		{name: "hook", args: []string{"hook", "claude"}, prepare: talked, hook: true, prompt: 3},
+		{name: "restore-conversation", args: []string{"restore", "prompt~1", "--mode", "both", "--session", session, "--json"}, prepare: prompted, forks: 1},
+		{name: "hook", args: []string{"hook", "claude"}, prepare: prompted, hook: true, prompt: 3},
 		{name: "gc", args: []string{"gc", "--keep", "1", "--json"}, prepare: edited},
 		{name: "forget", args: []string{"forget", "--yes", "--json", "--", "gone.txt"}, prepare: leaky},
 		{name: "repair", args: []string{"repair", "--json"}, prepare: edited},
@@ -113,12 +113,12 @@ func leaky(w *world) {
 	w.rewind("save")
 }
 
-// talked is a project after an agent's two prompts.
-func talked(w *world) {
+// prompted is a project after an agent's two prompts.
+func prompted(w *world) {
 	w.rewind("init")
-	w.talk(1)
+	w.say(1)
 	w.write("a.txt", "after the first prompt\n")
-	w.talk(2)
+	w.say(2)
 	w.write("a.txt", "after the second prompt\n")
 }
 
@@ -345,9 +345,9 @@ func (v *verdict) removed(r *tracee.Result) {
 	}
 	gone := func() bool {
 		left, _ := filepath.Glob(filepath.Join(v.project, ".agent", "*"))
-		vault, _ := filepath.Glob(filepath.Join(v.home, ".rewind", "vault", "*"))
+		mirror, _ := filepath.Glob(filepath.Join(v.home, ".rewind", "vault", "*"))
 		known, _ := os.ReadFile(filepath.Join(v.home, ".rewind", "known"))
-		return len(left) == 0 && len(vault) == 0 && strings.Count(string(known), "\n") <= 1
+		return len(left) == 0 && len(mirror) == 0 && strings.Count(string(known), "\n") <= 1
 	}
 	was := gone()
 	_, errOut, code = v.command(v.argv()...)

@@ -272,9 +272,9 @@ func (w *world) transcript() string {
 	return filepath.Join(w.home, ".claude", "projects", "-p", session+".jsonl")
 }
 
-// talk is what an agent does at its n-th prompt: its hook runs, then it writes
+// say is what an agent does at its n-th prompt: its hook runs, then it writes
 // prompt and answer.
-func (w *world) talk(n int) {
+func (w *world) say(n int) {
 	w.Helper()
 	now := w.prompt
 	w.prompt = n

@@ -45,7 +45,7 @@ type Captured struct {
 // gitPlace is where git's HEAD was.
 type gitPlace struct{ head, branch string }
 
-// CaptureTree scans the working tree against the head and stages what is new.
+// CaptureTree scans the working tree against the stat cache and stages what is new.
 func CaptureTree(ctx context.Context, p *project.Project, o CaptureOptions) (*Captured, error) {
 	rs, err := await(ctx, func() (rules.Ruleset, error) { return rules.Gather(p, o.noIgnore) })
 	if err != nil {
@@ -55,7 +55,7 @@ func CaptureTree(ctx context.Context, p *project.Project, o CaptureOptions) (*Ca
 	if c.generation, err = p.Store.Generation(); err != nil {
 		return nil, err
 	}
-	head, err := p.StatCache(c.generation)
+	cache, err := p.StatCache(c.generation)
 	if err != nil {
 		return nil, err
 	}
@@ -75,11 +75,11 @@ func CaptureTree(ctx context.Context, p *project.Project, o CaptureOptions) (*Ca
 		}
 	}
 	options := scan.Options{
-		Root: p.Root(), Rules: rs.Rules, Head: head, Sink: c.Tx, Moment: c.start,
+		Root: p.Root(), Rules: rs.Rules, Cache: cache, Sink: c.Tx, Start: c.start,
 		Workers: c.Tx.Workers(), MaxFileSize: p.Settings().MaxFileSize, Rehash: o.Rehash, Late: o.late,
-		Unsynced: p.Unsynced(head, c.start),
+		Unsynced: p.Unsynced(cache, c.start),
 	}
-	if head.Root() == o.From { // else the head is of another moment
+	if cache.Root() == o.From { // else the stat cache is of another moment
 		options.Within = o.Changed
 	}
 	if p.Progress != nil {
@@ -132,12 +132,12 @@ func (c *Captured) Root() oid.ID {
 
 func (c *Captured) Discard() error { return c.Tx.Discard() }
 
-// Publish writes the head that follows from the capture. The caller holds the
+// Publish writes the stat cache that follows from the capture. The caller holds the
 // append lock, and at is durable.
 func (c *Captured) Publish(at cas.Position) error {
 	generation, err := c.p.Store.Generation()
 	if err != nil || generation != c.generation {
-		return err // a gc came between: the head would name what it may have dropped
+		return err // a gc came between: the stat cache would name what it may have dropped
 	}
 	return c.Scan.Publish(c.p.StatCacheFile(), project.Stamp{Generation: generation, At: at, Start: c.start}.Encode(), c.p.Owner)
 }

@@ -34,7 +34,7 @@ type Preimage struct {
 }
 
 // override puts pre-images in the place of what the scan read: edits that ran
-// beside it are not part of its moment. The head that is published later still
+// beside it are not part of its moment. The stat cache that is published later still
 // says what was scanned.
 func (c *Captured) override(notes []Preimage) error {
 	if len(notes) == 0 {

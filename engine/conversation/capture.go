@@ -82,7 +82,7 @@ func Capture(ctx context.Context, p *project.Project, tx *commit.Tx, generation 
 			return nil, nil, err
 		}
 	}
-	now := &project.HeldConversation{Store: p.Id.String(), Generation: generation, Content: got.Content, Leaf: got.Leaf, PromptID: got.PromptID, Prompt: got.Prompt}
+	now := &project.HeldConversation{Store: p.ID.String(), Generation: generation, Content: got.Content, Leaf: got.Leaf, PromptID: got.PromptID, Prompt: got.Prompt}
 	return &Captured{Held: now, Said: got.Said, At: &manifest.Transcript{
 		Session: t.Session, Agent: t.Agent, Path: t.Transcript,
 		Offset: uint64(offset), EventID: got.Leaf, Content: got.Content,
@@ -106,7 +106,7 @@ func heldBytes(s transcript.Store, content oid.ID) (int64, error) {
 // newest checkpoints of the log.
 func heldConversation(ctx context.Context, p *project.Project, t Trigger, generation uint64) (project.HeldConversation, error) {
 	s := project.LoadSession(p.Env, t.Agent, t.Session)
-	if h := s.Held; h != nil && h.Store == p.Id.String() && h.Generation == generation {
+	if h := s.Held; h != nil && h.Store == p.ID.String() && h.Generation == generation {
 		return *h, nil
 	}
 	newest, err := newestOfSession(ctx, p, t)

@@ -170,8 +170,8 @@ func seenCut(x *transcript.Index, c manifest.Checkpoint) (string, error) {
 }
 
 // saidBy goes on from an event along the newest branch, through what was said
-// up to a moment, but not into another prompt.
-func saidBy(x *transcript.Index, leaf string, moment time.Time) string {
+// up to a time, but not into another prompt.
+func saidBy(x *transcript.Index, leaf string, at time.Time) string {
 	chain, err := x.Chain(x.Leaf())
 	if err != nil {
 		return leaf
@@ -184,7 +184,7 @@ func saidBy(x *transcript.Index, leaf string, moment time.Time) string {
 	}
 	for _, i := range chain[from+1:] {
 		l := &x.Lines[i]
-		if from >= 0 && l.Prompt || l.Time.IsZero() || l.Time.After(moment) {
+		if from >= 0 && l.Prompt || l.Time.IsZero() || l.Time.After(at) {
 			break
 		}
 		leaf = l.ID
@@ -192,8 +192,8 @@ func saidBy(x *transcript.Index, leaf string, moment time.Time) string {
 	return leaf
 }
 
-// placeAt finds where a session's conversation stood at a moment.
-func placeAt(ctx context.Context, p *project.Project, s *SessionInfo, moment time.Time) (*cutPoint, error) {
+// placeAt finds where a session's conversation stood at a time.
+func placeAt(ctx context.Context, p *project.Project, s *SessionInfo, at time.Time) (*cutPoint, error) {
 	v, err := conversationOf(ctx, p, s.Agent, s.ID, s.Path, nil)
 	if err != nil {
 		return nil, err
@@ -209,7 +209,7 @@ func placeAt(ctx context.Context, p *project.Project, s *SessionInfo, moment tim
 		return nil, noPlace("", err)
 	}
 	for _, i := range chain {
-		if l := &x.Lines[i]; !l.Time.IsZero() && !l.Time.After(moment) {
+		if l := &x.Lines[i]; !l.Time.IsZero() && !l.Time.After(at) {
 			leaf = l.ID
 		}
 	}

@@ -58,12 +58,12 @@ func registeredAs(s manifest.Session) string {
 	return s.TranscriptPath
 }
 
-// SecondName says why the packs have no second name; nil if all of them have one.
-func SecondName(p *project.Project) error {
+// Mirrored says why packs are missing in the mirror; nil if none is.
+func Mirrored(p *project.Project) error {
 	if p.Copied {
-		return errors.New("this store is a copy, and gets a second name of its own at its first save")
+		return errors.New("this store is a copy, and gets a mirror of its own at its first save")
 	}
-	return p.Store.SecondName()
+	return p.Store.Mirrored()
 }
 
 // NoteHookFailure is NoteHookError for a detached process: its success says

@@ -53,20 +53,20 @@ const (
 
 // Save saves for a hook. It returns within the deadline, or a little after
 // where the machine is slow: what is not done by then goes on in a detached
-// process, whose checkpoint is that of the same moment but for what it marks as
+// process, whose checkpoint is that of the same time but for what it marks as
 // late. By the time that HookSave returns, the files in Edits are in the
 // checkpoint, or beside it.
 func Save(ctx context.Context, p *project.Project, o SaveOptions) (*Saved, error) {
 	if err := p.Writing(ctx); err != nil {
 		return nil, err
 	}
-	moment, err := p.StartTime()
+	start, err := p.StartTime()
 	if err != nil {
 		return nil, err
 	}
 	if running, waiting := capturing(p); running || waiting {
 		// A capture that began before this hook reads what the tool is about to change.
-		perr := recordPreimagesInTime(p, o.Edits, moment)
+		perr := recordPreimagesInTime(p, o.Edits, start)
 		if !running {
 			_ = detach(p, o) // its process died; at the latest the next hook tries again
 		}
@@ -74,15 +74,15 @@ func Save(ctx context.Context, p *project.Project, o SaveOptions) (*Saved, error
 			p.NoteHookError(perr)
 		}
 		if !waitForCapture(ctx, p, o.Deadline) {
-			return leave(p, o, moment)
+			return leave(p, o, start)
 		}
 	}
 	inTime, cancel := context.WithDeadline(ctx, o.Deadline.Add(-HandOver))
 	defer cancel()
-	saved, err := saveInTime(inTime, p, checkpoint.TakeOptions{Options: o.Options, Start: moment, Session: o.Session})
+	saved, err := saveInTime(inTime, p, checkpoint.TakeOptions{Options: o.Options, Start: start, Session: o.Session})
 	var busy *project.BusyError
 	if err != nil && o.Detach != nil && ctx.Err() == nil && (inTime.Err() != nil || errors.As(err, &busy)) {
-		return leave(p, o, moment)
+		return leave(p, o, start)
 	}
 	if err != nil {
 		return nil, err
@@ -123,7 +123,7 @@ func saveInTime(ctx context.Context, p *project.Project, o checkpoint.TakeOption
 	case <-time.After(stopTime):
 	}
 	if !state.CompareAndSwap(0, givenUp) {
-		r := <-done // the commit is being written: it is there in a moment
+		r := <-done // the commit is being written: it is there in a start
 		return r.saved, r.err
 	}
 	p.Abandoned.Store(true)
@@ -136,9 +136,9 @@ func BeforeEdit(p *project.Project, files []string) error {
 	if running, waiting := capturing(p); len(files) == 0 || !running && !waiting {
 		return nil
 	}
-	moment, err := p.StartTime()
+	start, err := p.StartTime()
 	if err == nil {
-		err = recordPreimagesInTime(p, files, moment)
+		err = recordPreimagesInTime(p, files, start)
 	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil // that capture has just ended
@@ -163,17 +163,17 @@ func waitForCapture(ctx context.Context, p *project.Project, deadline time.Time)
 }
 
 // leave hands a save over to the detached process.
-func leave(p *project.Project, o SaveOptions, moment time.Time) (*Saved, error) {
+func leave(p *project.Project, o SaveOptions, start time.Time) (*Saved, error) {
 	if o.Detach == nil {
 		return nil, &project.BusyError{Lock: captureLockName}
 	}
-	err := enqueue(p, request{Time: moment, Kind: o.Kind, OnlyIfChanged: o.OnlyIfChanged, OnlyIfSaid: o.OnlyIfSaid, By: o.By, Session: o.Session})
+	err := enqueue(p, request{Time: start, Kind: o.Kind, OnlyIfChanged: o.OnlyIfChanged, OnlyIfSaid: o.OnlyIfSaid, By: o.By, Session: o.Session})
 	if err != nil {
 		return nil, err
 	}
 	// From here on there is a request: what comes after it is late, so the files
 	// that are about to change are kept first.
-	perr := recordPreimagesInTime(p, o.Edits, moment)
+	perr := recordPreimagesInTime(p, o.Edits, start)
 	if running, _ := capturing(p); !running {
 		if err := detach(p, o); err != nil {
 			return nil, errors.Join(err, perr)

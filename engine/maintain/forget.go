@@ -46,7 +46,7 @@ type LivesOn struct {
 
 // Forget takes paths (and globs) out of all checkpoints and operations, for
 // good: what they were is rewritten, and no byte of their content stays in the store or
-// its second name, unless it lives on under another path. It cannot be undone. The working
+// its mirror, unless it lives on under another path. It cannot be undone. The working
 // tree is left alone, also by later restores: of a forgotten path a checkpoint says nothing.
 // Errors: *OutsideError, *RefusedError, *BusyError, *DamagedStoreError.
 func Forget(ctx context.Context, p *project.Project, paths []string) (*Forgotten, error) {

@@ -113,7 +113,7 @@ func collect(ctx context.Context, p *project.Project, o GCOptions) (*Collected, 
 	// What was forgotten before goes for good, whoever sweeps next.
 	o.purge = !o.DryRun && (o.purge || state.Amended || Forgetting(p) != nil)
 	if !o.purge {
-		if err := markHead(ctx, p, m); err != nil {
+		if err := markStatCache(ctx, p, m); err != nil {
 			return nil, err
 		}
 	}
@@ -235,7 +235,7 @@ func sweep(ctx context.Context, p *project.Project, plan *cas.RepackPlan, m *mar
 		return err
 	}
 	result.Deferred = !applied
-	return restampHead(p, m)
+	return restampStatCache(p, m)
 }
 
 // Fold brings the database up to date, and the indexes of the packs: nobody waits
@@ -252,25 +252,25 @@ func Fold(ctx context.Context, p *project.Project) error {
 	return p.Classify(p.Store.RefreshIndexes())
 }
 
-// markHead keeps the tree of the stat cache, so that the next save need not read the project anew.
-func markHead(ctx context.Context, p *project.Project, m *marker) error {
+// markStatCache keeps the tree of the stat cache, so that the next save need not read the project anew.
+func markStatCache(ctx context.Context, p *project.Project, m *marker) error {
 	generation, err := p.Store.Generation()
 	if err != nil {
 		return err
 	}
-	head, err := p.StatCache(generation)
-	if err != nil || head == nil {
+	cache, err := p.StatCache(generation)
+	if err != nil || cache == nil {
 		return err
 	}
-	if err := m.tree(ctx, head.Root()); err != nil {
+	if err := m.tree(ctx, cache.Root()); err != nil {
 		return p.Classify(err)
 	}
 	return nil
 }
 
-// restampHead gives the head the store's new generation, if it is still the
+// restampStatCache gives the stat cache the store's new generation, if it is still the
 // one whose tree was marked. Otherwise it is dropped: the next save reads everything.
-func restampHead(p *project.Project, m *marker) error {
+func restampStatCache(p *project.Project, m *marker) error {
 	file := p.StatCacheFile()
 	ctx, cancel := p.Wait(context.Background())
 	defer cancel()
@@ -279,19 +279,19 @@ func restampHead(p *project.Project, m *marker) error {
 		return err
 	}
 	defer a.Close()
-	head, err := scan.LoadHead(file)
-	if err != nil || head == nil {
+	cache, err := scan.LoadCache(file)
+	if err != nil || cache == nil {
 		return err
 	}
 	generation, err := p.Store.Generation()
 	if err != nil {
 		return err
 	}
-	was := project.ReadStamp(head.Stamp())
+	was := project.ReadStamp(cache.Stamp())
 	if was.Generation == generation {
 		return nil
 	}
-	if !m.has(head.Root()) {
+	if !m.has(cache.Root()) {
 		return project.RemoveIfThere(file)
 	}
 	return scan.Restamp(file, project.Stamp{Generation: generation, At: a.Last(), Start: was.Start}.Encode())

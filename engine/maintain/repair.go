@@ -11,7 +11,7 @@ import (
 )
 
 // Repair rebuilds what can be rebuilt: packs that the objects directory has
-// lost, from their second names; indexes; the good records of damaged packs;
+// lost, from the mirror; indexes; the good records of damaged packs;
 // objects that are damaged but whose content the working tree still has; the
 // database. What is still damaged afterwards is in the result.
 func Repair(ctx context.Context, p *project.Project) (*Verified, error) {
@@ -82,13 +82,13 @@ func describeFix(r cas.Repaired) string {
 	text := r.Pack + ": "
 	switch r.What {
 	case cas.FixReturned:
-		text += "came back from its second name"
+		text += "came back from the mirror"
 	case cas.FixSalvaged:
 		text += "what is good of it was written anew"
 	case cas.FixCut:
 		text += "a torn tail was cut off"
 	case cas.FixNamed:
-		text += "has its second name again"
+		text += "is in the mirror again"
 	default:
 		text += "was mended"
 	}

@@ -91,11 +91,11 @@ func Verify(ctx context.Context, p *project.Project, readData bool) (*Verified, 
 // logEndsEarly says that the log has lost its end: the stat cache relies on a
 // commit behind it, and the cache is only written when its commit is durable.
 func logEndsEarly(p *project.Project) (string, error) {
-	head, err := scan.LoadHead(p.StatCacheFile())
-	if err != nil || head == nil {
+	cache, err := scan.LoadCache(p.StatCacheFile())
+	if err != nil || cache == nil {
 		return "", nil // it can be lost at any time
 	}
-	at := project.ReadStamp(head.Stamp()).At
+	at := project.ReadStamp(cache.Stamp()).At
 	last, err := p.Store.Last()
 	if err != nil || at.Seq <= last.Seq {
 		return "", err

@@ -18,7 +18,7 @@ import (
 type adoptSource struct {
 	known  KnownStore // of the registry; where it has no line, only the id
 	listed bool
-	store  string // its directory, "" where only its second name is left
+	store  string // its directory, "" where only its mirror is left
 	packs  string // directory of its packs
 	alive  bool   // its own directory has it, or gets it back at the next command there
 }
@@ -59,7 +59,7 @@ func adopt(ctx context.Context, o InitOptions, at place, known []KnownStore) (p 
 		return nil, false, err
 	}
 	defer release()
-	now := KnownStore{Id: src.known.Id, DirID: dir, Root: at.root, Mode: src.mode(o), link: at.link}
+	now := KnownStore{ID: src.known.ID, DirID: dir, Root: at.root, Mode: src.mode(o), link: at.link}
 	switch {
 	case now.Mode == GlobalMode && src.known.Mode == GlobalMode && !src.alive:
 		at.store = src.store
@@ -74,7 +74,7 @@ func adopt(ctx context.Context, o InitOptions, at place, known []KnownStore) (p 
 		at.store, err = copyStore(ctx, o, src, now, known)
 	}
 	if err != nil {
-		return nil, false, fmt.Errorf("adopt the store %s: %w", src.known.Id, err)
+		return nil, false, fmt.Errorf("adopt the store %s: %w", src.known.ID, err)
 	}
 	at.mode, at.lost = now.Mode, nil
 	if p, err = reopen(ctx, o.OpenOptions, at); err != nil {
@@ -113,9 +113,9 @@ func findSource(o InitOptions, known []KnownStore) (*adoptSource, error) {
 			return nil, err
 		}
 		s.known.Mode, s.store, s.packs = GlobalMode, store, filepath.Join(store, ObjectsName)
-		s.known.Id, _ = ParseStoreID(f.ID)
+		s.known.ID, _ = ParseStoreID(f.ID)
 		for _, k := range known {
-			if k.Id == s.known.Id {
+			if k.ID == s.known.ID {
 				s.known, s.listed = k, true
 			}
 		}
@@ -128,9 +128,9 @@ func findSource(o InitOptions, known []KnownStore) (*adoptSource, error) {
 			return nil, err
 		}
 		s.known.Mode = ProjectMode
-		s.known.Id, _ = ParseStoreID(id)
+		s.known.ID, _ = ParseStoreID(id)
 		for _, k := range known {
-			if k.Id == s.known.Id {
+			if k.ID == s.known.ID {
 				s.known, s.listed = k, true
 			}
 		}
@@ -141,7 +141,7 @@ func findSource(o InitOptions, known []KnownStore) (*adoptSource, error) {
 			}
 		}
 		if s.packs == "" {
-			s.packs = MirrorDir(o.Env, s.known.Id)
+			s.packs = MirrorDir(o.Env, s.known.ID)
 			if !isDir(s.packs) {
 				return nil, &VanishedError{Root: s.known.Root, Reason: "nothing of it is left on this account"}
 			}
@@ -169,10 +169,10 @@ func storeOfProject(env Env, known []KnownStore, dir string) string {
 	case err != nil || at.anothers:
 		return ""
 	case at.lost != nil:
-		return at.lost.Id.String()
+		return at.lost.ID.String()
 	}
 	f, err := readFormat(at.store)
-	if err != nil || !slices.ContainsFunc(known, func(k KnownStore) bool { return k.Id.String() == f.ID }) {
+	if err != nil || !slices.ContainsFunc(known, func(k KnownStore) bool { return k.ID.String() == f.ID }) {
 		return ""
 	}
 	return f.ID
@@ -186,7 +186,7 @@ func FindStore(env Env, prefix string) (id string, err error) {
 	}
 	seen := map[string]bool{}
 	for _, k := range known {
-		seen[k.Id.String()] = true
+		seen[k.ID.String()] = true
 	}
 	if account := env.AccountDir(); account != "" {
 		names, err := os.ReadDir(filepath.Join(account, "vault")) // a line may have been lost
@@ -233,7 +233,7 @@ func takeOver(ctx context.Context, env Env, at place, now KnownStore) error {
 // copyStore makes a store for now with copies of the packs of src, and an id of its own. Until
 // its format file is there, it is one that was never finished.
 func copyStore(ctx context.Context, o InitOptions, src *adoptSource, now KnownStore, known []KnownStore) (string, error) {
-	now.Id = freshID(o.Env, known, now)
+	now.ID = freshID(o.Env, known, now)
 	store := newPlace(o.Env, &now, known)
 	if store == "" {
 		return "", errNoHome
@@ -283,13 +283,13 @@ func copyStore(ctx context.Context, o InitOptions, src *adoptSource, now KnownSt
 			return "", err
 		}
 	}
-	return store, finishStore(store, newFormat(now.Id, StoreID(origin), now), owner)
+	return store, finishStore(store, newFormat(now.ID, StoreID(origin), now), owner)
 }
 
-// sharedPacks reports whether a pack of a vault has another name: then a store has it,
+// sharedPacks reports whether a pack of a mirror has another name: then a store has it,
 // wherever it is now.
-func sharedPacks(vault string) bool {
-	entries, err := os.ReadDir(vault)
+func sharedPacks(mirror string) bool {
+	entries, err := os.ReadDir(mirror)
 	if err != nil {
 		return true
 	}

@@ -160,7 +160,7 @@ func placeOf(env Env, root string, known []KnownStore) (place, error) {
 			at.store, at.mode, at.anothers = k.store(env), GlobalMode, false // the directory was moved
 			return at, nil
 		}
-		if at.lost == nil || !isDir(MirrorDir(env, at.lost.Id)) && isDir(MirrorDir(env, k.Id)) {
+		if at.lost == nil || !isDir(MirrorDir(env, at.lost.ID)) && isDir(MirrorDir(env, k.ID)) {
 			at.lost, at.mode = k, k.Mode
 		}
 	}
@@ -202,7 +202,7 @@ func (at *place) history(env Env, known []KnownStore) []History {
 			continue
 		}
 		if packs := k.packs(env); packs != "" {
-			out = append(out, History{ID: k.Id.String(), LastSave: newestChange(packs)})
+			out = append(out, History{ID: k.ID.String(), LastSave: newestChange(packs)})
 		}
 	}
 	return out

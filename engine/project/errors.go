@@ -72,7 +72,7 @@ func (e *LinkError) Error() string {
 	return e.Path + " is a link"
 }
 
-// VanishedError: a known project whose store is gone and could not be rebuilt from its second name.
+// VanishedError: a known project whose store is gone and could not be rebuilt from its mirror.
 type VanishedError struct{ Root, Reason string }
 
 func (e *VanishedError) Error() string {

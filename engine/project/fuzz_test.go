@@ -10,7 +10,7 @@ import (
 
 // FuzzKnown: a line of the registry that is taken is one that is written so.
 func FuzzKnown(f *testing.F) {
-	f.Add(strings.TrimSpace(KnownStore{Id: StoreID{1}, DirID: DirID{2, 3, 4}, Mode: ProjectMode, Root: "/a path\nof any \xff", link: "/b c"}.Line()))
+	f.Add(strings.TrimSpace(KnownStore{ID: StoreID{1}, DirID: DirID{2, 3, 4}, Mode: ProjectMode, Root: "/a path\nof any \xff", link: "/b c"}.Line()))
 	f.Add(strings.TrimSpace(KnownStore{Mode: GlobalMode, Root: "/"}.Line()))
 	f.Fuzz(func(t *testing.T, line string) {
 		if k, ok := ParseKnown(line); ok {

@@ -34,13 +34,13 @@ func (k KnownStore) IsOf(env Env, root string, now DirID) bool {
 
 // olderThan reports whether the directory was made after the store was. A line
 // of a version that did not note the birth could be of a directory whose inode
-// has been used again: the store's second names tell, which are younger than their project.
+// has been used again: the store's mirror tells, which is younger than its project.
 func (k KnownStore) olderThan(env Env, now DirID) bool {
 	if k.Birth != 0 || now.Birth == 0 {
 		return false
 	}
-	vault, _, err := identity(MirrorDir(env, k.Id))
-	return err == nil && vault.Birth != 0 && vault.Birth < now.Birth
+	mirror, _, err := identity(MirrorDir(env, k.ID))
+	return err == nil && mirror.Birth != 0 && mirror.Birth < now.Birth
 }
 
 // StoreState says what has become of a registered store.
@@ -57,12 +57,12 @@ const (
 
 // RegisteredStore is a store that was made or trusted on this account.
 type RegisteredStore struct {
-	ID    string // 32 hexadecimal digits
-	Root  string // real path of its directory, as it was last seen
-	Mode  Mode
-	State StoreState
-	Store string // directory of the store; "" unless it is live
-	Vault string // directory of its second name; "" where there is none
+	ID     string // 32 hexadecimal digits
+	Root   string // real path of its directory, as it was last seen
+	Mode   Mode
+	State  StoreState
+	Store  string // directory of the store; "" unless it is live
+	Mirror string // its mirror; "" where there is none
 }
 
 // RegisteredStores lists the stores of the account, the one that was registered
@@ -74,12 +74,12 @@ func RegisteredStores(env Env) ([]RegisteredStore, error) {
 	}
 	out := make([]RegisteredStore, len(known))
 	for i, k := range known {
-		r := RegisteredStore{ID: k.Id.String(), Root: k.Root, Mode: k.Mode, State: k.state(env)}
+		r := RegisteredStore{ID: k.ID.String(), Root: k.Root, Mode: k.Mode, State: k.state(env)}
 		if r.State == StoreLive {
 			r.Store = k.store(env)
 		}
-		if vault := MirrorDir(env, k.Id); Exists(vault) {
-			r.Vault = vault
+		if mirror := MirrorDir(env, k.ID); Exists(mirror) {
+			r.Mirror = mirror
 		}
 		out[i] = r
 	}

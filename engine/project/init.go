@@ -137,7 +137,7 @@ func create(ctx context.Context, o InitOptions, at place) (place, error) {
 		return at, err
 	}
 	k := KnownStore{DirID: dir, Mode: at.mode, Root: at.root, link: at.link}
-	k.Id = freshID(o.Env, known, k)
+	k.ID = freshID(o.Env, known, k)
 	if at.store = newPlace(o.Env, &k, known); at.store == "" {
 		return at, &RefusedRootError{Root: at.root, Reason: "without a home directory, which global mode needs"}
 	}
@@ -173,7 +173,7 @@ func create(ctx context.Context, o InitOptions, at place) (place, error) {
 	if err := Register(ctx, o.Env, k, false); err != nil {
 		return at, err
 	}
-	return at, WriteFile(filepath.Join(at.store, formatName), newFormat(k.Id, k.Id, k).bytes(), owner)
+	return at, WriteFile(filepath.Join(at.store, formatName), newFormat(k.ID, k.ID, k).bytes(), owner)
 }
 
 // freshID is the id for a store that is about to be made for k: a new one, or that of an
@@ -181,7 +181,7 @@ func create(ctx context.Context, o InitOptions, at place) (place, error) {
 func freshID(env Env, known []KnownStore, k KnownStore) StoreID {
 	for _, old := range known {
 		if old.Root == k.Root && old.Mode == k.Mode && old.IsOf(env, k.Root, k.DirID) && old.unfinished(env) {
-			return old.Id
+			return old.ID
 		}
 	}
 	return newStoreID()
@@ -195,8 +195,8 @@ func newPlace(env Env, k *KnownStore, known []KnownStore) string {
 	}
 	store := GlobalStore(env, k.Root)
 	for _, old := range known {
-		if old.Id != k.Id && old.Mode == GlobalMode && old.store(env) == store && isStore(store) {
-			store = filepath.Join(filepath.Dir(store), k.Id.String())
+		if old.ID != k.ID && old.Mode == GlobalMode && old.store(env) == store && isStore(store) {
+			store = filepath.Join(filepath.Dir(store), k.ID.String())
 			k.storage = store
 			break
 		}
@@ -217,7 +217,7 @@ func allowLink(ctx context.Context, env Env, at place, known []KnownStore) ([]Kn
 	}
 	id := ""
 	if at.store == "" {
-		id = at.lost.Id.String()
+		id = at.lost.ID.String()
 	} else {
 		f, err := readFormat(at.store)
 		if err != nil {
@@ -226,7 +226,7 @@ func allowLink(ctx context.Context, env Env, at place, known []KnownStore) ([]Kn
 		id = f.ID
 	}
 	for _, k := range known {
-		if k.Id.String() != id {
+		if k.ID.String() != id {
 			continue
 		}
 		if !k.IsOf(env, at.root, dir) {
@@ -295,7 +295,7 @@ func trust(ctx context.Context, o InitOptions, at place) (*Project, error) {
 	if err != nil {
 		return nil, err
 	}
-	if i := slices.IndexFunc(known, func(k KnownStore) bool { return k.Id.String() == f.ID }); i >= 0 {
+	if i := slices.IndexFunc(known, func(k KnownStore) bool { return k.ID.String() == f.ID }); i >= 0 {
 		// It is of this account: a copy, which becomes a project of its own at its first write.
 		return reopen(ctx, o.OpenOptions, at)
 	}
@@ -307,16 +307,16 @@ func trust(ctx context.Context, o InitOptions, at place) (*Project, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := Register(ctx, o.Env, KnownStore{Id: id, DirID: dir, Mode: at.mode, Root: at.root, link: at.link}, false); err != nil {
+	if err := Register(ctx, o.Env, KnownStore{ID: id, DirID: dir, Mode: at.mode, Root: at.root, link: at.link}, false); err != nil {
 		return nil, err
 	}
 	p, err := reopen(ctx, o.OpenOptions, at)
 	if err != nil {
 		return nil, err
 	}
-	// Its packs get second names on this account, and new indexes: without them every
+	// Its packs get a mirror on this account, and new indexes: without them every
 	// command would walk the whole store.
-	if err := p.Store.SetVault(MirrorDir(o.Env, id)); err != nil {
+	if err := p.Store.SetMirror(MirrorDir(o.Env, id)); err != nil {
 		return p, err
 	}
 	return p, p.Store.RefreshIndexes()

@@ -18,7 +18,7 @@ import (
 // KnownStore is one line of ~/.rewind/known: a store that was made or trusted
 // on this account. A repository can ship a hostile store; it cannot get here.
 type KnownStore struct {
-	Id    StoreID
+	ID    StoreID
 	DirID // of the root
 	Mode  Mode
 	Root  string // real path
@@ -32,7 +32,7 @@ type KnownStore struct {
 const knownHeader = "# rewind: stores of this account: id device inode mode root [birth N] [going 1] [storage path] [link path]\n"
 
 func (k KnownStore) Line() string {
-	line := fmt.Sprintf("%s %d %d %s %s", k.Id, k.Device, k.Inode, k.Mode, strconv.Quote(k.Root))
+	line := fmt.Sprintf("%s %d %d %s %s", k.ID, k.Device, k.Inode, k.Mode, strconv.Quote(k.Root))
 	if k.Birth != 0 {
 		line += fmt.Sprintf(" birth %d", k.Birth)
 	}
@@ -55,7 +55,7 @@ func ParseKnown(line string) (KnownStore, bool) {
 		return k, false
 	}
 	var err error
-	if k.Id, err = ParseStoreID(fields[0]); err != nil {
+	if k.ID, err = ParseStoreID(fields[0]); err != nil {
 		return k, false
 	}
 	if k.Device, err = strconv.ParseUint(fields[1], 10, 64); err != nil {
@@ -129,7 +129,7 @@ func KnownStores(env Env) ([]KnownStore, error) {
 // going reports whether the removal of a store has begun.
 func going(env Env, id StoreID) bool {
 	all, _ := registry(env) // what cannot be read says nothing
-	return slices.ContainsFunc(all, func(k KnownStore) bool { return k.Id == id && k.Going })
+	return slices.ContainsFunc(all, func(k KnownStore) bool { return k.ID == id && k.Going })
 }
 
 // registry reads all of the registry. Lines that do not parse are left out: the
@@ -182,7 +182,7 @@ func Register(ctx context.Context, env Env, k KnownStore, drop bool) error {
 	var out strings.Builder
 	out.WriteString(knownHeader)
 	for _, old := range all {
-		if old.Id != k.Id {
+		if old.ID != k.ID {
 			out.WriteString(old.Line())
 		}
 	}
@@ -196,7 +196,7 @@ func Register(ctx context.Context, env Env, k KnownStore, drop bool) error {
 // anything in its store: it has not vanished, and init takes its id up.
 func (k KnownStore) unfinished(env Env) bool {
 	store := k.store(env)
-	return !isStore(store) && Exists(filepath.Join(store, ObjectsName)) && !Exists(MirrorDir(env, k.Id))
+	return !isStore(store) && Exists(filepath.Join(store, ObjectsName)) && !Exists(MirrorDir(env, k.ID))
 }
 
 // store is the directory that k has its store in, when it has one.
@@ -210,11 +210,11 @@ func (k KnownStore) store(env Env) string {
 	return filepath.Join(k.Root, filepath.FromSlash(StoreName))
 }
 
-// packs is the directory of second names of k, or of its objects where it lives
+// packs is the mirror of k, or of its objects where it lives
 // without; "" where there is neither.
 func (k KnownStore) packs(env Env) string {
-	if vault := MirrorDir(env, k.Id); isDir(vault) {
-		return vault
+	if mirror := MirrorDir(env, k.ID); isDir(mirror) {
+		return mirror
 	}
 	if k.state(env) == StoreLive || k.Mode == GlobalMode && isStore(k.store(env)) {
 		return filepath.Join(k.store(env), ObjectsName)
@@ -250,7 +250,7 @@ func (k KnownStore) state(env Env) StoreState {
 	}
 	f, err := readFormat(k.store(env))
 	switch {
-	case err == nil && f.ID == k.Id.String(), err != nil && isStore(k.store(env)):
+	case err == nil && f.ID == k.ID.String(), err != nil && isStore(k.store(env)):
 		return StoreLive // one that cannot be read is still there
 	case err == nil:
 		return StoreReplaced
@@ -260,7 +260,7 @@ func (k KnownStore) state(env Env) StoreState {
 	return StoreLost
 }
 
-// MirrorDir is where a store's packs have their second names, "" without a home.
+// MirrorDir is where a store's packs are mirrored, "" without a home.
 func MirrorDir(env Env, id StoreID) string {
 	account := env.AccountDir()
 	if account == "" {

@@ -14,7 +14,7 @@ import (
 // mendFormat makes the format file of a store anew: whose store it is says the registry, by
 // the identity of the directory; what its packs carry, their headers. Both must agree:
 // a repository can bring packs too. Written at once and the same each time, so that a
-// process that dies leaves nothing to settle.
+// process that dies leaves nothing to mend.
 func mendFormat(ctx context.Context, env Env, at place, lost *FormatError) (f format, notice string, err error) {
 	release, err := lockAccount(ctx, env)
 	if err != nil {
@@ -41,20 +41,20 @@ func mendFormat(ctx context.Context, env Env, at place, lost *FormatError) (f fo
 		if k.Mode != at.mode || !k.ofDirectory(env, at.root, dir) {
 			continue
 		}
-		second, mirrored, err := originOf(MirrorDir(env, k.Id))
+		second, mirrored, err := originOf(MirrorDir(env, k.ID))
 		if err != nil {
 			continue // packs of two stores: nothing can be said of it
 		}
 		switch {
 		case !found && mirrored:
 			origin, found = second, true // the packs come back from there
-		case mirrored && second != origin, !mirrored && found && origin != k.Id:
+		case mirrored && second != origin, !mirrored && found && origin != k.ID:
 			continue
 		case !found:
-			origin = k.Id // an init that did not get far
+			origin = k.ID // an init that did not get far
 		}
 		k.Root = at.root
-		f = newFormat(k.Id, origin, k)
+		f = newFormat(k.ID, origin, k)
 		if err := WriteFile(filepath.Join(at.store, formatName), f.bytes(), OwnerOf(filepath.Dir(at.store))); err != nil {
 			return f, "", err
 		}

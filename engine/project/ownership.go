@@ -18,8 +18,8 @@ func (p *Project) checkKnown(known []KnownStore) error {
 	if err != nil {
 		return err
 	}
-	i := slices.IndexFunc(known, func(k KnownStore) bool { return k.Id == p.Id })
-	if i < 0 && going(p.Env, p.Id) {
+	i := slices.IndexFunc(known, func(k KnownStore) bool { return k.ID == p.ID })
+	if i < 0 && going(p.Env, p.ID) {
 		return &ForeignStoreError{Store: p.place.store, Reason: "is being removed", Going: true}
 	}
 	if i < 0 {
@@ -38,7 +38,7 @@ func (p *Project) checkKnown(known []KnownStore) error {
 		}
 	case p.place.mode == GlobalMode:
 		// The same path may be another project now: another container, a new clone.
-		return &MovedError{Store: p.place.store, Root: p.place.root, Registered: old.Root, ID: p.Id.String()}
+		return &MovedError{Store: p.place.store, Root: p.place.root, Registered: old.Root, ID: p.ID.String()}
 	case p.place.link != "" || old.link == p.place.store:
 		return &LinkError{Path: filepath.Join(p.place.root, filepath.FromSlash(StoreName)), Other: old.Root}
 	default:
@@ -47,9 +47,9 @@ func (p *Project) checkKnown(known []KnownStore) error {
 	return nil
 }
 
-// settle does what is due before the first write: a moved project is registered
+// beforeWrite does what is due before the first write: a moved project is registered
 // anew, and a copy becomes a project of its own.
-func (p *Project) settle(ctx context.Context) error {
+func (p *Project) beforeWrite(ctx context.Context) error {
 	if p.due != nil {
 		if err := Register(ctx, p.Env, *p.due, false); err != nil {
 			return err
@@ -67,13 +67,13 @@ func (p *Project) settle(ctx context.Context) error {
 	return nil
 }
 
-// becomeOwn gives a copied store its own id, files and second name:
+// becomeOwn gives a copied store its own id, files and mirror:
 //
 //  1. The format file notes the id that it is going to have, so that whoever goes on
 //     after a crash takes the same.
 //  2. The id is registered for this directory. Files that have names elsewhere (cp -al) are replaced by copies of them.
 //  3. The format file gets the id. Until then the store is a copy of the other's.
-//  4. The packs get second names. What a crash leaves without, the next write mends.
+//  4. The packs are mirrored. What a crash leaves without, the next write mends.
 func (p *Project) becomeOwn(ctx context.Context) error {
 	release, err := p.lockAccount(ctx)
 	if err != nil {
@@ -94,16 +94,16 @@ func (p *Project) becomeOwn(ctx context.Context) error {
 	}
 	if f.ID != p.Format.ID { // another process was faster
 		p.Format = f
-		p.Id, _ = ParseStoreID(f.ID)
+		p.ID, _ = ParseStoreID(f.ID)
 		if err := p.checkOwn(known, dir); err != nil {
 			return err
 		}
-		_ = p.Store.Reset(MirrorDir(p.Env, p.Id)) // status tells why there is no mirror
+		_ = p.Store.Reset(MirrorDir(p.Env, p.ID)) // status tells why there is no mirror
 		return nil
 	}
 	id := newStoreID()
-	if next, err := ParseStoreID(f.Next); err == nil && next != p.Id {
-		i := slices.IndexFunc(known, func(k KnownStore) bool { return k.Id == next })
+	if next, err := ParseStoreID(f.Next); err == nil && next != p.ID {
+		i := slices.IndexFunc(known, func(k KnownStore) bool { return k.ID == next })
 		if i < 0 && !Exists(MirrorDir(p.Env, next)) || i >= 0 && known[i].IsOf(p.Env, p.place.root, dir) {
 			id = next
 		}
@@ -115,7 +115,7 @@ func (p *Project) becomeOwn(ctx context.Context) error {
 			return err
 		}
 	}
-	k := KnownStore{Id: id, DirID: dir, Mode: p.place.mode, Root: p.place.root}
+	k := KnownStore{ID: id, DirID: dir, Mode: p.place.mode, Root: p.place.root}
 	if err := Register(ctx, p.Env, k, false); err != nil {
 		return err
 	}
@@ -126,7 +126,7 @@ func (p *Project) becomeOwn(ctx context.Context) error {
 	if err := WriteFile(file, f.bytes(), p.Owner); err != nil {
 		return err
 	}
-	p.Format, p.Id, p.Copied = f, id, false
+	p.Format, p.ID, p.Copied = f, id, false
 	// That there is no mirror is no reason to refuse: status tells.
 	_ = p.Store.Reset(MirrorDir(p.Env, id))
 	p.RefreshMirror()
@@ -136,7 +136,7 @@ func (p *Project) becomeOwn(ctx context.Context) error {
 // checkOwn makes sure that the store that another process made its own is this directory's.
 func (p *Project) checkOwn(known []KnownStore, dir DirID) error {
 	for _, k := range known {
-		if k.Id == p.Id && k.IsOf(p.Env, p.place.root, dir) {
+		if k.ID == p.ID && k.IsOf(p.Env, p.place.root, dir) {
 			return nil
 		}
 	}
@@ -216,7 +216,7 @@ func lockAccount(ctx context.Context, env Env) (release func(), err error) {
 }
 
 // RefreshMirror keeps copies of the store's settings and of its .gitignore beside the
-// second names of its packs. What cannot be copied is told by status.
+// mirror of its packs. What cannot be copied is told by status.
 func (p *Project) RefreshMirror() {
 	if !p.Copied && p.ReadOnly == nil {
 		if ignore := filepath.Join(p.place.store, ignoreName); !Exists(ignore) {
@@ -225,7 +225,7 @@ func (p *Project) RefreshMirror() {
 				return
 			}
 		}
-		p.mirrorErr = mirrorSettings(p.place.store, MirrorDir(p.Env, p.Id), OwnerOf(p.Env.Home))
+		p.mirrorErr = mirrorSettings(p.place.store, MirrorDir(p.Env, p.ID), OwnerOf(p.Env.Home))
 	}
 }
 
@@ -239,9 +239,9 @@ func (p *Project) MirrorSettings() error {
 // mirrored are the files beside the packs that a rebuilt store gets back.
 var mirrored = [...]string{ignoreName, ConfigName}
 
-func mirrorSettings(store, vault string, owner func(string) error) error {
-	if !isDir(vault) {
-		return nil // there are no second names: status says so
+func mirrorSettings(store, mirror string, owner func(string) error) error {
+	if !isDir(mirror) {
+		return nil // there is no mirror: status says so
 	}
 	for _, name := range mirrored {
 		data, err := ReadSmall(filepath.Join(store, name), 1<<20)
@@ -254,7 +254,7 @@ func mirrorSettings(store, vault string, owner func(string) error) error {
 		if name == ConfigName && !settings.Readable(data) {
 			continue // the last good ones are worth more
 		}
-		copied := filepath.Join(vault, name)
+		copied := filepath.Join(mirror, name)
 		if old, err := ReadSmall(copied, 1<<20); err == nil && string(old) == string(data) {
 			continue
 		}
@@ -273,7 +273,7 @@ func isDir(dir string) bool {
 
 // own writes whose store it is into the format.
 func (f *format) own(k KnownStore) {
-	f.ID, f.Next, f.Root = k.Id.String(), "", quoteRoot(k.Root)
+	f.ID, f.Next, f.Root = k.ID.String(), "", quoteRoot(k.Root)
 	f.Device, f.Inode, f.Birth = k.Device, k.Inode, k.Birth
 }
 

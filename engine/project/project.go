@@ -48,7 +48,7 @@ type Project struct {
 	Env      Env
 	place    place
 	Format   format
-	Id       StoreID
+	ID       StoreID
 	settings *settings.Settings
 	warnings []settings.Warning
 	Store    *cas.Store
@@ -58,12 +58,12 @@ type Project struct {
 	Progress Progress
 	notices  []string
 
-	// What the first write has to do: see settle.
+	// What the first write has to do: see beforeWrite.
 	due    *KnownStore // the registry's line of this store, where it has to change
 	Copied bool        // the store's id is of another directory
 
 	history   []History // what another directory at the root's path has left, for Init to tell
-	mirrorErr error     // why settings have no copy beside the second names
+	mirrorErr error     // why settings have no copy beside the mirror
 
 	Abandoned atomic.Bool // a save of a hook hangs in a system call: see saveInTime
 }
@@ -128,7 +128,7 @@ func open(ctx context.Context, o OpenOptions, at place, known []KnownStore) (*Pr
 	if err != nil {
 		return nil, err
 	}
-	p.Id, _ = ParseStoreID(p.Format.ID) // checked by readFormat
+	p.ID, _ = ParseStoreID(p.Format.ID) // checked by readFormat
 	if err := p.checkKnown(known); err != nil {
 		return nil, err
 	}
@@ -138,13 +138,13 @@ func open(ctx context.Context, o OpenOptions, at place, known []KnownStore) (*Pr
 	}
 	p.loadSettings()
 	origin, _ := ParseStoreID(p.Format.Origin)
-	vault := MirrorDir(o.Env, p.Id)
+	mirror := MirrorDir(o.Env, p.ID)
 	if p.Copied {
-		vault = "" // that is the original's
+		mirror = "" // that is the original's
 	}
 	p.Store, err = cas.Open(cas.Options{
 		Dir:      filepath.Join(at.store, ObjectsName),
-		Vault:    vault,
+		Mirror:   mirror,
 		LockDir:  filepath.Join(at.store, LockName),
 		StoreID:  origin,
 		Owner:    p.Owner,
@@ -237,7 +237,7 @@ func (p *Project) Writing(ctx context.Context) error {
 	if free, err := FreeDisk(p.place.store); err == nil && free < p.settings.MinFreeDisk {
 		return &DiskFullError{Free: free, Floor: p.settings.MinFreeDisk}
 	}
-	return p.settle(ctx)
+	return p.beforeWrite(ctx)
 }
 
 // LoadDir reads a directory manifest from the store. A zero id is the empty directory.

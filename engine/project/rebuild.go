@@ -16,7 +16,7 @@ import (
 // is there is not to be taken for a store.
 const rebuildingName = "rebuilding"
 
-// rebuildStore brings a vanished store back from the second names of its packs, with its
+// rebuildStore brings a vanished store back from its mirror, with its
 // settings. Packs alone are enough. Only the directory that had the store gets it
 // back, and it shares no file with a store that has taken part of it along.
 func rebuildStore(ctx context.Context, env Env, at *place) error {
@@ -34,8 +34,8 @@ func rebuildStore(ctx context.Context, env Env, at *place) error {
 		at.store, at.mode = store, lost.Mode
 		return nil
 	}
-	if vault := MirrorDir(env, lost.Id); !isDir(vault) {
-		return &VanishedError{Root: at.root, Reason: "its second name is gone too"}
+	if mirror := MirrorDir(env, lost.ID); !isDir(mirror) {
+		return &VanishedError{Root: at.root, Reason: "its mirror is gone too"}
 	}
 	now := *lost
 	now.Root = at.root
@@ -54,7 +54,7 @@ func rebuildStore(ctx context.Context, env Env, at *place) error {
 	return nil
 }
 
-// fillStore makes a store of the second names of k, the format file last.
+// fillStore makes a store of the mirror of k, the format file last.
 func fillStore(env Env, store string, k KnownStore) error {
 	owner := OwnerOf(existingParent(store))
 	if err := makeStoreDirs(store, owner); err != nil {
@@ -64,15 +64,15 @@ func fillStore(env Env, store string, k KnownStore) error {
 	if err := WriteFile(mark, nil, owner); err != nil {
 		return err
 	}
-	vault := MirrorDir(env, k.Id)
-	if err := restoreSettings(vault, store, owner); err != nil {
+	mirror := MirrorDir(env, k.ID)
+	if err := restoreSettings(mirror, store, owner); err != nil {
 		return err
 	}
-	origin, err := cas.RestoreFromVault(vfs.OS, vault, filepath.Join(store, ObjectsName), owner)
+	origin, err := cas.RestoreFromMirror(vfs.OS, mirror, filepath.Join(store, ObjectsName), owner)
 	if err != nil {
 		return err
 	}
-	return finishStore(store, newFormat(k.Id, StoreID(origin), k), owner)
+	return finishStore(store, newFormat(k.ID, StoreID(origin), k), owner)
 }
 
 // finishStore writes the format file, and takes the mark away.

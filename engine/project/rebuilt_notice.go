@@ -12,7 +12,7 @@ import (
 // git's stash has taken it, what git stash pop will do: it puts down everything
 // but the files that are there again, and then keeps the entry.
 func rebuiltNotice(root string) string {
-	text := fmt.Sprintf("the store of %s had vanished and was rebuilt from its second name, with its settings", root)
+	text := fmt.Sprintf("the store of %s had vanished and was rebuilt from its mirror, with its settings", root)
 	repo, ok := gitrepo.Find(root)
 	if !ok {
 		return text

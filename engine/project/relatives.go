@@ -22,7 +22,7 @@ type Relative struct {
 func (p *Project) Relatives() ([]Relative, error) {
 	known, err := registry(p.Env)
 	if err == nil {
-		known, err = withVaults(p.Env, known)
+		known, err = withMirrors(p.Env, known)
 	}
 	if err != nil {
 		return nil, err
@@ -33,14 +33,14 @@ func (p *Project) Relatives() ([]Relative, error) {
 	}
 	var out []Relative
 	for _, k := range known {
-		if k.Id == p.Id {
+		if k.ID == p.ID {
 			continue
 		}
 		r := Relative{origin: origin}
-		r.ID, r.Root, r.Mode = k.Id.String(), k.Root, k.Mode
+		r.ID, r.Root, r.Mode = k.ID.String(), k.Root, k.Mode
 		r.State, _ = k.fate(p.Env, known)
-		vault := MirrorDir(p.Env, k.Id)
-		dirs := []string{vault, vault + goingSuffix}
+		mirror := MirrorDir(p.Env, k.ID)
+		dirs := []string{mirror, mirror + goingSuffix}
 		if store := k.placeIn(p.Env); store != "" && store != p.place.store {
 			if f, err := readFormat(store); err != nil || f.ID == r.ID {
 				dirs = append(dirs, filepath.Join(store, ObjectsName))

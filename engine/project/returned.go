@@ -73,7 +73,7 @@ func (p *Project) noteReturn(r cas.Return) error {
 
 // CatchUp brings a store forward whose files somebody replaced by older ones, as
 // git stash pop does after the store was removed once more, or whose packs are gone:
-// what was saved since is in the second names. A failure is none of a command's that
+// what was saved since is in the mirror. A failure is none of a command's that
 // reads; the next save tries again. What came back, now or in a hook, becomes a notice.
 func (p *Project) CatchUp() {
 	_, _ = p.Store.CatchUp(Expired)
@@ -90,9 +90,9 @@ func (p *Project) CatchUp() {
 
 func (p *Project) returnedNotice(n returnedNote) string {
 	if n.Empty {
-		return fmt.Sprintf("packs of the store of %s had vanished: they are back from their second names", p.place.root)
+		return fmt.Sprintf("packs of the store of %s had vanished: they are back from the mirror", p.place.root)
 	}
-	text := fmt.Sprintf("the store of %s had been replaced by an older state of it: what was saved since is back from its second name", p.place.root)
+	text := fmt.Sprintf("the store of %s had been replaced by an older state of it: what was saved since is back from the mirror", p.place.root)
 	if !n.Rewritten {
 		return text
 	}

@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 )
 
-// StoreSize is what the store takes on disk, in bytes. The packs' second names take nothing.
+// StoreSize is what the store takes on disk, in bytes. The mirror's hard links take nothing.
 func (p *Project) StoreSize() (int64, error) {
 	var total int64
 	err := p.EachStoreFile(func(_ string, info fs.FileInfo) { total += Allocated(info) })

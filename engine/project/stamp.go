@@ -14,7 +14,7 @@ import (
 type Stamp struct {
 	Generation uint64
 	At         cas.Position
-	// Start is that of the scan: the system was running then. In heads of older programs it is 0.
+	// Start is that of the scan: the system was running then. In stat caches of older programs it is 0.
 	Start time.Time
 }
 
@@ -45,14 +45,14 @@ func ReadStamp(b scan.Stamp) (s Stamp) {
 // 30 s and 5 s, and 10 minutes where a laptop spares its disk.
 const writeBack = 10 * time.Minute
 
-// Unsynced is from when on the head's statuses are in doubt; zero: never. A power cut leaves a
+// Unsynced is from when on the stat cache's statuses are in doubt; zero: never. A power cut leaves a
 // file's status without its content if that was still in memory, so a status that is from
 // shortly before the last sign of a system that has been started anew since proves nothing.
-func (p *Project) Unsynced(head *scan.Head, now time.Time) time.Time {
-	if head == nil {
+func (p *Project) Unsynced(cache *scan.Cache, now time.Time) time.Time {
+	if cache == nil {
 		return time.Time{}
 	}
-	was := ReadStamp(head.Stamp()).Start
+	was := ReadStamp(cache.Stamp()).Start
 	if boot := p.Env.bootTime(); boot.IsZero() || was.After(boot) && !was.After(now) {
 		return time.Time{}
 	}

@@ -10,12 +10,12 @@ import (
 func (p *Project) StatCacheFile() string { return filepath.Join(p.place.store, StatCacheName) }
 
 // StatCache loads the stat cache if the store still stands behind it.
-func (p *Project) StatCache(generation uint64) (*scan.Head, error) {
-	head, err := scan.LoadHead(p.StatCacheFile())
-	if err != nil || head == nil {
+func (p *Project) StatCache(generation uint64) (*scan.Cache, error) {
+	cache, err := scan.LoadCache(p.StatCacheFile())
+	if err != nil || cache == nil {
 		return nil, err
 	}
-	s := ReadStamp(head.Stamp())
+	s := ReadStamp(cache.Stamp())
 	if s.Generation != generation {
 		return nil, nil
 	}
@@ -23,5 +23,5 @@ func (p *Project) StatCache(generation uint64) (*scan.Head, error) {
 	if err != nil || !holds {
 		return nil, p.Classify(err)
 	}
-	return head, nil
+	return cache, nil
 }

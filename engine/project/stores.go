@@ -17,12 +17,12 @@ import (
 const (
 	StoreMoved        StoreState = "moved"        // nothing, or another directory, is at its path, and its packs are in use elsewhere, or its directory was found
 	StoreForeign      StoreState = "foreign"      // it belongs to another user, or cannot be read
-	StoreUnregistered StoreState = "unregistered" // second names without a line in the registry
+	StoreUnregistered StoreState = "unregistered" // a mirror without a line in the registry
 	StoreGoing        StoreState = "going"        // its removal did not finish
 )
 
 // Dead reports whether no directory has the store, nor gets it back by itself: what is
-// left of it are its second names.
+// left of it is its mirror.
 func (s StoreState) Dead() bool {
 	switch s {
 	case StoreGone, StoreReplaced, StoreUnfinished, StoreUnregistered, StoreGoing:
@@ -48,7 +48,7 @@ func Stores(ctx context.Context, env Env) ([]StoreInfo, error) {
 	if err != nil {
 		return nil, err
 	}
-	if known, err = withVaults(env, known); err != nil {
+	if known, err = withMirrors(env, known); err != nil {
 		return nil, err
 	}
 	out := make([]StoreInfo, 0, len(known))
@@ -62,9 +62,9 @@ func Stores(ctx context.Context, env Env) ([]StoreInfo, error) {
 	return out, nil
 }
 
-// withVaults adds the stores that the registry does not know: global ones, and those of which
-// only second names are left.
-func withVaults(env Env, known []KnownStore) ([]KnownStore, error) {
+// withMirrors adds the stores that the registry does not know: global ones, and those of which
+// only a mirror is left.
+func withMirrors(env Env, known []KnownStore) ([]KnownStore, error) {
 	account := env.AccountDir()
 	if account == "" {
 		return known, nil
@@ -77,10 +77,10 @@ func withVaults(env Env, known []KnownStore) ([]KnownStore, error) {
 	for _, e := range entries {
 		name, going := strings.CutSuffix(e.Name(), goingSuffix)
 		id, err := ParseStoreID(name)
-		if err != nil || !e.IsDir() || slices.ContainsFunc(known, func(k KnownStore) bool { return k.Id == id }) {
+		if err != nil || !e.IsDir() || slices.ContainsFunc(known, func(k KnownStore) bool { return k.ID == id }) {
 			continue
 		}
-		known = append(known, KnownStore{Id: id, Mode: ProjectMode, Going: going})
+		known = append(known, KnownStore{ID: id, Mode: ProjectMode, Going: going})
 	}
 	return known, err
 }
@@ -98,8 +98,8 @@ func unknownStorage(account string, known []KnownStore) (out []KnownStore) {
 			continue
 		}
 		id, _ := ParseStoreID(f.ID) // checked by readFormat
-		if !slices.ContainsFunc(known, func(k KnownStore) bool { return k.Id == id }) {
-			out = append(out, KnownStore{Id: id, Mode: GlobalMode, storage: filepath.Join(dir, e.Name())})
+		if !slices.ContainsFunc(known, func(k KnownStore) bool { return k.ID == id }) {
+			out = append(out, KnownStore{ID: id, Mode: GlobalMode, storage: filepath.Join(dir, e.Name())})
 		}
 	}
 	return out
@@ -108,11 +108,11 @@ func unknownStorage(account string, known []KnownStore) (out []KnownStore) {
 // storeInfo looks at one store. k has no root where the registry has no line of it.
 func storeInfo(ctx context.Context, env Env, k KnownStore, known []KnownStore) StoreInfo {
 	s := StoreInfo{Checkpoints: -1}
-	s.ID, s.Root, s.Mode = k.Id.String(), k.Root, k.Mode
+	s.ID, s.Root, s.Mode = k.ID.String(), k.Root, k.Mode
 	s.State, s.MovedTo = k.fate(env, known)
-	for _, vault := range []string{MirrorDir(env, k.Id), MirrorDir(env, k.Id) + goingSuffix} {
-		if isDir(vault) {
-			s.Vault = vault
+	for _, mirror := range []string{MirrorDir(env, k.ID), MirrorDir(env, k.ID) + goingSuffix} {
+		if isDir(mirror) {
+			s.Mirror = mirror
 		}
 	}
 	switch s.State {
@@ -124,12 +124,12 @@ func storeInfo(ctx context.Context, env Env, k KnownStore, known []KnownStore) S
 	}
 	if dir := k.packs(env); k.Root != "" && dir != "" {
 		s.LastSave = newestChange(dir)
-	} else if s.Vault != "" {
-		s.LastSave = newestChange(s.Vault)
+	} else if s.Mirror != "" {
+		s.LastSave = newestChange(s.Mirror)
 	} else if s.Store != "" {
 		s.LastSave = newestChange(filepath.Join(s.Store, ObjectsName))
 	}
-	s.Bytes = DiskBytes(s.Store, s.Vault)
+	s.Bytes = DiskBytes(s.Store, s.Mirror)
 	if s.State == StoreLive {
 		s.InUse = inUse(s.Store)
 		s.count(ctx, env)
@@ -156,7 +156,7 @@ func (k KnownStore) fate(env Env, known []KnownStore) (state StoreState, movedTo
 			if movedTo != "" {
 				return StoreMoved, movedTo
 			}
-		} else if vault := MirrorDir(env, k.Id); isDir(vault) && sharedPacks(vault) {
+		} else if mirror := MirrorDir(env, k.ID); isDir(mirror) && sharedPacks(mirror) {
 			return StoreMoved, ""
 		}
 	case StoreLive:
@@ -175,7 +175,7 @@ func (s *StoreInfo) count(ctx context.Context, env Env) {
 		return
 	}
 	defer p.Close()
-	if p.Id.String() != s.ID {
+	if p.ID.String() != s.ID {
 		return
 	}
 	err = p.Query(ctx, func(db *manifest.DB) error {
@@ -247,7 +247,7 @@ func DiskBytes(dirs ...string) (total int64) {
 func FindKnown(env Env, prefix string) (KnownStore, error) {
 	known, err := registry(env)
 	if err == nil {
-		known, err = withVaults(env, known)
+		known, err = withMirrors(env, known)
 	}
 	if err != nil {
 		return KnownStore{}, err
@@ -255,8 +255,8 @@ func FindKnown(env Env, prefix string) (KnownStore, error) {
 	none := &NoStoreError{ID: prefix}
 	var match KnownStore
 	for _, k := range known {
-		if len(prefix) >= 4 && strings.HasPrefix(k.Id.String(), prefix) {
-			none.Matches = append(none.Matches, k.Id.String())
+		if len(prefix) >= 4 && strings.HasPrefix(k.ID.String(), prefix) {
+			none.Matches = append(none.Matches, k.ID.String())
 			match = k
 		}
 	}

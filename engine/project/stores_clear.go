@@ -26,7 +26,7 @@ func (r *Removal) finish(ctx context.Context) error {
 		return errors.Join(errs...)
 	}
 	if account := r.env.AccountDir(); account != "" {
-		errs = append(errs, removeVault(account, r.ID))
+		errs = append(errs, removeMirror(account, r.ID))
 	}
 	if r.Root != "" && len(errs) > 0 && errors.Join(errs...) == nil {
 		errs = append(errs, removeSessionsOf(r.env, r.Root))
@@ -182,8 +182,8 @@ func (r *Removal) removeRest(f rootfs.FS, d rootfs.Dir, aside string) error {
 	return vfs.OS.SyncDir(r.Root)
 }
 
-// removeVault removes the second names of a store.
-func removeVault(account, id string) error {
+// removeMirror removes the mirror of a store.
+func removeMirror(account, id string) error {
 	f, err := rootfs.Open(account)
 	if err != nil {
 		return err
@@ -194,7 +194,7 @@ func removeVault(account, id string) error {
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("remove the second names: %w", err)
+		return fmt.Errorf("remove the mirror: %w", err)
 	}
 	defer d.Close()
 	err = d.Rename(id, id+goingSuffix)
@@ -210,7 +210,7 @@ func removeVault(account, id string) error {
 		err = vfs.OS.SyncDir(filepath.Join(account, "vault"))
 	}
 	if err != nil {
-		return fmt.Errorf("remove the second names: %w", err)
+		return fmt.Errorf("remove the mirror: %w", err)
 	}
 	return nil
 }

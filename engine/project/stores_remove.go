@@ -21,7 +21,7 @@ type Removal struct {
 
 	known KnownStore
 	env   Env
-	Copy  bool // the store of a copied project: id, registration and second names are another's
+	Copy  bool // the store of a copied project: id, registration and mirror are another's
 	place string
 }
 
@@ -76,7 +76,7 @@ func PlanRemoval(ctx context.Context, env Env, id string) (*Removal, error) {
 func removalOf(ctx context.Context, env Env, k KnownStore) *Removal {
 	all, err := registry(env)
 	if err == nil {
-		all, _ = withVaults(env, all) // what cannot be listed is not looked at
+		all, _ = withMirrors(env, all) // what cannot be listed is not looked at
 	}
 	r := &Removal{StoreInfo: storeInfo(ctx, env, k, all), known: k, env: env}
 	if r.place = k.placeIn(env); r.place != "" && k.Going {
@@ -144,12 +144,12 @@ func PlanDeinit(ctx context.Context, o OpenOptions) (*Removal, error) {
 		}
 		r.known, r.StoreInfo = k, storeInfo(ctx, o.Env, k, known)
 	} else {
-		r.Copy, r.ID, r.Checkpoints = true, k.Id.String(), -1
+		r.Copy, r.ID, r.Checkpoints = true, k.ID.String(), -1
 		r.LastSave = newestChange(filepath.Join(at.store, ObjectsName))
-		r.Kept = append(r.Kept, fmt.Sprintf("second names and registration stay: they are those of %s, which this project was copied from", k.Root))
+		r.Kept = append(r.Kept, fmt.Sprintf("the mirror and the registration stay: they are those of %s, which this project was copied from", k.Root))
 	}
 	r.Root, r.Mode, r.State, r.Store = at.root, at.mode, StoreLive, at.store
-	r.Bytes, r.InUse = DiskBytes(r.Store, r.Vault), inUse(r.Store)
+	r.Bytes, r.InUse = DiskBytes(r.Store, r.Mirror), inUse(r.Store)
 	if crashedIn(ctx, o) {
 		r.Refused = "a restore of this project did not finish: without the store it cannot be put back"
 	}
@@ -168,7 +168,7 @@ func ownerOfStore(env Env, known []KnownStore, at *place, f format, dir DirID) (
 	for i := len(known) - 1; i >= 0; i-- {
 		k := known[i]
 		here := k.ofDirectory(env, at.root, dir)
-		if k.Id.String() == f.ID || f.ID == "" && here {
+		if k.ID.String() == f.ID || f.ID == "" && here {
 			return k, here, true
 		}
 	}
@@ -191,7 +191,7 @@ func crashedIn(ctx context.Context, o OpenOptions) bool {
 //  1. All locks are taken, or it is busy (*BusyError); what was planned must still hold (*RefusedError).
 //  2. The registry notes that the store is going. From here on nobody believes it, and
 //     what is left after a crash is removed by the next removal or init.
-//  3. Store and second names are renamed, then removed. No link is followed.
+//  3. Store and mirror are renamed, then removed. No link is followed.
 //  4. Session states and an empty .agent go, and last the line of the registry.
 func (r *Removal) Apply(ctx context.Context, wait time.Duration) error {
 	if wait == 0 {
@@ -288,7 +288,7 @@ func (r *Removal) check() error {
 		return err
 	}
 	for _, k := range known {
-		if k.Id != r.known.Id {
+		if k.ID != r.known.ID {
 			continue
 		}
 		if state, _ := k.fate(r.env, known); (r.Store == "" || r.State != StoreLive) && state != r.State {
@@ -304,7 +304,7 @@ func (r *Removal) check() error {
 func FinishRemovals(ctx context.Context, env Env, root string) (done []Removal, err error) {
 	known, err := registry(env)
 	if err == nil {
-		known, err = withVaults(env, known)
+		known, err = withMirrors(env, known)
 	}
 	if err != nil {
 		return nil, err

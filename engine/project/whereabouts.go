@@ -78,13 +78,13 @@ func (k KnownStore) storageOf(env Env, known []KnownStore) string {
 		return ""
 	}
 	if f, err := readFormat(store); err == nil {
-		if f.ID == k.Id.String() {
+		if f.ID == k.ID.String() {
 			return store
 		}
 		return ""
 	}
 	for _, other := range known {
-		if other.Id != k.Id && other.placeIn(env) == store {
+		if other.ID != k.ID && other.placeIn(env) == store {
 			return "" // whose it is cannot be read
 		}
 	}

@@ -13,7 +13,7 @@ import (
 	"rewind/manifest"
 )
 
-// ApplyOptions of Plan.Apply and Journal.Settle.
+// ApplyOptions of Plan.Apply and Journal.Recover.
 type ApplyOptions struct {
 	Dir  string // the store's restore directory, made if missing; the caller holds the tree lock
 	Sink Sink   // takes what changed after the plan; contents are also compared through it
@@ -38,7 +38,7 @@ type Outcome struct {
 	// was read: they went to Sink, and Record commits them.
 	Late []Edit
 	// Unfinished says that something displaced could not be removed: the journal
-	// stays, and Journal.Settle tries again.
+	// stays, and Journal.Recover tries again.
 	Unfinished bool
 	// Exact says that all the plan's changes are in place, so that Plan.After is the tree.
 	Exact bool
@@ -59,7 +59,7 @@ func (e *AbortedError) Error() string {
 }
 func (e *AbortedError) Unwrap() error { return e.Err }
 
-// UnfinishedError says that a journal is there already: Open and Settle first.
+// UnfinishedError says that a journal is there already: Open and Recover first.
 type UnfinishedError struct{ Dir string }
 
 func (e *UnfinishedError) Error() string { return "an earlier restore has not finished" }

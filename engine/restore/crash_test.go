@@ -129,7 +129,7 @@ func TestCrashEverywhere(t *testing.T) {
 	}
 }
 
-// crashOnce lets the restore die at its k-th operation and settles it; done
+// crashOnce lets the restore die at its k-th operation and recovers it; done
 // says that it had fewer.
 func crashOnce(t *testing.T, name string, k int, portable, reverse, forward bool) (done bool) {
 	w := newWorld(t)
@@ -188,7 +188,7 @@ func crashOnce(t *testing.T, name string, k int, portable, reverse, forward bool
 	opts.hook = f.hook
 	_, err = j.Recover(t.Context(), w.fs(), w.memStore, forward, opts)
 	if err != nil && !errors.Is(err, errCrash) {
-		t.Fatalf("%s: settle: %v", name, err)
+		t.Fatalf("%s: recover: %v", name, err)
 	}
 	w.oldOrNew(start, target, name+", second crash")
 	f.at = 0
@@ -209,7 +209,7 @@ func crashOnce(t *testing.T, name string, k int, portable, reverse, forward bool
 	if forward {
 		want = target
 	}
-	w.same(want, name+", settled")
+	w.same(want, name+", recovered")
 	w.noTemps()
 	return false
 }
@@ -245,12 +245,12 @@ func TestFaultEverywhere(t *testing.T) {
 			switch {
 			case err != nil:
 				w.same(start, name+", put back")
-				w.settled(name)
+				w.recovered(name)
 			case out.Unfinished:
-				w.settled(name)
+				w.recovered(name)
 				w.same(target, name+", finished by the next command")
 			case slices.ContainsFunc(out.Skips, func(s Skip) bool { return s.Failed || s.Path == "" }):
-				w.settled(name)
+				w.recovered(name)
 			case w.now() != target:
 				w.diff(w.now(), target, name+": nothing was skipped, but the tree is not the target; "+f.failed)
 			}
@@ -307,8 +307,8 @@ func TestDiskStaysFull(t *testing.T) {
 	}
 }
 
-// settled lets a left journal or a temporary file be cleared by the next command.
-func (w *world) settled(when string) {
+// recovered lets a left journal or a temporary file be cleared by the next command.
+func (w *world) recovered(when string) {
 	w.Helper()
 	w.wrap = nil
 	j, err := Open(w.store)

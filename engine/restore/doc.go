@@ -18,7 +18,7 @@
 //     failure puts every path back as it was, inode and all.
 //  4. Then displaced files are removed, emptied directories too, modes of
 //     directories are set, and the journal goes.
-//  5. After a crash, Open finds the journal, and Journal.Settle goes forward or
+//  5. After a crash, Open finds the journal, and Journal.Recover goes forward or
 //     back, path by path, where the path still holds what the journal says.
 //
 // The package knows no store: contents come through Source and go through Sink.

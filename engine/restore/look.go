@@ -9,7 +9,7 @@ import (
 )
 
 // look says what a name holds: by its stat where that is known, else by content.
-func (s *settler) look(d rootfs.Dir, name string, c *Change) (state, error) {
+func (s *recovery) look(d rootfs.Dir, name string, c *Change) (state, error) {
 	info, err := d.Lstat(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return isAbsent, nil
@@ -50,7 +50,7 @@ func (s *settler) look(d rootfs.Dir, name string, c *Change) (state, error) {
 }
 
 // holds reports whether a name has the kind, mode and content of e.
-func (s *settler) holds(d rootfs.Dir, name string, info rootfs.Info, e manifest.Entry) (bool, error) {
+func (s *recovery) holds(d rootfs.Dir, name string, info rootfs.Info, e manifest.Entry) (bool, error) {
 	switch {
 	case e.Kind == manifest.Symlink:
 		if info.Kind != rootfs.Link {
@@ -85,7 +85,7 @@ func (s *settler) holds(d rootfs.Dir, name string, info rootfs.Info, e manifest.
 
 // isRest reports whether a directory holds nothing but what e has, unchanged,
 // though not all of it.
-func (s *settler) isRest(d rootfs.Dir, name string, e manifest.Entry) (bool, error) {
+func (s *recovery) isRest(d rootfs.Dir, name string, e manifest.Entry) (bool, error) {
 	r := reader{sink: s.sink, src: s.src}
 	got, err := r.entry(d, name, e)
 	var se *sinkError

@@ -17,7 +17,7 @@ type Journal struct {
 	Time      time.Time
 	Note      []byte // what ApplyOptions.Note was
 	Committed bool   // its operation was recorded: it can only go forward
-	Touched   bool   // something may have been touched; if not, Settle only removes the journal
+	Touched   bool   // something may have been touched; if not, Recover only removes the journal
 	Paths     int
 
 	dir string
@@ -41,7 +41,7 @@ func Open(dir string) (*Journal, error) {
 	return &Journal{Time: r.time, Note: r.note, Committed: r.committed, Touched: r.sealed, Paths: len(r.changes), dir: dir, r: r}, nil
 }
 
-// Recovered is what Settle did.
+// Recovered is what Recover did.
 type Recovered struct {
 	Forward bool
 	Left    []Skip // paths that hold neither, left as they are
@@ -70,7 +70,7 @@ func (j *Journal) Recover(ctx context.Context, fsys rootfs.FS, src Source, forwa
 			return nil, err
 		}
 	}
-	s := &settler{fs: fsys, src: src, sink: o.Sink, forward: forward}
+	s := &recovery{fs: fsys, src: src, sink: o.Sink, forward: forward}
 	if !j.r.written {
 		if err := s.dropPartial(j.r.changes); err != nil {
 			return nil, err
@@ -131,7 +131,7 @@ func (j *Journal) end(o *ApplyOptions) error {
 }
 
 // dropLate removes displaced files that have been captured.
-func (s *settler) dropLate(changes []Change) error {
+func (s *recovery) dropLate(changes []Change) error {
 	late := map[string]bool{}
 	for _, e := range s.late {
 		late[e.Path] = true

@@ -35,13 +35,13 @@ func benchTree(b *testing.B) string {
 	return dir
 }
 
-// benchHead makes a head of the tree beside nothing in it.
-func benchHead(b *testing.B, dir string) (file string, o Options) {
+// benchCache makes a stat cache of the tree beside nothing in it.
+func benchCache(b *testing.B, dir string) (file string, o Options) {
 	rules, err := ignore.Compile(ignore.Config{NoIgnore: os.Getenv("REWIND_BENCH_TREE") != ""})
 	if err != nil {
 		b.Fatal(err)
 	}
-	o = Options{Root: dir, Rules: rules, Sink: newMemory(), Moment: time.Now(), Workers: 2}
+	o = Options{Root: dir, Rules: rules, Sink: newMemory(), Start: time.Now(), Workers: 2}
 	file = filepath.Join(b.TempDir(), "head")
 	r, err := Run(context.Background(), o)
 	if err != nil {
@@ -55,13 +55,13 @@ func benchHead(b *testing.B, dir string) (file string, o Options) {
 
 func BenchmarkUnchanged(b *testing.B) {
 	dir := benchTree(b)
-	file, o := benchHead(b, dir)
+	file, o := benchCache(b, dir)
 	for b.Loop() {
-		h, err := LoadHead(file)
+		h, err := LoadCache(file)
 		if err != nil || h == nil {
 			b.Fatal(err)
 		}
-		o.Head = h
+		o.Cache = h
 		r, err := Run(context.Background(), o)
 		if err != nil || !r.Unchanged || r.top != nil {
 			b.Fatal("not unchanged", err)
@@ -69,24 +69,24 @@ func BenchmarkUnchanged(b *testing.B) {
 	}
 }
 
-func BenchmarkLoadHead(b *testing.B) {
-	file, _ := benchHead(b, benchTree(b))
+func BenchmarkLoadCache(b *testing.B) {
+	file, _ := benchCache(b, benchTree(b))
 	for b.Loop() {
-		if h, err := LoadHead(file); err != nil || h == nil {
+		if h, err := LoadCache(file); err != nil || h == nil {
 			b.Fatal(err)
 		}
 	}
 }
 
 func BenchmarkRedecide(b *testing.B) {
-	file, o := benchHead(b, benchTree(b))
+	file, o := benchCache(b, benchTree(b))
 	rules, err := ignore.Compile(ignore.Config{Ignore: []string{"never-there"}})
 	if err != nil {
 		b.Fatal(err)
 	}
 	o.Rules = rules
 	for b.Loop() {
-		if o.Head, err = LoadHead(file); err != nil {
+		if o.Cache, err = LoadCache(file); err != nil {
 			b.Fatal(err)
 		}
 		r, err := Run(context.Background(), o)

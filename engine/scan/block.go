@@ -24,7 +24,7 @@ type block struct {
 const sameReason = 0xffff
 
 // block takes a directory's block apart. It is false for a block that does not fit its record.
-func (h *Head) block(ord int32) (block, bool) {
+func (h *Cache) block(ord int32) (block, bool) {
 	d := &h.dirs[ord]
 	return splitBlock(h.image[d.off:d.off+d.len], int(d.n))
 }
@@ -43,7 +43,7 @@ func splitBlock(data []byte, n int) (b block, ok bool) {
 func (b *block) slot(i int) uint64       { return binary.LittleEndian.Uint64(b.slots[8*i:]) }
 func (b *block) setSlot(i int, v uint64) { binary.LittleEndian.PutUint64(b.slots[8*i:], v) }
 
-// record is an entry as the head knows it.
+// record is an entry as the stat cache knows it.
 type record struct {
 	name   string
 	kind   byte // with flags
@@ -53,7 +53,7 @@ type record struct {
 
 // records decodes a directory's block, and checks everything in it: names that
 // could be on disk, in order, slots of directories that point back here.
-func (h *Head) records(ord int32) ([]record, bool) {
+func (h *Cache) records(ord int32) ([]record, bool) {
 	b, ok := h.block(ord)
 	if !ok {
 		return nil, false
@@ -160,7 +160,7 @@ func appendBlock(dst []byte, name string, list []record) ([]byte, uint16) {
 }
 
 // path is a directory's path below the root, "" for the root itself.
-func (h *Head) path(ord int32) string {
+func (h *Cache) path(ord int32) string {
 	var parts [][]byte
 	for ; ord > 0; ord = h.dirs[ord].parent {
 		b, _ := h.block(ord)

@@ -24,7 +24,7 @@ func (k *worker) release(n *node) error {
 	return nil
 }
 
-// oldDir loads the node's manifest of the head once, nil if there is none.
+// oldDir loads the node's manifest of the stat cache once, nil if there is none.
 func (k *worker) oldDir(n *node) (*manifest.Dir, error) {
 	n.loading.Lock()
 	defer n.loading.Unlock()
@@ -44,7 +44,7 @@ func (k *worker) oldDir(n *node) (*manifest.Dir, error) {
 	return d, nil
 }
 
-// finish builds a node's manifest when something in it differs, and its block for the head.
+// finish builds a node's manifest when something in it differs, and its block for the stat cache.
 func (k *worker) finish(n *node) error {
 	if n.gone || n.problem != 0 {
 		return nil
@@ -165,7 +165,7 @@ func (n *node) total(list []manifest.Entry) {
 	}
 }
 
-// encode keeps of the entries what the head needs.
+// encode keeps of the entries what the stat cache needs.
 func (n *node) encode() {
 	list := make([]record, len(n.ents))
 	size := len(n.name) + 1

@@ -27,7 +27,7 @@ func unreadable(err error) string {
 }
 
 // examine looks at an entry that is no directory, of the type given where
-// that is known, and compares it with what the head has. It reports whether
+// that is known, and compares it with what the stat cache has. It reports whether
 // the entry is a file that must be read.
 func (k *worker) examine(n *node, at handle, e *entry, old *record, typ uint32) (read bool) {
 	kind := e.kind & kindMask
@@ -167,7 +167,7 @@ func (k *worker) readFiles(n *node, list []int32) error {
 	return nil
 }
 
-// previous is the id that a file had in the tree of the head, zero if it was none.
+// previous is the id that a file had in the tree of the stat cache, zero if it was none.
 func (k *worker) previous(n *node, e *entry) (oid.ID, error) {
 	if !e.was {
 		return oid.ID{}, nil

@@ -36,11 +36,11 @@ func TestCoarseTimes(t *testing.T) {
 		// Two seconds and a tick later it is trusted.
 		for range 2 {
 			o := p.options(true)
-			o.Moment = o.Moment.Add(coarseGrain + time.Second)
+			o.Start = o.Start.Add(coarseGrain + time.Second)
 			p.sink.reads = nil
 			r, err := Run(t.Context(), o)
 			p.do(err)
-			p.do(r.Publish(p.head, Stamp{1}, nil))
+			p.do(r.Publish(p.cache, Stamp{1}, nil))
 		}
 		if len(p.sink.reads) != 0 {
 			t.Fatalf("read %q", p.sink.reads)

@@ -6,7 +6,7 @@ import (
 	"github.com/cespare/xxhash/v2"
 )
 
-// A delta is what one scan changed, appended to the head file:
+// A delta is what one scan changed, appended to the stat cache's file:
 //
 //	length (4) | payload | checksum (8), seeded with the checksum of the part before
 //
@@ -42,7 +42,7 @@ func appendDelta(dst []byte, prev uint64, payload []byte) []byte {
 }
 
 // deltas applies those that follow the base, up to the first bad one.
-func (h *Head) deltas() {
+func (h *Cache) deltas() {
 	for {
 		rest := h.image[h.used:]
 		if len(rest) < 12 {
@@ -59,7 +59,7 @@ func (h *Head) deltas() {
 		}
 		if !h.apply(payload, h.used+4) {
 			// Nothing that Publish writes. What came before is as good as it was,
-			// but operations may have been applied: such a file is no head.
+			// but operations may have been applied: such a file is no stat cache.
 			h.used = -1
 			return
 		}
@@ -113,7 +113,7 @@ func (r *reader) u16() uint16 {
 }
 
 // apply carries a payload out. at is its offset in the image.
-func (h *Head) apply(payload []byte, at int) bool {
+func (h *Cache) apply(payload []byte, at int) bool {
 	r := &reader{data: payload, ok: true}
 	mask := r.u64()
 	for i := range h.stamp {
@@ -145,7 +145,7 @@ func (h *Head) apply(payload []byte, at int) bool {
 	return r.ok
 }
 
-func (h *Head) applyPatch(r *reader) {
+func (h *Cache) applyPatch(r *reader) {
 	ord := r.uvarint()
 	flags := r.bytes(1)
 	if !r.ok || ord >= uint64(len(h.dirs)) || h.dirs[ord].dead() {
@@ -184,7 +184,7 @@ func (h *Head) applyPatch(r *reader) {
 	}
 }
 
-func (h *Head) applyPut(r *reader, at int) {
+func (h *Cache) applyPut(r *reader, at int) {
 	ord, parent := r.uvarint(), r.uvarint()
 	mode, flags := r.u16(), r.u16()
 	fp, rules := r.u64(), r.u64()

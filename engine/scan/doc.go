@@ -1,19 +1,19 @@
 // Package scan finds what changed in a working tree, at about the cost of one
 // stat call per file.
 //
-//  1. LoadHead reads the stat cache: what the last scan saw, and the ids that
+//  1. LoadCache reads the stat cache: what the last scan saw, and the ids that
 //     it led to. One read, one table, no allocation per file.
 //  2. Run first verifies: workers take runs of directories straight from the
-//     head's table and compare every fingerprint with the tree. Nothing is
+//     stat cache's table and compare every fingerprint with the tree. Nothing is
 //     listed, nothing is read.
 //  3. What differs is walked: directories whose names may have changed are
 //     listed and decided anew, files whose fingerprint differs are read and
-//     given to the Sink. A first scan is this step alone, with an empty head.
+//     given to the Sink. A first scan is this step alone, with an empty stat cache.
 //  4. Manifests of changed directories are built bottom up; all others keep
-//     the id that the head knows.
-//  5. Result.Publish writes the head that follows, once the commit that it
+//     the id that the stat cache knows.
+//  5. Result.Publish writes the stat cache that follows, once the commit that it
 //     relies on is durable: nothing, an appended delta, or a new file.
 //
 // docs/RACY.md says when a file counts as unchanged, docs/FORMAT.md how the
-// head is laid out.
+// stat cache is laid out.
 package scan

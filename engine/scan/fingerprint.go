@@ -56,13 +56,13 @@ const (
 )
 
 // racy reports whether a later write could leave the same ctime: when it is not older
-// than the moment of the scan by more than the clock's grain, or lies in the future.
-func (s *stat) racy(moment time.Time) bool {
+// than the start of the scan by more than the clock's grain, or lies in the future.
+func (s *stat) racy(start time.Time) bool {
 	grain := fineGrain
 	if s.ctimeNs == 0 {
 		grain = coarseGrain
 	}
-	return !time.Unix(s.ctime, s.ctimeNs).Add(grain).Before(moment)
+	return !time.Unix(s.ctime, s.ctimeNs).Add(grain).Before(start)
 }
 
 // after reports whether the path changed after t.
@@ -70,7 +70,7 @@ func (s *stat) after(t time.Time) bool {
 	return time.Unix(s.ctime, s.ctimeNs).After(t)
 }
 
-// seed keys the fingerprints of one head.
+// seed keys the fingerprints of one stat cache.
 type seed struct{ a, b, c, d, e, f uint64 }
 
 func newSeed(s uint64) seed {
@@ -102,7 +102,7 @@ type trust struct {
 	unsynced time.Time // see Options
 }
 
-// unchanged reports whether a path is as it was when the head recorded slot.
+// unchanged reports whether a path is as it was when the stat cache recorded slot.
 func (t *trust) unchanged(s *stat, slot uint64) bool {
 	return slot == t.seed.fingerprint(s) && (t.unsynced.IsZero() || !s.after(t.unsynced))
 }

@@ -6,18 +6,18 @@ import (
 )
 
 func TestRacy(t *testing.T) {
-	moment := time.Unix(1_700_000_000, 500_000_000)
+	start := time.Unix(1_700_000_000, 500_000_000)
 	for _, c := range []struct {
 		what  string
 		ctime time.Time
 		want  bool
 	}{
-		{"long ago", moment.Add(-time.Hour), false},
-		{"more than a tick ago", moment.Add(-fineGrain - 1), false},
-		{"a tick ago", moment.Add(-fineGrain), true},
-		{"now", moment, true},
-		{"later", moment.Add(time.Millisecond), true},
-		{"next year", moment.AddDate(1, 0, 0), true},
+		{"long ago", start.Add(-time.Hour), false},
+		{"more than a tick ago", start.Add(-fineGrain - 1), false},
+		{"a tick ago", start.Add(-fineGrain), true},
+		{"now", start, true},
+		{"later", start.Add(time.Millisecond), true},
+		{"next year", start.AddDate(1, 0, 0), true},
 		{"beyond 2262, where nanoseconds no longer fit 64 bits", time.Unix(1<<34, 1), true},
 		{"whole seconds, half a second ago", time.Unix(1_700_000_000, 0), true},
 		{"whole seconds, 1.5 seconds ago", time.Unix(1_699_999_999, 0), true},
@@ -25,7 +25,7 @@ func TestRacy(t *testing.T) {
 		{"before 1970", time.Unix(-5, 7), false},
 	} {
 		s := stat{ctime: c.ctime.Unix(), ctimeNs: int64(c.ctime.Nanosecond())}
-		if got := s.racy(moment); got != c.want {
+		if got := s.racy(start); got != c.want {
 			t.Errorf("%s: racy %v", c.what, got)
 		}
 	}

@@ -74,7 +74,7 @@ func (w *walk) settled(s *stat, ask func() writer) (wait time.Duration, ok bool)
 }
 
 // now is the time on the clock of the project's file system.
-func (w *walk) now() time.Time { return w.moment.Add(time.Since(w.began)) }
+func (w *walk) now() time.Time { return w.start.Add(time.Since(w.began)) }
 
 // followUp puts a file that was read on the list of those to be looked at again, if it has to be:
 // it was not at rest, or written so shortly before that its writer may

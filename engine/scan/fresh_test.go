@@ -234,15 +234,15 @@ func TestAtRest(t *testing.T) {
 		{500 * time.Millisecond, 0, noWriter, false, true},
 		{500 * time.Millisecond, 0, unknownWriter, false, true},
 	} {
-		w := &walk{moment: now, began: now}
+		w := &walk{start: now, began: now}
 		at := w.now().Add(-c.age)
 		s := stat{mode: modeRegular, size: c.size, ctime: at.Unix(), ctimeNs: int64(at.Nanosecond())}
 		if c.coarse {
 			for w.now().Nanosecond() < 30e6 {
-				w.moment = w.moment.Add(30 * time.Millisecond)
+				w.start = w.start.Add(30 * time.Millisecond)
 			}
 			s.ctime, s.ctimeNs = w.now().Unix(), 0
-			w.moment = w.moment.Add(-time.Duration(w.now().Nanosecond()) + c.age)
+			w.start = w.start.Add(-time.Duration(w.now().Nanosecond()) + c.age)
 		}
 		wait, ok := w.settled(&s, func() writer { return c.writer })
 		if ok != c.ok || wait > fineGrain || !ok && wait <= 0 {

@@ -129,7 +129,7 @@ func (k *worker) list(n *node) error {
 	return k.spread(n, reads, tasks)
 }
 
-// keep takes over the decision that the head holds, where it must be the same again.
+// keep takes over the decision that the stat cache holds, where it must be the same again.
 func (e *entry) keep(old *record, redecide, dir bool) bool {
 	if old == nil || redecide {
 		return false
@@ -145,13 +145,13 @@ func (e *entry) keep(old *record, redecide, dir bool) bool {
 	return false
 }
 
-// forget notes that a name of the head is no longer there.
+// forget notes that a name of the stat cache is no longer there.
 func (k *worker) forget(n *node, old *record) {
 	n.changed = n.changed || old.captured()
 	k.replaced(old)
 }
 
-// replaced notes that a name of the head is no longer a directory that is captured.
+// replaced notes that a name of the stat cache is no longer a directory that is captured.
 func (k *worker) replaced(old *record) {
 	if old != nil && old.kind&kindMask == kindDir {
 		k.removed = append(k.removed, int32(old.slot))

@@ -18,13 +18,13 @@ import (
 )
 
 // edits is a tree under random edits of every kind. After each step the scan
-// with the head must give what a scan without one gives.
+// with the stat cache must give what a scan without one gives.
 type edits struct {
 	*project
 	step int
 	last map[string]string // what was at each path at the last check
 
-	older bool // the head is of an earlier check
+	older bool // the stat cache is of an earlier check
 }
 
 var (
@@ -177,9 +177,9 @@ func (e *edits) actions() map[string]func(*rapid.T) {
 			e.opts.MaxFileSize = rapid.SampledFrom([]int64{0, 8}).Draw(t, "maxFileSize")
 		},
 		"wait": func(*rapid.T) { settle() },
-		"lose the head's end": func(t *rapid.T) {
-			if info, err := os.Stat(e.head); err == nil {
-				_ = os.Truncate(e.head, rapid.Int64Range(0, info.Size()).Draw(t, "size"))
+		"lose the stat cache's end": func(t *rapid.T) {
+			if info, err := os.Stat(e.cache); err == nil {
+				_ = os.Truncate(e.cache, rapid.Int64Range(0, info.Size()).Draw(t, "size"))
 				e.older = true
 			}
 		},
@@ -190,7 +190,7 @@ func (e *edits) actions() map[string]func(*rapid.T) {
 				got := e.scan()
 				e.opts.Within = nil
 				if want := e.plain(); got.Root != want.Root {
-					t.Fatalf("within %q:\n%swithout a head:\n%s", changed, show(e.sink.tree(t, got.Root)), show(e.sink.tree(t, want.Root)))
+					t.Fatalf("within %q:\n%swithout a stat cache:\n%s", changed, show(e.sink.tree(t, got.Root)), show(e.sink.tree(t, want.Root)))
 				}
 			}
 			e.check()
@@ -263,12 +263,12 @@ func TestRandomEdits(t *testing.T) {
 					return
 				}
 				p := newProject(t)
-				p.dir, p.head = filepath.Join(base, fmt.Sprint(run)), filepath.Join(base, fmt.Sprint(run, ".head"))
+				p.dir, p.cache = filepath.Join(base, fmt.Sprint(run)), filepath.Join(base, fmt.Sprint(run, ".head"))
 				p.opts.portable = portable
 				p.sink.root = p.dir + "/"
 				p.do(os.Mkdir(p.dir, 0o755))
 				defer os.RemoveAll(p.dir)
-				defer os.Remove(p.head)
+				defer os.Remove(p.cache)
 				rt.Repeat((&edits{project: p}).actions())
 			})
 		})
@@ -296,11 +296,11 @@ func TestFutureStamp(t *testing.T) {
 	settle()
 	early := func() *Result {
 		o := p.options(true)
-		o.Moment = time.Now().Add(-time.Hour)
+		o.Start = time.Now().Add(-time.Hour)
 		p.sink.reads = nil
 		r, err := Run(t.Context(), o)
 		p.do(err)
-		p.do(r.Publish(p.head, Stamp{}, nil))
+		p.do(r.Publish(p.cache, Stamp{}, nil))
 		return r
 	}
 	early()

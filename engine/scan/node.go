@@ -12,9 +12,9 @@ import (
 
 var errNotDir = errors.New("not a directory")
 
-// errDamaged says that the head or a manifest it names cannot be used: the
-// scan starts over without the head.
-var errDamaged = errors.New("the head does not fit the store")
+// errDamaged says that the stat cache or a manifest it names cannot be used: the
+// scan starts over without the stat cache.
+var errDamaged = errors.New("the stat cache does not fit the store")
 
 // node is a directory that the walk looks at. It is filled by one worker at a
 // time; pending hands it from one to the next.
@@ -22,7 +22,7 @@ type node struct {
 	parent   *node
 	name     string
 	depth    int
-	ord      int32 // in the head, -1 if it was not there
+	ord      int32 // in the stat cache, -1 if it was not there
 	descend  bool  // captured only for what is below
 	redecide bool  // rules above changed: list and decide anew
 
@@ -34,19 +34,19 @@ type node struct {
 	ents    []entry
 	changed bool // a captured name went
 	loading sync.Mutex
-	old     *manifest.Dir // of the head, once loaded; guarded by loading
+	old     *manifest.Dir // of the stat cache, once loaded; guarded by loading
 	pending atomic.Int32  // tasks and child nodes that are not finished
 
 	// Results, for the parent and for Publish.
 	built        bool // files and bytes are known
-	same         bool // manifest and mode are as in the head
+	same         bool // manifest and mode are as in the stat cache
 	gone         bool // it is not there, or no directory any more
 	problem      byte // kindExempt or kindFailed: not captured
 	reason       string
 	empty        bool // descend, and nothing below was captured: no entry
 	id           oid.ID
 	files, bytes uint64
-	block        []byte // as for the head; slots of directories are filled in by Publish
+	block        []byte // as for the stat cache; slots of directories are filled in by Publish
 	count        int
 	flags        uint16
 	kids         []kid
@@ -55,8 +55,8 @@ type node struct {
 // kid is a directory entry of a finished node.
 type kid struct {
 	slot int32 // index of its entry
-	ord  int32 // in the head, when node is nil
-	node *node // nil: as in the head
+	ord  int32 // in the stat cache, when node is nil
+	node *node // nil: as in the stat cache
 }
 
 // entry is a name in a node.
@@ -64,11 +64,11 @@ type entry struct {
 	name   string
 	kind   byte // with flags; 0: vanished
 	known  bool // unchanged: m comes from the old manifest
-	was    bool // the head has it as captured
+	was    bool // the stat cache has it as captured
 	slot   uint64
 	reason string
 	child  *node // of a directory that is walked
-	ord    int32 // of a directory that is as in the head
+	ord    int32 // of a directory that is as in the stat cache
 	m      manifest.Entry
 }
 

@@ -4,5 +4,5 @@ package scan
 
 import "syscall"
 
-// noFollow makes an open of a link fail: the head is a file of the store's.
+// noFollow makes an open of a link fail: the stat cache is a file of the store's.
 const noFollow = syscall.O_NOFOLLOW | syscall.O_NONBLOCK

@@ -28,20 +28,20 @@ type Sink interface {
 type Options struct {
 	Root        string // directory, real path
 	Rules       *ignore.Rules
-	Head        *Head // nil: everything is read
+	Cache       *Cache // nil: everything is read
 	Sink        Sink
-	Moment      time.Time                // start of the scan on the project file system's clock
+	Start       time.Time                // start of the scan on the project file system's clock
 	Workers     int                      // 0: GOMAXPROCS
 	MaxFileSize int64                    // larger files are coverage; 0: no limit
 	Rehash      bool                     // trust no stat
 	Progress    func(files, bytes int64) // called from time to time, from one goroutine at once; may be nil
 	Late        time.Time                // zero, or: paths whose ctime is after it are reported as late
 	// Unsynced is zero, or: paths whose ctime is after it are looked at and read again. The system was started anew since
-	// the head was published, and what was written from then on may have lost its content to a power cut, but not its status.
+	// the stat cache was published, and what was written from then on may have lost its content to a power cut, but not its status.
 	Unsynced time.Time
 	// Within, if not nil, names the only paths that may have changed since the
-	// head was published: all else is taken to be as the head has it. Where the
-	// head cannot be used, or not all of it, everything is looked at.
+	// stat cache was published: all else is taken to be as the stat cache has it. Where the
+	// stat cache cannot be used, or not all of it, everything is looked at.
 	Within []string
 
 	rules    decider // instead of Rules, for tests
@@ -68,17 +68,17 @@ type Result struct {
 	Root         oid.ID
 	Files, Bytes uint64
 	Problems     []Problem // sorted by path; at most 1,000 of them ignored paths, the rest is summed up in a last one
-	Unchanged    bool      // the root equals the head's
+	Unchanged    bool      // the root equals the stat cache's
 	Read         int64     // files read
 	ReadBytes    int64
 
-	head    *Head // what the scan started from, nil if nothing of it was used
-	loaded  *Head // what the caller loaded
-	renew   bool  // what of it was in doubt has been looked at: its stamp is to change though nothing else does
+	cache   *Cache // what the scan started from, nil if nothing of it was used
+	loaded  *Cache // what the caller loaded
+	renew   bool   // what of it was in doubt has been looked at: its stamp is to change though nothing else does
 	conf    uint64
 	key     uint64  // of the fingerprints
-	top     *node   // nil: every directory is as in the head
-	removed []int32 // directories of the head that are gone, with all below
+	top     *node   // nil: every directory is as in the stat cache
+	removed []int32 // directories of the stat cache that are gone, with all below
 }
 
 // maxIgnored bounds the ignored paths that a Result lists.

@@ -25,7 +25,7 @@ func (p *project) marked(r *Result) string {
 	return strings.Join(out, " ")
 }
 
-// Marks come and go with the rules, the index and the files, whatever the head knows:
+// Marks come and go with the rules, the index and the files, whatever the stat cache knows:
 // check compares each scan with one that knows nothing.
 func TestPrecious(t *testing.T) {
 	both(t, func(t *testing.T, p *project) {
@@ -44,7 +44,7 @@ func TestPrecious(t *testing.T) {
 		want := func(what, marks string, files ...string) *Result {
 			t.Helper()
 			var r *Result
-			for range 2 { // read, and then from the head
+			for range 2 { // read, and then from the stat cache
 				settle()
 				r = p.check()
 				if got := p.marked(r); got != marks {

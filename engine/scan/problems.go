@@ -9,20 +9,20 @@ import (
 // reasons is a directory in which something is not simply captured.
 type reasons struct {
 	path string
-	ord  int32 // of the head, or
+	ord  int32 // of the stat cache, or
 	node *node // of the walk
 }
 
 // collect puts together what a run has to tell: what the workers met, what
-// the walked directories hold, and what the head says of all others. removed
-// are directories of the head that are gone.
+// the walked directories hold, and what the stat cache says of all others. removed
+// are directories of the stat cache that are gone.
 func (w *walk) collect(removed []int32) []Problem {
 	var out []Problem
 	for _, k := range w.workers {
 		out = append(out, k.problems...)
 	}
 	var dirs []reasons
-	walked := make(map[int32]bool) // directories of the head that were walked
+	walked := make(map[int32]bool) // directories of the stat cache that were walked
 	gather(w.top, func(n *node) {
 		if n.ord >= 0 {
 			walked[n.ord] = true
@@ -82,7 +82,7 @@ func (w *walk) collect(removed []int32) []Problem {
 	return out
 }
 
-// unwalked adds the directories of the head that were not walked and are
+// unwalked adds the directories of the stat cache that were not walked and are
 // still there, and puts all into the order of the tree, so that which ignored paths are
 // listed does not depend on who looked at them.
 func (w *walk) unwalked(dirs []reasons, walked, gone map[int32]bool) []reasons {
@@ -109,7 +109,7 @@ func (w *walk) unwalked(dirs []reasons, walked, gone map[int32]bool) []reasons {
 }
 
 // below reports whether a directory, or one above it, is in set.
-func (h *Head) below(ord int32, set map[int32]bool) bool {
+func (h *Cache) below(ord int32, set map[int32]bool) bool {
 	for ; ord >= 0; ord = h.dirs[ord].parent {
 		if set[ord] {
 			return true
@@ -165,7 +165,7 @@ func (n *node) records() []record {
 }
 
 // entryPath is the path of an entry, or of the directory itself.
-func (h *Head) entryPath(ref entryRef) string {
+func (h *Cache) entryPath(ref entryRef) string {
 	dir := h.path(ref.ord)
 	if ref.index < 0 {
 		return dir

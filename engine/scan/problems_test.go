@@ -37,7 +37,7 @@ func TestSpecialFiles(t *testing.T) {
 		defer l.Close()
 		p.do(os.Rename(filepath.Join(short, "s"), p.path("dir/socket")))
 		want := []Problem{{Path: "dir/fifo", Reason: "fifo"}, {Path: "dir/socket", Reason: "socket"}}
-		for range 2 { // from the tree, then from the head
+		for range 2 { // from the tree, then from the stat cache
 			settle()
 			r := p.check()
 			p.wantProblems(r, want...)
@@ -134,7 +134,7 @@ func TestReadableAgain(t *testing.T) {
 	settle()
 	r := p.scan()
 	// As a scan by another user would have recorded it.
-	h, err := LoadHead(p.head)
+	h, err := LoadCache(p.cache)
 	p.do(err)
 	n := &node{ord: 1, parent: &node{}, name: "dir", mode: h.dirs[1].mode, fp: h.dirs[1].fp}
 	n.ents = []entry{{name: "a", kind: kindFailed | flagReason, reason: "unreadable: permission denied"}}
@@ -148,9 +148,9 @@ func TestReadableAgain(t *testing.T) {
 	d.Entries[0].ID, d.Entries[0].Files, d.Entries[0].Size = n.id, 0, 0
 	top.id, err = p.sink.Dir(0, d.Append(nil), top.id)
 	p.do(err)
-	p.do((&Result{head: h, loaded: h, conf: h.conf, key: h.seed, top: top}).Publish(p.head, Stamp{}, nil))
-	if h, err = LoadHead(p.head); err != nil || h.Root() != top.id {
-		t.Fatal("the head was not changed")
+	p.do((&Result{cache: h, loaded: h, conf: h.conf, key: h.seed, top: top}).Publish(p.cache, Stamp{}, nil))
+	if h, err = LoadCache(p.cache); err != nil || h.Root() != top.id {
+		t.Fatal("the stat cache was not changed")
 	}
 	if again := p.scan(); again.Root != r.Root {
 		t.Fatalf("%s", show(p.sink.tree(t, again.Root)))

@@ -18,17 +18,17 @@ func freshSeed() uint64 {
 	return binary.LittleEndian.Uint64(b[:])
 }
 
-// slack is up to how many bytes of deltas a head of any size may carry.
+// slack is up to how many bytes of deltas a stat cache of any size may carry.
 const slack = 16 << 10
 
-// Publish writes the head that follows from the run: nothing, an appended
+// Publish writes the stat cache that follows from the run: nothing, an appended
 // delta, or a new file. The caller holds the append lock. If another process
-// published since the head was loaded, it does nothing: that head is as true
-// as this one. A head that needs no change keeps its old stamp, unless something of it
+// published since the stat cache was loaded, it does nothing: that stat cache is as true
+// as this one. A stat cache that needs no change keeps its old stamp, unless something of it
 // was in doubt (Options.Unsynced). owner gets a new file before it has its name; it may be nil. Nothing is fsynced: checksums tell what a crash left.
 func (r *Result) Publish(file string, s Stamp, owner func(string) error) error {
 	old := r.loaded
-	whole := r.head == nil // nothing of what was loaded was used, or nothing was
+	whole := r.cache == nil // nothing of what was loaded was used, or nothing was
 	if old != nil {
 		info, err := os.Lstat(file)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -55,10 +55,10 @@ func (r *Result) Publish(file string, s Stamp, owner func(string) error) error {
 	return replace(file, data, owner)
 }
 
-// Restamp gives an unchanged head file a new stamp (after gc). The caller
-// holds the append lock. A head that is missing or damaged is left alone.
+// Restamp gives an unchanged stat cache's file a new stamp (after gc). The caller
+// holds the append lock. A stat cache that is missing or damaged is left alone.
 func Restamp(file string, s Stamp) error {
-	h, err := LoadHead(file)
+	h, err := LoadCache(file)
 	if err != nil || h == nil {
 		return err
 	}
@@ -101,7 +101,7 @@ func replace(file string, data []byte, owner func(string) error) error {
 }
 
 // preamble begins a delta: what differs in the stamp, and the totals.
-func (h *Head) preamble(dst []byte, s Stamp, files, bytes uint64) []byte {
+func (h *Cache) preamble(dst []byte, s Stamp, files, bytes uint64) []byte {
 	var mask uint64
 	for i := range s {
 		if s[i] != h.stamp[i] {
@@ -118,9 +118,9 @@ func (h *Head) preamble(dst []byte, s Stamp, files, bytes uint64) []byte {
 	return binary.AppendUvarint(dst, bytes)
 }
 
-// delta is the payload that turns the loaded head into the new one, nil when nothing differs.
+// delta is the payload that turns the loaded stat cache into the new one, nil when nothing differs.
 func (r *Result) delta(s Stamp) []byte {
-	h := r.head
+	h := r.cache
 	var ops []byte
 	if h.conf != r.conf {
 		ops = append(ops, opConf)
@@ -173,8 +173,8 @@ func (r *Result) delta(s Stamp) []byte {
 	return append(h.preamble(nil, s, r.Files, r.Bytes), ops...)
 }
 
-// appendOps appends what makes the head's directory ord the node.
-func (n *node) appendOps(ops []byte, h *Head, ord, parent int32) []byte {
+// appendOps appends what makes the stat cache's directory ord the node.
+func (n *node) appendOps(ops []byte, h *Cache, ord, parent int32) []byte {
 	le := binary.LittleEndian
 	if n.ord >= 0 {
 		d := &h.dirs[ord]
@@ -238,21 +238,21 @@ func (n *node) appendOps(ops []byte, h *Head, ord, parent int32) []byte {
 	return append(ops, n.block...)
 }
 
-// image is the whole new head: the walked directories, and of the old head what is below them.
+// image is the whole new stat cache: the walked directories, and of the old stat cache what is below them.
 func (r *Result) image(s Stamp) ([]byte, error) {
 	type place struct {
 		node   *node // or
-		ord    int32 // of the old head
+		ord    int32 // of the old stat cache
 		parent int32
 		slot   int // in the parent
 	}
 	var dirs []dirRec
 	var blocks []byte
 	var seen []bool
-	if r.head != nil {
-		seen = make([]bool, len(r.head.dirs))
-		dirs = make([]dirRec, 0, len(r.head.dirs)+16)
-		blocks = make([]byte, 0, len(r.head.image))
+	if r.cache != nil {
+		seen = make([]bool, len(r.cache.dirs))
+		dirs = make([]dirRec, 0, len(r.cache.dirs)+16)
+		blocks = make([]byte, 0, len(r.cache.image))
 	}
 	stack := []place{{node: r.top, parent: -1}}
 	for len(stack) > 0 {
@@ -273,17 +273,17 @@ func (r *Result) image(s Stamp) ([]byte, error) {
 				stack = append(stack, place{k.node, k.ord, ord, int(k.slot)})
 			}
 		} else {
-			was := &r.head.dirs[p.ord]
-			b, ok := r.head.block(p.ord)
+			was := &r.cache.dirs[p.ord]
+			b, ok := r.cache.block(p.ord)
 			if !ok || seen[p.ord] {
 				return nil, errDamaged
 			}
 			seen[p.ord] = true
 			d.mode, d.flags, d.fp, d.rules, d.id, d.n = was.mode, was.flags, was.fp, was.rules, was.id, was.n
-			blocks = append(blocks, r.head.image[was.off:was.off+was.len]...)
+			blocks = append(blocks, r.cache.image[was.off:was.off+was.len]...)
 			for i, kind := range b.kinds {
 				slot := b.slot(i)
-				if kind&kindMask == kindDir && slot < uint64(len(r.head.dirs)) && r.head.dirs[slot].parent == p.ord {
+				if kind&kindMask == kindDir && slot < uint64(len(r.cache.dirs)) && r.cache.dirs[slot].parent == p.ord {
 					stack = append(stack, place{nil, int32(slot), ord, i})
 				}
 			}
@@ -293,9 +293,9 @@ func (r *Result) image(s Stamp) ([]byte, error) {
 		dirs = append(dirs, d)
 	}
 	le := binary.LittleEndian
-	start := headHeader + len(dirs)*headRecord
+	start := headHeader + len(dirs)*cacheRecord
 	out := make([]byte, start, start+len(blocks)+8)
-	copy(out, headMagic)
+	copy(out, cacheMagic)
 	le.PutUint64(out[8:], uint64(start+len(blocks)+8))
 	le.PutUint64(out[16:], r.key)
 	le.PutUint64(out[24:], r.conf)
@@ -305,7 +305,7 @@ func (r *Result) image(s Stamp) ([]byte, error) {
 	le.PutUint32(out[112:], uint32(len(dirs)))
 	for i := range dirs {
 		dirs[i].off += uint32(start)
-		putRecord(out[headHeader+i*headRecord:], &dirs[i])
+		putRecord(out[headHeader+i*cacheRecord:], &dirs[i])
 	}
 	out = append(out, blocks...)
 	return le.AppendUint64(out, xxhash.Sum64(out)), nil

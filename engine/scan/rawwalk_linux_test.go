@@ -118,9 +118,9 @@ func TestMain(m *testing.M) {
 	}
 	sink := newMemory()
 	sink.lean = true
-	o := Options{Root: dir, Rules: rules, Sink: sink, Moment: time.Now(), Workers: 2}
+	o := Options{Root: dir, Rules: rules, Sink: sink, Start: time.Now(), Workers: 2}
 	if do != "first" {
-		if o.Head, err = LoadHead(file); err != nil {
+		if o.Cache, err = LoadCache(file); err != nil {
 			panic(err)
 		}
 	}

@@ -30,7 +30,7 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 		defer s.report()()
 	}
 	r, err := s.letGo(func() (*Result, error) {
-		r, err := s.run(o.Head)
+		r, err := s.run(o.Cache)
 		if errors.Is(err, errDamaged) {
 			s.stop.Store(false)
 			if ctx.Err() == nil { // else halt has come, and will not come again
@@ -45,8 +45,8 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.loaded, r.conf = o.Head, s.conf
-	r.Unchanged = o.Head != nil && r.Root == o.Head.Root()
+	r.loaded, r.conf = o.Cache, s.conf
+	r.Unchanged = o.Cache != nil && r.Root == o.Cache.Root()
 	return r, nil
 }
 
@@ -104,7 +104,7 @@ func (s *session) report() func() {
 	}
 }
 
-func (s *session) run(h *Head) (*Result, error) {
+func (s *session) run(h *Cache) (*Result, error) {
 	o := s.o
 	newChecker, newOpener, done, err := system(o.Root, o.portable)
 	if err != nil {
@@ -112,7 +112,7 @@ func (s *session) run(h *Head) (*Result, error) {
 	}
 	defer done()
 	w := &walk{
-		o: o, ctx: s.ctx, h: h, rules: o.rules, gate: s.gate, moment: o.Moment, began: s.began, stop: &s.stop,
+		o: o, ctx: s.ctx, h: h, rules: o.rules, gate: s.gate, start: o.Start, began: s.began, stop: &s.stop,
 		looked: &s.looked, bytes: &s.bytes, queue: newQueue(o.Workers, &s.stop),
 	}
 	s.wake.Store(w.queue)
@@ -167,13 +167,13 @@ func (w *walk) index() {
 }
 
 func (s *session) unchanged(w *walk) (*Result, error) {
-	r := &Result{Root: w.h.Root(), Files: w.h.files, Bytes: w.h.bytes, head: w.h}
+	r := &Result{Root: w.h.Root(), Files: w.h.files, Bytes: w.h.bytes, cache: w.h}
 	r.Problems = w.collect(nil)
 	return r, nil
 }
 
 func (s *session) result(w *walk) (*Result, error) {
-	r := &Result{Root: w.top.id, head: w.h, top: w.top}
+	r := &Result{Root: w.top.id, cache: w.h, top: w.top}
 	if w.top.built {
 		r.Files, r.Bytes = w.top.files, w.top.bytes
 	} else {

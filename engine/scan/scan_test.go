@@ -153,14 +153,14 @@ type failer interface {
 	Fatalf(string, ...any)
 }
 
-// project is a tree with a head beside it.
+// project is a tree with a stat cache beside it.
 type project struct {
-	t    failer
-	dir  string // of the tree
-	head string // file
-	sink *memory
-	opts Options // what is different from the usual
-	n    int
+	t     failer
+	dir   string // of the tree
+	cache string // file
+	sink  *memory
+	opts  Options // what is different from the usual
+	n     int
 }
 
 func newProject(t testing.TB) *project {
@@ -168,7 +168,7 @@ func newProject(t testing.TB) *project {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &project{t: t, dir: filepath.Join(base, "tree"), head: filepath.Join(base, "head"), sink: newMemory()}
+	p := &project{t: t, dir: filepath.Join(base, "tree"), cache: filepath.Join(base, "head"), sink: newMemory()}
 	if err := os.Mkdir(p.dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -189,25 +189,25 @@ func compile(t testing.TB, c ignore.Config) *ignore.Rules {
 // settle waits until nothing in the tree is racy any more.
 func settle() { time.Sleep(fineGrain + 15*time.Millisecond) }
 
-// options for a scan that starts now, with the head on disk.
-func (p *project) options(head bool) Options {
+// options for a scan that starts now, with the stat cache on disk.
+func (p *project) options(cache bool) Options {
 	p.t.Helper()
 	o := p.opts
-	o.Root, o.Sink, o.Moment = p.dir, p.sink, time.Now()
+	o.Root, o.Sink, o.Start = p.dir, p.sink, time.Now()
 	if o.Workers == 0 {
 		o.Workers = 3
 	}
-	if head {
-		h, err := LoadHead(p.head)
+	if cache {
+		h, err := LoadCache(p.cache)
 		if err != nil {
 			p.t.Fatal(err)
 		}
-		o.Head = h
+		o.Cache = h
 	}
 	return o
 }
 
-// scan runs with the head and publishes.
+// scan runs with the stat cache and publishes.
 func (p *project) scan() *Result {
 	p.t.Helper()
 	p.sink.reads = nil
@@ -216,13 +216,13 @@ func (p *project) scan() *Result {
 		p.t.Fatal(err)
 	}
 	p.n++
-	if err := r.Publish(p.head, Stamp{byte(p.n), 0, byte(p.n >> 8)}, nil); err != nil {
+	if err := r.Publish(p.cache, Stamp{byte(p.n), 0, byte(p.n >> 8)}, nil); err != nil {
 		p.t.Fatal(err)
 	}
 	return r
 }
 
-// plain scans without a head, into the same sink.
+// plain scans without a stat cache, into the same sink.
 func (p *project) plain() *Result {
 	p.t.Helper()
 	o := p.options(false)
@@ -235,19 +235,19 @@ func (p *project) plain() *Result {
 	return r
 }
 
-// check scans twice, with the head and without, and wants the same.
+// check scans twice, with the stat cache and without, and wants the same.
 func (p *project) check() *Result {
 	p.t.Helper()
 	r := p.scan()
 	want := p.plain()
 	if r.Root != want.Root {
-		p.t.Fatalf("with the head:\n%swithout:\n%s", show(p.sink.tree(p.t, r.Root)), show(p.sink.tree(p.t, want.Root)))
+		p.t.Fatalf("with the stat cache:\n%swithout:\n%s", show(p.sink.tree(p.t, r.Root)), show(p.sink.tree(p.t, want.Root)))
 	}
 	if r.Files != want.Files || r.Bytes != want.Bytes {
 		p.t.Fatalf("%d files, %d bytes; want %d, %d", r.Files, r.Bytes, want.Files, want.Bytes)
 	}
 	if !slices.Equal(r.Problems, want.Problems) {
-		p.t.Fatalf("problems with the head:\n%v\nwithout:\n%v", r.Problems, want.Problems)
+		p.t.Fatalf("problems with the stat cache:\n%v\nwithout:\n%v", r.Problems, want.Problems)
 	}
 	return r
 }
@@ -320,7 +320,7 @@ func TestFirstScanAndEdit(t *testing.T) {
 		}
 		p.write("dir/sub/b.txt", "TWO")
 		settle() // else it is read twice
-		before, _ := os.Stat(p.head)
+		before, _ := os.Stat(p.cache)
 		r = p.check()
 		want["dir/sub/b.txt"] = `file 644 "TWO"`
 		p.want(r, want)
@@ -330,7 +330,7 @@ func TestFirstScanAndEdit(t *testing.T) {
 		if p.sink.prevs["dir/sub/b.txt"] != oid.ID(sha256.Sum256([]byte("two"))) {
 			t.Fatal("the sink was not told the version before")
 		}
-		after, _ := os.Stat(p.head)
+		after, _ := os.Stat(p.cache)
 		if !os.SameFile(before, after) || after.Size()-before.Size() > 200 {
 			t.Fatalf("the delta of a one-line edit takes %d bytes", after.Size()-before.Size())
 		}

@@ -94,7 +94,7 @@ func testDeepTree(t *testing.T, depth int) {
 		t.Fatalf("%d read", r.Read)
 	}
 	if want := p.plain(); want.Root != r.Root {
-		t.Fatal("another root without the head")
+		t.Fatal("another root without the stat cache")
 	}
 	p.do(root.Close())
 	if after := openFiles(t); after > before {
@@ -239,8 +239,8 @@ func TestLostManifest(t *testing.T) {
 	if want := p.plain(); want.Root != r.Root {
 		t.Fatal("another root")
 	}
-	if h, err := LoadHead(p.head); err != nil || h.Root() != r.Root {
-		t.Fatal("the head was not replaced")
+	if h, err := LoadCache(p.cache); err != nil || h.Root() != r.Root {
+		t.Fatal("the stat cache was not replaced")
 	}
 }
 
@@ -296,7 +296,7 @@ func TestWorkersAndCancel(t *testing.T) {
 	}
 }
 
-// TestNoAllocationPerFile: an unchanged scan allocates for the head, the
+// TestNoAllocationPerFile: an unchanged scan allocates for the stat cache, the
 // workers and the result, and nothing for a file.
 func TestNoAllocationPerFile(t *testing.T) {
 	p := newProject(t)
@@ -306,9 +306,9 @@ func TestNoAllocationPerFile(t *testing.T) {
 		p.scan()
 		o := p.options(true)
 		return testing.AllocsPerRun(3, func() {
-			h, err := LoadHead(p.head)
+			h, err := LoadCache(p.cache)
 			p.do(err)
-			o.Head = h
+			o.Cache = h
 			if r := must(t)(Run(context.Background(), o)); r.top != nil {
 				t.Fatal("changed")
 			}

@@ -6,17 +6,17 @@ import (
 	"time"
 )
 
-// What verifying found out about a directory of the head.
+// What verifying found out about a directory of the stat cache.
 const (
 	dirNames   = 1 // its names may have changed, or it is gone: list it
 	dirEntries = 2 // same names; some entries differ
 	dirBelow   = 4 // something below differs
 )
 
-// entryRef is an entry of the head.
+// entryRef is an entry of the stat cache.
 type entryRef struct{ ord, index int32 }
 
-// verdict is the outcome of comparing the whole head with the tree.
+// verdict is the outcome of comparing the whole stat cache with the tree.
 type verdict struct {
 	status []uint8    // by ordinal
 	stale  []entryRef // entries to look at again, of directories with dirEntries
@@ -40,7 +40,7 @@ type piece struct {
 
 // verifier is what the workers of one verification share.
 type verifier struct {
-	h       *Head
+	h       *Cache
 	late    time.Time
 	lateSet bool
 	trust   trust
@@ -52,7 +52,7 @@ type verifier struct {
 	pieces []piece
 }
 
-// checker compares directories of the head with the tree, for one worker.
+// checker compares directories of the stat cache with the tree, for one worker.
 type checker interface {
 	// check compares the directory itself (where from is 0) and its entries from..to.
 	check(ord int32, from, to int)
@@ -70,8 +70,8 @@ type findings struct {
 
 func (f *findings) found() *findings { return f }
 
-// verify compares every entry of the head with the tree.
-func verify(h *Head, o *Options, stop *atomic.Bool, looked *atomic.Int64, open func(*verifier) checker) *verdict {
+// verify compares every entry of the stat cache with the tree.
+func verify(h *Cache, o *Options, stop *atomic.Bool, looked *atomic.Int64, open func(*verifier) checker) *verdict {
 	v := &verifier{
 		h: h, trust: trust{newSeed(h.seed), o.Unsynced}, late: o.Late, lateSet: !o.Late.IsZero(),
 		stop: stop, looked: looked,
@@ -108,7 +108,7 @@ func verify(h *Head, o *Options, stop *atomic.Bool, looked *atomic.Int64, open f
 }
 
 // spread tells the directories above of what was found.
-func (v *verdict) spread(h *Head) {
+func (v *verdict) spread(h *Cache) {
 	for ord, s := range v.status {
 		if s&(dirNames|dirEntries) == 0 {
 			continue

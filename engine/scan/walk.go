@@ -14,7 +14,7 @@ import (
 type walk struct {
 	o       *Options
 	ctx     context.Context
-	h       *Head // nil: nothing is known
+	h       *Cache // nil: nothing is known
 	verdict *verdict
 	stale   map[int32][]int32 // entries to look at again, by ordinal
 	all     bool              // list everything: other rules decided, or nothing is to be trusted
@@ -23,8 +23,8 @@ type walk struct {
 	key     uint64 // of seed
 	trust   trust
 	dev     uint64
-	moment  time.Time
-	began   time.Time // by our own clock, when it was that moment
+	start   time.Time
+	began   time.Time // by our own clock, when it was that time
 	scopes  sync.Mutex
 	queue   *queue
 	stop    *atomic.Bool
@@ -136,7 +136,7 @@ func (k *worker) mustList(n *node) bool {
 	return !ok || slices.ContainsFunc(stale, func(i int32) bool { return k.w.rules.RuleFile(records[i].name) })
 }
 
-// status of a directory of the head, as verified.
+// status of a directory of the stat cache, as verified.
 func (w *walk) status(ord int32) uint8 {
 	if w.all {
 		return dirNames
@@ -247,9 +247,9 @@ func (k *worker) spread(n *node, reads []int32, tasks []task) error {
 	return nil
 }
 
-// fingerprint is what the head keeps of a status: 0 when it is racy.
+// fingerprint is what the stat cache keeps of a status: 0 when it is racy.
 func (w *walk) fingerprint(s *stat) uint64 {
-	if s.racy(w.moment) {
+	if s.racy(w.start) {
 		return 0
 	}
 	return w.trust.seed.fingerprint(s)

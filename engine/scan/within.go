@@ -6,9 +6,9 @@ import (
 )
 
 // within is the verdict on a tree where nothing but the given paths may
-// differ from the head: the directories that hold them are listed again, and
+// differ from the stat cache: the directories that hold them are listed again, and
 // so are they themselves where they are directories.
-func (h *Head) within(paths []string) *verdict {
+func (h *Cache) within(paths []string) *verdict {
 	v := &verdict{status: make([]uint8, len(h.dirs))}
 	in := lookup{h: h, known: map[string]int32{"": 0}, seen: map[int32]bool{}}
 	for _, p := range paths {
@@ -32,9 +32,9 @@ func parentOf(p string) string {
 	return strings.TrimSuffix(dir, "/")
 }
 
-// lookup finds directories of a head by path.
+// lookup finds directories of a stat cache by path.
 type lookup struct {
-	h     *Head
+	h     *Cache
 	known map[string]int32
 	seen  map[int32]bool // directories whose entries are in known
 }

@@ -18,8 +18,8 @@ type format struct {
 	kinds *kinds
 	// parse reads one line; the scanner is at its first byte.
 	parse func(x *reader, l *Line)
-	// settle decides at the end of the file what needs more than one line.
-	settle func(x *reader)
+	// finish decides at the end of the file what needs more than one line.
+	finish func(x *reader)
 	// command opens a session; arguments only, to be quoted for a shell.
 	command func(id string) []string
 	// sides lists the other files of the session behind a transcript.

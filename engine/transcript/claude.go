@@ -9,7 +9,7 @@ func claudeFormat() format {
 	return format{
 		kinds:   &claudeKinds,
 		parse:   parseClaude,
-		settle:  settleClaude,
+		finish:  finishClaude,
 		command: func(id string) []string { return []string{"claude", "--resume", id} },
 		sides:   claudeSides,
 		keep:    keepClaude,
@@ -271,10 +271,10 @@ func between(text, open, end string) string {
 	return text
 }
 
-// settleClaude decides which slash commands were prompts: those that started a
+// finishClaude decides which slash commands were prompts: those that started a
 // turn, which the client says, or shows by the meta row with the command's text
 // that follows. Built-in commands (/clear, /model) have neither.
-func settleClaude(x *reader) {
+func finishClaude(x *reader) {
 	if x.Title = x.given; x.Title == "" {
 		x.Title = x.made
 	}

@@ -4,7 +4,7 @@ func droidFormat() format {
 	return format{
 		kinds:    &droidKinds,
 		parse:    parseDroid,
-		settle:   func(x *reader) { x.Title = x.given },
+		finish:   func(x *reader) { x.Title = x.given },
 		command:  func(id string) []string { return []string{"droid", "--resume", id} },
 		sides:    droidSides,
 		keep:     keepDroid,

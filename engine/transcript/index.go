@@ -135,7 +135,7 @@ func Read(agent Agent, r io.Reader) (*Index, error) {
 		return nil, s.err
 	}
 	x.link()
-	f.settle(x)
+	f.finish(x)
 	if reason := x.strange(); reason != "" {
 		return nil, &FormatError{Agent: agent, Reason: reason, Lines: len(x.Lines), Broken: x.Broken}
 	}

@@ -117,7 +117,7 @@ func engineHalf(h half) conversation.Half {
 	switch h {
 	case code:
 		return conversation.CodeOnly
-	case talk:
+	case conversationHalf:
 		return conversation.ConversationOnly
 	}
 	return conversation.Both

@@ -10,10 +10,10 @@ import (
 	"rewind/manifest"
 )
 
-// settler brings each path of a restore that did not finish to its state
+// recovery brings each path of a restore that did not finish to its state
 // before or after. It trusts nothing but what it sees: a path that holds
 // neither is left alone and reported.
-type settler struct {
+type recovery struct {
 	fs      rootfs.FS
 	src     Source
 	sink    Sink
@@ -41,7 +41,7 @@ func (a *applier) putBack(cause error) error {
 	if errors.Is(cause, errCrash) {
 		return cause
 	}
-	s := &settler{fs: a.o.FS, src: a.o.Source, sink: a.Sink}
+	s := &recovery{fs: a.o.FS, src: a.o.Source, sink: a.Sink}
 	s.all(a.Changes)
 	failed, dead := a.closeWritable(func(c *Change) uint32 { return c.Before.Mode })
 	if s.dead || dead {
@@ -60,9 +60,9 @@ func (a *applier) putBack(cause error) error {
 	return &AbortedError{Err: cause, Left: s.left}
 }
 
-// all settles every change: forward from the parents down and deleted
+// all recovers every change: forward from the parents down and deleted
 // directories at last, back in the opposite order.
-func (s *settler) all(changes []Change) {
+func (s *recovery) all(changes []Change) {
 	do := func(c *Change) {
 		if s.dead {
 			return
@@ -103,12 +103,12 @@ func (s *settler) all(changes []Change) {
 	}
 }
 
-func (s *settler) leave(path, reason string) {
+func (s *recovery) leave(path, reason string) {
 	s.left = append(s.left, Skip{path, reason, true})
 }
 
-// one settles one path.
-func (s *settler) one(c *Change) error {
+// one recovers one path.
+func (s *recovery) one(c *Change) error {
 	dir, name := split(c.Path)
 	d, err := s.fs.OpenDir(dir)
 	if err != nil {
@@ -149,16 +149,16 @@ func (s *settler) one(c *Change) error {
 func absent(e manifest.Entry) bool { return e.Kind == 0 }
 
 // want is the entry that the path is to have.
-func (s *settler) want(c *Change) manifest.Entry {
+func (s *recovery) want(c *Change) manifest.Entry {
 	if s.forward {
 		return c.After
 	}
 	return c.Before
 }
 
-// path settles what is no mere directory. at and temp are what the path and
+// path recovers what is no mere directory. at and temp are what the path and
 // the reserved name hold.
-func (s *settler) path(d rootfs.Dir, name string, c *Change, at, temp state) error {
+func (s *recovery) path(d rootfs.Dir, name string, c *Change, at, temp state) error {
 	want, other := isBefore, isAfter
 	if s.forward {
 		want, other = isAfter, isBefore
@@ -236,7 +236,7 @@ func (s *settler) path(d rootfs.Dir, name string, c *Change, at, temp state) err
 
 // theirs deals with a displaced file that somebody changed before it was
 // displaced. Back: it is what the path gets, being newer. Forward: it is captured.
-func (s *settler) theirs(d rootfs.Dir, name string, c *Change, gone bool) error {
+func (s *recovery) theirs(d rootfs.Dir, name string, c *Change, gone bool) error {
 	if s.forward {
 		return s.keep(d, c)
 	}
@@ -259,7 +259,7 @@ func (s *settler) theirs(d rootfs.Dir, name string, c *Change, gone bool) error 
 
 // keep captures what the reserved name holds and removes it; what cannot be
 // captured stays there and is reported.
-func (s *settler) keep(d rootfs.Dir, c *Change) error {
+func (s *recovery) keep(d rootfs.Dir, c *Change) error {
 	r := reader{sink: s.sink, src: s.src}
 	e, err := r.entry(d, c.temp, c.Before)
 	if err != nil || isDir(e) {
@@ -273,7 +273,7 @@ func (s *settler) keep(d rootfs.Dir, c *Change) error {
 
 // dropGivenUp removes what a path that was given up left at its reserved name.
 // Nothing was displaced there.
-func (s *settler) dropGivenUp(d rootfs.Dir, c *Change) error {
+func (s *recovery) dropGivenUp(d rootfs.Dir, c *Change) error {
 	if c.temp == "" || c.Action == Mode {
 		return nil
 	}
@@ -288,7 +288,7 @@ func (s *settler) dropGivenUp(d rootfs.Dir, c *Change) error {
 }
 
 // drop removes what the reserved name holds, which is known to be in a checkpoint.
-func (s *settler) drop(d rootfs.Dir, c *Change, temp state) error {
+func (s *recovery) drop(d rootfs.Dir, c *Change, temp state) error {
 	if temp == isAbsent {
 		return nil
 	}
@@ -296,7 +296,7 @@ func (s *settler) drop(d rootfs.Dir, c *Change, temp state) error {
 }
 
 // removeKnown removes a name that holds the change's before or after content.
-func (s *settler) removeKnown(d rootfs.Dir, name string, c *Change) error {
+func (s *recovery) removeKnown(d rootfs.Dir, name string, c *Change) error {
 	info, err := d.Lstat(name)
 	if err != nil {
 		return err
@@ -321,8 +321,8 @@ func (s *settler) removeKnown(d rootfs.Dir, name string, c *Change) error {
 	return err
 }
 
-// plainDir settles a directory that the restore made or was to delete.
-func (s *settler) plainDir(d rootfs.Dir, name string, c *Change) error {
+// plainDir recovers a directory that the restore made or was to delete.
+func (s *recovery) plainDir(d rootfs.Dir, name string, c *Change) error {
 	info, err := d.Lstat(name)
 	there := err == nil
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -353,8 +353,8 @@ func (s *settler) plainDir(d rootfs.Dir, name string, c *Change) error {
 	return nil
 }
 
-// mode settles permission bits.
-func (s *settler) mode(d rootfs.Dir, name string, c *Change) error {
+// mode recovers permission bits.
+func (s *recovery) mode(d rootfs.Dir, name string, c *Change) error {
 	info, err := d.Lstat(name)
 	if err != nil {
 		return err
@@ -376,7 +376,7 @@ func (s *settler) mode(d rootfs.Dir, name string, c *Change) error {
 }
 
 // tidyAside clears what an Exchange in several steps may have left.
-func (s *settler) tidyAside(d rootfs.Dir, name string, c *Change) error {
+func (s *recovery) tidyAside(d rootfs.Dir, name string, c *Change) error {
 	if c.temp == "" {
 		return nil
 	}

@@ -17,8 +17,8 @@ import (
 	"rewind/engine/ignore"
 )
 
-// sampleHead is a head file with everything in it, deltas included.
-func sampleHead(t testing.TB) (*project, []byte) {
+// sampleCache is a stat cache's file with everything in it, deltas included.
+func sampleCache(t testing.TB) (*project, []byte) {
 	p := newProject(t)
 	p.opts.Rules = compile(t, ignore.Config{Ignore: []string{"*.o"}})
 	for _, name := range []string{"a", "b.o", "dir/c", "dir/d.o", "dir/sub/e", "gone/f", ".gitignore"} {
@@ -33,28 +33,28 @@ func sampleHead(t testing.TB) (*project, []byte) {
 	settle()
 	p.scan()
 	p.scan()
-	data, err := os.ReadFile(p.head)
+	data, err := os.ReadFile(p.cache)
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := parseHead(bytes.Clone(data))
+	h := parseCache(bytes.Clone(data))
 	if h == nil || h.base == len(data) || h.used != len(data) || h.linear {
 		t.Fatal("the sample has no deltas with new directories")
 	}
 	return p, data
 }
 
-func TestDamagedHead(t *testing.T) {
-	p, data := sampleHead(t)
+func TestDamagedCache(t *testing.T) {
+	p, data := sampleCache(t)
 	want := p.plain().Root
-	base := parseHead(bytes.Clone(data)).base
+	base := parseCache(bytes.Clone(data)).base
 	try := func(what string, damaged []byte) {
 		t.Helper()
-		p.do(os.WriteFile(p.head, damaged, 0o600))
+		p.do(os.WriteFile(p.cache, damaged, 0o600))
 		if r := p.scan(); r.Root != want {
 			t.Fatalf("%s: another tree", what)
 		}
-		if h, err := LoadHead(p.head); err != nil || h == nil || h.Root() != want {
+		if h, err := LoadCache(p.cache); err != nil || h == nil || h.Root() != want {
 			t.Fatalf("%s: not repaired", what)
 		}
 	}
@@ -64,7 +64,7 @@ func TestDamagedHead(t *testing.T) {
 	for at := 0; at < len(data); at += 5 {
 		damaged := bytes.Clone(data)
 		damaged[at] ^= 0x10
-		if h := parseHead(bytes.Clone(damaged)); h != nil && (at < base || h.used > at) {
+		if h := parseCache(bytes.Clone(damaged)); h != nil && (at < base || h.used > at) {
 			t.Fatalf("byte %d flipped: taken for good", at)
 		}
 		try(fmt.Sprintf("byte %d flipped", at), damaged)
@@ -73,7 +73,7 @@ func TestDamagedHead(t *testing.T) {
 	try("another format", append([]byte("rwhead9\n"), data[8:]...))
 }
 
-// seal puts right checksums on a head file whose parts were tampered with.
+// seal puts right checksums on a stat cache's file whose parts were tampered with.
 func seal(data []byte) []byte {
 	le := binary.LittleEndian
 	if len(data) < headHeader+8 {
@@ -97,39 +97,39 @@ func seal(data []byte) []byte {
 	return data
 }
 
-// use does with a head of any kind what a scan and Publish do.
+// use does with a stat cache of any kind what a scan and Publish do.
 func (p *project) use(data []byte) {
-	h := parseHead(bytes.Clone(data))
+	h := parseCache(bytes.Clone(data))
 	if h == nil {
 		return
 	}
 	h.conf = confHash(&Options{rules: rulesDecider{p.opts.Rules}})
 	o := p.options(false)
-	o.Head = h
+	o.Cache = h
 	r, err := Run(context.Background(), o)
 	if err != nil {
 		return
 	}
-	if r.head == nil {
-		if image, err := r.image(Stamp{1}); err != nil || parseHead(image) == nil {
+	if r.cache == nil {
+		if image, err := r.image(Stamp{1}); err != nil || parseCache(image) == nil {
 			p.t.Fatal("an image that does not parse", err)
 		}
 		return
 	}
 	if payload := r.delta(Stamp{1}); payload != nil {
-		if image, err := r.image(Stamp{1}); err == nil && parseHead(image) == nil {
+		if image, err := r.image(Stamp{1}); err == nil && parseCache(image) == nil {
 			p.t.Fatal("an image that does not parse")
 		}
-		if again := parseHead(appendDelta(bytes.Clone(data[:h.used]), h.sum, payload)); again == nil {
+		if again := parseCache(appendDelta(bytes.Clone(data[:h.used]), h.sum, payload)); again == nil {
 			p.t.Fatal("a delta that does not parse")
 		}
 	}
 }
 
-// TestHostileHead changes heads at random behind right checksums. Nothing may
+// TestHostileCache changes stat caches at random behind right checksums. Nothing may
 // crash or hang; what the tree then is taken for is the owner's own doing.
-func TestHostileHead(t *testing.T) {
-	p, data := sampleHead(t)
+func TestHostileCache(t *testing.T) {
+	p, data := sampleCache(t)
 	rng := rand.New(rand.NewPCG(1, 2))
 	rounds := 20000
 	if testing.Short() {
@@ -152,13 +152,13 @@ func TestHostileHead(t *testing.T) {
 	}
 }
 
-// FuzzHead runs whole scans on heads that were changed behind right checksums. Workers make its
+// FuzzCache runs whole scans on stat caches that were changed behind right checksums. Workers make its
 // coverage vary between runs, so run it with -fuzzminimizetime=1x.
-func FuzzHead(f *testing.F) {
-	p, data := sampleHead(f)
+func FuzzCache(f *testing.F) {
+	p, data := sampleCache(f)
 	f.Add(data)
-	f.Add(data[:parseHead(bytes.Clone(data)).base])
-	f.Add([]byte(headMagic))
+	f.Add(data[:parseCache(bytes.Clone(data)).base])
+	f.Add([]byte(cacheMagic))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		p.t = t
 		p.use(seal(data))
@@ -167,9 +167,9 @@ func FuzzHead(f *testing.F) {
 
 // TestImageIsCanonical: a new base says the same as the base and deltas that it replaces.
 func TestImageIsCanonical(t *testing.T) {
-	p, data := sampleHead(t)
-	h := parseHead(bytes.Clone(data))
-	write := func(h *Head) []byte {
+	p, data := sampleCache(t)
+	h := parseCache(bytes.Clone(data))
+	write := func(h *Cache) []byte {
 		top := &node{ord: 0, mode: h.dirs[0].mode, fp: h.dirs[0].fp, rules: h.dirs[0].rules, id: h.dirs[0].id}
 		list, _ := h.records(0)
 		for _, r := range list {
@@ -180,19 +180,19 @@ func TestImageIsCanonical(t *testing.T) {
 			top.ents = append(top.ents, e)
 		}
 		top.encode()
-		image, err := (&Result{head: h, top: top, Files: h.files, Bytes: h.bytes, conf: h.conf, key: h.seed}).image(h.stamp)
+		image, err := (&Result{cache: h, top: top, Files: h.files, Bytes: h.bytes, conf: h.conf, key: h.seed}).image(h.stamp)
 		p.do(err)
 		return image
 	}
 	image := write(h)
-	whole := parseHead(bytes.Clone(image))
+	whole := parseCache(bytes.Clone(image))
 	if whole == nil || !whole.linear || whole.Root() != h.Root() || whole.Stamp() != h.Stamp() {
-		t.Fatal("another head")
+		t.Fatal("another stat cache")
 	}
 	if !bytes.Equal(write(whole), image) {
-		t.Fatal("the same head, written again, has other bytes")
+		t.Fatal("the same stat cache, written again, has other bytes")
 	}
-	p.do(os.WriteFile(p.head, image, 0o600))
+	p.do(os.WriteFile(p.cache, image, 0o600))
 	if r := p.check(); r.top != nil {
 		t.Fatal("a scan with the new base finds changes")
 	}
@@ -204,58 +204,58 @@ func TestPublish(t *testing.T) {
 	settle()
 	owned := []string{}
 	r := must(t)(Run(context.Background(), p.options(true)))
-	p.do(r.Publish(p.head, Stamp{1}, func(f string) error { owned = append(owned, f); return nil }))
-	info, err := os.Stat(p.head)
+	p.do(r.Publish(p.cache, Stamp{1}, func(f string) error { owned = append(owned, f); return nil }))
+	info, err := os.Stat(p.cache)
 	p.do(err)
-	if info.Mode().Perm() != 0o600 || len(owned) != 1 || filepath.Dir(owned[0]) != filepath.Dir(p.head) {
+	if info.Mode().Perm() != 0o600 || len(owned) != 1 || filepath.Dir(owned[0]) != filepath.Dir(p.cache) {
 		t.Fatalf("%v, owner was given %q", info.Mode(), owned)
 	}
 
-	// Two scans from one head: the second one to publish does nothing.
+	// Two scans from one stat cache: the second one to publish does nothing.
 	p.write("a", "2")
 	settle()
 	first := must(t)(Run(context.Background(), p.options(true)))
 	p.write("a", "3")
 	settle()
 	second := must(t)(Run(context.Background(), p.options(true)))
-	p.do(second.Publish(p.head, Stamp{2}, nil))
-	before, _ := os.ReadFile(p.head)
-	p.do(first.Publish(p.head, Stamp{3}, nil))
-	if after, _ := os.ReadFile(p.head); !bytes.Equal(before, after) {
-		t.Fatal("a head was published over a newer one")
+	p.do(second.Publish(p.cache, Stamp{2}, nil))
+	before, _ := os.ReadFile(p.cache)
+	p.do(first.Publish(p.cache, Stamp{3}, nil))
+	if after, _ := os.ReadFile(p.cache); !bytes.Equal(before, after) {
+		t.Fatal("a stat cache was published over a newer one")
 	}
-	h, err := LoadHead(p.head)
+	h, err := LoadCache(p.cache)
 	p.do(err)
 	if h.Stamp() != (Stamp{2}) || h.Root() != second.Root {
-		t.Fatal("not the head that was published")
+		t.Fatal("not the stat cache that was published")
 	}
 
 	// Nothing changed: nothing is written, the stamp is the old one.
 	r = must(t)(Run(context.Background(), p.options(true)))
-	p.do(r.Publish(p.head, Stamp{9}, nil))
-	if after, _ := os.ReadFile(p.head); !bytes.Equal(before, after) || !r.Unchanged {
-		t.Fatal("an unchanged head was written")
+	p.do(r.Publish(p.cache, Stamp{9}, nil))
+	if after, _ := os.ReadFile(p.cache); !bytes.Equal(before, after) || !r.Unchanged {
+		t.Fatal("an unchanged stat cache was written")
 	}
-	p.do(Restamp(p.head, Stamp{63: 7}))
-	if h, err = LoadHead(p.head); err != nil || h.Stamp() != (Stamp{63: 7}) || h.Root() != second.Root {
+	p.do(Restamp(p.cache, Stamp{63: 7}))
+	if h, err = LoadCache(p.cache); err != nil || h.Stamp() != (Stamp{63: 7}) || h.Root() != second.Root {
 		t.Fatal("not restamped")
 	}
-	p.do(Restamp(p.head+"x", Stamp{}))
-	if _, err := os.Stat(p.head + "x"); !errors.Is(err, os.ErrNotExist) {
+	p.do(Restamp(p.cache+"x", Stamp{}))
+	if _, err := os.Stat(p.cache + "x"); !errors.Is(err, os.ErrNotExist) {
 		t.Fatal("Restamp made a file")
 	}
 	// A failing owner leaves no file behind.
 	r = must(t)(Run(context.Background(), p.options(false)))
 	refused := errors.New("refused")
-	if err := r.Publish(p.head+"y", Stamp{}, func(string) error { return refused }); !errors.Is(err, refused) {
+	if err := r.Publish(p.cache+"y", Stamp{}, func(string) error { return refused }); !errors.Is(err, refused) {
 		t.Fatal(err)
 	}
-	if list, _ := filepath.Glob(p.head + "y*"); len(list) != 0 {
+	if list, _ := filepath.Glob(p.cache + "y*"); len(list) != 0 {
 		t.Fatalf("left %q", list)
 	}
-	var none *Head
+	var none *Cache
 	if none.Stamp() != (Stamp{}) || none.Root() != (oid.ID{}) {
-		t.Fatal("an empty head is not empty")
+		t.Fatal("an empty stat cache is not empty")
 	}
 }
 
@@ -269,18 +269,18 @@ func TestDeltasAreBounded(t *testing.T) {
 	p.scan()
 	appended, rewritten := 0, 0
 	for i := range 300 {
-		before, err := os.Stat(p.head)
+		before, err := os.Stat(p.cache)
 		p.do(err)
 		p.write(fmt.Sprintf("d%02d/file%03d", i%20, i%20*10), fmt.Sprint(i))
 		p.scan()
-		after, err := os.Stat(p.head)
+		after, err := os.Stat(p.cache)
 		p.do(err)
 		if os.SameFile(before, after) {
 			appended++
 		} else {
 			rewritten++
 		}
-		h, err := LoadHead(p.head)
+		h, err := LoadCache(p.cache)
 		p.do(err)
 		if h.used != len(h.image) || len(h.image)-h.base > max(h.base/4, slack) {
 			t.Fatalf("base %d, deltas %d", h.base, len(h.image)-h.base)

@@ -11,19 +11,19 @@ import (
 	"rewind/cas/vfs"
 )
 
-// RestoreFromVault brings packs back that the objects directory has lost: each
-// is linked (or copied, across file systems) from its second name. A pack that has
-// a third name belongs to another store as well: it is copied, and the copy gets the
-// second name. It returns the store id that the packs carry. Packs alone are the
+// RestoreFromMirror brings packs back that the objects directory has lost: each
+// is linked (or copied, across file systems) from the mirror. A pack that has
+// a third name belongs to another store as well: it is copied, and the copy gets
+// mirrored. It returns the store id that the packs carry. Packs alone are the
 // truth, so a store whose objects directory is gone is whole again after this. owner
 // may be nil. Callers take care that one process at a time does it.
-func RestoreFromVault(fsys vfs.FS, vaultDir, objectsDir string, owner func(string) error) (storeID [16]byte, err error) {
-	s := &Store{o: Options{Dir: objectsDir, Owner: owner}, fs: fsys, vault: vaultDir}
+func RestoreFromMirror(fsys vfs.FS, mirrorDir, objectsDir string, owner func(string) error) (storeID [16]byte, err error) {
+	s := &Store{o: Options{Dir: objectsDir, Owner: owner}, fs: fsys, mirrorDir: mirrorDir}
 	found := false
-	err = s.eachInVault(func(n packName, from string, info fs.FileInfo) error {
+	err = s.eachInMirror(func(n packName, from string, info fs.FileInfo) error {
 		if id, ok := headerStore(fsys, from); ok {
 			if found && id != storeID {
-				return &DamagedError{Pack: n.file(), Reason: "the vault holds packs of two stores"}
+				return &DamagedError{Pack: n.file(), Reason: "the mirror holds packs of two stores"}
 			}
 			storeID, found = id, true
 		}
@@ -39,8 +39,8 @@ func RestoreFromVault(fsys vfs.FS, vaultDir, objectsDir string, owner func(strin
 			if err := s.copyFile(from, to); err != nil {
 				return err
 			}
-			s.renewSecondName(n, true)
-			return s.vaultErr
+			s.renewMirror(n, true)
+			return s.mirrorErr
 		}
 		_, err = s.bringBack(from, n)
 		return err
@@ -49,20 +49,20 @@ func RestoreFromVault(fsys vfs.FS, vaultDir, objectsDir string, owner func(strin
 		return storeID, err
 	}
 	if !found {
-		return storeID, fmt.Errorf("no pack in %s has a readable header: %w", vaultDir, fs.ErrNotExist)
+		return storeID, fmt.Errorf("no pack in %s has a readable header: %w", mirrorDir, fs.ErrNotExist)
 	}
 	return storeID, fsys.SyncDir(objectsDir)
 }
 
 // CopyPacks copies the packs of a directory, another store's objects or its
-// second names, into objectsDir: no file is shared. The log comes first, so that what
+// mirror, into objectsDir: no file is shared. The log comes first, so that what
 // a commit refers to is there. It returns the store id that the packs carry. What
 // is in objectsDir already stays; the caller keeps the packs from being collected
 // meanwhile, or tries again.
 func CopyPacks(fsys vfs.FS, fromDir, objectsDir string, owner func(string) error) (storeID [16]byte, err error) {
-	s := &Store{o: Options{Dir: objectsDir, Owner: owner}, fs: fsys, vault: fromDir}
+	s := &Store{o: Options{Dir: objectsDir, Owner: owner}, fs: fsys, mirrorDir: fromDir}
 	found := false
-	err = s.eachInVault(func(n packName, from string, _ fs.FileInfo) error {
+	err = s.eachInMirror(func(n packName, from string, _ fs.FileInfo) error {
 		if id, ok := headerStore(fsys, from); ok {
 			if found && id != storeID {
 				return &DamagedError{Pack: n.file(), Reason: "it is of another store"}
@@ -80,14 +80,14 @@ func CopyPacks(fsys vfs.FS, fromDir, objectsDir string, owner func(string) error
 	return storeID, fsys.SyncDir(objectsDir)
 }
 
-// eachInVault visits the packs of the vault, those of the log first, when there
+// eachInMirror visits the packs of the mirror, those of the log first, when there
 // is a directory for them. What is no file is left out.
-func (s *Store) eachInVault(visit func(n packName, file string, info fs.FileInfo) error) error {
-	vault := s.ownVault()
-	if vault == "" {
-		return &fs.PathError{Op: "read", Path: s.vault, Err: fs.ErrNotExist}
+func (s *Store) eachInMirror(visit func(n packName, file string, info fs.FileInfo) error) error {
+	mirror := s.ownMirror()
+	if mirror == "" {
+		return &fs.PathError{Op: "read", Path: s.mirrorDir, Err: fs.ErrNotExist}
 	}
-	entries, err := s.fs.ReadDir(vault)
+	entries, err := s.fs.ReadDir(mirror)
 	if err != nil {
 		return err
 	}
@@ -100,7 +100,7 @@ func (s *Store) eachInVault(visit func(n packName, file string, info fs.FileInfo
 			if !ok || n.kind != kind {
 				continue
 			}
-			file := filepath.Join(vault, n.file())
+			file := filepath.Join(mirror, n.file())
 			info, err := s.fs.Lstat(file)
 			if err != nil {
 				return err
@@ -156,7 +156,7 @@ func PackOrigin(fsys vfs.FS, dir string) (id [16]byte, err error) {
 	return id, nil
 }
 
-// bringBack gives a pack that only the vault has its first name again.
+// bringBack gives a pack that only the mirror has its first name again.
 func (s *Store) bringBack(from string, n packName) (done bool, err error) {
 	to := filepath.Join(s.o.Dir, n.file())
 	err = s.fs.Link(from, to)

@@ -10,7 +10,7 @@ import (
 
 // write makes the wanted entry anew at the reserved name. It is whole before
 // it gets that name: what is found there and is not known was displaced.
-func (s *settler) write(d rootfs.Dir, c *Change) error {
+func (s *recovery) write(d rootfs.Dir, c *Change) error {
 	e := s.want(c)
 	fresh := freshName(c)
 	var err error
@@ -35,7 +35,7 @@ func (s *settler) write(d rootfs.Dir, c *Change) error {
 
 func freshName(c *Change) string { return c.temp + ".w" }
 
-// dropFresh removes what a settling that died was writing.
+// dropFresh removes what a recovery that died was writing.
 func dropFresh(d rootfs.Dir, c *Change) error {
 	info, err := d.Lstat(freshName(c))
 	switch {
@@ -51,7 +51,7 @@ func dropFresh(d rootfs.Dir, c *Change) error {
 
 // dropPartial removes the temporary files that were being written when the
 // process died, before anything was displaced.
-func (s *settler) dropPartial(changes []Change) error {
+func (s *recovery) dropPartial(changes []Change) error {
 	for i := range changes {
 		c := &changes[i]
 		if c.After.Kind == 0 || isDir(c.After) || c.Action == Mode {

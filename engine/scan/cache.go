@@ -12,12 +12,12 @@ import (
 	"github.com/cespare/xxhash/v2"
 )
 
-// Stamp ties a head to the store: opaque bytes that the caller compares.
+// Stamp ties a stat cache to the store: opaque bytes that the caller compares.
 type Stamp [64]byte
 
-// Head is a loaded stat cache. A nil *Head is an empty one. It is immutable
+// Cache is a loaded stat cache. A nil *Cache is an empty one. It is immutable
 // once loaded, and safe for concurrent use.
-type Head struct {
+type Cache struct {
 	image  []byte // the file: base, then deltas; offsets of directories point into it
 	dirs   []dirRec
 	stamp  Stamp
@@ -68,31 +68,31 @@ const (
 )
 
 const (
-	headMagic  = "rwhead1\n"
-	headHeader = 120
-	headRecord = 72
-	maxHead    = 1<<32 - 1
+	cacheMagic  = "rwhead1\n"
+	headHeader  = 120
+	cacheRecord = 72
+	maxCache    = 1<<32 - 1
 )
 
 // Stamp is what Publish was given.
-func (h *Head) Stamp() Stamp {
+func (h *Cache) Stamp() Stamp {
 	if h == nil {
 		return Stamp{}
 	}
 	return h.stamp
 }
 
-// Root is the root manifest that the head stands for.
-func (h *Head) Root() oid.ID {
+// Root is the root manifest that the stat cache stands for.
+func (h *Cache) Root() oid.ID {
 	if h == nil {
 		return oid.ID{}
 	}
 	return h.dirs[0].id
 }
 
-// LoadHead reads the head file; a missing, damaged or foreign one gives nil, nil.
-// Deltas from the first bad one on are left out: a shorter head is an older one, no wrong one.
-func LoadHead(file string) (*Head, error) {
+// LoadCache reads the stat cache's file; a missing, damaged or foreign one gives nil, nil.
+// Deltas from the first bad one on are left out: a shorter stat cache is an older one, no wrong one.
+func LoadCache(file string) (*Cache, error) {
 	f, err := os.OpenFile(file, os.O_RDONLY|noFollow, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -105,7 +105,7 @@ func LoadHead(file string) (*Head, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !info.Mode().IsRegular() || foreign(info) || info.Size() < headHeader+8 || info.Size() > maxHead {
+	if !info.Mode().IsRegular() || foreign(info) || info.Size() < headHeader+8 || info.Size() > maxCache {
 		return nil, nil
 	}
 	image := make([]byte, info.Size())
@@ -115,23 +115,23 @@ func LoadHead(file string) (*Head, error) {
 		}
 		image = image[:n]
 	}
-	h := parseHead(image)
+	h := parseCache(image)
 	if h != nil {
 		h.info = info
 	}
 	return h, nil
 }
 
-// parseHead takes over image. It gives nil for what is no head.
-func parseHead(image []byte) *Head {
+// parseCache takes over image. It gives nil for what is no stat cache.
+func parseCache(image []byte) *Cache {
 	le := binary.LittleEndian
-	if len(image) < headHeader+8 || string(image[:8]) != headMagic {
+	if len(image) < headHeader+8 || string(image[:8]) != cacheMagic {
 		return nil
 	}
 	total := le.Uint64(image[8:])
 	count := uint64(le.Uint32(image[112:]))
 	if total > uint64(len(image)) || total < headHeader+8 || count == 0 ||
-		count > (total-headHeader-8)/headRecord {
+		count > (total-headHeader-8)/cacheRecord {
 		return nil
 	}
 	body := image[:total-8]
@@ -139,7 +139,7 @@ func parseHead(image []byte) *Head {
 	if sum != le.Uint64(image[total-8:]) {
 		return nil
 	}
-	h := &Head{
+	h := &Cache{
 		image: image, base: int(total), used: int(total), sum: sum, linear: true,
 		seed: le.Uint64(image[16:]), conf: le.Uint64(image[24:]),
 		files: le.Uint64(image[32:]), bytes: le.Uint64(image[40:]),
@@ -148,7 +148,7 @@ func parseHead(image []byte) *Head {
 	copy(h.stamp[:], image[48:])
 	for i := range h.dirs {
 		d := &h.dirs[i]
-		getRecord(d, image[headHeader+i*headRecord:])
+		getRecord(d, image[headHeader+i*cacheRecord:])
 		if !h.place(i, uint64(d.off), uint64(d.len), total-8) {
 			return nil
 		}
@@ -161,7 +161,7 @@ func parseHead(image []byte) *Head {
 }
 
 // place checks what a directory's record says against the image up to end, in constant time.
-func (h *Head) place(ord int, off, length, end uint64) bool {
+func (h *Cache) place(ord int, off, length, end uint64) bool {
 	d := &h.dirs[ord]
 	if off < headHeader || off+length > end || uint64(d.n)*9+1 > length {
 		return false
@@ -171,7 +171,7 @@ func (h *Head) place(ord int, off, length, end uint64) bool {
 
 func getRecord(d *dirRec, b []byte) {
 	le := binary.LittleEndian
-	_ = b[headRecord-1]
+	_ = b[cacheRecord-1]
 	d.parent = int32(le.Uint32(b))
 	d.off, d.len, d.n = le.Uint32(b[4:]), le.Uint32(b[8:]), le.Uint32(b[12:])
 	d.mode, d.flags = le.Uint16(b[16:]), le.Uint16(b[18:])
