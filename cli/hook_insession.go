@@ -31,7 +31,7 @@ const (
 // person's counts, and only from the agent that our line was registered with.
 func (h *hookCall) inSession() (c hookio.InSessionCommand, args []string, ok bool) {
 	e := h.event
-	if e.Kind != hookio.Prompt || e.Agent != hookio.Claude || h.named != hookio.Claude || !e.ByPerson() || e.InSubagent() {
+	if e.Kind != hookio.Prompt || !e.Agent.InSession() || h.named != e.Agent || !e.ByPerson() || e.InSubagent() {
 		return c, nil, false
 	}
 	return hookio.ParseInSession(e.Prompt)
@@ -128,33 +128,39 @@ func (o *output) typed(line string) string {
 	return hookio.TypedInSession(line)
 }
 
-// resumesOnlyInShell reports an old Claude Code, whose /resume takes no id: 2.0. The version is in
-// the lines of its transcript.
-func resumesOnlyInShell(transcript string) bool {
+// clientVersion is the version of the agent that wrote a transcript, as the last of its lines that
+// names one says it; "" where none does.
+func clientVersion(transcript string) string {
 	f, err := os.Open(transcript)
 	if err != nil {
-		return false
+		return ""
 	}
 	defer f.Close()
 	const end = 64 << 10
 	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		return false
+		return ""
 	} else if info.Size() > end {
 		_, _ = f.Seek(-end, io.SeekEnd) // else its beginning tells
 	}
 	data, err := io.ReadAll(io.LimitReader(f, end))
 	if err != nil {
-		return false
+		return ""
 	}
 	const member = `"version":"`
 	i := strings.LastIndex(string(data), member)
-	return i >= 0 && strings.HasPrefix(string(data[i+len(member):]), "2.0.")
+	if i < 0 {
+		return ""
+	}
+	version, _, _ := strings.Cut(string(data[i+len(member):]), `"`)
+	return version
 }
 
 // opens says how the person opens a conversation where the answer is shown.
 func (o *output) opens(m *conversation.Moved) string {
-	if o.client == hookio.Claude && m.Agent == string(hookio.Claude) && m.Session != "" && m.Again == "" && !resumesOnlyInShell(o.transcript) {
-		return "/resume " + m.Session
+	if o.client != "" && m.Agent == string(o.client) && m.Session != "" && m.Again == "" {
+		if typed := o.client.Opens(m.Session, clientVersion(o.transcript)); typed != "" {
+			return typed
+		}
 	}
 	return m.Resume
 }

@@ -69,7 +69,7 @@ func (h *hookCall) run(ctx context.Context) hookio.Response {
 		return h.tell(ctx, "failed", failureText(err))
 	}
 	if r := h.guard(); r != nil {
-		return r.Response()
+		return r.Response(h.event.Agent)
 	}
 	if e.Kind == hookio.SessionStart {
 		h.begin()
@@ -254,10 +254,9 @@ func (h *hookCall) save(ctx context.Context) (*hook.Saved, error) {
 	return saved, err
 }
 
-// beginsTurn reports a session's start that stands for its prompt's: Droid has no
-// hook for prompts when it runs one and ends.
+// beginsTurn reports a session's start that stands for its prompt's.
 func (h *hookCall) beginsTurn() bool {
-	return h.event.Kind == hookio.SessionStart && h.event.Agent == hookio.Droid
+	return h.event.Kind == hookio.SessionStart && h.event.Agent.Promptless()
 }
 
 func (h *hookCall) budget() time.Duration {

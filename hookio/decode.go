@@ -21,7 +21,7 @@ const (
 //
 // named and action come from Args, getenv from the hook's environment.
 func Decode(r io.Reader, named Agent, action string, getenv func(string) string) Event {
-	d := decoder{scanner: newScanner(r)}
+	d := decoder{scanner: newScanner(r), getenv: getenv}
 	if d.peek() != 0 || d.err == nil {
 		d.object(d.member)
 		d.event.Damaged = d.err
@@ -37,7 +37,8 @@ func Decode(r io.Reader, named Agent, action string, getenv func(string) string)
 		e.Name = action
 	}
 	e.Agent = Detect(e.TranscriptPath, named, getenv)
-	e.Kind = kindOf(e.Name)
+	event := eventNamed(e.Agent, e.Name)
+	e.Kind, e.Tool.Class = event.kind, event.class
 	if e.Workspace == "" && len(d.roots) > 0 {
 		e.Workspace = d.roots[0]
 	}
@@ -45,16 +46,22 @@ func Decode(r io.Reader, named Agent, action string, getenv func(string) string)
 		e.Cwd = e.Workspace
 	}
 	d.finishTool()
-	d.discardNoise()
+	if e.Kind == SubagentStop && d.agentType && e.AgentType == "" {
+		e.Kind = Ignored // an agent's own helpers, at a compaction for instance
+	}
+	if settle := e.Agent.adapter().settle; settle != nil {
+		settle(&d)
+	}
 	return *e
 }
 
 type decoder struct {
 	*scanner
 	event     Event
+	getenv    func(string) string
 	roots     []string
 	agentType bool // agent_type was sent
-	hasPrompt bool
+	hasPrompt bool // prompt was sent
 	input     toolInput
 }
 
@@ -66,18 +73,18 @@ func (d *decoder) field(to *string) {
 	}
 }
 
-// member reads one member of the payload. Names differ by agent; all of them
-// are accepted from all.
+// member reads one member of the payload. The names here are those that most
+// agents have; what others call them is in their adapters.
 func (d *decoder) member(name string) {
 	e := &d.event
 	switch name {
-	case "hook_event_name", "hookEventName", "event":
+	case "hook_event_name":
 		d.field(&e.Name)
-	case "session_id", "sessionId", "conversation_id":
+	case "session_id":
 		d.field(&e.SessionID)
 	case "previous_session_id":
 		d.field(&e.PreviousSessionID)
-	case "transcript_path", "transcriptPath":
+	case "transcript_path":
 		d.field(&e.TranscriptPath)
 	case "cwd":
 		d.field(&e.Cwd)
@@ -92,25 +99,25 @@ func (d *decoder) member(name string) {
 		d.field(&e.PermissionMode)
 	case "session_title":
 		d.field(&e.Title)
-	case "prompt_id", "generation_id", "turn_id":
+	case "prompt_id":
 		d.field(&e.PromptID)
-	case "prompt", "initial_prompt", "initialPrompt":
+	case "prompt", "initial_prompt":
 		if t, ok := d.text(MaxPromptBytes); ok && (name == "prompt" || e.Prompt == "") {
 			e.Prompt, e.PromptTruncated, d.hasPrompt = t.kept, t.truncated, true
 		}
-	case "tool_name", "toolName":
+	case "tool_name":
 		d.field(&e.Tool.Name)
-	case "tool_use_id", "toolUseId", "tool_call_id":
+	case "tool_use_id":
 		d.field(&e.ToolUseID)
-	case "tool_input", "toolInput", "toolArgs", "tool_args":
+	case "tool_input":
 		d.toolInput()
 	case "source", "trigger":
 		d.field(&e.Source)
 	case "reason":
 		d.field(&e.Reason)
-	case "agent_id", "subagent_id":
+	case "agent_id":
 		d.field(&e.AgentID)
-	case "agent_type", "subagent_type":
+	case "agent_type":
 		if d.peek() == '"' {
 			d.agentType = true
 		}
@@ -119,49 +126,61 @@ func (d *decoder) member(name string) {
 		d.field(&e.AgentTranscriptPath)
 	case "CLAUDE_ENV_FILE":
 		d.field(&e.EnvFile)
-	// Cursor puts these beside the rest.
+	// Of a tool call, beside the rest instead of in its input.
 	case "command", "file_path", "edits":
 		d.input.member(d.scanner, name)
 	default:
+		if ours, ok := memberNamed(name); ok {
+			d.member(ours)
+			return
+		}
 		d.skip()
 	}
 }
 
-// discardNoise turns calls that say nothing into ignored ones.
-func (d *decoder) discardNoise() {
-	e := &d.event
-	switch {
-	case e.Kind == Prompt && e.Agent == Qwen && d.hasPrompt && e.Prompt == "":
-		e.Kind = Ignored // Qwen Code fires again at each continuation after a tool's result
-	case e.Kind == SubagentStop && d.agentType && e.AgentType == "":
-		e.Kind = Ignored // Claude Code's own helpers, at a compaction for instance
-	}
+// eventName is an agent's word for an event, in lower case and without
+// separators: PreToolUse, preToolUse and pre-tool-use are one. class is that of
+// the tool, where the event is about one kind of tool only.
+type eventName struct {
+	name  string
+	kind  Kind
+	class Class
 }
 
-// kindOf maps the names of all agents' events. Letter case and separators do
-// not matter: PreToolUse, preToolUse and pre-tool-use are one.
-func kindOf(name string) Kind {
-	switch squash(name) {
-	case "sessionstart", "agentspawn":
-		return SessionStart
-	case "userpromptsubmit", "userpromptsubmitted", "beforesubmitprompt", "beforeagent", "prompt", "analyzeprompt":
-		return Prompt
-	case "pretooluse", "beforetool", "pretool", "premodify", "beforeshellexecution", "beforemcpexecution":
-		return PreTool
-	case "posttooluse", "posttoolusefailure", "aftertool", "posttool", "postbash", "aftershellexecution", "aftermcpexecution", "afterfileedit":
-		return PostTool
-	case "stop", "stopfailure", "afteragent", "agentstop":
-		return Stop
-	case "sessionend":
-		return SessionEnd
-	case "subagentstop":
-		return SubagentStop
-	case "precompact":
-		return PreCompact
-	case "notification":
-		return Notification
+// eventNamed is what a word for an event means, first to the agent itself. The
+// zero eventName, of Kind Ignored, is what nobody has a word for.
+func eventNamed(agent Agent, name string) eventName {
+	name = squash(name)
+	for _, a := range ownFirst(agent) {
+		for _, e := range a.events {
+			if e.name == name {
+				return e
+			}
+		}
 	}
-	return Ignored // PreCompress too: Gemini CLI fires it at every request
+	return eventName{}
+}
+
+// ownFirst lists all adapters, the agent's own at the beginning and again in its place.
+func ownFirst(agent Agent) [1 + len(adapters)]*adapter {
+	all := [1 + len(adapters)]*adapter{agent.adapter()}
+	copy(all[1:], adapters[:])
+	return all
+}
+
+// memberName is an agent's word for a member of the payload, and the one of
+// decoder.member for it.
+type memberName struct{ theirs, ours string }
+
+func memberNamed(name string) (ours string, ok bool) {
+	for _, a := range adapters {
+		for _, m := range a.members {
+			if m.theirs == name {
+				return m.ours, true
+			}
+		}
+	}
+	return "", false
 }
 
 func squash(name string) string {

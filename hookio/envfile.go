@@ -13,15 +13,13 @@ func EnvFile(e *Event, getenv func(string) string) string {
 	if e.Kind != SessionStart {
 		return ""
 	}
-	switch e.Agent {
-	case Claude:
-		return getenv("CLAUDE_ENV_FILE")
-	case Droid:
-		for _, name := range []string{"DROID_ENV_FILE", "CLAUDE_ENV_FILE"} {
-			if v := getenv(name); v != "" {
-				return v
-			}
+	a := e.Agent.adapter()
+	for _, name := range a.envFiles {
+		if v := getenv(name); v != "" {
+			return v
 		}
+	}
+	if a.envMember {
 		return e.EnvFile
 	}
 	return ""
@@ -30,12 +28,10 @@ func EnvFile(e *Event, getenv func(string) string) string {
 // Variable is one export.
 type Variable struct{ Name, Value string }
 
-// ShellVariables are what rewind's commands are to know in the agent's shell.
-// There are none in Droid's: it tells the model the names of all variables of
-// its shell, and nothing of ours goes into a request. Commands there find
-// project and session as they do at any other terminal.
+// ShellVariables are what rewind's commands are to know in the agent's shell;
+// none where the agent tells its model of them.
 func ShellVariables(e *Event, root string) []Variable {
-	if e.Agent == Droid {
+	if e.Agent.adapter().tellsNames {
 		return nil
 	}
 	return []Variable{
@@ -44,10 +40,9 @@ func ShellVariables(e *Event, root string) []Variable {
 	}
 }
 
-// Exportable reports whether the agent's shell gets a value as it is. Droid does
-// not run its file: it reads the lines, and takes the outer quotes away.
+// Exportable reports whether the agent's shell gets a value as it is.
 func Exportable(agent Agent, value string) bool {
-	return agent != Droid || !strings.ContainsAny(value, "'\r\n")
+	return !agent.adapter().envLines || !strings.ContainsAny(value, "'\r\n")
 }
 
 // Exports is the text to append to an env file that holds old: the exports that

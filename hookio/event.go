@@ -1,21 +1,5 @@
 package hookio
 
-// Agent names a client whose hooks we serve.
-type Agent string
-
-const (
-	Claude  Agent = "claude"
-	Droid   Agent = "droid"
-	Pi      Agent = "pi"
-	Codex   Agent = "codex"
-	Gemini  Agent = "gemini"
-	Qwen    Agent = "qwen"
-	Copilot Agent = "copilot"
-	Cursor  Agent = "cursor"
-	Kiro    Agent = "kiro"
-	Generic Agent = "generic"
-)
-
 // Kind is what happened, in the same words for every agent.
 type Kind string
 

@@ -95,7 +95,12 @@ func (g Guarded) script(script, cwd string) *Refusal {
 	if script == "" || len(g.Protected) == 0 {
 		return nil
 	}
-	variables := map[string]string{"CLAUDE_PROJECT_DIR": g.Root, "FACTORY_PROJECT_DIR": g.Root, "REWIND_PROJECT_ROOT": g.Root}
+	variables := map[string]string{"REWIND_PROJECT_ROOT": g.Root}
+	for _, a := range adapters {
+		for _, name := range a.projectVariables {
+			variables[name] = g.Root
+		}
+	}
 	if g.Home != "" {
 		variables["HOME"] = g.Home
 	}

@@ -17,12 +17,15 @@ type Response struct {
 // maxOutput is the most characters that agents take from a hook.
 const maxOutput = 10_000
 
-// Response blocks the tool call, in the form that all agents with blocking
-// hooks understand: exit code 2, the reason on stderr. Only for Kind PreTool:
-// elsewhere 2 erases prompts or keeps agents running.
-func (r *Refusal) Response() Response {
+// Response blocks the tool call, in the form that the agent understands: mostly
+// exit code 2, the reason on stderr. Only for Kind PreTool: elsewhere 2 erases
+// prompts or keeps agents running.
+func (r *Refusal) Response(agent Agent) Response {
 	if r == nil {
 		return Response{}
+	}
+	if refuse := agent.adapter().refuse; refuse != nil {
+		return refuse(printable(r.Reason))
 	}
 	return Response{Stderr: printable(r.Reason) + "\n", ExitCode: 2}
 }
@@ -30,9 +33,7 @@ func (r *Refusal) Response() Response {
 // CanTell reports whether a message at this event would reach the person, and
 // the person alone.
 func CanTell(e *Event) bool {
-	switch e.Agent {
-	case Claude, Droid, Codex, Qwen:
-	default:
+	if !e.Agent.adapter().messages {
 		return false
 	}
 	switch e.Kind {

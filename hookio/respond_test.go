@@ -13,10 +13,10 @@ import (
 )
 
 func TestResponses(t *testing.T) {
-	if r := (*Refusal)(nil).Response(); !reflect.DeepEqual(r, Response{}) {
+	if r := (*Refusal)(nil).Response(Claude); !reflect.DeepEqual(r, Response{}) {
 		t.Errorf("no refusal: %+v", r)
 	}
-	r := (&Refusal{"no\x1b[31m"}).Response()
+	r := (&Refusal{"no\x1b[31m"}).Response(Claude)
 	if r.ExitCode != 2 || len(r.Stdout) != 0 || r.Stderr != "no\ufffd[31m\n" {
 		t.Errorf("%+v", r)
 	}

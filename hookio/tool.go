@@ -2,6 +2,7 @@ package hookio
 
 import (
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -19,7 +20,7 @@ type toolInput struct {
 
 func (d *decoder) toolInput() {
 	switch d.peek() {
-	case '"': // Copilot CLI's camelCase payloads hold JSON in a string; ApplyPatch may hold the patch
+	case '"': // JSON in a string, or a patch
 		t, ok := d.text(maxPatchBytes)
 		if !ok {
 			return
@@ -116,7 +117,7 @@ func (in *toolInput) size(s *scanner) int {
 	return t.chars
 }
 
-// commandLine reads a shell command: a string, or Codex's list of arguments.
+// commandLine reads a shell command: a string, or a list of arguments.
 func (in *toolInput) commandLine(s *scanner) {
 	if s.peek() != '[' {
 		if t, ok := s.text(maxCommandBytes); ok {
@@ -147,16 +148,8 @@ func (in *toolInput) commandLine(s *scanner) {
 func (d *decoder) finishTool() {
 	e, in := &d.event, &d.input
 	t := &e.Tool
-	switch squash(e.Name) {
-	case "postbash", "beforeshellexecution", "aftershellexecution":
-		t.Class = Shell
-	case "premodify", "afterfileedit":
-		t.Class = Edit
-	case "beforemcpexecution", "aftermcpexecution":
-		t.Class = MCP
-	}
 	if t.Class == NoTool && (e.Kind == PreTool || e.Kind == PostTool) {
-		t.Class = classOf(t.Name)
+		t.Class = classOf(e.Agent, t.Name)
 	}
 	if t.Class == NoTool {
 		*t = Tool{}
@@ -168,7 +161,7 @@ func (d *decoder) finishTool() {
 	case Shell:
 		t.Command = in.command
 	case Edit, OtherTool:
-		if in.patch == "" && strings.Contains(in.command, "*** Begin Patch") { // Codex
+		if in.patch == "" && strings.Contains(in.command, "*** Begin Patch") { // a patch as its command
 			in.patch = in.command
 		}
 		if in.patch != "" {
@@ -203,25 +196,30 @@ func isAbs(p string) bool {
 		len(p) > 2 && p[1] == ':' && (p[2] == '\\' || p[2] == '/')
 }
 
-// classOf knows the tools of Claude Code, Droid, Codex, Gemini CLI, Qwen Code,
-// Copilot CLI, Cursor and pi.
-func classOf(name string) Class {
+// toolNames are an agent's tools by what they do, in lower case and without
+// separators.
+type toolNames struct{ edit, shell, subagent, read []string }
+
+// classOf is what a tool does, first by the agent's own list.
+func classOf(agent Agent, name string) Class {
 	if strings.HasPrefix(name, "mcp__") || strings.HasPrefix(name, "mcp_") || strings.HasPrefix(name, "MCP:") {
 		return MCP
 	}
-	switch squash(name) {
-	case "edit", "write", "multiedit", "notebookedit", "create", "applypatch", "replace", "writefile", "editfile", "strreplace", "strreplaceeditor", "delete", "deletefile", "searchreplace":
-		return Edit
-	case "bash", "powershell", "execute", "shell", "runshellcommand", "localshell", "exec", "execcommand", "terminal", "runterminalcmd":
-		return Shell
-	case "agent", "task":
-		return Subagent
-	case "read", "ls", "grep", "glob", "view", "readfile", "readmanyfiles", "listdirectory", "searchfilecontent", "find", "notebookread",
-		"webfetch", "websearch", "fetchurl", "googlewebsearch", "todowrite", "todoread", "bashoutput", "taskoutput", "killshell", "killbash",
-		"exitplanmode", "enterplanmode", "askuserquestion", "toolsearch", "taskcreate", "taskupdate", "tasklist", "taskget", "savememory", "updateplan", "lsp", "listmcpresources", "readmcpresource":
-		return Read
-	case "":
+	name = squash(name)
+	if name == "" {
 		return NoTool
+	}
+	for _, a := range ownFirst(agent) {
+		switch t := &a.tools; {
+		case slices.Contains(t.edit, name):
+			return Edit
+		case slices.Contains(t.shell, name):
+			return Shell
+		case slices.Contains(t.subagent, name):
+			return Subagent
+		case slices.Contains(t.read, name):
+			return Read
+		}
 	}
 	return OtherTool
 }
@@ -241,9 +239,9 @@ func parsePatch(text string) patch {
 			p.files = append(p.files, f)
 		}
 	}
-	codex := strings.Contains(text, "*** Begin Patch")
+	marked := strings.Contains(text, "*** Begin Patch")
 	for line := range strings.SplitSeq(text, "\n") {
-		if codex {
+		if marked {
 			if f, ok := cutPrefixes(line, "*** Add File: ", "*** Update File: ", "*** Delete File: ", "*** Move to: "); ok {
 				add(f)
 				if strings.HasPrefix(line, "*** Delete") {

@@ -1,0 +1,114 @@
+package hookio
+
+// Agent names a client whose hooks we serve. Each has its name in its own file.
+type Agent string
+
+// adapter is all that the hooks know of one agent: one value for each, in the
+// file of its name. What is empty is as most agents have it.
+//
+// Adapters are read at every hook, so the compiler lays them out and nothing
+// runs at start: no maps and no calls in them, and functions that do not read
+// the table.
+type adapter struct {
+	agent   Agent    // its word after "rewind hook"
+	aliases []string // further words
+	title   string   // as people write it
+
+	// transcript reports whether a path, with slashes, is that of a transcript
+	// of this agent; nil where none can be told. Of all signs it counts most.
+	transcript func(file string) bool
+	// variable is set in this agent's hooks, and in those of no agent further
+	// down in the table.
+	variable string
+	// foreign says that the agent also runs hooks that were registered with
+	// others: where variable is set, it counts more than the registered name.
+	foreign bool
+	// projectVariables hold the project's directory, the first one first. Only
+	// those that the agent sets itself: others may be left from a client that it
+	// was started from.
+	projectVariables []string
+
+	// events, tools and members are this agent's words. All are understood from
+	// all; where two agents mean something else by one word, its own counts.
+	events  []eventName
+	tools   toolNames
+	members []memberName
+	// settle corrects an event that was read, with what only this agent needs:
+	// calls that say nothing become Kind Ignored, what it leaves out is derived.
+	settle func(d *decoder)
+
+	// envFiles are the variables that name the file whose exports the agent's
+	// shell reads, the first one first. envMember says that the payload can name
+	// it too.
+	envFiles  []string
+	envMember bool
+	// envLines: the agent does not run that file: it reads the lines, and takes
+	// the outer quotes away.
+	envLines bool
+	// tellsNames: the agent tells its model the names of all variables of its
+	// shell. Nothing is exported there, since nothing of ours goes into a
+	// request; commands find project and session as at any other terminal.
+	tellsNames bool
+
+	// messages: the agent shows systemMessage to the person, and to nobody else.
+	messages bool
+	// inSession: a hook can answer a prompt in place of the model, see InSession.
+	inSession bool
+	// opens is what a person types into the agent to go to another conversation;
+	// version is the agent's own, "" where it is not known. nil, or "": nothing.
+	opens func(session, version string) string
+	// promptless: the agent has runs without a hook for the prompt; a session's
+	// start stands for it.
+	promptless bool
+	// refuse answers a tool call that is to be blocked; nil: by exit code 2 and
+	// the reason on stderr, as nearly all understand it.
+	refuse func(reason string) Response
+}
+
+// adapters are all agents. Their order decides where several signs are there:
+//
+//   - The shape of a transcript's path is asked first, see Detect: more
+//     peculiar ones stand before those that could match another's.
+//   - An agent that also sets another one's variable stands before it: Qwen Code
+//     sets Gemini CLI's. A variable that people set themselves, as Codex's,
+//     stands behind those that only a running agent sets.
+var adapters = [...]*adapter{&copilot, &droid, &qwen, &gemini, &pi, &kiro, &cursor, &claude, &codex, &generic}
+
+// Agents lists all, Generic last.
+func Agents() []Agent {
+	out := make([]Agent, len(adapters))
+	for i, a := range adapters {
+		out[i] = a.agent
+	}
+	return out
+}
+
+// adapter is the agent's own; that of Generic for what is not in the table.
+func (a Agent) adapter() *adapter {
+	for _, x := range adapters {
+		if x.agent == a {
+			return x
+		}
+	}
+	return &generic
+}
+
+// Title is the agent's name as people write it.
+func (a Agent) Title() string { return a.adapter().title }
+
+// InSession reports whether a hook can answer the person's prompt in place of
+// the agent's model, in the way of the function of that name.
+func (a Agent) InSession() bool { return a.adapter().inSession }
+
+// Promptless reports that a session's start stands for its prompt's, since the
+// agent has no hook for prompts when it runs one and ends.
+func (a Agent) Promptless() bool { return a.adapter().promptless }
+
+// Opens is what a person types into the agent to go to one of its conversations,
+// "" where that cannot be. version is the agent's, as its transcript says it.
+func (a Agent) Opens(session, version string) string {
+	if opens := a.adapter().opens; opens != nil {
+		return opens(session, version)
+	}
+	return ""
+}

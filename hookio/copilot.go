@@ -1,0 +1,34 @@
+package hookio
+
+import "strings"
+
+// Copilot is GitHub Copilot CLI. Events that are registered in camel case have
+// payloads in camel case, with the tool's input as JSON in a string.
+const Copilot Agent = "copilot"
+
+var copilot = adapter{
+	agent: Copilot, title: "GitHub Copilot CLI",
+	transcript:       func(file string) bool { return strings.Contains(file, "/.copilot/session-state/") },
+	variable:         "COPILOT_CLI",
+	foreign:          true,
+	projectVariables: []string{"COPILOT_PROJECT_DIR", "CLAUDE_PROJECT_DIR"},
+	events: []eventName{
+		{"userpromptsubmitted", Prompt, NoTool},
+		{"agentstop", Stop, NoTool},
+	},
+	members: []memberName{
+		{"hookEventName", "hook_event_name"},
+		{"sessionId", "session_id"},
+		{"transcriptPath", "transcript_path"},
+		{"initialPrompt", "initial_prompt"},
+		{"toolName", "tool_name"},
+		{"toolUseId", "tool_use_id"},
+		{"toolInput", "tool_input"},
+		{"toolArgs", "tool_input"},
+		{"tool_args", "tool_input"},
+	},
+	tools: toolNames{
+		edit: []string{"create", "strreplaceeditor"},
+		read: []string{"view"},
+	},
+}

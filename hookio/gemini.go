@@ -1,0 +1,27 @@
+package hookio
+
+import "strings"
+
+// Gemini is Google's Gemini CLI.
+const Gemini Agent = "gemini"
+
+// Its PreCompress is not among the events: it comes before every request.
+var gemini = adapter{
+	agent: Gemini, title: "Gemini CLI",
+	transcript: func(file string) bool {
+		return strings.Contains(file, "/.gemini/tmp/") && strings.Contains(file, "/chats/")
+	},
+	variable:         "GEMINI_SESSION_ID",
+	projectVariables: []string{"GEMINI_PROJECT_DIR"},
+	events: []eventName{
+		{"beforeagent", Prompt, NoTool},
+		{"beforetool", PreTool, NoTool},
+		{"aftertool", PostTool, NoTool},
+		{"afteragent", Stop, NoTool},
+	},
+	tools: toolNames{
+		edit:  []string{"replace", "writefile"},
+		shell: []string{"runshellcommand"},
+		read:  []string{"readfile", "readmanyfiles", "listdirectory", "searchfilecontent", "googlewebsearch", "savememory"},
+	},
+}
