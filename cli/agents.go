@@ -1,112 +1,59 @@
 package cli
 
 import (
-	"errors"
-	"io/fs"
-	"os"
-	"path/filepath"
-	"runtime"
-
 	"rewind/engine/project"
-	"rewind/hookio"
 	"rewind/hookio/register"
 )
 
-// agentFiles is where one agent reads hooks, and what it is called.
+// agentFiles is one agent of this account and the files in which it reads hooks.
 type agentFiles struct {
-	agent hookio.Agent
+	*register.Client
+	where register.Where
 	title string
-	dir   string                  // its own directory
-	files []register.SettingsFile // all that it reads, the person's own first; contents are not read yet
-	// settings and hooks are the files that we register in; hooks is Droid's.
-	settings, hooks string
+	files []register.SettingsFile // contents are not read yet
 }
 
-// agentsOf lists the agents whose hooks rewind registers. root may be "".
+// agentsOf lists the agents whose hooks rewind registers, those left out whose
+// directories are not known. root may be "".
 func agentsOf(env project.Env, root string) []agentFiles {
-	if env.Home == "" && env.Getenv("CLAUDE_CONFIG_DIR") == "" {
-		return nil
-	}
-	claude := agentFiles{agent: hookio.Claude, title: "Claude Code", dir: env.Getenv("CLAUDE_CONFIG_DIR")}
-	if claude.dir == "" {
-		claude.dir = filepath.Join(env.Home, ".claude")
-	}
-	claude.settings = filepath.Join(claude.dir, "settings.json")
-	claude.files = append(claude.files, register.SettingsFile{Path: claude.settings})
-	if root != "" {
-		for _, name := range []string{"settings.json", "settings.local.json"} {
-			claude.files = append(claude.files, register.SettingsFile{Path: filepath.Join(root, ".claude", name)})
+	var out []agentFiles
+	where := register.Where{Home: env.Home, Root: root, Getenv: env.Getenv}
+	for _, c := range register.Clients() {
+		if files := c.Files(where); files != nil {
+			out = append(out, agentFiles{Client: c, where: where, title: c.Agent.Title(), files: files})
 		}
 	}
-	claude.files = append(claude.files, register.SettingsFile{Path: managedSettings()})
-	out := []agentFiles{claude}
-	if env.Home == "" {
-		return out
-	}
-	droid := agentFiles{agent: hookio.Droid, title: "Droid", dir: filepath.Join(env.Home, ".factory")}
-	droid.settings, droid.hooks = filepath.Join(droid.dir, "settings.json"), filepath.Join(droid.dir, "hooks.json")
-	dirs := []string{droid.dir}
-	if root != "" {
-		dirs = append(dirs, filepath.Join(root, ".factory"))
-	}
-	for _, dir := range dirs {
-		droid.files = append(droid.files,
-			register.SettingsFile{Path: filepath.Join(dir, "hooks.json"), TopLevel: true},
-			register.SettingsFile{Path: filepath.Join(dir, "settings.json")})
-	}
-	return append(out, droid)
+	return out
 }
 
-// managedSettings is where an organisation's policy lies.
-func managedSettings() string {
-	switch runtime.GOOS {
-	case "darwin":
-		return "/Library/Application Support/ClaudeCode/managed-settings.json"
-	case "windows":
-		return `C:\ProgramData\ClaudeCode\managed-settings.json`
-	}
-	return "/etc/claude-code/managed-settings.json"
-}
+// present reports whether the agent was ever used on this account.
+func (a *agentFiles) present() bool { return a.Present(a.where) }
 
-// present reports whether the agent was ever used on this account. One whose
-// directory cannot be looked at was: what is done with it says what is wrong.
-func (a *agentFiles) present() bool {
-	info, err := os.Stat(a.dir)
-	if err != nil {
-		return !errors.Is(err, fs.ErrNotExist)
-	}
-	return info.IsDir()
-}
-
-// maxSettingsFile bounds what is read of an agent's settings, in bytes.
-const maxSettingsFile = 16 << 20
-
-// inspect reads the files and says what of ours is in them.
-func (a *agentFiles) inspect() (found []register.FoundEntry, findings []register.Finding, err error) {
+// read gives the files with their contents, nil for those that are missing.
+func (a *agentFiles) read() ([]register.SettingsFile, error) {
 	var files []register.SettingsFile
 	for _, f := range a.files {
-		if f.Content, err = readFileOrNone(f.Path); err != nil {
-			return nil, nil, err
+		var err error
+		if f.Content, err = register.ReadFile(f.Path); err != nil {
+			return nil, err
 		}
+		files = append(files, f)
+	}
+	return files, nil
+}
+
+// inspect says what of ours is in the files.
+func (a *agentFiles) inspect() (found []register.FoundEntry, findings []register.Finding, err error) {
+	all, err := a.read()
+	if err != nil {
+		return nil, nil, err
+	}
+	var files []register.SettingsFile
+	for _, f := range all {
 		if f.Content != nil {
 			files = append(files, f)
 		}
 	}
-	found, findings = register.Inspect(a.agent, files)
+	found, findings = a.Inspect(files)
 	return found, findings, nil
-}
-
-// readFileOrNone reads a regular file; nil where there is none.
-func readFileOrNone(file string) ([]byte, error) {
-	info, err := os.Stat(file)
-	if os.IsNotExist(err) || err == nil && !info.Mode().IsRegular() {
-		return nil, nil
-	}
-	if err == nil && info.Size() > maxSettingsFile {
-		err = &fs.PathError{Op: "read", Path: file, Err: fs.ErrInvalid}
-	}
-	if err != nil {
-		return nil, err
-	}
-	return os.ReadFile(file)
 }

@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 
-	"rewind/hookio"
 	"rewind/hookio/register"
 )
 
@@ -32,7 +31,7 @@ type registrationView struct {
 type registering struct {
 	*call
 	agents  []agentFiles
-	program string // "": take the hooks out
+	program *register.Program // nil: take the hooks out
 	view    registrationsView
 }
 
@@ -44,7 +43,7 @@ func (c *call) registerHooks(agent string, remove bool) error {
 		if err != nil {
 			return err
 		}
-		r.program = exe
+		r.program = &register.Program{Path: exe, Version: versionText()}
 	}
 	if err := r.choose(agent, remove); err != nil {
 		return err
@@ -77,10 +76,8 @@ func (r *registering) choose(agent string, remove bool) error {
 	all := agentsOf(r.env, "")
 	var names []string
 	for _, a := range all {
-		names = append(names, string(a.agent))
-		_, onPath := exec.LookPath(string(a.agent))
-		switch {
-		case agent == string(a.agent), agent == "" && (remove || a.present() || onPath == nil):
+		names = append(names, string(a.Agent))
+		if agent == string(a.Agent) || agent == "" && (remove || a.present() || slices.ContainsFunc(a.Programs, inPath)) {
 			r.agents = append(r.agents, a)
 		}
 	}
@@ -90,109 +87,97 @@ func (r *registering) choose(agent string, remove bool) error {
 	case len(r.agents) == 0 && agent != "":
 		return &usageError{msg: "hooks cannot be registered for " + quote(agent), hint: "one of " + strings.Join(names, ", ")}
 	case len(r.agents) == 0:
-		return &hintedError{errors.New("no agent was found on this account"), "rewind config --register-hooks --agent claude"}
+		return &hintedError{errors.New("no agent was found on this account"), "rewind config --register-hooks --agent " + names[0]}
 	}
 	return nil
+}
+
+func inPath(program string) bool {
+	_, err := exec.LookPath(program)
+	return err == nil
 }
 
 // agent edits the files of one agent.
 func (r *registering) agent(a *agentFiles) error {
 	line := ""
-	if r.program != "" {
-		line = register.CommandLine(r.program, a.agent)
+	if r.program != nil {
+		line = register.CommandLine(r.program.Path, a.Agent)
 		r.view.Command = line
 		if err := r.refusePlugin(a); err != nil {
 			return err
 		}
+		r.announce(a)
 	}
-	var changed bool
-	edit := func(file string, change func(old []byte) ([]byte, error)) error {
-		w, err := register.Updater{Now: r.env.Now}.Update(file, change)
-		if errors.As(err, new(*register.NotDurableError)) {
-			r.out.warn("%s", err.Error())
-		} else if err != nil {
-			return explainEdit(file, err)
+	changed := false
+	for i := range a.files {
+		if !a.files[i].Ours {
+			continue
 		}
-		changed = changed || w.Changed
-		if w.Changed || !r.json && file == a.settings {
-			r.view.Files = append(r.view.Files, registrationView{string(a.agent), w.Path, w.Backup, w.Changed})
+		edited, err := r.file(a, i)
+		if err != nil {
+			return err
 		}
-		if w.Backup != "" {
-			r.out.summary("%s is as it was in %s.", escape(w.Path), escape(w.Backup))
-		}
-		return nil
-	}
-	var err error
-	switch {
-	case a.agent == hookio.Droid:
-		err = r.droid(a, line, edit)
-	case line == "":
-		err = edit(a.settings, func(old []byte) ([]byte, error) {
-			if old == nil {
-				return nil, nil
-			}
-			return register.UnregisterClaude(old)
-		})
-	default:
-		err = edit(a.settings, func(old []byte) ([]byte, error) { return register.RegisterClaude(old, line) })
-	}
-	if err != nil {
-		return err
+		changed = changed || edited
 	}
 	r.report(a, line, changed)
 	return nil
 }
 
-// droid edits Droid's two files. What goes into settings.json depends on what
-// hooks.json has, which is not changed by it.
-func (r *registering) droid(a *agentFiles, line string, edit func(string, func([]byte) ([]byte, error)) error) error {
-	both := func(hooks, settings []byte) ([]byte, []byte, error) {
-		if line == "" {
-			return register.UnregisterDroid(hooks, settings)
+// announce says where the hooks go, before anything is written.
+func (r *registering) announce(a *agentFiles) {
+	var into []string
+	for _, f := range a.files {
+		if f.Ours {
+			into = append(into, escape(f.Path))
 		}
-		return register.RegisterDroid(hooks, settings, line)
 	}
-	hooks, err := readFileOrNone(a.hooks)
-	if err != nil {
-		return err
-	}
-	if err := edit(a.settings, func(old []byte) ([]byte, error) {
-		if old == nil && line == "" {
-			return nil, nil
-		}
-		_, settings, err := both(hooks, old)
-		return settings, err
-	}); err != nil {
-		return err
-	}
-	settings, err := readFileOrNone(a.settings)
-	if err != nil {
-		return err
-	}
-	return edit(a.hooks, func(old []byte) ([]byte, error) {
-		if old == nil {
-			return nil, nil
-		}
-		edited, _, err := both(old, settings)
-		return edited, err
-	})
+	r.out.summary("The hooks of %s go into %s.", a.title, strings.Join(into, " and "))
 }
 
-// refusePlugin: with the plugin each event would be handled twice.
-func (r *registering) refusePlugin(a *agentFiles) error {
-	content, err := readFileOrNone(a.settings)
+// file edits one file of an agent. What goes into it can depend on the others.
+func (r *registering) file(a *agentFiles, i int) (changed bool, err error) {
+	files, err := a.read()
 	if err != nil {
+		return false, err
+	}
+	w, err := register.Updater{Now: r.env.Now}.Update(a.files[i].Path, func(old []byte) ([]byte, error) {
+		files[i].Content = old
+		return a.Edit(files, i, r.program)
+	})
+	if errors.As(err, new(*register.NotDurableError)) {
+		r.out.warn("%s", err.Error())
+	} else if err != nil {
+		return false, explainEdit(a.files[i].Path, err)
+	}
+	if w.Changed {
+		r.view.Files = append(r.view.Files, registrationView{string(a.Agent), w.Path, w.Backup, w.Changed})
+	}
+	if w.Backup != "" {
+		r.out.summary("%s is as it was in %s.", escape(w.Path), escape(w.Backup))
+	}
+	return w.Changed, nil
+}
+
+// refusePlugin: with a plugin of ours each event would be handled twice.
+func (r *registering) refusePlugin(a *agentFiles) error {
+	files, err := a.read()
+	if err != nil || a.PluginCure == "" {
 		return err
 	}
-	line := register.CommandLine(r.program, a.agent)
-	registered, err := register.RegisterClaude(content, line)
-	if err != nil || a.agent != hookio.Claude {
-		return nil // the edit itself says what is wrong
+	var registered []register.SettingsFile
+	for i, f := range files {
+		if !f.Ours {
+			continue
+		}
+		if f.Content, err = a.Edit(files, i, r.program); err != nil {
+			return nil // the edit itself says what is wrong
+		}
+		registered = append(registered, f)
 	}
-	_, findings := register.Inspect(a.agent, []register.SettingsFile{{Path: a.settings, Content: registered}})
+	_, findings := a.Inspect(registered)
 	for _, f := range findings {
 		if f.Code == register.RegisteredTwice && f.Event == "" {
-			return &hintedError{fmt.Errorf("the hooks of %s are registered by its plugin already", a.title), "claude plugin disable rewind, or leave it as it is"}
+			return &hintedError{fmt.Errorf("the hooks of %s are registered by its plugin already", a.title), a.PluginCure}
 		}
 	}
 	return nil
@@ -201,7 +186,7 @@ func (r *registering) refusePlugin(a *agentFiles) error {
 func (r *registering) report(a *agentFiles, line string, changed bool) {
 	switch {
 	case line == "" && changed:
-		r.out.summary("Took the hooks of %s out of %s.", a.title, escape(a.dir))
+		r.out.summary("Took the hooks of %s out of %s.", a.title, escape(a.Dir(a.where)))
 	case line == "":
 		r.out.summary("No hooks of %s were there.", a.title)
 	case changed:
@@ -209,11 +194,12 @@ func (r *registering) report(a *agentFiles, line string, changed bool) {
 	default:
 		r.out.summary("The hooks of %s were registered already.", a.title)
 	}
-	if changed && a.agent == hookio.Droid {
-		r.out.hint("Droid reads its hooks at its start: restart it, and look at them with /hooks")
+	hint := a.Hint
+	if line == "" {
+		hint = a.HintRemoved
 	}
-	if changed && line != "" && a.agent == hookio.Claude {
-		r.out.hint("sessions that are open take it up by themselves; a folder runs hooks once you trusted it in Claude Code")
+	if changed && hint != "" {
+		r.out.hint("%s", hint)
 	}
 }
 
@@ -221,8 +207,12 @@ func (r *registering) report(a *agentFiles, line string, changed bool) {
 func explainEdit(file string, err error) error {
 	var bad *register.NotJSONError
 	var shape *register.ShapeError
-	if errors.As(err, &bad) || errors.As(err, &shape) {
+	var foreign *register.NotOursError
+	switch {
+	case errors.As(err, &bad) || errors.As(err, &shape):
 		return &hintedError{err, "correct " + file + "; it was left as it is"}
+	case errors.As(err, &foreign):
+		return &hintedError{err, "move " + file + " away; it was left as it is"}
 	}
 	return err
 }

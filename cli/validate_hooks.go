@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"rewind/engine/project"
-	"rewind/hookio"
 	"rewind/hookio/register"
 )
 
@@ -22,7 +21,7 @@ func registeredAgents(env project.Env, root string) []string {
 		found, findings, err := a.inspect()
 		plugin := err == nil && len(found) == 0 && a.present() && !hasCode(findings, register.NotRegistered)
 		if len(found) > 0 || plugin {
-			out = append(out, string(a.agent))
+			out = append(out, string(a.Agent))
 		}
 	}
 	return out
@@ -75,12 +74,9 @@ func hookFindings(ctx context.Context, env project.Env, root string, try bool) [
 				}
 			}
 		}
-		if a.agent == hookio.Claude && len(found) > 0 && root != "" {
-			if text, err := readFileOrNone(claudeState(env)); err == nil && text != nil {
-				if trusted, known := hookio.FolderTrusted(text, root); known && !trusted {
-					add(severe, "claude in "+root+", and accept the folder", "Claude Code does not trust %s, and runs no hooks there", root)
-				}
-			}
+		for _, f := range a.Check(a.where, found) {
+			severity, message, cure := describeFinding(a, f)
+			add(severity, cure, "%s", message)
 		}
 	}
 	if !registered && !used && !try {
@@ -92,16 +88,8 @@ func hookFindings(ctx context.Context, env project.Env, root string, try bool) [
 	return out
 }
 
-// claudeState is the file in which Claude Code keeps what folders it trusts.
-func claudeState(env project.Env) string {
-	if dir := env.Getenv("CLAUDE_CONFIG_DIR"); dir != "" {
-		return filepath.Join(dir, ".claude.json")
-	}
-	return filepath.Join(env.Home, ".claude.json")
-}
-
 func registerCommand(a *agentFiles) string {
-	return "rewind config --register-hooks --agent " + string(a.agent)
+	return "rewind config --register-hooks --agent " + string(a.Agent)
 }
 
 // describeFinding says what a finding means, and its cure.
@@ -111,7 +99,7 @@ func describeFinding(a *agentFiles, f register.Finding) (severity, message, cure
 	case register.FileNotJSON:
 		return severe, fmt.Sprintf("%s ignores %s, which is no JSON: %s", a.title, f.File, f.Detail), "correct " + f.File
 	case register.HooksDisabled:
-		return severe, fmt.Sprintf("disableAllHooks in %s switches all hooks of %s off", f.File, a.title), "take disableAllHooks out of " + f.File
+		return severe, fmt.Sprintf("%s in %s switches all hooks of %s off", f.Detail, f.File, a.title), "take " + f.Detail + " out of " + f.File
 	case register.ManagedOnly:
 		return severe, fmt.Sprintf("the policy %s lets %s run its own hooks only", f.File, a.title), "ask whoever manages " + f.File
 	case register.NotRegistered:
@@ -127,7 +115,7 @@ func describeFinding(a *agentFiles, f register.Finding) (severity, message, cure
 		if f.Event != "" {
 			what = f.Event + ": " + what
 		}
-		cure = "rewind config --unregister-hooks --agent " + string(a.agent)
+		cure = "rewind config --unregister-hooks --agent " + string(a.Agent)
 		if f.Event != "" {
 			cure += " && " + again
 		}
@@ -142,6 +130,12 @@ func describeFinding(a *agentFiles, f register.Finding) (severity, message, cure
 		return severe, fmt.Sprintf("%s has its events in a \"hooks\" object, and %s runs none of them", f.File, a.title), "move the events to the top level of " + f.File
 	case register.WrongShape:
 		return severe, fmt.Sprintf("%s in %s is not of the kind that %s expects", f.Event, f.File, a.title), "correct " + f.File
+	case register.NotOurs:
+		return mild, fmt.Sprintf("%s was not made by rewind, and has the name of what calls it from %s", f.File, a.title), "move " + f.File + " away"
+	case register.OtherVersion:
+		return mild, fmt.Sprintf("%s is not as this version of rewind makes it", f.File), again
+	case register.AgentsOwn:
+		return severe, f.Detail, f.Cure
 	}
 	return mild, fmt.Sprintf("%s: %s %s %s", a.title, f.Code, f.File, f.Event), ""
 }

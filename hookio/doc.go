@@ -1,5 +1,5 @@
 // Package hookio is the wire formats of coding agents: hook payloads in,
-// decisions out, and their settings files.
+// decisions out.
 //
 //  1. Args reads the words after "rewind hook": an agent's name, or one of the
 //     older action names.
@@ -13,11 +13,23 @@
 //     Destructive recognises shell commands that are never held back.
 //  6. A Response is what goes back to the agent: nearly always nothing.
 //
-// RegisterClaude, RegisterDroid and their opposites edit settings files as text:
-// comments, order and formatting stay, and what they add can be taken away to
-// the byte. Update writes such an edit: backup, temporary file, fsync, rename.
+// What is peculiar to one agent stands in a file of its name: claude.go,
+// droid.go, codex.go and so on. To add one:
 //
-// All but Update and Decode's reading are pure functions, safe for concurrent
-// use. Nothing here trusts its input: payloads, commands and settings may hold
+//   - here: its constant and its adapter, in a file of its name, and a line in
+//     adapters (agents.go), in the place that the order there asks for. Fill in
+//     what differs: how it is told from others (transcript, variable), its words
+//     for events, tools and members of the payload, and what settle has to put
+//     right. Payloads that were seen are cases of TestDecode, a transcript's
+//     path one of TestDetectEveryAgent.
+//   - in register: its Client, in a file of its name, and a line in clients
+//     (client.go): which files it reads, into which ours go (Ours), events and
+//     matchers, and the form of a handler with the unit of its time-out; or the
+//     text of an extension. The tests there and the commands of cli run over all.
+//   - in engine/transcript: its format, in a file of its name, and a line in the
+//     table of agent.go, if its conversations are understood.
+//
+// All but Decode's reading are pure functions, safe for concurrent
+// use. Nothing here trusts its input: payloads and commands may hold
 // anything, and never make a function panic or allocate without bound.
 package hookio

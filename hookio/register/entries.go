@@ -17,28 +17,8 @@ type Entry struct {
 	Older   bool   // of the tool that went before: smart-checkpoint
 }
 
-// Entries lists our hooks, and those of smart-checkpoint, in a settings file
-// with a "hooks" object. Errors: *NotJSONError.
-func Entries(settings []byte) ([]Entry, error) {
-	_, root, err := parseSettings(settings)
-	if err != nil {
-		return nil, err
-	}
-	return entriesIn(root, true), nil
-}
-
-// EntriesDroid lists them in Droid's hooks.json, which has the events at its
-// top level.
-func EntriesDroid(hooks []byte) ([]Entry, error) {
-	_, root, err := parseSettings(hooks)
-	if err != nil {
-		return nil, err
-	}
-	return entriesIn(root, false), nil
-}
-
-func entriesIn(root hujson.Value, wrapped bool) (out []Entry) {
-	walkHandlers(root, wrapped, func(h handler) { out = append(out, h.entry) })
+func entriesIn(root hujson.Value, form form) (out []Entry) {
+	walkHandlers(root, form, func(h handler) { out = append(out, h.entry) })
 	return out
 }
 
@@ -47,14 +27,14 @@ type handler struct {
 	entry        Entry
 	event, group int // positions in their containers
 	index        int
-	whole        bool // all hooks of the group are ours
+	whole        bool // all hooks of the group are ours, or there are no groups
 }
 
 // walkHandlers visits our hooks in file order. Parts of another shape are
 // passed over.
-func walkHandlers(root hujson.Value, wrapped bool, visit func(handler)) {
+func walkHandlers(root hujson.Value, form form, visit func(handler)) {
 	top, _ := containerOf(root)
-	if wrapped {
+	if !form.topLevel {
 		member, ok := top.member("hooks")
 		if !ok {
 			return
@@ -70,28 +50,43 @@ func walkHandlers(root hujson.Value, wrapped bool, visit func(handler)) {
 		}
 		groups, _ := containerOf(event.value)
 		for g, item := range groups.items {
-			fields, _ := containerOf(item.value)
-			list, ok := fields.member("hooks")
-			if _, isArray := list.value.Value.(*hujson.Array); !ok || !isArray {
-				continue
-			}
-			hooks, _ := containerOf(list.value)
-			var found []handler
-			for i, hook := range hooks.items {
-				if entry, ours := ourEntry(hook.value); ours {
-					entry.Event = event.name
-					if m, ok := fields.member("matcher"); ok {
-						entry.Matcher = literal(m.value)
-					}
-					found = append(found, handler{entry: entry, event: e, group: g, index: i})
-				}
-			}
-			for _, f := range found {
-				f.whole = len(found) == len(hooks.items)
-				visit(f)
+			for _, h := range handlersOf(item.value, form) {
+				h.entry.Event, h.event, h.group = event.name, e, g
+				visit(h)
 			}
 		}
 	}
+}
+
+// handlersOf are our handlers in one item of an event's list.
+func handlersOf(v hujson.Value, form form) (found []handler) {
+	fields, _ := containerOf(v)
+	matcher := ""
+	if m, ok := fields.member("matcher"); ok {
+		matcher = literal(m.value)
+	}
+	if form.flat {
+		if entry, ours := ourEntry(v); ours {
+			entry.Matcher = matcher
+			found = append(found, handler{entry: entry, whole: true})
+		}
+		return found
+	}
+	list, ok := fields.member("hooks")
+	if _, isArray := list.value.Value.(*hujson.Array); !ok || !isArray {
+		return nil
+	}
+	hooks, _ := containerOf(list.value)
+	for i, hook := range hooks.items {
+		if entry, ours := ourEntry(hook.value); ours {
+			entry.Matcher = matcher
+			found = append(found, handler{entry: entry, index: i})
+		}
+	}
+	for i := range found {
+		found[i].whole = len(found) == len(hooks.items)
+	}
+	return found
 }
 
 func literal(v hujson.Value) string {
@@ -113,7 +108,7 @@ func ourEntry(v hujson.Value) (Entry, bool) {
 		switch literal(m.Name) {
 		case "command", "bash":
 			e.Command = literal(m.Value)
-		case "timeout":
+		case "timeout", "timeoutSec", "timeout_ms":
 			e.Timeout = literal(m.Value)
 		case "args":
 			if a, isArray := m.Value.Value.(*hujson.Array); isArray {

@@ -8,7 +8,6 @@ import (
 
 	"github.com/tailscale/hujson"
 
-	"rewind/hookio"
 	"rewind/hookio/shell"
 )
 
@@ -16,7 +15,9 @@ import (
 type SettingsFile struct {
 	Path    string
 	Content []byte // nil: missing
-	// TopLevel marks Droid's hooks.json, which has the events at its top level.
+	Ours    bool   // we register here
+	// TopLevel: the events stand at its top level. For those that it has, the
+	// agent looks into no other file of the directory.
 	TopLevel bool
 	// Plugin marks the hooks.json of a plugin that is enabled.
 	Plugin bool
@@ -34,9 +35,12 @@ const (
 	RegisteredTwice FindingCode = "registered-twice"   // each event would be handled twice
 	UnknownEvent    FindingCode = "unknown-event"      // clients that do not know Event ignore the whole file
 	OlderTool       FindingCode = "older-tool"         // smart-checkpoint is still there
-	Shadowed        FindingCode = "shadowed"           // hooks.json has Event, so settings.json's hook does not run
-	Wrapped         FindingCode = "wrapped"            // Droid's hooks.json with a "hooks" object runs nothing
+	Shadowed        FindingCode = "shadowed"           // the file Detail has Event, so the hook in File does not run
+	Wrapped         FindingCode = "wrapped"            // a "hooks" object in a file whose events stand at the top level
 	WrongShape      FindingCode = "wrong-shape"        // Event's value is not a list
+	NotOurs         FindingCode = "not-ours"           // a file with the name of our extension is somebody else's
+	OtherVersion    FindingCode = "other-version"      // our extension was made by the version Detail, or changed
+	AgentsOwn       FindingCode = "agents-own"         // of this agent alone: Detail says it, and Cure what to do
 )
 
 // Finding is one thing that Inspect noticed.
@@ -45,6 +49,7 @@ type Finding struct {
 	File   string
 	Event  string
 	Detail string
+	Cure   string // for AgentsOwn
 }
 
 // FoundEntry is one of our hooks and its file.
@@ -53,14 +58,17 @@ type FoundEntry struct {
 	File string
 }
 
-// classicEvents are known to every version of Claude Code, and to Droid.
+// classicEvents are those that agents have known from the beginning.
 var classicEvents = []string{"PreToolUse", "PostToolUse", "UserPromptSubmit", "Notification", "Stop", "SubagentStop", "PreCompact", "SessionStart", "SessionEnd"}
 
-// Inspect looks at all files where an agent (Claude or Droid) reads hooks, in
-// any order, and says what of ours is there and why it might not run.
-func Inspect(agent hookio.Agent, files []SettingsFile) (found []FoundEntry, findings []Finding) {
+// Inspect looks at all files where the agent reads hooks, in any order, and says
+// what of ours is there and why it might not run.
+func (c *Client) Inspect(files []SettingsFile) (found []FoundEntry, findings []Finding) {
+	if c.extension != nil {
+		return c.inspectWhole(files)
+	}
 	plugin := ""
-	hides := map[string]string{} // event -> Droid's hooks.json that has it, by directory
+	hides := map[string]string{} // event -> the file that hides it from others, by directory
 	for _, f := range files {
 		_, root, err := parseSettings(f.Content)
 		if err != nil {
@@ -68,9 +76,9 @@ func Inspect(agent hookio.Agent, files []SettingsFile) (found []FoundEntry, find
 			continue
 		}
 		top, _ := containerOf(root)
-		for _, e := range entriesIn(root, !f.TopLevel) {
+		for _, e := range entriesIn(root, c.formOf(f)) {
 			if e.Older {
-				findings = append(findings, Finding{OlderTool, f.Path, e.Event, shell.Clip(e.Command)})
+				findings = append(findings, Finding{Code: OlderTool, File: f.Path, Event: e.Event, Detail: shell.Clip(e.Command)})
 				continue
 			}
 			found = append(found, FoundEntry{e, f.Path})
@@ -78,8 +86,8 @@ func Inspect(agent hookio.Agent, files []SettingsFile) (found []FoundEntry, find
 				plugin = f.Path
 			}
 		}
-		findings = append(findings, inspectSwitches(f, top)...)
-		findings = append(findings, inspectEvents(f, top)...)
+		findings = append(findings, c.inspectSwitches(f, root)...)
+		findings = append(findings, c.inspectEvents(f, top)...)
 		if p := enabledPlugin(top); p != "" && plugin == "" {
 			plugin = p
 		}
@@ -91,22 +99,29 @@ func Inspect(agent hookio.Agent, files []SettingsFile) (found []FoundEntry, find
 	}
 	for _, e := range found {
 		file := slashed(e.File)
-		if by, ok := hides[path.Dir(file)+"\x00"+e.Event]; ok && agent == hookio.Droid && by != e.File {
-			findings = append(findings, Finding{Shadowed, e.File, e.Event, by})
+		if by, ok := hides[path.Dir(file)+"\x00"+e.Event]; ok && by != e.File {
+			findings = append(findings, Finding{Code: Shadowed, File: e.File, Event: e.Event, Detail: by})
 		}
 	}
-	return found, append(findings, inspectCoverage(agent, found, plugin)...)
+	return found, append(findings, c.inspectCoverage(found, plugin)...)
 }
 
 func slashed(p string) string { return strings.ReplaceAll(p, `\`, "/") }
 
-func inspectSwitches(f SettingsFile, top container) (out []Finding) {
-	for _, s := range []struct {
-		key  string
-		code FindingCode
-	}{{"disableAllHooks", HooksDisabled}, {"allowManagedHooksOnly", ManagedOnly}} {
-		if m, ok := top.member(s.key); ok && m.value.Value.Kind() == 't' {
-			out = append(out, Finding{Code: s.code, File: f.Path})
+func (c *Client) inspectSwitches(f SettingsFile, root hujson.Value) (out []Finding) {
+	for _, s := range c.switches {
+		v, found := root, true
+		for name := range strings.SplitSeq(s.name, ".") {
+			at, _ := containerOf(v)
+			m, ok := at.member(name)
+			v, found = m.value, found && ok
+		}
+		kind := hujson.Kind('f')
+		if s.value {
+			kind = 't'
+		}
+		if found && v.Value.Kind() == kind {
+			out = append(out, Finding{Code: s.code, File: f.Path, Detail: s.name})
 		}
 	}
 	return out
@@ -114,7 +129,7 @@ func inspectSwitches(f SettingsFile, top container) (out []Finding) {
 
 // inspectEvents checks names and shapes of the file's hooks, the person's own
 // too, since one wrong name can switch off all.
-func inspectEvents(f SettingsFile, top container) (out []Finding) {
+func (c *Client) inspectEvents(f SettingsFile, top container) (out []Finding) {
 	events := top
 	if m, ok := top.member("hooks"); ok && f.TopLevel {
 		if _, isObject := m.value.Value.(*hujson.Object); isObject {
@@ -133,7 +148,7 @@ func inspectEvents(f SettingsFile, top container) (out []Finding) {
 		if f.TopLevel && (it.name == "$schema" || it.name == "description") {
 			continue
 		}
-		if !slices.Contains(classicEvents, it.name) {
+		if c.known != nil && !slices.Contains(c.known, it.name) {
 			out = append(out, Finding{Code: UnknownEvent, File: f.Path, Event: it.name})
 			continue
 		}
@@ -160,7 +175,7 @@ func enabledPlugin(top container) string {
 }
 
 // inspectCoverage compares what is registered with what should be.
-func inspectCoverage(agent hookio.Agent, found []FoundEntry, plugin string) (out []Finding) {
+func (c *Client) inspectCoverage(found []FoundEntry, plugin string) (out []Finding) {
 	inSettings := 0
 	for _, e := range found {
 		if e.File != plugin {
@@ -176,11 +191,7 @@ func inspectCoverage(agent hookio.Agent, found []FoundEntry, plugin string) (out
 	if len(found) == 0 {
 		return append(out, Finding{Code: NotRegistered})
 	}
-	want := claudeHooks
-	if agent == hookio.Droid {
-		want = droidHooks
-	}
-	for _, w := range want {
+	for _, w := range c.hooks {
 		var commands []string
 		for _, e := range found {
 			if e.Event == w.event && covers(e.Matcher, w.matcher) && e.File != plugin {

@@ -10,7 +10,7 @@ import (
 )
 
 func TestInspect(t *testing.T) {
-	registered, err := RegisterClaude([]byte("{\n  \"model\": \"opus\"\n}\n"), testLine)
+	registered, err := registerClaude([]byte("{\n  \"model\": \"opus\"\n}\n"), testProgram)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,7 +40,7 @@ func TestInspect(t *testing.T) {
 		{"wrong shape", user([]byte(`{"hooks": [1]}`)), []string{"wrong-shape hooks", "not-registered"}},
 		{"wrong shape of an event", user(with(`"model": "opus"`, `"x": 1`)), nil},
 	} {
-		_, findings := Inspect(hookio.Claude, c.files)
+		_, findings := claude.Inspect(c.files)
 		var got []string
 		for _, f := range findings {
 			got = append(got, strings.TrimSpace(fmt.Sprintf("%s %s", f.Code, f.Event)))
@@ -49,8 +49,8 @@ func TestInspect(t *testing.T) {
 			t.Errorf("%s: %v, want %v", c.name, got, c.want)
 		}
 	}
-	found, _ := Inspect(hookio.Claude, user(registered))
-	if len(found) != len(claudeHooks) || found[0].Command != testLine || found[0].File != "/h/.claude/settings.json" {
+	found, _ := claude.Inspect(user(registered))
+	if len(found) != len(claude.hooks) || found[0].Command != testLine || found[0].File != "/h/.claude/settings.json" {
 		t.Errorf("%v", found)
 	}
 }
@@ -63,18 +63,18 @@ func TestInspectPluginFile(t *testing.T) {
 		}
 	}
 	files := []SettingsFile{{Path: "/x/hooks/hooks.json", Content: []byte(hooks), Plugin: true}}
-	if found, findings := Inspect(hookio.Claude, files); len(found) != len(claudeHooks) || len(findings) != 0 {
+	if found, findings := claude.Inspect(files); len(found) != len(claude.hooks) || len(findings) != 0 {
 		t.Errorf("the plugin alone: %v, %v", found, findings)
 	}
-	registered, _ := RegisterClaude(nil, testLine)
-	_, findings := Inspect(hookio.Claude, append(files, SettingsFile{Path: "/s.json", Content: registered}))
+	registered, _ := registerClaude(nil, testProgram)
+	_, findings := claude.Inspect(append(files, SettingsFile{Path: "/s.json", Content: registered}))
 	if len(findings) != 1 || findings[0].Code != RegisteredTwice {
 		t.Errorf("both: %v", findings)
 	}
 }
 
 func TestInspectDroid(t *testing.T) {
-	_, settings, err := RegisterDroid(nil, nil, CommandLine("/usr/bin/rewind", hookio.Droid))
+	_, settings, err := registerDroid(nil, nil, "/usr/bin/rewind")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,7 +89,7 @@ func TestInspectDroid(t *testing.T) {
 		`{"CwdChanged":[]}`:            {"unknown-event CwdChanged"},
 		`{"$schema":"x","Stop":"say"}`: {"wrong-shape Stop", "shadowed Stop"},
 	} {
-		_, findings := Inspect(hookio.Droid, files(hooks))
+		_, findings := droid.Inspect(files(hooks))
 		var got []string
 		for _, f := range findings {
 			got = append(got, fmt.Sprintf("%s %s", f.Code, f.Event))

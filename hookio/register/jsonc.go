@@ -285,7 +285,8 @@ func removeOnly(b []byte, c container) (out []byte, alone bool) {
 			return splice(b, c.start+1, c.end-1, string(kept)+string(tail)), false
 		}
 	}
-	if !hasComment(head) && !hasComment(tail) && (len(head) == 0 || bytes.IndexByte(head, '\n') >= 0) {
+	// What we add in an empty one of one line stands right before its end.
+	if !hasComment(head) && !hasComment(tail) && (len(head) == 0 || len(tail) > 0 || bytes.IndexByte(head, '\n') >= 0) {
 		return b, true
 	}
 	kept := head

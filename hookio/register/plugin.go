@@ -28,7 +28,7 @@ func Plugin(version, exe string) []PluginFile {
 			"name", quoted("rewind"), "owner", author,
 			"plugins", array(object("name", quoted("rewind"), "source", quoted("./"), "description", quoted(description)))))},
 		{Path: "hooks/hooks.json", Content: json(object("description", quoted(description),
-			"hooks", events(claudeHooks, `"${CLAUDE_PLUGIN_ROOT}"/bin/rewind hook claude`)))},
+			"hooks", events(claude.hooks, `"${CLAUDE_PLUGIN_ROOT}"/bin/rewind hook claude`, claude.form)))},
 		{Path: "bin/rewind", Executable: true, Content: "#!/bin/sh\n" +
 			"# Runs the installed rewind; without one it is silent, so that an agent is never disturbed.\n" +
 			"for program in " + hookio.Quote(exe) + " \"$HOME/.local/bin/rewind\"; do\n" +

@@ -34,8 +34,8 @@ func TestPlugin(t *testing.T) {
 	if words := len(strings.Fields(files["README.md"].Content)); words < 40 {
 		t.Errorf("README has %d words", words)
 	}
-	entries, err := Entries([]byte(files["hooks/hooks.json"].Content))
-	if err != nil || len(entries) != len(claudeHooks) {
+	entries, err := entries([]byte(files["hooks/hooks.json"].Content))
+	if err != nil || len(entries) != len(claude.hooks) {
 		t.Errorf("%v, %v", entries, err)
 	}
 }

@@ -20,110 +20,32 @@ func CommandLine(exe string, agent hookio.Agent) string {
 // after 2 s; the rest is for a machine under load.
 const hookSeconds = "10"
 
-// registration is one group of hooks to be registered.
-type registration struct{ event, matcher string }
-
-// The same events for every tier: the tier decides at run time. Only events
-// that every version knows, since older clients drop the whole file for one
-// unknown name. Matchers are lists of exact names, or one regular expression:
-// mixed, the names would match parts of other names.
-var claudeHooks = []registration{
-	{"SessionStart", ""},
-	{"UserPromptSubmit", ""},
-	{"PreToolUse", "Edit|Write|MultiEdit|NotebookEdit|Bash|PowerShell"},
-	{"PreToolUse", "mcp__.*"},
-	{"PostToolUse", "Bash|PowerShell"},
-	{"Stop", ""},
-	{"SubagentStop", ""},
-	{"SessionEnd", ""},
+// form is how an agent's hooks stand in its files. The zero form is that of most:
+// in a "hooks" object each event has a list of groups, and each group a matcher
+// and a list of handlers.
+type form struct {
+	// topLevel: the events stand at the top level of the file. Set for each file.
+	topLevel bool
+	// flat: each event has a list of handlers, which have the matcher themselves.
+	flat bool
+	// handler is a handler, without a matcher, that runs a line; nil: with the
+	// members type, command and timeout in seconds.
+	handler func(line string) node
+	// version is the value of a member "version" that the file must have, "" for
+	// none. It is added behind a "hooks" object that we make, where it is missing.
+	version string
 }
 
-var droidHooks = []registration{
-	{"SessionStart", ""},
-	{"UserPromptSubmit", ""},
-	{"PreToolUse", "Edit|Create|ApplyPatch|Execute"},
-	{"PreToolUse", "mcp__.*"},
-	{"PostToolUse", "Execute"},
-	{"Stop", ""},
-	{"SubagentStop", ""},
-	{"SessionEnd", ""},
+// handle is the handler that runs a line.
+func (f form) handle(line string) node {
+	if f.handler != nil {
+		return f.handler(line)
+	}
+	return object("type", quoted("command"), "command", quoted(line), "timeout", node{literal: hookSeconds})
 }
 
-// RegisterClaude returns settings.json with our hooks in it: unchanged where
-// they are there already, in place of smart-checkpoint's where those are. nil
-// stands for a missing file. Errors: *NotJSONError, *ShapeError.
-func RegisterClaude(settings []byte, command string) ([]byte, error) {
-	return register(settings, command, claudeHooks)
-}
-
-// UnregisterClaude takes them out again: what RegisterClaude made of a file
-// becomes, to the byte, what it was before. nil means that the file is to be
-// removed. Errors: *NotJSONError.
-func UnregisterClaude(settings []byte) ([]byte, error) { return strip(settings, true) }
-
-func register(settings []byte, command string, hooks []registration) ([]byte, error) {
-	clean, err := strip(settings, true)
-	if err != nil {
-		return nil, err
-	}
-	out, err := addAll(clean, command, hooks, true)
-	if err != nil || sameEntries(settings, out, true) {
-		return settings, err
-	}
-	return out, nil
-}
-
-func sameEntries(a, b []byte, wrapped bool) bool {
-	_, ra, errA := parseSettings(a)
-	_, rb, errB := parseSettings(b)
-	return errA == nil && errB == nil && slices.Equal(entriesIn(ra, wrapped), entriesIn(rb, wrapped))
-}
-
-// RegisterDroid does the same for Droid's two files. For one event hooks.json
-// hides settings.json: so an event that hooks.json has is added there, any
-// other to settings.json, and never the first entry for an event to hooks.json.
-func RegisterDroid(hooks, settings []byte, command string) (newHooks, newSettings []byte, err error) {
-	cleanHooks, cleanSettings, err := UnregisterDroid(hooks, settings)
-	if err != nil {
-		return nil, nil, err
-	}
-	_, root, err := parseSettings(cleanHooks)
-	if err != nil {
-		return nil, nil, err
-	}
-	var there, here []registration
-	top, _ := containerOf(root)
-	for _, h := range droidHooks {
-		if _, ok := top.member(h.event); ok {
-			there = append(there, h)
-		} else {
-			here = append(here, h)
-		}
-	}
-	if newHooks, err = addAll(cleanHooks, command, there, false); err != nil {
-		return nil, nil, err
-	}
-	if newSettings, err = addAll(cleanSettings, command, here, true); err != nil {
-		return nil, nil, err
-	}
-	if sameEntries(hooks, newHooks, false) && sameEntries(settings, newSettings, true) {
-		return hooks, settings, nil
-	}
-	return newHooks, newSettings, nil
-}
-
-// UnregisterDroid is to RegisterDroid what UnregisterClaude is to
-// RegisterClaude.
-func UnregisterDroid(hooks, settings []byte) (newHooks, newSettings []byte, err error) {
-	if newHooks, err = strip(hooks, false); err != nil {
-		return nil, nil, err
-	}
-	newSettings, err = strip(settings, true)
-	return newHooks, newSettings, err
-}
-
-// addAll adds the groups to a file that has none of ours.
-func addAll(b []byte, command string, hooks []registration, wrapped bool) ([]byte, error) {
+// addAll adds the hooks to a file that has none of ours.
+func addAll(b []byte, line string, hooks []registration, form form) ([]byte, error) {
 	if len(hooks) == 0 {
 		return b, nil
 	}
@@ -132,35 +54,56 @@ func addAll(b []byte, command string, hooks []registration, wrapped bool) ([]byt
 		return nil, err
 	}
 	if o == nil { // a file of our own; the line end tells it from one that was empty
-		groups := wrap(hooks, command, wrapped).render(layout{style: styleOf(nil, container{}), multi: true})
-		if b == nil {
-			return []byte(groups + "\n"), nil
+		whole := events(hooks, line, form)
+		if !form.topLevel {
+			whole = object("hooks", whole)
+			if form.version != "" {
+				whole.names, whole.values = append(whole.names, versionMember), append(whole.values, node{literal: form.version})
+			}
 		}
-		return append(bytes.Clone(b), groups...), nil
+		text := whole.render(layout{style: styleOf(nil, container{}), multi: true})
+		if b == nil {
+			return []byte(text + "\n"), nil
+		}
+		return append(bytes.Clone(b), text...), nil
 	}
 	top, _ := containerOf(root)
-	if wrapped {
-		if _, ok := top.member("hooks"); !ok {
-			return appendItem(b, top, styleOf(b, top), true, named("hooks", events(hooks, command))), nil
-		}
+	if _, ok := top.member("hooks"); !ok && !form.topLevel {
+		b = appendItem(b, top, styleOf(b, top), true, named("hooks", events(hooks, line, form)))
+		return addVersion(b, form)
 	}
 	for _, h := range hooks {
-		if b, err = add(b, h, command, wrapped); err != nil {
+		if b, err = add(b, h, line, form); err != nil {
 			return nil, err
 		}
 	}
 	return b, nil
 }
 
-// add adds one group to a file that has the object of events.
-func add(b []byte, h registration, command string, wrapped bool) ([]byte, error) {
+const versionMember = "version"
+
+// addVersion adds the version behind the "hooks" object that was added last.
+func addVersion(b []byte, form form) ([]byte, error) {
+	_, root, err := parseSettings(b)
+	if err != nil {
+		return nil, err
+	}
+	top, _ := containerOf(root)
+	if _, ok := top.member(versionMember); ok || form.version == "" {
+		return b, nil
+	}
+	return appendItem(b, top, styleOf(b, top), true, named(versionMember, node{literal: form.version})), nil
+}
+
+// add adds one hook to a file that has the object of events.
+func add(b []byte, h registration, line string, form form) ([]byte, error) {
 	_, root, err := parseSettings(b)
 	if err != nil {
 		return nil, err
 	}
 	top, _ := containerOf(root)
 	at, multi := top, true
-	if wrapped {
+	if !form.topLevel {
 		member, _ := top.member("hooks")
 		if _, isObject := member.value.Value.(*hujson.Object); !isObject {
 			return nil, &ShapeError{"hooks", "an object"}
@@ -171,58 +114,55 @@ func add(b []byte, h registration, command string, wrapped bool) ([]byte, error)
 	s := styleOf(b, top)
 	event, ok := at.member(h.event)
 	if !ok {
-		return appendItem(b, at, s, multi, named(h.event, array(group(h, command)))), nil
+		return appendItem(b, at, s, multi, named(h.event, array(hook(h, line, form)))), nil
 	}
 	if _, isArray := event.value.Value.(*hujson.Array); !isArray {
 		return nil, &ShapeError{h.event, "a list"}
 	}
 	list, _ := containerOf(event.value)
-	return appendItem(b, list, s, bytes.IndexByte(event.before, '\n') >= 0, group(h, command).render), nil
+	return appendItem(b, list, s, bytes.IndexByte(event.before, '\n') >= 0, hook(h, line, form).render), nil
 }
 
-func wrap(hooks []registration, command string, wrapped bool) node {
-	if wrapped {
-		return object("hooks", events(hooks, command))
-	}
-	return events(hooks, command)
-}
-
-// events is the object of events with our groups.
-func events(hooks []registration, command string) node {
+// events is the object of events with our hooks.
+func events(hooks []registration, line string, form form) node {
 	var n node
 	for _, h := range hooks {
 		if i := slices.Index(n.names, h.event); i >= 0 {
-			n.values[i].values = append(n.values[i].values, group(h, command))
+			n.values[i].values = append(n.values[i].values, hook(h, line, form))
 			continue
 		}
 		n.names = append(n.names, h.event)
-		n.values = append(n.values, array(group(h, command)))
+		n.values = append(n.values, array(hook(h, line, form)))
 	}
 	return n
 }
 
-func group(h registration, command string) node {
-	hooks := array(object("type", quoted("command"), "command", quoted(command), "timeout", node{literal: hookSeconds}))
-	if h.matcher == "" {
-		return object("hooks", hooks)
+// hook is what stands in an event's list: a group with one handler, or a handler.
+func hook(h registration, line string, form form) node {
+	n := form.handle(line)
+	if !form.flat {
+		n = object("hooks", array(n))
 	}
-	return object("matcher", quoted(h.matcher), "hooks", hooks)
+	if h.matcher != "" {
+		n.names, n.values = append([]string{"matcher"}, n.names...), append([]node{quoted(h.matcher)}, n.values...)
+	}
+	return n
 }
 
 // strip takes all our hooks out, the last one first, so that each step undoes
 // one step of addAll.
-func strip(b []byte, wrapped bool) ([]byte, error) {
+func strip(b []byte, form form) ([]byte, error) {
 	for {
 		_, root, err := parseSettings(b)
 		if err != nil {
 			return nil, err
 		}
 		var last *handler
-		walkHandlers(root, wrapped, func(h handler) { last = &h })
+		walkHandlers(root, form, func(h handler) { last = &h })
 		if last == nil {
 			return b, nil
 		}
-		b = stripOne(b, root, wrapped, *last)
+		b = stripOne(b, root, form, *last)
 		if b == nil {
 			return nil, nil
 		}
@@ -231,7 +171,7 @@ func strip(b []byte, wrapped bool) ([]byte, error) {
 
 // stripOne removes one hook, with its group and event and the objects around
 // them where they are empty then and were made for it.
-func stripOne(b []byte, root hujson.Value, wrapped bool, h handler) []byte {
+func stripOne(b []byte, root hujson.Value, form form, h handler) []byte {
 	type place struct {
 		c container
 		i int
@@ -239,7 +179,7 @@ func stripOne(b []byte, root hujson.Value, wrapped bool, h handler) []byte {
 	top, _ := containerOf(root)
 	var path []place // outermost first
 	at := top
-	if wrapped {
+	if !form.topLevel {
 		member, _ := top.member("hooks")
 		for i := range top.items {
 			if top.items[i].start == member.start {
@@ -259,6 +199,10 @@ func stripOne(b []byte, root hujson.Value, wrapped bool, h handler) []byte {
 		return out
 	}
 	for i := len(path) - 1; i >= 0; i-- {
+		if i == 0 && !form.topLevel && versionFollows(b, top, path[i].i, form) {
+			out, _ := removeItem(b, top, path[i].i+1) // with it gone, the rest is as it was added
+			return out
+		}
 		if out, alone := removeItem(b, path[i].c, path[i].i); !alone {
 			return out
 		}
@@ -269,4 +213,14 @@ func stripOne(b []byte, root hujson.Value, wrapped bool, h handler) []byte {
 		return nil
 	}
 	return append(append([]byte{}, before...), after...) // not nil: the file was there
+}
+
+// versionFollows reports whether the version that we add stands behind the i-th
+// item of a file: people write it in front.
+func versionFollows(b []byte, top container, i int, form form) bool {
+	if form.version == "" || i+2 != len(top.items) || top.items[i+1].name != versionMember {
+		return false
+	}
+	value := top.items[i+1].value
+	return string(b[value.StartOffset:value.EndOffset]) == form.version
 }

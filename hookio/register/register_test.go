@@ -14,7 +14,43 @@ import (
 	"rewind/hookio"
 )
 
-const testLine = `'/home/u/.local/bin/rewind' hook claude`
+const (
+	testProgram = "/home/u/.local/bin/rewind"
+	testLine    = `'/home/u/.local/bin/rewind' hook claude`
+)
+
+// registerClaude and unregisterClaude edit a settings file alone.
+func registerClaude(settings []byte, program string) ([]byte, error) {
+	return claude.Edit([]SettingsFile{{Content: settings, Ours: true}}, 0, &Program{Path: program})
+}
+
+func unregisterClaude(settings []byte) ([]byte, error) {
+	return claude.Edit([]SettingsFile{{Content: settings, Ours: true}}, 0, nil)
+}
+
+// registerDroid edits both files; an empty program takes the hooks out.
+func registerDroid(hooks, settings []byte, program string) (newHooks, newSettings []byte, err error) {
+	files := []SettingsFile{{Content: hooks, TopLevel: true, Ours: true}, {Content: settings, Ours: true}}
+	var p *Program
+	if program != "" {
+		p = &Program{Path: program}
+	}
+	if newHooks, err = droid.Edit(files, 0, p); err != nil {
+		return nil, nil, err
+	}
+	newSettings, err = droid.Edit(files, 1, p)
+	return newHooks, newSettings, err
+}
+
+func entries(settings []byte) ([]Entry, error) {
+	_, root, err := parseSettings(settings)
+	return entriesIn(root, form{}), err
+}
+
+func topEntries(hooks []byte) ([]Entry, error) {
+	_, root, err := parseSettings(hooks)
+	return entriesIn(root, form{topLevel: true}), err
+}
 
 // settingsFiles are files as people have them; nil is a missing one.
 func settingsFiles(t testing.TB) map[string][]byte {
@@ -54,27 +90,27 @@ func plain(t testing.TB, b []byte) map[string]any {
 func TestRegisterClaudeAndBack(t *testing.T) {
 	for name, before := range settingsFiles(t) {
 		t.Run(name, func(t *testing.T) {
-			with, err := RegisterClaude(before, testLine)
+			with, err := registerClaude(before, testProgram)
 			if err != nil {
 				t.Fatal(err)
 			}
 			checkRegistered(t, with)
-			again, err := RegisterClaude(with, testLine)
+			again, err := registerClaude(with, testProgram)
 			if err != nil || !bytes.Equal(again, with) {
 				t.Errorf("a second time changes it: %v\n%s", err, again)
 			}
-			after, err := UnregisterClaude(with)
+			after, err := unregisterClaude(with)
 			if err != nil || !bytes.Equal(after, before) || (after == nil) != (before == nil) {
 				t.Errorf("not as before: %v\nbefore %q\nwith   %s\nafter  %q", err, before, with, after)
 			}
-			moved, err := RegisterClaude(with, `'/opt/rewind' hook claude`)
+			moved, err := registerClaude(with, "/opt/rewind")
 			if err != nil || bytes.Contains(moved, []byte("/home/u/.local")) {
 				t.Errorf("a moved binary: %v\n%s", err, moved)
 			}
-			if after, err := UnregisterClaude(moved); err != nil || !bytes.Equal(after, before) {
+			if after, err := unregisterClaude(moved); err != nil || !bytes.Equal(after, before) {
 				t.Errorf("not as before after a move: %v %q", err, after)
 			}
-			if none, err := UnregisterClaude(before); err != nil || !bytes.Equal(none, before) {
+			if none, err := unregisterClaude(before); err != nil || !bytes.Equal(none, before) {
 				t.Errorf("unregistering where nothing is: %v %q", err, none)
 			}
 		})
@@ -84,12 +120,12 @@ func TestRegisterClaudeAndBack(t *testing.T) {
 // checkRegistered looks at the file as the agent does.
 func checkRegistered(t *testing.T, b []byte) {
 	t.Helper()
-	entries, err := Entries(b)
-	if err != nil || len(entries) != len(claudeHooks) {
+	entries, err := entries(b)
+	if err != nil || len(entries) != len(claude.hooks) {
 		t.Fatalf("entries %v, %v in\n%s", entries, err, b)
 	}
 	hooks := plain(t, b)["hooks"].(map[string]any)
-	for _, want := range claudeHooks {
+	for _, want := range claude.hooks {
 		found := 0
 		for _, g := range hooks[want.event].([]any) {
 			group := g.(map[string]any)
@@ -114,7 +150,7 @@ func TestRegisterLooksLikeTheFile(t *testing.T) {
 		{"{\r\n  \"a\": 1\r\n}", "{\r\n  \"a\": 1,\r\n  \"hooks\": {\r\n    \"SessionStart\": [\r\n"},
 		{"", "{\n  \"hooks\": {\n    \"SessionStart\": [\n      {\n        \"hooks\": [\n"},
 	} {
-		with, err := RegisterClaude([]byte(c.before), testLine)
+		with, err := registerClaude([]byte(c.before), testProgram)
 		if err != nil || !bytes.HasPrefix(with, []byte(c.start)) {
 			t.Errorf("%q: %v\n%s", c.before, err, with)
 		}
@@ -128,11 +164,11 @@ func TestRegisterReplacesTheOlderTool(t *testing.T) {
 		"mixed":   `{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "smart-checkpoint stop"}, {"type": "command", "command": "say done"}]}]}}`,
 	} {
 		t.Run(name, func(t *testing.T) {
-			older, err := Entries([]byte(before))
+			older, err := entries([]byte(before))
 			if err != nil || len(older) != 1 || !older[0].Older {
 				t.Fatalf("%v, %v", older, err)
 			}
-			with, err := RegisterClaude([]byte(before), testLine)
+			with, err := registerClaude([]byte(before), testProgram)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -140,7 +176,7 @@ func TestRegisterReplacesTheOlderTool(t *testing.T) {
 			if bytes.Contains(with, []byte("smart-checkpoint")) || !bytes.Contains(with, []byte("say done")) {
 				t.Errorf("%s", with)
 			}
-			after, err := UnregisterClaude(with)
+			after, err := unregisterClaude(with)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -171,12 +207,12 @@ func TestRecognisesOurs(t *testing.T) {
 		``:                                                      false,
 	} {
 		quoted, _ := json.Marshal(line)
-		e, err := Entries([]byte(`{"hooks":{"Stop":[{"hooks":[{"type":"command","command":` + string(quoted) + `}]}]}}`))
+		e, err := entries([]byte(`{"hooks":{"Stop":[{"hooks":[{"type":"command","command":` + string(quoted) + `}]}]}}`))
 		if err != nil || (len(e) == 1) != want {
 			t.Errorf("%s: %v, %v", line, e, err)
 		}
 	}
-	e, err := Entries([]byte(`{"hooks":{"Stop":[{"matcher":"x","hooks":[{"type":"command","command":"/a b/rewind","args":["hook","claude"],"timeout":3}]}]}}`))
+	e, err := entries([]byte(`{"hooks":{"Stop":[{"matcher":"x","hooks":[{"type":"command","command":"/a b/rewind","args":["hook","claude"],"timeout":3}]}]}}`))
 	if err != nil || len(e) != 1 || e[0] != (Entry{"Stop", "x", "/a b/rewind hook claude", "3", false}) {
 		t.Errorf("exec form: %v, %v", e, err)
 	}
@@ -185,38 +221,39 @@ func TestRecognisesOurs(t *testing.T) {
 func TestRegisterRefuses(t *testing.T) {
 	for _, content := range []string{"not json", "[1]", `{"a": }`, `{"a": 1`, "{} {}", `"x"`, "null", strings.Repeat("[", 1000000), "// only a comment\n", "{\"a\": 'b'}", "\x00"} {
 		var notJSON *NotJSONError
-		if out, err := RegisterClaude([]byte(content), testLine); !errors.As(err, &notJSON) || out != nil && !bytes.Equal(out, []byte(content)) {
+		if out, err := registerClaude([]byte(content), testProgram); !errors.As(err, &notJSON) || out != nil && !bytes.Equal(out, []byte(content)) {
 			t.Errorf("%.20q: %v", content, err)
 		}
-		if _, err := UnregisterClaude([]byte(content)); !errors.As(err, &notJSON) {
+		if _, err := unregisterClaude([]byte(content)); !errors.As(err, &notJSON) {
 			t.Errorf("%.20q: %v", content, err)
 		}
-		if _, _, err := RegisterDroid([]byte(content), nil, testLine); !errors.As(err, &notJSON) {
+		if _, _, err := registerDroid([]byte(content), nil, testProgram); !errors.As(err, &notJSON) {
 			t.Errorf("%.20q: %v", content, err)
 		}
 	}
 	for _, content := range []string{`{"hooks": null}`, `{"hooks": []}`, `{"hooks": "x"}`, `{"hooks": {"Stop": {}}}`, `{"hooks": {"PreToolUse": "x"}}`} {
 		var shape *ShapeError
-		if _, err := RegisterClaude([]byte(content), testLine); !errors.As(err, &shape) {
+		if _, err := registerClaude([]byte(content), testProgram); !errors.As(err, &shape) {
 			t.Errorf("%s: %v", content, err)
 		}
-		if out, err := UnregisterClaude([]byte(content)); err != nil || string(out) != content {
+		if out, err := unregisterClaude([]byte(content)); err != nil || string(out) != content {
 			t.Errorf("%s: %v %s", content, err, out)
 		}
 	}
 }
 
 func TestRegisterDroid(t *testing.T) {
-	line := CommandLine("/usr/bin/rewind", hookio.Droid)
+	const program = "/usr/bin/rewind"
+	line := CommandLine(program, hookio.Droid)
 	hooks := []byte("{\n  \"Stop\": [\n    { \"hooks\": [ { \"type\": \"command\", \"command\": \"say done\" } ] }\n  ], // mine\n  \"Notification\": []\n}\n")
 	settings := []byte("{\n  // droid\n  \"hooks\": {\n    \"PreToolUse\": [\n      { \"matcher\": \"Execute\", \"hooks\": [ { \"type\": \"command\", \"command\": \"audit\" } ] }\n    ]\n  },\n  \"model\": \"x\"\n}\n")
-	newHooks, newSettings, err := RegisterDroid(hooks, settings, line)
+	newHooks, newSettings, err := registerDroid(hooks, settings, program)
 	if err != nil {
 		t.Fatal(err)
 	}
-	there, _ := EntriesDroid(newHooks)
-	here, _ := Entries(newSettings)
-	if len(there) != 1 || there[0].Event != "Stop" || len(here) != len(droidHooks)-1 {
+	there, _ := topEntries(newHooks)
+	here, _ := entries(newSettings)
+	if len(there) != 1 || there[0].Event != "Stop" || len(here) != len(droid.hooks)-1 {
 		t.Fatalf("in hooks.json %v, in settings.json %v", there, here)
 	}
 	for _, e := range here {
@@ -225,31 +262,31 @@ func TestRegisterDroid(t *testing.T) {
 		}
 	}
 	// The person's own entry for Stop makes hooks.json's the only one that counts.
-	h2, s2, err := RegisterDroid(newHooks, newSettings, line)
+	h2, s2, err := registerDroid(newHooks, newSettings, program)
 	if err != nil || !bytes.Equal(h2, newHooks) || !bytes.Equal(s2, newSettings) {
 		t.Errorf("a second time changes it: %v", err)
 	}
-	h3, s3, err := UnregisterDroid(newHooks, newSettings)
+	h3, s3, err := registerDroid(newHooks, newSettings, "")
 	if err != nil || !bytes.Equal(h3, hooks) || !bytes.Equal(s3, settings) {
 		t.Errorf("not as before: %v\n%s\n%s", err, h3, s3)
 	}
 	// Later the person adds SessionStart to hooks.json: registering again moves ours there.
 	shadowing := bytes.Replace(newHooks, []byte(`"Notification": []`), []byte(`"Notification": [], "SessionStart": []`), 1)
-	h4, s4, err := RegisterDroid(shadowing, newSettings, line)
+	h4, s4, err := registerDroid(shadowing, newSettings, program)
 	if err != nil {
 		t.Fatal(err)
 	}
-	there, _ = EntriesDroid(h4)
-	here, _ = Entries(s4)
-	if len(there) != 2 || len(here) != len(droidHooks)-2 {
+	there, _ = topEntries(h4)
+	here, _ = entries(s4)
+	if len(there) != 2 || len(here) != len(droid.hooks)-2 {
 		t.Errorf("in hooks.json %v, in settings.json %v", there, here)
 	}
 	// Without hooks.json everything is in settings.json, and no hooks.json appears.
-	h5, s5, err := RegisterDroid(nil, nil, line)
-	if here, _ = Entries(s5); err != nil || h5 != nil || len(here) != len(droidHooks) {
+	h5, s5, err := registerDroid(nil, nil, program)
+	if here, _ = entries(s5); err != nil || h5 != nil || len(here) != len(droid.hooks) {
 		t.Errorf("%v %q %v", err, h5, here)
 	}
-	if h6, s6, err := UnregisterDroid(h5, s5); err != nil || h6 != nil || s6 != nil {
+	if h6, s6, err := registerDroid(h5, s5, ""); err != nil || h6 != nil || s6 != nil {
 		t.Errorf("%v %q %q", err, h6, s6)
 	}
 }
@@ -269,19 +306,19 @@ func FuzzRegister(f *testing.F) {
 		if err != nil {
 			return
 		}
-		for _, wrapped := range []bool{true, false} {
-			if len(entriesIn(root, wrapped)) > 0 {
-				stripped, err := strip(before, wrapped)
+		for _, form := range []form{{}, {topLevel: true}, {flat: true}, {version: "1"}, {flat: true, version: "1"}} {
+			if len(entriesIn(root, form)) > 0 {
+				stripped, err := strip(before, form)
 				if err != nil {
 					t.Fatalf("strip %q: %v", before, err)
 				}
 				_, root, err := parseSettings(stripped)
-				if left := entriesIn(root, wrapped); err != nil || len(left) > 0 {
+				if left := entriesIn(root, form); err != nil || len(left) > 0 {
 					t.Fatalf("strip left %v in %q: %v", left, stripped, err)
 				}
 				continue
 			}
-			with, err := addAll(before, testLine, claudeHooks, wrapped)
+			with, err := addAll(before, testLine, claude.hooks, form)
 			if err != nil {
 				continue
 			}
@@ -289,10 +326,10 @@ func FuzzRegister(f *testing.F) {
 			if err != nil {
 				t.Fatalf("%v: %q -> %q", err, before, with)
 			}
-			if got := entriesIn(rootWith, wrapped); len(got) != len(claudeHooks) {
+			if got := entriesIn(rootWith, form); len(got) != len(claude.hooks) {
 				t.Fatalf("%d entries: %q -> %q", len(got), before, with)
 			}
-			after, err := strip(with, wrapped)
+			after, err := strip(with, form)
 			if err != nil || !bytes.Equal(after, before) {
 				t.Fatalf("before %q\nwith  %q\nafter  %q %v", before, with, after, err)
 			}

@@ -1,0 +1,78 @@
+package register
+
+import (
+	"path/filepath"
+	"runtime"
+
+	"rewind/hookio"
+)
+
+var claude = Client{
+	Agent:      hookio.Claude,
+	Programs:   []string{"claude"},
+	Hint:       "sessions that are open take it up by themselves; a folder runs hooks once you trusted it in Claude Code",
+	PluginCure: "claude plugin disable rewind, or leave it as it is",
+	dir: func(w Where) string {
+		if dir := w.Getenv("CLAUDE_CONFIG_DIR"); dir != "" {
+			return dir
+		}
+		return below(w.Home, ".claude")
+	},
+	files: func(w Where, dir string) []SettingsFile {
+		files := []SettingsFile{{Path: filepath.Join(dir, "settings.json"), Ours: true}}
+		if w.Root != "" {
+			for _, name := range []string{"settings.json", "settings.local.json"} {
+				files = append(files, SettingsFile{Path: filepath.Join(w.Root, ".claude", name)})
+			}
+		}
+		return append(files, SettingsFile{Path: managedSettings()})
+	},
+	hooks: []registration{
+		{"SessionStart", ""},
+		{"UserPromptSubmit", ""},
+		{"PreToolUse", "Edit|Write|MultiEdit|NotebookEdit|Bash|PowerShell"},
+		{"PreToolUse", "mcp__.*"},
+		{"PostToolUse", "Bash|PowerShell"},
+		{"Stop", ""},
+		{"SubagentStop", ""},
+		{"SessionEnd", ""},
+	},
+	known:    classicEvents,
+	switches: []offSwitch{{"disableAllHooks", true, HooksDisabled}, {"allowManagedHooksOnly", true, ManagedOnly}},
+	check:    claudeTrust,
+}
+
+// managedSettings is where an organisation's policy lies.
+func managedSettings() string {
+	switch runtime.GOOS {
+	case "darwin":
+		return "/Library/Application Support/ClaudeCode/managed-settings.json"
+	case "windows":
+		return `C:\ProgramData\ClaudeCode\managed-settings.json`
+	}
+	return "/etc/claude-code/managed-settings.json"
+}
+
+// claudeTrust: interactive sessions run no hooks in a folder that the person has
+// not trusted.
+func claudeTrust(w Where, _ []FoundEntry) []Finding {
+	file := filepath.Join(w.Home, ".claude.json")
+	if dir := w.Getenv("CLAUDE_CONFIG_DIR"); dir != "" {
+		file = filepath.Join(dir, ".claude.json")
+	}
+	if w.Root == "" {
+		return nil
+	}
+	text, err := ReadFile(file)
+	if err != nil || text == nil {
+		return nil
+	}
+	if trusted, known := hookio.FolderTrusted(text, w.Root); !known || trusted {
+		return nil
+	}
+	return []Finding{{
+		Code: AgentsOwn, File: file,
+		Detail: "Claude Code does not trust " + w.Root + ", and runs no hooks there",
+		Cure:   "claude in " + w.Root + ", and accept the folder",
+	}}
+}

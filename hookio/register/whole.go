@@ -1,0 +1,96 @@
+package register
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+
+	"rewind/hookio/shell"
+)
+
+// An extension is a file that is ours alone, as agents have it that run scripts
+// in place of hooks. Its first line is a comment that says so, and what it runs:
+//
+//	// rewind {"program":"/usr/bin/rewind","version":"1.2.0"} …
+//
+// The rest is the client's extension function's. It is replaced when it is
+// registered again, and removed when it is taken out; a file of that name without
+// such a line is somebody else's, and stays.
+
+const (
+	wholeMark = "// rewind "
+	wholeNote = " made by 'rewind config --register-hooks', which replaces it"
+)
+
+// wholeHead is what the first line says.
+type wholeHead struct {
+	Program string `json:"program"`
+	Version string `json:"version"`
+}
+
+// NotOursError: a file has the name of one of ours, and something else in it. It
+// was left as it is.
+type NotOursError struct{}
+
+func (*NotOursError) Error() string { return "is there, and was not made by rewind" }
+
+// wholeText is the file for a program.
+func (c *Client) wholeText(p Program) []byte {
+	head, err := json.Marshal(wholeHead{p.Path, p.Version})
+	if err != nil {
+		panic(err) // two strings always marshal
+	}
+	return []byte(wholeMark + string(head) + wholeNote + "\n" + c.extension(p))
+}
+
+// wholeProgram reads back what a file of ours runs.
+func wholeProgram(content []byte) (p Program, ok bool) {
+	line, _, _ := bytes.Cut(content, []byte("\n"))
+	rest, ok := bytes.CutPrefix(line, []byte(wholeMark))
+	if !ok {
+		return p, false
+	}
+	var head wholeHead
+	if json.NewDecoder(bytes.NewReader(rest)).Decode(&head) != nil || head.Program == "" {
+		return p, false
+	}
+	return Program{Path: head.Program, Version: head.Version}, true
+}
+
+func (c *Client) editWhole(old []byte, program *Program) ([]byte, error) {
+	_, ours := wholeProgram(old)
+	switch {
+	case old != nil && !ours && program == nil:
+		return old, nil
+	case old != nil && !ours:
+		return nil, &NotOursError{}
+	case program == nil:
+		return nil, nil
+	}
+	return c.wholeText(*program), nil
+}
+
+// inspectWhole looks for our files.
+func (c *Client) inspectWhole(files []SettingsFile) (found []FoundEntry, findings []Finding) {
+	for _, f := range files {
+		p, ours := wholeProgram(f.Content)
+		if !ours {
+			if f.Ours && f.Content != nil {
+				findings = append(findings, Finding{Code: NotOurs, File: f.Path})
+			}
+			continue
+		}
+		found = append(found, FoundEntry{Entry{Command: CommandLine(p.Path, c.Agent)}, f.Path})
+		if !bytes.Equal(f.Content, c.wholeText(p)) {
+			findings = append(findings, Finding{Code: OtherVersion, File: f.Path, Detail: shell.Clip(p.Version)})
+		}
+	}
+	switch {
+	case len(found) == 0:
+		findings = append(findings, Finding{Code: NotRegistered})
+	case len(found) > 1:
+		findings = append(findings, Finding{Code: RegisteredTwice, Detail: fmt.Sprintf("in %s and in %s", filepath.Dir(found[0].File), filepath.Dir(found[1].File))})
+	}
+	return found, findings
+}
