@@ -23,7 +23,7 @@ const maxHeldPrompt = 4 << 10
 // for prompts: the newest in its transcript, but at a session's start, which has
 // those of its origin only.
 func PromptOf(h *project.HeldConversation, by Trigger, kind manifest.CheckpointKind) (id, text string) {
-	if h == nil || transcript.Agent(by.Agent) != transcript.Droid || by.Prompt != "" || by.PromptID != "" || kind == manifest.SessionStart {
+	if h == nil || !transcript.Promptless(transcript.Agent(by.Agent)) || by.Prompt != "" || by.PromptID != "" || kind == manifest.SessionStart {
 		return by.PromptID, by.Prompt
 	}
 	return h.PromptID, h.Prompt

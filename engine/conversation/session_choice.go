@@ -3,7 +3,6 @@ package conversation
 import (
 	"cmp"
 	"context"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -60,10 +59,11 @@ func sessionOfFile(ctx context.Context, p *project.Project, file string) (*Chose
 			return chosen(p, r, s, "REWIND_TRANSCRIPT_PATH"), nil
 		}
 	}
-	s := &member{SessionInfo: SessionInfo{Agent: p.Env.Variable("REWIND_AGENT"), ID: strings.TrimSuffix(filepath.Base(file), ".jsonl"), Path: file}}
+	s := &member{SessionInfo: SessionInfo{Agent: p.Env.Variable("REWIND_AGENT"), Path: file}}
 	if s.Agent == "" {
-		s.Agent = string(agentOfPath(file))
+		s.Agent = string(transcript.AgentOf(file))
 	}
+	s.ID = transcript.SessionOf(transcript.Agent(s.Agent), file)
 	return chosen(p, r, s, "REWIND_TRANSCRIPT_PATH"), nil
 }
 

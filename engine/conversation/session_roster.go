@@ -141,7 +141,7 @@ func Roster(ctx context.Context, p *project.Project, since time.Time) (*roster, 
 	if err != nil {
 		return nil, err
 	}
-	for _, agent := range []transcript.Agent{transcript.Claude, transcript.Droid} {
+	for _, agent := range transcript.Agents() {
 		found, err := transcript.Find(agent, agentHome(p), p.Root())
 		if err != nil {
 			return nil, err
@@ -155,7 +155,7 @@ func Roster(ctx context.Context, p *project.Project, since time.Time) (*roster, 
 		}
 	}
 	for _, file := range forks { // of ours, which can lie elsewhere
-		if f, err := transcript.Lookup(agentOfPath(file), file); err == nil {
+		if f, err := transcript.Lookup(transcript.AgentOf(file), file); err == nil {
 			s := get(string(f.Agent), f.ID)
 			s.Path, s.Size, s.OnDisk, s.forked = f.File, f.Size, true, true
 			seen(s, f.ModTime, r.wall)

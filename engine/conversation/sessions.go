@@ -2,7 +2,6 @@ package conversation
 
 import (
 	"context"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -97,14 +96,14 @@ func Sessions(ctx context.Context, p *project.Project) ([]SessionInfo, error) {
 		return nil, err
 	}
 	for _, file := range forks { // of ours, which can lie elsewhere than the project's sessions
-		agent := agentOfPath(file)
+		agent := transcript.AgentOf(file)
 		if d, err := transcript.Describe(agent, file); err == nil {
 			s := get(string(agent), d.ID)
 			s.describe(d)
 			seen(s, d.ModTime)
 		}
 	}
-	for _, agent := range []transcript.Agent{transcript.Claude, transcript.Droid} {
+	for _, agent := range transcript.Agents() {
 		onDisk, err := transcript.Sessions(agent, agentHome(p), p.Root())
 		if err != nil {
 			return nil, err
@@ -211,18 +210,10 @@ func (s *SessionInfo) Label() string {
 	switch {
 	case forked && s.Own:
 		return s.First
-	case s.Title == "", s.Agent == string(transcript.Droid) && s.Last != "" && !forked:
-		return s.Last // Droid names a session, and all forks of it, by its first prompt
+	case s.Title == "", s.Last != "" && !forked && transcript.TitledByFirstPrompt(transcript.Agent(s.Agent)):
+		return s.Last
 	}
 	return s.Title
-}
-
-// agentOfPath tells the agent from where a transcript lies.
-func agentOfPath(file string) transcript.Agent {
-	if strings.Contains(filepath.ToSlash(file), "/.factory/sessions/") {
-		return transcript.Droid
-	}
-	return transcript.Claude
 }
 
 // Lineage is the session and what it came from: whose points it can restore.

@@ -1,19 +1,45 @@
 package transcript
 
-import "errors"
+import (
+	"errors"
+	"path/filepath"
+	"strings"
+	"time"
+)
 
 // Agent names a client whose transcripts are understood. Its values are those
 // of the hook command line and of checkpoint records.
 type Agent string
 
-const (
-	Claude Agent = "claude"
-	Droid  Agent = "droid"
-)
-
-// format is what is peculiar to one agent's transcripts. pi, codex, qwen and
-// gemini are further rows of Agent.format.
+// format is what is peculiar to one agent's transcripts: one function that gives
+// it for each, in the file of its name. What is empty is as most agents have it.
 type format struct {
+	// owns reports whether a path, with slashes, is that of a transcript of this
+	// agent; nil: it cannot be told from others.
+	owns func(file string) bool
+	// session is the id in a transcript's file name, and fileName the name of a
+	// new one; nil: a UUID and ".jsonl".
+	session  func(name string) (id string, ok bool)
+	fileName func(id string, now time.Time) string
+	// folder is the name of the directory for the sessions of a working directory.
+	folder func(cwd string) string
+	// promptless: the agent has runs in which no hook tells of the prompt. It is
+	// taken from the transcript.
+	promptless bool
+	// named: a session's own title is its first prompt, in all its forks.
+	named bool
+	// opens reports that the agent opens a session with this line alone, beside
+	// prompts, answers and summaries, with which each does; nil: no other.
+	opens func(l *Line) bool
+	// live finds the session in a list that the agent keeps of those that are
+	// open; nil: it keeps none. all are the processes that can be seen.
+	live func(c *RunningCheck, all map[int]*process) *Running
+	// variable holds a session's id in the environment of its shells and hooks.
+	variable string
+	// program is a part of the path of a script that is the agent, where its
+	// process is not called as the agent is.
+	program string
+
 	// kinds are the messages that the person did not write.
 	kinds *kinds
 	// parse reads one line; the scanner is at its first byte.
@@ -38,13 +64,30 @@ type format struct {
 	dirs func(h Home, cwd string) []string
 }
 
-// format is the table of what is understood.
+// formats is the table of what is understood.
+func formats() []namedFormat {
+	return []namedFormat{{Claude, claudeFormat}, {Droid, droidFormat}}
+}
+
+type namedFormat struct {
+	agent  Agent
+	format func() format
+}
+
+// Agents lists those whose conversations are understood.
+func Agents() []Agent {
+	var out []Agent
+	for _, f := range formats() {
+		out = append(out, f.agent)
+	}
+	return out
+}
+
 func (a Agent) format() (f format, ok bool) {
-	switch a {
-	case Claude:
-		return claudeFormat(), true
-	case Droid:
-		return droidFormat(), true
+	for _, f := range formats() {
+		if f.agent == a {
+			return f.format(), true
+		}
 	}
 	return format{}, false
 }
@@ -63,6 +106,58 @@ func (a Agent) known() (format, error) {
 func Supported(a Agent) bool {
 	_, ok := a.format()
 	return ok
+}
+
+// AgentOf tells the agent from where a transcript lies; Claude where that says
+// nothing.
+func AgentOf(file string) Agent {
+	file = filepath.ToSlash(file)
+	for _, f := range formats() {
+		if owns := f.format().owns; owns != nil && owns(file) {
+			return f.agent
+		}
+	}
+	return Claude
+}
+
+// Promptless reports whether the agent has runs in which no hook tells of the
+// prompt: it is then the newest of the transcript.
+func Promptless(a Agent) bool {
+	f, _ := a.format()
+	return f.promptless
+}
+
+// TitledByFirstPrompt reports whether the title that the agent gives a session,
+// and all its forks, is the first prompt.
+func TitledByFirstPrompt(a Agent) bool {
+	f, _ := a.format()
+	return f.named
+}
+
+// SessionOf is the session's id, by the name of its transcript.
+func SessionOf(a Agent, file string) string {
+	f, _ := a.format()
+	if id, ok := f.sessionOf(filepath.Base(file)); ok {
+		return id
+	}
+	return strings.TrimSuffix(filepath.Base(file), ".jsonl")
+}
+
+// sessionOf is the id in a transcript's name; ok is false for other files.
+func (f *format) sessionOf(name string) (id string, ok bool) {
+	if f.session != nil {
+		return f.session(name)
+	}
+	id, ok = strings.CutSuffix(name, ".jsonl")
+	return id, ok && IsUUID(id)
+}
+
+// fileOf is the name of a new session's transcript.
+func (f *format) fileOf(id string, now time.Time) string {
+	if f.fileName != nil {
+		return f.fileName(id, now)
+	}
+	return id + ".jsonl"
 }
 
 // errShort is a transcript that ends before the end that was asked for.

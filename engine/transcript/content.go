@@ -17,8 +17,8 @@ type message struct {
 	results []string
 	uses    []string
 
-	visibility bool // droid: shown to one side only
-	hook       bool // droid: row of a hook
+	visibility bool // shown to one side only
+	hook       bool // row of a hook
 }
 
 func (m *message) reset() {
@@ -51,10 +51,10 @@ func (x *reader) readMessage(m *message) {
 			m.model = x.intern(s.id())
 		case "visibility":
 			m.visibility = s.isSet()
-		case "isUserVisible": // droid
+		case "isUserVisible":
 			m.visibility = s.peek() == 'f' || m.visibility
 			s.skip()
-		case "hiddenFromUserViews": // droid
+		case "hiddenFromUserViews":
 			m.visibility = s.isTrue() || m.visibility
 		case "hookEventName":
 			m.hook = s.isSet()

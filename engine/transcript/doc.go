@@ -20,8 +20,8 @@
 // The formats are the agents' own and change between versions: unknown lines
 // are kept as bytes and otherwise ignored, broken ones are skipped, and a file
 // in which nothing can be understood gives a FormatError, which means: restore
-// the code only. One file per agent (claude.go, droid.go) holds what is
-// peculiar to it; the table of formats is in agent.go.
+// the code only. What is peculiar to an agent stands in a file of its name; the
+// table of formats is in agent.go.
 //
 // The package knows no store: bytes come and go through Store. An Index is
 // immutable and safe for concurrent use.

@@ -1,18 +1,54 @@
 package transcript
 
+import (
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Droid is Factory's.
+const Droid Agent = "droid"
+
 func droidFormat() format {
 	return format{
-		kinds:    &droidKinds,
-		parse:    parseDroid,
-		finish:   func(x *reader) { x.Title = x.given },
-		command:  func(id string) []string { return []string{"droid", "--resume", id} },
-		sides:    droidSides,
-		keep:     keepDroid,
-		edits:    editsDroid,
-		trailer:  func(*forking, bool) [][]byte { return nil },
-		sidecars: []string{".settings.json"},
-		dirs:     droidDirs,
+		owns:       func(file string) bool { return strings.Contains(file, "/.factory/sessions/") },
+		folder:     DroidDirName,
+		promptless: true,
+		named:      true,
+		kinds:      &droidKinds,
+		parse:      parseDroid,
+		finish:     func(x *reader) { x.Title = x.given },
+		command:    func(id string) []string { return []string{"droid", "--resume", id} },
+		sides:      droidSides,
+		keep:       keepDroid,
+		edits:      editsDroid,
+		trailer:    func(*forking, bool) [][]byte { return nil },
+		sidecars:   []string{".settings.json"},
+		dirs:       droidDirs,
 	}
+}
+
+// droidKinds are those of Droid 0.215, which otherwise marks such messages by
+// members of their own: see readMessage.
+var droidKinds = kinds{
+	tags:  []string{"system-reminder", "system-notification"},
+	texts: claudeKinds.texts,
+}
+
+// DroidDirName is the name under which Droid keeps the sessions of a working
+// directory: only slashes become dashes.
+func DroidDirName(cwd string) string { return strings.ReplaceAll(cwd, "/", "-") }
+
+func droidDirs(h Home, cwd string) []string {
+	return matching(filepath.Join(h.Dir, ".factory", "sessions"), DroidDirName(cwd), "-")
+}
+
+func droidSides(file string) ([]Side, error) {
+	name := strings.TrimSuffix(filepath.Base(file), ".jsonl") + ".settings.json"
+	if info, err := os.Lstat(filepath.Join(filepath.Dir(file), name)); err != nil || !info.Mode().IsRegular() {
+		return nil, nil
+	}
+	return []Side{{Name: name}}, nil
 }
 
 const droidHeader = "session_start"

@@ -27,7 +27,7 @@ type Fork struct {
 	// Where that has gone, Folder is where clients look for Dir's sessions; "": beside File.
 	Dir, Folder string
 
-	// Sidecar opens what is held of a file beside the transcript (droid:
+	// Sidecar opens what is held of a file beside the transcript (such as
 	// ".settings.json"); nil, or an error that is fs.ErrNotExist: the file itself.
 	Sidecar func(suffix string) (io.ReadCloser, error)
 
@@ -117,7 +117,7 @@ func (f *Fork) Prepare() (_ Forked, staged []*Staged, err error) {
 		dir = f.Folder
 	}
 	out := Forked{
-		Agent: f.Index.Agent, Session: k.id, File: filepath.Join(dir, k.id+".jsonl"),
+		Agent: f.Index.Agent, Session: k.id, File: filepath.Join(dir, k.format.fileOf(k.id, k.now)),
 		Leaf: k.sel.Leaf, Title: k.title, Dir: f.Index.Dir(f.File),
 	}
 	if f.Dir != "" {
@@ -187,7 +187,7 @@ func (f *Fork) plan() (*forking, error) {
 		k.id = newUUID()
 	}
 	k.from = f.Index.Session
-	if name := strings.TrimSuffix(filepath.Base(f.File), ".jsonl"); IsUUID(name) {
+	if name, ok := k.format.sessionOf(filepath.Base(f.File)); ok {
 		k.from = name
 	}
 	k.title = f.Title

@@ -49,8 +49,8 @@ type reader struct {
 	block []byte
 
 	known    int    // lines of a type that the format knows
-	nameless int    // claude: messages without an id
-	version  string // droid: of the file's format
+	nameless int    // messages without an id
+	version  string // of the file's format
 	given    string // title by the person
 	made     string // title by the agent
 }

@@ -19,39 +19,6 @@ type kinds struct {
 	sources map[string]bool
 }
 
-// claudeKinds are those of Claude Code 2.0.30, 2.1.50 and 2.1.330.
-var claudeKinds = kinds{
-	tags: []string{
-		// what a command of the client's, or of its shell mode, was and said
-		"bash-input", "bash-stdout", "bash-stderr", "bash-exit-code",
-		"local-command-stdout", "local-command-stderr", "local-command-caveat",
-		"background-task-input", "background-task-output", "user-memory-input", "forked-skill-launch",
-		// what came from elsewhere: tasks, timers, other agents, other programs
-		"task-notification", "tick", "teammate-message", "agent-message", "cross-session-message",
-		"coordinator-relay", "remote-review", "slack-ping", "slack-tag-message", "voice-call-talk",
-		"channel source=", "fetched-web-content", "untrusted-widget-state", "background-remote-session-status",
-		// what the client adds
-		"system-reminder", "system_reminder", "system-notification", "session-start-hook", "user-prompt-submit-hook",
-		"ide_opened_file", "ide_selection", "new-diagnostics",
-	},
-	texts: []string{
-		"[Request interrupted by user", "This session is being continued from a previous conversation",
-	},
-	origins: map[string]bool{
-		"human": true, "auto-continuation": false, "task-notification": false, "scheduled-trigger": false,
-		"coordinator": false, "peer": false, "channel": false, "observer": false, "observer-activity": false,
-		"plugin": false, "slack-ping": false, "voice-call": false,
-	},
-	sources: map[string]bool{"typed": true, "queued": true, "sdk": true, "suggestion_accepted": true, "system": false},
-}
-
-// droidKinds are those of Droid 0.215, which otherwise marks such messages by
-// members of their own: see readMessage.
-var droidKinds = kinds{
-	tags:  []string{"system-reminder", "system-notification"},
-	texts: claudeKinds.texts,
-}
-
 // harness reports whether a text, without white space before it, is the client's.
 func (k *kinds) harness(text []byte) bool {
 	for _, t := range k.texts {

@@ -1,7 +1,6 @@
 package transcript
 
 import (
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -37,12 +36,11 @@ const recent = 10 * time.Second
 
 // Run checks, in this order:
 //
-//  1. Claude Code's own list of live sessions (sessions/<pid>.json in its
-//     directory, since about 2.1.200), if that process is alive;
+//  1. the list of open sessions that some agents keep, if that process is alive;
 //  2. processes that carry the session's id in their command line and are the
 //     agent (a resumed session);
-//  3. processes with CLAUDE_CODE_SESSION_ID in their environment and a live
-//     agent above them (its shells and hooks);
+//  3. processes with the session's id in the agent's variable and a live agent
+//     above them (its shells and hooks);
 //  4. not sure: an agent's process in the session's directory that is older
 //     than the transcript's last change;
 //  5. not sure: a transcript that changed in the last 10 seconds.
@@ -50,7 +48,7 @@ const recent = 10 * time.Second
 // 2 to 4 need /proc and see what this user may see. nil: nothing was found.
 func (c *RunningCheck) Run() *Running {
 	all := listProcesses(c.procRoot())
-	if r := c.registered(all); r != nil {
+	if r := c.listed(all); r != nil {
 		return r
 	}
 	info, err := os.Stat(c.File)
@@ -58,6 +56,7 @@ func (c *RunningCheck) Run() *Running {
 	if err == nil {
 		changed = info.ModTime()
 	}
+	f, _ := c.Agent.format()
 	var maybe *Running
 	for _, p := range all {
 		if p.pid == os.Getpid() {
@@ -67,7 +66,7 @@ func (c *RunningCheck) Run() *Running {
 		if agent && slices.Contains(p.args, c.Session) {
 			return &Running{p.pid, true, "process " + strconv.Itoa(p.pid) + " was started with this session"}
 		}
-		if c.Agent == Claude && p.env("CLAUDE_CODE_SESSION_ID") == c.Session {
+		if f.variable != "" && p.env(f.variable) == c.Session {
 			if above := c.agentAbove(all, p); above != 0 {
 				return &Running{above, true, fmt.Sprintf("process %d works for this session", p.pid)}
 			}
@@ -89,31 +88,10 @@ func (c *RunningCheck) procRoot() string {
 	return c.Proc
 }
 
-// registered reads the list that the client keeps itself.
-func (c *RunningCheck) registered(all map[int]*process) *Running {
-	if c.Agent != Claude {
-		return nil
-	}
-	files, _ := filepath.Glob(filepath.Join(globQuote(c.Home.claudeConfig()), "sessions", "*.json"))
-	for _, name := range files {
-		b, err := os.ReadFile(name)
-		if err != nil || len(b) > 64<<10 {
-			continue
-		}
-		var entry struct {
-			PID       int    `json:"pid"`
-			SessionID string `json:"sessionId"`
-			ProcStart string `json:"procStart"`
-		}
-		if json.Unmarshal(b, &entry) != nil || entry.SessionID != c.Session {
-			continue
-		}
-		if p := all[entry.PID]; p != nil && (entry.ProcStart == "" || entry.ProcStart == p.ticks()) {
-			return &Running{entry.PID, true, "the agent lists the session as open"}
-		}
-		if len(all) == 0 && processAlive(entry.PID) { // no /proc here
-			return &Running{entry.PID, true, "the agent lists the session as open"}
-		}
+// listed asks the list that the agent keeps itself.
+func (c *RunningCheck) listed(all map[int]*process) *Running {
+	if f, _ := c.Agent.format(); f.live != nil {
+		return f.live(c, all)
 	}
 	return nil
 }
@@ -121,12 +99,13 @@ func (c *RunningCheck) registered(all map[int]*process) *Running {
 // isAgent reports whether the process is the client, natively or as a script of
 // an interpreter.
 func (c *RunningCheck) isAgent(p *process) bool {
+	f, _ := c.Agent.format()
 	for i, arg := range p.args {
 		if i > 1 {
 			break
 		}
 		base := filepath.Base(arg)
-		if base == string(c.Agent) || strings.Contains(arg, "/claude-code/") && c.Agent == Claude {
+		if base == string(c.Agent) || f.program != "" && strings.Contains(arg, f.program) {
 			return true
 		}
 	}

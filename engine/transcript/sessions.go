@@ -84,8 +84,8 @@ func Find(agent Agent, h Home, root string) ([]Found, error) {
 			continue // gone meanwhile, or another user's
 		}
 		for _, e := range entries {
-			id, ok := strings.CutSuffix(e.Name(), ".jsonl")
-			if !ok || !IsUUID(id) {
+			id, ok := f.sessionOf(e.Name())
+			if !ok {
 				continue
 			}
 			file := filepath.Join(dir, e.Name())
@@ -106,7 +106,7 @@ func Lookup(agent Agent, file string) (Found, error) {
 	if err != nil {
 		return Found{}, err
 	}
-	return Found{Agent: agent, ID: strings.TrimSuffix(filepath.Base(file), ".jsonl"), File: file, Size: info.Size(), ModTime: info.ModTime()}, nil
+	return Found{Agent: agent, ID: SessionOf(agent, file), File: file, Size: info.Size(), ModTime: info.ModTime()}, nil
 }
 
 // In reports whether the session was started in root or below it, as far as it
@@ -131,7 +131,7 @@ func Describe(agent Agent, file string) (Session, error) {
 	}
 	s := Session{
 		Agent: agent, File: file, Size: size, ModTime: info.ModTime(),
-		ID: strings.TrimSuffix(filepath.Base(file), ".jsonl"),
+		ID: SessionOf(agent, file),
 	}
 	first, err := Read(agent, io.NewSectionReader(f, 0, min(size, headSize)))
 	if err != nil && !errors.As(err, new(*FormatError)) {

@@ -136,8 +136,9 @@ func (x *Index) resumable(leaf string) error {
 	if err != nil {
 		return err
 	}
+	f, _ := x.Agent.format()
 	for _, i := range chain {
-		if l := &x.Lines[i]; l.Prompt || l.Role == Assistant || l.is(isSummary) || x.Agent == Claude && l.Role == User && !l.is(isMeta) {
+		if l := &x.Lines[i]; l.Prompt || l.Role == Assistant || l.is(isSummary) || f.opens != nil && f.opens(l) {
 			return nil
 		}
 	}
