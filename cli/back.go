@@ -20,25 +20,25 @@ func newBack() *command {
 	return &command{
 		name:  "back",
 		usage: "[n] [--both] [--in-place] [--copy] [--resume] [--dry-run] [--force] [--yes]",
-		short: "the conversation to before the nth-last prompt",
-		long: "Makes a fork of the session's conversation that ends before its nth-last prompt (the\n" +
-			"last, if no number is given), and prints the prompts that it goes behind on stderr.\n" +
-			"With --both the files go back too: to the checkpoint of that prompt, or else to the\n" +
-			"session's newest one before it.",
+		short: "take the conversation back to before the nth-last prompt",
+		long: "Forks the session's conversation so that it ends before its nth-last prompt (the last one\n" +
+			"if no number is given), and prints the prompts that were undone on stderr. With --both,\n" +
+			"the files go back too: to the checkpoint of that prompt, or else to the session's newest\n" +
+			"one before it.",
 		examples: []example{
 			{"rewind back", "the conversation to before the last prompt"},
-			{"rewind back 2 --both --resume", "code and conversation by two prompts, and go on there"},
-			{"rewind back --copy", "the prompt to the clipboard, to say it better"},
+			{"rewind back 2 --both --resume", "code and conversation by two prompts, and open the fork"},
+			{"rewind back --copy", "copy the prompt to the clipboard, to rephrase it"},
 		},
 		exits:   []int{exitPartial, exitNotFound, exitBusy, exitDamaged, exitRefused},
 		maxArgs: 1,
 		flags: func(f *pflag.FlagSet) {
-			f.BoolVar(&withCode, "both", false, "the files too")
+			f.BoolVar(&withCode, "both", false, "restore the files too")
 			f.BoolVar(&r.inPlace, "in-place", false, "rewrite the conversation, after a backup, instead of forking it")
 			f.BoolVar(&copyText, "copy", false, "copy the prompts to the clipboard")
 			f.BoolVar(&r.resume, "resume", false, "run the command that opens the forked conversation")
 			f.BoolVarP(&r.dryRun, "dry-run", "n", false, "print what would happen, and change nothing")
-			f.BoolVar(&r.force, "force", false, "go on where it was refused, after the safety checkpoint")
+			f.BoolVar(&r.force, "force", false, "proceed where it would refuse, after the safety checkpoint")
 			f.BoolVarP(&r.yes, "yes", "y", false, "do not ask")
 		},
 		run: func(ctx context.Context, c *call) error {
@@ -46,7 +46,7 @@ func newBack() *command {
 			if len(c.args) > 0 {
 				v, err := strconv.ParseUint(c.args[0], 10, 31)
 				if err != nil || v == 0 {
-					return usagef("%q is not a number of prompts from 1 on", c.args[0])
+					return usagef("%q is not a number of prompts: use 1 or more", c.args[0])
 				}
 				n = int(v)
 			}
@@ -78,7 +78,7 @@ func runBack(ctx context.Context, c *call, r *restoreFlags, n int, withCode, cop
 		c.copyText(ctx, strings.Join(reversed(done.Prompts), "\n\n"))
 	}
 	if done.Without != nil {
-		c.out.warn("only the files are put back: %s", done.Without.Error())
+		c.out.warn("only the files were restored: %s", done.Without.Error())
 	}
 	if err := reportBack(c, done); err != nil || !r.resume || r.dryRun {
 		return err
@@ -162,7 +162,7 @@ func (c *call) copyText(ctx context.Context, text string) {
 		}
 	}
 	if !c.out.errTerm {
-		c.out.warn("there is no clipboard here")
+		c.out.warn("no clipboard is available")
 		return
 	}
 	if len(text) > maxClipboard {

@@ -45,7 +45,7 @@ func (c *call) checkArgs() error {
 		return &usageError{msg: "unexpected argument " + quote(c.args[c.cmd.maxArgs]), hint: usage}
 	case c.flags.ArgsLenAtDash() >= 0 && len(c.paths) == 0 && c.cmd.maxArgs >= 0:
 		// Mostly a script's list that came out empty: it must not mean everything.
-		return &usageError{msg: "no path follows --", hint: usage}
+		return &usageError{msg: "no paths after --", hint: usage}
 	case len(c.paths) > 0 && !c.cmd.paths && c.cmd.maxArgs >= 0:
 		return &usageError{msg: "unexpected argument " + quote(c.paths[0]) + " after --", hint: usage}
 	}
@@ -101,14 +101,14 @@ func (c *call) reportCrash(ctx context.Context, p *project.Project) error {
 	}
 	if crash.Done {
 		if c.cmd.name != "save" { // which clears them
-			c.out.warn("a restore to %s was killed while it cleared up: temporary files are left", crash.Checkpoint)
-			c.out.hint("rewind save clears them")
+			c.out.warn("a restore to %s was killed while cleaning up: temporary files remain", crash.Checkpoint)
+			c.out.hint("rewind save removes them")
 		}
 		return nil
 	}
-	c.out.warn("a restore to %s of %s did not finish: %s may be as before or as after", crash.Checkpoint,
+	c.out.warn("the restore to %s at %s did not finish: %s may be in the old or the new state", crash.Checkpoint,
 		crash.Time.Local().Format("2006-01-02 15:04"), plural(crash.Paths, "path", "paths"))
-	c.out.hint("rewind restore %s finishes it, rewind undo-restore puts it back", crash.Checkpoint)
+	c.out.hint("rewind restore %s finishes it, rewind undo-restore reverts it", crash.Checkpoint)
 	return nil
 }
 
@@ -164,7 +164,7 @@ func (c *call) resolve(ctx context.Context, p *project.Project, spec string) (pr
 // it must not mean the newest.
 func resolve(ctx context.Context, p *project.Project, spec string) (project.Listed, error) {
 	if spec == "" {
-		return project.Listed{}, &usageError{msg: "an empty word names no checkpoint", hint: "rewind list"}
+		return project.Listed{}, &usageError{msg: "the checkpoint is an empty string", hint: "rewind list"}
 	}
 	return engine.Resolve(ctx, p, spec)
 }

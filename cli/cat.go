@@ -22,12 +22,12 @@ func newCat() *command {
 		name:  "cat",
 		usage: "<ckpt> <path> | <ckpt> --transcript",
 		short: "print one file of a checkpoint, or its conversation",
-		long: "Prints the bytes of one file as the checkpoint holds it. Of a symlink, the target. With\n" +
-			"--transcript, the bytes of the agent's transcript up to then.",
+		long: "Prints the contents of one file in the checkpoint, or the target of a symlink. With\n" +
+			"--transcript, prints the agent's transcript up to that point.",
 		examples: []example{
 			{"rewind cat last src/main.go", "one file"},
-			{"rewind cat 3 notes.md > old-notes.md", "kept beside the present one"},
-			{"rewind cat 3 --transcript > conversation.jsonl", "what had been said"},
+			{"rewind cat 3 notes.md > old-notes.md", "keep it beside the current one"},
+			{"rewind cat 3 --transcript > conversation.jsonl", "the conversation so far"},
 		},
 		exits:   []int{exitNotFound, exitBusy, exitDamaged},
 		minArgs: 1, maxArgs: 2, paths: true,
@@ -122,7 +122,7 @@ type conversationView struct {
 func (c *call) tornFiles(ctx context.Context, p *project.Project, of manifest.Checkpoint) (map[string]bool, error) {
 	torn, err := engine.TornFiles(ctx, p, of)
 	if err != nil && ctx.Err() == nil {
-		c.out.warn("which files were being written when the checkpoint was taken is not known: %v", err)
+		c.out.warn("cannot tell which files were being written when the checkpoint was taken: %v", err)
 		err = nil
 	}
 	return torn, err

@@ -99,7 +99,7 @@ func completeStores(ctx context.Context, env project.Env, emit func(value, text 
 	}
 	for _, s := range stores {
 		if s.State.Dead() {
-			emit(s.ID, escape(string(s.State)+" "+s.Root))
+			emit(s.ID, escape(stateText(s.State)+" "+s.Root))
 		}
 	}
 }

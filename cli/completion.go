@@ -26,7 +26,7 @@ func newCompletion() *command {
 	return &command{
 		name:  "completion",
 		usage: "bash|zsh|fish",
-		short: "print the completion script of a shell",
+		short: "print the completion script for a shell",
 		long:  "Prints a script that completes commands, flags, settings and checkpoints.",
 		examples: []example{
 			{"source <(rewind completion bash)", "in ~/.bashrc"},
@@ -37,7 +37,7 @@ func newCompletion() *command {
 		run: func(_ context.Context, c *call) error {
 			script, ok := map[string]string{"bash": bashScript, "zsh": zshScript, "fish": fishScript}[c.args[0]]
 			if !ok {
-				return usagef("there are completions for bash, zsh and fish, not for %q", c.args[0])
+				return usagef("there is no completion for %q, only for bash, zsh and fish", c.args[0])
 			}
 			if c.json {
 				return c.out.document(struct {
@@ -196,7 +196,7 @@ func completeArg(ctx context.Context, w partialWords, env project.Env, emit func
 			emit(k.Name, k.Doc)
 		}
 	case cmd.name == "stores" && n == 0:
-		emit("rm", "take a store away")
+		emit("rm", "remove a store")
 	case cmd.name == "stores":
 		completeStores(ctx, env, emit)
 	case cmd.name == "completion" && n == 0:

@@ -21,14 +21,15 @@ func newConfig() *command {
 		name:  "config",
 		usage: "[key [value]] [--tier T] [--global] [--unset] [--register-hooks [--agent A]] [--unregister-hooks] [--plugin DIR]",
 		short: "show or change settings",
-		long: "Without a value shows settings, each with where it comes from. With one, changes the\n" +
-			"project's settings, or with --global those of the account. Sizes may have units\n" +
-			"(10GiB); lists are JSON arrays.\n\n" +
-			"--register-hooks lets the agents of this account call rewind: Claude Code and Droid, or\n" +
-			"the one that --agent names. Their settings are edited in place, with a backup beside them;\n" +
-			"--unregister-hooks takes that out again. The same hooks serve every tier. --plugin writes\n" +
-			"a plugin of Claude Code instead, with the hooks and the commands /rewind:list, :restore,\n" +
-			":undo, :back and :status: use one or the other.",
+		long: "Without a value, shows settings and where each comes from. With one, changes the\n" +
+			"project's settings, or those of the account with --global. Sizes may have units (10GiB);\n" +
+			"lists are JSON arrays.\n\n" +
+			"--register-hooks adds hooks that call rewind to the settings of the agents on this\n" +
+			"account: Claude Code and Droid, or the one given with --agent. The settings files are\n" +
+			"edited in place, with a backup beside them; --unregister-hooks removes the hooks again.\n" +
+			"The same hooks serve every tier. --plugin writes a Claude Code plugin instead, with the\n" +
+			"hooks and the commands /rewind:list, :restore, :undo, :undo-restore, :redo-restore,\n" +
+			":back and :status. Use either the plugin or the registered hooks, not both.",
 		examples: []example{
 			{"rewind config", "all settings"},
 			{"rewind config retention.maxSize 5GiB", "at most 5 GiB for this project"},
@@ -36,18 +37,18 @@ func newConfig() *command {
 			{"rewind config --tier aggressive", "checkpoints more often"},
 			{"rewind config --unset guard", "back to the default"},
 			{"rewind config --register-hooks", "let the agents call rewind"},
-			{"rewind config --unregister-hooks --agent droid", "not this one any more"},
+			{"rewind config --unregister-hooks --agent droid", "stop calling rewind from this one"},
 		},
 		maxArgs: 2,
 		exits:   []int{exitPartial},
 		flags: func(fs *pflag.FlagSet) {
 			fs.StringVar(&f.tier, "tier", "", "set the tier, by `name`: minimal, balanced or aggressive")
-			fs.BoolVar(&f.global, "global", false, "the account's settings, not the project's")
-			fs.BoolVar(&f.unset, "unset", false, "take the key out of the file")
-			fs.BoolVar(&f.register, "register-hooks", false, "put the hooks into the agents' settings")
-			fs.BoolVar(&f.unregister, "unregister-hooks", false, "take the hooks out of the agents' settings")
+			fs.BoolVar(&f.global, "global", false, "change the account's settings, not the project's")
+			fs.BoolVar(&f.unset, "unset", false, "remove the key from the file")
+			fs.BoolVar(&f.register, "register-hooks", false, "add the hooks to the agents' settings")
+			fs.BoolVar(&f.unregister, "unregister-hooks", false, "remove the hooks from the agents' settings")
 			fs.StringVar(&f.agent, "agent", "", "only this agent's, by `name`: claude or droid")
-			fs.StringVar(&f.plugin, "plugin", "", "write a plugin of Claude Code to a `directory`")
+			fs.StringVar(&f.plugin, "plugin", "", "write a Claude Code plugin to a `directory`")
 		},
 		run: func(ctx context.Context, c *call) error { return runConfig(ctx, c, f) },
 	}
@@ -113,13 +114,13 @@ func (c *call) configHooks(f configFlags) error {
 	}
 	switch {
 	case asked == 0:
-		return &usageError{msg: "--agent goes with --register-hooks or --unregister-hooks", hint: "rewind config --register-hooks --agent " + shellQuote(f.agent)}
+		return &usageError{msg: "--agent needs --register-hooks or --unregister-hooks", hint: "rewind config --register-hooks --agent " + shellQuote(f.agent)}
 	case asked > 1:
-		return usagef("--register-hooks, --unregister-hooks and --plugin exclude each other")
+		return usagef("--register-hooks, --unregister-hooks and --plugin cannot be combined")
 	case len(c.args) > 0 || f.unset || f.global || c.flags.Changed("tier"):
-		return usagef("settings and hooks are changed one after the other")
+		return usagef("settings and hooks cannot be changed in one command")
 	case c.flags.Changed("plugin") && f.plugin == "":
-		return usagef("--plugin wants a directory")
+		return usagef("--plugin needs a directory")
 	case f.plugin != "":
 		return c.writePlugin(f.plugin)
 	}
@@ -134,7 +135,7 @@ func configArgs(c *call, f configFlags) (key, value string, change bool, err err
 	case c.flags.Changed("tier"):
 		return "tier", f.tier, true, nil
 	case f.unset && len(c.args) != 1:
-		return "", "", false, &usageError{msg: "--unset wants one key", hint: "rewind config --unset KEY"}
+		return "", "", false, &usageError{msg: "--unset takes exactly one key", hint: "rewind config --unset KEY"}
 	case f.unset:
 		return c.args[0], "", true, nil
 	case len(c.args) == 2:
@@ -173,7 +174,7 @@ func (c *call) settingsFile(store string, global bool) (string, error) {
 	case !global:
 		return "", &hintedError{&project.NotInitializedError{Root: c.env.Dir}, "--global changes the account's settings"}
 	case c.accountFile() == "":
-		return "", fmt.Errorf("the home directory is not known, and the account's settings are there")
+		return "", fmt.Errorf("the home directory, where the account's settings are, is not known")
 	}
 	file := c.accountFile()
 	return file, os.MkdirAll(filepath.Dir(file), 0o700)
@@ -185,17 +186,17 @@ func (c *call) mirrorSettings() {
 		return
 	}
 	if err := c.project.MirrorSettings(); err != nil {
-		c.out.warn("the settings have no copy beside the store's mirror: %v", err)
+		c.out.warn("the settings could not be copied to the store's mirror: %v", err)
 	}
 }
 
 // offerTierReset tells which values beat the new tier, and clears them if the person wants that.
 func (c *call) offerTierReset(set *settings.Settings) error {
 	if v, _ := set.Value("tier"); v.Origin.Source == settings.FromEnvironment {
-		c.out.warn("%s overrides the tier: %s", v.Origin.Name, set.Tier)
+		c.out.warn("%s overrides the tier with %s", v.Origin.Name, set.Tier)
 	}
 	for _, v := range set.ShadowsTier() {
-		c.out.warn("%s is set by hand in %s and beats the tier", v.Key, v.Origin.Name)
+		c.out.warn("%s is set in %s and takes precedence over the tier", v.Key, v.Origin.Name)
 		if !c.out.interactive() {
 			c.out.hint("%s", unsetCommand(v))
 			continue

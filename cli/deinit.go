@@ -12,14 +12,14 @@ func newDeinit() *command {
 	return &command{
 		name:  "deinit",
 		usage: "[--dry-run] [--force] [--yes]",
-		short: "take this project's store away, with all checkpoints",
-		long: "Takes the store of this project away for good: its checkpoints, its mirror under\n" +
-			"~/.rewind/vault and its registration, after showing what goes. The files of the project\n" +
-			"stay as they are. The agents' hooks stay registered, since other projects may use them:\n" +
-			"rewind config --unregister-hooks takes them out.",
+		short: "remove this project's store, with all its checkpoints",
+		long: "Permanently removes the store of this project, after showing what that includes: its\n" +
+			"checkpoints, its mirror under ~/.rewind/vault and its registration. The files of the\n" +
+			"project are not touched. The agents' hooks stay registered, since other projects may use\n" +
+			"them: rewind config --unregister-hooks removes them.",
 		examples: []example{
-			{"rewind deinit --dry-run", "what would go"},
-			{"rewind deinit", "after a question"},
+			{"rewind deinit --dry-run", "what would be removed"},
+			{"rewind deinit", "ask first"},
 			{"rewind deinit --yes", "in a script"},
 		},
 		exits: []int{exitPartial, exitBusy, exitDamaged, exitRefused},
@@ -47,11 +47,11 @@ func runDeinit(ctx context.Context, c *call, f removeFlags) error {
 	if err != nil {
 		return err
 	}
-	if err := c.remove(ctx, f, []*project.Removal{r}, "rewind deinit", "rewind deinit --force goes on all the same"); err != nil || f.dryRun {
+	if err := c.remove(ctx, f, []*project.Removal{r}, "rewind deinit", "rewind deinit --force removes it anyway"); err != nil || f.dryRun {
 		return err
 	}
 	if agents := registeredAgents(c.env, r.Root); len(agents) > 0 {
-		c.out.summary("The hooks stay registered: rewind config --unregister-hooks takes them out.")
+		c.out.summary("The agents' hooks stay registered; rewind config --unregister-hooks removes them.")
 	}
 	return nil
 }
@@ -79,7 +79,7 @@ func (c *call) reportFinished(done []project.Removal) error {
 	v := removedView{Removed: []removalView{}}
 	for _, r := range done {
 		v.Removed = append(v.Removed, removalView{viewStore(r.StoreInfo), []string{}, ""})
-		c.out.summary("Finished the removal of the store of %s.", escape(r.Root))
+		c.out.summary("Finished removing the store of %s.", escape(r.Root))
 	}
 	if c.json {
 		return c.out.document(v)

@@ -18,25 +18,25 @@ func newDiff() *command {
 		name:  "diff",
 		usage: "[<a>] [<b>] [--stat|--name-status] [--precious] [--glob] [-- path…]",
 		short: "compare checkpoints, or one with the working tree",
-		long: "Prints a unified diff from <a> (default: last) to <b>, or to the working tree where\n" +
-			"<b> is left out.\n" + aboutPaths,
+		long: "Prints a unified diff from <a> (default: last) to <b>, or to the working tree if <b> is\n" +
+			"omitted.\n" + aboutPaths,
 		examples: []example{
 			{"rewind diff", "what changed since the last checkpoint"},
-			{"rewind diff 3 1", "from the third newest to the newest"},
+			{"rewind diff 3 1", "from checkpoint 3 to the newest"},
 			{"rewind diff v1 --stat", "lines per file"},
-			{"rewind diff @{1h} -- src '*.go'", "an hour ago, these paths only"},
+			{"rewind diff @{1h} -- src '*.go'", "against an hour ago, these paths only"},
 		},
 		exits:   []int{exitNotFound, exitBusy, exitDamaged},
 		maxArgs: 2, paths: true,
 		flags: func(f *pflag.FlagSet) {
 			f.BoolVar(&stat, "stat", false, "lines added and deleted per file")
-			f.BoolVar(&nameStatus, "name-status", false, "A, M, D or T and the path only")
-			f.BoolVar(&precious, "precious", false, "show the content of files too that are marked as precious")
+			f.BoolVar(&nameStatus, "name-status", false, "only the status letter (A, M, D, T) and the path")
+			f.BoolVar(&precious, "precious", false, "also show the content of precious files")
 			globFlag(f, &glob)
 		},
 		run: func(ctx context.Context, c *call) error {
 			if stat && nameStatus {
-				return usagef("--stat and --name-status exclude each other")
+				return usagef("--stat and --name-status cannot be combined")
 			}
 			p, a, err := c.checkpoint(ctx, 0)
 			if err != nil {
@@ -140,9 +140,9 @@ func modeLine(d engine.FileDiff) string {
 	case d.New == nil:
 		return fmt.Sprintf("deleted %s %s mode %04o", entryKind(*d.Old), escapePath(d.Path), d.Old.Mode)
 	case entryKind(*d.Old) != entryKind(*d.New):
-		return fmt.Sprintf("%s: %s becomes %s", escapePath(d.Path), entryKind(*d.Old), entryKind(*d.New))
+		return fmt.Sprintf("%s: %s changed to %s", escapePath(d.Path), entryKind(*d.Old), entryKind(*d.New))
 	case d.Old.Mode != d.New.Mode:
-		return fmt.Sprintf("%s: mode %04o becomes %04o", escapePath(d.Path), d.Old.Mode, d.New.Mode)
+		return fmt.Sprintf("%s: mode %04o changed to %04o", escapePath(d.Path), d.Old.Mode, d.New.Mode)
 	}
 	return escapePath(d.Path) + " differs"
 }

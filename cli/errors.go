@@ -36,21 +36,21 @@ func exitMeaning(code int) string {
 	case exitOK:
 		return "done"
 	case exitFailed:
-		return "failed; nothing changed"
+		return "failed; nothing was changed"
 	case exitUsage:
-		return "wrong usage"
+		return "usage error"
 	case exitPartial:
-		return "done in part: some paths could not be captured or restored; they are named"
+		return "partly done: some paths could not be captured or restored; they are listed"
 	case exitNoProject:
-		return "no project here, not initialised, a refused root, or a store that is not yours"
+		return "no project here, not initialised, a root that is not allowed, or a store that is not yours"
 	case exitNotFound:
 		return "no such checkpoint or session, or an ambiguous one"
 	case exitBusy:
-		return "somebody else holds the lock"
+		return "another process holds the lock"
 	case exitDamaged:
-		return "the store is damaged; rewind verify tells what"
+		return "the store is damaged; rewind verify shows where"
 	case exitRefused:
-		return "refused: would lose something; the hint names the way"
+		return "refused: something would be lost; the hint says how to proceed"
 	case exitInterrupted:
 		return "interrupted"
 	}
@@ -88,7 +88,9 @@ type damagedError struct {
 	afterRepair bool
 }
 
-func (e *damagedError) Error() string { return plural(e.n, "damage", "damages") + " found" }
+func (e *damagedError) Error() string {
+	return "the store is damaged: " + plural(e.n, "problem", "problems") + " found"
+}
 
 // invalidError says that validate found something wrong. The answer has been printed.
 type invalidError struct{ code int }
@@ -98,7 +100,7 @@ func (e *invalidError) Error() string { return "not valid" }
 // outputError: the answer could not be written. What the command did, it did.
 type outputError struct{ err error }
 
-func (e *outputError) Error() string { return "the answer cannot be written: " + e.err.Error() }
+func (e *outputError) Error() string { return "cannot write the output: " + e.err.Error() }
 func (e *outputError) Unwrap() error { return e.err }
 
 // hintedError is an error for which the command knows a better hint.
@@ -150,7 +152,7 @@ func explain(err error) failure {
 	case errors.As(err, &damagedIn):
 		hint := "rewind repair"
 		if damagedIn.afterRepair {
-			hint = "what is named is lost; the other checkpoints can be restored"
+			hint = "what is listed is lost; all other checkpoints can be restored"
 		}
 		return failure{code: exitDamaged, message: damagedIn.Error(), hint: hint}
 	case errors.As(err, &invalid):
@@ -210,52 +212,52 @@ func explainEngine(err error, f *failure) {
 		f.code, f.hint = exitNoProject, "rewind init"
 		if len(notInit.History) > 0 {
 			f.warnings = historyText(notInit.History)
-			f.hint = "rewind init --adopt " + shortStore(notInit.History[0].ID) + " brings the newest of that here; rewind init begins anew"
+			f.hint = "rewind init --adopt " + shortStore(notInit.History[0].ID) + " brings the newest history here; rewind init starts a new one"
 		}
 	case errors.As(err, &noStore):
-		f.code, f.hint = exitNotFound, "rewind stores lists them"
+		f.code, f.hint = exitNotFound, "rewind stores lists all stores"
 		if len(noStore.Matches) > 0 {
-			f.hint = "write more of it: " + strings.Join(firstN(noStore.Matches, 8), ", ")
+			f.hint = "use more characters: " + strings.Join(firstN(noStore.Matches, 8), ", ")
 		}
 	case errors.As(err, &link):
 		f.code = exitNoProject
 		switch {
 		case link.Other != "":
-			f.hint = "give each directory a store of its own: remove the link " + shellQuote(link.Path)
+			f.hint = "each directory needs its own store: remove the link " + shellQuote(link.Path)
 		case link.Forcible:
-			f.hint = "if you made that link: rewind init --force"
+			f.hint = "if you made that link yourself: rewind init --force"
 		default:
-			f.hint = "nothing in a store is a link: look where it leads, and remove it"
+			f.hint = "a store contains no links: check where this one points, then remove it"
 		}
 	case errors.As(err, &system):
-		f.code, f.hint = exitRefused, "to work on it all the same: REWIND_ALLOW_WINDOWS=1"
+		f.code, f.hint = exitRefused, "to try it anyway, set REWIND_ALLOW_WINDOWS=1"
 	case errors.As(err, &refused):
-		f.code, f.hint = exitNoProject, "cd to the project, or name its directory with --root"
+		f.code, f.hint = exitNoProject, "cd to the project, or give its directory with --root"
 	case errors.As(err, &foreign):
-		f.code, f.hint = exitNoProject, "if you know where it comes from: rewind init --trust"
+		f.code, f.hint = exitNoProject, "if you trust its origin: rewind init --trust"
 		switch {
 		case foreign.OtherUser:
 			f.hint = "run rewind as the user who owns the store"
 		case foreign.Going:
-			f.hint = "rewind deinit finishes it"
+			f.hint = "rewind deinit finishes the removal"
 		case foreign.Tracked:
-			f.hint = "take it out of git's index: git rm -r -q --cached .agent/rewind"
+			f.hint = "remove it from git's index: git rm -r -q --cached .agent/rewind"
 		}
 	case errors.As(err, &remote):
-		f.code, f.hint = exitNoProject, "rewind init --mode global, or --force where you know better"
+		f.code, f.hint = exitNoProject, "rewind init --mode global, or --force if you know it is safe"
 	case errors.As(err, &moved):
 		f.code, f.hint = exitNoProject, "rewind init --adopt "+shellQuote(moved.Store)
 		if moved.ID != "" {
-			f.hint = "rewind init --adopt " + shortStore(moved.ID) + " brings its history here; rewind init begins anew"
+			f.hint = "rewind init --adopt " + shortStore(moved.ID) + " brings its history here; rewind init starts a new one"
 		}
 	case errors.As(err, &vanished):
-		f.code, f.hint = exitDamaged, "put the store back from a backup, or start anew: rewind init --force"
+		f.code, f.hint = exitDamaged, "restore the store from a backup, or start over: rewind init --force"
 	case errors.As(err, &future):
 		f.hint = "install a newer rewind"
 	case errors.As(err, &format):
 		f.code, f.hint = exitDamaged, "rewind repair"
 		if format.Lost != "" {
-			f.hint = "put the format file back from a backup, or move the store away and begin anew: rewind init"
+			f.hint = "restore the format file from a backup, or move the store away and start over: rewind init"
 		}
 	case errors.As(err, &damaged):
 		f.code, f.hint = exitDamaged, "rewind verify"
@@ -264,41 +266,43 @@ func explainEngine(err error, f *failure) {
 	case errors.As(err, &ambiguous):
 		f.code = exitNotFound
 		if len(ambiguous.Matches) > 0 {
-			f.hint = "write more of it: " + strings.Join(firstN(ambiguous.Matches, 8), ", ")
+			f.hint = "use more characters: " + strings.Join(firstN(ambiguous.Matches, 8), ", ")
 		}
 	case errors.As(err, &noPath):
 		f.hint = "rewind ls shows what a checkpoint holds"
 	case errors.As(err, &outside):
-		f.code, f.hint = exitUsage, "paths are relative to the working directory and lie inside the project"
+		f.code, f.hint = exitUsage, "paths are relative to the working directory and must be inside the project"
 	case errors.As(err, &badName):
-		f.code, f.hint = exitUsage, "take another name, such as before-merge"
+		f.code, f.hint = exitUsage, "choose another name, such as before-merge"
 	case errors.As(err, &taken):
-		f.hint = "take another name, or free it: rewind rename " + taken.Checkpoint + " ''"
+		f.hint = "choose another name, or free this one: rewind rename " + taken.Checkpoint + " ''"
 	case errors.As(err, &changing):
 		f.code = exitBusy
 	case errors.As(err, &busy):
 		f.code, f.hint = exitBusy, "try again when the other rewind has finished"
 	case errors.As(err, &diskFull):
-		f.hint = "free some space, or rewind gc, or lower the floor: rewind config minFreeDisk"
+		f.message = strings.Replace(f.message, diskFull.Error(), fmt.Sprintf("only %s free on the disk, less than minFreeDisk (%s)",
+			formatSize(diskFull.Free), formatSize(diskFull.Floor)), 1)
+		f.hint = "free some space, run rewind gc, or lower the limit: rewind config minFreeDisk"
 	case errors.As(err, &wouldLose):
 		f.code = exitRefused
 		f.warnings = namePaths(wouldLose.Paths)
 		if wouldLose.Adopting {
-			f.hint = "rewind deinit takes its own store away first"
+			f.hint = "remove its own store first: rewind deinit"
 		}
 		if wouldLose.Forcible {
-			f.hint = "--force goes on; a safety checkpoint is taken first"
+			f.hint = "--force proceeds anyway, after taking a safety checkpoint"
 		}
 		if wouldLose.Next != "" {
 			f.hint = wouldLose.Next
 		}
 	case errors.As(err, &noTalk):
-		f.code, f.hint = exitNotFound, "--code-only puts the files back without it"
+		f.code, f.hint = exitNotFound, "--code-only restores only the files"
 		if noTalk.Before {
-			f.hint = "start a new session, or put only the files back: --code-only"
+			f.hint = "start a new session, or restore only the files: --code-only"
 		}
 	case errors.As(err, &noSession):
-		f.code, f.hint = exitNotFound, "rewind sessions lists them; name one with --session"
+		f.code, f.hint = exitNotFound, "rewind sessions lists all sessions; choose one with --session"
 		f.choices = viewChoices(noSession.Choices)
 		for _, s := range firstN(noSession.Choices, maxNamed) {
 			f.warnings = append(f.warnings, "session "+choiceText(s, noSession.Now))
@@ -306,15 +310,15 @@ func explainEngine(err error, f *failure) {
 	case errors.As(err, &few):
 		f.code, f.hint = exitNotFound, "rewind list shows the prompts that have a checkpoint"
 	case errors.As(err, &running):
-		f.code, f.hint = exitRefused, "close it first, leave --in-place out for a fork, or go on with --force"
+		f.code, f.hint = exitRefused, "close it first, omit --in-place to get a fork, or proceed with --force"
 	case errors.As(err, &nothing):
-		f.hint = "rewind log shows the operations, rewind list the checkpoints"
+		f.hint = "rewind log shows the operations, rewind list shows the checkpoints"
 	case errors.As(err, &removal):
-		f.code, f.hint = exitPartial, "rewind stores rm "+removal.ID[:min(shortID, len(removal.ID))]+" --yes goes on"
+		f.code, f.hint = exitPartial, "rewind stores rm "+removal.ID[:min(shortID, len(removal.ID))]+" --yes continues the removal"
 	case errors.As(err, &home):
-		f.hint = "look at the owner and the permissions of that directory, or set HOME to one of yours"
+		f.hint = "check the owner and permissions of that directory, or set HOME to a directory of yours"
 	case errors.As(err, &readOnly):
-		f.hint = "look at the owner and the permissions of the store: rewind status"
+		f.hint = "check the owner and permissions of the store: rewind status"
 	case errors.As(err, &noKey):
 		f.code, f.hint = exitUsage, "rewind config lists the settings"
 		if near := nearest(noKey.Key, noKey.Known); near != "" {
@@ -323,14 +327,14 @@ func explainEngine(err error, f *failure) {
 	case errors.As(err, &badValue):
 		f.code = exitUsage
 	case errors.As(err, &notJSON):
-		f.hint = "the file was left as it is; correct it by hand"
+		f.hint = "the file was left unchanged; fix it by hand"
 	case errors.As(err, &aborted) && len(aborted.Left) > 0:
-		f.code, f.hint = exitPartial, "rewind undo-restore, once the cause is gone: it goes on putting back"
+		f.code, f.hint = exitPartial, "fix the cause, then rewind undo-restore continues putting files back"
 		for _, s := range firstN(aborted.Left, maxNamed) {
 			f.warnings = append(f.warnings, s.Path+": "+s.Reason)
 		}
 	case errors.Is(err, syscall.ENOSPC):
-		f.message, f.hint = "no space is left on the disk: "+err.Error(), "rewind gc"
+		f.message, f.hint = "no space left on the disk: "+err.Error(), "rewind gc"
 	}
 }
 
@@ -340,7 +344,7 @@ func (e *partialError) failure() failure {
 		f.warnings = append(f.warnings, p.Path+": "+p.Reason)
 	}
 	if n := len(e.paths) - maxNamed; n > 0 {
-		f.warnings = append(f.warnings, fmt.Sprintf("and %d more, all of them with --json", n))
+		f.warnings = append(f.warnings, fmt.Sprintf("and %d more; --json lists all", n))
 	}
 	return f
 }

@@ -23,10 +23,10 @@ func newExport() *command {
 		name:  "export",
 		usage: "<ckpt> [-o FILE] [--format tar.gz|tar.zst|tar] [--with-precious] [--glob] [-- path…]",
 		short: "write a checkpoint as an archive",
-		long: "Writes an archive of the checkpoint to stdout (tar.gz), or to a file in the format of\n" +
-			"its suffix. The same checkpoint gives the same bytes. A file is written aside and\n" +
-			"renamed, so it is never there half. Files that git ignores and that are captured since\n" +
-			"they are precious (.env and the like) are left out.\n" + aboutPaths,
+		long: "Writes an archive of the checkpoint to stdout (tar.gz), or to a file in the format given\n" +
+			"by its suffix. The same checkpoint always gives the same bytes. A file is written under\n" +
+			"a temporary name and renamed, so it is never incomplete. Precious files (ignored by git\n" +
+			"but captured, such as .env) are left out.\n" + aboutPaths,
 		examples: []example{
 			{"rewind export last -o project.tar.zst", "to a file"},
 			{"rewind export v1 | tar tzv", "to a pipe"},
@@ -37,7 +37,7 @@ func newExport() *command {
 		flags: func(f *pflag.FlagSet) {
 			f.StringVarP(&file, "output", "o", "", "write to this `file`; - is stdout")
 			f.StringVar(&format, "format", "", "`tar.gz|tar.zst|tar` (default: by the file's suffix, else tar.gz)")
-			f.BoolVar(&withPrecious, "with-precious", false, "files too that are marked as precious")
+			f.BoolVar(&withPrecious, "with-precious", false, "include precious files")
 			globFlag(f, &glob)
 		},
 		run: func(ctx context.Context, c *call) error {
@@ -52,9 +52,9 @@ func newExport() *command {
 			}
 			switch {
 			case file == "" && c.json:
-				return &usageError{msg: "--json needs a file, since the archive goes to stdout", hint: "rewind export " + c.args[0] + " -o FILE --json"}
+				return &usageError{msg: "--json needs an output file, since stdout would carry the archive", hint: "rewind export " + c.args[0] + " -o FILE --json"}
 			case file == "" && c.out.outTerm:
-				return &usageError{msg: "an archive is not written to a terminal", hint: "rewind export " + c.args[0] + " -o FILE"}
+				return &usageError{msg: "refusing to write an archive to a terminal", hint: "rewind export " + c.args[0] + " -o FILE"}
 			}
 			if file != "" {
 				if file, err = outputFile(c.env.Dir, file); err != nil {
@@ -81,7 +81,7 @@ func newExport() *command {
 			}
 			partly := func() error {
 				if len(mixed) > 0 {
-					return &partialError{verb: "exported whole", paths: mixed}
+					return &partialError{verb: "exported intact", paths: mixed}
 				}
 				return nil
 			}
@@ -127,8 +127,8 @@ type exportView struct {
 // tellLeftOut says on stderr that an archive is not the whole checkpoint.
 func tellLeftOut(o *output, n int) {
 	if n > 0 && !o.quiet {
-		o.warn("%s left out: precious", plural(n, "file is", "files are"))
-		o.hint("--with-precious takes them along")
+		o.warn("%s left out", plural(n, "precious file was", "precious files were"))
+		o.hint("--with-precious includes them")
 	}
 }
 
@@ -153,7 +153,7 @@ func exportFormat(flag, file string) (string, error) {
 			return s.format, nil
 		}
 	}
-	return "", &usageError{msg: fmt.Sprintf("the suffix of %q names no format", file), hint: "end it with .tar.gz, .tar.zst or .tar, or add --format"}
+	return "", &usageError{msg: fmt.Sprintf("cannot tell the archive format from the suffix of %q", file), hint: "use .tar.gz, .tar.zst or .tar, or add --format"}
 }
 
 // outputFile makes the path absolute, and refuses one that cannot be written to before any work is done.
@@ -165,7 +165,7 @@ func outputFile(dir, file string) (string, error) {
 		return "", usagef("%q is a directory", file)
 	}
 	if _, err := os.Stat(filepath.Dir(file)); err != nil {
-		return "", usagef("%q: the directory is not there", file)
+		return "", usagef("%q: no such directory", file)
 	}
 	return file, nil
 }

@@ -18,19 +18,20 @@ func newForget() *command {
 	return &command{
 		name:  "forget",
 		usage: "[--yes] [--glob] -- path… | --text PATTERN [--regexp] [--yes]",
-		short: "take paths, or a text that was said, out of all checkpoints, for good",
-		long: "Takes paths, such as a password that was captured, out of every checkpoint and every\n" +
-			"operation. It cannot be undone. No byte of their content stays in the store or its\n" +
-			"mirror, unless the same content is kept under another path: then it says where.\n" +
-			"The files in the working tree stay, also when an old checkpoint is restored. Somebody\n" +
-			"who reads the store holds the last step up: then it is finished later (3), and rewind\n" +
-			"status says so until it is. Without a terminal it needs --yes.\n" +
+		short: "remove paths or text from all checkpoints, permanently",
+		long: "Removes paths, such as a file with a password, from every checkpoint and every operation.\n" +
+			"This cannot be undone. None of their content stays in the store or its mirror, unless the\n" +
+			"same content is also stored under another path: forget then says where. The files in the\n" +
+			"working tree are kept, also when an old checkpoint is restored. While another process\n" +
+			"reads the store, the last step has to wait: it is done later (exit code 3), and rewind\n" +
+			"status says so until then. Without a terminal, --yes is required.\n" +
 			"Other stores of this account with the same origin (copies of the project, or what it was\n" +
-			"copied from, alive or gone) are named if they may hold it still, with the way (3).\n" +
-			"With --text, a text is marked out of what is held of conversations: transcripts, tools'\n" +
-			"outputs, prompts, descriptions. It is literal; with --regexp, a regular expression. The\n" +
-			"agents' own files stay as they are: those that still hold it are named, and what an\n" +
-			"agent writes anew of them is captured again.\n" + aboutPaths,
+			"copied from, even if deleted) are listed if they may still hold it, with the command to\n" +
+			"run (exit code 3).\n" +
+			"--text redacts a text in the stored conversations: transcripts, tool output, prompts,\n" +
+			"descriptions. The text is literal, or a regular expression with --regexp. The agents' own\n" +
+			"files are not changed: those that still contain it are listed, and whatever an agent\n" +
+			"writes from them later is captured again.\n" + aboutPaths,
 		examples: []example{
 			{"rewind forget -- .env", "one file"},
 			{"rewind forget --yes -- 'secrets/**'", "a glob, without asking"},
@@ -38,17 +39,17 @@ func newForget() *command {
 		exits: []int{exitPartial, exitBusy, exitDamaged, exitRefused},
 		paths: true,
 		flags: func(f *pflag.FlagSet) {
-			f.BoolVarP(&yes, "yes", "y", false, "do not ask; needed where there is no terminal")
+			f.BoolVarP(&yes, "yes", "y", false, "do not ask; required without a terminal")
 			globFlag(f, &glob)
-			f.StringVar(&text, "text", "", "`pattern`: a text to mark out of conversations")
+			f.StringVar(&text, "text", "", "redact this `pattern` in conversations")
 			f.BoolVar(&isRegexp, "regexp", false, "the text is a regular expression (RE2)")
 		},
 		run: func(ctx context.Context, c *call) error {
 			switch {
 			case isRegexp && text == "":
-				return usagef("--regexp is for --text")
+				return usagef("--regexp needs --text")
 			case text != "" && (len(c.paths) > 0 || glob):
-				return usagef("--text takes no path")
+				return usagef("--text takes no paths")
 			case text != "":
 				return forgetText(ctx, c, text, isRegexp, yes)
 			case len(c.paths) == 0:
@@ -65,7 +66,7 @@ func newForget() *command {
 			if len(paths) == 0 {
 				return &usageError{msg: "the whole project cannot be forgotten", hint: "rewind gc --keep 1 keeps the newest checkpoint only"}
 			}
-			question := fmt.Sprintf("This takes %s out of every checkpoint and cannot be undone. Go on?", plural(len(paths), "path", "paths"))
+			question := fmt.Sprintf("This removes %s from every checkpoint and cannot be undone. Continue?", plural(len(paths), "path", "paths"))
 			if err := mayForget(c, yes, question); err != nil {
 				return err
 			}
@@ -89,7 +90,7 @@ func forgetText(ctx context.Context, c *call, text string, isRegexp, yes bool) e
 	if err != nil {
 		return err
 	}
-	if err := mayForget(c, yes, "This marks a text out of every conversation that is held, and cannot be undone. Go on?"); err != nil {
+	if err := mayForget(c, yes, "This redacts the text in every stored conversation and cannot be undone. Continue?"); err != nil {
 		return err
 	}
 	done, err := maintain.ForgetText(ctx, p, text, isRegexp)
@@ -104,18 +105,18 @@ func forgetText(ctx context.Context, c *call, text string, isRegexp, yes bool) e
 		return leftOfForget(c, done)
 	}
 	if done.Texts == 0 {
-		c.out.summary("Nothing that is held of conversations has it.")
+		c.out.summary("No stored conversation contains it.")
 	} else {
-		c.out.summary("Marked it out in %s, of %s.", plural(done.Texts, "place", "places"), plural(done.Checkpoints, "checkpoint", "checkpoints"))
+		c.out.summary("Redacted %s in %s.", plural(done.Texts, "occurrence", "occurrences"), plural(done.Checkpoints, "checkpoint", "checkpoints"))
 	}
 	for _, file := range firstN(done.Still, maxNamed) {
-		c.out.warn("the agent's own file still holds it: %s", escape(file))
+		c.out.warn("the agent's own file still contains it: %s", escape(file))
 	}
 	if n := len(done.Still) - maxNamed; n > 0 {
 		c.out.warn("and %d more, all of them with --json", n)
 	}
 	if len(done.Still) > 0 {
-		c.out.hint("remove it there too: when the agent writes the file anew, it is captured again")
+		c.out.hint("remove it there too, or it is captured again when the agent rewrites the file")
 	}
 	return leftOfForget(c, done)
 }
@@ -143,23 +144,23 @@ func printForgotten(c *call, done *maintain.Forgotten) error {
 		return leftOfForget(c, done)
 	}
 	if len(done.Paths) == 0 {
-		c.out.summary("No checkpoint holds it.")
+		c.out.summary("No checkpoint contains it.")
 	} else {
-		c.out.summary("Took %s out of %s, freed %s.", plural(len(done.Paths), "path", "paths"),
+		c.out.summary("Removed %s from %s, freed %s.", plural(len(done.Paths), "path", "paths"),
 			plural(done.Checkpoints, "checkpoint", "checkpoints"), formatSize(done.Freed))
 	}
 	for _, path := range done.Paths {
 		c.out.note("%s", path)
 	}
 	for _, l := range firstN(done.LivesOn, maxNamed) {
-		c.out.warn("the same content lives on in %s, in %s", escape(l.Path), plural(l.Checkpoints, "checkpoint", "checkpoints"))
+		c.out.warn("the same content is still stored as %s, in %s", escape(l.Path), plural(l.Checkpoints, "checkpoint", "checkpoints"))
 	}
 	if n := len(done.LivesOn) - maxNamed; n > 0 {
-		c.out.warn("and in %d more, all of them with --json", n)
+		c.out.warn("and %d more; --json lists all", n)
 	}
 	if n := len(done.Present); n > 0 {
-		c.out.warn("%s still in the working tree, and the next save takes %s again", isOrAre(done.Present), itOrThem(n))
-		c.out.hint("leave %s out: a line in .rewindignore, or remove %s", itOrThem(n), itOrThem(n))
+		c.out.warn("%s still in the working tree, and the next save will capture %s again", isOrAre(done.Present), itOrThem(n))
+		c.out.hint("to prevent that, add %s to .rewindignore, or delete %s", itOrThem(n), itOrThem(n))
 	}
 	return leftOfForget(c, done)
 }
@@ -196,8 +197,8 @@ func leftOfForget(c *call, done *maintain.Forgotten) error {
 		}}
 	}
 	return &partlyError{&hintedError{
-		fmt.Errorf("it is in no checkpoint any more, but its bytes are still in the store: %s", done.Pending),
-		"the next save or sweep removes them, rewind gc at once; rewind status tells until then",
+		fmt.Errorf("no checkpoint contains it any more, but its bytes are still in the store: %s", done.Pending),
+		"the next save or sweep removes them, or rewind gc now; rewind status shows it until then",
 	}}
 }
 
@@ -207,22 +208,22 @@ func otherStore(s project.RegisteredStore, found bool) string {
 	if s.Root != "" {
 		name += " of " + escape(s.Root)
 	}
-	name += " (" + string(s.State) + ")"
+	name += " (" + stateText(s.State) + ")"
 	if found {
-		return name + " has the same origin, and still holds it, or may"
+		return name + " has the same origin and may still contain it"
 	}
-	return name + " has the same origin, and was not looked into"
+	return name + " has the same origin and was not checked"
 }
 
 // wayToForget is the command that takes it out of another store too.
 func wayToForget(s project.RegisteredStore) string {
 	switch {
 	case s.State.Dead():
-		return "rewind stores rm " + shortStore(s.ID) + " takes that store away"
+		return "rewind stores rm " + shortStore(s.ID) + " removes that store"
 	case s.State == project.StoreLive || s.State == project.StoreLost:
-		return "rewind forget --root " + shellQuote(s.Root) + " … does it there"
+		return "rewind forget --root " + shellQuote(s.Root) + " … removes it there"
 	}
-	return "run rewind forget in its project, or take it away: rewind stores rm " + shortStore(s.ID)
+	return "run rewind forget in its project, or remove the store: rewind stores rm " + shortStore(s.ID)
 }
 
 type forgotView struct {

@@ -17,19 +17,20 @@ func newGC() *command {
 		name:  "gc",
 		usage: "[--keep N] [--max-age D] [--max-size S] [--dry-run]",
 		short: "remove old checkpoints and free their space",
-		long: "Removes what the flags, else the settings under retention, no longer keep, then frees\n" +
-			"space. Pinned and named checkpoints stay, and those that operations still need.",
+		long: "Removes the checkpoints that the flags, or else the retention settings, no longer keep,\n" +
+			"then frees space. Pinned and named checkpoints are kept, and those that operations still\n" +
+			"need.",
 		examples: []example{
-			{"rewind gc --dry-run", "what would go"},
-			{"rewind gc --max-age 30d", "all that is older than 30 days"},
-			{"rewind gc --keep 100 --max-size 5GB", "at most 100 checkpoints and 5 GB"},
+			{"rewind gc --dry-run", "what would be removed"},
+			{"rewind gc --max-age 30d", "remove everything older than 30 days"},
+			{"rewind gc --keep 100 --max-size 5GB", "keep at most 100 checkpoints and 5 GB"},
 		},
 		exits: []int{exitBusy, exitDamaged, exitRefused},
 		flags: func(f *pflag.FlagSet) {
 			f.IntVar(&o.Keep, "keep", 0, "keep the newest `N` checkpoints")
 			f.StringVar(&age, "max-age", "", "keep checkpoints up to this `age`: 12h, 30d, 2w")
 			f.StringVar(&maxSize, "max-size", "", "keep the store below this `size`: 500M, 5GB, 10GiB")
-			f.BoolVarP(&o.DryRun, "dry-run", "n", false, "print what would go, and remove nothing")
+			f.BoolVarP(&o.DryRun, "dry-run", "n", false, "print what would be removed, and remove nothing")
 		},
 		run: func(ctx context.Context, c *call) error {
 			if err := gcArgs(c, &o, age, maxSize); err != nil {
@@ -69,14 +70,14 @@ func newGC() *command {
 
 func gcArgs(c *call, o *maintain.GCOptions, age, maxSize string) (err error) {
 	if c.flags.Changed("keep") && o.Keep < 1 {
-		return usagef("--keep is 1 or more, not %d", o.Keep)
+		return usagef("--keep must be 1 or more, not %d", o.Keep)
 	}
 	if c.flags.Changed("max-age") {
 		if o.MaxAge, err = parseAge(age); err != nil {
 			return err
 		}
 		if o.MaxAge <= 0 {
-			return usagef("--max-age is more than nothing")
+			return usagef("--max-age must be greater than zero")
 		}
 	}
 	if c.flags.Changed("max-size") {
@@ -84,7 +85,7 @@ func gcArgs(c *call, o *maintain.GCOptions, age, maxSize string) (err error) {
 			return err
 		}
 		if o.MaxSize <= 0 {
-			return usagef("--max-size is more than nothing")
+			return usagef("--max-size must be greater than zero")
 		}
 	}
 	return nil

@@ -80,11 +80,11 @@ func printOverview(o *output) error {
 		}
 		return o.document(v)
 	}
-	o.line("rewind takes checkpoints of a project and puts them back, exactly.")
+	o.line("rewind takes checkpoints of a project and restores them exactly.")
 	o.line("")
 	o.line("Usage: rewind [command] [flags]")
 	o.line("")
-	o.line("Without a command: the picker at a terminal, status elsewhere.")
+	o.line("Without a command, shows the picker at a terminal, status elsewhere.")
 	o.line("")
 	o.line("Commands:")
 	for _, e := range entries() {
@@ -93,13 +93,13 @@ func printOverview(o *output) error {
 		}
 	}
 	o.line("")
-	o.line("Flags of every command:")
+	o.line("Global flags:")
 	o.buf.WriteString(globalUsages())
 	o.line("")
-	o.line("Naming a checkpoint: last, prev, a number as list shows it, a name, an id or four or")
-	o.line("more letters of it, @{5m}, @{2026-11-20 14:30}, prompt~1.")
+	o.line("A checkpoint is named by last, prev, its number in list, a name, an id or four or")
+	o.line("more letters of it, @{5m}, @{2026-11-20 14:30}, or prompt~1.")
 	o.line("")
-	o.line("rewind help <command> tells more.")
+	o.line("See rewind help <command> for details.")
 	return nil
 }
 
@@ -126,7 +126,7 @@ func printHelp(o *output, cmd *command) error {
 		o.buf.WriteString(own.FlagUsages())
 	}
 	o.line("")
-	o.line("Flags of every command:")
+	o.line("Global flags:")
 	o.buf.WriteString(globalUsages())
 	if len(cmd.examples) > 0 {
 		o.line("")
@@ -140,7 +140,7 @@ func printHelp(o *output, cmd *command) error {
 	o.line("Exit codes:")
 	if cmd.name == "hook" { // an agent is never broken
 		o.line("  %3d  done, or failed: rewind status shows why", exitOK)
-		o.line("  %3d  the tool call is blocked: it would damage the store, or is the person's to run", exitUsage)
+		o.line("  %3d  the tool call is blocked: it would damage the store, or only the user may run it", exitUsage)
 		return nil
 	}
 	for _, code := range cmd.exitCodes() {

@@ -35,20 +35,20 @@ func newHook() *command {
 	return &command{
 		name:  "hook",
 		usage: "<agent> [event]",
-		short: "what agents call: JSON on stdin, silent, always successful",
-		long: "Takes checkpoints at the moments of the tier. Agents run it; the event is in the JSON on\n" +
-			"stdin. It prints nothing and exits 0 whatever happens, but for a tool call that would\n" +
-			"damage the store, which it blocks with 2. rewind status shows why a hook failed.\n" +
+		short: "called by agents: JSON on stdin, silent, never fails",
+		long: "Takes a checkpoint when the tier asks for one. Agents run it, with the event as JSON on\n" +
+			"stdin. It prints nothing and exits 0 whatever happens, except that it blocks a tool call\n" +
+			"that would damage the store (exit code 2). rewind status shows why a hook failed.\n" +
 			"Any program can call it as hook generic with {\"cwd\",\"event\",\"session_id\"?,\n" +
-			"\"transcript_path\"?,\"prompt\"?,\"tool_name\"?,\"tool_input\"?}, event one of session-start\n" +
-			"prompt pre-tool post-tool stop session-end.",
+			"\"transcript_path\"?,\"prompt\"?,\"tool_name\"?,\"tool_input\"?}; event is session-start,\n" +
+			"prompt, pre-tool, post-tool, stop or session-end.",
 		examples: []example{
-			{"rewind config --register-hooks", "let the agents call it"},
+			{"rewind config --register-hooks", "make the agents call it"},
 			{`echo '{"cwd":"'$PWD'","event":"stop"}' | rewind hook generic`, "from a script"},
 		},
 		maxArgs: -1,
 		run: func(ctx context.Context, c *call) error {
-			return &usageError{msg: "hook comes first on the command line", hint: "rewind hook " + strings.Join(c.args, " ")}
+			return &usageError{msg: "hook must come first on the command line", hint: "rewind hook " + strings.Join(c.args, " ")}
 		},
 	}
 }

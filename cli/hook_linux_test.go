@@ -321,7 +321,7 @@ func TestHookWithoutDisk(t *testing.T) {
 	l.rewind("init")
 	l.rewind("config", "minFreeDisk", "1000TiB")
 	got := l.fire("UserPromptSubmit", "prompt", "hi", "prompt_id", "1")
-	if got.code != 0 || got.stderr != "" || !strings.Contains(got.stdout, `"systemMessage":"[rewind] Warning: no checkpoint: `) {
+	if got.code != 0 || got.stderr != "" || !strings.Contains(got.stdout, `"systemMessage":"[rewind] Warning: no checkpoint was taken: `) {
 		t.Errorf("%+v", got)
 	}
 	for _, event := range []string{"UserPromptSubmit", "Stop", "SessionEnd"} {

@@ -85,7 +85,7 @@ func (h *hookCall) run(ctx context.Context) hookio.Response {
 		h.project.NoteHookError(nil)
 	}
 	if left := h.project.History(); len(left) > 0 { // this hook has made the store
-		return h.tell(ctx, "history", "[rewind] A store was made."+historyNotice(left))
+		return h.tell(ctx, "history", "[rewind] A store was created."+historyNotice(left))
 	}
 	if found := h.project.Notices(); len(found) > 0 { // what this hook has mended
 		return h.tell(ctx, "mended", "[rewind] Note: "+strings.Join(found, "; ")+".")
@@ -101,7 +101,7 @@ func (h *hookCall) note(err error) {
 }
 
 func failureText(err error) string {
-	return "[rewind] Warning: no checkpoint: " + explain(err).message + ". See 'rewind status'."
+	return "[rewind] Warning: no checkpoint was taken: " + explain(err).message + ". See 'rewind status'."
 }
 
 // open finds the project of the session. Where it is looked for is fixed at the

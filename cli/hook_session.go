@@ -101,7 +101,7 @@ func (h *hookCall) export() error {
 	defer f.Close()
 	info, err := f.Stat()
 	if err != nil || !info.Mode().IsRegular() {
-		return fmt.Errorf("export to the agent's shell: %s is no file (%v)", file, err)
+		return fmt.Errorf("export to the agent's shell: %s is not a regular file (%v)", file, err)
 	}
 	old, err := io.ReadAll(io.LimitReader(f, 1<<20))
 	if err != nil {

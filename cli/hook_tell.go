@@ -71,5 +71,5 @@ func historyNotice(left []project.History) string {
 	if len(left) == 0 {
 		return ""
 	}
-	return " Another directory that was at this path has a history: 'rewind init --adopt " + shortStore(left[0].ID) + "' brings it here."
+	return " Another directory at this path had a history: 'rewind init --adopt " + shortStore(left[0].ID) + "' brings it here."
 }

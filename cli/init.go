@@ -19,29 +19,30 @@ func newInit() *command {
 	return &command{
 		name:  "init",
 		usage: "[--mode project|global] [--tier T] [--no-save] [--adopt STORE] [--trust] [--force]",
-		short: "make the store and the first checkpoint",
-		long: "Makes a store for the project and takes its first checkpoint. Where a store is\n" +
-			"already, says so and changes nothing; one without any checkpoint gets its first.",
+		short: "create the store and take the first checkpoint",
+		long: "Creates a store for the project and takes its first checkpoint. If there is a store\n" +
+			"already, says so and changes nothing, except that a store without any checkpoint gets\n" +
+			"its first.",
 		examples: []example{
-			{"rewind init", "a store in .agent/rewind of this project"},
-			{"rewind init --mode global", "the store goes below ~/.rewind instead"},
+			{"rewind init", "create the store in .agent/rewind of this project"},
+			{"rewind init --mode global", "create the store under ~/.rewind instead"},
 			{"rewind init --adopt 1f0c22ab", "bring the history of a lost or removed project here"},
 		},
 		exits: []int{exitPartial, exitBusy, exitDamaged, exitRefused},
 		flags: func(f *pflag.FlagSet) {
-			f.StringVar(&mode, "mode", "", "where the store lies: `project|global` (default: as configured)")
+			f.StringVar(&mode, "mode", "", "where to create the store: `project|global` (default: as configured)")
 			f.StringVar(&o.Tier, "tier", "", "minimal, balanced or aggressive, by `name`")
-			f.BoolVar(&o.NoSave, "no-save", false, "take no first checkpoint")
+			f.BoolVar(&o.NoSave, "no-save", false, "do not take a first checkpoint")
 			f.StringVar(&o.Adopt, "adopt", "", "bring the history of a `store` here: its id, a prefix, or the path of its project")
-			f.BoolVar(&o.Trust, "trust", false, "use a store that another account or a repository brought")
-			f.BoolVar(&o.Force, "force", false, "make a store also on a file system that cannot be relied on, or behind a link")
+			f.BoolVar(&o.Trust, "trust", false, "use a store that came with a repository or from another account")
+			f.BoolVar(&o.Force, "force", false, "create the store even on an unreliable file system, or behind a link")
 		},
 		run: func(ctx context.Context, c *call) error {
 			switch project.Mode(mode) {
 			case "", project.ProjectMode, project.GlobalMode:
 				o.Mode = project.Mode(mode)
 			default:
-				return usagef("--mode is project or global, not %q", mode)
+				return usagef("--mode must be project or global, not %q", mode)
 			}
 			o.OpenOptions = c.openOptions()
 			return runInit(ctx, c, o)
@@ -66,7 +67,7 @@ func runInit(ctx context.Context, c *call, o project.InitOptions) error {
 	if err != nil {
 		var refused *project.RefusedRootError
 		if errors.As(err, &refused) && o.Root != "" {
-			return &hintedError{err, "--force makes one all the same"}
+			return &hintedError{err, "--force creates one anyway"}
 		}
 		return err
 	}
@@ -85,14 +86,14 @@ func runInit(ctx context.Context, c *call, o project.InitOptions) error {
 			for _, line := range historyText(h) {
 				c.out.warn("%s", line)
 			}
-			c.out.hint("to have its history instead: rewind deinit, then rewind init --adopt %s", shortStore(h[0].ID))
+			c.out.hint("to use its history instead: rewind deinit, then rewind init --adopt %s", shortStore(h[0].ID))
 		}
 		if err := hook.Mirrored(p); err != nil && p.Mode() == project.ProjectMode {
-			c.out.warn("the packs have no mirror below ~/.rewind, so that git clean -fdx would take the store for good: %v", err)
-			c.out.hint("rewind deinit, then rewind init --mode global: the store lies there then, outside of the project")
+			c.out.warn("the store has no mirror under ~/.rewind, so git clean -fdx would destroy it: %v", err)
+			c.out.hint("rewind deinit, then rewind init --mode global keeps the store outside the project")
 		}
 	} else if saved != nil {
-		c.out.summary("Already initialised: %s; its first checkpoint was missing.", escape(p.StoreDir()))
+		c.out.summary("Already initialised: %s. It had no checkpoint yet.", escape(p.StoreDir()))
 	} else {
 		c.out.summary("Already initialised: %s.", escape(p.StoreDir()))
 	}

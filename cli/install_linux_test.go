@@ -97,7 +97,7 @@ func TestInstallAsks(t *testing.T) {
 	if code != 0 || !i.hooked(".claude/settings.json") {
 		t.Errorf("exit code %d\n%s", code, screen)
 	}
-	for _, want := range []string{"Installed " + i.home + "/.local/bin/rewind.", "is as it was in ", "settings.json.rewind-backup-"} {
+	for _, want := range []string{"Installed " + i.home + "/.local/bin/rewind.", "Backed up ", "settings.json.rewind-backup-"} {
 		if !strings.Contains(strings.ReplaceAll(screen, "\r\n", "\n"), want) {
 			t.Errorf("%q is not on the screen:\n%s", want, screen)
 		}

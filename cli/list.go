@@ -21,31 +21,31 @@ func newList() *command {
 		usage: "[--all] [--session S] [--limit N] [--oneline]",
 		short: "show the checkpoints, newest first",
 		long: "Shows the newest 20 checkpoints: number, id, age, why it was taken, the prompt or\n" +
-			"description, +added ~changed -deleted files, and whether it holds a conversation.\n" +
-			"The number, the id, four or more letters of it, or the name can be given to every\n" +
-			"command that wants a checkpoint. A * marks pinned ones.",
+			"description, +added ~changed -deleted files, and the size of the conversation. Every\n" +
+			"command that takes a checkpoint accepts its number, its name, its id or four or more\n" +
+			"letters of the id. A * marks pinned checkpoints.",
 		examples: []example{
 			{"rewind list", "the newest 20"},
 			{"rewind list --limit 0", "all of them"},
-			{"rewind list --all", "safety checkpoints too"},
+			{"rewind list --all", "include safety checkpoints"},
 			{"rewind list --json | jq -r '.checkpoints[].id'", "for scripts"},
 		},
 		exits: []int{exitNotFound, exitBusy, exitDamaged},
 		flags: func(f *pflag.FlagSet) {
-			f.BoolVar(&o.All, "all", false, "no limit, and the checkpoints that restores took for safety")
-			f.IntVar(&o.Limit, "limit", 20, "how many, 0 for all: `N`")
+			f.BoolVar(&o.All, "all", false, "no limit, and include the safety checkpoints that restores took")
+			f.IntVar(&o.Limit, "limit", 20, "show at most `N`, 0 for all")
 			f.BoolVar(&oneline, "oneline", false, "id and text only")
 		},
 		run: func(ctx context.Context, c *call) error {
 			if o.Limit < 0 {
-				return usagef("--limit is 0 or more, not %d", o.Limit)
+				return usagef("--limit must be 0 or more, not %d", o.Limit)
 			}
 			if o.All && !c.flags.Changed("limit") {
 				o.Limit = 0
 			}
 			named := c.flags.Changed("session") || c.session != ""
 			if named && c.session == "" { // mostly a script's unset variable
-				return &usageError{msg: "an empty word names no session", hint: "rewind sessions"}
+				return &usageError{msg: "the session is an empty string", hint: "rewind sessions"}
 			}
 			p, err := c.open(ctx)
 			if err != nil {
@@ -72,7 +72,7 @@ func newList() *command {
 				return c.out.document(v)
 			}
 			if len(checkpoints) == 0 {
-				c.out.hint("no checkpoints yet: rewind save")
+				c.out.hint("no checkpoints yet; take one with rewind save")
 				return nil
 			}
 			return c.out.paged(ctx, c.env, func() error {

@@ -16,19 +16,19 @@ func newLog() *command {
 		name:  "log",
 		usage: "[--limit N]",
 		short: "show the operations, newest first",
-		long: "Shows what changed the project or the store: restores, undos, gc, forget, repair. For\n" +
-			"each the time, its checkpoint, and the safety checkpoint that was taken before it.",
+		long: "Shows what changed the project or the store: restores, undos, gc, forget, repair, each\n" +
+			"with its time, its checkpoint, and the safety checkpoint that was taken before it.",
 		examples: []example{
 			{"rewind log", "the newest 20"},
-			{"rewind undo-restore", "take the newest restore back"},
+			{"rewind undo-restore", "undo the newest restore"},
 		},
 		exits: []int{exitBusy, exitDamaged},
 		flags: func(f *pflag.FlagSet) {
-			f.IntVar(&limit, "limit", 20, "how many, 0 for all: `N`")
+			f.IntVar(&limit, "limit", 20, "show at most `N`, 0 for all")
 		},
 		run: func(ctx context.Context, c *call) error {
 			if limit < 0 {
-				return usagef("--limit is 0 or more, not %d", limit)
+				return usagef("--limit must be 0 or more, not %d", limit)
 			}
 			p, err := c.open(ctx)
 			if err != nil {

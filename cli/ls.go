@@ -16,8 +16,8 @@ func newLs() *command {
 		name:  "ls",
 		usage: "<ckpt> [--glob] [path]",
 		short: "list the paths of a checkpoint",
-		long: "Lists everything at and below the path (default: the whole project): mode, size, path,\n" +
-			"and whether it is precious.\n" + aboutPaths,
+		long: "Lists everything at and below the path (default: the whole project): mode, size and\n" +
+			"path. Precious files are marked.\n" + aboutPaths,
 		examples: []example{
 			{"rewind ls last", "everything"},
 			{"rewind ls 3 src", "one directory"},
@@ -73,7 +73,7 @@ func (c *call) onePath(at int, required bool) (string, error) {
 		return "", &usageError{msg: "unexpected argument " + quote(given[1]), hint: "rewind " + c.name + " " + c.cmd.usage}
 	case len(given) == 1:
 		if given[0] == "" {
-			return "", usagef("an empty path is no path")
+			return "", usagef("the path is an empty string")
 		}
 		return given[0], nil
 	case required:

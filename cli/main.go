@@ -49,8 +49,8 @@ type globals struct {
 func (g *globals) define(f *pflag.FlagSet) {
 	f.BoolVar(&g.json, "json", g.json, "print one JSON document")
 	f.BoolVarP(&g.quiet, "quiet", "q", g.quiet, "print no summaries and no progress")
-	f.BoolVarP(&g.verbose, "verbose", "v", g.verbose, "say more on stderr")
-	f.BoolVar(&g.noColor, "no-color", g.noColor, "no colours, as with $NO_COLOR")
+	f.BoolVarP(&g.verbose, "verbose", "v", g.verbose, "print more on stderr")
+	f.BoolVar(&g.noColor, "no-color", g.noColor, "print no colours, as with $NO_COLOR")
 	f.StringVar(&g.root, "root", g.root, "the project's `directory` (default: found from the working directory)")
 	f.StringVar(&g.session, "session", g.session, "the agent's session, by `id`")
 	f.BoolVarP(&g.help, "help", "h", false, "show this help")

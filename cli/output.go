@@ -233,7 +233,7 @@ func (o *output) choose(question string, lines []string) (int, error) {
 	for i, l := range lines {
 		fmt.Fprintf(o.stderr, "%3d  %s\n", i+1, escape(l))
 	}
-	fmt.Fprintf(o.stderr, "Number: ")
+	fmt.Fprintf(o.stderr, "Choose a number: ")
 	line, err := bufio.NewReader(o.stdin).ReadString('\n')
 	if err != nil && err != io.EOF {
 		return -1, err

@@ -13,12 +13,12 @@ import (
 )
 
 // aboutPaths is what the help says of path arguments.
-const aboutPaths = "A path that exists, on disk or in the checkpoint, is that path, brackets or not; else it\n" +
-	"is a glob: '*.md' at any depth, './*.md' here only."
+const aboutPaths = "A path that exists, on disk or in the checkpoint, is taken literally, even with brackets\n" +
+	"in it; any other is a glob: '*.md' matches at any depth, './*.md' only here."
 
 // globFlag is the flag of the commands that take several paths.
 func globFlag(f *pflag.FlagSet, glob *bool) {
-	f.BoolVar(glob, "glob", false, "the paths are globs, also where a path of that name exists")
+	f.BoolVar(glob, "glob", false, "treat the paths as globs, even if a path of that name exists")
 }
 
 // patterns turns the path arguments into globs below the root. Like git's, they
@@ -63,10 +63,10 @@ func fixedNames(root, dir, arg string) int {
 // rootPath converts one argument; "" is the root.
 func rootPath(root, dir, arg string) (string, error) {
 	if arg == "" {
-		return "", usagef("an empty path is no path")
+		return "", usagef("the path is an empty string")
 	}
 	if strings.IndexByte(arg, 0) >= 0 {
-		return "", usagef("%q has a zero byte, which no path can have", arg)
+		return "", usagef("%q contains a NUL byte, which no path can", arg)
 	}
 	if filepath.IsAbs(arg) {
 		if rel, ok := below(root, filepath.Clean(arg)); ok {

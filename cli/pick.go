@@ -19,8 +19,8 @@ func newPick() *command {
 		name:  "pick",
 		usage: "",
 		short: "choose a checkpoint and restore it",
-		long: "Shows the checkpoints and what a restore would do. Letters filter, the arrows move,\n" +
-			"enter asks and restores, q or escape leaves.",
+		long: "Shows the checkpoints and what a restore would do. Type to filter, move with the arrow\n" +
+			"keys, restore with enter (it asks first), quit with q or escape.",
 		exits: []int{exitPartial, exitBusy, exitDamaged, exitRefused},
 		run:   runPick,
 	}
@@ -42,7 +42,7 @@ func runPick(ctx context.Context, c *call) error {
 		return err
 	}
 	if len(items) == 0 {
-		c.out.hint("no checkpoints yet: rewind save")
+		c.out.hint("no checkpoints yet; take one with rewind save")
 		return nil
 	}
 	m := newPicker(items, c.out.now(), c.out.errColor)

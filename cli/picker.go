@@ -193,7 +193,7 @@ func (m *picker) head() string {
 	case m.typing:
 		return "filter: " + escape(m.filter) + fmt.Sprintf("  (%d of %d)", len(m.shown), len(m.items))
 	}
-	return m.p.paint(dim, "enter restores, letters filter, q quits")
+	return m.p.paint(dim, "enter: restore, type to filter, q: quit")
 }
 
 // preview is what a restore of the selected checkpoint would do.
@@ -209,7 +209,7 @@ func (m *picker) preview() []string {
 	case pv.err != nil:
 		return []string{m.p.paint(red, "error: ") + escape(explain(pv.err).message)}
 	}
-	lines := []string{"Restoring it: " + restoredLine(pv.plan)}
+	lines := []string{"Restore: " + restoredLine(pv.plan)}
 	room := m.previewHeight() - 1
 	for _, g := range []struct {
 		word  string

@@ -7,13 +7,13 @@ import (
 )
 
 func newPin() *command {
-	return pinCommand("pin", true, "keep a checkpoint for good",
+	return pinCommand("pin", true, "protect a checkpoint from gc",
 		"gc never removes a pinned checkpoint.")
 }
 
 func newUnpin() *command {
-	return pinCommand("unpin", false, "let gc remove a checkpoint again",
-		"Takes the pin away. The checkpoint stays until retention lets it go.")
+	return pinCommand("unpin", false, "allow gc to remove a checkpoint again",
+		"Removes the pin. The checkpoint is kept until retention removes it.")
 }
 
 func pinCommand(name string, pinned bool, short, long string) *command {

@@ -83,7 +83,7 @@ func (r *registering) choose(agent string, remove bool) error {
 	}
 	switch {
 	case len(all) == 0:
-		return errors.New("the home directory is not known, and the agents' settings are there")
+		return errors.New("the home directory, where the agents' settings are, is not known")
 	case len(r.agents) == 0 && agent != "":
 		return &usageError{msg: "hooks cannot be registered for " + quote(agent), hint: "one of " + strings.Join(names, ", ")}
 	case len(r.agents) == 0:
@@ -153,7 +153,7 @@ func (r *registering) file(a *agentFiles, i int) (changed bool, err error) {
 		r.view.Files = append(r.view.Files, registrationView{string(a.Agent), w.Path, w.Backup, w.Changed})
 	}
 	if w.Backup != "" {
-		r.out.summary("%s is as it was in %s.", escape(w.Path), escape(w.Backup))
+		r.out.summary("Backed up %s to %s.", escape(w.Path), escape(w.Backup))
 	}
 	return w.Changed, nil
 }
@@ -177,7 +177,7 @@ func (r *registering) refusePlugin(a *agentFiles) error {
 	_, findings := a.Inspect(registered)
 	for _, f := range findings {
 		if f.Code == register.RegisteredTwice && f.Event == "" {
-			return &hintedError{fmt.Errorf("the hooks of %s are registered by its plugin already", a.title), a.PluginCure}
+			return &hintedError{fmt.Errorf("the %s plugin already registers the hooks", a.title), a.PluginCure}
 		}
 	}
 	return nil
@@ -186,13 +186,13 @@ func (r *registering) refusePlugin(a *agentFiles) error {
 func (r *registering) report(a *agentFiles, line string, changed bool) {
 	switch {
 	case line == "" && changed:
-		r.out.summary("Took the hooks of %s out of %s.", a.title, escape(a.Dir(a.where)))
+		r.out.summary("Removed the %s hooks from %s.", a.title, escape(a.Dir(a.where)))
 	case line == "":
-		r.out.summary("No hooks of %s were there.", a.title)
+		r.out.summary("No %s hooks were registered.", a.title)
 	case changed:
-		r.out.summary("Registered the hooks of %s: %s.", a.title, escape(line))
+		r.out.summary("Registered the %s hooks: %s.", a.title, escape(line))
 	default:
-		r.out.summary("The hooks of %s were registered already.", a.title)
+		r.out.summary("The %s hooks were already registered.", a.title)
 	}
 	hint := a.Hint
 	if line == "" {
@@ -210,9 +210,9 @@ func explainEdit(file string, err error) error {
 	var foreign *register.NotOursError
 	switch {
 	case errors.As(err, &bad) || errors.As(err, &shape):
-		return &hintedError{err, "correct " + file + "; it was left as it is"}
+		return &hintedError{err, "fix " + file + "; it was left unchanged"}
 	case errors.As(err, &foreign):
-		return &hintedError{err, "move " + file + " away; it was left as it is"}
+		return &hintedError{err, "move " + file + " away; it was left unchanged"}
 	}
 	return err
 }
@@ -224,8 +224,8 @@ func installedProgram(home string) (string, error) {
 		return "", fmt.Errorf("find this program's own file: %w", err)
 	}
 	if reason := passing(exe, home); reason != "" {
-		return "", &hintedError{fmt.Errorf("%s is %s: hooks that name it would stop one day", exe, reason),
-			"make install puts it into ~/.local/bin; then ~/.local/bin/rewind config --register-hooks"}
+		return "", &hintedError{fmt.Errorf("%s is %s: hooks that run it would stop working when it goes", exe, reason),
+			"make install copies it to ~/.local/bin; then run ~/.local/bin/rewind config --register-hooks"}
 	}
 	return exe, nil
 }
@@ -277,7 +277,7 @@ func (c *call) writePlugin(dir string) error {
 	if len(entries) > 0 {
 		old, err := os.ReadFile(filepath.Join(dir, ".claude-plugin", "plugin.json"))
 		if err != nil || !bytes.Contains(old, []byte(`"name": "rewind"`)) {
-			return fmt.Errorf("%s is not empty, and no plugin of ours", dir)
+			return fmt.Errorf("%s is not empty and is not a rewind plugin", dir)
 		}
 	}
 	for _, f := range register.Plugin(versionText(), exe) {

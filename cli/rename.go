@@ -11,11 +11,11 @@ func newRename() *command {
 		name:  "rename",
 		usage: "<ckpt> <name>",
 		short: "name a checkpoint",
-		long: "Gives a checkpoint a name, by which it can be restored and which gc respects. The\n" +
-			"empty name '' takes the name away.",
+		long: "Gives a checkpoint a name to restore it by. gc keeps named checkpoints. The empty name ''\n" +
+			"removes the name.",
 		examples: []example{
 			{"rewind rename last before-merge", "name the newest"},
-			{"rewind rename before-merge ''", "take the name away"},
+			{"rewind rename before-merge ''", "remove the name"},
 		},
 		exits:   []int{exitNotFound, exitBusy, exitDamaged},
 		minArgs: 2, maxArgs: 2,
@@ -32,7 +32,7 @@ func newRename() *command {
 				return c.out.document(renameView{l.ID.String(), l.ID.String(), name})
 			}
 			if name == "" {
-				c.out.summary("Took the name of %s away.", l.ID)
+				c.out.summary("Removed the name of %s.", l.ID)
 			} else {
 				c.out.summary("Named %s %s.", l.ID, escape(name))
 			}

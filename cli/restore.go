@@ -24,12 +24,12 @@ type restoreFlags struct {
 
 func (r *restoreFlags) define(f *pflag.FlagSet) {
 	f.BoolVarP(&r.dryRun, "dry-run", "n", false, "print what would happen, and change nothing")
-	f.BoolVar(&r.codeOnly, "code-only", false, "the files, not the conversation")
-	f.BoolVar(&r.contextOnly, "context-only", false, "the conversation, not the files")
+	f.BoolVar(&r.codeOnly, "code-only", false, "restore the files, not the conversation")
+	f.BoolVar(&r.contextOnly, "context-only", false, "restore the conversation, not the files")
 	f.StringVar(&r.mode, "mode", "", "`both|code|context`; chat is the same as context")
 	f.BoolVar(&r.inPlace, "in-place", false, "rewrite the current conversation, after a backup, instead of forking it")
 	f.BoolVar(&r.resume, "resume", false, "run the command that opens the forked conversation")
-	f.BoolVar(&r.force, "force", false, "go on where it was refused, after the safety checkpoint")
+	f.BoolVar(&r.force, "force", false, "proceed where it would refuse, after the safety checkpoint")
 	f.BoolVarP(&r.yes, "yes", "y", false, "do not ask")
 }
 
@@ -65,14 +65,14 @@ func (r *restoreFlags) half() (half, error) {
 		case "context", "chat":
 			h = conversationHalf
 		default:
-			return "", usagef("--mode is both, code or context, not %q", r.mode)
+			return "", usagef("--mode must be both, code or context, not %q", r.mode)
 		}
 	}
 	if named > 1 {
-		return "", usagef("--code-only, --context-only and --mode exclude each other")
+		return "", usagef("--code-only, --context-only and --mode cannot be combined")
 	}
 	if h == code && (r.inPlace || r.resume) {
-		return "", usagef("--in-place and --resume are about the conversation, which is left out")
+		return "", usagef("--in-place and --resume concern the conversation, which is not restored")
 	}
 	return h, nil
 }
@@ -102,17 +102,17 @@ func newRestore() *command {
 	c := restoreCommand(restoreCheckpoint)
 	c.name = "restore"
 	c.usage = "<ckpt> [--copy] " + restoreUsage + " [--glob] [-- path…]"
-	c.short = "put the project back as it was"
-	c.long = "Takes a safety checkpoint, then puts back what the checkpoint holds: files that differ\n" +
-		"are replaced, missing ones created, and files that came later deleted. What no\n" +
-		"checkpoint holds, such as ignored files, stays; what it could not see too.\n" +
-		aboutPaths + " jump is the same command."
+	c.short = "restore the project to a checkpoint"
+	c.long = "Takes a safety checkpoint, then makes the project match the checkpoint: files that\n" +
+		"differ are replaced, missing files are created, and files added later are deleted.\n" +
+		"Ignored files, and anything else the checkpoint did not capture, are left alone.\n" +
+		aboutPaths + "\njump is the same command."
 	c.examples = []example{
-		{"rewind restore last", "as at the newest checkpoint"},
+		{"rewind restore last", "back to the newest checkpoint"},
 		{"rewind restore 3 --dry-run", "what would happen"},
-		{"rewind restore v1 -- src/main.go", "one file; globs and directories will do too"},
+		{"rewind restore v1 -- src/main.go", "one file; directories and globs work too"},
 		{"rewind restore '@{10m}' --code-only", "the files as they were ten minutes ago"},
-		{"rewind restore prompt~1 --resume", "to before the last prompt, and open the conversation there"},
+		{"rewind restore prompt~1 --resume", "back to before the last prompt, and open the conversation there"},
 	}
 	return c
 }
@@ -126,13 +126,13 @@ func newUndo() *command {
 	})
 	c.name = "undo"
 	c.usage = restoreUsage + " [--glob] [-- path…]"
-	c.short = "back to the newest checkpoint that differs"
+	c.short = "restore the newest checkpoint that differs"
 	c.long = "Restores the newest checkpoint that differs from the working tree, and forks the\n" +
-		"conversation where it has one; --code-only leaves that out. Called again, it goes further\n" +
-		"back from there; a save or an edit starts anew.\n" +
+		"conversation if it has one; --code-only leaves that out. Run again, it goes further back\n" +
+		"from there; a save or an edit starts over.\n" +
 		aboutPaths
 	c.examples = []example{
-		{"rewind undo", "take the last change back"},
+		{"rewind undo", "undo the last change"},
 		{"rewind undo --dry-run", "what would happen"},
 	}
 	return c
@@ -140,19 +140,19 @@ func newUndo() *command {
 
 func newUndoRestore() *command {
 	c := restoreCommand(restoreVerb{
-		done:     "Took the restore back: now as at %s.",
-		would:    "Would take the restore back: as at %s.",
+		done:     "Undid the restore: back at %s.",
+		would:    "Would undo the restore: back to %s.",
 		takeBack: "rewind redo-restore",
 		do:       engine.UndoRestore,
 	})
 	c.name = "undo-restore"
 	c.usage = restoreUsage
-	c.short = "take the last restore back"
-	c.long = "Takes the last restore or undo back: touches only the paths that it changed, and\n" +
-		"refuses where one was changed since. Works as often as there are operations."
+	c.short = "undo the last restore"
+	c.long = "Undoes the last restore or undo. Touches only the paths that it changed, and refuses if\n" +
+		"one of them was changed since. Can be repeated for each operation before it."
 	c.examples = []example{
-		{"rewind undo-restore", "take the last restore back"},
-		{"rewind log", "the operations that it walks"},
+		{"rewind undo-restore", "undo the last restore"},
+		{"rewind log", "the operations it goes through"},
 	}
 	c.paths = false
 	return c
@@ -160,16 +160,16 @@ func newUndoRestore() *command {
 
 func newRedoRestore() *command {
 	c := restoreCommand(restoreVerb{
-		done:     "Did the restore again: now as at %s.",
-		would:    "Would do the restore again: as at %s.",
+		done:     "Redid the restore: now at %s.",
+		would:    "Would redo the restore: to %s.",
 		takeBack: "rewind undo-restore",
 		do:       engine.RedoRestore,
 	})
 	c.name = "redo-restore"
 	c.usage = restoreUsage
-	c.short = "do a restore that was taken back again"
-	c.long = "Does again what undo-restore took back, until a new restore is made."
-	c.examples = []example{{"rewind redo-restore", "do the last restore that was taken back again"}}
+	c.short = "redo a restore that undo-restore undid"
+	c.long = "Redoes what undo-restore undid, as long as no new restore was made."
+	c.examples = []example{{"rewind redo-restore", "redo the last restore that was undone"}}
 	c.paths = false
 	return c
 }
@@ -184,7 +184,7 @@ func restoreCommand(v restoreVerb) *command {
 	c.flags = func(f *pflag.FlagSet) {
 		r.define(f)
 		if v.takesCheckpoint {
-			f.BoolVar(&r.copy, "copy", false, "with prompt~N, copy the prompts that it undoes to the clipboard")
+			f.BoolVar(&r.copy, "copy", false, "with prompt~N, copy the undone prompts to the clipboard")
 		}
 		if c.paths {
 			globFlag(f, &r.glob)
@@ -203,11 +203,11 @@ func runRestore(ctx context.Context, c *call, r *restoreFlags, v restoreVerb) er
 	}
 	if r.copy {
 		if _, ok := conversation.PromptNumber(c.args[0]); !ok {
-			return usagef("--copy is about prompts: name the checkpoint prompt~N")
+			return usagef("--copy needs a checkpoint of the form prompt~N")
 		}
 	}
 	if h == conversationHalf && len(c.paths) > 0 {
-		return usagef("paths are about the files, which are left out")
+		return usagef("paths concern the files, which are not restored")
 	}
 	p, err := c.open(ctx)
 	if err != nil {
@@ -244,7 +244,7 @@ func runRestore(ctx context.Context, c *call, r *restoreFlags, v restoreVerb) er
 		c.copyText(ctx, strings.Join(reversed(done.Prompts), "\n\n"))
 	}
 	if done.Without != nil {
-		c.out.warn("only the files are put back: %s", done.Without.Error())
+		c.out.warn("only the files were restored: %s", done.Without.Error())
 	}
 	if err := reportRestored(c, done, v); err != nil || !r.resume || r.dryRun {
 		return err
@@ -297,13 +297,13 @@ func warnTorn(o *output, done *engine.Restored) {
 		}
 	}
 	for _, path := range firstN(left, maxNamed) {
-		o.warn("%s is left alone: %s", escape(path), engine.ReasonTorn)
+		o.warn("%s was skipped: %s", escape(path), engine.ReasonTorn)
 	}
 	if n := len(left) - maxNamed; n > 0 {
 		o.warn("and %d more", n)
 	}
 	if len(left) > 0 {
-		o.hint("rewind restore %s -- %s takes what there is of it all the same", done.Checkpoint.ID, shellQuote(left[0]))
+		o.hint("rewind restore %s -- %s restores what was captured of it anyway", done.Checkpoint.ID, shellQuote(left[0]))
 	}
 	for _, path := range firstN(done.Torn, maxNamed) {
 		o.warn("%s: %s", escape(path), engine.ReasonTorn)
@@ -320,7 +320,7 @@ func (c *call) confirm(plan *engine.Restored) (bool, error) {
 		for _, o := range plan.Others {
 			n += o.Paths
 		}
-		if yes, err := c.out.ask("This takes back the work of %s too (%s). A safety checkpoint is taken first. Go on?",
+		if yes, err := c.out.ask("This also undoes the work of %s (%s). A safety checkpoint is taken first. Continue?",
 			plural(len(plan.Others), "other session", "other sessions"), plural(n, "path", "paths")); err != nil || !yes {
 			return yes, err
 		}
@@ -332,7 +332,7 @@ func (c *call) confirm(plan *engine.Restored) (bool, error) {
 		fmt.Fprintf(c.out.stderr, "  %s\n", escapePath(path))
 	}
 	fmt.Fprintf(c.out.stderr, "  and %d more\n", len(plan.Delete)-5)
-	yes, err := c.out.ask("This deletes %d files that came after %s. A safety checkpoint is taken first. Go on?",
+	yes, err := c.out.ask("This deletes %d files that are not in %s. A safety checkpoint is taken first. Continue?",
 		len(plan.Delete), plan.Checkpoint.ID)
 	return yes, err
 }
@@ -366,14 +366,14 @@ func printRestored(o *output, r *engine.Restored, v restoreVerb) {
 		o.summary("%s", restoredLine(r))
 	}
 	for _, line := range othersText(r.Others) {
-		o.summary("Of another session: %s", escape(line))
+		o.summary("From another session: %s", escape(line))
 	}
 	printMoved(o, r)
 	if r.DryRun || o.verbose {
 		printRestoredPaths(o, r)
 	}
 	if skipped := len(r.Skip) - len(failed(r.Skip)); skipped > 0 && !r.DryRun && !o.verbose {
-		o.note("%d left alone", skipped)
+		o.note("%d skipped", skipped)
 	}
 	if !r.DryRun && r.Operation != 0 {
 		o.summary("Undo with: %s", o.typed(v.takeBack))
@@ -389,19 +389,19 @@ func changed(r *engine.Restored) bool {
 func restoredLine(r *engine.Restored) string {
 	var parts []string
 	for _, p := range []struct {
-		did, would string
-		n          int
+		one, many, did, would string
+		n                     int
 	}{
-		{"created", "to create", len(r.Create)}, {"replaced", "to replace", len(r.Replace)},
-		{"deleted", "to delete", len(r.Delete)}, {"with another mode", "to change the mode of", len(r.Mode)},
-		{"left alone", "to leave alone", len(r.Skip)},
+		{"", "", "created", "to create", len(r.Create)}, {"", "", "replaced", "to replace", len(r.Replace)},
+		{"", "", "deleted", "to delete", len(r.Delete)}, {"mode ", "modes ", "changed", "to change", len(r.Mode)},
+		{"", "", "skipped", "to skip", len(r.Skip)},
 	} {
 		word := p.did
 		if r.DryRun {
 			word = p.would
 		}
 		if p.n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", p.n, word))
+			parts = append(parts, plural(p.n, p.one+word, p.many+word))
 		}
 	}
 	if len(parts) == 0 {

@@ -17,13 +17,13 @@ func newSave() *command {
 		name:  "save",
 		usage: "[description…] [--name N] [--pin] [--no-ignore] [--rehash]",
 		short: "take a checkpoint now",
-		long: "Takes a checkpoint of the whole project. It is always a record, even when nothing\n" +
-			"changed since the one before.",
+		long: "Takes a checkpoint of the whole project. It is always recorded, even if nothing has\n" +
+			"changed since the last one.",
 		examples: []example{
-			{"rewind save", "just now"},
+			{"rewind save", "the project as it is now"},
 			{"rewind save before the refactoring", "with a description"},
-			{"rewind save --name v1 --pin", "with a name to restore it by, kept by gc"},
-			{"rewind save --no-ignore", "ignored files too"},
+			{"rewind save --name v1 --pin", "with a name to restore it by, and kept by gc"},
+			{"rewind save --no-ignore", "include ignored files"},
 		},
 		exits:   []int{exitPartial, exitBusy, exitDamaged},
 		maxArgs: -1,
@@ -31,7 +31,7 @@ func newSave() *command {
 			f.StringVar(&o.Name, "name", "", "a `name` for the checkpoint")
 			f.BoolVar(&o.Pin, "pin", false, "never let gc remove it")
 			f.BoolVar(&o.NoIgnore, "no-ignore", false, "capture ignored files too")
-			f.BoolVar(&o.Rehash, "rehash", false, "read every file again, whatever its times say")
+			f.BoolVar(&o.Rehash, "rehash", false, "read every file again, even if it looks unchanged")
 		},
 		run: func(ctx context.Context, c *call) error {
 			o.Description = strings.Join(append(c.args, c.paths...), " ")
@@ -64,14 +64,14 @@ func reportSaved(c *call, s *checkpoint.Saved) error {
 	case s.Unchanged:
 		what = "nothing changed"
 	case what == "":
-		what = "no file changed" // empty directories, or modes of some
+		what = "no files changed" // empty directories, or modes of some
 	}
 	c.out.summary("Saved %s: %s, %s, %s stored.", k.ID, plural(k.Files, "file", "files"), what, formatSize(int64(k.StoredBytes)))
 	c.out.note("took %s", formatTook(s.Elapsed))
 	warnTooLarge(c, s.TooLarge)
 	if k.Files == 0 && s.Ignored != "" {
-		c.out.warn("no file was captured: %s is %s", escape(s.Ignored), escape(s.IgnoredBy))
-		c.out.hint("rewind save --no-ignore takes everything once, rewind config forceInclude '[\"/*\"]' from now on")
+		c.out.warn("no files were captured: %s is %s", escape(s.Ignored), escape(s.IgnoredBy))
+		c.out.hint("rewind save --no-ignore captures everything once, rewind config forceInclude '[\"/*\"]' from now on")
 	}
 	if bad := failed(s.Partial); len(bad) > 0 {
 		return &partialError{verb: "captured", paths: bad}
@@ -95,7 +95,7 @@ func warnTooLarge(c *call, files []project.Problem) {
 	if n := len(files) - tooLargeNamed; n > 0 {
 		c.out.warn("and %d more: rewind show last --coverage", n)
 	}
-	c.out.hint("rewind config maxFileSize SIZE captures larger files, rewind config ignore '[…]' leaves them out without a word")
+	c.out.hint("rewind config maxFileSize SIZE raises the limit, rewind config ignore '[…]' leaves such files out silently")
 }
 
 // changeCounts is "+1 ~2 -3", without the zeros.

@@ -23,7 +23,7 @@ func (c *call) chooseSession(ctx context.Context, p *project.Project) (*conversa
 			return nil, errors.Join(aerr, err)
 		}
 		if s, err = conversation.ChooseSession(ctx, p, id); err == nil {
-			s.How = "as you chose"
+			s.How = "chosen by you"
 		}
 	}
 	if err != nil {
@@ -131,7 +131,7 @@ func printMoved(o *output, r *engine.Restored) {
 	}
 	n := ""
 	if len(m.Prompts) > 0 {
-		n = ", " + plural(len(m.Prompts), "prompt", "prompts") + " taken back"
+		n = ", " + plural(len(m.Prompts), "prompt", "prompts") + " undone"
 	}
 	switch {
 	case r.DryRun && m.InPlace:
@@ -140,11 +140,11 @@ func printMoved(o *output, r *engine.Restored) {
 		o.summary("Would fork the conversation%s.", n)
 	case r.DryRun:
 	case m.Removed:
-		o.summary("The forked conversation is gone again.")
+		o.summary("Removed the forked conversation.")
 	case m.InPlace:
 		o.summary("Rewrote the conversation in place%s.", n)
 		if m.Backup != "" {
-			o.summary("As it was: %s", escape(m.Backup))
+			o.summary("Backup: %s", escape(m.Backup))
 		}
 		o.summary("Reload your agent session.")
 	case m.From != "":
@@ -170,7 +170,7 @@ func (c *call) resume(ctx context.Context, m *conversation.Moved) error {
 	case c.env.Getenv("TMUX") != "":
 		cmd = exec.CommandContext(ctx, "tmux", c.tmuxWindow(m.Resume)...)
 	case c.json:
-		c.out.warn("--resume opens nothing with --json outside tmux")
+		c.out.warn("--resume with --json opens the conversation only inside tmux")
 		return nil
 	default:
 		words := shellCommand(m.Resume)
@@ -185,7 +185,7 @@ func (c *call) resume(ctx context.Context, m *conversation.Moved) error {
 		}
 	}
 	if err := cmd.Run(); err != nil {
-		return &hintedError{err, "open it by hand: " + m.Resume}
+		return &hintedError{err, "open it yourself: " + m.Resume}
 	}
 	return nil
 }

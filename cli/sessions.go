@@ -11,14 +11,14 @@ func newSessions() *command {
 	return &command{
 		name:  "sessions",
 		usage: "",
-		short: "agents' sessions, where they come from, their checkpoints",
-		long: "Shows the agents' sessions of the project, the newest first: those that hooks told of and\n" +
-			"those that lie in the agents' own directories. A session that came from another one by\n" +
-			"a fork, a resume or a clear is shown with it, and can restore its points too.",
+		short: "show the agents' sessions, their origin and their checkpoints",
+		long: "Shows the agents' sessions in the project, newest first: those reported by hooks and\n" +
+			"those found in the agents' own directories. A session that began as a fork, resume or\n" +
+			"clear of another one is shown with it, and can restore its checkpoints too.",
 		examples: []example{
 			{"rewind sessions", "all of them"},
 			{"rewind list --session 5db0d5f6-0000-4000-8000-000000000001", "the checkpoints of one"},
-			{"rewind back --session 5db0", "one by the beginning of its id"},
+			{"rewind back --session 5db0", "choose one by the beginning of its id"},
 		},
 		exits: []int{exitDamaged},
 		run: func(ctx context.Context, c *call) error {
@@ -38,7 +38,7 @@ func newSessions() *command {
 				return c.out.document(v)
 			}
 			if len(sessions) == 0 {
-				c.out.hint("no agent's session yet")
+				c.out.hint("no agent sessions yet")
 				return nil
 			}
 			return c.out.paged(ctx, c.env, func() error {

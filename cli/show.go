@@ -16,12 +16,12 @@ func newShow() *command {
 	return &command{
 		name:  "show",
 		usage: "<ckpt> [--files] [--coverage]",
-		short: "show one checkpoint whole",
-		long: "Shows when and why a checkpoint was taken, its prompt, and what it changed against\n" +
-			"the one before.",
+		short: "show one checkpoint in full",
+		long: "Shows when and why a checkpoint was taken, its prompt, and what changed since the\n" +
+			"checkpoint before it.",
 		examples: []example{
 			{"rewind show last", "the newest"},
-			{"rewind show 3 --files", "with every path that it holds"},
+			{"rewind show 3 --files", "with every path in it"},
 			{"rewind show v1 --coverage", "with what it did not capture, and why"},
 		},
 		exits:   []int{exitNotFound, exitBusy, exitDamaged},
@@ -164,7 +164,7 @@ func (s *shown) print(o *output) {
 	}
 	if bad := failed(s.coverage); len(bad) > 0 && !s.withCov {
 		o.line("")
-		o.line("Not captured, and should have been:")
+		o.line("Not captured, but should have been:")
 		printProblems(o, bad)
 	}
 	if s.withCov && len(s.coverage) == 0 {

@@ -11,9 +11,9 @@ func newStats() *command {
 	return &command{
 		name:  "stats",
 		usage: "",
-		short: "show where the space goes",
-		long: "Shows bytes by kind, how well they compress, what each checkpoint has for itself, and\n" +
-			"the largest paths.",
+		short: "show what uses the space",
+		long: "Shows bytes by kind, how well they compress, what only one checkpoint uses, and the\n" +
+			"largest paths.",
 		examples: []example{
 			{"rewind stats", "for a person"},
 			{"rewind stats --json", "for scripts; the schema is in docs/json/stats.schema.json"},
@@ -85,7 +85,7 @@ const statsShown = 20
 func printStats(o *output, st *maintain.Stats) {
 	o.line("%s, %s", plural(st.Checkpoints, "checkpoint", "checkpoints"), plural(st.Objects, "object", "objects"))
 	if st.StoredBytes > 0 {
-		o.line("%s stored for %s, %.1f to 1", formatSize(st.StoredBytes), formatSize(st.RawBytes), float64(st.RawBytes)/float64(st.StoredBytes))
+		o.line("%s stored for %s of content, %.1f to 1", formatSize(st.StoredBytes), formatSize(st.RawBytes), float64(st.RawBytes)/float64(st.StoredBytes))
 	}
 	kinds := make([]string, 0, len(st.Bytes))
 	for k := range st.Bytes {

@@ -14,9 +14,9 @@ func newStatus() *command {
 	return &command{
 		name:  "status",
 		usage: "",
-		short: "is it on, what is covered, how large is it",
+		short: "show whether rewind is on, what it captures, and its size",
 		long: "Shows the project, its store, the tier, the last checkpoint, what is not captured and\n" +
-			"why, and all that needs attention.",
+			"why, and anything that needs attention.",
 		examples: []example{
 			{"rewind status", "at a glance"},
 			{"rewind status --json", "for scripts; the schema is in docs/json/status.schema.json"},
@@ -134,7 +134,7 @@ func printStatus(o *output, st *engine.Status, set *settings.Settings, agents []
 	field("tier", "%s (%s)", escape(set.Tier), escape(tierSource(set)))
 	hooks := strings.Join(agents, ", ")
 	if hooks == "" {
-		hooks = "none registered: checkpoints are taken by rewind save only"
+		hooks = "none registered: only rewind save takes checkpoints"
 	}
 	field("agents", "%s", escape(hooks))
 	if l := st.Last; l != nil {
@@ -157,7 +157,7 @@ func printStatus(o *output, st *engine.Status, set *settings.Settings, agents []
 		field("mirror", "no: %s", escape(st.MirrorReason))
 	}
 	if st.Precious > 0 {
-		field("precious", "%s that git ignores, captured nevertheless", plural(st.Precious, "file", "files"))
+		field("precious", "%s ignored by git but captured", plural(st.Precious, "file", "files"))
 	}
 	if n := len(st.NotCovered); n > 0 {
 		field("not captured", "%s", plural(n, "path", "paths"))

@@ -17,28 +17,27 @@ func newStores() *command {
 	return &command{
 		name:  "stores",
 		usage: "[rm ID… [--dry-run] [--force] [--yes]]",
-		short: "list the stores of this account, or take one away",
-		long: "Shows every store of this account, the one that was saved to last first: id, size on\n" +
-			"disk, checkpoints, last save, what has become of it, and its project. With rm takes\n" +
-			"stores away for good, with their mirror under ~/.rewind/vault, after showing what\n" +
-			"goes. One whose project is alive is refused without --force: rewind deinit, in the\n" +
-			"project, is the command for that. Nothing else ever removes the store of a project that\n" +
-			"is gone: it is the last copy.\n\n" +
-			"live          the project is there, with its store\n" +
-			"lost          the project is there without it: the next command there brings it back\n" +
-			"moved         nothing is at its path, and its packs are in use elsewhere, or its\n" +
-			"              directory was found\n" +
-			"gone          nothing is at its path: only the mirror is left, or the global store\n" +
-			"replaced      another directory, or another store, is at its path\n" +
-			"unfinished    an init was interrupted before there was anything in it\n" +
-			"going         its removal was interrupted: rm finishes it\n" +
-			"unreachable   its path cannot be looked at\n" +
-			"foreign       it belongs to another user, or cannot be read\n" +
-			"unregistered  a mirror that the registry does not know",
+		short: "list the stores of this account, or remove one",
+		long: "Shows every store of this account, most recently saved first: id, size on disk,\n" +
+			"checkpoints, last save, state, and project. rm permanently removes stores and their\n" +
+			"mirrors under ~/.rewind/vault, after showing what that includes. A store whose project\n" +
+			"still exists is refused without --force: use rewind deinit in the project instead.\n" +
+			"Nothing else ever removes the store of a deleted project, since it is the last copy.\n\n" +
+			"live           the project exists, with its store\n" +
+			"lost           the project exists without its store: the next command there rebuilds it\n" +
+			"moved          nothing is at its path, but its packs are in use elsewhere, or its\n" +
+			"               directory was found\n" +
+			"gone           nothing is at its path: only the mirror or the global store is left\n" +
+			"replaced       another directory, or another store, is at its path\n" +
+			"unfinished     init was interrupted before there was anything in it\n" +
+			"being removed  its removal was interrupted: rm finishes it (with --json: going)\n" +
+			"unreachable    its path cannot be accessed\n" +
+			"foreign        it belongs to another user, or cannot be read\n" +
+			"unregistered   a mirror that is not in the registry",
 		examples: []example{
 			{"rewind stores", "all of them"},
-			{"rewind stores rm 3f9c --dry-run", "what would go, by the beginning of its id"},
-			{"rewind stores --json | jq -r '.stores[] | select(.state == \"gone\").id'", "those of projects that are gone"},
+			{"rewind stores rm 3f9c --dry-run", "what would be removed, by the beginning of its id"},
+			{"rewind stores --json | jq -r '.stores[] | select(.state == \"gone\").id'", "those of deleted projects"},
 		},
 		exits:   []int{exitPartial, exitNotFound, exitBusy, exitRefused},
 		maxArgs: -1,
@@ -47,11 +46,11 @@ func newStores() *command {
 			args := append(append([]string(nil), c.args...), c.paths...)
 			switch {
 			case len(args) == 0 && (f.dryRun || f.force || f.yes):
-				return &usageError{msg: "--dry-run, --force and --yes go with rm", hint: "rewind stores rm ID"}
+				return &usageError{msg: "--dry-run, --force and --yes need rm", hint: "rewind stores rm ID"}
 			case len(args) == 0:
 				return listStores(ctx, c)
 			case args[0] != "rm":
-				return &usageError{msg: "unknown word " + quote(args[0]) + " after stores", hint: "rewind stores rm ID"}
+				return &usageError{msg: "unknown subcommand " + quote(args[0]) + " of stores", hint: "rewind stores rm ID"}
 			case len(args) == 1:
 				return &usageError{msg: "too few arguments", hint: "rewind stores rm ID"}
 			}
@@ -64,8 +63,8 @@ func newStores() *command {
 type removeFlags struct{ dryRun, force, yes bool }
 
 func (f *removeFlags) define(fs *pflag.FlagSet) {
-	fs.BoolVarP(&f.dryRun, "dry-run", "n", false, "print what would go, and remove nothing")
-	fs.BoolVar(&f.force, "force", false, "also what is alive, or needed to finish a restore")
+	fs.BoolVarP(&f.dryRun, "dry-run", "n", false, "print what would be removed, and remove nothing")
+	fs.BoolVar(&f.force, "force", false, "remove it even if its project exists or an unfinished restore needs it")
 	fs.BoolVarP(&f.yes, "yes", "y", false, "do not ask")
 }
 
@@ -82,7 +81,7 @@ func listStores(ctx context.Context, c *call) error {
 		return c.out.document(v)
 	}
 	if len(stores) == 0 {
-		c.out.hint("no store yet: rewind init")
+		c.out.hint("no stores yet; create one with rewind init")
 		return nil
 	}
 	return c.out.paged(ctx, c.env, func() error {
@@ -114,7 +113,7 @@ func printStores(o *output, stores []project.StoreInfo) {
 
 // storeState is the state in the words of the table.
 func storeState(s project.StoreInfo) string {
-	words := []string{string(s.State)}
+	words := []string{stateText(s.State)}
 	if s.InUse {
 		words = append(words, "in use")
 	}
@@ -125,6 +124,14 @@ func storeState(s project.StoreInfo) string {
 		words = append(words, "global")
 	}
 	return strings.Join(words, ", ")
+}
+
+// stateText is a state as people read it; --json has its name.
+func stateText(s project.StoreState) string {
+	if s == project.StoreGoing {
+		return "being removed"
+	}
+	return string(s)
 }
 
 type storesView struct {
@@ -170,7 +177,7 @@ func removeStores(ctx context.Context, c *call, f removeFlags, ids []string) err
 		if err != nil {
 			var none *project.NoStoreError
 			if errors.As(err, &none) {
-				return &hintedError{err, "rewind stores lists them; four or more letters of the id will do"}
+				return &hintedError{err, "rewind stores lists all stores; give at least four characters of the id"}
 			}
 			return err
 		}
@@ -184,7 +191,7 @@ func removeStores(ctx context.Context, c *call, f removeFlags, ids []string) err
 	if f.force {
 		again = force
 	}
-	return c.remove(ctx, f, plans, again, "rewind deinit, in the project, takes its store away; "+force+" does it from here")
+	return c.remove(ctx, f, plans, again, "rewind deinit, in the project, removes its store; "+force+" does so from here")
 }
 
 // remove shows what goes, asks, and removes it. again is the command as it was typed.
@@ -210,7 +217,7 @@ func (c *call) remove(ctx context.Context, f removeFlags, plans []*project.Remov
 	}
 	switch {
 	case ask:
-		ok, err := c.out.ask("This cannot be undone. Go on?")
+		ok, err := c.out.ask("This cannot be undone. Continue?")
 		if err != nil {
 			return err
 		}
@@ -219,7 +226,7 @@ func (c *call) remove(ctx context.Context, f removeFlags, plans []*project.Remov
 		}
 	case !f.yes:
 		c.showRemovals(plans, true)
-		return &hintedError{&project.RefusedError{What: "this takes checkpoints away for good"}, again + " --yes"}
+		return &hintedError{&project.RefusedError{What: "this removes checkpoints permanently"}, again + " --yes"}
 	}
 	for _, r := range plans {
 		if err := r.Apply(ctx, 0); err != nil {

@@ -234,7 +234,7 @@ func TestTerminalExportRefuses(t *testing.T) {
 	x.write("a.txt", "one\n")
 	x.mustRun("init")
 	code, screen := x.run("export", "last")
-	if code != 2 || !strings.Contains(screen, "not written to a terminal") || !strings.Contains(screen, "-o FILE") {
+	if code != 2 || !strings.Contains(screen, "an archive to a terminal") || !strings.Contains(screen, "-o FILE") {
 		t.Errorf("exit code %d: %q", code, screen)
 	}
 }
@@ -321,7 +321,7 @@ func TestTerminalPicker(t *testing.T) {
 
 	for keys, want := range map[string]int{"q": 0, "\x1b": 0, "\x03": 130, "\x1b[B\x1b[A\rn q": 0} {
 		cmd := x.start()
-		x.expect("q quits")
+		x.expect("q: quit")
 		for _, k := range strings.SplitAfter(keys, " ") {
 			x.send(strings.TrimSuffix(k, " "))
 		}

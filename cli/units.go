@@ -13,7 +13,7 @@ import (
 func parseSize(s string) (int64, error) {
 	n, ok := settings.ParseSize(s)
 	if !ok {
-		return 0, usagef("%q is not a size; write 500M, 5GB or 10GiB", s)
+		return 0, usagef("%q is not a size such as 500M, 5GB or 10GiB", s)
 	}
 	return n, nil
 }
@@ -22,7 +22,7 @@ func parseSize(s string) (int64, error) {
 func parseAge(s string) (time.Duration, error) {
 	d, err := engine.ParseAge(s)
 	if err != nil {
-		return 0, usagef("%q is not a length of time; write 30d, 12h or 2w", s)
+		return 0, usagef("%q is not a duration such as 30d, 12h or 2w", s)
 	}
 	return d, nil
 }

@@ -25,7 +25,7 @@ func TestUnsupportedSystem(t *testing.T) {
 		return code, out.String(), err.String()
 	}
 	code, stdout, stderr := run("", "init")
-	if want := "rewind: error: rewind does not run on Windows yet: a restore could lose files there\nrewind: hint: to work on it all the same: REWIND_ALLOW_WINDOWS=1\n"; code != 8 || stdout != "" || stderr != want {
+	if want := "rewind: error: rewind does not run on Windows yet: a restore could lose files there\nrewind: hint: to try it anyway, set REWIND_ALLOW_WINDOWS=1\n"; code != 8 || stdout != "" || stderr != want {
 		t.Errorf("init: %d %q %q", code, stdout, stderr)
 	}
 	start := `{"hook_event_name":"SessionStart","session_id":"s1","cwd":` + quoteJSON(dir) + `,"source":"startup"}`

@@ -16,9 +16,9 @@ func newValidate() *command {
 	return &command{
 		name:  "validate",
 		usage: "",
-		short: "check settings, hooks and store, with the cure for each fault",
-		long: "Names every state in which rewind would silently be off or do less than it seems, each\n" +
-			"with the command that cures it.",
+		short: "check settings, hooks and store, with a fix for each problem",
+		long: "Lists everything that would silently turn rewind off or make it do less than it seems,\n" +
+			"each with the command that fixes it.",
 		examples: []example{
 			{"rewind validate", "for a person"},
 			{"rewind validate --json", "for scripts; the schema is in docs/json/validate.schema.json"},
@@ -141,11 +141,11 @@ func runValidate(ctx context.Context, c *call) error {
 func rulesCure(path string) string {
 	switch {
 	case path == ".git/index":
-		return "git update-index --no-split-index --force-write-index, or git reset, writes a new one"
+		return "git update-index --no-split-index --force-write-index, or git reset, rewrites it"
 	case strings.HasPrefix(path, ".git"):
-		return "git check-ignore -v . shows what git itself makes of it"
+		return "git check-ignore -v . shows how git itself reads it"
 	}
-	return "correct " + path
+	return "fix " + path
 }
 
 func printFindings(o *output, v validateView) {
@@ -156,21 +156,38 @@ func printFindings(o *output, v validateView) {
 		}
 		o.line("%s %s: %s", o.color.paint(st, f.Severity+":"), f.Area, escape(f.Message))
 		if f.Cure != "" {
-			o.line("  %s %s", o.color.paint(cyan, "cure:"), escape(f.Cure))
+			o.line("  %s %s", o.color.paint(cyan, "fix:"), escape(f.Cure))
 		}
 	}
 	for _, s := range v.Sessions {
-		o.line("session %s %s: its file is %s", escape(s.Agent), escape(s.SessionID), s.State)
+		o.line("session %s %s: its file %s", escape(s.Agent), escape(s.SessionID), fileStateText(s.State))
 	}
 	if v.OK {
 		o.summary("Settings and store are in order.")
 	}
 }
 
+// fileStateText says how a transcript differs from what was captured of it.
+func fileStateText(state string) string {
+	switch conversation.SessionFileState(state) {
+	case conversation.AsCaptured:
+		return "is as captured"
+	case conversation.GrownSince:
+		return "has grown since it was captured"
+	case conversation.Rewritten:
+		return "was rewritten since it was captured"
+	case conversation.Gone:
+		return "is gone"
+	case conversation.Unreadable:
+		return "cannot be read"
+	}
+	return "is " + state
+}
+
 func settingsFindings(set *settings.Settings, warnings []settings.Warning) []finding {
 	var out []finding
 	for _, w := range warnings {
-		cure := "correct it in " + w.Source
+		cure := "fix it in " + w.Source
 		if w.Key == "" && (w.Source == "REWIND_TIER" || w.Source == "CHECKPOINT_TIER") {
 			cure = "unset " + w.Source
 		}
@@ -178,11 +195,11 @@ func settingsFindings(set *settings.Settings, warnings []settings.Warning) []fin
 	}
 	if v, ok := set.Value("tier"); ok && v.Origin.Source == settings.FromEnvironment {
 		out = append(out, finding{Severity: mild, Area: "settings", Cure: "unset " + v.Origin.Name,
-			Message: fmt.Sprintf("%s overrides the tier of the settings: %s", v.Origin.Name, set.Tier)})
+			Message: fmt.Sprintf("%s overrides the tier in the settings with %s", v.Origin.Name, set.Tier)})
 	}
 	for _, v := range set.ShadowsTier() {
 		out = append(out, finding{Severity: mild, Area: "settings",
-			Message: fmt.Sprintf("%s is set by hand in %s and beats the tier %s", v.Key, v.Origin.Name, set.Tier),
+			Message: fmt.Sprintf("%s is set in %s and takes precedence over the tier %s", v.Key, v.Origin.Name, set.Tier),
 			Cure:    unsetCommand(v)})
 	}
 	return out
@@ -195,32 +212,32 @@ func storeFindings(st *engine.Status) []finding {
 		out = append(out, finding{Severity: severity, Area: "store", Message: fmt.Sprintf(format, args...), Cure: cure})
 	}
 	if cr := st.Crashed; cr != nil {
-		add(severe, fmt.Sprintf("rewind restore %s finishes it, rewind undo-restore puts it back", cr.Checkpoint),
+		add(severe, fmt.Sprintf("rewind restore %s finishes it, rewind undo-restore reverts it", cr.Checkpoint),
 			"a restore to %s did not finish", cr.Checkpoint)
 		out[len(out)-1].id = crashedFinding
 	}
 	if st.Forgetting != nil {
-		add(severe, "rewind gc, when nobody reads the store", "a forget of %s is not finished: its bytes are still in the store", st.Forgetting.Local().Format("2006-01-02 15:04"))
+		add(severe, "rewind gc, when no other process reads the store", "the forget of %s is not finished: some of its bytes are still in the store", st.Forgetting.Local().Format("2006-01-02 15:04"))
 	}
 	if st.ReadOnly {
 		add(severe, "make the store writable", "the store cannot be written")
 	}
 	if st.MinFreeDisk > 0 && st.FreeDisk < st.MinFreeDisk {
-		add(severe, "free some space, or rewind gc, or rewind config minFreeDisk", "only %s are free on the disk, below %s nothing is saved",
+		add(severe, "free some space, run rewind gc, or lower the limit: rewind config minFreeDisk", "only %s free on the disk: nothing is saved below %s",
 			formatSize(st.FreeDisk), formatSize(st.MinFreeDisk))
 	}
 	if st.MaxSize > 0 && st.Bytes > st.MaxSize/5*4 {
-		add(mild, "rewind gc, or rewind config retention.maxSize", "the store has %s of at most %s", formatSize(st.Bytes), formatSize(st.MaxSize))
+		add(mild, "rewind gc, or rewind config retention.maxSize", "the store uses %s of at most %s", formatSize(st.Bytes), formatSize(st.MaxSize))
 	}
 	if !st.Mirrored {
-		cure := "rewind repair; where home is on another file system, rewind init --mode global"
+		cure := "rewind repair; if home is on another file system, rewind deinit, then rewind init --mode global"
 		if st.Copied {
 			cure = "rewind save"
 		}
 		add(mild, cure, "the store would not survive git clean -fdx: %s", st.MirrorReason)
 	}
 	if st.LastHookError != nil {
-		add(severe, "rewind save shows whether it still fails; the next hook that succeeds clears this", "the last hook failed: %s", hookErrorText(st.LastHookError))
+		add(severe, "rewind save shows whether it still fails; the next successful hook clears this", "the last hook failed: %s", hookErrorText(st.LastHookError))
 	}
 
 	return out

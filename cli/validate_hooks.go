@@ -83,7 +83,7 @@ func hookFindings(ctx context.Context, env project.Env, root string, try bool) [
 		return out // no agent is used here: rewind save is all that is wanted
 	}
 	if !registered && !used {
-		add(mild, "rewind config --register-hooks --agent claude", "no agent calls rewind: checkpoints are taken by rewind save only")
+		add(mild, "rewind config --register-hooks --agent claude", "no agent calls rewind: only rewind save takes checkpoints")
 	}
 	return out
 }
@@ -97,11 +97,11 @@ func describeFinding(a *agentFiles, f register.Finding) (severity, message, cure
 	again := registerCommand(a)
 	switch f.Code {
 	case register.FileNotJSON:
-		return severe, fmt.Sprintf("%s ignores %s, which is no JSON: %s", a.title, f.File, f.Detail), "correct " + f.File
+		return severe, fmt.Sprintf("%s ignores %s, which is not valid JSON: %s", a.title, f.File, f.Detail), "fix " + f.File
 	case register.HooksDisabled:
-		return severe, fmt.Sprintf("%s in %s switches all hooks of %s off", f.Detail, f.File, a.title), "take " + f.Detail + " out of " + f.File
+		return severe, fmt.Sprintf("%s in %s turns off all hooks of %s", f.Detail, f.File, a.title), "remove " + f.Detail + " from " + f.File
 	case register.ManagedOnly:
-		return severe, fmt.Sprintf("the policy %s lets %s run its own hooks only", f.File, a.title), "ask whoever manages " + f.File
+		return severe, fmt.Sprintf("the policy in %s allows %s only managed hooks", f.File, a.title), "ask whoever manages " + f.File
 	case register.NotRegistered:
 		return severe, fmt.Sprintf("%s does not call rewind", a.title), again
 	case register.EventMissing:
@@ -121,19 +121,19 @@ func describeFinding(a *agentFiles, f register.Finding) (severity, message, cure
 		}
 		return mild, fmt.Sprintf("%s calls rewind twice: %s", a.title, what), cure
 	case register.UnknownEvent:
-		return mild, fmt.Sprintf("%s names the event %s: versions of %s that do not know it ignore all hooks of the file", f.File, f.Event, a.title), "update " + a.title + ", or take " + f.Event + " out"
+		return mild, fmt.Sprintf("%s names the event %s: versions of %s that do not know it ignore all hooks of the file", f.File, f.Event, a.title), "update " + a.title + ", or remove " + f.Event
 	case register.OlderTool:
 		return mild, fmt.Sprintf("%s still calls the older tool at %s: %s", a.title, f.Event, f.Detail), again
 	case register.Shadowed:
-		return severe, fmt.Sprintf("%s has %s, so what %s has for it does not run", f.Detail, f.Event, f.File), again
+		return severe, fmt.Sprintf("%s defines %s, so the hooks for it in %s do not run", f.Detail, f.Event, f.File), again
 	case register.Wrapped:
-		return severe, fmt.Sprintf("%s has its events in a \"hooks\" object, and %s runs none of them", f.File, a.title), "move the events to the top level of " + f.File
+		return severe, fmt.Sprintf("%s has its events inside a \"hooks\" object, so %s runs none of them", f.File, a.title), "move the events to the top level of " + f.File
 	case register.WrongShape:
-		return severe, fmt.Sprintf("%s in %s is not of the kind that %s expects", f.Event, f.File, a.title), "correct " + f.File
+		return severe, fmt.Sprintf("%s in %s does not have the type that %s expects", f.Event, f.File, a.title), "fix " + f.File
 	case register.NotOurs:
-		return mild, fmt.Sprintf("%s was not made by rewind, and has the name of what calls it from %s", f.File, a.title), "move " + f.File + " away"
+		return mild, fmt.Sprintf("%s was not written by rewind, but has the name of the file that calls it from %s", f.File, a.title), "move " + f.File + " away"
 	case register.OtherVersion:
-		return mild, fmt.Sprintf("%s is not as this version of rewind makes it", f.File), again
+		return mild, fmt.Sprintf("%s differs from what this version of rewind writes", f.File), again
 	case register.AgentsOwn:
 		return severe, f.Detail, f.Cure
 	}
@@ -150,9 +150,9 @@ func checkLine(ctx context.Context, env project.Env, line string, try bool) (sev
 		info, err := os.Stat(program)
 		switch {
 		case err != nil:
-			return severe, fmt.Sprintf("its hooks run %s, which is not there", program)
+			return severe, fmt.Sprintf("its hooks run %s, which does not exist", program)
 		case !info.Mode().IsRegular() || info.Mode()&0o111 == 0:
-			return severe, fmt.Sprintf("its hooks run %s, which is no program", program)
+			return severe, fmt.Sprintf("its hooks run %s, which is not executable", program)
 		}
 		if reason := passing(program, env.Home); reason != "" && try {
 			return mild, fmt.Sprintf("its hooks run %s, which is %s", program, reason)
@@ -176,9 +176,9 @@ func checkLine(ctx context.Context, env project.Env, line string, try bool) (sev
 	err = cmd.Run()
 	switch {
 	case err != nil:
-		return severe, fmt.Sprintf("its line %s fails in an empty environment: %v %s", quote(line), err, firstLine(strings.TrimSpace(said.String())))
+		return severe, fmt.Sprintf("its hook command %s fails in an empty environment: %v %s", quote(line), err, firstLine(strings.TrimSpace(said.String())))
 	case said.Len() > 0:
-		return severe, fmt.Sprintf("its line %s prints something: %s", quote(line), firstLine(strings.TrimSpace(said.String())))
+		return severe, fmt.Sprintf("its hook command %s prints something: %s", quote(line), firstLine(strings.TrimSpace(said.String())))
 	}
 	return "", ""
 }

@@ -14,9 +14,9 @@ func newVerify() *command {
 	return &command{
 		name:  "verify",
 		usage: "[--read-data]",
-		short: "check that every checkpoint is whole",
-		long: "Checks that everything that the checkpoints need is in the store, and names damaged\n" +
-			"checkpoints and paths. With --read-data every byte is read and its hash compared.",
+		short: "check that every checkpoint is intact",
+		long: "Checks that everything the checkpoints need is in the store, and lists damaged\n" +
+			"checkpoints and paths. With --read-data, also reads every byte and checks its hash.",
 		examples: []example{
 			{"rewind verify", "fast"},
 			{"rewind verify --read-data", "thorough"},
@@ -43,10 +43,10 @@ func newRepair() *command {
 	return &command{
 		name:  "repair",
 		usage: "",
-		short: "rebuild what can be rebuilt",
-		long: "Rebuilds indexes, the database and a lost format file from the packs, takes lost content\n" +
-			"from the working tree and the store's mirror, and names what stays damaged.",
-		examples: []example{{"rewind repair", "after rewind verify has found something"}},
+		short: "repair the store as far as possible",
+		long: "Rebuilds indexes, the database and a lost format file from the packs, recovers lost\n" +
+			"content from the working tree and the store's mirror, and lists what stays damaged.",
+		examples: []example{{"rewind repair", "after rewind verify has found problems"}},
 		exits:    []int{exitBusy, exitDamaged},
 		run: func(ctx context.Context, c *call) error {
 			o := c.openOptions()
@@ -98,9 +98,9 @@ func reportVerified(c *call, v *maintain.Verified, repair bool) error {
 
 func wholeOr(v *maintain.Verified) string {
 	if v.OK() {
-		return "all whole"
+		return "all intact"
 	}
-	return plural(len(v.Damaged), "damage", "damages")
+	return plural(len(v.Damaged), "problem", "problems")
 }
 
 func damageLine(d maintain.Damage) string {

@@ -36,6 +36,6 @@ func Init(ctx context.Context, o project.InitOptions) (p *project.Project, saved
 type NoFirstError struct{ Err error }
 
 func (e *NoFirstError) Error() string {
-	return "the store was made, but not its first checkpoint: " + e.Err.Error()
+	return "the store was created, but not its first checkpoint: " + e.Err.Error()
 }
 func (e *NoFirstError) Unwrap() error { return e.Err }

@@ -10,8 +10,8 @@ import (
 var claude = Client{
 	Agent:      hookio.Claude,
 	Programs:   []string{"claude"},
-	Hint:       "sessions that are open take it up by themselves; a folder runs hooks once you trusted it in Claude Code",
-	PluginCure: "claude plugin disable rewind, or leave it as it is",
+	Hint:       "open sessions pick this up by themselves; hooks run in a folder once you have trusted it in Claude Code",
+	PluginCure: "to use the settings instead: claude plugin disable rewind",
 	dir: func(w Where) string {
 		if dir := w.Getenv("CLAUDE_CONFIG_DIR"); dir != "" {
 			return dir
@@ -72,7 +72,7 @@ func claudeTrust(w Where, _ []FoundEntry) []Finding {
 	}
 	return []Finding{{
 		Code: AgentsOwn, File: file,
-		Detail: "Claude Code does not trust " + w.Root + ", and runs no hooks there",
-		Cure:   "claude in " + w.Root + ", and accept the folder",
+		Detail: "Claude Code does not trust " + w.Root + " and runs no hooks there",
+		Cure:   "claude in " + w.Root + ", then trust the folder",
 	}}
 }

@@ -40,4 +40,4 @@ var droid = Client{
 	switches: []offSwitch{{"disableAllHooks", true, HooksDisabled}, {"allowManagedHooksOnly", true, ManagedOnly}},
 }
 
-const droidHint = "Droid reads its hooks at its start: restart it, and look at them with /hooks"
+const droidHint = "Droid reads its hooks when it starts: restart it, then check them with /hooks"
