@@ -68,6 +68,7 @@ func reportSaved(c *call, s *checkpoint.Saved) error {
 	}
 	c.out.summary("Saved %s: %s, %s, %s stored.", k.ID, plural(k.Files, "file", "files"), what, formatSize(int64(k.StoredBytes)))
 	c.out.note("took %s", formatTook(s.Elapsed))
+	reportSession(c, s)
 	warnTooLarge(c, s.TooLarge)
 	if k.Files == 0 && s.Ignored != "" {
 		c.out.warn("no files were captured: %s is %s", escape(s.Ignored), escape(s.IgnoredBy))
@@ -77,6 +78,23 @@ func reportSaved(c *call, s *checkpoint.Saved) error {
 		return &partialError{verb: "captured", paths: bad}
 	}
 	return nil
+}
+
+// reportSession says whose conversation a checkpoint holds, where that was found out, and why
+// it holds none where several could be meant.
+func reportSession(c *call, s *checkpoint.Saved) {
+	switch b := s.Beside; {
+	case c.quiet:
+	case s.Unclear != nil:
+		f := explain(s.Unclear)
+		c.out.warn("the conversation is not in the checkpoint: %s", f.message)
+		for _, w := range f.warnings {
+			c.out.warn("%s", w)
+		}
+		c.out.hint("rewind save --session ID")
+	case b != nil && b.ByItself:
+		c.out.message(dim, "session:", sessionText(b.SessionInfo)+", "+b.How)
+	}
 }
 
 // tooLargeNamed is how many files over the limit a save names; show --coverage has all.

@@ -493,7 +493,11 @@ func TestExportedRoot(t *testing.T) {
 		if p.Root() != want {
 			t.Errorf("in %s the root is %s", dir, p.Root())
 		}
-		if session := conversation.TriggerOf(p.Env).Session; (session == "s") != (want == l.root) {
+		beside, _, err := conversation.Beside(t.Context(), p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if session := beside.Session; (session == "s") != (want == l.root) {
 			t.Errorf("in %s the session is %q", dir, session)
 		}
 		p.Close()

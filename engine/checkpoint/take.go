@@ -26,8 +26,8 @@ type Options struct {
 	// checkpoint, new messages in the conversation; either, if both are asked for.
 	OnlyIfChanged, OnlyIfSaid bool
 
-	// By is what the agent's hook knows. Its zero value means what the
-	// environment says of a session that the command runs in, if anything.
+	// By is what the agent's hook knows. Its zero value means the session that a
+	// person's command runs beside, if there is one: conversation.Beside.
 	By conversation.Trigger
 }
 
@@ -45,6 +45,9 @@ type Saved struct {
 
 	Before uint64                    // sequence number of the checkpoint before
 	Held   *project.HeldConversation // where the session's next capture goes on
+
+	Beside  *conversation.ChosenSession // whose conversation it holds, where that had to be found out
+	Unclear error                       // why it holds none, where more than one could be meant
 }
 
 // TakeOptions is one save: what was asked, and what a hook adds.

@@ -3,6 +3,8 @@ package conversation
 import (
 	"cmp"
 	"context"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -22,7 +24,8 @@ const MaxDescribed = 64
 // ChosenSession is the session that a command works on.
 type ChosenSession struct {
 	SessionInfo
-	How string // how it was found, for the person
+	How      string // how it was found, for the person
+	ByItself bool   // nobody and nothing named it
 }
 
 // ChooseSession finds the session that a command means: the one that is named
@@ -49,15 +52,19 @@ func ChooseSession(ctx context.Context, p *project.Project, named string) (*Chos
 }
 
 // sessionOfFile is the session of a transcript.
-func sessionOfFile(ctx context.Context, p *project.Project, file string) (*ChosenSession, error) {
+func sessionOfFile(ctx context.Context, p *project.Project, named string) (*ChosenSession, error) {
+	file := transcriptNamed(p, named)
 	r, err := Roster(ctx, p, time.Time{})
 	if err != nil {
 		return nil, err
 	}
 	for _, s := range r.List {
-		if s.Path == file {
+		if s.Path != "" && sameFile(s.Path, file) {
 			return chosen(p, r, s, "REWIND_TRANSCRIPT_PATH"), nil
 		}
+	}
+	if info, err := os.Stat(file); err != nil || !info.Mode().IsRegular() || filepath.Ext(file) != ".jsonl" {
+		return nil, &NoSessionError{Named: named, Now: p.Env.Time()}
 	}
 	s := &member{SessionInfo: SessionInfo{Agent: p.Env.Variable("REWIND_AGENT"), Path: file}}
 	if s.Agent == "" {
@@ -74,17 +81,17 @@ func namedSession(ctx context.Context, p *project.Project, named, how string) (*
 	if err != nil {
 		return nil, err
 	}
-	if !slices.ContainsFunc(r.List, func(s *member) bool { return s.ID == named }) {
+	if !slices.ContainsFunc(r.List, func(s *member) bool { return s.ID == named && s.Agent != "" }) {
 		if r, err = Roster(ctx, p, time.Time{}); err != nil {
 			return nil, err
 		}
 	}
 	var matches []*member
 	for _, s := range r.List {
-		if s.ID == named {
+		if s.ID == named && s.Agent != "" { // without one it is the trace of an incomplete environment
 			return chosen(p, r, s, how), nil
 		}
-		if len(named) >= 4 && strings.HasPrefix(s.ID, named) {
+		if len(named) >= 4 && strings.HasPrefix(s.ID, named) && s.Agent != "" {
 			matches = append(matches, s)
 		}
 	}
@@ -116,7 +123,7 @@ func chosen(p *project.Project, r *roster, s *member, how string) *ChosenSession
 		id = next
 	}
 	s.Ancestors = transcript.Ancestors(parents, s.ID)
-	return &ChosenSession{s.SessionInfo, how}
+	return &ChosenSession{SessionInfo: s.SessionInfo, How: how}
 }
 
 // sessionAtWork is the one that was active in the last hour.
@@ -143,7 +150,9 @@ func sessionAtWork(ctx context.Context, p *project.Project) (*ChosenSession, err
 				how = "it was opened last of its lineage"
 			}
 		}
-		return chosen(p, r, left[0], how), nil
+		found := chosen(p, r, left[0], how)
+		found.ByItself = true
+		return found, nil
 	}
 	none := &NoSessionError{Now: p.Env.Time()}
 	slices.SortStableFunc(left, func(a, b *member) int { return b.mark().Compare(a.mark()) })

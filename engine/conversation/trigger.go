@@ -1,6 +1,13 @@
 package conversation
 
-import "rewind/engine/project"
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+
+	"rewind/engine/project"
+)
 
 // Trigger is what an agent's hook knows of the moment at which a checkpoint is
 // taken. Any field may be empty. Texts come from the agent as they are.
@@ -15,16 +22,50 @@ type Trigger struct {
 	Transcript string // file of the main conversation; it may not exist yet
 }
 
-// TriggerOf is what the environment says of the session that a command runs in:
-// a hook exported it into the agent's shell at the session's start.
-func TriggerOf(env project.Env) Trigger {
+// Beside is the session that a person's command runs beside, as ChooseSession finds it, and
+// how: nil where there is none. What an agent's hook exported into its shell is taken as it
+// is only if it is whole: a part of it would make another session of the same one. Errors:
+// *NoSessionError where one is named that is not known, or several can be meant.
+func Beside(ctx context.Context, p *project.Project) (Trigger, *ChosenSession, error) {
 	t := Trigger{
-		Agent:      env.Variable("REWIND_AGENT"),
-		Session:    env.Variable("REWIND_SESSION_ID"),
-		Transcript: env.Variable("REWIND_TRANSCRIPT_PATH"),
+		Agent:      p.Env.Variable("REWIND_AGENT"),
+		Session:    p.Env.Variable("REWIND_SESSION_ID"),
+		Transcript: p.Env.Variable("REWIND_TRANSCRIPT_PATH"),
 	}
-	if t.Session == "" {
-		return Trigger{}
+	if p.Env.Asked == "" && t.Agent != "" && t.Session != "" && t.Transcript != "" {
+		return t, nil, nil
 	}
-	return t
+	s, err := ChooseSession(ctx, p, p.Env.Asked)
+	if err == nil && s.Agent != "" {
+		return Trigger{Agent: s.Agent, Session: s.ID, Transcript: s.Path}, s, nil
+	}
+	var unknown *NoSessionError
+	switch {
+	case errors.As(err, &unknown) && p.Env.Asked == "" && t.Agent != "" && t.Session != "":
+		return t, nil, nil // of an agent that keeps no transcripts, or that no hook told of
+	case errors.As(err, &unknown) && unknown.Named == "" && len(unknown.Choices) == 0:
+		return Trigger{}, nil, nil
+	}
+	return Trigger{}, nil, err
+}
+
+// transcriptNamed is the file that a person names by REWIND_TRANSCRIPT_PATH.
+func transcriptNamed(p *project.Project, file string) string {
+	if !filepath.IsAbs(file) && p.Env.Dir != "" {
+		file = filepath.Join(p.Env.Dir, file)
+	}
+	return filepath.Clean(file)
+}
+
+// sameFile reports whether two paths lead to one file.
+func sameFile(a, b string) bool {
+	if a == b {
+		return true
+	}
+	x, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	y, err := os.Stat(b)
+	return err == nil && os.SameFile(x, y)
 }
