@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"rewind/engine/hook"
 	"rewind/engine/project"
 	"rewind/hookio"
 )
@@ -15,20 +16,13 @@ import (
 // olderName is how the tool was called that went before. Its hooks run on.
 const olderName = "smart-checkpoint"
 
-// workerFlag marks the detached process that finishes what a hook began.
-const workerFlag = "--detached"
-
 const (
-	// hookTime is how long an agent waits for a hook at most.
-	hookTime = 2 * time.Second
 	// openTime is when a hook gives up that has not found its project by then, and
 	// watchTime when it ends though something in it hangs that cannot be
 	// interrupted. The agent's own time-out is 10 s; a busy machine takes a second
 	// for what is done in milliseconds, and nothing is left of a hook that gave up.
 	openTime  = 5 * time.Second
 	watchTime = 9 * time.Second
-	// endTime is that at a session's end, where all hooks together get 1.5 s.
-	endTime = time.Second
 )
 
 func newHook() *command {
@@ -74,15 +68,16 @@ func hookWords(args []string) (words []string, ok bool) {
 // runHook is a whole hook process. It never fails, whatever comes in, and ends
 // in time whatever hangs.
 func runHook(words, args []string, env project.Env, stdio Stdio) int {
-	h := &hookCall{start: time.Now(), env: env, self: args[0]}
+	h := &hookCall{start: time.Now(), self: args[0]}
 	crashSafely()
-	if h.env.Getenv == nil {
-		h.env.Getenv = func(string) string { return "" }
+	if env.Getenv == nil {
+		env.Getenv = func(string) string { return "" }
 	}
 	if slices.Contains(words, workerFlag) {
-		runWorker(words, h.env)
+		runWorker(words, env)
 		return 0
 	}
+	h.Call = &hook.Call{Env: env, Detach: h.detach, Matches: hookio.MatchFile}
 	answered := make(chan hookio.Response, 1)
 	go func() {
 		defer func() {
@@ -131,7 +126,7 @@ func (h *hookCall) handle(words []string, in io.Reader) hookio.Response {
 	if in == nil || isTerminal(in) {
 		in = strings.NewReader("")
 	}
-	event := hookio.Decode(in, named, action, h.env.Getenv)
+	event := hookio.Decode(in, named, action, h.Env.Getenv)
 	h.event, h.named = &event, named
 	response := h.run(context.Background())
 	if event.Kind != hookio.PreTool {

@@ -47,10 +47,10 @@ func (h *hookCall) answer(ctx context.Context, c hookio.InSessionCommand, args [
 		return hookio.InSession("rewind: error: " + problem)
 	case opened != nil:
 		var out strings.Builder
-		newOutput(Stdio{Out: io.Discard, Err: &out}, h.env, false).fail(opened)
+		newOutput(Stdio{Out: io.Discard, Err: &out}, h.Env, false).fail(opened)
 		return hookio.InSession(strings.TrimRight(out.String(), "\n"))
 	}
-	words = append([]string{"--root", h.project.Root()}, words...)
+	words = append([]string{"--root", h.Project.Root()}, words...)
 	variables := []string{
 		"REWIND_SESSION_ID", h.event.SessionID, "REWIND_TRANSCRIPT_PATH", h.event.TranscriptPath, "REWIND_AGENT", string(h.event.Agent),
 		"REWIND_PROJECT_ROOT", "", "NO_COLOR", "1", "PAGER", "cat", clientVariable, string(h.event.Agent),
@@ -59,8 +59,8 @@ func (h *hookCall) answer(ctx context.Context, c hookio.InSessionCommand, args [
 	if c.Changes {
 		text = h.outlive(words, variables)
 	} else {
-		env := h.env
-		env.Dir = h.project.Root()
+		env := h.Env
+		env.Dir = h.Project.Root()
 		for i := 0; i < len(variables); i += 2 {
 			env.Getenv = overrideEnv(env.Getenv, variables[i], variables[i+1])
 		}
@@ -68,7 +68,7 @@ func (h *hookCall) answer(ctx context.Context, c hookio.InSessionCommand, args [
 		run(ctx, words, env, Stdio{In: strings.NewReader(""), Out: &out, Err: &out})
 		text = out.String()
 	}
-	for _, notice := range h.project.Notices() { // of this process, which has opened the project first
+	for _, notice := range h.Project.Notices() { // of this process, which has opened the project first
 		text = "rewind: warning: " + escape(notice) + "\n" + text
 	}
 	return hookio.InSession(strings.TrimRight(text, "\n"))
@@ -84,7 +84,7 @@ func (h *hookCall) outlive(words, variables []string) string {
 		return failed(err)
 	}
 	// A file, not a pipe: a process that writes to a pipe nobody reads is killed.
-	out, err := os.CreateTemp(filepath.Join(h.project.StoreDir(), "tmp"), ".tmp-answer-*")
+	out, err := os.CreateTemp(filepath.Join(h.Project.StoreDir(), "tmp"), ".tmp-answer-*")
 	if err != nil {
 		return failed(err)
 	}
@@ -92,7 +92,7 @@ func (h *hookCall) outlive(words, variables []string) string {
 	defer os.Remove(out.Name())
 	cmd := exec.Command(exe)
 	cmd.Args = append([]string{detachedName(h.self)}, words...)
-	cmd.Dir, cmd.Stdout, cmd.Stderr, cmd.SysProcAttr = h.project.Root(), out, out, detached()
+	cmd.Dir, cmd.Stdout, cmd.Stderr, cmd.SysProcAttr = h.Project.Root(), out, out, detached()
 	for _, v := range os.Environ() {
 		name, _, _ := strings.Cut(v, "=")
 		if i := slices.Index(variables, name); i < 0 || i%2 != 0 {

@@ -8,6 +8,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"rewind/hookio/shell"
 )
 
 func noEnv(string) string { return "" }
@@ -336,7 +338,10 @@ func FuzzDecode(f *testing.F) {
 		if len(e.Prompt) > MaxPromptBytes*3 || len(e.Tool.Files) > 3*maxFiles {
 			t.Fatal("unbounded")
 		}
-		_ = Decide(&e, Policy{Moments: []string{AtPreEdit, AtPreShell, AtPrompt}, Debounce: true, Significance: true, MinChangeSize: 50, CriticalFiles: []string{"*.{js,ts}", "a/**/b"}}, State{Root: "/srv/p"})
+		_ = shell.Destructive(e.Tool.Command)
+		for _, file := range e.Tool.Files {
+			_ = MatchFile("*.{js,ts}", file) || MatchFile("a/**/b", file)
+		}
 		if r := Guard(&e, testGuarded); r != nil && e.Kind != PreTool {
 			t.Fatalf("refused %+v", e)
 		}

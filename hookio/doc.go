@@ -5,13 +5,10 @@
 //     older action names.
 //  2. Decode reads a payload from stdin to its end in bounded memory, detects
 //     the agent, and gives one Event whatever the agent calls things.
-//  3. Root says which directory the event is about; MomentOf which of the
-//     tier's moments it is.
+//  3. Root says which directory the event is about.
 //  4. Guard refuses a tool call that would write into the store, remove it, or
 //     run rewind's own destructive commands.
-//  5. Decide says whether to take a checkpoint: tier, debounce, significance;
-//     Destructive recognises shell commands that are never held back.
-//  6. A Response is what goes back to the agent: nearly always nothing.
+//  5. A Response is what goes back to the agent: nearly always nothing.
 //
 // What is peculiar to one agent stands in a file of its name: claude.go,
 // droid.go, codex.go and so on. To add one:

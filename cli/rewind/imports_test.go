@@ -53,7 +53,7 @@ var inEngine = map[string][]string{
 		"engine/scan", "manifest"},
 	"engine/maintain": {"cas", "engine/checkpoint", "engine/commit", "engine/conversation", "engine/pathspec", "engine/project", "engine/restore",
 		"engine/scan", "engine/settings", "engine/transcript", "manifest"},
-	"engine/hook": {"cas", "engine/checkpoint", "engine/commit", "engine/conversation", "engine/maintain", "engine/project", "manifest"},
+	"engine/hook": {"cas", "engine/checkpoint", "engine/commit", "engine/conversation", "engine/maintain", "engine/project", "engine/settings", "manifest"},
 }
 
 // names is the one type that is everybody's: what an object is called.

@@ -3,7 +3,33 @@ package cli
 import (
 	"os"
 	"path/filepath"
+
+	"rewind/engine/hook"
+	"rewind/hookio"
+	"rewind/hookio/shell"
 )
+
+// guard refuses a tool call that would damage the store.
+func (h *hookCall) guard() *hookio.Refusal {
+	if h.event.Kind != hookio.PreTool || !h.Project.Settings().Guard {
+		return nil
+	}
+	store := hookio.Protected{Dir: h.Project.StoreDir(), Survives: true}
+	g := hookio.Guarded{Root: h.Project.Root(), Home: h.Env.Home, Protected: []hookio.Protected{store}, Resolve: linkResolver()}
+	if h.Env.Home != "" {
+		g.Protected = append(g.Protected, hookio.Protected{Dir: filepath.Join(h.Env.Home, ".rewind")})
+	}
+	if r := hookio.Guard(h.event, g); r != nil {
+		return r
+	}
+	// What removes a directory around the store is refused only if that is the
+	// end of it; to know that costs a look at every pack.
+	if shell.Destructive(h.event.Tool.Command) == "" || hook.Mirrored(h.Project) == nil {
+		return nil
+	}
+	g.Protected[0].Survives = false
+	return hookio.Guard(h.event, g)
+}
 
 const (
 	// maxLinkSteps bounds the work for one path: components that are not there, and links

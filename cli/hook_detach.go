@@ -1,0 +1,73 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"rewind/engine/hook"
+	"rewind/engine/project"
+)
+
+// workerFlag marks the detached process that finishes what a hook began.
+const workerFlag = "--detached"
+
+// detach starts a process of this program that outlives the hook and the agent.
+func (h *hookCall) detach(o hook.WorkOptions) error {
+	exe, err := os.Executable()
+	if err != nil {
+		return fmt.Errorf("start a detached process: %w", err)
+	}
+	cmd := exec.Command(exe)
+	cmd.Args = []string{detachedName(h.self), "hook", workerFlag, h.Project.Root()}
+	if o.Sweep {
+		cmd.Args = append(cmd.Args, "--sweep")
+	}
+	if o.Fold {
+		cmd.Args = append(cmd.Args, "--fold")
+	}
+	cmd.Dir = h.Project.StoreDir() // not the agent's, which may be about to go
+	cmd.SysProcAttr = detached()
+	if err := cmd.Start(); err != nil {
+		return fmt.Errorf("start a detached process: %w", err)
+	}
+	return cmd.Process.Release()
+}
+
+// detachedName is the program's own name, also where it was called by the older tool's.
+func detachedName(self string) string {
+	if strings.TrimSuffix(filepath.Base(self), ".exe") == olderName {
+		return "rewind"
+	}
+	return self
+}
+
+// runWorker is the detached process: rewind hook --detached ROOT [--sweep] [--fold].
+func runWorker(words []string, env project.Env) {
+	var root string
+	var o hook.WorkOptions
+	for _, w := range words {
+		switch {
+		case w == "--sweep":
+			o.Sweep = true
+		case w == "--fold":
+			o.Fold = true
+		case filepath.IsAbs(w):
+			root = w
+		}
+	}
+	if root == "" {
+		return
+	}
+	lowPriority()
+	ctx, stop := interruptible()
+	defer stop()
+	p, err := project.Open(ctx, project.OpenOptions{Env: env, Root: root})
+	if err != nil {
+		return // the next hook finds the same, and tells
+	}
+	defer p.Close()
+	hook.NoteHookFailure(p, hook.Work(ctx, p, o))
+}

@@ -1,0 +1,108 @@
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"time"
+
+	"rewind/engine/conversation"
+	"rewind/engine/hook"
+	"rewind/engine/project"
+	"rewind/engine/settings"
+	"rewind/hookio"
+	"rewind/hookio/shell"
+	"rewind/manifest"
+)
+
+// hookEvent says what an agent reports in the words of package hook.
+func hookEvent(e *hookio.Event, env project.Env, start time.Time) hook.Event {
+	dir, by := hookio.Root(e, env.Getenv)
+	out := hook.Event{
+		Time: start,
+		By: conversation.Trigger{
+			Agent: string(e.Agent), Session: e.SessionID, Subagent: e.AgentID,
+			PromptID: e.PromptID, Tool: e.Tool.Name, ToolUseID: e.ToolUseID, Transcript: e.TranscriptPath,
+		},
+		Dir: dir, Exact: by == "REWIND_PROJECT_ROOT", Cwd: e.Cwd,
+		Source: e.Source, Previous: e.PreviousSessionID, Process: env.Getenv("CLAUDE_PID"),
+	}
+	out.Kind, out.Moment = momentOf(e)
+	switch e.Kind {
+	case hookio.SessionStart:
+		out.StartsATurn = e.Agent.Promptless()
+		out.EnvFile, out.Exports = hookio.EnvFile(e, env.Getenv), exports(e, env)
+	case hookio.Prompt:
+		out.By.Prompt = e.Prompt
+	case hookio.PreTool:
+		t := &e.Tool
+		if t.Class == hookio.Shell {
+			out.Destructive = t.Truncated || shell.Destructive(t.Command) != ""
+			break
+		}
+		out.Files = t.Files
+		if t.Class == hookio.Edit && !t.Truncated {
+			out.Edit = &hook.Edit{Chars: t.ChangedChars, Whole: t.WholeFile}
+		}
+	}
+	return out
+}
+
+// momentOf says of which kind a checkpoint of an event is, and which of the tiers' moments it is.
+// Editing tools, tools of MCP servers and tools that we do not know are edits; after a tool only a
+// shell command is a moment.
+func momentOf(e *hookio.Event) (kind manifest.CheckpointKind, moment string) {
+	switch e.Kind {
+	case hookio.SessionStart:
+		return manifest.SessionStart, settings.SessionStart
+	case hookio.Prompt:
+		return manifest.Prompt, settings.Prompt
+	case hookio.Stop:
+		return manifest.Stop, settings.Stop
+	case hookio.SubagentStop:
+		return manifest.Stop, settings.SubagentStop
+	case hookio.SessionEnd:
+		return manifest.SessionEnd, settings.SessionEnd
+	case hookio.PreTool:
+		switch e.Tool.Class {
+		case hookio.Edit, hookio.MCP, hookio.OtherTool:
+			return manifest.PreTool, settings.PreEdit
+		case hookio.Shell:
+			return manifest.PreTool, settings.PreShell
+		}
+		return manifest.PreTool, ""
+	case hookio.PostTool:
+		if e.Tool.Class == hookio.Shell {
+			return manifest.PostTool, settings.PostShell
+		}
+		return manifest.PostTool, ""
+	}
+	return "", ""
+}
+
+// exports gives the text that tells the agent's shell of session and project, and where rewind is.
+func exports(e *hookio.Event, env project.Env) func(root string, old []byte) []byte {
+	var variables []hookio.Variable
+	return func(root string, old []byte) []byte {
+		if variables == nil {
+			variables = hookio.ShellVariables(e, root)
+			if path := env.Getenv("PATH"); !onPath(path) {
+				if exe, err := os.Executable(); err == nil && filepath.Base(exe) == "rewind" {
+					if value, ok := hookio.WithPath(path, filepath.Dir(exe)); ok && hookio.Exportable(e.Agent, value) {
+						variables = append(variables, hookio.Variable{Name: "PATH", Value: value})
+					}
+				}
+			}
+		}
+		return hookio.Exports(old, variables)
+	}
+}
+
+// onPath reports whether a shell with this PATH finds rewind.
+func onPath(path string) bool {
+	for _, dir := range filepath.SplitList(path) {
+		if info, err := os.Stat(filepath.Join(dir, "rewind")); err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
+			return true
+		}
+	}
+	return false
+}

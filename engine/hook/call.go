@@ -1,0 +1,257 @@
+package hook
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"rewind/engine/checkpoint"
+	"rewind/engine/project"
+	"rewind/manifest"
+)
+
+const (
+	// callTime is how long an agent waits for a hook at most, but for a slow machine.
+	callTime = 2 * time.Second
+	// endTime is that at a session's end, where all hooks together get 1.5 s.
+	endTime = time.Second
+	// sweepPause is how often retention looks at a session's start or end.
+	sweepPause = time.Hour
+)
+
+// Call is one hook: an event in an agent's session. Its caller finds the project with Open, says
+// whether a tool call may pass, and lets Run do the rest.
+type Call struct {
+	Event Event
+	Env   project.Env
+	// Detach starts a process that calls Work and outlives this one.
+	Detach func(WorkOptions) error
+	// Matches reports whether a file is one that a glob of the settings names.
+	Matches func(glob, file string) bool
+
+	Project *project.Project // after Open; the caller closes it
+
+	session project.SessionState
+	failure error // the first thing that went wrong
+}
+
+// Load reads what earlier hooks of the session left.
+func (c *Call) Load() {
+	c.session = project.LoadSession(c.Env, c.Event.By.Agent, c.Event.By.Session)
+}
+
+func (c *Call) updateSession(ctx context.Context, change func(*project.SessionState)) error {
+	return project.UpdateSession(ctx, c.Env, c.Event.By.Agent, c.Event.By.Session, change)
+}
+
+// Open finds the project of the session. Where it is looked for is fixed at the
+// session's first hook: a cd into another repository does not change it.
+func (c *Call) Open(ctx context.Context) error {
+	s := &c.session
+	if s.Dir == "" {
+		dir, exact := c.Event.Dir, c.Event.Exact
+		if dir == "" {
+			dir = c.Env.Dir
+		}
+		if dir == "" {
+			return &project.RefusedRootError{Root: ".", Reason: "a working directory that no longer exists"}
+		}
+		s.Dir, s.Exact = dir, exact
+		err := c.updateSession(ctx, func(now *project.SessionState) {
+			if now.Dir == "" {
+				now.Dir, now.Exact = s.Dir, s.Exact
+			}
+			*s = *now
+		})
+		if err != nil && s.Dir == "" {
+			s.Dir, s.Exact = dir, exact
+		}
+		// A state that cannot be kept is lost, as it may be: the next hook looks again.
+	}
+	o := project.OpenOptions{Env: c.Env, LockWait: callTime}
+	o.Env.Dir = s.Dir
+	o.Env.Getenv = func(name string) string {
+		if name == "REWIND_PROJECT_ROOT" {
+			return ""
+		}
+		return c.Env.Variable(name)
+	}
+	if s.Exact {
+		o.Root = s.Dir
+	}
+	if c.inWorktree(ctx) {
+		o.Root, o.Env.Dir = "", c.Event.Cwd
+	}
+	var err error
+	c.Project, err = project.Open(ctx, o)
+	var missing *project.NotInitializedError
+	if errors.As(err, &missing) && c.makes(missing) {
+		c.Project, _, err = project.Init(ctx, project.InitOptions{OpenOptions: o, NoSave: true})
+	}
+	return err
+}
+
+// makes reports whether the hook makes the store that is missing: with the setting autoInit, or in a
+// worktree of a project that the person has initialised.
+func (c *Call) makes(missing *project.NotInitializedError) bool {
+	if missing.Parent != "" {
+		return c.Event.Kind != manifest.SessionEnd
+	}
+	if c.Event.Kind != manifest.SessionStart {
+		return false
+	}
+	set, _ := project.LoadSettings(c.Env, "")
+	return set.AutoInit
+}
+
+// inWorktree reports whether the agent works in a worktree of its own that the session's project
+// leaves out: whole sessions, subagents and parts of a session do. What it does there belongs there.
+func (c *Call) inWorktree(ctx context.Context) bool {
+	now := project.AgentWorktree(c.Event.Cwd)
+	if !filepath.IsAbs(now) || now == project.AgentWorktree(c.session.Dir) {
+		now = ""
+	}
+	if c.session.Worktree != now {
+		c.session.Worktree, c.session.Registered = now, "" // the other store may not know the session
+		_ = c.updateSession(ctx, func(s *project.SessionState) { s.Worktree, s.Registered = now, "" })
+	}
+	return now != ""
+}
+
+// Run does what the event brings: a checkpoint if one is due, and at a session's start and end
+// what belongs to them. Its error is the first thing that went wrong; status knows of it.
+func (c *Call) Run(ctx context.Context) error {
+	if c.Event.Kind == manifest.SessionStart {
+		c.begin()
+	}
+	saved, err := c.save(ctx)
+	c.note(err)
+	if c.Event.Kind == manifest.SessionEnd {
+		c.end(saved)
+	}
+	if c.failure != nil || saved != nil {
+		c.Project.NoteHookError(c.failure)
+	}
+	return c.failure
+}
+
+// note keeps the first thing that went wrong; the hook goes on.
+func (c *Call) note(err error) {
+	if c.failure == nil {
+		c.failure = err
+	}
+}
+
+// save takes the checkpoint if one is due; nil if none was.
+func (c *Call) save(ctx context.Context) (*Saved, error) {
+	e := &c.Event
+	due, err := c.due()
+	if err != nil {
+		return nil, err
+	}
+	// The end of a session keeps its last answer, in every tier: nothing after it will.
+	onlySaid := e.Kind == manifest.SessionEnd && !due
+	register := c.sessionRecord()
+	if !due && !onlySaid || c.seenBefore() {
+		if err := BeforeEdit(c.Project, e.Files); err != nil {
+			return nil, err
+		}
+		if register == nil || e.Kind != manifest.SessionStart {
+			return nil, nil
+		}
+		return nil, RegisterSession(ctx, c.Project, *register)
+	}
+	saved, err := Save(ctx, c.Project, SaveOptions{
+		Options: checkpoint.Options{
+			Kind: e.Kind, By: e.By,
+			OnlyIfChanged: e.Kind != manifest.Prompt && !onlySaid && !e.StartsATurn, OnlyIfSaid: e.Kind == manifest.SessionEnd,
+		},
+		Deadline: e.Time.Add(c.budget()),
+		Edits:    e.Files,
+		Session:  register,
+		Detach:   func() error { return c.Detach(WorkOptions{}) },
+		Note:     c.remember,
+	})
+	if saved != nil && saved.Due {
+		c.note(c.Detach(WorkOptions{Sweep: true, Fold: true}))
+	}
+	return saved, err
+}
+
+func (c *Call) budget() time.Duration {
+	if c.Event.Kind == manifest.SessionEnd {
+		return endTime
+	}
+	return callTime
+}
+
+// begin is what a session's start brings beside a checkpoint.
+func (c *Call) begin() {
+	e, start := &c.Event, c.Event.Time.UTC()
+	c.note(c.export())
+	c.note(WriteSession(c.Project, CurrentSession{
+		Agent: e.By.Agent, Session: e.By.Session, Transcript: e.By.Transcript, Source: e.Source, Time: start,
+	}))
+	if e.By.Session != "" && e.Source != "compact" { // which is a turn's, and nobody's choice
+		c.Project.NoteOpened(project.OpenedSession{Agent: e.By.Agent, Session: e.By.Session, Time: start})
+	}
+	c.sweep()
+}
+
+// end is what a session's end brings beside a checkpoint.
+func (c *Call) end(saved *Saved) {
+	if by := c.Event.By; by.Session != "" {
+		c.Project.NoteEnded(project.EndedSession{Agent: by.Agent, Session: by.Session, Process: c.Event.Process, Time: c.Event.Time.UTC()})
+	}
+	if saved == nil || !saved.Due {
+		c.sweep()
+	}
+}
+
+// sweep leaves what retention wants to a detached process, now and then.
+func (c *Call) sweep() {
+	if c.Project.Settings().Retention.Auto && SweepDue(c.Project, sweepPause) {
+		c.note(c.Detach(WorkOptions{Sweep: true}))
+	}
+}
+
+// TellOnce reports whether the person is still to be told about a topic in this session, and
+// remembers that they were. What cannot be remembered is not told: better never than at every event.
+func (c *Call) TellOnce(ctx context.Context, topic string) bool {
+	if slices.Contains(c.session.Told, topic) {
+		return false
+	}
+	first := false
+	err := c.updateSession(ctx, func(s *project.SessionState) {
+		if first = !slices.Contains(s.Told, topic); first {
+			s.Told = append(s.Told, topic)
+		}
+	})
+	return err == nil && first
+}
+
+// TellUninitialised reports whether the person is to be told that nothing is captured here: once
+// per directory, unless the account's settings say otherwise.
+func (c *Call) TellUninitialised(ctx context.Context, missing *project.NotInitializedError) bool {
+	const topic = "not-initialised"
+	if slices.Contains(c.session.Told, topic) {
+		return false
+	}
+	set, _ := project.LoadSettings(c.Env, "")
+	switch set.WarnUninitialised {
+	case "never":
+		return false
+	case "once":
+		about := missing.Root
+		if len(missing.History) > 0 { // that is news, also where the warning was given
+			about += "\x00" + missing.History[0].ID
+		}
+		if !WarnOnce(ctx, c.Env, about) {
+			c.TellOnce(ctx, topic) // the next event need not look
+			return false
+		}
+	}
+	return c.TellOnce(ctx, topic)
+}

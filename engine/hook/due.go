@@ -1,0 +1,70 @@
+package hook
+
+import (
+	"os"
+	"slices"
+	"strings"
+
+	"rewind/engine/settings"
+)
+
+// due reports whether the tier takes a checkpoint at the event. The first change after a restore is
+// never held back.
+func (c *Call) due() (bool, error) {
+	set := c.Project.Settings()
+	switch {
+	case c.Event.Moment == "" || !set.FiresAt(c.Event.Moment):
+		return false, nil
+	case !c.heldBack(set):
+		return true, nil
+	}
+	return AfterRestore(c.Project)
+}
+
+// heldBack reports whether an event at which the tier takes checkpoints is one too many: a tool call
+// soon after the checkpoint before, or a small edit. Prompts, stops, what begins and ends a session,
+// and destructive commands never are.
+func (c *Call) heldBack(set *settings.Settings) bool {
+	e := &c.Event
+	switch e.Moment {
+	case settings.PreEdit, settings.PreShell, settings.PostShell:
+	default:
+		return false
+	}
+	if e.Destructive {
+		return false
+	}
+	if last := c.session.Last; set.AntiSpam.Enabled && !last.IsZero() {
+		// A time in the future means that the clock was set back: no reason to wait.
+		if since := e.Time.Sub(last); since >= 0 && since < set.AntiSpam.MinInterval {
+			return true
+		}
+	}
+	return set.Significance.Enabled && e.Moment == settings.PreEdit && c.small(set.Significance)
+}
+
+// small reports an edit that is known to be small, and of no critical file.
+func (c *Call) small(s settings.Significance) bool {
+	e := c.Event.Edit
+	if e == nil || len(c.Event.Files) == 0 || e.Chars >= s.MinChangeSize {
+		return false
+	}
+	for _, file := range c.Event.Files {
+		if e.Whole && sizeOf(file) >= int64(s.MinChangeSize) { // a tool that replaces a file changes that much
+			return false
+		}
+		rel := strings.TrimPrefix(file, strings.TrimSuffix(c.Project.Root(), "/")+"/")
+		if slices.ContainsFunc(s.CriticalFiles, func(glob string) bool { return c.Matches(glob, rel) }) {
+			return false
+		}
+	}
+	return true
+}
+
+func sizeOf(file string) int64 {
+	info, err := os.Lstat(file)
+	if err != nil {
+		return 0
+	}
+	return info.Size()
+}

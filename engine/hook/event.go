@@ -1,0 +1,41 @@
+package hook
+
+import (
+	"time"
+
+	"rewind/engine/conversation"
+	"rewind/manifest"
+)
+
+// Event is what an agent reports, in the words that all agents share. Any field may be empty;
+// texts come from the agent as they are.
+type Event struct {
+	Time   time.Time // when the hook began
+	By     conversation.Trigger
+	Kind   manifest.CheckpointKind // of the checkpoint that it may bring, "" for none
+	Moment string                  // one of package settings' moments, "" for none
+
+	Dir   string // what the agent or its environment says it is about, before any walking up
+	Exact bool   // Dir is the project's root itself
+	Cwd   string // follows the agent's cd
+
+	Source      string // of a session's start: startup, resume, clear, compact, fork
+	Previous    string // the session before, where the agent says it
+	Process     string // names the agent's process, "" where it does not say
+	StartsATurn bool   // a session's start that stands for its prompt's, too
+
+	Files       []string // absolute: what a tool is about to change
+	Edit        *Edit    // how much of them; nil: that is not known, or it is no edit
+	Destructive bool     // a shell command that destroys what is there, or may
+
+	// EnvFile is the file whose exports the agent's shell reads, "" for none; Exports is what is
+	// to be added to it where it holds old.
+	EnvFile string
+	Exports func(root string, old []byte) []byte
+}
+
+// Edit is the size of a tool's edit, as far as the call says it.
+type Edit struct {
+	Chars int  // the longer of what goes and what comes, in characters
+	Whole bool // files are replaced without a word of what goes
+}

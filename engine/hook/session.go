@@ -1,0 +1,85 @@
+package hook
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"slices"
+	"time"
+
+	"rewind/engine/project"
+	"rewind/manifest"
+)
+
+const (
+	// keptTools is how many tool calls of a session are known by their ids.
+	// Parallel ones are hardly ever more.
+	keptTools = 32
+	// retryTime is how soon the same prompt again is a provider's retry, where
+	// the agent gives prompts no ids.
+	retryTime = 5 * time.Second
+)
+
+// sessionRecord is what the log is told of a session, nil if it knows.
+func (c *Call) sessionRecord() *manifest.Session {
+	e, by, known := &c.Event, &c.Event.By, c.session.Registered
+	if by.Session == "" || known != "" && (known == by.Transcript || by.Transcript == "") {
+		return nil
+	}
+	r := &manifest.Session{
+		ID: by.Session, Agent: by.Agent, TranscriptPath: by.Transcript,
+		Parent: e.Previous, Source: e.Source, Time: e.Time.UTC(),
+	}
+	if e.Kind != manifest.SessionStart {
+		r.Source = ""
+	}
+	if r.Parent == "" && e.Process != "" && (e.Source == "clear" || e.Source == "fork") {
+		// The agent does not say where the session comes from; but it ended one in
+		// the same process just before.
+		if last := c.Project.Ended(); last.Process == e.Process && last.Agent == r.Agent && last.Session != r.ID {
+			r.Parent = last.Session
+		}
+	}
+	return r
+}
+
+// promptKey names a prompt: a retry has the same one, another prompt that is
+// typed while the agent works on the first has another.
+func (c *Call) promptKey() string {
+	sum := sha256.Sum256([]byte(c.Event.By.PromptID + "\x00" + c.Event.By.Prompt))
+	return hex.EncodeToString(sum[:16])
+}
+
+// seenBefore reports whether this very prompt or tool call has its checkpoint
+// already: a hook that fires twice must not put a later state in the place of
+// the one before.
+func (c *Call) seenBefore() bool {
+	e, s := &c.Event, &c.session
+	switch e.Kind {
+	case manifest.Prompt:
+		if s.Prompt == "" || s.Prompt != c.promptKey() {
+			return false
+		}
+		since := e.Time.Sub(s.Prompted)
+		return e.By.PromptID != "" || since >= 0 && since < retryTime
+	case manifest.PreTool:
+		return e.By.ToolUseID != "" && slices.Contains(s.Tools, e.By.ToolUseID)
+	}
+	return false
+}
+
+// remember is what the next hook of the session needs to know of this one.
+func (c *Call) remember(s *project.SessionState) {
+	e := &c.Event
+	if s.Last.Before(e.Time) {
+		s.Last = e.Time
+	}
+	switch e.Kind {
+	case manifest.Prompt:
+		s.Prompt, s.Prompted = c.promptKey(), e.Time
+	case manifest.PreTool:
+		if id := e.By.ToolUseID; id != "" {
+			s.Tools = append(s.Tools, id)
+			s.Tools = s.Tools[max(0, len(s.Tools)-keptTools):]
+		}
+	}
+}
