@@ -2,6 +2,7 @@ package transcript
 
 import (
 	"errors"
+	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -21,8 +22,20 @@ type format struct {
 	// new one; nil: a UUID and ".jsonl".
 	session  func(name string) (id string, ok bool)
 	fileName func(id string, now time.Time) string
-	// folder is the name of the directory for the sessions of a working directory.
+	// place is the file of a new session beside another one's; nil: fileName in
+	// the same directory.
+	place func(folder, id string, now time.Time) string
+	// read is the session that a file itself says to be of, where its name does
+	// not have the id; nil: it does.
+	read func(file string) string
+	// folder is the name of the directory for the sessions of a working directory;
+	// nil: it does not follow from that. below is the directory in it that has them.
 	folder func(cwd string) string
+	below  string
+	// root is the working directory of a transcript by its place, folderOf where
+	// those of another one lie; nil: the lines say the one, folder the other.
+	root     func(file string) string
+	folderOf func(file, now string) string
 	// promptless: the agent has runs in which no hook tells of the prompt. It is
 	// taken from the transcript.
 	promptless bool
@@ -60,13 +73,20 @@ type format struct {
 	// sidecars are files of the new session beside its transcript, as
 	// suffixes that replace ".jsonl", copied from the old session's.
 	sidecars []string
-	// dirs are the directories that hold the sessions of a working directory.
+	// whole: a conversation is its file up to an event, with all that was taken
+	// back on the way, since the file says that itself.
+	whole bool
+	// referred: forks that the agent makes need the transcript that they came from as it is.
+	referred bool
+	// dirs are the directories that hold the sessions of a working directory, and
+	// of those below it; find lists the files, where that does not follow.
 	dirs func(h Home, cwd string) []string
+	find func(h Home, cwd string) []string
 }
 
 // formats is the table of what is understood.
 func formats() []namedFormat {
-	return []namedFormat{{Claude, claudeFormat}, {Droid, droidFormat}}
+	return []namedFormat{{Claude, claudeFormat}, {Droid, droidFormat}, {Codex, codexFormat}, {Qwen, qwenFormat}, {Gemini, geminiFormat}}
 }
 
 type namedFormat struct {
@@ -134,17 +154,23 @@ func TitledByFirstPrompt(a Agent) bool {
 	return f.named
 }
 
-// SessionOf is the session's id, by the name of its transcript.
+// SessionOf is the session's id, by the name of its transcript, or by what it
+// begins with where that does not have it.
 func SessionOf(a Agent, file string) string {
 	f, _ := a.format()
-	if id, ok := f.sessionOf(filepath.Base(file)); ok {
+	if id, ok := f.sessionOf(file); ok {
 		return id
 	}
 	return strings.TrimSuffix(filepath.Base(file), ".jsonl")
 }
 
-// sessionOf is the id in a transcript's name; ok is false for other files.
-func (f *format) sessionOf(name string) (id string, ok bool) {
+// sessionOf is the session of a transcript; ok is false for other files.
+func (f *format) sessionOf(file string) (id string, ok bool) {
+	if f.read != nil {
+		id = f.read(file)
+		return id, id != ""
+	}
+	name := filepath.Base(file)
 	if f.session != nil {
 		return f.session(name)
 	}
@@ -152,12 +178,52 @@ func (f *format) sessionOf(name string) (id string, ok bool) {
 	return id, ok && IsUUID(id)
 }
 
-// fileOf is the name of a new session's transcript.
-func (f *format) fileOf(id string, now time.Time) string {
-	if f.fileName != nil {
-		return f.fileName(id, now)
+// newFile is the transcript of a new session in a folder, or beside others there.
+func (f *format) newFile(folder, id string, now time.Time) string {
+	switch {
+	case f.place != nil:
+		return f.place(folder, id, now)
+	case f.fileName != nil:
+		return filepath.Join(folder, f.fileName(id, now))
 	}
-	return id + ".jsonl"
+	return filepath.Join(folder, id+".jsonl")
+}
+
+// files lists what can be transcripts of sessions of a working directory.
+func (f *format) files(h Home, cwd string) (files []string) {
+	if f.find != nil {
+		return f.find(h, cwd)
+	}
+	for _, dir := range f.dirs(h, cwd) {
+		files = append(files, filesIn(filepath.Join(dir, f.below))...)
+	}
+	return files
+}
+
+// filesIn lists the files of a directory; none where it cannot be read.
+func filesIn(dir string) (files []string) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil // gone meanwhile, or another user's
+	}
+	for _, e := range entries {
+		if !e.IsDir() {
+			files = append(files, filepath.Join(dir, e.Name()))
+		}
+	}
+	return files
+}
+
+// FileOf is where the transcript of a session is in a folder, or would be. Where
+// agents give a session that is gone another file's name, now is in it.
+func FileOf(a Agent, folder, session string, now time.Time) string {
+	f, _ := a.format()
+	for _, file := range filesIn(folder) {
+		if id, ok := f.sessionOf(file); ok && id == session {
+			return file
+		}
+	}
+	return f.newFile(folder, session, now)
 }
 
 // errShort is a transcript that ends before the end that was asked for.

@@ -26,16 +26,16 @@ func keepClaude(l *Line, place, past bool) bool {
 // inside, paths that contain the old one must go on working.
 func editsClaude(k *forking, i int) []edit {
 	l := &k.x.Lines[i]
-	edits := []edit{{"sessionId", quote(k.id), true}}
+	edits := []edit{{key: "sessionId", value: quote(k.id), add: true}}
 	if l.tree() {
 		from := append([]byte(`{"sessionId":`), quote(k.from)...)
 		from = append(from, `,"messageUuid":`...)
 		from = append(append(from, quote(l.ID)...), '}')
-		edits = append(edits, edit{"forkedFrom", from, true})
+		edits = append(edits, edit{key: "forkedFrom", value: from, add: true})
 	}
 	if i == k.sel.last {
 		// Pickers show and sort by the time of the last message.
-		edits = append(edits, edit{"timestamp", quote(stamp(k.now)), true})
+		edits = append(edits, edit{key: "timestamp", value: quote(stamp(k.now)), add: true})
 	}
 	return edits
 }

@@ -41,8 +41,12 @@ func (x *Index) Cut(leaf string) (Selection, error) {
 			continue
 		}
 		sel := Selection{Leaf: leaf, last: -1}
-		for i := range in {
-			sel.Lines = append(sel.Lines, i)
+		if f, _ := x.Agent.format(); f.whole {
+			sel.Leaf, sel.Lines = x.upTo(leaf)
+		} else {
+			for i := range in {
+				sel.Lines = append(sel.Lines, i)
+			}
 		}
 		sort.Ints(sel.Lines)
 		for _, i := range chain {
@@ -52,6 +56,22 @@ func (x *Index) Cut(leaf string) (Selection, error) {
 		}
 		return sel, nil
 	}
+}
+
+// upTo selects all events of the file up to one, and what the client noted after it
+// before it went on.
+func (x *Index) upTo(leaf string) (last string, lines []int) {
+	end := int(x.byID[leaf])
+	for i := range x.Lines {
+		l := &x.Lines[i]
+		if i > end && (!l.tree() || l.Prompt || l.Role != NoRole || l.Message != "" || l.Parent != last) {
+			break
+		}
+		if l.tree() {
+			last, lines = l.ID, append(lines, i)
+		}
+	}
+	return last, lines
 }
 
 // complete adds to a chain what belongs to its messages but lies beside it.

@@ -39,8 +39,11 @@ func matching(dir, name, sep string) []string {
 // name, the one that the transcript's directory is called after, since older
 // clients look nowhere else; else the first.
 func (x *Index) Dir(file string) string {
-	name := filepath.Base(filepath.Dir(file))
 	f, _ := x.Agent.format()
+	if f.root != nil {
+		return f.root(file)
+	}
+	name := filepath.Base(f.folderIn(file))
 	for _, dir := range x.Dirs {
 		if f.folder != nil && f.folder(dir) == name {
 			return dir
@@ -56,18 +59,26 @@ func (x *Index) Dir(file string) string {
 // now, given a transcript from the time that this was called was; "" where that
 // does not follow from the transcript's place.
 func FolderFor(a Agent, file, was, now string) string {
-	folder := filepath.Dir(file)
-	f, ok := a.format()
-	if !ok || f.folder == nil {
-		return ""
-	}
+	f, _ := a.format()
 	if real, err := filepath.EvalSymlinks(now); err == nil {
 		now = real
 	}
-	if filepath.Base(folder) != f.folder(was) {
+	if f.folderOf != nil {
+		return f.folderOf(file, now)
+	}
+	folder := f.folderIn(file)
+	if f.folder == nil || filepath.Base(folder) != f.folder(was) {
 		return ""
 	}
-	return filepath.Join(filepath.Dir(folder), f.folder(now))
+	return filepath.Join(filepath.Dir(folder), f.folder(now), f.below)
+}
+
+// folderIn is the directory that is called after the working directory.
+func (f *format) folderIn(file string) string {
+	if f.below != "" {
+		file = filepath.Dir(file)
+	}
+	return filepath.Dir(file)
 }
 
 func globQuote(path string) string {

@@ -143,18 +143,18 @@ func editsDroid(k *forking, i int) []edit {
 	switch {
 	case l.Type == droidHeader && !l.tree():
 		edits := []edit{
-			{"id", quote(k.id), true},
-			{"title", quote(k.title), true},
-			{"isSessionTitleManuallySet", []byte("true"), true},
-			{"parent", quote(k.from), true},
-			{"forkedAtMessageId", quote(k.sel.Leaf), true},
+			{key: "id", value: quote(k.id), add: true},
+			{key: "title", value: quote(k.title), add: true},
+			{key: "isSessionTitleManuallySet", value: []byte("true"), add: true},
+			{key: "parent", value: quote(k.from), add: true},
+			{key: "forkedAtMessageId", value: quote(k.sel.Leaf), add: true},
 		}
 		if k.dir != "" {
-			edits = append(edits, edit{"cwd", quote(k.dir), true})
+			edits = append(edits, edit{key: "cwd", value: quote(k.dir), add: true})
 		}
 		return edits
 	case i == k.sel.last:
-		return []edit{{"timestamp", quote(stamp(k.now)), false}}
+		return []edit{{key: "timestamp", value: quote(stamp(k.now)), add: false}}
 	}
 	return nil
 }

@@ -117,13 +117,13 @@ func (f *Fork) Prepare() (_ Forked, staged []*Staged, err error) {
 		dir = f.Folder
 	}
 	out := Forked{
-		Agent: f.Index.Agent, Session: k.id, File: filepath.Join(dir, k.format.fileOf(k.id, k.now)),
+		Agent: f.Index.Agent, Session: k.id, File: k.format.newFile(dir, k.id, k.now),
 		Leaf: k.sel.Leaf, Title: k.title, Dir: f.Index.Dir(f.File),
 	}
 	if f.Dir != "" {
 		out.Dir = f.Dir
 	}
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if err := os.MkdirAll(filepath.Dir(out.File), 0o700); err != nil {
 		return Forked{}, nil, err
 	}
 	defer func() {
@@ -187,7 +187,7 @@ func (f *Fork) plan() (*forking, error) {
 		k.id = newUUID()
 	}
 	k.from = f.Index.Session
-	if name, ok := k.format.sessionOf(filepath.Base(f.File)); ok {
+	if name, ok := k.format.sessionOf(f.File); ok {
 		k.from = name
 	}
 	k.title = f.Title
@@ -248,6 +248,9 @@ func (k *forking) write(w io.Writer, data io.Reader, place bool) error {
 	next := 0 // in sel.Lines
 	past := false
 	for i := range k.x.Lines {
+		if k.format.whole && next == len(k.sel.Lines) {
+			break // what stands behind the leaf begins the next turn
+		}
 		l := &k.x.Lines[i]
 		selected := next < len(k.sel.Lines) && k.sel.Lines[next] == i
 		if selected {
@@ -286,6 +289,20 @@ func (k *forking) write(w io.Writer, data io.Reader, place bool) error {
 		out.WriteByte('\n')
 	}
 	return out.Flush()
+}
+
+// origin says what the fork is a copy of.
+func (k *forking) origin() []byte {
+	origin := append([]byte(`{"session":`), quote(k.from)...)
+	return append(append(append(origin, `,"leaf":`...), quote(k.sel.Leaf)...), '}')
+}
+
+// workingDir is the directory to open the new session in, "" if unknown.
+func (k *forking) workingDir() string {
+	if k.dir == "" && len(k.x.Dirs) > 0 {
+		return k.x.Dirs[0]
+	}
+	return k.dir
 }
 
 func skipTo(r *bufio.Reader, n int64) error {

@@ -53,6 +53,9 @@ type reader struct {
 	version  string // of the file's format
 	given    string // title by the person
 	made     string // title by the agent
+
+	turn codexTurn
+	way  way // gemini
 }
 
 // maxWords bounds the table of repeated strings: a hostile file has no repeats.

@@ -67,8 +67,8 @@ func Sessions(agent Agent, h Home, root string) ([]Session, error) {
 }
 
 // Find lists the transcripts of sessions that can have been started in root or
-// below it, newest first. It opens none of them: whose they are Describe says,
-// and In.
+// below it, newest first. It looks at the beginnings of those at most whose place
+// or name says nothing: whose they are Describe says, and In.
 func Find(agent Agent, h Home, root string) ([]Found, error) {
 	f, err := agent.known()
 	if err != nil {
@@ -78,23 +78,16 @@ func Find(agent Agent, h Home, root string) ([]Found, error) {
 		root = real
 	}
 	var out []Found
-	for _, dir := range f.dirs(h, root) {
-		entries, err := os.ReadDir(dir)
-		if err != nil {
-			continue // gone meanwhile, or another user's
+	for _, file := range f.files(h, root) {
+		id, ok := f.sessionOf(file)
+		if !ok {
+			continue
 		}
-		for _, e := range entries {
-			id, ok := f.sessionOf(e.Name())
-			if !ok {
-				continue
-			}
-			file := filepath.Join(dir, e.Name())
-			info, err := os.Stat(file)
-			if err != nil || !info.Mode().IsRegular() {
-				continue
-			}
-			out = append(out, Found{Agent: agent, ID: id, File: file, Size: info.Size(), ModTime: info.ModTime()})
+		info, err := os.Stat(file)
+		if err != nil || !info.Mode().IsRegular() {
+			continue
 		}
+		out = append(out, Found{Agent: agent, ID: id, File: file, Size: info.Size(), ModTime: info.ModTime()})
 	}
 	sort.SliceStable(out, func(i, j int) bool { return out[i].ModTime.After(out[j].ModTime) })
 	return out, nil
@@ -197,10 +190,11 @@ func (s *Session) say(x *Index) {
 	}
 }
 
-// root is the id of the first event.
+// root is the id of the first event; of Gemini CLI's, which begin all with the same
+// message about the surroundings, that of the first prompt.
 func (x *Index) root() string {
 	for i := range x.Lines {
-		if l := &x.Lines[i]; l.tree() && !l.Side {
+		if l := &x.Lines[i]; l.tree() && !l.Side && (x.Agent != Gemini || l.Prompt) {
 			return l.ID
 		}
 	}

@@ -6,11 +6,12 @@ import (
 	"errors"
 )
 
-// edit is a change of a line's top-level members; the rest stays byte for byte.
+// edit is a change of a line's members; the rest stays byte for byte.
 type edit struct {
 	key   string
 	value []byte // JSON
 	add   bool   // also where the line has no such member
+	in    string // the top-level object whose member it is, "" for the line itself
 }
 
 var errNoObject = errors.New("line is no JSON object")
@@ -33,20 +34,33 @@ func splice(dst, line []byte, edits ...edit) ([]byte, error) {
 		}
 		members++
 		hit := -1
-		for i := range edits {
-			if string(key) == edits[i].key {
+		var inner []edit
+		for i, e := range edits {
+			switch {
+			case e.in != "" && string(key) == e.in:
+				e.in = ""
+				inner = append(inner, e)
+			case e.in == "" && string(key) == e.key:
 				hit = i
 			}
 		}
 		s.peek() // the value's first byte
 		from := s.pos
 		s.skip()
-		if s.bad || hit < 0 {
+		if s.bad || hit < 0 && inner == nil {
 			continue
 		}
 		dst = append(dst, line[copied:from]...)
-		dst = append(dst, edits[hit].value...)
-		copied, had[hit] = s.pos, true
+		copied = s.pos
+		if hit >= 0 {
+			dst = append(dst, edits[hit].value...)
+			had[hit] = true
+			continue
+		}
+		var err error
+		if dst, err = splice(dst, line[from:s.pos], inner...); err != nil {
+			return dst, err
+		}
 	}
 	if !s.finish() {
 		return dst, errNoObject
@@ -54,7 +68,7 @@ func splice(dst, line []byte, edits ...edit) ([]byte, error) {
 	brace := bytes.LastIndexByte(line, '}')
 	dst = append(dst, line[copied:brace]...)
 	for i, e := range edits {
-		if had[i] || !e.add {
+		if had[i] || !e.add || e.in != "" {
 			continue
 		}
 		if members > 0 {

@@ -7,7 +7,7 @@ import (
 )
 
 func TestSplice(t *testing.T) {
-	edits := []edit{{"sessionId", []byte(`"new"`), true}, {"timestamp", []byte(`"now"`), false}}
+	edits := []edit{{key: "sessionId", value: []byte(`"new"`), add: true}, {key: "timestamp", value: []byte(`"now"`)}}
 	for _, c := range [][2]string{
 		{`{}`, `{"sessionId":"new"}`},
 		{`{"a":1.50e-1}`, `{"a":1.50e-1,"sessionId":"new"}`},
@@ -32,7 +32,7 @@ func TestSplice(t *testing.T) {
 func FuzzSplice(f *testing.F) {
 	f.Add([]byte(`{"a":1,"sessionId":"x","b":{"sessionId":"y"}}`), "new")
 	f.Fuzz(func(t *testing.T, line []byte, id string) {
-		got, err := splice(nil, line, edit{"sessionId", quote(id), true})
+		got, err := splice(nil, line, edit{key: "sessionId", value: quote(id), add: true})
 		if err != nil || !json.Valid(line) {
 			return
 		}

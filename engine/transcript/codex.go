@@ -1,0 +1,365 @@
+package transcript
+
+import (
+	"path"
+	"strconv"
+	"strings"
+)
+
+// Codex is OpenAI's Codex CLI.
+const Codex Agent = "codex"
+
+func codexFormat() format {
+	return format{
+		owns:    func(file string) bool { return strings.HasPrefix(path.Base(file), codexPrefix) },
+		session: codexID, place: codexPlace, find: codexFiles,
+		kinds:    &codexKinds,
+		parse:    parseCodex,
+		finish:   func(*reader) {},
+		command:  func(id string) []string { return []string{"codex", "resume", id} },
+		sides:    func(string) ([]Side, error) { return nil, nil },
+		keep:     func(*Line, bool, bool) bool { return true },
+		edits:    editsCodex,
+		trailer:  func(*forking, bool) [][]byte { return nil },
+		whole:    true,
+		referred: true,
+	}
+}
+
+// codexKinds: what the person typed stands in rows of its own.
+var codexKinds kinds
+
+const (
+	codexPrefix = "rollout-"
+	codexHeader = "session_meta"
+	// codexOrigin is the member of a header that says what our fork is a copy of.
+	// The client's own forked_from_id would make it read the rest from there.
+	codexOrigin = "rewind_forked_from"
+)
+
+// codexTurn is where parseCodex is in a turn.
+type codexTurn struct {
+	last     string // newest event on the way
+	before   string // the event before the turn
+	open     bool   // the turn has begun
+	prompted bool   // its prompt was there
+	tasks    bool   // turns are told of when they begin and end (not by old clients)
+	message  string // id that the rows of one answer share
+}
+
+// codexRow is what is read of a row's payload.
+type codexRow struct {
+	kind, id, role, call, turn, item string
+	cwd, version, branch             string
+	forkedFrom, copiedFrom, copiedAt string
+	turns                            int
+}
+
+// parseCodex reads a line of Codex CLI. They are a list: an event follows the
+// one before, but where turns were rolled back. An event has no id of its own in
+// all versions: its time and number are it. What a turn begins with (settings,
+// the surroundings) is no event, so that the place before a prompt is the end of
+// the turn before.
+func parseCodex(x *reader, l *Line) {
+	s := x.scan
+	var stamp, ordinal string
+	var row codexRow
+	var payload bool
+	x.msg.reset()
+	for {
+		key, ok := s.key()
+		if !ok {
+			break
+		}
+		switch string(key) {
+		case "timestamp":
+			stamp = string(s.id())
+			l.Time = when([]byte(stamp))
+		case "ordinal":
+			if c := s.peek(); c >= '0' && c <= '9' {
+				ordinal = string(s.literal())
+			} else {
+				s.skip()
+			}
+		case "type":
+			l.Type = x.intern(s.id())
+		case "payload":
+			payload = s.peek() == '{'
+			x.readCodexRow(&row)
+		default:
+			s.skip()
+		}
+	}
+	if s.bad || stamp == "" || !payload {
+		return
+	}
+	x.known++
+	if ordinal == "" {
+		ordinal = l.Type + "/" + row.kind + row.call
+	}
+	l.ID = stamp + "#" + ordinal
+	switch l.Type {
+	case codexHeader:
+		x.codexMeta(l, &row)
+	case "response_item":
+		x.codexItem(l, &row)
+	case "event_msg":
+		x.codexEvent(l, &row)
+	case "turn_context":
+		x.dir(row.cwd)
+		l.ID = ""
+	case "world_state":
+		l.ID = ""
+	case "compacted":
+		x.turn.open = x.turn.open && x.turn.tasks
+		l.flags |= isSummary
+	}
+	if x.turn.open && !x.turn.prompted && !l.Prompt && l.Role != Assistant && !l.is(isSummary) {
+		l.ID = "" // it belongs to the prompt that comes
+	}
+	if l.ID == "" {
+		return
+	}
+	if !l.Prompt && l.Parent == "" {
+		l.Parent = x.turn.last
+	}
+	if l.Message == "" {
+		l.Message = x.turn.message
+	}
+	x.turn.last = l.ID
+}
+
+// readCodexRow reads the object that is the value of "payload".
+func (x *reader) readCodexRow(row *codexRow) {
+	s := x.scan
+	if !s.object() {
+		return
+	}
+	for {
+		key, ok := s.key()
+		if !ok {
+			return
+		}
+		switch string(key) {
+		case "type":
+			row.kind = x.intern(s.id())
+		case "id":
+			row.id = x.intern(s.id())
+		case "role":
+			row.role = x.intern(s.id())
+		case "call_id":
+			row.call = string(s.id())
+		case "turn_id":
+			row.turn = x.intern(s.id())
+		case "cwd":
+			dir, _ := s.value(maxPath)
+			row.cwd = x.intern(dir)
+		case "cli_version":
+			row.version = x.intern(s.id())
+		case "git":
+			row.branch = x.readMember("branch")
+		case "forked_from_id":
+			row.forkedFrom = string(s.id())
+		case codexOrigin:
+			row.copiedFrom, row.copiedAt = x.readOrigin()
+		case "num_turns":
+			if c := s.peek(); c >= '0' && c <= '9' {
+				row.turns, _ = strconv.Atoi(string(s.literal()))
+			} else {
+				s.skip()
+			}
+		case "message": // of older clients: the prompt itself
+			text, _ := s.value(maxPrompt)
+			x.msg.add(x.kinds, text)
+		case "item":
+			x.readCodexItem(row)
+		default:
+			s.skip()
+		}
+	}
+}
+
+// readCodexItem reads the object that is the value of "item".
+func (x *reader) readCodexItem(row *codexRow) {
+	s := x.scan
+	if !s.object() {
+		return
+	}
+	for {
+		key, ok := s.key()
+		if !ok {
+			return
+		}
+		switch string(key) {
+		case "type":
+			row.item = x.intern(s.id())
+		case "content":
+			x.readCodexContent()
+		default:
+			s.skip()
+		}
+	}
+}
+
+// readCodexContent reads the blocks of a message of the person's.
+func (x *reader) readCodexContent() {
+	s := x.scan
+	if !s.array() {
+		return
+	}
+	for s.elem() {
+		if !s.object() {
+			continue
+		}
+		for {
+			key, ok := s.key()
+			if !ok {
+				break
+			}
+			switch string(key) {
+			case "text":
+				text, _ := s.value(maxPrompt)
+				x.msg.add(x.kinds, text)
+			case "image_url", "path":
+				x.msg.typed = s.isSet() || x.msg.typed
+			default:
+				s.skip()
+			}
+		}
+	}
+}
+
+// readOrigin reads what a fork of ours says that it is a copy of.
+func (x *reader) readOrigin() (session, leaf string) {
+	s := x.scan
+	if !s.object() {
+		return "", ""
+	}
+	for {
+		key, ok := s.key()
+		if !ok {
+			return session, leaf
+		}
+		switch string(key) {
+		case "session":
+			session = string(s.id())
+		case "leaf":
+			leaf = string(s.id())
+		default:
+			s.skip()
+		}
+	}
+}
+
+func (x *reader) codexMeta(l *Line, row *codexRow) {
+	if x.Session == "" { // a copy can have its origin's header too
+		x.Session = row.id
+	}
+	if row.version != "" {
+		x.Version = row.version
+	}
+	x.Branch = row.branch
+	x.dir(row.cwd)
+	switch {
+	case row.forkedFrom != "":
+		// The client's own fork: what was said before lies in the other file, and is
+		// resumed from there.
+		x.Parent = row.forkedFrom
+		l.flags |= isSummary
+	case row.copiedFrom != "":
+		x.Parent, x.forkedAt = row.copiedFrom, row.copiedAt
+	}
+}
+
+func (x *reader) codexItem(l *Line, row *codexRow) {
+	t := &x.turn
+	switch {
+	case strings.HasSuffix(row.kind, "_output"):
+		l.Role, t.message = User, ""
+		l.ToolResults = []string{row.call}
+	case row.kind == "message" && row.role != "assistant":
+		t.message = ""
+		if !t.open && !t.tasks {
+			t.open, t.prompted, t.before = true, false, t.last
+		}
+		if t.prompted {
+			l.Role = User
+		}
+	default: // an answer, a thought, a call
+		l.Role = Assistant
+		if row.call != "" {
+			l.ToolUses = []string{row.call}
+		}
+		x.codexAnswer(l)
+		if !t.tasks {
+			t.open, t.prompted = false, false
+		}
+	}
+}
+
+// codexAnswer makes a row one of those that an answer consists of.
+func (x *reader) codexAnswer(l *Line) {
+	if x.turn.message == "" {
+		x.turn.message = l.ID
+	}
+	l.Message = x.turn.message
+}
+
+func (x *reader) codexEvent(l *Line, row *codexRow) {
+	t := &x.turn
+	switch row.kind {
+	case "task_started", "turn_started":
+		t.tasks, t.open, t.prompted, t.before, t.message = true, true, false, t.last, ""
+		l.ID = ""
+	case "thread_settings_applied":
+		l.ID = ""
+	case "task_complete", "turn_complete", "turn_aborted":
+		t.open, t.prompted, t.message = false, false, ""
+	case "user_message":
+		x.codexPrompt(l, row)
+	case "item_completed":
+		switch row.item {
+		case "UserMessage":
+			x.codexPrompt(l, row)
+		case "AgentMessage", "Reasoning":
+			x.codexAnswer(l)
+		}
+	case "thread_rolled_back":
+		t.open, t.prompted, t.message = false, false, ""
+		x.stated = true // it can be about older lines
+		l.Parent = x.rolledBack(row.turns)
+	}
+}
+
+// codexPrompt takes in what the person typed. What they typed into a running
+// turn belongs to that.
+func (x *reader) codexPrompt(l *Line, row *codexRow) {
+	t := &x.turn
+	t.message = ""
+	l.Role = User
+	if t.prompted && t.tasks {
+		return
+	}
+	l.Parent = t.last
+	if t.open {
+		l.Parent = t.before
+	}
+	l.Prompt, l.Text, l.PromptID = x.msg.typed, string(x.msg.text), row.turn
+	t.open, t.prompted = true, true
+}
+
+// rolledBack is the event before the n-th last prompt.
+func (x *reader) rolledBack(n int) string {
+	at := x.turn.last
+	for n > 0 {
+		i, ok := x.byID[at]
+		if !ok {
+			return ""
+		}
+		if x.Lines[i].Prompt {
+			n--
+		}
+		at = x.Lines[i].Parent
+	}
+	return at
+}

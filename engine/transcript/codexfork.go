@@ -1,0 +1,74 @@
+package transcript
+
+import (
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// editsCodex makes the header that of a new session. Rows name the old one too;
+// no client minds.
+func editsCodex(k *forking, i int) []edit {
+	l := &k.x.Lines[i]
+	if l.Type != codexHeader || slices.ContainsFunc(k.x.Lines[:i], func(o Line) bool { return o.Type == codexHeader }) {
+		return nil
+	}
+	edits := []edit{
+		{in: "payload", key: "id", value: quote(k.id), add: true},
+		{in: "payload", key: "session_id", value: quote(k.id)},
+		{in: "payload", key: codexOrigin, value: k.origin(), add: true},
+	}
+	if k.dir != "" {
+		edits = append(edits, edit{in: "payload", key: "cwd", value: quote(k.dir)})
+	}
+	return edits
+}
+
+func codexFiles(h Home, root string) (files []string) {
+	dir := h.env("CODEX_HOME")
+	if dir == "" {
+		dir = filepath.Join(h.Dir, ".codex")
+	}
+	_ = filepath.WalkDir(filepath.Join(dir, "sessions"), func(file string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return nil // what cannot be read is not listed
+		}
+		if _, ours := codexID(e.Name()); !ours {
+			return nil
+		}
+		if x := head(Codex, file, headSize); x != nil && len(x.Dirs) > 0 && within(root, x.Dirs[0]) {
+			files = append(files, file)
+		}
+		return nil
+	})
+	return files
+}
+
+// codexID is the end of a name: rollout-<time>-<id>.jsonl.
+func codexID(name string) (id string, ok bool) {
+	name, ok = strings.CutSuffix(name, ".jsonl")
+	if !ok || !strings.HasPrefix(name, codexPrefix) || len(name) < len(codexPrefix)+36 || !IsUUID(name[len(name)-36:]) {
+		return "", false
+	}
+	return name[len(name)-36:], true
+}
+
+// codexPlace is in the folder of today: sessions/<year>/<month>/<day>.
+func codexPlace(folder, id string, now time.Time) string {
+	day := folder
+	for range 3 {
+		if _, err := strconv.Atoi(filepath.Base(day)); err != nil {
+			day = ""
+			break
+		}
+		day = filepath.Dir(day)
+	}
+	now = now.Local()
+	if day != "" {
+		folder = filepath.Join(day, now.Format("2006"), now.Format("01"), now.Format("02"))
+	}
+	return filepath.Join(folder, codexPrefix+now.Format("2006-01-02T15-04-05")+"-"+id+".jsonl")
+}

@@ -1,0 +1,303 @@
+package transcript
+
+import (
+	"path"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// Gemini is Gemini CLI.
+const Gemini Agent = "gemini"
+
+func geminiFormat() format {
+	return format{
+		owns: func(file string) bool {
+			return path.Base(path.Dir(file)) == "chats" && strings.HasPrefix(path.Base(file), geminiPrefix)
+		},
+		read: geminiID, fileName: geminiName, find: geminiFiles,
+		root:     func(file string) string { return geminiRoot(filepath.Dir(filepath.Dir(file))) },
+		folderOf: geminiFolder,
+		variable: "GEMINI_SESSION_ID",
+		kinds:    &geminiKinds,
+		parse:    parseGemini,
+		finish:   func(x *reader) { x.Title = x.given },
+		command:  func(id string) []string { return []string{"gemini", "--resume", id} },
+		sides:    func(string) ([]Side, error) { return nil, nil },
+		keep:     func(*Line, bool, bool) bool { return true },
+		edits:    editsGemini,
+		trailer:  trailerGemini,
+		whole:    true,
+	}
+}
+
+// geminiKinds are those of Gemini CLI 0.61.
+var geminiKinds = kinds{tags: []string{"session_context", "hook_context"}}
+
+const (
+	geminiPrefix = "session-"
+	geminiHeader = "header"
+	geminiPatch  = "$set"
+	// geminiOrigin is the member of a header that says what our fork is a copy of.
+	geminiOrigin = "rewindForkedFrom"
+)
+
+// parseGemini reads a line of Gemini CLI. They are notes of what was done to a
+// list of messages: one was added or changed, all were replaced ($set), the last
+// ones were taken back ($rewindTo).
+func parseGemini(x *reader, l *Line) {
+	s := x.scan
+	var session, project, back, copiedFrom, copiedAt string
+	var start time.Time
+	var patch geminiSet
+	x.msg.reset()
+	for {
+		key, ok := s.key()
+		if !ok {
+			break
+		}
+		switch string(key) {
+		case "sessionId":
+			session = string(s.id())
+		case "projectHash":
+			project = x.intern(s.id())
+		case "startTime":
+			start = when(s.id())
+		case geminiOrigin:
+			copiedFrom, copiedAt = x.readOrigin()
+		case "$set":
+			l.Type = geminiPatch
+			patch = x.readGeminiSet()
+		case "$rewindTo":
+			back = string(s.id())
+		default:
+			x.geminiMember(l, string(key))
+		}
+	}
+	if s.bad {
+		return
+	}
+	switch {
+	case l.ID != "":
+		x.known++
+		x.geminiMessage(l, &x.msg)
+		x.way.follow(l)
+	case back != "":
+		x.known++
+		x.stated = true // it can be about older lines
+		x.way.cut(back)
+		l.ID = "$rewindTo/" + back
+		x.way.follow(l)
+	case l.Type == geminiPatch:
+		x.known++
+		if patch.summary != "" {
+			x.given = patch.summary
+		}
+		x.geminiReplace(l, &patch)
+	case session != "" && project != "":
+		x.known++
+		l.Type, l.Time = geminiHeader, start
+		if x.Session == "" {
+			x.Session = session
+		}
+		if copiedFrom != "" {
+			x.Parent, x.forkedAt = copiedFrom, copiedAt
+		}
+	}
+	x.stand()
+}
+
+// geminiReplace takes in a new list of messages. When a session is resumed it says
+// again what the lines before say, and then it is no event. Else it is one: a
+// compaction's, which stands for what was before, or the way back to a message.
+func (x *reader) geminiReplace(l *Line, p *geminiSet) {
+	if len(p.ids) == 0 {
+		return
+	}
+	last := p.ids[len(p.ids)-1]
+	n := len(x.way.ids)
+	at, known := x.way.at[last]
+	switch {
+	case known && at == n-1:
+		return
+	case n == 0 && !p.said:
+		return // the surroundings, with which every session begins
+	case known:
+		x.way.cut(x.way.ids[at+1])
+	default:
+		l.flags |= isSummary
+	}
+	x.stated = true // what was before may be in older lines
+	l.ID, l.Time = "$set/"+stamp(p.at)+"/"+last, p.at
+	x.way.follow(l)
+	x.way.at[last] = len(x.way.ids) - 1
+}
+
+// geminiSet is what is read of a "$set".
+type geminiSet struct {
+	summary string
+	at      time.Time
+	ids     []string // of the messages that take the place of all others
+	said    bool     // there is more among them than the surroundings
+}
+
+func (x *reader) readGeminiSet() (p geminiSet) {
+	s := x.scan
+	if !s.object() {
+		return p
+	}
+	for {
+		key, ok := s.key()
+		if !ok {
+			return p
+		}
+		switch string(key) {
+		case "messages":
+			p.ids, p.said = x.readGeminiList()
+		case "summary":
+			text, _ := s.value(maxTitle)
+			p.summary = string(text)
+		case "lastUpdated":
+			p.at = when(s.id())
+		default:
+			s.skip()
+		}
+	}
+}
+
+// readGeminiList reads whose messages a list has.
+func (x *reader) readGeminiList() (ids []string, said bool) {
+	s := x.scan
+	if !s.array() {
+		return nil, false
+	}
+	for s.elem() {
+		if !s.object() {
+			continue
+		}
+		var l Line
+		x.msg.reset()
+		for {
+			key, ok := s.key()
+			if !ok {
+				break
+			}
+			x.geminiMember(&l, string(key))
+		}
+		if l.ID != "" {
+			ids = append(ids, x.event([]byte(l.ID)))
+			x.geminiMessage(&l, &x.msg)
+			said = said || l.Prompt || l.Role == Assistant
+		}
+	}
+	return ids, said
+}
+
+// geminiMember reads a member of a message.
+func (x *reader) geminiMember(l *Line, key string) {
+	s := x.scan
+	switch key {
+	case "id":
+		l.ID = string(s.id())
+	case "timestamp":
+		l.Time = when(s.id())
+	case "type":
+		l.Type = x.intern(s.id())
+	case "content":
+		x.readParts(&x.msg)
+	case "toolCalls":
+		x.readGeminiCalls(&x.msg)
+	default:
+		s.skip()
+	}
+}
+
+// readGeminiCalls reads the calls of a message, which has their results too.
+func (x *reader) readGeminiCalls(m *message) {
+	s := x.scan
+	if !s.array() {
+		return
+	}
+	for s.elem() {
+		if !s.object() {
+			continue
+		}
+		id, done := "", false
+		for {
+			key, ok := s.key()
+			if !ok {
+				break
+			}
+			switch string(key) {
+			case "id":
+				id = string(s.id())
+			case "result":
+				done = s.isSet()
+			default:
+				s.skip()
+			}
+		}
+		m.uses = append(m.uses, id)
+		if done {
+			m.results = append(m.results, id)
+		}
+	}
+}
+
+// geminiMessage says whose words a message is.
+func (x *reader) geminiMessage(l *Line, m *message) {
+	l.ToolUses, l.ToolResults = m.uses, m.results
+	switch l.Type {
+	case "gemini":
+		l.Role = Assistant
+	case "user":
+		l.Role = User
+		if len(m.results) == 0 && m.typed {
+			l.Prompt, l.Text = true, string(m.text)
+		}
+	}
+}
+
+// way is the list of messages as the lines so far have made it.
+type way struct {
+	ids []string
+	at  map[string]int
+}
+
+func (w *way) add(id string) {
+	if w.at == nil {
+		w.at = map[string]int{}
+	}
+	w.at[id] = len(w.ids)
+	w.ids = append(w.ids, id)
+}
+
+// cut takes a message and those after it away; all, where it is not there.
+func (w *way) cut(id string) {
+	from := w.at[id] // 0 where it is not
+	for id, at := range w.at {
+		if at >= from {
+			delete(w.at, id)
+		}
+	}
+	w.ids = w.ids[:from]
+}
+
+// follow gives an event its place: that which it has, or behind the last one.
+func (w *way) follow(l *Line) {
+	at, known := w.at[l.ID]
+	if !known {
+		at = len(w.ids)
+		w.add(l.ID)
+	}
+	if at > 0 {
+		l.Parent = w.ids[at-1]
+	}
+}
+
+// stand notes that the conversation stands at the last event.
+func (x *reader) stand() {
+	if n := len(x.way.ids); n > 0 {
+		x.said = statement{leaf: x.way.ids[n-1], explicit: true}
+	}
+}

@@ -1,0 +1,81 @@
+package transcript
+
+// readParts reads the content of a message of Gemini CLI or Qwen Code: a text,
+// a part, or a list of parts.
+func (x *reader) readParts(m *message) {
+	s := x.scan
+	switch s.peek() {
+	case '"':
+		text, _ := s.value(maxPrompt)
+		m.add(x.kinds, text)
+	case '[':
+		if !s.array() {
+			return
+		}
+		for s.elem() {
+			x.readPart(m)
+		}
+	default:
+		x.readPart(m)
+	}
+}
+
+func (x *reader) readPart(m *message) {
+	s := x.scan
+	if !s.object() {
+		return
+	}
+	for {
+		key, ok := s.key()
+		if !ok {
+			return
+		}
+		switch string(key) {
+		case "text":
+			if m.role == Assistant {
+				s.skip()
+				continue
+			}
+			text, _ := s.value(maxPrompt)
+			m.add(x.kinds, text)
+		case "inlineData", "fileData":
+			m.typed = s.isSet() || m.typed
+		case "functionCall":
+			if id := x.readMember("id"); id != "" {
+				m.uses = append(m.uses, id)
+			}
+		case "functionResponse":
+			m.results = append(m.results, x.readMember("id"))
+		default:
+			s.skip()
+		}
+	}
+}
+
+// readPartsMessage reads the object that is the value of "message": a role, and parts.
+func (x *reader) readPartsMessage(m *message) {
+	m.reset()
+	s := x.scan
+	if !s.object() {
+		return
+	}
+	for {
+		key, ok := s.key()
+		if !ok {
+			return
+		}
+		switch string(key) {
+		case "role":
+			switch role := s.id(); string(role) {
+			case "user":
+				m.role = User
+			case "model":
+				m.role = Assistant
+			}
+		case "parts":
+			x.readParts(m)
+		default:
+			s.skip()
+		}
+	}
+}

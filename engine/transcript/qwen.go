@@ -1,0 +1,156 @@
+package transcript
+
+import (
+	"path"
+	"path/filepath"
+	"strings"
+)
+
+// Qwen is Qwen Code.
+const Qwen Agent = "qwen"
+
+func qwenFormat() format {
+	return format{
+		owns: func(file string) bool {
+			return path.Base(path.Dir(file)) == "chats" && !strings.HasPrefix(path.Base(file), geminiPrefix)
+		},
+		folder:   ClaudeDirName,
+		below:    "chats",
+		variable: "QWEN_CODE_SESSION_ID",
+		dirs:     qwenDirs,
+		kinds:    &qwenKinds,
+		parse:    parseQwen,
+		finish:   func(x *reader) { x.Title = x.given },
+		command:  func(id string) []string { return []string{"qwen", "--resume", id} },
+		sides:    func(string) ([]Side, error) { return nil, nil },
+		keep:     func(*Line, bool, bool) bool { return false },
+		edits:    editsQwen,
+		trailer:  trailerQwen,
+	}
+}
+
+// qwenKinds are those of Qwen Code 0.24, which marks such messages itself.
+var qwenKinds = kinds{tags: []string{"system-reminder"}}
+
+func qwenDirs(h Home, cwd string) []string {
+	dir := h.env("QWEN_HOME")
+	if dir == "" {
+		dir = filepath.Join(h.Dir, ".qwen")
+	}
+	name := ClaudeDirName(cwd)
+	if len(name) > claudeNameLimit {
+		return matching(filepath.Join(dir, "projects"), name[:claudeNameLimit], "")
+	}
+	return matching(filepath.Join(dir, "projects"), name, "-")
+}
+
+// parseQwen reads a line of Qwen Code. Every line is an event: it hangs on the
+// one before by uuid and parentUuid, what the client notes for itself too.
+func parseQwen(x *reader, l *Line) {
+	s := x.scan
+	var provenance, subtype, session, cwd, version, branch, title, forkedFrom string
+	x.msg.reset()
+	for {
+		key, ok := s.key()
+		if !ok {
+			break
+		}
+		switch string(key) {
+		case "type":
+			l.Type = x.intern(s.id())
+		case "subtype":
+			subtype = x.intern(s.id())
+		case "provenance":
+			provenance = x.intern(s.id())
+		case "uuid":
+			l.ID = string(s.id())
+		case "parentUuid":
+			l.Parent = x.event(s.id())
+		case "sessionId":
+			session = x.intern(s.id())
+		case "timestamp":
+			l.Time = when(s.id())
+		case "cwd":
+			dir, _ := s.value(maxPath)
+			cwd = x.intern(dir)
+		case "version":
+			version = x.intern(s.id())
+		case "gitBranch":
+			branch = x.intern(s.id())
+		case "message":
+			x.readPartsMessage(&x.msg)
+		case "systemPayload":
+			title = x.readMember("customTitle")
+		case "forkedFrom":
+			forkedFrom = x.readMember("sessionId")
+		default:
+			s.skip()
+		}
+	}
+	if s.bad || l.ID == "" {
+		return
+	}
+	switch l.Type {
+	case "user", "assistant", "tool_result", "system":
+		x.known++
+	}
+	if session != "" {
+		x.Session = session
+	}
+	if version != "" {
+		x.Version = version
+	}
+	x.Branch = branch
+	x.dir(cwd)
+	if forkedFrom != "" {
+		x.Parent = forkedFrom
+		l.flags |= isCopy
+	}
+	m := &x.msg
+	switch {
+	case l.Type == "user" || l.Type == "tool_result":
+		l.Role = User
+	case l.Type == "assistant":
+		l.Role = Assistant
+	case subtype == "custom_title" && title != "":
+		x.given = title
+	case subtype == "chat_compression":
+		l.flags |= isSummary // what it holds is what the model gets from then on
+	}
+	l.ToolUses, l.ToolResults = m.uses, m.results
+	// A message that was typed into a running turn, or that the client made, has a subtype.
+	if l.Type == "user" && subtype == "" && (provenance == "" || provenance == "real_user") && len(m.results) == 0 && m.typed {
+		l.Prompt, l.Text = true, string(m.text)
+	}
+}
+
+// editsQwen gives a line to the new session, as the client's own fork does.
+func editsQwen(k *forking, i int) []edit {
+	l := &k.x.Lines[i]
+	from := append([]byte(`{"sessionId":`), quote(k.from)...)
+	from = append(append(append(from, `,"messageUuid":`...), quote(l.ID)...), '}')
+	edits := []edit{{key: "sessionId", value: quote(k.id), add: true}, {key: "forkedFrom", value: from, add: true}}
+	if k.dir != "" { // a session is refused where another directory's name is on it
+		edits = append(edits, edit{key: "cwd", value: quote(k.dir)})
+	}
+	return edits
+}
+
+// trailerQwen is the title, an event like the others.
+func trailerQwen(k *forking, place bool) [][]byte {
+	if place {
+		return nil
+	}
+	title := append([]byte(`{"uuid":`), quote(newUUID())...)
+	for _, member := range []struct {
+		key   string
+		value string
+	}{
+		{"parentUuid", k.sel.Leaf}, {"sessionId", k.id}, {"timestamp", stamp(k.now)}, {"type", "system"},
+		{"subtype", "custom_title"}, {"cwd", k.workingDir()}, {"version", k.x.Version},
+	} {
+		title = append(append(append(append(title, ','), quote(member.key)...), ':'), quote(member.value)...)
+	}
+	title = append(append(title, `,"systemPayload":{"customTitle":`...), quote(k.title)...)
+	return [][]byte{append(title, `,"titleSource":"manual"}}`...)}
+}
