@@ -160,6 +160,9 @@ func nearestPrompt(x *transcript.Index, text string, at time.Time) int {
 // had been said before the checkpoint, belongs to it too: the file lagged.
 func seenCut(x *transcript.Index, c manifest.Checkpoint) (string, error) {
 	leaf := c.Transcript.EventID
+	if c.Kind == manifest.PreTool && x.WrittenAgain(leaf, int64(c.Transcript.Offset)) {
+		return x.Before(leaf) // with the call that the hook was told of
+	}
 	if c.Kind != manifest.Prompt && c.Kind != manifest.PreTool {
 		leaf = saidBy(x, leaf, c.Time)
 	}

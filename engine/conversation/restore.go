@@ -2,6 +2,7 @@ package conversation
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -198,10 +199,8 @@ func (r *mover) prepareFork(at *cutPoint) (*Move, error) {
 	if moved {
 		fork.Folder = transcript.FolderFor(at.agent, at.file, x.Dir(at.file), dir)
 	}
-	for _, folder := range []string{filepath.Dir(at.file), fork.Folder} {
-		if folder == "" {
-			continue
-		}
+	beside := cmp.Or(fork.Folder, filepath.Dir(at.file))
+	for _, folder := range []string{filepath.Dir(at.file), beside, filepath.Dir(transcript.NewFile(at.agent, beside, at.id, r.Env.Time()))} {
 		if err := r.makeAgentDir(folder); err != nil {
 			return nil, err
 		}
@@ -300,15 +299,16 @@ func (at *cutPoint) sidecar(suffix string) (io.ReadCloser, error) {
 }
 
 func (r *mover) prepareInPlace(at *cutPoint) (*Move, error) {
-	if name := strings.TrimSuffix(filepath.Base(at.file), ".jsonl"); name != at.id {
-		return nil, &project.RefusedError{What: fmt.Sprintf("%s is not the transcript of session %s", at.file, at.id)}
+	file, err := r.ownFile(at)
+	if err != nil {
+		return nil, err
 	}
-	m := &Move{r: r, answer: &Moved{Agent: string(at.agent), Session: at.id, File: at.file, InPlace: true, Prompts: at.reverted()}}
+	m := &Move{r: r, answer: &Moved{Agent: string(at.agent), Session: at.id, File: file, InPlace: true, Prompts: at.reverted()}}
 	x := at.source.index
-	dir, _ := workingDir(r.Project, x.Dir(at.file))
+	dir, _ := workingDir(r.Project, x.Dir(file))
 	m.answer.Resume = transcript.Command(at.agent, dir, at.id)
 	m.line = movedLine{Action: MovedAction, Agent: string(at.agent), Session: at.id, Resume: m.answer.Resume, InPlace: true}
-	if err := m.refuseRunning(at.id, at.file, x.Dir(at.file)); err != nil {
+	if err := m.refuseRunning(at.id, file, x.Dir(file)); err != nil {
 		return nil, err
 	}
 	if _, err := x.Cut(at.leaf); err != nil {
@@ -317,12 +317,11 @@ func (r *mover) prepareInPlace(at *cutPoint) (*Move, error) {
 	if r.DryRun {
 		return m, nil
 	}
-	if err := r.makeAgentDir(filepath.Dir(at.file)); err != nil {
+	if err := r.makeAgentDir(filepath.Dir(file)); err != nil {
 		return nil, err
 	}
-	f := movedFile{File: at.file}
-	var err error
-	if f.Before, f.Backup, err = r.backUp(at.file); err != nil {
+	f := movedFile{File: file}
+	if f.Before, f.Backup, err = r.backUp(file); err != nil {
 		return nil, err
 	}
 	data, err := at.source.open()
@@ -334,7 +333,7 @@ func (r *mover) prepareInPlace(at *cutPoint) (*Move, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := transcript.Stage(at.file, true, r.agentOwner(), func(w io.Writer) error {
+	s, err := transcript.Stage(file, true, r.agentOwner(), func(w io.Writer) error {
 		_, err := transcript.Linear(w, x, data, at.leaf)
 		return err
 	})
@@ -349,10 +348,39 @@ func (r *mover) prepareInPlace(at *cutPoint) (*Move, error) {
 	m.staged, m.line.Files = append(sides, s), append(m.line.Files, f)
 	r.Op.TranscriptBackup = f.Backup
 	if f.Before == nil {
-		r.Op.Fork = at.file // it was gone: an undo takes it away again
+		r.Op.Fork = file // it was gone: an undo takes it away again
 	}
 	m.answer.Backup = StoreFile(r.Project, f.Backup)
 	return m, nil
+}
+
+// ownFile is the file that a session's transcript is put into: its own, or, where that is
+// gone and the agent does not go by its name, one that its clean-up leaves alone.
+func (r *mover) ownFile(at *cutPoint) (string, error) {
+	if err := r.refuseReferred(at); err != nil {
+		return "", err
+	}
+	_, err := os.Lstat(at.file)
+	switch {
+	case transcript.SessionOf(at.agent, at.file) == at.id:
+		return at.file, nil
+	case errors.Is(err, fs.ErrNotExist) && transcript.FreelyNamed(at.agent):
+		return transcript.NewFile(at.agent, filepath.Dir(at.file), at.id, r.Env.Time()), nil
+	}
+	return "", &project.RefusedError{What: fmt.Sprintf("%s is not the transcript of session %s", at.file, at.id)}
+}
+
+// refuseReferred refuses to shorten a transcript that forks of the agent's own
+// making refer to: they could not be opened any more.
+func (r *mover) refuseReferred(at *cutPoint) error {
+	if _, err := os.Lstat(at.file); r.Force || err != nil || !transcript.Referred(at.agent) {
+		return nil // what is gone comes back
+	}
+	forks, err := transcript.ForksOf(at.agent, agentHome(r.Project), r.Root(), at.id)
+	if err != nil || len(forks) == 0 {
+		return err
+	}
+	return &project.RefusedError{What: fmt.Sprintf("session %s goes on in %s, which needs its transcript as it is", at.id, strings.Join(forks, ", "))}
 }
 
 // refuseRunning refuses to touch the transcript of a session that an agent

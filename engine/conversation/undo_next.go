@@ -83,7 +83,7 @@ func (m *Move) toOrigin(line *movedLine, fork string) error {
 	m.answer.Session, m.line.Next = line.From, line.From
 	was, err := SessionNamed(r.ctx, r.Project, line.From)
 	if errors.As(err, new(*NoSessionError)) {
-		was = SessionInfo{Path: filepath.Join(filepath.Dir(fork), line.From+".jsonl")}
+		was = SessionInfo{Path: transcript.FileOf(agent, filepath.Dir(fork), line.From, r.Env.Time())}
 	} else if err != nil {
 		return err
 	}
@@ -102,7 +102,7 @@ func (m *Move) toOrigin(line *movedLine, fork string) error {
 	if folder == "" || folder == filepath.Dir(was.Path) {
 		return nil
 	}
-	copied := filepath.Join(folder, line.From+".jsonl")
+	copied := filepath.Join(folder, filepath.Base(was.Path))
 	if _, err := os.Lstat(copied); err == nil || r.DryRun {
 		return nil
 	}
@@ -128,7 +128,7 @@ func (m *Move) originGone(line *movedLine, file string) error {
 	m.answer.Resume = ""
 	gone := "the transcript of session " + line.From + " is gone"
 	if file == "" {
-		file = filepath.Join(filepath.Dir(m.answer.File), line.From+".jsonl")
+		file = transcript.FileOf(agent, filepath.Dir(m.answer.File), line.From, r.Env.Time())
 	}
 	v, err := conversationOf(r.ctx, r.Project, line.Agent, line.From, file, nil)
 	if err != nil {

@@ -214,6 +214,26 @@ func filesIn(dir string) (files []string) {
 	return files
 }
 
+// NewFile is the transcript of a new session in a folder, or beside others there.
+func NewFile(a Agent, folder, session string, now time.Time) string {
+	f, _ := a.format()
+	return f.newFile(folder, session, now)
+}
+
+// FreelyNamed reports whether the agent finds a session by what its transcript says,
+// whatever that is called.
+func FreelyNamed(a Agent) bool {
+	f, _ := a.format()
+	return f.read != nil
+}
+
+// Referred reports whether forks that the agent makes hold only what was said in
+// them, and refer to the transcript that they came from.
+func Referred(a Agent) bool {
+	f, _ := a.format()
+	return f.referred
+}
+
 // FileOf is where the transcript of a session is in a folder, or would be. Where
 // agents give a session that is gone another file's name, now is in it.
 func FileOf(a Agent, folder, session string, now time.Time) string {

@@ -264,7 +264,7 @@ func (x *reader) codexMeta(l *Line, row *codexRow) {
 	case row.forkedFrom != "":
 		// The client's own fork: what was said before lies in the other file, and is
 		// resumed from there.
-		x.Parent = row.forkedFrom
+		x.Parent, x.refers = row.forkedFrom, true
 		l.flags |= isSummary
 	case row.copiedFrom != "":
 		x.Parent, x.forkedAt = row.copiedFrom, row.copiedAt

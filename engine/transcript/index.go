@@ -21,6 +21,7 @@ type Index struct {
 	Dirs    []string // working directories, in order of appearance, at most 100
 	Branch  string   // git branch of the newest event
 
+	refers   bool   // what was said before the fork stands in Parent's file
 	forkedAt string // event up to which the lines are those of Parent, "" where each line says it
 
 	byID map[string]int32
@@ -168,6 +169,7 @@ func (x *reader) add(l Line) {
 	if old, ok := x.byID[l.ID]; ok {
 		o := &x.Lines[old]
 		o.ID, o.Prompt = "", false
+		x.Lines[n].flags |= isAgain
 	}
 	x.byID[l.ID] = n
 }
@@ -218,6 +220,12 @@ func (x *Index) Leaf() string {
 		}
 	}
 	return last // a cycle has no tip
+}
+
+// WrittenAgain reports whether an event has been written anew behind offset.
+func (x *Index) WrittenAgain(id string, offset int64) bool {
+	i, ok := x.byID[id]
+	return ok && x.Lines[i].is(isAgain) && x.Lines[i].Offset >= offset
 }
 
 // Line returns the line of an event.

@@ -52,6 +52,7 @@ const (
 	hasTurn                         // the client counts it as a turn
 	isCaveat                        // meta text that says nothing to the model
 	isCopy                          // written by a fork, not by the session itself
+	isAgain                         // a line before had the same event
 )
 
 func (l *Line) is(f lineFlags) bool { return l.flags&f != 0 }
