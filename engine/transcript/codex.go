@@ -66,11 +66,7 @@ func parseCodex(x *reader, l *Line) {
 	var row codexRow
 	var payload bool
 	x.msg.reset()
-	for {
-		key, ok := s.key()
-		if !ok {
-			break
-		}
+	s.members(func(key []byte) {
 		switch string(key) {
 		case "timestamp":
 			stamp = string(s.id())
@@ -89,7 +85,7 @@ func parseCodex(x *reader, l *Line) {
 		default:
 			s.skip()
 		}
-	}
+	})
 	if s.bad || stamp == "" || !payload {
 		return
 	}
@@ -132,14 +128,7 @@ func parseCodex(x *reader, l *Line) {
 // readCodexRow reads the object that is the value of "payload".
 func (x *reader) readCodexRow(row *codexRow) {
 	s := x.scan
-	if !s.object() {
-		return
-	}
-	for {
-		key, ok := s.key()
-		if !ok {
-			return
-		}
+	s.inside(func(key []byte) {
 		switch string(key) {
 		case "type":
 			row.kind = x.intern(s.id())
@@ -176,20 +165,13 @@ func (x *reader) readCodexRow(row *codexRow) {
 		default:
 			s.skip()
 		}
-	}
+	})
 }
 
 // readCodexItem reads the object that is the value of "item".
 func (x *reader) readCodexItem(row *codexRow) {
 	s := x.scan
-	if !s.object() {
-		return
-	}
-	for {
-		key, ok := s.key()
-		if !ok {
-			return
-		}
+	s.inside(func(key []byte) {
 		switch string(key) {
 		case "type":
 			row.item = x.intern(s.id())
@@ -198,7 +180,7 @@ func (x *reader) readCodexItem(row *codexRow) {
 		default:
 			s.skip()
 		}
-	}
+	})
 }
 
 // readCodexContent reads the blocks of a message of the person's.
@@ -208,14 +190,7 @@ func (x *reader) readCodexContent() {
 		return
 	}
 	for s.elem() {
-		if !s.object() {
-			continue
-		}
-		for {
-			key, ok := s.key()
-			if !ok {
-				break
-			}
+		s.inside(func(key []byte) {
 			switch string(key) {
 			case "text":
 				text, _ := s.value(maxPrompt)
@@ -225,21 +200,14 @@ func (x *reader) readCodexContent() {
 			default:
 				s.skip()
 			}
-		}
+		})
 	}
 }
 
 // readOrigin reads what a fork of ours says that it is a copy of.
 func (x *reader) readOrigin() (session, leaf string) {
 	s := x.scan
-	if !s.object() {
-		return "", ""
-	}
-	for {
-		key, ok := s.key()
-		if !ok {
-			return session, leaf
-		}
+	s.inside(func(key []byte) {
 		switch string(key) {
 		case "session":
 			session = string(s.id())
@@ -248,7 +216,8 @@ func (x *reader) readOrigin() (session, leaf string) {
 		default:
 			s.skip()
 		}
-	}
+	})
+	return session, leaf
 }
 
 func (x *reader) codexMeta(l *Line, row *codexRow) {

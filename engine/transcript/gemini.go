@@ -51,11 +51,7 @@ func parseGemini(x *reader, l *Line) {
 	var start time.Time
 	var patch geminiSet
 	x.msg.reset()
-	for {
-		key, ok := s.key()
-		if !ok {
-			break
-		}
+	s.members(func(key []byte) {
 		switch string(key) {
 		case "sessionId":
 			session = string(s.id())
@@ -73,7 +69,7 @@ func parseGemini(x *reader, l *Line) {
 		default:
 			x.geminiMember(l, string(key))
 		}
-	}
+	})
 	if s.bad {
 		return
 	}
@@ -143,14 +139,7 @@ type geminiSet struct {
 
 func (x *reader) readGeminiSet() (p geminiSet) {
 	s := x.scan
-	if !s.object() {
-		return p
-	}
-	for {
-		key, ok := s.key()
-		if !ok {
-			return p
-		}
+	s.inside(func(key []byte) {
 		switch string(key) {
 		case "messages":
 			p.ids, p.said = x.readGeminiList()
@@ -162,7 +151,8 @@ func (x *reader) readGeminiSet() (p geminiSet) {
 		default:
 			s.skip()
 		}
-	}
+	})
+	return p
 }
 
 // readGeminiList reads whose messages a list has.
@@ -177,13 +167,9 @@ func (x *reader) readGeminiList() (ids []string, said bool) {
 		}
 		var l Line
 		x.msg.reset()
-		for {
-			key, ok := s.key()
-			if !ok {
-				break
-			}
+		s.members(func(key []byte) {
 			x.geminiMember(&l, string(key))
-		}
+		})
 		if l.ID != "" {
 			ids = append(ids, x.event([]byte(l.ID)))
 			x.geminiMessage(&l, &x.msg)
@@ -223,11 +209,7 @@ func (x *reader) readGeminiCalls(m *message) {
 			continue
 		}
 		id, done := "", false
-		for {
-			key, ok := s.key()
-			if !ok {
-				break
-			}
+		s.members(func(key []byte) {
 			switch string(key) {
 			case "id":
 				id = string(s.id())
@@ -236,7 +218,7 @@ func (x *reader) readGeminiCalls(m *message) {
 			default:
 				s.skip()
 			}
-		}
+		})
 		m.uses = append(m.uses, id)
 		if done {
 			m.results = append(m.results, id)

@@ -22,19 +22,12 @@ func (x *reader) readParts(m *message) {
 
 func (x *reader) readPart(m *message) {
 	s := x.scan
-	if !s.object() {
-		return
-	}
-	for {
-		key, ok := s.key()
-		if !ok {
-			return
-		}
+	s.inside(func(key []byte) {
 		switch string(key) {
 		case "text":
 			if m.role == Assistant {
 				s.skip()
-				continue
+				return
 			}
 			text, _ := s.value(maxPrompt)
 			m.add(x.kinds, text)
@@ -49,21 +42,14 @@ func (x *reader) readPart(m *message) {
 		default:
 			s.skip()
 		}
-	}
+	})
 }
 
 // readPartsMessage reads the object that is the value of "message": a role, and parts.
 func (x *reader) readPartsMessage(m *message) {
 	m.reset()
 	s := x.scan
-	if !s.object() {
-		return
-	}
-	for {
-		key, ok := s.key()
-		if !ok {
-			return
-		}
+	s.inside(func(key []byte) {
 		switch string(key) {
 		case "role":
 			switch role := s.id(); string(role) {
@@ -77,5 +63,5 @@ func (x *reader) readPartsMessage(m *message) {
 		default:
 			s.skip()
 		}
-	}
+	})
 }

@@ -50,11 +50,7 @@ func parseQwen(x *reader, l *Line) {
 	s := x.scan
 	var provenance, subtype, session, cwd, version, branch, title, forkedFrom string
 	x.msg.reset()
-	for {
-		key, ok := s.key()
-		if !ok {
-			break
-		}
+	s.members(func(key []byte) {
 		switch string(key) {
 		case "type":
 			l.Type = x.intern(s.id())
@@ -86,7 +82,7 @@ func parseQwen(x *reader, l *Line) {
 		default:
 			s.skip()
 		}
-	}
+	})
 	if s.bad || l.ID == "" {
 		return
 	}

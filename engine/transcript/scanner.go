@@ -190,6 +190,25 @@ func (s *scanner) key() (key []byte, ok bool) {
 	return s.name, s.expect(':')
 }
 
+// inside enters the object that is the next value and visits its members. Of a
+// value of another kind there are none.
+func (s *scanner) inside(each func(key []byte)) {
+	if s.object() {
+		s.members(each)
+	}
+}
+
+// members visits the members of the object that was entered; each consumes the value.
+func (s *scanner) members(each func(key []byte)) {
+	for {
+		key, ok := s.key()
+		if !ok {
+			return
+		}
+		each(key)
+	}
+}
+
 // elem goes to the next element of the array, which the caller consumes.
 func (s *scanner) elem() bool { return s.next(']') }
 
