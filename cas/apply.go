@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"rewind/cas/oid"
+	"rewind/cas/vfs"
 
 	"github.com/gofrs/flock"
 	"github.com/zeebo/blake3"
@@ -116,55 +117,40 @@ func (p *RepackPlan) moveLog(ctx context.Context) error {
 
 // writeLog writes a log pack of commits only. It appears whole, under its name.
 func (s *Store) writeLog(n packName, refs []commitPlace, keep func(Commit) ([]byte, bool)) error {
-	file := filepath.Join(s.o.Dir, n.file())
-	tmp := s.temporary(file)
-	f, err := s.create(tmp)
-	if err != nil {
-		return err
-	}
 	seed := n.seed(s.o.StoreID)
 	c := contents{covered: headerSize, sealed: true}
 	buf := packHeader{name: n, store: s.o.StoreID, flags: flagDense}.append(nil)
 	at := int64(0) // of buf
 	ordinal := uint64(0)
-	flush := func() error {
-		_, err := f.WriteAt(buf, at)
-		at += int64(len(buf))
-		buf = buf[:0]
-		return err
-	}
-	err = s.eachCommit(refs, func(m Commit) error {
-		data, ok := keep(m)
-		if !ok {
+	err := s.replace(filepath.Join(s.o.Dir, n.file()), vfs.Replacement{}, func(f vfs.File) error {
+		flush := func() error {
+			_, err := f.WriteAt(buf, at)
+			at += int64(len(buf))
+			buf = buf[:0]
+			return err
+		}
+		err := s.eachCommit(refs, func(m Commit) error {
+			data, ok := keep(m)
+			if !ok {
+				return nil
+			}
+			r := commit{seq: m.Seq, ordinal: ordinal, data: data}
+			r.seal(blake3.New())
+			from := at + int64(len(buf))
+			buf = appendRecord(buf, seed, from, commitRecord, r.append(nil))
+			c.addCommit(m.Seq, from, at+int64(len(buf)))
+			ordinal++
+			if len(buf) >= walkWindow {
+				return flush()
+			}
 			return nil
+		})
+		if err != nil {
+			return err
 		}
-		r := commit{seq: m.Seq, ordinal: ordinal, data: data}
-		r.seal(blake3.New())
-		from := at + int64(len(buf))
-		buf = appendRecord(buf, seed, from, commitRecord, r.append(nil))
-		c.addCommit(m.Seq, from, at+int64(len(buf)))
-		ordinal++
-		if len(buf) >= walkWindow {
-			return flush()
-		}
-		return nil
+		return flush()
 	})
-	if err == nil {
-		err = flush()
-	}
-	if err == nil {
-		err = s.sync(f)
-	}
-	if cerr := f.Close(); err == nil {
-		err = cerr
-	}
-	if err == nil {
-		err = s.fs.Rename(tmp, file)
-	}
 	if err != nil {
-		return errors.Join(err, s.fs.Remove(tmp))
-	}
-	if err := s.syncDir(); err != nil {
 		return err
 	}
 	s.mirrorPack(n)

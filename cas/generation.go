@@ -8,6 +8,8 @@ import (
 	"strconv"
 
 	"github.com/cespare/xxhash/v2"
+
+	"rewind/cas/vfs"
 )
 
 // generationName is the file of the generation: a decimal number and a newline.
@@ -66,26 +68,16 @@ func (s *Store) bumpGeneration() error {
 
 // replaceFile writes a small file of the objects directory atomically.
 func (s *Store) replaceFile(name string, data []byte, end byte) error {
-	file := filepath.Join(s.o.Dir, name)
-	tmp := s.temporary(file)
-	f, err := s.create(tmp)
-	if err != nil {
-		return err
+	return s.replace(filepath.Join(s.o.Dir, name), vfs.Replacement{}, vfs.Bytes(append(data, end)))
+}
+
+// replace is vfs.Replace for a file of the store.
+func (s *Store) replace(file string, r vfs.Replacement, write func(vfs.File) error) error {
+	if r.Temp == "" {
+		r.Temp = s.temporary(file)
 	}
-	_, err = f.Write(append(data, end))
-	if err == nil {
-		err = s.sync(f)
-	}
-	if cerr := f.Close(); err == nil {
-		err = cerr
-	}
-	if err == nil {
-		err = s.fs.Rename(tmp, file)
-	}
-	if err != nil {
-		return errors.Join(err, s.fs.Remove(tmp))
-	}
-	return s.syncDir()
+	r.Own, r.NoSync, r.KeepDir = s.o.Owner, r.NoSync || s.o.NoSync, r.KeepDir || s.o.NoSync
+	return vfs.Replace(s.fs, file, r, write)
 }
 
 // Distrust bumps the generation because something that the store should hold

@@ -265,23 +265,9 @@ func (x *index) contents() *contents {
 func (s *Store) writeIndex(name packName, c *contents) error {
 	c.sort()
 	file := filepath.Join(s.o.Dir, name.indexFile())
-	tmp := s.temporary(file)
-	f, err := s.create(tmp)
-	if err != nil {
-		return err
-	}
 	size := indexHead + indexCommit*len(c.commits) + indexBlock*len(c.blocks) + indexFanout + (32+indexPlace)*len(c.objects)
-	_, err = f.Write(appendIndex(make([]byte, 0, size), name, s.o.StoreID, c))
-	if cerr := f.Close(); err == nil {
-		err = cerr
-	}
-	if err == nil {
-		err = s.fs.Rename(tmp, file)
-	}
-	if err != nil {
-		return errors.Join(err, s.fs.Remove(tmp))
-	}
-	return nil
+	data := appendIndex(make([]byte, 0, size), name, s.o.StoreID, c)
+	return s.replace(file, vfs.Replacement{NoSync: true, KeepDir: true}, vfs.Bytes(data))
 }
 
 // create makes a new file of the store for reading and writing.

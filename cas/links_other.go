@@ -4,7 +4,5 @@ package cas
 
 import "io/fs"
 
-const noFollow = 0
-
 // linkCount is how many names a file has: here it is not known, and 1.
 func linkCount(fs.FileInfo) int { return 1 }

@@ -7,8 +7,6 @@ import (
 	"syscall"
 )
 
-const noFollow = syscall.O_NOFOLLOW | syscall.O_NONBLOCK // of a lock file: neither a link nor a FIFO holds it up
-
 // linkCount is how many names a file has; 1 where that is not known.
 func linkCount(info fs.FileInfo) int {
 	if st, ok := info.Sys().(*syscall.Stat_t); ok {

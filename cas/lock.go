@@ -33,7 +33,7 @@ func (s *Store) lockFile(name string) (*flock.Flock, error) {
 		if _, err := os.Lstat(file); err != nil {
 			return nil, nil
 		}
-		return flock.New(file, flock.SetFlag(os.O_RDONLY|noFollow)), nil
+		return flock.New(file, flock.SetFlag(os.O_RDONLY|vfs.NoFollow|vfs.NoWait)), nil
 	}
 	f, err := os.OpenFile(file, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -57,7 +57,7 @@ func (s *Store) lockFile(name string) (*flock.Flock, error) {
 	case !errors.Is(err, fs.ErrExist):
 		return nil, err
 	}
-	return flock.New(file, flock.SetFlag(os.O_RDWR|noFollow)), nil
+	return flock.New(file, flock.SetFlag(os.O_RDWR|vfs.NoFollow|vfs.NoWait)), nil
 }
 
 // makeLockDir makes the lock directory. Locks are the operating system's,

@@ -180,23 +180,10 @@ func (s *Store) copyFile(from, to string) error {
 	if err := ignoreMissing(s.fs.Remove(tmp)); err != nil {
 		return err
 	}
-	out, err := s.create(tmp)
-	if err != nil {
+	return s.replace(to, vfs.Replacement{Temp: tmp, KeepDir: true}, func(out vfs.File) error {
+		_, err := io.Copy(out, in)
 		return err
-	}
-	if _, err = io.Copy(out, in); err == nil {
-		err = s.sync(out)
-	}
-	if cerr := out.Close(); err == nil {
-		err = cerr
-	}
-	if err == nil {
-		err = s.fs.Rename(tmp, to)
-	}
-	if err != nil {
-		return errors.Join(err, s.fs.Remove(tmp))
-	}
-	return nil
+	})
 }
 
 // PacksOf is the store id that the packs of a directory carry, false where none is readable.

@@ -52,29 +52,12 @@ func unlessMalformed(err error) error {
 // rewrite writes what is good of a pack under a temporary name and puts it in
 // the pack's place. Every step leaves either the old pack or the new one.
 func (s *Store) rewrite(p *pack, f vfs.File, size, counted int64) (lost []oid.ID, err error) {
-	file := filepath.Join(s.o.Dir, p.name.file())
-	tmp := s.temporary(file)
-	out, err := s.create(tmp)
+	r := vfs.Replacement{Before: func() error { return ignoreMissing(s.fs.Remove(filepath.Join(s.o.Dir, p.name.indexFile()))) }}
+	err = s.replace(filepath.Join(s.o.Dir, p.name.file()), r, func(out vfs.File) (err error) {
+		lost, err = s.copyGood(p, f, size, counted, out)
+		return err
+	})
 	if err != nil {
-		return nil, err
-	}
-	lost, err = s.copyGood(p, f, size, counted, out)
-	if err == nil {
-		err = s.sync(out)
-	}
-	if cerr := out.Close(); err == nil {
-		err = cerr
-	}
-	if err == nil {
-		err = ignoreMissing(s.fs.Remove(filepath.Join(s.o.Dir, p.name.indexFile())))
-	}
-	if err == nil {
-		err = s.fs.Rename(tmp, file)
-	}
-	if err != nil {
-		return nil, errors.Join(err, ignoreMissing(s.fs.Remove(tmp)))
-	}
-	if err := s.syncDir(); err != nil {
 		return nil, err
 	}
 	if mirror := s.ownMirror(); mirror != "" {

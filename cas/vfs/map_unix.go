@@ -11,7 +11,7 @@ import (
 // mapFile maps name read-only and shared. Only files that are replaced, never
 // changed in place, may be mapped: reading past a truncation is a fatal fault.
 func mapFile(name string) ([]byte, func() error, error) {
-	f, err := os.OpenFile(name, os.O_RDONLY|noFollow, 0)
+	f, err := os.OpenFile(name, os.O_RDONLY|NoFollow|NoWait, 0)
 	if err != nil {
 		return nil, nil, err
 	}

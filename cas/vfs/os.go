@@ -17,7 +17,7 @@ var OS FS = osFS{}
 type osFS struct{}
 
 func (osFS) OpenFile(name string, flag int, perm fs.FileMode) (File, error) {
-	f, err := os.OpenFile(name, flag|noFollow, perm)
+	f, err := os.OpenFile(name, flag|NoFollow|NoWait, perm)
 	if err != nil {
 		return nil, err
 	}
@@ -73,7 +73,7 @@ func (f osFile) Sync() error { return syncFile(f.File) }
 
 // readFile is Map where nothing can be mapped: a copy in memory.
 func readFile(name string) ([]byte, func() error, error) {
-	f, err := os.OpenFile(name, os.O_RDONLY|noFollow, 0)
+	f, err := os.OpenFile(name, os.O_RDONLY|NoFollow|NoWait, 0)
 	if err != nil {
 		return nil, nil, err
 	}

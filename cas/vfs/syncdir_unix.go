@@ -2,7 +2,10 @@
 
 package vfs
 
-import "os"
+import (
+	"errors"
+	"os"
+)
 
 func syncDir(name string) error {
 	d, err := os.Open(name)
@@ -10,5 +13,8 @@ func syncDir(name string) error {
 		return err
 	}
 	defer d.Close()
-	return d.Sync()
+	if err := d.Sync(); !errors.Is(err, errors.ErrUnsupported) {
+		return err
+	}
+	return nil // a file system that has no such thing
 }

@@ -6,13 +6,13 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path"
 	"path/filepath"
 	"strings"
 
 	"github.com/zeebo/blake3"
 
+	"rewind/cas/vfs"
 	"rewind/engine/project"
 	"rewind/engine/transcript"
 	"rewind/manifest"
@@ -23,7 +23,7 @@ const BackupStamp = "20060102T150405.000000000"
 
 // backUp makes a plain copy of a file in the store; nil if the file is not there.
 func (r *mover) backUp(file string) (*contentSum, string, error) {
-	src, err := openPlain(file)
+	src, _, err := vfs.OpenRegular(file, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, "", nil
 	}
@@ -77,7 +77,7 @@ func sameSum(a, b *contentSum) bool {
 
 // SumFile names the content of a file; nil if there is none.
 func SumFile(file string) (*contentSum, error) {
-	f, err := openPlain(file)
+	f, _, err := vfs.OpenRegular(file, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -91,17 +91,4 @@ func SumFile(file string) (*contentSum, error) {
 		return nil, err
 	}
 	return &contentSum{Size: n, Sum: hex.EncodeToString(hash.Sum(nil))}, nil
-}
-
-// openPlain opens a regular file; anything else could block.
-func openPlain(file string) (*os.File, error) {
-	f, err := os.OpenFile(file, os.O_RDONLY|project.OpenNonblock, 0)
-	if err != nil {
-		return nil, err
-	}
-	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		f.Close()
-		return nil, &fs.PathError{Op: "open", Path: file, Err: errors.New("not a regular file")}
-	}
-	return f, nil
 }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"rewind/cas/vfs"
 	"rewind/engine/project"
 	"rewind/engine/transcript"
 	"rewind/manifest"
@@ -113,7 +114,7 @@ func (r *mover) putBackTalk(files []movedFile) error {
 
 // stageBackup prepares a file from its plain copy, which must hold what it held.
 func (r *mover) stageBackup(file, backup string, want *contentSum) (*transcript.Staged, error) {
-	src, err := openPlain(StoreFile(r.Project, backup))
+	src, _, err := vfs.OpenRegular(StoreFile(r.Project, backup), 0)
 	if err != nil {
 		return nil, err
 	}

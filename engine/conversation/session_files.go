@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"os"
 
 	"rewind/cas/oid"
+	"rewind/cas/vfs"
 	"rewind/engine/project"
 	"rewind/engine/transcript"
 )
@@ -70,7 +70,7 @@ func sessionFile(p *project.Project, content oid.ID, file string) (SessionFileSt
 		}
 		held = list.Cursor
 	}
-	f, err := os.OpenFile(file, os.O_RDONLY|project.OpenNonblock, 0)
+	f, info, err := vfs.OpenRegular(file, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		if held.Offset == 0 {
 			return AsCaptured, nil // not written yet
@@ -81,10 +81,6 @@ func sessionFile(p *project.Project, content oid.ID, file string) (SessionFileSt
 		return Unreadable, nil
 	}
 	defer f.Close()
-	info, err := f.Stat()
-	if err != nil || !info.Mode().IsRegular() {
-		return Unreadable, nil
-	}
 	plan, err := transcript.NewPlan(held, f, info.Size(), true)
 	switch {
 	case err != nil:

@@ -4,6 +4,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"rewind/cas/vfs"
 	"rewind/engine/ignore"
 )
 
@@ -33,7 +34,7 @@ func (r Repo) Excludes(home string) ([]ignore.Source, error) {
 	// git does not follow a .gitignore that is a symbolic link.
 	dir, below, up := r.WorkTree, r.Prefix, strings.Repeat("../", strings.Count(r.Prefix, "/"))
 	for below != "" {
-		add(up+".gitignore", filepath.Join(dir, ".gitignore"), below, nofollow)
+		add(up+".gitignore", filepath.Join(dir, ".gitignore"), below, vfs.NoFollow)
 		name, rest, _ := strings.Cut(below, "/")
 		dir, below, up = filepath.Join(dir, name), rest, strings.TrimPrefix(up, "../")
 	}

@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"rewind/cas/vfs"
 )
 
 // Sizes beyond which a file is not what it should be.
@@ -178,22 +180,18 @@ func readWith(file string, max int64, flags int) ([]byte, error) {
 }
 
 // openRegular opens a regular file of at most max bytes for reading.
-func openRegular(file string, max int64, flags int) (f *os.File, size int64, err error) {
-	if f, err = os.OpenFile(file, os.O_RDONLY|nonblock|flags, 0); err != nil {
-		return nil, 0, err
-	}
-	info, err := f.Stat()
+func openRegular(file string, max int64, flags int) (*os.File, int64, error) {
+	f, info, err := vfs.OpenRegular(file, flags)
 	switch {
+	case errors.Is(err, vfs.ErrNotRegular):
+		return nil, 0, &FormatError{file, "not a regular file"}
 	case err != nil:
-	case !info.Mode().IsRegular():
-		err = &FormatError{file, "not a regular file"}
+		return nil, 0, err
 	case info.Size() > max:
-		err = &FormatError{file, fmt.Sprintf("%d bytes are more than the %d that it may have", info.Size(), max)}
-	default:
-		return f, info.Size(), nil
+		f.Close() // read only: nothing can be lost
+		return nil, 0, &FormatError{file, fmt.Sprintf("%d bytes are more than the %d that it may have", info.Size(), max)}
 	}
-	f.Close() // read only: nothing can be lost
-	return nil, 0, err
+	return f, info.Size(), nil
 }
 
 func missing(err error) bool { return errors.Is(err, fs.ErrNotExist) }

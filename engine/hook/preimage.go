@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"rewind/cas/vfs"
 	"rewind/engine/checkpoint"
 	"rewind/engine/project"
 )
@@ -132,18 +133,11 @@ func modeOf(info fs.FileInfo) uint32 {
 }
 
 func copyDurably(from, to string, owner func(string) error) error {
-	in, err := os.OpenFile(from, os.O_RDONLY|project.OpenNonblock, 0)
+	in, info, err := vfs.OpenRegular(from, 0)
 	if err != nil {
 		return err
 	}
 	defer in.Close()
-	info, err := in.Stat()
-	if err != nil {
-		return err
-	}
-	if !info.Mode().IsRegular() {
-		return fmt.Errorf("%s is not a regular file", from)
-	}
 	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err

@@ -7,29 +7,13 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 
 	"rewind/cas/vfs"
 )
 
 // WriteCache writes a file that may be lost at any time: no fsync.
 func WriteCache(file string, data []byte, owner func(string) error) error {
-	f, err := os.CreateTemp(filepath.Dir(file), ".tmp-*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name())
-	_, err = f.Write(data)
-	if cerr := f.Close(); err == nil {
-		err = cerr
-	}
-	if err == nil && owner != nil {
-		err = owner(f.Name())
-	}
-	if err == nil {
-		err = os.Rename(f.Name(), file)
-	}
-	return err
+	return vfs.Replace(vfs.OS, file, vfs.Replacement{Own: owner, NoSync: true, KeepDir: true}, vfs.Bytes(data))
 }
 
 func RemoveIfThere(file string) error {
@@ -44,35 +28,9 @@ func Exists(file string) bool {
 	return err == nil || !errors.Is(err, fs.ErrNotExist)
 }
 
-// WriteFile replaces file atomically: a temporary file beside it, fsync,
-// rename, fsync of the directory. A crash leaves the old or the new content.
+// WriteFile replaces file atomically and durably: see vfs.Replace.
 func WriteFile(file string, data []byte, owner func(string) error) error {
-	dir := filepath.Dir(file)
-	f, err := os.CreateTemp(dir, ".tmp-*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name()) // after the rename there is nothing to remove
-	// CreateTemp has made it 0600, whatever the umask adds to that.
-	_, err = f.Write(data)
-	if err == nil {
-		err = f.Sync()
-	}
-	if cerr := f.Close(); err == nil {
-		err = cerr
-	}
-	if err != nil {
-		return fmt.Errorf("write %s: %w", file, err)
-	}
-	if owner != nil {
-		if err := owner(f.Name()); err != nil {
-			return err
-		}
-	}
-	if err := os.Rename(f.Name(), file); err != nil {
-		return err
-	}
-	return vfs.OS.SyncDir(dir)
+	return vfs.Replace(vfs.OS, file, vfs.Replacement{Own: owner}, vfs.Bytes(data))
 }
 
 // MakeDir makes one private directory; that it is there already is fine.
@@ -97,25 +55,18 @@ func MakeDir(dir string, owner func(string) error) error {
 
 // ReadSmall reads a regular file of at most limit bytes. It does not follow a link.
 func ReadSmall(file string, limit int64) ([]byte, error) {
-	return readBounded(file, limit, openNoFollow)
+	return readBounded(file, limit, vfs.NoFollow)
 }
 
 // ReadRule is readSmall for a person's own file, which may be a link.
 func ReadRule(file string, limit int64) ([]byte, error) { return readBounded(file, limit, 0) }
 
-func readBounded(file string, limit int64, how int) ([]byte, error) {
-	f, err := os.OpenFile(file, os.O_RDONLY|OpenNonblock|how, 0)
+func readBounded(file string, limit int64, flags int) ([]byte, error) {
+	f, info, err := vfs.OpenRegular(file, flags)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s is not a regular file", file)
-	}
 	if info.Size() > limit {
 		return nil, fmt.Errorf("%s has %d bytes, more than the %d that it may have", file, info.Size(), limit)
 	}

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"time"
 
+	"rewind/cas/vfs"
+
 	"github.com/gofrs/flock"
 )
 
@@ -23,7 +25,7 @@ type FileLock struct{ flock *flock.Flock }
 // has already ended.
 func LockFile(ctx context.Context, file, name string, exclusive bool) (*FileLock, error) {
 	start := time.Now()
-	l := flock.New(file, flock.SetPermissions(0o600), flock.SetFlag(os.O_CREATE|os.O_RDONLY|openNoFollow|OpenNonblock))
+	l := flock.New(file, flock.SetPermissions(0o600), flock.SetFlag(os.O_CREATE|os.O_RDONLY|vfs.NoFollow|vfs.NoWait))
 	take, try := l.TryRLockContext, l.TryRLock
 	if exclusive {
 		take, try = l.TryLockContext, l.TryLock

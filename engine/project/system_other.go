@@ -7,11 +7,6 @@ import (
 	"path/filepath"
 )
 
-const (
-	OpenNonblock = 0
-	openNoFollow = 0
-)
-
 func IsNotDir(error) bool { return false }
 
 // identity is not known here: paths are all there is.

@@ -11,11 +11,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-const (
-	OpenNonblock = syscall.O_NONBLOCK // a FIFO in the way does not hang us
-	openNoFollow = syscall.O_NOFOLLOW // a link in the way leads nowhere
-)
-
 func IsNotDir(err error) bool { return errors.Is(err, syscall.ENOTDIR) }
 
 // isMountTop reports whether dir lies on another device than its parent.

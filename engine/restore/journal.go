@@ -11,6 +11,7 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
+	"rewind/cas/vfs"
 	"rewind/engine/rootfs"
 	"rewind/manifest"
 )
@@ -253,7 +254,7 @@ func createJournal(o *ApplyOptions, r *record) (*journalFile, error) {
 		err = o.Owner(file)
 	}
 	if err == nil {
-		err = syncDir(o.Dir)
+		err = vfs.OS.SyncDir(o.Dir)
 	}
 	if err != nil {
 		f.Close()
@@ -312,18 +313,5 @@ func removeJournal(dir string) error {
 	if err := os.Remove(filepath.Join(dir, journalName)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	return syncDir(dir)
-}
-
-// syncDir makes a directory's entries durable, where the system can.
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	defer d.Close()
-	if err := d.Sync(); err != nil && !errors.Is(err, errors.ErrUnsupported) && !errors.Is(err, fs.ErrInvalid) && !errors.Is(err, fs.ErrPermission) {
-		return err
-	}
-	return nil
+	return vfs.OS.SyncDir(dir)
 }

@@ -8,6 +8,7 @@ import (
 	"os"
 
 	"rewind/cas/oid"
+	"rewind/cas/vfs"
 
 	"github.com/cespare/xxhash/v2"
 )
@@ -93,7 +94,7 @@ func (h *Cache) Root() oid.ID {
 // LoadCache reads the stat cache's file; a missing, damaged or foreign one gives nil, nil.
 // Deltas from the first bad one on are left out: a shorter stat cache is an older one, no wrong one.
 func LoadCache(file string) (*Cache, error) {
-	f, err := os.OpenFile(file, os.O_RDONLY|noFollow, 0)
+	f, err := os.OpenFile(file, os.O_RDONLY|vfs.NoFollow|vfs.NoWait, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

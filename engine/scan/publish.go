@@ -9,6 +9,8 @@ import (
 	"os"
 	"slices"
 
+	"rewind/cas/vfs"
+
 	"github.com/cespare/xxhash/v2"
 )
 
@@ -69,7 +71,7 @@ func Restamp(file string, s Stamp) error {
 }
 
 func appendTo(file string, data []byte) error {
-	f, err := os.OpenFile(file, os.O_WRONLY|os.O_APPEND|noFollow, 0)
+	f, err := os.OpenFile(file, os.O_WRONLY|os.O_APPEND|vfs.NoFollow|vfs.NoWait, 0)
 	if err != nil {
 		return err
 	}
@@ -82,22 +84,7 @@ func replace(file string, data []byte, owner func(string) error) error {
 	if err := os.Remove(temp); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(data)
-	err = errors.Join(err, f.Close())
-	if err == nil && owner != nil {
-		err = owner(temp)
-	}
-	if err == nil {
-		err = os.Rename(temp, file)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(temp))
-	}
-	return nil
+	return vfs.Replace(vfs.OS, file, vfs.Replacement{Temp: temp, Own: owner, NoSync: true, KeepDir: true}, vfs.Bytes(data))
 }
 
 // preamble begins a delta: what differs in the stamp, and the totals.

@@ -27,7 +27,7 @@ func Set(file, key, value string) error {
 	if !ok {
 		return &ValueError{key, value, keys[i].Allowed()}
 	}
-	return change(osFiles{}, file, func(old []byte) ([]byte, error) { return setKey(old, key, text) })
+	return change(file, func(old []byte) ([]byte, error) { return setKey(old, key, text) })
 }
 
 // Unset takes one key out of a config file, so that the weaker value holds
@@ -39,7 +39,7 @@ func Unset(file, key string) error {
 	if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	return change(osFiles{}, file, func(old []byte) ([]byte, error) { return unsetKey(old, key) })
+	return change(file, func(old []byte) ([]byte, error) { return unsetKey(old, key) })
 }
 
 // place is where a member of an object is in the text.

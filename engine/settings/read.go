@@ -6,7 +6,8 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
+
+	"rewind/cas/vfs"
 
 	"github.com/tailscale/hujson"
 )
@@ -29,17 +30,14 @@ func (l *loader) warn(source, key, problem, allowed string) {
 
 // readFile returns nil, nil for a file that is not there.
 func readFile(file string) ([]byte, error) {
-	f, err := os.OpenFile(file, os.O_RDONLY|openNonblock, 0) // a FIFO in the way does not hang us
+	f, _, err := vfs.OpenRegular(file, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
 	if err != nil {
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil, nil
-		}
 		return nil, err
 	}
 	defer f.Close()
-	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s is not a regular file", file)
-	}
 	b, err := io.ReadAll(io.LimitReader(f, MaxFileBytes+1))
 	if err != nil {
 		return nil, err

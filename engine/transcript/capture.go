@@ -11,6 +11,7 @@ import (
 	"slices"
 
 	"rewind/cas/oid"
+	"rewind/cas/vfs"
 )
 
 // Store keeps what is captured. Implementations cut and compress as they like.
@@ -94,7 +95,7 @@ func (c *Capture) file(name string, id oid.ID, before *List, lines bool) (Captur
 }
 
 func (c *Capture) fileOnce(name string, id oid.ID, before *List, lines bool) (Captured, *List, error) {
-	f, size, err := openRegular(name)
+	f, info, err := vfs.OpenRegular(name, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		return Captured{Change: Missing}, nil, nil
 	}
@@ -105,7 +106,7 @@ func (c *Capture) fileOnce(name string, id oid.ID, before *List, lines bool) (Ca
 	if before == nil {
 		before = &List{}
 	}
-	plan, err := NewPlan(before.Cursor, f, size, lines)
+	plan, err := NewPlan(before.Cursor, f, info.Size(), lines)
 	if err != nil {
 		return Captured{}, nil, err
 	}
@@ -347,18 +348,4 @@ func (g *Captured) miss(name string, err error) {
 		g.Missed = map[string]error{}
 	}
 	g.Missed[name] = err
-}
-
-// openRegular opens a regular file; anything else could block or never end.
-func openRegular(name string) (*os.File, int64, error) {
-	f, err := os.OpenFile(name, os.O_RDONLY|openNonblock, 0)
-	if err != nil {
-		return nil, 0, err
-	}
-	info, err := f.Stat()
-	if err != nil || !info.Mode().IsRegular() {
-		f.Close()
-		return nil, 0, &fs.PathError{Op: "open", Path: name, Err: errors.New("not a regular file")}
-	}
-	return f, info.Size(), nil
 }

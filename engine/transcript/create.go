@@ -7,9 +7,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strconv"
 	"strings"
+
+	"rewind/cas/vfs"
 
 	"github.com/zeebo/blake3"
 )
@@ -93,7 +94,7 @@ func (s *Staged) Publish() error {
 	if err := os.Rename(s.Temp, s.Name); err != nil {
 		return err
 	}
-	return syncDir(filepath.Dir(s.Name))
+	return vfs.OS.SyncDir(filepath.Dir(s.Name))
 }
 
 // Discard removes the temporary file; after Publish there is none.
@@ -124,16 +125,4 @@ func (c *counter) Write(b []byte) (int, error) {
 	n, err := c.w.Write(b)
 	c.n += int64(n)
 	return n, err
-}
-
-func syncDir(dir string) error {
-	if runtime.GOOS == "windows" {
-		return nil // directories cannot be opened for that there
-	}
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	defer d.Close()
-	return d.Sync()
 }

@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"rewind/cas/vfs"
 )
 
 // ForkPrefix begins the title of every fork.
@@ -165,7 +167,7 @@ func (f *Fork) sidecar(suffix string) (io.ReadCloser, error) {
 			return r, err
 		}
 	}
-	r, _, err := openRegular(strings.TrimSuffix(f.File, ".jsonl") + suffix)
+	r, _, err := vfs.OpenRegular(strings.TrimSuffix(f.File, ".jsonl")+suffix, 0)
 	if err != nil {
 		return nil, err
 	}

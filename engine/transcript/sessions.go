@@ -8,6 +8,8 @@ import (
 	"sort"
 	"strings"
 	"time"
+
+	"rewind/cas/vfs"
 )
 
 // Session is a transcript found on disk.
@@ -114,15 +116,12 @@ func (s *Session) In(root string) bool {
 
 // Describe reads both ends of a session's transcript.
 func Describe(agent Agent, file string) (Session, error) {
-	f, size, err := openRegular(file)
+	f, info, err := vfs.OpenRegular(file, 0)
 	if err != nil {
 		return Session{}, err
 	}
 	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return Session{}, err
-	}
+	size := info.Size()
 	s := Session{
 		Agent: agent, File: file, Size: size, ModTime: info.ModTime(),
 		ID: SessionOf(agent, file),
@@ -204,12 +203,12 @@ func (x *Index) root() string {
 
 // head indexes the beginning of a file; nil when nothing is understood.
 func head(agent Agent, file string, size int64) *Index {
-	f, n, err := openRegular(file)
+	f, info, err := vfs.OpenRegular(file, 0)
 	if err != nil {
 		return nil
 	}
 	defer f.Close()
-	x, err := Read(agent, io.NewSectionReader(f, 0, min(n, size)))
+	x, err := Read(agent, io.NewSectionReader(f, 0, min(info.Size(), size)))
 	if err != nil {
 		return nil
 	}

@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"rewind/cas/vfs"
 )
 
 // Files is what a fold does to the disk; tests put faults and crashes in its place.
@@ -76,13 +78,7 @@ func (d Disk) Link(old, new string) error {
 
 func (d Disk) Rename(old, new string) error { return os.Rename(old, new) }
 
-func (d Disk) SyncDir(dir string) error {
-	f, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(ignoreUnsupported(f.Sync()), f.Close())
-}
+func (d Disk) SyncDir(dir string) error { return vfs.OS.SyncDir(dir) }
 
 func (d Disk) RemoveAll(path string) error { return os.RemoveAll(path) }
 

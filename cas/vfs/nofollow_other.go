@@ -1,5 +1,0 @@
-//go:build !unix
-
-package vfs
-
-const noFollow = 0

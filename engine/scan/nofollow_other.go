@@ -1,5 +1,0 @@
-//go:build !unix
-
-package scan
-
-const noFollow = 0

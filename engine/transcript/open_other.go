@@ -1,5 +1,0 @@
-//go:build !unix
-
-package transcript
-
-const openNonblock = 0
