@@ -14,7 +14,7 @@ usage: ./install.sh [--prefix DIR] [--binary FILE] [--tier T] [--auto-init yes|n
   --tier T          minimal, balanced or aggressive
   --auto-init A     yes: sessions in new projects make a store of their own
   --hooks A         yes: register the hooks with the agents of this account
-  --agent A         register them with this agent only: claude or droid
+  --agent A         register them with this agent only, as rewind config names it
   --uninstall       take hooks and program away; checkpoints stay
   --yes             ask nothing: the answers are the flags', else balanced, no, yes
 EOF
@@ -56,7 +56,7 @@ done
 case $tier in '' | minimal | balanced | aggressive) ;; *) wrong "there is no tier $tier" ;; esac
 case $auto_init in '' | yes | no) ;; *) wrong "--auto-init is yes or no" ;; esac
 case $hooks in '' | yes | no) ;; *) wrong "--hooks is yes or no" ;; esac
-case $agent in '' | claude | droid) ;; *) wrong "hooks are registered with claude or droid" ;; esac
+case $agent in *[!a-z]*) wrong "there is no agent $agent" ;; esac
 if [ ! -t 0 ] || [ ! -t 1 ]; then ask=no; fi
 
 if [ -z "${HOME:-}" ] || [ ! -d "$HOME" ]; then fail "HOME names no directory" "export HOME=/your/home"; fi

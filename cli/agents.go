@@ -26,6 +26,15 @@ func agentsOf(env project.Env, root string) []agentFiles {
 	return out
 }
 
+// registrable are the names that --agent takes.
+func registrable() []string {
+	var out []string
+	for _, c := range register.Clients() {
+		out = append(out, string(c.Agent))
+	}
+	return out
+}
+
 // present reports whether the agent was ever used on this account.
 func (a *agentFiles) present() bool { return a.Present(a.where) }
 
@@ -57,3 +66,36 @@ func (a *agentFiles) inspect() (found []register.FoundEntry, findings []register
 	found, findings = a.Inspect(files)
 	return found, findings, nil
 }
+
+// agentState says whether an agent calls rewind.
+type agentState string
+
+const (
+	agentRegistered agentState = "registered"
+	agentIncomplete agentState = "incomplete"     // of the hooks some are missing, or do not run
+	agentUnread     agentState = "unreadable"     // its settings cannot be read
+	agentUnknowing  agentState = "not-registered" // it is used here, and does not call rewind
+	agentNotFound   agentState = "not-found"      // it was never used on this account
+)
+
+// state is the agent's state in the project.
+func (a *agentFiles) state() agentState {
+	found, findings, err := a.inspect()
+	switch plugin := len(found) == 0 && !hasCode(findings, register.NotRegistered); {
+	case err != nil:
+		return agentUnread
+	case len(found) == 0 && !a.present():
+		return agentNotFound
+	case len(found) == 0 && !plugin:
+		return agentUnknowing
+	}
+	for _, f := range append(findings, a.Check(a.where, found)...) {
+		if severity, _, _ := describeFinding(a, f); severity == severe {
+			return agentIncomplete
+		}
+	}
+	return agentRegistered
+}
+
+// calls reports whether the agent has hooks of ours, all of them or not.
+func (s agentState) calls() bool { return s == agentRegistered || s == agentIncomplete }

@@ -25,7 +25,7 @@ func newConfig() *command {
 			"project's settings, or those of the account with --global. Sizes may have units (10GiB);\n" +
 			"lists are JSON arrays.\n\n" +
 			"--register-hooks adds hooks that call rewind to the settings of the agents on this\n" +
-			"account: Claude Code and Droid, or the one given with --agent. The settings files are\n" +
+			"account: all that are found, or the one given with --agent. The settings files are\n" +
 			"edited in place, with a backup beside them; --unregister-hooks removes the hooks again.\n" +
 			"The same hooks serve every tier. --plugin writes a Claude Code plugin instead, with the\n" +
 			"hooks and the commands /rewind:list, :restore, :undo, :undo-restore, :redo-restore,\n" +
@@ -37,7 +37,7 @@ func newConfig() *command {
 			{"rewind config --tier aggressive", "checkpoints more often"},
 			{"rewind config --unset guard", "back to the default"},
 			{"rewind config --register-hooks", "let the agents call rewind"},
-			{"rewind config --unregister-hooks --agent droid", "stop calling rewind from this one"},
+			{"rewind config --unregister-hooks --agent claude", "stop calling rewind from this one"},
 		},
 		maxArgs: 2,
 		exits:   []int{exitPartial},
@@ -47,7 +47,7 @@ func newConfig() *command {
 			fs.BoolVar(&f.unset, "unset", false, "remove the key from the file")
 			fs.BoolVar(&f.register, "register-hooks", false, "add the hooks to the agents' settings")
 			fs.BoolVar(&f.unregister, "unregister-hooks", false, "remove the hooks from the agents' settings")
-			fs.StringVar(&f.agent, "agent", "", "only this agent's, by `name`: claude or droid")
+			fs.StringVar(&f.agent, "agent", "", "only this agent's, by `name`: "+strings.Join(registrable(), ", "))
 			fs.StringVar(&f.plugin, "plugin", "", "write a Claude Code plugin to a `directory`")
 		},
 		run: func(ctx context.Context, c *call) error { return runConfig(ctx, c, f) },

@@ -131,7 +131,7 @@ func (r *registering) announce(a *agentFiles) {
 			into = append(into, escape(f.Path))
 		}
 	}
-	r.out.summary("The hooks of %s go into %s.", a.title, strings.Join(into, " and "))
+	r.out.summary("Registering the %s hooks in %s.", a.title, strings.Join(into, " and "))
 }
 
 // file edits one file of an agent. What goes into it can depend on the others.

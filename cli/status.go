@@ -31,10 +31,10 @@ func newStatus() *command {
 			if err != nil {
 				return err
 			}
-			agents := registeredAgents(c.env, p.Root())
+			agents := viewAgents(c.env, p.Root())
 			if c.json {
 				v := viewStatus(st, p.Settings())
-				v.Agents = append(v.Agents, agents...)
+				v.Agents, v.AgentStates = append(v.Agents, calling(agents)...), agents
 				return c.out.document(v)
 			}
 			printStatus(c.out, st, p.Settings(), agents)
@@ -59,6 +59,7 @@ type statusView struct {
 	Tier          string          `json:"tier"`
 	TierSource    string          `json:"tier_source"`
 	Agents        []string        `json:"agents"`
+	AgentStates   []agentView     `json:"agent_states"`
 	Last          *checkpointView `json:"last"`
 	Checkpoints   int             `json:"checkpoints"`
 	Bytes         int64           `json:"bytes"`
@@ -74,6 +75,54 @@ type statusView struct {
 	ForgetPending *string         `json:"forget_pending"` // since when
 	Orphans       []string        `json:"orphans"`
 	LastHookError string          `json:"last_hook_error"`
+}
+
+type agentView struct {
+	Agent string     `json:"agent"`
+	Title string     `json:"title"`
+	State agentState `json:"state"`
+}
+
+// viewAgents lists every agent that could call rewind.
+func viewAgents(env project.Env, root string) []agentView {
+	out := []agentView{}
+	for _, a := range agentsOf(env, root) {
+		out = append(out, agentView{string(a.Agent), a.title, a.state()})
+	}
+	return out
+}
+
+// calling are the names of those that call rewind.
+func calling(agents []agentView) (out []string) {
+	for _, a := range agents {
+		if a.State.calls() {
+			out = append(out, a.Agent)
+		}
+	}
+	return out
+}
+
+// agentsText is one line about all agents that are used here.
+func agentsText(agents []agentView) string {
+	text := strings.Join(calling(agents), ", ")
+	if text == "" {
+		text = "none registered: only rewind save takes checkpoints"
+	}
+	for _, s := range []struct {
+		state agentState
+		words string
+	}{{agentIncomplete, "incomplete"}, {agentUnknowing, "not registered"}, {agentUnread, "unreadable settings"}} {
+		var names []string
+		for _, a := range agents {
+			if a.State == s.state {
+				names = append(names, a.Agent)
+			}
+		}
+		if len(names) > 0 {
+			text += "; " + s.words + ": " + strings.Join(names, ", ")
+		}
+	}
+	return text
 }
 
 type crashedView struct {
@@ -125,18 +174,14 @@ func tierSource(set *settings.Settings) string {
 // notCoveredShown bounds what status names on a screen.
 const notCoveredShown = 10
 
-func printStatus(o *output, st *engine.Status, set *settings.Settings, agents []string) {
+func printStatus(o *output, st *engine.Status, set *settings.Settings, agents []agentView) {
 	field := func(name, format string, args ...any) {
 		o.line("%s %s", o.color.paint(dim, pad(name+":", 13)), fmt.Sprintf(format, args...))
 	}
 	field("project", "%s", escape(st.Root))
 	field("store", "%s (%s)", escape(st.Store), st.Mode)
 	field("tier", "%s (%s)", escape(set.Tier), escape(tierSource(set)))
-	hooks := strings.Join(agents, ", ")
-	if hooks == "" {
-		hooks = "none registered: only rewind save takes checkpoints"
-	}
-	field("agents", "%s", escape(hooks))
+	field("agents", "%s", escape(agentsText(agents)))
 	if l := st.Last; l != nil {
 		text := checkpointText(*l)
 		if text != "" {

@@ -18,9 +18,7 @@ import (
 func registeredAgents(env project.Env, root string) []string {
 	var out []string
 	for _, a := range agentsOf(env, root) {
-		found, findings, err := a.inspect()
-		plugin := err == nil && len(found) == 0 && a.present() && !hasCode(findings, register.NotRegistered)
-		if len(found) > 0 || plugin {
+		if a.state().calls() {
 			out = append(out, string(a.Agent))
 		}
 	}
