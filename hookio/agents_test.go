@@ -1,6 +1,8 @@
 package hookio
 
 import (
+	"os"
+	"os/exec"
 	"slices"
 	"strings"
 	"testing"
@@ -141,7 +143,28 @@ func TestDetectEveryAgent(t *testing.T) {
 			t.Errorf("%s against a line registered for %s: %q, want %q", a.variable, named, got, want)
 		}
 	}
+	if got := Detect("", "", env("CODEX_HOME", "/h/.codex", "CLAUDECODE", "1")); got != Claude {
+		t.Errorf("a variable that people set themselves counts more than one of a running agent: %q", got)
+	}
 	if q, g := slices.Index(Agents(), Qwen), slices.Index(Agents(), Gemini); q > g {
 		t.Error("Qwen Code sets Gemini CLI's variables and is asked after it")
+	}
+}
+
+// Each hook pays for what runs at start: all tables are laid out by the compiler.
+func TestNothingRunsAtStart(t *testing.T) {
+	if testing.CoverMode() != "" {
+		t.Skip("counting coverage does")
+	}
+	cmd := exec.Command(os.Args[0], "-test.run=^$")
+	cmd.Env = append(os.Environ(), "GODEBUG=inittrace=1")
+	out, err := cmd.CombinedOutput()
+	if err != nil || !strings.Contains(string(out), "init ") {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	for line := range strings.SplitSeq(string(out), "\n") {
+		if strings.HasPrefix(line, "init rewind/hookio @") {
+			t.Errorf("something runs: %s", line)
+		}
 	}
 }

@@ -1,6 +1,7 @@
 package register
 
 import (
+	"cmp"
 	"errors"
 	"io/fs"
 	"os"
@@ -195,10 +196,19 @@ func withEvents(hooks []registration, b []byte, has bool) ([]registration, error
 	}), nil
 }
 
+// sameEntries reports whether two contents have the same hooks of ours, in
+// whatever order: agents that write a file anew have their own.
 func sameEntries(a, b []byte, form form) bool {
 	_, ra, errA := parseSettings(a)
 	_, rb, errB := parseSettings(b)
-	return errA == nil && errB == nil && slices.Equal(entriesIn(ra, form), entriesIn(rb, form))
+	if errA != nil || errB != nil {
+		return false
+	}
+	ea, eb := entriesIn(ra, form), entriesIn(rb, form)
+	byPlace := func(x, y Entry) int { return cmp.Or(cmp.Compare(x.Event, y.Event), cmp.Compare(x.Matcher, y.Matcher)) }
+	slices.SortStableFunc(ea, byPlace)
+	slices.SortStableFunc(eb, byPlace)
+	return slices.Equal(ea, eb)
 }
 
 // below is a path in a directory, "" where that is not known.

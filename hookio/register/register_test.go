@@ -103,6 +103,12 @@ func TestRegisterClaudeAndBack(t *testing.T) {
 			if err != nil || !bytes.Equal(after, before) || (after == nil) != (before == nil) {
 				t.Errorf("not as before: %v\nbefore %q\nwith   %s\nafter  %q", err, before, with, after)
 			}
+			// Written anew by its agent, in another form, it is left as that.
+			if reformed, err := hujson.Minimize(bytes.TrimPrefix(append(bytes.Clone(with), '\n'), []byte("\ufeff"))); err == nil {
+				if again, err := registerClaude(reformed, testProgram); err != nil || !bytes.Equal(again, reformed) {
+					t.Errorf("registered, in another form, it changes: %v\n%s\n%s", err, reformed, again)
+				}
+			}
 			moved, err := registerClaude(with, "/opt/rewind")
 			if err != nil || bytes.Contains(moved, []byte("/home/u/.local")) {
 				t.Errorf("a moved binary: %v\n%s", err, moved)
