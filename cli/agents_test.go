@@ -129,7 +129,7 @@ func TestEveryAgentIsRegistered(t *testing.T) {
 				if got := states()[string(c.Agent)]; got != "not-registered" {
 					t.Errorf("before: %s", got)
 				}
-				if said := a.rewind("config", "--register-hooks"); !strings.Contains(said, "The hooks of "+c.Agent.Title()+" go into ") {
+				if said := a.rewind("config", "--register-hooks"); !strings.Contains(said, "Registering the "+c.Agent.Title()+" hooks in ") {
 					t.Errorf("it was not said where the hooks go:\n%s", said)
 				}
 				with := a.files()
