@@ -1,0 +1,346 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"rewind/cas/oid"
+	"rewind/engine/checkpoint"
+	"rewind/engine/commit"
+	"rewind/engine/conversation"
+	"rewind/engine/maintain"
+	"rewind/engine/project"
+	"rewind/manifest"
+)
+
+// logLab is a project with two checkpoints, and what its trees hold.
+type logLab struct {
+	*lab
+	one, two manifest.Checkpoint
+	trees    map[oid.ID]tree // of the manifests whose content is known
+}
+
+func newLogLab(t testing.TB) *logLab {
+	l := &logLab{lab: newLab(t), trees: map[oid.ID]tree{}}
+	l.durability("fast")
+	l.write("a", "one")
+	l.write("private", "secret")
+	l.one = l.init().Checkpoint
+	l.trees[l.one.Root] = l.read()
+	l.two = l.edit("two", checkpoint.Options{})
+	return l
+}
+
+// edit changes the tree and saves it.
+func (l *logLab) edit(content string, o checkpoint.Options) (c manifest.Checkpoint) {
+	l.t.Helper()
+	l.write("a", content)
+	l.do(func(ctx context.Context, p *project.Project) error {
+		saved, err := Save(ctx, p, o)
+		if err == nil {
+			c = saved.Checkpoint
+			l.trees[c.Root] = l.read()
+		}
+		return err
+	})
+	return c
+}
+
+// durability sets it for the account of the lab.
+func (l *lab) durability(value string) {
+	l.t.Helper()
+	account := filepath.Join(l.home, ".rewind")
+	if err := os.MkdirAll(account, 0o700); err != nil {
+		l.t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(account, "config.json"), fmt.Appendf(nil, `{"durability": %q}`, value), 0o600); err != nil {
+		l.t.Fatal(err)
+	}
+}
+
+func (l *logLab) commit(r manifest.Record) {
+	l.t.Helper()
+	l.do(func(ctx context.Context, p *project.Project) error {
+		_, err := commit.Commit(ctx, p, r)
+		return err
+	})
+}
+
+// logSays is what a log says, told in the simplest way: newest first.
+type logSays []manifest.Checkpoint
+
+func (s logSays) find(id manifest.CheckpointID) *manifest.Checkpoint {
+	if i := slices.IndexFunc(s, func(c manifest.Checkpoint) bool { return c.ID == id }); i >= 0 {
+		return &s[i]
+	}
+	return nil
+}
+
+func (s logSays) name(c *manifest.Checkpoint, name string) {
+	for i := range s {
+		if name != "" && s[i].Name == name {
+			s[i].Name = ""
+		}
+	}
+	c.Name = name
+}
+
+// says reads the log, record after record.
+func (l *logLab) says() (now logSays) {
+	l.t.Helper()
+	known := map[manifest.CheckpointID]bool{}
+	l.do(func(ctx context.Context, p *project.Project) error {
+		for r, err := range p.Log().Records(1) {
+			if err != nil {
+				return err
+			}
+			switch rec := r.Record; {
+			case rec.Checkpoint != nil && !known[rec.Checkpoint.ID]:
+				known[rec.Checkpoint.ID] = true
+				now = slices.Insert(now, 0, *rec.Checkpoint)
+				now[0].Seq, now[0].Name = r.Seq, ""
+				now.name(&now[0], rec.Checkpoint.Name)
+			case rec.Mark != nil:
+				if c := now.find(rec.Mark.Checkpoint); c != nil {
+					if rec.Mark.Pinned != nil {
+						c.Pinned = *rec.Mark.Pinned
+					}
+					if rec.Mark.Name != nil {
+						now.name(c, *rec.Mark.Name)
+					}
+				}
+			case rec.Delete != nil:
+				now = slices.DeleteFunc(now, func(c manifest.Checkpoint) bool { return slices.Contains(rec.Delete.Checkpoints, c.ID) })
+			case rec.Rewrite != nil:
+				for i, id := range rec.Rewrite.Checkpoints {
+					if c := now.find(id); c != nil {
+						c.Root = rec.Rewrite.Roots[i]
+					}
+				}
+			case rec.Amend != nil:
+				for _, a := range rec.Amend.Records {
+					if a.Record.Checkpoint == nil {
+						continue
+					}
+					if c := now.find(a.Record.Checkpoint.ID); c != nil {
+						seq, name, pinned := c.Seq, c.Name, c.Pinned
+						*c = *a.Record.Checkpoint
+						c.Seq, c.Name, c.Pinned = seq, name, pinned
+					}
+				}
+			}
+		}
+		return nil
+	})
+	return now
+}
+
+// numbered are those that list shows and counts.
+func (s logSays) numbered() logSays {
+	return slices.DeleteFunc(slices.Clone(s), func(c manifest.Checkpoint) bool { return c.Kind == manifest.Safety })
+}
+
+func brief(c manifest.Checkpoint) string {
+	return fmt.Sprintf("%s %s %q pinned %v root %s", c.ID, c.Kind, c.Name, c.Pinned, c.Root)
+}
+
+// agree asks list, the names, verify and gc.
+func (l *logLab) agree(when string) {
+	l.t.Helper()
+	want := l.says()
+	numbered := want.numbered()
+	l.do(func(ctx context.Context, p *project.Project) error {
+		for _, all := range []bool{true, false} {
+			list, err := p.List(ctx, project.ListOptions{All: all})
+			if err != nil {
+				return err
+			}
+			expected := want
+			if !all {
+				expected = numbered
+			}
+			var got, should []string
+			for _, c := range list {
+				got = append(got, brief(c.Checkpoint))
+			}
+			for _, c := range expected {
+				should = append(should, brief(c))
+			}
+			if !slices.Equal(got, should) {
+				l.t.Errorf("%s: list (all %v)\n%q\nwant\n%q", when, all, got, should)
+			}
+		}
+		if last, err := Resolve(ctx, p, "last"); len(numbered) > 0 && (err != nil || last.ID != numbered[0].ID) {
+			l.t.Errorf("%s: last is %s, %v, want %s", when, last.ID, err, numbered[0].ID)
+		}
+		for _, name := range []string{"name", "other", "saved"} {
+			i := slices.IndexFunc(want, func(c manifest.Checkpoint) bool { return c.Name == name })
+			c, err := Resolve(ctx, p, name)
+			if (err == nil) != (i >= 0) || i >= 0 && c.ID != want[i].ID {
+				l.t.Errorf("%s: %q is %s, %v; the log says checkpoint %d", when, name, c.ID, err, i)
+			}
+		}
+		v, err := maintain.Verify(ctx, p, false)
+		if err != nil {
+			return err
+		}
+		if !v.OK() || v.Checkpoints != len(want) {
+			l.t.Errorf("%s: verify finds %d checkpoints, want %d; %+v", when, v.Checkpoints, len(want), v.Damaged)
+		}
+		gc, err := maintain.GC(ctx, p, maintain.GCOptions{Keep: 1, DryRun: true})
+		if err != nil {
+			return err
+		}
+		if gc.Kept+len(gc.Removed) != len(want) {
+			l.t.Errorf("%s: gc counts %d and %d checkpoints, want %d", when, gc.Kept, len(gc.Removed), len(want))
+		}
+		for i, c := range numbered {
+			removes := slices.Contains(gc.Removed, c.ID)
+			if removes != (i > 0 && c.Name == "" && !c.Pinned) {
+				l.t.Errorf("%s: gc removes %v, the checkpoint %d: %s", when, removes, i+1, brief(c))
+			}
+		}
+		return nil
+	})
+}
+
+// Whatever a log holds after whatever: all who read it agree on which checkpoints live, which is the
+// newest, their names and pins; folded or not.
+func TestEveryOrderOfTwo(t *testing.T) {
+	name, other, none, yes, no := "name", "other", "", true, false
+	mark := func(m manifest.Mark, two bool) func(*logLab) {
+		return func(l *logLab) {
+			m := m
+			m.Checkpoint = l.one.ID
+			if two {
+				m.Checkpoint = l.two.ID
+			}
+			l.commit(manifest.Record{Mark: &m})
+		}
+	}
+	kinds := map[string]func(*logLab){
+		"save": func(l *logLab) {
+			o := checkpoint.Options{Name: "saved"}
+			if slices.ContainsFunc(l.says(), func(c manifest.Checkpoint) bool { return c.Name == o.Name }) {
+				o.Name = ""
+			}
+			l.edit("three", o)
+		},
+		"prompt": func(l *logLab) {
+			l.edit("four", checkpoint.Options{Kind: manifest.Prompt, By: conversation.Trigger{Agent: "claude", Session: "s", Prompt: "do", PromptID: "p"}})
+		},
+		"the same save": func(l *logLab) {
+			again := l.one
+			again.Name, again.Root = other, l.says()[0].Root
+			l.commit(manifest.Record{Checkpoint: &again})
+		},
+		"restore": func(l *logLab) {
+			l.write("a", "not saved")
+			l.do(func(ctx context.Context, p *project.Project) error {
+				_, err := Restore(ctx, p, RestoreOptions{Checkpoint: l.one, Half: conversation.CodeOnly})
+				var gone *project.NoCheckpointError
+				if errors.As(err, &gone) && l.says().find(l.one.ID) == nil {
+					return nil
+				}
+				return err
+			})
+		},
+		"name":         mark(manifest.Mark{Name: &name}, false),
+		"another name": mark(manifest.Mark{Name: &other}, true),
+		"its name":     mark(manifest.Mark{Name: &name}, true),
+		"no name":      mark(manifest.Mark{Name: &none}, false),
+		"pin":          mark(manifest.Mark{Pinned: &yes}, false),
+		"unpin":        mark(manifest.Mark{Pinned: &no}, false),
+		"delete": func(l *logLab) {
+			l.commit(manifest.Record{Delete: &manifest.Delete{Checkpoints: []manifest.CheckpointID{l.one.ID}}})
+		},
+		"delete newest": func(l *logLab) {
+			l.commit(manifest.Record{Delete: &manifest.Delete{Checkpoints: []manifest.CheckpointID{l.two.ID, {9}}}})
+		},
+		"rewrite": func(l *logLab) {
+			root := l.says()[0].Root // one that the store still has
+			l.commit(manifest.Record{Rewrite: &manifest.Rewrite{Checkpoints: []manifest.CheckpointID{l.one.ID, l.two.ID}, Roots: []oid.ID{root, root}}})
+		},
+		"amend": func(l *logLab) {
+			a := l.one
+			a.Root, a.Name, a.Pinned, a.Description = l.says()[0].Root, "not a mark", true, "amended"
+			l.commit(manifest.Record{Amend: &manifest.Amend{Records: []manifest.Sequenced{{Seq: a.Seq, Record: manifest.Record{Checkpoint: &a}}}}})
+		},
+		"session": func(l *logLab) { l.commit(manifest.Record{Session: &manifest.Session{ID: "s", Agent: "claude"}}) },
+		"gc": func(l *logLab) {
+			l.do(func(ctx context.Context, p *project.Project) error {
+				_, err := maintain.GC(ctx, p, maintain.GCOptions{Keep: 1})
+				return err
+			})
+		},
+		"forget": func(l *logLab) {
+			l.do(func(ctx context.Context, p *project.Project) error {
+				_, err := maintain.Forget(ctx, p, []string{"private"})
+				return err
+			})
+		},
+	}
+	for first, a := range kinds {
+		for second, b := range kinds {
+			t.Run(first+", "+second, func(t *testing.T) {
+				t.Parallel()
+				l := newLogLab(t)
+				a(l)
+				l.fold() // the second record comes to what is folded, too
+				b(l)
+				l.agree("before the fold")
+				l.fold()
+				l.goesOn()
+			})
+		}
+	}
+}
+
+func (l *logLab) fold() {
+	l.t.Helper()
+	l.do(maintain.Fold)
+}
+
+// goesOn saves and restores after it.
+func (l *logLab) goesOn() {
+	l.t.Helper()
+	before := l.says()
+	numbered := before.numbered()
+	c := l.edit("five", checkpoint.Options{})
+	want := manifest.CheckpointID{}
+	if len(before) > 0 {
+		want = before[0].ID
+	}
+	if c.Parent != want {
+		l.t.Errorf("the save is related to %s, want %s", c.Parent, want)
+	}
+	l.do(func(ctx context.Context, p *project.Project) error {
+		if saved, err := Save(ctx, p, checkpoint.Options{OnlyIfChanged: true}); err != nil || !saved.Skipped {
+			l.t.Errorf("saved again: %+v, %v", saved, err)
+		}
+		for _, gone := range []manifest.Checkpoint{l.one, l.two} {
+			if before.find(gone.ID) == nil {
+				if _, err := Restore(ctx, p, RestoreOptions{Checkpoint: gone}); !errors.As(err, new(*project.NoCheckpointError)) {
+					l.t.Errorf("a checkpoint that is gone is restored: %v", err)
+				}
+			}
+		}
+		if len(numbered) == 0 {
+			return nil
+		}
+		oldest := numbered[len(numbered)-1]
+		if _, err := Restore(ctx, p, RestoreOptions{Checkpoint: oldest}); err != nil {
+			return err
+		}
+		if tree, ok := l.trees[oldest.Root]; ok {
+			l.is(tree, "restored")
+		}
+		return nil
+	})
+	l.agree("in the end")
+}
