@@ -57,9 +57,9 @@ var inEngine = map[string][]string{
 	"engine/hook": {"cas", "engine/checkpoint", "engine/commit", "engine/conversation", "engine/maintain", "engine/project", "engine/settings", "manifest"},
 }
 
-// neutral are everybody's, and import nothing of ours but each other: what an object is called, and how
-// a file is opened and put in its place.
-var neutral = []string{"cas/oid", "cas/vfs"}
+// neutral are everybody's, and import nothing of ours but each other: what an object is called, how a
+// file is opened and put in its place, and how numbers and texts are read from untrusted bytes.
+var neutral = []string{"cas/oid", "cas/vfs", "manifest/wire"}
 
 // forTests are disks and runs in which things go wrong. Any test may use them, and nothing else.
 var forTests = []string{"cas/vfs/crashfs", "cas/vfs/tracee"}

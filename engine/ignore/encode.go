@@ -2,7 +2,10 @@ package ignore
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
+
+	"rewind/manifest/wire"
 )
 
 // The first byte of encoded rules. Under those of version 1 the agents' directories
@@ -50,7 +53,7 @@ func (r *Rules) appendTo(b []byte, names bool) []byte {
 		version = encodingBefore
 	}
 	b = append(b, version, flags, byte(r.capture))
-	b = appendString(b, c.StorePath)
+	b = wire.AppendText(b, c.StorePath)
 	b = appendStrings(b, c.Ignore)
 	b = appendStrings(b, c.ForceInclude)
 	b = binary.AppendUvarint(b, uint64(len(c.Exclude)))
@@ -61,10 +64,10 @@ func (r *Rules) appendTo(b []byte, names bool) []byte {
 		}
 		b = append(b, own)
 		if names {
-			b = appendString(b, s.Name)
+			b = wire.AppendText(b, s.Name)
 		}
-		b = appendString(b, s.Below)
-		b = appendString(b, string(s.Text))
+		b = wire.AppendText(b, s.Below)
+		b = wire.AppendText(b, string(s.Text))
 	}
 	if version == encodingBefore {
 		return b
@@ -72,14 +75,10 @@ func (r *Rules) appendTo(b []byte, names bool) []byte {
 	return appendStrings(b, c.Precious)
 }
 
-func appendString(b []byte, s string) []byte {
-	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
-}
-
 func appendStrings(b []byte, list []string) []byte {
 	b = binary.AppendUvarint(b, uint64(len(list)))
 	for _, s := range list {
-		b = appendString(b, s)
+		b = wire.AppendText(b, s)
 	}
 	return b
 }
@@ -88,7 +87,7 @@ func le64(v uint64) []byte { return binary.LittleEndian.AppendUint64(nil, v) }
 
 // Decode brings back what Encode wrote, and accepts nothing else. Errors: *DecodeError, *ConfigError.
 func Decode(data []byte) (*Rules, error) {
-	d := decoder{data: data}
+	d := decoder{wire.Decoder{What: "rules", Data: string(data)}}
 	version := d.byte(255)
 	words := captureWords[:]
 	var c Config
@@ -97,98 +96,50 @@ func Decode(data []byte) (*Rules, error) {
 	case encodingBefore:
 		c.agentsOut, words = true, words[:capturePrecious]
 	default:
-		if d.err == nil {
-			d.fail("unknown version")
-		}
+		d.Fail("unknown version")
 	}
 	flags := d.byte(flagNoIgnore | flagFoldCase)
 	c.NoIgnore, c.FoldCase = flags&flagNoIgnore != 0, flags&flagFoldCase != 0
 	c.CaptureIgnored = words[d.byte(byte(len(words)-1))]
-	c.StorePath = d.string()
+	c.StorePath = d.Text()
 	c.Ignore = d.strings()
 	c.ForceInclude = d.strings()
-	for n := d.count(); n > 0 && d.err == nil; n-- {
+	for n := d.count(); n > 0 && d.Err == nil; n-- {
 		s := Source{Own: d.byte(1) == 1}
-		s.Name = d.string()
-		s.Below = d.string()
-		s.Text = []byte(d.string())
+		s.Name = d.Text()
+		s.Below = d.Text()
+		s.Text = []byte(d.Text())
 		c.Exclude = append(c.Exclude, s)
 	}
 	if version == encodingVersion {
 		c.Precious = d.strings()
 	}
-	if d.err == nil && d.at != len(data) {
-		d.fail("trailing bytes")
-	}
-	if d.err != nil {
-		return nil, d.err
+	var bad *wire.FormatError
+	if errors.As(d.End(), &bad) {
+		return nil, &DecodeError{bad.Offset, bad.Reason}
 	}
 	return Compile(c)
 }
 
-// decoder reads data; after the first failure it gives zero values.
-type decoder struct {
-	data []byte
-	at   int
-	err  error
-}
-
-func (d *decoder) fail(reason string) {
-	if d.err == nil {
-		d.err = &DecodeError{d.at, reason}
-	}
-}
+// decoder reads what appendTo wrote.
+type decoder struct{ wire.Decoder }
 
 // byte reads one byte of at most limit.
 func (d *decoder) byte(limit byte) byte {
-	if d.err != nil {
-		return 0
-	}
-	if d.at >= len(d.data) {
-		d.fail("cut off")
-		return 0
-	}
-	b := d.data[d.at]
+	b := d.Byte()
 	if b > limit {
-		d.fail("value out of range")
+		d.Fail("value out of range")
 		return 0
 	}
-	d.at++
 	return b
 }
 
-// count reads a length: no more than there are bytes left, and in its shortest form.
-func (d *decoder) count() int {
-	if d.err != nil {
-		return 0
-	}
-	v, n := binary.Uvarint(d.data[d.at:])
-	if n <= 0 || n > 1 && d.data[d.at+n-1] == 0 {
-		d.fail("bad length")
-		return 0
-	}
-	if v > uint64(len(d.data)-d.at-n) {
-		d.fail("cut off")
-		return 0
-	}
-	d.at += n
-	return int(v)
-}
-
-func (d *decoder) string() string {
-	n := d.count()
-	if d.err != nil {
-		return ""
-	}
-	s := string(d.data[d.at : d.at+n])
-	d.at += n
-	return s
-}
-
-func (d *decoder) strings() []string {
-	var list []string
-	for n := d.count(); n > 0 && d.err == nil; n-- {
-		list = append(list, d.string())
+func (d *decoder) strings() (list []string) {
+	for n := d.count(); n > 0 && d.Err == nil; n-- {
+		list = append(list, d.Text())
 	}
 	return list
 }
+
+// count reads a number of what follows: no more than there are bytes left.
+func (d *decoder) count() uint64 { return d.AtMost(uint64(len(d.Data))) }

@@ -14,6 +14,7 @@ import (
 	"rewind/cas/vfs"
 	"rewind/engine/rootfs"
 	"rewind/manifest"
+	"rewind/manifest/wire"
 )
 
 // The journal is one file of frames: uvarint length, payload, 8 bytes of
@@ -144,26 +145,26 @@ func parseJournal(data []byte) (*record, error) {
 		if binary.LittleEndian.Uint64(data[end:]) != xxhash.Sum64(data[off:end]) {
 			break
 		}
-		d := decoder{data: data[off+n : end], base: off + n}
-		kind := d.byte()
+		d := decoder{wire.Decoder{What: "journal", Data: string(data[off+n : end])}}
+		kind := d.Byte()
 		if (frames == 0) != (kind == frameHeader) || r.sealed != (kind > frameSealed) {
-			d.fail("frame out of place")
+			d.Fail("frame out of place")
 		}
 		switch kind {
 		case frameHeader:
-			if v := d.byte(); v != journalVersion && d.err == nil {
-				d.fail(fmt.Sprintf("version %d is not known", v))
+			if v := d.Byte(); v != journalVersion && d.Err == nil {
+				d.Fail(fmt.Sprintf("version %d is not known", v))
 			}
 			r.time = time.Unix(0, d.varint()).UTC()
 			r.random = d.fixed64()
-			r.note = []byte(d.text())
+			r.note = []byte(d.Text())
 		case frameChange:
 			if len(r.writable) > 0 {
-				d.fail("frame out of place")
+				d.Fail("frame out of place")
 			}
-			c := Change{Action: Action(d.byte())}
+			c := Change{Action: Action(d.Byte())}
 			if c.Action < Create || c.Action > Mode {
-				d.fail("unknown action")
+				d.Fail("unknown action")
 			}
 			c.Path = d.path()
 			_, name := split(c.Path)
@@ -171,44 +172,42 @@ func parseJournal(data []byte) (*record, error) {
 			c.After = d.entry(name)
 			c.info = d.info()
 			if (c.Action == Create) != (c.Before.Kind == 0) || (c.Action == Delete) != (c.After.Kind == 0) {
-				d.fail("action and entries disagree")
+				d.Fail("action and entries disagree")
 			}
 			r.changes = append(r.changes, c)
 		case frameWritable:
-			w := modeOf{path: d.path(), mode: uint32(d.atMost(0o7777))}
+			w := modeOf{path: d.path(), mode: uint32(d.AtMost(0o7777))}
 			r.writable = append(r.writable, w)
 		case frameSealed:
-			if d.uvarint() != frames {
-				d.fail("frames are missing")
+			if d.Uvarint() != frames {
+				d.Fail("frames are missing")
 			}
 			r.sealed = true
 		case frameWritten:
 			if r.written || r.committed {
-				d.fail("frame out of place")
+				d.Fail("frame out of place")
 			}
 			r.written = true
 		case frameCommitted:
 			if r.committed {
-				d.fail("frame out of place")
+				d.Fail("frame out of place")
 			}
 			r.committed = true
-			for next := uint64(0); len(d.data) > 0; {
-				i := next + d.uvarint()
+			for next := uint64(0); d.More(); {
+				i := next + d.Uvarint()
 				if i < next || i >= uint64(len(r.changes)) {
-					d.fail("no such change")
+					d.Fail("no such change")
 					break
 				}
 				r.changes[i].failed = true
 				next = i + 1
 			}
 		default:
-			d.fail("unknown frame")
+			d.Fail("unknown frame")
 		}
-		if d.err == nil && len(d.data) > 0 {
-			d.fail("trailing bytes in a frame")
-		}
-		if d.err != nil {
-			return nil, d.err
+		var bad *wire.FormatError
+		if errors.As(d.End(), &bad) {
+			return nil, &JournalError{Offset: off + n + bad.Offset, Reason: bad.Reason}
 		}
 		off = end + 8
 		r.size = off

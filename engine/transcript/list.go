@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"rewind/cas/oid"
+	"rewind/manifest/wire"
 )
 
 const (
@@ -71,26 +72,26 @@ func (l *List) Append(dst []byte) []byte {
 
 // ParseList parses what Append wrote, and nothing else.
 func ParseList(data []byte) (*List, error) {
-	d := decoder{data: data}
+	d := decoder{wire.Decoder{What: "conversation", Data: string(data)}}
 	bad := func(reason string) (*List, error) { return nil, &DamagedError{Reason: "list: " + reason} }
-	if d.byte() != listMagic {
+	if d.Byte() != listMagic {
 		return bad("not one")
 	}
 	var l List
-	flags := d.byte()
+	flags := d.Byte()
 	if flags&^(listHasParent|listHasSides) != 0 {
 		return bad("unknown flags")
 	}
 	if flags&listHasParent != 0 {
-		l.Parent, l.Before = d.id(), d.length()
+		l.Parent, l.Before = d.ID(), d.length()
 	}
-	n := int(d.byte())
+	n := int(d.Byte())
 	if n > listEntries || n == 0 && flags != listHasSides {
 		return bad("wrong number of entries")
 	}
 	size := l.Before
 	for range n {
-		e := Entry{d.id(), d.length()}
+		e := Entry{d.ID(), d.length()}
 		if e.ID == (oid.ID{}) || e.Length > math.MaxInt64-size {
 			return bad("bad entry")
 		}
@@ -98,12 +99,12 @@ func ParseList(data []byte) (*List, error) {
 		l.Entries = append(l.Entries, e)
 	}
 	if n > 0 {
-		l.Cursor = Cursor{Offset: size, Head: Sum(d.take(16)), Tail: Sum(d.take(16))}
+		l.Cursor = Cursor{Offset: size, Head: d.sum(), Tail: d.sum()}
 	}
 	if flags&listHasSides != 0 {
-		l.Sides = d.id()
+		l.Sides = oid.ID(d.ID())
 	}
-	if d.bad || len(d.data) > 0 {
+	if d.End() != nil {
 		return bad("wrong length")
 	}
 	if flags&listHasParent != 0 && l.Parent == (oid.ID{}) || flags&listHasSides != 0 && l.Sides == (oid.ID{}) {
@@ -112,44 +113,19 @@ func ParseList(data []byte) (*List, error) {
 	return &l, nil
 }
 
-// decoder reads canonical fields. After an error it gives zeros and is bad.
-type decoder struct {
-	data []byte
-	bad  bool
-}
+// decoder reads canonical fields.
+type decoder struct{ wire.Decoder }
 
-var zeros [32]byte
-
-func (d *decoder) take(n int) []byte {
-	if d.bad || len(d.data) < n {
-		d.bad = true
-		return zeros[:min(n, len(zeros))]
-	}
-	b := d.data[:n]
-	d.data = d.data[n:]
-	return b
-}
-
-func (d *decoder) byte() byte { return d.take(1)[0] }
-func (d *decoder) id() oid.ID { return oid.ID(d.take(32)) }
-
-// uvarint reads a number in its shortest form.
-func (d *decoder) uvarint() uint64 {
-	v, n := binary.Uvarint(d.data)
-	if d.bad || n <= 0 || n > 1 && d.data[n-1] == 0 {
-		d.bad = true
-		return 0
-	}
-	d.data = d.data[n:]
-	return v
+func (d *decoder) sum() (s Sum) {
+	copy(s[:], d.Bytes(uint64(len(s))))
+	return s
 }
 
 // length reads a number of bytes that is more than 0.
 func (d *decoder) length() int64 {
-	v := d.uvarint()
-	if v == 0 || v > math.MaxInt64 {
-		d.bad = true
-		return 0
+	v := d.AtMost(math.MaxInt64)
+	if v == 0 {
+		d.Fail("zero length")
 	}
 	return int64(v)
 }

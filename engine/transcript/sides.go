@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"rewind/cas/oid"
+	"rewind/manifest/wire"
 )
 
 // Side is a file that belongs to a conversation beside its transcript: a
@@ -50,34 +51,27 @@ func appendSides(dst []byte, sides []sideState) []byte {
 }
 
 func parseSides(data []byte) ([]sideState, error) {
-	d := decoder{data: data}
+	d := decoder{wire.Decoder{What: "conversation", Data: string(data)}}
 	bad := func(reason string) ([]sideState, error) { return nil, &DamagedError{Reason: "side files: " + reason} }
-	if d.byte() != sidesMagic {
+	if d.Byte() != sidesMagic {
 		return bad("not them")
 	}
-	n := d.uvarint()
+	n := d.Uvarint()
 	if n == 0 || n > maxSides {
 		return bad("wrong number")
 	}
 	var sides []sideState
 	for range n {
-		long := d.length()
-		if long > maxSideName {
-			return bad("name too long")
-		}
-		s := sideState{Name: string(d.take(int(min(long, int64(len(d.data))))))}
-		s.Content = d.id()
-		size, mod := d.uvarint(), d.uvarint()
-		if d.bad || int64(len(s.Name)) != long || size > math.MaxInt64 || mod > math.MaxInt64 || !validSide(s.Name) {
+		s := sideState{Name: d.Text(), Content: d.ID(), Size: int64(d.AtMost(math.MaxInt64)), ModTime: int64(d.AtMost(math.MaxInt64))}
+		if d.Err != nil || !validSide(s.Name) {
 			return bad("bad entry")
 		}
 		if k := len(sides); k > 0 && sides[k-1].Name >= s.Name {
 			return bad("not in order")
 		}
-		s.Size, s.ModTime = int64(size), int64(mod)
 		sides = append(sides, s)
 	}
-	if len(d.data) > 0 {
+	if d.End() != nil {
 		return bad("wrong length")
 	}
 	return sides, nil

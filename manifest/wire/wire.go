@@ -63,6 +63,32 @@ func (d *Decoder) Bytes(n uint64) string {
 	return s
 }
 
+// Byte reads one byte.
+func (d *Decoder) Byte() byte {
+	if s := d.Bytes(1); s != "" {
+		return s[0]
+	}
+	return 0
+}
+
+// AtMost reads a number up to limit.
+func (d *Decoder) AtMost(limit uint64) uint64 {
+	v := d.Uvarint()
+	if v > limit {
+		d.Fail("number too large")
+		return 0
+	}
+	return v
+}
+
+// End is the first error, also that there is more than was read.
+func (d *Decoder) End() error {
+	if d.More() {
+		d.Fail("trailing bytes")
+	}
+	return d.Err
+}
+
 // Text reads a length and that many bytes.
 func (d *Decoder) Text() string { return d.Bytes(d.Uvarint()) }
 
