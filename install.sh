@@ -10,13 +10,13 @@ usage: ./install.sh [--prefix DIR] [--binary FILE] [--tier T] [--auto-init yes|n
        ./install.sh --uninstall [--prefix DIR] [--yes]
 
   --prefix DIR      the program goes to DIR/bin (default ~/.local)
-  --binary FILE     install this program and build nothing
+  --binary FILE     install this program instead of building one
   --tier T          minimal, balanced or aggressive
-  --auto-init A     yes: sessions in new projects make a store of their own
+  --auto-init A     yes: initialise a project when an agent's session starts in it
   --hooks A         yes: register the hooks with the agents of this account
   --agent A         register them with this agent only, as rewind config names it
-  --uninstall       take hooks and program away; checkpoints stay
-  --yes             ask nothing: the answers are the flags', else balanced, no, yes
+  --uninstall       remove the hooks and the program; checkpoints are kept
+  --yes             ask nothing; use the flags, or else balanced, no, yes
 EOF
 }
 
@@ -36,7 +36,7 @@ prefix='' binary='' tier='' auto_init='' hooks='' agent='' uninstall=no ask=yes
 while [ $# -gt 0 ]; do
 	case $1 in
 	--prefix | --binary | --tier | --auto-init | --hooks | --agent)
-		[ $# -ge 2 ] || wrong "$1 wants a value"
+		[ $# -ge 2 ] || wrong "$1 needs a value"
 		case $1 in
 		--prefix) prefix=$2 ;;
 		--binary) binary=$2 ;;
@@ -50,16 +50,16 @@ while [ $# -gt 0 ]; do
 	--uninstall) uninstall=yes && shift ;;
 	--yes) ask=no && shift ;;
 	-h | --help) usage && exit 0 ;;
-	*) wrong "what is $1?" ;;
+	*) wrong "unknown argument $1" ;;
 	esac
 done
-case $tier in '' | minimal | balanced | aggressive) ;; *) wrong "there is no tier $tier" ;; esac
-case $auto_init in '' | yes | no) ;; *) wrong "--auto-init is yes or no" ;; esac
-case $hooks in '' | yes | no) ;; *) wrong "--hooks is yes or no" ;; esac
-case $agent in *[!a-z]*) wrong "there is no agent $agent" ;; esac
+case $tier in '' | minimal | balanced | aggressive) ;; *) wrong "unknown tier $tier" ;; esac
+case $auto_init in '' | yes | no) ;; *) wrong "--auto-init must be yes or no" ;; esac
+case $hooks in '' | yes | no) ;; *) wrong "--hooks must be yes or no" ;; esac
+case $agent in *[!a-z]*) wrong "unknown agent $agent" ;; esac
 if [ ! -t 0 ] || [ ! -t 1 ]; then ask=no; fi
 
-if [ -z "${HOME:-}" ] || [ ! -d "$HOME" ]; then fail "HOME names no directory" "export HOME=/your/home"; fi
+if [ -z "${HOME:-}" ] || [ ! -d "$HOME" ]; then fail "HOME is not a directory" "export HOME=/your/home"; fi
 [ -n "$prefix" ] || prefix=$HOME/.local
 case $prefix in /*) ;; *) prefix=$(pwd)/$prefix ;; esac
 bin=$prefix/bin
@@ -106,18 +106,18 @@ older() {
 
 if [ "$uninstall" = yes ]; then
 	if [ -x "$program" ]; then
-		if [ "$ask" = yes ] && ! agreed "Take the hooks out of the agents' settings and remove $program?" no; then
+		if [ "$ask" = yes ] && ! agreed "Remove the hooks from the agents' settings and delete $program?" no; then
 			say "Nothing was changed."
 			exit 0
 		fi
-		"$program" config --unregister-hooks || fail "the hooks could not be taken out" "correct the file that is named, then try again"
+		"$program" config --unregister-hooks || fail "the hooks could not be removed" "fix the file named above, then try again"
 		rm -f "$program"
 		say "Removed $program."
 	else
-		say "There is no $program."
+		say "$program does not exist."
 	fi
 	if [ -L "$bin/smart-checkpoint" ] && [ "$(readlink "$bin/smart-checkpoint")" = rewind ]; then rm -f "$bin/smart-checkpoint"; fi
-	say "Checkpoints stay: .agent/rewind in each project, and $HOME/.rewind."
+	say "Checkpoints are kept: .agent/rewind in each project, and $HOME/.rewind."
 	exit 0
 fi
 
@@ -127,17 +127,17 @@ trap 'rm -rf "$work" "$bin/.rewind-$$"' EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM HUP
 if [ -z "$binary" ]; then
-	command -v go >/dev/null 2>&1 || fail "Go is needed to build rewind" "see https://go.dev/doc/install, or --binary FILE"
-	[ -f "$here/go.mod" ] || fail "$here is no checkout of rewind" "run install.sh where it is, or --binary FILE"
+	command -v go >/dev/null 2>&1 || fail "Go is needed to build rewind" "see https://go.dev/doc/install, or use --binary FILE"
+	[ -f "$here/go.mod" ] || fail "$here is not a checkout of rewind" "run install.sh from its checkout, or use --binary FILE"
 	say "Building ..."
 	(cd "$here" && CGO_ENABLED=0 go build -trimpath -o "$work/rewind" ./cli/rewind) || fail "the build failed"
 	binary=$work/rewind
 fi
 case $binary in /*) ;; *) binary=$(pwd)/$binary ;; esac
-[ -f "$binary" ] || fail "$binary is no file"
+[ -f "$binary" ] || fail "$binary is not a file"
 case $("$binary" --version 2>/dev/null) in
 "rewind "*) ;;
-*) fail "$binary is no rewind, or does not run on this machine" ;;
+*) fail "$binary is not rewind, or does not run on this machine" ;;
 esac
 mkdir -p "$bin"
 previous=''
@@ -150,27 +150,27 @@ mv -f "$bin/.rewind-$$" "$program" # over a link, not through it
 say "Installed $program."
 if [ -n "$previous" ]; then
 	if [ -L "$bin/smart-checkpoint" ]; then ln -sf rewind "$bin/smart-checkpoint"; fi
-	say "The links of the tool that was here before now lead to it. That tool is in $previous."
+	say "The links of the previous tool now point to it. That tool is in $previous."
 	if holds "$home" "$previous" && ! holds "$previous" "$here" && [ "$ask" = yes ] &&
-		agreed "Remove $previous? Its checkpoints are not in there." no; then
+		agreed "Remove $previous? It contains no checkpoints." no; then
 		rm -rf "$previous"
 		say "Removed $previous."
 	fi
 fi
 case :${PATH:-}: in
 *":$bin:"*) ;;
-*) say "$bin is not in your PATH: add it in your shell's profile. The hooks do not need it." ;;
+*) say "$bin is not in your PATH: add it in your shell's profile. The hooks work without it." ;;
 esac
 
 # 2. Settings.
 if [ "$ask" = yes ]; then
 	while [ -z "$tier" ]; do
-		tier=$(question "How often: minimal, balanced or aggressive?" balanced)
+		tier=$(question "How often to take checkpoints: minimal, balanced or aggressive?" balanced)
 		case $tier in minimal | balanced | aggressive) ;; *) tier='' ;; esac
 	done
 	if [ -z "$auto_init" ]; then
 		auto_init=no
-		if agreed "Begin by itself in projects that were never initialised?" no; then auto_init=yes; fi
+		if agreed "Initialise a project automatically when an agent's session starts in it?" no; then auto_init=yes; fi
 	fi
 fi
 if [ -n "$tier" ]; then "$program" config --global tier "$tier"; fi
@@ -188,15 +188,15 @@ if [ -z "$hooks" ]; then
 	hooks=yes
 	if [ "$ask" = yes ]; then
 		text="Register the hooks with the agents of this account?" default=yes
-		if [ "$registered" = yes ]; then text="Hooks are registered already. Register them anew?" default=no; fi
+		if [ "$registered" = yes ]; then text="Hooks are already registered. Register them again?" default=no; fi
 		if ! agreed "$text" "$default"; then hooks=no; fi
 	fi
 fi
 if [ "$hooks" = yes ]; then
 	set -- config --register-hooks
 	if [ -n "$agent" ]; then set -- "$@" --agent "$agent"; fi
-	"$program" "$@" || say "The hooks are not registered. When the cause is gone: $program config --register-hooks"
+	"$program" "$@" || say "The hooks were not registered. Once that is fixed, run: $program config --register-hooks"
 else
-	say "No hooks were registered: $program config --register-hooks does it."
+	say "No hooks were registered. To register them, run: $program config --register-hooks"
 fi
 say "Next, in a project: rewind init"

@@ -30,7 +30,7 @@ func (s *Store) Complete() error {
 
 const (
 	reasonGone   = "the pack is gone"
-	reasonNoFile = "a link or something else that is no file is in its place"
+	reasonNoFile = "a link, or something else that is not a file, is in its place"
 )
 
 // lost lists the packs that the objects directory should have, and has not.

@@ -23,7 +23,7 @@ func RestoreFromMirror(fsys vfs.FS, mirrorDir, objectsDir string, owner func(str
 	err = s.eachInMirror(func(n packName, from string, info fs.FileInfo) error {
 		if id, ok := headerStore(fsys, from); ok {
 			if found && id != storeID {
-				return &DamagedError{Pack: n.file(), Reason: "the mirror holds packs of two stores"}
+				return &DamagedError{Pack: n.file(), Reason: "the mirror contains packs of two stores"}
 			}
 			storeID, found = id, true
 		}

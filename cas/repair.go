@@ -25,13 +25,13 @@ type Fix uint8
 
 const (
 	FixReturned Fix = iota + 1 // the pack was lost, and came back from the mirror
-	FixSalvaged                // the pack was damaged: what is good of it was written anew
+	FixSalvaged                // the pack was damaged: rewritten without its damaged parts
 	FixCut                     // a torn tail was cut off
 	FixNamed                   // the pack is in the mirror again
 )
 
 func (f Fix) String() string {
-	return [...]string{"", "brought back from the mirror", "written anew without its damaged parts", "torn tail cut off", "mirrored again"}[f]
+	return [...]string{"", "brought back from the mirror", "rewritten without its damaged parts", "torn tail cut off", "mirrored again"}[f]
 }
 
 // Repair puts the store in order: packs that were lost come back from the

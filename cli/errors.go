@@ -269,7 +269,7 @@ func explainEngine(err error, f *failure) {
 			f.hint = "use more characters: " + strings.Join(firstN(ambiguous.Matches, 8), ", ")
 		}
 	case errors.As(err, &noPath):
-		f.hint = "rewind ls shows what a checkpoint holds"
+		f.hint = "rewind ls lists the paths of a checkpoint"
 	case errors.As(err, &outside):
 		f.code, f.hint = exitUsage, "paths are relative to the working directory and must be inside the project"
 	case errors.As(err, &badName):

@@ -83,9 +83,9 @@ func (i *installing) setting(key string) string {
 
 const (
 	askTier     = "minimal, balanced or aggressive? [balanced]"
-	askAutoInit = "never initialised? [no]"
+	askAutoInit = "session starts in it? [no]"
 	askHooks    = "of this account? [yes]"
-	askAgain    = "Register them anew? [no]"
+	askAgain    = "Register them again? [no]"
 )
 
 // The questions: each is asked once, a wrong answer again; what the flags say is
@@ -118,7 +118,7 @@ func TestInstallAsks(t *testing.T) {
 		t.Errorf("tier %s, autoInit %s", tier, auto)
 	}
 	code, screen = i.answers([]string{"--binary", i.program, "--tier", "balanced", "--auto-init", "no"}, askAgain, "y")
-	if code != 0 || !strings.Contains(screen, "registered already") {
+	if code != 0 || !strings.Contains(screen, "were already registered") {
 		t.Errorf("exit code %d\n%s", code, screen)
 	}
 	if after, err := os.ReadFile(filepath.Join(i.home, ".claude/settings.json")); err != nil || string(after) != string(before) {
@@ -157,7 +157,7 @@ func TestInstallOverAnOlderTool(t *testing.T) {
 	link("rewind", "../../older/smart-checkpoint.sh")
 	link("smart-checkpoint", old)
 	for _, answer := range []string{"no", "yes"} {
-		code, screen := i.answers(args, "older? Its checkpoints are not in there. [no]", answer)
+		code, screen := i.answers(args, "older? It contains no checkpoints. [no]", answer)
 		_, err := os.Stat(old)
 		if code != 0 || !strings.Contains(screen, "That tool is in "+i.home+"/older.") || (err == nil) != (answer == "no") {
 			t.Errorf("%s: exit code %d, the old file: %v\n%s", answer, code, err, screen)
@@ -202,7 +202,7 @@ func TestInstallBuilds(t *testing.T) {
 		base := filepath.Join("checkout", filepath.Base(checkout))
 		i.put(filepath.Join(base, checkout), "x\n")
 		_, screen := i.answers([]string{"--yes", "--prefix", filepath.Join(i.home, base)})
-		if !strings.Contains(screen, "is inside a checkout") || !strings.Contains(screen, "The hooks are not registered") {
+		if !strings.Contains(screen, "is inside a checkout") || !strings.Contains(screen, "The hooks were not registered") {
 			t.Errorf("%s:\n%s", checkout, screen)
 		}
 	}

@@ -238,7 +238,7 @@ func (c *call) remove(ctx context.Context, f removeFlags, plans []*project.Remov
 		}
 		c.out.summary("Removed %s, freed %s.", escape(name), formatSize(r.Bytes))
 		for _, k := range r.Kept {
-			c.out.summary("  %s", escape(k))
+			c.out.summary("Kept %s.", escape(k))
 		}
 		if r.Note != "" && !ask {
 			c.out.warn("%s", r.Note)

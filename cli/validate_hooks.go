@@ -119,7 +119,7 @@ func describeFinding(a *agentFiles, f register.Finding) (severity, message, cure
 		}
 		return mild, fmt.Sprintf("%s calls rewind twice: %s", a.title, what), cure
 	case register.UnknownEvent:
-		return mild, fmt.Sprintf("%s names the event %s: versions of %s that do not know it ignore all hooks of the file", f.File, f.Event, a.title), "update " + a.title + ", or remove " + f.Event
+		return mild, fmt.Sprintf("%s uses the event %s: versions of %s that do not know it ignore all hooks in the file", f.File, f.Event, a.title), "update " + a.title + ", or remove " + f.Event
 	case register.OlderTool:
 		return mild, fmt.Sprintf("%s still calls the older tool at %s: %s", a.title, f.Event, f.Detail), again
 	case register.Shadowed:

@@ -34,7 +34,7 @@ func Back(ctx context.Context, p *project.Project, b BackOptions) (*Restored, er
 			return nil, err
 		}
 		if r.before.Checkpoint == nil {
-			return nil, &project.NoCheckpointError{Spec: "prompt~" + strconv.Itoa(b.N), Reason: "none of session " + b.Session.ID + " is from before that prompt"}
+			return nil, &project.NoCheckpointError{Spec: "prompt~" + strconv.Itoa(b.N), Reason: "none of session " + b.Session.ID + " was taken before that prompt"}
 		}
 		return r.planTo(r.before.Checkpoint.Checkpoint)
 	})

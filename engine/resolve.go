@@ -76,17 +76,29 @@ func resolve(p *project.Project, db *manifest.DB, spec string) (project.Listed, 
 }
 
 func nth(p *project.Project, db *manifest.DB, spec string, n int) (project.Listed, error) {
-	if n > 0 {
-		c, ok, err := db.Nth(n)
-		if err != nil || ok {
-			return project.Listed{Checkpoint: c, N: n}, err
-		}
+	if n <= 0 {
+		return project.Listed{}, &project.NoCheckpointError{Spec: spec, Reason: "the newest is number 1"}
+	}
+	c, ok, err := db.Nth(n)
+	if err != nil || ok {
+		return project.Listed{Checkpoint: c, N: n}, err
 	}
 	count, _, err := db.Count()
 	if err != nil {
 		return project.Listed{}, err
 	}
-	return project.Listed{}, &project.NoCheckpointError{Spec: spec, Reason: fmt.Sprintf("there are %d", count)}
+	return project.Listed{}, &project.NoCheckpointError{Spec: spec, Reason: howMany(count)}
+}
+
+// howMany says why a number names no checkpoint.
+func howMany(count int) string {
+	switch count {
+	case 0:
+		return "there are none"
+	case 1:
+		return "there is only 1"
+	}
+	return fmt.Sprintf("there are only %d", count)
 }
 
 func at(p *project.Project, db *manifest.DB, spec, text string) (project.Listed, error) {
@@ -102,7 +114,7 @@ func at(p *project.Project, db *manifest.DB, spec, text string) (project.Listed,
 		return project.Listed{}, err
 	}
 	if !ok {
-		return project.Listed{}, &project.NoCheckpointError{Spec: spec, Reason: "none is that old"}
+		return project.Listed{}, &project.NoCheckpointError{Spec: spec, Reason: "the oldest one is newer"}
 	}
 	return project.Listed{Checkpoint: c}, nil
 }
@@ -154,7 +166,7 @@ func ParseAge(text string) (time.Duration, error) {
 		}
 		n, err := strconv.ParseUint(rest[:i], 10, 31)
 		if err != nil {
-			return 0, fmt.Errorf("%q is no age", text)
+			return 0, fmt.Errorf("%q is not an age", text)
 		}
 		day := 24 * time.Hour
 		if rest[i] == 'w' {
@@ -162,7 +174,7 @@ func ParseAge(text string) (time.Duration, error) {
 		}
 		add := time.Duration(n) * day
 		if n > 0 && add/time.Duration(n) != day || total+add < total {
-			return 0, fmt.Errorf("%q is too long an age", text)
+			return 0, fmt.Errorf("%q is too long ago", text)
 		}
 		total, rest = total+add, rest[i+1:]
 	}
@@ -171,7 +183,7 @@ func ParseAge(text string) (time.Duration, error) {
 	}
 	d, err := time.ParseDuration(rest)
 	if err != nil || d < 0 || total+d < total {
-		return 0, fmt.Errorf("%q is no age", text)
+		return 0, fmt.Errorf("%q is not an age", text)
 	}
 	return total + d, nil
 }

@@ -65,7 +65,7 @@ func (r *restoring) recoverCrashed() error {
 	if j.Touched {
 		rec, err := manifest.ParseRecord(j.Note)
 		if err != nil || rec.Operation == nil {
-			return &project.DamagedStoreError{What: "the journal of a restore", Err: fmt.Errorf("it holds no operation (%v)", err)}
+			return &project.DamagedStoreError{What: "the journal of a restore", Err: fmt.Errorf("it contains no operation (%v)", err)}
 		}
 		op = *rec.Operation
 	}

@@ -22,7 +22,7 @@ func (r *restoring) ownUp(plan *restore.Plan, saw *sight, target, today *rules.S
 			err = today.Failed
 		case reasonCoverage:
 			plan.Skips[i].Failed = true
-			plan.Skips[i].Reason += ", for the list of what it left out could not be read: " + saw.failed.Error()
+			plan.Skips[i].Reason += ", because the list of what it left out could not be read: " + saw.failed.Error()
 		}
 		if err != nil {
 			plan.Skips[i].Failed = true

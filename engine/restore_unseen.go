@@ -82,7 +82,7 @@ func (s *sight) unseen(path string, dir bool) string {
 	}
 	for at := path; ; {
 		if s.forgotten != nil && s.forgotten(at) {
-			return "forgotten: the checkpoint says nothing of it"
+			return "forgotten: the checkpoint does not record it"
 		}
 		switch reason := s.reasons[at]; {
 		case reason == "":
@@ -96,7 +96,7 @@ func (s *sight) unseen(path string, dir bool) string {
 		}
 		up, _ := project.SplitPath(at)
 		if s.reasons[up] == project.ReasonLate && s.reasons[at] != project.ReasonNotYet && s.lacks(at) {
-			return "the checkpoint looked at its directory late"
+			return "its directory was scanned after the checkpoint was taken"
 		}
 		at = up
 	}
@@ -115,7 +115,7 @@ func (s *sight) unlisted(path string, dir bool) string {
 		}
 	}
 	if s.rules.Decide(path, dir) != ignore.Capture {
-		return "the checkpoint's list of what it left out is cut short"
+		return "the checkpoint's list of what it left out is truncated"
 	}
 	return ""
 }

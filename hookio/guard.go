@@ -70,15 +70,15 @@ func soundsLikeWriting(tool string) bool {
 }
 
 func refuseWrite(dir string) *Refusal {
-	return &Refusal{"rewind: " + show(dir) + " holds this project's checkpoints and is not to be changed by tools; leave it alone, or ask the person to do it"}
+	return &Refusal{"rewind: " + show(dir) + " holds this project's checkpoints and must not be changed by tools; leave it alone, or ask the user to do it"}
 }
 
 func refuseRemove(what, dir string) *Refusal {
-	return &Refusal{"rewind: " + show(what) + " would remove this project's checkpoints in " + show(dir) + "; leave them out, or ask the person to do it"}
+	return &Refusal{"rewind: " + show(what) + " would remove this project's checkpoints in " + show(dir) + "; leave them out, or ask the user to do it"}
 }
 
 func refuseCommand(sub string) *Refusal {
-	return &Refusal{"rewind: 'rewind " + show(sub) + "' is for the person at the keyboard, not for tools; 'rewind list', 'show', 'diff' and 'save' are free to use"}
+	return &Refusal{"rewind: 'rewind " + show(sub) + "' is for the user, not for tools; 'rewind list', 'show', 'diff' and 'save' are allowed"}
 }
 
 // show makes a text from outside harmless in a message.

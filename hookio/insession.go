@@ -27,10 +27,10 @@ func InSessionCommands() []InSessionCommand {
 	restore := []string{"--code-only", "--context-only", "--mode", "--dry-run", "-n", "--force", "--yes", "-y"}
 	return []InSessionCommand{
 		{Name: "list", Hint: "[n]", Description: "List the checkpoints of this project", flags: []string{"--all", "--oneline", "--limit"}, most: 1},
-		{Name: "restore", Hint: "<checkpoint> [--code-only] [-- path…]", Description: "Put code and conversation back as at a checkpoint: its number, its name, or prompt~1", Changes: true, flags: restore, paths: true, most: 1},
-		{Name: "undo", Hint: "[--dry-run]", Description: "Put code and conversation back to the newest checkpoint that differs; again: further back", Changes: true, flags: restore, paths: true},
-		{Name: "undo-restore", Description: "Take the last restore or undo back", Changes: true, flags: []string{"--dry-run", "-n", "--force", "--yes", "-y"}},
-		{Name: "redo-restore", Description: "Do again what undo-restore took back", Changes: true, flags: []string{"--dry-run", "-n", "--force", "--yes", "-y"}},
+		{Name: "restore", Hint: "<checkpoint> [--code-only] [-- path…]", Description: "Restore code and conversation to a checkpoint: its number, its name, or prompt~1", Changes: true, flags: restore, paths: true, most: 1},
+		{Name: "undo", Hint: "[--dry-run]", Description: "Restore code and conversation to the newest checkpoint that differs; run again to go further back", Changes: true, flags: restore, paths: true},
+		{Name: "undo-restore", Description: "Undo the last restore or undo", Changes: true, flags: []string{"--dry-run", "-n", "--force", "--yes", "-y"}},
+		{Name: "redo-restore", Description: "Redo what undo-restore undid", Changes: true, flags: []string{"--dry-run", "-n", "--force", "--yes", "-y"}},
 		{Name: "back", Hint: "[n] [--both]", Description: "Fork the conversation to before the nth-last prompt", Changes: true, flags: []string{"--both", "--dry-run", "-n", "--force", "--yes", "-y"}, most: 1},
 		{Name: "status", Description: "Show whether checkpoints are being taken, and the last one"},
 	}
@@ -67,7 +67,7 @@ func (c InSessionCommand) Words(args []string) (words []string, problem string) 
 		name, value, valued := strings.Cut(a, "=")
 		switch {
 		case strings.ContainsRune(a, 0):
-			return nil, "an argument holds a zero byte"
+			return nil, "an argument contains a NUL byte"
 		case a == "--" && c.paths:
 			return append(words, args[i:]...), ""
 		case a == "--":
@@ -75,9 +75,9 @@ func (c InSessionCommand) Words(args []string) (words []string, problem string) 
 		case a != "" && a[0] == '-' && !slices.Contains(c.flags, name):
 			return nil, show(name) + " is not for " + inSessionPrefix + c.Name + ": use it in a terminal"
 		case a != "" && a[0] == '-' && name == "--limit" && (!valued || !shell.AllDigits(value)):
-			return nil, "--limit wants a number: --limit=50"
+			return nil, "--limit needs a number: --limit=50"
 		case a != "" && a[0] == '-' && name == "--mode" && !valued:
-			return nil, "--mode wants both, code or context: --mode=code"
+			return nil, "--mode needs both, code or context: --mode=code"
 		case a != "" && a[0] == '-':
 		default:
 			if operands++; operands > c.most {
@@ -85,7 +85,7 @@ func (c InSessionCommand) Words(args []string) (words []string, problem string) 
 			}
 			if c.Name == "list" {
 				if !shell.AllDigits(a) {
-					return nil, show(a) + " is no number of checkpoints"
+					return nil, show(a) + " is not a number of checkpoints"
 				}
 				a = "--limit=" + a
 			}

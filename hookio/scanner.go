@@ -10,7 +10,7 @@ import (
 )
 
 // errSyntax: not JSON at this place.
-var errSyntax = errors.New("the payload is no JSON")
+var errSyntax = errors.New("the payload is not valid JSON")
 
 // scanner reads JSON piece by piece, so that a payload of any size costs a
 // buffer and the few strings that are kept. The first error stays in err; all

@@ -173,9 +173,9 @@ func (e *Entry) invalid() string {
 	case e.Mode > 0o7777:
 		return "mode beyond 07777"
 	case e.Kind != Subdir && e.Files != 0:
-		return "files below what is no directory"
+		return "files below something that is not a directory"
 	case e.Kind != Symlink && e.Target != "":
-		return "target of what is no symlink"
+		return "target of something that is not a symlink"
 	case e.Kind == Subdir && e.Precious:
 		return "mark of a directory"
 	}

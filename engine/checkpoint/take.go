@@ -297,4 +297,4 @@ func unread(t *commit.Tx, coverage oid.ID) (project.Unread, error) {
 }
 
 // ErrOvertaken: a restore ran while the tree was scanned.
-var ErrOvertaken = errors.New("a restore ran meanwhile")
+var ErrOvertaken = errors.New("a restore ran in the meantime")

@@ -41,9 +41,9 @@ func (e *NoSessionError) Error() string {
 	case e.Named != "":
 		return fmt.Sprintf("no session %q", e.Named)
 	case len(e.Choices) > 0:
-		return fmt.Sprintf("%d sessions had prompts in the last hour: name one", len(e.Choices))
+		return fmt.Sprintf("%d sessions had prompts in the last hour: choose one", len(e.Choices))
 	}
-	return "no session was active in the last hour: name one"
+	return "no session was active in the last hour: choose one"
 }
 
 // AgentRunningError: a conversation cannot be rewritten in place while its agent

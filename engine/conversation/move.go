@@ -131,7 +131,7 @@ func (r *mover) stageBackup(file, backup string, want *contentSum) (*transcript.
 	}
 	if !sameSum(sumOf(s), want) {
 		s.Discard()
-		return nil, &project.DamagedStoreError{What: "the transcript backup " + backup, Err: errors.New("it holds something else than was copied")}
+		return nil, &project.DamagedStoreError{What: "the transcript backup " + backup, Err: errors.New("it does not contain what was copied")}
 	}
 	return s, nil
 }

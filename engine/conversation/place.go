@@ -43,7 +43,7 @@ func placeOf(ctx context.Context, p *project.Project, c manifest.Checkpoint) (*c
 		return nil, &NoConversationError{Checkpoint: c.ID.String()}
 	}
 	if !transcript.Supported(transcript.Agent(t.Agent)) {
-		return nil, &NoConversationError{Checkpoint: c.ID.String(), Reason: "conversations of this agent are not understood"}
+		return nil, &NoConversationError{Checkpoint: c.ID.String(), Reason: "conversations of this agent are not supported"}
 	}
 	v, err := conversationOf(ctx, p, t.Agent, t.Session, t.Path, &c)
 	if err != nil {

@@ -27,7 +27,7 @@ type PromptPlace struct {
 // *FewPromptsError of package transcript.
 func BeforePrompt(ctx context.Context, p *project.Project, s *ChosenSession, n int) (*PromptPlace, error) {
 	if !transcript.Supported(transcript.Agent(s.Agent)) {
-		return nil, &NoConversationError{Reason: "conversations of this agent are not understood"}
+		return nil, &NoConversationError{Reason: "conversations of this agent are not supported"}
 	}
 	v, err := conversationOf(ctx, p, s.Agent, s.ID, s.Path, nil)
 	if err != nil {

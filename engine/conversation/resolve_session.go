@@ -42,7 +42,7 @@ func ResolvePrompt(ctx context.Context, p *project.Project, spec string, n int, 
 		return project.Listed{}, err
 	}
 	if found.Checkpoint == nil {
-		return project.Listed{}, &project.NoCheckpointError{Spec: spec, Reason: "none is from before that prompt of session " + s.ID}
+		return project.Listed{}, &project.NoCheckpointError{Spec: spec, Reason: "none was taken before that prompt of session " + s.ID}
 	}
 	l := *found.Checkpoint
 	l.Prompts = found.Prompts

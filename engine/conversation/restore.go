@@ -398,6 +398,6 @@ func (m *Move) refuseRunning(session, file, dir string) error {
 		return &AgentRunningError{Session: session, How: run.How}
 	}
 	// Without a process to be seen, a fresh file alone proves nothing.
-	m.answer.Notes = append(m.answer.Notes, run.How+": if the agent still runs, it goes on with what it remembers")
+	m.answer.Notes = append(m.answer.Notes, run.How+": if the agent is still running, it continues with what it has in memory")
 	return nil
 }

@@ -139,15 +139,15 @@ func sessionAtWork(ctx context.Context, p *project.Project) (*ChosenSession, err
 	family := families(r, candidates)
 	left := meant(candidates, family)
 	if len(left) == 1 {
-		how := "the only one that was active in the last hour"
+		how := "the only one active in the last hour"
 		if len(candidates) > 1 {
 			how = "the newest of its lineage in the last hour"
 			if slices.ContainsFunc(candidates, func(x *member) bool { return family[x.ID] != family[left[0].ID] }) {
-				how = "the others had ended before its last prompt"
+				how = "the others ended before its last prompt"
 			} else if x := left[0]; x.bare && x.made.After(x.reopened) {
 				how = "undo-restore went back to it"
 			} else if x.bare {
-				how = "it was opened last of its lineage"
+				how = "the one of its lineage opened last"
 			}
 		}
 		found := chosen(p, r, left[0], how)

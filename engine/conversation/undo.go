@@ -51,7 +51,7 @@ func PrepareMoveBack(ctx context.Context, p *project.Project, op manifest.Operat
 		m.line.Files = nil
 		return m, nil
 	case !sameSum(now, main.After) && !r.Force:
-		return nil, &project.RefusedError{What: "the conversation has gone on since that restore", Paths: []string{main.File}, Forcible: true}
+		return nil, &project.RefusedError{What: "the conversation has continued since that restore", Paths: []string{main.File}, Forcible: true}
 	}
 	if main.After != nil {
 		err := m.refuseRunning(line.Session, main.File, "")
@@ -103,5 +103,5 @@ func (m *Move) stays(line *movedLine, why string) {
 	if m.answer.Session == "" {
 		m.answer.Session, m.answer.File, m.answer.Resume = line.Session, line.Files[len(line.Files)-1].File, line.Resume
 	}
-	m.answer.Notes = append(m.answer.Notes, "the forked session "+line.Session+" "+why+": it stays")
+	m.answer.Notes = append(m.answer.Notes, "the forked session "+line.Session+" "+why+": it is kept")
 }

@@ -136,13 +136,13 @@ func (m *Move) originGone(line *movedLine, file string) error {
 	}
 	s, err := v.best()
 	if err != nil {
-		m.answer.Notes = append(m.answer.Notes, gone+", and no checkpoint holds it")
+		m.answer.Notes = append(m.answer.Notes, gone+", and no checkpoint contains it")
 		return nil
 	}
 	dir, _ := workingDir(r.Project, s.index.Dir(file))
 	again := "rewind restore last --context-only --in-place --session " + line.From
 	m.answer.Resume = transcript.InDir(dir, again+" && "+transcript.Command(agent, "", line.From))
 	m.answer.Again = again
-	m.answer.Notes = append(m.answer.Notes, gone+": "+again+" writes it anew")
+	m.answer.Notes = append(m.answer.Notes, gone+": "+again+" writes it again")
 	return nil
 }

@@ -220,15 +220,15 @@ func (s *Scope) reserved(name string) (bool, string) {
 		return true, s.dead
 	}
 	if len(name) == 4 && name[0] == '.' && name[1]|0x20 == 'g' && name[2]|0x20 == 'i' && name[3]|0x20 == 't' {
-		return true, "never captured: .git"
+		return true, "git's own directory"
 	}
 	if len(name) > len(restoreTemp) && name[:len(restoreTemp)] == restoreTemp {
-		return true, "never captured: a restore's own file"
+		return true, "a restore's temporary file"
 	}
 	dir, store := s.dir(), s.rules.config.StorePath
 	if len(store) == len(dir)+len(name) && store != "" && hasPrefix(store, dir) && store[len(dir):] == name ||
 		name == storeName && dir == storeDir+"/" {
-		return true, "never captured: the store"
+		return true, "rewind's own store"
 	}
 	return false, ""
 }
@@ -294,7 +294,7 @@ func (s *Scope) agents(name string, isDir bool) verdict {
 		return verdict{d: Capture}
 	}
 	if name == storeDir && !isDir { // a link to the directory with the store is as little part of the tree as that is
-		return s.exempt(name, isDir, verdict{Skip, "a way to the store", byAgent})
+		return s.exempt(name, isDir, verdict{Skip, "a link to the store", byAgent})
 	}
 	return verdict{d: Capture}
 }

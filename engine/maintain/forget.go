@@ -107,9 +107,9 @@ func forget(ctx context.Context, p *project.Project, begin func(*commit.Tx, *Log
 	case err != nil && ctx.Err() != nil:
 		return nil, err
 	case err != nil:
-		return nil, fmt.Errorf("it is in no checkpoint any more, but its bytes are still in the store: %w", err)
+		return nil, fmt.Errorf("no checkpoint contains it any more, but its bytes are still in the store: %w", err)
 	case collected.Deferred:
-		result.Pending = "somebody reads the store"
+		result.Pending = "another process is reading the store"
 	}
 	result.Freed = collected.Freed
 	return result, nil
@@ -149,7 +149,7 @@ func amend(ctx context.Context, p *project.Project, begin func(*commit.Tx, *LogS
 	if j, err := restore.Open(p.RestoreDir()); err != nil {
 		return project.JournalError(err)
 	} else if j != nil {
-		return &project.RefusedError{What: "a restore was interrupted, and what it left may hold what is to be forgotten", Next: "rewind undo-restore, which puts it back, then forget again"}
+		return &project.RefusedError{What: "a restore was interrupted, and its leftovers may contain what is to be forgotten", Next: "run rewind undo-restore, then forget again"}
 	}
 	if err := p.Store.Complete(); err != nil {
 		return err

@@ -31,7 +31,7 @@ const minForgetText = 4
 func ForgetText(ctx context.Context, p *project.Project, pattern string, isRegexp bool) (*Forgotten, error) {
 	if !isRegexp {
 		if len(pattern) < minForgetText {
-			return nil, &project.RefusedError{What: "a text of fewer than 4 bytes is everywhere", Next: "name more of it"}
+			return nil, &project.RefusedError{What: "the text is too short: it needs at least 4 bytes", Next: "use a longer one"}
 		}
 		pattern = regexp.QuoteMeta(pattern)
 	}
@@ -40,7 +40,7 @@ func ForgetText(ctx context.Context, p *project.Project, pattern string, isRegex
 		return nil, err
 	}
 	if re.MatchString("") {
-		return nil, &project.RefusedError{What: "the pattern matches the empty text", Next: "name more of it"}
+		return nil, &project.RefusedError{What: "the pattern matches the empty string", Next: "use a longer one"}
 	}
 	return forget(ctx, p, func(tx *commit.Tx, _ *LogState) (amender, error) {
 		f := &textForgetter{p: p, tx: tx, mark: textMark{re}, files: map[string]bool{}, sessions: map[[2]string]bool{}}

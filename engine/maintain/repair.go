@@ -41,7 +41,7 @@ func Repair(ctx context.Context, p *project.Project) (*Verified, error) {
 		return nil, p.Classify(err)
 	}
 	p.RefreshMirror()
-	say("built the database anew from the log")
+	say("rebuilt the database from the log")
 	v, err := Verify(ctx, p, true)
 	if err != nil {
 		return nil, err
@@ -74,7 +74,7 @@ func recapture(ctx context.Context, p *project.Project, say func(string, ...any)
 	if _, err := c.Tx.Commit(ctx, func() ([]manifest.Record, error) { return []manifest.Record{record}, nil }, c.Publish); err != nil {
 		return err
 	}
-	say("stored %d bytes of the working tree that the store did not have", stored)
+	say("recovered %d bytes from the working tree", stored)
 	return nil
 }
 
@@ -82,18 +82,18 @@ func describeFix(r cas.Repaired) string {
 	text := r.Pack + ": "
 	switch r.What {
 	case cas.FixReturned:
-		text += "came back from the mirror"
+		text += "restored from the mirror"
 	case cas.FixSalvaged:
-		text += "what is good of it was written anew"
+		text += "rewritten without its damaged parts"
 	case cas.FixCut:
-		text += "a torn tail was cut off"
+		text += "removed an incomplete write at its end"
 	case cas.FixNamed:
 		text += "is in the mirror again"
 	default:
-		text += "was mended"
+		text += "was repaired"
 	}
 	if n := len(r.Lost); n > 0 {
-		text += fmt.Sprintf("; %d objects of it cannot be read any more", n)
+		text += fmt.Sprintf("; %d of its objects cannot be read any more", n)
 	}
 	return text
 }

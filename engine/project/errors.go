@@ -23,7 +23,9 @@ func (e *NotInitializedError) Error() string { return fmt.Sprintf("%s is not ini
 // RefusedRootError: the root is a directory that rewind does not capture without being told so.
 type RefusedRootError struct{ Root, Reason string }
 
-func (e *RefusedRootError) Error() string { return fmt.Sprintf("%s is %s", e.Root, e.Reason) }
+func (e *RefusedRootError) Error() string {
+	return fmt.Sprintf("cannot use %s as a project: it is %s", e.Root, e.Reason)
+}
 
 // ForeignStoreError: a store that this account did not make or adopt, or that belongs to another user.
 type ForeignStoreError struct {
@@ -83,7 +85,7 @@ func (e *VanishedError) Error() string {
 type FutureFormatError struct{ Store, Version string }
 
 func (e *FutureFormatError) Error() string {
-	return fmt.Sprintf("the store %s has format %s, which this version does not know", e.Store, e.Version)
+	return fmt.Sprintf("the store %s has format %s, which this version of rewind does not support", e.Store, e.Version)
 }
 
 // DamagedStoreError: something needed cannot be read.
@@ -108,7 +110,7 @@ type FormatError struct {
 func (e *FormatError) Error() string {
 	text := e.Unwrap().Error()
 	if e.Lost != "" {
-		text += ", and cannot be made anew: " + e.Lost
+		text += ", and cannot be rebuilt: " + e.Lost
 	}
 	return text
 }
@@ -168,7 +170,7 @@ func (e *BusyError) Error() string { return fmt.Sprintf("another process holds t
 type DiskFullError struct{ Free, Floor int64 }
 
 func (e *DiskFullError) Error() string {
-	return fmt.Sprintf("only %d bytes are free on the disk, the floor is %d", e.Free, e.Floor)
+	return fmt.Sprintf("only %d bytes free on the disk, less than the minimum of %d", e.Free, e.Floor)
 }
 
 // RefusedError: going on would lose something; Force goes on where Forcible.

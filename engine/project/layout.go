@@ -43,7 +43,7 @@ func ParseStoreID(s string) (StoreID, error) {
 	var id StoreID
 	b, err := hex.DecodeString(s)
 	if err != nil || len(b) != len(id) {
-		return id, fmt.Errorf("%q is no store id", s)
+		return id, fmt.Errorf("%q is not a store id", s)
 	}
 	copy(id[:], b)
 	return id, nil

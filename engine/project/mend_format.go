@@ -58,7 +58,7 @@ func mendFormat(ctx context.Context, env Env, at place, lost *FormatError) (f fo
 		if err := WriteFile(filepath.Join(at.store, formatName), f.bytes(), OwnerOf(filepath.Dir(at.store))); err != nil {
 			return f, "", err
 		}
-		return f, fmt.Sprintf("the format file of the store %s was gone or damaged, and was made anew", at.store), nil
+		return f, fmt.Sprintf("the format file of the store %s was missing or damaged and has been rebuilt", at.store), nil
 	}
 	return f, "", lost.because("no store that was made on this account in this directory has these packs")
 }

@@ -140,7 +140,7 @@ func (p *Project) checkOwn(known []KnownStore, dir DirID) error {
 			return nil
 		}
 	}
-	return &ForeignStoreError{Store: p.place.store, Reason: "became another one meanwhile"}
+	return &ForeignStoreError{Store: p.place.store, Reason: "changed in the meantime"}
 }
 
 // unshare makes every file of the store that could be written in place one that has no

@@ -12,13 +12,13 @@ import (
 // git's stash has taken it, what git stash pop will do: it puts down everything
 // but the files that are there again, and then keeps the entry.
 func rebuiltNotice(root string) string {
-	text := fmt.Sprintf("the store of %s had vanished and was rebuilt from its mirror, with its settings", root)
+	text := fmt.Sprintf("the store of %s was missing and has been rebuilt from its mirror, with its settings", root)
 	repo, ok := gitrepo.Find(root)
 	if !ok {
 		return text
 	}
 	if n, ok := repo.StashHolding(path.Join(filepath.ToSlash(repo.Prefix), StoreName)); ok {
-		text += fmt.Sprintf("; git's stash@{%d} holds its old files: git stash pop will put back all the rest, call these existing, and keep the entry: then git stash drop", n)
+		text += fmt.Sprintf("; git's stash@{%d} holds its old files: git stash pop will restore everything else, report these as existing, and keep the entry; then run git stash drop", n)
 	}
 	return text
 }

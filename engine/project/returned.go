@@ -90,13 +90,13 @@ func (p *Project) CatchUp() {
 
 func (p *Project) returnedNotice(n returnedNote) string {
 	if n.Empty {
-		return fmt.Sprintf("packs of the store of %s had vanished: they are back from the mirror", p.place.root)
+		return fmt.Sprintf("packs of the store of %s were missing and have been restored from the mirror", p.place.root)
 	}
-	text := fmt.Sprintf("the store of %s had been replaced by an older state of it: what was saved since is back from the mirror", p.place.root)
+	text := fmt.Sprintf("the store of %s was replaced by an older state of it: what was saved since has been restored from the mirror", p.place.root)
 	if !n.Rewritten {
 		return text
 	}
-	text += ", and what gc or forget had removed since is removed again"
+	text += ", and what gc or forget removed since has been removed again"
 	said, err := manifest.Replay(context.Background(), p.Log(), 1, manifest.Skip)
 	if err != nil {
 		return text

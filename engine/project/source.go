@@ -175,7 +175,7 @@ func (p *Project) Current(ctx context.Context, c manifest.Checkpoint) (now manif
 func Living(db *manifest.DB, id manifest.CheckpointID) (manifest.Checkpoint, error) {
 	c, ok, err := db.ByID(id)
 	if err == nil && !ok {
-		err = &NoCheckpointError{Spec: id.String(), Reason: "it was removed meanwhile"}
+		err = &NoCheckpointError{Spec: id.String(), Reason: "it was removed in the meantime"}
 	}
 	return c, err
 }

@@ -33,7 +33,7 @@ type RemovalError struct {
 }
 
 func (e *RemovalError) Error() string {
-	return fmt.Sprintf("the store %s is removed in part: %v", shortStoreID(e.ID), e.Err)
+	return fmt.Sprintf("the store %s was only partly removed: %v", shortStoreID(e.ID), e.Err)
 }
 func (e *RemovalError) Unwrap() error { return e.Err }
 
@@ -50,20 +50,20 @@ func PlanRemoval(ctx context.Context, env Env, id string) (*Removal, error) {
 	r := removalOf(ctx, env, k)
 	switch r.State {
 	case StoreLive:
-		r.Refused = fmt.Sprintf("the store belongs to the project %s, which is there", k.Root)
+		r.Refused = fmt.Sprintf("the store belongs to the project %s, which still exists", k.Root)
 	case StoreLost:
-		r.Refused = fmt.Sprintf("the project %s is there, and the next command in it brings its store back", k.Root)
+		r.Refused = fmt.Sprintf("the project %s still exists, and the next command in it rebuilds its store", k.Root)
 	case StoreMoved:
-		r.Refused = "the packs of the store are in use elsewhere: its project was moved, or copied by links"
+		r.Refused = "the packs of the store are in use elsewhere: its project was moved, or copied with hard links"
 		if r.MovedTo != "" {
 			r.Refused = fmt.Sprintf("the store belongs to the project %s, which was moved there from %s", r.MovedTo, r.Root)
 		}
 	case StoreGone, StoreReplaced, StoreUnregistered:
 		if r.Mode == GlobalMode {
-			r.Note = "its project was not found: if it was moved and not deleted, it loses its history"
+			r.Note = "its project was not found: if it was moved rather than deleted, its history will be lost"
 		}
 	case StoreUnreachable:
-		r.Refused = fmt.Sprintf("%s cannot be looked at", k.Root)
+		r.Refused = fmt.Sprintf("%s cannot be accessed", k.Root)
 	case StoreUnfinished:
 		r.Store = r.place
 	case StoreForeign:
@@ -146,18 +146,18 @@ func PlanDeinit(ctx context.Context, o OpenOptions) (*Removal, error) {
 	} else {
 		r.Copy, r.ID, r.Checkpoints = true, k.ID.String(), -1
 		r.LastSave = newestChange(filepath.Join(at.store, ObjectsName))
-		r.Kept = append(r.Kept, fmt.Sprintf("the mirror and the registration stay: they are those of %s, which this project was copied from", k.Root))
+		r.Kept = append(r.Kept, fmt.Sprintf("the mirror and the registration, which belong to %s, the project that this one was copied from", k.Root))
 	}
 	r.Root, r.Mode, r.State, r.Store = at.root, at.mode, StoreLive, at.store
 	r.Bytes, r.InUse = DiskBytes(r.Store, r.Mirror), inUse(r.Store)
 	if crashedIn(ctx, o) {
-		r.Refused = "a restore of this project did not finish: without the store it cannot be put back"
+		r.Refused = "a restore of this project did not finish: without the store it cannot be reverted"
 	}
 	if damaged != nil {
 		r.Curable = damaged.What
 	}
 	if at.link != "" {
-		r.Kept = append(r.Kept, "the link that leads to the store stays")
+		r.Kept = append(r.Kept, "the link to the store")
 	}
 	return r, nil
 }
@@ -270,7 +270,7 @@ func (r *Removal) lock(ctx context.Context) (release func(), err error) {
 
 // check looks again, under the locks, whether it is still the store that was shown.
 func (r *Removal) check() error {
-	changed := &RefusedError{What: "the store changed meanwhile: look at it again"}
+	changed := &RefusedError{What: "the store changed in the meantime: check it again"}
 	if r.Store != "" {
 		if err := r.reachable(); err != nil {
 			return err

@@ -53,7 +53,7 @@ type AbortedError struct {
 
 func (e *AbortedError) Error() string {
 	if len(e.Left) > 0 {
-		return fmt.Sprintf("%v; %d paths could not be put back", e.Err, len(e.Left))
+		return fmt.Sprintf("%v; paths that could not be put back: %d", e.Err, len(e.Left))
 	}
 	return e.Err.Error()
 }

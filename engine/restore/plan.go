@@ -106,18 +106,18 @@ type modeOf struct {
 const (
 	ReasonRules      = "not in scope under the checkpoint's rules"
 	ReasonToday      = "not in scope under today's rules"
-	ReasonPrecious   = "precious: git ignores it, and a restore deletes no such file"
-	reasonNested     = "a repository of its own that the checkpoint does not have"
-	reasonHolds      = "the directory holds what no checkpoint has"
+	ReasonPrecious   = "precious: ignored by git, so a restore does not delete it"
+	reasonNested     = "a git repository that the checkpoint does not have"
+	reasonHolds      = "the directory contains what no checkpoint has"
 	reasonParent     = "a parent is in the way and was not selected"
-	reasonUnselected = "the directory holds what was not selected"
+	reasonUnselected = "the directory contains what was not selected"
 	reasonMount      = "mount point"
 	reasonStore      = "it belongs to the store"
 	reasonReserved   = "the name is reserved"
 	reasonUnreadable = "unreadable"
 	reasonRacing     = "it changed while the restore ran"
 	reasonAppeared   = "it appeared while the restore ran"
-	reasonFolds      = "this file system does not tell its name from that of"
+	reasonFolds      = "on this file system its name is the same as"
 )
 
 // NewPlan compares the trees and the disk. It changes nothing. Errors are

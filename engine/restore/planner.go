@@ -220,13 +220,13 @@ func (b *planner) putFile(path string, c, t manifest.Entry, info rootfs.Info, at
 		case c.Kind == 0:
 			ch.Action, ch.Reason = Replace, "something in no checkpoint is in the way"
 		case isFile(c) && isFile(t) && sameContent(c, t) && info.Kind == rootfs.Regular && info.Nlink == 1:
-			ch.Action, ch.Reason = Mode, "other permissions"
+			ch.Action, ch.Reason = Mode, "different permissions"
 		case c.Kind != t.Kind && (isFile(c) != isFile(t)):
-			ch.Action, ch.Reason = Replace, "other kind"
+			ch.Action, ch.Reason = Replace, "different kind"
 		case sameContent(c, t):
-			ch.Action, ch.Reason = Replace, "other permissions, which its other names do not get"
+			ch.Action, ch.Reason = Replace, "different permissions, which its other hard links do not get"
 		default:
-			ch.Action, ch.Reason = Replace, "other content"
+			ch.Action, ch.Reason = Replace, "different content"
 		}
 	case rootfs.Directory:
 		// The trees know of no directory here: an ignored one, or one made since the scan.

@@ -22,7 +22,7 @@ func (b *planner) bothDirs(path string, c, t manifest.Entry, at *place, depth in
 	case info.Kind != rootfs.Directory:
 		b.skip(path, reasonRacing, true)
 	default:
-		b.Changes = append(b.Changes, Change{Path: path, Action: Mode, Before: c, After: t, info: info, known: true, Reason: "other permissions"})
+		b.Changes = append(b.Changes, Change{Path: path, Action: Mode, Before: c, After: t, info: info, known: true, Reason: "different permissions"})
 	}
 	return nil
 }
@@ -48,7 +48,7 @@ func (b *planner) makeDir(path string, c, t manifest.Entry, at *place, depth int
 			return err
 		}
 		if has && info.Mode != t.Mode {
-			ch.Action, ch.Reason = Mode, "other permissions"
+			ch.Action, ch.Reason = Mode, "different permissions"
 			ch.Before = manifest.Entry{Name: t.Name, Kind: manifest.Subdir, Mode: info.Mode}
 			ch.known = false
 			b.Changes = append(b.Changes, ch)
@@ -59,7 +59,7 @@ func (b *planner) makeDir(path string, c, t manifest.Entry, at *place, depth int
 			b.skip(path, reasonParent, true)
 			return nil
 		}
-		ch.Action, ch.Reason = Replace, "other kind"
+		ch.Action, ch.Reason = Replace, "different kind"
 		if c.Kind == 0 {
 			ch.Reason = "something in no checkpoint is in the way"
 		}
@@ -162,7 +162,7 @@ func (b *planner) dirInTheWay(path string, c, t manifest.Entry, at *place) error
 		b.skip(path, reason, true)
 		return nil
 	}
-	b.Changes = append(b.Changes, Change{Path: path, Action: Replace, Before: c, After: t, info: info, known: true, Reason: "other kind"})
+	b.Changes = append(b.Changes, Change{Path: path, Action: Replace, Before: c, After: t, info: info, known: true, Reason: "different kind"})
 	return nil
 }
 

@@ -90,7 +90,7 @@ func (p *Plan) Read(ctx context.Context, sink Sink) error {
 				continue // it is already what it is to become
 			}
 			if same && isFile(c.Before) && c.info.Nlink == 1 {
-				c.Action, c.Reason, c.After = Mode, "other permissions", withMode(c.Before, c.After.Mode)
+				c.Action, c.Reason, c.After = Mode, "different permissions", withMode(c.Before, c.After.Mode)
 			}
 		}
 		if changed[i].Load() {

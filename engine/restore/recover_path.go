@@ -226,7 +226,7 @@ func (s *recovery) path(d rootfs.Dir, name string, c *Change, at, temp state) er
 		}
 		return s.drop(d, c, temp)
 	default:
-		s.leave(c.Path, "it holds neither what it held before the restore nor what it was to hold")
+		s.leave(c.Path, "its content is neither that before the restore nor that after")
 		if temp == isOther {
 			return s.keep(d, c)
 		}
@@ -332,7 +332,7 @@ func (s *recovery) plainDir(d rootfs.Dir, name string, c *Change) error {
 	switch {
 	case there && info.Kind != rootfs.Directory:
 		if want.Kind != 0 {
-			s.leave(c.Path, "it is no directory")
+			s.leave(c.Path, "it is not a directory")
 		}
 		return nil
 	case want.Kind == 0 && there:

@@ -41,7 +41,7 @@ func Gather(p *project.Project, noIgnore bool) (Ruleset, error) {
 		rs.Repo.Getenv = p.Env.Variable
 		var err error
 		if c.Exclude, err = rs.Repo.Excludes(p.Env.Home); err != nil {
-			problem(".git", "its exclude files were not all read", err)
+			problem(".git", "not all of its exclude files could be read", err)
 		}
 		c.FoldCase = rs.Repo.IgnoreCase(p.Env.Home)
 		tracked := rs.Repo.Lazy(c.FoldCase)
@@ -60,7 +60,7 @@ func Gather(p *project.Project, noIgnore bool) (Ruleset, error) {
 			}
 			for _, path := range index.Unread {
 				// The tree has none, and git takes this one.
-				rs.Problems = append(rs.Problems, project.Problem{Path: path, Reason: "its rules are not known: only git has it, and its object is not here", Failed: true})
+				rs.Problems = append(rs.Problems, project.Problem{Path: path, Reason: "its rules are not known: it is only in git, and its object is missing", Failed: true})
 			}
 		}
 	}
@@ -82,7 +82,7 @@ func Gather(p *project.Project, noIgnore bool) (Ruleset, error) {
 
 // unknownIndex is that git's index could not be read: then tracked files that rules match are left out.
 func unknownIndex(err error) project.Problem {
-	return project.Problem{Path: ".git/index", Reason: fmt.Sprintf("what git tracks is not known: %v", err), Failed: true}
+	return project.Problem{Path: ".git/index", Reason: fmt.Sprintf("cannot tell which files git tracks: %v", err), Failed: true}
 }
 
 // Late is what turned out while the rules were asked.

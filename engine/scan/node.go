@@ -163,6 +163,6 @@ func (n *node) decide(s scope, e *entry, dir bool) {
 		e.reason = "ignored: " + rule
 	}
 	if d == ignore.Precious {
-		e.reason += ", and larger than the 10 MiB up to which it would be precious"
+		e.reason += ", and larger than the 10 MiB limit for precious files"
 	}
 }

@@ -83,7 +83,7 @@ func (h pathHandle) openFile(name, _ string) (*os.File, stat, error) {
 }
 
 // errReplaced says that a name led to another file each time that it was looked at.
-var errReplaced = errors.New("it is replaced all the time")
+var errReplaced = errors.New("it keeps being replaced")
 
 func (h pathHandle) fstat(f *os.File) (stat, error) {
 	info, err := f.Stat()

@@ -100,7 +100,7 @@ func (l *loader) file(file string, source Source, hand *[keyCount]slot) {
 	}
 	d, err := parseObject(b)
 	if err != nil {
-		l.warn(file, "", "is no JSON: "+err.Error(), "")
+		l.warn(file, "", "is not valid JSON: "+err.Error(), "")
 		return
 	}
 	if d.o != nil {

@@ -43,7 +43,7 @@ func (l *loader) tier(name, dir string, values *[keyCount]slot) (moments []strin
 	}
 	d, err := parseObject(b)
 	if err != nil {
-		l.warn(file, "", "is no JSON: "+err.Error(), "")
+		l.warn(file, "", "is not valid JSON: "+err.Error(), "")
 		return moments
 	}
 	if d.o != nil {
@@ -126,7 +126,7 @@ next:
 				}
 			}
 		}
-		l.warn(file, "moments", "holds "+describe(e.Value), "session-start, prompt, pre-edit, pre-shell, post-shell, stop, subagent-stop, session-end")
+		l.warn(file, "moments", "contains "+describe(e.Value), "session-start, prompt, pre-edit, pre-shell, post-shell, stop, subagent-stop, session-end")
 	}
 	return list
 }

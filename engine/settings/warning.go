@@ -56,5 +56,5 @@ type NotJSONError struct {
 	Err  error
 }
 
-func (e *NotJSONError) Error() string { return fmt.Sprintf("%s is no JSON: %v", e.File, e.Err) }
+func (e *NotJSONError) Error() string { return fmt.Sprintf("%s is not valid JSON: %v", e.File, e.Err) }
 func (e *NotJSONError) Unwrap() error { return e.Err }

@@ -116,7 +116,7 @@ func (a Agent) format() (f format, ok bool) {
 func (a Agent) known() (format, error) {
 	f, ok := a.format()
 	if !ok {
-		return f, &FormatError{Agent: a, Reason: "conversations of this agent are not understood"}
+		return f, &FormatError{Agent: a, Reason: "conversations of this agent are not supported"}
 	}
 	return f, nil
 }

@@ -290,7 +290,7 @@ func (c *Capture) sides(f format, held oid.ID, got *Captured) (oid.ID, error) {
 		i, known := at[side.Name]
 		if !known {
 			if len(states) >= maxSides || !validSide(side.Name) {
-				got.miss(side.Name, fmt.Errorf("not captured: more than %d side files, or a strange name", maxSides))
+				got.miss(side.Name, fmt.Errorf("not captured: more than %d side files, or an unusual name", maxSides))
 				continue
 			}
 			i = len(states)

@@ -25,7 +25,7 @@ func (e *FormatError) Error() string {
 type NothingBeforeError struct{}
 
 func (e *NothingBeforeError) Error() string {
-	return "nothing of the conversation lies before this point"
+	return "there is no conversation before this point"
 }
 
 // NoEventError is an event, prompt or tool call that the transcript does not hold.
@@ -42,7 +42,7 @@ func (e *NoEventError) Error() string {
 type FewPromptsError struct{ Asked, Have int }
 
 func (e *FewPromptsError) Error() string {
-	return fmt.Sprintf("the conversation has %d prompts, not %d", e.Have, e.Asked)
+	return fmt.Sprintf("there is no prompt %d: the conversation has only %d", e.Asked, e.Have)
 }
 
 // ChangedError is a file that became shorter while it was read.

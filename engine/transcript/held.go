@@ -70,7 +70,7 @@ func readChain(s Store, id oid.ID) ([]listAt, error) {
 			return nil, err
 		}
 		if n := len(chain); n > 0 && l.Cursor.Offset != chain[n-1].list.Before {
-			return nil, &DamagedError{id, "holds another number of bytes than its successor says"}
+			return nil, &DamagedError{id, "does not have the number of bytes that its successor says"}
 		}
 		chain = append(chain, listAt{id, l})
 		id = l.Parent

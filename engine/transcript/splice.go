@@ -14,7 +14,7 @@ type edit struct {
 	in    string // the top-level object whose member it is, "" for the line itself
 }
 
-var errNoObject = errors.New("line is no JSON object")
+var errNoObject = errors.New("the line is not a JSON object")
 
 // splice appends line with its top-level members edited. It works on positions
 // that the scanner gives, never on text that looks alike: the same key, or the

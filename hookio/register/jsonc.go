@@ -32,7 +32,7 @@ const blanks = " \t\r\n"
 // NotJSONError: a settings file cannot be understood. It was left as it is.
 type NotJSONError struct{ Err error }
 
-func (e *NotJSONError) Error() string { return "no JSON: " + e.Err.Error() }
+func (e *NotJSONError) Error() string { return "not valid JSON: " + e.Err.Error() }
 func (e *NotJSONError) Unwrap() error { return e.Err }
 
 // ShapeError: the file is JSON, but something in it is not of the kind that

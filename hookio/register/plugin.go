@@ -48,7 +48,7 @@ func Plugin(version, exe string) []PluginFile {
 			front += "argument-hint: \"" + c.Hint + "\"\n"
 		}
 		files = append(files, PluginFile{Path: "commands/" + c.Name + ".md",
-			Content: front + "disable-model-invocation: true\n---\n\nThe rewind hook answers this command itself. If you read this, it is not running: do nothing else, and tell the person to try `rewind validate`.\n"})
+			Content: front + "disable-model-invocation: true\n---\n\nThe rewind hook answers this command itself. If you read this, it is not running: do nothing else, and tell the user to run `rewind validate`.\n"})
 	}
 	return files
 }
@@ -63,13 +63,13 @@ The plugin needs the ` + "`rewind`" + ` program. It registers the hooks and adds
 
 - ` + "`/rewind:list [n]`" + `: the checkpoints of this project
 - ` + "`/rewind:restore <checkpoint>`" + `: code and conversation as they were; ` + "`--code-only`" + ` and ` + "`--context-only`" + ` for one half
-- ` + "`/rewind:undo`" + `: code and conversation as at the newest checkpoint that differs; again: further back; ` + "`--code-only`" + ` for the files alone
-- ` + "`/rewind:undo-restore`" + `: takes the last of these back; ` + "`/rewind:redo-restore`" + `: does it again
+- ` + "`/rewind:undo`" + `: code and conversation back to the newest checkpoint that differs; run again to go further back; ` + "`--code-only`" + ` for the files alone
+- ` + "`/rewind:undo-restore`" + `: undoes the last of these; ` + "`/rewind:redo-restore`" + `: redoes it
 - ` + "`/rewind:back [n]`" + `: the conversation to before the nth-last prompt, as a new session
-- ` + "`/rewind:status`" + `: is it on, and when was the last checkpoint
+- ` + "`/rewind:status`" + `: whether rewind is on, and the last checkpoint
 
 A conversation that was put back is a new session: the answer ends with the ` + "`/resume`" + ` that opens it.
 
 Everything else is a command in a terminal: ` + "`rewind --help`" + `. Do not register the hooks in the settings as well: each event
-would be handled twice. ` + "`rewind validate`" + ` tells.
+would be handled twice. ` + "`rewind validate`" + ` reports it.
 `

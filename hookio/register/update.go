@@ -43,7 +43,7 @@ type NotDurableError struct {
 }
 
 func (e *NotDurableError) Error() string {
-	return fmt.Sprintf("%s is written, but perhaps not yet durable: %v", e.Path, e.Err)
+	return fmt.Sprintf("%s was written, but may not be durable yet: %v", e.Path, e.Err)
 }
 
 func (e *NotDurableError) Unwrap() error { return e.Err }
