@@ -116,9 +116,13 @@ func (s *scribe) record(t *rapid.T) {
 		}
 		s.w.add(Record{Delete: &d})
 	case 10:
-		if rapid.Bool().Draw(t, "operation") {
+		switch rapid.IntRange(0, 2).Draw(t, "which") {
+		case 0:
 			s.w.add(Record{Operation: &Operation{Time: at(s.clock), Kind: OpRestore, Checkpoint: s.some(t), Before: oid.ID{1}}})
-		} else {
+		case 1:
+			s.w.add(Record{Binding: &Binding{Time: at(s.clock), Agent: "pi", Session: session.Draw(t, "session"),
+				Entries: rapid.SliceOfN(rapid.SampledFrom([]string{"a", "b", "c"}), 1, 2).Draw(t, "entries"), Checkpoint: s.some(t)}})
+		default:
 			s.w.add(Record{Session: &Session{ID: session.Draw(t, "session"), Agent: rapid.SampledFrom([]string{"claude", "droid"}).Draw(t, "agent"), Time: at(s.clock)}})
 		}
 	case 11:

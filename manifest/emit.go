@@ -55,6 +55,9 @@ func (f *folder) emit(m meta) error {
 	for name, at := range s.sessions {
 		b.Add(sessionKey(name.agent, name.id), appendSession(nil, at))
 	}
+	for name, at := range s.bindings {
+		b.Add(bindingKey(name), appendBinding(nil, at))
+	}
 	for i := range s.index.buckets {
 		if bucket := &s.index.buckets[i]; bucket.dirty {
 			b.Add(seqKey(keyBucket, bucket.number), bucket.codes)

@@ -32,7 +32,7 @@ type meta struct {
 	dead uint64 // checkpoints deleted since it was folded whole
 }
 
-const metaFormat = 2
+const metaFormat = 3
 
 func (m meta) append(dst []byte) []byte {
 	dst = append(dst, metaFormat)

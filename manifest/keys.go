@@ -19,6 +19,7 @@ const (
 	keyOfSession  = 's' // session ^seq          → 1
 	keyOperation  = 'o' // ^seq                  → record
 	keySession    = 'e' // agent session         → seq, record
+	keyBinding    = 'd' // session entry         → seq, record of this entry alone
 	keyBucket     = 'b' // bucket number         → codes of the index
 	keyChanges    = 'c' // seq [path]            → header of the set [old and new entry]
 	keyUnfolded   = 'u' // seq                   → 1: its set of changes could not be made
@@ -63,6 +64,11 @@ func ofSessionKey(session string) []byte { return appendExact([]byte{keyOfSessio
 func sessionKey(agent, id string) []byte {
 	return appendExact(appendExact([]byte{keySession}, agent), id)
 }
+
+// bindingsOf are the keys of a session's bindings.
+func bindingsOf(session string) []byte { return appendExact([]byte{keyBinding}, session) }
+
+func bindingKey(at boundAt) []byte { return appendExact(bindingsOf(at.session), at.entry) }
 
 // appendPath appends a path so that the order of the bytes is path order: a
 // directory, then what is below it, then names that go on after the directory's name.

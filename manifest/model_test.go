@@ -22,11 +22,12 @@ type model struct {
 	alive []*Checkpoint                // by sequence number
 	ops   []Operation
 	sess  map[[2]string]sessionAt
+	bound map[boundAt]Binding
 	trees map[oid.ID]tree // flat
 }
 
 func newModel(w *world) *model {
-	m := &model{w: w, all: map[CheckpointID]*Checkpoint{}, sess: map[[2]string]sessionAt{}, trees: map[oid.ID]tree{{}: {}}}
+	m := &model{w: w, bound: map[boundAt]Binding{}, all: map[CheckpointID]*Checkpoint{}, sess: map[[2]string]sessionAt{}, trees: map[oid.ID]tree{{}: {}}}
 	name := func(c *Checkpoint, name string) {
 		for _, other := range m.alive {
 			if name != "" && other.Name == name {
@@ -77,6 +78,12 @@ func newModel(w *world) *model {
 			m.ops = append([]Operation{o}, m.ops...)
 		case rec.Session != nil:
 			m.sess[[2]string{rec.Session.Agent, rec.Session.ID}] = sessionAt{r.Seq, *rec.Session}
+		case rec.Binding != nil:
+			for _, entry := range rec.Binding.Entries {
+				b := *rec.Binding
+				b.Seq, b.Entries = r.Seq, []string{entry}
+				m.bound[boundAt{b.Session, entry}] = b
+			}
 		}
 	}
 	return m
@@ -211,7 +218,27 @@ func (m *model) check(t fataler, db *DB) {
 		sessions = append(sessions, at.session)
 	}
 	equal(t, "Sessions", collect(t, db.Sessions()), sessions)
+	m.checkBindings(t, db)
 	m.checkPaths(t, db)
+}
+
+func (m *model) checkBindings(t fataler, db *DB) {
+	t.Helper()
+	for _, session := range []string{"", "one", "two", "none"} {
+		var want []Binding
+		for at, b := range m.bound {
+			if at.session == session {
+				want = append(want, b)
+			}
+		}
+		slices.SortFunc(want, newestBinding)
+		equal(t, "Bindings "+session, collect(t, db.Bindings(session)), want)
+		for _, entry := range []string{"a", "b", "none"} {
+			got, ok, err := db.Bound(session, entry)
+			b, has := m.bound[boundAt{session, entry}]
+			equal(t, "Bound "+session+" "+entry, []any{got, ok, err}, []any{b, has, error(nil)})
+		}
+	}
 }
 
 func (m *model) queries() []Query {

@@ -66,6 +66,7 @@ type Record struct {
 	Rewrite    *Rewrite
 	Session    *Session
 	Amend      *Amend
+	Binding    *Binding
 }
 
 // Mark names, renames, pins or unpins a checkpoint.
@@ -125,6 +126,7 @@ type Operation struct {
 	TranscriptBackup string
 	Fork             string // file of the conversation fork that the operation made
 	Verb             string // the command's own name, where Kind says what it did; "" for Kind
+	Session          string // id of the session that it was made in, "" where nobody said
 }
 
 // Session is an agent's session, as last seen.

@@ -19,6 +19,7 @@ const (
 	recordRewrite    = 5
 	recordSession    = 6
 	recordAmend      = 7
+	recordBinding    = 8
 )
 
 // Kinds are a number in the log: their place here, from 1. New ones go to the end.
@@ -57,6 +58,9 @@ func (r Record) Append(dst []byte) []byte {
 	case r.Amend != nil:
 		w.dst = append(w.dst, recordAmend)
 		w.amend(r.Amend)
+	case r.Binding != nil:
+		w.dst = append(w.dst, recordBinding)
+		w.binding(r.Binding)
 	}
 	return w.dst
 }
@@ -86,6 +90,8 @@ func ParseRecord(data []byte) (Record, error) {
 		rec.Session = r.session()
 	case recordAmend:
 		rec.Amend = r.amend()
+	case recordBinding:
+		rec.Binding = r.binding()
 	default:
 		for r.next() {
 		}
@@ -180,6 +186,7 @@ func (w *fieldWriter) operation(o *Operation) {
 	w.text(10, o.TranscriptBackup)
 	w.text(11, o.Fork)
 	w.text(12, o.Verb)
+	w.packed(13, o.Session)
 }
 
 func (r *fieldReader) operation() *Operation {
@@ -210,6 +217,8 @@ func (r *fieldReader) operation() *Operation {
 			o.Fork = r.text()
 		case 12:
 			o.Verb = r.text()
+		case 13:
+			o.Session = r.packed()
 		}
 	}
 	return o

@@ -77,6 +77,12 @@ func TestEveryOrderOfTwo(t *testing.T) {
 			return Record{Operation: &Operation{Kind: OpRestore, Checkpoint: one, Safety: two, Before: w.store(tree{"b": file(2)})}}
 		},
 		"session": func(*world) Record { return Record{Session: &Session{ID: "one", Agent: "claude"}} },
+		"binding": func(*world) Record {
+			return Record{Binding: &Binding{Agent: "pi", Session: "one", Entries: []string{"a", "b"}, Checkpoint: two}}
+		},
+		"another binding": func(*world) Record {
+			return Record{Binding: &Binding{Agent: "pi", Session: "one", Entries: []string{"a"}, Checkpoint: one}}
+		},
 	}
 	for first, a := range kinds {
 		for second, b := range kinds {

@@ -22,6 +22,7 @@ type state struct {
 	names       map[string]uint64 // 0: taken away
 	operations  []*Operation
 	sessions    map[sessionName]*sessionAt
+	bindings    map[boundAt]*bindingAt
 	rewritten   map[uint64]bool       // root is not the generation's
 	rewrote     bool                  // a record replaced others
 	amended     map[uint64]*Operation // that are not the generation's
@@ -43,6 +44,7 @@ func newState(gen *generation) (*state, error) {
 		ids:         map[CheckpointID]uint64{},
 		names:       map[string]uint64{},
 		sessions:    map[sessionName]*sessionAt{},
+		bindings:    map[boundAt]*bindingAt{},
 		rewritten:   map[uint64]bool{},
 	}
 	if gen == nil {
@@ -108,6 +110,8 @@ func (s *state) apply(r Sequenced) error {
 	case rec.Session != nil:
 		n := *rec.Session
 		s.sessions[sessionName{n.Agent, n.ID}] = &sessionAt{seq: r.Seq, session: n}
+	case rec.Binding != nil:
+		s.bind(r.Seq, rec.Binding)
 	}
 	return nil
 }

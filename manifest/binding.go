@@ -1,0 +1,178 @@
+package manifest
+
+import (
+	"cmp"
+	"encoding/binary"
+	"iter"
+	"slices"
+	"time"
+
+	"rewind/manifest/wire"
+)
+
+// Binding says which checkpoint has the files as they were at entries of a session's conversation:
+// for agents whose entries get their ids only after the checkpoint was taken, and for many entries
+// of one state. The newest binding of an entry counts.
+type Binding struct {
+	Seq            uint64 // not part of the payload
+	Time           time.Time
+	Agent, Session string
+	Entries        []string // ids in the agent's own words, not empty
+	Checkpoint     CheckpointID
+}
+
+// boundAt is an entry of a session.
+type boundAt struct{ session, entry string }
+
+// bindingAt is the binding of one entry.
+type bindingAt struct {
+	seq     uint64
+	binding Binding
+}
+
+func (w *fieldWriter) binding(b *Binding) {
+	w.time(1, b.Time)
+	w.text(2, b.Agent)
+	w.packed(3, b.Session)
+	var list []byte
+	for _, entry := range b.Entries {
+		list = wire.AppendText(list, entry)
+	}
+	w.text(4, string(list))
+	w.eight(5, b.Checkpoint)
+}
+
+func (r *fieldReader) binding() *Binding {
+	b := &Binding{}
+	for r.next() {
+		switch r.field {
+		case 1:
+			b.Time = r.time()
+		case 2:
+			b.Agent = r.text()
+		case 3:
+			b.Session = r.packed()
+		case 4:
+			d := wire.Decoder{What: r.What, Data: r.text()}
+			for d.More() {
+				b.Entries = append(b.Entries, d.Text())
+			}
+			if d.Err != nil {
+				r.Fail(d.Err.Error())
+			}
+		case 5:
+			b.Checkpoint = r.eight()
+		}
+	}
+	return b
+}
+
+// bind applies a Binding: one of each of its entries. That the checkpoint lives is for those to
+// look who ask: it can go, and the entry be bound anew.
+func (s *state) bind(seq uint64, b *Binding) {
+	for _, entry := range b.Entries {
+		one := *b
+		one.Seq, one.Entries = seq, []string{entry}
+		s.bindings[boundAt{b.Session, entry}] = &bindingAt{seq, one}
+	}
+}
+
+func appendBinding(dst []byte, at *bindingAt) []byte {
+	return Record{Binding: &at.binding}.Append(appendSeq(dst, at.seq))
+}
+
+func (g *generation) binding(value []byte) (b Binding, err error) {
+	if len(value) < 8 {
+		return b, g.damaged("binding")
+	}
+	r, err := ParseRecord(value[8:])
+	if err != nil || r.Binding == nil || len(r.Binding.Entries) != 1 {
+		return b, g.damaged("binding")
+	}
+	b = *r.Binding
+	b.Seq = binary.BigEndian.Uint64(value)
+	return b, nil
+}
+
+// Bound is the binding of a session's entry.
+func (db *DB) Bound(session, entry string) (b Binding, ok bool, err error) {
+	found, err := ask(db, func(s *state) (*Binding, error) { return s.bound(boundAt{session, entry}) })
+	if found == nil || err != nil {
+		return Binding{}, false, err
+	}
+	return *found, true, nil
+}
+
+func (s *state) bound(at boundAt) (*Binding, error) {
+	if own := s.bindings[at]; own != nil {
+		b := own.binding
+		return &b, nil
+	}
+	if s.gen == nil {
+		return nil, nil
+	}
+	value, err := s.gen.Get(bindingKey(at))
+	if err != nil || len(value) == 0 {
+		return nil, err
+	}
+	b, err := s.gen.binding(value)
+	return &b, err
+}
+
+// Bindings yields the bindings of a session, one for each entry, the newest first.
+func (db *DB) Bindings(session string) iter.Seq2[Binding, error] {
+	return stream(db, func(s *state, visit func(Binding) error) error {
+		all, err := s.boundIn(session)
+		if err != nil {
+			return err
+		}
+		for _, b := range all {
+			if err := visit(b); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func (s *state) boundIn(session string) (all []Binding, err error) {
+	for at, own := range s.bindings {
+		if at.session == session {
+			all = append(all, own.binding)
+		}
+	}
+	if s.gen != nil {
+		err = s.gen.scan(bindingsOf(session), func(_, value []byte) error {
+			b, err := s.gen.binding(value)
+			if err == nil && s.bindings[boundAt{session, b.Entries[0]}] == nil {
+				all = append(all, b)
+			}
+			return err
+		})
+	}
+	slices.SortFunc(all, newestBinding)
+	return all, err
+}
+
+func newestBinding(a, b Binding) int {
+	return cmp.Or(cmp.Compare(b.Seq, a.Seq), cmp.Compare(a.Entries[0], b.Entries[0]))
+}
+
+// Bindings are those of all sessions, one for each entry, the newest first.
+func (r *Replayed) Bindings() []Binding {
+	var all []Binding
+	for _, at := range r.s.bindings {
+		all = append(all, at.binding)
+	}
+	slices.SortFunc(all, newestBinding)
+	return all
+}
+
+// Sessions are the newest records of each session, in no order.
+func (r *Replayed) Sessions() []Session {
+	var all []Session
+	for _, at := range r.s.sessions {
+		all = append(all, at.session)
+	}
+	return all
+}
