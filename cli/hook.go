@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"io"
 	"path/filepath"
@@ -116,8 +117,11 @@ func (h *hookCall) await(answered <-chan hookio.Response) (r hookio.Response, ok
 	case r = <-answered:
 		return r, true
 	case <-time.After(time.Until(h.start.Add(watchTime))):
-		return r, false
+		if !h.patient.Load() {
+			return r, false
+		}
 	}
+	return <-answered, true
 }
 
 // handle reads the event and answers it.
@@ -125,6 +129,13 @@ func (h *hookCall) handle(words []string, in io.Reader) hookio.Response {
 	named, action := hookio.Args(words)
 	if in == nil || isTerminal(in) {
 		in = strings.NewReader("")
+	}
+	if named == hookio.Pi {
+		var read bytes.Buffer
+		if q, ok := hookio.DecodePi(io.TeeReader(in, &read)); ok {
+			return hookio.Response{Stdout: h.pi(context.Background(), &q).Encode()}
+		}
+		in = &read
 	}
 	event := hookio.Decode(in, named, action, h.Env.Getenv)
 	h.event, h.named = &event, named

@@ -20,7 +20,8 @@ type hookCall struct {
 	named hookio.Agent // in the registered line
 	self  string       // how the program was called
 
-	opened atomic.Bool // for await: the project was found, or there is none
+	opened  atomic.Bool // for await: the project was found, or there is none
+	patient atomic.Bool // for await: a person waits for what takes as long as it takes
 }
 
 // run decides in this order: is the project known; is it a command for us; may the tool call pass;

@@ -28,6 +28,7 @@ type RestoreOptions struct {
 	Half       conversation.Half           // what is moved; undo-restore and redo-restore take back what was moved
 	InPlace    bool                        // rewrite the session's own transcript, after a backup, instead of forking it
 	Session    *conversation.ChosenSession // whose conversation, where the checkpoint holds none of it; nil: the checkpoint's
+	By         string                      // id of the session that asks, "" for none: see LastRestore
 	Prompt     int                         // restore: to before the Prompt-th last prompt of Session, not to Checkpoint; 0: to Checkpoint
 	// Confirm, if set, is asked before anything is touched when something would be
 	// deleted, or another session's work would go.
@@ -123,7 +124,7 @@ type restoring struct {
 // plan means that nothing differs.
 func runRestore(ctx context.Context, p *project.Project, o RestoreOptions, kind manifest.OperationKind, choose func(*restoring) (*restore.Plan, error)) (*Restored, error) {
 	r := &restoring{Project: p, ctx: ctx, o: o}
-	r.op.Kind = kind
+	r.op.Kind, r.op.Session = kind, o.By
 	done, err := r.run(choose)
 	if err == nil && !o.DryRun {
 		maintain.FinishForgetting(ctx, p)

@@ -26,6 +26,9 @@ type Options struct {
 	// checkpoint, new messages in the conversation; either, if both are asked for.
 	OnlyIfChanged, OnlyIfSaid bool
 
+	// ID is that of the checkpoint, where somebody was told it before it was taken; zero: a new one.
+	ID manifest.CheckpointID
+
 	// By is what the agent's hook knows. Its zero value means the session that a
 	// person's command runs beside, if there is one: conversation.Beside.
 	By conversation.Trigger
@@ -56,6 +59,7 @@ type TakeOptions struct {
 	Start     time.Time            // on the file system's clock, taken before the tree is looked at; zero: now
 	Since     time.Time            // paths that changed after it are late; zero: no such thing
 	Session   *manifest.Session    // recorded with the checkpoint, or without one
+	Bind      []manifest.Binding   // the same; those that name no checkpoint are about this one, or the newest where there is no new one
 	Unlocked  bool                 // the scan may take long: hold no tree lock meanwhile
 	Preimages func() []Preimage    // asked after the scan: what tools were about to change meanwhile; nil: nothing
 	Valid     func() (bool, error) // asked before the commit: is what was scanned worth it; nil: it is
@@ -132,8 +136,8 @@ func saveCaptured(ctx context.Context, p *project.Project, c *Captured, o TakeOp
 			}
 		}
 		if due = due || o.OnlyIfSaid && said.Said; !due {
-			if o.Session != nil {
-				_, err = commit.Commit(ctx, p, manifest.Record{Session: o.Session})
+			if with := o.with(parent.ID); len(with) > 0 {
+				_, err = commit.Commit(ctx, p, with...)
 			}
 			return &Saved{Checkpoint: *parent, Unchanged: true, Skipped: true, Partial: project.Failed(c.Problems)}, errors.Join(err, c.Discard())
 		}
@@ -153,10 +157,7 @@ func saveCaptured(ctx context.Context, p *project.Project, c *Captured, o TakeOp
 		r.Time = o.Since.UTC()
 	}
 	var parent *manifest.Checkpoint
-	records := []manifest.Record{{Checkpoint: r}}
-	if o.Session != nil {
-		records = append(records, manifest.Record{Session: o.Session})
-	}
+	records := append([]manifest.Record{{Checkpoint: r}}, o.with(r.ID)...)
 	at, err := c.Tx.Commit(ctx, func() ([]manifest.Record, error) {
 		if o.Valid != nil {
 			ok, err := o.Valid()
@@ -197,6 +198,20 @@ func saveCaptured(ctx context.Context, p *project.Project, c *Captured, o TakeOp
 	return saved, nil
 }
 
+// with are the records that go with a checkpoint.
+func (o *TakeOptions) with(id manifest.CheckpointID) (records []manifest.Record) {
+	if o.Session != nil {
+		records = append(records, manifest.Record{Session: o.Session})
+	}
+	for _, b := range o.Bind {
+		if b.Checkpoint == (manifest.CheckpointID{}) {
+			b.Checkpoint = id
+		}
+		records = append(records, manifest.Record{Binding: &b})
+	}
+	return records
+}
+
 // conversation captures the trigger's conversation with the tree.
 func (c *Captured) conversation(ctx context.Context, t conversation.Trigger) (*conversation.Captured, error) {
 	at, problems, err := conversation.Capture(ctx, c.p, c.Tx, c.generation, t)
@@ -207,9 +222,12 @@ func (c *Captured) conversation(ctx context.Context, t conversation.Trigger) (*c
 // Record makes the checkpoint record of a capture, but for its relation to the
 // checkpoint before.
 func (c *Captured) Record(o Options) (*manifest.Checkpoint, error) {
-	id, err := manifest.NewCheckpointID(rand.Reader)
-	if err != nil {
-		return nil, err
+	id := o.ID
+	var err error
+	if id == (manifest.CheckpointID{}) {
+		if id, err = manifest.NewCheckpointID(rand.Reader); err != nil {
+			return nil, err
+		}
 	}
 	r := &manifest.Checkpoint{
 		ID: id, Time: c.start.UTC(), Kind: o.Kind, Description: o.Description, Name: o.Name, Pinned: o.Pin,

@@ -112,12 +112,19 @@ func NthPrompt(ctx context.Context, p *project.Project, spec string, n int, s *C
 	return found, err
 }
 
-// ByEvent finds the checkpoint that an agent bound to an event of a session: the
-// oldest of a prompt or a tool call, since they name the state before, or the
-// newest at a place in the conversation.
+// ByEvent finds the checkpoint that an agent bound to an event of a session, or of one that it came
+// from; else the oldest of a prompt or a tool call, since they name the state before, or the newest at
+// a place in the conversation.
 func ByEvent(p *project.Project, db *manifest.DB, spec, session, event string) (project.Listed, error) {
 	if session == "" || event == "" {
 		return project.Listed{}, &project.NoCheckpointError{Spec: spec}
+	}
+	family, err := LineageIn(db, session)
+	if err != nil {
+		return project.Listed{}, err
+	}
+	if c, ok, err := Bound(db, family, event); err != nil || ok {
+		return project.Listed{Checkpoint: c}, err
 	}
 	var before, at *manifest.Checkpoint
 	for c, err := range db.Checkpoints(manifest.Query{Session: session}) {

@@ -99,8 +99,8 @@ func (c *Call) makes(missing *project.NotInitializedError) bool {
 	if missing.Parent != "" {
 		return c.Event.Kind != manifest.SessionEnd
 	}
-	if c.Event.Kind != manifest.SessionStart {
-		return false
+	if c.Event.Makes || c.Event.Kind != manifest.SessionStart {
+		return c.Event.Makes
 	}
 	set, _ := project.LoadSettings(c.Env, "")
 	return set.AutoInit

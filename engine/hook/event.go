@@ -23,6 +23,7 @@ type Event struct {
 	Previous    string // the session before, where the agent says it
 	Process     string // names the agent's process, "" where it does not say
 	StartsATurn bool   // a session's start that stands for its prompt's, too
+	Makes       bool   // the store where there is none: the agent's users never had to set anything up
 
 	Files       []string // absolute: what a tool is about to change
 	Edit        *Edit    // how much of them; nil: that is not known, or it is no edit

@@ -33,6 +33,8 @@ type request struct {
 	OnlyIfSaid    bool                    `json:"only_if_said,omitempty"`
 	By            conversation.Trigger    `json:"by"`
 	Session       *manifest.Session       `json:"session,omitempty"`
+	ID            manifest.CheckpointID   `json:"id,omitzero"`
+	Bind          []manifest.Binding      `json:"bind,omitempty"`
 	Attempts      int                     `json:"attempts,omitempty"`
 
 	name string

@@ -15,9 +15,10 @@ import (
 // SaveOptions of one save for a hook, for which an agent waits.
 type SaveOptions struct {
 	checkpoint.Options
-	Deadline time.Time         // when the hook must be done
-	Edits    []string          // absolute files that the tool is about to change
-	Session  *manifest.Session // to be recorded with it, nil if that was done
+	Deadline time.Time          // when the hook must be done
+	Edits    []string           // absolute files that the tool is about to change
+	Session  *manifest.Session  // to be recorded with it, nil if that was done
+	Bind     []manifest.Binding // see checkpoint.TakeOptions
 	// Detach starts a process that calls Work and outlives this one. nil: there
 	// is no such thing, and what takes too long fails.
 	Detach func() error
@@ -79,7 +80,7 @@ func Save(ctx context.Context, p *project.Project, o SaveOptions) (*Saved, error
 	}
 	inTime, cancel := context.WithDeadline(ctx, o.Deadline.Add(-HandOver))
 	defer cancel()
-	saved, err := saveInTime(inTime, p, checkpoint.TakeOptions{Options: o.Options, Start: start, Session: o.Session})
+	saved, err := saveInTime(inTime, p, checkpoint.TakeOptions{Options: o.Options, Start: start, Session: o.Session, Bind: o.Bind})
 	var busy *project.BusyError
 	if err != nil && o.Detach != nil && ctx.Err() == nil && (inTime.Err() != nil || errors.As(err, &busy)) {
 		return leave(p, o, start)
@@ -167,7 +168,11 @@ func leave(p *project.Project, o SaveOptions, start time.Time) (*Saved, error) {
 	if o.Detach == nil {
 		return nil, &project.BusyError{Lock: captureLockName}
 	}
-	err := enqueue(p, request{Time: start, Kind: o.Kind, OnlyIfChanged: o.OnlyIfChanged, OnlyIfSaid: o.OnlyIfSaid, By: o.By, Session: o.Session})
+	promised := o.ID != (manifest.CheckpointID{}) // then it comes in any case
+	err := enqueue(p, request{
+		Time: start, Kind: o.Kind, OnlyIfChanged: o.OnlyIfChanged && !promised, OnlyIfSaid: o.OnlyIfSaid && !promised, By: o.By,
+		Session: o.Session, ID: o.ID, Bind: o.Bind,
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -17,7 +17,9 @@ import (
 // WorkOptions say what a detached process does beside what hooks left.
 type WorkOptions struct {
 	Sweep bool // retention
-	Fold  bool // bring the database up to date
+	// Session is the one whose hook asks, "" for none: what its lineage uses stays longest.
+	Session string
+	Fold    bool // bring the database up to date
 
 	Scanned func() // tests: called when the tree of a checkpoint was looked at
 }
@@ -73,8 +75,8 @@ func fulfil(ctx context.Context, p *project.Project, r *request, scanned func())
 		return errors.Join(err, done())
 	}
 	o := checkpoint.TakeOptions{
-		Options: checkpoint.Options{Kind: r.Kind, OnlyIfChanged: r.OnlyIfChanged, OnlyIfSaid: r.OnlyIfSaid, By: r.By},
-		Since:   r.Time, Session: r.Session, Unlocked: true,
+		Options: checkpoint.Options{Kind: r.Kind, OnlyIfChanged: r.OnlyIfChanged, OnlyIfSaid: r.OnlyIfSaid, By: r.By, ID: r.ID},
+		Since:   r.Time, Session: r.Session, Bind: r.Bind, Unlocked: true,
 	}
 	for try := 0; ; try++ {
 		before, err := newestOperation(p)

@@ -1,0 +1,69 @@
+package hook
+
+import (
+	"context"
+	"crypto/rand"
+
+	"rewind/engine/checkpoint"
+	"rewind/manifest"
+)
+
+// Boundary takes a checkpoint where a prompt, a turn or an agent's work begins or ends, whatever the
+// tier: at a prompt always, else where the tree has changed. Then is bound to the checkpoint before,
+// now to the state now: entries of the conversation, whose ids come late. Its answer names that state's
+// checkpoint, which can still be on its way; status knows of its error.
+func (c *Call) Boundary(ctx context.Context, before manifest.CheckpointID, then, now []string) (manifest.CheckpointID, error) {
+	id, err := c.boundary(ctx, before, then, now)
+	c.note(err)
+	c.Project.NoteHookError(c.failure)
+	return id, c.failure
+}
+
+func (c *Call) boundary(ctx context.Context, before manifest.CheckpointID, then, now []string) (id manifest.CheckpointID, err error) {
+	e := &c.Event
+	if id, err = manifest.NewCheckpointID(rand.Reader); err != nil {
+		return id, err
+	}
+	var bind []manifest.Binding
+	b := manifest.Binding{Time: e.Time.UTC(), Agent: e.By.Agent, Session: e.By.Session}
+	if b.Entries, b.Checkpoint = then, before; len(then) > 0 && before != (manifest.CheckpointID{}) {
+		bind = append(bind, b)
+	}
+	if b.Entries, b.Checkpoint = now, (manifest.CheckpointID{}); len(now) > 0 {
+		bind = append(bind, b)
+	}
+	saved, err := Save(ctx, c.Project, SaveOptions{
+		Options:  checkpoint.Options{Kind: e.Kind, By: e.By, ID: id, OnlyIfChanged: e.Kind != manifest.Prompt},
+		Deadline: e.Time.Add(c.budget()),
+		Session:  c.sessionRecord(),
+		Bind:     bind,
+		Detach:   func() error { return c.Detach(WorkOptions{}) },
+		Note:     c.remember,
+	})
+	if err != nil {
+		return manifest.CheckpointID{}, err
+	}
+	if saved.Due {
+		c.note(c.Detach(WorkOptions{Sweep: true, Fold: true, Session: e.By.Session}))
+	}
+	if !saved.Left {
+		id = saved.Checkpoint.ID
+	}
+	return id, nil
+}
+
+// Begin is what a session's start brings, without a checkpoint.
+func (c *Call) Begin(ctx context.Context) error {
+	c.begin()
+	if register := c.sessionRecord(); register != nil {
+		c.note(RegisterSession(ctx, c.Project, *register))
+	}
+	c.Project.NoteHookError(c.failure)
+	return c.failure
+}
+
+// End is what a session's end brings, without a checkpoint.
+func (c *Call) End() error {
+	c.end(nil)
+	return c.failure
+}

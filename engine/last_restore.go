@@ -1,0 +1,54 @@
+package engine
+
+import (
+	"context"
+	"slices"
+
+	"rewind/engine/conversation"
+	"rewind/engine/project"
+	"rewind/manifest"
+)
+
+// LastRestore is the newest restore that was asked for in a session, or in one that it came from
+// before it began, and that nobody took back; nil for none. Its Safety has the files from before it.
+// parent is what the session came from, where the log may not know of it yet.
+func LastRestore(ctx context.Context, p *project.Project, session, parent string) (last *manifest.Operation, err error) {
+	if session == "" {
+		return nil, nil
+	}
+	err = p.Query(ctx, func(db *manifest.DB) error {
+		family, err := conversation.LineageOf(db, session, parent)
+		if err != nil {
+			return err
+		}
+		var ops []manifest.Operation
+		for op, err := range db.Operations() {
+			if err != nil {
+				return err
+			}
+			ops = append(ops, op)
+		}
+		began := uint64(0) // of the session's first checkpoint
+		if len(family) > 1 {
+			for c, err := range db.Checkpoints(manifest.Query{Session: session}) {
+				if err != nil {
+					return err
+				}
+				began = c.Seq
+			}
+		}
+		undo, _ := stacks(ops)
+		for _, op := range slices.Backward(undo) {
+			if i := slices.Index(family, op.Session); i < 0 || op.Session == "" || i > 0 && began > 0 && op.Seq > began {
+				continue
+			}
+			if _, ok, err := db.ByID(op.Safety); err != nil || !ok {
+				return err
+			}
+			last = &op
+			return nil
+		}
+		return nil
+	})
+	return last, err
+}
