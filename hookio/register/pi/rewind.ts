@@ -74,6 +74,7 @@ function run(request: object, limit: number): Promise<{ answer?: Answer; failed?
 
 export default function (pi: any) {
   const copy = Symbol("rewind");
+  let from: string | undefined; // file of the session that this one was forked from
   let off = false; // nothing is captured in this session
   let state: string | undefined; // checkpoint of the files as they were last seen
   let mark: string | null | undefined; // the entry before those that are not bound; undefined: no prompt yet
@@ -105,7 +106,7 @@ export default function (pi: any) {
   async function ask(kind: string, ctx: any, more: object, limit = EVENT_MS): Promise<Answer | undefined> {
     if (limit === EVENT_MS && (off || Date.now() < shared.restUntil)) return undefined;
     const sessions = ctx.sessionManager;
-    const parent = sessions.getHeader?.()?.parentSession;
+    const parent = sessions.getHeader?.()?.parentSession ?? from;
     const has = parent ? sessions.getEntries().map((e: any) => e.id) : undefined;
     const request = {
       extension: VERSION, kind, cwd: ctx.cwd, session: sessions.getSessionId(), file: sessions.getSessionFile(), parent,
@@ -165,6 +166,7 @@ export default function (pi: any) {
     const session = ctx.sessionManager.getSessionId();
     if (shared.owner?.session === session && shared.owner.copy !== copy) return; // loaded twice
     shared.owner = { session, copy };
+    if (event.reason === "fork") from = event.previousSessionFile; // 0.73 leaves it out of the header of a fork at the first prompt
     await ask("session_start", ctx, { reason: event.reason });
   });
 
