@@ -210,6 +210,9 @@ func explainEngine(err error, f *failure) {
 	switch {
 	case errors.As(err, &notInit):
 		f.code, f.hint = exitNoProject, "rewind init"
+		if notInit.Older != "" {
+			f.hint = "rewind init goes on from the settings of the older rewind in " + notInit.Older + ", and leaves its checkpoints where they are"
+		}
 		if len(notInit.History) > 0 {
 			f.warnings = historyText(notInit.History)
 			f.hint = "rewind init --adopt " + shortStore(notInit.History[0].ID) + " brings the newest history here; rewind init starts a new one"

@@ -63,6 +63,9 @@ func (h *hookCall) run(ctx context.Context) hookio.Response {
 	if err := h.Run(ctx); err != nil {
 		return h.tell(ctx, "failed", failureText(err))
 	}
+	if h.Project.Older() != nil {
+		return h.tell(ctx, "older", olderNotice)
+	}
 	if left := h.Project.History(); len(left) > 0 { // this hook has made the store
 		return h.tell(ctx, "history", "[rewind] A store was created."+historyNotice(left))
 	}

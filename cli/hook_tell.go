@@ -30,7 +30,11 @@ func (h *hookCall) warnUninitialised(ctx context.Context, missing *project.NotIn
 	if !hookio.CanTell(h.event) || !h.TellUninitialised(ctx, missing) {
 		return hookio.Response{}
 	}
-	return hookio.Tell(notInitialised + historyNotice(missing.History))
+	text := notInitialised
+	if missing.Older != "" {
+		text = olderOff
+	}
+	return hookio.Tell(text + historyNotice(missing.History))
 }
 
 // warnUnsupported tells once per account that hooks do nothing on this system.
@@ -40,6 +44,13 @@ func (h *hookCall) warnUnsupported(ctx context.Context, err error) hookio.Respon
 	}
 	return hookio.Tell("[rewind] Warning: " + explain(err).message + ".")
 }
+
+// Of a project that the older rewind was initialised in: a hook has made the store beside it, or
+// leaves that to the person.
+const (
+	olderNotice = "[rewind] Note: this project was initialised by an older rewind. Its settings hold on; its checkpoints stay in .agent/rewind/checkpoints."
+	olderOff    = "[rewind] Warning: .agent/rewind is that of an older rewind. Run 'rewind init' to go on with it."
+)
 
 // historyNotice says that another directory has left a store at this path, and how to get it.
 func historyNotice(left []project.History) string {

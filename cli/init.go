@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"strings"
 
 	"github.com/spf13/pflag"
 
@@ -57,6 +58,31 @@ type initView struct {
 	Store   string `json:"store"`
 	Mode    string `json:"mode"`
 	Created bool   `json:"created"`
+
+	Older *olderView `json:"older,omitempty"` // where the older rewind was initialised before
+}
+
+type olderView struct {
+	Checkpoints string   `json:"checkpoints"` // the directory in which its checkpoints lie
+	Count       int      `json:"count"`
+	Settings    string   `json:"settings"` // its settings file, as it was
+	Taken       []string `json:"taken"`    // what was taken over from it
+}
+
+// reportOlder says what became of what the older rewind has in the project.
+func reportOlder(c *call, o *project.Older) {
+	if len(o.Taken) > 0 {
+		c.out.summary("The settings of the older rewind hold here too: %s.", strings.Join(o.Taken, ", "))
+	}
+	if o.Settings != "" {
+		c.out.summary("Its settings file is %s.", escape(o.Settings))
+	}
+	if o.Unread != nil {
+		c.out.warn("nothing was taken over from it: %v", o.Unread)
+	}
+	if o.Checkpoints != "" {
+		c.out.summary("Its %s in %s.", plural(o.Count, "checkpoint stays", "checkpoints stay"), escape(o.Checkpoints))
+	}
 }
 
 func runInit(ctx context.Context, c *call, o project.InitOptions) error {
@@ -77,11 +103,17 @@ func runInit(ctx context.Context, c *call, o project.InitOptions) error {
 			s := viewSaved(saved)
 			v.savedView = &s
 		}
+		if o := p.Older(); o != nil {
+			v.Older = &olderView{o.Checkpoints, o.Count, o.Settings, append([]string{}, o.Taken...)}
+		}
 		if err := c.out.document(v); err != nil {
 			return err
 		}
 	} else if created {
 		c.out.summary("Initialised %s.", escape(p.StoreDir()))
+		if o := p.Older(); o != nil {
+			reportOlder(c, o)
+		}
 		if h := p.History(); len(h) > 0 {
 			for _, line := range historyText(h) {
 				c.out.warn("%s", line)

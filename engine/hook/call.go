@@ -93,10 +93,11 @@ func (c *Call) Open(ctx context.Context) error {
 	return err
 }
 
-// makes reports whether the hook makes the store that is missing: with the setting autoInit, or in a
-// worktree of a project that the person has initialised.
+// makes reports whether the hook makes the store that is missing: with the setting autoInit, in a
+// worktree of a project that the person has initialised, or where they have initialised the older
+// program, whose hooks these were.
 func (c *Call) makes(missing *project.NotInitializedError) bool {
-	if missing.Parent != "" {
+	if missing.Parent != "" || missing.GoesOn() {
 		return c.Event.Kind != manifest.SessionEnd
 	}
 	if c.Event.Makes || c.Event.Kind != manifest.SessionStart {

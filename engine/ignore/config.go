@@ -52,6 +52,9 @@ const MaxRuleFile = 100 << 20
 // temporary and displaced files.
 const restoreTemp = ".rewind-tmp-"
 
+// olderTool is where a tool that people used before keeps copies of the whole tree.
+const olderTool = ".claudepoint"
+
 // RuleFile reports whether a file of this name changes the rules below it.
 func RuleFile(name string) bool { return name == gitFile || name == ownFile }
 

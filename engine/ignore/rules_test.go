@@ -90,6 +90,15 @@ func TestDecide(t *testing.T) {
 			},
 		},
 		{
+			name:    "copies of another tool never, whatever brings back",
+			config:  ignore.Config{ForceInclude: []string{"*", ".claudepoint"}, NoIgnore: true},
+			tracked: index{".claudepoint/x"},
+			want: decisions{
+				ignore.Skip:    ".claudepoint/ .claudepoint/x a/.claudepoint/ a/.claudepoint/b/c",
+				ignore.Capture: ".claudepointx claudepoint/",
+			},
+		},
+		{
 			name:    "names that are never source, unless git tracks them",
 			tracked: index{"web/node_modules/own/index.js", "a.swp"},
 			tree:    files{".gitignore": "!node_modules\n!*.swp\n!.cache\n"},
@@ -350,6 +359,7 @@ func TestParseJSON(t *testing.T) {
 		{`{"ignore": ["a"]}`, "a\n", false},
 		{`{"patterns": ["a", "!b"], "version": 1}`, "a\n!b\n", false},
 		{`{"ignore": ["a"], "patterns": ["b"]}`, "a\nb\n", false},
+		{`{"ignorePatterns": ["a"], "additionalIgnores": ["b"], "forceInclude": [".env.example"]}`, "a\nb\n!.env.example\n", false},
 		{`[]`, "", false},
 		{`{}`, "", false},
 		{`["a", 1, "b"]`, "a\nb\n", true},

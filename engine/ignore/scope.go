@@ -222,6 +222,9 @@ func (s *Scope) reserved(name string) (bool, string) {
 	if len(name) == 4 && name[0] == '.' && name[1]|0x20 == 'g' && name[2]|0x20 == 'i' && name[3]|0x20 == 't' {
 		return true, "git's own directory"
 	}
+	if name == olderTool {
+		return true, "never captured: checkpoints of another tool"
+	}
 	if len(name) > len(restoreTemp) && name[:len(restoreTemp)] == restoreTemp {
 		return true, "a restore's temporary file"
 	}

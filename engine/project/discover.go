@@ -25,12 +25,14 @@ type place struct {
 
 	parent   *place // of a worktree without a store: the project that it lies in, if this account knows that
 	anothers bool   // store is a global one of another directory, which was at this path
+	older    *Older // what the older program has left, once a store is made beside it
 }
 
 // discover finds the root for o: the one that is named, else the nearest
 // ancestor of the working directory with a store (its own, a global one, or one
 // that this account knows of and that has vanished) that does not leave it out, else the
-// worktree that it is in, else the nearest with a .git, else the working directory.
+// worktree that it is in, else the nearest that the older program was initialised in, else the
+// nearest with a .git, else the working directory.
 func discover(o OpenOptions, known []KnownStore) (place, error) {
 	named := o.Root
 	if named == "" {
@@ -53,6 +55,7 @@ func discover(o OpenOptions, known []KnownStore) (place, error) {
 		return place{}, &RefusedRootError{Root: o.Env.Dir, Reason: "a working directory that no longer exists"}
 	}
 	var out leftOut
+	older := ""
 	for dir := start; ; dir = filepath.Dir(dir) {
 		at, err := placeOf(o.Env, dir, known)
 		if err != nil || at.store != "" || at.lost != nil {
@@ -66,6 +69,7 @@ func discover(o OpenOptions, known []KnownStore) (place, error) {
 			return mine, nil
 		}
 		out.pass(dir)
+		older = nearestOlder(o.Env, older, dir)
 		if dir == filepath.Dir(dir) {
 			break
 		}
@@ -73,6 +77,8 @@ func discover(o OpenOptions, known []KnownStore) (place, error) {
 	switch {
 	case out.root != "":
 		start = out.root
+	case older != "":
+		start = older
 	case out.git != "":
 		start = out.git
 	}

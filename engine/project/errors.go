@@ -10,6 +10,7 @@ type NotInitializedError struct {
 	Root    string
 	History []History // newest first
 	Parent  string    // of a worktree: the root of the initialised project that it lies in
+	Older   string    // where the older program has its files in the project, "" if nowhere
 }
 
 // History is a store that another directory has, or had, at the same path. init --adopt takes it.

@@ -85,7 +85,7 @@ func Init(ctx context.Context, o InitOptions) (p *Project, created bool, err err
 	if p, err = open(ctx, o.OpenOptions, at, known); err != nil {
 		return nil, false, err
 	}
-	p.history = history
+	p.history, p.older = history, at.older
 	if o.Tier != "" {
 		if err := settings.Set(filepath.Join(at.store, ConfigName), "tier", o.Tier); err != nil {
 			p.Close()
@@ -151,6 +151,9 @@ func create(ctx context.Context, o InitOptions, at place) (place, error) {
 		return at, &DiskFullError{Free: free, Floor: account.MinFreeDisk}
 	}
 	owner := OwnerOf(existingParent(at.store))
+	if config, err = at.keepOlder(config); err != nil {
+		return at, fmt.Errorf("keep the files of the older rewind: %w", err)
+	}
 	if err := makeStoreDirs(at.store, owner); err != nil {
 		return at, fmt.Errorf("make the store: %w", err)
 	}

@@ -63,6 +63,7 @@ type Project struct {
 	Copied bool        // the store's id is of another directory
 
 	history   []History // what another directory at the root's path has left, for Init to tell
+	older     *Older    // what the older program has left in the project, for Init to tell
 	mirrorErr error     // why settings have no copy beside the mirror
 
 	Abandoned atomic.Bool // a save of a hook hangs in a system call: see saveInTime
@@ -104,7 +105,7 @@ func open(ctx context.Context, o OpenOptions, at place, known []KnownStore) (*Pr
 		if err := refuseRoot(o.Env, at.root); err != nil && !at.named {
 			return nil, err
 		}
-		missing := &NotInitializedError{Root: at.root, History: at.history(o.Env, known)}
+		missing := &NotInitializedError{Root: at.root, History: at.history(o.Env, known), Older: olderIn(at.root)}
 		if at.parent != nil {
 			missing.Parent = at.parent.root
 		}

@@ -129,7 +129,7 @@ func (r *Removal) removeLeftAside() error {
 	}
 	for _, aside := range names {
 		if strings.HasPrefix(aside, name+goingSuffix+"-") {
-			if err := removeTree(d, aside); err != nil {
+			if err := removeButOlders(d, aside, name); err != nil {
 				return fmt.Errorf("remove the store: %w", err)
 			}
 		}
@@ -156,7 +156,7 @@ func leftAside(root string) bool {
 // removeRest removes what was renamed, if anything, and .agent if nothing else is in it.
 func (r *Removal) removeRest(f rootfs.FS, d rootfs.Dir, aside string) error {
 	if aside != "" {
-		err := removeTree(d, aside)
+		err := removeButOlders(d, aside, filepath.Base(r.place))
 		if err == nil {
 			err = vfs.OS.SyncDir(filepath.Dir(r.place)) // or a power cut could bring the name back
 		}

@@ -159,6 +159,9 @@ func PlanDeinit(ctx context.Context, o OpenOptions) (*Removal, error) {
 	if at.link != "" {
 		r.Kept = append(r.Kept, "the link to the store")
 	}
+	if holdsOlders(at.store) {
+		r.Kept = append(r.Kept, "the older rewind's checkpoints and settings stay in "+at.store)
+	}
 	return r, nil
 }
 
