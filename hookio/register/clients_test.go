@@ -243,6 +243,9 @@ func TestExtension(t *testing.T) {
 		t.Fatalf("%q, %v", ours, err)
 	}
 	changed := string(ours) + "more()\n"
+	if !c.Made(ours) || c.Made([]byte(changed)) || c.Made(nil) || ClientOf(hookio.Claude).Made(ours) {
+		t.Error("of what we made and nobody changed no backup is kept, of all else one is")
+	}
 	found, findings := c.Inspect(at(changed))
 	if len(found) != 1 || len(findings) != 1 || findings[0].Code != OtherVersion || findings[0].Detail != "1" {
 		t.Errorf("changed by hand: %v, %v", found, findings)

@@ -18,6 +18,9 @@ import (
 type Updater struct {
 	Now func() time.Time // for the backup's name; nil: time.Now
 	FS  FileSystem       // nil: the operating system's
+	// Made reports that a content is what we make and nothing else, of which no
+	// backup is kept; nil: none is.
+	Made func(content []byte) bool
 }
 
 // Written is what Update did.
@@ -73,7 +76,7 @@ func (u Updater) Update(file string, edit func([]byte) ([]byte, error)) (Written
 	}
 	fsys.RemoveLeft(real)
 	for range 5 {
-		w, err := update(fsys, now(), real, edit)
+		w, err := u.update(fsys, now(), real, edit)
 		var busy *BusyFileError
 		if !errors.As(err, &busy) {
 			return w, err
@@ -82,7 +85,7 @@ func (u Updater) Update(file string, edit func([]byte) ([]byte, error)) (Written
 	return Written{}, &BusyFileError{real}
 }
 
-func update(fsys FileSystem, now time.Time, file string, edit func([]byte) ([]byte, error)) (w Written, err error) {
+func (u Updater) update(fsys FileSystem, now time.Time, file string, edit func([]byte) ([]byte, error)) (w Written, err error) {
 	w.Path = file
 	old, mode, err := fsys.Read(file)
 	if err != nil {
@@ -110,7 +113,7 @@ func update(fsys FileSystem, now time.Time, file string, edit func([]byte) ([]by
 		if err := fsys.MakeDir(dir); err != nil {
 			return w, err
 		}
-	} else {
+	} else if u.Made == nil || !u.Made(old) {
 		base := file + ".rewind-backup-" + now.UTC().Format("20060102T150405Z")
 		for n := 1; ; n++ {
 			w.Backup = base

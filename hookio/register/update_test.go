@@ -63,6 +63,13 @@ func TestUpdate(t *testing.T) {
 			}
 		}
 	}
+	u.Made = func(b []byte) bool { return string(b) == strings.Repeat("x\n", 4) }
+	if w, err := u.Update(file, appendLine); err != nil || w != (Written{Path: file, Changed: true}) {
+		t.Errorf("a backup of what is made: %+v, %v", w, err)
+	}
+	if w, err := u.Update(file, appendLine); err != nil || w.Backup != backup+"-4" {
+		t.Errorf("no backup of what is not: %+v, %v", w, err)
+	}
 	before := listing(t, dir)
 	if w, err := u.Update(file, func(b []byte) ([]byte, error) { return b, nil }); err != nil || w.Changed || w.Backup != "" {
 		t.Errorf("nothing to do: %+v, %v", w, err)

@@ -71,6 +71,13 @@ func (c *Client) editWhole(old []byte, program *Program) ([]byte, error) {
 	return c.wholeText(*program), nil
 }
 
+// Made reports that a file's content is an extension as we make it, with nothing
+// of the person's in it.
+func (c *Client) Made(content []byte) bool {
+	p, ours := wholeProgram(content)
+	return c.extension != nil && ours && bytes.Equal(content, c.wholeText(p))
+}
+
 // inspectWhole looks for our files.
 func (c *Client) inspectWhole(files []SettingsFile) (found []FoundEntry, findings []Finding) {
 	for _, f := range files {
@@ -82,7 +89,7 @@ func (c *Client) inspectWhole(files []SettingsFile) (found []FoundEntry, finding
 			continue
 		}
 		found = append(found, FoundEntry{Entry{Command: CommandLine(p.Path, c.Agent)}, f.Path})
-		if !bytes.Equal(f.Content, c.wholeText(p)) {
+		if !c.Made(f.Content) {
 			findings = append(findings, Finding{Code: OtherVersion, File: f.Path, Detail: shell.Clip(p.Version)})
 		}
 	}
