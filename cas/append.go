@@ -129,15 +129,10 @@ func (a *Appender) openNewest(n packName) error {
 // Last is the newest commit's position; the zero Position for an empty log.
 func (a *Appender) Last() Position { return a.last }
 
-// Commit makes the batch durable (b may be nil), then the payload a commit of
-// the log with the next sequence number, with one fsync of the log.
-func (a *Appender) Commit(b *Batch, payload []byte) (Position, error) {
-	return a.CommitAll(b, payload)
-}
-
-// CommitAll is Commit for several payloads, with one fsync for all: each
-// becomes a commit, the batch belongs to the first. It returns the last's position.
-func (a *Appender) CommitAll(b *Batch, payloads ...[]byte) (Position, error) {
+// Commit makes the batch durable (b may be nil), then each payload a commit of the log with the next
+// sequence number, with one fsync of the log for all. The batch belongs to the first. It returns the
+// last's position.
+func (a *Appender) Commit(b *Batch, payloads ...[]byte) (Position, error) {
 	if len(payloads) == 0 {
 		return Position{}, errors.New("nothing to commit")
 	}

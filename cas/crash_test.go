@@ -123,7 +123,7 @@ func (w *world) sweep(s *Store) error {
 			}
 		}
 	}
-	plan, err := s.PlanRepackWith(RepackOptions{Recompress: w.r.IntN(2) == 0}, func(id oid.ID) bool { return live[id] }, func(c Commit) bool { return !drop[c.Seq] })
+	plan, err := s.PlanRepack(RepackOptions{Recompress: w.r.IntN(2) == 0}, func(id oid.ID) bool { return live[id] }, func(c Commit) bool { return !drop[c.Seq] })
 	if err != nil {
 		return err
 	}
@@ -187,7 +187,7 @@ func (w *world) check() {
 	}
 	if _, err := s.Verify(context.Background(), true, func(d Damage) {
 		w.t.Errorf("damage: %+v", d)
-	}); err != nil {
+	}, nil); err != nil {
 		w.t.Fatal(err)
 	}
 }

@@ -111,7 +111,7 @@ func TestEveryByteFlipped(t *testing.T) {
 			seqs := look(t, to, objects)
 			s := reopen(t, to)
 			found := 0
-			if _, err := s.Verify(context.Background(), true, func(Damage) { found++ }); err != nil {
+			if _, err := s.Verify(context.Background(), true, func(Damage) { found++ }, nil); err != nil {
 				var version *VersionError
 				if !errors.As(err, &version) {
 					t.Fatalf("byte %d: %v", i, err)
@@ -327,7 +327,7 @@ func TestLostPack(t *testing.T) {
 			}
 			lost := reopen(t, o)
 			var found []Damage
-			if _, err := lost.Verify(t.Context(), false, func(d Damage) { found = append(found, d) }); err != nil {
+			if _, err := lost.Verify(t.Context(), false, func(d Damage) { found = append(found, d) }, nil); err != nil {
 				t.Fatal(err)
 			}
 			if !slices.ContainsFunc(found, func(d Damage) bool { return d.Pack == n.file() && d.Reason == reasonGone }) {
@@ -400,7 +400,7 @@ func TestWrongBytesUnderRightChecksums(t *testing.T) {
 			t.Errorf("wrong bytes %d are handed out: %d, %v", i, len(got), err)
 		}
 		named := false
-		if _, err := again.Verify(t.Context(), true, func(d Damage) { named = named || slices.Contains(d.Objects, id) }); err != nil || !named {
+		if _, err := again.Verify(t.Context(), true, func(d Damage) { named = named || slices.Contains(d.Objects, id) }, nil); err != nil || !named {
 			t.Errorf("verify does not name wrong bytes %d: %v", i, err)
 		}
 	}

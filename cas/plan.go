@@ -56,7 +56,6 @@ type RepackPlan struct {
 	home    map[prefix]*planned // which copy of a needed object counts
 	pinned  map[prefix]bool     // bases that must stay though nobody else needs them
 	freed   int64
-	copied  int64
 	dropped int
 
 	passed, passing int64 // bytes of victims: gone through, of all
@@ -75,16 +74,11 @@ type planned struct {
 	impure bool // holds something that is not needed
 }
 
-// PlanRepack plans a repack with RepackOptions{Recompress: true}.
-func (s *Store) PlanRepack(live func(oid.ID) bool, keepCommit func(Commit) bool) (*RepackPlan, error) {
-	return s.PlanRepackWith(RepackOptions{Recompress: true}, live, keepCommit)
-}
-
-// PlanRepackWith finds out what a repack would gain. live says which objects are
+// PlanRepack finds out what a repack would gain. live says which objects are
 // needed; it is asked again while the plan is applied, when more may be. A
 // commit that keepCommit does not keep vanishes from the log, but for the newest one:
 // sequence numbers never go back. If the log cannot be read whole there is no plan.
-func (s *Store) PlanRepackWith(o RepackOptions, live func(oid.ID) bool, keepCommit func(Commit) bool) (*RepackPlan, error) {
+func (s *Store) PlanRepack(o RepackOptions, live func(oid.ID) bool, keepCommit func(Commit) bool) (*RepackPlan, error) {
 	p := &RepackPlan{s: s, o: o, live: live, keep: keepCommit}
 	s.checkIndexes()
 	packs, err := s.snapshot()
@@ -129,17 +123,6 @@ func (p *RepackPlan) Freed() int64 { return p.freed }
 // Due reports whether there is anything to do.
 func (p *RepackPlan) Due() bool {
 	return slices.ContainsFunc(p.packs, func(k *planned) bool { return k.victim })
-}
-
-// Copied is how many bytes have to be copied for that.
-func (p *RepackPlan) Copied() int64 { return p.copied }
-
-// Dropped is how many commits vanish.
-func (p *RepackPlan) Dropped() int {
-	if !p.logs {
-		return 0
-	}
-	return p.dropped
 }
 
 // countCommits reads the whole log and returns the size of what stays of it.
@@ -289,7 +272,6 @@ func (p *RepackPlan) choose(kept int64) {
 	for _, k := range p.packs {
 		if k.victim {
 			p.freed += k.size - k.needed
-			p.copied += k.needed
 		}
 	}
 	p.freed = max(0, p.freed)

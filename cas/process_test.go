@@ -150,7 +150,7 @@ func TestManyAtOnce(t *testing.T) {
 	}
 	// A sweep beside them that drops nothing must lose nothing.
 	for range 5 {
-		plan, err := first.PlanRepackWith(RepackOptions{}, func(oid.ID) bool { return true }, func(Commit) bool { return true })
+		plan, err := first.PlanRepack(RepackOptions{}, func(oid.ID) bool { return true }, func(Commit) bool { return true })
 		if err != nil {
 			t.Error(err)
 			break

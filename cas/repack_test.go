@@ -36,7 +36,7 @@ func check(t testing.TB, s *Store) {
 	for _, readData := range []bool{false, true} {
 		v, err := s.Verify(context.Background(), readData, func(d Damage) {
 			t.Errorf("damage (data %v): %+v", readData, d)
-		})
+		}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -51,7 +51,7 @@ func repack(t testing.TB, s *Store, live map[oid.ID]bool, keep func(Commit) bool
 	if keep == nil {
 		keep = func(Commit) bool { return true }
 	}
-	plan, err := s.PlanRepack(func(id oid.ID) bool { return live[id] }, keep)
+	plan, err := s.PlanRepack(RepackOptions{Recompress: true}, func(id oid.ID) bool { return live[id] }, keep)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -180,7 +180,7 @@ func TestRepackKeepsBasesOfPacksThatStay(t *testing.T) {
 	if info, _ := s.Info(oid.Sum(edited)); !info.Delta {
 		t.Fatal("not a delta")
 	}
-	plan, err := s.PlanRepackWith(RepackOptions{}, func(id oid.ID) bool { return id == oid.Sum(edited) }, func(Commit) bool { return true })
+	plan, err := s.PlanRepack(RepackOptions{}, func(id oid.ID) bool { return id == oid.Sum(edited) }, func(Commit) bool { return true })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -238,7 +238,7 @@ func TestRepackMarksAgain(t *testing.T) {
 	save(t, s, "one", old)
 	save(t, s, "two", fresh)
 	live := map[oid.ID]bool{oid.Sum(fresh): true}
-	plan, err := s.PlanRepack(func(id oid.ID) bool { return live[id] }, func(c Commit) bool { return c.Seq != 1 })
+	plan, err := s.PlanRepack(RepackOptions{Recompress: true}, func(id oid.ID) bool { return live[id] }, func(c Commit) bool { return c.Seq != 1 })
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -31,15 +31,6 @@ type Verified struct {
 	Bytes   int64 // of all packs
 }
 
-// Verify looks for damage and reports what it finds, in no particular order
-// but never two at once. Without readData it checks that the packs can be read
-// as far as their tables and commits go, and that every delta has its base; with it,
-// every byte, every hash and every commit. The torn tail that a crash leaves is
-// no damage. If there was any, cached ids are no longer to be trusted: see Distrust.
-func (s *Store) Verify(ctx context.Context, readData bool, report func(Damage)) (Verified, error) {
-	return s.VerifyWith(ctx, readData, report, nil)
-}
-
 // Checking is how far Verify has come: in packs, or, where their data are read, in
 // bytes. Those that it does not count are 0.
 type Checking struct {
@@ -47,8 +38,13 @@ type Checking struct {
 	Bytes, AllBytes int64
 }
 
-// VerifyWith is Verify that tells one goroutine at a time how far it has come.
-func (s *Store) VerifyWith(ctx context.Context, readData bool, report func(Damage), progress func(Checking)) (Verified, error) {
+// Verify looks for damage and reports what it finds, in no particular order
+// but never two at once. Without readData it checks that the packs can be read
+// as far as their tables and commits go, and that every delta has its base; with it,
+// every byte, every hash and every commit. The torn tail that a crash leaves is
+// no damage. If there was any, cached ids are no longer to be trusted: see Distrust.
+// progress, which may be nil, is told one goroutine at a time how far it has come.
+func (s *Store) Verify(ctx context.Context, readData bool, report func(Damage), progress func(Checking)) (Verified, error) {
 	v := &verifier{s: s, ctx: ctx, bases: newObjectMemo(s), report: report, progress: progress}
 	s.checkIndexes()
 	packs, err := s.snapshot()

@@ -184,7 +184,7 @@ func (m *model) check(t fataler, db *DB) {
 		}
 		got, ok, err := db.ByID(id)
 		equal(t, "ByID", []any{got, ok, err}, []any{want, alive, error(nil)})
-		got, ok, err = db.BySeq(c.Seq)
+		got, ok, err = find(db, func(s *state) (*Checkpoint, error) { return s.bySeq(c.Seq) })
 		equal(t, "BySeq", []any{got, ok, err}, []any{want, alive, error(nil)})
 		names[c.Name] = true
 		for _, prefix := range []string{id.String()[:1], id.String()[:2], id.String()[:5], id.String()} {
@@ -304,7 +304,7 @@ func (m *model) checkPaths(t fataler, db *DB) {
 		if i > 0 {
 			before = m.alive[i-1].Seq
 		}
-		equal(t, "Prev", db.Prev(c.Seq), before)
+		equal(t, "Prev", db.now().index.prev(c.Seq, &anyKind), before)
 	}
 	for path, want := range histories {
 		equal(t, "History of "+path, collect(t, db.History(path)), want)

@@ -85,11 +85,6 @@ func find(db *DB, query func(s *state) (*Checkpoint, error)) (Checkpoint, bool, 
 	return *c, true, nil
 }
 
-// BySeq finds a living checkpoint by its sequence number.
-func (db *DB) BySeq(seq uint64) (Checkpoint, bool, error) {
-	return find(db, func(s *state) (*Checkpoint, error) { return s.bySeq(seq) })
-}
-
 // ByID finds a living checkpoint by its id.
 func (db *DB) ByID(id CheckpointID) (Checkpoint, bool, error) {
 	return find(db, func(s *state) (*Checkpoint, error) { return s.byID(id) })
@@ -200,13 +195,6 @@ func (db *DB) Count() (checkpoints, safety int, err error) {
 // Position is n of the checkpoint that Nth(n) finds; 0 for a safety
 // checkpoint, and for none.
 func (db *DB) Position(seq uint64) int { return db.now().index.position(seq) }
-
-// Prev is the sequence number of the living checkpoint before seq, safety
-// ones counted: the one that Changes compares with. 0 for none.
-func (db *DB) Prev(seq uint64) uint64 { return db.now().index.prev(seq, &anyKind) }
-
-// Last is the newest sequence number that the answers know of; 0 for an empty log.
-func (db *DB) Last() uint64 { return db.now().last }
 
 // Operations yields the operation log, newest first.
 func (db *DB) Operations() iter.Seq2[Operation, error] {

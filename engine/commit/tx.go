@@ -194,7 +194,7 @@ func (t *Tx) Commit(ctx context.Context, build func() ([]manifest.Record, error)
 		for i, r := range records {
 			payloads[i] = r.Append(nil)
 		}
-		if at, err = a.CommitAll(t.batch, payloads...); err != nil || after == nil {
+		if at, err = a.Commit(t.batch, payloads...); err != nil || after == nil {
 			return err
 		}
 		return after(at)

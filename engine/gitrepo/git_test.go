@@ -295,7 +295,7 @@ func TestTrackedHashFollowsThePaths(t *testing.T) {
 	}
 	b.run("add", "a")
 	more := read()
-	if more.Hash() == first.Hash() || more.Equal(first) {
+	if more.Hash() == first.Hash() {
 		t.Error("a new path leaves the hash as it was")
 	}
 	if more.Sub("dir/").Hash() != first.Sub("dir/").Hash() {

@@ -1,7 +1,6 @@
 package gitrepo
 
 import (
-	"bytes"
 	"slices"
 	"sort"
 	"strings"
@@ -115,19 +114,6 @@ func (t *Tracked) Hash() uint64 {
 		}
 	}
 	return d.Sum64()
-}
-
-// Equal reports whether both sets hold the same paths.
-func (t *Tracked) Equal(o *Tracked) bool {
-	if len(t.starts) != len(o.starts) {
-		return false
-	}
-	for i := range t.starts {
-		if !bytes.Equal(t.name(i), o.name(i)) {
-			return false
-		}
-	}
-	return true
 }
 
 // Folded is the set for a case-insensitive look-up: of names with small letters only, as git folds them.

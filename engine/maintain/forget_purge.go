@@ -97,7 +97,7 @@ func planPurge(ctx context.Context, p *project.Project, o *purge, keeps func(cas
 	if err := markSince(ctx, p, o.marks, o.state.last+1); err != nil {
 		return nil, err
 	}
-	plan, err := p.Store.PlanRepackWith(o.repack, o.marks.has, keeps)
+	plan, err := p.Store.PlanRepack(o.repack, o.marks.has, keeps)
 	if err != nil {
 		return nil, err
 	}

@@ -124,7 +124,7 @@ func collect(ctx context.Context, p *project.Project, o GCOptions) (*Collected, 
 			p.Progress(project.ProgressInfo{Phase: "gc", Bytes: done, TotalBytes: total})
 		}
 	}
-	plan, err := p.Store.PlanRepackWith(repack, m.has, state.keeps(gone))
+	plan, err := p.Store.PlanRepack(repack, m.has, state.keeps(gone))
 	if err != nil {
 		return nil, p.Classify(err)
 	}

@@ -56,7 +56,7 @@ func Verify(ctx context.Context, p *project.Project, readData bool) (*Verified, 
 				Bytes: c.Bytes, TotalBytes: c.AllBytes})
 		}
 	}
-	stats, err := p.Store.VerifyWith(ctx, readData, func(d cas.Damage) {
+	stats, err := p.Store.Verify(ctx, readData, func(d cas.Damage) {
 		for _, id := range d.Objects {
 			bad[id] = d.Reason
 		}

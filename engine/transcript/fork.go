@@ -85,30 +85,9 @@ func shellQuote(s string) string {
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
-// Run writes the new session's files, the transcript last, each through a
-// temporary file, synced, with mode 0600. Nothing that exists is replaced.
+// Prepare writes the new session's files, each under a temporary name, synced, with mode 0600. The
+// caller publishes or discards all of them, the transcript last. Nothing that exists is replaced.
 // Errors: *NoEventError, *NothingBeforeError, and those of reading and writing.
-func (f *Fork) Run() (Forked, error) {
-	out, staged, err := f.Prepare()
-	if err != nil {
-		return Forked{}, err
-	}
-	for i, s := range staged {
-		if err := s.Publish(); err != nil {
-			for k, s := range staged {
-				s.Discard()
-				if k < i {
-					os.Remove(s.Name) // it was made a moment ago, under an id that nobody knows
-				}
-			}
-			return Forked{}, err
-		}
-	}
-	return out, nil
-}
-
-// Prepare is Run up to where the files get their names: the caller publishes
-// or discards all of them, the transcript last.
 func (f *Fork) Prepare() (_ Forked, staged []*Staged, err error) {
 	k, err := f.plan()
 	if err != nil {

@@ -372,3 +372,23 @@ func TestForkMetadata(t *testing.T) {
 		}
 	}
 }
+
+// Run prepares a fork and publishes it.
+func (f *Fork) Run() (Forked, error) {
+	out, staged, err := f.Prepare()
+	if err != nil {
+		return Forked{}, err
+	}
+	for i, s := range staged {
+		if err := s.Publish(); err != nil {
+			for k, s := range staged {
+				s.Discard()
+				if k < i {
+					os.Remove(s.Name) // it was made a moment ago, under an id that nobody knows
+				}
+			}
+			return Forked{}, err
+		}
+	}
+	return out, nil
+}
