@@ -103,7 +103,7 @@ func (p *project) use(data []byte) {
 	if h == nil {
 		return
 	}
-	h.conf = confHash(&Options{rules: rulesDecider{p.opts.Rules}})
+	h.conf = confHash(&Options{Rules: p.opts.Rules})
 	o := p.options(false)
 	o.Cache = h
 	r, err := Run(context.Background(), o)

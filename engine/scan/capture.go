@@ -8,6 +8,7 @@ import (
 	"syscall"
 
 	"rewind/cas/oid"
+	"rewind/engine/ignore"
 	"rewind/manifest"
 )
 
@@ -32,7 +33,7 @@ func unreadable(err error) string {
 func (k *worker) examine(n *node, at handle, e *entry, old *record, typ uint32) (read bool) {
 	kind := e.kind & kindMask
 	if kind == kindIgnored {
-		if k.w.rules.RuleFile(e.name) {
+		if ignore.RuleFile(e.name) {
 			e.kind |= flagRule
 			e.slot = 0
 			if st, err := at.lstat(e.name); err == nil {

@@ -60,7 +60,7 @@ func (k *worker) list(n *node) error {
 	n.rules = texts.hash
 	redecide := n.redecide || w.all || n.rules != oldRules
 
-	var sc scope
+	var sc *ignore.Scope
 	n.ents = make([]entry, 0, len(names))
 	var tasks []task
 	var reads []int32
@@ -172,7 +172,7 @@ func (k *worker) ruleTexts(n *node, names []dirent) ruleTexts {
 	var d xxhash.Digest
 	for i := range names {
 		name := names[i].name
-		if name[0] != '.' || !k.w.rules.RuleFile(name) {
+		if name[0] != '.' || !ignore.RuleFile(name) {
 			continue
 		}
 		text := k.ruleFile(n, name)

@@ -29,7 +29,7 @@ type node struct {
 	mode  uint16
 	fp    uint64
 	rules uint64
-	scope scope // guarded by walk.scopes; nil until asked for
+	scope *ignore.Scope // guarded by walk.scopes; nil until asked for
 
 	ents    []entry
 	changed bool // a captured name went
@@ -111,7 +111,7 @@ func (n *node) path() string {
 // scopeOf finds the rules for a node's entries, reading those of its
 // ancestors that nobody has asked for yet. rules is what n's rule files hold
 // when it has just been listed, else nil.
-func (k *worker) scopeOf(n *node, rules func(string) []byte) scope {
+func (k *worker) scopeOf(n *node, rules func(string) []byte) *ignore.Scope {
 	k.w.scopes.Lock()
 	defer k.w.scopes.Unlock()
 	var chain []*node
@@ -134,7 +134,7 @@ func (k *worker) scopeOf(n *node, rules func(string) []byte) scope {
 }
 
 // decide asks the rules about a name, and gives the entry what they say.
-func (n *node) decide(s scope, e *entry, dir bool) {
+func (n *node) decide(s *ignore.Scope, e *entry, dir bool) {
 	d, rule := s.Decide(e.name, dir)
 	e.kind, e.reason = 0, ""
 	switch {

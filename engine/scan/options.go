@@ -44,7 +44,6 @@ type Options struct {
 	// stat cache cannot be used, or not all of it, everything is looked at.
 	Within []string
 
-	rules    decider // instead of Rules, for tests
 	writerOf func(*os.File) writer
 	portable bool // use the portable paths although better ones exist
 }
@@ -89,28 +88,3 @@ const (
 	smallFile    = 1 << 20
 	preciousFile = 10 << 20
 )
-
-// decider is what the scan asks of package ignore.
-type decider interface {
-	Hash() uint64
-	Root(read func(name string) []byte) scope
-	RuleFile(name string) bool
-}
-
-type scope interface {
-	Child(name string, read func(name string) []byte) scope
-	Decide(name string, isDir bool) (ignore.Decision, string)
-}
-
-type rulesDecider struct{ r *ignore.Rules }
-
-func (d rulesDecider) Hash() uint64                                      { return d.r.Hash() }
-func (d rulesDecider) RuleFile(name string) bool                         { return ignore.RuleFile(name) }
-func (d rulesDecider) Root(read func(string) []byte) scope               { return rulesScope{d.r.Root(read)} }
-func (s rulesScope) Decide(n string, dir bool) (ignore.Decision, string) { return s.s.Decide(n, dir) }
-
-type rulesScope struct{ s *ignore.Scope }
-
-func (s rulesScope) Child(name string, read func(string) []byte) scope {
-	return rulesScope{s.s.Child(name, read)}
-}

@@ -15,9 +15,6 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	if o.rules == nil {
-		o.rules = rulesDecider{o.Rules}
-	}
 	if o.writerOf == nil {
 		o.writerOf = writerOf
 	}
@@ -53,7 +50,7 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 // confHash covers what decides about paths besides rule files in the tree.
 func confHash(o *Options) uint64 {
 	var b [16]byte
-	for i, v := range [2]uint64{o.rules.Hash(), uint64(o.MaxFileSize)} {
+	for i, v := range [2]uint64{o.Rules.Hash(), uint64(o.MaxFileSize)} {
 		for j := range 8 {
 			b[8*i+j] = byte(v >> (8 * j))
 		}
@@ -106,13 +103,13 @@ func (s *session) report() func() {
 
 func (s *session) run(h *Cache) (*Result, error) {
 	o := s.o
-	newChecker, newOpener, done, err := system(o.Root, o.portable)
+	newLooker, newOpener, done, err := system(o.Root, o.portable)
 	if err != nil {
 		return nil, err
 	}
 	defer done()
 	w := &walk{
-		o: o, ctx: s.ctx, h: h, rules: o.rules, gate: s.gate, start: o.Start, began: s.began, stop: &s.stop,
+		o: o, ctx: s.ctx, h: h, rules: o.Rules, gate: s.gate, start: o.Start, began: s.began, stop: &s.stop,
 		looked: &s.looked, bytes: &s.bytes, queue: newQueue(o.Workers, &s.stop),
 	}
 	s.wake.Store(w.queue)
@@ -128,7 +125,7 @@ func (s *session) run(h *Cache) (*Result, error) {
 		if o.Within != nil && o.Unsynced.IsZero() {
 			w.verdict = h.within(o.Within)
 		} else {
-			w.verdict = verify(h, o, &s.stop, &s.looked, newChecker)
+			w.verdict = verify(h, o, &s.stop, &s.looked, newLooker)
 		}
 		if s.stop.Load() {
 			return nil, context.Canceled

@@ -7,16 +7,16 @@ import (
 )
 
 // system gives the ways to look at the tree below root.
-func system(root string, portable bool) (newChecker func(*verifier) checker, newOpener func() opener, done func(), err error) {
+func system(root string, portable bool) (newLooker func(*Cache) looker, newOpener func() opener, done func(), err error) {
 	if portable {
-		newChecker, newOpener, done = portableSystem(root)
-		return newChecker, newOpener, done, nil
+		newLooker, newOpener, done = portableSystem(root)
+		return newLooker, newOpener, done, nil
 	}
 	fd, err := openAt(unix.AT_FDCWD, root, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC)
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	return func(v *verifier) checker { return newFDChecker(v, fd) },
+	return func(h *Cache) looker { return newFDLooker(h, fd) },
 		func() opener { return newFDOpener(fd) },
 		func() { _ = unix.Close(fd) }, nil
 }

@@ -3,7 +3,7 @@
 package scan
 
 // system gives the ways to look at the tree below root.
-func system(root string, _ bool) (newChecker func(*verifier) checker, newOpener func() opener, done func(), err error) {
-	newChecker, newOpener, done = portableSystem(root)
-	return newChecker, newOpener, done, nil
+func system(root string, _ bool) (newLooker func(*Cache) looker, newOpener func() opener, done func(), err error) {
+	newLooker, newOpener, done = portableSystem(root)
+	return newLooker, newOpener, done, nil
 }

@@ -125,8 +125,8 @@ func modeOf(m os.FileMode) uint32 {
 	return mode
 }
 
-func portableSystem(root string) (func(*verifier) checker, func() opener, func()) {
-	return func(v *verifier) checker { return newPathChecker(v, root) },
+func portableSystem(root string) (func(*Cache) looker, func() opener, func()) {
+	return func(h *Cache) looker { return &pathLooker{h: h, root: root} },
 		func() opener { return pathOpener{root} },
 		func() {}
 }

@@ -1,6 +1,7 @@
 package scan
 
 import (
+	"bytes"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -52,34 +53,82 @@ type verifier struct {
 	pieces []piece
 }
 
-// checker compares directories of the stat cache with the tree, for one worker.
-type checker interface {
-	// check compares the directory itself (where from is 0) and its entries from..to.
-	check(ord int32, from, to int)
-	found() *findings
+// looker looks at directories and names of the tree, for one worker.
+type looker interface {
+	// enter goes to the directory of the stat cache that the next calls are about.
+	enter(ord int32) bool
+	// self and entry are false where there is no answer. name ends before a NUL in the image.
+	self(s *stat) bool
+	entry(name []byte, s *stat) bool
 	close()
 }
 
-// findings is what one worker found.
-type findings struct {
+// checker compares directories of the stat cache with the tree, for one worker, and keeps what it found.
+type checker struct {
+	looker
 	v     *verifier
+	s     stat    // here, since what an interface fills is on the heap
 	bad   []int32 // directories whose names may have changed
 	stale []entryRef
 	late  []entryRef
 }
 
-func (f *findings) found() *findings { return f }
+// check compares the directory itself (where from is 0) and its entries from..to.
+func (c *checker) check(ord int32, from, to int) {
+	v := c.v
+	b, ok := v.h.block(ord)
+	if !ok || !c.enter(ord) {
+		c.bad = append(c.bad, ord)
+		return
+	}
+	s := &c.s
+	if from == 0 {
+		if !c.self(s) || !v.trust.unchanged(s, v.h.dirs[ord].fp) {
+			c.bad = append(c.bad, ord)
+			return
+		}
+		if v.lateSet && s.after(v.late) {
+			c.late = append(c.late, entryRef{ord, -1})
+		}
+	}
+	tail := b.tail
+	for i := range to {
+		nul := bytes.IndexByte(tail, 0)
+		if nul < 0 {
+			c.bad = append(c.bad, ord)
+			return
+		}
+		name := tail[:nul]
+		tail = tail[nul+1:]
+		if i < from {
+			continue
+		}
+		compare, again := compared(b.kinds[i])
+		if compare {
+			again = !c.entry(name, s) || !v.trust.unchanged(s, b.slot(i))
+			if v.lateSet && !again && s.after(v.late) {
+				c.late = append(c.late, entryRef{ord, int32(i)})
+			}
+		}
+		if again {
+			c.stale = append(c.stale, entryRef{ord, int32(i)})
+		}
+		if i&0xff == 0xff && v.stop.Load() {
+			return
+		}
+	}
+}
 
 // verify compares every entry of the stat cache with the tree.
-func verify(h *Cache, o *Options, stop *atomic.Bool, looked *atomic.Int64, open func(*verifier) checker) *verdict {
+func verify(h *Cache, o *Options, stop *atomic.Bool, looked *atomic.Int64, look func(*Cache) looker) *verdict {
 	v := &verifier{
 		h: h, trust: trust{newSeed(h.seed), o.Unsynced}, late: o.Late, lateSet: !o.Late.IsZero(),
 		stop: stop, looked: looked,
 	}
-	checkers := make([]checker, o.Workers)
+	checkers := make([]*checker, o.Workers)
 	var wg sync.WaitGroup
 	for i := range checkers {
-		checkers[i] = open(v)
+		checkers[i] = &checker{looker: look(h), v: v}
 		if i == o.Workers-1 {
 			v.work(checkers[i]) // the last one here: no goroutine for a single worker
 			break
@@ -93,12 +142,11 @@ func verify(h *Cache, o *Options, stop *atomic.Bool, looked *atomic.Int64, open 
 	wg.Wait()
 	out := &verdict{status: make([]uint8, len(h.dirs))}
 	for _, c := range checkers {
-		f := c.found()
-		for _, ord := range f.bad {
+		for _, ord := range c.bad {
 			out.status[ord] |= dirNames
 		}
-		out.stale = append(out.stale, f.stale...)
-		out.late = append(out.late, f.late...)
+		out.stale = append(out.stale, c.stale...)
+		out.late = append(out.late, c.late...)
 	}
 	for _, s := range out.stale {
 		out.status[s.ord] |= dirEntries
@@ -119,7 +167,7 @@ func (v *verdict) spread(h *Cache) {
 	}
 }
 
-func (v *verifier) work(c checker) {
+func (v *verifier) work(c *checker) {
 	defer c.close()
 	for !v.stop.Load() {
 		from := v.next.Add(runDirs) - runDirs

@@ -8,6 +8,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"rewind/engine/ignore"
 )
 
 // walk is what the workers of one walk share.
@@ -18,7 +20,7 @@ type walk struct {
 	verdict *verdict
 	stale   map[int32][]int32 // entries to look at again, by ordinal
 	all     bool              // list everything: other rules decided, or nothing is to be trusted
-	rules   decider
+	rules   *ignore.Rules
 	gate    *gate
 	key     uint64 // of seed
 	trust   trust
@@ -133,7 +135,7 @@ func (k *worker) mustList(n *node) bool {
 	}
 	// A rule file that changed decides anew about everything beside and below it.
 	records, ok := k.w.h.records(n.ord)
-	return !ok || slices.ContainsFunc(stale, func(i int32) bool { return k.w.rules.RuleFile(records[i].name) })
+	return !ok || slices.ContainsFunc(stale, func(i int32) bool { return ignore.RuleFile(records[i].name) })
 }
 
 // status of a directory of the stat cache, as verified.
