@@ -34,6 +34,22 @@ func (id CheckpointID) String() string {
 	return string(text[:])
 }
 
+// ParseCheckpointID parses 16 letters from k to z.
+func ParseCheckpointID(s string) (CheckpointID, error) {
+	var id CheckpointID
+	if len(s) != 2*len(id) {
+		return id, &FormatError{What: "checkpoint id", Reason: fmt.Sprintf("%d letters, not 16", len(s))}
+	}
+	for i := range len(s) {
+		n := s[i] - 'k'
+		if n > 15 {
+			return CheckpointID{}, &FormatError{What: "checkpoint id", Offset: i, Reason: "not a letter from k to z"}
+		}
+		id[i/2] = id[i/2]<<4 | n
+	}
+	return id, nil
+}
+
 // idRange is the first and the last id that begin with prefix, which is at
 // most 16 letters from k to z.
 func idRange(prefix string) (first, last CheckpointID, ok bool) {

@@ -20,6 +20,15 @@ func TestCheckpointIDText(t *testing.T) {
 	if got := id.String(); got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
+	if back, err := ParseCheckpointID(want); err != nil || back != id {
+		t.Errorf("parsed %v, %v", back, err)
+	}
+	for _, s := range []string{"", want[1:], want + "k", "KKLZUKZZLMNOPQRS", "0klzukzzlmnopqrs", "jklzukzzlmnopqrs", "\x00klzukzzlmnopqrs"} {
+		var f *FormatError
+		if _, err := ParseCheckpointID(s); !errors.As(err, &f) {
+			t.Errorf("%q: error %v, want a FormatError", s, err)
+		}
+	}
 }
 
 func TestNewCheckpointID(t *testing.T) {
