@@ -25,6 +25,9 @@ const (
 	lockPollMax = 5 * time.Millisecond
 )
 
+// WaitNotice is how long a lock is waited for before anybody is told.
+const WaitNotice = time.Second
+
 // lockFile opens a lock file, and makes it where it is missing. A read-only
 // store needs one that is there: without, it returns nil.
 func (s *Store) lockFile(name string) (*flock.Flock, error) {
@@ -71,6 +74,9 @@ func (s *Store) lock(ctx context.Context, name string, try func(*flock.Flock) (b
 	f, err := s.lockFile(name)
 	if err != nil || f == nil {
 		return nil, err
+	}
+	if s.o.Waiting != nil {
+		defer time.AfterFunc(WaitNotice, func() { s.o.Waiting(f.Path()) }).Stop()
 	}
 	start := time.Now()
 	for wait := lockPollMin; ; wait = min(wait*2, lockPollMax) {

@@ -34,6 +34,9 @@ type Options struct {
 	// Purging reports that packs may hold what is to go for good: until that is over, none
 	// that is there already gets into the mirror. nil: never.
 	Purging func() bool
+	// Waiting is called, from another goroutine, with the file of a lock that has been waited for
+	// longer than WaitNotice. nil: nobody wants to know.
+	Waiting func(file string)
 	Random  func() uint64 // names packs, safe for concurrent use; nil: crypto/rand
 }
 

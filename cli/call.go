@@ -2,8 +2,10 @@ package cli
 
 import (
 	"context"
+	"fmt"
 	"path/filepath"
 	"strings"
+	"sync"
 
 	"github.com/spf13/pflag"
 
@@ -121,7 +123,24 @@ func (c *call) accountFile() string {
 }
 
 func (c *call) openOptions() project.OpenOptions {
-	return project.OpenOptions{Env: c.env, Root: c.root, Progress: c.out.progress()}
+	return project.OpenOptions{Env: c.env, Root: c.root, Progress: c.out.progress(), Waiting: c.waiting()}
+}
+
+// waiting tells a person, once, why nothing happens; nil where nobody would see it.
+func (c *call) waiting() func(pid int) {
+	if !c.out.errTerm || c.quiet {
+		return nil
+	}
+	var once sync.Once
+	return func(pid int) {
+		once.Do(func() {
+			who := "another rewind"
+			if pid != 0 {
+				who += fmt.Sprintf(" (pid %d)", pid)
+			}
+			c.out.tell("Waiting for %s to finish…", who)
+		})
+	}
 }
 
 func (c *call) close() {

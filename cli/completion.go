@@ -78,6 +78,8 @@ func complete(ctx context.Context, words []string, env project.Env, o *output) e
 	switch {
 	case w.wants == "tier":
 		tierChoices(emit)
+	case w.wants == "adopt":
+		completeStores(ctx, env, emit)
 	case w.wants == "session":
 		completeSessions(ctx, w.root, env, emit)
 	case w.wants != "":
@@ -174,12 +176,20 @@ func flagChoices(flag string, emit func(value, text string)) {
 	}
 }
 
-func tierChoices(emit func(value, text string)) {
+func tierChoices(emit func(value, text string)) { settingChoices("tier", emit) }
+
+// settingChoices offers the values of a setting that has only so many.
+func settingChoices(key string, emit func(value, text string)) {
 	for _, k := range settings.Keys() {
-		if k.Name == "tier" {
-			for _, c := range k.Choices {
-				emit(c, "")
-			}
+		if k.Name != key {
+			continue
+		}
+		choices := k.Choices
+		if _, isBool := k.Default().(bool); isBool {
+			choices = []string{"true", "false"}
+		}
+		for _, c := range choices {
+			emit(c, "")
 		}
 	}
 }
@@ -195,9 +205,11 @@ func completeArg(ctx context.Context, w partialWords, env project.Env, emit func
 		for _, k := range settings.Keys() {
 			emit(k.Name, k.Doc)
 		}
+	case cmd.name == "config" && n == 1:
+		settingChoices(w.args[0], emit)
 	case cmd.name == "stores" && n == 0:
 		emit("rm", "remove a store")
-	case cmd.name == "stores":
+	case cmd.name == "stores" && w.args[0] == "rm":
 		completeStores(ctx, env, emit)
 	case cmd.name == "completion" && n == 0:
 		for _, s := range []string{"bash", "zsh", "fish"} {

@@ -157,8 +157,7 @@ func explain(err error) failure {
 		return failure{code: exitDamaged, message: damagedIn.Error(), hint: hint}
 	case errors.As(err, &invalid):
 		return failure{code: invalid.code}
-	case errors.As(err, &declined):
-		f.hint = "--yes answers the question"
+	case errors.As(err, &declined): // the person has answered: nothing to advise
 	default:
 		explainEngine(err, &f)
 	}

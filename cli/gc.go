@@ -5,21 +5,24 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"rewind/engine"
 	"rewind/engine/maintain"
+	"rewind/engine/project"
 )
 
 func newGC() *command {
 	var (
 		o            maintain.GCOptions
 		age, maxSize string
+		yes          bool
 	)
 	return &command{
 		name:  "gc",
-		usage: "[--keep N] [--max-age D] [--max-size S] [--dry-run]",
+		usage: "[--keep N] [--max-age D] [--max-size S] [--dry-run] [--yes]",
 		short: "remove old checkpoints and free their space",
 		long: "Removes the checkpoints that the flags, or else the retention settings, no longer keep,\n" +
 			"then frees space. Pinned and named checkpoints are kept, and those that operations still\n" +
-			"need.",
+			"need. At a terminal it asks before it removes checkpoints that the flags name.",
 		examples: []example{
 			{"rewind gc --dry-run", "what would be removed"},
 			{"rewind gc --max-age 30d", "remove everything older than 30 days"},
@@ -31,6 +34,7 @@ func newGC() *command {
 			f.StringVar(&age, "max-age", "", "keep checkpoints up to this `age`: 12h, 30d, 2w")
 			f.StringVar(&maxSize, "max-size", "", "keep the store below this `size`: 500M, 5GB, 10GiB")
 			f.BoolVarP(&o.DryRun, "dry-run", "n", false, "print what would be removed, and remove nothing")
+			f.BoolVarP(&yes, "yes", "y", false, "do not ask")
 		},
 		run: func(ctx context.Context, c *call) error {
 			if err := gcArgs(c, &o, age, maxSize); err != nil {
@@ -39,6 +43,11 @@ func newGC() *command {
 			p, err := c.open(ctx)
 			if err != nil {
 				return err
+			}
+			if !yes && !o.DryRun && c.out.interactive() {
+				if err := confirmGC(ctx, c, p, o); err != nil {
+					return err
+				}
 			}
 			done, err := maintain.GC(ctx, p, o)
 			if err != nil {
@@ -66,6 +75,25 @@ func newGC() *command {
 			return nil
 		},
 	}
+}
+
+// confirmGC asks before checkpoints go that the flags condemn: what the settings say was
+// agreed to when they were set.
+func confirmGC(ctx context.Context, c *call, p *project.Project, o maintain.GCOptions) error {
+	if o.Keep == 0 && o.MaxAge == 0 && o.MaxSize == 0 {
+		return nil
+	}
+	o.DryRun = true
+	plan, err := maintain.GC(ctx, p, o)
+	if err != nil || len(plan.Removed) == 0 {
+		return err
+	}
+	ok, err := c.out.ask("This removes %s, keeps %d, and cannot be undone. Continue?",
+		plural(len(plan.Removed), "checkpoint", "checkpoints"), plan.Kept)
+	if err == nil && !ok {
+		err = &engine.DeclinedError{}
+	}
+	return err
 }
 
 func gcArgs(c *call, o *maintain.GCOptions, age, maxSize string) (err error) {

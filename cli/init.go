@@ -129,6 +129,10 @@ func runInit(ctx context.Context, c *call, o project.InitOptions) error {
 	} else {
 		c.out.summary("Already initialised: %s.", escape(p.StoreDir()))
 	}
+	if !created && o.Mode != "" && o.Mode != p.Mode() {
+		c.out.warn("this project is in %s mode: --mode %s changes nothing", p.Mode(), o.Mode)
+		c.out.hint("to change the mode, remove the store with its checkpoints first: rewind deinit, then rewind init --mode %s", o.Mode)
+	}
 	if saved == nil {
 		return nil
 	}

@@ -29,7 +29,7 @@ func (s schema) allows(kind string) bool {
 func TestSchemas(t *testing.T) {
 	for name, view := range map[string]any{
 		"status": statusView{}, "stats": statsView{}, "config": configView{}, "validate": validateView{},
-		"sessions": sessionsView{}, "stores": storesView{}, "restore": restoredView{}, "register-hooks": registrationsView{},
+		"sessions": sessionsView{}, "stores": storesView{}, "stores-rm": removedView{}, "restore": restoredView{}, "register-hooks": registrationsView{},
 	} {
 		data, err := os.ReadFile("../docs/json/" + name + ".schema.json")
 		if err != nil {

@@ -83,7 +83,7 @@ func viewStats(st *maintain.Stats) statsView {
 const statsShown = 20
 
 func printStats(o *output, st *maintain.Stats) {
-	o.line("%s, %s", plural(st.Checkpoints, "checkpoint", "checkpoints"), plural(st.Objects, "object", "objects"))
+	o.line("%s, %s", checkpointCount(st.Checkpoints-st.Safety, st.Safety), plural(st.Objects, "object", "objects"))
 	if st.StoredBytes > 0 {
 		o.line("%s stored for %s of content, %.1f to 1", formatSize(st.StoredBytes), formatSize(st.RawBytes), float64(st.RawBytes)/float64(st.StoredBytes))
 	}

@@ -195,7 +195,11 @@ func printStatus(o *output, st *engine.Status, set *settings.Settings, agents []
 	if st.MaxSize > 0 {
 		size += " of " + formatSize(st.MaxSize)
 	}
-	field("checkpoints", "%d, %s", st.Checkpoints, size)
+	count := fmt.Sprint(st.Checkpoints)
+	if st.Safety > 0 {
+		count += " and " + plural(st.Safety, "safety checkpoint", "safety checkpoints")
+	}
+	field("checkpoints", "%s, %s", count, size)
 	if st.Mirrored {
 		field("mirror", "yes: the store survives git clean -fdx")
 	} else {

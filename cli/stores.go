@@ -101,7 +101,7 @@ func printStores(o *output, stores []project.StoreInfo) {
 	for _, s := range stores {
 		n, age := "", ""
 		if s.Checkpoints >= 0 {
-			n = utoa(uint64(s.Checkpoints))
+			n = utoa(uint64(s.Checkpoints - s.Safety))
 		}
 		if !s.LastSave.IsZero() {
 			age = formatAge(o.now().Sub(s.LastSave))
@@ -282,7 +282,7 @@ func (c *call) showRemovals(plans []*project.Removal, onStderr bool) {
 		}
 		text := formatSize(r.Bytes)
 		if r.Checkpoints >= 0 {
-			text += ", " + plural(r.Checkpoints, "checkpoint", "checkpoints")
+			text += ", " + checkpointCount(r.Checkpoints-r.Safety, r.Safety)
 		}
 		if !r.LastSave.IsZero() {
 			text += ", last save " + r.LastSave.Local().Format(time.DateTime)

@@ -87,6 +87,16 @@ func formatTook(d time.Duration) string {
 	return d.Round(time.Second).String()
 }
 
+// checkpointCount says how many checkpoints there are, as list numbers them, and how many
+// safety checkpoints beside them.
+func checkpointCount[T int | int64](n, safety T) string {
+	text := plural(n, "checkpoint", "checkpoints")
+	if safety > 0 {
+		text += " and " + plural(safety, "safety checkpoint", "safety checkpoints")
+	}
+	return text
+}
+
 // plural writes "1 file", "2 files".
 func plural[T int | int64 | uint64](n T, one, many string) string {
 	if n == 1 {

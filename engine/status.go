@@ -19,7 +19,7 @@ type Status struct {
 	Root, Store           string
 	Mode                  project.Mode
 	Last                  *project.Listed
-	Checkpoints           int
+	Checkpoints, Safety   int   // safety checkpoints are counted apart
 	Bytes                 int64 // that the store takes on disk
 	Mirrored              bool  // all packs are in the mirror
 	MirrorReason          string
@@ -61,7 +61,7 @@ func ReadStatus(ctx context.Context, p *project.Project) (*Status, error) {
 		}
 	}
 	if err := p.Query(ctx, func(db *manifest.DB) (err error) {
-		s.Checkpoints, _, err = db.Count()
+		s.Checkpoints, s.Safety, err = db.Count()
 		return err
 	}); err != nil {
 		return nil, err

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
-	"path/filepath"
 	"time"
 
 	"rewind/cas/oid"
@@ -119,7 +118,7 @@ func Take(ctx context.Context, p *project.Project, o TakeOptions) (*Saved, error
 func holdStill(ctx context.Context, p *project.Project) (*project.FileLock, error) {
 	ctx, cancel := p.Wait(ctx)
 	defer cancel()
-	return project.LockFile(ctx, filepath.Join(p.StoreDir(), project.LockName, project.TreeLockName), project.TreeLockName, false)
+	return p.LockShared(ctx, project.TreeLockName)
 }
 
 // saveCaptured makes a captured tree a checkpoint.

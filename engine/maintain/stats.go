@@ -15,7 +15,8 @@ import (
 
 // Stats are numbers about the store. All are bytes but for the counts.
 type Stats struct {
-	Checkpoints, Objects  int64
+	Checkpoints, Objects  int64            // safety checkpoints included
+	Safety                int64            // of these
 	Bytes                 map[string]int64 // on disk, by kind: packs, indexes, manifests, head, other
 	RawBytes, StoredBytes int64            // of all objects: as they were, as they are kept
 	PerCheckpoint         []CheckpointBytes
@@ -52,6 +53,11 @@ func ReadStats(ctx context.Context, p *project.Project) (*Stats, error) {
 		return nil, err
 	}
 	s := &Stats{Checkpoints: int64(len(state.Checkpoints)), Bytes: map[string]int64{}}
+	for _, c := range state.Checkpoints {
+		if c.Kind == manifest.Safety {
+			s.Safety++
+		}
+	}
 	stored := map[oid.ID]int64{}
 	if err := p.Store.Objects(func(o cas.ObjectInfo) error {
 		s.Objects++

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"rewind/cas"
 	"rewind/cas/vfs"
 
 	"github.com/gofrs/flock"
@@ -54,7 +55,29 @@ func (l *FileLock) Release() {
 func (p *Project) Lock(ctx context.Context, name string) (*FileLock, error) {
 	ctx, cancel := p.Wait(ctx)
 	defer cancel()
-	return LockFile(ctx, filepath.Join(p.place.store, LockName, name), name, true)
+	return p.lock(ctx, name, true)
+}
+
+// LockShared takes one of the project's locks shared, and waits for it until ctx ends.
+func (p *Project) LockShared(ctx context.Context, name string) (*FileLock, error) {
+	return p.lock(ctx, name, false)
+}
+
+func (p *Project) lock(ctx context.Context, name string, exclusive bool) (*FileLock, error) {
+	file := filepath.Join(p.place.store, LockName, name)
+	if tell := p.noteWaiting(); tell != nil {
+		defer time.AfterFunc(cas.WaitNotice, func() { tell(file) }).Stop()
+	}
+	return LockFile(ctx, file, name, exclusive)
+}
+
+// noteWaiting tells whoever opened the project which process holds a lock file; nil where
+// nobody wants to know.
+func (p *Project) noteWaiting() func(file string) {
+	if p.waiting == nil {
+		return nil
+	}
+	return func(file string) { p.waiting(lockHolder(file)) }
 }
 
 // Wait bounds a lock's waiting time by the project's patience.

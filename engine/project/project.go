@@ -29,6 +29,9 @@ type OpenOptions struct {
 	LockWait time.Duration // how long to wait for a lock; 0: 30 s
 	Progress Progress      // may be nil
 	Mend     bool          // make a format file anew that is gone: for repair
+	// Waiting is called, from another goroutine, when a lock has been waited for longer than
+	// cas.WaitNotice, with the process that holds it, 0 where that is not known. May be nil.
+	Waiting func(pid int)
 }
 
 // Progress is told how long work goes on. It is called from one goroutine at a time.
@@ -55,6 +58,7 @@ type Project struct {
 	Owner    func(string) error
 	ReadOnly error // why nothing can be written, nil if it can
 	lockWait time.Duration
+	waiting  func(pid int) // as OpenOptions.Waiting
 	Progress Progress
 	notices  []string
 
@@ -111,7 +115,7 @@ func open(ctx context.Context, o OpenOptions, at place, known []KnownStore) (*Pr
 		}
 		return nil, missing
 	}
-	p := &Project{Env: o.Env.of(at.root), place: at, lockWait: o.LockWait, Progress: o.Progress, notices: notices}
+	p := &Project{Env: o.Env.of(at.root), place: at, lockWait: o.LockWait, waiting: o.Waiting, Progress: o.Progress, notices: notices}
 	info, err := os.Stat(at.store)
 	if err != nil {
 		return nil, err
@@ -153,6 +157,7 @@ func open(ctx context.Context, o OpenOptions, at place, known []KnownStore) (*Pr
 		ReadOnly: p.ReadOnly != nil,
 		Now:      o.Env.Time,
 
+		Waiting:   p.noteWaiting(),
 		Returning: p.noteReturn,
 		Purging:   func() bool { return Exists(filepath.Join(at.store, ForgettingName)) },
 	})

@@ -35,7 +35,8 @@ func (s StoreState) Dead() bool {
 type StoreInfo struct {
 	RegisteredStore
 	Bytes       int64     // on disk, files with several names counted once
-	Checkpoints int       // -1: not known without its directory
+	Checkpoints int       // safety checkpoints included; -1: not known without its directory
+	Safety      int       // of these
 	LastSave    time.Time // zero: unknown
 	InUse       bool      // a process holds one of its locks
 	MovedTo     string    // where its directory was found, if it was moved; "": not known
@@ -180,11 +181,11 @@ func (s *StoreInfo) count(ctx context.Context, env Env) {
 	}
 	err = p.Query(ctx, func(db *manifest.DB) error {
 		n, safety, err := db.Count()
-		s.Checkpoints = n + safety
+		s.Checkpoints, s.Safety = n+safety, safety
 		return err
 	})
 	if err != nil {
-		s.Checkpoints = -1
+		s.Checkpoints, s.Safety = -1, 0
 	}
 	if newest, err := p.List(ctx, ListOptions{Limit: 1}); err == nil && len(newest) > 0 {
 		s.LastSave = newest[0].Time

@@ -1,0 +1,73 @@
+package cli
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// Words of the glossary's column "not" that mean nothing else on the screen. ~/.rewind/vault
+// is a directory's name, and vault a JSON field's.
+var bannedWords = []string{
+	"snapshot", "save point", "blob", "vault", "second name", "compaction", "rollback", "settle", "talk", "harness",
+}
+
+// fixedTexts are said as an agent's extension has always said them.
+var fixedTexts = map[string]bool{"◆ %d points / %d snapshots": true}
+
+// What a person reads uses the glossary's words: messages have a space in them, which
+// keys and fields have not.
+func TestWords(t *testing.T) {
+	glossary, err := os.ReadFile("../docs/GLOSSARY.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, w := range bannedWords {
+		if !regexp.MustCompile(`(?m)^\|.*\|[^|]*\b` + w + `\b[^|]*\|$`).Match(glossary) {
+			t.Errorf("the glossary does not say that %q is not a word of ours", w)
+		}
+	}
+	banned := regexp.MustCompile(`(?i)\b(` + strings.Join(bannedWords, "|") + `)s?\b`)
+	seen := 0
+	for _, room := range []string{".", "../engine", "../hookio"} {
+		err := filepath.WalkDir(room, func(file string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() || !strings.HasSuffix(file, ".go") || strings.HasSuffix(file, "_test.go") {
+				return err
+			}
+			files := token.NewFileSet()
+			parsed, err := parser.ParseFile(files, file, nil, 0)
+			if err != nil {
+				return err
+			}
+			ast.Inspect(parsed, func(n ast.Node) bool {
+				lit, ok := n.(*ast.BasicLit)
+				if !ok || lit.Kind != token.STRING {
+					return true
+				}
+				text, _ := strconv.Unquote(lit.Value)
+				if !strings.Contains(text, " ") || strings.HasPrefix(text, "json:") || fixedTexts[text] {
+					return true
+				}
+				seen++
+				if word := banned.FindString(strings.ReplaceAll(text, "~/.rewind/vault", "")); word != "" {
+					t.Errorf("%s: %q: not a word of the glossary: %s", files.Position(lit.Pos()), text, word)
+				}
+				return true
+			})
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if seen < 500 {
+		t.Errorf("only %d strings were seen", seen)
+	}
+}
