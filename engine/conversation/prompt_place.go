@@ -136,6 +136,10 @@ func promptCheckpoint(ctx context.Context, p *project.Project, s *ChosenSession,
 	}
 	lineage := map[string]bool{}
 	err = p.Query(ctx, func(db *manifest.DB) error {
+		if c, ok, err := Bound(db, s.Lineage(), line.ID); err != nil || ok {
+			want.best, want.exact = &project.Listed{Checkpoint: c, N: db.Position(c.Seq)}, true
+			return err
+		}
 		for _, id := range s.Lineage() {
 			lineage[id] = true
 			for c, err := range db.Checkpoints(manifest.Query{Session: id}) {

@@ -167,7 +167,7 @@ func (f *Fork) plan() (*forking, error) {
 	} else {
 		k.id = newUUID()
 	}
-	k.from = f.Index.Session
+	k.from, k.file = f.Index.Session, f.File
 	if name, ok := k.format.sessionOf(f.File); ok {
 		k.from = name
 	}
@@ -202,6 +202,7 @@ type forking struct {
 	format format
 	sel    Selection
 	from   string // the old session
+	file   string // its transcript
 	id     string // the new one
 	title  string
 	dir    string // working directory to write into it, "" for what it has

@@ -57,6 +57,8 @@ type reader struct {
 
 	turn codexTurn
 	way  way // gemini
+
+	began time.Time // of the session, by its header: pi
 }
 
 // maxWords bounds the table of repeated strings: a hostile file has no repeats.

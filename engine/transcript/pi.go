@@ -1,0 +1,244 @@
+package transcript
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// Pi is pi, by its package's name pi-coding-agent.
+const Pi Agent = "pi"
+
+func piFormat() format {
+	return format{
+		owns:     func(file string) bool { return strings.Contains(file, "/.pi/agent/sessions/") },
+		session:  piSession,
+		fileName: piFileName,
+		folder:   PiDirName,
+		program:  "/pi-coding-agent/",
+		kinds:    &piKinds,
+		parse:    parsePi,
+		finish:   func(x *reader) { x.Title = x.given },
+		command:  func(id string) []string { return []string{"pi", "--session", id} },
+		sides:    func(string) ([]Side, error) { return nil, nil },
+		keep:     func(l *Line, _, _ bool) bool { return l.Type == piHeader },
+		edits:    editsPi,
+		trailer:  trailerPi,
+		dirs:     piDirs,
+	}
+}
+
+// piKinds: what pi puts into a conversation has a role of its own.
+var piKinds kinds
+
+const (
+	piHeader = "session"
+	// piNewest is the newest version of the file that is understood. 1 had no ids.
+	piNewest = "3"
+)
+
+// PiDirName is the name under which pi keeps the sessions of a working directory.
+func PiDirName(cwd string) string {
+	return "--" + piPlain(strings.TrimLeft(cwd, `/\`)) + "--"
+}
+
+func piPlain(path string) string {
+	return strings.NewReplacer("/", "-", `\`, "-", ":", "-").Replace(path)
+}
+
+func piDirs(h Home, cwd string) (dirs []string) {
+	dir := h.env("PI_CODING_AGENT_DIR")
+	if dir == "" {
+		dir = filepath.Join(h.Dir, ".pi", "agent")
+	}
+	name := strings.TrimSuffix(PiDirName(cwd), "--")
+	sessions := filepath.Join(dir, "sessions")
+	entries, err := os.ReadDir(sessions)
+	if err != nil {
+		return nil
+	}
+	for _, e := range entries {
+		// The directory's own, or that of one below it, or of one that is called alike.
+		if rest, ok := strings.CutPrefix(e.Name(), name); ok && strings.HasPrefix(rest, "-") && e.IsDir() {
+			dirs = append(dirs, filepath.Join(sessions, e.Name()))
+		}
+	}
+	return dirs
+}
+
+// piSession reads <time>_<id>.jsonl.
+func piSession(name string) (id string, ok bool) {
+	name, isFile := strings.CutSuffix(name, ".jsonl")
+	when, id, ok := strings.Cut(name, "_")
+	return id, ok && isFile && id != "" && strings.HasSuffix(when, "Z")
+}
+
+func piFileName(id string, now time.Time) string {
+	return strings.NewReplacer(":", "-", ".", "-").Replace(stamp(now)) + "_" + id + ".jsonl"
+}
+
+// parsePi reads a line of pi. The first one is the header; all others are events of the tree, which
+// hang on each other by id and parentId. The conversation stands at the last one.
+func parsePi(x *reader, l *Line) {
+	s := x.scan
+	var id, cwd, parent, version, name, call string
+	x.msg.reset()
+	s.members(func(key []byte) {
+		switch string(key) {
+		case "type":
+			l.Type = x.intern(s.id())
+		case "id":
+			id = string(s.id())
+		case "parentId":
+			l.Parent = x.event(s.id())
+		case "timestamp":
+			l.Time = when(s.id())
+		case "cwd":
+			dir, _ := s.value(maxPath)
+			cwd = x.intern(dir)
+		case "parentSession":
+			file, _ := s.value(maxPath)
+			parent = string(file)
+		case "version":
+			if c := s.peek(); c >= '0' && c <= '9' {
+				version = string(s.literal())
+			} else {
+				s.skip()
+			}
+		case "name":
+			title, _ := s.value(maxTitle)
+			name = string(title)
+		case "message":
+			call = x.readPiMessage(&x.msg)
+		default:
+			s.skip()
+		}
+	})
+	if s.bad {
+		return
+	}
+	if l.Type == piHeader {
+		x.known++
+		x.Session, x.began, l.Parent = id, l.Time, ""
+		x.Parent, _ = piSession(parent[strings.LastIndexAny(parent, `/\`)+1:])
+		x.dir(cwd)
+		if version > piNewest || len(version) > len(piNewest) {
+			x.version = version
+		}
+		return
+	}
+	m := &x.msg
+	switch l.Type {
+	case "message":
+		x.known++
+		if id == "" {
+			x.nameless++
+		}
+	case "session_info":
+		x.known++
+		x.given = name
+	case "model_change", "thinking_level_change", "compaction", "branch_summary", "custom", "custom_message", "label", "usage", "context_edit":
+		x.known++
+	}
+	l.ID, l.Role, l.ToolUses = id, m.role, m.uses
+	if call != "" {
+		l.Role, l.ToolResults = User, []string{call}
+	}
+	if x.Parent != "" && l.Time.Before(x.began) {
+		l.flags |= isCopy // a fork has its origin's events as they were
+	}
+	if m.role == User && m.typed {
+		l.Prompt, l.Text = true, string(m.text)
+	}
+}
+
+// readPiMessage reads the object that is the value of "message"; call is the tool call that it answers.
+func (x *reader) readPiMessage(m *message) (call string) {
+	s := x.scan
+	s.inside(func(key []byte) {
+		switch string(key) {
+		case "role":
+			switch role := s.id(); string(role) {
+			case "user":
+				m.role = User
+			case "assistant":
+				m.role = Assistant
+			}
+		case "toolCallId":
+			call = string(s.id())
+		case "content":
+			if s.peek() == '"' {
+				text, _ := s.value(maxPrompt)
+				m.add(x.kinds, text)
+				return
+			}
+			x.readPiBlocks(m)
+		default:
+			s.skip()
+		}
+	})
+	return call
+}
+
+func (x *reader) readPiBlocks(m *message) {
+	s := x.scan
+	if !s.array() {
+		return
+	}
+	for s.elem() {
+		var kind, id string
+		s.inside(func(key []byte) {
+			switch string(key) {
+			case "type":
+				kind = x.intern(s.id())
+			case "id":
+				id = string(s.id())
+			case "text":
+				if m.role != User {
+					s.skip()
+					return
+				}
+				text, _ := s.value(maxPrompt)
+				m.add(x.kinds, text)
+			default:
+				s.skip()
+			}
+		})
+		switch {
+		case kind == "image" && m.role == User:
+			m.typed = true
+		case kind == "toolCall" && id != "":
+			m.uses = append(m.uses, id)
+		}
+	}
+}
+
+// editsPi makes the header that of a new session, which says where it comes from as pi's own forks do.
+func editsPi(k *forking, i int) []edit {
+	if k.x.Lines[i].Type != piHeader {
+		return nil
+	}
+	edits := []edit{
+		{key: "id", value: quote(k.id), add: true}, {key: "timestamp", value: quote(stamp(k.now)), add: true},
+		{key: "parentSession", value: quote(k.file), add: true},
+	}
+	if k.dir != "" {
+		edits = append(edits, edit{key: "cwd", value: quote(k.dir), add: true})
+	}
+	return edits
+}
+
+// trailerPi is the title, an event like the others.
+func trailerPi(k *forking, place bool) [][]byte {
+	if place {
+		return nil
+	}
+	line := []byte(`{"type":"session_info"`)
+	for _, member := range [][2]string{
+		{"id", k.id[:min(len(k.id), 8)]}, {"parentId", k.sel.Leaf}, {"timestamp", stamp(k.now)}, {"name", k.title},
+	} {
+		line = append(append(append(append(line, ','), quote(member[0])...), ':'), quote(member[1])...)
+	}
+	return [][]byte{append(line, '}')}
+}
