@@ -381,6 +381,30 @@ func drivePi(t *testing.T, client []string) {
 	if out := p.run(p.rewind, "show", id+":"+said[0], "--json"); !strings.Contains(out, `"kind":"prompt"`) && !strings.Contains(out, `"kind": "prompt"`) {
 		t.Errorf("show by session and entry: %s", out)
 	}
+	// From outside: a fork of the conversation that pi opens, by its own id.
+	var back struct {
+		Transcript struct {
+			Session string `json:"session_id"`
+			Path    string
+		}
+		Prompts []string
+	}
+	if err := json.Unmarshal([]byte(p.run(p.rewind, "back", "--session", id, "--json")), &back); err != nil {
+		t.Fatal(err)
+	}
+	if len(back.Prompts) != 1 || !strings.HasPrefix(back.Prompts[0], "four") {
+		t.Errorf("back took %q", back.Prompts)
+	}
+	p.start("--session", back.Transcript.Session)
+	if got := p.state("sessionFile"); got != back.Transcript.Path {
+		t.Errorf("pi opened %s, not %s", got, back.Transcript.Path)
+	}
+	n := p.model.count()
+	p.prompt("in the fork")
+	if said := p.model.since(n); len(said) != 1 || len(said[0].messages) == 0 || strings.Contains(said[0].raw, "four %%") {
+		t.Errorf("the model was sent something else than the fork")
+	}
+	p.stop()
 	for _, told := range p.told {
 		if strings.HasPrefix(told, "error") || strings.HasPrefix(told, "warning") {
 			t.Errorf("pi was told: %s", told)
