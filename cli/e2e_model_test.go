@@ -38,7 +38,12 @@ func newModel(t *testing.T) *model {
 
 func (m *model) serve(w http.ResponseWriter, r *http.Request) {
 	var raw bytes.Buffer
-	if _, err := raw.ReadFrom(r.Body); err != nil || !strings.HasSuffix(r.URL.Path, "/messages") {
+	_, err := raw.ReadFrom(r.Body)
+	if p := protocolOf(r.URL.Path); err == nil && p != nil {
+		m.serveProtocol(w, p, raw.Bytes())
+		return
+	}
+	if err != nil || !strings.HasSuffix(r.URL.Path, "/messages") {
 		http.NotFound(w, r)
 		return
 	}

@@ -51,6 +51,12 @@ func TestE2E(t *testing.T) {
 			t.Run("droid", func(t *testing.T) { driveDroid(t, rewind, file) })
 		}
 	}
+	for _, c := range npmClients() {
+		if _, err := os.Stat(filepath.Join(clients, c.program)); err == nil {
+			found++
+			t.Run(c.agent, func(t *testing.T) { driveNPM(t, rewind, clients, &c) })
+		}
+	}
 	if found == 0 {
 		t.Fatalf("no client in %s", clients)
 	}

@@ -24,4 +24,10 @@ var gemini = adapter{
 		shell: []string{"runshellcommand"},
 		read:  []string{"readfile", "readmanyfiles", "listdirectory", "searchfilecontent", "googlewebsearch", "savememory"},
 	},
+	settle: func(d *decoder) {
+		// A session that is resumed begins with the file of another one, which is not gone on with.
+		if e := &d.event; e.Kind == SessionStart && e.Source == "resume" {
+			e.TranscriptPath = ""
+		}
+	},
 }

@@ -31,17 +31,23 @@ type form struct {
 	// handler is a handler, without a matcher, that runs a line; nil: with the
 	// members type, command and timeout in seconds.
 	handler func(line string) node
+	// timeout is that of an event's hook, as the agent counts it; nil: hookSeconds.
+	timeout func(event string) string
 	// version is the value of a member "version" that the file must have, "" for
 	// none. It is added behind a "hooks" object that we make, where it is missing.
 	version string
 }
 
-// handle is the handler that runs a line.
-func (f form) handle(line string) node {
+// handle is the handler that runs a line at an event.
+func (f form) handle(line, event string) node {
 	if f.handler != nil {
 		return f.handler(line)
 	}
-	return object("type", quoted("command"), "command", quoted(line), "timeout", node{literal: hookSeconds})
+	timeout := hookSeconds
+	if f.timeout != nil {
+		timeout = f.timeout(event)
+	}
+	return object("type", quoted("command"), "command", quoted(line), "timeout", node{literal: timeout})
 }
 
 // addAll adds the hooks to a file that has none of ours.
@@ -139,7 +145,7 @@ func events(hooks []registration, line string, form form) node {
 
 // hook is what stands in an event's list: a group with one handler, or a handler.
 func hook(h registration, line string, form form) node {
-	n := form.handle(line)
+	n := form.handle(line, h.event)
 	if !form.flat {
 		n = object("hooks", array(n))
 	}

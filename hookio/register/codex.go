@@ -1,0 +1,120 @@
+package register
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"rewind/hookio"
+)
+
+var codex = Client{
+	Agent:    hookio.Codex,
+	Programs: []string{"codex"},
+	Hint:     "Codex skips hooks that you have not approved: open codex, type /hooks, and approve those of rewind",
+	dir:      codexDir,
+	files: func(w Where, dir string) []SettingsFile {
+		files := []SettingsFile{{Path: filepath.Join(dir, "hooks.json"), Ours: true}}
+		if w.Root != "" {
+			files = append(files, SettingsFile{Path: filepath.Join(w.Root, ".codex", "hooks.json")})
+		}
+		return files
+	},
+	hooks: []registration{
+		{"SessionStart", ""},
+		{"UserPromptSubmit", ""},
+		{"PreToolUse", "Bash|apply_patch"},
+		{"PreToolUse", "mcp__.*"},
+		{"PostToolUse", "Bash"},
+		{"Stop", ""},
+		{"SubagentStop", ""},
+		{"SessionEnd", ""},
+	},
+	form: form{timeout: func(event string) string {
+		if event == "SessionEnd" {
+			return "3" // Codex warns at every start of a session where it is more
+		}
+		return hookSeconds
+	}},
+	check: codexTrust,
+}
+
+func codexDir(w Where) string {
+	if dir := w.Getenv("CODEX_HOME"); dir != "" {
+		return dir
+	}
+	return below(w.Home, ".codex")
+}
+
+// codexTrust: Codex runs no hook before the person has approved it in /hooks. It
+// notes that in its config.toml, by the hook's file, event and place:
+//
+//	[hooks.state."/home/you/.codex/hooks.json:pre_tool_use:0:0"]
+//
+// What it notes there of a hook's text is not looked at: it says by itself when
+// a hook changed that was approved. Nothing is ever written there for the person.
+func codexTrust(w Where, found []FoundEntry) []Finding {
+	file := filepath.Join(codexDir(w), "config.toml")
+	text, err := ReadFile(file)
+	if err != nil {
+		return []Finding{{Code: AgentsOwn, File: file, Detail: fmt.Sprintf("whether Codex CLI runs the hooks cannot be told: %v", err), Cure: "make the file readable"}}
+	}
+	if hooksFeatureOff(string(text)) {
+		return []Finding{{Code: HooksDisabled, File: file, Detail: "features.hooks"}}
+	}
+	var missing []string
+	for _, e := range found {
+		key := fmt.Sprintf("%s:%s:", e.File, snake(e.Event))
+		escaped := strings.ReplaceAll(key, `\`, `\\`)
+		if !strings.Contains(string(text), `[hooks.state."`+escaped) && !strings.Contains(string(text), `[hooks.state.'`+key) {
+			missing = append(missing, e.Event)
+		}
+	}
+	if len(missing) == 0 {
+		return nil
+	}
+	return []Finding{{
+		Code: AgentsOwn, File: file,
+		Detail: fmt.Sprintf("Codex CLI skips hooks that were not approved: %s", strings.Join(missing, ", ")),
+		Cure:   "codex, then /hooks, and approve those of rewind",
+	}}
+}
+
+// hooksFeatureOff reports "hooks = false" in the table [features].
+func hooksFeatureOff(toml string) bool {
+	table := ""
+	for line := range strings.Lines(toml) {
+		line, _, _ = strings.Cut(line, "#")
+		if line = strings.TrimSpace(line); strings.HasPrefix(line, "[") {
+			table = line
+			continue
+		}
+		key, value, _ := strings.Cut(line, "=")
+		switch strings.TrimSpace(key) {
+		case "hooks", "codex_hooks":
+			if table == "[features]" && strings.TrimSpace(value) == "false" {
+				return true
+			}
+		case "features.hooks":
+			if table == "" && strings.TrimSpace(value) == "false" {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// snake is an event's name as Codex writes it in its config.toml.
+func snake(event string) string {
+	var b strings.Builder
+	for i, r := range event {
+		if r >= 'A' && r <= 'Z' {
+			if i > 0 {
+				b.WriteByte('_')
+			}
+			r += 'a' - 'A'
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}

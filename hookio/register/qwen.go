@@ -1,0 +1,38 @@
+package register
+
+import (
+	"path/filepath"
+
+	"rewind/hookio"
+)
+
+// Qwen Code reads a time-out below 1000 as seconds, one from there on as milliseconds.
+var qwen = Client{
+	Agent:    hookio.Qwen,
+	Programs: []string{"qwen"},
+	Hint:     "Qwen Code reads its hooks when it starts: restart it, then check them with /hooks",
+	dir: func(w Where) string {
+		if dir := w.Getenv("QWEN_HOME"); dir != "" {
+			return dir
+		}
+		return below(w.Home, ".qwen")
+	},
+	files: func(w Where, dir string) []SettingsFile {
+		files := []SettingsFile{{Path: filepath.Join(dir, "settings.json"), Ours: true}}
+		if w.Root != "" {
+			files = append(files, SettingsFile{Path: filepath.Join(w.Root, ".qwen", "settings.json")})
+		}
+		return files
+	},
+	hooks: []registration{
+		{"SessionStart", ""},
+		{"UserPromptSubmit", ""},
+		{"PreToolUse", "edit|write_file|notebook_edit|run_shell_command"},
+		{"PreToolUse", "mcp__.*"},
+		{"PostToolUse", "run_shell_command"},
+		{"Stop", ""},
+		{"SubagentStop", ""},
+		{"SessionEnd", ""},
+	},
+	switches: []offSwitch{{"disableAllHooks", true, HooksDisabled}},
+}
