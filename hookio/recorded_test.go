@@ -10,29 +10,31 @@ import (
 	"testing"
 )
 
-// recorded are payloads that real clients sent, and what is understood of each.
-var recorded = map[Agent][]string{
-	Codex: {
-		"session-start startup", "prompt first", "stop", "session-end",
-		"session-start resume", "prompt second", "pre-tool shell sed -i s/one/two/ a.txt", "post-tool shell sed -i s/one/two/ a.txt", "stop", "session-end",
-		"session-start resume", "prompt third", "stop", "session-end",
-	},
-	Qwen: {
-		"session-start startup", "notification", "prompt first",
-		"pre-tool edit /srv/work/a.txt", "post-tool edit /srv/work/a.txt", "", "pre-tool shell echo bee > b.txt", "post-tool shell echo bee > b.txt", "", "stop",
-		"session-start resume", "notification", "prompt second", "pre-tool edit /srv/work/a.txt", "post-tool edit /srv/work/a.txt", "", "stop",
-		"session-start resume", "notification", "prompt third", "stop",
-	},
-	Gemini: {
-		"session-start startup", "prompt first", "",
-		"pre-tool edit /srv/work/a.txt", "post-tool edit /srv/work/a.txt", "", "pre-tool shell echo bee > b.txt", "post-tool shell echo bee > b.txt", "", "stop", "session-end",
-		"session-start resume", "prompt second", "", "pre-tool edit /srv/work/a.txt", "post-tool edit /srv/work/a.txt", "", "stop", "session-end",
-		"session-start resume", "prompt third", "", "stop", "session-end",
-	},
+// recorded is what is understood of the payloads in testdata, which real clients sent.
+func recorded() map[Agent][]string {
+	return map[Agent][]string{
+		Codex: {
+			"session-start startup", "prompt first", "stop", "session-end",
+			"session-start resume", "prompt second", "pre-tool shell sed -i s/one/two/ a.txt", "post-tool shell sed -i s/one/two/ a.txt", "stop", "session-end",
+			"session-start resume", "prompt third", "stop", "session-end",
+		},
+		Qwen: {
+			"session-start startup", "notification", "prompt first",
+			"pre-tool edit /srv/work/a.txt", "post-tool edit /srv/work/a.txt", "", "pre-tool shell echo bee > b.txt", "post-tool shell echo bee > b.txt", "", "stop",
+			"session-start resume", "notification", "prompt second", "pre-tool edit /srv/work/a.txt", "post-tool edit /srv/work/a.txt", "", "stop",
+			"session-start resume", "notification", "prompt third", "stop",
+		},
+		Gemini: {
+			"session-start startup", "prompt first", "",
+			"pre-tool edit /srv/work/a.txt", "post-tool edit /srv/work/a.txt", "", "pre-tool shell echo bee > b.txt", "post-tool shell echo bee > b.txt", "", "stop", "session-end",
+			"session-start resume", "prompt second", "", "pre-tool edit /srv/work/a.txt", "post-tool edit /srv/work/a.txt", "", "stop", "session-end",
+			"session-start resume", "prompt third", "", "stop", "session-end",
+		},
+	}
 }
 
 func TestRecordedPayloads(t *testing.T) {
-	for agent, want := range recorded {
+	for agent, want := range recorded() {
 		data, err := os.ReadFile(filepath.Join("testdata", string(agent)+".jsonl"))
 		if err != nil {
 			t.Fatal(err)

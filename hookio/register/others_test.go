@@ -28,32 +28,6 @@ func registered(t *testing.T, c *Client) (Where, []SettingsFile, string) {
 	return w, files, text
 }
 
-// Every client gets hooks that are found again, are in order, and go without a trace.
-func TestEveryClient(t *testing.T) {
-	for _, c := range Clients() {
-		w, files, text := registered(t, c)
-		found, findings := c.Inspect(files)
-		if len(found) == 0 || len(findings) > 0 || !strings.Contains(text, "hook "+string(c.Agent)) {
-			t.Errorf("%s: %v %v in\n%s", c.Agent, found, findings, text)
-		}
-		for i := range files {
-			if !files[i].Ours {
-				continue
-			}
-			again, err := c.Edit(files, i, &Program{Path: "/usr/bin/rewind", Version: "1"})
-			if err != nil || string(again) != string(files[i].Content) {
-				t.Errorf("%s: registered again it is\n%s (%v)", c.Agent, again, err)
-			}
-			if out, err := c.Edit(files, i, nil); err != nil || out != nil {
-				t.Errorf("%s: without the hooks there is still\n%s (%v)", c.Agent, out, err)
-			}
-		}
-		if c.dir(w) == "" || c.dir(Where{Getenv: w.Getenv}) != "" {
-			t.Errorf("%s: %q", c.Agent, c.dir(w))
-		}
-	}
-}
-
 // Agents count time-outs in units of their own.
 func TestTimeouts(t *testing.T) {
 	for c, want := range map[*Client][]string{
