@@ -34,7 +34,7 @@ func newConfig() *command {
 			{"rewind config", "all settings"},
 			{"rewind config retention.maxSize 5GiB", "at most 5 GiB for this project"},
 			{"rewind config --global ignore '[\"*.iso\"]'", "for every project of this account"},
-			{"rewind config --tier aggressive", "checkpoints more often"},
+			{"rewind config --tier aggressive", "checkpoints more often here; outside of a project, for the account"},
 			{"rewind config --unset guard", "back to the default"},
 			{"rewind config --register-hooks", "let the agents call rewind"},
 			{"rewind config --unregister-hooks --agent claude", "stop calling rewind from this one"},
@@ -76,9 +76,11 @@ func runConfig(ctx context.Context, c *call, f configFlags) error {
 			return err
 		}
 	}
+	// The tier is a person's choice more than a project's.
+	f.global = f.global || store == "" && c.flags.Changed("tier")
+	var file string
 	if change {
-		file, err := c.settingsFile(store, f.global)
-		if err != nil {
+		if file, err = c.settingsFile(store, f.global); err != nil {
 			return err
 		}
 		if f.unset {
@@ -100,6 +102,11 @@ func runConfig(ctx context.Context, c *call, f configFlags) error {
 			return err
 		}
 		set, _ = project.LoadSettings(c.env, store)
+	}
+	if change && !f.unset {
+		if err := c.tellOutranked(file, key); err != nil {
+			return err
+		}
 	}
 	return c.printSettings(set, warnings, store, key, change)
 }
@@ -214,6 +221,43 @@ func (c *call) offerTierReset(set *settings.Settings) error {
 	return nil
 }
 
+// tellOutranked says what beats a value that was just written to file: where the command was run,
+// which an account's settings are not the last word for.
+func (c *call) tellOutranked(file, key string) error {
+	store := ""
+	if c.project != nil {
+		store = c.project.StoreDir()
+	} else if p, err := project.Open(context.Background(), c.openOptions()); err == nil {
+		store = p.StoreDir()
+		if err := p.Close(); err != nil {
+			return err
+		}
+	}
+	set, _ := project.LoadSettings(c.env, store)
+	v, ok := set.Value(key)
+	switch {
+	case !ok || v.Origin.Name == file:
+	case v.Origin.Source == settings.FromEnvironment:
+		c.out.summary("Written to %s.", escape(file)) // what overrides it has been said
+	default:
+		c.out.warn("%s was written to %s, but in this project %s says %s", key, file, v.Origin.Name, settingText(v.Value))
+		c.out.hint("%s", unsetCommand(v))
+	}
+	if key == "storage.mode" && c.project != nil && v.Value != string(c.project.Mode()) {
+		c.out.warn("storage.mode counts when a store is made: that of this project stays where it is, in %s mode", c.project.Mode())
+		c.out.hint("rewind deinit, then rewind init --mode %v: without its checkpoints", v.Value)
+	}
+	return nil
+}
+
+// inForce is a setting as it holds in the project: where its store lies was settled by init.
+func (c *call) inForce(v settings.Value) settings.Value {
+	if v.Key == "storage.mode" && c.project != nil {
+		v.Value, v.Origin = string(c.project.Mode()), settings.Origin{Source: settings.FromStore, Name: c.project.StoreDir()}
+	}
+	return v
+}
+
 func unsetCommand(v settings.Value) string {
 	if v.Origin.Source == settings.FromAccount {
 		return "rewind config --global --unset " + v.Key
@@ -259,6 +303,7 @@ func (c *call) printSettings(set *settings.Settings, warnings []settings.Warning
 		if !ok {
 			return &settings.KeyError{Key: key, Known: keyNames()}
 		}
+		v = c.inForce(v)
 		switch {
 		case c.json:
 			return c.out.document(viewSetting(v, fallback[key]))
@@ -275,7 +320,7 @@ func (c *call) printSettings(set *settings.Settings, warnings []settings.Warning
 			v.ProjectFile = filepath.Join(store, "config.json")
 		}
 		for _, s := range set.Values() {
-			v.Settings = append(v.Settings, viewSetting(s, fallback[s.Key]))
+			v.Settings = append(v.Settings, viewSetting(c.inForce(s), fallback[s.Key]))
 		}
 		for _, w := range warnings {
 			v.Warnings = append(v.Warnings, w.Error())

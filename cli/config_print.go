@@ -17,6 +17,7 @@ func (c *call) printSettingsTable(set *settings.Settings, projectFile string) {
 	if o.width() == 0 {
 		t := table{columns: []column{{title: "KEY"}, {title: "VALUE"}, {title: "FROM"}}}
 		for _, s := range set.Values() {
+			s = c.inForce(s)
 			t.rows = append(t.rows, []string{s.Key, escape(settingText(s.Value)), escape(originText(s.Origin))})
 		}
 		t.write(o.color, func(s string) { o.line("%s", s) })
@@ -37,9 +38,10 @@ func (c *call) printSettingsTable(set *settings.Settings, projectFile string) {
 	}
 	row(dim, "KEY", "FROM", o.color.paint(dim, "VALUE"), dim)
 	for _, s := range set.Values() {
+		s = c.inForce(s)
 		source, st := shortOrigin(s.Origin), yellow
 		switch s.Origin.Source {
-		case settings.FromDefault, settings.FromTier:
+		case settings.FromDefault, settings.FromTier, settings.FromStore:
 			st = dim
 		}
 		for i, l := range wrapWords(readable(s.Value, sizes[s.Key]), valueWidth) {

@@ -85,6 +85,7 @@ func runValidate(ctx context.Context, c *call) error {
 	}
 	set, warnings := project.LoadSettings(c.env, store)
 	v.Findings = append(v.Findings, settingsFindings(set, warnings)...)
+	v.Findings = append(v.Findings, olderFindings(c.env.Home)...)
 	if p != nil {
 		st, err := engine.ReadStatus(ctx, p)
 		if err != nil {

@@ -132,6 +132,9 @@ func describeFinding(a *agentFiles, f register.Finding) (severity, message, cure
 		return mild, fmt.Sprintf("%s was not written by rewind, but has the name of the file that calls it from %s", f.File, a.title), "move " + f.File + " away"
 	case register.OtherVersion:
 		return mild, fmt.Sprintf("%s differs from what this version of rewind writes", f.File), again
+	case register.StraySetting:
+		return mild, fmt.Sprintf("%s in %s has no effect: neither %s nor rewind reads it there", f.Detail, f.File, a.title),
+			"remove it from " + f.File + "; rewind config shows what holds"
 	case register.AgentsOwn:
 		return severe, f.Detail, f.Cure
 	}

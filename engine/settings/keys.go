@@ -101,6 +101,12 @@ func (k Key) Default() any { return k.fallback }
 // IsSize reports whether the value is a number of bytes, which may be given with a unit.
 func (k Key) IsSize() bool { return k.kind == kindSize }
 
+// IsTier reports whether there is a tier of that name.
+func IsTier(name string) bool {
+	_, ok := keys[keyTier].word(name)
+	return ok
+}
+
 func findKey(name string) int {
 	for i := range keys {
 		if keys[i].Name == name {

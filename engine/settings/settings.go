@@ -77,6 +77,7 @@ const (
 	FromAccount     Source = "account"     // Origin.Name: the file
 	FromProject     Source = "project"     // Origin.Name: the file
 	FromEnvironment Source = "environment" // Origin.Name: the variable
+	FromStore       Source = "store"       // Origin.Name: its directory; Load knows of none
 )
 
 // Origin says where a value comes from. For FromTier, Name is the tier's file,

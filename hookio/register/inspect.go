@@ -40,6 +40,7 @@ const (
 	WrongShape      FindingCode = "wrong-shape"        // Event's value is not a list
 	NotOurs         FindingCode = "not-ours"           // a file with the name of our extension is somebody else's
 	OtherVersion    FindingCode = "other-version"      // our extension was made by the version Detail, or changed
+	StraySetting    FindingCode = "stray-setting"      // Detail is a setting of rewind's, which no agent reads
 	AgentsOwn       FindingCode = "agents-own"         // of this agent alone: Detail says it, and Cure what to do
 )
 
@@ -60,6 +61,9 @@ type FoundEntry struct {
 
 // classicEvents are those that agents have known from the beginning.
 var classicEvents = []string{"PreToolUse", "PostToolUse", "UserPromptSubmit", "Notification", "Stop", "SubagentStop", "PreCompact", "SessionStart", "SessionEnd"}
+
+// tierSettings are parameters of tiers that the older tool had people put among an agent's settings.
+var tierSettings = []string{"antiSpam", "significance", "significanceDetection"}
 
 // Inspect looks at all files where the agent reads hooks, in any order, and says
 // what of ours is there and why it might not run.
@@ -88,6 +92,11 @@ func (c *Client) Inspect(files []SettingsFile) (found []FoundEntry, findings []F
 		}
 		findings = append(findings, c.inspectSwitches(f, root)...)
 		findings = append(findings, c.inspectEvents(f, top)...)
+		for _, name := range tierSettings {
+			if _, ok := top.member(name); ok {
+				findings = append(findings, Finding{Code: StraySetting, File: f.Path, Detail: name})
+			}
+		}
 		if p := enabledPlugin(top); p != "" && plugin == "" {
 			plugin = p
 		}
