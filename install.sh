@@ -6,7 +6,7 @@ set -eu
 usage() {
 	cat <<'EOF'
 usage: ./install.sh [--prefix DIR] [--binary FILE] [--tier T] [--auto-init yes|no]
-                    [--hooks yes|no] [--agent A] [--yes]
+                    [--hooks yes|no] [--agent A] [--yes] [T]
        ./install.sh --uninstall [--prefix DIR] [--yes]
 
   --prefix DIR      the program goes to DIR/bin (default ~/.local)
@@ -50,6 +50,10 @@ while [ $# -gt 0 ]; do
 	--uninstall) uninstall=yes && shift ;;
 	--yes) ask=no && shift ;;
 	-h | --help) usage && exit 0 ;;
+	minimal | balanced | aggressive) # as the older installer was called
+		[ -z "$tier" ] || wrong "there is one tier, not $tier and $1"
+		tier=$1 && shift
+		;;
 	*) wrong "unknown argument $1" ;;
 	esac
 done
@@ -116,7 +120,9 @@ if [ "$uninstall" = yes ]; then
 	else
 		say "$program does not exist."
 	fi
-	if [ -L "$bin/smart-checkpoint" ] && [ "$(readlink "$bin/smart-checkpoint")" = rewind ]; then rm -f "$bin/smart-checkpoint"; fi
+	for name in smart-checkpoint smart-checkpoint.sh; do
+		if [ -L "$bin/$name" ] && [ "$(readlink "$bin/$name")" = rewind ]; then rm -f "$bin/$name"; fi
+	done
 	say "Checkpoints are kept: .agent/rewind in each project, and $HOME/.rewind."
 	exit 0
 fi
@@ -141,7 +147,7 @@ case $("$binary" --version 2>/dev/null) in
 esac
 mkdir -p "$bin"
 previous=''
-for name in rewind smart-checkpoint; do
+for name in rewind smart-checkpoint smart-checkpoint.sh; do
 	if found=$(older "$bin/$name"); then previous=$found; fi
 done
 cp "$binary" "$bin/.rewind-$$"
@@ -149,7 +155,9 @@ chmod 755 "$bin/.rewind-$$"
 mv -f "$bin/.rewind-$$" "$program" # over a link, not through it
 say "Installed $program."
 if [ -n "$previous" ]; then
-	if [ -L "$bin/smart-checkpoint" ]; then ln -sf rewind "$bin/smart-checkpoint"; fi
+	for name in smart-checkpoint smart-checkpoint.sh; do
+		if [ -L "$bin/$name" ]; then ln -sf rewind "$bin/$name"; fi
+	done
 	say "The links of the previous tool now point to it. That tool is in $previous."
 	if holds "$home" "$previous" && ! holds "$previous" "$here" && [ "$ask" = yes ] &&
 		agreed "Remove $previous? It contains no checkpoints." no; then

@@ -54,16 +54,25 @@ func hookWords(args []string) (words []string, ok bool) {
 	if len(args) == 0 {
 		return nil, false
 	}
-	name := strings.TrimSuffix(filepath.Base(args[0]), ".exe")
 	switch {
-	case name == olderName:
+	case isOlderName(args[0]):
 		words = args[1:]
+		// Whatever else it is called with, it never fails: an agent takes 2 for a refusal.
+		return words, len(words) != 1 || !isHelp(words[0])
 	case len(args) > 1 && args[1] == "hook":
 		words = args[2:]
 	default:
 		return nil, false
 	}
-	return words, !slices.Contains(words, "--help") && !slices.Contains(words, "-h")
+	return words, !slices.ContainsFunc(words, isHelp)
+}
+
+func isHelp(word string) bool { return word == "--help" || word == "-h" }
+
+// isOlderName reports whether the program was called by the older tool's name, which was a script's.
+func isOlderName(self string) bool {
+	name := filepath.Base(self)
+	return strings.TrimSuffix(name, filepath.Ext(name)) == olderName
 }
 
 // runHook is a whole hook process. It never fails, whatever comes in, and ends
@@ -126,7 +135,7 @@ func (h *hookCall) await(answered <-chan hookio.Response) (r hookio.Response, ok
 
 // handle reads the event and answers it.
 func (h *hookCall) handle(words []string, in io.Reader) hookio.Response {
-	named, action := hookio.Args(words)
+	named, _ := hookio.Args(words)
 	if in == nil || isTerminal(in) {
 		in = strings.NewReader("")
 	}
@@ -137,7 +146,7 @@ func (h *hookCall) handle(words []string, in io.Reader) hookio.Response {
 		}
 		in = &read
 	}
-	event := hookio.Decode(in, named, action, h.Env.Getenv)
+	event := hookio.DecodeWords(in, words, h.Env.Getenv)
 	h.event, h.named = &event, named
 	response := h.run(context.Background())
 	if event.Kind != hookio.PreTool {

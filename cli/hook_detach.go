@@ -5,7 +5,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 
 	"rewind/engine/hook"
 	"rewind/engine/project"
@@ -38,7 +37,7 @@ func (h *hookCall) detach(o hook.WorkOptions) error {
 
 // detachedName is the program's own name, also where it was called by the older tool's.
 func detachedName(self string) string {
-	if strings.TrimSuffix(filepath.Base(self), ".exe") == olderName {
+	if isOlderName(self) {
 		return "rewind"
 	}
 	return self

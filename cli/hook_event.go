@@ -82,26 +82,26 @@ func momentOf(e *hookio.Event) (kind manifest.CheckpointKind, moment string) {
 // exports gives the text that tells the agent's shell of session and project, and where rewind is.
 func exports(e *hookio.Event, env project.Env) func(root string, old []byte) []byte {
 	var variables []hookio.Variable
+	var line string
 	return func(root string, old []byte) []byte {
 		if variables == nil {
 			variables = hookio.ShellVariables(e, root)
-			if path := env.Getenv("PATH"); !onPath(path) {
-				if exe, err := os.Executable(); err == nil && filepath.Base(exe) == "rewind" {
-					if value, ok := hookio.WithPath(path, filepath.Dir(exe)); ok && hookio.Exportable(e.Agent, value) {
-						variables = append(variables, hookio.Variable{Name: "PATH", Value: value})
-					}
-				}
+			if exe, err := os.Executable(); err == nil && filepath.Base(exe) == "rewind" && !onPath(env.Getenv("PATH"), exe) {
+				line = hookio.PathLine(e.Agent, env.Getenv("PATH"), filepath.Dir(exe))
 			}
 		}
-		return hookio.Exports(old, variables)
+		return hookio.Exports(old, variables, line)
 	}
 }
 
-// onPath reports whether a shell with this PATH finds rewind.
-func onPath(path string) bool {
+// onPath reports whether a shell with this PATH finds another rewind than exe first: that is what
+// the person wants.
+func onPath(path, exe string) bool {
 	for _, dir := range filepath.SplitList(path) {
-		if info, err := os.Stat(filepath.Join(dir, "rewind")); err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
-			return true
+		file := filepath.Join(dir, "rewind")
+		if info, err := os.Stat(file); err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
+			mine, err := os.Stat(exe)
+			return err == nil && !os.SameFile(info, mine)
 		}
 	}
 	return false

@@ -23,7 +23,7 @@ func TestMain(m *testing.M) {
 	program := func() {
 		os.Exit(cli.Main(os.Args, project.Environment(), cli.Stdio{In: programInput(), Out: os.Stdout, Err: os.Stderr}))
 	}
-	testscript.Main(m, map[string]func(){"rewind": program, "smart-checkpoint": program})
+	testscript.Main(m, map[string]func(){"rewind": program, "smart-checkpoint": program, "smart-checkpoint.sh": program})
 }
 
 // TestScript plays the scenes of testdata/script, one per command. Each begins

@@ -21,6 +21,16 @@ const (
 //
 // named and action come from Args, getenv from the hook's environment.
 func Decode(r io.Reader, named Agent, action string, getenv func(string) string) Event {
+	return decode(r, named, action, given{}, getenv)
+}
+
+// DecodeWords is Decode for a hook that was called with words, which may tell of the event too.
+func DecodeWords(r io.Reader, words []string, getenv func(string) string) Event {
+	named, action := Args(words)
+	return decode(r, named, action, givenIn(words, action), getenv)
+}
+
+func decode(r io.Reader, named Agent, action string, g given, getenv func(string) string) Event {
 	d := decoder{scanner: newScanner(r), getenv: getenv}
 	if d.peek() != 0 || d.err == nil {
 		d.object(d.member)
@@ -39,6 +49,7 @@ func Decode(r io.Reader, named Agent, action string, getenv func(string) string)
 	e.Agent = Detect(e.TranscriptPath, named, getenv)
 	event := eventNamed(e.Agent, e.Name)
 	e.Kind, e.Tool.Class = event.kind, event.class
+	g.complete(&d)
 	if e.Workspace == "" && len(d.roots) > 0 {
 		e.Workspace = d.roots[0]
 	}
@@ -127,7 +138,7 @@ func (d *decoder) member(name string) {
 	case "CLAUDE_ENV_FILE":
 		d.field(&e.EnvFile)
 	// Of a tool call, beside the rest instead of in its input.
-	case "command", "file_path", "edits":
+	case "command", "file_path", "edits", "old_string", "new_string":
 		d.input.member(d.scanner, name)
 	default:
 		if ours, ok := memberNamed(name); ok {

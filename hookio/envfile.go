@@ -50,7 +50,8 @@ func Exportable(agent Agent, value string) bool {
 // never rewritten; a variable that has another value is exported again, the
 // later line wins. Values with a NUL byte, which no environment can hold, and
 // empty ones are left out.
-func Exports(old []byte, variables []Variable) []byte {
+// Lines are appended as they are, each once.
+func Exports(old []byte, variables []Variable, lines ...string) []byte {
 	var out []byte
 	for _, v := range variables {
 		if v.Value == "" || strings.IndexByte(v.Value, 0) >= 0 || !isName(v.Name) {
@@ -62,6 +63,11 @@ func Exports(old []byte, variables []Variable) []byte {
 			continue
 		}
 		out = append(out, line...)
+	}
+	for _, line := range lines {
+		if line += "\n"; line != "\n" && !bytes.Contains(prepend(old), []byte("\n"+line)) {
+			out = append(out, line...)
+		}
 	}
 	if len(out) > 0 && len(old) > 0 && old[len(old)-1] != '\n' {
 		out = append([]byte("\n"), out...)
@@ -95,5 +101,22 @@ func WithPath(path, dir string) (value string, ok bool) {
 	if path == "" {
 		return "", false // an empty PATH means the shell's own default, which would be lost
 	}
-	return path + ":" + dir, true
+	return dir + ":" + path, true
+}
+
+// PathLine is the line that makes programs in dir found first, whatever PATH the agent's later
+// shells begin with; path is the hook's own. "" where there is none: where the agent reads values
+// and runs nothing, they are as they would be now.
+func PathLine(agent Agent, path, dir string) string {
+	value, ok := WithPath(path, dir)
+	if agent.adapter().envLines {
+		if !ok || !Exportable(agent, value) {
+			return ""
+		}
+		return "export PATH=" + Quote(value)
+	}
+	if dir == "" || strings.ContainsAny(dir, ":\x00\n") {
+		return ""
+	}
+	return `case ":$PATH:" in *:` + Quote(dir) + `:*) ;; *) export PATH=` + Quote(dir) + `"${PATH:+:$PATH}" ;; esac`
 }

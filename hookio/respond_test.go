@@ -99,10 +99,37 @@ func TestWithPath(t *testing.T) {
 	for _, c := range []struct {
 		path, dir, want string
 		ok              bool
-	}{{"/bin:/usr/bin", "/h/.local/bin", "/bin:/usr/bin:/h/.local/bin", true}, {"/bin:/x", "/x", "", false}, {"", "/x", "", false}, {"/bin", "/a:b", "", false}, {"/bin", "", "", false}} {
+	}{{"/bin:/usr/bin", "/h/.local/bin", "/h/.local/bin:/bin:/usr/bin", true}, {"/bin:/x", "/x", "", false}, {"", "/x", "", false}, {"/bin", "/a:b", "", false}, {"/bin", "", "", false}} {
 		if got, ok := WithPath(c.path, c.dir); got != c.want || ok != c.ok {
 			t.Errorf("WithPath(%q, %q) = %q, %v", c.path, c.dir, got, ok)
 		}
+	}
+}
+
+// The line is run by a shell with another PATH than the hook has, again and again.
+func TestPathLine(t *testing.T) {
+	sh, err := exec.LookPath("sh")
+	if err != nil {
+		t.Skip("no shell here")
+	}
+	line := PathLine(Claude, "/bin", "/h/it's/bin")
+	for before, want := range map[string]string{"/x:/y": "/h/it's/bin:/x:/y", "/x:/h/it's/bin": "/x:/h/it's/bin", "": "/h/it's/bin"} {
+		cmd := exec.Command(sh, "-c", "PATH="+Quote(before)+"; "+line+"; "+line+"; echo \"$PATH\"")
+		if out, err := cmd.Output(); err != nil || strings.TrimSpace(string(out)) != want {
+			t.Errorf("%q became %q, %v, want %q", before, out, err, want)
+		}
+	}
+	if got := PathLine(Droid, "/bin", "/h/bin"); got != "export PATH='/h/bin:/bin'" {
+		t.Error(got)
+	}
+	for _, none := range []string{PathLine(Droid, "/h/bin:/bin", "/h/bin"), PathLine(Claude, "/bin", "/a:b"), PathLine(Droid, "/bin", "/it's"), PathLine(Claude, "/bin", "")} {
+		if none != "" {
+			t.Error(none)
+		}
+	}
+	once := Exports(nil, nil, line)
+	if again := Exports(once, nil, line); string(once) != line+"\n" || again != nil {
+		t.Errorf("%q, then %q", once, again)
 	}
 }
 

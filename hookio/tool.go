@@ -147,6 +147,7 @@ func (in *toolInput) commandLine(s *scanner) {
 // finishTool classifies the tool and makes its files absolute.
 func (d *decoder) finishTool() {
 	e, in := &d.event, &d.input
+	in.closeEdit() // of what stands beside the rest
 	t := &e.Tool
 	if t.Class == NoTool && (e.Kind == PreTool || e.Kind == PostTool) {
 		t.Class = classOf(e.Agent, t.Name)
