@@ -6,8 +6,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"rewind/engine"
-	"rewind/engine/conversation"
-	"rewind/manifest"
 )
 
 func newLog() *command {
@@ -38,19 +36,15 @@ func newLog() *command {
 			if err != nil {
 				return err
 			}
-			v := logView{Operations: make([]operationView, len(ops))}
+			v := engine.LogOf(p, ops)
 			t := table{
 				width: c.out.width(),
 				columns: []column{{title: "TIME"}, {title: "WHAT", style: cyan}, {title: "CHECKPOINT", style: yellow},
 					{title: "SAFETY", style: yellow}, {title: "TRANSCRIPT BACKUP", flex: true}},
 			}
-			for i, op := range ops {
-				v.Operations[i] = operationView{
-					Seq: op.Seq, Time: viewTime(op.Time), Kind: verbOf(op), Checkpoint: viewID(op.Checkpoint),
-					Backup: viewID(op.Safety), Safety: viewID(op.Safety), TranscriptBackup: orNull(conversation.TranscriptBackup(p, op)),
-				}
-				t.rows = append(t.rows, []string{op.Time.Local().Format("2006-01-02 15:04:05"), escape(verbOf(op)),
-					deref(viewID(op.Checkpoint)), deref(viewID(op.Safety)), escape(conversation.TranscriptBackup(p, op))})
+			for i, e := range v.Operations {
+				t.rows = append(t.rows, []string{ops[i].Time.Local().Format("2006-01-02 15:04:05"), escape(e.Kind),
+					deref(e.Checkpoint), deref(e.Safety), escape(deref(e.TranscriptBackup))})
 			}
 			if c.json {
 				return c.out.document(v)
@@ -65,28 +59,6 @@ func newLog() *command {
 			})
 		},
 	}
-}
-
-// verbOf is the command that an operation was.
-func verbOf(op manifest.Operation) string {
-	if op.Verb != "" {
-		return op.Verb
-	}
-	return string(op.Kind)
-}
-
-type logView struct {
-	Operations []operationView `json:"operations"`
-}
-
-type operationView struct {
-	Seq              uint64  `json:"seq"`
-	Time             string  `json:"time"`
-	Kind             string  `json:"kind"`
-	Checkpoint       *string `json:"checkpoint"`
-	Backup           *string `json:"backup_checkpoint"`
-	Safety           *string `json:"safety"` // the same, as restore calls it
-	TranscriptBackup *string `json:"transcript_backup"`
 }
 
 func orNull(s string) *string {

@@ -126,6 +126,8 @@ func (c *Call) inWorktree(ctx context.Context) bool {
 func (c *Call) Run(ctx context.Context) error {
 	if c.Event.Kind == manifest.SessionStart {
 		c.begin()
+	} else if c.sessionRecord() != nil && !c.named() {
+		c.note(c.nameSession()) // it began before hooks were registered, or the project was initialised
 	}
 	saved, err := c.save(ctx)
 	c.note(err)
@@ -192,9 +194,7 @@ func (c *Call) budget() time.Duration {
 func (c *Call) begin() {
 	e, start := &c.Event, c.Event.Time.UTC()
 	c.note(c.export())
-	c.note(WriteSession(c.Project, CurrentSession{
-		Agent: e.By.Agent, Session: e.By.Session, Transcript: e.By.Transcript, Source: e.Source, Time: start,
-	}))
+	c.note(c.nameSession())
 	if e.By.Session != "" && e.Source != "compact" { // which is a turn's, and nobody's choice
 		c.Project.NoteOpened(project.OpenedSession{Agent: e.By.Agent, Session: e.By.Session, Time: start})
 	}

@@ -13,7 +13,7 @@ import (
 )
 
 // sessionName is the file in the store that says which session is the newest,
-// for people and scripts. It is never read here.
+// for people and scripts. Nothing here goes by it.
 const sessionName = "session.json"
 
 // CurrentSession is what it says.
@@ -21,9 +21,26 @@ type CurrentSession struct {
 	Agent      string    `json:"agent"`
 	Session    string    `json:"session_id"`
 	Transcript string    `json:"transcript_path"`
+	EnvFile    string    `json:"env_file"` // which the agent's shell reads, "" where it has none
 	Source     string    `json:"source,omitempty"`
 	Root       string    `json:"root"`
 	Time       time.Time `json:"time"`
+}
+
+// nameSession writes down that the event's session is the newest.
+func (c *Call) nameSession() error {
+	e := &c.Event
+	return WriteSession(c.Project, CurrentSession{
+		Agent: e.By.Agent, Session: e.By.Session, Transcript: e.By.Transcript, EnvFile: e.EnvFile, Source: e.Source, Time: e.Time.UTC(),
+	})
+}
+
+// named reports whether that is written down already.
+func (c *Call) named() bool {
+	var s CurrentSession
+	data, err := project.ReadSmall(filepath.Join(c.Project.StoreDir(), sessionName), 1<<16)
+	by := &c.Event.By
+	return err == nil && json.Unmarshal(data, &s) == nil && s.Agent == by.Agent && s.Session == by.Session && s.Transcript == by.Transcript
 }
 
 // WriteSession names the newest session.

@@ -23,6 +23,8 @@ const (
 	LockName      = "lock"
 	TmpName       = "tmp"
 	restoreName   = "restore"
+
+	RestoreHistoryName = "restore-history.json" // for people and scripts: never read here
 )
 
 // FormatVersion is the newest store format that this program reads and writes.

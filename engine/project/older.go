@@ -21,10 +21,7 @@ const (
 )
 
 // olderFiles are the names that both programs use: what is there is kept beside.
-var olderFiles = []string{ConfigName, historyName}
-
-// historyName is the file that lists the restores, for people and scripts.
-const historyName = "restore-history.json"
+var olderFiles = []string{ConfigName, RestoreHistoryName}
 
 // Older is what the older program has left in a project.
 type Older struct {

@@ -1,0 +1,82 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"path/filepath"
+	"time"
+
+	"rewind/engine/conversation"
+	"rewind/engine/project"
+	"rewind/manifest"
+)
+
+// LogEntry is an operation as JSON has it: in rewind log, and in the file of the restores.
+type LogEntry struct {
+	Seq              uint64  `json:"seq"`
+	Time             string  `json:"time"` // RFC 3339, UTC
+	Kind             string  `json:"kind"` // the command that it was
+	Checkpoint       *string `json:"checkpoint"`
+	Backup           *string `json:"backup_checkpoint"`
+	Safety           *string `json:"safety"` // the same, as restore calls it
+	TranscriptBackup *string `json:"transcript_backup"`
+}
+
+// Log is a list of operations, newest first.
+type Log struct {
+	Operations []LogEntry `json:"operations"`
+}
+
+// LogOf gives operations as JSON has them.
+func LogOf(p *project.Project, ops []manifest.Operation) Log {
+	orNull := func(s string) *string {
+		if s == "" {
+			return nil
+		}
+		return &s
+	}
+	id := func(id manifest.CheckpointID) *string {
+		if id == (manifest.CheckpointID{}) {
+			return nil
+		}
+		return orNull(id.String())
+	}
+	l := Log{Operations: make([]LogEntry, len(ops))}
+	for i, op := range ops {
+		l.Operations[i] = LogEntry{
+			Seq: op.Seq, Time: op.Time.UTC().Format(time.RFC3339Nano), Kind: VerbOf(op), Checkpoint: id(op.Checkpoint),
+			Backup: id(op.Safety), Safety: id(op.Safety), TranscriptBackup: orNull(conversation.TranscriptBackup(p, op)),
+		}
+	}
+	return l
+}
+
+// VerbOf is the command that an operation was.
+func VerbOf(op manifest.Operation) string {
+	if op.Verb != "" {
+		return op.Verb
+	}
+	return string(op.Kind)
+}
+
+// keptHistory is how many restores the file lists.
+const keptHistory = 1000
+
+// writeHistory lists the restores of the log in a file, for people and scripts: nothing reads it
+// here, and what cannot be written is written with the next.
+func writeHistory(ctx context.Context, p *project.Project) {
+	ops, err := Operations(ctx, p, 0)
+	if err != nil {
+		return
+	}
+	var moves []manifest.Operation
+	for _, op := range ops {
+		if op.Kind.Moves() && len(moves) < keptHistory {
+			moves = append(moves, op)
+		}
+	}
+	data, err := json.MarshalIndent(LogOf(p, moves), "", "  ")
+	if err == nil {
+		_ = project.WriteCache(filepath.Join(p.StoreDir(), project.RestoreHistoryName), append(data, '\n'), p.Owner)
+	}
+}
