@@ -16,43 +16,32 @@ type Amend struct {
 	Records []Sequenced // checkpoints and operations, by their sequence number
 }
 
-func (w *fieldWriter) amend(a *Amend) {
-	w.time(1, a.Time)
-	var list []byte
-	for _, r := range a.Records {
-		payload := r.Record.Append(nil)
-		list = binary.AppendUvarint(list, r.Seq)
-		list = binary.AppendUvarint(list, uint64(len(payload)))
-		list = append(list, payload...)
-	}
-	w.text(2, string(list))
-}
-
-func (r *fieldReader) amend() *Amend {
-	a := &Amend{}
-	for r.next() {
-		switch r.field {
-		case 1:
-			a.Time = r.time()
-		case 2:
-			d := wire.Decoder{What: r.What, Data: r.text()}
-			for d.More() {
-				seq := d.Uvarint()
-				rec, err := ParseRecord([]byte(d.Bytes(d.Uvarint())))
-				if err != nil {
-					d.Fail("amended record: " + err.Error())
-				}
-				if rec.Amend != nil {
-					d.Fail("an amendment of an amendment")
-				}
-				a.Records = append(a.Records, Sequenced{Seq: seq, Record: rec})
+func (a *Amend) fields(c codec) {
+	c.time(1, &a.Time)
+	list, read := c.list(2, func() string {
+		var list []byte
+		for _, r := range a.Records {
+			list = wire.AppendText(binary.AppendUvarint(list, r.Seq), string(r.Record.Append(nil)))
+		}
+		return string(list)
+	})
+	if read {
+		d := wire.Decoder{What: c.r.What, Data: list}
+		for d.More() {
+			seq := d.Uvarint()
+			rec, err := ParseRecord([]byte(d.Text()))
+			if err != nil {
+				d.Fail("amended record: " + err.Error())
 			}
-			if d.Err != nil {
-				r.Fail(d.Err.Error())
+			if rec.Amend != nil {
+				d.Fail("an amendment of an amendment")
 			}
+			a.Records = append(a.Records, Sequenced{Seq: seq, Record: rec})
+		}
+		if d.Err != nil {
+			c.r.Fail(d.Err.Error())
 		}
 	}
-	return a
 }
 
 // amend applies an Amend. Records that are unknown by now change nothing.

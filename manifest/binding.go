@@ -30,41 +30,27 @@ type bindingAt struct {
 	binding Binding
 }
 
-func (w *fieldWriter) binding(b *Binding) {
-	w.time(1, b.Time)
-	w.text(2, b.Agent)
-	w.packed(3, b.Session)
-	var list []byte
-	for _, entry := range b.Entries {
-		list = wire.AppendText(list, entry)
-	}
-	w.text(4, string(list))
-	w.eight(5, b.Checkpoint)
-}
-
-func (r *fieldReader) binding() *Binding {
-	b := &Binding{}
-	for r.next() {
-		switch r.field {
-		case 1:
-			b.Time = r.time()
-		case 2:
-			b.Agent = r.text()
-		case 3:
-			b.Session = r.packed()
-		case 4:
-			d := wire.Decoder{What: r.What, Data: r.text()}
-			for d.More() {
-				b.Entries = append(b.Entries, d.Text())
-			}
-			if d.Err != nil {
-				r.Fail(d.Err.Error())
-			}
-		case 5:
-			b.Checkpoint = r.eight()
+func (b *Binding) fields(c codec) {
+	c.time(1, &b.Time)
+	c.text(2, &b.Agent)
+	c.packed(3, &b.Session)
+	list, read := c.list(4, func() string {
+		var list []byte
+		for _, entry := range b.Entries {
+			list = wire.AppendText(list, entry)
+		}
+		return string(list)
+	})
+	if read {
+		d := wire.Decoder{What: c.r.What, Data: list}
+		for d.More() {
+			b.Entries = append(b.Entries, d.Text())
+		}
+		if d.Err != nil {
+			c.r.Fail(d.Err.Error())
 		}
 	}
-	return b
+	c.eight(5, &b.Checkpoint)
 }
 
 // bind applies a Binding: one of each of its entries. That the checkpoint lives is for those to

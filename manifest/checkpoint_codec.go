@@ -2,137 +2,54 @@ package manifest
 
 import "rewind/manifest/wire"
 
-func (w *fieldWriter) checkpoint(c *Checkpoint) {
-	number, text := kindNumber(checkpointKinds, c.Kind)
-	w.eight(1, c.ID)
-	w.time(2, c.Time)
-	w.number(3, number)
-	w.text(4, text)
-	w.text(5, c.Description)
-	w.text(6, c.Name)
-	w.flag(7, c.Pinned)
-	w.id(8, c.Root)
-	w.number(9, c.Files)
-	w.number(10, c.Bytes)
-	w.number(11, c.Added)
-	w.number(12, c.Modified)
-	w.number(13, c.Deleted)
-	w.eight(14, c.Parent)
-	w.number(15, c.StoredBytes)
-	w.id(16, c.Coverage)
-	w.number(17, c.Partial)
-	w.id(18, c.Rules)
-	w.text(19, c.Tool)
-	w.text(20, c.Prompt)
-	w.packed(21, c.PromptID)
-	w.packed(22, c.Session)
-	w.text(23, c.Agent)
-	w.packed(24, c.Subagent)
-	w.packed(25, c.GitHead)
-	w.text(26, c.GitBranch)
-	if c.Transcript != nil {
+func (p *Checkpoint) fields(c codec) {
+	c.eight(1, &p.ID)
+	c.time(2, &p.Time)
+	kind(c, 3, checkpointKinds, &p.Kind) // 4 too
+	c.text(5, &p.Description)
+	c.text(6, &p.Name)
+	c.flag(7, &p.Pinned)
+	c.object(8, &p.Root)
+	c.number(9, &p.Files)
+	c.number(10, &p.Bytes)
+	c.number(11, &p.Added)
+	c.number(12, &p.Modified)
+	c.number(13, &p.Deleted)
+	c.eight(14, &p.Parent)
+	c.number(15, &p.StoredBytes)
+	c.object(16, &p.Coverage)
+	c.number(17, &p.Partial)
+	c.object(18, &p.Rules)
+	c.text(19, &p.Tool)
+	c.text(20, &p.Prompt)
+	c.packed(21, &p.PromptID)
+	c.packed(22, &p.Session)
+	c.text(23, &p.Agent)
+	c.packed(24, &p.Subagent)
+	c.packed(25, &p.GitHead)
+	c.text(26, &p.GitBranch)
+	if c.w == nil && c.r.at(27) {
+		p.Transcript = &Transcript{}
+		in := fieldReader{Decoder: wire.Decoder{What: c.r.What, Data: c.r.presentText()}, taken: true}
+		p.Transcript.fields(codec{r: &in})
+		for in.next() { // what is not known
+		}
+		if in.Err != nil {
+			c.r.Fail("transcript: " + in.Err.Error())
+		}
+	} else if c.w != nil && p.Transcript != nil {
 		var in fieldWriter
-		in.transcript(c.Transcript)
-		w.presentText(27, string(in.dst))
+		p.Transcript.fields(codec{w: &in})
+		c.w.presentText(27, string(in.dst))
 	}
-	w.text(28, c.ToolUseID)
+	c.text(28, &p.ToolUseID)
 }
 
-func (r *fieldReader) checkpoint() *Checkpoint {
-	c := &Checkpoint{}
-	for r.next() {
-		switch r.field {
-		case 1:
-			c.ID = r.eight()
-		case 2:
-			c.Time = r.time()
-		case 3:
-			c.Kind = kindOf(checkpointKinds, r.number())
-		case 4:
-			c.Kind = readKindText(r, checkpointKinds, c.Kind)
-		case 5:
-			c.Description = r.text()
-		case 6:
-			c.Name = r.text()
-		case 7:
-			c.Pinned = r.flag()
-		case 8:
-			c.Root = r.object()
-		case 9:
-			c.Files = r.number()
-		case 10:
-			c.Bytes = r.number()
-		case 11:
-			c.Added = r.number()
-		case 12:
-			c.Modified = r.number()
-		case 13:
-			c.Deleted = r.number()
-		case 14:
-			c.Parent = r.eight()
-		case 15:
-			c.StoredBytes = r.number()
-		case 16:
-			c.Coverage = r.object()
-		case 17:
-			c.Partial = r.number()
-		case 18:
-			c.Rules = r.object()
-		case 19:
-			c.Tool = r.text()
-		case 20:
-			c.Prompt = r.text()
-		case 21:
-			c.PromptID = r.packed()
-		case 22:
-			c.Session = r.packed()
-		case 23:
-			c.Agent = r.text()
-		case 24:
-			c.Subagent = r.packed()
-		case 25:
-			c.GitHead = r.packed()
-		case 26:
-			c.GitBranch = r.text()
-		case 27:
-			c.Transcript = r.transcript()
-		case 28:
-			c.ToolUseID = r.text()
-		}
-	}
-	return c
-}
-
-func (w *fieldWriter) transcript(t *Transcript) {
-	w.packed(1, t.Session)
-	w.text(2, t.Agent)
-	w.text(3, t.Path)
-	w.number(4, t.Offset)
-	w.packed(5, t.EventID)
-	w.id(6, t.Content)
-}
-
-func (r *fieldReader) transcript() *Transcript {
-	t := &Transcript{}
-	in := fieldReader{Decoder: wire.Decoder{What: r.What, Data: r.presentText()}, taken: true}
-	for in.next() {
-		switch in.field {
-		case 1:
-			t.Session = in.packed()
-		case 2:
-			t.Agent = in.text()
-		case 3:
-			t.Path = in.text()
-		case 4:
-			t.Offset = in.number()
-		case 5:
-			t.EventID = in.packed()
-		case 6:
-			t.Content = in.object()
-		}
-	}
-	if in.Err != nil {
-		r.Fail("transcript: " + in.Err.Error())
-	}
-	return t
+func (t *Transcript) fields(c codec) {
+	c.packed(1, &t.Session)
+	c.text(2, &t.Agent)
+	c.text(3, &t.Path)
+	c.number(4, &t.Offset)
+	c.packed(5, &t.EventID)
+	c.object(6, &t.Content)
 }

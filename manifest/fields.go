@@ -166,6 +166,17 @@ func (r *fieldReader) next() bool {
 	return true
 }
 
+// at moves to a field, past those that nobody asked for: they are not known. It is false where the
+// record has none.
+func (r *fieldReader) at(field byte) bool {
+	for r.taken || r.field < field {
+		if !r.next() {
+			return false
+		}
+	}
+	return r.field == field
+}
+
 func (r *fieldReader) skip() {
 	r.taken = true
 	switch r.shape {

@@ -31,37 +31,12 @@ var (
 // Append appends the record's canonical bytes. A record with no field set
 // appends nothing, which ParseRecord refuses.
 func (r Record) Append(dst []byte) []byte {
-	w := fieldWriter{dst: dst}
-	switch {
-	case r.Checkpoint != nil:
-		w.dst = append(w.dst, recordCheckpoint)
-		w.checkpoint(r.Checkpoint)
-	case r.Mark != nil:
-		w.dst = append(w.dst, recordMark)
-		w.mark(r.Mark)
-	case r.Delete != nil:
-		w.dst = append(w.dst, recordDelete)
-		w.time(1, r.Delete.Time)
-		w.text(2, joinIDs(r.Delete.Checkpoints))
-		w.text(3, r.Delete.Reason)
-	case r.Operation != nil:
-		w.dst = append(w.dst, recordOperation)
-		w.operation(r.Operation)
-	case r.Rewrite != nil:
-		w.dst = append(w.dst, recordRewrite)
-		w.time(1, r.Rewrite.Time)
-		w.text(2, joinIDs(r.Rewrite.Checkpoints))
-		w.text(3, joinIDs(r.Rewrite.Roots))
-	case r.Session != nil:
-		w.dst = append(w.dst, recordSession)
-		w.session(r.Session)
-	case r.Amend != nil:
-		w.dst = append(w.dst, recordAmend)
-		w.amend(r.Amend)
-	case r.Binding != nil:
-		w.dst = append(w.dst, recordBinding)
-		w.binding(r.Binding)
+	number := r.number()
+	if number == 0 {
+		return dst
 	}
+	w := fieldWriter{dst: append(dst, number)}
+	r.fields(codec{w: &w})
 	return w.dst
 }
 
@@ -70,36 +45,83 @@ func (r Record) Append(dst []byte) []byte {
 // of an unknown kind has no field set. Everything else that Append does not write is a *FormatError.
 func ParseRecord(data []byte) (Record, error) {
 	r := fieldReader{Decoder: wire.Decoder{What: "record", Data: string(data)}, taken: true}
-	kind := r.Bytes(1)
-	if r.Err != nil {
-		return Record{}, r.Err
-	}
 	var rec Record
-	switch kind[0] {
+	switch r.Byte() {
 	case recordCheckpoint:
-		rec.Checkpoint = r.checkpoint()
+		rec.Checkpoint = &Checkpoint{}
 	case recordMark:
-		rec.Mark = r.mark()
+		rec.Mark = &Mark{}
 	case recordDelete:
-		rec.Delete = r.delete()
+		rec.Delete = &Delete{}
 	case recordOperation:
-		rec.Operation = r.operation()
+		rec.Operation = &Operation{}
 	case recordRewrite:
-		rec.Rewrite = r.rewrite()
+		rec.Rewrite = &Rewrite{}
 	case recordSession:
-		rec.Session = r.session()
+		rec.Session = &Session{}
 	case recordAmend:
-		rec.Amend = r.amend()
+		rec.Amend = &Amend{}
 	case recordBinding:
-		rec.Binding = r.binding()
-	default:
-		for r.next() {
-		}
+		rec.Binding = &Binding{}
+	}
+	rec.fields(codec{r: &r})
+	for r.next() { // what is not known
 	}
 	if r.Err != nil {
 		return Record{}, r.Err
 	}
 	return rec, nil
+}
+
+// number is what the record is, 0 for nothing.
+func (r *Record) number() byte {
+	switch {
+	case r.Checkpoint != nil:
+		return recordCheckpoint
+	case r.Mark != nil:
+		return recordMark
+	case r.Delete != nil:
+		return recordDelete
+	case r.Operation != nil:
+		return recordOperation
+	case r.Rewrite != nil:
+		return recordRewrite
+	case r.Session != nil:
+		return recordSession
+	case r.Amend != nil:
+		return recordAmend
+	case r.Binding != nil:
+		return recordBinding
+	}
+	return 0
+}
+
+func (r *Record) fields(c codec) {
+	switch r.number() {
+	case recordCheckpoint:
+		r.Checkpoint.fields(c)
+	case recordMark:
+		r.Mark.fields(c)
+	case recordDelete:
+		c.time(1, &r.Delete.Time)
+		idList(c, 2, &r.Delete.Checkpoints)
+		c.text(3, &r.Delete.Reason)
+	case recordOperation:
+		r.Operation.fields(c)
+	case recordRewrite:
+		c.time(1, &r.Rewrite.Time)
+		idList(c, 2, &r.Rewrite.Checkpoints)
+		idList(c, 3, &r.Rewrite.Roots)
+		if c.r != nil && len(r.Rewrite.Checkpoints) != len(r.Rewrite.Roots) {
+			c.r.Fail("as many roots as checkpoints are needed")
+		}
+	case recordSession:
+		r.Session.fields(c)
+	case recordAmend:
+		r.Amend.fields(c)
+	case recordBinding:
+		r.Binding.fields(c)
+	}
 }
 
 // kindNumber is the number of a kind; text is the kind itself where it has none.
@@ -124,167 +146,59 @@ func kindOf[K ~string](kinds []K, number uint64) K {
 	return K(fmt.Sprintf("#%d", number))
 }
 
-// readKindText reads a kind that was written as text because it has no number.
-func readKindText[K ~string](r *fieldReader, kinds []K, before K) K {
-	kind := K(r.text())
-	if n, _ := kindNumber(kinds, kind); n != 0 || before != "" {
-		r.Fail("kind not in its canonical form")
-	}
-	return kind
-}
-
-func (w *fieldWriter) mark(m *Mark) {
-	w.eight(1, m.Checkpoint)
-	w.time(2, m.Time)
-	if m.Name != nil {
-		w.presentText(3, *m.Name)
-	}
-	if m.Pinned != nil {
-		// 1 is no, 2 is yes: absence means that the pin stays as it was.
-		v := uint64(1)
-		if *m.Pinned {
-			v = 2
-		}
-		w.number(4, v)
-	}
-}
-
-func (r *fieldReader) mark() *Mark {
-	m := &Mark{}
-	for r.next() {
-		switch r.field {
-		case 1:
-			m.Checkpoint = r.eight()
-		case 2:
-			m.Time = r.time()
-		case 3:
-			name := r.presentText()
+func (m *Mark) fields(c codec) {
+	c.eight(1, &m.Checkpoint)
+	c.time(2, &m.Time)
+	// 1 is no, 2 is yes: absence means that the pin stays as it was.
+	if c.w == nil {
+		if c.r.at(3) {
+			name := c.r.presentText()
 			m.Name = &name
-		case 4:
-			v := r.number()
+		}
+		if c.r.at(4) {
+			v := c.r.number()
 			if v > 2 {
-				r.Fail("flag beyond 2")
+				c.r.Fail("flag beyond 2")
 			}
 			pinned := v == 2
 			m.Pinned = &pinned
 		}
+		return
 	}
-	return m
-}
-
-func (w *fieldWriter) operation(o *Operation) {
-	number, text := kindNumber(operationKinds, o.Kind)
-	w.time(1, o.Time)
-	w.number(2, number)
-	w.text(3, text)
-	w.eight(4, o.Checkpoint)
-	w.eight(5, o.Safety)
-	w.id(6, o.Before)
-	w.id(7, o.After)
-	w.id(8, o.Paths)
-	w.number(9, o.Undoes)
-	w.text(10, o.TranscriptBackup)
-	w.text(11, o.Fork)
-	w.text(12, o.Verb)
-	w.packed(13, o.Session)
-}
-
-func (r *fieldReader) operation() *Operation {
-	o := &Operation{}
-	for r.next() {
-		switch r.field {
-		case 1:
-			o.Time = r.time()
-		case 2:
-			o.Kind = kindOf(operationKinds, r.number())
-		case 3:
-			o.Kind = readKindText(r, operationKinds, o.Kind)
-		case 4:
-			o.Checkpoint = r.eight()
-		case 5:
-			o.Safety = r.eight()
-		case 6:
-			o.Before = r.object()
-		case 7:
-			o.After = r.object()
-		case 8:
-			o.Paths = r.object()
-		case 9:
-			o.Undoes = r.number()
-		case 10:
-			o.TranscriptBackup = r.text()
-		case 11:
-			o.Fork = r.text()
-		case 12:
-			o.Verb = r.text()
-		case 13:
-			o.Session = r.packed()
+	if m.Name != nil {
+		c.w.presentText(3, *m.Name)
+	}
+	if m.Pinned != nil {
+		v := uint64(1)
+		if *m.Pinned {
+			v = 2
 		}
+		c.w.number(4, v)
 	}
-	return o
 }
 
-func (w *fieldWriter) session(s *Session) {
-	w.packed(1, s.ID)
-	w.text(2, s.Agent)
-	w.text(3, s.TranscriptPath)
-	w.packed(4, s.Parent)
-	w.text(5, s.Source)
-	w.time(6, s.Time)
+func (o *Operation) fields(c codec) {
+	c.time(1, &o.Time)
+	kind(c, 2, operationKinds, &o.Kind) // 3 too
+	c.eight(4, &o.Checkpoint)
+	c.eight(5, &o.Safety)
+	c.object(6, &o.Before)
+	c.object(7, &o.After)
+	c.object(8, &o.Paths)
+	c.number(9, &o.Undoes)
+	c.text(10, &o.TranscriptBackup)
+	c.text(11, &o.Fork)
+	c.text(12, &o.Verb)
+	c.packed(13, &o.Session)
 }
 
-func (r *fieldReader) session() *Session {
-	s := &Session{}
-	for r.next() {
-		switch r.field {
-		case 1:
-			s.ID = r.packed()
-		case 2:
-			s.Agent = r.text()
-		case 3:
-			s.TranscriptPath = r.text()
-		case 4:
-			s.Parent = r.packed()
-		case 5:
-			s.Source = r.text()
-		case 6:
-			s.Time = r.time()
-		}
-	}
-	return s
-}
-
-func (r *fieldReader) delete() *Delete {
-	d := &Delete{}
-	for r.next() {
-		switch r.field {
-		case 1:
-			d.Time = r.time()
-		case 2:
-			d.Checkpoints = readIDs[CheckpointID](r)
-		case 3:
-			d.Reason = r.text()
-		}
-	}
-	return d
-}
-
-func (r *fieldReader) rewrite() *Rewrite {
-	w := &Rewrite{}
-	for r.next() {
-		switch r.field {
-		case 1:
-			w.Time = r.time()
-		case 2:
-			w.Checkpoints = readIDs[CheckpointID](r)
-		case 3:
-			w.Roots = readIDs[oid.ID](r)
-		}
-	}
-	if len(w.Checkpoints) != len(w.Roots) {
-		r.Fail("as many roots as checkpoints are needed")
-	}
-	return w
+func (s *Session) fields(c codec) {
+	c.packed(1, &s.ID)
+	c.text(2, &s.Agent)
+	c.text(3, &s.TranscriptPath)
+	c.packed(4, &s.Parent)
+	c.text(5, &s.Source)
+	c.time(6, &s.Time)
 }
 
 func joinIDs[T CheckpointID | oid.ID](ids []T) string {
@@ -300,8 +214,7 @@ func joinIDs[T CheckpointID | oid.ID](ids []T) string {
 	return string(b)
 }
 
-func readIDs[T CheckpointID | oid.ID](r *fieldReader) []T {
-	s := r.text()
+func splitIDs[T CheckpointID | oid.ID](r *fieldReader, s string) []T {
 	var zero T
 	if len(s)%len(zero) != 0 {
 		r.Fail("list of ids cut short")
