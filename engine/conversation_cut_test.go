@@ -121,7 +121,7 @@ func TestTwoSessions(t *testing.T) {
 	moved.Path = k.file
 	strange.Transcript = &moved
 	var refused *project.RefusedError
-	if _, err := c.try2(RestoreOptions{Checkpoint: strange, InPlace: true, Half: conversation.ConversationOnly}); !errors.As(err, &refused) {
+	if _, err := c.run(Restore, RestoreOptions{Checkpoint: strange, InPlace: true, Half: conversation.ConversationOnly}); !errors.As(err, &refused) {
 		t.Errorf("%v", err)
 	}
 	if k.bytes() != theirs {
@@ -155,7 +155,7 @@ func TestRestoreAnUnknownFormat(t *testing.T) {
 		t.Errorf("%+v", done)
 	}
 	var none *conversation.NoConversationError
-	if _, err := c.try2(RestoreOptions{Checkpoint: saved, Half: conversation.ConversationOnly}); !errors.As(err, &none) {
+	if _, err := c.run(Restore, RestoreOptions{Checkpoint: saved, Half: conversation.ConversationOnly}); !errors.As(err, &none) {
 		t.Errorf("%v", err)
 	}
 }

@@ -42,25 +42,15 @@ func (c *chat) turn(prompt, content string) manifest.Checkpoint {
 
 func (c *chat) restore(o RestoreOptions) *Restored {
 	c.t.Helper()
-	done, err := c.try2(o)
+	done, err := c.run(Restore, o)
 	if err != nil {
 		c.t.Fatal(err)
 	}
 	return done
 }
 
-// try2 restores with no processes to be seen: a machine that runs the agent
-// would see it.
-func (c *chat) try2(o RestoreOptions) (*Restored, error) {
-	if o.proc == "" {
-		o.proc = filepath.Join(c.home, "no-proc")
-	}
-	return c.run(Restore, o)
-}
-
 func (c *chat) takeBack(call restoreCall, o RestoreOptions) *Restored {
 	c.t.Helper()
-	o.proc = filepath.Join(c.home, "no-proc")
 	done, err := c.run(call, o)
 	if err != nil {
 		c.t.Fatal(err)
@@ -189,7 +179,7 @@ func TestRestoreBeforeTheFirstPrompt(t *testing.T) {
 	c := newChat(t)
 	first := c.turn("one", "1")
 	var none *conversation.NoConversationError
-	if _, err := c.try2(RestoreOptions{Checkpoint: first, Half: conversation.ConversationOnly}); !errors.As(err, &none) || !none.Before {
+	if _, err := c.run(Restore, RestoreOptions{Checkpoint: first, Half: conversation.ConversationOnly}); !errors.As(err, &none) || !none.Before {
 		t.Errorf("%v", err)
 	}
 	c.content("1")
@@ -200,102 +190,22 @@ func TestRestoreBeforeTheFirstPrompt(t *testing.T) {
 	}
 }
 
-// A step that fails, wherever it is, leaves both as they were.
-func TestBothOrNeither(t *testing.T) {
-	for _, place := range []bool{false, true} {
-		for _, half := range []conversation.Half{conversation.Both, conversation.ConversationOnly} {
-			for fail := range 2 {
-				t.Run(fmt.Sprintf("in place %v, half %d, step %d", place, half, fail), func(t *testing.T) {
-					c := newChat(t)
-					c.turn("one", "1")
-					second := c.turn("two", "2")
-					before := c.k.bytes()
-					step := 0
-					broken := errors.New("broken")
-					_, err := c.try2(RestoreOptions{Checkpoint: second, Half: half, InPlace: place, talkHook: func(string) error {
-						if step++; step == fail+1 {
-							return broken
-						}
-						return nil
-					}})
-					if !errors.Is(err, broken) {
-						t.Fatalf("%v", err)
-					}
-					c.content("2")
-					if c.k.bytes() != before || len(c.sessionFiles()) != 1 {
-						t.Errorf("the conversation was moved: %v", c.sessionFiles())
-					}
-					for _, op := range c.operations() {
-						if op.Kind == manifest.OpRestore {
-							t.Errorf("an operation was recorded: %+v", op)
-						}
-					}
-					c.restore(RestoreOptions{Checkpoint: second, Half: half, InPlace: place})
-					c.verify()
-				})
-			}
+// A restore that is cancelled moves neither half.
+func TestCancelledRestore(t *testing.T) {
+	c := newChat(t)
+	c.turn("one", "1")
+	second := c.turn("two", "2")
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	c.do(func(_ context.Context, p *project.Project) error {
+		if _, err := Restore(ctx, p, RestoreOptions{Checkpoint: second}); err == nil {
+			t.Error("a cancelled restore succeeded")
 		}
-	}
-	t.Run("the code", func(t *testing.T) {
-		c := newChat(t)
-		c.turn("one", "1")
-		second := c.turn("two", "2")
-		ctx, cancel := context.WithCancel(context.Background())
-		cancel()
-		c.do(func(_ context.Context, p *project.Project) error {
-			if _, err := Restore(ctx, p, RestoreOptions{Checkpoint: second}); err == nil {
-				t.Error("a cancelled restore succeeded")
-			}
-			return nil
-		})
-		c.content("2")
-		if len(c.sessionFiles()) != 1 {
-			t.Errorf("a fork is left: %v", c.sessionFiles())
-		}
+		return nil
 	})
-}
-
-// A process that dies with the conversation in place and the operation not
-// recorded: the next of the family puts both back, or finishes both.
-func TestCrashBetweenConversationAndRecord(t *testing.T) {
-	for _, place := range []bool{false, true} {
-		for _, finish := range []bool{false, true} {
-			t.Run(fmt.Sprintf("in place %v, finish %v", place, finish), func(t *testing.T) {
-				c := newChat(t)
-				c.turn("one", "1")
-				second := c.turn("two", "2")
-				before := c.k.bytes()
-				func() {
-					defer func() { _ = recover() }()
-					_, _ = c.try2(RestoreOptions{Checkpoint: second, InPlace: place, talkHook: func(step string) error {
-						if step == "published" {
-							panic("killed")
-						}
-						return nil
-					}})
-				}()
-				if c.k.bytes() == before && len(c.sessionFiles()) == 1 {
-					t.Fatal("the crash came too early for this test")
-				}
-				if !finish {
-					c.takeBack(UndoRestore, RestoreOptions{})
-					c.content("2")
-					if c.k.bytes() != before || len(c.sessionFiles()) != 1 {
-						t.Errorf("not put back: %v", c.sessionFiles())
-					}
-					return
-				}
-				done := c.restore(RestoreOptions{Checkpoint: second, InPlace: place})
-				c.content("1")
-				if done.Conversation == nil || c.prompts(done.Conversation.File) != "one" {
-					t.Fatalf("not finished: %+v", done)
-				}
-				if !place && len(c.sessionFiles()) != 2 {
-					t.Errorf("there is %v", c.sessionFiles())
-				}
-				c.verify()
-			})
-		}
+	c.content("2")
+	if len(c.sessionFiles()) != 1 {
+		t.Errorf("a fork is left: %v", c.sessionFiles())
 	}
 }
 
@@ -331,7 +241,7 @@ func TestRestoreInPlace(t *testing.T) {
 	c.k.say("three", "yes")
 	more := c.k.bytes()
 	var refused *project.RefusedError
-	if _, err := c.run(UndoRestore, RestoreOptions{proc: c.home}); !errors.As(err, &refused) || !refused.Forcible {
+	if _, err := c.run(UndoRestore, RestoreOptions{}); !errors.As(err, &refused) || !refused.Forcible {
 		t.Errorf("%v", err)
 	}
 	c.content("1")

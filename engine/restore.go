@@ -33,9 +33,6 @@ type RestoreOptions struct {
 	// Confirm, if set, is asked before anything is touched when something would be
 	// deleted, or another session's work would go.
 	Confirm func(*Restored) (bool, error)
-
-	talkHook func(step string) error // tests: fails a step of the conversation's way
-	proc     string                  // tests: the process file system
 }
 
 // Restored is what a restore did, or would do.

@@ -12,7 +12,7 @@ import (
 func (r *restoring) moveOptions() conversation.MoveOptions {
 	return conversation.MoveOptions{
 		Target: r.target, Before: r.before, Session: r.o.Session, InPlace: r.o.InPlace, DryRun: r.o.DryRun, Force: r.o.Force,
-		Op: &r.op, Proc: r.o.proc, Step: r.o.talkHook,
+		Op: &r.op,
 	}
 }
 

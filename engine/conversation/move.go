@@ -20,9 +20,6 @@ func (m *Move) Publish() error {
 		return nil
 	}
 	for i, f := range m.line.Files {
-		if err := m.r.talkStep("publish"); err != nil {
-			return err
-		}
 		now, err := SumFile(f.File)
 		if err != nil {
 			return err
@@ -46,7 +43,7 @@ func (m *Move) Publish() error {
 			return err
 		}
 	}
-	return m.r.talkStep("published")
+	return nil
 }
 
 // TakeBack undoes Publish.
@@ -54,7 +51,7 @@ func (m *Move) TakeBack() error {
 	if m == nil {
 		return nil
 	}
-	return m.r.putBackTalk(m.line.Files[:m.done])
+	return m.r.putBack(m.line.Files[:m.done])
 }
 
 // Keep says that the operation is recorded: the move has happened.
@@ -83,9 +80,9 @@ func (m *Move) Close() {
 	}
 }
 
-// putBackTalk brings files from after to before an operation that failed or
+// putBack brings files from after to before an operation that failed or
 // crashed. What holds neither is left alone: somebody wrote to it.
-func (r *mover) putBackTalk(files []movedFile) error {
+func (r *mover) putBack(files []movedFile) error {
 	var errs []error
 	for _, f := range files {
 		if f.Temp != "" {
@@ -151,15 +148,7 @@ func PutBackMove(ctx context.Context, p *project.Project, op *manifest.Operation
 		return err
 	}
 	op.Fork, op.TranscriptBackup = "", ""
-	return (&mover{p, ctx, MoveOptions{}}).putBackTalk(line.Files)
-}
-
-// talkStep is where tests make a step of the conversation's way fail.
-func (r *mover) talkStep(step string) error {
-	if r.Step == nil {
-		return nil
-	}
-	return r.Step(step)
+	return (&mover{p, ctx, MoveOptions{}}).putBack(line.Files)
 }
 
 // agentOwner gives a file in the agent's directory to whom the home belongs.

@@ -136,9 +136,6 @@ type MoveOptions struct {
 	Force   bool
 	// Op is the operation that the move is part of: it is told of forks and backups.
 	Op *manifest.Operation
-
-	Proc string                  // tests: the process file system
-	Step func(step string) error // tests: fails a step on the way
 }
 
 // mover prepares moves for one restore.
@@ -388,7 +385,7 @@ func (r *mover) refuseReferred(at *cutPoint) error {
 func (m *Move) refuseRunning(session, file, dir string) error {
 	check := transcript.RunningCheck{
 		Agent: transcript.Agent(m.line.Agent), Session: session, File: file, Dir: dir,
-		Home: agentHome(m.r.Project), Now: m.r.Env.Time(), Proc: m.r.Proc,
+		Home: agentHome(m.r.Project), Now: m.r.Env.Time(),
 	}
 	run := check.Run()
 	switch {

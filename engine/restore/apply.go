@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"time"
 
+	"rewind/cas/vfs"
 	"rewind/engine/rootfs"
 	"rewind/manifest"
 )
@@ -26,8 +27,7 @@ type ApplyOptions struct {
 	NoSync   bool                     // durability "fast"
 	Random   func() uint64            // nil: a random number for the names of temporary files
 	Now      func() time.Time         // nil: time.Now
-
-	hook func(step string) error // tests: fails a step of the journal
+	Files    vfs.FS                   // where the journal is; nil: vfs.OS
 }
 
 // Outcome is what Apply did.
@@ -178,7 +178,7 @@ func (a *applier) giveUp(c *Change, err error) error {
 
 // fatal reports whether a failure is not the path's own.
 func fatal(err error) bool {
-	for _, f := range []error{syscall.ENOSPC, syscall.EDQUOT, syscall.EROFS, syscall.EIO, syscall.EMFILE, syscall.ENFILE, errCrash, context.Canceled, context.DeadlineExceeded} {
+	for _, f := range []error{syscall.ENOSPC, syscall.EDQUOT, syscall.EROFS, syscall.EIO, syscall.EMFILE, syscall.ENFILE, context.Canceled, context.DeadlineExceeded} {
 		if errors.Is(err, f) {
 			return true
 		}
@@ -187,9 +187,6 @@ func fatal(err error) bool {
 	var st *stuckError
 	return errors.As(err, &se) || errors.As(err, &st)
 }
-
-// errCrash is what the tests' file system gives to a process that is dead.
-var errCrash = errors.New("crashed")
 
 // makeDirs makes new directories, parents first, and puts them in the place of
 // files and links that are in their way.

@@ -3,7 +3,6 @@
 package restore
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -12,6 +11,7 @@ import (
 	"testing"
 
 	"rewind/cas/oid"
+	"rewind/cas/vfs"
 	"rewind/engine/rootfs"
 	"rewind/manifest"
 )
@@ -142,7 +142,7 @@ func crashOnce(t *testing.T, name string, k int, portable, reverse, forward bool
 	target := w.now()
 	w.variety(from)
 	start := w.now()
-	f := &faults{at: k, err: errCrash}
+	f := &faults{at: k}
 	w.wrap = func(inner rootfs.FS) rootfs.FS {
 		if portable {
 			var err error
@@ -153,10 +153,11 @@ func crashOnce(t *testing.T, name string, k int, portable, reverse, forward bool
 	}
 	p := w.plan(target)
 	opts := w.options()
-	opts.hook = f.hook
+	opts.Files = faultyFiles{vfs.OS, f}
 	recorded := false
 	opts.Record = func(*Outcome) error { recorded = true; return f.step("record", "") }
-	_, err := p.Apply(t.Context(), opts)
+	var err error
+	f.run(func() { _, err = p.Apply(t.Context(), opts) })
 	if f.n < k {
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
@@ -185,9 +186,9 @@ func crashOnce(t *testing.T, name string, k int, portable, reverse, forward bool
 	// Dies again in the middle of it, then comes through.
 	f.n, f.at = 0, 1+k%11
 	opts = w.options()
-	opts.hook = f.hook
-	_, err = j.Recover(t.Context(), w.fs(), w.memStore, forward, opts)
-	if err != nil && !errors.Is(err, errCrash) {
+	opts.Files = faultyFiles{vfs.OS, f}
+	f.run(func() { _, err = j.Recover(t.Context(), w.fs(), w.memStore, forward, opts) })
+	if err != nil {
 		t.Fatalf("%s: recover: %v", name, err)
 	}
 	w.oldOrNew(start, target, name+", second crash")
@@ -233,7 +234,7 @@ func TestFaultEverywhere(t *testing.T) {
 			w.wrap = f.wrap
 			p := w.plan(target)
 			opts := w.options()
-			opts.hook = f.hook
+			opts.Files = faultyFiles{vfs.OS, f}
 			opts.Record = func(*Outcome) error { return f.step("record", "") }
 			out, err := p.Apply(t.Context(), opts)
 			name := fmt.Sprintf("%v at %d", fault, k)
@@ -275,7 +276,7 @@ func TestDiskStaysFull(t *testing.T) {
 		w.wrap = f.wrap
 		p := w.plan(target)
 		opts := w.options()
-		opts.hook = f.hook
+		opts.Files = faultyFiles{vfs.OS, f}
 		recorded := false
 		opts.Record = func(*Outcome) error {
 			err := f.step("record", "")
@@ -333,14 +334,15 @@ func TestCrashWithLateChanges(t *testing.T) {
 			w.variety(1)
 			target := w.now()
 			w.variety(0)
-			f := &faults{at: k, err: errCrash}
+			f := &faults{at: k}
 			w.wrap = f.wrap
 			p := w.plan(target)
+			var err error
 			w.write("changed", "newest")
 			w.write("removed", "newest too")
 			captured := map[string]string{}
 			opts := w.options()
-			opts.hook = f.hook
+			opts.Files = faultyFiles{vfs.OS, f}
 			opts.Record = func(out *Outcome) error {
 				for _, e := range out.Late {
 					data, err := w.get(e.Entry.ID)
@@ -349,12 +351,12 @@ func TestCrashWithLateChanges(t *testing.T) {
 				}
 				return f.step("record", "")
 			}
-			_, err := p.Apply(t.Context(), opts)
+			f.run(func() { _, err = p.Apply(t.Context(), opts) })
 			died := f.n >= k
 			if !died {
 				must(t, err)
 			}
-			f.at, opts.hook = 0, nil
+			f.at, opts.Files = 0, nil
 			j, err := Open(w.store)
 			must(t, err)
 			if j != nil {

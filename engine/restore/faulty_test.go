@@ -3,23 +3,27 @@
 package restore
 
 import (
+	"io"
 	"io/fs"
+	"runtime"
 	"slices"
 	"sync"
 
+	"rewind/cas/vfs"
 	"rewind/engine/rootfs"
 )
 
-// faults counts the operations that change something, and fails one of them,
-// or, as a crash does, that one and all that follow.
+// faults counts the operations that change something, and fails one of them, or ends there what run
+// was given, as a crash does.
 type faults struct {
 	mu     sync.Mutex
 	n      int
-	at     int // the operation that fails, from 1; 0: none
-	err    error
+	at     int                   // the operation that fails, from 1; 0: none
+	err    error                 // nil: a crash
 	stays  bool                  // all that follow and need space fail too, as on a full disk
 	before func(op, name string) // called before each operation; may be nil
 	failed string                // what failed
+	open   map[io.Closer]bool    // what a crash leaves to be closed
 }
 
 func (f *faults) step(op, name string) error {
@@ -30,16 +34,107 @@ func (f *faults) step(op, name string) error {
 	if f.before != nil {
 		f.before(op, name)
 	}
-	follows := f.err == errCrash || f.stays && !slices.Contains([]string{"unlink", "rmdir", "chmod", "journal remove"}, op)
+	follows := f.err == nil || f.stays && !slices.Contains([]string{"unlink", "rmdir", "chmod", "journal remove"}, op)
 	if f.at > 0 && (n == f.at || n > f.at && follows) {
 		f.failed = op + " " + name
+		if f.err == nil {
+			runtime.Goexit()
+		}
 		return &fs.PathError{Op: op, Path: name, Err: f.err}
 	}
 	return nil
 }
 
-// hook is the seam of the journal.
-func (f *faults) hook(step string) error { return f.step(step, "journal") }
+// run calls what may crash. It must do all its operations in one goroutine.
+func (f *faults) run(call func()) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		call()
+	}()
+	<-done
+	for c := range f.open {
+		c.Close()
+	}
+	f.open = nil
+}
+
+func (f *faults) opened(c io.Closer) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.open == nil {
+		f.open = map[io.Closer]bool{}
+	}
+	f.open[c] = true
+}
+
+func (f *faults) closed(c io.Closer) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	delete(f.open, c)
+}
+
+// faultyFiles are those of the journal.
+type faultyFiles struct {
+	vfs.FS
+	f *faults
+}
+
+func (x faultyFiles) OpenFile(name string, flag int, perm fs.FileMode) (vfs.File, error) {
+	if err := x.f.step("journal open", name); err != nil {
+		return nil, err
+	}
+	file, err := x.FS.OpenFile(name, flag, perm)
+	if err != nil {
+		return nil, err
+	}
+	j := &faultyJournal{file, x.f}
+	x.f.opened(j)
+	return j, nil
+}
+
+func (x faultyFiles) Remove(name string) error {
+	if err := x.f.step("journal remove", name); err != nil {
+		return err
+	}
+	return x.FS.Remove(name)
+}
+
+func (x faultyFiles) SyncDir(string) error { return x.f.step("journal syncdir", "") }
+
+type faultyJournal struct {
+	vfs.File
+	f *faults
+}
+
+// Write leaves half of the bytes behind when it fails, and when the process dies.
+func (j *faultyJournal) Write(p []byte) (n int, err error) {
+	whole := false
+	defer func() {
+		if !whole {
+			n, _ = j.File.Write(p[:len(p)/2])
+		}
+	}()
+	if err := j.f.step("journal write", ""); err != nil {
+		return 0, err
+	}
+	whole = true
+	return j.File.Write(p)
+}
+
+func (j *faultyJournal) Truncate(size int64) error {
+	if err := j.f.step("journal truncate", ""); err != nil {
+		return err
+	}
+	return j.File.Truncate(size)
+}
+
+func (j *faultyJournal) Sync() error { return j.f.step("journal sync", "") }
+
+func (j *faultyJournal) Close() error {
+	j.f.closed(j)
+	return j.File.Close()
+}
 
 // wrapFS lets every operation go through f first.
 func (f *faults) wrap(inner rootfs.FS) rootfs.FS { return &faultyFS{inner, f} }
@@ -54,7 +149,7 @@ func (x *faultyFS) OpenDir(path string) (rootfs.Dir, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &faultyDir{d, x.f}, nil
+	return x.f.dir(d), nil
 }
 
 func (x *faultyFS) Sync() error {
@@ -71,12 +166,23 @@ type faultyDir struct {
 	f *faults
 }
 
+func (f *faults) dir(inner rootfs.Dir) *faultyDir {
+	d := &faultyDir{inner, f}
+	f.opened(d)
+	return d
+}
+
+func (d *faultyDir) Close() error {
+	d.f.closed(d)
+	return d.Dir.Close()
+}
+
 func (d *faultyDir) Subdir(name string) (rootfs.Dir, error) {
 	sub, err := d.Dir.Subdir(name)
 	if err != nil {
 		return nil, err
 	}
-	return &faultyDir{sub, d.f}, nil
+	return d.f.dir(sub), nil
 }
 
 func (d *faultyDir) Create(name string) (rootfs.File, error) {
@@ -87,7 +193,9 @@ func (d *faultyDir) Create(name string) (rootfs.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &faultyFile{f, d.f, name}, nil
+	file := &faultyFile{f, d.f, name}
+	d.f.opened(file)
+	return file, nil
 }
 
 func (d *faultyDir) do(op, name string, call func() error) error {
@@ -128,12 +236,23 @@ type faultyFile struct {
 	name string
 }
 
-// Write leaves half of the bytes behind when it fails.
-func (f *faultyFile) Write(p []byte) (int, error) {
+func (f *faultyFile) Close() error {
+	f.f.closed(f)
+	return f.File.Close()
+}
+
+// Write leaves half of the bytes behind when it fails, and when the process dies.
+func (f *faultyFile) Write(p []byte) (n int, err error) {
+	whole := false
+	defer func() {
+		if !whole {
+			n, _ = f.File.Write(p[:len(p)/2])
+		}
+	}()
 	if err := f.f.step("write", f.name); err != nil {
-		n, _ := f.File.Write(p[:len(p)/2])
-		return n, err
+		return 0, err
 	}
+	whole = true
 	return f.File.Write(p)
 }
 

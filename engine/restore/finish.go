@@ -21,7 +21,7 @@ func getegid() int { return max(os.Getegid(), 0) }
 func (a *applier) finish(out *Outcome) {
 	ctx := context.WithoutCancel(a.ctx)
 	var unfinished atomic.Bool
-	err := eachDir(ctx, a.o.FS, a.o.workers(), groupByDir(a.Changes, everyChange), func(w int, d rootfs.Dir, openErr error, list []int) error {
+	_ = eachDir(ctx, a.o.FS, a.o.workers(), groupByDir(a.Changes, everyChange), func(w int, d rootfs.Dir, openErr error, list []int) error {
 		for _, i := range list {
 			c := &a.Changes[i]
 			err := openErr
@@ -32,8 +32,6 @@ func (a *applier) finish(out *Outcome) {
 			var ve *verifyError
 			switch {
 			case err == nil:
-			case errors.Is(err, errCrash):
-				return err
 			case errors.As(err, &ve):
 				a.skips.add(c.Path, ve.Error(), true)
 			default:
@@ -43,14 +41,10 @@ func (a *applier) finish(out *Outcome) {
 		}
 		return nil
 	})
-	dead := err != nil
 	// A change that was given up may have left its new file.
 	for i := range a.Changes {
-		if c := &a.Changes[i]; c.failed && !dead {
-			if err := a.clearGivenUp(c); err != nil {
-				dead = errors.Is(err, errCrash)
-				unfinished.Store(true)
-			}
+		if c := &a.Changes[i]; c.failed && a.clearGivenUp(c) != nil {
+			unfinished.Store(true)
 		}
 	}
 	for i := range slices.Backward(a.Changes) {
@@ -59,29 +53,23 @@ func (a *applier) finish(out *Outcome) {
 			continue
 		}
 		if err := removeDir(a.o.FS, c.Path); err != nil {
-			dead = dead || errors.Is(err, errCrash)
 			a.skips.add(c.Path, why(err), !errors.Is(err, errHolds))
 		}
 	}
 	for _, c := range a.dirModes() {
 		if err := chmodPath(a.o.FS, c.Path, c.After.Mode); err != nil {
-			dead = dead || errors.Is(err, errCrash)
 			unfinished.Store(true)
 			a.skips.add(c.Path, why(err), true)
 		}
 	}
-	failed, died := a.closeWritable(func(c *Change) uint32 { return c.After.Mode })
-	if failed {
+	if a.closeWritable(func(c *Change) uint32 { return c.After.Mode }) {
 		unfinished.Store(true)
 	}
-	dead = dead || died
 	out.Unfinished = unfinished.Load()
-	if out.Unfinished || dead {
+	if out.Unfinished {
 		a.journal.f.Close()
-	} else {
-		if err := a.journal.remove(); err != nil {
-			a.skips.add("", "the journal could not be removed: "+err.Error(), false)
-		}
+	} else if err := a.journal.remove(); err != nil {
+		a.skips.add("", "the journal could not be removed: "+err.Error(), false)
 	}
 	a.sort()
 	out.Skips = append(slices.Clone(a.Skips), a.skips.list...)
@@ -169,8 +157,8 @@ func removeDir(fsys rootfs.FS, path string) error {
 }
 
 // closeWritable gives directories that were made writable the mode that they
-// had, or that mode gives to a change of theirs. It reports a failure, and a crash.
-func (a *applier) closeWritable(mode func(*Change) uint32) (failed, dead bool) {
+// had, or that mode gives to a change of theirs. It reports a failure.
+func (a *applier) closeWritable(mode func(*Change) uint32) (failed bool) {
 	for _, w := range slices.Backward(a.writable) {
 		want := w.mode
 		if i, ok := slices.BinarySearchFunc(a.Changes, w.path, func(c Change, p string) int { return strings.Compare(c.Path, p) }); ok {
@@ -182,9 +170,9 @@ func (a *applier) closeWritable(mode func(*Change) uint32) (failed, dead bool) {
 			}
 		}
 		if err := chmodPath(a.o.FS, w.path, want); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			failed, dead = true, dead || errors.Is(err, errCrash)
+			failed = true
 			a.skips.add(w.path, "its mode could not be set: "+why(err), true)
 		}
 	}
-	return failed, dead
+	return failed
 }

@@ -220,55 +220,45 @@ func parseJournal(data []byte) (*record, error) {
 
 // journalFile is a journal being written.
 type journalFile struct {
-	dir string
-	f   *os.File
-	o   *ApplyOptions
+	f vfs.File
+	o *ApplyOptions
 }
 
-// step is the seam of the tests: an error of hook stands for the failing of
-// what follows.
-func (o *ApplyOptions) step(name string) error {
-	if o.hook == nil {
-		return nil
+// files is where the journal is written.
+func (o *ApplyOptions) files() vfs.FS {
+	if o.Files == nil {
+		return vfs.OS
 	}
-	return o.hook(name)
+	return o.Files
 }
 
 func createJournal(o *ApplyOptions, r *record) (*journalFile, error) {
 	if err := os.MkdirAll(o.Dir, 0o700); err != nil {
 		return nil, err
 	}
-	if err := o.step("journal create"); err != nil {
-		return nil, err
-	}
 	file := filepath.Join(o.Dir, journalName)
-	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	f, err := o.files().OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return nil, err
 	}
-	j := &journalFile{dir: o.Dir, f: f, o: o}
+	j := &journalFile{f: f, o: o}
 	r.sealed = true
-	err = j.append("journal write", r.marshal())
+	err = j.append(r.marshal())
 	if err == nil && o.Owner != nil {
 		err = o.Owner(file)
 	}
 	if err == nil {
-		err = vfs.OS.SyncDir(o.Dir)
+		err = o.files().SyncDir(o.Dir)
 	}
 	if err != nil {
 		f.Close()
-		if o.step("journal drop") == nil {
-			os.Remove(file)
-		}
+		_ = o.files().Remove(file) // one that stays has touched nothing
 		return nil, err
 	}
 	return j, nil
 }
 
-func (j *journalFile) append(step string, data []byte) error {
-	if err := j.o.step(step); err != nil {
-		return err
-	}
+func (j *journalFile) append(data []byte) error {
 	if _, err := j.f.Write(data); err != nil {
 		return err
 	}
@@ -292,25 +282,22 @@ func committedFrame(changes []Change) []byte {
 }
 
 func (j *journalFile) committed(changes []Change) error {
-	return j.append("journal mark", appendFrame(nil, committedFrame(changes)))
+	return j.append(appendFrame(nil, committedFrame(changes)))
 }
 
 func (j *journalFile) mark(frame byte) error {
-	return j.append("journal mark", appendFrame(nil, []byte{frame}))
+	return j.append(appendFrame(nil, []byte{frame}))
 }
 
 // remove ends the restore.
 func (j *journalFile) remove() error {
-	if err := j.o.step("journal remove"); err != nil {
-		return err
-	}
 	j.f.Close()
-	return removeJournal(j.dir)
+	return removeJournal(j.o)
 }
 
-func removeJournal(dir string) error {
-	if err := os.Remove(filepath.Join(dir, journalName)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+func removeJournal(o *ApplyOptions) error {
+	if err := o.files().Remove(filepath.Join(o.Dir, journalName)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	return vfs.OS.SyncDir(dir)
+	return o.files().SyncDir(o.Dir)
 }

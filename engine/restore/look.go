@@ -75,8 +75,6 @@ func (s *recovery) holds(d rootfs.Dir, name string, info rootfs.Info, e manifest
 	switch {
 	case errors.As(err, &se):
 		return false, se.err
-	case errors.Is(err, errCrash):
-		return false, err
 	case err != nil:
 		return false, nil
 	}
@@ -92,8 +90,6 @@ func (s *recovery) isRest(d rootfs.Dir, name string, e manifest.Entry) (bool, er
 	switch {
 	case errors.As(err, &se):
 		return false, se.err
-	case errors.Is(err, errCrash):
-		return false, err
 	case err != nil || !isDir(got):
 		return false, nil
 	}

@@ -73,8 +73,8 @@ func (a *applier) exchange(w int, d rootfs.Dir, name string, c *Change) error {
 		return err
 	}
 	err = a.displaced(w, d, c, before)
-	if err == nil || errors.Is(err, errCrash) {
-		return err
+	if err == nil {
+		return nil
 	}
 	if back := d.Exchange(c.temp, name); back != nil {
 		return &stuckError{back}
@@ -98,8 +98,8 @@ func (a *applier) displace(w int, d rootfs.Dir, name string, c *Change) error {
 		return err
 	}
 	err = a.displaced(w, d, c, before)
-	if err == nil || errors.Is(err, errCrash) {
-		return err
+	if err == nil {
+		return nil
 	}
 	if back := d.Rename(c.temp, name); back != nil {
 		return &stuckError{back}

@@ -253,7 +253,7 @@ func symlinkSwaps(t *testing.T, more func(round int) bool) {
 			restores++
 			changed += len(out.Changes)
 		}
-		must(t, removeJournal(w.store))
+		must(t, removeJournal(&ApplyOptions{Dir: w.store}))
 		f.Close()
 	}
 	stdin.Close()

@@ -60,15 +60,13 @@ func (j *Journal) Recover(ctx context.Context, fsys rootfs.FS, src Source, forwa
 	out := &Recovered{Forward: forward}
 	if !j.Touched {
 		out.Forward = false
-		return out, j.end(&o)
+		return out, removeJournal(&o)
 	}
 	if j.Committed && !forward {
 		return nil, errors.New("a recorded restore can only be finished")
 	}
 	for _, w := range j.r.writable {
-		if err := chmodPath(fsys, w.path, w.mode|0o200); err != nil && errors.Is(err, errCrash) {
-			return nil, err
-		}
+		_ = chmodPath(fsys, w.path, w.mode|0o200) // what needs it fails, and says so
 	}
 	s := &recovery{fs: fsys, src: src, sink: o.Sink, forward: forward}
 	if !j.r.written {
@@ -80,16 +78,11 @@ func (j *Journal) Recover(ctx context.Context, fsys rootfs.FS, src Source, forwa
 		}
 	}
 	s.all(j.r.changes)
-	if s.dead {
-		return nil, errCrash
-	}
 	if s.broken != nil { // a full disk, say: the journal stays for the next time
 		return nil, fmt.Errorf("deal with a restore that did not finish: %w", s.broken)
 	}
 	a := &applier{Plan: &Plan{Changes: j.r.changes, writable: j.r.writable, o: Options{FS: fsys}}}
-	if _, dead := a.closeWritable(func(c *Change) uint32 { return s.want(c).Mode }); dead {
-		return nil, errCrash
-	}
+	a.closeWritable(func(c *Change) uint32 { return s.want(c).Mode }) // what fails is in its skips
 	out.Left, out.Late = append(s.left, a.skips.list...), s.late
 	if forward {
 		out.Done = EditsOf(j.r.changes)
@@ -102,13 +95,13 @@ func (j *Journal) Recover(ctx context.Context, fsys rootfs.FS, src Source, forwa
 	if err := s.dropLate(j.r.changes); err != nil {
 		return nil, err
 	}
-	return out, j.end(&o)
+	return out, removeJournal(&o)
 }
 
 // markWritten notes that there are no partial temporary files any more. A torn
 // mark at the journal's end is cut off first.
 func (j *Journal) markWritten(o *ApplyOptions) error {
-	f, err := os.OpenFile(filepath.Join(j.dir, journalName), os.O_WRONLY, 0)
+	f, err := o.files().OpenFile(filepath.Join(j.dir, journalName), os.O_WRONLY|os.O_APPEND, 0)
 	if err != nil {
 		return err
 	}
@@ -116,18 +109,7 @@ func (j *Journal) markWritten(o *ApplyOptions) error {
 	if err := f.Truncate(int64(j.r.size)); err != nil {
 		return err
 	}
-	if _, err := f.Seek(int64(j.r.size), 0); err != nil {
-		return err
-	}
-	file := &journalFile{dir: j.dir, f: f, o: o}
-	return file.mark(frameWritten)
-}
-
-func (j *Journal) end(o *ApplyOptions) error {
-	if err := o.step("journal remove"); err != nil {
-		return err
-	}
-	return removeJournal(j.dir)
+	return (&journalFile{f: f, o: o}).mark(frameWritten)
 }
 
 // dropLate removes displaced files that have been captured.

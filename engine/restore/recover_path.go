@@ -20,7 +20,6 @@ type recovery struct {
 	forward bool
 	left    []Skip
 	late    []Edit
-	dead    bool
 	stuck   error // the last failure of a path, that it holds neither state aside
 	broken  error // one that was not the path's own
 }
@@ -38,15 +37,9 @@ const (
 
 // putBack undoes what Apply has done so far.
 func (a *applier) putBack(cause error) error {
-	if errors.Is(cause, errCrash) {
-		return cause
-	}
 	s := &recovery{fs: a.o.FS, src: a.o.Source, sink: a.Sink}
 	s.all(a.Changes)
-	failed, dead := a.closeWritable(func(c *Change) uint32 { return c.Before.Mode })
-	if s.dead || dead {
-		return errCrash
-	}
+	failed := a.closeWritable(func(c *Change) uint32 { return c.Before.Mode })
 	if failed || s.stuck != nil || len(s.late) > 0 { // the journal stays, so that the next command tries again
 		a.journal.f.Close()
 		return &AbortedError{Err: cause, Left: append(s.left, a.skips.list...)}
@@ -64,14 +57,7 @@ func (a *applier) putBack(cause error) error {
 // directories at last, back in the opposite order.
 func (s *recovery) all(changes []Change) {
 	do := func(c *Change) {
-		if s.dead {
-			return
-		}
 		if err := s.one(c); err != nil {
-			if errors.Is(err, errCrash) {
-				s.dead = true
-				return
-			}
 			if s.stuck = err; fatal(err) {
 				s.broken = err
 			}

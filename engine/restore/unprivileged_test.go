@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"testing"
 
+	"rewind/cas/vfs"
 	"rewind/manifest"
 )
 
@@ -78,7 +79,7 @@ func TestReadOnlyParent(t *testing.T) {
 
 	// Put back, at a fault in the middle, and after a crash.
 	for k := 1; ; k++ {
-		f := &faults{at: k, err: errCrash}
+		f := &faults{at: k}
 		if k%2 == 0 {
 			f.err = syscall.ENOSPC
 		}
@@ -86,8 +87,9 @@ func TestReadOnlyParent(t *testing.T) {
 		w.wrap = f.wrap
 		p := w.plan(target)
 		opts := w.options()
-		opts.hook = f.hook
-		_, err := p.Apply(t.Context(), opts)
+		opts.Files = faultyFiles{vfs.OS, f}
+		var err error
+		f.run(func() { _, err = p.Apply(t.Context(), opts) })
 		w.wrap = nil
 		if f.n < k {
 			must(t, err)
