@@ -20,8 +20,6 @@ type WorkOptions struct {
 	// Session is the one whose hook asks, "" for none: what its lineage uses stays longest.
 	Session string
 	Fold    bool // bring the database up to date
-
-	Scanned func() // tests: called when the tree of a checkpoint was looked at
 }
 
 // sweepTime bounds a sweep that nobody asked for.
@@ -43,7 +41,7 @@ func Work(ctx context.Context, p *project.Project, o WorkOptions) error {
 			return err
 		}
 		for r := NextRequest(p); r != nil && ctx.Err() == nil; r = NextRequest(p) {
-			if err := fulfil(ctx, p, r, o.Scanned); err != nil {
+			if err := fulfil(ctx, p, r); err != nil {
 				errs = append(errs, err)
 				p.NoteHookError(err)
 			}
@@ -66,7 +64,7 @@ func Work(ctx context.Context, p *project.Project, o WorkOptions) error {
 }
 
 // fulfil takes the checkpoint that a hook asked for.
-func fulfil(ctx context.Context, p *project.Project, r *request, scanned func()) error {
+func fulfil(ctx context.Context, p *project.Project, r *request) error {
 	done := func() error { return project.RemoveIfThere(filepath.Join(checkpoint.NotesDir(p), r.name)) }
 	if r.Attempts++; r.Attempts > MaxAttempts {
 		return errors.Join(fmt.Errorf("a checkpoint was given up after %d attempts", MaxAttempts), done())
@@ -83,12 +81,7 @@ func fulfil(ctx context.Context, p *project.Project, r *request, scanned func())
 		if err != nil {
 			return errors.Join(err, done())
 		}
-		o.Preimages = func() []checkpoint.Preimage {
-			if scanned != nil {
-				scanned()
-			}
-			return checkpoint.Preimages(p, r.Time)
-		}
+		o.Preimages = func() []checkpoint.Preimage { return checkpoint.Preimages(p, r.Time) }
 		o.Valid = func() (bool, error) {
 			now, err := newestOperation(p)
 			return now == before || try > 0, err

@@ -27,7 +27,7 @@ func OpenPortable(dir string) (FS, error) {
 		root.Close()
 		return nil, err
 	}
-	return &portableFS{root: root, dev: infoFrom(fi).Dev}, nil
+	return &portableFS{root: root, dev: infoFrom(fi).Dev, written: unsynced{sync: toDevice}}, nil
 }
 
 func (f *portableFS) Close() error { return f.root.Close() }

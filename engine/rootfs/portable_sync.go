@@ -15,7 +15,7 @@ import (
 type unsynced struct {
 	mu    sync.Mutex
 	paths map[string]bool
-	sync  func(*os.File) error // in place of toDevice, for tests
+	sync  func(*os.File) error // toDevice
 }
 
 func (u *unsynced) add(path string) {
@@ -60,10 +60,6 @@ func (f *portableFS) Sync() error {
 	if len(f.written.paths) == 0 {
 		return nil
 	}
-	toDevice := toDevice
-	if f.written.sync != nil {
-		toDevice = f.written.sync
-	}
 	byDir := map[string][]string{}
 	for path := range f.written.paths {
 		i := strings.LastIndexByte(path, '/')
@@ -71,7 +67,7 @@ func (f *portableFS) Sync() error {
 		byDir[dir] = append(byDir[dir], path[i+1:])
 	}
 	for _, dir := range slices.Sorted(maps.Keys(byDir)) {
-		if err := f.syncDir(dir, byDir[dir], toDevice); err != nil {
+		if err := f.syncDir(dir, byDir[dir]); err != nil {
 			return err
 		}
 	}
@@ -87,7 +83,7 @@ func (f *portableFS) Sync() error {
 	return nil
 }
 
-func (f *portableFS) syncDir(path string, names []string, toDevice func(*os.File) error) error {
+func (f *portableFS) syncDir(path string, names []string) error {
 	dir, err := f.OpenDir(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil // it went, with what was in it
@@ -104,7 +100,7 @@ func (f *portableFS) syncDir(path string, names []string, toDevice func(*os.File
 		if err != nil {
 			return err
 		}
-		err = toDevice(file)
+		err = f.written.sync(file)
 		file.Close()
 		if err != nil {
 			return dir.(*portableDir).fail("sync", name, err)
@@ -115,7 +111,7 @@ func (f *portableFS) syncDir(path string, names []string, toDevice func(*os.File
 		return dir.(*portableDir).fail("sync", ".", err)
 	}
 	defer at.Close()
-	return dir.(*portableDir).fail("sync", ".", unlessUnsupported(toDevice(at)))
+	return dir.(*portableDir).fail("sync", ".", unlessUnsupported(f.written.sync(at)))
 }
 
 // unlessUnsupported drops the errors of systems and file systems that do not sync directories.
