@@ -245,7 +245,7 @@ func (a *Appender) begin() error {
 }
 
 // retire ends the pack. Its last index is written when the next pack is there:
-// behind an index that says that nothing follows nobody looks.
+// an index that says that nothing follows would hide what comes after it.
 func (a *Appender) retire() error {
 	f := a.file
 	a.file = nil

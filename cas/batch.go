@@ -122,7 +122,7 @@ func (b *Batch) baseOf(x prefix) (*entry, []byte, error) {
 	return b.s.baseOf(x)
 }
 
-// stored1 returns a staged object as it is stored. The bytes are good for ever.
+// stored1 returns a staged object as it is stored. The bytes stay valid.
 func (b *Batch) stored1(p place) (*entry, []byte, error) {
 	k := p.block
 	k.mu.Lock()

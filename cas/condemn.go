@@ -53,7 +53,7 @@ func (s *Store) execute() error {
 	return s.syncDir()
 }
 
-// condemned reads the list. One that cannot be read condemns nobody: it is
+// condemned reads the list. One that cannot be read condemns no pack: it is
 // replaced atomically, so that it is damaged and not half-written.
 func (s *Store) condemned() ([]packName, error) {
 	f, err := s.fs.OpenFile(filepath.Join(s.o.Dir, condemnedName), os.O_RDONLY, 0)

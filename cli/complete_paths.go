@@ -28,7 +28,7 @@ func completesPaths(w partialWords) bool {
 func completePaths(ctx context.Context, w partialWords, typed string, env project.Env, emit func(value, text string)) {
 	p, err := project.Open(ctx, project.OpenOptions{Env: env, Root: w.root})
 	if err != nil {
-		return // a completion that cannot be had is none
+		return // no completion without a project
 	}
 	defer p.Close()
 	specs := []string{"last"}

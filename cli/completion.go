@@ -232,7 +232,7 @@ func completeCheckpoints(ctx context.Context, root string, env project.Env, emit
 	emit("prev", "the one before")
 	p, err := project.Open(ctx, project.OpenOptions{Env: env, Root: root})
 	if err != nil {
-		return // a completion that cannot be had is none
+		return // no completion without a project
 	}
 	defer p.Close()
 	list, err := p.List(ctx, project.ListOptions{Limit: completedCheckpoints})

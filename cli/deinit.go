@@ -32,7 +32,7 @@ func newDeinit() *command {
 
 func runDeinit(ctx context.Context, c *call, f removeFlags) error {
 	if !f.dryRun {
-		// What was interrupted was agreed to.
+		// The interrupted removal was confirmed when it began.
 		finished, err := project.FinishRemovals(ctx, c.env, "")
 		if err != nil {
 			return err

@@ -393,7 +393,7 @@ func failed(problems []project.Problem) []project.Problem {
 	return out
 }
 
-// isBrokenPipe: the reader of stdout has gone; that is its right.
+// isBrokenPipe: the reader of stdout is gone, as with head(1).
 func isBrokenPipe(err error) bool { return errors.Is(err, syscall.EPIPE) }
 
 // shellQuote makes a word that a person can paste into a shell.

@@ -138,7 +138,7 @@ func printHelp(o *output, cmd *command) error {
 	}
 	o.line("")
 	o.line("Exit codes:")
-	if cmd.name == "hook" { // an agent is never broken
+	if cmd.name == "hook" { // hooks never fail an agent
 		o.line("  %3d  done, or failed: rewind status shows why", exitOK)
 		o.line("  %3d  the tool call is blocked: it would damage the store, or only the user may run it", exitUsage)
 		return nil

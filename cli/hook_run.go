@@ -51,7 +51,7 @@ func (h *hookCall) run(ctx context.Context) hookio.Response {
 	var refused *project.RefusedRootError
 	switch {
 	case errors.As(err, &refused):
-		return hookio.Response{} // nobody wants a store there
+		return hookio.Response{} // no store is wanted there
 	case errors.As(err, &missing):
 		return h.warnUninitialised(ctx, missing)
 	case err != nil:

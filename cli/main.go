@@ -181,6 +181,6 @@ func flagError(err error, command string) error {
 	}
 	msg := err.Error()
 	msg = strings.TrimPrefix(msg, "pflag: ")
-	msg, _, _ = strings.Cut(msg, ": strconv.") // Go's own words help nobody
+	msg, _, _ = strings.Cut(msg, ": strconv.") // Go's own error texts do not help here
 	return &usageError{msg: msg, hint: command + " --help"}
 }

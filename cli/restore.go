@@ -236,7 +236,7 @@ func runRestore(ctx context.Context, c *call, r *restoreFlags, v restoreVerb) er
 		return err
 	}
 	if w := done.Without; w != nil && !w.Captured && r.mode != "both" && !r.inPlace && !r.resume {
-		done.Without = nil // nobody spoke of a conversation
+		done.Without = nil // no conversation was asked for
 	}
 	c.out.endProgress()
 	printPrompts(c.out, done.Prompts)

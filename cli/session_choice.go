@@ -92,7 +92,7 @@ func sessionText(s conversation.SessionInfo) string {
 }
 
 // sessionOf is the session whose conversation a restore moves, nil for that of
-// the checkpoint: one that is named counts, and at a bare moment the one in
+// the checkpoint: one that is named counts, and at a bare time the one in
 // whose shell the command runs, since the newest checkpoint may be another's.
 func (c *call) sessionOf(ctx context.Context, p *project.Project, spec string, l project.Listed, h half) (*conversation.ChosenSession, error) {
 	switch {

@@ -31,7 +31,7 @@ say "$rewind" restore prev
 test -L docs/link && test -d empty && ! test -e src/tmp.log && grep -q 'return 3 ' src/f3.go
 say "$rewind" undo-restore
 test ! -e docs && grep -q 'return 33' src/f3.go
-note "Even the store can go: its second name brings it back."
+note "Even the store can go: its mirror brings it back."
 rm -rf .agent src
 say "$rewind" undo
 grep -q 'return 33' src/f3.go

@@ -32,7 +32,7 @@ type Refusal struct{ Reason string }
 // Guard refuses a tool call before it runs where it would write into a
 // protected directory, remove it, or run rewind's own commands that change
 // checkpoints or put files back. nil lets it through; so does everything that
-// only reads, and what cannot be told from the text: this is a rail, not a wall.
+// only reads, and what the text does not show: this catches mistakes, it does not confine a hostile agent.
 func Guard(e *Event, g Guarded) *Refusal {
 	if e.Kind != PreTool {
 		return nil

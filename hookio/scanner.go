@@ -78,7 +78,7 @@ func (s *scanner) object(member func(name string)) (ok bool) {
 		}
 		member(name.kept)
 		if s.take(',') {
-			if s.take('}') { // a trailing comma harms nobody
+			if s.take('}') { // a trailing comma is accepted
 				return true
 			}
 			continue

@@ -20,7 +20,7 @@ const (
 	Safety       CheckpointKind = "safety"
 )
 
-// Checkpoint is one moment: a tree, a place in the conversation, and why.
+// Checkpoint is one state: a tree, a place in the conversation, and why.
 type Checkpoint struct {
 	Seq                      uint64 // the commit's sequence number; not part of the payload
 	ID                       CheckpointID

@@ -79,7 +79,7 @@ func CaptureTree(ctx context.Context, p *project.Project, o CaptureOptions) (*Ca
 		Workers: c.Tx.Workers(), MaxFileSize: p.Settings().MaxFileSize, Rehash: o.Rehash, Late: o.late,
 		Unsynced: p.Unsynced(cache, c.start),
 	}
-	if cache.Root() == o.From { // else the stat cache is of another moment
+	if cache.Root() == o.From { // else the stat cache is of another time
 		options.Within = o.Changed
 	}
 	if p.Progress != nil {

@@ -34,7 +34,7 @@ type Preimage struct {
 }
 
 // override puts pre-images in the place of what the scan read: edits that ran
-// beside it are not part of its moment. The stat cache that is published later still
+// beside it are not part of the checkpoint. The stat cache that is published later still
 // says what was scanned.
 func (c *Captured) override(notes []Preimage) error {
 	if len(notes) == 0 {
@@ -151,8 +151,8 @@ func Notes(p *project.Project, kind string) []string {
 	return out
 }
 
-// Preimages reads the notes that were made at or after a moment: of each path
-// the first, which is nearest to what was there at that moment.
+// Preimages reads the notes that were made at or after a time: of each path
+// the first, which is nearest to what was there at that time.
 func Preimages(p *project.Project, since time.Time) []Preimage {
 	var out []Preimage
 	seen := map[string]bool{}

@@ -18,7 +18,7 @@ import (
 	"rewind/manifest"
 )
 
-// BackupStamp is the moment in the name of a plain copy.
+// BackupStamp is the format of the time in the name of a plain copy.
 const BackupStamp = "20060102T150405.000000000"
 
 // backUp makes a plain copy of a file in the store; nil if the file is not there.

@@ -91,7 +91,7 @@ func backupsInUse(ctx context.Context, p *project.Project, operations []manifest
 	return used, nil
 }
 
-// parseBackup reads the name of a plain copy: the file's own, and the moment.
+// parseBackup reads the name of a plain copy: the file's own, and the time.
 func parseBackup(name string) (file string, taken time.Time, ok bool) {
 	ext := filepath.Ext(name)
 	stem := strings.TrimSuffix(name, ext)

@@ -219,7 +219,7 @@ func (c *Call) sweep() {
 }
 
 // TellOnce reports whether the person is still to be told about a topic in this session, and
-// remembers that they were. What cannot be remembered is not told: better never than at every event.
+// remembers that they were. What cannot be remembered is not told: never is better than at every event.
 func (c *Call) TellOnce(ctx context.Context, topic string) bool {
 	if slices.Contains(c.session.Told, topic) {
 		return false

@@ -27,7 +27,7 @@ const MaxAttempts = 3
 
 // request is a checkpoint that a hook could not take within its time.
 type request struct {
-	Time          time.Time               `json:"time"` // the moment that it is about
+	Time          time.Time               `json:"time"` // the time of the event
 	Kind          manifest.CheckpointKind `json:"kind"`
 	OnlyIfChanged bool                    `json:"only_if_changed,omitempty"`
 	OnlyIfSaid    bool                    `json:"only_if_said,omitempty"`
@@ -40,7 +40,7 @@ type request struct {
 	name string
 }
 
-// noteName is a new name; names sort by their moment.
+// noteName is a new name; names sort by their time.
 func noteName(p *project.Project, kind string, at time.Time) string {
 	var random [4]byte
 	rand.Read(random[:])

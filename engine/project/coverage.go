@@ -101,8 +101,8 @@ func DecodeProblems(data []byte) ([]Problem, error) {
 
 // Reasons of a coverage that say more than that a path was not captured.
 const (
-	ReasonLate    = "late"          // of a directory: its names may be of later than the checkpoint's moment
-	ReasonNotYet  = "not there yet" // a path that was made after the moment, and so is not in the tree
+	ReasonLate    = "late"          // of a directory: its names may be later than the checkpoint's time
+	ReasonNotYet  = "not there yet" // a path that was made after the checkpoint's time, and so is not in the tree
 	ReasonIgnored = "ignored: "
 )
 

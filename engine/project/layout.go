@@ -12,7 +12,7 @@ import (
 	"rewind/cas"
 )
 
-// Names below the store directory; DESIGN "On disk" and docs/FORMAT.md list them.
+// Names below the store directory; docs/FORMAT.md lists them.
 const (
 	formatName    = "format"
 	ConfigName    = "config.json"

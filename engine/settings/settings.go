@@ -159,7 +159,7 @@ func (s *Settings) ShadowsTier() []Value {
 	return out
 }
 
-// FiresAt reports whether the tier takes checkpoints at this moment.
+// FiresAt reports whether the tier takes checkpoints at this kind of event.
 func (s *Settings) FiresAt(moment string) bool {
 	for _, m := range s.Moments {
 		if m == moment {
