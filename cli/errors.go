@@ -210,7 +210,7 @@ func explainEngine(err error, f *failure) {
 	case errors.As(err, &notInit):
 		f.code, f.hint = exitNoProject, "rewind init"
 		if notInit.Older != "" {
-			f.hint = "rewind init goes on from the settings of the older rewind in " + notInit.Older + ", and leaves its checkpoints where they are"
+			f.hint = "rewind init continues with the settings of the older rewind in " + notInit.Older + " and leaves its checkpoints where they are"
 		}
 		if len(notInit.History) > 0 {
 			f.warnings = historyText(notInit.History)

@@ -32,7 +32,7 @@ func (h *hookCall) pi(ctx context.Context, q *hookio.PiRequest) hookio.PiAnswer 
 		h.patient.Store(true)
 	}
 	if q.Extension != register.PiVersion {
-		c.notice("warning", "version", fmt.Sprintf("rewind: its extension in pi is of version %d, the program speaks %d: rewind config --register-hooks --agent pi",
+		c.notice("warning", "version", fmt.Sprintf("rewind: its extension in pi has version %d, the program expects %d: rewind config --register-hooks --agent pi",
 			q.Extension, register.PiVersion))
 	}
 	if err := project.Supported(h.Env); err != nil {
@@ -144,7 +144,7 @@ func (c *piCall) serve(ctx context.Context) {
 		c.count(ctx)
 	}
 	if left := c.Project.History(); len(left) > 0 { // this call has made the store
-		c.notice("info", "", "rewind: a store was made."+historyNotice(left))
+		c.notice("info", "", "rewind: a store was created."+historyNotice(left))
 	}
 	for _, found := range c.Project.Notices() {
 		c.notice("info", "", "rewind: "+found)
@@ -156,7 +156,7 @@ func (c *piCall) sessionStart(ctx context.Context) {
 		c.failed(err)
 	}
 	if older := c.olderExtension(); older != "" {
-		c.notice("warning", "older", "rewind: "+older+" is installed too: its menus stay, ours stand back; remove it to have them")
+		c.notice("warning", "older", "rewind: "+older+" is installed too: its menus are kept and ours are off; remove it to get ours")
 	}
 }
 

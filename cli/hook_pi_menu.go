@@ -84,7 +84,7 @@ func previewLine(r *engine.Restored) string {
 		n    int
 		what string
 	}{
-		{len(r.Replace), "changed"}, {len(r.Create), "created"}, {len(r.Delete), "deleted"}, {len(r.Mode), "with another mode"}, {len(r.Skip), "left alone"},
+		{len(r.Replace), "changed"}, {len(r.Create), "created"}, {len(r.Delete), "deleted"}, {len(r.Mode), "with the mode changed"}, {len(r.Skip), "skipped"},
 	} {
 		if p.n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", p.n, p.what))
@@ -170,7 +170,7 @@ func (c *piCall) points(ctx context.Context) {
 		c.notice("warning", "", "rewind: there are no points in this session yet")
 		return
 	}
-	c.answer.Title = fmt.Sprintf("%s of this session, the newest first", plural(len(points), "point", "points"))
+	c.answer.Title = fmt.Sprintf("%s of this session, newest first", plural(len(points), "point", "points"))
 	now := c.Env.Time()
 	for i, p := range points[:min(len(points), maxPoints)] {
 		at := p.Checkpoint

@@ -48,8 +48,8 @@ func (h *hookCall) warnUnsupported(ctx context.Context, err error) hookio.Respon
 // Of a project that the older rewind was initialised in: a hook has made the store beside it, or
 // leaves that to the person.
 const (
-	olderNotice = "[rewind] Note: this project was initialised by an older rewind. Its settings hold on; its checkpoints stay in .agent/rewind/checkpoints."
-	olderOff    = "[rewind] Warning: .agent/rewind is that of an older rewind. Run 'rewind init' to go on with it."
+	olderNotice = "[rewind] Note: this project was initialised by an older rewind. Its settings still apply; its checkpoints are kept in .agent/rewind/checkpoints."
+	olderOff    = "[rewind] Warning: .agent/rewind belongs to an older rewind. Run 'rewind init' to continue with it."
 )
 
 // historyNotice says that another directory has left a store at this path, and how to get it.

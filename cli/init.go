@@ -72,16 +72,16 @@ type olderView struct {
 // reportOlder says what became of what the older rewind has in the project.
 func reportOlder(c *call, o *project.Older) {
 	if len(o.Taken) > 0 {
-		c.out.summary("The settings of the older rewind hold here too: %s.", strings.Join(o.Taken, ", "))
+		c.out.summary("The settings of the older rewind still apply: %s.", strings.Join(o.Taken, ", "))
 	}
 	if o.Settings != "" {
 		c.out.summary("Its settings file is %s.", escape(o.Settings))
 	}
 	if o.Unread != nil {
-		c.out.warn("nothing was taken over from it: %v", o.Unread)
+		c.out.warn("nothing was imported from it: %v", o.Unread)
 	}
 	if o.Checkpoints != "" {
-		c.out.summary("Its %s in %s.", plural(o.Count, "checkpoint stays", "checkpoints stay"), escape(o.Checkpoints))
+		c.out.summary("Its %s in %s.", plural(o.Count, "checkpoint is kept", "checkpoints are kept"), escape(o.Checkpoints))
 	}
 }
 

@@ -377,7 +377,7 @@ func (r *mover) refuseReferred(at *cutPoint) error {
 	if err != nil || len(forks) == 0 {
 		return err
 	}
-	return &project.RefusedError{What: fmt.Sprintf("session %s goes on in %s, which needs its transcript as it is", at.id, strings.Join(forks, ", "))}
+	return &project.RefusedError{What: fmt.Sprintf("session %s continues in %s, which needs its transcript unchanged", at.id, strings.Join(forks, ", "))}
 }
 
 // refuseRunning refuses to touch the transcript of a session that an agent

@@ -223,7 +223,7 @@ func (s *Scope) reserved(name string) (bool, string) {
 		return true, "git's own directory"
 	}
 	if name == olderTool {
-		return true, "never captured: checkpoints of another tool"
+		return true, "checkpoints of another tool"
 	}
 	if len(name) > len(restoreTemp) && name[:len(restoreTemp)] == restoreTemp {
 		return true, "a restore's temporary file"

@@ -160,7 +160,7 @@ func PlanDeinit(ctx context.Context, o OpenOptions) (*Removal, error) {
 		r.Kept = append(r.Kept, "the link to the store")
 	}
 	if holdsOlders(at.store) {
-		r.Kept = append(r.Kept, "the older rewind's checkpoints and settings stay in "+at.store)
+		r.Kept = append(r.Kept, "the older rewind's checkpoints and settings in "+at.store)
 	}
 	return r, nil
 }

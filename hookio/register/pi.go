@@ -26,8 +26,8 @@ const piProgram = `const PROGRAM = "rewind";`
 var pi = Client{
 	Agent:       hookio.Pi,
 	Programs:    []string{"pi"},
-	Hint:        "pi reads its extensions at its start: /reload in sessions that are open",
-	HintRemoved: "sessions of pi that are open keep it until /reload",
+	Hint:        "pi reads its extensions when it starts: run /reload in open sessions",
+	HintRemoved: "open pi sessions keep it until /reload",
 	dir:         func(w Where) string { return piDir(w) },
 	files: func(w Where, dir string) []SettingsFile {
 		files := []SettingsFile{{Path: filepath.Join(dir, "extensions", "rewind.ts"), Ours: true}}
@@ -49,8 +49,8 @@ var pi = Client{
 			return nil
 		}
 		return []Finding{{
-			Code: AgentsOwn, File: older, Detail: "pi also has " + older + ": its menus stay in /fork and /tree, and rewind's stand back",
-			Cure: "remove it: pi remove npm:pi-rewind-hook, or delete it, and take it out of pi's settings.json",
+			Code: AgentsOwn, File: older, Detail: "pi also has " + older + ": its menus in /fork and /tree are kept, and rewind's are off",
+			Cure: "remove it: pi remove npm:pi-rewind-hook, or delete it and remove it from pi's settings.json",
 		}}
 	},
 }
