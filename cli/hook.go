@@ -3,6 +3,7 @@ package cli
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"io"
 	"path/filepath"
 	"slices"
@@ -91,7 +92,8 @@ func runHook(words, args []string, env project.Env, stdio Stdio) int {
 	answered := make(chan hookio.Response, 1)
 	go func() {
 		defer func() {
-			if recover() != nil { // a bug of ours must not reach the agent: 2 would block it
+			if fault := recover(); fault != nil { // a bug of ours must not reach the agent: 2 would block it
+				project.NoteHookErrorOf(env, fmt.Errorf("a bug in rewind: %v", fault))
 				answered <- hookio.Response{}
 			}
 		}()
@@ -99,6 +101,7 @@ func runHook(words, args []string, env project.Env, stdio Stdio) int {
 	}()
 	response, ok := h.await(answered)
 	if !ok {
+		noteGivenUp(env, time.Since(h.start))
 		return 0
 	}
 	if len(response.Stdout) > 0 {
@@ -108,6 +111,19 @@ func runHook(words, args []string, env project.Env, stdio Stdio) int {
 		_, _ = io.WriteString(stdio.Err, response.Stderr)
 	}
 	return response.ExitCode
+}
+
+// noteGivenUp leaves word of a hook that hung; what it hung on may keep that from being written too.
+func noteGivenUp(env project.Env, after time.Duration) {
+	noted := make(chan struct{})
+	go func() {
+		defer close(noted)
+		project.NoteHookErrorOf(env, fmt.Errorf("a hook was given up after %s: the agent or the file system did not answer", after.Round(time.Second)))
+	}()
+	select {
+	case <-noted:
+	case <-time.After(100 * time.Millisecond):
+	}
 }
 
 // await waits for the answer, but not for what hangs where no deadline reaches:
@@ -149,6 +165,7 @@ func (h *hookCall) handle(words []string, in io.Reader) hookio.Response {
 	event := hookio.DecodeWords(in, words, h.Env.Getenv)
 	h.event, h.named = &event, named
 	response := h.run(context.Background())
+	h.noteMisuse(words)
 	if event.Kind != hookio.PreTool {
 		response.ExitCode = 0
 	}

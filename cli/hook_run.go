@@ -3,6 +3,9 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
+	"path/filepath"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -55,6 +58,7 @@ func (h *hookCall) run(ctx context.Context) hookio.Response {
 	case errors.As(err, &missing):
 		return h.warnUninitialised(ctx, missing)
 	case err != nil:
+		project.NoteHookErrorOf(h.Env, err)
 		return h.tell(ctx, "failed", failureText(err))
 	}
 	if r := h.guard(); r != nil {
@@ -74,3 +78,38 @@ func (h *hookCall) run(ctx context.Context) hookio.Response {
 	}
 	return hookio.Response{}
 }
+
+// noteMisuse leaves word, for status, of a call that could not be understood: where that is a whole
+// event, nothing is captured, and nobody would know.
+func (h *hookCall) noteMisuse(words []string) {
+	e := h.event
+	var problem error
+	switch name := hookio.Misnamed(words); {
+	case e.Damaged != nil:
+		problem = fmt.Errorf("a hook's payload could not be read: %w", e.Damaged)
+	case e.Unknown():
+		problem = fmt.Errorf("a hook was called for the event %s, which is not known", show(e.Name))
+	case name != "":
+		problem = fmt.Errorf("a hook was called for the agent %s, which is not known", show(name))
+	default:
+		return
+	}
+	if h.Project != nil {
+		h.Project.NoteHookError(problem)
+		return
+	}
+	env := h.Env
+	if filepath.IsAbs(e.Cwd) {
+		env.Dir = e.Cwd
+	}
+	p, err := project.Open(context.Background(), project.OpenOptions{Env: env, LockWait: time.Second})
+	if err != nil {
+		project.NoteHookErrorOf(h.Env, problem)
+		return
+	}
+	defer p.Close()
+	p.NoteHookError(problem)
+}
+
+// show makes a word from outside fit for a line.
+func show(word string) string { return strconv.Quote(clip(word, 60)) }

@@ -25,6 +25,9 @@ func newStatus() *command {
 		run: func(ctx context.Context, c *call) error {
 			p, err := c.open(ctx)
 			if err != nil {
+				if e := project.LastHookError(c.env, nil); e != nil {
+					c.out.warn("the last hook failed: %s", hookErrorText(e))
+				}
 				return err
 			}
 			st, err := engine.ReadStatus(ctx, p)

@@ -82,6 +82,7 @@ func runValidate(ctx context.Context, c *call) error {
 		f := explain(err)
 		code = f.code
 		v.Findings = append(v.Findings, finding{Severity: severe, Area: "project", Message: f.message, Cure: f.hint})
+		v.Findings = append(v.Findings, hookErrorFindings(project.LastHookError(c.env, nil))...)
 	}
 	set, warnings := project.LoadSettings(c.env, store)
 	v.Findings = append(v.Findings, settingsFindings(set, warnings)...)
@@ -206,6 +207,15 @@ func settingsFindings(set *settings.Settings, warnings []settings.Warning) []fin
 	return out
 }
 
+// hookErrorFindings tell of the last hook, if it failed.
+func hookErrorFindings(e *project.HookError) []finding {
+	if e == nil {
+		return nil
+	}
+	return []finding{{Severity: severe, Area: "store", Message: "the last hook failed: " + hookErrorText(e),
+		Cure: "rewind save shows whether it still fails; the next successful hook clears this"}}
+}
+
 // storeFindings are the states of a store that need attention.
 func storeFindings(st *engine.Status) []finding {
 	var out []finding
@@ -237,9 +247,7 @@ func storeFindings(st *engine.Status) []finding {
 		}
 		add(mild, cure, "the store would not survive git clean -fdx: %s", st.MirrorReason)
 	}
-	if st.LastHookError != nil {
-		add(severe, "rewind save shows whether it still fails; the next successful hook clears this", "the last hook failed: %s", hookErrorText(st.LastHookError))
-	}
+	out = append(out, hookErrorFindings(st.LastHookError)...)
 
 	return out
 }

@@ -84,7 +84,7 @@ func ReadStatus(ctx context.Context, p *project.Project) (*Status, error) {
 	if s.Forgetting, err = maintain.PendingForget(ctx, p); err != nil {
 		return nil, err
 	}
-	s.LastHookError = project.ReadHookState(p.StoreDir()).Error
+	s.LastHookError = project.LastHookError(p.Env, p)
 	s.Orphans, err = orphans(p.Env)
 	return s, err
 }

@@ -33,7 +33,9 @@ func DecodeWords(r io.Reader, words []string, getenv func(string) string) Event 
 func decode(r io.Reader, named Agent, action string, g given, getenv func(string) string) Event {
 	d := decoder{scanner: newScanner(r), getenv: getenv}
 	if d.peek() != 0 || d.err == nil {
-		d.object(d.member)
+		if ok := d.object(d.member); !ok && d.err == nil {
+			d.err = errSyntax // a list, a number, …
+		}
 		d.event.Damaged = d.err
 	} else if !errors.Is(d.err, io.ErrUnexpectedEOF) {
 		d.event.Damaged = d.err

@@ -97,7 +97,7 @@ func TestDecode(t *testing.T) {
 		{"wrong types in the input", `{"hook_event_name":"PreToolUse","tool_name":"Edit","tool_input":{"file_path":["/a",1,{"x":"y"}],"old_string":null,"new_string":12,"edits":{"a":1},"content":[]}}`,
 			Event{Agent: Claude, Kind: PreTool, Name: "PreToolUse", Tool: Tool{Name: "Edit", Class: Edit, Files: []string{"/a"}, WholeFile: true}}},
 		{"names repeated", `{"hook_event_name":"Stop","hook_event_name":"SessionEnd"}`, Event{Agent: Claude, Kind: SessionEnd, Name: "SessionEnd"}},
-		{"no object", `[1]`, Event{Agent: Claude}},
+		{"no object", `[1]`, Event{Agent: Claude, Damaged: errSyntax}},
 		{"empty object", `{}`, Event{Agent: Claude}},
 		{"nothing", ``, Event{Agent: Claude}},
 		{"blank", " \n", Event{Agent: Claude}},

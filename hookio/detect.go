@@ -31,6 +31,21 @@ func Args(args []string) (named Agent, action string) {
 	return named, action
 }
 
+// Misnamed is the first word of those that Args reads if it names neither an agent nor an event,
+// "" otherwise.
+func Misnamed(args []string) string {
+	for i, a := range args {
+		if strings.HasPrefix(a, "-") {
+			continue
+		}
+		if _, ok := agentNamed(a); i == 0 && !ok && eventNamed(Generic, a).kind == Ignored {
+			return a
+		}
+		break
+	}
+	return ""
+}
+
 func agentNamed(s string) (Agent, bool) {
 	s = strings.ToLower(s)
 	for _, a := range adapters {

@@ -85,5 +85,10 @@ type Tool struct {
 	Truncated bool
 }
 
+// Unknown reports whether the payload names an event that nobody has a word for.
+func (e *Event) Unknown() bool {
+	return e.Kind == Ignored && e.Name != "" && eventNamed(e.Agent, e.Name).kind == Ignored
+}
+
 // InSubagent reports whether a subagent made the call.
 func (e *Event) InSubagent() bool { return e.AgentID != "" && e.Kind != SubagentStop }

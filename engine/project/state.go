@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 )
 
@@ -26,12 +25,6 @@ type HookState struct {
 // keptEndings is how many endings and openings are known: those of the last hour
 // count.
 const keptEndings = 64
-
-// HookError is why the last hook failed.
-type HookError struct {
-	Time   time.Time `json:"time"`
-	Reason string    `json:"reason"`
-}
 
 // EndedSession is the session that ended last in an agent's process: the next
 // one that the same process begins came from it.
@@ -65,25 +58,6 @@ func (p *Project) UpdateHookState(change func(*HookState)) {
 	if data, err := json.Marshal(s); err == nil {
 		_ = WriteCache(filepath.Join(p.place.store, HookStateName), append(data, '\n'), p.Owner)
 	}
-}
-
-// maxReason bounds what is kept of an error, in bytes.
-const maxReason = 2000
-
-// NoteHookError keeps the reason of a failure for status. nil says that a hook
-// succeeded: what was wrong before is over.
-func (p *Project) NoteHookError(err error) {
-	if err == nil {
-		if ReadHookState(p.place.store).Error != nil {
-			p.UpdateHookState(func(s *HookState) { s.Error = nil })
-		}
-		return
-	}
-	reason := strings.ToValidUTF8(err.Error(), "\ufffd")
-	if len(reason) > maxReason {
-		reason = strings.ToValidUTF8(reason[:maxReason], "") + "…"
-	}
-	p.UpdateHookState(func(s *HookState) { s.Error = &HookError{Time: p.Env.Time().UTC(), Reason: reason} })
 }
 
 // NoteEnded remembers a session that ended.

@@ -1,0 +1,81 @@
+package project
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// HookError is why the last hook failed.
+type HookError struct {
+	Time   time.Time `json:"time"`
+	Reason string    `json:"reason"`
+}
+
+// maxReason bounds what is kept of an error, in bytes.
+const maxReason = 2000
+
+// hookErrorName is the account's file for the failure of a hook that found no store to note it in.
+// It can be lost at any time.
+const hookErrorName = "hook-error.json"
+
+func newHookError(env Env, err error) *HookError {
+	reason := strings.ToValidUTF8(err.Error(), "\ufffd")
+	if len(reason) > maxReason {
+		reason = strings.ToValidUTF8(reason[:maxReason], "") + "…"
+	}
+	return &HookError{Time: env.Time().UTC(), Reason: reason}
+}
+
+// NoteHookError keeps the reason of a failure for status. nil says that a hook
+// succeeded: what was wrong before is over.
+func (p *Project) NoteHookError(err error) {
+	if err != nil {
+		e := newHookError(p.Env, err)
+		p.UpdateHookState(func(s *HookState) { s.Error = e })
+		return
+	}
+	if ReadHookState(p.place.store).Error != nil {
+		p.UpdateHookState(func(s *HookState) { s.Error = nil })
+	}
+	if account := p.Env.AccountDir(); account != "" {
+		_ = os.Remove(filepath.Join(account, hookErrorName)) // mostly it is not there
+	}
+}
+
+// NoteHookErrorOf is NoteHookError where there is no store, or none that opens: the account keeps
+// it. What cannot be written is lost.
+func NoteHookErrorOf(env Env, err error) {
+	account := env.AccountDir()
+	if account == "" || err == nil {
+		return
+	}
+	owner := OwnerOf(env.Home)
+	if MakeDir(account, owner) != nil {
+		return
+	}
+	if data, err := json.Marshal(newHookError(env, err)); err == nil {
+		_ = WriteCache(filepath.Join(account, hookErrorName), append(data, '\n'), owner)
+	}
+}
+
+// LastHookError is why the last hook failed, that of p or one that found no store; p may be nil,
+// and so may the answer.
+func LastHookError(env Env, p *Project) *HookError {
+	var last *HookError
+	if p != nil {
+		last = ReadHookState(p.place.store).Error
+	}
+	account := env.AccountDir()
+	if account == "" {
+		return last
+	}
+	var e HookError
+	data, err := ReadSmall(filepath.Join(account, hookErrorName), 1<<16)
+	if err == nil && json.Unmarshal(data, &e) == nil && (last == nil || e.Time.After(last.Time)) {
+		last = &e
+	}
+	return last
+}
