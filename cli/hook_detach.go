@@ -1,10 +1,13 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
+	"time"
 
 	"rewind/engine/hook"
 	"rewind/engine/project"
@@ -12,6 +15,12 @@ import (
 
 // workerFlag marks the detached process that finishes what a hook began.
 const workerFlag = "--detached"
+
+// Words of its command line that carry a value.
+const (
+	sessionWord = "--session="
+	budgetWord  = "--budget="
+)
 
 // detach starts a process of this program that outlives the hook and the agent.
 func (h *hookCall) detach(o hook.WorkOptions) error {
@@ -26,6 +35,12 @@ func (h *hookCall) detach(o hook.WorkOptions) error {
 	}
 	if o.Fold {
 		cmd.Args = append(cmd.Args, "--fold")
+	}
+	if o.Session != "" {
+		cmd.Args = append(cmd.Args, sessionWord+o.Session)
+	}
+	if o.Budget > 0 {
+		cmd.Args = append(cmd.Args, budgetWord+o.Budget.String())
 	}
 	cmd.Dir = h.Project.StoreDir() // not the agent's, which may be about to go
 	cmd.SysProcAttr = detached()
@@ -43,7 +58,16 @@ func detachedName(self string) string {
 	return self
 }
 
-// runWorker is the detached process: rewind hook --detached ROOT [--sweep] [--fold].
+// after is what a word has behind its beginning, "" where that is another.
+func after(word, begin string) string {
+	value, ok := strings.CutPrefix(word, begin)
+	if !ok {
+		return ""
+	}
+	return value
+}
+
+// runWorker is the detached process: rewind hook --detached ROOT [--sweep] [--fold] [--session=ID] [--budget=TIME].
 func runWorker(words []string, env project.Env) {
 	var root string
 	var o hook.WorkOptions
@@ -55,6 +79,11 @@ func runWorker(words []string, env project.Env) {
 			o.Fold = true
 		case filepath.IsAbs(w):
 			root = w
+		default:
+			o.Session = cmp.Or(after(w, sessionWord), o.Session)
+			if d, err := time.ParseDuration(after(w, budgetWord)); err == nil {
+				o.Budget = d
+			}
 		}
 	}
 	if root == "" {

@@ -42,6 +42,12 @@ func (h *hookCall) pi(ctx context.Context, q *hookio.PiRequest) hookio.PiAnswer 
 	}
 	h.Event = hookEvent(&event, h.Env, h.start)
 	h.Event.Makes = q.Kind == hookio.PiPrompt
+	if r := c.set.Retention; r != nil {
+		h.Event.SweepsAlways = true
+		if r.StartupBudget != nil {
+			h.Event.SweepBudget = max(*r.StartupBudget, 1)
+		}
+	}
 	h.Load()
 	err := h.Open(ctx)
 	h.opened.Store(true)

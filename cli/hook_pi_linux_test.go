@@ -453,3 +453,50 @@ func TestPiList(t *testing.T) {
 	p.choose("rewind", list.Points[1].Entry, hookio.PiCodeOnly)
 	p.has("")
 }
+
+// pi's own settings say what expires; a label in the session's file holds what its entry is bound to.
+func TestPiRetention(t *testing.T) {
+	p := newPiLab(t)
+	settings := filepath.Join(p.home, ".pi/agent/settings.json")
+	file := sessionFile(p.home, p.session)
+	for _, dir := range []string{filepath.Dir(settings), filepath.Dir(file)} {
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var users []string
+	for i := range 6 {
+		user, _ := p.turn(fmt.Sprint("prompt ", i), func() { p.write("a", fmt.Sprint(i)) })
+		users = append(users, user)
+	}
+	label := fmt.Sprintf(`{"type":"session","version":3,"id":%q}
+{"type":"label","id":"1","targetId":%q,"label":"gone"}
+{"type":"label","id":"2","targetId":%q,"label":"good"}
+{"type":"label","id":"3","targetId":%q}
+`, p.session, users[2], users[1], users[2])
+	if err := os.WriteFile(file, []byte(label), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	sweep := func() int {
+		for range 3 { // never more than half at once
+			p.ask(hookio.PiShutdown, map[string]any{"reason": "quit"})
+			p.settle()
+		}
+		return len(p.list())
+	}
+	if n := sweep(); n != 12 {
+		t.Errorf("%d checkpoints of 12 are left although nothing is to expire", n)
+	}
+	if err := os.WriteFile(settings, []byte(`{"rewind":{"retention":{"maxSnapshots":1,"pinLabeledEntries":true}}}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	sweep()
+	for i, there := range []bool{false, true, false, false, false, true} {
+		if got := slices.Contains(p.options("fork", users[i]), hookio.PiCodeOnly); got != there {
+			t.Errorf("prompt %d can be gone back to: %v, want %v", i, got, there)
+		}
+	}
+	if p.ask(hookio.PiStatus, nil); !strings.HasSuffix(p.footer, "3 snapshots") {
+		t.Errorf("footer %q", p.footer)
+	}
+}

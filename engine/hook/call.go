@@ -213,8 +213,13 @@ func (c *Call) end(saved *Saved) {
 
 // sweep leaves what retention wants to a detached process, now and then.
 func (c *Call) sweep() {
-	if c.Project.Settings().Retention.Auto && SweepDue(c.Project, sweepPause) {
-		c.note(c.Detach(WorkOptions{Sweep: true}))
+	e := &c.Event
+	if c.Project.Settings().Retention.Auto && (e.SweepsAlways || SweepDue(c.Project, sweepPause)) {
+		o := WorkOptions{Sweep: true, Session: e.By.Session}
+		if e.Kind == manifest.SessionStart {
+			o.Budget = e.SweepBudget
+		}
+		c.note(c.Detach(o))
 	}
 }
 

@@ -19,11 +19,13 @@ type Event struct {
 	Exact bool   // Dir is the project's root itself
 	Cwd   string // follows the agent's cd
 
-	Source      string // of a session's start: startup, resume, clear, compact, fork
-	Previous    string // the session before, where the agent says it
-	Process     string // names the agent's process, "" where it does not say
-	StartsATurn bool   // a session's start that stands for its prompt's, too
-	Makes       bool   // the store where there is none: the agent's users never had to set anything up
+	Source       string        // of a session's start: startup, resume, clear, compact, fork
+	Previous     string        // the session before, where the agent says it
+	Process      string        // names the agent's process, "" where it does not say
+	StartsATurn  bool          // a session's start that stands for its prompt's, too
+	SweepsAlways bool          // a session's start and end sweep, however short ago the last sweep was
+	SweepBudget  time.Duration // of one at the start; 0: none
+	Makes        bool          // the store where there is none: the agent's users never had to set anything up
 
 	Files       []string // absolute: what a tool is about to change
 	Edit        *Edit    // how much of them; nil: that is not known, or it is no edit

@@ -19,7 +19,8 @@ type WorkOptions struct {
 	Sweep bool // retention
 	// Session is the one whose hook asks, "" for none: what its lineage uses stays longest.
 	Session string
-	Fold    bool // bring the database up to date
+	Budget  time.Duration // a sweep that has looked for longer forgets nothing; 0: none
+	Fold    bool          // bring the database up to date
 }
 
 // sweepTime bounds a sweep that nobody asked for.
@@ -55,7 +56,7 @@ func Work(ctx context.Context, p *project.Project, o WorkOptions) error {
 	ctx, cancel := context.WithTimeout(ctx, sweepTime)
 	defer cancel()
 	if o.Sweep && p.Settings().Retention.Auto {
-		errs = append(errs, SweepIfDue(ctx, p))
+		errs = append(errs, sweepIfDue(ctx, p, o))
 	}
 	if o.Fold {
 		errs = append(errs, maintain.Fold(ctx, p))
@@ -129,6 +130,11 @@ func AfterRestore(p *project.Project) (bool, error) {
 // SweepIfDue forgets what retention does not keep, if there is anything, old
 // copies of transcripts, and the states of sessions that are long over.
 func SweepIfDue(ctx context.Context, p *project.Project) error {
+	return sweepIfDue(ctx, p, WorkOptions{})
+}
+
+func sweepIfDue(ctx context.Context, p *project.Project, o WorkOptions) error {
+	began := time.Now()
 	p.UpdateHookState(func(s *project.HookState) { s.Swept = p.Env.Time() })
 	if err := project.ForgetSessions(p.Env, sessionQuiet); err != nil && !os.IsNotExist(err) {
 		return err
@@ -141,10 +147,15 @@ func SweepIfDue(ctx context.Context, p *project.Project) error {
 	if err != nil {
 		return err
 	}
-	if len(maintain.RetentionOf(p.Settings(), maintain.GCOptions{Auto: true}).Plan(state.Checkpoints, state.InUse(), size)) == 0 && maintain.Forgetting(p) == nil {
-		return nil
+	gc := maintain.GCOptions{Auto: true, Session: o.Session}
+	drop, err := maintain.Plan(ctx, p, state, gc, size)
+	if err != nil || len(drop) == 0 && maintain.Forgetting(p) == nil {
+		return err
 	}
-	_, err = maintain.GC(ctx, p, maintain.GCOptions{Auto: true})
+	if o.Budget > 0 && time.Since(began) > o.Budget {
+		return nil // the next sweep goes on
+	}
+	_, err = maintain.GC(ctx, p, gc)
 	return err
 }
 

@@ -21,6 +21,7 @@ type GCOptions struct {
 	MaxAge  time.Duration
 	MaxSize int64 // bytes
 	DryRun  bool
+	Session string        // of pi's, whose hook asks; "" for none
 	Auto    bool          // a sweep that nobody asked for: never more than half at once
 	only    bool          // give back space: retention removes nothing
 	purge   bool          // leave no byte of what nothing needs
@@ -98,7 +99,9 @@ func collect(ctx context.Context, p *project.Project, o GCOptions) (*Collected, 
 	}
 	var drop []manifest.Checkpoint
 	if !o.only {
-		drop = RetentionOf(p.Settings(), o).Plan(state.Checkpoints, state.InUse(), size)
+		if drop, err = Plan(ctx, p, state, o, size); err != nil {
+			return nil, err
+		}
 	}
 	gone := map[manifest.CheckpointID]bool{}
 	for _, c := range drop {

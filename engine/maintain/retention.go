@@ -1,6 +1,8 @@
 package maintain
 
 import (
+	"maps"
+	"sort"
 	"time"
 
 	"rewind/engine/project"
@@ -16,6 +18,9 @@ type Retention struct {
 	maxSize int64         // bytes of the store; 0: no limit
 	thin    bool
 	half    bool // never remove more than half: an automatic sweep
+
+	points    *points // what pi's users have set; nil: nothing
+	sizeUnset bool    // maxSize is nobody's choice: it takes nothing of pi's
 }
 
 func RetentionOf(s *settings.Settings, o GCOptions) Retention {
@@ -25,6 +30,9 @@ func RetentionOf(s *settings.Settings, o GCOptions) Retention {
 		maxSize: s.Retention.MaxSize,
 		thin:    s.Retention.Thin,
 		half:    o.Auto,
+	}
+	if v, ok := s.Value("retention.maxSize"); ok {
+		r.sizeUnset = v.Origin.Source == settings.FromDefault && o.MaxSize == 0
 	}
 	if o.Keep > 0 {
 		r.keep = o.Keep
@@ -45,6 +53,11 @@ func (r Retention) Plan(all []manifest.Checkpoint, inUse map[manifest.Checkpoint
 		return nil
 	}
 	ages := r.ages(all)
+	if r.points != nil {
+		used := r.points.inUse(all)
+		maps.Copy(used, inUse)
+		inUse = used
+	}
 	drop := make([]bool, len(all))
 	count, newest := 0, true
 	hours, days := map[int64]bool{}, map[int64]bool{}
@@ -58,6 +71,14 @@ func (r Retention) Plan(all []manifest.Checkpoint, inUse map[manifest.Checkpoint
 		newest = false
 		thinned := r.thin && thins(c.Time, ages[i], hours, days)
 		drop[i] = free && (r.keep > 0 && count > r.keep || r.maxAge > 0 && ages[i] > r.maxAge || thinned)
+	}
+	if r.points != nil {
+		held := func(c manifest.Checkpoint) bool {
+			return c.Pinned || c.Name != "" || c.Kind == manifest.Manual || inUse[c.ID] || c.ID == all[0].ID
+		}
+		for _, i := range r.points.drops(all, held, r.ageAt(all, ages)) {
+			drop[i] = true
+		}
 	}
 	if r.maxSize > 0 {
 		r.planSize(all, inUse, drop, size)
@@ -81,7 +102,7 @@ func (r Retention) planSize(all []manifest.Checkpoint, inUse map[manifest.Checkp
 	}
 	for i := len(all) - 1; i > 0 && size > r.maxSize; i-- {
 		c := all[i]
-		if drop[i] || c.Pinned || c.Name != "" || c.Kind == manifest.Manual || inUse[c.ID] {
+		if drop[i] || c.Pinned || c.Name != "" || c.Kind == manifest.Manual || inUse[c.ID] || r.sizeUnset && c.Agent == piAgent {
 			continue
 		}
 		drop[i] = true
@@ -106,6 +127,14 @@ func (r Retention) ages(all []manifest.Checkpoint) []time.Duration {
 		ages[i] = ages[i-1] + gap
 	}
 	return ages
+}
+
+// ageAt gives the age of a moment, by the newest checkpoint that is not younger.
+func (r Retention) ageAt(all []manifest.Checkpoint, ages []time.Duration) func(time.Time) time.Duration {
+	return func(t time.Time) time.Duration {
+		i := sort.Search(len(all), func(i int) bool { return !all[i].Time.After(t) })
+		return ages[min(i, len(all)-1)]
+	}
 }
 
 // thins reports whether another checkpoint already stands for this one's hour

@@ -1,10 +1,14 @@
 package transcript
 
 import (
+	"bytes"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"time"
+
+	"rewind/cas/vfs"
 )
 
 // Pi is pi, by its package's name pi-coding-agent.
@@ -241,4 +245,49 @@ func trailerPi(k *forking, place bool) [][]byte {
 		line = append(append(append(append(line, ','), quote(member[0])...), ':'), quote(member[1])...)
 	}
 	return [][]byte{append(line, '}')}
+}
+
+// PiLabels are the entries of a session of pi's that have a label now.
+func PiLabels(file string) (entries []string, err error) {
+	f, info, err := vfs.OpenRegular(file, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	labels := map[string]bool{}
+	s := newScanner(io.NewSectionReader(f, 0, info.Size()))
+	for {
+		if _, ok := s.line(); !ok {
+			break
+		}
+		var kind, target string
+		var label bool
+		if s.peek() == '{' {
+			s.inside(func(key []byte) {
+				switch string(key) {
+				case "type":
+					kind = string(s.id())
+				case "targetId":
+					target = string(s.id())
+				case "label":
+					text, _ := s.value(maxTitle)
+					label = len(bytes.TrimSpace(text)) > 0
+				default:
+					s.skip()
+				}
+			})
+		}
+		if kind == "label" && !s.bad {
+			labels[target] = label
+		}
+		if _, complete := s.rest(); !complete {
+			break
+		}
+	}
+	for entry, set := range labels {
+		if set {
+			entries = append(entries, entry)
+		}
+	}
+	return entries, s.err
 }
