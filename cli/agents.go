@@ -1,7 +1,7 @@
 package cli
 
 import (
-	"rewind/engine/project"
+	"rewind/engine/account"
 	"rewind/hookio/register"
 )
 
@@ -15,7 +15,7 @@ type agentFiles struct {
 
 // agentsOf lists the agents whose hooks rewind registers, those left out whose
 // directories are not known. root may be "".
-func agentsOf(env project.Env, root string) []agentFiles {
+func agentsOf(env account.Env, root string) []agentFiles {
 	var out []agentFiles
 	where := register.Where{Home: env.Home, Root: root, Getenv: env.Getenv}
 	for _, c := range register.Clients() {

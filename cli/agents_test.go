@@ -13,19 +13,19 @@ import (
 	"rewind/hookio/register"
 )
 
-// account is a home directory with the program installed.
-type account struct {
+// installed is a home directory with the program installed.
+type installed struct {
 	t             *testing.T
 	home, project string
 }
 
-func newAccount(t *testing.T) *account {
+func newInstalled(t *testing.T) *installed {
 	t.Helper()
 	base, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := &account{t: t, home: filepath.Join(base, "home"), project: filepath.Join(base, "proj")}
+	a := &installed{t: t, home: filepath.Join(base, "home"), project: filepath.Join(base, "proj")}
 	exe, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
@@ -39,9 +39,9 @@ func newAccount(t *testing.T) *account {
 	return a
 }
 
-func (a *account) program() string { return filepath.Join(a.home, ".local", "bin", "rewind") }
+func (a *installed) program() string { return filepath.Join(a.home, ".local", "bin", "rewind") }
 
-func (a *account) write(file, content string, mode os.FileMode) {
+func (a *installed) write(file, content string, mode os.FileMode) {
 	a.t.Helper()
 	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 		a.t.Fatal(err)
@@ -51,7 +51,7 @@ func (a *account) write(file, content string, mode os.FileMode) {
 	}
 }
 
-func (a *account) rewind(args ...string) string {
+func (a *installed) rewind(args ...string) string {
 	a.t.Helper()
 	cmd := exec.Command(a.program(), args...)
 	cmd.Dir = a.project
@@ -66,7 +66,7 @@ func (a *account) rewind(args ...string) string {
 }
 
 // files are those of the account but for rewind's own and its backups.
-func (a *account) files() map[string]string {
+func (a *installed) files() map[string]string {
 	a.t.Helper()
 	out := map[string]string{}
 	err := filepath.WalkDir(a.home, func(name string, e fs.DirEntry, err error) error {
@@ -91,7 +91,7 @@ func (a *account) files() map[string]string {
 // Every agent is found by its directory, registered, called so by status, and
 // taken out again to the byte; and others that are there are left alone.
 func TestEveryAgentIsRegistered(t *testing.T) {
-	a := newAccount(t)
+	a := newInstalled(t)
 	a.rewind("init", "--no-save")
 	where := register.Where{Home: a.home, Getenv: func(string) string { return "" }}
 	states := func() map[string]string {

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"rewind/engine"
+	"rewind/engine/account"
 	"rewind/engine/project"
 )
 
@@ -21,7 +22,7 @@ type call struct {
 	flags *pflag.FlagSet
 	args  []string // before --
 	paths []string // after --, as typed
-	env   project.Env
+	env   account.Env
 	out   *output
 
 	project *project.Project

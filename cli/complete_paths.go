@@ -6,8 +6,10 @@ import (
 	"strings"
 
 	"rewind/engine"
+	"rewind/engine/account"
 	"rewind/engine/conversation"
 	"rewind/engine/project"
+	"rewind/engine/stores"
 	"rewind/manifest"
 )
 
@@ -25,7 +27,7 @@ func completesPaths(w partialWords) bool {
 
 // completePaths offers the paths of a checkpoint one directory at a time, as shells do.
 // Those that are no longer in the working tree are what is looked for.
-func completePaths(ctx context.Context, w partialWords, typed string, env project.Env, emit func(value, text string)) {
+func completePaths(ctx context.Context, w partialWords, typed string, env account.Env, emit func(value, text string)) {
 	p, err := project.Open(ctx, project.OpenOptions{Env: env, Root: w.root})
 	if err != nil {
 		return // no completion without a project
@@ -75,7 +77,7 @@ func completePaths(ctx context.Context, w partialWords, typed string, env projec
 }
 
 // completeSessions offers the agents' sessions.
-func completeSessions(ctx context.Context, root string, env project.Env, emit func(value, text string)) {
+func completeSessions(ctx context.Context, root string, env account.Env, emit func(value, text string)) {
 	p, err := project.Open(ctx, project.OpenOptions{Env: env, Root: root})
 	if err != nil {
 		return
@@ -92,12 +94,12 @@ func completeSessions(ctx context.Context, root string, env project.Env, emit fu
 
 // completeStores offers the stores that no project has any more: the others are not taken
 // away by accident.
-func completeStores(ctx context.Context, env project.Env, emit func(value, text string)) {
-	stores, err := project.Stores(ctx, env)
+func completeStores(ctx context.Context, env account.Env, emit func(value, text string)) {
+	all, err := stores.List(ctx, env)
 	if err != nil {
 		return
 	}
-	for _, s := range stores {
+	for _, s := range all {
 		if s.State.Dead() {
 			emit(s.ID, escape(stateText(s.State)+" "+s.Root))
 		}

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 
+	"rewind/engine/account"
 	"rewind/engine/project"
 
 	_ "embed"
@@ -56,7 +57,7 @@ func newCompletion() *command {
 // tab and a description where there is one; it never fails.
 const completeName = "__complete"
 
-func complete(ctx context.Context, words []string, env project.Env, o *output) error {
+func complete(ctx context.Context, words []string, env account.Env, o *output) error {
 	before := "" // of the word being typed, and not to be said again
 	if len(words) == 3 && words[0] == "--bash" {
 		words, before = bashWords(words[1], words[2])
@@ -195,7 +196,7 @@ func settingChoices(key string, emit func(value, text string)) {
 }
 
 // completeArg offers what the command takes as its n-th argument.
-func completeArg(ctx context.Context, w partialWords, env project.Env, emit func(value, text string)) {
+func completeArg(ctx context.Context, w partialWords, env account.Env, emit func(value, text string)) {
 	cmd, n := w.cmd, len(w.args)
 	wants := map[string]int{"show": 1, "diff": 2, "restore": 1, "cat": 1, "ls": 1, "export": 1, "pin": 1, "unpin": 1, "rename": 1}
 	switch {
@@ -227,7 +228,7 @@ func completeArg(ctx context.Context, w partialWords, env project.Env, emit func
 // completedCheckpoints is how many of the newest are offered by number and id.
 const completedCheckpoints = 50
 
-func completeCheckpoints(ctx context.Context, root string, env project.Env, emit func(value, text string)) {
+func completeCheckpoints(ctx context.Context, root string, env account.Env, emit func(value, text string)) {
 	emit("last", "the newest")
 	emit("prev", "the one before")
 	p, err := project.Open(ctx, project.OpenOptions{Env: env, Root: root})

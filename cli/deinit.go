@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"rewind/engine/project"
+	"rewind/engine/stores"
 )
 
 func newDeinit() *command {
@@ -33,7 +34,7 @@ func newDeinit() *command {
 func runDeinit(ctx context.Context, c *call, f removeFlags) error {
 	if !f.dryRun {
 		// The interrupted removal was confirmed when it began.
-		finished, err := project.FinishRemovals(ctx, c.env, "")
+		finished, err := stores.FinishRemovals(ctx, c.env, "")
 		if err != nil {
 			return err
 		}
@@ -43,11 +44,11 @@ func runDeinit(ctx context.Context, c *call, f removeFlags) error {
 	}
 	o := c.openOptions()
 	o.Progress = nil
-	r, err := project.PlanDeinit(ctx, o)
+	r, err := stores.PlanDeinit(ctx, o)
 	if err != nil {
 		return err
 	}
-	if err := c.remove(ctx, f, []*project.Removal{r}, "rewind deinit", "rewind deinit --force removes it anyway"); err != nil || f.dryRun {
+	if err := c.remove(ctx, f, []*stores.Removal{r}, "rewind deinit", "rewind deinit --force removes it anyway"); err != nil || f.dryRun {
 		return err
 	}
 	if agents := registeredAgents(c.env, r.Root); len(agents) > 0 {
@@ -58,11 +59,11 @@ func runDeinit(ctx context.Context, c *call, f removeFlags) error {
 
 // ofProject are the finished removals of the project that the call is in: there is nothing
 // left to find it by but that it has no store any more.
-func ofProject(ctx context.Context, c *call, finished []project.Removal) (done []project.Removal) {
+func ofProject(ctx context.Context, c *call, finished []stores.Removal) (done []stores.Removal) {
 	if len(finished) == 0 {
 		return nil
 	}
-	_, err := project.PlanDeinit(ctx, c.openOptions())
+	_, err := stores.PlanDeinit(ctx, c.openOptions())
 	var none *project.NotInitializedError
 	if !errors.As(err, &none) {
 		return nil
@@ -75,10 +76,10 @@ func ofProject(ctx context.Context, c *call, finished []project.Removal) (done [
 	return done
 }
 
-func (c *call) reportFinished(done []project.Removal) error {
+func (c *call) reportFinished(done []stores.Removal) error {
 	v := removedView{Removed: []removalView{}}
 	for _, r := range done {
-		v.Removed = append(v.Removed, removalView{viewStore(r.StoreInfo), []string{}, ""})
+		v.Removed = append(v.Removed, removalView{viewStore(r.Info), []string{}, ""})
 		c.out.summary("Finished removing the store of %s.", escape(r.Root))
 	}
 	if c.json {

@@ -8,8 +8,10 @@ import (
 	"syscall"
 
 	"rewind/engine"
+	"rewind/engine/account"
 	"rewind/engine/conversation"
 	"rewind/engine/project"
+	"rewind/engine/stores"
 
 	restorer "rewind/engine/restore"
 	"rewind/engine/settings"
@@ -173,29 +175,29 @@ func explainEngine(err error, f *failure) {
 	var (
 		notInit   *project.NotInitializedError
 		refused   *project.RefusedRootError
-		system    *project.UnsupportedError
-		foreign   *project.ForeignStoreError
+		system    *account.UnsupportedError
+		foreign   *account.ForeignStoreError
 		moved     *project.MovedError
 		link      *project.LinkError
 		noStore   *project.NoStoreError
 		remote    *project.RemoteError
 		vanished  *project.VanishedError
-		future    *project.FutureFormatError
-		format    *project.FormatError
-		damaged   *project.DamagedStoreError
+		future    *account.FutureFormatError
+		format    *account.FormatError
+		damaged   *account.DamagedStoreError
 		noCkpt    *project.NoCheckpointError
 		ambiguous *project.AmbiguousError
 		noPath    *project.NoPathError
 		outside   *project.OutsideError
 		badName   *project.BadNameError
 		taken     *project.NameTakenError
-		busy      *project.BusyError
+		busy      *account.BusyError
 		diskFull  *project.DiskFullError
 		wouldLose *project.RefusedError
 		nothing   *project.NothingError
 		readOnly  *project.ReadOnlyError
-		home      *project.HomeError
-		removal   *project.RemovalError
+		home      *account.HomeError
+		removal   *stores.RemovalError
 		noKey     *settings.KeyError
 		badValue  *settings.ValueError
 		notJSON   *settings.NotJSONError

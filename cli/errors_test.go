@@ -11,6 +11,7 @@ import (
 	"unicode"
 
 	"rewind/engine"
+	"rewind/engine/account"
 	"rewind/engine/conversation"
 	"rewind/engine/project"
 
@@ -31,20 +32,20 @@ func TestExplain(t *testing.T) {
 		{fmt.Errorf("scan: %w", context.Canceled), 130, ""},
 		{&project.NotInitializedError{Root: "/p"}, 4, "rewind init"},
 		{&project.RefusedRootError{Root: "/home/x", Reason: "the home directory"}, 4, "--root"},
-		{&project.ForeignStoreError{Store: "/p/.agent/rewind", Reason: "is not known"}, 4, "--trust"},
-		{&project.ForeignStoreError{Store: "/p/.agent/rewind", Reason: "belongs to another user", OtherUser: true}, 4, "user who owns"},
+		{&account.ForeignStoreError{Store: "/p/.agent/rewind", Reason: "is not known"}, 4, "--trust"},
+		{&account.ForeignStoreError{Store: "/p/.agent/rewind", Reason: "belongs to another user", OtherUser: true}, 4, "user who owns"},
 		{&project.MovedError{Store: "/s", Root: "/a b", Registered: "/b"}, 4, "--adopt /s"},
 		{&project.RemoteError{Root: "/mnt", FileSystem: "nfs"}, 4, "--mode global"},
 		{&project.VanishedError{Root: "/p", Reason: "no mirror"}, 7, "backup"},
-		{&project.FutureFormatError{Store: "/s", Version: "9"}, 1, "newer rewind"},
-		{&project.DamagedStoreError{What: "head", Err: errors.New("x")}, 7, "rewind verify"},
+		{&account.FutureFormatError{Store: "/s", Version: "9"}, 1, "newer rewind"},
+		{&account.DamagedStoreError{What: "head", Err: errors.New("x")}, 7, "rewind verify"},
 		{&project.NoCheckpointError{Spec: "x"}, 5, "rewind list"},
 		{&project.AmbiguousError{Spec: "kkkk", Matches: []string{"kkkkm", "kkkkn"}}, 5, "kkkkm, kkkkn"},
 		{&project.NoPathError{Path: "x"}, 1, "rewind ls"},
 		{&project.OutsideError{Path: "/etc"}, 2, "inside the project"},
 		{&project.BadNameError{Name: "12", Reason: "only digits"}, 2, "another name"},
 		{&project.NameTakenError{Name: "v1", Checkpoint: "kkkk"}, 1, "rewind rename kkkk ''"},
-		{&project.BusyError{Lock: "append"}, 6, "again"},
+		{&account.BusyError{Lock: "append"}, 6, "again"},
 		{&project.DiskFullError{Free: 1, Floor: 2}, 1, "minFreeDisk"},
 		{&project.RefusedError{What: "would lose", Forcible: true}, 8, "--force"},
 		{&project.RefusedError{What: "would lose"}, 8, ""},
@@ -64,7 +65,7 @@ func TestExplain(t *testing.T) {
 		{&hintedError{&project.NotInitializedError{Root: "/p"}, "better"}, 4, "better"},
 		{fmt.Errorf("write: %w", syscall.ENOSPC), 1, "rewind gc"},
 		{&outputError{syscall.ENOSPC}, 1, ""},
-		{fmt.Errorf("opening: %w", &project.BusyError{Lock: "append"}), 6, "again"},
+		{fmt.Errorf("opening: %w", &account.BusyError{Lock: "append"}), 6, "again"},
 	} {
 		f := explain(c.err)
 		if f.code != c.code || !strings.Contains(f.hint, c.hint) || c.hint == "" && f.hint != "" {

@@ -8,8 +8,10 @@ import (
 	"github.com/spf13/pflag"
 
 	"rewind/engine"
+	"rewind/engine/account"
 	"rewind/engine/maintain"
 	"rewind/engine/project"
+	"rewind/engine/stores"
 )
 
 func newForget() *command {
@@ -203,7 +205,7 @@ func leftOfForget(c *call, done *maintain.Forgotten) error {
 }
 
 // otherStore says that a store with the same origin may hold what was forgotten here.
-func otherStore(s project.RegisteredStore, found bool) string {
+func otherStore(s stores.Registered, found bool) string {
 	name := "the store " + shortStore(s.ID)
 	if s.Root != "" {
 		name += " of " + escape(s.Root)
@@ -216,11 +218,11 @@ func otherStore(s project.RegisteredStore, found bool) string {
 }
 
 // wayToForget is the command that takes it out of another store too.
-func wayToForget(s project.RegisteredStore) string {
+func wayToForget(s stores.Registered) string {
 	switch {
 	case s.State.Dead():
 		return "rewind stores rm " + shortStore(s.ID) + " removes that store"
-	case s.State == project.StoreLive || s.State == project.StoreLost:
+	case s.State == account.Live || s.State == account.Lost:
 		return "rewind forget --root " + shellQuote(s.Root) + " … removes it there"
 	}
 	return "run rewind forget in its project, or remove the store: rewind stores rm " + shortStore(s.ID)

@@ -14,12 +14,12 @@ import (
 	"github.com/rogpeppe/go-internal/diff"
 	"github.com/spf13/pflag"
 
-	"rewind/engine/project"
+	"rewind/engine/account"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
 
-func runIn(env project.Env, args ...string) (code int, stdout, stderr string) {
+func runIn(env account.Env, args ...string) (code int, stdout, stderr string) {
 	var out, errOut bytes.Buffer
 	code = run(context.Background(), args, env, Stdio{In: strings.NewReader(""), Out: &out, Err: &errOut})
 	return code, out.String(), errOut.String()
@@ -32,7 +32,7 @@ func TestHelpGolden(t *testing.T) {
 		texts[e.name] = []string{e.name, "--help"}
 	}
 	for name, args := range texts {
-		code, out, errOut := runIn(project.Env{}, args...)
+		code, out, errOut := runIn(account.Env{}, args...)
 		if code != 0 || errOut != "" {
 			t.Fatalf("%s: code %d, stderr %q", name, code, errOut)
 		}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"rewind/engine/account"
 	"rewind/engine/hook"
 	"rewind/engine/project"
 	"rewind/hookio"
@@ -78,7 +79,7 @@ func isOlderName(self string) bool {
 
 // runHook is a whole hook process. It never fails, whatever comes in, and ends
 // in time whatever hangs.
-func runHook(words, args []string, env project.Env, stdio Stdio) int {
+func runHook(words, args []string, env account.Env, stdio Stdio) int {
 	h := &hookCall{start: time.Now(), self: args[0]}
 	crashSafely()
 	if env.Getenv == nil {
@@ -114,7 +115,7 @@ func runHook(words, args []string, env project.Env, stdio Stdio) int {
 }
 
 // noteGivenUp leaves word of a hook that hung; what it hung on may keep that from being written too.
-func noteGivenUp(env project.Env, after time.Duration) {
+func noteGivenUp(env account.Env, after time.Duration) {
 	noted := make(chan struct{})
 	go func() {
 		defer close(noted)

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"rewind/engine/account"
 	"rewind/engine/hook"
 	"rewind/engine/project"
 )
@@ -68,7 +69,7 @@ func after(word, begin string) string {
 }
 
 // runWorker is the detached process: rewind hook --detached ROOT [--sweep] [--fold] [--session=ID] [--budget=TIME].
-func runWorker(words []string, env project.Env) {
+func runWorker(words []string, env account.Env) {
 	var root string
 	var o hook.WorkOptions
 	for _, w := range words {

@@ -5,9 +5,9 @@ import (
 	"path/filepath"
 	"time"
 
+	"rewind/engine/account"
 	"rewind/engine/conversation"
 	"rewind/engine/hook"
-	"rewind/engine/project"
 	"rewind/engine/settings"
 	"rewind/hookio"
 	"rewind/hookio/shell"
@@ -15,7 +15,7 @@ import (
 )
 
 // hookEvent says what an agent reports in the words of package hook.
-func hookEvent(e *hookio.Event, env project.Env, start time.Time) hook.Event {
+func hookEvent(e *hookio.Event, env account.Env, start time.Time) hook.Event {
 	dir, by := hookio.Root(e, env.Getenv)
 	out := hook.Event{
 		Time: start,
@@ -80,7 +80,7 @@ func momentOf(e *hookio.Event) (kind manifest.CheckpointKind, moment string) {
 }
 
 // exports gives the text that tells the agent's shell of session and project, and where rewind is.
-func exports(e *hookio.Event, env project.Env) func(root string, old []byte) []byte {
+func exports(e *hookio.Event, env account.Env) func(root string, old []byte) []byte {
 	var variables []hookio.Variable
 	var line string
 	return func(root string, old []byte) []byte {

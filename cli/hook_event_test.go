@@ -4,8 +4,8 @@ import (
 	"testing"
 	"time"
 
+	"rewind/engine/account"
 	"rewind/engine/hook"
-	"rewind/engine/project"
 	"rewind/engine/settings"
 	"rewind/hookio"
 	"rewind/manifest"
@@ -55,7 +55,7 @@ func TestHookEvent(t *testing.T) {
 		{"after a shell command", hookio.PostTool, shell("rm -rf x"), manifest.PostTool, settings.PostShell, false, nil, false},
 		{"after an edit", hookio.PostTool, edit, manifest.PostTool, "", false, nil, false},
 	} {
-		env := project.Env{Getenv: func(string) string { return "" }}
+		env := account.Env{Getenv: func(string) string { return "" }}
 		got := hookEvent(&hookio.Event{Kind: c.kind, Tool: c.tool, Prompt: "p"}, env, time.Time{})
 		if got.Kind != c.want || got.Moment != c.moment || (got.Files != nil) != c.files || got.Destructive != c.destructive {
 			t.Errorf("%s: %+v", c.name, got)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"rewind/engine/account"
 	"rewind/engine/conversation"
 	"rewind/engine/project"
 	"rewind/engine/settings"
@@ -35,7 +36,7 @@ func (h *hookCall) pi(ctx context.Context, q *hookio.PiRequest) hookio.PiAnswer 
 		c.notice("warning", "version", fmt.Sprintf("rewind: its extension in pi has version %d, the program expects %d: rewind config --register-hooks --agent pi",
 			q.Extension, register.PiVersion))
 	}
-	if err := project.Supported(h.Env); err != nil {
+	if err := account.Supported(h.Env); err != nil {
 		c.answer.Off = true
 		c.notice("warning", "unsupported", "rewind: "+explain(err).message)
 		return c.answer
@@ -149,7 +150,7 @@ func (c *piCall) serve(ctx context.Context) {
 	case hookio.PiSessionStart, hookio.PiAgentEnd, hookio.PiBind, hookio.PiStatus, hookio.PiApply:
 		c.count(ctx)
 	}
-	if left := c.Project.History(); len(left) > 0 { // this call has made the store
+	if left := c.Project.History; len(left) > 0 { // this call has made the store
 		c.notice("info", "", "rewind: a store was created."+historyNotice(left))
 	}
 	for _, found := range c.Project.Notices() {

@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"rewind/engine/account"
 	"rewind/engine/hook"
 	"rewind/engine/project"
 	"rewind/hookio"
@@ -37,7 +38,7 @@ func (h *hookCall) run(ctx context.Context) hookio.Response {
 	if e.Kind == hookio.SubagentStop && e.AgentType == "" {
 		return hookio.Response{} // an agent's own helpers, whose sessions may not even exist
 	}
-	if err := project.Supported(h.Env); err != nil {
+	if err := account.Supported(h.Env); err != nil {
 		return h.warnUnsupported(ctx, err)
 	}
 	h.Event = hookEvent(e, h.Env, h.start)
@@ -67,10 +68,10 @@ func (h *hookCall) run(ctx context.Context) hookio.Response {
 	if err := h.Run(ctx); err != nil {
 		return h.tell(ctx, "failed", failureText(err))
 	}
-	if h.Project.Older() != nil {
+	if h.Project.Older != nil {
 		return h.tell(ctx, "older", olderNotice)
 	}
-	if left := h.Project.History(); len(left) > 0 { // this hook has made the store
+	if left := h.Project.History; len(left) > 0 { // this hook has made the store
 		return h.tell(ctx, "history", "[rewind] A store was created."+historyNotice(left))
 	}
 	if found := h.Project.Notices(); len(found) > 0 { // what this hook has mended

@@ -8,13 +8,15 @@ import (
 	"github.com/spf13/pflag"
 
 	"rewind/engine"
+	"rewind/engine/account"
 	"rewind/engine/hook"
 	"rewind/engine/project"
+	"rewind/engine/stores"
 )
 
 func newInit() *command {
 	var (
-		o    project.InitOptions
+		o    stores.InitOptions
 		mode string
 	)
 	return &command{
@@ -39,9 +41,9 @@ func newInit() *command {
 			f.BoolVar(&o.Force, "force", false, "create the store even on an unreliable file system, or behind a link")
 		},
 		run: func(ctx context.Context, c *call) error {
-			switch project.Mode(mode) {
-			case "", project.ProjectMode, project.GlobalMode:
-				o.Mode = project.Mode(mode)
+			switch account.Mode(mode) {
+			case "", account.ProjectMode, account.GlobalMode:
+				o.Mode = account.Mode(mode)
 			default:
 				return usagef("--mode must be project or global, not %q", mode)
 			}
@@ -85,7 +87,7 @@ func reportOlder(c *call, o *project.Older) {
 	}
 }
 
-func runInit(ctx context.Context, c *call, o project.InitOptions) error {
+func runInit(ctx context.Context, c *call, o stores.InitOptions) error {
 	p, saved, created, err := engine.Init(ctx, o)
 	if p != nil {
 		err = errors.Join(err, c.opened(ctx, p))
@@ -103,7 +105,7 @@ func runInit(ctx context.Context, c *call, o project.InitOptions) error {
 			s := viewSaved(saved)
 			v.savedView = &s
 		}
-		if o := p.Older(); o != nil {
+		if o := p.Older; o != nil {
 			v.Older = &olderView{o.Checkpoints, o.Count, o.Settings, append([]string{}, o.Taken...)}
 		}
 		if err := c.out.document(v); err != nil {
@@ -111,16 +113,16 @@ func runInit(ctx context.Context, c *call, o project.InitOptions) error {
 		}
 	} else if created {
 		c.out.summary("Initialised %s.", escape(p.StoreDir()))
-		if o := p.Older(); o != nil {
+		if o := p.Older; o != nil {
 			reportOlder(c, o)
 		}
-		if h := p.History(); len(h) > 0 {
+		if h := p.History; len(h) > 0 {
 			for _, line := range historyText(h) {
 				c.out.warn("%s", line)
 			}
 			c.out.hint("to use its history instead: rewind deinit, then rewind init --adopt %s", shortStore(h[0].ID))
 		}
-		if err := hook.Mirrored(p); err != nil && p.Mode() == project.ProjectMode {
+		if err := hook.Mirrored(p); err != nil && p.Mode() == account.ProjectMode {
 			c.out.warn("the store has no mirror under ~/.rewind, so git clean -fdx would destroy it: %v", err)
 			c.out.hint("rewind deinit, then rewind init --mode global keeps the store outside the project")
 		}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"rewind/engine/project"
+	"rewind/engine/account"
 )
 
 // Stdio is where a call reads and writes. Files that are terminals get colours,
@@ -21,7 +21,7 @@ type Stdio struct {
 
 // Main runs one call of rewind and returns its exit code. args[0] is the
 // program's name. It never exits the process and never panics on its own account.
-func Main(args []string, env project.Env, stdio Stdio) int {
+func Main(args []string, env account.Env, stdio Stdio) int {
 	var rest []string
 	if len(args) > 0 {
 		rest = args[1:]
@@ -58,7 +58,7 @@ func (g *globals) define(f *pflag.FlagSet) {
 }
 
 // run is Main with a context.
-func run(ctx context.Context, args []string, env project.Env, stdio Stdio) int {
+func run(ctx context.Context, args []string, env account.Env, stdio Stdio) int {
 	var g globals
 	if env.Getenv == nil {
 		env.Getenv = func(string) string { return "" }
@@ -89,7 +89,7 @@ func run(ctx context.Context, args []string, env project.Env, stdio Stdio) int {
 	return runCommand(ctx, rest[0], rest[1:], g, env, o)
 }
 
-func runCommand(ctx context.Context, name string, args []string, g globals, env project.Env, o *output) int {
+func runCommand(ctx context.Context, name string, args []string, g globals, env account.Env, o *output) int {
 	if name == completeName { // what the completion scripts call: its words are not flags of ours
 		return o.finish(complete(ctx, args, env, o))
 	}

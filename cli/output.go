@@ -13,7 +13,7 @@ import (
 
 	"golang.org/x/term"
 
-	"rewind/engine/project"
+	"rewind/engine/account"
 	"rewind/hookio"
 )
 
@@ -37,7 +37,7 @@ type output struct {
 	answer bool // a JSON document was printed
 }
 
-func newOutput(s Stdio, env project.Env, asJSON bool) *output {
+func newOutput(s Stdio, env account.Env, asJSON bool) *output {
 	o := &output{stdout: answerWriter{s.Out}, stderr: s.Err, stdin: s.In, now: env.Now, json: asJSON}
 	if o.now == nil {
 		o.now = time.Now
@@ -62,7 +62,7 @@ func (w answerWriter) Write(b []byte) (int, error) {
 }
 
 // configure takes over the flags that say how to print.
-func (o *output) configure(g globals, env project.Env) {
+func (o *output) configure(g globals, env account.Env) {
 	o.json, o.quiet, o.verbose = g.json, g.quiet, g.verbose
 	plainTerm := g.noColor || env.Getenv("NO_COLOR") != "" || env.Getenv("TERM") == "dumb"
 	o.color.on = o.outTerm && !plainTerm && !o.json

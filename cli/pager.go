@@ -7,12 +7,12 @@ import (
 	"os/exec"
 	"strings"
 
-	"rewind/engine/project"
+	"rewind/engine/account"
 )
 
 // paged runs print with stdout going through the pager at a terminal, and
 // straight to stdout elsewhere. $PAGER is obeyed; less quits if all fits.
-func (o *output) paged(ctx context.Context, env project.Env, print func() error) error {
+func (o *output) paged(ctx context.Context, env account.Env, print func() error) error {
 	argv := pagerCommand(env)
 	if !o.outTerm || o.quiet || len(argv) == 0 {
 		return print()
@@ -43,7 +43,7 @@ func (o *output) paged(ctx context.Context, env project.Env, print func() error)
 }
 
 // pagerCommand is what runs the pager, nothing for none.
-func pagerCommand(env project.Env) []string {
+func pagerCommand(env account.Env) []string {
 	pager := env.Getenv("PAGER")
 	switch strings.TrimSpace(pager) {
 	case "cat":

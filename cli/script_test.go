@@ -16,12 +16,12 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"rewind/cli"
-	"rewind/engine/project"
+	"rewind/engine/account"
 )
 
 func TestMain(m *testing.M) {
 	program := func() {
-		os.Exit(cli.Main(os.Args, project.Environment(), cli.Stdio{In: programInput(), Out: os.Stdout, Err: os.Stderr}))
+		os.Exit(cli.Main(os.Args, account.Environment(), cli.Stdio{In: programInput(), Out: os.Stdout, Err: os.Stderr}))
 	}
 	testscript.Main(m, map[string]func(){"rewind": program, "smart-checkpoint": program, "smart-checkpoint.sh": program})
 }

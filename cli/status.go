@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"rewind/engine"
+	"rewind/engine/account"
 	"rewind/engine/project"
 	"rewind/engine/settings"
 )
@@ -87,7 +88,7 @@ type agentView struct {
 }
 
 // viewAgents lists every agent that could call rewind.
-func viewAgents(env project.Env, root string) []agentView {
+func viewAgents(env account.Env, root string) []agentView {
 	out := []agentView{}
 	for _, a := range agentsOf(env, root) {
 		out = append(out, agentView{string(a.Agent), a.title, a.state()})

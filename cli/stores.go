@@ -9,7 +9,9 @@ import (
 	"github.com/spf13/pflag"
 
 	"rewind/engine"
+	"rewind/engine/account"
 	"rewind/engine/project"
+	"rewind/engine/stores"
 )
 
 func newStores() *command {
@@ -69,28 +71,28 @@ func (f *removeFlags) define(fs *pflag.FlagSet) {
 }
 
 func listStores(ctx context.Context, c *call) error {
-	stores, err := project.Stores(ctx, c.env)
+	all, err := stores.List(ctx, c.env)
 	if err != nil {
 		return err
 	}
 	if c.json {
-		v := storesView{Stores: make([]storeView, len(stores))}
-		for i, s := range stores {
+		v := storesView{Stores: make([]storeView, len(all))}
+		for i, s := range all {
 			v.Stores[i] = viewStore(s)
 		}
 		return c.out.document(v)
 	}
-	if len(stores) == 0 {
+	if len(all) == 0 {
 		c.out.hint("no stores yet; create one with rewind init")
 		return nil
 	}
 	return c.out.paged(ctx, c.env, func() error {
-		printStores(c.out, stores)
+		printStores(c.out, all)
 		return nil
 	})
 }
 
-func printStores(o *output, stores []project.StoreInfo) {
+func printStores(o *output, all []stores.Info) {
 	t := table{
 		width: o.width(),
 		columns: []column{
@@ -98,7 +100,7 @@ func printStores(o *output, stores []project.StoreInfo) {
 			{title: "LAST SAVE", right: true}, {title: "STATE", style: cyan}, {title: "PROJECT", flex: true},
 		},
 	}
-	for _, s := range stores {
+	for _, s := range all {
 		n, age := "", ""
 		if s.Checkpoints >= 0 {
 			n = utoa(uint64(s.Checkpoints - s.Safety))
@@ -112,23 +114,23 @@ func printStores(o *output, stores []project.StoreInfo) {
 }
 
 // storeState is the state in the words of the table.
-func storeState(s project.StoreInfo) string {
+func storeState(s stores.Info) string {
 	words := []string{stateText(s.State)}
 	if s.InUse {
 		words = append(words, "in use")
 	}
-	if s.State == project.StoreLive && s.Mirror == "" {
+	if s.State == account.Live && s.Mirror == "" {
 		words = append(words, "no mirror")
 	}
-	if s.Mode == project.GlobalMode {
+	if s.Mode == account.GlobalMode {
 		words = append(words, "global")
 	}
 	return strings.Join(words, ", ")
 }
 
 // stateText is a state as people read it; --json has its name.
-func stateText(s project.StoreState) string {
-	if s == project.StoreGoing {
+func stateText(s account.State) string {
+	if s == account.Going {
 		return "being removed"
 	}
 	return string(s)
@@ -153,7 +155,7 @@ type storeView struct {
 	LastSave    *string `json:"last_save"`
 }
 
-func viewStore(s project.StoreInfo) storeView {
+func viewStore(s stores.Info) storeView {
 	v := storeView{
 		ID: s.ID, Root: viewPath(s.Root).Path, Mode: string(s.Mode), State: string(s.State), InUse: s.InUse,
 		Store: orNull(s.Store), Mirrored: s.Mirror != "", Mirror: orNull(s.Mirror), Bytes: s.Bytes,
@@ -170,10 +172,10 @@ func viewStore(s project.StoreInfo) storeView {
 
 // removeStores takes away the stores that ids name.
 func removeStores(ctx context.Context, c *call, f removeFlags, ids []string) error {
-	var plans []*project.Removal
+	var plans []*stores.Removal
 	seen := map[string]bool{}
 	for _, id := range ids {
-		r, err := project.PlanRemoval(ctx, c.env, id)
+		r, err := stores.PlanRemoval(ctx, c.env, id)
 		if err != nil {
 			var none *project.NoStoreError
 			if errors.As(err, &none) {
@@ -195,10 +197,10 @@ func removeStores(ctx context.Context, c *call, f removeFlags, ids []string) err
 }
 
 // remove shows what goes, asks, and removes it. again is the command as it was typed.
-func (c *call) remove(ctx context.Context, f removeFlags, plans []*project.Removal, again, force string) error {
+func (c *call) remove(ctx context.Context, f removeFlags, plans []*stores.Removal, again, force string) error {
 	v := removedView{DryRun: f.dryRun, Removed: []removalView{}}
 	for _, r := range plans {
-		v.Removed = append(v.Removed, removalView{viewStore(r.StoreInfo), append([]string{}, r.Kept...), r.Note})
+		v.Removed = append(v.Removed, removalView{viewStore(r.Info), append([]string{}, r.Kept...), r.Note})
 	}
 	ask := c.out.interactive() && !f.yes && !f.dryRun
 	if ask || f.dryRun {
@@ -262,13 +264,13 @@ type removalView struct {
 }
 
 // showRemovals tells what goes: on stderr where a question or a refusal follows.
-func (c *call) showRemovals(plans []*project.Removal, onStderr bool) {
+func (c *call) showRemovals(plans []*stores.Removal, onStderr bool) {
 	say := c.out.summary
 	if onStderr {
 		say = func(format string, args ...any) { c.out.tell(format, args...) }
 	}
 	for _, r := range plans {
-		say("store    %s (%s)", r.ID, storeState(r.StoreInfo))
+		say("store    %s (%s)", r.ID, storeState(r.Info))
 		if r.Root != "" {
 			say("project  %s", escape(r.Root))
 		}

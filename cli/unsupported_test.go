@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"rewind/cli"
-	"rewind/engine/project"
+	"rewind/engine/account"
 )
 
 // On a system where files are lost, init refuses, and hooks do nothing but say so
@@ -18,7 +18,7 @@ func TestUnsupportedSystem(t *testing.T) {
 	allow := ""
 	run := func(stdin string, args ...string) (code int, stdout, stderr string) {
 		var out, err bytes.Buffer
-		env := project.Env{Home: home, Dir: dir, System: "windows", Getenv: func(key string) string {
+		env := account.Env{Home: home, Dir: dir, System: "windows", Getenv: func(key string) string {
 			return map[string]string{"REWIND_ALLOW_WINDOWS": allow, "HOME": home}[key]
 		}}
 		code = cli.Main(append([]string{"rewind"}, args...), env, cli.Stdio{In: strings.NewReader(stdin), Out: &out, Err: &err})

@@ -10,12 +10,12 @@ import (
 	"strings"
 	"time"
 
-	"rewind/engine/project"
+	"rewind/engine/account"
 	"rewind/hookio/register"
 )
 
 // registeredAgents are the agents that have a hook of ours.
-func registeredAgents(env project.Env, root string) []string {
+func registeredAgents(env account.Env, root string) []string {
 	var out []string
 	for _, a := range agentsOf(env, root) {
 		if a.state().calls() {
@@ -37,7 +37,7 @@ func hasCode(findings []register.Finding, code register.FindingCode) bool {
 // hookFindings are the states in which agents would not call us, or not
 // always. try runs each registered line, as an agent would but with nothing in
 // its environment.
-func hookFindings(ctx context.Context, env project.Env, root string, try bool) []finding {
+func hookFindings(ctx context.Context, env account.Env, root string, try bool) []finding {
 	var out []finding
 	add := func(severity, cure, format string, args ...any) {
 		out = append(out, finding{Severity: severity, Area: "hooks", Message: fmt.Sprintf(format, args...), Cure: cure})
@@ -145,7 +145,7 @@ func describeFinding(a *agentFiles, f register.Finding) (severity, message, cure
 const lineTime = 10 * time.Second
 
 // checkLine says what is wrong with a registered command line.
-func checkLine(ctx context.Context, env project.Env, line string, try bool) (severity, message string) {
+func checkLine(ctx context.Context, env account.Env, line string, try bool) (severity, message string) {
 	program := firstWord(line)
 	if filepath.IsAbs(program) {
 		info, err := os.Stat(program)

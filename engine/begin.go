@@ -5,13 +5,14 @@ import (
 
 	"rewind/engine/checkpoint"
 	"rewind/engine/project"
+	"rewind/engine/stores"
 )
 
 // Init makes the store and, unless NoSave, the first checkpoint. created is
 // false where there was a store already: then nothing is changed, but that one in which
 // nothing was ever saved gets its first checkpoint. The caller closes the project.
-func Init(ctx context.Context, o project.InitOptions) (p *project.Project, saved *checkpoint.Saved, created bool, err error) {
-	p, created, err = project.Init(ctx, o)
+func Init(ctx context.Context, o stores.InitOptions) (p *project.Project, saved *checkpoint.Saved, created bool, err error) {
+	p, created, err = stores.Init(ctx, o)
 	if err != nil || o.NoSave || o.Adopt != "" {
 		return p, nil, created, err
 	}

@@ -13,6 +13,7 @@ import (
 
 	"rewind/cas"
 	"rewind/cas/oid"
+	"rewind/engine/account"
 	"rewind/engine/checkpoint"
 	"rewind/engine/commit"
 	"rewind/engine/conversation"
@@ -275,29 +276,29 @@ func TestSessionStateIsLoseable(t *testing.T) {
 	l := newLab(t)
 	ctx := context.Background()
 	at := time.Unix(1_800_000_000, 0)
-	set := func(s *project.SessionState) { s.Last = at }
-	if err := project.UpdateSession(ctx, l.env, "claude", "s", set); err != nil {
+	set := func(s *account.SessionState) { s.Last = at }
+	if err := account.UpdateSession(ctx, l.env, "claude", "s", set); err != nil {
 		t.Fatal(err)
 	}
-	if s := project.LoadSession(l.env, "claude", "s"); !s.Last.Equal(at) {
+	if s := account.LoadSession(l.env, "claude", "s"); !s.Last.Equal(at) {
 		t.Errorf("%+v", s)
 	}
-	if s := project.LoadSession(l.env, "droid", "s"); !s.Last.IsZero() {
+	if s := account.LoadSession(l.env, "droid", "s"); !s.Last.IsZero() {
 		t.Errorf("another agent's session: %+v", s)
 	}
-	file := project.SessionFile(l.env, "claude", "s")
+	file := account.SessionFile(l.env, "claude", "s")
 	for _, text := range []string{"", "{", "[]", `{"last":7}`, `{"held":{"content":"zz"}}`} {
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if s := project.LoadSession(l.env, "claude", "s"); !s.Last.IsZero() || s.Held != nil {
+		if s := account.LoadSession(l.env, "claude", "s"); !s.Last.IsZero() || s.Held != nil {
 			t.Errorf("%q gives %+v", text, s)
 		}
-		if err := project.UpdateSession(ctx, l.env, "claude", "s", set); err != nil {
+		if err := account.UpdateSession(ctx, l.env, "claude", "s", set); err != nil {
 			t.Errorf("after %q: %v", text, err)
 		}
 	}
-	if err := project.ForgetSessions(l.env, -time.Second); err != nil {
+	if err := account.ForgetSessions(l.env, -time.Second); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(file); !os.IsNotExist(err) {

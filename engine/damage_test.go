@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"rewind/cas"
+	"rewind/engine/account"
 	"rewind/engine/checkpoint"
 	"rewind/engine/hook"
 	"rewind/engine/maintain"
@@ -86,7 +87,7 @@ func newVictim(t *testing.T) *victim {
 	}
 	for file := range v.whole {
 		if strings.Contains(file, "/vault/") && filepath.Ext(file) == ".pack" {
-			v.links[file] = filepath.Join(v.store(), project.ObjectsName, filepath.Base(file))
+			v.links[file] = filepath.Join(v.store(), account.ObjectsName, filepath.Base(file))
 		}
 	}
 	return v
@@ -149,9 +150,9 @@ func (v *victim) mend() {
 
 // named reports whether an error says what is wrong in a way that a command can show.
 func named(err error) bool {
-	var damaged *project.DamagedStoreError
+	var damaged *account.DamagedStoreError
 	var object *cas.DamagedError
-	var future *project.FutureFormatError
+	var future *account.FutureFormatError
 	var version *cas.VersionError
 	var none *project.NotInitializedError
 	return errors.As(err, &damaged) || errors.As(err, &object) || errors.As(err, &future) || errors.As(err, &version) || errors.As(err, &none)

@@ -8,7 +8,9 @@ import (
 	"path/filepath"
 	"testing"
 
+	"rewind/engine/account"
 	"rewind/engine/project"
+	"rewind/engine/stores"
 )
 
 func TestVanishedStoreComesBack(t *testing.T) {
@@ -37,11 +39,11 @@ func TestForeignStoreIsRefused(t *testing.T) {
 	if err := os.Remove(filepath.Join(l.home, ".rewind", "known")); err != nil {
 		t.Fatal(err)
 	}
-	var foreign *project.ForeignStoreError
+	var foreign *account.ForeignStoreError
 	if _, err := project.Open(context.Background(), l.options()); !errors.As(err, &foreign) {
 		t.Fatalf("a store that this account did not make gives %v", err)
 	}
-	p, _, _, err := Init(context.Background(), project.InitOptions{OpenOptions: l.options(), Trust: true})
+	p, _, _, err := Init(context.Background(), stores.InitOptions{OpenOptions: l.options(), Trust: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,7 +95,7 @@ func TestFutureFormat(t *testing.T) {
 	if err := os.WriteFile(file, bytes.Replace(old, []byte(`"version": 1`), []byte(`"version": 2`), 1), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	var future *project.FutureFormatError
+	var future *account.FutureFormatError
 	if _, err := project.Open(context.Background(), l.options()); !errors.As(err, &future) {
 		t.Errorf("a format from the future gives %v", err)
 	}
@@ -108,7 +110,7 @@ func TestRefusedRoots(t *testing.T) {
 		env := l.env
 		env.Dir = dir
 		var refused *project.RefusedRootError
-		_, _, _, err := Init(context.Background(), project.InitOptions{OpenOptions: project.OpenOptions{Env: env}})
+		_, _, _, err := Init(context.Background(), stores.InitOptions{OpenOptions: project.OpenOptions{Env: env}})
 		if !errors.As(err, &refused) {
 			t.Errorf("init in %s gives %v", dir, err)
 		}

@@ -14,9 +14,11 @@ import (
 	"time"
 
 	"rewind/cas/oid"
+	"rewind/engine/account"
 	"rewind/engine/checkpoint"
 	"rewind/engine/maintain"
 	"rewind/engine/project"
+	"rewind/engine/stores"
 	"rewind/manifest"
 )
 
@@ -26,7 +28,7 @@ type lab struct {
 	t    testing.TB
 	root string
 	home string
-	env  project.Env
+	env  account.Env
 }
 
 func newLab(t testing.TB) *lab {
@@ -47,7 +49,7 @@ func newLabAt(t testing.TB, base string) *lab {
 			t.Fatal(err)
 		}
 	}
-	l.env = project.Env{Home: l.home, Dir: l.root, Getenv: func(string) string { return "" }}
+	l.env = account.Env{Home: l.home, Dir: l.root, Getenv: func(string) string { return "" }}
 	return l
 }
 
@@ -56,7 +58,7 @@ func (l *lab) options() project.OpenOptions { return project.OpenOptions{Env: l.
 // init makes the store with a first checkpoint.
 func (l *lab) init() *checkpoint.Saved {
 	l.t.Helper()
-	p, saved, created, err := Init(context.Background(), project.InitOptions{OpenOptions: l.options()})
+	p, saved, created, err := Init(context.Background(), stores.InitOptions{OpenOptions: l.options()})
 	if err != nil {
 		l.t.Fatal(err)
 	}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"rewind/cas/oid"
+	"rewind/engine/account"
 	"rewind/engine/checkpoint"
 	"rewind/engine/commit"
 	"rewind/engine/hook"
@@ -152,7 +153,7 @@ func TestForgetLeavesNoByte(t *testing.T) {
 				if err := p.Writing(ctx); err != nil {
 					return err
 				}
-				if err := project.MakeDir(checkpoint.NotesDir(p), p.Owner); err != nil {
+				if err := account.MakeDir(checkpoint.NotesDir(p), p.Owner); err != nil {
 					return err
 				}
 				return hook.RecordPreimages(p, []string{filepath.Join(l.root, "pass.txt")}, time.Now())

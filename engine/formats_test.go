@@ -18,10 +18,12 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
+	"rewind/engine/account"
 	"rewind/engine/checkpoint"
 	"rewind/engine/maintain"
 	"rewind/engine/project"
 	"rewind/engine/restore"
+	"rewind/engine/stores"
 	"rewind/manifest"
 )
 
@@ -82,7 +84,7 @@ func TestWriteFormatFixture(t *testing.T) {
 	if err := os.MkdirAll(fixtures, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	base := filepath.Join(fixtures, fmt.Sprintf("v%d", project.FormatVersion))
+	base := filepath.Join(fixtures, fmt.Sprintf("v%d", account.FormatVersion))
 	if err := errors.Join(os.WriteFile(base+".tar.gz", packed.Bytes(), 0o644), os.WriteFile(base+".txt", []byte(list), 0o644)); err != nil {
 		t.Fatal(err)
 	}
@@ -124,18 +126,18 @@ func inventory(ctx context.Context, p *project.Project) (string, error) {
 }
 
 func TestStoreOfEachFormatOpens(t *testing.T) {
-	stores, err := filepath.Glob(filepath.Join(fixtures, "v*.tar.gz"))
-	if err != nil || len(stores) < project.FormatVersion {
-		t.Fatalf("%d fixtures of %d formats: %v", len(stores), project.FormatVersion, err)
+	kept, err := filepath.Glob(filepath.Join(fixtures, "v*.tar.gz"))
+	if err != nil || len(kept) < account.FormatVersion {
+		t.Fatalf("%d fixtures of %d formats: %v", len(kept), account.FormatVersion, err)
 	}
-	for _, store := range stores {
+	for _, store := range kept {
 		want, err := os.ReadFile(strings.TrimSuffix(store, ".tar.gz") + ".txt")
 		if err != nil {
 			t.Fatal(err)
 		}
 		l := newLab(t)
 		unpack(t, store, filepath.Join(l.root, ".agent", "rewind"))
-		p, _, _, err := Init(t.Context(), project.InitOptions{OpenOptions: l.options(), Trust: true})
+		p, _, _, err := Init(t.Context(), stores.InitOptions{OpenOptions: l.options(), Trust: true})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -221,7 +223,7 @@ func TestSaveToNewerLog(t *testing.T) {
 		_, err := Save(ctx, p, checkpoint.Options{})
 		return err
 	})
-	if future := (*project.FutureFormatError)(nil); !errors.As(err, &future) {
+	if future := (*account.FutureFormatError)(nil); !errors.As(err, &future) {
 		t.Errorf("save gives %v", err)
 	}
 	if err := os.WriteFile(log, whole, 0o600); err != nil { // the test's end verifies it
@@ -284,7 +286,7 @@ func TestNewerVersions(t *testing.T) {
 			},
 		} {
 			err := v.try(call)
-			var future *project.FutureFormatError
+			var future *account.FutureFormatError
 			if c.refused != errors.As(err, &future) || err != nil && !c.refused {
 				t.Errorf("%s of a newer version: %s gives %v", c.file, what, err)
 			}

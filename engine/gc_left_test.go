@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"rewind/engine/account"
 	"rewind/engine/maintain"
 	"rewind/engine/project"
 )
@@ -18,7 +19,7 @@ func TestSweepRemovesWhatTheKilledLeft(t *testing.T) {
 	l.init()
 	l.do(func(ctx context.Context, p *project.Project) error {
 		there := map[string]bool{}
-		for _, dir := range []string{p.StoreDir(), filepath.Join(p.StoreDir(), project.TmpName), l.env.AccountDir()} {
+		for _, dir := range []string{p.StoreDir(), filepath.Join(p.StoreDir(), account.TmpName), l.env.AccountDir()} {
 			for name, old := range map[string]bool{".tmp-1": true, ".rewind-2.tmp": true, ".tmp-3": false, "tmp-4": true} {
 				file := filepath.Join(dir, name)
 				if err := os.WriteFile(file, []byte("half"), 0o600); err != nil {
@@ -37,7 +38,7 @@ func TestSweepRemovesWhatTheKilledLeft(t *testing.T) {
 			return err
 		}
 		for file, want := range there {
-			if project.Exists(file) != want {
+			if account.Exists(file) != want {
 				t.Errorf("%s is there: %v", file, !want)
 			}
 		}

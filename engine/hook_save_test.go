@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"rewind/engine/account"
 	"rewind/engine/checkpoint"
 	"rewind/engine/conversation"
 	"rewind/engine/hook"
@@ -238,7 +239,7 @@ func TestLeftCaptureKeepsItsRecord(t *testing.T) {
 	by.PromptID, by.Prompt = "p1", "do it"
 	session := &manifest.Session{ID: by.Session, Agent: by.Agent, TranscriptPath: by.Transcript, Source: "startup", Time: time.Unix(1_800_000_000, 0).UTC()}
 	h.save(hook.SaveOptions{Options: checkpoint.Options{Kind: manifest.Prompt, By: by}, Deadline: tooLate, Session: session})
-	if s := project.LoadSession(l.env, by.Agent, by.Session); s.Registered != by.Transcript {
+	if s := account.LoadSession(l.env, by.Agent, by.Session); s.Registered != by.Transcript {
 		t.Errorf("%+v", s)
 	}
 	h.save(hook.SaveOptions{Options: checkpoint.Options{Kind: manifest.Stop, OnlyIfChanged: true, By: by}, Deadline: tooLate})
@@ -328,7 +329,7 @@ func TestHookWaitsForARestore(t *testing.T) {
 	h := &testHook{lab: l}
 	l.write("a.txt", "half restored")
 	l.do(func(ctx context.Context, p *project.Project) error {
-		lock, err := p.Lock(ctx, project.TreeLockName)
+		lock, err := p.Lock(ctx, account.TreeLockName)
 		if err != nil {
 			return err
 		}
@@ -353,7 +354,7 @@ func TestHookSaveUnchanged(t *testing.T) {
 	l.init()
 	h := &testHook{lab: l}
 	in := time.Now().Add(time.Hour)
-	s := h.save(hook.SaveOptions{Options: checkpoint.Options{OnlyIfChanged: true, By: conversation.Trigger{Agent: "claude", Session: "s"}}, Deadline: in, Note: func(*project.SessionState) { t.Error("nothing was taken") }})
+	s := h.save(hook.SaveOptions{Options: checkpoint.Options{OnlyIfChanged: true, By: conversation.Trigger{Agent: "claude", Session: "s"}}, Deadline: in, Note: func(*account.SessionState) { t.Error("nothing was taken") }})
 	if !s.Skipped || s.Due {
 		t.Errorf("%+v", s)
 	}
@@ -385,7 +386,7 @@ func TestSweep(t *testing.T) {
 		if hook.SweepDue(p, time.Hour) {
 			t.Error("a sweep is due right after one")
 		}
-		return os.WriteFile(filepath.Join(p.StoreDir(), project.ConfigName), []byte(`{"retention.maxCheckpoints": 3}`), 0o600)
+		return os.WriteFile(filepath.Join(p.StoreDir(), account.ConfigName), []byte(`{"retention.maxCheckpoints": 3}`), 0o600)
 	})
 	if n := sweep(); n >= 10 {
 		t.Errorf("%d checkpoints after a sweep that keeps 3", n)

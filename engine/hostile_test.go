@@ -19,11 +19,13 @@ import (
 
 	"rewind/cas"
 	"rewind/cas/oid"
+	"rewind/engine/account"
 	"rewind/engine/checkpoint"
 	"rewind/engine/commit"
 	"rewind/engine/maintain"
 	"rewind/engine/project"
 	"rewind/engine/scan"
+	"rewind/engine/stores"
 	"rewind/manifest"
 )
 
@@ -72,7 +74,7 @@ func TestHostileStore(t *testing.T) {
 	if err := os.Symlink(outside, filepath.Join(l.root, "way-out")); err != nil {
 		t.Fatal(err)
 	}
-	p, saved, _, err := Init(t.Context(), project.InitOptions{OpenOptions: l.options()})
+	p, saved, _, err := Init(t.Context(), stores.InitOptions{OpenOptions: l.options()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -216,7 +218,7 @@ func TestOtherUsersStoreAndCache(t *testing.T) {
 	const nobody = 65534
 	if dir := os.Getenv("REWIND_TEST_OWNED"); dir != "" {
 		l := &lab{t: t, root: filepath.Join(dir, "project"), home: filepath.Join(dir, "home")}
-		l.env = project.Env{Home: l.home, Dir: l.root, Getenv: func(string) string { return "" }}
+		l.env = account.Env{Home: l.home, Dir: l.root, Getenv: func(string) string { return "" }}
 		if cache, err := scan.LoadCache(filepath.Join(l.root, ".agent/rewind/head")); cache != nil || err != nil {
 			t.Errorf("the stat cache of another user: %v %v", cache, err)
 		}
@@ -224,7 +226,7 @@ func TestOtherUsersStoreAndCache(t *testing.T) {
 			_, err := Save(ctx, p, checkpoint.Options{})
 			return err
 		})
-		var foreign *project.ForeignStoreError
+		var foreign *account.ForeignStoreError
 		if wanted := os.Getenv("REWIND_TEST_OWNED_STORE") != ""; errors.As(err, &foreign) != wanted || err != nil && !wanted || wanted && !foreign.OtherUser {
 			t.Errorf("the store of another user: %v", err)
 		}

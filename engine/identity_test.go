@@ -6,7 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"rewind/engine/project"
+	"rewind/engine/account"
+	"rewind/engine/stores"
 )
 
 // TestOldRegistryLine: lines without a time of birth are read, and prove what they can.
@@ -20,13 +21,13 @@ func TestOldRegistryLine(t *testing.T) {
 	}
 	old := k
 	old.Birth = 0
-	if again, ok := project.ParseKnown(strings.TrimSpace(old.Line())); !ok || again != old {
+	if again, ok := account.ParseKnown(strings.TrimSpace(old.Line())); !ok || again != old {
 		t.Fatalf("%q is read as %+v", old.Line(), again)
 	}
 	if !old.IsOf(l.env, l.root, k.DirID) {
 		t.Error("an old line is not of its directory")
 	}
-	for what, now := range map[string]project.DirID{
+	for what, now := range map[string]account.DirID{
 		"another inode":                      {Device: k.Device, Inode: k.Inode + 1, Birth: k.Birth},
 		"another device":                     {Device: k.Device + 1, Inode: k.Inode, Birth: k.Birth},
 		"an inode used again after the init": {Device: k.Device, Inode: k.Inode, Birth: k.Birth + 1e15},
@@ -35,7 +36,7 @@ func TestOldRegistryLine(t *testing.T) {
 			t.Errorf("an old line is of a directory with %s", what)
 		}
 	}
-	for what, now := range map[string]project.DirID{
+	for what, now := range map[string]account.DirID{
 		"another device, as after a boot":    {Device: k.Device + 1, Inode: k.Inode, Birth: k.Birth},
 		"no birth, as under an older kernel": {Device: k.Device, Inode: k.Inode, Birth: 0},
 	} {
@@ -43,7 +44,7 @@ func TestOldRegistryLine(t *testing.T) {
 			t.Errorf("a line is not of its directory with %s", what)
 		}
 	}
-	if k.IsOf(l.env, l.root, project.DirID{Device: k.Device, Inode: k.Inode, Birth: k.Birth + 1}) {
+	if k.IsOf(l.env, l.root, account.DirID{Device: k.Device, Inode: k.Inode, Birth: k.Birth + 1}) {
 		t.Error("a line is of a directory that has its inode, and another birth")
 	}
 }
@@ -51,37 +52,37 @@ func TestOldRegistryLine(t *testing.T) {
 func TestRegisteredStores(t *testing.T) {
 	l := newLab(t)
 	l.write("a", "x")
-	p, _, _, err := Init(t.Context(), project.InitOptions{OpenOptions: l.options()})
+	p, _, _, err := Init(t.Context(), stores.InitOptions{OpenOptions: l.options()})
 	if err != nil {
 		t.Fatal(err)
 	}
 	p.Close()
-	is := func(want project.StoreState) {
+	is := func(want account.State) {
 		t.Helper()
-		all, err := project.RegisteredStores(l.env)
-		if err != nil || len(all) != 1 || all[0].State != want || (all[0].Store != "") != (want == project.StoreLive) {
+		all, err := stores.ListRegistered(l.env)
+		if err != nil || len(all) != 1 || all[0].State != want || (all[0].Store != "") != (want == account.Live) {
 			t.Errorf("the registry has %+v, %v; want one that is %s", all, err, want)
 		}
 	}
-	is(project.StoreLive)
+	is(account.Live)
 	store := filepath.Join(l.root, ".agent")
 	if err := os.Rename(store, l.root+"-aside"); err != nil {
 		t.Fatal(err)
 	}
-	is(project.StoreLost)
+	is(account.Lost)
 	if err := os.Rename(l.root, l.root+"-moved"); err != nil {
 		t.Fatal(err)
 	}
-	is(project.StoreGone)
+	is(account.Gone)
 	if err := os.Mkdir(l.root, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	is(project.StoreReplaced)
+	is(account.Replaced)
 }
 
-func (l *lab) known() []project.KnownStore {
+func (l *lab) known() []account.KnownStore {
 	l.t.Helper()
-	all, err := project.KnownStores(l.env)
+	all, err := account.KnownStores(l.env)
 	if err != nil || len(all) == 0 {
 		l.t.Fatalf("the registry has %v, %v", all, err)
 	}

@@ -13,11 +13,13 @@ import (
 	"syscall"
 	"testing"
 
+	"rewind/engine/account"
 	"rewind/engine/checkpoint"
 	"rewind/engine/conversation"
 	"rewind/engine/hook"
 	"rewind/engine/maintain"
 	"rewind/engine/project"
+	"rewind/engine/stores"
 	"rewind/manifest"
 )
 
@@ -42,7 +44,7 @@ func (l *lab) ids() (ids []manifest.CheckpointID) {
 	return ids
 }
 
-func (l *lab) storeID() project.StoreID {
+func (l *lab) storeID() account.StoreID {
 	l.t.Helper()
 	p := l.open()
 	defer p.Close()
@@ -162,7 +164,7 @@ func TestAnotherDirectoryAtAKnownPath(t *testing.T) {
 		t.Run(old, func(t *testing.T) {
 			l := newLab(t)
 			l.write("a", "1")
-			p, _, _, err := Init(t.Context(), project.InitOptions{OpenOptions: l.options()})
+			p, _, _, err := Init(t.Context(), stores.InitOptions{OpenOptions: l.options()})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -192,10 +194,10 @@ func TestAnotherDirectoryAtAKnownPath(t *testing.T) {
 			if named := len(missing.History) == 1 && missing.History[0].ID == id.String(); named == (old == "moved and opened") {
 				t.Errorf("the history that is named is %+v", missing.History)
 			}
-			if project.Exists(filepath.Join(l.root, ".agent")) {
+			if account.Exists(filepath.Join(l.root, ".agent")) {
 				t.Error("something came back unasked")
 			}
-			p, _, _, err = Init(t.Context(), project.InitOptions{OpenOptions: l.options(), Adopt: id.String()[:8]})
+			p, _, _, err = Init(t.Context(), stores.InitOptions{OpenOptions: l.options(), Adopt: id.String()[:8]})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -221,7 +223,7 @@ func TestAnotherDirectoryAtAKnownPath(t *testing.T) {
 				apart(t, l.root, moved.root)
 			}
 			var refused *project.RefusedError
-			if _, _, _, err := Init(t.Context(), project.InitOptions{OpenOptions: l.options(), Adopt: id.String()}); old != "removed" && !errors.As(err, &refused) {
+			if _, _, _, err := Init(t.Context(), stores.InitOptions{OpenOptions: l.options(), Adopt: id.String()}); old != "removed" && !errors.As(err, &refused) {
 				t.Errorf("adopted over a store of its own: %v", err)
 			}
 		})
@@ -234,7 +236,7 @@ func TestMovedByCopying(t *testing.T) {
 		t.Run(way, func(t *testing.T) {
 			l := newLab(t)
 			l.write("a", "1")
-			p, _, _, err := Init(t.Context(), project.InitOptions{OpenOptions: l.options()})
+			p, _, _, err := Init(t.Context(), stores.InitOptions{OpenOptions: l.options()})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -279,7 +281,7 @@ func TestMirrorOfOldPacks(t *testing.T) {
 			l := newLab(t)
 			l.write("a", "1")
 			l.init()
-			mirror := project.MirrorDir(l.env, l.storeID())
+			mirror := account.MirrorDir(l.env, l.storeID())
 			pack := filepath.Join(mirror, "log-00000001.pack")
 			data, err := os.ReadFile(pack)
 			if err == nil {
@@ -336,7 +338,7 @@ func TestHostileLinks(t *testing.T) {
 		t.Run(link, func(t *testing.T) {
 			l := newLab(t)
 			l.write("a", "1")
-			p, _, _, err := Init(t.Context(), project.InitOptions{OpenOptions: l.options()})
+			p, _, _, err := Init(t.Context(), stores.InitOptions{OpenOptions: l.options()})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -413,16 +415,16 @@ func TestSharedStoreThroughALink(t *testing.T) {
 		}
 	}
 	var link *project.LinkError
-	if _, _, _, err := Init(t.Context(), project.InitOptions{OpenOptions: l.options()}); !errors.As(err, &link) || !link.Forcible {
+	if _, _, _, err := Init(t.Context(), stores.InitOptions{OpenOptions: l.options()}); !errors.As(err, &link) || !link.Forcible {
 		t.Fatalf("init through a link: %v", err)
 	}
-	p, _, _, err := Init(t.Context(), project.InitOptions{OpenOptions: l.options(), Force: true})
+	p, _, _, err := Init(t.Context(), stores.InitOptions{OpenOptions: l.options(), Force: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	p.Close()
 	l.save()
-	if _, _, _, err := Init(t.Context(), project.InitOptions{OpenOptions: two.options(), Force: true}); !errors.As(err, &link) || link.Other != l.root {
+	if _, _, _, err := Init(t.Context(), stores.InitOptions{OpenOptions: two.options(), Force: true}); !errors.As(err, &link) || link.Other != l.root {
 		t.Errorf("the second one: %v", err)
 	}
 	if err := two.try(func(ctx context.Context, p *project.Project) error {
@@ -438,7 +440,7 @@ func TestSharedStoreThroughALink(t *testing.T) {
 func TestGlobalStores(t *testing.T) {
 	l := newLab(t)
 	l.write("a", "1")
-	p, _, _, err := Init(t.Context(), project.InitOptions{OpenOptions: l.options(), Mode: project.GlobalMode})
+	p, _, _, err := Init(t.Context(), stores.InitOptions{OpenOptions: l.options(), Mode: account.GlobalMode})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -460,7 +462,7 @@ func TestGlobalStores(t *testing.T) {
 	if moved.storeID() != id {
 		t.Error("the moved project has another store")
 	}
-	p, _, _, err = Init(t.Context(), project.InitOptions{OpenOptions: l.options(), Mode: project.GlobalMode})
+	p, _, _, err = Init(t.Context(), stores.InitOptions{OpenOptions: l.options(), Mode: account.GlobalMode})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,9 +10,11 @@ import (
 	"testing"
 	"time"
 
+	"rewind/engine/account"
 	"rewind/engine/checkpoint"
 	"rewind/engine/maintain"
 	"rewind/engine/project"
+	"rewind/engine/stores"
 )
 
 // TestThroughSymlinks reaches the project, and the store, through symbolic links:
@@ -56,7 +58,7 @@ func TestThroughSymlinks(t *testing.T) {
 			l.write("a", "1")
 			l.write("dir/b", "1")
 			before := l.read()
-			p, first, _, err := Init(t.Context(), project.InitOptions{OpenOptions: open, Force: way != "the root"})
+			p, first, _, err := Init(t.Context(), stores.InitOptions{OpenOptions: open, Force: way != "the root"})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -102,7 +104,7 @@ func TestClockJumps(t *testing.T) {
 	now := time.Now()
 	l.env.Now = func() time.Time { return now }
 	l.write("a", "---")
-	p, _, _, err := Init(t.Context(), project.InitOptions{OpenOptions: l.options(), Mode: project.GlobalMode}) // its moments come from Now
+	p, _, _, err := Init(t.Context(), stores.InitOptions{OpenOptions: l.options(), Mode: account.GlobalMode}) // its moments come from Now
 	if err != nil {
 		t.Fatal(err)
 	}

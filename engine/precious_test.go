@@ -5,8 +5,10 @@ import (
 	"path/filepath"
 	"testing"
 
+	"rewind/engine/account"
 	"rewind/engine/project"
 	"rewind/engine/settings"
+	"rewind/engine/stores"
 	"rewind/manifest"
 )
 
@@ -26,7 +28,7 @@ func (l *lab) marked(c manifest.Checkpoint) (out []string) {
 
 func (l *lab) set(key, value string) {
 	l.t.Helper()
-	if err := settings.Set(filepath.Join(l.root, ".agent", "rewind", project.ConfigName), key, value); err != nil {
+	if err := settings.Set(filepath.Join(l.root, ".agent", "rewind", account.ConfigName), key, value); err != nil {
 		l.t.Fatal(err)
 	}
 }
@@ -125,7 +127,7 @@ func TestMarkIsNoChange(t *testing.T) {
 func TestPreciousOfOldRules(t *testing.T) {
 	l := newLab(t)
 	unpack(t, filepath.Join(fixtures, "v1.tar.gz"), filepath.Join(l.root, ".agent", "rewind"))
-	trusted, _, _, err := Init(context.Background(), project.InitOptions{OpenOptions: l.options(), Trust: true})
+	trusted, _, _, err := Init(context.Background(), stores.InitOptions{OpenOptions: l.options(), Trust: true})
 	if err != nil {
 		t.Fatal(err)
 	}

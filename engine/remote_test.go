@@ -3,7 +3,7 @@ package engine
 import (
 	"testing"
 
-	"rewind/engine/project"
+	"rewind/engine/stores"
 )
 
 func TestRemoteByName(t *testing.T) {
@@ -17,7 +17,7 @@ func TestRemoteByName(t *testing.T) {
 		{"osxfuse", true, true}, {"macfuse", true, true}, {"fusefs_txantfs", true, true}, {"AppleVirtIOFS", true, true},
 		{"whatever", false, true}, {"", false, true},
 	} {
-		if kind, remote := project.RemoteByName(c.name, c.local); remote != c.remote || remote && kind == "" && c.name != "" {
+		if kind, remote := stores.RemoteByName(c.name, c.local); remote != c.remote || remote && kind == "" && c.name != "" {
 			t.Errorf("%s, local %v: %q, %v", c.name, c.local, kind, remote)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"rewind/cas/oid"
+	"rewind/engine/account"
 	"rewind/engine/checkpoint"
 	"rewind/engine/commit"
 	"rewind/engine/conversation"
@@ -143,7 +144,7 @@ func (r *restoring) run(choose func(*restoring) (*restore.Plan, error)) (_ *Rest
 		if err := p.Writing(ctx); err != nil {
 			return nil, err
 		}
-		lock, err := p.Lock(ctx, project.TreeLockName)
+		lock, err := p.Lock(ctx, account.TreeLockName)
 		if err != nil {
 			return nil, err
 		}

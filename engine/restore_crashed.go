@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"rewind/engine/account"
 	"rewind/engine/checkpoint"
 	"rewind/engine/commit"
 	"rewind/engine/conversation"
@@ -31,7 +32,7 @@ func clearUp(ctx context.Context, p *project.Project) error {
 	if !due() {
 		return nil
 	}
-	lock, err := p.Lock(ctx, project.TreeLockName)
+	lock, err := p.Lock(ctx, account.TreeLockName)
 	if err != nil {
 		return err
 	}
@@ -65,7 +66,7 @@ func (r *restoring) recoverCrashed() error {
 	if j.Touched {
 		rec, err := manifest.ParseRecord(j.Note)
 		if err != nil || rec.Operation == nil {
-			return &project.DamagedStoreError{What: "the journal of a restore", Err: fmt.Errorf("it contains no operation (%v)", err)}
+			return &account.DamagedStoreError{What: "the journal of a restore", Err: fmt.Errorf("it contains no operation (%v)", err)}
 		}
 		op = *rec.Operation
 	}

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"rewind/engine/account"
 	"rewind/engine/conversation"
 	"rewind/engine/project"
 	"rewind/manifest"
@@ -77,6 +78,6 @@ func writeHistory(ctx context.Context, p *project.Project) {
 	}
 	data, err := json.MarshalIndent(LogOf(p, moves), "", "  ")
 	if err == nil {
-		_ = project.WriteCache(filepath.Join(p.StoreDir(), project.RestoreHistoryName), append(data, '\n'), p.Owner)
+		_ = account.WriteCache(filepath.Join(p.StoreDir(), account.RestoreHistoryName), append(data, '\n'), p.Owner)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"rewind/engine/account"
 	"rewind/engine/checkpoint"
 	"rewind/engine/project"
 	"rewind/engine/rootfs"
@@ -20,7 +21,7 @@ import (
 // restoreForever is what the child process of TestKilledRestore does: it goes
 // back and forth between two checkpoints until it is killed.
 func restoreForever(t *testing.T, root, home string) {
-	env := project.Env{Home: home, Dir: root, Getenv: func(string) string { return "" }}
+	env := account.Env{Home: home, Dir: root, Getenv: func(string) string { return "" }}
 	for i := 0; ; i++ {
 		p, err := project.Open(context.Background(), project.OpenOptions{Env: env, Root: root})
 		if err != nil {

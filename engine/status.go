@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"rewind/engine/account"
 	"rewind/engine/hook"
 	"rewind/engine/maintain"
 	"rewind/engine/project"
@@ -17,7 +18,7 @@ import (
 // Status of a project, for rewind status.
 type Status struct {
 	Root, Store           string
-	Mode                  project.Mode
+	Mode                  account.Mode
 	Last                  *project.Listed
 	Checkpoints, Safety   int   // safety checkpoints are counted apart
 	Bytes                 int64 // that the store takes on disk
@@ -75,7 +76,7 @@ func ReadStatus(ctx context.Context, p *project.Project) (*Status, error) {
 	} else {
 		s.Mirrored = true
 	}
-	if s.FreeDisk, err = project.FreeDisk(p.StoreDir()); err != nil {
+	if s.FreeDisk, err = account.FreeDisk(p.StoreDir()); err != nil {
 		return nil, err
 	}
 	if s.Crashed, err = p.Crashed(ctx); err != nil {
@@ -90,8 +91,8 @@ func ReadStatus(ctx context.Context, p *project.Project) (*Status, error) {
 }
 
 // orphans are the stores of this account whose root is no longer there.
-func orphans(env project.Env) ([]string, error) {
-	known, err := project.KnownStores(env)
+func orphans(env account.Env) ([]string, error) {
+	known, err := account.KnownStores(env)
 	if err != nil {
 		return nil, err
 	}
@@ -100,11 +101,11 @@ func orphans(env project.Env) ([]string, error) {
 		if _, err := os.Lstat(k.Root); !errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
-		store := project.MirrorDir(env, k.ID)
-		if k.Mode == project.GlobalMode {
-			store = project.GlobalStore(env, k.Root)
+		store := account.MirrorDir(env, k.ID)
+		if k.Mode == account.GlobalMode {
+			store = account.GlobalStore(env, k.Root)
 		}
-		if project.Exists(store) {
+		if account.Exists(store) {
 			out = append(out, store)
 		}
 	}

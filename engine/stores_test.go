@@ -9,9 +9,11 @@ import (
 	"testing"
 	"time"
 
+	"rewind/engine/account"
 	"rewind/engine/checkpoint"
 	"rewind/engine/maintain"
 	"rewind/engine/project"
+	"rewind/engine/stores"
 )
 
 // second makes another project beside a lab's, on the same account.
@@ -24,7 +26,7 @@ func (l *lab) second(name string) *lab {
 		l.t.Fatal(err)
 	}
 	other.write("a", name)
-	p, _, _, err := Init(context.Background(), project.InitOptions{OpenOptions: other.options()})
+	p, _, _, err := Init(context.Background(), stores.InitOptions{OpenOptions: other.options()})
 	if err != nil {
 		l.t.Fatal(err)
 	}
@@ -47,13 +49,13 @@ func (l *lab) idOf() string {
 	return p.ID.String()
 }
 
-func (l *lab) stores() map[string]project.StoreInfo {
+func (l *lab) stores() map[string]stores.Info {
 	l.t.Helper()
-	list, err := project.Stores(context.Background(), l.env)
+	list, err := stores.List(context.Background(), l.env)
 	if err != nil {
 		l.t.Fatal(err)
 	}
-	found := map[string]project.StoreInfo{}
+	found := map[string]stores.Info{}
 	for _, s := range list {
 		found[s.ID] = s
 	}
@@ -65,39 +67,39 @@ func TestStatesOfStores(t *testing.T) {
 	l := newLab(t)
 	l.write("a", "1")
 	l.init()
-	want := map[string]project.StoreState{l.idOf(): project.StoreLive}
-	make := func(name string, state project.StoreState, fate func(*lab, string)) {
+	want := map[string]account.State{l.idOf(): account.Live}
+	make := func(name string, state account.State, fate func(*lab, string)) {
 		other := l.second(name)
 		id := other.idOf()
 		fate(other, id)
 		want[id] = state
 	}
-	make("gone", project.StoreGone, func(o *lab, _ string) { os.RemoveAll(o.root) })
-	make("moved", project.StoreMoved, func(o *lab, _ string) { o.move("elsewhere") })
-	make("replaced", project.StoreReplaced, func(o *lab, _ string) {
+	make("gone", account.Gone, func(o *lab, _ string) { os.RemoveAll(o.root) })
+	make("moved", account.Moved, func(o *lab, _ string) { o.move("elsewhere") })
+	make("replaced", account.Replaced, func(o *lab, _ string) {
 		os.RemoveAll(o.root)
 		os.Mkdir(filepath.Dir(o.root)+"/in-between", 0o755) // takes the inode, where it is given out at once
 		os.Mkdir(o.root, 0o755)
 	})
-	make("movedreplaced", project.StoreMoved, func(o *lab, _ string) {
+	make("movedreplaced", account.Moved, func(o *lab, _ string) {
 		o.move("elsewhere2")
 		os.Mkdir(o.root, 0o755)
 	})
-	make("lost", project.StoreLost, func(o *lab, _ string) { o.remove(".agent") })
-	make("unregistered", project.StoreUnregistered, func(o *lab, id string) {
-		parsed, _ := project.ParseStoreID(id)
-		if err := project.Register(t.Context(), o.env, project.KnownStore{ID: parsed}, true); err != nil {
+	make("lost", account.Lost, func(o *lab, _ string) { o.remove(".agent") })
+	make("unregistered", account.Unregistered, func(o *lab, id string) {
+		parsed, _ := account.ParseStoreID(id)
+		if err := account.Register(t.Context(), o.env, account.KnownStore{ID: parsed}, true); err != nil {
 			t.Fatal(err)
 		}
 		os.RemoveAll(o.root)
 	})
-	make("going", project.StoreGoing, func(o *lab, id string) {
-		known, err := project.FindKnown(o.env, id)
+	make("going", account.Going, func(o *lab, id string) {
+		known, err := stores.Find(o.env, id)
 		if err != nil {
 			t.Fatal(err)
 		}
 		known.Going = true
-		if err := project.Register(t.Context(), o.env, known, false); err != nil {
+		if err := account.Register(t.Context(), o.env, known, false); err != nil {
 			t.Fatal(err)
 		}
 	})
@@ -113,10 +115,10 @@ func TestStatesOfStores(t *testing.T) {
 		if s.Bytes == 0 || s.Mirror == "" || s.LastSave.IsZero() {
 			t.Errorf("%s: %+v", state, s)
 		}
-		if (s.Checkpoints == 1) != (state == project.StoreLive) {
+		if (s.Checkpoints == 1) != (state == account.Live) {
 			t.Errorf("%s has %d checkpoints", state, s.Checkpoints)
 		}
-		r, err := project.PlanRemoval(t.Context(), l.env, id[:8])
+		r, err := stores.PlanRemoval(t.Context(), l.env, id[:8])
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -126,36 +128,36 @@ func TestStatesOfStores(t *testing.T) {
 	}
 	// Names in the mirror are counted once.
 	live := got[l.idOf()]
-	if bytes := project.DiskBytes(live.Store) + project.DiskBytes(live.Mirror); live.Bytes >= bytes {
+	if bytes := stores.DiskBytes(live.Store) + stores.DiskBytes(live.Mirror); live.Bytes >= bytes {
 		t.Errorf("%d bytes of %d: links are counted twice", live.Bytes, bytes)
 	}
 	for id, state := range want {
 		if !state.Dead() {
 			continue
 		}
-		r, err := project.PlanRemoval(t.Context(), l.env, id)
+		r, err := stores.PlanRemoval(t.Context(), l.env, id)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if err := r.Apply(t.Context(), 0); err != nil {
 			t.Errorf("%s: %v", state, err)
 		}
-		if _, there := l.stores()[id]; there || project.Exists(mirrorDirOf(l.env, id)) {
+		if _, there := l.stores()[id]; there || account.Exists(mirrorDirOf(l.env, id)) {
 			t.Errorf("%s is still there", state)
 		}
 	}
-	if state := l.stores()[l.idOf()].State; state != project.StoreLive {
+	if state := l.stores()[l.idOf()].State; state != account.Live {
 		t.Errorf("the living one is %s", state)
 	}
 }
 
-func mirrorDirOf(env project.Env, id string) string {
+func mirrorDirOf(env account.Env, id string) string {
 	return filepath.Join(env.AccountDir(), "vault", id)
 }
 
-func (l *lab) planDeinit() *project.Removal {
+func (l *lab) planDeinit() *stores.Removal {
 	l.t.Helper()
-	r, err := project.PlanDeinit(context.Background(), l.options())
+	r, err := stores.PlanDeinit(context.Background(), l.options())
 	if err != nil {
 		l.t.Fatal(err)
 	}
@@ -164,24 +166,24 @@ func (l *lab) planDeinit() *project.Removal {
 
 // A store that is used is not taken away, and one that was shown is the one that goes.
 func TestRemovalOfAStoreThatIsUsed(t *testing.T) {
-	for _, name := range project.StoreLocks {
+	for _, name := range account.StoreLocks {
 		l := newLab(t)
 		l.write("a", "1")
 		l.init()
 		r := l.planDeinit()
-		lock, err := project.LockFile(t.Context(), filepath.Join(r.Store, project.LockName, name), name, name != "users")
+		lock, err := account.LockFile(t.Context(), filepath.Join(r.Store, account.LockName, name), name, name != "users")
 		if err != nil {
 			t.Fatal(err)
 		}
 		if s := l.stores()[l.idOf()]; !s.InUse {
 			t.Errorf("%s is held, and the store not in use", name)
 		}
-		var busy *project.BusyError
+		var busy *account.BusyError
 		if err := r.Apply(t.Context(), 20*time.Millisecond); !errors.As(err, &busy) {
 			t.Errorf("%s: %v", name, err)
 		}
 		lock.Release()
-		if state := l.stores()[l.idOf()].State; state != project.StoreLive {
+		if state := l.stores()[l.idOf()].State; state != account.Live {
 			t.Errorf("%s: then it is %s", name, state)
 		}
 	}
@@ -194,7 +196,7 @@ func TestRemovalOfWhatChangedMeanwhile(t *testing.T) {
 	gone := l.second("gone")
 	id := gone.idOf()
 	gone.move("away")
-	r, err := project.PlanRemoval(t.Context(), l.env, id)
+	r, err := stores.PlanRemoval(t.Context(), l.env, id)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -210,7 +212,7 @@ func TestRemovalOfWhatChangedMeanwhile(t *testing.T) {
 	if err := gone.planDeinit().Apply(t.Context(), 0); err != nil {
 		t.Fatal(err)
 	}
-	p, _, _, err := Init(t.Context(), project.InitOptions{OpenOptions: gone.options()})
+	p, _, _, err := Init(t.Context(), stores.InitOptions{OpenOptions: gone.options()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -225,7 +227,7 @@ func TestRemovalOfWhatChangedMeanwhile(t *testing.T) {
 func TestSaveIntoARemovedStore(t *testing.T) {
 	l := newLab(t)
 	l.write("a", "1")
-	p, _, _, err := Init(t.Context(), project.InitOptions{OpenOptions: l.options()})
+	p, _, _, err := Init(t.Context(), stores.InitOptions{OpenOptions: l.options()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -240,7 +242,7 @@ func TestSaveIntoARemovedStore(t *testing.T) {
 	if _, err := maintain.GC(t.Context(), p, maintain.GCOptions{Keep: 1}); err == nil {
 		t.Error("it was collected")
 	}
-	if project.Exists(filepath.Join(l.root, ".agent")) || len(l.stores()) > 0 {
+	if account.Exists(filepath.Join(l.root, ".agent")) || len(l.stores()) > 0 {
 		t.Error("it is there again")
 	}
 }
@@ -262,11 +264,11 @@ func TestDeinitOfACopy(t *testing.T) {
 		if err := r.Apply(t.Context(), 0); err != nil {
 			t.Fatal(err)
 		}
-		if project.Exists(filepath.Join(copied.root, ".agent")) {
+		if account.Exists(filepath.Join(copied.root, ".agent")) {
 			t.Error("the copy has its store still")
 		}
 		l.verify()
-		if s := l.stores()[l.idOf()]; s.State != project.StoreLive || s.Mirror == "" {
+		if s := l.stores()[l.idOf()]; s.State != account.Live || s.Mirror == "" {
 			t.Errorf("linked %v: the original: %+v", link, s)
 		}
 	}
@@ -329,7 +331,7 @@ func TestRemovalFollowsNoLink(t *testing.T) {
 			err := r.Apply(t.Context(), 0)
 			t.Logf("%v", err)
 			for _, file := range []string{precious, filepath.Join(outside, "objects", "precious"), filepath.Join(outside, "precious")} {
-				if !project.Exists(file) {
+				if !account.Exists(file) {
 					t.Errorf("%s is gone", file)
 				}
 			}
@@ -355,11 +357,11 @@ func TestDeinitAndSessions(t *testing.T) {
 	l := newLab(t)
 	l.write("a", "1")
 	l.init()
-	for id, s := range map[string]project.SessionState{
+	for id, s := range map[string]account.SessionState{
 		"of-it": {Dir: l.root, Exact: true}, "below-it": {Dir: filepath.Join(l.root, "sub")},
 		"looked-for": {Dir: l.root}, "another": {Dir: l.home, Exact: true},
 	} {
-		if err := project.UpdateSession(t.Context(), l.env, "claude", id, func(now *project.SessionState) { *now = s }); err != nil {
+		if err := account.UpdateSession(t.Context(), l.env, "claude", id, func(now *account.SessionState) { *now = s }); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -367,11 +369,11 @@ func TestDeinitAndSessions(t *testing.T) {
 		t.Fatal(err)
 	}
 	for id, stays := range map[string]bool{"of-it": false, "below-it": true, "looked-for": true, "another": true} {
-		if got := project.LoadSession(l.env, "claude", id).Dir != ""; got != stays {
+		if got := account.LoadSession(l.env, "claude", id).Dir != ""; got != stays {
 			t.Errorf("%s: there %v, want %v", id, got, stays)
 		}
 	}
-	p, _, _, err := Init(t.Context(), project.InitOptions{OpenOptions: l.options()})
+	p, _, _, err := Init(t.Context(), stores.InitOptions{OpenOptions: l.options()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,6 +17,7 @@ import (
 
 	"rewind/bench/workload"
 	"rewind/engine"
+	"rewind/engine/account"
 	"rewind/engine/checkpoint"
 	"rewind/engine/hook"
 	"rewind/engine/project"
@@ -63,7 +64,7 @@ func history(seed uint64, args []string) error {
 // that saves does not live for thousands of checkpoints.
 func some(root string, files []string, seed uint64, from, to int) error {
 	ctx := context.Background()
-	p, err := project.Open(ctx, project.OpenOptions{Env: project.Environment(), Root: root})
+	p, err := project.Open(ctx, project.OpenOptions{Env: account.Environment(), Root: root})
 	if err != nil {
 		return err
 	}

@@ -45,16 +45,18 @@ var inEngine = map[string][]string{
 	"engine/scan":       {"engine/ignore", "engine/scratchfs", "manifest"},
 	"engine/restore":    {"engine/rootfs", "engine/scratchfs", "manifest"},
 
-	"engine/project":      {"cas", "engine/gitrepo", "engine/restore", "engine/rootfs", "engine/scan", "engine/settings", "engine/transcript", "manifest"},
+	"engine/account":      {"cas", "engine/settings"},
+	"engine/project":      {"cas", "engine/account", "engine/gitrepo", "engine/restore", "engine/scan", "engine/settings", "manifest"},
+	"engine/stores":       {"cas", "engine/account", "engine/project", "engine/rootfs", "engine/settings", "manifest"},
 	"engine/commit":       {"cas", "engine/project", "manifest"},
 	"engine/pathspec":     {"engine/project", "manifest"},
-	"engine/rules":        {"engine/gitrepo", "engine/ignore", "engine/project", "engine/restore", "engine/rootfs", "manifest"},
-	"engine/conversation": {"cas", "engine/commit", "engine/project", "engine/transcript", "manifest"},
-	"engine/checkpoint": {"cas", "engine/commit", "engine/conversation", "engine/ignore", "engine/project", "engine/restore", "engine/rules",
+	"engine/rules":        {"engine/account", "engine/gitrepo", "engine/ignore", "engine/project", "engine/restore", "engine/rootfs", "manifest"},
+	"engine/conversation": {"cas", "engine/account", "engine/commit", "engine/project", "engine/transcript", "manifest"},
+	"engine/checkpoint": {"cas", "engine/account", "engine/commit", "engine/conversation", "engine/ignore", "engine/project", "engine/restore", "engine/rules",
 		"engine/scan", "manifest"},
-	"engine/maintain": {"cas", "engine/checkpoint", "engine/commit", "engine/conversation", "engine/pathspec", "engine/project", "engine/restore",
-		"engine/scan", "engine/settings", "engine/transcript", "manifest"},
-	"engine/hook": {"cas", "engine/checkpoint", "engine/commit", "engine/conversation", "engine/maintain", "engine/project", "engine/settings", "manifest"},
+	"engine/maintain": {"cas", "engine/account", "engine/checkpoint", "engine/commit", "engine/conversation", "engine/pathspec", "engine/project", "engine/restore",
+		"engine/scan", "engine/settings", "engine/stores", "engine/transcript", "manifest"},
+	"engine/hook": {"cas", "engine/account", "engine/checkpoint", "engine/commit", "engine/conversation", "engine/maintain", "engine/project", "engine/settings", "engine/stores", "manifest"},
 }
 
 // neutral are everybody's, and import nothing of ours but each other: what an object is called, how a

@@ -7,12 +7,12 @@ import (
 	"runtime/debug"
 
 	"rewind/cli"
-	"rewind/engine/project"
+	"rewind/engine/account"
 )
 
 func main() {
 	collectLate()
-	os.Exit(cli.Main(os.Args, project.Environment(), cli.Stdio{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}))
+	os.Exit(cli.Main(os.Args, account.Environment(), cli.Stdio{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}))
 }
 
 // collectLate keeps the garbage collector from starting below 32 MB of heap

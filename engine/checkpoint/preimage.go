@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"rewind/cas/oid"
+	"rewind/engine/account"
 	"rewind/engine/commit"
 	"rewind/engine/ignore"
 	"rewind/engine/project"
@@ -109,7 +110,7 @@ func scopesNow(p *project.Project) (*rules.Scopes, error) {
 		return nil, err
 	}
 	return &rules.Scopes{Rules: rs.Rules, Known: map[string]*ignore.Scope{}, Read: func(path string) []byte {
-		text, err := project.ReadRule(filepath.Join(p.Root(), filepath.FromSlash(path)), ignore.MaxRuleFile)
+		text, err := account.ReadRule(filepath.Join(p.Root(), filepath.FromSlash(path)), ignore.MaxRuleFile)
 		if err != nil {
 			return nil // most directories have none
 		}
@@ -133,7 +134,7 @@ const notesName = "hooks"
 const MaxNote = 8 << 20
 
 func NotesDir(p *project.Project) string {
-	return filepath.Join(p.StoreDir(), project.TmpName, notesName)
+	return filepath.Join(p.StoreDir(), account.TmpName, notesName)
 }
 
 // Notes are the names of the notes of one kind, oldest first.
@@ -158,7 +159,7 @@ func Preimages(p *project.Project, since time.Time) []Preimage {
 	seen := map[string]bool{}
 	for _, name := range Notes(p, "p") {
 		var n Preimage
-		data, err := project.ReadSmall(filepath.Join(NotesDir(p), name), MaxNote)
+		data, err := account.ReadSmall(filepath.Join(NotesDir(p), name), MaxNote)
 		if err != nil || json.Unmarshal(data, &n) != nil || n.Time.Before(since) {
 			continue
 		}

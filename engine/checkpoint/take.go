@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"rewind/cas/oid"
+	"rewind/engine/account"
 	"rewind/engine/commit"
 	"rewind/engine/conversation"
 	"rewind/engine/project"
@@ -46,7 +47,7 @@ type Saved struct {
 	Ignored, IgnoredBy string
 
 	Before uint64                    // sequence number of the checkpoint before
-	Held   *project.HeldConversation // where the session's next capture goes on
+	Held   *account.HeldConversation // where the session's next capture goes on
 
 	Beside  *conversation.ChosenSession // whose conversation it holds, where that had to be found out
 	Unclear error                       // why it holds none, where more than one could be meant
@@ -115,10 +116,10 @@ func Take(ctx context.Context, p *project.Project, o TakeOptions) (*Saved, error
 
 // holdStill waits for a restore that is running, and keeps the next one from
 // beginning until it is released: a half-restored tree is never captured.
-func holdStill(ctx context.Context, p *project.Project) (*project.FileLock, error) {
+func holdStill(ctx context.Context, p *project.Project) (*account.FileLock, error) {
 	ctx, cancel := p.Wait(ctx)
 	defer cancel()
-	return p.LockShared(ctx, project.TreeLockName)
+	return p.LockShared(ctx, account.TreeLockName)
 }
 
 // saveCaptured makes a captured tree a checkpoint.

@@ -13,6 +13,7 @@ import (
 	"github.com/zeebo/blake3"
 
 	"rewind/cas/vfs"
+	"rewind/engine/account"
 	"rewind/engine/project"
 	"rewind/engine/transcript"
 	"rewind/manifest"
@@ -32,7 +33,7 @@ func (r *mover) backUp(file string) (*contentSum, string, error) {
 	}
 	defer src.Close()
 	dir := filepath.Join(r.StoreDir(), BackupName)
-	if err := project.MakeDir(dir, r.Owner); err != nil {
+	if err := account.MakeDir(dir, r.Owner); err != nil {
 		return nil, "", err
 	}
 	base := filepath.Base(file)

@@ -10,6 +10,7 @@ import (
 
 	"rewind/cas"
 	"rewind/cas/oid"
+	"rewind/engine/account"
 	"rewind/engine/commit"
 	"rewind/engine/project"
 	"rewind/engine/transcript"
@@ -22,7 +23,7 @@ const maxHeldPrompt = 4 << 10
 // PromptOf is the prompt that a checkpoint belongs to where the agent has no hook
 // for prompts: the newest in its transcript, but at a session's start, which has
 // those of its origin only.
-func PromptOf(h *project.HeldConversation, by Trigger, kind manifest.CheckpointKind) (id, text string) {
+func PromptOf(h *account.HeldConversation, by Trigger, kind manifest.CheckpointKind) (id, text string) {
 	if h == nil || !transcript.Promptless(transcript.Agent(by.Agent)) || by.Prompt != "" || by.PromptID != "" || kind == manifest.SessionStart {
 		return by.PromptID, by.Prompt
 	}
@@ -33,7 +34,7 @@ func PromptOf(h *project.HeldConversation, by Trigger, kind manifest.CheckpointK
 // goes on. Both are nil where the agent's conversations are not understood.
 type Captured struct {
 	At   *manifest.Transcript
-	Held *project.HeldConversation
+	Held *account.HeldConversation
 	Said bool // messages came since the capture before
 }
 
@@ -82,7 +83,7 @@ func Capture(ctx context.Context, p *project.Project, tx *commit.Tx, generation 
 			return nil, nil, err
 		}
 	}
-	now := &project.HeldConversation{Store: p.ID.String(), Generation: generation, Content: got.Content, Leaf: got.Leaf, PromptID: got.PromptID, Prompt: got.Prompt}
+	now := &account.HeldConversation{Store: p.ID.String(), Generation: generation, Content: got.Content, Leaf: got.Leaf, PromptID: got.PromptID, Prompt: got.Prompt}
 	return &Captured{Held: now, Said: got.Said, At: &manifest.Transcript{
 		Session: t.Session, Agent: t.Agent, Path: t.Transcript,
 		Offset: uint64(offset), EventID: got.Leaf, Content: got.Content,
@@ -104,16 +105,16 @@ func heldBytes(s transcript.Store, content oid.ID) (int64, error) {
 // heldConversation finds where the last capture of a session ended: in the
 // session's state, or, where that is gone or older than the last gc, in the
 // newest checkpoints of the log.
-func heldConversation(ctx context.Context, p *project.Project, t Trigger, generation uint64) (project.HeldConversation, error) {
-	s := project.LoadSession(p.Env, t.Agent, t.Session)
+func heldConversation(ctx context.Context, p *project.Project, t Trigger, generation uint64) (account.HeldConversation, error) {
+	s := account.LoadSession(p.Env, t.Agent, t.Session)
 	if h := s.Held; h != nil && h.Store == p.ID.String() && h.Generation == generation {
 		return *h, nil
 	}
 	newest, err := newestOfSession(ctx, p, t)
 	if err != nil || newest == nil {
-		return project.HeldConversation{}, err
+		return account.HeldConversation{}, err
 	}
-	return project.HeldConversation{Content: newest.Transcript.Content, Leaf: newest.Transcript.EventID, PromptID: newest.PromptID, Prompt: newest.Prompt}, nil
+	return account.HeldConversation{Content: newest.Transcript.Content, Leaf: newest.Transcript.EventID, PromptID: newest.PromptID, Prompt: newest.Prompt}, nil
 }
 
 // SessionLookBack bounds how much of the log is read for a session whose state
@@ -131,12 +132,12 @@ func newestOfSession(ctx context.Context, p *project.Project, t Trigger) (*manif
 }
 
 // NoteHeld remembers a capture for the next one.
-func NoteHeld(ctx context.Context, p *project.Project, t Trigger, held *project.HeldConversation) {
+func NoteHeld(ctx context.Context, p *project.Project, t Trigger, held *account.HeldConversation) {
 	if held == nil {
 		return
 	}
 	// Without it the next capture looks into the log.
-	_ = project.UpdateSession(ctx, p.Env, t.Agent, t.Session, func(s *project.SessionState) { s.Held = held })
+	_ = account.UpdateSession(ctx, p.Env, t.Agent, t.Session, func(s *account.SessionState) { s.Held = held })
 }
 
 // store keeps transcripts in a batch: a segment is one object, a

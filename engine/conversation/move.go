@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"rewind/cas/vfs"
+	"rewind/engine/account"
 	"rewind/engine/project"
 	"rewind/engine/transcript"
 	"rewind/manifest"
@@ -128,7 +129,7 @@ func (r *mover) stageBackup(file, backup string, want *contentSum) (*transcript.
 	}
 	if !sameSum(sumOf(s), want) {
 		s.Discard()
-		return nil, &project.DamagedStoreError{What: "the transcript backup " + backup, Err: errors.New("it does not contain what was copied")}
+		return nil, &account.DamagedStoreError{What: "the transcript backup " + backup, Err: errors.New("it does not contain what was copied")}
 	}
 	return s, nil
 }
@@ -152,7 +153,7 @@ func PutBackMove(ctx context.Context, p *project.Project, op *manifest.Operation
 }
 
 // agentOwner gives a file in the agent's directory to whom the home belongs.
-func (r *mover) agentOwner() func(string) error { return project.OwnerOf(r.Env.Home) }
+func (r *mover) agentOwner() func(string) error { return account.OwnerOf(r.Env.Home) }
 
 // makeAgentDir makes an agent's directory again, which goes with the last
 // transcript in it.
@@ -163,5 +164,5 @@ func (r *mover) makeAgentDir(dir string) error {
 	if err := r.makeAgentDir(filepath.Dir(dir)); err != nil {
 		return err
 	}
-	return project.MakeDir(dir, r.agentOwner())
+	return account.MakeDir(dir, r.agentOwner())
 }

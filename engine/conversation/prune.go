@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"rewind/engine/account"
 	"rewind/engine/project"
 	"rewind/manifest"
 )
@@ -55,7 +56,7 @@ func PruneBackups(ctx context.Context, p *project.Project, operations []manifest
 		if needed[BackupName+"/"+name] {
 			continue
 		}
-		if err := project.RemoveIfThere(filepath.Join(dir, name)); err != nil {
+		if err := account.RemoveIfThere(filepath.Join(dir, name)); err != nil {
 			return err
 		}
 	}

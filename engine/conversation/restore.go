@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"rewind/engine/account"
 	"rewind/engine/project"
 	"rewind/engine/transcript"
 	"rewind/manifest"
@@ -116,7 +117,7 @@ func ParseMoved(list []byte) (*movedLine, error) {
 		}
 		var l movedLine
 		if err := json.Unmarshal(raw, &l); err != nil {
-			return nil, &project.DamagedStoreError{What: "an operation's list of paths", Err: err}
+			return nil, &account.DamagedStoreError{What: "an operation's list of paths", Err: err}
 		}
 		if l.Action != MovedAction { // a path that looks like it
 			continue

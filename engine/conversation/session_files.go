@@ -7,6 +7,7 @@ import (
 
 	"rewind/cas/oid"
 	"rewind/cas/vfs"
+	"rewind/engine/account"
 	"rewind/engine/project"
 	"rewind/engine/transcript"
 )
@@ -66,7 +67,7 @@ func sessionFile(p *project.Project, content oid.ID, file string) (SessionFileSt
 		}
 		list, err := transcript.ParseList(data)
 		if err != nil {
-			return "", &project.DamagedStoreError{What: "a conversation", Err: err}
+			return "", &account.DamagedStoreError{What: "a conversation", Err: err}
 		}
 		held = list.Cursor
 	}

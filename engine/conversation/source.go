@@ -11,6 +11,7 @@ import (
 	"syscall"
 
 	"rewind/cas/oid"
+	"rewind/engine/account"
 	"rewind/engine/project"
 	"rewind/engine/transcript"
 	"rewind/manifest"
@@ -106,7 +107,7 @@ func (v *copies) begins(content oid.ID) (bool, error) {
 	}
 	list, err := transcript.ParseList(data)
 	if err != nil {
-		return false, &project.DamagedStoreError{What: "a conversation", Err: err}
+		return false, &account.DamagedStoreError{What: "a conversation", Err: err}
 	}
 	f, err := os.Open(v.file)
 	if err != nil {
@@ -186,7 +187,7 @@ func (v *copies) captured(id oid.ID) (*conversationSource, error) {
 	if err != nil {
 		var damaged *transcript.DamagedError
 		if errors.As(err, &damaged) {
-			err = &project.DamagedStoreError{What: "a conversation", Err: err}
+			err = &account.DamagedStoreError{What: "a conversation", Err: err}
 		}
 		return nil, err
 	}

@@ -7,8 +7,10 @@ import (
 	"slices"
 	"time"
 
+	"rewind/engine/account"
 	"rewind/engine/checkpoint"
 	"rewind/engine/project"
+	"rewind/engine/stores"
 	"rewind/manifest"
 )
 
@@ -25,7 +27,7 @@ const (
 // whether a tool call may pass, and lets Run do the rest.
 type Call struct {
 	Event Event
-	Env   project.Env
+	Env   account.Env
 	// Detach starts a process that calls Work and outlives this one.
 	Detach func(WorkOptions) error
 	// Matches reports whether a file is one that a glob of the settings names.
@@ -33,17 +35,17 @@ type Call struct {
 
 	Project *project.Project // after Open; the caller closes it
 
-	session project.SessionState
+	session account.SessionState
 	failure error // the first thing that went wrong
 }
 
 // Load reads what earlier hooks of the session left.
 func (c *Call) Load() {
-	c.session = project.LoadSession(c.Env, c.Event.By.Agent, c.Event.By.Session)
+	c.session = account.LoadSession(c.Env, c.Event.By.Agent, c.Event.By.Session)
 }
 
-func (c *Call) updateSession(ctx context.Context, change func(*project.SessionState)) error {
-	return project.UpdateSession(ctx, c.Env, c.Event.By.Agent, c.Event.By.Session, change)
+func (c *Call) updateSession(ctx context.Context, change func(*account.SessionState)) error {
+	return account.UpdateSession(ctx, c.Env, c.Event.By.Agent, c.Event.By.Session, change)
 }
 
 // Open finds the project of the session. Where it is looked for is fixed at the
@@ -59,7 +61,7 @@ func (c *Call) Open(ctx context.Context) error {
 			return &project.RefusedRootError{Root: ".", Reason: "a working directory that no longer exists"}
 		}
 		s.Dir, s.Exact = dir, exact
-		err := c.updateSession(ctx, func(now *project.SessionState) {
+		err := c.updateSession(ctx, func(now *account.SessionState) {
 			if now.Dir == "" {
 				now.Dir, now.Exact = s.Dir, s.Exact
 			}
@@ -88,7 +90,7 @@ func (c *Call) Open(ctx context.Context) error {
 	c.Project, err = project.Open(ctx, o)
 	var missing *project.NotInitializedError
 	if errors.As(err, &missing) && c.makes(missing) {
-		c.Project, _, err = project.Init(ctx, project.InitOptions{OpenOptions: o, NoSave: true})
+		c.Project, _, err = stores.Init(ctx, stores.InitOptions{OpenOptions: o, NoSave: true})
 	}
 	return err
 }
@@ -116,7 +118,7 @@ func (c *Call) inWorktree(ctx context.Context) bool {
 	}
 	if c.session.Worktree != now {
 		c.session.Worktree, c.session.Registered = now, "" // the other store may not know the session
-		_ = c.updateSession(ctx, func(s *project.SessionState) { s.Worktree, s.Registered = now, "" })
+		_ = c.updateSession(ctx, func(s *account.SessionState) { s.Worktree, s.Registered = now, "" })
 	}
 	return now != ""
 }
@@ -230,7 +232,7 @@ func (c *Call) TellOnce(ctx context.Context, topic string) bool {
 		return false
 	}
 	first := false
-	err := c.updateSession(ctx, func(s *project.SessionState) {
+	err := c.updateSession(ctx, func(s *account.SessionState) {
 		if first = !slices.Contains(s.Told, topic); first {
 			s.Told = append(s.Told, topic)
 		}

@@ -8,8 +8,10 @@ import (
 	"testing"
 	"time"
 
+	"rewind/engine/account"
 	"rewind/engine/project"
 	"rewind/engine/settings"
+	"rewind/engine/stores"
 )
 
 func TestHeldBack(t *testing.T) {
@@ -28,8 +30,8 @@ func TestHeldBack(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	env := project.Env{Home: filepath.Join(base, "home"), Dir: root, Getenv: func(string) string { return "" }}
-	p, _, err := project.Init(context.Background(), project.InitOptions{OpenOptions: project.OpenOptions{Env: env, Root: root}, NoSave: true})
+	env := account.Env{Home: filepath.Join(base, "home"), Dir: root, Getenv: func(string) string { return "" }}
+	p, _, err := stores.Init(context.Background(), stores.InitOptions{OpenOptions: project.OpenOptions{Env: env, Root: root}, NoSave: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,7 +91,7 @@ func TestHeldBack(t *testing.T) {
 		{"all switched off", edit(1, "a.go"), off, ago(1), false},
 	} {
 		c.e.Time = now
-		call := Call{Event: c.e, Project: p, session: project.SessionState{Last: c.last}, Matches: func(glob, file string) bool {
+		call := Call{Event: c.e, Project: p, session: account.SessionState{Last: c.last}, Matches: func(glob, file string) bool {
 			ok, _ := path.Match(glob, file)
 			base, _ := path.Match(glob, path.Base(file))
 			return ok || base

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"rewind/cas/vfs"
+	"rewind/engine/account"
 	"rewind/engine/checkpoint"
 	"rewind/engine/project"
 )
@@ -82,7 +83,7 @@ func recordPreimage(p *project.Project, rel string, at time.Time) error {
 	// Of a path whose directory is not there either, the topmost that is missing
 	// counts: the tool makes that too.
 	info, err := os.Lstat(filepath.Join(p.Root(), filepath.FromSlash(rel)))
-	for errors.Is(err, fs.ErrNotExist) || err != nil && project.IsNotDir(err) {
+	for errors.Is(err, fs.ErrNotExist) || err != nil && account.IsNotDir(err) {
 		up := filepath.ToSlash(filepath.Dir(filepath.FromSlash(rel)))
 		if up == "." {
 			break
@@ -95,7 +96,7 @@ func recordPreimage(p *project.Project, rel string, at time.Time) error {
 	note := checkpoint.Preimage{Time: at, PathB64: base64.StdEncoding.EncodeToString([]byte(rel))}
 	name := noteName(p, "p", at)
 	switch {
-	case errors.Is(err, fs.ErrNotExist) || err != nil && project.IsNotDir(err):
+	case errors.Is(err, fs.ErrNotExist) || err != nil && account.IsNotDir(err):
 		note.Absent = true
 	case err != nil:
 		return err

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"rewind/engine/account"
 	"rewind/engine/checkpoint"
 	"rewind/engine/conversation"
 	"rewind/engine/project"
@@ -53,17 +54,17 @@ func WriteNote(p *project.Project, name string, note any) error {
 	if err != nil {
 		return err
 	}
-	return project.WriteFile(filepath.Join(checkpoint.NotesDir(p), name+".json"), data, p.Owner)
+	return account.WriteFile(filepath.Join(checkpoint.NotesDir(p), name+".json"), data, p.Owner)
 }
 
 // enqueue leaves a request for the detached process.
 func enqueue(p *project.Project, r request) error {
-	if err := project.MakeDir(checkpoint.NotesDir(p), p.Owner); err != nil {
+	if err := account.MakeDir(checkpoint.NotesDir(p), p.Owner); err != nil {
 		return err
 	}
 	err := WriteNote(p, noteName(p, "r", r.Time), r)
 	if errors.Is(err, fs.ErrNotExist) { // a process that had finished removed the directory
-		if err = project.MakeDir(checkpoint.NotesDir(p), p.Owner); err == nil {
+		if err = account.MakeDir(checkpoint.NotesDir(p), p.Owner); err == nil {
 			err = WriteNote(p, noteName(p, "r", r.Time), r)
 		}
 	}
@@ -74,7 +75,7 @@ func enqueue(p *project.Project, r request) error {
 func NextRequest(p *project.Project) *request {
 	for _, name := range checkpoint.Notes(p, "r") {
 		var r request
-		data, err := project.ReadSmall(filepath.Join(checkpoint.NotesDir(p), name), checkpoint.MaxNote)
+		data, err := account.ReadSmall(filepath.Join(checkpoint.NotesDir(p), name), checkpoint.MaxNote)
 		if err == nil && json.Unmarshal(data, &r) == nil && !r.Time.IsZero() {
 			r.name = name
 			return &r
@@ -114,7 +115,7 @@ func capturing(p *project.Project) (running, waiting bool) {
 	if _, err := os.Lstat(checkpoint.NotesDir(p)); err != nil {
 		return false, false // the usual case costs one look
 	}
-	lock, err := project.LockFile(project.Expired, captureLockFile(p), captureLockName, false)
+	lock, err := account.LockFile(account.Expired, captureLockFile(p), captureLockName, false)
 	if err != nil {
 		return true, true
 	}
@@ -123,13 +124,13 @@ func capturing(p *project.Project) (running, waiting bool) {
 }
 
 func captureLockFile(p *project.Project) string {
-	return filepath.Join(p.StoreDir(), project.LockName, captureLockName)
+	return filepath.Join(p.StoreDir(), account.LockName, captureLockName)
 }
 
 // captureLock takes the lock of the detached process. Hooks that look whether
 // somebody has it hold it for a moment: only that long is it waited for.
-func captureLock(ctx context.Context, p *project.Project) (*project.FileLock, error) {
+func captureLock(ctx context.Context, p *project.Project) (*account.FileLock, error) {
 	ctx, cancel := context.WithTimeout(ctx, 200*time.Millisecond)
 	defer cancel()
-	return project.LockFile(ctx, captureLockFile(p), captureLockName, true)
+	return account.LockFile(ctx, captureLockFile(p), captureLockName, true)
 }

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"rewind/engine/account"
 	"rewind/engine/commit"
 	"rewind/engine/project"
 	"rewind/manifest"
@@ -38,7 +39,7 @@ func (c *Call) nameSession() error {
 // named reports whether that is written down already.
 func (c *Call) named() bool {
 	var s CurrentSession
-	data, err := project.ReadSmall(filepath.Join(c.Project.StoreDir(), sessionName), 1<<16)
+	data, err := account.ReadSmall(filepath.Join(c.Project.StoreDir(), sessionName), 1<<16)
 	by := &c.Event.By
 	return err == nil && json.Unmarshal(data, &s) == nil && s.Agent == by.Agent && s.Session == by.Session && s.Transcript == by.Transcript
 }
@@ -53,7 +54,7 @@ func WriteSession(p *project.Project, s CurrentSession) error {
 	if err != nil {
 		return err
 	}
-	return project.WriteCache(filepath.Join(p.StoreDir(), sessionName), append(data, '\n'), p.Owner)
+	return account.WriteCache(filepath.Join(p.StoreDir(), sessionName), append(data, '\n'), p.Owner)
 }
 
 // RegisterSession tells the log of a session without a checkpoint.
@@ -64,7 +65,7 @@ func RegisterSession(ctx context.Context, p *project.Project, s manifest.Session
 	if _, err := commit.Commit(ctx, p, manifest.Record{Session: &s}); err != nil {
 		return err
 	}
-	return project.UpdateSession(ctx, p.Env, s.Agent, s.ID, func(now *project.SessionState) { now.Registered = registeredAs(s) })
+	return account.UpdateSession(ctx, p.Env, s.Agent, s.ID, func(now *account.SessionState) { now.Registered = registeredAs(s) })
 }
 
 // registeredAs is what the session's state says of a session that the log knows.

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"rewind/engine/account"
 	"rewind/engine/checkpoint"
 	"rewind/engine/project"
 	"rewind/manifest"
@@ -24,7 +25,7 @@ type SaveOptions struct {
 	Detach func() error
 	// Note changes the session's state once the checkpoint is taken or left to
 	// the detached process.
-	Note func(*project.SessionState)
+	Note func(*account.SessionState)
 }
 
 // Saved is what became of it.
@@ -81,7 +82,7 @@ func Save(ctx context.Context, p *project.Project, o SaveOptions) (*Saved, error
 	inTime, cancel := context.WithDeadline(ctx, o.Deadline.Add(-HandOver))
 	defer cancel()
 	saved, err := saveInTime(inTime, p, checkpoint.TakeOptions{Options: o.Options, Start: start, Session: o.Session, Bind: o.Bind})
-	var busy *project.BusyError
+	var busy *account.BusyError
 	if err != nil && o.Detach != nil && ctx.Err() == nil && (inTime.Err() != nil || errors.As(err, &busy)) {
 		return leave(p, o, start)
 	}
@@ -159,14 +160,14 @@ func waitForCapture(ctx context.Context, p *project.Project, deadline time.Time)
 		if !time.Now().Before(deadline) || ctx.Err() != nil {
 			return false
 		}
-		time.Sleep(project.LockPoll)
+		time.Sleep(account.LockPoll)
 	}
 }
 
 // leave hands a save over to the detached process.
 func leave(p *project.Project, o SaveOptions, start time.Time) (*Saved, error) {
 	if o.Detach == nil {
-		return nil, &project.BusyError{Lock: captureLockName}
+		return nil, &account.BusyError{Lock: captureLockName}
 	}
 	promised := o.ID != (manifest.CheckpointID{}) // then it comes in any case
 	err := enqueue(p, request{
@@ -201,7 +202,7 @@ func noteHook(ctx context.Context, p *project.Project, o SaveOptions, saved *che
 		return // nothing happened that the next hook must know
 	}
 	// The state can be lost: then the next hook looks into the log, or takes a checkpoint too many.
-	_ = project.UpdateSession(ctx, p.Env, o.By.Agent, o.By.Session, func(s *project.SessionState) {
+	_ = account.UpdateSession(ctx, p.Env, o.By.Agent, o.By.Session, func(s *account.SessionState) {
 		if saved != nil && saved.Held != nil {
 			s.Held = saved.Held
 		}

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"rewind/engine/project"
+	"rewind/engine/account"
 	"rewind/manifest"
 )
 
@@ -68,7 +68,7 @@ func (c *Call) seenBefore() bool {
 }
 
 // remember is what the next hook of the session needs to know of this one.
-func (c *Call) remember(s *project.SessionState) {
+func (c *Call) remember(s *account.SessionState) {
 	e := &c.Event
 	if s.Last.Before(e.Time) {
 		s.Last = e.Time

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"rewind/cas/oid"
-	"rewind/engine/project"
+	"rewind/engine/account"
 )
 
 // warnedName is the file of the account that remembers in which directories the
@@ -26,28 +26,28 @@ const (
 
 // WarnOnce reports whether the warning about root is still to be given, and
 // remembers that it was. It is false where that cannot be remembered.
-func WarnOnce(ctx context.Context, env project.Env, root string) bool {
-	account := env.AccountDir()
-	if account == "" {
+func WarnOnce(ctx context.Context, env account.Env, root string) bool {
+	accountDir := env.AccountDir()
+	if accountDir == "" {
 		return false
 	}
-	file := filepath.Join(account, warnedName)
+	file := filepath.Join(accountDir, warnedName)
 	sum := oid.Sum([]byte(root))
 	key := hex.EncodeToString(sum[:8])
 	read := func() ([]string, error) {
-		data, err := project.ReadSmall(file, maxWarnedFile)
+		data, err := account.ReadSmall(file, maxWarnedFile)
 		return strings.Fields(string(data)), err
 	}
 	if all, err := read(); err == nil && slices.Contains(all, key) {
 		return false // the usual case takes no lock
 	}
-	owner := project.OwnerOf(env.Home)
-	if project.MakeDir(account, owner) != nil {
+	owner := account.OwnerOf(env.Home)
+	if account.MakeDir(accountDir, owner) != nil {
 		return false
 	}
 	ctx, cancel := context.WithTimeout(ctx, 50*time.Millisecond)
 	defer cancel()
-	lock, err := project.LockFile(ctx, file+".lock", warnedName, true)
+	lock, err := account.LockFile(ctx, file+".lock", warnedName, true)
 	if err != nil {
 		return false // another hook is at it: it tells
 	}
@@ -57,5 +57,5 @@ func WarnOnce(ctx context.Context, env project.Env, root string) bool {
 		return false
 	}
 	all = append(all[max(0, len(all)-maxWarned+1):], key)
-	return project.WriteCache(file, []byte(strings.Join(all, "\n")+"\n"), owner) == nil
+	return account.WriteCache(file, []byte(strings.Join(all, "\n")+"\n"), owner) == nil
 }

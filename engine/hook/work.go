@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"rewind/engine/account"
 	"rewind/engine/checkpoint"
 	"rewind/engine/conversation"
 	"rewind/engine/maintain"
@@ -34,7 +35,7 @@ func Work(ctx context.Context, p *project.Project, o WorkOptions) error {
 	var errs []error
 	for ctx.Err() == nil {
 		lock, err := captureLock(ctx, p)
-		var busy *project.BusyError
+		var busy *account.BusyError
 		if errors.As(err, &busy) {
 			break
 		}
@@ -66,7 +67,7 @@ func Work(ctx context.Context, p *project.Project, o WorkOptions) error {
 
 // fulfil takes the checkpoint that a hook asked for.
 func fulfil(ctx context.Context, p *project.Project, r *request) error {
-	done := func() error { return project.RemoveIfThere(filepath.Join(checkpoint.NotesDir(p), r.name)) }
+	done := func() error { return account.RemoveIfThere(filepath.Join(checkpoint.NotesDir(p), r.name)) }
 	if r.Attempts++; r.Attempts > MaxAttempts {
 		return errors.Join(fmt.Errorf("a checkpoint was given up after %d attempts", MaxAttempts), done())
 	}
@@ -91,13 +92,13 @@ func fulfil(ctx context.Context, p *project.Project, r *request) error {
 		if errors.Is(err, checkpoint.ErrOvertaken) {
 			continue // a restore came between: what was scanned never was
 		}
-		if errors.As(err, new(*project.BusyError)) {
+		if errors.As(err, new(*account.BusyError)) {
 			return err // the request stays, to be tried again
 		}
 		if err != nil {
 			return errors.Join(err, done())
 		}
-		noteHook(ctx, p, SaveOptions{Options: o.Options, Session: r.Session, Note: func(s *project.SessionState) {
+		noteHook(ctx, p, SaveOptions{Options: o.Options, Session: r.Session, Note: func(s *account.SessionState) {
 			if s.Last.Before(r.Time) {
 				s.Last = r.Time
 			}
@@ -136,7 +137,7 @@ func SweepIfDue(ctx context.Context, p *project.Project) error {
 func sweepIfDue(ctx context.Context, p *project.Project, o WorkOptions) error {
 	began := time.Now()
 	p.UpdateHookState(func(s *project.HookState) { s.Swept = p.Env.Time() })
-	if err := project.ForgetSessions(p.Env, sessionQuiet); err != nil && !os.IsNotExist(err) {
+	if err := account.ForgetSessions(p.Env, sessionQuiet); err != nil && !os.IsNotExist(err) {
 		return err
 	}
 	state, err := sweepState(ctx, p)

@@ -13,11 +13,13 @@ import (
 
 	"rewind/cas"
 	"rewind/cas/oid"
+	"rewind/engine/account"
 	"rewind/engine/checkpoint"
 	"rewind/engine/commit"
 	"rewind/engine/pathspec"
 	"rewind/engine/project"
 	"rewind/engine/restore"
+	"rewind/engine/stores"
 	"rewind/manifest"
 )
 
@@ -35,7 +37,7 @@ type Forgotten struct {
 	Texts   int       // places where a text was marked out
 	// Others are other stores of the account with the same origin that may hold the same
 	// content still. Where nothing was found here, they have not been looked into.
-	Others []project.RegisteredStore
+	Others []stores.Registered
 }
 
 // LivesOn is a path with content that was also under a forgotten one.
@@ -117,15 +119,15 @@ func forget(ctx context.Context, p *project.Project, begin func(*commit.Tx, *Log
 
 // othersWith lists the stores with the origin of this one that may hold what was taken out, or,
 // where there was nothing to take out, all of them.
-func othersWith(p *project.Project, a amender, result *Forgotten) (out []project.RegisteredStore, err error) {
-	relatives, err := p.Relatives()
+func othersWith(p *project.Project, a amender, result *Forgotten) (out []stores.Registered, err error) {
+	relatives, err := stores.Relatives(p)
 	if err != nil {
 		return nil, err
 	}
 	ids, says := a.wanted()
 	for _, r := range relatives {
 		if !result.Found() || r.MayHold(ids, says) {
-			out = append(out, r.RegisteredStore)
+			out = append(out, r.Registered)
 		}
 	}
 	return out, nil
@@ -136,7 +138,7 @@ func (f *Forgotten) Found() bool { return len(f.Paths) > 0 || f.Texts > 0 }
 
 // amend commits what the amender makes of the log.
 func amend(ctx context.Context, p *project.Project, begin func(*commit.Tx, *LogState) (amender, error), result *Forgotten) error {
-	tree, err := p.Lock(ctx, project.TreeLockName)
+	tree, err := p.Lock(ctx, account.TreeLockName)
 	if err != nil {
 		return err
 	}
@@ -194,7 +196,7 @@ func amend(ctx context.Context, p *project.Project, begin func(*commit.Tx, *LogS
 		_, err := tx.Commit(ctx, func() ([]manifest.Record, error) {
 			// The last record is none that is replaced: sequence numbers never go back.
 			return []manifest.Record{{Amend: &record}, {Operation: &manifest.Operation{Kind: manifest.OpForget, Time: record.Time}}}, nil
-		}, func(cas.Position) error { return project.RemoveIfThere(p.StatCacheFile()) }) // it names the old trees
+		}, func(cas.Position) error { return account.RemoveIfThere(p.StatCacheFile()) }) // it names the old trees
 		if err != nil {
 			return err
 		}
@@ -412,7 +414,7 @@ func (f *forgetter) wanted() (ids []oid.ID, says func(manifest.Record) bool) {
 func (f *forgetter) finish(ctx context.Context, said *LogState, result *Forgotten) error {
 	for path := range f.paths {
 		result.Paths = append(result.Paths, path)
-		if _, err := os.Lstat(filepath.Join(f.p.Root(), filepath.FromSlash(path))); !errors.Is(err, fs.ErrNotExist) && !project.IsNotDir(err) {
+		if _, err := os.Lstat(filepath.Join(f.p.Root(), filepath.FromSlash(path))); !errors.Is(err, fs.ErrNotExist) && !account.IsNotDir(err) {
 			result.Present = append(result.Present, path)
 		}
 	}
@@ -487,9 +489,9 @@ func (f *forgetter) leftovers(context.Context, *Forgotten) error {
 			continue
 		}
 		if n.File != "" {
-			errs = append(errs, project.RemoveIfThere(n.File))
+			errs = append(errs, account.RemoveIfThere(n.File))
 		}
-		errs = append(errs, project.RemoveIfThere(n.Note))
+		errs = append(errs, account.RemoveIfThere(n.Note))
 	}
 	return errors.Join(errs...)
 }

@@ -9,13 +9,14 @@ import (
 	"path/filepath"
 	"time"
 
+	"rewind/engine/account"
 	"rewind/engine/project"
 	"rewind/manifest"
 )
 
 // Forgetting reads the note, nil for none. One that cannot be read is one of a sweep.
 func Forgetting(p *project.Project) *project.ForgettingNote {
-	data, err := project.ReadSmall(filepath.Join(p.StoreDir(), project.ForgettingName), 1<<16)
+	data, err := account.ReadSmall(filepath.Join(p.StoreDir(), project.ForgettingName), 1<<16)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -58,7 +59,7 @@ func FinishForgetting(ctx context.Context, p *project.Project) {
 	if _, err := os.Lstat(filepath.Join(p.StoreDir(), project.ForgettingName)); err != nil || p.ReadOnly != nil {
 		return
 	}
-	lock, err := project.LockFile(project.Expired, filepath.Join(p.StoreDir(), project.LockName, gcLockName), gcLockName, true)
+	lock, err := account.LockFile(account.Expired, filepath.Join(p.StoreDir(), account.LockName, gcLockName), gcLockName, true)
 	if err != nil {
 		return
 	}

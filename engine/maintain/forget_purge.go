@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 
 	"rewind/cas"
+	"rewind/engine/account"
 	"rewind/engine/commit"
 	"rewind/engine/project"
 	"rewind/manifest"
@@ -76,7 +77,7 @@ func runPurge(ctx context.Context, p *project.Project, o *purge) error {
 			return nil
 		}
 		if !due {
-			if err := project.RemoveIfThere(filepath.Join(p.StoreDir(), project.ForgettingName)); err != nil {
+			if err := account.RemoveIfThere(filepath.Join(p.StoreDir(), project.ForgettingName)); err != nil {
 				return err
 			}
 			_ = p.Store.Mirror() // of packs that got none meanwhile; status tells

@@ -12,6 +12,7 @@ import (
 
 	"rewind/cas"
 	"rewind/cas/oid"
+	"rewind/engine/account"
 	"rewind/engine/checkpoint"
 	"rewind/engine/commit"
 	"rewind/engine/conversation"
@@ -148,7 +149,7 @@ func (f *textForgetter) file(name string) (int, error) {
 		return 0, nil
 	}
 	f.texts += n
-	return n, project.WriteFile(name, data, f.p.Owner)
+	return n, account.WriteFile(name, data, f.p.Owner)
 }
 
 // wanted is the conversations as they were, and the text itself in what checkpoints say.
@@ -198,8 +199,8 @@ func (f *textForgetter) leftovers(ctx context.Context, result *Forgotten) error 
 		errs = append(errs, err)
 	}
 	for s := range f.sessions {
-		if file := project.SessionFile(f.p.Env, s[0], s[1]); file != "" && project.Exists(file) {
-			errs = append(errs, project.UpdateSession(ctx, f.p.Env, s[0], s[1], func(now *project.SessionState) {
+		if file := account.SessionFile(f.p.Env, s[0], s[1]); file != "" && account.Exists(file) {
+			errs = append(errs, account.UpdateSession(ctx, f.p.Env, s[0], s[1], func(now *account.SessionState) {
 				now.Held = nil
 				if f.mark.text([]byte(now.Prompt), 0) > 0 {
 					now.Prompt = ""

@@ -8,6 +8,7 @@ import (
 
 	"rewind/cas"
 	"rewind/cas/oid"
+	"rewind/engine/account"
 	"rewind/engine/commit"
 	"rewind/engine/conversation"
 	"rewind/engine/project"
@@ -83,7 +84,7 @@ func collect(ctx context.Context, p *project.Project, o GCOptions) (*Collected, 
 	if reason, err := logEndsEarly(p); err != nil {
 		return nil, p.Classify(err)
 	} else if reason != "" {
-		return nil, &project.DamagedStoreError{What: "the log", Err: errors.New(reason)}
+		return nil, &account.DamagedStoreError{What: "the log", Err: errors.New(reason)}
 	}
 	state, err := ReadLog(ctx, p)
 	if err != nil {
@@ -295,7 +296,7 @@ func restampStatCache(p *project.Project, m *marker) error {
 		return nil
 	}
 	if !m.has(cache.Root()) {
-		return project.RemoveIfThere(file)
+		return account.RemoveIfThere(file)
 	}
 	return scan.Restamp(file, project.Stamp{Generation: generation, At: a.Last(), Start: was.Start}.Encode())
 }

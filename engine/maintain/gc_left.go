@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"rewind/engine/account"
 	"rewind/engine/project"
 )
 
@@ -16,10 +17,10 @@ const leftAge = time.Hour
 // removeLeft removes what processes left that died while they replaced a small
 // file of the store or of the account.
 func removeLeft(p *project.Project) {
-	store, account := p.StoreDir(), p.Env.AccountDir()
-	dirs := []string{store, filepath.Join(store, project.TmpName)}
-	if account != "" {
-		dirs = append(dirs, account, filepath.Join(account, "sessions"))
+	store, accountDir := p.StoreDir(), p.Env.AccountDir()
+	dirs := []string{store, filepath.Join(store, account.TmpName)}
+	if accountDir != "" {
+		dirs = append(dirs, accountDir, filepath.Join(accountDir, "sessions"))
 	}
 	for _, dir := range dirs {
 		entries, err := os.ReadDir(dir)

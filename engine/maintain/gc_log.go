@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"rewind/cas"
+	"rewind/engine/account"
 	"rewind/engine/project"
 	"rewind/manifest"
 )
@@ -25,7 +26,7 @@ func ReadLog(ctx context.Context, p *project.Project) (*LogState, error) {
 	said, err := manifest.Replay(ctx, p.Log(), 1, manifest.Strict)
 	var entry *manifest.EntryError
 	if errors.As(err, &entry) {
-		return nil, &project.DamagedStoreError{What: fmt.Sprintf("entry %d of the log", entry.Seq), Err: entry.Err}
+		return nil, &account.DamagedStoreError{What: fmt.Sprintf("entry %d of the log", entry.Seq), Err: entry.Err}
 	}
 	if err != nil {
 		return nil, p.Classify(err)
@@ -123,7 +124,7 @@ func markSince(ctx context.Context, p *project.Project, m *marker, from uint64) 
 		}
 		r, err := manifest.ParseRecord(c.Payload)
 		if err != nil {
-			return &project.DamagedStoreError{What: fmt.Sprintf("entry %d of the log", c.Seq), Err: err}
+			return &account.DamagedStoreError{What: fmt.Sprintf("entry %d of the log", c.Seq), Err: err}
 		}
 		if err := m.record(ctx, r); err != nil {
 			return p.Classify(err)

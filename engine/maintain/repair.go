@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"rewind/cas"
+	"rewind/engine/account"
 	"rewind/engine/checkpoint"
 	"rewind/engine/project"
 	"rewind/manifest"
@@ -58,7 +59,7 @@ func recapture(ctx context.Context, p *project.Project, say func(string, ...any)
 		return err
 	}
 	defer release()
-	if err := project.RemoveIfThere(p.StatCacheFile()); err != nil {
+	if err := account.RemoveIfThere(p.StatCacheFile()); err != nil {
 		return err
 	}
 	c, err := checkpoint.CaptureTree(ctx, p, checkpoint.CaptureOptions{Rehash: true})

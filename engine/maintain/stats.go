@@ -9,6 +9,7 @@ import (
 
 	"rewind/cas"
 	"rewind/cas/oid"
+	"rewind/engine/account"
 	"rewind/engine/project"
 	"rewind/manifest"
 )
@@ -69,7 +70,7 @@ func ReadStats(ctx context.Context, p *project.Project) (*Stats, error) {
 		return nil, p.Classify(err)
 	}
 	if err := p.EachStoreFile(func(rel string, info fs.FileInfo) {
-		s.Bytes[kindOfFile(rel)] += project.Allocated(info)
+		s.Bytes[kindOfFile(rel)] += account.Allocated(info)
 	}); err != nil {
 		return nil, err
 	}
@@ -239,11 +240,11 @@ func kindOfFile(rel string) string {
 	switch {
 	case strings.HasSuffix(rel, ".pack"):
 		return "packs"
-	case strings.HasPrefix(rel, project.ObjectsName+"/"):
+	case strings.HasPrefix(rel, account.ObjectsName+"/"):
 		return "indexes"
-	case strings.HasPrefix(rel, project.ManifestsName+"/"):
+	case strings.HasPrefix(rel, account.ManifestsName+"/"):
 		return "manifests"
-	case rel == project.StatCacheName:
+	case rel == account.StatCacheName:
 		return "head"
 	}
 	return "other"

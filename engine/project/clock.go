@@ -6,19 +6,21 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"rewind/engine/account"
 )
 
 // StartTime is the present on the clock of the project's file system: what a file
 // that is changed now would get as its change time.
 func (p *Project) StartTime() (time.Time, error) {
 	now := p.Env.Time()
-	if p.ReadOnly != nil || p.place.mode == GlobalMode {
+	if p.ReadOnly != nil || p.at.Mode == account.GlobalMode {
 		return now, nil // the same kernel's clock; local file systems use no other
 	}
-	file := filepath.Join(p.place.store, TmpName, "clock")
+	file := filepath.Join(p.at.Store, account.TmpName, "clock")
 	err := os.Chtimes(file, now, now)
 	if errors.Is(err, os.ErrNotExist) {
-		if err = WriteCache(file, nil, p.Owner); err == nil {
+		if err = account.WriteCache(file, nil, p.Owner); err == nil {
 			err = os.Chtimes(file, now, now)
 		}
 	}
@@ -29,6 +31,6 @@ func (p *Project) StartTime() (time.Time, error) {
 	if err != nil {
 		return now, err
 	}
-	ctime, _ := changeTime(info)
+	ctime, _ := account.ChangeTime(info)
 	return time.Unix(0, ctime), nil
 }

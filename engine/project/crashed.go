@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"rewind/engine/account"
 	"rewind/engine/restore"
 	"rewind/manifest"
 )
@@ -32,8 +33,8 @@ func (p *Project) Crashed(ctx context.Context) (*CrashedRestore, error) {
 	if p.ReadOnly == nil {
 		expired, cancel := context.WithDeadline(ctx, time.Unix(0, 0))
 		defer cancel()
-		lock, err := LockFile(expired, filepath.Join(p.place.store, LockName, TreeLockName), TreeLockName, true)
-		var busy *BusyError
+		lock, err := account.LockFile(expired, filepath.Join(p.at.Store, account.LockName, account.TreeLockName), account.TreeLockName, true)
+		var busy *account.BusyError
 		if errors.As(err, &busy) {
 			return nil, nil // it is running
 		}
@@ -51,7 +52,7 @@ func (p *Project) Crashed(ctx context.Context) (*CrashedRestore, error) {
 func JournalError(err error) error {
 	var bad *restore.JournalError
 	if errors.As(err, &bad) {
-		return &DamagedStoreError{What: "the journal of a restore", Err: err}
+		return &account.DamagedStoreError{What: "the journal of a restore", Err: err}
 	}
 	return err
 }
@@ -64,4 +65,4 @@ func Describe(j *restore.Journal) *CrashedRestore {
 	return c
 }
 
-func (p *Project) RestoreDir() string { return filepath.Join(p.place.store, restoreName) }
+func (p *Project) RestoreDir() string { return filepath.Join(p.at.Store, account.RestoreName) }

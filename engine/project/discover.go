@@ -1,70 +1,64 @@
 package project
 
 import (
-	"encoding/hex"
-	"errors"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 
-	"rewind/cas/oid"
+	"rewind/engine/account"
 )
 
-// StoreName is where a project's own store lies below its root.
-const StoreName = ".agent/rewind"
+// Location is a root and where its store is, or would be.
+type Location struct {
+	Root  string // real path
+	Store string // "" when there is none
+	Mode  account.Mode
+	Lost  *account.KnownStore // known by this account, but its store is gone
+	Named bool                // the root was named, not found
+	Link  string              // where the store is, if its path leads through a link
 
-// place is a root and where its store is, or would be.
-type place struct {
-	root  string // real path
-	store string // "" when there is none
-	mode  Mode
-	lost  *KnownStore // known by this account, but its store is gone
-	named bool        // the root was named, not found
-	link  string      // where the store is, if its path leads through a link
-
-	parent   *place // of a worktree without a store: the project that it lies in, if this account knows that
-	anothers bool   // store is a global one of another directory, which was at this path
-	older    *Older // what the older program has left, once a store is made beside it
+	Parent   *Location // of a worktree without a store: the project that it lies in, if this account knows that
+	Anothers bool      // store is a global one of another directory, which was at this path
+	Older    *Older    // what the older program has left, once a store is made beside it
 }
 
-// discover finds the root for o: the one that is named, else the nearest
+// Discover finds the root for o: the one that is named, else the nearest
 // ancestor of the working directory with a store (its own, a global one, or one
 // that this account knows of and that has vanished) that does not leave it out, else the
 // worktree that it is in, else the nearest that the older program was initialised in, else the
 // nearest with a .git, else the working directory.
-func discover(o OpenOptions, known []KnownStore) (place, error) {
+func Discover(o OpenOptions, known []account.KnownStore) (Location, error) {
 	named := o.Root
 	if named == "" {
 		named = exportedRoot(o.Env)
 	}
 	if named != "" {
-		root, err := realDir(o.Env, named)
+		root, err := RealDir(o.Env, named)
 		if err != nil {
-			return place{}, err
+			return Location{}, err
 		}
-		at, err := placeOf(o.Env, root, known)
-		at.named = true
+		at, err := Locate(o.Env, root, known)
+		at.Named = true
 		return at, err
 	}
 	if o.Env.Dir == "" {
-		return place{}, &RefusedRootError{Root: ".", Reason: "a working directory that no longer exists"}
+		return Location{}, &RefusedRootError{Root: ".", Reason: "a working directory that no longer exists"}
 	}
-	start, err := realDir(o.Env, o.Env.Dir)
+	start, err := RealDir(o.Env, o.Env.Dir)
 	if err != nil {
-		return place{}, &RefusedRootError{Root: o.Env.Dir, Reason: "a working directory that no longer exists"}
+		return Location{}, &RefusedRootError{Root: o.Env.Dir, Reason: "a working directory that no longer exists"}
 	}
 	var out leftOut
 	older := ""
 	for dir := start; ; dir = filepath.Dir(dir) {
-		at, err := placeOf(o.Env, dir, known)
-		if err != nil || at.store != "" || at.lost != nil {
+		at, err := Locate(o.Env, dir, known)
+		if err != nil || at.Store != "" || at.Lost != nil {
 			if out.root == "" {
 				return at, err
 			}
-			mine := place{root: out.root, mode: ProjectMode}
-			if err == nil && out.worktree && slices.ContainsFunc(known, func(k KnownStore) bool { return k.Root == at.root }) {
-				mine.parent = &at
+			mine := Location{Root: out.root, Mode: account.ProjectMode}
+			if err == nil && out.worktree && slices.ContainsFunc(known, func(k account.KnownStore) bool { return k.Root == at.Root }) {
+				mine.Parent = &at
 			}
 			return mine, nil
 		}
@@ -82,22 +76,22 @@ func discover(o OpenOptions, known []KnownStore) (place, error) {
 	case out.git != "":
 		start = out.git
 	}
-	return place{root: start, mode: ProjectMode}, nil
+	return Location{Root: start, Mode: account.ProjectMode}, nil
 }
 
 // exportedRoot is $REWIND_PROJECT_ROOT where the working directory is inside it: a
 // shell keeps the variable when it goes to another project, and hands it on to an
 // agent that is started there.
-func exportedRoot(env Env) string {
+func exportedRoot(env account.Env) string {
 	root := env.Variable("REWIND_PROJECT_ROOT")
 	if root == "" {
 		return ""
 	}
-	real, err := realDir(env, root)
+	real, err := RealDir(env, root)
 	if err != nil || env.Dir == "" {
 		return ""
 	}
-	dir, err := realDir(env, env.Dir)
+	dir, err := RealDir(env, env.Dir)
 	if err != nil || !within(dir, real) || isLeftOut(dir, real) {
 		return ""
 	}
@@ -110,8 +104,8 @@ func within(dir, root string) bool {
 	return err == nil && filepath.IsLocal(rel)
 }
 
-// realDir is the real path of a directory that a person or a variable named.
-func realDir(env Env, dir string) (string, error) {
+// RealDir is the real path of a directory that a person or a variable named.
+func RealDir(env account.Env, dir string) (string, error) {
 	if !filepath.IsAbs(dir) {
 		if env.Dir == "" {
 			return "", &RefusedRootError{Root: dir, Reason: "relative to a working directory that no longer exists"}
@@ -132,115 +126,83 @@ func realDir(env Env, dir string) (string, error) {
 	return real, nil
 }
 
-// placeOf looks for the store of one directory. One that has vanished is known by
+// Locate looks for the store of one directory. One that has vanished is known by
 // the directory's identity, wherever it is now.
-func placeOf(env Env, root string, known []KnownStore) (place, error) {
-	at := place{root: root, mode: ProjectMode}
-	own := filepath.Join(root, filepath.FromSlash(StoreName))
+func Locate(env account.Env, root string, known []account.KnownStore) (Location, error) {
+	at := Location{Root: root, Mode: account.ProjectMode}
+	own := filepath.Join(root, filepath.FromSlash(account.StoreName))
 	// ~/.agent/rewind would be a store of the home directory itself, which only a named root may be.
-	if isStore(own) {
-		at.store = own
+	if account.IsStore(own) {
+		at.Store = own
 		return at, nil
 	}
-	if global := GlobalStore(env, root); global != "" && isStore(global) && !takenAlong(env, known, root, global) {
-		at.store, at.mode = global, GlobalMode
+	if global := account.GlobalStore(env, root); global != "" && account.IsStore(global) && !takenAlong(env, known, root, global) {
+		at.Store, at.Mode = global, account.GlobalMode
 	}
 	if len(known) == 0 {
 		return at, nil
 	}
-	dir, _, err := identity(root)
+	dir, _, err := account.Identity(root)
 	if err != nil {
 		return at, err
 	}
-	if at.store != "" {
-		if at.anothers = isAnothers(env, known, at.store, root, dir); !at.anothers {
+	if at.Store != "" {
+		if at.Anothers = account.IsAnothers(env, known, at.Store, root, dir); !at.Anothers {
 			return at, nil
 		}
 	}
 	for i := len(known) - 1; i >= 0; i-- { // the last was registered last
 		k := &known[i]
-		if !k.IsOf(env, root, dir) || k.unfinished(env) || k.Root != root && k.livesApart(dir) {
+		if !k.IsOf(env, root, dir) || k.Unfinished(env) || k.Root != root && k.LivesApart(dir) {
 			continue
 		}
-		if k.Mode == GlobalMode && isStore(k.store(env)) {
-			at.store, at.mode, at.anothers = k.store(env), GlobalMode, false // the directory was moved
+		if k.Mode == account.GlobalMode && account.IsStore(k.Store(env)) {
+			at.Store, at.Mode, at.Anothers = k.Store(env), account.GlobalMode, false // the directory was moved
 			return at, nil
 		}
-		if at.lost == nil || !isDir(MirrorDir(env, at.lost.ID)) && isDir(MirrorDir(env, k.ID)) {
-			at.lost, at.mode = k, k.Mode
+		if at.Lost == nil || !account.IsDir(account.MirrorDir(env, at.Lost.ID)) && account.IsDir(account.MirrorDir(env, k.ID)) {
+			at.Lost, at.Mode = k, k.Mode
 		}
 	}
-	if at.lost != nil {
-		at.store, at.anothers = "", false
+	if at.Lost != nil {
+		at.Store, at.Anothers = "", false
 	}
 	return at, nil
 }
 
 // takenAlong reports whether the global store that root's path leads to is that of a directory
 // which has another path now.
-func takenAlong(env Env, known []KnownStore, root, global string) bool {
+func takenAlong(env account.Env, known []account.KnownStore, root, global string) bool {
 	for _, k := range known {
-		if k.storage == global && k.Root != root {
+		if k.Storage == global && k.Root != root {
 			return true
 		}
 	}
 	return false
 }
 
-// livesApart reports whether the directory that k was registered for is still at its path,
-// on another device than the one of this identity: a snapshot of a file system has both.
-func (k KnownStore) livesApart(now DirID) bool {
-	there, _, err := identity(k.Root)
-	return err == nil && there.same(now) && there.Device != now.Device
-}
-
-// history lists the stores that other directories had, or have, at the path of at, and
+// History lists the stores that other directories had, or have, at the path of at, and
 // that are still to be had.
-func (at *place) history(env Env, known []KnownStore) []History {
-	dir, _, err := identity(at.root)
+func (at *Location) History(env account.Env, known []account.KnownStore) []History {
+	dir, _, err := account.Identity(at.Root)
 	if err != nil {
 		return nil
 	}
 	var out []History
 	for i := len(known) - 1; i >= 0; i-- {
 		k := known[i]
-		if k.Root != at.root || k.IsOf(env, at.root, dir) {
+		if k.Root != at.Root || k.IsOf(env, at.Root, dir) {
 			continue
 		}
-		if packs := k.packs(env); packs != "" {
-			out = append(out, History{ID: k.ID.String(), LastSave: newestChange(packs)})
+		if packs := k.Packs(env); packs != "" {
+			out = append(out, History{ID: k.ID.String(), LastSave: account.NewestChange(packs)})
 		}
 	}
 	return out
 }
 
-// isStore reports whether dir has something of a store. A directory that has
-// lost its format file still counts: it must be diagnosed, not made anew. One
-// without packs as well is what is left of an init that was killed.
-func isStore(dir string) bool {
-	missing := func(err error) bool { return errors.Is(err, fs.ErrNotExist) || IsNotDir(err) }
-	if _, err := os.Lstat(filepath.Join(dir, formatName)); !missing(err) {
-		return true
-	}
-	if _, err := os.Lstat(filepath.Join(dir, rebuildingName)); err == nil {
-		return false // it is being brought back, or was when the process died
-	}
-	names, err := os.ReadDir(filepath.Join(dir, ObjectsName))
-	return len(names) > 0 || err != nil && !missing(err)
-}
-
-// GlobalStore is the directory of the global store of root, "" without a home.
-func GlobalStore(env Env, root string) string {
-	account := env.AccountDir()
-	if account == "" {
-		return ""
-	}
-	id := oid.Sum([]byte(root))
-	return filepath.Join(account, "storage", hex.EncodeToString(id[:16]))
-}
-
-// refuseRoot says why a root that nobody named is not captured.
-func refuseRoot(env Env, root string) error {
+// RefuseRoot says why a root that nobody named is not captured.
+func RefuseRoot(env account.Env, root string) error {
 	reason := ""
 	home := env.Home
 	if real, err := filepath.EvalSymlinks(home); home != "" && err == nil {
@@ -257,7 +219,7 @@ func refuseRoot(env Env, root string) error {
 		reason = "the home directory"
 	case root == temp || root == "/tmp" || root == "/var/tmp":
 		reason = "the temporary directory"
-	case isMountTop(root):
+	case account.IsMountTop(root):
 		reason = "the top of a mounted file system"
 	}
 	if reason == "" {

@@ -28,16 +28,6 @@ func (e *RefusedRootError) Error() string {
 	return fmt.Sprintf("cannot use %s as a project: it is %s", e.Root, e.Reason)
 }
 
-// ForeignStoreError: a store that this account did not make or adopt, or that belongs to another user.
-type ForeignStoreError struct {
-	Store, Reason string
-	OtherUser     bool
-	Going         bool // its removal did not finish
-	Tracked       bool // git has files of the store in its index
-}
-
-func (e *ForeignStoreError) Error() string { return fmt.Sprintf("the store %s %s", e.Store, e.Reason) }
-
 // MovedError: a global store whose project was moved or replaced.
 type MovedError struct{ Store, Root, Registered, ID string }
 
@@ -82,41 +72,6 @@ func (e *VanishedError) Error() string {
 	return fmt.Sprintf("the store of %s has vanished: %s", e.Root, e.Reason)
 }
 
-// FutureFormatError: the store was written by a newer version.
-type FutureFormatError struct{ Store, Version string }
-
-func (e *FutureFormatError) Error() string {
-	return fmt.Sprintf("the store %s has format %s, which this version of rewind does not support", e.Store, e.Version)
-}
-
-// DamagedStoreError: something needed cannot be read.
-type DamagedStoreError struct {
-	What string
-	Err  error
-}
-
-func (e *DamagedStoreError) Error() string {
-	return fmt.Sprintf("the store is damaged: %s: %v", e.What, e.Err)
-}
-func (e *DamagedStoreError) Unwrap() error { return e.Err }
-
-// FormatError: the format file of a store is gone or holds something else. The packs may be
-// whole: OpenOptions.Mend makes it anew. It is a *DamagedStoreError.
-type FormatError struct {
-	What string
-	Err  error
-	Lost string // why it cannot be made anew; "": nobody has tried
-}
-
-func (e *FormatError) Error() string {
-	text := e.Unwrap().Error()
-	if e.Lost != "" {
-		text += ", and cannot be rebuilt: " + e.Lost
-	}
-	return text
-}
-func (e *FormatError) Unwrap() error { return &DamagedStoreError{What: e.What, Err: e.Err} }
-
 // NoCheckpointError: nothing has that name.
 type NoCheckpointError struct{ Spec, Reason string }
 
@@ -158,14 +113,6 @@ type NameTakenError struct{ Name, Checkpoint string }
 func (e *NameTakenError) Error() string {
 	return fmt.Sprintf("the name %q is taken by %s", e.Name, e.Checkpoint)
 }
-
-// BusyError: a lock was not to be had in time.
-type BusyError struct {
-	Lock   string
-	Waited time.Duration
-}
-
-func (e *BusyError) Error() string { return fmt.Sprintf("another process holds the %s lock", e.Lock) }
 
 // DiskFullError: less free space than the floor.
 type DiskFullError struct{ Free, Floor int64 }

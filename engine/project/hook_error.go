@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"rewind/engine/account"
 )
 
 // HookError is why the last hook failed.
@@ -21,7 +23,7 @@ const maxReason = 2000
 // It can be lost at any time.
 const hookErrorName = "hook-error.json"
 
-func newHookError(env Env, err error) *HookError {
+func newHookError(env account.Env, err error) *HookError {
 	reason := strings.ToValidUTF8(err.Error(), "\ufffd")
 	if len(reason) > maxReason {
 		reason = strings.ToValidUTF8(reason[:maxReason], "") + "…"
@@ -37,43 +39,43 @@ func (p *Project) NoteHookError(err error) {
 		p.UpdateHookState(func(s *HookState) { s.Error = e })
 		return
 	}
-	if ReadHookState(p.place.store).Error != nil {
+	if ReadHookState(p.at.Store).Error != nil {
 		p.UpdateHookState(func(s *HookState) { s.Error = nil })
 	}
-	if account := p.Env.AccountDir(); account != "" {
-		_ = os.Remove(filepath.Join(account, hookErrorName)) // mostly it is not there
+	if home := p.Env.AccountDir(); home != "" {
+		_ = os.Remove(filepath.Join(home, hookErrorName)) // mostly it is not there
 	}
 }
 
 // NoteHookErrorOf is NoteHookError where there is no store, or none that opens: the account keeps
 // it. What cannot be written is lost.
-func NoteHookErrorOf(env Env, err error) {
-	account := env.AccountDir()
-	if account == "" || err == nil {
+func NoteHookErrorOf(env account.Env, err error) {
+	home := env.AccountDir()
+	if home == "" || err == nil {
 		return
 	}
-	owner := OwnerOf(env.Home)
-	if MakeDir(account, owner) != nil {
+	owner := account.OwnerOf(env.Home)
+	if account.MakeDir(home, owner) != nil {
 		return
 	}
 	if data, err := json.Marshal(newHookError(env, err)); err == nil {
-		_ = WriteCache(filepath.Join(account, hookErrorName), append(data, '\n'), owner)
+		_ = account.WriteCache(filepath.Join(home, hookErrorName), append(data, '\n'), owner)
 	}
 }
 
 // LastHookError is why the last hook failed, that of p or one that found no store; p may be nil,
 // and so may the answer.
-func LastHookError(env Env, p *Project) *HookError {
+func LastHookError(env account.Env, p *Project) *HookError {
 	var last *HookError
 	if p != nil {
-		last = ReadHookState(p.place.store).Error
+		last = ReadHookState(p.at.Store).Error
 	}
-	account := env.AccountDir()
-	if account == "" {
+	home := env.AccountDir()
+	if home == "" {
 		return last
 	}
 	var e HookError
-	data, err := ReadSmall(filepath.Join(account, hookErrorName), 1<<16)
+	data, err := account.ReadSmall(filepath.Join(home, hookErrorName), 1<<16)
 	if err == nil && json.Unmarshal(data, &e) == nil && (last == nil || e.Time.After(last.Time)) {
 		last = &e
 	}

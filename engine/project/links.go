@@ -6,17 +6,19 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"rewind/engine/account"
 )
 
-// findLink says where the store of root really is, relative to root where it is below
+// FindLink says where the store of root really is, relative to root where it is below
 // it, and which component of .agent/rewind is a link; both are "" where none is.
-func findLink(root string) (real, link string, err error) {
+func FindLink(root string) (real, link string, err error) {
 	path := root
-	for _, name := range strings.Split(StoreName, "/") {
+	for _, name := range strings.Split(account.StoreName, "/") {
 		path = filepath.Join(path, name)
 		info, err := os.Lstat(path)
 		switch {
-		case errors.Is(err, fs.ErrNotExist) || IsNotDir(err):
+		case errors.Is(err, fs.ErrNotExist) || account.IsNotDir(err):
 			return "", "", nil
 		case err != nil:
 			return "", "", err
@@ -27,7 +29,7 @@ func findLink(root string) (real, link string, err error) {
 		if err != nil {
 			return "", path, &LinkError{Path: path} // dangling, or going in circles
 		}
-		rest, err := filepath.Rel(path, filepath.Join(root, filepath.FromSlash(StoreName)))
+		rest, err := filepath.Rel(path, filepath.Join(root, filepath.FromSlash(account.StoreName)))
 		if err != nil {
 			return "", path, err
 		}
@@ -40,35 +42,35 @@ func findLink(root string) (real, link string, err error) {
 	return "", "", nil
 }
 
-// checkLinks refuses a store whose path leads through a link that the person did not
+// CheckLinks refuses a store whose path leads through a link that the person did not
 // allow, or that has a link below it: a repository can ship both. One of another user is
 // refused first (*ForeignStoreError).
-func (at *place) checkLinks(env Env, known []KnownStore, force bool) error {
-	if at.store != "" { // one of another user cannot even be looked at
-		if err := ownStore(at.store); err != nil {
+func (at *Location) CheckLinks(env account.Env, known []account.KnownStore, force bool) error {
+	if at.Store != "" { // one of another user cannot even be looked at
+		if err := account.OwnStore(at.Store); err != nil {
 			return err
 		}
 	}
-	if at.mode == ProjectMode {
-		real, link, err := findLink(at.root)
+	if at.Mode == account.ProjectMode {
+		real, link, err := FindLink(at.Root)
 		if err != nil {
 			return err
 		}
-		if link != "" && !force && !linkAllowed(env, known, at.root, real) {
+		if link != "" && !force && !LinkAllowed(env, known, at.Root, real) {
 			return &LinkError{Path: link, Forcible: true}
 		}
-		at.link = real
+		at.Link = real
 	}
-	store := at.store
+	store := at.Store
 	switch {
-	case store == "" && at.mode == GlobalMode:
+	case store == "" && at.Mode == account.GlobalMode:
 		return nil
 	case store == "": // one that is about to be made, in what may be there
-		store = filepath.Join(at.root, filepath.FromSlash(StoreName))
+		store = filepath.Join(at.Root, filepath.FromSlash(account.StoreName))
 	}
 	entries, err := os.ReadDir(store)
 	if err != nil {
-		if errors.Is(err, fs.ErrNotExist) || IsNotDir(err) {
+		if errors.Is(err, fs.ErrNotExist) || account.IsNotDir(err) {
 			return nil
 		}
 		return err
@@ -78,20 +80,20 @@ func (at *place) checkLinks(env Env, known []KnownStore, force bool) error {
 		case t&fs.ModeSymlink != 0:
 			return &LinkError{Path: filepath.Join(store, e.Name())}
 		case t != 0 && t != fs.ModeDir:
-			return &DamagedStoreError{What: filepath.Join(store, e.Name()), Err: errors.New("neither a file nor a directory")}
+			return &account.DamagedStoreError{What: filepath.Join(store, e.Name()), Err: errors.New("neither a file nor a directory")}
 		}
 	}
 	return nil
 }
 
-// linkAllowed reports whether the person said that root's store lies behind a link, there.
-func linkAllowed(env Env, known []KnownStore, root, real string) bool {
-	dir, _, err := identity(root)
+// LinkAllowed reports whether the person said that root's store lies behind a link, there.
+func LinkAllowed(env account.Env, known []account.KnownStore, root, real string) bool {
+	dir, _, err := account.Identity(root)
 	if err != nil {
 		return false
 	}
 	for _, k := range known {
-		if k.link == real && (k.IsOf(env, root, dir) || k.staysAt(env, root, dir)) {
+		if k.Link == real && (k.IsOf(env, root, dir) || k.StaysAt(env, root, dir)) {
 			return true
 		}
 	}

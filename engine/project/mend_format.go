@@ -9,39 +9,40 @@ import (
 
 	"rewind/cas"
 	"rewind/cas/vfs"
+	"rewind/engine/account"
 )
 
 // mendFormat makes the format file of a store anew: whose store it is says the registry, by
 // the identity of the directory; what its packs carry, their headers. Both must agree:
 // a repository can bring packs too. Written at once and the same each time, so that a
 // process that dies leaves nothing to mend.
-func mendFormat(ctx context.Context, env Env, at place, lost *FormatError) (f format, notice string, err error) {
-	release, err := lockAccount(ctx, env)
+func mendFormat(ctx context.Context, env account.Env, at Location, lost *account.FormatError) (f account.Format, notice string, err error) {
+	release, err := account.Lock(ctx, env)
 	if err != nil {
-		return f, "", lost.because(err.Error())
+		return f, "", because(lost, err.Error())
 	}
 	defer release()
-	if f, err = readFormat(at.store); err == nil { // another process was faster
+	if f, err = account.ReadFormat(at.Store); err == nil { // another process was faster
 		return f, "", nil
 	}
-	known, err := KnownStores(env)
+	known, err := account.KnownStores(env)
 	if err != nil {
-		return f, "", lost.because(err.Error())
+		return f, "", because(lost, err.Error())
 	}
-	dir, _, err := identity(at.root)
+	dir, _, err := account.Identity(at.Root)
 	if err != nil {
 		return f, "", err
 	}
-	origin, found, err := originOf(filepath.Join(at.store, ObjectsName))
+	origin, found, err := originOf(filepath.Join(at.Store, account.ObjectsName))
 	if err != nil {
-		return f, "", lost.because(err.Error())
+		return f, "", because(lost, err.Error())
 	}
 	for i := len(known) - 1; i >= 0; i-- { // the last was registered last
 		k := known[i]
-		if k.Mode != at.mode || !k.ofDirectory(env, at.root, dir) {
+		if k.Mode != at.Mode || !k.OfDirectory(env, at.Root, dir) {
 			continue
 		}
-		second, mirrored, err := originOf(MirrorDir(env, k.ID))
+		second, mirrored, err := originOf(account.MirrorDir(env, k.ID))
 		if err != nil {
 			continue // packs of two stores: nothing can be said of it
 		}
@@ -53,30 +54,25 @@ func mendFormat(ctx context.Context, env Env, at place, lost *FormatError) (f fo
 		case !found:
 			origin = k.ID // an init that did not get far
 		}
-		k.Root = at.root
-		f = newFormat(k.ID, origin, k)
-		if err := WriteFile(filepath.Join(at.store, formatName), f.bytes(), OwnerOf(filepath.Dir(at.store))); err != nil {
+		k.Root = at.Root
+		f = account.NewFormat(k.ID, origin, k)
+		if err := account.WriteFile(filepath.Join(at.Store, account.FormatName), f.Bytes(), account.OwnerOf(filepath.Dir(at.Store))); err != nil {
 			return f, "", err
 		}
-		return f, fmt.Sprintf("the format file of the store %s was missing or damaged and has been rebuilt", at.store), nil
+		return f, fmt.Sprintf("the format file of the store %s was missing or damaged and has been rebuilt", at.Store), nil
 	}
-	return f, "", lost.because("no store that was made on this account in this directory has these packs")
+	return f, "", because(lost, "no store that was made on this account in this directory has these packs")
 }
 
-func (e *FormatError) because(reason string) error {
-	return &FormatError{What: e.What, Err: e.Err, Lost: reason}
+func because(e *account.FormatError, reason string) error {
+	return &account.FormatError{What: e.What, Err: e.Err, Lost: reason}
 }
 
 // originOf is the store id that the packs of a directory carry; found is false where there are none.
-func originOf(dir string) (origin StoreID, found bool, err error) {
+func originOf(dir string) (origin account.StoreID, found bool, err error) {
 	id, err := cas.PackOrigin(vfs.OS, dir)
-	if errors.Is(err, fs.ErrNotExist) || IsNotDir(err) {
+	if errors.Is(err, fs.ErrNotExist) || account.IsNotDir(err) {
 		return origin, false, nil
 	}
-	return StoreID(id), err == nil, err
-}
-
-// ofDirectory reports whether k is of the directory that is at root now.
-func (k KnownStore) ofDirectory(env Env, root string, now DirID) bool {
-	return k.IsOf(env, root, now) && (k.Root == root || !k.livesApart(now)) || k.staysAt(env, root, now)
+	return account.StoreID(id), err == nil, err
 }

@@ -7,40 +7,40 @@ import (
 	"path/filepath"
 	"slices"
 
-	"rewind/engine/settings"
+	"rewind/engine/account"
 )
 
 // checkKnown decides whose store this is: made or trusted on this account, and
 // of this very directory. It registers nothing: what is due is done by the first
 // write, so that reading changes nobody's registration.
-func (p *Project) checkKnown(known []KnownStore) error {
-	dir, _, err := identity(p.place.root)
+func (p *Project) checkKnown(known []account.KnownStore) error {
+	dir, _, err := account.Identity(p.at.Root)
 	if err != nil {
 		return err
 	}
-	i := slices.IndexFunc(known, func(k KnownStore) bool { return k.ID == p.ID })
-	if i < 0 && going(p.Env, p.ID) {
-		return &ForeignStoreError{Store: p.place.store, Reason: "is being removed", Going: true}
+	i := slices.IndexFunc(known, func(k account.KnownStore) bool { return k.ID == p.ID })
+	if i < 0 && account.IsGoing(p.Env, p.ID) {
+		return &account.ForeignStoreError{Store: p.at.Store, Reason: "is being removed", Going: true}
 	}
 	if i < 0 {
-		return &ForeignStoreError{Store: p.place.store, Reason: "was not made on this account"}
+		return &account.ForeignStoreError{Store: p.at.Store, Reason: "was not made on this account"}
 	}
 	old := known[i]
 	switch {
-	case old.ofDirectory(p.Env, p.place.root, dir):
+	case old.OfDirectory(p.Env, p.at.Root, dir):
 		now := old
-		now.DirID, now.Root = old.DirID.refined(dir), p.place.root
-		if p.place.mode == GlobalMode && p.place.store != GlobalStore(p.Env, p.place.root) {
-			now.storage = p.place.store
+		now.DirID, now.Root = old.DirID.Refined(dir), p.at.Root
+		if p.at.Mode == account.GlobalMode && p.at.Store != account.GlobalStore(p.Env, p.at.Root) {
+			now.Storage = p.at.Store
 		}
 		if now != old {
 			p.due = &now
 		}
-	case p.place.mode == GlobalMode:
+	case p.at.Mode == account.GlobalMode:
 		// The same path may be another project now: another container, a new clone.
-		return &MovedError{Store: p.place.store, Root: p.place.root, Registered: old.Root, ID: p.ID.String()}
-	case p.place.link != "" || old.link == p.place.store:
-		return &LinkError{Path: filepath.Join(p.place.root, filepath.FromSlash(StoreName)), Other: old.Root}
+		return &MovedError{Store: p.at.Store, Root: p.at.Root, Registered: old.Root, ID: p.ID.String()}
+	case p.at.Link != "" || old.Link == p.at.Store:
+		return &LinkError{Path: filepath.Join(p.at.Root, filepath.FromSlash(account.StoreName)), Other: old.Root}
 	default:
 		p.Copied = true
 	}
@@ -51,7 +51,7 @@ func (p *Project) checkKnown(known []KnownStore) error {
 // anew, and a copy becomes a project of its own.
 func (p *Project) beforeWrite(ctx context.Context) error {
 	if p.due != nil {
-		if err := Register(ctx, p.Env, *p.due, false); err != nil {
+		if err := account.Register(ctx, p.Env, *p.due, false); err != nil {
 			return err
 		}
 		p.due = nil
@@ -80,67 +80,67 @@ func (p *Project) becomeOwn(ctx context.Context) error {
 		return err
 	}
 	defer release()
-	known, err := KnownStores(p.Env)
+	known, err := account.KnownStores(p.Env)
 	if err != nil {
 		return err
 	}
-	f, err := readFormat(p.place.store)
+	f, err := account.ReadFormat(p.at.Store)
 	if err != nil {
 		return err
 	}
-	dir, _, err := identity(p.place.root)
+	dir, _, err := account.Identity(p.at.Root)
 	if err != nil {
 		return err
 	}
 	if f.ID != p.Format.ID { // another process was faster
 		p.Format = f
-		p.ID, _ = ParseStoreID(f.ID)
+		p.ID, _ = account.ParseStoreID(f.ID)
 		if err := p.checkOwn(known, dir); err != nil {
 			return err
 		}
-		_ = p.Store.Reset(MirrorDir(p.Env, p.ID)) // status tells why there is no mirror
+		_ = p.Store.Reset(account.MirrorDir(p.Env, p.ID)) // status tells why there is no mirror
 		return nil
 	}
-	id := newStoreID()
-	if next, err := ParseStoreID(f.Next); err == nil && next != p.ID {
-		i := slices.IndexFunc(known, func(k KnownStore) bool { return k.ID == next })
-		if i < 0 && !Exists(MirrorDir(p.Env, next)) || i >= 0 && known[i].IsOf(p.Env, p.place.root, dir) {
+	id := account.NewStoreID()
+	if next, err := account.ParseStoreID(f.Next); err == nil && next != p.ID {
+		i := slices.IndexFunc(known, func(k account.KnownStore) bool { return k.ID == next })
+		if i < 0 && !account.Exists(account.MirrorDir(p.Env, next)) || i >= 0 && known[i].IsOf(p.Env, p.at.Root, dir) {
 			id = next
 		}
 	}
-	file := filepath.Join(p.place.store, formatName)
+	file := filepath.Join(p.at.Store, account.FormatName)
 	if f.Next != id.String() {
 		f.Next = id.String()
-		if err := WriteFile(file, f.bytes(), p.Owner); err != nil {
+		if err := account.WriteFile(file, f.Bytes(), p.Owner); err != nil {
 			return err
 		}
 	}
-	k := KnownStore{ID: id, DirID: dir, Mode: p.place.mode, Root: p.place.root}
-	if err := Register(ctx, p.Env, k, false); err != nil {
+	k := account.KnownStore{ID: id, DirID: dir, Mode: p.at.Mode, Root: p.at.Root}
+	if err := account.Register(ctx, p.Env, k, false); err != nil {
 		return err
 	}
 	if err := p.unshare(); err != nil {
 		return err
 	}
-	f.own(k)
-	if err := WriteFile(file, f.bytes(), p.Owner); err != nil {
+	f.Own(k)
+	if err := account.WriteFile(file, f.Bytes(), p.Owner); err != nil {
 		return err
 	}
 	p.Format, p.ID, p.Copied = f, id, false
 	// That there is no mirror is no reason to refuse: status tells.
-	_ = p.Store.Reset(MirrorDir(p.Env, id))
+	_ = p.Store.Reset(account.MirrorDir(p.Env, id))
 	p.RefreshMirror()
 	return nil
 }
 
 // checkOwn makes sure that the store that another process made its own is this directory's.
-func (p *Project) checkOwn(known []KnownStore, dir DirID) error {
+func (p *Project) checkOwn(known []account.KnownStore, dir account.DirID) error {
 	for _, k := range known {
-		if k.ID == p.ID && k.IsOf(p.Env, p.place.root, dir) {
+		if k.ID == p.ID && k.IsOf(p.Env, p.at.Root, dir) {
 			return nil
 		}
 	}
-	return &ForeignStoreError{Store: p.place.store, Reason: "changed in the meantime"}
+	return &account.ForeignStoreError{Store: p.at.Store, Reason: "changed in the meantime"}
 }
 
 // unshare makes every file of the store that could be written in place one that has no
@@ -149,8 +149,8 @@ func (p *Project) unshare() error {
 	if err := p.Store.Unshare(); err != nil {
 		return err
 	}
-	store := p.place.store
-	for _, name := range []string{"", restoreName, LockName, TmpName, ManifestsName} {
+	store := p.at.Store
+	for _, name := range []string{"", account.RestoreName, account.LockName, account.TmpName, account.ManifestsName} {
 		if err := p.unshareDir(filepath.Join(store, name)); err != nil {
 			return err
 		}
@@ -170,17 +170,17 @@ func (p *Project) unshareDir(dir string) error {
 		if err != nil || !info.Mode().IsRegular() {
 			continue // gone meanwhile, or no file
 		}
-		if _, shared := linkKey(info); !shared {
+		if _, shared := account.LinkKey(info); !shared {
 			continue
 		}
 		file := filepath.Join(dir, e.Name())
-		data, err := ReadSmall(file, maxUnshared)
+		data, err := account.ReadSmall(file, maxUnshared)
 		switch {
 		case os.IsNotExist(err):
-		case err != nil && filepath.Base(file) == StatCacheName:
-			err = RemoveIfThere(file) // it is made anew
+		case err != nil && filepath.Base(file) == account.StatCacheName:
+			err = account.RemoveIfThere(file) // it is made anew
 		case err == nil:
-			err = WriteFile(file, data, p.Owner)
+			err = account.WriteFile(file, data, p.Owner)
 		}
 		if err != nil {
 			return err
@@ -197,35 +197,20 @@ const maxUnshared = 64 << 20
 func (p *Project) lockAccount(ctx context.Context) (release func(), err error) {
 	ctx, cancel := p.Wait(ctx)
 	defer cancel()
-	return lockAccount(ctx, p.Env)
-}
-
-func lockAccount(ctx context.Context, env Env) (release func(), err error) {
-	account := env.AccountDir()
-	if account == "" {
-		return nil, errNoHome
-	}
-	if err := MakeDir(account, OwnerOf(env.Home)); err != nil {
-		return nil, err
-	}
-	lock, err := LockFile(ctx, filepath.Join(account, "stores.lock"), "stores", true)
-	if err != nil {
-		return nil, err
-	}
-	return lock.Release, nil
+	return account.Lock(ctx, p.Env)
 }
 
 // RefreshMirror keeps copies of the store's settings and of its .gitignore beside the
 // mirror of its packs. What cannot be copied is told by status.
 func (p *Project) RefreshMirror() {
 	if !p.Copied && p.ReadOnly == nil {
-		if ignore := filepath.Join(p.place.store, ignoreName); !Exists(ignore) {
+		if ignore := filepath.Join(p.at.Store, account.IgnoreName); !account.Exists(ignore) {
 			// git must not see the store: it would track it, and take it away with a branch.
-			if p.mirrorErr = WriteFile(ignore, []byte("*\n"), p.Owner); p.mirrorErr != nil {
+			if p.mirrorErr = account.WriteFile(ignore, []byte("*\n"), p.Owner); p.mirrorErr != nil {
 				return
 			}
 		}
-		p.mirrorErr = mirrorSettings(p.place.store, MirrorDir(p.Env, p.ID), OwnerOf(p.Env.Home))
+		p.mirrorErr = account.MirrorSettings(p.at.Store, account.MirrorDir(p.Env, p.ID), account.OwnerOf(p.Env.Home))
 	}
 }
 
@@ -234,63 +219,4 @@ func (p *Project) RefreshMirror() {
 func (p *Project) MirrorSettings() error {
 	p.RefreshMirror()
 	return p.mirrorErr
-}
-
-// mirrored are the files beside the packs that a rebuilt store gets back.
-var mirrored = [...]string{ignoreName, ConfigName}
-
-func mirrorSettings(store, mirror string, owner func(string) error) error {
-	if !isDir(mirror) {
-		return nil // there is no mirror: status says so
-	}
-	for _, name := range mirrored {
-		data, err := ReadSmall(filepath.Join(store, name), 1<<20)
-		if os.IsNotExist(err) {
-			continue // a copy that is there is worth more than none
-		}
-		if err != nil {
-			return err
-		}
-		if name == ConfigName && !settings.Readable(data) {
-			continue // the last good ones are worth more
-		}
-		copied := filepath.Join(mirror, name)
-		if old, err := ReadSmall(copied, 1<<20); err == nil && string(old) == string(data) {
-			continue
-		}
-		if err := WriteFile(copied, data, owner); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// isDir reports whether there is a directory, and not a link to one.
-func isDir(dir string) bool {
-	info, err := os.Lstat(dir)
-	return err == nil && info.IsDir()
-}
-
-// own writes whose store it is into the format.
-func (f *format) own(k KnownStore) {
-	f.ID, f.Next, f.Root = k.ID.String(), "", quoteRoot(k.Root)
-	f.Device, f.Inode, f.Birth = k.Device, k.Inode, k.Birth
-}
-
-// refined is the identity as it is to be written down: what is certain does not change
-// with the device numbers of a boot or a container, and a birth once known is kept.
-func (d DirID) refined(now DirID) DirID {
-	if d.certain() && (!now.certain() || d.Birth == now.Birth) {
-		if !now.certain() {
-			d.Device = now.Device
-		}
-		return d
-	}
-	return now
-}
-
-// staysAt reports whether a store that is there, at its own path, is k's although the
-// device number has changed: where the file system knows no birth, that is what a boot does.
-func (k KnownStore) staysAt(env Env, root string, now DirID) bool {
-	return k.Root == root && k.Inode == now.Inode && !(k.certain() && now.certain()) && !k.olderThan(env, now)
 }

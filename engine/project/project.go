@@ -10,21 +10,14 @@ import (
 
 	"rewind/cas"
 	"rewind/cas/oid"
+	"rewind/engine/account"
 	"rewind/engine/settings"
 	"rewind/manifest"
 )
 
-// Mode says where a store lies.
-type Mode string
-
-const (
-	ProjectMode Mode = "project" // .agent/rewind below the root
-	GlobalMode  Mode = "global"  // ~/.rewind/storage/<hash of the root's real path>
-)
-
 // OpenOptions selects a project.
 type OpenOptions struct {
-	Env      Env
+	Env      account.Env
 	Root     string        // --root; "": $REWIND_PROJECT_ROOT, then found by walking up
 	LockWait time.Duration // how long to wait for a lock; 0: 30 s
 	Progress Progress      // may be nil
@@ -48,10 +41,10 @@ type ProgressInfo struct {
 
 // Project is an open project with its store. It holds no lock between calls.
 type Project struct {
-	Env      Env
-	place    place
-	Format   format
-	ID       StoreID
+	Env      account.Env
+	at       Location
+	Format   account.Format
+	ID       account.StoreID
 	settings *settings.Settings
 	warnings []settings.Warning
 	Store    *cas.Store
@@ -63,12 +56,14 @@ type Project struct {
 	notices  []string
 
 	// What the first write has to do: see beforeWrite.
-	due    *KnownStore // the registry's line of this store, where it has to change
-	Copied bool        // the store's id is of another directory
+	due    *account.KnownStore // the registry's line of this store, where it has to change
+	Copied bool                // the store's id is of another directory
 
-	history   []History // what another directory at the root's path has left, for Init to tell
-	older     *Older    // what the older program has left in the project, for Init to tell
-	mirrorErr error     // why settings have no copy beside the mirror
+	mirrorErr error // why settings have no copy beside the mirror
+
+	// Of one that has just been made: what another directory at its path has left, and the older program in it.
+	History []History
+	Older   *Older
 
 	Abandoned atomic.Bool // a save of a hook hangs in a system call: see saveInTime
 }
@@ -78,53 +73,54 @@ type Project struct {
 // *ForeignStoreError, *MovedError, *VanishedError, *FutureFormatError,
 // *DamagedStoreError.
 func Open(ctx context.Context, o OpenOptions) (*Project, error) {
-	known, err := KnownStores(o.Env)
+	known, err := account.KnownStores(o.Env)
 	if err != nil {
 		return nil, err
 	}
-	at, err := discover(o, known)
+	at, err := Discover(o, known)
 	if err != nil {
 		return nil, err
 	}
-	return open(ctx, o, at, known)
+	return OpenAt(ctx, o, at, known)
 }
 
-func open(ctx context.Context, o OpenOptions, at place, known []KnownStore) (*Project, error) {
+// OpenAt is Open where the root was found already.
+func OpenAt(ctx context.Context, o OpenOptions, at Location, known []account.KnownStore) (*Project, error) {
 	var notices []string
-	if err := at.checkLinks(o.Env, known, false); err != nil {
+	if err := at.CheckLinks(o.Env, known, false); err != nil {
 		return nil, err
 	}
-	rebuilt := at.store == "" && at.lost != nil
+	rebuilt := at.Store == "" && at.Lost != nil
 	if rebuilt {
 		if err := rebuildStore(ctx, o.Env, &at); err != nil {
 			return nil, err
 		}
-		notices = append(notices, rebuiltNotice(at.root))
+		notices = append(notices, rebuiltNotice(at.Root))
 		var err error
-		if known, err = KnownStores(o.Env); err != nil {
+		if known, err = account.KnownStores(o.Env); err != nil {
 			return nil, err
 		}
 	}
-	if at.store == "" {
-		if err := refuseRoot(o.Env, at.root); err != nil && !at.named {
+	if at.Store == "" {
+		if err := RefuseRoot(o.Env, at.Root); err != nil && !at.Named {
 			return nil, err
 		}
-		missing := &NotInitializedError{Root: at.root, History: at.history(o.Env, known), Older: olderIn(at.root)}
-		if at.parent != nil {
-			missing.Parent = at.parent.root
+		missing := &NotInitializedError{Root: at.Root, History: at.History(o.Env, known), Older: OlderIn(at.Root)}
+		if at.Parent != nil {
+			missing.Parent = at.Parent.Root
 		}
 		return nil, missing
 	}
-	p := &Project{Env: o.Env.of(at.root), place: at, lockWait: o.LockWait, waiting: o.Waiting, Progress: o.Progress, notices: notices}
-	info, err := os.Stat(at.store)
+	p := &Project{Env: o.Env.In(at.Root), at: at, lockWait: o.LockWait, waiting: o.Waiting, Progress: o.Progress, notices: notices}
+	info, err := os.Stat(at.Store)
 	if err != nil {
 		return nil, err
 	}
 	if !info.IsDir() {
-		return nil, &DamagedStoreError{What: at.store, Err: errors.New("it is not a directory")}
+		return nil, &account.DamagedStoreError{What: at.Store, Err: errors.New("it is not a directory")}
 	}
-	p.Format, err = readFormat(at.store)
-	if lost := (*FormatError)(nil); o.Mend && errors.As(err, &lost) {
+	p.Format, err = account.ReadFormat(at.Store)
+	if lost := (*account.FormatError)(nil); o.Mend && errors.As(err, &lost) {
 		var notice string
 		if p.Format, notice, err = mendFormat(ctx, o.Env, at, lost); err == nil && notice != "" {
 			p.notices = append(p.notices, notice)
@@ -133,24 +129,24 @@ func open(ctx context.Context, o OpenOptions, at place, known []KnownStore) (*Pr
 	if err != nil {
 		return nil, err
 	}
-	p.ID, _ = ParseStoreID(p.Format.ID) // checked by readFormat
+	p.ID, _ = account.ParseStoreID(p.Format.ID) // checked by readFormat
 	if err := p.checkKnown(known); err != nil {
 		return nil, err
 	}
-	p.Owner = OwnerOf(filepath.Dir(at.store))
-	if err := writable(at.store); err != nil {
-		p.ReadOnly = &ReadOnlyError{Store: at.store, Err: err}
+	p.Owner = account.OwnerOf(filepath.Dir(at.Store))
+	if err := account.CanWrite(at.Store); err != nil {
+		p.ReadOnly = &ReadOnlyError{Store: at.Store, Err: err}
 	}
-	p.loadSettings()
-	origin, _ := ParseStoreID(p.Format.Origin)
-	mirror := MirrorDir(o.Env, p.ID)
+	p.ReloadSettings()
+	origin, _ := account.ParseStoreID(p.Format.Origin)
+	mirror := account.MirrorDir(o.Env, p.ID)
 	if p.Copied {
 		mirror = "" // that is the original's
 	}
 	p.Store, err = cas.Open(cas.Options{
-		Dir:      filepath.Join(at.store, ObjectsName),
+		Dir:      filepath.Join(at.Store, account.ObjectsName),
 		Mirror:   mirror,
-		LockDir:  filepath.Join(at.store, LockName),
+		LockDir:  filepath.Join(at.Store, account.LockName),
 		StoreID:  origin,
 		Owner:    p.Owner,
 		NoSync:   p.settings.Durability == "fast",
@@ -159,10 +155,10 @@ func open(ctx context.Context, o OpenOptions, at place, known []KnownStore) (*Pr
 
 		Waiting:   p.noteWaiting(),
 		Returning: p.noteReturn,
-		Purging:   func() bool { return Exists(filepath.Join(at.store, ForgettingName)) },
+		Purging:   func() bool { return account.Exists(filepath.Join(at.Store, ForgettingName)) },
 	})
 	if err != nil {
-		return nil, &DamagedStoreError{What: "its packs cannot be opened", Err: err}
+		return nil, &account.DamagedStoreError{What: "its packs cannot be opened", Err: err}
 	}
 	if rebuilt {
 		p.indexRebuilt()
@@ -191,13 +187,13 @@ func (p *Project) Close() error {
 }
 
 // Root is the project's root: a real path.
-func (p *Project) Root() string { return p.place.root }
+func (p *Project) Root() string { return p.at.Root }
 
 // StoreDir is the directory of the store.
-func (p *Project) StoreDir() string { return p.place.store }
+func (p *Project) StoreDir() string { return p.at.Store }
 
 // Mode says where the store lies.
-func (p *Project) Mode() Mode { return p.place.mode }
+func (p *Project) Mode() account.Mode { return p.at.Mode }
 
 // Settings are those in force.
 func (p *Project) Settings() *settings.Settings { return p.settings }
@@ -208,23 +204,20 @@ func (p *Project) Warnings() []settings.Warning { return p.warnings }
 // Notices are what Open found and mended; a command shows them to the person.
 func (p *Project) Notices() []string { return p.notices }
 
-// History is, for a project that Init has just made, what another directory has left
-// that was at its path.
-func (p *Project) History() []History { return p.history }
-
-func (p *Project) loadSettings() {
-	p.settings, p.warnings = LoadSettings(p.Env, p.place.store)
+// ReloadSettings reads the settings again, after they were changed.
+func (p *Project) ReloadSettings() {
+	p.settings, p.warnings = LoadSettings(p.Env, p.at.Store)
 }
 
 // LoadSettings reads the account's settings and those of the store ("": the account's only).
-func LoadSettings(env Env, store string) (*settings.Settings, []settings.Warning) {
+func LoadSettings(env account.Env, store string) (*settings.Settings, []settings.Warning) {
 	o := settings.Options{Getenv: env.Getenv}
-	if account := env.AccountDir(); account != "" {
-		o.AccountFile = filepath.Join(account, ConfigName)
-		o.TiersDir = filepath.Join(account, "tiers")
+	if accountDir := env.AccountDir(); accountDir != "" {
+		o.AccountFile = filepath.Join(accountDir, account.ConfigName)
+		o.TiersDir = filepath.Join(accountDir, "tiers")
 	}
 	if store != "" {
-		o.ProjectFile = filepath.Join(store, ConfigName)
+		o.ProjectFile = filepath.Join(store, account.ConfigName)
 	}
 	return settings.Load(o)
 }
@@ -235,12 +228,12 @@ func (p *Project) Writing(ctx context.Context) error {
 	if p.ReadOnly != nil {
 		return p.ReadOnly
 	}
-	for _, name := range []string{LockName, TmpName} {
-		if err := MakeDir(filepath.Join(p.place.store, name), p.Owner); err != nil {
+	for _, name := range []string{account.LockName, account.TmpName} {
+		if err := account.MakeDir(filepath.Join(p.at.Store, name), p.Owner); err != nil {
 			return err
 		}
 	}
-	if free, err := FreeDisk(p.place.store); err == nil && free < p.settings.MinFreeDisk {
+	if free, err := account.FreeDisk(p.at.Store); err == nil && free < p.settings.MinFreeDisk {
 		return &DiskFullError{Free: free, Floor: p.settings.MinFreeDisk}
 	}
 	return p.beforeWrite(ctx)

@@ -5,6 +5,7 @@ import (
 	"path"
 	"path/filepath"
 
+	"rewind/engine/account"
 	"rewind/engine/gitrepo"
 )
 
@@ -17,7 +18,7 @@ func rebuiltNotice(root string) string {
 	if !ok {
 		return text
 	}
-	if n, ok := repo.StashHolding(path.Join(filepath.ToSlash(repo.Prefix), StoreName)); ok {
+	if n, ok := repo.StashHolding(path.Join(filepath.ToSlash(repo.Prefix), account.StoreName)); ok {
 		text += fmt.Sprintf("; git's stash@{%d} holds its old files: git stash pop will restore everything else, report these as existing, and keep the entry; then run git stash drop", n)
 	}
 	return text

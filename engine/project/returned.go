@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"rewind/cas"
+	"rewind/engine/account"
 	"rewind/manifest"
 )
 
@@ -31,7 +32,7 @@ func (p *Project) NoteForgetting(n ForgettingNote) error {
 	if err != nil {
 		return err
 	}
-	return WriteFile(filepath.Join(p.place.store, ForgettingName), append(data, '\n'), p.Owner)
+	return account.WriteFile(filepath.Join(p.at.Store, ForgettingName), append(data, '\n'), p.Owner)
 }
 
 // returnedName is the file that is there from before packs come back from their second
@@ -60,7 +61,7 @@ func (p *Project) noteReturn(r cas.Return) error {
 			return err
 		}
 		// It was folded from records that were rewritten since.
-		if err := os.RemoveAll(filepath.Join(p.place.store, ManifestsName)); err != nil {
+		if err := os.RemoveAll(filepath.Join(p.at.Store, account.ManifestsName)); err != nil {
 			return err
 		}
 	}
@@ -68,7 +69,7 @@ func (p *Project) noteReturn(r cas.Return) error {
 	if err != nil {
 		return err
 	}
-	return WriteFile(filepath.Join(p.place.store, returnedName), append(data, '\n'), p.Owner)
+	return account.WriteFile(filepath.Join(p.at.Store, returnedName), append(data, '\n'), p.Owner)
 }
 
 // CatchUp brings a store forward whose files somebody replaced by older ones, as
@@ -76,23 +77,23 @@ func (p *Project) noteReturn(r cas.Return) error {
 // what was saved since is in the mirror. A failure is none of a command's that
 // reads; the next save tries again. What came back, now or in a hook, becomes a notice.
 func (p *Project) CatchUp() {
-	_, _ = p.Store.CatchUp(Expired)
-	file := filepath.Join(p.place.store, returnedName)
-	data, err := ReadSmall(file, 64<<20)
+	_, _ = p.Store.CatchUp(account.Expired)
+	file := filepath.Join(p.at.Store, returnedName)
+	data, err := account.ReadSmall(file, 64<<20)
 	if err != nil || p.ReadOnly != nil {
 		return
 	}
 	var n returnedNote
 	_ = json.Unmarshal(data, &n) // one that cannot be read says at least that there was something
 	p.notices = append(p.notices, p.returnedNotice(n))
-	_ = RemoveIfThere(file) // else it is said once more
+	_ = account.RemoveIfThere(file) // else it is said once more
 }
 
 func (p *Project) returnedNotice(n returnedNote) string {
 	if n.Empty {
-		return fmt.Sprintf("packs of the store of %s were missing and have been restored from the mirror", p.place.root)
+		return fmt.Sprintf("packs of the store of %s were missing and have been restored from the mirror", p.at.Root)
 	}
-	text := fmt.Sprintf("the store of %s was replaced by an older state of it: what was saved since has been restored from the mirror", p.place.root)
+	text := fmt.Sprintf("the store of %s was replaced by an older state of it: what was saved since has been restored from the mirror", p.at.Root)
 	if !n.Rewritten {
 		return text
 	}

@@ -4,19 +4,21 @@ import (
 	"errors"
 	"io/fs"
 	"path/filepath"
+
+	"rewind/engine/account"
 )
 
 // StoreSize is what the store takes on disk, in bytes. The mirror's hard links take nothing.
 func (p *Project) StoreSize() (int64, error) {
 	var total int64
-	err := p.EachStoreFile(func(_ string, info fs.FileInfo) { total += Allocated(info) })
+	err := p.EachStoreFile(func(_ string, info fs.FileInfo) { total += account.Allocated(info) })
 	return total, err
 }
 
 // EachStoreFile visits the store's files; those that vanish meanwhile are left out.
 func (p *Project) EachStoreFile(visit func(rel string, info fs.FileInfo)) error {
 	seen := map[[2]uint64]bool{}
-	return filepath.WalkDir(p.place.store, func(file string, d fs.DirEntry, err error) error {
+	return filepath.WalkDir(p.at.Store, func(file string, d fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil
 		}
@@ -30,13 +32,13 @@ func (p *Project) EachStoreFile(visit func(rel string, info fs.FileInfo)) error 
 		if err != nil {
 			return err
 		}
-		if key, shared := linkKey(info); shared {
+		if key, shared := account.LinkKey(info); shared {
 			if seen[key] {
 				return nil // tables that two generations of the database share
 			}
 			seen[key] = true
 		}
-		rel, err := filepath.Rel(p.place.store, file)
+		rel, err := filepath.Rel(p.at.Store, file)
 		visit(filepath.ToSlash(rel), info)
 		return err
 	})

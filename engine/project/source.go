@@ -10,6 +10,7 @@ import (
 
 	"rewind/cas"
 	"rewind/cas/oid"
+	"rewind/engine/account"
 	"rewind/manifest"
 )
 
@@ -17,7 +18,10 @@ import (
 type logSource struct{ store *cas.Store }
 
 // Log is the log and the trees of the store.
-func (p *Project) Log() manifest.Source { return logSource{p.Store} }
+func (p *Project) Log() manifest.Source { return LogOf(p.Store) }
+
+// LogOf is the log and the trees of a store that no project has opened.
+func LogOf(store *cas.Store) manifest.Source { return logSource{store} }
 
 func (s logSource) Records(from uint64) iter.Seq2[manifest.Sequenced, error] {
 	return func(yield func(manifest.Sequenced, error) bool) {
@@ -99,7 +103,7 @@ func (p *Project) refold(ctx context.Context, db *manifest.DB) (*manifest.DB, er
 
 func (p *Project) DatabaseOptions() manifest.Options {
 	return manifest.Options{
-		Dir:      filepath.Join(p.place.store, ManifestsName),
+		Dir:      filepath.Join(p.at.Store, account.ManifestsName),
 		Owner:    p.Owner,
 		ReadOnly: p.ReadOnly != nil,
 	}
@@ -123,11 +127,11 @@ func (p *Project) Classify(err error) error {
 	case err == nil:
 		return nil
 	case errors.As(err, &version):
-		return &FutureFormatError{Store: filepath.Join(p.place.store, ObjectsName, version.File), Version: strconv.Itoa(version.Version)}
+		return &account.FutureFormatError{Store: filepath.Join(p.at.Store, account.ObjectsName, version.File), Version: strconv.Itoa(version.Version)}
 	case errors.As(err, &busy):
-		return &BusyError{Lock: busy.Lock, Waited: busy.Waited}
+		return &account.BusyError{Lock: busy.Lock, Waited: busy.Waited}
 	case errors.As(err, &damaged), errors.As(err, &missing):
-		return &DamagedStoreError{What: "an object", Err: err}
+		return &account.DamagedStoreError{What: "an object", Err: err}
 	}
 	return err
 }

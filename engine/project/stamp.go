@@ -53,7 +53,7 @@ func (p *Project) Unsynced(cache *scan.Cache, now time.Time) time.Time {
 		return time.Time{}
 	}
 	was := ReadStamp(cache.Stamp()).Start
-	if boot := p.Env.bootTime(); boot.IsZero() || was.After(boot) && !was.After(now) {
+	if boot := p.Env.BootTime(); boot.IsZero() || was.After(boot) && !was.After(now) {
 		return time.Time{}
 	}
 	return was.Add(-writeBack)

@@ -3,11 +3,12 @@ package project
 import (
 	"path/filepath"
 
+	"rewind/engine/account"
 	"rewind/engine/scan"
 )
 
 // StatCacheFile is where the stat cache lies.
-func (p *Project) StatCacheFile() string { return filepath.Join(p.place.store, StatCacheName) }
+func (p *Project) StatCacheFile() string { return filepath.Join(p.at.Store, account.StatCacheName) }
 
 // StatCache loads the stat cache if the store still stands behind it.
 func (p *Project) StatCache(generation uint64) (*scan.Cache, error) {

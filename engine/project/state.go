@@ -6,12 +6,15 @@ import (
 	"path/filepath"
 	"slices"
 	"time"
+
+	"rewind/engine/account"
 )
 
 // HookStateName is the file in which hooks leave what status shows. It can be
 // lost at any time.
 const HookStateName = "hook-state.json"
 
+// HookState is its content.
 type HookState struct {
 	Error *HookError    `json:"error,omitempty"` // nil once a hook succeeded again
 	Swept time.Time     `json:"swept,omitzero"`  // when retention last looked
@@ -34,9 +37,10 @@ type EndedSession struct {
 	Time           time.Time
 }
 
+// ReadHookState reads that of a store; what is missing or damaged is empty.
 func ReadHookState(store string) HookState {
 	var s HookState
-	data, err := ReadSmall(filepath.Join(store, HookStateName), 1<<20)
+	data, err := account.ReadSmall(filepath.Join(store, HookStateName), 1<<20)
 	if err != nil || json.Unmarshal(data, &s) != nil {
 		return HookState{}
 	}
@@ -50,13 +54,13 @@ func (p *Project) UpdateHookState(change func(*HookState)) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
 	defer cancel()
-	if lock, err := LockFile(ctx, filepath.Join(p.place.store, LockName, "hook-state"), "hook-state", true); err == nil {
+	if lock, err := account.LockFile(ctx, filepath.Join(p.at.Store, account.LockName, "hook-state"), "hook-state", true); err == nil {
 		defer lock.Release()
 	}
-	s := ReadHookState(p.place.store)
+	s := ReadHookState(p.at.Store)
 	change(&s)
 	if data, err := json.Marshal(s); err == nil {
-		_ = WriteCache(filepath.Join(p.place.store, HookStateName), append(data, '\n'), p.Owner)
+		_ = account.WriteCache(filepath.Join(p.at.Store, HookStateName), append(data, '\n'), p.Owner)
 	}
 }
 
@@ -70,7 +74,7 @@ func (p *Project) NoteEnded(e EndedSession) {
 }
 
 // Endings are when sessions ended, as far as it is known.
-func (p *Project) Endings() []EndedSession { return ReadHookState(p.place.store).Endings }
+func (p *Project) Endings() []EndedSession { return ReadHookState(p.at.Store).Endings }
 
 // OpenedSession is a session that a client began or opened again. The log has a
 // session once, and no checkpoint of an opening at which nothing has changed.
@@ -88,11 +92,11 @@ func (p *Project) NoteOpened(o OpenedSession) {
 }
 
 // Openings are when sessions were opened, as far as it is known.
-func (p *Project) Openings() []OpenedSession { return ReadHookState(p.place.store).Openings }
+func (p *Project) Openings() []OpenedSession { return ReadHookState(p.at.Store).Openings }
 
 // Ended is the session that ended last.
 func (p *Project) Ended() EndedSession {
-	if e := ReadHookState(p.place.store).Ended; e != nil {
+	if e := ReadHookState(p.at.Store).Ended; e != nil {
 		return *e
 	}
 	return EndedSession{}

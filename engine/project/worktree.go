@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"rewind/engine/account"
 )
 
 // agentWorktrees is where agents make worktrees: every project leaves it out.
@@ -40,7 +42,7 @@ func isLinkedWorktree(dir string) bool {
 	if err != nil || !info.Mode().IsRegular() {
 		return false
 	}
-	data, err := ReadSmall(file, 1<<16)
+	data, err := account.ReadSmall(file, 1<<16)
 	if err != nil {
 		return false
 	}
@@ -65,7 +67,7 @@ func (l *leftOut) pass(dir string) {
 	if l.root != "" {
 		return
 	}
-	hasGit := Exists(filepath.Join(dir, ".git"))
+	hasGit := account.Exists(filepath.Join(dir, ".git"))
 	if l.git == "" && hasGit {
 		l.git = dir
 	}
@@ -75,7 +77,7 @@ func (l *leftOut) pass(dir string) {
 		if !hasGit && l.git != "" {
 			l.root = l.git
 		}
-	case l.git != "" && isMountTop(dir) && dir != filepath.Dir(dir):
+	case l.git != "" && account.IsMountTop(dir) && dir != filepath.Dir(dir):
 		l.root = l.git
 	}
 }
@@ -91,13 +93,13 @@ func isLeftOut(dir, root string) bool {
 	return false
 }
 
-// config is the settings file of the store of p: a worktree's begins as a copy, so that what its
+// Config is the settings file of the store of p: a worktree's begins as a copy, so that what its
 // project leaves out is left out there too. other stands for one that cannot be read.
-func (p *place) config(other []byte) []byte {
-	if p.store == "" {
+func (p *Location) Config(other []byte) []byte {
+	if p.Store == "" {
 		return other
 	}
-	data, err := ReadSmall(filepath.Join(p.store, ConfigName), 1<<20)
+	data, err := account.ReadSmall(filepath.Join(p.Store, account.ConfigName), 1<<20)
 	if err != nil {
 		return other
 	}

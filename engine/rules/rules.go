@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"rewind/engine/account"
 	"rewind/engine/gitrepo"
 	"rewind/engine/ignore"
 	"rewind/engine/project"
@@ -51,7 +52,7 @@ func Gather(p *project.Project, noIgnore bool) (Ruleset, error) {
 			// Tracked files that rules match are left out for it.
 			rs.Problems = append(rs.Problems, unknownIndex(err))
 		case index.Store:
-			return rs, &project.ForeignStoreError{Store: p.StoreDir(), Reason: "has files that git tracks", Tracked: true}
+			return rs, &account.ForeignStoreError{Store: p.StoreDir(), Reason: "has files that git tracks", Tracked: true}
 		default:
 			rs.tracked = tracked
 			c.Tracked, c.TrackedBelow, c.TrackedHash = tracked.Has, tracked.HasBelow, index.Hash
@@ -65,7 +66,7 @@ func Gather(p *project.Project, noIgnore bool) (Ruleset, error) {
 		}
 	}
 	for _, name := range ignore.JSONFiles {
-		text, err := project.ReadRule(filepath.Join(p.Root(), filepath.FromSlash(name)), 1<<20)
+		text, err := account.ReadRule(filepath.Join(p.Root(), filepath.FromSlash(name)), 1<<20)
 		if err != nil {
 			continue // most projects have none; an unreadable one is an unreadable path of the scan
 		}
@@ -126,10 +127,10 @@ const maxUnread = 20
 
 func index(p *project.Project, repo gitrepo.Repo, tracked *gitrepo.LazyTracked) (indexState, error) {
 	now := indexState{Root: p.Root(), Key: repo.IndexKey()}
-	file := filepath.Join(p.StoreDir(), project.IndexStateName)
+	file := filepath.Join(p.StoreDir(), account.IndexStateName)
 	var seen indexState
-	if data, err := project.ReadSmall(file, 1<<16); err == nil && json.Unmarshal(data, &seen) == nil {
-		if now.Key != "" && seen.Root == now.Root && seen.Key == now.Key && (seen.Half == "" || project.Exists(seen.Half)) {
+	if data, err := account.ReadSmall(file, 1<<16); err == nil && json.Unmarshal(data, &seen) == nil {
+		if now.Key != "" && seen.Root == now.Root && seen.Key == now.Key && (seen.Half == "" || account.Exists(seen.Half)) {
 			return seen, nil
 		}
 	}
@@ -140,13 +141,13 @@ func index(p *project.Project, repo gitrepo.Repo, tracked *gitrepo.LazyTracked) 
 	if err != nil {
 		return now, err
 	}
-	now.Hash, now.Store, now.Half, now.Rules = set.Hash(), set.HasBelow(project.StoreName), set.Half(), set.HoldsRules()
+	now.Hash, now.Store, now.Half, now.Rules = set.Hash(), set.HasBelow(account.StoreName), set.Half(), set.HoldsRules()
 	for _, path := range set.Rules() {
 		if len(now.Unread) == maxUnread {
 			break
 		}
 		file := filepath.Join(p.Root(), filepath.FromSlash(path))
-		if !project.Exists(filepath.Dir(file)) || project.Exists(file) {
+		if !account.Exists(filepath.Dir(file)) || account.Exists(file) {
 			continue
 		}
 		if _, err := set.Rule(path); err != nil {
@@ -155,7 +156,7 @@ func index(p *project.Project, repo gitrepo.Repo, tracked *gitrepo.LazyTracked) 
 	}
 	if now.Key != "" && p.ReadOnly == nil {
 		if data, err := json.Marshal(now); err == nil {
-			_ = project.WriteCache(file, data, p.Owner) // without it the index is parsed again
+			_ = account.WriteCache(file, data, p.Owner) // without it the index is parsed again
 		}
 	}
 	return now, nil

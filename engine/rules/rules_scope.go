@@ -6,6 +6,7 @@ import (
 	"io/fs"
 
 	"rewind/cas/oid"
+	"rewind/engine/account"
 	"rewind/engine/ignore"
 	"rewind/engine/project"
 	"rewind/engine/restore"
@@ -89,7 +90,7 @@ func (s *Scopes) scope(dir string) *ignore.Scope {
 
 // Fail notes that rules could not be read; what is not there, or is no file, has none.
 func (s *Scopes) Fail(err error) {
-	none := err == nil || errors.Is(err, fs.ErrNotExist) || errors.Is(err, rootfs.ErrLink) || errors.Is(err, rootfs.ErrNotRegular) || project.IsNotDir(err)
+	none := err == nil || errors.Is(err, fs.ErrNotExist) || errors.Is(err, rootfs.ErrLink) || errors.Is(err, rootfs.ErrNotRegular) || account.IsNotDir(err)
 	if !none {
 		s.Failed = err
 	}

@@ -1,0 +1,302 @@
+package account
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"rewind/cas/oid"
+)
+
+// KnownStore is one line of ~/.rewind/known: a store that was made or trusted
+// on this account. A repository can ship a hostile store; it cannot get here.
+type KnownStore struct {
+	ID    StoreID
+	DirID // of the root
+	Mode  Mode
+	Root  string // real path
+	Going bool   // it is being removed, or was when the process died: nobody believes it any more
+	// storage is the directory of a global store that does not lie where root would have
+	// it: its directory was moved, or another one had the place. "": it does.
+	Storage string
+	Link    string // the store's real path, where it lies behind a link that the person allowed; "": no link
+}
+
+const knownHeader = "# rewind: stores of this account: id device inode mode root [birth N] [going 1] [storage path] [link path]\n"
+
+// Line is k as a line of the registry.
+func (k KnownStore) Line() string {
+	line := fmt.Sprintf("%s %d %d %s %s", k.ID, k.Device, k.Inode, k.Mode, strconv.Quote(k.Root))
+	if k.Birth != 0 {
+		line += fmt.Sprintf(" birth %d", k.Birth)
+	}
+	if k.Storage != "" {
+		line += " storage " + strconv.Quote(k.Storage)
+	}
+	if k.Going {
+		line += " going 1"
+	}
+	if k.Link != "" {
+		line += " link " + strconv.Quote(k.Link)
+	}
+	return line + "\n"
+}
+
+// ParseKnown reads a line of the registry.
+func ParseKnown(line string) (KnownStore, bool) {
+	var k KnownStore
+	fields := strings.SplitN(line, " ", 5)
+	if len(fields) != 5 {
+		return k, false
+	}
+	var err error
+	if k.ID, err = ParseStoreID(fields[0]); err != nil {
+		return k, false
+	}
+	if k.Device, err = strconv.ParseUint(fields[1], 10, 64); err != nil {
+		return k, false
+	}
+	if k.Inode, err = strconv.ParseUint(fields[2], 10, 64); err != nil {
+		return k, false
+	}
+	k.Mode = Mode(fields[3])
+	if k.Mode != ProjectMode && k.Mode != GlobalMode {
+		return k, false
+	}
+	root, rest, err := cutQuoted(fields[4])
+	if err != nil || !filepath.IsAbs(root) {
+		return k, false
+	}
+	k.Root = root
+	return k, k.parseMore(rest)
+}
+
+// parseMore reads what versions after the first have added to a line: words, each
+// with a value. Words that a later version may add are skipped.
+func (k *KnownStore) parseMore(rest string) bool {
+	for rest != "" {
+		word, value, ok := strings.Cut(strings.TrimPrefix(rest, " "), " ")
+		if !ok || word == "" {
+			return false
+		}
+		var err error
+		switch text := ""; {
+		case strings.HasPrefix(value, `"`):
+			text, rest, err = cutQuoted(value)
+			switch word {
+			case "link":
+				k.Link = text
+			case "storage":
+				k.Storage = text
+			}
+		default:
+			text, rest, _ = strings.Cut(value, " ")
+			switch word {
+			case "birth":
+				k.Birth, err = strconv.ParseInt(text, 10, 64)
+			case "going":
+				k.Going = true
+			}
+		}
+		if err != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// cutQuoted takes a quoted string from the front of s.
+func cutQuoted(s string) (text, rest string, err error) {
+	quoted, err := strconv.QuotedPrefix(s)
+	if err != nil {
+		return "", "", err
+	}
+	text, err = strconv.Unquote(quoted)
+	return text, s[len(quoted):], err
+}
+
+// KnownStores reads the registry, without the stores that are being removed.
+func KnownStores(env Env) ([]KnownStore, error) {
+	all, err := Registry(env)
+	return slices.DeleteFunc(all, func(k KnownStore) bool { return k.Going }), err
+}
+
+// IsGoing reports whether the removal of a store has begun.
+func IsGoing(env Env, id StoreID) bool {
+	all, _ := Registry(env) // what cannot be read says nothing
+	return slices.ContainsFunc(all, func(k KnownStore) bool { return k.ID == id && k.Going })
+}
+
+// Registry reads all of the registry. Lines that do not parse are left out: the
+// worst that follows is a store that must be trusted again.
+func Registry(env Env) ([]KnownStore, error) {
+	account := env.AccountDir()
+	if account == "" {
+		return nil, nil
+	}
+	data, err := ReadSmall(filepath.Join(account, "known"), 64<<20)
+	if errors.Is(err, fs.ErrNotExist) || IsNotDir(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var all []KnownStore
+	lines := bufio.NewScanner(bytes.NewReader(data))
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		if k, ok := ParseKnown(lines.Text()); ok {
+			all = append(all, k)
+		}
+	}
+	return all, lines.Err()
+}
+
+// ErrNoHome: without a home directory there is no registry.
+var ErrNoHome = errors.New("there is no home directory to register the store in")
+
+// Register puts k into the registry in place of any line with its id, or,
+// where drop is set, only takes its id out.
+func Register(ctx context.Context, env Env, k KnownStore, drop bool) error {
+	account := env.AccountDir()
+	if account == "" {
+		return ErrNoHome
+	}
+	owner := OwnerOf(env.Home)
+	if err := MakeDir(account, owner); err != nil {
+		return err
+	}
+	lock, err := LockFile(ctx, filepath.Join(account, "known.lock"), "registry", true)
+	if err != nil {
+		return err
+	}
+	defer lock.Release()
+	all, err := Registry(env)
+	if err != nil {
+		return err
+	}
+	var out strings.Builder
+	out.WriteString(knownHeader)
+	for _, old := range all {
+		if old.ID != k.ID {
+			out.WriteString(old.Line())
+		}
+	}
+	if !drop {
+		out.WriteString(k.Line())
+	}
+	return WriteFile(filepath.Join(account, "known"), []byte(out.String()), owner)
+}
+
+// Unfinished reports whether k is of an init that was killed before there was
+// anything in its store: it has not vanished, and init takes its id up.
+func (k KnownStore) Unfinished(env Env) bool {
+	store := k.Store(env)
+	return !IsStore(store) && Exists(filepath.Join(store, ObjectsName)) && !Exists(MirrorDir(env, k.ID))
+}
+
+// Store is the directory that k has its store in, when it has one.
+func (k KnownStore) Store(env Env) string {
+	switch {
+	case k.Storage != "":
+		return k.Storage
+	case k.Mode == GlobalMode:
+		return GlobalStore(env, k.Root)
+	}
+	return filepath.Join(k.Root, filepath.FromSlash(StoreName))
+}
+
+// Packs is the mirror of k, or of its objects where it lives
+// without; "" where there is neither.
+func (k KnownStore) Packs(env Env) string {
+	if mirror := MirrorDir(env, k.ID); IsDir(mirror) {
+		return mirror
+	}
+	if k.State(env) == Live || k.Mode == GlobalMode && IsStore(k.Store(env)) {
+		return filepath.Join(k.Store(env), ObjectsName)
+	}
+	return ""
+}
+
+// NewestChange is when the newest pack of a directory was added to.
+func NewestChange(dir string) time.Time {
+	var newest time.Time
+	entries, _ := os.ReadDir(dir) // what cannot be read has no time
+	for _, e := range entries {
+		if filepath.Ext(e.Name()) != ".pack" {
+			continue
+		}
+		if info, err := e.Info(); err == nil && info.ModTime().After(newest) {
+			newest = info.ModTime()
+		}
+	}
+	return newest
+}
+
+// State says what has become of k.
+func (k KnownStore) State(env Env) State {
+	now, _, err := Identity(k.Root)
+	switch {
+	case errors.Is(err, fs.ErrNotExist), IsNotDir(err):
+		return Gone
+	case err != nil:
+		return Unreachable
+	case !k.IsOf(env, k.Root, now):
+		return Replaced
+	}
+	f, err := ReadFormat(k.Store(env))
+	switch {
+	case err == nil && f.ID == k.ID.String(), err != nil && IsStore(k.Store(env)):
+		return Live // one that cannot be read is still there
+	case err == nil:
+		return Replaced
+	case k.Unfinished(env):
+		return Unfinished
+	}
+	return Lost
+}
+
+// MirrorDir is where a store's packs are mirrored, "" without a home.
+func MirrorDir(env Env, id StoreID) string {
+	account := env.AccountDir()
+	if account == "" {
+		return ""
+	}
+	return filepath.Join(account, "vault", id.String())
+}
+
+// PlaceIn is where the store of k lies, or would; "" where that is not known.
+func (k KnownStore) PlaceIn(env Env) string {
+	if k.Root == "" {
+		return k.Storage
+	}
+	return k.Store(env)
+}
+
+// GlobalStore is the directory of the global store of root, "" without a home.
+func GlobalStore(env Env, root string) string {
+	account := env.AccountDir()
+	if account == "" {
+		return ""
+	}
+	id := oid.Sum([]byte(root))
+	return filepath.Join(account, "storage", hex.EncodeToString(id[:16]))
+}
+
+// Mode says where a store lies.
+type Mode string
+
+const (
+	ProjectMode Mode = "project" // .agent/rewind below the root
+	GlobalMode  Mode = "global"  // ~/.rewind/storage/<hash of the root's real path>
+)

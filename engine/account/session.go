@@ -1,0 +1,117 @@
+package account
+
+import (
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"time"
+
+	"rewind/cas/oid"
+)
+
+// SessionState is what rewind remembers of one agent's session between two
+// hooks, in ~/.rewind/sessions/. All of it can be lost at any time.
+type SessionState struct {
+	Dir        string    `json:"dir,omitempty"`        // where the session's project is looked for; fixed at its first hook
+	Exact      bool      `json:"exact,omitempty"`      // Dir is the root itself
+	Worktree   string    `json:"worktree,omitempty"`   // the agents' worktree that its newest hook was in; Registered is about that
+	Registered string    `json:"registered,omitempty"` // transcript that the log has a session record for
+	Last       time.Time `json:"last,omitzero"`        // newest checkpoint
+	Prompt     string    `json:"prompt,omitempty"`     // key of the newest prompt that has its checkpoint
+	Prompted   time.Time `json:"prompted,omitzero"`    // when that was
+	Tools      []string  `json:"tools,omitempty"`      // ids of the newest tool calls that have theirs
+	Told       []string  `json:"told,omitempty"`       // what the person was told already
+
+	Held *HeldConversation `json:"held,omitempty"`
+}
+
+// maxSessionFile bounds a state file; real ones have a kilobyte.
+const maxSessionFile = 1 << 20
+
+// SessionFile is the state file of a session, "" where none can be kept.
+func SessionFile(env Env, agent, session string) string {
+	account := env.AccountDir()
+	if account == "" || session == "" {
+		return ""
+	}
+	key := oid.Sum([]byte(agent + "\x00" + session))
+	return filepath.Join(account, "sessions", hex.EncodeToString(key[:16])+".json")
+}
+
+// LoadSession reads a session's state; what is missing or damaged is empty.
+func LoadSession(env Env, agent, session string) SessionState {
+	file := SessionFile(env, agent, session)
+	if file == "" {
+		return SessionState{}
+	}
+	return ReadSession(file)
+}
+
+// ReadSession reads one state file; what is missing or damaged is empty.
+func ReadSession(file string) (s SessionState) {
+	data, err := ReadSmall(file, maxSessionFile)
+	if err != nil || json.Unmarshal(data, &s) != nil {
+		return SessionState{}
+	}
+	return s
+}
+
+// UpdateSession changes a session's state. Hooks of one session run in parallel:
+// they take turns, but none waits long for what can be lost.
+func UpdateSession(ctx context.Context, env Env, agent, session string, change func(*SessionState)) error {
+	file := SessionFile(env, agent, session)
+	if file == "" {
+		return nil
+	}
+	owner := OwnerOf(env.Home)
+	for _, dir := range []string{env.AccountDir(), filepath.Dir(file)} {
+		if err := MakeDir(dir, owner); err != nil {
+			return err
+		}
+	}
+	ctx, cancel := context.WithTimeout(ctx, 50*time.Millisecond)
+	defer cancel()
+	if lock, err := LockFile(ctx, filepath.Join(filepath.Dir(file), "lock"), "sessions", true); err == nil {
+		defer lock.Release()
+	}
+	s := LoadSession(env, agent, session)
+	change(&s)
+	data, err := json.Marshal(s)
+	if err != nil {
+		return err
+	}
+	return WriteCache(file, append(data, '\n'), owner)
+}
+
+// ForgetSessions removes the states of sessions that were quiet for long.
+func ForgetSessions(env Env, quiet time.Duration) error {
+	dir := filepath.Join(env.AccountDir(), "sessions")
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		info, err := e.Info()
+		if err != nil || env.Time().Sub(info.ModTime()) < quiet || filepath.Ext(e.Name()) != ".json" {
+			continue
+		}
+		if err := RemoveIfThere(filepath.Join(dir, e.Name())); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// HeldConversation is what the store holds of a session's conversation: where
+// the next capture goes on. It can be lost: the log's newest record of the
+// session says the same.
+type HeldConversation struct {
+	Store      string `json:"store"`      // id of the store
+	Generation uint64 `json:"generation"` // of the store when it was noted
+	Content    oid.ID `json:"content"`
+	Leaf       string `json:"leaf,omitempty"`
+	PromptID   string `json:"prompt_id,omitempty"` // of the newest prompt in it
+	Prompt     string `json:"prompt,omitempty"`    // its text, at most maxHeldPrompt bytes
+}

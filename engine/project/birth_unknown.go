@@ -1,8 +1,0 @@
-//go:build unix && !linux && !darwin
-
-package project
-
-import "syscall"
-
-// birthTime is 0: it is not known here when a file was made.
-func birthTime(*syscall.Stat_t) int64 { return 0 }

@@ -1,0 +1,51 @@
+package project
+
+import (
+	"context"
+	"path/filepath"
+	"time"
+
+	"rewind/cas"
+	"rewind/engine/account"
+)
+
+// Lock takes one of the project's locks exclusively, with the project's patience.
+func (p *Project) Lock(ctx context.Context, name string) (*account.FileLock, error) {
+	ctx, cancel := p.Wait(ctx)
+	defer cancel()
+	return p.lock(ctx, name, true)
+}
+
+// LockShared takes one of the project's locks shared, and waits for it until ctx ends.
+func (p *Project) LockShared(ctx context.Context, name string) (*account.FileLock, error) {
+	return p.lock(ctx, name, false)
+}
+
+func (p *Project) lock(ctx context.Context, name string, exclusive bool) (*account.FileLock, error) {
+	file := filepath.Join(p.at.Store, account.LockName, name)
+	if tell := p.noteWaiting(); tell != nil {
+		defer time.AfterFunc(cas.WaitNotice, func() { tell(file) }).Stop()
+	}
+	return account.LockFile(ctx, file, name, exclusive)
+}
+
+// noteWaiting tells whoever opened the project which process holds a lock file; nil where
+// nobody wants to know.
+func (p *Project) noteWaiting() func(file string) {
+	if p.waiting == nil {
+		return nil
+	}
+	return func(file string) { p.waiting(lockHolder(file)) }
+}
+
+// Wait bounds a lock's waiting time by the project's patience.
+func (p *Project) Wait(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(ctx, p.Patience())
+}
+
+func (p *Project) Patience() time.Duration {
+	if p.lockWait != 0 {
+		return p.lockWait
+	}
+	return 30 * time.Second
+}

@@ -1,6 +1,0 @@
-//go:build !linux && !darwin
-
-package project
-
-// remoteFileSystem is not told apart here.
-func remoteFileSystem(string) (kind string, remote bool) { return "", false }

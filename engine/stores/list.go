@@ -1,0 +1,250 @@
+package stores
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"rewind/engine/account"
+	"rewind/engine/project"
+	"rewind/manifest"
+)
+
+// Info is what rewind stores tells of one store of the account.
+type Info struct {
+	Registered
+	Bytes       int64     // on disk, files with several names counted once
+	Checkpoints int       // safety checkpoints included; -1: not known without its directory
+	Safety      int       // of these
+	LastSave    time.Time // zero: unknown
+	InUse       bool      // a process holds one of its locks
+	MovedTo     string    // where its directory was found, if it was moved; "": not known
+}
+
+// List lists all stores of the account, the one that was saved to last first. It
+// changes nothing.
+func List(ctx context.Context, env account.Env) ([]Info, error) {
+	known, err := account.Registry(env)
+	if err != nil {
+		return nil, err
+	}
+	if known, err = withMirrors(env, known); err != nil {
+		return nil, err
+	}
+	out := make([]Info, 0, len(known))
+	for _, k := range known {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		out = append(out, storeInfo(ctx, env, k, known))
+	}
+	slices.SortStableFunc(out, func(a, b Info) int { return b.LastSave.Compare(a.LastSave) })
+	return out, nil
+}
+
+// withMirrors adds the stores that the registry does not know: global ones, and those of which
+// only a mirror is left.
+func withMirrors(env account.Env, known []account.KnownStore) ([]account.KnownStore, error) {
+	accountDir := env.AccountDir()
+	if accountDir == "" {
+		return known, nil
+	}
+	known = slices.Concat(known, unknownStorage(accountDir, known))
+	entries, err := os.ReadDir(filepath.Join(accountDir, "vault"))
+	if errors.Is(err, fs.ErrNotExist) || account.IsNotDir(err) {
+		return known, nil
+	}
+	for _, e := range entries {
+		name, going := strings.CutSuffix(e.Name(), goingSuffix)
+		id, err := account.ParseStoreID(name)
+		if err != nil || !e.IsDir() || slices.ContainsFunc(known, func(k account.KnownStore) bool { return k.ID == id }) {
+			continue
+		}
+		known = append(known, account.KnownStore{ID: id, Mode: account.ProjectMode, Going: going})
+	}
+	return known, err
+}
+
+// unknownStorage lists the global stores that the registry has no line of.
+func unknownStorage(accountDir string, known []account.KnownStore) (out []account.KnownStore) {
+	dir := filepath.Join(accountDir, "storage")
+	entries, _ := os.ReadDir(dir) // none is there, or none can be listed
+	for _, e := range entries {
+		if !e.IsDir() || strings.Contains(e.Name(), goingSuffix) {
+			continue
+		}
+		f, err := account.ReadFormat(filepath.Join(dir, e.Name()))
+		if err != nil {
+			continue
+		}
+		id, _ := account.ParseStoreID(f.ID) // checked by readFormat
+		if !slices.ContainsFunc(known, func(k account.KnownStore) bool { return k.ID == id }) {
+			out = append(out, account.KnownStore{ID: id, Mode: account.GlobalMode, Storage: filepath.Join(dir, e.Name())})
+		}
+	}
+	return out
+}
+
+// storeInfo looks at one store. k has no root where the registry has no line of it.
+func storeInfo(ctx context.Context, env account.Env, k account.KnownStore, known []account.KnownStore) Info {
+	s := Info{Checkpoints: -1}
+	s.ID, s.Root, s.Mode = k.ID.String(), k.Root, k.Mode
+	s.State, s.MovedTo = fate(k, env, known)
+	for _, mirror := range []string{account.MirrorDir(env, k.ID), account.MirrorDir(env, k.ID) + goingSuffix} {
+		if account.IsDir(mirror) {
+			s.Mirror = mirror
+		}
+	}
+	switch s.State {
+	case account.Live, account.Foreign:
+		s.Store = k.Store(env)
+	case account.Going:
+	default:
+		s.Store = storageOf(k, env, known) // a global store outlives its project
+	}
+	if dir := k.Packs(env); k.Root != "" && dir != "" {
+		s.LastSave = account.NewestChange(dir)
+	} else if s.Mirror != "" {
+		s.LastSave = account.NewestChange(s.Mirror)
+	} else if s.Store != "" {
+		s.LastSave = account.NewestChange(filepath.Join(s.Store, account.ObjectsName))
+	}
+	s.Bytes = DiskBytes(s.Store, s.Mirror)
+	if s.State == account.Live {
+		s.InUse = inUse(s.Store)
+		s.count(ctx, env)
+	}
+	return s
+}
+
+// fate is what has become of k, as far as it can be told from outside, and where its directory
+// is now if it was moved and found.
+func fate(k account.KnownStore, env account.Env, known []account.KnownStore) (state account.State, movedTo string) {
+	state = account.Unregistered
+	switch {
+	case k.Going:
+		return account.Going, ""
+	case k.Root != "":
+		state = k.State(env)
+	}
+	switch state {
+	case account.Gone, account.Replaced, account.Unregistered:
+		if k.Mode == account.GlobalMode { // its packs have two names, wherever its directory is
+			if k.Root != "" {
+				movedTo = whereabouts(k, env, known)
+			}
+			if movedTo != "" {
+				return account.Moved, movedTo
+			}
+		} else if mirror := account.MirrorDir(env, k.ID); account.IsDir(mirror) && sharedPacks(mirror) {
+			return account.Moved, ""
+		}
+	case account.Live:
+		_, uid, err := account.Identity(k.Store(env))
+		if err != nil || !account.Usable(uid) {
+			return account.Foreign, ""
+		}
+	}
+	return state, ""
+}
+
+// count adds what only the open store tells. One that will not open is listed without.
+func (s *Info) count(ctx context.Context, env account.Env) {
+	p, err := project.Open(ctx, project.OpenOptions{Env: env, Root: s.Root})
+	if err != nil {
+		return
+	}
+	defer p.Close()
+	if p.ID.String() != s.ID {
+		return
+	}
+	err = p.Query(ctx, func(db *manifest.DB) error {
+		n, safety, err := db.Count()
+		s.Checkpoints, s.Safety = n+safety, safety
+		return err
+	})
+	if err != nil {
+		s.Checkpoints, s.Safety = -1, 0
+	}
+	if newest, err := p.List(ctx, project.ListOptions{Limit: 1}); err == nil && len(newest) > 0 {
+		s.LastSave = newest[0].Time
+	}
+}
+
+// inUse reports whether a process holds a lock of the store now.
+func inUse(store string) bool {
+	at, cancel := context.WithDeadline(context.Background(), time.Now().Add(-time.Second))
+	defer cancel()
+	for _, name := range account.StoreLocks {
+		file := filepath.Join(store, account.LockName, name)
+		if !account.Exists(file) {
+			continue
+		}
+		lock, err := account.LockFile(at, file, name, true)
+		var busy *account.BusyError
+		if errors.As(err, &busy) {
+			return true
+		}
+		if err == nil {
+			lock.Release()
+		}
+	}
+	return false
+}
+
+// DiskBytes is what directories take on disk, each file once. "" is none.
+func DiskBytes(dirs ...string) (total int64) {
+	seen := map[[2]uint64]bool{}
+	for _, dir := range dirs {
+		if dir == "" {
+			continue
+		}
+		// What cannot be looked at does not count.
+		_ = filepath.WalkDir(dir, func(file string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() {
+				return nil
+			}
+			info, err := d.Info()
+			if err != nil {
+				return nil
+			}
+			key, shared := account.LinkKey(info)
+			if !shared || !seen[key] {
+				total += account.Allocated(info)
+			}
+			seen[key] = seen[key] || shared
+			return nil
+		})
+	}
+	return total
+}
+
+// Find finds a store of the account by its id or the beginning of one, those that
+// are going too. Errors: *NoStoreError.
+func Find(env account.Env, prefix string) (account.KnownStore, error) {
+	known, err := account.Registry(env)
+	if err == nil {
+		known, err = withMirrors(env, known)
+	}
+	if err != nil {
+		return account.KnownStore{}, err
+	}
+	none := &project.NoStoreError{ID: prefix}
+	var match account.KnownStore
+	for _, k := range known {
+		if len(prefix) >= 4 && strings.HasPrefix(k.ID.String(), prefix) {
+			none.Matches = append(none.Matches, k.ID.String())
+			match = k
+		}
+	}
+	if len(none.Matches) != 1 {
+		slices.Sort(none.Matches)
+		return account.KnownStore{}, none
+	}
+	return match, nil
+}

@@ -1,0 +1,94 @@
+package stores
+
+import (
+	"path/filepath"
+
+	"rewind/cas"
+	"rewind/cas/oid"
+	"rewind/cas/vfs"
+	"rewind/engine/account"
+	"rewind/engine/project"
+	"rewind/manifest"
+)
+
+// Relative is another store of the account with the same origin: one was copied from the other,
+// by cp or by init --adopt, so that what was saved before is in both.
+type Relative struct {
+	Registered
+	origin account.StoreID
+	dirs   []string // where its packs are
+}
+
+// Relatives lists the stores of the account that have the origin of this one, living or not. A
+// copy that has not been written to since is not known to the account, and so not among them.
+func Relatives(p *project.Project) ([]Relative, error) {
+	known, err := account.Registry(p.Env)
+	if err == nil {
+		known, err = withMirrors(p.Env, known)
+	}
+	if err != nil {
+		return nil, err
+	}
+	origin, err := account.ParseStoreID(p.Format.Origin)
+	if err != nil {
+		return nil, err
+	}
+	var out []Relative
+	for _, k := range known {
+		if k.ID == p.ID {
+			continue
+		}
+		r := Relative{origin: origin}
+		r.ID, r.Root, r.Mode = k.ID.String(), k.Root, k.Mode
+		r.State, _ = fate(k, p.Env, known)
+		mirror := account.MirrorDir(p.Env, k.ID)
+		dirs := []string{mirror, mirror + goingSuffix}
+		if store := k.PlaceIn(p.Env); store != "" && store != p.StoreDir() {
+			if f, err := account.ReadFormat(store); err != nil || f.ID == r.ID {
+				dirs = append(dirs, filepath.Join(store, account.ObjectsName))
+			}
+		}
+		for _, dir := range dirs {
+			if id, ok := cas.PacksOf(vfs.OS, dir); ok && account.StoreID(id) == origin {
+				r.dirs = append(r.dirs, dir)
+			}
+		}
+		if len(r.dirs) > 0 {
+			out = append(out, r)
+		}
+	}
+	return out, nil
+}
+
+// MayHold reports whether a store has one of some objects, or a record that says is true of. What
+// cannot be read may hold anything. says may be nil.
+func (r Relative) MayHold(ids []oid.ID, says func(manifest.Record) bool) bool {
+	for _, dir := range r.dirs {
+		if packsMayHold(dir, r.origin, ids, says) {
+			return true
+		}
+	}
+	return false
+}
+
+func packsMayHold(dir string, origin account.StoreID, ids []oid.ID, says func(manifest.Record) bool) bool {
+	s, err := cas.Open(cas.Options{Dir: dir, StoreID: origin, ReadOnly: true})
+	if err != nil {
+		return true
+	}
+	defer s.Close()
+	for _, id := range ids {
+		if has, err := s.Has(id); has || err != nil {
+			return true
+		}
+	}
+	if says == nil {
+		return false
+	}
+	for r, err := range project.LogOf(s).Records(0) {
+		if err != nil || says(r.Record) {
+			return true
+		}
+	}
+	return false
+}

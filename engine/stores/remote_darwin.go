@@ -1,0 +1,12 @@
+package stores
+
+import "golang.org/x/sys/unix"
+
+// remoteFileSystem asks statfs.
+func remoteFileSystem(dir string) (kind string, remote bool) {
+	var st unix.Statfs_t
+	if err := unix.Statfs(dir, &st); err != nil {
+		return "", false
+	}
+	return RemoteByName(unix.ByteSliceToString(st.Fstypename[:]), st.Flags&unix.MNT_LOCAL != 0)
+}
