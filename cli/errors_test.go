@@ -61,7 +61,7 @@ func TestExplain(t *testing.T) {
 		{&restorer.AbortedError{Err: syscall.ENOSPC, Left: make([]restorer.Skip, 1)}, 3, "undo-restore"},
 		{&damagedError{n: 1}, 7, "rewind repair"},
 		{&invalidError{code: 1}, 1, ""},
-		{&engine.DeclinedError{}, 1, "--yes"},
+		{&engine.DeclinedError{}, 1, ""},
 		{&hintedError{&project.NotInitializedError{Root: "/p"}, "better"}, 4, "better"},
 		{fmt.Errorf("write: %w", syscall.ENOSPC), 1, "rewind gc"},
 		{&outputError{syscall.ENOSPC}, 1, ""},

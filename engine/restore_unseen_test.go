@@ -111,7 +111,7 @@ func TestUnseenStays(t *testing.T) {
 				l.write("x.log", strings.Repeat("x", 1<<20+1))
 			},
 			after: func(l *lab) { l.write("x.log", "small"); l.write("later.log", "n") }},
-		{name: "beyond what the coverage lists", why: "cut short", stays: []string{"many/1005"}, goes: []string{"later"},
+		{name: "beyond what the coverage lists", why: "truncated", stays: []string{"many/1005"}, goes: []string{"later"},
 			before: many, after: func(l *lab) { l.remove("many"); l.write("many/1005", "small"); l.write("later", "n") }},
 		{name: "beyond what the coverage lists, by a rule file that is not in the tree", why: "rules", stays: []string{"env/0005", "env/1005", "env/sub/x"}, goes: []string{"later"},
 			before: func(l *lab) {
