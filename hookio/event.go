@@ -80,6 +80,9 @@ type Tool struct {
 	ChangedChars int
 	// WholeFile marks a tool that replaces a file without naming what goes.
 	WholeFile bool
+	// Unhooks says that the edit takes lines away which call us, or switches all hooks off;
+	// CallsUs that its new text has such lines.
+	Unhooks, CallsUs bool
 	// Truncated says that the input was too large to be kept whole: Files or
 	// Command may lack something.
 	Truncated bool

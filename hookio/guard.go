@@ -24,6 +24,10 @@ type Guarded struct {
 	// Resolve follows the links in the part of an absolute path that exists, in the last
 	// component only where last is set; "" where it cannot. nil: links are not followed.
 	Resolve func(path string, last bool) string
+	// Settings are the absolute paths of files in which agents' hooks stand, and Hooked reports
+	// whether one has ours; it is asked of those alone that a call names.
+	Settings []string
+	Hooked   func(file string) bool
 }
 
 // Refusal is why a tool call is blocked. Reason is one sentence for the agent.
@@ -51,6 +55,11 @@ func Guard(e *Event, g Guarded) *Refusal {
 	for _, f := range t.Files {
 		if p := g.place(shell.Absolute(e.Cwd, f), false, true); p != nil {
 			return refuseWrite(p.Dir)
+		}
+		if t.Unhooks || t.WholeFile && !t.CallsUs {
+			if s := g.registered(shell.Absolute(e.Cwd, f)); s != "" {
+				return refuseUnhook(s)
+			}
 		}
 	}
 	if t.Class != Edit {
@@ -126,6 +135,9 @@ func (g Guarded) invocation(inv *shell.Invocation) *Refusal {
 		}
 	}
 	if r := g.whole(inv); r != nil {
+		return r
+	}
+	if r := g.unhooks(inv); r != nil {
 		return r
 	}
 	for _, w := range inv.Writes() {
@@ -310,6 +322,9 @@ func (g Guarded) interpreter(inv *shell.Invocation) *Refusal {
 		texts = append(texts, r.Body)
 	}
 	for _, text := range texts {
+		if r := inScript(text); r != nil {
+			return r
+		}
 		for i := range g.Protected {
 			p := &g.Protected[i]
 			if strings.Contains(text, p.Dir) || strings.Contains(text, tail(p.Dir)) {
@@ -347,8 +362,12 @@ func ownCommand(inv *shell.Invocation) string {
 	}
 	var words []string
 	var dryRun, takenBack bool // --dry-run=false
-	for i := 0; i < len(inv.Args); i++ {
-		a := inv.Args[i].Text
+	args := inv.Args
+	if inv.ByXargs && len(inv.Piped) > 0 { // what echo or printf hands on
+		args = append(slices.Clone(args), inv.Piped[1:]...)
+	}
+	for i := 0; i < len(args); i++ {
+		a := args[i].Text
 		if a == "--" {
 			break // what follows are paths
 		}

@@ -33,6 +33,9 @@ func TestGuardCommands(t *testing.T) {
 		{"rewind forget -- a", true}, {"rewind restore 1 -- -n", true}, {"rewind forget -y --text -n", true}, {"rewind gc -n --dry-run=false", true}, {"rewind restore -n=false 1", true},
 		{"xargs rm -rf <<< .agent/rewind", true}, {"xargs rm <<E\na .agent/rewind/head\nE", true}, {"rewind restore last -- --dry-run", true}, {"rewind deinit --yes", true}, {"rewind stores rm 1234", true}, {"rewind forget --text x", true}, {"rewind redo", true}, {"rewind revert prompt~1", true}, {"rewind ui", true},
 		{`echo '{"prompt":"/rewind:undo"}' | rewind hook claude`, true}, {"rewind --root /x stores --json rm y", true}, {"rewind chat 2", true}, {"rewind init --adopt x", true}, {"cd /tmp && rewind repair", true}, {"ls && sudo -u x rewind --quiet restore 1", true}, {"$(rewind undo)", true}, {"smart-checkpoint restore", true}, {"X=1 rewind unpin x", true},
+		{"$(which rewind) undo", true}, {"`which rewind` undo", true}, {`"$(command -v rewind)" restore last`, true}, {"R=$(which rewind); $R gc", true}, {"sudo $(type -P rewind) undo", true},
+		{`python3 -c "os.system('rewind undo')"`, true}, {`python3 -c 'import subprocess; subprocess.run(["/usr/bin/rewind", "--root", "/x", "restore", "last"])'`, true}, {"python3 <<'E'\nimport os\nos.system('rewind back 2')\nE", true},
+		{`node -e "require('child_process').execSync('rewind gc --keep 1')"`, true}, {"perl -e 'system(\"rewind\", \"undo\")'", true}, {"ruby -e '`rewind undo`'", true}, {"echo undo | xargs rewind", true},
 	} {
 		e := Event{Kind: PreTool, Cwd: "/srv/p", Tool: Tool{Name: "Bash", Class: Shell, Command: c.script}}
 		r := Guard(&e, testGuarded)
@@ -52,6 +55,7 @@ func TestGuardCommands(t *testing.T) {
 		"rewind", "rewind list", "rewind save before", "rewind show last --files", "rewind diff", "rewind status --json", "rewind restore last --dry-run", "rewind gc --dry-run", "rewind restore --help", "rewind export last -o x.tgz", "rewind pin last", "rewind init", "rewind verify", "echo rewind undo", "git log --grep 'rewind restore'",
 		"rm -rf build", "rm -rf *", "rm x.agent", "rm -rf sub/.agent", "rm -rf .agents", "rm -rf .agent-old/rewind", "rm .agent", "git clean -fd", "git clean -n -x", "git clean -fdx -e .agent", "git clean -fdx sub", "cd sub && git clean -fdx", "git stash", "git stash -u", "git stash pop", "git stash list -a", "git stash -m a", "git stash push -ma", "git stash push -m -a", "git stash push -a -- src", "git stash push -u -- .", "cd /srv/q && git stash -a",
 		"rewind restore 1 -n", "rewind restore -yn 1", "rewind undo -nq", "rewind gc -n", "xargs rm -rf <<< build",
+		"$(which rewind) list", "$(which python3) undo", "which rewind undo", `python3 -c "os.system('rewind list')"`, `python3 -c "print('rewind undo')"`, "python3 rewind.py undo", "echo list | xargs rewind", "command -v rewind",
 		"rewind stores", "rewind stores --json", "rewind hook generic", "rewind hook --help", "rewind deinit --help", "rewind undo --dry-run",
 		"find . -name '*.pyc' -delete", "find build -delete", `find . -name x -exec rm {} \;`, "find . -name '*.o' | xargs rm", "mv a b", "mv /srv/p /srv/q", "cd .. && mv p q", "chmod -R u+w .", "sed -i s/a/b/ src/x", "echo x > agent/rewind", "python3 -c \"print(open('.agent/rewind/config.json').read())\"", "rm -rf ~/.cache", "rm -rf /srv/other",
 		"npm install rewind", "rewind-tape undo", "./scripts/rewind.sh undo", "cd $X && rm -rf y", "rm -rf \"$TMP\"", "cat .agent/rewind/x | tee out",

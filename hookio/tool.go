@@ -16,6 +16,8 @@ type toolInput struct {
 	old, new  int // characters of the current edit
 	whole     bool
 	truncated bool
+
+	hooksGo, hooksCome, hooksOff bool // see Tool.Unhooks
 }
 
 func (d *decoder) toolInput() {
@@ -53,12 +55,12 @@ func (in *toolInput) member(s *scanner, name string) {
 	case "command", "cmd", "script":
 		in.commandLine(s)
 	case "old_string", "old_str", "oldString", "old_text":
-		in.old += in.size(s)
+		in.old += in.going(s)
 	case "new_string", "new_str", "newString", "new_text", "insert_text":
-		in.new += in.size(s)
+		in.new += in.coming(s)
 	case "content", "file_text", "contents":
 		in.whole = true
-		in.new += in.size(s)
+		in.new += in.coming(s)
 	case "new_source":
 		in.new += in.size(s)
 	case "edits":
@@ -112,6 +114,29 @@ func (in *toolInput) file(s *scanner, to *[]string) {
 	one()
 }
 
+// maxHooksText bounds what is looked at of an edit's text for our hooks: settings are smaller.
+const maxHooksText = 256 << 10
+
+// going reads a text that goes, and gives its size in characters.
+func (in *toolInput) going(s *scanner) int {
+	t, _ := s.text(maxHooksText)
+	in.hooksGo = in.hooksGo || mentionsHooks(t.kept)
+	return t.chars
+}
+
+// coming reads a text that comes, and gives its size in characters.
+func (in *toolInput) coming(s *scanner) int {
+	t, _ := s.text(maxHooksText)
+	in.hooksCome = in.hooksCome || mentionsHooks(t.kept)
+	in.hooksOff = in.hooksOff || strings.Contains(t.kept, "disableAllHooks")
+	return t.chars
+}
+
+// mentionsHooks reports whether a text has a line that calls us.
+func mentionsHooks(text string) bool {
+	return strings.Contains(text, "rewind' hook ") || strings.Contains(text, "rewind hook ") || strings.Contains(text, "smart-checkpoint")
+}
+
 func (in *toolInput) size(s *scanner) int {
 	t, _ := s.text(0)
 	return t.chars
@@ -157,6 +182,7 @@ func (d *decoder) finishTool() {
 		return
 	}
 	t.ChangedChars, t.WholeFile, t.Truncated = in.chars, in.whole, in.truncated
+	t.Unhooks, t.CallsUs = in.hooksOff || in.hooksGo && !in.hooksCome, in.hooksCome
 	t.Files = append(t.Files, in.files...)
 	switch t.Class {
 	case Shell:

@@ -27,7 +27,14 @@ func (inv *Invocation) destroys() string {
 		}
 	}
 	name := inv.Name
+	if strings.Contains(name, "\x00") {
+		return "a program that is not known"
+	}
 	switch name {
+	case "python", "python3", "python2", "node", "nodejs", "deno", "bun", "php", "lua":
+		if inv.scripted() {
+			return name + " script"
+		}
 	case "rm", "unlink", "rmdir", "shred", "truncate", "mv", "cp", "install", "rsync", "dd", "patch", "ed", "ex", "trash", "rimraf", "del", "erase", "rd", "sponge",
 		"remove-item", "ri", "clear-content", "set-content", "out-file", "move-item", "copy-item", "rename-item", "rename", "unzip", "ln":
 		return name
@@ -42,6 +49,9 @@ func (inv *Invocation) destroys() string {
 	case "sed", "perl", "ruby":
 		if inv.inPlace() {
 			return name + " -i"
+		}
+		if name != "sed" && inv.scripted() {
+			return name + " script"
 		}
 	case "awk", "gawk":
 		if inv.HasWord("inplace") {
@@ -72,6 +82,29 @@ func (inv *Invocation) destroys() string {
 	}
 	return ""
 }
+
+// scripted reports whether an interpreter is given a script on the command line, or in a
+// here-document, that could change files or run programs.
+func (inv *Invocation) scripted() bool {
+	texts := []string{}
+	for _, a := range inv.Args {
+		texts = append(texts, a.Text)
+	}
+	for _, r := range inv.Redirects {
+		texts = append(texts, r.Body)
+	}
+	for _, text := range texts {
+		for _, verb := range changing {
+			if strings.Contains(text, verb) && !strings.HasPrefix(text, "-") && strings.ContainsAny(text, " (;'\"") {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// changing are words of such scripts.
+var changing = []string{"open", "write", "unlink", "remove", "rename", "rmtree", "rmdir", "rmSync", "rm_r", "truncate", "delete", "copy", "move", "replace", "system", "popen", "subprocess", "exec", "spawn", "call"}
 
 func Clip(s string) string {
 	if len(s) > 60 {

@@ -118,11 +118,17 @@ func (w *shellWalk) onlyAssignments(words []Word) bool {
 }
 
 func (w *shellWalk) assign(name, value string, dynamic bool) {
-	if dynamic || len(value) > maxValueBytes || len(w.variables) > 100 {
+	if dynamic && !isFound(value) || len(value) > maxValueBytes || len(w.variables) > 100 {
 		delete(w.variables, name)
 		return
 	}
 	w.variables[name] = value
+}
+
+// isFound reports whether a value is the path of a program of which the name alone is known.
+func isFound(value string) bool {
+	rest, ok := strings.CutPrefix(value, "\x00/")
+	return ok && !strings.Contains(rest, "\x00")
 }
 
 func assignment(x Word) (name, value string, ok bool) {

@@ -158,8 +158,10 @@ func (p *shellParser) doubleQuoted(b *wordBuilder) {
 // expansion reads $… or `…`.
 func (p *shellParser) expansion(b *wordBuilder, inQuotes bool) {
 	if p.at(0) == '`' {
+		start := p.pos + 1
 		p.backquoted()
 		b.unknown()
+		b.quote(programFound(p.src[min(start, len(p.src)):min(p.pos, len(p.src))]))
 		return
 	}
 	p.pos++
@@ -173,8 +175,10 @@ func (p *shellParser) expansion(b *wordBuilder, inQuotes bool) {
 		b.unknown()
 	case c == '(':
 		p.pos++
+		start := p.pos
 		p.substitution()
 		b.unknown()
+		b.quote(programFound(p.src[start:min(p.pos, len(p.src))]))
 	case c == '{':
 		p.braced(b)
 	case c == '\'' && !inQuotes:
@@ -236,6 +240,24 @@ func (p *shellParser) braced(b *wordBuilder) {
 		b.unknown()
 	}
 	p.substitutionsIn(inside[n:])
+}
+
+// programFound is the end of the path that a substitution gives which looks for a program: its name
+// after a slash. "" for any other.
+func programFound(inside string) string {
+	words := strings.Fields(strings.TrimRight(inside, ")`"))
+	if len(words) < 2 {
+		return ""
+	}
+	switch words[0] {
+	case "which", "command", "type", "whence":
+		for _, w := range words[1:] {
+			if !strings.HasPrefix(w, "-") {
+				return "/" + strings.Trim(w, `'"`)
+			}
+		}
+	}
+	return ""
 }
 
 // backquoted visits the commands between backquotes.
