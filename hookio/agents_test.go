@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"rewind/hookio/jsonscan"
 )
 
 // What holds for every agent, those to come included.
@@ -75,10 +77,10 @@ func checkWords(t *testing.T, a *adapter) {
 			t.Errorf("%q is translated twice", m.ours)
 		}
 		// A word that the decoder does not know would be read for ever.
-		d := decoder{scanner: newScanner(strings.NewReader(`"x"`))}
+		d := decoder{Scanner: jsonscan.Stream(strings.NewReader(`"x"`))}
 		d.member(m.theirs)
-		if d.err != nil {
-			t.Errorf("%q: %v", m.theirs, d.err)
+		if d.Err() != nil {
+			t.Errorf("%q: %v", m.theirs, d.Err())
 		}
 	}
 }

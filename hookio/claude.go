@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"path"
 	"strings"
+
+	"rewind/hookio/jsonscan"
 )
 
 // Claude is Claude Code. Its payloads are those that most others follow.
@@ -74,24 +76,24 @@ func isUUID(s string) bool {
 // nothing about dir or a directory above it.
 func FolderTrusted(claudeJSON []byte, dir string) (trusted, known bool) {
 	dir = strings.TrimSuffix(strings.ReplaceAll(dir, `\`, "/"), "/")
-	s := newScanner(bytes.NewReader(claudeJSON))
-	s.object(func(name string) {
+	s := jsonscan.Stream(bytes.NewReader(claudeJSON))
+	members(s, func(name string) {
 		if name != "projects" {
-			s.skip()
+			s.Skip()
 			return
 		}
-		s.object(func(folder string) {
+		members(s, func(folder string) {
 			folder = strings.TrimSuffix(strings.ReplaceAll(folder, `\`, "/"), "/")
 			if dir != folder && !strings.HasPrefix(dir, folder+"/") {
-				s.skip()
+				s.Skip()
 				return
 			}
-			s.object(func(key string) {
+			members(s, func(key string) {
 				if key == "hasTrustDialogAccepted" {
 					known = true
-					trusted = s.peek() == 't' || trusted
+					trusted = s.Peek() == 't' || trusted
 				}
-				s.skip()
+				s.Skip()
 			})
 		})
 	})

@@ -1,9 +1,10 @@
 package hookio
 
 import (
-	"errors"
 	"io"
 	"strings"
+
+	"rewind/hookio/jsonscan"
 )
 
 // Bounds of what an Event keeps of a payload.
@@ -31,17 +32,12 @@ func DecodeWords(r io.Reader, words []string, getenv func(string) string) Event 
 }
 
 func decode(r io.Reader, named Agent, action string, g given, getenv func(string) string) Event {
-	d := decoder{scanner: newScanner(r), getenv: getenv}
-	if d.peek() != 0 || d.err == nil {
-		if ok := d.object(d.member); !ok && d.err == nil {
-			d.err = errSyntax // a list, a number, …
-		}
-		d.event.Damaged = d.err
-	} else if !errors.Is(d.err, io.ErrUnexpectedEOF) {
-		d.event.Damaged = d.err
+	d := decoder{Scanner: jsonscan.Stream(r), getenv: getenv}
+	object := d.AtEnd() || members(d.Scanner, d.member)
+	if d.event.Damaged = d.Err(); d.event.Damaged == nil && !object {
+		d.event.Damaged = jsonscan.ErrSyntax // a list, a number, …
 	}
-	// To the end, so that the agent's write does not fail; what follows does not matter.
-	_, _ = io.Copy(io.Discard, d.r)
+	d.Drain() // so that the agent's write does not fail; what follows does not matter
 
 	e := &d.event
 	e.Prompt = strings.ToValidUTF8(e.Prompt, "\ufffd")
@@ -69,7 +65,7 @@ func decode(r io.Reader, named Agent, action string, g given, getenv func(string
 }
 
 type decoder struct {
-	*scanner
+	*jsonscan.Scanner
 	event     Event
 	getenv    func(string) string
 	roots     []string
@@ -78,11 +74,16 @@ type decoder struct {
 	input     toolInput
 }
 
+// members visits the members of the object that is the next value.
+func members(s *jsonscan.Scanner, member func(name string)) (ok bool) {
+	return s.Inside(func(key []byte) { member(string(key)) })
+}
+
 // field reads a string that is kept whole or not at all: half a path is worse
 // than none.
 func (d *decoder) field(to *string) {
-	if t, ok := d.text(maxFieldBytes); ok && !t.truncated {
-		*to = t.kept
+	if t, ok := d.Text(maxFieldBytes); ok && !t.Truncated {
+		*to = t.Kept
 	}
 }
 
@@ -102,7 +103,7 @@ func (d *decoder) member(name string) {
 	case "cwd":
 		d.field(&e.Cwd)
 	case "workspace_roots":
-		d.array(func() {
+		d.Elements(func() {
 			var root string
 			if d.field(&root); root != "" && len(d.roots) < 16 {
 				d.roots = append(d.roots, root)
@@ -115,8 +116,8 @@ func (d *decoder) member(name string) {
 	case "prompt_id":
 		d.field(&e.PromptID)
 	case "prompt", "initial_prompt":
-		if t, ok := d.text(MaxPromptBytes); ok && (name == "prompt" || e.Prompt == "") {
-			e.Prompt, e.PromptTruncated, d.hasPrompt = t.kept, t.truncated, true
+		if t, ok := d.Text(MaxPromptBytes); ok && (name == "prompt" || e.Prompt == "") {
+			e.Prompt, e.PromptTruncated, d.hasPrompt = t.Kept, t.Truncated, true
 		}
 	case "tool_name":
 		d.field(&e.Tool.Name)
@@ -131,7 +132,7 @@ func (d *decoder) member(name string) {
 	case "agent_id":
 		d.field(&e.AgentID)
 	case "agent_type":
-		if d.peek() == '"' {
+		if d.Peek() == '"' {
 			d.agentType = true
 		}
 		d.field(&e.AgentType)
@@ -141,13 +142,13 @@ func (d *decoder) member(name string) {
 		d.field(&e.EnvFile)
 	// Of a tool call, beside the rest instead of in its input.
 	case "command", "file_path", "edits", "old_string", "new_string":
-		d.input.member(d.scanner, name)
+		d.input.member(d.Scanner, name)
 	default:
 		if ours, ok := memberNamed(name); ok {
 			d.member(ours)
 			return
 		}
-		d.skip()
+		d.Skip()
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"rewind/hookio/jsonscan"
 	"rewind/hookio/shell"
 )
 
@@ -97,11 +98,11 @@ func TestDecode(t *testing.T) {
 		{"wrong types in the input", `{"hook_event_name":"PreToolUse","tool_name":"Edit","tool_input":{"file_path":["/a",1,{"x":"y"}],"old_string":null,"new_string":12,"edits":{"a":1},"content":[]}}`,
 			Event{Agent: Claude, Kind: PreTool, Name: "PreToolUse", Tool: Tool{Name: "Edit", Class: Edit, Files: []string{"/a"}, WholeFile: true}}},
 		{"names repeated", `{"hook_event_name":"Stop","hook_event_name":"SessionEnd"}`, Event{Agent: Claude, Kind: SessionEnd, Name: "SessionEnd"}},
-		{"no object", `[1]`, Event{Agent: Claude, Damaged: errSyntax}},
+		{"no object", `[1]`, Event{Agent: Claude, Damaged: jsonscan.ErrSyntax}},
 		{"empty object", `{}`, Event{Agent: Claude}},
 		{"nothing", ``, Event{Agent: Claude}},
 		{"blank", " \n", Event{Agent: Claude}},
-		{"a lone surrogate, an odd escape", `{"hook_event_name":"UserPromptSubmit","prompt":"\ud800\q\u00Zz"}`, Event{Agent: Claude, Name: "UserPromptSubmit", Kind: Prompt, Damaged: errSyntax}},
+		{"a lone surrogate, an odd escape", `{"hook_event_name":"UserPromptSubmit","prompt":"\ud800\q\u00Zz"}`, Event{Agent: Claude, Name: "UserPromptSubmit", Kind: Prompt, Damaged: jsonscan.ErrSyntax}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got := Decode(strings.NewReader(c.payload), Claude, "", noEnv)
@@ -132,7 +133,7 @@ func TestDecodeTruncated(t *testing.T) {
 	payload := `{"session_id":"s1","cwd":"/srv/p","hook_event_name":"PreToolUse","tool_name":"Write","tool_input":{"file_path":"/srv/p/c.txt","content":"bee"}}`
 	for n := 1; n < len(payload); n++ {
 		e := Decode(strings.NewReader(payload[:n]), Claude, "", noEnv)
-		if !errors.Is(e.Damaged, io.ErrUnexpectedEOF) && e.Damaged != errSyntax {
+		if !errors.Is(e.Damaged, io.ErrUnexpectedEOF) && e.Damaged != jsonscan.ErrSyntax {
 			t.Fatalf("%q: damaged %v", payload[:n], e.Damaged)
 		}
 		for _, s := range []struct{ got, want string }{{e.SessionID, "s1"}, {e.Cwd, "/srv/p"}, {e.Name, "PreToolUse"}, {e.Tool.Name, "Write"}} {

@@ -3,6 +3,8 @@ package hookio
 import (
 	"slices"
 	"strings"
+
+	"rewind/hookio/jsonscan"
 )
 
 // given is what the words after an action's name say: the older tool's lines have the tool, the
@@ -63,8 +65,8 @@ func (g given) complete(d *decoder) {
 		set(&e.Tool.Name, g.tool)
 	}
 	if g.input != "" && len(d.input.files) == 0 && d.input.command == "" {
-		inner := newScanner(strings.NewReader(g.input))
-		inner.object(func(name string) { d.input.member(inner, name) })
+		inner := jsonscan.Stream(strings.NewReader(g.input))
+		members(inner, func(name string) { d.input.member(inner, name) })
 		d.input.closeEdit()
 	}
 }

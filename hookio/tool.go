@@ -4,6 +4,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"rewind/hookio/jsonscan"
 )
 
 // toolInput gathers what a tool call says about files and commands.
@@ -21,21 +23,21 @@ type toolInput struct {
 }
 
 func (d *decoder) toolInput() {
-	switch d.peek() {
+	switch d.Peek() {
 	case '"': // JSON in a string, or a patch
-		t, ok := d.text(maxPatchBytes)
+		t, ok := d.Text(maxPatchBytes)
 		if !ok {
 			return
 		}
-		d.input.truncated = d.input.truncated || t.truncated
-		if inner := newScanner(strings.NewReader(t.kept)); inner.peek() == '{' {
-			inner.object(func(name string) { d.input.member(inner, name) })
+		d.input.truncated = d.input.truncated || t.Truncated
+		if inner := jsonscan.Stream(strings.NewReader(t.Kept)); inner.Peek() == '{' {
+			members(inner, func(name string) { d.input.member(inner, name) })
 			d.input.closeEdit()
 			return
 		}
-		d.input.patch = t.kept
+		d.input.patch = t.Kept
 	default:
-		d.object(func(name string) { d.input.member(d.scanner, name) })
+		members(d.Scanner, func(name string) { d.input.member(d.Scanner, name) })
 		d.input.closeEdit()
 	}
 }
@@ -46,7 +48,7 @@ func (in *toolInput) closeEdit() {
 }
 
 // member reads one member of a tool's input.
-func (in *toolInput) member(s *scanner, name string) {
+func (in *toolInput) member(s *jsonscan.Scanner, name string) {
 	switch name {
 	case "file_path", "filePath", "notebook_path", "target_file", "absolute_path":
 		in.file(s, &in.files)
@@ -64,51 +66,51 @@ func (in *toolInput) member(s *scanner, name string) {
 	case "new_source":
 		in.new += in.size(s)
 	case "edits":
-		s.array(func() {
-			if s.object(func(name string) {
+		s.Elements(func() {
+			if members(s, func(name string) {
 				switch name {
 				case "old_string", "old_str", "old_text", "new_string", "new_str", "new_text", "file_path":
 					in.member(s, name)
 				default:
-					s.skip()
+					s.Skip()
 				}
 			}) {
 				in.closeEdit()
 			}
 		})
 	case "patch", "input", "diff", "patch_text", "patchText":
-		if t, ok := s.text(maxPatchBytes); ok {
-			in.patch, in.truncated = t.kept, in.truncated || t.truncated
+		if t, ok := s.Text(maxPatchBytes); ok {
+			in.patch, in.truncated = t.Kept, in.truncated || t.Truncated
 		}
 	default:
-		if s.peek() == '"' && strings.HasSuffix(strings.ToLower(name), "path") {
+		if s.Peek() == '"' && strings.HasSuffix(strings.ToLower(name), "path") {
 			in.file(s, &in.paths)
 			return
 		}
-		s.skip()
+		s.Skip()
 	}
 }
 
 // file reads a path, or a list of them.
-func (in *toolInput) file(s *scanner, to *[]string) {
+func (in *toolInput) file(s *jsonscan.Scanner, to *[]string) {
 	one := func() {
 		if len(*to) >= maxFiles {
 			in.truncated = true
-			s.skip()
+			s.Skip()
 			return
 		}
-		if t, ok := s.text(maxFieldBytes); ok {
-			if t.truncated {
+		if t, ok := s.Text(maxFieldBytes); ok {
+			if t.Truncated {
 				in.truncated = true
 				return
 			}
-			if t.kept != "" {
-				*to = append(*to, t.kept)
+			if t.Kept != "" {
+				*to = append(*to, t.Kept)
 			}
 		}
 	}
-	if s.peek() == '[' {
-		s.array(one)
+	if s.Peek() == '[' {
+		s.Elements(one)
 		return
 	}
 	one()
@@ -118,18 +120,18 @@ func (in *toolInput) file(s *scanner, to *[]string) {
 const maxHooksText = 256 << 10
 
 // going reads a text that goes, and gives its size in characters.
-func (in *toolInput) going(s *scanner) int {
-	t, _ := s.text(maxHooksText)
-	in.hooksGo = in.hooksGo || mentionsHooks(t.kept)
-	return t.chars
+func (in *toolInput) going(s *jsonscan.Scanner) int {
+	t, _ := s.Text(maxHooksText)
+	in.hooksGo = in.hooksGo || mentionsHooks(t.Kept)
+	return t.Chars
 }
 
 // coming reads a text that comes, and gives its size in characters.
-func (in *toolInput) coming(s *scanner) int {
-	t, _ := s.text(maxHooksText)
-	in.hooksCome = in.hooksCome || mentionsHooks(t.kept)
-	in.hooksOff = in.hooksOff || strings.Contains(t.kept, "disableAllHooks")
-	return t.chars
+func (in *toolInput) coming(s *jsonscan.Scanner) int {
+	t, _ := s.Text(maxHooksText)
+	in.hooksCome = in.hooksCome || mentionsHooks(t.Kept)
+	in.hooksOff = in.hooksOff || strings.Contains(t.Kept, "disableAllHooks")
+	return t.Chars
 }
 
 // mentionsHooks reports whether a text has a line that calls us.
@@ -137,29 +139,29 @@ func mentionsHooks(text string) bool {
 	return strings.Contains(text, "rewind' hook ") || strings.Contains(text, "rewind hook ") || strings.Contains(text, "smart-checkpoint")
 }
 
-func (in *toolInput) size(s *scanner) int {
-	t, _ := s.text(0)
-	return t.chars
+func (in *toolInput) size(s *jsonscan.Scanner) int {
+	t, _ := s.Text(0)
+	return t.Chars
 }
 
 // commandLine reads a shell command: a string, or a list of arguments.
-func (in *toolInput) commandLine(s *scanner) {
-	if s.peek() != '[' {
-		if t, ok := s.text(maxCommandBytes); ok {
-			in.command, in.truncated = t.kept, in.truncated || t.truncated
+func (in *toolInput) commandLine(s *jsonscan.Scanner) {
+	if s.Peek() != '[' {
+		if t, ok := s.Text(maxCommandBytes); ok {
+			in.command, in.truncated = t.Kept, in.truncated || t.Truncated
 		}
 		return
 	}
 	var args []string
 	room := maxCommandBytes
-	s.array(func() {
-		t, ok := s.text(room)
+	s.Elements(func() {
+		t, ok := s.Text(room)
 		if !ok {
 			return
 		}
-		in.truncated = in.truncated || t.truncated || len(args) >= maxFiles
-		if room -= len(t.kept); len(args) < maxFiles {
-			args = append(args, t.kept)
+		in.truncated = in.truncated || t.Truncated || len(args) >= maxFiles
+		if room -= len(t.Kept); len(args) < maxFiles {
+			args = append(args, t.Kept)
 		}
 	})
 	quoted := make([]string, len(args))

@@ -70,65 +70,65 @@ func parseClaude(x *reader, l *Line) {
 	)
 	x.msg.reset()
 	for {
-		key, ok := s.key()
+		key, ok := s.Key()
 		if !ok {
 			break
 		}
 		switch string(key) {
 		case "type":
-			l.Type = x.intern(s.id())
+			l.Type = x.intern(s.ID())
 		case "uuid":
-			l.ID = string(s.id())
+			l.ID = string(s.ID())
 		case "parentUuid":
 			hasParent = true
-			parent = x.event(s.id())
+			parent = x.event(s.ID())
 		case "logicalParentUuid":
-			logical = x.event(s.id())
+			logical = x.event(s.ID())
 		case "isSidechain":
-			l.Side = s.isTrue()
+			l.Side = s.IsTrue()
 		case "isMeta":
-			l.flags = set(l.flags, isMeta, s.isTrue())
+			l.flags = set(l.flags, isMeta, s.IsTrue())
 		case "isCompactSummary":
-			l.flags = set(l.flags, isSummary, s.isTrue())
+			l.flags = set(l.flags, isSummary, s.IsTrue())
 		case "toolUseResult", "sourceToolAssistantUUID":
-			result = s.isSet() || result
+			result = s.IsSet() || result
 		case "turnPosition":
-			turn = s.isSet()
+			turn = s.IsSet()
 		case "promptId":
-			l.PromptID = x.intern(s.id())
+			l.PromptID = x.intern(s.ID())
 		case "timestamp":
-			l.Time = when(s.id())
+			l.Time = when(s.ID())
 		case "message":
 			x.readMessage(&x.msg)
 		case "sessionId":
-			session = x.intern(s.id())
+			session = x.intern(s.ID())
 		case "cwd":
-			dir, _ := s.value(maxPath)
+			dir, _ := s.Value(maxPath)
 			cwd = x.intern(dir)
 		case "version":
-			version = x.intern(s.id())
+			version = x.intern(s.ID())
 		case "gitBranch":
-			branch = x.intern(s.id())
+			branch = x.intern(s.ID())
 		case "leafUuid":
-			leafNull = s.peek() == 'n'
-			leaf = append(x.block[:0], s.id()...)
+			leafNull = s.Peek() == 'n'
+			leaf = append(x.block[:0], s.ID()...)
 			x.block = leaf
 		case "explicit", "rewound":
-			explicit = s.isTrue() || explicit
+			explicit = s.IsTrue() || explicit
 		case "customTitle", "aiTitle":
-			text, _ := s.value(maxTitle)
+			text, _ := s.Value(maxTitle)
 			title = string(text)
 		case "forkedFrom":
 			forkedFrom = x.readMember("sessionId")
 		case "origin":
 			from.origin = x.readMember("kind")
 		case "promptSource":
-			from.source = x.intern(s.id())
+			from.source = x.intern(s.ID())
 		default:
-			s.skip()
+			s.Skip()
 		}
 	}
-	if s.bad {
+	if s.Bad() {
 		return
 	}
 	if x.Session == "" {
@@ -203,18 +203,18 @@ func set(f, bit lineFlags, on bool) lineFlags {
 // readMember reads an object's member that is a short string; "" if there is none.
 func (x *reader) readMember(name string) (value string) {
 	s := x.scan
-	if !s.object() {
+	if !s.Object() {
 		return ""
 	}
 	for {
-		key, ok := s.key()
+		key, ok := s.Key()
 		if !ok {
 			return value
 		}
 		if string(key) == name {
-			value = x.intern(s.id())
+			value = x.intern(s.ID())
 		} else {
-			s.skip()
+			s.Skip()
 		}
 	}
 }

@@ -66,27 +66,27 @@ func parseCodex(x *reader, l *Line) {
 	var row codexRow
 	var payload bool
 	x.msg.reset()
-	s.members(func(key []byte) {
+	s.Members(func(key []byte) {
 		switch string(key) {
 		case "timestamp":
-			stamp = string(s.id())
+			stamp = string(s.ID())
 			l.Time = when([]byte(stamp))
 		case "ordinal":
-			if c := s.peek(); c >= '0' && c <= '9' {
-				ordinal = string(s.literal())
+			if c := s.Peek(); c >= '0' && c <= '9' {
+				ordinal = string(s.Literal())
 			} else {
-				s.skip()
+				s.Skip()
 			}
 		case "type":
-			l.Type = x.intern(s.id())
+			l.Type = x.intern(s.ID())
 		case "payload":
-			payload = s.peek() == '{'
+			payload = s.Peek() == '{'
 			x.readCodexRow(&row)
 		default:
-			s.skip()
+			s.Skip()
 		}
 	})
-	if s.bad || stamp == "" || !payload {
+	if s.Bad() || stamp == "" || !payload {
 		return
 	}
 	x.known++
@@ -128,42 +128,42 @@ func parseCodex(x *reader, l *Line) {
 // readCodexRow reads the object that is the value of "payload".
 func (x *reader) readCodexRow(row *codexRow) {
 	s := x.scan
-	s.inside(func(key []byte) {
+	s.Inside(func(key []byte) {
 		switch string(key) {
 		case "type":
-			row.kind = x.intern(s.id())
+			row.kind = x.intern(s.ID())
 		case "id":
-			row.id = x.intern(s.id())
+			row.id = x.intern(s.ID())
 		case "role":
-			row.role = x.intern(s.id())
+			row.role = x.intern(s.ID())
 		case "call_id":
-			row.call = string(s.id())
+			row.call = string(s.ID())
 		case "turn_id":
-			row.turn = x.intern(s.id())
+			row.turn = x.intern(s.ID())
 		case "cwd":
-			dir, _ := s.value(maxPath)
+			dir, _ := s.Value(maxPath)
 			row.cwd = x.intern(dir)
 		case "cli_version":
-			row.version = x.intern(s.id())
+			row.version = x.intern(s.ID())
 		case "git":
 			row.branch = x.readMember("branch")
 		case "forked_from_id":
-			row.forkedFrom = string(s.id())
+			row.forkedFrom = string(s.ID())
 		case codexOrigin:
 			row.copiedFrom, row.copiedAt = x.readOrigin()
 		case "num_turns":
-			if c := s.peek(); c >= '0' && c <= '9' {
-				row.turns, _ = strconv.Atoi(string(s.literal()))
+			if c := s.Peek(); c >= '0' && c <= '9' {
+				row.turns, _ = strconv.Atoi(string(s.Literal()))
 			} else {
-				s.skip()
+				s.Skip()
 			}
 		case "message": // of older clients: the prompt itself
-			text, _ := s.value(maxPrompt)
+			text, _ := s.Value(maxPrompt)
 			x.msg.add(x.kinds, text)
 		case "item":
 			x.readCodexItem(row)
 		default:
-			s.skip()
+			s.Skip()
 		}
 	})
 }
@@ -171,14 +171,14 @@ func (x *reader) readCodexRow(row *codexRow) {
 // readCodexItem reads the object that is the value of "item".
 func (x *reader) readCodexItem(row *codexRow) {
 	s := x.scan
-	s.inside(func(key []byte) {
+	s.Inside(func(key []byte) {
 		switch string(key) {
 		case "type":
-			row.item = x.intern(s.id())
+			row.item = x.intern(s.ID())
 		case "content":
 			x.readCodexContent()
 		default:
-			s.skip()
+			s.Skip()
 		}
 	})
 }
@@ -186,19 +186,19 @@ func (x *reader) readCodexItem(row *codexRow) {
 // readCodexContent reads the blocks of a message of the person's.
 func (x *reader) readCodexContent() {
 	s := x.scan
-	if !s.array() {
+	if !s.Array() {
 		return
 	}
-	for s.elem() {
-		s.inside(func(key []byte) {
+	for s.Elem() {
+		s.Inside(func(key []byte) {
 			switch string(key) {
 			case "text":
-				text, _ := s.value(maxPrompt)
+				text, _ := s.Value(maxPrompt)
 				x.msg.add(x.kinds, text)
 			case "image_url", "path":
-				x.msg.typed = s.isSet() || x.msg.typed
+				x.msg.typed = s.IsSet() || x.msg.typed
 			default:
-				s.skip()
+				s.Skip()
 			}
 		})
 	}
@@ -207,14 +207,14 @@ func (x *reader) readCodexContent() {
 // readOrigin reads what a fork of ours says that it is a copy of.
 func (x *reader) readOrigin() (session, leaf string) {
 	s := x.scan
-	s.inside(func(key []byte) {
+	s.Inside(func(key []byte) {
 		switch string(key) {
 		case "session":
-			session = string(s.id())
+			session = string(s.ID())
 		case "leaf":
-			leaf = string(s.id())
+			leaf = string(s.ID())
 		default:
-			s.skip()
+			s.Skip()
 		}
 	})
 	return session, leaf

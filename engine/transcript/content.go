@@ -29,48 +29,48 @@ func (m *message) reset() {
 func (x *reader) readMessage(m *message) {
 	m.reset()
 	s := x.scan
-	if !s.object() {
+	if !s.Object() {
 		return
 	}
 	for {
-		key, ok := s.key()
+		key, ok := s.Key()
 		if !ok {
 			return
 		}
 		switch string(key) {
 		case "role":
-			switch role := s.id(); string(role) {
+			switch role := s.ID(); string(role) {
 			case "user":
 				m.role = User
 			case "assistant":
 				m.role = Assistant
 			}
 		case "id":
-			m.id = x.intern(s.id())
+			m.id = x.intern(s.ID())
 		case "model":
-			m.model = x.intern(s.id())
+			m.model = x.intern(s.ID())
 		case "visibility":
-			m.visibility = s.isSet()
+			m.visibility = s.IsSet()
 		case "isUserVisible":
-			m.visibility = s.peek() == 'f' || m.visibility
-			s.skip()
+			m.visibility = s.Peek() == 'f' || m.visibility
+			s.Skip()
 		case "hiddenFromUserViews":
-			m.visibility = s.isTrue() || m.visibility
+			m.visibility = s.IsTrue() || m.visibility
 		case "hookEventName":
-			m.hook = s.isSet()
+			m.hook = s.IsSet()
 		case "content":
 			m.text, m.first, m.tagged, m.typed, m.uses, m.results = m.text[:0], m.first[:0], m.tagged[:0], false, nil, nil
-			switch s.peek() {
+			switch s.Peek() {
 			case '"':
-				text, _ := s.value(maxPrompt)
+				text, _ := s.Value(maxPrompt)
 				m.add(x.kinds, text)
 			case '[':
 				x.readBlocks(m)
 			default:
-				s.skip()
+				s.Skip()
 			}
 		default:
-			s.skip()
+			s.Skip()
 		}
 	}
 }
@@ -78,36 +78,36 @@ func (x *reader) readMessage(m *message) {
 // readBlocks reads an array of content blocks.
 func (x *reader) readBlocks(m *message) {
 	s := x.scan
-	if !s.array() {
+	if !s.Array() {
 		return
 	}
-	for s.elem() {
-		if !s.object() {
+	for s.Elem() {
+		if !s.Object() {
 			continue
 		}
 		var kind, id, use string
 		x.block = x.block[:0]
 		for {
-			key, ok := s.key()
+			key, ok := s.Key()
 			if !ok {
 				break
 			}
 			switch string(key) {
 			case "type":
-				kind = x.intern(s.id())
+				kind = x.intern(s.ID())
 			case "id":
-				id = string(s.id())
+				id = string(s.ID())
 			case "tool_use_id":
-				use = string(s.id())
+				use = string(s.ID())
 			case "text":
 				if m.role == Assistant {
-					s.skip()
+					s.Skip()
 					continue
 				}
-				text, _ := s.value(maxPrompt)
+				text, _ := s.Value(maxPrompt)
 				x.block = append(x.block[:0], text...)
 			default:
-				s.skip()
+				s.Skip()
 			}
 		}
 		switch kind {

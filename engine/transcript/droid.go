@@ -62,43 +62,43 @@ func parseDroid(x *reader, l *Line) {
 	var id, parentSession, forkedAt, title, cwd, version string
 	x.msg.reset()
 	for {
-		key, ok := s.key()
+		key, ok := s.Key()
 		if !ok {
 			break
 		}
 		switch string(key) {
 		case "type":
-			l.Type = x.intern(s.id())
+			l.Type = x.intern(s.ID())
 		case "id":
-			id = string(s.id())
+			id = string(s.ID())
 		case "parentId":
 			hasParent = true
-			l.Parent = x.event(s.id())
+			l.Parent = x.event(s.ID())
 		case "parent":
-			parentSession = string(s.id())
+			parentSession = string(s.ID())
 		case "forkedAtMessageId":
-			forkedAt = string(s.id())
+			forkedAt = string(s.ID())
 		case "timestamp":
-			l.Time = when(s.id())
+			l.Time = when(s.ID())
 		case "message":
 			x.readMessage(&x.msg)
 		case "title":
-			text, _ := s.value(maxTitle)
+			text, _ := s.Value(maxTitle)
 			title = string(text)
 		case "version":
-			if c := s.peek(); c >= '0' && c <= '9' {
-				version = string(s.literal())
+			if c := s.Peek(); c >= '0' && c <= '9' {
+				version = string(s.Literal())
 			} else {
-				s.skip()
+				s.Skip()
 			}
 		case "cwd":
-			dir, _ := s.value(maxPath)
+			dir, _ := s.Value(maxPath)
 			cwd = x.intern(dir)
 		default:
-			s.skip()
+			s.Skip()
 		}
 	}
-	if s.bad {
+	if s.Bad() {
 		return
 	}
 	switch l.Type {

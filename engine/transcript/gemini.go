@@ -51,26 +51,26 @@ func parseGemini(x *reader, l *Line) {
 	var start time.Time
 	var patch geminiSet
 	x.msg.reset()
-	s.members(func(key []byte) {
+	s.Members(func(key []byte) {
 		switch string(key) {
 		case "sessionId":
-			session = string(s.id())
+			session = string(s.ID())
 		case "projectHash":
-			project = x.intern(s.id())
+			project = x.intern(s.ID())
 		case "startTime":
-			start = when(s.id())
+			start = when(s.ID())
 		case geminiOrigin:
 			copiedFrom, copiedAt = x.readOrigin()
 		case "$set":
 			l.Type = geminiPatch
 			patch = x.readGeminiSet()
 		case "$rewindTo":
-			back = string(s.id())
+			back = string(s.ID())
 		default:
 			x.geminiMember(l, string(key))
 		}
 	})
-	if s.bad {
+	if s.Bad() {
 		return
 	}
 	switch {
@@ -139,17 +139,17 @@ type geminiSet struct {
 
 func (x *reader) readGeminiSet() (p geminiSet) {
 	s := x.scan
-	s.inside(func(key []byte) {
+	s.Inside(func(key []byte) {
 		switch string(key) {
 		case "messages":
 			p.ids, p.said = x.readGeminiList()
 		case "summary":
-			text, _ := s.value(maxTitle)
+			text, _ := s.Value(maxTitle)
 			p.summary = string(text)
 		case "lastUpdated":
-			p.at = when(s.id())
+			p.at = when(s.ID())
 		default:
-			s.skip()
+			s.Skip()
 		}
 	})
 	return p
@@ -158,16 +158,16 @@ func (x *reader) readGeminiSet() (p geminiSet) {
 // readGeminiList reads whose messages a list has.
 func (x *reader) readGeminiList() (ids []string, said bool) {
 	s := x.scan
-	if !s.array() {
+	if !s.Array() {
 		return nil, false
 	}
-	for s.elem() {
-		if !s.object() {
+	for s.Elem() {
+		if !s.Object() {
 			continue
 		}
 		var l Line
 		x.msg.reset()
-		s.members(func(key []byte) {
+		s.Members(func(key []byte) {
 			x.geminiMember(&l, string(key))
 		})
 		if l.ID != "" {
@@ -184,39 +184,39 @@ func (x *reader) geminiMember(l *Line, key string) {
 	s := x.scan
 	switch key {
 	case "id":
-		l.ID = string(s.id())
+		l.ID = string(s.ID())
 	case "timestamp":
-		l.Time = when(s.id())
+		l.Time = when(s.ID())
 	case "type":
-		l.Type = x.intern(s.id())
+		l.Type = x.intern(s.ID())
 	case "content":
 		x.readParts(&x.msg)
 	case "toolCalls":
 		x.readGeminiCalls(&x.msg)
 	default:
-		s.skip()
+		s.Skip()
 	}
 }
 
 // readGeminiCalls reads the calls of a message, which has their results too.
 func (x *reader) readGeminiCalls(m *message) {
 	s := x.scan
-	if !s.array() {
+	if !s.Array() {
 		return
 	}
-	for s.elem() {
-		if !s.object() {
+	for s.Elem() {
+		if !s.Object() {
 			continue
 		}
 		id, done := "", false
-		s.members(func(key []byte) {
+		s.Members(func(key []byte) {
 			switch string(key) {
 			case "id":
-				id = string(s.id())
+				id = string(s.ID())
 			case "result":
-				done = s.isSet()
+				done = s.IsSet()
 			default:
-				s.skip()
+				s.Skip()
 			}
 		})
 		m.uses = append(m.uses, id)

@@ -3,6 +3,8 @@ package transcript
 import (
 	"io"
 	"time"
+
+	"rewind/hookio/jsonscan"
 )
 
 // Index is what a transcript says: its lines, and how they hang together.
@@ -44,7 +46,7 @@ type statement struct {
 type reader struct {
 	*Index
 	kinds *kinds
-	scan  *scanner
+	scan  *jsonscan.Scanner
 	words map[string]string
 	msg   message
 	block []byte
@@ -108,23 +110,23 @@ func Read(agent Agent, r io.Reader) (*Index, error) {
 	}
 	x := &reader{
 		Index: &Index{Agent: agent, byID: map[string]int32{}, tool: map[string]int32{}, done: map[string][]int32{}},
-		kinds: f.kinds, scan: newScanner(r), words: map[string]string{},
+		kinds: f.kinds, scan: jsonscan.Lines(r), words: map[string]string{},
 	}
 	s := x.scan
 	for {
-		at, ok := s.line()
+		at, ok := s.Line()
 		if !ok {
 			break
 		}
 		l := Line{Offset: at}
-		if s.peek() == '{' {
-			s.object()
+		if s.Peek() == '{' {
+			s.Object()
 			f.parse(x, &l)
-			l.Broken = !s.finish()
+			l.Broken = !s.Finish()
 		} else {
 			l.Broken = true
 		}
-		end, complete := s.rest()
+		end, complete := s.Rest()
 		if !complete {
 			x.Torn = end - at
 			break
@@ -137,8 +139,8 @@ func Read(agent Agent, r io.Reader) (*Index, error) {
 		x.Size = end
 		x.add(l)
 	}
-	if s.err != nil {
-		return nil, s.err
+	if s.ReadError() != nil {
+		return nil, s.ReadError()
 	}
 	x.link()
 	f.finish(x)

@@ -2,8 +2,8 @@ package transcript
 
 import "time"
 
-// maxPrompt bounds the text kept of a prompt.
-const maxPrompt = 1 << 20
+// Bounds of what is kept of a prompt, a path, a title.
+const maxPrompt, maxPath, maxTitle = 1 << 20, 16 << 10, 4 << 10
 
 // Role of a message.
 type Role uint8

@@ -4,15 +4,15 @@ package transcript
 // a part, or a list of parts.
 func (x *reader) readParts(m *message) {
 	s := x.scan
-	switch s.peek() {
+	switch s.Peek() {
 	case '"':
-		text, _ := s.value(maxPrompt)
+		text, _ := s.Value(maxPrompt)
 		m.add(x.kinds, text)
 	case '[':
-		if !s.array() {
+		if !s.Array() {
 			return
 		}
-		for s.elem() {
+		for s.Elem() {
 			x.readPart(m)
 		}
 	default:
@@ -22,17 +22,17 @@ func (x *reader) readParts(m *message) {
 
 func (x *reader) readPart(m *message) {
 	s := x.scan
-	s.inside(func(key []byte) {
+	s.Inside(func(key []byte) {
 		switch string(key) {
 		case "text":
 			if m.role == Assistant {
-				s.skip()
+				s.Skip()
 				return
 			}
-			text, _ := s.value(maxPrompt)
+			text, _ := s.Value(maxPrompt)
 			m.add(x.kinds, text)
 		case "inlineData", "fileData":
-			m.typed = s.isSet() || m.typed
+			m.typed = s.IsSet() || m.typed
 		case "functionCall":
 			if id := x.readMember("id"); id != "" {
 				m.uses = append(m.uses, id)
@@ -40,7 +40,7 @@ func (x *reader) readPart(m *message) {
 		case "functionResponse":
 			m.results = append(m.results, x.readMember("id"))
 		default:
-			s.skip()
+			s.Skip()
 		}
 	})
 }
@@ -49,10 +49,10 @@ func (x *reader) readPart(m *message) {
 func (x *reader) readPartsMessage(m *message) {
 	m.reset()
 	s := x.scan
-	s.inside(func(key []byte) {
+	s.Inside(func(key []byte) {
 		switch string(key) {
 		case "role":
-			switch role := s.id(); string(role) {
+			switch role := s.ID(); string(role) {
 			case "user":
 				m.role = User
 			case "model":
@@ -61,7 +61,7 @@ func (x *reader) readPartsMessage(m *message) {
 		case "parts":
 			x.readParts(m)
 		default:
-			s.skip()
+			s.Skip()
 		}
 	})
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"rewind/cas/vfs"
+	"rewind/hookio/jsonscan"
 )
 
 // Pi is pi, by its package's name pi-coding-agent.
@@ -88,38 +89,38 @@ func parsePi(x *reader, l *Line) {
 	s := x.scan
 	var id, cwd, parent, version, name, call string
 	x.msg.reset()
-	s.members(func(key []byte) {
+	s.Members(func(key []byte) {
 		switch string(key) {
 		case "type":
-			l.Type = x.intern(s.id())
+			l.Type = x.intern(s.ID())
 		case "id":
-			id = string(s.id())
+			id = string(s.ID())
 		case "parentId":
-			l.Parent = x.event(s.id())
+			l.Parent = x.event(s.ID())
 		case "timestamp":
-			l.Time = when(s.id())
+			l.Time = when(s.ID())
 		case "cwd":
-			dir, _ := s.value(maxPath)
+			dir, _ := s.Value(maxPath)
 			cwd = x.intern(dir)
 		case "parentSession":
-			file, _ := s.value(maxPath)
+			file, _ := s.Value(maxPath)
 			parent = string(file)
 		case "version":
-			if c := s.peek(); c >= '0' && c <= '9' {
-				version = string(s.literal())
+			if c := s.Peek(); c >= '0' && c <= '9' {
+				version = string(s.Literal())
 			} else {
-				s.skip()
+				s.Skip()
 			}
 		case "name":
-			title, _ := s.value(maxTitle)
+			title, _ := s.Value(maxTitle)
 			name = string(title)
 		case "message":
 			call = x.readPiMessage(&x.msg)
 		default:
-			s.skip()
+			s.Skip()
 		}
 	})
-	if s.bad {
+	if s.Bad() {
 		return
 	}
 	if l.Type == piHeader {
@@ -160,26 +161,26 @@ func parsePi(x *reader, l *Line) {
 // readPiMessage reads the object that is the value of "message"; call is the tool call that it answers.
 func (x *reader) readPiMessage(m *message) (call string) {
 	s := x.scan
-	s.inside(func(key []byte) {
+	s.Inside(func(key []byte) {
 		switch string(key) {
 		case "role":
-			switch role := s.id(); string(role) {
+			switch role := s.ID(); string(role) {
 			case "user":
 				m.role = User
 			case "assistant":
 				m.role = Assistant
 			}
 		case "toolCallId":
-			call = string(s.id())
+			call = string(s.ID())
 		case "content":
-			if s.peek() == '"' {
-				text, _ := s.value(maxPrompt)
+			if s.Peek() == '"' {
+				text, _ := s.Value(maxPrompt)
 				m.add(x.kinds, text)
 				return
 			}
 			x.readPiBlocks(m)
 		default:
-			s.skip()
+			s.Skip()
 		}
 	})
 	return call
@@ -187,26 +188,26 @@ func (x *reader) readPiMessage(m *message) (call string) {
 
 func (x *reader) readPiBlocks(m *message) {
 	s := x.scan
-	if !s.array() {
+	if !s.Array() {
 		return
 	}
-	for s.elem() {
+	for s.Elem() {
 		var kind, id string
-		s.inside(func(key []byte) {
+		s.Inside(func(key []byte) {
 			switch string(key) {
 			case "type":
-				kind = x.intern(s.id())
+				kind = x.intern(s.ID())
 			case "id":
-				id = string(s.id())
+				id = string(s.ID())
 			case "text":
 				if m.role != User {
-					s.skip()
+					s.Skip()
 					return
 				}
-				text, _ := s.value(maxPrompt)
+				text, _ := s.Value(maxPrompt)
 				m.add(x.kinds, text)
 			default:
-				s.skip()
+				s.Skip()
 			}
 		})
 		switch {
@@ -255,32 +256,32 @@ func PiLabels(file string) (entries []string, err error) {
 	}
 	defer f.Close()
 	labels := map[string]bool{}
-	s := newScanner(io.NewSectionReader(f, 0, info.Size()))
+	s := jsonscan.Lines(io.NewSectionReader(f, 0, info.Size()))
 	for {
-		if _, ok := s.line(); !ok {
+		if _, ok := s.Line(); !ok {
 			break
 		}
 		var kind, target string
 		var label bool
-		if s.peek() == '{' {
-			s.inside(func(key []byte) {
+		if s.Peek() == '{' {
+			s.Inside(func(key []byte) {
 				switch string(key) {
 				case "type":
-					kind = string(s.id())
+					kind = string(s.ID())
 				case "targetId":
-					target = string(s.id())
+					target = string(s.ID())
 				case "label":
-					text, _ := s.value(maxTitle)
+					text, _ := s.Value(maxTitle)
 					label = len(bytes.TrimSpace(text)) > 0
 				default:
-					s.skip()
+					s.Skip()
 				}
 			})
 		}
-		if kind == "label" && !s.bad {
+		if kind == "label" && !s.Bad() {
 			labels[target] = label
 		}
-		if _, complete := s.rest(); !complete {
+		if _, complete := s.Rest(); !complete {
 			break
 		}
 	}
@@ -289,5 +290,5 @@ func PiLabels(file string) (entries []string, err error) {
 			entries = append(entries, entry)
 		}
 	}
-	return entries, s.err
+	return entries, s.ReadError()
 }

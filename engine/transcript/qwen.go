@@ -50,29 +50,29 @@ func parseQwen(x *reader, l *Line) {
 	s := x.scan
 	var provenance, subtype, session, cwd, version, branch, title, forkedFrom string
 	x.msg.reset()
-	s.members(func(key []byte) {
+	s.Members(func(key []byte) {
 		switch string(key) {
 		case "type":
-			l.Type = x.intern(s.id())
+			l.Type = x.intern(s.ID())
 		case "subtype":
-			subtype = x.intern(s.id())
+			subtype = x.intern(s.ID())
 		case "provenance":
-			provenance = x.intern(s.id())
+			provenance = x.intern(s.ID())
 		case "uuid":
-			l.ID = string(s.id())
+			l.ID = string(s.ID())
 		case "parentUuid":
-			l.Parent = x.event(s.id())
+			l.Parent = x.event(s.ID())
 		case "sessionId":
-			session = x.intern(s.id())
+			session = x.intern(s.ID())
 		case "timestamp":
-			l.Time = when(s.id())
+			l.Time = when(s.ID())
 		case "cwd":
-			dir, _ := s.value(maxPath)
+			dir, _ := s.Value(maxPath)
 			cwd = x.intern(dir)
 		case "version":
-			version = x.intern(s.id())
+			version = x.intern(s.ID())
 		case "gitBranch":
-			branch = x.intern(s.id())
+			branch = x.intern(s.ID())
 		case "message":
 			x.readPartsMessage(&x.msg)
 		case "systemPayload":
@@ -80,10 +80,10 @@ func parseQwen(x *reader, l *Line) {
 		case "forkedFrom":
 			forkedFrom = x.readMember("sessionId")
 		default:
-			s.skip()
+			s.Skip()
 		}
 	})
-	if s.bad || l.ID == "" {
+	if s.Bad() || l.ID == "" {
 		return
 	}
 	switch l.Type {

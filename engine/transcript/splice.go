@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+
+	"rewind/hookio/jsonscan"
 )
 
 // edit is a change of a line's members; the rest stays byte for byte.
@@ -20,15 +22,15 @@ var errNoObject = errors.New("the line is not a JSON object")
 // that the scanner gives, never on text that looks alike: the same key, or the
 // same value, further inside is left alone.
 func splice(dst, line []byte, edits ...edit) ([]byte, error) {
-	s := newLineScanner(line)
-	if s.peek() != '{' {
+	s := jsonscan.Line(line)
+	if s.Peek() != '{' {
 		return dst, errNoObject
 	}
-	s.object()
+	s.Object()
 	copied, members := 0, 0
 	had := make([]bool, len(edits))
 	for {
-		key, ok := s.key()
+		key, ok := s.Key()
 		if !ok {
 			break
 		}
@@ -44,25 +46,25 @@ func splice(dst, line []byte, edits ...edit) ([]byte, error) {
 				hit = i
 			}
 		}
-		s.peek() // the value's first byte
-		from := s.pos
-		s.skip()
-		if s.bad || hit < 0 && inner == nil {
+		s.Peek() // the value's first byte
+		from := s.Pos()
+		s.Skip()
+		if s.Bad() || hit < 0 && inner == nil {
 			continue
 		}
 		dst = append(dst, line[copied:from]...)
-		copied = s.pos
+		copied = s.Pos()
 		if hit >= 0 {
 			dst = append(dst, edits[hit].value...)
 			had[hit] = true
 			continue
 		}
 		var err error
-		if dst, err = splice(dst, line[from:s.pos], inner...); err != nil {
+		if dst, err = splice(dst, line[from:s.Pos()], inner...); err != nil {
 			return dst, err
 		}
 	}
-	if !s.finish() {
+	if !s.Finish() {
 		return dst, errNoObject
 	}
 	brace := bytes.LastIndexByte(line, '}')

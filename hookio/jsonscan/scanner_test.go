@@ -1,4 +1,4 @@
-package transcript
+package jsonscan
 
 import (
 	"bytes"
@@ -16,28 +16,28 @@ import (
 // top-level strings, and the strings of the top-level arrays' objects.
 type flat map[string]string
 
-func scanFlat(s *scanner) (flat, bool) {
+func scanFlat(s *Scanner) (flat, bool) {
 	out := flat{}
-	if s.peek() != '{' {
-		s.skip()
+	if s.Peek() != '{' {
+		s.Skip()
 		return nil, false
 	}
-	s.object()
+	s.Object()
 	for {
-		key, ok := s.key()
+		key, ok := s.Key()
 		if !ok {
 			break
 		}
 		name := string(key)
-		if s.peek() == '"' {
-			v, _ := s.value(1 << 30)
+		if s.Peek() == '"' {
+			v, _ := s.Value(1 << 30)
 			out[name] = string(v)
 			continue
 		}
 		delete(out, name)
-		s.skip()
+		s.Skip()
 	}
-	return out, s.finish()
+	return out, s.Finish()
 }
 
 func oracleFlat(line []byte) (flat, bool) {
@@ -58,7 +58,7 @@ func oracleFlat(line []byte) (flat, bool) {
 	return out, true
 }
 
-func checkLine(t interface{ Fatalf(string, ...any) }, line []byte, s *scanner) {
+func checkLine(t interface{ Fatalf(string, ...any) }, line []byte, s *Scanner) {
 	got, ok := scanFlat(s)
 	want, valid := oracleFlat(line)
 	if valid && !ok {
@@ -84,13 +84,13 @@ func FuzzScanner(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, line []byte) {
 		if bytes.IndexByte(line, '\n') < 0 {
-			checkLine(t, line, newLineScanner(line))
+			checkLine(t, line, Line(line))
 		}
 		// The same through a stream of tiny reads: lines and their offsets.
-		s := newScanner(iotest.HalfReader(bytes.NewReader(line)))
+		s := Lines(iotest.HalfReader(bytes.NewReader(line)))
 		var at int64
 		for {
-			offset, ok := s.line()
+			offset, ok := s.Line()
 			if offset != at {
 				t.Fatalf("line at %d, want %d", offset, at)
 			}
@@ -102,7 +102,7 @@ func FuzzScanner(f *testing.F) {
 				end = int(at) + i
 			}
 			checkLine(t, line[at:end], s)
-			next, complete := s.rest()
+			next, complete := s.Rest()
 			if complete != (end < len(line)) || next != int64(end)+map[bool]int64{true: 1}[complete] {
 				t.Fatalf("line at %d: rest %d %v, want the line's end %d", at, next, complete, end)
 			}
@@ -131,10 +131,10 @@ func TestScannerWindow(t *testing.T) {
 			whole bool
 		}
 		run := func(window int) (all []found) {
-			s := newScanner(strings.NewReader(data))
+			s := Lines(strings.NewReader(data))
 			s.buf = make([]byte, window)
 			for {
-				at, ok := s.line()
+				at, ok := s.Line()
 				if !ok {
 					return all
 				}
@@ -143,7 +143,7 @@ func TestScannerWindow(t *testing.T) {
 				if !good {
 					js = nil
 				}
-				_, whole := s.rest()
+				_, whole := s.Rest()
 				all = append(all, found{at, good, string(js), whole})
 			}
 		}
@@ -166,12 +166,12 @@ func TestScannerValues(t *testing.T) {
 		want := strings.Join(rapid.SliceOf(piece).Draw(t, "text"), "")
 		js, _ := json.Marshal(map[string]string{"k": want})
 		limit := rapid.IntRange(0, 40).Draw(t, "limit")
-		s := newScanner(bytes.NewReader(append(js, '\n')))
+		s := Lines(bytes.NewReader(append(js, '\n')))
 		s.buf = make([]byte, rapid.IntRange(1, 64).Draw(t, "window"))
-		s.line()
-		s.object()
-		s.key()
-		got, whole := s.value(limit)
+		s.Line()
+		s.Object()
+		s.Key()
+		got, whole := s.Value(limit)
 		clean := strings.ToValidUTF8(want, "�")
 		if whole && string(got) != clean || !strings.HasPrefix(clean, string(got)) || !utf8.Valid(got) {
 			t.Fatalf("%q with limit %d: %q, whole %v", clean, limit, got, whole)
@@ -182,7 +182,7 @@ func TestScannerValues(t *testing.T) {
 func TestScannerDeep(t *testing.T) {
 	for _, depth := range []int{10, maxDepth, maxDepth + 1, 3 * maxDepth} {
 		line := `{"a":` + strings.Repeat(`[`, depth-1) + strings.Repeat(`]`, depth-1) + `,"b":"c"}`
-		s := newLineScanner([]byte(line))
+		s := Line([]byte(line))
 		m, ok := scanFlat(s)
 		if want := depth <= maxDepth+1; ok != want || ok && m["b"] != "c" {
 			t.Errorf("depth %d: %v %v", depth, m, ok)
@@ -191,9 +191,9 @@ func TestScannerDeep(t *testing.T) {
 }
 
 func TestScannerReadError(t *testing.T) {
-	s := newScanner(io.MultiReader(strings.NewReader("{\"a\":\"b\"}\n{\"a\""), iotest.ErrReader(io.ErrClosedPipe)))
+	s := Lines(io.MultiReader(strings.NewReader("{\"a\":\"b\"}\n{\"a\""), iotest.ErrReader(io.ErrClosedPipe)))
 	for n := 0; ; n++ {
-		if _, ok := s.line(); !ok {
+		if _, ok := s.Line(); !ok {
 			break
 		}
 		if _, ok := scanFlat(s); ok != (n == 0) {

@@ -1,4 +1,4 @@
-package transcript
+package jsonscan
 
 import (
 	"bytes"
@@ -7,29 +7,114 @@ import (
 	"unicode/utf8"
 )
 
-// value consumes a string and returns at most limit bytes of it, decoded; they
+// Value consumes a string and returns at most limit bytes of it, decoded; they
 // are valid until the next call. whole is false when there was more. Any other
 // value, null too, is skipped: nil.
-func (s *scanner) value(limit int) (text []byte, whole bool) {
-	if s.bad || s.peek() != '"' {
-		s.skip()
+func (s *Scanner) Value(limit int) (text []byte, whole bool) {
+	if s.bad || s.Peek() != '"' {
+		s.Skip()
 		return nil, false
 	}
 	return s.str(limit)
 }
 
-// id consumes a string that identifies something. Absurdly long ones count as
+// ID consumes a string that identifies something. Absurdly long ones count as
 // none: a cut one could be taken for another's.
-func (s *scanner) id() []byte {
-	b, whole := s.value(maxID)
+func (s *Scanner) ID() []byte {
+	b, whole := s.Value(maxID)
 	if !whole {
 		return nil
 	}
 	return b
 }
 
+// Text is a string of which at most a number of bytes were kept.
+type Text struct {
+	Kept      string
+	Chars     int // of the whole
+	Truncated bool
+}
+
+// Text consumes a string and keeps at most limit bytes of it. Another value is skipped and ok is
+// false; also where the string does not end.
+func (s *Scanner) Text(limit int) (t Text, ok bool) {
+	if s.bad || s.Peek() != '"' {
+		s.Skip()
+		return t, false
+	}
+	var raw []byte
+	c := counter{}
+	s.pos++
+	for open := false; ; {
+		n, closed, esc := stringEnd(s.buf[s.pos:s.end], open)
+		chunk := s.buf[s.pos : s.pos+n]
+		s.pos += n
+		if !c.add(chunk) {
+			s.fail()
+			return t, false
+		}
+		if room := limit + 1 - len(raw); room > 0 {
+			raw = append(raw, chunk[:min(n, room)]...)
+		}
+		if closed {
+			break
+		}
+		if open = esc; !s.more() {
+			s.fail()
+			return t, false
+		}
+	}
+	s.pos++
+	t.Chars, t.Truncated = c.chars, len(raw) > limit
+	if raw = cut(raw, limit); bytes.IndexByte(raw, '\\') >= 0 {
+		raw = unescape(raw[:0], raw) // never longer
+	}
+	t.Kept = string(raw)
+	return t, true
+}
+
+// counter counts the characters of a string that comes in pieces.
+type counter struct {
+	chars int
+	open  bool // after a backslash
+	left  int  // digits of an escape to come
+	high  bool // it begins as the first half of a pair does: the second one counts
+}
+
+// add is false for an escape whose digits are none.
+func (k *counter) add(b []byte) bool {
+	for _, c := range b {
+		switch {
+		case k.left > 0:
+			if c >= 'A' && c <= 'F' {
+				c |= 0x20
+			}
+			if !(c >= '0' && c <= '9' || c >= 'a' && c <= 'f') {
+				return false
+			}
+			if k.left == 4 {
+				k.high = c == 'd'
+			} else if k.left == 3 && k.high && (c == '8' || c == '9' || c == 'a' || c == 'b') {
+				k.chars--
+			}
+			k.left--
+		case k.open:
+			k.open = false
+			k.chars++
+			if c == 'u' {
+				k.left = 4
+			}
+		case c == '\\':
+			k.open = true
+		case c < utf8.RuneSelf || c >= 0xC0: // not a continuation byte
+			k.chars++
+		}
+	}
+	return true
+}
+
 // str consumes the string that begins at pos.
-func (s *scanner) str(limit int) (text []byte, whole bool) {
+func (s *Scanner) str(limit int) (text []byte, whole bool) {
 	s.pos++
 	s.text = s.text[:0]
 	open := false // the chunk before ended in an escaping backslash
@@ -97,7 +182,7 @@ func cut(raw []byte, limit int) []byte {
 }
 
 // skipString consumes the string that begins at pos.
-func (s *scanner) skipString() {
+func (s *Scanner) skipString() {
 	s.pos++
 	open := false
 	for {
