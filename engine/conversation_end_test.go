@@ -7,27 +7,25 @@ import (
 	"testing"
 	"time"
 
-	"rewind/engine/checkpoint"
 	"rewind/engine/conversation"
 	"rewind/engine/hook"
+	"rewind/engine/settings"
 	"rewind/manifest"
 )
 
 // The answer to a question that changed no file is kept at the session's end: it
 // outlives the transcript. What a client notes about itself is no answer.
 func TestLastAnswerIsKept(t *testing.T) {
-	for name, deadline := range map[string]time.Time{"in time": time.Now().Add(time.Hour), "left": tooLate} {
+	for name, at := range map[string]time.Time{"in time": time.Now().Add(time.Hour), "left": time.Unix(1, 0)} {
 		t.Run(name, func(t *testing.T) {
 			c := newChat(t)
-			h := &testHook{lab: c.lab}
 			c.turn("one", "0")
 			c.k.add(`{"type":"cost-state","sessionId":"` + testSession + `"}` + "\n")
 			end := func() manifest.Checkpoint {
 				t.Helper()
-				h.save(hook.SaveOptions{Deadline: deadline, Options: checkpoint.Options{
-					Kind: manifest.SessionEnd, OnlyIfSaid: true, By: c.k.trigger()}})
-				h.work()
-				return h.newest(1)[0].Checkpoint
+				c.agent(hook.Event{Time: at, Kind: manifest.SessionEnd, Moment: settings.SessionEnd, By: c.k.trigger()})
+				c.work()
+				return c.newest(1)[0].Checkpoint
 			}
 			last := end()
 			if last.Kind != manifest.SessionEnd {

@@ -17,6 +17,7 @@ import (
 	"rewind/cas"
 	"rewind/engine/account"
 	"rewind/engine/checkpoint"
+	"rewind/engine/conversation"
 	"rewind/engine/hook"
 	"rewind/engine/maintain"
 	"rewind/engine/project"
@@ -64,11 +65,9 @@ func newVictim(t *testing.T) *victim {
 	v.write("dir/deep/c.txt", "four\n")
 	v.remove("a.txt")
 	note(v.save())
+	v.agent(hook.Event{Kind: manifest.SessionStart, By: conversation.Trigger{Agent: "claude"}})
 	v.do(func(ctx context.Context, p *project.Project) error {
 		p.NoteHookError(errors.New("a reason"))
-		if err := hook.WriteSession(p, hook.CurrentSession{Agent: "claude"}); err != nil {
-			return err
-		}
 		_, err := p.List(ctx, project.ListOptions{})
 		return err
 	})

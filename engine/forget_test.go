@@ -20,6 +20,7 @@ import (
 	"rewind/engine/hook"
 	"rewind/engine/maintain"
 	"rewind/engine/project"
+	"rewind/engine/settings"
 	"rewind/manifest"
 )
 
@@ -149,15 +150,7 @@ func TestForgetLeavesNoByte(t *testing.T) {
 			})
 		},
 		"a pre-image of a hook": func(l *lab) {
-			l.do(func(ctx context.Context, p *project.Project) error {
-				if err := p.Writing(ctx); err != nil {
-					return err
-				}
-				if err := account.MakeDir(checkpoint.NotesDir(p), p.Owner); err != nil {
-					return err
-				}
-				return hook.RecordPreimages(p, []string{filepath.Join(l.root, "pass.txt")}, time.Now())
-			})
+			l.agent(hook.Event{Time: time.Unix(1, 0), Kind: manifest.PreTool, Moment: settings.PreEdit, Files: []string{filepath.Join(l.root, "pass.txt")}})
 		},
 	} {
 		t.Run(what, func(t *testing.T) {
@@ -261,7 +254,9 @@ func TestForgetBesideAReader(t *testing.T) {
 			_, err := Save(ctx, p, checkpoint.Options{})
 			return err
 		},
-		"auto": func(ctx context.Context, p *project.Project) error { return hook.SweepIfDue(ctx, p) },
+		"auto": func(ctx context.Context, p *project.Project) error {
+			return hook.Work(ctx, p, hook.WorkOptions{Sweep: true})
+		},
 	} {
 		t.Run(what, func(t *testing.T) {
 			l := newLab(t)

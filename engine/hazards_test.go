@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"rewind/engine/checkpoint"
+	"rewind/engine/conversation"
 	"rewind/engine/hook"
 	"rewind/engine/maintain"
 	"rewind/engine/project"
@@ -218,11 +219,9 @@ func TestModesOfTheStore(t *testing.T) {
 		old := syscall.Umask(umask)
 		l.init()
 		l.save()
+		l.agent(hook.Event{Kind: manifest.SessionStart, By: conversation.Trigger{Agent: "claude"}})
 		l.do(func(ctx context.Context, p *project.Project) error {
 			p.NoteHookError(errors.New("a reason"))
-			if err := hook.WriteSession(p, hook.CurrentSession{Agent: "claude"}); err != nil {
-				return err
-			}
 			if _, err := maintain.Repair(ctx, p); err != nil {
 				return err
 			}

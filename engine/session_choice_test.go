@@ -12,7 +12,6 @@ import (
 
 	"rewind/engine/checkpoint"
 	"rewind/engine/conversation"
-	"rewind/engine/hook"
 	"rewind/engine/project"
 	"rewind/engine/transcript"
 	"rewind/manifest"
@@ -172,11 +171,11 @@ func TestChooseAmongThousands(t *testing.T) {
 // prompted tells the log of a session's start and of a prompt, as hooks do.
 func (l *lab) prompted(session, parent, prompt string) manifest.Checkpoint {
 	l.t.Helper()
-	var saved *hook.Saved
+	var saved *checkpoint.Saved
 	l.do(func(ctx context.Context, p *project.Project) (err error) {
 		by := conversation.Trigger{Agent: "claude", Session: session, Prompt: prompt, PromptID: "id of " + prompt, Transcript: filepath.Join(l.place(), session+".jsonl")}
 		record := &manifest.Session{ID: session, Agent: "claude", TranscriptPath: by.Transcript, Parent: parent, Time: p.Env.Time().UTC()}
-		saved, err = hook.Save(ctx, p, hook.SaveOptions{Options: checkpoint.Options{Kind: manifest.Prompt, By: by}, Deadline: time.Now().Add(time.Minute), Session: record})
+		saved, err = checkpoint.Take(ctx, p, checkpoint.TakeOptions{Options: checkpoint.Options{Kind: manifest.Prompt, By: by}, Session: record})
 		return err
 	})
 	return saved.Checkpoint

@@ -32,7 +32,7 @@ func (c *Call) boundary(ctx context.Context, before manifest.CheckpointID, then,
 	if b.Entries, b.Checkpoint = now, (manifest.CheckpointID{}); len(now) > 0 {
 		bind = append(bind, b)
 	}
-	saved, err := Save(ctx, c.Project, SaveOptions{
+	saved, err := save(ctx, c.Project, saveOptions{
 		Options:  checkpoint.Options{Kind: e.Kind, By: e.By, ID: id, OnlyIfChanged: e.Kind != manifest.Prompt},
 		Deadline: e.Time.Add(c.budget()),
 		Session:  c.sessionRecord(),
@@ -56,7 +56,7 @@ func (c *Call) boundary(ctx context.Context, before manifest.CheckpointID, then,
 func (c *Call) Begin(ctx context.Context) error {
 	c.begin()
 	if register := c.sessionRecord(); register != nil {
-		c.note(RegisterSession(ctx, c.Project, *register))
+		c.note(registerSession(ctx, c.Project, *register))
 	}
 	c.Project.NoteHookError(c.failure)
 	return c.failure

@@ -150,7 +150,7 @@ func (c *Call) note(err error) {
 }
 
 // save takes the checkpoint if one is due; nil if none was.
-func (c *Call) save(ctx context.Context) (*Saved, error) {
+func (c *Call) save(ctx context.Context) (*outcome, error) {
 	e := &c.Event
 	due, err := c.due()
 	if err != nil {
@@ -160,15 +160,15 @@ func (c *Call) save(ctx context.Context) (*Saved, error) {
 	onlySaid := e.Kind == manifest.SessionEnd && !due
 	register := c.sessionRecord()
 	if !due && !onlySaid || c.seenBefore() {
-		if err := BeforeEdit(c.Project, e.Files); err != nil {
+		if err := beforeEdit(c.Project, e.Files); err != nil {
 			return nil, err
 		}
 		if register == nil || e.Kind != manifest.SessionStart {
 			return nil, nil
 		}
-		return nil, RegisterSession(ctx, c.Project, *register)
+		return nil, registerSession(ctx, c.Project, *register)
 	}
-	saved, err := Save(ctx, c.Project, SaveOptions{
+	saved, err := save(ctx, c.Project, saveOptions{
 		Options: checkpoint.Options{
 			Kind: e.Kind, By: e.By,
 			OnlyIfChanged: e.Kind != manifest.Prompt && !onlySaid && !e.StartsATurn, OnlyIfSaid: e.Kind == manifest.SessionEnd,
@@ -204,7 +204,7 @@ func (c *Call) begin() {
 }
 
 // end is what a session's end brings beside a checkpoint.
-func (c *Call) end(saved *Saved) {
+func (c *Call) end(saved *outcome) {
 	if by := c.Event.By; by.Session != "" {
 		c.Project.NoteEnded(project.EndedSession{Agent: by.Agent, Session: by.Session, Process: c.Event.Process, Time: c.Event.Time.UTC()})
 	}
@@ -216,7 +216,7 @@ func (c *Call) end(saved *Saved) {
 // sweep leaves what retention wants to a detached process, now and then.
 func (c *Call) sweep() {
 	e := &c.Event
-	if c.Project.Settings().Retention.Auto && (e.SweepsAlways || SweepDue(c.Project, sweepPause)) {
+	if c.Project.Settings().Retention.Auto && (e.SweepsAlways || sweepDue(c.Project, sweepPause)) {
 		o := WorkOptions{Sweep: true, Session: e.By.Session}
 		if e.Kind == manifest.SessionStart {
 			o.Budget = e.SweepBudget

@@ -18,7 +18,7 @@ func (c *Call) due() (bool, error) {
 	case !c.heldBack(set):
 		return true, nil
 	}
-	return AfterRestore(c.Project)
+	return afterRestore(c.Project)
 }
 
 // heldBack reports whether an event at which the tier takes checkpoints is one too many: a tool call

@@ -21,9 +21,9 @@ import (
 // agent waits for it. A larger one is late in the checkpoint, if it changes.
 const maxPreimage = 64 << 20
 
-// RecordPreimages copies what the files are before the tool changes them. It
+// recordPreimages copies what the files are before the tool changes them. It
 // is best effort: what it misses is found late.
-func RecordPreimages(p *project.Project, files []string, at time.Time) error {
+func recordPreimages(p *project.Project, files []string, at time.Time) error {
 	var errs []error
 	for _, file := range files {
 		rel, ok := below(p, file)
@@ -44,7 +44,7 @@ func recordPreimagesInTime(p *project.Project, files []string, at time.Time) err
 		return nil
 	}
 	done := make(chan error, 1)
-	go func() { done <- RecordPreimages(p, files, at) }()
+	go func() { done <- recordPreimages(p, files, at) }()
 	select {
 	case err := <-done:
 		return err
@@ -116,7 +116,7 @@ func recordPreimage(p *project.Project, rel string, at time.Time) error {
 			return err
 		}
 	}
-	return WriteNote(p, name, note)
+	return writeNote(p, name, note)
 }
 
 // modeOf is a mode as manifests have it: permission bits with setuid, setgid, sticky.

@@ -23,8 +23,8 @@ import (
 // captureLockName is held by the one detached process that captures.
 const captureLockName = "capture"
 
-// MaxAttempts is how often a request is tried whose process died on it.
-const MaxAttempts = 3
+// maxAttempts is how often a request is tried whose process died on it.
+const maxAttempts = 3
 
 // request is a checkpoint that a hook could not take within its time.
 type request struct {
@@ -48,8 +48,8 @@ func noteName(p *project.Project, kind string, at time.Time) string {
 	return fmt.Sprintf("%s-%020d-%s", kind, max(at.UnixNano(), 0), hex.EncodeToString(random[:]))
 }
 
-// WriteNote writes a note that survives a crash.
-func WriteNote(p *project.Project, name string, note any) error {
+// writeNote writes a note that survives a crash.
+func writeNote(p *project.Project, name string, note any) error {
 	data, err := json.Marshal(note)
 	if err != nil {
 		return err
@@ -62,17 +62,17 @@ func enqueue(p *project.Project, r request) error {
 	if err := account.MakeDir(checkpoint.NotesDir(p), p.Owner); err != nil {
 		return err
 	}
-	err := WriteNote(p, noteName(p, "r", r.Time), r)
+	err := writeNote(p, noteName(p, "r", r.Time), r)
 	if errors.Is(err, fs.ErrNotExist) { // a process that had finished removed the directory
 		if err = account.MakeDir(checkpoint.NotesDir(p), p.Owner); err == nil {
-			err = WriteNote(p, noteName(p, "r", r.Time), r)
+			err = writeNote(p, noteName(p, "r", r.Time), r)
 		}
 	}
 	return err
 }
 
-// NextRequest is the oldest request, nil for none. One that cannot be read is removed.
-func NextRequest(p *project.Project) *request {
+// nextRequest is the oldest request, nil for none. One that cannot be read is removed.
+func nextRequest(p *project.Project) *request {
 	for _, name := range checkpoint.Notes(p, "r") {
 		var r request
 		data, err := account.ReadSmall(filepath.Join(checkpoint.NotesDir(p), name), checkpoint.MaxNote)

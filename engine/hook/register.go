@@ -17,8 +17,8 @@ import (
 // for people and scripts. Nothing here goes by it.
 const sessionName = "session.json"
 
-// CurrentSession is what it says.
-type CurrentSession struct {
+// currentSession is what it says.
+type currentSession struct {
 	Agent      string    `json:"agent"`
 	Session    string    `json:"session_id"`
 	Transcript string    `json:"transcript_path"`
@@ -31,21 +31,21 @@ type CurrentSession struct {
 // nameSession writes down that the event's session is the newest.
 func (c *Call) nameSession() error {
 	e := &c.Event
-	return WriteSession(c.Project, CurrentSession{
+	return writeSession(c.Project, currentSession{
 		Agent: e.By.Agent, Session: e.By.Session, Transcript: e.By.Transcript, EnvFile: e.EnvFile, Source: e.Source, Time: e.Time.UTC(),
 	})
 }
 
 // named reports whether that is written down already.
 func (c *Call) named() bool {
-	var s CurrentSession
+	var s currentSession
 	data, err := account.ReadSmall(filepath.Join(c.Project.StoreDir(), sessionName), 1<<16)
 	by := &c.Event.By
 	return err == nil && json.Unmarshal(data, &s) == nil && s.Agent == by.Agent && s.Session == by.Session && s.Transcript == by.Transcript
 }
 
-// WriteSession names the newest session.
-func WriteSession(p *project.Project, s CurrentSession) error {
+// writeSession names the newest session.
+func writeSession(p *project.Project, s currentSession) error {
 	if p.ReadOnly != nil {
 		return p.ReadOnly
 	}
@@ -57,8 +57,8 @@ func WriteSession(p *project.Project, s CurrentSession) error {
 	return account.WriteCache(filepath.Join(p.StoreDir(), sessionName), append(data, '\n'), p.Owner)
 }
 
-// RegisterSession tells the log of a session without a checkpoint.
-func RegisterSession(ctx context.Context, p *project.Project, s manifest.Session) error {
+// registerSession tells the log of a session without a checkpoint.
+func registerSession(ctx context.Context, p *project.Project, s manifest.Session) error {
 	if err := p.Writing(ctx); err != nil {
 		return err
 	}

@@ -13,8 +13,8 @@ import (
 	"rewind/manifest"
 )
 
-// SaveOptions of one save for a hook, for which an agent waits.
-type SaveOptions struct {
+// saveOptions of one save for a hook, for which an agent waits.
+type saveOptions struct {
 	checkpoint.Options
 	Deadline time.Time          // when the hook must be done
 	Edits    []string           // absolute files that the tool is about to change
@@ -28,8 +28,8 @@ type SaveOptions struct {
 	Note func(*account.SessionState)
 }
 
-// Saved is what became of it.
-type Saved struct {
+// outcome is what became of it.
+type outcome struct {
 	checkpoint.Saved
 	Left bool // to a detached process
 	Due  bool // retention and the database want a detached process: see Work
@@ -39,26 +39,26 @@ const (
 	// captureWait is how long a hook waits for a capture that is running
 	// before it leaves its own to the same process.
 	captureWait = 500 * time.Millisecond
-	// HandOver is what is left of a hook's time for leaving its work to another
+	// handOver is what is left of a hook's time for leaving its work to another
 	// process.
-	HandOver = 150 * time.Millisecond
+	handOver = 150 * time.Millisecond
 	// stopTime is how long a save may take to notice that its time is over; after
 	// that it hangs in a system call.
 	stopTime = 50 * time.Millisecond
 	// preimageTime is how long a hook waits for the copy of the file that its tool
 	// is about to change.
 	preimageTime = time.Second
-	// SweepEvery and foldEvery count entries of the log.
-	SweepEvery = 50
+	// sweepEvery and foldEvery count entries of the log.
+	sweepEvery = 50
 	foldEvery  = 256
 )
 
-// Save saves for a hook. It returns within the deadline, or a little after
+// save saves for a hook. It returns within the deadline, or a little after
 // where the machine is slow: what is not done by then goes on in a detached
 // process, whose checkpoint is that of the same time but for what it marks as
-// late. By the time that HookSave returns, the files in Edits are in the
+// late. By the time that it returns, the files in Edits are in the
 // checkpoint, or beside it.
-func Save(ctx context.Context, p *project.Project, o SaveOptions) (*Saved, error) {
+func save(ctx context.Context, p *project.Project, o saveOptions) (*outcome, error) {
 	if err := p.Writing(ctx); err != nil {
 		return nil, err
 	}
@@ -79,7 +79,7 @@ func Save(ctx context.Context, p *project.Project, o SaveOptions) (*Saved, error
 			return leave(p, o, start)
 		}
 	}
-	inTime, cancel := context.WithDeadline(ctx, o.Deadline.Add(-HandOver))
+	inTime, cancel := context.WithDeadline(ctx, o.Deadline.Add(-handOver))
 	defer cancel()
 	saved, err := saveInTime(inTime, p, checkpoint.TakeOptions{Options: o.Options, Start: start, Session: o.Session, Bind: o.Bind})
 	var busy *account.BusyError
@@ -91,7 +91,7 @@ func Save(ctx context.Context, p *project.Project, o SaveOptions) (*Saved, error
 	}
 	noteHook(ctx, p, o, saved)
 	crossed := func(every uint64) bool { return saved.Checkpoint.Seq/every != saved.Before/every }
-	return &Saved{Saved: *saved, Due: !saved.Skipped && (crossed(SweepEvery) || crossed(foldEvery))}, nil
+	return &outcome{Saved: *saved, Due: !saved.Skipped && (crossed(sweepEvery) || crossed(foldEvery))}, nil
 }
 
 // saveInTime is save, but returns soon after ctx has ended also where the save
@@ -132,9 +132,9 @@ func saveInTime(ctx context.Context, p *project.Project, o checkpoint.TakeOption
 	return nil, ctx.Err()
 }
 
-// BeforeEdit is for a hook that takes no checkpoint before a tool changes files:
+// beforeEdit is for a hook that takes no checkpoint before a tool changes files:
 // while a capture runs that began earlier, what they hold is kept for it.
-func BeforeEdit(p *project.Project, files []string) error {
+func beforeEdit(p *project.Project, files []string) error {
 	if running, waiting := capturing(p); len(files) == 0 || !running && !waiting {
 		return nil
 	}
@@ -165,7 +165,7 @@ func waitForCapture(ctx context.Context, p *project.Project, deadline time.Time)
 }
 
 // leave hands a save over to the detached process.
-func leave(p *project.Project, o SaveOptions, start time.Time) (*Saved, error) {
+func leave(p *project.Project, o saveOptions, start time.Time) (*outcome, error) {
 	if o.Detach == nil {
 		return nil, &account.BusyError{Lock: captureLockName}
 	}
@@ -186,10 +186,10 @@ func leave(p *project.Project, o SaveOptions, start time.Time) (*Saved, error) {
 		}
 	}
 	noteHook(context.Background(), p, o, nil)
-	return &Saved{Left: true}, perr
+	return &outcome{Left: true}, perr
 }
 
-func detach(p *project.Project, o SaveOptions) error {
+func detach(p *project.Project, o saveOptions) error {
 	if o.Detach == nil {
 		return nil
 	}
@@ -197,7 +197,7 @@ func detach(p *project.Project, o SaveOptions) error {
 }
 
 // noteHook updates the session's state.
-func noteHook(ctx context.Context, p *project.Project, o SaveOptions, saved *checkpoint.Saved) {
+func noteHook(ctx context.Context, p *project.Project, o saveOptions, saved *checkpoint.Saved) {
 	if saved != nil && saved.Skipped && o.Session == nil {
 		return // nothing happened that the next hook must know
 	}

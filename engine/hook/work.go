@@ -42,7 +42,7 @@ func Work(ctx context.Context, p *project.Project, o WorkOptions) error {
 		if err != nil {
 			return err
 		}
-		for r := NextRequest(p); r != nil && ctx.Err() == nil; r = NextRequest(p) {
+		for r := nextRequest(p); r != nil && ctx.Err() == nil; r = nextRequest(p) {
 			if err := fulfil(ctx, p, r); err != nil {
 				errs = append(errs, err)
 				p.NoteHookError(err)
@@ -68,10 +68,10 @@ func Work(ctx context.Context, p *project.Project, o WorkOptions) error {
 // fulfil takes the checkpoint that a hook asked for.
 func fulfil(ctx context.Context, p *project.Project, r *request) error {
 	done := func() error { return account.RemoveIfThere(filepath.Join(checkpoint.NotesDir(p), r.name)) }
-	if r.Attempts++; r.Attempts > MaxAttempts {
-		return errors.Join(fmt.Errorf("a checkpoint was given up after %d attempts", MaxAttempts), done())
+	if r.Attempts++; r.Attempts > maxAttempts {
+		return errors.Join(fmt.Errorf("a checkpoint was given up after %d attempts", maxAttempts), done())
 	}
-	if err := WriteNote(p, r.name[:len(r.name)-len(".json")], r); err != nil {
+	if err := writeNote(p, r.name[:len(r.name)-len(".json")], r); err != nil {
 		return errors.Join(err, done())
 	}
 	o := checkpoint.TakeOptions{
@@ -98,7 +98,7 @@ func fulfil(ctx context.Context, p *project.Project, r *request) error {
 		if err != nil {
 			return errors.Join(err, done())
 		}
-		noteHook(ctx, p, SaveOptions{Options: o.Options, Session: r.Session, Note: func(s *account.SessionState) {
+		noteHook(ctx, p, saveOptions{Options: o.Options, Session: r.Session, Note: func(s *account.SessionState) {
 			if s.Last.Before(r.Time) {
 				s.Last = r.Time
 			}
@@ -122,18 +122,14 @@ func newestOperation(p *project.Project) (uint64, error) {
 	return 0, nil
 }
 
-// AfterRestore reports whether nothing was saved since the last restore.
-func AfterRestore(p *project.Project) (bool, error) {
+// afterRestore reports whether nothing was saved since the last restore.
+func afterRestore(p *project.Project) (bool, error) {
 	r, err := p.ReplayEnd(1)
 	return err == nil && len(r.Operations()) > 0, err
 }
 
-// SweepIfDue forgets what retention does not keep, if there is anything, old
+// sweepIfDue forgets what retention does not keep, if there is anything, old
 // copies of transcripts, and the states of sessions that are long over.
-func SweepIfDue(ctx context.Context, p *project.Project) error {
-	return sweepIfDue(ctx, p, WorkOptions{})
-}
-
 func sweepIfDue(ctx context.Context, p *project.Project, o WorkOptions) error {
 	began := time.Now()
 	p.UpdateHookState(func(s *project.HookState) { s.Swept = p.Env.Time() })
@@ -177,8 +173,8 @@ func sweepState(ctx context.Context, p *project.Project) (*maintain.LogState, er
 // sessionQuiet is when a session's state is forgotten. Agents keep sessions for 30 days.
 const sessionQuiet = 45 * 24 * time.Hour
 
-// SweepDue reports whether retention has not looked for a while.
-func SweepDue(p *project.Project, every time.Duration) bool {
+// sweepDue reports whether retention has not looked for a while.
+func sweepDue(p *project.Project, every time.Duration) bool {
 	since := p.Env.Time().Sub(project.ReadHookState(p.StoreDir()).Swept)
 	return since < 0 || since >= every || maintain.Forgetting(p) != nil
 }

@@ -1,9 +1,8 @@
-package engine
+package hook_test
 
 import (
 	"context"
 	"errors"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -11,78 +10,13 @@ import (
 	"testing"
 	"time"
 
-	"rewind/engine/account"
+	"rewind/engine"
 	"rewind/engine/checkpoint"
 	"rewind/engine/conversation"
 	"rewind/engine/hook"
 	"rewind/engine/project"
 	"rewind/manifest"
 )
-
-// hook saves as a hook would. A deadline in the past leaves the save to the
-// detached process, which detached counts and never starts.
-type testHook struct {
-	*lab
-	detached int
-}
-
-func (h *testHook) save(o hook.SaveOptions) *hook.Saved {
-	h.t.Helper()
-	o.Detach = func() error { h.detached++; return nil }
-	if o.Kind == "" {
-		o.Kind = manifest.PreTool
-	}
-	var saved *hook.Saved
-	h.do(func(ctx context.Context, p *project.Project) (err error) {
-		saved, err = hook.Save(ctx, p, o)
-		return err
-	})
-	return saved
-}
-
-func (h *testHook) work() {
-	h.t.Helper()
-	h.do(func(ctx context.Context, p *project.Project) error { return hook.Work(ctx, p, hook.WorkOptions{}) })
-}
-
-func (h *testHook) newest(n int) []project.Listed {
-	h.t.Helper()
-	var out []project.Listed
-	h.do(func(ctx context.Context, p *project.Project) (err error) {
-		out, err = p.List(ctx, project.ListOptions{Limit: n})
-		return err
-	})
-	return out
-}
-
-// at reads a file of a checkpoint; "-" where there is none.
-func (l *lab) at(c manifest.Checkpoint, path string) string {
-	l.t.Helper()
-	text := "-"
-	l.do(func(ctx context.Context, p *project.Project) error {
-		e, err := Entry(ctx, p, c, path)
-		if errors.As(err, new(*project.NoPathError)) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		r, err := Content(ctx, p, e)
-		if err != nil {
-			return err
-		}
-		defer r.Close()
-		data, err := io.ReadAll(r)
-		text = string(data)
-		return err
-	})
-	return text
-}
-
-var tooLate = time.Unix(1, 0)
-
-// tick is longer than the grain of a file system's clock.
-const tick = 20 * time.Millisecond
 
 // What a hook leaves is taken later, as it was when the hook ran: the files
 // that its tool and later ones were about to change come from their pre-images,
@@ -99,7 +33,6 @@ func TestLeftCaptureIsOfItsMoment(t *testing.T) {
 		t.Fatal(err)
 	}
 	l.init()
-	h := &testHook{lab: l}
 	time.Sleep(tick) // changes after the hook have a later ctime
 	abs := func(names ...string) (out []string) {
 		for _, name := range names {
@@ -107,9 +40,9 @@ func TestLeftCaptureIsOfItsMoment(t *testing.T) {
 		}
 		return out
 	}
-	first := h.save(hook.SaveOptions{Deadline: tooLate, Edits: abs("edited.txt", "deleted.txt", "new.txt", "made/by/tool.txt", "link")})
-	if !first.Left || h.detached != 1 {
-		t.Fatalf("%+v, detached %d times", first, h.detached)
+	first := l.save(hook.SaveOptions{Deadline: tooLate, Edits: abs("edited.txt", "deleted.txt", "new.txt", "made/by/tool.txt", "link")})
+	if !first.Left || l.detached != 1 {
+		t.Fatalf("%+v, detached %d times", first, l.detached)
 	}
 	time.Sleep(tick)
 	l.write("edited.txt", "edited now")
@@ -119,15 +52,15 @@ func TestLeftCaptureIsOfItsMoment(t *testing.T) {
 	l.write("changed.txt", "changed by nobody knows whom")
 	l.remove("link")
 	time.Sleep(tick)
-	second := h.save(hook.SaveOptions{Deadline: tooLate, Edits: abs("edited-later.txt", "edited.txt")})
+	second := l.save(hook.SaveOptions{Deadline: tooLate, Edits: abs("edited-later.txt", "edited.txt")})
 	if !second.Left {
 		t.Fatalf("%+v", second)
 	}
 	time.Sleep(tick)
 	l.write("edited-later.txt", "edited later")
 	l.write("edited.txt", "edited again")
-	h.work()
-	list := h.newest(2)
+	l.work()
+	list := l.newest(2)
 	one, two := list[1].Checkpoint, list[0].Checkpoint
 	for _, c := range []struct {
 		of         manifest.Checkpoint
@@ -144,15 +77,15 @@ func TestLeftCaptureIsOfItsMoment(t *testing.T) {
 		}
 	}
 	l.do(func(ctx context.Context, p *project.Project) error {
-		e, err := Entry(ctx, p, one, "edited.txt")
+		e, err := engine.Entry(ctx, p, one, "edited.txt")
 		if err == nil && e.Mode != 0o640 {
 			t.Errorf("mode %o", e.Mode)
 		}
-		if _, err := Entry(ctx, p, one, "made"); !errors.As(err, new(*project.NoPathError)) {
+		if _, err := engine.Entry(ctx, p, one, "made"); !errors.As(err, new(*project.NoPathError)) {
 			t.Errorf("the directory that the tool made is there: %v", err)
 		}
 		late := func(c manifest.Checkpoint) (out []string) {
-			problems, err := Coverage(ctx, p, c)
+			problems, err := engine.Coverage(ctx, p, c)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -175,8 +108,8 @@ func TestLeftCaptureIsOfItsMoment(t *testing.T) {
 		t.Errorf("the notes are still there: %v", err)
 	}
 	// The stat cache says what was scanned, not what the checkpoint says.
-	l.save()
-	if got := l.at(h.newest(1)[0].Checkpoint, "edited.txt"); got != "edited again" {
+	l.person()
+	if got := l.at(l.newest(1)[0].Checkpoint, "edited.txt"); got != "edited again" {
 		t.Errorf("the next save has %q", got)
 	}
 }
@@ -188,12 +121,11 @@ func TestPreimageOfIgnoredFile(t *testing.T) {
 	l.write("secret.txt", "s")
 	l.write("a.txt", "a")
 	l.init()
-	h := &testHook{lab: l}
 	l.write("a.txt", "b")
-	h.save(hook.SaveOptions{Deadline: tooLate, Edits: []string{filepath.Join(l.root, "secret.txt"), filepath.Join(l.home, "outside"), "relative"}})
+	l.save(hook.SaveOptions{Deadline: tooLate, Edits: []string{filepath.Join(l.root, "secret.txt"), filepath.Join(l.env.Home, "outside"), "relative"}})
 	l.write("secret.txt", "t")
-	h.work()
-	c := h.newest(1)[0].Checkpoint
+	l.work()
+	c := l.newest(1)[0].Checkpoint
 	if got := l.at(c, "secret.txt"); got != "-" {
 		t.Errorf("an ignored file was captured: %q", got)
 	}
@@ -208,7 +140,6 @@ func TestEditWithoutCheckpointBesideACapture(t *testing.T) {
 	l := newLab(t)
 	l.write("a.txt", "before")
 	l.init()
-	h := &testHook{lab: l}
 	file := filepath.Join(l.root, "a.txt")
 	keep := func() {
 		l.do(func(ctx context.Context, p *project.Project) error { return hook.BeforeEdit(p, []string{file}) })
@@ -217,56 +148,13 @@ func TestEditWithoutCheckpointBesideACapture(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(l.root, ".agent/rewind/tmp/hooks")); !os.IsNotExist(err) {
 		t.Errorf("kept although no capture runs: %v", err)
 	}
-	h.save(hook.SaveOptions{Options: checkpoint.Options{Kind: manifest.Prompt}, Deadline: tooLate})
+	l.save(hook.SaveOptions{Options: checkpoint.Options{Kind: manifest.Prompt}, Deadline: tooLate})
 	keep()
 	l.write("a.txt", "after")
-	h.work()
-	if got := l.at(h.newest(1)[0].Checkpoint, "a.txt"); got != "before" {
+	l.work()
+	if got := l.at(l.newest(1)[0].Checkpoint, "a.txt"); got != "before" {
 		t.Errorf("a.txt is %q", got)
 	}
-}
-
-// Sessions, prompts and tools come through the detached process as through the
-// hook itself, and what is left twice is taken twice.
-func TestLeftCaptureKeepsItsRecord(t *testing.T) {
-	l := newLab(t)
-	l.write("a.txt", "one")
-	l.init()
-	h := &testHook{lab: l}
-	k := l.transcriptFile()
-	k.say("hello", "there")
-	by := k.trigger()
-	by.PromptID, by.Prompt = "p1", "do it"
-	session := &manifest.Session{ID: by.Session, Agent: by.Agent, TranscriptPath: by.Transcript, Source: "startup", Time: time.Unix(1_800_000_000, 0).UTC()}
-	h.save(hook.SaveOptions{Options: checkpoint.Options{Kind: manifest.Prompt, By: by}, Deadline: tooLate, Session: session})
-	if s := account.LoadSession(l.env, by.Agent, by.Session); s.Registered != by.Transcript {
-		t.Errorf("%+v", s)
-	}
-	h.save(hook.SaveOptions{Options: checkpoint.Options{Kind: manifest.Stop, OnlyIfChanged: true, By: by}, Deadline: tooLate})
-	h.work()
-	list := h.newest(0)
-	if len(list) != 2 {
-		t.Fatalf("%d checkpoints, want the first and the prompt's: the stop changed nothing", len(list))
-	}
-	c := list[0].Checkpoint
-	if c.Kind != manifest.Prompt || c.Prompt != "do it" || c.PromptID != "p1" || c.Session != testSession || c.Transcript == nil || l.said(c) != k.bytes() {
-		t.Errorf("%+v", c)
-	}
-	l.do(func(ctx context.Context, p *project.Project) error {
-		return p.Query(ctx, func(db *manifest.DB) error {
-			for s, err := range db.Sessions() {
-				if err != nil {
-					return err
-				}
-				if s != *session {
-					t.Errorf("%+v, want %+v", s, *session)
-				}
-				return nil
-			}
-			t.Error("the log has no session")
-			return nil
-		})
-	})
 }
 
 // A request whose process dies on it again and again is given up; one that
@@ -276,13 +164,12 @@ func TestLeftCaptureOfAKilledProcess(t *testing.T) {
 	l := newLab(t)
 	l.write("a.txt", "one")
 	l.init()
-	h := &testHook{lab: l}
-	h.save(hook.SaveOptions{Deadline: tooLate})
-	before := h.detached
+	l.save(hook.SaveOptions{Deadline: tooLate})
+	before := l.detached
 	l.write("a.txt", "two")
-	if s := h.save(hook.SaveOptions{Deadline: time.Now().Add(time.Minute)}); !s.Left || h.detached != before+2 {
+	if s := l.save(hook.SaveOptions{Deadline: time.Now().Add(time.Minute)}); !s.Left || l.detached != before+2 {
 		// Once for what waits, once for its own.
-		t.Errorf("%+v, detached %d times more", s, h.detached-before)
+		t.Errorf("%+v, detached %d times more", s, l.detached-before)
 	}
 	notes := filepath.Join(l.root, ".agent/rewind/tmp/hooks")
 	if err := os.WriteFile(filepath.Join(notes, "r-00000000000000000000-0000.json"), []byte("{"), 0o600); err != nil {
@@ -306,14 +193,14 @@ func TestLeftCaptureOfAKilledProcess(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 	l.do(func(ctx context.Context, p *project.Project) error {
-		st, err := ReadStatus(ctx, p)
+		st, err := engine.ReadStatus(ctx, p)
 		if err == nil && (st.LastHookError == nil || !strings.Contains(st.LastHookError.Reason, "given up")) {
 			t.Errorf("status has %+v", st.LastHookError)
 		}
 		p.NoteHookError(nil)
 		return err
 	})
-	if got := l.at(h.newest(1)[0].Checkpoint, "a.txt"); got != "two" {
+	if got := l.at(l.newest(1)[0].Checkpoint, "a.txt"); got != "two" {
 		t.Errorf("the second request was not taken: %q", got)
 	}
 	if _, err := os.Stat(notes); !os.IsNotExist(err) {
@@ -326,14 +213,13 @@ func TestHookWaitsForARestore(t *testing.T) {
 	l := newLab(t)
 	l.write("a.txt", "one")
 	l.init()
-	h := &testHook{lab: l}
 	l.write("a.txt", "half restored")
 	l.do(func(ctx context.Context, p *project.Project) error {
 		lock, err := p.Lock(ctx, account.TreeLockName)
 		if err != nil {
 			return err
 		}
-		saved := h.save(hook.SaveOptions{Deadline: time.Now().Add(hook.HandOver + 50*time.Millisecond)})
+		saved := l.save(hook.SaveOptions{Deadline: time.Now().Add(hook.HandOver + 50*time.Millisecond)})
 		if !saved.Left {
 			t.Errorf("captured while a restore ran: %+v", saved)
 		}
@@ -341,8 +227,8 @@ func TestHookWaitsForARestore(t *testing.T) {
 		lock.Release()
 		return nil
 	})
-	h.work()
-	if got := l.at(h.newest(1)[0].Checkpoint, "a.txt"); got != "restored" {
+	l.work()
+	if got := l.at(l.newest(1)[0].Checkpoint, "a.txt"); got != "restored" {
 		t.Errorf("a.txt is %q", got)
 	}
 }
@@ -352,14 +238,13 @@ func TestHookSaveUnchanged(t *testing.T) {
 	l := newLab(t)
 	l.write("a.txt", "one")
 	l.init()
-	h := &testHook{lab: l}
 	in := time.Now().Add(time.Hour)
-	s := h.save(hook.SaveOptions{Options: checkpoint.Options{OnlyIfChanged: true, By: conversation.Trigger{Agent: "claude", Session: "s"}}, Deadline: in, Note: func(*account.SessionState) { t.Error("nothing was taken") }})
+	s := l.save(hook.SaveOptions{Options: checkpoint.Options{OnlyIfChanged: true, By: conversation.Trigger{Agent: "claude", Session: "s"}}, Deadline: in, Note: func(*project.SessionState) { t.Error("nothing was taken") }})
 	if !s.Skipped || s.Due {
 		t.Errorf("%+v", s)
 	}
 	for range 60 {
-		if s := h.save(hook.SaveOptions{Options: checkpoint.Options{Kind: manifest.Prompt}, Deadline: in}); s.Due != (s.Checkpoint.Seq/hook.SweepEvery != (s.Checkpoint.Seq-1)/hook.SweepEvery) {
+		if s := l.save(hook.SaveOptions{Options: checkpoint.Options{Kind: manifest.Prompt}, Deadline: in}); s.Due != (s.Checkpoint.Seq/hook.SweepEvery != (s.Checkpoint.Seq-1)/hook.SweepEvery) {
 			t.Errorf("at %d a sweep is due: %v", s.Checkpoint.Seq, s.Due)
 		}
 	}
@@ -371,13 +256,13 @@ func TestSweep(t *testing.T) {
 	l.write("a.txt", "one")
 	l.init()
 	for range 9 {
-		l.save()
+		l.person()
 	}
 	sweep := func() int {
 		l.do(func(ctx context.Context, p *project.Project) error {
 			return hook.Work(ctx, p, hook.WorkOptions{Sweep: true, Fold: true})
 		})
-		return len((&testHook{lab: l}).newest(0))
+		return len(l.newest(0))
 	}
 	if n := sweep(); n != 10 {
 		t.Errorf("%d checkpoints, want all: nothing expires unless asked", n)

@@ -1,9 +1,12 @@
-package engine
+package hook_test
 
 import (
 	"context"
+	"os"
+	"path/filepath"
 	"testing"
 
+	"rewind/engine"
 	"rewind/engine/checkpoint"
 	"rewind/engine/conversation"
 	"rewind/engine/hook"
@@ -19,10 +22,9 @@ func TestRestoreWhileACaptureRuns(t *testing.T) {
 	l.write("a.txt", "one")
 	l.write("b.txt", "one")
 	first := l.init()
-	h := &testHook{lab: l}
 	l.write("a.txt", "two")
 	l.write("b.txt", "two")
-	if s := h.save(hook.SaveOptions{Deadline: tooLate, Options: checkpoint.Options{Kind: manifest.Prompt, By: conversation.Trigger{Prompt: "left"}}}); !s.Left {
+	if s := l.save(hook.SaveOptions{Deadline: tooLate, Options: checkpoint.Options{Kind: manifest.Prompt, By: conversation.Trigger{Prompt: "left"}}}); !s.Left {
 		t.Fatalf("%+v", s)
 	}
 	scans := 0
@@ -31,10 +33,13 @@ func TestRestoreWhileACaptureRuns(t *testing.T) {
 			if scans++; scans > 1 {
 				return
 			}
-			done := l.must(Restore, RestoreOptions{Checkpoint: first.Checkpoint})
-			if len(done.Replace) != 2 {
-				t.Errorf("the restore: %+v", done)
-			}
+			l.do(func(ctx context.Context, p *project.Project) error {
+				done, err := engine.Restore(ctx, p, engine.RestoreOptions{Checkpoint: first})
+				if err == nil && len(done.Replace) != 2 {
+					t.Errorf("the restore: %+v", done)
+				}
+				return err
+			})
 			l.write("b.txt", "three")
 		}
 		return hook.Work(ctx, p, hook.WorkOptions{})
@@ -42,11 +47,18 @@ func TestRestoreWhileACaptureRuns(t *testing.T) {
 	if scans < 2 {
 		t.Error("the tree was not looked at again")
 	}
-	newest := h.newest(1)[0].Checkpoint
+	newest := l.newest(1)[0].Checkpoint
 	if newest.Prompt != "left" || l.at(newest, "a.txt") != "one" || l.at(newest, "b.txt") != "three" {
 		t.Errorf("%q holds a.txt %q, b.txt %q", newest.Prompt, l.at(newest, "a.txt"), l.at(newest, "b.txt"))
 	}
 	// What the restore wrote over is in its safety checkpoint.
-	l.must(UndoRestore, RestoreOptions{Force: true})
-	l.want("a.txt=two b.txt=two")
+	l.do(func(ctx context.Context, p *project.Project) error {
+		_, err := engine.UndoRestore(ctx, p, engine.RestoreOptions{Force: true})
+		return err
+	})
+	for _, name := range []string{"a.txt", "b.txt"} {
+		if got, err := os.ReadFile(filepath.Join(l.root, name)); err != nil || string(got) != "two" {
+			t.Errorf("%s is %q, %v", name, got, err)
+		}
+	}
 }

@@ -1,4 +1,4 @@
-package engine
+package hook_test
 
 import (
 	"context"
