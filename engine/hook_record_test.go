@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"errors"
 	"io"
 	"testing"
 	"time"
@@ -44,15 +43,11 @@ func (l *lab) newest(n int) (out []project.Listed) {
 	return out
 }
 
-// at reads a file of a checkpoint; "-" where there is none.
-func (l *lab) at(c manifest.Checkpoint, path string) string {
+// at reads a file of a checkpoint.
+func (l *lab) at(c manifest.Checkpoint, path string) (text string) {
 	l.t.Helper()
-	text := "-"
 	l.do(func(ctx context.Context, p *project.Project) error {
 		e, err := Entry(ctx, p, c, path)
-		if errors.As(err, new(*project.NoPathError)) {
-			return nil
-		}
 		if err != nil {
 			return err
 		}

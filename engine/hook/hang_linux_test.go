@@ -1,4 +1,4 @@
-package hook_test
+package hook
 
 import (
 	"context"
@@ -12,7 +12,6 @@ import (
 
 	"rewind/engine/checkpoint"
 	"rewind/engine/conversation"
-	"rewind/engine/hook"
 	"rewind/engine/project"
 	"rewind/manifest"
 )
@@ -67,7 +66,7 @@ func TestHookSaveThatHangs(t *testing.T) {
 				}
 				return len(all)
 			}
-			o := hook.SaveOptions{
+			o := saveOptions{
 				Options:  checkpoint.Options{Kind: manifest.Prompt, By: conversation.Trigger{Agent: "claude", Session: "s", Prompt: "what hangs", PromptID: "p", Transcript: filepath.Join(root, "../session.jsonl")}},
 				Deadline: time.Now().Add(300 * time.Millisecond),
 				Detach:   func() error { detached++; return nil },
@@ -75,7 +74,7 @@ func TestHookSaveThatHangs(t *testing.T) {
 			for _, e := range c.edits {
 				o.Edits = append(o.Edits, filepath.Join(root, e))
 			}
-			saved, err := hook.Save(context.Background(), p, o) // without the watch it returns when the test times out
+			saved, err := save(context.Background(), p, o) // without the watch it returns when the test times out
 			if saved == nil || !saved.Left || detached != 1 || len(c.edits) == 0 && err != nil {
 				t.Fatalf("%+v, %v, %d processes", saved, err, detached)
 			}
@@ -94,7 +93,7 @@ func TestHookSaveThatHangs(t *testing.T) {
 			// The process that takes over finds the file readable again.
 			next := l.open()
 			defer next.Close()
-			if err := hook.Work(context.Background(), next, hook.WorkOptions{}); err != nil {
+			if err := Work(context.Background(), next, WorkOptions{}); err != nil {
 				t.Error(err)
 			}
 			if after := count(next); after != before+1 {

@@ -1,17 +1,13 @@
-package hook_test
+package hook
 
 import (
 	"context"
-	"errors"
-	"io"
 	"os"
 	"path/filepath"
 	"testing"
 	"time"
 
-	"rewind/engine"
 	"rewind/engine/checkpoint"
-	"rewind/engine/hook"
 	"rewind/engine/project"
 	"rewind/manifest"
 )
@@ -45,12 +41,12 @@ func must(t *testing.T, err error) {
 
 func (l *lab) options() project.OpenOptions { return project.OpenOptions{Env: l.env, Root: l.root} }
 
-func (l *lab) init() (first manifest.Checkpoint) {
+func (l *lab) init() {
 	l.t.Helper()
-	p, saved, _, err := engine.Init(l.t.Context(), project.InitOptions{OpenOptions: l.options()})
+	p, _, err := project.Init(l.t.Context(), project.InitOptions{OpenOptions: l.options()})
 	must(l.t, err)
 	must(l.t, p.Close())
-	return saved.Checkpoint
+	l.person()
 }
 
 func (l *lab) open() *project.Project {
@@ -89,19 +85,22 @@ func (l *lab) remove(path string) {
 func (l *lab) person() {
 	l.t.Helper()
 	l.do(func(ctx context.Context, p *project.Project) error {
-		_, err := engine.Save(ctx, p, checkpoint.Options{})
+		if err := p.Writing(ctx); err != nil {
+			return err
+		}
+		_, err := checkpoint.Take(ctx, p, checkpoint.TakeOptions{})
 		return err
 	})
 }
 
-func (l *lab) save(o hook.SaveOptions) (saved *hook.Outcome) {
+func (l *lab) save(o saveOptions) (saved *outcome) {
 	l.t.Helper()
 	o.Detach = func() error { l.detached++; return nil }
 	if o.Kind == "" {
 		o.Kind = manifest.PreTool
 	}
 	l.do(func(ctx context.Context, p *project.Project) (err error) {
-		saved, err = hook.Save(ctx, p, o)
+		saved, err = save(ctx, p, o)
 		return err
 	})
 	return saved
@@ -109,7 +108,7 @@ func (l *lab) save(o hook.SaveOptions) (saved *hook.Outcome) {
 
 func (l *lab) work() {
 	l.t.Helper()
-	l.do(func(ctx context.Context, p *project.Project) error { return hook.Work(ctx, p, hook.WorkOptions{}) })
+	l.do(func(ctx context.Context, p *project.Project) error { return Work(ctx, p, WorkOptions{}) })
 }
 
 func (l *lab) newest(n int) (out []project.Listed) {
@@ -121,24 +120,32 @@ func (l *lab) newest(n int) (out []project.Listed) {
 	return out
 }
 
-// at reads a file of a checkpoint; "-" where there is none.
-func (l *lab) at(c manifest.Checkpoint, path string) string {
+// entry is a path of a checkpoint; nil where there is none.
+func (l *lab) entry(c manifest.Checkpoint, path string) (found *manifest.Entry) {
 	l.t.Helper()
-	text := "-"
-	l.do(func(ctx context.Context, p *project.Project) error {
-		e, err := engine.Entry(ctx, p, c, path)
-		if errors.As(err, new(*project.NoPathError)) {
+	l.do(func(_ context.Context, p *project.Project) error {
+		return manifest.Walk(p.LoadDir, c.Root, func(at string, e manifest.Entry) error {
+			if at == path {
+				found = &e
+			}
 			return nil
-		}
-		if err != nil {
-			return err
-		}
-		r, err := engine.Content(ctx, p, e)
-		if err != nil {
-			return err
-		}
-		defer r.Close()
-		data, err := io.ReadAll(r)
+		})
+	})
+	return found
+}
+
+// at reads a file of a checkpoint; "-" where there is none.
+func (l *lab) at(c manifest.Checkpoint, path string) (text string) {
+	l.t.Helper()
+	e := l.entry(c, path)
+	switch {
+	case e == nil:
+		return "-"
+	case e.Kind == manifest.Symlink:
+		return e.Target
+	}
+	l.do(func(_ context.Context, p *project.Project) error {
+		data, err := p.ReadObject(e.ID)
 		text = string(data)
 		return err
 	})

@@ -1,8 +1,7 @@
-package hook_test
+package hook
 
 import (
 	"context"
-	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -10,10 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"rewind/engine"
 	"rewind/engine/checkpoint"
 	"rewind/engine/conversation"
-	"rewind/engine/hook"
 	"rewind/engine/project"
 	"rewind/manifest"
 )
@@ -40,7 +37,7 @@ func TestLeftCaptureIsOfItsMoment(t *testing.T) {
 		}
 		return out
 	}
-	first := l.save(hook.SaveOptions{Deadline: tooLate, Edits: abs("edited.txt", "deleted.txt", "new.txt", "made/by/tool.txt", "link")})
+	first := l.save(saveOptions{Deadline: tooLate, Edits: abs("edited.txt", "deleted.txt", "new.txt", "made/by/tool.txt", "link")})
 	if !first.Left || l.detached != 1 {
 		t.Fatalf("%+v, detached %d times", first, l.detached)
 	}
@@ -52,7 +49,7 @@ func TestLeftCaptureIsOfItsMoment(t *testing.T) {
 	l.write("changed.txt", "changed by nobody knows whom")
 	l.remove("link")
 	time.Sleep(tick)
-	second := l.save(hook.SaveOptions{Deadline: tooLate, Edits: abs("edited-later.txt", "edited.txt")})
+	second := l.save(saveOptions{Deadline: tooLate, Edits: abs("edited-later.txt", "edited.txt")})
 	if !second.Left {
 		t.Fatalf("%+v", second)
 	}
@@ -76,19 +73,18 @@ func TestLeftCaptureIsOfItsMoment(t *testing.T) {
 			t.Errorf("%s of %s is %q, want %q", c.path, c.of.ID, got, c.want)
 		}
 	}
+	if e := l.entry(one, "edited.txt"); e == nil || e.Mode != 0o640 {
+		t.Errorf("%+v", e)
+	}
+	if l.entry(one, "made") != nil {
+		t.Error("the directory that the tool made is there")
+	}
 	l.do(func(ctx context.Context, p *project.Project) error {
-		e, err := engine.Entry(ctx, p, one, "edited.txt")
-		if err == nil && e.Mode != 0o640 {
-			t.Errorf("mode %o", e.Mode)
-		}
-		if _, err := engine.Entry(ctx, p, one, "made"); !errors.As(err, new(*project.NoPathError)) {
-			t.Errorf("the directory that the tool made is there: %v", err)
-		}
 		late := func(c manifest.Checkpoint) (out []string) {
-			problems, err := engine.Coverage(ctx, p, c)
-			if err != nil {
-				t.Fatal(err)
-			}
+			data, err := p.ReadObject(c.Coverage)
+			must(t, err)
+			problems, err := project.DecodeProblems(data)
+			must(t, err)
 			for _, problem := range problems {
 				if problem.Reason == "late" {
 					out = append(out, problem.Path)
@@ -102,7 +98,7 @@ func TestLeftCaptureIsOfItsMoment(t *testing.T) {
 		if one.Partial == 0 {
 			t.Error("a checkpoint with late paths does not say that it is partial")
 		}
-		return err
+		return nil
 	})
 	if _, err := os.Stat(filepath.Join(l.root, ".agent/rewind/tmp/hooks")); !os.IsNotExist(err) {
 		t.Errorf("the notes are still there: %v", err)
@@ -122,7 +118,7 @@ func TestPreimageOfIgnoredFile(t *testing.T) {
 	l.write("a.txt", "a")
 	l.init()
 	l.write("a.txt", "b")
-	l.save(hook.SaveOptions{Deadline: tooLate, Edits: []string{filepath.Join(l.root, "secret.txt"), filepath.Join(l.env.Home, "outside"), "relative"}})
+	l.save(saveOptions{Deadline: tooLate, Edits: []string{filepath.Join(l.root, "secret.txt"), filepath.Join(l.env.Home, "outside"), "relative"}})
 	l.write("secret.txt", "t")
 	l.work()
 	c := l.newest(1)[0].Checkpoint
@@ -142,13 +138,13 @@ func TestEditWithoutCheckpointBesideACapture(t *testing.T) {
 	l.init()
 	file := filepath.Join(l.root, "a.txt")
 	keep := func() {
-		l.do(func(ctx context.Context, p *project.Project) error { return hook.BeforeEdit(p, []string{file}) })
+		l.do(func(ctx context.Context, p *project.Project) error { return beforeEdit(p, []string{file}) })
 	}
 	keep()
 	if _, err := os.Stat(filepath.Join(l.root, ".agent/rewind/tmp/hooks")); !os.IsNotExist(err) {
 		t.Errorf("kept although no capture runs: %v", err)
 	}
-	l.save(hook.SaveOptions{Options: checkpoint.Options{Kind: manifest.Prompt}, Deadline: tooLate})
+	l.save(saveOptions{Options: checkpoint.Options{Kind: manifest.Prompt}, Deadline: tooLate})
 	keep()
 	l.write("a.txt", "after")
 	l.work()
@@ -164,10 +160,10 @@ func TestLeftCaptureOfAKilledProcess(t *testing.T) {
 	l := newLab(t)
 	l.write("a.txt", "one")
 	l.init()
-	l.save(hook.SaveOptions{Deadline: tooLate})
+	l.save(saveOptions{Deadline: tooLate})
 	before := l.detached
 	l.write("a.txt", "two")
-	if s := l.save(hook.SaveOptions{Deadline: time.Now().Add(time.Minute)}); !s.Left || l.detached != before+2 {
+	if s := l.save(saveOptions{Deadline: time.Now().Add(time.Minute)}); !s.Left || l.detached != before+2 {
 		// Once for what waits, once for its own.
 		t.Errorf("%+v, detached %d times more", s, l.detached-before)
 	}
@@ -177,10 +173,10 @@ func TestLeftCaptureOfAKilledProcess(t *testing.T) {
 	}
 	l.do(func(ctx context.Context, p *project.Project) error {
 		for name := checkpoint.Notes(p, "r")[1]; ; {
-			r := hook.NextRequest(p)
-			if r.Attempts < hook.MaxAttempts {
-				r.Attempts = hook.MaxAttempts
-				if err := hook.WriteNote(p, strings.TrimSuffix(name, ".json"), r); err != nil {
+			r := nextRequest(p)
+			if r.Attempts < maxAttempts {
+				r.Attempts = maxAttempts
+				if err := writeNote(p, strings.TrimSuffix(name, ".json"), r); err != nil {
 					return err
 				}
 				continue
@@ -188,17 +184,16 @@ func TestLeftCaptureOfAKilledProcess(t *testing.T) {
 			return nil
 		}
 	})
-	err := l.try(func(ctx context.Context, p *project.Project) error { return hook.Work(ctx, p, hook.WorkOptions{}) })
+	err := l.try(func(ctx context.Context, p *project.Project) error { return Work(ctx, p, WorkOptions{}) })
 	if err == nil || !strings.Contains(err.Error(), "given up") {
 		t.Errorf("error %v", err)
 	}
 	l.do(func(ctx context.Context, p *project.Project) error {
-		st, err := engine.ReadStatus(ctx, p)
-		if err == nil && (st.LastHookError == nil || !strings.Contains(st.LastHookError.Reason, "given up")) {
-			t.Errorf("status has %+v", st.LastHookError)
+		if last := project.ReadHookState(p.StoreDir()).Error; last == nil || !strings.Contains(last.Reason, "given up") {
+			t.Errorf("status has %+v", last)
 		}
 		p.NoteHookError(nil)
-		return err
+		return nil
 	})
 	if got := l.at(l.newest(1)[0].Checkpoint, "a.txt"); got != "two" {
 		t.Errorf("the second request was not taken: %q", got)
@@ -219,7 +214,7 @@ func TestHookWaitsForARestore(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		saved := l.save(hook.SaveOptions{Deadline: time.Now().Add(hook.HandOver + 50*time.Millisecond)})
+		saved := l.save(saveOptions{Deadline: time.Now().Add(handOver + 50*time.Millisecond)})
 		if !saved.Left {
 			t.Errorf("captured while a restore ran: %+v", saved)
 		}
@@ -239,12 +234,12 @@ func TestHookSaveUnchanged(t *testing.T) {
 	l.write("a.txt", "one")
 	l.init()
 	in := time.Now().Add(time.Hour)
-	s := l.save(hook.SaveOptions{Options: checkpoint.Options{OnlyIfChanged: true, By: conversation.Trigger{Agent: "claude", Session: "s"}}, Deadline: in, Note: func(*project.SessionState) { t.Error("nothing was taken") }})
+	s := l.save(saveOptions{Options: checkpoint.Options{OnlyIfChanged: true, By: conversation.Trigger{Agent: "claude", Session: "s"}}, Deadline: in, Note: func(*project.SessionState) { t.Error("nothing was taken") }})
 	if !s.Skipped || s.Due {
 		t.Errorf("%+v", s)
 	}
 	for range 60 {
-		if s := l.save(hook.SaveOptions{Options: checkpoint.Options{Kind: manifest.Prompt}, Deadline: in}); s.Due != (s.Checkpoint.Seq/hook.SweepEvery != (s.Checkpoint.Seq-1)/hook.SweepEvery) {
+		if s := l.save(saveOptions{Options: checkpoint.Options{Kind: manifest.Prompt}, Deadline: in}); s.Due != (s.Checkpoint.Seq/sweepEvery != (s.Checkpoint.Seq-1)/sweepEvery) {
 			t.Errorf("at %d a sweep is due: %v", s.Checkpoint.Seq, s.Due)
 		}
 	}
@@ -260,7 +255,7 @@ func TestSweep(t *testing.T) {
 	}
 	sweep := func() int {
 		l.do(func(ctx context.Context, p *project.Project) error {
-			return hook.Work(ctx, p, hook.WorkOptions{Sweep: true, Fold: true})
+			return Work(ctx, p, WorkOptions{Sweep: true, Fold: true})
 		})
 		return len(l.newest(0))
 	}
@@ -268,7 +263,7 @@ func TestSweep(t *testing.T) {
 		t.Errorf("%d checkpoints, want all: nothing expires unless asked", n)
 	}
 	l.do(func(ctx context.Context, p *project.Project) error {
-		if hook.SweepDue(p, time.Hour) {
+		if sweepDue(p, time.Hour) {
 			t.Error("a sweep is due right after one")
 		}
 		return os.WriteFile(filepath.Join(p.StoreDir(), account.ConfigName), []byte(`{"retention.maxCheckpoints": 3}`), 0o600)

@@ -1,16 +1,14 @@
-package hook_test
+package engine
 
 import (
 	"context"
-	"os"
-	"path/filepath"
 	"testing"
+	"time"
 
-	"rewind/engine"
-	"rewind/engine/checkpoint"
 	"rewind/engine/conversation"
 	"rewind/engine/hook"
 	"rewind/engine/project"
+	"rewind/engine/settings"
 	"rewind/manifest"
 )
 
@@ -24,22 +22,17 @@ func TestRestoreWhileACaptureRuns(t *testing.T) {
 	first := l.init()
 	l.write("a.txt", "two")
 	l.write("b.txt", "two")
-	if s := l.save(hook.SaveOptions{Deadline: tooLate, Options: checkpoint.Options{Kind: manifest.Prompt, By: conversation.Trigger{Prompt: "left"}}}); !s.Left {
-		t.Fatalf("%+v", s)
-	}
+	l.agent(hook.Event{Time: time.Unix(1, 0), Kind: manifest.Prompt, Moment: settings.Prompt, By: conversation.Trigger{Prompt: "left"}})
 	scans := 0
 	l.do(func(ctx context.Context, p *project.Project) error {
 		p.Progress = func(project.ProgressInfo) { // when the tree was looked at, at the latest
 			if scans++; scans > 1 {
 				return
 			}
-			l.do(func(ctx context.Context, p *project.Project) error {
-				done, err := engine.Restore(ctx, p, engine.RestoreOptions{Checkpoint: first})
-				if err == nil && len(done.Replace) != 2 {
-					t.Errorf("the restore: %+v", done)
-				}
-				return err
-			})
+			done := l.must(Restore, RestoreOptions{Checkpoint: first.Checkpoint})
+			if len(done.Replace) != 2 {
+				t.Errorf("the restore: %+v", done)
+			}
 			l.write("b.txt", "three")
 		}
 		return hook.Work(ctx, p, hook.WorkOptions{})
@@ -52,13 +45,6 @@ func TestRestoreWhileACaptureRuns(t *testing.T) {
 		t.Errorf("%q holds a.txt %q, b.txt %q", newest.Prompt, l.at(newest, "a.txt"), l.at(newest, "b.txt"))
 	}
 	// What the restore wrote over is in its safety checkpoint.
-	l.do(func(ctx context.Context, p *project.Project) error {
-		_, err := engine.UndoRestore(ctx, p, engine.RestoreOptions{Force: true})
-		return err
-	})
-	for _, name := range []string{"a.txt", "b.txt"} {
-		if got, err := os.ReadFile(filepath.Join(l.root, name)); err != nil || string(got) != "two" {
-			t.Errorf("%s is %q, %v", name, got, err)
-		}
-	}
+	l.must(UndoRestore, RestoreOptions{Force: true})
+	l.want("a.txt=two b.txt=two")
 }
