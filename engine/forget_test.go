@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"rewind/cas/oid"
-	"rewind/engine/account"
 	"rewind/engine/checkpoint"
 	"rewind/engine/commit"
 	"rewind/engine/hook"

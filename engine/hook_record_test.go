@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"rewind/engine/account"
 	"rewind/engine/hook"
 	"rewind/engine/project"
 	"rewind/engine/settings"
@@ -75,7 +76,7 @@ func TestLeftCaptureKeepsItsRecord(t *testing.T) {
 	by.PromptID, by.Prompt = "p1", "do it"
 	session := &manifest.Session{ID: by.Session, Agent: by.Agent, TranscriptPath: by.Transcript, Time: time.Unix(1_700_000_000, 0).UTC()}
 	l.agent(hook.Event{Time: session.Time, Kind: manifest.Prompt, Moment: settings.Prompt, By: by})
-	if s := project.LoadSession(l.env, by.Agent, by.Session); s.Registered != by.Transcript {
+	if s := account.LoadSession(l.env, by.Agent, by.Session); s.Registered != by.Transcript {
 		t.Errorf("%+v", s)
 	}
 	l.agent(hook.Event{Time: session.Time, Kind: manifest.Stop, Moment: settings.Stop, By: by})

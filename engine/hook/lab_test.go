@@ -7,8 +7,10 @@ import (
 	"testing"
 	"time"
 
+	"rewind/engine/account"
 	"rewind/engine/checkpoint"
 	"rewind/engine/project"
+	"rewind/engine/stores"
 	"rewind/manifest"
 )
 
@@ -17,7 +19,7 @@ import (
 type lab struct {
 	t        *testing.T
 	root     string
-	env      project.Env
+	env      account.Env
 	detached int
 }
 
@@ -26,7 +28,7 @@ func newLab(t *testing.T) *lab {
 	base, err := filepath.EvalSymlinks(t.TempDir())
 	must(t, err)
 	l := &lab{t: t, root: filepath.Join(base, "project")}
-	l.env = project.Env{Home: filepath.Join(base, "home"), Dir: l.root, Getenv: func(string) string { return "" }}
+	l.env = account.Env{Home: filepath.Join(base, "home"), Dir: l.root, Getenv: func(string) string { return "" }}
 	must(t, os.Mkdir(l.root, 0o755))
 	must(t, os.Mkdir(l.env.Home, 0o755))
 	return l
@@ -43,7 +45,7 @@ func (l *lab) options() project.OpenOptions { return project.OpenOptions{Env: l.
 
 func (l *lab) init() {
 	l.t.Helper()
-	p, _, err := project.Init(l.t.Context(), project.InitOptions{OpenOptions: l.options()})
+	p, _, err := stores.Init(l.t.Context(), stores.InitOptions{OpenOptions: l.options()})
 	must(l.t, err)
 	must(l.t, p.Close())
 	l.person()
