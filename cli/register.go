@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"rewind/cas/vfs"
 	"rewind/hookio/register"
 )
 
@@ -144,7 +145,7 @@ func (r *registering) file(a *agentFiles, i int) (changed bool, err error) {
 		files[i].Content = old
 		return a.Edit(files, i, r.program)
 	})
-	if errors.As(err, new(*register.NotDurableError)) {
+	if errors.As(err, new(*vfs.NotDurableError)) {
 		r.out.warn("%s", err.Error())
 	} else if err != nil {
 		return false, explainEdit(a.files[i].Path, err)

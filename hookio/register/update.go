@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"rewind/cas/vfs"
 )
 
 // Updater edits settings files on disk. The zero Updater works on the real file
@@ -39,24 +41,12 @@ func (e *BusyFileError) Error() string {
 	return fmt.Sprintf("%s is being changed by another program", e.Path)
 }
 
-// NotDurableError: the edit is done, but a power cut could take it back.
-type NotDurableError struct {
-	Path string
-	Err  error
-}
-
-func (e *NotDurableError) Error() string {
-	return fmt.Sprintf("%s was written, but may not be durable yet: %v", e.Path, e.Err)
-}
-
-func (e *NotDurableError) Unwrap() error { return e.Err }
-
 // Update reads a settings file (nil where it is missing), lets edit change it,
 // and puts the result in its place: backup beside it, temporary file, fsync,
 // rename, fsync of the directory. A symbolic link is followed to the file that
 // it names, as keepers of dotfiles use them; mode and owner are kept. Where edit
 // returns the same bytes nothing is written; where it returns nil the file is
-// removed. After an error the file is as it was, but for a *NotDurableError.
+// removed. After an error the file is as it was, but for a *vfs.NotDurableError.
 // What a process left that died in here is removed by the next one.
 //
 // Agents write these files too: where one did between reading and renaming, it
@@ -162,7 +152,7 @@ func (u Updater) update(fsys FileSystem, now time.Time, file string, edit func([
 	made = nil // from here on the edit is done
 	w.Changed, w.Removed = true, edited == nil
 	if err := fsys.SyncDir(dir); err != nil {
-		return w, &NotDurableError{file, err}
+		return w, &vfs.NotDurableError{File: file, Err: err}
 	}
 	return w, nil
 }
@@ -219,17 +209,10 @@ type FileSystem interface {
 type osFiles struct{}
 
 func (osFiles) Read(file string) ([]byte, fs.FileMode, error) {
-	st, err := os.Stat(file)
+	f, st, err := vfs.OpenRegular(file, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, 0, nil
 	}
-	if err != nil {
-		return nil, 0, err
-	}
-	if !st.Mode().IsRegular() { // opening a FIFO would wait
-		return nil, 0, fmt.Errorf("%s is not a regular file", file)
-	}
-	f, err := os.Open(file)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -255,26 +238,22 @@ func (osFiles) Link(file string) (string, error) {
 	return os.Readlink(file)
 }
 
-func (osFiles) Create(file string, content []byte, mode fs.FileMode, like string) (err error) {
+func (osFiles) Create(file string, content []byte, mode fs.FileMode, like string) error {
 	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err
 	}
-	defer func() {
-		if cerr := f.Close(); err == nil {
-			err = cerr
-		}
-	}()
-	if _, err = f.Write(content); err != nil {
-		return err
+	_, err = f.Write(content)
+	if err == nil {
+		err = ownLike(f, like)
 	}
-	if err = ownLike(f, like); err != nil {
-		return err
+	if err == nil {
+		err = f.Chmod(mode)
 	}
-	if err = f.Chmod(mode); err != nil {
-		return err
+	if err == nil {
+		err = f.Sync()
 	}
-	return f.Sync()
+	return errors.Join(err, f.Close())
 }
 
 func (osFiles) RemoveLeft(file string) {
@@ -292,4 +271,4 @@ func (osFiles) RemoveLeft(file string) {
 func (osFiles) MakeDir(dir string) error     { return os.MkdirAll(dir, 0o700) }
 func (osFiles) Rename(from, to string) error { return os.Rename(from, to) }
 func (osFiles) Remove(file string) error     { return os.Remove(file) }
-func (osFiles) SyncDir(dir string) error     { return syncDir(dir) }
+func (osFiles) SyncDir(dir string) error     { return vfs.OS.SyncDir(dir) }

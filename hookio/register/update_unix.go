@@ -26,17 +26,5 @@ func ownLike(f *os.File, like string) error {
 	return nil
 }
 
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	err = d.Sync()
-	if cerr := d.Close(); err == nil {
-		err = cerr
-	}
-	return err
-}
-
 // alive reports whether there is such a process, whoever has it.
 func alive(pid int) bool { return syscall.Kill(pid, 0) != syscall.ESRCH }

@@ -5,9 +5,6 @@ import "os"
 // ownLike does nothing: a new file belongs to who makes it.
 func ownLike(*os.File, string) error { return nil }
 
-// syncDir does nothing: Windows has no fsync of a directory.
-func syncDir(string) error { return nil }
-
 // alive reports whether there is such a process.
 func alive(pid int) bool {
 	p, err := os.FindProcess(pid)
