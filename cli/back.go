@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"rewind/cli/screen"
 	"rewind/engine"
 )
 
@@ -123,7 +124,7 @@ func printPrompts(o *output, prompts []string) {
 			if i > 0 {
 				mark = "  "
 			}
-			fmt.Fprintf(o.stderr, "%s%s\n", o.errColor.paint(dim, mark), escapeLine(strings.TrimSuffix(l, "\r")))
+			fmt.Fprintf(o.stderr, "%s%s\n", o.errColor.Paint(screen.Dim, mark), escapeLine(strings.TrimSuffix(l, "\r")))
 		}
 	}
 }

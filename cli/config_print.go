@@ -6,6 +6,7 @@ import (
 
 	"github.com/clipperhouse/displaywidth"
 
+	"rewind/cli/screen"
 	"rewind/engine/settings"
 )
 
@@ -15,12 +16,12 @@ import (
 func (c *call) printSettingsTable(set *settings.Settings, projectFile string) {
 	o := c.out
 	if o.width() == 0 {
-		t := table{columns: []column{{title: "KEY"}, {title: "VALUE"}, {title: "FROM"}}}
+		t := screen.Table{Columns: []screen.Column{{Title: "KEY"}, {Title: "VALUE"}, {Title: "FROM"}}}
 		for _, s := range set.Values() {
 			s = c.inForce(s)
-			t.rows = append(t.rows, []string{s.Key, escape(settingText(s.Value)), escape(originText(s.Origin))})
+			t.Rows = append(t.Rows, []string{s.Key, escape(settingText(s.Value)), escape(originText(s.Origin))})
 		}
-		t.write(o.color, func(s string) { o.line("%s", s) })
+		t.Write(o.color, func(s string) { o.line("%s", s) })
 		return
 	}
 	sizes := map[string]bool{}
@@ -31,33 +32,33 @@ func (c *call) printSettingsTable(set *settings.Settings, projectFile string) {
 	for _, s := range set.Values() {
 		keyWidth, fromWidth = max(keyWidth, len(s.Key)), max(fromWidth, len(shortOrigin(s.Origin)))
 	}
-	valueWidth := max(o.width()-keyWidth-fromWidth-2*gap, minFlex)
-	row := func(st style, key, from, value string, fromStyle style) {
-		space := strings.Repeat(" ", gap)
-		o.line("%s%s%s%s%s", o.color.paint(st, pad(key, keyWidth)), space, o.color.paint(fromStyle, pad(from, fromWidth)), space, value)
+	valueWidth := max(o.width()-keyWidth-fromWidth-2*screen.Gap, screen.MinFlex)
+	row := func(st screen.Style, key, from, value string, fromStyle screen.Style) {
+		space := strings.Repeat(" ", screen.Gap)
+		o.line("%s%s%s%s%s", o.color.Paint(st, pad(key, keyWidth)), space, o.color.Paint(fromStyle, pad(from, fromWidth)), space, value)
 	}
-	row(dim, "KEY", "FROM", o.color.paint(dim, "VALUE"), dim)
+	row(screen.Dim, "KEY", "FROM", o.color.Paint(screen.Dim, "VALUE"), screen.Dim)
 	for _, s := range set.Values() {
 		s = c.inForce(s)
-		source, st := shortOrigin(s.Origin), yellow
+		source, st := shortOrigin(s.Origin), screen.Yellow
 		switch s.Origin.Source {
 		case settings.FromDefault, settings.FromTier, settings.FromStore:
-			st = dim
+			st = screen.Dim
 		}
 		for i, l := range wrapWords(readable(s.Value, sizes[s.Key]), valueWidth) {
 			if i == 0 {
-				row(cyan, s.Key, source, l, st)
+				row(screen.Cyan, s.Key, source, l, st)
 			} else {
-				row(plain, "", "", l, plain)
+				row(screen.Plain, "", "", l, screen.Plain)
 			}
 		}
 	}
 	o.line("")
 	if file := c.accountFile(); file != "" {
-		o.line("%s %s", o.color.paint(dim, "account:"), escape(file))
+		o.line("%s %s", o.color.Paint(screen.Dim, "account:"), escape(file))
 	}
 	if projectFile != "" {
-		o.line("%s %s", o.color.paint(dim, "project:"), escape(projectFile))
+		o.line("%s %s", o.color.Paint(screen.Dim, "project:"), escape(projectFile))
 	}
 }
 
@@ -110,13 +111,13 @@ func wrapWords(words []string, width int) []string {
 	var lines []string
 	line := ""
 	for _, w := range words {
-		w = clip(w, width)
-		if line != "" && displaywidth.String(line)+gap+displaywidth.String(w) > width {
+		w = screen.Clip(w, width)
+		if line != "" && displaywidth.String(line)+screen.Gap+displaywidth.String(w) > width {
 			lines = append(lines, line)
 			line = ""
 		}
 		if line != "" {
-			line += strings.Repeat(" ", gap)
+			line += strings.Repeat(" ", screen.Gap)
 		}
 		line += w
 	}

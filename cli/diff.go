@@ -8,6 +8,7 @@ import (
 	"github.com/clipperhouse/displaywidth"
 	"github.com/spf13/pflag"
 
+	"rewind/cli/screen"
 	"rewind/engine"
 	"rewind/manifest"
 )
@@ -98,9 +99,9 @@ func printPatch(o *output, d engine.FileDiff) {
 	if d.Patch == "" {
 		switch {
 		case d.Binary:
-			o.line("%s", o.color.paint(bold, "Binary file "+escapePath(d.Path)+" differs"))
+			o.line("%s", o.color.Paint(screen.Bold, "Binary file "+escapePath(d.Path)+" differs"))
 		default:
-			o.line("%s", o.color.paint(bold, modeLine(d)))
+			o.line("%s", o.color.Paint(screen.Bold, modeLine(d)))
 		}
 		return
 	}
@@ -114,18 +115,18 @@ func printPatch(o *output, d engine.FileDiff) {
 			continue
 		}
 		text, end := strings.CutSuffix(l, "\n")
-		st := plain
+		st := screen.Plain
 		switch {
 		case strings.HasPrefix(text, "@@"):
-			header, st = false, cyan
+			header, st = false, screen.Cyan
 		case header:
-			st = bold
+			st = screen.Bold
 		case strings.HasPrefix(text, "+"):
-			st = green
+			st = screen.Green
 		case strings.HasPrefix(text, "-"):
-			st = red
+			st = screen.Red
 		}
-		o.buf.WriteString(o.color.paint(st, escapeLine(strings.TrimSuffix(text, "\r"))))
+		o.buf.WriteString(o.color.Paint(st, escapeLine(strings.TrimSuffix(text, "\r"))))
 		if end {
 			o.buf.WriteByte('\n')
 		}
@@ -160,7 +161,7 @@ func printStat(o *output, files []engine.FileDiff) {
 	}
 	added, deleted := 0, 0
 	for _, d := range files {
-		name := clip(escapePath(d.Path), longest)
+		name := screen.Clip(escapePath(d.Path), longest)
 		name += strings.Repeat(" ", longest-displaywidth.String(name))
 		if d.Binary || d.Hidden {
 			what := "binary"
@@ -177,7 +178,7 @@ func printStat(o *output, files []engine.FileDiff) {
 			plus, minus = (plus*maxBar+most-1)/most, (minus*maxBar+most-1)/most
 		}
 		o.line(" %s | %4d %s%s", name, d.Added+d.Deleted,
-			o.color.paint(green, strings.Repeat("+", plus)), o.color.paint(red, strings.Repeat("-", minus)))
+			o.color.Paint(screen.Green, strings.Repeat("+", plus)), o.color.Paint(screen.Red, strings.Repeat("-", minus)))
 	}
 	if len(files) > 0 {
 		o.line(" %s changed, %s, %s", plural(len(files), "file", "files"),

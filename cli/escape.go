@@ -4,6 +4,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"rewind/cli/screen"
 )
 
 // escape makes a string from outside (a name, prompt or path) harmless on a
@@ -76,30 +78,12 @@ func firstUnsafe(s string) int {
 			continue
 		}
 		r, n := utf8.DecodeRuneInString(s[i:])
-		if r == utf8.RuneError && n == 1 || unsafeRune(r) {
+		if r == utf8.RuneError && n == 1 || screen.Unsafe(r) {
 			return i
 		}
 		i += n
 	}
 	return -1
-}
-
-func unsafeRune(r rune) bool {
-	switch {
-	case r <= 0x9f: // C1 controls: 0x9b is CSI on some terminals
-		return true
-	case r == 0xad, r == 0x61c, r == 0xfeff:
-		return true
-	case r >= 0x200b && r <= 0x200f && r != 0x200d: // zero width, direction marks; the joiner makes emoji
-		return true
-	case r >= 0x2028 && r <= 0x202e: // line separators, embeddings and overrides
-		return true
-	case r >= 0x2060 && r <= 0x206f: // isolates and invisible operators
-		return true
-	case r >= 0xfff9 && r <= 0xfffb, r >= 0xe0000 && r <= 0xe007f: // annotations, tags
-		return true
-	}
-	return false
 }
 
 // firstLine is the first line of a text that has something in it, escaped.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"rewind/cli/screen"
 	"rewind/engine"
 	"rewind/engine/conversation"
 	"rewind/engine/project"
@@ -176,7 +177,7 @@ func (c *piCall) points(ctx context.Context) {
 		at := p.Checkpoint
 		label := fmt.Sprintf("%d  %s ago  %s", i+1, formatAge(now.Sub(at.Time)), at.Kind)
 		if at.Prompt != "" {
-			label += "  " + clip(strings.Join(strings.Fields(at.Prompt), " "), 50)
+			label += "  " + screen.Clip(strings.Join(strings.Fields(at.Prompt), " "), 50)
 		}
 		label += fmt.Sprintf("  +%d ~%d -%d  %s", at.Added, at.Modified, at.Deleted, at.ID)
 		c.answer.Points = append(c.answer.Points, hookio.PiPoint{Entry: p.Entry, Label: label})

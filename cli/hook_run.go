@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"rewind/cli/screen"
 	"rewind/engine/account"
 	"rewind/engine/hook"
 	"rewind/engine/project"
@@ -113,4 +114,4 @@ func (h *hookCall) noteMisuse(words []string) {
 }
 
 // show makes a word from outside fit for a line.
-func show(word string) string { return strconv.Quote(clip(word, 60)) }
+func show(word string) string { return strconv.Quote(screen.Clip(word, 60)) }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"rewind/cli/screen"
 	"rewind/engine/conversation"
 	"rewind/engine/project"
 	"rewind/manifest"
@@ -90,12 +91,12 @@ func newList() *command {
 func listOneline(o *output, checkpoints []project.Listed) {
 	for _, l := range checkpoints {
 		id := l.ID.String()
-		text := clip(checkpointText(l), limit(o.width()-len(id)-1))
+		text := screen.Clip(checkpointText(l), limit(o.width()-len(id)-1))
 		if text == "" {
-			o.line("%s", o.color.paint(yellow, id))
+			o.line("%s", o.color.Paint(screen.Yellow, id))
 			continue
 		}
-		o.line("%s %s", o.color.paint(yellow, id), text)
+		o.line("%s %s", o.color.Paint(screen.Yellow, id), text)
 	}
 }
 
@@ -108,22 +109,22 @@ func limit(width int) int {
 }
 
 func listTable(o *output, checkpoints []project.Listed) {
-	t := table{
-		width: o.width(),
-		columns: []column{
-			{title: "#", right: true},
-			{title: "ID", style: yellow},
-			{title: "AGE", right: true},
-			{title: "WHY", style: cyan},
-			{title: "TEXT", flex: true},
-			{title: "CHANGES"},
-			{title: "CHAT"},
+	t := screen.Table{
+		Width: o.width(),
+		Columns: []screen.Column{
+			{Title: "#", Right: true},
+			{Title: "ID", Style: screen.Yellow},
+			{Title: "AGE", Right: true},
+			{Title: "WHY", Style: screen.Cyan},
+			{Title: "TEXT", Flex: true},
+			{Title: "CHANGES"},
+			{Title: "CHAT"},
 		},
 	}
 	for _, l := range checkpoints {
-		t.rows = append(t.rows, listRow(o, l))
+		t.Rows = append(t.Rows, listRow(o, l))
 	}
-	t.write(o.color, func(s string) { o.line("%s", s) })
+	t.Write(o.color, func(s string) { o.line("%s", s) })
 }
 
 // shortID is how many letters of an id are shown: 32 bits, and any unambiguous prefix will do.

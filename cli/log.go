@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"rewind/cli/screen"
 	"rewind/engine"
 )
 
@@ -37,13 +38,13 @@ func newLog() *command {
 				return err
 			}
 			v := engine.LogOf(p, ops)
-			t := table{
-				width: c.out.width(),
-				columns: []column{{title: "TIME"}, {title: "WHAT", style: cyan}, {title: "CHECKPOINT", style: yellow},
-					{title: "SAFETY", style: yellow}, {title: "TRANSCRIPT BACKUP", flex: true}},
+			t := screen.Table{
+				Width: c.out.width(),
+				Columns: []screen.Column{{Title: "TIME"}, {Title: "WHAT", Style: screen.Cyan}, {Title: "CHECKPOINT", Style: screen.Yellow},
+					{Title: "SAFETY", Style: screen.Yellow}, {Title: "TRANSCRIPT BACKUP", Flex: true}},
 			}
 			for i, e := range v.Operations {
-				t.rows = append(t.rows, []string{ops[i].Time.Local().Format("2006-01-02 15:04:05"), escape(e.Kind),
+				t.Rows = append(t.Rows, []string{ops[i].Time.Local().Format("2006-01-02 15:04:05"), escape(e.Kind),
 					deref(e.Checkpoint), deref(e.Safety), escape(deref(e.TranscriptBackup))})
 			}
 			if c.json {
@@ -54,7 +55,7 @@ func newLog() *command {
 				return nil
 			}
 			return c.out.paged(ctx, c.env, func() error {
-				t.write(c.out.color, func(s string) { c.out.line("%s", s) })
+				t.Write(c.out.color, func(s string) { c.out.line("%s", s) })
 				return nil
 			})
 		},

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"rewind/cli/screen"
 	"rewind/engine"
 	"rewind/manifest"
 )
@@ -90,10 +91,10 @@ func printEntries(o *output, entries []engine.TreeEntry) {
 		switch e.Kind {
 		case manifest.Symlink:
 			mode = fs.ModeSymlink | 0o777
-			name = o.color.paint(cyan, name) + " -> " + escape(e.Target)
+			name = o.color.Paint(screen.Cyan, name) + " -> " + escape(e.Target)
 		case manifest.Subdir:
 			mode |= fs.ModeDir
-			name = o.color.paint(blue, name+"/")
+			name = o.color.Paint(screen.Blue, name+"/")
 		}
 		mode |= specialBits(e.Mode)
 		size := utoa(e.Size)

@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/term"
 
+	"rewind/cli/screen"
 	"rewind/engine/account"
 	"rewind/hookio"
 )
@@ -28,7 +29,7 @@ type output struct {
 	outTerm, errTerm, inOK bool
 	client                 hookio.Agent // the agent in whose window the answer is shown, "" for a shell
 	transcript             string       // of the session that it is shown in
-	color, errColor        painter
+	color, errColor        screen.Painter
 
 	mu     sync.Mutex // stderr: progress comes from other goroutines
 	meter  *meter
@@ -65,8 +66,8 @@ func (w answerWriter) Write(b []byte) (int, error) {
 func (o *output) configure(g globals, env account.Env) {
 	o.json, o.quiet, o.verbose = g.json, g.quiet, g.verbose
 	plainTerm := g.noColor || env.Getenv("NO_COLOR") != "" || env.Getenv("TERM") == "dumb"
-	o.color.on = o.outTerm && !plainTerm && !o.json
-	o.errColor.on = o.errTerm && !plainTerm
+	o.color.On = o.outTerm && !plainTerm && !o.json
+	o.errColor.On = o.errTerm && !plainTerm
 }
 
 func isTerminal(v any) bool {
@@ -131,26 +132,26 @@ func (o *output) document(v any) error {
 	return enc.Encode(v)
 }
 
-func (o *output) message(s style, kind, text string) {
+func (o *output) message(s screen.Style, kind, text string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.meter.clear(o.stderr)
 	// One write, so that lines of processes that share a terminal do not mix.
-	io.WriteString(o.stderr, "rewind: "+o.errColor.paint(s, kind)+" "+escape(text)+"\n")
+	io.WriteString(o.stderr, "rewind: "+o.errColor.Paint(s, kind)+" "+escape(text)+"\n")
 }
 
 func (o *output) warn(format string, args ...any) {
-	o.message(yellow, "warning:", fmt.Sprintf(format, args...))
+	o.message(screen.Yellow, "warning:", fmt.Sprintf(format, args...))
 }
 
 func (o *output) hint(format string, args ...any) {
-	o.message(cyan, "hint:", o.typed(fmt.Sprintf(format, args...)))
+	o.message(screen.Cyan, "hint:", o.typed(fmt.Sprintf(format, args...)))
 }
 
 // note is for --verbose.
 func (o *output) note(format string, args ...any) {
 	if o.verbose {
-		o.message(dim, "note:", fmt.Sprintf(format, args...))
+		o.message(screen.Dim, "note:", fmt.Sprintf(format, args...))
 	}
 }
 
@@ -184,7 +185,7 @@ func (o *output) fail(err error) int {
 		o.warn("%s", w)
 	}
 	if f.message != "" {
-		o.message(red, "error:", f.message)
+		o.message(screen.Red, "error:", f.message)
 	}
 	if f.hint != "" {
 		o.hint("%s", f.hint)

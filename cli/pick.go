@@ -2,13 +2,11 @@ package cli
 
 import (
 	"context"
-	"io"
 	"os"
 	"strings"
 	"time"
 
-	"golang.org/x/term"
-
+	"rewind/cli/screen"
 	"rewind/engine"
 	"rewind/engine/project"
 )
@@ -45,142 +43,62 @@ func runPick(ctx context.Context, c *call) error {
 		c.out.hint("no checkpoints yet; take one with rewind save")
 		return nil
 	}
-	m := newPicker(items, c.out.now(), c.out.errColor)
+	m := screen.NewPicker(pickColumns(), pickRows(items, c.out.now()), c.out.errColor)
+	preview := func(ctx context.Context, row int) []string {
+		plan, err := engine.Restore(ctx, p, engine.RestoreOptions{Checkpoint: items[row].Checkpoint, DryRun: true})
+		return pickPreview(c.out.errColor, plan, err)
+	}
 	c.out.fullScreen(true)
-	what, err := showPicker(ctx, c.out, p, m)
+	what, err := screen.Show(ctx, c.out.stdin.(*os.File), c.out.stderr.(*os.File), m, preview)
 	c.out.fullScreen(false)
-	if err != nil || what == quit {
+	if err != nil || what == screen.Quit {
 		return err
 	}
-	if what == interrupt {
+	if what == screen.Interrupt {
 		return context.Canceled
 	}
-	l, _ := m.selected()
-	done, err := engine.Restore(ctx, p, engine.RestoreOptions{Checkpoint: l.Checkpoint})
+	chosen, _ := m.Selected()
+	done, err := engine.Restore(ctx, p, engine.RestoreOptions{Checkpoint: items[chosen].Checkpoint})
 	if err != nil {
 		return err
 	}
 	return reportRestored(c, done, restoreCheckpoint)
 }
 
-const (
-	// previewAfter keeps fast scrolling from starting a scan per line.
-	previewAfter = 120 * time.Millisecond
-	// escapeWait is how long the rest of an escape sequence may take to come.
-	escapeWait = 50 * time.Millisecond
-)
+func pickColumns() []screen.Column {
+	return []screen.Column{{Title: "#", Right: true}, {Title: "AGE", Right: true}, {Title: "WHY", Style: screen.Cyan}, {Title: "TEXT", Flex: true}, {Title: "CHANGES"}}
+}
 
-// showPicker draws m on the terminal until a key ends it. The terminal is then
-// as it was.
-func showPicker(ctx context.Context, o *output, p *project.Project, m *picker) (action, error) {
-	in, out := o.stdin.(*os.File), o.stderr.(*os.File)
-	state, err := term.MakeRaw(int(in.Fd()))
+// pickRows are the checkpoints as the picker shows and filters them.
+func pickRows(items []project.Listed, now time.Time) []screen.Row {
+	rows := make([]screen.Row, len(items))
+	for i, l := range items {
+		rows[i] = screen.Row{
+			ID:    l.ID.String(),
+			Cells: []string{utoa(uint64(l.N)), formatAge(now.Sub(l.Time)), reason(l), checkpointText(l), changeCounts(l.Added, l.Modified, l.Deleted)},
+			Text:  strings.Join([]string{l.ID.String(), l.Name, string(l.Kind), l.Tool, l.Description, l.Prompt}, " "),
+		}
+	}
+	return rows
+}
+
+// pickPreview says what a restore would do, or why that is not known.
+func pickPreview(p screen.Painter, plan *engine.Restored, err error) []string {
 	if err != nil {
-		return quit, err
+		return []string{p.Paint(screen.Red, "error: ") + escape(explain(err).message)}
 	}
-	defer term.Restore(int(in.Fd()), state)
-	io.WriteString(out, "\x1b[?1049h\x1b[?25l")
-	defer io.WriteString(out, "\x1b[?25h\x1b[?1049l")
-
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	input := readInput(ctx, in)
-	resized, stop := resizes()
-	defer stop()
-	results := make(chan struct {
-		id string
-		preview
-	})
-	var (
-		pending []byte
-		asked   string // the checkpoint whose preview was asked for
-		wait    = time.NewTimer(previewAfter)
-		lone    = time.NewTimer(time.Hour)
-	)
-	defer wait.Stop()
-	defer lone.Stop()
-	for {
-		m.w, m.h = 80, 24
-		if w, h, err := term.GetSize(int(out.Fd())); err == nil && w > 0 && h > 0 {
-			m.w, m.h = w, h
-		}
-		draw(out, m.view())
-		var keys []string
-		select {
-		case <-ctx.Done():
-			return interrupt, nil
-		case b, ok := <-input:
-			if !ok {
-				return quit, nil
+	lines := []string{"Restore: " + restoredLine(plan)}
+	for _, g := range []struct {
+		word  string
+		style screen.Style
+		paths []string
+	}{{"delete", screen.Red, plan.Delete}, {"replace", screen.Yellow, plan.Replace}, {"mode", screen.Yellow, plan.Mode}, {"create", screen.Green, plan.Create}} {
+		for _, path := range g.paths {
+			if len(lines) == screen.PreviewLines {
+				return lines
 			}
-			keys, pending = decodeKeys(append(pending, b...), false)
-			lone.Reset(escapeWait)
-		case <-lone.C:
-			keys, pending = decodeKeys(pending, true)
-		case <-resized:
-		case r := <-results:
-			m.previews[r.id] = r.preview
-			asked = ""
-			wait.Reset(0)
-		case <-wait.C:
-			l, ok := m.selected()
-			if _, have := m.previews[l.ID.String()]; !ok || have || asked != "" {
-				break
-			}
-			asked = l.ID.String()
-			go func() {
-				plan, err := engine.Restore(ctx, p, engine.RestoreOptions{Checkpoint: l.Checkpoint, DryRun: true})
-				select {
-				case results <- struct {
-					id string
-					preview
-				}{l.ID.String(), preview{plan, err}}:
-				case <-ctx.Done():
-				}
-			}()
-		}
-		for _, k := range keys {
-			if a := m.key(k); a != stay {
-				return a, nil
-			}
-			wait.Reset(previewAfter)
+			lines = append(lines, "  "+p.Paint(g.style, pad(g.word, 8))+escape(path))
 		}
 	}
-}
-
-// readInput reads until the process ends: a blocked read of a terminal cannot be
-// called back, and nothing else reads it after the picker.
-func readInput(ctx context.Context, in *os.File) <-chan []byte {
-	input := make(chan []byte)
-	go func() {
-		defer close(input)
-		for {
-			b := make([]byte, 256)
-			n, err := in.Read(b)
-			if err != nil {
-				return
-			}
-			select {
-			case input <- b[:n]:
-			case <-ctx.Done():
-				return
-			}
-		}
-	}()
-	return input
-}
-
-// draw paints the whole picture in one write.
-func draw(w io.Writer, lines []string) {
-	var b strings.Builder
-	b.WriteString("\x1b[H")
-	for i, l := range lines {
-		if i > 0 {
-			b.WriteString("\r\n")
-		}
-		b.WriteString(l)
-		b.WriteString("\x1b[K")
-	}
-	b.WriteString("\x1b[J")
-	io.WriteString(w, b.String())
+	return lines
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"rewind/cli/screen"
 	"rewind/engine/project"
 )
 
@@ -56,7 +57,7 @@ func (m *meter) draw(w io.Writer, now time.Time, p project.ProgressInfo) {
 		return
 	}
 	m.drawn, m.shown = now, true
-	io.WriteString(w, "\r\x1b[K"+clip(progressLine(p, now.Sub(m.start)), max(m.width-1, 20)))
+	io.WriteString(w, "\r\x1b[K"+screen.Clip(progressLine(p, now.Sub(m.start)), max(m.width-1, 20)))
 }
 
 func (m *meter) clear(w io.Writer) {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"rewind/cli/screen"
 	"rewind/engine"
 	"rewind/engine/conversation"
 	"rewind/engine/project"
@@ -343,7 +344,7 @@ func othersText(others []engine.OtherWork) []string {
 	for _, o := range others {
 		line := strings.TrimSpace(o.Agent+" "+o.Session) + ": " + plural(o.Paths, "path", "paths")
 		if o.Prompt != "" {
-			line += ", " + clip(o.Prompt, 60)
+			line += ", " + screen.Clip(o.Prompt, 60)
 		}
 		lines = append(lines, line)
 	}
@@ -416,11 +417,11 @@ func printRestoredPaths(o *output, r *engine.Restored) {
 	}
 	for _, group := range []struct {
 		letter string
-		style  style
+		style  screen.Style
 		paths  []string
-	}{{"create", green, r.Create}, {"replace", yellow, r.Replace}, {"delete", red, r.Delete}, {"mode", yellow, r.Mode}} {
+	}{{"create", screen.Green, r.Create}, {"replace", screen.Yellow, r.Replace}, {"delete", screen.Red, r.Delete}, {"mode", screen.Yellow, r.Mode}} {
 		for _, path := range group.paths {
-			o.line("  %s %s", o.color.paint(group.style, pad(group.letter, 7)), escapePath(path))
+			o.line("  %s %s", o.color.Paint(group.style, pad(group.letter, 7)), escapePath(path))
 		}
 	}
 	for _, p := range r.Skip {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"rewind/cli/screen"
 	"rewind/engine"
 	"rewind/engine/checkpoint"
 	"rewind/engine/project"
@@ -93,7 +94,7 @@ func reportSession(c *call, s *checkpoint.Saved) {
 		}
 		c.out.hint("rewind save --session ID")
 	case b != nil && b.ByItself:
-		c.out.message(dim, "session:", sessionText(b.SessionInfo)+", "+b.How)
+		c.out.message(screen.Dim, "session:", sessionText(b.SessionInfo)+", "+b.How)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"rewind/cli/screen"
 	"rewind/engine"
 	"rewind/engine/conversation"
 	"rewind/engine/project"
@@ -30,7 +31,7 @@ func (c *call) chooseSession(ctx context.Context, p *project.Project) (*conversa
 		return nil, err
 	}
 	if s.How != "named" && !c.quiet && c.out.client == "" { // in the agent it is the one that is open
-		c.out.message(dim, "session:", sessionText(s.SessionInfo)+", "+s.How)
+		c.out.message(screen.Dim, "session:", sessionText(s.SessionInfo)+", "+s.How)
 	}
 	return s, nil
 }
@@ -77,7 +78,7 @@ func quietSince(s conversation.SessionInfo) time.Time {
 func choiceText(s conversation.SessionInfo, now time.Time) string {
 	text := strings.TrimSpace(s.Agent+" "+s.ID) + ", " + formatAge(now.Sub(quietSince(s)))
 	if first := s.First; first != "" {
-		text += ", " + clip(first, 60)
+		text += ", " + screen.Clip(first, 60)
 	}
 	return text
 }
@@ -86,7 +87,7 @@ func choiceText(s conversation.SessionInfo, now time.Time) string {
 func sessionText(s conversation.SessionInfo) string {
 	text := strings.TrimSpace(s.Agent + " " + s.ID)
 	if s.Title != "" {
-		text += " (" + clip(s.Label(), 60) + ")"
+		text += " (" + screen.Clip(s.Label(), 60) + ")"
 	}
 	return text
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 
+	"rewind/cli/screen"
 	"rewind/engine/conversation"
 )
 
@@ -50,11 +51,11 @@ func newSessions() *command {
 }
 
 func printSessions(o *output, sessions []conversation.SessionInfo) {
-	t := table{
-		width: o.width(),
-		columns: []column{
-			{title: "SESSION", style: yellow}, {title: "AGENT", style: cyan}, {title: "AGE", right: true},
-			{title: "CHECKPOINTS", right: true}, {title: "CHAT", right: true}, {title: "FROM"}, {title: "TEXT", flex: true},
+	t := screen.Table{
+		Width: o.width(),
+		Columns: []screen.Column{
+			{Title: "SESSION", Style: screen.Yellow}, {Title: "AGENT", Style: screen.Cyan}, {Title: "AGE", Right: true},
+			{Title: "CHECKPOINTS", Right: true}, {Title: "CHAT", Right: true}, {Title: "FROM"}, {Title: "TEXT", Flex: true},
 		},
 	}
 	for _, s := range sessions {
@@ -64,12 +65,12 @@ func printSessions(o *output, sessions []conversation.SessionInfo) {
 		}
 		from := escape(s.Source)
 		if s.Parent != "" {
-			from = strings.TrimSpace(from + " " + escape(clip(s.Parent, 8)))
+			from = strings.TrimSpace(from + " " + escape(screen.Clip(s.Parent, 8)))
 		}
-		t.rows = append(t.rows, []string{escape(s.ID), escape(s.Agent), formatAge(o.now().Sub(s.Seen)),
+		t.Rows = append(t.Rows, []string{escape(s.ID), escape(s.Agent), formatAge(o.now().Sub(s.Seen)),
 			utoa(uint64(len(s.Checkpoints))), chat, from, firstLine(s.Label())})
 	}
-	t.write(o.color, func(s string) { o.line("%s", s) })
+	t.Write(o.color, func(s string) { o.line("%s", s) })
 }
 
 type sessionsView struct {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"rewind/cli/screen"
 	"rewind/engine"
 	"rewind/engine/project"
 	"rewind/manifest"
@@ -128,15 +129,15 @@ func (s *shown) json() shownView {
 func (s *shown) print(o *output) {
 	field := func(name, value string) {
 		if value != "" {
-			o.line("%s %s", o.color.paint(dim, pad(name+":", 13)), value)
+			o.line("%s %s", o.color.Paint(screen.Dim, pad(name+":", 13)), value)
 		}
 	}
-	o.line("%s", o.color.paint(yellow, "checkpoint "+s.ID.String())+where(s.Listed))
+	o.line("%s", o.color.Paint(screen.Yellow, "checkpoint "+s.ID.String())+where(s.Listed))
 	field("time", s.Time.Local().Format("2006-01-02 15:04:05 -0700")+" ("+ago(o, s.Time)+")")
 	field("why", reasonLong(s.Listed))
 	field("session", strings.TrimSpace(escape(s.Agent)+" "+escape(s.Session)))
 	if s.GitHead != "" {
-		field("git", strings.TrimSpace(escape(s.GitBranch)+" "+escape(clip(s.GitHead, 12))))
+		field("git", strings.TrimSpace(escape(s.GitBranch)+" "+escape(screen.Clip(s.GitHead, 12))))
 	}
 	field("files", plural(s.Files, "file", "files")+", "+formatSize(int64(s.Bytes))+", "+formatSize(int64(s.StoredBytes))+" stored")
 	field("tree", viewHash(s.Root)[:16])
@@ -216,12 +217,12 @@ func printProblems(o *output, problems []project.Problem) {
 // printChange is one line as git's --name-status: letter, tab, path; mark may follow.
 func printChange(o *output, ch manifest.Change, mark string) {
 	b := letter(ch)
-	st := map[byte]style{'A': green, 'D': red, 'M': yellow, 'T': yellow}[b]
+	st := map[byte]screen.Style{'A': screen.Green, 'D': screen.Red, 'M': screen.Yellow, 'T': screen.Yellow}[b]
 	path := escapePath(ch.Path)
 	if e := ch.New; e == nil && ch.Old.Kind == manifest.Subdir || e != nil && e.Kind == manifest.Subdir {
 		path += "/"
 	}
-	o.line("%s\t%s%s", o.color.paint(st, string(b)), path, mark)
+	o.line("%s\t%s%s", o.color.Paint(st, string(b)), path, mark)
 }
 
 // markOf follows the path of what is precious.
@@ -229,7 +230,7 @@ func markOf(o *output, precious bool) string {
 	if !precious {
 		return ""
 	}
-	return o.color.paint(dim, " (precious)")
+	return o.color.Paint(screen.Dim, " (precious)")
 }
 
 func pad(s string, n int) string {

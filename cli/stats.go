@@ -4,6 +4,7 @@ import (
 	"context"
 	"sort"
 
+	"rewind/cli/screen"
 	"rewind/engine/maintain"
 )
 
@@ -92,27 +93,27 @@ func printStats(o *output, st *maintain.Stats) {
 		kinds = append(kinds, k)
 	}
 	sort.Strings(kinds)
-	t := table{width: o.width(), columns: []column{{title: "ON DISK"}, {title: "BYTES", right: true}}}
+	t := screen.Table{Width: o.width(), Columns: []screen.Column{{Title: "ON DISK"}, {Title: "BYTES", Right: true}}}
 	for _, k := range kinds {
-		t.rows = append(t.rows, []string{escape(k), formatSize(st.Bytes[k])})
+		t.Rows = append(t.Rows, []string{escape(k), formatSize(st.Bytes[k])})
 	}
 	emit := func(s string) { o.line("%s", s) }
 	o.line("")
-	t.write(o.color, emit)
+	t.Write(o.color, emit)
 	if len(st.PerCheckpoint) > 0 {
 		o.line("")
-		t = table{width: o.width(), columns: []column{{title: "CHECKPOINT", style: yellow}, {title: "OWN", right: true}, {title: "SHARED", right: true}}}
+		t = screen.Table{Width: o.width(), Columns: []screen.Column{{Title: "CHECKPOINT", Style: screen.Yellow}, {Title: "OWN", Right: true}, {Title: "SHARED", Right: true}}}
 		for _, c := range firstN(st.PerCheckpoint, statsShown) {
-			t.rows = append(t.rows, []string{c.Checkpoint.String(), formatSize(c.Unique), formatSize(c.Shared)})
+			t.Rows = append(t.Rows, []string{c.Checkpoint.String(), formatSize(c.Unique), formatSize(c.Shared)})
 		}
-		t.write(o.color, emit)
+		t.Write(o.color, emit)
 	}
 	if len(st.Largest) > 0 {
 		o.line("")
-		t = table{width: o.width(), columns: []column{{title: "LARGEST PATHS", flex: true}, {title: "BYTES", right: true}, {title: "VERSIONS", right: true}}}
+		t = screen.Table{Width: o.width(), Columns: []screen.Column{{Title: "LARGEST PATHS", Flex: true}, {Title: "BYTES", Right: true}, {Title: "VERSIONS", Right: true}}}
 		for _, p := range st.Largest {
-			t.rows = append(t.rows, []string{escape(p.Path), formatSize(p.Bytes), utoa(uint64(p.Versions))})
+			t.Rows = append(t.Rows, []string{escape(p.Path), formatSize(p.Bytes), utoa(uint64(p.Versions))})
 		}
-		t.write(o.color, emit)
+		t.Write(o.color, emit)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"rewind/cli/screen"
 	"rewind/engine"
 	"rewind/engine/account"
 	"rewind/engine/project"
@@ -180,7 +181,7 @@ const notCoveredShown = 10
 
 func printStatus(o *output, st *engine.Status, set *settings.Settings, agents []agentView) {
 	field := func(name, format string, args ...any) {
-		o.line("%s %s", o.color.paint(dim, pad(name+":", 13)), fmt.Sprintf(format, args...))
+		o.line("%s %s", o.color.Paint(screen.Dim, pad(name+":", 13)), fmt.Sprintf(format, args...))
 	}
 	field("project", "%s", escape(st.Root))
 	field("store", "%s (%s)", escape(st.Store), st.Mode)

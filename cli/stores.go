@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"rewind/cli/screen"
 	"rewind/engine"
 	"rewind/engine/account"
 	"rewind/engine/project"
@@ -93,11 +94,11 @@ func listStores(ctx context.Context, c *call) error {
 }
 
 func printStores(o *output, all []stores.Info) {
-	t := table{
-		width: o.width(),
-		columns: []column{
-			{title: "ID", style: yellow}, {title: "SIZE", right: true}, {title: "CHECKPOINTS", right: true},
-			{title: "LAST SAVE", right: true}, {title: "STATE", style: cyan}, {title: "PROJECT", flex: true},
+	t := screen.Table{
+		Width: o.width(),
+		Columns: []screen.Column{
+			{Title: "ID", Style: screen.Yellow}, {Title: "SIZE", Right: true}, {Title: "CHECKPOINTS", Right: true},
+			{Title: "LAST SAVE", Right: true}, {Title: "STATE", Style: screen.Cyan}, {Title: "PROJECT", Flex: true},
 		},
 	}
 	for _, s := range all {
@@ -108,9 +109,9 @@ func printStores(o *output, all []stores.Info) {
 		if !s.LastSave.IsZero() {
 			age = formatAge(o.now().Sub(s.LastSave))
 		}
-		t.rows = append(t.rows, []string{s.ID[:shortID], formatSize(s.Bytes), n, age, storeState(s), escape(s.Root)})
+		t.Rows = append(t.Rows, []string{s.ID[:shortID], formatSize(s.Bytes), n, age, storeState(s), escape(s.Root)})
 	}
-	t.write(o.color, func(s string) { o.line("%s", s) })
+	t.Write(o.color, func(s string) { o.line("%s", s) })
 }
 
 // storeState is the state in the words of the table.

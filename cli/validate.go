@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"rewind/cli/screen"
 	"rewind/engine"
 	"rewind/engine/conversation"
 	"rewind/engine/project"
@@ -152,13 +153,13 @@ func rulesCure(path string) string {
 
 func printFindings(o *output, v validateView) {
 	for _, f := range v.Findings {
-		st := yellow
+		st := screen.Yellow
 		if f.Severity == severe {
-			st = red
+			st = screen.Red
 		}
-		o.line("%s %s: %s", o.color.paint(st, f.Severity+":"), f.Area, escape(f.Message))
+		o.line("%s %s: %s", o.color.Paint(st, f.Severity+":"), f.Area, escape(f.Message))
 		if f.Cure != "" {
-			o.line("  %s %s", o.color.paint(cyan, "fix:"), escape(f.Cure))
+			o.line("  %s %s", o.color.Paint(screen.Cyan, "fix:"), escape(f.Cure))
 		}
 	}
 	for _, s := range v.Sessions {

@@ -23,8 +23,9 @@ var allowed = map[string][]string{
 	"bench":    {"cas", "manifest", "engine", "hookio", "cli"},
 }
 
-// inside says it of the rooms of hookio and manifest.
+// inside says it of the rooms of cli, hookio and manifest.
 var inside = map[string][]string{
+	"cli/screen":      {},
 	"hookio/shell":    {},
 	"hookio/jsonscan": {},
 	"hookio/register": {"hookio", "hookio/shell"},

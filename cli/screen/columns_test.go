@@ -1,4 +1,4 @@
-package cli
+package screen
 
 import (
 	"regexp"
@@ -11,16 +11,16 @@ import (
 
 var colours = regexp.MustCompile("\x1b\\[[0-9;]*m")
 
-func render(t table, p painter) []string {
+func render(t Table, p Painter) []string {
 	var out []string
-	t.write(p, func(s string) { out = append(out, s) })
+	t.Write(p, func(s string) { out = append(out, s) })
 	return out
 }
 
 func TestTable(t *testing.T) {
-	tab := table{
-		columns: []column{{title: "#", right: true}, {title: "ID"}, {title: "TEXT", flex: true}, {title: "EMPTY"}, {title: "CHAT"}},
-		rows: [][]string{
+	tab := Table{
+		Columns: []Column{{Title: "#", Right: true}, {Title: "ID"}, {Title: "TEXT", Flex: true}, {Title: "EMPTY"}, {Title: "CHAT"}},
+		Rows: [][]string{
 			{"1", "kmno", "short", "", ""},
 			{"10*", "pq", "a text that is rather long, and 世界 is wide", "", "2 KiB"},
 		},
@@ -42,8 +42,8 @@ func TestTable(t *testing.T) {
 			"  1  kmno  short\n" +
 			"10*  pq    a text that…  2 KiB"},
 	} {
-		tab.width = c.width
-		if got := strings.Join(render(tab, painter{}), "\n"); got != c.want {
+		tab.Width = c.width
+		if got := strings.Join(render(tab, Painter{}), "\n"); got != c.want {
 			t.Errorf("width %d:\n%s\nwant\n%s", c.width, got, c.want)
 		}
 	}
@@ -53,20 +53,30 @@ func TestTable(t *testing.T) {
 // colours change no width.
 func TestTableFits(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		tab := table{columns: []column{{title: "A", right: true}, {title: "B", flex: true, style: red}, {title: "C"}}}
+		tab := Table{Columns: []Column{{Title: "A", Right: true}, {Title: "B", Flex: true, Style: Red}, {Title: "C"}}}
 		for range rapid.IntRange(0, 5).Draw(t, "rows") {
-			tab.rows = append(tab.rows, []string{
-				escape(rapid.StringN(0, 5, 8).Draw(t, "a")), escape(rapid.String().Draw(t, "b")), escape(rapid.StringN(0, 5, 8).Draw(t, "c"))})
+			tab.Rows = append(tab.Rows, []string{
+				printable(rapid.StringN(0, 5, 8).Draw(t, "a")), printable(rapid.String().Draw(t, "b")), printable(rapid.StringN(0, 5, 8).Draw(t, "c"))})
 		}
-		tab.width = rapid.IntRange(100, 200).Draw(t, "width")
-		plainLines, painted := render(tab, painter{}), render(tab, painter{on: true})
+		tab.Width = rapid.IntRange(100, 200).Draw(t, "width")
+		plainLines, painted := render(tab, Painter{}), render(tab, Painter{On: true})
 		for i, l := range plainLines {
-			if w := displaywidth.String(l); w > tab.width {
-				t.Fatalf("%d columns on a screen of %d: %q", w, tab.width, l)
+			if w := displaywidth.String(l); w > tab.Width {
+				t.Fatalf("%d columns on a screen of %d: %q", w, tab.Width, l)
 			}
 			if stripped := colours.ReplaceAllString(painted[i], ""); stripped != l {
 				t.Fatalf("colours change more than colours: %q, %q", painted[i], l)
 			}
 		}
 	})
+}
+
+// printable is a cell as a command gives it: without what must not reach a screen.
+func printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r >= 0x7f && Unsafe(r) {
+			return '?'
+		}
+		return r
+	}, s)
 }

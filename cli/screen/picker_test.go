@@ -1,17 +1,15 @@
-package cli
+package screen
 
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
-	"time"
+	"unicode/utf8"
 
 	"github.com/clipperhouse/displaywidth"
 	"pgregory.net/rapid"
-
-	"rewind/engine"
-	"rewind/engine/project"
 )
 
 func TestDecodeKeys(t *testing.T) {
@@ -40,20 +38,21 @@ func TestDecodeKeys(t *testing.T) {
 	}
 }
 
-func pickItems(n int) []project.Listed {
-	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
-	items := make([]project.Listed, n)
-	for i := range items {
-		items[i].N = i + 1
-		items[i].ID[0], items[i].ID[1] = byte(i), byte(i>>8)
-		items[i].Kind = "manual"
-		items[i].Time = now.Add(-time.Duration(i) * time.Minute)
-		items[i].Description = fmt.Sprintf("number %d", i+1)
+func numbered(n int) []Row {
+	rows := make([]Row, n)
+	for i := range rows {
+		rows[i].ID = fmt.Sprintf("id%d", i+1)
+		rows[i].Cells = []string{strconv.Itoa(i + 1), strconv.Itoa(i) + "m", "manual", fmt.Sprintf("number %d", i+1), ""}
+		rows[i].Text = rows[i].ID + " " + rows[i].Cells[3]
 	}
-	return items
+	return rows
 }
 
-func press(m *picker, keys ...string) action {
+func picking(rows []Row, p Painter) *Picker {
+	return NewPicker([]Column{{Title: "#", Right: true}, {Title: "AGE", Right: true}, {Title: "WHY", Style: Cyan}, {Title: "TEXT", Flex: true}, {Title: "CHANGES"}}, rows, p)
+}
+
+func press(m *Picker, keys ...string) Action {
 	for _, k := range keys {
 		if a := m.key(k); a != stay {
 			return a
@@ -63,9 +62,8 @@ func press(m *picker, keys ...string) action {
 }
 
 func TestPicker(t *testing.T) {
-	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
-	m := newPicker(pickItems(30), now, painter{})
-	selected := func() int { l, _ := m.selected(); return l.N }
+	m := picking(numbered(30), Painter{})
+	selected := func() int { i, _ := m.Selected(); return i + 1 }
 	check := func(what string, want int) {
 		t.Helper()
 		if got := selected(); got != want {
@@ -105,12 +103,12 @@ func TestPicker(t *testing.T) {
 	if a := press(m, "n"); a != stay || m.asking {
 		t.Error("n does not go back")
 	}
-	if a := press(m, "enter", "y"); a != restore {
+	if a := press(m, "enter", "y"); a != Restore {
 		t.Errorf("y: %v", a)
 	}
 	check("chosen", 2)
-	for k, want := range map[string]action{"q": quit, "esc": quit, "ctrl-c": interrupt} {
-		if a := press(newPicker(pickItems(3), now, painter{}), k); a != want {
+	for k, want := range map[string]Action{"q": Quit, "esc": Quit, "ctrl-c": Interrupt} {
+		if a := press(picking(numbered(3), Painter{}), k); a != want {
 			t.Errorf("%s: %v, want %v", k, a, want)
 		}
 	}
@@ -121,16 +119,16 @@ func TestPicker(t *testing.T) {
 func TestPickerAlwaysFits(t *testing.T) {
 	keys := []string{"up", "down", "pageup", "pagedown", "home", "end", "enter", "y", "n", "esc", "backspace", "ctrl-u", "/", "a", "1", "世", "\x1b", "other", "\xff"}
 	rapid.Check(t, func(t *rapid.T) {
-		items := pickItems(rapid.IntRange(0, 40).Draw(t, "items"))
-		for i := range items {
-			items[i].Prompt = rapid.String().Draw(t, "prompt")
-			items[i].Description = rapid.SampledFrom([]string{"", "say \x1b[2J", "世界 wide"}).Draw(t, "description")
+		rows := numbered(rapid.IntRange(0, 40).Draw(t, "rows"))
+		for i := range rows {
+			rows[i].Cells[3] = rapid.SampledFrom([]string{"", "a long text in which there is no escape", "世界 wide", "e\u0301\u0301"}).Draw(t, "text")
+			rows[i].Text = rapid.String().Draw(t, "compared")
 		}
-		m := newPicker(items, time.Now(), painter{on: rapid.Bool().Draw(t, "colours")})
+		m := picking(rows, Painter{On: rapid.Bool().Draw(t, "colours")})
 		for range 20 {
 			m.w, m.h = rapid.IntRange(1, 200).Draw(t, "w"), rapid.IntRange(1, 60).Draw(t, "h")
-			if l, ok := m.selected(); ok && rapid.Bool().Draw(t, "preview") {
-				m.previews[l.ID.String()] = preview{plan: &engine.Restored{Create: []string{"x\x1b[2J"}, Delete: make([]string, 30)}}
+			if i, ok := m.Selected(); ok && rapid.Bool().Draw(t, "preview") {
+				m.previews[rows[i].ID] = slices.Repeat([]string{"delete 世界 " + strings.Repeat("x", 300)}, 30)
 			}
 			lines := m.view()
 			if len(lines) > m.h {
@@ -141,8 +139,8 @@ func TestPickerAlwaysFits(t *testing.T) {
 				if w := o.String(l); w > m.w {
 					t.Fatalf("%d columns on %d: %q", w, m.w, l)
 				}
-				if strings.Contains(l, "\x1b[2J") {
-					t.Fatalf("raw escape in %q", l)
+				if strings.Contains(l, "\x1b\x1b") || !utf8.ValidString(l) {
+					t.Fatalf("what was typed is on the screen as it is: %q", l)
 				}
 			}
 			if m.cursor < m.top || m.cursor >= m.top+m.listHeight() && len(m.shown) > 0 {
