@@ -101,6 +101,42 @@ env_key = "MOCK_KEY"
 		run: func(_ *bench, line string) string {
 			return tool("run_shell_command", map[string]any{"command": line})
 		},
+	}, {
+		agent: "copilot", program: "copilot/node_modules/.bin/copilot", forks: true,
+		variable: func(url string) []string {
+			return []string{"COPILOT_OFFLINE=true", "COPILOT_PROVIDER_BASE_URL=" + url + "/v1", "COPILOT_MODEL=fake-1", "COPILOT_PROVIDER_API_KEY=x"}
+		},
+		words: func(session, prompt string) []string {
+			if session != "" {
+				return []string{"--allow-all-tools", "--resume=" + session, "-p", prompt}
+			}
+			return []string{"--allow-all-tools", "-p", prompt}
+		},
+		transcripts: ".copilot/session-state/*/events.jsonl",
+		id:          func(file string, _ map[string]any) string { return filepath.Base(filepath.Dir(file)) },
+		write: func(b *bench, text string) string {
+			return tool("create", map[string]any{"path": filepath.Join(b.dir, "a.txt"), "file_text": text})
+		},
+		run: func(_ *bench, line string) string {
+			return tool("bash", map[string]any{"command": line, "description": "x"})
+		},
+	}, {
+		agent: "opencode", program: "opencode/node_modules/.bin/opencode",
+		settings: map[string]string{".config/opencode/opencode.json": `{"model": "mock/fake-1", "small_model": "mock/fake-1", "autoupdate": false, "permission": {"*": "allow"},
+			"provider": {"mock": {"npm": "@ai-sdk/openai-compatible", "options": {"baseURL": "URL/v1", "apiKey": "x"}, "models": {"fake-1": {"tool_call": true}}}}}`},
+		variable: func(string) []string { return nil },
+		words: func(session, prompt string) []string {
+			if session != "" {
+				return []string{"run", "--session", session, prompt}
+			}
+			return []string{"run", prompt}
+		},
+		write: func(b *bench, text string) string {
+			return tool("write", map[string]any{"filePath": filepath.Join(b.dir, "a.txt"), "content": text})
+		},
+		run: func(_ *bench, line string) string {
+			return tool("bash", map[string]any{"command": line, "description": "x"})
+		},
 	}}
 }
 
@@ -155,6 +191,9 @@ func driveNPM(t *testing.T, rewind, clients string, c *npmClient) {
 			t.Fatal(err)
 		}
 	}
+	if c.agent == "opencode" {
+		b.installOpencode(filepath.Join(clients, "opencode-plugin", "node_modules"))
+	}
 	b.installRewind()
 	b.run(b.rewind, "config", "--register-hooks", "--agent", c.agent)
 	if err := os.WriteFile(filepath.Join(b.dir, "kept.txt"), []byte("kept\n"), 0o644); err != nil {
@@ -165,7 +204,9 @@ func driveNPM(t *testing.T, rewind, clients string, c *npmClient) {
 		t.Helper()
 		b.beforePrompt = append(b.beforePrompt, b.tree())
 		b.firstRequest = append(b.firstRequest, c.ask(b, b.session, prompt))
-		if b.session == "" {
+		if b.session == "" && !c.forks {
+			b.session = b.onlySession()
+		} else if b.session == "" {
 			ids := slices.Collect(maps.Keys(c.sessions(b)))
 			if len(ids) != 1 {
 				t.Fatalf("sessions: %v", ids)
@@ -192,6 +233,9 @@ func driveNPM(t *testing.T, rewind, clients string, c *npmClient) {
 		if got := b.tree(); !maps.Equal(got, b.beforePrompt[i]) {
 			t.Errorf("before prompt %d the tree was\n%v\nand is restored as\n%v", i+1, b.beforePrompt[i], got)
 		}
+		if !c.forks {
+			continue
+		}
 		if done.Transcript == nil || done.Transcript.SessionID == "" {
 			t.Fatalf("before prompt %d: no fork", i+1)
 		}
@@ -203,12 +247,40 @@ func driveNPM(t *testing.T, rewind, clients string, c *npmClient) {
 			t.Errorf("before prompt %d the client had sent\n%v\nand sends in the fork\n%v", i+1, want[:len(want)-1], got[:len(got)-1])
 		}
 	}
+	if !c.forks {
+		c.mentions(b)
+		b.run(b.rewind, "verify")
+		return
+	}
 	if now := c.transcript(b); old != nil && now != nil && !bytes.Equal(now, old) {
 		t.Error("the old session's transcript changed")
 	}
 	c.back(b)
 	c.mentions(b)
 	b.run(b.rewind, "verify")
+}
+
+// onlySession is the one that checkpoints name.
+func (b *bench) onlySession() string {
+	b.t.Helper()
+	var list struct {
+		Checkpoints []struct {
+			Session string `json:"session_id"`
+		} `json:"checkpoints"`
+	}
+	if err := json.Unmarshal([]byte(b.run(b.rewind, "list", "--json")), &list); err != nil {
+		b.t.Fatal(err)
+	}
+	ids := map[string]bool{}
+	for _, c := range list.Checkpoints {
+		if c.Session != "" {
+			ids[c.Session] = true
+		}
+	}
+	if len(ids) != 1 {
+		b.t.Fatalf("sessions: %v", ids)
+	}
+	return slices.Collect(maps.Keys(ids))[0]
 }
 
 // transcript is the session's own file; nil where the client removed it.
@@ -249,6 +321,21 @@ func (c *npmClient) mentions(b *bench) {
 			if strings.Contains(r.raw, ours) {
 				b.t.Fatalf("%q is in a request", ours)
 			}
+		}
+	}
+}
+
+// installOpencode gives opencode what it would fetch at its start.
+func (b *bench) installOpencode(modules string) {
+	b.t.Helper()
+	config := filepath.Join(b.home, ".config", "opencode")
+	if err := os.MkdirAll(config, 0o700); err != nil {
+		b.t.Fatal(err)
+	}
+	b.run("cp", "-a", modules, config)
+	for name, text := range map[string]string{"package.json": `{"dependencies": {"@opencode-ai/plugin": "1.18.33"}}`} {
+		if err := os.WriteFile(filepath.Join(config, name), []byte(text), 0o600); err != nil {
+			b.t.Fatal(err)
 		}
 	}
 }

@@ -122,6 +122,9 @@ func (chatProtocol) said(raw []byte) (parts []part) {
 		}
 		for _, b := range blocks {
 			text, _ := b.(map[string]any)["text"].(string)
+			if strings.HasPrefix(text, "<current_datetime>") { // of Copilot CLI, before each prompt
+				_, text, _ = strings.Cut(text, "</current_datetime>\n\n")
+			}
 			if surroundings(text) || text == "" {
 				continue
 			}

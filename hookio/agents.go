@@ -72,7 +72,7 @@ type adapter struct {
 //   - An agent that also sets another one's variable stands before it: Qwen Code
 //     sets Gemini CLI's. A variable that people set themselves, as Codex's,
 //     stands behind those that only a running agent sets.
-var adapters = [...]*adapter{&copilot, &droid, &qwen, &gemini, &pi, &kiro, &cursor, &claude, &codex, &generic}
+var adapters = [...]*adapter{&copilot, &droid, &qwen, &gemini, &pi, &kiro, &opencode, &cursor, &claude, &codex, &generic}
 
 // Agents lists all, Generic last.
 func Agents() []Agent {

@@ -31,4 +31,21 @@ var copilot = adapter{
 		edit: []string{"create", "strreplaceeditor"},
 		read: []string{"view"},
 	},
+	settle: copilotTranscript,
+}
+
+// copilotTranscript derives the path of the transcript, which only some events name: it
+// follows from the session.
+func copilotTranscript(d *decoder) {
+	e := &d.event
+	if e.TranscriptPath != "" || !isUUID(e.SessionID) {
+		return
+	}
+	dir := d.getenv("COPILOT_HOME")
+	if home := d.getenv("HOME"); dir == "" && home != "" {
+		dir = strings.TrimSuffix(home, "/") + "/.copilot"
+	}
+	if isAbs(dir) {
+		e.TranscriptPath = strings.TrimSuffix(dir, "/") + "/session-state/" + e.SessionID + "/events.jsonl"
+	}
 }

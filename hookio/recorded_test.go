@@ -24,6 +24,12 @@ func recorded() map[Agent][]string {
 			"session-start resume", "notification", "prompt second", "pre-tool edit /srv/work/a.txt", "post-tool edit /srv/work/a.txt", "", "stop",
 			"session-start resume", "notification", "prompt third", "stop",
 		},
+		Copilot: {
+			"session-start new", "prompt first",
+			"pre-tool edit /srv/work/a.txt", "post-tool edit /srv/work/a.txt", "pre-tool shell echo bee > b.txt", "post-tool shell echo bee > b.txt", "stop", "session-end",
+			"session-start resume", "prompt second", "pre-tool shell echo two > a.txt", "post-tool shell echo two > a.txt", "stop", "session-end",
+			"session-start resume", "prompt third", "stop", "session-end",
+		},
 		Gemini: {
 			"session-start startup", "prompt first", "",
 			"pre-tool edit /srv/work/a.txt", "post-tool edit /srv/work/a.txt", "", "pre-tool shell echo bee > b.txt", "post-tool shell echo bee > b.txt", "", "stop", "session-end",
@@ -43,7 +49,18 @@ func TestRecordedPayloads(t *testing.T) {
 		for line := range strings.Lines(string(data)) {
 			// Registered with another agent's name: whose it is the payload says.
 			for _, named := range []Agent{agent, Claude} {
-				e := Decode(strings.NewReader(line), named, "", func(string) string { return "" })
+				e := Decode(strings.NewReader(line), named, "", func(name string) string {
+					switch {
+					case agent == Copilot && name == "COPILOT_CLI":
+						return "1"
+					case name == "HOME":
+						return "/home/dev"
+					}
+					return ""
+				})
+				if agent == Copilot && e.TranscriptPath != "/home/dev/.copilot/session-state/"+e.SessionID+"/events.jsonl" {
+					t.Errorf("transcript %q", e.TranscriptPath)
+				}
 				if e.Agent != agent && (e.TranscriptPath != "" || named == agent) {
 					t.Errorf("%s is taken for %s: %s", agent, e.Agent, line)
 				}

@@ -86,7 +86,7 @@ type format struct {
 
 // formats is the table of what is understood.
 func formats() []namedFormat {
-	return []namedFormat{{Claude, claudeFormat}, {Droid, droidFormat}, {Codex, codexFormat}, {Qwen, qwenFormat}, {Gemini, geminiFormat}, {Pi, piFormat}}
+	return []namedFormat{{Claude, claudeFormat}, {Droid, droidFormat}, {Codex, codexFormat}, {Qwen, qwenFormat}, {Gemini, geminiFormat}, {Copilot, copilotFormat}, {Pi, piFormat}}
 }
 
 type namedFormat struct {

@@ -59,6 +59,8 @@ type reader struct {
 
 	turn codexTurn
 	way  way // gemini
+	// through are rows that are no events, and the events that they hang on (copilot).
+	through map[string]string
 
 	began time.Time // of the session, by its header: pi
 }

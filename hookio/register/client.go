@@ -56,7 +56,7 @@ type Client struct {
 
 // clients are all agents that can be registered, in the order in which they are
 // listed.
-var clients = [...]*Client{&claude, &droid, &pi, &codex, &qwen, &gemini}
+var clients = [...]*Client{&claude, &droid, &pi, &codex, &qwen, &gemini, &copilot, &opencode, &cursor, &kiro}
 
 // Clients lists the agents that can be registered.
 func Clients() []*Client { return clients[:] }

@@ -1,0 +1,190 @@
+package transcript
+
+import (
+	"os"
+	"path"
+	"path/filepath"
+	"time"
+)
+
+// Copilot is GitHub Copilot CLI.
+const Copilot Agent = "copilot"
+
+func copilotFormat() format {
+	return format{
+		owns: func(file string) bool {
+			return path.Base(file) == copilotFile && path.Base(path.Dir(path.Dir(file))) == "session-state"
+		},
+		read: copilotID, place: copilotPlace, find: copilotFiles,
+		folderOf: func(string, string) string { return "" }, // all directories' sessions lie together
+		kinds:    &copilotKinds,
+		parse:    parseCopilot,
+		finish:   func(*reader) {},
+		command:  func(id string) []string { return []string{"copilot", "--resume=" + id} },
+		sides:    func(string) ([]Side, error) { return nil, nil },
+		keep:     func(*Line, bool, bool) bool { return true },
+		whole:    true,
+		edits:    editsCopilot,
+		trailer:  func(*forking, bool) [][]byte { return nil },
+	}
+}
+
+// copilotKinds: what the client adds to a prompt stands beside it.
+var copilotKinds kinds
+
+const (
+	copilotFile   = "events.jsonl" // in a directory with the session's id
+	copilotHeader = "session.start"
+	// copilotOrigin is the member of a header that says what our fork is a copy of.
+	copilotOrigin = "rewindForkedFrom"
+)
+
+// parseCopilot reads a line of Copilot CLI. They hang on each other by id and
+// parentId. The runs of hooks, and what is noted when a session is left and resumed,
+// are no events here: they hold the prompt that comes, and the place before it is the
+// end of the turn before.
+func parseCopilot(x *reader, l *Line) {
+	s := x.scan
+	var row copilotRow
+	x.msg.reset()
+	s.members(func(key []byte) {
+		switch string(key) {
+		case "type":
+			l.Type = x.intern(s.id())
+		case "id":
+			l.ID = string(s.id())
+		case "parentId":
+			l.Parent = x.event(s.id())
+		case "timestamp":
+			l.Time = when(s.id())
+		case "data":
+			x.readCopilotData(&row)
+		default:
+			s.skip()
+		}
+	})
+	if s.bad || l.ID == "" || l.Type == "" {
+		return
+	}
+	x.known++
+	if to, ok := x.through[l.Parent]; ok {
+		l.Parent = to
+	}
+	switch l.Type {
+	case copilotHeader:
+		x.Session, x.Version = row.session, row.version
+		if row.copiedFrom != "" {
+			x.Parent, x.forkedAt = row.copiedFrom, row.copiedAt
+		}
+	case "user.message":
+		l.Role = User
+		l.Prompt, l.Text = x.msg.typed, string(x.msg.text)
+	case "assistant.message":
+		l.Role, l.ToolUses = Assistant, x.msg.uses
+	case "tool.execution_complete":
+		l.Role, l.ToolResults = User, []string{row.call}
+	case "hook.start", "hook.end", "session.resume", "session.shutdown":
+		if x.through == nil {
+			x.through = map[string]string{}
+		}
+		x.through[l.ID] = l.Parent
+		l.ID, l.Parent = "", ""
+	}
+	x.dir(row.cwd)
+	if row.branch != "" {
+		x.Branch = row.branch
+	}
+}
+
+// copilotRow is what is read of an event's data.
+type copilotRow struct {
+	session, version, call, cwd, branch string
+	copiedFrom, copiedAt                string
+}
+
+// readCopilotData reads the object that is the value of "data".
+func (x *reader) readCopilotData(row *copilotRow) {
+	s := x.scan
+	s.inside(func(key []byte) {
+		switch string(key) {
+		case "sessionId":
+			row.session = string(s.id())
+		case "copilotVersion":
+			row.version = x.intern(s.id())
+		case "toolCallId":
+			row.call = string(s.id())
+		case copilotOrigin:
+			row.copiedFrom, row.copiedAt = x.readOrigin()
+		case "context":
+			s.inside(func(key []byte) {
+				switch string(key) {
+				case "cwd":
+					dir, _ := s.value(maxPath)
+					row.cwd = x.intern(dir)
+				case "branch":
+					row.branch = x.intern(s.id())
+				default:
+					s.skip()
+				}
+			})
+		case "content":
+			if s.peek() != '"' {
+				s.skip()
+				return
+			}
+			text, _ := s.value(maxPrompt)
+			x.msg.add(x.kinds, text)
+		case "toolRequests":
+			if !s.array() {
+				return
+			}
+			for s.elem() {
+				if id := x.readMember("toolCallId"); id != "" {
+					x.msg.uses = append(x.msg.uses, id)
+				}
+			}
+		default:
+			s.skip()
+		}
+	})
+}
+
+// editsCopilot makes the header that of a new session.
+func editsCopilot(k *forking, i int) []edit {
+	if k.x.Lines[i].Type != copilotHeader {
+		return nil
+	}
+	return []edit{{in: "data", key: "sessionId", value: quote(k.id)}, {in: "data", key: copilotOrigin, value: k.origin(), add: true}}
+}
+
+func copilotFiles(h Home, root string) (files []string) {
+	dir := h.env("COPILOT_HOME")
+	if dir == "" {
+		dir = filepath.Join(h.Dir, ".copilot")
+	}
+	dir = filepath.Join(dir, "session-state")
+	entries, _ := os.ReadDir(dir) // none: no sessions
+	for _, e := range entries {
+		file := filepath.Join(dir, e.Name(), copilotFile)
+		if copilotID(file) == "" {
+			continue
+		}
+		if x := head(Copilot, file, 64<<10); x != nil && len(x.Dirs) > 0 && within(root, x.Dirs[0]) {
+			files = append(files, file)
+		}
+	}
+	return files
+}
+
+// copilotID is the name of the directory.
+func copilotID(file string) string {
+	if id := filepath.Base(filepath.Dir(file)); filepath.Base(file) == copilotFile && IsUUID(id) {
+		return id
+	}
+	return ""
+}
+
+// copilotPlace is in a directory beside that of another session.
+func copilotPlace(folder, id string, _ time.Time) string {
+	return filepath.Join(filepath.Dir(folder), id, copilotFile)
+}

@@ -1,0 +1,42 @@
+package register
+
+import (
+	"path/filepath"
+
+	"rewind/hookio"
+)
+
+// Copilot CLI reads every file of its hooks directory, and the .claude/settings.json of a
+// repository: what is registered there for Claude Code is called by both, and recognised.
+// Event names in this letter case have payloads with Claude Code's names.
+var copilot = Client{
+	Agent:    hookio.Copilot,
+	Programs: []string{"copilot"},
+	Hint:     "Copilot CLI reads its hooks when it starts: restart it",
+	dir: func(w Where) string {
+		if dir := w.Getenv("COPILOT_HOME"); dir != "" {
+			return dir
+		}
+		return below(w.Home, ".copilot")
+	},
+	files: func(w Where, dir string) []SettingsFile {
+		files := []SettingsFile{{Path: filepath.Join(dir, "hooks", "rewind.json"), Ours: true}}
+		if w.Root != "" {
+			files = append(files, SettingsFile{Path: filepath.Join(w.Root, ".github", "hooks", "rewind.json")})
+		}
+		return files
+	},
+	hooks: []registration{
+		{"SessionStart", ""},
+		{"UserPromptSubmit", ""},
+		{"PreToolUse", ""},
+		{"PostToolUse", ""},
+		{"Stop", ""},
+		{"SubagentStop", ""},
+		{"SessionEnd", ""},
+	},
+	form: form{flat: true, version: "1", handler: func(line string) node {
+		return object("type", quoted("command"), "bash", quoted(line), "timeoutSec", node{literal: hookSeconds})
+	}},
+	switches: []offSwitch{{"disableAllHooks", true, HooksDisabled}},
+}

@@ -1,0 +1,31 @@
+package register
+
+import (
+	"path/filepath"
+
+	"rewind/hookio"
+)
+
+// Of Cursor only what every version knows is registered: later ones have more events.
+var cursor = Client{
+	Agent:    hookio.Cursor,
+	Programs: []string{"cursor", "cursor-agent"},
+	Hint:     "Cursor reads its hooks when it starts: restart it, then check them in its settings under Hooks",
+	dir:      func(w Where) string { return below(w.Home, ".cursor") },
+	files: func(w Where, dir string) []SettingsFile {
+		files := []SettingsFile{{Path: filepath.Join(dir, "hooks.json"), Ours: true}}
+		if w.Root != "" {
+			files = append(files, SettingsFile{Path: filepath.Join(w.Root, ".cursor", "hooks.json")})
+		}
+		return files
+	},
+	hooks: []registration{
+		{"beforeSubmitPrompt", ""},
+		{"beforeShellExecution", ""},
+		{"beforeMCPExecution", ""},
+		{"stop", ""},
+	},
+	form: form{flat: true, version: "1", handler: func(line string) node {
+		return object("command", quoted(line), "timeout", node{literal: hookSeconds})
+	}},
+}
