@@ -38,7 +38,7 @@ func npmClients() []npmClient {
 model_provider = "mock"
 [model_providers.mock]
 name = "mock"
-base_url = "URL/v1"
+base_url = "MODEL/v1"
 wire_api = "responses"
 env_key = "MOCK_KEY"
 `},
@@ -123,13 +123,17 @@ env_key = "MOCK_KEY"
 	}, {
 		agent: "opencode", program: "opencode/node_modules/.bin/opencode",
 		settings: map[string]string{".config/opencode/opencode.json": `{"model": "mock/fake-1", "small_model": "mock/fake-1", "autoupdate": false, "permission": {"*": "allow"},
-			"provider": {"mock": {"npm": "@ai-sdk/openai-compatible", "options": {"baseURL": "URL/v1", "apiKey": "x"}, "models": {"fake-1": {"tool_call": true}}}}}`},
-		variable: func(string) []string { return nil },
+			"provider": {"mock": {"npm": "@ai-sdk/openai-compatible", "options": {"baseURL": "MODEL/v1", "apiKey": "x"}, "models": {"fake-1": {"tool_call": true}}}}}`},
+		variable: func(string) []string {
+			return []string{"OPENCODE_DISABLE_MODELS_FETCH=1", "OPENCODE_DISABLE_AUTOUPDATE=1", "OPENCODE_DISABLE_LSP_DOWNLOAD=1"}
+		},
 		words: func(session, prompt string) []string {
+			// As an argument a prompt would be put into quotes.
+			words := []string{"sh", "-c", `prompt=$1; shift; printf %s "$prompt" | "$0" "$@"`, "", prompt, "run"}
 			if session != "" {
-				return []string{"run", "--session", session, prompt}
+				return append(words, "--session", session)
 			}
-			return []string{"run", prompt}
+			return words
 		},
 		write: func(b *bench, text string) string {
 			return tool("write", map[string]any{"filePath": filepath.Join(b.dir, "a.txt"), "content": text})
@@ -166,7 +170,13 @@ func (c *npmClient) sessions(b *bench) map[string][]string {
 func (c *npmClient) ask(b *bench, session, prompt string) request {
 	b.t.Helper()
 	n := b.model.count()
-	b.run(append(slices.Clone(b.client), c.words(session, prompt)...)...)
+	words := c.words(session, prompt)
+	if words[0] == "sh" {
+		words[3] = b.client[0]
+	} else {
+		words = append(slices.Clone(b.client), words...)
+	}
+	b.run(words...)
 	for _, r := range b.model.since(n) {
 		if strings.Contains(fmt.Sprint(r.messages), prompt) { // some clients ask for other ends too
 			return r
@@ -187,7 +197,7 @@ func driveNPM(t *testing.T, rewind, clients string, c *npmClient) {
 		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(file, []byte(strings.ReplaceAll(text, "URL", b.model.URL)), 0o600); err != nil {
+		if err := os.WriteFile(file, []byte(strings.ReplaceAll(text, "MODEL", b.model.URL)), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -226,7 +236,10 @@ func driveNPM(t *testing.T, rewind, clients string, c *npmClient) {
 	if reflect.DeepEqual(b.tree(), b.beforePrompt[3]) {
 		t.Fatal("the fourth prompt changed nothing")
 	}
-	old := c.transcript(b)
+	var old []byte
+	if c.forks {
+		old = c.transcript(b)
+	}
 	for n := 1; n <= 3; n++ {
 		i := 4 - n
 		done := b.restore("restore", fmt.Sprintf("prompt~%d", n), "--session", b.session)
@@ -332,12 +345,8 @@ func (b *bench) installOpencode(modules string) {
 	if err := os.MkdirAll(config, 0o700); err != nil {
 		b.t.Fatal(err)
 	}
-	b.run("cp", "-a", modules, config)
-	for name, text := range map[string]string{"package.json": `{"dependencies": {"@opencode-ai/plugin": "1.18.33"}}`} {
-		if err := os.WriteFile(filepath.Join(config, name), []byte(text), 0o600); err != nil {
-			b.t.Fatal(err)
-		}
-	}
+	dir := filepath.Dir(modules)
+	b.run("cp", "-a", modules, filepath.Join(dir, "package.json"), filepath.Join(dir, "package-lock.json"), config)
 }
 
 // installRewind puts the program where it stays.
