@@ -47,23 +47,23 @@ func parseCopilot(x *reader, l *Line) {
 	s := x.scan
 	var row copilotRow
 	x.msg.reset()
-	s.members(func(key []byte) {
+	s.Members(func(key []byte) {
 		switch string(key) {
 		case "type":
-			l.Type = x.intern(s.id())
+			l.Type = x.intern(s.ID())
 		case "id":
-			l.ID = string(s.id())
+			l.ID = string(s.ID())
 		case "parentId":
-			l.Parent = x.event(s.id())
+			l.Parent = x.event(s.ID())
 		case "timestamp":
-			l.Time = when(s.id())
+			l.Time = when(s.ID())
 		case "data":
 			x.readCopilotData(&row)
 		default:
-			s.skip()
+			s.Skip()
 		}
 	})
-	if s.bad || l.ID == "" || l.Type == "" {
+	if s.Bad() || l.ID == "" || l.Type == "" {
 		return
 	}
 	x.known++
@@ -105,46 +105,46 @@ type copilotRow struct {
 // readCopilotData reads the object that is the value of "data".
 func (x *reader) readCopilotData(row *copilotRow) {
 	s := x.scan
-	s.inside(func(key []byte) {
+	s.Inside(func(key []byte) {
 		switch string(key) {
 		case "sessionId":
-			row.session = string(s.id())
+			row.session = string(s.ID())
 		case "copilotVersion":
-			row.version = x.intern(s.id())
+			row.version = x.intern(s.ID())
 		case "toolCallId":
-			row.call = string(s.id())
+			row.call = string(s.ID())
 		case copilotOrigin:
 			row.copiedFrom, row.copiedAt = x.readOrigin()
 		case "context":
-			s.inside(func(key []byte) {
+			s.Inside(func(key []byte) {
 				switch string(key) {
 				case "cwd":
-					dir, _ := s.value(maxPath)
+					dir, _ := s.Value(maxPath)
 					row.cwd = x.intern(dir)
 				case "branch":
-					row.branch = x.intern(s.id())
+					row.branch = x.intern(s.ID())
 				default:
-					s.skip()
+					s.Skip()
 				}
 			})
 		case "content":
-			if s.peek() != '"' {
-				s.skip()
+			if s.Peek() != '"' {
+				s.Skip()
 				return
 			}
-			text, _ := s.value(maxPrompt)
+			text, _ := s.Value(maxPrompt)
 			x.msg.add(x.kinds, text)
 		case "toolRequests":
-			if !s.array() {
+			if !s.Array() {
 				return
 			}
-			for s.elem() {
+			for s.Elem() {
 				if id := x.readMember("toolCallId"); id != "" {
 					x.msg.uses = append(x.msg.uses, id)
 				}
 			}
 		default:
-			s.skip()
+			s.Skip()
 		}
 	})
 }
