@@ -202,31 +202,6 @@ func TestConversationOutlivesStateAndFile(t *testing.T) {
 	}
 }
 
-// Verify reads conversations too, and names the checkpoint whose one is damaged.
-func TestVerifyMissesConversation(t *testing.T) {
-	l := newLab(t)
-	l.init()
-	k := l.transcriptFile()
-	k.say("hello", "there")
-	c := l.saveBy(k.trigger()).Checkpoint
-	l.do(func(ctx context.Context, p *project.Project) error {
-		w := &maintain.Wholeness{P: p, Bad: map[oid.ID]string{}, Good: map[oid.ID]bool{}, V: &maintain.Verified{}}
-		held, err := transcript.Open(conversation.StoreIn(ctx, p.Store.Get, nil), c.Transcript.Content)
-		if err != nil {
-			return err
-		}
-		_ = held
-		w.Bad[oid.Sum([]byte(k.bytes()))] = "gone"
-		if err := w.Checkpoint(ctx, c); err != nil {
-			return err
-		}
-		if len(w.V.Damaged) != 1 || w.V.Damaged[0].Checkpoint != c.ID || !strings.Contains(w.V.Damaged[0].Reason, "conversation") {
-			t.Errorf("%+v", w.V.Damaged)
-		}
-		return nil
-	})
-}
-
 // What is stored of a conversation is read back whatever it looks like, and
 // long segments are cut.
 func TestConversationStoreRoundTrip(t *testing.T) {

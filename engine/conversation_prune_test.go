@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"rewind/engine/conversation"
 	"rewind/engine/hook"
 	"rewind/engine/maintain"
 	"rewind/engine/project"
@@ -37,7 +36,7 @@ func TestOldBackupsGo(t *testing.T) {
 	}
 	copyOf := func(session string, days ...int) {
 		for _, d := range days {
-			put(session+"-"+now.UTC().AddDate(0, 0, -d).Format(conversation.BackupStamp)+".jsonl", fmt.Sprintf("%.5s-%d", session, d))
+			put(session+"-"+now.UTC().AddDate(0, 0, -d).Format("20060102T150405.000000000")+".jsonl", fmt.Sprintf("%.5s-%d", session, d))
 		}
 	}
 	copyOf("other", 200, 100, 60, 40, 35)

@@ -19,8 +19,8 @@ import (
 	"rewind/manifest"
 )
 
-// BackupStamp is the format of the time in the name of a plain copy.
-const BackupStamp = "20060102T150405.000000000"
+// backupStamp is the format of the time in the name of a plain copy.
+const backupStamp = "20060102T150405.000000000"
 
 // backUp makes a plain copy of a file in the store; nil if the file is not there.
 func (r *mover) backUp(file string) (*contentSum, string, error) {
@@ -38,7 +38,7 @@ func (r *mover) backUp(file string) (*contentSum, string, error) {
 	}
 	base := filepath.Base(file)
 	ext := path.Ext(base)
-	stamp := r.Env.Time().UTC().Format(BackupStamp)
+	stamp := r.Env.Time().UTC().Format(backupStamp)
 	name := fmt.Sprintf("%s-%s%s", strings.TrimSuffix(base, ext), stamp, ext)
 	s, err := transcript.Stage(filepath.Join(dir, name), false, r.Owner, func(w io.Writer) error {
 		_, err := io.Copy(w, src)

@@ -96,10 +96,10 @@ func backupsInUse(ctx context.Context, p *project.Project, operations []manifest
 func parseBackup(name string) (file string, taken time.Time, ok bool) {
 	ext := filepath.Ext(name)
 	stem := strings.TrimSuffix(name, ext)
-	at := len(stem) - len(BackupStamp)
+	at := len(stem) - len(backupStamp)
 	if at < 1 || stem[at-1] != '-' {
 		return "", taken, false
 	}
-	taken, err := time.Parse(BackupStamp, stem[at:])
+	taken, err := time.Parse(backupStamp, stem[at:])
 	return stem[:at-1] + ext, taken, err == nil
 }

@@ -60,7 +60,7 @@ func FindPrompt(ctx context.Context, p *project.Project, s *ChosenSession, n int
 	case errors.As(err, &few):
 		return nil, &project.NoCheckpointError{Spec: spec, Reason: err.Error()}
 	case errors.As(err, &none):
-		l, err := NthPrompt(ctx, p, spec, n, s)
+		l, err := nthPrompt(ctx, p, spec, n, s)
 		if err != nil {
 			return nil, err
 		}
@@ -83,9 +83,9 @@ func samePrompt(older, newer manifest.Checkpoint) bool {
 	return strings.TrimSpace(older.Prompt) == strings.TrimSpace(newer.Prompt) && newer.Time.Sub(older.Time) < promptRetry
 }
 
-// NthPrompt counts a session's prompt checkpoints, where its conversation cannot
+// nthPrompt counts a session's prompt checkpoints, where its conversation cannot
 // be read.
-func NthPrompt(ctx context.Context, p *project.Project, spec string, n int, s *ChosenSession) (found project.Listed, err error) {
+func nthPrompt(ctx context.Context, p *project.Project, spec string, n int, s *ChosenSession) (found project.Listed, err error) {
 	err = p.Query(ctx, func(db *manifest.DB) error {
 		count := 0
 		var said []string

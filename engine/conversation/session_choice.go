@@ -14,12 +14,12 @@ import (
 	"rewind/manifest"
 )
 
-// ActiveFor is how long after its last sign of life a session counts as active.
-const ActiveFor = time.Hour
+// activeFor is how long after its last sign of life a session counts as active.
+const activeFor = time.Hour
 
-// MaxDescribed bounds how many transcripts that no hook told of are looked into
+// maxDescribed bounds how many transcripts that no hook told of are looked into
 // for a choice, the newest first: so many at work at once leave it to the person.
-const MaxDescribed = 64
+const maxDescribed = 64
 
 // ChosenSession is the session that a command works on.
 type ChosenSession struct {
@@ -54,11 +54,11 @@ func ChooseSession(ctx context.Context, p *project.Project, named string) (*Chos
 // sessionOfFile is the session of a transcript.
 func sessionOfFile(ctx context.Context, p *project.Project, named string) (*ChosenSession, error) {
 	file := transcriptNamed(p, named)
-	r, err := Roster(ctx, p, time.Time{})
+	r, err := readRoster(ctx, p, time.Time{})
 	if err != nil {
 		return nil, err
 	}
-	for _, s := range r.List {
+	for _, s := range r.list {
 		if s.Path != "" && sameFile(s.Path, file) {
 			return chosen(p, r, s, "REWIND_TRANSCRIPT_PATH"), nil
 		}
@@ -77,17 +77,17 @@ func sessionOfFile(ctx context.Context, p *project.Project, named string) (*Chos
 // namedSession finds a session by its id or the beginning of it.
 func namedSession(ctx context.Context, p *project.Project, named, how string) (*ChosenSession, error) {
 	// A whole id is mostly one that a hook told of: the checkpoints need not be read.
-	r, err := Roster(ctx, p, p.Env.Time())
+	r, err := readRoster(ctx, p, p.Env.Time())
 	if err != nil {
 		return nil, err
 	}
-	if !slices.ContainsFunc(r.List, func(s *member) bool { return s.ID == named && s.Agent != "" }) {
-		if r, err = Roster(ctx, p, time.Time{}); err != nil {
+	if !slices.ContainsFunc(r.list, func(s *member) bool { return s.ID == named && s.Agent != "" }) {
+		if r, err = readRoster(ctx, p, time.Time{}); err != nil {
 			return nil, err
 		}
 	}
 	var matches []*member
-	for _, s := range r.List {
+	for _, s := range r.list {
 		if s.ID == named && s.Agent != "" { // without one it is the trace of an incomplete environment
 			return chosen(p, r, s, how), nil
 		}
@@ -99,7 +99,7 @@ func namedSession(ctx context.Context, p *project.Project, named, how string) (*
 		return chosen(p, r, matches[0], how), nil
 	}
 	none := &NoSessionError{Named: named, Now: p.Env.Time()}
-	for _, s := range matches[:min(len(matches), MaxDescribed)] {
+	for _, s := range matches[:min(len(matches), maxDescribed)] {
 		none.Choices = append(none.Choices, chosen(p, r, s, "").SessionInfo)
 	}
 	return nil, none
@@ -128,11 +128,11 @@ func chosen(p *project.Project, r *roster, s *member, how string) *ChosenSession
 
 // sessionAtWork is the one that was active in the last hour.
 func sessionAtWork(ctx context.Context, p *project.Project) (*ChosenSession, error) {
-	r, err := Roster(ctx, p, p.Env.Time().Add(-ActiveFor))
+	r, err := readRoster(ctx, p, p.Env.Time().Add(-activeFor))
 	if err != nil {
 		return nil, err
 	}
-	candidates, err := Candidates(ctx, p, r)
+	candidates, err := candidatesOf(ctx, p, r)
 	if err != nil {
 		return nil, err
 	}
@@ -305,16 +305,16 @@ func families(r *roster, candidates []*member) map[string]string {
 	return out
 }
 
-// Candidates are the sessions that had prompts, and were active lately.
-func Candidates(ctx context.Context, p *project.Project, r *roster) ([]*member, error) {
+// candidatesOf are the sessions that had prompts, and were active lately.
+func candidatesOf(ctx context.Context, p *project.Project, r *roster) ([]*member, error) {
 	var out []*member
 	described := 0
-	for _, s := range r.List {
+	for _, s := range r.list {
 		if !s.active {
 			continue
 		}
 		if !s.Told && s.newest.IsZero() {
-			if s.Size == 0 || described >= MaxDescribed {
+			if s.Size == 0 || described >= maxDescribed {
 				continue
 			}
 			if s.look(); !s.inside(p.Root()) && !s.forked {

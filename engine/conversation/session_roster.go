@@ -14,7 +14,7 @@ import (
 // roster is which sessions there are, before any transcript is looked into: a
 // choice among thousands opens a few.
 type roster struct {
-	List  []*member // the one with the newest sign of life first
+	list  []*member // the one with the newest sign of life first
 	byID  map[string]*member
 	since time.Time // what is later in the log is lately
 	wall  time.Time // the same by the clock, which transcripts go by
@@ -23,7 +23,7 @@ type roster struct {
 // member is one session of a roster.
 type member struct {
 	SessionInfo
-	Looked bool
+	looked bool
 	active bool // there was a sign of life lately
 	recent bool // a prompt too
 	forked bool // a restore made it, wherever it lies
@@ -42,10 +42,10 @@ type member struct {
 
 // look reads both ends of the session's transcript, once.
 func (s *member) look() {
-	if s.Looked {
+	if s.looked {
 		return
 	}
-	s.Looked = true
+	s.looked = true
 	if s.Path == "" || !transcript.Supported(transcript.Agent(s.Agent)) {
 		return
 	}
@@ -67,11 +67,11 @@ func (s *member) inside(root string) bool {
 	return d.In(root)
 }
 
-// Roster gathers the sessions that the log knows, and those whose transcripts
+// readRoster gathers the sessions that the log knows, and those whose transcripts
 // lie in the agents' directories. Of the log it reads the checkpoints since a
 // moment, or all with the zero time. A clock that was set back does not make the
 // log's newest hour an old one.
-func Roster(ctx context.Context, p *project.Project, since time.Time) (*roster, error) {
+func readRoster(ctx context.Context, p *project.Project, since time.Time) (*roster, error) {
 	r := &roster{byID: map[string]*member{}, since: since, wall: since}
 	type key = sessionKey
 	all := map[key]*member{}
@@ -81,7 +81,7 @@ func Roster(ctx context.Context, p *project.Project, since time.Time) (*roster, 
 		if s == nil {
 			s = &member{SessionInfo: SessionInfo{Agent: agent, ID: id}}
 			all[k] = s
-			r.List = append(r.List, s)
+			r.list = append(r.list, s)
 		}
 		return s
 	}
@@ -182,8 +182,8 @@ func Roster(ctx context.Context, p *project.Project, since time.Time) (*roster, 
 			s.ended = e.Time
 		}
 	}
-	slices.SortStableFunc(r.List, func(a, b *member) int { return b.Seen.Compare(a.Seen) })
-	for _, s := range slices.Backward(r.List) {
+	slices.SortStableFunc(r.list, func(a, b *member) int { return b.Seen.Compare(a.Seen) })
+	for _, s := range slices.Backward(r.list) {
 		r.byID[s.ID] = s // ids are unique but for a hostile agent's
 	}
 	return r, nil

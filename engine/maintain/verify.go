@@ -75,13 +75,13 @@ func Verify(ctx context.Context, p *project.Project, readData bool) (*Verified, 
 		v.Damaged = append(v.Damaged, unlogged(ctx, p, checkpoints)...)
 	}
 	v.Checkpoints = len(checkpoints)
-	w := &Wholeness{P: p, Bad: bad, Good: map[oid.ID]bool{}, V: v}
+	w := &wholeness{p: p, bad: bad, good: map[oid.ID]bool{}, v: v}
 	count := p.Counting("verify", "checkpoint")
 	for i, c := range checkpoints {
 		if count != nil {
 			count(i, len(checkpoints))
 		}
-		if err := w.Checkpoint(ctx, c); err != nil {
+		if err := w.checkpoint(ctx, c); err != nil {
 			return nil, err
 		}
 	}
@@ -142,18 +142,18 @@ func readableCheckpoints(ctx context.Context, p *project.Project) (all []manifes
 	return all, damage, nil
 }
 
-// Wholeness walks trees. A directory that was found whole is not walked again,
+// wholeness walks trees. A directory that was found whole is not walked again,
 // so that the work is that of the distinct directories, not of all checkpoints.
-type Wholeness struct {
-	P    *project.Project
-	Bad  map[oid.ID]string
-	Good map[oid.ID]bool
-	V    *Verified
+type wholeness struct {
+	p    *project.Project
+	bad  map[oid.ID]string // why
+	good map[oid.ID]bool
+	v    *Verified
 }
 
-func (w *Wholeness) Checkpoint(ctx context.Context, c manifest.Checkpoint) error {
+func (w *wholeness) checkpoint(ctx context.Context, c manifest.Checkpoint) error {
 	report := func(path, reason string) {
-		w.V.Damaged = append(w.V.Damaged, Damage{Path: path, Checkpoint: c.ID, Reason: reason})
+		w.v.Damaged = append(w.v.Damaged, Damage{Path: path, Checkpoint: c.ID, Reason: reason})
 	}
 	for _, extra := range []oid.ID{c.Coverage, c.Rules} {
 		if reason := w.missing(extra); reason != "" {
@@ -170,14 +170,14 @@ func (w *Wholeness) Checkpoint(ctx context.Context, c manifest.Checkpoint) error
 }
 
 // dir reports what is damaged in a directory and below, and whether it is whole.
-func (w *Wholeness) dir(ctx context.Context, id oid.ID, path string, report func(path, reason string)) (whole bool, err error) {
-	if id == (oid.ID{}) || w.Good[id] {
+func (w *wholeness) dir(ctx context.Context, id oid.ID, path string, report func(path, reason string)) (whole bool, err error) {
+	if id == (oid.ID{}) || w.good[id] {
 		return true, nil
 	}
 	if err := ctx.Err(); err != nil {
 		return false, err
 	}
-	dir, err := w.P.LoadDir(id)
+	dir, err := w.p.LoadDir(id)
 	if err != nil {
 		report(path, err.Error())
 		return false, nil
@@ -208,20 +208,20 @@ func (w *Wholeness) dir(ctx context.Context, id oid.ID, path string, report func
 		whole = whole && ok
 	}
 	if whole {
-		w.Good[id] = true
+		w.good[id] = true
 	}
 	return whole, nil
 }
 
 // missing says why an object cannot be had, "" if it can.
-func (w *Wholeness) missing(id oid.ID) string {
+func (w *wholeness) missing(id oid.ID) string {
 	if id == (oid.ID{}) {
 		return ""
 	}
-	if reason, ok := w.Bad[id]; ok {
+	if reason, ok := w.bad[id]; ok {
 		return reason
 	}
-	has, err := w.P.Store.Has(id)
+	has, err := w.p.Store.Has(id)
 	switch {
 	case err != nil:
 		return err.Error()
@@ -231,11 +231,11 @@ func (w *Wholeness) missing(id oid.ID) string {
 	return ""
 }
 
-func (w *Wholeness) list(id oid.ID) string {
+func (w *wholeness) list(id oid.ID) string {
 	if reason := w.missing(id); reason != "" {
 		return reason
 	}
-	data, err := w.P.ReadObject(id)
+	data, err := w.p.ReadObject(id)
 	if err != nil {
 		return err.Error()
 	}
@@ -252,17 +252,17 @@ func (w *Wholeness) list(id oid.ID) string {
 }
 
 // conversation says what a stored conversation lacks, "" if it is whole.
-func (w *Wholeness) conversation(content oid.ID) string {
+func (w *wholeness) conversation(content oid.ID) string {
 	var reason string
-	store := conversation.StoreIn(context.Background(), w.P.Store.Get, nil)
+	store := conversation.StoreIn(context.Background(), w.p.Store.Get, nil)
 	err := transcript.Walk(store, content, func(id oid.ID) (bool, error) {
-		if w.Good[id] {
+		if w.good[id] {
 			return false, nil
 		}
 		if reason = w.missing(id); reason != "" {
 			return false, errors.New(reason)
 		}
-		data, err := w.P.Store.Get(nil, id)
+		data, err := w.p.Store.Get(nil, id)
 		if err != nil {
 			return false, err
 		}
@@ -273,7 +273,7 @@ func (w *Wholeness) conversation(content oid.ID) string {
 				}
 			}
 		}
-		w.Good[id] = true
+		w.good[id] = true
 		return true, nil
 	})
 	if err != nil {
