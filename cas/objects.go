@@ -47,30 +47,6 @@ func (s *Store) Objects(visit func(ObjectInfo) error) error {
 	return nil
 }
 
-// Info says how one object is stored: *NotFoundError, *DamagedError.
-func (s *Store) Info(id oid.ID) (ObjectInfo, error) {
-	if ok, err := s.Has(id); err != nil {
-		return ObjectInfo{}, err
-	} else if !ok {
-		return ObjectInfo{}, &NotFoundError{ID: id}
-	}
-	at, ok := s.find(id)
-	if !ok {
-		return ObjectInfo{}, &NotFoundError{ID: id}
-	}
-	b, err := readTable(at.pack, at.blockRef)
-	if err == nil && (at.pos >= len(b.entries) || b.entries[at.pos].id != id) {
-		err = malformedError("another object lies in its place")
-	}
-	if isMalformed(err) {
-		return ObjectInfo{}, &DamagedError{ID: id, Pack: at.pack.name.file(), Offset: at.offset, Reason: err.Error()}
-	}
-	if err != nil {
-		return ObjectInfo{}, err
-	}
-	return b.info(at.pack, at.blockRef, at.pos), nil
-}
-
 // info describes entry i of the block at ref.
 func (b *block) info(p *pack, ref blockRef, i int) ObjectInfo {
 	e := &b.entries[i]

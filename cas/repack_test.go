@@ -260,3 +260,27 @@ func TestRepackMarksAgain(t *testing.T) {
 	mustGet(t, s2, fresh)
 	check(t, s2)
 }
+
+// Info says how one object is stored: *NotFoundError, *DamagedError.
+func (s *Store) Info(id oid.ID) (ObjectInfo, error) {
+	if ok, err := s.Has(id); err != nil {
+		return ObjectInfo{}, err
+	} else if !ok {
+		return ObjectInfo{}, &NotFoundError{ID: id}
+	}
+	at, ok := s.find(id)
+	if !ok {
+		return ObjectInfo{}, &NotFoundError{ID: id}
+	}
+	b, err := readTable(at.pack, at.blockRef)
+	if err == nil && (at.pos >= len(b.entries) || b.entries[at.pos].id != id) {
+		err = malformedError("another object lies in its place")
+	}
+	if isMalformed(err) {
+		return ObjectInfo{}, &DamagedError{ID: id, Pack: at.pack.name.file(), Offset: at.offset, Reason: err.Error()}
+	}
+	if err != nil {
+		return ObjectInfo{}, err
+	}
+	return b.info(at.pack, at.blockRef, at.pos), nil
+}

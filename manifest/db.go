@@ -113,14 +113,6 @@ func (db *DB) Close() error {
 	return gen.Close()
 }
 
-// Damaged is what was wrong with the generation, if anything was. The answers are
-// right all the same: they come from the log.
-func (db *DB) Damaged() error {
-	db.mu.Lock()
-	defer db.mu.Unlock()
-	return db.damaged
-}
-
 // Unfolded is how many checkpoints the DB had to read from the log's tail: the
 // measure of whether a Fold is due.
 func (db *DB) Unfolded() int { return len(db.now().fresh) }

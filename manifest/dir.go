@@ -190,21 +190,6 @@ func (e *Entry) invalid() string {
 	return ""
 }
 
-// Check reports the first entry that is not valid or not in order (*FormatError, whose Offset
-// is the entry's index). What Check accepts, ParseDir accepts from Append.
-func (d Dir) Check() error {
-	for i := range d.Entries {
-		reason := d.Entries[i].invalid()
-		if i > 0 && d.Entries[i-1].Name >= d.Entries[i].Name {
-			reason = "names not in ascending order"
-		}
-		if reason != "" {
-			return &FormatError{What: "directory entry", Offset: i, Reason: reason}
-		}
-	}
-	return nil
-}
-
 // Lookup finds an entry by name (binary search).
 func (d Dir) Lookup(name string) (Entry, bool) {
 	i, ok := slices.BinarySearchFunc(d.Entries, name, func(e Entry, name string) int {

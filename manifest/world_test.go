@@ -179,3 +179,26 @@ func sameEntry(a, b *Entry) bool {
 }
 
 func at(n int) time.Time { return time.Unix(1_700_000_000+int64(n), 0).UTC() }
+
+// Check reports the first entry that is not valid or not in order (*FormatError, whose Offset
+// is the entry's index). What Check accepts, ParseDir accepts from Append.
+func (d Dir) Check() error {
+	for i := range d.Entries {
+		reason := d.Entries[i].invalid()
+		if i > 0 && d.Entries[i-1].Name >= d.Entries[i].Name {
+			reason = "names not in ascending order"
+		}
+		if reason != "" {
+			return &FormatError{What: "directory entry", Offset: i, Reason: reason}
+		}
+	}
+	return nil
+}
+
+// Damaged is what was wrong with the generation, if anything was. The answers are
+// right all the same: they come from the log.
+func (db *DB) Damaged() error {
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	return db.damaged
+}

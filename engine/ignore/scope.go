@@ -2,8 +2,6 @@ package ignore
 
 import (
 	"strings"
-
-	"github.com/cespare/xxhash/v2"
 )
 
 // Decision is what becomes of an entry.
@@ -49,7 +47,6 @@ type Scope struct {
 	force  layer   // config "forceInclude"
 	prized layer   // config "precious"
 	layers []layer // rule files, strongest first
-	hash   uint64
 
 	forced  string // label of the forceInclude pattern that took this directory, or ""
 	out     string // label of the rule that this directory lies below and is left out by, or ""
@@ -63,7 +60,7 @@ type Scope struct {
 // Root is the scope of the project root. read returns the content of a rule file directly in that
 // directory (".gitignore", ".rewindignore"), nil if there is none. As git, it should not follow a symbolic link.
 func (r *Rules) Root(read func(name string) []byte) *Scope {
-	s := &Scope{rules: r, path: r.below, hash: r.hash}
+	s := &Scope{rules: r, path: r.below}
 	n := len(r.below)
 	s.own = newLayer(r.config0, s.path, n)
 	s.force = newLayer(r.force, s.path, n)
@@ -88,7 +85,6 @@ func (s *Scope) read(read func(name string) []byte) {
 		if text == nil {
 			continue
 		}
-		s.mix(name[1], xxhash.Sum64(text))
 		if ps := parseText(s.dir()+name, text, s.rules.config.FoldCase); len(ps) > 0 {
 			y := newLayer(newList(ps, name == ownFile), s.path, len(s.path))
 			s.layers = append([]layer{y}, s.layers...)
@@ -96,25 +92,13 @@ func (s *Scope) read(read func(name string) []byte) {
 	}
 }
 
-func (s *Scope) mix(tag byte, h uint64) {
-	var b [17]byte
-	copy(b[:8], le64(s.hash))
-	copy(b[8:16], le64(h))
-	b[16] = tag
-	s.hash = xxhash.Sum64(b[:])
-}
-
 // dir is the directory's path from the root, "" or ending in "/".
 func (s *Scope) dir() string { return s.path[len(s.rules.below):] }
-
-// Hash is equal for the same directory when the same entries would be decided
-// the same way: it covers Rules.Hash and all rule files from the root to here.
-func (s *Scope) Hash() uint64 { return s.hash }
 
 // Child is the scope of the directory name in s; read is as in Root.
 func (s *Scope) Child(name string, read func(name string) []byte) *Scope {
 	r := s.rules
-	c := &Scope{rules: r, path: s.path + name + "/", hash: s.hash, forced: s.forced, out: s.out, far: s.far}
+	c := &Scope{rules: r, path: s.path + name + "/", forced: s.forced, out: s.out, far: s.far}
 	c.own = s.own.down(c.path)
 	c.force = s.force.down(c.path)
 	c.prized = s.prized.down(c.path)
@@ -148,29 +132,6 @@ func (s *Scope) Child(name string, read func(name string) []byte) *Scope {
 	if never, label := s.reserved(name); never {
 		c.dead, c.out = label, label
 	}
-	flags := byte(0)
-	if c.forced != "" {
-		flags |= 1
-	}
-	if c.out != "" {
-		flags |= 2
-	}
-	if c.far {
-		flags |= 4
-	}
-	if c.dead != "" {
-		flags |= 8
-	}
-	if c.ignored {
-		flags |= 16
-	}
-	if c.sealed {
-		flags |= 32
-	}
-	if c.kept {
-		flags |= 64
-	}
-	c.mix(flags, 0) // also without flags: it tells the levels apart
 	c.read(read)
 	return c
 }
@@ -334,25 +295,4 @@ func (s *Scope) exempt(name string, isDir bool, v verdict) verdict {
 		v.d = Descend
 	}
 	return v
-}
-
-// Decide walks down to path ("a/b/c") and says what becomes of it, as a scan
-// that started at the root would. read returns the content of the rule file at
-// a path, nil if there is none. Below a directory that is skipped all is Skip.
-func (r *Rules) Decide(path string, isDir bool, read func(path string) []byte) (Decision, string) {
-	at := func(dir string) func(string) []byte {
-		return func(name string) []byte { return read(dir + name) }
-	}
-	s := r.Root(at(""))
-	for i := 0; i < len(path); i++ {
-		if path[i] != '/' {
-			continue
-		}
-		name := path[len(s.dir()):i]
-		if d, label := s.Decide(name, true); d == Skip {
-			return Skip, label
-		}
-		s = s.Child(name, at(path[:i+1]))
-	}
-	return s.Decide(path[len(s.dir()):], isDir)
 }
