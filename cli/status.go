@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"rewind/cli/screen"
@@ -10,6 +11,7 @@ import (
 	"rewind/engine/account"
 	"rewind/engine/project"
 	"rewind/engine/settings"
+	"rewind/hookio"
 )
 
 func newStatus() *command {
@@ -187,6 +189,9 @@ func printStatus(o *output, st *engine.Status, set *settings.Settings, agents []
 	field("store", "%s (%s)", escape(st.Store), st.Mode)
 	field("tier", "%s (%s)", escape(set.Tier), escape(tierSource(set)))
 	field("agents", "%s", escape(agentsText(agents)))
+	if slices.ContainsFunc(agents, func(a agentView) bool { return a.Agent == string(hookio.Droid) && a.State == agentRegistered }) {
+		field("droid", "no REWIND_ variables in its shell: it tells its model their names; save and back find its session by its process")
+	}
 	if l := st.Last; l != nil {
 		text := checkpointText(*l)
 		if text != "" {

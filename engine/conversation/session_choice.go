@@ -30,8 +30,8 @@ type ChosenSession struct {
 
 // ChooseSession finds the session that a command means: the one that is named
 // (its id, or an unambiguous beginning of at least four characters), else that
-// of REWIND_SESSION_ID, else that of REWIND_TRANSCRIPT_PATH, else the only one
-// at work. A session without prompts is never meant; of a session and its forks
+// of REWIND_SESSION_ID, else that of REWIND_TRANSCRIPT_PATH, else that of the
+// agent whose shell the command runs in, else the only one at work. A session without prompts is never meant; of a session and its forks
 // the one that went on last is; one that ended makes way for the next. Errors:
 // *NoSessionError.
 func ChooseSession(ctx context.Context, p *project.Project, named string) (*ChosenSession, error) {
@@ -48,7 +48,39 @@ func ChooseSession(ctx context.Context, p *project.Project, named string) (*Chos
 	if file != "" {
 		return sessionOfFile(ctx, p, file)
 	}
+	if id := sessionAbove(p); id != "" {
+		if s, err := namedSession(ctx, p, id, "that of the agent in whose shell this runs"); err == nil {
+			return s, nil
+		}
+	}
 	return sessionAtWork(ctx, p)
+}
+
+// NoteProcess remembers which process of its agent a hook's session runs in.
+func NoteProcess(p *project.Project, by Trigger) {
+	if by.Session == "" {
+		return
+	}
+	if process := transcript.AgentAbove(transcript.Agent(by.Agent), os.Getppid()); process != "" {
+		p.NoteProcess(project.SessionProcess{Agent: by.Agent, Session: by.Session, Process: process})
+	}
+}
+
+// sessionAbove is the session of the agent that this process was started by, for agents whose
+// shells are told of no session. "" where none is above it.
+func sessionAbove(p *project.Project) string {
+	above := map[string]string{}
+	for _, s := range slices.Backward(p.Processes()) {
+		process, ok := above[s.Agent]
+		if !ok {
+			process = transcript.AgentAbove(transcript.Agent(s.Agent), os.Getppid())
+			above[s.Agent] = process
+		}
+		if process != "" && process == s.Process {
+			return s.Session
+		}
+	}
+	return ""
 }
 
 // sessionOfFile is the session of a transcript.

@@ -9,6 +9,7 @@ import (
 
 	"rewind/engine/account"
 	"rewind/engine/commit"
+	"rewind/engine/conversation"
 	"rewind/engine/project"
 	"rewind/manifest"
 )
@@ -28,9 +29,10 @@ type currentSession struct {
 	Time       time.Time `json:"time"`
 }
 
-// nameSession writes down that the event's session is the newest.
+// nameSession writes down that the event's session is the newest, and which process it runs in.
 func (c *Call) nameSession() error {
 	e := &c.Event
+	conversation.NoteProcess(c.Project, e.By)
 	return writeSession(c.Project, currentSession{
 		Agent: e.By.Agent, Session: e.By.Session, Transcript: e.By.Transcript, EnvFile: e.EnvFile, Source: e.Source, Time: e.Time.UTC(),
 	})

@@ -23,6 +23,8 @@ type HookState struct {
 	Endings []EndedSession `json:"endings,omitempty"`
 	// Openings are when sessions were opened, the newest last; of each the last time.
 	Openings []OpenedSession `json:"openings,omitempty"`
+	// Processes are the agents' processes that sessions run in, the newest last.
+	Processes []SessionProcess `json:"processes,omitempty"`
 }
 
 // keptEndings is how many endings and openings are known: those of the last hour
@@ -90,6 +92,23 @@ func (p *Project) NoteOpened(o OpenedSession) {
 		s.Openings = s.Openings[max(0, len(s.Openings)-keptEndings):]
 	})
 }
+
+// SessionProcess is the agent's process that a session runs in: what runs below it belongs there.
+type SessionProcess struct {
+	Agent, Session string
+	Process        string // as transcript.AgentAbove names it
+}
+
+// NoteProcess remembers a session's process.
+func (p *Project) NoteProcess(s SessionProcess) {
+	p.UpdateHookState(func(state *HookState) {
+		state.Processes = append(slices.DeleteFunc(state.Processes, func(o SessionProcess) bool { return o.Agent == s.Agent && o.Session == s.Session }), s)
+		state.Processes = state.Processes[max(0, len(state.Processes)-keptEndings):]
+	})
+}
+
+// Processes are the sessions' processes, the newest last.
+func (p *Project) Processes() []SessionProcess { return ReadHookState(p.StoreDir()).Processes }
 
 // Openings are when sessions were opened, as far as it is known.
 func (p *Project) Openings() []OpenedSession { return ReadHookState(p.at.Store).Openings }

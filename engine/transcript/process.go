@@ -120,3 +120,31 @@ func (p *process) start() time.Time {
 	}
 	return time.Unix(boot+ticks/100, 0)
 }
+
+// maxAbove bounds the way up from a process.
+const maxAbove = 64
+
+// AgentAbove names the nearest process above pid that is the agent, by its number and its start:
+// no other process has both. "" where there is none, or no /proc.
+func AgentAbove(a Agent, pid int) string { return agentAbove("/proc", a, pid) }
+
+func agentAbove(root string, a Agent, pid int) string {
+	check := RunningCheck{Agent: a}
+	for range maxAbove {
+		p := &process{pid: pid, root: root}
+		line, err := p.read("cmdline")
+		if err != nil || pid <= 1 {
+			return ""
+		}
+		for arg := range bytes.SplitSeq(bytes.TrimSuffix(line, []byte{0}), []byte{0}) {
+			if p.args = append(p.args, string(arg)); len(p.args) == 2 {
+				break
+			}
+		}
+		if check.isAgent(p) {
+			return strconv.Itoa(pid) + "-" + p.ticks()
+		}
+		pid = p.parent()
+	}
+	return ""
+}
