@@ -36,6 +36,8 @@ type format struct {
 	// those of another one lie; nil: the lines say the one, folder the other.
 	root     func(file string) string
 	folderOf func(file, now string) string
+	// told: its shells have the session in variables that a hook exports into them.
+	told bool
 	// promptless: the agent has runs in which no hook tells of the prompt. It is
 	// taken from the transcript.
 	promptless bool

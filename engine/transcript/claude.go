@@ -24,6 +24,7 @@ func claudeFormat() format {
 		edits:    editsClaude,
 		trailer:  trailerClaude,
 		dirs:     claudeDirs,
+		told:     true,
 	}
 }
 

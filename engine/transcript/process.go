@@ -125,8 +125,14 @@ func (p *process) start() time.Time {
 const maxAbove = 64
 
 // AgentAbove names the nearest process above pid that is the agent, by its number and its start:
-// no other process has both. "" where there is none, or no /proc.
-func AgentAbove(a Agent, pid int) string { return agentAbove("/proc", a, pid) }
+// no other process has both. "" where there is none, or no /proc, and for an agent whose shells are
+// told of the session.
+func AgentAbove(a Agent, pid int) string {
+	if f, ok := a.format(); !ok || f.told {
+		return ""
+	}
+	return agentAbove("/proc", a, pid)
+}
 
 func agentAbove(root string, a Agent, pid int) string {
 	check := RunningCheck{Agent: a}
