@@ -27,6 +27,7 @@ const (
 	RestoreName   = "restore"
 
 	RestoreHistoryName = "restore-history.json" // for people and scripts: never read here
+	SessionName        = "session.json"         // the newest session, for people and scripts
 )
 
 // FormatVersion is the newest store format that this program reads and writes.

@@ -6,7 +6,9 @@ import (
 	"os"
 	"path/filepath"
 
+	"rewind/engine/account"
 	"rewind/engine/project"
+	"rewind/engine/transcript"
 )
 
 // Trigger is what an agent's hook knows of the moment at which a checkpoint is
@@ -35,6 +37,9 @@ func Beside(ctx context.Context, p *project.Project) (Trigger, *ChosenSession, e
 	if p.Env.Asked == "" && t.Agent != "" && t.Session != "" && t.Transcript != "" {
 		return t, nil, nil
 	}
+	if p.Env.Asked == "" && t.Session == "" && t.Transcript == "" && !mayBeAtWork(p) {
+		return Trigger{}, nil, nil
+	}
 	s, err := ChooseSession(ctx, p, p.Env.Asked)
 	if err == nil && s.Agent != "" {
 		return Trigger{Agent: s.Agent, Session: s.ID, Transcript: s.Path}, s, nil
@@ -47,6 +52,22 @@ func Beside(ctx context.Context, p *project.Project) (Trigger, *ChosenSession, e
 		return Trigger{}, nil, nil
 	}
 	return Trigger{}, nil, err
+}
+
+// mayBeAtWork reports whether a session can be at work in the project: a hook told of one, or an
+// agent wrote to its transcript lately. A save where no agent is at work does not look into the log.
+func mayBeAtWork(p *project.Project) bool {
+	if account.Exists(filepath.Join(p.StoreDir(), account.SessionName)) {
+		return true
+	}
+	since := p.Env.Time().Add(-activeFor)
+	for _, agent := range transcript.Agents() {
+		found, err := transcript.Find(agent, agentHome(p), p.Root())
+		if err != nil || len(found) > 0 && found[0].ModTime.After(since) { // the newest is the first
+			return true
+		}
+	}
+	return false
 }
 
 // transcriptNamed is the file that a person names by REWIND_TRANSCRIPT_PATH.

@@ -14,10 +14,6 @@ import (
 	"rewind/manifest"
 )
 
-// sessionName is the file in the store that says which session is the newest,
-// for people and scripts. Nothing here goes by it.
-const sessionName = "session.json"
-
 // currentSession is what it says.
 type currentSession struct {
 	Agent      string    `json:"agent"`
@@ -41,7 +37,7 @@ func (c *Call) nameSession() error {
 // named reports whether that is written down already.
 func (c *Call) named() bool {
 	var s currentSession
-	data, err := account.ReadSmall(filepath.Join(c.Project.StoreDir(), sessionName), 1<<16)
+	data, err := account.ReadSmall(filepath.Join(c.Project.StoreDir(), account.SessionName), 1<<16)
 	by := &c.Event.By
 	return err == nil && json.Unmarshal(data, &s) == nil && s.Agent == by.Agent && s.Session == by.Session && s.Transcript == by.Transcript
 }
@@ -56,7 +52,7 @@ func writeSession(p *project.Project, s currentSession) error {
 	if err != nil {
 		return err
 	}
-	return account.WriteCache(filepath.Join(p.StoreDir(), sessionName), append(data, '\n'), p.Owner)
+	return account.WriteCache(filepath.Join(p.StoreDir(), account.SessionName), append(data, '\n'), p.Owner)
 }
 
 // registerSession tells the log of a session without a checkpoint.
