@@ -28,7 +28,8 @@ type Answer = {
 };
 
 // What outlives a reload of the extension, which pi makes at every fork.
-type Shared = { told: Set<string>; restUntil: number; owner?: { session: string; copy: symbol } };
+// owner is the copy of this extension that asks, of two that are loaded; over: its session is shut down.
+type Shared = { told: Set<string>; restUntil: number; owner?: { session: string; copy: symbol; over?: boolean } };
 const shared: Shared = ((globalThis as any)[Symbol.for("rewind.pi")] ??= { told: new Set(), restUntil: 0 });
 
 /** Runs the program once; undefined with a reason where there is no answer. Never throws. */
@@ -59,14 +60,14 @@ function run(request: object, limit: number): Promise<{ answer?: Answer; failed?
       size += text.length;
       if (size < 16 << 20) out += text;
     });
-    child.on("close", (code: number | null) => {
+    child.on("close", (code: number | null, signal: string | null) => {
       try {
         const answer = JSON.parse(out);
         if (answer && typeof answer === "object" && !Array.isArray(answer)) return end({ answer });
       } catch {
         // said below
       }
-      end({ failed: code ? `${PROGRAM} ended with ${code}` : `${PROGRAM} does not know pi: is it older than its extension?` });
+      end({ failed: code || signal ? `${PROGRAM} ended with ${signal ?? code}` : `${PROGRAM} does not know pi: is it older than its extension?` });
     });
     child.stdin.end(JSON.stringify(request));
   });
@@ -104,7 +105,9 @@ export default function (pi: any) {
 
   /** Asks the program; undefined where it does not answer, which is said once. */
   async function ask(kind: string, ctx: any, more: object, limit = EVENT_MS): Promise<Answer | undefined> {
-    if (limit === EVENT_MS && (off || Date.now() < shared.restUntil)) return undefined;
+    const resting = Date.now() < shared.restUntil;
+    if (limit === EVENT_MS && (off || resting)) return undefined;
+    if (limit === LOOK_MS && resting) limit = EVENT_MS;
     const sessions = ctx.sessionManager;
     const parent = sessions.getHeader?.()?.parentSession ?? from;
     const has = parent ? sessions.getEntries().map((e: any) => e.id) : undefined;
@@ -164,7 +167,7 @@ export default function (pi: any) {
 
   on("session_start", async (event, ctx) => {
     const session = ctx.sessionManager.getSessionId();
-    if (shared.owner?.session === session && shared.owner.copy !== copy) return; // loaded twice
+    if (shared.owner?.session === session && shared.owner?.copy !== copy && !shared.owner?.over) return; // loaded twice
     shared.owner = { session, copy };
     if (event.reason === "fork") from = event.previousSessionFile; // 0.73 leaves it out of the header of a fork at the first prompt
     await ask("session_start", ctx, { reason: event.reason });
@@ -172,7 +175,7 @@ export default function (pi: any) {
 
   on("session_shutdown", async (event, ctx) => {
     await ask("shutdown", ctx, { reason: event.reason });
-    if (shared.owner?.copy === copy) shared.owner = undefined;
+    if (shared.owner?.copy === copy) shared.owner.over = true;
   });
 
   on("before_agent_start", async (event, ctx) => {
@@ -191,7 +194,7 @@ export default function (pi: any) {
   });
 
   on("session_compact", async (event, ctx) => {
-    await ask("bind", ctx, { entries: [{ id: event.compactionEntry.id, type: "compaction" }] });
+    if (event.compactionEntry) await ask("bind", ctx, { entries: [{ id: event.compactionEntry.id, type: "compaction" }] });
   });
 
   on("session_before_fork", (event, ctx) => menu("fork", event.entryId, ctx));
