@@ -255,10 +255,10 @@ func TestPiLineage(t *testing.T) {
 	user3, _ := p.turn("three", func() { p.write("a", "3") })
 	p.fork("03a20117-a2c0-734a-9cf8-4c03b5521b8c", 6)
 	p.turn("four", func() { p.write("a", "4") })
-	for entry, want := range map[string]string{user1: "a=0", user3: "a=2"} {
-		p.choose("tree", entry, hookio.PiRestoreFiles)
-		p.has(want)
-		if out := p.rewind("show", p.session+":"+entry); !strings.HasPrefix(out, "checkpoint ") {
+	for _, at := range []struct{ entry, files string }{{user1, "a=0"}, {user3, "a=2"}} {
+		p.choose("tree", at.entry, hookio.PiRestoreFiles)
+		p.has(at.files)
+		if out := p.rewind("show", p.session+":"+at.entry); !strings.HasPrefix(out, "checkpoint ") {
 			t.Errorf("show by session and entry: %s", out)
 		}
 	}

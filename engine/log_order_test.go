@@ -140,6 +140,23 @@ func (l *logLab) says() (now logSays) {
 	return now
 }
 
+// bound is what an entry of pi's is bound to, zero for nothing.
+func (l *logLab) bound() (id manifest.CheckpointID) {
+	l.t.Helper()
+	l.do(func(ctx context.Context, p *project.Project) error {
+		for r, err := range p.Log().Records(1) {
+			if err != nil {
+				return err
+			}
+			if r.Record.Binding != nil {
+				id = r.Record.Binding.Checkpoint
+			}
+		}
+		return nil
+	})
+	return id
+}
+
 // numbered are those that list shows and counts.
 func (s logSays) numbered() logSays {
 	return slices.DeleteFunc(slices.Clone(s), func(c manifest.Checkpoint) bool { return c.Kind == manifest.Safety })
@@ -153,7 +170,7 @@ func brief(c manifest.Checkpoint) string {
 func (l *logLab) agree(when string) {
 	l.t.Helper()
 	want := l.says()
-	numbered := want.numbered()
+	numbered, bound := want.numbered(), l.bound()
 	l.do(func(ctx context.Context, p *project.Project) error {
 		for _, all := range []bool{true, false} {
 			list, err := p.List(ctx, project.ListOptions{All: all})
@@ -185,6 +202,10 @@ func (l *logLab) agree(when string) {
 				l.t.Errorf("%s: %q is %s, %v; the log says checkpoint %d", when, name, c.ID, err, i)
 			}
 		}
+		at, err := Resolve(ctx, p, "pi:entry")
+		if (err == nil) != (want.find(bound) != nil) || err == nil && at.ID != bound {
+			l.t.Errorf("%s: the entry is bound to %s, %v; the log says %s", when, at.ID, err, bound)
+		}
 		v, err := maintain.Verify(ctx, p, false)
 		if err != nil {
 			return err
@@ -201,7 +222,7 @@ func (l *logLab) agree(when string) {
 		}
 		for i, c := range numbered {
 			removes := slices.Contains(gc.Removed, c.ID)
-			if removes != (i > 0 && c.Name == "" && !c.Pinned) {
+			if removes != (i > 0 && c.Name == "" && !c.Pinned && c.ID != bound) {
 				l.t.Errorf("%s: gc removes %v, the checkpoint %d: %s", when, removes, i+1, brief(c))
 			}
 		}
@@ -272,6 +293,12 @@ func TestEveryOrderOfTwo(t *testing.T) {
 			l.commit(manifest.Record{Amend: &manifest.Amend{Records: []manifest.Sequenced{{Seq: a.Seq, Record: manifest.Record{Checkpoint: &a}}}}})
 		},
 		"session": func(l *logLab) { l.commit(manifest.Record{Session: &manifest.Session{ID: "s", Agent: "claude"}}) },
+		"binding": func(l *logLab) {
+			l.commit(manifest.Record{Binding: &manifest.Binding{Agent: "pi", Session: "pi", Entries: []string{"entry"}, Checkpoint: l.one.ID}})
+		},
+		"another binding": func(l *logLab) {
+			l.commit(manifest.Record{Binding: &manifest.Binding{Agent: "pi", Session: "pi", Entries: []string{"entry"}, Checkpoint: l.two.ID}})
+		},
 		"gc": func(l *logLab) {
 			l.do(func(ctx context.Context, p *project.Project) error {
 				_, err := maintain.GC(ctx, p, maintain.GCOptions{Keep: 1})
