@@ -60,9 +60,6 @@ type PiEntry struct {
 	Role string `json:"role"` // of a message
 }
 
-// Before reports whether the entry stands for the files before what follows it: a prompt.
-func (e PiEntry) Before() bool { return e.Type == "message" && e.Role == "user" }
-
 // Point reports whether the entry can be gone back to: no tool's result, and no command of the person's.
 func (e PiEntry) Point() bool {
 	switch e.Type {

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf16"
+
+	"rewind/cas/vfs"
 )
 
 // claudeConfig is Claude Code's own directory.
@@ -157,7 +159,7 @@ func claudeLive(c *RunningCheck, all map[int]*process) *Running {
 		if p := all[entry.PID]; p != nil && (entry.ProcStart == "" || entry.ProcStart == p.ticks()) {
 			return &Running{entry.PID, true, "the agent lists the session as open"}
 		}
-		if len(all) == 0 && processAlive(entry.PID) { // no /proc here
+		if len(all) == 0 && vfs.Alive(entry.PID) { // no /proc here
 			return &Running{entry.PID, true, "the agent lists the session as open"}
 		}
 	}

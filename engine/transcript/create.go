@@ -7,8 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strconv"
-	"strings"
 
 	"rewind/cas/vfs"
 
@@ -33,8 +31,8 @@ func Stage(name string, replace bool, owner func(string) error, write func(io.Wr
 	if err := s.vacant(); err != nil {
 		return nil, err
 	}
-	removeLeft(filepath.Dir(name))
-	f, err := os.CreateTemp(filepath.Dir(name), fmt.Sprintf("%s%d-*%s", tempPrefix, os.Getpid(), tempSuffix)) // mode 0600
+	vfs.RemoveLeft(filepath.Dir(name), tempPrefix)                                                                // a restore that died before it was recorded is taken back
+	f, err := os.CreateTemp(filepath.Dir(name), fmt.Sprintf("%s%d-*%s", tempPrefix, os.Getpid(), vfs.LeftSuffix)) // mode 0600
 	if err != nil {
 		return nil, err
 	}
@@ -67,24 +65,7 @@ func Stage(name string, replace bool, owner func(string) error, write func(io.Wr
 }
 
 // The name of a temporary file holds the process that makes it.
-const tempPrefix, tempSuffix = ".rewind-", ".tmp"
-
-// removeLeft removes the temporary files of processes that are no more. Nobody
-// needs them: a restore that died before it was recorded is taken back.
-func removeLeft(dir string) {
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return // creating a file there will say why
-	}
-	for _, e := range entries {
-		rest, ours := strings.CutPrefix(e.Name(), tempPrefix)
-		pid, _, _ := strings.Cut(rest, "-")
-		n, err := strconv.Atoi(pid)
-		if ours && err == nil && strings.HasSuffix(rest, tempSuffix) && !processAlive(n) {
-			_ = os.Remove(filepath.Join(dir, e.Name())) // what stays is removed the next time
-		}
-	}
-}
+const tempPrefix = ".rewind-"
 
 // Publish renames the content into place and syncs the directory.
 func (s *Staged) Publish() error {

@@ -8,8 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strconv"
-	"strings"
 	"time"
 
 	"rewind/cas/vfs"
@@ -124,7 +122,7 @@ func (u Updater) update(fsys FileSystem, now time.Time, file string, edit func([
 	}
 	temporary := ""
 	if edited != nil {
-		temporary = filepath.Join(dir, fmt.Sprintf("%s%d-%d%s", temporaryPrefix(file), os.Getpid(), now.UnixNano(), temporarySuffix))
+		temporary = filepath.Join(dir, fmt.Sprintf("%s%d-%d%s", temporaryPrefix(file), os.Getpid(), now.UnixNano(), vfs.LeftSuffix))
 		err = fsys.Create(temporary, edited, mode, file)
 		if !errors.Is(err, fs.ErrExist) {
 			made = append(made, temporary)
@@ -158,19 +156,7 @@ func (u Updater) update(fsys FileSystem, now time.Time, file string, edit func([
 }
 
 // The name of a temporary file holds the process that makes it.
-const temporarySuffix = ".tmp"
-
 func temporaryPrefix(file string) string { return "." + filepath.Base(file) + ".rewind-" }
-
-// leftBy gives the process that made a temporary file for file, 0 if name is none.
-func leftBy(name, file string) int {
-	rest, ours := strings.CutPrefix(name, temporaryPrefix(file))
-	pid, rest, _ := strings.Cut(rest, "-")
-	if n, err := strconv.Atoi(pid); ours && err == nil && strings.HasSuffix(rest, temporarySuffix) {
-		return n
-	}
-	return 0
-}
 
 func followLinks(fsys FileSystem, file string) (string, error) {
 	for range 40 {
@@ -256,18 +242,7 @@ func (osFiles) Create(file string, content []byte, mode fs.FileMode, like string
 	return errors.Join(err, f.Close())
 }
 
-func (osFiles) RemoveLeft(file string) {
-	entries, err := os.ReadDir(filepath.Dir(file))
-	if err != nil {
-		return // what matters there is said by those who read the file
-	}
-	for _, e := range entries {
-		if pid := leftBy(e.Name(), file); pid > 0 && !alive(pid) {
-			_ = os.Remove(filepath.Join(filepath.Dir(file), e.Name())) // nobody needs it; the next one tries again
-		}
-	}
-}
-
+func (osFiles) RemoveLeft(file string)       { vfs.RemoveLeft(filepath.Dir(file), temporaryPrefix(file)) }
 func (osFiles) MakeDir(dir string) error     { return os.MkdirAll(dir, 0o700) }
 func (osFiles) Rename(from, to string) error { return os.Rename(from, to) }
 func (osFiles) Remove(file string) error     { return os.Remove(file) }

@@ -25,6 +25,3 @@ func ownLike(f *os.File, like string) error {
 	}
 	return nil
 }
-
-// alive reports whether there is such a process, whoever has it.
-func alive(pid int) bool { return syscall.Kill(pid, 0) != syscall.ESRCH }

@@ -1,11 +1,11 @@
 //go:build !unix
 
-package transcript
+package vfs
 
 import "os"
 
-// processAlive tries to open the process, which fails where it has ended.
-func processAlive(pid int) bool {
+// Alive tries to open the process, which fails where it has ended.
+func Alive(pid int) bool {
 	if pid <= 0 {
 		return false
 	}

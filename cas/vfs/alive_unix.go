@@ -1,14 +1,14 @@
 //go:build unix
 
-package transcript
+package vfs
 
 import (
 	"errors"
 	"syscall"
 )
 
-// processAlive asks the kernel; a process of another user is alive too.
-func processAlive(pid int) bool {
+// Alive asks the kernel; a process of another user is alive too.
+func Alive(pid int) bool {
 	if pid <= 0 {
 		return false
 	}
