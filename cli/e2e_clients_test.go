@@ -262,6 +262,7 @@ func driveNPM(t *testing.T, rewind, clients string, c *npmClient) {
 	}
 	if !c.forks {
 		c.mentions(b)
+		c.refused(b)
 		b.run(b.rewind, "verify")
 		return
 	}
@@ -270,7 +271,25 @@ func driveNPM(t *testing.T, rewind, clients string, c *npmClient) {
 	}
 	c.back(b)
 	c.mentions(b)
+	c.refused(b)
 	b.run(b.rewind, "verify")
+}
+
+// refused: the agent cannot take back the person's work behind their back.
+func (c *npmClient) refused(b *bench) {
+	b.t.Helper()
+	if err := os.WriteFile(filepath.Join(b.dir, "mine.txt"), []byte("mine\n"), 0o644); err != nil {
+		b.t.Fatal(err)
+	}
+	before, n := b.tree(), b.model.count()
+	c.ask(b, "", "behind "+c.run(b, b.rewind+" restore prompt~1"))
+	if got := b.tree(); !maps.Equal(got, before) {
+		b.t.Errorf("the agent restored: %v", got)
+	}
+	said := b.model.since(n)
+	if last := fmt.Sprint(said[len(said)-1].messages); !strings.Contains(last, "is for the user, not for tools") {
+		b.t.Errorf("no reason in what the model got: %.600s", last)
+	}
 }
 
 // onlySession is the one that checkpoints name.

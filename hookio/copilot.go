@@ -32,6 +32,13 @@ var copilot = adapter{
 		read: []string{"view"},
 	},
 	settle: copilotTranscript,
+	// By exit code 2 a call would be denied too, but the reason be lost.
+	refuse: func(reason string) Response {
+		return Response{Stdout: encode(map[string]any{
+			"permissionDecision": "deny", "permissionDecisionReason": reason,
+			"hookSpecificOutput": map[string]any{"hookEventName": "PreToolUse", "permissionDecision": "deny", "permissionDecisionReason": reason},
+		})}
+	},
 }
 
 // copilotTranscript derives the path of the transcript, which only some events name: it

@@ -122,6 +122,9 @@ func parseCodex(x *reader, l *Line) {
 	if l.Message == "" {
 		l.Message = x.turn.message
 	}
+	if l.Parent == l.ID {
+		l.Parent = ""
+	}
 	x.turn.last = l.ID
 }
 
@@ -317,18 +320,19 @@ func (x *reader) codexPrompt(l *Line, row *codexRow) {
 	t.open, t.prompted = true, true
 }
 
-// rolledBack is the event before the n-th last prompt.
+// rolledBack is the event before the n-th last prompt; the first one where there
+// are fewer, "" where that is not among the lines read.
 func (x *reader) rolledBack(n int) string {
-	at := x.turn.last
-	for n > 0 {
+	at, way := x.turn.last, ""
+	for steps := 0; n > 0 && steps <= len(x.Lines); steps++ { // a hostile file's events can go in circles
 		i, ok := x.byID[at]
 		if !ok {
-			return ""
+			return way
 		}
 		if x.Lines[i].Prompt {
 			n--
 		}
-		at = x.Lines[i].Parent
+		at, way = x.Lines[i].Parent, at
 	}
 	return at
 }
