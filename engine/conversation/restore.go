@@ -378,7 +378,10 @@ func (r *mover) refuseReferred(at *cutPoint) error {
 	if err != nil || len(forks) == 0 {
 		return err
 	}
-	return &project.RefusedError{What: fmt.Sprintf("session %s continues in %s, which needs its transcript unchanged", at.id, strings.Join(forks, ", "))}
+	return &project.RefusedError{
+		What: fmt.Sprintf("session %s continues in %s, which needs its transcript unchanged", at.id, strings.Join(forks, ", ")),
+		Next: "leave out --in-place: a fork is a session of its own",
+	}
 }
 
 // refuseRunning refuses to touch the transcript of a session that an agent
