@@ -13,6 +13,7 @@ import (
 
 	"rewind/cli/screen"
 	"rewind/engine"
+	"rewind/engine/problem"
 )
 
 func newBack() *command {
@@ -105,7 +106,7 @@ func reportBack(c *call, done *engine.Restored) error {
 	} else {
 		printRestored(c.out, done, restoreCheckpoint)
 	}
-	if bad := failed(done.Skip); len(bad) > 0 {
+	if bad := problem.FailedOf(done.Skip); len(bad) > 0 {
 		return &partialError{verb: "restored", paths: bad}
 	}
 	return nil

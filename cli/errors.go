@@ -10,6 +10,7 @@ import (
 	"rewind/engine"
 	"rewind/engine/account"
 	"rewind/engine/conversation"
+	"rewind/engine/problem"
 	"rewind/engine/project"
 	"rewind/engine/stores"
 
@@ -71,7 +72,7 @@ func usagef(format string, args ...any) error {
 // partialError says that a command did its work but for some paths. The answer has been printed.
 type partialError struct {
 	verb  string // "captured", "restored"
-	paths []project.Problem
+	paths []problem.Problem
 }
 
 func (e *partialError) Error() string {
@@ -382,17 +383,6 @@ func firstN[T any](s []T, n int) []T {
 		return s[:n]
 	}
 	return s
-}
-
-// failed are the problems that make a result partial: the rest is policy.
-func failed(problems []project.Problem) []project.Problem {
-	var out []project.Problem
-	for _, p := range problems {
-		if p.Failed {
-			out = append(out, p)
-		}
-	}
-	return out
 }
 
 // isBrokenPipe: the reader of stdout is gone, as with head(1).

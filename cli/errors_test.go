@@ -13,6 +13,7 @@ import (
 	"rewind/engine"
 	"rewind/engine/account"
 	"rewind/engine/conversation"
+	"rewind/engine/problem"
 	"rewind/engine/project"
 
 	restorer "rewind/engine/restore"
@@ -55,10 +56,10 @@ func TestExplain(t *testing.T) {
 		{&settings.ValueError{Key: "guard", Value: "x", Allowed: "true, false"}, 2, ""},
 		{&settings.NotJSONError{File: "/f", Err: errors.New("x")}, 1, "by hand"},
 		{&conversation.NoConversationError{}, 5, "--code-only"},
-		{&partialError{verb: "captured", paths: make([]project.Problem, 2)}, 3, ""},
+		{&partialError{verb: "captured", paths: make([]problem.Problem, 2)}, 3, ""},
 		{&partlyError{fmt.Errorf("write: %w", syscall.ENOSPC)}, 3, "rewind gc"},
 		{&restorer.AbortedError{Err: syscall.ENOSPC}, 1, "rewind gc"},
-		{&restorer.AbortedError{Err: syscall.ENOSPC, Left: make([]restorer.Skip, 1)}, 3, "undo-restore"},
+		{&restorer.AbortedError{Err: syscall.ENOSPC, Left: make([]problem.Problem, 1)}, 3, "undo-restore"},
 		{&damagedError{n: 1}, 7, "rewind repair"},
 		{&invalidError{code: 1}, 1, ""},
 		{&engine.DeclinedError{}, 1, ""},
@@ -84,9 +85,9 @@ func TestExplain(t *testing.T) {
 }
 
 func TestPartialNamesItsPaths(t *testing.T) {
-	var paths []project.Problem
+	var paths []problem.Problem
 	for i := range 50 {
-		paths = append(paths, project.Problem{Path: fmt.Sprint("p", i), Reason: "permission denied", Failed: true})
+		paths = append(paths, problem.Problem{Path: fmt.Sprint("p", i), Reason: "permission denied", Failed: true})
 	}
 	f := explain(&partialError{verb: "restored", paths: paths})
 	if len(f.warnings) != maxNamed+1 || f.warnings[0] != "p0: permission denied" || !strings.Contains(f.warnings[maxNamed], "30 more") {

@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"rewind/engine"
-	"rewind/engine/project"
+	"rewind/engine/problem"
 )
 
 func newExport() *command {
@@ -73,10 +73,10 @@ func newExport() *command {
 			if err != nil {
 				return err
 			}
-			var mixed []project.Problem
+			var mixed []problem.Problem
 			o.Taken = func(path string) {
 				if torn[path] {
-					mixed = append(mixed, project.Problem{Path: path, Reason: engine.ReasonTorn})
+					mixed = append(mixed, problem.Problem{Path: path, Code: problem.TargetIsTorn, Reason: engine.ReasonTorn})
 				}
 			}
 			partly := func() error {

@@ -8,6 +8,7 @@ import (
 	"rewind/cli/screen"
 	"rewind/engine"
 	"rewind/engine/conversation"
+	"rewind/engine/problem"
 	"rewind/engine/project"
 	"rewind/hookio"
 	"rewind/manifest"
@@ -146,7 +147,7 @@ func (c *piCall) apply(ctx context.Context) {
 		c.failed(err)
 		return
 	}
-	if left := failed(done.Skip); len(left) > 0 {
+	if left := problem.FailedOf(done.Skip); len(left) > 0 {
 		c.failed(&partialError{verb: "restored", paths: left})
 		return
 	}

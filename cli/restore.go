@@ -10,6 +10,7 @@ import (
 	"rewind/cli/screen"
 	"rewind/engine"
 	"rewind/engine/conversation"
+	"rewind/engine/problem"
 	"rewind/engine/project"
 	"rewind/manifest"
 )
@@ -280,7 +281,7 @@ func reportRestored(c *call, done *engine.Restored, v restoreVerb) error {
 		printRestored(c.out, done, v)
 	}
 	warnTorn(c.out, done)
-	if bad := failed(done.Skip); len(bad) > 0 {
+	if bad := problem.FailedOf(done.Skip); len(bad) > 0 {
 		return &partialError{verb: "restored", paths: bad}
 	}
 	return nil
@@ -293,7 +294,7 @@ func warnTorn(o *output, done *engine.Restored) {
 	}
 	var left []string
 	for _, s := range done.Skip {
-		if s.Reason == engine.ReasonTorn {
+		if s.Code == problem.TargetIsTorn {
 			left = append(left, s.Path)
 		}
 	}
@@ -373,7 +374,7 @@ func printRestored(o *output, r *engine.Restored, v restoreVerb) {
 	if r.DryRun || o.verbose {
 		printRestoredPaths(o, r)
 	}
-	if skipped := len(r.Skip) - len(failed(r.Skip)); skipped > 0 && !r.DryRun && !o.verbose {
+	if skipped := len(r.Skip) - len(problem.FailedOf(r.Skip)); skipped > 0 && !r.DryRun && !o.verbose {
 		o.note("%d skipped", skipped)
 	}
 	if !r.DryRun && r.Operation != 0 {

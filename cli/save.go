@@ -9,6 +9,7 @@ import (
 	"rewind/cli/screen"
 	"rewind/engine"
 	"rewind/engine/checkpoint"
+	"rewind/engine/problem"
 	"rewind/engine/project"
 )
 
@@ -75,7 +76,7 @@ func reportSaved(c *call, s *checkpoint.Saved) error {
 		c.out.warn("no files were captured: %s is %s", escape(s.Ignored), escape(s.IgnoredBy))
 		c.out.hint("rewind save --no-ignore captures everything once, rewind config forceInclude '[\"/*\"]' from now on")
 	}
-	if bad := failed(s.Partial); len(bad) > 0 {
+	if bad := problem.FailedOf(s.Partial); len(bad) > 0 {
 		return &partialError{verb: "captured", paths: bad}
 	}
 	return nil
@@ -103,7 +104,7 @@ const tooLargeNamed = 5
 
 // warnTooLarge names the files that are larger than the setting allows: a restore does
 // not bring them back.
-func warnTooLarge(c *call, files []project.Problem) {
+func warnTooLarge(c *call, files []problem.Problem) {
 	if len(files) == 0 || c.quiet {
 		return
 	}

@@ -8,6 +8,7 @@ import (
 
 	"rewind/cli/screen"
 	"rewind/engine"
+	"rewind/engine/problem"
 	"rewind/engine/project"
 	"rewind/manifest"
 )
@@ -56,7 +57,7 @@ type shown struct {
 	project.Listed
 	changes            []manifest.Change
 	entries            []engine.TreeEntry
-	coverage           []project.Problem
+	coverage           []problem.Problem
 	withFiles, withCov bool
 }
 
@@ -163,7 +164,7 @@ func (s *shown) print(o *output) {
 	for _, ch := range s.changes {
 		printChange(o, ch, markOf(o, ch.Precious()))
 	}
-	if bad := failed(s.coverage); len(bad) > 0 && !s.withCov {
+	if bad := problem.FailedOf(s.coverage); len(bad) > 0 && !s.withCov {
 		o.line("")
 		o.line("Not captured, but should have been:")
 		printProblems(o, bad)
@@ -208,7 +209,7 @@ func reasonLong(l project.Listed) string {
 	return kind
 }
 
-func printProblems(o *output, problems []project.Problem) {
+func printProblems(o *output, problems []problem.Problem) {
 	for _, p := range problems {
 		o.line("    %s: %s", escapePath(p.Path), escape(p.Reason))
 	}

@@ -10,6 +10,7 @@ import (
 	"rewind/cas/oid"
 	"rewind/engine"
 	"rewind/engine/checkpoint"
+	"rewind/engine/problem"
 	"rewind/engine/project"
 	"rewind/manifest"
 )
@@ -43,7 +44,7 @@ type problemView struct {
 	Reason string `json:"reason"`
 }
 
-func viewProblems(problems []project.Problem) []problemView {
+func viewProblems(problems []problem.Problem) []problemView {
 	out := make([]problemView, len(problems))
 	for i, p := range problems {
 		out[i] = problemView{viewPath(p.Path), p.Reason}
@@ -112,7 +113,7 @@ func viewSaved(s *checkpoint.Saved) savedView {
 		ID: c.ID.String(), Checkpoint: c.ID.String(), Seq: c.Seq, Time: viewTime(c.Time), Description: c.Description, Name: c.Name,
 		Tree: viewHash(c.Root), Unchanged: s.Unchanged, Files: c.Files, Bytes: c.Bytes,
 		Added: c.Added, Modified: c.Modified, Deleted: c.Deleted, StoredBytes: c.StoredBytes,
-		Partial: viewProblems(failed(s.Partial)), TooLarge: viewProblems(s.TooLarge), Transcript: viewTranscript(c.Transcript),
+		Partial: viewProblems(problem.FailedOf(s.Partial)), TooLarge: viewProblems(s.TooLarge), Transcript: viewTranscript(c.Transcript),
 		ElapsedMS: s.Elapsed.Milliseconds(),
 	}
 }

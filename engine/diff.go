@@ -12,6 +12,7 @@ import (
 	"rewind/cas/oid"
 	"rewind/engine/checkpoint"
 	"rewind/engine/pathspec"
+	"rewind/engine/problem"
 	"rewind/engine/project"
 	"rewind/manifest"
 )
@@ -57,7 +58,7 @@ func Diff(ctx context.Context, p *project.Project, o DiffOptions) ([]FileDiff, e
 	}
 	load, get := p.LoadDir, p.Store.Get
 	var b oid.ID
-	var left project.Unread // it is there, and not captured: that is no deletion
+	var left problem.Unread // it is there, and not captured: that is no deletion
 	if o.B != nil {
 		now, err := p.Current(ctx, *o.B)
 		if err != nil {
@@ -68,11 +69,11 @@ func Diff(ctx context.Context, p *project.Project, o DiffOptions) ([]FileDiff, e
 		if err != nil {
 			return nil, p.Classify(err)
 		}
-		problems, err := project.DecodeProblems(data)
+		problems, err := problem.Decode(data)
 		if err != nil {
 			return nil, err
 		}
-		left = project.UnreadOf(problems)
+		left = problem.UnreadOf(problems)
 	} else {
 		c, err := checkpoint.CaptureTree(ctx, p, checkpoint.CaptureOptions{})
 		if err != nil {
@@ -80,7 +81,7 @@ func Diff(ctx context.Context, p *project.Project, o DiffOptions) ([]FileDiff, e
 		}
 		defer c.Discard()
 		load, get, b = c.Tx.Load, c.Tx.Get, c.Root()
-		left = project.UnreadOf(c.Problems)
+		left = problem.UnreadOf(c.Problems)
 	}
 	if err := pathspec.MatchSome(load, o.Paths, o.A.Root, b); err != nil {
 		return nil, p.Classify(err)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"rewind/engine/problem"
 	"rewind/engine/project"
 	"rewind/manifest"
 )
@@ -25,13 +26,13 @@ func Changes(ctx context.Context, p *project.Project, c manifest.Checkpoint) ([]
 		return out, err
 	}
 	problems, err := Coverage(ctx, p, c)
-	left := project.UnreadOf(problems)
+	left := problem.UnreadOf(problems)
 	// What is there and was not captured is in no tree, and no deletion.
 	return slices.DeleteFunc(out, func(c manifest.Change) bool { return gone(c) && left.Has(c.Path) }), err
 }
 
 // Coverage is what the checkpoint did not capture, and why.
-func Coverage(ctx context.Context, p *project.Project, c manifest.Checkpoint) ([]project.Problem, error) {
+func Coverage(ctx context.Context, p *project.Project, c manifest.Checkpoint) ([]problem.Problem, error) {
 	release, err := p.Use(ctx)
 	if err != nil {
 		return nil, err
@@ -44,7 +45,7 @@ func Coverage(ctx context.Context, p *project.Project, c manifest.Checkpoint) ([
 	if err != nil {
 		return nil, p.Classify(err)
 	}
-	return project.DecodeProblems(data)
+	return problem.Decode(data)
 }
 
 // TornFiles are the files that were being written when the checkpoint was taken: what
@@ -52,9 +53,9 @@ func Coverage(ctx context.Context, p *project.Project, c manifest.Checkpoint) ([
 func TornFiles(ctx context.Context, p *project.Project, c manifest.Checkpoint) (map[string]bool, error) {
 	problems, err := Coverage(ctx, p, c)
 	torn := map[string]bool{}
-	for _, problem := range problems {
-		if problem.Torn() {
-			torn[problem.Path] = true
+	for _, p := range problems {
+		if p.Code == problem.Torn {
+			torn[p.Path] = true
 		}
 	}
 	return torn, err

@@ -13,6 +13,7 @@ import (
 	"rewind/engine/conversation"
 	"rewind/engine/maintain"
 	"rewind/engine/pathspec"
+	"rewind/engine/problem"
 	"rewind/engine/project"
 	"rewind/engine/restore"
 	"rewind/engine/rootfs"
@@ -41,7 +42,7 @@ type Restored struct {
 	Checkpoint                    manifest.Checkpoint  // the target
 	Safety                        *manifest.Checkpoint // nil on a dry run or when nothing differed
 	Create, Replace, Delete, Mode []string
-	Skip                          []project.Problem // left alone; Failed marks what should have been restored
+	Skip                          []problem.Problem // left alone; Failed marks what should have been restored
 	DryRun                        bool
 	Operation                     uint64            // sequence number, 0 on a dry run or when nothing differed
 	Recovered                     *RecoveredRestore // a crashed restore that was dealt with first
@@ -363,8 +364,8 @@ func (r *restoring) lookInto(changes []restore.Change) error {
 }
 
 // report turns a plan or an outcome into the answer.
-func (r *restoring) report(changes []restore.Change, skips []restore.Skip) *Restored {
-	out := &Restored{Checkpoint: r.target, DryRun: r.o.DryRun, Recovered: r.recovered, Skip: problemsOf(skips), Without: r.without}
+func (r *restoring) report(changes []restore.Change, skips []problem.Problem) *Restored {
+	out := &Restored{Checkpoint: r.target, DryRun: r.o.DryRun, Recovered: r.recovered, Skip: skips, Without: r.without}
 	out.Others = r.others
 	if r.before != nil {
 		out.Prompts = r.before.Prompts
@@ -391,14 +392,6 @@ func (r *restoring) report(changes []restore.Change, skips []restore.Skip) *Rest
 	}
 	slices.Sort(out.Delete)
 	return out
-}
-
-func problemsOf(skips []restore.Skip) []project.Problem {
-	var list []project.Problem
-	for _, s := range skips {
-		list = append(list, project.Problem{Path: s.Path, Reason: s.Reason, Failed: s.Failed})
-	}
-	return list
 }
 
 // pathsExist refuses (*NoPathError) an argument that matches nothing in any of the trees.

@@ -9,6 +9,7 @@ import (
 	"rewind/engine/checkpoint"
 	"rewind/engine/commit"
 	"rewind/engine/conversation"
+	"rewind/engine/problem"
 	"rewind/engine/project"
 	"rewind/engine/restore"
 	"rewind/engine/rootfs"
@@ -19,7 +20,7 @@ import (
 type RecoveredRestore struct {
 	project.CrashedRestore
 	Forward bool              // finished; else put back
-	Left    []project.Problem // paths that held neither what they held before nor what they were to hold
+	Left    []problem.Problem // paths that held neither what they held before nor what they were to hold
 }
 
 // clearUp finishes a restore that was killed after its operation had been recorded, or before it
@@ -98,7 +99,7 @@ func (r *restoring) recoverCrashed() error {
 	if !j.Touched {
 		return nil // it had not begun: there is nothing to tell
 	}
-	r.recovered = &RecoveredRestore{CrashedRestore: *project.Describe(j), Forward: done.Forward, Left: problemsOf(done.Left)}
+	r.recovered = &RecoveredRestore{CrashedRestore: *project.Describe(j), Forward: done.Forward, Left: done.Left}
 	if r.op.Kind == manifest.OpUndoRestore && !done.Forward {
 		r.finished = true
 		r.target.ID = op.Safety

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"rewind/engine/problem"
 	"rewind/engine/restore"
 	"rewind/engine/rules"
 	"rewind/manifest"
@@ -15,12 +16,12 @@ import (
 func (r *restoring) ownUp(plan *restore.Plan, saw *sight, target, today *rules.Scopes) error {
 	for i, s := range plan.Skips {
 		var err error
-		switch s.Reason {
-		case restore.ReasonRules:
+		switch s.Code {
+		case problem.TargetRules:
 			err = target.Failed
-		case restore.ReasonToday:
+		case problem.TodayRules:
 			err = today.Failed
-		case reasonCoverage:
+		case problem.NoCoverage:
 			plan.Skips[i].Failed = true
 			plan.Skips[i].Reason += ", because the list of what it left out could not be read: " + saw.failed.Error()
 		}
@@ -29,21 +30,23 @@ func (r *restoring) ownUp(plan *restore.Plan, saw *sight, target, today *rules.S
 			plan.Skips[i].Reason = "the rules that say whether it may go could not be read: " + err.Error()
 		}
 	}
-	for _, problem := range r.scan.Problems {
-		if !problem.Failed || problem.Path == "" || r.sel != nil && !r.sel.Has(problem.Path) ||
-			slices.ContainsFunc(plan.Skips, func(s restore.Skip) bool { return s.Path == problem.Path }) ||
-			slices.ContainsFunc(plan.Changes, func(c restore.Change) bool { return c.Path == problem.Path }) {
+	for _, p := range r.scan.Problems {
+		if !p.Failed || p.Path == "" || r.sel != nil && !r.sel.Has(p.Path) ||
+			slices.ContainsFunc(plan.Skips, func(s problem.Problem) bool { return s.Path == p.Path }) ||
+			slices.ContainsFunc(plan.Changes, func(c restore.Change) bool { return c.Path == p.Path }) {
 			continue // told of already, or when the plan gets there
 		}
-		_, captured, err := manifest.Find(r.tx.Load, r.now, problem.Path)
+		_, captured, err := manifest.Find(r.tx.Load, r.now, p.Path)
 		if err != nil {
 			return err
 		}
 		if captured {
 			continue
 		}
-		plan.Skips = append(plan.Skips, restore.Skip{Path: problem.Path, Reason: problem.Reason, Failed: saw.failed != nil || saw.reasons[problem.Path] == ""})
+		_, listed := saw.problems[p.Path]
+		p.Failed = saw.failed != nil || !listed
+		plan.Skips = append(plan.Skips, p)
 	}
-	slices.SortFunc(plan.Skips, func(a, b restore.Skip) int { return strings.Compare(a.Path, b.Path) })
+	slices.SortFunc(plan.Skips, func(a, b problem.Problem) int { return strings.Compare(a.Path, b.Path) })
 	return nil
 }

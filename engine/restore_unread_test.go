@@ -12,6 +12,7 @@ import (
 
 	"rewind/engine/conversation"
 	"rewind/engine/ignore"
+	"rewind/engine/problem"
 	"rewind/engine/project"
 	"rewind/engine/rules"
 )
@@ -105,7 +106,7 @@ func TestRestoreTellsOfWhatItCannotRead(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		if !slices.ContainsFunc(done.Skip, func(s project.Problem) bool { return s.Path == "new" && s.Failed }) {
+		if !slices.ContainsFunc(done.Skip, func(s problem.Problem) bool { return s.Path == "new" && s.Failed }) {
 			t.Errorf("skipped: %+v", done.Skip)
 		}
 		return nil

@@ -2,12 +2,12 @@ package engine
 
 import (
 	"slices"
-	"strings"
 
 	"rewind/cas/oid"
 	"rewind/engine/ignore"
 	"rewind/engine/maintain"
 	"rewind/engine/pathspec"
+	"rewind/engine/problem"
 	"rewind/engine/project"
 	"rewind/engine/restore"
 	"rewind/engine/rules"
@@ -17,8 +17,8 @@ import (
 // sight is what a checkpoint saw of the working tree: what is absent from its
 // tree was absent then, but for what its coverage names. Of that a restore deletes nothing.
 type sight struct {
-	reasons map[string]string
-	torn    map[string]bool // files that were being written: what the tree has of them is no state of theirs
+	problems map[string]problem.Problem // by path
+	torn     map[string]bool            // files that were being written: what the tree has of them is no state of theirs
 	// blind are directories with rules that the tree does not have, and the file that they are in.
 	blind map[string]string
 	// cut says that the coverage does not list all that was left out. Ignored
@@ -34,9 +34,9 @@ type sight struct {
 // sightOf reads what a checkpoint's coverage says; rules are the checkpoint's.
 func (r *restoring) sightOf(c manifest.Checkpoint, rules *rules.Scopes) *sight {
 	data, err := r.ReadObject(c.Coverage)
-	var problems []project.Problem
+	var problems []problem.Problem
 	if err == nil {
-		problems, err = project.DecodeProblems(data)
+		problems, err = problem.Decode(data)
 	}
 	s := r.sightIn(c.Root, problems, rules)
 	s.failed = err
@@ -47,25 +47,25 @@ func (r *restoring) sightOf(c manifest.Checkpoint, rules *rules.Scopes) *sight {
 }
 
 // sightIn is what the scan saw that found a tree and met the problems.
-func (r *restoring) sightIn(root oid.ID, problems []project.Problem, rules *rules.Scopes) *sight {
-	s := &sight{reasons: map[string]string{}, torn: map[string]bool{}, blind: map[string]string{}, rules: rules}
+func (r *restoring) sightIn(root oid.ID, problems []problem.Problem, rules *rules.Scopes) *sight {
+	s := &sight{problems: map[string]problem.Problem{}, torn: map[string]bool{}, blind: map[string]string{}, rules: rules}
 	s.find = func(path string) (manifest.Entry, bool, error) {
 		return manifest.Find(r.tx.Load, root, path)
 	}
 	for _, p := range problems {
-		if p.Path == "" && p.Reason != project.ReasonLate {
-			s.cut = s.cut || strings.HasPrefix(p.Reason, project.ReasonIgnored)
+		if p.Path == "" && p.Code != problem.Late {
+			s.cut = s.cut || p.Code == problem.Ignored
 			continue
 		}
-		if p.Torn() {
+		if p.Code == problem.Torn {
 			s.torn[p.Path] = true
 		}
-		if old := s.reasons[p.Path]; old == "" || old == project.ReasonLate || p.Reason == project.ReasonNotYet {
-			s.reasons[p.Path] = p.Reason
+		if old, ok := s.problems[p.Path]; !ok || old.Code == problem.Late || p.Code == problem.NotYet {
+			s.problems[p.Path] = p
 		}
 	}
 	if s.cut {
-		for file := range s.reasons {
+		for file := range s.problems {
 			if dir, name := project.SplitPath(file); ignore.RuleFile(name) && s.lacks(file) {
 				s.blind[dir] = file
 			}
@@ -75,58 +75,61 @@ func (r *restoring) sightIn(root oid.ID, problems []project.Problem, rules *rule
 }
 
 // unseen says why a path that the checkpoint's tree does not have may have been
-// there, "" if it was not.
-func (s *sight) unseen(path string, dir bool) string {
+// there, none if it was not.
+func (s *sight) unseen(path string, dir bool) problem.Cause {
 	if s.failed != nil {
-		return reasonCoverage
+		return problem.Cause{Code: problem.NoCoverage, Text: "not known to have been absent when the checkpoint was taken"}
 	}
 	for at := path; ; {
 		if s.forgotten != nil && s.forgotten(at) {
-			return "forgotten: the checkpoint does not record it"
+			return problem.Says("forgotten: the checkpoint does not record it")
 		}
-		switch reason := s.reasons[at]; {
-		case reason == "":
-		case reason == project.ReasonNotYet:
-			return ""
-		case reason == project.ReasonLate && at == path || s.counts(at, reason):
-			return notSeen(path, at, reason)
+		switch found, ok := s.problems[at]; {
+		case !ok:
+		case found.Code == problem.NotYet:
+			return problem.Cause{}
+		case found.Code == problem.Late && at == path || s.counts(found):
+			return notSeen(path, found)
 		}
 		if at == "" {
 			break
 		}
 		up, _ := project.SplitPath(at)
-		if s.reasons[up] == project.ReasonLate && s.reasons[at] != project.ReasonNotYet && s.lacks(at) {
-			return "its directory was scanned after the checkpoint was taken"
+		if s.problems[up].Code == problem.Late && s.problems[at].Code != problem.NotYet && s.lacks(at) {
+			return problem.Says("its directory was scanned after the checkpoint was taken")
 		}
 		at = up
 	}
 	if s.cut {
 		return s.unlisted(path, dir)
 	}
-	return ""
+	return problem.Cause{}
 }
 
 // unlisted says why a path that a coverage which is cut short does not name may have been there.
-func (s *sight) unlisted(path string, dir bool) string {
+func (s *sight) unlisted(path string, dir bool) problem.Cause {
 	for up := path; up != ""; {
 		up, _ = project.SplitPath(up)
 		if file := s.blind[up]; file != "" {
-			return "the checkpoint lacks the rules that decide about it: " + file
+			return problem.Says("the checkpoint lacks the rules that decide about it: " + file)
 		}
 	}
 	if s.rules.Decide(path, dir) != ignore.Capture {
-		return "the checkpoint's list of what it left out is truncated"
+		return problem.Says("the checkpoint's list of what it left out is truncated")
 	}
-	return ""
+	return problem.Cause{}
 }
 
-// counts reports whether a reason holds for what is at or below a path. A directory that is ignored
+// counts reports whether a problem holds for what is at or below its path. A directory that is ignored
 // is passed through for what is captured below it all the same: of that the rules decide.
-func (s *sight) counts(path, reason string) bool {
-	if reason == project.ReasonLate {
+func (s *sight) counts(p problem.Problem) bool {
+	switch p.Code {
+	case problem.Late:
 		return false // it is in the tree, as it was a moment later
+	case problem.Ignored:
+		return s.rules.Decide(p.Path, true) != ignore.Descend
 	}
-	return !strings.HasPrefix(reason, project.ReasonIgnored) || s.rules.Decide(path, true) != ignore.Descend
+	return true
 }
 
 // lacks reports whether the tree does not have a path.
@@ -135,22 +138,20 @@ func (s *sight) lacks(path string) bool {
 	return err != nil || !ok
 }
 
-// reasonCoverage stands for the error of reading the coverage.
-const reasonCoverage = "not known to have been absent when the checkpoint was taken"
-
-func notSeen(path, at, reason string) string {
-	if at != path {
-		reason = at + ": " + reason
+func notSeen(path string, p problem.Problem) problem.Cause {
+	reason := p.Reason
+	if p.Path != path {
+		reason = p.Path + ": " + reason
 	}
-	return "not captured when the checkpoint was taken: " + reason
+	return problem.Says("not captured when the checkpoint was taken: " + reason)
 }
 
 // ReasonTorn is why a restore leaves a file alone of which the checkpoint may hold bytes that it never had.
 const ReasonTorn = "torn: it was being written when the checkpoint was taken"
 
-// whole says why a file of the checkpoint is not put into its place, "" if it may be. Who
+// whole says why a file of the checkpoint is not put into its place, none if it may be. Who
 // names the checkpoint and exactly that path gets what there is.
-func (r *restoring) whole(saw *sight) func(path string) string {
+func (r *restoring) whole(saw *sight) func(path string) problem.Cause {
 	named := map[string]bool{}
 	if r.op.Kind == manifest.OpRestore {
 		for _, pattern := range r.o.Paths {
@@ -159,11 +160,11 @@ func (r *restoring) whole(saw *sight) func(path string) string {
 			}
 		}
 	}
-	return func(path string) string {
+	return func(path string) problem.Cause {
 		if saw.torn[path] && !named[path] {
-			return ReasonTorn
+			return problem.Cause{Code: problem.TargetIsTorn, Text: ReasonTorn}
 		}
-		return ""
+		return problem.Cause{}
 	}
 }
 
@@ -176,7 +177,7 @@ func (r *restoring) dropReread(changes []restore.Change) {
 			read[c.Path] = true
 		}
 	}
-	r.scan.Problems = slices.DeleteFunc(slices.Clone(r.scan.Problems), func(p project.Problem) bool {
-		return p.Torn() && read[p.Path]
+	r.scan.Problems = slices.DeleteFunc(slices.Clone(r.scan.Problems), func(p problem.Problem) bool {
+		return p.Code == problem.Torn && read[p.Path]
 	})
 }

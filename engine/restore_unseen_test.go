@@ -15,6 +15,7 @@ import (
 
 	"rewind/engine/checkpoint"
 	"rewind/engine/ignore"
+	"rewind/engine/problem"
 	"rewind/engine/project"
 	"rewind/engine/rules"
 	"rewind/manifest"
@@ -186,10 +187,13 @@ func TestSight(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &sight{reasons: map[string]string{
+	s := &sight{problems: map[string]problem.Problem{}}
+	for path, reason := range map[string]string{
 		"large": "larger than maxFileSize", "d/shut": "unreadable: permission denied", "mnt": "mount point", "d/gone": "vanished",
-		"d/late": project.ReasonLate, "d/late/made": project.ReasonNotYet, "build": "ignored: build/", "d/late/copy": "late: it has 9 bytes",
-	}}
+		"d/late": "late", "d/late/made": "not there yet", "build": "ignored: build/", "d/late/copy": "late: it has 9 bytes",
+	} {
+		s.problems[path] = problem.Read(path, reason, false)
+	}
 	s.rules = &rules.Scopes{Rules: compiled, Known: map[string]*ignore.Scope{}, Read: func(string) []byte { return nil }}
 	s.find = func(path string) (manifest.Entry, bool, error) { return manifest.Entry{}, present[path], nil }
 	for path, want := range map[string]bool{
@@ -198,16 +202,16 @@ func TestSight(t *testing.T) {
 		"d/late/new": false, "d/late/new/a": false, "d/late/old/new": true, "d/late/made": true, "d/late/made/a": true, "d/late/copy": false,
 		"build/keep/new": true,
 	} {
-		if why := s.unseen(path, false); (why == "") != want {
-			t.Errorf("%s: %q", path, why)
+		if why := s.unseen(path, false); why.None() != want {
+			t.Errorf("%s: %q", path, why.Text)
 		}
 	}
-	s.reasons[""] = project.ReasonLate
-	if s.unseen("new", false) == "" || s.unseen("new/a", false) == "" || s.unseen("d/new", false) != "" {
+	s.problems[""] = problem.New("", problem.Late, false)
+	if s.unseen("new", false).None() || s.unseen("new/a", false).None() || !s.unseen("d/new", false).None() {
 		t.Error("the root was looked at late")
 	}
 	s.failed = errors.New("damaged")
-	if s.unseen("d/new", false) == "" {
+	if s.unseen("d/new", false).None() {
 		t.Error("the coverage cannot be read, and a path counts as absent")
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"rewind/engine/account"
 	"rewind/engine/hook"
 	"rewind/engine/maintain"
+	"rewind/engine/problem"
 	"rewind/engine/project"
 	"rewind/manifest"
 )
@@ -25,7 +26,7 @@ type Status struct {
 	Mirrored              bool  // all packs are in the mirror
 	MirrorReason          string
 	Copied                bool              // the store is a copy: it becomes one of its own at its first save
-	NotCovered            []project.Problem // of the newest checkpoint
+	NotCovered            []problem.Problem // of the newest checkpoint
 	Precious              int               // files of the newest checkpoint that are marked as precious
 	Crashed               *project.CrashedRestore
 	FreeDisk, MinFreeDisk int64

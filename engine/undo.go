@@ -117,7 +117,7 @@ func (r *restoring) editedSince(op manifest.Operation) (bool, error) {
 	edited := false
 	err := manifest.Diff(r.tx.Load, op.After, r.now, func(c manifest.Change) error {
 		dir := c.Old != nil && c.Old.Kind == manifest.Subdir
-		if c.New != nil || today.Captures(c.Path, dir) && saw.unseen(c.Path, dir) == "" {
+		if c.New != nil || today.Captures(c.Path, dir) && saw.unseen(c.Path, dir).None() {
 			edited = true
 		}
 		return nil

@@ -8,6 +8,7 @@ import (
 	"rewind/cas"
 	"rewind/cas/oid"
 	"rewind/engine/commit"
+	"rewind/engine/problem"
 	"rewind/engine/project"
 	"rewind/engine/rules"
 	"rewind/engine/scan"
@@ -36,7 +37,7 @@ type Captured struct {
 	Scan       *scan.Result
 	start      time.Time
 	generation uint64
-	Problems   []project.Problem
+	Problems   []problem.Problem
 	rules      []byte // encoded rules of this capture
 	git        gitPlace
 	edited     *oid.ID // the tree where it is not as it was scanned, see override
@@ -95,9 +96,7 @@ func CaptureTree(ctx context.Context, p *project.Project, o CaptureOptions) (*Ca
 		return nil, errors.Join(p.Classify(err), c.Discard())
 	}
 	c.Problems = append(c.Problems, rs.Late()...)
-	for _, problem := range c.Scan.Problems {
-		c.Problems = append(c.Problems, project.Problem(problem))
-	}
+	c.Problems = append(c.Problems, c.Scan.Problems...)
 	return c, nil
 }
 

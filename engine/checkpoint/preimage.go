@@ -13,6 +13,7 @@ import (
 	"rewind/engine/account"
 	"rewind/engine/commit"
 	"rewind/engine/ignore"
+	"rewind/engine/problem"
 	"rewind/engine/project"
 	"rewind/engine/restore"
 	"rewind/engine/rules"
@@ -55,7 +56,7 @@ func (c *Captured) override(notes []Preimage) error {
 		var e manifest.Entry
 		switch {
 		case n.Absent:
-			c.Problems = append(c.Problems, project.Problem{Path: n.Path, Reason: project.ReasonNotYet})
+			c.Problems = append(c.Problems, problem.New(n.Path, problem.NotYet, false))
 			if !there {
 				continue
 			}
@@ -63,7 +64,7 @@ func (c *Captured) override(notes []Preimage) error {
 			continue
 		default:
 			if e, err = n.entry(c.Tx); err != nil {
-				c.Problems = append(c.Problems, project.Problem{Path: n.Path, Reason: "late: " + err.Error(), Failed: true})
+				c.Problems = append(c.Problems, problem.Problem{Path: n.Path, Reason: "late: " + err.Error(), Failed: true})
 				continue
 			}
 			e.Name, e.Precious = old.Name, old.Precious || !there && within.Marks(n.Path)
@@ -81,7 +82,9 @@ func (c *Captured) override(notes []Preimage) error {
 		return c.p.Classify(err)
 	}
 	c.edited = &root
-	c.Problems = slices.DeleteFunc(c.Problems, func(p project.Problem) bool { return (p.Reason == "late" || p.Torn()) && exact[p.Path] })
+	c.Problems = slices.DeleteFunc(c.Problems, func(p problem.Problem) bool {
+		return (p.Code == problem.Late || p.Code == problem.Torn) && exact[p.Path]
+	})
 	return nil
 }
 

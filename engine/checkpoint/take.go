@@ -10,6 +10,7 @@ import (
 	"rewind/engine/account"
 	"rewind/engine/commit"
 	"rewind/engine/conversation"
+	"rewind/engine/problem"
 	"rewind/engine/project"
 	"rewind/manifest"
 )
@@ -39,8 +40,8 @@ type Saved struct {
 	Checkpoint manifest.Checkpoint
 	Unchanged  bool              // the tree of the checkpoint before
 	Skipped    bool              // nothing had changed that was asked for: there is no new record
-	Partial    []project.Problem // paths that should have been captured and were not
-	TooLarge   []project.Problem // files over the setting maxFileSize, which are not captured
+	Partial    []problem.Problem // paths that should have been captured and were not
+	TooLarge   []problem.Problem // files over the setting maxFileSize, which are not captured
 	Elapsed    time.Duration
 	// Of a checkpoint without any file, a path that a rule left out, and the rule:
 	// a project whose own rules exclude everything should be told so.
@@ -139,7 +140,7 @@ func saveCaptured(ctx context.Context, p *project.Project, c *Captured, o TakeOp
 			if with := o.with(parent.ID); len(with) > 0 {
 				_, err = commit.Commit(ctx, p, with...)
 			}
-			return &Saved{Checkpoint: *parent, Unchanged: true, Skipped: true, Partial: project.Failed(c.Problems)}, errors.Join(err, c.Discard())
+			return &Saved{Checkpoint: *parent, Unchanged: true, Skipped: true, Partial: problem.FailedOf(c.Problems)}, errors.Join(err, c.Discard())
 		}
 	}
 	if said == nil {
@@ -185,15 +186,15 @@ func saveCaptured(ctx context.Context, p *project.Project, c *Captured, o TakeOp
 	saved := &Saved{
 		Checkpoint: *r,
 		Unchanged:  parent != nil && parent.Root == r.Root,
-		Partial:    project.Failed(c.Problems),
-		TooLarge:   project.TooLarge(c.Problems),
+		Partial:    problem.FailedOf(c.Problems),
+		TooLarge:   problem.TooLargeOf(c.Problems),
 		Held:       said.Held,
 	}
 	if parent != nil {
 		saved.Before = parent.Seq
 	}
 	if r.Files == 0 {
-		saved.Ignored, saved.IgnoredBy = project.RuledOut(c.Problems)
+		saved.Ignored, saved.IgnoredBy = problem.RuledOut(c.Problems)
 	}
 	return saved, nil
 }
@@ -244,7 +245,7 @@ func (c *Captured) Record(o Options) (*manifest.Checkpoint, error) {
 			r.Partial++
 		}
 	}
-	if r.Coverage, err = c.Tx.Put(project.EncodeProblems(c.Problems)); err != nil {
+	if r.Coverage, err = c.Tx.Put(problem.Encode(c.Problems)); err != nil {
 		return nil, err
 	}
 	if r.Rules, err = c.Tx.Put(c.rules); err != nil {
@@ -271,7 +272,7 @@ func Relate(t *commit.Tx, r *manifest.Checkpoint) (parent *manifest.Checkpoint, 
 		// Order is by the log, whatever the clock says.
 		r.Time = parent.Time.Add(time.Microsecond)
 	}
-	var left project.Unread // read when something is gone
+	var left problem.Unread // read when something is gone
 	err = manifest.Diff(t.Load, parent.Root, r.Root, func(change manifest.Change) error {
 		if change.New == nil && left == nil {
 			if left, err = unread(t, r.Coverage); err != nil {
@@ -302,16 +303,16 @@ func Relate(t *commit.Tx, r *manifest.Checkpoint) (parent *manifest.Checkpoint, 
 }
 
 // unread are the paths that a coverage of the transaction names as there and not captured.
-func unread(t *commit.Tx, coverage oid.ID) (project.Unread, error) {
+func unread(t *commit.Tx, coverage oid.ID) (problem.Unread, error) {
 	if coverage == (oid.ID{}) {
-		return project.Unread{}, nil
+		return problem.Unread{}, nil
 	}
 	data, err := t.Get(nil, coverage)
 	if err != nil {
 		return nil, err
 	}
-	problems, err := project.DecodeProblems(data)
-	return project.UnreadOf(problems), err
+	problems, err := problem.Decode(data)
+	return problem.UnreadOf(problems), err
 }
 
 // ErrOvertaken: a restore ran while the tree was scanned.

@@ -12,6 +12,7 @@ import (
 	"rewind/cas/oid"
 	"rewind/engine/account"
 	"rewind/engine/commit"
+	"rewind/engine/problem"
 	"rewind/engine/project"
 	"rewind/engine/transcript"
 	"rewind/manifest"
@@ -41,7 +42,7 @@ type Captured struct {
 // Capture puts into tx what the trigger's conversation gained since it was
 // captured last, and gives the place where it stands. generation is the store's. A conversation that cannot be read voids
 // nothing: it is a problem of the checkpoint.
-func Capture(ctx context.Context, p *project.Project, tx *commit.Tx, generation uint64, t Trigger) (*Captured, []project.Problem, error) {
+func Capture(ctx context.Context, p *project.Project, tx *commit.Tx, generation uint64, t Trigger) (*Captured, []problem.Problem, error) {
 	agent := transcript.Agent(t.Agent)
 	if t.Session == "" || !filepath.IsAbs(t.Transcript) || !transcript.Supported(agent) {
 		return &Captured{}, nil, nil
@@ -51,7 +52,7 @@ func Capture(ctx context.Context, p *project.Project, tx *commit.Tx, generation 
 	if err != nil {
 		return nil, nil, err
 	}
-	var problems []project.Problem
+	var problems []problem.Problem
 	capture := transcript.Capture{Store: store, Agent: agent, File: t.Transcript, Previous: held.Content, PreviousLeaf: held.Leaf}
 	got, err := capture.Run()
 	if ferr := store.Writer.Flush(); err == nil {
@@ -61,11 +62,11 @@ func Capture(ctx context.Context, p *project.Project, tx *commit.Tx, generation 
 		return nil, nil, ctx.Err()
 	}
 	if err != nil {
-		problems = append(problems, project.Problem{Path: t.Transcript, Reason: "the conversation was not captured: " + err.Error(), Failed: true})
+		problems = append(problems, problem.Problem{Path: t.Transcript, Reason: "the conversation was not captured: " + err.Error(), Failed: true})
 		got = transcript.Captured{Content: held.Content, Leaf: held.Leaf}
 	}
 	for name, err := range got.Missed {
-		problems = append(problems, project.Problem{Path: name, Reason: "not captured with the conversation: " + err.Error(), Failed: true})
+		problems = append(problems, problem.Problem{Path: name, Reason: "not captured with the conversation: " + err.Error(), Failed: true})
 	}
 	if got.Change == transcript.Missing {
 		// Not written yet, or deleted: what was held of it is all that there is.

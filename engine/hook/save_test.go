@@ -12,6 +12,7 @@ import (
 	"rewind/engine/account"
 	"rewind/engine/checkpoint"
 	"rewind/engine/conversation"
+	"rewind/engine/problem"
 	"rewind/engine/project"
 	"rewind/manifest"
 )
@@ -84,11 +85,11 @@ func TestLeftCaptureIsOfItsMoment(t *testing.T) {
 		late := func(c manifest.Checkpoint) (out []string) {
 			data, err := p.ReadObject(c.Coverage)
 			must(t, err)
-			problems, err := project.DecodeProblems(data)
+			problems, err := problem.Decode(data)
 			must(t, err)
-			for _, problem := range problems {
-				if problem.Reason == "late" {
-					out = append(out, problem.Path)
+			for _, found := range problems {
+				if found.Code == problem.Late {
+					out = append(out, found.Path)
 				}
 			}
 			return out

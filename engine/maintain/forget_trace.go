@@ -10,6 +10,7 @@ import (
 
 	"rewind/cas/oid"
 	"rewind/engine/conversation"
+	"rewind/engine/problem"
 	"rewind/engine/project"
 )
 
@@ -47,7 +48,7 @@ func (f *forgetter) cover(coverage oid.ID) (covered, error) {
 	keys := maps.Clone(f.keys)
 	var out bytes.Buffer
 	for line := range bytes.Lines(data) {
-		var l project.CoverageLine
+		var l problem.CoverageLine
 		if json.Unmarshal(line, &l) == nil {
 			if raw, err := base64.StdEncoding.DecodeString(l.Raw); err == nil && len(raw) > 0 {
 				l.Path = string(raw)
@@ -63,7 +64,7 @@ func (f *forgetter) cover(coverage oid.ID) (covered, error) {
 	}
 	if len(keys) > 0 || done.named {
 		for _, key := range slices.Sorted(maps.Keys(keys)) {
-			line, err := json.Marshal(project.CoverageLine{Reason: reasonForgotten, Forgotten: key})
+			line, err := json.Marshal(problem.CoverageLine{Reason: reasonForgotten, Forgotten: key})
 			if err != nil {
 				return done, err
 			}
@@ -87,7 +88,7 @@ func ForgottenIn(coverage []byte) map[string]bool {
 	}
 	keys := map[string]bool{}
 	for line := range bytes.Lines(coverage) {
-		var l project.CoverageLine
+		var l problem.CoverageLine
 		if json.Unmarshal(line, &l) == nil && l.Forgotten != "" {
 			keys[l.Forgotten] = true
 		}

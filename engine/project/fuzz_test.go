@@ -7,12 +7,13 @@ import (
 	"testing"
 
 	"rewind/engine/account"
+	"rewind/engine/problem"
 )
 
 // FuzzStoreFiles reads small files of a store, whatever they hold.
 func FuzzStoreFiles(f *testing.F) {
 	f.Add(account.NewFormat(account.StoreID{1}, account.StoreID{2}, account.KnownStore{Root: "/a"}).Bytes())
-	f.Add(EncodeProblems([]Problem{{"a\xff", "torn", true}, {Path: "b", Reason: "fifo"}}))
+	f.Add(problem.Encode([]problem.Problem{problem.New("a\xff", problem.Torn, true), problem.Read("b", "fifo", false)}))
 	f.Add([]byte(`{"error":{"time":"2026-01-01T00:00:00Z","reason":"x"},"ended":{}}`))
 	store := f.TempDir()
 	f.Fuzz(func(t *testing.T, data []byte) {
@@ -30,10 +31,10 @@ func FuzzStoreFiles(f *testing.F) {
 			}
 		}
 		ReadHookState(store)
-		if problems, err := DecodeProblems(data); err == nil {
-			text := EncodeProblems(problems)
-			again, err := DecodeProblems(text)
-			if err != nil || !bytes.Equal(EncodeProblems(again), text) {
+		if problems, err := problem.Decode(data); err == nil {
+			text := problem.Encode(problems)
+			again, err := problem.Decode(text)
+			if err != nil || !bytes.Equal(problem.Encode(again), text) {
 				t.Fatalf("%q is written as %q: %v", data, text, err)
 			}
 		}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"rewind/cas/vfs"
+	"rewind/engine/problem"
 	"rewind/engine/rootfs"
 	"rewind/manifest"
 )
@@ -32,8 +33,8 @@ type ApplyOptions struct {
 
 // Outcome is what Apply did.
 type Outcome struct {
-	Changes []Change // in place
-	Skips   []Skip   // the plan's and what could not be done
+	Changes []Change          // in place
+	Skips   []problem.Problem // the plan's and what could not be done
 	// Late are the present bytes of displaced files that changed after the plan
 	// was read: they went to Sink, and Record commits them.
 	Late []Edit
@@ -48,7 +49,7 @@ type Outcome struct {
 // are the paths where that was not possible: each holds what Reason says.
 type AbortedError struct {
 	Err  error
-	Left []Skip
+	Left []problem.Problem
 }
 
 func (e *AbortedError) Error() string {

@@ -12,6 +12,7 @@ import (
 
 	"rewind/cas/oid"
 	"rewind/cas/vfs"
+	"rewind/engine/problem"
 	"rewind/engine/rootfs"
 	"rewind/manifest"
 )
@@ -250,7 +251,7 @@ func TestFaultEverywhere(t *testing.T) {
 			case out.Unfinished:
 				w.recovered(name)
 				w.same(target, name+", finished by the next command")
-			case slices.ContainsFunc(out.Skips, func(s Skip) bool { return s.Failed || s.Path == "" }):
+			case slices.ContainsFunc(out.Skips, func(s problem.Problem) bool { return s.Failed || s.Path == "" }):
 				w.recovered(name)
 			case w.now() != target:
 				w.diff(w.now(), target, name+": nothing was skipped, but the tree is not the target; "+f.failed)

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync/atomic"
 
+	"rewind/engine/problem"
 	"rewind/engine/rootfs"
 )
 
@@ -73,7 +74,7 @@ func (a *applier) finish(out *Outcome) {
 	}
 	a.sort()
 	out.Skips = append(slices.Clone(a.Skips), a.skips.list...)
-	slices.SortFunc(out.Skips, func(x, y Skip) int { return strings.Compare(x.Path, y.Path) })
+	slices.SortFunc(out.Skips, func(x, y problem.Problem) int { return strings.Compare(x.Path, y.Path) })
 }
 
 // finishOne removes what was displaced at one path, and verifies.

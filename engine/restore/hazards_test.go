@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"rewind/cas/oid"
+	"rewind/engine/problem"
 	"rewind/engine/rootfs"
 	"rewind/manifest"
 )
@@ -102,7 +103,7 @@ func TestForbiddenNamesInATree(t *testing.T) {
 		w.ignored = []string{"store"}
 		w.o.Select = NewExactly([]string{".git", ".git/config", ".GIT", ".GIT/config", "sub", "sub/.git", rootfs.Reserved("x"), strings.Repeat("x", 300), "store", "store/objects"})
 		_, out := w.restore(target)
-		if !slices.ContainsFunc(out.Skips, func(s Skip) bool { return s.Failed }) {
+		if !slices.ContainsFunc(out.Skips, func(s problem.Problem) bool { return s.Failed }) {
 			t.Errorf("nothing was skipped: %+v", out)
 		}
 		if w.read(w.file(".git/config")) != "mine" || w.exists("store/objects") || w.exists("sub/.git") {

@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"testing"
 
+	"rewind/engine/problem"
 	"rewind/engine/rootfs"
 )
 
@@ -173,7 +174,7 @@ func TestUncapturedStays(t *testing.T) {
 			t.Errorf("%s exists: %v", path, !want)
 		}
 	}
-	if !slices.ContainsFunc(out.Skips, func(s Skip) bool { return s.Path == "new/nested" && s.Reason == reasonNested }) {
+	if !slices.ContainsFunc(out.Skips, func(s problem.Problem) bool { return s.Path == "new/nested" && s.Reason == reasonNested }) {
 		t.Errorf("the nested repository is not named: %v", out.Skips)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"rewind/cas/oid"
+	"rewind/engine/problem"
 	"rewind/engine/rootfs"
 	"rewind/manifest"
 )
@@ -26,10 +27,10 @@ type Options struct {
 	InTarget, InScope func(path string, dir bool) bool
 	// Unseen says why the target may lack a path, or a directory with all below it, that was
 	// there: it was not captured then. "": it was not there. Asked before a deletion; nil: "".
-	Unseen func(path string, dir bool) string
+	Unseen func(path string, dir bool) problem.Cause
 	// Whole says why the target's content of a file is not to be trusted, "" if it is. It is
 	// asked before a file is made or replaced; nil: "".
-	Whole func(path string) string
+	Whole func(path string) problem.Cause
 	// Store is the store's path below the root, "" when it is elsewhere. It is never touched.
 	Store   string
 	Workers int // 0: 2
@@ -76,17 +77,10 @@ type Change struct {
 	failed  bool // given up during Apply
 }
 
-// Skip is a path that is left alone, and why. Failed marks what should have
-// been restored and could not be; the others are left by policy.
-type Skip struct {
-	Path, Reason string
-	Failed       bool
-}
-
 // Plan is what a restore will do.
 type Plan struct {
-	Changes []Change // by path, a directory before what is below it
-	Skips   []Skip   // by path
+	Changes []Change          // by path, a directory before what is below it
+	Skips   []problem.Problem // by path
 
 	Before oid.ID // the current tree with what Read corrected; after Read
 	After  oid.ID // the tree that follows; after Read
@@ -102,11 +96,15 @@ type modeOf struct {
 	mode uint32
 }
 
+// Causes for leaving a path alone that others go by.
+var (
+	causeRules    = problem.Cause{Code: problem.TargetRules, Text: "not in scope under the checkpoint's rules"}
+	causeToday    = problem.Cause{Code: problem.TodayRules, Text: "not in scope under today's rules"}
+	causePrecious = problem.Cause{Code: problem.Precious, Text: "precious: ignored by git, so a restore does not delete it"}
+)
+
 // Reasons for leaving a path alone.
 const (
-	ReasonRules      = "not in scope under the checkpoint's rules"
-	ReasonToday      = "not in scope under today's rules"
-	ReasonPrecious   = "precious: ignored by git, so a restore does not delete it"
 	reasonNested     = "a git repository that the checkpoint does not have"
 	reasonHolds      = "the directory contains what no checkpoint has"
 	reasonParent     = "a parent is in the way and was not selected"
@@ -121,7 +119,7 @@ const (
 )
 
 // NewPlan compares the trees and the disk. It changes nothing. Errors are
-// those of Source and of ctx only; what cannot be looked at is a Skip.
+// those of Source and of ctx only; what cannot be looked at is skipped.
 func NewPlan(ctx context.Context, o Options) (*Plan, error) {
 	p := &Plan{o: o, passed: map[string]uint32{}}
 	b := planner{Plan: p, ctx: ctx, euid: os.Geteuid()}
@@ -139,11 +137,15 @@ func (p *Plan) Empty() bool { return len(p.Changes) == 0 }
 
 func (p *Plan) sort() {
 	slices.SortFunc(p.Changes, func(a, b Change) int { return strings.Compare(a.Path, b.Path) })
-	slices.SortFunc(p.Skips, func(a, b Skip) int { return strings.Compare(a.Path, b.Path) })
+	slices.SortFunc(p.Skips, func(a, b problem.Problem) int { return strings.Compare(a.Path, b.Path) })
 }
 
 func (p *Plan) skip(path, reason string, failed bool) {
-	p.Skips = append(p.Skips, Skip{path, reason, failed})
+	p.leave(path, problem.Says(reason), failed)
+}
+
+func (p *Plan) leave(path string, cause problem.Cause, failed bool) {
+	p.Skips = append(p.Skips, cause.At(path, failed))
 }
 
 // place is a directory on disk, opened when it is first looked into.

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"rewind/cas/oid"
+	"rewind/engine/problem"
 	"rewind/engine/rootfs"
 	"rewind/manifest"
 )
@@ -90,8 +91,8 @@ func (b *planner) entry(dir string, c, t manifest.Entry, at *place, depth int) e
 		b.skip(path, reasonMount, lost)
 		return err
 	}
-	if reason := b.doubtful(path, t); reason != "" {
-		b.skip(path, reason, false)
+	if cause := b.doubtful(path, t); !cause.None() {
+		b.leave(path, cause, false)
 		return nil
 	}
 	switch {
@@ -145,7 +146,7 @@ func (b *planner) deleteFile(path string, c manifest.Entry, info rootfs.Info) {
 	case info.Kind == 0:
 		return // gone already
 	case b.stays(path, c):
-		b.skip(path, ReasonPrecious, false)
+		b.leave(path, causePrecious, false)
 	case !b.inScope(path, false):
 	case info.Kind != rootfs.Regular && info.Kind != rootfs.Link:
 		b.skip(path, reasonRacing+": now a "+info.Kind.String(), true)
@@ -170,21 +171,21 @@ func BelongsToDatabase(path string) bool {
 func (b *planner) inScope(path string, dir bool) bool {
 	switch {
 	case b.o.InTarget != nil && !b.o.InTarget(path, dir):
-		b.skip(path, ReasonRules, false)
+		b.leave(path, causeRules, false)
 	case b.o.InScope != nil && !b.o.InScope(path, dir):
-		b.skip(path, ReasonToday, false)
-	case b.unseen(path, dir) != "":
-		b.skip(path, b.unseen(path, dir), false)
+		b.leave(path, causeToday, false)
+	case !b.unseen(path, dir).None():
+		b.leave(path, b.unseen(path, dir), false)
 	default:
 		return true
 	}
 	return false
 }
 
-// unseen says why the target's lack of a path tells nothing, "" if it does.
-func (b *planner) unseen(path string, dir bool) string {
+// unseen says why the target's lack of a path tells nothing, none if it does.
+func (b *planner) unseen(path string, dir bool) problem.Cause {
 	if b.o.Unseen == nil {
-		return ""
+		return problem.Cause{}
 	}
 	return b.o.Unseen(path, dir)
 }
@@ -201,10 +202,10 @@ func (b *planner) holdsMore(t manifest.Entry) (bool, error) {
 	return len(d.Entries) > 0, nil
 }
 
-// doubtful says why what the target has of a file stays out, "" if it does not.
-func (b *planner) doubtful(path string, t manifest.Entry) string {
+// doubtful says why what the target has of a file stays out, none if it does not.
+func (b *planner) doubtful(path string, t manifest.Entry) problem.Cause {
 	if b.o.Whole == nil || !isFile(t) {
-		return ""
+		return problem.Cause{}
 	}
 	return b.o.Whole(path)
 }

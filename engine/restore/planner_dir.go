@@ -2,6 +2,7 @@ package restore
 
 import (
 	"rewind/cas/oid"
+	"rewind/engine/problem"
 	"rewind/engine/rootfs"
 	"rewind/manifest"
 )
@@ -99,8 +100,8 @@ func (b *planner) deleteDir(path string, c manifest.Entry, at *place, depth int,
 		b.skip(path, reasonNested, false)
 		return nil
 	}
-	if reason := b.unseen(path, true); has && reason != "" {
-		b.skip(path, reason, false) // with all below it
+	if cause := b.unseen(path, true); has && !cause.None() {
+		b.leave(path, cause, false) // with all below it
 		return nil
 	}
 	before := len(b.Changes)
@@ -154,76 +155,76 @@ func (b *planner) dirInTheWay(path string, c, t manifest.Entry, at *place) error
 		b.skip(path, why(err), true)
 		return nil
 	}
-	reason, err := b.disposable(path, c.ID, d, 0)
+	cause, err := b.disposable(path, c.ID, d, 0)
 	if err != nil {
 		return err
 	}
-	if reason != "" {
-		b.skip(path, reason, true)
+	if !cause.None() {
+		b.leave(path, cause, true)
 		return nil
 	}
 	b.Changes = append(b.Changes, Change{Path: path, Action: Replace, Before: c, After: t, info: info, known: true, Reason: "different kind"})
 	return nil
 }
 
-// disposable says why a directory cannot go as a whole, "" if it can: all that
+// disposable says why a directory cannot go as a whole, none if it can: all that
 // is in it is in the tree id, and in scope.
-func (b *planner) disposable(path string, id oid.ID, d rootfs.Dir, depth int) (string, error) {
+func (b *planner) disposable(path string, id oid.ID, d rootfs.Dir, depth int) (problem.Cause, error) {
 	if depth > manifest.MaxDepth {
-		return "", &manifest.DepthError{Path: path}
+		return problem.Cause{}, &manifest.DepthError{Path: path}
 	}
 	if d.HasGit() {
-		return reasonNested, nil
+		return problem.Says(reasonNested), nil
 	}
 	m, err := loadDir(b.o.Source, id)
 	if err != nil {
-		return "", &manifest.TreeError{Path: path, ID: id, Err: err}
+		return problem.Cause{}, &manifest.TreeError{Path: path, ID: id, Err: err}
 	}
 	names, err := d.Names()
 	if err != nil {
-		return why(err), nil
+		return problem.Says(why(err)), nil
 	}
 	for _, name := range names {
 		below := join(path, name)
 		e, ok := m.Lookup(name)
 		if !ok {
-			return reasonHolds, nil
+			return problem.Says(reasonHolds), nil
 		}
 		if below == b.o.Store {
-			return reasonStore, nil
+			return problem.Says(reasonStore), nil
 		}
 		if d.Mounted(name) {
-			return reasonMount, nil
+			return problem.Says(reasonMount), nil
 		}
 		if b.stays(below, e) {
-			return ReasonPrecious, nil
+			return causePrecious, nil
 		}
 		if b.o.InTarget != nil && !b.o.InTarget(below, isDir(e)) {
-			return ReasonRules, nil
+			return causeRules, nil
 		}
 		if b.o.InScope != nil && !b.o.InScope(below, isDir(e)) {
-			return ReasonToday, nil
+			return causeToday, nil
 		}
-		if reason := b.unseen(below, isDir(e)); reason != "" {
-			return reason, nil
+		if cause := b.unseen(below, isDir(e)); !cause.None() {
+			return cause, nil
 		}
 		if b.o.Select != nil && !b.o.Select.Has(below) {
-			return reasonUnselected, nil
+			return problem.Says(reasonUnselected), nil
 		}
 		if !isDir(e) {
 			continue
 		}
 		sub, err := d.Subdir(name)
 		if err != nil {
-			return why(err), nil
+			return problem.Says(why(err)), nil
 		}
-		reason, err := b.disposable(below, e.ID, sub, depth+1)
+		cause, err := b.disposable(below, e.ID, sub, depth+1)
 		sub.Close()
-		if reason != "" || err != nil {
-			return reason, err
+		if !cause.None() || err != nil {
+			return cause, err
 		}
 	}
-	return "", nil
+	return problem.Cause{}, nil
 }
 
 // emptyDir fails unless the directory name in d is empty.

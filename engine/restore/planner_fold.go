@@ -81,8 +81,8 @@ func (b *planner) folded(dir string, same foldedNames, cd, td manifest.Dir, at *
 			b.skip(path, reasonFolds+" "+c.Name, true)
 		case c.Kind == 0 || isDir(c) || isDir(t) || b.refused(path, name) != "" || b.refused(present, c.Name) != "":
 			b.skip(path, reasonFolds+" "+same[name], true)
-		case b.doubtful(path, t) != "":
-			b.skip(path, b.doubtful(path, t), false)
+		case !b.doubtful(path, t).None():
+			b.leave(path, b.doubtful(path, t), false)
 		default:
 			b.renameFile(present, path, c, t, at)
 		}

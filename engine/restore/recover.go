@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"rewind/engine/problem"
 	"rewind/engine/rootfs"
 )
 
@@ -44,7 +45,7 @@ func Open(dir string) (*Journal, error) {
 // Recovered is what Recover did.
 type Recovered struct {
 	Forward bool
-	Left    []Skip // paths that hold neither, left as they are
+	Left    []problem.Problem // paths that hold neither, left as they are
 	// Late are displaced contents that are in no checkpoint; Record of the
 	// options has been told.
 	Late []Edit

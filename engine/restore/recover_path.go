@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"slices"
 
+	"rewind/engine/problem"
 	"rewind/engine/rootfs"
 	"rewind/manifest"
 )
@@ -18,7 +19,7 @@ type recovery struct {
 	src     Source
 	sink    Sink
 	forward bool
-	left    []Skip
+	left    []problem.Problem
 	late    []Edit
 	stuck   error // the last failure of a path, that it holds neither state aside
 	broken  error // one that was not the path's own
@@ -90,7 +91,7 @@ func (s *recovery) all(changes []Change) {
 }
 
 func (s *recovery) leave(path, reason string) {
-	s.left = append(s.left, Skip{path, reason, true})
+	s.left = append(s.left, problem.Says(reason).At(path, true))
 }
 
 // one recovers one path.

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"rewind/cas/vfs"
+	"rewind/engine/problem"
 	"rewind/manifest"
 )
 
@@ -131,7 +132,7 @@ func TestUnreadable(t *testing.T) {
 		if fi.Mode() != 0 || fi.Size() != 14 {
 			t.Errorf("an unreadable file became %v in favour of %s", fi.Mode(), to)
 		}
-		skipped := slices.ContainsFunc(out.Skips, func(s Skip) bool { return s.Path == "p" && s.Failed })
+		skipped := slices.ContainsFunc(out.Skips, func(s problem.Problem) bool { return s.Path == "p" && s.Failed })
 		if skipped != (to != "absent") {
 			t.Errorf("%s: skips %v", to, out.Skips)
 		}

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"rewind/engine/problem"
 	"rewind/engine/rootfs"
 	"rewind/manifest"
 )
@@ -14,13 +15,13 @@ import (
 // skipList gathers skips from several goroutines.
 type skipList struct {
 	mu   sync.Mutex
-	list []Skip
+	list []problem.Problem
 }
 
 func (s *skipList) add(path, reason string, failed bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.list = append(s.list, Skip{path, reason, failed})
+	s.list = append(s.list, problem.Says(reason).At(path, failed))
 }
 
 var buffers = sync.Pool{New: func() any { b := make([]byte, 64<<10); return &b }}

@@ -10,6 +10,7 @@ import (
 	"rewind/engine/account"
 	"rewind/engine/gitrepo"
 	"rewind/engine/ignore"
+	"rewind/engine/problem"
 	"rewind/engine/project"
 )
 
@@ -18,7 +19,7 @@ type Ruleset struct {
 	Rules    *ignore.Rules
 	Repo     gitrepo.Repo
 	HasRepo  bool
-	Problems []project.Problem
+	Problems []problem.Problem
 	tracked  *gitrepo.LazyTracked // nil without a repository, or where that is among the problems
 }
 
@@ -35,14 +36,14 @@ func Gather(p *project.Project, noIgnore bool) (Ruleset, error) {
 		Precious:       s.Precious,
 		StorePath:      StorePath(p),
 	}
-	problem := func(path, what string, err error) {
-		rs.Problems = append(rs.Problems, project.Problem{Path: path, Reason: fmt.Sprintf("%s: %v", what, err)})
+	note := func(path, what string, err error) {
+		rs.Problems = append(rs.Problems, problem.Problem{Path: path, Reason: fmt.Sprintf("%s: %v", what, err)})
 	}
 	if rs.Repo, rs.HasRepo = gitrepo.Find(p.Root()); rs.HasRepo {
 		rs.Repo.Getenv = p.Env.Variable
 		var err error
 		if c.Exclude, err = rs.Repo.Excludes(p.Env.Home); err != nil {
-			problem(".git", "not all of its exclude files could be read", err)
+			note(".git", "not all of its exclude files could be read", err)
 		}
 		c.FoldCase = rs.Repo.IgnoreCase(p.Env.Home)
 		tracked := rs.Repo.Lazy(c.FoldCase)
@@ -61,7 +62,7 @@ func Gather(p *project.Project, noIgnore bool) (Ruleset, error) {
 			}
 			for _, path := range index.Unread {
 				// The tree has none, and git takes this one.
-				rs.Problems = append(rs.Problems, project.Problem{Path: path, Reason: "its rules are not known: it is only in git, and its object is missing", Failed: true})
+				rs.Problems = append(rs.Problems, problem.Problem{Path: path, Reason: "its rules are not known: it is only in git, and its object is missing", Failed: true})
 			}
 		}
 	}
@@ -72,7 +73,7 @@ func Gather(p *project.Project, noIgnore bool) (Ruleset, error) {
 		}
 		source, err := ignore.ParseJSON(name, text)
 		if err != nil {
-			problem(name, "not all of its patterns are used", err)
+			note(name, "not all of its patterns are used", err)
 		}
 		c.Exclude = append(c.Exclude, source)
 	}
@@ -82,17 +83,17 @@ func Gather(p *project.Project, noIgnore bool) (Ruleset, error) {
 }
 
 // unknownIndex is that git's index could not be read: then tracked files that rules match are left out.
-func unknownIndex(err error) project.Problem {
-	return project.Problem{Path: ".git/index", Reason: fmt.Sprintf("cannot tell which files git tracks: %v", err), Failed: true}
+func unknownIndex(err error) problem.Problem {
+	return problem.Problem{Path: ".git/index", Reason: fmt.Sprintf("cannot tell which files git tracks: %v", err), Failed: true}
 }
 
 // Late is what turned out while the rules were asked.
-func (rs *Ruleset) Late() []project.Problem {
+func (rs *Ruleset) Late() []problem.Problem {
 	if rs.tracked == nil {
 		return nil
 	}
 	if err := rs.tracked.Failed(); err != nil && !os.IsNotExist(err) {
-		return []project.Problem{unknownIndex(err)}
+		return []problem.Problem{unknownIndex(err)}
 	}
 	return nil
 }
@@ -163,7 +164,7 @@ func index(p *project.Project, repo gitrepo.Repo, tracked *gitrepo.LazyTracked) 
 }
 
 // CheckRules names what of the rules and of git's index cannot be taken into account.
-func CheckRules(p *project.Project) ([]project.Problem, error) {
+func CheckRules(p *project.Project) ([]problem.Problem, error) {
 	rs, err := Gather(p, false)
 	return rs.Problems, err
 }

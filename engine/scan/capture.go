@@ -9,6 +9,7 @@ import (
 
 	"rewind/cas/oid"
 	"rewind/engine/ignore"
+	"rewind/engine/problem"
 	"rewind/manifest"
 )
 
@@ -89,7 +90,7 @@ func (e *entry) set(kind byte, reason string) {
 // vanish leaves out a name that was there a moment ago, and may be there again.
 func (k *worker) vanish(n *node, e *entry) {
 	e.set(0, "")
-	k.problems = append(k.problems, Problem{Path: join(n.path(), e.name), Reason: "vanished"})
+	k.problems = append(k.problems, problem.New(join(n.path(), e.name), problem.Vanished, false))
 }
 
 // missing deals with an entry that could not be looked at or opened.
@@ -109,7 +110,7 @@ func (k *worker) tooLarge(e *entry, st *stat) bool {
 	}
 	switch limit := k.w.o.MaxFileSize; {
 	case limit > 0 && st.size > limit:
-		e.set(kindExempt|flagReason, TooLarge)
+		e.set(kindExempt|flagReason, problem.TooLarge.Word())
 	case e.kind&flagSmall != 0 && st.size > small:
 		e.set(kindLarge|e.flags()|flagReason, e.reason)
 		e.slot = k.w.fingerprint(st)

@@ -1,6 +1,10 @@
 package scan
 
-import "time"
+import (
+	"time"
+
+	"rewind/engine/problem"
+)
 
 const (
 	// freshAge is how long after a file's change its writer is taken to be at it
@@ -102,7 +106,7 @@ func (k *worker) followUp(list []fresh, n *node, i int32, got reading, tries int
 }
 
 func (k *worker) torn(n *node, e *entry) {
-	k.problems = append(k.problems, Problem{Path: join(n.path(), e.name), Reason: Torn, Failed: true})
+	k.problems = append(k.problems, problem.New(join(n.path(), e.name), problem.Torn, true))
 }
 
 // later has files of a node looked at again when the rest of the tree is done.

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"rewind/cas/oid"
+	"rewind/engine/problem"
 	"rewind/manifest"
 )
 
@@ -109,7 +110,7 @@ func TestNoMixture(t *testing.T) {
 				for range scans {
 					r := p.scan()
 					text := []byte(p.sink.content(t, r.Root, "file"))
-					said := len(r.Problems) == 1 && r.Problems[0] == Problem{"file", "torn", true}
+					said := len(r.Problems) == 1 && r.Problems[0] == problem.Read("file", "torn", true)
 					switch {
 					case said:
 						torn++
@@ -144,7 +145,7 @@ func TestGrowingWithoutEnd(t *testing.T) {
 			}
 		}
 		r := p.scan()
-		p.wantProblems(r, Problem{"log", "torn", true})
+		p.wantProblems(r, problem.Read("log", "torn", true))
 		if n := int64(len(p.sink.content(t, r.Root, "log"))); n != opened {
 			t.Fatalf("%d bytes were read of %d", n, opened)
 		}
@@ -271,7 +272,7 @@ func TestSecondReading(t *testing.T) {
 				p.wantProblems(r)
 				p.want(r, map[string]string{"file": `file 644 "old"`})
 			} else {
-				p.wantProblems(r, Problem{"file", "torn", true})
+				p.wantProblems(r, problem.Read("file", "torn", true))
 			}
 			p.sink.other = nil
 			if name == "for ever" {

@@ -9,6 +9,7 @@ import (
 	"github.com/cespare/xxhash/v2"
 
 	"rewind/engine/ignore"
+	"rewind/engine/problem"
 	"rewind/manifest"
 )
 
@@ -83,7 +84,7 @@ func (k *worker) list(n *node) error {
 					k.forget(n, old)
 				}
 				n.fp = 0
-				k.problems = append(k.problems, Problem{Path: join(n.path(), de.name), Reason: "vanished"})
+				k.problems = append(k.problems, problem.New(join(n.path(), de.name), problem.Vanished, false))
 				continue
 			}
 			if err == nil {

@@ -4,6 +4,8 @@ import (
 	"os"
 	"testing"
 
+	"rewind/engine/problem"
+
 	"golang.org/x/sys/unix"
 )
 
@@ -26,7 +28,7 @@ func TestMountPoint(t *testing.T) {
 	for range 2 {
 		r := p.check()
 		p.want(r, map[string]string{"other": `file 644 "x"`})
-		p.wantProblems(r, Problem{Path: "dir", Reason: "mount point"})
+		p.wantProblems(r, problem.Read("dir", "mount point", false))
 	}
 	p.do(unix.Unmount(p.path("dir"), 0))
 	mounted = false

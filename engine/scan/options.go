@@ -7,6 +7,7 @@ import (
 
 	"rewind/cas/oid"
 	"rewind/engine/ignore"
+	"rewind/engine/problem"
 	"rewind/manifest"
 )
 
@@ -48,27 +49,13 @@ type Options struct {
 	portable bool // use the portable paths although better ones exist
 }
 
-// TooLarge is the reason of files over Options.MaxFileSize.
-const TooLarge = "larger than maxFileSize"
-
-// Torn is the reason of files that were being written while they were read: what was captured of
-// them mixes states, or is half of one.
-const Torn = "torn"
-
-// Problem is one path that is not in the result as it is on disk.
-type Problem struct {
-	Path   string // below the root, with "/"; "" in the one that sums up what is not listed
-	Reason string // "socket", "fifo", "device", "unreadable: …", "torn", "vanished", "mount point", "larger than maxFileSize", "deeper than 4096 directories", "late", "ignored: <rule>"
-	Failed bool   // it should have been captured (exit code 3), not policy
-}
-
 // Result of a run.
 type Result struct {
 	Root         oid.ID
 	Files, Bytes uint64
-	Problems     []Problem // sorted by path; at most 1,000 of them ignored paths, the rest is summed up in a last one
-	Unchanged    bool      // the root equals the stat cache's
-	Read         int64     // files read
+	Problems     []problem.Problem // sorted by path; at most 1,000 of them ignored paths, the rest is summed up in a last one
+	Unchanged    bool              // the root equals the stat cache's
+	Read         int64             // files read
 	ReadBytes    int64
 
 	cache   *Cache // what the scan started from, nil if nothing of it was used

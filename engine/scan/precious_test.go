@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"rewind/engine/ignore"
+	"rewind/engine/problem"
 	"rewind/manifest"
 )
 
@@ -90,7 +91,7 @@ func TestPrecious(t *testing.T) {
 		// Too large, and small enough again; the same size at other times.
 		p.do(os.Truncate(p.path("x.key"), preciousFile+1))
 		r := want("too large", strings.TrimSuffix(all, " x.key"), slices.DeleteFunc(slices.Clone(files), func(f string) bool { return f == "x.key" })...)
-		if !slices.ContainsFunc(r.Problems, func(p Problem) bool {
+		if !slices.ContainsFunc(r.Problems, func(p problem.Problem) bool {
 			return p.Path == "x.key" && strings.HasPrefix(p.Reason, "ignored: ") && strings.Contains(p.Reason, "larger than the 10 MiB")
 		}) {
 			t.Errorf("not said: %v", r.Problems)

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"rewind/engine/problem"
 )
 
 // reasons is a directory in which something is not simply captured.
@@ -16,8 +18,8 @@ type reasons struct {
 // collect puts together what a run has to tell: what the workers met, what
 // the walked directories hold, and what the stat cache says of all others. removed
 // are directories of the stat cache that are gone.
-func (w *walk) collect(removed []int32) []Problem {
-	var out []Problem
+func (w *walk) collect(removed []int32) []problem.Problem {
+	var out []problem.Problem
 	for _, k := range w.workers {
 		out = append(out, k.problems...)
 	}
@@ -39,7 +41,7 @@ func (w *walk) collect(removed []int32) []Problem {
 		dirs = w.unwalked(dirs, walked, gone)
 		for _, ref := range w.verdict.late {
 			if w.verdict.status[ref.ord]&dirNames == 0 && !w.h.below(ref.ord, gone) {
-				out = append(out, Problem{Path: w.h.entryPath(ref), Reason: "late", Failed: true})
+				out = append(out, problem.New(w.h.entryPath(ref), problem.Late, true))
 			}
 		}
 	}
@@ -66,10 +68,10 @@ func (w *walk) collect(removed []int32) []Problem {
 			if d.path == "" && d.node == nil && d.ord > 0 {
 				d.path = w.h.path(d.ord)
 			}
-			out = append(out, Problem{join(d.path, r.name), r.reason, r.kind&kindMask == kindFailed})
+			out = append(out, problem.Read(join(d.path, r.name), r.reason, r.kind&kindMask == kindFailed))
 		}
 	}
-	slices.SortFunc(out, func(a, b Problem) int {
+	slices.SortFunc(out, func(a, b problem.Problem) int {
 		if c := strings.Compare(a.Path, b.Path); c != 0 {
 			return c
 		}
@@ -77,7 +79,7 @@ func (w *walk) collect(removed []int32) []Problem {
 	})
 	out = slices.Compact(out)
 	if more := ignored - maxIgnored; more > 0 {
-		out = append(out, Problem{Reason: fmt.Sprintf("ignored: %d more paths", more)})
+		out = append(out, problem.Read("", fmt.Sprintf("ignored: %d more paths", more), false))
 	}
 	return out
 }

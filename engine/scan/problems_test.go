@@ -15,9 +15,10 @@ import (
 	"time"
 
 	"rewind/engine/ignore"
+	"rewind/engine/problem"
 )
 
-func (p *project) wantProblems(r *Result, want ...Problem) {
+func (p *project) wantProblems(r *Result, want ...problem.Problem) {
 	p.t.Helper()
 	if !slices.Equal(r.Problems, want) {
 		p.t.Fatalf("problems:\n%v\nwant:\n%v", r.Problems, want)
@@ -36,7 +37,7 @@ func TestSpecialFiles(t *testing.T) {
 		p.do(err)
 		defer l.Close()
 		p.do(os.Rename(filepath.Join(short, "s"), p.path("dir/socket")))
-		want := []Problem{{Path: "dir/fifo", Reason: "fifo"}, {Path: "dir/socket", Reason: "socket"}}
+		want := []problem.Problem{{Path: "dir/fifo", Reason: "fifo"}, {Path: "dir/socket", Reason: "socket"}}
 		for range 2 { // from the tree, then from the stat cache
 			settle()
 			r := p.check()
@@ -65,7 +66,7 @@ func TestLimits(t *testing.T) {
 		settle()
 		for range 2 {
 			r := p.check()
-			if len(r.Problems) != 2 || r.Problems[0] != (Problem{Path: "big", Reason: "larger than maxFileSize"}) ||
+			if len(r.Problems) != 2 || r.Problems[0] != (problem.Read("big", "larger than maxFileSize", false)) ||
 				r.Problems[1].Path != "large.log" || !strings.HasPrefix(r.Problems[1].Reason, "ignored: ") {
 				t.Fatalf("%v", r.Problems)
 			}
@@ -115,7 +116,7 @@ func TestUnreadable(t *testing.T) {
 		for range 3 {
 			settle()
 			r := p.check()
-			p.wantProblems(r, Problem{"dir", denied, true}, Problem{"file", denied, true}, Problem{"names/a", denied, true})
+			p.wantProblems(r, problem.Read("dir", denied, true), problem.Read("file", denied, true), problem.Read("names/a", denied, true))
 			p.want(r, map[string]string{"names": "dir 600"})
 		}
 		p.do(os.Chmod(p.path("file"), 0o644))
@@ -190,7 +191,7 @@ func TestTornFile(t *testing.T) {
 		p.write("log", "0")
 		times, p.sink.during = 0, grow(100)
 		r = p.scan()
-		p.wantProblems(r, Problem{"log", "torn", true})
+		p.wantProblems(r, problem.Read("log", "torn", true))
 		p.want(r, map[string]string{"log": `file 644 "011"`, "other": `file 644 "x"`})
 		p.sink.during = nil
 		settle()
@@ -225,8 +226,8 @@ func TestVanishing(t *testing.T) {
 	}
 	r := p.scan()
 	p.want(r, map[string]string{"a": `file 644 "a"`, "c": "link a"})
-	p.wantProblems(r, Problem{Path: "b", Reason: "vanished"}, Problem{Path: "d", Reason: "vanished"}, Problem{Path: "e", Reason: "fifo"},
-		Problem{Path: "sub", Reason: "vanished"}, Problem{Path: "zz", Reason: "vanished"})
+	p.wantProblems(r, problem.New("b", problem.Vanished, false), problem.New("d", problem.Vanished, false), problem.Read("e", "fifo", false),
+		problem.New("sub", problem.Vanished, false), problem.New("zz", problem.Vanished, false))
 	p.sink.during = nil
 	r = p.check()
 	p.want(r, map[string]string{"a": `file 644 "a"`, "c": "link a", "d": "dir 755", "zz": `file 644 "a file now"`})
@@ -241,11 +242,11 @@ func TestLate(t *testing.T) {
 		p.opts.Late = time.Now()
 		settle()
 		p.do(os.Chmod(p.path("dir/edited"), 0o600))
-		p.wantProblems(p.check(), Problem{"dir/edited", "late", true})
+		p.wantProblems(p.check(), problem.Read("dir/edited", "late", true))
 		p.write("dir/new", "x")
 		for range 2 {
 			settle()
-			p.wantProblems(p.check(), Problem{"dir", "late", true}, Problem{"dir/edited", "late", true}, Problem{"dir/new", "late", true})
+			p.wantProblems(p.check(), problem.Read("dir", "late", true), problem.Read("dir/edited", "late", true), problem.Read("dir/new", "late", true))
 		}
 	})
 }
@@ -263,7 +264,7 @@ func TestIgnoredPathsAreBounded(t *testing.T) {
 	if n := len(first.Problems); n != maxIgnored+1 {
 		t.Fatalf("%d problems", n)
 	}
-	if last := first.Problems[maxIgnored]; last != (Problem{Reason: "ignored: 201 more paths"}) {
+	if last := first.Problems[maxIgnored]; last != (problem.Read("", "ignored: 201 more paths", false)) {
 		t.Fatalf("%+v", last)
 	}
 	again := p.check()

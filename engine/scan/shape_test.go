@@ -17,6 +17,7 @@ import (
 
 	"rewind/cas/oid"
 	"rewind/engine/ignore"
+	"rewind/engine/problem"
 	"rewind/manifest"
 )
 
@@ -78,8 +79,8 @@ func testDeepTree(t *testing.T, depth int) {
 	before := openFiles(t)
 	r := p.scan()
 	if depth > manifest.MaxDepth {
-		below := Problem{strings.Repeat("d/", manifest.MaxDepth) + "d", "deeper than 4096 directories", true}
-		if r.Files != 0 || !slices.Equal(r.Problems, []Problem{below}) {
+		below := problem.Read(strings.Repeat("d/", manifest.MaxDepth)+"d", "deeper than 4096 directories", true)
+		if r.Files != 0 || !slices.Equal(r.Problems, []problem.Problem{below}) {
 			t.Fatalf("%d files, %d problems", r.Files, len(r.Problems))
 		}
 	} else if r.Files != 1 || len(r.Problems) != 0 {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"rewind/engine/ignore"
+	"rewind/engine/problem"
 )
 
 // walk is what the workers of one walk share.
@@ -44,7 +45,7 @@ type worker struct {
 	id       int
 	w        *walk
 	dirs     opener
-	problems []Problem
+	problems []problem.Problem
 	removed  []int32
 	fresh    []task // what to look at once more when all else is done
 	data     []byte // manifest bytes being built
@@ -218,7 +219,7 @@ func (k *worker) lose(n *node, err error) {
 	case errors.Is(err, fs.ErrNotExist) || errors.Is(err, errNotDir) || isNotDir(err):
 		k.drop(n, 0, "")
 		n.gone = true
-		k.problems = append(k.problems, Problem{Path: n.path(), Reason: "vanished"})
+		k.problems = append(k.problems, problem.New(n.path(), problem.Vanished, false))
 	default:
 		k.drop(n, kindFailed, unreadable(err))
 	}
@@ -259,6 +260,6 @@ func (w *walk) fingerprint(s *stat) uint64 {
 
 func (k *worker) checkLate(path func() string, s *stat) {
 	if !k.w.o.Late.IsZero() && s.after(k.w.o.Late) {
-		k.problems = append(k.problems, Problem{Path: path(), Reason: "late", Failed: true})
+		k.problems = append(k.problems, problem.New(path(), problem.Late, true))
 	}
 }

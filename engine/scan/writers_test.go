@@ -11,6 +11,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"rewind/engine/problem"
 )
 
 // TestEmptiedAndFilledAgain: a file that its writer has just emptied is looked at once more.
@@ -99,9 +101,9 @@ func TestWritersAtWork(t *testing.T) {
 		for range scans {
 			r := p.scan()
 			flagged := map[string]bool{}
-			for _, problem := range r.Problems {
-				flagged[problem.Path] = true
-				if problem.Reason == "torn" {
+			for _, found := range r.Problems {
+				flagged[found.Path] = true
+				if found.Code == problem.Torn {
 					torn++
 				}
 			}

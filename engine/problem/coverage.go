@@ -1,4 +1,4 @@
-package project
+package problem
 
 import (
 	"bytes"
@@ -7,43 +7,31 @@ import (
 	"fmt"
 	"strings"
 	"unicode/utf8"
-
-	"rewind/engine/scan"
 )
-
-// Problem is a path that a checkpoint did not capture as it is, and why.
-type Problem struct {
-	Path   string
-	Reason string
-	Failed bool // it should have been captured
-}
 
 // RuledOut names a path that a rule file or a setting left out, and the rule.
 func RuledOut(problems []Problem) (path, reason string) {
 	for _, problem := range problems {
-		if strings.HasPrefix(problem.Reason, "ignored: ") && !strings.HasPrefix(problem.Path, ".") {
+		if problem.Code == Ignored && !strings.HasPrefix(problem.Path, ".") {
 			return problem.Path, problem.Reason
 		}
 	}
 	return "", ""
 }
 
-// TooLarge are the files that the setting maxFileSize left out.
-func TooLarge(problems []Problem) []Problem {
+// TooLargeOf are the files that the setting maxFileSize left out.
+func TooLargeOf(problems []Problem) []Problem {
 	var out []Problem
 	for _, problem := range problems {
-		if problem.Reason == scan.TooLarge {
+		if problem.Code == TooLarge {
 			out = append(out, problem)
 		}
 	}
 	return out
 }
 
-// Torn reports whether a file was being written while it was captured: its tree holds
-// bytes that it may never have had.
-func (p Problem) Torn() bool { return p.Reason == scan.Torn }
-
-func Failed(problems []Problem) []Problem {
+// FailedOf are those that should have been done.
+func FailedOf(problems []Problem) []Problem {
 	var out []Problem
 	for _, problem := range problems {
 		if problem.Failed {
@@ -64,7 +52,8 @@ type CoverageLine struct {
 	Forgotten string `json:"forgotten,omitempty"`
 }
 
-func EncodeProblems(problems []Problem) []byte {
+// Encode makes a coverage of a list.
+func Encode(problems []Problem) []byte {
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)
 	enc.SetEscapeHTML(false)
@@ -80,7 +69,8 @@ func EncodeProblems(problems []Problem) []byte {
 	return out.Bytes()
 }
 
-func DecodeProblems(data []byte) ([]Problem, error) {
+// Decode reads what Encode made; lines of forgotten paths are left out.
+func Decode(data []byte) ([]Problem, error) {
 	var out []Problem
 	dec := json.NewDecoder(bytes.NewReader(data))
 	for dec.More() {
@@ -94,30 +84,24 @@ func DecodeProblems(data []byte) ([]Problem, error) {
 		if raw, err := base64.StdEncoding.DecodeString(line.Raw); err == nil && len(raw) > 0 {
 			line.Path = string(raw)
 		}
-		out = append(out, Problem{Path: line.Path, Reason: line.Reason, Failed: line.Failed})
+		out = append(out, Read(line.Path, line.Reason, line.Failed))
 	}
 	return out, nil
 }
 
-// Reasons of a coverage that say more than that a path was not captured.
-const (
-	ReasonLate    = "late"          // of a directory: its names may be later than the checkpoint's time
-	ReasonNotYet  = "not there yet" // a path that was made after the checkpoint's time, and so is not in the tree
-	ReasonIgnored = "ignored: "
-)
-
 // Unread are paths that a scan found and did not capture: they are in no tree, and are not deleted.
 type Unread map[string]bool
 
+// UnreadOf are those of a coverage, or of a scan.
 func UnreadOf(problems []Problem) Unread {
 	u := Unread{}
 	for _, p := range problems {
-		switch p.Reason {
-		case ReasonLate, ReasonNotYet, "vanished", scan.Torn:
+		switch p.Code {
+		case Late, NotYet, Vanished, Torn:
 		default:
 			u[p.Path] = p.Path != ""
 		}
-		if strings.HasPrefix(p.Reason, ReasonIgnored) {
+		if p.Code == Ignored {
 			u[p.Path+"/"] = true // counts for itself only: what is below may be captured
 		}
 	}
@@ -126,16 +110,10 @@ func UnreadOf(problems []Problem) Unread {
 
 // Has reports whether a path that a tree lacks was there all the same, itself or a directory above it.
 func (u Unread) Has(path string) bool {
-	for at := path; at != "" && len(u) > 0; at, _ = SplitPath(at) {
+	for at := path; at != "" && len(u) > 0; at = at[:max(strings.LastIndexByte(at, '/'), 0)] {
 		if u[at] && (at == path || !u[at+"/"]) {
 			return true
 		}
 	}
 	return false
-}
-
-// SplitPath gives a path's directory, "" for the root, and its name.
-func SplitPath(path string) (dir, name string) {
-	i := strings.LastIndexByte(path, '/')
-	return path[:max(i, 0)], path[i+1:]
 }
