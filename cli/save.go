@@ -20,7 +20,9 @@ func newSave() *command {
 		usage: "[description…] [--name N] [--pin] [--no-ignore] [--rehash]",
 		short: "take a checkpoint now",
 		long: "Takes a checkpoint of the whole project. It is always recorded, even if nothing has\n" +
-			"changed since the last one.",
+			"changed since the last one.\n" +
+			"It holds the conversation of the agent's session at work too, or of the one that --session\n" +
+			"names.",
 		examples: []example{
 			{"rewind save", "the project as it is now"},
 			{"rewind save before the refactoring", "with a description"},

@@ -1,6 +1,10 @@
 package shell
 
-import "strings"
+import (
+	"path"
+	"slices"
+	"strings"
+)
 
 // Destructive says what in a shell command line can destroy what is in files:
 // "rm", "git reset", "> out.txt". "" means that nothing was recognised. It errs
@@ -29,6 +33,9 @@ func (inv *Invocation) destroys() string {
 	name := inv.Name
 	if strings.Contains(name, "\x00") {
 		return "a program that is not known"
+	}
+	if inv.handlesHooks() {
+		return name + " with an agent's settings"
 	}
 	switch name {
 	case "python", "python3", "python2", "node", "nodejs", "deno", "bun", "php", "lua":
@@ -81,6 +88,23 @@ func (inv *Invocation) destroys() string {
 		}
 	}
 	return ""
+}
+
+// readers are programs that change none of the files that they are given.
+var readers = []string{"cat", "less", "more", "head", "tail", "grep", "rg", "jq", "wc", "ls", "stat", "file", "diff", "cmp", "echo", "printf", "test", "[", "bat", "du", "cksum", "sha256sum", "md5sum", "sort", "git", "rewind", "cd"}
+
+// handlesHooks reports whether a program of which nothing is known is given a file in which
+// agents' hooks stand: what it does to them cannot be seen.
+func (inv *Invocation) handlesHooks() bool {
+	if slices.Contains(readers, inv.Name) || inv.Name == "sed" && !inv.inPlace() {
+		return false
+	}
+	for _, a := range inv.Args {
+		if base := path.Base(a.Text); base == "settings.json" || base == "settings.local.json" || base == "hooks.json" {
+			return true
+		}
+	}
+	return false
 }
 
 // scripted reports whether an interpreter is given a script on the command line, or in a
