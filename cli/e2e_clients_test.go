@@ -13,7 +13,9 @@ import (
 	"testing"
 )
 
-// npmClient is a client that npm offers, and how it is driven.
+// npmClient is a client that npm offers, and how it is driven. It is looked for where
+// "npm install --prefix <clients>/<agent>" puts it; opencode needs what it would fetch too:
+// @opencode-ai/plugin in <clients>/opencode-plugin.
 type npmClient struct {
 	agent    string
 	program  string // a pattern below the directory of clients
