@@ -212,6 +212,28 @@ func (p *piRun) choose(choice string) {
 	}
 }
 
+// goTo goes to an entry of the tree, by the test's own command: old versions answer before it is done.
+func (p *piRun) goTo(words string) {
+	p.t.Helper()
+	went := func() (n int) {
+		for _, told := range p.told {
+			if strings.Contains(told, ": went") {
+				n++
+			}
+		}
+		return n
+	}
+	before := went()
+	p.call("prompt", false, map[string]any{"message": "/go " + words})
+	for end := time.Now().Add(30 * time.Second); went() == before; {
+		if time.Now().After(end) {
+			p.t.Fatalf("/go %s does not end", words)
+		}
+		time.Sleep(50 * time.Millisecond)
+		p.settle()
+	}
+}
+
 func (p *piRun) fork(entry string) (cancelled bool) {
 	p.t.Helper()
 	cancelled, _ = p.call("fork", false, map[string]any{"entryId": entry})["cancelled"].(bool)
@@ -313,26 +335,21 @@ func drivePi(t *testing.T, client []string) {
 	// The tree, by a turn in the middle of the second prompt's work.
 	answers := p.entries("assistant")
 	p.choose(hookio.PiRestoreFiles)
-	p.call("prompt", false, map[string]any{"message": "/go " + answers[2]})
-	p.settle()
+	p.goTo(answers[2])
 	p.want("restore in the tree", "a=2 b=2 base=0")
 	p.choose(hookio.PiKeepFiles)
-	p.call("prompt", false, map[string]any{"message": "/go " + said[0] + " summarize"})
-	p.settle()
+	p.goTo(said[0] + " summarize")
 	p.want("keep in the tree", "a=2 b=2 base=0")
 	summaries := p.entries("branch_summary")
 	p.choose(hookio.PiUndo)
-	p.call("prompt", false, map[string]any{"message": "/go " + answers[3]})
-	p.settle()
+	p.goTo(answers[3])
 	p.want("undo in the tree", "a=2 b=2")
 	if len(summaries) == 1 {
 		p.choose(hookio.PiRestoreFiles)
-		p.call("prompt", false, map[string]any{"message": "/go " + summaries[0]})
-		p.settle()
+		p.goTo(summaries[0])
 		p.want("restore at a summary", "a=2 b=2 base=0")
 		p.choose(hookio.PiUndo)
-		p.call("prompt", false, map[string]any{"message": "/go " + answers[3]})
-		p.settle()
+		p.goTo(answers[3])
 		p.want("undo in the tree", "a=2 b=2")
 	} else {
 		t.Errorf("summaries %q", summaries)
@@ -347,8 +364,7 @@ func drivePi(t *testing.T, client []string) {
 		t.Error("restore all stays in the session")
 	}
 	p.choose(hookio.PiUndo)
-	p.call("prompt", false, map[string]any{"message": "/go " + p.entries("assistant")[0]})
-	p.settle()
+	p.goTo(p.entries("assistant")[0])
 	p.want("undo of what was restored before the fork", "a=2 b=2")
 	p.prompt("three " + bash("echo 3 >c") + strings.Repeat("words ", 20000))
 	p.call("compact", false, nil)
@@ -356,8 +372,7 @@ func drivePi(t *testing.T, client []string) {
 	p.prompt("four " + bash("rm c"))
 	p.want("four", "a=2 b=2")
 	p.choose(hookio.PiRestoreFiles)
-	p.call("prompt", false, map[string]any{"message": "/go " + p.entries("compaction")[0]})
-	p.settle()
+	p.goTo(p.entries("compaction")[0])
 	p.want("restore at a compaction", "a=2 b=2 c=3")
 	second := p.state("sessionFile")
 	p.stop()
@@ -369,12 +384,10 @@ func drivePi(t *testing.T, client []string) {
 		t.Errorf("footer of the session that was opened again: %q", p.footer)
 	}
 	p.choose(hookio.PiRestoreFiles)
-	p.call("prompt", false, map[string]any{"message": "/go " + said[0]})
-	p.settle()
+	p.goTo(said[0])
 	p.want("the ancestor's first prompt", "base=0")
 	p.choose(hookio.PiUndo)
-	p.call("prompt", false, map[string]any{"message": "/go " + p.entries("assistant")[0]})
-	p.settle()
+	p.goTo(p.entries("assistant")[0])
 	p.want("undo in the session that was opened again", "a=2 b=2 c=3")
 	id := p.state("sessionId")
 	p.stop()

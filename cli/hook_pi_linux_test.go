@@ -500,3 +500,20 @@ func TestPiRetention(t *testing.T) {
 		t.Errorf("footer %q", p.footer)
 	}
 }
+
+// The store that the first prompt makes captures what the account's settings say of ignored files.
+func TestPiCapturesIgnored(t *testing.T) {
+	p := newPiLab(t)
+	account := filepath.Join(p.home, ".rewind")
+	if err := os.MkdirAll(account, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(account, "config.json"), []byte(`{"captureIgnored":"all"}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p.write(".gitignore", "*.log\n")
+	p.write("a.log", "0")
+	user, _ := p.turn("one", func() { p.write("a.log", "1") })
+	p.choose("fork", user, hookio.PiCodeOnly)
+	p.has(".gitignore=*.log\n a.log=0")
+}
