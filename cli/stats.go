@@ -25,7 +25,7 @@ func newStats() *command {
 			if err != nil {
 				return err
 			}
-			st, err := maintain.ReadStats(ctx, p)
+			st, err := maintain.StatsOf(ctx, p)
 			if err != nil {
 				return err
 			}

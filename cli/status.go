@@ -34,7 +34,7 @@ func newStatus() *command {
 				}
 				return err
 			}
-			st, err := engine.ReadStatus(ctx, p)
+			st, err := engine.StatusOf(ctx, p)
 			if err != nil {
 				return err
 			}

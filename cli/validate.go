@@ -89,7 +89,7 @@ func runValidate(ctx context.Context, c *call) error {
 	v.Findings = append(v.Findings, settingsFindings(set, warnings)...)
 	v.Findings = append(v.Findings, olderFindings(c.env.Home)...)
 	if p != nil {
-		st, err := engine.ReadStatus(ctx, p)
+		st, err := engine.StatusOf(ctx, p)
 		if err != nil {
 			if ctx.Err() != nil {
 				return err

@@ -197,13 +197,3 @@ func TestOneNameForTwo(t *testing.T) {
 		return nil
 	})
 }
-
-// TestPinnedSafetyCheckpointStays: a mark on a safety checkpoint counts like any other.
-func TestPinnedSafetyCheckpointStays(t *testing.T) {
-	old := manifest.Checkpoint{ID: manifest.CheckpointID{1}, Kind: manifest.Safety, Pinned: true, Time: time.Now().AddDate(0, 0, -20)}
-	named := manifest.Checkpoint{ID: manifest.CheckpointID{2}, Kind: manifest.Safety, Name: "x", Time: old.Time}
-	newest := manifest.Checkpoint{ID: manifest.CheckpointID{3}, Kind: manifest.Manual, Time: time.Now()}
-	if gone := (maintain.Retention{}).Plan([]manifest.Checkpoint{newest, old, named}, nil, 0); len(gone) > 0 {
-		t.Errorf("%d of the marked go", len(gone))
-	}
-}

@@ -23,7 +23,7 @@ func Resolve(ctx context.Context, p *project.Project, spec string) (project.List
 
 // ResolveIn is Resolve with the session named that prompt~N counts in.
 func ResolveIn(ctx context.Context, p *project.Project, spec, session string) (project.Listed, error) {
-	if n, ok := conversation.PromptSpec(spec); ok {
+	if n, ok := conversation.PromptNumber(spec); ok {
 		return conversation.ResolvePrompt(ctx, p, spec, n, session)
 	}
 	var found project.Listed

@@ -37,8 +37,8 @@ type Status struct {
 	Forgetting            *time.Time         // since when bytes wait that were forgotten; nil: none do
 }
 
-// ReadStatus looks at the store; it changes nothing.
-func ReadStatus(ctx context.Context, p *project.Project) (*Status, error) {
+// StatusOf looks at the store; it changes nothing.
+func StatusOf(ctx context.Context, p *project.Project) (*Status, error) {
 	s := &Status{
 		Root: p.Root(), Store: p.StoreDir(), Mode: p.Mode(), ReadOnly: p.ReadOnly != nil,
 		MinFreeDisk: p.Settings().MinFreeDisk, MaxSize: p.Settings().Retention.MaxSize,

@@ -1,7 +1,6 @@
 package checkpoint
 
 import (
-	"encoding/base64"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -24,10 +23,10 @@ import (
 // it, while a capture that had begun earlier was still running.
 type Preimage struct {
 	Time      time.Time `json:"time"` // on the file system's clock
-	PathB64   string    `json:"path"` // base64 of the path below the root
+	RawPath   []byte    `json:"path"` // below the root; any bytes, so base64 in the note
 	Absent    bool      `json:"absent,omitempty"`
 	Mode      uint32    `json:"mode,omitempty"`
-	TargetB64 string    `json:"target,omitempty"` // of a symlink, base64
+	RawTarget []byte    `json:"target,omitempty"` // of a symlink
 	Data      string    `json:"data,omitempty"`   // name of the file beside the note that has the content
 
 	Path, target string
@@ -90,7 +89,7 @@ func (c *Captured) override(notes []Preimage) error {
 
 // entry stages what a pre-image holds.
 func (n *Preimage) entry(tx *commit.Tx) (manifest.Entry, error) {
-	if n.TargetB64 != "" {
+	if len(n.RawTarget) > 0 {
 		return manifest.Entry{Kind: manifest.Symlink, Target: n.target}, nil
 	}
 	f, err := os.Open(n.File)
@@ -166,12 +165,10 @@ func Preimages(p *project.Project, since time.Time) []Preimage {
 		if err != nil || json.Unmarshal(data, &n) != nil || n.Time.Before(since) {
 			continue
 		}
-		path, err := base64.StdEncoding.DecodeString(n.PathB64)
-		target, terr := base64.StdEncoding.DecodeString(n.TargetB64)
-		if err != nil || terr != nil || !validPath(string(path)) || seen[string(path)] || n.Data != filepath.Base(n.Data) && n.Data != "" {
+		n.Path, n.target, n.Note = string(n.RawPath), string(n.RawTarget), filepath.Join(NotesDir(p), name)
+		if !validPath(n.Path) || seen[n.Path] || n.Data != filepath.Base(n.Data) && n.Data != "" {
 			continue
 		}
-		n.Path, n.target, n.Note = string(path), string(target), filepath.Join(NotesDir(p), name)
 		if n.Data != "" {
 			n.File = filepath.Join(NotesDir(p), n.Data)
 		}

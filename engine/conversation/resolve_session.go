@@ -12,8 +12,8 @@ import (
 	"rewind/manifest"
 )
 
-// PromptSpec reads prompt~N.
-func PromptSpec(spec string) (n int, ok bool) {
+// PromptNumber reads prompt~N; ok is false for another word.
+func PromptNumber(spec string) (n int, ok bool) {
 	text, ok := strings.CutPrefix(spec, "prompt~")
 	if !ok {
 		return 0, false
@@ -21,9 +21,6 @@ func PromptSpec(spec string) (n int, ok bool) {
 	v, err := strconv.ParseUint(text, 10, 31)
 	return int(v), err == nil
 }
-
-// PromptNumber reads prompt~N; ok is false for another word.
-func PromptNumber(spec string) (n int, ok bool) { return PromptSpec(spec) }
 
 // ResolvePrompt finds the checkpoint of the n-th last prompt of a session, else
 // the newest before it.

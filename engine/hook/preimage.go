@@ -1,7 +1,6 @@
 package hook
 
 import (
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"io"
@@ -93,7 +92,7 @@ func recordPreimage(p *project.Project, rel string, at time.Time) error {
 		}
 		rel = up
 	}
-	note := checkpoint.Preimage{Time: at, PathB64: base64.StdEncoding.EncodeToString([]byte(rel))}
+	note := checkpoint.Preimage{Time: at, RawPath: []byte(rel)}
 	name := noteName(p, "p", at)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) || err != nil && account.IsNotDir(err):
@@ -105,7 +104,7 @@ func recordPreimage(p *project.Project, rel string, at time.Time) error {
 		if err != nil {
 			return err
 		}
-		note.TargetB64 = base64.StdEncoding.EncodeToString([]byte(target))
+		note.RawTarget = []byte(target)
 	case !info.Mode().IsRegular():
 		return nil // no tool edits those
 	case info.Size() > maxPreimage:

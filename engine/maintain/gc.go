@@ -205,7 +205,7 @@ func deleteCheckpoints(ctx context.Context, p *project.Project, drop []manifest.
 				break
 			}
 		}
-		used := (&LogState{Operations: operations}).InUse()
+		used := (&LogState{Operations: operations}).inUse()
 		d := manifest.Delete{Time: p.Env.Time().UTC(), Reason: "retention"}
 		for _, c := range drop {
 			now, ok, err := db.ByID(c.ID)

@@ -37,8 +37,8 @@ func ReadLog(ctx context.Context, p *project.Project) (*LogState, error) {
 	}, nil
 }
 
-// InUse are the checkpoints that undo-restore may still need.
-func (s *LogState) InUse() map[manifest.CheckpointID]bool {
+// inUse are the checkpoints that undo-restore may still need.
+func (s *LogState) inUse() map[manifest.CheckpointID]bool {
 	used := map[manifest.CheckpointID]bool{}
 	for i, o := range s.Operations {
 		if i == project.KeptOperations {

@@ -35,9 +35,9 @@ func Plan(ctx context.Context, p *project.Project, state *LogState, o GCOptions,
 	if err != nil {
 		return nil, err
 	}
-	r := RetentionOf(p.Settings(), o)
+	r := retentionOf(p.Settings(), o)
 	r.points = pt
-	return r.Plan(state.Checkpoints, state.InUse(), size), nil
+	return r.Plan(state.Checkpoints, state.inUse(), size), nil
 }
 
 // points gathers what the log, and where labels count the sessions' files, say. session is the one that

@@ -23,7 +23,7 @@ type Retention struct {
 	sizeUnset bool    // maxSize is nobody's choice: it takes nothing of pi's
 }
 
-func RetentionOf(s *settings.Settings, o GCOptions) Retention {
+func retentionOf(s *settings.Settings, o GCOptions) Retention {
 	r := Retention{
 		keep:    s.Retention.MaxCheckpoints,
 		maxAge:  s.Retention.MaxAge,

@@ -91,3 +91,13 @@ func TestSafetyCheckpointsGoAfterAWeek(t *testing.T) {
 		t.Errorf("removes %v, want [3]: 4 is of one of the last operations", got)
 	}
 }
+
+// TestPinnedSafetyCheckpointStays: a mark on a safety checkpoint counts like any other.
+func TestPinnedSafetyCheckpointStays(t *testing.T) {
+	old := manifest.Checkpoint{ID: manifest.CheckpointID{1}, Kind: manifest.Safety, Pinned: true, Time: time.Now().AddDate(0, 0, -20)}
+	named := manifest.Checkpoint{ID: manifest.CheckpointID{2}, Kind: manifest.Safety, Name: "x", Time: old.Time}
+	newest := manifest.Checkpoint{ID: manifest.CheckpointID{3}, Kind: manifest.Manual, Time: time.Now()}
+	if gone := (Retention{}).Plan([]manifest.Checkpoint{newest, old, named}, nil, 0); len(gone) > 0 {
+		t.Errorf("%d of the marked go", len(gone))
+	}
+}

@@ -41,9 +41,9 @@ type PathBytes struct {
 // largestPaths is how many paths Stats names.
 const largestPaths = 20
 
-// ReadStats reads the log, all manifests and the indexes. It takes time and memory
+// StatsOf reads the log, all manifests and the indexes. It takes time and memory
 // in proportion to the objects, and no lock that others wait for.
-func ReadStats(ctx context.Context, p *project.Project) (*Stats, error) {
+func StatsOf(ctx context.Context, p *project.Project) (*Stats, error) {
 	release, err := p.Use(ctx)
 	if err != nil {
 		return nil, err
