@@ -34,8 +34,8 @@ type KnownStore struct {
 
 const knownHeader = "# rewind: stores of this account: id device inode mode root [birth N] [going 1] [storage path] [link path]\n"
 
-// Line is k as a line of the registry.
-func (k KnownStore) Line() string {
+// line is k as a line of the registry.
+func (k KnownStore) line() string {
 	line := fmt.Sprintf("%s %d %d %s %s", k.ID, k.Device, k.Inode, k.Mode, strconv.Quote(k.Root))
 	if k.Birth != 0 {
 		line += fmt.Sprintf(" birth %d", k.Birth)
@@ -52,8 +52,8 @@ func (k KnownStore) Line() string {
 	return line + "\n"
 }
 
-// ParseKnown reads a line of the registry.
-func ParseKnown(line string) (KnownStore, bool) {
+// parseKnown reads a line of the registry.
+func parseKnown(line string) (KnownStore, bool) {
 	var k KnownStore
 	fields := strings.SplitN(line, " ", 5)
 	if len(fields) != 5 {
@@ -155,7 +155,7 @@ func Registry(env Env) ([]KnownStore, error) {
 	lines := bufio.NewScanner(bytes.NewReader(data))
 	lines.Buffer(nil, 1<<20)
 	for lines.Scan() {
-		if k, ok := ParseKnown(lines.Text()); ok {
+		if k, ok := parseKnown(lines.Text()); ok {
 			all = append(all, k)
 		}
 	}
@@ -189,11 +189,11 @@ func Register(ctx context.Context, env Env, k KnownStore, drop bool) error {
 	out.WriteString(knownHeader)
 	for _, old := range all {
 		if old.ID != k.ID {
-			out.WriteString(old.Line())
+			out.WriteString(old.line())
 		}
 	}
 	if !drop {
-		out.WriteString(k.Line())
+		out.WriteString(k.line())
 	}
 	return WriteFile(filepath.Join(account, "known"), []byte(out.String()), owner)
 }
