@@ -39,7 +39,7 @@ func codexFiles(h Home, root string) (files []string) {
 		if _, ours := codexID(e.Name()); !ours {
 			return nil
 		}
-		if x := head(Codex, file, headSize); x != nil && len(x.Dirs) > 0 && within(root, x.Dirs[0]) {
+		if x := firstLine(Codex, file); x != nil && len(x.Dirs) > 0 && within(root, x.Dirs[0]) {
 			files = append(files, file)
 		}
 		return nil

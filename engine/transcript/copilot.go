@@ -169,7 +169,7 @@ func copilotFiles(h Home, root string) (files []string) {
 		if copilotID(file) == "" {
 			continue
 		}
-		if x := head(Copilot, file, 64<<10); x != nil && len(x.Dirs) > 0 && within(root, x.Dirs[0]) {
+		if x := firstLine(Copilot, file); x != nil && len(x.Dirs) > 0 && within(root, x.Dirs[0]) {
 			files = append(files, file)
 		}
 	}

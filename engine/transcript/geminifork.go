@@ -88,7 +88,7 @@ func geminiFiles(h Home, root string) (files []string) {
 
 // geminiBegin reads a file's header.
 func geminiBegin(file string) (session string, at time.Time) {
-	x := head(Gemini, file, 4<<10)
+	x := firstLine(Gemini, file)
 	if x == nil || len(x.Lines) == 0 || x.Lines[0].Type != geminiHeader {
 		return "", time.Time{}
 	}

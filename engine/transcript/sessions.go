@@ -1,6 +1,8 @@
 package transcript
 
 import (
+	"bufio"
+	"bytes"
 	"errors"
 	"io"
 	"os"
@@ -209,6 +211,25 @@ func head(agent Agent, file string, size int64) *Index {
 	}
 	defer f.Close()
 	x, err := Read(agent, io.NewSectionReader(f, 0, min(info.Size(), size)))
+	if err != nil {
+		return nil
+	}
+	return x
+}
+
+// firstLine indexes the first line of a file, of those that say there what they are; nil
+// when nothing is understood.
+func firstLine(agent Agent, file string) *Index {
+	f, _, err := vfs.OpenRegular(file, 0)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	line, err := bufio.NewReaderSize(io.LimitReader(f, headSize), 16<<10).ReadBytes('\n')
+	if err != nil {
+		return nil // not written yet, or too long for one
+	}
+	x, err := Read(agent, bytes.NewReader(line))
 	if err != nil {
 		return nil
 	}
