@@ -43,11 +43,11 @@ type Batch struct {
 // shard is a part of the map of the batch's objects.
 type shard struct {
 	mu    sync.Mutex
-	known map[oid.ID]place
+	known map[oid.ID]blockPos
 }
 
-// place is where an object of the batch lies; without a block the store has it.
-type place struct {
+// blockPos is where an object of the batch lies; without a block the store has it.
+type blockPos struct {
 	block *stagedBlock
 	pos   int32
 }
@@ -75,7 +75,7 @@ func (b *Batch) Has(id oid.ID) (bool, error) {
 	return b.s.Has(id)
 }
 
-func (b *Batch) place(id oid.ID) (place, bool) {
+func (b *Batch) place(id oid.ID) (blockPos, bool) {
 	h := b.shard(id)
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -123,7 +123,7 @@ func (b *Batch) baseOf(x prefix) (*entry, []byte, error) {
 }
 
 // stored1 returns a staged object as it is stored. The bytes stay valid.
-func (b *Batch) stored1(p place) (*entry, []byte, error) {
+func (b *Batch) stored1(p blockPos) (*entry, []byte, error) {
 	k := p.block
 	k.mu.Lock()
 	if k.open {

@@ -46,9 +46,9 @@ func (w *Writer) Put(id oid.ID, data []byte, base oid.ID) (added bool, err error
 		return false, nil
 	}
 	if h.known == nil {
-		h.known = map[oid.ID]place{}
+		h.known = map[oid.ID]blockPos{}
 	}
-	h.known[id] = place{} // ours: another writer need not look
+	h.known[id] = blockPos{} // ours: another writer need not look
 	h.mu.Unlock()
 	if added, err = w.stage(id, data, base); err != nil {
 		// Others count on the id by now.
@@ -114,10 +114,10 @@ func (w *Writer) putStored(e entry, data []byte) error {
 	h.mu.Lock()
 	_, ok := h.known[e.id]
 	if h.known == nil {
-		h.known = map[oid.ID]place{}
+		h.known = map[oid.ID]blockPos{}
 	}
 	if !ok {
-		h.known[e.id] = place{}
+		h.known[e.id] = blockPos{}
 	}
 	h.mu.Unlock()
 	if ok {
@@ -203,7 +203,7 @@ func (w *Writer) put(open **stagedBlock, e entry, data []byte) error {
 func (b *Batch) settle(id oid.ID, k *stagedBlock, pos int) {
 	h := b.shard(id)
 	h.mu.Lock()
-	h.known[id] = place{k, int32(pos)}
+	h.known[id] = blockPos{k, int32(pos)}
 	h.mu.Unlock()
 }
 

@@ -26,7 +26,7 @@ func TestHookEvent(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name        string
-		kind        hookio.Kind
+		kind        hookio.EventKind
 		tool        hookio.Tool
 		want        manifest.CheckpointKind
 		moment      string

@@ -222,7 +222,7 @@ func (r *restoring) planTo(c manifest.Checkpoint) (*restore.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	return plan, r.ownUp(plan, saw, target, today)
+	return plan, r.addUnread(plan, saw, target, today)
 }
 
 // carryOut reads again what the plan would touch, asks, saves the safety

@@ -10,10 +10,10 @@ import (
 	"rewind/manifest"
 )
 
-// ownUp tells of what a plan leaves alone only because something could not be
+// addUnread tells of what a plan leaves alone only because something could not be
 // read: rules, or paths that the scan passed over. Those are failures, but for
 // paths of which the checkpoint does not know either what they were.
-func (r *restoring) ownUp(plan *restore.Plan, saw *sight, target, today *rules.Scopes) error {
+func (r *restoring) addUnread(plan *restore.Plan, saw *sight, target, today *rules.Scopes) error {
 	for i, s := range plan.Skips {
 		var err error
 		switch s.Code {

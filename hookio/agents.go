@@ -35,7 +35,7 @@ type adapter struct {
 	members []memberName
 	// settle corrects an event that was read, with what only this agent needs:
 	// calls that say nothing become Kind Ignored, what it leaves out is derived.
-	settle func(d *decoder)
+	settle func(d *payloadDecoder)
 
 	// envFiles are the variables that name the file whose exports the agent's
 	// shell reads, the first one first. envMember says that the payload can name

@@ -77,7 +77,7 @@ func checkWords(t *testing.T, a *adapter) {
 			t.Errorf("%q is translated twice", m.ours)
 		}
 		// A word that the decoder does not know would be read for ever.
-		d := decoder{Scanner: jsonscan.Stream(strings.NewReader(`"x"`))}
+		d := payloadDecoder{Scanner: jsonscan.Stream(strings.NewReader(`"x"`))}
 		d.member(m.theirs)
 		if d.Err() != nil {
 			t.Errorf("%q: %v", m.theirs, d.Err())

@@ -43,7 +43,7 @@ var copilot = adapter{
 
 // copilotTranscript derives the path of the transcript, which only some events name: it
 // follows from the session.
-func copilotTranscript(d *decoder) {
+func copilotTranscript(d *payloadDecoder) {
 	e := &d.event
 	if e.TranscriptPath != "" || !isUUID(e.SessionID) {
 		return

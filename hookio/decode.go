@@ -32,7 +32,7 @@ func DecodeWords(r io.Reader, words []string, getenv func(string) string) Event 
 }
 
 func decode(r io.Reader, named Agent, action string, g given, getenv func(string) string) Event {
-	d := decoder{Scanner: jsonscan.Stream(r), getenv: getenv}
+	d := payloadDecoder{Scanner: jsonscan.Stream(r), getenv: getenv}
 	object := d.AtEnd() || members(d.Scanner, d.member)
 	if d.event.Damaged = d.Err(); d.event.Damaged == nil && !object {
 		d.event.Damaged = jsonscan.ErrSyntax // a list, a number, …
@@ -64,7 +64,7 @@ func decode(r io.Reader, named Agent, action string, g given, getenv func(string
 	return *e
 }
 
-type decoder struct {
+type payloadDecoder struct {
 	*jsonscan.Scanner
 	event     Event
 	getenv    func(string) string
@@ -81,7 +81,7 @@ func members(s *jsonscan.Scanner, member func(name string)) (ok bool) {
 
 // field reads a string that is kept whole or not at all: half a path is worse
 // than none.
-func (d *decoder) field(to *string) {
+func (d *payloadDecoder) field(to *string) {
 	if t, ok := d.Text(maxFieldBytes); ok && !t.Truncated {
 		*to = t.Kept
 	}
@@ -89,7 +89,7 @@ func (d *decoder) field(to *string) {
 
 // member reads one member of the payload. The names here are those that most
 // agents have; what others call them is in their adapters.
-func (d *decoder) member(name string) {
+func (d *payloadDecoder) member(name string) {
 	e := &d.event
 	switch name {
 	case "hook_event_name":
@@ -157,7 +157,7 @@ func (d *decoder) member(name string) {
 // the tool, where the event is about one kind of tool only.
 type eventName struct {
 	name  string
-	kind  Kind
+	kind  EventKind
 	class Class
 }
 
@@ -183,7 +183,7 @@ func ownFirst(agent Agent) [1 + len(adapters)]*adapter {
 }
 
 // memberName is an agent's word for a member of the payload, and the one of
-// decoder.member for it.
+// payloadDecoder.member for it.
 type memberName struct{ theirs, ours string }
 
 func memberNamed(name string) (ours string, ok bool) {

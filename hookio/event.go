@@ -1,19 +1,19 @@
 package hookio
 
-// Kind is what happened, in the same words for every agent.
-type Kind string
+// EventKind is what happened, in the same words for every agent.
+type EventKind string
 
 const (
-	Ignored      Kind = "" // nothing that concerns us, or unknown
-	SessionStart Kind = "session-start"
-	Prompt       Kind = "prompt"
-	PreTool      Kind = "pre-tool"
-	PostTool     Kind = "post-tool"
-	Stop         Kind = "stop"
-	SessionEnd   Kind = "session-end"
-	SubagentStop Kind = "subagent-stop"
-	PreCompact   Kind = "pre-compact"
-	Notification Kind = "notification"
+	Ignored      EventKind = "" // nothing that concerns us, or unknown
+	SessionStart EventKind = "session-start"
+	Prompt       EventKind = "prompt"
+	PreTool      EventKind = "pre-tool"
+	PostTool     EventKind = "post-tool"
+	Stop         EventKind = "stop"
+	SessionEnd   EventKind = "session-end"
+	SubagentStop EventKind = "subagent-stop"
+	PreCompact   EventKind = "pre-compact"
+	Notification EventKind = "notification"
 )
 
 // Event is one hook call. Every field may be empty: agents differ in what they
@@ -21,7 +21,7 @@ const (
 // escapes included.
 type Event struct {
 	Agent Agent
-	Kind  Kind
+	Kind  EventKind
 	Name  string // the agent's own name of the event
 
 	SessionID         string

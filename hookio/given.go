@@ -52,7 +52,7 @@ func isTool(name string) bool {
 }
 
 // complete adds to an event what its payload did not say.
-func (g given) complete(d *decoder) {
+func (g given) complete(d *payloadDecoder) {
 	e := &d.event
 	set := func(to *string, value string) {
 		if *to == "" {

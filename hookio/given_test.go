@@ -9,7 +9,7 @@ import (
 func TestWordsAfterTheAction(t *testing.T) {
 	for _, c := range []struct {
 		words, payload                 string
-		kind                           Kind
+		kind                           EventKind
 		class                          Class
 		tool, session, source, command string
 	}{

@@ -68,7 +68,7 @@ func TestGuardCommands(t *testing.T) {
 }
 
 func TestGuardTools(t *testing.T) {
-	call := func(kind Kind, class Class, name string, files ...string) Event {
+	call := func(kind EventKind, class Class, name string, files ...string) Event {
 		return Event{Kind: kind, Cwd: "/srv/p", Tool: Tool{Name: name, Class: class, Files: files}}
 	}
 	for _, c := range []struct {

@@ -13,7 +13,7 @@ var qwen = adapter{
 	variable:         "QWEN_CODE_SESSION_ID",
 	projectVariables: []string{"QWEN_PROJECT_DIR", "GEMINI_PROJECT_DIR"},
 	members:          []memberName{{"tool_call_id", "tool_use_id"}},
-	settle: func(d *decoder) {
+	settle: func(d *payloadDecoder) {
 		// The hook for prompts comes again at each continuation after a tool's result.
 		if e := &d.event; e.Kind == Prompt && d.hasPrompt && e.Prompt == "" {
 			e.Kind = Ignored

@@ -57,7 +57,7 @@ func TestResponsesAreJSON(t *testing.T) {
 func TestCanTell(t *testing.T) {
 	for _, c := range []struct {
 		agent Agent
-		kind  Kind
+		kind  EventKind
 		want  bool
 	}{{Claude, SessionStart, true}, {Droid, PreTool, true}, {Claude, SessionEnd, false}, {Claude, PreCompact, false}, {Claude, Notification, false}, {Generic, Prompt, false}, {Copilot, Prompt, false}} {
 		if got := CanTell(&Event{Agent: c.agent, Kind: c.kind}); got != c.want {

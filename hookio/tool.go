@@ -22,7 +22,7 @@ type toolInput struct {
 	hooksGo, hooksCome, hooksOff bool // see Tool.Unhooks
 }
 
-func (d *decoder) toolInput() {
+func (d *payloadDecoder) toolInput() {
 	switch d.Peek() {
 	case '"': // JSON in a string, or a patch
 		t, ok := d.Text(maxPatchBytes)
@@ -172,7 +172,7 @@ func (in *toolInput) commandLine(s *jsonscan.Scanner) {
 }
 
 // finishTool classifies the tool and makes its files absolute.
-func (d *decoder) finishTool() {
+func (d *payloadDecoder) finishTool() {
 	e, in := &d.event, &d.input
 	in.closeEdit() // of what stands beside the rest
 	t := &e.Tool

@@ -87,7 +87,7 @@ func le64(v uint64) []byte { return binary.LittleEndian.AppendUint64(nil, v) }
 
 // Decode brings back what Encode wrote, and accepts nothing else. Errors: *DecodeError, *ConfigError.
 func Decode(data []byte) (*Rules, error) {
-	d := decoder{wire.Decoder{What: "rules", Data: string(data)}}
+	d := ruleDecoder{wire.Decoder{What: "rules", Data: string(data)}}
 	version := d.byte(255)
 	words := captureWords[:]
 	var c Config
@@ -121,11 +121,11 @@ func Decode(data []byte) (*Rules, error) {
 	return Compile(c)
 }
 
-// decoder reads what appendTo wrote.
-type decoder struct{ wire.Decoder }
+// ruleDecoder reads what appendTo wrote.
+type ruleDecoder struct{ wire.Decoder }
 
 // byte reads one byte of at most limit.
-func (d *decoder) byte(limit byte) byte {
+func (d *ruleDecoder) byte(limit byte) byte {
 	b := d.Byte()
 	if b > limit {
 		d.Fail("value out of range")
@@ -134,7 +134,7 @@ func (d *decoder) byte(limit byte) byte {
 	return b
 }
 
-func (d *decoder) strings() (list []string) {
+func (d *ruleDecoder) strings() (list []string) {
 	for n := d.count(); n > 0 && d.Err == nil; n-- {
 		list = append(list, d.Text())
 	}
@@ -142,4 +142,4 @@ func (d *decoder) strings() (list []string) {
 }
 
 // count reads a number of what follows: no more than there are bytes left.
-func (d *decoder) count() uint64 { return d.AtMost(uint64(len(d.Data))) }
+func (d *ruleDecoder) count() uint64 { return d.AtMost(uint64(len(d.Data))) }

@@ -145,7 +145,7 @@ func parseJournal(data []byte) (*record, error) {
 		if binary.LittleEndian.Uint64(data[end:]) != xxhash.Sum64(data[off:end]) {
 			break
 		}
-		d := decoder{wire.Decoder{What: "journal", Data: string(data[off+n : end])}}
+		d := journalDecoder{wire.Decoder{What: "journal", Data: string(data[off+n : end])}}
 		kind := d.Byte()
 		if (frames == 0) != (kind == frameHeader) || r.sealed != (kind > frameSealed) {
 			d.Fail("frame out of place")

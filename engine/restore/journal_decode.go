@@ -9,18 +9,18 @@ import (
 	"rewind/manifest/wire"
 )
 
-// decoder reads the fields of a frame.
-type decoder struct{ wire.Decoder }
+// journalDecoder reads the fields of a frame.
+type journalDecoder struct{ wire.Decoder }
 
-func (d *decoder) fixed64() uint64 { return bits.ReverseBytes64(d.Uint64()) }
+func (d *journalDecoder) fixed64() uint64 { return bits.ReverseBytes64(d.Uint64()) }
 
-func (d *decoder) varint() int64 {
+func (d *journalDecoder) varint() int64 {
 	u := d.Uvarint()
 	return int64(u>>1) ^ -int64(u&1)
 }
 
 // path takes only what rootfs would open: a journal could be forged.
-func (d *decoder) path() string {
+func (d *journalDecoder) path() string {
 	p := d.Text()
 	if d.Err == nil && (p == "" || rootfs.CheckPath(p) != nil) {
 		d.Fail("bad path")
@@ -33,7 +33,7 @@ func (d *decoder) path() string {
 	return p
 }
 
-func (d *decoder) entry(name string) (e manifest.Entry) {
+func (d *journalDecoder) entry(name string) (e manifest.Entry) {
 	k := manifest.Kind(d.Byte())
 	if k == 0 || d.Err != nil {
 		return e
@@ -51,8 +51,8 @@ func (d *decoder) entry(name string) (e manifest.Entry) {
 	return e
 }
 
-func (d *decoder) info() (i rootfs.Info) {
-	k := rootfs.Kind(d.Byte())
+func (d *journalDecoder) info() (i rootfs.Info) {
+	k := rootfs.FileKind(d.Byte())
 	if k == 0 || d.Err != nil {
 		return i
 	}

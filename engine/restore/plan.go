@@ -123,7 +123,7 @@ const (
 func NewPlan(ctx context.Context, o Options) (*Plan, error) {
 	p := &Plan{o: o, passed: map[string]uint32{}}
 	b := planner{Plan: p, ctx: ctx, euid: os.Geteuid()}
-	root := &place{fs: o.FS, there: true}
+	root := &diskDir{fs: o.FS, there: true}
 	defer root.close()
 	if err := b.dir("", o.Current, o.Target, root, 0); err != nil {
 		return nil, err
@@ -148,8 +148,8 @@ func (p *Plan) leave(path string, cause problem.Cause, failed bool) {
 	p.Skips = append(p.Skips, cause.At(path, failed))
 }
 
-// place is a directory on disk, opened when it is first looked into.
-type place struct {
+// diskDir is a directory on disk, opened when it is first looked into.
+type diskDir struct {
 	fs    rootfs.FS
 	path  string
 	there bool // it is on disk, as far as the trees tell
@@ -157,14 +157,14 @@ type place struct {
 	err   error
 }
 
-func (l *place) open() (rootfs.Dir, error) {
+func (l *diskDir) open() (rootfs.Dir, error) {
 	if l.dir == nil && l.err == nil {
 		l.dir, l.err = l.fs.OpenDir(l.path)
 	}
 	return l.dir, l.err
 }
 
-func (l *place) close() {
+func (l *diskDir) close() {
 	if l.dir != nil {
 		l.dir.Close()
 		l.dir = nil
@@ -172,7 +172,7 @@ func (l *place) close() {
 }
 
 // lstat looks at a name; Kind 0: nothing there.
-func (l *place) lstat(name string) (rootfs.Info, error) {
+func (l *diskDir) lstat(name string) (rootfs.Info, error) {
 	if !l.there {
 		return rootfs.Info{}, nil
 	}
@@ -190,7 +190,7 @@ func (l *place) lstat(name string) (rootfs.Info, error) {
 }
 
 // mounted reports whether another file system begins at a name.
-func (l *place) mounted(name string) bool {
+func (l *diskDir) mounted(name string) bool {
 	if !l.there {
 		return false
 	}

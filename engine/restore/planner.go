@@ -19,7 +19,7 @@ type planner struct {
 
 // dir compares the current directory cur with the target's tgt (zero: there is
 // none) at path.
-func (b *planner) dir(path string, cur, tgt oid.ID, at *place, depth int) error {
+func (b *planner) dir(path string, cur, tgt oid.ID, at *diskDir, depth int) error {
 	if cur == tgt {
 		return nil
 	}
@@ -69,7 +69,7 @@ func (b *planner) dir(path string, cur, tgt oid.ID, at *place, depth int) error 
 }
 
 // entry compares one name; c and t are of Kind 0 where there is none.
-func (b *planner) entry(dir string, c, t manifest.Entry, at *place, depth int) error {
+func (b *planner) entry(dir string, c, t manifest.Entry, at *diskDir, depth int) error {
 	if c.Alike(t) {
 		return nil
 	}
@@ -211,7 +211,7 @@ func (b *planner) doubtful(path string, t manifest.Entry) problem.Cause {
 }
 
 // putFile plans a file or a symlink where there is a file, a symlink or nothing.
-func (b *planner) putFile(path string, c, t manifest.Entry, info rootfs.Info, at *place) {
+func (b *planner) putFile(path string, c, t manifest.Entry, info rootfs.Info, at *diskDir) {
 	ch := Change{Path: path, Before: c, After: t, info: info, known: c.Kind != 0}
 	switch info.Kind {
 	case 0:

@@ -7,8 +7,8 @@ import (
 	"rewind/manifest"
 )
 
-func (b *planner) bothDirs(path string, c, t manifest.Entry, at *place, depth int, has bool) error {
-	below := &place{fs: b.o.FS, path: path, there: true}
+func (b *planner) bothDirs(path string, c, t manifest.Entry, at *diskDir, depth int, has bool) error {
+	below := &diskDir{fs: b.o.FS, path: path, there: true}
 	defer below.close()
 	if err := b.dir(path, c.ID, t.ID, below, depth+1); err != nil {
 		return err
@@ -29,14 +29,14 @@ func (b *planner) bothDirs(path string, c, t manifest.Entry, at *place, depth in
 }
 
 // makeDir plans a directory of the target where the current tree has none.
-func (b *planner) makeDir(path string, c, t manifest.Entry, at *place, depth int, has bool) error {
+func (b *planner) makeDir(path string, c, t manifest.Entry, at *diskDir, depth int, has bool) error {
 	info, err := at.lstat(t.Name)
 	if err != nil {
 		b.skip(path, why(err), true)
 		return nil
 	}
 	ch := Change{Path: path, Before: c, After: t, info: info, known: c.Kind != 0}
-	below := &place{fs: b.o.FS, path: path}
+	below := &diskDir{fs: b.o.FS, path: path}
 	defer below.close()
 	switch info.Kind {
 	case 0:
@@ -79,7 +79,7 @@ func (b *planner) makeDir(path string, c, t manifest.Entry, at *place, depth int
 }
 
 // deleteDir plans the deletion of a directory and of all that the trees know in it.
-func (b *planner) deleteDir(path string, c manifest.Entry, at *place, depth int, has bool) error {
+func (b *planner) deleteDir(path string, c manifest.Entry, at *diskDir, depth int, has bool) error {
 	info, err := at.lstat(c.Name)
 	if err != nil || info.Kind != rootfs.Directory {
 		if err != nil {
@@ -89,7 +89,7 @@ func (b *planner) deleteDir(path string, c manifest.Entry, at *place, depth int,
 		}
 		return nil
 	}
-	below := &place{fs: b.o.FS, path: path, there: true}
+	below := &diskDir{fs: b.o.FS, path: path, there: true}
 	defer below.close()
 	d, err := below.open()
 	if err != nil {
@@ -137,7 +137,7 @@ func (b *planner) deleteDir(path string, c manifest.Entry, at *place, depth int,
 
 // dirInTheWay plans a file or a symlink where the current tree has a
 // directory: all or nothing.
-func (b *planner) dirInTheWay(path string, c, t manifest.Entry, at *place) error {
+func (b *planner) dirInTheWay(path string, c, t manifest.Entry, at *diskDir) error {
 	info, err := at.lstat(c.Name)
 	switch {
 	case err != nil:
@@ -148,7 +148,7 @@ func (b *planner) dirInTheWay(path string, c, t manifest.Entry, at *place) error
 		b.putFile(path, manifest.Entry{}, t, info, at)
 		return nil
 	}
-	below := &place{fs: b.o.FS, path: path, there: true}
+	below := &diskDir{fs: b.o.FS, path: path, there: true}
 	defer below.close()
 	d, err := below.open()
 	if err != nil {

@@ -11,7 +11,7 @@ var errHolds = errors.New(reasonHolds)
 
 // needWritable notes a directory that has to be made writable for the time,
 // which its owner may do.
-func (b *planner) needWritable(path string, at *place, changes []Change) {
+func (b *planner) needWritable(path string, at *diskDir, changes []Change) {
 	if b.euid == 0 || path == "" || !at.there {
 		return
 	}

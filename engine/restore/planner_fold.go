@@ -23,7 +23,7 @@ func (f foldedNames) has(present string) bool {
 }
 
 // folds looks for such names among those that the target has and the current tree has not.
-func (b *planner) folds(cd, td manifest.Dir, at *place) (same foldedNames) {
+func (b *planner) folds(cd, td manifest.Dir, at *diskDir) (same foldedNames) {
 	var names []string
 	for _, t := range td.Entries {
 		if _, ok := cd.Lookup(t.Name); ok {
@@ -57,7 +57,7 @@ func (b *planner) folds(cd, td manifest.Dir, at *place) (same foldedNames) {
 // folded plans what becomes of names that fold onto others. A file is deleted
 // under its present name first, and then made under the target's. A directory keeps its
 // name: what is in it is restored.
-func (b *planner) folded(dir string, same foldedNames, cd, td manifest.Dir, at *place, depth int) error {
+func (b *planner) folded(dir string, same foldedNames, cd, td manifest.Dir, at *diskDir, depth int) error {
 	taken := map[string]bool{}
 	for _, name := range slices.Sorted(maps.Keys(same)) {
 		t, _ := td.Lookup(name)
@@ -92,7 +92,7 @@ func (b *planner) folded(dir string, same foldedNames, cd, td manifest.Dir, at *
 
 // renameFile plans a file or a symlink whose present name is another one that
 // the file system takes for the same.
-func (b *planner) renameFile(present, path string, c, t manifest.Entry, at *place) {
+func (b *planner) renameFile(present, path string, c, t manifest.Entry, at *diskDir) {
 	info, err := at.lstat(c.Name)
 	switch {
 	case err != nil:

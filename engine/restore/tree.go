@@ -25,7 +25,7 @@ func EditTree(src Source, sink Sink, root oid.ID, edits []Edit, modes map[string
 	if len(edits) == 0 {
 		return root, nil
 	}
-	top := &node{}
+	top := &editNode{}
 	for _, e := range edits {
 		n := top
 		for rest, more := e.Path, true; more; {
@@ -40,19 +40,19 @@ func EditTree(src Source, sink Sink, root oid.ID, edits []Edit, modes map[string
 	return e.ID, err
 }
 
-type node struct {
+type editNode struct {
 	edit  *manifest.Entry
 	whole bool
-	kids  map[string]*node
+	kids  map[string]*editNode
 }
 
-func (n *node) child(name string) *node {
+func (n *editNode) child(name string) *editNode {
 	if n.kids == nil {
-		n.kids = map[string]*node{}
+		n.kids = map[string]*editNode{}
 	}
 	k := n.kids[name]
 	if k == nil {
-		k = &node{}
+		k = &editNode{}
 		n.kids[name] = k
 	}
 	return k
@@ -66,7 +66,7 @@ type treeEditor struct {
 
 // dir gives the entry, without name and mode, of the directory id after the
 // edits below n.
-func (t *treeEditor) dir(path string, n *node, id oid.ID) (e manifest.Entry, err error) {
+func (t *treeEditor) dir(path string, n *editNode, id oid.ID) (e manifest.Entry, err error) {
 	old, err := loadDir(t.src, id)
 	if err != nil {
 		return e, &manifest.TreeError{Path: path, ID: id, Err: err}
@@ -116,7 +116,7 @@ func (t *treeEditor) dir(path string, n *node, id oid.ID) (e manifest.Entry, err
 }
 
 // entry gives what old becomes.
-func (t *treeEditor) entry(path, name string, n *node, old manifest.Entry) (manifest.Entry, error) {
+func (t *treeEditor) entry(path, name string, n *editNode, old manifest.Entry) (manifest.Entry, error) {
 	e := old
 	if n.edit != nil {
 		e = *n.edit
@@ -151,7 +151,7 @@ func (t *treeEditor) entry(path, name string, n *node, old manifest.Entry) (mani
 }
 
 // makes reports whether something below n comes to be.
-func (n *node) makes() bool {
+func (n *editNode) makes() bool {
 	for _, k := range n.kids {
 		if k.edit != nil && k.edit.Kind != 0 || k.makes() {
 			return true

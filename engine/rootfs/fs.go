@@ -78,11 +78,11 @@ type File interface {
 // system that cannot swap names at once.
 func Aside(temp string) string { return temp + ".x" }
 
-// Kind is what a name is.
-type Kind uint8
+// FileKind is what a name is.
+type FileKind uint8
 
 const (
-	Regular Kind = iota + 1
+	Regular FileKind = iota + 1
 	Directory
 	Link
 	FIFO
@@ -90,7 +90,7 @@ const (
 	Device
 )
 
-func (k Kind) String() string {
+func (k FileKind) String() string {
 	switch k {
 	case Regular:
 		return "file"
@@ -110,7 +110,7 @@ func (k Kind) String() string {
 
 // Info describes a name. Fields that the system does not have are zero.
 type Info struct {
-	Kind         Kind
+	Kind         FileKind
 	Mode         uint32 // 07777
 	Size         int64
 	Mtime, Ctime int64 // nanoseconds since 1970

@@ -42,19 +42,19 @@ func Unset(file, key string) error {
 	return change(file, func(old []byte) ([]byte, error) { return unsetKey(old, key) })
 }
 
-// place is where a member of an object is in the text.
-type place struct {
+// member is where a member of an object is in the text.
+type member struct {
 	parent *hujson.Object
 	index  int
 }
 
 // find returns the last member for a dotted key, which is the one that counts;
 // however it is split into nested and dotted names.
-func find(o *hujson.Object, key string) (found place, ok bool) {
+func find(o *hujson.Object, key string) (found member, ok bool) {
 	for i, m := range o.Members {
 		name := m.Name.Value.(hujson.Literal).String()
 		if name == key {
-			found, ok = place{o, i}, true
+			found, ok = member{o, i}, true
 			continue
 		}
 		if rest, inside := strings.CutPrefix(key, name+"."); inside {
@@ -174,7 +174,7 @@ func unit(root document) string {
 
 // removeMember takes a member out, with its comma and the white space before
 // it. Comments before it stay.
-func removeMember(b []byte, p place) []byte {
+func removeMember(b []byte, p member) []byte {
 	m := p.parent.Members[p.index]
 	from, to := m.Name.StartOffset, m.Value.EndOffset
 	isLast := p.index == len(p.parent.Members)-1

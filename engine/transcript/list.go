@@ -72,7 +72,7 @@ func (l *List) Append(dst []byte) []byte {
 
 // ParseList parses what Append wrote, and nothing else.
 func ParseList(data []byte) (*List, error) {
-	d := decoder{wire.Decoder{What: "conversation", Data: string(data)}}
+	d := listDecoder{wire.Decoder{What: "conversation", Data: string(data)}}
 	bad := func(reason string) (*List, error) { return nil, &DamagedError{Reason: "list: " + reason} }
 	if d.Byte() != listMagic {
 		return bad("not one")
@@ -113,16 +113,16 @@ func ParseList(data []byte) (*List, error) {
 	return &l, nil
 }
 
-// decoder reads canonical fields.
-type decoder struct{ wire.Decoder }
+// listDecoder reads canonical fields.
+type listDecoder struct{ wire.Decoder }
 
-func (d *decoder) sum() (s Sum) {
+func (d *listDecoder) sum() (s Sum) {
 	copy(s[:], d.Bytes(uint64(len(s))))
 	return s
 }
 
 // length reads a number of bytes that is more than 0.
-func (d *decoder) length() int64 {
+func (d *listDecoder) length() int64 {
 	v := d.AtMost(math.MaxInt64)
 	if v == 0 {
 		d.Fail("zero length")

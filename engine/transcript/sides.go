@@ -51,7 +51,7 @@ func appendSides(dst []byte, sides []sideState) []byte {
 }
 
 func parseSides(data []byte) ([]sideState, error) {
-	d := decoder{wire.Decoder{What: "conversation", Data: string(data)}}
+	d := listDecoder{wire.Decoder{What: "conversation", Data: string(data)}}
 	bad := func(reason string) ([]sideState, error) { return nil, &DamagedError{Reason: "side files: " + reason} }
 	if d.Byte() != sidesMagic {
 		return bad("not them")

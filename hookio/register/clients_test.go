@@ -27,10 +27,10 @@ func testClients() map[string]*Client {
 	of := map[string]*Client{
 		"flat": {Agent: "flat", dir: dir, files: inHome("hooks.json"), hooks: hooks, form: form{flat: true}},
 		"flat with a version": {Agent: "versioned", dir: dir, files: inHome("hooks/rewind.json"), hooks: hooks, form: form{
-			flat: true, version: "1", handler: func(line string) node { return object("bash", quoted(line), "timeoutSec", node{literal: "10"}) }}},
+			flat: true, version: "1", handler: func(line string) jsonNode { return object("bash", quoted(line), "timeoutSec", jsonNode{literal: "10"}) }}},
 		"milliseconds": {Agent: "milliseconds", dir: dir, files: inHome("settings.json"), hooks: hooks, form: form{
-			handler: func(line string) node {
-				return object("type", quoted("command"), "name", quoted("rewind"), "command", quoted(line), "timeout", node{literal: "10000"})
+			handler: func(line string) jsonNode {
+				return object("type", quoted("command"), "name", quoted("rewind"), "command", quoted(line), "timeout", jsonNode{literal: "10000"})
 			}}},
 		"extension": {Agent: "extension", dir: dir, files: inHome("extensions/rewind.ts"),
 			extension: func(p Program) string { return "run(" + string(quoted(p.Path).literal) + ")\n" }},

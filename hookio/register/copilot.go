@@ -35,8 +35,8 @@ var copilot = Client{
 		{"SubagentStop", ""},
 		{"SessionEnd", ""},
 	},
-	form: form{flat: true, version: "1", handler: func(line string) node {
-		return object("type", quoted("command"), "bash", quoted(line), "timeoutSec", node{literal: hookSeconds})
+	form: form{flat: true, version: "1", handler: func(line string) jsonNode {
+		return object("type", quoted("command"), "bash", quoted(line), "timeoutSec", jsonNode{literal: hookSeconds})
 	}},
 	switches: []offSwitch{{"disableAllHooks", true, HooksDisabled}},
 }

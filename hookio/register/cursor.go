@@ -25,7 +25,7 @@ var cursor = Client{
 		{"beforeMCPExecution", ""},
 		{"stop", ""},
 	},
-	form: form{flat: true, version: "1", handler: func(line string) node {
-		return object("command", quoted(line), "timeout", node{literal: hookSeconds})
+	form: form{flat: true, version: "1", handler: func(line string) jsonNode {
+		return object("command", quoted(line), "timeout", jsonNode{literal: hookSeconds})
 	}},
 }

@@ -308,18 +308,18 @@ func (l layout) deeper() layout {
 	return l
 }
 
-// node is JSON to be written: a literal, an object (names and values in turn)
+// jsonNode is JSON to be written: a literal, an object (names and values in turn)
 // or an array.
-type node struct {
+type jsonNode struct {
 	literal string
 	names   []string
-	values  []node
+	values  []jsonNode
 	array   bool
 }
 
-func quoted(s string) node { return node{literal: string(hujson.String(s))} }
+func quoted(s string) jsonNode { return jsonNode{literal: string(hujson.String(s))} }
 
-func (n node) render(l layout) string {
+func (n jsonNode) render(l layout) string {
 	if n.literal != "" {
 		return n.literal
 	}
@@ -351,17 +351,17 @@ func (n node) render(l layout) string {
 	return b.String()
 }
 
-func object(pairs ...any) node {
-	var n node
+func object(pairs ...any) jsonNode {
+	var n jsonNode
 	for i := 0; i+1 < len(pairs); i += 2 {
 		n.names = append(n.names, pairs[i].(string))
-		n.values = append(n.values, pairs[i+1].(node))
+		n.values = append(n.values, pairs[i+1].(jsonNode))
 	}
 	return n
 }
 
-func array(values ...node) node { return node{array: true, values: values} }
+func array(values ...jsonNode) jsonNode { return jsonNode{array: true, values: values} }
 
-func named(name string, n node) func(layout) string {
+func named(name string, n jsonNode) func(layout) string {
 	return func(l layout) string { return string(hujson.String(name)) + l.colon + n.render(l) }
 }

@@ -40,7 +40,7 @@ var kiro = Client{
 		{"postToolUse", ""},
 		{"stop", ""},
 	},
-	form: form{flat: true, handler: func(line string) node {
-		return object("command", quoted(line), "timeout_ms", node{literal: hookSeconds + "000"})
+	form: form{flat: true, handler: func(line string) jsonNode {
+		return object("command", quoted(line), "timeout_ms", jsonNode{literal: hookSeconds + "000"})
 	}},
 }

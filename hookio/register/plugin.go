@@ -17,7 +17,7 @@ type PluginFile struct {
 // shim in bin/ falls back to PATH, and does nothing where rewind is gone.
 func Plugin(version, exe string) []PluginFile {
 	l := layout{style: styleOf(nil, container{}), multi: true}
-	json := func(n node) string { return n.render(l) + "\n" }
+	json := func(n jsonNode) string { return n.render(l) + "\n" }
 	const description = "Checkpoints of code and conversation at every prompt and before every tool call, and an undo for both"
 	author := object("name", quoted("rewind"))
 	files := []PluginFile{

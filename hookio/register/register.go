@@ -30,7 +30,7 @@ type form struct {
 	flat bool
 	// handler is a handler, without a matcher, that runs a line; nil: with the
 	// members type, command and timeout in seconds.
-	handler func(line string) node
+	handler func(line string) jsonNode
 	// timeout is that of an event's hook, as the agent counts it; nil: hookSeconds.
 	timeout func(event string) string
 	// version is the value of a member "version" that the file must have, "" for
@@ -39,7 +39,7 @@ type form struct {
 }
 
 // handle is the handler that runs a line at an event.
-func (f form) handle(line, event string) node {
+func (f form) handle(line, event string) jsonNode {
 	if f.handler != nil {
 		return f.handler(line)
 	}
@@ -47,7 +47,7 @@ func (f form) handle(line, event string) node {
 	if f.timeout != nil {
 		timeout = f.timeout(event)
 	}
-	return object("type", quoted("command"), "command", quoted(line), "timeout", node{literal: timeout})
+	return object("type", quoted("command"), "command", quoted(line), "timeout", jsonNode{literal: timeout})
 }
 
 // addAll adds the hooks to a file that has none of ours.
@@ -64,7 +64,7 @@ func addAll(b []byte, line string, hooks []registration, form form) ([]byte, err
 		if !form.topLevel {
 			whole = object("hooks", whole)
 			if form.version != "" {
-				whole.names, whole.values = append(whole.names, versionMember), append(whole.values, node{literal: form.version})
+				whole.names, whole.values = append(whole.names, versionMember), append(whole.values, jsonNode{literal: form.version})
 			}
 		}
 		text := whole.render(layout{style: styleOf(nil, container{}), multi: true})
@@ -98,7 +98,7 @@ func addVersion(b []byte, form form) ([]byte, error) {
 	if _, ok := top.member(versionMember); ok || form.version == "" {
 		return b, nil
 	}
-	return appendItem(b, top, styleOf(b, top), true, named(versionMember, node{literal: form.version})), nil
+	return appendItem(b, top, styleOf(b, top), true, named(versionMember, jsonNode{literal: form.version})), nil
 }
 
 // add adds one hook to a file that has the object of events.
@@ -130,8 +130,8 @@ func add(b []byte, h registration, line string, form form) ([]byte, error) {
 }
 
 // events is the object of events with our hooks.
-func events(hooks []registration, line string, form form) node {
-	var n node
+func events(hooks []registration, line string, form form) jsonNode {
+	var n jsonNode
 	for _, h := range hooks {
 		if i := slices.Index(n.names, h.event); i >= 0 {
 			n.values[i].values = append(n.values[i].values, hook(h, line, form))
@@ -144,13 +144,13 @@ func events(hooks []registration, line string, form form) node {
 }
 
 // hook is what stands in an event's list: a group with one handler, or a handler.
-func hook(h registration, line string, form form) node {
+func hook(h registration, line string, form form) jsonNode {
 	n := form.handle(line, h.event)
 	if !form.flat {
 		n = object("hooks", array(n))
 	}
 	if h.matcher != "" {
-		n.names, n.values = append([]string{"matcher"}, n.names...), append([]node{quoted(h.matcher)}, n.values...)
+		n.names, n.values = append([]string{"matcher"}, n.names...), append([]jsonNode{quoted(h.matcher)}, n.values...)
 	}
 	return n
 }
