@@ -203,7 +203,7 @@ func explainEngine(err error, f *failure) {
 		badValue  *settings.ValueError
 		notJSON   *settings.NotJSONError
 		changing  *settings.BusyError
-		noTalk    *conversation.NoConversationError
+		noConv    *conversation.NoConversationError
 		noSession *conversation.NoSessionError
 		running   *conversation.AgentRunningError
 		few       *transcript.FewPromptsError
@@ -301,9 +301,9 @@ func explainEngine(err error, f *failure) {
 		if wouldLose.Next != "" {
 			f.hint = wouldLose.Next
 		}
-	case errors.As(err, &noTalk):
+	case errors.As(err, &noConv):
 		f.code, f.hint = exitNotFound, "--code-only restores only the files"
-		if noTalk.Before {
+		if noConv.Before {
 			f.hint = "start a new session, or restore only the files: --code-only"
 		}
 	case errors.As(err, &noSession):

@@ -239,20 +239,20 @@ func letter(c manifest.Change) byte {
 
 // restoredView answers the restore family; docs/json/restore.schema.json describes it.
 type restoredView struct {
-	Checkpoint *string       `json:"checkpoint"`
-	Safety     *string       `json:"safety"`
-	Backup     *string       `json:"backup_checkpoint"` // the same, as log calls it
-	Create     []pathView    `json:"create"`
-	Replace    []pathView    `json:"replace"`
-	Delete     []pathView    `json:"delete"`
-	Mode       []pathView    `json:"mode"`
-	Skip       []problemView `json:"skip"`
-	Transcript *forkView     `json:"transcript"`
-	TalkBackup *string       `json:"transcript_backup"`          // that of Transcript, as log calls it
-	CodeOnly   string        `json:"code_only_reason,omitempty"` // why Transcript is null, although it was to move
-	Others     []otherView   `json:"others,omitempty"`           // whose work goes too
-	Undone     []string      `json:"prompts,omitempty"`          // what was said behind the target
-	DryRun     bool          `json:"dry_run"`
+	Checkpoint       *string       `json:"checkpoint"`
+	Safety           *string       `json:"safety"`
+	Backup           *string       `json:"backup_checkpoint"` // the same, as log calls it
+	Create           []pathView    `json:"create"`
+	Replace          []pathView    `json:"replace"`
+	Delete           []pathView    `json:"delete"`
+	Mode             []pathView    `json:"mode"`
+	Skip             []problemView `json:"skip"`
+	Transcript       *forkView     `json:"transcript"`
+	TranscriptBackup *string       `json:"transcript_backup"`          // that of Transcript, as log calls it
+	CodeOnly         string        `json:"code_only_reason,omitempty"` // why Transcript is null, although it was to move
+	Others           []otherView   `json:"others,omitempty"`           // whose work goes too
+	Undone           []string      `json:"prompts,omitempty"`          // what was said behind the target
+	DryRun           bool          `json:"dry_run"`
 }
 
 // otherView is another session's work that a restore takes back.
@@ -282,7 +282,7 @@ func viewRestored(r *engine.Restored) restoredView {
 	}
 	if m := r.Conversation; m != nil {
 		v.Transcript = &forkView{SessionID: m.Session, Path: m.File, Resume: m.Resume, Backup: m.Backup, Notes: m.Notes}
-		v.TalkBackup = orNull(m.Backup)
+		v.TranscriptBackup = orNull(m.Backup)
 	}
 	v.Undone = r.Prompts
 	for _, o := range r.Others {

@@ -45,8 +45,8 @@ var inEngine = map[string][]string{
 	"engine/transcript": {},
 	"engine/problem":    {},
 	"engine/gitrepo":    {"engine/ignore"},
-	"engine/scan":       {"engine/ignore", "engine/problem", "engine/scratchfs", "manifest"},
-	"engine/restore":    {"engine/problem", "engine/rootfs", "engine/scratchfs", "manifest"},
+	"engine/scan":       {"engine/ignore", "engine/problem", "manifest"},
+	"engine/restore":    {"engine/problem", "engine/rootfs", "manifest"},
 
 	"engine/account":      {"cas", "engine/settings"},
 	"engine/project":      {"cas", "engine/account", "engine/gitrepo", "engine/restore", "engine/scan", "engine/settings", "manifest"},
@@ -67,8 +67,8 @@ var inEngine = map[string][]string{
 // that others write. hookio itself, which every hook starts with, and shell use the last alone.
 var neutral = []string{"cas/oid", "cas/vfs", "manifest/wire", "hookio/jsonscan"}
 
-// forTests are disks and runs in which things go wrong. Any test may use them, and nothing else.
-var forTests = []string{"cas/vfs/crashfs", "cas/vfs/tracee"}
+// forTests are disks, file systems and runs in which things go wrong. Any test may use them, and nothing else.
+var forTests = []string{"cas/vfs/crashfs", "cas/vfs/tracee", "engine/scratchfs"}
 
 func TestImportsPointOneWay(t *testing.T) {
 	root := filepath.Join("..", "..")

@@ -61,7 +61,7 @@ func ReadSmall(file string, limit int64) ([]byte, error) {
 	return readBounded(file, limit, vfs.NoFollow)
 }
 
-// ReadRule is readSmall for a person's own file, which may be a link.
+// ReadRule is ReadSmall for a person's own file, which may be a link.
 func ReadRule(file string, limit int64) ([]byte, error) { return readBounded(file, limit, 0) }
 
 func readBounded(file string, limit int64, flags int) ([]byte, error) {

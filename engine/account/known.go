@@ -272,7 +272,7 @@ func MirrorDir(env Env, id StoreID) string {
 	if account == "" {
 		return ""
 	}
-	return filepath.Join(account, "vault", id.String())
+	return filepath.Join(account, MirrorsName, id.String())
 }
 
 // PlaceIn is where the store of k lies, or would; "" where that is not known.
@@ -290,7 +290,7 @@ func GlobalStore(env Env, root string) string {
 		return ""
 	}
 	id := oid.Sum([]byte(root))
-	return filepath.Join(account, "storage", hex.EncodeToString(id[:16]))
+	return filepath.Join(account, StorageName, hex.EncodeToString(id[:16]))
 }
 
 // Mode says where a store lies.

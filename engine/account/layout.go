@@ -14,6 +14,12 @@ import (
 	"rewind/cas"
 )
 
+// Names below the account's directory.
+const (
+	MirrorsName = "vault"   // a mirror for each store, by its id
+	StorageName = "storage" // the stores of global mode
+)
+
 // Names below the store directory; docs/FORMAT.md lists them.
 const (
 	FormatName    = "format"

@@ -14,7 +14,7 @@ import (
 	"rewind/engine/scan"
 )
 
-// CaptureOptions of one scan into a batch.
+// CaptureOptions of one scan into a transaction.
 type CaptureOptions struct {
 	noIgnore bool
 	Rehash   bool
@@ -24,7 +24,7 @@ type CaptureOptions struct {
 	// from, which was captured before. It saves looking at all others.
 	Changed []string
 	From    oid.ID
-	// first is called before the tree is looked at, once the batch is there.
+	// first is called before the tree is looked at, once the transaction is there.
 	first func(*Captured) error
 }
 

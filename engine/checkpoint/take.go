@@ -21,7 +21,7 @@ type Options struct {
 	Description string
 	Name        string
 	Pin         bool
-	NoIgnore    bool // take everything but .git, the store and the agents' directories
+	NoIgnore    bool // take everything but .git, the store and the agents' worktrees
 	Rehash      bool // trust no stat, read every file
 	// What there must be for a record: another tree than that of the newest
 	// checkpoint, new messages in the conversation; either, if both are asked for.
@@ -66,6 +66,9 @@ type TakeOptions struct {
 	Valid     func() (bool, error) // asked before the commit: is what was scanned worth it; nil: it is
 }
 
+// Take looks at the working tree, and at the conversation where a session is meant, and commits what is
+// new as a checkpoint: none where o asks for a change and there is none. It holds the tree and users locks
+// shared. What could not be captured is in Saved, and no error.
 func Take(ctx context.Context, p *project.Project, o TakeOptions) (*Saved, error) {
 	start := time.Now()
 	if o.Name != "" {

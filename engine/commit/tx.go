@@ -75,7 +75,7 @@ func (t *Tx) Next() *Tx {
 // Workers is how many goroutines may put contents and directories at once.
 func (t *Tx) Workers() int { return len(t.workers) }
 
-// Content puts a file: one object up to chunkedSize, else chunks and their list.
+// Content puts a file: one object up to ChunkedSize, else chunks and their list.
 func (t *Tx) Content(worker int, f io.Reader, size int64, prev oid.ID) (manifest.Kind, oid.ID, int64, error) {
 	w := &t.workers[worker]
 	if size > ChunkedSize {

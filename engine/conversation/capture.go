@@ -141,7 +141,7 @@ func NoteHeld(ctx context.Context, p *project.Project, t Trigger, held *account.
 	_ = account.UpdateSession(ctx, p.Env, t.Agent, t.Session, func(s *account.SessionState) { s.Held = held })
 }
 
-// store keeps transcripts in a batch: a segment is one object, a
+// store keeps transcripts in a transaction: a segment is one object, a
 // long one a list of chunks, so that neither time nor memory depend on how long
 // it is. Bytes that look like a list are always stored as the chunks of one:
 // so what reads as a list is one.

@@ -46,7 +46,7 @@ func ResolvePrompt(ctx context.Context, p *project.Project, spec string, n int, 
 	return l, nil
 }
 
-// FindPrompt is beforePrompt; where the conversation cannot be read, the
+// FindPrompt is BeforePrompt; where the conversation cannot be read, the
 // session's checkpoints are counted. The caller holds the users lock.
 func FindPrompt(ctx context.Context, p *project.Project, s *ChosenSession, n int) (*PromptPlace, error) {
 	spec := "prompt~" + strconv.Itoa(n)

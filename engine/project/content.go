@@ -22,7 +22,7 @@ func (r *HeldReader) Close() error {
 	return nil
 }
 
-// ContentOf reads an entry's content from a store or a batch.
+// ContentOf reads an entry's content from a store or a transaction.
 func ContentOf(get func([]byte, oid.ID) ([]byte, error), e manifest.Entry) (io.ReadCloser, error) {
 	switch e.Kind {
 	case manifest.File:

@@ -129,7 +129,7 @@ func OpenAt(ctx context.Context, o OpenOptions, at Location, known []account.Kno
 	if err != nil {
 		return nil, err
 	}
-	p.ID, _ = account.ParseStoreID(p.Format.ID) // checked by readFormat
+	p.ID, _ = account.ParseStoreID(p.Format.ID) // checked when the format was read
 	if err := p.checkKnown(known); err != nil {
 		return nil, err
 	}

@@ -191,7 +191,7 @@ func FindStore(env account.Env, prefix string) (id string, err error) {
 		seen[k.ID.String()] = true
 	}
 	if accountDir := env.AccountDir(); accountDir != "" {
-		names, err := os.ReadDir(filepath.Join(accountDir, "vault")) // a line may have been lost
+		names, err := os.ReadDir(filepath.Join(accountDir, account.MirrorsName)) // a line may have been lost
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return "", err
 		}

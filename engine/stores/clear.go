@@ -185,13 +185,13 @@ func (r *Removal) removeRest(f rootfs.FS, d rootfs.Dir, aside string) error {
 }
 
 // removeMirror removes the mirror of a store.
-func removeMirror(account, id string) error {
-	f, err := rootfs.Open(account)
+func removeMirror(accountDir, id string) error {
+	f, err := rootfs.Open(accountDir)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	d, err := f.OpenDir("vault")
+	d, err := f.OpenDir(account.MirrorsName)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -209,7 +209,7 @@ func removeMirror(account, id string) error {
 		err = removeTree(d, id+goingSuffix)
 	}
 	if err == nil {
-		err = vfs.OS.SyncDir(filepath.Join(account, "vault"))
+		err = vfs.OS.SyncDir(filepath.Join(accountDir, account.MirrorsName))
 	}
 	if err != nil {
 		return fmt.Errorf("remove the mirror: %w", err)

@@ -55,7 +55,7 @@ func withMirrors(env account.Env, known []account.KnownStore) ([]account.KnownSt
 		return known, nil
 	}
 	known = slices.Concat(known, unknownStorage(accountDir, known))
-	entries, err := os.ReadDir(filepath.Join(accountDir, "vault"))
+	entries, err := os.ReadDir(filepath.Join(accountDir, account.MirrorsName))
 	if errors.Is(err, fs.ErrNotExist) || account.IsNotDir(err) {
 		return known, nil
 	}
@@ -72,7 +72,7 @@ func withMirrors(env account.Env, known []account.KnownStore) ([]account.KnownSt
 
 // unknownStorage lists the global stores that the registry has no line of.
 func unknownStorage(accountDir string, known []account.KnownStore) (out []account.KnownStore) {
-	dir := filepath.Join(accountDir, "storage")
+	dir := filepath.Join(accountDir, account.StorageName)
 	entries, _ := os.ReadDir(dir) // none is there, or none can be listed
 	for _, e := range entries {
 		if !e.IsDir() || strings.Contains(e.Name(), goingSuffix) {
@@ -82,7 +82,7 @@ func unknownStorage(accountDir string, known []account.KnownStore) (out []accoun
 		if err != nil {
 			continue
 		}
-		id, _ := account.ParseStoreID(f.ID) // checked by readFormat
+		id, _ := account.ParseStoreID(f.ID) // checked when the format was read
 		if !slices.ContainsFunc(known, func(k account.KnownStore) bool { return k.ID == id }) {
 			out = append(out, account.KnownStore{ID: id, Mode: account.GlobalMode, Storage: filepath.Join(dir, e.Name())})
 		}

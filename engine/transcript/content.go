@@ -134,7 +134,7 @@ func (m *message) add(k *kinds, text []byte) {
 	if len(m.first) == 0 {
 		m.first = append(m.first, text[:min(len(text), 64)]...)
 	}
-	if k.harness(text) {
+	if k.injected(text) {
 		if len(m.tagged) == 0 {
 			m.tagged = append(m.tagged, text...)
 		}

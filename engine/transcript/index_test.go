@@ -150,7 +150,7 @@ func grow(t *rapid.T, m *maker) {
 		case 0, 1:
 			all = append(all, m.say(rapid.StringN(1, 40, 80).Filter(func(s string) bool {
 				s = strings.TrimSpace(s)
-				return s != "" && !claudeKinds.harness([]byte(s)) && !strings.HasPrefix(s, "<command")
+				return s != "" && !claudeKinds.injected([]byte(s)) && !strings.HasPrefix(s, "<command")
 			}).Draw(t, "text")))
 			said := all[len(all)-1]
 			m.prompts[said] = strings.TrimSpace(m.prompts[said])

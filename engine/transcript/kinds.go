@@ -19,8 +19,8 @@ type kinds struct {
 	sources map[string]bool
 }
 
-// harness reports whether a text, without white space before it, is the client's.
-func (k *kinds) harness(text []byte) bool {
+// injected reports whether a text, without white space before it, was put in by the client.
+func (k *kinds) injected(text []byte) bool {
 	for _, t := range k.texts {
 		if len(text) >= len(t) && string(text[:len(t)]) == t {
 			return true
@@ -41,5 +41,5 @@ func (k *kinds) harness(text []byte) bool {
 // person's. Of an agent that is not understood every text can.
 func Typed(a Agent, text string) bool {
 	f, ok := a.format()
-	return !ok || !f.kinds.harness(bytes.TrimSpace([]byte(text[:min(len(text), 4096)])))
+	return !ok || !f.kinds.injected(bytes.TrimSpace([]byte(text[:min(len(text), 4096)])))
 }

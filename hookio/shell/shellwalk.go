@@ -43,7 +43,7 @@ type shellFrame struct {
 // maxValueBytes bounds what a variable of a script is followed with.
 const maxValueBytes = 64 << 10
 
-// walkShell visits each program that script runs, from the working directory
+// Walk visits each program that script runs, from the working directory
 // cwd, with HOME and PWD and what else is known in variables.
 func Walk(script, cwd string, variables map[string]string, visit func(*Invocation)) (overflow bool) {
 	w := &shellWalk{cwd: cwd, variables: variables, visit: visit}
@@ -362,7 +362,7 @@ func (w *shellWalk) find(inv *Invocation) {
 	}
 }
 
-// findPlaces gives find's starting points; all says that nothing restricts the
+// FindPlaces gives find's starting points; all says that nothing restricts the
 // names that it finds.
 func FindPlaces(args []Word) (places []Word, all bool) {
 	i := 0

@@ -1,0 +1,58 @@
+package main
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// TestDocsNameWhatIsThere: every test, file and directory of the source that the pages name exists.
+func TestDocsNameWhatIsThere(t *testing.T) {
+	root := filepath.Join("..", "..")
+	var source strings.Builder
+	var files []string
+	err := filepath.WalkDir(root, func(file string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		files = append(files, "/"+strings.TrimPrefix(filepath.ToSlash(file), "../../"))
+		if strings.HasSuffix(file, "_test.go") {
+			b, err := os.ReadFile(file)
+			source.Write(b)
+			return err
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	test := regexp.MustCompile(`\b(Test|Fuzz|Benchmark)[A-Z]\w*(\*?)`)
+	goFile := regexp.MustCompile("`([\\w/]+\\.go)`")
+	for _, page := range []string{"ARCHITECTURE.md", "INVARIANTS.md", "RACY.md", "SPEED.md", "FORMAT.md", "PI.md"} {
+		text, err := os.ReadFile(filepath.Join(root, "docs", page))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range test.FindAllString(string(text), -1) {
+			name, family := strings.CutSuffix(m, "*")
+			if !family {
+				name += "("
+			}
+			if !strings.Contains(source.String(), "func "+name) {
+				t.Errorf("%s names %s, which is not there", page, m)
+			}
+		}
+	files:
+		for _, m := range goFile.FindAllStringSubmatch(string(text), -1) {
+			for _, file := range files {
+				if strings.HasSuffix(file, "/"+m[1]) {
+					continue files
+				}
+			}
+			t.Errorf("%s names %s, which is not there", page, m[1])
+		}
+	}
+}
