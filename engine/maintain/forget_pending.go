@@ -39,8 +39,8 @@ func PendingForget(ctx context.Context, p *project.Project) (*time.Time, error) 
 		return nil, err
 	}
 	defer release()
-	said, err := manifest.Replay(ctx, p.Log(), n.Log+1, manifest.Skip)
-	if err != nil || !said.Amended() {
+	replayed, err := manifest.Replay(ctx, p.Log(), n.Log+1, manifest.Skip)
+	if err != nil || !replayed.Amended() {
 		return nil, p.Classify(err)
 	}
 	return since(n), nil

@@ -18,12 +18,12 @@ type LogState struct {
 	Operations  []manifest.Operation  // newest first
 	last        uint64                // sequence number of the last record
 	Amended     bool                  // some record is to be read otherwise than it was written
-	said        *manifest.Replayed
+	replayed    *manifest.Replayed
 }
 
 // ReadLog reads every record. Unlike a query it tolerates none that it cannot read.
 func ReadLog(ctx context.Context, p *project.Project) (*LogState, error) {
-	said, err := manifest.Replay(ctx, p.Log(), 1, manifest.Strict)
+	replayed, err := manifest.Replay(ctx, p.Log(), 1, manifest.Strict)
 	var entry *manifest.EntryError
 	if errors.As(err, &entry) {
 		return nil, &account.DamagedStoreError{What: fmt.Sprintf("entry %d of the log", entry.Seq), Err: entry.Err}
@@ -32,8 +32,8 @@ func ReadLog(ctx context.Context, p *project.Project) (*LogState, error) {
 		return nil, p.Classify(err)
 	}
 	return &LogState{
-		Checkpoints: said.Checkpoints(), Operations: said.Operations(),
-		last: said.Last(), Amended: said.Amended(), said: said,
+		Checkpoints: replayed.Checkpoints(), Operations: replayed.Operations(),
+		last: replayed.Last(), Amended: replayed.Amended(), replayed: replayed,
 	}, nil
 }
 
@@ -98,7 +98,7 @@ func (s *LogState) amend(c cas.Commit) []byte {
 	now := r
 	switch {
 	case r.Checkpoint != nil:
-		if is, ok := s.said.ByID(r.Checkpoint.ID); ok {
+		if is, ok := s.replayed.ByID(r.Checkpoint.ID); ok {
 			is.Name, is.Pinned = r.Checkpoint.Name, r.Checkpoint.Pinned
 			now.Checkpoint = &is
 		}

@@ -43,9 +43,9 @@ func Plan(ctx context.Context, p *project.Project, state *LogState, o GCOptions,
 // points gathers what the log, and where labels count the sessions' files, say. session is the one that
 // asks, "" for none.
 func (s *LogState) points(ctx context.Context, pi settings.Pi, session string) (*points, error) {
-	pt := &points{set: pi.Retention, bindings: s.said.Bindings(), operations: s.Operations, parents: map[string]string{}}
+	pt := &points{set: pi.Retention, bindings: s.replayed.Bindings(), operations: s.Operations, parents: map[string]string{}}
 	files := map[string]string{}
-	for _, known := range s.said.Sessions() {
+	for _, known := range s.replayed.Sessions() {
 		if known.Agent == piAgent {
 			pt.parents[known.ID], files[known.ID] = known.Parent, known.TranscriptPath
 		}

@@ -125,7 +125,7 @@ func unlogged(ctx context.Context, p *project.Project, logged []manifest.Checkpo
 
 // readableCheckpoints reads the log as far as it can be read: oldest first.
 func readableCheckpoints(ctx context.Context, p *project.Project) (all []manifest.Checkpoint, damage []Damage, err error) {
-	said, err := manifest.Replay(ctx, p.Log(), 1, func(e *manifest.EntryError) error {
+	replayed, err := manifest.Replay(ctx, p.Log(), 1, func(e *manifest.EntryError) error {
 		damage = append(damage, Damage{Reason: e.Error()})
 		return nil
 	})
@@ -135,8 +135,8 @@ func readableCheckpoints(ctx context.Context, p *project.Project) (all []manifes
 	if err != nil {
 		damage = append(damage, Damage{Reason: fmt.Sprintf("the log: %v", err)})
 	}
-	if said != nil {
-		all = said.Checkpoints()
+	if replayed != nil {
+		all = replayed.Checkpoints()
 		slices.Reverse(all)
 	}
 	return all, damage, nil
