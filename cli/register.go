@@ -102,7 +102,7 @@ func inPath(program string) bool {
 func (r *registering) agent(a *agentFiles) error {
 	line := ""
 	if r.program != nil {
-		line = register.CommandLine(r.program.Path, a.Agent)
+		line = a.CommandLine(r.program.Path)
 		r.view.Command = line
 		if err := r.refusePlugin(a); err != nil {
 			return err

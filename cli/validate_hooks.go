@@ -146,7 +146,7 @@ const lineTime = 10 * time.Second
 
 // checkLine says what is wrong with a registered command line.
 func checkLine(ctx context.Context, env account.Env, line string, try bool) (severity, message string) {
-	program := firstWord(line)
+	program := firstWord(register.Unguarded(line))
 	if filepath.IsAbs(program) {
 		info, err := os.Stat(program)
 		switch {

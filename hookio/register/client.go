@@ -41,6 +41,9 @@ type Client struct {
 	// time.
 	hooks []registration
 	form  form
+	// stopsWithout: an agent that refuses the prompt or the tool where a hook cannot
+	// be run. Its line ends well where the program is gone.
+	stopsWithout bool
 	// known are the events that every version of the agent knows, where one that
 	// it does not know does harm; nil: none does.
 	known []string
@@ -146,7 +149,7 @@ func (c *Client) Edit(files []SettingsFile, i int, program *Program) ([]byte, er
 	if err != nil {
 		return nil, err
 	}
-	out, err := addAll(clean, CommandLine(program.Path, c.Agent), hooks, form)
+	out, err := addAll(clean, c.CommandLine(program.Path), hooks, form)
 	if err != nil || sameEntries(f.Content, out, form) {
 		return f.Content, err
 	}

@@ -160,7 +160,7 @@ func checkAndBack(t *testing.T, c *Client, before []SettingsFile, what string, p
 	}
 	with := edit(before, program)
 	found, findings := c.Inspect(with)
-	if len(found) != max(1, len(c.hooks)) || found[0].Command != CommandLine(program.Path, c.Agent) {
+	if len(found) != max(1, len(c.hooks)) || found[0].Command != c.CommandLine(program.Path) {
 		t.Errorf("%s: found %v in %q", what, found, texts(with))
 	}
 	for _, f := range findings {
@@ -173,7 +173,7 @@ func checkAndBack(t *testing.T, c *Client, before []SettingsFile, what string, p
 		t.Errorf("%s: a second time changes it:\n%q\n%q", what, texts(with), texts(again))
 	}
 	moved := edit(with, &Program{Path: "/opt/rewind", Version: "2"})
-	if found, _ := c.Inspect(moved); len(found) == 0 || found[0].Command != CommandLine("/opt/rewind", c.Agent) {
+	if found, _ := c.Inspect(moved); len(found) == 0 || found[0].Command != c.CommandLine("/opt/rewind") {
 		t.Errorf("%s: after a move %v", what, found)
 	}
 	for _, files := range [][]SettingsFile{with, moved} {

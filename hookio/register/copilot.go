@@ -35,6 +35,7 @@ var copilot = Client{
 		{"SubagentStop", ""},
 		{"SessionEnd", ""},
 	},
+	stopsWithout: true,
 	form: form{flat: true, version: "1", handler: func(line string) jsonNode {
 		return object("type", quoted("command"), "bash", quoted(line), "timeoutSec", jsonNode{literal: hookSeconds})
 	}},

@@ -34,6 +34,7 @@ var gemini = Client{
 		{"AfterAgent", ""},
 		{"SessionEnd", ""},
 	},
-	form:     form{timeout: func(string) string { return hookSeconds + "000" }}, // milliseconds
-	switches: []offSwitch{{"hooksConfig.enabled", false, HooksDisabled}},
+	stopsWithout: true,
+	form:         form{timeout: func(string) string { return hookSeconds + "000" }}, // milliseconds
+	switches:     []offSwitch{{"hooksConfig.enabled", false, HooksDisabled}},
 }

@@ -3,6 +3,7 @@ package register
 import (
 	"bytes"
 	"slices"
+	"strings"
 
 	"github.com/tailscale/hujson"
 
@@ -12,8 +13,23 @@ import (
 // CommandLine is the line to register: the same for every event, in shell form,
 // which works with every version of every agent. exe is the program's absolute
 // path.
-func CommandLine(exe string, agent hookio.Agent) string {
-	return hookio.Quote(exe) + " hook " + string(agent)
+func (c *Client) CommandLine(exe string) string {
+	line := hookio.Quote(exe) + " hook " + string(c.Agent)
+	if c.stopsWithout {
+		line = "[ ! -x " + hookio.Quote(exe) + guardEnd + line
+	}
+	return line
+}
+
+// guardEnd ends the part of a line that asks whether the program is there.
+const guardEnd = " ] || "
+
+// Unguarded is a registered line without the question whether its program is there.
+func Unguarded(line string) string {
+	if _, run, ok := strings.Cut(line, guardEnd); ok && strings.HasPrefix(line, "[ ! -x ") {
+		return run
+	}
+	return line
 }
 
 // hookSeconds is the time-out that is registered. A capture goes on detached

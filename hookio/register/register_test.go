@@ -10,8 +10,6 @@ import (
 	"testing"
 
 	"github.com/tailscale/hujson"
-
-	"rewind/hookio"
 )
 
 const (
@@ -250,7 +248,7 @@ func TestRegisterRefuses(t *testing.T) {
 
 func TestRegisterDroid(t *testing.T) {
 	const program = "/usr/bin/rewind"
-	line := CommandLine(program, hookio.Droid)
+	line := droid.CommandLine(program)
 	hooks := []byte("{\n  \"Stop\": [\n    { \"hooks\": [ { \"type\": \"command\", \"command\": \"say done\" } ] }\n  ], // mine\n  \"Notification\": []\n}\n")
 	settings := []byte("{\n  // droid\n  \"hooks\": {\n    \"PreToolUse\": [\n      { \"matcher\": \"Execute\", \"hooks\": [ { \"type\": \"command\", \"command\": \"audit\" } ] }\n    ]\n  },\n  \"model\": \"x\"\n}\n")
 	newHooks, newSettings, err := registerDroid(hooks, settings, program)

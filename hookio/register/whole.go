@@ -88,7 +88,7 @@ func (c *Client) inspectWhole(files []SettingsFile) (found []FoundEntry, finding
 			}
 			continue
 		}
-		found = append(found, FoundEntry{Entry{Command: CommandLine(p.Path, c.Agent)}, f.Path})
+		found = append(found, FoundEntry{Entry{Command: c.CommandLine(p.Path)}, f.Path})
 		if !c.Made(f.Content) {
 			findings = append(findings, Finding{Code: OtherVersion, File: f.Path, Detail: shell.Clip(p.Version)})
 		}
