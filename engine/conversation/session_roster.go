@@ -1,7 +1,6 @@
 package conversation
 
 import (
-	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -14,10 +13,8 @@ import (
 // roster is which sessions there are, before any transcript is looked into: a
 // choice among thousands opens a few.
 type roster struct {
-	list  []*member // the one with the newest sign of life first
-	byID  map[string]*member
-	since time.Time // what is later in the log is lately
-	wall  time.Time // the same by the clock, which transcripts go by
+	gathered
+	byID map[string]*member
 }
 
 // member is one session of a roster.
@@ -72,113 +69,31 @@ func (s *member) inside(root string) bool {
 // moment, or all with the zero time. A clock that was set back does not make the
 // log's newest hour an old one.
 func readRoster(ctx context.Context, p *project.Project, since time.Time) (*roster, error) {
-	r := &roster{byID: map[string]*member{}, since: since, wall: since}
-	type key = sessionKey
-	all := map[key]*member{}
-	get := func(agent, id string) *member {
-		k := key{agent, id}
-		s := all[k]
-		if s == nil {
-			s = &member{SessionInfo: SessionInfo{Agent: agent, ID: id}}
-			all[k] = s
-			r.list = append(r.list, s)
-		}
-		return s
+	r := &roster{gathered: gathered{since: since, wall: since}, byID: map[string]*member{}}
+	if err := r.gather(ctx, p); err != nil {
+		return nil, err
 	}
-	seen := func(s *member, t time.Time, after time.Time) {
-		if t.After(s.Seen) {
-			s.Seen = t
-		}
-		s.active = s.active || t.After(after)
+	if err := r.find(p); err != nil {
+		return nil, err
 	}
-	var forks []string
-	var undone []manifest.Operation
-	err := p.Query(ctx, func(db *manifest.DB) error {
-		for c, err := range db.Checkpoints(manifest.Query{}) {
-			if err != nil {
-				return err
-			}
-			if span := p.Env.Time().Sub(since); !since.IsZero() && r.since.Equal(since) && c.Time.Add(-span).After(r.since) {
-				r.since = c.Time.Add(-span)
-			}
-			if !since.IsZero() && !c.Time.After(r.since) {
-				break
-			}
-			if c.Session == "" {
-				continue
-			}
-			s := get(c.Agent, c.Session)
-			if s.newest.IsZero() {
-				s.newest = c.Time
-			}
-			if s.Path == "" && c.Transcript != nil {
-				s.Path = c.Transcript.Path
-			}
-			seen(s, c.Time, r.since)
-		}
-		for rec, err := range db.Sessions() {
-			if err != nil {
-				return err
-			}
-			s := get(rec.Agent, rec.ID)
-			s.Path, s.Parent, s.Source, s.Told = cmp.Or(rec.TranscriptPath, s.Path), rec.Parent, rec.Source, true
-			s.opened, s.source = rec.Time, rec.Source
-			seen(s, rec.Time, r.wall)
-		}
-		for op, err := range db.Operations() {
-			if err != nil {
-				return err
-			}
-			if op.Fork != "" {
-				forks = append(forks, op.Fork)
-			}
-			if op.Kind == manifest.OpUndoRestore && !since.IsZero() && op.Time.After(r.wall) {
-				undone = append(undone, op)
-			}
-		}
-		return nil
-	})
+	wentBackTo, err := wentBackTo(ctx, p, r.undone)
 	if err != nil {
 		return nil, err
 	}
-	for _, agent := range transcript.Agents() {
-		found, err := transcript.Find(agent, agentHome(p), p.Root())
-		if err != nil {
-			return nil, err
-		}
-		for _, f := range found {
-			s := get(string(agent), f.ID)
-			s.Path, s.Size, s.OnDisk = f.File, f.Size, true
-			if f.Size > 0 {
-				seen(s, f.ModTime, r.wall)
-			}
-		}
-	}
-	for _, file := range forks { // of ours, which can lie elsewhere
-		if f, err := transcript.Lookup(transcript.AgentOf(file), file); err == nil {
-			s := get(string(f.Agent), f.ID)
-			s.Path, s.Size, s.OnDisk, s.forked = f.File, f.Size, true, true
-			seen(s, f.ModTime, r.wall)
-		}
-	}
-	wentBackTo, err := wentBackTo(ctx, p, undone)
-	if err != nil {
-		return nil, err
-	}
-	for id, t := range wentBackTo {
-		if s := all[id]; s != nil {
+	for k, t := range wentBackTo {
+		if s := r.all[k]; s != nil {
 			s.made = t
-			seen(s, t, r.wall)
+			s.sign(t, r.wall)
 		}
 	}
 	for _, o := range p.Openings() {
-		if s := all[key{o.Agent, o.Session}]; s != nil {
+		if s := r.all[sessionKey{o.Agent, o.Session}]; s != nil {
 			s.reopened = o.Time
-			seen(s, o.Time, r.wall)
+			s.sign(o.Time, r.wall)
 		}
 	}
 	for _, e := range p.Endings() {
-		if s := all[key{e.Agent, e.Session}]; s != nil {
+		if s := r.all[sessionKey{e.Agent, e.Session}]; s != nil {
 			s.ended = e.Time
 		}
 	}
@@ -189,8 +104,30 @@ func readRoster(ctx context.Context, p *project.Project, since time.Time) (*rost
 	return r, nil
 }
 
-// sessionKey names a session of any agent.
-type sessionKey struct{ agent, id string }
+// find adds the transcripts in the agents' directories and those that restores made.
+func (r *roster) find(p *project.Project) error {
+	for _, agent := range transcript.Agents() {
+		found, err := transcript.Find(agent, agentHome(p), p.Root())
+		if err != nil {
+			return err
+		}
+		for _, f := range found {
+			s := r.get(string(agent), f.ID)
+			s.Path, s.Size, s.OnDisk = f.File, f.Size, true
+			if f.Size > 0 {
+				s.sign(f.ModTime, r.wall)
+			}
+		}
+	}
+	for _, file := range r.forks {
+		if f, err := transcript.Lookup(transcript.AgentOf(file), file); err == nil {
+			s := r.get(string(f.Agent), f.ID)
+			s.Path, s.Size, s.OnDisk, s.forked = f.File, f.Size, true, true
+			s.sign(f.ModTime, r.wall)
+		}
+	}
+	return nil
+}
 
 // wentBackTo are the sessions that undo-restore said to open, and when.
 func wentBackTo(ctx context.Context, p *project.Project, undone []manifest.Operation) (map[sessionKey]time.Time, error) {

@@ -8,7 +8,6 @@ import (
 
 	"rewind/engine/project"
 	"rewind/engine/transcript"
-	"rewind/manifest"
 )
 
 // SessionInfo is what is known of an agent's session in the project.
@@ -44,90 +43,19 @@ func agentHome(p *project.Project) transcript.Home {
 // that a hook told of, those that checkpoints name, and those whose transcripts
 // lie in the agents' own directories.
 func Sessions(ctx context.Context, p *project.Project) ([]SessionInfo, error) {
-	type key struct{ agent, id string }
-	found := map[key]*SessionInfo{}
-	get := func(agent, id string) *SessionInfo {
-		k := key{agent, id}
-		if found[k] == nil {
-			found[k] = &SessionInfo{Agent: agent, ID: id}
-		}
-		return found[k]
-	}
-	seen := func(s *SessionInfo, t time.Time) {
-		if t.After(s.Seen) {
-			s.Seen = t
-		}
-	}
-	var forks []string
-	err := p.Query(ctx, func(db *manifest.DB) error {
-		for r, err := range db.Sessions() {
-			if err != nil {
-				return err
-			}
-			s := get(r.Agent, r.ID)
-			s.Path, s.Parent, s.Source, s.Told = r.TranscriptPath, r.Parent, r.Source, true
-			seen(s, r.Time)
-		}
-		for c, err := range db.Checkpoints(manifest.Query{}) {
-			if err != nil {
-				return err
-			}
-			if c.Session == "" {
-				continue
-			}
-			s := get(c.Agent, c.Session)
-			s.Checkpoints = append(s.Checkpoints, project.Listed{Checkpoint: c, N: db.Position(c.Seq)})
-			if s.Path == "" && c.Transcript != nil {
-				s.Path = c.Transcript.Path
-			}
-			seen(s, c.Time)
-		}
-		for op, err := range db.Operations() {
-			if err != nil {
-				return err
-			}
-			if op.Fork != "" {
-				forks = append(forks, op.Fork)
-			}
-		}
-		return nil
-	})
-	if err != nil {
+	g := gathered{checkpoints: true}
+	if err := g.gather(ctx, p); err != nil {
 		return nil, err
 	}
-	for _, file := range forks { // of ours, which can lie elsewhere than the project's sessions
-		agent := transcript.AgentOf(file)
-		if d, err := transcript.Describe(agent, file); err == nil {
-			s := get(string(agent), d.ID)
-			s.describe(d)
-			seen(s, d.ModTime)
-		}
-	}
-	for _, agent := range transcript.Agents() {
-		onDisk, err := transcript.Sessions(agent, agentHome(p), p.Root())
-		if err != nil {
-			return nil, err
-		}
-		for _, d := range onDisk {
-			s := get(string(agent), d.ID)
-			s.describe(d)
-			seen(s, d.ModTime)
-		}
+	if err := g.describeAll(p); err != nil {
+		return nil, err
 	}
 	var list []SessionInfo
-	for _, s := range found {
-		if !s.OnDisk && s.Path != "" && transcript.Supported(transcript.Agent(s.Agent)) {
-			// It can lie where another working directory's sessions are.
-			if d, err := transcript.Describe(transcript.Agent(s.Agent), s.Path); err == nil {
-				d.ID = s.ID
-				s.describe(d)
-				seen(s, d.ModTime)
-			}
-		}
+	for _, s := range g.list {
 		if s.Parent == s.ID {
 			s.Parent = ""
 		}
-		list = append(list, *s)
+		list = append(list, s.SessionInfo)
 	}
 	findParents(list)
 	parents := map[string]string{}
@@ -150,6 +78,41 @@ func Sessions(ctx context.Context, p *project.Project) ([]SessionInfo, error) {
 		}
 	}
 	return list, nil
+}
+
+// describeAll looks into the transcripts: of restores, in the agents' directories,
+// and where the log says that one lies.
+func (g *gathered) describeAll(p *project.Project) error {
+	describe := func(s *member, d transcript.Session) {
+		s.describe(d)
+		s.sign(d.ModTime, g.wall)
+	}
+	for _, file := range g.forks {
+		agent := transcript.AgentOf(file)
+		if d, err := transcript.Describe(agent, file); err == nil {
+			describe(g.get(string(agent), d.ID), d)
+		}
+	}
+	for _, agent := range transcript.Agents() {
+		onDisk, err := transcript.Sessions(agent, agentHome(p), p.Root())
+		if err != nil {
+			return err
+		}
+		for _, d := range onDisk {
+			describe(g.get(string(agent), d.ID), d)
+		}
+	}
+	for _, s := range g.list {
+		agent := transcript.Agent(s.Agent)
+		if s.OnDisk || s.Path == "" || !transcript.Supported(agent) {
+			continue
+		}
+		// It can lie where another working directory's sessions are.
+		if d, err := transcript.Describe(agent, s.Path); err == nil {
+			describe(s, d)
+		}
+	}
+	return nil
 }
 
 // findParents gives sessions that nobody says the origin of a parent: where several
