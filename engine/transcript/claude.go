@@ -55,25 +55,46 @@ var claudeKinds = kinds{
 }
 
 // parseClaude reads a line of Claude Code. Conversation rows have a uuid; what
-// has none is metadata. Keys come in any order.
+// has none is metadata.
 func parseClaude(x *reader, l *Line) {
-	s := x.scan
-	var (
-		parent, logical               string
-		hasParent                     bool
-		leaf                          []byte
-		leafNull, explicit            bool
-		result, turn                  bool
-		session, cwd, version, branch string
-		title                         string
-		forkedFrom                    string
-		from                          spoken
-	)
 	x.msg.reset()
+	var row claudeRow
+	row.read(x, l)
+	if x.scan.Bad() {
+		return
+	}
+	if x.Session == "" {
+		x.Session = row.session
+	}
+	row.ofFile(x, l)
+	if !row.event {
+		l.ID = "" // metadata can have a uuid too, but is no event
+	}
+	if l.ID != "" {
+		row.ofEvent(x, l)
+	}
+}
+
+// claudeRow is what a line says beside its message.
+type claudeRow struct {
+	event                         bool // not metadata
+	parent, logical               string
+	leaf                          []byte
+	leafNull, explicit            bool
+	result, turn                  bool
+	session, cwd, version, branch string
+	title                         string
+	forkedFrom                    string
+	from                          spoken
+}
+
+// read reads the members, which come in any order.
+func (r *claudeRow) read(x *reader, l *Line) {
+	s := x.scan
 	for {
 		key, ok := s.Key()
 		if !ok {
-			break
+			return
 		}
 		switch string(key) {
 		case "type":
@@ -81,10 +102,10 @@ func parseClaude(x *reader, l *Line) {
 		case "uuid":
 			l.ID = string(s.ID())
 		case "parentUuid":
-			hasParent = true
-			parent = x.event(s.ID())
+			r.event = true
+			r.parent = x.event(s.ID())
 		case "logicalParentUuid":
-			logical = x.event(s.ID())
+			r.logical = x.event(s.ID())
 		case "isSidechain":
 			l.Side = s.IsTrue()
 		case "isMeta":
@@ -92,9 +113,9 @@ func parseClaude(x *reader, l *Line) {
 		case "isCompactSummary":
 			l.flags = set(l.flags, isSummary, s.IsTrue())
 		case "toolUseResult", "sourceToolAssistantUUID":
-			result = s.IsSet() || result
+			r.result = s.IsSet() || r.result
 		case "turnPosition":
-			turn = s.IsSet()
+			r.turn = s.IsSet()
 		case "promptId":
 			l.PromptID = x.intern(s.ID())
 		case "timestamp":
@@ -102,70 +123,68 @@ func parseClaude(x *reader, l *Line) {
 		case "message":
 			x.readMessage(&x.msg)
 		case "sessionId":
-			session = x.intern(s.ID())
+			r.session = x.intern(s.ID())
 		case "cwd":
 			dir, _ := s.Value(maxPath)
-			cwd = x.intern(dir)
+			r.cwd = x.intern(dir)
 		case "version":
-			version = x.intern(s.ID())
+			r.version = x.intern(s.ID())
 		case "gitBranch":
-			branch = x.intern(s.ID())
+			r.branch = x.intern(s.ID())
 		case "leafUuid":
-			leafNull = s.Peek() == 'n'
-			leaf = append(x.block[:0], s.ID()...)
-			x.block = leaf
+			r.leafNull = s.Peek() == 'n'
+			r.leaf = append(x.block[:0], s.ID()...)
+			x.block = r.leaf
 		case "explicit", "rewound":
-			explicit = s.IsTrue() || explicit
+			r.explicit = s.IsTrue() || r.explicit
 		case "customTitle", "aiTitle":
 			text, _ := s.Value(maxTitle)
-			title = string(text)
+			r.title = string(text)
 		case "forkedFrom":
-			forkedFrom = x.readMember("sessionId")
+			r.forkedFrom = x.readMember("sessionId")
 		case "origin":
-			from.origin = x.readMember("kind")
+			r.from.origin = x.readMember("kind")
 		case "promptSource":
-			from.source = x.intern(s.ID())
+			r.from.source = x.intern(s.ID())
 		default:
 			s.Skip()
 		}
 	}
-	if s.Bad() {
-		return
-	}
-	if x.Session == "" {
-		x.Session = session
-	}
+}
+
+// ofFile takes in what the row's type says of the file. Those of a conversation
+// are events, and so is what names a parent.
+func (r *claudeRow) ofFile(x *reader, l *Line) {
 	switch l.Type {
 	case "user", "assistant", "system", "attachment", "progress":
 		x.known++
 		if l.ID == "" && (l.Type == "user" || l.Type == "assistant") {
 			x.nameless++
 		}
-		hasParent = true
+		r.event = true
 	case "last-prompt":
 		x.known++
-		x.said.state(string(leaf), leafNull, explicit)
-		x.stated = x.stated || explicit
+		x.said.state(string(r.leaf), r.leafNull, r.explicit)
+		x.stated = x.stated || r.explicit
 	case "custom-title":
 		x.known++
-		x.given = title
+		x.given = r.title
 	case "ai-title":
-		x.made = title
+		x.made = r.title
 	case "queue-operation", "summary", "file-history-snapshot", "mode", "permission-mode":
 		x.known++
 	}
-	if !hasParent {
-		l.ID = "" // metadata can have a uuid too, but is no event
+}
+
+// ofEvent takes in what an event says: its place in the tree, who speaks, and
+// where the session stood then.
+func (r *claudeRow) ofEvent(x *reader, l *Line) {
+	l.Parent = r.parent
+	if r.parent == "" && r.logical != "" {
+		l.Parent, l.Logical = r.logical, true
 	}
-	if l.ID == "" {
-		return
-	}
-	l.Parent = parent
-	if parent == "" && logical != "" {
-		l.Parent, l.Logical = logical, true
-	}
-	if forkedFrom != "" {
-		x.Parent = forkedFrom
+	if r.forkedFrom != "" {
+		x.Parent = r.forkedFrom
 		l.flags |= isCopy
 	}
 	switch l.Type {
@@ -178,19 +197,19 @@ func parseClaude(x *reader, l *Line) {
 	if l.Role != NoRole {
 		l.ToolUses, l.ToolResults = x.msg.uses, x.msg.results
 	}
-	if session != "" {
-		x.Session = session // an event's word counts more than metadata's
+	if r.session != "" {
+		x.Session = r.session // an event's word counts more than metadata's
 	}
 	if !l.Side {
 		x.said = statement{}
-		if version != "" {
-			x.Version = version
+		if r.version != "" {
+			x.Version = r.version
 		}
-		x.Branch = branch
+		x.Branch = r.branch
 	}
-	x.dir(cwd)
+	x.dir(r.cwd)
 	if l.Role == User {
-		claudePrompt(l, &x.msg, result, turn, from)
+		claudePrompt(l, &x.msg, r.result, r.turn, r.from)
 	}
 }
 
