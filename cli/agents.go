@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"slices"
+
 	"rewind/engine/account"
 	"rewind/hookio/register"
 )
@@ -64,6 +66,9 @@ func (a *agentFiles) inspect() (found []register.FoundEntry, findings []register
 		}
 	}
 	found, findings = a.Inspect(files)
+	if hasCode(findings, register.NotRegistered) && a.Packaged(a.where) != "" {
+		findings = slices.DeleteFunc(findings, func(f register.Finding) bool { return f.Code == register.NotRegistered })
+	}
 	return found, findings, nil
 }
 

@@ -440,20 +440,6 @@ func TestPiStandsBack(t *testing.T) {
 	}
 }
 
-func TestPiList(t *testing.T) {
-	p := newPiLab(t)
-	p.turn("one", func() { p.write("a", "1") })
-	list := p.ask(hookio.PiPoints, nil)
-	if len(list.Points) != 2 || !strings.Contains(list.Points[1].Label, "one") {
-		t.Fatalf("%+v", list)
-	}
-	if got := p.options("rewind", list.Points[1].Entry); !slices.Equal(got, []string{hookio.PiCodeOnly}) {
-		t.Errorf("options %q", got)
-	}
-	p.choose("rewind", list.Points[1].Entry, hookio.PiCodeOnly)
-	p.has("")
-}
-
 // pi's own settings say what expires; a label in the session's file holds what its entry is bound to.
 func TestPiRetention(t *testing.T) {
 	p := newPiLab(t)

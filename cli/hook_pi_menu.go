@@ -1,8 +1,10 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"rewind/cli/screen"
@@ -21,10 +23,11 @@ const maxPreview = 8
 type piTarget struct {
 	point *manifest.Checkpoint // nil: no files are bound to the entry
 	undo  *manifest.Checkpoint // from before the last restore of the session's lineage; nil: none
+	redo  bool                 // that restore was an undo itself
 }
 
 func (c *piCall) target(ctx context.Context) (t piTarget, err error) {
-	last, err := engine.LastRestore(ctx, c.Project, c.q.Session, c.event.PreviousSessionID)
+	last, undone, err := engine.LastRestore(ctx, c.Project, c.q.Session, c.event.PreviousSessionID)
 	if err != nil {
 		return t, err
 	}
@@ -43,7 +46,7 @@ func (c *piCall) target(ctx context.Context) (t piTarget, err error) {
 		}
 		found, ok, err := db.ByID(last.Safety)
 		if ok {
-			t.undo = &found
+			t.undo, t.redo = &found, undone
 		}
 		return err
 	})
@@ -75,7 +78,11 @@ func (c *piCall) options(ctx context.Context) {
 		lines = append(lines, previewPaths(would)...)
 		return true
 	}
-	c.answer.Options = hookio.PiOptionsAt(c.q.Menu, preview("Restoring would change", t.point), preview("Undoing the last rewind would change", t.undo))
+	undoing := "Undoing the last rewind would change"
+	if t.redo {
+		undoing = fmt.Sprintf("%q (the last restore was an undo: this redoes it) would change", hookio.PiUndo)
+	}
+	c.answer.Options = hookio.PiOptionsAt(c.q.Menu, preview("Restoring would change", t.point), preview(undoing, t.undo))
 	c.answer.Title = strings.Join(lines, "\n")
 }
 
@@ -148,7 +155,7 @@ func (c *piCall) apply(ctx context.Context) {
 		return
 	}
 	if left := problem.FailedOf(done.Skip); len(left) > 0 {
-		c.failed(&partialError{verb: "restored", paths: left})
+		c.partly(done, left)
 		return
 	}
 	if changed(done) {
@@ -158,10 +165,43 @@ func (c *piCall) apply(ctx context.Context) {
 	}
 }
 
+// maxFailedPaths is how many paths a notice names that could not be restored.
+const maxFailedPaths = 3
+
+// partly tells of a restore that left paths as they were, and keeps the conversation where it is.
+func (c *piCall) partly(done *engine.Restored, left []problem.Problem) {
+	c.Project.NoteHookError(&partialError{verb: "restored", paths: left})
+	var named []string
+	for _, p := range firstN(left, maxFailedPaths) {
+		named = append(named, fmt.Sprintf("%s (%s)", escapePath(p.Path), p.Reason))
+	}
+	if n := len(left) - maxFailedPaths; n > 0 {
+		named = append(named, fmt.Sprintf("and %d more", n))
+	}
+	did, level := "nothing was restored", "error"
+	restored := len(done.Create) + len(done.Replace) + len(done.Delete) + len(done.Mode)
+	if restored > 0 {
+		did, level = plural(restored, "path was restored", "paths were restored"), "warning"
+	}
+	text := fmt.Sprintf("rewind: %s, %d could not be: %s", did, len(left), strings.Join(named, ", "))
+	if !c.answer.Cancel { // else the choice says so itself
+		c.answer.Cancel = true
+		what := "navigation"
+		if c.q.Menu == "fork" {
+			what = "fork"
+		}
+		text += "; the " + what + " was cancelled"
+	}
+	if restored > 0 {
+		text += fmt.Sprintf("; %q takes it back", hookio.PiUndo)
+	}
+	c.notice(level, "", text)
+}
+
 // maxPoints is how many points /rewind lists.
 const maxPoints = 200
 
-// points is the list of /rewind, the newest first.
+// points is the list of /rewind, the newest first: a row for each entry, which says what the entry is.
 func (c *piCall) points(ctx context.Context) {
 	points, err := c.pointsOf(ctx)
 	if err != nil {
@@ -172,15 +212,25 @@ func (c *piCall) points(ctx context.Context) {
 		c.notice("warning", "", "rewind: there are no points in this session yet")
 		return
 	}
+	place := map[string]int{} // of an entry in the session, from 1
+	for i, e := range c.q.Entries {
+		place[e.ID] = i + 1
+	}
+	// The log has the entries of a turn at once, the session has their order.
+	slices.SortStableFunc(points, func(a, b conversation.Point) int { return cmp.Compare(place[b.Entry], place[a.Entry]) })
 	c.answer.Title = fmt.Sprintf("%s of this session, newest first", plural(len(points), "point", "points"))
 	now := c.Env.Time()
 	for i, p := range points[:min(len(points), maxPoints)] {
 		at := p.Checkpoint
-		label := fmt.Sprintf("%d  %s ago  %s", i+1, formatAge(now.Sub(at.Time)), at.Kind)
-		if at.Prompt != "" {
-			label += "  " + screen.Clip(strings.Join(strings.Fields(at.Prompt), " "), 50)
+		what, text := string(at.Kind), at.Prompt // an older extension does not say what the entry is
+		if n := place[p.Entry]; n > 0 {
+			what, text = c.q.Entries[n-1].Word(), c.q.Entries[n-1].Text
 		}
-		label += fmt.Sprintf("  +%d ~%d -%d  %s", at.Added, at.Modified, at.Deleted, at.ID)
+		label := fmt.Sprintf("%d  %s ago  %s", i+1, formatAge(now.Sub(at.Time)), what)
+		if text != "" {
+			label += "  " + screen.Clip(strings.Join(strings.Fields(text), " "), 50)
+		}
+		label += fmt.Sprintf("  +%d ~%d -%d  %s  entry %s", at.Added, at.Modified, at.Deleted, at.ID, p.Entry)
 		c.answer.Points = append(c.answer.Points, hookio.PiPoint{Entry: p.Entry, Label: label})
 	}
 }

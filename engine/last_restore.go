@@ -11,10 +11,11 @@ import (
 
 // LastRestore is the newest restore that was asked for in a session, or in one that it came from
 // before it began, and that nobody took back; nil for none. Its Safety has the files from before it.
-// parent is what the session came from, where the log may not know of it yet.
-func LastRestore(ctx context.Context, p *project.Project, session, parent string) (last *manifest.Operation, err error) {
+// parent is what the session came from, where the log may not know of it yet. undone: it took the one
+// before it back, so that going to its Safety does that one again.
+func LastRestore(ctx context.Context, p *project.Project, session, parent string) (last *manifest.Operation, undone bool, err error) {
 	if session == "" {
-		return nil, nil
+		return nil, false, nil
 	}
 	err = p.Query(ctx, func(db *manifest.DB) error {
 		family, err := conversation.LineageOf(db, session, parent)
@@ -38,17 +39,21 @@ func LastRestore(ctx context.Context, p *project.Project, session, parent string
 			}
 		}
 		undo, _ := stacks(ops)
-		for _, op := range slices.Backward(undo) {
+		for _, op := range undo {
 			if i := slices.Index(family, op.Session); i < 0 || op.Session == "" || i > 0 && began > 0 && op.Seq > began {
 				continue
 			}
-			if _, ok, err := db.ByID(op.Safety); err != nil || !ok {
-				return err
-			}
+			undone = last != nil && op.Checkpoint == last.Safety && !undone
 			last = &op
+		}
+		if last == nil {
 			return nil
+		}
+		if _, ok, err := db.ByID(last.Safety); err != nil || !ok {
+			last, undone = nil, false
+			return err
 		}
 		return nil
 	})
-	return last, err
+	return last, undone, err
 }

@@ -24,7 +24,7 @@ type PiRequest struct {
 	Reason  string    `json:"reason"`  // of a session's start or shutdown
 	Prompt  string    `json:"prompt"`  // what the person typed
 	State   string    `json:"state"`   // checkpoint of the state before the entries, from the answer before
-	Entries []PiEntry `json:"entries"` // that came since
+	Entries []PiEntry `json:"entries"` // that came since; for the list of /rewind the session's, oldest first
 	Has     []string  `json:"has"`     // ids of all entries, where the session came from another
 
 	Menu   string `json:"menu"`   // "fork", "tree", "rewind": where the person is
@@ -58,6 +58,22 @@ type PiEntry struct {
 	ID   string `json:"id"`
 	Type string `json:"type"` // message, compaction, branch_summary, custom_message, …
 	Role string `json:"role"` // of a message
+	Text string `json:"text"` // how it begins, for the list of /rewind
+}
+
+// Word is what people call the entry.
+func (e PiEntry) Word() string {
+	switch {
+	case e.Role == "user":
+		return "prompt"
+	case e.Role == "assistant":
+		return "answer"
+	case e.Type == "branch_summary":
+		return "summary"
+	case e.Type == "custom_message":
+		return "message"
+	}
+	return e.Type
 }
 
 // Point reports whether the entry can be gone back to: no tool's result, and no command of the person's.

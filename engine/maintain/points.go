@@ -82,17 +82,23 @@ func (s *LogState) points(ctx context.Context, pi settings.Pi, session string) (
 func (pt *points) counts(session string) bool { return pt.counted == nil || pt.counted[session] }
 
 // inUse are the checkpoints that no retention lets go: of each session the newest state and what its
-// undo goes back to, and where nothing expires every state that a restore took away.
+// undo goes back to, and where nothing expires every state that a restore took away. Safety checkpoints
+// are no snapshots, which expire by what is set: one that an entry is bound to stays.
 func (pt *points) inUse(all []manifest.Checkpoint) map[manifest.CheckpointID]bool {
 	used := map[manifest.CheckpointID]bool{}
 	seen := map[string]bool{}
+	bound := map[manifest.CheckpointID]bool{}
 	for _, b := range pt.bindings {
+		bound[b.Checkpoint] = true
 		if !seen[b.Session] {
 			seen[b.Session], used[b.Checkpoint] = true, true
 		}
 	}
 	seen = map[string]bool{}
 	for _, c := range all {
+		if c.Kind == manifest.Safety && bound[c.ID] {
+			used[c.ID] = true
+		}
 		if c.Agent == piAgent && c.Session != "" && !seen[c.Session] {
 			seen[c.Session], used[c.ID] = true, true
 		}

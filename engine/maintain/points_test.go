@@ -133,3 +133,19 @@ func TestPointsKeepUndo(t *testing.T) {
 		}
 	}
 }
+
+// A safety checkpoint that an entry is bound to is what the entry goes back to: no age takes it.
+func TestPointsKeepBoundSafety(t *testing.T) {
+	const day = 24 * time.Hour
+	all := history(0, 20*day, 21*day)
+	all[1].Kind, all[2].Kind = manifest.Safety, manifest.Safety
+	bound := []manifest.Binding{
+		{Session: "a", Agent: piAgent, Entries: []string{"later"}, Checkpoint: all[0].ID}, {Session: "a", Agent: piAgent, Entries: []string{"one"}, Checkpoint: all[1].ID},
+	}
+	for _, set := range []*settings.PiRetention{nil, {}} {
+		gone := (Retention{maxAge: 100 * day, points: &points{set: set, bindings: bound}}).Plan(all, nil, 0)
+		if len(gone) != 1 || gone[0].ID != all[2].ID {
+			t.Errorf("set %v: goes %v", set != nil, gone)
+		}
+	}
+}

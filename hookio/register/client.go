@@ -52,6 +52,8 @@ type Client struct {
 	// extension is the text of a file that is ours alone, an extension or plugin
 	// for the agent that calls us; nil for an agent with hooks. See whole.go.
 	extension func(Program) string
+	// packaged names the package of ours that the agent's own installer put in, "" for none; nil: there is no such.
+	packaged func(Where) string
 	// check looks for what else keeps the hooks found from running, such as trust
 	// that the person has not given. Its findings have the Code AgentsOwn.
 	check func(w Where, found []FoundEntry) []Finding
@@ -123,10 +125,19 @@ func (c *Client) Files(w Where) []SettingsFile {
 // Check looks for what keeps the hooks found from running, beside what stands in
 // the files themselves.
 func (c *Client) Check(w Where, found []FoundEntry) []Finding {
-	if c.check == nil || len(found) == 0 {
+	if c.check == nil || len(found) == 0 && c.Packaged(w) == "" {
 		return nil
 	}
 	return c.check(w, found)
+}
+
+// Packaged names the package of ours by which the agent calls us without a file that we registered,
+// "" for none.
+func (c *Client) Packaged(w Where) string {
+	if c.packaged == nil {
+		return ""
+	}
+	return c.packaged(w)
 }
 
 // Edit is the content that files[i] is to have: with our hooks, which run the

@@ -43,6 +43,7 @@ var pi = Client{
 		}
 		return strings.Replace(piText, piProgram, "const PROGRAM = "+string(path)+";", 1)
 	},
+	packaged: piPackaged,
 	check: func(w Where, _ []FoundEntry) []Finding {
 		older := OlderPi(w)
 		if older == "" {
@@ -66,14 +67,11 @@ func piDir(w Where) string {
 // OlderPi names the extension that pi users had before ours, pi-rewind-hook, where pi has it as a
 // package or as a file, on the account or in the project; "" for none.
 func OlderPi(w Where) string {
-	for _, dir := range []string{piDir(w), below(w.Root, ".pi")} {
-		if dir == "" {
-			continue
-		}
-		settings, err := ReadFile(filepath.Join(dir, "settings.json"))
-		if err == nil {
-			if older := olderInSettings(settings); older != "" {
-				return older
+	for _, dir := range piDirs(w) {
+		settings := piSettingsIn(dir)
+		for _, entry := range append(settings.Packages, settings.Extensions...) {
+			if strings.Contains(entry.source, "pi-rewind-hook") {
+				return entry.source
 			}
 		}
 		for _, file := range piExtensions(filepath.Join(dir, "extensions")) {
@@ -92,25 +90,83 @@ func OlderPi(w Where) string {
 // olderMarks are names that it gave to what it kept in git, and its own.
 var olderMarks = []string{"refs/pi-rewind/store", "refs/pi-checkpoints/", `"name": "pi-rewind-hook"`}
 
-// olderInSettings looks for it among the packages and extensions that pi's settings name.
-func olderInSettings(content []byte) string {
-	var settings struct {
-		Packages   []any `json:"packages"`
-		Extensions []any `json:"extensions"`
-	}
-	if json.Unmarshal(content, &settings) != nil {
-		return "" // pi does not read it either
-	}
-	for _, entry := range append(settings.Packages, settings.Extensions...) {
-		source, _ := entry.(string)
-		if fields, ok := entry.(map[string]any); ok {
-			source, _ = fields["source"].(string)
-		}
-		if strings.Contains(source, "pi-rewind-hook") {
-			return source
+// piPackage is the name of ours in its package.json.
+const piPackage = "pi-rewind-checkpoints"
+
+// piPackaged is what pi's settings, the account's or the project's, say of a package of ours.
+func piPackaged(w Where) string {
+	for _, dir := range piDirs(w) {
+		for _, entry := range piSettingsIn(dir).Packages {
+			if !entry.off && isPiPackage(entry.source, w.Home, dir) {
+				return entry.source
+			}
 		}
 	}
 	return ""
+}
+
+// isPiPackage reports whether a source names our package: npm:<name>, with a version or not, git:<…>/<name>, or
+// a directory that has it, relative to that of the settings.
+func isPiPackage(source, home, dir string) bool {
+	if rest, ok := strings.CutPrefix(source, "npm:"); ok {
+		return rest == piPackage || strings.HasPrefix(rest, piPackage+"@")
+	}
+	if strings.Contains(source, "://") || strings.HasPrefix(source, "git:") {
+		_, name, _ := strings.Cut(source, "/"+piPackage)
+		return strings.Contains(source, "/"+piPackage) && (name == "" || name == ".git" || strings.HasPrefix(name, "@") || strings.HasPrefix(name, ".git@"))
+	}
+	if rest, ok := strings.CutPrefix(source, "~/"); ok {
+		source = below(home, rest)
+	}
+	if !filepath.IsAbs(source) {
+		source = filepath.Join(dir, source)
+	}
+	content, err := ReadFile(filepath.Join(source, "package.json"))
+	var manifest struct {
+		Name string `json:"name"`
+	}
+	return err == nil && json.Unmarshal(content, &manifest) == nil && manifest.Name == piPackage
+}
+
+// piDirs are those in which pi reads settings and extensions.
+func piDirs(w Where) []string {
+	return slices.DeleteFunc([]string{piDir(w), below(w.Root, ".pi")}, func(dir string) bool { return dir == "" })
+}
+
+// piSettings are the packages and extensions that pi's settings name.
+type piSettings struct {
+	Packages   []piSource `json:"packages"`
+	Extensions []piSource `json:"extensions"`
+}
+
+// piSource is one of them: a text, or an object that also says what of it is loaded.
+type piSource struct {
+	source string
+	off    bool // its extensions are not loaded
+}
+
+// UnmarshalJSON reads both forms; any other names nothing.
+func (s *piSource) UnmarshalJSON(b []byte) error {
+	if json.Unmarshal(b, &s.source) == nil {
+		return nil
+	}
+	var filtered struct {
+		Source     string   `json:"source"`
+		Extensions []string `json:"extensions"`
+	}
+	if json.Unmarshal(b, &filtered) == nil {
+		s.source, s.off = filtered.Source, filtered.Extensions != nil && len(filtered.Extensions) == 0
+	}
+	return nil
+}
+
+// piSettingsIn reads a directory's settings; what cannot be read pi does not read either.
+func piSettingsIn(dir string) (settings piSettings) {
+	content, err := ReadFile(filepath.Join(dir, "settings.json"))
+	if err != nil || json.Unmarshal(content, &settings) != nil {
+		return piSettings{}
+	}
+	return settings
 }
 
 // maxPiExtensions bounds how many files are looked into.

@@ -71,6 +71,57 @@ func TestOlderPi(t *testing.T) {
 	}
 }
 
+// Our package is found where pi has it, whether by name or by its directory.
+func TestPiPackaged(t *testing.T) {
+	base := t.TempDir()
+	ours := filepath.Join(base, "src", "pi")
+	for file, text := range map[string]string{
+		filepath.Join(ours, "package.json"):                 `{"name":"pi-rewind-checkpoints"}`,
+		filepath.Join(base, "src", "other", "package.json"): `{"name":"other"}`,
+	} {
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for packages, want := range map[string]bool{
+		`"npm:pi-rewind-checkpoints"`:                                         true,
+		`"npm:other", "npm:pi-rewind-checkpoints@1.0.0"`:                      true,
+		`7, {"source":"npm:pi-rewind-checkpoints"}`:                           true,
+		`{"source":"npm:pi-rewind-checkpoints","extensions":["./rewind.ts"]}`: true,
+		`"git:github.com/somebody/pi-rewind-checkpoints@v1"`:                  true,
+		`"https://host/somebody/pi-rewind-checkpoints.git"`:                   true,
+		`"` + filepath.ToSlash(ours) + `"`:                                    true,
+		`"../src/pi"`:                                                         true,
+		`"~/src/pi"`:                                                          true,
+		`"../src/other"`:                                                      false,
+		`"../src/gone"`:                                                       false,
+		`"npm:pi-rewind-checkpoints-more"`:                                    false,
+		`"npm:pi-rewind-hook"`:                                                false,
+		`{"source":"npm:pi-rewind-checkpoints","extensions":[]}`:              false,
+		`"git:github.com/somebody/pi-rewind-checkpoints-more"`:                false,
+	} {
+		for _, dir := range []string{"agent", ".pi"} {
+			file := filepath.Join(base, dir, "settings.json")
+			if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(file, []byte(`{"packages":[`+packages+`]}`), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			w := Where{Home: base, Root: base, Getenv: func(string) string { return filepath.Join(base, "agent") }}
+			if got := pi.Packaged(w); (got != "") != want {
+				t.Errorf("%s in %s: found %q", packages, dir, got)
+			}
+			if err := os.Remove(file); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
 // nodeFor finds a node that runs TypeScript; REWIND_NODE names one.
 func nodeFor(t *testing.T) string {
 	for _, name := range []string{os.Getenv("REWIND_NODE"), "node"} {
@@ -122,7 +173,7 @@ async function fire(name, event) {
 }
 await fire("session_start", { reason: "startup" });
 await fire("before_agent_start", { prompt: "hello" });
-branch.push({ id: "u1", type: "message", message: { role: "user" } }, { id: "a1", type: "message", message: { role: "assistant" } });
+branch.push({ id: "u1", type: "message", message: { role: "user", content: "do it" } }, { id: "a1", type: "message", message: { role: "assistant", content: [{ type: "toolCall", name: "bash" }] } });
 await fire("tool_call", { toolName: "bash", input: { command: "rm -rf .agent" } });
 await fire("tool_call", { toolName: "odd" });
 await fire("turn_end", {});
@@ -241,6 +292,14 @@ esac`
 			entries, _ := json.Marshal(q["entries"])
 			if want := `[{"id":"u1","role":"user","type":"message"},{"id":"a1","role":"assistant","type":"message"}]`; string(entries) != want || q["state"] != "kkkkkkkkkkkkkkkk" {
 				t.Errorf("turn_end of %s, state %v", entries, q["state"])
+			}
+		}
+		if q["kind"] == "points" {
+			entries, _ := json.Marshal(q["entries"])
+			for _, want := range []string{`"id":"u1","role":"user","text":"do it"`, `"id":"a1","role":"assistant","text":"bash"`} {
+				if !strings.Contains(string(entries), want) {
+					t.Errorf("points of %s, want %s", entries, want)
+				}
 			}
 		}
 		if q["kind"] == "apply" && q["choice"] != "go" {

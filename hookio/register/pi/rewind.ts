@@ -13,6 +13,7 @@ const EVENT_MS = 6_000; // the program bounds a checkpoint itself at 2 s, and go
 const LOOK_MS = 60_000; // a preview of a large project, for which a person waits
 const RESTORE_MS = 1_800_000;
 const KILL_MS = 30_000; // from when nobody waits any more
+const MAX_WORDED = 5_000; // entries that the list of points is told of
 const REST_MS = 60_000; // after the program hung, events do not wait for it again
 
 type Answer = {
@@ -137,6 +138,16 @@ export default function (pi: any) {
     return entries;
   }
 
+  /** The session's newest entries and how each begins, for the list of points. */
+  function worded(ctx: any) {
+    return ctx.sessionManager.getEntries().slice(-MAX_WORDED).map((e: any) => {
+      const content = e.message?.content ?? e.content ?? e.summary ?? "";
+      const parts = Array.isArray(content) ? content : [{ type: "text", text: String(content) }];
+      const text = parts.map((p: any) => p?.text ?? "").join(" ").trim() || parts.map((p: any) => p?.name ?? "").join(" ").trim();
+      return { id: e.id, type: e.type, role: e.message?.role, text: text.slice(0, 200) };
+    });
+  }
+
   /** Asks the person what is to become of the files, and does it. */
   async function menu(where: string, entry: string, ctx: any): Promise<{ cancel: true } | undefined> {
     if (!ctx.hasUI) return undefined; // the files stay as they are
@@ -217,7 +228,7 @@ export default function (pi: any) {
     description: "The points of this session: look at one, and put the files back",
     handler: async (_args: string, ctx: any) => {
       try {
-        const list = await ask("points", ctx, {}, LOOK_MS);
+        const list = await ask("points", ctx, { entries: worded(ctx) }, LOOK_MS);
         if (!list?.points?.length) return;
         const labels = list.points.map((p) => p.label);
         const chosen = await ctx.ui.select(list.title ?? "Points", labels);
