@@ -11,23 +11,15 @@ import (
 	"rewind/manifest"
 )
 
-// purge is a sweep that leaves no byte of what nothing needs.
-type purge struct {
-	state  *LogState
-	marks  *marker
-	gone   map[manifest.CheckpointID]bool
-	repack cas.RepackOptions
-	result *Collected
-}
-
 // purgePasses bounds how often the packs are looked through: the first pass may
 // have to copy a delta's base that the second one drops, and saves run beside both.
 const purgePasses = 6
 
-// runPurge rewrites the log, so that each record says by itself what the whole log says
-// of it, and every pack that holds anything else than what is needed. Where somebody reads the
-// store, or the process dies, the note of it stays, and the next one begins again.
-func runPurge(ctx context.Context, p *project.Project, o *purge) error {
+// runPurge is a sweep that leaves no byte of what nothing needs. It rewrites the log,
+// so that each record says by itself what the whole log says of it, and every pack that
+// holds anything else than what is needed. Where somebody reads the store, or the process
+// dies, the note of it stays, and the next one begins again.
+func runPurge(ctx context.Context, p *project.Project, o *collection) error {
 	// The database must not need the records that go.
 	if err := Fold(ctx, p); err != nil {
 		return err
@@ -89,7 +81,7 @@ func runPurge(ctx context.Context, p *project.Project, o *purge) error {
 }
 
 // planPurge plans one pass. What was committed since the log was read is needed too.
-func planPurge(ctx context.Context, p *project.Project, o *purge, keeps func(cas.Commit) bool) (*cas.RepackPlan, error) {
+func planPurge(ctx context.Context, p *project.Project, o *collection, keeps func(cas.Commit) bool) (*cas.RepackPlan, error) {
 	release, err := p.Use(ctx)
 	if err != nil {
 		return nil, err

@@ -64,106 +64,20 @@ const gcLockName = "gc"
 
 // collect is GC under the gc lock.
 func collect(ctx context.Context, p *project.Project, o GCOptions) (*Collected, error) {
-	release, err := p.Use(ctx)
+	c := &collection{p: p, o: o, gone: map[manifest.CheckpointID]bool{}, result: &Collected{DryRun: o.DryRun}}
+	sweeps, err := c.prepare(ctx)
 	if err != nil {
 		return nil, err
 	}
-	held := true
-	letGo := func() {
-		if held {
-			release()
-			held = false
-		}
+	if !sweeps {
+		return c.result, nil
 	}
-	defer letGo()
-	if !o.DryRun {
-		if err := p.Store.Complete(); err != nil {
-			return nil, p.Classify(err)
-		}
-	}
-	if reason, err := logEndsEarly(p); err != nil {
-		return nil, p.Classify(err)
-	} else if reason != "" {
-		return nil, &account.DamagedStoreError{What: "the log", Err: errors.New(reason)}
-	}
-	state, err := ReadLog(ctx, p)
-	if err != nil {
-		return nil, err
-	}
-	result := &Collected{DryRun: o.DryRun}
-	if len(state.Checkpoints) == 0 {
-		return result, nil
-	}
-	size, err := p.StoreSize()
-	if err != nil {
-		return nil, err
-	}
-	var drop []manifest.Checkpoint
-	if !o.only {
-		if drop, err = Plan(ctx, p, state, o, size); err != nil {
-			return nil, err
-		}
-	}
-	gone := map[manifest.CheckpointID]bool{}
-	for _, c := range drop {
-		gone[c.ID] = true
-	}
-	result.removed(drop, gone, len(state.Checkpoints))
-	m := &marker{live: map[oid.ID]struct{}{}, load: p.LoadDir, get: p.Store.Get}
-	m.marked = p.Counting("gc", "checkpoint")
-	if err := state.mark(ctx, m, gone); err != nil {
-		return nil, p.Classify(err)
-	}
-	// What was forgotten before goes for good, whoever sweeps next.
-	o.purge = !o.DryRun && (o.purge || state.Amended || Forgetting(p) != nil)
-	if !o.purge {
-		if err := markStatCache(ctx, p, m); err != nil {
-			return nil, err
-		}
-	}
-	// A sweep that nobody asked for only copies what it must.
-	repack := cas.RepackOptions{Recompress: !o.Auto && !o.purge}
-	if p.Progress != nil {
-		repack.Progress = func(done, total int64) {
-			p.Progress(project.ProgressInfo{Phase: "gc", Bytes: done, TotalBytes: total})
-		}
-	}
-	plan, err := p.Store.PlanRepack(repack, m.has, state.keeps(gone))
-	if err != nil {
-		return nil, p.Classify(err)
-	}
-	// The plan knows the log up to now, the marks only up to when it was read: what
-	// was committed between would be in neither, nor in what Apply marks again.
-	if err := markSince(ctx, p, m, state.last+1); err != nil {
-		return nil, err
-	}
-	if o.DryRun {
-		result.Freed = plan.Freed()
-		return result, nil
-	}
-	if len(drop) > 0 {
-		// Forget first, then manifests and packs: after a crash here, the next gc goes on.
-		kept, err := deleteCheckpoints(ctx, p, drop)
-		if err != nil {
-			return nil, err
-		}
-		for _, c := range kept {
-			delete(gone, c.ID)
-			if err := m.record(ctx, manifest.Record{Checkpoint: &c}); err != nil {
-				return nil, p.Classify(err)
-			}
-		}
-		result.removed(drop, gone, len(state.Checkpoints))
-	}
-	if err := conversation.PruneBackups(ctx, p, state.Operations); err != nil {
-		return nil, err
-	}
-	letGo() // the sweep needs the users lock for itself
-	if o.purge {
-		repack.Wait = o.wait
-		err = runPurge(ctx, p, &purge{state: state, marks: m, gone: gone, repack: repack, result: result})
+	// The sweep needs the users lock, which prepare held, for itself.
+	if c.o.purge {
+		c.repack.Wait = o.wait
+		err = runPurge(ctx, p, c)
 	} else {
-		err = sweep(ctx, p, plan, m, result)
+		err = sweep(ctx, p, c.plan, c.marks, c.result)
 	}
 	if err != nil {
 		return nil, p.Classify(err)
@@ -176,8 +90,140 @@ func collect(ctx context.Context, p *project.Project, o GCOptions) (*Collected, 
 	if err != nil {
 		return nil, err
 	}
-	result.Freed = max(0, size-after)
-	return result, nil
+	c.result.Freed = max(0, c.size-after)
+	return c.result, nil
+}
+
+// collection is one run of collect.
+type collection struct {
+	p      *project.Project
+	o      GCOptions
+	state  *LogState
+	size   int64                 // of the store before, in bytes
+	drop   []manifest.Checkpoint // that retention does not keep
+	gone   map[manifest.CheckpointID]bool
+	marks  *marker
+	repack cas.RepackOptions
+	plan   *cas.RepackPlan
+	result *Collected
+}
+
+// prepare does what comes before the sweep, as a user of the store, and reports
+// whether there is one to do. The order is what makes a crash harmless: nothing is
+// forgotten before all that stays is marked, nothing goes that is not forgotten.
+func (c *collection) prepare(ctx context.Context) (sweeps bool, err error) {
+	release, err := c.p.Use(ctx)
+	if err != nil {
+		return false, err
+	}
+	defer release()
+	if err := c.readLog(ctx); err != nil || len(c.state.Checkpoints) == 0 {
+		return false, err
+	}
+	if c.size, err = c.p.StoreSize(); err != nil {
+		return false, err
+	}
+	if err := c.choose(ctx); err != nil {
+		return false, err
+	}
+	if err := c.mark(ctx); err != nil {
+		return false, err
+	}
+	if err := c.planSweep(ctx); err != nil {
+		return false, err
+	}
+	if c.o.DryRun {
+		c.result.Freed = c.plan.Freed()
+		return false, nil
+	}
+	// Forget first, then manifests and packs: after a crash here, the next gc goes on.
+	if err := c.forget(ctx); err != nil {
+		return false, err
+	}
+	return true, conversation.PruneBackups(ctx, c.p, c.state.Operations)
+}
+
+// readLog reads the log, which must be whole.
+func (c *collection) readLog(ctx context.Context) error {
+	if !c.o.DryRun {
+		if err := c.p.Store.Complete(); err != nil {
+			return c.p.Classify(err)
+		}
+	}
+	if reason, err := logEndsEarly(c.p); err != nil {
+		return c.p.Classify(err)
+	} else if reason != "" {
+		return &account.DamagedStoreError{What: "the log", Err: errors.New(reason)}
+	}
+	state, err := ReadLog(ctx, c.p)
+	c.state = state
+	return err
+}
+
+// choose decides which checkpoints go.
+func (c *collection) choose(ctx context.Context) (err error) {
+	if !c.o.only {
+		if c.drop, err = Plan(ctx, c.p, c.state, c.o, c.size); err != nil {
+			return err
+		}
+	}
+	for _, d := range c.drop {
+		c.gone[d.ID] = true
+	}
+	c.result.removed(c.drop, c.gone, len(c.state.Checkpoints))
+	return nil
+}
+
+// mark marks what those that stay need, and decides whether the sweep is a purge.
+func (c *collection) mark(ctx context.Context) error {
+	c.marks = &marker{live: map[oid.ID]struct{}{}, load: c.p.LoadDir, get: c.p.Store.Get}
+	c.marks.marked = c.p.Counting("gc", "checkpoint")
+	if err := c.state.mark(ctx, c.marks, c.gone); err != nil {
+		return c.p.Classify(err)
+	}
+	// What was forgotten before goes for good, whoever sweeps next.
+	c.o.purge = !c.o.DryRun && (c.o.purge || c.state.Amended || Forgetting(c.p) != nil)
+	if c.o.purge {
+		return nil
+	}
+	return markStatCache(ctx, c.p, c.marks)
+}
+
+// planSweep plans which packs to copy.
+func (c *collection) planSweep(ctx context.Context) (err error) {
+	// A sweep that nobody asked for only copies what it must.
+	c.repack = cas.RepackOptions{Recompress: !c.o.Auto && !c.o.purge}
+	if c.p.Progress != nil {
+		c.repack.Progress = func(done, total int64) {
+			c.p.Progress(project.ProgressInfo{Phase: "gc", Bytes: done, TotalBytes: total})
+		}
+	}
+	if c.plan, err = c.p.Store.PlanRepack(c.repack, c.marks.has, c.state.keeps(c.gone)); err != nil {
+		return c.p.Classify(err)
+	}
+	// The plan knows the log up to now, the marks only up to when it was read: what
+	// was committed between would be in neither, nor in what Apply marks again.
+	return markSince(ctx, c.p, c.marks, c.state.last+1)
+}
+
+// forget takes the chosen checkpoints out of the log, and marks those that
+// somebody put to use meanwhile.
+func (c *collection) forget(ctx context.Context) error {
+	if len(c.drop) == 0 {
+		return nil
+	}
+	kept, err := deleteCheckpoints(ctx, c.p, c.drop)
+	if err != nil {
+		return err
+	}
+	for _, k := range kept {
+		delete(c.gone, k.ID)
+		if err := c.marks.record(ctx, manifest.Record{Checkpoint: &k}); err != nil {
+			return c.p.Classify(err)
+		}
+	}
+	c.result.removed(c.drop, c.gone, len(c.state.Checkpoints))
+	return nil
 }
 
 // removed notes which checkpoints go.
