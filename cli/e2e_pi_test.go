@@ -234,6 +234,25 @@ func (p *piRun) goTo(words string) {
 	}
 }
 
+// wantRows looks at the list of /rewind, and dismisses it.
+func (p *piRun) wantRows(want []string) {
+	p.t.Helper()
+	var rows []string
+	p.answer = func(options []string) (string, bool) { rows = options; return "", false }
+	p.call("prompt", false, map[string]any{"message": "/rewind"})
+	for end := time.Now().Add(30 * time.Second); rows == nil && time.Now().Before(end); p.settle() {
+		time.Sleep(50 * time.Millisecond)
+	}
+	if len(rows) != len(want) {
+		p.t.Errorf("/rewind lists %q", rows)
+	}
+	for i, row := range rows[:min(len(rows), len(want))] {
+		if !strings.Contains(row, " ago  "+want[i]) {
+			p.t.Errorf("row %q is not of %s", row, want[i])
+		}
+	}
+}
+
 func (p *piRun) fork(entry string) (cancelled bool) {
 	p.t.Helper()
 	cancelled, _ = p.call("fork", false, map[string]any{"entryId": entry})["cancelled"].(bool)
@@ -321,6 +340,7 @@ func drivePi(t *testing.T, client []string) {
 		t.Error("a dismissed dialog goes on")
 	}
 	p.want("dismissed", "a=2 b=2")
+	p.wantRows([]string{"answer", "answer", "answer", "prompt  two", "answer", "answer", "prompt  one"})
 	p.choose(hookio.PiCodeOnly)
 	if !p.fork(said[1]) || p.state("sessionFile") != first {
 		t.Error("code only leaves the conversation")
