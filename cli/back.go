@@ -25,8 +25,8 @@ func newBack() *command {
 		short: "take the conversation back to before the nth-last prompt",
 		long: "Forks the session's conversation so that it ends before its nth-last prompt (the last one\n" +
 			"if no number is given), and prints the prompts that were undone on stderr. With --both,\n" +
-			"the files go back too: to the checkpoint of that prompt, or else to the session's newest\n" +
-			"one before it.",
+			"the files go back too: to the checkpoint of that prompt, or else to the newest one since\n" +
+			"the turn before it.",
 		examples: []example{
 			{"rewind back", "the conversation to before the last prompt"},
 			{"rewind back 2 --both --resume", "code and conversation by two prompts, and open the fork"},

@@ -186,6 +186,7 @@ func explainEngine(err error, f *failure) {
 		future    *account.FutureFormatError
 		format    *account.FormatError
 		damaged   *account.DamagedStoreError
+		unsaved   *conversation.PromptNotSavedError
 		noCkpt    *project.NoCheckpointError
 		ambiguous *project.AmbiguousError
 		noPath    *project.NoPathError
@@ -266,6 +267,9 @@ func explainEngine(err error, f *failure) {
 		}
 	case errors.As(err, &damaged):
 		f.code, f.hint = exitDamaged, "rewind verify"
+	case errors.As(err, &unsaved):
+		f.code = exitNotFound
+		f.hint = fmt.Sprintf("rewind restore prompt~%d --context-only takes back the conversation alone; rewind list shows the checkpoints for rewind restore <id>", unsaved.N)
 	case errors.As(err, &noCkpt):
 		f.code, f.hint = exitNotFound, "rewind list"
 	case errors.As(err, &ambiguous):

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"strconv"
 
 	"rewind/engine/conversation"
 	"rewind/engine/project"
@@ -19,9 +18,9 @@ type BackOptions struct {
 }
 
 // Back brings a session's conversation to before one of its last prompts; with
-// Both also the code, to the checkpoint of that prompt, or else to the newest of
-// the session before it. Errors: as Restore, *transcript.FewPromptsError,
-// *NoCheckpointError.
+// Both also the code, to the checkpoint of that prompt, or else to the newest
+// since the turn before it. Errors: as Restore, *transcript.FewPromptsError,
+// *PromptNotSavedError.
 func Back(ctx context.Context, p *project.Project, b BackOptions) (*Restored, error) {
 	o := b.Restore
 	o.Half = conversation.ConversationOnly
@@ -34,7 +33,7 @@ func Back(ctx context.Context, p *project.Project, b BackOptions) (*Restored, er
 			return nil, err
 		}
 		if r.before.Checkpoint == nil {
-			return nil, &project.NoCheckpointError{Spec: "prompt~" + strconv.Itoa(b.N), Reason: "none of session " + b.Session.ID + " was taken before that prompt"}
+			return nil, r.before.NoCheckpoint(b.N)
 		}
 		return r.planTo(r.before.Checkpoint.Checkpoint)
 	})

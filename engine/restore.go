@@ -79,8 +79,11 @@ func Restore(ctx context.Context, p *project.Project, o RestoreOptions) (*Restor
 			if r.before, err = conversation.FindPrompt(ctx, p, o.Session, o.Prompt); err != nil {
 				return nil, err
 			}
-			if r.before.Checkpoint != nil {
+			switch {
+			case r.before.Checkpoint != nil:
 				c = r.before.Checkpoint.Checkpoint
+			case o.Half != conversation.ConversationOnly:
+				return nil, r.before.NoCheckpoint(o.Prompt)
 			}
 		}
 		if o.Half == conversation.ConversationOnly {

@@ -3,6 +3,8 @@ package conversation
 import (
 	"fmt"
 	"time"
+
+	"rewind/engine/transcript"
 )
 
 // NoConversationError: the conversation was asked for, and there is no place in
@@ -25,6 +27,19 @@ func (e *NoConversationError) Error() string {
 	return fmt.Sprintf("no conversation to restore with %s: %s", e.Checkpoint, e.Reason)
 }
 func (e *NoConversationError) Unwrap() error { return e.Err }
+
+// PromptNotSavedError: no checkpoint has the files as they were before a prompt.
+// The conversation can still go there.
+type PromptNotSavedError struct {
+	N      int    // prompt~N
+	Prompt string // what was typed
+	Err    error  // *project.NoCheckpointError
+}
+
+func (e *PromptNotSavedError) Error() string {
+	return fmt.Sprintf("no checkpoint was taken at prompt~%d: %s", e.N, transcript.Label(e.Prompt))
+}
+func (e *PromptNotSavedError) Unwrap() error { return e.Err }
 
 // NoSessionError: no session has that name, several have, or none was named and
 // it is not clear which is meant.

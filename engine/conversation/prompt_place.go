@@ -3,6 +3,7 @@ package conversation
 import (
 	"context"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -14,7 +15,7 @@ import (
 // PromptPlace is the place before one of a session's last prompts.
 type PromptPlace struct {
 	Session    *ChosenSession
-	Checkpoint *project.Listed // that of the prompt, else the newest before it; nil for none
+	Checkpoint *project.Listed // that of the prompt, else the newest since the turn before it; nil for none
 	Exact      bool            // Checkpoint is that of the prompt
 	Prompts    []string        // that lie behind the place, the newest first
 
@@ -124,12 +125,14 @@ func unsaidPrompts(ctx context.Context, p *project.Project, s *ChosenSession, x 
 }
 
 // promptCheckpoint finds the checkpoint that was taken at one of the prompts
-// said, else the newest of the lineage before it, else the newest of all: a tree
-// is a tree, whoever worked on it. A session that the agent itself forked is known
-// to come from another by the lines that both have.
+// said, else the newest of the lineage between the turn before it and it, else the
+// newest of all there: a tree is a tree, whoever worked on it. One from before that
+// turn would take back more than the prompt. A session that the agent itself forked
+// is known to come from another by the lines that both have.
 func promptCheckpoint(ctx context.Context, p *project.Project, s *ChosenSession, x *transcript.Index, said []int, n int) (best *project.Listed, exact bool, err error) {
 	line := &x.Lines[said[n]]
-	want := &promptSearch{line: line, text: strings.TrimSpace(line.Text), byID: line.PromptID != "", far: promptSlack}
+	want := &promptSearch{line: line, text: strings.TrimSpace(line.Text), byID: line.PromptID != "", far: promptSlack, session: s.ID}
+	want.sinceTurn(x)
 	for k, i := range said {
 		// An agent's own fork gives all prompts of its origin one id.
 		want.byID = want.byID && (k == n || x.Lines[i].PromptID != line.PromptID)
@@ -138,6 +141,9 @@ func promptCheckpoint(ctx context.Context, p *project.Project, s *ChosenSession,
 	err = p.Query(ctx, func(db *manifest.DB) error {
 		if c, ok, err := Bound(db, s.Lineage(), line.ID); err != nil || ok {
 			want.best, want.exact = &project.Listed{Checkpoint: c, N: db.Position(c.Seq)}, true
+			return err
+		}
+		if err := want.sinceRestore(db); err != nil {
 			return err
 		}
 		for _, id := range s.Lineage() {
@@ -161,7 +167,7 @@ func promptCheckpoint(ctx context.Context, p *project.Project, s *ChosenSession,
 				return err
 			}
 			l := project.Listed{Checkpoint: c, N: db.Position(c.Seq)}
-			if any == nil && want.before(c) {
+			if any == nil && want.justBefore(c) {
 				any = &l
 			}
 			if t := c.Transcript; t != nil && c.Session != "" && !lineage[c.Session] {
@@ -191,13 +197,63 @@ type promptSearch struct {
 	byID bool          // the prompt's id is its own
 	far  time.Duration // of the best one by text; -1: it is certain
 
+	session string
+	since   time.Time          // when the tree was last changed before the prompt, as far as is known
+	earlier []*transcript.Line // the prompts before it
+
 	best  *project.Listed
 	exact bool
 }
 
-// before reports whether a checkpoint is from before the prompt.
-func (w *promptSearch) before(c manifest.Checkpoint) bool {
-	return !w.line.Time.IsZero() && !c.Time.After(w.line.Time)
+// sinceTurn notes when what came before the prompt in the transcript, on whatever
+// branch, changed files last.
+func (w *promptSearch) sinceTurn(x *transcript.Index) {
+	for i := range x.Lines {
+		l := &x.Lines[i]
+		if l.Time.IsZero() || !l.Time.Before(w.line.Time) {
+			continue
+		}
+		switch {
+		case l.Prompt && !l.Side:
+			if transcript.SameText(l.Text, w.text) && w.line.Time.Sub(l.Time) < promptRetry {
+				continue // the same one, written again
+			}
+			w.earlier = append(w.earlier, l)
+		case len(l.ToolUses) == 0:
+			continue
+		}
+		if l.Time.After(w.since) {
+			w.since = l.Time
+		}
+	}
+}
+
+// sinceRestore notes when a restore changed files before the prompt.
+func (w *promptSearch) sinceRestore(db *manifest.DB) error {
+	for op, err := range db.Operations() {
+		if err != nil {
+			return err
+		}
+		if op.Safety != (manifest.CheckpointID{}) && op.Time.Before(w.line.Time) && op.Time.After(w.since) {
+			w.since = op.Time
+		}
+	}
+	return nil
+}
+
+// justBefore reports whether a checkpoint has the tree as the prompt found it: it
+// is from before it, and nothing is known to have changed files between. Before a
+// session's first prompt only its own do: how old others are, nobody knows.
+func (w *promptSearch) justBefore(c manifest.Checkpoint) bool {
+	if w.line.Time.IsZero() || c.Time.After(w.line.Time) || c.Time.Before(w.since) || c.Kind == manifest.PreTool {
+		return false
+	}
+	for _, l := range w.earlier {
+		if c.Kind == manifest.Prompt && transcript.SameText(c.Prompt, strings.TrimSpace(l.Text)) {
+			return false // that prompt's: its line can bear an earlier time than its hook's
+		}
+	}
+	return len(w.earlier) > 0 || c.Session == w.session
 }
 
 // see takes one checkpoint in; those of a session come newest first.
@@ -210,7 +266,13 @@ func (w *promptSearch) see(l project.Listed) {
 	case c.Kind == manifest.Prompt && w.far >= 0 && w.text != "" && transcript.SameText(c.Prompt, w.text) &&
 		(w.line.Time.Sub(c.Time).Abs() < w.far || w.exact && samePrompt(c, w.best.Checkpoint)):
 		w.best, w.exact, w.far = &l, true, w.line.Time.Sub(c.Time).Abs()
-	case !w.exact && w.before(c) && (w.best == nil || c.Seq > w.best.Seq):
+	case !w.exact && w.justBefore(c) && (w.best == nil || c.Seq > w.best.Seq):
 		w.best = &l
 	}
+}
+
+// NoCheckpoint is the error that says that the place, prompt~n, has no checkpoint.
+func (f *PromptPlace) NoCheckpoint(n int) error {
+	return &PromptNotSavedError{N: n, Prompt: f.Prompts[len(f.Prompts)-1],
+		Err: &project.NoCheckpointError{Spec: "prompt~" + strconv.Itoa(n)}}
 }

@@ -23,7 +23,8 @@ func PromptNumber(spec string) (n int, ok bool) {
 }
 
 // ResolvePrompt finds the checkpoint of the n-th last prompt of a session, else
-// the newest before it.
+// the newest since the turn before it. Errors: *PromptNotSavedError, and those of
+// ChooseSession and FindPrompt.
 func ResolvePrompt(ctx context.Context, p *project.Project, spec string, n int, session string) (project.Listed, error) {
 	s, err := ChooseSession(ctx, p, session)
 	if err != nil {
@@ -39,7 +40,7 @@ func ResolvePrompt(ctx context.Context, p *project.Project, spec string, n int, 
 		return project.Listed{}, err
 	}
 	if found.Checkpoint == nil {
-		return project.Listed{}, &project.NoCheckpointError{Spec: spec, Reason: "none was taken before that prompt of session " + s.ID}
+		return project.Listed{}, found.NoCheckpoint(n)
 	}
 	l := *found.Checkpoint
 	l.Prompts = found.Prompts
