@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"io"
 	"os/exec"
@@ -13,6 +14,7 @@ import (
 
 	"rewind/cli/screen"
 	"rewind/engine"
+	"rewind/engine/conversation"
 	"rewind/engine/problem"
 )
 
@@ -72,7 +74,7 @@ func runBack(ctx context.Context, c *call, r *restoreFlags, n int, withCode, cop
 	}
 	done, err := engine.Back(ctx, p, engine.BackOptions{Session: s, N: n, Both: withCode, Restore: o})
 	if err != nil {
-		return err
+		return c.hintFiles(err, n)
 	}
 	c.out.endProgress()
 	printPrompts(c.out, done.Prompts)
@@ -86,6 +88,23 @@ func runBack(ctx context.Context, c *call, r *restoreFlags, n int, withCode, cop
 		return err
 	}
 	return c.resume(ctx, done.Conversation)
+}
+
+// hintFiles names the command for the files alone, where back finds no place in
+// the conversation.
+func (c *call) hintFiles(err error, n int) error {
+	var none *conversation.NoConversationError
+	if !errors.As(err, &none) {
+		return err
+	}
+	files := fmt.Sprintf("rewind restore prompt~%d --code-only", n)
+	if c.session != "" {
+		files += " --session " + shellQuote(c.session)
+	}
+	if none.Before {
+		return &hintedError{err, "start a new session, or restore only the files: " + files}
+	}
+	return &hintedError{err, files + " restores only the files"}
 }
 
 // backView answers back.

@@ -170,6 +170,9 @@ func (c *call) checkpoint(ctx context.Context, i int) (*project.Project, project
 
 // resolve finds a checkpoint; where that takes a session, it says which.
 func (c *call) resolve(ctx context.Context, p *project.Project, spec string) (project.Listed, error) {
+	if spec != "" && c.session != "" {
+		return engine.ResolveIn(ctx, p, spec, c.session)
+	}
 	if !strings.HasPrefix(spec, "prompt~") {
 		return resolve(ctx, p, spec)
 	}

@@ -45,7 +45,7 @@ func newDiff() *command {
 			}
 			o := engine.DiffOptions{A: a.Checkpoint, Patch: !nameStatus, WithPrecious: precious}
 			if len(c.args) == 2 {
-				b, err := resolve(ctx, p, c.args[1])
+				b, err := c.resolve(ctx, p, c.args[1])
 				if err != nil {
 					return err
 				}

@@ -140,6 +140,8 @@ func printMoved(o *output, r *engine.Restored) {
 	case r.DryRun && m.Session == "" && m.From != "":
 		o.summary("Would fork the conversation%s.", n)
 	case r.DryRun:
+	case m.Removed && m.InPlace:
+		o.summary("Removed the conversation's file: it was gone before that restore wrote it.")
 	case m.Removed:
 		o.summary("Removed the forked conversation.")
 	case m.InPlace:
@@ -154,7 +156,7 @@ func printMoved(o *output, r *engine.Restored) {
 	for _, note := range m.Notes {
 		o.warn("%s", note)
 	}
-	if m.Resume != "" && !m.InPlace {
+	if m.Resume != "" && (!m.InPlace || m.Removed) {
 		o.summary("Open it with: %s", escape(o.opens(m)))
 	}
 }

@@ -6,6 +6,7 @@ import (
 
 	"rewind/cli/screen"
 	"rewind/engine/conversation"
+	"rewind/engine/transcript"
 )
 
 func newSessions() *command {
@@ -59,9 +60,12 @@ func printSessions(o *output, sessions []conversation.SessionInfo) {
 		},
 	}
 	for _, s := range sessions {
-		chat := "gone"
-		if s.OnDisk {
+		chat := "-" // there never was one
+		switch {
+		case s.OnDisk:
 			chat = formatSize(s.Size)
+		case s.Path != "" && transcript.Supported(transcript.Agent(s.Agent)):
+			chat = "gone"
 		}
 		from := escape(s.Source)
 		if s.Parent != "" {

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -21,10 +22,14 @@ func Resolve(ctx context.Context, p *project.Project, spec string) (project.List
 	return ResolveIn(ctx, p, spec, "")
 }
 
-// ResolveIn is Resolve with the session named that prompt~N counts in.
+// ResolveIn is Resolve with the session named whose last and prev are meant, and
+// that prompt~N counts in.
 func ResolveIn(ctx context.Context, p *project.Project, spec, session string) (project.Listed, error) {
 	if n, ok := conversation.PromptNumber(spec); ok {
 		return conversation.ResolvePrompt(ctx, p, spec, n, session)
+	}
+	if n := slices.Index([]string{"", "last", "prev"}, spec); n >= 0 && session != "" {
+		return ofSession(ctx, p, spec, max(n, 1), session)
 	}
 	var found project.Listed
 	err := p.Query(ctx, func(db *manifest.DB) (err error) {
@@ -73,6 +78,31 @@ func resolve(p *project.Project, db *manifest.DB, spec string) (project.Listed, 
 		ambiguous.Matches = append(ambiguous.Matches, c.ID.String())
 	}
 	return project.Listed{}, ambiguous
+}
+
+// ofSession finds the n-th newest checkpoint of a session.
+func ofSession(ctx context.Context, p *project.Project, spec string, n int, session string) (found project.Listed, err error) {
+	s, err := conversation.SessionNamed(ctx, p, session)
+	if err != nil {
+		return project.Listed{}, err
+	}
+	err = p.Query(ctx, func(db *manifest.DB) error {
+		count := 0
+		for c, err := range db.Checkpoints(manifest.Query{Session: s.ID}) {
+			if err != nil {
+				return err
+			}
+			if c.Agent != s.Agent {
+				continue
+			}
+			if count++; count == n {
+				found = project.Listed{Checkpoint: c, N: db.Position(c.Seq)}
+				return nil
+			}
+		}
+		return &project.NoCheckpointError{Spec: spec, Reason: "in session " + s.ID + " " + howMany(count)}
+	})
+	return found, err
 }
 
 func nth(p *project.Project, db *manifest.DB, spec string, n int) (project.Listed, error) {

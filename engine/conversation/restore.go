@@ -37,7 +37,7 @@ type Moved struct {
 	Again          string // command that writes its transcript anew, which is gone; Resume has it; else ""
 	Backup         string // plain copy of what the transcript was, "" for none
 	InPlace        bool   // the session's own file was rewritten
-	Removed        bool   // an undo took a fork away
+	Removed        bool   // an undo took a fork away, or with InPlace the session's own file, which had been gone
 	Prompts        []string
 	Notes          []string // what the person should know
 }

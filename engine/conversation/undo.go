@@ -66,6 +66,12 @@ func PrepareMoveBack(ctx context.Context, p *project.Project, op manifest.Operat
 		}
 	}
 	m.answer.Removed = !appears
+	if !appears && line.InPlace {
+		m.answer.Session = line.Session
+		if err := m.sessionGone(line.Agent, line.Session, main.File); err != nil {
+			return nil, err
+		}
+	}
 	for _, f := range line.Files {
 		now, err := SumFile(f.File)
 		if err != nil {
@@ -90,8 +96,8 @@ func PrepareMoveBack(ctx context.Context, p *project.Project, op manifest.Operat
 		m.line.Files, m.staged = append(m.line.Files, back), append(m.staged, s)
 		r.Op.TranscriptBackup = back.Backup
 	}
-	if !line.InPlace {
-		r.Op.Fork = main.File
+	if !line.InPlace || r.Op.TranscriptBackup == "" {
+		r.Op.Fork = main.File // or a file that is there again: an undo takes it away
 	}
 	m.answer.Backup = StoreFile(r.Project, r.Op.TranscriptBackup)
 	return m, nil

@@ -90,7 +90,7 @@ func (m *Move) toOrigin(line *movedLine, fork string) error {
 	m.answer.File, m.answer.Resume = was.Path, line.Origin
 	d, err := transcript.Describe(agent, was.Path)
 	if err != nil {
-		return m.originGone(line, was.Path)
+		return m.sessionGone(line.Agent, line.From, was.Path)
 	}
 	dir, moved := workingDir(r.Project, d.Dir)
 	m.answer.Resume = transcript.Command(agent, dir, line.From)
@@ -122,15 +122,16 @@ func (m *Move) toOrigin(line *movedLine, fork string) error {
 	return err
 }
 
-// originGone says how a session comes back whose transcript is not there any more.
-func (m *Move) originGone(line *movedLine, file string) error {
-	r, agent := m.r, transcript.Agent(line.Agent)
+// sessionGone says how a session comes back whose transcript is not there any more,
+// or goes with this move.
+func (m *Move) sessionGone(name, session, file string) error {
+	r, agent := m.r, transcript.Agent(name)
 	m.answer.Resume = ""
-	gone := "the transcript of session " + line.From + " is gone"
+	gone := "the transcript of session " + session + " is gone"
 	if file == "" {
-		file = transcript.FileOf(agent, filepath.Dir(m.answer.File), line.From, r.Env.Time())
+		file = transcript.FileOf(agent, filepath.Dir(m.answer.File), session, r.Env.Time())
 	}
-	v, err := conversationOf(r.ctx, r.Project, line.Agent, line.From, file, nil)
+	v, err := conversationOf(r.ctx, r.Project, name, session, file, nil)
 	if err != nil {
 		return err
 	}
@@ -140,8 +141,8 @@ func (m *Move) originGone(line *movedLine, file string) error {
 		return nil
 	}
 	dir, _ := workingDir(r.Project, s.index.Dir(file))
-	again := "rewind restore last --context-only --in-place --session " + line.From
-	m.answer.Resume = transcript.InDir(dir, again+" && "+transcript.Command(agent, "", line.From))
+	again := "rewind restore last --context-only --in-place --session " + session
+	m.answer.Resume = transcript.InDir(dir, again+" && "+transcript.Command(agent, "", session))
 	m.answer.Again = again
 	m.answer.Notes = append(m.answer.Notes, gone+": "+again+" writes it again")
 	return nil
