@@ -35,19 +35,9 @@ func (r *restoring) lookForOthers(changes []restore.Change) error {
 	work := map[string]*otherWork{}
 	var order []string
 	err := r.Query(r.ctx, func(db *manifest.DB) error {
-		var since []manifest.Checkpoint // newest first
-		sessions := map[string]bool{}
-		for c, err := range db.Checkpoints(manifest.Query{All: true}) {
-			if err != nil {
-				return err
-			}
-			since = append(since, c)
-			if c.Session != "" {
-				sessions[c.Session] = true
-			}
-			if c.Seq <= r.target.Seq {
-				break
-			}
+		since, sessions, err := checkpointsSince(db, r.target.Seq)
+		if err != nil {
+			return err
 		}
 		if len(sessions) < 2 && (mine[""] || len(sessions) == 0 || mine[since[0].Session]) {
 			return nil
@@ -106,6 +96,25 @@ func (r *restoring) lookForOthers(changes []restore.Change) error {
 		}
 	}
 	return nil
+}
+
+// checkpointsSince are those of the log back to one, the newest first, and the
+// sessions that they are of.
+func checkpointsSince(db *manifest.DB, seq uint64) (since []manifest.Checkpoint, sessions map[string]bool, err error) {
+	sessions = map[string]bool{}
+	for c, err := range db.Checkpoints(manifest.Query{All: true}) {
+		if err != nil {
+			return nil, nil, err
+		}
+		since = append(since, c)
+		if c.Session != "" {
+			sessions[c.Session] = true
+		}
+		if c.Seq <= seq {
+			break
+		}
+	}
+	return since, sessions, nil
 }
 
 type otherWork struct {

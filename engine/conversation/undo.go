@@ -11,8 +11,8 @@ import (
 
 // PrepareMoveBack prepares to take back what an operation did to a conversation, nil if it did
 // nothing, or nothing is left of it. before are the operations that it came after and that hold
-// still, the newest last: the session to go on with is where they left the conversation. A fork that somebody wrote to stays; a file rewritten in place that changed
-// since is refused without force, and copied first with it. Errors: *RefusedError, *AgentRunningError.
+// still, the newest last: the session to go on with is where they left the conversation.
+// A fork that somebody wrote to stays; a file rewritten in place that changed since is refused without force, and copied first with it. Errors: *RefusedError, *AgentRunningError.
 func PrepareMoveBack(ctx context.Context, p *project.Project, op manifest.Operation, before []manifest.Operation, o MoveOptions) (*Move, error) {
 	r := &mover{p, ctx, o}
 	if op.Fork == "" && op.TranscriptBackup == "" {
@@ -73,34 +73,39 @@ func PrepareMoveBack(ctx context.Context, p *project.Project, op manifest.Operat
 		}
 	}
 	for _, f := range line.Files {
-		now, err := SumFile(f.File)
-		if err != nil {
+		if err := m.prepareFile(f); err != nil {
 			return nil, err
 		}
-		if sameSum(now, f.Before) {
-			continue
-		}
-		back := movedFile{File: f.File, After: f.Before}
-		var s *transcript.Staged
-		if !r.DryRun {
-			if back.Before, back.Backup, err = r.backUp(f.File); err != nil {
-				return nil, err
-			}
-			if f.Before != nil {
-				if s, err = r.stageBackup(f.File, f.Backup, f.Before); err != nil {
-					return nil, err
-				}
-				back.Temp = s.Temp
-			}
-		}
-		m.line.Files, m.staged = append(m.line.Files, back), append(m.staged, s)
-		r.Op.TranscriptBackup = back.Backup
 	}
 	if !line.InPlace || r.Op.TranscriptBackup == "" {
 		r.Op.Fork = main.File // or a file that is there again: an undo takes it away
 	}
 	m.answer.Backup = StoreFile(r.Project, r.Op.TranscriptBackup)
 	return m, nil
+}
+
+// prepareFile prepares to give a file the content that it had before the operation.
+func (m *Move) prepareFile(f movedFile) error {
+	now, err := SumFile(f.File)
+	if err != nil || sameSum(now, f.Before) {
+		return err
+	}
+	back := movedFile{File: f.File, After: f.Before}
+	var s *transcript.Staged
+	if !m.r.DryRun {
+		if back.Before, back.Backup, err = m.r.backUp(f.File); err != nil {
+			return err
+		}
+		if f.Before != nil {
+			if s, err = m.r.stageBackup(f.File, f.Backup, f.Before); err != nil {
+				return err
+			}
+			back.Temp = s.Temp
+		}
+	}
+	m.line.Files, m.staged = append(m.line.Files, back), append(m.staged, s)
+	m.r.Op.TranscriptBackup = back.Backup
+	return nil
 }
 
 // stays says that a fork is not taken away: the session that it came from is the

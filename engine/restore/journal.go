@@ -162,19 +162,7 @@ func parseJournal(data []byte) (*record, error) {
 			if len(r.writable) > 0 {
 				d.Fail("frame out of place")
 			}
-			c := Change{Action: Action(d.Byte())}
-			if c.Action < Create || c.Action > Mode {
-				d.Fail("unknown action")
-			}
-			c.Path = d.path()
-			_, name := split(c.Path)
-			c.Before = d.entry(name)
-			c.After = d.entry(name)
-			c.info = d.info()
-			if (c.Action == Create) != (c.Before.Kind == 0) || (c.Action == Delete) != (c.After.Kind == 0) {
-				d.Fail("action and entries disagree")
-			}
-			r.changes = append(r.changes, c)
+			r.changes = append(r.changes, d.change())
 		case frameWritable:
 			w := modeOf{path: d.path(), mode: uint32(d.AtMost(0o7777))}
 			r.writable = append(r.writable, w)

@@ -33,6 +33,22 @@ func (d *journalDecoder) path() string {
 	return p
 }
 
+func (d *journalDecoder) change() (c Change) {
+	c.Action = Action(d.Byte())
+	if c.Action < Create || c.Action > Mode {
+		d.Fail("unknown action")
+	}
+	c.Path = d.path()
+	_, name := split(c.Path)
+	c.Before = d.entry(name)
+	c.After = d.entry(name)
+	c.info = d.info()
+	if (c.Action == Create) != (c.Before.Kind == 0) || (c.Action == Delete) != (c.After.Kind == 0) {
+		d.Fail("action and entries disagree")
+	}
+	return c
+}
+
 func (d *journalDecoder) entry(name string) (e manifest.Entry) {
 	k := manifest.Kind(d.Byte())
 	if k == 0 || d.Err != nil {

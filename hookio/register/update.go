@@ -102,17 +102,7 @@ func (u Updater) update(fsys FileSystem, now time.Time, file string, edit func([
 			return w, err
 		}
 	} else if u.Made == nil || !u.Made(old) {
-		base := file + ".rewind-backup-" + now.UTC().Format("20060102T150405Z")
-		for n := 1; ; n++ {
-			w.Backup = base
-			if n > 1 {
-				w.Backup = fmt.Sprintf("%s-%d", base, n)
-			}
-			err = fsys.Create(w.Backup, old, mode, file)
-			if !errors.Is(err, fs.ErrExist) || n > 1000 {
-				break
-			}
-		}
+		w.Backup, err = backUp(fsys, now, file, old, mode)
 		if !errors.Is(err, fs.ErrExist) {
 			made = append(made, w.Backup) // also one that is half written
 		}
@@ -153,6 +143,22 @@ func (u Updater) update(fsys FileSystem, now time.Time, file string, edit func([
 		return w, &vfs.NotDurableError{File: file, Err: err}
 	}
 	return w, nil
+}
+
+// backUp writes a copy beside the file, under a name that nothing has yet. After an
+// error that is not fs.ErrExist a part of the copy can be there.
+func backUp(fsys FileSystem, now time.Time, file string, content []byte, mode fs.FileMode) (backup string, err error) {
+	base := file + ".rewind-backup-" + now.UTC().Format("20060102T150405Z")
+	for n := 1; ; n++ {
+		backup = base
+		if n > 1 {
+			backup = fmt.Sprintf("%s-%d", base, n)
+		}
+		err = fsys.Create(backup, content, mode, file)
+		if !errors.Is(err, fs.ErrExist) || n > 1000 {
+			return backup, err
+		}
+	}
 }
 
 // The name of a temporary file holds the process that makes it.
