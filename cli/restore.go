@@ -374,11 +374,24 @@ func printRestored(o *output, r *engine.Restored, v restoreVerb) {
 	if r.DryRun || o.verbose {
 		printRestoredPaths(o, r)
 	}
-	if skipped := len(r.Skip) - len(problem.FailedOf(r.Skip)); skipped > 0 && !r.DryRun && !o.verbose {
-		o.note("%d skipped", skipped)
+	if !r.DryRun && !o.verbose {
+		nameSkipped(o, r.Skip)
 	}
 	if !r.DryRun && r.Operation != 0 {
 		o.summary("Undo with: %s", o.typed(v.takeBack))
+	}
+}
+
+// nameSkipped names the paths that were left alone, where they are few; those that
+// failed, or are torn, have a message of their own.
+func nameSkipped(o *output, skips []problem.Problem) {
+	if len(skips) > 3 {
+		return
+	}
+	for _, s := range skips {
+		if !s.Failed && s.Code != problem.TargetIsTorn {
+			o.summary("Skipped %s: %s", escapePath(s.Path), escape(s.Reason))
+		}
 	}
 }
 
