@@ -1,0 +1,248 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"syscall"
+
+	"rewind/engine/account"
+	"rewind/engine/conversation"
+	"rewind/engine/project"
+	restorer "rewind/engine/restore"
+	"rewind/engine/settings"
+	"rewind/engine/stores"
+	"rewind/engine/transcript"
+)
+
+// explainEngine knows the engine's typed errors.
+func explainEngine(err error, f *failure) {
+	_ = explainStore(err, f) ||
+		explainNamed(err, f) ||
+		explainHeld(err, f) ||
+		explainConversation(err, f) ||
+		explainRest(err, f)
+}
+
+// explainStore says why a store cannot be used; false: it is none of that.
+func explainStore(err error, f *failure) bool {
+	var (
+		notInit  *project.NotInitializedError
+		refused  *project.RefusedRootError
+		system   *account.UnsupportedError
+		foreign  *account.ForeignStoreError
+		moved    *project.MovedError
+		link     *project.LinkError
+		noStore  *project.NoStoreError
+		remote   *project.RemoteError
+		vanished *project.VanishedError
+		future   *account.FutureFormatError
+		format   *account.FormatError
+		damaged  *account.DamagedStoreError
+	)
+	switch {
+	case errors.As(err, &notInit):
+		f.code, f.hint = exitNoProject, "rewind init"
+		if notInit.Older != "" {
+			f.hint = "rewind init continues with the settings of the older rewind in " + notInit.Older + " and leaves its checkpoints where they are"
+		}
+		if len(notInit.History) > 0 {
+			f.warnings = historyText(notInit.History)
+			f.hint = "rewind init --adopt " + shortStore(notInit.History[0].ID) + " brings the newest history here; rewind init starts a new one"
+		}
+	case errors.As(err, &noStore):
+		f.code, f.hint = exitNotFound, "rewind stores lists all stores"
+		if len(noStore.Matches) > 0 {
+			f.hint = "use more characters: " + strings.Join(firstN(noStore.Matches, 8), ", ")
+		}
+	case errors.As(err, &link):
+		f.code = exitNoProject
+		switch {
+		case link.Other != "":
+			f.hint = "each directory needs its own store: remove the link " + shellQuote(link.Path)
+		case link.Forcible:
+			f.hint = "if you made that link yourself: rewind init --force"
+		default:
+			f.hint = "a store contains no links: check where this one points, then remove it"
+		}
+	case errors.As(err, &system):
+		f.code, f.hint = exitRefused, "to try it anyway, set REWIND_ALLOW_WINDOWS=1"
+	case errors.As(err, &refused):
+		f.code, f.hint = exitNoProject, "cd to the project, or give its directory with --root"
+	case errors.As(err, &foreign):
+		f.code, f.hint = exitNoProject, "if you trust its origin: rewind init --trust"
+		switch {
+		case foreign.OtherUser:
+			f.hint = "run rewind as the user who owns the store"
+		case foreign.Going:
+			f.hint = "rewind deinit finishes the removal"
+		case foreign.Tracked:
+			f.hint = "remove it from git's index: git rm -r -q --cached .agent/rewind"
+		}
+	case errors.As(err, &remote):
+		f.code, f.hint = exitNoProject, "rewind init --mode global, or --force if you know it is safe"
+	case errors.As(err, &moved):
+		f.code, f.hint = exitNoProject, "rewind init --adopt "+shellQuote(moved.Store)
+		if moved.ID != "" {
+			f.hint = "rewind init --adopt " + shortStore(moved.ID) + " brings its history here; rewind init starts a new one"
+		}
+	case errors.As(err, &vanished):
+		f.code, f.hint = exitDamaged, "restore the store from a backup, or start over: rewind init --force"
+	case errors.As(err, &future):
+		f.hint = "install a newer rewind"
+	case errors.As(err, &format):
+		f.code, f.hint = exitDamaged, "rewind repair"
+		if format.Lost != "" {
+			f.hint = "restore the format file from a backup, or move the store away and start over: rewind init"
+		}
+	case errors.As(err, &damaged):
+		f.code, f.hint = exitDamaged, "rewind verify"
+	default:
+		return false
+	}
+	return true
+}
+
+// explainNamed says what was named and is not there, or may not be named so; false: it is none of that.
+func explainNamed(err error, f *failure) bool {
+	var (
+		unsaved   *conversation.PromptNotSavedError
+		noCkpt    *project.NoCheckpointError
+		ambiguous *project.AmbiguousError
+		noPath    *project.NoPathError
+		outside   *project.OutsideError
+		badName   *project.BadNameError
+		taken     *project.NameTakenError
+	)
+	switch {
+	case errors.As(err, &unsaved):
+		f.code = exitNotFound
+		f.hint = fmt.Sprintf("rewind restore prompt~%d --context-only takes back the conversation alone; rewind list shows the checkpoints for rewind restore <id>", unsaved.N)
+	case errors.As(err, &noCkpt):
+		f.code, f.hint = exitNotFound, "rewind list"
+	case errors.As(err, &ambiguous):
+		f.code = exitNotFound
+		if len(ambiguous.Matches) > 0 {
+			f.hint = "use more characters: " + strings.Join(firstN(ambiguous.Matches, 8), ", ")
+		}
+	case errors.As(err, &noPath):
+		f.hint = "rewind ls lists the paths of a checkpoint"
+	case errors.As(err, &outside):
+		f.code, f.hint = exitUsage, "paths are relative to the working directory and must be inside the project"
+	case errors.As(err, &badName):
+		f.code, f.hint = exitUsage, "choose another name, such as before-merge"
+	case errors.As(err, &taken):
+		f.hint = "choose another name, or free this one: rewind rename " + taken.Checkpoint + " ''"
+	default:
+		return false
+	}
+	return true
+}
+
+// explainHeld says what holds a command up: another process, the disk, a refusal; false: it is none of that.
+func explainHeld(err error, f *failure) bool {
+	var (
+		busy      *account.BusyError
+		diskFull  *project.DiskFullError
+		wouldLose *project.RefusedError
+		changing  *settings.BusyError
+	)
+	switch {
+	case errors.As(err, &changing):
+		f.code = exitBusy
+	case errors.As(err, &busy):
+		f.code, f.hint = exitBusy, "try again when the other rewind has finished"
+	case errors.As(err, &diskFull):
+		f.message = strings.Replace(f.message, diskFull.Error(), fmt.Sprintf("only %s free on the disk, less than minFreeDisk (%s)",
+			formatSize(diskFull.Free), formatSize(diskFull.Floor)), 1)
+		f.hint = "free some space, run rewind gc, or lower the limit: rewind config minFreeDisk"
+	case errors.As(err, &wouldLose):
+		f.code = exitRefused
+		f.warnings = namePaths(wouldLose.Paths)
+		if wouldLose.Adopting {
+			f.hint = "remove its own store first: rewind deinit"
+		}
+		if wouldLose.Forcible {
+			f.hint = "--force proceeds anyway, after taking a safety checkpoint"
+		}
+		if wouldLose.Next != "" {
+			f.hint = wouldLose.Next
+		}
+	default:
+		return false
+	}
+	return true
+}
+
+// explainConversation says what is wrong with a session or its conversation; false: it is none of that.
+func explainConversation(err error, f *failure) bool {
+	var (
+		noConv    *conversation.NoConversationError
+		noSession *conversation.NoSessionError
+		running   *conversation.AgentRunningError
+		few       *transcript.FewPromptsError
+	)
+	switch {
+	case errors.As(err, &noConv):
+		f.code, f.hint = exitNotFound, "--code-only restores only the files"
+		if noConv.Before {
+			f.hint = "start a new session, or restore only the files: --code-only"
+		}
+	case errors.As(err, &noSession):
+		f.code, f.hint = exitNotFound, "rewind sessions lists all sessions; choose one with --session"
+		f.choices = viewChoices(noSession.Choices)
+		for _, s := range firstN(noSession.Choices, maxNamed) {
+			f.warnings = append(f.warnings, "session "+choiceText(s, noSession.Now))
+		}
+	case errors.As(err, &few):
+		f.code, f.hint = exitNotFound, "rewind list shows the prompts that have a checkpoint"
+	case errors.As(err, &running):
+		f.code, f.hint = exitRefused, "close it first, omit --in-place to get a fork, or proceed with --force"
+	default:
+		return false
+	}
+	return true
+}
+
+// explainRest says all other errors of the engine; false: it is none of that.
+func explainRest(err error, f *failure) bool {
+	var (
+		nothing  *project.NothingError
+		readOnly *project.ReadOnlyError
+		home     *account.HomeError
+		removal  *stores.RemovalError
+		noKey    *settings.KeyError
+		badValue *settings.ValueError
+		notJSON  *settings.NotJSONError
+		aborted  *restorer.AbortedError
+	)
+	switch {
+	case errors.As(err, &nothing):
+		f.hint = "rewind log shows the operations, rewind list shows the checkpoints"
+	case errors.As(err, &removal):
+		f.code, f.hint = exitPartial, "rewind stores rm "+removal.ID[:min(shortID, len(removal.ID))]+" --yes continues the removal"
+	case errors.As(err, &home):
+		f.hint = "check the owner and permissions of that directory, or set HOME to a directory of yours"
+	case errors.As(err, &readOnly):
+		f.hint = "check the owner and permissions of the store: rewind status"
+	case errors.As(err, &noKey):
+		f.code, f.hint = exitUsage, "rewind config lists the settings"
+		if near := nearest(noKey.Key, noKey.Known); near != "" {
+			f.hint = "rewind config " + near
+		}
+	case errors.As(err, &badValue):
+		f.code = exitUsage
+	case errors.As(err, &notJSON):
+		f.hint = "the file was left unchanged; fix it by hand"
+	case errors.As(err, &aborted) && len(aborted.Left) > 0:
+		f.code, f.hint = exitPartial, "fix the cause, then rewind undo-restore continues putting files back"
+		for _, s := range firstN(aborted.Left, maxNamed) {
+			f.warnings = append(f.warnings, s.Path+": "+s.Reason)
+		}
+	case errors.Is(err, syscall.ENOSPC):
+		f.message, f.hint = "no space left on the disk: "+err.Error(), "rewind gc"
+	default:
+		return false
+	}
+	return true
+}
