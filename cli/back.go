@@ -27,8 +27,8 @@ func newBack() *command {
 		short: "take the conversation back to before the nth-last prompt",
 		long: "Forks the session's conversation so that it ends before its nth-last prompt (the last one\n" +
 			"if no number is given), and prints the prompts that were undone on stderr. With --both,\n" +
-			"the files go back too: to the checkpoint of that prompt, or else to the newest one since\n" +
-			"the turn before it.",
+			"the files go back too: to the checkpoint of that prompt, to the newest one since the\n" +
+			"turn before it, or else, with a warning, to the session's newest one before it.",
 		examples: []example{
 			{"rewind back", "the conversation to before the last prompt"},
 			{"rewind back 2 --both --resume", "code and conversation by two prompts, and open the fork"},
@@ -80,6 +80,9 @@ func runBack(ctx context.Context, c *call, r *restoreFlags, n int, withCode, cop
 	printPrompts(c.out, done.Prompts)
 	if copyText && !r.dryRun {
 		c.copyText(ctx, strings.Join(reversed(done.Prompts), "\n\n"))
+	}
+	if done.Older && withCode {
+		c.out.warn("no checkpoint was taken at that prompt: the files are those of %s, from before an earlier one", done.Checkpoint.ID)
 	}
 	if done.Without != nil {
 		c.out.warn("only the files were restored: %s", done.Without.Error())

@@ -19,7 +19,7 @@ type BackOptions struct {
 
 // Back brings a session's conversation to before one of its last prompts; with
 // Both also the code, to the checkpoint of that prompt, or else to the newest
-// since the turn before it. Errors: as Restore, *transcript.FewPromptsError,
+// since the turn before it, or else to the session's newest before it (Restored.Older). Errors: as Restore, *transcript.FewPromptsError,
 // *PromptNotSavedError.
 func Back(ctx context.Context, p *project.Project, b BackOptions) (*Restored, error) {
 	o := b.Restore
@@ -32,9 +32,12 @@ func Back(ctx context.Context, p *project.Project, b BackOptions) (*Restored, er
 		if r.before, err = conversation.BeforePrompt(ctx, p, b.Session, b.N); err != nil || !b.Both {
 			return nil, err
 		}
-		if r.before.Checkpoint == nil {
-			return nil, r.before.NoCheckpoint(b.N)
+		switch {
+		case r.before.Checkpoint != nil:
+			return r.planTo(r.before.Checkpoint.Checkpoint)
+		case r.before.Older != nil:
+			return r.planTo(r.before.Older.Checkpoint)
 		}
-		return r.planTo(r.before.Checkpoint.Checkpoint)
+		return nil, r.before.NoCheckpoint(b.N)
 	})
 }

@@ -50,6 +50,7 @@ type Restored struct {
 	Conversation *conversation.Moved               // nil: none was moved
 	Without      *conversation.NoConversationError // why none was moved, although it was to be; nil else
 	Prompts      []string                          // those that it went behind, the newest first
+	Older        bool                              // Back: the files are of an earlier turn, since none was taken at the prompt
 	Others       []OtherWork                       // what goes too, of sessions that it is not about
 	Torn         []string                          // restored since they were named, though the target was torn there
 }
@@ -372,6 +373,7 @@ func (r *restoring) report(changes []restore.Change, skips []problem.Problem) *R
 	out.Others = r.others
 	if r.before != nil {
 		out.Prompts = r.before.Prompts
+		out.Older = r.op.Verb == "back" && r.before.Older != nil
 	}
 	out.Conversation = r.move.Answer()
 	if out.Conversation != nil && out.Prompts == nil {

@@ -17,6 +17,7 @@ type PromptPlace struct {
 	Session    *ChosenSession
 	Checkpoint *project.Listed // that of the prompt, else the newest since the turn before it; nil for none
 	Exact      bool            // Checkpoint is that of the prompt
+	Older      *project.Listed // where Checkpoint is nil: the session's newest before the prompt, of an earlier turn; nil for none
 	Prompts    []string        // that lie behind the place, the newest first
 
 	at     *cutPoint
@@ -71,8 +72,14 @@ func BeforePrompt(ctx context.Context, p *project.Project, s *ChosenSession, n i
 	} else {
 		found.at = &cutPoint{v, source, leaf}
 	}
-	found.Checkpoint, found.Exact, err = promptCheckpoint(ctx, p, s, x, said, n-1)
-	return found, err
+	search, err := promptCheckpoint(ctx, p, s, x, said, n-1)
+	if err != nil {
+		return nil, err
+	}
+	if found.Checkpoint, found.Exact = search.best, search.exact; search.best == nil {
+		found.Older = search.older
+	}
+	return found, nil
 }
 
 // unsaidPrompts are the prompts that a session's checkpoints know of and what is held
@@ -129,7 +136,7 @@ func unsaidPrompts(ctx context.Context, p *project.Project, s *ChosenSession, x 
 // newest of all there: a tree is a tree, whoever worked on it. One from before that
 // turn would take back more than the prompt. A session that the agent itself forked
 // is known to come from another by the lines that both have.
-func promptCheckpoint(ctx context.Context, p *project.Project, s *ChosenSession, x *transcript.Index, said []int, n int) (best *project.Listed, exact bool, err error) {
+func promptCheckpoint(ctx context.Context, p *project.Project, s *ChosenSession, x *transcript.Index, said []int, n int) (*promptSearch, error) {
 	line := &x.Lines[said[n]]
 	want := &promptSearch{line: line, text: strings.TrimSpace(line.Text), byID: line.PromptID != "", far: promptSlack, session: s.ID}
 	want.sinceTurn(x)
@@ -138,7 +145,7 @@ func promptCheckpoint(ctx context.Context, p *project.Project, s *ChosenSession,
 		want.byID = want.byID && (k == n || x.Lines[i].PromptID != line.PromptID)
 	}
 	lineage := map[string]bool{}
-	err = p.Query(ctx, func(db *manifest.DB) error {
+	err := p.Query(ctx, func(db *manifest.DB) error {
 		if c, ok, err := Bound(db, s.Lineage(), line.ID); err != nil || ok {
 			want.best, want.exact = &project.Listed{Checkpoint: c, N: db.Position(c.Seq)}, true
 			return err
@@ -187,7 +194,7 @@ func promptCheckpoint(ctx context.Context, p *project.Project, s *ChosenSession,
 		}
 		return nil
 	})
-	return want.best, want.exact, err
+	return want, err
 }
 
 // promptSearch looks for the checkpoint of a prompt.
@@ -203,6 +210,7 @@ type promptSearch struct {
 
 	best  *project.Listed
 	exact bool
+	older *project.Listed // the session's newest before the prompt, whatever came between
 }
 
 // sinceTurn notes when what came before the prompt in the transcript, on whatever
@@ -259,6 +267,9 @@ func (w *promptSearch) justBefore(c manifest.Checkpoint) bool {
 // see takes one checkpoint in; those of a session come newest first.
 func (w *promptSearch) see(l project.Listed) {
 	c := l.Checkpoint
+	if c.Session == w.session && c.Time.Before(w.line.Time) && (w.older == nil || c.Seq > w.older.Seq) {
+		w.older = &l
+	}
 	switch {
 	case c.Kind == manifest.Prompt && w.byID && c.PromptID == w.line.PromptID:
 		// A prompt typed into a running turn has its id too: the first is it.
