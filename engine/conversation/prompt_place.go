@@ -2,6 +2,7 @@ package conversation
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -138,13 +139,12 @@ func unsaidPrompts(ctx context.Context, p *project.Project, s *ChosenSession, x 
 // is known to come from another by the lines that both have.
 func promptCheckpoint(ctx context.Context, p *project.Project, s *ChosenSession, x *transcript.Index, said []int, n int) (*promptSearch, error) {
 	line := &x.Lines[said[n]]
-	want := &promptSearch{line: line, text: strings.TrimSpace(line.Text), byID: line.PromptID != "", far: promptSlack, session: s.ID}
+	want := &promptSearch{line: line, text: strings.TrimSpace(line.Text), byID: line.PromptID != "", far: promptSlack, own: map[string]bool{s.ID: true}}
 	want.sinceTurn(x)
 	for k, i := range said {
 		// An agent's own fork gives all prompts of its origin one id.
 		want.byID = want.byID && (k == n || x.Lines[i].PromptID != line.PromptID)
 	}
-	lineage := map[string]bool{}
 	err := p.Query(ctx, func(db *manifest.DB) error {
 		if c, ok, err := Bound(db, s.Lineage(), line.ID); err != nil || ok {
 			want.best, want.exact = &project.Listed{Checkpoint: c, N: db.Position(c.Seq)}, true
@@ -154,7 +154,7 @@ func promptCheckpoint(ctx context.Context, p *project.Project, s *ChosenSession,
 			return err
 		}
 		for _, id := range s.Lineage() {
-			lineage[id] = true
+			want.own[id] = true
 			for c, err := range db.Checkpoints(manifest.Query{Session: id}) {
 				if err != nil {
 					return err
@@ -177,13 +177,14 @@ func promptCheckpoint(ctx context.Context, p *project.Project, s *ChosenSession,
 			if any == nil && want.justBefore(c) {
 				any = &l
 			}
-			if t := c.Transcript; t != nil && c.Session != "" && !lineage[c.Session] {
+			if t := c.Transcript; t != nil && c.Session != "" && !want.own[c.Session] {
 				others = append(others, l)
 				if _, ok := x.Line(t.EventID); ok {
 					shared[c.Session] = true
 				}
 			}
 		}
+		maps.Copy(want.own, shared)
 		for _, l := range others {
 			if shared[l.Session] {
 				want.see(l)
@@ -204,7 +205,7 @@ type promptSearch struct {
 	byID bool          // the prompt's id is its own
 	far  time.Duration // of the best one by text; -1: it is certain
 
-	session string
+	own     map[string]bool    // the session, and what it was forked from
 	since   time.Time          // when the tree was last changed before the prompt, as far as is known
 	earlier []*transcript.Line // the prompts before it
 
@@ -251,7 +252,7 @@ func (w *promptSearch) sinceRestore(db *manifest.DB) error {
 
 // justBefore reports whether a checkpoint has the tree as the prompt found it: it
 // is from before it, and nothing is known to have changed files between. Before a
-// session's first prompt only its own do: how old others are, nobody knows.
+// conversation's first prompt only its own do: how old others are, nobody knows.
 func (w *promptSearch) justBefore(c manifest.Checkpoint) bool {
 	if w.line.Time.IsZero() || c.Time.After(w.line.Time) || c.Time.Before(w.since) || c.Kind == manifest.PreTool {
 		return false
@@ -261,13 +262,13 @@ func (w *promptSearch) justBefore(c manifest.Checkpoint) bool {
 			return false // that prompt's: its line can bear an earlier time than its hook's
 		}
 	}
-	return len(w.earlier) > 0 || c.Session == w.session
+	return len(w.earlier) > 0 || w.own[c.Session]
 }
 
 // see takes one checkpoint in; those of a session come newest first.
 func (w *promptSearch) see(l project.Listed) {
 	c := l.Checkpoint
-	if c.Session == w.session && c.Time.Before(w.line.Time) && (w.older == nil || c.Seq > w.older.Seq) {
+	if w.own[c.Session] && c.Time.Before(w.line.Time) && (w.older == nil || c.Seq > w.older.Seq) {
 		w.older = &l
 	}
 	switch {
