@@ -20,20 +20,20 @@ func recorded() map[Agent][]string {
 		},
 		Qwen: {
 			"session-start startup", "notification", "prompt first",
-			"pre-tool edit /srv/work/a.txt", "post-tool edit /srv/work/a.txt", "", "pre-tool shell echo bee > b.txt", "post-tool shell echo bee > b.txt", "", "stop",
-			"session-start resume", "notification", "prompt second", "pre-tool edit /srv/work/a.txt", "post-tool edit /srv/work/a.txt", "", "stop",
+			"pre-tool edit /srv/proj/a.txt", "post-tool edit /srv/proj/a.txt", "", "pre-tool shell echo bee > b.txt", "post-tool shell echo bee > b.txt", "", "stop",
+			"session-start resume", "notification", "prompt second", "pre-tool edit /srv/proj/a.txt", "post-tool edit /srv/proj/a.txt", "", "stop",
 			"session-start resume", "notification", "prompt third", "stop",
 		},
 		Copilot: {
 			"session-start new", "prompt first",
-			"pre-tool edit /srv/work/a.txt", "post-tool edit /srv/work/a.txt", "pre-tool shell echo bee > b.txt", "post-tool shell echo bee > b.txt", "stop", "session-end",
+			"pre-tool edit /srv/proj/a.txt", "post-tool edit /srv/proj/a.txt", "pre-tool shell echo bee > b.txt", "post-tool shell echo bee > b.txt", "stop", "session-end",
 			"session-start resume", "prompt second", "pre-tool shell echo two > a.txt", "post-tool shell echo two > a.txt", "stop", "session-end",
 			"session-start resume", "prompt third", "stop", "session-end",
 		},
 		Gemini: {
 			"session-start startup", "prompt first", "",
-			"pre-tool edit /srv/work/a.txt", "post-tool edit /srv/work/a.txt", "", "pre-tool shell echo bee > b.txt", "post-tool shell echo bee > b.txt", "", "stop", "session-end",
-			"session-start resume", "prompt second", "", "pre-tool edit /srv/work/a.txt", "post-tool edit /srv/work/a.txt", "", "stop", "session-end",
+			"pre-tool edit /srv/proj/a.txt", "post-tool edit /srv/proj/a.txt", "", "pre-tool shell echo bee > b.txt", "post-tool shell echo bee > b.txt", "", "stop", "session-end",
+			"session-start resume", "prompt second", "", "pre-tool edit /srv/proj/a.txt", "post-tool edit /srv/proj/a.txt", "", "stop", "session-end",
 			"session-start resume", "prompt third", "", "stop", "session-end",
 		},
 	}
@@ -64,7 +64,7 @@ func TestRecordedPayloads(t *testing.T) {
 				if e.Agent != agent && (e.TranscriptPath != "" || named == agent) {
 					t.Errorf("%s is taken for %s: %s", agent, e.Agent, line)
 				}
-				if e.Damaged != nil || e.SessionID == "" || e.Cwd != "/srv/work" {
+				if e.Damaged != nil || e.SessionID == "" || e.Cwd != "/srv/proj" {
 					t.Errorf("%s: %+v", agent, e)
 				}
 				if named == agent {

@@ -96,7 +96,7 @@ func TestExcludesAsGitFindsThem(t *testing.T) {
 			return ""
 		},
 		"includeIf gitdir, beside the file": func(b *box) string {
-			b.write("../.gitconfig2", "[includeIf \"gitdir:./work/\"]\n\tpath = home/inc\n")
+			b.write("../.gitconfig2", "[includeIf \"gitdir:./"+filepath.Base(b.dir)+"/\"]\n\tpath = home/inc\n")
 			b.env["GIT_CONFIG_GLOBAL"] = filepath.Join(filepath.Dir(b.dir), ".gitconfig2")
 			b.config("inc", "[core]\n\texcludesFile = ~/m-inc\n")
 			return ""

@@ -25,7 +25,7 @@ func rollout(numbered bool, rows ...string) []byte {
 }
 
 const (
-	metaRow   = `session_meta {"id":"01234567-0000-4000-8000-000000000001","cwd":"/srv/work","cli_version":"0.1"}`
+	metaRow   = `session_meta {"id":"01234567-0000-4000-8000-000000000001","cwd":"/srv/proj","cli_version":"0.1"}`
 	startRow  = `event_msg {"type":"task_started","turn_id":"t"}`
 	endRow    = `event_msg {"type":"task_complete","turn_id":"t"}`
 	aboutRow  = `response_item {"type":"message","role":"user","content":[{"type":"input_text","text":"<environment_context>"}]}`
@@ -43,7 +43,7 @@ func turnRows(text string) []string {
 func TestCodexTurns(t *testing.T) {
 	older := func(text string) []string {
 		return []string{`response_item {"type":"message","role":"user","content":[{"type":"input_text","text":"` + text + `"}]}`,
-			`event_msg {"type":"user_message","message":"` + text + `"}`, `turn_context {"cwd":"/srv/work"}`, answerRow}
+			`event_msg {"type":"user_message","message":"` + text + `"}`, `turn_context {"cwd":"/srv/proj"}`, answerRow}
 	}
 	rows := func(parts ...[]string) []string { return append([]string{metaRow}, slices.Concat(parts...)...) }
 	steered := turnRows("one")
@@ -117,7 +117,7 @@ func TestForksOf(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(filepath.Join(day, name), []byte(strings.ReplaceAll(string(data), "/srv/work", root)), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(day, name), []byte(strings.ReplaceAll(string(data), "/srv/proj", root)), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}

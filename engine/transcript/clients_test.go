@@ -20,12 +20,12 @@ type client struct {
 }
 
 var recorded = []client{
-	{Codex, "codex-0.169.jsonl", "sessions/2026/11/22/rollout-2026-11-22T02-36-58-01234567-0000-4000-8000-000000000001.jsonl", "01234567-0000-4000-8000-000000000001", "/srv/work"},
-	{Qwen, "qwen-0.24.jsonl", "projects/-srv-work/chats/02468ace-0000-4000-8000-000000000002.jsonl", "02468ace-0000-4000-8000-000000000002", "/srv/work"},
-	{Pi, "pi-0.73.jsonl", "agent/sessions/--srv-work--/2026-11-22T02-30-55-937Z_01a20117-0000-7000-8000-000000000003.jsonl", "01a20117-0000-7000-8000-000000000003", "/srv/work"},
-	{Pi, "pi-0.87.jsonl", "agent/sessions/--srv-work--/2026-11-22T02-30-55-937Z_01a20117-0000-7000-8000-000000000003.jsonl", "01a20117-0000-7000-8000-000000000003", "/srv/work"},
-	{Copilot, "copilot-1.0.jsonl", "session-state/01234567-0000-4000-8000-000000000001/events.jsonl", "01234567-0000-4000-8000-000000000001", "/srv/work"},
-	{Gemini, "gemini-0.61.jsonl", "tmp/work/chats/session-2026-11-22T02-46-01234567.jsonl", "01234567-0000-4000-8000-000000000001", ""},
+	{Codex, "codex-0.169.jsonl", "sessions/2026/11/22/rollout-2026-11-22T02-36-58-01234567-0000-4000-8000-000000000001.jsonl", "01234567-0000-4000-8000-000000000001", "/srv/proj"},
+	{Qwen, "qwen-0.24.jsonl", "projects/-srv-proj/chats/02468ace-0000-4000-8000-000000000002.jsonl", "02468ace-0000-4000-8000-000000000002", "/srv/proj"},
+	{Pi, "pi-0.73.jsonl", "agent/sessions/--srv-proj--/2026-11-22T02-30-55-937Z_01a20117-0000-7000-8000-000000000003.jsonl", "01a20117-0000-7000-8000-000000000003", "/srv/proj"},
+	{Pi, "pi-0.87.jsonl", "agent/sessions/--srv-proj--/2026-11-22T02-30-55-937Z_01a20117-0000-7000-8000-000000000003.jsonl", "01a20117-0000-7000-8000-000000000003", "/srv/proj"},
+	{Copilot, "copilot-1.0.jsonl", "session-state/01234567-0000-4000-8000-000000000001/events.jsonl", "01234567-0000-4000-8000-000000000001", "/srv/proj"},
+	{Gemini, "gemini-0.61.jsonl", "tmp/proj/chats/session-2026-11-22T02-46-01234567.jsonl", "01234567-0000-4000-8000-000000000001", ""},
 }
 
 func (c *client) data(t testing.TB) []byte {
