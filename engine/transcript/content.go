@@ -39,12 +39,7 @@ func (x *reader) readMessage(m *message) {
 		}
 		switch string(key) {
 		case "role":
-			switch role := s.ID(); string(role) {
-			case "user":
-				m.role = User
-			case "assistant":
-				m.role = Assistant
-			}
+			x.readRole(m, "assistant")
 		case "id":
 			m.id = x.intern(s.ID())
 		case "model":
@@ -72,6 +67,16 @@ func (x *reader) readMessage(m *message) {
 		default:
 			s.Skip()
 		}
+	}
+}
+
+// readRole reads who a message is of; assistant is the agent's word for the model.
+func (x *reader) readRole(m *message, assistant string) {
+	switch role := x.scan.ID(); string(role) {
+	case "user":
+		m.role = User
+	case assistant:
+		m.role = Assistant
 	}
 }
 

@@ -52,12 +52,7 @@ func (x *reader) readPartsMessage(m *message) {
 	s.Inside(func(key []byte) {
 		switch string(key) {
 		case "role":
-			switch role := s.ID(); string(role) {
-			case "user":
-				m.role = User
-			case "model":
-				m.role = Assistant
-			}
+			x.readRole(m, "model")
 		case "parts":
 			x.readParts(m)
 		default:

@@ -164,12 +164,7 @@ func (x *reader) readPiMessage(m *message) (call string) {
 	s.Inside(func(key []byte) {
 		switch string(key) {
 		case "role":
-			switch role := s.ID(); string(role) {
-			case "user":
-				m.role = User
-			case "assistant":
-				m.role = Assistant
-			}
+			x.readRole(m, "assistant")
 		case "toolCallId":
 			call = string(s.ID())
 		case "content":
