@@ -10,7 +10,7 @@ import (
 	"github.com/gofrs/flock"
 	"github.com/zeebo/blake3"
 
-	"rewind/cas/vfs"
+	"github.com/rewind-cli/rewind/cas/vfs"
 )
 
 // Appender holds the append lock. Only it can add to the log. It is for one

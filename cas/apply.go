@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"rewind/cas/oid"
-	"rewind/cas/vfs"
+	"github.com/rewind-cli/rewind/cas/oid"
+	"github.com/rewind-cli/rewind/cas/vfs"
 
 	"github.com/gofrs/flock"
 	"github.com/zeebo/blake3"

@@ -5,7 +5,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"rewind/cas/oid"
+	"github.com/rewind-cli/rewind/cas/oid"
 
 	"github.com/klauspost/compress/zstd"
 )

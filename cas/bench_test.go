@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"testing"
 
-	"rewind/cas/oid"
+	"github.com/rewind-cli/rewind/cas/oid"
 )
 
 func BenchmarkSum(b *testing.B) {

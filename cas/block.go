@@ -3,7 +3,7 @@ package cas
 import (
 	"encoding/binary"
 
-	"rewind/cas/oid"
+	"github.com/rewind-cli/rewind/cas/oid"
 )
 
 // A block's payload: codec byte, uvarint count, the table, the body. A table

@@ -7,7 +7,7 @@ import (
 
 	"github.com/zeebo/blake3"
 
-	"rewind/cas/vfs"
+	"github.com/rewind-cli/rewind/cas/vfs"
 )
 
 // bulk streams blocks into data packs. Its batch guards it.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"io"
 
-	"rewind/cas/oid"
+	"github.com/rewind-cli/rewind/cas/oid"
 
 	chunkers "github.com/PlakarKorp/go-cdc-chunkers"
 	_ "github.com/PlakarKorp/go-cdc-chunkers/chunkers/fastcdc" // registers Chunker

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"slices"
 
-	"rewind/cas/oid"
+	"github.com/rewind-cli/rewind/cas/oid"
 )
 
 // blockRef is where a block's record lies in its pack.

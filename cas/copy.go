@@ -6,7 +6,7 @@ import (
 	"runtime"
 	"sync"
 
-	"rewind/cas/oid"
+	"github.com/rewind-cli/rewind/cas/oid"
 )
 
 // runBytes is how much of a pack one worker copies in one go, so that what lay

@@ -10,8 +10,8 @@ import (
 	"syscall"
 	"testing"
 
-	"rewind/cas/oid"
-	"rewind/cas/vfs/crashfs"
+	"github.com/rewind-cli/rewind/cas/oid"
+	"github.com/rewind-cli/rewind/cas/vfs/crashfs"
 )
 
 // smallLimits make everything happen that takes a long log or much data.

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"testing"
 
-	"rewind/cas/oid"
+	"github.com/rewind-cli/rewind/cas/oid"
 )
 
 // smallStore makes a store with a few commits: whole objects, a delta, an

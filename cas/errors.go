@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"rewind/cas/oid"
+	"github.com/rewind-cli/rewind/cas/oid"
 )
 
 // NotFoundError says that no pack holds the object.

@@ -6,7 +6,7 @@ import (
 	"io"
 	"slices"
 
-	"rewind/cas/oid"
+	"github.com/rewind-cli/rewind/cas/oid"
 )
 
 func isEOF(err error) bool { return err == io.EOF || err == io.ErrUnexpectedEOF }

@@ -10,8 +10,8 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
-	"rewind/cas/oid"
-	"rewind/cas/vfs"
+	"github.com/rewind-cli/rewind/cas/oid"
+	"github.com/rewind-cli/rewind/cas/vfs"
 )
 
 // An index: head, commits, blocks, fan-out, ids, places. Integers are

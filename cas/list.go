@@ -3,7 +3,7 @@ package cas
 import (
 	"encoding/binary"
 
-	"rewind/cas/oid"
+	"github.com/rewind-cli/rewind/cas/oid"
 )
 
 // List is the content of a chunked file.

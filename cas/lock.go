@@ -10,7 +10,7 @@ import (
 
 	"github.com/gofrs/flock"
 
-	"rewind/cas/vfs"
+	"github.com/rewind-cli/rewind/cas/vfs"
 )
 
 const (

@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"rewind/cas/vfs"
+	"github.com/rewind-cli/rewind/cas/vfs"
 )
 
 // Position names a place in the log: the end of a commit. It is small, fixed

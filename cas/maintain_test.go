@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"rewind/cas/oid"
+	"github.com/rewind-cli/rewind/cas/oid"
 )
 
 // A process that saves for long writes the index when the walk behind it has

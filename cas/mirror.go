@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"syscall"
 
-	"rewind/cas/vfs"
+	"github.com/rewind-cli/rewind/cas/vfs"
 )
 
 // A pack has two names: in the objects directory, and in the mirror. A third one

@@ -8,7 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"rewind/cas/vfs"
+	"github.com/rewind-cli/rewind/cas/vfs"
 )
 
 // RestoreFromMirror brings packs back that the objects directory has lost: each

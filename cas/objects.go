@@ -5,7 +5,7 @@ import (
 	"io/fs"
 	"slices"
 
-	"rewind/cas/oid"
+	"github.com/rewind-cli/rewind/cas/oid"
 )
 
 // ObjectInfo says how an object is stored.

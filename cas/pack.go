@@ -9,8 +9,8 @@ import (
 	"path/filepath"
 	"sync"
 
-	"rewind/cas/oid"
-	"rewind/cas/vfs"
+	"github.com/rewind-cli/rewind/cas/oid"
+	"github.com/rewind-cli/rewind/cas/vfs"
 )
 
 // pack is what is known of a pack in the directory. All but the file is

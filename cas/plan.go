@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"rewind/cas/oid"
+	"github.com/rewind-cli/rewind/cas/oid"
 )
 
 // When gc rewrites a pack.

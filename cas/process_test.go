@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"rewind/cas/oid"
+	"github.com/rewind-cli/rewind/cas/oid"
 )
 
 // TestMain lets the test binary be the process that is killed.

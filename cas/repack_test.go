@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"rewind/cas/oid"
+	"github.com/rewind-cli/rewind/cas/oid"
 )
 
 // storeBytes is the size of all packs.

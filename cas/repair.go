@@ -9,8 +9,8 @@ import (
 	"github.com/gofrs/flock"
 	"github.com/zeebo/blake3"
 
-	"rewind/cas/oid"
-	"rewind/cas/vfs"
+	"github.com/rewind-cli/rewind/cas/oid"
+	"github.com/rewind-cli/rewind/cas/vfs"
 )
 
 // Repaired is one thing that Repair did.

@@ -3,7 +3,7 @@ package cas
 import (
 	"slices"
 
-	"rewind/cas/oid"
+	"github.com/rewind-cli/rewind/cas/oid"
 )
 
 // maxTries bounds the stored forms that are tried for one object.

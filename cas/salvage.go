@@ -6,8 +6,8 @@ import (
 
 	"github.com/zeebo/blake3"
 
-	"rewind/cas/oid"
-	"rewind/cas/vfs"
+	"github.com/rewind-cli/rewind/cas/oid"
+	"github.com/rewind-cli/rewind/cas/vfs"
 )
 
 // blockIsGood checks every object of a block. Failing to read is no damage.

@@ -8,7 +8,7 @@ import (
 	"runtime"
 	"testing"
 
-	"rewind/cas/oid"
+	"github.com/rewind-cli/rewind/cas/oid"
 )
 
 // allocated is how many bytes a call allocates.

@@ -13,8 +13,8 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
-	"rewind/cas/oid"
-	"rewind/cas/vfs"
+	"github.com/rewind-cli/rewind/cas/oid"
+	"github.com/rewind-cli/rewind/cas/vfs"
 )
 
 // Options says where a store is and how it behaves.

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"rewind/cas/oid"
+	"github.com/rewind-cli/rewind/cas/oid"
 )
 
 // testStore opens a store in a temporary directory.

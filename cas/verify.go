@@ -10,7 +10,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"rewind/cas/oid"
+	"github.com/rewind-cli/rewind/cas/oid"
 
 	"github.com/zeebo/blake3"
 )

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"fmt"
 
-	"rewind/cas/oid"
+	"github.com/rewind-cli/rewind/cas/oid"
 
 	"github.com/klauspost/compress/zstd"
 )

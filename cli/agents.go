@@ -3,8 +3,8 @@ package cli
 import (
 	"slices"
 
-	"rewind/engine/account"
-	"rewind/hookio/register"
+	"github.com/rewind-cli/rewind/engine/account"
+	"github.com/rewind-cli/rewind/hookio/register"
 )
 
 // agentFiles is one agent of this account and the files in which it reads hooks.

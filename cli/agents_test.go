@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"rewind/hookio/register"
+	"github.com/rewind-cli/rewind/hookio/register"
 )
 
 // installed is a home directory with the program installed.

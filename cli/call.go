@@ -9,9 +9,9 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"rewind/engine"
-	"rewind/engine/account"
-	"rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine"
+	"github.com/rewind-cli/rewind/engine/account"
+	"github.com/rewind-cli/rewind/engine/project"
 )
 
 // call is one run of one command.

@@ -10,10 +10,10 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"rewind/engine"
-	"rewind/engine/conversation"
-	"rewind/engine/project"
-	"rewind/manifest"
+	"github.com/rewind-cli/rewind/engine"
+	"github.com/rewind-cli/rewind/engine/conversation"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/manifest"
 )
 
 func newCat() *command {

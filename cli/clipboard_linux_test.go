@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"rewind/engine/transcript"
+	"github.com/rewind-cli/rewind/engine/transcript"
 )
 
 // said writes a transcript of prompts, each with an answer, where the agent

@@ -5,12 +5,12 @@ import (
 	"path/filepath"
 	"strings"
 
-	"rewind/engine"
-	"rewind/engine/account"
-	"rewind/engine/conversation"
-	"rewind/engine/project"
-	"rewind/engine/stores"
-	"rewind/manifest"
+	"github.com/rewind-cli/rewind/engine"
+	"github.com/rewind-cli/rewind/engine/account"
+	"github.com/rewind-cli/rewind/engine/conversation"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/stores"
+	"github.com/rewind-cli/rewind/manifest"
 )
 
 // completesPaths says from which argument on a command's words are paths of a

@@ -3,15 +3,15 @@ package cli
 import (
 	"context"
 
-	"rewind/engine/account"
-	"rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/account"
+	"github.com/rewind-cli/rewind/engine/project"
 
 	_ "embed"
 	"strings"
 
 	"github.com/spf13/pflag"
 
-	"rewind/engine/settings"
+	"github.com/rewind-cli/rewind/engine/settings"
 )
 
 //go:embed completion/rewind.bash

@@ -11,8 +11,8 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"rewind/engine/project"
-	"rewind/engine/settings"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/settings"
 )
 
 func newConfig() *command {

@@ -6,8 +6,8 @@ import (
 
 	"github.com/clipperhouse/displaywidth"
 
-	"rewind/cli/screen"
-	"rewind/engine/settings"
+	"github.com/rewind-cli/rewind/cli/screen"
+	"github.com/rewind-cli/rewind/engine/settings"
 )
 
 // printSettingsTable shows all settings. For a pipe each is one line, whatever its

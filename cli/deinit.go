@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 
-	"rewind/engine/project"
-	"rewind/engine/stores"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/stores"
 )
 
 func newDeinit() *command {

@@ -8,9 +8,9 @@ import (
 	"github.com/clipperhouse/displaywidth"
 	"github.com/spf13/pflag"
 
-	"rewind/cli/screen"
-	"rewind/engine"
-	"rewind/manifest"
+	"github.com/rewind-cli/rewind/cli/screen"
+	"github.com/rewind-cli/rewind/engine"
+	"github.com/rewind-cli/rewind/manifest"
 )
 
 func newDiff() *command {

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"rewind/hookio"
+	"github.com/rewind-cli/rewind/hookio"
 )
 
 // TestE2EPi drives the real pi in its RPC mode, as TestE2E does with others. In the directory of

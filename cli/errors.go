@@ -7,9 +7,9 @@ import (
 	"strings"
 	"syscall"
 
-	"rewind/engine"
-	"rewind/engine/problem"
-	"rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine"
+	"github.com/rewind-cli/rewind/engine/problem"
+	"github.com/rewind-cli/rewind/engine/project"
 )
 
 // Exit codes: the contract with scripts.

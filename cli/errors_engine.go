@@ -6,13 +6,13 @@ import (
 	"strings"
 	"syscall"
 
-	"rewind/engine/account"
-	"rewind/engine/conversation"
-	"rewind/engine/project"
-	restorer "rewind/engine/restore"
-	"rewind/engine/settings"
-	"rewind/engine/stores"
-	"rewind/engine/transcript"
+	"github.com/rewind-cli/rewind/engine/account"
+	"github.com/rewind-cli/rewind/engine/conversation"
+	"github.com/rewind-cli/rewind/engine/project"
+	restorer "github.com/rewind-cli/rewind/engine/restore"
+	"github.com/rewind-cli/rewind/engine/settings"
+	"github.com/rewind-cli/rewind/engine/stores"
+	"github.com/rewind-cli/rewind/engine/transcript"
 )
 
 // explainEngine knows the engine's typed errors.

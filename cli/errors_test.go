@@ -10,14 +10,14 @@ import (
 	"testing"
 	"unicode"
 
-	"rewind/engine"
-	"rewind/engine/account"
-	"rewind/engine/conversation"
-	"rewind/engine/problem"
-	"rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine"
+	"github.com/rewind-cli/rewind/engine/account"
+	"github.com/rewind-cli/rewind/engine/conversation"
+	"github.com/rewind-cli/rewind/engine/problem"
+	"github.com/rewind-cli/rewind/engine/project"
 
-	restorer "rewind/engine/restore"
-	"rewind/engine/settings"
+	restorer "github.com/rewind-cli/rewind/engine/restore"
+	"github.com/rewind-cli/rewind/engine/settings"
 )
 
 // The table of exit codes is a contract.

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"rewind/cli/screen"
+	"github.com/rewind-cli/rewind/cli/screen"
 )
 
 // escape makes a string from outside (a name, prompt or path) harmless on a

@@ -12,8 +12,8 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"rewind/engine"
-	"rewind/engine/problem"
+	"github.com/rewind-cli/rewind/engine"
+	"github.com/rewind-cli/rewind/engine/problem"
 )
 
 func newExport() *command {

@@ -7,11 +7,11 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"rewind/engine"
-	"rewind/engine/account"
-	"rewind/engine/maintain"
-	"rewind/engine/project"
-	"rewind/engine/stores"
+	"github.com/rewind-cli/rewind/engine"
+	"github.com/rewind-cli/rewind/engine/account"
+	"github.com/rewind-cli/rewind/engine/maintain"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/stores"
 )
 
 func newForget() *command {

@@ -5,9 +5,9 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"rewind/engine"
-	"rewind/engine/maintain"
-	"rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine"
+	"github.com/rewind-cli/rewind/engine/maintain"
+	"github.com/rewind-cli/rewind/engine/project"
 )
 
 func newGC() *command {

@@ -192,7 +192,7 @@ func (c *command) exitCodes() []int {
 	return slices.Compact(codes)
 }
 
-// Version is set by the linker (-ldflags "-X rewind/cli.Version=1.2.3"); without
+// Version is set by the linker (-X <module>/cli.Version=1.2.3); without
 // that the build information tells.
 var Version string
 

@@ -10,10 +10,10 @@ import (
 	"strings"
 	"time"
 
-	"rewind/engine/account"
-	"rewind/engine/hook"
-	"rewind/engine/project"
-	"rewind/hookio"
+	"github.com/rewind-cli/rewind/engine/account"
+	"github.com/rewind-cli/rewind/engine/hook"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/hookio"
 )
 
 // olderName is how the tool was called that went before. Its hooks run on.

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"time"
 
-	"rewind/engine/account"
-	"rewind/engine/hook"
-	"rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/account"
+	"github.com/rewind-cli/rewind/engine/hook"
+	"github.com/rewind-cli/rewind/engine/project"
 )
 
 // workerFlag marks the detached process that finishes what a hook began.

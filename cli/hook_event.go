@@ -5,13 +5,13 @@ import (
 	"path/filepath"
 	"time"
 
-	"rewind/engine/account"
-	"rewind/engine/conversation"
-	"rewind/engine/hook"
-	"rewind/engine/settings"
-	"rewind/hookio"
-	"rewind/hookio/shell"
-	"rewind/manifest"
+	"github.com/rewind-cli/rewind/engine/account"
+	"github.com/rewind-cli/rewind/engine/conversation"
+	"github.com/rewind-cli/rewind/engine/hook"
+	"github.com/rewind-cli/rewind/engine/settings"
+	"github.com/rewind-cli/rewind/hookio"
+	"github.com/rewind-cli/rewind/hookio/shell"
+	"github.com/rewind-cli/rewind/manifest"
 )
 
 // hookEvent says what an agent reports in the words of package hook.

@@ -4,11 +4,11 @@ import (
 	"testing"
 	"time"
 
-	"rewind/engine/account"
-	"rewind/engine/hook"
-	"rewind/engine/settings"
-	"rewind/hookio"
-	"rewind/manifest"
+	"github.com/rewind-cli/rewind/engine/account"
+	"github.com/rewind-cli/rewind/engine/hook"
+	"github.com/rewind-cli/rewind/engine/settings"
+	"github.com/rewind-cli/rewind/hookio"
+	"github.com/rewind-cli/rewind/manifest"
 )
 
 // What an agent's event says to package hook: its moment, and what is known of a tool call.

@@ -4,10 +4,10 @@ import (
 	"os"
 	"path/filepath"
 
-	"rewind/engine/hook"
-	"rewind/hookio"
-	"rewind/hookio/register"
-	"rewind/hookio/shell"
+	"github.com/rewind-cli/rewind/engine/hook"
+	"github.com/rewind-cli/rewind/hookio"
+	"github.com/rewind-cli/rewind/hookio/register"
+	"github.com/rewind-cli/rewind/hookio/shell"
 )
 
 // guard refuses a tool call that would damage the store.

@@ -12,8 +12,8 @@ import (
 	"strings"
 	"time"
 
-	"rewind/engine/conversation"
-	"rewind/hookio"
+	"github.com/rewind-cli/rewind/engine/conversation"
+	"github.com/rewind-cli/rewind/hookio"
 )
 
 const (

@@ -5,13 +5,13 @@ import (
 	"errors"
 	"fmt"
 
-	"rewind/engine/account"
-	"rewind/engine/conversation"
-	"rewind/engine/project"
-	"rewind/engine/settings"
-	"rewind/hookio"
-	"rewind/hookio/register"
-	"rewind/manifest"
+	"github.com/rewind-cli/rewind/engine/account"
+	"github.com/rewind-cli/rewind/engine/conversation"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/settings"
+	"github.com/rewind-cli/rewind/hookio"
+	"github.com/rewind-cli/rewind/hookio/register"
+	"github.com/rewind-cli/rewind/manifest"
 )
 
 // piCall is one question of our extension in pi.

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"testing"
 
-	"rewind/hookio"
+	"github.com/rewind-cli/rewind/hookio"
 )
 
 // piLab is a project in which pi's extension asks: it plays a session's entries.

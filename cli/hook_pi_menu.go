@@ -7,13 +7,13 @@ import (
 	"slices"
 	"strings"
 
-	"rewind/cli/screen"
-	"rewind/engine"
-	"rewind/engine/conversation"
-	"rewind/engine/problem"
-	"rewind/engine/project"
-	"rewind/hookio"
-	"rewind/manifest"
+	"github.com/rewind-cli/rewind/cli/screen"
+	"github.com/rewind-cli/rewind/engine"
+	"github.com/rewind-cli/rewind/engine/conversation"
+	"github.com/rewind-cli/rewind/engine/problem"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/hookio"
+	"github.com/rewind-cli/rewind/manifest"
 )
 
 // maxPreview is how many paths a preview names.

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"rewind/hookio"
+	"github.com/rewind-cli/rewind/hookio"
 )
 
 func TestPiList(t *testing.T) {

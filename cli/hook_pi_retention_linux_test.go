@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"rewind/hookio"
+	"github.com/rewind-cli/rewind/hookio"
 )
 
 // pi's own settings say what expires; a label in the session's file holds what its entry is bound to.

@@ -10,11 +10,11 @@ import (
 	"sync/atomic"
 	"time"
 
-	"rewind/cli/screen"
-	"rewind/engine/account"
-	"rewind/engine/hook"
-	"rewind/engine/project"
-	"rewind/hookio"
+	"github.com/rewind-cli/rewind/cli/screen"
+	"github.com/rewind-cli/rewind/engine/account"
+	"github.com/rewind-cli/rewind/engine/hook"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/hookio"
 )
 
 // hookCall is one hook process.

@@ -3,9 +3,9 @@ package cli
 import (
 	"context"
 
-	"rewind/engine/hook"
-	"rewind/engine/project"
-	"rewind/hookio"
+	"github.com/rewind-cli/rewind/engine/hook"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/hookio"
 )
 
 // notInitialised is the warning of a project without a store, in the words that

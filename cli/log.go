@@ -5,8 +5,8 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"rewind/cli/screen"
-	"rewind/engine"
+	"github.com/rewind-cli/rewind/cli/screen"
+	"github.com/rewind-cli/rewind/engine"
 )
 
 func newLog() *command {

@@ -6,9 +6,9 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"rewind/cli/screen"
-	"rewind/engine"
-	"rewind/manifest"
+	"github.com/rewind-cli/rewind/cli/screen"
+	"github.com/rewind-cli/rewind/engine"
+	"github.com/rewind-cli/rewind/manifest"
 )
 
 func newLs() *command {

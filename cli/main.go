@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"rewind/engine/account"
+	"github.com/rewind-cli/rewind/engine/account"
 )
 
 // Stdio is where a call reads and writes. Files that are terminals get colours,

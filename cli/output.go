@@ -13,9 +13,9 @@ import (
 
 	"golang.org/x/term"
 
-	"rewind/cli/screen"
-	"rewind/engine/account"
-	"rewind/hookio"
+	"github.com/rewind-cli/rewind/cli/screen"
+	"github.com/rewind-cli/rewind/engine/account"
+	"github.com/rewind-cli/rewind/hookio"
 )
 
 // output writes a call's answer to stdout and all else to stderr.

@@ -7,7 +7,7 @@ import (
 	"os/exec"
 	"strings"
 
-	"rewind/engine/account"
+	"github.com/rewind-cli/rewind/engine/account"
 )
 
 // paged runs print with stdout going through the pager at a terminal, and

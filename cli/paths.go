@@ -7,9 +7,9 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"rewind/engine/pathspec"
-	"rewind/engine/project"
-	"rewind/manifest"
+	"github.com/rewind-cli/rewind/engine/pathspec"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/manifest"
 )
 
 // aboutPaths is what the help says of path arguments.

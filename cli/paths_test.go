@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/project"
 )
 
 func TestRootPath(t *testing.T) {

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"time"
 
-	"rewind/cli/screen"
-	"rewind/engine"
-	"rewind/engine/project"
+	"github.com/rewind-cli/rewind/cli/screen"
+	"github.com/rewind-cli/rewind/engine"
+	"github.com/rewind-cli/rewind/engine/project"
 )
 
 // newPick is what rewind without a command does at a terminal.

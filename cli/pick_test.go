@@ -8,9 +8,9 @@ import (
 
 	"pgregory.net/rapid"
 
-	"rewind/cli/screen"
-	"rewind/engine"
-	"rewind/engine/project"
+	"github.com/rewind-cli/rewind/cli/screen"
+	"github.com/rewind-cli/rewind/engine"
+	"github.com/rewind-cli/rewind/engine/project"
 )
 
 // Nothing that comes from outside reaches the picker raw: it shows what it is given.

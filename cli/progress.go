@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"rewind/cli/screen"
-	"rewind/engine/project"
+	"github.com/rewind-cli/rewind/cli/screen"
+	"github.com/rewind-cli/rewind/engine/project"
 )
 
 // meter is the progress line on stderr: what is done, how fast, how long it will

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/project"
 )
 
 func TestProgressLine(t *testing.T) {

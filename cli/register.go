@@ -10,8 +10,8 @@ import (
 	"slices"
 	"strings"
 
-	"rewind/cas/vfs"
-	"rewind/hookio/register"
+	"github.com/rewind-cli/rewind/cas/vfs"
+	"github.com/rewind-cli/rewind/hookio/register"
 )
 
 // registrationsView answers --register-hooks and --unregister-hooks;

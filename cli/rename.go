@@ -3,7 +3,7 @@ package cli
 import (
 	"context"
 
-	"rewind/engine"
+	"github.com/rewind-cli/rewind/engine"
 )
 
 func newRename() *command {

@@ -15,8 +15,8 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"rewind/cli"
-	"rewind/engine/account"
+	"github.com/rewind-cli/rewind/cli"
+	"github.com/rewind-cli/rewind/engine/account"
 )
 
 func TestMain(m *testing.M) {

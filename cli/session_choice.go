@@ -8,10 +8,10 @@ import (
 	"strings"
 	"time"
 
-	"rewind/cli/screen"
-	"rewind/engine"
-	"rewind/engine/conversation"
-	"rewind/engine/project"
+	"github.com/rewind-cli/rewind/cli/screen"
+	"github.com/rewind-cli/rewind/engine"
+	"github.com/rewind-cli/rewind/engine/conversation"
+	"github.com/rewind-cli/rewind/engine/project"
 )
 
 // chooseSession finds the session that the command works on, and says which it took.

@@ -4,9 +4,9 @@ import (
 	"context"
 	"strings"
 
-	"rewind/cli/screen"
-	"rewind/engine/conversation"
-	"rewind/engine/transcript"
+	"github.com/rewind-cli/rewind/cli/screen"
+	"github.com/rewind-cli/rewind/engine/conversation"
+	"github.com/rewind-cli/rewind/engine/transcript"
 )
 
 func newSessions() *command {

@@ -6,11 +6,11 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"rewind/cli/screen"
-	"rewind/engine"
-	"rewind/engine/problem"
-	"rewind/engine/project"
-	"rewind/manifest"
+	"github.com/rewind-cli/rewind/cli/screen"
+	"github.com/rewind-cli/rewind/engine"
+	"github.com/rewind-cli/rewind/engine/problem"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/manifest"
 )
 
 func newShow() *command {

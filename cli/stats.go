@@ -4,8 +4,8 @@ import (
 	"context"
 	"sort"
 
-	"rewind/cli/screen"
-	"rewind/engine/maintain"
+	"github.com/rewind-cli/rewind/cli/screen"
+	"github.com/rewind-cli/rewind/engine/maintain"
 )
 
 func newStats() *command {

@@ -6,12 +6,12 @@ import (
 	"slices"
 	"strings"
 
-	"rewind/cli/screen"
-	"rewind/engine"
-	"rewind/engine/account"
-	"rewind/engine/project"
-	"rewind/engine/settings"
-	"rewind/hookio"
+	"github.com/rewind-cli/rewind/cli/screen"
+	"github.com/rewind-cli/rewind/engine"
+	"github.com/rewind-cli/rewind/engine/account"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/settings"
+	"github.com/rewind-cli/rewind/hookio"
 )
 
 func newStatus() *command {

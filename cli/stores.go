@@ -8,11 +8,11 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"rewind/cli/screen"
-	"rewind/engine"
-	"rewind/engine/account"
-	"rewind/engine/project"
-	"rewind/engine/stores"
+	"github.com/rewind-cli/rewind/cli/screen"
+	"github.com/rewind-cli/rewind/engine"
+	"github.com/rewind-cli/rewind/engine/account"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/stores"
 )
 
 func newStores() *command {

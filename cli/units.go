@@ -5,8 +5,8 @@ import (
 	"strconv"
 	"time"
 
-	"rewind/engine"
-	"rewind/engine/settings"
+	"github.com/rewind-cli/rewind/engine"
+	"github.com/rewind-cli/rewind/engine/settings"
 )
 
 // parseSize reads a number of bytes as the settings do: 512, 64k, 1.5GB, 10GiB.

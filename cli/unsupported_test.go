@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"rewind/cli"
-	"rewind/engine/account"
+	"github.com/rewind-cli/rewind/cli"
+	"github.com/rewind-cli/rewind/engine/account"
 )
 
 // On a system where files are lost, init refuses, and hooks do nothing but say so

@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"strings"
 
-	"rewind/cli/screen"
-	"rewind/engine"
-	"rewind/engine/conversation"
-	"rewind/engine/project"
-	"rewind/engine/rules"
-	"rewind/engine/settings"
+	"github.com/rewind-cli/rewind/cli/screen"
+	"github.com/rewind-cli/rewind/engine"
+	"github.com/rewind-cli/rewind/engine/conversation"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/rules"
+	"github.com/rewind-cli/rewind/engine/settings"
 )
 
 func newValidate() *command {

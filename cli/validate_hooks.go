@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
-	"rewind/engine/account"
-	"rewind/hookio/register"
+	"github.com/rewind-cli/rewind/engine/account"
+	"github.com/rewind-cli/rewind/hookio/register"
 )
 
 // registeredAgents are the agents that have a hook of ours.

@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"rewind/engine/settings"
+	"github.com/rewind-cli/rewind/engine/settings"
 )
 
 // olderTiers are the directories in which the older rewind keeps its tiers, below the home directory.

@@ -5,8 +5,8 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"rewind/engine/maintain"
-	"rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/maintain"
+	"github.com/rewind-cli/rewind/engine/project"
 )
 
 func newVerify() *command {

@@ -7,12 +7,12 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"rewind/cas/oid"
-	"rewind/engine"
-	"rewind/engine/checkpoint"
-	"rewind/engine/problem"
-	"rewind/engine/project"
-	"rewind/manifest"
+	"github.com/rewind-cli/rewind/cas/oid"
+	"github.com/rewind-cli/rewind/engine"
+	"github.com/rewind-cli/rewind/engine/checkpoint"
+	"github.com/rewind-cli/rewind/engine/problem"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/manifest"
 )
 
 // The types of this file are the JSON documents. Their field names are a contract.

@@ -3,10 +3,10 @@ package engine
 import (
 	"context"
 
-	"rewind/engine/conversation"
-	"rewind/engine/project"
-	"rewind/engine/restore"
-	"rewind/manifest"
+	"github.com/rewind-cli/rewind/engine/conversation"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/restore"
+	"github.com/rewind-cli/rewind/manifest"
 )
 
 // BackOptions of one Back.

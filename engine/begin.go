@@ -3,9 +3,9 @@ package engine
 import (
 	"context"
 
-	"rewind/engine/checkpoint"
-	"rewind/engine/project"
-	"rewind/engine/stores"
+	"github.com/rewind-cli/rewind/engine/checkpoint"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/stores"
 )
 
 // Init makes the store and, unless NoSave, the first checkpoint. created is

@@ -10,12 +10,12 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"rewind/cas"
-	"rewind/engine/checkpoint"
-	"rewind/engine/maintain"
-	"rewind/engine/project"
-	"rewind/engine/scan"
-	"rewind/engine/scratchfs"
+	"github.com/rewind-cli/rewind/cas"
+	"github.com/rewind-cli/rewind/engine/checkpoint"
+	"github.com/rewind-cli/rewind/engine/maintain"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/scan"
+	"github.com/rewind-cli/rewind/engine/scratchfs"
 )
 
 // mapped gives a file's bytes for writing. After the first write those to a tmpfs leave no

@@ -10,11 +10,11 @@ import (
 	"testing"
 	"time"
 
-	"rewind/engine/checkpoint"
-	"rewind/engine/conversation"
-	"rewind/engine/project"
-	"rewind/engine/transcript"
-	"rewind/manifest"
+	"github.com/rewind-cli/rewind/engine/checkpoint"
+	"github.com/rewind-cli/rewind/engine/conversation"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/transcript"
+	"github.com/rewind-cli/rewind/manifest"
 )
 
 // A rewind of the agent's own writes nothing: the next prompt hangs on an

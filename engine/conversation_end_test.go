@@ -7,10 +7,10 @@ import (
 	"testing"
 	"time"
 
-	"rewind/engine/conversation"
-	"rewind/engine/hook"
-	"rewind/engine/settings"
-	"rewind/manifest"
+	"github.com/rewind-cli/rewind/engine/conversation"
+	"github.com/rewind-cli/rewind/engine/hook"
+	"github.com/rewind-cli/rewind/engine/settings"
+	"github.com/rewind-cli/rewind/manifest"
 )
 
 // The answer to a question that changed no file is kept at the session's end: it

@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"rewind/engine/hook"
-	"rewind/engine/maintain"
-	"rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/hook"
+	"github.com/rewind-cli/rewind/engine/maintain"
+	"github.com/rewind-cli/rewind/engine/project"
 )
 
 // Plain copies of transcripts go when they are old, but not the newest ones of a

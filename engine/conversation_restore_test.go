@@ -9,10 +9,10 @@ import (
 	"strings"
 	"testing"
 
-	"rewind/engine/conversation"
-	"rewind/engine/project"
-	"rewind/engine/transcript"
-	"rewind/manifest"
+	"github.com/rewind-cli/rewind/engine/conversation"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/transcript"
+	"github.com/rewind-cli/rewind/manifest"
 )
 
 // chat is a project in which an agent works: before each prompt a checkpoint is

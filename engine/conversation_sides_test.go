@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"rewind/engine/conversation"
-	"rewind/manifest"
+	"github.com/rewind-cli/rewind/engine/conversation"
+	"github.com/rewind-cli/rewind/manifest"
 )
 
 // A transcript names long outputs of tools by their paths, and a fork keeps those

@@ -14,14 +14,14 @@ import (
 	"strings"
 	"testing"
 
-	"rewind/cas"
-	"rewind/engine/account"
-	"rewind/engine/checkpoint"
-	"rewind/engine/conversation"
-	"rewind/engine/hook"
-	"rewind/engine/maintain"
-	"rewind/engine/project"
-	"rewind/manifest"
+	"github.com/rewind-cli/rewind/cas"
+	"github.com/rewind-cli/rewind/engine/account"
+	"github.com/rewind-cli/rewind/engine/checkpoint"
+	"github.com/rewind-cli/rewind/engine/conversation"
+	"github.com/rewind-cli/rewind/engine/hook"
+	"github.com/rewind-cli/rewind/engine/maintain"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/manifest"
 )
 
 // victim is a lab with a small store in which every kind of file is, and a copy

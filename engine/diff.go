@@ -9,12 +9,12 @@ import (
 
 	"github.com/rogpeppe/go-internal/diff"
 
-	"rewind/cas/oid"
-	"rewind/engine/checkpoint"
-	"rewind/engine/pathspec"
-	"rewind/engine/problem"
-	"rewind/engine/project"
-	"rewind/manifest"
+	"github.com/rewind-cli/rewind/cas/oid"
+	"github.com/rewind-cli/rewind/engine/checkpoint"
+	"github.com/rewind-cli/rewind/engine/pathspec"
+	"github.com/rewind-cli/rewind/engine/problem"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/manifest"
 )
 
 // DiffOptions of rewind diff.

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/project"
 )
 
 // TestPatchCounts: content that looks like a header counts as content.

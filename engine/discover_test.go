@@ -8,9 +8,9 @@ import (
 	"path/filepath"
 	"testing"
 
-	"rewind/engine/account"
-	"rewind/engine/project"
-	"rewind/engine/stores"
+	"github.com/rewind-cli/rewind/engine/account"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/stores"
 )
 
 func TestVanishedStoreComesBack(t *testing.T) {

@@ -12,11 +12,11 @@ import (
 
 	"github.com/klauspost/pgzip"
 
-	"rewind/cas"
-	"rewind/cas/oid"
-	"rewind/engine/pathspec"
-	"rewind/engine/project"
-	"rewind/manifest"
+	"github.com/rewind-cli/rewind/cas"
+	"github.com/rewind-cli/rewind/cas/oid"
+	"github.com/rewind-cli/rewind/engine/pathspec"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/manifest"
 )
 
 // ExportOptions of rewind export.

@@ -3,9 +3,9 @@ package engine
 import (
 	"strings"
 
-	"rewind/engine/pathspec"
-	"rewind/engine/project"
-	"rewind/manifest"
+	"github.com/rewind-cli/rewind/engine/pathspec"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/manifest"
 )
 
 // exported visits what an export holds, in path order. leftOut is called for what is

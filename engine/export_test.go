@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/project"
 )
 
 // nastyNames are names that archives, terminals and line-based tools trip over.

@@ -13,14 +13,14 @@ import (
 	"testing"
 	"time"
 
-	"rewind/cas/oid"
-	"rewind/engine/checkpoint"
-	"rewind/engine/commit"
-	"rewind/engine/hook"
-	"rewind/engine/maintain"
-	"rewind/engine/project"
-	"rewind/engine/settings"
-	"rewind/manifest"
+	"github.com/rewind-cli/rewind/cas/oid"
+	"github.com/rewind-cli/rewind/engine/checkpoint"
+	"github.com/rewind-cli/rewind/engine/commit"
+	"github.com/rewind-cli/rewind/engine/hook"
+	"github.com/rewind-cli/rewind/engine/maintain"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/settings"
+	"github.com/rewind-cli/rewind/manifest"
 )
 
 const secret = "hunter2-correct-horse-battery"

@@ -10,10 +10,10 @@ import (
 	"strings"
 	"testing"
 
-	"rewind/engine/conversation"
-	"rewind/engine/maintain"
-	"rewind/engine/project"
-	"rewind/manifest"
+	"github.com/rewind-cli/rewind/engine/conversation"
+	"github.com/rewind-cli/rewind/engine/maintain"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/manifest"
 )
 
 func (l *lab) forgetText(pattern string, isRegexp bool) *maintain.Forgotten {

@@ -18,13 +18,13 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
-	"rewind/engine/account"
-	"rewind/engine/checkpoint"
-	"rewind/engine/maintain"
-	"rewind/engine/project"
-	"rewind/engine/restore"
-	"rewind/engine/stores"
-	"rewind/manifest"
+	"github.com/rewind-cli/rewind/engine/account"
+	"github.com/rewind-cli/rewind/engine/checkpoint"
+	"github.com/rewind-cli/rewind/engine/maintain"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/restore"
+	"github.com/rewind-cli/rewind/engine/stores"
+	"github.com/rewind-cli/rewind/manifest"
 )
 
 // Stores as they were written by each format version so far lie in

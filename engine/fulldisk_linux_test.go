@@ -10,11 +10,11 @@ import (
 	"syscall"
 	"testing"
 
-	"rewind/engine/checkpoint"
-	"rewind/engine/maintain"
-	"rewind/engine/project"
-	"rewind/engine/scratchfs"
-	"rewind/engine/settings"
+	"github.com/rewind-cli/rewind/engine/checkpoint"
+	"github.com/rewind-cli/rewind/engine/maintain"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/scratchfs"
+	"github.com/rewind-cli/rewind/engine/settings"
 )
 
 // TestFullDisk lets a real disk run full in the middle of a save and of a

@@ -13,10 +13,10 @@ import (
 	"sync"
 	"testing"
 
-	"rewind/engine/checkpoint"
-	"rewind/engine/maintain"
-	"rewind/engine/project"
-	"rewind/manifest"
+	"github.com/rewind-cli/rewind/engine/checkpoint"
+	"github.com/rewind-cli/rewind/engine/maintain"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/manifest"
 )
 
 // TestManySavesAtOnce: sixteen at once, all succeed, none lost, ids unique.

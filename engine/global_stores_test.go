@@ -8,10 +8,10 @@ import (
 	"path/filepath"
 	"testing"
 
-	"rewind/engine/account"
-	"rewind/engine/conversation"
-	"rewind/engine/project"
-	"rewind/engine/stores"
+	"github.com/rewind-cli/rewind/engine/account"
+	"github.com/rewind-cli/rewind/engine/conversation"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/stores"
 )
 
 // TestGlobalStores: a moved project keeps its store, another directory at its path does not get it.

@@ -14,13 +14,13 @@ import (
 	"syscall"
 	"testing"
 
-	"rewind/engine/checkpoint"
-	"rewind/engine/conversation"
-	"rewind/engine/hook"
-	"rewind/engine/maintain"
-	"rewind/engine/project"
-	"rewind/engine/settings"
-	"rewind/manifest"
+	"github.com/rewind-cli/rewind/engine/checkpoint"
+	"github.com/rewind-cli/rewind/engine/conversation"
+	"github.com/rewind-cli/rewind/engine/hook"
+	"github.com/rewind-cli/rewind/engine/maintain"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/settings"
+	"github.com/rewind-cli/rewind/manifest"
 )
 
 // git runs git in the project with an identity and no settings of the machine.

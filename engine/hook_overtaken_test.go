@@ -5,11 +5,11 @@ import (
 	"testing"
 	"time"
 
-	"rewind/engine/conversation"
-	"rewind/engine/hook"
-	"rewind/engine/project"
-	"rewind/engine/settings"
-	"rewind/manifest"
+	"github.com/rewind-cli/rewind/engine/conversation"
+	"github.com/rewind-cli/rewind/engine/hook"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/settings"
+	"github.com/rewind-cli/rewind/manifest"
 )
 
 // A restore comes in the middle of a detached capture. It does not wait for the

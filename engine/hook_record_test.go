@@ -6,11 +6,11 @@ import (
 	"testing"
 	"time"
 
-	"rewind/engine/account"
-	"rewind/engine/hook"
-	"rewind/engine/project"
-	"rewind/engine/settings"
-	"rewind/manifest"
+	"github.com/rewind-cli/rewind/engine/account"
+	"github.com/rewind-cli/rewind/engine/hook"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/settings"
+	"github.com/rewind-cli/rewind/manifest"
 )
 
 // agent lets an agent report an event, as its hook does. Of one whose time is long over the

@@ -17,16 +17,16 @@ import (
 	"testing"
 	"time"
 
-	"rewind/cas"
-	"rewind/cas/oid"
-	"rewind/engine/account"
-	"rewind/engine/checkpoint"
-	"rewind/engine/commit"
-	"rewind/engine/maintain"
-	"rewind/engine/project"
-	"rewind/engine/scan"
-	"rewind/engine/stores"
-	"rewind/manifest"
+	"github.com/rewind-cli/rewind/cas"
+	"github.com/rewind-cli/rewind/cas/oid"
+	"github.com/rewind-cli/rewind/engine/account"
+	"github.com/rewind-cli/rewind/engine/checkpoint"
+	"github.com/rewind-cli/rewind/engine/commit"
+	"github.com/rewind-cli/rewind/engine/maintain"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/scan"
+	"github.com/rewind-cli/rewind/engine/stores"
+	"github.com/rewind-cli/rewind/manifest"
 )
 
 // plant puts a checkpoint into the store that no save would make: a tree whose

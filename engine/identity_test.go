@@ -5,8 +5,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"rewind/engine/account"
-	"rewind/engine/stores"
+	"github.com/rewind-cli/rewind/engine/account"
+	"github.com/rewind-cli/rewind/engine/stores"
 )
 
 func TestRegisteredStores(t *testing.T) {

@@ -4,9 +4,9 @@ import (
 	"context"
 	"slices"
 
-	"rewind/engine/conversation"
-	"rewind/engine/project"
-	"rewind/manifest"
+	"github.com/rewind-cli/rewind/engine/conversation"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/manifest"
 )
 
 // LastRestore is the newest restore that was asked for in a session, or in one that it came from

@@ -4,9 +4,9 @@ import (
 	"context"
 	"slices"
 
-	"rewind/engine/problem"
-	"rewind/engine/project"
-	"rewind/manifest"
+	"github.com/rewind-cli/rewind/engine/problem"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/manifest"
 )
 
 // Changes of a checkpoint against the one before, in path order.

@@ -9,13 +9,13 @@ import (
 	"slices"
 	"testing"
 
-	"rewind/cas/oid"
-	"rewind/engine/checkpoint"
-	"rewind/engine/commit"
-	"rewind/engine/conversation"
-	"rewind/engine/maintain"
-	"rewind/engine/project"
-	"rewind/manifest"
+	"github.com/rewind-cli/rewind/cas/oid"
+	"github.com/rewind-cli/rewind/engine/checkpoint"
+	"github.com/rewind-cli/rewind/engine/commit"
+	"github.com/rewind-cli/rewind/engine/conversation"
+	"github.com/rewind-cli/rewind/engine/maintain"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/manifest"
 )
 
 // logLab is a project with two checkpoints, and what its trees hold.

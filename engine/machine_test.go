@@ -14,11 +14,11 @@ import (
 
 	"pgregory.net/rapid"
 
-	"rewind/engine/commit"
-	"rewind/engine/maintain"
-	"rewind/engine/pathspec"
-	"rewind/engine/project"
-	"rewind/manifest"
+	"github.com/rewind-cli/rewind/engine/commit"
+	"github.com/rewind-cli/rewind/engine/maintain"
+	"github.com/rewind-cli/rewind/engine/pathspec"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/manifest"
 )
 
 // machine plays a person, an agent and rewind against the model.

@@ -3,10 +3,10 @@ package engine
 import (
 	"context"
 
-	"rewind/engine/commit"
-	"rewind/engine/maintain"
-	"rewind/engine/project"
-	"rewind/manifest"
+	"github.com/rewind-cli/rewind/engine/commit"
+	"github.com/rewind-cli/rewind/engine/maintain"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/manifest"
 )
 
 // Pin keeps a checkpoint from retention, or no longer. Error:

@@ -7,9 +7,9 @@ import (
 	"path"
 	"slices"
 
-	"rewind/engine/restore"
-	"rewind/engine/transcript"
-	"rewind/manifest"
+	"github.com/rewind-cli/rewind/engine/restore"
+	"github.com/rewind-cli/rewind/engine/transcript"
+	"github.com/rewind-cli/rewind/manifest"
 )
 
 // OtherWork is what a restore takes back of a session that it is not about.

@@ -13,13 +13,13 @@ import (
 	"syscall"
 	"testing"
 
-	"rewind/engine/account"
-	"rewind/engine/checkpoint"
-	"rewind/engine/hook"
-	"rewind/engine/maintain"
-	"rewind/engine/project"
-	"rewind/engine/stores"
-	"rewind/manifest"
+	"github.com/rewind-cli/rewind/engine/account"
+	"github.com/rewind-cli/rewind/engine/checkpoint"
+	"github.com/rewind-cli/rewind/engine/hook"
+	"github.com/rewind-cli/rewind/engine/maintain"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/stores"
+	"github.com/rewind-cli/rewind/manifest"
 )
 
 // at is the lab of another directory of the same account.

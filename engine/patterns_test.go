@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"rewind/engine/pathspec"
-	"rewind/engine/project"
-	"rewind/manifest"
+	"github.com/rewind-cli/rewind/engine/pathspec"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/manifest"
 )
 
 // patterns turns paths below the root into what Restore and the others take.

@@ -11,10 +11,10 @@ import (
 	"testing"
 	"time"
 
-	"rewind/engine/maintain"
-	"rewind/engine/project"
-	"rewind/engine/scratchfs"
-	"rewind/manifest"
+	"github.com/rewind-cli/rewind/engine/maintain"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/scratchfs"
+	"github.com/rewind-cli/rewind/manifest"
 )
 
 // TestPowerCutOnADisk saves to a real ext4 while the power goes, and looks at what is left.

@@ -5,11 +5,11 @@ import (
 	"path/filepath"
 	"testing"
 
-	"rewind/engine/account"
-	"rewind/engine/project"
-	"rewind/engine/settings"
-	"rewind/engine/stores"
-	"rewind/manifest"
+	"github.com/rewind-cli/rewind/engine/account"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/settings"
+	"github.com/rewind-cli/rewind/engine/stores"
+	"github.com/rewind-cli/rewind/manifest"
 )
 
 // marked lists the marked paths of a checkpoint.

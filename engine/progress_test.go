@@ -8,8 +8,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"rewind/engine/maintain"
-	"rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/maintain"
+	"github.com/rewind-cli/rewind/engine/project"
 )
 
 // What is told of long work never goes past its total, never goes back, and of an

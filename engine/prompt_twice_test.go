@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"rewind/engine/conversation"
-	"rewind/engine/project"
-	"rewind/manifest"
+	"github.com/rewind-cli/rewind/engine/conversation"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/manifest"
 )
 
 // A hook that fires twice at one prompt, the second time when the turn has begun

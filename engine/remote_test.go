@@ -3,7 +3,7 @@ package engine
 import (
 	"testing"
 
-	"rewind/engine/stores"
+	"github.com/rewind-cli/rewind/engine/stores"
 )
 
 func TestRemoteByName(t *testing.T) {

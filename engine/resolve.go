@@ -8,9 +8,9 @@ import (
 	"strings"
 	"time"
 
-	"rewind/engine/conversation"
-	"rewind/engine/project"
-	"rewind/manifest"
+	"github.com/rewind-cli/rewind/engine/conversation"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/manifest"
 )
 
 // Resolve finds the checkpoint that spec names: a keyword, a number (1 is the

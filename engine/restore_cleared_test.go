@@ -12,9 +12,9 @@ import (
 	"testing"
 	"time"
 
-	"rewind/engine/checkpoint"
-	"rewind/engine/project"
-	"rewind/engine/rootfs"
+	"github.com/rewind-cli/rewind/engine/checkpoint"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/rootfs"
 )
 
 func (l *lab) ok(err error) {

@@ -4,8 +4,8 @@ import (
 	"errors"
 	"fmt"
 
-	"rewind/engine/conversation"
-	"rewind/manifest"
+	"github.com/rewind-cli/rewind/engine/conversation"
+	"github.com/rewind-cli/rewind/manifest"
 )
 
 // moveOptions are what this restore wants of the conversation.

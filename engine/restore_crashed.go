@@ -5,15 +5,15 @@ import (
 	"fmt"
 	"slices"
 
-	"rewind/engine/account"
-	"rewind/engine/checkpoint"
-	"rewind/engine/commit"
-	"rewind/engine/conversation"
-	"rewind/engine/problem"
-	"rewind/engine/project"
-	"rewind/engine/restore"
-	"rewind/engine/rootfs"
-	"rewind/manifest"
+	"github.com/rewind-cli/rewind/engine/account"
+	"github.com/rewind-cli/rewind/engine/checkpoint"
+	"github.com/rewind-cli/rewind/engine/commit"
+	"github.com/rewind-cli/rewind/engine/conversation"
+	"github.com/rewind-cli/rewind/engine/problem"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/restore"
+	"github.com/rewind-cli/rewind/engine/rootfs"
+	"github.com/rewind-cli/rewind/manifest"
 )
 
 // RecoveredRestore says what became of a restore that had crashed.

@@ -14,10 +14,10 @@ import (
 	"strings"
 	"testing"
 
-	"rewind/engine/commit"
-	"rewind/engine/project"
-	"rewind/engine/restore"
-	"rewind/manifest"
+	"github.com/rewind-cli/rewind/engine/commit"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/restore"
+	"github.com/rewind-cli/rewind/manifest"
 )
 
 // listing gives every path of the root but the store and .git: kind, mode and content.

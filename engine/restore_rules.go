@@ -4,10 +4,10 @@ import (
 	"slices"
 	"strings"
 
-	"rewind/engine/problem"
-	"rewind/engine/restore"
-	"rewind/engine/rules"
-	"rewind/manifest"
+	"github.com/rewind-cli/rewind/engine/problem"
+	"github.com/rewind-cli/rewind/engine/restore"
+	"github.com/rewind-cli/rewind/engine/rules"
+	"github.com/rewind-cli/rewind/manifest"
 )
 
 // addUnread tells of what a plan leaves alone only because something could not be

@@ -7,13 +7,13 @@ import (
 	"sync"
 	"unicode/utf8"
 
-	"rewind/cas"
-	"rewind/cas/oid"
-	"rewind/engine/checkpoint"
-	"rewind/engine/commit"
-	"rewind/engine/project"
-	"rewind/engine/restore"
-	"rewind/manifest"
+	"github.com/rewind-cli/rewind/cas"
+	"github.com/rewind-cli/rewind/cas/oid"
+	"github.com/rewind-cli/rewind/engine/checkpoint"
+	"github.com/rewind-cli/rewind/engine/commit"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/restore"
+	"github.com/rewind-cli/rewind/manifest"
 )
 
 func encodePaths(changes []restore.Change) []byte {

@@ -10,11 +10,11 @@ import (
 	"syscall"
 	"testing"
 
-	"rewind/engine/conversation"
-	"rewind/engine/ignore"
-	"rewind/engine/problem"
-	"rewind/engine/project"
-	"rewind/engine/rules"
+	"github.com/rewind-cli/rewind/engine/conversation"
+	"github.com/rewind-cli/rewind/engine/ignore"
+	"github.com/rewind-cli/rewind/engine/problem"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/rules"
 )
 
 // Where rules cannot be read nothing is in scope, and it is known why.

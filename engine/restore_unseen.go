@@ -3,15 +3,15 @@ package engine
 import (
 	"slices"
 
-	"rewind/cas/oid"
-	"rewind/engine/ignore"
-	"rewind/engine/maintain"
-	"rewind/engine/pathspec"
-	"rewind/engine/problem"
-	"rewind/engine/project"
-	"rewind/engine/restore"
-	"rewind/engine/rules"
-	"rewind/manifest"
+	"github.com/rewind-cli/rewind/cas/oid"
+	"github.com/rewind-cli/rewind/engine/ignore"
+	"github.com/rewind-cli/rewind/engine/maintain"
+	"github.com/rewind-cli/rewind/engine/pathspec"
+	"github.com/rewind-cli/rewind/engine/problem"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/restore"
+	"github.com/rewind-cli/rewind/engine/rules"
+	"github.com/rewind-cli/rewind/manifest"
 )
 
 // sight is what a checkpoint saw of the working tree: what is absent from its

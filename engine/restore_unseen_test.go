@@ -13,12 +13,12 @@ import (
 	"syscall"
 	"testing"
 
-	"rewind/engine/checkpoint"
-	"rewind/engine/ignore"
-	"rewind/engine/problem"
-	"rewind/engine/project"
-	"rewind/engine/rules"
-	"rewind/manifest"
+	"github.com/rewind-cli/rewind/engine/checkpoint"
+	"github.com/rewind-cli/rewind/engine/ignore"
+	"github.com/rewind-cli/rewind/engine/problem"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/rules"
+	"github.com/rewind-cli/rewind/manifest"
 )
 
 // settings replaces the account's settings.

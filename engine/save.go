@@ -3,10 +3,10 @@ package engine
 import (
 	"context"
 
-	"rewind/engine/checkpoint"
-	"rewind/engine/conversation"
-	"rewind/engine/maintain"
-	"rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/checkpoint"
+	"github.com/rewind-cli/rewind/engine/conversation"
+	"github.com/rewind-cli/rewind/engine/maintain"
+	"github.com/rewind-cli/rewind/engine/project"
 )
 
 // Save takes a checkpoint of the whole tree. It returns when the checkpoint is

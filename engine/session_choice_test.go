@@ -10,11 +10,11 @@ import (
 	"testing"
 	"time"
 
-	"rewind/engine/checkpoint"
-	"rewind/engine/conversation"
-	"rewind/engine/project"
-	"rewind/engine/transcript"
-	"rewind/manifest"
+	"github.com/rewind-cli/rewind/engine/checkpoint"
+	"github.com/rewind-cli/rewind/engine/conversation"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/transcript"
+	"github.com/rewind-cli/rewind/manifest"
 )
 
 func sessionID(n int) string { return fmt.Sprintf("%08d-2222-4333-8444-555555555555", n) }

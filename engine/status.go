@@ -8,12 +8,12 @@ import (
 	"slices"
 	"time"
 
-	"rewind/engine/account"
-	"rewind/engine/hook"
-	"rewind/engine/maintain"
-	"rewind/engine/problem"
-	"rewind/engine/project"
-	"rewind/manifest"
+	"github.com/rewind-cli/rewind/engine/account"
+	"github.com/rewind-cli/rewind/engine/hook"
+	"github.com/rewind-cli/rewind/engine/maintain"
+	"github.com/rewind-cli/rewind/engine/problem"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/manifest"
 )
 
 // Status of a project, for rewind status.

@@ -9,11 +9,11 @@ import (
 	"testing"
 	"time"
 
-	"rewind/engine/account"
-	"rewind/engine/checkpoint"
-	"rewind/engine/maintain"
-	"rewind/engine/project"
-	"rewind/engine/stores"
+	"github.com/rewind-cli/rewind/engine/account"
+	"github.com/rewind-cli/rewind/engine/checkpoint"
+	"github.com/rewind-cli/rewind/engine/maintain"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/stores"
 )
 
 // second makes another project beside a lab's, on the same account.

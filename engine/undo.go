@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"slices"
 
-	"rewind/cas/oid"
-	"rewind/engine/conversation"
-	"rewind/engine/project"
-	"rewind/engine/restore"
-	"rewind/engine/rules"
-	"rewind/manifest"
+	"github.com/rewind-cli/rewind/cas/oid"
+	"github.com/rewind-cli/rewind/engine/conversation"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/restore"
+	"github.com/rewind-cli/rewind/engine/rules"
+	"github.com/rewind-cli/rewind/manifest"
 )
 
 // Undo restores the newest checkpoint that differs from the working tree: one to which a plan has something to do.

@@ -10,11 +10,11 @@ import (
 	"strings"
 	"testing"
 
-	"rewind/engine/checkpoint"
-	"rewind/engine/pathspec"
-	"rewind/engine/project"
-	"rewind/engine/rootfs"
-	"rewind/manifest"
+	"github.com/rewind-cli/rewind/engine/checkpoint"
+	"github.com/rewind-cli/rewind/engine/pathspec"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/rootfs"
+	"github.com/rewind-cli/rewind/manifest"
 )
 
 // contents gives the files of the lab's root as "path=content", in order; the

@@ -5,7 +5,7 @@ import (
 	"path"
 	"strings"
 
-	"rewind/hookio/jsonscan"
+	"github.com/rewind-cli/rewind/hookio/jsonscan"
 )
 
 // Claude is Claude Code. Its payloads are those that most others follow.

@@ -4,7 +4,7 @@ import (
 	"io"
 	"strings"
 
-	"rewind/hookio/jsonscan"
+	"github.com/rewind-cli/rewind/hookio/jsonscan"
 )
 
 // Bounds of what an Event keeps of a payload.

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"rewind/hookio/jsonscan"
-	"rewind/hookio/shell"
+	"github.com/rewind-cli/rewind/hookio/jsonscan"
+	"github.com/rewind-cli/rewind/hookio/shell"
 )
 
 func noEnv(string) string { return "" }

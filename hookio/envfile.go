@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"strings"
 
-	"rewind/hookio/shell"
+	"github.com/rewind-cli/rewind/hookio/shell"
 )
 
 // EnvFile is the file whose exports the agent's shell reads, "" for none. It is

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"rewind/hookio/jsonscan"
+	"github.com/rewind-cli/rewind/hookio/jsonscan"
 )
 
 // given is what the words after an action's name say: the older tool's lines have the tool, the

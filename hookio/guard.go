@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"rewind/hookio/shell"
+	"github.com/rewind-cli/rewind/hookio/shell"
 )
 
 // Protected is a directory that tool calls may read but not change: a store, or

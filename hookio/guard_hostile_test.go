@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"rewind/hookio/shell"
+	"github.com/rewind-cli/rewind/hookio/shell"
 )
 
 // Command lines made to take long: the bounds make each end soon. That they do

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"rewind/hookio/shell"
+	"github.com/rewind-cli/rewind/hookio/shell"
 )
 
 // registered finds the settings file with our hooks that a path names, as it is written and as

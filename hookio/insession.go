@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"rewind/hookio/shell"
+	"github.com/rewind-cli/rewind/hookio/shell"
 )
 
 // InSessionCommand is a command that the person types into the agent, as

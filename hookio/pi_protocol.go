@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"rewind/hookio/shell"
+	"github.com/rewind-cli/rewind/hookio/shell"
 )
 
 // PiRequest is what our extension in pi asks: one JSON object on standard input. Unknown members are

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"rewind/hookio/shell"
+	"github.com/rewind-cli/rewind/hookio/shell"
 )
 
 // word finds the protected directory that a word is or lies in; with tree also

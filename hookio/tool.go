@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"rewind/hookio/jsonscan"
+	"github.com/rewind-cli/rewind/hookio/jsonscan"
 )
 
 // toolInput gathers what a tool call says about files and commands.

@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 	"time"
 
-	"rewind/manifest/wire"
+	"github.com/rewind-cli/rewind/manifest/wire"
 )
 
 // Amend replaces records that the log got earlier: they read as given here. It

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"rewind/cas/oid"
+	"github.com/rewind-cli/rewind/cas/oid"
 )
 
 // bigWorld makes a tree of directories with 30 files each, and checkpoints that edit one file

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"rewind/manifest/wire"
+	"github.com/rewind-cli/rewind/manifest/wire"
 )
 
 // Binding says which checkpoint has the files as they were at entries of a session's conversation:

@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"rewind/cas/oid"
-	"rewind/manifest/wire"
+	"github.com/rewind-cli/rewind/cas/oid"
+	"github.com/rewind-cli/rewind/manifest/wire"
 )
 
 // A set of changes is what a checkpoint changed against its base: the living checkpoint

@@ -1,6 +1,6 @@
 package manifest
 
-import "rewind/manifest/wire"
+import "github.com/rewind-cli/rewind/manifest/wire"
 
 func (p *Checkpoint) fields(c codec) {
 	c.eight(1, &p.ID)

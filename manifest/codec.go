@@ -3,7 +3,7 @@ package manifest
 import (
 	"time"
 
-	"rewind/cas/oid"
+	"github.com/rewind-cli/rewind/cas/oid"
 )
 
 // codec goes through the fields of a record in the order of their numbers, and writes or reads each:

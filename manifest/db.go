@@ -8,7 +8,7 @@ import (
 	"os"
 	"sync"
 
-	"rewind/manifest/table"
+	"github.com/rewind-cli/rewind/manifest/table"
 )
 
 // longestKey is the longest key, in bytes, that a generation holds.

@@ -5,7 +5,7 @@ import (
 	"os"
 	"testing"
 
-	"rewind/cas/oid"
+	"github.com/rewind-cli/rewind/cas/oid"
 
 	"pgregory.net/rapid"
 )

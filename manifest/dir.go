@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"rewind/cas/oid"
-	"rewind/manifest/wire"
+	"github.com/rewind-cli/rewind/cas/oid"
+	"github.com/rewind-cli/rewind/manifest/wire"
 )
 
 // Kind is what an entry is.

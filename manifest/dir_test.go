@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"rewind/cas/oid"
+	"github.com/rewind-cli/rewind/cas/oid"
 
 	"pgregory.net/rapid"
 )

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"slices"
 
-	"rewind/cas/oid"
+	"github.com/rewind-cli/rewind/cas/oid"
 )
 
 // spillSize is how many bytes of keys and values a fold holds before it writes them as

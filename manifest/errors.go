@@ -3,9 +3,9 @@ package manifest
 import (
 	"fmt"
 
-	"rewind/cas/oid"
-	"rewind/manifest/table"
-	"rewind/manifest/wire"
+	"github.com/rewind-cli/rewind/cas/oid"
+	"github.com/rewind-cli/rewind/manifest/table"
+	"github.com/rewind-cli/rewind/manifest/wire"
 )
 
 // TreeError says which directory of a tree could not be read.

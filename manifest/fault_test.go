@@ -11,8 +11,8 @@ import (
 	"strings"
 	"testing"
 
-	"rewind/cas/oid"
-	"rewind/manifest/table"
+	"github.com/rewind-cli/rewind/cas/oid"
+	"github.com/rewind-cli/rewind/manifest/table"
 )
 
 // failing lets the first operations of a fold through and fails the next; with crash, all after it

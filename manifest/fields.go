@@ -6,8 +6,8 @@ import (
 	"math"
 	"time"
 
-	"rewind/cas/oid"
-	"rewind/manifest/wire"
+	"github.com/rewind-cli/rewind/cas/oid"
+	"github.com/rewind-cli/rewind/manifest/wire"
 )
 
 // A record is a byte for what it is and then fields, each a byte number<<2|shape, then the value.

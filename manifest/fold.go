@@ -12,7 +12,7 @@ import (
 
 	"github.com/gofrs/flock"
 
-	"rewind/manifest/table"
+	"github.com/rewind-cli/rewind/manifest/table"
 )
 
 // Fold brings the database up to the log's end in a new generation. At most

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"rewind/cas/oid"
-	"rewind/manifest/table"
+	"github.com/rewind-cli/rewind/cas/oid"
+	"github.com/rewind-cli/rewind/manifest/table"
 )
 
 // After a rewrite no table names a path that only the old trees had.

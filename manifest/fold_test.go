@@ -13,8 +13,8 @@ import (
 
 	"github.com/dgraph-io/badger/v4"
 
-	"rewind/cas/oid"
-	"rewind/manifest/table"
+	"github.com/rewind-cli/rewind/cas/oid"
+	"github.com/rewind-cli/rewind/manifest/table"
 )
 
 var background = context.Background()

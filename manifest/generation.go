@@ -10,7 +10,7 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
-	"rewind/manifest/table"
+	"github.com/rewind-cli/rewind/manifest/table"
 )
 
 // errStop ends a scan early, without an error.

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"rewind/cas/oid"
+	"github.com/rewind-cli/rewind/cas/oid"
 )
 
 // model answers what a DB answers, the plain and slow way: by the definition,

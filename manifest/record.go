@@ -3,7 +3,7 @@ package manifest
 import (
 	"time"
 
-	"rewind/cas/oid"
+	"github.com/rewind-cli/rewind/cas/oid"
 )
 
 // CheckpointKind says why a checkpoint was taken.

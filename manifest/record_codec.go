@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"strings"
 
-	"rewind/cas/oid"
-	"rewind/manifest/wire"
+	"github.com/rewind-cli/rewind/cas/oid"
+	"github.com/rewind-cli/rewind/manifest/wire"
 )
 
 // What a record is: its first byte.

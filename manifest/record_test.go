@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"rewind/cas/oid"
+	"github.com/rewind-cli/rewind/cas/oid"
 
 	"pgregory.net/rapid"
 )

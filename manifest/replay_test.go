@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"rewind/cas/oid"
+	"github.com/rewind-cli/rewind/cas/oid"
 )
 
 // checkReplay compares what a replay and a search from the log's end say with the model.

@@ -3,7 +3,7 @@ package manifest
 import (
 	"iter"
 
-	"rewind/cas/oid"
+	"github.com/rewind-cli/rewind/cas/oid"
 )
 
 // Source is where the log and the trees are.

@@ -5,7 +5,7 @@ import (
 	"io/fs"
 	"strings"
 
-	"rewind/cas/oid"
+	"github.com/rewind-cli/rewind/cas/oid"
 )
 
 // MaxDepth is how many directories deep a tree may be: twice what a path of

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"testing"
 
-	"rewind/manifest/table"
+	"github.com/rewind-cli/rewind/manifest/table"
 )
 
 func FuzzParseGenerationValues(f *testing.F) {

@@ -12,7 +12,7 @@ import (
 	"sync"
 	"time"
 
-	"rewind/cas/oid"
+	"github.com/rewind-cli/rewind/cas/oid"
 )
 
 // world is a Source in memory: a log, and the directories of all trees.

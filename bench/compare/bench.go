@@ -12,8 +12,8 @@ import (
 	"runtime"
 	"strings"
 
-	"rewind/bench/measure"
-	"rewind/bench/report"
+	"github.com/rewind-cli/rewind/bench/measure"
+	"github.com/rewind-cli/rewind/bench/report"
 )
 
 // bench is one run: its directory, its programs, and what was found so far.

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"rewind/bench/measure"
-	"rewind/bench/report"
+	"github.com/rewind-cli/rewind/bench/measure"
+	"github.com/rewind-cli/rewind/bench/report"
 )
 
 func tiny(t *testing.T) (*bench, *bytes.Buffer) {

@@ -5,9 +5,9 @@ import (
 	"os"
 	"path/filepath"
 
-	"rewind/bench/measure"
-	"rewind/bench/report"
-	"rewind/bench/workload"
+	"github.com/rewind-cli/rewind/bench/measure"
+	"github.com/rewind-cli/rewind/bench/report"
+	"github.com/rewind-cli/rewind/bench/workload"
 )
 
 // payload is what an agent gives to its hooks.

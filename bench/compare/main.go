@@ -15,8 +15,8 @@ import (
 	"strings"
 	"time"
 
-	"rewind/bench/measure"
-	"rewind/bench/report"
+	"github.com/rewind-cli/rewind/bench/measure"
+	"github.com/rewind-cli/rewind/bench/report"
 )
 
 type options struct {

@@ -6,9 +6,9 @@ import (
 	"path/filepath"
 	"strconv"
 
-	"rewind/bench/measure"
-	"rewind/bench/report"
-	"rewind/bench/workload"
+	"github.com/rewind-cli/rewind/bench/measure"
+	"github.com/rewind-cli/rewind/bench/report"
+	"github.com/rewind-cli/rewind/bench/workload"
 )
 
 // togetherPart: sixteen processes save at once, against the same one after

@@ -6,9 +6,9 @@ import (
 	"path/filepath"
 	"strings"
 
-	"rewind/bench/measure"
-	"rewind/bench/report"
-	"rewind/bench/workload"
+	"github.com/rewind-cli/rewind/bench/measure"
+	"github.com/rewind-cli/rewind/bench/report"
+	"github.com/rewind-cli/rewind/bench/workload"
 )
 
 // switchPart goes back and forth between two checkpoints that differ in many

@@ -4,8 +4,8 @@ import (
 	"os"
 	"path/filepath"
 
-	"rewind/bench/measure"
-	"rewind/bench/report"
+	"github.com/rewind-cli/rewind/bench/measure"
+	"github.com/rewind-cli/rewind/bench/report"
 )
 
 // project is a tree with a store of each kind beside it or in it.

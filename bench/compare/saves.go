@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"os"
 
-	"rewind/bench/measure"
-	"rewind/bench/report"
-	"rewind/bench/workload"
+	"github.com/rewind-cli/rewind/bench/measure"
+	"github.com/rewind-cli/rewind/bench/report"
+	"github.com/rewind-cli/rewind/bench/workload"
 )
 
 // forTrees calls f for the trees that are there, of these; one that is not has

@@ -8,9 +8,9 @@ import (
 	"path/filepath"
 	"strings"
 
-	"rewind/bench/measure"
-	"rewind/bench/report"
-	"rewind/bench/workload"
+	"github.com/rewind-cli/rewind/bench/measure"
+	"github.com/rewind-cli/rewind/bench/report"
+	"github.com/rewind-cli/rewind/bench/workload"
 )
 
 // tree gives a project by name and makes it when it is first asked for. The

@@ -15,12 +15,12 @@ import (
 	"path/filepath"
 	"strconv"
 
-	"rewind/bench/workload"
-	"rewind/engine"
-	"rewind/engine/account"
-	"rewind/engine/checkpoint"
-	"rewind/engine/hook"
-	"rewind/engine/project"
+	"github.com/rewind-cli/rewind/bench/workload"
+	"github.com/rewind-cli/rewind/engine"
+	"github.com/rewind-cli/rewind/engine/account"
+	"github.com/rewind-cli/rewind/engine/checkpoint"
+	"github.com/rewind-cli/rewind/engine/hook"
+	"github.com/rewind-cli/rewind/engine/project"
 )
 
 func main() {

@@ -14,7 +14,7 @@ import (
 	"os"
 	"time"
 
-	"rewind/bench/measure"
+	"github.com/rewind-cli/rewind/bench/measure"
 )
 
 func main() {

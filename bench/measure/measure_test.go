@@ -70,7 +70,7 @@ func runner(t *testing.T) *Runner {
 	t.Helper()
 	dir := t.TempDir()
 	launch := filepath.Join(dir, "launch")
-	if out, err := exec.Command("go", "build", "-o", launch, "rewind/bench/launch").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-o", launch, "../launch").CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
 	return &Runner{Launch: launch, Tmp: dir, Env: []string{"PATH=" + os.Getenv("PATH")}}

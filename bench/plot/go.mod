@@ -1,4 +1,4 @@
-module rewind/bench/plot
+module github.com/rewind-cli/rewind/bench/plot
 
 go 1.26.0
 

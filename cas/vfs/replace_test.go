@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"rewind/cas/vfs"
-	"rewind/cas/vfs/crashfs"
+	"github.com/rewind-cli/rewind/cas/vfs"
+	"github.com/rewind-cli/rewind/cas/vfs/crashfs"
 )
 
 const replaced = "/d/config.json"

@@ -16,7 +16,7 @@ import (
 	"github.com/rogpeppe/go-internal/diff"
 	"golang.org/x/sys/unix"
 
-	"rewind/cas/vfs/tracee"
+	"github.com/rewind-cli/rewind/cas/vfs/tracee"
 )
 
 var update = flag.Bool("update", false, "write the golden files")

@@ -4,6 +4,7 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -72,8 +73,16 @@ var forTests = []string{"cas/vfs/crashfs", "cas/vfs/tracee", "engine/scratchfs"}
 
 func TestImportsPointOneWay(t *testing.T) {
 	root := filepath.Join("..", "..")
+	mod, err := os.ReadFile(filepath.Join(root, "go.mod"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	module, _, _ := strings.Cut(strings.TrimPrefix(string(mod), "module "), "\n") // its only place
+	if ours, _ := filepath.Glob(filepath.Join(root, "cli", "main.go")); len(ours) == 0 || !strings.HasSuffix(module, "/rewind") {
+		t.Fatalf("%q is not the module of this tree", module)
+	}
 	files := 0
-	err := filepath.WalkDir(root, func(file string, d fs.DirEntry, err error) error {
+	err = filepath.WalkDir(root, func(file string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
@@ -91,7 +100,7 @@ func TestImportsPointOneWay(t *testing.T) {
 			return err
 		}
 		files++
-		checkImports(t, file, path.Dir(filepath.ToSlash(rel)))
+		checkImports(t, module, file, path.Dir(filepath.ToSlash(rel)))
 		return nil
 	})
 	if err != nil {
@@ -102,7 +111,7 @@ func TestImportsPointOneWay(t *testing.T) {
 	}
 }
 
-func checkImports(t *testing.T, file, pkg string) {
+func checkImports(t *testing.T, module, file, pkg string) {
 	parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly)
 	if err != nil {
 		t.Fatal(err)
@@ -129,7 +138,7 @@ func checkImports(t *testing.T, file, pkg string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		ours, ok := strings.CutPrefix(imported, "rewind/")
+		ours, ok := strings.CutPrefix(imported, module+"/")
 		if !ok {
 			continue
 		}

@@ -6,8 +6,8 @@ import (
 	"runtime"
 	"runtime/debug"
 
-	"rewind/cli"
-	"rewind/engine/account"
+	"github.com/rewind-cli/rewind/cli"
+	"github.com/rewind-cli/rewind/engine/account"
 )
 
 func main() {

@@ -9,7 +9,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"rewind/cas/vfs"
+	"github.com/rewind-cli/rewind/cas/vfs"
 )
 
 // WriteCache writes a file that may be lost at any time: no fsync.

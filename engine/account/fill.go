@@ -7,9 +7,9 @@ import (
 	"os"
 	"path/filepath"
 
-	"rewind/cas"
-	"rewind/cas/vfs"
-	"rewind/engine/settings"
+	"github.com/rewind-cli/rewind/cas"
+	"github.com/rewind-cli/rewind/cas/vfs"
+	"github.com/rewind-cli/rewind/engine/settings"
 )
 
 // mirrored are the files beside the packs that a rebuilt store gets back.

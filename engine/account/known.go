@@ -15,7 +15,7 @@ import (
 	"strings"
 	"time"
 
-	"rewind/cas/oid"
+	"github.com/rewind-cli/rewind/cas/oid"
 )
 
 // KnownStore is one line of ~/.rewind/known: a store that was made or trusted

@@ -11,7 +11,7 @@ import (
 	"path/filepath"
 	"strconv"
 
-	"rewind/cas"
+	"github.com/rewind-cli/rewind/cas"
 )
 
 // Names below the account's directory.

@@ -7,7 +7,7 @@ import (
 	"os"
 	"time"
 
-	"rewind/cas/vfs"
+	"github.com/rewind-cli/rewind/cas/vfs"
 
 	"github.com/gofrs/flock"
 )

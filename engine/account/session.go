@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"rewind/cas/oid"
+	"github.com/rewind-cli/rewind/cas/oid"
 )
 
 // SessionState is what rewind remembers of one agent's session between two

@@ -5,13 +5,13 @@ import (
 	"errors"
 	"time"
 
-	"rewind/cas"
-	"rewind/cas/oid"
-	"rewind/engine/commit"
-	"rewind/engine/problem"
-	"rewind/engine/project"
-	"rewind/engine/rules"
-	"rewind/engine/scan"
+	"github.com/rewind-cli/rewind/cas"
+	"github.com/rewind-cli/rewind/cas/oid"
+	"github.com/rewind-cli/rewind/engine/commit"
+	"github.com/rewind-cli/rewind/engine/problem"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/rules"
+	"github.com/rewind-cli/rewind/engine/scan"
 )
 
 // CaptureOptions of one scan into a transaction.

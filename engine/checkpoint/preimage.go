@@ -8,15 +8,15 @@ import (
 	"strings"
 	"time"
 
-	"rewind/cas/oid"
-	"rewind/engine/account"
-	"rewind/engine/commit"
-	"rewind/engine/ignore"
-	"rewind/engine/problem"
-	"rewind/engine/project"
-	"rewind/engine/restore"
-	"rewind/engine/rules"
-	"rewind/manifest"
+	"github.com/rewind-cli/rewind/cas/oid"
+	"github.com/rewind-cli/rewind/engine/account"
+	"github.com/rewind-cli/rewind/engine/commit"
+	"github.com/rewind-cli/rewind/engine/ignore"
+	"github.com/rewind-cli/rewind/engine/problem"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/restore"
+	"github.com/rewind-cli/rewind/engine/rules"
+	"github.com/rewind-cli/rewind/manifest"
 )
 
 // Preimage is what a path held when a hook saw that a tool is about to change

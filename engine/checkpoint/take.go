@@ -6,13 +6,13 @@ import (
 	"errors"
 	"time"
 
-	"rewind/cas/oid"
-	"rewind/engine/account"
-	"rewind/engine/commit"
-	"rewind/engine/conversation"
-	"rewind/engine/problem"
-	"rewind/engine/project"
-	"rewind/manifest"
+	"github.com/rewind-cli/rewind/cas/oid"
+	"github.com/rewind-cli/rewind/engine/account"
+	"github.com/rewind-cli/rewind/engine/commit"
+	"github.com/rewind-cli/rewind/engine/conversation"
+	"github.com/rewind-cli/rewind/engine/problem"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/manifest"
 )
 
 // Options of one save.

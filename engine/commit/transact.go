@@ -3,8 +3,8 @@ package commit
 import (
 	"context"
 
-	"rewind/engine/project"
-	"rewind/manifest"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/manifest"
 )
 
 // Transact commits what decide makes of the newest state of the log. decide

@@ -8,10 +8,10 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"rewind/cas"
-	"rewind/cas/oid"
-	"rewind/engine/project"
-	"rewind/manifest"
+	"github.com/rewind-cli/rewind/cas"
+	"github.com/rewind-cli/rewind/cas/oid"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/manifest"
 )
 
 const (

@@ -12,11 +12,11 @@ import (
 
 	"github.com/zeebo/blake3"
 
-	"rewind/cas/vfs"
-	"rewind/engine/account"
-	"rewind/engine/project"
-	"rewind/engine/transcript"
-	"rewind/manifest"
+	"github.com/rewind-cli/rewind/cas/vfs"
+	"github.com/rewind-cli/rewind/engine/account"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/transcript"
+	"github.com/rewind-cli/rewind/manifest"
 )
 
 // backupStamp is the format of the time in the name of a plain copy.

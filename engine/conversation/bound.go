@@ -3,7 +3,7 @@ package conversation
 import (
 	"slices"
 
-	"rewind/manifest"
+	"github.com/rewind-cli/rewind/manifest"
 )
 
 // LineageIn is a session and those that it came from, the nearest first, as the log tells.

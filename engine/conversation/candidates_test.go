@@ -7,10 +7,10 @@ import (
 	"testing"
 	"time"
 
-	"rewind/engine/account"
-	"rewind/engine/project"
-	"rewind/engine/stores"
-	"rewind/engine/transcript"
+	"github.com/rewind-cli/rewind/engine/account"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/stores"
+	"github.com/rewind-cli/rewind/engine/transcript"
 )
 
 // Of thousands of transcripts that no hook told of, a few are looked into.

@@ -8,14 +8,14 @@ import (
 	"path/filepath"
 	"strings"
 
-	"rewind/cas"
-	"rewind/cas/oid"
-	"rewind/engine/account"
-	"rewind/engine/commit"
-	"rewind/engine/problem"
-	"rewind/engine/project"
-	"rewind/engine/transcript"
-	"rewind/manifest"
+	"github.com/rewind-cli/rewind/cas"
+	"github.com/rewind-cli/rewind/cas/oid"
+	"github.com/rewind-cli/rewind/engine/account"
+	"github.com/rewind-cli/rewind/engine/commit"
+	"github.com/rewind-cli/rewind/engine/problem"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/transcript"
+	"github.com/rewind-cli/rewind/manifest"
 )
 
 // maxHeldPrompt bounds what a checkpoint has of a prompt that no hook told of.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"rewind/engine/transcript"
+	"github.com/rewind-cli/rewind/engine/transcript"
 )
 
 // NoConversationError: the conversation was asked for, and there is no place in

@@ -8,11 +8,11 @@ import (
 	"os"
 	"path/filepath"
 
-	"rewind/cas/vfs"
-	"rewind/engine/account"
-	"rewind/engine/project"
-	"rewind/engine/transcript"
-	"rewind/manifest"
+	"github.com/rewind-cli/rewind/cas/vfs"
+	"github.com/rewind-cli/rewind/engine/account"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/transcript"
+	"github.com/rewind-cli/rewind/manifest"
 )
 
 // Publish puts the files in place. What fails is put back by TakeBack.

@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 
-	"rewind/engine/project"
-	"rewind/engine/transcript"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/transcript"
 )
 
 // ownFile is the file that a session's transcript is put into: its own, or, where that is

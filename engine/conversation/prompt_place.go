@@ -8,9 +8,9 @@ import (
 	"strings"
 	"time"
 
-	"rewind/engine/project"
-	"rewind/engine/transcript"
-	"rewind/manifest"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/transcript"
+	"github.com/rewind-cli/rewind/manifest"
 )
 
 // PromptPlace is the place before one of a session's last prompts.

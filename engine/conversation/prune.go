@@ -10,9 +10,9 @@ import (
 	"strings"
 	"time"
 
-	"rewind/engine/account"
-	"rewind/engine/project"
-	"rewind/manifest"
+	"github.com/rewind-cli/rewind/engine/account"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/manifest"
 )
 
 // Plain copies of transcripts stay as long as an undo may need them, for

@@ -5,9 +5,9 @@ import (
 	"io"
 	"strings"
 
-	"rewind/engine/project"
-	"rewind/engine/transcript"
-	"rewind/manifest"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/transcript"
+	"github.com/rewind-cli/rewind/manifest"
 )
 
 // Open opens the transcript's bytes as a checkpoint holds them, through

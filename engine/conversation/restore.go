@@ -13,10 +13,10 @@ import (
 	"path/filepath"
 	"strings"
 
-	"rewind/engine/account"
-	"rewind/engine/project"
-	"rewind/engine/transcript"
-	"rewind/manifest"
+	"github.com/rewind-cli/rewind/engine/account"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/transcript"
+	"github.com/rewind-cli/rewind/manifest"
 )
 
 // Half says what a restore moves.

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"time"
 
-	"rewind/engine/project"
-	"rewind/engine/transcript"
-	"rewind/manifest"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/transcript"
+	"github.com/rewind-cli/rewind/manifest"
 )
 
 // activeFor is how long after its last sign of life a session counts as active.

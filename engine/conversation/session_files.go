@@ -5,11 +5,11 @@ import (
 	"errors"
 	"io/fs"
 
-	"rewind/cas/oid"
-	"rewind/cas/vfs"
-	"rewind/engine/account"
-	"rewind/engine/project"
-	"rewind/engine/transcript"
+	"github.com/rewind-cli/rewind/cas/oid"
+	"github.com/rewind-cli/rewind/cas/vfs"
+	"github.com/rewind-cli/rewind/engine/account"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/transcript"
 )
 
 // SessionFile says how a session's transcript differs from what is held of it.

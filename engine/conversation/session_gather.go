@@ -5,8 +5,8 @@ import (
 	"context"
 	"time"
 
-	"rewind/engine/project"
-	"rewind/manifest"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/manifest"
 )
 
 // gathered is what the log says of sessions.

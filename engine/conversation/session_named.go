@@ -3,7 +3,7 @@ package conversation
 import (
 	"context"
 
-	"rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/project"
 )
 
 // SessionNamed finds a session of the project by its id, or by an unambiguous

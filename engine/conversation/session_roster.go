@@ -5,9 +5,9 @@ import (
 	"slices"
 	"time"
 
-	"rewind/engine/project"
-	"rewind/engine/transcript"
-	"rewind/manifest"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/transcript"
+	"github.com/rewind-cli/rewind/manifest"
 )
 
 // roster is which sessions there are, before any transcript is looked into: a

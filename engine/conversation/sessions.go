@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"rewind/engine/project"
-	"rewind/engine/transcript"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/transcript"
 )
 
 // SessionInfo is what is known of an agent's session in the project.

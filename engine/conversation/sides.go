@@ -7,7 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"rewind/engine/transcript"
+	"github.com/rewind-cli/rewind/engine/transcript"
 )
 
 // stageSides prepares the files beside a transcript that agents delete with it

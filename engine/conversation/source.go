@@ -10,11 +10,11 @@ import (
 	"slices"
 	"syscall"
 
-	"rewind/cas/oid"
-	"rewind/engine/account"
-	"rewind/engine/project"
-	"rewind/engine/transcript"
-	"rewind/manifest"
+	"github.com/rewind-cli/rewind/cas/oid"
+	"github.com/rewind-cli/rewind/engine/account"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/transcript"
+	"github.com/rewind-cli/rewind/manifest"
 )
 
 // conversationSource is one copy of a session's conversation: the agent's own

@@ -6,9 +6,9 @@ import (
 	"os"
 	"path/filepath"
 
-	"rewind/engine/account"
-	"rewind/engine/project"
-	"rewind/engine/transcript"
+	"github.com/rewind-cli/rewind/engine/account"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/transcript"
 )
 
 // Trigger is what an agent's hook knows of the moment at which a checkpoint is

@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 
-	"rewind/engine/project"
-	"rewind/engine/transcript"
-	"rewind/manifest"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/transcript"
+	"github.com/rewind-cli/rewind/manifest"
 )
 
 // PrepareMoveBack prepares to take back what an operation did to a conversation, nil if it did

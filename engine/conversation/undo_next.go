@@ -6,8 +6,8 @@ import (
 	"os"
 	"path/filepath"
 
-	"rewind/engine/transcript"
-	"rewind/manifest"
+	"github.com/rewind-cli/rewind/engine/transcript"
+	"github.com/rewind-cli/rewind/manifest"
 )
 
 // goOn finds the session to go on with when the fork of op is gone: the one that it

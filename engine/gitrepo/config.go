@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"rewind/engine/ignore"
+	"github.com/rewind-cli/rewind/engine/ignore"
 )
 
 // entry is one setting: key is "section.name" or "section.Sub section.name",

@@ -4,8 +4,8 @@ import (
 	"path/filepath"
 	"strings"
 
-	"rewind/cas/vfs"
-	"rewind/engine/ignore"
+	"github.com/rewind-cli/rewind/cas/vfs"
+	"github.com/rewind-cli/rewind/engine/ignore"
 )
 
 // Excludes reads the ignore rules that lie outside the directory given to

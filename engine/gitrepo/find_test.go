@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"rewind/engine/gitrepo"
+	"github.com/rewind-cli/rewind/engine/gitrepo"
 )
 
 func TestFind(t *testing.T) {

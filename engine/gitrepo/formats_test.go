@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"rewind/engine/gitrepo"
+	"github.com/rewind-cli/rewind/engine/gitrepo"
 )
 
 // checkHas compares what the set says of every path with what git lists.

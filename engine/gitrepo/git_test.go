@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"rewind/engine/gitrepo"
+	"github.com/rewind-cli/rewind/engine/gitrepo"
 )
 
 // box is a home and a work tree for git, with nobody's configuration.

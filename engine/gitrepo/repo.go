@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"rewind/cas/vfs"
+	"github.com/rewind-cli/rewind/cas/vfs"
 )
 
 // Sizes beyond which a file is not what it should be.

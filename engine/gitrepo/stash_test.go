@@ -3,7 +3,7 @@ package gitrepo_test
 import (
 	"testing"
 
-	"rewind/engine/gitrepo"
+	"github.com/rewind-cli/rewind/engine/gitrepo"
 )
 
 func TestStashHoldingAsGitMadeIt(t *testing.T) {

@@ -4,8 +4,8 @@ import (
 	"context"
 	"crypto/rand"
 
-	"rewind/engine/checkpoint"
-	"rewind/manifest"
+	"github.com/rewind-cli/rewind/engine/checkpoint"
+	"github.com/rewind-cli/rewind/manifest"
 )
 
 // Boundary takes a checkpoint where a prompt, a turn or an agent's work begins or ends, whatever the

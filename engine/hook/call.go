@@ -7,11 +7,11 @@ import (
 	"slices"
 	"time"
 
-	"rewind/engine/account"
-	"rewind/engine/checkpoint"
-	"rewind/engine/project"
-	"rewind/engine/stores"
-	"rewind/manifest"
+	"github.com/rewind-cli/rewind/engine/account"
+	"github.com/rewind-cli/rewind/engine/checkpoint"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/stores"
+	"github.com/rewind-cli/rewind/manifest"
 )
 
 const (

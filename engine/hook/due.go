@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"rewind/engine/settings"
+	"github.com/rewind-cli/rewind/engine/settings"
 )
 
 // due reports whether the tier takes a checkpoint at the event. The first change after a restore is

@@ -8,10 +8,10 @@ import (
 	"testing"
 	"time"
 
-	"rewind/engine/account"
-	"rewind/engine/project"
-	"rewind/engine/settings"
-	"rewind/engine/stores"
+	"github.com/rewind-cli/rewind/engine/account"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/settings"
+	"github.com/rewind-cli/rewind/engine/stores"
 )
 
 func TestHeldBack(t *testing.T) {

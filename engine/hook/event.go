@@ -3,8 +3,8 @@ package hook
 import (
 	"time"
 
-	"rewind/engine/conversation"
-	"rewind/manifest"
+	"github.com/rewind-cli/rewind/engine/conversation"
+	"github.com/rewind-cli/rewind/manifest"
 )
 
 // Event is what an agent reports, in the words that all agents share. Any field may be empty;

@@ -10,10 +10,10 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"rewind/engine/checkpoint"
-	"rewind/engine/conversation"
-	"rewind/engine/project"
-	"rewind/manifest"
+	"github.com/rewind-cli/rewind/engine/checkpoint"
+	"github.com/rewind-cli/rewind/engine/conversation"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/manifest"
 )
 
 // hang makes every open of a file wait in the kernel, as on a network file

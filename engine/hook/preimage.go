@@ -10,10 +10,10 @@ import (
 	"strings"
 	"time"
 
-	"rewind/cas/vfs"
-	"rewind/engine/account"
-	"rewind/engine/checkpoint"
-	"rewind/engine/project"
+	"github.com/rewind-cli/rewind/cas/vfs"
+	"github.com/rewind-cli/rewind/engine/account"
+	"github.com/rewind-cli/rewind/engine/checkpoint"
+	"github.com/rewind-cli/rewind/engine/project"
 )
 
 // maxPreimage bounds the copy of a file that a tool is about to change: an

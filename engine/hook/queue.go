@@ -13,11 +13,11 @@ import (
 	"strings"
 	"time"
 
-	"rewind/engine/account"
-	"rewind/engine/checkpoint"
-	"rewind/engine/conversation"
-	"rewind/engine/project"
-	"rewind/manifest"
+	"github.com/rewind-cli/rewind/engine/account"
+	"github.com/rewind-cli/rewind/engine/checkpoint"
+	"github.com/rewind-cli/rewind/engine/conversation"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/manifest"
 )
 
 // captureLockName is held by the one detached process that captures.

@@ -7,11 +7,11 @@ import (
 	"path/filepath"
 	"time"
 
-	"rewind/engine/account"
-	"rewind/engine/commit"
-	"rewind/engine/conversation"
-	"rewind/engine/project"
-	"rewind/manifest"
+	"github.com/rewind-cli/rewind/engine/account"
+	"github.com/rewind-cli/rewind/engine/commit"
+	"github.com/rewind-cli/rewind/engine/conversation"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/manifest"
 )
 
 // currentSession is what it says.

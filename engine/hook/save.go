@@ -7,10 +7,10 @@ import (
 	"sync/atomic"
 	"time"
 
-	"rewind/engine/account"
-	"rewind/engine/checkpoint"
-	"rewind/engine/project"
-	"rewind/manifest"
+	"github.com/rewind-cli/rewind/engine/account"
+	"github.com/rewind-cli/rewind/engine/checkpoint"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/manifest"
 )
 
 // saveOptions of one save for a hook, for which an agent waits.

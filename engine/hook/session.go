@@ -6,8 +6,8 @@ import (
 	"slices"
 	"time"
 
-	"rewind/engine/account"
-	"rewind/manifest"
+	"github.com/rewind-cli/rewind/engine/account"
+	"github.com/rewind-cli/rewind/manifest"
 )
 
 const (

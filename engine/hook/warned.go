@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"rewind/cas/oid"
-	"rewind/engine/account"
+	"github.com/rewind-cli/rewind/cas/oid"
+	"github.com/rewind-cli/rewind/engine/account"
 )
 
 // warnedName is the file of the account that remembers in which directories the

@@ -8,11 +8,11 @@ import (
 	"path/filepath"
 	"time"
 
-	"rewind/engine/account"
-	"rewind/engine/checkpoint"
-	"rewind/engine/conversation"
-	"rewind/engine/maintain"
-	"rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/account"
+	"github.com/rewind-cli/rewind/engine/checkpoint"
+	"github.com/rewind-cli/rewind/engine/conversation"
+	"github.com/rewind-cli/rewind/engine/maintain"
+	"github.com/rewind-cli/rewind/engine/project"
 )
 
 // WorkOptions say what a detached process does beside what hooks left.

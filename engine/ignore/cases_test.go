@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"rewind/engine/ignore"
+	"github.com/rewind-cli/rewind/engine/ignore"
 )
 
 // judged lays out directories with a .gitignore and files each, and compares

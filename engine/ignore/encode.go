@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"rewind/manifest/wire"
+	"github.com/rewind-cli/rewind/manifest/wire"
 )
 
 // The first byte of encoded rules. Under those of version 1 the agents' directories

@@ -8,7 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"rewind/engine/ignore"
+	"github.com/rewind-cli/rewind/engine/ignore"
 )
 
 func anyConfig(t *rapid.T) ignore.Config {

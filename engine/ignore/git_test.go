@@ -13,8 +13,8 @@ import (
 	"strings"
 	"testing"
 
-	"rewind/engine/gitrepo"
-	"rewind/engine/ignore"
+	"github.com/rewind-cli/rewind/engine/gitrepo"
+	"github.com/rewind-cli/rewind/engine/ignore"
 )
 
 // The judge of the matcher is git itself: random trees with random rule files

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"rewind/engine/gitrepo"
-	"rewind/engine/ignore"
+	"github.com/rewind-cli/rewind/engine/gitrepo"
+	"github.com/rewind-cli/rewind/engine/ignore"
 )
 
 // TestCaseAgainstGit: with core.ignoreCase rules and tracked paths match whatever the case of their letters.

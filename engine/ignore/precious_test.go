@@ -3,7 +3,7 @@ package ignore_test
 import (
 	"testing"
 
-	"rewind/engine/ignore"
+	"github.com/rewind-cli/rewind/engine/ignore"
 )
 
 func TestPrecious(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"rewind/engine/ignore"
+	"github.com/rewind-cli/rewind/engine/ignore"
 )
 
 // tree is a random work tree.

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"rewind/engine/ignore"
+	"github.com/rewind-cli/rewind/engine/ignore"
 )
 
 // files is a tree of rule files: path to content.

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"rewind/engine/ignore"
+	"github.com/rewind-cli/rewind/engine/ignore"
 )
 
 // A top-level rule file as big projects have it: mostly suffixes and names, a few paths.

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"rewind/engine/ignore"
+	"github.com/rewind-cli/rewind/engine/ignore"
 )
 
 // REWIND_TREES names work trees (as in PATH) on this machine that are to be

@@ -9,9 +9,9 @@ import (
 	"path/filepath"
 	"time"
 
-	"rewind/engine/account"
-	"rewind/engine/project"
-	"rewind/manifest"
+	"github.com/rewind-cli/rewind/engine/account"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/manifest"
 )
 
 // Forgetting reads the note, nil for none. One that cannot be read is one of a sweep.

@@ -4,11 +4,11 @@ import (
 	"context"
 	"path/filepath"
 
-	"rewind/cas"
-	"rewind/engine/account"
-	"rewind/engine/commit"
-	"rewind/engine/project"
-	"rewind/manifest"
+	"github.com/rewind-cli/rewind/cas"
+	"github.com/rewind-cli/rewind/engine/account"
+	"github.com/rewind-cli/rewind/engine/commit"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/manifest"
 )
 
 // purgePasses bounds how often the packs are looked through: the first pass may

@@ -8,10 +8,10 @@ import (
 	"maps"
 	"slices"
 
-	"rewind/cas/oid"
-	"rewind/engine/conversation"
-	"rewind/engine/problem"
-	"rewind/engine/project"
+	"github.com/rewind-cli/rewind/cas/oid"
+	"github.com/rewind-cli/rewind/engine/conversation"
+	"github.com/rewind-cli/rewind/engine/problem"
+	"github.com/rewind-cli/rewind/engine/project"
 )
 
 // A checkpoint that a path was taken out of says nothing of it any more; it does

@@ -6,14 +6,14 @@ import (
 	"fmt"
 	"time"
 
-	"rewind/cas"
-	"rewind/cas/oid"
-	"rewind/engine/account"
-	"rewind/engine/commit"
-	"rewind/engine/conversation"
-	"rewind/engine/project"
-	"rewind/engine/scan"
-	"rewind/manifest"
+	"github.com/rewind-cli/rewind/cas"
+	"github.com/rewind-cli/rewind/cas/oid"
+	"github.com/rewind-cli/rewind/engine/account"
+	"github.com/rewind-cli/rewind/engine/commit"
+	"github.com/rewind-cli/rewind/engine/conversation"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/scan"
+	"github.com/rewind-cli/rewind/manifest"
 )
 
 // GCOptions override the retention settings; zero values mean "as configured".

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"rewind/engine/account"
-	"rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/account"
+	"github.com/rewind-cli/rewind/engine/project"
 )
 
 // leftAge is when a temporary file is nobody's any more: writing a small file

@@ -6,10 +6,10 @@ import (
 	"errors"
 	"fmt"
 
-	"rewind/cas"
-	"rewind/engine/account"
-	"rewind/engine/project"
-	"rewind/manifest"
+	"github.com/rewind-cli/rewind/cas"
+	"github.com/rewind-cli/rewind/engine/account"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/manifest"
 )
 
 // LogState is the whole log, read for gc and forget.

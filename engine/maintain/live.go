@@ -4,11 +4,11 @@ import (
 	"context"
 	"fmt"
 
-	"rewind/cas"
-	"rewind/cas/oid"
-	"rewind/engine/conversation"
-	"rewind/engine/transcript"
-	"rewind/manifest"
+	"github.com/rewind-cli/rewind/cas"
+	"github.com/rewind-cli/rewind/cas/oid"
+	"github.com/rewind-cli/rewind/engine/conversation"
+	"github.com/rewind-cli/rewind/engine/transcript"
+	"github.com/rewind-cli/rewind/manifest"
 )
 
 // marker collects the ids of all objects that something still needs.

@@ -8,11 +8,11 @@ import (
 	"slices"
 	"time"
 
-	"rewind/cas/oid"
-	"rewind/engine/project"
-	"rewind/engine/settings"
-	"rewind/engine/transcript"
-	"rewind/manifest"
+	"github.com/rewind-cli/rewind/cas/oid"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/settings"
+	"github.com/rewind-cli/rewind/engine/transcript"
+	"github.com/rewind-cli/rewind/manifest"
 )
 
 // points is what pi's users have set of retention, against what the log says of their sessions.

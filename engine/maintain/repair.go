@@ -4,11 +4,11 @@ import (
 	"context"
 	"fmt"
 
-	"rewind/cas"
-	"rewind/engine/account"
-	"rewind/engine/checkpoint"
-	"rewind/engine/project"
-	"rewind/manifest"
+	"github.com/rewind-cli/rewind/cas"
+	"github.com/rewind-cli/rewind/engine/account"
+	"github.com/rewind-cli/rewind/engine/checkpoint"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/manifest"
 )
 
 // Repair rebuilds what can be rebuilt: packs that the objects directory has

@@ -5,9 +5,9 @@ import (
 	"sort"
 	"time"
 
-	"rewind/engine/project"
-	"rewind/engine/settings"
-	"rewind/manifest"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/settings"
+	"github.com/rewind-cli/rewind/manifest"
 )
 
 // Retention decides which checkpoints go. It is a pure function of the log:

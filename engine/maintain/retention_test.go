@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"rewind/manifest"
+	"github.com/rewind-cli/rewind/manifest"
 )
 
 // history is a log of checkpoints, newest first, at the given ages.

@@ -7,11 +7,11 @@ import (
 	"slices"
 	"strings"
 
-	"rewind/cas"
-	"rewind/cas/oid"
-	"rewind/engine/account"
-	"rewind/engine/project"
-	"rewind/manifest"
+	"github.com/rewind-cli/rewind/cas"
+	"github.com/rewind-cli/rewind/cas/oid"
+	"github.com/rewind-cli/rewind/engine/account"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/manifest"
 )
 
 // Stats are numbers about the store. All are bytes but for the counts.

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"unicode/utf8"
 
-	"rewind/engine/transcript"
+	"github.com/rewind-cli/rewind/engine/transcript"
 )
 
 // textMark marks a text out of what was said: each match is replaced by as many

@@ -6,13 +6,13 @@ import (
 	"fmt"
 	"slices"
 
-	"rewind/cas"
-	"rewind/cas/oid"
-	"rewind/engine/conversation"
-	"rewind/engine/project"
-	"rewind/engine/scan"
-	"rewind/engine/transcript"
-	"rewind/manifest"
+	"github.com/rewind-cli/rewind/cas"
+	"github.com/rewind-cli/rewind/cas/oid"
+	"github.com/rewind-cli/rewind/engine/conversation"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/scan"
+	"github.com/rewind-cli/rewind/engine/transcript"
+	"github.com/rewind-cli/rewind/manifest"
 )
 
 // Verified is what verify or repair found.

@@ -6,12 +6,12 @@ import (
 	"strings"
 	"testing"
 
-	"rewind/cas/oid"
-	"rewind/engine/account"
-	"rewind/engine/checkpoint"
-	"rewind/engine/conversation"
-	"rewind/engine/project"
-	"rewind/engine/stores"
+	"github.com/rewind-cli/rewind/cas/oid"
+	"github.com/rewind-cli/rewind/engine/account"
+	"github.com/rewind-cli/rewind/engine/checkpoint"
+	"github.com/rewind-cli/rewind/engine/conversation"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/stores"
 )
 
 // Verify reads conversations too, and names the checkpoint whose one is damaged.

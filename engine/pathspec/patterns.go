@@ -7,9 +7,9 @@ import (
 	"path/filepath"
 	"strings"
 
-	"rewind/cas/oid"
-	"rewind/engine/project"
-	"rewind/manifest"
+	"github.com/rewind-cli/rewind/cas/oid"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/manifest"
 )
 
 // PathArg is one path argument of a command.

@@ -4,9 +4,9 @@ import (
 	"path"
 	"strings"
 
-	"rewind/cas/oid"
-	"rewind/engine/project"
-	"rewind/manifest"
+	"github.com/rewind-cli/rewind/cas/oid"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/manifest"
 )
 
 // Selection is a set of paths below the root, named by paths and globs: a path

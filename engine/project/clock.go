@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"rewind/engine/account"
+	"github.com/rewind-cli/rewind/engine/account"
 )
 
 // StartTime is the present on the clock of the project's file system: what a file

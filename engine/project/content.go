@@ -7,9 +7,9 @@ import (
 	"io"
 	"strings"
 
-	"rewind/cas"
-	"rewind/cas/oid"
-	"rewind/manifest"
+	"github.com/rewind-cli/rewind/cas"
+	"github.com/rewind-cli/rewind/cas/oid"
+	"github.com/rewind-cli/rewind/manifest"
 )
 
 type HeldReader struct {

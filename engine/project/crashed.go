@@ -6,9 +6,9 @@ import (
 	"path/filepath"
 	"time"
 
-	"rewind/engine/account"
-	"rewind/engine/restore"
-	"rewind/manifest"
+	"github.com/rewind-cli/rewind/engine/account"
+	"github.com/rewind-cli/rewind/engine/restore"
+	"github.com/rewind-cli/rewind/manifest"
 )
 
 // CrashedRestore describes a restore that did not finish.

@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"rewind/engine/account"
+	"github.com/rewind-cli/rewind/engine/account"
 )
 
 // Location is a root and where its store is, or would be.

@@ -6,8 +6,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"rewind/engine/account"
-	"rewind/engine/problem"
+	"github.com/rewind-cli/rewind/engine/account"
+	"github.com/rewind-cli/rewind/engine/problem"
 )
 
 // FuzzStoreFiles reads small files of a store, whatever they hold.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"rewind/engine/account"
+	"github.com/rewind-cli/rewind/engine/account"
 )
 
 // HookError is why the last hook failed.

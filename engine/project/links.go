@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"rewind/engine/account"
+	"github.com/rewind-cli/rewind/engine/account"
 )
 
 // FindLink says where the store of root really is, relative to root where it is below

@@ -3,7 +3,7 @@ package project
 import (
 	"context"
 
-	"rewind/manifest"
+	"github.com/rewind-cli/rewind/manifest"
 )
 
 // Listed is a checkpoint with its position: N is 1 for the newest, 0 for safety checkpoints.

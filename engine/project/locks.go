@@ -5,8 +5,8 @@ import (
 	"path/filepath"
 	"time"
 
-	"rewind/cas"
-	"rewind/engine/account"
+	"github.com/rewind-cli/rewind/cas"
+	"github.com/rewind-cli/rewind/engine/account"
 )
 
 // Lock takes one of the project's locks exclusively, with the project's patience.

@@ -7,9 +7,9 @@ import (
 	"io/fs"
 	"path/filepath"
 
-	"rewind/cas"
-	"rewind/cas/vfs"
-	"rewind/engine/account"
+	"github.com/rewind-cli/rewind/cas"
+	"github.com/rewind-cli/rewind/cas/vfs"
+	"github.com/rewind-cli/rewind/engine/account"
 )
 
 // mendFormat makes the format file of a store anew: whose store it is says the registry, by

@@ -3,7 +3,7 @@ package project
 import (
 	"context"
 
-	"rewind/manifest"
+	"github.com/rewind-cli/rewind/manifest"
 )
 
 // FreeName checks that name is a valid name and that no checkpoint has it.

@@ -5,8 +5,8 @@ import (
 	"path"
 	"path/filepath"
 
-	"rewind/engine/account"
-	"rewind/engine/gitrepo"
+	"github.com/rewind-cli/rewind/engine/account"
+	"github.com/rewind-cli/rewind/engine/gitrepo"
 )
 
 // The program of this name that went before kept its checkpoints and settings where a project's

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"rewind/engine/account"
+	"github.com/rewind-cli/rewind/engine/account"
 )
 
 // checkKnown decides whose store this is: made or trusted on this account, and

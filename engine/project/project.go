@@ -8,11 +8,11 @@ import (
 	"sync/atomic"
 	"time"
 
-	"rewind/cas"
-	"rewind/cas/oid"
-	"rewind/engine/account"
-	"rewind/engine/settings"
-	"rewind/manifest"
+	"github.com/rewind-cli/rewind/cas"
+	"github.com/rewind-cli/rewind/cas/oid"
+	"github.com/rewind-cli/rewind/engine/account"
+	"github.com/rewind-cli/rewind/engine/settings"
+	"github.com/rewind-cli/rewind/manifest"
 )
 
 // OpenOptions selects a project.

@@ -4,7 +4,7 @@ import (
 	"context"
 	"path/filepath"
 
-	"rewind/engine/account"
+	"github.com/rewind-cli/rewind/engine/account"
 )
 
 // rebuildStore brings a vanished store back from its mirror, with its

@@ -5,8 +5,8 @@ import (
 	"path"
 	"path/filepath"
 
-	"rewind/engine/account"
-	"rewind/engine/gitrepo"
+	"github.com/rewind-cli/rewind/engine/account"
+	"github.com/rewind-cli/rewind/engine/gitrepo"
 )
 
 // rebuiltNotice tells the person that a store was gone and is back, and, where

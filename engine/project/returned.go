@@ -9,9 +9,9 @@ import (
 	"strings"
 	"time"
 
-	"rewind/cas"
-	"rewind/engine/account"
-	"rewind/manifest"
+	"github.com/rewind-cli/rewind/cas"
+	"github.com/rewind-cli/rewind/engine/account"
+	"github.com/rewind-cli/rewind/manifest"
 )
 
 // ForgettingName is the file that is there from before a forget is committed

@@ -5,7 +5,7 @@ import (
 	"io/fs"
 	"path/filepath"
 
-	"rewind/engine/account"
+	"github.com/rewind-cli/rewind/engine/account"
 )
 
 // StoreSize is what the store takes on disk, in bytes. The mirror's hard links take nothing.

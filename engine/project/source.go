@@ -8,10 +8,10 @@ import (
 	"path/filepath"
 	"strconv"
 
-	"rewind/cas"
-	"rewind/cas/oid"
-	"rewind/engine/account"
-	"rewind/manifest"
+	"github.com/rewind-cli/rewind/cas"
+	"github.com/rewind-cli/rewind/cas/oid"
+	"github.com/rewind-cli/rewind/engine/account"
+	"github.com/rewind-cli/rewind/manifest"
 )
 
 // logSource gives package manifest the log and the trees of the store.

@@ -4,8 +4,8 @@ import (
 	"encoding/binary"
 	"time"
 
-	"rewind/cas"
-	"rewind/engine/scan"
+	"github.com/rewind-cli/rewind/cas"
+	"github.com/rewind-cli/rewind/engine/scan"
 )
 
 // Stamp ties a stat cache to the store: its generation and the commit that made

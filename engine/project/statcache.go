@@ -3,8 +3,8 @@ package project
 import (
 	"path/filepath"
 
-	"rewind/engine/account"
-	"rewind/engine/scan"
+	"github.com/rewind-cli/rewind/engine/account"
+	"github.com/rewind-cli/rewind/engine/scan"
 )
 
 // StatCacheFile is where the stat cache lies.

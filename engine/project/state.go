@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"rewind/engine/account"
+	"github.com/rewind-cli/rewind/engine/account"
 )
 
 // HookStateName is the file in which hooks leave what status shows. It can be

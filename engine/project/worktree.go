@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"rewind/engine/account"
+	"github.com/rewind-cli/rewind/engine/account"
 )
 
 // agentWorktrees is where agents make worktrees: every project leaves it out.

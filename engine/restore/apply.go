@@ -9,10 +9,10 @@ import (
 	"syscall"
 	"time"
 
-	"rewind/cas/vfs"
-	"rewind/engine/problem"
-	"rewind/engine/rootfs"
-	"rewind/manifest"
+	"github.com/rewind-cli/rewind/cas/vfs"
+	"github.com/rewind-cli/rewind/engine/problem"
+	"github.com/rewind-cli/rewind/engine/rootfs"
+	"github.com/rewind-cli/rewind/manifest"
 )
 
 // ApplyOptions of Plan.Apply and Journal.Recover.

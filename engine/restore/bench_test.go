@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"rewind/engine/rootfs"
+	"github.com/rewind-cli/rewind/engine/rootfs"
 )
 
 // BenchmarkSwitch goes back and forth between two trees that differ in 5,000

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"io/fs"
 
-	"rewind/engine/rootfs"
-	"rewind/manifest"
+	"github.com/rewind-cli/rewind/engine/rootfs"
+	"github.com/rewind-cli/rewind/manifest"
 )
 
 // LookUp finds what is on disk at paths that a scan does not have: what is

@@ -10,11 +10,11 @@ import (
 	"syscall"
 	"testing"
 
-	"rewind/cas/oid"
-	"rewind/cas/vfs"
-	"rewind/engine/problem"
-	"rewind/engine/rootfs"
-	"rewind/manifest"
+	"github.com/rewind-cli/rewind/cas/oid"
+	"github.com/rewind-cli/rewind/cas/vfs"
+	"github.com/rewind-cli/rewind/engine/problem"
+	"github.com/rewind-cli/rewind/engine/rootfs"
+	"github.com/rewind-cli/rewind/manifest"
 )
 
 // variety makes a tree in which a restore between generation 0 and 1 does

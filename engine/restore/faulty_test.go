@@ -9,8 +9,8 @@ import (
 	"slices"
 	"sync"
 
-	"rewind/cas/vfs"
-	"rewind/engine/rootfs"
+	"github.com/rewind-cli/rewind/cas/vfs"
+	"github.com/rewind-cli/rewind/engine/rootfs"
 )
 
 // faults counts the operations that change something, and fails one of them, or ends there what run

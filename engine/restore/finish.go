@@ -9,8 +9,8 @@ import (
 	"strings"
 	"sync/atomic"
 
-	"rewind/engine/problem"
-	"rewind/engine/rootfs"
+	"github.com/rewind-cli/rewind/engine/problem"
+	"github.com/rewind-cli/rewind/engine/rootfs"
 )
 
 func geteuid() int { return max(os.Geteuid(), 0) }

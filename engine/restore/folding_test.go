@@ -9,10 +9,10 @@ import (
 	"syscall"
 	"testing"
 
-	"rewind/cas/oid"
-	"rewind/cas/vfs"
-	"rewind/engine/rootfs"
-	"rewind/manifest"
+	"github.com/rewind-cli/rewind/cas/oid"
+	"github.com/rewind-cli/rewind/cas/vfs"
+	"github.com/rewind-cli/rewind/engine/rootfs"
+	"github.com/rewind-cli/rewind/manifest"
 )
 
 // folding is a file system that ignores letter case but keeps it, as those of

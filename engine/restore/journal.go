@@ -11,10 +11,10 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
-	"rewind/cas/vfs"
-	"rewind/engine/rootfs"
-	"rewind/manifest"
-	"rewind/manifest/wire"
+	"github.com/rewind-cli/rewind/cas/vfs"
+	"github.com/rewind-cli/rewind/engine/rootfs"
+	"github.com/rewind-cli/rewind/manifest"
+	"github.com/rewind-cli/rewind/manifest/wire"
 )
 
 // The journal is one file of frames: uvarint length, payload, 8 bytes of

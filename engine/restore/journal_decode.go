@@ -4,9 +4,9 @@ import (
 	"math/bits"
 	"strings"
 
-	"rewind/engine/rootfs"
-	"rewind/manifest"
-	"rewind/manifest/wire"
+	"github.com/rewind-cli/rewind/engine/rootfs"
+	"github.com/rewind-cli/rewind/manifest"
+	"github.com/rewind-cli/rewind/manifest/wire"
 )
 
 // journalDecoder reads the fields of a frame.

@@ -12,9 +12,9 @@ import (
 	"testing"
 	"time"
 
-	"rewind/cas/oid"
-	"rewind/engine/rootfs"
-	"rewind/manifest"
+	"github.com/rewind-cli/rewind/cas/oid"
+	"github.com/rewind-cli/rewind/engine/rootfs"
+	"github.com/rewind-cli/rewind/manifest"
 )
 
 func sampleRecord() *record {

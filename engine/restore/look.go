@@ -4,8 +4,8 @@ import (
 	"errors"
 	"io/fs"
 
-	"rewind/engine/rootfs"
-	"rewind/manifest"
+	"github.com/rewind-cli/rewind/engine/rootfs"
+	"github.com/rewind-cli/rewind/manifest"
 )
 
 // look says what a name holds: by its stat where that is known, else by content.

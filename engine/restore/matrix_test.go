@@ -10,8 +10,8 @@ import (
 	"syscall"
 	"testing"
 
-	"rewind/engine/problem"
-	"rewind/engine/rootfs"
+	"github.com/rewind-cli/rewind/engine/problem"
+	"github.com/rewind-cli/rewind/engine/rootfs"
 )
 
 // shapes are the kinds that a path can have. The first list is what a

@@ -5,7 +5,7 @@ import (
 	"io/fs"
 	"slices"
 
-	"rewind/engine/rootfs"
+	"github.com/rewind-cli/rewind/engine/rootfs"
 )
 
 var (

@@ -8,10 +8,10 @@ import (
 	"slices"
 	"strings"
 
-	"rewind/cas/oid"
-	"rewind/engine/problem"
-	"rewind/engine/rootfs"
-	"rewind/manifest"
+	"github.com/rewind-cli/rewind/cas/oid"
+	"github.com/rewind-cli/rewind/engine/problem"
+	"github.com/rewind-cli/rewind/engine/rootfs"
+	"github.com/rewind-cli/rewind/manifest"
 )
 
 // Options of a restore.

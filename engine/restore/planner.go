@@ -4,10 +4,10 @@ import (
 	"context"
 	"strings"
 
-	"rewind/cas/oid"
-	"rewind/engine/problem"
-	"rewind/engine/rootfs"
-	"rewind/manifest"
+	"github.com/rewind-cli/rewind/cas/oid"
+	"github.com/rewind-cli/rewind/engine/problem"
+	"github.com/rewind-cli/rewind/engine/rootfs"
+	"github.com/rewind-cli/rewind/manifest"
 )
 
 // planner is the walk that makes a plan.

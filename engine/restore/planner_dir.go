@@ -1,10 +1,10 @@
 package restore
 
 import (
-	"rewind/cas/oid"
-	"rewind/engine/problem"
-	"rewind/engine/rootfs"
-	"rewind/manifest"
+	"github.com/rewind-cli/rewind/cas/oid"
+	"github.com/rewind-cli/rewind/engine/problem"
+	"github.com/rewind-cli/rewind/engine/rootfs"
+	"github.com/rewind-cli/rewind/manifest"
 )
 
 func (b *planner) bothDirs(path string, c, t manifest.Entry, at *diskDir, depth int, has bool) error {

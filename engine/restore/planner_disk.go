@@ -4,7 +4,7 @@ import (
 	"errors"
 	"slices"
 
-	"rewind/engine/rootfs"
+	"github.com/rewind-cli/rewind/engine/rootfs"
 )
 
 var errHolds = errors.New(reasonHolds)

@@ -4,8 +4,8 @@ import (
 	"maps"
 	"slices"
 
-	"rewind/engine/rootfs"
-	"rewind/manifest"
+	"github.com/rewind-cli/rewind/engine/rootfs"
+	"github.com/rewind-cli/rewind/manifest"
 )
 
 // foldedNames maps names of the target that are not on disk, but are found there,

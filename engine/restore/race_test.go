@@ -16,8 +16,8 @@ import (
 	"testing"
 	"time"
 
-	"rewind/cas/oid"
-	"rewind/engine/rootfs"
+	"github.com/rewind-cli/rewind/cas/oid"
+	"github.com/rewind-cli/rewind/engine/rootfs"
 )
 
 // A file that changes after the plan has read it is captured before it goes;

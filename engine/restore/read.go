@@ -9,9 +9,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	"rewind/cas/oid"
-	"rewind/engine/rootfs"
-	"rewind/manifest"
+	"github.com/rewind-cli/rewind/cas/oid"
+	"github.com/rewind-cli/rewind/engine/rootfs"
+	"github.com/rewind-cli/rewind/manifest"
 )
 
 var errRacing = errors.New("it is being written")

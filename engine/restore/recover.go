@@ -9,8 +9,8 @@ import (
 	"path/filepath"
 	"time"
 
-	"rewind/engine/problem"
-	"rewind/engine/rootfs"
+	"github.com/rewind-cli/rewind/engine/problem"
+	"github.com/rewind-cli/rewind/engine/rootfs"
 )
 
 // Journal is a restore that did not finish.

@@ -6,9 +6,9 @@ import (
 	"io/fs"
 	"slices"
 
-	"rewind/engine/problem"
-	"rewind/engine/rootfs"
-	"rewind/manifest"
+	"github.com/rewind-cli/rewind/engine/problem"
+	"github.com/rewind-cli/rewind/engine/rootfs"
+	"github.com/rewind-cli/rewind/manifest"
 )
 
 // recovery brings each path of a restore that did not finish to its state

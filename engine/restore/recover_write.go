@@ -4,8 +4,8 @@ import (
 	"errors"
 	"io/fs"
 
-	"rewind/engine/rootfs"
-	"rewind/manifest"
+	"github.com/rewind-cli/rewind/engine/rootfs"
+	"github.com/rewind-cli/rewind/manifest"
 )
 
 // write makes the wanted entry anew at the reserved name. It is whole before

@@ -4,8 +4,8 @@ import (
 	"bytes"
 	"io"
 
-	"rewind/cas/oid"
-	"rewind/manifest"
+	"github.com/rewind-cli/rewind/cas/oid"
+	"github.com/rewind-cli/rewind/manifest"
 )
 
 // Source is where trees and contents come from. It is safe for concurrent use.

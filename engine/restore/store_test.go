@@ -16,9 +16,9 @@ import (
 	"syscall"
 	"testing"
 
-	"rewind/cas/oid"
-	"rewind/engine/rootfs"
-	"rewind/manifest"
+	"github.com/rewind-cli/rewind/cas/oid"
+	"github.com/rewind-cli/rewind/engine/rootfs"
+	"github.com/rewind-cli/rewind/manifest"
 )
 
 // memStore is a Source and a Sink in memory.

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"rewind/cas/oid"
-	"rewind/manifest"
+	"github.com/rewind-cli/rewind/cas/oid"
+	"github.com/rewind-cli/rewind/manifest"
 )
 
 // Edit is one path of a tree and what it becomes; an Entry of Kind 0 takes it

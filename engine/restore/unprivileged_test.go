@@ -11,9 +11,9 @@ import (
 	"syscall"
 	"testing"
 
-	"rewind/cas/vfs"
-	"rewind/engine/problem"
-	"rewind/manifest"
+	"github.com/rewind-cli/rewind/cas/vfs"
+	"github.com/rewind-cli/rewind/engine/problem"
+	"github.com/rewind-cli/rewind/manifest"
 )
 
 const nobody = 65534

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"rewind/engine/rootfs"
+	"github.com/rewind-cli/rewind/engine/rootfs"
 )
 
 // group is the changes of one directory, by index.

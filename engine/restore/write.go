@@ -7,9 +7,9 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"rewind/engine/problem"
-	"rewind/engine/rootfs"
-	"rewind/manifest"
+	"github.com/rewind-cli/rewind/engine/problem"
+	"github.com/rewind-cli/rewind/engine/rootfs"
+	"github.com/rewind-cli/rewind/manifest"
 )
 
 // skipList gathers skips from several goroutines.

@@ -7,11 +7,11 @@ import (
 	"path/filepath"
 	"strings"
 
-	"rewind/engine/account"
-	"rewind/engine/gitrepo"
-	"rewind/engine/ignore"
-	"rewind/engine/problem"
-	"rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/account"
+	"github.com/rewind-cli/rewind/engine/gitrepo"
+	"github.com/rewind-cli/rewind/engine/ignore"
+	"github.com/rewind-cli/rewind/engine/problem"
+	"github.com/rewind-cli/rewind/engine/project"
 )
 
 // Ruleset is the rules of one capture and what could not be taken into account.

@@ -5,13 +5,13 @@ import (
 	"io"
 	"io/fs"
 
-	"rewind/cas/oid"
-	"rewind/engine/account"
-	"rewind/engine/ignore"
-	"rewind/engine/project"
-	"rewind/engine/restore"
-	"rewind/engine/rootfs"
-	"rewind/manifest"
+	"github.com/rewind-cli/rewind/cas/oid"
+	"github.com/rewind-cli/rewind/engine/account"
+	"github.com/rewind-cli/rewind/engine/ignore"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/restore"
+	"github.com/rewind-cli/rewind/engine/rootfs"
+	"github.com/rewind-cli/rewind/manifest"
 )
 
 // Scopes answers whether rules would capture a path, and keeps the scopes of

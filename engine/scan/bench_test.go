@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"rewind/engine/ignore"
+	"github.com/rewind-cli/rewind/engine/ignore"
 )
 
 // The benchmarks run on the tree that REWIND_BENCH_TREE names, else on one of

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"rewind/cas/oid"
-	"rewind/manifest"
+	"github.com/rewind-cli/rewind/cas/oid"
+	"github.com/rewind-cli/rewind/manifest"
 )
 
 // release ends a task or a child of a node. The last one builds the node's

@@ -7,8 +7,8 @@ import (
 	"io/fs"
 	"os"
 
-	"rewind/cas/oid"
-	"rewind/cas/vfs"
+	"github.com/rewind-cli/rewind/cas/oid"
+	"github.com/rewind-cli/rewind/cas/vfs"
 
 	"github.com/cespare/xxhash/v2"
 )

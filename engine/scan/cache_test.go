@@ -13,8 +13,8 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
-	"rewind/cas/oid"
-	"rewind/engine/ignore"
+	"github.com/rewind-cli/rewind/cas/oid"
+	"github.com/rewind-cli/rewind/engine/ignore"
 )
 
 // sampleCache is a stat cache's file with everything in it, deltas included.

@@ -7,10 +7,10 @@ import (
 	"os"
 	"syscall"
 
-	"rewind/cas/oid"
-	"rewind/engine/ignore"
-	"rewind/engine/problem"
-	"rewind/manifest"
+	"github.com/rewind-cli/rewind/cas/oid"
+	"github.com/rewind-cli/rewind/engine/ignore"
+	"github.com/rewind-cli/rewind/engine/problem"
+	"github.com/rewind-cli/rewind/manifest"
 )
 
 // attempts is how often a file may turn out to be changing before it is torn.

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"rewind/engine/scratchfs"
+	"github.com/rewind-cli/rewind/engine/scratchfs"
 )
 
 // TestCoarseTimes plays the racy loop on a file system that counts whole seconds:

@@ -3,7 +3,7 @@ package scan
 import (
 	"time"
 
-	"rewind/engine/problem"
+	"github.com/rewind-cli/rewind/engine/problem"
 )
 
 const (

@@ -15,9 +15,9 @@ import (
 	"testing"
 	"time"
 
-	"rewind/cas/oid"
-	"rewind/engine/problem"
-	"rewind/manifest"
+	"github.com/rewind-cli/rewind/cas/oid"
+	"github.com/rewind-cli/rewind/engine/problem"
+	"github.com/rewind-cli/rewind/manifest"
 )
 
 // writers are ways to write a file again and again, each time whole and of one

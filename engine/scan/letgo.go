@@ -5,8 +5,8 @@ import (
 	"sync"
 	"time"
 
-	"rewind/cas/oid"
-	"rewind/manifest"
+	"github.com/rewind-cli/rewind/cas/oid"
+	"github.com/rewind-cli/rewind/manifest"
 )
 
 // letGoAfter is how long a scan that is over waits for its workers, before it takes

@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"rewind/cas/oid"
-	"rewind/manifest"
+	"github.com/rewind-cli/rewind/cas/oid"
+	"github.com/rewind-cli/rewind/manifest"
 )
 
 // TestStuckFile: a call that a file system does not answer keeps no scan from ending with

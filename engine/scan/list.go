@@ -8,9 +8,9 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
-	"rewind/engine/ignore"
-	"rewind/engine/problem"
-	"rewind/manifest"
+	"github.com/rewind-cli/rewind/engine/ignore"
+	"github.com/rewind-cli/rewind/engine/problem"
+	"github.com/rewind-cli/rewind/manifest"
 )
 
 // list reads a directory's names and decides what becomes of each.

@@ -14,7 +14,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"rewind/engine/ignore"
+	"github.com/rewind-cli/rewind/engine/ignore"
 )
 
 // edits is a tree under random edits of every kind. After each step the scan

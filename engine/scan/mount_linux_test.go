@@ -4,7 +4,7 @@ import (
 	"os"
 	"testing"
 
-	"rewind/engine/problem"
+	"github.com/rewind-cli/rewind/engine/problem"
 
 	"golang.org/x/sys/unix"
 )

@@ -5,9 +5,9 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"rewind/cas/oid"
-	"rewind/engine/ignore"
-	"rewind/manifest"
+	"github.com/rewind-cli/rewind/cas/oid"
+	"github.com/rewind-cli/rewind/engine/ignore"
+	"github.com/rewind-cli/rewind/manifest"
 )
 
 var errNotDir = errors.New("not a directory")

@@ -5,10 +5,10 @@ import (
 	"os"
 	"time"
 
-	"rewind/cas/oid"
-	"rewind/engine/ignore"
-	"rewind/engine/problem"
-	"rewind/manifest"
+	"github.com/rewind-cli/rewind/cas/oid"
+	"github.com/rewind-cli/rewind/engine/ignore"
+	"github.com/rewind-cli/rewind/engine/problem"
+	"github.com/rewind-cli/rewind/manifest"
 )
 
 // Sink takes what a scan reads. Methods are called from several goroutines;

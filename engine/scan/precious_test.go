@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"rewind/engine/ignore"
-	"rewind/engine/problem"
-	"rewind/manifest"
+	"github.com/rewind-cli/rewind/engine/ignore"
+	"github.com/rewind-cli/rewind/engine/problem"
+	"github.com/rewind-cli/rewind/manifest"
 )
 
 // marked lists the paths that are marked in a result's tree.

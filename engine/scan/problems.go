@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"rewind/engine/problem"
+	"github.com/rewind-cli/rewind/engine/problem"
 )
 
 // reasons is a directory in which something is not simply captured.

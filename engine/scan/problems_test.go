@@ -14,8 +14,8 @@ import (
 	"testing"
 	"time"
 
-	"rewind/engine/ignore"
-	"rewind/engine/problem"
+	"github.com/rewind-cli/rewind/engine/ignore"
+	"github.com/rewind-cli/rewind/engine/problem"
 )
 
 func (p *project) wantProblems(r *Result, want ...problem.Problem) {

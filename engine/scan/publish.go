@@ -9,7 +9,7 @@ import (
 	"os"
 	"slices"
 
-	"rewind/cas/vfs"
+	"github.com/rewind-cli/rewind/cas/vfs"
 
 	"github.com/cespare/xxhash/v2"
 )

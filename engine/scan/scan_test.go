@@ -16,9 +16,9 @@ import (
 	"testing"
 	"time"
 
-	"rewind/cas/oid"
-	"rewind/engine/ignore"
-	"rewind/manifest"
+	"github.com/rewind-cli/rewind/cas/oid"
+	"github.com/rewind-cli/rewind/engine/ignore"
+	"github.com/rewind-cli/rewind/manifest"
 )
 
 // memory is a Sink that keeps manifests and the ids of contents.

@@ -9,8 +9,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"rewind/engine/ignore"
-	"rewind/engine/problem"
+	"github.com/rewind-cli/rewind/engine/ignore"
+	"github.com/rewind-cli/rewind/engine/problem"
 )
 
 // walk is what the workers of one walk share.

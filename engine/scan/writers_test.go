@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"rewind/engine/problem"
+	"github.com/rewind-cli/rewind/engine/problem"
 )
 
 // TestEmptiedAndFilledAgain: a file that its writer has just emptied is looked at once more.

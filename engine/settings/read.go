@@ -7,7 +7,7 @@ import (
 	"io"
 	"io/fs"
 
-	"rewind/cas/vfs"
+	"github.com/rewind-cli/rewind/cas/vfs"
 
 	"github.com/tailscale/hujson"
 )

@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"rewind/cas/vfs"
+	"github.com/rewind-cli/rewind/cas/vfs"
 
 	"github.com/gofrs/flock"
 )

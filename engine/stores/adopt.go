@@ -10,10 +10,10 @@ import (
 	"slices"
 	"strings"
 
-	"rewind/cas"
-	"rewind/cas/vfs"
-	"rewind/engine/account"
-	"rewind/engine/project"
+	"github.com/rewind-cli/rewind/cas"
+	"github.com/rewind-cli/rewind/cas/vfs"
+	"github.com/rewind-cli/rewind/engine/account"
+	"github.com/rewind-cli/rewind/engine/project"
 )
 
 // adoptSource is the store whose history a directory is to get.

@@ -10,10 +10,10 @@ import (
 	"slices"
 	"strings"
 
-	"rewind/cas/vfs"
-	"rewind/engine/account"
-	"rewind/engine/project"
-	"rewind/engine/rootfs"
+	"github.com/rewind-cli/rewind/cas/vfs"
+	"github.com/rewind-cli/rewind/engine/account"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/rootfs"
 )
 
 // finish removes what is there of a store that is going. It can be repeated.

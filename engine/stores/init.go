@@ -8,9 +8,9 @@ import (
 	"path/filepath"
 	"slices"
 
-	"rewind/engine/account"
-	"rewind/engine/project"
-	"rewind/engine/settings"
+	"github.com/rewind-cli/rewind/engine/account"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/settings"
 )
 
 // InitOptions are those of rewind init.

@@ -7,10 +7,10 @@ import (
 	"slices"
 	"strings"
 
-	"rewind/engine/account"
-	"rewind/engine/project"
-	"rewind/engine/rootfs"
-	"rewind/engine/settings"
+	"github.com/rewind-cli/rewind/engine/account"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/rootfs"
+	"github.com/rewind-cli/rewind/engine/settings"
 )
 
 // olderFiles are the names that both programs use: what is there is kept beside.

@@ -1,6 +1,6 @@
 package stores
 
-import "rewind/engine/account"
+import "github.com/rewind-cli/rewind/engine/account"
 
 // Registered is a store that was made or trusted on this account.
 type Registered struct {

@@ -3,12 +3,12 @@ package stores
 import (
 	"path/filepath"
 
-	"rewind/cas"
-	"rewind/cas/oid"
-	"rewind/cas/vfs"
-	"rewind/engine/account"
-	"rewind/engine/project"
-	"rewind/manifest"
+	"github.com/rewind-cli/rewind/cas"
+	"github.com/rewind-cli/rewind/cas/oid"
+	"github.com/rewind-cli/rewind/cas/vfs"
+	"github.com/rewind-cli/rewind/engine/account"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/manifest"
 )
 
 // Relative is another store of the account with the same origin: one was copied from the other,

@@ -7,8 +7,8 @@ import (
 	"path/filepath"
 	"time"
 
-	"rewind/engine/account"
-	"rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/account"
+	"github.com/rewind-cli/rewind/engine/project"
 )
 
 // Removal is a store that is to be taken away for good: what goes, and what speaks

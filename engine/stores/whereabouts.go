@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"rewind/engine/account"
+	"github.com/rewind-cli/rewind/engine/account"
 )
 
 // maxLooks bounds the search for a directory that was moved.

@@ -10,8 +10,8 @@ import (
 	"path/filepath"
 	"slices"
 
-	"rewind/cas/oid"
-	"rewind/cas/vfs"
+	"github.com/rewind-cli/rewind/cas/oid"
+	"github.com/rewind-cli/rewind/cas/vfs"
 )
 
 // Store keeps what is captured. Implementations cut and compress as they like.

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"rewind/cas/oid"
+	"github.com/rewind-cli/rewind/cas/oid"
 )
 
 func TestCaptureSides(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"unicode/utf16"
 
-	"rewind/cas/vfs"
+	"github.com/rewind-cli/rewind/cas/vfs"
 )
 
 // claudeConfig is Claude Code's own directory.

@@ -8,7 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"rewind/cas/vfs"
+	"github.com/rewind-cli/rewind/cas/vfs"
 
 	"github.com/zeebo/blake3"
 )

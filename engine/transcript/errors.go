@@ -3,7 +3,7 @@ package transcript
 import (
 	"fmt"
 
-	"rewind/cas/oid"
+	"github.com/rewind-cli/rewind/cas/oid"
 )
 
 // FormatError is a transcript that is not understood: a format or version

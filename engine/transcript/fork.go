@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"rewind/cas/vfs"
+	"github.com/rewind-cli/rewind/cas/vfs"
 )
 
 // ForkPrefix begins the title of every fork.

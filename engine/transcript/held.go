@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"io"
 
-	"rewind/cas/oid"
+	"github.com/rewind-cli/rewind/cas/oid"
 )
 
 // maxObject bounds list and side objects when they are read: the longest

@@ -4,7 +4,7 @@ import (
 	"io"
 	"time"
 
-	"rewind/hookio/jsonscan"
+	"github.com/rewind-cli/rewind/hookio/jsonscan"
 )
 
 // Index is what a transcript says: its lines, and how they hang together.

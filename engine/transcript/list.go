@@ -4,8 +4,8 @@ import (
 	"encoding/binary"
 	"math"
 
-	"rewind/cas/oid"
-	"rewind/manifest/wire"
+	"github.com/rewind-cli/rewind/cas/oid"
+	"github.com/rewind-cli/rewind/manifest/wire"
 )
 
 const (

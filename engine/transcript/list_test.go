@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"rewind/cas/oid"
+	"github.com/rewind-cli/rewind/cas/oid"
 )
 
 // A segment that is not as long as its list says is noticed, not passed on.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"rewind/cas/oid"
+	"github.com/rewind-cli/rewind/cas/oid"
 )
 
 // discard is a Store that keeps lists only.

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"rewind/cas/vfs"
-	"rewind/hookio/jsonscan"
+	"github.com/rewind-cli/rewind/cas/vfs"
+	"github.com/rewind-cli/rewind/hookio/jsonscan"
 )
 
 // Pi is pi, by its package's name pi-coding-agent.

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"io"
 
-	"rewind/cas/oid"
+	"github.com/rewind-cli/rewind/cas/oid"
 )
 
 // Redactor gives stored conversations other bytes of the same length. Offsets stay, and the

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"rewind/cas/vfs"
+	"github.com/rewind-cli/rewind/cas/vfs"
 )
 
 // Session is a transcript found on disk.

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"rewind/cas/oid"
-	"rewind/manifest/wire"
+	"github.com/rewind-cli/rewind/cas/oid"
+	"github.com/rewind-cli/rewind/manifest/wire"
 )
 
 // Side is a file that belongs to a conversation beside its transcript: a

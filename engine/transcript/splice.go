@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 
-	"rewind/hookio/jsonscan"
+	"github.com/rewind-cli/rewind/hookio/jsonscan"
 )
 
 // edit is a change of a line's members; the rest stays byte for byte.

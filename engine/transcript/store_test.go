@@ -6,7 +6,7 @@ import (
 	"io"
 	"testing"
 
-	"rewind/cas/oid"
+	"github.com/rewind-cli/rewind/cas/oid"
 
 	"github.com/klauspost/compress/zstd"
 )

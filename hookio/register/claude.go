@@ -4,7 +4,7 @@ import (
 	"path/filepath"
 	"runtime"
 
-	"rewind/hookio"
+	"github.com/rewind-cli/rewind/hookio"
 )
 
 var claude = Client{

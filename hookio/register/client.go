@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"rewind/hookio"
+	"github.com/rewind-cli/rewind/hookio"
 )
 
 // Where is the account and the project whose settings are meant.

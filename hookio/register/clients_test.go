@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"rewind/hookio"
+	"github.com/rewind-cli/rewind/hookio"
 )
 
 // testClients are all that can be registered, and one of each kind that there

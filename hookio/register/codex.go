@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"rewind/hookio"
+	"github.com/rewind-cli/rewind/hookio"
 )
 
 var codex = Client{

@@ -3,7 +3,7 @@ package register
 import (
 	"path/filepath"
 
-	"rewind/hookio"
+	"github.com/rewind-cli/rewind/hookio"
 )
 
 // Copilot CLI reads every file of its hooks directory, and the .claude/settings.json of a

@@ -3,7 +3,7 @@ package register
 import (
 	"path/filepath"
 
-	"rewind/hookio"
+	"github.com/rewind-cli/rewind/hookio"
 )
 
 // Of Cursor only what every version knows is registered: later ones have more events.

@@ -3,7 +3,7 @@ package register
 import (
 	"path/filepath"
 
-	"rewind/hookio"
+	"github.com/rewind-cli/rewind/hookio"
 )
 
 // Of Droid's two files hooks.json has the events at its top level: with a "hooks"

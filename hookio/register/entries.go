@@ -5,7 +5,7 @@ import (
 
 	"github.com/tailscale/hujson"
 
-	"rewind/hookio/shell"
+	"github.com/rewind-cli/rewind/hookio/shell"
 )
 
 // Entry is one hook of ours in a settings file.

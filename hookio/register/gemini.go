@@ -3,7 +3,7 @@ package register
 import (
 	"path/filepath"
 
-	"rewind/hookio"
+	"github.com/rewind-cli/rewind/hookio"
 )
 
 var gemini = Client{

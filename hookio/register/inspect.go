@@ -8,7 +8,7 @@ import (
 
 	"github.com/tailscale/hujson"
 
-	"rewind/hookio/shell"
+	"github.com/rewind-cli/rewind/hookio/shell"
 )
 
 // SettingsFile is one place where an agent reads hooks.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"rewind/hookio"
+	"github.com/rewind-cli/rewind/hookio"
 )
 
 func TestInspect(t *testing.T) {

@@ -4,7 +4,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"rewind/hookio"
+	"github.com/rewind-cli/rewind/hookio"
 )
 
 // Kiro CLI has its hooks in the files of its agents: they are registered with each

@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"rewind/hookio"
+	"github.com/rewind-cli/rewind/hookio"
 )
 
 // TestLineWithoutItsProgram: an agent that stops where a hook cannot be run goes on where the

@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"rewind/hookio"
+	"github.com/rewind-cli/rewind/hookio"
 )
 
 // opencodeText is the plugin, in JavaScript: opencode loads it as it is.

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"rewind/hookio"
+	"github.com/rewind-cli/rewind/hookio"
 )
 
 // PiVersion is that of our extension in pi, and of what it and rewind hook pi say to each other.

@@ -1,7 +1,7 @@
 package register
 
 import (
-	"rewind/hookio"
+	"github.com/rewind-cli/rewind/hookio"
 )
 
 // PluginFile is one file of a plugin directory. Path is relative, with slashes.

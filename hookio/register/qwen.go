@@ -3,7 +3,7 @@ package register
 import (
 	"path/filepath"
 
-	"rewind/hookio"
+	"github.com/rewind-cli/rewind/hookio"
 )
 
 // Qwen Code reads a time-out below 1000 as seconds, one from there on as milliseconds.

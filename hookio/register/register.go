@@ -7,7 +7,7 @@ import (
 
 	"github.com/tailscale/hujson"
 
-	"rewind/hookio"
+	"github.com/rewind-cli/rewind/hookio"
 )
 
 // CommandLine is the line to register: the same for every event, in shell form,

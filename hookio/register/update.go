@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"rewind/cas/vfs"
+	"github.com/rewind-cli/rewind/cas/vfs"
 )
 
 // Updater edits settings files on disk. The zero Updater works on the real file

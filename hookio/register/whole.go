@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 
-	"rewind/hookio/shell"
+	"github.com/rewind-cli/rewind/hookio/shell"
 )
 
 // An extension is a file that is ours alone, as agents have it that run scripts

@@ -7,7 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"rewind/cas/vfs"
+	"github.com/rewind-cli/rewind/cas/vfs"
 )
 
 // Files is what a fold does to the disk; tests put faults and crashes in its place.

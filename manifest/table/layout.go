@@ -13,7 +13,7 @@ import (
 	"github.com/dgraph-io/badger/v4/pb"
 	"google.golang.org/protobuf/proto"
 
-	"rewind/manifest/wire"
+	"github.com/rewind-cli/rewind/manifest/wire"
 )
 
 // Files of the database's directory, and of a generation's directory in it.

@@ -19,7 +19,7 @@ import (
 	"sync"
 	"syscall"
 
-	"rewind/cas/vfs"
+	"github.com/rewind-cli/rewind/cas/vfs"
 )
 
 // page is what write-back writes as one.

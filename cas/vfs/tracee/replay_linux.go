@@ -11,7 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"rewind/cas/vfs/crashfs"
+	"github.com/rewind-cli/rewind/cas/vfs/crashfs"
 )
 
 // Replay does to a disk in memory what a call of a run did, so that its power
