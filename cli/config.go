@@ -265,7 +265,7 @@ func unsetCommand(v settings.Value) string {
 	return "rewind config --unset " + v.Key
 }
 
-// settingView and configView are described by docs/json/config.schema.json.
+// settingView and configView are described by docs/schema/config.schema.json.
 type settingView struct {
 	Key     string `json:"key"`
 	Value   any    `json:"value"`

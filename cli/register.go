@@ -15,7 +15,7 @@ import (
 )
 
 // registrationsView answers --register-hooks and --unregister-hooks;
-// docs/json/register-hooks.schema.json describes it.
+// docs/schema/register-hooks.schema.json describes it.
 type registrationsView struct {
 	Command string             `json:"command"`
 	Files   []registrationView `json:"files"`

@@ -24,14 +24,14 @@ func (s schema) allows(kind string) bool {
 	return s.Type == kind
 }
 
-// The schemas in docs/json describe the documents that the commands print: same
+// The schemas in docs/schema describe the documents that the commands print: same
 // fields, same types, at every depth.
 func TestSchemas(t *testing.T) {
 	for name, view := range map[string]any{
 		"status": statusView{}, "stats": statsView{}, "config": configView{}, "validate": validateView{},
 		"sessions": sessionsView{}, "stores": storesView{}, "stores-rm": removedView{}, "restore": restoredView{}, "register-hooks": registrationsView{},
 	} {
-		data, err := os.ReadFile("../docs/json/" + name + ".schema.json")
+		data, err := os.ReadFile("../docs/schema/" + name + ".schema.json")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -17,7 +17,7 @@ func newStats() *command {
 			"largest paths.",
 		examples: []example{
 			{"rewind stats", "for a person"},
-			{"rewind stats --json", "for scripts; the schema is in docs/json/stats.schema.json"},
+			{"rewind stats --json", "for scripts; the schema is in docs/schema/stats.schema.json"},
 		},
 		exits: []int{exitDamaged},
 		run: func(ctx context.Context, c *call) error {
@@ -40,7 +40,7 @@ func newStats() *command {
 	}
 }
 
-// statsView is described by docs/json/stats.schema.json.
+// statsView is described by docs/schema/stats.schema.json.
 type statsView struct {
 	Checkpoints   int64                 `json:"checkpoints"`
 	Objects       int64                 `json:"objects"`

@@ -23,7 +23,7 @@ func newStatus() *command {
 			"why, and anything that needs attention.",
 		examples: []example{
 			{"rewind status", "at a glance"},
-			{"rewind status --json", "for scripts; the schema is in docs/json/status.schema.json"},
+			{"rewind status --json", "for scripts; the schema is in docs/schema/status.schema.json"},
 		},
 		exits: []int{exitBusy, exitDamaged},
 		run: func(ctx context.Context, c *call) error {
@@ -56,7 +56,7 @@ func newStatus() *command {
 	}
 }
 
-// statusView is described by docs/json/status.schema.json.
+// statusView is described by docs/schema/status.schema.json.
 type statusView struct {
 	Initialised   bool            `json:"initialised"`
 	Root          string          `json:"root"`

@@ -141,7 +141,7 @@ type storesView struct {
 	Stores []storeView `json:"stores"`
 }
 
-// storeView is described by docs/json/stores.schema.json.
+// storeView is described by docs/schema/stores.schema.json.
 type storeView struct {
 	ID          string  `json:"id"`
 	Root        string  `json:"root"`

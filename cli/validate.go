@@ -22,7 +22,7 @@ func newValidate() *command {
 			"each with the command that fixes it.",
 		examples: []example{
 			{"rewind validate", "for a person"},
-			{"rewind validate --json", "for scripts; the schema is in docs/json/validate.schema.json"},
+			{"rewind validate --json", "for scripts; the schema is in docs/schema/validate.schema.json"},
 		},
 		exits: []int{exitDamaged},
 		run:   runValidate,
@@ -49,7 +49,7 @@ const (
 	mild   = "warning"
 )
 
-// validateView is described by docs/json/validate.schema.json.
+// validateView is described by docs/schema/validate.schema.json.
 type validateView struct {
 	OK       bool              `json:"ok"`
 	Root     *string           `json:"root"`

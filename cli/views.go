@@ -237,7 +237,7 @@ func letter(c manifest.Change) byte {
 	return 'M'
 }
 
-// restoredView answers the restore family; docs/json/restore.schema.json describes it.
+// restoredView answers the restore family; docs/schema/restore.schema.json describes it.
 type restoredView struct {
 	Checkpoint       *string       `json:"checkpoint"`
 	Safety           *string       `json:"safety"`
