@@ -19,6 +19,7 @@ require (
 	golang.org/x/term v0.47.0
 	google.golang.org/protobuf v1.36.7
 	pgregory.net/rapid v1.3.0
+	znkr.io/diff v1.0.1
 )
 
 require (

@@ -41,6 +41,7 @@ var inside = map[string][]string{
 var inEngine = map[string][]string{
 	"engine/scratchfs":  {},
 	"engine/ignore":     {},
+	"engine/linediff":   {},
 	"engine/rootfs":     {},
 	"engine/settings":   {},
 	"engine/transcript": {},
