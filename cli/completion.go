@@ -41,15 +41,18 @@ func newCompletion() *command {
 				return usagef("there is no completion for %q, only for bash, zsh and fish", c.args[0])
 			}
 			if c.json {
-				return c.out.document(struct {
-					Shell  string `json:"shell"`
-					Script string `json:"script"`
-				}{c.args[0], script})
+				return c.out.document(scriptView{c.args[0], script})
 			}
 			c.out.buf.WriteString(script)
 			return nil
 		},
 	}
+}
+
+// scriptView answers completion.
+type scriptView struct {
+	Shell  string `json:"shell"`
+	Script string `json:"script"`
 }
 
 // completeName is the hidden command that the scripts call with the words of

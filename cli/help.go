@@ -35,7 +35,11 @@ func newHelp() *command {
 	}
 }
 
-// helpView is what help prints with --json.
+// overviewView is what help prints with --json, and helpView that of one command.
+type overviewView struct {
+	Commands []helpView `json:"commands"`
+}
+
 type helpView struct {
 	Name      string     `json:"name"`
 	Usage     string     `json:"usage"`
@@ -70,9 +74,7 @@ func viewHelp(cmd *command) helpView {
 
 func printOverview(o *output) error {
 	if o.json {
-		var v struct {
-			Commands []helpView `json:"commands"`
-		}
+		var v overviewView
 		for _, e := range entries() {
 			if !e.hidden {
 				v.Commands = append(v.Commands, viewHelp(e.make()))
@@ -196,12 +198,15 @@ func (c *command) exitCodes() []int {
 // that the build information tells.
 var Version string
 
+// versionView is what --version prints with --json.
+type versionView struct {
+	Version string `json:"version"`
+}
+
 func printVersion(o *output) error {
 	v := versionText()
 	if o.json {
-		return o.document(struct {
-			Version string `json:"version"`
-		}{v})
+		return o.document(versionView{v})
 	}
 	o.line("rewind %s", v)
 	return nil

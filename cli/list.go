@@ -64,9 +64,7 @@ func newList() *command {
 				return err
 			}
 			if c.json {
-				v := struct {
-					Checkpoints []checkpointView `json:"checkpoints"`
-				}{make([]checkpointView, len(checkpoints))}
+				v := listView{make([]checkpointView, len(checkpoints))}
 				for i, l := range checkpoints {
 					v.Checkpoints[i] = viewCheckpoint(l)
 				}

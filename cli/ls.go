@@ -50,9 +50,7 @@ func newLs() *command {
 				return err
 			}
 			if c.json {
-				v := struct {
-					Entries []entryView `json:"entries"`
-				}{make([]entryView, len(entries))}
+				v := entriesView{make([]entryView, len(entries))}
 				for i, e := range entries {
 					v.Entries[i] = viewEntry(e)
 				}

@@ -1,13 +1,18 @@
 package cli
 
 import (
+	"bytes"
 	"encoding/json"
+	"fmt"
 	"os"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"sort"
 	"strings"
 	"testing"
+
+	"github.com/rewind-cli/rewind/engine"
 )
 
 type schema struct {
@@ -24,14 +29,30 @@ func (s schema) allows(kind string) bool {
 	return s.Type == kind
 }
 
+// views are the documents that the schemas in docs/schema describe, by the schema's name.
+func views() map[string]any {
+	return map[string]any{
+		"back": backView{}, "cat": fileView{}, "cat-transcript": conversationView{}, "completion": scriptView{}, "config": configView{},
+		"config-key": settingView{}, "diff": changesView{}, "error": errorView{}, "export": exportView{}, "forget": forgotView{}, "gc": gcView{},
+		"help": overviewView{}, "help-command": helpView{}, "init": initView{}, "list": listView{}, "log": engine.Log{}, "ls": entriesView{},
+		"pin": pinView{}, "register-hooks": registrationsView{}, "rename": renameView{}, "restore": restoredView{}, "save": savedView{},
+		"sessions": sessionsView{}, "show": shownView{}, "stats": statsView{}, "status": statusView{}, "stores": storesView{},
+		"stores-rm": removedView{}, "validate": validateView{}, "verify": verifiedView{}, "version": versionView{},
+	}
+}
+
 // The schemas in docs/schema describe the documents that the commands print: same
-// fields, same types, at every depth.
+// fields, same types, at every depth. With -update, one that is not there is
+// written; its descriptions are yours to add.
 func TestSchemas(t *testing.T) {
-	for name, view := range map[string]any{
-		"status": statusView{}, "stats": statsView{}, "config": configView{}, "validate": validateView{},
-		"sessions": sessionsView{}, "stores": storesView{}, "stores-rm": removedView{}, "restore": restoredView{}, "register-hooks": registrationsView{},
-	} {
-		data, err := os.ReadFile("../docs/schema/" + name + ".schema.json")
+	files := map[string]bool{}
+	for name, view := range views() {
+		file := schemaFile(name)
+		files[file] = true
+		data, err := os.ReadFile(file)
+		if os.IsNotExist(err) && *update {
+			data, err = writeSchema(file, name, reflect.TypeOf(view))
+		}
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -41,6 +62,24 @@ func TestSchemas(t *testing.T) {
 		}
 		compareSchema(t, name, s, reflect.TypeOf(view))
 	}
+	all, err := filepath.Glob(schemaFile("*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range all {
+		if !files[file] {
+			t.Errorf("%s describes nothing that views has", file)
+		}
+	}
+}
+
+func schemaFile(name string) string {
+	return filepath.Join("..", "docs", "schema", name+".schema.json")
+}
+
+var schemaKinds = map[reflect.Kind]string{
+	reflect.Struct: "object", reflect.Map: "object", reflect.Slice: "array", reflect.String: "string", reflect.Bool: "boolean", reflect.Float64: "number",
+	reflect.Int: "integer", reflect.Int64: "integer", reflect.Uint64: "integer", reflect.Interface: "string",
 }
 
 func compareSchema(t *testing.T, at string, s schema, typ reflect.Type) {
@@ -51,11 +90,7 @@ func compareSchema(t *testing.T, at string, s schema, typ reflect.Type) {
 		}
 		typ = typ.Elem()
 	}
-	kinds := map[reflect.Kind]string{
-		reflect.Struct: "object", reflect.Map: "object", reflect.Slice: "array", reflect.String: "string", reflect.Bool: "boolean",
-		reflect.Int: "integer", reflect.Int64: "integer", reflect.Uint64: "integer", reflect.Interface: "string",
-	}
-	if want := kinds[typ.Kind()]; want == "" || !s.allows(want) {
+	if want := schemaKinds[typ.Kind()]; want == "" || !s.allows(want) {
 		t.Errorf("%s is %v, the schema says %v", at, typ, s.Type)
 	}
 	switch typ.Kind() {
@@ -99,10 +134,52 @@ func jsonFields(typ reflect.Type, visit func(name string, optional bool, f refle
 		f := typ.Field(i)
 		name, rest, _ := strings.Cut(f.Tag.Get("json"), ",")
 		switch {
+		case f.Anonymous && name == "" && f.Type.Kind() == reflect.Pointer:
+			jsonFields(f.Type.Elem(), func(name string, _ bool, f reflect.Type) { visit(name, true, f) })
 		case f.Anonymous && name == "":
 			jsonFields(f.Type, visit)
-		case f.IsExported():
-			visit(name, strings.Contains(rest, "omitempty"), f.Type)
+		case f.IsExported() && name != "-":
+			optional, of := strings.Contains(rest, "omitempty"), f.Type
+			if optional && of.Kind() == reflect.Pointer {
+				of = of.Elem() // left out rather than null
+			}
+			visit(name, optional, of)
 		}
 	}
+}
+
+// writeSchema writes the schema of a type, without descriptions.
+func writeSchema(file, name string, typ reflect.Type) ([]byte, error) {
+	body := strings.TrimPrefix(schemaOf(typ, ""), "{")
+	text := "{\n  \"$schema\": \"https://json-schema.org/draft/2020-12/schema\",\n  \"title\": \"rewind " + name + " --json\"," + body
+	var out bytes.Buffer
+	if err := json.Indent(&out, []byte(text), "", "  "); err != nil {
+		return nil, err
+	}
+	out.WriteByte('\n')
+	return out.Bytes(), os.WriteFile(file, out.Bytes(), 0o644)
+}
+
+func schemaOf(typ reflect.Type, null string) string {
+	if typ.Kind() == reflect.Pointer {
+		return schemaOf(typ.Elem(), `"null"`)
+	}
+	kind := `"` + schemaKinds[typ.Kind()] + `"`
+	if null != "" {
+		kind = "[" + kind + "," + null + "]"
+	}
+	switch typ.Kind() {
+	case reflect.Slice:
+		return `{"type":` + kind + `,"items":` + schemaOf(typ.Elem(), "") + `}`
+	case reflect.Struct:
+		var properties, required []string
+		jsonFields(typ, func(name string, optional bool, f reflect.Type) {
+			properties = append(properties, fmt.Sprintf("%q:%s", name, schemaOf(f, "")))
+			if !optional {
+				required = append(required, fmt.Sprintf("%q", name))
+			}
+		})
+		return `{"type":` + kind + `,"properties":{` + strings.Join(properties, ",") + `},"required":[` + strings.Join(required, ",") + `],"additionalProperties":true}`
+	}
+	return `{"type":` + kind + `}`
 }

@@ -1,8 +1,11 @@
 package cli_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -21,9 +24,26 @@ import (
 
 func TestMain(m *testing.M) {
 	program := func() {
-		os.Exit(cli.Main(os.Args, account.Environment(), cli.Stdio{In: programInput(), Out: os.Stdout, Err: os.Stderr}))
+		os.Exit(checked(os.Args, cli.Stdio{In: programInput(), Out: os.Stdout, Err: os.Stderr}))
 	}
 	testscript.Main(m, map[string]func(){"rewind": program, "smart-checkpoint": program, "smart-checkpoint.sh": program})
+}
+
+// checked runs the program. What it prints with --json is held to the schema of
+// the command: exit code 99 where it does not fit.
+func checked(args []string, stdio cli.Stdio) int {
+	run := func() int { return cli.Main(args, account.Environment(), stdio) }
+	if os.Getenv(cli.SchemaVariable) == "" || len(args) < 2 || args[1] == "hook" || !slices.Contains(args, "--json") {
+		return run()
+	}
+	var out bytes.Buffer
+	stdio.Out = io.MultiWriter(stdio.Out, &out)
+	code := run()
+	if err := cli.CheckDocument(args[1:], out.Bytes()); err != nil {
+		fmt.Fprintf(os.Stderr, "rewind %v\n", err)
+		return 99
+	}
+	return code
 }
 
 // TestScript plays the scenes of testdata/script, one per command. Each begins
@@ -42,6 +62,11 @@ func TestScript(t *testing.T) {
 			}
 			env.Setenv("HOME", home)
 			env.Setenv("PAGER", "cat")
+			schemas, err := filepath.Abs("../docs/schema")
+			if err != nil {
+				return err
+			}
+			env.Setenv(cli.SchemaVariable, schemas)
 			install, err := filepath.Abs("../install.sh")
 			if err != nil {
 				return err

@@ -145,6 +145,11 @@ type checkpointView struct {
 	Partial     uint64          `json:"partial"`
 }
 
+// listView answers list.
+type listView struct {
+	Checkpoints []checkpointView `json:"checkpoints"`
+}
+
 func viewCheckpoint(l project.Listed) checkpointView {
 	return checkpointView{
 		N: l.N, Seq: l.Seq, ID: l.ID.String(), Time: viewTime(l.Time), Kind: string(l.Kind),
@@ -193,6 +198,11 @@ func entryKind(e manifest.Entry) string {
 		return "dir"
 	}
 	return "file"
+}
+
+// entriesView answers ls.
+type entriesView struct {
+	Entries []entryView `json:"entries"`
 }
 
 // changesView is what differs, as show and diff print it.

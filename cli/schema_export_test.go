@@ -1,0 +1,154 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/spf13/pflag"
+)
+
+// schemaNames are the schemas of the documents that a command may print, where
+// they are not the one of its own name. None: it prints none, and the reason.
+var schemaNames = map[string]struct {
+	names []string
+	why   string
+}{
+	"undo":         {names: []string{"restore"}},
+	"undo-restore": {names: []string{"restore"}},
+	"redo-restore": {names: []string{"restore"}},
+	"unpin":        {names: []string{"pin"}},
+	"repair":       {names: []string{"verify"}},
+	"deinit":       {names: []string{"stores-rm"}},
+	"cat":          {names: []string{"cat", "cat-transcript"}},
+	"config":       {names: []string{"config", "config-key", "register-hooks"}},
+	"help":         {names: []string{"help", "help-command"}},
+	"stores":       {names: []string{"stores", "stores-rm"}},
+	"hook":         {why: "it answers an agent in the agent's own form"},
+	"pick":         {why: "it draws on the screen"},
+}
+
+func schemasOf(command string) []string {
+	if s, ok := schemaNames[command]; ok {
+		return s.names
+	}
+	return []string{command}
+}
+
+// SchemaVariable names the directory of the schemas where answers are held to them.
+const SchemaVariable = "REWIND_TEST_SCHEMAS"
+
+// CheckDocument holds what a call printed with --json to the schema of its
+// command: one document, no field that the schema does not know.
+func CheckDocument(args []string, stdout []byte) error {
+	if !asksJSON(args) || len(bytes.TrimSpace(stdout)) == 0 {
+		return nil // other tests see an answer that is missing
+	}
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(stdout))
+	if err != nil {
+		return fmt.Errorf("%s: not one JSON document: %w", strings.Join(args, " "), err)
+	}
+	names := expectedSchemas(args)
+	if m, ok := doc.(map[string]any); ok && m["error"] != nil {
+		names = []string{"error"}
+	}
+	var errs []string
+	for _, name := range names {
+		s, err := compileStrict(name)
+		if err != nil {
+			return err
+		}
+		if err = s.Validate(doc); err == nil {
+			return nil
+		}
+		errs = append(errs, fmt.Sprintf("%s.schema.json: %v", name, err))
+	}
+	return fmt.Errorf("%s: the document fits none of its schemas %v\n%s", strings.Join(args, " "), names, strings.Join(errs, "\n"))
+}
+
+// expectedSchemas reads the words of a call as run does.
+func expectedSchemas(args []string) []string {
+	var g globals
+	front := newFlagSet("rewind")
+	front.SetInterspersed(false)
+	g.define(front)
+	if front.Parse(args) != nil || len(front.Args()) == 0 && !g.version && !g.help {
+		return []string{"status"}
+	}
+	if g.version {
+		return []string{"version"}
+	}
+	if len(front.Args()) == 0 {
+		return []string{"help"}
+	}
+	cmd := lookup(front.Arg(0))
+	if cmd == nil {
+		return nil // an error document
+	}
+	own := newFlagSet(cmd.name)
+	if cmd.flags != nil {
+		cmd.flags(own)
+	}
+	all := pflag.NewFlagSet(cmd.name, pflag.ContinueOnError)
+	all.AddFlagSet(own)
+	g.define(all)
+	all.Usage = func() {}
+	switch err := all.Parse(front.Args()[1:]); {
+	case err != nil:
+		return nil
+	case g.help:
+		return []string{"help-command"}
+	case g.version:
+		return []string{"version"}
+	}
+	return schemasOf(cmd.name)
+}
+
+// compileStrict reads a schema and closes its objects: readers must ignore
+// fields that they do not know, the schema must name all that there are.
+func compileStrict(name string) (*jsonschema.Schema, error) {
+	data, err := os.ReadFile(filepath.Join(os.Getenv(SchemaVariable), name+".schema.json"))
+	if err != nil {
+		return nil, err
+	}
+	var doc any
+	if err := json.Unmarshal(data, &doc); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	closeObjects(doc)
+	c := jsonschema.NewCompiler()
+	if err := c.AddResource(name, doc); err != nil {
+		return nil, err
+	}
+	return c.Compile(name)
+}
+
+func closeObjects(v any) {
+	switch v := v.(type) {
+	case map[string]any:
+		if _, ok := v["properties"]; ok && v["additionalProperties"] == true {
+			v["additionalProperties"] = false
+		}
+		for _, e := range v {
+			closeObjects(e)
+		}
+	case []any:
+		for _, e := range v {
+			closeObjects(e)
+		}
+	}
+}
+
+// schemaRow is what docs/schema/README.md says of one command.
+func schemaRow(command string) string {
+	names := slices.Clone(schemasOf(command))
+	for i, n := range names {
+		names[i] = fmt.Sprintf("[%s](%s.schema.json)", n, n)
+	}
+	return fmt.Sprintf("| `%s` | %s |", command, strings.Join(names, ", "))
+}
