@@ -24,56 +24,61 @@ type ListOptions struct {
 // List gives checkpoints, newest first. The numbers are those of the whole
 // list, whatever is left out.
 func (p *Project) List(ctx context.Context, o ListOptions) ([]Listed, error) {
-	var out []Listed
-	turns := turnStarts{}
+	var out []*Listed
+	turns := TurnStarts{}
 	err := p.Query(ctx, func(db *manifest.DB) error {
 		for c, err := range db.Checkpoints(manifest.Query{All: o.All, Session: o.Session, Limit: o.Limit}) {
 			if err != nil {
 				return err
 			}
-			out = append(out, Listed{Checkpoint: c, N: db.Position(c.Seq)})
-			turns.see(out)
+			l := &Listed{Checkpoint: c, N: db.Position(c.Seq)}
+			turns.See(l)
+			out = append(out, l)
 		}
 		return nil
 	})
-	return out, err
+	list := make([]Listed, len(out))
+	for i, l := range out {
+		list[i] = *l
+	}
+	return list, err
 }
 
-// turnStarts gives a session's start the prompt that followed it, where an agent has no
+// TurnStarts gives a session's start the prompt that followed it, where an agent has no
 // hook for prompts: the start has the state before that prompt, and what names it else
 // the state after it.
-type turnStarts map[sessionKey]*turnStart
+type TurnStarts map[sessionKey]*turnStart
 
 type sessionKey struct{ agent, id string }
 
 // turnStart is what is known of a session when an older checkpoint of it comes.
 type turnStart struct {
 	next    manifest.Checkpoint // the one that came after
-	labeled int                 // place in the list of a start that was given a prompt, -1 for none
+	labeled *Listed             // a start that was given a prompt, nil for none
 }
 
-// see takes in the last of a list, which grows newest first.
-func (t turnStarts) see(list []Listed) {
-	i := len(list) - 1
-	c := list[i].Checkpoint
+// See takes in the next of a list, which comes newest first. An older one can show that a
+// start, seen before, has no prompt of its own: then it is taken from it.
+func (t TurnStarts) See(l *Listed) {
+	c := l.Checkpoint
 	if c.Session == "" || c.Kind == manifest.Safety {
 		return
 	}
 	k := sessionKey{c.Agent, c.Session}
 	s := t[k]
 	if s == nil {
-		s = &turnStart{labeled: -1}
+		s = &turnStart{}
 		t[k] = s
 	}
-	if n := s.labeled; n >= 0 && c.Prompt != "" {
-		if list[n].PromptID == c.PromptID && list[n].Prompt == c.Prompt {
-			list[n].Prompt, list[n].PromptID = "", "" // it was said before that start
+	if at := s.labeled; at != nil && c.Prompt != "" {
+		if at.PromptID == c.PromptID && at.Prompt == c.Prompt {
+			at.Prompt, at.PromptID = "", "" // it was said before that start
 		}
-		s.labeled = -1
+		s.labeled = nil
 	}
 	if c.Kind == manifest.SessionStart && c.Prompt == "" && s.next.Kind != manifest.Prompt && s.next.Prompt != "" {
-		list[i].Prompt, list[i].PromptID = s.next.Prompt, s.next.PromptID
-		s.labeled = i
+		l.Prompt, l.PromptID = s.next.Prompt, s.next.PromptID
+		s.labeled = l
 	}
 	s.next = c
 }

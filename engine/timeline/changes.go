@@ -1,0 +1,107 @@
+package timeline
+
+import (
+	"context"
+
+	"github.com/rewind-cli/rewind/cas/oid"
+	"github.com/rewind-cli/rewind/engine/problem"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/manifest"
+)
+
+// Changes visits a row's changes in path order, until visit gives an error, which is
+// handed on. It looks only where the two states differ. Of a row whose end is not known
+// there are none. now is what the rows were read with, and may be nil.
+func (r *Row) Changes(ctx context.Context, p *project.Project, now *Present, visit func(manifest.Change) error) error {
+	if r.To == nil {
+		return nil
+	}
+	release, err := p.Use(ctx)
+	if err != nil {
+		return err
+	}
+	defer release()
+	return r.changes(ctx, p, now, visit)
+}
+
+// changes is Changes for a caller that holds the users lock.
+func (r *Row) changes(ctx context.Context, p *project.Project, now *Present, visit func(manifest.Change) error) error {
+	if r.To == nil {
+		return nil
+	}
+	load := p.LoadDir
+	var left problem.Unread
+	if r.To.Now {
+		if now == nil {
+			return nil
+		}
+		left = now.left
+		load = func(id oid.ID) (manifest.Dir, error) {
+			if d, ok := now.dirs[id]; ok {
+				return d, nil
+			}
+			return p.LoadDir(id)
+		}
+	} else if data, err := p.ReadObject(r.To.Coverage); err != nil {
+		return p.Classify(err)
+	} else if problems, err := problem.Decode(data); err != nil {
+		return err
+	} else {
+		left = problem.UnreadOf(problems)
+	}
+	var from oid.ID
+	if r.From != nil {
+		from = r.From.Root
+	}
+	err := manifest.Diff(load, from, r.To.Root, func(c manifest.Change) error {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if c.New == nil && left.Has(c.Path) {
+			return nil // it is there, and was not captured
+		}
+		return visit(c)
+	})
+	return p.Classify(err)
+}
+
+// Known is the row's counts where the log has them, without looking at any tree.
+func (r *Row) Known() (Counts, bool) {
+	switch {
+	case r.counts != nil:
+		return *r.counts, true
+	case same(r.From, r.To):
+		return Counts{}, true
+	}
+	return Counts{}, false
+}
+
+// Count counts the row's changes; known is false where its end is not known. Directories count
+// only where their modes changed.
+func (r *Row) Count(ctx context.Context, p *project.Project, now *Present) (n Counts, known bool, err error) {
+	if r.To == nil || r.To.Now && now == nil {
+		return n, false, nil
+	}
+	if n, ok := r.Known(); ok {
+		return n, true, nil
+	}
+	err = r.Changes(ctx, p, now, func(c manifest.Change) error {
+		switch {
+		case c.Old == nil:
+			if c.New.Kind != manifest.Subdir {
+				n.Added++
+			}
+		case c.New == nil:
+			if c.Old.Kind != manifest.Subdir {
+				n.Deleted++
+			}
+		default:
+			n.Modified++
+		}
+		return nil
+	})
+	if err == nil {
+		r.counts = &n
+	}
+	return n, err == nil, err
+}

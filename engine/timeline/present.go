@@ -1,0 +1,65 @@
+package timeline
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/rewind-cli/rewind/cas/oid"
+	"github.com/rewind-cli/rewind/engine/account"
+	"github.com/rewind-cli/rewind/engine/checkpoint"
+	"github.com/rewind-cli/rewind/engine/problem"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/manifest"
+)
+
+// Present is the tree as it was when Look looked. It holds no lock.
+type Present struct {
+	Time time.Time
+	Root oid.ID
+
+	left problem.Unread
+	dirs map[oid.ID]manifest.Dir // what the store does not have of it
+}
+
+func (n *Present) state() *State { return &State{Root: n.Root, Now: true} }
+
+// Look scans the working tree as a save would, and stores nothing. It gives up when ctx
+// ends, or another process changes the tree: the error says which (context's, *BusyError).
+func Look(ctx context.Context, p *project.Project) (_ *Present, err error) {
+	still, err := p.LockShared(ctx, account.TreeLockName)
+	if err != nil {
+		return nil, err
+	}
+	defer still.Release()
+	release, err := p.Use(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	newest, err := p.NewestCheckpoint()
+	if err != nil {
+		return nil, err
+	}
+	c, err := checkpoint.CaptureTree(ctx, p, checkpoint.CaptureOptions{})
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, c.Discard()) }()
+	n := &Present{Time: p.Env.Time(), Root: c.Root(), left: problem.UnreadOf(c.Problems), dirs: map[oid.ID]manifest.Dir{}}
+	load := func(id oid.ID) (manifest.Dir, error) {
+		d, err := c.Tx.Load(id)
+		n.dirs[id] = d
+		return d, err
+	}
+	var root oid.ID
+	if newest != nil {
+		root = newest.Root
+	}
+	err = manifest.Diff(load, root, n.Root, func(manifest.Change) error { return ctx.Err() })
+	if newest != nil && project.IsDamage(err) {
+		// What it is compared with is damaged, not it.
+		err = manifest.Diff(load, oid.ID{}, n.Root, func(manifest.Change) error { return ctx.Err() })
+	}
+	return n, err
+}

@@ -1,0 +1,339 @@
+package timeline
+
+import (
+	"context"
+
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/manifest"
+)
+
+// Options select rows.
+type Options struct {
+	Present *Present // the tree as it is now, see Look; nil: nobody looked, and there is no such row
+	Folded  bool     // rows without news too
+	Safety  bool     // safety checkpoints too
+	Filter
+}
+
+// Timeline reads rows, newest first, a page at a time. It holds nothing open between
+// pages. What is committed meanwhile is not in it. It is for one goroutine.
+type Timeline struct {
+	p    *project.Project
+	o    Options
+	seen uint64 // sequence number of the last checkpoint taken in, 0 at first
+	done bool
+
+	ops    []manifest.Operation // that moved the tree, newest first
+	op     int                  // the next of them
+	folds  map[uint64]bool      // operations that were taken back, or did that
+	starts project.TurnStarts
+
+	newer    *State // the state that followed what comes next
+	turns    map[sessionKey]*turn
+	next     *project.Listed // the last checkpoint taken in
+	pending  *Row            // what came before it is not known yet
+	folded   int
+	matching *pathMatcher
+	began    bool
+}
+
+type sessionKey struct{ agent, id string }
+
+// turn is where the turn ends that an older checkpoint of the session begins.
+type turn struct {
+	end     *State
+	stopped bool // by a stop of the session: an older one is not its end
+}
+
+// New begins at the newest row.
+func New(p *project.Project, o Options) *Timeline {
+	return &Timeline{p: p, o: o, folds: map[uint64]bool{}, starts: project.TurnStarts{}, turns: map[sessionKey]*turn{}}
+}
+
+// FoldedAway is how many rows without news were left out so far.
+func (t *Timeline) FoldedAway() int { return t.folded }
+
+// Next gives the next rows, at most limit of them (0: all that there are); none at the
+// end. Rows belong to the caller; the timeline may still take the prompt from one that
+// turns out to be older than it.
+func (t *Timeline) Next(ctx context.Context, limit int) ([]*Row, error) {
+	var out []*Row
+	full := func() bool { return limit > 0 && len(out) >= limit }
+	if t.done {
+		return nil, nil
+	}
+	emit := func(db *manifest.DB, older *event) error {
+		r := t.pending
+		t.pending = nil
+		if r == nil {
+			return nil
+		}
+		if err := t.finish(db, r, older); err != nil {
+			return err
+		}
+		ok, err := t.passes(ctx, r)
+		if err != nil || !ok {
+			return err
+		}
+		if r.Folded != "" && !t.o.Folded && !t.asked(r) {
+			t.folded++
+			return nil
+		}
+		out = append(out, r)
+		return nil
+	}
+	err := t.p.Query(ctx, func(db *manifest.DB) error {
+		if !t.began {
+			if err := t.begin(db); err != nil {
+				return err
+			}
+		}
+		// take takes the next in; false where the page is full before it.
+		take := func(e event) (bool, error) {
+			if err := emit(db, &e); err != nil || full() {
+				return false, err
+			}
+			return true, t.take(db, e)
+		}
+		for c, err := range db.Checkpoints(manifest.Query{Before: t.seen, All: true}) {
+			if err != nil {
+				return err
+			}
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			for t.op < len(t.ops) && t.ops[t.op].Seq > c.Seq {
+				if ok, err := take(event{op: &t.ops[t.op]}); !ok || err != nil {
+					return err
+				}
+			}
+			if ok, err := take(event{checkpoint: &c}); !ok || err != nil {
+				return err
+			}
+		}
+		for t.op < len(t.ops) {
+			if ok, err := take(event{op: &t.ops[t.op]}); !ok || err != nil {
+				return err
+			}
+		}
+		t.done = true
+		return emit(db, nil)
+	})
+	return out, err
+}
+
+// event is a checkpoint or an operation.
+type event struct {
+	checkpoint *manifest.Checkpoint
+	op         *manifest.Operation
+}
+
+// after is the state that it left.
+func (e *event) after() *State {
+	switch {
+	case e == nil:
+		return nil
+	case e.op != nil:
+		return &State{Seq: e.op.Seq, Root: e.op.After}
+	}
+	return stateOf(e.checkpoint)
+}
+
+func (t *Timeline) begin(db *manifest.DB) error {
+	t.began = true
+	for o, err := range db.Operations() {
+		if err != nil {
+			return err
+		}
+		if o.Kind.Moves() {
+			t.ops = append(t.ops, o)
+		}
+	}
+	if n := t.o.Present; n != nil {
+		t.newer = n.state()
+		t.pending = &Row{Kind: Now, Time: n.Time, Side: Since, To: t.newer}
+	}
+	return t.prepare(db)
+}
+
+// take makes the next event the pending row.
+func (t *Timeline) take(db *manifest.DB, e event) error {
+	if e.op != nil {
+		return t.takeOperation(db, e.op)
+	}
+	l := &project.Listed{Checkpoint: *e.checkpoint, N: db.Position(e.checkpoint.Seq)}
+	t.seen = l.Seq
+	t.starts.See(l)
+	r := newRow(l)
+	state := stateOf(&l.Checkpoint)
+	if l.Kind == manifest.Safety {
+		if t.o.Safety {
+			t.pending = r
+		}
+		t.newer, t.next = state, l
+		return nil
+	}
+	if r.From != nil {
+		r.To = t.newer
+	}
+	t.ofTurn(r, state)
+	if n := t.next; r.From != nil && r.To != nil && n != nil && r.To.ID == n.ID && n.Parent == l.ID {
+		r.counts = &Counts{n.Added, n.Modified, n.Deleted} // as the log has them
+	}
+	t.pending, t.newer, t.next = r, state, l
+	return nil
+}
+
+// ofTurn gives a prompt the end of its turn, and remembers ends.
+func (t *Timeline) ofTurn(r *Row, state *State) {
+	if r.Agent == "" && r.Session == "" {
+		return
+	}
+	key := sessionKey{r.Agent, r.Session}
+	of := t.turns[key]
+	if of == nil {
+		// Its newest: what followed, of whomever, is where its last turn ends.
+		of = &turn{end: t.newer}
+		t.turns[key] = of
+	}
+	if r.Subagent != "" {
+		return // its turns are a part of one
+	}
+	switch r.Kind {
+	case Prompt:
+		r.To = of.end
+		of.end, of.stopped = state, false
+	case Stop:
+		if !of.stopped {
+			of.end, of.stopped = state, true
+		}
+	case SessionEnd:
+		if !of.stopped {
+			of.end = state
+		}
+	}
+}
+
+func (t *Timeline) takeOperation(db *manifest.DB, o *manifest.Operation) error {
+	t.op++
+	if t.op < len(t.ops) && !t.folds[o.Seq] && o.Undoes == t.ops[t.op].Seq {
+		// With nothing between them, the two of them are no news.
+		between := false
+		for c, err := range db.Checkpoints(manifest.Query{Before: o.Seq, Limit: 1}) {
+			if err != nil {
+				return err
+			}
+			between = c.Seq > o.Undoes
+		}
+		if !between {
+			t.folds[o.Seq], t.folds[o.Undoes] = true, true
+		}
+	}
+	r := &Row{
+		Kind: Operation, Seq: o.Seq, Time: o.Time, Operation: o, Session: o.Session, Side: Did,
+		From: &State{Root: o.Before}, To: &State{Seq: o.Seq, Root: o.After},
+	}
+	if t.folds[o.Seq] {
+		r.Folded = TakenBack
+	}
+	c, ok, err := db.ByID(o.Safety)
+	if err != nil {
+		return err
+	}
+	if ok {
+		r.From = stateOf(&c)
+	}
+	if r.Target, err = listed(db, o.Checkpoint); err != nil {
+		return err
+	}
+	t.pending, t.newer = r, r.From
+	clear(t.turns) // what an older turn did ended before it
+	return nil
+}
+
+// listed finds a checkpoint by its id; nil where it is gone.
+func listed(db *manifest.DB, id manifest.CheckpointID) (*project.Listed, error) {
+	c, ok, err := db.ByID(id)
+	if err != nil || !ok {
+		return nil, err
+	}
+	return &project.Listed{Checkpoint: c, N: db.Position(c.Seq)}, nil
+}
+
+// finish completes a row by what came before it.
+func (t *Timeline) finish(db *manifest.DB, r *Row, older *event) error {
+	if r.Side == Since {
+		r.From = older.after()
+		if c := r.Checkpoint; c != nil && (r.From == nil || r.From.ID == c.Parent) {
+			r.counts = &Counts{c.Added, c.Modified, c.Deleted}
+		}
+	}
+	if r.Kind == Now && older != nil {
+		if r.Operation = older.op; r.Operation != nil {
+			var err error
+			if r.Target, err = listed(db, r.Operation.Checkpoint); err != nil {
+				return err
+			}
+		} else {
+			r.Target = &project.Listed{Checkpoint: *older.checkpoint, N: db.Position(older.checkpoint.Seq)}
+		}
+	}
+	if r.Kind == Stop || r.Kind == SessionEnd {
+		if err := ends(db, r); err != nil {
+			return err
+		}
+	}
+	if r.Folded == "" {
+		r.Folded = fold(r)
+	}
+	return nil
+}
+
+// ends finds the prompt whose turn a row ends. An agent without a hook for prompts has
+// no other row of such a turn: then this one has the turn's changes.
+func ends(db *manifest.DB, r *Row) error {
+	c := r.Checkpoint
+	if c.Subagent != "" || c.Session == "" {
+		return nil
+	}
+	q := manifest.Query{Session: c.Session, Before: c.Seq, Kinds: []manifest.CheckpointKind{manifest.Prompt, manifest.Stop, manifest.SessionStart}}
+	for before, err := range db.Checkpoints(q) {
+		switch {
+		case err != nil:
+			return err
+		case before.Agent != c.Agent || before.Subagent != "":
+			continue
+		case before.Kind == manifest.Prompt && (before.PromptID == c.PromptID || c.PromptID == "" || before.PromptID == ""):
+			r.Ends = before.Prompt
+			return nil
+		}
+		if r.Ends = c.Prompt; c.Prompt != "" && c.Description == "" && before.Kind == manifest.Stop && r.Kind == Stop &&
+			(before.PromptID != c.PromptID || before.Prompt != c.Prompt) {
+			r.Side, r.From, r.To = Since, stateOf(&before), stateOf(&c.Checkpoint)
+		}
+		return nil
+	}
+	r.Ends = c.Prompt
+	return nil
+}
+
+// fold says why a row has no news: what it did is nothing, and the state that it has is
+// the next one's too.
+func fold(r *Row) Fold {
+	c := r.Checkpoint
+	if c == nil || c.Pinned || c.Name != "" || c.Description != "" || c.Partial > 0 {
+		return ""
+	}
+	switch {
+	case r.Kind == Tool && same(r.From, r.To):
+		return Unchanged
+	case r.Side != After || !same(r.From, r.To):
+		return ""
+	case r.Kind == Stop:
+		if r.Ends == "" && r.Subagent == "" {
+			return "" // nothing else tells of its turn
+		}
+		return TurnEnd
+	}
+	return Boundary
+}
