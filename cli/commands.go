@@ -45,6 +45,7 @@ func entries() []entry {
 		{name: "undo-restore", make: newUndoRestore},
 		{name: "redo-restore", make: newRedoRestore},
 		{name: "log", make: newLog},
+		{name: "history", make: newHistory},
 		{name: "back", make: newBack},
 		{name: "sessions", make: newSessions},
 		{name: "cat", make: newCat},

@@ -19,7 +19,9 @@ func completesPaths(w partialWords) bool {
 	switch w.cmd.name {
 	case "cat", "ls":
 		return len(w.args) >= 1
-	case "restore", "export", "diff", "undo", "forget":
+	case "history":
+		return true
+	case "restore", "export", "diff", "undo", "forget", "grep":
 		return w.dashed
 	}
 	return false
@@ -34,10 +36,12 @@ func completePaths(ctx context.Context, w partialWords, typed string, env accoun
 	}
 	defer p.Close()
 	specs := []string{"last"}
+	ever := w.cmd.name == "history" || w.cmd.name == "forget" || w.cmd.name == "grep"
 	switch {
+	case ever:
 	case w.cmd.name == "diff" && len(w.args) > 0:
 		specs = w.args
-	case w.cmd.name != "forget" && w.cmd.name != "undo" && len(w.args) > 0:
+	case w.cmd.name != "undo" && len(w.args) > 0:
 		specs = w.args[:1]
 	}
 	above := typed[:strings.LastIndexByte(typed, '/')+1]
@@ -49,6 +53,17 @@ func completePaths(ctx context.Context, w partialWords, typed string, env accoun
 		return
 	}
 	seen := map[string]bool{}
+	offer := func(name, kind string) {
+		// The answer is lines: such a name cannot be in it.
+		if strings.ContainsAny(name, "\n\r\t") || seen[name] || strings.HasPrefix(name, ".") && above == typed {
+			return
+		}
+		seen[name] = true
+		if kind == "directory" {
+			name += "/"
+		}
+		emit(above+name, kind)
+	}
 	for _, spec := range specs {
 		l, err := resolve(ctx, p, spec)
 		if err != nil {
@@ -59,18 +74,27 @@ func completePaths(ctx context.Context, w partialWords, typed string, env accoun
 			continue
 		}
 		for _, e := range list {
-			// The answer is lines: such a name cannot be in it.
-			if strings.ContainsAny(e.Name, "\n\r\t") || seen[e.Name] || strings.HasPrefix(e.Name, ".") && above == typed {
-				continue
-			}
-			seen[e.Name] = true
 			switch e.Kind {
 			case manifest.Subdir:
-				emit(above+e.Name+"/", "directory")
+				offer(e.Name, "directory")
 			case manifest.Symlink:
-				emit(above+e.Name, "link")
+				offer(e.Name, "link")
 			default:
-				emit(above+e.Name, "file")
+				offer(e.Name, "file")
+			}
+		}
+	}
+	if ever {
+		// What any checkpoint had, of which the newest's own are known by now.
+		names, err := engine.NamesEver(ctx, p, dir)
+		if err != nil {
+			return
+		}
+		for _, n := range names {
+			if n.Dir {
+				offer(n.Name, "directory")
+			} else {
+				offer(n.Name, "file")
 			}
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/rewind-cli/rewind/engine"
 	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/engine/conversation"
 	"github.com/rewind-cli/rewind/engine/project"
@@ -110,6 +111,7 @@ func explainNamed(err error, f *failure) bool {
 		noCkpt    *project.NoCheckpointError
 		ambiguous *project.AmbiguousError
 		noPath    *project.NoPathError
+		several   *engine.SeveralPathsError
 		outside   *project.OutsideError
 		badName   *project.BadNameError
 		taken     *project.NameTakenError
@@ -125,6 +127,8 @@ func explainNamed(err error, f *failure) bool {
 		if len(ambiguous.Matches) > 0 {
 			f.hint = "use more characters: " + strings.Join(firstN(ambiguous.Matches, 8), ", ")
 		}
+	case errors.As(err, &several):
+		f.code, f.hint = exitUsage, "name one of them: "+quotedPaths(several.Matches)
 	case errors.As(err, &noPath):
 		f.hint = "rewind ls lists the paths of a checkpoint"
 	case errors.As(err, &outside):
@@ -246,3 +250,6 @@ func explainRest(err error, f *failure) bool {
 	}
 	return true
 }
+
+// quotedPaths names paths as a shell takes them.
+func quotedPaths(paths []string) string { return strings.Join(quoteAll(paths), ", ") }

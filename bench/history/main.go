@@ -1,10 +1,10 @@
 // Command history puts many checkpoints into a project, one after the other,
 // through the engine in one process: far faster than one process each.
 //
-//	history [-seed N] ROOT FROM TO
+//	history [-seed N] [-glob G] [-each K] ROOT FROM TO
 //
 // Checkpoint FROM+1 to TO are made; each follows a one-line edit of one of
-// twenty files.
+// twenty files, or of K of those that match G.
 package main
 
 import (
@@ -25,8 +25,10 @@ import (
 
 func main() {
 	seed := flag.Uint64("seed", 1, "of the edits")
+	glob := flag.String("glob", "src/m000/p0[0-4]/file*[05].go", "the files to edit, below ROOT")
+	each := flag.Int("each", 1, "files edited before a checkpoint")
 	flag.Parse()
-	if err := history(*seed, flag.Args()); err != nil {
+	if err := history(edits{seed: *seed, each: *each}, *glob, flag.Args()); err != nil {
 		fmt.Fprintln(os.Stderr, "history:", err)
 		os.Exit(1)
 	}
@@ -36,7 +38,25 @@ func main() {
 // as the hooks have it done by a detached process.
 const maintained = 500
 
-func history(seed uint64, args []string) error {
+// edits says which files change before each checkpoint.
+type edits struct {
+	seed  uint64
+	files []string
+	each  int
+}
+
+// before makes the edits of checkpoint i: the files take turns.
+func (e edits) before(i int) error {
+	for k := range e.each {
+		n := i*e.each + k
+		if err := workload.Edit(e.files[n%len(e.files)], e.seed+uint64(n)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func history(e edits, glob string, args []string) error {
 	if len(args) != 3 {
 		return fmt.Errorf("ROOT FROM TO")
 	}
@@ -48,12 +68,12 @@ func history(seed uint64, args []string) error {
 	if err != nil {
 		return err
 	}
-	files, err := filepath.Glob(filepath.Join(args[0], "src/m000/p0[0-4]/file*[05].go"))
-	if err != nil || len(files) < 20 {
+	e.files, err = filepath.Glob(filepath.Join(args[0], glob))
+	if err != nil || len(e.files) < 20 {
 		return fmt.Errorf("%s: not a tree of 20 files to edit: %v", args[0], err)
 	}
 	for ; from < to; from += maintained {
-		if err := some(args[0], files, seed, from, min(to, from+maintained)); err != nil {
+		if err := some(args[0], e, from, min(to, from+maintained)); err != nil {
 			return err
 		}
 	}
@@ -62,7 +82,7 @@ func history(seed uint64, args []string) error {
 
 // some makes a part of the checkpoints in a project opened for them: a process
 // that saves does not live for thousands of checkpoints.
-func some(root string, files []string, seed uint64, from, to int) error {
+func some(root string, e edits, from, to int) error {
 	ctx := context.Background()
 	p, err := project.Open(ctx, project.OpenOptions{Env: account.Environment(), Root: root})
 	if err != nil {
@@ -70,7 +90,7 @@ func some(root string, files []string, seed uint64, from, to int) error {
 	}
 	defer p.Close()
 	for i := from; i < to; i++ {
-		if err := workload.Edit(files[i%20], seed+uint64(i)); err != nil {
+		if err := e.before(i); err != nil {
 			return err
 		}
 		if _, err := engine.Save(ctx, p, checkpoint.Options{Description: fmt.Sprintf("turn %d", i+1)}); err != nil {

@@ -1,0 +1,73 @@
+package manifest
+
+import (
+	"iter"
+	"slices"
+	"strings"
+)
+
+// Paths yields every path below a directory ("" is the root) that a living checkpoint changed, and so
+// every one that there ever was, with those of directories: folded ones in path order, each once, then
+// those of checkpoints that are not folded yet, of which some may come again.
+func (db *DB) Paths(below string) iter.Seq2[string, error] {
+	return stream(db, func(s *state, visit func(string) error) error {
+		return s.paths(db, below, visit)
+	})
+}
+
+func (s *state) paths(db *DB, below string, visit func(string) error) error {
+	if s.gen != nil {
+		if err := s.foldedPaths(db, below, visit); err != nil {
+			return err
+		}
+	}
+	ask := slices.Clone(s.fresh)
+	for seq := range s.rewritten {
+		ask = append(ask, seq)
+	}
+	for _, seq := range ask {
+		err := s.changes(db.src.Dir, seq, func(c Change) error {
+			if below == "" || strings.HasPrefix(c.Path, below+"/") {
+				return visit(c.Path)
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *state) foldedPaths(db *DB, below string, visit func(string) error) error {
+	prefix := []byte{keyHistory}
+	if below != "" {
+		prefix = append(appendPath(prefix, below), 0)
+	}
+	last := ""
+	return s.gen.scan(prefix, func(key, _ []byte) error {
+		if len(key) < len(prefix)+10 || key[len(prefix)] == 0 {
+			return nil // the directory's own
+		}
+		path := pathOf(key[1 : len(key)-10])
+		if path == last {
+			return nil
+		}
+		seq := newestSeq(key)
+		if s.index.at(seq) == 0 && s.index.next(seq, &anyKind) == 0 {
+			return nil // of a checkpoint that is gone, and nothing came after it
+		}
+		last = path
+		if len(s.rewritten) > 0 { // what was forgotten is not to be named
+			known := false
+			err := s.history(db.src.Dir, path, func(Version) error {
+				known = true
+				return errStop
+			})
+			if err != nil && err != errStop || !known {
+				return err
+			}
+		}
+		return visit(path)
+	})
+}
