@@ -212,7 +212,7 @@ func stepText(s *engine.Step, d engine.FileDiff) string {
 	switch {
 	case s.IsDir():
 		if b := s.Below; b != (engine.Counts{}) {
-			text += " " + changeCounts(uint64(b.Added), uint64(b.Modified), uint64(b.Deleted))
+			text += " " + changeCounts(uint64(b.Added), uint64(b.Modified), uint64(b.Deleted)) + " files"
 		}
 	case d.Hidden:
 		text += " (precious)"

@@ -23,20 +23,20 @@ type checkpointStepped struct {
 }
 
 type stepView struct {
-	pathView               // as it is called after the step
-	Kind         string    `json:"kind"` // created changed deleted renamed mode kind not-captured
-	From         *pathView `json:"from"` // of renamed
-	To           *pathView `json:"to"`   // of deleted: what the same checkpoint renamed it to
-	LinesAdded   int       `json:"lines_added"`
-	LinesDeleted int       `json:"lines_deleted"`
-	Binary       bool      `json:"binary"`
-	Precious     bool      `json:"precious"`
-	OldMode      *string   `json:"old_mode"`
-	NewMode      *string   `json:"new_mode"`
-	OldHash      *string   `json:"old_hash"`
-	NewHash      *string   `json:"new_hash"`
-	Below        *belowView   `json:"below"` // of a directory: the files in it that changed
-	Patch        *string   `json:"patch,omitempty"`
+	pathView                // as it is called after the step
+	Kind         string     `json:"kind"` // created changed deleted renamed mode kind not-captured
+	From         *pathView  `json:"from"` // of renamed
+	To           *pathView  `json:"to"`   // of deleted: what the same checkpoint renamed it to
+	LinesAdded   int        `json:"lines_added"`
+	LinesDeleted int        `json:"lines_deleted"`
+	Binary       bool       `json:"binary"`
+	Precious     bool       `json:"precious"`
+	OldMode      *string    `json:"old_mode"`
+	NewMode      *string    `json:"new_mode"`
+	OldHash      *string    `json:"old_hash"`
+	NewHash      *string    `json:"new_hash"`
+	Below        *belowView `json:"below"` // of a directory: the files in it that changed
+	Patch        *string    `json:"patch,omitempty"`
 }
 
 type belowView struct {

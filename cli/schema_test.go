@@ -34,7 +34,7 @@ func views() map[string]any {
 	return map[string]any{
 		"back": backView{}, "cat": fileView{}, "cat-transcript": conversationView{}, "completion": scriptView{}, "config": configView{},
 		"config-key": settingView{}, "diff": changesView{}, "error": errorView{}, "export": exportView{}, "forget": forgotView{}, "gc": gcView{},
-		"help": overviewView{}, "help-command": helpView{}, "init": initView{}, "list": listView{}, "log": engine.Log{}, "ls": entriesView{},
+		"help": overviewView{}, "history": historyView{}, "help-command": helpView{}, "init": initView{}, "list": listView{}, "log": engine.Log{}, "ls": entriesView{},
 		"pin": pinView{}, "register-hooks": registrationsView{}, "rename": renameView{}, "restore": restoredView{}, "save": savedView{},
 		"sessions": sessionsView{}, "show": shownView{}, "stats": statsView{}, "status": statusView{}, "stores": storesView{},
 		"stores-rm": removedView{}, "validate": validateView{}, "verify": verifiedView{}, "version": versionView{},

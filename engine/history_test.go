@@ -1,0 +1,113 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/rewind-cli/rewind/engine/project"
+)
+
+// steps writes a history as words: the kind, and where it came from or went.
+func (l *lab) steps(o HistoryOptions) (words string, err error) {
+	l.t.Helper()
+	l.do(func(ctx context.Context, p *project.Project) error {
+		var h *PathHistory
+		if h, err = History(ctx, p, o); err != nil {
+			return nil
+		}
+		var out []string
+		if h.Step != nil {
+			out = append(out, "@"+describeStep(h.Step))
+		}
+		for i := range h.Steps {
+			out = append(out, describeStep(&h.Steps[i]))
+		}
+		if h.More {
+			out = append(out, "…")
+		}
+		words = strings.Join(out, ", ")
+		return nil
+	})
+	return words, err
+}
+
+func describeStep(s *Step) string {
+	switch {
+	case s.From != "":
+		return fmt.Sprintf("%s<%s", s.What, s.From)
+	case s.To != "":
+		return fmt.Sprintf("%s>%s", s.What, s.To)
+	}
+	return string(s.What)
+}
+
+// numbered is a text of n lines that no other name's text shares.
+func numberedLines(name string, n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, "%s %d\n", name, i)
+	}
+	return b.String()
+}
+
+// TestHistory: what one file went through, with renames that are told by content and by similarity, and
+// those that are none.
+func TestHistory(t *testing.T) {
+	l := newLab(t)
+	ten := numberedLines("ten", 10)
+	remove := func(path string) {
+		t.Helper()
+		if err := os.Remove(filepath.Join(l.root, path)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	saved := func() { l.save() }
+	l.write("a", ten)
+	l.write("empty", "")
+	l.write("twin", numberedLines("twin", 10))
+	l.init()
+	remove("a")
+	l.write("b", strings.Replace(ten, "ten 3\n", "", 1)) // 90 % of the lines
+	saved()
+	remove("b")
+	l.write("c", numberedLines("other", 6)+strings.Join(strings.SplitAfter(ten, "\n")[:4], "")) // 40 %
+	saved()
+	remove("empty")
+	l.write("empty2", "")
+	saved()
+	remove("c")
+	saved()
+	l.write("c", "anew\n")
+	saved()
+	remove("twin")
+	l.write("x/twin", numberedLines("twin", 10))
+	l.write("x/other", numberedLines("twin", 10))
+
+	for _, c := range []struct {
+		o    HistoryOptions
+		want string
+	}{
+		{HistoryOptions{Path: "b"}, "deleted, renamed<a, created"},
+		{HistoryOptions{Path: "b", NoFollow: true}, "deleted, created"},
+		{HistoryOptions{Path: "b", Limit: 1}, "deleted, …"},
+		{HistoryOptions{Path: "b", Limit: 3}, "deleted, renamed<a, created"},
+		{HistoryOptions{Path: "a"}, "deleted>b, created"},
+		{HistoryOptions{Path: "c"}, "created, deleted, created"},
+		{HistoryOptions{Path: "empty2"}, "created"},
+		{HistoryOptions{Path: "twin"}, "@deleted>x/twin, created"},
+		{HistoryOptions{Path: "x/twin"}, "@renamed<twin, created"},
+		{HistoryOptions{Path: "x"}, "@created"},
+		{HistoryOptions{Path: ""}, "@changed, changed, changed, changed, changed, changed, created"},
+	} {
+		if got, err := l.steps(c.o); err != nil || got != c.want {
+			t.Errorf("%+v: %s, %v; want %s", c.o, got, err, c.want)
+		}
+	}
+	if _, err := l.steps(HistoryOptions{Path: "never"}); err == nil {
+		t.Error("a path that never was has a history")
+	}
+}
