@@ -31,7 +31,7 @@ type entry struct {
 	hidden bool
 }
 
-// entries is the table, in the order of the overview. It is a function, since
+// entries is the table; groups.go has the order of the overview. It is a function, since
 // help and completion read the table that they are in.
 func entries() []entry {
 	return []entry{
@@ -67,6 +67,7 @@ func entries() []entry {
 		{name: "hook", make: newHook},
 		{name: "completion", make: newCompletion},
 		{name: "help", make: newHelp},
+		{name: "man", make: newMan, hidden: true},
 		{name: "pick", make: newPick, hidden: true},
 	}
 }

@@ -86,23 +86,31 @@ func printOverview(o *output) error {
 	o.line("")
 	o.line("Usage: rewind [command] [flags]")
 	o.line("")
-	o.line("Without a command, shows the picker at a terminal, status elsewhere.")
-	o.line("")
-	o.line("Commands:")
-	for _, e := range entries() {
-		if !e.hidden {
-			o.line("  %s %s", pad(e.name, 13), e.make().short)
+	o.line("%s", overviewBare)
+	grouped(func(title string, commands []*command) {
+		o.line("")
+		o.line("%s:", title)
+		for _, c := range commands {
+			o.line("  %s %s", pad(c.name, 13), c.short)
 		}
-	}
+	})
 	o.line("")
 	o.line("Global flags:")
 	o.buf.WriteString(globalUsages())
 	o.line("")
-	o.line("A checkpoint is named by last, prev, its number in list, a name, an id or four or")
-	o.line("more letters of it, @{5m}, @{2026-11-20 14:30}, or prompt~1.")
+	for _, l := range namingLines {
+		o.line("%s", l)
+	}
 	o.line("")
 	o.line("See rewind help <command> for details.")
 	return nil
+}
+
+const overviewBare = "Without a command, shows the picker at a terminal, status elsewhere."
+
+var namingLines = [...]string{
+	"A checkpoint is named by last, prev, its number in list, a name, an id or four or",
+	"more letters of it, @{5m}, @{2026-11-20 14:30}, or prompt~1.",
 }
 
 func printHelp(o *output, cmd *command) error {
@@ -140,15 +148,30 @@ func printHelp(o *output, cmd *command) error {
 	}
 	o.line("")
 	o.line("Exit codes:")
-	if cmd.name == "hook" { // hooks never fail an agent
-		o.line("  %3d  done, or failed: rewind status shows why", exitOK)
-		o.line("  %3d  the tool call is blocked: it would damage the store, or only the user may run it", exitUsage)
-		return nil
-	}
-	for _, code := range cmd.exitCodes() {
-		o.line("  %3d  %s", code, exitMeaning(code))
+	for _, e := range cmd.exitStatus() {
+		o.line("  %3d  %s", e.code, e.meaning)
 	}
 	return nil
+}
+
+type exitStatus struct {
+	code    int
+	meaning string
+}
+
+// exitStatus is what the codes of the command mean, in order.
+func (c *command) exitStatus() []exitStatus {
+	if c.name == "hook" { // hooks never fail an agent
+		return []exitStatus{
+			{exitOK, "done, or failed: rewind status shows why"},
+			{exitUsage, "the tool call is blocked: it would damage the store, or only the user may run it"},
+		}
+	}
+	var out []exitStatus
+	for _, code := range c.exitCodes() {
+		out = append(out, exitStatus{code, exitMeaning(code)})
+	}
+	return out
 }
 
 // wrapUsage breaks a usage line between its parts. What stands in brackets is one.
@@ -177,17 +200,18 @@ func wrapUsage(usage string, width int) []string {
 	return append(lines, line)
 }
 
-func globalUsages() string {
-	f := pflag.NewFlagSet("", pflag.ContinueOnError)
-	f.SortFlags = false
+func globalUsages() string { return globalFlags().FlagUsages() }
+
+func globalFlags() *pflag.FlagSet {
+	f := newFlagSet("")
 	new(globals).define(f)
-	return f.FlagUsages()
+	return f
 }
 
 // exitCodes are those that the command can end with, in order.
 func (c *command) exitCodes() []int {
 	codes := append([]int{exitOK, exitFailed, exitUsage, exitInterrupted}, c.exits...)
-	if c.name != "help" && c.name != "completion" {
+	if c.name != "help" && c.name != "completion" && c.name != "man" {
 		codes = append(codes, exitNoProject)
 	}
 	slices.Sort(codes)

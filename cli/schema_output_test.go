@@ -20,11 +20,11 @@ var documents = []string{
 	"save with a text --name first",
 	"-",
 	"save", "list --all", "show last --files --coverage", "diff prev last", "diff first --stat", "diff --name-status",
-	"ls last", "cat last a.txt", "cat last --transcript", "export last -o ../snap.tar.gz",
+	"history a.txt", "ls last", "cat last a.txt", "cat last --transcript", "export last -o ../snap.tar.gz",
 	"pin prev", "unpin prev", "rename prev second", "log", "restore prev --dry-run", "restore prev", "undo-restore", "redo-restore", "undo", "log",
 	"back", "sessions", "status", "", "stats", "validate", "verify --read-data", "repair", "gc --keep 1", "gc --dry-run",
 	"forget --yes -- b.txt", "forget --yes --text absent", "stores", "stores rm ffffffffffffffffffffffffffffffff",
-	"completion bash", "help", "help restore", "restore --help", "--version", "--help", "nonsense",
+	"completion bash", "man ../man", "help", "help restore", "restore --help", "--version", "--help", "nonsense",
 	"deinit --dry-run", "deinit --yes", "list",
 }
 

@@ -1,0 +1,54 @@
+package cli
+
+import (
+	"slices"
+	"strings"
+)
+
+// group is a part of the overview: commands that a person looks for together.
+type group struct {
+	title    string
+	commands []string
+}
+
+// groups are all of them, in the order of the overview and of rewind(1).
+func groups() []group {
+	return []group{
+		{"Start", []string{"init", "status", "validate", "config", "import"}},
+		{"Take checkpoints", []string{"save", "run", "watch"}},
+		{"Find the moment", []string{"list", "show", "diff", "history", "grep", "bisect", "ls", "cat", "sessions"}},
+		{"Go back", []string{"undo", "redo", "restore", "back", "undo-restore", "redo-restore", "log"}},
+		{"Keep, and hand on", []string{"pin", "unpin", "rename", "checkout", "export"}},
+		{"The store", []string{"gc", "forget", "verify", "repair", "stats", "stores", "deinit"}},
+		{"More", []string{"hook", "completion", "help"}},
+	}
+}
+
+// grouped calls visit for each group, with those of its commands that there are.
+// A command of no group comes last, so that it is never missed.
+func grouped(visit func(title string, commands []*command)) {
+	made := map[string]*command{}
+	for _, e := range entries() {
+		if !e.hidden {
+			made[e.name] = e.make()
+		}
+	}
+	for _, g := range groups() {
+		var commands []*command
+		for _, name := range g.commands {
+			if c := made[name]; c != nil {
+				commands = append(commands, c)
+				delete(made, name)
+			}
+		}
+		visit(g.title, commands)
+	}
+	var rest []*command
+	for _, c := range made {
+		rest = append(rest, c)
+	}
+	slices.SortFunc(rest, func(a, b *command) int { return strings.Compare(a.name, b.name) })
+	if len(rest) > 0 {
+		visit("Others", rest)
+	}
+}
