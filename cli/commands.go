@@ -51,6 +51,7 @@ func entries() []entry {
 		{name: "cat", make: newCat},
 		{name: "ls", make: newLs},
 		{name: "export", make: newExport},
+		{name: "checkout", make: newCheckout},
 		{name: "pin", make: newPin},
 		{name: "unpin", make: newUnpin},
 		{name: "rename", make: newRename},

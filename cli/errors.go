@@ -134,6 +134,9 @@ func explain(err error) failure {
 	switch {
 	case errors.Is(err, context.Canceled):
 		f.code, f.message = exitInterrupted, "interrupted"
+		if part := (*engine.UnfinishedError)(nil); errors.As(err, &part) {
+			f.hint = "the same command completes the checkout; or remove " + shellQuote(part.Dir)
+		}
 	case isBrokenPipe(err):
 		return failure{code: exitFailed}
 	case errors.As(err, &output):

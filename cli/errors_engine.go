@@ -150,8 +150,21 @@ func explainHeld(err error, f *failure) bool {
 		diskFull  *project.DiskFullError
 		wouldLose *project.RefusedError
 		changing  *settings.BusyError
+		place     *engine.CheckoutDirError
+		part      *engine.UnfinishedError
 	)
 	switch {
+	case errors.As(err, &place):
+		f.code, f.hint = exitRefused, place.Hint
+		if f.hint == "" {
+			f.hint = "choose a directory that is empty or not there yet"
+		}
+	case errors.As(err, &part):
+		explainEngine(part.Err, f)
+		if f.code == exitFailed || f.code == exitOK {
+			f.code = exitPartial
+		}
+		f.hint = "the same command completes it; or remove " + shellQuote(part.Dir)
 	case errors.As(err, &changing):
 		f.code = exitBusy
 	case errors.As(err, &busy):

@@ -49,6 +49,7 @@ var inEngine = map[string][]string{
 	"engine/gitrepo":    {"engine/ignore"},
 	"engine/scan":       {"engine/ignore", "engine/problem", "manifest"},
 	"engine/restore":    {"engine/problem", "engine/rootfs", "manifest"},
+	"engine/checkout":   {"engine/problem", "engine/rootfs", "manifest"},
 
 	"engine/account":      {"cas", "engine/settings"},
 	"engine/project":      {"cas", "engine/account", "engine/gitrepo", "engine/restore", "engine/scan", "engine/settings", "manifest"},

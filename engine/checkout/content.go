@@ -1,0 +1,129 @@
+package checkout
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+
+	"github.com/rewind-cli/rewind/engine/rootfs"
+	"github.com/rewind-cli/rewind/manifest"
+)
+
+var buffers = sync.Pool{New: func() any { b := make([]byte, 64<<10); return &b }}
+
+// content writes an entry's content from the source.
+func (t *Tree) content(f rootfs.File, e manifest.Entry) error {
+	r, err := t.o.Open(e)
+	if err != nil {
+		return &ContentError{err}
+	}
+	defer r.Close()
+	buf := buffers.Get().(*[]byte)
+	defer buffers.Put(buf)
+	var total uint64
+	for {
+		n, err := r.Read(*buf)
+		if total += uint64(n); total > e.Size {
+			break
+		}
+		if n > 0 {
+			if _, err := f.Write((*buf)[:n]); err != nil {
+				return err
+			}
+		}
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return &ContentError{err}
+		}
+	}
+	if total != e.Size {
+		return &ContentError{fmt.Errorf("%d bytes instead of %d", total, e.Size)}
+	}
+	return nil
+}
+
+// ContentError: the store could not give a file's content.
+type ContentError struct{ Err error }
+
+func (e *ContentError) Error() string {
+	return "its content cannot be read from the store: " + e.Err.Error()
+}
+func (e *ContentError) Unwrap() error { return e.Err }
+
+// Donor is a tree on disk, scanned at Scanned, that has the same files in places.
+type Donor struct {
+	FS rootfs.FS
+	// Differs reports whether the donor has something else at a path than the state that is wanted.
+	Differs func(path string) bool
+	// Scanned is when the scan began, on the clock of the file system, in nanoseconds since 1970. A file
+	// whose ctime is not well before it may have changed since it was looked at.
+	Scanned int64
+}
+
+// clockGrain is how coarsely file systems stamp: times that are whole seconds may be two seconds off.
+const clockGrain, coarseGrain = 10e6, 2e9
+
+// donorDir is one directory of a donor; nil is one without files.
+type donorDir struct {
+	*Donor
+	dir rootfs.Dir
+}
+
+func (d *Donor) open(path string) *donorDir {
+	if d == nil {
+		return nil
+	}
+	dir, err := d.FS.OpenDir(path)
+	if err != nil {
+		return nil
+	}
+	return &donorDir{d, dir}
+}
+
+func (d *donorDir) close() {
+	if d != nil {
+		d.dir.Close()
+	}
+}
+
+// copier is a new file that can take its content from another without reading it.
+type copier interface {
+	// CopyFrom fills an empty file from src, cloned where the file system can, else copied by the
+	// kernel. done is false, and nothing was written, where neither is to be had.
+	CopyFrom(src *os.File, size int64) (done bool, err error)
+}
+
+// copy fills f with e's content from the donor; false: it has nothing that is certainly the same.
+func (d *donorDir) copy(f rootfs.File, e manifest.Entry) (bool, error) {
+	to, ok := f.(copier)
+	if d == nil || !ok || e.Size == 0 || d.Differs(join(d.dir.Path(), e.Name)) {
+		return false, nil
+	}
+	src, before, err := d.dir.OpenFile(e.Name)
+	if err != nil {
+		return false, nil
+	}
+	defer src.Close()
+	grain := int64(clockGrain)
+	if before.Ctime%1e9 == 0 {
+		grain = coarseGrain
+	}
+	if before.Ctime == 0 || before.Ctime >= d.Scanned-grain || before.Size != int64(e.Size) {
+		return false, nil
+	}
+	done, err := to.CopyFrom(src, before.Size)
+	if err != nil || !done {
+		return false, err
+	}
+	if after, err := d.dir.Lstat(e.Name); err == nil && after.Same(before) && after.Ctime == before.Ctime {
+		return true, nil
+	}
+	return false, errChanged
+}
+
+// errChanged: a file of the donor changed while it was copied.
+var errChanged = errors.New("it changed while it was copied")
