@@ -35,6 +35,7 @@ func views() map[string]any {
 		"back":           backView{},
 		"cat":            fileView{},
 		"cat-transcript": conversationView{},
+		"checkout":       checkedOutView{},
 		"completion":     scriptView{},
 		"config":         configView{},
 		"config-key":     settingView{},

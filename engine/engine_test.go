@@ -145,12 +145,18 @@ type tree map[string]string
 // read gives the tree as it is on disk, the store left out.
 func (l *lab) read() tree {
 	l.t.Helper()
+	return l.readAt(l.root)
+}
+
+// readAt is read of another directory.
+func (l *lab) readAt(root string) tree {
+	l.t.Helper()
 	out := tree{}
-	err := filepath.WalkDir(l.root, func(file string, d os.DirEntry, err error) error {
+	err := filepath.WalkDir(root, func(file string, d os.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
-		rel, err := filepath.Rel(l.root, file)
+		rel, err := filepath.Rel(root, file)
 		if err != nil || rel == "." {
 			return err
 		}

@@ -56,6 +56,7 @@ func TestGuardCommands(t *testing.T) {
 		"rm -rf build", "rm -rf *", "rm x.agent", "rm -rf sub/.agent", "rm -rf .agents", "rm -rf .agent-old/rewind", "rm .agent", "git clean -fd", "git clean -n -x", "git clean -fdx -e .agent", "git clean -fdx sub", "cd sub && git clean -fdx", "git stash", "git stash -u", "git stash pop", "git stash list -a", "git stash -m a", "git stash push -ma", "git stash push -m -a", "git stash push -a -- src", "git stash push -u -- .", "cd /srv/q && git stash -a",
 		"rewind restore 1 -n", "rewind restore -yn 1", "rewind undo -nq", "rewind gc -n", "xargs rm -rf <<< build",
 		"$(which rewind) list", "$(which python3) undo", "which rewind undo", `python3 -c "os.system('rewind list')"`, `python3 -c "print('rewind undo')"`, "python3 rewind.py undo", "echo list | xargs rewind", "command -v rewind",
+		"rewind checkout 3 /tmp/x",
 		"rewind stores", "rewind stores --json", "rewind history -p src/x", "rewind grep undo -- restore", "rewind grep -e restore", "rewind hook generic", "rewind hook --help", "rewind deinit --help", "rewind undo --dry-run",
 		"find . -name '*.pyc' -delete", "find build -delete", `find . -name x -exec rm {} \;`, "find . -name '*.o' | xargs rm", "mv a b", "mv /srv/p /srv/q", "cd .. && mv p q", "chmod -R u+w .", "sed -i s/a/b/ src/x", "echo x > agent/rewind", "python3 -c \"print(open('.agent/rewind/config.json').read())\"", "rm -rf ~/.cache", "rm -rf /srv/other",
 		"npm install rewind", "rewind-tape undo", "./scripts/rewind.sh undo", "cd $X && rm -rf y", "rm -rf \"$TMP\"", "cat .agent/rewind/x | tee out",
