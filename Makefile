@@ -3,15 +3,18 @@
 GO ?= go
 PREFIX ?= $(HOME)/.local
 
-.PHONY: all build install test bench demo fuzz soak e2e lint
+.PHONY: all build install dist test bench demo fuzz soak e2e
 
 all: build
 
 build: ## the binary, in bin/; without C it needs no other file, and starts 1.5 ms of CPU time sooner
 	CGO_ENABLED=0 $(GO) build -trimpath -o bin/rewind ./cli/rewind
 
-install: build ## the binary, in $(PREFIX)/bin; asks for tier and hooks, INSTALLFLAGS answer
+install: build ## the binary, manual pages and completions, in $(PREFIX); asks for tier and hooks, INSTALLFLAGS answer
 	./install.sh --binary bin/rewind --prefix "$(PREFIX)" $(INSTALLFLAGS)
+
+dist: ## a release in dist/: archives, .deb, .rpm, get.sh, checksums; DISTFLAGS="--short --twice" as CI has it
+	./docs/dist.sh $(DISTFLAGS)
 
 test: ## everything that must hold: build, vet, staticcheck, tests with -race, other systems
 	$(GO) build ./...

@@ -3,19 +3,35 @@
 # At a terminal it asks; without one it does what the flags say.
 set -eu
 
+tiers() {
+	cat <<'EOF'
+A tier says how often agents' hooks take checkpoints:
+  minimal     when a session starts
+  balanced    also before each prompt, before edits and shell commands, and when
+              the agent stops; half a minute apart, small edits left out
+  aggressive  also after shell commands and when a subagent or the session ends;
+              15 seconds apart, hardly an edit left out
+EOF
+}
+
 usage() {
 	cat <<'EOF'
 usage: ./install.sh [--prefix DIR] [--binary FILE] [--tier T] [--auto-init yes|no]
                     [--hooks yes|no] [--agent A] [--yes] [T]
        ./install.sh --uninstall [--prefix DIR] [--yes]
 
-  --prefix DIR      the program goes to DIR/bin (default ~/.local)
-  --binary FILE     install this program instead of building one
-  --tier T          minimal, balanced or aggressive
+  --prefix DIR      the program goes to DIR/bin, manual pages and completions
+                    to DIR/share (default ~/.local)
+  --binary FILE     install this program instead of building one; in an unpacked
+                    archive it is the one beside this script
+  --tier T          how often to take checkpoints: minimal (when a session starts),
+                    balanced (also at prompts, before edits and shell commands) or
+                    aggressive (also after shell commands, more of them)
   --auto-init A     yes: initialise a project when an agent's session starts in it
   --hooks A         yes: register the hooks with the agents of this account
   --agent A         register them with this agent only, as rewind config names it
-  --uninstall       remove the hooks and the program; checkpoints are kept
+  --uninstall       remove the hooks, the program, its manual pages and
+                    completions; checkpoints are kept
   --yes             ask nothing; use the flags, or else balanced, no, yes
 EOF
 }
@@ -108,6 +124,23 @@ older() {
 	return 1
 }
 
+# The directories in which man and the shells look.
+man=$prefix/share/man/man1
+completions() { # completions SHELL: its file
+	case $1 in
+	bash) printf '%s' "$prefix/share/bash-completion/completions/rewind" ;;
+	zsh) printf '%s' "$prefix/share/zsh/site-functions/_rewind" ;;
+	fish) printf '%s' "$prefix/share/fish/vendor_completions.d/rewind.fish" ;;
+	esac
+}
+
+# forget_pages removes the manual pages that an installation wrote, older ones too.
+forget_pages() {
+	for page in "$man/rewind.1" "$man"/rewind-*.1; do
+		if [ -f "$page" ] && head -n 1 "$page" | grep '^\.TH "REWIND.*"rewind"$' >/dev/null; then rm -f "$page"; fi
+	done
+}
+
 if [ "$uninstall" = yes ]; then
 	if [ -x "$program" ]; then
 		if [ "$ask" = yes ] && ! agreed "Remove the hooks from the agents' settings and delete $program?" no; then
@@ -116,6 +149,8 @@ if [ "$uninstall" = yes ]; then
 		fi
 		"$program" config --unregister-hooks || fail "the hooks could not be removed" "fix the file named above, then try again"
 		rm -f "$program"
+		forget_pages
+		for shell in bash zsh fish; do rm -f "$(completions "$shell")"; done
 		say "Removed $program."
 	else
 		say "$program does not exist."
@@ -132,6 +167,7 @@ work=$(mktemp -d "${TMPDIR:-/tmp}/rewind-install.XXXXXX")
 trap 'rm -rf "$work" "$bin/.rewind-$$"' EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM HUP
+if [ -z "$binary" ] && [ ! -f "$here/go.mod" ] && [ -f "$here/rewind" ]; then binary=$here/rewind; fi
 if [ -z "$binary" ]; then
 	command -v go >/dev/null 2>&1 || fail "Go is needed to build rewind" "see https://go.dev/doc/install, or use --binary FILE"
 	[ -f "$here/go.mod" ] || fail "$here is not a checkout of rewind" "run install.sh from its checkout, or use --binary FILE"
@@ -154,6 +190,19 @@ cp "$binary" "$bin/.rewind-$$"
 chmod 755 "$bin/.rewind-$$"
 mv -f "$bin/.rewind-$$" "$program" # over a link, not through it
 say "Installed $program."
+forget_pages
+if "$program" man --quiet "$man" 2>/dev/null; then
+	for shell in bash zsh fish; do
+		file=$(completions "$shell")
+		if mkdir -p "$(dirname "$file")" && "$program" completion "$shell" >"$work/completion"; then cp "$work/completion" "$file"; fi
+	done
+	say "Manual pages and completions are in $prefix/share."
+else
+	say "The manual pages could not be written to $man."
+fi
+case ${SHELL:-} in
+*/zsh) say "For zsh's completions, put this before compinit in ~/.zshrc: fpath+=($prefix/share/zsh/site-functions)" ;;
+esac
 if [ -n "$previous" ]; then
 	for name in smart-checkpoint smart-checkpoint.sh; do
 		if [ -L "$bin/$name" ]; then ln -sf rewind "$bin/$name"; fi
@@ -172,6 +221,7 @@ esac
 
 # 2. Settings.
 if [ "$ask" = yes ]; then
+	if [ -z "$tier" ]; then tiers; fi
 	while [ -z "$tier" ]; do
 		tier=$(question "How often to take checkpoints: minimal, balanced or aggressive?" balanced)
 		case $tier in minimal | balanced | aggressive) ;; *) tier='' ;; esac

@@ -97,7 +97,7 @@ func TestInstallAsks(t *testing.T) {
 	if code != 0 || !i.hooked(".claude/settings.json") {
 		t.Errorf("exit code %d\n%s", code, screen)
 	}
-	for _, want := range []string{"Installed " + i.home + "/.local/bin/rewind.", "Backed up ", "settings.json.rewind-backup-"} {
+	for _, want := range []string{"balanced    also before each prompt", "Installed " + i.home + "/.local/bin/rewind.", "Backed up ", "settings.json.rewind-backup-"} {
 		if !strings.Contains(strings.ReplaceAll(screen, "\r\n", "\n"), want) {
 			t.Errorf("%q is not on the screen:\n%s", want, screen)
 		}
@@ -220,7 +220,7 @@ func TestShellScriptsAreClean(t *testing.T) {
 	if err != nil {
 		t.Skip("no shellcheck here")
 	}
-	if out, err := exec.Command(check, "../install.sh", "../docs/demo.sh", "../docs/fuzz.sh").CombinedOutput(); err != nil {
+	if out, err := exec.Command(check, "../install.sh", "../docs/demo.sh", "../docs/fuzz.sh", "../docs/dist.sh", "../docs/get.sh").CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, out)
 	}
 }
