@@ -68,7 +68,7 @@ func runBack(ctx context.Context, c *call, r *restoreFlags, n int, withCode, cop
 	if err != nil {
 		return err
 	}
-	o := engine.RestoreOptions{DryRun: r.dryRun, Force: r.force, InPlace: r.inPlace}
+	o := engine.RestoreOptions{DryRun: r.dryRun, Force: r.force, InPlace: r.inPlace, Args: c.typedArgs(r)}
 	if c.out.interactive() && !r.yes && !r.dryRun {
 		o.Confirm = c.confirm
 	}

@@ -42,6 +42,7 @@ func entries() []entry {
 		{name: "diff", make: newDiff},
 		{name: "restore", make: newRestore},
 		{name: "undo", make: newUndo},
+		{name: "redo", make: newRedo},
 		{name: "undo-restore", make: newUndoRestore},
 		{name: "redo-restore", make: newRedoRestore},
 		{name: "log", make: newLog},

@@ -225,6 +225,8 @@ func explainConversation(err error, f *failure) bool {
 func explainRest(err error, f *failure) bool {
 	var (
 		nothing  *project.NothingError
+		few      *project.FewStepsError
+		done     *engine.NotTakenBackError
 		readOnly *project.ReadOnlyError
 		home     *account.HomeError
 		removal  *stores.RemovalError
@@ -236,6 +238,13 @@ func explainRest(err error, f *failure) bool {
 	switch {
 	case errors.As(err, &nothing):
 		f.hint = "rewind log shows the operations, rewind list shows the checkpoints"
+		if nothing.Next != "" {
+			f.hint = nothing.Next
+		}
+	case errors.As(err, &few):
+		f.hint = fmt.Sprintf("rewind %s %d goes as far as possible", few.What, few.Have)
+	case errors.As(err, &done):
+		f.code, f.hint = exitRefused, "rewind log shows which operations undo-restore can still take back"
 	case errors.As(err, &removal):
 		f.code, f.hint = exitPartial, "rewind stores rm "+removal.ID[:min(shortID, len(removal.ID))]+" --yes continues the removal"
 	case errors.As(err, &home):

@@ -2,11 +2,15 @@ package cli
 
 import (
 	"context"
+	"strconv"
+	"strings"
 
 	"github.com/spf13/pflag"
 
 	"github.com/rewind-cli/rewind/cli/screen"
 	"github.com/rewind-cli/rewind/engine"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/manifest"
 )
 
 func newLog() *command {
@@ -15,11 +19,13 @@ func newLog() *command {
 		name:  "log",
 		usage: "[--limit N]",
 		short: "show the operations, newest first",
-		long: "Shows what changed the project or the store: restores, undos, gc, forget, repair, each\n" +
-			"with its time, its checkpoint, and the safety checkpoint that was taken before it.",
+		long: "Shows what changed the project or the store: restores, undos, gc, forget, repair. Each\n" +
+			"with its number, its age, the command as it was typed, what it changed, the checkpoint that\n" +
+			"it went to, the safety checkpoint that was taken before it, and whether it is taken back.",
 		examples: []example{
 			{"rewind log", "the newest 20"},
 			{"rewind undo-restore", "undo the newest restore"},
+			{"rewind undo-restore --to 3", "undo the newest restores, up to the operation with number 3"},
 		},
 		exits: []int{exitBusy, exitDamaged},
 		flags: func(f *pflag.FlagSet) {
@@ -33,33 +39,126 @@ func newLog() *command {
 			if err != nil {
 				return err
 			}
-			ops, err := engine.Operations(ctx, p, limit)
+			ops, err := engine.OperationLog(ctx, p, limit)
 			if err != nil {
 				return err
 			}
-			v := engine.LogOf(p, ops)
-			t := screen.Table{
-				Width: c.out.width(),
-				Columns: []screen.Column{{Title: "TIME"}, {Title: "WHAT", Style: screen.Cyan}, {Title: "CHECKPOINT", Style: screen.Yellow},
-					{Title: "SAFETY", Style: screen.Yellow}, {Title: "TRANSCRIPT BACKUP", Flex: true}},
-			}
-			for i, e := range v.Operations {
-				t.Rows = append(t.Rows, []string{ops[i].Time.Local().Format("2006-01-02 15:04:05"), escape(e.Kind),
-					deref(e.Checkpoint), deref(e.Safety), escape(deref(e.TranscriptBackup))})
-			}
 			if c.json {
-				return c.out.document(v)
+				return c.out.document(viewLog(p, ops))
 			}
 			if len(ops) == 0 {
 				c.out.hint("no operations yet")
 				return nil
 			}
 			return c.out.paged(ctx, c.env, func() error {
-				t.Write(c.out.color, func(s string) { c.out.line("%s", s) })
+				logTable(c.out, p, ops)
 				return nil
 			})
 		},
 	}
+}
+
+func logTable(o *output, p *project.Project, ops []engine.Logged) {
+	t := screen.Table{
+		Width: o.width(),
+		Columns: []screen.Column{{Title: "#", Right: true}, {Title: "AGE", Right: true}, {Title: "OPERATION", Style: screen.Cyan, Flex: true}, {Title: "CHANGES"},
+			{Title: "CHECKPOINT", Flex: true}, {Title: "SAFETY", Style: screen.Yellow}, {Title: "NOTE", Flex: true}},
+	}
+	numbers := map[uint64]int{}
+	for _, op := range ops {
+		numbers[op.Seq] = op.N
+	}
+	for i, e := range engine.LogOf(p, operationsOf(ops)).Operations {
+		op := ops[i]
+		safety := ""
+		if op.Safety != (manifest.CheckpointID{}) {
+			safety = op.Safety.String()[:shortID]
+		}
+		t.Rows = append(t.Rows, []string{strconv.Itoa(op.N), formatAge(o.now().Sub(op.Time)), escape(strings.TrimSpace(e.Kind + " " + op.Args)),
+			changeCounts(op.Created, op.Replaced, op.Deleted), logTarget(op), safety, logNote(op, numbers, deref(e.TranscriptBackup))})
+	}
+	t.Write(o.color, func(s string) { o.line("%s", s) })
+}
+
+func operationsOf(list []engine.Logged) []manifest.Operation {
+	ops := make([]manifest.Operation, len(list))
+	for i := range list {
+		ops[i] = list[i].Operation
+	}
+	return ops
+}
+
+// logTarget names the checkpoint that an operation went to.
+func logTarget(op engine.Logged) string {
+	switch {
+	case op.Checkpoint == (manifest.CheckpointID{}):
+		return ""
+	case op.Target == nil || op.Target.N == 0: // a safety checkpoint, or one that gc removed
+		return op.Checkpoint.String()[:shortID]
+	}
+	name := strconv.Itoa(op.Target.N)
+	if text := checkpointText(*op.Target); text != "" {
+		name += ` "` + screen.Clip(text, 40) + `"`
+	}
+	return name
+}
+
+// logNote says what an operation took back, or what took it back, and where the transcript from before it is.
+func logNote(op engine.Logged, numbers map[uint64]int, backup string) string {
+	var notes []string
+	if n, ok := numbers[op.TakenBackBy]; ok {
+		notes = append(notes, "taken back by "+strconv.Itoa(n))
+	}
+	if len(op.TakesBack) > 0 {
+		first, last := op.TakesBack[0], op.TakesBack[len(op.TakesBack)-1]
+		switch a, b := numbers[first], numbers[last]; {
+		case a == 0: // below what is shown
+		case a == b:
+			notes = append(notes, "takes back "+strconv.Itoa(a))
+		case b == 0:
+			notes = append(notes, "takes back "+plural(len(op.TakesBack), "operation", "operations"))
+		default:
+			notes = append(notes, "takes back "+strconv.Itoa(a)+" to "+strconv.Itoa(b))
+		}
+	}
+	if backup != "" {
+		notes = append(notes, "transcript kept as "+escape(backup))
+	}
+	return strings.Join(notes, ", ")
+}
+
+// logView is the document of log; logEntryView is what its operations have beside the fields of
+// the file that lists the restores.
+type logView struct {
+	Operations []logEntryView `json:"operations"`
+}
+
+type logEntryView struct {
+	N int `json:"n"` // 1 for the newest
+	engine.LogEntry
+	Added       uint64   `json:"added"`
+	Modified    uint64   `json:"modified"`
+	Deleted     uint64   `json:"deleted"`
+	CheckpointN int      `json:"checkpoint_n"` // as list numbers it; 0 for a safety checkpoint and one that is gone
+	Prompt      string   `json:"prompt"`       // of that checkpoint
+	TakesBack   []uint64 `json:"takes_back"`   // sequence numbers, newest first
+	TakenBackBy *uint64  `json:"taken_back_by"`
+}
+
+func viewLog(p *project.Project, ops []engine.Logged) logView {
+	v := logView{Operations: make([]logEntryView, len(ops))}
+	for i, e := range engine.LogOf(p, operationsOf(ops)).Operations {
+		op := ops[i]
+		entry := logEntryView{N: op.N, LogEntry: e, Added: op.Created, Modified: op.Replaced, Deleted: op.Deleted, TakesBack: append([]uint64{}, op.TakesBack...)}
+		if op.Target != nil {
+			entry.CheckpointN, entry.Prompt = op.Target.N, op.Target.Prompt
+		}
+		if op.TakenBackBy != 0 {
+			entry.TakenBackBy = &op.TakenBackBy
+		}
+		v.Operations[i] = entry
+	}
+	return v
 }
 
 func orNull(s string) *string {

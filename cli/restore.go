@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -22,6 +23,7 @@ type restoreFlags struct {
 	inPlace, resume, copy bool
 	dryRun, force, yes    bool
 	glob                  bool // of those that take paths
+	to                    int  // undo-restore: the operation's number, 0 for none
 }
 
 func (r *restoreFlags) define(f *pflag.FlagSet) {
@@ -85,6 +87,8 @@ const confirmAbove = 20
 // restoreVerb is what differs between the commands of the family.
 type restoreVerb struct {
 	takesCheckpoint bool
+	takesSteps      bool   // a number, how many
+	takesTo         bool   // --to, an operation's number
 	done            string // "Restored to %s."
 	would           string // on a dry run
 	takeBack        string // the command that undoes it
@@ -121,22 +125,49 @@ func newRestore() *command {
 
 func newUndo() *command {
 	c := restoreCommand(restoreVerb{
-		done:     "Restored to %s.",
-		would:    "Would restore to %s.",
-		takeBack: "rewind undo-restore",
-		do:       engine.Undo,
+		takesSteps: true,
+		done:       "Restored to %s.",
+		would:      "Would restore to %s.",
+		takeBack:   "rewind redo",
+		do:         engine.Undo,
 	})
 	c.name = "undo"
-	c.usage = restoreUsage + " [--glob] [-- path…]"
+	c.usage = "[N] " + restoreUsage + " [--glob] [-- path…]"
 	c.short = "restore the newest checkpoint that differs"
 	c.long = "Restores the newest checkpoint that differs from the working tree, and forks the\n" +
 		"conversation if it has one; --code-only leaves that out. Run again, it goes further back\n" +
-		"from there; a save or an edit starts over.\n" +
+		"from there; a save or an edit starts over. N goes that many steps at once: as one operation,\n" +
+		"which rewind redo takes back as a whole, or not at all if there are fewer.\n" +
 		aboutPaths
 	c.examples = []example{
 		{"rewind undo", "undo the last change"},
+		{"rewind undo 3", "three steps back at once"},
 		{"rewind undo --dry-run", "what would happen"},
+		{"rewind redo", "take the last undo back"},
 	}
+	return c
+}
+
+func newRedo() *command {
+	c := restoreCommand(restoreVerb{
+		takesSteps: true,
+		done:       "Redone: back at %s.",
+		would:      "Would redo: back to %s.",
+		takeBack:   "rewind redo-restore",
+		do:         engine.Redo,
+	})
+	c.name = "redo"
+	c.usage = "[N] " + restoreUsage
+	c.short = "take the last undo back"
+	c.long = "Takes the last undo back, or the last N of them, each with all the steps that it went; as\n" +
+		"undo-restore does it, but it stops at a restore. What was edited since stays; if that is\n" +
+		"a path that the undo changed, it refuses. rewind undo after it goes to the same place again."
+	c.examples = []example{
+		{"rewind redo", "take the last undo back"},
+		{"rewind redo 2", "take the last two back"},
+		{"rewind log", "the operations"},
+	}
+	c.paths = false
 	return c
 }
 
@@ -145,15 +176,19 @@ func newUndoRestore() *command {
 		done:     "Undid the restore: back at %s.",
 		would:    "Would undo the restore: back to %s.",
 		takeBack: "rewind redo-restore",
+		takesTo:  true,
 		do:       engine.UndoRestore,
 	})
 	c.name = "undo-restore"
-	c.usage = restoreUsage
+	c.usage = "[--to N] " + restoreUsage
 	c.short = "undo the last restore"
 	c.long = "Undoes the last restore or undo. Touches only the paths that it changed, and refuses if\n" +
-		"one of them was changed since. Can be repeated for each operation before it."
+		"one of them was changed since. Can be repeated for each operation before it. --to undoes\n" +
+		"all that are not undone yet, up to and with the operation that rewind log gives that\n" +
+		"number: all of them or none."
 	c.examples = []example{
 		{"rewind undo-restore", "undo the last restore"},
+		{"rewind undo-restore --to 3 --dry-run", "what undoing everything since operation 3 would do"},
 		{"rewind log", "the operations it goes through"},
 	}
 	c.paths = false
@@ -188,6 +223,9 @@ func restoreCommand(v restoreVerb) *command {
 		if v.takesCheckpoint {
 			f.BoolVar(&r.copy, "copy", false, "with prompt~N, copy the undone prompts to the clipboard")
 		}
+		if v.takesTo {
+			f.IntVar(&r.to, "to", 0, "undo everything up to the operation with this `number` in rewind log")
+		}
 		if c.paths {
 			globFlag(f, &r.glob)
 		}
@@ -195,7 +233,52 @@ func restoreCommand(v restoreVerb) *command {
 	if v.takesCheckpoint {
 		c.minArgs, c.maxArgs = 1, 1
 	}
+	if v.takesSteps {
+		c.maxArgs = 1
+	}
 	return c
+}
+
+// steps reads the number of undo and redo.
+func (c *call) steps() (int, error) {
+	if len(c.args) == 0 {
+		return 1, nil
+	}
+	n, err := strconv.Atoi(c.args[0])
+	switch {
+	case err != nil && c.cmd.paths: // mostly a path
+		return 0, &usageError{msg: quote(c.args[0]) + " is not a number of steps", hint: "paths go after --: rewind " + c.name + " -- " + shellQuote(c.args[0])}
+	case err != nil || n < 1:
+		return 0, usagef("the number of steps must be 1 or more, not %s", quote(c.args[0]))
+	}
+	return n, nil
+}
+
+// typedArgs are the words after the verb as the log keeps them: no flags but those that say which way.
+func (c *call) typedArgs(r *restoreFlags) string {
+	words := quoteAll(c.args)
+	if r.to > 0 {
+		words = append(words, "--to", strconv.Itoa(r.to))
+	}
+	if len(c.paths) > 0 {
+		words = append(append(words, "--"), quoteAll(c.paths)...)
+	}
+	return strings.ToValidUTF8(strings.Join(words, " "), "\uFFFD")
+}
+
+// operationTo finds the operation that --to names.
+func (c *call) operationTo(ctx context.Context, p *project.Project, n int) (uint64, error) {
+	ops, err := engine.Operations(ctx, p, n)
+	if err != nil {
+		return 0, err
+	}
+	switch {
+	case len(ops) == 0:
+		return 0, &project.NothingError{What: "undo"}
+	case len(ops) < n:
+		return 0, &usageError{msg: fmt.Sprintf("there is no operation %d: the oldest is %d", n, len(ops)), hint: "rewind log --limit 0"}
+	}
+	return ops[n-1].Seq, nil
 }
 
 func runRestore(ctx context.Context, c *call, r *restoreFlags, v restoreVerb) error {
@@ -211,11 +294,24 @@ func runRestore(ctx context.Context, c *call, r *restoreFlags, v restoreVerb) er
 	if h == conversationHalf && len(c.paths) > 0 {
 		return usagef("paths concern the files, which are not restored")
 	}
+	o := engine.RestoreOptions{DryRun: r.dryRun, Force: r.force, Args: c.typedArgs(r)}
+	if v.takesSteps {
+		if o.Steps, err = c.steps(); err != nil {
+			return err
+		}
+	}
+	if c.flags.Changed("to") && r.to < 1 {
+		return usagef("--to must be 1 or more, not %d", r.to)
+	}
 	p, err := c.open(ctx)
 	if err != nil {
 		return err
 	}
-	o := engine.RestoreOptions{DryRun: r.dryRun, Force: r.force}
+	if r.to > 0 {
+		if o.To, err = c.operationTo(ctx, p, r.to); err != nil {
+			return err
+		}
+	}
 	var concerned []manifest.Checkpoint // undo finds its own
 	if v.takesCheckpoint {
 		if err := c.target(ctx, p, h, &o); err != nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/rewind-cli/rewind/cas/oid"
 	"github.com/rewind-cli/rewind/engine/account"
@@ -31,6 +32,9 @@ type RestoreOptions struct {
 	InPlace    bool                        // rewrite the session's own transcript, after a backup, instead of forking it
 	Session    *conversation.ChosenSession // whose conversation, where the checkpoint holds none of it; nil: the checkpoint's
 	By         string                      // id of the session that asks, "" for none: see LastRestore
+	Steps      int                         // undo, redo: how many; 0: one
+	To         uint64                      // undo-restore: sequence number of the oldest operation that is taken back; 0: the last
+	Args       string                      // what the person typed after the verb, for the log; it is cut to manifest.MaxArgs
 	Prompt     int                         // restore: to before the Prompt-th last prompt of Session, not to Checkpoint; 0: to Checkpoint
 	// Confirm, if set, is asked before anything is touched when something would be
 	// deleted, or another session's work would go.
@@ -127,7 +131,7 @@ type restoring struct {
 // plan means that nothing differs.
 func runRestore(ctx context.Context, p *project.Project, o RestoreOptions, kind manifest.OperationKind, choose func(*restoring) (*restore.Plan, error)) (*Restored, error) {
 	r := &restoring{Project: p, ctx: ctx, o: o}
-	r.op.Kind, r.op.Session = kind, o.By
+	r.op.Kind, r.op.Session, r.op.Args = kind, o.By, cutArgs(o.Args)
 	done, err := r.run(choose)
 	if err == nil && !o.DryRun {
 		maintain.FinishForgetting(ctx, p)
@@ -328,13 +332,33 @@ func (r *restoring) record(plan *restore.Plan, out *restore.Outcome) error {
 	return r.commitMove()
 }
 
-// putPaths stages the list of what an operation changed.
+// cutArgs keeps what fits into an operation, without half a letter.
+func cutArgs(s string) string {
+	if len(s) <= manifest.MaxArgs {
+		return s
+	}
+	const more = "…"
+	return strings.ToValidUTF8(s[:manifest.MaxArgs-len(more)], "") + more
+}
+
+// putPaths stages the list of what an operation changed, and counts it.
 func (r *restoring) putPaths(changes []restore.Change) (oid.ID, error) {
 	var all []restore.Change
 	for _, c := range changes {
 		all = append(all, c)
 		for _, path := range r.within[c.Path] {
 			all = append(all, restore.Change{Path: path, Action: restore.Delete})
+		}
+	}
+	r.op.Created, r.op.Replaced, r.op.Deleted = 0, 0, 0
+	for _, c := range all {
+		switch c.Action {
+		case restore.Create:
+			r.op.Created++
+		case restore.Delete:
+			r.op.Deleted++
+		default:
+			r.op.Replaced++
 		}
 	}
 	return r.tx.Put(append(encodePaths(all), r.move.Line()...))

@@ -30,10 +30,10 @@ func (r *restoring) prepareMove() (err error) {
 	return err
 }
 
-// prepareMoveBack prepares to take back what an operation did to the conversation.
-// before are those that hold when it is taken back, the newest last.
-func (r *restoring) prepareMoveBack(op manifest.Operation, before []manifest.Operation) (err error) {
-	r.move, err = conversation.PrepareMoveBack(r.ctx, r.Project, op, before, r.moveOptions())
+// prepareMoveBack prepares to take back what operations, the newest last, did to the conversation.
+// before are those that hold when they are taken back, the newest last.
+func (r *restoring) prepareMoveBack(ops, before []manifest.Operation) (err error) {
+	r.move, err = conversation.PrepareMovesBack(r.ctx, r.Project, ops, before, r.moveOptions())
 	return err
 }
 

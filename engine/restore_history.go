@@ -21,6 +21,7 @@ type LogEntry struct {
 	Backup           *string `json:"backup_checkpoint"`
 	Safety           *string `json:"safety"` // the same, as restore calls it
 	TranscriptBackup *string `json:"transcript_backup"`
+	Args             string  `json:"args"` // what was typed after the verb, "" where nobody said
 }
 
 // Log is a list of operations, newest first.
@@ -46,7 +47,7 @@ func LogOf(p *project.Project, ops []manifest.Operation) Log {
 	for i, op := range ops {
 		l.Operations[i] = LogEntry{
 			Seq: op.Seq, Time: op.Time.UTC().Format(time.RFC3339Nano), Kind: VerbOf(op), Checkpoint: id(op.Checkpoint),
-			Backup: id(op.Safety), Safety: id(op.Safety), TranscriptBackup: orNull(conversation.TranscriptBackup(p, op)),
+			Backup: id(op.Safety), Safety: id(op.Safety), TranscriptBackup: orNull(conversation.TranscriptBackup(p, op)), Args: op.Args,
 		}
 	}
 	return l

@@ -28,7 +28,8 @@ func InSessionCommands() []InSessionCommand {
 	return []InSessionCommand{
 		{Name: "list", Hint: "[n]", Description: "List the checkpoints of this project", flags: []string{"--all", "--oneline", "--limit"}, most: 1},
 		{Name: "restore", Hint: "<checkpoint> [--code-only] [-- path…]", Description: "Restore code and conversation to a checkpoint: its number, its name, or prompt~1", Changes: true, flags: restore, paths: true, most: 1},
-		{Name: "undo", Hint: "[--dry-run]", Description: "Restore code and conversation to the newest checkpoint that differs; run again to go further back", Changes: true, flags: restore, paths: true},
+		{Name: "undo", Hint: "[n] [--dry-run]", Description: "Restore code and conversation to the newest checkpoint that differs, or n steps back; run again to go further back", Changes: true, flags: restore, paths: true, most: 1},
+		{Name: "redo", Hint: "[n]", Description: "Take the last undo back", Changes: true, flags: []string{"--dry-run", "-n", "--force", "--yes", "-y"}, most: 1},
 		{Name: "undo-restore", Description: "Undo the last restore or undo", Changes: true, flags: []string{"--dry-run", "-n", "--force", "--yes", "-y"}},
 		{Name: "redo-restore", Description: "Redo what undo-restore undid", Changes: true, flags: []string{"--dry-run", "-n", "--force", "--yes", "-y"}},
 		{Name: "back", Hint: "[n] [--both]", Description: "Fork the conversation to before the nth-last prompt", Changes: true, flags: []string{"--both", "--dry-run", "-n", "--force", "--yes", "-y"}, most: 1},

@@ -127,7 +127,13 @@ type Operation struct {
 	Fork             string // file of the conversation fork that the operation made
 	Verb             string // the command's own name, where Kind says what it did; "" for Kind
 	Session          string // id of the session that it was made in, "" where nobody said
+	Args             string // what was typed after the verb: checkpoint, number, paths; "" where nobody said. At most MaxArgs bytes
+	// Created, Replaced (also of modes alone) and Deleted count the paths; all zero in records of older programs.
+	Created, Replaced, Deleted uint64
 }
+
+// MaxArgs is how many bytes of a command line an operation keeps.
+const MaxArgs = 200
 
 // Session is an agent's session, as last seen.
 type Session struct {

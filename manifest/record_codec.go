@@ -190,6 +190,10 @@ func (o *Operation) fields(c codec) {
 	c.text(11, &o.Fork)
 	c.text(12, &o.Verb)
 	c.packed(13, &o.Session)
+	c.text(14, &o.Args)
+	c.number(15, &o.Created)
+	c.number(16, &o.Replaced)
+	c.number(17, &o.Deleted)
 }
 
 func (s *Session) fields(c codec) {

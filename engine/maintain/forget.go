@@ -304,6 +304,7 @@ func (f *forgetter) operation(ctx context.Context, o *manifest.Operation) (bool,
 	if o.Paths, err = f.tx.Put(dropPaths(list, f.chosen.Match)); err != nil {
 		return false, err
 	}
+	o.Args = dropTyped(o.Args)
 	return *o != was, nil
 }
 

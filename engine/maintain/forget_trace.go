@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/rewind-cli/rewind/cas/oid"
 	"github.com/rewind-cli/rewind/engine/conversation"
@@ -94,6 +95,14 @@ func ForgottenIn(coverage []byte) map[string]bool {
 		}
 	}
 	return keys
+}
+
+// dropTyped removes the paths from a command line: any of them may mean what is forgotten.
+func dropTyped(args string) string {
+	if before, _, ok := strings.Cut(" "+args, " -- "); ok {
+		return strings.TrimSpace(before + " -- …")
+	}
+	return args
 }
 
 // dropPaths removes the lines of chosen paths from the list of an operation.

@@ -140,9 +140,25 @@ func (e *RemoteError) Error() string {
 }
 
 // NothingError: nothing to undo or redo.
-type NothingError struct{ What string }
+type NothingError struct {
+	What string
+	Next string // what to do instead, where that helps
+}
 
 func (e *NothingError) Error() string { return "nothing to " + e.What }
+
+// FewStepsError: more steps were asked for than there are.
+type FewStepsError struct {
+	What string // the command
+	Have int    // from 1
+}
+
+func (e *FewStepsError) Error() string {
+	if e.Have == 1 {
+		return "there is only 1 step to " + e.What
+	}
+	return fmt.Sprintf("there are only %d steps to %s", e.Have, e.What)
+}
 
 // ReadOnlyError: the store cannot be written.
 type ReadOnlyError struct {

@@ -1,0 +1,312 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/rewind-cli/rewind/engine/conversation"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/restore"
+	"github.com/rewind-cli/rewind/engine/rules"
+	"github.com/rewind-cli/rewind/manifest"
+)
+
+// stacks reads the operation log as two stacks: what can be taken back, and
+// what can be done again. The newest is last.
+//
+// Every operation is taken back the same way, from its After to its Before. So
+// a redo takes back the undo, and goes onto the first stack in the place of
+// what it did again.
+func stacks(newestFirst []manifest.Operation) (undo, redo []manifest.Operation) {
+	for _, op := range slices.Backward(newestFirst) {
+		undo, redo = push(undo, redo, op)
+	}
+	return undo, redo
+}
+
+// push takes one more operation into the stacks. What it takes off stays in the memory of undo.
+func push(undo, redo []manifest.Operation, op manifest.Operation) (_, _ []manifest.Operation) {
+	switch op.Kind {
+	case manifest.OpRestore, manifest.OpUndo:
+		undo, redo = append(slices.Clip(undo), op), nil
+	case manifest.OpUndoRestore:
+		if i := indexOf(undo, op.Undoes); i >= 0 {
+			undo, redo = undo[:i], append(slices.Clip(redo), op)
+		}
+	case manifest.OpRedoRestore:
+		if i := indexOf(redo, op.Undoes); i >= 0 {
+			redo, undo = redo[:i], append(slices.Clip(undo), op)
+		}
+	}
+	return undo, redo
+}
+
+func indexOf(ops []manifest.Operation, seq uint64) int {
+	return slices.IndexFunc(ops, func(o manifest.Operation) bool { return o.Seq == seq })
+}
+
+// originOf is the restore or undo whose doing an operation of the first stack stands for.
+func originOf(ops []manifest.Operation, op manifest.Operation) manifest.Operation {
+	for op.Kind == manifest.OpRedoRestore || op.Kind == manifest.OpUndoRestore {
+		i := indexOf(ops, op.Undoes)
+		if i < 0 {
+			break // of a log that lost its beginning
+		}
+		op = ops[i]
+	}
+	return op
+}
+
+// UndoRestore takes the last restore back, and touches only the paths that it
+// changed. With o.To, it takes back all that came since too. Errors: *NothingError, *NotTakenBackError where
+// o.To cannot be taken back, and *RefusedError where a path changed since.
+func UndoRestore(ctx context.Context, p *project.Project, o RestoreOptions) (*Restored, error) {
+	return takeBack(ctx, p, o, manifest.OpUndoRestore, "", func(ops []manifest.Operation) ([]manifest.Operation, error) {
+		undo, _ := stacks(ops)
+		if len(undo) == 0 {
+			return nil, &project.NothingError{What: "undo"}
+		}
+		if o.To == 0 {
+			return undo[len(undo)-1:], nil
+		}
+		i := indexOf(undo, o.To)
+		if i < 0 {
+			return nil, notTakenBack(ops, o.To)
+		}
+		return undo[i:], nil
+	})
+}
+
+// NotTakenBackError: an operation that undo-restore cannot take back.
+type NotTakenBackError struct {
+	Kind manifest.OperationKind
+	By   uint64 // sequence number of the one that took it back already, 0 for none
+}
+
+func (e *NotTakenBackError) Error() string {
+	if e.By != 0 {
+		return "that " + string(e.Kind) + " is taken back already"
+	}
+	return "a " + string(e.Kind) + " cannot be taken back"
+}
+
+func notTakenBack(ops []manifest.Operation, seq uint64) error {
+	i := indexOf(ops, seq)
+	if i < 0 {
+		return &project.NothingError{What: "undo"}
+	}
+	e := &NotTakenBackError{Kind: ops[i].Kind}
+	if by, ok := TakenBackBy(ops)[seq]; ok {
+		e.By = by
+	}
+	return e
+}
+
+// RedoRestore does again what UndoRestore took back. A new restore clears what
+// could be redone, a save does not. Errors as UndoRestore.
+func RedoRestore(ctx context.Context, p *project.Project, o RestoreOptions) (*Restored, error) {
+	return takeBack(ctx, p, o, manifest.OpRedoRestore, "", func(ops []manifest.Operation) ([]manifest.Operation, error) {
+		_, redo := stacks(ops)
+		if len(redo) == 0 {
+			return nil, &project.NothingError{What: "redo"}
+		}
+		return redo[len(redo)-1:], nil
+	})
+}
+
+// RedoVerb is the verb of an operation that Redo made.
+const RedoVerb = "redo"
+
+// Redo takes the last undo back, or the last o.Steps of them, as one operation: each with all the
+// steps that it went. It is UndoRestore for undos that nothing else came after.
+// Errors: as UndoRestore, *FewStepsError where there are fewer.
+func Redo(ctx context.Context, p *project.Project, o RestoreOptions) (*Restored, error) {
+	return takeBack(ctx, p, o, manifest.OpUndoRestore, RedoVerb, func(ops []manifest.Operation) ([]manifest.Operation, error) {
+		undo, redo := stacks(ops)
+		n := 0
+		for n < max(o.Steps, 1) && n < len(undo) && originOf(ops, undo[len(undo)-1-n]).Kind == manifest.OpUndo {
+			n++
+		}
+		switch {
+		case n == 0 && len(undo) > 0:
+			return nil, &project.NothingError{What: RedoVerb, Next: "rewind undo-restore takes the last restore back"}
+		case n == 0 && len(redo) > 0:
+			return nil, &project.NothingError{What: RedoVerb, Next: "rewind redo-restore does again what was taken back"}
+		case n == 0:
+			return nil, &project.NothingError{What: RedoVerb}
+		case n < o.Steps:
+			return nil, &project.FewStepsError{What: RedoVerb, Have: n}
+		}
+		return undo[len(undo)-n:], nil
+	})
+}
+
+func last(ops []manifest.Operation) (op manifest.Operation, ok bool) {
+	if len(ops) == 0 {
+		return op, false
+	}
+	return ops[len(ops)-1], true
+}
+
+// takeBack takes back what which chooses of the log, the newest last, as one operation.
+func takeBack(ctx context.Context, p *project.Project, o RestoreOptions, kind manifest.OperationKind, verb string, which func([]manifest.Operation) ([]manifest.Operation, error)) (*Restored, error) {
+	return runRestore(ctx, p, o, kind, func(r *restoring) (*restore.Plan, error) {
+		ops, err := Operations(ctx, r.Project, 0)
+		if err != nil {
+			return nil, err
+		}
+		back, err := which(ops)
+		if err != nil {
+			return nil, err
+		}
+		oldest := back[0]
+		r.op.Verb, r.op.Undoes, r.op.Checkpoint = verb, oldest.Seq, oldest.Safety
+		if err := r.reportTarget(oldest); err != nil {
+			return nil, err
+		}
+		var before []manifest.Operation
+		if undo, _ := stacks(ops); kind == manifest.OpUndoRestore {
+			before = undo[:len(undo)-len(back)]
+		}
+		if err := r.prepareMoveBack(back, before); err != nil {
+			return nil, err
+		}
+		r.o.Half = conversation.CodeOnly // what is left to prepare
+		return r.planBack(back)
+	})
+}
+
+// reportTarget finds the checkpoint that the answer names: the one that has
+// the tree from before the operation.
+func (r *restoring) reportTarget(op manifest.Operation) error {
+	return r.Query(r.ctx, func(db *manifest.DB) error {
+		c, ok, err := db.ByID(op.Safety)
+		if !ok {
+			c.ID = op.Safety // collected meanwhile; the operation's own trees are kept
+		}
+		r.target = c
+		return err
+	})
+}
+
+// planBack plans the way from the After of operations, the newest last, to the Before of the first,
+// on the paths that they changed. What is there now must be the After or the Before
+// of each in its turn.
+func (r *restoring) planBack(ops []manifest.Operation) (*restore.Plan, error) {
+	w := wayBack{r: r, now: map[string]*manifest.Entry{}}
+	for _, op := range slices.Backward(ops) {
+		if err := w.take(op); err != nil {
+			return nil, err
+		}
+	}
+	current, err := restore.EditTree(r.tx, r.tx, r.now, w.found, w.modes)
+	if err != nil {
+		return nil, err
+	}
+	if len(w.conflicts) > 0 && !r.o.Force {
+		slices.Sort(w.conflicts)
+		w.conflicts = slices.Compact(w.conflicts)
+		return nil, &project.RefusedError{What: changedSince(len(w.conflicts)), Paths: w.conflicts[:min(len(w.conflicts), manyPaths)], Forcible: true}
+	}
+	var edits []restore.Edit
+	paths := slices.Sorted(maps.Keys(w.now))
+	for _, path := range paths {
+		e := restore.Edit{Path: path}
+		if to := w.now[path]; to != nil {
+			e.Entry = *to
+		}
+		edits = append(edits, e)
+	}
+	target, err := restore.EditTree(r.tx, r.tx, current, edits, nil)
+	if err != nil {
+		return nil, err
+	}
+	r.now = current
+	return restore.NewPlan(r.ctx, restore.Options{
+		FS: r.fs, Source: r.tx, Current: current, Target: target, Select: restore.NewExactly(paths), Store: rules.StorePath(r.Project), Workers: r.tx.Workers(),
+	})
+}
+
+// wayBack is the working tree on the paths of operations, as it becomes while they are taken back.
+type wayBack struct {
+	r         *restoring
+	now       map[string]*manifest.Entry // by path, after what was taken back so far; nil: nothing there
+	found     []restore.Edit
+	modes     map[string]uint32
+	conflicts []string
+}
+
+// take takes one operation back.
+func (w *wayBack) take(op manifest.Operation) error {
+	r := w.r
+	changes := map[string]manifest.Change{}
+	err := manifest.Diff(r.tx.Load, op.Before, op.After, func(c manifest.Change) error {
+		if r.sel == nil || r.sel.Has(c.Path) {
+			changes[c.Path] = c
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	// What each of them is now: as the operation left it, unless this says otherwise.
+	since := map[string]*manifest.Entry{}
+	err = manifest.Diff(r.tx.Load, r.now, op.After, func(c manifest.Change) error {
+		if _, ok := changes[c.Path]; ok {
+			since[c.Path] = c.Old
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	present := func(path string) *manifest.Entry {
+		if e, ok := w.now[path]; ok {
+			return e
+		}
+		if e, ok := since[path]; ok {
+			return e
+		}
+		return changes[path].New
+	}
+	// What is ignored today is not in the scan: it is looked up on disk.
+	var missing []string
+	for path := range changes {
+		if _, ok := w.now[path]; !ok && present(path) == nil {
+			missing = append(missing, path)
+		}
+	}
+	slices.Sort(missing)
+	found, modes, err := restore.LookUp(r.ctx, r.fs, r.tx, r.tx, missing)
+	if err != nil {
+		return err
+	}
+	for i := range found {
+		since[found[i].Path] = &found[i].Entry
+	}
+	w.found = append(w.found, found...)
+	if w.modes == nil {
+		w.modes = modes
+	} else {
+		maps.Copy(w.modes, modes)
+	}
+	for path, c := range changes {
+		if now := present(path); !restore.Same(now, c.New) && !restore.Same(now, c.Old) {
+			w.conflicts = append(w.conflicts, path)
+		}
+		w.now[path] = c.Old
+	}
+	return nil
+}
+
+// manyPaths is how many paths an error names at most.
+const manyPaths = 100
+
+func changedSince(n int) string {
+	if n == 1 {
+		return "a path has changed since that restore"
+	}
+	return fmt.Sprintf("%d paths have changed since that restore", n)
+}
