@@ -20,8 +20,8 @@ func newLog() *command {
 		usage: "[--limit N]",
 		short: "show the operations, newest first",
 		long: "Shows what changed the project or the store: restores, undos, gc, forget, repair. Each\n" +
-			"with its number, its age, the command as it was typed, what it changed, the checkpoint that\n" +
-			"it went to, the safety checkpoint that was taken before it, and whether it is taken back.",
+			"with its number, its age, the command as it was typed, what it changed, the checkpoint\n" +
+			"that it went to, the safety checkpoint taken before it, and whether it is taken back.",
 		examples: []example{
 			{"rewind log", "the newest 20"},
 			{"rewind undo-restore", "undo the newest restore"},

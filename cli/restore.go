@@ -136,8 +136,8 @@ func newUndo() *command {
 	c.short = "restore the newest checkpoint that differs"
 	c.long = "Restores the newest checkpoint that differs from the working tree, and forks the\n" +
 		"conversation if it has one; --code-only leaves that out. Run again, it goes further back\n" +
-		"from there; a save or an edit starts over. N goes that many steps at once: as one operation,\n" +
-		"which rewind redo takes back as a whole, or not at all if there are fewer.\n" +
+		"from there; a save or an edit starts over. N goes that many steps as one operation, which\n" +
+		"rewind redo takes back as a whole; with fewer than N, nothing is changed.\n" +
 		aboutPaths
 	c.examples = []example{
 		{"rewind undo", "undo the last change"},
@@ -161,7 +161,7 @@ func newRedo() *command {
 	c.short = "take the last undo back"
 	c.long = "Takes the last undo back, or the last N of them, each with all the steps that it went; as\n" +
 		"undo-restore does it, but it stops at a restore. What was edited since stays; if that is\n" +
-		"a path that the undo changed, it refuses. rewind undo after it goes to the same place again."
+		"a path that the undo changed, it refuses. An undo after it goes to the same place again."
 	c.examples = []example{
 		{"rewind redo", "take the last undo back"},
 		{"rewind redo 2", "take the last two back"},

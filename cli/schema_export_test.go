@@ -22,6 +22,7 @@ var schemaNames = map[string]struct {
 	"undo":         {names: []string{"restore"}},
 	"undo-restore": {names: []string{"restore"}},
 	"redo-restore": {names: []string{"restore"}},
+	"redo":         {names: []string{"restore"}},
 	"unpin":        {names: []string{"pin"}},
 	"repair":       {names: []string{"verify"}},
 	"deinit":       {names: []string{"stores-rm"}},

@@ -11,8 +11,6 @@ import (
 	"sort"
 	"strings"
 	"testing"
-
-	"github.com/rewind-cli/rewind/engine"
 )
 
 type schema struct {
@@ -49,7 +47,7 @@ func views() map[string]any {
 		"history":        historyView{},
 		"init":           initView{},
 		"list":           listView{},
-		"log":            engine.Log{},
+		"log":            logView{},
 		"ls":             entriesView{},
 		"man":            manView{},
 		"pin":            pinView{},

@@ -65,15 +65,14 @@ func originOf(ops []manifest.Operation, op manifest.Operation) manifest.Operatio
 func UndoRestore(ctx context.Context, p *project.Project, o RestoreOptions) (*Restored, error) {
 	return takeBack(ctx, p, o, manifest.OpUndoRestore, "", func(ops []manifest.Operation) ([]manifest.Operation, error) {
 		undo, _ := stacks(ops)
-		if len(undo) == 0 {
-			return nil, &project.NothingError{What: "undo"}
+		i := len(undo) - 1
+		if o.To != 0 {
+			if i = indexOf(undo, o.To); i < 0 {
+				return nil, notTakenBack(ops, o.To)
+			}
 		}
-		if o.To == 0 {
-			return undo[len(undo)-1:], nil
-		}
-		i := indexOf(undo, o.To)
 		if i < 0 {
-			return nil, notTakenBack(ops, o.To)
+			return nil, &project.NothingError{What: "undo"}
 		}
 		return undo[i:], nil
 	})

@@ -287,7 +287,7 @@ func TestDryRunTouchesNothing(t *testing.T) {
 	}
 	asked := false
 	_, err := l.run(Restore, RestoreOptions{Checkpoint: first.Checkpoint, Confirm: func(r *Restored) (bool, error) {
-		asked = slices.Equal(r.Delete, []string{"new"})
+		asked = slices.Equal(r.Delete, []string{"gone"})
 		return false, nil
 	}})
 	var declined *DeclinedError
@@ -383,5 +383,102 @@ func TestRestoresOwnFilesAreNotCaptured(t *testing.T) {
 	l.write("d/"+rootfs.Reserved("left-by-a-crash"), "temporary")
 	if files := l.init().Checkpoint.Files; files != 1 {
 		t.Errorf("%d files were captured, want 1", files)
+	}
+}
+
+// Several steps are those of as many undos, in one operation; redo takes them back as a whole, and the
+// undo after it goes on from where the tree stands.
+func TestUndoSteps(t *testing.T) {
+	fill := func() *lab {
+		l := newLab(t)
+		l.write("a", "1")
+		l.init()
+		for _, state := range []string{"2", "1", "3", "3", "4"} { // a state twice, and one that comes back
+			l.write("a", state)
+			l.save()
+		}
+		l.write("a", "unsaved")
+		return l
+	}
+	states := []string{"4", "3", "1", "2", "1"}
+	for n := 1; n <= len(states); n++ {
+		l := fill()
+		l.must(Undo, RestoreOptions{Steps: n})
+		l.want("a=" + states[n-1])
+		if ops := l.operations(); len(ops) != 1 {
+			t.Fatalf("undo %d is %d operations", n, len(ops))
+		}
+		l.must(Redo, RestoreOptions{})
+		l.want("a=unsaved")
+		one := fill()
+		for _, want := range states[:n] {
+			one.must(Undo, RestoreOptions{})
+			one.want("a=" + want)
+		}
+		// There and back, one at a time: the same places both ways.
+		for i := n - 2; i >= 0; i-- {
+			one.must(Redo, RestoreOptions{})
+			one.want("a=" + states[i])
+		}
+		for _, want := range states[1:n] {
+			one.must(Undo, RestoreOptions{})
+			one.want("a=" + want)
+		}
+		one.must(Redo, RestoreOptions{Steps: n})
+		one.want("a=unsaved")
+		var nothing *project.NothingError
+		if _, err := one.run(Redo, RestoreOptions{}); !errors.As(err, &nothing) {
+			t.Fatalf("redo of nothing: %v", err)
+		}
+	}
+	l := fill()
+	var few *project.FewStepsError
+	if _, err := l.run(Undo, RestoreOptions{Steps: 6}); !errors.As(err, &few) || few.Have != 5 {
+		t.Fatalf("undo of too many: %v", err)
+	}
+	l.want("a=unsaved")
+	if ops := l.operations(); len(ops) != 0 {
+		t.Fatalf("it left %d operations", len(ops))
+	}
+}
+
+// All operations up to one are taken back at once as they would be one by one, or none is.
+func TestUndoRestoreTo(t *testing.T) {
+	l := newLab(t)
+	l.write("a", "1")
+	l.write("b", "1")
+	l.write("gone", "x")
+	first := l.init().Checkpoint
+	l.write("a", "2")
+	l.remove("gone")
+	l.write("new", "2")
+	second := l.save().Checkpoint
+	l.write("a", "work")
+	l.must(Restore, RestoreOptions{Checkpoint: first})
+	l.want("a=1 b=1 gone=x")
+	l.write("c", "between") // an edit of another path stays
+	l.must(Restore, RestoreOptions{Checkpoint: second, Paths: []string{"a", "new"}})
+	l.write("b", "between")
+	l.must(Undo, RestoreOptions{Paths: []string{"a"}})
+	ops := l.operations()
+	if len(ops) != 3 {
+		t.Fatalf("%d operations", len(ops))
+	}
+	before := l.contents()
+	done := l.must(UndoRestore, RestoreOptions{To: ops[2].Seq})
+	l.want("a=work b=between c=between new=2")
+	if done.Checkpoint.ID != ops[2].Safety {
+		t.Errorf("back at %v", done.Checkpoint.ID)
+	}
+	var taken *NotTakenBackError
+	if _, err := l.run(UndoRestore, RestoreOptions{To: ops[1].Seq}); !errors.As(err, &taken) || taken.By == 0 {
+		t.Fatalf("what is taken back already: %v", err)
+	}
+	l.must(RedoRestore, RestoreOptions{})
+	l.want(strings.TrimSpace(before))
+	l.write("gone", "edited")
+	var refused *project.RefusedError
+	if _, err := l.run(UndoRestore, RestoreOptions{To: l.operations()[0].Seq}); !errors.As(err, &refused) || !slices.Equal(refused.Paths, []string{"gone"}) {
+		t.Fatalf("with a path in the way: %v", err)
 	}
 }

@@ -41,7 +41,7 @@ func TestInSessionWords(t *testing.T) {
 	for prompt, want := range map[string]string{
 		"/rewind:list 3": "list --limit=3", "/rewind:list --all --oneline": "list --all --oneline", "/rewind:list --limit=5": "list --limit=5",
 		"/rewind:restore 3": "restore 3", "/rewind:restore prompt~1 --code-only -- a.txt --root": "restore prompt~1 --code-only -- a.txt --root", "/rewind:restore --mode=code last -y": "restore --mode=code last -y",
-		"/rewind:undo": "undo", "/rewind:undo -- a": "undo -- a", "/rewind:back 2 --both": "back 2 --both", "/rewind:status": "status", "/rewind:undo-restore -n": "undo-restore -n",
+		"/rewind:undo": "undo", "/rewind:undo 3": "undo 3", "/rewind:redo": "redo", "/rewind:redo 2 -n": "redo 2 -n", "/rewind:undo -- a": "undo -- a", "/rewind:back 2 --both": "back 2 --both", "/rewind:status": "status", "/rewind:undo-restore -n": "undo-restore -n",
 	} {
 		if got := words(prompt); got != want {
 			t.Errorf("%q: %q, want %q", prompt, got, want)
@@ -50,7 +50,7 @@ func TestInSessionWords(t *testing.T) {
 	for _, prompt := range []string{
 		"/rewind:list --root /", "/rewind:list --root=/", "/rewind:restore 3 --root /x", "/rewind:restore 3 --resume", "/rewind:restore --in-place 3", "/rewind:back --resume", "/rewind:back --in-place", "/rewind:back --copy",
 		"/rewind:list $(rm -rf x)", "/rewind:list ; rm x", "/rewind:list 3 4", "/rewind:list x", "/rewind:list -3", "/rewind:list --limit 3", "/rewind:list --session x", "/rewind:list -- x", "/rewind:list --json", "/rewind:list --\x1b[31m",
-		"/rewind:restore 1 2", "/rewind:restore --mode code", "/rewind:undo 3", "/rewind:undo --root=/ -- a", "/rewind:status --root /", "/rewind:status x", "/rewind:restore a\x00b", "/rewind:list -ny", "/rewind:list --help", "/rewind:back 1\n--root\n/",
+		"/rewind:restore 1 2", "/rewind:restore --mode code", "/rewind:undo-restore 3", "/rewind:undo-restore --to=3", "/rewind:undo 3 4", "/rewind:redo -- a", "/rewind:redo --root=/", "/rewind:undo --root=/ -- a", "/rewind:status --root /", "/rewind:status x", "/rewind:restore a\x00b", "/rewind:list -ny", "/rewind:list --help", "/rewind:back 1\n--root\n/",
 	} {
 		if got := words(prompt); got != "refused" {
 			t.Errorf("%q runs %q", prompt, got)

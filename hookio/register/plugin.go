@@ -63,7 +63,8 @@ The plugin needs the ` + "`rewind`" + ` program. It registers the hooks and adds
 
 - ` + "`/rewind:list [n]`" + `: the checkpoints of this project
 - ` + "`/rewind:restore <checkpoint>`" + `: code and conversation as they were; ` + "`--code-only`" + ` and ` + "`--context-only`" + ` for one half
-- ` + "`/rewind:undo`" + `: code and conversation back to the newest checkpoint that differs; run again to go further back; ` + "`--code-only`" + ` for the files alone
+- ` + "`/rewind:undo [n]`" + `: code and conversation back to the newest checkpoint that differs; run again to go further back; ` + "`--code-only`" + ` for the files alone
+- ` + "`/rewind:redo`" + `: takes the last undo back
 - ` + "`/rewind:undo-restore`" + `: undoes the last of these; ` + "`/rewind:redo-restore`" + `: redoes it
 - ` + "`/rewind:back [n]`" + `: the conversation to before the nth-last prompt, as a new session
 - ` + "`/rewind:status`" + `: whether rewind is on, and the last checkpoint
