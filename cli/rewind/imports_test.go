@@ -46,6 +46,7 @@ var inEngine = map[string][]string{
 	"engine/settings":   {},
 	"engine/transcript": {},
 	"engine/problem":    {},
+	"engine/graph":      {},
 	"engine/gitrepo":    {"engine/ignore"},
 	"engine/scan":       {"engine/ignore", "engine/problem", "manifest"},
 	"engine/restore":    {"engine/problem", "engine/rootfs", "manifest"},
