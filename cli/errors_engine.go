@@ -149,6 +149,7 @@ func explainHeld(err error, f *failure) bool {
 		busy      *account.BusyError
 		diskFull  *project.DiskFullError
 		wouldLose *project.RefusedError
+		otherPlan *engine.PlanChangedError
 		changing  *settings.BusyError
 		place     *engine.CheckoutDirError
 		part      *engine.UnfinishedError
@@ -173,6 +174,8 @@ func explainHeld(err error, f *failure) bool {
 		f.message = strings.Replace(f.message, diskFull.Error(), fmt.Sprintf("only %s free on the disk, less than minFreeDisk (%s)",
 			formatSize(diskFull.Free), formatSize(diskFull.Floor)), 1)
 		f.hint = "free some space, run rewind gc, or lower the limit: rewind config minFreeDisk"
+	case errors.As(err, &otherPlan):
+		f.code, f.hint = exitRefused, "nothing was changed; look at the plan again: rewind restore --dry-run"
 	case errors.As(err, &wouldLose):
 		f.code = exitRefused
 		f.warnings = namePaths(wouldLose.Paths)

@@ -63,6 +63,7 @@ func TestExplain(t *testing.T) {
 		{&damagedError{n: 1}, 7, "rewind repair"},
 		{&invalidError{code: 1}, 1, ""},
 		{&engine.DeclinedError{}, 1, ""},
+		{&engine.PlanChangedError{}, 8, "--dry-run"},
 		{&hintedError{&project.NotInitializedError{Root: "/p"}, "better"}, 4, "better"},
 		{fmt.Errorf("write: %w", syscall.ENOSPC), 1, "rewind gc"},
 		{&outputError{syscall.ENOSPC}, 1, ""},

@@ -36,6 +36,9 @@ type RestoreOptions struct {
 	To         uint64                      // undo-restore: sequence number of the oldest operation that is taken back; 0: the last
 	Args       string                      // what the person typed after the verb, for the log; it is cut to manifest.MaxArgs
 	Prompt     int                         // restore: to before the Prompt-th last prompt of Session, not to Checkpoint; 0: to Checkpoint
+	// Expect, if set, is what a dry run said in Restored.Expected: where that is no longer so, nothing is
+	// changed, and the error is *PlanChangedError.
+	Expect *Expected
 	// Confirm, if set, is asked before anything is touched when something would be
 	// deleted, or another session's work would go.
 	Confirm func(*Restored) (bool, error)
@@ -48,6 +51,7 @@ type Restored struct {
 	Create, Replace, Delete, Mode []string
 	Skip                          []problem.Problem // left alone; Failed marks what should have been restored
 	DryRun                        bool
+	Expected                      Expected          // what the plan was made from: see RestoreOptions.Expect
 	Operation                     uint64            // sequence number, 0 on a dry run or when nothing differed
 	Recovered                     *RecoveredRestore // a crashed restore that was dealt with first
 
@@ -67,7 +71,7 @@ func (e *DeclinedError) Error() string { return "nothing was changed" }
 // Restore brings the tree, or what o.Paths selects of it, to a checkpoint.
 // Nothing is lost by it: UndoRestore takes it back. If it returns an error, the
 // tree and the conversation are as they were. Errors: *BusyError, *NoPathError,
-// *OutsideError, *DeclinedError, *restore.AbortedError, *NoConversationError
+// *OutsideError, *DeclinedError, *PlanChangedError, *restore.AbortedError, *NoConversationError
 // where only the conversation was to move, *AgentRunningError.
 func Restore(ctx context.Context, p *project.Project, o RestoreOptions) (*Restored, error) {
 	if o.Prompt > 0 {
@@ -252,6 +256,10 @@ func (r *restoring) carryOut(plan *restore.Plan) (*Restored, error) {
 		return nil, err
 	}
 	preview := r.report(plan.Changes, plan.Skips)
+	preview.Expected = r.expected(plan.Changes)
+	if e := r.o.Expect; e != nil && *e != preview.Expected {
+		return nil, &PlanChangedError{Expected: *e, Now: preview.Expected}
+	}
 	if r.o.DryRun {
 		return preview, nil
 	}

@@ -1,0 +1,57 @@
+package engine
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/rewind-cli/rewind/manifest"
+)
+
+// What is done is what a plan said: whatever moves in between, nothing is changed.
+func TestExpect(t *testing.T) {
+	l := newLab(t)
+	l.write("a", "1")
+	l.write("b", "1")
+	first := l.init().Checkpoint
+	l.write("a", "2")
+	second := l.save().Checkpoint
+	for _, c := range []struct {
+		name      string
+		call      restoreCall
+		o         RestoreOptions
+		meanwhile func()
+		want      string // "" where it is refused
+	}{
+		{"nothing moved", Restore, RestoreOptions{Checkpoint: first}, func() {}, "a=1 b=1"},
+		{"nothing moved, taken back", UndoRestore, RestoreOptions{}, func() {}, "a=2 b=1"},
+		{"a path of the plan", Restore, RestoreOptions{Checkpoint: first}, func() { l.write("a", "3") }, ""},
+		{"another path", Restore, RestoreOptions{Checkpoint: first}, func() { l.write("c", "new") }, ""},
+		{"another checkpoint to undo to", Undo, RestoreOptions{}, func() { l.write("a", "4"); l.save(); l.write("a", "3") }, ""},
+		{"of some paths", Restore, RestoreOptions{Checkpoint: second, Paths: []string{"a"}}, func() {}, "a=2 b=1 c=new"},
+	} {
+		o := c.o
+		o.DryRun = true
+		plan := l.must(c.call, o)
+		if plan.Expected.Root.IsZero() || plan.Expected.Target == (manifest.CheckpointID{}) {
+			t.Fatalf("%s: a dry run says nothing of what it was made from: %+v", c.name, plan.Expected)
+		}
+		c.meanwhile()
+		before, ops := l.contents(), len(l.operations())
+		o.DryRun, o.Expect = false, &plan.Expected
+		_, err := l.run(c.call, o)
+		if c.want != "" {
+			if err != nil {
+				t.Fatalf("%s: %v", c.name, err)
+			}
+			l.want(c.want)
+			continue
+		}
+		var changed *PlanChangedError
+		if !errors.As(err, &changed) {
+			t.Errorf("%s: %v", c.name, err)
+		}
+		if after := l.contents(); after != before || len(l.operations()) != ops {
+			t.Errorf("%s: refused, and changed %q into %q", c.name, before, after)
+		}
+	}
+}
