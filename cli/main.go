@@ -81,7 +81,7 @@ func run(ctx context.Context, args []string, env account.Env, stdio Stdio) int {
 		return o.finish(printVersion(o))
 	case len(rest) == 0 && g.help:
 		return o.finish(printOverview(o))
-	case len(rest) == 0 && o.interactive() && !g.json && env.Getenv("TERM") != "dumb":
+	case len(rest) == 0 && o.interactive() && !g.json:
 		rest = []string{"pick"}
 	case len(rest) == 0:
 		rest = []string{"status"}

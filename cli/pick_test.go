@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -10,37 +9,87 @@ import (
 
 	"github.com/rewind-cli/rewind/cli/screen"
 	"github.com/rewind-cli/rewind/engine"
+	"github.com/rewind-cli/rewind/engine/conversation"
+	"github.com/rewind-cli/rewind/engine/problem"
 	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/timeline"
+	"github.com/rewind-cli/rewind/manifest"
 )
 
 // Nothing that comes from outside reaches the picker raw: it shows what it is given.
 func TestPickIsEscaped(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		items := make([]project.Listed, 3)
-		for i := range items {
-			items[i].Kind, items[i].Tool = "tool", "a\x1b[2Jtool"
-			items[i].Prompt = rapid.String().Draw(t, "prompt")
-			items[i].Description = rapid.SampledFrom([]string{"", "say \x1b[2J", "世界 wide"}).Draw(t, "description")
+		hostile := func(what string) string {
+			return rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{"say \x1b[2J", "\x1b]0;x\a", "世界 wide", "a\nb\tc", "\xff\x9b2J", "\u202eabc"})).Draw(t, what)
 		}
 		var shown []string
-		for _, row := range pickRows(items, time.Now()) {
-			shown = append(shown, row.Cells...)
+		line := func(l screen.Line) { shown = append(shown, l.String()) }
+		l := &project.Listed{N: rapid.IntRange(0, 2).Draw(t, "n")}
+		l.Prompt, l.Description, l.Name, l.Tool = hostile("prompt"), hostile("description"), hostile("name"), hostile("tool")
+		for _, kind := range []timeline.Kind{timeline.Now, timeline.Prompt, timeline.Tool, timeline.Stop, timeline.Manual, timeline.Operation} {
+			r := &timeline.Row{Kind: kind, Tool: l.Tool, Summary: hostile("summary"), Text: l.Prompt, Ends: hostile("ends"), Target: l, Checkpoint: l}
+			if kind == timeline.Now || kind == timeline.Operation {
+				r.Operation, r.Checkpoint = &manifest.Operation{Verb: hostile("verb")}, nil
+			}
+			row := pickRow(r, timeline.Counts{Added: 1}, true, time.Now())
+			shown = append(shown, row.N, row.Why, row.Text, row.Note)
 		}
-		plan := &engine.Restored{Create: []string{"x\x1b[2J"}, Delete: []string{"\x1b]0;x\a"}}
-		shown = append(shown, pickPreview(screen.Painter{}, plan, nil)...)
-		shown = append(shown, pickPreview(screen.Painter{}, nil, errors.New("no \x1b[2J"))...)
+		plan := pickPlan(&pickedPlan{what: "restore to " + pickedName(l), back: "u"}, &engine.Restored{
+			Create: []string{hostile("path")}, Delete: []string{hostile("path")}, Prompts: []string{hostile("undone")},
+			Skip:         []problem.Problem{{Path: hostile("path"), Reason: hostile("reason")}},
+			Others:       []engine.OtherWork{{Agent: "claude", Session: hostile("session"), Prompt: hostile("prompt"), Paths: 2}},
+			Conversation: &conversation.Moved{},
+		}, 1)
+		for _, f := range append(plan.Facts, plan.Notes...) {
+			line(f)
+		}
+		for _, f := range plan.Files {
+			shown = append(shown, f.Path)
+		}
+		shown = append(shown, plan.Question)
+		look := &screen.Look{}
+		showFiles(look, []engine.FileDiff{{Change: manifest.Change{Path: hostile("path"), New: &manifest.Entry{}}, Patch: "+++ b\n@@ -1 +1 @@\n+" + hostile("content")}})
+		shown = append(shown, look.Files[0].Path)
+		for _, d := range append(look.Diff, talkLines([]conversation.Saying{{Person: true, Text: hostile("said")}, {Tool: hostile("tool"), Text: hostile("input")}})...) {
+			line(d)
+		}
 		for _, text := range shown {
-			if firstUnsafe(text) >= 0 || strings.ContainsRune(text, '\x1b') {
-				t.Fatalf("raw escape in %q", text)
+			if at := firstUnsafe(strings.ReplaceAll(text, "\u200e", "")); at >= 0 {
+				t.Fatalf("raw control in %q", text)
 			}
 		}
 	})
 }
 
-// A preview names no more paths than the picker has lines for.
-func TestPickPreviewIsShort(t *testing.T) {
-	lines := pickPreview(screen.Painter{}, &engine.Restored{Delete: make([]string, 30), Create: []string{"x"}}, nil)
-	if len(lines) != screen.PreviewLines {
-		t.Errorf("%d lines, want %d", len(lines), screen.PreviewLines)
+// The question names the checkpoint by number and prompt, what goes, whose, and how to take it back.
+func TestPickQuestion(t *testing.T) {
+	l := &project.Listed{N: 3}
+	l.Prompt = "add tz\nto all of it"
+	p := &pickedPlan{what: "restore to " + pickedName(l), back: "u", verb: restoreCheckpoint}
+	plan := pickPlan(p, &engine.Restored{Delete: []string{"a", "b"}, Replace: []string{"c"},
+		Others: []engine.OtherWork{{Agent: "claude", Session: "5db0d5f6-0000", Paths: 2, Prompt: "parser"}}}, 1)
+	if want := `restore to 3 "add tz" (deletes 2, replaces 1, 2 of claude 5db0d5f…)? u takes it back`; plan.Question != want {
+		t.Errorf("the question is %q, want %q", plan.Question, want)
+	}
+	if nothing := pickPlan(p, &engine.Restored{}, 1); nothing.Question != "" {
+		t.Errorf("nothing to do, and it asks %q", nothing.Question)
+	}
+}
+
+func TestUTF8Locale(t *testing.T) {
+	for _, c := range []struct {
+		env  map[string]string
+		want bool
+	}{
+		{map[string]string{"LANG": "de_DE.UTF-8"}, true},
+		{map[string]string{"LC_ALL": "C", "LANG": "de_DE.UTF-8"}, false},
+		{map[string]string{"LANG": "de_DE.ISO-8859-1"}, false},
+		{map[string]string{"LANG": "en_US"}, true},
+		{map[string]string{"TERM": "xterm"}, true},
+		{map[string]string{"TERM": "linux"}, false},
+	} {
+		if got := utf8Locale(func(k string) string { return c.env[k] }); got != c.want {
+			t.Errorf("%v: %v", c.env, got)
+		}
 	}
 }

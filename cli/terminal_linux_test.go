@@ -290,17 +290,18 @@ func TestTerminalPicker(t *testing.T) {
 
 	cmd := x.start()
 	x.expect("an earlier one")
-	x.expect("new.txt") // what a restore would delete
+	x.expect("1 file changed since 1") // the state that the files are in
 	x.resize(60, 10)
-	x.expect(strings.Repeat("─", 60))
 	x.take()
-	x.send("earlier")
-	x.expect("filter: earlier  (1 of 3)")
-	x.expect("replace")
+	x.send("/earlier\r")
+	x.expect("1 of ")
 	x.send("\r")
-	x.expect("y/N")
+	x.expect("y/n")
+	x.expect("restore to 2 ")
+	x.expect("a.txt")
 	x.send("y")
-	x.expect("Restored to ")
+	x.expect("Restored to 2 ")
+	x.send("q")
 	if code := x.wait(cmd); code != 0 {
 		t.Errorf("exit code %d", code)
 	}
@@ -319,9 +320,9 @@ func TestTerminalPicker(t *testing.T) {
 		t.Errorf("the terminal is not as it was: %+v, was %+v", after, before)
 	}
 
-	for keys, want := range map[string]int{"q": 0, "\x1b": 0, "\x03": 130, "\x1b[B\x1b[A\rn q": 0} {
+	for keys, want := range map[string]int{"q": 0, "\x1b": 0, "\x03": 130, "\x1b[B\x1b[A\rn q": 0, "\x1b[200~y\rq\x1b[201~ q": 0} {
 		cmd := x.start()
-		x.expect("q: quit")
+		x.expect("an earlier one")
 		for _, k := range strings.SplitAfter(keys, " ") {
 			x.send(strings.TrimSuffix(k, " "))
 		}
@@ -331,6 +332,67 @@ func TestTerminalPicker(t *testing.T) {
 	}
 	if x.read("a.txt") != "one\n" {
 		t.Error("leaving the picker changed a file")
+	}
+}
+
+// A terminal that can only print lines gets a number to choose by, the same plan, and the same y.
+func TestTerminalPickByNumber(t *testing.T) {
+	x := newTerminal(t)
+	x.env = append(x.env, "TERM=dumb")
+	x.write("a.txt", "one\n")
+	x.mustRun("init")
+	x.write("a.txt", "two\n")
+	x.mustRun("save", "the", "second")
+	x.write("a.txt", "three\n")
+	cmd := x.start()
+	x.expect("Number, or q: ")
+	x.send("9\n")
+	x.expect("9 is no number of the list")
+	x.send("2\n")
+	x.expect("replace a.txt")
+	x.expect("[y/N] ")
+	x.send("n\n")
+	x.expect("Number, or q: ")
+	x.take()
+	x.send("2\n")
+	x.expect("[y/N] ")
+	x.write("b.txt", "came while it was asked\n")
+	x.take()
+	x.send("y\n")
+	x.expect("this is the plan now")
+	x.expect("delete  b.txt")
+	if x.read("a.txt") != "three\n" {
+		t.Error("another plan than the one that was shown was done")
+	}
+	x.expect("[y/N] ")
+	x.send("y\n")
+	x.expect("Restored to ")
+	if code := x.wait(cmd); code != 0 || x.read("a.txt") != "one\n" || x.read("b.txt") != "" {
+		t.Errorf("exit code %d, a.txt %q, b.txt %q", code, x.read("a.txt"), x.read("b.txt"))
+	}
+	x.settle()
+	if s := x.take(); strings.Contains(s, "\x1b") {
+		t.Errorf("sequences for a terminal that has none: %q", s)
+	}
+	cmd = x.start("--no-color")
+	x.expect("Number, or q: ")
+	x.send("q\n")
+	if code := x.wait(cmd); code != 0 {
+		t.Errorf("q: exit code %d", code)
+	}
+}
+
+// A terminal that goes away takes the picker with it.
+func TestTerminalGoesAway(t *testing.T) {
+	x := newTerminal(t)
+	x.write("a.txt", "one\n")
+	x.mustRun("init")
+	cmd := x.start()
+	x.expect("first checkpoint")
+	x.slave.Close()
+	x.master.Close()
+	if code := x.wait(cmd); code != 130 && code != 0 {
+		t.Errorf("exit code %d", code) // -1: it had to be killed
 	}
 }
 

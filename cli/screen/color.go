@@ -24,3 +24,6 @@ func (p Painter) Paint(s Style, text string) string {
 	}
 	return "\x1b[" + string(s) + "m" + text + "\x1b[0m"
 }
+
+// Reverse swaps text and ground: the line that the cursor is on.
+const Reverse Style = "7"

@@ -1,39 +1,74 @@
 package screen
 
 import (
-	"fmt"
 	"strings"
-	"unicode/utf8"
-
-	"github.com/clipperhouse/displaywidth"
 )
 
-// Row is one line to choose from. Its cells are escaped already.
-type Row struct {
-	ID    string
-	Cells []string
-	Text  string // what a filter is compared with
-}
-
-// Picker is the state of a list that a person chooses a row from. It knows no terminal: keys go
-// in, lines come out.
+// Picker is the state of the timeline at a terminal. It knows no terminal: keys and answers go in,
+// lines and questions come out.
 type Picker struct {
-	columns []Column
-	rows    []Row
-	p       Painter
-	w, h    int
-	filter  string
-	typing  bool // a filter has been begun, so that q is a letter
-	asking  bool // enter was pressed: restore?
+	p     Painter
+	ascii bool // draw graphs without box characters
+	w, h  int
 
-	shown    []int // rows that match the filter
-	cursor   int   // in shown
-	top      int   // first of shown on the screen
-	previews map[string][]string
+	rows   Rows
+	scope  Scope
+	loaded bool
+	widths rowWidths
+	lower  []string // of each row: what a filter is compared with
+	shown  []int    // rows that match the filter
+	cursor int      // in shown
+	top    int      // first of shown on the screen
+	filter string
+	marks  []string // ids, the older mark first
+
+	mode   mode
+	field  []rune // what is being typed
+	focus  pane
+	offset [panes]int // first line on the screen
+	file   int        // the cursor among the files of the look
+	now    bool       // compare with the working tree
+	looks  map[Ask]*Look
+	order  []Ask // of looks, the oldest first
+
+	verb    Verb
+	half    Half
+	target  string // id of the row that the plan is of
+	plan    *Plan  // nil while it is made
+	paths   string // chosen
+	checked map[string]bool
+	planAt  int // the cursor, or the first line
+	log     []Line
+
+	said  Line  // what the last line says, nil for the keys
+	asks  []Ask // to be taken by Show
+	lines map[pane]int
 }
 
-// PreviewLines is how many lines of a preview are shown at most.
-const PreviewLines = 8
+// mode is what keys mean.
+type mode uint8
+
+const (
+	browsing mode = iota
+	filtering
+	naming
+	planning
+	choosing
+	working
+	helping
+	logging
+)
+
+// pane is a part of the screen.
+type pane uint8
+
+const (
+	listPane pane = iota
+	filesPane
+	diffPane
+	talkPane
+	panes
+)
 
 // Action is what a key asks for beyond a change of the picture.
 type Action int
@@ -41,179 +76,195 @@ type Action int
 // Actions.
 const (
 	stay      Action = iota
-	Quit             // leave everything as it is
+	Quit             // leave
 	Interrupt        // ctrl-c
-	Restore          // restore what is selected
+	Suspend          // ctrl-z
 )
 
-// NewPicker begins with the first row.
-func NewPicker(columns []Column, rows []Row, p Painter) *Picker {
-	m := &Picker{columns: columns, rows: rows, p: p, w: 80, h: 24, previews: map[string][]string{}}
-	m.refilter()
+// keptLooks bounds what is kept of rows that the cursor has left.
+const keptLooks = 40
+
+// NewPicker begins with nothing, and asks for the rows of a scope; id is of the session that the
+// scope is about, or "".
+func NewPicker(scope Scope, id string, p Painter, ascii bool) *Picker {
+	m := &Picker{p: p, ascii: ascii, w: 80, h: 24, scope: scope, looks: map[Ask]*Look{}, lines: map[pane]int{}}
+	m.ask(Ask{What: AskRows, Scope: scope, ID: id})
 	return m
 }
 
-// Selected is the index of the row under the cursor.
-func (m *Picker) Selected() (row int, ok bool) {
+func (m *Picker) ask(a Ask) { m.asks = append(m.asks, a) }
+
+// questions are those that came up since it was called last.
+func (m *Picker) questions() []Ask {
+	out := m.asks
+	m.asks = nil
+	return out
+}
+
+// selected is the row under the cursor.
+func (m *Picker) selected() (Row, bool) {
 	if m.cursor < 0 || m.cursor >= len(m.shown) {
-		return 0, false
+		return Row{}, false
 	}
-	return m.shown[m.cursor], true
+	return m.rows.List[m.shown[m.cursor]], true
 }
 
-// key takes one key, named as decodeKeys names them.
-func (m *Picker) key(k string) Action {
-	if k == "ctrl-c" {
-		return Interrupt
-	}
-	if m.asking {
-		m.asking = false
-		if k == "y" || k == "Y" {
-			return Restore
+// row is a row by its id.
+func (m *Picker) row(id string) (Row, bool) {
+	for _, r := range m.rows.List {
+		if r.ID == id {
+			return r, true
 		}
-		return stay
 	}
-	page := max(m.listHeight()-1, 1)
-	switch k {
-	case "up", "ctrl-p":
-		m.cursor--
-	case "down", "ctrl-n":
-		m.cursor++
-	case "pageup":
-		m.cursor -= page
-	case "pagedown":
-		m.cursor += page
-	case "home":
-		m.cursor = 0
-	case "end":
-		m.cursor = len(m.shown) - 1
-	case "enter":
-		_, m.asking = m.Selected()
-	case "esc":
-		if !m.typing {
-			return Quit
-		}
-		m.typing, m.filter = false, ""
-		m.refilter()
-	case "ctrl-u":
-		m.filter = ""
-		m.refilter()
-	case "backspace":
-		if m.filter == "" {
-			m.typing = false
-		}
-		_, n := utf8.DecodeLastRuneInString(m.filter)
-		m.filter = m.filter[:len(m.filter)-n]
-		m.refilter()
-	default:
-		return m.letter(k)
-	}
-	m.cursor = max(min(m.cursor, len(m.shown)-1), 0)
-	return stay
+	return Row{}, false
 }
 
-// letter takes a printable key: / or any letter begins a filter, q without one quits.
-func (m *Picker) letter(k string) Action {
-	r, n := utf8.DecodeRuneInString(k)
-	switch {
-	case n != len(k) || r < ' ' || Unsafe(r) && r >= 0x80:
-		return stay // a key without a meaning here
-	case !m.typing && k == "q":
-		return Quit
-	case !m.typing && k == "/":
-		m.typing = true
-		return stay
+// wanted is the look that the picture needs.
+func (m *Picker) wanted() (Ask, bool) {
+	if len(m.marks) == 2 {
+		return Ask{What: AskLook, ID: m.marks[0], Other: m.marks[1]}, true
 	}
-	m.typing = true
-	m.filter += k
+	r, ok := m.selected()
+	return Ask{What: AskLook, ID: r.ID, Now: m.now && r.Is == IsCheckpoint}, ok
+}
+
+// look is what is known of the row under the cursor; nil while it is not.
+func (m *Picker) look() *Look {
+	a, ok := m.wanted()
+	if !ok {
+		return &Look{}
+	}
+	return m.looks[a]
+}
+
+// take takes an answer in.
+func (m *Picker) take(a Answer) {
+	if a.Err != "" && a.Ask.What != AskLook {
+		m.said = Line{{"error: ", Red}, {a.Err, Plain}}
+	}
+	switch a.Ask.What {
+	case AskRows, AskAll:
+		if a.Rows != nil && a.Ask.Scope == m.scope {
+			m.setRows(a.Rows, a.Ask)
+		}
+	case AskLook:
+		l := a.Look
+		if l == nil {
+			l = &Look{Title: "error", Diff: []Line{{{"error: ", Red}, {a.Err, Plain}}}}
+		}
+		m.keepLook(a.Ask, l)
+	case AskPlan:
+		m.takePlan(a)
+	case AskDo:
+		m.takeDone(a)
+	case AskPin, AskName:
+		if a.Err == "" {
+			m.said = Text(Plain, a.Said)
+			m.reload()
+		}
+	case AskLog:
+		m.log = a.Log
+	}
+}
+
+func (m *Picker) keepLook(a Ask, l *Look) {
+	if _, have := m.looks[a]; !have {
+		m.order = append(m.order, a)
+	}
+	m.looks[a] = l
+	for len(m.order) > keptLooks {
+		delete(m.looks, m.order[0])
+		m.order = m.order[1:]
+	}
+}
+
+// forget drops what was seen of a tree that is no longer as it was.
+func (m *Picker) forget() {
+	m.looks, m.order = map[Ask]*Look{}, nil
+}
+
+// reload asks for the rows again; what is shown stays until they come.
+func (m *Picker) reload() {
+	r, _ := m.selected()
+	m.ask(Ask{What: AskAll, Scope: m.scope, ID: r.ID})
+}
+
+func (m *Picker) setRows(rows *Rows, a Ask) {
+	was, had := m.selected()
+	old := m.cursor
+	m.rows, m.loaded = *rows, true
+	if m.rows.Graph == nil {
+		m.rows.Graph = &Graph{}
+	}
+	m.measure()
 	m.refilter()
-	return stay
-}
-
-// refilter keeps the rows in which every word of the filter occurs.
-func (m *Picker) refilter() {
-	words := strings.Fields(strings.ToLower(m.filter))
-	m.shown = m.shown[:0]
-next:
-	for i := range m.rows {
-		text := strings.ToLower(m.rows[i].Text)
-		for _, w := range words {
-			if !strings.Contains(text, w) {
-				continue next
+	m.cursor = 0
+	if had {
+		m.cursor = old
+		for i, n := range m.shown {
+			if m.rows.List[n].ID == was.ID {
+				m.cursor = i
+				break
 			}
 		}
-		m.shown = append(m.shown, i)
 	}
-	m.cursor, m.top = 0, 0
+	m.clamp()
+	if rows.More {
+		m.ask(Ask{What: AskAll, Scope: a.Scope, ID: a.ID})
+	}
 }
 
-// previewHeight is how many lines show what a restore would do.
-func (m *Picker) previewHeight() int { return min(PreviewLines, m.h/3) }
+func (m *Picker) clamp() { m.cursor = max(min(m.cursor, len(m.shown)-1), 0) }
 
-func (m *Picker) listHeight() int { return max(m.h-m.previewHeight()-3, 1) }
+// moved is called when another row, or another comparison, is looked at.
+func (m *Picker) moved() {
+	m.clamp()
+	m.file, m.offset[filesPane], m.offset[diffPane], m.offset[talkPane] = 0, 0, 0, 0
+	m.said = nil
+}
 
-// view is the picture: at most h lines of at most w columns.
-func (m *Picker) view() []string {
-	height := m.listHeight()
-	m.top = max(min(m.top, m.cursor), m.cursor-height+1)
-	lines := []string{m.head()}
-	t := Table{Width: m.w - 2, Columns: m.columns}
-	for _, i := range m.shown[m.top:min(m.top+height, len(m.shown))] {
-		t.Rows = append(t.Rows, m.rows[i].Cells)
+// begin asks for the plan of a verb.
+func (m *Picker) begin(v Verb, h Half, id, paths string) {
+	m.mode, m.verb, m.half, m.target, m.paths, m.plan, m.planAt, m.said = planning, v, h, id, paths, nil, 0, nil
+	m.ask(Ask{What: AskPlan, Verb: v, Half: h, ID: id, Paths: paths})
+}
+
+func (m *Picker) takePlan(a Answer) {
+	asked := Ask{What: AskPlan, Verb: m.verb, Half: m.half, ID: m.target, Paths: m.paths}
+	if m.mode != planning && m.mode != choosing || a.Ask != asked {
+		return // of a plan that was left
 	}
-	at := m.top
-	first := true
-	t.Write(m.p, func(s string) {
-		switch {
-		case first:
-			first = false
-		case at == m.cursor:
-			lines = append(lines, m.p.Paint(Bold, "> ")+s)
-			at++
-		default:
-			lines = append(lines, "  "+s)
-			at++
+	if a.Plan == nil {
+		m.mode = browsing
+		return
+	}
+	m.plan = a.Plan
+}
+
+func (m *Picker) takeDone(a Answer) {
+	if a.Plan != nil { // the tree moved meanwhile: this is the plan now
+		m.mode, m.plan, m.planAt = planning, a.Plan, 0
+		m.said = Line{{a.Said, Yellow}}
+		m.forget()
+		return
+	}
+	m.mode = browsing
+	if a.Err == "" {
+		m.said = Text(Bold, a.Said)
+	}
+	m.forget()
+	m.marks = nil
+	m.reload()
+}
+
+// chosen are the checked paths, as an Ask has them.
+func (m *Picker) chosen() string {
+	var b strings.Builder
+	for _, f := range m.plan.Files {
+		if m.checked[f.Raw] {
+			b.WriteString(f.Raw)
+			b.WriteByte(0)
 		}
-	})
-	for len(lines) < height+1 {
-		lines = append(lines, "")
 	}
-	lines = append(lines, m.p.Paint(Dim, strings.Repeat("─", max(m.w, 1))))
-	lines = append(lines, m.preview()...)
-	for i := range lines {
-		lines[i] = clipPainted(lines[i], m.w)
-	}
-	return lines[:min(len(lines), max(m.h, 1))]
-}
-
-func (m *Picker) head() string {
-	switch i, ok := m.Selected(); {
-	case m.asking && ok:
-		return m.p.Paint(Yellow, fmt.Sprintf("restore to %s? y/N", m.rows[i].ID))
-	case m.typing:
-		return "filter: " + strings.ToValidUTF8(m.filter, string(utf8.RuneError)) + fmt.Sprintf("  (%d of %d)", len(m.shown), len(m.rows))
-	}
-	return m.p.Paint(Dim, "enter: restore, type to filter, q: quit")
-}
-
-// preview is what choosing the selected row would do.
-func (m *Picker) preview() []string {
-	i, ok := m.Selected()
-	if !ok {
-		return []string{"no checkpoint matches"}
-	}
-	lines, ok := m.previews[m.rows[i].ID]
-	if !ok {
-		return []string{"…"}
-	}
-	return lines[:min(len(lines), max(m.previewHeight(), 1))]
-}
-
-// clipPainted is clip for a line that has colours: sequences take no columns.
-func clipPainted(s string, width int) string {
-	o := displaywidth.Options{ControlSequences: true}
-	if o.String(s) <= width {
-		return s
-	}
-	return o.TruncateString(s, width, "…") + "\x1b[0m"
+	return b.String()
 }

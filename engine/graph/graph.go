@@ -208,13 +208,18 @@ func (g *Graph) arcs(rows []Row, operations []Operation) {
 	for _, op := range ops {
 		to, ok := keys[op.Target]
 		if (!ok || op.Target == "") && op.Undoes != 0 { // what it went back to stood right before that operation
-			to = firstBelow(rows, op.Undoes)
+			if to = firstBelow(rows, op.Undoes); to < len(rows) && rows[to].Seq == op.Undoes {
+				to++ // the row of that operation itself
+			}
 			ok = to < len(rows)
 		}
 		if !ok || op.Target == "" && op.Undoes == 0 {
 			continue
 		}
-		from := max(firstBelow(rows, op.Seq)-1, 0)
+		from := firstBelow(rows, op.Seq)
+		if from == len(rows) || rows[from].Seq != op.Seq { // it has no row of its own
+			from = max(from-1, 0)
+		}
 		if from >= to {
 			continue // its target is the row that it stands at
 		}
@@ -223,7 +228,7 @@ func (g *Graph) arcs(rows []Row, operations []Operation) {
 	g.track()
 }
 
-// firstBelow is the first row whose place in the log is before seq; len(rows) for none.
+// firstBelow is the first row whose place in the log is seq or before it; len(rows) for none.
 func firstBelow(rows []Row, seq uint64) int {
 	i, _ := slices.BinarySearchFunc(rows, seq, func(r Row, seq uint64) int {
 		if r.Seq > seq {

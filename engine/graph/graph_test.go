@@ -162,6 +162,15 @@ o * a3
 o ! a2
 o < a1
 `},
+		{name: "operations with rows of their own", rows: "a6 5 4 a3 a2 a1",
+			operations: []Operation{{Seq: 50, Kind: TakeBack, Undoes: 40}, {Seq: 40, Kind: Restore, Target: "1"}}, want: `
+o    a6
+o *  5
+o !: 4
+o <: a3
+o  : a2
+o  < a1
+`},
 		{name: "an operation newer than every row, one of nothing, one to a row that is not shown", rows: "a2 a1",
 			operations: []Operation{{Seq: 90, Kind: Undo, Target: "1"}, {Seq: 80, Kind: Restore}, {Seq: 70, Kind: Restore, Target: "9"}}, want: `
 o * a2

@@ -1,0 +1,232 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/rewind-cli/rewind/cli/screen"
+	"github.com/rewind-cli/rewind/engine"
+	"github.com/rewind-cli/rewind/engine/conversation"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/timeline"
+	"github.com/rewind-cli/rewind/manifest"
+)
+
+const (
+	mostPatched = 200  // files of a look whose lines are compared
+	mostLines   = 5000 // of its diff
+	mostFiles   = 5000 // of its list
+)
+
+var errEnough = errors.New("enough was seen")
+
+// look is what a row is about: its own changes, or what differs between it and another one or now.
+func (s *pickSource) look(ctx context.Context, a screen.Ask) (*screen.Look, error) {
+	r, err := s.row(a.ID)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case a.Other != "":
+		older, err := s.checkpoint(a.ID)
+		if err != nil {
+			return nil, err
+		}
+		newer, err := s.checkpoint(a.Other)
+		if err != nil {
+			return nil, err
+		}
+		if older.Seq > newer.Seq {
+			older, newer = newer, older
+		}
+		return s.between(ctx, "from "+pickedName(older)+" to "+pickedName(newer), older.Checkpoint, &newer.Checkpoint)
+	case a.Now:
+		l, err := s.between(ctx, "from "+pickedName(r.Checkpoint)+" to now", r.Checkpoint.Checkpoint, nil)
+		if err == nil {
+			l.Talk = s.talk(ctx, r)
+		}
+		return l, err
+	}
+	return s.own(ctx, r)
+}
+
+// between is what differs between two checkpoints, or from one to the working tree.
+func (s *pickSource) between(ctx context.Context, title string, from manifest.Checkpoint, to *manifest.Checkpoint) (*screen.Look, error) {
+	o := engine.DiffOptions{A: from, B: to}
+	files, err := engine.Diff(ctx, s.p, o)
+	if err == nil && len(files) <= mostPatched {
+		o.Patch = true
+		files, err = engine.Diff(ctx, s.p, o)
+	}
+	if err != nil {
+		return nil, err
+	}
+	out := &screen.Look{Title: title}
+	showFiles(out, files)
+	return out, nil
+}
+
+// own are the changes that a row stands for.
+func (s *pickSource) own(ctx context.Context, r *timeline.Row) (*screen.Look, error) {
+	s.mu.Lock()
+	present := s.present
+	s.mu.Unlock()
+	title := map[timeline.Side]string{timeline.Since: "what came before it", timeline.Did: "what it did", timeline.After: "what came after it"}[r.Side]
+	if r.Kind == timeline.Now {
+		title = "what changed since"
+	}
+	var out *screen.Look
+	var err error
+	var none manifest.CheckpointID
+	switch {
+	case r.To == nil:
+		out = &screen.Look{Title: title}
+	case r.From != nil && r.From.ID != none && (r.To.ID != none || r.To.Now):
+		from := manifest.Checkpoint{ID: r.From.ID}
+		var to *manifest.Checkpoint
+		if !r.To.Now {
+			to = &manifest.Checkpoint{ID: r.To.ID}
+		}
+		out, err = s.between(ctx, title, from, to)
+	default: // one of the two is no checkpoint: what changed is known, and its lines are not
+		out, err = s.changed(ctx, title, r, present)
+	}
+	if err != nil {
+		return nil, err
+	}
+	out.Talk = s.talk(ctx, r)
+	return out, nil
+}
+
+// changed lists the files of a row.
+func (s *pickSource) changed(ctx context.Context, title string, r *timeline.Row, present *timeline.Present) (*screen.Look, error) {
+	var files []engine.FileDiff
+	err := r.Changes(ctx, s.p, present, func(c manifest.Change) error {
+		if c.Old == nil && c.New.Kind == manifest.Subdir || c.New == nil && c.Old.Kind == manifest.Subdir {
+			return nil
+		}
+		if files = append(files, engine.FileDiff{Change: c}); len(files) == mostFiles {
+			return errEnough
+		}
+		return nil
+	})
+	if err != nil && !errors.Is(err, errEnough) {
+		return nil, err
+	}
+	out := &screen.Look{Title: title}
+	showFiles(out, files)
+	return out, nil
+}
+
+// showFiles puts files and their patches into a look.
+func showFiles(out *screen.Look, files []engine.FileDiff) {
+	for i, d := range files {
+		f := screen.File{Path: screen.Ordered(escapePath(d.Path)), Raw: d.Path, Status: string(letter(d.Change)), Plus: d.Added, Minus: d.Deleted, At: len(out.Diff)}
+		out.Files = append(out.Files, f)
+		if len(out.Files) == mostFiles {
+			out.Diff = append(out.Diff, screen.Text(screen.Dim, fmt.Sprintf("and %d more files", len(files)-mostFiles)))
+			return
+		}
+		switch {
+		case len(out.Diff) >= mostLines:
+			continue
+		case d.Patch == "":
+			out.Diff = append(out.Diff, screen.Text(screen.Bold, modeLine(d)))
+		default:
+			out.Diff = append(out.Diff, patchLines(d.Patch, mostLines-len(out.Diff))...)
+		}
+		if len(out.Diff) >= mostLines && i < len(files)-1 {
+			out.Diff = append(out.Diff, screen.Text(screen.Dim, "and more: rewind diff shows all of it"))
+		}
+	}
+}
+
+// patchLines are the lines of a patch in colours, at most n of them. Of its head only the names stay.
+func patchLines(patch string, n int) (out []screen.Line) {
+	header := true
+	for text := range strings.SplitSeq(strings.TrimSuffix(patch, "\n"), "\n") {
+		if len(out) == n {
+			break
+		}
+		text = strings.TrimSuffix(text, "\r")
+		style := screen.Plain
+		switch {
+		case strings.HasPrefix(text, "diff --"):
+			header = true
+			continue
+		case strings.HasPrefix(text, "@@"):
+			header, style = false, screen.Cyan
+		case header && (strings.HasPrefix(text, "--- ") || strings.HasPrefix(text, "index ")):
+			continue
+		case header:
+			style = screen.Bold
+		case strings.HasPrefix(text, "+"):
+			style = screen.Green
+		case strings.HasPrefix(text, "-"):
+			style = screen.Red
+		}
+		const longest = 2000 // bytes: nobody reads more of a line here
+		if len(text) > longest {
+			text = strings.ToValidUTF8(text[:longest], "") + "…"
+		}
+		out = append(out, screen.Text(style, screen.Ordered(screen.Untab(escapeLine(text)))))
+	}
+	return out
+}
+
+// talkLines show what was said, the oldest first.
+func talkLines(said []conversation.Saying) (out []screen.Line) {
+	for _, what := range said {
+		style, before := screen.Plain, ""
+		switch {
+		case what.Person:
+			style, before = screen.Bold, "> "
+		case what.Tool != "":
+			style = screen.Dim
+			out = append(out, screen.Text(style, "  "+escape(what.Tool)+" "+firstLine(what.Text)))
+			continue
+		}
+		if len(out) > 0 {
+			out = append(out, nil)
+		}
+		for text := range strings.SplitSeq(what.Text, "\n") {
+			out = append(out, screen.Text(style, before+screen.Ordered(screen.Untab(escapeLine(strings.TrimSuffix(text, "\r"))))))
+		}
+	}
+	return out
+}
+
+// log are the operations, the newest first.
+func (s *pickSource) log(ctx context.Context) ([]screen.Line, error) {
+	ops, err := engine.Operations(ctx, s.p, 200)
+	if err != nil {
+		return nil, err
+	}
+	out := []screen.Line{screen.Text(screen.Bold, "  Operations, newest first"), nil}
+	for _, op := range ops {
+		line := screen.Line{{Text: fmt.Sprintf("  %4s  ", formatAge(s.c.out.now().Sub(op.Time))), Style: screen.Dim},
+			{Text: pad(escape(engine.VerbOf(op)), 14), Style: screen.Cyan}}
+		if op.Checkpoint != (manifest.CheckpointID{}) {
+			target := op.Checkpoint.String()[:shortID]
+			err := s.p.Query(ctx, func(db *manifest.DB) error {
+				if c, ok, err := db.ByID(op.Checkpoint); err != nil || !ok {
+					return err
+				} else {
+					target = pickedName(&project.Listed{Checkpoint: c, N: db.Position(c.Seq)})
+					return nil
+				}
+			})
+			if err != nil {
+				return nil, err
+			}
+			line = append(line, screen.Span{Text: "to " + target})
+		}
+		out = append(out, line)
+	}
+	if len(ops) == 0 {
+		out = append(out, screen.Text(screen.Plain, "  none yet"))
+	}
+	return out, nil
+}

@@ -1,0 +1,282 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/rewind-cli/rewind/cli/screen"
+	"github.com/rewind-cli/rewind/engine"
+	"github.com/rewind-cli/rewind/engine/conversation"
+	"github.com/rewind-cli/rewind/engine/pathspec"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/manifest"
+)
+
+// pickedPlan is a plan that was shown: what y does.
+type pickedPlan struct {
+	verb    restoreVerb
+	options engine.RestoreOptions
+	what    string // "restore to 3", in a question
+	did     string // "Restored to 3"
+	back    string // the key that takes it back
+}
+
+// doneRestore is what y did.
+type doneRestore struct {
+	verb restoreVerb
+	done *engine.Restored
+}
+
+// The verbs of u and U.
+func pickUndo() restoreVerb {
+	return restoreVerb{done: "Restored to %s.", takeBack: "rewind undo-restore", do: engine.Undo}
+}
+
+func pickTakeBack() restoreVerb {
+	return restoreVerb{done: "Undid the restore: back at %s.", takeBack: "rewind redo-restore", do: engine.UndoRestore}
+}
+
+func pickAgain() restoreVerb {
+	return restoreVerb{done: "Redid the restore: now at %s.", takeBack: "rewind undo-restore", do: engine.RedoRestore}
+}
+
+// pickedName names a checkpoint in a sentence: by its number, and by its name or what was said.
+func pickedName(l *project.Listed) string {
+	name := l.ID.String()[:shortID]
+	if l.N > 0 {
+		name = utoa(uint64(l.N))
+	}
+	text := firstLine(l.Description)
+	if text == "" {
+		text = firstLine(l.Prompt)
+	}
+	switch {
+	case l.Name != "":
+		return name + " [" + escape(l.Name) + "]"
+	case text != "":
+		return name + ` "` + screen.Clip(text, 28) + `"`
+	}
+	return name
+}
+
+// plan makes the plan that a key asks for, by a dry run.
+func (s *pickSource) plan(ctx context.Context, a screen.Ask) (*screen.Plan, error) {
+	p := &pickedPlan{verb: restoreCheckpoint, what: "redo", did: "Redone", back: "u"}
+	switch a.Verb {
+	case screen.Restore:
+		l, err := s.checkpoint(a.ID)
+		if err != nil {
+			return nil, err
+		}
+		p.options.Checkpoint = l.Checkpoint
+		p.options.Half = map[screen.Half]conversation.Half{screen.Code: conversation.CodeOnly, screen.Conversation: conversation.ConversationOnly}[a.Half]
+		p.options.Paths = literalPaths(a.Paths)
+		if s.c.session != "" && a.Half != screen.Code {
+			if p.options.Session, err = conversation.ChooseSession(ctx, s.p, s.c.session); err != nil {
+				return nil, err
+			}
+		}
+		p.what, p.did = "restore to "+pickedName(l), "Restored to "+pickedName(l)
+	case screen.Undo:
+		var err error
+		if p.verb, p.what, err = s.undoVerb(ctx); err != nil {
+			return nil, err
+		}
+		p.did, p.back = "Undone", "U"
+	case screen.Redo:
+		var err error
+		if p.verb, err = s.redoVerb(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return s.planOf(ctx, p)
+}
+
+// planOf runs a plan dry and keeps what it was made from.
+func (s *pickSource) planOf(ctx context.Context, p *pickedPlan) (*screen.Plan, error) {
+	o := p.options
+	o.DryRun, o.Expect = true, nil
+	r, err := p.verb.do(ctx, s.p, o)
+	if err != nil {
+		return nil, err
+	}
+	p.options.Expect = &r.Expected
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	token := len(s.plans) + 1
+	s.plans[token] = p
+	return pickPlan(p, r, token), nil
+}
+
+// undoVerb is what u does: where a restore is the last thing that happened, it is taken back; else it
+// is rewind undo.
+func (s *pickSource) undoVerb(ctx context.Context) (restoreVerb, string, error) {
+	last, err := s.lastMove(ctx)
+	if err != nil {
+		return restoreVerb{}, "", err
+	}
+	if last != nil && (last.Kind == manifest.OpRestore || last.Kind == manifest.OpRedoRestore) {
+		return pickTakeBack(), "undo the " + escape(engine.VerbOf(*last)), nil
+	}
+	return pickUndo(), "undo", nil
+}
+
+// redoVerb is what U does: an undo that is the last thing that happened is taken back.
+func (s *pickSource) redoVerb(ctx context.Context) (restoreVerb, error) {
+	last, err := s.lastMove(ctx)
+	if err == nil && last != nil && last.Kind == manifest.OpUndo {
+		return pickTakeBack(), nil
+	}
+	return pickAgain(), err
+}
+
+// lastMove is the newest operation that moved the files; nil where none did, or something was saved since.
+func (s *pickSource) lastMove(ctx context.Context) (*manifest.Operation, error) {
+	ops, err := engine.Operations(ctx, s.p, 0)
+	if err != nil {
+		return nil, err
+	}
+	for _, op := range ops {
+		if !op.Kind.Moves() {
+			continue
+		}
+		err := s.p.Query(ctx, func(db *manifest.DB) error {
+			for c, err := range db.Checkpoints(manifest.Query{Limit: 1}) {
+				if err == nil && c.Seq > op.Seq {
+					op.Kind = ""
+				}
+				return err
+			}
+			return nil
+		})
+		if err != nil || op.Kind == "" {
+			return nil, err
+		}
+		return &op, nil
+	}
+	return nil, nil
+}
+
+// literalPaths are the paths of an ask, as patterns that mean just them.
+func literalPaths(paths string) (out []string) {
+	for path := range strings.SplitSeq(paths, "\x00") {
+		if path != "" {
+			out = append(out, pathspec.EscapeGlob(path))
+		}
+	}
+	return out
+}
+
+// pickPlan shows a plan: what is moved, what goes, whose work goes too, and how to take it back.
+func pickPlan(p *pickedPlan, r *engine.Restored, token int) *screen.Plan {
+	out := &screen.Plan{Token: token}
+	fact := func(st screen.Style, text string) { out.Facts = append(out.Facts, screen.Text(st, text)) }
+	title := strings.ToUpper(p.what[:1]) + p.what[1:]
+	if p.options.Checkpoint.ID == (manifest.CheckpointID{}) && r.Checkpoint.ID != (manifest.CheckpointID{}) {
+		title += ": to " + pickedName(&project.Listed{Checkpoint: r.Checkpoint})
+	}
+	fact(screen.Bold, title)
+	fact(screen.Plain, "")
+	conv := r.Conversation
+	switch {
+	case p.options.Half == conversation.ConversationOnly:
+		fact(screen.Plain, "The conversation alone; files stay as they are.")
+	case conv == nil && len(p.options.Paths) > 0:
+		fact(screen.Plain, "Of the files, "+plural(len(p.options.Paths), "one that was chosen", "that were chosen")+"; the conversation stays.")
+	case conv == nil && p.options.Half == conversation.CodeOnly:
+		fact(screen.Plain, "The files alone; the conversation stays.")
+	default:
+		fact(screen.Plain, "Files: "+restoredLine(r))
+	}
+	if p.options.Half == conversation.CodeOnly {
+		fact(screen.Plain, "Files: "+restoredLine(r))
+	}
+	if conv != nil {
+		text := "Conversation: a fork"
+		switch {
+		case conv.Removed:
+			text = "Conversation: the fork is removed"
+		case conv.InPlace:
+			text = "Conversation: rewritten in place"
+		}
+		if n := len(conv.Prompts); n > 0 {
+			text += ", without the last " + plural(n, "prompt", "prompts")
+		}
+		fact(screen.Plain, text+".")
+	} else if r.Without != nil && p.options.Half != conversation.CodeOnly {
+		fact(screen.Dim, "Conversation: stays; "+escape(r.Without.Error())+".")
+	}
+	for _, text := range firstN(r.Prompts, 5) {
+		fact(screen.Dim, "  undone: "+screen.Clip(firstLine(text), 100))
+	}
+	for _, line := range othersText(r.Others) {
+		fact(screen.Yellow, "From another session, and undone too: "+escape(line))
+	}
+	note := func(text string) { out.Notes = append(out.Notes, screen.Text(screen.Dim, text)) }
+	note("A safety checkpoint is taken first. Taken back with " + p.back + " here, or with " + p.verb.takeBack + ".")
+	for _, g := range []struct {
+		word  string
+		paths []string
+	}{{"delete", r.Delete}, {"replace", r.Replace}, {"mode", r.Mode}, {"create", r.Create}} {
+		for _, path := range g.paths {
+			out.Files = append(out.Files, screen.File{Status: g.word, Path: screen.Ordered(escapePath(path)), Raw: path})
+		}
+	}
+	for _, k := range firstN(r.Skip, 20) {
+		note("Skipped: " + escapePath(k.Path) + ": " + escape(k.Reason))
+	}
+	if len(out.Files) == 0 && conv == nil {
+		return out
+	}
+	out.Question = p.what + planned(r) + "? " + p.back + " takes it back"
+	return out
+}
+
+// planned says in a few words what a plan does.
+func planned(r *engine.Restored) string {
+	var parts []string
+	for _, g := range []struct {
+		word string
+		n    int
+	}{{"deletes", len(r.Delete)}, {"replaces", len(r.Replace)}, {"creates", len(r.Create)}, {"modes", len(r.Mode)}} {
+		if g.n > 0 {
+			parts = append(parts, g.word+" "+utoa(uint64(g.n)))
+		}
+	}
+	for _, o := range r.Others {
+		parts = append(parts, utoa(uint64(o.Paths))+" of "+escape(strings.TrimSpace(o.Agent+" "+screen.Clip(o.Session, 8))))
+	}
+	if r.Conversation != nil && !r.Conversation.Removed {
+		parts = append(parts, "forks the chat")
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return " (" + strings.Join(parts, ", ") + ")"
+}
+
+// do does the plan that was shown. Where that is no longer what would be done, it gives the plan as it is now.
+func (s *pickSource) do(ctx context.Context, a screen.Ask) (said string, now *screen.Plan, err error) {
+	s.mu.Lock()
+	p := s.plans[a.Plan]
+	s.mu.Unlock()
+	if p == nil {
+		return "", nil, errors.New("that plan is gone")
+	}
+	done, err := p.verb.do(ctx, s.p, p.options)
+	var changed *engine.PlanChangedError
+	if errors.As(err, &changed) {
+		now, err := s.planOf(ctx, p)
+		return "nothing was done: " + changed.Error() + "; this is the plan now.", now, err
+	}
+	if err != nil {
+		return "", nil, err
+	}
+	s.mu.Lock()
+	s.done = append(s.done, doneRestore{p.verb, done})
+	clear(s.plans)
+	s.mu.Unlock()
+	said = p.did + ": " + restoredLine(done) + " " + p.back + " takes it back, q leaves"
+	return said, nil, nil
+}

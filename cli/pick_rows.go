@@ -1,0 +1,240 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/rewind-cli/rewind/cli/screen"
+	"github.com/rewind-cli/rewind/engine"
+	"github.com/rewind-cli/rewind/engine/conversation"
+	"github.com/rewind-cli/rewind/engine/graph"
+	"github.com/rewind-cli/rewind/engine/timeline"
+	"github.com/rewind-cli/rewind/engine/transcript"
+	"github.com/rewind-cli/rewind/manifest"
+)
+
+const (
+	// firstRows are shown before the tree was looked at and the rest was read.
+	firstRows = 200
+	// countingFor is how long the changes of rows are counted that the log has no counts of.
+	countingFor = 400 * time.Millisecond
+)
+
+// load reads the rows of a scope, the first limit of them, or all with the tree as it is now.
+func (s *pickSource) load(ctx context.Context, a screen.Ask, limit int) (*screen.Rows, error) {
+	all := a.Scope == screen.WithSafety
+	o := timeline.Options{Safety: all, Folded: all}
+	out := &screen.Rows{Where: escape(filepath.Base(s.p.Root()))}
+	if a.Scope == screen.InSession {
+		session, err := s.sessionOf(ctx, a.ID)
+		if err != nil {
+			return nil, err
+		}
+		if session == nil {
+			out.Where += ": no agent's session here"
+			return out, nil
+		}
+		o.Sessions = map[string]bool{}
+		for _, id := range session.Lineage() {
+			o.Sessions[id] = true
+		}
+		out.Where += ": " + escape(screen.Clip(session.Label(), 40))
+	}
+	if limit == 0 {
+		if now, err := timeline.Look(ctx, s.p); err == nil { // else it is a list without @
+			o.Present = now
+		} else if ctx.Err() != nil {
+			return nil, err
+		}
+	}
+	rows, err := timeline.New(s.p, o).Next(ctx, limit)
+	if err != nil {
+		return nil, err
+	}
+	out.More = limit > 0
+	var sessions []graph.Session
+	var ops []manifest.Operation
+	err = s.p.Query(ctx, func(db *manifest.DB) error {
+		n, safety, err := db.Count()
+		if out.Total = n; all {
+			out.Total += safety
+		}
+		for m, serr := range db.Sessions() {
+			if serr != nil {
+				return serr
+			}
+			sessions = append(sessions, graph.Session{ID: m.ID, Parent: m.Parent})
+		}
+		return err
+	})
+	if err == nil {
+		ops, err = engine.Operations(ctx, s.p, 0)
+	}
+	if err != nil {
+		return nil, err
+	}
+	byID := make(map[string]*timeline.Row, len(rows))
+	until := time.Now().Add(countingFor)
+	now := s.c.out.now()
+	for _, r := range rows {
+		counts, known := r.Known()
+		if !known && time.Now().Before(until) {
+			if counts, known, err = r.Count(ctx, s.p, o.Present); err != nil {
+				known = false // damaged: the look says so
+			}
+		}
+		row := pickRow(r, counts, known, now)
+		byID[row.ID] = r
+		out.List = append(out.List, row)
+	}
+	out.Graph = pickGraph(rows, sessions, ops)
+	s.mu.Lock()
+	s.rows = byID
+	if o.Present != nil {
+		s.present = o.Present
+	}
+	s.mu.Unlock()
+	return out, nil
+}
+
+// sessionOf is the session of a row, or the one that is named; else that of the newest row that has
+// one. nil for none.
+func (s *pickSource) sessionOf(ctx context.Context, id string) (*conversation.SessionInfo, error) {
+	s.mu.Lock()
+	name := ""
+	if r := s.rows[id]; r != nil {
+		name = r.Session
+	} else if id != "" && len(s.rows) == 0 {
+		name = id
+	}
+	s.mu.Unlock()
+	if name != "" {
+		info, err := conversation.SessionNamed(ctx, s.p, name)
+		return &info, err
+	}
+	all, err := conversation.Sessions(ctx, s.p)
+	if err != nil || len(all) == 0 {
+		return nil, err
+	}
+	return &all[0], nil
+}
+
+// pickRow is a row as the picker shows and filters it.
+func pickRow(r *timeline.Row, n timeline.Counts, known bool, now time.Time) screen.Row {
+	row := screen.Row{ID: fmt.Sprint("#", r.Seq), Age: formatAge(now.Sub(r.Time)), Prompt: r.Kind == timeline.Prompt, Dim: r.Kind == timeline.Safety}
+	row.Why, row.Text = pickText(r, n)
+	if known && r.Kind != timeline.Now && r.Kind != timeline.Operation {
+		row.Note = changeCounts(n.Added, n.Modified, n.Deleted)
+	}
+	hidden := []string{r.Session, r.Agent}
+	switch c := r.Checkpoint; {
+	case r.Kind == timeline.Now:
+		row.ID, row.Is, row.N, row.Age = "@", screen.IsNow, "", ""
+	case c == nil:
+		row.Is = screen.IsOperation
+	default:
+		row.ID, row.Name, row.Pinned = c.ID.String(), c.Name, c.Pinned
+		if c.N > 0 {
+			row.N = utoa(uint64(c.N))
+		}
+		hidden = append(hidden, row.ID, c.Prompt, c.Description)
+	}
+	row.Hidden = strings.Join(hidden, " ")
+	return row
+}
+
+// pickText says what a row is and what was said or done, escaped.
+func pickText(r *timeline.Row, n timeline.Counts) (why, text string) {
+	name := ""
+	if r.Checkpoint != nil && r.Checkpoint.Name != "" {
+		name = "[" + escape(r.Checkpoint.Name) + "] "
+	}
+	switch r.Kind {
+	case timeline.Now:
+		since := ""
+		if r.Operation != nil {
+			since = " since the " + escape(engine.VerbOf(*r.Operation))
+		} else if r.Target != nil && r.Target.N > 0 {
+			since = fmt.Sprint(" since ", r.Target.N)
+		}
+		if n.None() {
+			return "now", "nothing changed" + since
+		}
+		return "now", plural(n.Added+n.Modified+n.Deleted, "file", "files") + " changed" + since
+	case timeline.Operation:
+		if r.Target != nil {
+			text = "to " + pickedName(r.Target)
+		}
+		return escape(engine.VerbOf(*r.Operation)), text
+	case timeline.Tool:
+		text = firstLine(r.Summary)
+		if text == "" {
+			text = firstLine(r.Text)
+		}
+		return escape(r.Tool), name + text
+	case timeline.Stop, timeline.SessionEnd:
+		if r.Ends != "" {
+			return string(r.Kind), name + "↳ " + firstLine(transcript.Label(r.Ends))
+		}
+	}
+	return string(r.Kind), name + firstLine(r.Text)
+}
+
+// pickGraph is the graph of the rows, as the screen draws it.
+func pickGraph(rows []*timeline.Row, sessions []graph.Session, ops []manifest.Operation) *screen.Graph {
+	places := make([]graph.Row, len(rows))
+	of := map[manifest.CheckpointID]string{} // sessions of checkpoints
+	shown := map[uint64]bool{}               // operations that have a row: those that were taken back at once have none
+	for i, r := range rows {
+		places[i] = graph.Row{Session: r.Session, Seq: r.Seq}
+		if r.Kind == timeline.Now {
+			places[i].Seq = math.MaxInt64
+		}
+		if r.Operation != nil && r.Kind == timeline.Operation {
+			shown[r.Seq] = true
+		}
+		if c := r.Checkpoint; c != nil {
+			places[i].Key = c.ID.String()
+			of[c.ID] = c.Session
+		}
+	}
+	var moves []graph.Operation
+	kinds := map[manifest.OperationKind]graph.Kind{manifest.OpRestore: graph.Restore, manifest.OpUndo: graph.Undo,
+		manifest.OpUndoRestore: graph.TakeBack, manifest.OpRedoRestore: graph.Again}
+	at := map[string]graph.Session{} // forks that restores made
+	for _, op := range ops {
+		kind, ok := kinds[op.Kind]
+		if !ok {
+			continue
+		}
+		if shown[op.Seq] {
+			moves = append(moves, graph.Operation{Seq: op.Seq, Kind: kind, Target: op.Checkpoint.String(), Undoes: op.Undoes})
+		}
+		if op.Fork != "" && of[op.Checkpoint] != "" {
+			id := transcript.SessionOf(transcript.AgentOf(op.Fork), op.Fork)
+			at[id] = graph.Session{ID: id, Parent: of[op.Checkpoint], At: op.Checkpoint.String()}
+		}
+	}
+	for i, s := range sessions {
+		if fork, ok := at[s.ID]; ok {
+			sessions[i] = fork
+			delete(at, s.ID)
+		}
+	}
+	for _, fork := range at {
+		sessions = append(sessions, fork)
+	}
+	g := graph.Of(places, sessions, moves)
+	out := &screen.Graph{Columns: g.Columns, Tracks: g.Tracks, Column: g.Column}
+	for _, l := range g.Lanes {
+		out.Lanes = append(out.Lanes, screen.GraphLane{Column: l.Column, Top: l.Top, Bottom: l.Bottom, Fork: l.Fork})
+	}
+	for _, a := range g.Arcs {
+		out.Arcs = append(out.Arcs, screen.GraphArc{Track: a.Track, From: a.From, To: a.To, Undone: a.Undone})
+	}
+	return out
+}

@@ -1,0 +1,144 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"github.com/rewind-cli/rewind/cli/screen"
+	"github.com/rewind-cli/rewind/engine"
+	"github.com/rewind-cli/rewind/engine/conversation"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/timeline"
+)
+
+// pickSource answers what the picker asks, from the project, one question at a time.
+type pickSource struct {
+	c    *call
+	p    *project.Project
+	busy chan struct{} // one place: who has it works with the project
+
+	mu      sync.Mutex
+	rows    map[string]*timeline.Row // by the ids that screen has
+	present *timeline.Present
+	plans   map[int]*pickedPlan
+	done    []doneRestore // what was done, in order
+}
+
+func newPickSource(c *call, p *project.Project) *pickSource {
+	return &pickSource{c: c, p: p, busy: make(chan struct{}, 1), rows: map[string]*timeline.Row{}, plans: map[int]*pickedPlan{}}
+}
+
+// answer is the picker's screen.Source.
+func (s *pickSource) answer(ctx context.Context, a screen.Ask) (out screen.Answer) {
+	select {
+	case s.busy <- struct{}{}:
+		defer func() { <-s.busy }()
+	case <-ctx.Done():
+		return screen.Answer{Err: "called off"}
+	}
+	var err error
+	switch a.What {
+	case screen.AskRows:
+		out.Rows, err = s.load(ctx, a, firstRows)
+	case screen.AskAll:
+		out.Rows, err = s.load(ctx, a, 0)
+	case screen.AskLook:
+		out.Look, err = s.look(ctx, a)
+	case screen.AskPlan:
+		out.Plan, err = s.plan(ctx, a)
+	case screen.AskDo:
+		out.Said, out.Plan, err = s.do(ctx, a)
+	case screen.AskPin:
+		out.Said, err = s.pin(ctx, a.ID)
+	case screen.AskName:
+		out.Said, err = s.name(ctx, a.ID, a.Text)
+	case screen.AskLog:
+		out.Log, err = s.log(ctx)
+	}
+	if err != nil {
+		f := explain(err)
+		out.Err = escape(f.message)
+		if f.hint != "" && a.What != screen.AskLook {
+			out.Err += " (" + escape(f.hint) + ")"
+		}
+	}
+	return out
+}
+
+// row is a row that was shown, by the picker's id of it.
+func (s *pickSource) row(id string) (*timeline.Row, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r := s.rows[id]
+	if r == nil {
+		return nil, errors.New("that row is gone")
+	}
+	return r, nil
+}
+
+// checkpoint is the checkpoint of a row that was shown.
+func (s *pickSource) checkpoint(id string) (*project.Listed, error) {
+	r, err := s.row(id)
+	if err == nil && r.Checkpoint == nil {
+		err = errors.New("that is no checkpoint")
+	}
+	if err != nil {
+		return nil, err
+	}
+	return r.Checkpoint, nil
+}
+
+func (s *pickSource) pin(ctx context.Context, id string) (string, error) {
+	l, err := s.checkpoint(id)
+	if err != nil {
+		return "", err
+	}
+	if err := engine.Pin(ctx, s.p, l.Checkpoint, !l.Pinned); err != nil {
+		return "", err
+	}
+	if l.Pinned {
+		return "unpinned " + pickedName(l), nil
+	}
+	return "pinned " + pickedName(l) + ": gc keeps it", nil
+}
+
+func (s *pickSource) name(ctx context.Context, id, name string) (string, error) {
+	l, err := s.checkpoint(id)
+	if err != nil {
+		return "", err
+	}
+	if err := engine.Rename(ctx, s.p, l.Checkpoint, name); err != nil {
+		return "", err
+	}
+	if name == "" {
+		return "removed the name of " + pickedName(l), nil
+	}
+	return "named " + pickedName(l) + " " + escape(name), nil
+}
+
+// report prints what was done, once the terminal is as it was. Error: of the last that was done in part.
+func (s *pickSource) report() (err error) {
+	for _, d := range s.done {
+		if rerr := reportRestored(s.c, d.done, d.verb); rerr != nil {
+			err = rerr
+		}
+	}
+	return err
+}
+
+// talk is what was said up to a row.
+func (s *pickSource) talk(ctx context.Context, r *timeline.Row) []screen.Line {
+	l := r.Checkpoint
+	if l == nil {
+		l = r.Target
+	}
+	if l == nil || l.Transcript == nil {
+		return nil
+	}
+	said, err := conversation.Said(ctx, s.p, l.Checkpoint, 80)
+	if err != nil {
+		return []screen.Line{screen.Text(screen.Dim, escape(explain(err).message))}
+	}
+	return talkLines(said)
+}

@@ -1,0 +1,140 @@
+package screen
+
+import "context"
+
+// Source answers what the picker asks. It is called beside the drawing; a look is called off when the
+// cursor moves on. It gives up when ctx ends.
+type Source func(ctx context.Context, a Ask) Answer
+
+// What an Ask is for.
+type What uint8
+
+// Asks.
+const (
+	AskRows What = iota // the rows of Scope, the first of them
+	AskAll              // all of them
+	AskLook             // what ID changed, or what is between ID and Other
+	AskPlan             // what Verb would do
+	AskDo               // does what Plan says
+	AskPin              // pins ID, or takes the pin away
+	AskName             // names it Text
+	AskLog              // the operations
+)
+
+// Scope is which rows are shown.
+type Scope uint8
+
+// Scopes, in the order in which s goes through them.
+const (
+	InProject Scope = iota
+	WithSafety
+	InSession // of the session of ID
+	scopes
+)
+
+// Verb is what a plan is of.
+type Verb uint8
+
+// Verbs.
+const (
+	Restore Verb = iota
+	Undo
+	Redo
+)
+
+// Half is what a restore moves.
+type Half uint8
+
+// Halves.
+const (
+	Both Half = iota
+	Code
+	Conversation
+)
+
+// Ask is a question of the picker. It can be compared, so that its answer can be kept.
+type Ask struct {
+	What  What
+	Scope Scope
+	ID    string // of a row
+	Other string // of a row to compare ID with
+	Now   bool   // compare with the working tree, not with the one before
+	Verb  Verb
+	Half  Half
+	Paths string // raw paths, each ended by a NUL; "" for all
+	Plan  int    // token of the plan
+	Text  string
+}
+
+// Answer is what a Source says. Texts are escaped.
+type Answer struct {
+	Ask  Ask
+	Err  string // what went wrong, "" for nothing
+	Said string // what was done
+	Rows *Rows
+	Look *Look
+	Plan *Plan // with an Ask of AskDo: what it would be now, since the tree moved; nothing was done
+	Log  []Line
+}
+
+// Rows are the rows of a scope, newest first.
+type Rows struct {
+	List  []Row
+	Graph *Graph
+	Where string // project, and session in its scope
+	Total int    // checkpoints in all
+	More  bool   // List is the beginning only
+}
+
+// Row is one row of the timeline.
+type Row struct {
+	ID     string // unlike all others
+	Is     RowKind
+	N      string // its number, or what stands there
+	Age    string
+	Why    string
+	Text   string
+	Note   string // what it changed
+	Name   string // as it is, for the name field
+	Hidden string // what a filter is compared with beside what is shown
+	Pinned bool
+	Prompt bool // a turn begins here
+	Dim    bool // not of the story: a safety checkpoint
+}
+
+// RowKind says what a row stands for.
+type RowKind uint8
+
+// Kinds of rows.
+const (
+	IsCheckpoint RowKind = iota
+	IsNow                // the state that the files are in
+	IsOperation          // a restore and its like
+)
+
+// Look is what a row is about.
+type Look struct {
+	Title string
+	Files []File
+	Diff  []Line
+	Talk  []Line // the conversation up to the row, not wrapped
+}
+
+// File is one file of a look or of a plan.
+type File struct {
+	Path        string // escaped
+	Raw         string // as it is
+	Status      string // one letter
+	Plus, Minus int
+	At          int // line of the diff at which it begins
+}
+
+// Plan is what a verb would do.
+type Plan struct {
+	Token    int
+	Facts    []Line
+	Files    []File
+	Notes    []Line // below the files
+	Question string // ends with a question mark; "" where there is nothing to do
+	Half     Half
+}

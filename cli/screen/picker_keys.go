@@ -1,0 +1,361 @@
+package screen
+
+import (
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// key takes one key, named as decodeKeys names them.
+func (m *Picker) key(k string) Action {
+	switch k {
+	case "ctrl-c":
+		return Interrupt
+	case "ctrl-z":
+		return Suspend
+	}
+	if text, ok := strings.CutPrefix(k, pasted); ok {
+		if m.mode == filtering || m.mode == naming { // elsewhere letters are actions, and nobody typed these
+			m.typed(text)
+		}
+		return stay
+	}
+	switch m.mode {
+	case filtering, naming:
+		m.fieldKey(k)
+	case planning:
+		m.planKey(k)
+	case choosing:
+		m.chooseKey(k)
+	case helping, logging:
+		m.pageKey(k)
+	case working:
+	default:
+		return m.browseKey(k)
+	}
+	return stay
+}
+
+// browseKey is a key in the list or beside it.
+func (m *Picker) browseKey(k string) Action {
+	r, ok := m.selected()
+	switch k {
+	case "q":
+		return Quit
+	case "esc":
+		switch {
+		case m.filter != "":
+			m.setFilter("")
+		case len(m.marks) > 0:
+			m.marks = nil
+			m.moved()
+		case m.focus != listPane:
+			m.focus = listPane
+		default:
+			return Quit
+		}
+	case "/":
+		m.mode, m.field, m.focus, m.said = filtering, []rune(m.filter), listPane, nil
+	case "?":
+		m.mode, m.planAt = helping, 0
+	case "o":
+		m.mode, m.planAt, m.log = logging, 0, nil
+		m.ask(Ask{What: AskLog})
+	case "tab":
+		m.turn(1)
+	case "shift-tab":
+		m.turn(-1)
+	case "[":
+		m.toPrompt(1)
+	case "]":
+		m.toPrompt(-1)
+	case "s":
+		m.scope = (m.scope + 1) % scopes
+		m.said = nil
+		m.ask(Ask{What: AskRows, Scope: m.scope, ID: r.ID})
+	case "d":
+		m.now = !m.now
+		m.moved()
+	case "u", "U":
+		v := Undo
+		if k == "U" {
+			v = Redo
+		}
+		m.begin(v, Both, "", "")
+	case " ", "enter", "b", "c", "t", "f", "p", "n":
+		switch {
+		case ok && r.Is == IsNow:
+			m.said = Text(Plain, "that is the state that the files are in")
+		case ok && r.Is == IsOperation:
+			m.said = Text(Plain, "that is an operation; u takes the newest back")
+		case ok:
+			m.rowKey(k, r)
+		}
+	default:
+		m.move(k)
+	}
+	return stay
+}
+
+// rowKey is a key that is about a checkpoint.
+func (m *Picker) rowKey(k string, r Row) {
+	switch k {
+	case " ":
+		m.mark(r.ID)
+	case "enter", "b":
+		m.begin(Restore, Both, r.ID, "")
+	case "c":
+		m.begin(Restore, Code, r.ID, "")
+	case "t":
+		m.begin(Restore, Conversation, r.ID, "")
+	case "f":
+		m.begin(Restore, Code, r.ID, "")
+		m.mode, m.checked = choosing, map[string]bool{}
+	case "p":
+		m.ask(Ask{What: AskPin, ID: r.ID})
+	case "n":
+		m.mode, m.target, m.field, m.said = naming, r.ID, []rune(r.Name), nil
+	}
+}
+
+// mark marks a row, or no longer; of three marks the first goes.
+func (m *Picker) mark(id string) {
+	if i := slices.Index(m.marks, id); i >= 0 {
+		m.marks = slices.Delete(slices.Clone(m.marks), i, i+1)
+	} else {
+		m.marks = append(slices.Clone(m.marks), id)
+	}
+	if len(m.marks) > 2 {
+		m.marks = m.marks[1:]
+	}
+	m.moved()
+	if len(m.marks) == 1 {
+		m.said = Text(Plain, "space on another one compares the two")
+	}
+}
+
+// move goes through what has the focus.
+func (m *Picker) move(k string) {
+	n := &m.offset[m.focus]
+	last := m.lines[m.focus] - 1
+	page := max(m.body(m.focus)-1, 1)
+	switch m.focus {
+	case listPane:
+		n, last = &m.cursor, len(m.shown)-1
+	case filesPane:
+		n = &m.file
+	case diffPane, talkPane:
+		last = max(m.lines[m.focus]-m.body(m.focus), 0)
+	}
+	was := *n
+	switch k {
+	case "up", "k", "ctrl-p":
+		*n--
+	case "down", "j", "ctrl-n":
+		*n++
+	case "pageup":
+		*n -= page
+	case "pagedown":
+		*n += page
+	case "home", "g":
+		*n = 0
+	case "end", "G":
+		*n = last
+	case "ctrl-d", "ctrl-u": // the diff, from wherever
+		by := max(m.body(diffPane)/2, 1)
+		if k == "ctrl-u" {
+			by = -by
+		}
+		m.offset[diffPane] = max(min(m.offset[diffPane]+by, m.lines[diffPane]-m.body(diffPane)), 0)
+		return
+	default:
+		return
+	}
+	*n = max(min(*n, last), 0)
+	if *n == was {
+		return
+	}
+	switch m.focus {
+	case listPane:
+		if len(m.marks) == 2 {
+			return // the comparison stays
+		}
+		m.moved()
+	case filesPane:
+		if l := m.look(); l != nil && m.file < len(l.Files) {
+			m.offset[diffPane] = l.Files[m.file].At
+		}
+	}
+}
+
+// turn gives the focus to the next pane.
+func (m *Picker) turn(by int) {
+	all := []pane{listPane, filesPane, diffPane, talkPane}
+	i := slices.Index(all, m.focus)
+	m.focus = all[(i+by+len(all))%len(all)]
+	m.said = nil
+}
+
+// toPrompt goes to the next row, in a direction, at which a turn begins.
+func (m *Picker) toPrompt(by int) {
+	for i := m.cursor + by; i >= 0 && i < len(m.shown); i += by {
+		if m.rows.List[m.shown[i]].Prompt {
+			m.cursor = i
+			m.moved()
+			return
+		}
+	}
+}
+
+// fieldKey is a key in a line that is typed.
+func (m *Picker) fieldKey(k string) {
+	switch k {
+	case "enter":
+		if m.mode == naming {
+			m.ask(Ask{What: AskName, ID: m.target, Text: strings.TrimSpace(string(m.field))})
+		}
+		m.mode = browsing
+	case "esc":
+		if m.mode == filtering {
+			m.setFilter("")
+		}
+		m.mode = browsing
+	case "backspace":
+		switch n := len(m.field); {
+		case n > 0:
+			m.field = m.field[:n-1]
+		case m.mode == filtering:
+			m.mode = browsing
+		}
+	case "ctrl-u":
+		m.field = nil
+	case "ctrl-w":
+		text := strings.TrimRight(string(m.field), " ")
+		m.field = []rune(text[:strings.LastIndexByte(text, ' ')+1])
+	case "up", "down", "pageup", "pagedown", "home", "end", "ctrl-n", "ctrl-p":
+		if m.mode == filtering {
+			m.move(k)
+		}
+		return
+	default:
+		if r, n := utf8.DecodeRuneInString(k); n == len(k) && r != utf8.RuneError {
+			m.typed(k)
+		}
+		return
+	}
+	if m.mode == filtering {
+		m.setFilter(string(m.field))
+	}
+}
+
+// typed puts text into the field; what must not reach a screen is left out, a line's end is a space.
+func (m *Picker) typed(text string) {
+	const most = 200
+	for _, r := range text {
+		switch {
+		case r == '\n' || r == '\r' || r == '\t':
+			r = ' '
+		case r < ' ' || r == 0x7f || r >= 0x80 && Unsafe(r) || r == utf8.RuneError:
+			continue
+		}
+		if len(m.field) < most {
+			m.field = append(m.field, r)
+		}
+	}
+	if m.mode == filtering {
+		m.setFilter(string(m.field))
+	}
+}
+
+// planKey is a key while a plan is shown. Only y does it.
+func (m *Picker) planKey(k string) {
+	switch k {
+	case "y", "Y":
+		if m.plan != nil && m.plan.Question != "" {
+			m.mode, m.said = working, nil
+			m.ask(Ask{What: AskDo, Verb: m.verb, Half: m.half, ID: m.target, Paths: m.paths, Plan: m.plan.Token})
+		}
+	case "n", "N", "q", "esc":
+		m.mode, m.said = browsing, nil
+	case "b", "c", "t":
+		h := map[string]Half{"b": Both, "c": Code, "t": Conversation}[k]
+		if m.verb == Restore && m.paths == "" && h != m.half {
+			m.begin(m.verb, h, m.target, "")
+		}
+	case "f":
+		if m.verb == Restore && m.plan != nil {
+			m.begin(Restore, Code, m.target, "")
+			m.mode, m.checked = choosing, map[string]bool{}
+		}
+	default:
+		m.planAt = m.scrolled(k, m.planAt)
+	}
+}
+
+// chooseKey is a key while files are chosen.
+func (m *Picker) chooseKey(k string) {
+	switch k {
+	case "q", "esc", "n":
+		m.mode, m.said = browsing, nil
+		return
+	}
+	if m.plan == nil || len(m.plan.Files) == 0 {
+		return
+	}
+	files := m.plan.Files
+	m.planAt = max(min(m.planAt, len(files)-1), 0)
+	switch k {
+	case " ":
+		raw := files[m.planAt].Raw
+		if m.checked[raw] = !m.checked[raw]; !m.checked[raw] {
+			delete(m.checked, raw)
+		}
+		m.planAt = min(m.planAt+1, len(files)-1)
+	case "a":
+		all := len(m.checked) < len(files)
+		m.checked = map[string]bool{}
+		for _, f := range files {
+			if all {
+				m.checked[f.Raw] = true
+			}
+		}
+	case "enter":
+		if len(m.checked) == 0 {
+			m.said = Text(Plain, "space chooses a file")
+			return
+		}
+		m.begin(Restore, Code, m.target, m.chosen())
+	default:
+		m.planAt = min(m.scrolled(k, m.planAt), len(files)-1)
+	}
+}
+
+// pageKey is a key while a text fills the screen.
+func (m *Picker) pageKey(k string) {
+	switch k {
+	case "q", "esc", "?", "o", "enter":
+		m.mode = browsing
+	default:
+		m.planAt = m.scrolled(k, m.planAt)
+	}
+}
+
+// scrolled is a place after a key that moves; what is too far the drawing brings back.
+func (m *Picker) scrolled(k string, at int) int {
+	page := max(m.h-3, 1)
+	switch k {
+	case "up", "k", "ctrl-p":
+		at--
+	case "down", "j", "ctrl-n":
+		at++
+	case "pageup", "ctrl-u":
+		at -= page
+	case "pagedown", "ctrl-d", " ":
+		at += page
+	case "home", "g":
+		at = 0
+	case "end", "G":
+		at = 1 << 30
+	}
+	return max(at, 0)
+}

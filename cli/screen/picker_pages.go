@@ -1,0 +1,151 @@
+package screen
+
+import "fmt"
+
+// page shows lines from planAt on, and brings planAt back to where there are some.
+func (m *Picker) page(lines []Line, w, h int) []string {
+	h = max(h, 0)
+	m.planAt = max(min(m.planAt, len(lines)-h), 0)
+	out := make([]string, 0, h)
+	for i := m.planAt; i < m.planAt+h; i++ {
+		var l Line
+		if i < len(lines) {
+			l = lines[i]
+		}
+		out = append(out, m.p.fit(l, w, Plain))
+	}
+	return out
+}
+
+// planLines are a plan: what is asked, what is moved, what goes, file by file.
+func (m *Picker) planLines(w int) []Line {
+	if m.plan == nil {
+		return []Line{nil, Text(Dim, "  looking at the files…")}
+	}
+	var out []Line
+	for _, l := range m.plan.Facts {
+		out = append(out, wrapLine(l, w)...)
+	}
+	if len(m.plan.Files) > 0 {
+		out = append(out, nil)
+	}
+	for _, f := range m.plan.Files {
+		l := Line{{"  " + cell(f.Status, 8, false), planStyle(f.Status)}, {f.Path, Plain}}
+		if c := fileCounts(f); c != nil {
+			l = append(append(l, Span{"  ", Plain}), c...)
+		}
+		out = append(out, l)
+	}
+	for i, l := range m.plan.Notes {
+		if i == 0 {
+			out = append(out, nil)
+		}
+		out = append(out, wrapLine(l, w)...)
+	}
+	return out
+}
+
+// wrapLine breaks a line of one or more spans at a width; only one of one span is broken.
+func wrapLine(l Line, w int) []Line { return wrapped([]Line{l}, w) }
+
+func planStyle(word string) Style {
+	switch word {
+	case "create":
+		return Green
+	case "delete":
+		return Red
+	case "skip":
+		return Dim
+	}
+	return Yellow
+}
+
+// planFoot is the question, or that there is none.
+func (m *Picker) planFoot() Line {
+	if m.plan.Question == "" {
+		return Line{{"nothing to do", Plain}, {"  esc leaves", Dim}}
+	}
+	l := Line{{"y/n ", Bold}, {m.plan.Question, Yellow}}
+	if m.verb == Restore && m.paths == "" {
+		l = append(append(l, Span{"  ", Plain}), keysLine("b/c/t", "both, code, chat", "f", "files")...)
+	}
+	return l
+}
+
+// chooseView is the files of a plan, to choose from.
+func (m *Picker) chooseView(w, h int) []string {
+	if m.plan == nil {
+		return m.page([]Line{nil, Text(Dim, "  looking at the files…")}, w, h)
+	}
+	if len(m.plan.Files) == 0 {
+		return m.page(m.planLines(w), w, h)
+	}
+	at := max(min(m.planAt, len(m.plan.Files)-1), 0)
+	head := Text(Bold, fmt.Sprintf("  Files to restore to %s: %d of %d chosen", m.numberOf(m.target), len(m.checked), len(m.plan.Files)))
+	out := []string{m.p.fit(head, w, Plain)}
+	h--
+	top := max(at-h+1, 0)
+	for i := top; i < top+h; i++ {
+		if i >= len(m.plan.Files) {
+			out = append(out, m.p.fit(nil, w, Plain))
+			continue
+		}
+		f := m.plan.Files[i]
+		cursor, box, under := "  ", "[ ] ", Plain
+		if i == at {
+			cursor, under = "> ", Reverse
+		}
+		if m.checked[f.Raw] {
+			box = "[x] "
+		}
+		out = append(out, m.p.fit(Line{{cursor, Bold}, {box, Plain}, {cell(f.Status, 8, false), planStyle(f.Status)}, {f.Path, Plain}}, w, under))
+	}
+	return out
+}
+
+func (m *Picker) logLines() []Line {
+	if m.log == nil {
+		return []Line{nil, Text(Dim, "  reading the operations…")}
+	}
+	return m.log
+}
+
+// helpLines are the keys.
+func (m *Picker) helpLines(w int) []Line {
+	keys := [][2]string{
+		{"↑ ↓ j k PgUp PgDn g G", "move"}, {"tab", "next pane: list, files, diff, conversation"},
+		{"[ ]", "to the prompt before, to the one after"}, {"ctrl-d ctrl-u", "scroll the diff"},
+		{"", ""},
+		{"enter b", "what restoring files and conversation would do; then y does it"},
+		{"c", "the same for the files alone"}, {"t", "for the conversation alone"},
+		{"f", "choose files: space chooses, enter shows the plan"},
+		{"u", "undo"}, {"U", "redo"}, {"o", "the operations so far"},
+		{"", ""},
+		{"d", "compare with the files as they are now, or with the checkpoint before"},
+		{"space", "mark; two marks are compared"}, {"/", "filter; enter keeps it, esc shows all again"},
+		{"s", "scope: the project, with safety checkpoints, one session"},
+		{"p", "pin, or unpin"}, {"n", "name"},
+		{"", ""},
+		{"? q esc ctrl-c", "these keys, leave"},
+		{"", ""},
+		{"@", "the state that the files are in"}, {m.rule("●", "O"), "a prompt, as the files were before it"},
+		{m.rule("○", "o"), "another checkpoint"}, {m.rule("◆", "*"), "a restore, an undo"},
+		{m.rule("·", "."), "a safety checkpoint, taken before a restore"},
+		{m.rule("╮╯", ".'"), "a restore: from where it was made to what it went to; faint, where it was taken back"},
+	}
+	if m.ascii {
+		keys[0][0] = "up down j k PgUp PgDn g G"
+	}
+	var out []Line
+	for _, k := range keys {
+		if w < 60 && k[0] != "" {
+			out = append(out, Line{{" " + k[0], Bold}})
+			for _, part := range Wrap(k[1], max(w-4, 1)) {
+				out = append(out, Line{{"    " + part, Plain}})
+			}
+			continue
+		}
+		out = append(out, Line{{"  " + cell(k[0], 24, false), Bold}, {k[1], Plain}})
+	}
+	return out
+}

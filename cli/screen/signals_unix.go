@@ -1,0 +1,35 @@
+//go:build !windows
+
+package screen
+
+import (
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+)
+
+// resizes tells when the terminal has another size, and when the process goes on after a stop.
+func resizes() (<-chan os.Signal, func()) {
+	ch := make(chan os.Signal, 4)
+	signal.Notify(ch, syscall.SIGWINCH, syscall.SIGCONT)
+	return ch, func() { signal.Stop(ch) }
+}
+
+// continued reports whether the process was stopped.
+func continued(s os.Signal) bool { return s == syscall.SIGCONT }
+
+// suspend stops the process and its group, as ctrl-z does where the terminal is not in raw mode, and
+// returns when it goes on; at once where nobody could let it go on.
+func suspend() {
+	ch := make(chan os.Signal, 1)
+	signal.Notify(ch, syscall.SIGCONT)
+	defer signal.Stop(ch)
+	if syscall.Kill(0, syscall.SIGTSTP) != nil {
+		return
+	}
+	select {
+	case <-ch:
+	case <-time.After(500 * time.Millisecond):
+	}
+}
