@@ -18,6 +18,7 @@ type command struct {
 
 	minArgs, maxArgs int // before --; maxArgs -1: any number
 	paths            bool
+	verbatim         bool // the first argument ends the flags: what follows are a command's own words
 	flags            func(*pflag.FlagSet)
 	run              func(context.Context, *call) error
 }
@@ -37,6 +38,7 @@ func entries() []entry {
 	return []entry{
 		{name: "init", make: newInit},
 		{name: "save", make: newSave},
+		{name: "run", make: newRun},
 		{name: "list", make: newList},
 		{name: "show", make: newShow},
 		{name: "diff", make: newDiff},

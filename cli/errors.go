@@ -128,10 +128,16 @@ func explain(err error) failure {
 		partly    *partlyError
 		damagedIn *damagedError
 		invalid   *invalidError
+		ended     *commandExit
+		coded     *codedError
 		declined  *engine.DeclinedError
 		output    *outputError
 	)
 	switch {
+	case errors.As(err, &ended):
+		return failure{code: ended.code}
+	case errors.As(err, &coded):
+		f.code = coded.code
 	case errors.Is(err, context.Canceled):
 		f.code, f.message = exitInterrupted, "interrupted"
 		if part := (*engine.UnfinishedError)(nil); errors.As(err, &part) {

@@ -65,6 +65,7 @@ func run(ctx context.Context, args []string, env account.Env, stdio Stdio) int {
 	}
 	// A broken command line must still be answered in JSON when JSON was asked for.
 	o := newOutput(stdio, env, asksJSON(args))
+	o.interrupted = ctx.Done()
 
 	front := newFlagSet("rewind")
 	front.SetInterspersed(false)
@@ -107,6 +108,7 @@ func runCommand(ctx context.Context, name string, args []string, g globals, env 
 	f.AddFlagSet(own)
 	help := g.help
 	g.define(f)
+	f.SetInterspersed(!cmd.verbatim)
 	if err := f.Parse(args); err != nil {
 		return o.fail(flagError(err, "rewind "+name))
 	}
@@ -129,7 +131,7 @@ func runCommand(ctx context.Context, name string, args []string, g globals, env 
 	}
 	err := cmd.run(ctx, c)
 	c.close()
-	if err != nil && ctx.Err() != nil && !errors.As(err, new(*partialError)) {
+	if err != nil && ctx.Err() != nil && !errors.As(err, new(*partialError)) && !errors.As(err, new(*commandExit)) {
 		err = context.Canceled
 	}
 	return o.finish(err)

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -30,6 +31,8 @@ type output struct {
 	client                 hookio.Agent // the agent in whose window the answer is shown, "" for a shell
 	transcript             string       // of the session that it is shown in
 	color, errColor        screen.Painter
+
+	interrupted <-chan struct{} // closed at the first Ctrl-C
 
 	mu     sync.Mutex // stderr: progress comes from other goroutines
 	meter  *meter
@@ -215,7 +218,7 @@ func (o *output) ask(format string, args ...any) (bool, error) {
 	o.endProgress()
 	o.buf.Flush()
 	fmt.Fprintf(o.stderr, "%s [y/N] ", escape(fmt.Sprintf(format, args...)))
-	line, err := bufio.NewReader(o.stdin).ReadString('\n')
+	line, err := o.readLine()
 	if err != nil && err != io.EOF {
 		return false, err
 	}
@@ -224,6 +227,26 @@ func (o *output) ask(format string, args ...any) (bool, error) {
 		return true, nil
 	}
 	return false, nil
+}
+
+// readLine reads a person's answer. A Ctrl-C ends the question: context.Canceled.
+func (o *output) readLine() (string, error) {
+	type answer struct {
+		line string
+		err  error
+	}
+	got := make(chan answer, 1)
+	go func() { // it ends with the process, if nothing comes
+		line, err := bufio.NewReader(o.stdin).ReadString('\n')
+		got <- answer{line, err}
+	}()
+	select {
+	case a := <-got:
+		return a.line, a.err
+	case <-o.interrupted:
+		fmt.Fprintln(o.stderr)
+		return "", context.Canceled
+	}
 }
 
 // choose has a person pick one of several lines by its number; -1 for none.
@@ -235,7 +258,7 @@ func (o *output) choose(question string, lines []string) (int, error) {
 		fmt.Fprintf(o.stderr, "%3d  %s\n", i+1, escape(l))
 	}
 	fmt.Fprintf(o.stderr, "Choose a number: ")
-	line, err := bufio.NewReader(o.stdin).ReadString('\n')
+	line, err := o.readLine()
 	if err != nil && err != io.EOF {
 		return -1, err
 	}

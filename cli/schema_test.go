@@ -54,6 +54,7 @@ func views() map[string]any {
 		"register-hooks": registrationsView{},
 		"rename":         renameView{},
 		"restore":        restoredView{},
+		"run":            runView{},
 		"save":           savedView{},
 		"sessions":       sessionsView{},
 		"show":           shownView{},

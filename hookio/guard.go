@@ -390,6 +390,14 @@ func ownCommand(inv *shell.Invocation) string {
 	switch sub := words[0]; sub {
 	case "restore", "jump", "chat", "undo", "redo", "undo-restore", "redo-restore", "revert", "back", "gc", "config", "forget", "repair", "unpin", "rename", "deinit", "ui":
 		return sub
+	case "run":
+		// Its undo takes what others did meanwhile too; the command itself is looked at as any other.
+		own := inv.Args[:len(inv.Args)-len(shell.Inner(inv.Args))]
+		if slices.ContainsFunc(own, func(a shell.Word) bool {
+			return strings.HasPrefix(a.Text, "--yes") || len(a.Text) > 1 && a.Text[0] == '-' && a.Text[1] != '-' && strings.Contains(a.Text, "y")
+		}) {
+			return "run --yes"
+		}
 	case "init":
 		if inv.HasFlag(0, "--adopt", "--trust", "--force") {
 			return sub

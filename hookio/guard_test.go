@@ -31,6 +31,7 @@ func TestGuardCommands(t *testing.T) {
 		{"find . -delete", false}, {`find . -exec rm -rf {} +`, false}, {"find /srv/p -type f -delete", false},
 		{"rewind restore last", true}, {"/usr/local/bin/rewind undo", true}, {"rewind undo 2", true}, {"rewind redo", true}, {"rewind --quiet redo 2", true}, {"rewind undo-restore --to 3", true}, {"rewind undo-restore", true}, {"rewind redo-restore", true}, {"rewind back 2", true}, {"rewind gc --keep 1", true}, {"rewind config guard false", true}, {"rewind --root /x jump 3", true},
 		{"rewind forget -- a", true}, {"rewind restore 1 -- -n", true}, {"rewind forget -y --text -n", true}, {"rewind gc -n --dry-run=false", true}, {"rewind restore -n=false 1", true},
+		{"rewind run -- rm -rf .agent", false}, {"rewind run --name x rm -rf .agent/rewind", true}, {"rewind run --yes -- make", true}, {"rewind run -qy make", true}, {"rewind run -- sudo rewind undo", true}, {"rewind run -- sh -c 'rm -rf .agent'", false},
 		{"xargs rm -rf <<< .agent/rewind", true}, {"xargs rm <<E\na .agent/rewind/head\nE", true}, {"rewind restore last -- --dry-run", true}, {"rewind deinit --yes", true}, {"rewind stores rm 1234", true}, {"rewind forget --text x", true}, {"rewind redo", true}, {"rewind revert prompt~1", true}, {"rewind ui", true},
 		{`echo '{"prompt":"/rewind:undo"}' | rewind hook claude`, true}, {"rewind --root /x stores --json rm y", true}, {"rewind chat 2", true}, {"rewind init --adopt x", true}, {"cd /tmp && rewind repair", true}, {"ls && sudo -u x rewind --quiet restore 1", true}, {"$(rewind undo)", true}, {"smart-checkpoint restore", true}, {"X=1 rewind unpin x", true},
 		{"$(which rewind) undo", true}, {"`which rewind` undo", true}, {`"$(command -v rewind)" restore last`, true}, {"R=$(which rewind); $R gc", true}, {"sudo $(type -P rewind) undo", true},
@@ -58,6 +59,7 @@ func TestGuardCommands(t *testing.T) {
 		"$(which rewind) list", "$(which python3) undo", "which rewind undo", `python3 -c "os.system('rewind list')"`, `python3 -c "print('rewind undo')"`, "python3 rewind.py undo", "echo list | xargs rewind", "command -v rewind",
 		"rewind checkout 3 /tmp/x",
 		"rewind stores", "rewind stores --json", "rewind history -p src/x", "rewind grep undo -- restore", "rewind grep -e restore", "rewind hook generic", "rewind hook --help", "rewind deinit --help", "rewind undo --dry-run",
+		"rewind run -- make", "rewind run make test", "rewind run -- npm install -y", "rewind run -- git clean -fdx sub", "rewind watch",
 		"rewind undo 2 -n", "rewind redo --dry-run", "rewind undo-restore --to 2 -n", "rewind log",
 
 		"find . -name '*.pyc' -delete", "find build -delete", `find . -name x -exec rm {} \;`, "find . -name '*.o' | xargs rm", "mv a b", "mv /srv/p /srv/q", "cd .. && mv p q", "chmod -R u+w .", "sed -i s/a/b/ src/x", "echo x > agent/rewind", "python3 -c \"print(open('.agent/rewind/config.json').read())\"", "rm -rf ~/.cache", "rm -rf /srv/other",

@@ -271,9 +271,37 @@ func (w *shellWalk) nested(inv *Invocation) {
 		}
 	case "find", "fd", "fdfind":
 		w.find(inv)
+	case "rewind":
+		if rest := Inner(inv.Args); len(rest) > 0 {
+			inner := *inv
+			w.resolve(&inner, rest)
+		}
 	case "ssh", "docker", "podman", "kubectl":
 		// Another machine's files.
 	}
+}
+
+// Inner are the words of the command that rewind run runs; nil where it is another command.
+func Inner(args []Word) []Word {
+	named := false // the word run has come
+	for i := 0; i < len(args); i++ {
+		switch a := args[i].Text; {
+		case a == "--" && named:
+			return args[i+1:]
+		case a == "--":
+			return nil
+		case a == "--root" || a == "--session" || a == "--name":
+			i++
+		case strings.HasPrefix(a, "-"):
+		case named:
+			return args[i:]
+		case a == "run":
+			named = true
+		default:
+			return nil
+		}
+	}
+	return nil
 }
 
 func (w *shellWalk) subshell(script string) {
