@@ -55,6 +55,7 @@ func entries() []entry {
 		{name: "ls", make: newLs},
 		{name: "export", make: newExport},
 		{name: "checkout", make: newCheckout},
+		{name: "bisect", make: newBisect},
 		{name: "pin", make: newPin},
 		{name: "unpin", make: newUnpin},
 		{name: "rename", make: newRename},

@@ -84,6 +84,8 @@ func complete(ctx context.Context, words []string, env account.Env, o *output) e
 		tierChoices(emit)
 	case w.wants == "adopt":
 		completeStores(ctx, env, emit)
+	case w.wants == "good" || w.wants == "bad":
+		completeCheckpoints(ctx, w.root, env, emit)
 	case w.wants == "session":
 		completeSessions(ctx, w.root, env, emit)
 	case w.wants != "":

@@ -132,6 +132,7 @@ func explain(err error) failure {
 		coded     *codedError
 		declined  *engine.DeclinedError
 		output    *outputError
+		none      *notFoundError
 	)
 	switch {
 	case errors.As(err, &ended):
@@ -146,6 +147,8 @@ func explain(err error) failure {
 	case isBrokenPipe(err):
 		return failure{code: exitFailed}
 	case errors.As(err, &output):
+	case errors.As(err, &none):
+		f.hint = none.hint
 	case errors.As(err, &usage):
 		f.code, f.hint = exitUsage, usage.hint
 	case errors.As(err, &partial):

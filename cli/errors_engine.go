@@ -153,8 +153,11 @@ func explainHeld(err error, f *failure) bool {
 		changing  *settings.BusyError
 		place     *engine.CheckoutDirError
 		part      *engine.UnfinishedError
+		same      *engine.NoStatesError
 	)
 	switch {
+	case errors.As(err, &same):
+		f.hint = "rewind list shows the checkpoints; choose the ends with --good and --bad"
 	case errors.As(err, &place):
 		f.code, f.hint = exitRefused, place.Hint
 		if f.hint == "" {

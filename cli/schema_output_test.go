@@ -21,7 +21,7 @@ var documents = []string{
 	"-",
 	"save", "list --all", "show last --files --coverage", "diff prev last", "diff first --stat", "diff --name-status",
 	"history a.txt", "ls last", "cat last a.txt", "cat last --transcript", "export last -o ../snap.tar.gz",
-	"checkout prev ../old",
+	"checkout prev ../old", "bisect --run false",
 	"pin prev", "unpin prev", "rename prev second", "log", "restore prev --dry-run", "restore prev", "undo-restore", "redo-restore", "undo", "redo", "undo 1", "undo-restore --to 1", "log",
 	"run -- true",
 	"back", "sessions", "status", "", "stats", "validate", "verify --read-data", "repair", "gc --keep 1", "gc --dry-run",

@@ -31,6 +31,7 @@ func (s schema) allows(kind string) bool {
 func views() map[string]any {
 	return map[string]any{
 		"back":           backView{},
+		"bisect":         bisectView{},
 		"cat":            fileView{},
 		"cat-transcript": conversationView{},
 		"checkout":       checkedOutView{},

@@ -347,7 +347,7 @@ func tail(dir string) string {
 
 // ownValues are the flags of rewind's commands that take the next word as their value,
 // whatever it looks like.
-var ownValues = []string{"--root", "--session", "--mode", "--text", "--keep", "--max-age", "--max-size", "--adopt", "--tier", "--agent", "--plugin", "--to", "--limit"}
+var ownValues = []string{"--root", "--session", "--mode", "--text", "--keep", "--max-age", "--max-size", "--adopt", "--tier", "--agent", "--plugin", "--to", "--limit", "--run", "--good", "--bad"}
 
 // isShortDryRun reports -n, alone or among other short flags without values, as in -yn.
 func isShortDryRun(a string) bool {

@@ -50,6 +50,7 @@ var inEngine = map[string][]string{
 	"engine/gitrepo":    {"engine/ignore"},
 	"engine/scan":       {"engine/ignore", "engine/problem", "manifest"},
 	"engine/restore":    {"engine/problem", "engine/rootfs", "manifest"},
+	"engine/bisect":     {},
 	"engine/checkout":   {"engine/problem", "engine/rootfs", "manifest"},
 
 	"engine/account":      {"cas", "engine/settings"},

@@ -276,6 +276,7 @@ func (w *shellWalk) nested(inv *Invocation) {
 			inner := *inv
 			w.resolve(&inner, rest)
 		}
+		w.bisect(inv)
 	case "ssh", "docker", "podman", "kubectl":
 		// Another machine's files.
 	}
@@ -302,6 +303,33 @@ func Inner(args []Word) []Word {
 		}
 	}
 	return nil
+}
+
+// bisect runs what our own command of that name is given: in a scratch directory, so that relative paths are none
+// of the project's.
+func (w *shellWalk) bisect(inv *Invocation) {
+	if len(inv.Args) == 0 || inv.Args[0].Text != "bisect" {
+		return
+	}
+	script := ""
+	for i, a := range inv.Args {
+		if line, ok := strings.CutPrefix(a.Text, "--run="); ok {
+			script = line
+		} else if a.Text == "--run" && i+1 < len(inv.Args) {
+			script = inv.Args[i+1].Text
+		} else if a.Text == "--" {
+			var words []string
+			for _, word := range inv.Args[i+1:] {
+				words = append(words, word.Text)
+			}
+			script = strings.Join(words, " ")
+			break
+		}
+	}
+	w.enter()
+	w.cwd = ""
+	w.run(script)
+	w.leave()
 }
 
 func (w *shellWalk) subshell(script string) {

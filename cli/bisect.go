@@ -1,0 +1,285 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/rewind-cli/rewind/engine"
+	"github.com/rewind-cli/rewind/engine/bisect"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/manifest"
+)
+
+func newBisect() *command {
+	var good, bad, line string
+	var keep bool
+	return &command{
+		name:  "bisect",
+		usage: "[--good CKPT] [--bad CKPT] [--keep] (--run CMD | -- CMD args…)",
+		short: "find the checkpoint at which a command begins to fail",
+		long: "Runs the command in a scratch copy of the project, which is moved from state to state, and\n" +
+			"finds the first checkpoint at which it fails: 10,000 checkpoints take about 16 runs. The\n" +
+			"working tree is not touched. States are in the order in which they were saved, across\n" +
+			"forks and restores; neighbours with the same files count once. Without --good the search\n" +
+			"begins at the oldest checkpoint, without --bad it ends at the working tree. Both ends are\n" +
+			"tried first.\n" +
+			"The command runs in the scratch copy of the working directory. Exit code 0 is good, 125\n" +
+			"skips the state, up to 127 is bad, anything above ends the search. What it builds stays\n" +
+			"there between the runs, but captured paths are exact each time; what is not captured, such\n" +
+			"as .git or node_modules, is not there: $REWIND_BISECT_PROJECT is the project's directory.\n" +
+			"$REWIND_BISECT_CHECKPOINT is the id of the checkpoint, or now.",
+		examples: []example{
+			{"rewind bisect --run 'go test ./...'", "from the oldest checkpoint to now"},
+			{"rewind bisect --good v1 --run 'npm ci && npm test'", "from a state that was fine"},
+			{"rewind bisect --bad 3 -- ./check.sh --fast", "a program and its arguments"},
+		},
+		exits: []int{exitNotFound, exitBusy, exitDamaged, exitRefused},
+		paths: true,
+		flags: func(f *pflag.FlagSet) {
+			f.StringVar(&good, "good", "", "a `CKPT` at which the command succeeds (default: the oldest)")
+			f.StringVar(&bad, "bad", "", "a `CKPT` at which it fails (default: the working tree)")
+			f.StringVar(&line, "run", "", "the `CMD` to run, a line for the shell")
+			f.BoolVar(&keep, "keep", false, "keep the scratch copy, in the last state that was tried")
+		},
+		run: func(ctx context.Context, c *call) error {
+			words := c.paths
+			switch {
+			case c.flags.Changed("run") && len(words) > 0:
+				return usagef("the command is given twice: with --run, and after --")
+			case c.flags.Changed("run") && strings.TrimSpace(line) != "":
+				words = shellCommand(line)
+			case len(words) == 0 || words[0] == "":
+				return &usageError{msg: "there is no command to run", hint: "rewind bisect --run 'make test'"}
+			}
+			for flag, v := range map[string]string{"good": good, "bad": bad} {
+				if c.flags.Changed(flag) && v == "" {
+					return &usageError{msg: "--" + flag + " is an empty string", hint: "rewind list"}
+				}
+			}
+			return c.bisect(ctx, good, bad, words, keep)
+		},
+	}
+}
+
+// bisecting is one run of bisect.
+type bisecting struct {
+	c     *call
+	p     *project.Project
+	s     *engine.States
+	words []string
+	dir   string // of the command, in the scratch copy
+	steps []bisectStepView
+}
+
+func (c *call) bisect(ctx context.Context, good, bad string, words []string, keep bool) (err error) {
+	p, err := c.open(ctx)
+	if err != nil {
+		return err
+	}
+	var o engine.StatesOptions
+	for _, end := range []struct {
+		spec string
+		to   **manifest.Checkpoint
+	}{{good, &o.Good}, {bad, &o.Bad}} {
+		if end.spec == "" {
+			continue
+		}
+		l, err := c.resolve(ctx, p, end.spec)
+		if err != nil {
+			return err
+		}
+		*end.to = &l.Checkpoint
+	}
+	temp := os.TempDir()
+	s, err := engine.OpenStates(ctx, p, temp, o)
+	if err != nil {
+		return err
+	}
+	b := &bisecting{c: c, p: p, s: s, words: words, dir: s.Dir()}
+	if rel, err := rootPath(p.Root(), c.env.Dir, "."); err == nil {
+		b.dir = filepath.Join(b.dir, filepath.FromSlash(rel))
+	}
+	defer func() {
+		if cerr := s.Close(keep); err == nil {
+			err = cerr
+		}
+	}()
+	v, err := b.search(ctx)
+	if err != nil {
+		if keep {
+			c.out.tell("The scratch copy is %s.", escape(s.Dir()))
+		}
+		return err
+	}
+	if keep {
+		dir := viewPath(filepath.ToSlash(s.Dir()))
+		v.Scratch = &dir
+	}
+	return b.report(v)
+}
+
+// search tries both ends, and then what is between them.
+func (b *bisecting) search(ctx context.Context) (bisectView, error) {
+	v := bisectView{States: len(b.s.List), Changes: newChangesView(), Candidates: []bisectStateView{}}
+	last := len(b.s.List) - 1
+	b.c.tell("Bisecting %s from %s to %s: about %s.", plural(last+1, "state", "states"), b.name(0), b.name(last), plural(2+bisect.Runs(last), "run", "runs"))
+	for _, end := range []struct {
+		state   int
+		want    bisect.Verdict
+		outcome string
+	}{{last, bisect.Bad, "good"}, {0, bisect.Good, "bad"}} {
+		got, err := b.try(ctx, end.state, "")
+		switch {
+		case err != nil:
+			return v, err
+		case got == bisect.Skip:
+			return v, fmt.Errorf("the command cannot tell (exit code 125) at %s, which is an end of the search", b.name(end.state))
+		case got != end.want:
+			v.Result = end.outcome
+			return v, nil
+		}
+	}
+	first, err := bisect.Search(last, func(st bisect.Step) (bisect.Verdict, error) {
+		return b.try(ctx, st.State, fmt.Sprintf("%s left, about %s: ", plural(st.Left, "state", "states"), plural(st.Runs, "run", "runs")))
+	})
+	if err != nil {
+		return v, err
+	}
+	v.Result = "found"
+	if len(first) > 1 {
+		v.Result = "skipped"
+	}
+	for _, i := range first {
+		v.Candidates = append(v.Candidates, b.view(i))
+	}
+	lastGood := viewState(b.s.List[first[0]-1].Last)
+	v.LastGood = &lastGood
+	if len(first) == 1 {
+		bad := b.view(first[0])
+		v.FirstBad = &bad
+	}
+	v.Before, v.After = first[0]-1, first[len(first)-1]
+	changes, err := b.s.Changes(v.Before, v.After)
+	if err != nil {
+		return v, err
+	}
+	v.list = changes
+	for _, ch := range changes {
+		v.Changes.add(ch, nil)
+	}
+	return v, nil
+}
+
+// try runs the command at a state.
+func (b *bisecting) try(ctx context.Context, i int, text string) (bisect.Verdict, error) {
+	problems, err := b.s.MoveTo(ctx, i)
+	b.c.out.endProgress()
+	if err != nil {
+		return "", err
+	}
+	for _, p := range problems {
+		b.c.out.warn("%s: %s", p.Path, p.Reason)
+	}
+	b.c.tell("%s%s", text, b.name(i))
+	step := bisectStepView{bisectStateView: b.view(i)}
+	start := time.Now()
+	if info, err := os.Stat(b.dir); err != nil || !info.IsDir() {
+		step.Verdict = bisect.Skip
+		b.c.tell("  skipped: the working directory is not in it")
+	} else if step.ExitCode, err = b.run(ctx, i); err != nil {
+		return "", err
+	} else {
+		switch {
+		case step.ExitCode == 0:
+			step.Verdict = bisect.Good
+		case step.ExitCode == 125:
+			step.Verdict = bisect.Skip
+		case step.ExitCode <= 127:
+			step.Verdict = bisect.Bad
+		default:
+			return "", fmt.Errorf("the command ended with %d at %s, which ends the search", step.ExitCode, b.name(i))
+		}
+		b.c.tell("  %s (exit code %d, %s)", step.Verdict, step.ExitCode, formatTook(time.Since(start)))
+	}
+	b.steps = append(b.steps, step)
+	return step.Verdict, nil
+}
+
+// run gives the command's exit code; 128 and more for one that a signal ended.
+func (b *bisecting) run(ctx context.Context, i int) (int, error) {
+	id := "now"
+	if st := b.s.List[i]; !st.Now {
+		id = st.ID.String()
+	}
+	cmd := exec.CommandContext(ctx, b.words[0], b.words[1:]...)
+	cmd.Dir = b.dir
+	cmd.Env = append(os.Environ(), "PWD="+b.dir, "REWIND_BISECT_CHECKPOINT="+id, "REWIND_BISECT_PROJECT="+b.p.Root(), fmt.Sprintf("REWIND_BISECT_STEP=%d", len(b.steps)+1))
+	cmd.Stdout, cmd.Stderr = b.c.out.stderr, b.c.out.stderr // stdout has the answer
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	cmd.WaitDelay = 5 * time.Second
+	err := cmd.Run()
+	var ended *exec.ExitError
+	switch {
+	case ctx.Err() != nil:
+		return 0, ctx.Err()
+	case err == nil:
+		return 0, nil
+	case errors.As(err, &ended) && ended.ExitCode() >= 0:
+		return ended.ExitCode(), nil
+	case errors.As(err, &ended):
+		return 128, nil
+	}
+	return 0, fmt.Errorf("the command cannot be run: %w", err)
+}
+
+// tell says on stderr how far the search is.
+func (c *call) tell(format string, args ...any) {
+	if !c.quiet {
+		c.out.tell(format, args...)
+	}
+}
+
+// name names a state for people.
+func (b *bisecting) name(i int) string {
+	st := b.s.List[i]
+	if st.Now {
+		return "the working tree"
+	}
+	return b.nameOf(st.Listed)
+}
+
+func (b *bisecting) nameOf(st project.Listed) string {
+	name := st.ID.String()[:shortID]
+	if st.N > 0 {
+		name = utoa(uint64(st.N)) + " (" + name + ", " + ago(b.c.out, st.Time) + ")"
+	}
+	if text := checkpointText(st); text != "" {
+		name += " " + text
+	}
+	return name
+}
+
+// brought says what happened between two states: a checkpoint before a tool, or at a prompt, has the
+// state before it.
+func (b *bisecting) brought(good, bad int) (tool, prompt string) {
+	before, after := b.s.List[good].Last, b.s.List[bad]
+	switch {
+	case after.Kind == manifest.PostTool:
+		return after.Tool, after.Prompt
+	case before.Kind == manifest.PreTool:
+		return before.Tool, before.Prompt
+	case before.Kind == manifest.Prompt:
+		return "", before.Prompt
+	case after.Kind == manifest.Stop || after.Kind == manifest.SessionEnd:
+		return "", after.Prompt
+	}
+	return "", ""
+}

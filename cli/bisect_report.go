@@ -1,0 +1,120 @@
+package cli
+
+import (
+	"github.com/rewind-cli/rewind/engine/bisect"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/manifest"
+)
+
+// bisectView answers bisect.
+type bisectView struct {
+	Result     string            `json:"result"` // found, good, bad, skipped
+	FirstBad   *bisectStateView  `json:"first_bad"`
+	LastGood   *bisectStateView  `json:"last_good"`
+	Candidates []bisectStateView `json:"candidates"`
+	Tool       string            `json:"tool"`
+	Prompt     string            `json:"prompt"`
+	Changes    changesView       `json:"changes"`
+	States     int               `json:"states"`
+	Steps      []bisectStepView  `json:"steps"`
+	Scratch    *pathView         `json:"scratch"`
+
+	Before, After int               `json:"-"`
+	list          []manifest.Change // what Changes shows
+}
+
+// bisectStateView is a state; the working tree has no checkpoint.
+type bisectStateView struct {
+	Checkpoint  *string `json:"checkpoint"`
+	N           int     `json:"n"`
+	Time        *string `json:"time"`
+	Kind        string  `json:"kind"`
+	Description string  `json:"description"`
+	Name        string  `json:"name"`
+	Now         bool    `json:"now"`
+}
+
+type bisectStepView struct {
+	bisectStateView
+	Verdict  bisect.Verdict `json:"verdict"`
+	ExitCode int            `json:"exit_code"`
+}
+
+func (b *bisecting) view(i int) bisectStateView {
+	st := b.s.List[i]
+	if st.Now {
+		return bisectStateView{Now: true, Kind: "now"}
+	}
+	return viewState(st.Listed)
+}
+
+func viewState(st project.Listed) bisectStateView {
+	id, t := st.ID.String(), viewTime(st.Time)
+	return bisectStateView{Checkpoint: &id, N: st.N, Time: &t, Kind: string(st.Kind), Description: st.Description, Name: st.Name}
+}
+
+// notFoundError: bisect has no answer. It has been printed.
+type notFoundError struct{ msg, hint string }
+
+func (e *notFoundError) Error() string { return e.msg }
+
+// report prints the answer.
+func (b *bisecting) report(v bisectView) error {
+	o, last := b.c.out, len(b.s.List)-1
+	v.Steps = b.steps
+	if v.LastGood != nil {
+		v.Tool, v.Prompt = b.brought(v.Before, v.After)
+	}
+	var none error
+	switch v.Result {
+	case "good":
+		none = &notFoundError{"the command succeeds at " + b.name(last) + " too: there is nothing to find", "choose a later end with --bad, or a command that fails there"}
+	case "bad":
+		none = &notFoundError{"the command fails at " + b.name(0) + " already", "choose an end at which it succeeds with --good; a command may need what is not captured, such as node_modules"}
+	case "skipped":
+		none = &notFoundError{"only states are left at which the command cannot tell", "the first that fails is one of those listed"}
+	}
+	if o.json {
+		if err := o.document(v); err != nil {
+			return err
+		}
+		return none
+	}
+	if v.LastGood == nil {
+		return none
+	}
+	if v.FirstBad != nil {
+		o.line("First bad: %s", b.name(v.After))
+	} else {
+		o.line("First bad: one of")
+		for i := v.Before + 1; i <= v.After; i++ {
+			o.line("  %s", b.name(i))
+		}
+	}
+	o.line("Last good: %s", b.nameOf(b.s.List[v.Before].Last))
+	if v.Tool != "" {
+		o.line("Tool:      %s", escape(v.Tool))
+	}
+	if text := firstLine(v.Prompt); text != "" {
+		o.line("Prompt:    %s", text)
+	}
+	o.line("Changed between them:")
+	for n, ch := range v.list {
+		if n == maxNamed {
+			o.line("  … and %s", plural(len(v.list)-n, "other", "others"))
+			break
+		}
+		printChange(o, ch, "")
+	}
+	good, bad := b.s.List[v.Before].Last, b.s.List[v.After]
+	from := good.ID.String()[:shortID]
+	to := ""
+	if !bad.Now {
+		to = " " + bad.ID.String()[:shortID]
+	}
+	o.hint("rewind diff %s%s shows what changed, rewind restore %s goes back to before it", from, to, from)
+	if v.Scratch != nil {
+		o.line("The scratch copy is %s.", escape(b.s.Dir()))
+	}
+	return none
+}
