@@ -33,8 +33,12 @@ func hookEvent(e *hookio.Event, env account.Env, start time.Time) hook.Event {
 		out.EnvFile, out.Exports = hookio.EnvFile(e, env.Getenv), exports(e, env)
 	case hookio.Prompt:
 		out.By.Prompt = e.Prompt
-	case hookio.PreTool:
+	case hookio.PreTool, hookio.PostTool:
 		t := &e.Tool
+		out.By.Command, out.By.Files = hookio.Argument(t)
+		if e.Kind == hookio.PostTool {
+			break
+		}
 		if t.Class == hookio.Shell {
 			out.Destructive = t.Truncated || shell.Destructive(t.Command) != ""
 			break

@@ -90,3 +90,22 @@ func TestForgetText(t *testing.T) {
 		t.Errorf("the fork: %v %q", err, data)
 	}
 }
+
+// What a tool was called with is a part of what was said.
+func TestForgetTextOfATool(t *testing.T) {
+	l := newLab(t)
+	l.write("a", "1")
+	l.init()
+	l.write("a", "2")
+	l.saveBy(conversation.Trigger{Agent: "generic", Session: "s", Tool: "Bash", Command: "curl -u me:" + secret + " example.org"})
+	if c := l.newest(1)[0]; !strings.Contains(c.ToolSummary, secret) {
+		t.Fatalf("the summary is %q", c.ToolSummary)
+	}
+	if done := l.forgetText(secret, false); done.Texts != 1 || done.Checkpoints != 1 {
+		t.Errorf("%+v", done)
+	}
+	if c := l.newest(1)[0]; strings.Contains(c.ToolSummary, secret) || !strings.HasPrefix(c.ToolSummary, "curl -u me:") {
+		t.Errorf("the summary is %q", c.ToolSummary)
+	}
+	l.nowhere(secret, "after forget")
+}

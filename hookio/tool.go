@@ -302,3 +302,49 @@ func cutPrefixes(s string, prefixes ...string) (rest string, ok bool) {
 	}
 	return "", false
 }
+
+// maxArgument bounds what is kept of a call to be shown in a line: it leaves room for a root
+// that is cut off a path later.
+const maxArgument = 4 << 10
+
+// Argument is what a person would call a tool call by: the first line of its command that says
+// something, or the files that it names, one a line, as many as there is room for.
+func Argument(t *Tool) (command, files string) {
+	if strings.HasPrefix(t.Command, "*** Begin Patch") {
+		t = &Tool{Files: t.Files}
+	}
+	for line := range strings.SplitSeq(inShell(t.Command), "\n") {
+		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") {
+			return line[:min(len(line), maxArgument)], ""
+		}
+	}
+	if t.Command != "" {
+		return strings.TrimSpace(t.Command[:min(len(t.Command), maxArgument)]), ""
+	}
+	for i, file := range t.Files {
+		if file == "" || slices.Contains(t.Files[:i], file) || strings.ContainsAny(file, "\n") || len(files)+len(file) >= maxArgument {
+			continue
+		}
+		if files != "" {
+			files += "\n"
+		}
+		files += file
+	}
+	return "", files
+}
+
+// inShell is the script where an agent gives a shell's own command line: bash -lc 'make test'.
+func inShell(command string) string {
+	name, rest, _ := strings.Cut(command, " ")
+	flag, script, _ := strings.Cut(rest, " ")
+	script = strings.TrimSpace(script)
+	name, flag = strings.Trim(name, "'"), strings.Trim(flag, "'")
+	n := len(script)
+	if base := path.Base(name); base != "sh" && base != "bash" && base != "zsh" || flag != "-c" && flag != "-lc" || n < 2 || script[0] != '\'' || script[n-1] != '\'' {
+		return command
+	}
+	if script = script[1 : n-1]; strings.Contains(strings.ReplaceAll(script, `'\''`, ""), "'") {
+		return command
+	}
+	return strings.ReplaceAll(script, `'\''`, "'")
+}

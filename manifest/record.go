@@ -43,9 +43,13 @@ type Checkpoint struct {
 	Agent                    string
 	Subagent                 string
 	ToolUseID                string // the agent's id of the tool call
+	ToolSummary              string // its command line's first line, or its files; UTF-8, at most MaxToolSummary bytes
 	GitHead, GitBranch       string
 	Transcript               *Transcript
 }
+
+// MaxToolSummary is the longest ToolSummary that is written, in bytes.
+const MaxToolSummary = 200
 
 // Transcript is a place in a conversation and the bytes held of it.
 type Transcript struct {

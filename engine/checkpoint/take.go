@@ -239,6 +239,7 @@ func (c *Captured) Record(o Options) (*manifest.Checkpoint, error) {
 		GitHead: c.git.head, GitBranch: c.git.branch,
 		Agent: o.By.Agent, Session: o.By.Session, Subagent: o.By.Subagent,
 		Prompt: o.By.Prompt, PromptID: o.By.PromptID, Tool: o.By.Tool, ToolUseID: o.By.ToolUseID,
+		ToolSummary: summary(c.p.Root(), o.By),
 	}
 	if r.Kind == "" {
 		r.Kind = manifest.Manual

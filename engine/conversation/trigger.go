@@ -21,6 +21,8 @@ type Trigger struct {
 	Prompt     string // what the person typed, at a prompt
 	Tool       string
 	ToolUseID  string
+	Command    string // the first line of the tool's command line, as far as it counts
+	Files      string // what else it was called with: absolute files, one a line
 	Transcript string // file of the main conversation; it may not exist yet
 }
 

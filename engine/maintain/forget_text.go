@@ -65,7 +65,7 @@ type textForgetter struct {
 
 func (f *textForgetter) checkpoint(ctx context.Context, c *manifest.Checkpoint) (bool, error) {
 	changed := false
-	for _, s := range []*string{&c.Prompt, &c.Description} {
+	for _, s := range []*string{&c.Prompt, &c.Description, &c.ToolSummary} {
 		b := []byte(*s)
 		if n := f.mark.text(b, 0); n > 0 {
 			*s, changed = string(b), true
@@ -156,7 +156,7 @@ func (f *textForgetter) file(name string) (int, error) {
 func (f *textForgetter) wanted() (ids []oid.ID, says func(manifest.Record) bool) {
 	return f.were, func(r manifest.Record) bool {
 		c := r.Checkpoint
-		return c != nil && f.mark.text([]byte(c.Prompt), 0)+f.mark.text([]byte(c.Description), 0) > 0
+		return c != nil && slices.ContainsFunc([]string{c.Prompt, c.Description, c.ToolSummary}, func(s string) bool { return f.mark.text([]byte(s), 0) > 0 })
 	}
 }
 

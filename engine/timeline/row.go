@@ -90,7 +90,7 @@ func same(a, b *State) bool { return a != nil && b != nil && a.Root == b.Root }
 func newRow(l *project.Listed) *Row {
 	r := &Row{
 		Seq: l.Seq, Time: l.Time, Checkpoint: l, Agent: l.Agent, Session: l.Session, Subagent: l.Subagent,
-		Tool: l.Tool, Text: l.Description,
+		Tool: l.Tool, Summary: l.ToolSummary, Text: l.Description,
 	}
 	if r.Text == "" {
 		r.Text = l.Prompt
