@@ -2,94 +2,247 @@ package cli
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"strconv"
+	"strings"
+	"time"
 
 	"github.com/spf13/pflag"
 
 	"github.com/rewind-cli/rewind/cli/screen"
+	"github.com/rewind-cli/rewind/engine"
+	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/engine/conversation"
 	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/timeline"
 	"github.com/rewind-cli/rewind/manifest"
 )
 
+// listFlags are those of list.
+type listFlags struct {
+	all, oneline              bool
+	limit                     int
+	paths                     []string
+	grep, since, until, agent string
+}
+
 func newList() *command {
-	var (
-		o       project.ListOptions
-		oneline bool
-	)
+	var o listFlags
 	return &command{
 		name:  "list",
-		usage: "[--all] [--session S] [--limit N] [--oneline]",
+		usage: "[--all] [--path P] [--grep TEXT] [--since T] [--until T] [--agent A] [--session S] [--limit N] [--oneline]",
 		short: "show the checkpoints, newest first",
-		long: "Shows the newest 20 checkpoints: number, id, age, why it was taken, the prompt or\n" +
-			"description, +added ~changed -deleted files, and the size of the conversation. Every\n" +
-			"command that takes a checkpoint accepts its number, its name, its id or four or more\n" +
-			"letters of the id. A * marks pinned checkpoints.",
+		long: "Shows the newest 20 checkpoints: number, id, age, why it was taken, the prompt, the\n" +
+			"tool's command or file, and +added ~changed -deleted files. @ is the project as it is\n" +
+			"now. A prompt has the changes of its whole turn, a tool call what came of it; a save what\n" +
+			"changed since the checkpoint before it, a stop (then …) what changed after it. Restores\n" +
+			"are in between. Rows without news are left out: the beginning and the end of a session or\n" +
+			"a turn, a tool call that changed nothing. Every command that takes a checkpoint accepts its\n" +
+			"number, its name, its id or four or more letters of the id. A * marks pinned checkpoints,\n" +
+			"!N that N paths could not be captured.\n" +
+			"--grep finds prompts, descriptions, names, tools and their arguments, in any case unless TEXT\n" +
+			"has a capital letter. A time is an age (2h, 3d), a date, a time of day, or both.\n" +
+			"--json and --oneline have every checkpoint.",
 		examples: []example{
 			{"rewind list", "the newest 20"},
 			{"rewind list --limit 0", "all of them"},
-			{"rewind list --all", "include safety checkpoints"},
+			{"rewind list --all", "include rows without news and safety checkpoints"},
+			{"rewind list --path src/main.go", "what changed this file"},
+			{"rewind list --grep 'rm -rf' --since 2h", "who deleted it"},
 			{"rewind list --json | jq -r '.checkpoints[].id'", "for scripts"},
 		},
 		exits: []int{exitNotFound, exitBusy, exitDamaged},
 		flags: func(f *pflag.FlagSet) {
-			f.BoolVar(&o.All, "all", false, "no limit, and include the safety checkpoints that restores took")
-			f.IntVar(&o.Limit, "limit", 20, "show at most `N`, 0 for all")
-			f.BoolVar(&oneline, "oneline", false, "id and text only")
+			f.BoolVar(&o.all, "all", false, "no limit, rows without news, and the safety checkpoints that restores took")
+			f.StringArrayVar(&o.paths, "path", nil, "only what changed path or glob `P`; may be repeated")
+			f.StringVar(&o.grep, "grep", "", "only what has `TEXT` in its prompt, description, name or tool call")
+			f.StringVar(&o.since, "since", "", "only from time `T` on")
+			f.StringVar(&o.until, "until", "", "only up to time `T`")
+			f.StringVar(&o.agent, "agent", "", "only of agent `A`, by the beginning of its name")
+			f.IntVar(&o.limit, "limit", 20, "show at most `N`, 0 for all")
+			f.BoolVar(&o.oneline, "oneline", false, "id and text only")
 		},
-		run: func(ctx context.Context, c *call) error {
-			if o.Limit < 0 {
-				return usagef("--limit must be 0 or more, not %d", o.Limit)
-			}
-			if o.All && !c.flags.Changed("limit") {
-				o.Limit = 0
-			}
-			named := c.flags.Changed("session") || c.session != ""
-			if named && c.session == "" { // mostly a script's unset variable
-				return &usageError{msg: "the session is an empty string", hint: "rewind sessions"}
-			}
-			p, err := c.open(ctx)
-			if err != nil {
-				return err
-			}
-			if named {
-				s, err := conversation.SessionNamed(ctx, p, c.session)
-				if err != nil {
-					return err
-				}
-				o.Session = s.ID
-			}
-			checkpoints, err := p.List(ctx, o)
-			if err != nil {
-				return err
-			}
-			if c.json {
-				v := listView{make([]checkpointView, len(checkpoints))}
-				for i, l := range checkpoints {
-					v.Checkpoints[i] = viewCheckpoint(l)
-				}
-				return c.out.document(v)
-			}
-			if len(checkpoints) == 0 {
-				c.out.hint("no checkpoints yet; take one with rewind save")
-				return nil
-			}
-			return c.out.paged(ctx, c.env, func() error {
-				if oneline {
-					listOneline(c.out, checkpoints)
-				} else {
-					listTable(c.out, checkpoints)
-				}
-				return nil
-			})
-		},
+		run: func(ctx context.Context, c *call) error { return runList(ctx, c, o) },
 	}
 }
 
-func listOneline(o *output, checkpoints []project.Listed) {
-	for _, l := range checkpoints {
-		id := l.ID.String()
-		text := screen.Clip(checkpointText(l), limit(o.width()-len(id)-1))
+func runList(ctx context.Context, c *call, o listFlags) error {
+	if o.limit < 0 {
+		return usagef("--limit must be 0 or more, not %d", o.limit)
+	}
+	if o.all && !c.flags.Changed("limit") {
+		o.limit = 0
+	}
+	filter, err := o.filter(c)
+	if err != nil {
+		return err
+	}
+	p, err := c.open(ctx)
+	if err != nil {
+		return err
+	}
+	if c.flags.Changed("session") || c.session != "" {
+		s, err := conversation.SessionNamed(ctx, p, c.session)
+		if err != nil {
+			return err
+		}
+		filter.Sessions = map[string]bool{s.ID: true}
+	}
+	if len(o.paths) > 0 {
+		if filter.Paths, err = c.patterns(ctx, p, o.paths, false); err != nil {
+			return err
+		}
+	}
+	all := c.json || o.oneline // they promise every checkpoint
+	options := timeline.Options{Folded: all || o.all, Safety: o.all, Only: all, Filter: filter}
+	l := &listing{c: c, p: p, filtered: o.filtered(c)}
+	if !o.oneline {
+		l.present, l.unseen = look(ctx, p)
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		options.Present = l.present
+	}
+	if err := l.read(ctx, timeline.New(p, options), o.limit); err != nil {
+		return err
+	}
+	c.out.endProgress()
+	switch {
+	case c.json:
+		return l.document(ctx)
+	case l.checkpoints == 0 && !l.filtered:
+		c.out.hint("no checkpoints yet; take one with rewind save")
+		return nil
+	case l.checkpoints == 0:
+		c.out.hint("no checkpoint is like that; rewind list shows all")
+	}
+	if o.oneline {
+		return c.out.paged(ctx, c.env, func() error {
+			listOneline(c.out, l.rows)
+			return nil
+		})
+	}
+	return l.print(ctx)
+}
+
+// filter checks what can be checked without the store.
+func (o *listFlags) filter(c *call) (f timeline.Filter, err error) {
+	for _, name := range []string{"path", "grep", "since", "until", "agent", "session"} {
+		if flag := c.flags.Lookup(name); flag != nil && flag.Changed && (flag.Value.String() == "" || flag.Value.String() == "[]") {
+			if name == "session" { // mostly a script's unset variable
+				return f, &usageError{msg: "the session is an empty string", hint: "rewind sessions"}
+			}
+			return f, usagef("--%s is an empty string", name)
+		}
+	}
+	now := c.env.Time()
+	for _, t := range []struct {
+		name, text string
+		to         *time.Time
+	}{{"since", o.since, &f.Since}, {"until", o.until, &f.Until}} {
+		if t.text == "" {
+			continue
+		}
+		text := t.text
+		if inner, ok := strings.CutPrefix(text, "@{"); ok {
+			text = strings.TrimSuffix(inner, "}")
+		}
+		if *t.to, err = engine.ParseMoment(text, now); err != nil {
+			return f, usagef("--%s: %s", t.name, err)
+		}
+	}
+	if !f.Until.IsZero() && f.Until.Before(f.Since) {
+		return f, usagef("--until %s is before --since %s", o.until, o.since)
+	}
+	if f.Text = o.grep; o.agent != "" {
+		f.Agents = func(agent string) bool {
+			return len(agent) >= len(o.agent) && strings.EqualFold(agent[:len(o.agent)], o.agent)
+		}
+	}
+	return f, nil
+}
+
+func (o *listFlags) filtered(c *call) bool {
+	return len(o.paths) > 0 || o.grep != "" || o.since != "" || o.until != "" || o.agent != "" || c.session != ""
+}
+
+// lookTime bounds the look at the tree: a list is there at once or it is no use.
+const lookTime = 500 * time.Millisecond
+
+// look is timeline.Look for a list; why says what kept it from looking.
+func look(ctx context.Context, p *project.Project) (n *timeline.Present, why string) {
+	ctx, cancel := context.WithTimeout(ctx, lookTime)
+	defer cancel()
+	n, err := timeline.Look(ctx, p)
+	var busy *account.BusyError
+	switch {
+	case err == nil:
+		return n, ""
+	case errors.As(err, &busy) && busy.Lock == account.TreeLockName:
+		return nil, "a restore is running"
+	case ctx.Err() != nil:
+		return nil, fmt.Sprintf("looking at all files takes more than %s; rewind diff does it", formatTook(lookTime))
+	}
+	return nil, explain(err).message
+}
+
+// listing is what list prints, in one of its forms.
+type listing struct {
+	c           *call
+	p           *project.Project
+	present     *timeline.Present // nil: nobody looked
+	unseen      string            // why
+	filtered    bool
+	rows        []*timeline.Row
+	checkpoints int // among the rows
+	folded      int // rows without news that were left out
+	older       int // checkpoints behind the last row
+}
+
+// read takes rows until there are enough checkpoints, 0 for all.
+func (l *listing) read(ctx context.Context, t *timeline.Timeline, limit int) error {
+	for limit == 0 || l.checkpoints < limit {
+		want := 0
+		if limit > 0 {
+			want = limit - l.checkpoints
+		}
+		rows, err := t.Next(ctx, want)
+		if err != nil {
+			return err
+		}
+		if len(rows) == 0 {
+			break
+		}
+		for _, r := range rows {
+			if r.Checkpoint != nil {
+				l.checkpoints++
+			}
+		}
+		l.rows = append(l.rows, rows...)
+	}
+	l.folded = t.FoldedAway()
+	if limit == 0 || l.checkpoints < limit || l.filtered {
+		return nil
+	}
+	last := l.rows[len(l.rows)-1].Checkpoint
+	if last == nil {
+		return nil
+	}
+	return l.p.Query(ctx, func(db *manifest.DB) error {
+		count, _, err := db.Count()
+		l.older = max(count-last.N, 0)
+		return err
+	})
+}
+
+func listOneline(o *output, rows []*timeline.Row) {
+	for _, r := range rows {
+		if r.Checkpoint == nil {
+			continue
+		}
+		id := r.Checkpoint.ID.String()
+		text := screen.Clip(checkpointText(*r.Checkpoint), limit(o.width()-len(id)-1))
 		if text == "" {
 			o.line("%s", o.color.Paint(screen.Yellow, id))
 			continue
@@ -106,46 +259,8 @@ func limit(width int) int {
 	return width
 }
 
-func listTable(o *output, checkpoints []project.Listed) {
-	t := screen.Table{
-		Width: o.width(),
-		Columns: []screen.Column{
-			{Title: "#", Right: true},
-			{Title: "ID", Style: screen.Yellow},
-			{Title: "AGE", Right: true},
-			{Title: "WHY", Style: screen.Cyan},
-			{Title: "TEXT", Flex: true},
-			{Title: "CHANGES"},
-			{Title: "CHAT"},
-		},
-	}
-	for _, l := range checkpoints {
-		t.Rows = append(t.Rows, listRow(o, l))
-	}
-	t.Write(o.color, func(s string) { o.line("%s", s) })
-}
-
 // shortID is how many letters of an id are shown: 32 bits, and any unambiguous prefix will do.
 const shortID = 8
-
-func listRow(o *output, l project.Listed) []string {
-	n := ""
-	if l.N > 0 {
-		n = strconv.Itoa(l.N)
-	}
-	if l.Pinned {
-		n += "*"
-	}
-	changes := changeCounts(l.Added, l.Modified, l.Deleted)
-	if l.Partial > 0 {
-		changes += " !" + utoa(l.Partial)
-	}
-	chat := ""
-	if l.Transcript != nil {
-		chat = formatSize(int64(l.Transcript.Offset))
-	}
-	return []string{n, l.ID.String()[:shortID], formatAge(o.now().Sub(l.Time)), reason(l), checkpointText(l), changes, chat}
-}
 
 // reason is why a checkpoint was taken: the tool, else the kind.
 func reason(l project.Listed) string {
@@ -155,9 +270,13 @@ func reason(l project.Listed) string {
 	return escape(string(l.Kind))
 }
 
-// checkpointText is name, description and first line of the prompt, as far as there are any.
+// checkpointText is name, description, what a tool was called with, and first line of the prompt,
+// as far as there are any.
 func checkpointText(l project.Listed) string {
 	text := firstLine(l.Description)
+	if text == "" && (l.Kind == manifest.PreTool || l.Kind == manifest.PostTool) {
+		text = firstLine(l.ToolSummary)
+	}
 	if text == "" {
 		text = firstLine(l.Prompt)
 		if text != "" && (l.Kind == manifest.Stop || l.Kind == manifest.SessionEnd) {

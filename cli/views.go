@@ -130,6 +130,7 @@ type checkpointView struct {
 	Name        string          `json:"name"`
 	Pinned      bool            `json:"pinned"`
 	Tool        string          `json:"tool"`
+	ToolSummary string          `json:"tool_summary"`
 	Prompt      string          `json:"prompt"`
 	PromptID    string          `json:"prompt_id"`
 	SessionID   string          `json:"session_id"`
@@ -145,15 +146,10 @@ type checkpointView struct {
 	Partial     uint64          `json:"partial"`
 }
 
-// listView answers list.
-type listView struct {
-	Checkpoints []checkpointView `json:"checkpoints"`
-}
-
 func viewCheckpoint(l project.Listed) checkpointView {
 	return checkpointView{
 		N: l.N, Seq: l.Seq, ID: l.ID.String(), Time: viewTime(l.Time), Kind: string(l.Kind),
-		Description: l.Description, Name: l.Name, Pinned: l.Pinned, Tool: l.Tool, Prompt: l.Prompt,
+		Description: l.Description, Name: l.Name, Pinned: l.Pinned, Tool: l.Tool, ToolSummary: l.ToolSummary, Prompt: l.Prompt,
 		PromptID: l.PromptID, SessionID: l.Session, Agent: l.Agent, GitHead: l.GitHead, GitBranch: l.GitBranch,
 		Files: l.Files, Added: l.Added, Modified: l.Modified, Deleted: l.Deleted, Unchanged: unchanged(l),
 		Transcript: viewTranscript(l.Transcript), Partial: l.Partial,

@@ -132,7 +132,7 @@ func howMany(count int) string {
 }
 
 func at(p *project.Project, db *manifest.DB, spec, text string) (project.Listed, error) {
-	t, err := parseMoment(text, p.Env.Time())
+	t, err := ParseMoment(text, p.Env.Time())
 	if err != nil {
 		return project.Listed{}, &project.NoCheckpointError{Spec: spec, Reason: err.Error()}
 	}
@@ -159,8 +159,8 @@ func isIDPrefix(s string) bool {
 	return len(s) <= 16
 }
 
-// parseMoment understands an age (5m, 2h30m, 3d, 1w) and a local time.
-func parseMoment(text string, now time.Time) (time.Time, error) {
+// ParseMoment understands an age (5m, 2h30m, 3d, 1w) and a local time.
+func ParseMoment(text string, now time.Time) (time.Time, error) {
 	text = strings.TrimSpace(text)
 	if age, err := ParseAge(text); err == nil {
 		return now.Add(-age), nil

@@ -12,6 +12,7 @@ type Options struct {
 	Present *Present // the tree as it is now, see Look; nil: nobody looked, and there is no such row
 	Folded  bool     // rows without news too
 	Safety  bool     // safety checkpoints too
+	Only    bool     // checkpoints only, no operations; they count all the same for what is around
 	Filter
 }
 
@@ -246,7 +247,9 @@ func (t *Timeline) takeOperation(db *manifest.DB, o *manifest.Operation) error {
 	if r.Target, err = listed(db, o.Checkpoint); err != nil {
 		return err
 	}
-	t.pending, t.newer = r, r.From
+	if t.newer = r.From; !t.o.Only {
+		t.pending = r
+	}
 	clear(t.turns) // what an older turn did ended before it
 	return nil
 }

@@ -1,0 +1,96 @@
+package cli
+
+import (
+	"context"
+
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/timeline"
+	"github.com/rewind-cli/rewind/manifest"
+)
+
+// listView answers list.
+type listView struct {
+	Checkpoints []listedView `json:"checkpoints"`
+	Now         nowView      `json:"now"`
+}
+
+// listedView is a checkpoint as the row of a list.
+type listedView struct {
+	checkpointView
+	Folded     string          `json:"folded"`      // why list leaves it out, "" where it does not
+	Ends       string          `json:"ends"`        // the prompt whose turn it ends
+	OwnChanges *ownChangesView `json:"own_changes"` // null where they are not known
+}
+
+// ownChangesView is what a row is responsible for: of a prompt those of its turn, of a tool call
+// what came of it, of a save what came since the state before.
+type ownChangesView struct {
+	Side     string  `json:"side"` // since: before its own state; did, after: behind it
+	From     *string `json:"from"` // checkpoint; null for the empty tree, or what an operation left
+	To       *string `json:"to"`   // checkpoint; null for now, or what an operation found
+	Added    uint64  `json:"added"`
+	Modified uint64  `json:"modified"`
+	Deleted  uint64  `json:"deleted"`
+}
+
+// nowView is the project as it is now.
+type nowView struct {
+	Known      bool    `json:"known"`
+	Reason     string  `json:"reason"`     // why it is not known
+	Checkpoint *string `json:"checkpoint"` // what it is compared with: the newest, or what was restored last
+	Operation  *uint64 `json:"operation"`  // the restore, by its seq, where that came last
+	Added      uint64  `json:"added"`
+	Modified   uint64  `json:"modified"`
+	Deleted    uint64  `json:"deleted"`
+}
+
+// maxDiffs bounds how many rows of a document are compared with trees; the log has the
+// counts of most others.
+const maxDiffs = 1000
+
+// document prints the rows as JSON.
+func (l *listing) document(ctx context.Context) error {
+	v := listView{Checkpoints: []listedView{}, Now: nowView{Known: l.present != nil, Reason: l.unseen}}
+	release, err := l.p.Hold(ctx)
+	if err != nil {
+		return err
+	}
+	defer release()
+	diffs := 0
+	for _, r := range l.rows {
+		if _, known := r.Known(); !known {
+			diffs++
+		}
+		n, known, err := timeline.Counts{}, false, error(nil)
+		if diffs <= maxDiffs {
+			if n, known, err = r.Count(ctx, l.p, l.present); project.IsDamage(err) {
+				known = false
+			} else if err != nil {
+				return err
+			}
+		}
+		if r.Kind == timeline.Now {
+			v.Now.Added, v.Now.Modified, v.Now.Deleted = n.Added, n.Modified, n.Deleted
+			if r.Target != nil {
+				v.Now.Checkpoint = viewID(r.Target.ID)
+			}
+			if r.Operation != nil {
+				v.Now.Operation = &r.Operation.Seq
+			}
+			continue
+		}
+		row := listedView{checkpointView: viewCheckpoint(*r.Checkpoint), Folded: string(r.Folded), Ends: r.Ends}
+		if known {
+			row.OwnChanges = &ownChangesView{string(r.Side), viewState(r.From), viewState(r.To), n.Added, n.Modified, n.Deleted}
+		}
+		v.Checkpoints = append(v.Checkpoints, row)
+	}
+	return l.c.out.document(v)
+}
+
+func viewState(s *timeline.State) *string {
+	if s == nil {
+		return nil
+	}
+	return viewID[manifest.CheckpointID](s.ID)
+}

@@ -1,0 +1,59 @@
+package cli
+
+import (
+	"context"
+	"strconv"
+
+	"github.com/rewind-cli/rewind/cli/screen"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/manifest"
+)
+
+// maxQuoted is how many columns of a prompt name a checkpoint in a sentence.
+const maxQuoted = 40
+
+// quoted is an escaped text as it stands in a sentence.
+func quoted(text string) string { return `"` + screen.Clip(text, maxQuoted) + `"` }
+
+// briefly names a checkpoint in a sentence as people do: its number, its name or what was said.
+// A safety checkpoint has no number.
+func briefly(l project.Listed) string {
+	var who string
+	switch {
+	case l.N > 0:
+		who = strconv.Itoa(l.N)
+	case l.Kind == manifest.Safety:
+		return "a safety checkpoint"
+	default:
+		who = l.ID.String()[:shortID]
+	}
+	if l.Name != "" {
+		return who + " [" + escape(l.Name) + "]"
+	}
+	if said := checkpointText(l); said != "" {
+		if l.Tool != "" && l.ToolSummary != "" {
+			said = escape(l.Tool) + " " + said
+		}
+		return who + " " + quoted(said)
+	}
+	return who
+}
+
+// named is briefly, and what finds the checkpoint for ever: 3 "add tz" (kkxtlzsm, 12s ago).
+func named(o *output, l project.Listed) string {
+	return briefly(l) + " (" + l.ID.String()[:shortID] + ", " + ago(o, l.Time) + ")"
+}
+
+// namedIn is named for a checkpoint whose number has to be looked up.
+func (c *call) namedIn(ctx context.Context, p *project.Project, k manifest.Checkpoint) string {
+	l := project.Listed{Checkpoint: k}
+	// A message is not worth failing for: without its number it says less.
+	_ = p.Query(ctx, func(db *manifest.DB) error {
+		l.N = db.Position(k.Seq)
+		if now, ok, err := db.ByID(k.ID); err == nil && ok {
+			l.Checkpoint = now
+		}
+		return nil
+	})
+	return named(c.out, l)
+}
