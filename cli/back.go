@@ -82,7 +82,7 @@ func runBack(ctx context.Context, c *call, r *restoreFlags, n int, withCode, cop
 		c.copyText(ctx, strings.Join(reversed(done.Prompts), "\n\n"))
 	}
 	if done.Older && withCode {
-		c.out.warn("no checkpoint was taken at that prompt: the files are those of %s, from before an earlier one", done.Checkpoint.ID)
+		c.out.warn("no checkpoint was taken at that prompt: the files are those of %s, from before an earlier one", c.called(done.Checkpoint))
 	}
 	if done.Without != nil {
 		c.out.warn("only the files were restored: %s", done.Without.Error())
@@ -126,7 +126,7 @@ func reportBack(c *call, done *engine.Restored) error {
 			return err
 		}
 	} else {
-		printRestored(c.out, done, restoreCheckpoint)
+		printRestored(c, done, restoreCheckpoint)
 	}
 	if bad := problem.FailedOf(done.Skip); len(bad) > 0 {
 		return &partialError{verb: "restored", paths: bad}

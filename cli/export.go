@@ -107,7 +107,7 @@ func newExport() *command {
 				}
 				return partly()
 			}
-			c.out.summary("Exported %s to %s: %s.", l.ID, escape(file), formatSize(w.n))
+			c.out.summary("Exported %s to %s: %s.", named(c.out, l), escape(file), formatSize(w.n))
 			tellLeftOut(c.out, leftOut)
 			return partly()
 		},

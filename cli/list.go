@@ -37,12 +37,12 @@ func newList() *command {
 			"tool's command or file, and +added ~changed -deleted files. @ is the project as it is\n" +
 			"now. A prompt has the changes of its whole turn, a tool call what came of it; a save what\n" +
 			"changed since the checkpoint before it, a stop (then …) what changed after it. Restores\n" +
-			"are in between. Rows without news are left out: the beginning and the end of a session or\n" +
-			"a turn, a tool call that changed nothing. Every command that takes a checkpoint accepts its\n" +
+			"are in between. Rows without news are left out: where a session or a turn began or ended,\n" +
+			"and tool calls that changed nothing. Every command that takes a checkpoint accepts its\n" +
 			"number, its name, its id or four or more letters of the id. A * marks pinned checkpoints,\n" +
 			"!N that N paths could not be captured.\n" +
-			"--grep finds prompts, descriptions, names, tools and their arguments, in any case unless TEXT\n" +
-			"has a capital letter. A time is an age (2h, 3d), a date, a time of day, or both.\n" +
+			"--grep looks at prompts, descriptions, names, tools and their arguments, in any case\n" +
+			"unless TEXT has a capital letter. A time is an age (2h, 3d), a date, a time, or both.\n" +
 			"--json and --oneline have every checkpoint.",
 		examples: []example{
 			{"rewind list", "the newest 20"},
@@ -116,6 +116,9 @@ func runList(ctx context.Context, c *call, o listFlags) error {
 		return nil
 	case l.checkpoints == 0:
 		c.out.hint("no checkpoint is like that; rewind list shows all")
+		if len(l.rows) == 0 {
+			return nil
+		}
 	}
 	if o.oneline {
 		return c.out.paged(ctx, c.env, func() error {

@@ -176,10 +176,8 @@ func nowText(r *timeline.Row, n timeline.Counts) string {
 
 func operationText(r *timeline.Row) string {
 	switch t := r.Target; {
-	case t != nil && t.N > 0:
-		return "to " + briefly(*t)
 	case t != nil:
-		return "to the state before an operation"
+		return "to " + briefly(*t)
 	case r.Operation.Checkpoint != (manifest.CheckpointID{}):
 		return "to " + r.Operation.Checkpoint.String()[:shortID] + ", which is gone"
 	}
@@ -193,7 +191,9 @@ func rowChanges(r *timeline.Row, n timeline.Counts, known bool) string {
 		text = changeCounts(n.Added, n.Modified, n.Deleted)
 	}
 	if r.Side == timeline.After && text != "" {
-		text = "then " + text
+		if text = "then " + text; r.To.Now {
+			text = "" // the row of now says it
+		}
 	}
 	if c := r.Checkpoint; c != nil && c.Partial > 0 {
 		text = strings.TrimSpace(text + " !" + utoa(c.Partial))

@@ -16,12 +16,14 @@ const maxQuoted = 40
 func quoted(text string) string { return `"` + screen.Clip(text, maxQuoted) + `"` }
 
 // briefly names a checkpoint in a sentence as people do: its number, its name or what was said.
-// A safety checkpoint has no number.
+// A safety checkpoint has no number: it is the state before what it was taken for.
 func briefly(l project.Listed) string {
 	var who string
 	switch {
 	case l.N > 0:
 		who = strconv.Itoa(l.N)
+	case l.Kind == manifest.Safety && l.Description != "":
+		return "the state " + firstLine(l.Description) // before restore
 	case l.Kind == manifest.Safety:
 		return "a safety checkpoint"
 	default:
@@ -44,16 +46,24 @@ func named(o *output, l project.Listed) string {
 	return briefly(l) + " (" + l.ID.String()[:shortID] + ", " + ago(o, l.Time) + ")"
 }
 
-// namedIn is named for a checkpoint whose number has to be looked up.
-func (c *call) namedIn(ctx context.Context, p *project.Project, k manifest.Checkpoint) string {
+// unnamed is a checkpoint as it is called apart from its name.
+func unnamed(l project.Listed) project.Listed {
+	l.Name = ""
+	return l
+}
+
+// called is named for a checkpoint of the call's project, whose number has to be looked up.
+func (c *call) called(k manifest.Checkpoint) string {
 	l := project.Listed{Checkpoint: k}
-	// A message is not worth failing for: without its number it says less.
-	_ = p.Query(ctx, func(db *manifest.DB) error {
-		l.N = db.Position(k.Seq)
-		if now, ok, err := db.ByID(k.ID); err == nil && ok {
-			l.Checkpoint = now
-		}
-		return nil
-	})
+	if c.project != nil {
+		// A message is not worth failing for: without the number it says less.
+		_ = c.project.Query(context.Background(), func(db *manifest.DB) error {
+			l.N = db.Position(k.Seq)
+			if now, ok, err := db.ByID(k.ID); err == nil && ok {
+				l.Checkpoint = now
+			}
+			return nil
+		})
+	}
 	return named(c.out, l)
 }

@@ -40,9 +40,9 @@ func pinCommand(name string, pinned bool, short, long string) *command {
 				return c.out.document(pinView{l.ID.String(), l.ID.String(), pinned})
 			}
 			if pinned {
-				c.out.summary("Pinned %s.", l.ID)
+				c.out.summary("Pinned %s.", named(c.out, l))
 			} else {
-				c.out.summary("Unpinned %s.", l.ID)
+				c.out.summary("Unpinned %s.", named(c.out, l))
 			}
 			return nil
 		},

@@ -32,9 +32,9 @@ func newRename() *command {
 				return c.out.document(renameView{l.ID.String(), l.ID.String(), name})
 			}
 			if name == "" {
-				c.out.summary("Removed the name of %s.", l.ID)
+				c.out.summary("Removed the name of %s.", named(c.out, unnamed(l)))
 			} else {
-				c.out.summary("Named %s %s.", l.ID, escape(name))
+				c.out.summary("Named %s %s.", named(c.out, unnamed(l)), escape(name))
 			}
 			return nil
 		},

@@ -374,7 +374,7 @@ func reportRestored(c *call, done *engine.Restored, v restoreVerb) error {
 			return err
 		}
 	} else {
-		printRestored(c.out, done, v)
+		printRestored(c, done, v)
 	}
 	warnTorn(c.out, done)
 	if bad := problem.FailedOf(done.Skip); len(bad) > 0 {
@@ -431,7 +431,7 @@ func (c *call) confirm(plan *engine.Restored) (bool, error) {
 	}
 	fmt.Fprintf(c.out.stderr, "  and %d more\n", len(plan.Delete)-5)
 	yes, err := c.out.ask("This deletes %d files that are not in %s. A safety checkpoint is taken first. Continue?",
-		len(plan.Delete), plan.Checkpoint.ID)
+		len(plan.Delete), c.called(plan.Checkpoint))
 	return yes, err
 }
 
@@ -448,8 +448,8 @@ func othersText(others []engine.OtherWork) []string {
 	return lines
 }
 
-func printRestored(o *output, r *engine.Restored, v restoreVerb) {
-	format := v.done
+func printRestored(c *call, r *engine.Restored, v restoreVerb) {
+	o, format := c.out, v.done
 	if r.DryRun {
 		format = v.would
 	}
@@ -458,7 +458,7 @@ func printRestored(o *output, r *engine.Restored, v restoreVerb) {
 			o.summary("Done.")
 		}
 	} else {
-		o.summary(format, r.Checkpoint.ID)
+		o.summary(format, c.called(r.Checkpoint))
 	}
 	if r.Conversation == nil || changed(r) {
 		o.summary("%s", restoredLine(r))

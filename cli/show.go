@@ -136,6 +136,7 @@ func (s *shown) print(o *output) {
 	o.line("%s", o.color.Paint(screen.Yellow, "checkpoint "+s.ID.String())+where(s.Listed))
 	field("time", s.Time.Local().Format("2006-01-02 15:04:05 -0700")+" ("+ago(o, s.Time)+")")
 	field("why", reasonLong(s.Listed))
+	field("tool", firstLine(s.ToolSummary))
 	field("session", strings.TrimSpace(escape(s.Agent)+" "+escape(s.Session)))
 	if s.GitHead != "" {
 		field("git", strings.TrimSpace(escape(s.GitBranch)+" "+escape(screen.Clip(s.GitHead, 12))))

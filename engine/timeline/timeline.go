@@ -277,6 +277,14 @@ func (t *Timeline) finish(db *manifest.DB, r *Row, older *event) error {
 			if r.Target, err = listed(db, r.Operation.Checkpoint); err != nil {
 				return err
 			}
+			// Where it went has no number: the newest that has is the better name.
+			if t := r.Target; t == nil || t.N == 0 {
+				if c, ok, err := db.Nth(1); err != nil {
+					return err
+				} else if ok && c.Root == r.To.Root {
+					r.Target = &project.Listed{Checkpoint: c, N: 1}
+				}
+			}
 		} else {
 			r.Target = &project.Listed{Checkpoint: *older.checkpoint, N: db.Position(older.checkpoint.Seq)}
 		}
