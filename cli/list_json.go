@@ -81,14 +81,14 @@ func (l *listing) document(ctx context.Context) error {
 		}
 		row := listedView{checkpointView: viewCheckpoint(*r.Checkpoint), Folded: string(r.Folded), Ends: r.Ends}
 		if known {
-			row.OwnChanges = &ownChangesView{string(r.Side), viewState(r.From), viewState(r.To), n.Added, n.Modified, n.Deleted}
+			row.OwnChanges = &ownChangesView{string(r.Side), viewStateID(r.From), viewStateID(r.To), n.Added, n.Modified, n.Deleted}
 		}
 		v.Checkpoints = append(v.Checkpoints, row)
 	}
 	return l.c.out.document(v)
 }
 
-func viewState(s *timeline.State) *string {
+func viewStateID(s *timeline.State) *string {
 	if s == nil {
 		return nil
 	}
