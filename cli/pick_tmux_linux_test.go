@@ -1,0 +1,216 @@
+package cli_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+)
+
+// tmuxScreen is a real terminal that a shell with job control runs in.
+type tmuxScreen struct {
+	t        *testing.T
+	dir, dot string
+	env      []string
+}
+
+// newTmux opens a terminal of a size, in a new project with a home of its own.
+func newTmux(t *testing.T, w, h string) *tmuxScreen {
+	t.Helper()
+	if _, err := exec.LookPath("tmux"); err != nil {
+		t.Skip("tmux is not installed: the picker is not tried in a real terminal (apt-get install tmux)")
+	}
+	base := t.TempDir()
+	dot, err := os.MkdirTemp("", "t") // a socket's name must be short
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := &tmuxScreen{t: t, dir: filepath.Join(base, "proj"), dot: dot}
+	x.env = []string{"HOME=" + filepath.Join(base, "home"), "PATH=" + os.Getenv("PATH"), "TERM=xterm-256color", "LANG=C.UTF-8", "PS1=$ ", "ENV=", "TMUX_TMPDIR=" + dot}
+	for _, d := range []string{"proj", "home"} {
+		if err := os.Mkdir(filepath.Join(base, d), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Cleanup(func() {
+		x.tmux("kill-server") // of this socket, which is ours
+		os.RemoveAll(dot)
+	})
+	if out, err := x.tmux("-f", "/dev/null", "new-session", "-d", "-x", w, "-y", h, "sh", "-im"); err != nil {
+		t.Skipf("tmux does not start here: %v: %s", err, out)
+	}
+	return x
+}
+
+func (x *tmuxScreen) tmux(args ...string) (string, error) {
+	cmd := exec.Command("tmux", append([]string{"-L", "rewind", "-u"}, args...)...)
+	cmd.Dir, cmd.Env = x.dir, x.env
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+}
+
+// screen is what the terminal shows.
+func (x *tmuxScreen) screen() string {
+	x.t.Helper()
+	out, err := x.tmux("capture-pane", "-p")
+	if err != nil {
+		x.t.Fatalf("%v: %s", err, out)
+	}
+	return out
+}
+
+// keys sends keys as tmux names them; other words are typed letter by letter, and all is after -l.
+func (x *tmuxScreen) keys(keys ...string) {
+	x.t.Helper()
+	if out, err := x.tmux(append([]string{"send-keys"}, keys...)...); err != nil {
+		x.t.Fatalf("%v: %s", err, out)
+	}
+}
+
+// shows waits until the terminal shows all of these, as patterns.
+func (x *tmuxScreen) shows(patterns ...string) {
+	x.t.Helper()
+	var last, missing string
+	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+		last, missing = x.screen(), ""
+		for _, p := range patterns {
+			if !regexp.MustCompile(p).MatchString(last) {
+				missing = p
+			}
+		}
+		if missing == "" {
+			return
+		}
+	}
+	x.t.Fatalf("%q does not come; the terminal shows\n%s", missing, last)
+}
+
+func (x *tmuxScreen) run(args ...string) {
+	x.t.Helper()
+	cmd := exec.Command("rewind", args...)
+	cmd.Dir, cmd.Env = x.dir, x.env
+	if out, err := cmd.CombinedOutput(); err != nil {
+		x.t.Fatalf("rewind %v: %v: %s", args, err, out)
+	}
+}
+
+func (x *tmuxScreen) write(name, content string) {
+	x.t.Helper()
+	file := filepath.Join(x.dir, name)
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		x.t.Fatal(err)
+	}
+	if err := os.WriteFile(file, []byte(content), 0o644); err != nil {
+		x.t.Fatal(err)
+	}
+}
+
+func (x *tmuxScreen) has(name, content string) {
+	x.t.Helper()
+	b, err := os.ReadFile(filepath.Join(x.dir, name))
+	if string(b) != content || content == "" && err == nil {
+		x.t.Errorf("%s is %q, %v; want %q", name, b, err, content)
+	}
+}
+
+// A wrecked afternoon, in a real terminal: look, filter, compare, restore, undo, redo, name, pin, single
+// files; other sizes in the middle of it, a stop and a continuation, and the shell's screen back at the end.
+func TestTmuxPicker(t *testing.T) {
+	x := newTmux(t, "100", "30")
+	x.write("src/main.go", "package main\n\nfunc main() {\n}\n")
+	x.write("note.txt", "one\n")
+	x.run("init")
+	x.write("src/main.go", "package main\n\nfunc main() {\n\tprintln(\"世界\")\n}\n")
+	x.run("save", "say", "hello")
+	x.write("note.txt", "two\n")
+	x.run("save", "a second note")
+	if err := os.RemoveAll(filepath.Join(x.dir, "src")); err != nil {
+		t.Fatal(err)
+	}
+	x.keys("echo before", "Enter", "rewind", "Enter")
+	x.shows(`@ .*1 file changed since 1`, `> .*1 .*a second note`, `M note.txt +\+1 -1`, `\+two`)
+
+	x.keys("j")
+	x.shows(`> .*2 .*say hello`, `\+ +println\("世界"\)`)
+	x.keys("d") // with now
+	x.shows(`from 2 "say hello" to now`, `D src/main.go`)
+	x.keys("d", "/", "second")
+	x.shows(`/second.* 1 of 4`, `> .*a second note`)
+	x.keys("Enter", "Escape")
+	x.shows(`4 checkpoints|3 checkpoints`, `first checkpoint`)
+
+	x.keys("g", "j", "Space", "j", "j", "Space") // 1 and 3
+	x.shows(`comparing 1 with 3`, `from 3 .* to 1 `, `M note.txt`, `M src/main.go`)
+	x.keys("Escape") // alone: with a key right behind it, it is that key with alt
+	x.shows(`what came before it`)
+	x.keys("g", "j", "n", "v1")
+	x.shows(`name of 1: v1`)
+	x.keys("Enter")
+	x.shows(`\[v1\] a second note`)
+	x.keys("p")
+	x.shows(`> .* 1\* `)
+
+	x.keys("Enter")
+	x.shows(`Restore to 1 \[v1\]`, `create +src/main.go`, `y/n restore to 1`, `u takes it back`)
+	if out, err := x.tmux("resize-window", "-x", "40", "-y", "10"); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	x.shows(`(?m)^y/n restore to 1 \[v1\].{0,20}$`)
+	x.has("src/main.go", "")
+	x.keys("y")
+	x.shows(`Restored to 1 \[v1\]`, `nothing changed`)
+	x.has("src/main.go", "package main\n\nfunc main() {\n\tprintln(\"世界\")\n}\n")
+	if out, err := x.tmux("resize-window", "-x", "200", "-y", "60"); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	x.shows(`conversation ─`, `◆.*restore +to 1 \[v1\]`)
+	x.keys("u")
+	x.shows(`Undo the restore`, `delete +src/main.go`)
+	x.keys("y")
+	x.shows(`(?m)^Undone: `)
+	x.has("src/main.go", "")
+	x.keys("U")
+	x.shows(`Redo`, `create +src/main.go`)
+	x.keys("y")
+	x.shows(`(?m)^Redone: `)
+	x.has("src/main.go", "package main\n\nfunc main() {\n\tprintln(\"世界\")\n}\n")
+	x.keys("o")
+	x.shows(`redo-restore`, `undo-restore`, `restore +to `)
+	x.keys("q", "?")
+	x.shows(`two marks are compared`)
+	x.keys("q", "G")
+	x.shows(`> .*first checkpoint`)
+	x.keys("f")
+	x.shows(`0 of 2 chosen`)
+	x.keys("Space")
+	x.shows(`1 of 2 chosen`)
+	x.keys("Enter")
+	x.shows(`1 to replace`, `y/n`)
+	x.keys("y")
+	x.shows(`(?m)^Restored to 3`)
+	x.has("note.txt", "one\n")
+	x.has("src/main.go", "package main\n\nfunc main() {\n\tprintln(\"世界\")\n}\n")
+
+	x.keys("C-z")
+	x.shows(`before`, `(?i)stopped`)
+	x.keys("fg", "Enter")
+	x.shows(`> .*first checkpoint`)
+	x.keys("q")
+	x.shows(`echo before`, `Restored to `, `Undid the restore`, `rewind undo-restore`, `(?m)^\$$`)
+	if s := x.screen(); strings.Contains(s, "conversation ─") {
+		t.Errorf("the picker is left on the screen:\n%s", s)
+	}
+	// The terminal is as it was: what is typed is shown, and a line's end ends it.
+	x.keys("-l", "echo ty")
+	x.keys("-l", "ped; rewind")
+	x.keys("Enter")
+	x.shows(`> .*first|> .*1\*`)
+	x.keys("C-c")
+	x.shows(`error: interrupted`)
+	x.keys("-l", "echo code $?")
+	x.keys("Enter")
+	x.shows(`(?m)^code 130`)
+}
