@@ -62,6 +62,7 @@ var inEngine = map[string][]string{
 	"engine/conversation": {"cas", "engine/account", "engine/commit", "engine/problem", "engine/project", "engine/transcript", "manifest"},
 	"engine/checkpoint": {"cas", "engine/account", "engine/commit", "engine/conversation", "engine/ignore", "engine/problem", "engine/project", "engine/restore", "engine/rules",
 		"engine/scan", "manifest"},
+	"engine/search": {"cas", "engine/checkpoint", "engine/pathspec", "engine/project", "manifest"},
 	"engine/maintain": {"cas", "engine/account", "engine/checkpoint", "engine/commit", "engine/conversation", "engine/pathspec", "engine/problem", "engine/project", "engine/restore",
 		"engine/scan", "engine/settings", "engine/stores", "engine/transcript", "manifest"},
 	"engine/timeline": {"cas", "engine/account", "engine/checkpoint", "engine/pathspec", "engine/problem", "engine/project", "manifest"},
