@@ -49,6 +49,7 @@ func entries() []entry {
 		{name: "redo-restore", make: newRedoRestore},
 		{name: "log", make: newLog},
 		{name: "history", make: newHistory},
+		{name: "grep", make: newGrep},
 		{name: "back", make: newBack},
 		{name: "sessions", make: newSessions},
 		{name: "cat", make: newCat},

@@ -18,7 +18,8 @@ import (
 
 // explainEngine knows the engine's typed errors.
 func explainEngine(err error, f *failure) {
-	_ = explainStore(err, f) ||
+	_ = explainGrep(err, f) ||
+		explainStore(err, f) ||
 		explainNamed(err, f) ||
 		explainHeld(err, f) ||
 		explainConversation(err, f) ||

@@ -86,7 +86,7 @@ func TestUsageNamesTheFlags(t *testing.T) {
 			c.flags(own)
 		}
 		all.AddFlagSet(own)
-		words := regexp.MustCompile(`--?[a-z][a-z-]*`).FindAllString(" "+c.usage, -1)
+		words := regexp.MustCompile(`--?[a-zA-Z][a-z-]*`).FindAllString(" "+c.usage, -1)
 		own.VisitAll(func(f *pflag.Flag) {
 			if !f.Hidden && !slices.Contains(words, "--"+f.Name) && (f.Shorthand == "" || !slices.Contains(words, "-"+f.Shorthand)) {
 				t.Errorf("%s: the usage line lacks --%s", e.name, f.Name)

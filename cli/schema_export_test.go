@@ -24,6 +24,7 @@ var schemaNames = map[string]struct {
 	"redo-restore": {names: []string{"restore"}},
 	"redo":         {names: []string{"restore"}},
 	"unpin":        {names: []string{"pin"}},
+	"grep":         {names: []string{"grep", "grep-prompts"}},
 	"repair":       {names: []string{"verify"}},
 	"deinit":       {names: []string{"stores-rm"}},
 	"cat":          {names: []string{"cat", "cat-transcript"}},

@@ -46,6 +46,8 @@ func views() map[string]any {
 		"help":           overviewView{},
 		"help-command":   helpView{},
 		"history":        historyView{},
+		"grep":           grepView{},
+		"grep-prompts":   promptsView{},
 		"init":           initView{},
 		"list":           listView{},
 		"log":            logView{},

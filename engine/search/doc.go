@@ -8,9 +8,14 @@
 //  3. Of each path, the lines that match in one version and not in the one before have appeared, those
 //     that match no longer have vanished. Each run of presence is a Span, visited as soon as its path is done.
 //
-// Memory: 12 bytes for each changed path of each checkpoint, some 50 for each distinct content, and the lines
-// that match in the files that are being worked on, at most maxHits of each content and 64 MiB of what is kept for paths
-// that have the same content. A line over maxLine bytes is searched in pieces.
+// Memory: 12 bytes for each changed path of each checkpoint, some 50 for each distinct content, and lines that match: at
+// most maxHits and hitBytes of each content that is being searched or joined, 64 MiB of what was found and waits
+// for its path's turn, and 64 MiB of what is kept for other paths with the same content. Of a file, one chunk and the
+// begin of a line are in memory; a line over maxLine bytes is searched in pieces.
+//
+// What bounds its time: reading the database (some 50 µs for each checkpoint), and for each distinct content its decompression,
+// its hash and the search, at hundreds of megabytes a second for a pattern that needs some text to be there, and at
+// a tenth of that for one that does not, in which package regexp has to look at each line.
 //
 // It never writes, prints or exits. What is damaged is passed over and told of at the end.
 package search

@@ -154,7 +154,7 @@ func lower(dst, text []byte) []byte {
 }
 
 // the two characters that are equal to a letter of ASCII but for their case.
-var longS, kelvin = []byte("ſ"), []byte("K")
+var longS, kelvin = []byte("\u017F"), []byte("\u212A")
 
 // lines visits the lines of a text that match, in order: the line without its end is text[from:to],
 // the match in it begins at start and ends at end, from the line's begin. scratch is reused.
@@ -232,4 +232,14 @@ func (f *finder) next(at int) int {
 		return -1
 	}
 	return best
+}
+
+// FirstLine is the first line of a text that matches.
+func (m *Matcher) FirstLine(text string) (line string, ok bool) {
+	var scratch []byte
+	m.lines([]byte(text), &scratch, func(from, to, _, _ int) bool {
+		line, ok = text[from:to], true
+		return false
+	})
+	return line, ok
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"runtime"
 	"sync"
+	"sync/atomic"
 
 	"github.com/rewind-cli/rewind/engine/project"
 )
@@ -11,8 +12,9 @@ import (
 const (
 	// ahead is how many contents are searched, at most, before their path's turn has come.
 	ahead = 128
-	// keepBytes bounds the lines that are kept for paths that come later and have the same content. Beyond it
-	// such a content is searched again.
+	// keepBytes bounds the lines that are kept for paths that come later and have the same content: beyond it
+	// such a content is searched again. It bounds as well, but for what is under way, those that wait for their
+	// path's turn.
 	keepBytes = 64 << 20
 )
 
@@ -29,6 +31,8 @@ type runner struct {
 	progress func(done, total int)
 
 	workers sync.WaitGroup
+	waiting atomic.Int64  // bytes of lines that were found and not taken yet
+	freed   chan struct{} // some were taken
 	uses    []uint32         // of each content, by versions that are to come
 	kept    map[uint32]*hits // of contents that come again
 	keeping int              // bytes of kept
@@ -48,7 +52,8 @@ func (r *runner) run() error {
 	}
 	r.kept = map[uint32]*hits{}
 	order := make(chan *task, ahead)
-	work := make(chan *task, ahead)
+	work := make(chan *task)
+	r.freed = make(chan struct{}, 1)
 	r.workers.Add(1)
 	go func() {
 		defer r.workers.Done()
@@ -66,6 +71,14 @@ func (r *runner) run() error {
 			case <-r.ctx.Done():
 				return
 			}
+			// What waits is of contents before this one: whoever goes through the paths takes it and goes on.
+			for r.waiting.Load() > keepBytes {
+				select {
+				case <-r.freed:
+				case <-r.ctx.Done():
+					return
+				}
+			}
 			select {
 			case work <- k:
 			case <-r.ctx.Done():
@@ -82,7 +95,9 @@ func (r *runner) run() error {
 				if r.ctx.Err() != nil {
 					return
 				}
-				k.done <- r.search(&s, k.content)
+				h := r.search(&s, k.content)
+				r.waiting.Add(int64(h.bytes))
+				k.done <- h
 			}
 		}()
 	}
@@ -153,6 +168,11 @@ func (r *runner) hits(n uint32, met []bool, order <-chan *task) (h *hits, err er
 		case h = <-k.done:
 		case <-r.ctx.Done():
 			return nil, r.ctx.Err()
+		}
+		r.waiting.Add(-int64(h.bytes))
+		select {
+		case r.freed <- struct{}{}:
+		default:
 		}
 		r.sum.Bytes += int64(r.t.contents[n].size)
 	} else if h = r.kept[n]; h == nil {

@@ -1,0 +1,232 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/rewind-cli/rewind/cli/screen"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/search"
+)
+
+// grepPrinter prints spans as they come, or, of --first and --last, those that are left.
+type grepPrinter struct {
+	c    *call
+	o    grepOptions
+	doc  *grepView // with --json
+	best []search.Span
+	path string // of the last span that was printed
+}
+
+// run searches, and prints what is found from the first span on: until then a progress line may stand there.
+func (g *grepPrinter) run(ctx context.Context, searched func(visit func(search.Span) error) (*search.Summary, error)) (*search.Summary, error) {
+	if g.c.json {
+		sum, err := searched(g.take)
+		if err != nil {
+			return nil, err
+		}
+		for _, s := range g.best {
+			g.doc.add(s)
+		}
+		return sum, g.c.out.document(g.doc.done(sum))
+	}
+	if g.o.first || g.o.last {
+		sum, err := searched(g.take)
+		if err != nil || len(g.best) == 0 {
+			return sum, err
+		}
+		g.c.out.endProgress()
+		return sum, g.c.out.paged(ctx, g.c.env, func() error {
+			for _, s := range g.best {
+				if err := g.print(s); err != nil {
+					return unlessBroken(err)
+				}
+			}
+			return nil
+		})
+	}
+	return g.stream(ctx, searched)
+}
+
+// stream hands spans from the search to the screen. A reader that is gone ends the search.
+func (g *grepPrinter) stream(ctx context.Context, searched func(visit func(search.Span) error) (*search.Summary, error)) (sum *search.Summary, err error) {
+	spans := make(chan search.Span)
+	gone := make(chan struct{})
+	done := make(chan error, 1)
+	go func() {
+		defer close(spans)
+		var err error
+		sum, err = searched(func(s search.Span) error {
+			select {
+			case spans <- s:
+				return nil
+			case <-gone:
+				return errReaderGone
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		})
+		done <- err
+	}()
+	if s, any := <-spans; any {
+		g.c.out.fullScreen(true) // no progress among the lines
+		err = g.c.out.paged(ctx, g.c.env, func() error {
+			for any {
+				if err := g.print(s); err != nil {
+					return err
+				}
+				s, any = <-spans
+			}
+			return g.c.out.buf.Flush()
+		})
+		close(gone)
+		for range spans {
+		}
+	}
+	found := <-done
+	switch {
+	case err != nil && !isBrokenPipe(err):
+		return nil, err
+	case errors.Is(found, errReaderGone): // quietly: somebody has read enough
+		return &search.Summary{Spans: 1}, nil
+	}
+	return sum, found
+}
+
+// errReaderGone ends a search whose answer nobody reads.
+var errReaderGone = errors.New("the reader is gone")
+
+func unlessBroken(err error) error {
+	if isBrokenPipe(err) {
+		return nil
+	}
+	return err
+}
+
+// take keeps a span if it is asked for: of --first, those that appeared first, and so on.
+func (g *grepPrinter) take(s search.Span) error {
+	if !g.o.first && !g.o.last {
+		g.doc.add(s)
+		return nil
+	}
+	if len(g.best) > 0 {
+		a, b := g.rank(s), g.rank(g.best[0])
+		if a < b {
+			return nil
+		}
+		if a > b {
+			g.best = g.best[:0]
+		}
+	}
+	g.best = append(g.best, s)
+	return nil
+}
+
+// rank is the larger the earlier a span begins (--first), or the later it ends (--last).
+func (g *grepPrinter) rank(s search.Span) int64 {
+	const late = 1 << 62
+	switch {
+	case g.o.first && s.Appeared == nil:
+		return -late
+	case g.o.first:
+		return -int64(s.Appeared.Seq)
+	case s.Now:
+		return late
+	}
+	return int64(s.Last.Seq)
+}
+
+// print writes one span: the line, and below it when it was there.
+func (g *grepPrinter) print(s search.Span) error {
+	o := g.c.out
+	if g.o.files {
+		if s.Path != g.path {
+			o.line("%s", o.color.Paint(screen.Cyan, escapePath(s.Path)))
+		}
+		g.path = s.Path
+		return g.flush()
+	}
+	head := o.color.Paint(screen.Cyan, escapePath(s.Path)) + ":" + o.color.Paint(screen.Green, utoa(uint64(s.Line))) + ": "
+	o.line("%s%s", head, g.text(s, o.width()-len(escapePath(s.Path))-len(utoa(uint64(s.Line)))-3))
+	o.line("    %s", whenText(o, s))
+	g.path = s.Path
+	return g.flush()
+}
+
+// flush hands what was printed to the reader when there is enough of it, so that one who is gone is noticed.
+func (g *grepPrinter) flush() error {
+	if g.c.out.buf.Buffered() < 16<<10 && !g.c.out.outTerm {
+		return nil
+	}
+	return g.c.out.buf.Flush()
+}
+
+// text is the line with its match, clipped to a width, if there is one.
+func (g *grepPrinter) text(s search.Span, width int) string {
+	o := g.c.out
+	if s.Hidden {
+		return o.color.Paint(screen.Dim, "(a line of a precious file; --precious shows it)")
+	}
+	before, match, after := s.Text[:s.Start], s.Text[s.Start:s.End], s.Text[s.End:]
+	before = strings.TrimLeft(before, " \t")
+	more := ""
+	if s.Clipped {
+		more = " …"
+	}
+	if g.c.out.width() == 0 {
+		return escapeLine(before + match + after + more)
+	}
+	width = max(width, 20)
+	if line := escape(before + match + after); screen.Clip(line, width) == line {
+		return escape(before) + o.color.Paint(screen.Red, escape(match)) + escape(after) + more
+	}
+	// What stands before gets a third at most, from its end.
+	b := []rune(escape(before))
+	if most := width / 3; len(b) > most {
+		b = append([]rune("…"), b[len(b)-most+1:]...)
+	}
+	m := screen.Clip(escape(match), max(width-len(b), 1))
+	rest := width - len(b) - len([]rune(m))
+	if rest <= 0 {
+		return string(b) + o.color.Paint(screen.Red, m)
+	}
+	return string(b) + o.color.Paint(screen.Red, m) + screen.Clip(escape(after)+more, rest)
+}
+
+// whenText says from when to when a line was there.
+func whenText(o *output, s search.Span) string {
+	at := func(l *project.Listed) string { return o.color.Paint(screen.Yellow, inWords(o, *l)) }
+	var from, to string
+	switch {
+	case s.Appeared == nil:
+		return "in the working tree, and in no checkpoint yet"
+	case s.Oldest:
+		from = "there since the oldest checkpoint, " + at(s.Appeared)
+	default:
+		from = "appeared in " + at(s.Appeared)
+	}
+	switch {
+	case s.Now:
+		to = "still there"
+	case s.Vanished == nil:
+		to = "gone from the working tree"
+	default:
+		to = "vanished in " + at(s.Vanished)
+	}
+	return from + "; " + to
+}
+
+// inWords names a checkpoint in a sentence: 3 "add tz" (kkxtlzsm, 2m ago).
+func inWords(o *output, l project.Listed) string {
+	who := ""
+	if l.N > 0 {
+		who = utoa(uint64(l.N)) + " "
+	}
+	if text := checkpointText(l); text != "" {
+		who += quoteText(text) + " "
+	}
+	return who + "(" + l.ID.String()[:shortID] + ", " + ago(o, l.Time) + ")"
+}
+
+func quoteText(text string) string { return `"` + screen.Clip(text, 40) + `"` }

@@ -1,0 +1,81 @@
+package cli
+
+import (
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/search"
+)
+
+// grepView is what grep --json prints; docs/schema/grep.schema.json describes it.
+type grepView struct {
+	Patterns    []string         `json:"patterns"`
+	Matches     []matchView      `json:"matches"`
+	Checkpoints []checkpointView `json:"checkpoints"` // those that the matches name, each once
+	Searched    searchedView     `json:"searched"`
+	NotSearched []notSearched    `json:"not_searched"` // what is damaged
+	known       map[string]bool
+}
+
+// matchView is a line with the time in which it was there.
+type matchView struct {
+	pathView
+	Line     int     `json:"line"`
+	Text     *string `json:"text"` // null: hidden
+	Text64   string  `json:"text_b64,omitempty"`
+	Clipped  bool    `json:"clipped"`
+	Start    int     `json:"start"`
+	End      int     `json:"end"`
+	Precious bool    `json:"precious"`
+	Appeared *string `json:"appeared"`
+	Oldest   bool    `json:"oldest"`
+	Vanished *string `json:"vanished"`
+	Last     *string `json:"last"`
+	Now      bool    `json:"now"`
+}
+
+type searchedView struct {
+	Checkpoints int   `json:"checkpoints"`
+	Paths       int   `json:"paths"`
+	Contents    int   `json:"contents"`
+	Bytes       int64 `json:"bytes"`
+}
+
+type notSearched struct {
+	pathView
+	Seq    uint64 `json:"seq"`
+	Reason string `json:"reason"`
+}
+
+func newGrepView(patterns []string) *grepView {
+	return &grepView{Patterns: patterns, Matches: []matchView{}, Checkpoints: []checkpointView{}, NotSearched: []notSearched{}, known: map[string]bool{}}
+}
+
+func (v *grepView) add(s search.Span) {
+	m := matchView{pathView: viewPath(s.Path), Line: s.Line, Clipped: s.Clipped, Start: s.Start, End: s.End, Precious: s.Precious,
+		Appeared: v.name(s.Appeared), Oldest: s.Oldest, Vanished: v.name(s.Vanished), Last: v.name(s.Last), Now: s.Now}
+	if !s.Hidden {
+		t := viewPath(s.Text) // the same rule: text, and the bytes where it is no UTF-8
+		m.Text, m.Text64 = &t.Path, t.Path64
+	}
+	v.Matches = append(v.Matches, m)
+}
+
+// name is a checkpoint's id, which the document has the rest of.
+func (v *grepView) name(l *project.Listed) *string {
+	if l == nil {
+		return nil
+	}
+	id := l.ID.String()
+	if !v.known[id] {
+		v.known[id] = true
+		v.Checkpoints = append(v.Checkpoints, viewCheckpoint(*l))
+	}
+	return &id
+}
+
+func (v *grepView) done(s *search.Summary) *grepView {
+	v.Searched = searchedView{s.Checkpoints, s.Paths, s.Contents, s.Bytes}
+	for _, p := range s.Problems {
+		v.NotSearched = append(v.NotSearched, notSearched{viewPath(p.Path), p.Seq, p.Err.Error()})
+	}
+	return v
+}
