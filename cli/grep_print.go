@@ -196,7 +196,7 @@ func (g *grepPrinter) text(s search.Span, width int) string {
 
 // whenText says from when to when a line was there.
 func whenText(o *output, s search.Span) string {
-	at := func(l *project.Listed) string { return o.color.Paint(screen.Yellow, inWords(o, *l)) }
+	at := func(l *project.Listed) string { return o.color.Paint(screen.Yellow, named(o, *l)) }
 	var from, to string
 	switch {
 	case s.Appeared == nil:
@@ -216,17 +216,3 @@ func whenText(o *output, s search.Span) string {
 	}
 	return from + "; " + to
 }
-
-// inWords names a checkpoint in a sentence: 3 "add tz" (kkxtlzsm, 2m ago).
-func inWords(o *output, l project.Listed) string {
-	who := ""
-	if l.N > 0 {
-		who = utoa(uint64(l.N)) + " "
-	}
-	if text := checkpointText(l); text != "" {
-		who += quoteText(text) + " "
-	}
-	return who + "(" + l.ID.String()[:shortID] + ", " + ago(o, l.Time) + ")"
-}
-
-func quoteText(text string) string { return `"` + screen.Clip(text, 40) + `"` }
