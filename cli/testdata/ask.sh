@@ -1,0 +1,22 @@
+#!/bin/sh
+# ask TEXT sends a prompt as Claude Code does: its hook, then its transcript.
+# Pages' blocks that need a conversation have some before them.
+set -eu
+session=5db0d5f6-0000-4000-8000-000000000001
+file=$HOME/.claude/projects/-p/$session.jsonl
+mkdir -p "$(dirname "$file")"
+[ -e "$file" ] || : >"$file"
+lines=$(wc -l <"$file")
+n=$((lines / 2 + 1))
+id() { printf '00000000-0000-4000-8000-%06d%06d' "$1" "$2"; }
+printf '{"hook_event_name":"UserPromptSubmit","session_id":"%s","transcript_path":"%s","cwd":"%s","prompt_id":"p%s","prompt":"%s"}' \
+	"$session" "$file" "$PWD" "$n" "$1" | rewind hook claude
+parent=null
+if [ "$n" -gt 1 ]; then parent="\"$(id $((n - 1)) 1)\""; fi
+now=$(date -u +%Y-%m-%dT%H:%M:%S.000Z)
+entry() {
+	printf '{"parentUuid":%s,"isSidechain":false,"type":"%s","message":{"role":"%s","content":"%s"},"uuid":"%s","timestamp":"%s","promptId":"p%s","cwd":"%s","sessionId":"%s","version":"2.1.329"}\n' \
+		"$1" "$2" "$2" "$3" "$4" "$now" "$n" "$PWD" "$session" >>"$file"
+}
+entry "$parent" user "$1" "$(id "$n" 0)"
+entry "\"$(id "$n" 0)\"" assistant "Done." "$(id "$n" 1)"
