@@ -176,7 +176,7 @@ func emitFlags(f *pflag.FlagSet, emit func(value, text string)) {
 func flagChoices(flag string, emit func(value, text string)) {
 	for _, c := range map[string][]string{
 		"mode":   {"both", "code", "context", "project", "global"},
-		"format": {"tar.gz", "tar.zst", "tar"},
+		"format": {"tar.gz", "tar.zst", "tar", "git"},
 	}[flag] {
 		emit(c, "")
 	}

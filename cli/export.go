@@ -18,29 +18,48 @@ import (
 
 func newExport() *command {
 	var file, format string
-	var withPrecious, glob bool
+	var withPrecious, glob, all bool
 	return &command{
 		name:  "export",
-		usage: "<ckpt> [-o FILE] [--format tar.gz|tar.zst|tar] [--with-precious] [--glob] [-- path…]",
-		short: "write a checkpoint as an archive",
+		usage: "<ckpt> [-o FILE] [--format tar.gz|tar.zst|tar] [--with-precious] [--glob] [-- path…] | --format git -o DIR [<ckpt>… | A..B] [--all]",
+		short: "write a checkpoint as an archive, or checkpoints as git commits",
 		long: "Writes an archive of the checkpoint to stdout (tar.gz), or to a file in the format given\n" +
 			"by its suffix. The same checkpoint always gives the same bytes. A file is written under\n" +
 			"a temporary name and renamed, so it is never incomplete. Precious files (ignored by git\n" +
-			"but captured, such as .env) are left out.\n" + aboutPaths,
+			"but captured, such as .env) are left out.\n" + aboutPaths + "\n" +
+			"With --format git, writes a new bare repository whose branch " + engine.GitBranch + " has a commit for\n" +
+			"each checkpoint, or for those that are given; A..B are those from A to B, both included.\n" +
+			"Prompts and descriptions become the messages, names become tags. Checkpoints with the\n" +
+			"files of the one before are left out, safety checkpoints too; --all includes them. The\n" +
+			"same checkpoints always give the same commit ids. git holds no empty directories and of\n" +
+			"the permissions only the executable bit.",
 		examples: []example{
 			{"rewind export last -o project.tar.zst", "to a file"},
 			{"rewind export v1 | tar tzv", "to a pipe"},
 			{"rewind export last --format tar -- src | tar x -C /elsewhere", "one directory"},
+			{"rewind export --format git -o history.git && git -C history.git log -p", "all of it, for git"},
 		},
-		exits:   []int{exitPartial, exitNotFound, exitBusy, exitDamaged},
-		minArgs: 1, maxArgs: 1, paths: true,
+		exits:   []int{exitPartial, exitNotFound, exitBusy, exitDamaged, exitRefused},
+		maxArgs: maxExported, paths: true,
 		flags: func(f *pflag.FlagSet) {
-			f.StringVarP(&file, "output", "o", "", "write to this `file`; - is stdout")
-			f.StringVar(&format, "format", "", "`tar.gz|tar.zst|tar` (default: by the file's suffix, else tar.gz)")
+			f.StringVarP(&file, "output", "o", "", "write to this `file`, or git directory; - is stdout")
+			f.StringVar(&format, "format", "", "`tar.gz|tar.zst|tar|git` (default: by the file's suffix, else tar.gz)")
 			f.BoolVar(&withPrecious, "with-precious", false, "include precious files")
+			f.BoolVar(&all, "all", false, "with git: unchanged and safety checkpoints too")
 			globFlag(f, &glob)
 		},
 		run: func(ctx context.Context, c *call) error {
+			if format == "git" {
+				return exportGit(ctx, c, file, engine.ExportGitOptions{Unchanged: all, WithPrecious: withPrecious})
+			}
+			switch {
+			case all:
+				return &usageError{msg: "--all goes with --format git", hint: "rewind export --format git -o DIR --all"}
+			case len(c.args) == 0:
+				return &usageError{msg: "too few arguments", hint: "rewind export " + c.cmd.usage}
+			case len(c.args) > 1:
+				return &usageError{msg: "unexpected argument " + quote(c.args[1]), hint: "paths go after --; several checkpoints go with --format git"}
+			}
 			if file == "-" {
 				file = ""
 			}
@@ -141,7 +160,7 @@ func exportFormat(flag, file string) (string, error) {
 		return "tar.gz", nil
 	case "":
 	default:
-		return "", usagef("--format is tar.gz, tar.zst or tar, not %q", flag)
+		return "", usagef("--format is tar.gz, tar.zst, tar or git, not %q", flag)
 	}
 	if file == "" {
 		return "tar.gz", nil

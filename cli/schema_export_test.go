@@ -23,6 +23,7 @@ var schemaNames = map[string]struct {
 	"undo-restore": {names: []string{"restore"}},
 	"redo-restore": {names: []string{"restore"}},
 	"redo":         {names: []string{"restore"}},
+	"export":       {names: []string{"export", "export-git"}},
 	"unpin":        {names: []string{"pin"}},
 	"grep":         {names: []string{"grep", "grep-prompts"}},
 	"repair":       {names: []string{"verify"}},

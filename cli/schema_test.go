@@ -41,6 +41,7 @@ func views() map[string]any {
 		"diff":           changesView{},
 		"error":          errorView{},
 		"export":         exportView{},
+		"export-git":     exportedGitView{},
 		"forget":         forgotView{},
 		"gc":             gcView{},
 		"help":           overviewView{},

@@ -51,6 +51,7 @@ var inEngine = map[string][]string{
 	"engine/scan":       {"engine/ignore", "engine/problem", "manifest"},
 	"engine/restore":    {"engine/problem", "engine/rootfs", "manifest"},
 	"engine/bisect":     {},
+	"engine/gitprogram": {},
 	"engine/checkout":   {"engine/problem", "engine/rootfs", "manifest"},
 
 	"engine/account":      {"cas", "engine/settings"},
