@@ -37,27 +37,19 @@ func pickTakeBack() restoreVerb {
 	return restoreVerb{done: "Undid the restore: back at %s.", takeBack: "rewind redo-restore", do: engine.UndoRestore}
 }
 
+func pickRedo() restoreVerb {
+	return restoreVerb{done: "Redone: back at %s.", takeBack: "rewind redo-restore", do: engine.Redo}
+}
+
 func pickAgain() restoreVerb {
 	return restoreVerb{done: "Redid the restore: now at %s.", takeBack: "rewind undo-restore", do: engine.RedoRestore}
 }
 
-// pickedName names a checkpoint in a sentence: by its number, and by its name or what was said.
+// pickedName is briefly for a question, which has one line for all that it names.
 func pickedName(l *project.Listed) string {
-	name := l.ID.String()[:shortID]
-	if l.N > 0 {
-		name = utoa(uint64(l.N))
-	}
-	text := firstLine(l.Description)
-	if text == "" {
-		text = firstLine(l.Prompt)
-	}
-	switch {
-	case l.Name != "":
-		return name + " [" + escape(l.Name) + "]"
-	case text != "":
-		return name + ` "` + screen.Clip(text, 28) + `"`
-	}
-	return name
+	short := *l
+	short.Prompt, short.Description, short.ToolSummary = screen.Clip(l.Prompt, 28), screen.Clip(l.Description, 28), screen.Clip(l.ToolSummary, 20)
+	return briefly(short)
 }
 
 // plan makes the plan that a key asks for, by a dry run.
@@ -122,11 +114,11 @@ func (s *pickSource) undoVerb(ctx context.Context) (restoreVerb, string, error) 
 	return pickUndo(), "undo", nil
 }
 
-// redoVerb is what U does: an undo that is the last thing that happened is taken back.
+// redoVerb is what U does: after undos it is rewind redo, else it does a restore again that was taken back.
 func (s *pickSource) redoVerb(ctx context.Context) (restoreVerb, error) {
 	last, err := s.lastMove(ctx)
-	if err == nil && last != nil && last.Kind == manifest.OpUndo {
-		return pickTakeBack(), nil
+	if err == nil && last != nil && (last.Kind == manifest.OpUndo || last.Verb == engine.RedoVerb) {
+		return pickRedo(), nil
 	}
 	return pickAgain(), err
 }
@@ -174,7 +166,7 @@ func pickPlan(p *pickedPlan, r *engine.Restored, token int) *screen.Plan {
 	fact := func(st screen.Style, text string) { out.Facts = append(out.Facts, screen.Text(st, text)) }
 	title := strings.ToUpper(p.what[:1]) + p.what[1:]
 	if p.options.Checkpoint.ID == (manifest.CheckpointID{}) && r.Checkpoint.ID != (manifest.CheckpointID{}) {
-		title += ": to " + pickedName(&project.Listed{Checkpoint: r.Checkpoint})
+		title += ": to " + briefly(project.Listed{Checkpoint: r.Checkpoint})
 	}
 	fact(screen.Bold, title)
 	fact(screen.Plain, "")

@@ -22,6 +22,8 @@ const (
 	firstRows = 200
 	// countingFor is how long the changes of rows are counted that the log has no counts of.
 	countingFor = 400 * time.Millisecond
+	// lookFor bounds the look at the tree for the row of now: what a person asks for waits for it.
+	lookFor = 2 * time.Second
 )
 
 // load reads the rows of a scope, the first limit of them, or all with the tree as it is now.
@@ -29,6 +31,7 @@ func (s *pickSource) load(ctx context.Context, a screen.Ask, limit int) (*screen
 	all := a.Scope == screen.WithSafety
 	o := timeline.Options{Safety: all, Folded: all}
 	out := &screen.Rows{Where: escape(filepath.Base(s.p.Root()))}
+	unseen := "" // why the tree was not looked at
 	if a.Scope == screen.InSession {
 		session, err := s.sessionOf(ctx, a.ID)
 		if err != nil {
@@ -45,11 +48,7 @@ func (s *pickSource) load(ctx context.Context, a screen.Ask, limit int) (*screen
 		out.Where += ": " + escape(screen.Clip(session.Label(), 40))
 	}
 	if limit == 0 {
-		if now, err := timeline.Look(ctx, s.p); err == nil { // else it is a list without @
-			o.Present = now
-		} else if ctx.Err() != nil {
-			return nil, err
-		}
+		o.Present, unseen = s.lookAtTree(ctx)
 	}
 	rows, err := timeline.New(s.p, o).Next(ctx, limit)
 	if err != nil {
@@ -78,6 +77,9 @@ func (s *pickSource) load(ctx context.Context, a screen.Ask, limit int) (*screen
 		return nil, err
 	}
 	byID := make(map[string]*timeline.Row, len(rows))
+	if unseen != "" {
+		rows = append([]*timeline.Row{{Kind: timeline.Now, Time: s.c.out.now()}}, rows...)
+	}
 	until := time.Now().Add(countingFor)
 	now := s.c.out.now()
 	for _, r := range rows {
@@ -88,6 +90,9 @@ func (s *pickSource) load(ctx context.Context, a screen.Ask, limit int) (*screen
 			}
 		}
 		row := pickRow(r, counts, known, now)
+		if r.Kind == timeline.Now && unseen != "" {
+			row.Text = "not compared: " + escape(unseen)
+		}
 		byID[row.ID] = r
 		out.List = append(out.List, row)
 	}
@@ -99,6 +104,20 @@ func (s *pickSource) load(ctx context.Context, a screen.Ask, limit int) (*screen
 	}
 	s.mu.Unlock()
 	return out, nil
+}
+
+// lookAtTree looks at the tree for the row of now; why says what kept it from looking.
+func (s *pickSource) lookAtTree(ctx context.Context) (now *timeline.Present, why string) {
+	ctx, cancel := context.WithTimeout(ctx, lookFor)
+	defer cancel()
+	now, err := timeline.Look(ctx, s.p)
+	switch {
+	case err == nil:
+		return now, ""
+	case ctx.Err() != nil:
+		return nil, "looking at all files takes more than " + formatTook(lookFor) + "; d does it"
+	}
+	return nil, explain(err).message
 }
 
 // sessionOf is the session of a row, or the one that is named; else that of the newest row that has
@@ -126,14 +145,14 @@ func (s *pickSource) sessionOf(ctx context.Context, id string) (*conversation.Se
 // pickRow is a row as the picker shows and filters it.
 func pickRow(r *timeline.Row, n timeline.Counts, known bool, now time.Time) screen.Row {
 	row := screen.Row{ID: fmt.Sprint("#", r.Seq), Age: formatAge(now.Sub(r.Time)), Prompt: r.Kind == timeline.Prompt, Dim: r.Kind == timeline.Safety}
-	row.Why, row.Text = pickText(r, n)
-	if known && r.Kind != timeline.Now && r.Kind != timeline.Operation {
-		row.Note = changeCounts(n.Added, n.Modified, n.Deleted)
+	row.Why, row.Text = rowWhy(r), rowText(r, n)
+	if r.Kind != timeline.Now && r.Kind != timeline.Operation {
+		row.Note = rowChanges(r, n, known)
 	}
 	hidden := []string{r.Session, r.Agent}
 	switch c := r.Checkpoint; {
 	case r.Kind == timeline.Now:
-		row.ID, row.Is, row.N, row.Age = "@", screen.IsNow, "", ""
+		row.ID, row.Is, row.Why, row.Age = "@", screen.IsNow, "now", ""
 	case c == nil:
 		row.Is = screen.IsOperation
 	default:
@@ -145,43 +164,6 @@ func pickRow(r *timeline.Row, n timeline.Counts, known bool, now time.Time) scre
 	}
 	row.Hidden = strings.Join(hidden, " ")
 	return row
-}
-
-// pickText says what a row is and what was said or done, escaped.
-func pickText(r *timeline.Row, n timeline.Counts) (why, text string) {
-	name := ""
-	if r.Checkpoint != nil && r.Checkpoint.Name != "" {
-		name = "[" + escape(r.Checkpoint.Name) + "] "
-	}
-	switch r.Kind {
-	case timeline.Now:
-		since := ""
-		if r.Operation != nil {
-			since = " since the " + escape(engine.VerbOf(*r.Operation))
-		} else if r.Target != nil && r.Target.N > 0 {
-			since = fmt.Sprint(" since ", r.Target.N)
-		}
-		if n.None() {
-			return "now", "nothing changed" + since
-		}
-		return "now", plural(n.Added+n.Modified+n.Deleted, "file", "files") + " changed" + since
-	case timeline.Operation:
-		if r.Target != nil {
-			text = "to " + pickedName(r.Target)
-		}
-		return escape(engine.VerbOf(*r.Operation)), text
-	case timeline.Tool:
-		text = firstLine(r.Summary)
-		if text == "" {
-			text = firstLine(r.Text)
-		}
-		return escape(r.Tool), name + text
-	case timeline.Stop, timeline.SessionEnd:
-		if r.Ends != "" {
-			return string(r.Kind), name + "↳ " + firstLine(transcript.Label(r.Ends))
-		}
-	}
-	return string(r.Kind), name + firstLine(r.Text)
 }
 
 // pickGraph is the graph of the rows, as the screen draws it.

@@ -161,7 +161,7 @@ func TestTmuxPicker(t *testing.T) {
 	x.shows(`(?m)^y/n restore to 1 \[v1\].{0,20}$`)
 	x.has("src/main.go", "")
 	x.keys("y")
-	x.shows(`Restored to 1 \[v1\]`, `nothing changed`)
+	x.shows(`Restored to 1 \[v1\]`, `as in 1 `)
 	x.has("src/main.go", "package main\n\nfunc main() {\n\tprintln(\"世界\")\n}\n")
 	if out, err := x.tmux("resize-window", "-x", "200", "-y", "60"); err != nil {
 		t.Fatalf("%v: %s", err, out)
