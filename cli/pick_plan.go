@@ -94,11 +94,19 @@ func (s *pickSource) planOf(ctx context.Context, p *pickedPlan) (*screen.Plan, e
 		return nil, err
 	}
 	p.options.Expect = &r.Expected
+	target := project.Listed{Checkpoint: r.Checkpoint}
+	err = s.p.Query(ctx, func(db *manifest.DB) error {
+		target.N = db.Position(r.Checkpoint.Seq)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	token := len(s.plans) + 1
 	s.plans[token] = p
-	return pickPlan(p, r, token), nil
+	return pickPlan(p, r, target, token), nil
 }
 
 // undoVerb is what u does: where a restore is the last thing that happened, it is taken back; else it
@@ -161,12 +169,12 @@ func literalPaths(paths string) (out []string) {
 }
 
 // pickPlan shows a plan: what is moved, what goes, whose work goes too, and how to take it back.
-func pickPlan(p *pickedPlan, r *engine.Restored, token int) *screen.Plan {
+func pickPlan(p *pickedPlan, r *engine.Restored, target project.Listed, token int) *screen.Plan {
 	out := &screen.Plan{Token: token}
 	fact := func(st screen.Style, text string) { out.Facts = append(out.Facts, screen.Text(st, text)) }
 	title := strings.ToUpper(p.what[:1]) + p.what[1:]
 	if p.options.Checkpoint.ID == (manifest.CheckpointID{}) && r.Checkpoint.ID != (manifest.CheckpointID{}) {
-		title += ": to " + briefly(project.Listed{Checkpoint: r.Checkpoint})
+		title += ": to " + briefly(target)
 	}
 	fact(screen.Bold, title)
 	fact(screen.Plain, "")

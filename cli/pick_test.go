@@ -39,7 +39,7 @@ func TestPickIsEscaped(t *testing.T) {
 			Skip:         []problem.Problem{{Path: hostile("path"), Reason: hostile("reason")}},
 			Others:       []engine.OtherWork{{Agent: "claude", Session: hostile("session"), Prompt: hostile("prompt"), Paths: 2}},
 			Conversation: &conversation.Moved{},
-		}, 1)
+		}, *l, 1)
 		for _, f := range append(plan.Facts, plan.Notes...) {
 			line(f)
 		}
@@ -67,11 +67,11 @@ func TestPickQuestion(t *testing.T) {
 	l.Prompt = "add tz\nto all of it"
 	p := &pickedPlan{what: "restore to " + pickedName(l), back: "u", verb: restoreCheckpoint}
 	plan := pickPlan(p, &engine.Restored{Delete: []string{"a", "b"}, Replace: []string{"c"},
-		Others: []engine.OtherWork{{Agent: "claude", Session: "5db0d5f6-0000", Paths: 2, Prompt: "parser"}}}, 1)
+		Others: []engine.OtherWork{{Agent: "claude", Session: "5db0d5f6-0000", Paths: 2, Prompt: "parser"}}}, *l, 1)
 	if want := `restore to 3 "add tz" (deletes 2, replaces 1, 2 of claude 5db0d5f…)? u takes it back`; plan.Question != want {
 		t.Errorf("the question is %q, want %q", plan.Question, want)
 	}
-	if nothing := pickPlan(p, &engine.Restored{}, 1); nothing.Question != "" {
+	if nothing := pickPlan(p, &engine.Restored{}, *l, 1); nothing.Question != "" {
 		t.Errorf("nothing to do, and it asks %q", nothing.Question)
 	}
 }
