@@ -5,51 +5,61 @@ import (
 	"github.com/rewind-cli/rewind/manifest"
 )
 
-// directory finds the checkpoints that changed something in a directory or below: its manifest says so,
-// and only the manifests on the way down to it are read.
+// directory finds the checkpoints that changed something in a directory or below. Of those that the database
+// says may have, only the manifests on the way down to it are read.
 func (h *historian) directory(path string) error {
+	seqs, ok, err := h.db.Touched(path)
+	if err != nil {
+		return err
+	}
+	if !ok {
+		for c, err := range h.db.Checkpoints(manifest.Query{All: true}) {
+			if err != nil {
+				return err
+			}
+			seqs = append(seqs, c.Seq)
+		}
+	}
 	dirs := &dirMemo{load: h.p.LoadDir}
-	var newer *manifest.Checkpoint
-	var after *manifest.Entry // path in newer
-	note := func(before *manifest.Entry) error {
-		if newer == nil || sameEntry(before, after) {
-			return nil
+	at := func(c *manifest.Checkpoint) (*manifest.Entry, error) {
+		if c == nil || path == "" && c.Root.IsZero() {
+			return nil, nil
 		}
-		step, err := h.step(h.p.LoadDir, h.p.Store.Get, manifest.Change{Path: path, Old: before, New: after}, h.unread(*newer), nil)
-		if err != nil || step == nil {
+		defer dirs.next()
+		return entryAt(dirs.get, c.Root, path)
+	}
+	for _, seq := range seqs {
+		if err := h.ctx.Err(); err != nil {
 			return err
 		}
-		step.Checkpoint, step.N = *newer, h.db.Position(newer.Seq)
-		return h.add(*step)
-	}
-	for c, err := range h.db.Checkpoints(manifest.Query{All: true}) {
-		if err == nil {
-			err = h.ctx.Err()
-		}
+		c, err := h.listed(seq)
 		if err != nil {
 			return err
 		}
-		e, err := entryAt(dirs.get, c.Root, path)
+		before, err := h.db.Previous(seq)
 		if err != nil {
 			return err
 		}
-		dirs.next()
-		if err := note(e); err != nil {
+		change := manifest.Change{Path: path}
+		if change.New, err = at(&c.Checkpoint); err != nil {
 			return err
 		}
-		newer, after = &c, e
+		if change.Old, err = at(before); err != nil {
+			return err
+		}
+		step, err := h.step(h.p.LoadDir, h.p.Store.Get, change, h.unread(c.Checkpoint), nil)
+		if err != nil {
+			return err
+		}
+		if step == nil {
+			continue
+		}
+		step.Listed = c
+		if err := h.add(*step); err != nil {
+			return err
+		}
 	}
-	if after == nil || path == "" && after.ID.IsZero() {
-		return nil
-	}
-	return note(nil)
-}
-
-func sameEntry(a, b *manifest.Entry) bool {
-	if a == nil || b == nil {
-		return a == b
-	}
-	return a.Alike(*b)
+	return nil
 }
 
 // dirMemo keeps the directories of the tree that was looked at before: the next one is much like it.

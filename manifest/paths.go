@@ -2,6 +2,7 @@ package manifest
 
 import (
 	"iter"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -70,4 +71,59 @@ func (s *state) foldedPaths(db *DB, below string, visit func(string) error) erro
 		}
 		return visit(path)
 	})
+}
+
+// Previous is the living checkpoint before a sequence number, safety ones too; nil for none.
+func (db *DB) Previous(seq uint64) (*Checkpoint, error) {
+	return ask(db, func(s *state) (*Checkpoint, error) { return s.bySeq(s.index.prev(seq, &anyKind)) })
+}
+
+// Touched gives the sequence numbers of the living checkpoints that may have changed a directory ("" is the
+// root) or something below it, newest first; ok is false where all of them may have.
+func (db *DB) Touched(dir string) (seqs []uint64, ok bool, err error) {
+	if dir == "" {
+		return nil, false, nil
+	}
+	seqs, err = ask(db, func(s *state) ([]uint64, error) { return s.touched(dir) })
+	return seqs, err == nil, err
+}
+
+func (s *state) touched(dir string) ([]uint64, error) {
+	sets := map[uint64]bool{}
+	add := func(seq uint64) {
+		if seq != 0 && s.index.at(seq) == 0 {
+			seq = s.index.next(seq, &anyKind)
+		}
+		if seq != 0 {
+			sets[seq] = true
+		}
+	}
+	if s.gen != nil {
+		visit := func(key, _ []byte) error {
+			add(newestSeq(key))
+			return nil
+		}
+		if err := s.gen.scan(append(appendPath([]byte{keyHistory}, dir), 0), visit); err != nil {
+			return nil, err
+		}
+		err := s.gen.scan([]byte{keyUnfolded}, func(key, _ []byte) error {
+			seq := lastSeq(key)
+			add(seq)
+			add(s.index.next(seq, &anyKind))
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	for seq := range s.rewritten {
+		add(seq)
+		add(s.index.next(seq, &anyKind))
+	}
+	for _, seq := range s.fresh {
+		add(seq)
+	}
+	seqs := slices.Sorted(maps.Keys(sets))
+	slices.Reverse(seqs)
+	return seqs, nil
 }

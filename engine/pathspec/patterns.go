@@ -97,6 +97,11 @@ func (e *existing) look(path string) (bool, error) {
 	if _, err := os.Lstat(filepath.Join(e.p.Root(), filepath.FromSlash(path))); err == nil {
 		return true, nil
 	}
+	if e.o.Checkpoints == nil {
+		if ok, err := e.ever(path); !project.IsDamage(err) {
+			return ok, err
+		} // else the trees that are whole say it: a damaged one is told of by who reads it
+	}
 	release, err := e.p.Use(e.ctx)
 	if err != nil {
 		return false, err
@@ -120,6 +125,18 @@ func (e *existing) look(path string) (bool, error) {
 		}
 	}
 	return false, nil
+}
+
+// ever looks for a path in all checkpoints: one that has it has a checkpoint that brought it.
+func (e *existing) ever(path string) (ok bool, err error) {
+	err = e.p.Query(e.ctx, func(db *manifest.DB) error {
+		for _, err := range db.History(path) {
+			ok = err == nil
+			return err
+		}
+		return nil
+	})
+	return ok, err
 }
 
 // readRoots collects the trees to look into, each once.

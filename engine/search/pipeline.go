@@ -31,8 +31,8 @@ type runner struct {
 	progress func(done, total int)
 
 	workers sync.WaitGroup
-	waiting atomic.Int64  // bytes of lines that were found and not taken yet
-	freed   chan struct{} // some were taken
+	waiting atomic.Int64     // bytes of lines that were found and not taken yet
+	freed   chan struct{}    // some were taken
 	uses    []uint32         // of each content, by versions that are to come
 	kept    map[uint32]*hits // of contents that come again
 	keeping int              // bytes of kept
@@ -51,6 +51,7 @@ func (r *runner) run() error {
 		r.uses[v.content]++
 	}
 	r.kept = map[uint32]*hits{}
+	r.own.m = r.m
 	order := make(chan *task, ahead)
 	work := make(chan *task)
 	r.freed = make(chan struct{}, 1)
