@@ -171,7 +171,9 @@ func (c *Call) save(ctx context.Context) (*outcome, error) {
 	saved, err := save(ctx, c.Project, saveOptions{
 		Options: checkpoint.Options{
 			Kind: e.Kind, By: e.By,
-			OnlyIfChanged: e.Kind != manifest.Prompt && !onlySaid && !e.StartsATurn, OnlyIfSaid: e.Kind == manifest.SessionEnd,
+			// A command that destroys has a checkpoint of its own also where nothing changed since the one
+			// before: it is what a person looks for.
+			OnlyIfChanged: e.Kind != manifest.Prompt && !onlySaid && !e.StartsATurn && !e.Destructive, OnlyIfSaid: e.Kind == manifest.SessionEnd,
 		},
 		Deadline: e.Time.Add(c.budget()),
 		Edits:    e.Files,
