@@ -2,186 +2,171 @@ package cli
 
 import (
 	"context"
-	"fmt"
-	"strings"
 
-	"github.com/clipperhouse/displaywidth"
 	"github.com/spf13/pflag"
 
-	"github.com/rewind-cli/rewind/cli/screen"
 	"github.com/rewind-cli/rewind/engine"
+	"github.com/rewind-cli/rewind/engine/patch"
+	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/manifest"
 )
 
+// diffFlags are those of diff.
+type diffFlags struct {
+	stat, nameOnly, nameStatus          bool
+	context                             int
+	ignoreSpace, noRenames, binary      bool
+	copies                              bool
+	reverse                             bool
+	precious, glob                      bool
+	tool                                string
+	contextGiven, toolGiven, namesAlone bool
+}
+
+// defaultContext is how many unchanged lines stand around a change, as git has it.
+const defaultContext = 3
+
+func (d *diffFlags) define(f *pflag.FlagSet) {
+	f.BoolVar(&d.stat, "stat", false, "lines added and deleted per file")
+	f.BoolVar(&d.nameOnly, "name-only", false, "only the paths")
+	f.BoolVar(&d.nameStatus, "name-status", false, "only the status letter (A, M, D, T, R, C) and the path")
+	f.IntVarP(&d.context, "unified", "U", defaultContext, "`N` unchanged lines around each change")
+	f.BoolVarP(&d.ignoreSpace, "ignore-all-space", "w", false, "lines that differ in white space alone are the same")
+	f.BoolVar(&d.noRenames, "no-renames", false, "show a rename as a deletion and an addition")
+	f.BoolVarP(&d.copies, "find-copies", "C", false, "find copies that were changed, too, of files that differ")
+	f.BoolVar(&d.binary, "binary", false, "patches that hold the content of binary files, for git apply")
+	f.BoolVarP(&d.reverse, "reverse", "R", false, "the other way round: from <b> to <a>")
+	f.StringVar(&d.tool, "tool", "", "show both sides with `CMD` (--tool=CMD; default: $REWIND_DIFFTOOL, then git's diff.tool)")
+	f.Lookup("tool").NoOptDefVal = defaultTool
+	f.BoolVar(&d.precious, "precious", false, "also show the content of precious files")
+	globFlag(f, &d.glob)
+}
+
+// check refuses flags that contradict each other.
+func (d *diffFlags) check(c *call) error {
+	d.contextGiven, d.toolGiven = c.flags.Changed("unified"), c.flags.Changed("tool")
+	d.namesAlone = d.nameOnly || d.nameStatus
+	forms := 0
+	for _, given := range []bool{d.stat, d.nameOnly, d.nameStatus, d.toolGiven} {
+		if given {
+			forms++
+		}
+	}
+	switch {
+	case d.stat && d.nameStatus && !d.nameOnly && !d.toolGiven:
+		return usagef("--stat and --name-status cannot be combined")
+	case forms > 1:
+		return usagef("only one of --stat, --name-only, --name-status and --tool can be used")
+	case d.context < 0:
+		return usagef("--unified must not be negative")
+	case d.toolGiven && c.json:
+		return usagef("--tool and --json cannot be combined")
+	}
+	return nil
+}
+
 func newDiff() *command {
-	var stat, nameStatus, precious, glob bool
+	var d diffFlags
 	return &command{
-		name:  "diff",
-		usage: "[<a>] [<b>] [--stat|--name-status] [--precious] [--glob] [-- path…]",
+		name: "diff",
+		usage: "[<a>] [<b>] [--stat|--name-only|--name-status|--tool[=CMD]] [-U N] [-w] [-R] [-C] [--no-renames] [--binary] [--precious]\n" +
+			"[--glob] [-- path…]",
 		short: "compare checkpoints, or one with the working tree",
-		long: "Prints a unified diff from <a> (default: last) to <b>, or to the working tree if <b> is\n" +
-			"omitted.\n" + aboutPaths,
+		long: "Prints the differences from <a> (default: last) to <b>, or to the working tree if <b> is\n" +
+			"omitted, in git's format: git apply and patch -p1 take them. Renames and copies are found\n" +
+			"by content. What git has no form for (directories, permissions other than x) stands in\n" +
+			"lines that begin with #, which both pass over. At a terminal it goes through\n" +
+			"$REWIND_PAGER, else $PAGER, else less.\n" + aboutPaths,
 		examples: []example{
 			{"rewind diff", "what changed since the last checkpoint"},
 			{"rewind diff 3 1", "from checkpoint 3 to the newest"},
 			{"rewind diff v1 --stat", "lines per file"},
 			{"rewind diff @{1h} -- src '*.go'", "against an hour ago, these paths only"},
+			{"rewind diff 3 1 --binary | git apply", "make the same changes elsewhere"},
+			{"rewind diff -w -U 10", "ignore white space, show more around"},
+			{"rewind diff 3 --tool=meld", "look at both sides in another program"},
 		},
 		exits:   []int{exitNotFound, exitBusy, exitDamaged},
 		maxArgs: 2, paths: true,
-		flags: func(f *pflag.FlagSet) {
-			f.BoolVar(&stat, "stat", false, "lines added and deleted per file")
-			f.BoolVar(&nameStatus, "name-status", false, "only the status letter (A, M, D, T) and the path")
-			f.BoolVar(&precious, "precious", false, "also show the content of precious files")
-			globFlag(f, &glob)
-		},
-		run: func(ctx context.Context, c *call) error {
-			if stat && nameStatus {
-				return usagef("--stat and --name-status cannot be combined")
-			}
-			p, a, err := c.checkpoint(ctx, 0)
-			if err != nil {
-				return err
-			}
-			o := engine.DiffOptions{A: a.Checkpoint, Patch: !nameStatus, WithPrecious: precious}
-			if len(c.args) == 2 {
-				b, err := c.resolve(ctx, p, c.args[1])
-				if err != nil {
-					return err
-				}
-				o.B = &b.Checkpoint
-			}
-			sides := []manifest.Checkpoint{o.A}
-			if o.B != nil {
-				sides = append(sides, *o.B)
-			}
-			if o.Paths, err = c.patterns(ctx, p, c.paths, glob, sides...); err != nil {
-				return err
-			}
-			files, err := engine.Diff(ctx, p, o)
-			if err != nil {
-				return err
-			}
-			if c.json {
-				v := newChangesView()
-				for i := range files {
-					var patch *string
-					if !nameStatus {
-						patch = &files[i].Patch
-					}
-					v.add(files[i].Change, patch)
-				}
-				return c.out.document(v)
-			}
-			c.out.endProgress()
-			return c.out.paged(ctx, c.env, func() error {
-				switch {
-				case nameStatus:
-					for _, d := range files {
-						printChange(c.out, d.Change, "")
-					}
-				case stat:
-					printStat(c.out, files)
-				default:
-					for _, d := range files {
-						printPatch(c.out, d)
-					}
-				}
-				return nil
-			})
-		},
+		flags: d.define,
+		run:   func(ctx context.Context, c *call) error { return runDiff(ctx, c, &d) },
 	}
 }
 
-// printPatch prints one file's diff. To a terminal control characters of the
-// content are shown escaped; elsewhere the patch keeps its bytes, so that it applies.
-func printPatch(o *output, d engine.FileDiff) {
-	if d.Patch == "" {
+func runDiff(ctx context.Context, c *call, d *diffFlags) error {
+	if err := d.check(c); err != nil {
+		return err
+	}
+	p, a, err := c.checkpoint(ctx, 0)
+	if err != nil {
+		return err
+	}
+	o := engine.DiffOptions{
+		A: a.Checkpoint, Patch: !d.namesAlone && !d.toolGiven, WithPrecious: d.precious,
+		Context: d.context, IgnoreSpace: d.ignoreSpace, Binary: d.binary, Renames: !d.noRenames, Copies: d.copies, Reverse: d.reverse,
+	}
+	if o.Context == 0 {
+		o.Context = -1 // none, not the default
+	}
+	if len(c.args) == 2 {
+		b, err := c.resolve(ctx, p, c.args[1])
+		if err != nil {
+			return err
+		}
+		o.B = &b.Checkpoint
+	}
+	sides := []manifest.Checkpoint{o.A}
+	if o.B != nil {
+		sides = append(sides, *o.B)
+	}
+	if o.Paths, err = c.patterns(ctx, p, c.paths, d.glob, sides...); err != nil {
+		return err
+	}
+	if d.toolGiven {
+		return c.diffTool(ctx, p, o, d.tool)
+	}
+	files, err := engine.Diff(ctx, p, o)
+	if err != nil {
+		return err
+	}
+	return printDiff(ctx, c, p, d, files)
+}
+
+func printDiff(ctx context.Context, c *call, _ *project.Project, d *diffFlags, files []engine.FileDiff) error {
+	if c.json {
+		v := newChangesView()
+		for i := range files {
+			v.addDiff(files[i], !d.namesAlone)
+		}
+		return c.out.document(v)
+	}
+	c.out.endProgress()
+	return c.out.paged(ctx, c.env, func() error {
 		switch {
-		case d.Binary:
-			o.line("%s", o.color.Paint(screen.Bold, "Binary file "+escapePath(d.Path)+" differs"))
+		case d.nameOnly:
+			for _, f := range files {
+				c.out.line("%s", escapePath(f.Path))
+			}
+		case d.nameStatus:
+			for _, f := range files {
+				printNameStatus(c.out, f)
+			}
+		case d.stat:
+			printStat(c.out, files)
 		default:
-			o.line("%s", o.color.Paint(screen.Bold, modeLine(d)))
-		}
-		return
-	}
-	if !o.outTerm {
-		o.buf.WriteString(d.Patch)
-		return
-	}
-	header := true
-	for _, l := range strings.SplitAfter(d.Patch, "\n") {
-		if l == "" {
-			continue
-		}
-		text, end := strings.CutSuffix(l, "\n")
-		st := screen.Plain
-		switch {
-		case strings.HasPrefix(text, "@@"):
-			header, st = false, screen.Cyan
-		case header:
-			st = screen.Bold
-		case strings.HasPrefix(text, "+"):
-			st = screen.Green
-		case strings.HasPrefix(text, "-"):
-			st = screen.Red
-		}
-		o.buf.WriteString(o.color.Paint(st, escapeLine(strings.TrimSuffix(text, "\r"))))
-		if end {
-			o.buf.WriteByte('\n')
-		}
-	}
-}
-
-// modeLine tells of a change that no patch shows: mode, kind, or an empty file or directory.
-func modeLine(d engine.FileDiff) string {
-	switch {
-	case d.Old == nil:
-		return fmt.Sprintf("new %s %s mode %04o", entryKind(*d.New), escapePath(d.Path), d.New.Mode)
-	case d.New == nil:
-		return fmt.Sprintf("deleted %s %s mode %04o", entryKind(*d.Old), escapePath(d.Path), d.Old.Mode)
-	case entryKind(*d.Old) != entryKind(*d.New):
-		return fmt.Sprintf("%s: %s changed to %s", escapePath(d.Path), entryKind(*d.Old), entryKind(*d.New))
-	case d.Old.Mode != d.New.Mode:
-		return fmt.Sprintf("%s: mode %04o changed to %04o", escapePath(d.Path), d.Old.Mode, d.New.Mode)
-	}
-	return escapePath(d.Path) + " differs"
-}
-
-// printStat prints lines per file with a bar, as git does.
-func printStat(o *output, files []engine.FileDiff) {
-	const maxBar = 40
-	longest, most := 0, 1
-	for _, d := range files {
-		longest = max(longest, displaywidth.String(escapePath(d.Path)))
-		most = max(most, d.Added+d.Deleted)
-	}
-	if w := o.width(); w > 0 {
-		longest = min(longest, max(w-maxBar-12, 20))
-	}
-	added, deleted := 0, 0
-	for _, d := range files {
-		name := screen.Clip(escapePath(d.Path), longest)
-		name += strings.Repeat(" ", longest-displaywidth.String(name))
-		if d.Binary || d.Hidden {
-			what := "binary"
-			if d.Hidden {
-				what = "precious"
+			for _, f := range files {
+				printPatch(c.out, f)
 			}
-			o.line(" %s | %s", name, what)
-			continue
 		}
-		added += d.Added
-		deleted += d.Deleted
-		plus, minus := d.Added, d.Deleted
-		if most > maxBar {
-			plus, minus = (plus*maxBar+most-1)/most, (minus*maxBar+most-1)/most
-		}
-		o.line(" %s | %4d %s%s", name, d.Added+d.Deleted,
-			o.color.Paint(screen.Green, strings.Repeat("+", plus)), o.color.Paint(screen.Red, strings.Repeat("-", minus)))
+		return nil
+	})
+}
+
+// printNameStatus prints git's line: of a rename or a copy with the score, and both paths.
+func printNameStatus(o *output, f engine.FileDiff) {
+	if f.Status == patch.Renamed || f.Status == patch.Copied {
+		o.line("%s\t%s\t%s", o.color.Paint(letterStyle(byte(f.Status)), formatScore(f)), escapePath(f.From), escapePath(f.Path))
+		return
 	}
-	if len(files) > 0 {
-		o.line(" %s changed, %s, %s", plural(len(files), "file", "files"),
-			plural(added, "line added", "lines added"), plural(deleted, "line deleted", "lines deleted"))
-	}
+	printChange(o, f.Change, "")
 }

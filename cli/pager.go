@@ -11,7 +11,7 @@ import (
 )
 
 // paged runs print with stdout going through the pager at a terminal, and
-// straight to stdout elsewhere. $PAGER is obeyed; less quits if all fits.
+// straight to stdout elsewhere. $REWIND_PAGER, then $PAGER, is obeyed; less quits if all fits.
 func (o *output) paged(ctx context.Context, env account.Env, print func() error) error {
 	argv := pagerCommand(env)
 	if !o.outTerm || o.quiet || len(argv) == 0 {
@@ -44,7 +44,10 @@ func (o *output) paged(ctx context.Context, env account.Env, print func() error)
 
 // pagerCommand is what runs the pager, nothing for none.
 func pagerCommand(env account.Env) []string {
-	pager := env.Getenv("PAGER")
+	pager := env.Getenv("REWIND_PAGER")
+	if pager == "" {
+		pager = env.Getenv("PAGER")
+	}
 	switch strings.TrimSpace(pager) {
 	case "cat":
 		return nil

@@ -216,10 +216,20 @@ func printProblems(o *output, problems []problem.Problem) {
 	}
 }
 
+func letterStyle(b byte) screen.Style {
+	switch b {
+	case 'A':
+		return screen.Green
+	case 'D':
+		return screen.Red
+	}
+	return screen.Yellow
+}
+
 // printChange is one line as git's --name-status: letter, tab, path; mark may follow.
 func printChange(o *output, ch manifest.Change, mark string) {
 	b := letter(ch)
-	st := map[byte]screen.Style{'A': screen.Green, 'D': screen.Red, 'M': screen.Yellow, 'T': screen.Yellow}[b]
+	st := letterStyle(b)
 	path := escapePath(ch.Path)
 	if e := ch.New; e == nil && ch.Old.Kind == manifest.Subdir || e != nil && e.Kind == manifest.Subdir {
 		path += "/"

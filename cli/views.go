@@ -10,6 +10,7 @@ import (
 	"github.com/rewind-cli/rewind/cas/oid"
 	"github.com/rewind-cli/rewind/engine"
 	"github.com/rewind-cli/rewind/engine/checkpoint"
+	"github.com/rewind-cli/rewind/engine/patch"
 	"github.com/rewind-cli/rewind/engine/problem"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/manifest"
@@ -212,6 +213,43 @@ type diffView struct {
 	pathView
 	Patch    *string `json:"patch,omitempty"`
 	Precious bool    `json:"precious,omitempty"` // one of the two sides is
+
+	From         *pathView `json:"from,omitempty"`          // of a rename or a copy, which is among the added
+	Copied       bool      `json:"copied,omitempty"`        // it is a copy
+	Similarity   int       `json:"similarity,omitempty"`    // of those: percent of the content that is the same
+	To           *pathView `json:"to,omitempty"`            // of a deleted path: what it was renamed to, where the patch is
+	Binary       bool      `json:"binary,omitempty"`        // not compared by lines
+	LinesAdded   int       `json:"lines_added,omitempty"`   // with the patch
+	LinesDeleted int       `json:"lines_deleted,omitempty"` // likewise
+	Hunks        int       `json:"hunks,omitempty"`         // likewise
+}
+
+// addDiff takes a diff in. A rename is the new path among the added, with the patch, and the old one among the deleted.
+func (v *changesView) addDiff(f engine.FileDiff, patched bool) {
+	d := diffView{pathView: viewPath(f.Path), Precious: f.Precious(), Binary: f.Binary, LinesAdded: f.Added, LinesDeleted: f.Deleted, Hunks: f.Hunks}
+	if patched {
+		d.Patch = &f.Patch
+	}
+	switch f.Status {
+	case patch.Renamed, patch.Copied:
+		from := viewPath(f.From)
+		d.From, d.Copied, d.Similarity = &from, f.Status == patch.Copied, f.Score
+		v.Added = append(v.Added, d)
+		if f.Status == patch.Renamed {
+			to := viewPath(f.Path)
+			gone := diffView{pathView: from, To: &to}
+			if patched {
+				gone.Patch = new(string)
+			}
+			v.Deleted = append(v.Deleted, gone)
+		}
+	case patch.Added:
+		v.Added = append(v.Added, d)
+	case patch.Deleted:
+		v.Deleted = append(v.Deleted, d)
+	default:
+		v.Modified = append(v.Modified, d)
+	}
 }
 
 func (v *changesView) add(c manifest.Change, patch *string) {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/rewind-cli/rewind/cas"
 	"github.com/rewind-cli/rewind/cas/oid"
+	"github.com/rewind-cli/rewind/engine/patch"
 	"github.com/rewind-cli/rewind/engine/pathspec"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/manifest"
@@ -180,11 +181,11 @@ func writeArchive(ctx context.Context, p *project.Project, archive *tar.Writer, 
 		var got prefetched
 		if it.data != nil {
 			if got = <-it.data; got.err != nil {
-				return fmt.Errorf("export %s: %w", quotePath(it.path), got.err)
+				return fmt.Errorf("export %s: %w", patch.Quote(it.path), got.err)
 			}
 		}
 		if err := writePiece(archive, mtime, it, got.data); err != nil {
-			return fmt.Errorf("export %s: %w", quotePath(it.path), err)
+			return fmt.Errorf("export %s: %w", patch.Quote(it.path), err)
 		}
 		if it.data != nil {
 			spare.Put(&got.data)
@@ -204,11 +205,11 @@ func pieces(p *project.Project, path string, e manifest.Entry, yield func(piece)
 	case manifest.Chunked:
 		data, err := p.ReadObject(e.ID)
 		if err != nil {
-			return fmt.Errorf("export %s: %w", quotePath(path), err)
+			return fmt.Errorf("export %s: %w", patch.Quote(path), err)
 		}
 		list, err := cas.ParseList(data)
 		if err != nil {
-			return fmt.Errorf("export %s: %w", quotePath(path), err)
+			return fmt.Errorf("export %s: %w", patch.Quote(path), err)
 		}
 		if err := yield(piece{path: path, e: &e}); err != nil {
 			return err

@@ -10,6 +10,7 @@ import (
 
 	"github.com/rewind-cli/rewind/cas/oid"
 	"github.com/rewind-cli/rewind/engine/gitprogram"
+	"github.com/rewind-cli/rewind/engine/patch"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/rootfs"
 	"github.com/rewind-cli/rewind/manifest"
@@ -233,7 +234,7 @@ func (x *gitExport) commit(c manifest.Checkpoint, parent int, removes []string, 
 	for i, ch := range files {
 		var err error
 		if marks[i], err = x.blob(*ch.New); err != nil {
-			return 0, fmt.Errorf("export %s: %w", quotePath(ch.Path), err)
+			return 0, fmt.Errorf("export %s: %w", patch.Quote(ch.Path), err)
 		}
 	}
 	mark, err := x.w.Commit(gitprogram.Commit{Branch: GitBranch, Parent: parent, Author: gitAuthor, Time: c.Time, Message: gitMessage(c)})

@@ -320,7 +320,7 @@ func (h *historian) step(load func(oid.ID) (manifest.Dir, error), get getter, c 
 }
 
 // diff is the step as a diff, without its lines yet. A rename's is that of the two files.
-func (s *Step) diff() FileDiff { return FileDiff{Change: s.Change} }
+func (s *Step) diff() FileDiff { return FileDiff{Change: s.Change, From: s.From} }
 
 // IsDir reports whether the step is one of a directory, of which there are no lines.
 func (s *Step) IsDir() bool {

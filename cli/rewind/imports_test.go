@@ -42,6 +42,7 @@ var inEngine = map[string][]string{
 	"engine/scratchfs":  {},
 	"engine/ignore":     {},
 	"engine/linediff":   {},
+	"engine/patch":      {"engine/linediff"},
 	"engine/rootfs":     {},
 	"engine/settings":   {},
 	"engine/transcript": {},

@@ -12,6 +12,9 @@ const (
 	Yellow Style = "33"
 	Blue   Style = "34"
 	Cyan   Style = "36"
+
+	RedMark   Style = "31;7" // what differs within a line
+	GreenMark Style = "32;7"
 )
 
 // Painter colours text where colours are wanted, and leaves it alone elsewhere.
