@@ -39,6 +39,7 @@ func entries() []entry {
 		{name: "init", make: newInit},
 		{name: "save", make: newSave},
 		{name: "run", make: newRun},
+		{name: "watch", make: newWatch},
 		{name: "list", make: newList},
 		{name: "show", make: newShow},
 		{name: "diff", make: newDiff},

@@ -14,6 +14,7 @@ import (
 	"github.com/rewind-cli/rewind/engine/settings"
 	"github.com/rewind-cli/rewind/engine/stores"
 	"github.com/rewind-cli/rewind/engine/transcript"
+	"github.com/rewind-cli/rewind/engine/watch"
 )
 
 // explainEngine knows the engine's typed errors.
@@ -152,6 +153,7 @@ func explainHeld(err error, f *failure) bool {
 		wouldLose *project.RefusedError
 		otherPlan *engine.PlanChangedError
 		changing  *settings.BusyError
+		watched   *engine.AlreadyWatchedError
 		place     *engine.CheckoutDirError
 		part      *engine.UnfinishedError
 		same      *engine.NoStatesError
@@ -170,6 +172,10 @@ func explainHeld(err error, f *failure) bool {
 			f.code = exitPartial
 		}
 		f.hint = "the same command completes it; or remove " + shellQuote(part.Dir)
+	case errors.As(err, &watched):
+		f.code, f.hint = exitBusy, "end that one first: one is enough for a project"
+	case errors.Is(err, watch.ErrGone):
+		f.code, f.message, f.hint = exitNoProject, "the project's directory was moved or removed", "rewind watch in its new place goes on"
 	case errors.As(err, &changing):
 		f.code = exitBusy
 	case errors.As(err, &busy):

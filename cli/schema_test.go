@@ -69,6 +69,7 @@ func views() map[string]any {
 		"validate":       validateView{},
 		"verify":         verifiedView{},
 		"version":        versionView{},
+		"watch":          watchView{},
 	}
 }
 

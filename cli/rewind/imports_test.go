@@ -48,6 +48,7 @@ var inEngine = map[string][]string{
 	"engine/transcript": {},
 	"engine/problem":    {},
 	"engine/graph":      {},
+	"engine/watch":      {},
 	"engine/gitrepo":    {"engine/ignore"},
 	"engine/scan":       {"engine/ignore", "engine/problem", "manifest"},
 	"engine/restore":    {"engine/problem", "engine/rootfs", "manifest"},

@@ -22,3 +22,6 @@ func RemoteByName(name string, local bool) (kind string, remote bool) {
 	}
 	return name, !local
 }
+
+// Remote reports whether a directory is on a file system of another machine, and of which kind.
+func Remote(dir string) (kind string, remote bool) { return remoteFileSystem(dir) }

@@ -1,0 +1,144 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/rewind-cli/rewind/engine"
+	"github.com/rewind-cli/rewind/engine/checkpoint"
+	"github.com/rewind-cli/rewind/engine/problem"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/watch"
+	"github.com/rewind-cli/rewind/manifest"
+)
+
+const (
+	watchQuiet = 2 * time.Second
+	watchLeast = 10 * time.Second
+	watchMost  = 5 * time.Minute
+)
+
+func newWatch() *command {
+	o := engine.WatchOptions{Pace: watch.Pace{Most: watchMost}}
+	return &command{
+		name:  "watch",
+		usage: "[--quiet-for D] [--min-interval D] [--poll]",
+		short: "take a checkpoint whenever the project has come to rest after a change",
+		long: "Takes a checkpoint when files have changed and then been left alone for a while; for\n" +
+			"editors and scripts, which no hook tells of. A tree that never comes to rest is saved\n" +
+			"every five minutes. Where the system does not tell of changes, or has reached its\n" +
+			"limit (fs.inotify.max_user_watches), it looks from time to time. Ctrl-C ends it, with exit\n" +
+			"code 0; what is not saved yet is saved first. When the store is full, the oldest of its\n" +
+			"checkpoints go first.",
+		examples: []example{
+			{"rewind watch", "until Ctrl-C"},
+			{"rewind watch --quiet-for 10s --min-interval 1m", "fewer checkpoints"},
+			{"rewind watch --poll", "where changes come from another machine"},
+		},
+		exits: []int{exitBusy, exitDamaged},
+		flags: func(f *pflag.FlagSet) {
+			f.DurationVar(&o.Pace.Quiet, "quiet-for", watchQuiet, "how `long` nothing must change before it saves")
+			f.DurationVar(&o.Pace.Least, "min-interval", watchLeast, "how `long` at least between two checkpoints")
+			f.BoolVar(&o.Look, "poll", false, "look from time to time instead of asking the system")
+		},
+		run: func(ctx context.Context, c *call) error {
+			if o.Pace.Quiet < 10*time.Millisecond || o.Pace.Quiet > time.Hour {
+				return usagef("--quiet-for must be between 10ms and 1h, not %s", o.Pace.Quiet)
+			}
+			if o.Pace.Least < 0 || o.Pace.Least > 24*time.Hour {
+				return usagef("--min-interval must be between 0s and 24h, not %s", o.Pace.Least)
+			}
+			return runWatch(ctx, c, o)
+		},
+	}
+}
+
+// watchView is the document of watch.
+type watchView struct {
+	Root        string   `json:"root"`
+	Method      string   `json:"method"`      // inotify, or poll
+	Directories int      `json:"directories"` // watched at the beginning; 0 with poll
+	Checkpoints []string `json:"checkpoints"` // the oldest first; of many only the newest
+	Count       int      `json:"count"`
+	Failed      int      `json:"failed"` // saves
+	Ended       string   `json:"ended"`  // interrupted
+	ElapsedMS   int64    `json:"elapsed_ms"`
+}
+
+// watchNamed is how many checkpoints the document names.
+const watchNamed = 10000
+
+func runWatch(ctx context.Context, c *call, o engine.WatchOptions) error {
+	p, err := c.open(ctx) // what is to be told of the project is told once
+	if err != nil {
+		return err
+	}
+	view := watchView{Root: p.Root(), Method: "inotify", Checkpoints: []string{}, Ended: "interrupted"}
+	c.close()
+	began := c.out.now()
+	o.Open = func(ctx context.Context) (*project.Project, error) {
+		options := c.openOptions()
+		options.Progress, options.Waiting = nil, nil
+		options.Root = view.Root
+		return project.Open(ctx, options)
+	}
+	o.Started = func(root string, directories int) {
+		view.Directories = directories
+		how := plural(directories, "directory", "directories")
+		if directories == 0 {
+			view.Method, how = "poll", "looking every "+formatTook(o.Pace.Quiet)+" at most"
+		}
+		c.out.summary("Watching %s: %s. Ctrl-C ends it.", escape(root), how)
+		c.out.buf.Flush()
+	}
+	o.Looking = func(why error) {
+		if why == nil || c.quiet {
+			return
+		}
+		c.out.warn("it only looks from time to time: %s", why)
+		var limit *watch.LimitError
+		if errors.As(why, &limit) {
+			c.out.hint("sudo sysctl %s=524288 raises it", limit.Setting)
+		}
+	}
+	o.Saved = func(s *checkpoint.Saved) {
+		k := s.Checkpoint
+		view.Count++
+		if view.Checkpoints = append(view.Checkpoints, k.ID.String()); len(view.Checkpoints) > watchNamed {
+			view.Checkpoints = view.Checkpoints[1:]
+		}
+		c.out.summary("%s  %s  %s", k.Time.Local().Format("15:04:05"), k.ID.String()[:shortID], savedChanges(k))
+		c.out.buf.Flush()
+		if bad := problem.FailedOf(s.Partial); len(bad) > 0 {
+			c.out.warn("%s could not be captured: rewind show %s --coverage", plural(len(bad), "path", "paths"), k.ID.String()[:shortID])
+		}
+	}
+	o.Failed = func(err error) {
+		view.Failed++
+		f := explain(err)
+		c.out.warn("no checkpoint: %s", f.message)
+		if f.hint != "" {
+			c.out.hint("%s", f.hint)
+		}
+	}
+	if err := engine.Watch(ctx, o); err != nil {
+		return err
+	}
+	view.ElapsedMS = c.out.now().Sub(began).Milliseconds()
+	if c.json {
+		return c.out.document(view)
+	}
+	c.out.summary("Took %s in %s.", plural(view.Count, "checkpoint", "checkpoints"), formatTook(c.out.now().Sub(began)))
+	return nil
+}
+
+// savedChanges is what a checkpoint changed, in few words.
+func savedChanges(k manifest.Checkpoint) string {
+	if what := changeCounts(k.Added, k.Modified, k.Deleted); what != "" {
+		return what
+	}
+	return "no files changed"
+}
