@@ -36,7 +36,7 @@ func completePaths(ctx context.Context, w partialWords, typed string, env accoun
 	}
 	defer p.Close()
 	specs := []string{"last"}
-	ever := w.cmd.name == "history" || w.cmd.name == "forget" || w.cmd.name == "grep"
+	ever := w.cmd.name == "history" || w.cmd.name == "forget" || w.cmd.name == "grep" || w.cmd.name == "list"
 	switch {
 	case ever:
 	case w.cmd.name == "diff" && len(w.args) > 0:

@@ -3,15 +3,13 @@ package cli
 import (
 	"context"
 
+	_ "embed"
 	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/engine/project"
-
-	_ "embed"
-	"strings"
-
-	"github.com/spf13/pflag"
-
 	"github.com/rewind-cli/rewind/engine/settings"
+	"github.com/rewind-cli/rewind/hookio"
+	"github.com/spf13/pflag"
+	"strings"
 )
 
 //go:embed completion/rewind.bash
@@ -88,6 +86,12 @@ func complete(ctx context.Context, words []string, env account.Env, o *output) e
 		completeCheckpoints(ctx, w.root, env, emit)
 	case w.wants == "session":
 		completeSessions(ctx, w.root, env, emit)
+	case w.wants == "path" && w.cmd != nil:
+		completePaths(ctx, w, typed, env, emit)
+	case w.wants == "agent":
+		for _, a := range hookio.Agents() {
+			emit(string(a), a.Title())
+		}
 	case w.wants != "":
 		flagChoices(w.wants, emit)
 	case w.cmd == nil && strings.HasPrefix(typed, "-"):

@@ -43,7 +43,12 @@ func briefly(l project.Listed) string {
 
 // named is briefly, and what finds the checkpoint for ever: 3 "add tz" (kkxtlzsm, 12s ago).
 func named(o *output, l project.Listed) string {
-	return briefly(l) + " (" + l.ID.String()[:shortID] + ", " + ago(o, l.Time) + ")"
+	id := l.ID.String()[:shortID] + ", "
+	who := briefly(l)
+	if who == l.ID.String()[:shortID] {
+		id = ""
+	}
+	return who + " (" + id + ago(o, l.Time) + ")"
 }
 
 // unnamed is a checkpoint as it is called apart from its name.

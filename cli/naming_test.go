@@ -29,7 +29,7 @@ func TestNamed(t *testing.T) {
 		"an old tool":  {project.Listed{N: 1, Checkpoint: manifest.Checkpoint{Kind: manifest.PreTool, Tool: "Bash"}}, `1 (kkxtlzsm, 12s ago)`},
 		"nothing said": {project.Listed{N: 12}, `12 (kkxtlzsm, 12s ago)`},
 		"safety":       {project.Listed{Checkpoint: manifest.Checkpoint{Kind: manifest.Safety, Description: "before undo"}}, `the state before undo (kkxtlzsm, 12s ago)`},
-		"no number":    {project.Listed{Checkpoint: manifest.Checkpoint{Kind: manifest.Manual}}, `kkxtlzsm (kkxtlzsm, 12s ago)`},
+		"no number":    {project.Listed{Checkpoint: manifest.Checkpoint{Kind: manifest.Manual}}, `kkxtlzsm (12s ago)`},
 		"hostile":      {project.Listed{N: 1, Checkpoint: manifest.Checkpoint{Prompt: "\x1b[2J\u202ex"}}, `1 "\x1b[2J\u202ex" (kkxtlzsm, 12s ago)`},
 		"long":         {project.Listed{N: 1, Checkpoint: manifest.Checkpoint{Prompt: long}}, `1 "` + screen.Clip(long, maxQuoted) + `" (kkxtlzsm, 12s ago)`},
 	} {
