@@ -58,6 +58,7 @@ func entries() []entry {
 		{name: "export", make: newExport},
 		{name: "checkout", make: newCheckout},
 		{name: "bisect", make: newBisect},
+		{name: "import", make: newImport},
 		{name: "pin", make: newPin},
 		{name: "unpin", make: newUnpin},
 		{name: "rename", make: newRename},

@@ -133,6 +133,7 @@ func explain(err error) failure {
 		declined  *engine.DeclinedError
 		output    *outputError
 		none      *notFoundError
+		skipped   *skippedError
 	)
 	switch {
 	case errors.As(err, &ended):
@@ -147,6 +148,8 @@ func explain(err error) failure {
 	case isBrokenPipe(err):
 		return failure{code: exitFailed}
 	case errors.As(err, &output):
+	case errors.As(err, &skipped):
+		f.code = exitPartial
 	case errors.As(err, &none):
 		f.hint = none.hint
 	case errors.As(err, &usage):

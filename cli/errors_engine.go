@@ -9,6 +9,7 @@ import (
 	"github.com/rewind-cli/rewind/engine"
 	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/engine/conversation"
+	"github.com/rewind-cli/rewind/engine/gitprogram"
 	"github.com/rewind-cli/rewind/engine/project"
 	restorer "github.com/rewind-cli/rewind/engine/restore"
 	"github.com/rewind-cli/rewind/engine/settings"
@@ -157,8 +158,11 @@ func explainHeld(err error, f *failure) bool {
 		place     *engine.CheckoutDirError
 		part      *engine.UnfinishedError
 		same      *engine.NoStatesError
+		noGit     *gitprogram.MissingError
 	)
 	switch {
+	case errors.As(err, &noGit):
+		f.hint = "install git, or put it into $PATH"
 	case errors.As(err, &same):
 		f.hint = "rewind list shows the checkpoints; choose the ends with --good and --bad"
 	case errors.As(err, &place):

@@ -25,6 +25,7 @@ var documents = []string{
 	"pin prev", "unpin prev", "rename prev second", "log", "restore prev --dry-run", "restore prev", "undo-restore", "redo-restore", "undo", "redo", "undo 1", "undo-restore --to 1", "log",
 	"run -- true",
 	"export --format git -o ../history.git",
+	"import -n",
 	"back", "sessions", "status", "", "stats", "validate", "verify --read-data", "repair", "gc --keep 1", "gc --dry-run",
 	"forget --yes -- b.txt", "forget --yes --text absent", "stores", "stores rm ffffffffffffffffffffffffffffffff",
 	"completion bash", "man ../man", "help", "help restore", "restore --help", "--version", "--help", "nonsense",

@@ -49,6 +49,7 @@ func views() map[string]any {
 		"history":        historyView{},
 		"grep":           grepView{},
 		"grep-prompts":   promptsView{},
+		"import":         importedView{},
 		"init":           initView{},
 		"list":           listView{},
 		"log":            logView{},

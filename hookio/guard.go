@@ -347,7 +347,7 @@ func tail(dir string) string {
 
 // ownValues are the flags of rewind's commands that take the next word as their value,
 // whatever it looks like.
-var ownValues = []string{"--root", "--session", "--mode", "--text", "--keep", "--max-age", "--max-size", "--adopt", "--tier", "--agent", "--plugin", "--to", "--limit", "--run", "--good", "--bad"}
+var ownValues = []string{"--root", "--session", "--mode", "--text", "--keep", "--max-age", "--max-size", "--adopt", "--tier", "--agent", "--plugin", "--to", "--limit", "--run", "--good", "--bad", "--git"}
 
 // isShortDryRun reports -n, alone or among other short flags without values, as in -yn.
 func isShortDryRun(a string) bool {
@@ -388,7 +388,7 @@ func ownCommand(inv *shell.Invocation) string {
 		return ""
 	}
 	switch sub := words[0]; sub {
-	case "restore", "jump", "chat", "undo", "redo", "undo-restore", "redo-restore", "revert", "back", "gc", "config", "forget", "repair", "unpin", "rename", "deinit", "ui":
+	case "restore", "jump", "chat", "undo", "redo", "undo-restore", "redo-restore", "revert", "back", "gc", "config", "forget", "repair", "unpin", "rename", "deinit", "ui", "import":
 		return sub
 	case "run":
 		// Its undo takes what others did meanwhile too; the command itself is looked at as any other.
