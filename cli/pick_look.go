@@ -79,18 +79,12 @@ func (s *pickSource) own(ctx context.Context, r *timeline.Row) (*screen.Look, er
 	}
 	var out *screen.Look
 	var err error
-	var none manifest.CheckpointID
 	switch {
 	case r.To == nil:
 		out = &screen.Look{Title: title}
-	case r.From != nil && r.From.ID != none && (r.To.ID != none || r.To.Now):
-		from := manifest.Checkpoint{ID: r.From.ID}
-		var to *manifest.Checkpoint
-		if !r.To.Now {
-			to = &manifest.Checkpoint{ID: r.To.ID}
-		}
-		out, err = s.between(ctx, title, from, to)
-	default: // one of the two is no checkpoint: what changed is known, and its lines are not
+	case r.To.Now && r.From != nil && r.From.ID != (manifest.CheckpointID{}):
+		out, err = s.between(ctx, title, manifest.Checkpoint{ID: r.From.ID}, nil)
+	default:
 		out, err = s.changed(ctx, title, r, present)
 	}
 	if err != nil {
@@ -100,20 +94,39 @@ func (s *pickSource) own(ctx context.Context, r *timeline.Row) (*screen.Look, er
 	return out, nil
 }
 
-// changed lists the files of a row.
+// changed are the files of a row, and the lines of the first of them. What only the working tree has
+// is in no store: of that there are no lines.
 func (s *pickSource) changed(ctx context.Context, title string, r *timeline.Row, present *timeline.Present) (*screen.Look, error) {
+	release, err := s.p.Hold(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
 	var files []engine.FileDiff
-	err := r.Changes(ctx, s.p, present, func(c manifest.Change) error {
+	err = r.Changes(ctx, s.p, present, func(c manifest.Change) error {
 		if c.Old == nil && c.New.Kind == manifest.Subdir || c.New == nil && c.Old.Kind == manifest.Subdir {
 			return nil
 		}
-		if files = append(files, engine.FileDiff{Change: c}); len(files) == mostFiles {
+		if files = append(files, engine.FileDiff{Change: c}); len(files) > mostFiles {
 			return errEnough
 		}
 		return nil
 	})
 	if err != nil && !errors.Is(err, errEnough) {
 		return nil, err
+	}
+	for i := range files[:min(len(files), mostPatched)] {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if r.To.Now {
+			break
+		}
+		d, err := engine.StepDiff(s.p, &engine.Step{Change: files[i].Change}, false)
+		if err != nil {
+			return nil, err
+		}
+		files[i] = d
 	}
 	out := &screen.Look{Title: title}
 	showFiles(out, files)
