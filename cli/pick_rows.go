@@ -147,7 +147,7 @@ func pickRow(r *timeline.Row, n timeline.Counts, known bool, now time.Time) scre
 	row := screen.Row{ID: fmt.Sprint("#", r.Seq), Age: formatAge(now.Sub(r.Time)), Prompt: r.Kind == timeline.Prompt, Dim: r.Kind == timeline.Safety}
 	row.Why, row.Text = rowWhy(r), rowText(r, n)
 	if r.Kind != timeline.Now && r.Kind != timeline.Operation {
-		row.Note = rowChanges(r, n, known)
+		row.Note, row.NoNote = rowChanges(r, n, known), !known && r.To != nil
 	}
 	hidden := []string{r.Session, r.Agent}
 	switch c := r.Checkpoint; {
@@ -164,6 +164,24 @@ func pickRow(r *timeline.Row, n timeline.Counts, known bool, now time.Time) scre
 	}
 	row.Hidden = strings.Join(hidden, " ")
 	return row
+}
+
+// notes count what rows changed. Of one that cannot be counted there is none: its look says why.
+func (s *pickSource) notes(ctx context.Context, ids string) map[string]string {
+	s.mu.Lock()
+	present := s.present
+	s.mu.Unlock()
+	out := map[string]string{}
+	for id := range strings.SplitSeq(ids, "\x00") {
+		r, err := s.row(id)
+		if err != nil {
+			continue
+		}
+		if n, known, err := r.Count(ctx, s.p, present); err == nil && known {
+			out[id] = rowChanges(r, n, known)
+		}
+	}
+	return out
 }
 
 // pickGraph is the graph of the rows, as the screen draws it.

@@ -55,6 +55,8 @@ func (s *pickSource) answer(ctx context.Context, a screen.Ask) (out screen.Answe
 		out.Said, err = s.name(ctx, a.ID, a.Text)
 	case screen.AskLog:
 		out.Log, err = s.log(ctx)
+	case screen.AskNotes:
+		out.Notes = s.notes(ctx, a.Paths)
 	}
 	if err != nil {
 		f := explain(err)

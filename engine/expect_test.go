@@ -54,4 +54,16 @@ func TestExpect(t *testing.T) {
 			t.Errorf("%s: refused, and changed %q into %q", c.name, before, after)
 		}
 	}
+	// The same root and the same contents, of other paths: that is another plan.
+	l.write("b", "1")
+	l.write("c", "1")
+	both := l.save().Checkpoint
+	l.write("b", "2")
+	l.write("c", "2")
+	plan := l.must(Restore, RestoreOptions{Checkpoint: both, Paths: []string{"b"}, DryRun: true})
+	_, err := l.run(Restore, RestoreOptions{Checkpoint: both, Paths: []string{"c"}, Expect: &plan.Expected})
+	var changed *PlanChangedError
+	if !errors.As(err, &changed) {
+		t.Errorf("another path than the plan's: %v", err)
+	}
 }

@@ -11,14 +11,15 @@ type What uint8
 
 // Asks.
 const (
-	AskRows What = iota // the rows of Scope, the first of them
-	AskAll              // all of them
-	AskLook             // what ID changed, or what is between ID and Other
-	AskPlan             // what Verb would do
-	AskDo               // does what Plan says
-	AskPin              // pins ID, or takes the pin away
-	AskName             // names it Text
-	AskLog              // the operations
+	AskRows  What = iota // the rows of Scope, the first of them
+	AskAll               // all of them
+	AskLook              // what ID changed, or what is between ID and Other
+	AskPlan              // what Verb would do
+	AskDo                // does what Plan says
+	AskPin               // pins ID, or takes the pin away
+	AskName              // names it Text
+	AskLog               // the operations
+	AskNotes             // what the rows of Paths changed, each id ended by a NUL
 )
 
 // Scope is which rows are shown.
@@ -75,6 +76,8 @@ type Answer struct {
 	Look *Look
 	Plan *Plan // with an Ask of AskDo: what it would be now, since the tree moved; nothing was done
 	Log  []Line
+
+	Notes map[string]string // by the ids of rows
 }
 
 // Rows are the rows of a scope, newest first.
@@ -95,6 +98,7 @@ type Row struct {
 	Why    string
 	Text   string
 	Note   string // what it changed
+	NoNote bool   // that was not counted: see AskNotes
 	Name   string // as it is, for the name field
 	Hidden string // what a filter is compared with beside what is shown
 	Pinned bool

@@ -164,6 +164,29 @@ func (m *Picker) take(a Answer) {
 		}
 	case AskLog:
 		m.log = a.Log
+	case AskNotes:
+		m.note(a.Notes)
+	}
+}
+
+// uncounted asks for what the rows on the screen changed, where that was not counted.
+func (m *Picker) uncounted() (Ask, bool) {
+	var b strings.Builder
+	for at := m.top; at < min(m.top+m.body(listPane), len(m.shown)); at++ {
+		if r := &m.rows.List[m.shown[at]]; r.NoNote {
+			r.NoNote = false
+			b.WriteString(r.ID + "\x00")
+		}
+	}
+	return Ask{What: AskNotes, Paths: b.String()}, b.Len() > 0
+}
+
+func (m *Picker) note(notes map[string]string) {
+	for i := range m.rows.List {
+		if r := &m.rows.List[i]; notes[r.ID] != "" {
+			r.Note = notes[r.ID]
+			m.widths.note = max(m.widths.note, min(len(r.Note), 14))
+		}
 	}
 }
 
@@ -234,11 +257,16 @@ func (m *Picker) takePlan(a Answer) {
 	if m.mode != planning && m.mode != choosing || a.Ask != asked {
 		return // of a plan that was left
 	}
-	if a.Plan == nil {
-		m.mode = browsing
-		return
-	}
 	m.plan = a.Plan
+	if a.Plan == nil {
+		m.failed(a.Err)
+	}
+}
+
+// failed shows why there is no plan, or why it was not done: an error can be long.
+func (m *Picker) failed(err string) {
+	m.mode, m.said, m.planAt = planning, nil, 0
+	m.plan = &Plan{Facts: []Line{Text(Red, "error: "+err)}}
 }
 
 func (m *Picker) takeDone(a Answer) {
@@ -251,6 +279,8 @@ func (m *Picker) takeDone(a Answer) {
 	m.mode = browsing
 	if a.Err == "" {
 		m.said = Text(Bold, a.Said)
+	} else {
+		m.failed(a.Err)
 	}
 	m.forget()
 	m.marks = nil

@@ -61,6 +61,9 @@ func (m *Picker) browseKey(k string) Action {
 	case "o":
 		m.mode, m.planAt, m.log = logging, 0, nil
 		m.ask(Ask{What: AskLog})
+	case "ctrl-l":
+		m.forget()
+		m.reload()
 	case "tab":
 		m.turn(1)
 	case "shift-tab":

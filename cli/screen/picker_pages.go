@@ -63,7 +63,7 @@ func planStyle(word string) Style {
 // planFoot is the question, or that there is none.
 func (m *Picker) planFoot() Line {
 	if m.plan.Question == "" {
-		return Line{{"nothing to do", Plain}, {"  esc leaves", Dim}}
+		return Line{{"nothing to do, nothing was changed", Plain}, {"  esc leaves", Dim}}
 	}
 	l := Line{{"y/n ", Bold}, {m.plan.Question, Yellow}}
 	if m.verb == Restore && m.paths == "" {
@@ -126,7 +126,7 @@ func (m *Picker) helpLines(w int) []Line {
 		{"s", "scope: the project, with safety checkpoints, one session"},
 		{"p", "pin, or unpin"}, {"n", "name"},
 		{"", ""},
-		{"? q esc ctrl-c", "these keys, leave"},
+		{"ctrl-l", "look again"}, {"? q esc ctrl-c", "these keys, leave"},
 		{"", ""},
 		{"@", "the state that the files are in"}, {m.rule("●", "O"), "a prompt, as the files were before it"},
 		{m.rule("○", "o"), "another checkpoint"}, {m.rule("◆", "*"), "a restore, an undo"},

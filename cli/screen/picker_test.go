@@ -134,6 +134,29 @@ func TestMoving(t *testing.T) {
 	}
 }
 
+// What was not counted is asked for when it is on the screen, once.
+func TestNotes(t *testing.T) {
+	rows := numbered(100)
+	for i := range rows.List {
+		rows.List[i].NoNote = i > 50
+	}
+	m := picking(rows, Painter{}, 80, 24)
+	m.view()
+	if a, ok := m.uncounted(); ok {
+		t.Errorf("asked %+v", a)
+	}
+	press(m, "G")
+	m.view()
+	a, ok := m.uncounted()
+	if !ok || !strings.HasPrefix(a.Paths, "id90\x00") || !strings.HasSuffix(a.Paths, "id100\x00") {
+		t.Errorf("asked %+v", a)
+	}
+	m.take(Answer{Ask: a, Notes: map[string]string{"id100": "+7"}})
+	if _, again := m.uncounted(); again || !strings.Contains(strings.Join(m.view(), "\n"), "+7") {
+		t.Errorf("asked again: %v", again)
+	}
+}
+
 // What a filter finds as it was typed comes first; the words may stand anywhere.
 func TestFilter(t *testing.T) {
 	rows := numbered(4)
@@ -200,6 +223,16 @@ func TestPlanFirst(t *testing.T) {
 	}
 	if asked := m.questions(); len(asked) != 1 || asked[0].What != AskAll {
 		t.Errorf("the rows are not read again: %+v", asked)
+	}
+	for _, c := range []Answer{{Plan: &Plan{}}, {Err: "it is not to be"}} {
+		press(m, "u")
+		answer(m, func(Ask) Answer { return c })
+		v := strings.Join(m.view(), "\n")
+		press(m, "y")
+		if asked := m.questions(); len(asked) != 0 || !strings.Contains(v, "nothing was changed") || !strings.Contains(v, c.Err) {
+			t.Errorf("of %+v y asks %+v\n%s", c, asked, v)
+		}
+		press(m, "esc")
 	}
 }
 

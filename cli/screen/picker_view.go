@@ -208,6 +208,9 @@ func (m *Picker) title(p pane, w int) string {
 	style := Dim
 	if m.focus == p {
 		style = Bold
+		if !m.p.On {
+			text = "[" + text + "]"
+		}
 	}
 	text = Clip(text, max(w-4, 0))
 	rest := max(w-3-displaywidth.String(text), 0)

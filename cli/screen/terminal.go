@@ -207,6 +207,9 @@ func (t *session) took(r answered) {
 
 // lookOn begins the look that the picture needs, and calls off another one.
 func (t *session) lookOn() {
+	if a, ok := t.m.uncounted(); ok {
+		t.begin(t.ctx, a, Ask{})
+	}
 	a, ok := t.m.wanted()
 	if !ok || !t.m.loaded || t.m.look() != nil {
 		return
