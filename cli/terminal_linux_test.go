@@ -391,6 +391,19 @@ func TestTerminalGoesAway(t *testing.T) {
 	x.expect("first checkpoint")
 	x.slave.Close()
 	x.master.Close()
+	// The file is closed when the read that waits on it returns: something has to be drawn for that.
+	done := make(chan struct{})
+	defer close(done)
+	go func() {
+		for {
+			select {
+			case <-done:
+				return
+			case <-time.After(20 * time.Millisecond):
+				cmd.Process.Signal(syscall.SIGWINCH)
+			}
+		}
+	}()
 	if code := x.wait(cmd); code != 130 && code != 0 {
 		t.Errorf("exit code %d", code) // -1: it had to be killed
 	}
