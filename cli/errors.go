@@ -10,6 +10,7 @@ import (
 	"github.com/rewind-cli/rewind/engine"
 	"github.com/rewind-cli/rewind/engine/problem"
 	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/restore"
 )
 
 // Exit codes: the contract with scripts.
@@ -129,6 +130,8 @@ func explain(err error) failure {
 		damagedIn *damagedError
 		invalid   *invalidError
 		ended     *commandExit
+		stopped   *interruptedError
+		left      *restore.AbortedError
 		coded     *codedError
 		declined  *engine.DeclinedError
 		output    *outputError
@@ -140,6 +143,10 @@ func explain(err error) failure {
 		return failure{code: ended.code}
 	case errors.As(err, &coded):
 		f.code = coded.code
+	case errors.As(err, &stopped):
+		return stopped.failure()
+	case errors.As(err, &left) && len(left.Left) > 0: // what is left counts, whatever ended it
+		explainEngine(err, &f)
 	case errors.Is(err, context.Canceled):
 		f.code, f.message = exitInterrupted, "interrupted"
 		if part := (*engine.UnfinishedError)(nil); errors.As(err, &part) {

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/rewind-cli/rewind/engine/account"
+	"github.com/rewind-cli/rewind/engine/restore"
 )
 
 // Stdio is where a call reads and writes. Files that are terminals get colours,
@@ -131,10 +132,17 @@ func runCommand(ctx context.Context, name string, args []string, g globals, env 
 	}
 	err := cmd.run(ctx, c)
 	c.close()
-	if err != nil && ctx.Err() != nil && !errors.As(err, new(*partialError)) && !errors.As(err, new(*commandExit)) {
-		err = context.Canceled
+	if err != nil && ctx.Err() != nil && !saysMore(err) {
+		err = &interruptedError{command: synonym(name), err: context.Canceled}
 	}
 	return o.finish(err)
+}
+
+// saysMore reports whether an error of a call that was interrupted tells what the interruption does not:
+// what was done all the same, or could not be put back.
+func saysMore(err error) bool {
+	var aborted *restore.AbortedError
+	return errors.As(err, new(*partialError)) || errors.As(err, new(*commandExit)) || errors.As(err, &aborted) && len(aborted.Left) > 0
 }
 
 func newFlagSet(name string) *pflag.FlagSet {

@@ -167,7 +167,11 @@ func amend(ctx context.Context, p *project.Project, begin func(*commit.Tx, *LogS
 		return err
 	}
 	record := manifest.Amend{Time: p.Env.Time().UTC()}
-	for _, c := range said.Checkpoints {
+	count := p.Counting("forget", "checkpoint")
+	for i, c := range said.Checkpoints {
+		if count != nil {
+			count(i, len(said.Checkpoints))
+		}
 		changed, err := a.checkpoint(ctx, &c)
 		if err != nil {
 			return fmt.Errorf("checkpoint %s: %w", c.ID, err)

@@ -1,0 +1,31 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/rewind-cli/rewind/engine/problem"
+	"github.com/rewind-cli/rewind/engine/restore"
+)
+
+// Ctrl-C says what is changed and what is kept; but what could not be put back comes first, with its
+// own code.
+func TestInterrupted(t *testing.T) {
+	f := explain(&interruptedError{command: "restore", err: context.Canceled})
+	if f.code != exitInterrupted || f.message != "interrupted: the project is as it was" || f.hint == "" {
+		t.Errorf("%+v", f)
+	}
+	if f := explain(&interruptedError{command: "config", err: context.Canceled}); f.code != exitInterrupted || f.message != "interrupted" || f.hint != "" {
+		t.Errorf("%+v", f)
+	}
+	aborted := fmt.Errorf("restore: %w", &restore.AbortedError{Err: context.Canceled, Left: []problem.Problem{{Path: "a.txt", Reason: "read-only"}}})
+	if !saysMore(aborted) || saysMore(&restore.AbortedError{Err: context.Canceled}) || saysMore(errors.New("x")) {
+		t.Error("what says more than an interruption")
+	}
+	if f := explain(aborted); f.code != exitPartial || !strings.Contains(strings.Join(f.warnings, " "), "a.txt") {
+		t.Errorf("%+v", f)
+	}
+}
