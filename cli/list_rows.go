@@ -161,9 +161,9 @@ func nowText(r *timeline.Row, n timeline.Counts) string {
 	switch {
 	case r.Operation != nil && r.Target != nil && r.Target.N > 0:
 		if n.None() {
-			return "as in " + briefly(*r.Target)
+			return "as in " + targetText(r)
 		}
-		return changed + " since " + briefly(*r.Target) + " was restored"
+		return changed + " since " + targetText(r) + " was restored"
 	case r.Operation != nil:
 		return changed + " since the " + operationVerb(r.Operation)
 	case r.Target == nil:
@@ -171,13 +171,24 @@ func nowText(r *timeline.Row, n timeline.Counts) string {
 	case r.Target.N == 0:
 		return changed + " since the newest safety checkpoint"
 	}
+	if said := firstLine(r.Ends); said != "" {
+		return changed + " since " + targetText(r)
+	}
 	return changed + " since " + strconv.Itoa(r.Target.N)
+}
+
+// targetText names what a row went to, or is compared with: a turn's end by its prompt.
+func targetText(r *timeline.Row) string {
+	if said := firstLine(r.Ends); said != "" && r.Target.Name == "" {
+		return strconv.Itoa(r.Target.N) + ", the end of " + quoted(said)
+	}
+	return briefly(*r.Target)
 }
 
 func operationText(r *timeline.Row) string {
 	switch t := r.Target; {
 	case t != nil:
-		return "to " + briefly(*t)
+		return "to " + targetText(r)
 	case r.Operation.Checkpoint != (manifest.CheckpointID{}):
 		return "to " + r.Operation.Checkpoint.String()[:shortID] + ", which is gone"
 	}

@@ -165,7 +165,7 @@ func TestTimeline(t *testing.T) {
 		},
 		"two sessions in turns": {
 			does:   []string{"s/prompt:one", "w:b=1", "t/prompt:other", "w:c=1", "t/stop", "s/tool:Bash", "w:d=1", "s/stop"},
-			want:   []string{"now", "2 tool s Bash did +1~0-0", "4 prompt t other did +1~0-0", "5 prompt s one did +3~0-0", "6 manual first checkpoint since +1~0-0"},
+			want:   []string{"now ends one", "2 tool s Bash did +1~0-0", "4 prompt t other did +1~0-0", "5 prompt s one did +3~0-0", "6 manual first checkpoint since +1~0-0"},
 			folded: 2,
 		},
 		"one session": {

@@ -55,7 +55,7 @@ type Row struct {
 	Agent, Session, Subagent string
 	Tool, Summary            string // a tool call's name, and its command line's first line or its file
 	Text                     string // description, else prompt
-	Ends                     string // the prompt whose turn a stop, or a session's end, ends; "" where it is not known
+	Ends                     string // the prompt whose turn a stop, or a session's end, ends, or Target does; "" where it is not known
 
 	Side     Side
 	From, To *State // around the changes; nil From: the empty tree, nil To: not known

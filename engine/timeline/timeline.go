@@ -247,6 +247,9 @@ func (t *Timeline) takeOperation(db *manifest.DB, o *manifest.Operation) error {
 	if r.Target, err = listed(db, o.Checkpoint); err != nil {
 		return err
 	}
+	if err := targetEnds(db, r); err != nil {
+		return err
+	}
 	if t.newer = r.From; !t.o.Only {
 		t.pending = r
 	}
@@ -288,6 +291,9 @@ func (t *Timeline) finish(db *manifest.DB, r *Row, older *event) error {
 		} else {
 			r.Target = &project.Listed{Checkpoint: *older.checkpoint, N: db.Position(older.checkpoint.Seq)}
 		}
+		if err := targetEnds(db, r); err != nil {
+			return err
+		}
 	}
 	if r.Kind == Stop || r.Kind == SessionEnd {
 		if err := ends(db, r); err != nil {
@@ -326,6 +332,17 @@ func ends(db *manifest.DB, r *Row) error {
 	}
 	r.Ends = c.Prompt
 	return nil
+}
+
+// targetEnds finds the prompt whose turn a row's target ends: a stop says nothing of its own.
+func targetEnds(db *manifest.DB, r *Row) error {
+	if r.Target == nil || r.Target.Kind != manifest.Stop && r.Target.Kind != manifest.SessionEnd {
+		return nil
+	}
+	of := newRow(r.Target)
+	err := ends(db, of)
+	r.Ends = of.Ends
+	return err
 }
 
 // fold says why a row has no news: what it did is nothing, and the state that it has is
