@@ -159,8 +159,11 @@ func explainHeld(err error, f *failure) bool {
 		part      *engine.UnfinishedError
 		same      *engine.NoStatesError
 		noGit     *gitprogram.MissingError
+		edited    *engine.ChangedSinceError
 	)
 	switch {
+	case errors.As(err, &edited):
+		f.code, f.hint = exitRefused, "the same command shows them as they are now"
 	case errors.As(err, &noGit):
 		f.hint = "install git, or put it into $PATH"
 	case errors.As(err, &same):

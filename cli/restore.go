@@ -23,6 +23,7 @@ type restoreFlags struct {
 	inPlace, resume, copy bool
 	dryRun, force, yes    bool
 	glob                  bool // of those that take paths
+	patch                 bool // restore: hunk by hunk
 	to                    int  // undo-restore: the operation's number, 0 for none
 }
 
@@ -107,7 +108,7 @@ var restoreCheckpoint = restoreVerb{
 func newRestore() *command {
 	c := restoreCommand(restoreCheckpoint)
 	c.name = "restore"
-	c.usage = "<ckpt> [--copy] " + restoreUsage + " [--glob] [-- path…]"
+	c.usage = "<ckpt> [--patch] [--copy] " + restoreUsage + " [--glob] [-- path…]"
 	c.short = "restore the project to a checkpoint"
 	c.long = "Takes a safety checkpoint, then makes the project match the checkpoint: files that\n" +
 		"differ are replaced, missing files are created, and files added later are deleted.\n" +
@@ -117,6 +118,7 @@ func newRestore() *command {
 		{"rewind restore last", "back to the newest checkpoint"},
 		{"rewind restore 3 --dry-run", "what would happen"},
 		{"rewind restore v1 -- src/main.go", "one file; directories and globs work too"},
+		{"rewind restore -p 3 -- src/main.go", "parts of a file: asks hunk by hunk"},
 		{"rewind restore '@{10m}' --code-only", "the files as they were ten minutes ago"},
 		{"rewind restore prompt~1 --resume", "back to before the last prompt, and open the conversation there"},
 	}
@@ -221,6 +223,7 @@ func restoreCommand(v restoreVerb) *command {
 	c.flags = func(f *pflag.FlagSet) {
 		r.define(f)
 		if v.takesCheckpoint {
+			f.BoolVarP(&r.patch, "patch", "p", false, "ask for each hunk whether to restore it")
 			f.BoolVar(&r.copy, "copy", false, "with prompt~N, copy the undone prompts to the clipboard")
 		}
 		if v.takesTo {
@@ -257,6 +260,9 @@ func (c *call) steps() (int, error) {
 // typedArgs are the words after the verb as the log keeps them: no flags but those that say which way.
 func (c *call) typedArgs(r *restoreFlags) string {
 	words := quoteAll(c.args)
+	if r.patch {
+		words = append([]string{"-p"}, words...)
+	}
 	if r.to > 0 {
 		words = append(words, "--to", strconv.Itoa(r.to))
 	}
@@ -303,9 +309,22 @@ func runRestore(ctx context.Context, c *call, r *restoreFlags, v restoreVerb) er
 	if c.flags.Changed("to") && r.to < 1 {
 		return usagef("--to must be 1 or more, not %d", r.to)
 	}
+	if r.patch {
+		if err := r.checkPatch(c, h); err != nil {
+			return err
+		}
+	}
 	p, err := c.open(ctx)
 	if err != nil {
 		return err
+	}
+	if r.patch {
+		l, err := c.resolve(ctx, p, c.args[0])
+		if err != nil {
+			return err
+		}
+		o.Checkpoint = l.Checkpoint
+		return c.restoreHunks(ctx, p, o, r.glob)
 	}
 	if r.to > 0 {
 		if o.To, err = c.operationTo(ctx, p, r.to); err != nil {

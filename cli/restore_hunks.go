@@ -1,0 +1,180 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/rewind-cli/rewind/cli/screen"
+	"github.com/rewind-cli/rewind/engine"
+	"github.com/rewind-cli/rewind/engine/project"
+)
+
+// checkPatch refuses what does not go with restore --patch.
+func (r *restoreFlags) checkPatch(c *call, h half) error {
+	switch {
+	case h == conversationHalf || r.inPlace || r.resume || r.copy:
+		return usagef("--patch concerns the files alone")
+	case c.json:
+		return usagef("--patch and --json cannot be combined")
+	case !c.out.interactive():
+		return &usageError{msg: "--patch asks at a terminal, and this is none",
+			hint: "rewind restore " + shellQuote(c.args[0]) + " -- path… restores whole files; rewind diff -R " + shellQuote(c.args[0]) + " -- path… shows what that changes"}
+	}
+	return nil
+}
+
+// restoreHunks asks for each hunk whether it is to be restored, and restores those.
+func (c *call) restoreHunks(ctx context.Context, p *project.Project, o engine.RestoreOptions, glob bool) error {
+	var err error
+	if o.Paths, err = c.patterns(ctx, p, c.paths, glob, o.Checkpoint); err != nil {
+		return err
+	}
+	files, err := engine.Hunks(ctx, p, engine.DiffOptions{A: o.Checkpoint, Paths: o.Paths})
+	if err != nil {
+		return err
+	}
+	c.out.endProgress()
+	a := hunkAsker{call: c, in: bufio.NewReader(c.out.stdin)}
+	var choices []engine.HunkChoice
+	for _, f := range files {
+		chosen, err := a.file(ctx, f)
+		if err != nil {
+			return err
+		}
+		if chosen != nil {
+			choices = append(choices, *chosen)
+		}
+		if a.quit {
+			break
+		}
+	}
+	switch {
+	case len(files) == 0:
+		c.out.summary("Nothing differs.")
+		return nil
+	case len(choices) == 0:
+		c.out.summary("Nothing was chosen, and nothing changed.")
+		return nil
+	}
+	done, err := engine.RestoreHunks(ctx, p, o, choices)
+	if err != nil {
+		return err
+	}
+	return reportRestored(c, done, restoreCheckpoint)
+}
+
+// hunkAsker goes through hunks with a person.
+type hunkAsker struct {
+	*call
+	in   *bufio.Reader
+	quit bool
+}
+
+// file asks for one path; nil: nothing of it.
+func (a *hunkAsker) file(ctx context.Context, f *engine.FileHunks) (*engine.HunkChoice, error) {
+	a.out.buf.WriteString(paintPatch(a.out.color, f.Head))
+	if len(f.Hunks) == 0 {
+		answer, err := a.ask(ctx, a.wholeQuestion(f), "ynqad", 1, 1)
+		a.quit = a.quit || answer == 'q'
+		if err != nil || answer != 'y' && answer != 'a' {
+			return nil, err
+		}
+		return &engine.HunkChoice{File: f, Whole: true}, nil
+	}
+	choice := &engine.HunkChoice{File: f, Whole: true}
+	left := f.Hunks
+	for n := 1; len(left) > 0; n++ {
+		h := left[0]
+		a.out.buf.WriteString(paintPatch(a.out.color, f.Hunk(h)))
+		keys := "ynqad"
+		if len(h.Changes) > 1 {
+			keys = "ynqads"
+		}
+		answer, err := a.ask(ctx, "Restore this hunk", keys, n, n+len(left)-1)
+		if err != nil {
+			return nil, err
+		}
+		switch answer {
+		case 'y':
+			choice.Hunks = append(choice.Hunks, h)
+		case 'a':
+			choice.Hunks = append(choice.Hunks, left...)
+			left = left[:1]
+		case 'n':
+			choice.Whole = false
+		case 's':
+			left = append(f.Split(h), left[1:]...)
+			a.out.line("Split into %d hunks.", len(h.Changes))
+			n--
+			continue
+		case 'q', 'd':
+			choice.Whole, a.quit = false, a.quit || answer == 'q'
+			left = left[:1]
+		}
+		left = left[1:]
+	}
+	if len(choice.Hunks) == 0 {
+		return nil, nil
+	}
+	return choice, nil
+}
+
+// wholeQuestion asks for a path that has no hunks.
+func (a *hunkAsker) wholeQuestion(f *engine.FileHunks) string {
+	switch {
+	case f.Old == nil:
+		return "Bring this back"
+	case f.New == nil:
+		return "Delete this, which the checkpoint does not have"
+	}
+	return "Restore this"
+}
+
+// hunkHelp says what the keys do.
+var hunkHelp = []struct {
+	key  byte
+	text string
+}{
+	{'y', "restore this one"},
+	{'n', "leave it as it is"},
+	{'q', "leave this and all others; what was chosen before is restored"},
+	{'a', "restore this and the rest of the file"},
+	{'d', "leave this and the rest of the file"},
+	{'s', "split it into smaller hunks"},
+	{'?', "this help"},
+}
+
+// ask gives one of keys; the end of the input is q.
+func (a *hunkAsker) ask(ctx context.Context, question, keys string, n, of int) (byte, error) {
+	for {
+		if err := ctx.Err(); err != nil {
+			return 0, err
+		}
+		a.out.buf.Flush()
+		list := strings.Join(strings.Split(keys+"?", ""), ",")
+		fmt.Fprint(a.out.stderr, a.out.errColor.Paint(screen.Blue, fmt.Sprintf("(%d/%d) %s [%s]?", n, of, question, list))+" ")
+		line, err := a.in.ReadString('\n')
+		if err != nil && !errors.Is(err, io.EOF) {
+			return 0, err
+		}
+		answer := strings.ToLower(strings.TrimSpace(line))
+		switch {
+		case answer == "" && err != nil:
+			return 'q', nil
+		case len(answer) == 1 && strings.Contains(keys, answer):
+			return answer[0], nil
+		case answer == "s":
+			fmt.Fprintln(a.out.stderr, "This hunk cannot be split.")
+			continue
+		}
+		for _, h := range hunkHelp {
+			if h.key == '?' || strings.IndexByte(keys, h.key) >= 0 {
+				fmt.Fprintf(a.out.stderr, "%c - %s\n", h.key, h.text)
+			}
+		}
+	}
+}
