@@ -96,11 +96,7 @@ func logTarget(op engine.Logged) string {
 	case op.Target == nil || op.Target.N == 0: // a safety checkpoint, or one that gc removed
 		return op.Checkpoint.String()[:shortID]
 	}
-	name := strconv.Itoa(op.Target.N)
-	if text := checkpointText(*op.Target); text != "" {
-		name += ` "` + screen.Clip(text, 40) + `"`
-	}
-	return name
+	return briefly(*op.Target)
 }
 
 // logNote says what an operation took back, or what took it back, and where the transcript from before it is.
