@@ -286,7 +286,7 @@ var environmentTexts = [...][2]string{
 	{"REWIND_SESSION_ID, REWIND_TRANSCRIPT_PATH, REWIND_AGENT", "the agent's session that the shell belongs to; agents' hooks export them"},
 	{"REWIND_TIER", "overrides the setting tier"},
 	{"REWIND_DEBUG", "makes hooks say on stderr what they do"},
-	{"REWIND_PAGER, PAGER", "shows long answers at a terminal; the first for diffs only"},
+	{"REWIND_PAGER, PAGER", "the first that is set shows long answers at a terminal, else less"},
 	{"NO_COLOR", "anything: no colours"},
 }
 

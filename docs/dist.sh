@@ -11,7 +11,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-nfpm=github.com/goreleaser/nfpm/v2/cmd/nfpm@v2.47.0
+nfpm=github.com/goreleaser/nfpm/v2/cmd/nfpm@v2.41.3
 platforms='linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64'
 short=no twice=no out=dist
 while [ $# -gt 0 ]; do
