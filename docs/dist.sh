@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Makes a release: static programs for six platforms in archives, .deb and .rpm,
-# get.sh, and SHA256SUMS over all. The same commit gives the same bytes.
+# get.sh, and SHA256SUMS over all. The same commit gives the same bytes; an .rpm
+# has the name of the machine in it, too.
 #
 #   docs/dist.sh [--short] [--twice] [OUT]
 #
