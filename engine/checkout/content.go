@@ -92,8 +92,8 @@ func (d *donorDir) close() {
 
 // copier is a new file that can take its content from another without reading it.
 type copier interface {
-	// CopyFrom fills an empty file from src, cloned where the file system can, else copied by the
-	// kernel. done is false, and nothing was written, where neither is to be had.
+	// CopyFrom gives an empty file the content of src, shared. done is false, and nothing was
+	// written, where the file system cannot.
 	CopyFrom(src *os.File, size int64) (done bool, err error)
 }
 
