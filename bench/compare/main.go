@@ -76,6 +76,7 @@ var parts = []part{
 	{"together", (*bench).togetherPart},
 	{"verify", (*bench).verifyPart},
 	{"history", (*bench).historyPart},
+	{"search", (*bench).searchPart},
 }
 
 func partNames() string {
