@@ -116,3 +116,36 @@ func TestRefusedRoots(t *testing.T) {
 		}
 	}
 }
+
+// What another account left in the temporary directory does not decide for the projects below it; a store of
+// one's own there does.
+func TestStoreInTheTemporaryDirectory(t *testing.T) {
+	l, other := newLab(t), newLab(t)
+	l.write("below/project/a", "x")
+	t.Setenv("TMPDIR", l.root)
+	env := other.env
+	env.Dir = l.root
+	open := project.OpenOptions{Env: env, Root: l.root}
+	if _, _, _, err := Init(context.Background(), stores.InitOptions{OpenOptions: open}); err != nil {
+		t.Fatal(err)
+	}
+	at := func(env account.Env) string {
+		t.Helper()
+		env.Dir = filepath.Join(l.root, "below", "project")
+		known, err := account.KnownStores(env)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found, err := project.Discover(project.OpenOptions{Env: env}, known)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return found.Root
+	}
+	if got, want := at(l.env), filepath.Join(l.root, "below", "project"); got != want {
+		t.Errorf("somebody else's store: the root is %s, not %s", got, want)
+	}
+	if got := at(other.env); got != l.root {
+		t.Errorf("one's own: the root is %s, not %s", got, l.root)
+	}
+}

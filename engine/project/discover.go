@@ -52,6 +52,9 @@ func Discover(o OpenOptions, known []account.KnownStore) (Location, error) {
 	older := ""
 	for dir := start; ; dir = filepath.Dir(dir) {
 		at, err := Locate(o.Env, dir, known)
+		if err == nil && at.Store != "" && planted(at, known) {
+			at.Store = ""
+		}
 		if err != nil || at.Store != "" || at.Lost != nil {
 			if out.root == "" {
 				return at, err
@@ -77,6 +80,16 @@ func Discover(o OpenOptions, known []account.KnownStore) (Location, error) {
 		start = out.git
 	}
 	return Location{Root: start, Mode: account.ProjectMode}, nil
+}
+
+// planted reports whether the store at hand lies where anybody may put one and is none of this
+// account's: it must not decide for what lies below, which would be refused from then on.
+func planted(at Location, known []account.KnownStore) bool {
+	if at.Root != filepath.Dir(at.Root) && !isTemporary(at.Root) {
+		return false
+	}
+	f, err := account.ReadFormat(at.Store)
+	return err != nil || !slices.ContainsFunc(known, func(k account.KnownStore) bool { return k.ID.String() == f.ID })
 }
 
 // exportedRoot is $REWIND_PROJECT_ROOT where the working directory is inside it: a
@@ -208,16 +221,12 @@ func RefuseRoot(env account.Env, root string) error {
 	if real, err := filepath.EvalSymlinks(home); home != "" && err == nil {
 		home = real
 	}
-	temp := os.TempDir()
-	if real, err := filepath.EvalSymlinks(temp); err == nil {
-		temp = real
-	}
 	switch {
 	case root == filepath.Dir(root):
 		reason = "the root of the file system"
 	case root == home:
 		reason = "the home directory"
-	case root == temp || root == "/tmp" || root == "/var/tmp":
+	case isTemporary(root):
 		reason = "the temporary directory"
 	case account.IsMountTop(root):
 		reason = "the top of a mounted file system"
@@ -226,4 +235,12 @@ func RefuseRoot(env account.Env, root string) error {
 		return nil
 	}
 	return &RefusedRootError{Root: root, Reason: reason}
+}
+
+func isTemporary(root string) bool {
+	temp := os.TempDir()
+	if real, err := filepath.EvalSymlinks(temp); err == nil {
+		temp = real
+	}
+	return root == temp || root == "/tmp" || root == "/var/tmp"
 }
