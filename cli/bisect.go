@@ -180,6 +180,7 @@ func (b *bisecting) search(ctx context.Context) (bisectView, error) {
 
 // try runs the command at a state.
 func (b *bisecting) try(ctx context.Context, i int, text string) (bisect.Verdict, error) {
+	b.c.out.working("bisect")
 	problems, err := b.s.MoveTo(ctx, i)
 	b.c.out.endProgress()
 	if err != nil {

@@ -124,6 +124,7 @@ func (c *call) accountFile() string {
 }
 
 func (c *call) openOptions() project.OpenOptions {
+	c.out.working(c.cmd.name)
 	return project.OpenOptions{Env: c.env, Root: c.root, Progress: c.out.progress(), Waiting: c.waiting()}
 }
 

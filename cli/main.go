@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/rewind-cli/rewind/engine/account"
+	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/restore"
 )
 
@@ -18,6 +19,7 @@ import (
 type Stdio struct {
 	In       io.Reader
 	Out, Err io.Writer
+	Progress project.Progress // is told how long work goes on, instead of a line on Err; nil: the line
 }
 
 // Main runs one call of rewind and returns its exit code. args[0] is the

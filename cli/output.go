@@ -16,6 +16,7 @@ import (
 
 	"github.com/rewind-cli/rewind/cli/screen"
 	"github.com/rewind-cli/rewind/engine/account"
+	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/hookio"
 )
 
@@ -34,15 +35,18 @@ type output struct {
 
 	interrupted <-chan struct{} // closed at the first Ctrl-C
 
+	watched project.Progress // takes the place of the line; nil: none does
+
 	mu     sync.Mutex // stderr: progress comes from other goroutines
 	meter  *meter
-	full   bool // something else draws on the whole screen
+	beat   chan struct{} // closed where the line is to move no more
+	full   bool          // something else draws on the whole screen
 	buf    *bufio.Writer
 	answer bool // a JSON document was printed
 }
 
 func newOutput(s Stdio, env account.Env, asJSON bool) *output {
-	o := &output{stdout: answerWriter{s.Out}, stderr: s.Err, stdin: s.In, now: env.Now, json: asJSON}
+	o := &output{stderr: s.Err, watched: s.Progress, stdin: s.In, now: env.Now, json: asJSON}
 	if o.now == nil {
 		o.now = time.Now
 	}
@@ -50,14 +54,24 @@ func newOutput(s Stdio, env account.Env, asJSON bool) *output {
 		o.client, o.transcript = hookio.Agent(env.Getenv(clientVariable)), env.Getenv("REWIND_TRANSCRIPT_PATH")
 	}
 	o.outTerm, o.errTerm, o.inOK = isTerminal(s.Out), isTerminal(s.Err), isTerminal(s.In)
+	o.stdout = answerWriter{Writer: s.Out}
+	if o.outTerm {
+		o.stdout.before = o.endProgress
+	}
 	o.buf = bufio.NewWriterSize(o.stdout, 32<<10)
 	return o
 }
 
 // answerWriter tells errors of stdout from those of the store.
-type answerWriter struct{ io.Writer }
+type answerWriter struct {
+	io.Writer
+	before func() // called before every write; may be nil
+}
 
 func (w answerWriter) Write(b []byte) (int, error) {
+	if w.before != nil {
+		w.before()
+	}
 	n, err := w.Writer.Write(b)
 	if err != nil {
 		err = &outputError{err}

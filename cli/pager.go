@@ -17,6 +17,7 @@ func (o *output) paged(ctx context.Context, env account.Env, print func() error)
 	if !o.outTerm || o.quiet || len(argv) == 0 {
 		return print()
 	}
+	o.endProgress()
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	cmd.Stdout, cmd.Stderr = o.stdout.Writer, o.stderr
 	cmd.Env = os.Environ()

@@ -14,7 +14,9 @@ import (
 // take. It shows itself only when work takes longer than the delay.
 type meter struct {
 	start, drawn time.Time
+	told         time.Time // when the engine reported last
 	phase        string
+	info         project.ProgressInfo
 	shown        bool
 	width        int
 }
@@ -22,10 +24,14 @@ type meter struct {
 const (
 	meterDelay = 300 * time.Millisecond
 	meterEvery = 100 * time.Millisecond
+	meterStale = time.Second // after that without a report the line tells how long it takes
 )
 
 // progress is what the engine reports to; nil where nobody would see it.
 func (o *output) progress() project.Progress {
+	if o.watched != nil {
+		return o.watched
+	}
 	if !o.errTerm || o.quiet {
 		return nil
 	}
@@ -41,23 +47,67 @@ func (o *output) progress() project.Progress {
 			o.meter.clear(o.stderr)
 			o.meter = &meter{start: now, phase: phase, width: widthOf(o.stderr)}
 		}
-		o.meter.draw(o.stderr, now, p)
+		o.meter.told, o.meter.info = now, p
+		o.meter.draw(o.stderr, now)
 	}
+}
+
+// working sees to it that a command which takes long has a line from the first moment on, and one
+// that moves: before the engine reports, and where it does not, the line tells how long it takes.
+// It ends with endProgress, and with the first byte of an answer on a terminal.
+func (o *output) working(command string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if !o.errTerm || o.quiet || o.beat != nil || o.full {
+		return
+	}
+	done, tick := make(chan struct{}), time.NewTicker(meterEvery)
+	o.beat = done
+	if o.meter == nil {
+		o.meter = &meter{start: o.now(), width: widthOf(o.stderr), info: project.ProgressInfo{Phase: command}}
+	}
+	go func() {
+		defer tick.Stop()
+		for {
+			select {
+			case <-done:
+				return
+			case <-tick.C:
+				o.mu.Lock()
+				if o.beat == done && o.meter != nil && !o.full {
+					o.meter.draw(o.stderr, o.now())
+				}
+				o.mu.Unlock()
+			}
+		}
+	}()
 }
 
 func (o *output) endProgress() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	if o.beat != nil {
+		close(o.beat)
+		o.beat = nil
+	}
 	o.meter.clear(o.stderr)
 	o.meter = nil
 }
 
-func (m *meter) draw(w io.Writer, now time.Time, p project.ProgressInfo) {
+func (m *meter) draw(w io.Writer, now time.Time) {
 	if now.Sub(m.start) < meterDelay || now.Sub(m.drawn) < meterEvery {
 		return
 	}
 	m.drawn, m.shown = now, true
-	io.WriteString(w, "\r\x1b[K"+screen.Clip(progressLine(p, now.Sub(m.start)), max(m.width-1, 20)))
+	line := progressLine(m.info, now.Sub(m.start))
+	if now.Sub(m.told) >= meterStale {
+		line = strings.TrimSuffix(line, ": ")
+		line += ", " + formatTook(now.Sub(m.start).Round(time.Second))
+		if m.told.IsZero() {
+			line = strings.Replace(line, ", ", ": ", 1)
+		}
+	}
+	io.WriteString(w, "\r\x1b[K"+screen.Clip(line, max(m.width-1, 20)))
 }
 
 func (m *meter) clear(w io.Writer) {

@@ -54,6 +54,22 @@ func TestMeter(t *testing.T) {
 	if buf.String() != want {
 		t.Errorf("progress over the picker: %q", buf.String())
 	}
+	o.fullScreen(false)
+	buf.Reset()
+	o.working("stats") // nothing is reported
+	defer o.endProgress()
+	o.mu.Lock()
+	o.meter.draw(&buf, now.Add(100*time.Millisecond))
+	o.meter.draw(&buf, now.Add(1400*time.Millisecond))
+	o.mu.Unlock()
+	progress(project.ProgressInfo{Phase: "scan", Files: 7})
+	o.mu.Lock()
+	o.meter.draw(&buf, now.Add(500*time.Millisecond))
+	o.meter.draw(&buf, now.Add(2500*time.Millisecond))
+	o.mu.Unlock()
+	if got, want := buf.String(), "\r\x1b[Kstats: 1s\r\x1b[K\r\x1b[Kscan: 7 files\r\x1b[Kscan: 7 files, 3s"; got != want {
+		t.Errorf("a line that nothing is reported to: %q, want %q", got, want)
+	}
 	if (&output{stderr: &buf}).progress() != nil {
 		t.Error("progress without a terminal")
 	}

@@ -162,6 +162,7 @@ func runProgram(c *call, path string, words []string) (programEnd, error) {
 	if c.json {
 		cmd.Stdout = c.out.stderr
 	}
+	c.out.endProgress()
 	signals := make(chan os.Signal, 8)
 	for _, sig := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT} {
 		if !signal.Ignored(sig) {

@@ -80,10 +80,7 @@ func runWatch(ctx context.Context, c *call, o engine.WatchOptions) error {
 	c.close()
 	began := c.out.now()
 	o.Open = func(ctx context.Context) (*project.Project, error) {
-		options := c.openOptions()
-		options.Progress, options.Waiting = nil, nil
-		options.Root = view.Root
-		return project.Open(ctx, options)
+		return project.Open(ctx, project.OpenOptions{Env: c.env, Root: view.Root})
 	}
 	o.Started = func(root string, directories int) {
 		view.Directories = directories
