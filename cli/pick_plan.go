@@ -20,6 +20,7 @@ type pickedPlan struct {
 	what    string // "restore to 3", in a question
 	did     string // "Restored to 3"
 	back    string // the key that takes it back
+	parts   string // "2 of 5 hunks of a.go", "" for whole files
 }
 
 // doneRestore is what y did.
@@ -70,6 +71,16 @@ func (s *pickSource) plan(ctx context.Context, a screen.Ask) (*screen.Plan, erro
 			}
 		}
 		p.what, p.did = "restore to "+pickedName(l), "Restored to "+pickedName(l)
+		if a.Parts != "" {
+			var choices []engine.HunkChoice
+			if choices, p.parts, err = s.choices(a); err != nil {
+				return nil, err
+			}
+			p.what, p.did = p.what+", "+p.parts, p.did+", "+p.parts
+			p.verb.do = func(ctx context.Context, pr *project.Project, o engine.RestoreOptions) (*engine.Restored, error) {
+				return engine.RestoreHunks(ctx, pr, o, choices)
+			}
+		}
 	case screen.Undo:
 		var err error
 		if p.verb, p.what, err = s.undoVerb(ctx); err != nil {
@@ -182,6 +193,8 @@ func pickPlan(p *pickedPlan, r *engine.Restored, target project.Listed, token in
 	switch {
 	case p.options.Half == conversation.ConversationOnly:
 		fact(screen.Plain, "The conversation alone; files stay as they are.")
+	case p.parts != "":
+		fact(screen.Plain, "Of the files, "+p.parts+"; the conversation stays.")
 	case conv == nil && len(p.options.Paths) > 0:
 		fact(screen.Plain, "Of the files, "+plural(len(p.options.Paths), "one that was chosen", "that were chosen")+"; the conversation stays.")
 	case conv == nil && p.options.Half == conversation.CodeOnly:
@@ -276,6 +289,7 @@ func (s *pickSource) do(ctx context.Context, a screen.Ask) (said string, now *sc
 	s.mu.Lock()
 	s.done = append(s.done, doneRestore{p.verb, done})
 	clear(s.plans)
+	clear(s.shownHunks)
 	s.mu.Unlock()
 	said = p.did + ": " + restoredLine(done) + " " + p.back + " takes it back, q leaves"
 	return said, nil, nil

@@ -23,10 +23,12 @@ type pickSource struct {
 	present *timeline.Present
 	plans   map[int]*pickedPlan
 	done    []doneRestore // what was done, in order
+
+	shownHunks map[string]shownHunk // by the ids that screen has
 }
 
 func newPickSource(c *call, p *project.Project) *pickSource {
-	return &pickSource{c: c, p: p, busy: make(chan struct{}, 1), rows: map[string]*timeline.Row{}, plans: map[int]*pickedPlan{}}
+	return &pickSource{c: c, p: p, busy: make(chan struct{}, 1), rows: map[string]*timeline.Row{}, plans: map[int]*pickedPlan{}, shownHunks: map[string]shownHunk{}}
 }
 
 // answer is the picker's screen.Source.
@@ -55,11 +57,16 @@ func (s *pickSource) answer(ctx context.Context, a screen.Ask) (out screen.Answe
 		out.Said, err = s.name(ctx, a.ID, a.Text)
 	case screen.AskLog:
 		out.Log, err = s.log(ctx)
+	case screen.AskHunks:
+		out.Hunks, err = s.hunks(ctx, a)
 	case screen.AskNotes:
 		out.Notes = s.notes(ctx, a.Paths)
 	}
 	if err != nil {
 		f := explain(err)
+		if edited := (*engine.ChangedSinceError)(nil); errors.As(err, &edited) {
+			f.hint = "f shows them as they are now"
+		}
 		out.Err = escape(f.message)
 		if f.hint != "" && a.What != screen.AskLook {
 			out.Err += " (" + escape(f.hint) + ")"

@@ -144,7 +144,9 @@ func TestTmuxPicker(t *testing.T) {
 
 	x.keys("g", "j", "Space", "j", "j", "Space") // 1 and 3
 	x.shows(`comparing 1 with 3`, `from 3 .* to 1 `, `M note.txt`, `M src/main.go`)
-	x.keys("Escape") // alone: with a key right behind it, it is that key with alt
+	x.keys("Escape", "?") // both at once: a terminal sends the same for alt and ?
+	x.shows(`two marks are compared`)
+	x.keys("q")
 	x.shows(`what came before it`)
 	x.keys("g", "j", "n", "v1")
 	x.shows(`name of 1: v1`)
@@ -213,4 +215,86 @@ func TestTmuxPicker(t *testing.T) {
 	x.keys("-l", "echo code $?")
 	x.keys("Enter")
 	x.shows(`(?m)^code 130`)
+}
+
+// Part of a file, and another file as a whole: chosen hunk by hunk, planned, done, taken back. A file that
+// changed after its hunks were shown is left as it is.
+func TestTmuxHunks(t *testing.T) {
+	x := newTmux(t, "80", "24")
+	var lines []string
+	for _, c := range "abcdefghijklmnopqrstuvwxyz" {
+		lines = append(lines, "line "+string(c))
+	}
+	old := strings.Join(lines, "\n") + "\n"
+	lines[0], lines[12], lines[14], lines[25] = "FIRST", "MIDDLE", "NEXT", "LAST"
+	now := strings.Join(lines, "\n") + "\n"
+	x.write("f", old)
+	x.write("deep/er/gone", "gone\n")
+	if err := os.Chmod(filepath.Join(x.dir, "deep"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	x.run("init")
+	x.write("f", now)
+	x.write("new", "new\n")
+	if err := os.RemoveAll(filepath.Join(x.dir, "deep")); err != nil {
+		t.Fatal(err)
+	}
+
+	x.keys("rewind", "Enter")
+	x.shows(`@ .*3 files changed`)
+	x.keys("j", "f")
+	x.shows(`0 of 5 chosen`, `(?m)> \[ \] delete +new$`)
+	x.keys("Right")
+	x.shows(`All or nothing of new: not chosen`, `deleted file`)
+	x.keys("Left", "j", "Right")
+	x.shows(`Hunks of f, as in 1: 0 of 3 chosen`, `┃ +-FIRST`, `┃ +\+line a`)
+	x.keys("j", "s")
+	x.shows(`0 of 4 chosen`)
+	x.keys("Space", "j", "Space") // MIDDLE and LAST
+	x.shows(`2 of 4 chosen`, `\[x\] @@ -23,4`)
+	x.keys("Escape", "G")
+	x.shows(`\[~\] replace +2 of 4 hunks +f`, `> \[ \] create +deep/er/gone`)
+	x.keys("Space", "Enter")
+	x.shows(`2 hunks of f and 1 whole path`, `replace f`, `create +deep/er/gone`, `y/n restore to 1`)
+	x.has("f", now)
+	x.keys("y")
+	x.shows(`(?m)^Restored to 1.* 2 hunks of f and 1 whole path`)
+	x.has("f", strings.NewReplacer("MIDDLE", "line m", "LAST", "line z").Replace(now))
+	x.has("deep/er/gone", "gone\n")
+	x.has("new", "new\n")
+	if fi, err := os.Stat(filepath.Join(x.dir, "deep")); err != nil || fi.Mode().Perm() != 0o700 {
+		t.Errorf("the directory of what came back: %v, %v", fi, err)
+	}
+	x.keys("u")
+	x.shows(`y/n undo the restore`)
+	x.keys("y")
+	x.shows(`(?m)^Undone: `)
+	x.has("f", now)
+	x.has("deep/er/gone", "")
+
+	x.keys("G", "f")
+	x.shows(`0 of 5 chosen`)
+	x.keys("j", "Right")
+	x.shows(`Hunks of f, as in \d+: 0 of 3 chosen`)
+	x.keys("Space", "Enter")
+	x.shows(`1 of 3 hunks of f`, `y/n`)
+	x.write("other", "while it asks\n")
+	x.keys("y")
+	x.shows(`nothing was done: the files changed`)
+	x.has("f", now)
+	x.write("f", now+"more\n")
+	x.keys("y")
+	x.shows(`error: f changed since its hunks were shown \(f shows them as they are now\)`)
+	x.has("f", now+"more\n")
+	x.keys("f")
+	x.shows(`0 of 6 chosen`)
+	x.keys("j", "j", "Right")
+	x.shows(`Hunks of f`)
+	x.keys("Space", "Enter")
+	x.shows(`1 of 3 hunks of f`, `y/n`)
+	x.keys("y")
+	x.shows(`(?m)^Restored to `)
+	x.has("f", strings.Replace(now, "FIRST", "line a", 1)+"more\n")
+	x.keys("q")
+	x.shows(`Restored to `, `Undid the restore`, `(?m)^\$$`)
 }

@@ -222,12 +222,17 @@ func (r *restoring) run(choose func(*restoring) (*restore.Plan, error)) (_ *Rest
 
 // planTo plans the way to a checkpoint under its rules and today's.
 func (r *restoring) planTo(c manifest.Checkpoint) (*restore.Plan, error) {
+	return r.planTree(c, c.Root)
+}
+
+// planTree plans the way to a tree that is a checkpoint's, but for files that were edited in it.
+func (r *restoring) planTree(c manifest.Checkpoint, root oid.ID) (*restore.Plan, error) {
 	r.op.Checkpoint, r.target = c.ID, c
 	target, today := rules.Of(r.Project, r.tx, c), rules.Today(r.Project, r.fs)
 	saw := r.sightOf(c, target)
 	r.saw = saw
 	plan, err := restore.NewPlan(r.ctx, restore.Options{
-		FS: r.fs, Source: r.tx, Current: r.now, Target: c.Root, Select: r.sel,
+		FS: r.fs, Source: r.tx, Current: r.now, Target: root, Select: r.sel,
 		InTarget: target.MayGo, InScope: today.MayGo, Unseen: saw.unseen, Whole: r.whole(saw),
 		Store: rules.StorePath(r.Project), Workers: r.tx.Workers(),
 	})

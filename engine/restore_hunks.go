@@ -6,12 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path"
 	"slices"
 	"strings"
 
 	"github.com/rewind-cli/rewind/engine/conversation"
 	"github.com/rewind-cli/rewind/engine/linediff"
 	"github.com/rewind-cli/rewind/engine/patch"
+	"github.com/rewind-cli/rewind/engine/pathspec"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/restore"
 	"github.com/rewind-cli/rewind/engine/rules"
@@ -114,20 +116,25 @@ func (f *FileHunks) cut(w *diffWriter, d FileDiff) error {
 	return nil
 }
 
-// RestoreHunks brings what was chosen of some paths to a checkpoint, which is o.Checkpoint; o.Paths and the conversation
-// do not count. It is a restore like every other: with a safety checkpoint, and taken back by UndoRestore.
+// RestoreHunks brings what was chosen of some paths to a checkpoint, which is o.Checkpoint, and beside it what o.Paths
+// selects, if it is set; the conversation stays. It is a restore like every other: with a safety checkpoint, and taken back by UndoRestore.
 // Errors are those of Restore, and *ChangedSinceError.
 func RestoreHunks(ctx context.Context, p *project.Project, o RestoreOptions, choices []HunkChoice) (*Restored, error) {
-	o.Half, o.Paths, o.Prompt = conversation.CodeOnly, nil, 0
+	o.Half, o.Prompt = conversation.CodeOnly, 0
+	more := len(o.Paths) > 0
 	seen := map[string]*manifest.Entry{}
 	paths := make([]string, 0, len(choices))
 	for _, c := range choices {
 		seen[c.File.Path] = c.File.Old
 		paths = append(paths, c.File.Path)
+		if more {
+			o.Paths = append(o.Paths[:len(o.Paths):len(o.Paths)], pathspec.EscapeGlob(c.File.Path))
+		}
 	}
 	return runRestore(ctx, p, o, manifest.OpRestore, func(r *restoring) (*restore.Plan, error) {
 		r.op.Checkpoint, r.target = o.Checkpoint.ID, r.o.Checkpoint
 		var edits []restore.Edit
+		var err error
 		for _, c := range choices {
 			now, err := entryAt(r.tx.Load, r.now, c.File.Path)
 			if err != nil {
@@ -142,13 +149,12 @@ func RestoreHunks(ctx context.Context, p *project.Project, o RestoreOptions, cho
 			}
 			edits = append(edits, restore.Edit{Path: c.File.Path, Entry: e})
 		}
-		target, err := restore.EditTree(r.tx, r.tx, r.now, edits, nil)
-		if err != nil {
-			return nil, err
+		var plan *restore.Plan
+		if more {
+			plan, err = r.planWithHunks(edits)
+		} else {
+			plan, err = r.planHunks(paths, edits)
 		}
-		plan, err := restore.NewPlan(r.ctx, restore.Options{
-			FS: r.fs, Source: r.tx, Current: r.now, Target: target, Select: restore.NewExactly(paths), Store: rules.StorePath(r.Project), Workers: r.tx.Workers(),
-		})
 		if err != nil {
 			return nil, err
 		}
@@ -163,6 +169,54 @@ func RestoreHunks(ctx context.Context, p *project.Project, o RestoreOptions, cho
 		}
 		return plan, nil
 	})
+}
+
+// planHunks changes just these paths.
+func (r *restoring) planHunks(paths []string, edits []restore.Edit) (*restore.Plan, error) {
+	modes, err := r.dirModes(paths)
+	if err != nil {
+		return nil, err
+	}
+	target, err := restore.EditTree(r.tx, r.tx, r.now, edits, modes)
+	if err != nil {
+		return nil, err
+	}
+	return restore.NewPlan(r.ctx, restore.Options{
+		FS: r.fs, Source: r.tx, Current: r.now, Target: target, Select: restore.NewExactly(paths), Store: rules.StorePath(r.Project), Workers: r.tx.Workers(),
+	})
+}
+
+// planWithHunks restores what is selected as every restore does, to a checkpoint that has the edits.
+func (r *restoring) planWithHunks(edits []restore.Edit) (*restore.Plan, error) {
+	c := r.o.Checkpoint
+	if err := r.pathsExist(c.Root); err != nil {
+		return nil, err
+	}
+	target, err := restore.EditTree(r.tx, r.tx, c.Root, edits, nil)
+	if err != nil {
+		return nil, err
+	}
+	return r.planTree(c, target)
+}
+
+// dirModes are the modes that the checkpoint has of the directories above paths.
+func (r *restoring) dirModes(paths []string) (map[string]uint32, error) {
+	modes := map[string]uint32{}
+	for _, p := range paths {
+		for dir := path.Dir(p); dir != "."; dir = path.Dir(dir) {
+			if _, ok := modes[dir]; ok {
+				break
+			}
+			e, err := entryAt(r.tx.Load, r.o.Checkpoint.Root, dir)
+			if err != nil {
+				return nil, err
+			}
+			if e != nil && e.Kind == manifest.Subdir {
+				modes[dir] = e.Mode
+			}
+		}
+	}
+	return modes, nil
 }
 
 // sameEntries reports whether two entries are the same path's, both may be nil.

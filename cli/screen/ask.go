@@ -20,6 +20,7 @@ const (
 	AskName              // names it Text
 	AskLog               // the operations
 	AskNotes             // what the rows of Paths changed, each id ended by a NUL
+	AskHunks             // what a restore of the file Paths to ID changes, in parts
 )
 
 // Scope is which rows are shown.
@@ -63,6 +64,7 @@ type Ask struct {
 	Verb  Verb
 	Half  Half
 	Paths string // raw paths, each ended by a NUL; "" for all
+	Parts string // ids of hunks beside them, each ended by a NUL
 	Plan  int    // token of the plan
 	Text  string
 }
@@ -77,6 +79,7 @@ type Answer struct {
 	Plan *Plan // with an Ask of AskDo: what it would be now, since the tree moved; nothing was done
 	Log  []Line
 
+	Hunks *Hunks
 	Notes map[string]string // by the ids of rows
 }
 
@@ -141,4 +144,17 @@ type Plan struct {
 	Notes    []Line // below the files
 	Question string // ends with a question mark; "" where there is nothing to do
 	Half     Half
+}
+
+// Hunks are what a restore of one file changes.
+type Hunks struct {
+	Head  []Line
+	Parts []Hunk // none: the file can only be taken as a whole
+}
+
+// Hunk is a part that can be restored by itself.
+type Hunk struct {
+	ID    string // unlike all others, of other files too
+	Lines []Line
+	Split []Hunk // what it can be cut into
 }

@@ -70,10 +70,7 @@ func escapeKey(b []byte) (name string, n int) {
 		return "", 0
 	}
 	if b[1] != '[' && b[1] != 'O' {
-		if b[1] == 0x1b {
-			return "esc", 1
-		}
-		return "alt", 2
+		return "esc", 1 // alt with a key sends the same
 	}
 	for n = 2; n < len(b); n++ {
 		if c := b[n]; c >= 0x40 && c <= 0x7e {
@@ -89,6 +86,10 @@ func sequenceName(s string) string {
 		return "up"
 	case "B":
 		return "down"
+	case "C":
+		return "right"
+	case "D":
+		return "left"
 	case "H", "1~", "7~":
 		return "home"
 	case "F", "4~", "8~":

@@ -17,8 +17,8 @@ type layout struct {
 }
 
 // arrange is the layout of a screen; body is what is left of it below the head and above the last
-// line. talk: the conversation has the focus.
-func arrange(w, body int, focus pane) (l layout) {
+// line. quiet: there is no conversation, and one line says so.
+func arrange(w, body int, focus pane, quiet bool) (l layout) {
 	set := func(p pane, w, h int) { l.size[p].w, l.size[p].h = max(w, 0), max(h, 0) }
 	switch {
 	case w < 50 || body < 10:
@@ -43,9 +43,18 @@ func arrange(w, body int, focus pane) (l layout) {
 		right, talk := w-list-1, 0
 		if body >= 30 || focus == talkPane {
 			talk = max(body/4, 3)
+			if quiet {
+				talk = 1
+			}
 		}
 		l.rightColumn(right, body, talk)
 		set(talkPane, right, talk)
+	case quiet:
+		l.shape = side
+		list := w * 35 / 100
+		set(listPane, list, body)
+		l.rightColumn(w-list-1, body, 1)
+		set(talkPane, w-list-1, 1)
 	default:
 		l.shape = three
 		list, talk := w*35/100, w/4
@@ -71,4 +80,4 @@ func (l *layout) rightColumn(w, body, talk int) {
 // body is how many lines a pane has.
 func (m *Picker) body(p pane) int { return m.layout().size[p].h }
 
-func (m *Picker) layout() layout { return arrange(m.w, max(m.h-2, 1), m.focus) }
+func (m *Picker) layout() layout { return arrange(m.w, max(m.h-2, 1), m.focus, m.quiet) }

@@ -28,6 +28,7 @@ type Picker struct {
 	offset [panes]int // first line on the screen
 	file   int        // the cursor among the files of the look
 	now    bool       // compare with the working tree
+	quiet  bool       // no conversation is held at the row
 	looks  map[Ask]*Look
 	order  []Ask // of looks, the oldest first
 
@@ -36,7 +37,9 @@ type Picker struct {
 	target  string // id of the row that the plan is of
 	plan    *Plan  // nil while it is made
 	paths   string // chosen
+	parts   string // chosen beside them
 	checked map[string]bool
+	hunks   chosenParts
 	planAt  int // the cursor, or the first line
 	log     []Line
 
@@ -54,6 +57,7 @@ const (
 	naming
 	planning
 	choosing
+	choosingHunks
 	working
 	helping
 	logging
@@ -166,6 +170,8 @@ func (m *Picker) take(a Answer) {
 		m.log = a.Log
 	case AskNotes:
 		m.note(a.Notes)
+	case AskHunks:
+		m.takeHunks(a)
 	}
 }
 
@@ -247,13 +253,13 @@ func (m *Picker) moved() {
 }
 
 // begin asks for the plan of a verb.
-func (m *Picker) begin(v Verb, h Half, id, paths string) {
-	m.mode, m.verb, m.half, m.target, m.paths, m.plan, m.planAt, m.said = planning, v, h, id, paths, nil, 0, nil
-	m.ask(Ask{What: AskPlan, Verb: v, Half: h, ID: id, Paths: paths})
+func (m *Picker) begin(v Verb, h Half, id, paths, parts string) {
+	m.mode, m.verb, m.half, m.target, m.paths, m.parts, m.plan, m.planAt, m.said = planning, v, h, id, paths, parts, nil, 0, nil
+	m.ask(Ask{What: AskPlan, Verb: v, Half: h, ID: id, Paths: paths, Parts: parts})
 }
 
 func (m *Picker) takePlan(a Answer) {
-	asked := Ask{What: AskPlan, Verb: m.verb, Half: m.half, ID: m.target, Paths: m.paths}
+	asked := Ask{What: AskPlan, Verb: m.verb, Half: m.half, ID: m.target, Paths: m.paths, Parts: m.parts}
 	if m.mode != planning && m.mode != choosing || a.Ask != asked {
 		return // of a plan that was left
 	}

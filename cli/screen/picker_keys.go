@@ -27,6 +27,8 @@ func (m *Picker) key(k string) Action {
 		m.planKey(k)
 	case choosing:
 		m.chooseKey(k)
+	case choosingHunks:
+		m.hunkKey(k)
 	case helping, logging:
 		m.pageKey(k)
 	case working:
@@ -84,7 +86,7 @@ func (m *Picker) browseKey(k string) Action {
 		if k == "U" {
 			v = Redo
 		}
-		m.begin(v, Both, "", "")
+		m.begin(v, Both, "", "", "")
 	case " ", "enter", "b", "c", "t", "f", "p", "n":
 		switch {
 		case ok && r.Is == IsNow:
@@ -106,14 +108,13 @@ func (m *Picker) rowKey(k string, r Row) {
 	case " ":
 		m.mark(r.ID)
 	case "enter", "b":
-		m.begin(Restore, Both, r.ID, "")
+		m.begin(Restore, Both, r.ID, "", "")
 	case "c":
-		m.begin(Restore, Code, r.ID, "")
+		m.begin(Restore, Code, r.ID, "", "")
 	case "t":
-		m.begin(Restore, Conversation, r.ID, "")
+		m.begin(Restore, Conversation, r.ID, "", "")
 	case "f":
-		m.begin(Restore, Code, r.ID, "")
-		m.mode, m.checked = choosing, map[string]bool{}
+		m.beginChoosing(r.ID)
 	case "p":
 		m.ask(Ask{What: AskPin, ID: r.ID})
 	case "n":
@@ -276,19 +277,18 @@ func (m *Picker) planKey(k string) {
 	case "y", "Y":
 		if m.plan != nil && m.plan.Question != "" {
 			m.mode, m.said = working, nil
-			m.ask(Ask{What: AskDo, Verb: m.verb, Half: m.half, ID: m.target, Paths: m.paths, Plan: m.plan.Token})
+			m.ask(Ask{What: AskDo, Verb: m.verb, Half: m.half, ID: m.target, Paths: m.paths, Parts: m.parts, Plan: m.plan.Token})
 		}
 	case "n", "N", "q", "esc":
 		m.mode, m.said = browsing, nil
 	case "b", "c", "t":
 		h := map[string]Half{"b": Both, "c": Code, "t": Conversation}[k]
-		if m.verb == Restore && m.paths == "" && h != m.half {
-			m.begin(m.verb, h, m.target, "")
+		if m.verb == Restore && m.paths+m.parts == "" && h != m.half {
+			m.begin(m.verb, h, m.target, "", "")
 		}
 	case "f":
 		if m.verb == Restore && m.plan != nil {
-			m.begin(Restore, Code, m.target, "")
-			m.mode, m.checked = choosing, map[string]bool{}
+			m.beginChoosing(m.target)
 		}
 	default:
 		m.planAt = m.scrolled(k, m.planAt)
@@ -305,29 +305,23 @@ func (m *Picker) chooseKey(k string) {
 	if m.plan == nil || len(m.plan.Files) == 0 {
 		return
 	}
+	m.said = nil
 	files := m.plan.Files
 	m.planAt = max(min(m.planAt, len(files)-1), 0)
 	switch k {
 	case " ":
 		raw := files[m.planAt].Raw
-		if m.checked[raw] = !m.checked[raw]; !m.checked[raw] {
-			delete(m.checked, raw)
-		}
+		m.setFile(raw, !m.checked[raw])
 		m.planAt = min(m.planAt+1, len(files)-1)
 	case "a":
 		all := len(m.checked) < len(files)
-		m.checked = map[string]bool{}
 		for _, f := range files {
-			if all {
-				m.checked[f.Raw] = true
-			}
+			m.setFile(f.Raw, all)
 		}
+	case "right", "l":
+		m.openHunks()
 	case "enter":
-		if len(m.checked) == 0 {
-			m.said = Text(Plain, "space chooses a file")
-			return
-		}
-		m.begin(Restore, Code, m.target, m.chosen())
+		m.planChosen()
 	default:
 		m.planAt = min(m.scrolled(k, m.planAt), len(files)-1)
 	}

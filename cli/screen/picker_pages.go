@@ -66,7 +66,7 @@ func (m *Picker) planFoot() Line {
 		return Line{{"nothing to do, nothing was changed", Plain}, {"  esc leaves", Dim}}
 	}
 	l := Line{{"y/n ", Bold}, {m.plan.Question, Yellow}}
-	if m.verb == Restore && m.paths == "" {
+	if m.verb == Restore && m.paths+m.parts == "" {
 		l = append(append(l, Span{"  ", Plain}), keysLine("b/c/t", "both, code, chat", "f", "files")...)
 	}
 	return l
@@ -81,7 +81,16 @@ func (m *Picker) chooseView(w, h int) []string {
 		return m.page(m.planLines(w), w, h)
 	}
 	at := max(min(m.planAt, len(m.plan.Files)-1), 0)
-	head := Text(Bold, fmt.Sprintf("  Files to restore to %s: %d of %d chosen", m.numberOf(m.target), len(m.checked), len(m.plan.Files)))
+	text, some := fmt.Sprintf("  Files to restore to %s: %d of %d chosen", m.numberOf(m.target), len(m.checked), len(m.plan.Files)), 0
+	for _, f := range m.plan.Files {
+		if n, _ := m.hunkCount(f.Raw); n > 0 && !m.checked[f.Raw] {
+			some++
+		}
+	}
+	if some > 0 {
+		text += fmt.Sprintf(", parts of %d", some)
+	}
+	head := Text(Bold, text)
 	out := []string{m.p.fit(head, w, Plain)}
 	h--
 	top := max(at-h+1, 0)
@@ -95,10 +104,17 @@ func (m *Picker) chooseView(w, h int) []string {
 		if i == at {
 			cursor, under = "> ", Reverse
 		}
-		if m.checked[f.Raw] {
+		some := ""
+		if n, of := m.hunkCount(f.Raw); m.checked[f.Raw] {
 			box = "[x] "
+		} else if n > 0 {
+			box, some = "[~] ", fmt.Sprintf("%d of %d hunks", n, of)
 		}
-		out = append(out, m.p.fit(Line{{cursor, Bold}, {box, Plain}, {cell(f.Status, 8, false), planStyle(f.Status)}, {f.Path, Plain}}, w, under))
+		l := Line{{cursor, Bold}, {box, Plain}, {cell(f.Status, 8, false), planStyle(f.Status)}}
+		if some != "" {
+			l = append(l, Span{some + "  ", Cyan})
+		}
+		out = append(out, m.p.fit(append(l, Span{f.Path, Plain}), w, under))
 	}
 	return out
 }
@@ -119,6 +135,7 @@ func (m *Picker) helpLines(w int) []Line {
 		{"enter b", "what restoring files and conversation would do; then y does it"},
 		{"c", "the same for the files alone"}, {"t", "for the conversation alone"},
 		{"f", "choose files: space chooses, enter shows the plan"},
+		{"f " + m.rule("→", "l"), "choose hunks of a file: space chooses, s splits, " + m.rule("←", "h") + " goes back"},
 		{"u", "undo"}, {"U", "redo"}, {"o", "the operations so far"},
 		{"", ""},
 		{"d", "compare with the files as they are now, or with the checkpoint before"},

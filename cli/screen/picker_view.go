@@ -17,6 +17,8 @@ func (m *Picker) view() []string {
 		body = m.page(m.planLines(w), w, room)
 	case choosing:
 		body = m.chooseView(w, room)
+	case choosingHunks:
+		body = m.hunksView(w, room)
 	case helping:
 		body = m.page(m.helpLines(w), w, room)
 	case logging:
@@ -95,8 +97,14 @@ func (m *Picker) foot() Line {
 		return m.said
 	case m.mode == planning:
 		return m.planFoot()
+	case m.mode == choosing && m.w < 60:
+		return keysLine("space", "choose", m.rule("→", "l"), "hunks", "enter", "plan")
 	case m.mode == choosing:
-		return keysLine("space", "choose", "a", "all", "enter", "plan", "esc", "leave")
+		return keysLine("space", "choose", "a", "all", m.rule("→", "l"), "hunks", "enter", "plan", "esc", "leave")
+	case m.mode == choosingHunks && m.w < 60:
+		return keysLine("space", "choose", "enter", "plan", m.rule("←", "h"), "files")
+	case m.mode == choosingHunks:
+		return keysLine(m.rule("↑↓", "j k"), "hunk", "space", "choose", "a", "all", "s", "split", "enter", "plan", m.rule("←", "h"), "files")
 	case m.mode == helping, m.mode == logging:
 		return keysLine("↑↓", "scroll", "q", "leave")
 	case m.w < 60:
@@ -131,7 +139,10 @@ func keysLine(words ...string) Line {
 
 // panesView is the list and what stands beside it.
 func (m *Picker) panesView(room int) []string {
-	l := arrange(m.w, room, m.focus)
+	if look := m.look(); look != nil { // until it is known, it is as before
+		m.quiet = len(look.Talk) == 0
+	}
+	l := arrange(m.w, room, m.focus, m.quiet)
 	draw := func(p pane) []string { return m.pane(p, l.size[p].w, l.size[p].h) }
 	bar := m.p.Paint(Dim, m.rule("│", "|"))
 	switch l.shape {

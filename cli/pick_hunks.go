@@ -1,0 +1,106 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/rewind-cli/rewind/cli/screen"
+	"github.com/rewind-cli/rewind/engine"
+	"github.com/rewind-cli/rewind/engine/linediff"
+)
+
+// shownHunk is a hunk that the picker has shown.
+type shownHunk struct {
+	file *engine.FileHunks
+	hunk linediff.Hunk
+	of   int // hunks that its file has; 0 where it is part of one of them
+}
+
+// hunks are what a restore changes in one file, in parts.
+func (s *pickSource) hunks(ctx context.Context, a screen.Ask) (*screen.Hunks, error) {
+	l, err := s.checkpoint(a.ID)
+	if err != nil {
+		return nil, err
+	}
+	files, err := engine.Hunks(ctx, s.p, engine.DiffOptions{A: l.Checkpoint, Paths: literalPaths(a.Paths)})
+	if err != nil {
+		return nil, err
+	}
+	f, err := hunksOf(files, strings.TrimSuffix(a.Paths, "\x00"))
+	if err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.showHunks(f), nil
+}
+
+// hunksOf is one path's.
+func hunksOf(files []*engine.FileHunks, path string) (*engine.FileHunks, error) {
+	i := slices.IndexFunc(files, func(f *engine.FileHunks) bool { return f.Path == path })
+	if i < 0 {
+		return nil, fmt.Errorf("%s has no hunks; space restores all of it", escapePath(path))
+	}
+	return files[i], nil
+}
+
+// showHunks gives hunks to the screen, and keeps what their ids mean. s.mu is held.
+func (s *pickSource) showHunks(f *engine.FileHunks) *screen.Hunks {
+	out := &screen.Hunks{Head: patchLines(f.Head, mostLines)}
+	left := mostLines
+	show := func(h linediff.Hunk, of int) screen.Hunk {
+		id := utoa(uint64(len(s.shownHunks) + 1))
+		s.shownHunks[id] = shownHunk{f, h, of}
+		part := screen.Hunk{ID: id, Lines: patchLines(f.Hunk(h), left+1)}
+		if left -= len(part.Lines); left < 0 {
+			left = 0
+			part.Lines = append(part.Lines, screen.Text(screen.Dim, "and more: rewind diff shows all of it"))
+		}
+		return part
+	}
+	for _, h := range f.Hunks {
+		part := show(h, len(f.Hunks))
+		if len(h.Changes) > 1 {
+			for _, p := range f.Split(h) {
+				part.Split = append(part.Split, show(p, 0))
+			}
+		}
+		out.Parts = append(out.Parts, part)
+	}
+	return out
+}
+
+// choices are what an ask takes of files in part; said names all that it takes.
+func (s *pickSource) choices(a screen.Ask) (choices []engine.HunkChoice, said string, err error) {
+	hunks, of, split := 0, 0, false
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for id := range strings.SplitSeq(strings.TrimSuffix(a.Parts, "\x00"), "\x00") {
+		shown, ok := s.shownHunks[id]
+		if !ok {
+			return nil, "", errors.New("those hunks are gone; f shows them as they are now")
+		}
+		hunks, split = hunks+1, split || shown.of == 0
+		i := slices.IndexFunc(choices, func(c engine.HunkChoice) bool { return c.File == shown.file })
+		if i < 0 {
+			i, of = len(choices), shown.of
+			choices = append(choices, engine.HunkChoice{File: shown.file})
+		}
+		choices[i].Hunks = append(choices[i].Hunks, shown.hunk)
+	}
+	switch {
+	case len(choices) > 1:
+		said = fmt.Sprintf("%s of %d files", plural(hunks, "hunk", "hunks"), len(choices))
+	case split:
+		said = fmt.Sprintf("%s of %s", plural(hunks, "hunk", "hunks"), escapePath(choices[0].File.Path))
+	default:
+		said = fmt.Sprintf("%d of %s of %s", hunks, plural(of, "hunk", "hunks"), escapePath(choices[0].File.Path))
+	}
+	if whole := strings.Count(a.Paths, "\x00"); whole > 0 {
+		said += " and " + plural(whole, "whole path", "whole paths")
+	}
+	return choices, said, nil
+}
