@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 	"regexp"
 
 	"github.com/spf13/pflag"
@@ -112,7 +113,11 @@ func forgetText(ctx context.Context, c *call, text string, isRegexp, yes bool) e
 		c.out.summary("Redacted %s in %s.", plural(done.Texts, "occurrence", "occurrences"), plural(done.Checkpoints, "checkpoint", "checkpoints"))
 	}
 	for _, file := range firstN(done.Still, maxNamed) {
-		c.out.warn("the agent's own file still contains it: %s", escape(file))
+		whose := "the agent's own file"
+		if filepath.Base(file) == project.OlderTranscript {
+			whose = "a checkpoint of the older rewind"
+		}
+		c.out.warn("%s still contains it: %s", whose, escape(file))
 	}
 	if n := len(done.Still) - maxNamed; n > 0 {
 		c.out.warn("and %d more, all of them with --json", n)

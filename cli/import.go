@@ -19,14 +19,16 @@ func newImport() *command {
 		name:  "import",
 		usage: "[DIR | --git REPO [REV…]] [--dry-run]",
 		short: "take over checkpoints of other programs",
-		long: "Takes over what an older rewind has saved (.agent/rewind/checkpoints), what pi's older\n" +
-			"extension keeps in a git repository (" + engine.PiRef + ", with what its sessions bind to\n" +
-			"it), or commits of any git repository: those that the revisions reach, all of them\n" +
-			"without one. Without an argument, shows what there is in the project and imports nothing.\n" +
+		long: "Takes over what an older rewind has saved (.agent/rewind/checkpoints, with the conversations\n" +
+			"of Claude Code and Droid), what pi's older extension keeps in a git repository\n" +
+			"(" + engine.PiRef + ", with what its sessions bind to it), or commits of any git\n" +
+			"repository: those that the revisions reach, all of them without one.\n" +
+			"Without an argument, shows what there is in the project and imports nothing.\n" +
 			"Times and names are kept, and nothing is removed from the source; importing again adds\n" +
 			"what is new. In the list, imported checkpoints stand where they were imported, before one\n" +
 			"with the files of the newest checkpoint, so that undo begins where it did before.\n" +
-			"A checkpoint that is damaged is left out and named. Submodules and .git are not imported.",
+			"A checkpoint that is damaged is left out and named; where only its conversation is, or has\n" +
+			"more than 512 MiB, its files are imported. Submodules and .git are not.",
 		examples: []example{
 			{"rewind import", "what there is to import here"},
 			{"rewind import .", "import it"},
@@ -91,6 +93,8 @@ type importView struct {
 	Checkpoints []importedOne    `json:"checkpoints"`
 	Bindings    int              `json:"bindings"`
 	Skipped     []importSkipView `json:"skipped"`
+	Said        int              `json:"conversations"`
+	Unsaid      []importSkipView `json:"without_conversation"`
 	LeftOut     int              `json:"paths_left_out"`
 	Newest      *string          `json:"newest"`
 }
@@ -109,16 +113,19 @@ type importSkipView struct {
 }
 
 // skippedError: some checkpoints of a source could not be taken over. They were named.
-type skippedError struct{ n int }
+type skippedError struct{ skipped, unsaid int }
 
 func (e *skippedError) Error() string {
-	return plural(e.n, "checkpoint", "checkpoints") + " could not be imported"
+	if e.skipped == 0 {
+		return plural(e.unsaid, "conversation", "conversations") + " could not be imported; the files were"
+	}
+	return plural(e.skipped, "checkpoint", "checkpoints") + " could not be imported"
 }
 
 // imports takes over the sources, one after the other.
 func (c *call) imports(ctx context.Context, p *project.Project, list []engine.ImportOptions) error {
 	v := importedView{Sources: []importView{}, DryRun: true}
-	skipped := 0
+	var left skippedError
 	for _, o := range list {
 		done, err := engine.Import(ctx, p, o)
 		if err != nil {
@@ -126,7 +133,8 @@ func (c *call) imports(ctx context.Context, p *project.Project, list []engine.Im
 		}
 		c.out.endProgress()
 		v.DryRun = o.DryRun
-		skipped += len(done.Skipped)
+		left.skipped += len(done.Skipped)
+		left.unsaid += len(done.Unsaid)
 		v.Sources = append(v.Sources, viewImported(done))
 		if c.json {
 			continue
@@ -139,6 +147,9 @@ func (c *call) imports(ctx context.Context, p *project.Project, list []engine.Im
 		if done.Known > 0 {
 			text += ", " + plural(done.Known, "was", "were") + " imported before"
 		}
+		if done.Said > 0 {
+			text += ", " + plural(done.Said, "conversation", "conversations")
+		}
 		if done.Bindings > 0 {
 			text += ", " + plural(done.Bindings, "entry", "entries") + " bound"
 		}
@@ -147,13 +158,8 @@ func (c *call) imports(ctx context.Context, p *project.Project, list []engine.Im
 			first, last := done.Added[0].Time, done.Added[n-1].Time
 			c.out.line("  %s … %s", first.Local().Format("2006-01-02 15:04"), last.Local().Format("2006-01-02 15:04"))
 		}
-		for i, s := range done.Skipped {
-			if i == maxNamed {
-				c.out.warn("… and %s", plural(len(done.Skipped)-i, "other", "others"))
-				break
-			}
-			c.out.warn("%s: %s", s.Name, s.Reason)
-		}
+		c.skips(done.Skipped, "")
+		c.skips(done.Unsaid, "its conversation was left out: ")
 		if done.LeftOut > 0 && !c.quiet {
 			c.out.warn("%s left out, which no checkpoint holds (.git, submodules, devices, files over maxFileSize)", plural(done.LeftOut, "path was", "paths were"))
 		}
@@ -168,19 +174,33 @@ func (c *call) imports(ctx context.Context, p *project.Project, list []engine.Im
 	} else if len(c.args) == 0 && !c.flags.Changed("git") {
 		c.out.hint("rewind import . imports it")
 	}
-	if skipped > 0 {
-		return &skippedError{skipped}
+	if left != (skippedError{}) {
+		return &left
 	}
 	return nil
 }
 
+// skips names what was left out.
+func (c *call) skips(list []engine.ImportSkip, what string) {
+	for i, s := range list {
+		if i == maxNamed {
+			c.out.warn("… and %s", plural(len(list)-i, "other", "others"))
+			break
+		}
+		c.out.warn("%s: %s%s", s.Name, what, s.Reason)
+	}
+}
+
 func viewImported(d *engine.Imported) importView {
-	v := importView{pathView: viewPath(filepath.ToSlash(d.From)), Found: d.Found, Known: d.Known, Checkpoints: []importedOne{}, Bindings: d.Bindings, Skipped: []importSkipView{}, LeftOut: d.LeftOut}
+	v := importView{pathView: viewPath(filepath.ToSlash(d.From)), Found: d.Found, Known: d.Known, Checkpoints: []importedOne{}, Bindings: d.Bindings, Skipped: []importSkipView{}, Said: d.Said, Unsaid: []importSkipView{}, LeftOut: d.LeftOut}
 	for _, a := range d.Added {
 		v.Checkpoints = append(v.Checkpoints, importedOne{a.ID.String(), viewTime(a.Time), a.Name, strings.ToValidUTF8(a.Description, "\uFFFD"), a.Files})
 	}
 	for _, s := range d.Skipped {
 		v.Skipped = append(v.Skipped, importSkipView(s))
+	}
+	for _, s := range d.Unsaid {
+		v.Unsaid = append(v.Unsaid, importSkipView(s))
 	}
 	if d.Newest != nil {
 		id := d.Newest.ID.String()

@@ -13,6 +13,7 @@ import (
 
 	"github.com/rewind-cli/rewind/cas/oid"
 	"github.com/rewind-cli/rewind/engine/commit"
+	"github.com/rewind-cli/rewind/engine/conversation"
 	"github.com/rewind-cli/rewind/engine/ignore"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/rootfs"
@@ -40,6 +41,8 @@ type Imported struct {
 	Added    []manifest.Checkpoint // the oldest first
 	Bindings int
 	Skipped  []ImportSkip
+	Said     int                  // of Added: with the conversation
+	Unsaid   []ImportSkip         // of Added: without the conversation that the source has
 	LeftOut  int                  // paths that no checkpoint can hold: .git, submodules, devices
 	Newest   *manifest.Checkpoint // that was taken to stay the newest; nil for none
 	DryRun   bool
@@ -53,6 +56,7 @@ type importItem struct {
 	name   string
 	record manifest.Checkpoint // as far as the source tells; with an id that the source alone makes
 	build  func(*importing) (oid.ID, error)
+	said   func(*importing) (*manifest.Transcript, error) // nil: the source has no conversation of it
 }
 
 // importing is one import at work.
@@ -60,6 +64,7 @@ type importing struct {
 	ctx     context.Context
 	p       *project.Project
 	tx      *commit.Tx
+	said    *conversation.Import
 	leftOut int
 }
 
@@ -110,15 +115,17 @@ func Import(ctx context.Context, p *project.Project, o ImportOptions) (*Imported
 		return nil, err
 	}
 	done.Found = len(items) + len(done.Skipped)
-	known := map[manifest.CheckpointID]bool{}
+	known := map[manifest.CheckpointID]*manifest.Checkpoint{}
 	taken := map[string]bool{}
 	err = p.Look(ctx, func(db *manifest.DB) error {
 		for _, it := range items {
-			_, ok, err := db.ByID(it.record.ID)
+			c, ok, err := db.ByID(it.record.ID)
 			if err != nil {
 				return err
 			}
-			known[it.record.ID] = ok
+			if ok {
+				known[it.record.ID] = &c
+			}
 			if it.record.Name != "" && project.NameFree(db, it.record.Name, it.record.ID) != nil {
 				taken[it.record.Name] = true
 			}
@@ -130,6 +137,7 @@ func Import(ctx context.Context, p *project.Project, o ImportOptions) (*Imported
 	}
 	im := &importing{ctx: ctx, p: p, tx: commit.Begin(p).KeepDirs()}
 	defer im.tx.Discard()
+	im.said = conversation.NewImport(ctx, p, im.tx)
 	encoded, err := importRules(p, o.Older != "")
 	if err != nil {
 		return nil, err
@@ -149,7 +157,8 @@ func Import(ctx context.Context, p *project.Project, o ImportOptions) (*Imported
 		if progress.Files++; p.Progress != nil {
 			p.Progress(progress)
 		}
-		if known[r.ID] {
+		if old := known[r.ID]; old != nil {
+			im.said.Knows(old.Transcript)
 			done.Known++
 			there[r.ID] = true
 			continue
@@ -162,6 +171,17 @@ func Import(ctx context.Context, p *project.Project, o ImportOptions) (*Imported
 		}
 		if err != nil {
 			return nil, p.Classify(fmt.Errorf("import %s: %w", it.name, err))
+		}
+		if it.said != nil {
+			r.Transcript, err = it.said(im)
+			if skip := (*errSkip)(nil); errors.As(err, &skip) {
+				done.Unsaid = append(done.Unsaid, ImportSkip{it.name, skip.reason})
+			} else if err != nil {
+				return nil, p.Classify(fmt.Errorf("import the conversation of %s: %w", it.name, err))
+			} else {
+				r.Session, r.Agent = r.Transcript.Session, r.Transcript.Agent
+				done.Said++
+			}
 		}
 		r.Kind, r.Root, r.Rules = ImportedKind, root, ruleset
 		if r.Name != "" && (taken[r.Name] || project.CheckName(r.Name) != nil) {
@@ -186,6 +206,9 @@ func Import(ctx context.Context, p *project.Project, o ImportOptions) (*Imported
 	}
 	if o.DryRun || len(done.Added) == 0 && len(bindings) == 0 {
 		return done, nil
+	}
+	if err := im.said.Flush(); err != nil {
+		return nil, p.Classify(err)
 	}
 	_, err = im.tx.Commit(ctx, func() (records []manifest.Record, err error) {
 		newest, err := p.NewestCheckpoint()

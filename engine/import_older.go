@@ -67,7 +67,8 @@ func olderItem(dir, name string) (it importItem, err error) {
 	var meta struct {
 		Name, Timestamp, Description string
 		SessionID                    *string `json:"sessionId"`
-		Transcript                   *struct{ Agent string }
+		HasTranscript                bool
+		Transcript                   json.RawMessage
 	}
 	if err == nil {
 		if err := json.Unmarshal(data, &meta); err != nil {
@@ -97,9 +98,12 @@ func olderItem(dir, name string) (it importItem, err error) {
 	if meta.SessionID != nil {
 		r.Session = *meta.SessionID
 	}
-	if meta.Transcript != nil {
-		r.Agent = meta.Transcript.Agent
+	var said olderSaid
+	if json.Unmarshal(meta.Transcript, &said) != nil {
+		said = olderSaid{}
 	}
+	r.Agent = said.Agent
+	it.said = olderCopy(dir, meta.HasTranscript, r.Session, said)
 	return it, nil
 }
 

@@ -1,7 +1,9 @@
 package maintain
 
 import (
+	"bufio"
 	"bytes"
+	"compress/gzip"
 	"context"
 	"encoding/json"
 	"errors"
@@ -173,8 +175,39 @@ func (f *textForgetter) finish(_ context.Context, _ *LogState, result *Forgotten
 			}
 		}
 	}
+	for _, store := range []string{f.p.StoreDir(), filepath.Join(f.p.Root(), filepath.FromSlash(account.StoreName))} {
+		for _, file := range filesBelow(filepath.Join(store, project.OlderCheckpoints)) {
+			if filepath.Base(file) == project.OlderTranscript && !slices.Contains(result.Still, file) && f.inCopy(file) {
+				result.Still = append(result.Still, file)
+			}
+		}
+	}
 	slices.Sort(result.Still)
 	return nil
+}
+
+// maxCopyLine bounds a line of a copy that is looked through: what is behind a longer one is not.
+const maxCopyLine = 64 << 20
+
+// inCopy reports whether a conversation that the older program has packed has the text.
+func (f *textForgetter) inCopy(file string) bool {
+	packed, err := os.Open(file)
+	if err != nil {
+		return false // what cannot be read is not named
+	}
+	defer packed.Close()
+	z, err := gzip.NewReader(packed)
+	if err != nil {
+		return false
+	}
+	lines := bufio.NewScanner(z)
+	lines.Buffer(nil, maxCopyLine)
+	for lines.Scan() {
+		if f.mark.lines(lines.Bytes()) > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 func filesBelow(dir string) (files []string) {

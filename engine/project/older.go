@@ -13,7 +13,8 @@ import (
 // store is now, as files of its own. A store is made beside them, and nothing of theirs goes.
 const (
 	OlderCheckpoints = "checkpoints"
-	OlderSuffix      = ".older" // of its files whose names we need
+	OlderTranscript  = "transcript.jsonl.gz" // in a checkpoint of its: the conversation
+	OlderSuffix      = ".older"              // of its files whose names we need
 )
 
 // Older is what the older program has left in a project.

@@ -32,6 +32,8 @@ type format struct {
 	// nil: it does not follow from that. below is the directory in it that has them.
 	folder func(cwd string) string
 	below  string
+	// home is the directory that has those; nil: nobody asks for it.
+	home func(h Home) string
 	// root is the working directory of a transcript by its place, folderOf where
 	// those of another one lie; nil: the lines say the one, folder the other.
 	root     func(file string) string

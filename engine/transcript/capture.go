@@ -27,6 +27,8 @@ type Capture struct {
 	Store Store
 	Agent Agent
 	File  string // the transcript, as the agent named it
+	// From, if not nil, has the transcript's bytes, wherever File is: a copy, with no files beside it.
+	From *io.SectionReader
 
 	Previous     oid.ID // Content of the session's capture before, zero for none
 	PreviousLeaf string // its Leaf
@@ -71,9 +73,11 @@ func (c *Capture) Run() (Captured, error) {
 	if before != nil {
 		held = before.Sides
 	}
-	sides, err := c.sides(f, held, &got)
-	if err != nil {
-		return Captured{}, err
+	sides := held
+	if c.From == nil {
+		if sides, err = c.sides(f, held, &got); err != nil {
+			return Captured{}, err
+		}
 	}
 	if got.Change == Same && sides == held {
 		return got, nil
@@ -95,18 +99,25 @@ func (c *Capture) file(name string, id oid.ID, before *List, lines bool) (Captur
 }
 
 func (c *Capture) fileOnce(name string, id oid.ID, before *List, lines bool) (Captured, *List, error) {
-	f, info, err := vfs.OpenRegular(name, 0)
-	if errors.Is(err, fs.ErrNotExist) {
-		return Captured{Change: Missing}, nil, nil
+	var f io.ReaderAt
+	var size int64
+	if c.From != nil {
+		f, size = c.From, c.From.Size()
+	} else {
+		file, info, err := vfs.OpenRegular(name, 0)
+		if errors.Is(err, fs.ErrNotExist) {
+			return Captured{Change: Missing}, nil, nil
+		}
+		if err != nil {
+			return Captured{}, nil, err
+		}
+		defer file.Close()
+		f, size = file, info.Size()
 	}
-	if err != nil {
-		return Captured{}, nil, err
-	}
-	defer f.Close()
 	if before == nil {
 		before = &List{}
 	}
-	plan, err := NewPlan(before.Cursor, f, info.Size(), lines)
+	plan, err := NewPlan(before.Cursor, f, size, lines)
 	if err != nil {
 		return Captured{}, nil, err
 	}

@@ -11,6 +11,7 @@ const Claude Agent = "claude"
 func claudeFormat() format {
 	return format{
 		folder:   ClaudeDirName,
+		home:     claudeProjects,
 		opens:    func(l *Line) bool { return l.Role == User && !l.is(isMeta) },
 		live:     claudeLive,
 		variable: "CLAUDE_CODE_SESSION_ID",

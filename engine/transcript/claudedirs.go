@@ -20,6 +20,9 @@ func (h Home) claudeConfig() string {
 	return filepath.Join(h.Dir, ".claude")
 }
 
+// claudeProjects has a directory for the sessions of each working directory.
+func claudeProjects(h Home) string { return filepath.Join(h.claudeConfig(), "projects") }
+
 // claudeNameLimit is where a directory name is cut and gets a hash instead.
 const claudeNameLimit = 200
 
@@ -51,7 +54,7 @@ func ClaudeDirName(cwd string) string {
 // claudeDirs are the directories whose sessions can belong to cwd or to a
 // directory below it, which gets one of its own.
 func claudeDirs(h Home, cwd string) []string {
-	projects := filepath.Join(h.claudeConfig(), "projects")
+	projects := claudeProjects(h)
 	if name := h.env("CLAUDE_CODE_PROJECT_DIR_NAME"); name != "" && h.env("CLAUDE_CONFIG_DIR") != "" && filepath.Base(name) == name {
 		return []string{filepath.Join(projects, name)}
 	}

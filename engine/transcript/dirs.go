@@ -84,3 +84,23 @@ func (f *format) folderIn(file string) string {
 func globQuote(path string) string {
 	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
 }
+
+// FileIn is where the transcript of a session of the working directory dir lies: where it is told
+// to, if that is among the agent's own files and has the session's name; else where the agent would look for it.
+// "" where that is not known, or the session's id is none that the agent makes.
+func FileIn(a Agent, h Home, dir, session, told string) string {
+	f, _ := a.format()
+	if f.home == nil || f.session != nil || !IsUUID(session) {
+		return ""
+	}
+	home := f.home(h)
+	if told = filepath.Clean(told); filepath.IsAbs(told) && filepath.Base(told) == session+".jsonl" {
+		if in := filepath.Dir(told); in == home || filepath.Dir(in) == home {
+			return told
+		}
+	}
+	if real, err := filepath.EvalSymlinks(dir); err == nil {
+		dir = real
+	}
+	return filepath.Join(home, f.folder(dir), f.below, session+".jsonl")
+}

@@ -13,6 +13,7 @@ func droidFormat() format {
 	return format{
 		owns:       func(file string) bool { return strings.Contains(file, "/.factory/sessions/") },
 		folder:     DroidDirName,
+		home:       droidSessions,
 		promptless: true,
 		named:      true,
 		kinds:      &droidKinds,
@@ -39,8 +40,10 @@ var droidKinds = kinds{
 // directory: only slashes become dashes.
 func DroidDirName(cwd string) string { return strings.ReplaceAll(cwd, "/", "-") }
 
+func droidSessions(h Home) string { return filepath.Join(h.Dir, ".factory", "sessions") }
+
 func droidDirs(h Home, cwd string) []string {
-	return matching(filepath.Join(h.Dir, ".factory", "sessions"), DroidDirName(cwd), "-")
+	return matching(droidSessions(h), DroidDirName(cwd), "-")
 }
 
 func droidSides(file string) ([]Side, error) {
