@@ -22,7 +22,7 @@ func newImport() *command {
 		long: "Takes over what an older rewind has saved (.agent/rewind/checkpoints, with the conversations\n" +
 			"of Claude Code and Droid), what pi's older extension keeps in a git repository\n" +
 			"(" + engine.PiRef + ", with what its sessions bind to it), or commits of any git\n" +
-			"repository: those that the revisions reach, all of them without one.\n" +
+			"repository: those that the revisions reach, all of them without one; tags become names.\n" +
 			"Without an argument, shows what there is in the project and imports nothing.\n" +
 			"Times and names are kept, and nothing is removed from the source; importing again adds\n" +
 			"what is new. In the list, imported checkpoints stand where they were imported, before one\n" +

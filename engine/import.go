@@ -54,6 +54,7 @@ type ImportSkip struct{ Name, Reason string }
 // importItem is one checkpoint of a source.
 type importItem struct {
 	name   string
+	names  []string            // what the checkpoint may be called: the first that fits and is free
 	record manifest.Checkpoint // as far as the source tells; with an id that the source alone makes
 	build  func(*importing) (oid.ID, error)
 	said   func(*importing) (*manifest.Transcript, error) // nil: the source has no conversation of it
@@ -126,8 +127,10 @@ func Import(ctx context.Context, p *project.Project, o ImportOptions) (*Imported
 			if ok {
 				known[it.record.ID] = &c
 			}
-			if it.record.Name != "" && project.NameFree(db, it.record.Name, it.record.ID) != nil {
-				taken[it.record.Name] = true
+			for _, name := range it.names {
+				if project.NameFree(db, name, it.record.ID) != nil {
+					taken[name] = true
+				}
 			}
 		}
 		return nil
@@ -184,15 +187,17 @@ func Import(ctx context.Context, p *project.Project, o ImportOptions) (*Imported
 			}
 		}
 		r.Kind, r.Root, r.Rules = ImportedKind, root, ruleset
-		if r.Name != "" && (taken[r.Name] || project.CheckName(r.Name) != nil) {
-			r.Name = ""
+		for _, name := range it.names {
+			if !taken[name] && project.CheckName(name) == nil {
+				r.Name, taken[name] = name, true
+				break
+			}
 		}
 		r.StoredBytes = uint64(max(im.tx.StoredBytes()-stored, 0))
 		if err := relateImported(im.tx, &r, before); err != nil {
 			return nil, p.Classify(err)
 		}
 		there[r.ID] = true
-		taken[r.Name] = true
 		done.Added = append(done.Added, r)
 		before = &done.Added[len(done.Added)-1]
 	}

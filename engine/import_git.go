@@ -32,6 +32,10 @@ func gitItems(ctx context.Context, p *project.Project, o ImportOptions) ([]impor
 	if err != nil {
 		return nil, nil, nil, err
 	}
+	tags, err := gitprogram.Tags(ctx, o.Git)
+	if err != nil {
+		return nil, nil, nil, err
+	}
 	r, err := gitprogram.Open(ctx, o.Git)
 	if err != nil {
 		return nil, nil, nil, err
@@ -45,7 +49,7 @@ func gitItems(ctx context.Context, p *project.Project, o ImportOptions) ([]impor
 			}
 		}
 		text := []rune(strings.ToValidUTF8(c.Message, "\uFFFD"))
-		it := importItem{name: c.ID, build: func(im *importing) (oid.ID, error) {
+		it := importItem{name: c.ID, names: tags[c.ID], build: func(im *importing) (oid.ID, error) {
 			if _, err := importTime(c.Time); err != nil {
 				return oid.ID{}, err
 			}

@@ -82,7 +82,7 @@ func olderItem(dir, name string) (it importItem, err error) {
 	if at, err = importTime(at); err != nil {
 		return it, err
 	}
-	it = importItem{name: name, build: func(im *importing) (oid.ID, error) {
+	it = importItem{name: name, names: []string{name}, build: func(im *importing) (oid.ID, error) {
 		f, err := os.Open(archive)
 		if err != nil {
 			return oid.ID{}, skipf("%v", err)
@@ -92,9 +92,6 @@ func olderItem(dir, name string) (it importItem, err error) {
 	}}
 	r := &it.record
 	r.ID, r.Time, r.Description = importID("older:"+name+":"+oid.Sum(data).String()), at, strings.ToValidUTF8(meta.Description, "\uFFFD")
-	if project.CheckName(name) == nil {
-		r.Name = name
-	}
 	if meta.SessionID != nil {
 		r.Session = *meta.SessionID
 	}

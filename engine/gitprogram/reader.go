@@ -168,3 +168,24 @@ func Commits(ctx context.Context, dir string, revisions ...string) (list []Writt
 	}
 	return list, nil
 }
+
+// Tags are the names of the tags that point at commits, by the commit, in the order of their names.
+func Tags(ctx context.Context, dir string) (map[string][]string, error) {
+	out, err := Output(ctx, dir, "for-each-ref", "--format=%(objectname) %(*objectname) %(refname)", "refs/tags")
+	if err != nil {
+		return nil, err
+	}
+	tags := map[string][]string{}
+	for line := range strings.Lines(string(out)) {
+		words := strings.SplitN(strings.TrimSuffix(line, "\n"), " ", 3)
+		if len(words) != 3 {
+			return nil, fmt.Errorf("git for-each-ref says %q", line)
+		}
+		of := words[0]
+		if words[1] != "" {
+			of = words[1] // what an annotated tag is about
+		}
+		tags[of] = append(tags[of], strings.TrimPrefix(words[2], "refs/tags/"))
+	}
+	return tags, nil
+}
