@@ -252,7 +252,7 @@ func planned(r *engine.Restored) string {
 	for _, g := range []struct {
 		word string
 		n    int
-	}{{"deletes", len(r.Delete)}, {"replaces", len(r.Replace)}, {"creates", len(r.Create)}, {"modes", len(r.Mode)}} {
+	}{{"deletes", withoutParents(r.Delete)}, {"replaces", len(r.Replace)}, {"creates", withoutParents(r.Create)}, {"modes", len(r.Mode)}} {
 		if g.n > 0 {
 			parts = append(parts, g.word+" "+utoa(uint64(g.n)))
 		}
