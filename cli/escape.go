@@ -86,11 +86,17 @@ func firstUnsafe(s string) int {
 	return -1
 }
 
+// maxLine is how many columns of a prompt or description stand in one line, also where no screen limits it.
+const maxLine = 300
+
 // firstLine is the first line of a text that has something in it, escaped.
 func firstLine(s string) string {
 	s = strings.TrimSpace(s)
 	if i := strings.IndexAny(s, "\r\n"); i >= 0 {
 		s = strings.TrimRight(s[:i], " \t")
 	}
-	return escape(s)
+	if len(s) > 16*maxLine { // before each of its letters is measured
+		s = s[:16*maxLine] + " …"
+	}
+	return screen.Clip(escape(s), maxLine)
 }
