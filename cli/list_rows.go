@@ -159,6 +159,8 @@ func nowText(r *timeline.Row, n timeline.Counts) string {
 		changed = plural(total, "file changed", "files changed")
 	}
 	switch {
+	case r.Operation != nil && r.Part:
+		return changed + " since a part of " + targetText(r) + " was restored"
 	case r.Operation != nil && r.Target != nil && r.Target.N > 0:
 		if n.None() {
 			return "as in " + targetText(r)
@@ -187,6 +189,8 @@ func targetText(r *timeline.Row) string {
 
 func operationText(r *timeline.Row) string {
 	switch t := r.Target; {
+	case t != nil && r.Part:
+		return "a part of " + targetText(r)
 	case t != nil:
 		return "to " + targetText(r)
 	case r.Operation.Checkpoint != (manifest.CheckpointID{}):

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/rewind-cli/rewind/engine/checkpoint"
+	"github.com/rewind-cli/rewind/engine/commit"
 	"github.com/rewind-cli/rewind/engine/conversation"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/timeline"
@@ -37,6 +38,16 @@ func (l *lab) does(words ...string) {
 				if err == nil {
 					_, err = Restore(ctx, p, RestoreOptions{Checkpoint: c.Checkpoint})
 				}
+				return err
+			})
+			continue
+		case "talk":
+			l.do(func(ctx context.Context, p *project.Project) error {
+				c, err := Resolve(ctx, p, arg)
+				if err != nil {
+					return err
+				}
+				_, err = commit.Commit(ctx, p, manifest.Record{Operation: &manifest.Operation{Kind: manifest.OpRestore, Time: p.Env.Time().UTC(), Checkpoint: c.ID}})
 				return err
 			})
 			continue
@@ -186,6 +197,15 @@ func TestTimeline(t *testing.T) {
 		"an edit after a restore": {
 			does: []string{"w:b=1", "save:one", "restore:2", "w:a=7"},
 			want: []string{"now since +0~1-0", "restore did +0~0-1", "1 manual one since +1~0-0", "2 manual first checkpoint since +1~0-0"},
+		},
+		"the conversation alone went back": {
+			does: []string{"s/prompt:one", "w:b=1", "s/stop", "talk:1", "talk:1", "w:b=2", "save:two"},
+			want: []string{"now", "1 manual two since +0~1-0", "restore ends one", "restore ends one", "2 stop s ends one after +0~1-0", "3 prompt s one did +1~0-0", "4 manual first checkpoint since +1~0-0"},
+		},
+		"the conversation alone went back, and nothing since": {
+			does:   []string{"s/prompt:one", "w:b=1", "s/stop", "talk:1"},
+			want:   []string{"now ends one", "restore ends one", "2 prompt s one did +1~0-0", "3 manual first checkpoint since +1~0-0"},
+			folded: 1,
 		},
 		"a path": {
 			does:   []string{"s/prompt:one", "w:b=1", "s/tool:Edit", "w:c=1", "s/stop", "save:x", "w:b=2", "restore:last", "w:b=3"},

@@ -52,6 +52,8 @@ type Row struct {
 	Operation  *manifest.Operation // of Now: the last thing that happened, where that was one
 	Target     *project.Listed     // what Operation restored, nil where that is gone; else, of Now, the newest checkpoint
 
+	Part bool // Operation, or that of Now, restored some of Target's paths only
+
 	Agent, Session, Subagent string
 	Tool, Summary            string // a tool call's name, and its command line's first line or its file
 	Text                     string // description, else prompt

@@ -2,7 +2,9 @@ package timeline
 
 import (
 	"context"
+	"errors"
 
+	"github.com/rewind-cli/rewind/cas/oid"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/manifest"
 )
@@ -68,6 +70,10 @@ func (t *Timeline) Next(ctx context.Context, limit int) ([]*Row, error) {
 		t.pending = nil
 		if r == nil {
 			return nil
+		}
+		older, err := t.withTree(db, older)
+		if err != nil {
+			return err
 		}
 		if err := t.finish(db, r, older); err != nil {
 			return err
@@ -139,6 +145,32 @@ func (e *event) after() *State {
 	}
 	return stateOf(e.checkpoint)
 }
+
+// withTree is the newest event, from the next one on, that says what the tree was: an operation on
+// the conversation alone does not.
+func (t *Timeline) withTree(db *manifest.DB, next *event) (*event, error) {
+	if next == nil || next.op == nil || movedTree(next.op) {
+		return next, nil
+	}
+	var found *event
+	for i := t.op; i < len(t.ops) && found == nil; i++ {
+		if movedTree(&t.ops[i]) {
+			found = &event{op: &t.ops[i]}
+		}
+	}
+	for c, err := range db.Checkpoints(manifest.Query{Before: next.op.Seq, All: true, Limit: 1}) {
+		if err != nil {
+			return nil, err
+		}
+		if found == nil || c.Seq > found.op.Seq {
+			found = &event{checkpoint: &c}
+		}
+	}
+	return found, nil
+}
+
+// movedTree reports whether an operation went to another tree, and not with the conversation alone.
+func movedTree(o *manifest.Operation) bool { return o.After != (oid.ID{}) }
 
 func (t *Timeline) begin(db *manifest.DB) error {
 	t.began = true
@@ -230,9 +262,9 @@ func (t *Timeline) takeOperation(db *manifest.DB, o *manifest.Operation) error {
 			t.folds[o.Seq], t.folds[o.Undoes] = true, true
 		}
 	}
-	r := &Row{
-		Kind: Operation, Seq: o.Seq, Time: o.Time, Operation: o, Session: o.Session, Side: Did,
-		From: &State{Root: o.Before}, To: &State{Seq: o.Seq, Root: o.After},
+	r := &Row{Kind: Operation, Seq: o.Seq, Time: o.Time, Operation: o, Session: o.Session, Side: Did}
+	if movedTree(o) {
+		r.From, r.To = &State{Root: o.Before}, &State{Seq: o.Seq, Root: o.After}
 	}
 	if t.folds[o.Seq] {
 		r.Folded = TakenBack
@@ -241,20 +273,48 @@ func (t *Timeline) takeOperation(db *manifest.DB, o *manifest.Operation) error {
 	if err != nil {
 		return err
 	}
-	if ok {
+	if ok && r.From != nil {
 		r.From = stateOf(&c)
 	}
 	if r.Target, err = listed(db, o.Checkpoint); err != nil {
 		return err
 	}
+	if err := t.part(r); err != nil {
+		return err
+	}
 	if err := targetEnds(db, r); err != nil {
 		return err
 	}
-	if t.newer = r.From; !t.o.Only {
+	if !t.o.Only {
 		t.pending = r
 	}
+	if r.From == nil {
+		return nil
+	}
+	t.newer = r.From
 	clear(t.turns) // what an older turn did ended before it
 	return nil
+}
+
+var errPart = errors.New("a part")
+
+// part finds out whether an operation brought less than its target. Precious files, which stay where
+// the target has none, are no difference.
+func (t *Timeline) part(r *Row) error {
+	o := r.Operation
+	if r.Target == nil || !movedTree(o) || o.After == r.Target.Root || o.Kind != manifest.OpRestore && o.Kind != manifest.OpUndo {
+		return nil
+	}
+	err := manifest.Diff(t.p.LoadDir, o.After, r.Target.Root, func(c manifest.Change) error {
+		if c.Precious() {
+			return nil
+		}
+		return errPart
+	})
+	if r.Part = errors.Is(err, errPart); r.Part || project.IsDamage(t.p.Classify(err)) {
+		return nil
+	}
+	return err
 }
 
 // listed finds a checkpoint by its id; nil where it is gone.
@@ -278,6 +338,9 @@ func (t *Timeline) finish(db *manifest.DB, r *Row, older *event) error {
 		if r.Operation = older.op; r.Operation != nil {
 			var err error
 			if r.Target, err = listed(db, r.Operation.Checkpoint); err != nil {
+				return err
+			}
+			if err := t.part(r); err != nil {
 				return err
 			}
 			// Where it went has no number: the newest that has is the better name.
