@@ -145,7 +145,7 @@ func (w *world) act(s *Store) error {
 			if len(r.Lost) > 0 {
 				w.t.Errorf("repair lost objects: %+v", r)
 			}
-		})
+		}, nil)
 	}
 	return w.save(s)
 }

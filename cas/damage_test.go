@@ -226,7 +226,7 @@ func TestRepair(t *testing.T) {
 		write(t, filepath.Join(to.Dir, "log-00000001.pack"), bad)
 		s := reopen(t, to)
 		var done []Repaired
-		if err := s.Repair(context.Background(), func(r Repaired) { done = append(done, r) }); err != nil {
+		if err := s.Repair(context.Background(), func(r Repaired) { done = append(done, r) }, nil); err != nil {
 			t.Fatalf("byte %d: %v", i, err)
 		}
 		if len(done) == 0 {
@@ -282,7 +282,7 @@ func TestLostStoreComesBackFromTheMirror(t *testing.T) {
 			t.Fatal(err)
 		}
 		var returned []string
-		if err := again.Repair(context.Background(), func(r Repaired) { returned = append(returned, r.Pack) }); err != nil {
+		if err := again.Repair(context.Background(), func(r Repaired) { returned = append(returned, r.Pack) }, nil); err != nil {
 			t.Fatal(err)
 		}
 		if fmt.Sprint(returned) != fmt.Sprint([]string{n.file()}) {

@@ -2,6 +2,7 @@ package cas
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -62,15 +63,24 @@ func (s *Store) Mirror() error {
 // Unshare gives the store files of its own in place of those that have names
 // elsewhere than in the mirror: a copy that was made of names becomes one of files. Who
 // reads meanwhile reads the same bytes.
-func (s *Store) Unshare() error {
+func (s *Store) Unshare(ctx context.Context, progress func(Checking)) error {
 	names, err := s.names()
 	if err != nil {
 		return err
 	}
+	var tell func(string, Checking)
+	if progress != nil {
+		tell = func(_ string, c Checking) { progress(c) }
+	}
+	done := s.pass("", names, tell)
 	for _, n := range names {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		if err := s.unshare(n); err != nil {
 			return err
 		}
+		done(n)
 	}
 	return s.syncDir()
 }

@@ -1,6 +1,7 @@
 package cas
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -59,17 +60,37 @@ func RestoreFromMirror(fsys vfs.FS, mirrorDir, objectsDir string, owner func(str
 // a commit refers to is there. It returns the store id that the packs carry. What
 // is in objectsDir already stays; the caller keeps the packs from being collected
 // meanwhile, or tries again.
-func CopyPacks(fsys vfs.FS, fromDir, objectsDir string, owner func(string) error) (storeID [16]byte, err error) {
+func CopyPacks(ctx context.Context, fsys vfs.FS, fromDir, objectsDir string, owner func(string) error, progress func(Checking)) (storeID [16]byte, err error) {
 	s := &Store{o: Options{Dir: objectsDir, Owner: owner}, fs: fsys, mirrorDir: fromDir}
 	found := false
-	err = s.eachInMirror(func(n packName, from string, _ fs.FileInfo) error {
+	now := Checking{}
+	if progress != nil {
+		if err := s.eachInMirror(func(_ packName, _ string, info fs.FileInfo) error {
+			now.AllPacks, now.AllBytes = now.AllPacks+1, now.AllBytes+info.Size()
+			return nil
+		}); err != nil {
+			return storeID, err
+		}
+	}
+	err = s.eachInMirror(func(n packName, from string, info fs.FileInfo) error {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		if id, ok := headerStore(fsys, from); ok {
 			if found && id != storeID {
 				return &DamagedError{Pack: n.file(), Reason: "it is of another store"}
 			}
 			storeID, found = id, true
 		}
-		return s.copyFile(from, filepath.Join(objectsDir, n.file()))
+		if err := s.copyFile(from, filepath.Join(objectsDir, n.file())); err != nil {
+			return err
+		}
+		now.Packs, now.Bytes = now.Packs+1, now.Bytes+info.Size()
+		// A store that is in use gains packs, and its packs bytes, while they are copied.
+		if progress != nil && now.Packs <= now.AllPacks && now.Bytes <= now.AllBytes {
+			progress(now)
+		}
+		return nil
 	})
 	if err != nil {
 		return storeID, err

@@ -281,7 +281,7 @@ func TestReadOnly(t *testing.T) {
 	if _, err := r.Append(context.Background()); err == nil {
 		t.Error("a read-only store was appended to")
 	}
-	if err := r.Repair(context.Background(), func(Repaired) {}); err == nil {
+	if err := r.Repair(context.Background(), func(Repaired) {}, nil); err == nil {
 		t.Error("a read-only store was repaired")
 	}
 	if after := listing(t, filepath.Dir(s.o.Dir)); after != before {
@@ -372,7 +372,7 @@ func TestSetMirror(t *testing.T) {
 		t.Error("the mirror is gone, and nobody says so")
 	}
 	var fixed []Fix
-	if err := s.Repair(context.Background(), func(r Repaired) { fixed = append(fixed, r.What) }); err != nil {
+	if err := s.Repair(context.Background(), func(r Repaired) { fixed = append(fixed, r.What) }, nil); err != nil {
 		t.Fatal(err)
 	}
 	if len(fixed) != 1 || fixed[0] != FixNamed {

@@ -41,8 +41,9 @@ func (f Fix) String() string {
 // in the middle loses nothing. The generation is bumped.
 //
 // An object that cannot be read any more is gone from the store after this, so
-// that the next save stores it again if it is still in the tree.
-func (s *Store) Repair(ctx context.Context, report func(Repaired)) error {
+// that the next save stores it again if it is still in the tree. progress, which may be nil, is told how
+// many bytes of packs were checked, and then how many were indexed anew.
+func (s *Store) Repair(ctx context.Context, report func(Repaired), progress func(step string, c Checking)) error {
 	if s.o.ReadOnly {
 		return &ReadOnlyError{Op: "repair"}
 	}
@@ -83,7 +84,11 @@ func (s *Store) Repair(ctx context.Context, report func(Repaired)) error {
 	s.mu.Unlock()
 	s.cache.clear()
 	s.checkIndexes()
+	check := s.pass("check", names, progress)
 	for _, n := range names {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		if !s.purging() {
 			if err := s.unshare(n); err != nil {
 				return err
@@ -92,6 +97,7 @@ func (s *Store) Repair(ctx context.Context, report func(Repaired)) error {
 		if err := s.repairPack(n, report); err != nil {
 			return err
 		}
+		check(n)
 	}
 	for _, n := range names {
 		if err := ignoreMissing(s.fs.Remove(filepath.Join(s.o.Dir, n.indexFile()))); err != nil {
@@ -101,12 +107,13 @@ func (s *Store) Repair(ctx context.Context, report func(Repaired)) error {
 	if names, err = s.names(); err != nil {
 		return err
 	}
-	newest := true
+	newest, index := true, s.pass("index", names, progress)
 	for _, n := range names {
 		if err := s.reindex(n, n.kind == dataPack || !newest); err != nil {
 			return err
 		}
 		newest = newest && n.kind != logPack
+		index(n)
 	}
 	s.mu.Lock()
 	s.packs, s.ready = nil, false
@@ -118,6 +125,26 @@ func (s *Store) Repair(ctx context.Context, report func(Repaired)) error {
 		}
 	}
 	return s.syncDir()
+}
+
+// pass counts packs that a step is done with, by the sizes that they had before it.
+func (s *Store) pass(step string, names []packName, progress func(string, Checking)) (done func(packName)) {
+	if progress == nil {
+		return func(packName) {}
+	}
+	now, sizes := Checking{AllPacks: len(names)}, map[packName]int64{}
+	for _, n := range names {
+		if info, err := s.fs.Lstat(filepath.Join(s.o.Dir, n.file())); err == nil {
+			sizes[n] = info.Size()
+			now.AllBytes += info.Size()
+		}
+	}
+	progress(step, now)
+	return func(n packName) {
+		now.Packs++
+		now.Bytes += sizes[n]
+		progress(step, now)
+	}
 }
 
 // repairPack checks a pack and writes it anew if anything in it is wrong.

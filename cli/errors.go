@@ -149,9 +149,6 @@ func explain(err error) failure {
 		explainEngine(err, &f)
 	case errors.Is(err, context.Canceled):
 		f.code, f.message = exitInterrupted, "interrupted"
-		if part := (*engine.UnfinishedError)(nil); errors.As(err, &part) {
-			f.hint = "the same command completes the checkout; or remove " + shellQuote(part.Dir)
-		}
 	case isBrokenPipe(err):
 		return failure{code: exitFailed}
 	case errors.As(err, &output):

@@ -14,11 +14,11 @@ import (
 // Ctrl-C says what is changed and what is kept; but what could not be put back comes first, with its
 // own code.
 func TestInterrupted(t *testing.T) {
-	f := explain(&interruptedError{command: "restore", err: context.Canceled})
+	f := explain(&interruptedError{command: "restore", cause: context.Canceled})
 	if f.code != exitInterrupted || f.message != "interrupted: the project is as it was" || f.hint == "" {
 		t.Errorf("%+v", f)
 	}
-	if f := explain(&interruptedError{command: "config", err: context.Canceled}); f.code != exitInterrupted || f.message != "interrupted" || f.hint != "" {
+	if f := explain(&interruptedError{command: "config", cause: context.Canceled}); f.code != exitInterrupted || f.message != "interrupted" || f.hint != "" {
 		t.Errorf("%+v", f)
 	}
 	aborted := fmt.Errorf("restore: %w", &restore.AbortedError{Err: context.Canceled, Left: []problem.Problem{{Path: "a.txt", Reason: "read-only"}}})

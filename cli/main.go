@@ -135,7 +135,7 @@ func runCommand(ctx context.Context, name string, args []string, g globals, env 
 	err := cmd.run(ctx, c)
 	c.close()
 	if err != nil && ctx.Err() != nil && !saysMore(err) {
-		err = &interruptedError{command: synonym(name), err: context.Canceled}
+		err = &interruptedError{command: synonym(name), cause: err}
 	}
 	return o.finish(err)
 }

@@ -100,12 +100,10 @@ func (m *meter) draw(w io.Writer, now time.Time) {
 	}
 	m.drawn, m.shown = now, true
 	line := progressLine(m.info, now.Sub(m.start))
-	if now.Sub(m.told) >= meterStale {
-		line = strings.TrimSuffix(line, ": ")
-		line += ", " + formatTook(now.Sub(m.start).Round(time.Second))
-		if m.told.IsZero() {
-			line = strings.Replace(line, ", ", ": ", 1)
-		}
+	if spent := now.Sub(m.start).Round(time.Second); m.told.IsZero() {
+		line += ": " + formatTook(spent)
+	} else if now.Sub(m.told) >= meterStale {
+		line += ", " + formatTook(spent)
 	}
 	io.WriteString(w, "\r\x1b[K"+screen.Clip(line, max(m.width-1, 20)))
 }
@@ -146,6 +144,9 @@ func progressLine(p project.ProgressInfo, spent time.Duration) string {
 	if done > 0 && total > done {
 		left := time.Duration(float64(spent) * float64(total-done) / float64(done))
 		parts = append(parts, formatTook(left.Round(time.Second))+" left")
+	}
+	if len(parts) == 0 {
+		return escape(p.Phase)
 	}
 	return escape(p.Phase) + ": " + strings.Join(parts, ", ")
 }

@@ -102,8 +102,8 @@ func runRun(ctx context.Context, c *call, words []string, name string, yes bool)
 		c.out.warn("%s could not be captured, and cannot be brought back if the command changes them", plural(len(bad), "path", "paths"))
 	}
 	c.close() // the command may do anything, for any time
-	if err := ctx.Err(); err != nil {
-		return err
+	if ctx.Err() != nil {
+		return &notRunError{saved.Checkpoint.ID.String()[:shortID]}
 	}
 	ended, err := runProgram(c, path, words)
 	if err != nil {
@@ -114,6 +114,12 @@ func runRun(ctx context.Context, c *call, words []string, name string, yes bool)
 	c.out.interrupted = ctx.Done()
 	return afterRun(ctx, c, ended, line, words, saved.Checkpoint, yes)
 }
+
+// notRunError: after the checkpoint was saved, Ctrl-C came before the command began.
+type notRunError struct{ saved string }
+
+func (e *notRunError) Error() string { return "the command was not run" }
+func (e *notRunError) Unwrap() error { return context.Canceled }
 
 // notRun says why a command does not run.
 func notRun(c *call, name string, err error) error {

@@ -258,6 +258,9 @@ func exportProgress(ctx context.Context, p *project.Project, o ExportOptions, ch
 	err := exported(p, o, chosen, nil, func(_ string, e manifest.Entry) error {
 		if e.Kind != manifest.Subdir {
 			now.TotalFiles, now.TotalBytes = now.TotalFiles+1, now.TotalBytes+int64(e.Size)
+			if now.TotalFiles%1024 == 0 {
+				p.Progress(project.ProgressInfo{Phase: "count", Files: now.TotalFiles})
+			}
 		}
 		return ctx.Err()
 	})

@@ -232,7 +232,8 @@ func (r *restoring) planTree(c manifest.Checkpoint, root oid.ID) (*restore.Plan,
 	saw := r.sightOf(c, target)
 	r.saw = saw
 	plan, err := restore.NewPlan(r.ctx, restore.Options{
-		FS: r.fs, Source: r.tx, Current: r.now, Target: root, Select: r.sel,
+		Progress: r.told(),
+		FS:       r.fs, Source: r.tx, Current: r.now, Target: root, Select: r.sel,
 		InTarget: target.MayGo, InScope: today.MayGo, Unseen: saw.unseen, Whole: r.whole(saw),
 		Store: rules.StorePath(r.Project), Workers: r.tx.Workers(),
 	})
@@ -298,10 +299,9 @@ func (r *restoring) carryOut(plan *restore.Plan) (*Restored, error) {
 	r.tx = r.tx.Next()
 	outcome, err := plan.Apply(r.ctx, restore.ApplyOptions{
 		Dir: r.RestoreDir(), Sink: r.tx, Owner: r.Owner, NoSync: r.Settings().Durability == "fast",
-		Note:     manifest.Record{Operation: &r.op}.Append(nil),
-		Record:   func(out *restore.Outcome) error { return r.record(plan, out) },
-		Progress: r.reportProgress(len(plan.Changes)),
-		Now:      r.Env.Time,
+		Note:   manifest.Record{Operation: &r.op}.Append(nil),
+		Record: func(out *restore.Outcome) error { return r.record(plan, out) },
+		Now:    r.Env.Time,
 	})
 	if err != nil {
 		return nil, err

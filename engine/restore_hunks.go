@@ -182,7 +182,8 @@ func (r *restoring) planHunks(paths []string, edits []restore.Edit) (*restore.Pl
 		return nil, err
 	}
 	return restore.NewPlan(r.ctx, restore.Options{
-		FS: r.fs, Source: r.tx, Current: r.now, Target: target, Select: restore.NewExactly(paths), Store: rules.StorePath(r.Project), Workers: r.tx.Workers(),
+		Progress: r.told(),
+		FS:       r.fs, Source: r.tx, Current: r.now, Target: target, Select: restore.NewExactly(paths), Store: rules.StorePath(r.Project), Workers: r.tx.Workers(),
 	})
 }
 

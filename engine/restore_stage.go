@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/json"
-	"sync"
 	"unicode/utf8"
 
 	"github.com/rewind-cli/rewind/cas"
@@ -32,16 +31,13 @@ func encodePaths(changes []restore.Change) []byte {
 	return out.Bytes()
 }
 
-// reportProgress tells the person, from one goroutine at a time.
-func (r *restoring) reportProgress(total int) func(files, bytes int64) {
+// told tells the person how far the plan has come; nil where nobody wants to know.
+func (r *restoring) told() func(restore.Done) {
 	if r.Progress == nil {
 		return nil
 	}
-	var mu sync.Mutex
-	return func(files, size int64) {
-		mu.Lock()
-		defer mu.Unlock()
-		r.Progress(project.ProgressInfo{Phase: "restore", Files: files, Bytes: size, TotalFiles: int64(total)})
+	return func(d restore.Done) {
+		r.Progress(project.ProgressInfo{Phase: d.Step, Files: d.Files, Bytes: d.Bytes, TotalFiles: d.TotalFiles, TotalBytes: d.TotalBytes})
 	}
 }
 

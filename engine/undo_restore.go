@@ -224,7 +224,8 @@ func (r *restoring) planBack(ops []manifest.Operation) (*restore.Plan, error) {
 	}
 	r.now = current
 	return restore.NewPlan(r.ctx, restore.Options{
-		FS: r.fs, Source: r.tx, Current: current, Target: target, Select: restore.NewExactly(paths), Store: rules.StorePath(r.Project), Workers: r.tx.Workers(),
+		Progress: r.told(),
+		FS:       r.fs, Source: r.tx, Current: current, Target: target, Select: restore.NewExactly(paths), Store: rules.StorePath(r.Project), Workers: r.tx.Workers(),
 	})
 }
 

@@ -26,7 +26,14 @@ func Repair(ctx context.Context, p *project.Project) (*Verified, error) {
 	defer lock.Release()
 	var done []string
 	say := func(format string, args ...any) { done = append(done, fmt.Sprintf(format, args...)) }
-	if err := p.Store.Repair(ctx, func(r cas.Repaired) { say("%s", describeFix(r)) }); err != nil {
+	var checking func(string, cas.Checking)
+	if p.Progress != nil {
+		checking = func(step string, c cas.Checking) {
+			p.Progress(project.ProgressInfo{Phase: "repair: " + step, Unit: "pack", Files: int64(c.Packs), TotalFiles: int64(c.AllPacks),
+				Bytes: c.Bytes, TotalBytes: c.AllBytes})
+		}
+	}
+	if err := p.Store.Repair(ctx, func(r cas.Repaired) { say("%s", describeFix(r)) }, checking); err != nil {
 		return nil, p.Classify(err)
 	}
 	if err := recapture(ctx, p, say); err != nil {

@@ -60,8 +60,11 @@ func StatsOf(ctx context.Context, p *project.Project) (*Stats, error) {
 		}
 	}
 	stored := map[oid.ID]int64{}
+	objects := p.Counting("stats", "object")
 	if err := p.Store.Objects(func(o cas.ObjectInfo) error {
-		s.Objects++
+		if s.Objects++; objects != nil && s.Objects%1024 == 0 {
+			objects(int(s.Objects), 0)
+		}
 		s.RawBytes += o.Size
 		s.StoredBytes += o.Stored
 		stored[o.ID] = o.Stored
@@ -95,11 +98,11 @@ type usage struct {
 // to a checkpoint when the first and the last that have it are the same one;
 // each of the two passes walks a directory once, however many checkpoints share it.
 func (u *usage) checkpoints(ctx context.Context, all []manifest.Checkpoint) ([]CheckpointBytes, error) {
-	first, err := u.firstUse(ctx, len(all), func(i int) manifest.Checkpoint { return all[i] })
+	first, err := u.firstUse(ctx, "stats: first uses", len(all), func(i int) manifest.Checkpoint { return all[i] })
 	if err != nil {
 		return nil, err
 	}
-	last, err := u.firstUse(ctx, len(all), func(i int) manifest.Checkpoint { return all[len(all)-1-i] })
+	last, err := u.firstUse(ctx, "stats: last uses", len(all), func(i int) manifest.Checkpoint { return all[len(all)-1-i] })
 	if err != nil {
 		return nil, err
 	}
@@ -109,21 +112,29 @@ func (u *usage) checkpoints(ctx context.Context, all []manifest.Checkpoint) ([]C
 			out[i].Unique += u.stored[id]
 		}
 	}
+	count := u.p.Counting("stats: sizes", "checkpoint")
 	for i, c := range all {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		total, err := u.total(c.Root)
 		if err != nil {
 			return nil, err
 		}
 		out[i].Checkpoint = c.ID
 		out[i].Shared = max(0, total-out[i].Unique)
+		if count != nil {
+			count(i+1, len(all))
+		}
 	}
 	return out, nil
 }
 
 // firstUse maps each object to the first checkpoint, in the order of at, that has it.
-func (u *usage) firstUse(ctx context.Context, n int, at func(int) manifest.Checkpoint) (map[oid.ID]int, error) {
+func (u *usage) firstUse(ctx context.Context, phase string, n int, at func(int) manifest.Checkpoint) (map[oid.ID]int, error) {
 	use := map[oid.ID]int{}
 	m := &marker{live: map[oid.ID]struct{}{}, load: u.p.LoadDir, get: u.p.Store.Get}
+	count := u.p.Counting(phase, "checkpoint")
 	for i := range n {
 		m.added = m.added[:0]
 		c := at(i)
@@ -132,6 +143,9 @@ func (u *usage) firstUse(ctx context.Context, n int, at func(int) manifest.Check
 		}
 		for _, id := range m.added {
 			use[id] = i
+		}
+		if count != nil {
+			count(i+1, n)
 		}
 	}
 	return use, nil
@@ -199,7 +213,11 @@ func (u *usage) largest(ctx context.Context, all []manifest.Checkpoint) ([]PathB
 	versions := map[string]map[oid.ID]bool{}
 	sizes := map[string]int64{}
 	before := oid.ID{}
+	count := u.p.Counting("stats: paths", "checkpoint")
 	for i := len(all) - 1; i >= 0; i-- {
+		if count != nil {
+			count(len(all)-1-i, len(all))
+		}
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}

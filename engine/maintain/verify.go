@@ -85,6 +85,9 @@ func Verify(ctx context.Context, p *project.Project, readData bool) (*Verified, 
 			return nil, err
 		}
 	}
+	if count != nil {
+		count(len(checkpoints), len(checkpoints))
+	}
 	return v, nil
 }
 

@@ -119,7 +119,7 @@ func (p *Project) becomeOwn(ctx context.Context) error {
 	if err := account.Register(ctx, p.Env, k, false); err != nil {
 		return err
 	}
-	if err := p.unshare(); err != nil {
+	if err := p.unshare(ctx); err != nil {
 		return err
 	}
 	f.Own(k)
@@ -145,8 +145,8 @@ func (p *Project) checkOwn(known []account.KnownStore, dir account.DirID) error 
 
 // unshare makes every file of the store that could be written in place one that has no
 // other name.
-func (p *Project) unshare() error {
-	if err := p.Store.Unshare(); err != nil {
+func (p *Project) unshare(ctx context.Context) error {
+	if err := p.Store.Unshare(ctx, p.copying()); err != nil {
 		return err
 	}
 	store := p.at.Store

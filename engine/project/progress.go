@@ -1,5 +1,7 @@
 package project
 
+import "github.com/rewind-cli/rewind/cas"
+
 // Counting tells how many of some items are done; nil where nobody wants to know.
 func (p *Project) Counting(phase, unit string) func(done, total int) {
 	if p.Progress == nil {
@@ -7,5 +9,17 @@ func (p *Project) Counting(phase, unit string) func(done, total int) {
 	}
 	return func(done, total int) {
 		p.Progress(ProgressInfo{Phase: phase, Unit: unit, Files: int64(done), TotalFiles: int64(total)})
+	}
+}
+
+func (p *Project) copying() func(cas.Checking) { return Copying(p.Progress) }
+
+// Copying tells how far packs are copied; nil where nobody wants to know.
+func Copying(tell Progress) func(cas.Checking) {
+	if tell == nil {
+		return nil
+	}
+	return func(c cas.Checking) {
+		tell(ProgressInfo{Phase: "copy", Unit: "pack", Files: int64(c.Packs), TotalFiles: int64(c.AllPacks), Bytes: c.Bytes, TotalBytes: c.AllBytes})
 	}
 }

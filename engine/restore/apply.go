@@ -22,13 +22,12 @@ type ApplyOptions struct {
 	Note []byte // kept in the journal for the caller, at most 512 KiB
 	// Record makes the operation durable. It is called when every path is in
 	// place and before anything displaced is removed. An error puts all back. May be nil.
-	Record   func(*Outcome) error
-	Progress func(files, bytes int64) // called from several goroutines; may be nil
-	Owner    func(file string) error  // gives a created file of the store to its owner; may be nil
-	NoSync   bool                     // durability "fast"
-	Random   func() uint64            // nil: a random number for the names of temporary files
-	Now      func() time.Time         // nil: time.Now
-	Files    vfs.FS                   // where the journal is; nil: vfs.OS
+	Record func(*Outcome) error
+	Owner  func(file string) error // gives a created file of the store to its owner; may be nil
+	NoSync bool                    // durability "fast"
+	Random func() uint64           // nil: a random number for the names of temporary files
+	Now    func() time.Time        // nil: time.Now
+	Files  vfs.FS                  // where the journal is; nil: vfs.OS
 }
 
 // Outcome is what Apply did.
@@ -126,10 +125,11 @@ func (a *applier) run() (*Outcome, error) {
 	if err := a.journal.mark(frameWritten); err != nil {
 		return nil, err
 	}
-	if err := a.putInPlace(); err != nil {
+	t := a.tally("replace", false, isEarly, isPut, isTaken)
+	if err := a.putInPlace(t); err != nil {
 		return nil, err
 	}
-	if err := a.displaceDeleted(); err != nil {
+	if err := a.displaceDeleted(t); err != nil {
 		return nil, err
 	}
 	if err := a.ctx.Err(); err != nil {
@@ -265,26 +265,28 @@ func (a *applier) own(d rootfs.Dir, name string, c *Change) error {
 }
 
 // putInPlace puts the new files where they belong.
-func (a *applier) putInPlace() error {
-	early := func(c *Change) bool { return c.early }
-	if err := a.all(early, a.displace); err != nil {
+func (a *applier) putInPlace(t *tally) error {
+	if err := a.all(t, isEarly, a.displace); err != nil {
 		return err
 	}
-	return a.all(func(c *Change) bool { return c.After.Kind != 0 && !isDir(c.After) }, a.place)
+	return a.all(t, isPut, a.place)
 }
+
+func isEarly(c *Change) bool { return c.early }
+func isPut(c *Change) bool   { return c.After.Kind != 0 && !isDir(c.After) }
+func isTaken(c *Change) bool { return c.Action == Delete && !c.early && !isDir(c.Before) }
 
 // displaceDeleted takes what is to be deleted out of sight.
-func (a *applier) displaceDeleted() error {
-	return a.all(func(c *Change) bool { return c.Action == Delete && !c.early && !isDir(c.Before) }, a.displace)
-}
+func (a *applier) displaceDeleted(t *tally) error { return a.all(t, isTaken, a.displace) }
 
 // all does something for each change that want accepts, in parallel.
-func (a *applier) all(want func(*Change) bool, do func(int, rootfs.Dir, string, *Change) error) error {
+func (a *applier) all(t *tally, want func(*Change) bool, do func(int, rootfs.Dir, string, *Change) error) error {
 	return eachDir(a.ctx, a.o.FS, a.o.workers(), groupByDir(a.Changes, want), func(w int, d rootfs.Dir, openErr error, list []int) error {
 		for _, i := range list {
 			if err := a.one(w, d, openErr, i, do); err != nil {
 				return err
 			}
+			t.add(&a.Changes[i])
 		}
 		return nil
 	})

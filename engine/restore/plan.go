@@ -34,6 +34,9 @@ type Options struct {
 	// Store is the store's path below the root, "" when it is elsewhere. It is never touched.
 	Store   string
 	Workers int // 0: 2
+	// Progress is told how far NewPlan, Plan.Read and Plan.Apply have come, by one goroutine at a
+	// time; may be nil.
+	Progress func(Done)
 }
 
 func (o *Options) workers() int {

@@ -13,8 +13,9 @@ import (
 // planner is the walk that makes a plan.
 type planner struct {
 	*Plan
-	ctx  context.Context
-	euid int
+	ctx    context.Context
+	euid   int
+	looked int64 // entries of directories that differ
 }
 
 // dir compares the current directory cur with the target's tgt (zero: there is
@@ -36,6 +37,9 @@ func (b *planner) dir(path string, cur, tgt oid.ID, at *diskDir, depth int) erro
 	td, err := loadDir(b.o.Source, tgt)
 	if err != nil {
 		return &manifest.TreeError{Path: path, ID: tgt, Err: err}
+	}
+	if b.looked += int64(max(len(cd.Entries), len(td.Entries))); b.o.Progress != nil {
+		b.o.Progress(Done{Step: "plan", Files: b.looked})
 	}
 	before := len(b.Changes)
 	same := b.folds(cd, td, at)

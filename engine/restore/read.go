@@ -40,14 +40,18 @@ func (p *Plan) Read(ctx context.Context, sink Sink) error {
 		return nil
 	}
 	p.read = true
-	groups := groupByDir(p.Changes, func(c *Change) bool {
-		return c.Action == Replace || c.Action == Delete && !isDir(c.Before)
-	})
+	want := func(c *Change) bool { return c.Action == Replace || c.Action == Delete && !isDir(c.Before) }
+	groups := groupByDir(p.Changes, want)
+	t := p.tally("read", false, want)
 	changed := make([]atomic.Bool, len(p.Changes))
 	gone := make([]string, len(p.Changes)) // why a change is given up
 	err := eachDir(ctx, p.o.FS, p.o.workers(), groups, func(w int, d rootfs.Dir, openErr error, list []int) error {
 		for _, i := range list {
 			c := &p.Changes[i]
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			t.add(c)
 			if openErr != nil {
 				gone[i] = why(openErr)
 				continue

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"sync"
-	"sync/atomic"
 
 	"github.com/rewind-cli/rewind/engine/problem"
 	"github.com/rewind-cli/rewind/engine/rootfs"
@@ -28,17 +27,8 @@ var buffers = sync.Pool{New: func() any { b := make([]byte, 64<<10); return &b }
 
 // writeTemps writes each new file and link beside its destination.
 func (a *applier) writeTemps() error {
-	var files, bytes atomic.Int64
 	want := func(c *Change) bool { return (c.Action == Create || c.Action == Replace) && !isDir(c.After) }
-	return a.all(want, func(w int, d rootfs.Dir, name string, c *Change) error {
-		if err := a.writeTemp(d, c); err != nil {
-			return err
-		}
-		if a.Progress != nil {
-			a.Progress(files.Add(1), bytes.Add(int64(c.After.Size)))
-		}
-		return nil
-	})
+	return a.all(a.tally("write", true, want), want, func(_ int, d rootfs.Dir, _ string, c *Change) error { return a.writeTemp(d, c) })
 }
 
 // writeTemp writes the new content of one path to its reserved name, with

@@ -99,6 +99,9 @@ func (g *gatherer) checkpoints() error {
 			return err
 		}
 	}
+	if count != nil {
+		count(len(g.states), len(g.states))
+	}
 	return nil
 }
 

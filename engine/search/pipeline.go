@@ -144,6 +144,9 @@ func (r *runner) paths(order <-chan *task) error {
 			return err
 		}
 	}
+	if r.progress != nil {
+		r.progress(len(r.t.versions), len(r.t.versions))
+	}
 	return nil
 }
 

@@ -273,7 +273,7 @@ func copyStore(ctx context.Context, o InitOptions, src *adoptSource, now account
 	var origin [16]byte
 	for try := 0; ; try++ {
 		var err error
-		origin, err = cas.CopyPacks(vfs.OS, src.packs, filepath.Join(store, account.ObjectsName), owner)
+		origin, err = cas.CopyPacks(ctx, vfs.OS, src.packs, filepath.Join(store, account.ObjectsName), owner, project.Copying(o.Progress))
 		if err == nil {
 			break
 		}
