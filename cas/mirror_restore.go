@@ -71,6 +71,7 @@ func CopyPacks(ctx context.Context, fsys vfs.FS, fromDir, objectsDir string, own
 		}); err != nil {
 			return storeID, err
 		}
+		progress(now)
 	}
 	err = s.eachInMirror(func(n packName, from string, info fs.FileInfo) error {
 		if err := ctx.Err(); err != nil {

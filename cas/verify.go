@@ -63,6 +63,9 @@ func (s *Store) Verify(ctx context.Context, readData bool, report func(Damage), 
 		}
 		v.Packs++
 	}
+	if progress != nil && !readData {
+		progress(Checking{Packs: len(packs), AllPacks: len(packs)})
+	}
 	if err := v.readAll(); err != nil {
 		return v.Verified, err
 	}

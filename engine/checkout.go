@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
-	"sync"
 
 	"github.com/rewind-cli/rewind/cas/oid"
 	"github.com/rewind-cli/rewind/engine/checkout"
@@ -287,18 +286,12 @@ func workingTree(ctx context.Context, p *project.Project, root oid.ID) (*checkou
 	return &checkout.Donor{FS: tree, Scanned: start.UnixNano(), Differs: func(path string) bool { return differs[path] }}, func() { tree.Close() }
 }
 
-// filesProgress is told by several goroutines how many files are done.
+// filesProgress is told how many files are done.
 func filesProgress(p *project.Project, phase string) func(files, total, bytes, totalBytes int64) {
 	if p.Progress == nil {
 		return nil
 	}
-	var mu sync.Mutex
-	now := project.ProgressInfo{Phase: phase}
 	return func(files, total, bytes, totalBytes int64) {
-		mu.Lock()
-		defer mu.Unlock()
-		now.Files, now.Bytes = max(now.Files, files), max(now.Bytes, bytes)
-		now.TotalFiles, now.TotalBytes = total, totalBytes
-		p.Progress(now)
+		p.Progress(project.ProgressInfo{Phase: phase, Files: files, Bytes: bytes, TotalFiles: total, TotalBytes: totalBytes})
 	}
 }

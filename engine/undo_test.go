@@ -287,7 +287,7 @@ func TestDryRunTouchesNothing(t *testing.T) {
 	}
 	asked := false
 	_, err := l.run(Restore, RestoreOptions{Checkpoint: first.Checkpoint, Confirm: func(r *Restored) (bool, error) {
-		asked = slices.Equal(r.Delete, []string{"gone"})
+		asked = slices.Equal(r.Delete, []string{"new"})
 		return false, nil
 	}})
 	var declined *DeclinedError

@@ -30,7 +30,7 @@ type Options struct {
 	// Replace makes the first Move replace what is there already at a wanted path. Without it that
 	// is a problem of the path: two names that the file system takes for one.
 	Replace bool
-	// Progress is told how many of the files of a Move are written; from several goroutines. May be nil.
+	// Progress is told how many of the files of a Move are written, by one goroutine at a time. May be nil.
 	Progress func(files, total, bytes, totalBytes int64)
 }
 
@@ -260,7 +260,9 @@ var errTaken = errors.New("the file system takes its name for that of another pa
 
 // fill writes files and links, by several goroutines, each a directory at a time.
 func (t *Tree) fill(ctx context.Context, order []string, want map[string]*directory, donor *Donor, m *Moved) error {
-	var next, written, shared, seen, bytes atomic.Int64
+	var next, written, shared atomic.Int64
+	var seen, bytes int64 // under told
+	var told sync.Mutex
 	var mu sync.Mutex
 	var first error
 	var stop atomic.Bool
@@ -278,8 +280,11 @@ func (t *Tree) fill(ctx context.Context, order []string, want map[string]*direct
 				if cloned {
 					shared.Add(1)
 				}
-				if done, sum := seen.Add(1), bytes.Add(int64(e.Size)); t.o.Progress != nil {
-					t.o.Progress(done, total, sum, totalBytes)
+				if t.o.Progress != nil {
+					told.Lock()
+					defer told.Unlock()
+					seen, bytes = seen+1, bytes+int64(e.Size)
+					t.o.Progress(seen, total, bytes, totalBytes)
 				}
 			})
 			if err != nil {

@@ -181,6 +181,9 @@ func amend(ctx context.Context, p *project.Project, begin func(*commit.Tx, *LogS
 			result.Checkpoints++
 		}
 	}
+	if count != nil {
+		count(len(said.Checkpoints), len(said.Checkpoints))
+	}
 	for _, o := range said.Operations[:min(len(said.Operations), project.KeptOperations)] {
 		changed, err := a.operation(ctx, &o)
 		if err != nil {

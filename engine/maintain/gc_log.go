@@ -62,6 +62,9 @@ func (s *LogState) mark(ctx context.Context, m *marker, gone map[manifest.Checkp
 			return err
 		}
 	}
+	if m.marked != nil {
+		m.marked(len(s.Checkpoints), len(s.Checkpoints))
+	}
 	for i, o := range s.Operations {
 		if i == project.KeptOperations {
 			break

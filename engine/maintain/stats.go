@@ -244,6 +244,9 @@ func (u *usage) largest(ctx context.Context, all []manifest.Checkpoint) ([]PathB
 		}
 		before = all[i].Root
 	}
+	if count != nil {
+		count(len(all), len(all))
+	}
 	out := make([]PathBytes, 0, len(sizes))
 	for path, size := range sizes {
 		out = append(out, PathBytes{Path: path, Bytes: size, Versions: len(versions[path])})

@@ -78,8 +78,9 @@ func (s *session) halt() {
 	}
 }
 
-// report calls Progress until the returned function is called, and then once more.
+// report calls Progress now, until the returned function is called, and then once more.
 func (s *session) report() func() {
+	s.o.Progress(0, 0)
 	quit, done := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(done)
