@@ -1,0 +1,119 @@
+//go:build unix
+
+package engine
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/rewind-cli/rewind/engine/linediff"
+	"github.com/rewind-cli/rewind/engine/project"
+)
+
+// Hunks of some files and others as a whole are one restore: done as its dry run says, taken back as one, with the
+// directories' modes; not done where a file is something else than was shown.
+func TestRestoreHunksAndPaths(t *testing.T) {
+	l := newLab(t)
+	text := func(changed ...int) string {
+		var lines []string
+		for n := range 40 {
+			lines = append(lines, "line "+string(rune('a'+n%26)))
+		}
+		for _, n := range changed {
+			lines[n] = "CHANGED"
+		}
+		return strings.Join(lines, "\n") + "\n"
+	}
+	l.write("f[1]", text())
+	l.write("deep/er/gone", "gone\n")
+	l.write("whole", "whole\n")
+	l.write("alone", "alone\n")
+	l.ok(os.Chmod(filepath.Join(l.root, "deep"), 0o700))
+	first := l.init().Checkpoint
+	l.write("f[1]", text(1, 20, 39))
+	l.ok(os.RemoveAll(filepath.Join(l.root, "deep")))
+	l.write("whole", "another\n")
+	l.write("alone", "another\n")
+	l.write("new/a", "new\n")
+	was := l.listing()
+
+	hunks := func(at int) (choices []HunkChoice) {
+		l.do(func(ctx context.Context, p *project.Project) error {
+			files, err := Hunks(ctx, p, DiffOptions{A: first, Paths: []string{`f\[1]`}})
+			if err != nil || len(files) != 1 || len(files[0].Hunks) != 3 {
+				t.Fatalf("%d files, %v", len(files), err)
+			}
+			choices = []HunkChoice{{File: files[0], Hunks: []linediff.Hunk{files[0].Hunks[at]}}}
+			return nil
+		})
+		return choices
+	}
+	choices := hunks(1)
+	run := func(o RestoreOptions) (done *Restored, err error) {
+		o.Checkpoint, o.Paths = first, []string{"deep", "whole", "new"}
+		err = l.try(func(ctx context.Context, p *project.Project) (err error) {
+			done, err = RestoreHunks(ctx, p, o, choices)
+			return err
+		})
+		return done, err
+	}
+	plan, err := run(RestoreOptions{DryRun: true})
+	l.ok(err)
+	if got := strings.Join(plan.Create, " ") + ", " + strings.Join(plan.Replace, " ") + ", " + strings.Join(plan.Delete, " "); got != "deep deep/er deep/er/gone, f[1] whole, new new/a" {
+		t.Errorf("the plan: %s", got)
+	}
+	if create, change, remove := happened(was, l.listing()); len(create)+len(change)+len(remove) > 0 {
+		t.Fatal("a dry run did something")
+	}
+	_, err = run(RestoreOptions{Expect: &plan.Expected})
+	l.ok(err)
+	is := l.listing()
+	for path, want := range map[string]string{"f[1]": text(1, 39), "deep/er/gone": "gone\n", "whole": "whole\n", "alone": "another\n"} {
+		if !strings.HasSuffix(is[path], " "+want) {
+			t.Errorf("%s is %q", path, is[path])
+		}
+	}
+	if !strings.HasPrefix(is["deep"], "drwx------") || is["new"] != "" {
+		t.Errorf("directories: %q, %q", is["deep"], is["new"])
+	}
+	l.any(UndoRestore, RestoreOptions{})
+	if create, change, remove := happened(was, l.listing()); len(create)+len(change)+len(remove) > 0 {
+		t.Errorf("taken back: %v %v %v", create, change, remove)
+	}
+
+	// Without other paths too, directories come back with their modes.
+	l.do(func(ctx context.Context, p *project.Project) error {
+		files, err := Hunks(ctx, p, DiffOptions{A: first, Paths: []string{"deep"}})
+		if err != nil || len(files) != 1 {
+			t.Fatalf("%d files, %v", len(files), err)
+		}
+		_, err = RestoreHunks(ctx, p, RestoreOptions{Checkpoint: first}, []HunkChoice{{File: files[0], Whole: true}})
+		return err
+	})
+	if is := l.listing(); !strings.HasPrefix(is["deep"], "drwx------") {
+		t.Errorf("the directory is %q", is["deep"])
+	}
+
+	choices = hunks(0)
+	l.write("f[1]", text(1, 20, 39)+"more\n")
+	_, err = run(RestoreOptions{})
+	var changed *ChangedSinceError
+	if !errors.As(err, &changed) || changed.Path != "f[1]" {
+		t.Errorf("a file that changed since: %v", err)
+	}
+	l.write("whole", "once more\n")
+	choices = hunks(0)
+	if plan, err = run(RestoreOptions{DryRun: true}); err == nil {
+		l.write("whole", "and again\n")
+		_, err = run(RestoreOptions{Expect: &plan.Expected})
+	}
+	var moved *PlanChangedError
+	if !errors.As(err, &moved) {
+		t.Errorf("another file that changed since the plan: %v", err)
+	}
+	l.verify()
+}
