@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 
@@ -39,10 +40,10 @@ func (s *pickSource) hunks(ctx context.Context, a screen.Ask) (*screen.Hunks, er
 }
 
 // hunksOf is one path's.
-func hunksOf(files []*engine.FileHunks, path string) (*engine.FileHunks, error) {
-	i := slices.IndexFunc(files, func(f *engine.FileHunks) bool { return f.Path == path })
+func hunksOf(files []*engine.FileHunks, name string) (*engine.FileHunks, error) {
+	i := slices.IndexFunc(files, func(f *engine.FileHunks) bool { return f.Path == name })
 	if i < 0 {
-		return nil, fmt.Errorf("%s has no hunks; space restores all of it", escapePath(path))
+		return nil, fmt.Errorf("%s has no hunks; space restores all of it", escapePath(name))
 	}
 	return files[i], nil
 }
@@ -73,15 +74,16 @@ func (s *pickSource) showHunks(f *engine.FileHunks) *screen.Hunks {
 	return out
 }
 
-// choices are what an ask takes of files in part; said names all that it takes.
-func (s *pickSource) choices(a screen.Ask) (choices []engine.HunkChoice, said string, err error) {
+// choices are what an ask takes of files in part. In words, full and for a line that has much to say, it is all that
+// it takes.
+func (s *pickSource) choices(a screen.Ask) (choices []engine.HunkChoice, full, brief string, err error) {
 	hunks, of, split := 0, 0, false
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for id := range strings.SplitSeq(strings.TrimSuffix(a.Parts, "\x00"), "\x00") {
 		shown, ok := s.shownHunks[id]
 		if !ok {
-			return nil, "", errors.New("those hunks are gone; f shows them as they are now")
+			return nil, "", "", errors.New("those hunks are gone; f shows them as they are now")
 		}
 		hunks, split = hunks+1, split || shown.of == 0
 		i := slices.IndexFunc(choices, func(c engine.HunkChoice) bool { return c.File == shown.file })
@@ -91,16 +93,19 @@ func (s *pickSource) choices(a screen.Ask) (choices []engine.HunkChoice, said st
 		}
 		choices[i].Hunks = append(choices[i].Hunks, shown.hunk)
 	}
-	switch {
-	case len(choices) > 1:
-		said = fmt.Sprintf("%s of %d files", plural(hunks, "hunk", "hunks"), len(choices))
-	case split:
-		said = fmt.Sprintf("%s of %s", plural(hunks, "hunk", "hunks"), escapePath(choices[0].File.Path))
-	default:
-		said = fmt.Sprintf("%d of %s of %s", hunks, plural(of, "hunk", "hunks"), escapePath(choices[0].File.Path))
+	said := plural(hunks, "hunk", "hunks")
+	if len(choices) == 1 && !split {
+		said = fmt.Sprintf("%d of %s", hunks, plural(of, "hunk", "hunks"))
 	}
-	if whole := strings.Count(a.Paths, "\x00"); whole > 0 {
-		said += " and " + plural(whole, "whole path", "whole paths")
+	name := choices[0].File.Path
+	full, brief = said+" of "+escapePath(name), said+" of "+escapePath(path.Base(name))
+	if len(choices) > 1 {
+		full = fmt.Sprintf("%s of %d files", said, len(choices))
+		brief = full
 	}
-	return choices, said, nil
+	if n := strings.Count(a.Paths, "\x00"); n > 0 {
+		whole := " and " + plural(n, "whole path", "whole paths")
+		full, brief = full+whole, brief+whole
+	}
+	return choices, full, brief, nil
 }

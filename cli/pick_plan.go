@@ -73,10 +73,11 @@ func (s *pickSource) plan(ctx context.Context, a screen.Ask) (*screen.Plan, erro
 		p.what, p.did = "restore to "+pickedName(l), "Restored to "+pickedName(l)
 		if a.Parts != "" {
 			var choices []engine.HunkChoice
-			if choices, p.parts, err = s.choices(a); err != nil {
+			var brief string
+			if choices, p.parts, brief, err = s.choices(a); err != nil {
 				return nil, err
 			}
-			p.what, p.did = p.what+", "+p.parts, p.did+", "+p.parts
+			p.what, p.did = p.what+", "+brief, p.did+", "+brief
 			p.verb.do = func(ctx context.Context, pr *project.Project, o engine.RestoreOptions) (*engine.Restored, error) {
 				return engine.RestoreHunks(ctx, pr, o, choices)
 			}

@@ -138,6 +138,13 @@ func (m *Picker) hunkKey(k string) {
 	m.hunks.at = max(min(m.hunks.at, len(h.Parts)-1), 0)
 	at := m.hunks.at
 	switch k {
+	case "up", "down", "k", "j", "ctrl-p", "ctrl-n", "home", "end", "g", "G":
+		if len(h.Parts) == 0 { // nothing to go to, but much to read
+			m.scrollHunks(k, h)
+			return
+		}
+	}
+	switch k {
 	case " ":
 		m.toggleHunk(f.Raw, h)
 		at++

@@ -317,6 +317,13 @@ func story() (*Rows, *Look) {
 	return rows, look
 }
 
+func numberedLines(n int) (out []Line) {
+	for i := range n {
+		out = append(out, Text(Plain, strconv.Itoa(i)))
+	}
+	return out
+}
+
 // hunked is a file of three hunks, of which the second can be cut.
 func hunked() *Hunks {
 	h := &Hunks{Head: []Line{Text(Bold, "--- a/a.go"), Text(Bold, "+++ b/a.go")}}
@@ -412,6 +419,14 @@ func TestChooseHunks(t *testing.T) {
 	press(m, "up")
 	open(&Hunks{Head: []Line{Text(Bold, "deleted")}})
 	see("All or nothing of a: not chosen", "deleted")
+	if press(m, "down"); m.view() == nil || m.hunks.top != 0 {
+		t.Errorf("one line scrolls to %d", m.hunks.top)
+	}
+	m.hunks.files["a"].Head = numberedLines(50)
+	if press(m, "down", "j"); m.view() == nil || m.hunks.top != 2 {
+		t.Errorf("50 lines scroll to %d", m.hunks.top)
+	}
+	press(m, "g")
 	press(m, " ")
 	see("All or nothing of a: chosen")
 	asks("a\x00", "")
