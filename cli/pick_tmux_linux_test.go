@@ -211,7 +211,7 @@ func TestTmuxPicker(t *testing.T) {
 	x.keys("Enter")
 	x.shows(`> .*first|> .*1\*`)
 	x.keys("C-c")
-	x.shows(`error: interrupted`)
+	x.shows(`error: interrupted`, `(?m)^\$$`)
 	x.keys("-l", "echo code $?")
 	x.keys("Enter")
 	x.shows(`(?m)^code 130`)
