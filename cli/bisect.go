@@ -254,18 +254,7 @@ func (b *bisecting) name(i int) string {
 	if st.Now {
 		return "the working tree"
 	}
-	return b.nameOf(st.Listed)
-}
-
-func (b *bisecting) nameOf(st project.Listed) string {
-	name := st.ID.String()[:shortID]
-	if st.N > 0 {
-		name = utoa(uint64(st.N)) + " (" + name + ", " + ago(b.c.out, st.Time) + ")"
-	}
-	if text := checkpointText(st); text != "" {
-		name += " " + text
-	}
-	return name
+	return named(b.c.out, st.Listed)
 }
 
 // brought says what happened between two states: a checkpoint before a tool, or at a prompt, has the

@@ -91,7 +91,7 @@ func (b *bisecting) report(v bisectView) error {
 			o.line("  %s", b.name(i))
 		}
 	}
-	o.line("Last good: %s", b.nameOf(b.s.List[v.Before].Last))
+	o.line("Last good: %s", named(o, b.s.List[v.Before].Last))
 	if v.Tool != "" {
 		o.line("Tool:      %s", escape(v.Tool))
 	}

@@ -63,7 +63,7 @@ func newCheckout() *command {
 					return err
 				}
 			} else {
-				c.out.summary("Checked out %s into %s: %s, %s.", l.ID, escape(done.Dir), plural(done.Files, "file", "files"), formatSize(done.Bytes))
+				c.out.summary("Checked out %s into %s: %s, %s.", named(c.out, l), escape(done.Dir), plural(done.Files, "file", "files"), formatSize(done.Bytes))
 			}
 			if done.Precious > 0 && !c.quiet && !c.json {
 				c.out.hint("%s included; --without-precious leaves them out", plural(done.Precious, "precious file is", "precious files are"))

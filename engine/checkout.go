@@ -108,7 +108,7 @@ func Checkout(ctx context.Context, p *project.Project, o CheckoutOptions) (*Chec
 		return nil, err
 	}
 	defer tree.Close()
-	donor, end := workingTree(ctx, p, o.Checkpoint.Root)
+	donor, end := workingTree(ctx, p, o.Checkpoint.Root, tree)
 	defer end()
 	done := &CheckedOut{Checkpoint: o.Checkpoint, Dir: o.Dir}
 	t := checkout.New(checkout.Options{
@@ -257,8 +257,9 @@ func emptyDir(dir, what string) (again bool, err error) {
 // writers is how many goroutines write files: as many as put them.
 func writers() int { return runtime.GOMAXPROCS(0) }
 
-// workingTree is the project's tree as a donor of what it shares with root, nil where it cannot be looked at.
-func workingTree(ctx context.Context, p *project.Project, root oid.ID) (*checkout.Donor, func()) {
+// workingTree is the project's tree as a donor of what it shares with root, nil where it cannot be looked at, or
+// the file system shares nothing with files in to: then nothing is scanned.
+func workingTree(ctx context.Context, p *project.Project, root oid.ID, to rootfs.FS) (*checkout.Donor, func()) {
 	none := func() {}
 	start, err := p.StartTime()
 	if err != nil {
@@ -266,6 +267,12 @@ func workingTree(ctx context.Context, p *project.Project, root oid.ID) (*checkou
 	}
 	tree, err := rootfs.Open(p.Root())
 	if err != nil {
+		return nil, none
+	}
+	if !checkout.Shares(tree, to, func(visit func(string, manifest.Entry) error) error {
+		return manifest.Walk(p.LoadDir, root, visit)
+	}) {
+		tree.Close()
 		return nil, none
 	}
 	c, err := checkpoint.CaptureTree(ctx, p, checkpoint.CaptureOptions{})

@@ -39,8 +39,9 @@ type States struct {
 	p       *project.Project
 	now     *checkpoint.Captured
 	scanned int64
-	tree    rootfs.FS // the working tree
-	dir     string    // of the scratch: made for us, with the copy in it
+	tree    rootfs.FS // the working tree; shares reports whether the scratch can have its files
+	shares  bool
+	dir     string // of the scratch: made for us, with the copy in it
 	scratch rootfs.FS
 	copy    *checkout.Tree
 	release func()
@@ -93,6 +94,9 @@ func OpenStates(ctx context.Context, p *project.Project, parent string, o States
 	if s.scratch, err = rootfs.Open(s.Dir()); err != nil {
 		return s, err
 	}
+	s.shares = checkout.Shares(s.tree, s.scratch, func(visit func(string, manifest.Entry) error) error {
+		return manifest.Walk(s.now.Tx.Load, s.now.Root(), visit)
+	})
 	s.copy = checkout.New(checkout.Options{
 		Path: s.Dir(), FS: s.scratch, Workers: writers(), Progress: filesProgress(p, "checkout"), Open: s.now.Tx.Open,
 	})
@@ -158,15 +162,18 @@ func (s *States) Dir() string { return filepath.Join(s.dir, filepath.Base(s.p.Ro
 // MoveTo brings the scratch copy to a state.
 func (s *States) MoveTo(ctx context.Context, i int) ([]problem.Problem, error) {
 	root := s.List[i].Root
-	differs := map[string]bool{}
-	err := manifest.Diff(s.now.Tx.Load, s.now.Root(), root, func(c manifest.Change) error {
-		differs[c.Path] = true
-		return nil
-	})
-	if err != nil {
-		return nil, s.p.Classify(err)
+	var donor *checkout.Donor
+	if s.shares {
+		differs := map[string]bool{}
+		err := manifest.Diff(s.now.Tx.Load, s.now.Root(), root, func(c manifest.Change) error {
+			differs[c.Path] = true
+			return nil
+		})
+		if err != nil {
+			return nil, s.p.Classify(err)
+		}
+		donor = &checkout.Donor{FS: s.tree, Scanned: s.scanned, Differs: func(path string) bool { return differs[path] }}
 	}
-	donor := &checkout.Donor{FS: s.tree, Scanned: s.scanned, Differs: func(path string) bool { return differs[path] }}
 	moved, err := s.copy.Move(ctx, func(visit func(string, manifest.Entry) error) error {
 		return manifest.Walk(s.now.Tx.Load, root, visit)
 	}, donor)

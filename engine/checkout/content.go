@@ -127,3 +127,55 @@ func (d *donorDir) copy(f rootfs.File, e manifest.Entry) (bool, error) {
 
 // errChanged: a file of the donor changed while it was copied.
 var errChanged = errors.New("it changed while it was copied")
+
+// maxProbed is how many files of a walk Shares looks for before it gives up.
+const maxProbed = 100
+
+var errProbed = errors.New("probed")
+
+// Shares reports whether files in to can share the content of files in from. It is tried once, with the
+// first of walk's files that is there and a file beside them that is gone again afterwards.
+func Shares(from, to rootfs.FS, walk Walk) (shares bool) {
+	top, err := to.OpenDir("")
+	if err != nil {
+		return false
+	}
+	defer top.Close()
+	name := rootfs.Reserved("probe")
+	_ = top.Unlink(name) // of one that was killed
+	left := maxProbed
+	_ = walk(func(path string, e manifest.Entry) error {
+		if e.Kind == manifest.Subdir || e.Kind == manifest.Symlink || e.Size == 0 {
+			return nil
+		}
+		if left--; left < 0 {
+			return errProbed
+		}
+		dir, base := split(path)
+		d, err := from.OpenDir(dir)
+		if err != nil {
+			return nil
+		}
+		defer d.Close()
+		src, info, err := d.OpenFile(base)
+		if err != nil {
+			return nil
+		}
+		defer src.Close()
+		if info.Size == 0 {
+			return nil
+		}
+		f, err := top.Create(name)
+		if err != nil {
+			return errProbed
+		}
+		if can, ok := f.(copier); ok {
+			shares, err = can.CopyFrom(src, info.Size)
+			shares = shares && err == nil
+		}
+		f.Close()
+		_ = top.Unlink(name)
+		return errProbed
+	})
+	return shares
+}

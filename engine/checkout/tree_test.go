@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -224,5 +225,32 @@ func TestProblems(t *testing.T) {
 	}
 	if got := read(t, dir); fmt.Sprint(got) != fmt.Sprint(map[string]string{"a": "1", "z": "2", "sub/": ""}) {
 		t.Errorf("%v", got)
+	}
+}
+
+// Whether files can be shared is found out with a file that is gone again.
+func TestShares(t *testing.T) {
+	from, to := t.TempDir(), t.TempDir()
+	if err := os.WriteFile(filepath.Join(from, "a"), []byte("content"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	can := exec.Command("cp", "--reflink=always", filepath.Join(from, "a"), filepath.Join(t.TempDir(), "a")).Run() == nil
+	tree := func(dir string) rootfs.FS {
+		fs, err := rootfs.Open(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { fs.Close() })
+		return fs
+	}
+	w := &world{map[oid.ID]string{}}
+	if got := Shares(tree(from), tree(to), w.walk(map[string]string{"gone": "x", "l": "->a", "a": "content"})); got != can {
+		t.Errorf("%v, but cp: %v", got, can)
+	}
+	if Shares(tree(from), tree(to), w.walk(map[string]string{"gone": "x", "empty": ""})) {
+		t.Error("nothing was there to share")
+	}
+	if left := read(t, to); len(left) > 0 {
+		t.Errorf("left: %v", left)
 	}
 }
