@@ -13,6 +13,7 @@ import (
 	"github.com/rewind-cli/rewind/engine"
 	"github.com/rewind-cli/rewind/engine/pathspec"
 	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/timeline"
 	"github.com/rewind-cli/rewind/manifest"
 )
 
@@ -147,11 +148,8 @@ func (v *historyPrinter) table(ctx context.Context) error {
 			t.Rows = append(t.Rows, []string{"@", "", "now", stepText(s, d), "", "not in a checkpoint yet"})
 			return nil
 		}
-		n := ""
-		if s.N > 0 {
-			n = strconv.Itoa(s.N)
-		}
-		t.Rows = append(t.Rows, []string{n, s.ID.String()[:shortID], formatAge(o.now().Sub(s.Time)), stepText(s, d), reason(s.Listed), checkpointText(s.Listed)})
+		r := s.By
+		t.Rows = append(t.Rows, []string{rowNumber(r), rowID(r), formatAge(o.now().Sub(r.Time)), tellerSide(r, s.Listed) + stepText(s, d), rowWhy(r), rowText(r, timeline.Counts{})})
 		return nil
 	})
 	if err != nil {
@@ -160,6 +158,19 @@ func (v *historyPrinter) table(ctx context.Context) error {
 	t.Write(o.color, func(s string) { o.line("%s", s) })
 	v.tellMore()
 	return nil
+}
+
+// tellerSide says where a change at a checkpoint lies to the row that tells of it.
+func tellerSide(r *timeline.Row, at project.Listed) string {
+	switch {
+	case r.Side == timeline.Since, r.Operation != nil:
+		return ""
+	case r.Seq == at.Seq:
+		return "before: "
+	case r.Side == timeline.After:
+		return "then "
+	}
+	return ""
 }
 
 func (v *historyPrinter) tellMore() {
@@ -175,9 +186,17 @@ func (v *historyPrinter) patches(ctx context.Context) error {
 		if now {
 			o.line("%s", o.color.Paint(screen.Yellow, "working tree")+", not in a checkpoint yet: "+stepText(s, d))
 		} else {
-			o.line("%s", o.color.Paint(screen.Yellow, "checkpoint "+s.ID.String())+where(s.Listed)+", "+ago(o, s.Time)+": "+stepText(s, d))
-			why := strings.TrimSpace(o.color.Paint(screen.Cyan, reason(s.Listed)) + "  " + checkpointText(s.Listed))
-			o.line("%s", why)
+			r := s.By
+			head := "operation"
+			if c := r.Checkpoint; c != nil {
+				head = "checkpoint " + c.ID.String()
+			}
+			head = o.color.Paint(screen.Yellow, head)
+			if c := r.Checkpoint; c != nil {
+				head += where(*c)
+			}
+			o.line("%s", head+", "+ago(o, r.Time)+": "+tellerSide(r, s.Listed)+stepText(s, d))
+			o.line("%s", strings.TrimSpace(o.color.Paint(screen.Cyan, rowWhy(r))+"  "+rowText(r, timeline.Counts{})))
 		}
 		if !s.IsDir() {
 			o.line("")
