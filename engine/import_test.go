@@ -45,9 +45,13 @@ func archiveOf(t *testing.T, headers ...tar.Header) []byte {
 	return out.Bytes()
 }
 
+func fileHeader(name string) tar.Header {
+	return tar.Header{Typeflag: tar.TypeReg, Name: name, Linkname: "x"}
+}
+
 // An archive of nobody knows whom: what is hostile or damaged is left out and named, and nothing else.
 func TestImportHostileArchives(t *testing.T) {
-	file := func(name string) tar.Header { return tar.Header{Typeflag: tar.TypeReg, Name: name, Linkname: "x"} }
+	file := fileHeader
 	good := archiveOf(t, file("a"), file("d/b"))
 	flipped := bytes.Clone(archiveOf(t, tar.Header{Typeflag: tar.TypeReg, Name: "a", Linkname: strings.Repeat("abc", 5000)}))
 	flipped[len(flipped)/2] ^= 0xff

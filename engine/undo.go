@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"slices"
+	"sync"
 
 	"github.com/rewind-cli/rewind/cas/oid"
 	"github.com/rewind-cli/rewind/engine/project"
@@ -38,7 +39,7 @@ func Undo(ctx context.Context, p *project.Project, o RestoreOptions) (*Restored,
 
 // firstStep plans the way to the newest checkpoint that differs from the working tree.
 func (r *restoring) firstStep() (*restore.Plan, error) {
-	from, err := r.undoFrom()
+	way, err := r.undoFrom()
 	if err != nil {
 		return nil, err
 	}
@@ -46,7 +47,7 @@ func (r *restoring) firstStep() (*restore.Plan, error) {
 	none := map[view]bool{} // what a plan has no change to
 	var roots []oid.ID
 	for {
-		page, err := r.older(from, 64)
+		page, err := r.older(&way)
 		if err != nil {
 			return nil, err
 		}
@@ -72,33 +73,31 @@ func (r *restoring) firstStep() (*restore.Plan, error) {
 			none[v] = true
 			roots = append(roots, c.Root)
 		}
-		from = page[len(page)-1].Seq
 	}
 }
 
 // stepBelow finds the newest checkpoint below c whose files differ from those of c; nil for none.
 func (r *restoring) stepBelow(c manifest.Checkpoint) (*manifest.Checkpoint, error) {
 	today := rules.Today(r.Project, r.fs)
-	from, same := c.Seq, map[oid.ID]bool{c.Root: true}
+	way, same := below(c), map[oid.ID]bool{c.Root: true}
 	for {
-		page, err := r.older(from, 64)
+		page, err := r.older(&way)
 		if err != nil || len(page) == 0 {
 			return nil, err
 		}
-		for _, below := range page {
-			if same[below.Root] {
+		for _, older := range page {
+			if same[older.Root] {
 				continue
 			}
-			differ, err := r.stepDiffers(c, below, today)
+			differ, err := r.stepDiffers(c, older, today)
 			if err != nil {
 				return nil, err
 			}
 			if differ {
-				return &below, nil
+				return &older, nil
 			}
-			same[below.Root] = true
+			same[older.Root] = true
 		}
-		from = page[len(page)-1].Seq
 	}
 }
 
@@ -126,39 +125,81 @@ func (r *restoring) stepDiffers(from, to manifest.Checkpoint, today *rules.Scope
 	return differ, err
 }
 
-// older lists checkpoints, newest first, below a sequence number (0: from the newest).
-func (r *restoring) older(before uint64, limit int) (page []manifest.Checkpoint, err error) {
+// descent is how far an undo has looked. It meets what was saved here first, the newest first, and
+// then what was imported, which stands in the log where it was imported but is older.
+type descent struct {
+	before   uint64 // sequence number; 0: from the newest
+	imported bool
+}
+
+func below(c manifest.Checkpoint) descent {
+	return descent{before: c.Seq, imported: c.Kind == ImportedKind}
+}
+
+// older lists the next checkpoints of a descent, and moves it on; none: it is at its end.
+func (r *restoring) older(way *descent) (page []manifest.Checkpoint, err error) {
+	const limit = 64
 	err = r.Query(r.ctx, func(db *manifest.DB) error {
-		for c, err := range db.Checkpoints(manifest.Query{Before: before, Limit: limit}) {
-			if err != nil {
-				return err
+		for {
+			n := 0
+			for c, err := range db.Checkpoints(manifest.Query{Before: way.before, Limit: limit}) {
+				if err != nil {
+					return err
+				}
+				n++
+				way.before = c.Seq
+				if (c.Kind == ImportedKind) == way.imported {
+					page = append(page, c)
+				}
 			}
-			page = append(page, c)
+			switch {
+			case len(page) > 0:
+				return nil
+			case n > 0:
+			case way.imported:
+				return nil
+			default:
+				*way = descent{imported: true}
+			}
 		}
-		return nil
 	})
 	return page, err
 }
 
-// undoFrom is the sequence number below which an undo looks for its
-// checkpoint: 0, the newest, unless an undo is what the working tree stands at. That is so
-// after an undo, and after a restore or another undo behind it that was taken back.
-func (r *restoring) undoFrom() (uint64, error) {
+// undoFrom is where an undo begins to look for its checkpoint: at the newest, unless an undo is what
+// the working tree stands at. That is so after an undo, and after a restore or another undo behind
+// it that was taken back: then the tree is as it was before that.
+func (r *restoring) undoFrom() (way descent, err error) {
 	ops, err := Operations(r.ctx, r.Project, 0)
 	if err != nil {
-		return 0, err
+		return way, err
 	}
-	undo, _ := stacks(ops)
-	at, ok := last(undo)
-	if ok {
-		at = originOf(ops, at)
+	now := r.now
+	for {
+		// What moved only a conversation has no trees.
+		i := slices.IndexFunc(ops, func(o manifest.Operation) bool { return o.Kind.Moves() && o.After != (oid.ID{}) })
+		if i < 0 {
+			return way, nil
+		}
+		at := ops[i]
+		if edited, err := r.editedSince(at, now); err != nil || edited {
+			return way, err
+		}
+		if at.Kind == manifest.OpUndo {
+			return r.belowUndo(at)
+		}
+		back := indexOf(ops, at.Undoes)
+		if back <= i {
+			return way, nil // a restore, or a log that lost its beginning
+		}
+		now, ops = ops[back].Before, ops[back+1:]
 	}
-	if !ok || at.Kind != manifest.OpUndo {
-		return 0, nil
-	}
-	from := uint64(0)
+}
+
+// belowUndo is below the checkpoint that an undo went to; at the newest, if a save came after it.
+func (r *restoring) belowUndo(undo manifest.Operation) (way descent, err error) {
 	err = r.Query(r.ctx, func(db *manifest.DB) error {
-		target, ok, err := db.ByID(at.Checkpoint)
+		target, ok, err := db.ByID(undo.Checkpoint)
 		if err != nil || !ok {
 			return err // collected meanwhile: from the newest again
 		}
@@ -166,39 +207,48 @@ func (r *restoring) undoFrom() (uint64, error) {
 			if err != nil {
 				return err
 			}
-			if c.Seq < at.Seq { // else a save came after it
-				from = target.Seq
+			if c.Seq < undo.Seq {
+				way = below(target)
 			}
 		}
 		return nil
 	})
-	if err != nil || from == 0 {
-		return 0, err
-	}
-	// What moved only a conversation has no trees.
-	i := slices.IndexFunc(ops, func(o manifest.Operation) bool { return o.Kind.Moves() && o.After != (oid.ID{}) })
-	if i < 0 {
-		return 0, nil
-	}
-	edited, err := r.editedSince(ops[i])
-	if err != nil || edited {
-		return 0, err
-	}
-	return from, nil
+	return way, err
 }
 
-// editedSince reports whether the tree is no longer as the operation left it.
-// The scan does not have what is ignored today, or cannot be captured, the operation may: that is no edit.
-func (r *restoring) editedSince(op manifest.Operation) (bool, error) {
+// editedSince reports whether a tree, of now or of then, is no longer as the operation left it.
+// The scan does not have what is ignored today, or cannot be captured, the operation may; and what was
+// ignored before the operation may be seen since it took a rule file away: that is no edit.
+func (r *restoring) editedSince(op manifest.Operation, now oid.ID) (bool, error) {
 	today := rules.Today(r.Project, r.fs)
-	saw := r.sightIn(r.now, r.scan.Problems, today)
+	saw := r.sightIn(now, r.scan.Problems, today)
+	before := sync.OnceValues(func() (scopes *rules.Scopes, err error) {
+		err = r.Query(r.ctx, func(db *manifest.DB) error {
+			c, ok, err := db.ByID(op.Safety)
+			if ok {
+				scopes = rules.Of(r.Project, r.tx, c)
+			}
+			return err
+		})
+		return scopes, err
+	})
 	edited := false
-	err := manifest.Diff(r.tx.Load, op.After, r.now, func(c manifest.Change) error {
-		dir := c.Old != nil && c.Old.Kind == manifest.Subdir
-		if c.New != nil || today.Captures(c.Path, dir) && saw.unseen(c.Path, dir).None() {
-			edited = true
+	err := manifest.Diff(r.tx.Load, op.After, now, func(c manifest.Change) error {
+		if edited {
+			return nil
 		}
-		return nil
+		if c.New == nil {
+			dir := c.Old.Kind == manifest.Subdir
+			edited = today.Captures(c.Path, dir) && saw.unseen(c.Path, dir).None()
+			return nil
+		}
+		if c.Old != nil {
+			edited = true
+			return nil
+		}
+		then, err := before()
+		edited = then == nil || then.Captures(c.Path, c.New.Kind == manifest.Subdir)
+		return err
 	})
 	return edited, err
 }

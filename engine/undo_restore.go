@@ -142,13 +142,6 @@ func Redo(ctx context.Context, p *project.Project, o RestoreOptions) (*Restored,
 	})
 }
 
-func last(ops []manifest.Operation) (op manifest.Operation, ok bool) {
-	if len(ops) == 0 {
-		return op, false
-	}
-	return ops[len(ops)-1], true
-}
-
 // takeBack takes back what which chooses of the log, the newest last, as one operation.
 func takeBack(ctx context.Context, p *project.Project, o RestoreOptions, kind manifest.OperationKind, verb string, which func([]manifest.Operation) ([]manifest.Operation, error)) (*Restored, error) {
 	return runRestore(ctx, p, o, kind, func(r *restoring) (*restore.Plan, error) {
