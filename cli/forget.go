@@ -74,6 +74,7 @@ func newForget() *command {
 				return err
 			}
 			done, err := maintain.Forget(ctx, p, paths)
+			engine.WriteHistory(ctx, p)
 			if err != nil {
 				return err
 			}
@@ -97,6 +98,7 @@ func forgetText(ctx context.Context, c *call, text string, isRegexp, yes bool) e
 		return err
 	}
 	done, err := maintain.ForgetText(ctx, p, text, isRegexp)
+	engine.WriteHistory(ctx, p)
 	if err != nil {
 		return err
 	}

@@ -139,7 +139,7 @@ func runRestore(ctx context.Context, p *project.Project, o RestoreOptions, kind 
 	done, err := r.run(choose)
 	if err == nil && !o.DryRun {
 		maintain.FinishForgetting(ctx, p)
-		writeHistory(ctx, p)
+		WriteHistory(ctx, p)
 	}
 	return done, err
 }

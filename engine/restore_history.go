@@ -64,9 +64,9 @@ func VerbOf(op manifest.Operation) string {
 // keptHistory is how many restores the file lists.
 const keptHistory = 1000
 
-// writeHistory lists the restores of the log in a file, for people and scripts: nothing reads it
-// here, and what cannot be written is written with the next.
-func writeHistory(ctx context.Context, p *project.Project) {
+// WriteHistory lists the restores of the log in a file, for people and scripts: nothing reads it
+// here, and what cannot be written is written with the next. What was forgotten is in it no more.
+func WriteHistory(ctx context.Context, p *project.Project) {
 	ops, err := Operations(ctx, p, 0)
 	if err != nil {
 		return
@@ -77,8 +77,13 @@ func writeHistory(ctx context.Context, p *project.Project) {
 			moves = append(moves, op)
 		}
 	}
+	name := filepath.Join(p.StoreDir(), account.RestoreHistoryName)
+	if len(moves) == 0 {
+		_ = account.RemoveIfThere(name)
+		return
+	}
 	data, err := json.MarshalIndent(LogOf(p, moves), "", "  ")
 	if err == nil {
-		_ = account.WriteCache(filepath.Join(p.StoreDir(), account.RestoreHistoryName), append(data, '\n'), p.Owner)
+		_ = account.WriteCache(name, append(data, '\n'), p.Owner)
 	}
 }

@@ -203,7 +203,9 @@ func amend(ctx context.Context, p *project.Project, begin func(*commit.Tx, *LogS
 		_, err := tx.Commit(ctx, func() ([]manifest.Record, error) {
 			// The last record is none that is replaced: sequence numbers never go back.
 			return []manifest.Record{{Amend: &record}, {Operation: &manifest.Operation{Kind: manifest.OpForget, Time: record.Time}}}, nil
-		}, func(cas.Position) error { return account.RemoveIfThere(p.StatCacheFile()) }) // it names the old trees
+		}, func(cas.Position) error { // the first names the old trees, the second says what was typed
+			return errors.Join(account.RemoveIfThere(p.StatCacheFile()), account.RemoveIfThere(filepath.Join(p.StoreDir(), account.RestoreHistoryName)))
+		})
 		if err != nil {
 			return err
 		}

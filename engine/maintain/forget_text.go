@@ -92,8 +92,19 @@ func (f *textForgetter) checkpoint(ctx context.Context, c *manifest.Checkpoint) 
 	return changed, ctx.Err()
 }
 
-// operation: the plain copy that it would put back is marked too, so what it expects of it is other bytes.
+// operation: what was typed is marked, and the plain copy that it would put back, so what it expects of that is other bytes.
 func (f *textForgetter) operation(ctx context.Context, o *manifest.Operation) (bool, error) {
+	typed := []byte(o.Args)
+	n := f.mark.text(typed, 0)
+	if n > 0 {
+		o.Args = string(typed)
+		f.texts += n
+	}
+	changed, err := f.moved(o)
+	return changed || n > 0, err
+}
+
+func (f *textForgetter) moved(o *manifest.Operation) (bool, error) {
 	list, err := f.p.ReadObject(o.Paths)
 	if err != nil {
 		return false, err
@@ -157,8 +168,14 @@ func (f *textForgetter) file(name string) (int, error) {
 // wanted is the conversations as they were, and the text itself in what checkpoints say.
 func (f *textForgetter) wanted() (ids []oid.ID, says func(manifest.Record) bool) {
 	return f.were, func(r manifest.Record) bool {
-		c := r.Checkpoint
-		return c != nil && slices.ContainsFunc([]string{c.Prompt, c.Description, c.ToolSummary}, func(s string) bool { return f.mark.text([]byte(s), 0) > 0 })
+		var texts []string
+		switch {
+		case r.Checkpoint != nil:
+			texts = []string{r.Checkpoint.Prompt, r.Checkpoint.Description, r.Checkpoint.ToolSummary}
+		case r.Operation != nil:
+			texts = []string{r.Operation.Args}
+		}
+		return slices.ContainsFunc(texts, func(s string) bool { return f.mark.text([]byte(s), 0) > 0 })
 	}
 }
 
