@@ -37,7 +37,7 @@ func newBisect() *command {
 			"as .git or node_modules, is not there: $REWIND_BISECT_PROJECT is the project's directory.\n" +
 			"$REWIND_BISECT_CHECKPOINT is the id of the checkpoint, or now.\n" +
 			"While it runs, saves and restores work as ever, but nothing is removed from the store: what\n" +
-			"gc and forget would remove goes once it has ended.",
+			"gc and forget leave behind goes with the next gc, once it has ended.",
 		examples: []example{
 			{"rewind bisect --run 'go test ./...'", "from the oldest checkpoint to now"},
 			{"rewind bisect --good v1 --run 'npm ci && npm test'", "from a state that was fine"},
