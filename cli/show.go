@@ -10,6 +10,7 @@ import (
 	"github.com/rewind-cli/rewind/engine"
 	"github.com/rewind-cli/rewind/engine/problem"
 	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/timeline"
 	"github.com/rewind-cli/rewind/manifest"
 )
 
@@ -56,6 +57,8 @@ func newShow() *command {
 type shown struct {
 	project.Listed
 	changes            []manifest.Change
+	row                *timeline.Row     // as list tells it; nil where that says no more than changes
+	did                []manifest.Change // its own
 	entries            []engine.TreeEntry
 	coverage           []problem.Problem
 	withFiles, withCov bool
@@ -72,6 +75,9 @@ func gatherShow(ctx context.Context, p *project.Project, l project.Listed, files
 			s.changes = append(s.changes, ch)
 		}
 	}
+	if err := s.gatherOwn(ctx, p); err != nil {
+		return nil, err
+	}
 	if files {
 		err = engine.Tree(ctx, p, l.Checkpoint, "", func(e engine.TreeEntry) error {
 			s.entries = append(s.entries, e)
@@ -87,6 +93,33 @@ func gatherShow(ctx context.Context, p *project.Project, l project.Listed, files
 		}
 	}
 	return s, nil
+}
+
+// gatherOwn finds what list says that a tool call or a prompt did, or what came after a stop.
+func (s *shown) gatherOwn(ctx context.Context, p *project.Project) error {
+	t := timeline.New(p, timeline.Options{Folded: true, Only: true})
+	for {
+		rows, err := t.Next(ctx, 100)
+		if err != nil || len(rows) == 0 || rows[len(rows)-1].Seq > s.Seq {
+			if err != nil || len(rows) == 0 {
+				return err
+			}
+			continue
+		}
+		for _, r := range rows {
+			if r.Seq != s.Seq || r.Side == timeline.Since || r.To == nil {
+				continue
+			}
+			s.row = r
+			return r.Changes(ctx, p, nil, func(c manifest.Change) error {
+				if c.Old != nil && c.New != nil || c.Old != nil && c.Old.Kind != manifest.Subdir || c.New != nil && c.New.Kind != manifest.Subdir {
+					s.did = append(s.did, c)
+				}
+				return nil
+			})
+		}
+		return nil
+	}
 }
 
 // impliedDir: a directory that came or went with what is in it, as the next
@@ -159,6 +192,21 @@ func (s *shown) print(o *output) {
 		}
 	}
 	o.line("")
+	if s.row != nil {
+		what := map[timeline.Side]string{timeline.Did: "What it did", timeline.After: "What came after it"}[s.row.Side]
+		if len(s.did) == 0 {
+			o.line("%s: nothing.", what)
+		} else {
+			o.line("%s:", what)
+		}
+		for _, ch := range s.did {
+			printChange(o, ch, markOf(o, ch.Precious()))
+		}
+		o.line("")
+		if len(s.changes) > 0 {
+			o.line("What came before it:")
+		}
+	}
 	if len(s.changes) == 0 {
 		o.line("Nothing changed since the checkpoint before.")
 	}
