@@ -29,7 +29,7 @@ func newHistory() *command {
 		long: "Shows the checkpoints that changed a file, newest first: number, id, age, what happened\n" +
 			"to it, and the tool or the prompt. The first row, @, is what the working tree has\n" +
 			"changed since the newest checkpoint. A file that was deleted has its history too;\n" +
-			"renames are followed backwards, by the same content or 60 % of the lines. Of a\n" +
+			"renames are followed backwards: the same that diff shows. Of a\n" +
 			"directory, it shows the checkpoints that changed something in it.\n" +
 			"A path that exists, on disk or in any checkpoint, is taken literally; any other is a\n" +
 			"glob that must match one path.",

@@ -317,7 +317,7 @@ func (h *historian) step(load func(oid.ID) (manifest.Dir, error), get getter, c 
 		if h.o.NoFollow || isDir(c.Old) {
 			return s, nil
 		}
-		to, err := counterpart(h.ctx, get, *c.Old, others, func(c manifest.Change) *manifest.Entry { return added(c) })
+		to, err := counterpart(h.ctx, get, c, others)
 		if to != nil {
 			s.To = to.Path
 		}
@@ -327,7 +327,7 @@ func (h *historian) step(load func(oid.ID) (manifest.Dir, error), get getter, c 
 		if h.o.NoFollow || isDir(c.New) {
 			return s, nil
 		}
-		from, err := counterpart(h.ctx, get, *c.New, others, func(c manifest.Change) *manifest.Entry { return deleted(c) })
+		from, err := counterpart(h.ctx, get, c, others)
 		if from != nil {
 			s.What, s.From, s.Change.Old = Renamed, from.Path, from.Old
 		}

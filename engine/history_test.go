@@ -111,3 +111,37 @@ func TestHistory(t *testing.T) {
 		t.Error("a path that never was has a history")
 	}
 }
+
+// TestHistoryRenamesAreThoseOfDiff: two files that went and two that came; the one that is most like both old ones takes
+// the nearer, and the other file is what is left.
+func TestHistoryRenamesAreThoseOfDiff(t *testing.T) {
+	l := newLab(t)
+	p := strings.SplitAfter(numberedLines("line", 20), "\n")
+	join := func(lines ...string) string { return strings.Join(lines, "") }
+	own := func(n int) string { return strings.Replace(numberedLines("own!", n), " ", "-", -1) }
+	l.write("p", join(p[:20]...))
+	l.write("q", join(p[:12]...)+own(8))
+	first := l.init().Checkpoint
+	for _, name := range []string{"p", "q"} {
+		l.ok(os.Remove(filepath.Join(l.root, name)))
+	}
+	l.write("r", join(p[:19]...))
+	l.write("s", join(p[:14]...)+own(2))
+	second := l.save().Checkpoint
+	want := map[string]string{}
+	l.do(func(ctx context.Context, pr *project.Project) error {
+		files, err := Diff(ctx, pr, DiffOptions{A: first, B: &second, Renames: true})
+		for _, f := range files {
+			want[f.Path] = f.From
+		}
+		return err
+	})
+	if len(want) != 2 || want["r"] != "p" || want["s"] != "q" {
+		t.Fatalf("diff: %v", want)
+	}
+	for path, steps := range map[string]string{"r": "renamed<p, created", "s": "renamed<q, created", "p": "deleted>r, created", "q": "deleted>s, created"} {
+		if got, err := l.steps(HistoryOptions{Path: path}); err != nil || got != steps {
+			t.Errorf("%s: %s, %v; want %s", path, got, err, steps)
+		}
+	}
+}
