@@ -274,10 +274,7 @@ func TestMarksNamesScopes(t *testing.T) {
 		t.Errorf("d: %+v", a)
 	}
 	press(m, "n", "v", "1", "enter", "p", "s", "u", "esc", "U")
-	var got []Ask
-	for _, a := range m.questions() {
-		got = append(got, a)
-	}
+	got := append([]Ask(nil), m.questions()...)
 	want := []Ask{{What: AskName, ID: "id4", Text: "v1"}, {What: AskPin, ID: "id4"}, {What: AskRows, Scope: WithSafety, ID: "id4"},
 		{What: AskPlan, Verb: Undo}, {What: AskPlan, Verb: Redo}}
 	if !slices.Equal(got, want) {
