@@ -15,6 +15,7 @@ import (
 	"github.com/rewind-cli/rewind/engine"
 	"github.com/rewind-cli/rewind/engine/bisect"
 	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/timeline"
 	"github.com/rewind-cli/rewind/manifest"
 )
 
@@ -76,6 +77,7 @@ type bisecting struct {
 	c     *call
 	p     *project.Project
 	s     *engine.States
+	m     *timeline.Makers
 	words []string
 	dir   string // of the command, in the scratch copy
 	steps []bisectStepView
@@ -105,7 +107,7 @@ func (c *call) bisect(ctx context.Context, good, bad string, words []string, kee
 	if err != nil {
 		return err
 	}
-	b := &bisecting{c: c, p: p, s: s, words: words, dir: s.Dir()}
+	b := &bisecting{c: c, p: p, s: s, m: timeline.NewMakers(p, nil), words: words, dir: s.Dir()}
 	if rel, err := rootPath(p.Root(), c.env.Dir, "."); err == nil {
 		b.dir = filepath.Join(b.dir, filepath.FromSlash(rel))
 	}
@@ -256,7 +258,12 @@ func (b *bisecting) name(i int) string {
 	if st.Now {
 		return "the working tree"
 	}
-	return named(b.c.out, st.Listed)
+	return b.nameOf(st.Listed)
+}
+
+// nameOf names a checkpoint for people.
+func (b *bisecting) nameOf(st project.Listed) string {
+	return listedNamed(b.c.out, st, endsOf(context.Background(), b.m, st.Seq))
 }
 
 // brought says what happened between two states: a checkpoint before a tool, or at a prompt, has the

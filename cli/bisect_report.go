@@ -1,8 +1,11 @@
 package cli
 
 import (
+	"context"
+
 	"github.com/rewind-cli/rewind/engine/bisect"
 	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/timeline"
 	"github.com/rewind-cli/rewind/manifest"
 )
 
@@ -16,6 +19,7 @@ type bisectView struct {
 	Prompt     string            `json:"prompt"`
 	Changes    changesView       `json:"changes"`
 	States     int               `json:"states"`
+	MadeBy     *madeByView       `json:"made_by"` // null where it is not known, or among several
 	Steps      []bisectStepView  `json:"steps"`
 	Scratch    *pathView         `json:"scratch"`
 
@@ -62,8 +66,11 @@ func (e *notFoundError) Error() string { return e.msg }
 func (b *bisecting) report(v bisectView) error {
 	o, last := b.c.out, len(b.s.List)-1
 	v.Steps = b.steps
+	var by *timeline.Row
 	if v.LastGood != nil {
 		v.Tool, v.Prompt = b.brought(v.Before, v.After)
+		by = b.maker(v)
+		v.MadeBy = viewMaker(context.Background(), b.m, by)
 	}
 	var none error
 	switch v.Result {
@@ -91,12 +98,16 @@ func (b *bisecting) report(v bisectView) error {
 			o.line("  %s", b.name(i))
 		}
 	}
-	o.line("Last good: %s", named(o, b.s.List[v.Before].Last))
-	if v.Tool != "" {
-		o.line("Tool:      %s", escape(v.Tool))
-	}
-	if text := firstLine(v.Prompt); text != "" {
-		o.line("Prompt:    %s", text)
+	o.line("Last good: %s", b.nameOf(b.s.List[v.Before].Last))
+	if by != nil {
+		b.printMaker(by)
+	} else {
+		if v.Tool != "" {
+			o.line("Tool:      %s", escape(v.Tool))
+		}
+		if text := firstLine(v.Prompt); text != "" {
+			o.line("Prompt:    %s", text)
+		}
 	}
 	o.line("Changed between them:")
 	for n, ch := range v.list {
@@ -112,9 +123,52 @@ func (b *bisecting) report(v bisectView) error {
 	if !bad.Now {
 		to = " " + bad.ID.String()[:shortID]
 	}
-	o.hint("rewind diff %s%s shows what changed, rewind restore %s goes back to before it", from, to, from)
+	back := from
+	if by != nil && by.Side == timeline.Did && by.Checkpoint != nil && by.Checkpoint.N > 0 && by.Checkpoint.Root == good.Root {
+		back = utoa(uint64(by.Checkpoint.N))
+	}
+	o.hint("rewind diff %s%s shows what changed, rewind restore %s goes back to before it", from, to, back)
 	if v.Scratch != nil {
 		o.line("The scratch copy is %s.", escape(b.s.Dir()))
 	}
 	return none
+}
+
+// maker is the row that made the first bad state of the last good one; nil where none is known to.
+func (b *bisecting) maker(v bisectView) *timeline.Row {
+	if v.FirstBad == nil {
+		return nil
+	}
+	to := uint64(timeline.ThenNow)
+	if bad := b.s.List[v.After]; !bad.Now {
+		to = bad.Seq
+	}
+	// The search is done: without its maker the answer says less.
+	r, err := b.m.Between(context.Background(), "", b.s.List[v.Before].Last.Seq, to)
+	if err != nil {
+		return nil
+	}
+	return r
+}
+
+func (b *bisecting) printMaker(r *timeline.Row) {
+	n := rowNumber(r)
+	if n != "" {
+		n += " "
+	}
+	line := n + rowWhy(r)
+	if text := rowText(r, timeline.Counts{}); text != "" {
+		line += "  " + text
+	}
+	if r.Kind == timeline.Tool {
+		if prompt, err := b.m.Prompt(context.Background(), r); err == nil && prompt != "" {
+			said := firstLine(prompt)
+			line += " (prompt " + quoted(said) + ")"
+		}
+	}
+	word := "by:  "
+	if r.Side == timeline.After {
+		word = "after:"
+	}
+	b.c.out.line("Made %s %s", word, line)
 }

@@ -62,7 +62,7 @@ func TestCompletionInShells(t *testing.T) {
 			x.send("rewind restore last -- gon\t")
 			x.expect(s.dir)
 			x.send("tw\t\n")
-			x.expect("2 created") // with its directory
+			x.expect("1 created")
 			if x.read("gone dir/two:file.txt") == "" || x.read("gone dir/one file.txt") != "" {
 				t.Error("restored something else than was completed")
 			}

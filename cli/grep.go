@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/rewind-cli/rewind/engine/search"
+	"github.com/rewind-cli/rewind/engine/timeline"
 )
 
 // grepOptions are the flags of grep.
@@ -25,8 +26,8 @@ func newGrep() *command {
 		usage: "PATTERN [-e PATTERN] [--first|--last|--prompts] [-l] [-i] [-F] [-w] [--precious] [--glob] [-- path…]",
 		short: "find when a text appeared in files, and when it vanished",
 		long: "Searches the contents of all checkpoints, and of the working tree, for lines that match a\n" +
-			"regular expression (RE2). Of each line, prints in which checkpoint it appeared, and in\n" +
-			"which it was gone or that it is still there. Binary files are left out; the lines of\n" +
+			"regular expression (RE2). Of each line, prints what brought it and what took it away, as\n" +
+			"rewind list tells it, or that it is still there. Binary files are left out; the lines of\n" +
 			"precious files are hidden without --precious. Ends with 1 if nothing matches, as grep\n" +
 			"does, and says so on stderr.\n" + aboutPaths,
 		examples: []example{
@@ -71,7 +72,12 @@ func grep(ctx context.Context, c *call, o grepOptions) error {
 	if s.Paths, err = c.patterns(ctx, p, c.paths, o.glob); err != nil {
 		return err
 	}
-	g := &grepPrinter{c: c, o: o}
+	release, err := p.Hold(ctx) // what is found, then who made it
+	if err != nil {
+		return err
+	}
+	defer release()
+	g := &grepPrinter{c: c, o: o, m: timeline.NewMakers(p, nil), ctx: ctx}
 	if c.json {
 		g.doc = newGrepView(o.query.Patterns)
 	}

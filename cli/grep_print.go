@@ -8,6 +8,7 @@ import (
 	"github.com/rewind-cli/rewind/cli/screen"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/search"
+	"github.com/rewind-cli/rewind/engine/timeline"
 )
 
 // grepPrinter prints spans as they come, or, of --first and --last, those that are left.
@@ -15,6 +16,8 @@ type grepPrinter struct {
 	c    *call
 	o    grepOptions
 	doc  *grepView // with --json
+	m    *timeline.Makers
+	ctx  context.Context
 	best []search.Span
 	path string // of the last span that was printed
 }
@@ -27,7 +30,9 @@ func (g *grepPrinter) run(ctx context.Context, searched func(visit func(search.S
 			return nil, err
 		}
 		for _, s := range g.best {
-			g.doc.add(s)
+			if err := g.add(s); err != nil {
+				return nil, err
+			}
 		}
 		return sum, g.c.out.document(g.doc.done(sum))
 	}
@@ -107,8 +112,7 @@ func unlessBroken(err error) error {
 // take keeps a span if it is asked for: of --first, those that appeared first, and so on.
 func (g *grepPrinter) take(s search.Span) error {
 	if !g.o.first && !g.o.last {
-		g.doc.add(s)
-		return nil
+		return g.add(s)
 	}
 	if len(g.best) > 0 {
 		a, b := g.rank(s), g.rank(g.best[0])
@@ -149,7 +153,11 @@ func (g *grepPrinter) print(s search.Span) error {
 	}
 	head := o.color.Paint(screen.Cyan, escapePath(s.Path)) + ":" + o.color.Paint(screen.Green, utoa(uint64(s.Line))) + ": "
 	o.line("%s%s", head, g.text(s, o.width()-len(escapePath(s.Path))-len(utoa(uint64(s.Line)))-3))
-	o.line("    %s", whenText(o, s))
+	when, err := g.when(s)
+	if err != nil {
+		return err
+	}
+	o.line("    %s", when)
 	g.path = s.Path
 	return g.flush()
 }
@@ -194,25 +202,75 @@ func (g *grepPrinter) text(s search.Span, width int) string {
 	return string(b) + o.color.Paint(screen.Red, m) + screen.Clip(escape(after)+more, rest)
 }
 
-// whenText says from when to when a line was there.
-func whenText(o *output, s search.Span) string {
-	at := func(l *project.Listed) string { return o.color.Paint(screen.Yellow, named(o, *l)) }
+// maker is the row that made a line come or go with a checkpoint; nil where none is known to.
+func (g *grepPrinter) maker(path string, seq uint64) (*timeline.Row, error) {
+	r, err := g.m.Maker(g.ctx, path, seq)
+	if project.IsDamage(err) {
+		return nil, nil // the search tells of that
+	}
+	return r, err
+}
+
+// made are the rows that made a line come and go.
+func (g *grepPrinter) made(s search.Span) (came, went *timeline.Row, err error) {
+	switch {
+	case s.Appeared == nil: // it may have come with a restore, which says it
+		came, err = g.maker(s.Path, timeline.ThenNow)
+	case !s.Oldest:
+		came, err = g.maker(s.Path, s.Appeared.Seq)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	switch {
+	case s.Vanished != nil:
+		went, err = g.maker(s.Path, s.Vanished.Seq)
+	case s.Appeared != nil && !s.Now:
+		went, err = g.maker(s.Path, timeline.ThenNow)
+	}
+	return came, went, err
+}
+
+func (g *grepPrinter) add(s search.Span) error {
+	came, went, err := g.made(s)
+	if err == nil {
+		g.doc.add(s, viewMaker(g.ctx, g.m, came), viewMaker(g.ctx, g.m, went))
+	}
+	return err
+}
+
+// when says from when to when a line was there.
+func (g *grepPrinter) when(s search.Span) (string, error) {
+	o := g.c.out
+	yellow := func(text string) string { return o.color.Paint(screen.Yellow, text) }
+	at := func(l *project.Listed) string {
+		return yellow(listedNamed(o, *l, endsOf(g.ctx, g.m, l.Seq)))
+	}
+	came, went, err := g.made(s)
+	if err != nil {
+		return "", err
+	}
+	if s.Appeared == nil && (came == nil || came.Kind != timeline.Operation) {
+		return "in the working tree, and in no checkpoint yet", nil
+	}
 	var from, to string
 	switch {
-	case s.Appeared == nil:
-		return "in the working tree, and in no checkpoint yet"
 	case s.Oldest:
 		from = "there since the oldest checkpoint, " + at(s.Appeared)
+	case came != nil:
+		from = "appeared " + inRow(o, came, yellow)
 	default:
 		from = "appeared in " + at(s.Appeared)
 	}
 	switch {
 	case s.Now:
 		to = "still there"
+	case went != nil && (s.Vanished != nil || went.Side == timeline.Did):
+		to = "vanished " + inRow(o, went, yellow)
 	case s.Vanished == nil:
 		to = "gone from the working tree"
 	default:
 		to = "vanished in " + at(s.Vanished)
 	}
-	return from + "; " + to
+	return from + "; " + to, nil
 }

@@ -30,6 +30,9 @@ type matchView struct {
 	Vanished *string `json:"vanished"`
 	Last     *string `json:"last"`
 	Now      bool    `json:"now"`
+
+	AppearedBy *madeByView `json:"appeared_by"` // null: not known, or the working tree
+	VanishedBy *madeByView `json:"vanished_by"`
 }
 
 type searchedView struct {
@@ -49,9 +52,10 @@ func newGrepView(patterns []string) *grepView {
 	return &grepView{Patterns: patterns, Matches: []matchView{}, Checkpoints: []checkpointView{}, NotSearched: []notSearched{}, known: map[string]bool{}}
 }
 
-func (v *grepView) add(s search.Span) {
+func (v *grepView) add(s search.Span, came, went *madeByView) {
 	m := matchView{pathView: viewPath(s.Path), Line: s.Line, Clipped: s.Clipped, Start: s.Start, End: s.End, Precious: s.Precious,
-		Appeared: v.name(s.Appeared), Oldest: s.Oldest, Vanished: v.name(s.Vanished), Last: v.name(s.Last), Now: s.Now}
+		Appeared: v.name(s.Appeared), Oldest: s.Oldest, Vanished: v.name(s.Vanished), Last: v.name(s.Last), Now: s.Now,
+		AppearedBy: came, VanishedBy: went}
 	if !s.Hidden {
 		t := viewPath(s.Text) // the same rule: text, and the bytes where it is no UTF-8
 		m.Text, m.Text64 = &t.Path, t.Path64

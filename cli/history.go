@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/pflag"
 
@@ -26,9 +27,9 @@ func newHistory() *command {
 		name:  "history",
 		usage: "FILE [-p] [--limit N] [--no-follow] [--precious] [--glob]",
 		short: "show the checkpoints that changed a file",
-		long: "Shows the checkpoints that changed a file, newest first: number, id, age, what happened\n" +
-			"to it, and the tool or the prompt. The first row, @, is what the working tree has\n" +
-			"changed since the newest checkpoint. A file that was deleted has its history too;\n" +
+		long: "Shows what changed a file, newest first: what happened to it, and the row of rewind list\n" +
+			"that did it: the tool call, the prompt, a save, a restore. The first row, @, is what the\n" +
+			"working tree has changed since the newest checkpoint. A file that was deleted has its history too;\n" +
 			"renames are followed backwards: the same that diff shows. Of a\n" +
 			"directory, it shows the checkpoints that changed something in it.\n" +
 			"A path that exists, on disk or in any checkpoint, is taken literally; any other is a\n" +
@@ -74,6 +75,10 @@ func newHistory() *command {
 				return noHistory(err)
 			}
 			v := historyPrinter{c: c, p: p, h: h, patch: patch, precious: precious}
+			if h.Step != nil {
+				v.present, _ = look(ctx, p) // without it, it is told what is known
+			}
+			v.m = timeline.NewMakers(p, v.present)
 			c.out.endProgress()
 			switch {
 			case c.json:
@@ -110,13 +115,27 @@ type historyPrinter struct {
 	c               *call
 	p               *project.Project
 	h               *engine.PathHistory
+	m               *timeline.Makers
+	present         *timeline.Present
 	patch, precious bool
 }
 
-// each visits the steps with their diffs, newest first; of the working tree, now is set.
-func (v *historyPrinter) each(ctx context.Context, visit func(s *engine.Step, d engine.FileDiff, now bool) error) error {
+// stepped is a step with the row that made it; nil where none tells of it.
+type stepped struct {
+	*engine.Step
+	d   engine.FileDiff
+	now bool // in the working tree
+	by  *timeline.Row
+}
+
+// each visits the steps with their diffs, newest first.
+func (v *historyPrinter) each(ctx context.Context, visit func(s stepped) error) error {
 	if v.h.Step != nil {
-		if err := visit(v.h.Step, *v.h.Now, true); err != nil {
+		by, err := v.maker(ctx, v.h.Step, timeline.ThenNow)
+		if err != nil {
+			return err
+		}
+		if err := visit(stepped{v.h.Step, *v.h.Now, true, by}); err != nil {
 			return err
 		}
 	}
@@ -129,11 +148,61 @@ func (v *historyPrinter) each(ctx context.Context, visit func(s *engine.Step, d 
 		if err != nil {
 			return err
 		}
-		if err := visit(s, d, false); err != nil {
+		by, err := v.maker(ctx, s, s.Seq)
+		if err != nil {
+			return err
+		}
+		if err := visit(stepped{s, d, false, by}); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+func (v *historyPrinter) maker(ctx context.Context, s *engine.Step, seq uint64) (*timeline.Row, error) {
+	r, err := v.m.Maker(ctx, s.Path, seq)
+	if project.IsDamage(err) {
+		return nil, nil // verify tells of that
+	}
+	return r, err
+}
+
+// was is what the oldest checkpoint has, and nobody is known to have made.
+func (s *stepped) was() bool { return !s.now && s.by == nil && s.What == engine.Created }
+
+// text is what happened to the path.
+func (s *stepped) text() string {
+	text := stepText(s.Step, s.d)
+	switch r := s.by; {
+	case s.was():
+		text = "there" + strings.TrimPrefix(text, string(engine.Created))
+	case r != nil && r.Side == timeline.After && !s.now:
+		text = "then " + text
+	}
+	return text
+}
+
+// row is the step as list tells it: number, id, time, why and text.
+func (v *historyPrinter) row(ctx context.Context, s *stepped) (n, id string, at time.Time, why, text string, err error) {
+	switch r := s.by; {
+	case s.was():
+		return rowNumber(&timeline.Row{Checkpoint: &s.Listed}), s.ID.String()[:shortID], s.Time, "", "since the oldest checkpoint", nil
+	case r != nil && (!s.now || r.Kind == timeline.Operation):
+		return rowNumber(r), rowID(r), r.Time, rowWhy(r), rowText(r, timeline.Counts{}), nil
+	case r != nil && (r.Kind == timeline.Tool || r.Kind == timeline.Prompt):
+		return "@", "", s.Time, rowWhy(r), rowText(r, timeline.Counts{}), nil
+	case !s.now: // no row has it: the checkpoint in which it is seen
+		return rowNumber(&timeline.Row{Checkpoint: &s.Listed}), s.ID.String()[:shortID], s.Time, reason(s.Listed), checkpointText(s.Listed), nil
+	}
+	text = "not in a checkpoint yet"
+	if r, rerr := v.m.Now(ctx); rerr != nil {
+		return "", "", s.Time, "", "", rerr
+	} else if r != nil && r.Operation != nil {
+		if n, _, err := r.Count(ctx, v.p, v.present); err == nil {
+			text = nowText(r, n)
+		}
+	}
+	return "@", "", s.Time, "", text, nil
 }
 
 func (v *historyPrinter) table(ctx context.Context) error {
@@ -143,13 +212,16 @@ func (v *historyPrinter) table(ctx context.Context) error {
 		Columns: []screen.Column{{Title: "#", Right: true}, {Title: "ID", Style: screen.Yellow}, {Title: "AGE", Right: true},
 			{Title: "CHANGE"}, {Title: "WHY", Style: screen.Cyan}, {Title: "TEXT", Flex: true}},
 	}
-	err := v.each(ctx, func(s *engine.Step, d engine.FileDiff, now bool) error {
-		if now {
-			t.Rows = append(t.Rows, []string{"@", "", "now", stepText(s, d), "", "not in a checkpoint yet"})
-			return nil
+	err := v.each(ctx, func(s stepped) error {
+		n, id, at, why, text, err := v.row(ctx, &s)
+		if err != nil {
+			return err
 		}
-		r := s.By
-		t.Rows = append(t.Rows, []string{rowNumber(r), rowID(r), formatAge(o.now().Sub(r.Time)), tellerSide(r, s.Listed) + stepText(s, d), rowWhy(r), rowText(r, timeline.Counts{})})
+		age := formatAge(o.now().Sub(at))
+		if n == "@" {
+			age = "now"
+		}
+		t.Rows = append(t.Rows, []string{n, id, age, s.text(), screen.Clip(why, maxWhy), text})
 		return nil
 	})
 	if err != nil {
@@ -158,19 +230,6 @@ func (v *historyPrinter) table(ctx context.Context) error {
 	t.Write(o.color, func(s string) { o.line("%s", s) })
 	v.tellMore()
 	return nil
-}
-
-// tellerSide says where a change at a checkpoint lies to the row that tells of it.
-func tellerSide(r *timeline.Row, at project.Listed) string {
-	switch {
-	case r.Side == timeline.Since, r.Operation != nil:
-		return ""
-	case r.Seq == at.Seq:
-		return "before: "
-	case r.Side == timeline.After:
-		return "then "
-	}
-	return ""
 }
 
 func (v *historyPrinter) tellMore() {
@@ -182,25 +241,30 @@ func (v *historyPrinter) tellMore() {
 // patches prints each step with its patch, as git log -p does.
 func (v *historyPrinter) patches(ctx context.Context) error {
 	o := v.c.out
-	err := v.each(ctx, func(s *engine.Step, d engine.FileDiff, now bool) error {
-		if now {
-			o.line("%s", o.color.Paint(screen.Yellow, "working tree")+", not in a checkpoint yet: "+stepText(s, d))
-		} else {
-			r := s.By
-			head := "operation"
-			if c := r.Checkpoint; c != nil {
-				head = "checkpoint " + c.ID.String()
+	err := v.each(ctx, func(s stepped) error {
+		n, _, at, why, text, err := v.row(ctx, &s)
+		switch {
+		case err != nil:
+			return err
+		case n == "@":
+			if why == "" {
+				why, text = text, ""
 			}
-			head = o.color.Paint(screen.Yellow, head)
-			if c := r.Checkpoint; c != nil {
-				head += where(*c)
+			o.line("%s", o.color.Paint(screen.Yellow, "working tree")+", "+strings.TrimSpace(why+"  "+text)+": "+s.text())
+		default:
+			head := "checkpoint " + s.ID.String() + where(s.Listed)
+			if s.by != nil && s.by.Checkpoint != nil {
+				head = "checkpoint " + s.by.Checkpoint.ID.String() + where(*s.by.Checkpoint)
+			} else if s.by != nil {
+				head = operationVerb(s.by.Operation)
+				why = ""
 			}
-			o.line("%s", head+", "+ago(o, r.Time)+": "+tellerSide(r, s.Listed)+stepText(s, d))
-			o.line("%s", strings.TrimSpace(o.color.Paint(screen.Cyan, rowWhy(r))+"  "+rowText(r, timeline.Counts{})))
+			o.line("%s", o.color.Paint(screen.Yellow, head)+", "+ago(o, at)+": "+s.text())
+			o.line("%s", strings.TrimSpace(o.color.Paint(screen.Cyan, why)+"  "+text))
 		}
 		if !s.IsDir() {
 			o.line("")
-			printPatch(o, d)
+			printPatch(o, s.d)
 		}
 		o.line("")
 		return nil

@@ -11,7 +11,8 @@ import (
 // historyView is what history --json prints; docs/schema/history.schema.json describes it.
 type historyView struct {
 	pathView
-	Now         *stepView           `json:"now"` // null: the working tree is as the newest checkpoint
+	Now         *stepView           `json:"now"`         // null: the working tree is as the newest checkpoint
+	NowMadeBy   *madeByView         `json:"now_made_by"` // the row that list tells now under; null: none, or nobody but a person
 	Checkpoints []checkpointStepped `json:"checkpoints"`
 	More        bool                `json:"more"` // there are older ones
 }
@@ -19,7 +20,8 @@ type historyView struct {
 // checkpointStepped is a checkpoint with what it did to the path.
 type checkpointStepped struct {
 	checkpointView
-	Change stepView `json:"change"`
+	Change stepView    `json:"change"`
+	MadeBy *madeByView `json:"made_by"` // null: it was there already in the oldest checkpoint
 }
 
 type stepView struct {
@@ -47,12 +49,12 @@ type belowView struct {
 
 func (v *historyPrinter) json(ctx context.Context, path string) error {
 	doc := historyView{pathView: viewPath(path), Checkpoints: []checkpointStepped{}, More: v.h.More}
-	err := v.each(ctx, func(s *engine.Step, d engine.FileDiff, now bool) error {
-		view := v.step(s, d)
-		if now {
-			doc.Now = &view
+	err := v.each(ctx, func(s stepped) error {
+		view := v.step(s.Step, s.d)
+		if s.now {
+			doc.Now, doc.NowMadeBy = &view, viewMaker(ctx, v.m, s.by)
 		} else {
-			doc.Checkpoints = append(doc.Checkpoints, checkpointStepped{viewCheckpoint(s.Listed), view})
+			doc.Checkpoints = append(doc.Checkpoints, checkpointStepped{viewCheckpoint(s.Listed), view, viewMaker(ctx, v.m, s.by)})
 		}
 		return nil
 	})

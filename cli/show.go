@@ -20,8 +20,8 @@ func newShow() *command {
 		name:  "show",
 		usage: "<ckpt> [--files] [--coverage]",
 		short: "show one checkpoint in full",
-		long: "Shows when and why a checkpoint was taken, its prompt, and what changed since the\n" +
-			"checkpoint before it.",
+		long: "Shows when and why a checkpoint was taken, its prompt, what it did as rewind list tells\n" +
+			"it, and, where that is something else, what had changed since the checkpoint before it.",
 		examples: []example{
 			{"rewind show last", "the newest"},
 			{"rewind show 3 --files", "with every path in it"},
@@ -57,8 +57,8 @@ func newShow() *command {
 type shown struct {
 	project.Listed
 	changes            []manifest.Change
-	row                *timeline.Row     // as list tells it; nil where that says no more than changes
-	did                []manifest.Change // its own
+	row                *timeline.Row     // nil where none is known
+	own                []manifest.Change // the row's
 	entries            []engine.TreeEntry
 	coverage           []problem.Problem
 	withFiles, withCov bool
@@ -70,12 +70,8 @@ func gatherShow(ctx context.Context, p *project.Project, l project.Listed, files
 	if err != nil {
 		return nil, err
 	}
-	for i, ch := range changes {
-		if i+1 == len(changes) || !impliedDir(ch, changes[i+1]) {
-			s.changes = append(s.changes, ch)
-		}
-	}
-	if err := s.gatherOwn(ctx, p); err != nil {
+	s.changes = withoutImplied(changes)
+	if err := s.ownChanges(ctx, p); err != nil {
 		return nil, err
 	}
 	if files {
@@ -95,31 +91,47 @@ func gatherShow(ctx context.Context, p *project.Project, l project.Listed, files
 	return s, nil
 }
 
-// gatherOwn finds what list says that a tool call or a prompt did, or what came after a stop.
-func (s *shown) gatherOwn(ctx context.Context, p *project.Project) error {
-	t := timeline.New(p, timeline.Options{Folded: true, Only: true})
-	for {
-		rows, err := t.Next(ctx, 100)
-		if err != nil || len(rows) == 0 || rows[len(rows)-1].Seq > s.Seq {
-			if err != nil || len(rows) == 0 {
-				return err
-			}
-			continue
-		}
-		for _, r := range rows {
-			if r.Seq != s.Seq || r.Side == timeline.Since || r.To == nil {
-				continue
-			}
-			s.row = r
-			return r.Changes(ctx, p, nil, func(c manifest.Change) error {
-				if c.Old != nil && c.New != nil || c.Old != nil && c.Old.Kind != manifest.Subdir || c.New != nil && c.New.Kind != manifest.Subdir {
-					s.did = append(s.did, c)
-				}
-				return nil
-			})
-		}
-		return nil
+// ownChanges finds what the checkpoint's row tells of.
+func (s *shown) ownChanges(ctx context.Context, p *project.Project) error {
+	release, err := p.Hold(ctx)
+	if err != nil {
+		return err
 	}
+	defer release()
+	var now *timeline.Present
+	if newest, err := p.NewestCheckpoint(); err == nil && newest != nil && s.Seq <= newest.Seq && s.Kind != manifest.Manual {
+		now, _ = look(ctx, p) // the newest turn ends now
+	}
+	r, err := timeline.NewMakers(p, now).Row(ctx, s.Seq)
+	if err != nil || r == nil {
+		return err
+	}
+	var own []manifest.Change
+	err = r.Changes(ctx, p, now, func(c manifest.Change) error {
+		own = append(own, c)
+		return nil
+	})
+	switch {
+	case project.IsDamage(err):
+		return nil // verify tells of that
+	case err != nil:
+		return err
+	}
+	if s.row = r; r.To == nil {
+		s.row = nil
+	}
+	s.own = withoutImplied(own)
+	return nil
+}
+
+// withoutImplied leaves out directories of which other changes tell.
+func withoutImplied(changes []manifest.Change) (out []manifest.Change) {
+	for i, ch := range changes {
+		if i+1 == len(changes) || !impliedDir(ch, changes[i+1]) {
+			out = append(out, ch)
+		}
+	}
+	return out
 }
 
 // impliedDir: a directory that came or went with what is in it, as the next
@@ -135,16 +147,31 @@ func impliedDir(c, next manifest.Change) bool {
 type shownView struct {
 	checkpointView
 	Changes  changesView    `json:"changes"`
+	Own      *ownPathsView  `json:"own_changes"` // as list tells them; null where they are not known
 	Entries  *[]entryView   `json:"entries,omitempty"`
 	Coverage *[]problemView `json:"coverage,omitempty"`
 	// The same, as status calls it.
 	NotCovered *[]problemView `json:"not_covered,omitempty"`
 }
 
+// ownPathsView is what a row is responsible for, with the paths.
+type ownPathsView struct {
+	Side string  `json:"side"` // since: before its own state; did, after: behind it
+	From *string `json:"from"` // checkpoint; null for the empty tree, or what an operation left
+	To   *string `json:"to"`   // checkpoint; null for now, or what an operation found
+	changesView
+}
+
 func (s *shown) json() shownView {
 	v := shownView{checkpointView: viewCheckpoint(s.Listed), Changes: newChangesView()}
 	for _, ch := range s.changes {
 		v.Changes.add(ch, nil)
+	}
+	if r := s.row; r != nil {
+		v.Own = &ownPathsView{string(r.Side), viewStateID(r.From), viewStateID(r.To), newChangesView()}
+		for _, ch := range s.own {
+			v.Own.add(ch, nil)
+		}
 	}
 	if s.withFiles {
 		entries := make([]entryView, len(s.entries))
@@ -168,8 +195,11 @@ func (s *shown) print(o *output) {
 	}
 	o.line("%s", o.color.Paint(screen.Yellow, "checkpoint "+s.ID.String())+where(s.Listed))
 	field("time", s.Time.Local().Format("2006-01-02 15:04:05 -0700")+" ("+ago(o, s.Time)+")")
-	field("why", reasonLong(s.Listed))
+	field("why", s.why())
 	field("tool", firstLine(s.ToolSummary))
+	if s.row != nil && s.Prompt == "" {
+		field("ends", firstLine(s.row.Ends))
+	}
 	field("session", strings.TrimSpace(escape(s.Agent)+" "+escape(s.Session)))
 	if s.GitHead != "" {
 		field("git", strings.TrimSpace(escape(s.GitBranch)+" "+escape(screen.Clip(s.GitHead, 12))))
@@ -191,28 +221,7 @@ func (s *shown) print(o *output) {
 			}
 		}
 	}
-	o.line("")
-	if s.row != nil {
-		what := map[timeline.Side]string{timeline.Did: "What it did", timeline.After: "What came after it"}[s.row.Side]
-		if len(s.did) == 0 {
-			o.line("%s: nothing.", what)
-		} else {
-			o.line("%s:", what)
-		}
-		for _, ch := range s.did {
-			printChange(o, ch, markOf(o, ch.Precious()))
-		}
-		o.line("")
-		if len(s.changes) > 0 {
-			o.line("What came before it:")
-		}
-	}
-	if len(s.changes) == 0 {
-		o.line("Nothing changed since the checkpoint before.")
-	}
-	for _, ch := range s.changes {
-		printChange(o, ch, markOf(o, ch.Precious()))
-	}
+	s.printChanges(o)
 	if bad := problem.FailedOf(s.coverage); len(bad) > 0 && !s.withCov {
 		o.line("")
 		o.line("Not captured, but should have been:")
@@ -250,12 +259,44 @@ func where(l project.Listed) string {
 	return " (" + strings.Join(parts, ", ") + ")"
 }
 
-func reasonLong(l project.Listed) string {
-	kind := escape(string(l.Kind))
-	if l.Tool != "" {
-		kind += ", " + escape(l.Tool)
+// why is as list has it.
+func (s *shown) why() string {
+	if s.row != nil {
+		return rowWhy(s.row)
 	}
-	return kind
+	return reason(s.Listed)
+}
+
+// printChanges prints what the row did, and what had changed since the checkpoint before it.
+func (s *shown) printChanges(o *output) {
+	list := func(changes []manifest.Change) {
+		for _, ch := range changes {
+			printChange(o, ch, markOf(o, ch.Precious()))
+		}
+	}
+	o.line("")
+	if r := s.row; r != nil && r.Side == timeline.Did {
+		if len(s.own) == 0 {
+			o.line("What it did: nothing.")
+		} else {
+			o.line("What it did:")
+			list(s.own)
+		}
+	} else if r != nil && r.Side == timeline.After && len(s.own) > 0 {
+		o.line("What came after it:")
+		list(s.own)
+	} else {
+		if len(s.changes) == 0 {
+			o.line("Nothing changed since the checkpoint before.")
+		}
+		list(s.changes)
+		return
+	}
+	if len(s.changes) > 0 {
+		o.line("")
+		o.line("What came before it:")
+		list(s.changes)
+	}
 }
 
 func printProblems(o *output, problems []problem.Problem) {

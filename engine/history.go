@@ -8,7 +8,6 @@ import (
 	"github.com/rewind-cli/rewind/engine/checkpoint"
 	"github.com/rewind-cli/rewind/engine/problem"
 	"github.com/rewind-cli/rewind/engine/project"
-	"github.com/rewind-cli/rewind/engine/timeline"
 	"github.com/rewind-cli/rewind/manifest"
 )
 
@@ -27,8 +26,7 @@ const (
 
 // Step is what one checkpoint did to a path, against the checkpoint before it.
 type Step struct {
-	project.Listed               // of the working tree: zero but for the time
-	By             *timeline.Row // tells of it, see timeline.Teller; nil for the working tree
+	project.Listed // of the working tree: zero but for the time
 	What           StepKind
 	Path           string // as it was called after the step
 	From           string // of Renamed: as it was called before
@@ -83,26 +81,6 @@ func History(ctx context.Context, p *project.Project, o HistoryOptions) (*PathHi
 		return nil, &project.NoPathError{Path: o.Path}
 	}
 	return h.out, nil
-}
-
-// Teller is the row that tells of a change of a path at a checkpoint: see timeline.Teller.
-func Teller(ctx context.Context, p *project.Project, c project.Listed, path string) (r *timeline.Row, err error) {
-	err = p.Query(ctx, func(db *manifest.DB) error {
-		r, err = teller(p, db, c, path)
-		return err
-	})
-	return r, err
-}
-
-func teller(p *project.Project, db *manifest.DB, c project.Listed, path string) (*timeline.Row, error) {
-	return timeline.Teller(db, c, func(from, to oid.ID) (bool, error) {
-		old, err := entryAt(p.LoadDir, from, path)
-		if err != nil {
-			return false, err
-		}
-		new, err := entryAt(p.LoadDir, to, path)
-		return (old == nil) != (new == nil) || old != nil && (old.ID != new.ID || !old.Alike(*new)), err
-	})
 }
 
 type historian struct {
@@ -248,9 +226,6 @@ func (h *historian) file(path string, before uint64) (from string, seq uint64, e
 			continue
 		}
 		step.Listed = c
-		if step.By, err = teller(h.p, h.db, c, path); err != nil {
-			return "", 0, err
-		}
 		if err := h.add(*step); err != nil {
 			return "", 0, err
 		}

@@ -55,9 +55,6 @@ func (h *historian) directory(path string) error {
 			continue
 		}
 		step.Listed = c
-		if step.By, err = teller(h.p, h.db, c, path); err != nil {
-			return err
-		}
 		if err := h.add(*step); err != nil {
 			return err
 		}

@@ -1,0 +1,321 @@
+package timeline
+
+import (
+	"context"
+	"math"
+	"sort"
+
+	"github.com/rewind-cli/rewind/cas/oid"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/manifest"
+)
+
+// Makers says which rows made what is first seen in a checkpoint: the tool call before it, the prompt
+// whose turn it was, what a person did after a stop, a restore. It reads the timeline once, and no
+// further back than it is asked. The caller holds the project; it is for one goroutine.
+type Makers struct {
+	p       *project.Project
+	t       *Timeline
+	present *Present
+	now     *Row
+	rows    []*Row // newest first: all that there are
+	done    bool
+	known   map[makerKey]*Row
+}
+
+type makerKey struct {
+	path     string
+	from, to uint64
+}
+
+// ThenNow is the end of what came after all checkpoints.
+const ThenNow = math.MaxUint64
+
+// makerPage is how many rows are read at a time.
+const makerPage = 256
+
+// NewMakers begins at the newest row. now may be nil: nobody looked.
+func NewMakers(p *project.Project, now *Present) *Makers {
+	return &Makers{p: p, t: New(p, Options{Present: now, Folded: true, Safety: true}), present: now, known: map[makerKey]*Row{}}
+}
+
+// Now is the row of the tree as it is now; nil where nobody looked.
+func (m *Makers) Now(ctx context.Context) (*Row, error) {
+	if len(m.rows) == 0 && !m.done {
+		if err := m.more(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return m.now, nil
+}
+
+// Row is that of a checkpoint; nil where it is gone.
+func (m *Makers) Row(ctx context.Context, seq uint64) (*Row, error) {
+	if err := m.readTo(ctx, seq); err != nil {
+		return nil, err
+	}
+	if i := m.at(seq); i < len(m.rows) && m.rows[i].Seq == seq {
+		return m.rows[i], nil
+	}
+	return nil, nil
+}
+
+// Maker is the row that made what differs at a path ("": anywhere) between a checkpoint and the one
+// before it, or, of ThenNow, between the newest and now; nil where no row tells of it, as of what was
+// there in the oldest checkpoint already.
+func (m *Makers) Maker(ctx context.Context, path string, seq uint64) (*Row, error) {
+	before, err := m.checkpointBefore(ctx, seq)
+	if err != nil {
+		return nil, err
+	}
+	if before == nil {
+		// Of the oldest: what a person saved. Anything else began with what was there.
+		r, err := m.Row(ctx, seq)
+		if r != nil && (r.Side != Since || r.Checkpoint == nil || r.Checkpoint.Parent != (manifest.CheckpointID{})) {
+			r = nil
+		}
+		return r, err
+	}
+	return m.Between(ctx, path, before.Seq, seq)
+}
+
+// Between is Maker for two checkpoints that are not neighbours: the newest row that made a difference.
+func (m *Makers) Between(ctx context.Context, path string, from, to uint64) (*Row, error) {
+	key := makerKey{path, from, to}
+	if r, ok := m.known[key]; ok {
+		return r, nil
+	}
+	r, err := m.between(ctx, path, from, to)
+	if err == nil {
+		m.known[key] = r
+	}
+	return r, err
+}
+
+func (m *Makers) between(ctx context.Context, path string, from, to uint64) (*Row, error) {
+	if err := m.readTo(ctx, from); err != nil {
+		return nil, err
+	}
+	var states []*State // newest first
+	if to == ThenNow {
+		states = append(states, &State{Seq: ThenNow})
+		if m.present != nil {
+			states[0].Root = m.present.Root
+		}
+	}
+	for i := m.at(to); i < len(m.rows) && m.rows[i].Seq >= from; i++ {
+		if s := m.rows[i].left(); s != nil {
+			states = append(states, s)
+		}
+	}
+	if len(states) < 2 {
+		return nil, nil
+	}
+	for i := 0; i+1 < len(states); i++ {
+		if states[i].Seq == ThenNow && m.present == nil && len(states) > 2 {
+			continue // of now nothing is known
+		}
+		if len(states) == 2 {
+			break
+		}
+		differs, err := m.differ(path, states[i+1].Root, states[i].Root)
+		if project.IsDamage(m.p.Classify(err)) {
+			continue
+		} else if err != nil {
+			return nil, err
+		}
+		if differs {
+			return m.made(ctx, states[i+1].Seq, states[i].Seq)
+		}
+	}
+	return m.made(ctx, states[1].Seq, states[0].Seq)
+}
+
+// Prompt is what a row's agent was asked to do: its own, or that of the turn that it is in.
+func (m *Makers) Prompt(ctx context.Context, r *Row) (string, error) {
+	c := r.Checkpoint
+	if c == nil || c.Prompt != "" || r.Kind != Tool || r.Session == "" {
+		if c == nil {
+			return "", nil
+		}
+		return c.Prompt, nil
+	}
+	for i := m.at(r.Seq) + 1; ; i++ {
+		if i >= len(m.rows) && !m.done {
+			if err := m.more(ctx); err != nil {
+				return "", err
+			}
+		}
+		if i >= len(m.rows) {
+			return "", nil
+		}
+		o := m.rows[i]
+		switch {
+		case o.Agent != r.Agent || o.Session != r.Session || o.Subagent != "" || o.Checkpoint == nil:
+			continue
+		case o.Checkpoint.Prompt != "":
+			return o.Checkpoint.Prompt, nil
+		case o.Kind == Stop:
+			return "", nil
+		}
+	}
+}
+
+// left is the state that a row's event left; nil for none.
+func (r *Row) left() *State {
+	switch {
+	case r.Checkpoint != nil:
+		return stateOf(&r.Checkpoint.Checkpoint)
+	case r.Kind == Operation:
+		return r.To
+	}
+	return nil
+}
+
+func (m *Makers) differ(path string, a, b oid.ID) (bool, error) {
+	if path == "" || a == b {
+		return a != b, nil
+	}
+	load := m.p.LoadDir
+	if m.present != nil {
+		load = m.present.load(m.p)
+	}
+	x, inA, err := manifest.Find(load, a, path)
+	if err != nil {
+		return false, err
+	}
+	y, inB, err := manifest.Find(load, b, path)
+	switch {
+	case err != nil || inA != inB:
+		return true, err
+	case !inA:
+		return false, nil
+	case x.Kind != y.Kind || x.Kind == manifest.Subdir:
+		return x.Kind != y.Kind || x.ID != y.ID || x.Mode != y.Mode, nil
+	}
+	return !x.Alike(y), nil
+}
+
+// load loads a directory of the tree as it was, or of the store.
+func (n *Present) load(p *project.Project) func(oid.ID) (manifest.Dir, error) {
+	return func(id oid.ID) (manifest.Dir, error) {
+		if d, ok := n.dirs[id]; ok {
+			return d, nil
+		}
+		return p.LoadDir(id)
+	}
+}
+
+// made finds the row of what lies between two neighbouring states, at the finest grain that there is.
+func (m *Makers) made(ctx context.Context, from, to uint64) (best *Row, err error) {
+	rank := math.MaxInt
+	for i := m.at(to); ; i++ {
+		if i == len(m.rows) {
+			if m.done {
+				return best, nil
+			}
+			if err := m.more(ctx); err != nil {
+				return nil, err
+			}
+			if i == len(m.rows) {
+				return best, nil
+			}
+		}
+		r := m.rows[i]
+		if r.Seq < from && (rank < rankTurn || r.Kind == Operation) {
+			return best, nil // a turn, too, ends before an operation
+		}
+		if n := r.grain(); n < rank && r.covers(from, to) {
+			best, rank = r, n
+		}
+	}
+}
+
+// rankTurn is the grain of what has several states in it: rows that are older may be meant.
+const rankTurn = 5
+
+// grain is the smaller, the less a row tells of together.
+func (r *Row) grain() int {
+	switch {
+	case r.Kind == Operation:
+		return 0
+	case r.Kind == Tool && r.Side == Did:
+		return 1
+	case r.Kind == Tool:
+		return 2
+	case r.Kind == Safety:
+		return 6
+	case r.Side == Since && r.Kind != Stop:
+		return 3
+	case r.Side == After:
+		return 4
+	}
+	return rankTurn
+}
+
+// covers reports whether what lies between two neighbouring states is the row's.
+func (r *Row) covers(from, to uint64) bool {
+	if r.Kind == Operation {
+		return r.To != nil && r.Seq == to
+	}
+	var low uint64
+	if r.From != nil {
+		low = r.From.Seq
+	}
+	switch {
+	case r.To == nil || r.To.Now: // the newest
+		return low <= from
+	case r.To.Seq == 0: // what an operation found, and no checkpoint has
+		return low == from
+	}
+	return low <= from && to <= r.To.Seq
+}
+
+// checkpointBefore is the newest checkpoint's row before a sequence number; nil for none.
+func (m *Makers) checkpointBefore(ctx context.Context, seq uint64) (*Row, error) {
+	for i := m.at(seq); ; i++ {
+		for i >= len(m.rows) {
+			if m.done {
+				return nil, nil
+			}
+			if err := m.more(ctx); err != nil {
+				return nil, err
+			}
+			i = m.at(seq)
+		}
+		if r := m.rows[i]; r.Seq < seq && r.Checkpoint != nil {
+			return r, nil
+		}
+	}
+}
+
+// at is the index of the newest row that is not newer than seq.
+func (m *Makers) at(seq uint64) int {
+	return sort.Search(len(m.rows), func(i int) bool { return m.rows[i].Seq <= seq })
+}
+
+// readTo reads rows until there is one that is as old as seq.
+func (m *Makers) readTo(ctx context.Context, seq uint64) error {
+	for !m.done && (len(m.rows) == 0 || m.rows[len(m.rows)-1].Seq > seq) {
+		if err := m.more(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (m *Makers) more(ctx context.Context) error {
+	rows, err := m.t.Next(ctx, makerPage)
+	if err != nil {
+		return err
+	}
+	m.done = len(rows) == 0
+	for _, r := range rows {
+		if r.Kind == Now {
+			m.now = r
+		} else {
+			m.rows = append(m.rows, r)
+		}
+	}
+	return nil
+}
