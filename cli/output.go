@@ -245,13 +245,19 @@ func (o *output) ask(format string, args ...any) (bool, error) {
 
 // readLine reads a person's answer. A Ctrl-C ends the question: context.Canceled.
 func (o *output) readLine() (string, error) {
+	return o.readLineFrom(bufio.NewReader(o.stdin))
+}
+
+// readLineFrom is readLine for a dialog of several questions, whose reader may hold
+// the next answers already.
+func (o *output) readLineFrom(in *bufio.Reader) (string, error) {
 	type answer struct {
 		line string
 		err  error
 	}
 	got := make(chan answer, 1)
 	go func() { // it ends with the process, if nothing comes
-		line, err := bufio.NewReader(o.stdin).ReadString('\n')
+		line, err := in.ReadString('\n')
 		got <- answer{line, err}
 	}()
 	select {

@@ -157,7 +157,7 @@ func (a *hunkAsker) ask(ctx context.Context, question, keys string, n, of int) (
 		a.out.buf.Flush()
 		list := strings.Join(strings.Split(keys+"?", ""), ",")
 		fmt.Fprint(a.out.stderr, a.out.errColor.Paint(screen.Blue, fmt.Sprintf("(%d/%d) %s [%s]?", n, of, question, list))+" ")
-		line, err := a.in.ReadString('\n')
+		line, err := a.out.readLineFrom(a.in)
 		if err != nil && !errors.Is(err, io.EOF) {
 			return 0, err
 		}

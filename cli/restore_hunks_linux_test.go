@@ -87,4 +87,20 @@ func TestRestoreHunks(t *testing.T) {
 	if got := x.read("f"); got != now+"edited meanwhile\n" {
 		t.Errorf("%q", got)
 	}
+
+	// A Ctrl-C at a question ends it at once; what was chosen before is not restored.
+	x.write("f", now)
+	cmd = x.start(restore...)
+	x.expect("(1/3)")
+	x.take()
+	x.send("y\n")
+	x.expect("(2/3)")
+	x.send("\x03")
+	if code := x.wait(cmd); code != 130 {
+		t.Errorf("exit code %d", code)
+	}
+	x.expect("the project is as it was")
+	if got := x.read("f"); got != now {
+		t.Errorf("%q", got)
+	}
 }
