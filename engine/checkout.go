@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/rewind-cli/rewind/cas/oid"
+	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/engine/checkout"
 	"github.com/rewind-cli/rewind/engine/checkpoint"
 	"github.com/rewind-cli/rewind/engine/pathspec"
@@ -197,6 +198,13 @@ func checkoutPlace(p *project.Project, dir string) error {
 	}
 	if _, in := below(store); in {
 		return &CheckoutDirError{Dir: dir, Reason: "is inside the store", Hint: "choose a directory outside of the project"}
+	}
+	rewindHome := p.Env.AccountDir()
+	if real, err := filepath.EvalSymlinks(rewindHome); err == nil {
+		rewindHome = real
+	}
+	if _, in := below(rewindHome); in || strings.Contains(filepath.ToSlash(dir)+"/", "/"+account.StoreName+"/") {
+		return &CheckoutDirError{Dir: dir, Reason: "is where checkpoints are stored", Hint: "choose a directory outside of the project"}
 	}
 	for name := range strings.SplitSeq(filepath.ToSlash(dir), "/") {
 		if rootfs.IsDotGit(name) {

@@ -359,3 +359,13 @@ func TestLargeFileChangedInTheMiddle(t *testing.T) {
 		return err
 	})
 }
+
+func (l *lab) saveWith(o checkpoint.Options) *checkpoint.Saved {
+	l.t.Helper()
+	var saved *checkpoint.Saved
+	l.do(func(ctx context.Context, p *project.Project) (err error) {
+		saved, err = Save(ctx, p, o)
+		return err
+	})
+	return saved
+}

@@ -3,7 +3,6 @@
 package engine
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -16,7 +15,6 @@ import (
 	"github.com/rewind-cli/rewind/engine/checkpoint"
 	"github.com/rewind-cli/rewind/engine/ignore"
 	"github.com/rewind-cli/rewind/engine/problem"
-	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/rules"
 	"github.com/rewind-cli/rewind/manifest"
 )
@@ -168,16 +166,6 @@ func (l *lab) checkUnseen(c unseenCase, target *checkpoint.Saved) {
 		l.must(UndoRestore, RestoreOptions{})
 	}
 	l.want(before)
-}
-
-func (l *lab) saveWith(o checkpoint.Options) *checkpoint.Saved {
-	l.t.Helper()
-	var saved *checkpoint.Saved
-	l.do(func(ctx context.Context, p *project.Project) (err error) {
-		saved, err = Save(ctx, p, o)
-		return err
-	})
-	return saved
 }
 
 // sight tells what was absent from what was not seen.

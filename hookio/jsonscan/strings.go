@@ -162,14 +162,11 @@ func cut(raw []byte, limit int) []byte {
 	raw = raw[:limit]
 	// The last backslash can begin an escape of up to 12 bytes (two \u).
 	for i := max(0, limit-12); i < limit; i++ {
-		if raw[i] == '\\' {
-			n := 0
-			for j := i; j >= 0 && raw[j] == '\\'; j-- {
-				n++
+		if escapes(raw, i) {
+			if i >= 6 && firstOfPair(raw[i-6:i]) && escapes(raw, i-6) {
+				i -= 6
 			}
-			if n%2 == 1 {
-				return raw[:i]
-			}
+			return raw[:i]
 		}
 	}
 	for len(raw) > 0 && !utf8.RuneStart(raw[len(raw)-1]) {
@@ -179,6 +176,20 @@ func cut(raw []byte, limit int) []byte {
 		raw = raw[:n-1]
 	}
 	return raw
+}
+
+// escapes reports whether an escape begins at i: with a backslash that is not escaped itself.
+func escapes(raw []byte, i int) bool {
+	n := 0
+	for ; i >= 0 && raw[i] == '\\'; i-- {
+		n++
+	}
+	return n%2 == 1
+}
+
+// firstOfPair reports whether six bytes are the escape of a pair's first half, \ud800 to \udbff.
+func firstOfPair(b []byte) bool {
+	return b[1] == 'u' && b[2]|0x20 == 'd' && (b[3] == '8' || b[3] == '9' || b[3]|0x20 == 'a' || b[3]|0x20 == 'b')
 }
 
 // skipString consumes the string that begins at pos.

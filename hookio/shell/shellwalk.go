@@ -277,6 +277,7 @@ func (w *shellWalk) nested(inv *Invocation) {
 			w.resolve(&inner, rest)
 		}
 		w.bisect(inv)
+		w.difftool(inv)
 	case "ssh", "docker", "podman", "kubectl":
 		// Another machine's files.
 	}
@@ -330,6 +331,21 @@ func (w *shellWalk) bisect(inv *Invocation) {
 	w.cwd = ""
 	w.run(script)
 	w.leave()
+}
+
+// difftool runs what our diff is told to show the two sides with.
+func (w *shellWalk) difftool(inv *Invocation) {
+	for i, a := range inv.Args {
+		if a.Text == "--" || i == 0 && a.Text != "diff" && !strings.HasPrefix(a.Text, "-") {
+			return
+		}
+		if tool, ok := strings.CutPrefix(a.Text, "--tool="); ok {
+			w.subshell(tool)
+		}
+	}
+	if tool, ok := w.variables["REWIND_DIFFTOOL"]; ok {
+		w.subshell(tool)
+	}
 }
 
 func (w *shellWalk) subshell(script string) {
