@@ -21,6 +21,10 @@ func TestInterrupted(t *testing.T) {
 	if f := explain(&interruptedError{command: "config", cause: context.Canceled}); f.code != exitInterrupted || f.message != "interrupted" || f.hint != "" {
 		t.Errorf("%+v", f)
 	}
+	after := explain(&interruptedError{command: "run", cause: &notRunError{saved: "klmnopqr"}})
+	if after.message != "interrupted: the command was not run" || !strings.Contains(after.hint, "klmnopqr is kept") {
+		t.Errorf("%+v", after)
+	}
 	aborted := fmt.Errorf("restore: %w", &restore.AbortedError{Err: context.Canceled, Left: []problem.Problem{{Path: "a.txt", Reason: "read-only"}}})
 	if !saysMore(aborted) || saysMore(&restore.AbortedError{Err: context.Canceled}) || saysMore(errors.New("x")) {
 		t.Error("what says more than an interruption")

@@ -438,3 +438,49 @@ func TestTerminalInterrupt(t *testing.T) {
 	}
 	x.mustRun("verify")
 }
+
+// The first Ctrl-C asks a command to end; one that cannot, here since nobody reads what it prints, is
+// ended by the second at once.
+func TestSecondInterruptEndsAtOnce(t *testing.T) {
+	x := newTerminal(t)
+	x.write("large", strings.Repeat("a line\n", 1<<20)) // more than any pipe holds
+	x.mustRun("init")
+	read, write, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer read.Close()
+	cmd := exec.Command("rewind", "cat", "last", "large")
+	cmd.Dir, cmd.Env, cmd.Stdout = x.dir, x.env, write
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer cmd.Process.Kill()
+	write.Close()
+	if _, err := read.Read(make([]byte, 1)); err != nil { // it prints, and soon the pipe is full
+		t.Fatal(err)
+	}
+	ended := make(chan struct{})
+	go func() { cmd.Wait(); close(ended) }()
+	interrupt := func() bool { // reports whether it has ended soon after
+		cmd.Process.Signal(os.Interrupt)
+		select {
+		case <-ended:
+			return true
+		case <-time.After(300 * time.Millisecond):
+			return false
+		}
+	}
+	if interrupt() {
+		t.Fatal("the first Ctrl-C has ended it, though it could not")
+	}
+	for deadline := time.Now().Add(20 * time.Second); !interrupt(); { // the first may have been seen late
+		if time.Now().After(deadline) {
+			t.Fatal("the second Ctrl-C does not end it")
+		}
+	}
+	if s := cmd.ProcessState.Sys().(syscall.WaitStatus); !s.Signaled() || s.Signal() != syscall.SIGINT {
+		t.Errorf("it ended with %v", cmd.ProcessState)
+	}
+	x.mustRun("verify", "--read-data")
+}
