@@ -93,7 +93,7 @@ func previewLine(r *engine.Restored) string {
 		n    int
 		what string
 	}{
-		{len(r.Replace), "changed"}, {withoutParents(r.Create), "created"}, {withoutParents(r.Delete), "deleted"}, {len(r.Mode), "with the mode changed"}, {len(r.Skip), "skipped"},
+		{len(r.Replace), "changed"}, {engine.CountPaths(r.Create), "created"}, {engine.CountPaths(r.Delete), "deleted"}, {len(r.Mode), "with the mode changed"}, {len(r.Skip), "skipped"},
 	} {
 		if p.n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", p.n, p.what))
@@ -179,7 +179,7 @@ func (c *piCall) partly(done *engine.Restored, left []problem.Problem) {
 		named = append(named, fmt.Sprintf("and %d more", n))
 	}
 	did, level := "nothing was restored", "error"
-	restored := withoutParents(done.Create) + len(done.Replace) + withoutParents(done.Delete) + len(done.Mode)
+	restored := engine.CountPaths(done.Create) + len(done.Replace) + engine.CountPaths(done.Delete) + len(done.Mode)
 	if restored > 0 {
 		did, level = plural(restored, "path was restored", "paths were restored"), "warning"
 	}

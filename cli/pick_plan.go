@@ -253,7 +253,7 @@ func planned(r *engine.Restored) string {
 	for _, g := range []struct {
 		word string
 		n    int
-	}{{"deletes", withoutParents(r.Delete)}, {"replaces", len(r.Replace)}, {"creates", withoutParents(r.Create)}, {"modes", len(r.Mode)}} {
+	}{{"deletes", engine.CountPaths(r.Delete)}, {"replaces", len(r.Replace)}, {"creates", engine.CountPaths(r.Create)}, {"modes", len(r.Mode)}} {
 		if g.n > 0 {
 			parts = append(parts, g.word+" "+utoa(uint64(g.n)))
 		}

@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"fmt"
-	"path"
 	"strconv"
 	"strings"
 
@@ -451,7 +450,7 @@ func (c *call) confirm(plan *engine.Restored) (bool, error) {
 	}
 	fmt.Fprintf(c.out.stderr, "  and %d more\n", len(plan.Delete)-5)
 	yes, err := c.out.ask("This deletes %d files that are not in %s. A safety checkpoint is taken first. Continue?",
-		withoutParents(plan.Delete), c.called(plan.Checkpoint))
+		engine.CountPaths(plan.Delete), c.called(plan.Checkpoint))
 	return yes, err
 }
 
@@ -523,8 +522,8 @@ func restoredLine(r *engine.Restored) string {
 		one, many, did, would string
 		n                     int
 	}{
-		{"", "", "created", "to create", withoutParents(r.Create)}, {"", "", "replaced", "to replace", len(r.Replace)},
-		{"", "", "deleted", "to delete", withoutParents(r.Delete)}, {"mode ", "modes ", "changed", "to change", len(r.Mode)},
+		{"", "", "created", "to create", engine.CountPaths(r.Create)}, {"", "", "replaced", "to replace", len(r.Replace)},
+		{"", "", "deleted", "to delete", engine.CountPaths(r.Delete)}, {"mode ", "modes ", "changed", "to change", len(r.Mode)},
 		{"", "", "skipped", "to skip", len(r.Skip)},
 	} {
 		word := p.did
@@ -539,24 +538,6 @@ func restoredLine(r *engine.Restored) string {
 		return "Nothing differs."
 	}
 	return strings.Join(parts, ", ") + "."
-}
-
-// withoutParents counts paths as list counts changes: a directory that came or went with what is in
-// it is said by that.
-func withoutParents(paths []string) int {
-	parents := map[string]bool{}
-	for _, p := range paths {
-		for dir := path.Dir(p); dir != "." && !parents[dir]; dir = path.Dir(dir) {
-			parents[dir] = true
-		}
-	}
-	n := 0
-	for _, p := range paths {
-		if !parents[p] {
-			n++
-		}
-	}
-	return n
 }
 
 func printRestoredPaths(o *output, r *engine.Restored) {

@@ -259,7 +259,7 @@ func afterRun(ctx context.Context, c *call, ended programEnd, line string, words
 	if len(plan.Create)+len(plan.Replace)+len(plan.Delete)+len(plan.Mode) > 0 {
 		view.Undo = &undo
 		if end != nil {
-			c.out.warn("%s %s and changed %s", shown, ended, changeCounts(uint64(withoutParents(plan.Delete)), uint64(len(plan.Replace)+len(plan.Mode)), uint64(withoutParents(plan.Create))))
+			c.out.warn("%s %s and changed %s", shown, ended, changeCounts(uint64(engine.CountPaths(plan.Delete)), uint64(len(plan.Replace)+len(plan.Mode)), uint64(engine.CountPaths(plan.Create))))
 			done, err := undoRun(ctx, c, p, o, yes)
 			switch {
 			case err != nil:

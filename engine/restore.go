@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -363,18 +364,31 @@ func (r *restoring) putPaths(changes []restore.Change) (oid.ID, error) {
 			all = append(all, restore.Change{Path: path, Action: restore.Delete})
 		}
 	}
-	r.op.Created, r.op.Replaced, r.op.Deleted = 0, 0, 0
+	byAction := map[restore.Action][]string{}
 	for _, c := range all {
-		switch c.Action {
-		case restore.Create:
-			r.op.Created++
-		case restore.Delete:
-			r.op.Deleted++
-		default:
-			r.op.Replaced++
+		byAction[c.Action] = append(byAction[c.Action], c.Path)
+	}
+	r.op.Created, r.op.Deleted = uint64(CountPaths(byAction[restore.Create])), uint64(CountPaths(byAction[restore.Delete]))
+	r.op.Replaced = uint64(len(byAction[restore.Replace]) + len(byAction[restore.Mode]))
+	return r.tx.Put(append(encodePaths(all), r.move.Line()...))
+}
+
+// CountPaths counts what came, or what went, as list does: a directory that came or went with what is in
+// it is said by that.
+func CountPaths(paths []string) int {
+	parents := map[string]bool{}
+	for _, p := range paths {
+		for dir := path.Dir(p); dir != "." && !parents[dir]; dir = path.Dir(dir) {
+			parents[dir] = true
 		}
 	}
-	return r.tx.Put(append(encodePaths(all), r.move.Line()...))
+	n := 0
+	for _, p := range paths {
+		if !parents[p] {
+			n++
+		}
+	}
+	return n
 }
 
 // commitOperation records an operation with what was put for it.

@@ -88,7 +88,7 @@ func (e *NotTakenBackError) Error() string {
 	if e.By != 0 {
 		return "that " + string(e.Kind) + " is taken back already"
 	}
-	return "a " + string(e.Kind) + " cannot be taken back"
+	return "what " + string(e.Kind) + " did cannot be taken back this way"
 }
 
 func notTakenBack(ops []manifest.Operation, seq uint64) error {

@@ -1,8 +1,8 @@
-package cli
+package engine
 
 import "testing"
 
-func TestWithoutParents(t *testing.T) {
+func TestCountPaths(t *testing.T) {
 	for _, c := range []struct {
 		paths []string
 		want  int
@@ -14,7 +14,7 @@ func TestWithoutParents(t *testing.T) {
 		{[]string{"d"}, 1},               // an empty directory is what changed
 		{[]string{"d/e", "d"}, 1},
 	} {
-		if got := withoutParents(c.paths); got != c.want {
+		if got := CountPaths(c.paths); got != c.want {
 			t.Errorf("%q: %d, not %d", c.paths, got, c.want)
 		}
 	}
