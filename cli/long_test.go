@@ -101,7 +101,6 @@ type longLab struct {
 	t    *testing.T
 	base string
 	env  account.Env
-	ids  []string // of its checkpoints
 }
 
 func newLongLab(t *testing.T) *longLab {
