@@ -138,8 +138,8 @@ func showFiles(out *screen.Look, files []engine.FileDiff) {
 	for i, d := range files {
 		f := screen.File{Path: screen.Ordered(escapePath(d.Path)), Raw: d.Path, Status: string(letter(d.Change)), Plus: d.Added, Minus: d.Deleted, At: len(out.Diff)}
 		out.Files = append(out.Files, f)
-		if len(out.Files) == mostFiles {
-			out.Diff = append(out.Diff, screen.Text(screen.Dim, fmt.Sprintf("and %d more files", len(files)-mostFiles)))
+		if out.More = len(out.Files) == mostFiles && len(files) > mostFiles; out.More {
+			out.Diff = append(out.Diff, screen.Text(screen.Dim, "and more files"))
 			return
 		}
 		switch {

@@ -197,7 +197,7 @@ func pickPlan(p *pickedPlan, r *engine.Restored, target project.Listed, token in
 	case p.parts != "":
 		fact(screen.Plain, "Of the files, "+p.parts+"; the conversation stays.")
 	case conv == nil && len(p.options.Paths) > 0:
-		fact(screen.Plain, "Of the files, "+plural(len(p.options.Paths), "one that was chosen", "that were chosen")+"; the conversation stays.")
+		fact(screen.Plain, "Of the files, the "+plural(len(p.options.Paths), "path that was chosen", "paths that were chosen")+"; the conversation stays.")
 	case conv == nil && p.options.Half == conversation.CodeOnly:
 		fact(screen.Plain, "The files alone; the conversation stays.")
 	default:

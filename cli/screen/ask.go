@@ -123,6 +123,7 @@ const (
 type Look struct {
 	Title string
 	Files []File
+	More  bool // there are more files than these
 	Diff  []Line
 	Talk  []Line // the conversation up to the row, not wrapped
 }

@@ -48,6 +48,9 @@ func (m *Picker) browseKey(k string) Action {
 		switch {
 		case m.filter != "":
 			m.setFilter("")
+		case m.now:
+			m.now = false
+			m.moved()
 		case len(m.marks) > 0:
 			m.marks = nil
 			m.moved()

@@ -273,6 +273,10 @@ func TestMarksNamesScopes(t *testing.T) {
 	if a, _ := m.wanted(); !a.Now {
 		t.Errorf("d: %+v", a)
 	}
+	press(m, "esc")
+	if a, _ := m.wanted(); a.Now || m.key("esc") != Quit {
+		t.Errorf("esc: %+v", a)
+	}
 	press(m, "n", "v", "1", "enter", "p", "s", "u", "esc", "U")
 	got := append([]Ask(nil), m.questions()...)
 	want := []Ask{{What: AskName, ID: "id4", Text: "v1"}, {What: AskPin, ID: "id4"}, {What: AskRows, Scope: WithSafety, ID: "id4"},

@@ -206,6 +206,8 @@ func (m *Picker) title(p pane, w int) string {
 			text = fmt.Sprintf("%d files", len(look.Files))
 			if len(look.Files) == 1 {
 				text = "1 file"
+			} else if look.More {
+				text = "more than " + text
 			}
 		}
 	case diffPane:
