@@ -89,7 +89,7 @@ func Run(ctx context.Context, p *project.Project, o Options, visit func(Span) er
 				return err
 			}
 			t := g.done()
-			if err := matchedAll(o.Paths, t.paths); err != nil {
+			if err := matchedAll(db, o.Paths, t.paths); err != nil {
 				return err
 			}
 			f := p.Store.Follow()
@@ -113,8 +113,8 @@ func Run(ctx context.Context, p *project.Project, o Options, visit func(Span) er
 	return sum, err
 }
 
-// matchedAll refuses patterns that no path ever matched.
-func matchedAll(patterns, paths []string) error {
+// matchedAll refuses patterns that no path ever matched: none of the files, and no link or directory.
+func matchedAll(db *manifest.DB, patterns, paths []string) error {
 	for _, pattern := range patterns {
 		one, err := pathspec.Select([]string{pattern})
 		if err != nil {
@@ -123,6 +123,16 @@ func matchedAll(patterns, paths []string) error {
 		found := one.All()
 		for i := 0; i < len(paths) && !found; i++ {
 			found = one.Match(paths[i])
+		}
+		if !found {
+			for path, err := range db.Paths("") {
+				if err != nil {
+					return err
+				}
+				if found = one.Match(path); found {
+					break
+				}
+			}
 		}
 		if !found {
 			path, _ := pathspec.PlainPath(pattern)
