@@ -122,6 +122,11 @@ func newLongLab(t *testing.T) *longLab {
 		}
 		return ""
 	}}
+	// Nothing loses power here, and most of the time would be spent waiting for the disk.
+	if err := os.MkdirAll(filepath.Join(base, "home", ".rewind"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	l.write(filepath.Join(base, "home", ".rewind", "config.json"), `{"durability": "fast"}`)
 	l.fill("proj", 0)
 	l.must("init")
 	for i := 1; i < 4; i++ {
