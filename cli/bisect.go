@@ -37,7 +37,8 @@ func newBisect() *command {
 			"there between the runs, but captured paths are exact each time; what is not captured, such\n" +
 			"as .git or node_modules, is not there: $REWIND_BISECT_PROJECT is the project's directory.\n" +
 			"$REWIND_BISECT_CHECKPOINT is the id of the checkpoint, or now.\n" +
-			"While it runs, saves and restores work as ever, but nothing is removed from the store: what\n" +
+			"While it runs, saves and restores work as ever, but nothing is removed from the\n" +
+			"store: what\n" +
 			"gc and forget leave behind goes with the next gc, once it has ended.",
 		examples: []example{
 			{"rewind bisect --run 'go test ./...'", "from the oldest checkpoint to now"},

@@ -29,7 +29,8 @@ func newHistory() *command {
 		short: "show the checkpoints that changed a file",
 		long: "Shows what changed a file, newest first: what happened to it, and the row of rewind list\n" +
 			"that did it: the tool call, the prompt, a save, a restore. The first row, @, is what the\n" +
-			"working tree has changed since the newest checkpoint. A file that was deleted has its history too;\n" +
+			"working tree has changed since the newest checkpoint. A file that was deleted\n" +
+			"has its history too;\n" +
 			"renames are followed backwards: the same that diff shows. Of a\n" +
 			"directory, it shows the checkpoints that changed something in it.\n" +
 			"A path that exists, on disk or in any checkpoint, is taken literally; any other is a\n" +

@@ -19,7 +19,8 @@ func newImport() *command {
 		name:  "import",
 		usage: "[DIR | --git REPO [REV…]] [--dry-run]",
 		short: "take over checkpoints of other programs",
-		long: "Takes over what an older rewind has saved (.agent/rewind/checkpoints, with the conversations\n" +
+		long: "Takes over what an older rewind has saved (.agent/rewind/checkpoints, with the\n" +
+			"conversations\n" +
 			"of Claude Code and Droid), what pi's older extension keeps in a git repository\n" +
 			"(" + engine.PiRef + ", with what its sessions bind to it), or commits of any git\n" +
 			"repository: those that the revisions reach, all of them without one; tags become names.\n" +

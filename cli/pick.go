@@ -18,7 +18,8 @@ func newPick() *command {
 			"each checkpoint its files, its diff and the conversation around it. Letters are commands:\n" +
 			"enter shows what restoring would do, and y then does it; / filters, d compares with the\n" +
 			"files as they are now, f restores single files or hunks, u undoes, U redoes, ? shows all\n" +
-			"keys, q leaves. On a terminal that can only print lines (TERM=dumb) it asks for a number instead.",
+			"keys, q leaves. On a terminal that can only print lines (TERM=dumb) it asks for\n" +
+			"a number instead.",
 		exits: []int{exitPartial, exitBusy, exitDamaged, exitRefused},
 		run:   runPick,
 	}

@@ -163,7 +163,8 @@ func newRedo() *command {
 	c.short = "take the last undo back"
 	c.long = "Takes the last undo back, or the last N of them, each with all the steps that it went; as\n" +
 		"undo-restore does it, but it stops at a restore. What was edited since stays; if that is\n" +
-		"a path that the undo changed, it refuses. The same undo after it goes to the same place again."
+		"a path that the undo changed, it refuses. The same undo after it goes to the\n" +
+		"same place again."
 	c.examples = []example{
 		{"rewind redo", "take the last undo back"},
 		{"rewind redo 2", "take the last two back"},
