@@ -1,0 +1,183 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/rewind-cli/rewind/cli/screen"
+	"github.com/rewind-cli/rewind/engine"
+	"github.com/rewind-cli/rewind/engine/problem"
+	"github.com/rewind-cli/rewind/manifest"
+)
+
+func reportRestored(c *call, done *engine.Restored, v restoreVerb) error {
+	c.out.endProgress()
+	if c.json {
+		if err := c.out.document(viewRestored(done)); err != nil {
+			return err
+		}
+	} else {
+		printRestored(c, done, v)
+	}
+	warnTorn(c.out, done)
+	if bad := problem.FailedOf(done.Skip); len(bad) > 0 {
+		return &partialError{verb: "restored", paths: bad}
+	}
+	return nil
+}
+
+// warnTorn tells of files that the checkpoint may hold half of.
+func warnTorn(o *output, done *engine.Restored) {
+	if o.quiet {
+		return
+	}
+	var left []string
+	for _, s := range done.Skip {
+		if s.Code == problem.TargetIsTorn {
+			left = append(left, s.Path)
+		}
+	}
+	for _, path := range firstN(left, maxNamed) {
+		o.warn("%s was skipped: %s", escape(path), engine.ReasonTorn)
+	}
+	if n := len(left) - maxNamed; n > 0 {
+		o.warn("and %d more", n)
+	}
+	if len(left) > 0 {
+		o.hint("rewind restore %s -- %s restores what was captured of it anyway", done.Checkpoint.ID, shellQuote(left[0]))
+	}
+	for _, path := range firstN(done.Torn, maxNamed) {
+		o.warn("%s: %s", escape(path), engine.ReasonTorn)
+	}
+}
+
+// confirm asks before many files are deleted, or another session's work goes.
+func (c *call) confirm(plan *engine.Restored) (bool, error) {
+	if len(plan.Others) > 0 {
+		for _, line := range othersText(plan.Others) {
+			fmt.Fprintf(c.out.stderr, "  %s\n", escape(line))
+		}
+		n := 0
+		for _, o := range plan.Others {
+			n += o.Paths
+		}
+		if yes, err := c.out.ask("This also undoes the work of %s (%s). A safety checkpoint is taken first. Continue?",
+			plural(len(plan.Others), "other session", "other sessions"), plural(n, "path", "paths")); err != nil || !yes {
+			return yes, err
+		}
+	}
+	if len(plan.Delete) <= confirmAbove {
+		return true, nil
+	}
+	for _, path := range firstN(plan.Delete, 5) {
+		fmt.Fprintf(c.out.stderr, "  %s\n", escapePath(path))
+	}
+	fmt.Fprintf(c.out.stderr, "  and %d more\n", len(plan.Delete)-5)
+	yes, err := c.out.ask("This deletes %d files that are not in %s. A safety checkpoint is taken first. Continue?",
+		engine.CountPaths(plan.Delete), c.called(plan.Checkpoint))
+	return yes, err
+}
+
+// othersText tells whose work goes too, a session a line.
+func othersText(others []engine.OtherWork) []string {
+	var lines []string
+	for _, o := range others {
+		line := strings.TrimSpace(o.Agent+" "+o.Session) + ": " + plural(o.Paths, "path", "paths")
+		if o.Prompt != "" {
+			line += ", " + screen.Clip(o.Prompt, 60)
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+func printRestored(c *call, r *engine.Restored, v restoreVerb) {
+	o, format := c.out, v.done
+	if r.DryRun {
+		format = v.would
+	}
+	if r.Checkpoint.ID == (manifest.CheckpointID{}) { // the conversation alone
+		if !r.DryRun && r.Conversation != nil {
+			o.summary("Done.")
+		}
+	} else {
+		o.summary(format, c.called(r.Checkpoint))
+	}
+	if r.Conversation == nil || changed(r) {
+		o.summary("%s", restoredLine(r))
+	}
+	for _, line := range othersText(r.Others) {
+		o.summary("From another session: %s", escape(line))
+	}
+	printMoved(o, r)
+	if r.DryRun || o.verbose {
+		printRestoredPaths(o, r)
+	}
+	if !r.DryRun && !o.verbose {
+		nameSkipped(o, r.Skip)
+	}
+	if !r.DryRun && r.Operation != 0 {
+		o.summary("Undo with: %s", o.typed(v.takeBack))
+	}
+}
+
+// nameSkipped names the paths that were left alone, where they are few; those that
+// failed, or are torn, have a message of their own.
+func nameSkipped(o *output, skips []problem.Problem) {
+	if len(skips) > 3 {
+		return
+	}
+	for _, s := range skips {
+		if !s.Failed && s.Code != problem.TargetIsTorn {
+			o.summary("Skipped %s: %s", escapePath(s.Path), escape(s.Reason))
+		}
+	}
+}
+
+// changed reports whether a file differs, or is to be told of.
+func changed(r *engine.Restored) bool {
+	return len(r.Create)+len(r.Replace)+len(r.Delete)+len(r.Mode)+len(r.Skip) > 0
+}
+
+// restoredLine is what changed, or on a dry run would change, in one line.
+func restoredLine(r *engine.Restored) string {
+	var parts []string
+	for _, p := range []struct {
+		one, many, did, would string
+		n                     int
+	}{
+		{"", "", "created", "to create", engine.CountPaths(r.Create)}, {"", "", "replaced", "to replace", len(r.Replace)},
+		{"", "", "deleted", "to delete", engine.CountPaths(r.Delete)}, {"mode ", "modes ", "changed", "to change", len(r.Mode)},
+		{"", "", "skipped", "to skip", len(r.Skip)},
+	} {
+		word := p.did
+		if r.DryRun {
+			word = p.would
+		}
+		if p.n > 0 {
+			parts = append(parts, plural(p.n, p.one+word, p.many+word))
+		}
+	}
+	if len(parts) == 0 {
+		return "Nothing differs."
+	}
+	return strings.Join(parts, ", ") + "."
+}
+
+func printRestoredPaths(o *output, r *engine.Restored) {
+	if o.json || o.quiet {
+		return
+	}
+	for _, group := range []struct {
+		letter string
+		style  screen.Style
+		paths  []string
+	}{{"create", screen.Green, r.Create}, {"replace", screen.Yellow, r.Replace}, {"delete", screen.Red, r.Delete}, {"mode", screen.Yellow, r.Mode}} {
+		for _, path := range group.paths {
+			o.line("  %s %s", o.color.Paint(group.style, pad(group.letter, 7)), escapePath(path))
+		}
+	}
+	for _, p := range r.Skip {
+		o.line("  %s %s: %s", pad("skip", 7), escapePath(p.Path), escape(p.Reason))
+	}
+}
