@@ -128,7 +128,7 @@ func (s *pickSource) undoVerb(ctx context.Context) (restoreVerb, string, error) 
 	if err != nil {
 		return restoreVerb{}, "", err
 	}
-	if last != nil && (last.Kind == manifest.OpRestore || last.Kind == manifest.OpRedoRestore) {
+	if last != nil && (last.Kind == manifest.OpRestore || last.Kind == manifest.OpRevert || last.Kind == manifest.OpRedoRestore) {
 		return pickTakeBack(), "undo the " + escape(engine.VerbOf(*last)), nil
 	}
 	return pickUndo(), "undo", nil

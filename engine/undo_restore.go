@@ -29,7 +29,7 @@ func stacks(newestFirst []manifest.Operation) (undo, redo []manifest.Operation) 
 // push takes one more operation into the stacks. What it takes off stays in the memory of undo.
 func push(undo, redo []manifest.Operation, op manifest.Operation) (_, _ []manifest.Operation) {
 	switch op.Kind {
-	case manifest.OpRestore, manifest.OpUndo:
+	case manifest.OpRestore, manifest.OpUndo, manifest.OpRevert:
 		undo, redo = append(slices.Clip(undo), op), nil
 	case manifest.OpUndoRestore:
 		if i := indexOf(undo, op.Undoes); i >= 0 {

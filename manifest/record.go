@@ -106,12 +106,13 @@ const (
 	OpGC          OperationKind = "gc"
 	OpForget      OperationKind = "forget"
 	OpRepair      OperationKind = "repair"
+	OpRevert      OperationKind = "revert"
 )
 
 // Moves reports whether the operation changes the working tree.
 func (k OperationKind) Moves() bool {
 	switch k {
-	case OpRestore, OpUndo, OpUndoRestore, OpRedoRestore:
+	case OpRestore, OpUndo, OpUndoRestore, OpRedoRestore, OpRevert:
 		return true
 	}
 	return false
@@ -134,6 +135,9 @@ type Operation struct {
 	Args             string // what was typed after the verb: checkpoint, number, paths; "" where nobody said. At most MaxArgs bytes
 	// Created, Replaced (also of modes alone) and Deleted count the paths; all zero in records of older programs.
 	Created, Replaced, Deleted uint64
+	// Choices says how a revert decided its conflicts: JSON lines as those of Paths, the action being the
+	// choice, of the paths that had one; "" for none.
+	Choices string
 }
 
 // MaxArgs is how many bytes of a command line an operation keeps.

@@ -25,7 +25,7 @@ const (
 // Kinds are a number in the log: their place here, from 1. New ones go to the end.
 var (
 	checkpointKinds = []CheckpointKind{Manual, Prompt, PreTool, PostTool, SessionStart, Stop, SessionEnd, Safety}
-	operationKinds  = []OperationKind{OpRestore, OpUndo, OpUndoRestore, OpRedoRestore, OpGC, OpForget, OpRepair}
+	operationKinds  = []OperationKind{OpRestore, OpUndo, OpUndoRestore, OpRedoRestore, OpGC, OpForget, OpRepair, OpRevert}
 )
 
 // Append appends the record's canonical bytes. A record with no field set
@@ -194,6 +194,7 @@ func (o *Operation) fields(c codec) {
 	c.number(15, &o.Created)
 	c.number(16, &o.Replaced)
 	c.number(17, &o.Deleted)
+	c.text(18, &o.Choices)
 }
 
 func (s *Session) fields(c codec) {

@@ -253,6 +253,7 @@ func FuzzParseRecord(f *testing.F) {
 		{Mark: &Mark{Checkpoint: CheckpointID{1}, Name: &name, Pinned: &pinned}},
 		{Delete: &Delete{Checkpoints: []CheckpointID{{1}, {2}}, Reason: "age"}},
 		{Operation: &Operation{Kind: OpUndo, Undoes: 4, Before: oid.ID{1}}},
+		{Operation: &Operation{Kind: OpRevert, Before: oid.ID{1}, Choices: `{"path":"a","action":"undo"}` + "\n"}},
 		{Rewrite: &Rewrite{Checkpoints: []CheckpointID{{1}}, Roots: []oid.ID{{2}}}},
 		{Session: &Session{ID: "s", Agent: "claude"}},
 		{Binding: &Binding{Agent: "pi", Session: "s", Entries: []string{"11bf4236", "9c7b0000"}, Checkpoint: CheckpointID{1}}},

@@ -314,6 +314,7 @@ func (f *forgetter) operation(ctx context.Context, o *manifest.Operation) (bool,
 		return false, err
 	}
 	o.Args = dropTyped(o.Args)
+	o.Choices = string(dropPaths([]byte(o.Choices), f.chosen.Match))
 	return *o != was, nil
 }
 
