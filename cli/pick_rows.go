@@ -203,7 +203,7 @@ func pickGraph(rows []*timeline.Row, sessions []graph.Session, ops []manifest.Op
 		}
 	}
 	var moves []graph.Operation
-	kinds := map[manifest.OperationKind]graph.Kind{manifest.OpRestore: graph.Restore, manifest.OpUndo: graph.Undo,
+	kinds := map[manifest.OperationKind]graph.Kind{manifest.OpRestore: graph.Restore, manifest.OpUndo: graph.Undo, manifest.OpRevert: graph.Undo,
 		manifest.OpUndoRestore: graph.TakeBack, manifest.OpRedoRestore: graph.Again}
 	at := map[string]graph.Session{} // forks that restores made
 	for _, op := range ops {

@@ -43,7 +43,9 @@ func (p *Checkpoint) fields(c codec) {
 		c.w.presentText(27, string(in.dst))
 	}
 	c.text(28, &p.ToolUseID)
-	c.text(31, &p.ToolSummary) // 29 and 30 are kept for what a merge says
+	c.text(29, &p.Windows)
+	c.text(30, &p.Changed)
+	c.text(31, &p.ToolSummary)
 }
 
 func (t *Transcript) fields(c codec) {

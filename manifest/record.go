@@ -46,6 +46,8 @@ type Checkpoint struct {
 	ToolSummary              string // its command line's first line, or its files; UTF-8, at most MaxToolSummary bytes
 	GitHead, GitBranch       string
 	Transcript               *Transcript
+	Windows                  string // of hook events since the checkpoint before: AppendWindows, ParseWindows
+	Changed                  string // when each path was written that differs from Parent: AppendChanged, ParseChanged; "" for too many
 }
 
 // MaxToolSummary is the longest ToolSummary that is written, in bytes.

@@ -256,6 +256,8 @@ func FuzzParseRecord(f *testing.F) {
 		{Operation: &Operation{Kind: OpRevert, Before: oid.ID{1}, Choices: `{"path":"a","action":"undo"}` + "\n"}},
 		{Rewrite: &Rewrite{Checkpoints: []CheckpointID{{1}}, Roots: []oid.ID{{2}}}},
 		{Session: &Session{ID: "s", Agent: "claude"}},
+		{Checkpoint: &Checkpoint{ID: CheckpointID{2}, Windows: string(AppendWindows(nil, someWindows())), Changed: string(AppendChanged(nil, []Changed{{"a", at(1)}})), ToolSummary: "x"}},
+		{Operation: &Operation{Kind: OpRevert, Choices: "a.go: keep"}},
 		{Binding: &Binding{Agent: "pi", Session: "s", Entries: []string{"11bf4236", "9c7b0000"}, Checkpoint: CheckpointID{1}}},
 	} {
 		f.Add(r.Append(nil))
