@@ -43,6 +43,7 @@ var inEngine = map[string][]string{
 	"engine/ignore":     {},
 	"engine/linediff":   {},
 	"engine/patch":      {"engine/linediff"},
+	"engine/weave":      {"engine/linediff", "manifest"},
 	"engine/rootfs":     {},
 	"engine/settings":   {},
 	"engine/transcript": {},

@@ -21,7 +21,14 @@ const longGap = 5000
 // that is the same. Without one, a and b are the same under the options. It is safe for
 // concurrent use.
 func Diff(a, b []string, o Options) []Change {
-	x, y := names(a, b, o)
+	x, y, distinct := names(a, b, o)
+	s := make([]int32, 2*distinct)
+	return compare(text{names: x, lines: a}, text{names: y, lines: b}, s[:distinct], s[distinct:])
+}
+
+// compare compares two texts. inX and inY are for pins.
+func compare(a, b text, inX, inY []int32) []Change {
+	x, y := a.names, b.names
 	start := 0
 	for start < len(x) && start < len(y) && x[start] == y[start] {
 		start++
@@ -32,13 +39,13 @@ func Diff(a, b []string, o Options) []Change {
 	}
 	c := comparison{x: x, y: y}
 	at := pin{start, start}
-	for _, p := range pins(x[start:len(x)-end], y[start:len(y)-end]) {
+	for _, p := range pins(x[start:len(x)-end], y[start:len(y)-end], inX, inY) {
 		p = pin{p.a + start, p.b + start}
 		c.gap(at.a, p.a, at.b, p.b)
 		at = pin{p.a + 1, p.b + 1}
 	}
 	c.gap(at.a, len(x)-end, at.b, len(y)-end)
-	return slide(a, b, x, y, c.changes)
+	return slide(a, b, c.changes)
 }
 
 type comparison struct {
@@ -96,35 +103,34 @@ func (c *comparison) add(n Change) {
 type pin struct{ a, b int }
 
 // pins are the lines that occur once in both texts, as many of them as are in the same order in both.
-func pins(x, y []int32) []pin {
-	size := int32(0)
-	for _, n := range x {
-		size = max(size, n+1)
-	}
-	for _, n := range y {
-		size = max(size, n+1)
-	}
-	const none, several = -1, -2
-	place := func(lines []int32) []int {
-		at := make([]int, size)
-		for i := range at {
-			at[i] = none
-		}
-		for i, n := range lines {
-			if at[n] == none {
-				at[n] = i
+// inX and inY have room for each name, all 0; pins leaves them so.
+func pins(x, y, inX, inY []int32) []pin {
+	const several = -1
+	place := func(at, names []int32) { // 0 where a name does not occur, else its place from 1
+		for i, n := range names {
+			if at[n] == 0 {
+				at[n] = int32(i) + 1
 			} else {
 				at[n] = several
 			}
 		}
-		return at
 	}
-	inX, inY := place(x), place(y)
+	if len(x) == 0 || len(y) == 0 {
+		return nil
+	}
+	place(inX, x)
+	place(inY, y)
 	var once []pin // in the order of a
 	for i, n := range x {
-		if inX[n] == i && inY[n] >= 0 {
-			once = append(once, pin{i, inY[n]})
+		if inX[n] > 0 && inY[n] > 0 {
+			once = append(once, pin{i, int(inY[n]) - 1})
 		}
+	}
+	for _, n := range x {
+		inX[n] = 0
+	}
+	for _, n := range y {
+		inY[n] = 0
 	}
 	return longestRising(once)
 }

@@ -25,8 +25,22 @@ type Options struct {
 	IgnoreSpace bool // lines that differ in white space alone are the same
 }
 
-// names gives each line of both texts a number, the same where the lines count as the same.
-func names(a, b []string, o Options) (x, y []int32) {
+// text is one of two that are compared: a number for each line, the same where lines count as the same.
+type text struct {
+	names []int32
+	lines []string // of the text, or
+	named []string // of each number
+}
+
+func (t text) line(i int) string {
+	if t.lines != nil {
+		return t.lines[i]
+	}
+	return t.named[t.names[i]]
+}
+
+// names gives each line of both texts a number below distinct.
+func names(a, b []string, o Options) (x, y []int32, distinct int) {
 	known := make(map[string]int32, len(a))
 	name := func(lines []string) []int32 {
 		out := make([]int32, len(lines))
@@ -43,7 +57,8 @@ func names(a, b []string, o Options) (x, y []int32) {
 		}
 		return out
 	}
-	return name(a), name(b)
+	x, y = name(a), name(b)
+	return x, y, len(known)
 }
 
 func withoutSpace(line string) string {

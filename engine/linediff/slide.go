@@ -9,7 +9,8 @@ const maxSlide = 200
 // slide moves each change that only adds, or only takes away, within the lines where it means the
 // same: the function whose closing brace stands on both sides is cut out whole. A change that
 // comes to touch its neighbour is joined with it.
-func slide(a, b []string, x, y []int32, changes []Change) []Change {
+func slide(a, b text, changes []Change) []Change {
+	x, y := a.names, b.names
 	s := slider{a: a, b: b, x: x, y: y}
 	for i, c := range changes {
 		next := Change{A: len(x), B: len(y)}
@@ -22,7 +23,7 @@ func slide(a, b []string, x, y []int32, changes []Change) []Change {
 }
 
 type slider struct {
-	a, b []string
+	a, b text
 	x, y []int32
 	out  []Change
 }
@@ -109,21 +110,21 @@ func (s *slider) best(c Change, low, high int) int {
 }
 
 // cutCost is how badly a change begins or ends before line i.
-func cutCost(lines []string, i int) int {
-	if i <= 0 || i >= len(lines) {
+func cutCost(t text, i int) int {
+	if i <= 0 || i >= len(t.names) {
 		return 0
 	}
-	here, blank := indent(lines[i])
+	here, blank := indent(t.line(i))
 	cost := 0
 	if blank {
 		// What follows the empty lines says where this belongs.
 		cost += 4
-		for j := i + 1; blank && j < len(lines) && j < i+20; j++ {
-			here, blank = indent(lines[j])
+		for j := i + 1; blank && j < len(t.names) && j < i+20; j++ {
+			here, blank = indent(t.line(j))
 		}
 	}
 	cost += 10 * min(here, 40)
-	above, empty := indent(lines[i-1])
+	above, empty := indent(t.line(i - 1))
 	switch {
 	case empty:
 		cost -= 6

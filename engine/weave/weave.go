@@ -1,0 +1,273 @@
+package weave
+
+import (
+	"errors"
+	"hash/maphash"
+	"slices"
+
+	"github.com/rewind-cli/rewind/engine/linediff"
+)
+
+// Oldest is the step of the lines of the oldest version: whoever made them did so before.
+const Oldest = -1
+
+// Bounds of a weave: about 350 MB of memory.
+const (
+	maxLines = 4 << 20   // lines of all versions, one that stays counted once
+	maxBytes = 256 << 20 // of the distinct ones
+)
+
+// ErrTooLarge says that a version has more than a weave holds. The weave stands as it was before.
+var ErrTooLarge = errors.New("too many lines in all versions")
+
+// Weave is all versions of a text as one sequence of lines. It is not safe for concurrent use.
+type Weave struct {
+	table linediff.Table
+	lines []line
+	first int32             // line of the sequence, or none
+	more  map[int32][]event // of lines that a return brought back or took away: all but birth and death
+	now   []int32           // the lines of the newest version
+	names []int32           // and their numbers in the table
+	made  []version
+	seed  maphash.Seed
+	equal map[uint64][]int32 // versions by the hash of their lines, oldest first
+}
+
+// line is one line of the sequence. Versions are counted from 0, the oldest.
+type line struct {
+	name  int32 // in the table
+	birth int32 // the version that brought it
+	death int32 // the first that took it away, or none
+	next  int32 // line of the sequence, or none
+}
+
+const none = -1
+
+// event is that a version took a line away, or brought it back.
+type event struct {
+	version int32
+	lives   bool
+}
+
+// version is what one step made.
+type version struct {
+	step  int
+	back  int32 // the earlier version that it equals: a return; none for an ordinary one
+	hunks []hunk
+	size  int // lines
+}
+
+// hunk is a change of an ordinary version: what stands between two lines that were next to the change. All
+// are lines of the sequence; none stands for the text's begin and end.
+type hunk struct {
+	before, after int32
+	inserts       bool // it has lines of its own
+	deletes       bool
+}
+
+// New begins a weave with the oldest version that is known; nil where there was no file. The weave keeps no
+// memory of lines. An oldest version that is too large leaves it empty; the next Add says so.
+func New(lines []string) *Weave {
+	w := &Weave{first: none, more: map[int32][]event{}, seed: maphash.MakeSeed(), equal: map[uint64][]int32{}}
+	if w.append(lines, Oldest) != nil {
+		w.append(nil, Oldest)
+		w.made[0].back = tooLarge
+	}
+	return w
+}
+
+// tooLarge marks an oldest version that was left out.
+const tooLarge = -2
+
+// Add puts the next version in, which step made; a step can make several. A version equal to an earlier one is
+// a return to it: its lines are that one's, and what came between counts as long as the step is taken
+// back. The error is ErrTooLarge.
+func (w *Weave) Add(lines []string, step int) error {
+	if w.made[0].back == tooLarge {
+		return ErrTooLarge
+	}
+	return w.append(lines, step)
+}
+
+// Versions is how many versions the weave holds.
+func (w *Weave) Versions() int { return len(w.made) }
+
+func (w *Weave) append(lines []string, step int) error {
+	// What is common at both ends needs no name.
+	start := 0
+	for start < len(lines) && start < len(w.now) && lines[start] == w.table.Line(w.names[start]) {
+		start++
+	}
+	end := 0
+	for end < len(lines)-start && end < len(w.now)-start && lines[len(lines)-1-end] == w.table.Line(w.names[len(w.names)-1-end]) {
+		end++
+	}
+	if len(w.lines)+len(lines)-start-end > maxLines || w.table.Bytes()+size(lines[start:len(lines)-end]) > maxBytes {
+		return ErrTooLarge
+	}
+	names := make([]int32, 0, len(lines))
+	names = append(names, w.names[:start]...)
+	for _, l := range lines[start : len(lines)-end] {
+		names = append(names, w.table.Name(l))
+	}
+	names = append(names, w.names[len(w.names)-end:]...)
+
+	at := int32(len(w.made))
+	v := version{step: step, back: none, size: len(names)}
+	hash := maphash.Comparable(w.seed, len(names))
+	for _, n := range names {
+		hash = hash*1099511628211 + maphash.Comparable(w.seed, n)
+	}
+	if back := w.sameAs(hash, names); back != none && !slices.Equal(names, w.names) {
+		v.back = back
+		w.made = append(w.made, v)
+		w.goBack(at, w.livingAt(back))
+	} else {
+		v.hunks = w.insert(at, names)
+		w.made = append(w.made, v)
+	}
+	w.names = names
+	w.equal[hash] = append(w.equal[hash], at)
+	return nil
+}
+
+func size(lines []string) (n int) {
+	for _, l := range lines {
+		n += len(l)
+	}
+	return n
+}
+
+// sameAs gives the newest version with these lines, or none.
+func (w *Weave) sameAs(hash uint64, names []int32) int32 {
+	for _, v := range slices.Backward(w.equal[hash]) {
+		if w.made[v].size != len(names) {
+			continue
+		}
+		living := w.livingAt(v)
+		if slices.EqualFunc(living, names, func(at, name int32) bool { return w.lines[at].name == name }) {
+			return v
+		}
+	}
+	return none
+}
+
+// insert makes an ordinary version: lines that go get their death, lines that come stand behind those
+// that they replace.
+func (w *Weave) insert(at int32, names []int32) []hunk {
+	changes := w.table.Diff(w.names, names)
+	if len(changes) == 0 {
+		return nil
+	}
+	now := make([]int32, 0, len(names))
+	done := 0
+	var hunks []hunk
+	for _, c := range changes {
+		now = append(now, w.now[done:c.A]...)
+		done = c.AEnd
+		h := hunk{before: none, after: none, inserts: c.B < c.BEnd, deletes: c.A < c.AEnd}
+		if c.A > 0 {
+			h.before = w.now[c.A-1]
+		}
+		if c.AEnd < len(w.now) {
+			h.after = w.now[c.AEnd]
+		}
+		last := h.before
+		for _, l := range w.now[c.A:c.AEnd] {
+			w.event(l, event{version: at})
+			last = l
+		}
+		for _, n := range names[c.B:c.BEnd] {
+			l := int32(len(w.lines))
+			next := &w.first
+			if last != none {
+				next = &w.lines[last].next
+			}
+			born := line{name: n, birth: at, death: none, next: *next}
+			*next = l
+			w.lines = append(w.lines, born)
+			now = append(now, l)
+			last = l
+		}
+		hunks = append(hunks, h)
+	}
+	w.now = append(now, w.now[done:]...)
+	return hunks
+}
+
+// goBack makes a version that returns to the lines of an earlier one.
+func (w *Weave) goBack(at int32, lines []int32) {
+	then := make(map[int32]bool, len(lines))
+	for _, l := range lines {
+		then[l] = true
+	}
+	for _, l := range w.now {
+		if !then[l] {
+			w.event(l, event{version: at})
+		}
+		delete(then, l)
+	}
+	for l := range then {
+		w.event(l, event{version: at, lives: true})
+	}
+	w.now = lines
+}
+
+func (w *Weave) event(at int32, e event) {
+	if l := &w.lines[at]; l.death == none && !e.lives {
+		l.death = e.version
+		return
+	}
+	w.more[at] = append(w.more[at], e)
+}
+
+// lives reports whether a line was there in a version.
+func (w *Weave) lives(at, v int32) bool {
+	l := &w.lines[at]
+	if l.birth > v {
+		return false
+	}
+	if l.death == none || l.death > v {
+		return true
+	}
+	lives := false
+	for _, e := range w.more[at] {
+		if e.version > v {
+			break
+		}
+		lives = e.lives
+	}
+	return lives
+}
+
+// livingAt gives the lines of a version.
+func (w *Weave) livingAt(v int32) []int32 {
+	out := make([]int32, 0, w.made[v].size)
+	for l := w.first; l != none; l = w.lines[l].next {
+		if w.lives(l, v) {
+			out = append(out, l)
+		}
+	}
+	return out
+}
+
+// Birth gives for each line of the newest version the step that made it, or Oldest. A line that came back
+// with a return is still that of the step which first made it.
+func (w *Weave) Birth() []int {
+	out := make([]int, len(w.now))
+	for i, l := range w.now {
+		out[i] = w.made[w.lines[l].birth].step
+	}
+	return out
+}
+
+// Newest gives the lines of the newest version.
+func (w *Weave) Newest() []string { return w.text(w.now) }
+
+func (w *Weave) text(lines []int32) []string {
+	out := make([]string, len(lines))
+	for i, l := range lines {
+		out[i] = w.table.Line(w.lines[l].name)
+	}
+	return out
+}
