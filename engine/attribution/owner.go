@@ -1,0 +1,167 @@
+package attribution
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/rewind-cli/rewind/manifest"
+)
+
+const (
+	// early is how far a change time may lie before what made it: file systems take the time of the last tick.
+	early = 10 * time.Millisecond
+	// formatting is how long an edit's path belongs to it after its end.
+	formatting = time.Second
+	// unbelievable is how far a change time may lie behind the start of the scan that saw it.
+	unbelievable = time.Minute
+	// coarse is how far apart the times of file systems are that do not count fractions.
+	coarse = 2 * time.Second
+)
+
+// interval lies between two looks at a path, and has a step in it.
+type interval struct {
+	path     string
+	lo, hi   time.Time // when those looks began
+	from, to uint64    // sequence numbers of the commits around it: windows of a commit lie before it
+	at       time.Time // of the last change; zero where that is not known
+	deleted  bool      // then at is that of the directory: no earlier than the deletion
+	// begins is the call that the second look is in front of: what is in the interval is not its.
+	begins *Work
+	// ends is the call that the second look is behind.
+	ends *Work
+}
+
+// candidate is work that could have made a step.
+type candidate struct {
+	*window
+	holds bool // the change time lies in it
+	names bool // it declares the path
+}
+
+// owner is the rule.
+func (a *Attribution) owner(s interval) Owner {
+	known := !s.at.IsZero() && !s.at.Before(s.lo.Add(-early)) && !s.at.After(s.hi.Add(unbelievable))
+	last := s.at
+	if known && s.at.Nanosecond() == 0 {
+		last = s.at.Add(coarse)
+	}
+	var all []candidate
+	finer := map[source]bool{}
+	for _, w := range a.overlapping(s) {
+		c := candidate{window: w, names: w.names(s.path)}
+		if w.edits() && !c.names {
+			continue
+		}
+		if known {
+			c.holds = w.holds(s.at, last)
+			if !c.holds && !w.loose && w.Start.After(last) {
+				continue // it began later
+			}
+		}
+		all = append(all, c)
+		finer[w.of] = true
+	}
+	for _, w := range a.turnsOver(s) {
+		if finer[w.of] || known && !w.holds(s.at, last) {
+			continue
+		}
+		all = append(all, candidate{window: w, holds: known})
+	}
+	return decide(all, known, s.deleted)
+}
+
+func decide(all []candidate, known, deleted bool) Owner {
+	if len(all) == 0 {
+		return Owner{Class: Outside}
+	}
+	slices.SortStableFunc(all, func(a, b candidate) int {
+		switch {
+		case a.holds != b.holds:
+			return yesFirst(a.holds)
+		case a.names != b.names:
+			return yesFirst(a.names)
+		}
+		return b.Start.Compare(a.Start)
+	})
+	o := Owner{Class: Shared, AlsoOutside: !known}
+	for _, c := range all {
+		o.AlsoOutside = o.AlsoOutside || !c.names
+		o.Also = append(o.Also, &c.Work)
+	}
+	lead := all[0]
+	if known && !lead.holds {
+		// The last write was nobody's; theirs may lie under it. Of a deletion the time is not known so well.
+		o.AlsoOutside = true
+		return o
+	}
+	o.By, o.Also = o.Also[0], o.Also[1:]
+	if len(o.Also) == 0 {
+		o.Also = nil
+	}
+	for _, c := range all[1:] {
+		if !c.sameTurn(lead.window) {
+			return o
+		}
+	}
+	if o.Class = Shell; lead.names {
+		o.Class, o.AlsoOutside = Declared, !known
+	}
+	return o
+}
+
+func yesFirst(yes bool) int {
+	if yes {
+		return -1
+	}
+	return 1
+}
+
+// overlapping are the windows that reach into an interval, but for the calls around it.
+func (a *Attribution) overlapping(s interval) (found []*window) {
+	visit := func(w *window) {
+		switch {
+		case w.opened > s.to || w.closed != 0 && w.closed <= s.from:
+			return // as the log has it
+		case !w.loose && (w.Start.After(s.hi.Add(early)) && s.at.IsZero() || w.ends().Before(s.lo)):
+			return
+		case s.begins != nil && w.is(s.begins):
+			return
+		}
+		found = append(found, w)
+	}
+	for _, w := range a.lasting {
+		visit(w)
+	}
+	n, _ := slices.BinarySearchFunc(a.windows, s.to, func(w *window, seq uint64) int { return cmp.Compare(w.opened, seq+1) })
+	for i := n - 1; i >= 0 && a.reach[i] > s.from; i-- {
+		visit(a.windows[i])
+	}
+	return found
+}
+
+// turnsOver are the turns in an interval of sessions of which no calls are known in them.
+func (a *Attribution) turnsOver(s interval) (found []*window) {
+	n, _ := slices.BinarySearchFunc(a.turns, s.to, func(w *window, seq uint64) int { return cmp.Compare(w.opened, seq+1) })
+	for i := n - 1; i >= 0 && a.turnReach[i] > s.from; i-- {
+		w := a.turns[i]
+		if w.closed != 0 && w.closed <= s.from || w.opened >= s.to || !w.old && a.tells[w.of.main()] {
+			continue
+		}
+		found = append(found, w)
+	}
+	return found
+}
+
+// alike reports whether two entries of one path are the same, as far as a step goes.
+func alike(a, b *manifest.Entry) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	if a.Kind == manifest.Subdir && b.Kind == manifest.Subdir {
+		return a.Mode == b.Mode
+	}
+	x, y := *a, *b
+	x.Name, y.Name = "", ""
+	return x.Alike(y)
+}

@@ -1,0 +1,70 @@
+package attribution
+
+import (
+	"math"
+	"time"
+
+	"github.com/rewind-cli/rewind/manifest"
+)
+
+// Class says how an owner is known.
+type Class string
+
+const (
+	Declared  Class = "declared"  // the call named the path
+	Outside   Class = "outside"   // no agent's: the person, or a program of theirs
+	Shell     Class = "shell"     // a command, or another call that does not say what it writes, ran then; the person may have written, too
+	Shared    Class = "shared"    // several could have
+	Operation Class = "operation" // a restore, an undo, a revert of the person's: known exactly
+)
+
+// Work is one call of an agent's, the turn of an agent that does not tell of its calls, or an operation.
+type Work struct {
+	Agent, Session, Subagent string
+	PromptID, Prompt         string // Prompt as it was typed, whole
+	Tool, Call, Summary      string // Call is the agent's id of it; of an operation, Tool is its verb
+	Start, End               time.Time
+	Operation                uint64 // its sequence number; 0 of a call
+}
+
+// Owner is who made a step.
+type Owner struct {
+	Class       Class
+	By          *Work   // the likeliest; nil: outside
+	Also        []*Work // who else could have, or wrote before it in the same interval
+	AlsoOutside bool    // the person could have, too
+}
+
+// Of asks whose a step is: all of it, as far as is known, of work that matches, or some of it. Of a shell's
+// step the person's share is not counted.
+func (o *Owner) Of(match func(*Work) bool) (all, some bool) {
+	all = o.By != nil && match(o.By) && (!o.AlsoOutside || o.Class != Shared)
+	some = o.By != nil && match(o.By)
+	for _, w := range o.Also {
+		if match(w) {
+			some = true
+		} else {
+			all = false
+		}
+	}
+	return all, some
+}
+
+// Version is a path as one look at it found it.
+type Version struct {
+	Seq        uint64                // of the checkpoint, the operation or the touch; ThenNow for the working tree; 0 before all
+	Checkpoint manifest.CheckpointID // zero for all but a checkpoint
+	Time       time.Time
+	Entry      *manifest.Entry // nil: nothing there. Of a directory, kind and mode alone count
+}
+
+// ThenNow is the Seq of the working tree as it is now.
+const ThenNow = math.MaxUint64
+
+// Step is one change of a path, between two looks at it: To differs from From. An operation that brings an
+// earlier state back has that state's entry.
+type Step struct {
+	Path     string
+	From, To Version
+	Owner
+}

@@ -1,0 +1,316 @@
+package attribution
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/rewind-cli/rewind/manifest"
+)
+
+// edge is what a line says of its time.
+type edge int
+
+const (
+	opens edge = iota
+	closes
+	prompts
+	stops
+	subagentStops
+	starts
+	ends
+)
+
+// kind is of a window what its call can write.
+type kind int
+
+const (
+	none  kind = iota // nothing: its line is a point in time alone
+	edit              // what it declares
+	shell             // anything
+	turn              // anything: of an agent that does not tell of its calls
+)
+
+// line is what one event left.
+type line struct {
+	Work        // Start is its time
+	seq         uint64
+	edge        edge
+	kind        kind
+	files       []string
+	background  bool
+	old         bool // made from a checkpoint that has no lines
+	before      time.Time // of the commit before the one that has it
+}
+
+// source is whose events follow each other.
+type source struct{ agent, session, subagent string }
+
+func (s source) main() source { return source{s.agent, s.session, ""} }
+
+func (w *Work) source() source { return source{w.Agent, w.Session, w.Subagent} }
+
+// unending is how long a window lasts of whose session nothing was heard any more.
+const unending = time.Hour
+
+// window is a call from its first event to its last.
+type window struct {
+	Work
+	of             source
+	kind           kind
+	files          []string
+	opened, closed uint64 // the commits that have its lines; closed 0: it is open
+	loose          bool   // the clock was set back meanwhile: its times say nothing
+	told           bool   // its end was told of, not taken from another event
+	background     bool
+	old            bool
+}
+
+func (w *window) edits() bool { return w.kind == edit }
+
+// ends is when the window can have written last.
+func (w *window) ends() time.Time {
+	t := w.End
+	if t.IsZero() {
+		t = w.Start.Add(unending)
+	}
+	if w.kind == edit {
+		t = t.Add(formatting)
+	}
+	return t
+}
+
+// holds reports whether a change between two times lies in the window.
+func (w *window) holds(first, last time.Time) bool {
+	return w.loose || !last.Before(w.Start.Add(-early)) && !first.After(w.ends())
+}
+
+// names reports whether the call declares the path: a command, also by a directory above it.
+func (w *window) names(path string) bool {
+	for _, f := range w.files {
+		if f == path || w.kind == shell && f != "" && strings.HasPrefix(path, f) && path[len(f)] == '/' {
+			return true
+		}
+	}
+	return false
+}
+
+func (w *window) is(o *Work) bool {
+	return w.of == o.source() && w.Call == o.Call && (w.Call != "" || w.Tool == o.Tool && w.Start.Equal(o.Start))
+}
+
+func (w *window) sameTurn(o *window) bool {
+	return w.of == o.of && w.PromptID == o.PromptID && w.Prompt == o.Prompt
+}
+
+// builder makes windows of lines, which come in the log's order.
+type builder struct {
+	windows []*window
+	turns   []*window
+	open    map[source][]*window
+	turn    map[source]*window
+	last    map[source]time.Time
+	tells   map[source]bool // sessions that told of calls
+	prompt  map[source]Work // the newest: PromptID and Prompt
+	texts   map[string]string
+	seen    map[lineKey]bool
+}
+
+type lineKey struct {
+	at   int64
+	of   source
+	call string
+	edge edge
+}
+
+func newBuilder() *builder {
+	return &builder{open: map[source][]*window{}, turn: map[source]*window{}, last: map[source]time.Time{}, tells: map[source]bool{},
+		prompt: map[source]Work{}, texts: map[string]string{}, seen: map[lineKey]bool{}}
+}
+
+func (b *builder) add(l line) {
+	of := l.source()
+	key := lineKey{l.Start.UnixNano(), of, l.Call, l.edge}
+	if b.seen[key] {
+		return // a commit that was interrupted
+	}
+	b.seen[key] = true
+	loose := !l.before.IsZero() && l.Start.Before(l.before.Add(-coarse)) && !l.old
+	b.ask(&l)
+	switch l.edge {
+	case opens:
+		b.pause(of, l, loose)
+		if l.kind == none {
+			break
+		}
+		b.tells[of.main()] = true
+		w := &window{Work: l.Work, of: of, kind: l.kind, files: l.files, opened: l.seq, loose: loose, background: l.background, old: l.old}
+		b.windows = append(b.windows, w)
+		b.open[of] = append(b.open[of], w)
+	case closes:
+		b.close(of, l, loose)
+	default:
+		b.point(of, l, loose)
+	}
+	b.last[of] = l.Start
+}
+
+// ask gives the line its prompt.
+func (b *builder) ask(l *line) {
+	of := l.source().main()
+	if l.edge == prompts {
+		if l.Prompt == "" {
+			l.Prompt = b.texts[l.PromptID]
+		}
+		b.prompt[of] = Work{PromptID: l.PromptID, Prompt: l.Prompt}
+		return
+	}
+	newest := b.prompt[of]
+	switch {
+	case l.PromptID == "" || l.PromptID == newest.PromptID:
+		l.PromptID, l.Prompt = newest.PromptID, newest.Prompt
+	case b.texts[l.PromptID] != "":
+		l.Prompt = b.texts[l.PromptID]
+	}
+}
+
+// pause gives the windows of a source an end for now: it is theirs where no other is told of later.
+func (b *builder) pause(of source, l line, loose bool) {
+	for _, w := range b.open[of] {
+		if w.closed == 0 && !w.background {
+			w.end(l, loose)
+		}
+	}
+}
+
+func (w *window) end(l line, loose bool) {
+	w.End, w.closed = l.Start, l.seq
+	w.loose = w.loose || loose || w.End.Before(w.Start)
+}
+
+func (b *builder) close(of source, l line, loose bool) {
+	open := b.open[of]
+	at := -1
+	for i, w := range open {
+		if w.Call == l.Call && (w.Call != "" || w.Tool == l.Tool && (at < 0 || w.Summary == l.Summary)) {
+			at = i
+		}
+	}
+	if at < 0 {
+		b.pause(of, l, loose)
+		if l.kind == none {
+			return
+		}
+		// Its beginning was not told: no earlier than the event before it.
+		w := &window{Work: l.Work, of: of, kind: l.kind, files: l.files, opened: l.seq, loose: loose, background: l.background, old: l.old}
+		if t, ok := b.last[of]; ok && t.Before(l.Start) && l.Start.Sub(t) < unending {
+			w.Start = t
+		}
+		b.tells[of.main()] = true
+		b.windows = append(b.windows, w)
+		if w.background {
+			b.open[of] = append(b.open[of], w)
+			return
+		}
+		w.end(l, loose)
+		return
+	}
+	w := open[at]
+	if w.background = w.background || l.background; !w.background {
+		w.end(l, loose)
+		w.told = true
+		b.open[of] = slices.Delete(open, at, at+1)
+	}
+	for _, f := range l.files {
+		if !slices.Contains(w.files, f) {
+			w.files = append(w.files, f)
+		}
+	}
+}
+
+// point takes what is no call: a session, a turn or a subagent began or ended.
+func (b *builder) point(of source, l line, loose bool) {
+	for other, open := range b.open {
+		if other.main() != of.main() || of.subagent != "" && other != of {
+			continue
+		}
+		b.pause(other, l, loose)
+		if l.edge != ends {
+			continue
+		}
+		for _, w := range open {
+			if w.closed == 0 {
+				w.end(l, loose)
+			}
+		}
+		delete(b.open, other)
+	}
+	if of.subagent != "" {
+		return
+	}
+	if t := b.turn[of]; t != nil && l.edge != starts {
+		t.end(l, loose)
+		delete(b.turn, of)
+	}
+	if l.edge == prompts {
+		t := &window{Work: l.Work, of: of, kind: turn, opened: l.seq, loose: loose, old: l.old}
+		b.turn[of] = t
+		b.turns = append(b.turns, t)
+	}
+}
+
+// reachOf is for each of some windows, in the order in which they opened, the last commit that one of
+// those up to it was open in.
+func reachOf(windows []*window) []uint64 {
+	reach := make([]uint64, len(windows))
+	var far uint64
+	for i, w := range windows {
+		if w.closed == 0 {
+			far = math.MaxUint64
+		}
+		far = max(far, w.closed)
+		reach[i] = far
+	}
+	return reach
+}
+
+// lineOf makes a line of a checkpoint that has none: an older program took it.
+func lineOf(c *manifest.Checkpoint) (line, bool) {
+	l := line{Work: Work{Agent: c.Agent, Session: c.Session, Subagent: c.Subagent, PromptID: c.PromptID, Prompt: c.Prompt,
+		Tool: c.Tool, Call: c.ToolUseID, Summary: c.ToolSummary, Start: c.Time}, seq: c.Seq, old: true}
+	switch c.Kind {
+	case manifest.PreTool:
+		l.edge = opens
+		l.kind, l.files = oldCall(c)
+	case manifest.PostTool:
+		l.edge = closes
+		l.kind, l.files = oldCall(c)
+	case manifest.Prompt:
+		l.edge = prompts
+	case manifest.Stop:
+		if l.edge = stops; c.Subagent != "" {
+			l.edge = subagentStops
+		}
+	case manifest.SessionEnd:
+		l.edge = ends
+	case manifest.SessionStart:
+		if l.edge = starts; c.Prompt != "" {
+			l.edge = prompts
+		}
+	default:
+		return l, false
+	}
+	return l, c.Session != "" || c.Agent != ""
+}
+
+// oldCall says what a call could write of which only tool and summary are known.
+func oldCall(c *manifest.Checkpoint) (kind, []string) {
+	tool := strings.ToLower(c.Tool)
+	for _, name := range []string{"edit", "write", "patch", "replace", "create"} {
+		if strings.Contains(tool, name) && c.ToolSummary != "" && !strings.HasSuffix(c.ToolSummary, "…") {
+			return edit, strings.Split(c.ToolSummary, ", ")
+		}
+	}
+	return shell, nil
+}
