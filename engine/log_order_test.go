@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"testing"
 
@@ -49,6 +50,48 @@ func (l *logLab) edit(content string, o checkpoint.Options) (c manifest.Checkpoi
 		return err
 	})
 	return c
+}
+
+// touch records what a hook saw of a path.
+func (l *logLab) touch(path, content string) {
+	l.t.Helper()
+	l.do(func(ctx context.Context, p *project.Project) error {
+		tx := commit.Begin(p)
+		id, err := tx.Put([]byte(content))
+		if err != nil {
+			return err
+		}
+		e := manifest.Entry{Name: path, Kind: manifest.File, Mode: 0o644, Size: uint64(len(content)), ID: id}
+		_, err = tx.Commit(ctx, func() ([]manifest.Record, error) {
+			return []manifest.Record{{Touch: &manifest.Touch{Agent: "claude", Session: "s", Tool: "Edit", Path: path, After: true, Entry: &e}}}, nil
+		}, nil)
+		return err
+	})
+}
+
+// touched is what the log has of touches, told in the simplest way.
+func (l *logLab) touched() (now []manifest.Touch) {
+	l.t.Helper()
+	l.do(func(ctx context.Context, p *project.Project) error {
+		for r, err := range p.Log().Records(1) {
+			switch {
+			case err != nil:
+				return err
+			case r.Record.Touch != nil:
+				now = append(now, *r.Record.Touch)
+			case r.Record.Delete != nil:
+				now = slices.DeleteFunc(now, func(t manifest.Touch) bool { return slices.Contains(r.Record.Delete.Touches, t.Seq) })
+			case r.Record.Amend != nil:
+				for _, a := range r.Record.Amend.Records {
+					if a.Record.Touch != nil {
+						now = slices.DeleteFunc(now, func(t manifest.Touch) bool { return t.Seq == a.Seq })
+					}
+				}
+			}
+		}
+		return nil
+	})
+	return now
 }
 
 // durability sets it for the account of the lab.
@@ -213,6 +256,24 @@ func (l *logLab) agree(when string) {
 		if !v.OK() || v.Checkpoints != len(want) {
 			l.t.Errorf("%s: verify finds %d checkpoints, want %d; %+v", when, v.Checkpoints, len(want), v.Damaged)
 		}
+		var touched []manifest.Touch
+		err = p.Query(ctx, func(db *manifest.DB) error {
+			for t, err := range db.Touches(manifest.TouchQuery{}) {
+				if err != nil {
+					return err
+				}
+				if t.Entry != nil && t.Entry.ID != (oid.ID{}) {
+					if _, err := p.ReadObject(t.Entry.ID); err != nil {
+						l.t.Errorf("%s: the content of %s is gone: %v", when, t.Path, err)
+					}
+				}
+				touched = append(touched, t)
+			}
+			return nil
+		})
+		if want := l.touched(); err != nil || !reflect.DeepEqual(touched, want) {
+			l.t.Errorf("%s: the database has the touches %+v, %v; the log says %+v", when, touched, err, want)
+		}
 		gc, err := maintain.GC(ctx, p, maintain.GCOptions{Keep: 1, DryRun: true})
 		if err != nil {
 			return err
@@ -298,6 +359,13 @@ func TestEveryOrderOfTwo(t *testing.T) {
 		},
 		"another binding": func(l *logLab) {
 			l.commit(manifest.Record{Binding: &manifest.Binding{Agent: "pi", Session: "pi", Entries: []string{"entry"}, Checkpoint: l.two.ID}})
+		},
+		"touch": func(l *logLab) { l.touch("a", "touched") },
+		"touch of nobody's": func(l *logLab) {
+			l.commit(manifest.Record{Touch: &manifest.Touch{Session: "gone", Path: "private", After: true}})
+		},
+		"delete touch": func(l *logLab) {
+			l.commit(manifest.Record{Delete: &manifest.Delete{Touches: []uint64{3, 77}}})
 		},
 		"gc": func(l *logLab) {
 			l.do(func(ctx context.Context, p *project.Project) error {

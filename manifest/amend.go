@@ -13,7 +13,7 @@ import (
 // old ones' places, and the Amend goes.
 type Amend struct {
 	Time    time.Time
-	Records []Sequenced // checkpoints and operations, by their sequence number
+	Records []Sequenced // checkpoints, operations and touches, by their sequence number; an empty touch drops one
 }
 
 func (a *Amend) fields(c codec) {
@@ -72,6 +72,10 @@ func (s *state) amend(a *Amend) error {
 				if s.operations[i].Seq == o.Seq {
 					s.operations[i] = &o
 				}
+			}
+		case r.Record.Touch != nil:
+			if err := s.amendTouch(r.Seq, *r.Record.Touch); err != nil {
+				return err
 			}
 		}
 	}

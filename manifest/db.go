@@ -113,9 +113,12 @@ func (db *DB) Close() error {
 	return gen.Close()
 }
 
-// Unfolded is how many checkpoints the DB had to read from the log's tail: the
+// Unfolded is how many checkpoints and touches the DB had to read from the log's tail: the
 // measure of whether a Fold is due.
-func (db *DB) Unfolded() int { return len(db.now().fresh) }
+func (db *DB) Unfolded() int {
+	s := db.now()
+	return len(s.fresh) + len(s.touches)
+}
 
 func (db *DB) now() *state {
 	db.mu.Lock()

@@ -58,6 +58,7 @@ func (f *folder) emit(m meta) error {
 	for name, at := range s.bindings {
 		b.Add(bindingKey(name), appendBinding(nil, at))
 	}
+	f.emitTouches()
 	for i := range s.index.buckets {
 		if bucket := &s.index.buckets[i]; bucket.dirty {
 			b.Add(seqKey(keyBucket, bucket.number), bucket.codes)

@@ -149,7 +149,7 @@ func (f *folder) run(cur *generation) (err error) {
 // needsWhole reports whether the generation is better folded from the start: trees
 // were rewritten, or most of its sets belong to deleted checkpoints.
 func (s *state) needsWhole() bool {
-	if len(s.rewritten) > 0 || len(s.amended) > 0 {
+	if len(s.rewritten) > 0 || len(s.amended) > 0 || len(s.retouched) > 0 || s.forgotten {
 		return true
 	}
 	positions, safety := s.index.counts()

@@ -20,6 +20,8 @@ const (
 	keyOperation  = 'o' // ^seq                  → record
 	keySession    = 'e' // agent session         → seq, record
 	keyBinding    = 'd' // session entry         → seq, record of this entry alone
+	keyTouch      = 'h' // seq                   → record
+	keyTouched    = 'w' // path seq              → 1
 	keyBucket     = 'b' // bucket number         → codes of the index
 	keyChanges    = 'c' // seq [path]            → header of the set [old and new entry]
 	keyUnfolded   = 'u' // seq                   → 1: its set of changes could not be made
@@ -69,6 +71,9 @@ func sessionKey(agent, id string) []byte {
 func bindingsOf(session string) []byte { return appendExact([]byte{keyBinding}, session) }
 
 func bindingKey(at boundAt) []byte { return appendExact(bindingsOf(at.session), at.entry) }
+
+// touchedKey begins the keys of a path's touches.
+func touchedKey(path string) []byte { return appendExact([]byte{keyTouched}, path) }
 
 // appendPath appends a path so that the order of the bytes is path order: a
 // directory, then what is below it, then names that go on after the directory's name.

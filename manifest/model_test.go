@@ -23,6 +23,7 @@ type model struct {
 	ops   []Operation
 	sess  map[[2]string]sessionAt
 	bound map[boundAt]Binding
+	touch []Touch
 	trees map[oid.ID]tree // flat
 }
 
@@ -66,6 +67,7 @@ func newModel(w *world) *model {
 			}
 		case rec.Delete != nil:
 			m.alive = slices.DeleteFunc(m.alive, func(c *Checkpoint) bool { return slices.Contains(rec.Delete.Checkpoints, c.ID) })
+			m.touch = slices.DeleteFunc(m.touch, func(t Touch) bool { return slices.Contains(rec.Delete.Touches, t.Seq) })
 		case rec.Rewrite != nil:
 			for i, id := range rec.Rewrite.Checkpoints {
 				if c := find(id); c != nil {
@@ -84,6 +86,18 @@ func newModel(w *world) *model {
 				b.Seq, b.Entries = r.Seq, []string{entry}
 				m.bound[boundAt{b.Session, entry}] = b
 			}
+		case rec.Touch != nil:
+			t := *rec.Touch
+			t.Seq = r.Seq
+			m.touch = append(m.touch, t)
+		case rec.Amend != nil:
+			for _, a := range rec.Amend.Records {
+				if i := slices.IndexFunc(m.touch, func(t Touch) bool { return t.Seq == a.Seq }); i >= 0 && a.Record.Touch != nil && (a.Record.Touch.Path == "" || a.Record.Touch.Path == m.touch[i].Path) {
+					m.touch[i] = *a.Record.Touch
+					m.touch[i].Seq = a.Seq
+				}
+			}
+			m.touch = slices.DeleteFunc(m.touch, func(t Touch) bool { return t.Path == "" })
 		}
 	}
 	return m
@@ -219,6 +233,7 @@ func (m *model) check(t fataler, db *DB) {
 	}
 	equal(t, "Sessions", collect(t, db.Sessions()), sessions)
 	m.checkBindings(t, db)
+	m.checkTouches(t, db)
 	m.checkPaths(t, db)
 }
 
@@ -238,6 +253,27 @@ func (m *model) checkBindings(t fataler, db *DB) {
 			b, has := m.bound[boundAt{session, entry}]
 			equal(t, "Bound "+session+" "+entry, []any{got, ok, err}, []any{b, has, error(nil)})
 		}
+	}
+}
+
+func (m *model) checkTouches(t fataler, db *DB) {
+	t.Helper()
+	queries := []TouchQuery{{}, {Path: "d/a"}, {Path: "none"}, {Path: "d"}, {From: 1 << 40}, {To: 1}}
+	for _, r := range m.w.log {
+		queries = append(queries, TouchQuery{From: r.Seq}, TouchQuery{To: r.Seq, Path: "d/a"}, TouchQuery{From: r.Seq, To: r.Seq})
+	}
+	for _, q := range queries {
+		var want []Touch
+		for _, touch := range m.touch {
+			if touch.Seq >= q.From && (q.To == 0 || touch.Seq <= q.To) && (q.Path == "" || touch.Path == q.Path) {
+				want = append(want, touch)
+			}
+		}
+		equal(t, fmt.Sprintf("Touches(%+v)", q), collect(t, db.Touches(q)), want)
+	}
+	for first := range db.Touches(TouchQuery{}) {
+		equal(t, "the first touch", first, m.touch[0])
+		break // nothing is said after it
 	}
 }
 

@@ -73,6 +73,7 @@ type Record struct {
 	Session    *Session
 	Amend      *Amend
 	Binding    *Binding
+	Touch      *Touch
 }
 
 // Mark names, renames, pins or unpins a checkpoint.
@@ -83,11 +84,12 @@ type Mark struct {
 	Pinned     *bool
 }
 
-// Delete forgets checkpoints (retention or gc).
+// Delete forgets checkpoints and touches (retention or gc).
 type Delete struct {
 	Time        time.Time
 	Checkpoints []CheckpointID
 	Reason      string
+	Touches     []uint64 // sequence numbers of touches that go too, ascending
 }
 
 // Rewrite gives checkpoints new trees (forget): Roots[i] replaces the root of Checkpoints[i].

@@ -20,6 +20,7 @@ const (
 	recordSession    = 6
 	recordAmend      = 7
 	recordBinding    = 8
+	recordTouch      = 9
 )
 
 // Kinds are a number in the log: their place here, from 1. New ones go to the end.
@@ -63,6 +64,8 @@ func ParseRecord(data []byte) (Record, error) {
 		rec.Amend = &Amend{}
 	case recordBinding:
 		rec.Binding = &Binding{}
+	case recordTouch:
+		rec.Touch = &Touch{}
 	}
 	rec.fields(codec{r: &r})
 	for r.next() { // what is not known
@@ -92,6 +95,8 @@ func (r *Record) number() byte {
 		return recordAmend
 	case r.Binding != nil:
 		return recordBinding
+	case r.Touch != nil:
+		return recordTouch
 	}
 	return 0
 }
@@ -106,6 +111,7 @@ func (r *Record) fields(c codec) {
 		c.time(1, &r.Delete.Time)
 		idList(c, 2, &r.Delete.Checkpoints)
 		c.text(3, &r.Delete.Reason)
+		seqList(c, 4, &r.Delete.Touches)
 	case recordOperation:
 		r.Operation.fields(c)
 	case recordRewrite:
@@ -121,6 +127,8 @@ func (r *Record) fields(c codec) {
 		r.Amend.fields(c)
 	case recordBinding:
 		r.Binding.fields(c)
+	case recordTouch:
+		r.Touch.fields(c)
 	}
 }
 

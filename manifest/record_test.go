@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"errors"
 	"math"
+	"path"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -106,6 +108,7 @@ func fill(t *rapid.T, v reflect.Value) {
 	switch v.Kind() {
 	case reflect.String:
 		v.SetString(texts().Draw(t, "text"))
+	case reflect.Uint8, reflect.Uint32: // of an entry, which records draws
 	case reflect.Uint64:
 		v.SetUint(rapid.Uint64().Draw(t, "number"))
 	case reflect.Bool:
@@ -135,9 +138,25 @@ func fill(t *rapid.T, v reflect.Value) {
 func records() *rapid.Generator[Record] {
 	return rapid.Custom(func(t *rapid.T) Record {
 		var r Record
-		field := reflect.ValueOf(&r).Elem().Field(rapid.SampledFrom([]int{0, 1, 2, 3, 4, 5, 7}).Draw(t, "record"))
+		field := reflect.ValueOf(&r).Elem().Field(rapid.SampledFrom([]int{0, 1, 2, 3, 4, 5, 7, 8}).Draw(t, "record"))
 		field.Set(reflect.New(field.Type().Elem()))
 		fill(t, field.Elem())
+		if d := r.Delete; d != nil {
+			d.Touches = slices.Compact(slices.Sorted(slices.Values(d.Touches)))
+			d.Touches = slices.DeleteFunc(d.Touches, func(seq uint64) bool { return seq == 0 })
+			if len(d.Touches) == 0 {
+				d.Touches = nil
+			}
+		}
+		if r.Touch != nil && r.Touch.Entry != nil {
+			r.Touch.Path = rapid.SampledFrom([]string{"a", "d/a", "d/\xff", "..."}).Draw(t, "path")
+			e := rapid.SampledFrom([]Entry{
+				{Kind: File, Mode: 0o644, Size: 5, ID: oid.ID{5}}, {Kind: File}, {Kind: Chunked, Mode: 0o7777, Size: 1 << 40, ID: oid.ID{6}},
+				{Kind: Symlink, Target: "x/y"}, {Kind: File, Size: 1, Precious: true},
+			}).Draw(t, "entry")
+			e.Name = path.Base(r.Touch.Path)
+			r.Touch.Entry = &e
+		}
 		return r
 	})
 }
@@ -217,6 +236,10 @@ func TestParseRecordRefuses(t *testing.T) {
 		write(&w)
 		return w.dst
 	}
+	body := appendBody(appendHead(nil, &Entry{Kind: File}), &Entry{Kind: File})
+	if r, err := ParseRecord(fields(recordTouch, func(w *fieldWriter) { w.text(8, "a"); w.text(10, string(body)) })); err != nil {
+		t.Fatal(r.value(), err)
+	}
 	for what, data := range map[string][]byte{
 		"nothing":               {},
 		"fields out of order":   fields(recordSession, func(w *fieldWriter) { w.text(2, "a"); w.packed(1, "s") }),
@@ -236,6 +259,12 @@ func TestParseRecordRefuses(t *testing.T) {
 		"roots missing":         fields(recordRewrite, func(w *fieldWriter) { w.text(2, "12345678") }),
 		"bad transcript inside": fields(recordCheckpoint, func(w *fieldWriter) { w.presentText(27, "\x00") }),
 		"pin of 3":              fields(recordMark, func(w *fieldWriter) { w.number(4, 3) }),
+		"touches out of order":  fields(recordDelete, func(w *fieldWriter) { w.text(4, "\x05\x00") }),
+		"touches beyond 2^64":   fields(recordDelete, func(w *fieldWriter) { w.text(4, "\x05\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01") }),
+		"touch without a path":  fields(recordTouch, func(w *fieldWriter) { w.text(10, string(body)) }),
+		"touch of a directory":  fields(recordTouch, func(w *fieldWriter) { w.text(8, "a"); w.text(10, "\x04\x00\x00"+string(body[2:])) }),
+		"two entries":           fields(recordTouch, func(w *fieldWriter) { w.text(8, "a"); w.text(10, string(body)+"x") }),
+		"touch of a name":       fields(recordTouch, func(w *fieldWriter) { w.text(8, "a/.."); w.text(10, string(body)) }),
 		"unknown field cut":     {recordSession, 50<<2 | shapeID, 1, 2},
 	} {
 		var f *FormatError
@@ -259,6 +288,8 @@ func FuzzParseRecord(f *testing.F) {
 		{Checkpoint: &Checkpoint{ID: CheckpointID{2}, Windows: string(AppendWindows(nil, someWindows())), Changed: string(AppendChanged(nil, []Changed{{"a", at(1)}})), ToolSummary: "x"}},
 		{Operation: &Operation{Kind: OpRevert, Choices: "a.go: keep"}},
 		{Binding: &Binding{Agent: "pi", Session: "s", Entries: []string{"11bf4236", "9c7b0000"}, Checkpoint: CheckpointID{1}}},
+		{Delete: &Delete{Touches: []uint64{7, 9}}},
+		{Touch: &Touch{Agent: "claude", Session: "s", Path: "d/a", After: true, Entry: &Entry{Name: "a", Kind: File, Size: 3, ID: oid.ID{1}}}},
 	} {
 		f.Add(r.Append(nil))
 	}

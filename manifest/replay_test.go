@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/rewind-cli/rewind/cas/oid"
@@ -28,6 +29,7 @@ func (m *model) checkReplay(t fataler) {
 		last = m.w.log[n-1].Seq
 	}
 	equal(t, "Replayed.Last", r.Last(), last)
+	equal(t, "Replayed.Touches", r.Touches(), append([]Touch{}, m.touch...))
 	for id := range m.all {
 		i := slices.IndexFunc(living, func(c Checkpoint) bool { return c.ID == id })
 		got, ok := r.ByID(id)
@@ -53,6 +55,11 @@ func (m *model) checkReplay(t fataler) {
 func TestEveryOrderOfTwo(t *testing.T) {
 	one, two := CheckpointID{1}, CheckpointID{2}
 	name, other, none, yes, no := "name", "other", "", true, false
+	touched := func(path string, after bool, n byte) Record {
+		e := file(n)
+		e.Name = path[strings.LastIndexByte(path, '/')+1:]
+		return Record{Touch: &Touch{Time: at(8), Agent: "claude", Session: "one", Tool: "Edit", Path: path, After: after, Entry: &e}}
+	}
 	kinds := map[string]func(w *world) Record{
 		"save": func(w *world) Record {
 			return Record{Checkpoint: &Checkpoint{ID: two, Time: at(5), Kind: Prompt, Session: "one", Name: name, Root: w.store(tree{"b": file(2)})}}
@@ -82,6 +89,18 @@ func TestEveryOrderOfTwo(t *testing.T) {
 		},
 		"another binding": func(*world) Record {
 			return Record{Binding: &Binding{Agent: "pi", Session: "one", Entries: []string{"a"}, Checkpoint: one}}
+		},
+		"touch":         func(*world) Record { return touched("d/a", true, 7) },
+		"another touch": func(*world) Record { return touched("b", false, 8) },
+		"touch of nothing": func(*world) Record {
+			return Record{Touch: &Touch{Session: "s", Path: "d/a", After: true}}
+		},
+		"delete touch": func(*world) Record { return Record{Delete: &Delete{Touches: []uint64{2, 77}}} },
+		"amend touch": func(*world) Record {
+			return Record{Amend: &Amend{Records: []Sequenced{{Seq: 2, Record: touched("d/a", false, 9)}}}}
+		},
+		"drop touch": func(*world) Record {
+			return Record{Amend: &Amend{Records: []Sequenced{{Seq: 2, Record: Record{Touch: &Touch{}}}, {Seq: 66, Record: Record{Touch: &Touch{}}}}}}
 		},
 	}
 	for first, a := range kinds {

@@ -23,6 +23,10 @@ type state struct {
 	operations  []*Operation
 	sessions    map[sessionName]*sessionAt
 	bindings    map[boundAt]*bindingAt
+	touches     []*Touch              // new ones, by sequence number
+	untouched   map[uint64]*Touch     // those of the generation that are gone
+	retouched   map[uint64]*Touch     // those that are not the generation's
+	forgotten   bool                  // a touch was dropped of which no table may tell
 	rewritten   map[uint64]bool       // root is not the generation's
 	rewrote     bool                  // a record replaced others
 	amended     map[uint64]*Operation // that are not the generation's
@@ -86,6 +90,11 @@ func (s *state) apply(r Sequenced) error {
 				return err
 			}
 		}
+		for _, seq := range rec.Delete.Touches {
+			if err := s.dropTouch(seq); err != nil {
+				return err
+			}
+		}
 	case rec.Rewrite != nil:
 		s.rewrote = true
 		for i, id := range rec.Rewrite.Checkpoints {
@@ -112,6 +121,8 @@ func (s *state) apply(r Sequenced) error {
 		s.sessions[sessionName{n.Agent, n.ID}] = &sessionAt{seq: r.Seq, session: n}
 	case rec.Binding != nil:
 		s.bind(r.Seq, rec.Binding)
+	case rec.Touch != nil:
+		s.applyTouch(r.Seq, *rec.Touch)
 	}
 	return nil
 }

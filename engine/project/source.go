@@ -49,6 +49,8 @@ func setSeq(r manifest.Record, seq uint64) {
 		r.Checkpoint.Seq = seq
 	case r.Operation != nil:
 		r.Operation.Seq = seq
+	case r.Touch != nil:
+		r.Touch.Seq = seq
 	}
 }
 

@@ -1,0 +1,274 @@
+package manifest
+
+import (
+	"encoding/binary"
+	"iter"
+	"math"
+	"slices"
+	"sort"
+	"strings"
+	"time"
+
+	"github.com/rewind-cli/rewind/manifest/wire"
+)
+
+// Touch is one path as a hook saw it, without a look at the tree: before an edit, where it differs
+// from the newest checkpoint, or after it. Its content is an object, as that of an entry of a directory.
+type Touch struct {
+	Seq      uint64    // the commit's sequence number; not part of the payload
+	Time     time.Time // when the path was looked at, UTC
+	Agent    string
+	Session  string
+	Subagent string
+	PromptID string
+	Tool     string
+	Call     string // the agent's id of the tool call
+	Path     string // below the root, slashes between its names; bytes as they are on disk
+	After    bool   // after the call; else before it
+	Entry    *Entry // nil: nothing was there. Its name is the path's last; never a directory
+}
+
+// MaxTouchPath is the longest path of a touch, in bytes: longer ones are not recorded.
+const MaxTouchPath = 4096
+
+func (t *Touch) fields(c codec) {
+	c.time(1, &t.Time)
+	c.text(2, &t.Agent)
+	c.packed(3, &t.Session)
+	c.packed(4, &t.Subagent)
+	c.packed(5, &t.PromptID)
+	c.text(6, &t.Tool)
+	c.text(7, &t.Call)
+	c.text(8, &t.Path)
+	c.flag(9, &t.After)
+	if c.w != nil {
+		if t.Entry != nil {
+			c.w.presentText(10, string(appendBody(appendHead(nil, t.Entry), t.Entry)))
+		}
+		return
+	}
+	if !c.r.at(10) {
+		return
+	}
+	d := wire.Decoder{What: c.r.What, Data: c.r.presentText()}
+	e := head(&d)
+	e.Name = t.Path[strings.LastIndexByte(t.Path, '/')+1:]
+	body(&d, &e)
+	switch {
+	case d.Err != nil:
+		c.r.Fail("entry: " + d.Err.Error())
+	case d.More():
+		c.r.Fail("entry: more than one")
+	case e.Kind == Subdir:
+		c.r.Fail("entry: a directory")
+	}
+	t.Entry = &e
+}
+
+// dropped reports whether the touch says nothing: an amendment leaves such a one of what is forgotten.
+func (t *Touch) dropped() bool { return t.Path == "" }
+
+// applyTouch adds a touch.
+func (s *state) applyTouch(seq uint64, t Touch) {
+	if t.dropped() {
+		return
+	}
+	t.Seq = seq
+	s.touches = append(s.touches, &t)
+}
+
+// dropTouch takes a touch out, whether it is in memory or in the generation. What is not there is no matter.
+func (s *state) dropTouch(seq uint64) error {
+	if i, ok := s.freshTouch(seq); ok {
+		s.touches = slices.Delete(s.touches, i, i+1)
+		return nil
+	}
+	if s.gen == nil || s.untouched[seq] != nil {
+		return nil
+	}
+	t, err := s.gen.touch(seq)
+	if err != nil || t == nil {
+		return err
+	}
+	if s.untouched == nil {
+		s.untouched = map[uint64]*Touch{}
+	}
+	s.untouched[seq] = t
+	return nil
+}
+
+func (s *state) freshTouch(seq uint64) (i int, ok bool) {
+	i = sort.Search(len(s.touches), func(i int) bool { return s.touches[i].Seq >= seq })
+	return i, i < len(s.touches) && s.touches[i].Seq == seq
+}
+
+// amendTouch gives a touch another meaning; one that says nothing goes. The path stays: of another
+// one nothing changes.
+func (s *state) amendTouch(seq uint64, t Touch) error {
+	if t.dropped() {
+		s.forgotten = true
+		return s.dropTouch(seq)
+	}
+	t.Seq = seq
+	if i, ok := s.freshTouch(seq); ok {
+		if s.touches[i].Path == t.Path {
+			s.touches[i] = &t
+		}
+		return nil
+	}
+	if s.gen == nil || s.untouched[seq] != nil {
+		return nil
+	}
+	old, err := s.gen.touch(seq)
+	if err != nil || old == nil || old.Path != t.Path {
+		return err
+	}
+	if s.retouched == nil {
+		s.retouched = map[uint64]*Touch{}
+	}
+	s.retouched[seq] = &t
+	return nil
+}
+
+// touch is a touch of the generation, nil for none.
+func (g *generation) touch(seq uint64) (*Touch, error) {
+	value, err := g.Get(seqKey(keyTouch, seq))
+	if err != nil || len(value) == 0 {
+		return nil, err
+	}
+	return g.parseTouch(seq, value)
+}
+
+func (g *generation) parseTouch(seq uint64, value []byte) (*Touch, error) {
+	r, err := ParseRecord(value)
+	if err != nil || r.Touch == nil || r.Touch.dropped() {
+		return nil, g.damaged("touch")
+	}
+	r.Touch.Seq = seq
+	return r.Touch, nil
+}
+
+// TouchQuery selects touches.
+type TouchQuery struct {
+	From, To uint64 // sequence numbers, both inclusive; To 0: up to the newest
+	Path     string // this path alone, not what is below it; "" for all
+}
+
+// Touches yields touches, the oldest first.
+func (db *DB) Touches(q TouchQuery) iter.Seq2[Touch, error] {
+	return stream(db, func(s *state, visit func(Touch) error) error { return s.findTouches(q, visit) })
+}
+
+func (s *state) findTouches(q TouchQuery, visit func(Touch) error) error {
+	if q.To == 0 {
+		q.To = math.MaxUint64
+	}
+	if s.gen != nil && q.From <= s.gen.meta.last {
+		if err := s.foldedTouches(q, visit); err != nil {
+			return err
+		}
+	}
+	from := sort.Search(len(s.touches), func(i int) bool { return s.touches[i].Seq >= q.From })
+	for _, t := range s.touches[from:] {
+		if t.Seq > q.To {
+			break
+		}
+		if q.Path != "" && q.Path != t.Path {
+			continue
+		}
+		if err := visit(*t); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// foldedTouches visits those of the generation.
+func (s *state) foldedTouches(q TouchQuery, visit func(Touch) error) error {
+	prefix := []byte{keyTouch}
+	if q.Path != "" {
+		prefix = touchedKey(q.Path)
+	}
+	var past bool
+	err := s.gen.scanFrom(appendSeq(slices.Clone(prefix), q.From), prefix, func(key, value []byte) error {
+		if len(key) != len(prefix)+8 {
+			return s.gen.damaged("key of a touch")
+		}
+		seq := lastSeq(key)
+		if past = seq > q.To; past {
+			return errStop
+		}
+		if s.untouched[seq] != nil {
+			return nil
+		}
+		t, err := s.retouched[seq], error(nil)
+		switch {
+		case t != nil:
+		case q.Path != "":
+			if t, err = s.gen.touch(seq); err == nil && t == nil {
+				err = s.gen.damaged("touch")
+			}
+		default:
+			t, err = s.gen.parseTouch(seq, value)
+		}
+		if err != nil {
+			return err
+		}
+		return visit(*t)
+	})
+	if past && err == errStop {
+		return nil
+	}
+	return err
+}
+
+// Touches are those that are left, the oldest first.
+func (r *Replayed) Touches() []Touch {
+	list := make([]Touch, 0, len(r.s.touches))
+	for _, t := range r.s.touches {
+		list = append(list, *t)
+	}
+	return list
+}
+
+// emitTouches writes what the state holds of touches in the keys of a generation.
+func (f *folder) emitTouches() {
+	s, b := f.state, &f.batch
+	for _, t := range s.touches {
+		b.Add(seqKey(keyTouch, t.Seq), Record{Touch: t}.Append(nil))
+		b.Add(appendSeq(touchedKey(t.Path), t.Seq), one)
+	}
+	for seq, t := range s.untouched {
+		b.Add(seqKey(keyTouch, seq), nil)
+		b.Add(appendSeq(touchedKey(t.Path), seq), nil)
+	}
+}
+
+// seqList is a text of ascending sequence numbers: each a varint, less the one before.
+func seqList(c codec, n byte, v *[]uint64) {
+	list, read := c.list(n, func() string {
+		var list []byte
+		var last uint64
+		for _, seq := range *v {
+			list = binary.AppendUvarint(list, seq-last)
+			last = seq
+		}
+		return string(list)
+	})
+	if !read {
+		return
+	}
+	d := wire.Decoder{What: c.r.What, Data: list}
+	var last uint64
+	for d.More() {
+		step := d.Uvarint()
+		if d.Err == nil && (step == 0 || last+step < last) {
+			d.Fail("sequence numbers not in ascending order")
+		}
+		last += step
+		*v = append(*v, last)
+	}
+	if d.Err != nil {
+		c.r.Fail(d.Err.Error())
+	}
+}
