@@ -271,7 +271,7 @@ func (l *logLab) agree(when string) {
 			}
 			return nil
 		})
-		if want := l.touched(); err != nil || !reflect.DeepEqual(touched, want) {
+		if want := l.touched(); err != nil || len(touched)+len(want) > 0 && !reflect.DeepEqual(touched, want) {
 			l.t.Errorf("%s: the database has the touches %+v, %v; the log says %+v", when, touched, err, want)
 		}
 		gc, err := maintain.GC(ctx, p, maintain.GCOptions{Keep: 1, DryRun: true})

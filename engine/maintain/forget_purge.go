@@ -45,7 +45,7 @@ func runPurge(ctx context.Context, p *project.Project, o *collection) error {
 	}
 	o.repack.Purge, o.repack.Recompress = true, false
 	o.repack.Amend = o.state.amend
-	keep := o.state.keeps(o.gone)
+	keep := o.state.keeps(o.gone, o.dead)
 	keeps := func(c cas.Commit) bool {
 		if c.Seq <= o.state.last {
 			r, err := manifest.ParseRecord(c.Payload)
@@ -56,7 +56,7 @@ func runPurge(ctx context.Context, p *project.Project, o *collection) error {
 		return keep(c)
 	}
 	for pass := range purgePasses {
-		o.repack.Log = pass == 0 && (o.state.Amended || len(o.gone) > 0)
+		o.repack.Log = pass == 0 && (o.state.Amended || len(o.gone) > 0 || len(o.dead) > 0)
 		plan, err := planPurge(ctx, p, o, keeps)
 		if err != nil {
 			return err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"time"
 
 	"github.com/rewind-cli/rewind/cas"
@@ -102,6 +103,7 @@ type collection struct {
 	size   int64                 // of the store before, in bytes
 	drop   []manifest.Checkpoint // that retention does not keep
 	gone   map[manifest.CheckpointID]bool
+	dead   map[uint64]bool // touches that go with them, by sequence number
 	marks  *marker
 	repack cas.RepackOptions
 	plan   *cas.RepackPlan
@@ -170,6 +172,7 @@ func (c *collection) choose(ctx context.Context) (err error) {
 	for _, d := range c.drop {
 		c.gone[d.ID] = true
 	}
+	c.dead = c.state.deadTouches(c.gone)
 	c.result.removed(c.drop, c.gone, len(c.state.Checkpoints))
 	return nil
 }
@@ -178,7 +181,7 @@ func (c *collection) choose(ctx context.Context) (err error) {
 func (c *collection) mark(ctx context.Context) error {
 	c.marks = &marker{live: map[oid.ID]struct{}{}, load: c.p.LoadDir, get: c.p.Store.Get}
 	c.marks.marked = c.p.Counting("gc", "checkpoint")
-	if err := c.state.mark(ctx, c.marks, c.gone); err != nil {
+	if err := c.state.mark(ctx, c.marks, c.gone, c.dead); err != nil {
 		return c.p.Classify(err)
 	}
 	// What was forgotten before goes for good, whoever sweeps next.
@@ -198,7 +201,7 @@ func (c *collection) planSweep(ctx context.Context) (err error) {
 			c.p.Progress(project.ProgressInfo{Phase: "gc", Bytes: done, TotalBytes: total})
 		}
 	}
-	if c.plan, err = c.p.Store.PlanRepack(c.repack, c.marks.has, c.state.keeps(c.gone)); err != nil {
+	if c.plan, err = c.p.Store.PlanRepack(c.repack, c.marks.has, c.state.keeps(c.gone, c.dead)); err != nil {
 		return c.p.Classify(err)
 	}
 	// The plan knows the log up to now, the marks only up to when it was read: what
@@ -209,12 +212,20 @@ func (c *collection) planSweep(ctx context.Context) (err error) {
 // forget takes the chosen checkpoints out of the log, and marks those that
 // somebody put to use meanwhile.
 func (c *collection) forget(ctx context.Context) error {
-	if len(c.drop) == 0 {
+	if len(c.drop) == 0 && len(c.dead) == 0 {
 		return nil
 	}
-	kept, err := deleteCheckpoints(ctx, c.p, c.drop)
+	was := maps.Clone(c.dead)
+	kept, err := c.deleteChosen(ctx)
 	if err != nil {
 		return err
+	}
+	for _, t := range c.state.Touches {
+		if was[t.Seq] && !c.dead[t.Seq] {
+			if err := c.marks.record(ctx, manifest.Record{Touch: &t}); err != nil {
+				return c.p.Classify(err)
+			}
+		}
 	}
 	for _, k := range kept {
 		delete(c.gone, k.ID)
@@ -237,11 +248,12 @@ func (r *Collected) removed(drop []manifest.Checkpoint, gone map[manifest.Checkp
 	r.Kept = all - len(r.Removed)
 }
 
-// deleteCheckpoints commits the deletion of checkpoints, but for those that are kept
+// deleteChosen commits the deletion of checkpoints, but for those that are kept
 // because they were pinned, named or put to use since they were chosen: until the
-// deletion is in the log, a mark counts; after it, there is nothing to mark.
-func deleteCheckpoints(ctx context.Context, p *project.Project, drop []manifest.Checkpoint) (kept []manifest.Checkpoint, err error) {
-	err = commit.Transact(ctx, p, func(db *manifest.DB) ([]manifest.Record, error) {
+// deletion is in the log, a mark counts; after it, there is nothing to mark. The touches of sessions
+// that keep none go with them; what becomes of c.dead is those.
+func (c *collection) deleteChosen(ctx context.Context) (kept []manifest.Checkpoint, err error) {
+	err = commit.Transact(ctx, c.p, func(db *manifest.DB) ([]manifest.Record, error) {
 		var operations []manifest.Operation
 		for o, err := range db.Operations() {
 			if err != nil {
@@ -252,19 +264,23 @@ func deleteCheckpoints(ctx context.Context, p *project.Project, drop []manifest.
 			}
 		}
 		used := (&LogState{Operations: operations}).inUse()
-		d := manifest.Delete{Time: p.Env.Time().UTC(), Reason: "retention"}
-		for _, c := range drop {
-			now, ok, err := db.ByID(c.ID)
+		d := manifest.Delete{Time: c.p.Env.Time().UTC(), Reason: "retention"}
+		for _, chosen := range c.drop {
+			now, ok, err := db.ByID(chosen.ID)
 			switch {
 			case err != nil:
 				return nil, err
-			case ok && (now.Pinned || now.Name != "" || used[c.ID]):
+			case ok && (now.Pinned || now.Name != "" || used[chosen.ID]):
 				kept = append(kept, now)
 			default:
-				d.Checkpoints = append(d.Checkpoints, c.ID)
+				d.Checkpoints = append(d.Checkpoints, chosen.ID)
 			}
 		}
-		if len(d.Checkpoints) == 0 {
+		var err error
+		if d.Touches, err = c.state.stillDead(db, c.dead, d.Checkpoints); err != nil {
+			return nil, err
+		}
+		if len(d.Checkpoints) == 0 && len(d.Touches) == 0 {
 			return nil, nil
 		}
 		return []manifest.Record{{Delete: &d}}, nil

@@ -2,9 +2,11 @@ package maintain
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/rewind-cli/rewind/cas"
 	"github.com/rewind-cli/rewind/engine/account"
@@ -16,6 +18,7 @@ import (
 type LogState struct {
 	Checkpoints []manifest.Checkpoint // newest first, those that were not deleted
 	Operations  []manifest.Operation  // newest first
+	Touches     []manifest.Touch      // oldest first, those that are left
 	last        uint64                // sequence number of the last record
 	Amended     bool                  // some record is to be read otherwise than it was written
 	replayed    *manifest.Replayed
@@ -32,7 +35,7 @@ func ReadLog(ctx context.Context, p *project.Project) (*LogState, error) {
 		return nil, p.Classify(err)
 	}
 	return &LogState{
-		Checkpoints: replayed.Checkpoints(), Operations: replayed.Operations(),
+		Checkpoints: replayed.Checkpoints(), Operations: replayed.Operations(), Touches: replayed.Touches(),
 		last: replayed.Last(), Amended: replayed.Amended(), replayed: replayed,
 	}, nil
 }
@@ -49,8 +52,8 @@ func (s *LogState) inUse() map[manifest.CheckpointID]bool {
 	return used
 }
 
-// mark marks what stays when the checkpoints in gone go.
-func (s *LogState) mark(ctx context.Context, m *marker, gone map[manifest.CheckpointID]bool) error {
+// mark marks what stays when the checkpoints in gone go, and the touches in dead.
+func (s *LogState) mark(ctx context.Context, m *marker, gone map[manifest.CheckpointID]bool, dead map[uint64]bool) error {
 	for i, c := range s.Checkpoints {
 		if m.marked != nil {
 			m.marked(i, len(s.Checkpoints))
@@ -73,11 +76,15 @@ func (s *LogState) mark(ctx context.Context, m *marker, gone map[manifest.Checkp
 			return err
 		}
 	}
-	return nil
+	return s.markTouches(ctx, m, dead)
 }
 
-// keeps decides which commits of the log stay: all but those of checkpoints that are gone.
-func (s *LogState) keeps(gone map[manifest.CheckpointID]bool) func(cas.Commit) bool {
+// keeps decides which commits of the log stay: all but those of checkpoints and touches that are gone.
+func (s *LogState) keeps(gone map[manifest.CheckpointID]bool, dead map[uint64]bool) func(cas.Commit) bool {
+	touches := map[uint64]bool{}
+	for _, t := range s.Touches {
+		touches[t.Seq] = true
+	}
 	alive := map[manifest.CheckpointID]bool{}
 	for _, c := range s.Checkpoints {
 		alive[c.ID] = true
@@ -87,7 +94,15 @@ func (s *LogState) keeps(gone map[manifest.CheckpointID]bool) func(cas.Commit) b
 			return true // committed after the log was read
 		}
 		r, err := manifest.ParseRecord(c.Payload)
-		return err != nil || r.Checkpoint == nil || alive[r.Checkpoint.ID] && !gone[r.Checkpoint.ID]
+		switch {
+		case err != nil:
+			return true
+		case r.Checkpoint != nil:
+			return alive[r.Checkpoint.ID] && !gone[r.Checkpoint.ID]
+		case r.Touch != nil:
+			return touches[c.Seq] && !dead[c.Seq]
+		}
+		return true
 	}
 }
 
@@ -104,6 +119,10 @@ func (s *LogState) amend(c cas.Commit) []byte {
 		if is, ok := s.replayed.ByID(r.Checkpoint.ID); ok {
 			is.Name, is.Pinned = r.Checkpoint.Name, r.Checkpoint.Pinned
 			now.Checkpoint = &is
+		}
+	case r.Touch != nil:
+		if i, ok := slices.BinarySearchFunc(s.Touches, c.Seq, func(t manifest.Touch, seq uint64) int { return cmp.Compare(t.Seq, seq) }); ok {
+			now.Touch = &s.Touches[i]
 		}
 	case r.Operation != nil:
 		for i := range s.Operations {

@@ -115,6 +115,10 @@ func (m *marker) record(ctx context.Context, r manifest.Record) error {
 			return err
 		}
 		return m.tree(ctx, o.After)
+	case r.Touch != nil:
+		if err := m.touched(r.Touch); err != nil {
+			return fmt.Errorf("what a hook saw of %s: %w", r.Touch.Path, err)
+		}
 	case r.Amend != nil:
 		for _, a := range r.Amend.Records {
 			if err := m.record(ctx, a.Record); err != nil {
