@@ -1,0 +1,113 @@
+package weave
+
+import (
+	"cmp"
+	"path"
+	"slices"
+
+	"github.com/rewind-cli/rewind/manifest"
+)
+
+const (
+	minCommon   = 60         // percent of the longer text's lines
+	maxCompared = 10_000_000 // lines that are compared; past them only the same content is a rename
+)
+
+// Moved is a path that one owner's step took away, or put somewhere, within one interval.
+type Moved struct {
+	Path  string
+	Entry manifest.Entry
+	Lines []string // of a text; nil for what is none
+}
+
+// Rename says which path that went is which one that came: their places among those given.
+type Rename struct{ Went, Came int }
+
+// Renames pairs the deletions and the additions of one owner in one interval: those with the same content,
+// and texts that have at least 60 percent of the longer one's lines in common; the most alike first, and
+// of the equally alike those with the same name. Empty files, and what is no file or link, are in no pair.
+// The pairs are in the order of came.
+func Renames(went, came []Moved) []Rename {
+	texts := counted(went, came)
+	var found []candidate
+	for j := range came {
+		for i := range went {
+			n := 0
+			if same(&went[i], &came[j]) {
+				n = 100
+			} else if a, b := texts[0][i], texts[1][j]; a != nil && b != nil && isFile(&went[i].Entry) && isFile(&came[j].Entry) {
+				n = min(99, 100*common(a, b)/max(len(went[i].Lines), len(came[j].Lines)))
+			}
+			if n >= minCommon {
+				found = append(found, candidate{Rename{i, j}, n, path.Base(went[i].Path) == path.Base(came[j].Path)})
+			}
+		}
+	}
+	slices.SortStableFunc(found, func(a, b candidate) int {
+		name := 0
+		if a.named != b.named {
+			if name = 1; a.named {
+				name = -1
+			}
+		}
+		return cmp.Or(cmp.Compare(b.percent, a.percent), name)
+	})
+	gone, here := make([]bool, len(went)), make([]bool, len(came))
+	var out []Rename
+	for _, c := range found {
+		if !gone[c.Went] && !here[c.Came] {
+			gone[c.Went], here[c.Came] = true, true
+			out = append(out, c.Rename)
+		}
+	}
+	slices.SortFunc(out, func(a, b Rename) int { return cmp.Compare(a.Came, b.Came) })
+	return out
+}
+
+type candidate struct {
+	Rename
+	percent int
+	named   bool
+}
+
+// same reports whether two paths have the same content, and some.
+func same(a, b *Moved) bool {
+	if what(&a.Entry) != what(&b.Entry) || !sameContent(&a.Entry, &b.Entry) {
+		return false
+	}
+	return a.Entry.Kind == manifest.Symlink || isFile(&a.Entry) && a.Entry.Size > 0
+}
+
+// counted gives how often each line occurs in the texts of both lists; none where that is too much.
+func counted(went, came []Moved) (texts [2][]map[string]int) {
+	total := func(list []Moved) (n int) {
+		for _, m := range list {
+			n += len(m.Lines)
+		}
+		return n
+	}
+	if len(went)*total(came)+len(came)*total(went) > maxCompared {
+		return [2][]map[string]int{make([]map[string]int, len(went)), make([]map[string]int, len(came))}
+	}
+	for k, list := range [][]Moved{went, came} {
+		texts[k] = make([]map[string]int, len(list))
+		for i, m := range list {
+			if len(m.Lines) == 0 {
+				continue
+			}
+			texts[k][i] = make(map[string]int, len(m.Lines))
+			for _, l := range m.Lines {
+				texts[k][i][l]++
+			}
+		}
+	}
+	return texts
+}
+
+// common is how many lines two texts have in common.
+func common(a, b map[string]int) (n int) {
+	for line, k := range a {
+		n += min(k, b[line])
+	}
+	return n
+}
