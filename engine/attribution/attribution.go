@@ -234,15 +234,12 @@ func (a *Attribution) madeBy(path string, from, to *point, deleted bool) Owner {
 		return Owner{Class: Outside} // it was there when the first look was taken
 	}
 	s.lo, s.from = from.time, from.seq
-	s.at = to.changed(path)
-	if c := to.c; c != nil && c.Kind == manifest.PreTool {
-		s.begins = &Work{Agent: c.Agent, Session: c.Session, Subagent: c.Subagent, Tool: c.Tool, Call: c.ToolUseID, Start: c.Time}
+	s.at = to.changed(path, s.lo)
+	if c := to.c; c != nil && (c.Kind == manifest.PreTool || c.Kind == manifest.Prompt) {
+		s.begins = &Work{Agent: c.Agent, Session: c.Session, Subagent: c.Subagent, Tool: c.Tool, Call: c.ToolUseID}
 	}
 	return a.owner(s)
 }
-
-// changed is when the path was changed last, as the look saw it; zero where that is not known.
-func (p *point) changed(path string) time.Time { return p.at[path] }
 
 // Changes are the steps to checkpoint seq from the one before it, in path order; those of ThenNow from the
 // newest. Of no such checkpoint there are none.

@@ -2,6 +2,7 @@ package attribution
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/rewind-cli/rewind/cas/oid"
@@ -92,13 +93,21 @@ func (a *Attribution) build() {
 			b.texts[p.c.PromptID] = p.c.Prompt
 		}
 	}
+	var lines []line
 	var before time.Time
 	for _, p := range a.points {
-		for _, l := range linesWith(p.c) {
-			l.before = before
-			b.add(l)
+		first := len(lines)
+		lines = append(lines, linesWith(p.c)...)
+		for i := range lines[first:] {
+			l := &lines[first+i]
+			if l.before = before; l.edge == closes && !l.old {
+				b.told[toolOf{l.Agent, l.Tool}] = true
+			}
 		}
 		before = p.time
+	}
+	for _, l := range lines {
+		b.add(l)
 	}
 	for _, w := range b.windows {
 		if w.background && w.closed == 0 {
@@ -113,8 +122,83 @@ func (a *Attribution) build() {
 
 // linesWith are the lines that a checkpoint brought.
 func linesWith(c *manifest.Checkpoint) []line {
-	if l, ok := lineOf(c); ok {
-		return []line{l}
+	if c.Windows == "" {
+		if l, ok := lineOf(c); ok {
+			return []line{l}
+		}
+		return nil
 	}
-	return nil
+	windows, err := manifest.ParseWindows(c.Windows)
+	if err != nil {
+		return nil // verify tells of that
+	}
+	return linesOf(windows, c.Seq)
+}
+
+// linesOf are windows' ends as lines that a commit brought.
+func linesOf(windows []manifest.Window, seq uint64) []line {
+	lines := make([]line, 0, len(windows))
+	for _, w := range windows {
+		l := line{Work: Work{Agent: w.Agent, Session: w.Session, Subagent: w.Subagent, PromptID: w.PromptID, Tool: w.Tool, Call: w.Call,
+			Summary: w.Summary, Start: w.Time}, seq: seq, files: w.Files, background: w.Background}
+		switch w.Class {
+		case manifest.WindowNone:
+		case manifest.WindowEdit:
+			l.kind = edit
+		default: // a newer program's, too
+			l.kind = shell
+		}
+		switch w.Edge {
+		case manifest.WindowOpen:
+			l.edge = opens
+		case manifest.WindowClose:
+			l.edge = closes
+		case manifest.WindowPrompt:
+			l.edge = prompts
+		case manifest.WindowStop:
+			l.edge = stops
+		case manifest.WindowSubagentStop:
+			l.edge = subagentStops
+		case manifest.WindowStart:
+			l.edge = starts
+		case manifest.WindowEnd:
+			l.edge = ends
+		default:
+			continue
+		}
+		lines = append(lines, l)
+	}
+	return lines
+}
+
+// changed is when the path was written last, as the look saw it; zero where that is not known.
+// What is in a directory that was moved keeps its time: then that of the directory counts.
+func (p *point) changed(path string, lo time.Time) time.Time {
+	if p.at == nil && p.c != nil && p.c.Changed != "" {
+		p.at = map[string]time.Time{}
+		list, _ := manifest.ParseChanged(p.c.Changed) // what is damaged is not known
+		for _, c := range list {
+			p.at[c.Path] = c.At
+		}
+	}
+	at := p.at[path]
+	for dir := path; !at.IsZero() && lastTick(at).Before(lo.Add(-early)); {
+		i := strings.LastIndexByte(dir, '/')
+		if i < 0 {
+			break
+		}
+		dir = dir[:i]
+		if t, ok := p.at[dir]; ok && t.After(at) {
+			at = t
+		}
+	}
+	return at
+}
+
+// lastTick is until when a change time may mean: some file systems count seconds, or two.
+func lastTick(at time.Time) time.Time {
+	if at.Nanosecond() == 0 {
+		return at.Add(coarse)
+	}
+	return at
 }

@@ -26,10 +26,8 @@ type interval struct {
 	from, to uint64    // sequence numbers of the commits around it: windows of a commit lie before it
 	at       time.Time // of the last change; zero where that is not known
 	deleted  bool      // then at is that of the directory: no earlier than the deletion
-	// begins is the call that the second look is in front of: what is in the interval is not its.
+	// begins is the call, or the turn, that the second look is in front of: what is in the interval is not its.
 	begins *Work
-	// ends is the call that the second look is behind.
-	ends *Work
 }
 
 // candidate is work that could have made a step.
@@ -41,11 +39,8 @@ type candidate struct {
 
 // owner is the rule.
 func (a *Attribution) owner(s interval) Owner {
-	known := !s.at.IsZero() && !s.at.Before(s.lo.Add(-early)) && !s.at.After(s.hi.Add(unbelievable))
-	last := s.at
-	if known && s.at.Nanosecond() == 0 {
-		last = s.at.Add(coarse)
-	}
+	last := lastTick(s.at)
+	known := !s.at.IsZero() && !last.Before(s.lo.Add(-early)) && !s.at.After(s.hi.Add(unbelievable))
 	var all []candidate
 	finer := map[source]bool{}
 	for _, w := range a.overlapping(s) {
@@ -125,7 +120,7 @@ func (a *Attribution) overlapping(s interval) (found []*window) {
 			return // as the log has it
 		case !w.loose && (w.Start.After(s.hi.Add(early)) && s.at.IsZero() || w.ends().Before(s.lo)):
 			return
-		case s.begins != nil && w.is(s.begins):
+		case s.begins != nil && w.begunBy(s.begins, s.to):
 			return
 		}
 		found = append(found, w)
@@ -145,7 +140,7 @@ func (a *Attribution) turnsOver(s interval) (found []*window) {
 	n, _ := slices.BinarySearchFunc(a.turns, s.to, func(w *window, seq uint64) int { return cmp.Compare(w.opened, seq+1) })
 	for i := n - 1; i >= 0 && a.turnReach[i] > s.from; i-- {
 		w := a.turns[i]
-		if w.closed != 0 && w.closed <= s.from || w.opened >= s.to || !w.old && a.tells[w.of.main()] {
+		if w.closed != 0 && w.closed <= s.from || !w.old && a.tells[w.of.main()] || s.begins != nil && w.begunBy(s.begins, s.to) {
 			continue
 		}
 		found = append(found, w)

@@ -34,14 +34,14 @@ const (
 
 // line is what one event left.
 type line struct {
-	Work        // Start is its time
-	seq         uint64
-	edge        edge
-	kind        kind
-	files       []string
-	background  bool
-	old         bool // made from a checkpoint that has no lines
-	before      time.Time // of the commit before the one that has it
+	Work       // Start is its time
+	seq        uint64
+	edge       edge
+	kind       kind
+	files      []string
+	background bool
+	old        bool      // made from a checkpoint that has no lines
+	before     time.Time // of the commit before the one that has it
 }
 
 // source is whose events follow each other.
@@ -62,7 +62,6 @@ type window struct {
 	files          []string
 	opened, closed uint64 // the commits that have its lines; closed 0: it is open
 	loose          bool   // the clock was set back meanwhile: its times say nothing
-	told           bool   // its end was told of, not taken from another event
 	background     bool
 	old            bool
 }
@@ -96,8 +95,9 @@ func (w *window) names(path string) bool {
 	return false
 }
 
-func (w *window) is(o *Work) bool {
-	return w.of == o.source() && w.Call == o.Call && (w.Call != "" || w.Tool == o.Tool && w.Start.Equal(o.Start))
+// begunBy reports whether the window is the call, or the turn, that a checkpoint was taken in front of.
+func (w *window) begunBy(o *Work, seq uint64) bool {
+	return w.of == o.source() && w.Tool == o.Tool && w.Call == o.Call && (w.Call != "" || w.opened == seq)
 }
 
 func (w *window) sameTurn(o *window) bool {
@@ -112,10 +112,13 @@ type builder struct {
 	turn    map[source]*window
 	last    map[source]time.Time
 	tells   map[source]bool // sessions that told of calls
+	told    map[toolOf]bool // of whose calls the ends are told of, too
 	prompt  map[source]Work // the newest: PromptID and Prompt
 	texts   map[string]string
 	seen    map[lineKey]bool
 }
+
+type toolOf struct{ agent, tool string }
 
 type lineKey struct {
 	at   int64
@@ -125,7 +128,7 @@ type lineKey struct {
 }
 
 func newBuilder() *builder {
-	return &builder{open: map[source][]*window{}, turn: map[source]*window{}, last: map[source]time.Time{}, tells: map[source]bool{},
+	return &builder{told: map[toolOf]bool{}, open: map[source][]*window{}, turn: map[source]*window{}, last: map[source]time.Time{}, tells: map[source]bool{},
 		prompt: map[source]Work{}, texts: map[string]string{}, seen: map[lineKey]bool{}}
 }
 
@@ -175,10 +178,12 @@ func (b *builder) ask(l *line) {
 	}
 }
 
-// pause gives the windows of a source an end for now: it is theirs where no other is told of later.
+// pause gives the windows of a source an end for now: it is theirs where no other is told of later. Of a call of
+// whose kind the agent tells the ends, another call is no end.
 func (b *builder) pause(of source, l line, loose bool) {
+	call := l.edge == opens || l.edge == closes
 	for _, w := range b.open[of] {
-		if w.closed == 0 && !w.background {
+		if w.closed == 0 && !w.background && !(call && b.told[toolOf{w.Agent, w.Tool}]) {
 			w.end(l, loose)
 		}
 	}
@@ -219,7 +224,6 @@ func (b *builder) close(of source, l line, loose bool) {
 	w := open[at]
 	if w.background = w.background || l.background; !w.background {
 		w.end(l, loose)
-		w.told = true
 		b.open[of] = slices.Delete(open, at, at+1)
 	}
 	for _, f := range l.files {

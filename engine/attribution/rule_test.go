@@ -1,0 +1,245 @@
+package attribution
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rewind-cli/rewind/manifest"
+)
+
+// clock is a time of the tests: seconds, and a fraction that no coarse file system would give.
+func clock(s string) time.Time {
+	f, err := strconv.ParseFloat(s, 64)
+	if err != nil {
+		panic(err)
+	}
+	return time.Unix(1_800_000_000, 123_456).Add(time.Duration(f*1000) * time.Millisecond)
+}
+
+var lineForm = regexp.MustCompile(`^(\w+?)(?:/(\w+))?([-+>.!^])(\w*)(?:#(\w+))?(?:\(([^)]*)\))?(&?)@([\d.]+)$`)
+
+// window reads a line: "a+Bash#1(f,g)&@5" is session a's shell call 1, which names f and g and stays in the
+// background, beginning at 5 s; "a/s-Edit(f)@6" is the end of subagent s's edit; > is a prompt, . a stop, ! a
+// session's end, ^ its start.
+func windowOf(t *testing.T, text string) manifest.Window {
+	m := lineForm.FindStringSubmatch(text)
+	if m == nil {
+		t.Fatalf("what is %q?", text)
+	}
+	w := manifest.Window{Agent: "x", Session: m[1], Subagent: m[2], Tool: m[4], Call: m[5], Background: m[7] != "", Time: clock(m[8])}
+	if m[6] != "" {
+		w.Files = strings.Split(m[6], ",")
+	}
+	switch w.Tool {
+	case "Edit", "Write":
+		w.Class = manifest.WindowEdit
+	case "Bash":
+		w.Class = manifest.WindowShell
+	case "mcp":
+		w.Class = manifest.WindowOther
+	}
+	switch m[3] {
+	case "+":
+		w.Edge = manifest.WindowOpen
+	case "-":
+		w.Edge = manifest.WindowClose
+	case ">":
+		w.Edge, w.PromptID, w.Tool = manifest.WindowPrompt, m[4], ""
+	case ".":
+		if w.Edge = manifest.WindowStop; w.Subagent != "" {
+			w.Edge = manifest.WindowSubagentStop
+		}
+	case "!":
+		w.Edge = manifest.WindowEnd
+	case "^":
+		w.Edge = manifest.WindowStart
+	}
+	return w
+}
+
+// checkpointOf reads "10 pre#1: lines… | f=7.5 g=8": a checkpoint at 10 s, before call 1, with the lines that it
+// took along and the times of what changed.
+func checkpointOf(t *testing.T, seq uint64, text string) *point {
+	head, rest, _ := strings.Cut(text, ":")
+	lines, changed, _ := strings.Cut(rest, "|")
+	at, kind, _ := strings.Cut(head, " ")
+	c := &manifest.Checkpoint{Seq: seq, Time: clock(at), Kind: manifest.Manual}
+	var windows []manifest.Window
+	for _, l := range strings.Fields(lines) {
+		windows = append(windows, windowOf(t, l))
+	}
+	if name, call, ok := strings.Cut(kind, "#"); ok {
+		c.Kind = map[string]manifest.CheckpointKind{"pre": manifest.PreTool, "post": manifest.PostTool, "prompt": manifest.Prompt}[name]
+		if name != "prompt" {
+			c.ToolUseID = call
+		}
+		for _, w := range windows {
+			if w.Call == call || name == "prompt" {
+				c.Agent, c.Session, c.Subagent, c.Tool = w.Agent, w.Session, w.Subagent, w.Tool
+			}
+		}
+	}
+	c.Windows = string(manifest.AppendWindows(nil, windows))
+	var list []manifest.Changed
+	for _, f := range strings.Fields(changed) {
+		path, at, _ := strings.Cut(f, "=")
+		when := clock(strings.TrimSuffix(at, "s"))
+		if strings.HasSuffix(at, "s") {
+			when = when.Truncate(coarse)
+		}
+		list = append(list, manifest.Changed{Path: path, At: when})
+	}
+	c.Changed = string(manifest.AppendChanged(nil, list))
+	return &point{seq: seq, time: c.Time, c: c}
+}
+
+// says is an owner in a line.
+func says(o Owner) string {
+	name := func(w *Work) string {
+		s := w.Session
+		if w.Subagent != "" {
+			s += "/" + w.Subagent
+		}
+		if w.Tool != "" {
+			s += " " + w.Tool
+		}
+		if w.Call != "" {
+			s += "#" + w.Call
+		}
+		return s
+	}
+	var parts []string
+	if o.By != nil {
+		parts = append(parts, name(o.By))
+	} else {
+		parts = append(parts, "you")
+	}
+	for _, w := range o.Also {
+		parts = append(parts, name(w))
+	}
+	if o.AlsoOutside && o.By != nil {
+		parts = append(parts, "you")
+	}
+	return fmt.Sprintf("%s: %s", o.Class, strings.Join(parts, " or "))
+}
+
+func TestRule(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		log  []string
+		gone bool // f is
+		want string
+	}{
+		{"nobody was at work", []string{"0:", "10: | f=5"}, false, "outside: you"},
+		{"an edit", []string{"0:", "10: a+Edit#1(f)@4 a-Edit#1(f)@6 | f=5"}, false, "declared: a Edit#1"},
+		{"an edit of another path", []string{"0:", "10: a+Edit#1(g)@4 a-Edit#1(g)@6 | f=5"}, false, "outside: you"},
+		{"a shell", []string{"0:", "10: a+Bash#1@4 a-Bash#1@6 | f=5"}, false, "shell: a Bash#1 or you"},
+		{"a shell that names it", []string{"0:", "10: a+Bash#1(f)@4 a-Bash#1(f)@6 | f=5"}, false, "declared: a Bash#1"},
+		{"a shell that names what is above it", []string{"0:", "10: a+Bash#1(d)@4 a-Bash#1@6 | d/f=5"}, false, "declared: a Bash#1"},
+		{"an edit names no directory", []string{"0:", "10: a+Edit#1(d)@4 a-Edit#1@6 | d/f=5"}, false, "outside: you"},
+		{"another's tool", []string{"0:", "10: a+mcp#1@4 a-mcp#1@6 | f=5"}, false, "shell: a mcp#1 or you"},
+		{"after the shell", []string{"0:", "10: a+Bash#1@4 a-Bash#1@6 | f=7"}, false, "shared: you or a Bash#1"},
+		{"after the shell, with a look between", []string{"0:", "6 post#1: a+Bash#1@4 a-Bash#1@6", "10: | f=7"}, false, "outside: you"},
+		{"before the shell", []string{"0:", "10: a+Bash#1@4 a-Bash#1@6 | f=3"}, false, "outside: you"},
+		{"the tick before the shell", []string{"0:", "10: a+Bash#1@4 a-Bash#1@6 | f=3.995"}, false, "shell: a Bash#1 or you"},
+		{"the call that the checkpoint is in front of", []string{"0:", "10 pre#1: a+Bash#1@9.9"}, false, "outside: you"},
+		{"formatter", []string{"0:", "10: a+Edit#1(f)@4 a-Edit#1(f)@6 | f=6.9"}, false, "declared: a Edit#1"},
+		{"later than a formatter", []string{"0:", "10: a+Edit#1(f)@4 a-Edit#1(f)@6 | f=7.2"}, false, "shared: you or a Edit#1"},
+		{"shells of two at once", []string{"0:", "10: a+Bash#1@4 b+Bash#2@5 a-Bash#1@7 b-Bash#2@8 | f=6"}, false, "shared: b Bash#2 or a Bash#1 or you"},
+		{"a shell of another is open, and only one holds it", []string{"0:", "10: a+Bash#1@4 a-Bash#1@5 b+Bash#2@6 b-Bash#2@8 | f=7"}, false, "shared: b Bash#2 or a Bash#1 or you"},
+		{"an edit beside another's shell", []string{"0:", "10: a+Bash#1@4 b+Edit#2(f)@5 b-Edit#2(f)@6 a-Bash#1@8 | f=5.5"}, false, "shared: b Edit#2 or a Bash#1 or you"},
+		{"two edits of one path", []string{"0:", "10: a+Edit#1(f)@4 b+Edit#2(f)@4.5 a-Edit#1(f)@5 b-Edit#2(f)@5.5 | f=5.2"}, false, "shared: b Edit#2 or a Edit#1"},
+		{"parallel calls", []string{"0:", "10: a+Bash#1@4 a+Bash#2@5 a-Bash#1@7 a-Bash#2@8 | f=6"}, false, "shell: a Bash#2 or a Bash#1 or you"},
+		{"parallel calls, one of which ended", []string{"0:", "3: a+Bash#0@1 a-Bash#0@2", "10: a+Bash#1@4 a+Edit#2(f)@5 a-Edit#2(f)@6 | f=8.5"}, false, "shell: a Bash#1 or a Edit#2 or you"},
+		{"a subagent's edit in its parent's call", []string{"0:", "10: a+Task#1@3 a/s+Edit#2(f)@4 a/s-Edit#2(f)@5 a-Task#1@6 | f=4.5"}, false, "declared: a/s Edit#2"},
+		{"a subagent's shell beside its parent's", []string{"0:", "10: a+Bash#1@3 a/s+Bash#2@4 a/s-Bash#2@5 a-Bash#1@6 | f=4.5"}, false, "shared: a/s Bash#2 or a Bash#1 or you"},
+		{"Esc: the next prompt ends it", []string{"0:", "20: a>p@1 a+Bash#1@4 a>q@8 | f=9"}, false, "shared: you or a Bash#1"},
+		{"Esc, and a look", []string{"0:", "8: a>p@1 a+Bash#1@4 a>q@8", "20: | f=9"}, false, "outside: you"},
+		{"a late end counts, in spite of the session's next event", []string{"0:", "20: a+Bash#1@4 a+Bash#2@5 a-Bash#2@6 a-Bash#1@10 | f=9"}, false, "shell: a Bash#1 or a Bash#2 or you"},
+		{"crash: nothing was heard any more", []string{"0:", "3: a+Bash#1@2", "9: | f=8"}, false, "shell: a Bash#1 or you"},
+		{"crash, long ago", []string{"0:", "3: a+Bash#1@2", "9000:", "9010: | f=9005"}, false, "outside: you"},
+		{"resumed after a crash", []string{"0:", "3: a+Bash#1@2", "9: a^@5", "12: | f=10"}, false, "outside: you"},
+		{"a stop", []string{"0:", "5: a+Bash#1@2 a.@5", "9: | f=8"}, false, "outside: you"},
+		{"a server in the background", []string{"0:", "5: a+Bash#1&@2 a-Bash#1&@3 a.@5", "20: | f=8"}, false, "shell: a Bash#1 or you"},
+		{"a server after its session's end", []string{"0:", "5: a+Bash#1&@2 a-Bash#1&@3 a.@5", "8: a!@7", "20: | f=10"}, false, "outside: you"},
+		{"a subagent's stop leaves its parent's call", []string{"0:", "9: a+Task#1@1 a+Bash#3@2 a/s+Bash#2@3 a/s.@4", "20: | f=12"}, false, "shell: a Bash#3 or you"},
+		{"one session in two clients", []string{"0:", "20: a+Bash#1@2 a^@4 a>q@5 a+Edit#2(g)@6 a-Edit#2(g)@7 a-Bash#1@9 | f=8"}, false, "shell: a Bash#1 or you"},
+		{"no end is told of this tool: the next call ends it", []string{"0:", "20: a+mcp#1@2 a+Edit#2(g)@5 a-Edit#2(g)@6 | f=5.5"}, false, "shared: you or a mcp#1"},
+		{"an end without a beginning", []string{"0:", "20: a>p@1 a-Bash#1@6 | f=5"}, false, "shell: a Bash#1 or you"},
+		{"no times: one shell", []string{"0:", "20: a+Bash#1@2 a-Bash#1@4"}, false, "shell: a Bash#1 or you"},
+		{"no times: an edit", []string{"0:", "20: a+Edit#1(f)@2 a-Edit#1(f)@4"}, false, "declared: a Edit#1 or you"},
+		{"no times: two", []string{"0:", "20: a+Bash#1@2 a-Bash#1@4 b+Bash#2@6 b-Bash#2@7"}, false, "shared: b Bash#2 or a Bash#1 or you"},
+		{"a time from the future", []string{"0:", "20: a+Bash#1@2 a-Bash#1@4 | f=7000"}, false, "shell: a Bash#1 or you"},
+		{"a time from before: it was moved here", []string{"0:", "20: a+Bash#1@2 a-Bash#1@4 | f=0.5", "30: b+Bash#2@22 b-Bash#2@24 | f=0.7"}, false, "shell: b Bash#2 or you"},
+		{"with its directory", []string{"0:", "30: a+Bash#1@5 a-Bash#1@7 b+Bash#2@22 b-Bash#2@24 | d=6", "40: b+Bash#3@31 b-Bash#3@33 | d=35 d/f=1"}, false, "shared: you or b Bash#3"},
+		{"two seconds are one time", []string{"0:", "20: a+Bash#1@5.5 a-Bash#1@7 | f=5.9s"}, false, "shell: a Bash#1 or you"},
+		{"the clock was set back", []string{"100:", "110: a+Bash#1@104 a-Bash#1@6 | f=5"}, false, "shell: a Bash#1 or you"},
+		{"the clock was set back before", []string{"100:", "101: a+Bash#1@6 a-Bash#1@8", "102: b+Bash#2@9 b-Bash#2@12 | f=10"}, false, "shell: b Bash#2 or you"},
+		{"a deletion", []string{"0:", "20: a+Bash#1@5 a-Bash#1@7 | f=6"}, true, "shell: a Bash#1 or you"},
+		{"a deletion that is named", []string{"0:", "20: a+Bash#1(f)@5 a-Bash#1@7 | f=6"}, true, "declared: a Bash#1"},
+		{"a deletion, then the directory changed again", []string{"0:", "20: a+Bash#1@5 a-Bash#1@7 | f=9"}, true, "shared: you or a Bash#1"},
+		{"several deletions in one directory", []string{"0:", "20: a+Bash#1@5 a-Bash#1@7 b+Bash#2@8 b-Bash#2@9 | f=8.5"}, true, "shared: b Bash#2 or a Bash#1 or you"},
+		{"one line twice, as a crash leaves it", []string{"0:", "6: a+Bash#1@4 a-Bash#1@6", "20: a+Bash#1@4 | f=8"}, false, "outside: you"},
+		{"nobody tells of calls: the turn", []string{"0:", "20: a>p@2 a.@9 | f=8"}, false, "shell: a or you"},
+		{"somebody tells of calls, and of none", []string{"0:", "20: a>p@2 a+Edit#1(g)@3 a-Edit#1(g)@4 a.@9 | f=8"}, false, "outside: you"},
+		{"between two turns", []string{"0:", "5: a>p@2 a.@4", "20: a>q@8 a.@12 | f=6"}, false, "outside: you"},
+		{"before the prompt, and no times", []string{"0:", "20 prompt#p: a>p@19.9"}, false, "outside: you"},
+		{"the call that has no id", []string{"0:", "20 pre#: a+Bash@19.9"}, false, "outside: you"},
+		{"the same turn again and again", []string{"0:", "20: a>p@1 a+Bash#1@2 a-Bash#1@3 a+Bash#2@4 a-Bash#2@5 | f=4.5"}, false, "shell: a Bash#2 or a Bash#1 or you"},
+		{"two turns without a look between", []string{"0:", "20: a>p@1 a+Bash#1@2 a-Bash#1@3 a>q@4 a+Bash#2@5 a-Bash#2@6 | f=5.5"}, false, "shared: a Bash#2 or a Bash#1 or you"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			a := &Attribution{}
+			for i, text := range c.log {
+				a.points = append(a.points, checkpointOf(t, uint64(10*(i+1)), text))
+			}
+			a.build()
+			path := "f"
+			if last := c.log[len(c.log)-1]; strings.Contains(last, "d/f=") {
+				path = "d/f"
+			}
+			n := len(a.points)
+			if got := says(a.madeBy(path, a.points[n-2], a.points[n-1], c.gone)); got != c.want {
+				t.Errorf("%s\nnot %s", got, c.want)
+			}
+		})
+	}
+}
+
+// TestOf: whose a step is, of what is certain and of what is not.
+func TestOf(t *testing.T) {
+	a, b := &Work{Session: "a"}, &Work{Session: "b"}
+	of := func(s string) func(*Work) bool { return func(w *Work) bool { return w.Session == s } }
+	for _, c := range []struct {
+		o         Owner
+		session   string
+		all, some bool
+	}{
+		{Owner{Class: Outside}, "a", false, false},
+		{Owner{Class: Declared, By: a}, "a", true, true},
+		{Owner{Class: Declared, By: a}, "b", false, false},
+		{Owner{Class: Shell, By: a, AlsoOutside: true}, "a", true, true},
+		{Owner{Class: Shell, By: a, Also: []*Work{a}, AlsoOutside: true}, "a", true, true},
+		{Owner{Class: Shared, By: a, Also: []*Work{b}}, "a", false, true},
+		{Owner{Class: Shared, By: a, Also: []*Work{b}}, "b", false, true},
+		{Owner{Class: Shared, By: a, Also: []*Work{a}, AlsoOutside: true}, "a", false, true},
+		{Owner{Class: Shared, Also: []*Work{a}, AlsoOutside: true}, "a", false, true},
+	} {
+		if all, some := c.o.Of(of(c.session)); all != c.all || some != c.some {
+			t.Errorf("%s of %s: %t, %t", says(c.o), c.session, all, some)
+		}
+	}
+}
+
+// TestReach: what is open longest is found from anywhere behind it.
+func TestReach(t *testing.T) {
+	windows := []*window{{closed: 5}, {closed: 3}, {closed: 9}, {closed: 4}}
+	if got := reachOf(windows); !slices.Equal(got, []uint64{5, 5, 9, 9}) {
+		t.Error(got)
+	}
+}
