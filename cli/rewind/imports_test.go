@@ -67,11 +67,12 @@ var inEngine = map[string][]string{
 	"engine/checkpoint": {"cas", "engine/account", "engine/commit", "engine/conversation", "engine/ignore", "engine/problem", "engine/project", "engine/restore", "engine/rules",
 		"engine/scan", "manifest"},
 	"engine/search": {"cas", "engine/checkpoint", "engine/pathspec", "engine/project", "manifest"},
-	"engine/maintain": {"cas", "engine/account", "engine/checkpoint", "engine/commit", "engine/conversation", "engine/pathspec", "engine/problem", "engine/project", "engine/restore",
+	"engine/maintain": {"cas", "engine/account", "engine/checkpoint", "engine/commit", "engine/conversation", "engine/notice", "engine/pathspec", "engine/problem", "engine/project", "engine/restore",
 		"engine/scan", "engine/settings", "engine/stores", "engine/transcript", "manifest"},
 	"engine/attribution": {"cas", "engine/project", "manifest"},
 	"engine/timeline":    {"cas", "engine/account", "engine/checkpoint", "engine/pathspec", "engine/problem", "engine/project", "manifest"},
-	"engine/hook":        {"cas", "engine/account", "engine/checkpoint", "engine/commit", "engine/conversation", "engine/maintain", "engine/project", "engine/settings", "engine/stores", "manifest"},
+	"engine/notice":      {"engine/account", "engine/project", "manifest"},
+	"engine/hook":        {"cas", "engine/account", "engine/checkpoint", "engine/commit", "engine/conversation", "engine/maintain", "engine/notice", "engine/project", "engine/settings", "engine/stores", "manifest"},
 }
 
 // neutral are everybody's, and import nothing of ours but each other: what an object is called, how a

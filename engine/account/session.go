@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/rewind-cli/rewind/cas/oid"
@@ -38,6 +39,19 @@ func SessionFile(env Env, agent, session string) string {
 	}
 	key := oid.Sum([]byte(agent + "\x00" + session))
 	return filepath.Join(account, "sessions", hex.EncodeToString(key[:16])+".json")
+}
+
+// NoticeExt is the extension of the files beside the states of sessions that hold what an agent is
+// still to be told: see package notice.
+const NoticeExt = ".notices"
+
+// NoticeFile holds what is still to be told to the agent of a session, "" where nothing can be kept.
+func NoticeFile(env Env, agent, session string) string {
+	file := SessionFile(env, agent, session)
+	if file == "" {
+		return ""
+	}
+	return strings.TrimSuffix(file, ".json") + NoticeExt
 }
 
 // LoadSession reads a session's state; what is missing or damaged is empty.
@@ -85,7 +99,7 @@ func UpdateSession(ctx context.Context, env Env, agent, session string, change f
 	return WriteCache(file, append(data, '\n'), owner)
 }
 
-// ForgetSessions removes the states of sessions that were quiet for long.
+// ForgetSessions removes the states of sessions that were quiet for long, and what their agents were to be told.
 func ForgetSessions(env Env, quiet time.Duration) error {
 	dir := filepath.Join(env.AccountDir(), "sessions")
 	entries, err := os.ReadDir(dir)
@@ -94,7 +108,7 @@ func ForgetSessions(env Env, quiet time.Duration) error {
 	}
 	for _, e := range entries {
 		info, err := e.Info()
-		if err != nil || env.Time().Sub(info.ModTime()) < quiet || filepath.Ext(e.Name()) != ".json" {
+		if err != nil || env.Time().Sub(info.ModTime()) < quiet || filepath.Ext(e.Name()) != ".json" && filepath.Ext(e.Name()) != NoticeExt {
 			continue
 		}
 		if err := RemoveIfThere(filepath.Join(dir, e.Name())); err != nil {

@@ -49,6 +49,7 @@ const (
 	keyGuard
 	keySilentCheckpoints
 	keyWarnUninitialised
+	keyNotice
 	keyCount
 )
 
@@ -84,6 +85,7 @@ var keys = [keyCount]Key{
 	keyGuard:             {Name: "guard", kind: kindFlag, fallback: true, Doc: "block tool calls that would damage the store"},
 	keySilentCheckpoints: {Name: "silentCheckpoints", kind: kindFlag, fallback: false, Doc: "show nothing in the agent's window"},
 	keyWarnUninitialised: {Name: "warnUninitialised", kind: kindWord, Choices: []string{"once", "session", "never"}, fallback: "once", Doc: "warn in uninitialised projects: once per directory, once per session, or never"},
+	keyNotice:            {Name: "notice", kind: kindFlag, fallback: true, Doc: "tell agents once, at their next prompt, which files a restore, an undo or a revert changed"},
 }
 
 // Keys describes all settings in the order of the documentation. The result is

@@ -30,6 +30,7 @@ type Settings struct {
 	Guard             bool
 	SilentCheckpoints bool
 	WarnUninitialised string // "once", "session", "never"
+	Notice            bool   // agents are told once what was taken back
 
 	values [keyCount]slot
 }
@@ -185,4 +186,5 @@ func (s *Settings) fill() {
 	s.MinFreeDisk, s.Durability = num(keyMinFreeDisk), str(keyDurability)
 	s.Guard, s.SilentCheckpoints = flag(keyGuard), flag(keySilentCheckpoints)
 	s.WarnUninitialised = str(keyWarnUninitialised)
+	s.Notice = flag(keyNotice)
 }

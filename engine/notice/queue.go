@@ -1,0 +1,304 @@
+package notice
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/rewind-cli/rewind/engine/account"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/manifest"
+)
+
+const (
+	// activeTime is how long ago a session's newest checkpoint is at most where the session is told.
+	activeTime = time.Hour
+	// maxSessions is how many sessions are told of one operation at most, the newest.
+	maxSessions = 64
+	// maxLooked is how many checkpoints are looked at to find them.
+	maxLooked = 5000
+	// maxQueueFile bounds a queue's file; real ones have a few kilobytes.
+	maxQueueFile = 1 << 20
+	// takeWait is how long a hook waits for others that are at the queues, queueWait a command.
+	takeWait  = 500 * time.Millisecond
+	queueWait = 2 * time.Second
+)
+
+// Session names a session of an agent.
+type Session struct {
+	Agent string `json:"agent"`
+	ID    string `json:"session_id"`
+}
+
+// Options of one Queue.
+type Options struct {
+	// TakesBack are the operations that this one takes back. Of a session that still was to be told all of
+	// them they are dropped, and nothing is queued: what it believes is so again.
+	TakesBack []uint64
+	// Moved are the sessions whose conversations the same operation brought to the same place.
+	Moved []string
+}
+
+// queued is one line of a queue's file.
+type queued struct {
+	Store string `json:"store"` // id of the store: a session can work in several
+	Notice
+}
+
+// Queue leaves word of an operation for the agents of all sessions that were active in the last hour in
+// the project, and for n.Session. It gives those that will be told, the newest first. Nothing is queued
+// where nothing was changed, or the setting notice is off. The operation has been recorded: what goes
+// wrong here is for whoever wants to know, and takes nothing back. Queue can be called from any process.
+func Queue(ctx context.Context, p *project.Project, n Notice, o Options) ([]Session, error) {
+	if n.empty() || !p.Settings().Notice && len(o.TakesBack) == 0 {
+		return nil, nil
+	}
+	sessions, err := active(ctx, p, n)
+	if err != nil {
+		return nil, err
+	}
+	store := p.ID.String()
+	if !p.Settings().Notice {
+		sessions = nil // what is queued is dropped all the same
+	}
+	var told []Session
+	files := map[string]bool{}
+	add := queued{store, n.cut()}
+	for _, s := range sessions {
+		file := account.NoticeFile(p.Env, s.Agent, s.ID)
+		if file == "" || files[file] || slices.Contains(o.Moved, s.ID) {
+			continue
+		}
+		files[file] = true
+		is := false
+		err := update(ctx, p.Env, file, queueWait, func(all []queued) []queued {
+			left, dropped := without(all, store, o.TakesBack)
+			if is = len(o.TakesBack) == 0 || dropped < len(o.TakesBack); is {
+				left = append(left, add)
+			}
+			return left
+		})
+		if err != nil {
+			return told, err
+		}
+		if is {
+			told = append(told, s)
+		}
+	}
+	if len(o.TakesBack) == 0 {
+		return told, nil
+	}
+	return told, eachQueue(ctx, p.Env, func(file string, all []queued) []queued {
+		if files[file] {
+			return all
+		}
+		left, _ := without(all, store, o.TakesBack)
+		return left
+	})
+}
+
+// without leaves out what is queued of a store's operations.
+func without(all []queued, store string, operations []uint64) (left []queued, dropped int) {
+	for _, q := range all {
+		if q.Store == store && slices.Contains(operations, q.Operation) {
+			dropped++
+			continue
+		}
+		left = append(left, q)
+	}
+	return left, dropped
+}
+
+// active lists the sessions that are to be told, the newest first.
+func active(ctx context.Context, p *project.Project, n Notice) (out []Session, err error) {
+	since := p.Env.Time().Add(-activeTime)
+	add := func(s Session) {
+		if s.ID != "" && len(out) < maxSessions && !slices.Contains(out, s) {
+			out = append(out, s)
+		}
+	}
+	if n.Agent != "" {
+		add(Session{n.Agent, n.Session})
+	}
+	err = p.Query(ctx, func(db *manifest.DB) error {
+		for c, err := range db.Checkpoints(manifest.Query{Limit: maxLooked}) {
+			if err != nil {
+				return err
+			}
+			if c.Time.After(since) { // a clock can have been set back: those before are looked at all the same
+				add(Session{c.Agent, c.Session})
+			} else if c.Time.Before(since.Add(-activeTime)) {
+				break
+			}
+		}
+		return nil
+	})
+	return out, err
+}
+
+// Waiting reports whether something may be queued for a session: the usual answer, no, takes one call.
+func Waiting(env account.Env, agent, session string) bool {
+	file := account.NoticeFile(env, agent, session)
+	if file == "" {
+		return false
+	}
+	_, err := os.Lstat(file)
+	return err == nil
+}
+
+// Take gives what is queued for a session in this project as one text, "" for nothing, and notes that it
+// was given before it returns: nobody else is given it, also after a crash. Where that cannot be noted it
+// is not given. With the setting notice off it is dropped.
+func Take(ctx context.Context, p *project.Project, agent, session string) (string, error) {
+	file := account.NoticeFile(p.Env, agent, session)
+	if file == "" {
+		return "", nil
+	}
+	store := p.ID.String()
+	var mine []Notice
+	err := update(ctx, p.Env, file, takeWait, func(all []queued) (left []queued) {
+		mine = nil
+		for _, q := range all {
+			if q.Store == store {
+				mine = append(mine, q.Notice)
+			} else {
+				left = append(left, q)
+			}
+		}
+		return left
+	})
+	if err != nil || !p.Settings().Notice {
+		return "", err
+	}
+	return Text(mine, session), nil
+}
+
+// Inherit gives a session that an agent itself forked from another what that one was still to be told: it
+// has the same conversation.
+func Inherit(ctx context.Context, env account.Env, agent, from, to string) error {
+	file := account.NoticeFile(env, agent, from)
+	into := account.NoticeFile(env, agent, to)
+	if file == "" || file == into || !account.Exists(file) {
+		return nil
+	}
+	all, err := read(file)
+	if err != nil || len(all) == 0 {
+		return err
+	}
+	return update(ctx, env, into, takeWait, func(now []queued) []queued {
+		for _, q := range all {
+			if !slices.ContainsFunc(now, func(n queued) bool { return n.Store == q.Store && n.Operation == q.Operation }) {
+				now = append(now, q)
+			}
+		}
+		return now
+	})
+}
+
+// Forget takes the paths that match out of what is queued of a project, and all prompts where texts is
+// set: of a text that was cut nobody can say that it is not part of what is forgotten. A notice that lost
+// something says less than it did.
+func Forget(ctx context.Context, p *project.Project, match func(path string) bool, texts bool) error {
+	store := p.ID.String()
+	return eachQueue(ctx, p.Env, func(_ string, all []queued) []queued {
+		for i := range all {
+			if n := &all[i]; n.Store == store {
+				if match != nil {
+					n.Paths = slices.DeleteFunc(n.Paths, func(p Path) bool { return match(p.Path) })
+					n.Kept = slices.DeleteFunc(n.Kept, func(k Kept) bool { return match(k.Path) })
+				}
+				if texts {
+					n.Prompts = nil
+				}
+			}
+		}
+		return all
+	})
+}
+
+// eachQueue changes all queues of the account.
+func eachQueue(ctx context.Context, env account.Env, change func(file string, all []queued) []queued) error {
+	dir := filepath.Dir(account.NoticeFile(env, "-", "-"))
+	if dir == "." {
+		return nil
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		return err
+	}
+	var errs []error
+	for _, e := range entries {
+		if filepath.Ext(e.Name()) != account.NoticeExt {
+			continue
+		}
+		file := filepath.Join(dir, e.Name())
+		errs = append(errs, update(ctx, env, file, queueWait, func(all []queued) []queued { return change(file, all) }))
+	}
+	return errors.Join(errs...)
+}
+
+// read reads a queue; one that is not there is empty, and so is one that is no queue.
+func read(file string) ([]queued, error) {
+	data, err := account.ReadSmall(file, maxQueueFile)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var all []queued
+	if json.Unmarshal(data, &all) != nil {
+		return nil, nil
+	}
+	return all, nil
+}
+
+// update changes one queue under the lock of all. Unlike a session's state, which hooks may lose, it is
+// written by nobody who does not hold it, and what was taken out is durably out.
+func update(ctx context.Context, env account.Env, file string, wait time.Duration, change func([]queued) []queued) error {
+	owner := account.OwnerOf(env.Home)
+	for _, dir := range []string{env.AccountDir(), filepath.Dir(file)} {
+		if err := account.MakeDir(dir, owner); err != nil {
+			return err
+		}
+	}
+	ctx, cancel := context.WithTimeout(ctx, wait)
+	defer cancel()
+	lock, err := account.LockFile(ctx, filepath.Join(filepath.Dir(file), "notices.lock"), "notices", true)
+	if err != nil {
+		return err
+	}
+	defer lock.Release()
+	all, err := read(file)
+	if err != nil {
+		return err
+	}
+	was, err := json.Marshal(all)
+	if err != nil {
+		return err
+	}
+	all = change(all)
+	if drop := len(all) - maxQueued; drop > 0 {
+		all = all[drop:]
+	}
+	data, err := json.Marshal(all)
+	if err != nil || string(data) == string(was) {
+		return err
+	}
+	if len(all) == 0 {
+		data = []byte("[]")
+	}
+	if err := account.WriteFile(file, append(data, '\n'), owner); err != nil || len(all) > 0 {
+		return err
+	}
+	_ = account.RemoveIfThere(file) // an empty one says the same
+	return nil
+}
