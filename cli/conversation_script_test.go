@@ -86,5 +86,5 @@ func cmdEvent(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 	name := ts.MkAbs("../payload.json")
 	ts.Check(os.WriteFile(name, data, 0o600))
-	ts.Check(ts.Exec("sh", "-c", `rewind hook claude < "$1"`, "sh", name))
+	ts.Check(ts.Exec("sh", "-c", `rewind hook ${AGENT-claude} < "$1"`, "sh", name))
 }

@@ -136,6 +136,7 @@ func (h *hookCall) await(answered <-chan hookio.Response) (r hookio.Response, ok
 		return r, true
 	case <-time.After(time.Until(h.start.Add(openTime))):
 		if !h.opened.Load() {
+			h.late.Store(true)
 			return r, false
 		}
 	}
@@ -144,6 +145,7 @@ func (h *hookCall) await(answered <-chan hookio.Response) (r hookio.Response, ok
 		return r, true
 	case <-time.After(time.Until(h.start.Add(watchTime))):
 		if !h.patient.Load() {
+			h.late.Store(true)
 			return r, false
 		}
 	}

@@ -149,7 +149,11 @@ func (c *piCall) apply(ctx context.Context) {
 		c.failed(err)
 		return
 	}
-	done, err := engine.Restore(ctx, c.Project, engine.RestoreOptions{Checkpoint: *to, Half: conversation.CodeOnly, By: c.q.Session})
+	o := engine.RestoreOptions{Checkpoint: *to, Half: conversation.CodeOnly, By: c.q.Session}
+	if restore && !cancel { // pi goes there itself
+		o.Along = c.q.Session
+	}
+	done, err := engine.Restore(ctx, c.Project, o)
 	if err != nil {
 		c.failed(err)
 		return

@@ -27,11 +27,34 @@ type hookCall struct {
 
 	opened  atomic.Bool // for await: the project was found, or there is none
 	patient atomic.Bool // for await: a person waits for what takes as long as it takes
+	late    atomic.Bool // from await: nobody prints the answer any more
 }
 
-// run decides in this order: is the project known; is it a command for us; may the tool call pass;
-// and leaves the rest to package hook.
+// run answers the event, and gives the agent what it is still to be told.
 func (h *hookCall) run(ctx context.Context) hookio.Response {
+	r := h.respond(ctx)
+	if h.Project != nil {
+		defer h.Project.Close()
+	}
+	if h.Project == nil || !hookio.CanInform(h.event) {
+		return r
+	}
+	if _, _, ours := h.inSession(); ours { // the model is not asked
+		return r
+	}
+	text, err := h.Notice(ctx, h.late.Load)
+	if err != nil {
+		h.Project.NoteHookError(err)
+	}
+	if text != "" {
+		r = r.Inform(h.event, text)
+	}
+	return r
+}
+
+// respond decides in this order: is the project known; is it a command for us; may the tool call pass;
+// and leaves the rest to package hook.
+func (h *hookCall) respond(ctx context.Context) hookio.Response {
 	e := h.event
 	if e.Kind == hookio.Ignored || e.Kind == hookio.Notification {
 		return hookio.Response{}
@@ -46,9 +69,6 @@ func (h *hookCall) run(ctx context.Context) hookio.Response {
 	h.Load()
 	err := h.Open(ctx)
 	h.opened.Store(true)
-	if h.Project != nil {
-		defer h.Project.Close()
-	}
 	if c, args, ok := h.inSession(); ok { // before all else: no answer would be a turn of the model
 		return h.answer(ctx, c, args, err)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/rewind-cli/rewind/engine/commit"
 	"github.com/rewind-cli/rewind/engine/conversation"
 	"github.com/rewind-cli/rewind/engine/maintain"
+	"github.com/rewind-cli/rewind/engine/notice"
 	"github.com/rewind-cli/rewind/engine/pathspec"
 	"github.com/rewind-cli/rewind/engine/problem"
 	"github.com/rewind-cli/rewind/engine/project"
@@ -33,6 +34,7 @@ type RestoreOptions struct {
 	InPlace    bool                        // rewrite the session's own transcript, after a backup, instead of forking it
 	Session    *conversation.ChosenSession // whose conversation, where the checkpoint holds none of it; nil: the checkpoint's
 	By         string                      // id of the session that asks, "" for none: see LastRestore
+	Along      string                      // id of a session whose conversation its agent itself brings to the same place; "" for none
 	Steps      int                         // undo, redo: how many; 0: one
 	To         uint64                      // undo-restore: sequence number of the oldest operation that is taken back; 0: the last
 	Args       string                      // what the person typed after the verb, for the log; it is cut to manifest.MaxArgs
@@ -62,6 +64,7 @@ type Restored struct {
 	Older        bool                              // Back: the files are of an earlier turn, since none was taken at the prompt
 	Others       []OtherWork                       // what goes too, of sessions that it is not about
 	Torn         []string                          // restored since they were named, though the target was torn there
+	Told         []notice.Session                  // whose agents are told of it at their next prompt, the newest first
 }
 
 // DeclinedError: the person was asked and said no.
@@ -125,8 +128,11 @@ type restoring struct {
 
 	move    *conversation.Move                // the conversation on its way, nil for none
 	without *conversation.NoConversationError // why there is none
+	notice  notice.Notice                     // what only the verb knows of what agents are told
 	before  *conversation.PromptPlace         // where back goes to
 	others  []OtherWork                       // whose work goes too
+
+	takesBack []uint64 // the operations that are taken back, by their sequence numbers
 
 	recovered *RecoveredRestore
 	finished  bool // dealing with a crashed restore was all there was to do
@@ -139,6 +145,7 @@ func runRestore(ctx context.Context, p *project.Project, o RestoreOptions, kind 
 	r.op.Kind, r.op.Session, r.op.Args = kind, o.By, cutArgs(o.Args)
 	done, err := r.run(choose)
 	if err == nil && !o.DryRun {
+		r.leaveNotice(done)
 		maintain.FinishForgetting(ctx, p)
 		WriteHistory(ctx, p)
 	}

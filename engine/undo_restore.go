@@ -154,6 +154,9 @@ func takeBack(ctx context.Context, p *project.Project, o RestoreOptions, kind ma
 			return nil, err
 		}
 		oldest := back[0]
+		for _, op := range back {
+			r.takesBack = append(r.takesBack, op.Seq)
+		}
 		r.op.Verb, r.op.Undoes, r.op.Checkpoint = verb, oldest.Seq, oldest.Safety
 		if err := r.reportTarget(oldest); err != nil {
 			return nil, err

@@ -52,6 +52,10 @@ type adapter struct {
 
 	// messages: the agent shows systemMessage to the person, and to nobody else.
 	messages bool
+	// informs are the events whose additionalContext the agent gives to its model, with the next request
+	// and no other. Of those at which a model is asked for sure the first is enough: what is given at a
+	// session's start is lost where nobody types anything.
+	informs []EventKind
 	// inSession: a hook can answer a prompt in place of the model, see InSession.
 	inSession bool
 	// opens is what a person types into the agent to go to another conversation;

@@ -43,6 +43,7 @@ var claude = adapter{
 	envFiles:  []string{"CLAUDE_ENV_FILE"},
 	messages:  true,
 	inSession: true,
+	informs:   []EventKind{Prompt},
 	opens: func(session, version string) string {
 		if strings.HasPrefix(version, "2.0.") { // its /resume takes no id
 			return ""

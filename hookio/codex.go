@@ -21,4 +21,5 @@ var codex = adapter{
 		read:  []string{"updateplan"},
 	},
 	messages: true,
+	informs:  []EventKind{Prompt},
 }

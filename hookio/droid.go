@@ -21,4 +21,5 @@ var droid = adapter{
 	tellsNames: true,
 	messages:   true,
 	promptless: true, // droid exec
+	informs:    []EventKind{SessionStart, Prompt},
 }

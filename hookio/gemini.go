@@ -24,6 +24,7 @@ var gemini = adapter{
 		shell: []string{"runshellcommand"},
 		read:  []string{"readfile", "readmanyfiles", "listdirectory", "searchfilecontent", "googlewebsearch", "savememory"},
 	},
+	informs: []EventKind{Prompt},
 	settle: func(d *payloadDecoder) {
 		// A session that is resumed begins with the file of another one, which is not gone on with.
 		if e := &d.event; e.Kind == SessionStart && e.Source == "resume" {

@@ -20,4 +20,5 @@ var qwen = adapter{
 		}
 	},
 	messages: true,
+	informs:  []EventKind{Prompt},
 }

@@ -2,6 +2,7 @@ package hookio
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -46,6 +47,31 @@ func CanTell(e *Event) bool {
 // Tell shows a message to the person, not to the model.
 func Tell(message string) Response {
 	return Response{Stdout: encode(map[string]any{"systemMessage": printable(message)})}
+}
+
+// CanInform reports whether a text would reach the agent's model with the request that follows this
+// event, and no subagent's.
+func CanInform(e *Event) bool {
+	return !e.InSubagent() && slices.Contains(e.Agent.adapter().informs, e.Kind)
+}
+
+// Inform adds a text for the agent's model to a response that may tell the person something. It is the one
+// thing of ours that ever reaches a model; see CanInform.
+func (r Response) Inform(e *Event, text string) Response {
+	name := e.Name
+	if name == "" {
+		name = "UserPromptSubmit"
+		if e.Kind == SessionStart {
+			name = "SessionStart"
+		}
+	}
+	out := map[string]any{}
+	if len(r.Stdout) > 0 && json.Unmarshal(r.Stdout, &out) != nil {
+		return r // no JSON of ours: it goes first
+	}
+	out["hookSpecificOutput"] = map[string]any{"hookEventName": name, "additionalContext": printable(text)}
+	r.Stdout = encode(out)
+	return r
 }
 
 func encode(v map[string]any) []byte {

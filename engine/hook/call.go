@@ -9,6 +9,7 @@ import (
 
 	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/engine/checkpoint"
+	"github.com/rewind-cli/rewind/engine/notice"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/stores"
 	"github.com/rewind-cli/rewind/manifest"
@@ -198,6 +199,9 @@ func (c *Call) budget() time.Duration {
 func (c *Call) begin() {
 	e, start := &c.Event, c.Event.Time.UTC()
 	c.note(c.export())
+	if r := c.sessionRecord(); r != nil && r.Parent != "" && e.Source == "fork" {
+		c.note(notice.Inherit(context.Background(), c.Env, r.Agent, r.Parent, r.ID))
+	}
 	c.note(c.nameSession())
 	if e.By.Session != "" && e.Source != "compact" { // which is a turn's, and nobody's choice
 		c.Project.NoteOpened(project.OpenedSession{Agent: e.By.Agent, Session: e.By.Session, Time: start})
@@ -225,6 +229,16 @@ func (c *Call) sweep() {
 		}
 		c.note(c.Detach(o))
 	}
+}
+
+// Notice is what the session's agent is still to be told of operations that its conversation does not
+// know of, "" for nothing. It counts as told from now on; late reports that nobody would print it.
+func (c *Call) Notice(ctx context.Context, late func() bool) (string, error) {
+	by := &c.Event.By
+	if by.Session == "" || !notice.Waiting(c.Env, by.Agent, by.Session) || late() {
+		return "", nil
+	}
+	return notice.Take(ctx, c.Project, by.Agent, by.Session)
 }
 
 // TellOnce reports whether the person is still to be told about a topic in this session, and

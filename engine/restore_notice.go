@@ -1,0 +1,63 @@
+package engine
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/rewind-cli/rewind/engine/notice"
+	"github.com/rewind-cli/rewind/manifest"
+)
+
+// leaveNotice leaves word for the agents whose conversations do not know what was done to the files. It
+// begins from r.notice, where a verb has put what only it knows, and fails nothing: what cannot be left is
+// not told, and stays for status.
+func (r *restoring) leaveNotice(done *Restored) {
+	if r.o.DryRun || done.Operation == 0 {
+		return
+	}
+	n := r.notice
+	n.Operation, n.Kind, n.Time = r.op.Seq, r.op.Kind, r.op.Time
+	takesBack := len(r.takesBack) > 0
+	if !takesBack && n.State.IsZero() && r.op.Kind != manifest.OpRevert {
+		n.State = r.target.Time
+	}
+	if n.Prompts == nil && !takesBack {
+		n.Prompts = slices.Clone(done.Prompts)
+		slices.Reverse(n.Prompts)
+	}
+	if n.Session == "" && !takesBack {
+		switch s := r.o.Session; {
+		case s != nil:
+			n.Agent, n.Session = s.Agent, s.ID
+		case r.before != nil && r.before.Session != nil:
+			n.Agent, n.Session = r.before.Session.Agent, r.before.Session.ID
+		}
+	}
+	for _, group := range []struct {
+		action notice.Action
+		paths  []string
+	}{{notice.Changed, done.Replace}, {notice.Changed, done.Mode}, {notice.Created, done.Create}, {notice.Deleted, done.Delete}} {
+		n.Count += len(group.paths)
+		for _, p := range group.paths[:min(len(group.paths), notice.MaxPaths)] {
+			n.Paths = append(n.Paths, notice.Path{Path: p, Action: group.action})
+		}
+	}
+	var moved []string
+	if m := done.Conversation; m != nil && m.Session != "" && (m.InPlace || r.op.Kind != manifest.OpUndoRestore) {
+		moved = append(moved, m.Session)
+	}
+	if r.o.Along != "" {
+		moved = append(moved, r.o.Along)
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.ctx), noticeTime)
+	defer cancel()
+	told, err := notice.Queue(ctx, r.Project, n, notice.Options{TakesBack: r.takesBack, Moved: moved})
+	if err != nil {
+		r.NoteHookError(err)
+	}
+	done.Told = told
+}
+
+// noticeTime is how long a command goes on after its work for that.
+const noticeTime = 5 * time.Second
