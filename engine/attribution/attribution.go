@@ -44,7 +44,10 @@ type Attribution struct {
 	turns     []*window
 	turnReach []uint64
 	tells     map[source]bool
+	calls     map[callKey]*window
+	texts     map[string]string // prompts by their ids
 	dirs      map[oid.ID]manifest.Dir
+	db        *manifest.DB // while a question is asked
 }
 
 // New reads the log. Errors: those of project.Query.
@@ -58,17 +61,29 @@ func New(ctx context.Context, p *project.Project, o Options) (*Attribution, erro
 
 // Steps are the changes of a path, oldest first: from the first look that found it there.
 func (a *Attribution) Steps(path string) (steps []Step, err error) {
-	err = a.p.Query(a.ctx, func(db *manifest.DB) error {
+	err = a.ask(func(db *manifest.DB) error {
 		steps, err = a.steps(db, path)
 		return err
 	})
 	return steps, err
 }
 
+// ask opens the database, where it is not open.
+func (a *Attribution) ask(question func(*manifest.DB) error) error {
+	if a.db != nil {
+		return question(a.db)
+	}
+	return a.p.Query(a.ctx, func(db *manifest.DB) error {
+		a.db = db
+		defer func() { a.db = nil }()
+		return question(db)
+	})
+}
+
 // StepsOf is Steps for several paths, with one look into the database.
 func (a *Attribution) StepsOf(paths []string) (map[string][]Step, error) {
 	all := make(map[string][]Step, len(paths))
-	err := a.p.Query(a.ctx, func(db *manifest.DB) error {
+	err := a.ask(func(db *manifest.DB) error {
 		for _, path := range paths {
 			steps, err := a.steps(db, path)
 			if err != nil {
@@ -100,22 +115,26 @@ func (a *Attribution) steps(db *manifest.DB, path string) ([]Step, error) {
 	if len(versions) > 0 {
 		h.old = versions[0].Old
 	}
+	h.base = h.old
+	looks, err := a.looks(db, path, versions)
+	if err != nil {
+		return nil, err
+	}
 	i := 0
-	looks := a.looks(versions)
 	for _, pt := range looks {
 		var entry *manifest.Entry
-		if pt.c != nil {
-			for i < len(versions) && versions[i].Seq < pt.seq {
+		switch {
+		case pt.touch != nil:
+			entry = pt.touch.Entry
+		case pt.c != nil:
+			for versions[i].Seq < pt.seq {
 				i++
 			}
 			entry = versions[i].New
-			if n := a.index(pt.seq); n > 0 && a.points[n-1].c != nil {
-				h.rest(a.points[n-1]) // it was as before there
-			}
-		} else {
+		default:
 			e, ok, err := manifest.Find(a.loadDir, pt.root, path)
 			if project.IsDamage(a.p.Classify(err)) {
-				continue // verify tells of that; so do the checkpoints around it, which are live
+				continue // the checkpoints around it tell enough
 			} else if err != nil {
 				return nil, err
 			}
@@ -123,16 +142,19 @@ func (a *Attribution) steps(db *manifest.DB, path string) ([]Step, error) {
 				entry = &e
 			}
 		}
+		if n := a.index(pt.seq); n > 0 {
+			h.rest(a.points[n-1])
+		}
 		h.see(pt, entry)
 	}
-	if err := h.now(); err != nil {
-		return nil, err
+	if len(a.points) > 0 {
+		h.rest(a.points[len(a.points)-1])
 	}
-	return h.steps, nil
+	return h.steps, h.now()
 }
 
-// looks are the checkpoints that changed the path, and all operations.
-func (a *Attribution) looks(versions []manifest.Version) []*point {
+// looks are the checkpoints that changed the path, all operations, and the path's touches.
+func (a *Attribution) looks(db *manifest.DB, path string, versions []manifest.Version) ([]*point, error) {
 	looks := make([]*point, 0, len(versions))
 	for _, pt := range a.points {
 		if pt.op != nil {
@@ -144,9 +166,17 @@ func (a *Attribution) looks(versions []manifest.Version) []*point {
 			looks = append(looks, a.points[n])
 		}
 	}
+	for t, err := range db.Touches(manifest.TouchQuery{From: a.o.From, To: a.o.To, Path: path}) {
+		if err != nil {
+			return nil, err
+		}
+		looks = append(looks, touchPoint(t))
+	}
 	slices.SortFunc(looks, func(x, y *point) int { return cmp.Compare(x.seq, y.seq) })
-	return looks
+	return looks, nil
 }
+
+func touchPoint(t manifest.Touch) *point { return &point{seq: t.Seq, time: t.Time, touch: &t} }
 
 // index is that of the first point that is not older than a sequence number.
 func (a *Attribution) index(seq uint64) int {
@@ -170,18 +200,37 @@ type tracer struct {
 	a     *Attribution
 	path  string
 	old   *manifest.Entry
-	last  *point // the newest look that found old; nil: none
+	base  *manifest.Entry // in the newest checkpoint
+	last  *point          // the newest look that found old; nil: none
 	steps []Step
 }
 
-// rest is a look that found the path as it was.
+// rest is a look at the whole tree that found nothing new.
 func (t *tracer) rest(pt *point) {
 	if t.last == nil || pt.seq > t.last.seq {
+		if t.last != nil && t.last.touch != nil && !t.skips(pt, t.base) && !alike(t.old, t.base) {
+			for first := t.a.index(t.last.seq); t.a.points[first] != pt; first++ {
+				if t.a.points[first].c != nil {
+					pt = t.a.points[first]
+					break
+				}
+			}
+			t.see(pt, t.base) // what the touch saw was taken back
+			return
+		}
 		t.last = pt
 	}
 }
 
 func (t *tracer) see(pt *point, entry *manifest.Entry) {
+	if pt.touch != nil {
+		t.before(pt)
+	} else {
+		t.base = entry
+		if t.skips(pt, entry) {
+			return
+		}
+	}
 	if !alike(t.old, entry) && pt.seq > t.a.o.From {
 		s := Step{Path: t.path, To: pt.version(entry)}
 		if t.last != nil {
@@ -192,6 +241,38 @@ func (t *tracer) see(pt *point, entry *manifest.Entry) {
 		t.steps = append(t.steps, s)
 	}
 	t.old, t.last = entry, pt
+}
+
+// skips reports whether a checkpoint that was committed behind touches saw the path before them.
+func (t *tracer) skips(pt *point, entry *manifest.Entry) bool {
+	if pt.c == nil || t.last == nil || t.last.touch == nil || t.last.time.Before(pt.time) || alike(t.old, entry) {
+		return false
+	}
+	for i := len(t.steps) - 1; i >= 0 && !t.steps[i].To.Time.Before(pt.time); i-- {
+		if alike(t.steps[i].From.Entry, entry) {
+			return true
+		}
+	}
+	return false
+}
+
+// before sees to it that the path was as in the newest checkpoint in front of a call that left a touch behind it
+// alone: else there were one in front of it.
+func (t *tracer) before(pt *point) {
+	c := pt.touch
+	if !c.After || t.last == nil || t.last.touch == nil || alike(t.old, t.base) || sameCall(t.last.touch, c) {
+		return
+	}
+	w := t.a.call(c)
+	if w == nil || w.Start.Before(t.last.time) {
+		return
+	}
+	t.see(&point{seq: t.last.seq, time: w.Start, touch: &manifest.Touch{Seq: t.last.seq, Time: w.Start, Agent: c.Agent, Session: c.Session, Subagent: c.Subagent,
+		PromptID: c.PromptID, Tool: c.Tool, Call: c.Call, Path: c.Path, Entry: t.base}}, t.base)
+}
+
+func sameCall(a, b *manifest.Touch) bool {
+	return a.Agent == b.Agent && a.Session == b.Session && a.Subagent == b.Subagent && a.Call == b.Call && (a.Call != "" || a.Tool == b.Tool)
 }
 
 // now takes the working tree in.
@@ -207,9 +288,6 @@ func (t *tracer) now() error {
 	var entry *manifest.Entry
 	if ok {
 		entry = &e
-	}
-	if len(t.a.points) > 0 {
-		t.rest(t.a.points[len(t.a.points)-1])
 	}
 	t.see(n.point(), entry)
 	return nil
@@ -229,16 +307,86 @@ func (a *Attribution) madeBy(path string, from, to *point, deleted bool) Owner {
 		}
 		return Owner{Class: Operation, By: &Work{Session: o.Session, Tool: verb, Summary: o.Args, Start: o.Time, End: o.Time, Operation: o.Seq}}
 	}
-	s := interval{path: path, hi: to.time, to: to.seq, deleted: deleted}
-	if from == nil {
+	if from == nil && to.touch == nil {
 		return Owner{Class: Outside} // it was there when the first look was taken
 	}
-	s.lo, s.from = from.time, from.seq
+	s := interval{path: path, hi: to.time, to: to.seq, deleted: deleted}
+	if from != nil {
+		s.lo, s.from = from.time, from.seq
+	}
+	if from != nil && from.touch != nil { // its commit takes no windows along
+		s.from = a.commit(from.seq, -1)
+	}
+	if t := to.touch; t != nil {
+		s.to = a.commit(to.seq, +1)
+		by := &Work{Agent: t.Agent, Session: t.Session, Subagent: t.Subagent, PromptID: t.PromptID, Tool: t.Tool, Call: t.Call, Start: t.Time, End: t.Time}
+		if !t.After {
+			s.begins = by
+			return a.owner(s)
+		}
+		return a.touched(s, from, t, by)
+	}
 	s.at = to.changed(path, s.lo)
 	if c := to.c; c != nil && (c.Kind == manifest.PreTool || c.Kind == manifest.Prompt) {
 		s.begins = &Work{Agent: c.Agent, Session: c.Session, Subagent: c.Subagent, Tool: c.Tool, Call: c.ToolUseID}
 	}
 	return a.owner(s)
+}
+
+// touched is the owner of what a call was seen to leave.
+func (a *Attribution) touched(s interval, from *point, t *manifest.Touch, by *Work) Owner {
+	w := a.call(t)
+	if w != nil {
+		by = &w.Work
+	} else {
+		by.Prompt = a.texts[by.PromptID]
+	}
+	// What was there before it is known: it was looked at, or it was as in the newest checkpoint.
+	if from != nil && from.touch != nil && !from.touch.After && sameCall(from.touch, t) || w != nil && !w.Start.Equal(w.End) {
+		o := Owner{Class: Declared, By: by}
+		for _, other := range a.overlapping(s) {
+			if w == nil || other == w || other.kind != edit || !other.names(s.path) || other.End.Before(w.Start) && !other.End.IsZero() {
+				continue
+			}
+			o.Also, o.Class = append(o.Also, &other.Work), Shared
+		}
+		return o
+	}
+	o := a.owner(s)
+	also := o.Also
+	if o.By != nil {
+		also = append([]*Work{o.By}, also...)
+	}
+	also = slices.DeleteFunc(also, func(w *Work) bool { return w.source() == by.source() && w.Call == by.Call })
+	if o = (Owner{Class: Declared, By: by, AlsoOutside: true}); len(also) > 0 {
+		o.Also, o.Class = also, Shared
+	}
+	return o
+}
+
+// call is the window of a touch's call; nil where it is not known.
+func (a *Attribution) call(t *manifest.Touch) *window {
+	if t.Call == "" {
+		return nil
+	}
+	return a.calls[callKey{source{t.Agent, t.Session, t.Subagent}, t.Call}]
+}
+
+// commit is the checkpoint before (-1) or behind a sequence number, by its own.
+func (a *Attribution) commit(seq uint64, way int) uint64 {
+	n := a.index(seq)
+	if way < 0 {
+		n--
+	}
+	for ; n >= 0 && n < len(a.points); n += way {
+		if a.points[n].c != nil {
+			return a.points[n].seq
+		}
+	}
+	if way < 0 {
+		return 0
+	}
+	return ThenNow
 }
 
 // Changes are the steps to checkpoint seq from the one before it, in path order; those of ThenNow from the
@@ -278,48 +426,87 @@ func (a *Attribution) Changes(seq uint64) ([]Step, error) {
 
 // between are the steps from look to look; the first may be nil, for nothing.
 func (a *Attribution) between(looks []*point) (steps []Step, err error) {
-	for i, pt := range looks[1:] {
-		from := looks[i]
-		err := a.differences(from, pt, func(c manifest.Change) error {
-			s := Step{Path: c.Path, From: Version{Entry: c.Old}, To: pt.version(c.New)}
-			if from != nil {
-				s.From = from.version(c.Old)
+	err = a.ask(func(db *manifest.DB) error {
+		for i, pt := range looks[1:] {
+			some, err := a.pair(db, looks[i], pt)
+			if err != nil {
+				return err
 			}
-			s.Owner = a.madeBy(c.Path, from, pt, c.New == nil)
-			steps = append(steps, s)
-			return a.ctx.Err()
-		})
+			steps = append(steps, some...)
+		}
+		return nil
+	})
+	return steps, a.p.Classify(err)
+}
+
+// pair are the steps between two looks at the tree, with the touches between them.
+func (a *Attribution) pair(db *manifest.DB, from, to *point) (steps []Step, err error) {
+	touches := map[string][]*point{}
+	q := manifest.TouchQuery{To: to.seq}
+	if from != nil {
+		q.From = from.seq
+	}
+	for t, err := range db.Touches(q) {
 		if err != nil {
-			return nil, a.p.Classify(err)
+			return nil, err
+		}
+		touches[t.Path] = append(touches[t.Path], touchPoint(t))
+	}
+	trace := func(path string, old, new *manifest.Entry) {
+		h := &tracer{a: a, path: path, old: old, base: old, last: from}
+		for _, pt := range touches[path] {
+			h.see(pt, pt.touch.Entry)
+		}
+		h.see(to, new)
+		steps = append(steps, h.steps...)
+		delete(touches, path)
+	}
+	err = a.differences(db, from, to, func(c manifest.Change) error {
+		trace(c.Path, c.Old, c.New)
+		return a.ctx.Err()
+	})
+	if err != nil {
+		return nil, err
+	}
+	for path := range touches { // what is as it was, and was not meanwhile
+		e, ok, err := manifest.Find(a.loaderOf(to), to.root, path)
+		switch {
+		case err != nil:
+			return nil, err
+		case ok:
+			trace(path, &e, &e)
+		default:
+			trace(path, nil, nil)
 		}
 	}
 	return steps, nil
 }
 
+func (a *Attribution) loaderOf(pt *point) func(oid.ID) (manifest.Dir, error) {
+	if pt.seq == ThenNow {
+		return a.o.Now.Load
+	}
+	return a.loadDir
+}
+
 // differences visits what differs between two looks.
-func (a *Attribution) differences(from, to *point, visit func(manifest.Change) error) error {
+func (a *Attribution) differences(db *manifest.DB, from, to *point, visit func(manifest.Change) error) error {
 	if from == nil || from.c == nil || to.c == nil {
-		load := a.loadDir
-		if to.seq == ThenNow {
-			load = a.o.Now.Load
-		}
 		var root oid.ID
 		if from != nil {
 			root = from.root
 		}
-		return manifest.Diff(load, root, to.root, visit)
+		return manifest.Diff(a.loaderOf(to), root, to.root, visit)
 	}
-	return a.p.Query(a.ctx, func(db *manifest.DB) error {
-		for c, err := range db.Changes(to.seq) {
-			if err == nil {
-				err = visit(c)
-			}
-			if err != nil {
-				return err
-			}
+	for c, err := range db.Changes(to.seq) {
+		if err == nil {
+			err = visit(c)
 		}
-		return nil
-	})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Paths are those with a step that such work made, or could have made, in order.

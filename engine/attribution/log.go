@@ -16,7 +16,9 @@ type point struct {
 	root oid.ID
 	c    *manifest.Checkpoint
 	op   *manifest.Operation // where c is nil
-	at   map[string]time.Time
+
+	touch *manifest.Touch      // of one path alone: neither c nor op
+	at    map[string]time.Time // of changed paths, once somebody asked
 }
 
 func (p *point) version(e *manifest.Entry) Version {
@@ -85,6 +87,11 @@ func (a *Attribution) load(db *manifest.DB) error {
 	return nil
 }
 
+type callKey struct {
+	of   source
+	call string
+}
+
 // build makes the windows of all points, checkpoints alone so far, oldest first.
 func (a *Attribution) build() {
 	b := newBuilder()
@@ -109,7 +116,11 @@ func (a *Attribution) build() {
 	for _, l := range lines {
 		b.add(l)
 	}
+	a.calls, a.texts = map[callKey]*window{}, b.texts
 	for _, w := range b.windows {
+		if w.Call != "" {
+			a.calls[callKey{w.of, w.Call}] = w
+		}
 		if w.background && w.closed == 0 {
 			a.lasting = append(a.lasting, w)
 		} else {

@@ -48,11 +48,12 @@ func (a *Attribution) owner(s interval) Owner {
 		if w.edits() && !c.names {
 			continue
 		}
-		if known {
-			c.holds = w.holds(s.at, last)
-			if !c.holds && !w.loose && w.Start.After(last) {
-				continue // it began later
-			}
+		c.holds = known && w.holds(s.at, last)
+		switch {
+		case known && !c.holds && w.Start.After(last):
+			continue // it began later
+		case !c.holds && w.edits() && !w.loose && !w.End.IsZero() && !w.End.After(s.lo):
+			continue // what it wrote was seen already
 		}
 		all = append(all, c)
 		finer[w.of] = true

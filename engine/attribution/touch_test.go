@@ -1,0 +1,93 @@
+package attribution
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/rewind-cli/rewind/cas/oid"
+	"github.com/rewind-cli/rewind/manifest"
+)
+
+func entryOf(letter string) *manifest.Entry {
+	if letter == "-" {
+		return nil
+	}
+	return &manifest.Entry{Kind: manifest.File, Mode: 0o644, Size: 1, ID: oid.ID{letter[0]}}
+}
+
+// TestTouches: a path is followed over checkpoints (their contents of it after "=") and touches of it:
+// "5 before a#1 X" and "6 after a#1 Y".
+func TestTouches(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		log  []string
+		want string
+	}{
+		{"an edit between two looks of its own", []string{"0:=A", "5 before a#1 B", "6 after a#1 C", "10: a+Edit#1(f)@4.9 a-Edit#1(f)@6 | f=5.9 =C"},
+			"B outside: you; C declared: a Edit#1"},
+		{"nothing in front of it: it was as in the checkpoint", []string{"0:=A", "6 after a#1 C", "10: a+Edit#1(f)@4.9 a-Edit#1(f)@6 | f=5.9 =C"}, "C declared: a Edit#1"},
+		{"another's shell runs meanwhile", []string{"0:=A", "6 after a#1 C", "10: b+Bash#2@1 a+Edit#1(f)@4.9 a-Edit#1(f)@6 b-Bash#2@9 | f=5.9 =C"}, "C declared: a Edit#1"},
+		{"the person writes over it", []string{"0:=A", "6 after a#1 C", "10: a+Edit#1(f)@4.9 a-Edit#1(f)@6 | f=8 =D"}, "C declared: a Edit#1; D outside: you"},
+		{"a formatter does", []string{"0:=A", "6 after a#1 C", "10: a+Edit#1(f)@4.9 a-Edit#1(f)@6 | f=6.5 =D"}, "C declared: a Edit#1; D declared: a Edit#1"},
+		{"taken back before the checkpoint", []string{"0:=A", "6 after a#1 C", "10: a+Edit#1(f)@4.9 a-Edit#1(f)@6", "20:"}, "C declared: a Edit#1; A outside: you"},
+		{"two edits, one after the other", []string{"0:=A", "6 after a#1 C", "7 before b#2 C", "8 after b#2 D", "10: a+Edit#1(f)@4.9 a-Edit#1(f)@6 b+Edit#2(f)@7 b-Edit#2(f)@8 =D"},
+			"C declared: a Edit#1; D declared: b Edit#2"},
+		{"taken back in front of the second", []string{"0:=A", "6 after a#1 C", "9 after b#2 D", "10: a+Edit#1(f)@4.9 a-Edit#1(f)@6 b+Edit#2(f)@8 b-Edit#2(f)@9 =D"},
+			"C declared: a Edit#1; A outside: you; D declared: b Edit#2"},
+		{"its beginning is not known", []string{"0:=A", "6 after a#1 C", "10: =C"}, "C declared: a Edit#1 or you"},
+		{"its beginning is not known, and another's shell ran", []string{"0:=A", "6 after a#1 C", "10: b+Bash#2@1 b-Bash#2@8 =C"}, "C shared: a Edit#1 or b Bash#2 or you"},
+		{"a checkpoint that looked before the edit, and was committed behind it", []string{"0:=A", "6 after a#1 C", "5: a+Edit#1(f)@4.9", "20: a-Edit#1(f)@6 | f=5.9 =C"},
+			"C declared: a Edit#1"},
+		{"a deletion", []string{"0:=A", "6 after a#1 -", "10: a+Edit#1(f)@4.9 a-Edit#1(f)@6 =-"}, "- declared: a Edit#1"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			a := &Attribution{}
+			h := &tracer{a: a, path: "f"}
+			var looks []*point
+			entries := map[uint64]*manifest.Entry{}
+			changed := map[uint64]bool{}
+			for i, text := range c.log {
+				seq := uint64(10 * (i + 1))
+				head, content, known := strings.Cut(text, "=")
+				if j := strings.LastIndexByte(text, '='); known && strings.Contains(text, ":") && j > 0 {
+					if head, content = text[:j], text[j+1:]; strings.HasSuffix(head, " f") {
+						head, known = text, false
+					}
+				}
+				var at, when, who, now string
+				if strings.Contains(head, ":") {
+					pt := checkpointOf(t, seq, head)
+					a.points = append(a.points, pt)
+					if known {
+						looks, entries[seq], changed[seq] = append(looks, pt), entryOf(content), true
+					}
+					continue
+				}
+				fmt.Sscan(text, &at, &when, &who, &now)
+				session, call, _ := strings.Cut(who, "#")
+				looks = append(looks, touchPoint(manifest.Touch{Seq: seq, Time: clock(at), Agent: "x", Session: session, Tool: "Edit", Call: call, Path: "f", After: when == "after"}))
+				entries[seq] = entryOf(now)
+			}
+			a.build()
+			for _, pt := range looks {
+				if n := a.index(pt.seq); n > 0 {
+					h.rest(a.points[n-1])
+				}
+				h.see(pt, entries[pt.seq])
+			}
+			h.rest(a.points[len(a.points)-1])
+			var got []string
+			for _, s := range h.steps[1:] {
+				letter := "-"
+				if e := s.To.Entry; e != nil {
+					letter = string(e.ID[:1])
+				}
+				got = append(got, letter+" "+says(s.Owner))
+			}
+			if got := strings.Join(got, "; "); got != c.want {
+				t.Errorf("%s\nnot %s", got, c.want)
+			}
+		})
+	}
+}
