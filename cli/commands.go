@@ -51,6 +51,8 @@ func entries() []entry {
 		{name: "log", make: newLog},
 		{name: "history", make: newHistory},
 		{name: "grep", make: newGrep},
+		{name: "attempts", make: newAttempts},
+		{name: "compare", make: newCompare},
 		{name: "back", make: newBack},
 		{name: "sessions", make: newSessions},
 		{name: "cat", make: newCat},

@@ -21,7 +21,7 @@ func completesPaths(w partialWords) bool {
 		return len(w.args) >= 1
 	case "history":
 		return true
-	case "restore", "export", "diff", "undo", "forget", "grep":
+	case "restore", "export", "diff", "compare", "undo", "forget", "grep":
 		return w.dashed
 	}
 	return false
@@ -39,7 +39,7 @@ func completePaths(ctx context.Context, w partialWords, typed string, env accoun
 	ever := w.cmd.name == "history" || w.cmd.name == "forget" || w.cmd.name == "grep" || w.cmd.name == "list"
 	switch {
 	case ever:
-	case w.cmd.name == "diff" && len(w.args) > 0:
+	case (w.cmd.name == "diff" || w.cmd.name == "compare") && len(w.args) > 0:
 		specs = w.args
 	case w.cmd.name != "undo" && len(w.args) > 0:
 		specs = w.args[:1]

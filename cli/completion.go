@@ -5,6 +5,7 @@ import (
 
 	_ "embed"
 	"github.com/rewind-cli/rewind/engine/account"
+	"github.com/rewind-cli/rewind/engine/attempts"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/settings"
 	"github.com/rewind-cli/rewind/hookio"
@@ -82,7 +83,7 @@ func complete(ctx context.Context, words []string, env account.Env, o *output) e
 		tierChoices(emit)
 	case w.wants == "adopt":
 		completeStores(ctx, env, emit)
-	case w.wants == "good" || w.wants == "bad":
+	case w.wants == "good" || w.wants == "bad" || w.wants == "base":
 		completeCheckpoints(ctx, w.root, env, emit)
 	case w.wants == "session":
 		completeSessions(ctx, w.root, env, emit)
@@ -207,9 +208,15 @@ func settingChoices(key string, emit func(value, text string)) {
 // completeArg offers what the command takes as its n-th argument.
 func completeArg(ctx context.Context, w partialWords, env account.Env, emit func(value, text string)) {
 	cmd, n := w.cmd, len(w.args)
-	wants := map[string]int{"show": 1, "diff": 2, "restore": 1, "cat": 1, "ls": 1, "export": 1, "checkout": 1, "pin": 1, "unpin": 1, "rename": 1}
+	wants := map[string]int{"show": 1, "diff": 2, "compare": 2, "attempts": 1, "restore": 1, "cat": 1, "ls": 1, "export": 1, "checkout": 1, "pin": 1, "unpin": 1, "rename": 1}
 	switch {
 	case n < wants[cmd.name]:
+		if cmd.name == "compare" {
+			completeAttempts(ctx, w.root, env, emit)
+		}
+		if cmd.name == "attempts" {
+			emit("prompt~1", "the last prompt")
+		}
 		completeCheckpoints(ctx, w.root, env, emit)
 	case cmd.name == "config" && n == 0:
 		for _, k := range settings.Keys() {
@@ -231,6 +238,23 @@ func completeArg(ctx context.Context, w partialWords, env account.Env, emit func
 				emit(e.name, "")
 			}
 		}
+	}
+}
+
+// completeAttempts offers the attempts at the newest prompt that has several, and now.
+func completeAttempts(ctx context.Context, root string, env account.Env, emit func(value, text string)) {
+	emit(nowWord, "the working tree")
+	p, err := project.Open(ctx, project.OpenOptions{Env: env, Root: root})
+	if err != nil {
+		return
+	}
+	defer p.Close()
+	f, err := attempts.Newest(ctx, p)
+	if err != nil || f == nil {
+		return
+	}
+	for _, a := range f.Attempts {
+		emit(attempts.Name(a.N), firstLine(a.Prompt.Prompt))
 	}
 }
 

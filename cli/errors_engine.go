@@ -8,6 +8,7 @@ import (
 
 	"github.com/rewind-cli/rewind/engine"
 	"github.com/rewind-cli/rewind/engine/account"
+	"github.com/rewind-cli/rewind/engine/attempts"
 	"github.com/rewind-cli/rewind/engine/conversation"
 	"github.com/rewind-cli/rewind/engine/gitprogram"
 	"github.com/rewind-cli/rewind/engine/project"
@@ -118,8 +119,11 @@ func explainNamed(err error, f *failure) bool {
 		outside   *project.OutsideError
 		badName   *project.BadNameError
 		taken     *project.NameTakenError
+		noAttempt *attempts.NoAttemptError
 	)
 	switch {
+	case errors.As(err, &noAttempt):
+		f.code, f.hint = exitNotFound, "rewind attempts"
 	case errors.As(err, &unsaved):
 		f.code = exitNotFound
 		f.hint = fmt.Sprintf("rewind restore prompt~%d --context-only takes back the conversation alone; rewind list shows the checkpoints for rewind restore <id>", unsaved.N)

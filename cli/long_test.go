@@ -44,6 +44,7 @@ var longCommands = []longCommand{
 	{name: "run", args: []string{"run", "--", "touch", "BASE/out"}, phases: []string{"scan "}, makes: "out",
 		says: "interrupted: no checkpoint was taken, and the command was not run"},
 	{name: "diff", args: []string{"diff", "1"}, phases: []string{"scan "}, says: "interrupted: nothing was changed"},
+	{name: "compare", args: []string{"compare", "1"}, phases: []string{"scan "}, says: "interrupted: nothing was changed"},
 	{name: "restore", args: []string{"restore", "2", "-y"}, phases: restorePhases, says: asItWas, safety: true},
 	{name: "undo", args: []string{"undo", "-y"}, phases: restorePhases, says: asItWas, safety: true},
 	{name: "redo", args: []string{"redo", "-y"}, prepare: func(l *longLab) { l.must("undo", "-y") }, phases: restorePhases, says: asItWas, safety: true},
@@ -78,7 +79,7 @@ var restorePhases = []string{"scan ", "plan ", "read ", "write ", "replace "}
 // long it takes (see output.working).
 var notLong = map[string]string{
 	"back": "it is a restore", "pick": "its screen tells", "watch": "it says what it does as it does it", "hook": "nobody looks",
-	"list": "a page", "show": "one checkpoint", "log": "a page", "history": "the database knows", "sessions": "a few", "cat": "a stream", "ls": "a stream",
+	"list": "a page", "show": "one checkpoint", "log": "a page", "history": "the database knows", "attempts": "a few", "sessions": "a few", "cat": "a stream", "ls": "a stream",
 	"pin": "a record", "unpin": "a record", "rename": "a record", "stores": "a few", "deinit": "it removes packs", "status": "a few numbers",
 	"validate": "a few files", "config": "a file", "completion": "a text", "help": "a text", "man": "a text",
 }

@@ -30,11 +30,13 @@ func (s schema) allows(kind string) bool {
 // views are the documents that the schemas in docs/schema describe, by the schema's name.
 func views() map[string]any {
 	return map[string]any{
+		"attempts":       attemptsView{},
 		"back":           backView{},
 		"bisect":         bisectView{},
 		"cat":            fileView{},
 		"cat-transcript": conversationView{},
 		"checkout":       checkedOutView{},
+		"compare":        comparedView{},
 		"completion":     scriptView{},
 		"config":         configView{},
 		"config-key":     settingView{},

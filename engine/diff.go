@@ -138,3 +138,33 @@ func impliedDir(c manifest.Change) bool {
 func sameContent(old, new *manifest.Entry) bool {
 	return old != nil && new != nil && old.Kind == new.Kind && old.ID == new.ID && old.Target == new.Target
 }
+
+// Totals count what differs: files and links, a rename as one that is modified, and lines.
+type Totals struct{ Added, Modified, Deleted, LinesAdded, LinesDeleted int }
+
+// DiffTotals counts what Diff finds, and the lines.
+func DiffTotals(ctx context.Context, p *project.Project, o DiffOptions) (n Totals, err error) {
+	o.Patch = true
+	files, err := Diff(ctx, p, o)
+	for i := range files {
+		n.add(&files[i])
+	}
+	return n, err
+}
+
+func (n *Totals) add(f *FileDiff) {
+	dir := func(e *manifest.Entry) bool { return e == nil || e.Kind == manifest.Subdir }
+	if dir(f.Old) && dir(f.New) {
+		return
+	}
+	switch f.Status {
+	case patch.Added, patch.Copied:
+		n.Added++
+	case patch.Deleted:
+		n.Deleted++
+	default:
+		n.Modified++
+	}
+	n.LinesAdded += f.Added
+	n.LinesDeleted += f.Deleted
+}

@@ -83,6 +83,10 @@ func (w *diffWriter) write(diffs []FileDiff) ([]FileDiff, error) {
 // compare puts down one diff by itself, whose From and Hidden are set.
 func (d *FileDiff) compare(get func([]byte, oid.ID) ([]byte, error)) error {
 	w := diffWriter{ctx: context.Background(), get: get, entries: map[*patch.File]*manifest.Entry{}}
+	return w.compare(d)
+}
+
+func (w *diffWriter) compare(d *FileDiff) error {
 	d.Status = statusOf(d.Change)
 	old := d.Path
 	if d.From != "" {

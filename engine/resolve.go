@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/rewind-cli/rewind/engine/attempts"
 	"github.com/rewind-cli/rewind/engine/conversation"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/manifest"
@@ -16,8 +17,8 @@ import (
 // Resolve finds the checkpoint that spec names: a keyword, a number (1 is the
 // newest), a name, an id or a prefix of one of at least four letters, a time
 // as @{5m} or @{2026-11-20 14:30}, a prompt as prompt~2 of the session that
-// ChooseSession finds, or <session-id>:<event-id>. Errors: *NoCheckpointError,
-// *AmbiguousError, *NoSessionError.
+// ChooseSession finds, <session-id>:<event-id>, or attempt~2 for the newest checkpoint of an attempt as package attempts
+// counts them. Errors: *NoCheckpointError, *AmbiguousError, *NoSessionError, *attempts.NoAttemptError.
 func Resolve(ctx context.Context, p *project.Project, spec string) (project.Listed, error) {
 	return ResolveIn(ctx, p, spec, "")
 }
@@ -27,6 +28,16 @@ func Resolve(ctx context.Context, p *project.Project, spec string) (project.List
 func ResolveIn(ctx context.Context, p *project.Project, spec, session string) (project.Listed, error) {
 	if n, ok := conversation.PromptNumber(spec); ok {
 		return conversation.ResolvePrompt(ctx, p, spec, n, session)
+	}
+	if n, ok := attempts.Number(spec); ok {
+		_, a, err := attempts.Numbered(ctx, p, n)
+		switch {
+		case err != nil:
+			return project.Listed{}, err
+		case a.End == nil:
+			return project.Listed{}, &attempts.NoAttemptError{N: n, Collected: true}
+		}
+		return *a.End, nil
 	}
 	if n := slices.Index([]string{"", "last", "prev"}, spec); n >= 0 && session != "" {
 		return ofSession(ctx, p, spec, max(n, 1), session)

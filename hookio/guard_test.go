@@ -59,7 +59,7 @@ func TestGuardCommands(t *testing.T) {
 		"rewind restore 1 -n", "rewind restore -yn 1", "rewind undo -nq", "rewind gc -n", "xargs rm -rf <<< build",
 		"$(which rewind) list", "$(which python3) undo", "which rewind undo", `python3 -c "os.system('rewind list')"`, `python3 -c "print('rewind undo')"`, "python3 rewind.py undo", "echo list | xargs rewind", "command -v rewind",
 		"rewind import -n .", "rewind diff --tool=meld 3", "rewind diff -- --tool=undo", "rewind checkout 3 /tmp/x", "rewind bisect --run 'make undo'", "rewind bisect --good 4 -- rm -rf .agent",
-		"rewind stores", "rewind stores --json", "rewind history -p src/x", "rewind grep undo -- restore", "rewind grep -e restore", "rewind hook generic", "rewind hook --help", "rewind deinit --help", "rewind undo --dry-run",
+		"rewind attempts", "rewind attempts prompt~2 --json", "rewind compare attempt~1 attempt~2 -p", "rewind compare 3 now -- restore", "rewind blame a.go", "rewind blame -L 1,+3 undo", "rewind stores", "rewind stores --json", "rewind history -p src/x", "rewind grep undo -- restore", "rewind grep -e restore", "rewind hook generic", "rewind hook --help", "rewind deinit --help", "rewind undo --dry-run",
 		"rewind run -- make", "rewind run make test", "rewind run -- npm install -y", "rewind run -- git clean -fdx sub", "rewind watch",
 		"rewind undo 2 -n", "rewind redo --dry-run", "rewind undo-restore --to 2 -n", "rewind log",
 

@@ -70,6 +70,7 @@ var inEngine = map[string][]string{
 	"engine/maintain": {"cas", "engine/account", "engine/checkpoint", "engine/commit", "engine/conversation", "engine/notice", "engine/pathspec", "engine/problem", "engine/project", "engine/restore",
 		"engine/scan", "engine/settings", "engine/stores", "engine/transcript", "manifest"},
 	"engine/attribution": {"cas", "engine/project", "manifest"},
+	"engine/attempts":    {"cas", "engine/conversation", "engine/project", "engine/transcript", "manifest"},
 	"engine/timeline":    {"cas", "engine/account", "engine/checkpoint", "engine/pathspec", "engine/problem", "engine/project", "manifest"},
 	"engine/notice":      {"engine/account", "engine/project", "manifest"},
 	"engine/hook":        {"cas", "engine/account", "engine/checkpoint", "engine/commit", "engine/conversation", "engine/maintain", "engine/notice", "engine/project", "engine/settings", "engine/stores", "manifest"},

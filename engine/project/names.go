@@ -40,7 +40,7 @@ func CheckName(name string) error {
 		return &BadNameError{Name: name, Reason: "it is empty"}
 	case len(name) > 200:
 		return &BadNameError{Name: name, Reason: "it is longer than 200 characters"}
-	case name == "last" || name == "prev":
+	case name == "last" || name == "prev" || name == "now":
 		return &BadNameError{Name: name, Reason: "it is a keyword"}
 	case digits:
 		return &BadNameError{Name: name, Reason: "a number counts checkpoints"}

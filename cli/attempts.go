@@ -1,0 +1,283 @@
+package cli
+
+import (
+	"context"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/rewind-cli/rewind/cas/oid"
+	"github.com/rewind-cli/rewind/cli/screen"
+	"github.com/rewind-cli/rewind/engine"
+	"github.com/rewind-cli/rewind/engine/attempts"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/timeline"
+	"github.com/rewind-cli/rewind/manifest"
+)
+
+func newAttempts() *command {
+	return &command{
+		name:  "attempts",
+		usage: "[prompt]",
+		short: "show what came of a prompt each time it was tried",
+		long: "Shows the attempts at one prompt: that prompt, and each that was typed at the same place\n" +
+			"after a restore to before it, in a fork of the session, or after going back in the agent\n" +
+			"itself. Each line has where the attempt ended (the state that the next restore left\n" +
+			"behind, or its newest checkpoint, or now), and what it changed against the checkpoint\n" +
+			"of the first one's prompt. * is the attempt that the tree stands at.\n" +
+			"<prompt> is a checkpoint: a prompt's, or one of its turn; without it, the newest prompt\n" +
+			"with more than one attempt is meant. Where there is none, that is said, with exit code 0.\n" +
+			"attempt~N names the end of the N-th of that newest one, wherever a checkpoint is named.",
+		examples: []example{
+			{"rewind attempts", "the newest prompt that was tried more than once"},
+			{"rewind attempts prompt~3", "the attempts at the third-last prompt"},
+			{"rewind compare attempt~1 attempt~2", "what the first two made of it"},
+			{"rewind restore attempt~1", "go back to the first one's end"},
+		},
+		exits:   []int{exitNotFound, exitDamaged},
+		maxArgs: 1,
+		run: func(ctx context.Context, c *call) error {
+			p, err := c.open(ctx)
+			if err != nil {
+				return err
+			}
+			f, err := c.attemptsOf(ctx, p)
+			if err != nil {
+				return err
+			}
+			v := attemptsPrinter{c: c, p: p, f: f, numbered: len(c.args) == 0}
+			if f != nil {
+				if err := v.measure(ctx); err != nil {
+					return err
+				}
+			}
+			c.out.endProgress()
+			if c.json {
+				return v.json()
+			}
+			return v.print(ctx)
+		},
+	}
+}
+
+// attemptsOf is the fork that the argument means; nil where there is none.
+func (c *call) attemptsOf(ctx context.Context, p *project.Project) (*attempts.Fork, error) {
+	if len(c.args) == 0 {
+		return attempts.Newest(ctx, p)
+	}
+	l, err := c.resolve(ctx, p, c.args[0])
+	if err != nil {
+		return nil, err
+	}
+	f, err := attempts.Of(ctx, p, l.Checkpoint)
+	if err == nil && f == nil {
+		err = &hintedError{&project.NoCheckpointError{Spec: c.args[0], Reason: "it belongs to no prompt"}, "rewind list shows the prompts"}
+	}
+	return f, err
+}
+
+// tried is an attempt with what it changed.
+type tried struct {
+	attempts.Attempt
+	now     bool // its end is the working tree
+	ended   time.Time
+	changes *engine.Totals // nil: not known
+}
+
+type attemptsPrinter struct {
+	c        *call
+	p        *project.Project
+	f        *attempts.Fork // nil: there is none
+	numbered bool           // attempt~N means those of f
+	present  *timeline.Present
+	tried    []tried
+}
+
+// measure finds the ends, and what each attempt changed.
+func (v *attemptsPrinter) measure(ctx context.Context) error {
+	v.present, _ = look(ctx, v.p) // without it, the ends are what is known
+	for _, a := range v.f.Attempts {
+		t := tried{Attempt: a}
+		var end *manifest.Checkpoint
+		if a.End != nil {
+			end, t.ended = &a.End.Checkpoint, a.End.Time
+		}
+		if a.Open && v.present != nil && (end == nil || v.present.Root != end.Root) {
+			t.now, t.ended, end = true, v.present.Time, nil
+		}
+		if t.now || end != nil {
+			n, err := engine.DiffTotals(ctx, v.p, engine.DiffOptions{A: v.f.Base.Checkpoint, B: end, Renames: true})
+			switch {
+			case project.IsDamage(err): // verify tells of that
+			case err != nil:
+				return err
+			default:
+				t.changes = &n
+			}
+		}
+		v.tried = append(v.tried, t)
+	}
+	return nil
+}
+
+func (v *attemptsPrinter) print(ctx context.Context) error {
+	o := v.c.out
+	if v.f == nil {
+		o.hint("no prompt has more than one attempt; rewind restore prompt~1 goes back to before the last")
+		return nil
+	}
+	t := screen.Table{
+		Width: o.width(),
+		Columns: []screen.Column{{Title: ""}, {Title: "ATTEMPT", Style: screen.Cyan}, {Title: "END", Style: screen.Yellow}, {Title: "AGE", Right: true}, {Title: "TOOK", Right: true},
+			{Title: "FILES"}, {Title: "LINES"}, {Title: "TEXT", Flex: true}},
+	}
+	mixed := false
+	for i := range v.tried {
+		a := &v.tried[i]
+		mark := ""
+		if a.Open {
+			mark = "*"
+		}
+		name := strconv.Itoa(a.N)
+		if v.numbered {
+			name = attempts.Name(a.N)
+		}
+		files, lines := "?", ""
+		if n := a.changes; n != nil {
+			if files = changeCounts(uint64(n.Added), uint64(n.Modified), uint64(n.Deleted)); files == "" {
+				files = "none"
+			}
+			lines = lineCounts(n.LinesAdded, n.LinesDeleted)
+		}
+		if a.Mixed {
+			files += "!"
+			mixed = true
+		}
+		t.Rows = append(t.Rows, []string{mark, name, a.endText(), formatAge(o.now().Sub(a.Began())), a.took(), files, lines, firstLine(a.Prompt.Prompt)})
+	}
+	return o.paged(ctx, v.c.env, func() error {
+		o.line("Attempts since %s:", named(o, v.f.Base))
+		t.Write(o.color, func(s string) { o.line("%s", s) })
+		if mixed {
+			o.summary("%s", o.color.Paint(screen.Dim, "!: several were at work in the same tree, so this is not its work alone."))
+		}
+		if v.f.At == 0 {
+			text := "The tree stands at none of them."
+			if v.present != nil && v.present.Root == v.f.Base.Root {
+				text = "The tree is as it was before the prompt."
+			}
+			o.summary("%s", text)
+		}
+		v.hint()
+		return nil
+	})
+}
+
+// hint says how two of them are compared.
+func (v *attemptsPrinter) hint() {
+	if v.c.quiet || len(v.tried) < 2 {
+		return
+	}
+	word := func(t *tried) string {
+		switch {
+		case v.numbered:
+			return attempts.Name(t.N)
+		case t.now:
+			return nowWord
+		case t.End != nil:
+			return t.End.ID.String()[:shortID]
+		}
+		return ""
+	}
+	a, b := word(&v.tried[len(v.tried)-2]), word(&v.tried[len(v.tried)-1])
+	if a != "" && b != "" {
+		v.c.out.hint("rewind compare %s %s", a, b)
+	}
+}
+
+func (t *tried) endText() string {
+	switch {
+	case t.now:
+		return nowWord
+	case t.End == nil:
+		return "gone"
+	}
+	return t.End.ID.String()[:shortID]
+}
+
+// took is how long it was between the prompt and the end.
+func (t *tried) took() string {
+	if d := t.ended.Sub(t.Began()); !t.ended.IsZero() && d >= time.Second {
+		return formatAge(d)
+	}
+	return ""
+}
+
+// lineCounts are lines in signs: +12 -3.
+func lineCounts(added, deleted int) string {
+	if added+deleted == 0 {
+		return ""
+	}
+	return strings.TrimSpace("+" + strconv.Itoa(added) + " -" + strconv.Itoa(deleted))
+}
+
+// attemptsView is what attempts --json prints; docs/schema/attempts.schema.json describes it.
+type attemptsView struct {
+	Base     *checkpointView `json:"base"` // the checkpoint of the first attempt's prompt; null: no prompt has more than one attempt
+	At       int             `json:"at"`   // n of the attempt that the tree stands at, 0 for none
+	AtBase   bool            `json:"at_base"`
+	Attempts []attemptView   `json:"attempts"`
+}
+
+type attemptView struct {
+	N          int             `json:"n"`
+	Prompt     string          `json:"prompt"`
+	PromptID   string          `json:"prompt_id"`
+	SessionID  string          `json:"session_id"`
+	Agent      string          `json:"agent"`
+	Checkpoint checkpointView  `json:"checkpoint"` // of its prompt
+	End        *checkpointView `json:"end"`        // null: collected, or now
+	Now        bool            `json:"now"`        // its end is the working tree
+	Current    bool            `json:"current"`
+	Began      string          `json:"began"`
+	Ended      *string         `json:"ended"`
+	Prompts    int             `json:"prompts"` // typed in it
+	Mixed      bool            `json:"mixed"`   // another was at work in the same tree
+	Changes    *totalsView     `json:"changes"` // against base; null: not known
+}
+
+type totalsView struct {
+	Added        int `json:"added"`
+	Modified     int `json:"modified"`
+	Deleted      int `json:"deleted"`
+	LinesAdded   int `json:"lines_added"`
+	LinesDeleted int `json:"lines_deleted"`
+}
+
+func (v *attemptsPrinter) json() error {
+	doc := attemptsView{Attempts: []attemptView{}}
+	if v.f != nil {
+		base := viewCheckpoint(v.f.Base)
+		doc.Base, doc.At = &base, v.f.At
+		doc.AtBase = v.f.At == 0 && v.present != nil && v.present.Root == v.f.Base.Root && v.present.Root != (oid.ID{})
+	}
+	for i := range v.tried {
+		t := &v.tried[i]
+		c := &t.Prompt
+		w := attemptView{N: t.N, Prompt: c.Prompt, PromptID: c.PromptID, SessionID: c.Session, Agent: c.Agent, Checkpoint: viewCheckpoint(*c),
+			Now: t.now, Current: t.Open, Began: viewTime(t.Began()), Prompts: t.Prompts, Mixed: t.Mixed}
+		if t.End != nil && !t.now {
+			end := viewCheckpoint(*t.End)
+			w.End = &end
+		}
+		if !t.ended.IsZero() {
+			ended := viewTime(t.ended)
+			w.Ended = &ended
+		}
+		if n := t.changes; n != nil {
+			w.Changes = &totalsView{n.Added, n.Modified, n.Deleted, n.LinesAdded, n.LinesDeleted}
+		}
+		doc.Attempts = append(doc.Attempts, w)
+	}
+	return v.c.out.document(doc)
+}

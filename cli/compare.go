@@ -1,0 +1,178 @@
+package cli
+
+import (
+	"context"
+	"path/filepath"
+
+	"github.com/spf13/pflag"
+
+	"github.com/rewind-cli/rewind/engine"
+	"github.com/rewind-cli/rewind/engine/attempts"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/manifest"
+)
+
+// nowWord names the working tree where a state is compared.
+const nowWord = "now"
+
+// compareFlags are those of compare.
+type compareFlags struct {
+	stat, patch, ignoreSpace bool
+	noRenames                bool
+	precious, glob           bool
+	context                  int
+	base                     string
+}
+
+func newCompare() *command {
+	var d compareFlags
+	return &command{
+		name:  "compare",
+		usage: "<a> [<b>] [--base CKPT] [--stat|-p] [-U N] [-w] [--no-renames] [--precious] [--glob] [-- path…]",
+		short: "compare two attempts with what they have in common",
+		long: "Shows what two states changed since the nearest one that they have in common: the paths\n" +
+			"that only <a> changed, those that only <b> did (default: now, the working tree), those\n" +
+			"that both changed in the same way, and those that differ, with the lines of each.\n" +
+			"A state is an attempt, attempt~N as rewind attempts shows them, or any checkpoint, or now.\n" +
+			"The base of two attempts at a prompt is the checkpoint of that prompt. That of any other\n" +
+			"two is the newest checkpoint that both came from, where a restore goes on from what it\n" +
+			"went to; where one came from the other, that is the older of them, and --base names\n" +
+			"another. A renamed file counts under its old name.\n" + aboutPaths,
+		examples: []example{
+			{"rewind compare attempt~1 attempt~2", "two attempts at the newest prompt that has several"},
+			{"rewind compare attempt~1", "the first one with the tree as it is"},
+			{"rewind compare 9 3 -p -- src", "with the patches of both, these paths only"},
+			{"rewind compare v1 v2 --base v0 --stat", "lines per file, since a base of one's own"},
+			{"rewind restore attempt~1 -- src/lexer.go", "take one file of an attempt"},
+		},
+		exits:   []int{exitNotFound, exitBusy, exitDamaged},
+		minArgs: 1, maxArgs: 2, paths: true,
+		flags: func(f *pflag.FlagSet) {
+			f.StringVar(&d.base, "base", "", "what they have in common: a `checkpoint`")
+			f.BoolVar(&d.stat, "stat", false, "lines added and deleted per file, of each side")
+			f.BoolVarP(&d.patch, "patch", "p", false, "with the patches of each side")
+			f.IntVarP(&d.context, "unified", "U", defaultContext, "`N` unchanged lines around each change")
+			f.BoolVarP(&d.ignoreSpace, "ignore-all-space", "w", false, "lines that differ in white space alone are the same")
+			f.BoolVar(&d.noRenames, "no-renames", false, "show a rename as a deletion and an addition")
+			f.BoolVar(&d.precious, "precious", false, "also show the content of precious files")
+			globFlag(f, &d.glob)
+		},
+		run: func(ctx context.Context, c *call) error { return runCompare(ctx, c, &d) },
+	}
+}
+
+// side is one of the two states that are compared.
+type side struct {
+	at      *project.Listed // nil: the working tree
+	attempt int             // 0: none that the base is of
+}
+
+func (s *side) checkpoint() *manifest.Checkpoint {
+	if s.at == nil {
+		return nil
+	}
+	return &s.at.Checkpoint
+}
+
+func runCompare(ctx context.Context, c *call, d *compareFlags) error {
+	switch {
+	case d.stat && d.patch:
+		return usagef("--stat and --patch cannot be combined")
+	case d.context < 0:
+		return usagef("--unified must not be negative")
+	case c.flags.Changed("base") && d.base == "":
+		return usagef("--base is an empty string")
+	}
+	p, err := c.open(ctx)
+	if err != nil {
+		return err
+	}
+	v := comparePrinter{c: c, p: p, d: d}
+	words := append(c.args[:len(c.args):len(c.args)], nowWord)
+	if v.a.at, err = c.state(ctx, p, words[0]); err != nil {
+		return err
+	}
+	if v.b.at, err = c.state(ctx, p, words[1]); err != nil {
+		return err
+	}
+	if err := v.findBase(ctx); err != nil {
+		return err
+	}
+	o := engine.CompareOptions{A: v.a.checkpoint(), B: v.b.checkpoint(), Context: d.context, IgnoreSpace: d.ignoreSpace, Renames: !d.noRenames, WithPrecious: d.precious}
+	if o.Context == 0 {
+		o.Context = -1 // none, not the default
+	}
+	var in []manifest.Checkpoint
+	for _, at := range []*manifest.Checkpoint{o.A, o.B} {
+		if at != nil {
+			in = append(in, *at)
+		}
+	}
+	if v.base != nil {
+		o.Base = &v.base.Checkpoint
+		in = append(in, *o.Base)
+	}
+	if o.Paths, err = c.patterns(ctx, p, c.paths, d.glob, in...); err != nil {
+		return err
+	}
+	if v.found, err = engine.Compare(ctx, p, o); err != nil {
+		return err
+	}
+	c.out.endProgress()
+	if c.json {
+		return v.json()
+	}
+	return c.out.paged(ctx, c.env, func() error {
+		v.print()
+		return nil
+	})
+}
+
+// state finds what a word names: nil is the working tree.
+func (c *call) state(ctx context.Context, p *project.Project, word string) (*project.Listed, error) {
+	if word == nowWord || word == "@" {
+		return nil, nil
+	}
+	if n, ok := attempts.Number(word); ok {
+		_, a, err := attempts.Numbered(ctx, p, n)
+		if err != nil {
+			return nil, err
+		}
+		if a.Open {
+			return nil, nil // the tree stands at it: what came since is its too
+		}
+		return a.End, nil
+	}
+	l, err := c.resolve(ctx, p, word)
+	if err != nil {
+		return nil, err
+	}
+	return &l, nil
+}
+
+// findBase finds what the two have in common.
+func (v *comparePrinter) findBase(ctx context.Context) error {
+	if v.d.base != "" {
+		l, err := v.c.resolve(ctx, v.p, v.d.base)
+		v.base = &l
+		return err
+	}
+	b, err := attempts.BaseOf(ctx, v.p, v.a.checkpoint(), v.b.checkpoint())
+	if err != nil {
+		return err
+	}
+	if b == nil {
+		return &hintedError{&project.NoCheckpointError{Spec: "base", Reason: "nothing tells what the two have in common"}, "name one with --base"}
+	}
+	v.base, v.linear, v.fork = &b.Checkpoint, b.Linear, b.Fork
+	v.a.attempt, v.b.attempt = b.A, b.B
+	return nil
+}
+
+// fromHere is a path of the project as it is typed in the working directory.
+func (c *call) fromHere(root, path string) string {
+	if rel, err := filepath.Rel(c.env.Dir, filepath.Join(root, filepath.FromSlash(path))); err == nil && c.env.Dir != "" {
+		return filepath.ToSlash(rel)
+	}
+	return path
+}

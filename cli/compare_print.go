@@ -1,0 +1,289 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/rewind-cli/rewind/cli/screen"
+	"github.com/rewind-cli/rewind/engine"
+	"github.com/rewind-cli/rewind/engine/attempts"
+	"github.com/rewind-cli/rewind/engine/patch"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/manifest"
+)
+
+// comparePrinter prints a comparison, in one of its forms.
+type comparePrinter struct {
+	c      *call
+	p      *project.Project
+	d      *compareFlags
+	a, b   side
+	base   *project.Listed
+	fork   *attempts.Fork // that the two are attempts of; nil: they are not
+	linear bool
+	found  *engine.Comparison
+}
+
+// groups of a comparison, in the order in which they are shown.
+func (v *comparePrinter) groups() []struct {
+	word  string
+	paths []engine.Compared
+} {
+	return []struct {
+		word  string
+		paths []engine.Compared
+	}{{"only A", v.found.OnlyA}, {"only B", v.found.OnlyB}, {"same", v.found.Same}, {"differs", v.found.Different}}
+}
+
+func (v *comparePrinter) print() {
+	o := v.c.out
+	o.line("since %s", named(o, *v.base))
+	o.line("A     %s", v.sideText(&v.a))
+	o.line("B     %s", v.sideText(&v.b))
+	switch {
+	case v.d.stat:
+		v.stat()
+	case v.d.patch:
+		v.patches()
+	default:
+		v.table()
+	}
+	v.sum()
+}
+
+func (v *comparePrinter) sideText(s *side) string {
+	o := v.c.out
+	text := nowWord
+	if s.at != nil {
+		text = named(o, *s.at)
+	}
+	if s.attempt > 0 {
+		return fmt.Sprintf("attempt %d, %s: %s", s.attempt, quoted(firstLine(v.fork.Attempts[s.attempt-1].Prompt.Prompt)), text)
+	}
+	return text
+}
+
+func (v *comparePrinter) table() {
+	o := v.c.out
+	t := screen.Table{Width: o.width(), Columns: []screen.Column{{Title: "", Style: screen.Cyan}, {Title: "PATH", Flex: true}, {Title: "A"}, {Title: "B"}}}
+	for _, g := range v.groups() {
+		for _, r := range g.paths {
+			t.Rows = append(t.Rows, []string{g.word, escapePath(r.Path), didText(r.A), didText(r.B)})
+		}
+	}
+	if len(t.Rows) > 0 {
+		t.Write(o.color, func(s string) { o.line("%s", s) })
+	}
+}
+
+// didText is what a side did to a path, "" for nothing.
+func didText(d *engine.FileDiff) string {
+	if d == nil {
+		return ""
+	}
+	what := ""
+	switch d.Status {
+	case patch.Added:
+		what = "new"
+	case patch.Deleted:
+		what = "deleted"
+	case patch.Renamed:
+		what = "renamed to " + escapePath(d.Path)
+	case patch.Retyped:
+		what = "now a " + entryKind(*d.New)
+	}
+	lines := ""
+	switch {
+	case d.Hidden:
+		lines = "(precious)"
+	case d.Binary:
+		lines = "(binary)"
+	case d.Status == patch.Added && d.Added > 0:
+		lines = fmt.Sprintf("+%d", d.Added)
+	case d.Status == patch.Deleted && d.Deleted > 0:
+		lines = fmt.Sprintf("-%d", d.Deleted)
+	default:
+		lines = lineCounts(d.Added, d.Deleted)
+	}
+	if what == "" && lines == "" && d.Old != nil && d.New != nil && d.Old.Mode != d.New.Mode {
+		return "mode " + octal(d.New)
+	}
+	if what == "" && lines == "" {
+		return "changed"
+	}
+	return strings.TrimSpace(what + " " + lines)
+}
+
+// stat prints the lines per file of each side.
+func (v *comparePrinter) stat() {
+	o := v.c.out
+	for _, s := range []struct {
+		word string
+		of   func(engine.Compared) *engine.FileDiff
+	}{{"A", func(r engine.Compared) *engine.FileDiff { return r.A }}, {"B", func(r engine.Compared) *engine.FileDiff { return r.B }}} {
+		var files []engine.FileDiff
+		for _, g := range v.groups() {
+			for _, r := range g.paths {
+				if d := s.of(r); d != nil {
+					files = append(files, *d)
+				}
+			}
+		}
+		o.line("")
+		o.line("%s", o.color.Paint(screen.Bold, s.word))
+		printStat(o, files)
+	}
+}
+
+// patches prints what each side did, by path; what is the same in both once.
+func (v *comparePrinter) patches() {
+	o := v.c.out
+	head := func(word, path, side string) {
+		o.line("")
+		if side != "" {
+			side = ", " + side
+		}
+		o.line("%s", o.color.Paint(screen.Yellow, word+side+": "+escapePath(path)))
+	}
+	for _, g := range v.groups() {
+		for _, r := range g.paths {
+			switch {
+			case r.A == nil:
+				head(g.word, r.Path, "")
+				printPatch(o, *r.B)
+			case r.B == nil || g.word == "same":
+				head(g.word, r.Path, "")
+				printPatch(o, *r.A)
+			default:
+				head(g.word, r.Path, "A")
+				printPatch(o, *r.A)
+				head(g.word, r.Path, "B")
+				printPatch(o, *r.B)
+			}
+		}
+	}
+}
+
+// sum says how many there are of each, and how a side's files are taken.
+func (v *comparePrinter) sum() {
+	o, f := v.c.out, v.found
+	switch {
+	case len(f.OnlyA)+len(f.OnlyB)+len(f.Different) > 0:
+		o.summary("%d only in A, %d only in B, %d the same, %d %s.", len(f.OnlyA), len(f.OnlyB), len(f.Same), len(f.Different), map[bool]string{true: "differs", false: "differ"}[len(f.Different) == 1])
+	case len(f.Same) > 0:
+		o.summary("A and B are the same: both changed %s alike.", plural(len(f.Same), "path", "paths"))
+	default:
+		o.summary("A and B are the same: neither changed anything.")
+	}
+	if v.c.quiet {
+		return
+	}
+	if v.linear && v.d.base == "" {
+		o.hint("one came from the other; rewind diff shows the difference, --base another base")
+	}
+	from, path := v.a.at, ""
+	paths := append(f.OnlyA[:len(f.OnlyA):len(f.OnlyA)], f.Different...)
+	side := "A"
+	if v.a.at == nil {
+		from, side = v.b.at, "B"
+		paths = append(f.OnlyB[:len(f.OnlyB):len(f.OnlyB)], f.Different...)
+	}
+	if from == nil || v.linear || len(paths) == 0 {
+		return
+	}
+	r := paths[0]
+	if path = r.Path; side == "A" && r.A != nil {
+		path = r.A.Path
+	} else if side == "B" && r.B != nil {
+		path = r.B.Path
+	}
+	o.hint("rewind restore %s -- %s takes that of %s", from.ID.String()[:shortID], shellQuote(v.c.fromHere(v.p.Root(), path)), side)
+}
+
+// comparedView is what compare --json prints; docs/schema/compare.schema.json describes it.
+type comparedView struct {
+	Base      checkpointView `json:"base"`
+	A         stateView      `json:"a"`
+	B         stateView      `json:"b"`
+	OnlyA     []bothView     `json:"only_a"`
+	OnlyB     []bothView     `json:"only_b"`
+	Same      []bothView     `json:"same"`
+	Different []bothView     `json:"different"`
+}
+
+// stateView is one of the two states.
+type stateView struct {
+	Checkpoint *checkpointView `json:"checkpoint"` // null: the working tree
+	Attempt    int             `json:"attempt"`    // of those at the base; 0: none
+}
+
+// bothView is a path with what each side did to it since the base.
+type bothView struct {
+	pathView          // as the base calls it
+	A        *didView `json:"a"` // null: unchanged
+	B        *didView `json:"b"`
+}
+
+type didView struct {
+	pathView             // as the side calls it
+	Kind         string  `json:"kind"` // created changed deleted renamed mode kind
+	LinesAdded   int     `json:"lines_added"`
+	LinesDeleted int     `json:"lines_deleted"`
+	Binary       bool    `json:"binary"`
+	Precious     bool    `json:"precious"`
+	Mode         *string `json:"mode"` // null: deleted
+	Hash         *string `json:"hash"` // of a file's content
+	Patch        *string `json:"patch,omitempty"`
+}
+
+func (v *comparePrinter) json() error {
+	state := func(s *side) stateView {
+		w := stateView{Attempt: s.attempt}
+		if s.at != nil {
+			c := viewCheckpoint(*s.at)
+			w.Checkpoint = &c
+		}
+		return w
+	}
+	list := func(rows []engine.Compared) []bothView {
+		out := make([]bothView, len(rows))
+		for i, r := range rows {
+			out[i] = bothView{viewPath(r.Path), v.did(r.A), v.did(r.B)}
+		}
+		return out
+	}
+	f := v.found
+	return v.c.out.document(comparedView{viewCheckpoint(*v.base), state(&v.a), state(&v.b), list(f.OnlyA), list(f.OnlyB), list(f.Same), list(f.Different)})
+}
+
+func (v *comparePrinter) did(d *engine.FileDiff) *didView {
+	if d == nil {
+		return nil
+	}
+	w := &didView{pathView: viewPath(d.Path), LinesAdded: d.Added, LinesDeleted: d.Deleted, Binary: d.Binary, Precious: d.Precious()}
+	switch {
+	case d.Status == patch.Added:
+		w.Kind = string(engine.Created)
+	case d.Status == patch.Deleted:
+		w.Kind = string(engine.Deleted)
+	case d.Status == patch.Renamed:
+		w.Kind = string(engine.Renamed)
+	case d.Status == patch.Retyped:
+		w.Kind = string(engine.KindChanged)
+	case d.Old.ID == d.New.ID && d.Old.Target == d.New.Target:
+		w.Kind = string(engine.ModeChanged)
+	default:
+		w.Kind = string(engine.Changed)
+	}
+	if e := d.New; e != nil {
+		mode := fmt.Sprintf("%04o", e.Mode)
+		w.Mode = &mode
+		if e.Kind == manifest.File {
+			w.Hash = viewID(e.ID)
+		}
+	}
+	if v.d.patch {
+		w.Patch = &d.Patch
+	}
+	return w
+}

@@ -1,0 +1,112 @@
+package attempts
+
+import (
+	"context"
+	"slices"
+
+	"github.com/rewind-cli/rewind/engine/conversation"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/transcript"
+	"github.com/rewind-cli/rewind/manifest"
+)
+
+// event is a checkpoint or an operation that moved the project.
+type event struct {
+	c  *manifest.Checkpoint
+	op *manifest.Operation
+}
+
+func (e *event) seq() uint64 {
+	if e.op != nil {
+		return e.op.Seq
+	}
+	return e.c.Seq
+}
+
+type sessionKey struct{ agent, id string }
+
+func sessionOf(c *manifest.Checkpoint) sessionKey { return sessionKey{c.Agent, c.Session} }
+
+// log is what happened, oldest first.
+type log struct {
+	events  []event
+	prompts []*manifest.Checkpoint // those that a person typed, once each
+	isTyped map[uint64]bool        // by sequence number: it is among prompts
+	byID    map[manifest.CheckpointID]*manifest.Checkpoint
+	ops     map[uint64]*manifest.Operation
+	parents map[string]string // of sessions, as hooks told
+}
+
+func readLog(ctx context.Context, p *project.Project) (*log, error) {
+	l := &log{isTyped: map[uint64]bool{}, byID: map[manifest.CheckpointID]*manifest.Checkpoint{}, ops: map[uint64]*manifest.Operation{}, parents: map[string]string{}}
+	err := p.Query(ctx, func(db *manifest.DB) error {
+		for c, err := range db.Checkpoints(manifest.Query{All: true}) {
+			if err != nil {
+				return err
+			}
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			l.byID[c.ID] = &c
+			l.events = append(l.events, event{c: &c})
+		}
+		for op, err := range db.Operations() {
+			if err != nil {
+				return err
+			}
+			if op.Kind.Moves() {
+				l.ops[op.Seq] = &op
+				l.events = append(l.events, event{op: &op})
+			}
+		}
+		for s, err := range db.Sessions() {
+			if err != nil {
+				return err
+			}
+			if s.Parent != "" && s.Parent != s.ID {
+				l.parents[s.ID] = s.Parent
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	slices.SortFunc(l.events, func(a, b event) int {
+		if a.seq() < b.seq() {
+			return -1
+		}
+		return 1
+	})
+	l.findPrompts()
+	return l, nil
+}
+
+// findPrompts notes the prompts. What a hook told twice, or was typed into a running turn, is one.
+func (l *log) findPrompts() {
+	last := map[sessionKey]*manifest.Checkpoint{}
+	for _, e := range l.events {
+		c := e.c
+		if c == nil || c.Subagent != "" || c.Session == "" || c.Prompt == "" || c.Kind != manifest.Prompt && c.Kind != manifest.SessionStart ||
+			!transcript.Typed(transcript.Agent(c.Agent), c.Prompt) {
+			continue
+		}
+		if before := last[sessionOf(c)]; before != nil && conversation.SamePrompt(*before, *c) {
+			continue
+		}
+		last[sessionOf(c)] = c
+		l.prompts = append(l.prompts, c)
+		l.isTyped[c.Seq] = true
+	}
+}
+
+// related reports whether one of two sessions comes from the other, or both from a third.
+func (l *log) related(a, b string) bool {
+	root := func(id string) string {
+		for n := 0; l.parents[id] != "" && n < 1000; n++ {
+			id = l.parents[id]
+		}
+		return id
+	}
+	return a != "" && b != "" && root(a) == root(b)
+}

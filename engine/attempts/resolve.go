@@ -1,0 +1,44 @@
+package attempts
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/rewind-cli/rewind/engine/project"
+)
+
+// NoAttemptError: an attempt that there is not.
+type NoAttemptError struct {
+	N         int
+	Have      int  // attempts of the newest place; 0: none was tried twice
+	Collected bool // it is there, and no checkpoint has its work any more
+}
+
+func (e *NoAttemptError) Error() string {
+	switch {
+	case e.Collected:
+		return fmt.Sprintf("%s has no checkpoint any more: it was collected", Name(e.N))
+	case e.Have == 0:
+		return fmt.Sprintf("there is no %s: no prompt has more than one attempt", Name(e.N))
+	}
+	return fmt.Sprintf("there is no %s: the newest prompt that was tried more than once has %d attempts", Name(e.N), e.Have)
+}
+
+// Numbered finds an attempt of the newest Fork. Error: *NoAttemptError.
+func Numbered(ctx context.Context, p *project.Project, n int) (*Fork, *Attempt, error) {
+	f, err := Newest(ctx, p)
+	if err != nil {
+		return nil, nil, err
+	}
+	if f == nil {
+		return nil, nil, &NoAttemptError{N: n}
+	}
+	if n < 1 || n > len(f.Attempts) {
+		return nil, nil, &NoAttemptError{N: n, Have: len(f.Attempts)}
+	}
+	a := &f.Attempts[n-1]
+	if a.End == nil && !a.Open {
+		return nil, nil, &NoAttemptError{N: n, Have: len(f.Attempts), Collected: true}
+	}
+	return f, a, nil
+}

@@ -1,0 +1,105 @@
+package attempts
+
+import (
+	"github.com/rewind-cli/rewind/cas/oid"
+	"github.com/rewind-cli/rewind/manifest"
+)
+
+// stand is what the log says of the attempts of one place. Attempts are counted from 1; 0 is none of them.
+type stand struct {
+	last    []*manifest.Checkpoint // the newest while the tree stood at each
+	gone    []bool                 // a newer state was there, and has been collected
+	mixed   []bool                 // another attempt's agent worked in the same tree
+	prompts []int
+	at      int // where the tree stands now
+	wasAt   map[uint64]int
+}
+
+// stands finds where the tree stood, from the first of a place's prompts on.
+func stands(l *log, starts []*manifest.Checkpoint, part func(*manifest.Operation, *manifest.Checkpoint) bool) *stand {
+	n := len(starts) + 1
+	s := &stand{last: make([]*manifest.Checkpoint, n), gone: make([]bool, n), mixed: make([]bool, n), prompts: make([]int, n), wasAt: map[uint64]int{}}
+	index := map[uint64]int{}
+	for i, c := range starts {
+		index[c.Seq] = i + 1
+	}
+	base := starts[0].Root
+	owner := map[sessionKey]int{} // of a session's work: the one attempt that it is known in; -1 for several
+	before := map[uint64]int{}
+	roots := map[oid.ID]int{}
+	take := func(c *manifest.Checkpoint) {
+		s.last[s.at], s.gone[s.at] = c, false
+		s.wasAt[c.Seq] = s.at
+		roots[c.Root] = s.at
+	}
+	for _, e := range l.events {
+		switch c := e.c; {
+		case e.seq() < starts[0].Seq:
+		case e.op != nil:
+			op := e.op
+			before[op.Seq] = s.at
+			if op.After != (oid.ID{}) {
+				if s.at > 0 && op.Safety != (manifest.CheckpointID{}) && l.byID[op.Safety] == nil && s.last[s.at] != nil && s.last[s.at].Root != op.Before {
+					s.gone[s.at] = true
+				}
+				s.move(l, op, before, roots, base, part)
+			}
+		case index[c.Seq] > 0:
+			if s.at > 0 {
+				take(c) // what it was left as
+			}
+			s.at = index[c.Seq]
+			take(c)
+			s.wasAt[c.Seq] = 0 // its own work comes after it
+			s.prompts[s.at]++
+			own(owner, sessionOf(c), s.at)
+		default:
+			if k := sessionOf(c); c.Session != "" {
+				by, known := owner[k]
+				switch {
+				case !known && s.at > 0:
+					own(owner, k, s.at)
+				case by > 0 && s.at > 0 && by != s.at && c.Kind != manifest.Safety:
+					s.mixed[by], s.mixed[s.at] = true, true
+					s.at = by
+				}
+			}
+			if l.isTyped[c.Seq] {
+				s.prompts[s.at]++
+			}
+			take(c)
+		}
+	}
+	return s
+}
+
+func own(owner map[sessionKey]int, k sessionKey, at int) {
+	if by, ok := owner[k]; ok && by != at {
+		at = -1
+	}
+	owner[k] = at
+}
+
+// move notes where an operation left the tree.
+func (s *stand) move(l *log, op *manifest.Operation, before map[uint64]int, roots map[oid.ID]int, base oid.ID, part func(*manifest.Operation, *manifest.Checkpoint) bool) {
+	switch op.Kind {
+	case manifest.OpUndoRestore, manifest.OpRedoRestore:
+		if at, ok := before[op.Undoes]; ok {
+			s.at = at
+			return
+		}
+	case manifest.OpRestore, manifest.OpUndo:
+	default:
+		return // it takes some of the work back
+	}
+	c := l.byID[op.Checkpoint]
+	switch {
+	case c != nil && op.After != c.Root && part(op, c):
+	case op.After == base:
+		s.at = 0
+	case c != nil:
+		s.at = s.wasAt[c.Seq]
+	default:
+		s.at = roots[op.After]
+	}
+}
