@@ -11,10 +11,10 @@ import (
 // Oldest is the step of the lines of the oldest version: whoever made them did so before.
 const Oldest = -1
 
-// Bounds of a weave: about 350 MB of memory.
+// Bounds of a weave: about 250 MB of memory.
 const (
-	maxLines = 4 << 20   // lines of all versions, one that stays counted once
-	maxBytes = 256 << 20 // of the distinct ones
+	maxLines = 2 << 20   // lines of all versions, one that stays counted once
+	maxBytes = 128 << 20 // of the distinct ones
 )
 
 // ErrTooLarge says that a version has more than a weave holds. The weave stands as it was before.
