@@ -36,6 +36,9 @@ func hookEvent(e *hookio.Event, env account.Env, start time.Time) hook.Event {
 	case hookio.PreTool, hookio.PostTool:
 		t := &e.Tool
 		out.By.Command, out.By.Files = hookio.Argument(t)
+		if t.Class == hookio.Edit {
+			out.Edited = t.Files
+		}
 		if e.Kind == hookio.PostTool {
 			break
 		}

@@ -115,20 +115,26 @@ func Any(*Checkpoint) bool { return true }
 // log's end: as much of it as it takes, but at most back records (0: all of it). last is
 // the log's newest sequence number. Entries that cannot be read are passed over.
 func Newest(ctx context.Context, src Source, last, back uint64, match func(*Checkpoint) bool) (*Checkpoint, error) {
+	c, _, err := NewestIn(ctx, src, last, back, match)
+	return c, err
+}
+
+// NewestIn is Newest, and gives the end of the log that was replayed: all behind the checkpoint is in it. It is nil for an empty log.
+func NewestIn(ctx context.Context, src Source, last, back uint64, match func(*Checkpoint) bool) (*Checkpoint, *Replayed, error) {
 	if back == 0 || back > last {
 		back = last
 	}
 	if back == 0 {
-		return nil, nil
+		return nil, nil, nil
 	}
 	for span := uint64(8); ; span *= 8 {
 		span = min(span, back)
 		r, err := Replay(ctx, src, last-span+1, Skip)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		if c := r.Newest(match); c != nil || span == back {
-			return c, nil
+			return c, r, nil
 		}
 	}
 }

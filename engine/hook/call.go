@@ -133,6 +133,9 @@ func (c *Call) Run(ctx context.Context) error {
 		c.note(c.nameSession()) // it began before hooks were registered, or the project was initialised
 	}
 	saved, err := c.save(ctx)
+	if err == nil && saved == nil {
+		err = c.touch(ctx)
+	}
 	c.note(err)
 	if c.Event.Kind == manifest.SessionEnd {
 		c.end(saved)

@@ -28,6 +28,7 @@ type Event struct {
 	Makes        bool          // the store where there is none: the agent's users never had to set anything up
 
 	Files       []string // absolute: what a tool is about to change
+	Edited      []string // absolute: what an edit tool declares, before and after the call; nil for other tools
 	Edit        *Edit    // how much of them; nil: that is not known, or it is no edit
 	Destructive bool     // a shell command that destroys what is there, or may
 

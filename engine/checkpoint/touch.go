@@ -1,0 +1,239 @@
+package checkpoint
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"time"
+
+	"github.com/rewind-cli/rewind/cas/oid"
+	"github.com/rewind-cli/rewind/engine/account"
+	"github.com/rewind-cli/rewind/engine/commit"
+	"github.com/rewind-cli/rewind/engine/ignore"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/rootfs"
+	"github.com/rewind-cli/rewind/engine/rules"
+	"github.com/rewind-cli/rewind/manifest"
+)
+
+const (
+	// maxTouch is the largest file, in bytes, whose content goes into a touch: an agent waits for
+	// it. A larger one waits for the next checkpoint.
+	maxTouch = 16 << 20
+	// maxTouches bounds the paths of one call.
+	maxTouches = 64
+	// restoreWait is how long a touch waits for a restore that is running.
+	restoreWait = 500 * time.Millisecond
+)
+
+// TouchOptions is one edit of a tool, before or after.
+type TouchOptions struct {
+	Touch manifest.Touch // what is the same for all paths
+	Paths []string       // below the root, of any bytes
+	// Valid is asked before the commit: may it still be; nil: it may.
+	Valid func() bool
+}
+
+// Touch looks at the paths, and at nothing else of the tree, and commits a touch for each that is another than
+// the newest checkpoint has it, or that was touched since. Left out is what no checkpoint would capture,
+// what is no regular file, or is too large, or changes while it is read. It holds the tree lock shared, and gives up
+// where a restore runs: what it would see is neither before nor after.
+func Touch(ctx context.Context, p *project.Project, o TouchOptions) error {
+	if len(o.Paths) == 0 {
+		return nil
+	}
+	if err := p.Writing(ctx); err != nil {
+		return err
+	}
+	brief, cancel := context.WithTimeout(ctx, restoreWait)
+	defer cancel()
+	still, err := p.LockShared(brief, account.TreeLockName)
+	if err != nil {
+		if busy := new(account.BusyError); errors.As(err, &busy) {
+			return nil
+		}
+		return err
+	}
+	defer still.Release()
+	release, err := p.Use(ctx)
+	if err != nil {
+		return err
+	}
+	defer release()
+	t := toucher{p: p, o: &o}
+	if err := t.begin(ctx); err != nil {
+		return err
+	}
+	defer t.tree.Close()
+	for _, path := range o.Paths[:min(len(o.Paths), maxTouches)] {
+		if err := t.path(path); err != nil {
+			return errors.Join(fmt.Errorf("look at %s: %w", path, err), t.tx.Discard())
+		}
+	}
+	return t.commit(ctx)
+}
+
+// toucher is one call of Touch.
+type toucher struct {
+	p      *project.Project
+	o      *TouchOptions
+	tx     *commit.Tx
+	tree   rootfs.FS
+	root   oid.ID                    // tree of the newest checkpoint
+	seen   map[string]manifest.Touch // the newest of each path since it
+	within *rules.Scopes             // nil: not asked for yet
+	found  []manifest.Record
+}
+
+func (t *toucher) begin(ctx context.Context) error {
+	last, err := t.p.Store.Last()
+	if err != nil {
+		return t.p.Classify(err)
+	}
+	newest, end, err := manifest.NewestIn(ctx, t.p.Log(), last.Seq, 0, manifest.Any)
+	if err != nil {
+		return fmt.Errorf("read the log: %w", err)
+	}
+	t.seen = map[string]manifest.Touch{}
+	if newest != nil {
+		t.root = newest.Root
+		for _, touch := range end.Touches() {
+			if touch.Seq > newest.Seq {
+				t.seen[touch.Path] = touch
+			}
+		}
+	}
+	t.tx = commit.Begin(t.p)
+	t.tree, err = rootfs.Open(t.p.Root())
+	return err
+}
+
+// path looks at one path.
+func (t *toucher) path(path string) error {
+	if len(path) > manifest.MaxTouchPath || rootfs.CheckPath(path) != nil {
+		return nil
+	}
+	var was *manifest.Entry
+	switch e, ok, err := manifest.Find(t.tx.Load, t.root, path); {
+	case err != nil && !project.IsDamage(err):
+		return t.p.Classify(err)
+	case ok && err == nil:
+		was = &e
+	}
+	last, touched := t.seen[path]
+	if touched {
+		was = last.Entry
+	}
+	now := time.Now()
+	e, ok, err := t.look(path, was)
+	if err != nil || !ok {
+		return err
+	}
+	if same := e == nil && was == nil || e != nil && was != nil && e.Alike(*was); same {
+		// Nothing to say, but for what is seen of a path for another call: it is a cut in its history.
+		if !touched || last.Call == t.o.Touch.Call && last.After == t.o.Touch.After {
+			return nil
+		}
+	}
+	touch := t.o.Touch
+	touch.Time, touch.Path, touch.Entry = now.UTC(), path, e
+	t.found = append(t.found, manifest.Record{Touch: &touch})
+	return nil
+}
+
+// look is what there is, nil for nothing; ok is false for what no touch tells of. was is what there was.
+func (t *toucher) look(path string, was *manifest.Entry) (e *manifest.Entry, ok bool, err error) {
+	parent, name := project.SplitPath(path)
+	dir, err := t.tree.OpenDir(parent)
+	var info rootfs.Info
+	if err == nil {
+		defer dir.Close()
+		info, err = dir.Lstat(name)
+	}
+	switch {
+	case errors.Is(err, fs.ErrNotExist), err != nil && account.IsNotDir(err), errors.Is(err, rootfs.ErrNotDir):
+		return nil, was != nil && was.Kind != manifest.Subdir, nil
+	case errors.Is(err, rootfs.ErrLink), errors.Is(err, rootfs.ErrMount), errors.Is(err, fs.ErrPermission):
+		return nil, false, nil
+	case err != nil:
+		return nil, false, err
+	}
+	limit := int64(maxTouch)
+	if most := t.p.Settings().MaxFileSize; most > 0 {
+		limit = min(limit, most)
+	}
+	if info.Kind != rootfs.Regular || info.Size > limit || dir.Mounted(name) {
+		return nil, false, nil
+	}
+	decision, err := t.decide(path)
+	if err != nil {
+		return nil, false, err
+	}
+	switch decision {
+	case ignore.Skip, ignore.Descend:
+		return nil, false, nil
+	case ignore.IfSmall:
+		limit = min(limit, 1<<20)
+	case ignore.Precious:
+		limit = min(limit, 10<<20)
+	}
+	if info.Size > limit {
+		return nil, false, nil
+	}
+	e, ok, err = t.read(dir, name, was)
+	if ok {
+		e.Precious = decision == ignore.Precious || decision == ignore.Marked
+	}
+	return e, ok, err
+}
+
+// read puts a file's content, as a delta of what there was.
+func (t *toucher) read(dir rootfs.Dir, name string, was *manifest.Entry) (*manifest.Entry, bool, error) {
+	var prev oid.ID
+	if was != nil && was.Kind == manifest.File {
+		prev = was.ID
+	}
+	f, info, err := dir.OpenFile(name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission), errors.Is(err, rootfs.ErrLink), errors.Is(err, rootfs.ErrNotRegular), errors.Is(err, rootfs.ErrMount):
+		return nil, false, nil // it changes just now, or cannot be captured
+	case err != nil:
+		return nil, false, err
+	}
+	defer f.Close()
+	kind, id, size, err := t.tx.Content(0, f, info.Size, prev)
+	if err != nil {
+		return nil, false, t.p.Classify(err)
+	}
+	again, err := dir.Lstat(name)
+	if err != nil || !again.Same(info) || again.Ctime != info.Ctime || size != info.Size {
+		return nil, false, nil // it is being written
+	}
+	return &manifest.Entry{Name: name, Kind: kind, Mode: info.Mode, Size: uint64(size), ID: id}, true, nil
+}
+
+// decide is what the rules of today say.
+func (t *toucher) decide(path string) (ignore.Decision, error) {
+	if t.within == nil {
+		within, err := scopesNow(t.p)
+		if err != nil {
+			return ignore.Skip, err
+		}
+		t.within = within
+	}
+	return t.within.Decide(path, false), nil
+}
+
+func (t *toucher) commit(ctx context.Context) error {
+	if len(t.found) == 0 {
+		return t.tx.Discard()
+	}
+	_, err := t.tx.Commit(ctx, func() ([]manifest.Record, error) {
+		if t.o.Valid != nil && !t.o.Valid() {
+			return nil, nil
+		}
+		return t.found, nil
+	}, nil)
+	return errors.Join(err, t.tx.Discard())
+}
