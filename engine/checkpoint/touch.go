@@ -114,16 +114,15 @@ func (t *toucher) path(path string) error {
 	if len(path) > manifest.MaxTouchPath || rootfs.CheckPath(path) != nil {
 		return nil
 	}
-	var was *manifest.Entry
-	switch e, ok, err := manifest.Find(t.tx.Load, t.root, path); {
-	case err != nil && !project.IsDamage(err):
-		return t.p.Classify(err)
-	case ok && err == nil:
-		was = &e
-	}
 	last, touched := t.seen[path]
-	if touched {
-		was = last.Entry
+	was := last.Entry
+	if !touched { // to find it, blocks of manifests are decoded
+		switch e, ok, err := manifest.Find(t.tx.Load, t.root, path); {
+		case err != nil && !project.IsDamage(err):
+			return t.p.Classify(err)
+		case ok && err == nil:
+			was = &e
+		}
 	}
 	now := time.Now()
 	e, ok, err := t.look(path, was)
