@@ -48,6 +48,7 @@ func entries() []entry {
 		{name: "redo", make: newRedo},
 		{name: "undo-restore", make: newUndoRestore},
 		{name: "redo-restore", make: newRedoRestore},
+		{name: "revert", make: newRevert},
 		{name: "log", make: newLog},
 		{name: "history", make: newHistory},
 		{name: "grep", make: newGrep},

@@ -114,7 +114,8 @@ type failure struct {
 	message, hint string
 	warnings      []string
 	choices       []choiceView // sessions that can be meant
-	document      bool         // with --json, an error document is printed
+	conflicts     []conflictView
+	document      bool // with --json, an error document is printed
 }
 
 // maxNamed bounds how many paths an error names on the screen; --json has all.
@@ -137,6 +138,8 @@ func explain(err error) failure {
 		output    *outputError
 		none      *notFoundError
 		skipped   *skippedError
+		conflicts *conflictsError
+		kept      *keptError
 	)
 	switch {
 	case errors.As(err, &ended):
@@ -158,6 +161,10 @@ func explain(err error) failure {
 		f.hint = none.hint
 	case errors.As(err, &usage):
 		f.code, f.hint = exitUsage, usage.hint
+	case errors.As(err, &conflicts):
+		return conflicts.failure()
+	case errors.As(err, &kept):
+		f.code = exitPartial
 	case errors.As(err, &partial):
 		return partial.failure()
 	case errors.As(err, &partly):

@@ -22,6 +22,7 @@ import (
 // explainEngine knows the engine's typed errors.
 func explainEngine(err error, f *failure) {
 	_ = explainGrep(err, f) ||
+		explainRevert(err, f) ||
 		explainStore(err, f) ||
 		explainNamed(err, f) ||
 		explainHeld(err, f) ||
@@ -102,6 +103,29 @@ func explainStore(err error, f *failure) bool {
 		}
 	case errors.As(err, &damaged):
 		f.code, f.hint = exitDamaged, "rewind verify"
+	default:
+		return false
+	}
+	return true
+}
+
+// explainRevert says what a revert does not find; false: it is none of that.
+func explainRevert(err error, f *failure) bool {
+	var (
+		work *engine.UnknownWorkError
+		gone *engine.StatesGoneError
+	)
+	switch {
+	case errors.As(err, &work):
+		f.code, f.hint = exitNotFound, "rewind list --all shows the checkpoints, rewind show one's tool call"
+		if len(work.Matches) > 0 {
+			f.hint = "use more characters: " + strings.Join(firstN(work.Matches, 8), ", ")
+		} else if work.What == "checkpoint" {
+			f.hint = "rewind restore " + shellQuote(work.Name) + " --code-only goes to it; rewind list shows the turns"
+		}
+	case errors.As(err, &gone):
+		f.code = exitNotFound
+		f.hint = "rewind revert --since prompt~N takes back what came after; rewind list shows what is left"
 	default:
 		return false
 	}

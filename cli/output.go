@@ -192,7 +192,7 @@ func (o *output) fail(err error) int {
 	if f.document && o.json && !o.answer {
 		o.buf.Reset(o.stdout)
 		var doc errorView
-		doc.Error.Code, doc.Error.Message, doc.Error.Hint, doc.Error.Choices = f.code, f.message, f.hint, f.choices
+		doc.Error.Code, doc.Error.Message, doc.Error.Hint, doc.Error.Choices, doc.Error.Conflicts = f.code, f.message, f.hint, f.choices, f.conflicts
 		o.document(doc) // a stdout that cannot be written is found by the flush
 	}
 	if flushErr := o.buf.Flush(); flushErr != nil && !isBrokenPipe(flushErr) && f.message == "" {
@@ -216,6 +216,8 @@ type errorView struct {
 		Message string       `json:"message"`
 		Hint    string       `json:"hint"`
 		Choices []choiceView `json:"choices,omitempty"` // where it is not clear which session is meant
+		// Conflicts are where others built on what a revert would take back.
+		Conflicts []conflictView `json:"conflicts,omitempty"`
 	} `json:"error"`
 }
 

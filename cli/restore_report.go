@@ -69,13 +69,18 @@ func (c *call) confirm(plan *engine.Restored) (bool, error) {
 	if len(plan.Delete) <= confirmAbove {
 		return true, nil
 	}
-	for _, path := range firstN(plan.Delete, 5) {
-		fmt.Fprintf(c.out.stderr, "  %s\n", escapePath(path))
-	}
-	fmt.Fprintf(c.out.stderr, "  and %d more\n", len(plan.Delete)-5)
+	c.nameFirst(plan.Delete)
 	yes, err := c.out.ask("This deletes %d files that are not in %s. A safety checkpoint is taken first. Continue?",
 		engine.CountPaths(plan.Delete), c.called(plan.Checkpoint))
 	return yes, err
+}
+
+// nameFirst names a few of many paths.
+func (c *call) nameFirst(paths []string) {
+	for _, path := range firstN(paths, 5) {
+		fmt.Fprintf(c.out.stderr, "  %s\n", escapePath(path))
+	}
+	fmt.Fprintf(c.out.stderr, "  and %d more\n", len(paths)-5)
 }
 
 // othersText tells whose work goes too, a session a line.

@@ -16,19 +16,34 @@ import (
 )
 
 func encodePaths(changes []restore.Change) []byte {
+	var out []byte
+	for _, c := range changes {
+		out = append(out, pathLine(c.Path, c.Action.String())...)
+	}
+	return out
+}
+
+// pathLine is one line of such a list.
+func pathLine(path, action string) []byte {
+	line := project.PathLine{Path: path, Action: action}
+	if !utf8.ValidString(path) {
+		line.Raw = base64.StdEncoding.EncodeToString([]byte(path))
+	}
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)
 	enc.SetEscapeHTML(false)
-	for _, c := range changes {
-		line := project.PathLine{Path: c.Path, Action: c.Action.String()}
-		if !utf8.ValidString(c.Path) {
-			line.Raw = base64.StdEncoding.EncodeToString([]byte(c.Path))
-		}
-		if err := enc.Encode(line); err != nil {
-			panic(err) // strings always encode, into memory
-		}
+	if err := enc.Encode(line); err != nil {
+		panic(err) // strings always encode, into memory
 	}
 	return out.Bytes()
+}
+
+// pathOfLine is the path of one.
+func pathOfLine(l project.PathLine) string {
+	if raw, err := base64.StdEncoding.DecodeString(l.Raw); err == nil && len(raw) > 0 {
+		return string(raw)
+	}
+	return l.Path
 }
 
 // told tells the person how far the plan has come; nil where nobody wants to know.

@@ -110,7 +110,7 @@ func dropPaths(list []byte, chosen func(string) bool) []byte {
 	var out []byte
 	for line := range bytes.Lines(list) {
 		var l project.PathLine
-		if json.Unmarshal(line, &l) == nil && l.Action != conversation.MovedAction {
+		if json.Unmarshal(line, &l) == nil && l.Action != conversation.MovedAction && l.Path != "" {
 			if raw, err := base64.StdEncoding.DecodeString(l.Raw); err == nil && len(raw) > 0 {
 				l.Path = string(raw)
 			}

@@ -1,0 +1,192 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/rewind-cli/rewind/engine"
+	"github.com/rewind-cli/rewind/engine/conversation"
+	"github.com/rewind-cli/rewind/engine/project"
+)
+
+// revertFlags are those of revert.
+type revertFlags struct {
+	tool, since, subagent string
+	conflicts             string
+	shared                bool
+	dryRun, yes, glob     bool
+}
+
+func newRevert() *command {
+	var r revertFlags
+	return &command{
+		name: "revert",
+		usage: "prompt~N | <ckpt> | --tool ID | --session S [--since prompt~N] [--subagent A]\n" +
+			"[--conflicts refuse|keep|keep-file|undo|markers] [--include-shared] [--dry-run] [--yes]\n" +
+			"[--glob] [-- path…]",
+		short: "take back one turn, call or session, and keep the rest",
+		long: "Takes back what an agent did for one prompt, in one tool call or in a whole session, and\n" +
+			"keeps what you and other sessions did before, beside and after it: in the same files,\n" +
+			"too. A checkpoint stands for the turn that it was taken in. The conversation stays.\n" +
+			"Takes a safety checkpoint first; rewind undo-restore takes the revert back.\n\n" +
+			"Where others changed the very lines, that is a conflict. At a terminal it asks; else it\n" +
+			"changes nothing, unless --conflicts says what to do: keep (the block stays as it is),\n" +
+			"keep-file (the whole file does), undo (as before the work; what others made of it goes\n" +
+			"too), markers (both, as git marks them). What others could have done as well stays, unless\n" +
+			"--include-shared is given. What a shell command changed goes; it is listed.\n" + aboutPaths,
+		examples: []example{
+			{"rewind revert prompt~2 --dry-run", "what taking back the last prompt but one would do"},
+			{"rewind revert prompt~1", "the last turn of this session; what came from others stays"},
+			{"rewind revert --session 3f2a", "all that a session did"},
+			{"rewind revert --session 3f2a --since prompt~3", "its last three turns"},
+			{"rewind revert --tool toolu_01AB -- src", "one call, below src"},
+			{"rewind revert prompt~2 --conflicts keep", "leave what others have built on"},
+			{"rewind undo-restore", "take the revert back"},
+		},
+		exits:   []int{exitPartial, exitNotFound, exitBusy, exitDamaged, exitRefused},
+		maxArgs: 1,
+		paths:   true,
+		flags: func(f *pflag.FlagSet) {
+			f.StringVar(&r.tool, "tool", "", "only the tool call with this `id`")
+			f.StringVar(&r.since, "since", "", "of the session, from this `prompt~N` on")
+			f.StringVar(&r.subagent, "subagent", "", "only what the subagent with this `id` did")
+			f.StringVar(&r.conflicts, "conflicts", "", "`refuse|keep|keep-file|undo|markers`: where others built on it")
+			f.BoolVar(&r.shared, "include-shared", false, "take back also what others could have done as well")
+			f.BoolVarP(&r.dryRun, "dry-run", "n", false, "print what would happen, and change nothing")
+			f.BoolVarP(&r.yes, "yes", "y", false, "do not ask")
+			globFlag(f, &r.glob)
+		},
+		run: func(ctx context.Context, c *call) error { return c.revert(ctx, &r) },
+	}
+}
+
+// check refuses what contradicts itself.
+func (r *revertFlags) check(c *call) error {
+	named := len(c.args)
+	if r.tool != "" {
+		named++
+	}
+	if r.since != "" {
+		named++
+	}
+	_, prompt := 0, false
+	if len(c.args) == 1 {
+		_, prompt = conversation.PromptNumber(c.args[0])
+	}
+	switch {
+	case c.flags.Changed("tool") && r.tool == "":
+		return usagef("--tool is an empty string")
+	case c.flags.Changed("subagent") && r.subagent == "":
+		return usagef("--subagent is an empty string")
+	case c.flags.Changed("since") && r.since == "":
+		return usagef("--since is an empty string")
+	case named == 0 && c.session == "":
+		return &usageError{msg: "nothing says whose work to take back", hint: "rewind revert prompt~1 is the last turn; rewind sessions lists the sessions for --session"}
+	case named > 1:
+		return usagef("a prompt, a checkpoint, --tool and --since exclude each other")
+	case r.tool != "" && (c.session != "" || r.subagent != ""):
+		return usagef("--tool names one call: --session and --subagent do not go with it")
+	case len(c.args) == 1 && !prompt && c.session != "":
+		return usagef("a checkpoint names its own session: --session does not go with it")
+	case r.conflicts != "" && !slices.Contains(engine.ConflictChoices(), engine.ConflictChoice(r.conflicts)):
+		return usagef("--conflicts must be refuse, keep, keep-file, undo or markers, not %s", quote(r.conflicts))
+	}
+	if r.since != "" {
+		if n, ok := conversation.PromptNumber(r.since); !ok || n < 1 {
+			return usagef("--since must be of the form prompt~N, not %s", quote(r.since))
+		}
+	}
+	return nil
+}
+
+// typedRevert are the words after the verb as the log keeps them.
+func (c *call) typedRevert(r *revertFlags) string {
+	words := quoteAll(c.args)
+	for _, f := range []struct{ name, value string }{{"tool", r.tool}, {"session", c.session}, {"since", r.since}, {"subagent", r.subagent}, {"conflicts", r.conflicts}} {
+		if f.value != "" {
+			words = append(words, "--"+f.name, shellQuote(f.value))
+		}
+	}
+	if r.shared {
+		words = append(words, "--include-shared")
+	}
+	if len(c.paths) > 0 {
+		words = append(append(words, "--"), quoteAll(c.paths)...)
+	}
+	return strings.ToValidUTF8(strings.Join(words, " "), "\uFFFD")
+}
+
+func (c *call) revert(ctx context.Context, r *revertFlags) error {
+	if err := r.check(c); err != nil {
+		return err
+	}
+	o := engine.RevertOptions{DryRun: r.dryRun, IncludeShared: r.shared, Conflicts: engine.ConflictChoice(r.conflicts), Args: c.typedRevert(r)}
+	p, err := c.open(ctx)
+	if err != nil {
+		return err
+	}
+	if o.Work, err = c.workNamed(ctx, p, r); err != nil {
+		return err
+	}
+	if o.Paths, err = c.patterns(ctx, p, c.paths, r.glob); err != nil {
+		return err
+	}
+	asks := c.out.interactive() && !r.yes && !c.json
+	if asks && o.Conflicts == "" {
+		if o.Choices, err = c.askConflicts(ctx, p, o); err != nil {
+			return err
+		}
+	}
+	if asks && !r.dryRun {
+		o.Confirm = c.confirmRevert
+	}
+	done, err := engine.Revert(ctx, p, o)
+	var conflict *engine.ConflictError
+	if errors.As(err, &conflict) {
+		named, _, _ := strings.Cut(c.typedRevert(&revertFlags{tool: r.tool, since: r.since, subagent: r.subagent, shared: r.shared}), " -- ")
+		return &conflictsError{conflict, c.conflictLines(conflict.Reverted.Conflicts), "rewind revert " + strings.TrimSpace(named)}
+	}
+	if err != nil {
+		return err
+	}
+	return c.reportReverted(done, r)
+}
+
+// workNamed says whose work is meant.
+func (c *call) workNamed(ctx context.Context, p *project.Project, r *revertFlags) (w engine.WorkNamed, err error) {
+	w.Subagent = r.subagent
+	switch {
+	case r.tool != "":
+		w.Call = r.tool
+		return w, nil
+	case r.since != "":
+		w.Prompt, _ = conversation.PromptNumber(r.since)
+		w.Since = true
+	case len(c.args) == 1:
+		n, ok := conversation.PromptNumber(c.args[0])
+		if ok && n < 1 {
+			return w, usagef("prompts count from prompt~1, the last one")
+		}
+		if !ok {
+			l, err := c.resolve(ctx, p, c.args[0])
+			w.Checkpoint = &l
+			return w, err
+		}
+		w.Prompt = n
+	}
+	w.Session, err = c.chooseSession(ctx, p)
+	return w, err
+}
+
+// confirmRevert asks before many files are deleted.
+func (c *call) confirmRevert(plan *engine.Reverted) (bool, error) {
+	if len(plan.Delete) <= confirmAbove {
+		return true, nil
+	}
+	c.nameFirst(plan.Delete)
+	return c.out.ask("This deletes %d files. A safety checkpoint is taken first. Continue?", engine.CountPaths(plan.Delete))
+}

@@ -1,0 +1,341 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/rewind-cli/rewind/engine"
+	"github.com/rewind-cli/rewind/engine/attribution"
+	"github.com/rewind-cli/rewind/engine/problem"
+)
+
+// keptError says that a revert left something that was to go. The answer has been printed.
+type keptError struct{ n int }
+
+func (e *keptError) Error() string {
+	return plural(e.n, "place", "places") + " stayed as they were: others built on them"
+}
+
+// conflictsError says where others built on what was to go. Nothing was changed.
+type conflictsError struct {
+	*engine.ConflictError
+	lines []string
+	next  string // the command, without --conflicts
+}
+
+func (e *conflictsError) failure() failure {
+	n := 0
+	for _, k := range e.Reverted.Conflicts {
+		if k.Choice == engine.RefuseConflicts {
+			n++
+		}
+	}
+	return failure{code: exitRefused, message: "others built on what would be taken back, in " + plural(n, "place", "places") + "; nothing was changed", warnings: e.lines,
+		hint:      e.next + " --conflicts keep leaves those places as they are; keep-file, undo and markers are the other ways",
+		conflicts: viewConflicts(e.Reverted.Conflicts), document: true}
+}
+
+func (c *call) reportReverted(r *engine.Reverted, flags *revertFlags) error {
+	c.out.endProgress()
+	if c.json {
+		if err := c.out.document(viewReverted(r)); err != nil {
+			return err
+		}
+	} else {
+		c.printReverted(r, flags)
+	}
+	if bad := problem.FailedOf(r.Skip); len(bad) > 0 {
+		return &partialError{verb: "restored", paths: bad}
+	}
+	if len(r.Kept) > 0 {
+		return &keptError{len(r.Kept)}
+	}
+	return nil
+}
+
+func (c *call) printReverted(r *engine.Reverted, flags *revertFlags) {
+	o := c.out
+	verb := "Reverted"
+	if r.DryRun {
+		verb = "Would revert"
+	}
+	switch {
+	case !changed(r.Restored) && len(r.Kept) == 0:
+		o.summary("Nothing to revert: nothing of it is left in the files.")
+	case len(r.Turns) == 0:
+		o.summary("%s.", verb)
+	default:
+		o.summary("%s %s.", verb, turnsText(r.Turns))
+	}
+	if changed(r.Restored) {
+		o.summary("%s", restoredLine(r.Restored))
+	}
+	for _, m := range firstN(r.Merged, maxNamed) {
+		o.summary("Merged %s: %s, what others wrote there stays.", escapePath(m.Path), linesText(m))
+	}
+	for _, k := range firstN(r.Kept, maxNamed) {
+		o.summary("Kept %s: %s%s", placeText(k.Path, k.From, k.To), k.Reason, c.byText(k.By))
+	}
+	for _, s := range firstN(r.Shell, maxNamed) {
+		o.summary("From a command, whoever wrote meanwhile: %s: %s", quoted(escape(s.Summary)), pathsText(s.Paths))
+	}
+	for _, n := range firstN(r.Near, maxNamed) {
+		o.summary("Next to it, changed by others: %s%s", placeText(n.Path, n.From, n.To), c.byText(n.By))
+	}
+	c.printShared(r)
+	if r.DryRun || o.verbose {
+		printRestoredPaths(o, r.Restored)
+	} else {
+		nameSkipped(o, r.Skip)
+	}
+	if !r.DryRun && r.Operation != 0 {
+		o.summary("Undo with: %s", o.typed("rewind undo-restore"))
+		if r.Newest && flags.tool == "" && len(r.Turns) > 0 {
+			o.hint("the conversation still tells of it; rewind back %d --both would have taken that back, too", len(r.Turns))
+		}
+	}
+}
+
+// printShared tells of what stays, since others could have done it.
+func (c *call) printShared(r *engine.Reverted) {
+	stays := 0
+	for _, s := range r.Shared {
+		if s.Goes {
+			continue
+		}
+		if stays++; stays <= maxNamed {
+			who := c.byText(s.Also)
+			if s.Outside {
+				who += ", or by you"
+			}
+			c.out.summary("Stays: %s, which could have been changed by others%s", escapePath(s.Path), who)
+		}
+	}
+	if stays > maxNamed {
+		c.out.summary("and %d more", stays-maxNamed)
+	}
+	if stays > 0 {
+		c.out.hint("--include-shared takes those back, too")
+	}
+}
+
+// turnsText names the turns that were reverted.
+func turnsText(turns []engine.RevertedTurn) string {
+	var said []string
+	for _, t := range turns {
+		if t.Prompt != "" {
+			said = append(said, quoted(firstLine(t.Prompt)))
+		}
+	}
+	text := plural(len(turns), "turn", "turns")
+	if who := strings.TrimSpace(turns[0].Agent + " " + shortSession(turns[0].Session)); who != "" {
+		text += " of " + escape(who)
+	}
+	if len(said) > 0 {
+		text += ": " + strings.Join(firstN(said, 3), ", ")
+		if len(said) > 3 {
+			text += fmt.Sprintf(" and %d more", len(said)-3)
+		}
+	}
+	return text
+}
+
+// shortSession is as much of a session's id as tells it from others, mostly.
+func shortSession(id string) string {
+	if len(id) > shortID {
+		return id[:shortID]
+	}
+	return id
+}
+
+func linesText(m engine.MergedPath) string {
+	return fmt.Sprintf("%s removed, %d restored", plural(m.Removed, "line", "lines"), m.Restored)
+}
+
+// placeText names lines of a file.
+func placeText(path string, from, to int) string {
+	text := escapePath(path)
+	switch {
+	case from == 0 && to == 0:
+	case to < from:
+		text += fmt.Sprintf(" before line %d", from)
+	case from == to:
+		text += fmt.Sprintf(" line %d", from)
+	default:
+		text += fmt.Sprintf(" lines %d-%d", from, to)
+	}
+	return text
+}
+
+// byText tells who, when and for which prompt.
+func (c *call) byText(list []attribution.Work) string {
+	if len(list) == 0 {
+		return ""
+	}
+	var parts []string
+	for _, w := range firstN(list, 3) {
+		parts = append(parts, c.workText(w))
+	}
+	if n := len(list) - 3; n > 0 {
+		parts = append(parts, fmt.Sprintf("%d more", n))
+	}
+	return ": " + strings.Join(parts, "; ")
+}
+
+func (c *call) workText(w attribution.Work) string {
+	who := escape(strings.TrimSpace(w.Agent + " " + shortSession(w.Session)))
+	switch {
+	case w.Operation != 0:
+		who = "rewind " + escape(w.Tool)
+	case who == "":
+		who = "you, or a program of yours"
+	case w.Subagent != "":
+		who += " (subagent " + escape(shortSession(w.Subagent)) + ")"
+	}
+	if !w.Start.IsZero() {
+		who += ", " + ago(c.out, w.Start)
+	}
+	if w.Prompt != "" {
+		who += ", for " + quoted(firstLine(w.Prompt))
+	}
+	return who
+}
+
+func pathsText(paths []string) string {
+	var names []string
+	for _, p := range firstN(paths, 3) {
+		names = append(names, escapePath(p))
+	}
+	text := strings.Join(names, ", ")
+	if n := len(paths) - 3; n > 0 {
+		text += fmt.Sprintf(" and %d more", n)
+	}
+	return text
+}
+
+// conflictLines list conflicts, a place a line.
+func (c *call) conflictLines(list []engine.RevertConflict) (lines []string) {
+	for _, k := range firstN(list, maxNamed) {
+		lines = append(lines, placeText(k.Path, k.From, k.To)+": "+k.Reason+c.byText(k.By))
+	}
+	if n := len(list) - maxNamed; n > 0 {
+		lines = append(lines, fmt.Sprintf("and %d more", n))
+	}
+	return lines
+}
+
+// revertedView answers revert: restoredView and more.
+type revertedView struct {
+	restoredView
+	Reverted  []turnView     `json:"reverted"`
+	Merged    []mergedView   `json:"merged"`
+	Kept      []keptView     `json:"kept"`
+	Conflicts []conflictView `json:"conflicts"`
+	Shared    []sharedView   `json:"shared"`
+	Shell     []shellView    `json:"shell"`
+	Near      []nearView     `json:"next_to"`
+	Notice    *string        `json:"notice"` // what the agent is told; null where it is not
+}
+
+type turnView struct {
+	Agent     string `json:"agent"`
+	SessionID string `json:"session_id"`
+	PromptID  string `json:"prompt_id"`
+	Prompt    string `json:"prompt"`
+	Paths     int    `json:"paths"`
+}
+
+type mergedView struct {
+	pathView
+	Removed  int `json:"removed"`
+	Restored int `json:"restored"`
+}
+
+// workView is who did something; without a session it is the person.
+type workView struct {
+	Agent     string `json:"agent"`
+	SessionID string `json:"session_id"`
+	Subagent  string `json:"subagent"`
+	PromptID  string `json:"prompt_id"`
+	Prompt    string `json:"prompt"`
+	Tool      string `json:"tool"`
+	Call      string `json:"call"`
+	Time      string `json:"time"`
+}
+
+type keptView struct {
+	pathView
+	From   int        `json:"from"`
+	To     int        `json:"to"`
+	Reason string     `json:"reason"`
+	By     []workView `json:"by"`
+}
+
+type conflictView struct {
+	keptView
+	Choice string `json:"choice"`
+}
+
+type sharedView struct {
+	pathView
+	Also     []workView `json:"also"`
+	Outside  bool       `json:"outside"`
+	Reverted bool       `json:"reverted"`
+}
+
+type shellView struct {
+	workView
+	Command string     `json:"command"`
+	Paths   []pathView `json:"paths"`
+}
+
+type nearView struct {
+	pathView
+	From int        `json:"from"`
+	To   int        `json:"to"`
+	By   []workView `json:"by"`
+}
+
+func viewReverted(r *engine.Reverted) revertedView {
+	v := revertedView{restoredView: viewRestored(r.Restored), Reverted: []turnView{}, Merged: []mergedView{}, Kept: []keptView{},
+		Shared: []sharedView{}, Shell: []shellView{}, Near: []nearView{}, Conflicts: viewConflicts(r.Conflicts)}
+	for _, t := range r.Turns {
+		v.Reverted = append(v.Reverted, turnView{t.Agent, t.Session, t.PromptID, t.Prompt, t.Paths})
+	}
+	for _, m := range r.Merged {
+		v.Merged = append(v.Merged, mergedView{viewPath(m.Path), m.Removed, m.Restored})
+	}
+	for _, k := range r.Kept {
+		v.Kept = append(v.Kept, keptView{viewPath(k.Path), k.From, k.To, k.Reason, viewWorks(k.By)})
+	}
+	for _, s := range r.Shared {
+		v.Shared = append(v.Shared, sharedView{viewPath(s.Path), viewWorks(s.Also), s.Outside, s.Goes})
+	}
+	for _, s := range r.Shell {
+		v.Shell = append(v.Shell, shellView{viewWork(s.Work), s.Summary, viewPaths(s.Paths)})
+	}
+	for _, n := range r.Near {
+		v.Near = append(v.Near, nearView{viewPath(n.Path), n.From, n.To, viewWorks(n.By)})
+	}
+	return v
+}
+
+func viewConflicts(list []engine.RevertConflict) []conflictView {
+	out := []conflictView{}
+	for _, c := range list {
+		out = append(out, conflictView{keptView{viewPath(c.Path), c.From, c.To, c.Reason, viewWorks(c.By)}, string(c.Choice)})
+	}
+	return out
+}
+
+func viewWorks(list []attribution.Work) []workView {
+	out := []workView{}
+	for _, w := range list {
+		out = append(out, viewWork(w))
+	}
+	return out
+}
+
+func viewWork(w attribution.Work) workView {
+	return workView{w.Agent, w.Session, w.Subagent, w.PromptID, w.Prompt, w.Tool, w.Call, viewTime(w.Start)}
+}

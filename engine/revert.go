@@ -1,0 +1,143 @@
+package engine
+
+import (
+	"context"
+
+	"github.com/rewind-cli/rewind/engine/attribution"
+	"github.com/rewind-cli/rewind/engine/conversation"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/restore"
+	"github.com/rewind-cli/rewind/manifest"
+)
+
+// RevertOptions say whose work Revert takes back, and what becomes of what others built on it.
+type RevertOptions struct {
+	Work WorkNamed
+	// Paths and globs relative to the root; empty: all.
+	Paths         []string
+	Conflicts     ConflictChoice            // of conflicts that Choices does not name; "" is RefuseConflicts
+	Choices       map[string]ConflictChoice // by RevertConflict.Key
+	IncludeShared bool                      // what several could have done goes, too
+	DryRun        bool
+	By, Args      string    // as in RestoreOptions
+	Expect        *Expected // as in RestoreOptions
+	Confirm       func(*Reverted) (bool, error)
+}
+
+// ConflictChoice is what becomes of a place where others built on what a revert takes back.
+type ConflictChoice string
+
+const (
+	RefuseConflicts ConflictChoice = "refuse"    // nothing is changed at all
+	KeepBlock       ConflictChoice = "keep"      // the block stays as it is now
+	KeepFile        ConflictChoice = "keep-file" // the whole file does
+	UndoBlock       ConflictChoice = "undo"      // as it was before the work; what others made of it goes, too
+	MarkConflict    ConflictChoice = "markers"   // both, between markers
+)
+
+// ConflictChoices are all of them.
+func ConflictChoices() []ConflictChoice {
+	return []ConflictChoice{RefuseConflicts, KeepBlock, KeepFile, UndoBlock, MarkConflict}
+}
+
+// Reverted is what a revert did, or would do.
+type Reverted struct {
+	*Restored
+	Turns     []RevertedTurn    // whose work it was, oldest first; empty where it changed nothing
+	Merged    []MergedPath      // files in which others' lines stay
+	Conflicts []RevertConflict  // with what was chosen
+	Kept      []KeptPart        // what stays although it was to go
+	Shared    []SharedPath      // several could have made it: it stays, or goes with IncludeShared
+	Shell     []ShellWork       // commands whose changes go: what a person wrote meanwhile is not told from them
+	Near      []NearPart        // beside what goes, others changed something
+	Moved     map[string]string // a rename that is taken back with later edits: new path to old
+	Newest    bool              // nothing was said after it in its session: the conversation could go back, too
+}
+
+// RevertedTurn is a prompt, and what was done for it.
+type RevertedTurn struct {
+	Agent, Session, PromptID, Prompt string
+	Paths                            int
+}
+
+// MergedPath is a file in which lines go and come.
+type MergedPath struct {
+	Path              string
+	Removed, Restored int // lines
+}
+
+// RevertConflict is a place where others built on what is to go.
+type RevertConflict struct {
+	Path        string
+	From, To    int      // lines as they are now, from 1; both 0: the file as a whole. To < From: between two lines
+	Now, Before []string // lines with their ends; of a whole file, and of one that is precious, none
+	Reason      string
+	By          []attribution.Work // who built on it; Class outside is Work without a session
+	Own         []attribution.Work // what is to go there
+	Key         string             // names it in RevertOptions.Choices, as long as both texts are what they are
+	Choice      ConflictChoice
+}
+
+// Whole reports whether it is about the file, not lines of it.
+func (c *RevertConflict) Whole() bool { return c.From == 0 && c.To == 0 }
+
+// KeptPart is what stays of what was to go.
+type KeptPart struct {
+	Path     string
+	From, To int // as in RevertConflict, of the text that is there afterwards
+	Reason   string
+	By       []attribution.Work
+}
+
+// SharedPath is a path that the work may have changed, or somebody else.
+type SharedPath struct {
+	Path    string
+	Also    []attribution.Work // who else could have
+	Outside bool               // the person could have, too
+	Goes    bool               // with IncludeShared
+}
+
+// ShellWork is a command that changed paths by itself.
+type ShellWork struct {
+	attribution.Work
+	Paths []string
+}
+
+// NearPart is a change of others that touches what goes.
+type NearPart struct {
+	Path     string
+	From, To int // lines as they are now
+	By       []attribution.Work
+}
+
+// ConflictError: others built on what is to go, and nobody said what becomes of that. Nothing was changed.
+type ConflictError struct{ Reverted *Reverted }
+
+func (e *ConflictError) Error() string {
+	return "others built on what would be taken back"
+}
+
+// Revert takes back what one turn, one call or one session of an agent's did, and keeps what was done
+// beside it. The conversation stays. It is an operation like a restore: with a safety checkpoint, all of it
+// or nothing, and UndoRestore takes it back. Errors: those of Restore, *ConflictError, *ChangedSinceError,
+// *UnknownWorkError, *StatesGoneError.
+func Revert(ctx context.Context, p *project.Project, o RevertOptions) (*Reverted, error) {
+	out := &Reverted{}
+	ro := RestoreOptions{Paths: o.Paths, DryRun: o.DryRun, By: o.By, Args: o.Args, Expect: o.Expect, Half: conversation.CodeOnly}
+	if o.Confirm != nil {
+		ro.Confirm = func(r *Restored) (bool, error) {
+			out.Restored = r
+			return o.Confirm(out)
+		}
+	}
+	done, err := runRestore(ctx, p, ro, manifest.OpRevert, func(r *restoring) (*restore.Plan, error) {
+		*out = Reverted{}
+		v := &reverting{restoring: r, o: o, out: out}
+		return v.plan()
+	})
+	if err != nil {
+		return nil, err
+	}
+	out.Restored = done
+	return out, nil
+}

@@ -1,0 +1,112 @@
+package engine
+
+import (
+	"encoding/hex"
+	"slices"
+	"strings"
+
+	"github.com/rewind-cli/rewind/cas/oid"
+	"github.com/rewind-cli/rewind/engine/attribution"
+	"github.com/rewind-cli/rewind/engine/weave"
+	"github.com/rewind-cli/rewind/manifest"
+)
+
+// conflictOf says what a block is about, and what was chosen for it.
+func (v *reverting) conflictOf(f *fileRevert, links []link, w *weave.Weave, b weave.Block) RevertConflict {
+	c := RevertConflict{Path: f.path, From: b.Start + 1, To: b.End, Reason: "others built on it",
+		Now: w.Newest()[b.Start:b.End], Before: b.Before, By: v.others(links, b.Foreign), Own: v.others(links, b.Own)}
+	if b.Kind == weave.Ambiguous {
+		c.Reason = "it can be taken back in more than one way"
+	}
+	c.Key = conflictKey(f.path, c.Now, c.Before)
+	for _, earlier := range f.conflicts {
+		if earlier.Key == c.Key {
+			c.Key = conflictKey(c.Key, c.Now, c.Before) // the same texts twice
+		}
+	}
+	if f.precious() {
+		c.Now, c.Before = nil, nil
+	}
+	c.Choice = v.choice(c.Key)
+	return c
+}
+
+// precious reports whether what it holds is not printed.
+func (f *fileRevert) precious() bool {
+	return slices.ContainsFunc(f.versions, func(e *manifest.Entry) bool { return e != nil && e.Precious })
+}
+
+// choice is what was chosen for a conflict.
+func (v *reverting) choice(key string) ConflictChoice {
+	if c, ok := v.o.Choices[key]; ok {
+		return c
+	}
+	if v.o.Conflicts == "" {
+		return RefuseConflicts
+	}
+	return v.o.Conflicts
+}
+
+// conflictKey names a conflict by what it is about.
+func conflictKey(path string, now, before []string) string {
+	sum := oid.Sum([]byte(path + "\x00" + strings.Join(now, "") + "\x00" + strings.Join(before, "")))
+	return hex.EncodeToString(sum[:8])
+}
+
+// wholeConflict is one about the file as a whole, which f.to is the undone state of.
+func (v *reverting) wholeConflict(f *fileRevert, links []link, others []*attribution.Step, reason string) {
+	c := RevertConflict{Path: f.path, Reason: reason, By: stepWorks(others)}
+	var own []*attribution.Step
+	for _, l := range links[1:] {
+		if l.own {
+			own = append(own, l.step)
+		}
+	}
+	c.Own = stepWorks(own)
+	at := func(e *manifest.Entry) []string {
+		if e == nil {
+			return nil
+		}
+		return []string{string(e.ID[:]), e.Target}
+	}
+	c.Key = conflictKey(f.path, at(f.now), at(f.to))
+	c.Choice = v.choice(c.Key)
+	f.conflicts = append(f.conflicts, c)
+	if c.Choice != UndoBlock {
+		f.to, f.changes = f.now, false
+		f.kept = append(f.kept, KeptPart{Path: f.path, Reason: reason, By: c.By})
+	}
+}
+
+// keepWhole leaves a path as it is, since what others made is in the way.
+func (f *fileRevert) keepWhole(v *reverting, reason string) {
+	c := RevertConflict{Path: f.path, Reason: reason, Key: conflictKey(f.path, nil, nil)}
+	if c.Choice = v.choice(c.Key); c.Choice != RefuseConflicts {
+		c.Choice = KeepFile // nothing else can be done
+	}
+	f.conflicts = append(f.conflicts, c)
+	f.to, f.changes = f.now, false
+	f.kept = append(f.kept, KeptPart{Path: f.path, Reason: reason})
+}
+
+// others are those who made steps, each once.
+func (v *reverting) others(links []link, at []int) []attribution.Work {
+	var steps []*attribution.Step
+	for _, i := range at {
+		if i > 0 && i < len(links) {
+			steps = append(steps, links[i].step)
+		}
+	}
+	return stepWorks(steps)
+}
+
+func stepWorks(steps []*attribution.Step) (list []attribution.Work) {
+	for _, s := range steps {
+		for _, w := range worksOf(s) {
+			if !slices.ContainsFunc(list, func(o attribution.Work) bool { return sameWork(&o, &w) }) {
+				list = append(list, w)
+			}
+		}
+	}
+	return list
+}

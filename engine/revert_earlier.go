@@ -1,0 +1,164 @@
+package engine
+
+import (
+	"encoding/json"
+	"strings"
+	"time"
+
+	"github.com/rewind-cli/rewind/engine/attribution"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/manifest"
+)
+
+// What an earlier revert took back is gone already: the same one again has nothing to do, and one of more
+// than that takes it for its own. So each revert says in its operation's choices whose work it was.
+
+// workAction marks the line of the choices that says whose work it was; it has no path.
+const workAction = "work"
+
+type workLine struct {
+	Action   string     `json:"action"`
+	Agent    string     `json:"agent,omitempty"`
+	Session  string     `json:"session,omitempty"`
+	Subagent string     `json:"subagent,omitempty"`
+	Call     string     `json:"call,omitempty"`
+	All      bool       `json:"all,omitempty"` // the whole session
+	Shared   bool       `json:"shared,omitempty"`
+	Turns    []turnLine `json:"turns,omitempty"`
+}
+
+type turnLine struct {
+	PromptID string `json:"prompt_id,omitempty"`
+	From     int64  `json:"from"`            // nanoseconds
+	Until    int64  `json:"until,omitempty"` // 0: it was the newest
+}
+
+// line is the work as the log keeps it.
+func (c *workChosen) line(shared bool) []byte {
+	l := workLine{Action: workAction, Agent: c.agent, Session: c.session, Subagent: c.subagent, Call: c.call, All: c.all, Shared: shared}
+	if !c.all {
+		for _, t := range c.turns {
+			line := turnLine{PromptID: t.promptID, From: t.from.UnixNano()}
+			if !t.until.IsZero() {
+				line.Until = t.until.UnixNano()
+			}
+			l.Turns = append(l.Turns, line)
+		}
+	}
+	data, err := json.Marshal(l)
+	if err != nil {
+		return nil // strings and numbers always encode
+	}
+	return append(data, '\n')
+}
+
+// doneRevert is what an earlier revert says of itself.
+type doneRevert struct {
+	work    workChosen
+	shared  bool
+	chosen  map[string][]ConflictChoice // by path
+	unknown bool
+}
+
+func (d *doneRevert) has(s *attribution.Step) bool {
+	all, some := s.Of(d.work.has)
+	return all || some && d.shared
+}
+
+// parseDone reads an operation's choices.
+func parseDone(op manifest.Operation) *doneRevert {
+	d := &doneRevert{chosen: map[string][]ConflictChoice{}, unknown: true}
+	for line := range strings.Lines(op.Choices) {
+		var p project.PathLine
+		if json.Unmarshal([]byte(line), &p) != nil {
+			continue
+		}
+		if p.Action != workAction {
+			path := pathOfLine(p)
+			d.chosen[path] = append(d.chosen[path], ConflictChoice(p.Action))
+			continue
+		}
+		var w workLine
+		if json.Unmarshal([]byte(line), &w) != nil {
+			continue
+		}
+		d.unknown, d.shared = false, w.Shared
+		d.work = workChosen{agent: w.Agent, session: w.Session, subagent: w.Subagent, call: w.Call, all: w.All}
+		for _, t := range w.Turns {
+			one := turn{promptID: t.PromptID, from: time.Unix(0, t.From)}
+			if t.Until != 0 {
+				one.until = time.Unix(0, t.Until)
+			} else {
+				one.until = op.Time
+			}
+			d.work.turns = append(d.work.turns, one)
+		}
+	}
+	return d
+}
+
+// earlier is the revert that a step is of; nil where it is none, or does not say whose work it was.
+func (v *reverting) earlier(s *attribution.Step) (*doneRevert, error) {
+	if s.Class != attribution.Operation || s.By == nil || s.By.Operation == 0 {
+		return nil, nil
+	}
+	if v.done == nil {
+		v.done = map[uint64]*doneRevert{}
+		ops, err := Operations(v.ctx, v.Project, 0)
+		if err != nil {
+			return nil, err
+		}
+		for _, op := range ops {
+			if op.Kind != manifest.OpRevert {
+				continue
+			}
+			if d := parseDone(op); !d.unknown {
+				v.done[op.Seq] = d
+			}
+		}
+	}
+	return v.done[s.By.Operation], nil
+}
+
+// settle takes earlier reverts into account. One of the same work, or a part of it, is taken for the work's own: without
+// both there is what was before them. Where it took back all that there was, and more, nothing of
+// that is left to be taken back.
+func (v *reverting) settle(f *fileRevert, links []link) error {
+	for j, l := range links {
+		if l.step == nil || l.own {
+			continue
+		}
+		d, err := v.earlier(l.step)
+		if err != nil {
+			return err
+		}
+		if d == nil {
+			continue
+		}
+		theirs, within, covers := false, true, true
+		for _, o := range links[:j] {
+			if o.step == nil {
+				continue
+			}
+			has := d.has(o.step)
+			theirs = theirs || has
+			within = within && (!has || o.own)
+			covers = covers && (!o.own || has)
+		}
+		kept, settled := false, false
+		for _, c := range d.chosen[f.path] {
+			kept = kept || c == KeepBlock || c == KeepFile
+			settled = settled || c == UndoBlock || c == MarkConflict
+		}
+		switch {
+		case !theirs:
+		case within && !settled:
+			links[j].own = true
+		case covers && !kept:
+			for i := range links[:j] {
+				links[i].own = false
+			}
+		}
+	}
+	return nil
+}

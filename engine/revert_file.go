@@ -1,0 +1,372 @@
+package engine
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/rewind-cli/rewind/engine/attribution"
+	"github.com/rewind-cli/rewind/engine/linediff"
+	"github.com/rewind-cli/rewind/engine/patch"
+	"github.com/rewind-cli/rewind/engine/weave"
+	"github.com/rewind-cli/rewind/manifest"
+)
+
+// fileRevert is one path: its history, and what becomes of it.
+type fileRevert struct {
+	path     string
+	versions []*manifest.Entry  // oldest first, the last is how it is now; nil: nothing there
+	steps    []attribution.Step // steps[i] leads to versions[i+1]
+	own      []bool             // by version: its step is to go
+	now      *manifest.Entry
+
+	to                *manifest.Entry // what it becomes; nil: nothing
+	changes           bool            // to differs from now
+	touched           bool            // something of the work is still in it
+	merged            bool            // others' lines stay in it
+	removed, restored int             // lines
+	conflicts         []RevertConflict
+	kept              []KeptPart
+	near              []NearPart
+	shared            *SharedPath
+}
+
+// fileOf says which of a path's steps are to go; nil where none of it could be.
+func (v *reverting) fileOf(path string, steps []attribution.Step) *fileRevert {
+	if len(steps) == 0 {
+		return nil
+	}
+	f := &fileRevert{path: path, steps: steps, versions: []*manifest.Entry{steps[0].From.Entry}, own: make([]bool, len(steps)+1)}
+	for i := range steps {
+		s := &steps[i]
+		f.versions = append(f.versions, s.To.Entry)
+		all, some := s.Of(v.work.has)
+		f.own[i+1] = all || some && v.o.IncludeShared
+		if some && !all {
+			f.share(s, v)
+		}
+		f.touched = f.touched || f.own[i+1]
+	}
+	f.now = f.versions[len(steps)]
+	f.to = f.now
+	if !f.touched && f.shared == nil {
+		return nil
+	}
+	return f
+}
+
+// share notes that somebody else could have made a step.
+func (f *fileRevert) share(s *attribution.Step, v *reverting) {
+	if f.shared == nil {
+		f.shared = &SharedPath{Path: f.path, Goes: v.o.IncludeShared}
+	}
+	f.shared.Outside = f.shared.Outside || s.AlsoOutside
+	for _, w := range worksOf(s) {
+		if !v.work.has(&w) && !slices.ContainsFunc(f.shared.Also, func(o attribution.Work) bool { return sameWork(&o, &w) }) {
+			f.shared.Also = append(f.shared.Also, w)
+		}
+	}
+}
+
+// worksOf are all that could have made a step; one without a session is the person.
+func worksOf(s *attribution.Step) (list []attribution.Work) {
+	if s.By != nil {
+		list = append(list, *s.By)
+	}
+	for _, w := range s.Also {
+		list = append(list, *w)
+	}
+	if len(list) == 0 {
+		list = append(list, attribution.Work{Start: s.To.Time})
+	}
+	return list
+}
+
+// sameWork reports whether two are of one turn.
+func sameWork(a, b *attribution.Work) bool {
+	return a.Agent == b.Agent && a.Session == b.Session && a.Subagent == b.Subagent && a.PromptID == b.PromptID && a.Prompt == b.Prompt && a.Operation == b.Operation
+}
+
+// link is a version that has a part in how the path is now, and whether its step is to go.
+type link struct {
+	entry *manifest.Entry
+	own   bool
+	step  *attribution.Step // nil of the oldest
+}
+
+// chain leaves out what an operation went back behind: a restore, or what took it back.
+func (f *fileRevert) chain() []link {
+	var links []link
+	for i := len(f.versions) - 1; i >= 0; {
+		l := link{entry: f.versions[i], own: f.own[i]}
+		if i == 0 {
+			links = append(links, l)
+			break
+		}
+		l.step = &f.steps[i-1]
+		if l.step.Class == attribution.Operation {
+			if back := f.sameBefore(i); back >= 0 {
+				i = back
+				continue
+			}
+		}
+		links = append(links, l)
+		i--
+	}
+	slices.Reverse(links)
+	return links
+}
+
+// sameBefore is the newest version before the i-th that it equals; -1 for none.
+func (f *fileRevert) sameBefore(i int) int {
+	for k := i - 1; k >= 0; k-- {
+		if sameEntries(f.versions[k], f.versions[i]) {
+			return k
+		}
+	}
+	return -1
+}
+
+// decide finds what the path becomes.
+func (v *reverting) decide(f *fileRevert) error {
+	if !f.touched {
+		return nil
+	}
+	links := f.chain()
+	if err := v.settle(f, links); err != nil {
+		return err
+	}
+	if !slices.ContainsFunc(links, func(l link) bool { return l.own }) {
+		f.touched = false // it was taken back already
+		return nil
+	}
+	// Whether there is anything is what others set last.
+	exists, base, created := links[0].entry != nil, 0, -1
+	for i := 1; i < len(links); i++ {
+		there := links[i].entry != nil
+		if there == (links[i-1].entry != nil) {
+			continue
+		}
+		if links[i].own {
+			if there {
+				created = i
+			}
+			continue
+		}
+		exists, created = there, -1
+		if there {
+			base = i // whatever was before it
+		}
+	}
+	links = links[base:]
+	if created >= 0 {
+		created -= base
+	}
+	switch {
+	case !slices.ContainsFunc(links[1:], func(l link) bool { return l.own }):
+		f.touched = false
+		return nil
+	case !exists && f.now == nil:
+		f.touched = false // made, and gone
+		return nil
+	case !exists:
+		return v.unmake(f, links, created)
+	}
+	for links[len(links)-1].entry == nil {
+		links = links[:len(links)-1] // its deletion alone; what it was then is what it is about
+	}
+	if err := v.content(f, links); err != nil {
+		return err
+	}
+	if f.to != nil && f.to.Kind != manifest.Symlink {
+		e := *f.to
+		e.Mode = modeOf(links, e.Mode)
+		f.to = &e
+	}
+	f.changes = !sameEntries(f.now, f.to)
+	if f.now != nil && f.to != nil && f.now.Kind == manifest.Subdir && f.to.Kind == manifest.Subdir {
+		f.changes = f.now.Mode != f.to.Mode
+	}
+	if !f.changes && len(f.conflicts) == 0 {
+		f.touched = false
+	}
+	return nil
+}
+
+// modeOf is the mode that others set last.
+func modeOf(links []link, now uint32) uint32 {
+	if links[0].entry == nil {
+		return now
+	}
+	mode := links[0].entry.Mode
+	before := links[0].entry
+	for _, l := range links[1:] {
+		if l.entry == nil {
+			continue
+		}
+		if !l.own && l.entry.Mode != before.Mode || l.entry.Kind == manifest.Symlink {
+			mode = l.entry.Mode
+		}
+		before = l.entry
+	}
+	return mode
+}
+
+// unmake takes away what the work made. What others have worked on stays, unless that is chosen.
+func (v *reverting) unmake(f *fileRevert, links []link, created int) error {
+	var others []*attribution.Step
+	for i := max(created, 0) + 1; i < len(links); i++ {
+		if !links[i].own && !sameEntries(links[i].entry, links[i-1].entry) {
+			others = append(others, links[i].step)
+		}
+	}
+	f.to, f.changes = nil, true
+	if len(others) > 0 && f.now.Kind != manifest.Subdir {
+		v.wholeConflict(f, links, others, "made by this work, and edited since")
+	}
+	return nil
+}
+
+// content finds what the path holds without the work.
+func (v *reverting) content(f *fileRevert, links []link) error {
+	texts, ok, err := v.texts(links)
+	if err != nil {
+		return err
+	}
+	if !ok {
+		v.register(f, links)
+		return nil
+	}
+	w := weave.New(texts[0])
+	for i := 1; i < len(links); i++ {
+		if err := w.Add(texts[i], i); err != nil {
+			v.register(f, links)
+			return nil
+		}
+	}
+	newest := links[len(links)-1].entry
+	f.to = newest
+	var whole bool // a choice keeps the file
+	result := w.Without(func(step int) bool { return links[step].own }, weave.Options{
+		Choose: func(b weave.Block) weave.Choice {
+			c := v.conflictOf(f, links, w, b)
+			f.conflicts = append(f.conflicts, c)
+			switch c.Choice {
+			case UndoBlock:
+				return weave.Undo
+			case MarkConflict:
+				return weave.Markers
+			case KeepFile:
+				whole = true
+			}
+			return weave.Keep
+		},
+		Labels: linediff.Labels{Ours: "now", Base: "what is taken back", Theirs: "before it"},
+	})
+	for _, b := range result.Blocks {
+		f.removed += len(b.Removed)
+		f.restored += len(b.Restored)
+		if b.Kind == weave.Touching {
+			f.near = append(f.near, NearPart{f.path, b.Start + 1, b.End, v.others(links, b.Foreign)})
+		}
+		if b.Kind.Conflict() && b.Choice != weave.Undo {
+			reason := "others built on it"
+			f.kept = append(f.kept, KeptPart{f.path, b.At + 1, b.AtEnd, reason, v.others(links, b.Foreign)})
+		}
+	}
+	first := slices.IndexFunc(links, func(l link) bool { return l.own })
+	f.merged = slices.ContainsFunc(links[first:], func(l link) bool { return !l.own })
+	if whole {
+		f.removed, f.restored, f.near, f.merged = 0, 0, nil, false
+		f.kept = []KeptPart{{Path: f.path, Reason: "others built on it", By: f.conflicts[0].By}}
+		return nil
+	}
+	return v.write(f, newest, result.Lines)
+}
+
+// write makes the entry of a text.
+func (v *reverting) write(f *fileRevert, like *manifest.Entry, lines []string) error {
+	data := []byte(strings.Join(lines, ""))
+	kind, id, n, err := v.tx.Content(0, bytes.NewReader(data), int64(len(data)), like.ID)
+	if err != nil {
+		return err
+	}
+	if n != int64(len(data)) {
+		return fmt.Errorf("%s: %w", patch.Quote(f.path), io.ErrShortWrite)
+	}
+	e := *like
+	e.Kind, e.ID, e.Size = kind, id, uint64(n)
+	f.to = &e
+	return nil
+}
+
+// texts reads all versions as lines; ok is false where one is no text.
+func (v *reverting) texts(links []link) (texts [][]string, ok bool, err error) {
+	for _, l := range links {
+		if l.entry != nil && (l.entry.Kind == manifest.Symlink || l.entry.Kind == manifest.Subdir || l.entry.Size > patch.MaxText) {
+			return nil, false, nil
+		}
+	}
+	for _, l := range links {
+		lines, ok, err := v.lines(l.entry)
+		if err != nil || !ok {
+			return nil, false, err
+		}
+		texts = append(texts, lines)
+	}
+	return texts, true, nil
+}
+
+// lines reads an entry's lines; ok is false where it is no text.
+func (v *reverting) lines(e *manifest.Entry) (lines []string, ok bool, err error) {
+	if e == nil {
+		return nil, true, nil
+	}
+	r, err := v.tx.Open(*e)
+	if err != nil {
+		return nil, false, err
+	}
+	defer r.Close()
+	data, err := io.ReadAll(r)
+	if err != nil || !patch.IsText(data) {
+		return nil, false, err
+	}
+	return linediff.Lines(string(data)), true, nil
+}
+
+// register finds what a path without lines becomes: what others set last. Content that others set after the
+// work may be made of it, which nobody can tell.
+func (v *reverting) register(f *fileRevert, links []link) {
+	value, before := links[0].entry, links[0].entry
+	var mine bool // the work set it
+	var others []*attribution.Step
+	f.to = value
+	for i, l := range links[1:] {
+		if l.entry == nil || sameContent(l.entry, before) || sameKindDir(l.entry, before) {
+			continue
+		}
+		before = l.entry
+		switch {
+		case l.own:
+			mine = true
+		default:
+			value = l.entry
+			if mine && l.entry.Kind != manifest.Symlink && l.entry.Kind != manifest.Subdir {
+				others = append(others, links[i+1].step)
+			}
+		}
+	}
+	f.to = value
+	if len(others) == 0 {
+		return
+	}
+	first := slices.IndexFunc(links, func(l link) bool { return l.own })
+	f.to = links[first-1].entry
+	v.wholeConflict(f, links, others, "it is no text, and was changed since")
+}
+
+func sameKindDir(a, b *manifest.Entry) bool {
+	return a != nil && b != nil && a.Kind == manifest.Subdir && b.Kind == manifest.Subdir
+}

@@ -1,0 +1,240 @@
+package engine
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/rewind-cli/rewind/cas/oid"
+	"github.com/rewind-cli/rewind/engine/attribution"
+	"github.com/rewind-cli/rewind/engine/restore"
+	"github.com/rewind-cli/rewind/engine/rules"
+	"github.com/rewind-cli/rewind/manifest"
+)
+
+// reverting is one revert, from the look at the tree to its plan.
+type reverting struct {
+	*restoring
+	o   RevertOptions
+	out *Reverted
+
+	who   *attribution.Attribution
+	work  *workChosen
+	files []*fileRevert // by path
+	turns map[RevertedTurn]int
+	first map[RevertedTurn]int64 // when its work began
+	done  map[uint64]*doneRevert // by the operation's sequence number; see earlier
+}
+
+// plan plans what the person asked for; nil where there is nothing to do.
+func (v *reverting) plan() (*restore.Plan, error) {
+	var err error
+	now := &attribution.Present{Time: v.Env.Time(), Root: v.now, Load: v.tx.Load}
+	if v.who, err = attribution.New(v.ctx, v.Project, attribution.Options{Now: now}); err != nil {
+		return nil, err
+	}
+	if v.work, err = chooseWork(v.ctx, v.Project, v.o.Work, v.who); err != nil {
+		return nil, err
+	}
+	paths, err := v.who.Paths(v.work.has)
+	if err != nil {
+		return nil, err
+	}
+	if v.sel != nil {
+		chosen := slices.DeleteFunc(slices.Clone(paths), func(p string) bool { return !v.sel.Has(p) })
+		if len(chosen) == 0 {
+			if err := v.pathsExist(); err != nil {
+				return nil, err
+			}
+		}
+		paths = chosen
+	}
+	steps, err := v.who.StepsOf(paths)
+	if err != nil {
+		return nil, err
+	}
+	v.turns, v.first = map[RevertedTurn]int{}, map[RevertedTurn]int64{}
+	for i, path := range paths {
+		if err := v.ctx.Err(); err != nil {
+			return nil, err
+		}
+		if told := v.told(); told != nil {
+			told(restore.Done{Step: "plan", Files: int64(i + 1)})
+		}
+		f := v.fileOf(path, steps[path])
+		if f == nil {
+			continue
+		}
+		v.files = append(v.files, f)
+	}
+	for _, f := range v.files {
+		if err := v.decide(f); err != nil {
+			return nil, err
+		}
+	}
+	target, err := v.target()
+	if err != nil {
+		return nil, err
+	}
+	v.tell()
+	v.out.Newest = v.work.newest
+	if slices.ContainsFunc(v.out.Conflicts, func(c RevertConflict) bool { return c.Choice == RefuseConflicts }) {
+		return nil, &ConflictError{v.out}
+	}
+	v.op.Choices = v.choices()
+	if target == v.now {
+		return nil, nil
+	}
+	return v.planFiles(target)
+}
+
+// planFiles plans the way to the target on the paths that change. What is there is read once more: it has to be
+// what the lines were taken from.
+func (v *reverting) planFiles(target oid.ID) (*restore.Plan, error) {
+	var paths []string
+	was := map[string]*manifest.Entry{}
+	for _, f := range v.files {
+		if f.changes {
+			paths = append(paths, f.path)
+			was[f.path] = f.now
+		}
+	}
+	plan, err := restore.NewPlan(v.ctx, restore.Options{
+		Progress: v.told(),
+		FS:       v.fs, Source: v.tx, Current: v.now, Target: target, Select: restore.NewExactly(paths),
+		InScope: rules.Today(v.Project, v.fs).MayGo, Store: rules.StorePath(v.Project), Workers: v.tx.Workers(),
+	})
+	if err != nil {
+		return nil, err
+	}
+	if err := plan.Read(v.ctx, v.tx); err != nil {
+		return nil, err
+	}
+	for _, c := range plan.Changes {
+		if old, ok := was[c.Path]; ok && c.Before.Kind != manifest.Subdir && c.Action != restore.Create && c.Action != restore.Mode && !sameEntries(&c.Before, old) {
+			return nil, &ChangedSinceError{c.Path}
+		}
+	}
+	return plan, nil
+}
+
+// target is the tree as it is to be.
+func (v *reverting) target() (oid.ID, error) {
+	var edits []restore.Edit
+	var late []*fileRevert // directories that go, or that a file takes the place of
+	for _, f := range v.files {
+		if !f.changes {
+			continue
+		}
+		if f.now != nil && f.now.Kind == manifest.Subdir && (f.to == nil || f.to.Kind != manifest.Subdir) {
+			late = append(late, f)
+			continue
+		}
+		edits = append(edits, f.edit())
+	}
+	root, err := restore.EditTree(v.tx, v.tx, v.now, edits, nil)
+	if err != nil {
+		return root, err
+	}
+	slices.SortFunc(late, func(a, b *fileRevert) int { return cmp.Compare(strings.Count(b.path, "/"), strings.Count(a.path, "/")) })
+	for _, f := range late {
+		e, err := entryAt(v.tx.Load, root, f.path)
+		if err != nil {
+			return root, err
+		}
+		if e == nil {
+			continue
+		}
+		dir, err := v.tx.Load(e.ID)
+		if err != nil {
+			return root, err
+		}
+		if len(dir.Entries) > 0 {
+			f.changes = false
+			if f.to != nil {
+				f.keepWhole(v, "the directory holds what others made")
+			}
+			continue
+		}
+		if root, err = restore.EditTree(v.tx, v.tx, root, []restore.Edit{f.edit()}, nil); err != nil {
+			return root, err
+		}
+	}
+	return root, nil
+}
+
+func (f *fileRevert) edit() restore.Edit {
+	e := restore.Edit{Path: f.path}
+	if f.to != nil {
+		e.Entry = *f.to
+	}
+	return e
+}
+
+// tell puts down what the answer says beside the paths.
+func (v *reverting) tell() {
+	shells := map[*attribution.Work][]string{}
+	for _, f := range v.files {
+		if f.shared != nil {
+			v.out.Shared = append(v.out.Shared, *f.shared)
+		}
+		if !f.touched {
+			continue
+		}
+		if f.merged && f.changes {
+			v.out.Merged = append(v.out.Merged, MergedPath{f.path, f.removed, f.restored})
+		}
+		v.out.Near = append(v.out.Near, f.near...)
+		v.out.Conflicts = append(v.out.Conflicts, f.conflicts...)
+		v.out.Kept = append(v.out.Kept, f.kept...)
+		seen := map[RevertedTurn]bool{}
+		for i := range f.steps {
+			if !f.own[i+1] || f.steps[i].By == nil {
+				continue
+			}
+			w := f.steps[i].By
+			if !v.work.has(w) {
+				continue // with IncludeShared, the likeliest is another
+			}
+			if f.steps[i].Class == attribution.Shell && f.changes {
+				if list := shells[w]; !slices.Contains(list, f.path) {
+					shells[w] = append(list, f.path)
+				}
+			}
+			t := v.work.turnOf(w)
+			if at := w.Start.UnixNano(); v.first[t] == 0 || at < v.first[t] {
+				v.first[t] = at
+			}
+			if !seen[t] {
+				seen[t] = true
+				v.turns[t]++
+			}
+		}
+	}
+	for t, n := range v.turns {
+		t.Paths = n
+		v.out.Turns = append(v.out.Turns, t)
+	}
+	begin := func(t RevertedTurn) int64 { t.Paths = 0; return v.first[t] }
+	slices.SortFunc(v.out.Turns, func(a, b RevertedTurn) int {
+		return cmp.Or(cmp.Compare(begin(a), begin(b)), strings.Compare(a.PromptID, b.PromptID), strings.Compare(a.Prompt, b.Prompt))
+	})
+	for _, w := range slices.SortedFunc(maps.Keys(shells), func(a, b *attribution.Work) int {
+		return cmp.Or(a.Start.Compare(b.Start), strings.Compare(a.Call, b.Call))
+	}) {
+		v.out.Shell = append(v.out.Shell, ShellWork{*w, shells[w]})
+	}
+}
+
+// choices says for the log what was chosen, and of which paths.
+func (v *reverting) choices() string {
+	if len(v.files) == 0 {
+		return ""
+	}
+	lines := v.work.line(v.o.IncludeShared)
+	for _, c := range v.out.Conflicts {
+		lines = append(lines, pathLine(c.Path, string(c.Choice))...)
+	}
+	return string(lines)
+}

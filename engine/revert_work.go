@@ -1,0 +1,275 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/rewind-cli/rewind/engine/attribution"
+	"github.com/rewind-cli/rewind/engine/conversation"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/manifest"
+)
+
+// WorkNamed is how a person names the work that a revert takes back: a call, a checkpoint's turn, one of a
+// session's turns, or the session.
+type WorkNamed struct {
+	Call       string                      // the agent's id of a call, or a beginning of at least four characters that is unambiguous
+	Checkpoint *project.Listed             // its turn: the prompt and all calls until the session's next
+	Session    *conversation.ChosenSession // with Prompt, its turn; else all of it
+	Prompt     int                         // the Prompt-th last of the session; 0: none
+	Since      bool                        // the turn of Prompt and all that came after it
+	Subagent   string                      // of a session or turn, only this one's calls; or a beginning of its id
+}
+
+// UnknownWorkError: there is no such call, or none that can be meant.
+type UnknownWorkError struct {
+	What    string   // call, subagent, checkpoint
+	Name    string   // as it was given
+	Reason  string   // "" for: there is none
+	Matches []string // several
+}
+
+func (e *UnknownWorkError) Error() string {
+	switch {
+	case len(e.Matches) > 0:
+		return fmt.Sprintf("several %ss have ids that begin with %q", e.What, e.Name)
+	case e.Reason != "":
+		return fmt.Sprintf("%s %q %s", e.What, e.Name, e.Reason)
+	}
+	return fmt.Sprintf("there is no %s %q in what is kept", e.What, e.Name)
+}
+
+// StatesGoneError: the states from before the work were removed, so nobody knows what it changed.
+type StatesGoneError struct {
+	Prompt string    // of the turn
+	Time   time.Time // when it began
+	Oldest time.Time // of the oldest checkpoint that is left
+}
+
+func (e *StatesGoneError) Error() string {
+	what := "that work"
+	if e.Prompt != "" {
+		what = "the turn " + strconv.Quote(e.Prompt)
+	}
+	return "the states from before " + what + " were removed"
+}
+
+// turn is one prompt of a session with its time.
+type turn struct {
+	agent, session, promptID, prompt string
+	from, until                      time.Time // until is zero for the newest
+	seq                              uint64    // of its checkpoint
+}
+
+// has reports whether a call belongs to the turn.
+func (t *turn) has(w *attribution.Work) bool {
+	if t.promptID != "" && w.PromptID != "" {
+		return t.promptID == w.PromptID
+	}
+	return !w.Start.Before(t.from) && (t.until.IsZero() || w.Start.Before(t.until))
+}
+
+// promptRetry is how soon the same words again are the same prompt, where the agent gives no ids.
+const promptRetry = 5 * time.Second
+
+// turnsOf lists a session's turns, oldest first.
+func turnsOf(ctx context.Context, p *project.Project, agent, session string) (turns []turn, err error) {
+	err = p.Query(ctx, func(db *manifest.DB) error {
+		for c, err := range db.Checkpoints(manifest.Query{Session: session, Kinds: []manifest.CheckpointKind{manifest.Prompt, manifest.SessionStart}}) {
+			if err != nil {
+				return err
+			}
+			if agent != "" && c.Agent != agent || c.Subagent != "" || c.Kind == manifest.SessionStart && c.Prompt == "" {
+				continue
+			}
+			turns = append(turns, turn{c.Agent, c.Session, c.PromptID, c.Prompt, c.Time, time.Time{}, c.Seq})
+		}
+		return nil
+	})
+	slices.SortFunc(turns, func(a, b turn) int { return cmp.Compare(a.seq, b.seq) })
+	turns = slices.CompactFunc(turns, func(a, b turn) bool {
+		if a.promptID != "" || b.promptID != "" {
+			return a.promptID == b.promptID
+		}
+		return strings.TrimSpace(a.prompt) == strings.TrimSpace(b.prompt) && b.from.Sub(a.from) < promptRetry
+	})
+	for i := range turns[:max(len(turns)-1, 0)] {
+		turns[i].until = turns[i+1].from
+	}
+	return turns, err
+}
+
+// workChosen is the work that is to go.
+type workChosen struct {
+	session, agent string // "" for a call
+	turns          []turn // of the session, those that are meant; nil: whatever it did
+	all            bool   // the session, whether its prompts are known or not
+	subagent       string
+	call           string
+	newest         bool // no turn of the session came after it
+}
+
+func (c *workChosen) has(w *attribution.Work) bool {
+	switch {
+	case w.Operation != 0:
+		return false
+	case c.call != "":
+		return w.Call == c.call
+	case w.Session != c.session || w.Session == "" || c.agent != "" && w.Agent != "" && w.Agent != c.agent:
+		return false
+	case c.subagent != "" && w.Subagent != c.subagent:
+		return false
+	}
+	return c.all || slices.ContainsFunc(c.turns, func(t turn) bool { return t.has(w) })
+}
+
+// turnOf is the prompt that a call was made for.
+func (c *workChosen) turnOf(w *attribution.Work) RevertedTurn {
+	t := RevertedTurn{Agent: w.Agent, Session: w.Session, PromptID: w.PromptID, Prompt: w.Prompt}
+	for _, known := range c.turns {
+		if known.has(w) {
+			t.PromptID = cmp.Or(t.PromptID, known.promptID)
+			t.Prompt = cmp.Or(t.Prompt, known.prompt)
+		}
+	}
+	return t
+}
+
+// chooseWork finds what was named. The caller holds the users lock.
+func chooseWork(ctx context.Context, p *project.Project, n WorkNamed, a *attribution.Attribution) (*workChosen, error) {
+	if n.Call != "" {
+		return chooseCall(ctx, p, n.Call, a)
+	}
+	c := &workChosen{}
+	of := n.Checkpoint
+	if n.Prompt > 0 {
+		place, err := conversation.FindPrompt(ctx, p, n.Session, n.Prompt)
+		if err != nil {
+			return nil, err
+		}
+		if place.Checkpoint == nil || !place.Exact {
+			return nil, place.NoCheckpoint(n.Prompt)
+		}
+		of = place.Checkpoint
+	}
+	if of == nil {
+		c.agent, c.session, c.all, c.newest = n.Session.Agent, n.Session.ID, true, true
+		turns, err := turnsOf(ctx, p, c.agent, c.session)
+		if err != nil {
+			return nil, err
+		}
+		c.turns = turns
+		return c, c.chooseSubagent(n.Subagent, a)
+	}
+	if of.Session == "" || of.Kind == manifest.Safety {
+		return nil, &UnknownWorkError{What: "checkpoint", Name: checkpointName(of), Reason: "is of no agent's turn"}
+	}
+	c.agent, c.session = of.Agent, of.Session
+	turns, err := turnsOf(ctx, p, c.agent, c.session)
+	if err != nil {
+		return nil, err
+	}
+	at := -1
+	for i, t := range turns {
+		if t.seq <= of.Seq || t.promptID != "" && t.promptID == of.PromptID {
+			at = i
+		}
+	}
+	if at < 0 {
+		return nil, &UnknownWorkError{What: "checkpoint", Name: checkpointName(of), Reason: "is from before the session's first prompt"}
+	}
+	to := at + 1
+	if n.Since {
+		to = len(turns)
+	}
+	c.turns, c.newest = turns[at:to], to == len(turns)
+	if n.Since && n.Session != nil && n.Session.ID != c.session {
+		// The prompt is that of the session which this one was forked from: what this one did came after it.
+		own, err := turnsOf(ctx, p, n.Session.Agent, n.Session.ID)
+		if err != nil {
+			return nil, err
+		}
+		c.agent, c.session, c.turns, c.all, c.newest = n.Session.Agent, n.Session.ID, own, true, true
+	}
+	return c, c.chooseSubagent(n.Subagent, a)
+}
+
+func checkpointName(l *project.Listed) string {
+	if l.N > 0 {
+		return strconv.Itoa(l.N)
+	}
+	return l.ID.String()
+}
+
+// leastOfID is how much of an id has to be given.
+const leastOfID = 4
+
+// chooseSubagent finds a subagent of the session by its id or the beginning of it.
+func (c *workChosen) chooseSubagent(named string, a *attribution.Attribution) error {
+	if named == "" {
+		return nil
+	}
+	found := map[string]bool{}
+	_, err := a.Paths(func(w *attribution.Work) bool {
+		if w.Session == c.session && w.Subagent != "" && strings.HasPrefix(w.Subagent, named) {
+			found[w.Subagent] = true
+		}
+		return false
+	})
+	if err != nil {
+		return err
+	}
+	c.subagent, err = oneOf("subagent", named, found)
+	return err
+}
+
+// chooseCall finds a call by its id or the beginning of it.
+func chooseCall(ctx context.Context, p *project.Project, named string, a *attribution.Attribution) (*workChosen, error) {
+	found := map[string]bool{}
+	see := func(id string) {
+		if id != "" && strings.HasPrefix(id, named) {
+			found[id] = true
+		}
+	}
+	if _, err := a.Paths(func(w *attribution.Work) bool { see(w.Call); return false }); err != nil {
+		return nil, err
+	}
+	err := p.Query(ctx, func(db *manifest.DB) error { // one that changed nothing is known, too
+		for c, err := range db.Checkpoints(manifest.Query{All: true}) {
+			if err != nil {
+				return err
+			}
+			see(c.ToolUseID)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	id, err := oneOf("call", named, found)
+	return &workChosen{call: id}, err
+}
+
+// oneOf gives the id that is meant.
+func oneOf(what, named string, found map[string]bool) (string, error) {
+	if found[named] {
+		return named, nil
+	}
+	var ids []string
+	for id := range found {
+		ids = append(ids, id)
+	}
+	slices.Sort(ids)
+	switch {
+	case len(named) < leastOfID && len(ids) > 0:
+		return "", &UnknownWorkError{What: what, Name: named, Reason: "is too short: give at least " + strconv.Itoa(leastOfID) + " characters of the id"}
+	case len(ids) == 1:
+		return ids[0], nil
+	}
+	return "", &UnknownWorkError{What: what, Name: named, Matches: ids}
+}
