@@ -21,7 +21,7 @@ func completesPaths(w partialWords) bool {
 		return len(w.args) >= 1
 	case "history":
 		return true
-	case "restore", "export", "diff", "compare", "undo", "forget", "grep":
+	case "restore", "revert", "export", "diff", "compare", "undo", "forget", "grep":
 		return w.dashed
 	}
 	return false

@@ -93,6 +93,10 @@ func complete(ctx context.Context, words []string, env account.Env, o *output) e
 		for _, a := range hookio.Agents() {
 			emit(string(a), a.Title())
 		}
+	case w.wants == "since" && w.cmd != nil && w.cmd.name == "revert":
+		completePrompts(ctx, w.root, env, emit)
+	case w.wants == "tool" && w.cmd != nil && w.cmd.name == "revert":
+		completeCalls(ctx, w.root, env, emit)
 	case w.wants != "":
 		flagChoices(w.wants, emit)
 	case w.cmd == nil && strings.HasPrefix(typed, "-"):
@@ -180,8 +184,9 @@ func emitFlags(f *pflag.FlagSet, emit func(value, text string)) {
 
 func flagChoices(flag string, emit func(value, text string)) {
 	for _, c := range map[string][]string{
-		"mode":   {"both", "code", "context", "project", "global"},
-		"format": {"tar.gz", "tar.zst", "tar", "git"},
+		"mode":      {"both", "code", "context", "project", "global"},
+		"format":    {"tar.gz", "tar.zst", "tar", "git"},
+		"conflicts": {"refuse", "keep", "keep-file", "undo", "markers"},
 	}[flag] {
 		emit(c, "")
 	}
@@ -210,6 +215,9 @@ func completeArg(ctx context.Context, w partialWords, env account.Env, emit func
 	cmd, n := w.cmd, len(w.args)
 	wants := map[string]int{"show": 1, "diff": 2, "compare": 2, "attempts": 1, "restore": 1, "cat": 1, "ls": 1, "export": 1, "checkout": 1, "pin": 1, "unpin": 1, "rename": 1}
 	switch {
+	case cmd.name == "revert" && n == 0:
+		completePrompts(ctx, w.root, env, emit)
+		completeCheckpoints(ctx, w.root, env, emit)
 	case n < wants[cmd.name]:
 		if cmd.name == "compare" {
 			completeAttempts(ctx, w.root, env, emit)

@@ -25,9 +25,8 @@ func newRevert() *command {
 	var r revertFlags
 	return &command{
 		name: "revert",
-		usage: "prompt~N | <ckpt> | --tool ID | --session S [--since prompt~N] [--subagent A]\n" +
-			"[--conflicts refuse|keep|keep-file|undo|markers] [--include-shared] [--dry-run] [--yes]\n" +
-			"[--glob] [-- path…]",
+		usage: "prompt~N | <ckpt> | --tool ID | --session S [--since prompt~N] [--subagent A] " +
+			"[--conflicts WAY] [--include-shared] [--dry-run] [--yes] [--glob] [-- path…]",
 		short: "take back one turn, call or session, and keep the rest",
 		long: "Takes back what an agent did for one prompt, in one tool call or in a whole session, and\n" +
 			"keeps what you and other sessions did before, beside and after it: in the same files,\n" +
@@ -54,7 +53,7 @@ func newRevert() *command {
 			f.StringVar(&r.tool, "tool", "", "only the tool call with this `id`")
 			f.StringVar(&r.since, "since", "", "of the session, from this `prompt~N` on")
 			f.StringVar(&r.subagent, "subagent", "", "only what the subagent with this `id` did")
-			f.StringVar(&r.conflicts, "conflicts", "", "`refuse|keep|keep-file|undo|markers`: where others built on it")
+			f.StringVar(&r.conflicts, "conflicts", "", "`way` of a conflict: refuse, keep, keep-file, undo, markers")
 			f.BoolVar(&r.shared, "include-shared", false, "take back also what others could have done as well")
 			f.BoolVarP(&r.dryRun, "dry-run", "n", false, "print what would happen, and change nothing")
 			f.BoolVarP(&r.yes, "yes", "y", false, "do not ask")

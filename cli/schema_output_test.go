@@ -23,6 +23,7 @@ var documents = []string{
 	"history a.txt", "history -p a.txt", "grep line", "grep --prompts first", "attempts", "compare prev last", "compare first -p", "ls last", "cat last a.txt", "cat last --transcript", "export last -o ../snap.tar.gz",
 	"checkout prev ../old", "bisect --run false",
 	"pin prev", "unpin prev", "rename prev second", "log", "restore prev --dry-run", "restore prev", "undo-restore", "redo-restore", "undo", "redo", "undo 1", "undo-restore --to 1", "log",
+	"revert --tool toolu_none", "revert prompt~1",
 	"run -- true",
 	"export --format git -o ../history.git",
 	"import -n",
@@ -80,7 +81,8 @@ func TestEveryCommandFitsItsSchema(t *testing.T) {
 	}
 	// A conversation takes an agent: the scenes "talk" and "clients_talk" have some.
 	answered["back"] = true
-	answered["watch"] = true // it ends by a signal: the scene "watch"
+	answered["revert"] = true // nor what an agent did: the scene "revert"
+	answered["watch"] = true  // it ends by a signal: the scene "watch"
 	var table strings.Builder
 	for _, e := range entries() {
 		if schemaNames[e.name].why != "" {

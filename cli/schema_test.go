@@ -61,6 +61,7 @@ func views() map[string]any {
 		"register-hooks": registrationsView{},
 		"rename":         renameView{},
 		"restore":        restoredView{},
+		"revert":         revertedView{},
 		"run":            runView{},
 		"save":           savedView{},
 		"sessions":       sessionsView{},

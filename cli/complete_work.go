@@ -1,0 +1,54 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/rewind-cli/rewind/engine/account"
+	"github.com/rewind-cli/rewind/engine/conversation"
+	"github.com/rewind-cli/rewind/engine/project"
+)
+
+// completedPrompts is how many of a session's last prompts are offered.
+const completedPrompts = 10
+
+// completePrompts offers prompt~N of the session that would be meant.
+func completePrompts(ctx context.Context, root string, env account.Env, emit func(value, text string)) {
+	p, err := project.Open(ctx, project.OpenOptions{Env: env, Root: root})
+	if err != nil {
+		return
+	}
+	defer p.Close()
+	s, err := conversation.ChooseSession(ctx, p, "")
+	if err != nil {
+		return
+	}
+	for n := 1; n <= completedPrompts; n++ {
+		l, err := conversation.ResolvePrompt(ctx, p, fmt.Sprintf("prompt~%d", n), n, s.ID)
+		if err != nil {
+			return
+		}
+		emit(fmt.Sprintf("prompt~%d", n), firstLine(l.Prompt))
+	}
+}
+
+// completeCalls offers the newest tool calls by the agents' ids.
+func completeCalls(ctx context.Context, root string, env account.Env, emit func(value, text string)) {
+	p, err := project.Open(ctx, project.OpenOptions{Env: env, Root: root})
+	if err != nil {
+		return
+	}
+	defer p.Close()
+	list, err := p.List(ctx, project.ListOptions{Limit: 4 * completedCheckpoints})
+	if err != nil {
+		return
+	}
+	seen := map[string]bool{}
+	for _, l := range list {
+		if id := l.ToolUseID; id != "" && !seen[id] && len(seen) < completedCheckpoints {
+			seen[id] = true
+			emit(id, strings.TrimSpace(escape(l.Tool)+" "+checkpointText(l)))
+		}
+	}
+}
