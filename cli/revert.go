@@ -128,10 +128,10 @@ func (c *call) revert(ctx context.Context, r *revertFlags) error {
 	if err != nil {
 		return err
 	}
-	if o.Work, err = c.workNamed(ctx, p, r); err != nil {
+	if o.Paths, err = c.patterns(ctx, p, c.paths, r.glob); err != nil {
 		return err
 	}
-	if o.Paths, err = c.patterns(ctx, p, c.paths, r.glob); err != nil {
+	if o.Work, err = c.workNamed(ctx, p, r); err != nil {
 		return err
 	}
 	asks := c.out.interactive() && !r.yes && !c.json

@@ -77,7 +77,11 @@ func (c *call) printReverted(r *engine.Reverted, flags *revertFlags) {
 		o.summary("Kept %s: %s%s", placeText(k.Path, k.From, k.To), k.Reason, c.byText(k.By))
 	}
 	for _, s := range firstN(r.Shell, maxNamed) {
-		o.summary("From a command, whoever wrote meanwhile: %s: %s", quoted(escape(s.Summary)), pathsText(s.Paths))
+		command := "calls that nobody told of"
+		if said := strings.TrimSpace(s.Tool + " " + firstLine(s.Summary)); said != "" {
+			command = quoted(escape(said))
+		}
+		o.summary("By %s, whoever wrote meanwhile: %s", command, pathsText(s.Paths))
 	}
 	for _, n := range firstN(r.Near, maxNamed) {
 		o.summary("Next to it, changed by others: %s%s", placeText(n.Path, n.From, n.To), c.byText(n.By))
