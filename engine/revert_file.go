@@ -276,8 +276,8 @@ func (v *reverting) content(f *fileRevert, links []link) error {
 			f.kept = append(f.kept, KeptPart{f.path, b.At + 1, b.AtEnd, reason, v.others(links, b.Foreign)})
 		}
 	}
-	first := slices.IndexFunc(links, func(l link) bool { return l.own })
-	f.merged = slices.ContainsFunc(links[first:], func(l link) bool { return !l.own })
+	first := slices.IndexFunc(links, func(l link) bool { return l.own }) // none: its deletion alone
+	f.merged = first >= 0 && slices.ContainsFunc(links[first:], func(l link) bool { return !l.own })
 	if whole {
 		f.removed, f.restored, f.near, f.merged = 0, 0, nil, false
 		f.kept = []KeptPart{{Path: f.path, Reason: "others built on it", By: f.conflicts[0].By}}
