@@ -27,6 +27,10 @@ func hookEvent(e *hookio.Event, env account.Env, start time.Time) hook.Event {
 		Source: e.Source, Previous: e.PreviousSessionID, Process: env.Getenv("CLAUDE_PID"),
 	}
 	out.Kind, out.Moment = momentOf(e)
+	out.Class, out.Edge = windowOf(e)
+	if out.Class != manifest.WindowNone {
+		out.Writes, out.Background = hookio.Writes(e, env.Home), e.Tool.Background
+	}
 	switch e.Kind {
 	case hookio.SessionStart:
 		out.StartsATurn = e.Agent.Promptless()
@@ -52,6 +56,37 @@ func hookEvent(e *hookio.Event, env account.Env, start time.Time) hook.Event {
 		}
 	}
 	return out
+}
+
+// windowOf says what the event begins or ends: a call of a tool that can write, or a part of the conversation.
+func windowOf(e *hookio.Event) (manifest.WindowClass, manifest.WindowEdge) {
+	edge := manifest.WindowOpen
+	switch e.Kind {
+	case hookio.SessionStart:
+		return manifest.WindowNone, manifest.WindowStart
+	case hookio.Prompt:
+		return manifest.WindowNone, manifest.WindowPrompt
+	case hookio.Stop:
+		return manifest.WindowNone, manifest.WindowStop
+	case hookio.SubagentStop:
+		return manifest.WindowNone, manifest.WindowSubagentStop
+	case hookio.SessionEnd:
+		return manifest.WindowNone, manifest.WindowEnd
+	case hookio.PreTool:
+	case hookio.PostTool:
+		edge = manifest.WindowClose
+	default:
+		return manifest.WindowNone, 0
+	}
+	switch e.Tool.Class {
+	case hookio.Edit:
+		return manifest.WindowEdit, edge
+	case hookio.Shell:
+		return manifest.WindowShell, edge
+	case hookio.MCP, hookio.OtherTool:
+		return manifest.WindowOther, edge
+	}
+	return manifest.WindowNone, 0
 }
 
 // momentOf says of which kind a checkpoint of an event is, and which of the tiers' moments it is.

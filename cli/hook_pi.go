@@ -140,6 +140,8 @@ func (c *piCall) serve(ctx context.Context) {
 	case hookio.PiTool:
 		if r := c.guard(); r != nil {
 			c.answer.Block = r.Reason
+		} else {
+			c.Leave() // its end is told by the turn's
 		}
 	case hookio.PiShutdown:
 		if err := c.End(); err != nil {

@@ -78,10 +78,10 @@ func (r *restoring) commitSafety(tx *commit.Tx, root oid.ID, why string, publish
 	}
 	after := c.Publish
 	if !publish {
-		after = nil
+		after = c.Committed
 	}
 	at, err := tx.Commit(r.ctx, func() ([]manifest.Record, error) {
-		_, err := checkpoint.Relate(tx, rec)
+		_, err := c.Relate(rec)
 		return []manifest.Record{{Checkpoint: rec}}, err
 	}, after)
 	if err != nil {

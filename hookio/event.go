@@ -83,6 +83,8 @@ type Tool struct {
 	// Unhooks says that the edit takes lines away which call us, or switches all hooks off;
 	// CallsUs that its new text has such lines.
 	Unhooks, CallsUs bool
+	// Background says that a command goes on after the tool's end.
+	Background bool
 	// Truncated says that the input was too large to be kept whole: Files or
 	// Command may lack something.
 	Truncated bool

@@ -18,6 +18,7 @@ type toolInput struct {
 	old, new  int // characters of the current edit
 	whole     bool
 	truncated bool
+	lasting   bool // a command in the background
 
 	hooksGo, hooksCome, hooksOff bool // see Tool.Unhooks
 }
@@ -65,6 +66,8 @@ func (in *toolInput) member(s *jsonscan.Scanner, name string) {
 		in.new += in.coming(s)
 	case "new_source":
 		in.new += in.size(s)
+	case "run_in_background", "is_background", "isBackground":
+		in.lasting = in.lasting || s.IsTrue()
 	case "edits":
 		s.Elements(func() {
 			if members(s, func(name string) {
@@ -189,6 +192,7 @@ func (d *payloadDecoder) finishTool() {
 	switch t.Class {
 	case Shell:
 		t.Command = in.command
+		t.Background = in.lasting || goesOn(in.command)
 	case Edit, OtherTool:
 		if in.patch == "" && strings.Contains(in.command, "*** Begin Patch") { // a patch as its command
 			in.patch = in.command

@@ -41,6 +41,7 @@ const (
 	WindowSubagentStop                       // a subagent did
 	WindowStart                              // a session began
 	WindowEnd                                // a session ended
+	WindowLost                               // up to its time windows were left out: there were too many
 )
 
 // Changed is a path that a checkpoint has other than its parent, and when it was last written.
@@ -48,6 +49,10 @@ type Changed struct {
 	Path string    // below the root, with slashes
 	At   time.Time // ctime as the scan saw it, UTC; of a path that is gone, its directory's
 }
+
+// MaxWindows is how many bytes of windows a checkpoint holds at most: some 1,500. Of more the newest stay, after
+// one that says WindowLost.
+const MaxWindows = 64 << 10
 
 // MaxChanged is how many paths a checkpoint keeps the ctimes of; of more it keeps none.
 const MaxChanged = 4096

@@ -61,11 +61,12 @@ var inEngine = map[string][]string{
 	"engine/project":      {"cas", "engine/account", "engine/gitrepo", "engine/restore", "engine/scan", "engine/settings", "manifest"},
 	"engine/stores":       {"cas", "engine/account", "engine/project", "engine/rootfs", "engine/settings", "manifest"},
 	"engine/commit":       {"cas", "engine/project", "manifest"},
+	"engine/window":       {"engine/account", "engine/project", "manifest"},
 	"engine/pathspec":     {"engine/project", "manifest"},
 	"engine/rules":        {"engine/account", "engine/gitrepo", "engine/ignore", "engine/problem", "engine/project", "engine/restore", "engine/rootfs", "manifest"},
 	"engine/conversation": {"cas", "engine/account", "engine/commit", "engine/problem", "engine/project", "engine/transcript", "manifest"},
 	"engine/checkpoint": {"cas", "engine/account", "engine/commit", "engine/conversation", "engine/ignore", "engine/problem", "engine/project", "engine/restore", "engine/rootfs",
-		"engine/rules", "engine/scan", "manifest"},
+		"engine/rules", "engine/scan", "engine/window", "manifest"},
 	"engine/search": {"cas", "engine/checkpoint", "engine/pathspec", "engine/project", "manifest"},
 	"engine/maintain": {"cas", "engine/account", "engine/checkpoint", "engine/commit", "engine/conversation", "engine/notice", "engine/pathspec", "engine/problem", "engine/project", "engine/restore",
 		"engine/scan", "engine/settings", "engine/stores", "engine/transcript", "manifest"},
@@ -73,7 +74,7 @@ var inEngine = map[string][]string{
 	"engine/attempts":    {"cas", "engine/conversation", "engine/project", "engine/transcript", "manifest"},
 	"engine/timeline":    {"cas", "engine/account", "engine/checkpoint", "engine/pathspec", "engine/problem", "engine/project", "manifest"},
 	"engine/notice":      {"engine/account", "engine/project", "manifest"},
-	"engine/hook":        {"cas", "engine/account", "engine/checkpoint", "engine/commit", "engine/conversation", "engine/maintain", "engine/notice", "engine/project", "engine/settings", "engine/stores", "manifest"},
+	"engine/hook":        {"cas", "engine/account", "engine/checkpoint", "engine/commit", "engine/conversation", "engine/maintain", "engine/notice", "engine/project", "engine/settings", "engine/stores", "engine/window", "manifest"},
 }
 
 // neutral are everybody's, and import nothing of ours but each other: what an object is called, how a

@@ -12,6 +12,7 @@ import (
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/rules"
 	"github.com/rewind-cli/rewind/engine/scan"
+	"github.com/rewind-cli/rewind/engine/window"
 )
 
 // CaptureOptions of one scan into a transaction.
@@ -41,6 +42,8 @@ type Captured struct {
 	rules      []byte // encoded rules of this capture
 	git        gitPlace
 	edited     *oid.ID // the tree where it is not as it was scanned, see override
+	overridden map[string]bool
+	taken      *window.Taken
 }
 
 // gitPlace is where git's HEAD was.
@@ -131,9 +134,15 @@ func (c *Captured) Root() oid.ID {
 
 func (c *Captured) Discard() error { return c.Tx.Discard() }
 
-// Publish writes the stat cache that follows from the capture. The caller holds the
-// append lock, and at is durable.
+// Committed takes away what the checkpoint has taken along. The caller holds the append lock, and at is durable.
+func (c *Captured) Committed(cas.Position) error {
+	c.taken.Done()
+	return nil
+}
+
+// Publish is Committed, and writes the stat cache that follows from the capture.
 func (c *Captured) Publish(at cas.Position) error {
+	c.taken.Done()
 	generation, err := c.p.Store.Generation()
 	if err != nil || generation != c.generation {
 		return err // a gc came between: the stat cache would name what it may have dropped

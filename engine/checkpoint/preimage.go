@@ -80,7 +80,7 @@ func (c *Captured) override(notes []Preimage) error {
 	if err != nil {
 		return c.p.Classify(err)
 	}
-	c.edited = &root
+	c.edited, c.overridden = &root, exact
 	c.Problems = slices.DeleteFunc(c.Problems, func(p problem.Problem) bool {
 		return (p.Code == problem.Late || p.Code == problem.Torn) && exact[p.Path]
 	})

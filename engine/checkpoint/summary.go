@@ -9,9 +9,9 @@ import (
 	"github.com/rewind-cli/rewind/manifest"
 )
 
-// summary says in a line what a tool was called with: its command line's first line, or its
+// Summary says in a line what a tool was called with: its command line's first line, or its
 // files, relative to the root where they are below it.
-func summary(root string, by conversation.Trigger) string {
+func Summary(root string, by conversation.Trigger) string {
 	if by.Command != "" {
 		return bounded(strings.TrimSpace(by.Command))
 	}

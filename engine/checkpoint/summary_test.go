@@ -24,7 +24,7 @@ func TestSummary(t *testing.T) {
 		"no UTF-8":           {conversation.Trigger{Command: "echo \xff\xfe"}, "echo \uFFFD"},
 		"cut by a character": {conversation.Trigger{Command: strings.Repeat("é", 150)}, strings.Repeat("é", 98) + "…"},
 	} {
-		got := summary("/p", c.by)
+		got := Summary("/p", c.by)
 		if got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"time"
 
-	"github.com/rewind-cli/rewind/cas/oid"
 	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/engine/commit"
 	"github.com/rewind-cli/rewind/engine/conversation"
@@ -179,7 +178,7 @@ func saveCaptured(ctx context.Context, p *project.Project, c *Captured, o TakeOp
 			}
 		}
 		var err error
-		parent, err = Relate(c.Tx, r)
+		parent, err = c.Relate(r)
 		return records, err
 	}, c.Publish)
 	if err != nil {
@@ -239,7 +238,7 @@ func (c *Captured) Record(o Options) (*manifest.Checkpoint, error) {
 		GitHead: c.git.head, GitBranch: c.git.branch,
 		Agent: o.By.Agent, Session: o.By.Session, Subagent: o.By.Subagent,
 		Prompt: o.By.Prompt, PromptID: o.By.PromptID, Tool: o.By.Tool, ToolUseID: o.By.ToolUseID,
-		ToolSummary: summary(c.p.Root(), o.By),
+		ToolSummary: Summary(c.p.Root(), o.By),
 	}
 	if r.Kind == "" {
 		r.Kind = manifest.Manual
@@ -256,67 +255,6 @@ func (c *Captured) Record(o Options) (*manifest.Checkpoint, error) {
 		return nil, err
 	}
 	return r, nil
-}
-
-// Relate completes a checkpoint's record with what depends on the checkpoint before, and gives
-// that one, nil for none. The caller holds the append lock.
-func Relate(t *commit.Tx, r *manifest.Checkpoint) (parent *manifest.Checkpoint, err error) {
-	if parent, err = t.P.NewestCheckpoint(); err != nil {
-		return nil, err
-	}
-	r.StoredBytes = uint64(t.StoredBytes())
-	if parent == nil {
-		// Everything is new, and counted already. Reading back the manifests of a
-		// whole tree takes 7 % of the first save of 79,000 files, on one core.
-		r.Added = r.Files
-		return nil, nil
-	}
-	r.Parent = parent.ID
-	if !r.Time.After(parent.Time) {
-		// Order is by the log, whatever the clock says.
-		r.Time = parent.Time.Add(time.Microsecond)
-	}
-	var left problem.Unread // read when something is gone
-	err = manifest.Diff(t.Load, parent.Root, r.Root, func(change manifest.Change) error {
-		if change.New == nil && left == nil {
-			if left, err = unread(t, r.Coverage); err != nil {
-				return err
-			}
-		}
-		switch {
-		case change.New == nil && left.Has(change.Path): // not captured, but there
-		case change.Old == nil:
-			if change.New.Kind != manifest.Subdir {
-				r.Added++
-			}
-		case change.New == nil:
-			if change.Old.Kind != manifest.Subdir {
-				r.Deleted++
-			}
-		default:
-			r.Modified++
-		}
-		return nil
-	})
-	if project.IsDamage(err) {
-		// That the tree before is damaged must not keep this one from being saved: nothing of it is known.
-		r.Added, r.Modified, r.Deleted = r.Files, 0, 0
-		return parent, nil
-	}
-	return parent, err
-}
-
-// unread are the paths that a coverage of the transaction names as there and not captured.
-func unread(t *commit.Tx, coverage oid.ID) (problem.Unread, error) {
-	if coverage == (oid.ID{}) {
-		return problem.Unread{}, nil
-	}
-	data, err := t.Get(nil, coverage)
-	if err != nil {
-		return nil, err
-	}
-	problems, err := problem.Decode(data)
-	return problem.UnreadOf(problems), err
 }
 
 // ErrOvertaken: a restore ran while the tree was scanned.

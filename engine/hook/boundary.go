@@ -13,6 +13,7 @@ import (
 // now to the state now: entries of the conversation, whose ids come late. Its answer names that state's
 // checkpoint, which can still be on its way; status knows of its error.
 func (c *Call) Boundary(ctx context.Context, before manifest.CheckpointID, then, now []string) (manifest.CheckpointID, error) {
+	c.Leave()
 	id, err := c.boundary(ctx, before, then, now)
 	c.note(err)
 	c.Project.NoteHookError(c.failure)
@@ -54,6 +55,7 @@ func (c *Call) boundary(ctx context.Context, before manifest.CheckpointID, then,
 
 // Begin is what a session's start brings, without a checkpoint.
 func (c *Call) Begin(ctx context.Context) error {
+	c.Leave()
 	c.begin()
 	if register := c.sessionRecord(); register != nil {
 		c.note(registerSession(ctx, c.Project, *register))
@@ -64,6 +66,7 @@ func (c *Call) Begin(ctx context.Context) error {
 
 // End is what a session's end brings, without a checkpoint.
 func (c *Call) End() error {
+	c.Leave()
 	c.end(nil)
 	return c.failure
 }

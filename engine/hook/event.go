@@ -27,6 +27,12 @@ type Event struct {
 	SweepBudget  time.Duration // of one at the start; 0: none
 	Makes        bool          // the store where there is none: the agent's users never had to set anything up
 
+	// What the next checkpoint is told of the event: see manifest.Window.
+	Class      manifest.WindowClass
+	Edge       manifest.WindowEdge // 0: nothing
+	Writes     []string            // absolute: what the call declares, or its command line writes
+	Background bool
+
 	Files       []string // absolute: what a tool is about to change
 	Edited      []string // absolute: what an edit tool declares, before and after the call; nil for other tools
 	Edit        *Edit    // how much of them; nil: that is not known, or it is no edit

@@ -132,6 +132,7 @@ func (k *worker) link(n *node, at handle, e *entry, st *stat) {
 		k.missing(n, e, err)
 		return
 	}
+	k.noteCtime(func() string { return join(n.path(), e.name) }, st)
 	e.kind = kindSymlink | e.flags()
 	e.slot = k.w.fingerprint(st)
 	e.m = manifest.Entry{Name: e.name, Kind: manifest.Symlink, Target: target, Precious: e.kind&flagMarked != 0}
@@ -240,6 +241,7 @@ func (k *worker) readFile(n *node, at handle, e *entry, path string) (got readin
 	e.slot = k.w.fingerprint(&before)
 	e.m = manifest.Entry{Name: e.name, Kind: kind, Mode: before.mode & modePerm, Size: uint64(size), ID: id, Precious: e.kind&flagMarked != 0}
 	k.checkLate(func() string { return path }, &before)
+	k.noteCtime(func() string { return path }, &before)
 	torn := statErr != nil || !before.same(&after) || size != before.size
 	return reading{st: before, torn: torn, wait: wait, doubt: !atRest}, nil
 }

@@ -47,6 +47,7 @@ func (k *worker) list(n *node) error {
 	n.mode = uint16(st.mode & modePerm)
 	n.fp = w.fingerprint(&st)
 	k.checkLate(n.path, &st)
+	k.noteCtime(n.path, &st)
 
 	var records []record
 	var oldRules uint64

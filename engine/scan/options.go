@@ -57,6 +57,9 @@ type Result struct {
 	Unchanged    bool              // the root equals the stat cache's
 	Read         int64             // files read
 	ReadBytes    int64
+	// Ctimes says of what the scan read or listed, beside a stat cache, when it was changed: nanoseconds since 1970 by
+	// path, "" the root. Of more than maxCtimes some are missing.
+	Ctimes map[string]int64
 
 	cache   *Cache // what the scan started from, nil if nothing of it was used
 	loaded  *Cache // what the caller loaded
@@ -66,6 +69,9 @@ type Result struct {
 	top     *node   // nil: every directory is as in the stat cache
 	removed []int32 // directories of the stat cache that are gone, with all below
 }
+
+// maxCtimes bounds Ctimes, for each worker.
+const maxCtimes = 8192
 
 // maxIgnored bounds the ignored paths that a Result lists.
 const maxIgnored = 1000

@@ -181,6 +181,12 @@ func (s *session) result(w *walk) (*Result, error) {
 		r.Read += k.read
 		r.ReadBytes += k.bytes
 		r.removed = append(r.removed, k.removed...)
+		for _, c := range k.ctimes {
+			if r.Ctimes == nil {
+				r.Ctimes = make(map[string]int64)
+			}
+			r.Ctimes[c.path] = max(r.Ctimes[c.path], c.at) // it may have been read again
+		}
 	}
 	r.Problems = w.collect(r.removed)
 	r.key = w.key

@@ -51,6 +51,13 @@ type worker struct {
 	data     []byte // manifest bytes being built
 	read     int64
 	bytes    int64
+	ctimes   []ctime
+}
+
+// ctime is when a path was changed, in nanoseconds since 1970.
+type ctime struct {
+	path string
+	at   int64
 }
 
 // fail ends the walk; the first error counts.
@@ -256,6 +263,13 @@ func (w *walk) fingerprint(s *stat) uint64 {
 		return 0
 	}
 	return w.trust.seed.fingerprint(s)
+}
+
+// noteCtime keeps the ctime of what is new or changed. Where nothing is known, everything is.
+func (k *worker) noteCtime(path func() string, s *stat) {
+	if k.w.h != nil && len(k.ctimes) < maxCtimes {
+		k.ctimes = append(k.ctimes, ctime{path(), s.ctime*1e9 + s.ctimeNs})
+	}
 }
 
 func (k *worker) checkLate(path func() string, s *stat) {

@@ -1,0 +1,134 @@
+package checkpoint
+
+import (
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/rewind-cli/rewind/cas/oid"
+	"github.com/rewind-cli/rewind/engine/account"
+	"github.com/rewind-cli/rewind/engine/commit"
+	"github.com/rewind-cli/rewind/engine/problem"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/window"
+	"github.com/rewind-cli/rewind/manifest"
+)
+
+// Relate completes a checkpoint's record with what depends on the checkpoint before, and with what hooks left
+// since; it gives that checkpoint, nil for none. The caller holds the append lock, also for Committed or Publish.
+func (c *Captured) Relate(r *manifest.Checkpoint) (parent *manifest.Checkpoint, err error) {
+	t := c.Tx
+	if parent, err = t.P.NewestCheckpoint(); err != nil {
+		return nil, err
+	}
+	held := ""
+	if parent != nil {
+		held = parent.Windows
+	}
+	c.taken = window.Take(c.p, held)
+	r.Windows = c.taken.Windows
+	r.StoredBytes = uint64(t.StoredBytes())
+	if parent == nil {
+		// Everything is new, and counted already. Reading back the manifests of a
+		// whole tree takes 7 % of the first save of 79,000 files, on one core.
+		r.Added = r.Files
+		return nil, nil
+	}
+	r.Parent = parent.ID
+	if !r.Time.After(parent.Time) {
+		// Order is by the log, whatever the clock says.
+		r.Time = parent.Time.Add(time.Microsecond)
+	}
+	var left problem.Unread // read when something is gone
+	var differ []differing
+	err = manifest.Diff(t.Load, parent.Root, r.Root, func(change manifest.Change) error {
+		if change.New == nil && left == nil {
+			if left, err = unread(t, r.Coverage); err != nil {
+				return err
+			}
+		}
+		if there := change.New == nil && left.Has(change.Path); !there && len(differ) <= manifest.MaxChanged {
+			differ = append(differ, differing{change.Path, change.New == nil})
+		}
+		switch {
+		case change.New == nil && left.Has(change.Path): // not captured, but there
+		case change.Old == nil:
+			if change.New.Kind != manifest.Subdir {
+				r.Added++
+			}
+		case change.New == nil:
+			if change.Old.Kind != manifest.Subdir {
+				r.Deleted++
+			}
+		default:
+			r.Modified++
+		}
+		return nil
+	})
+	if project.IsDamage(err) {
+		// That the tree before is damaged must not keep this one from being saved: nothing of it is known.
+		r.Added, r.Modified, r.Deleted = r.Files, 0, 0
+		return parent, nil
+	}
+	r.Changed = c.changed(differ)
+	return parent, err
+}
+
+// unread are the paths that a coverage of the transaction names as there and not captured.
+func unread(t *commit.Tx, coverage oid.ID) (problem.Unread, error) {
+	if coverage == (oid.ID{}) {
+		return problem.Unread{}, nil
+	}
+	data, err := t.Get(nil, coverage)
+	if err != nil {
+		return nil, err
+	}
+	problems, err := problem.Decode(data)
+	return problem.UnreadOf(problems), err
+}
+
+// differing is a path that the parent has otherwise.
+type differing struct {
+	path string
+	gone bool
+}
+
+// changed says when each path was written, in path order as they come: as the scan saw it, else as the file system says
+// now. What was written after the tree was captured, or had been put in another's place, has the zero time.
+func (c *Captured) changed(differ []differing) string {
+	if len(differ) > manifest.MaxChanged {
+		return ""
+	}
+	list := make([]manifest.Changed, len(differ))
+	for i, d := range differ {
+		list[i] = manifest.Changed{Path: d.path, At: c.writtenAt(d)}
+	}
+	return string(manifest.AppendChanged(nil, list))
+}
+
+func (c *Captured) writtenAt(d differing) time.Time {
+	if c.overridden[d.path] {
+		return time.Time{}
+	}
+	at := d.path
+	if d.gone {
+		at, _ = project.SplitPath(at)
+	}
+	for {
+		if ns, ok := c.Scan.Ctimes[at]; ok {
+			return time.Unix(0, ns).UTC()
+		}
+		info, err := os.Lstat(filepath.Join(c.p.Root(), filepath.FromSlash(at)))
+		if err == nil {
+			ns, _ := account.ChangeTime(info)
+			if when := time.Unix(0, ns).UTC(); !when.After(c.start) {
+				return when
+			}
+			return time.Time{}
+		}
+		if !d.gone || at == "" {
+			return time.Time{}
+		}
+		at, _ = project.SplitPath(at) // the directory is gone, too
+	}
+}
