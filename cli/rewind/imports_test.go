@@ -69,7 +69,7 @@ var inEngine = map[string][]string{
 		"engine/rules", "engine/scan", "engine/window", "manifest"},
 	"engine/search": {"cas", "engine/checkpoint", "engine/pathspec", "engine/project", "manifest"},
 	"engine/maintain": {"cas", "engine/account", "engine/checkpoint", "engine/commit", "engine/conversation", "engine/notice", "engine/pathspec", "engine/problem", "engine/project", "engine/restore",
-		"engine/scan", "engine/settings", "engine/stores", "engine/transcript", "manifest"},
+		"engine/scan", "engine/settings", "engine/stores", "engine/transcript", "engine/window", "manifest"},
 	"engine/attribution": {"cas", "engine/project", "manifest"},
 	"engine/attempts":    {"cas", "engine/conversation", "engine/project", "engine/transcript", "manifest"},
 	"engine/timeline":    {"cas", "engine/account", "engine/checkpoint", "engine/pathspec", "engine/problem", "engine/project", "manifest"},

@@ -220,6 +220,7 @@ type forgetter struct {
 	chosen   pathspec.Selection
 	done     map[forgetKey]*forgotten
 	paths    map[string]bool
+	names    map[string]bool // the last parts of paths, once asked for
 	content  map[oid.ID]bool // ids of what was forgotten
 	files    map[oid.ID]bool // those of them that are of files' bytes
 	keys     map[string]bool // of the paths that were held, and of what was said of them
@@ -233,6 +234,7 @@ func (f *forgetter) look(ctx context.Context, said *LogState) error {
 	var roots []oid.ID
 	for _, c := range said.Checkpoints {
 		roots = append(roots, c.Root)
+		f.named(&c)
 	}
 	for _, o := range said.Operations[:min(len(said.Operations), project.KeptOperations)] {
 		roots = append(roots, o.Before, o.After)
@@ -291,7 +293,8 @@ func (f *forgetter) checkpoint(ctx context.Context, c *manifest.Checkpoint) (boo
 	if len(d.paths) > 0 || told.named {
 		f.said++
 	}
-	return c.Root != was.Root || c.Coverage != was.Coverage, nil
+	f.silence(c)
+	return *c != was, nil
 }
 
 func (f *forgetter) operation(ctx context.Context, o *manifest.Operation) (bool, error) {
@@ -493,8 +496,8 @@ func (f *forgetter) find(ctx context.Context, path string, id oid.ID, clean map[
 }
 
 // leftovers removes what hooks kept of the chosen paths.
-func (f *forgetter) leftovers(context.Context, *Forgotten) error {
-	var errs []error
+func (f *forgetter) leftovers(ctx context.Context, _ *Forgotten) error {
+	errs := []error{rewritePending(ctx, f.p, f.window)}
 	for _, n := range checkpoint.Preimages(f.p, time.Time{}) {
 		if !f.chosen.Match(n.Path) {
 			continue

@@ -74,6 +74,9 @@ func (f *textForgetter) checkpoint(ctx context.Context, c *manifest.Checkpoint) 
 			f.texts += n
 		}
 	}
+	if windows := rewriteWindows(c.Windows, f.window); windows != c.Windows {
+		c.Windows, changed = windows, true
+	}
 	if c.Transcript == nil {
 		return changed, ctx.Err()
 	}
@@ -172,6 +175,9 @@ func (f *textForgetter) wanted() (ids []oid.ID, says func(manifest.Record) bool)
 		switch {
 		case r.Checkpoint != nil:
 			texts = []string{r.Checkpoint.Prompt, r.Checkpoint.Description, r.Checkpoint.ToolSummary}
+			if f.windowsSay(r.Checkpoint.Windows) {
+				return true
+			}
 		case r.Operation != nil:
 			texts = []string{r.Operation.Args}
 		}
@@ -239,7 +245,7 @@ func filesBelow(dir string) (files []string) {
 
 // leftovers marks what hooks left, and lets the next captures go on from the log.
 func (f *textForgetter) leftovers(ctx context.Context, result *Forgotten) error {
-	var errs []error
+	errs := []error{rewritePending(ctx, f.p, f.window)}
 	names := append(filesBelow(filepath.Join(f.p.StoreDir(), conversation.BackupName)), filesBelow(checkpoint.NotesDir(f.p))...)
 	for _, name := range append(names, filepath.Join(f.p.StoreDir(), project.HookStateName)) {
 		if filepath.Ext(name) == ".data" {
