@@ -52,6 +52,7 @@ func entries() []entry {
 		{name: "log", make: newLog},
 		{name: "history", make: newHistory},
 		{name: "grep", make: newGrep},
+		{name: "blame", make: newBlame},
 		{name: "attempts", make: newAttempts},
 		{name: "compare", make: newCompare},
 		{name: "back", make: newBack},

@@ -19,7 +19,7 @@ func completesPaths(w partialWords) bool {
 	switch w.cmd.name {
 	case "cat", "ls":
 		return len(w.args) >= 1
-	case "history":
+	case "history", "blame":
 		return true
 	case "restore", "revert", "export", "diff", "compare", "undo", "forget", "grep":
 		return w.dashed
@@ -36,7 +36,7 @@ func completePaths(ctx context.Context, w partialWords, typed string, env accoun
 	}
 	defer p.Close()
 	specs := []string{"last"}
-	ever := w.cmd.name == "history" || w.cmd.name == "forget" || w.cmd.name == "grep" || w.cmd.name == "list"
+	ever := w.cmd.name == "history" || w.cmd.name == "blame" || w.cmd.name == "forget" || w.cmd.name == "grep" || w.cmd.name == "list"
 	switch {
 	case ever:
 	case (w.cmd.name == "diff" || w.cmd.name == "compare") && len(w.args) > 0:

@@ -83,7 +83,7 @@ func complete(ctx context.Context, words []string, env account.Env, o *output) e
 		tierChoices(emit)
 	case w.wants == "adopt":
 		completeStores(ctx, env, emit)
-	case w.wants == "good" || w.wants == "bad" || w.wants == "base":
+	case w.wants == "good" || w.wants == "bad" || w.wants == "base" || w.wants == "at":
 		completeCheckpoints(ctx, w.root, env, emit)
 	case w.wants == "session":
 		completeSessions(ctx, w.root, env, emit)

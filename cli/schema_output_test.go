@@ -20,7 +20,7 @@ var documents = []string{
 	"save with a text --name first",
 	"-",
 	"save", "list --all", "show last --files --coverage", "diff prev last", "diff first --stat", "diff --name-status",
-	"history a.txt", "history -p a.txt", "grep line", "grep --prompts first", "attempts", "compare prev last", "compare first -p", "ls last", "cat last a.txt", "cat last --transcript", "export last -o ../snap.tar.gz",
+	"history a.txt", "history -p a.txt", "grep line", "grep --prompts first", "blame a.txt", "blame a.txt --at prev -L 1,2", "attempts", "compare prev last", "compare first -p", "ls last", "cat last a.txt", "cat last --transcript", "export last -o ../snap.tar.gz",
 	"checkout prev ../old", "bisect --run false",
 	"pin prev", "unpin prev", "rename prev second", "log", "restore prev --dry-run", "restore prev", "undo-restore", "redo-restore", "undo", "redo", "undo 1", "undo-restore --to 1", "log",
 	"revert --tool toolu_none", "revert prompt~1",

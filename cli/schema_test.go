@@ -33,6 +33,7 @@ func views() map[string]any {
 		"attempts":       attemptsView{},
 		"back":           backView{},
 		"bisect":         bisectView{},
+		"blame":          blamedView{},
 		"cat":            fileView{},
 		"cat-transcript": conversationView{},
 		"checkout":       checkedOutView{},

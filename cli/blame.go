@@ -1,0 +1,207 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/rewind-cli/rewind/engine"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/manifest"
+)
+
+func newBlame() *command {
+	var (
+		at, lines          string
+		noFollow, precious bool
+		glob               bool
+	)
+	return &command{
+		name:  "blame",
+		usage: "FILE [--at CKPT] [-L FROM,TO] [--no-follow] [--precious] [--glob]",
+		short: "show who brought each line of a file",
+		long: "Shows each line of a file with the checkpoint in which it is seen first, how old it is,\n" +
+			"and who brought it: an agent's tool call with the prompt that it was made for, an\n" +
+			"operation such as restore, or you. Where others could have made it too, it has a ?.\n" +
+			"now is what no checkpoint has yet; a line without a name was there in the oldest\n" +
+			"checkpoint. At a terminal, lines that came together are told of once. Lines that came back\n" +
+			"with a restore are as old as they were. Renames are followed backwards.\n" +
+			"A path that exists, on disk or in any checkpoint, is taken literally; any other is a\n" +
+			"glob that must match one path.",
+		examples: []example{
+			{"rewind blame src/main.go", "the file as it is now"},
+			{"rewind blame -L 40,60 src/main.go", "these lines; 40,+20 are 20 of them, 40, is to the end"},
+			{"rewind blame --at prompt~2 src/main.go", "as it was before the last but one prompt"},
+			{"rewind show kqxztlsm", "the checkpoint that a line came with"},
+		},
+		exits:   []int{exitNotFound, exitBusy, exitDamaged},
+		maxArgs: 1, paths: true,
+		flags: func(f *pflag.FlagSet) {
+			f.StringVar(&at, "at", "", "as a `checkpoint` has it")
+			f.StringVarP(&lines, "lines", "L", "", "only lines `FROM,TO`; FROM,+N; FROM,; ,TO")
+			f.BoolVar(&noFollow, "no-follow", false, "end at a rename")
+			f.BoolVar(&precious, "precious", false, "also show the content of precious files")
+			globFlag(f, &glob)
+		},
+		run: func(ctx context.Context, c *call) error {
+			var span lineSpan
+			if c.flags.Changed("lines") {
+				var err error
+				if span, err = parseLines(lines); err != nil {
+					return err
+				}
+			}
+			if c.flags.Changed("at") && at == "" {
+				return usagef("--at is an empty string")
+			}
+			arg, err := c.onePath(0, true)
+			if err != nil {
+				return err
+			}
+			p, err := c.open(ctx)
+			if err != nil {
+				return err
+			}
+			o := engine.BlameOptions{NoFollow: noFollow, WithPrecious: precious}
+			if at != "" && at != nowWord {
+				l, err := c.resolve(ctx, p, at)
+				if err != nil {
+					return err
+				}
+				o.At = &l.Checkpoint
+			}
+			if o.Path, err = c.pathEver(ctx, p, arg, glob); err != nil {
+				return noHistory(err)
+			}
+			release, err := p.Hold(ctx)
+			if err != nil {
+				return err
+			}
+			defer release()
+			b, err := engine.Blame(ctx, p, o)
+			if err != nil {
+				return c.notBlamed(err, at != "")
+			}
+			v := blamePrinter{c: c, b: b}
+			if v.from, v.to, err = span.of(len(b.Lines)); err != nil {
+				return err
+			}
+			c.out.endProgress()
+			if c.json {
+				return v.json()
+			}
+			return c.out.paged(ctx, c.env, func() error {
+				v.print()
+				return nil
+			})
+		},
+	}
+}
+
+// notBlamed says why there are no lines, and what there is instead.
+func (c *call) notBlamed(err error, at bool) error {
+	var not *engine.NotBlamedError
+	if !errors.As(err, &not) {
+		return noHistory(err)
+	}
+	path := shellQuote(c.fromHere(c.project.Root(), not.Path))
+	history := "rewind history " + path + " shows what changed it"
+	say := func(text, hint string) error { return &hintedError{fmt.Errorf(text, cmp.Or(not.Path, ".")), hint} }
+	switch not.Reason {
+	case engine.BlameGone:
+		when := "is not there now"
+		if at {
+			when = "was not there then"
+		}
+		if not.Last != nil {
+			return say("%q "+when, "rewind blame --at "+lastName(not.Last)+" "+path+" shows it as it was before it went")
+		}
+		return say("%q "+when, history)
+	case engine.BlameDirectory:
+		return say("%q is a directory", history)
+	case engine.BlameLink:
+		return say("%q is a link, which has no lines", history)
+	case engine.BlamePrecious:
+		return say("%q is precious: its content is not shown", "rewind blame --precious "+path+" shows it")
+	case engine.BlameLarge:
+		return say("%q is too large to be told by lines", history)
+	}
+	return say("%q is no text", history)
+}
+
+func lastName(l *project.Listed) string {
+	if l.N > 0 && l.Kind != manifest.Safety {
+		return strconv.Itoa(l.N)
+	}
+	return l.ID.String()[:shortID]
+}
+
+// lineSpan is what -L asks for, from 1; to 0 is the end.
+type lineSpan struct {
+	from, to int
+	given    bool
+	text     string
+}
+
+// parseLines reads FROM,TO as git does: FROM,+N and FROM,-N count, one end may be left out, FROM alone goes to the end.
+func parseLines(text string) (lineSpan, error) {
+	s := lineSpan{from: 1, given: true, text: text}
+	bad := usagef("-L takes FROM,TO or FROM,+N, not %q", text)
+	number := func(word string) (int, bool) {
+		n, err := strconv.ParseUint(word, 10, 31)
+		return int(n), err == nil && n > 0
+	}
+	from, to, two := strings.Cut(text, ",")
+	if from == "" && to == "" {
+		return s, bad
+	}
+	ok := true
+	if from != "" {
+		if s.from, ok = number(from); !ok {
+			return s, bad
+		}
+	}
+	switch {
+	case !two || to == "":
+	case to[0] == '+':
+		n, ok := number(to[1:])
+		if !ok {
+			return s, bad
+		}
+		s.to = s.from + n - 1
+	case to[0] == '-':
+		n, ok := number(to[1:])
+		if !ok {
+			return s, bad
+		}
+		s.from, s.to = max(s.from-n+1, 1), s.from
+	default:
+		if s.to, ok = number(to); !ok {
+			return s, bad
+		}
+		if s.to < s.from {
+			s.from, s.to = s.to, s.from
+		}
+	}
+	return s, nil
+}
+
+// of gives the lines as indices, to not among them.
+func (s *lineSpan) of(lines int) (from, to int, err error) {
+	if !s.given {
+		return 0, lines, nil
+	}
+	if s.from > lines {
+		return 0, 0, usagef("-L %s: the file has %s", s.text, plural(lines, "line", "lines"))
+	}
+	to = lines
+	if s.to > 0 {
+		to = min(s.to, lines)
+	}
+	return s.from - 1, to, nil
+}

@@ -1,0 +1,204 @@
+package cli
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/clipperhouse/displaywidth"
+
+	"github.com/rewind-cli/rewind/cli/screen"
+	"github.com/rewind-cli/rewind/engine"
+	"github.com/rewind-cli/rewind/engine/attribution"
+)
+
+// blamePrinter prints a file with who brought its lines.
+type blamePrinter struct {
+	c        *call
+	b        *engine.Blamed
+	from, to int // of the lines, to not among them
+}
+
+// runs visits those that are shown, cut to the lines that are.
+func (v *blamePrinter) runs(visit func(engine.BlameRun)) {
+	for _, r := range v.b.Runs {
+		from, to := max(r.Start, v.from), min(r.Start+r.Count, v.to)
+		if from < to {
+			r.Start, r.Count = from, to-from
+			visit(r)
+		}
+	}
+}
+
+// Columns that the names of who brought a line take, at most.
+const (
+	whoNarrow = 24 // at 80 columns
+	whoWide   = 40
+)
+
+// print prints a line for each, as git blame does. At a terminal what is the same as above is left out.
+func (v *blamePrinter) print() {
+	o := v.c.out
+	limit := whoWide
+	if w := o.width(); w > 0 && w < 120 {
+		limit = whoNarrow
+	}
+	var rows [][3]string
+	width := 0
+	v.runs(func(r engine.BlameRun) {
+		who := screen.Clip(runWho(r), limit)
+		width = max(width, displaywidth.String(who))
+		rows = append(rows, [3]string{runID(r), v.age(r), who})
+	})
+	numbers := len(strconv.Itoa(v.to))
+	n := 0
+	v.runs(func(r engine.BlameRun) {
+		id, age, who := rows[n][0], rows[n][1], rows[n][2]
+		n++
+		id += strings.Repeat(" ", shortID-len(id))
+		who += strings.Repeat(" ", width-displaywidth.String(who))
+		head := o.color.Paint(screen.Yellow, id) + fmt.Sprintf(" %4s ", age) + o.color.Paint(screen.Cyan, who)
+		if width > 0 {
+			head += " "
+		}
+		blank := strings.Repeat(" ", shortID+6+width+min(width, 1))
+		for i := range r.Count {
+			line := strings.TrimSuffix(v.b.Lines[r.Start+i], "\n")
+			if o.outTerm {
+				line = escapeLine(strings.TrimSuffix(line, "\r"))
+				if i > 0 {
+					head = blank
+				}
+			}
+			text := head + o.color.Paint(screen.Dim, fmt.Sprintf("%*d", numbers, r.Start+i+1))
+			if line != "" {
+				text += "  " + line
+			}
+			o.line("%s", text)
+		}
+	})
+}
+
+func (v *blamePrinter) age(r engine.BlameRun) string {
+	switch {
+	case r.Step != nil && r.Step.To.Seq == attribution.ThenNow:
+		return ""
+	case r.Step != nil && r.Step.By != nil && !r.Step.By.Start.IsZero():
+		return formatAge(v.c.out.now().Sub(r.Step.By.Start))
+	case r.Step != nil:
+		return formatAge(v.c.out.now().Sub(r.Step.To.Time))
+	case r.Seen != nil:
+		return formatAge(v.c.out.now().Sub(r.Seen.Time))
+	}
+	return ""
+}
+
+// runID is the checkpoint in which lines are seen first.
+func runID(r engine.BlameRun) string {
+	switch {
+	case r.Seen != nil:
+		return r.Seen.ID.String()[:shortID]
+	case r.Step != nil:
+		return nowWord
+	}
+	return "-"
+}
+
+// runWho says in a few words who brought lines, "" where nobody is known.
+func runWho(r engine.BlameRun) string {
+	s := r.Step
+	switch {
+	case s == nil:
+		return ""
+	case s.By == nil:
+		return "you"
+	case s.By.Operation != 0:
+		return strings.TrimSpace("the " + escape(s.By.Tool) + " " + firstLine(s.By.Summary))
+	}
+	tool := escape(s.By.Tool)
+	if tool == "" {
+		tool = escape(s.By.Agent)
+	}
+	if tool == "" {
+		tool = "the agent"
+	}
+	if len(s.Also) > 0 || s.AlsoOutside {
+		tool += "?"
+	}
+	if said := firstLine(s.By.Prompt); said != "" {
+		return tool + ` "` + said + `"`
+	}
+	return tool
+}
+
+// blamedView is what blame --json prints; docs/schema/blame.schema.json describes it.
+type blamedView struct {
+	pathView
+	Lines []blameRunView `json:"lines"`
+}
+
+// blameRunView is lines that stand together and came with the same step.
+type blameRunView struct {
+	N          int             `json:"n"`          // the first of them, from 1
+	Count      int             `json:"count"`      // of lines
+	Checkpoint *string         `json:"checkpoint"` // in which they are seen first; null: in none yet
+	Number     int             `json:"number"`     // of the checkpoint in list, 0 for none
+	Time       *string         `json:"time"`       // of the look that found them; null: not known
+	From       *pathView       `json:"from"`       // what the file was called then; null: as now
+	Class      string          `json:"class"`      // declared shell shared outside operation, "" where they were there in the oldest version
+	Now        bool            `json:"now"`        // no checkpoint has them yet
+	Also       []blameWorkView `json:"also"`
+	OrYou      bool            `json:"also_outside"`
+	blameWorkView
+}
+
+// blameWorkView is who brought lines.
+type blameWorkView struct {
+	SessionID string  `json:"session_id"`
+	Agent     string  `json:"agent"`
+	Subagent  string  `json:"subagent"`
+	PromptID  string  `json:"prompt_id"`
+	Prompt    string  `json:"prompt"`
+	Tool      string  `json:"tool"`
+	ToolUseID string  `json:"tool_use_id"`
+	Summary   string  `json:"tool_summary"`
+	Operation *uint64 `json:"operation"` // by its seq; null for a call
+}
+
+func viewBlameWork(w *attribution.Work) blameWorkView {
+	v := blameWorkView{SessionID: w.Session, Agent: w.Agent, Subagent: w.Subagent, PromptID: w.PromptID, Prompt: w.Prompt,
+		Tool: w.Tool, ToolUseID: w.Call, Summary: w.Summary}
+	if w.Operation != 0 {
+		v.Operation = &w.Operation
+	}
+	return v
+}
+
+func (v *blamePrinter) json() error {
+	doc := blamedView{pathView: viewPath(v.b.Path), Lines: []blameRunView{}}
+	v.runs(func(r engine.BlameRun) {
+		w := blameRunView{N: r.Start + 1, Count: r.Count, Also: []blameWorkView{}}
+		if r.Seen != nil {
+			w.Checkpoint, w.Number = viewID(r.Seen.ID), r.Seen.N
+			at := viewTime(r.Seen.Time)
+			w.Time = &at
+		}
+		if r.Path != v.b.Path {
+			from := viewPath(r.Path)
+			w.From = &from
+		}
+		if s := r.Step; s != nil {
+			w.Class, w.OrYou, w.Now = string(s.Class), s.AlsoOutside, r.Seen == nil
+			at := viewTime(s.To.Time)
+			w.Time = &at
+			if s.By != nil {
+				w.blameWorkView = viewBlameWork(s.By)
+			}
+			for _, o := range s.Also {
+				w.Also = append(w.Also, viewBlameWork(o))
+			}
+		}
+		doc.Lines = append(doc.Lines, w)
+	})
+	return v.c.out.document(doc)
+}
