@@ -77,6 +77,7 @@ var parts = []part{
 	{"verify", (*bench).verifyPart},
 	{"history", (*bench).historyPart},
 	{"search", (*bench).searchPart},
+	{"lines", (*bench).linesPart},
 }
 
 func partNames() string {

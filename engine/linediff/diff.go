@@ -22,12 +22,18 @@ const longGap = 5000
 // concurrent use.
 func Diff(a, b []string, o Options) []Change {
 	x, y, distinct := names(a, b, o)
-	s := make([]int32, 2*distinct)
-	return compare(text{names: x, lines: a}, text{names: y, lines: b}, s[:distinct], s[distinct:])
+	return compare(text{names: x, lines: a}, text{names: y, lines: b}, distinct, &scratch{})
 }
 
-// compare compares two texts. inX and inY are for pins.
-func compare(a, b text, inX, inY []int32) []Change {
+// scratch is memory that comparisons can use one after the other.
+type scratch struct {
+	inX, inY     []int32 // by name, all 0 between comparisons
+	once, rising []pin
+	ends, before []int32
+}
+
+// compare compares two texts whose names are below distinct.
+func compare(a, b text, distinct int, s *scratch) []Change {
 	x, y := a.names, b.names
 	start := 0
 	for start < len(x) && start < len(y) && x[start] == y[start] {
@@ -38,13 +44,15 @@ func compare(a, b text, inX, inY []int32) []Change {
 		end++
 	}
 	c := comparison{x: x, y: y}
-	at := pin{start, start}
-	for _, p := range pins(x[start:len(x)-end], y[start:len(y)-end], inX, inY) {
-		p = pin{p.a + start, p.b + start}
-		c.gap(at.a, p.a, at.b, p.b)
-		at = pin{p.a + 1, p.b + 1}
+	atA, atB := start, start
+	for _, p := range s.pins(x[start:len(x)-end], y[start:len(y)-end], distinct) {
+		a, b := int(p.a)+start, int(p.b)+start
+		if a > atA || b > atB {
+			c.gap(atA, a, atB, b)
+		}
+		atA, atB = a+1, b+1
 	}
-	c.gap(at.a, len(x)-end, at.b, len(y)-end)
+	c.gap(atA, len(x)-end, atB, len(y)-end)
 	return slide(a, b, c.changes)
 }
 
@@ -100,11 +108,11 @@ func (c *comparison) add(n Change) {
 }
 
 // pin is a line of each text that stands for the other.
-type pin struct{ a, b int }
+type pin struct{ a, b int32 }
 
 // pins are the lines that occur once in both texts, as many of them as are in the same order in both.
-// inX and inY have room for each name, all 0; pins leaves them so.
-func pins(x, y, inX, inY []int32) []pin {
+// They are the scratch's.
+func (s *scratch) pins(x, y []int32, distinct int) []pin {
 	const several = -1
 	place := func(at, names []int32) { // 0 where a name does not occur, else its place from 1
 		for i, n := range names {
@@ -118,45 +126,56 @@ func pins(x, y, inX, inY []int32) []pin {
 	if len(x) == 0 || len(y) == 0 {
 		return nil
 	}
-	place(inX, x)
-	place(inY, y)
-	var once []pin // in the order of a
+	if grow := distinct - len(s.inX); grow > 0 {
+		s.inX = append(s.inX, make([]int32, grow)...)
+		s.inY = append(s.inY, make([]int32, grow)...)
+	}
+	place(s.inX, x)
+	place(s.inY, y)
+	once, last, rises := s.once[:0], int32(-1), true // in the order of a
 	for i, n := range x {
-		if inX[n] > 0 && inY[n] > 0 {
-			once = append(once, pin{i, int(inY[n]) - 1})
+		if s.inX[n] > 0 && s.inY[n] > 0 {
+			b := s.inY[n] - 1
+			once = append(once, pin{int32(i), b})
+			rises, last = rises && b > last, b
 		}
 	}
+	s.once = once
 	for _, n := range x {
-		inX[n] = 0
+		s.inX[n] = 0
 	}
 	for _, n := range y {
-		inY[n] = 0
+		s.inY[n] = 0
 	}
-	return longestRising(once)
+	if rises {
+		return once
+	}
+	return s.longestRising(once)
 }
 
 // longestRising picks the longest run of pins whose b rises too.
-func longestRising(pins []pin) []pin {
-	if len(pins) == 0 {
-		return nil
-	}
-	ends := make([]int, 0, len(pins)) // of a run of each length the one that ends lowest
-	before := make([]int, len(pins))
+func (s *scratch) longestRising(pins []pin) []pin {
+	ends := s.ends[:0] // of a run of each length the one that ends lowest
+	before := slices.Grow(s.before[:0], len(pins))[:len(pins)]
 	for i, p := range pins {
-		k, _ := slices.BinarySearchFunc(ends, p.b, func(end, b int) int { return pins[end].b - b })
+		k := len(ends)
+		if k > 0 && pins[ends[k-1]].b > p.b { // else it goes on where the longest ends
+			k, _ = slices.BinarySearchFunc(ends, p.b, func(end, b int32) int { return int(pins[end].b - b) })
+		}
 		before[i] = -1
 		if k > 0 {
 			before[i] = ends[k-1]
 		}
 		if k == len(ends) {
-			ends = append(ends, i)
+			ends = append(ends, int32(i))
 		} else {
-			ends[k] = i
+			ends[k] = int32(i)
 		}
 	}
-	out := make([]pin, len(ends))
+	out := slices.Grow(s.rising[:0], len(ends))[:len(ends)]
 	for i, at := len(ends)-1, ends[len(ends)-1]; i >= 0; i, at = i-1, before[at] {
 		out[i] = pins[at]
 	}
+	s.ends, s.before, s.rising = ends, before, out
 	return out
 }

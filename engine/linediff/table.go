@@ -8,13 +8,13 @@ import (
 // Table holds the distinct lines of any number of texts, each under a number: what is compared often
 // is named once. It is not safe for concurrent use.
 type Table struct {
-	seed     maphash.Seed
-	known    map[uint64]int32 // by hash, the newest line that has it: without pointers, which a collector would follow
-	older    []int32          // by line, the one before it that has the same hash; -1 for none
-	lines    []string
-	text     strings.Builder // of the lines to come, so that small ones need no memory of their own
-	bytes    int
-	inX, inY []int32
+	seed    maphash.Seed
+	known   map[uint64]int32 // by hash, the newest line that has it: without pointers, which a collector would follow
+	older   []int32          // by line, the one before it that has the same hash; -1 for none
+	lines   []string
+	text    strings.Builder // of the lines to come, so that small ones need no memory of their own
+	bytes   int
+	scratch scratch
 }
 
 // tableChunk is how many bytes of lines are kept together.
@@ -66,11 +66,7 @@ func (t *Table) Bytes() int { return t.bytes }
 
 // Diff is Diff of two texts whose lines the table has named.
 func (t *Table) Diff(a, b []int32) []Change {
-	if grow := len(t.lines) - len(t.inX); grow > 0 {
-		t.inX = append(t.inX, make([]int32, grow)...)
-		t.inY = append(t.inY, make([]int32, grow)...)
-	}
-	return compare(text{names: a, named: t.lines}, text{names: b, named: t.lines}, t.inX, t.inY)
+	return compare(text{names: a, named: t.lines}, text{names: b, named: t.lines}, len(t.lines), &t.scratch)
 }
 
 // Merge is Merge of three texts whose lines the table has named.

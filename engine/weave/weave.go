@@ -2,7 +2,7 @@ package weave
 
 import (
 	"errors"
-	"hash/maphash"
+	"math/bits"
 	"slices"
 
 	"github.com/rewind-cli/rewind/engine/linediff"
@@ -28,8 +28,8 @@ type Weave struct {
 	more  map[int32][]event // of lines that a return brought back or took away: all but birth and death
 	now   []int32           // the lines of the newest version
 	names []int32           // and their numbers in the table
+	spare [2][]int32        // memory for the next ones of both
 	made  []version
-	seed  maphash.Seed
 	equal map[uint64][]int32 // versions by the hash of their lines, oldest first
 }
 
@@ -68,7 +68,7 @@ type hunk struct {
 // New begins a weave with the oldest version that is known; nil where there was no file. The weave keeps no
 // memory of lines. An oldest version that is too large leaves it empty; the next Add says so.
 func New(lines []string) *Weave {
-	w := &Weave{first: none, more: map[int32][]event{}, seed: maphash.MakeSeed(), equal: map[uint64][]int32{}}
+	w := &Weave{first: none, more: map[int32][]event{}, equal: map[uint64][]int32{}}
 	if w.append(lines, Oldest) != nil {
 		w.append(nil, Oldest)
 		w.made[0].back = tooLarge
@@ -105,18 +105,15 @@ func (w *Weave) append(lines []string, step int) error {
 	if len(w.lines)+len(lines)-start-end > maxLines || w.table.Bytes()+size(lines[start:len(lines)-end]) > maxBytes {
 		return ErrTooLarge
 	}
-	names := make([]int32, 0, len(lines))
-	names = append(names, w.names[:start]...)
-	for _, l := range lines[start : len(lines)-end] {
-		names = append(names, w.table.Name(l))
-	}
+	names := append(slices.Grow(w.spare[0][:0], len(lines)), w.names[:start]...)
+	names = w.name(names, lines[start:len(lines)-end], w.names[start:len(w.names)-end])
 	names = append(names, w.names[len(w.names)-end:]...)
 
 	at := int32(len(w.made))
 	v := version{step: step, back: none, size: len(names)}
-	hash := maphash.Comparable(w.seed, len(names))
+	hash := uint64(len(names)) // of what is looked at again: it need not be strong
 	for _, n := range names {
-		hash = hash*1099511628211 + maphash.Comparable(w.seed, n)
+		hash = bits.RotateLeft64(hash^uint64(n), 27) * 0x9E3779B97F4A7C15
 	}
 	if back := w.sameAs(hash, names); back != none && !slices.Equal(names, w.names) {
 		v.back = back
@@ -126,9 +123,27 @@ func (w *Weave) append(lines []string, step int) error {
 		v.hunks = w.insert(at, names)
 		w.made = append(w.made, v)
 	}
-	w.names = names
+	w.spare[0], w.names = w.names, names
 	w.equal[hash] = append(w.equal[hash], at)
 	return nil
+}
+
+// name appends the numbers of lines. Most of them are the next ones of the newest version, which needs no look into
+// the table.
+func (w *Weave) name(names []int32, lines []string, now []int32) []int32 {
+	const near = 8
+	for _, l := range lines {
+		if len(now) > 0 && l == w.table.Line(now[0]) {
+			names, now = append(names, now[0]), now[1:]
+			continue
+		}
+		n := w.table.Name(l)
+		names = append(names, n)
+		if i := slices.Index(now[:min(near, len(now))], n); i >= 0 {
+			now = now[i+1:]
+		}
+	}
+	return names
 }
 
 func size(lines []string) (n int) {
@@ -159,7 +174,7 @@ func (w *Weave) insert(at int32, names []int32) []hunk {
 	if len(changes) == 0 {
 		return nil
 	}
-	now := make([]int32, 0, len(names))
+	now := slices.Grow(w.spare[1][:0], len(names))
 	done := 0
 	var hunks []hunk
 	for _, c := range changes {
@@ -191,7 +206,7 @@ func (w *Weave) insert(at int32, names []int32) []hunk {
 		}
 		hunks = append(hunks, h)
 	}
-	w.now = append(now, w.now[done:]...)
+	w.spare[1], w.now = w.now, append(now, w.now[done:]...)
 	return hunks
 }
 
