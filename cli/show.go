@@ -8,6 +8,7 @@ import (
 
 	"github.com/rewind-cli/rewind/cli/screen"
 	"github.com/rewind-cli/rewind/engine"
+	"github.com/rewind-cli/rewind/engine/attribution"
 	"github.com/rewind-cli/rewind/engine/problem"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/timeline"
@@ -59,6 +60,7 @@ type shown struct {
 	changes            []manifest.Change
 	row                *timeline.Row     // nil where none is known
 	own                []manifest.Change // the row's
+	owned, ownOwned    owned             // whose changes and own are
 	entries            []engine.TreeEntry
 	coverage           []problem.Problem
 	withFiles, withCov bool
@@ -103,7 +105,10 @@ func (s *shown) ownChanges(ctx context.Context, p *project.Project) error {
 		now, _ = look(ctx, p) // the newest turn ends now
 	}
 	r, err := timeline.NewMakers(p, now).Row(ctx, s.Seq)
-	if err != nil || r == nil {
+	if err != nil {
+		return err
+	}
+	if err := s.owners(ctx, p, r, now); err != nil || r == nil {
 		return err
 	}
 	var own []manifest.Change
@@ -122,6 +127,35 @@ func (s *shown) ownChanges(ctx context.Context, p *project.Project) error {
 	}
 	s.own = withoutImplied(own)
 	return nil
+}
+
+// owners finds whose the changes are. r is the checkpoint's row, nil for none.
+func (s *shown) owners(ctx context.Context, p *project.Project, r *timeline.Row, now *timeline.Present) error {
+	o := attribution.Options{From: s.Seq - 1, To: s.Seq}
+	if r != nil && r.To != nil && r.Side != timeline.Since {
+		if o.To = r.To.Seq; r.To.Now {
+			o.To, o.Now = 0, now.Seen(p)
+		}
+	} else if r != nil && r.From != nil && r.From.Seq > 0 {
+		o.From = min(o.From, r.From.Seq)
+	}
+	a, err := attribution.New(ctx, p, o)
+	if err != nil {
+		return err
+	}
+	steps, err := a.Changes(s.Seq)
+	if err == nil {
+		by := map[string][]attribution.Step{}
+		for _, st := range steps {
+			by[st.Path] = append(by[st.Path], st)
+		}
+		s.owned = ownedOf(by)
+		s.ownOwned, err = rowOwned(a, r)
+	}
+	if project.IsDamage(err) {
+		return nil // verify tells of that
+	}
+	return err
 }
 
 // withoutImplied leaves out directories of which other changes tell.
@@ -146,10 +180,10 @@ func impliedDir(c, next manifest.Change) bool {
 
 type shownView struct {
 	checkpointView
-	Changes  changesView    `json:"changes"`
-	Own      *ownPathsView  `json:"own_changes"` // as list tells them; null where they are not known
-	Entries  *[]entryView   `json:"entries,omitempty"`
-	Coverage *[]problemView `json:"coverage,omitempty"`
+	Changes  ownedChangesView `json:"changes"`
+	Own      *ownPathsView    `json:"own_changes"` // as list tells them; null where they are not known
+	Entries  *[]entryView     `json:"entries,omitempty"`
+	Coverage *[]problemView   `json:"coverage,omitempty"`
 	// The same, as status calls it.
 	NotCovered *[]problemView `json:"not_covered,omitempty"`
 }
@@ -159,19 +193,13 @@ type ownPathsView struct {
 	Side string  `json:"side"` // since: before its own state; did, after: behind it
 	From *string `json:"from"` // checkpoint; null for the empty tree, or what an operation left
 	To   *string `json:"to"`   // checkpoint; null for now, or what an operation found
-	changesView
+	ownedChangesView
 }
 
 func (s *shown) json() shownView {
-	v := shownView{checkpointView: viewCheckpoint(s.Listed), Changes: newChangesView()}
-	for _, ch := range s.changes {
-		v.Changes.add(ch, nil)
-	}
+	v := shownView{checkpointView: viewCheckpoint(s.Listed), Changes: viewOwned(s.changes, s.owned)}
 	if r := s.row; r != nil {
-		v.Own = &ownPathsView{string(r.Side), viewStateID(r.From), viewStateID(r.To), newChangesView()}
-		for _, ch := range s.own {
-			v.Own.add(ch, nil)
-		}
+		v.Own = &ownPathsView{string(r.Side), viewStateID(r.From), viewStateID(r.To), viewOwned(s.own, s.ownOwned)}
 	}
 	if s.withFiles {
 		entries := make([]entryView, len(s.entries))
@@ -269,9 +297,14 @@ func (s *shown) why() string {
 
 // printChanges prints what the row did, and what had changed since the checkpoint before it.
 func (s *shown) printChanges(o *output) {
-	list := func(changes []manifest.Change) {
+	list := func(changes []manifest.Change, whose owned) {
+		who := whose.text()
 		for _, ch := range changes {
-			printChange(o, ch, markOf(o, ch.Precious()))
+			mark := markOf(o, ch.Precious())
+			if by := who(ch.Path); by != "" {
+				mark += "  " + o.color.Paint(screen.Dim, by)
+			}
+			printChange(o, ch, mark)
 		}
 	}
 	o.line("")
@@ -280,22 +313,22 @@ func (s *shown) printChanges(o *output) {
 			o.line("What it did: nothing.")
 		} else {
 			o.line("What it did:")
-			list(s.own)
+			list(s.own, s.ownOwned)
 		}
 	} else if r != nil && r.Side == timeline.After && len(s.own) > 0 {
 		o.line("What came after it:")
-		list(s.own)
+		list(s.own, s.ownOwned)
 	} else {
 		if len(s.changes) == 0 {
 			o.line("Nothing changed since the checkpoint before.")
 		}
-		list(s.changes)
+		list(s.changes, s.owned)
 		return
 	}
 	if len(s.changes) > 0 {
 		o.line("")
 		o.line("What came before it:")
-		list(s.changes)
+		list(s.changes, s.owned)
 	}
 }
 

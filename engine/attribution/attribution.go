@@ -111,7 +111,7 @@ func (a *Attribution) steps(db *manifest.DB, path string) ([]Step, error) {
 		}
 	}
 	slices.Reverse(versions)
-	h := &tracer{a: a, path: path}
+	h := &tracer{a: a, path: path, from: a.o.From}
 	if len(versions) > 0 {
 		h.old = versions[0].Old
 	}
@@ -202,6 +202,7 @@ type tracer struct {
 	old   *manifest.Entry
 	base  *manifest.Entry // in the newest checkpoint
 	last  *point          // the newest look that found old; nil: none
+	from  uint64          // steps up to it are not asked for
 	steps []Step
 }
 
@@ -231,7 +232,7 @@ func (t *tracer) see(pt *point, entry *manifest.Entry) {
 			return
 		}
 	}
-	if !alike(t.old, entry) && pt.seq > t.a.o.From {
+	if !alike(t.old, entry) && pt.seq > t.from {
 		s := Step{Path: t.path, To: pt.version(entry)}
 		if t.last != nil {
 			s.From = t.last.version(nil)
@@ -563,4 +564,36 @@ func (a *Attribution) Paths(match func(*Work) bool) ([]string, error) {
 	}
 	slices.Sort(paths)
 	return paths, nil
+}
+
+// Between are the steps behind commit from, up to commit to (ThenNow: the working tree), by path, oldest first.
+func (a *Attribution) Between(from, to uint64) (map[string][]Step, error) {
+	steps := map[string][]Step{}
+	take := func(seq uint64) error {
+		some, err := a.Changes(seq)
+		for _, s := range some {
+			if s.To.Seq > from {
+				steps[s.Path] = append(steps[s.Path], s)
+			}
+		}
+		return err
+	}
+	err := a.ask(func(*manifest.DB) error {
+		for _, pt := range a.points[a.index(from+1):] {
+			if pt.seq > to {
+				break
+			}
+			if pt.c == nil {
+				continue
+			}
+			if err := take(pt.seq); err != nil {
+				return err
+			}
+		}
+		if to == ThenNow && a.o.Now != nil {
+			return take(ThenNow)
+		}
+		return nil
+	})
+	return steps, err
 }

@@ -2,6 +2,7 @@ package attribution
 
 import (
 	"math"
+	"slices"
 	"time"
 
 	"github.com/rewind-cli/rewind/manifest"
@@ -67,4 +68,39 @@ type Step struct {
 	Path     string
 	From, To Version
 	Owner
+}
+
+// Works are all that could have made it, the likeliest first.
+func (o *Owner) Works() []*Work {
+	if o.By == nil {
+		return o.Also
+	}
+	return append([]*Work{o.By}, o.Also...)
+}
+
+// Together is the owner of some steps of one path, oldest first, as if they were one: the newest's, and also
+// the others'.
+func Together(steps []Step) Owner {
+	if len(steps) == 0 {
+		return Owner{Class: Outside}
+	}
+	o := steps[len(steps)-1].Owner
+	o.Also = slices.Clone(o.Also)
+	for _, s := range slices.Backward(steps[:len(steps)-1]) {
+		o.AlsoOutside = o.AlsoOutside || s.By == nil || s.AlsoOutside
+		for _, w := range s.Works() {
+			if w != o.By && !slices.Contains(o.Also, w) {
+				o.Also = append(o.Also, w)
+			}
+		}
+	}
+	if o.By == nil {
+		o.AlsoOutside = false
+	}
+	for _, w := range o.Also {
+		if o.Class != Operation && (o.By == nil || w.source() != o.By.source() || w.PromptID != o.By.PromptID) {
+			o.Class = Shared
+		}
+	}
+	return o
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/rewind-cli/rewind/cas/oid"
 	"github.com/rewind-cli/rewind/engine/account"
+	"github.com/rewind-cli/rewind/engine/attribution"
 	"github.com/rewind-cli/rewind/engine/checkpoint"
 	"github.com/rewind-cli/rewind/engine/problem"
 	"github.com/rewind-cli/rewind/engine/project"
@@ -62,4 +63,12 @@ func Look(ctx context.Context, p *project.Project) (_ *Present, err error) {
 		err = manifest.Diff(load, oid.ID{}, n.Root, func(manifest.Change) error { return ctx.Err() })
 	}
 	return n, err
+}
+
+// Seen is the tree for who asks who changed it; nil where nobody looked.
+func (n *Present) Seen(p *project.Project) *attribution.Present {
+	if n == nil {
+		return nil
+	}
+	return &attribution.Present{Time: n.Time, Root: n.Root, Load: n.load(p)}
 }

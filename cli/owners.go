@@ -1,0 +1,196 @@
+package cli
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/rewind-cli/rewind/cli/screen"
+	"github.com/rewind-cli/rewind/engine/attribution"
+	"github.com/rewind-cli/rewind/engine/timeline"
+	"github.com/rewind-cli/rewind/manifest"
+)
+
+// owned says who changed each path.
+type owned map[string]attribution.Owner
+
+// ownedOf puts the steps of each path together: the newest's owner, and also those before it.
+func ownedOf(steps map[string][]attribution.Step) owned {
+	o := make(owned, len(steps))
+	for path, list := range steps {
+		o[path] = attribution.Together(list)
+	}
+	return o
+}
+
+// rowOwned says it of a row's own changes; nil where they are not known, and of an operation.
+func rowOwned(a *attribution.Attribution, r *timeline.Row) (owned, error) {
+	if r == nil || r.To == nil || r.Kind == timeline.Operation {
+		return nil, nil
+	}
+	from, to := uint64(0), r.To.Seq
+	if r.From != nil {
+		from = r.From.Seq
+	}
+	if r.To.Now {
+		to = attribution.ThenNow
+	}
+	if to == 0 { // what an operation found
+		return nil, nil
+	}
+	steps, err := a.Between(from, to)
+	return ownedOf(steps), err
+}
+
+// ownerView says who changed a path.
+type ownerView struct {
+	Class     string     `json:"class,omitempty"` // declared, outside, shell, shared, operation; "" where it is not known
+	SessionID string     `json:"session_id,omitempty"`
+	Agent     string     `json:"agent,omitempty"`
+	Subagent  string     `json:"subagent,omitempty"`
+	PromptID  string     `json:"prompt_id,omitempty"`
+	Prompt    string     `json:"prompt,omitempty"`
+	Tool      string     `json:"tool,omitempty"`
+	ToolUseID string     `json:"tool_use_id,omitempty"`
+	Summary   string     `json:"tool_summary,omitempty"`
+	Operation *uint64    `json:"operation,omitempty"` // by its seq, where it was one
+	Also      []workView `json:"also,omitempty"`      // who else could have, or wrote before
+	OrYou     bool       `json:"also_outside,omitempty"`
+}
+
+// workView is one call of an agent's, its turn, or an operation.
+type workView struct {
+	SessionID string  `json:"session_id"`
+	Agent     string  `json:"agent"`
+	Subagent  string  `json:"subagent"`
+	PromptID  string  `json:"prompt_id"`
+	Prompt    string  `json:"prompt"`
+	Tool      string  `json:"tool"`
+	ToolUseID string  `json:"tool_use_id"`
+	Summary   string  `json:"tool_summary"`
+	Operation *uint64 `json:"operation"` // by its seq; null for a call
+}
+
+func viewWork(w *attribution.Work) workView {
+	v := workView{SessionID: w.Session, Agent: w.Agent, Subagent: w.Subagent, PromptID: w.PromptID, Prompt: w.Prompt, Tool: w.Tool, ToolUseID: w.Call, Summary: w.Summary}
+	if w.Operation != 0 {
+		v.Operation = &w.Operation
+	}
+	return v
+}
+
+// ownedChangesView is changesView with who changed each path.
+type ownedChangesView struct {
+	Added    []ownedDiffView `json:"added"`
+	Modified []ownedDiffView `json:"modified"`
+	Deleted  []ownedDiffView `json:"deleted"`
+}
+
+type ownedDiffView struct {
+	diffView
+	ownerView
+}
+
+func viewOwned(changes []manifest.Change, whose owned) ownedChangesView {
+	v := ownedChangesView{[]ownedDiffView{}, []ownedDiffView{}, []ownedDiffView{}}
+	for _, ch := range changes {
+		d := ownedDiffView{diffView: diffView{pathView: viewPath(ch.Path), Precious: ch.Precious()}}
+		if o, ok := whose[ch.Path]; ok {
+			d.ownerView = viewOwner(o)
+		}
+		switch letter(ch) {
+		case 'A':
+			v.Added = append(v.Added, d)
+		case 'D':
+			v.Deleted = append(v.Deleted, d)
+		default:
+			v.Modified = append(v.Modified, d)
+		}
+	}
+	return v
+}
+
+func viewOwner(o attribution.Owner) ownerView {
+	v := ownerView{Class: string(o.Class), OrYou: o.AlsoOutside}
+	if o.By != nil {
+		w := viewWork(o.By)
+		v.SessionID, v.Agent, v.Subagent, v.PromptID, v.Prompt = w.SessionID, w.Agent, w.Subagent, w.PromptID, w.Prompt
+		v.Tool, v.ToolUseID, v.Summary, v.Operation = w.Tool, w.ToolUseID, w.Summary, w.Operation
+	}
+	for _, w := range o.Also {
+		v.Also = append(v.Also, viewWork(w))
+	}
+	return v
+}
+
+// text says who changed a path, in few words; "" for all where nobody but the person did. Sessions are named
+// where there are several.
+func (owners owned) text() func(path string) string {
+	sessions := map[string]bool{}
+	anybody := false
+	for _, o := range owners {
+		for _, w := range o.Works() {
+			anybody = true
+			if w.Session != "" {
+				sessions[w.Session] = true
+			}
+		}
+	}
+	if !anybody {
+		return func(string) string { return "" }
+	}
+	return func(path string) string {
+		o, ok := owners[path]
+		if !ok {
+			return ""
+		}
+		return ownerText(o, path, sessions)
+	}
+}
+
+// maxAlso is how many are named of those that could have changed a path.
+const maxAlso = 3
+
+func ownerText(o attribution.Owner, path string, sessions map[string]bool) string {
+	var names []string
+	add := func(name string) {
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	if o.By == nil {
+		add("you")
+	}
+	for _, w := range o.Works() {
+		add(workText(w, path, sessions))
+	}
+	if n := len(names); n > maxAlso {
+		names = append(names[:maxAlso], plural(n-maxAlso, "other", "others"))
+	}
+	if o.AlsoOutside {
+		add("you")
+	}
+	return strings.Join(names, ", or ")
+}
+
+// workText names a call: its session where there are several, its tool and command, and what was asked.
+func workText(w *attribution.Work, path string, sessions map[string]bool) string {
+	if w.Operation != 0 {
+		return "the " + escape(w.Tool)
+	}
+	var parts []string
+	if len(sessions) > 1 && w.Session != "" {
+		parts = append(parts, escape(shortest(w.Session, sessions)))
+	}
+	switch summary := firstLine(w.Summary); {
+	case w.Tool == "" && len(parts) == 0:
+		parts = append(parts, "the agent")
+	case w.Tool != "" && summary != "" && w.Summary != path:
+		parts = append(parts, escape(w.Tool)+" `"+screen.Clip(summary, maxQuoted)+"`")
+	case w.Tool != "":
+		parts = append(parts, escape(w.Tool))
+	}
+	if said := firstLine(w.Prompt); said != "" {
+		parts = append(parts, quoted(said))
+	}
+	return strings.Join(parts, " ")
+}
