@@ -37,6 +37,10 @@ func (l *listing) print(ctx context.Context) error {
 		return err
 	}
 	defer release()
+	others, err := l.others(ctx, whose)
+	if err != nil {
+		return err
+	}
 	for _, r := range l.rows {
 		n, known, err := r.Count(ctx, l.p, l.present)
 		if project.IsDamage(err) {
@@ -45,7 +49,7 @@ func (l *listing) print(ctx context.Context) error {
 			return err
 		}
 		age := formatAge(o.now().Sub(r.Time))
-		cells := []string{rowNumber(r), rowID(r), age, screen.Clip(rowWhy(r), maxWhy), whose[sessionOf(r)], rowText(r, n), rowChanges(r, n, known)}
+		cells := []string{rowNumber(r), rowID(r), age, screen.Clip(rowWhy(r), maxWhy), whose[sessionOf(r)], rowText(r, n), strings.TrimSpace(rowChanges(r, n, known) + others(r))}
 		if r.Kind == timeline.Now {
 			if cells[1], cells[2] = "now", ""; t.Width > 0 && t.Width < narrow {
 				cells[2] = "now"

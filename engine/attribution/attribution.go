@@ -48,11 +48,12 @@ type Attribution struct {
 	texts     map[string]string // prompts by their ids
 	dirs      map[oid.ID]manifest.Dir
 	db        *manifest.DB // while a question is asked
+	known     map[uint64][]Step
 }
 
 // New reads the log. Errors: those of project.Query.
 func New(ctx context.Context, p *project.Project, o Options) (*Attribution, error) {
-	a := &Attribution{ctx: ctx, p: p, o: o, dirs: map[oid.ID]manifest.Dir{}}
+	a := &Attribution{ctx: ctx, p: p, o: o, dirs: map[oid.ID]manifest.Dir{}, known: map[uint64][]Step{}}
 	if err := p.Query(ctx, a.load); err != nil {
 		return nil, err
 	}
@@ -66,6 +67,11 @@ func (a *Attribution) Steps(path string) (steps []Step, err error) {
 		return err
 	})
 	return steps, err
+}
+
+// Ask is for several questions with one look into the database.
+func (a *Attribution) Ask(questions func() error) error {
+	return a.ask(func(*manifest.DB) error { return questions() })
 }
 
 // ask opens the database, where it is not open.
@@ -393,6 +399,17 @@ func (a *Attribution) commit(seq uint64, way int) uint64 {
 // Changes are the steps to checkpoint seq from the one before it, in path order; those of ThenNow from the
 // newest. Of no such checkpoint there are none.
 func (a *Attribution) Changes(seq uint64) ([]Step, error) {
+	if steps, ok := a.known[seq]; ok {
+		return steps, nil
+	}
+	steps, err := a.changes(seq)
+	if err == nil {
+		a.known[seq] = steps
+	}
+	return steps, err
+}
+
+func (a *Attribution) changes(seq uint64) ([]Step, error) {
 	n := a.index(seq)
 	var to *point
 	switch {

@@ -1,0 +1,93 @@
+package cli
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/rewind-cli/rewind/engine/attribution"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/timeline"
+)
+
+// maxOwned bounds the rows that are told apart by who changed what: a screenful is read, thousands are searched.
+const maxOwned = 200
+
+// others says of each row how many of its paths are not its own: the person's, another session's, or of one of
+// several. whose are the names of sessions.
+func (l *listing) others(ctx context.Context, whose map[agentSession]string) (func(*timeline.Row) string, error) {
+	nothing := func(*timeline.Row) string { return "" }
+	agents := false
+	o := attribution.Options{Now: l.present.Seen(l.p)}
+	for i, r := range l.rows {
+		agents = agents || r.Session != ""
+		if r.To != nil && r.From != nil && r.From.Seq > 0 && (o.From == 0 || r.From.Seq < o.From) && i < maxOwned {
+			o.From = r.From.Seq
+		}
+	}
+	if !agents {
+		return nothing, nil // there is only the person
+	}
+	a, err := attribution.New(ctx, l.p, o)
+	if err != nil {
+		return nil, err
+	}
+	texts := map[*timeline.Row]string{}
+	err = a.Ask(func() error {
+		for _, r := range l.rows[:min(len(l.rows), maxOwned)] {
+			owned, err := rowOwned(a, r)
+			if project.IsDamage(err) {
+				continue // verify tells of that
+			} else if err != nil {
+				return err
+			}
+			texts[r] = othersIn(r, owned, whose)
+		}
+		return nil
+	})
+	return func(r *timeline.Row) string { return texts[r] }, err
+}
+
+// othersIn counts what is not the row's own: " (you 1, 4f2a 2)".
+func othersIn(r *timeline.Row, all owned, whose map[agentSession]string) string {
+	const you, shared = "you", "shared"
+	counts := map[string]uint64{}
+	for _, o := range all {
+		name := you
+		for i, w := range o.Works() {
+			switch of := workName(w, whose); {
+			case o.Class == attribution.Operation:
+			case o.By == nil, i > 0 && of != name:
+				name = shared
+			default:
+				name = of
+			}
+		}
+		counts[name]++
+	}
+	mine := you
+	if r.Session != "" && r.Side != timeline.After {
+		mine = workName(&attribution.Work{Agent: r.Agent, Session: r.Session}, whose)
+	}
+	delete(counts, mine)
+	if len(counts) == 0 {
+		return ""
+	}
+	var parts []string
+	for _, name := range slices.Sorted(maps.Keys(counts)) {
+		parts = append(parts, name+" "+utoa(counts[name]))
+	}
+	return " (" + strings.Join(parts, ", ") + ")"
+}
+
+// workName is the name of a session where it stands beside others.
+func workName(w *attribution.Work, whose map[agentSession]string) string {
+	if name := whose[agentSession{w.Agent, w.Session}]; name != "" {
+		return name
+	}
+	if w.Agent != "" {
+		return escape(w.Agent)
+	}
+	return escape(shortest(w.Session, nil))
+}
