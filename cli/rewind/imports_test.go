@@ -72,7 +72,7 @@ var inEngine = map[string][]string{
 		"engine/scan", "engine/settings", "engine/stores", "engine/transcript", "engine/window", "manifest"},
 	"engine/attribution": {"cas", "engine/project", "manifest"},
 	"engine/attempts":    {"cas", "engine/conversation", "engine/project", "engine/transcript", "manifest"},
-	"engine/timeline":    {"cas", "engine/account", "engine/checkpoint", "engine/pathspec", "engine/problem", "engine/project", "manifest"},
+	"engine/timeline":    {"cas", "engine/account", "engine/attribution", "engine/checkpoint", "engine/pathspec", "engine/problem", "engine/project", "manifest"},
 	"engine/notice":      {"engine/account", "engine/project", "manifest"},
 	"engine/hook":        {"cas", "engine/account", "engine/checkpoint", "engine/commit", "engine/conversation", "engine/maintain", "engine/notice", "engine/project", "engine/settings", "engine/stores", "engine/window", "manifest"},
 }

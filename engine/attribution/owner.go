@@ -1,8 +1,8 @@
 package attribution
 
 import (
-	"cmp"
 	"slices"
+	"sort"
 	"time"
 
 	"github.com/rewind-cli/rewind/manifest"
@@ -129,7 +129,7 @@ func (a *Attribution) overlapping(s interval) (found []*window) {
 	for _, w := range a.lasting {
 		visit(w)
 	}
-	n, _ := slices.BinarySearchFunc(a.windows, s.to, func(w *window, seq uint64) int { return cmp.Compare(w.opened, seq+1) })
+	n := sort.Search(len(a.windows), func(i int) bool { return a.windows[i].opened > s.to })
 	for i := n - 1; i >= 0 && a.reach[i] > s.from; i-- {
 		visit(a.windows[i])
 	}
@@ -138,7 +138,7 @@ func (a *Attribution) overlapping(s interval) (found []*window) {
 
 // turnsOver are the turns in an interval of sessions of which no calls are known in them.
 func (a *Attribution) turnsOver(s interval) (found []*window) {
-	n, _ := slices.BinarySearchFunc(a.turns, s.to, func(w *window, seq uint64) int { return cmp.Compare(w.opened, seq+1) })
+	n := sort.Search(len(a.turns), func(i int) bool { return a.turns[i].opened > s.to })
 	for i := n - 1; i >= 0 && a.turnReach[i] > s.from; i-- {
 		w := a.turns[i]
 		if w.closed != 0 && w.closed <= s.from || !w.old && a.tells[w.of.main()] || s.begins != nil && w.begunBy(s.begins, s.to) {

@@ -236,6 +236,17 @@ func TestOf(t *testing.T) {
 	}
 }
 
+// TestNow: what was changed since the newest checkpoint may be a running call's.
+func TestNow(t *testing.T) {
+	a := &Attribution{}
+	a.points = []*point{checkpointOf(t, 10, "0: a+Bash#1@0")}
+	a.build()
+	now := &Present{Time: clock("9"), At: map[string]time.Time{"f": clock("5")}}
+	if got := says(a.madeBy("f", a.points[0], now.point(), false)); got != "shell: a Bash#1 or you" {
+		t.Error(got)
+	}
+}
+
 // TestReach: what is open longest is found from anywhere behind it.
 func TestReach(t *testing.T) {
 	windows := []*window{{closed: 5}, {closed: 3}, {closed: 9}, {closed: 4}}

@@ -111,6 +111,7 @@ type builder struct {
 	open    map[source][]*window
 	turn    map[source]*window
 	last    map[source]time.Time
+	lastSeq map[source]uint64
 	tells   map[source]bool // sessions that told of calls
 	told    map[toolOf]bool // of whose calls the ends are told of, too
 	prompt  map[source]Work // the newest: PromptID and Prompt
@@ -128,7 +129,7 @@ type lineKey struct {
 }
 
 func newBuilder() *builder {
-	return &builder{told: map[toolOf]bool{}, open: map[source][]*window{}, turn: map[source]*window{}, last: map[source]time.Time{}, tells: map[source]bool{},
+	return &builder{told: map[toolOf]bool{}, lastSeq: map[source]uint64{}, open: map[source][]*window{}, turn: map[source]*window{}, last: map[source]time.Time{}, tells: map[source]bool{},
 		prompt: map[source]Work{}, texts: map[string]string{}, seen: map[lineKey]bool{}}
 }
 
@@ -156,7 +157,7 @@ func (b *builder) add(l line) {
 	default:
 		b.point(of, l, loose)
 	}
-	b.last[of] = l.Start
+	b.last[of], b.lastSeq[of] = l.Start, l.seq
 }
 
 // ask gives the line its prompt.
@@ -256,6 +257,12 @@ func (b *builder) point(of source, l line, loose bool) {
 	if t := b.turn[of]; t != nil && l.edge != starts {
 		t.end(l, loose)
 		delete(b.turn, of)
+	} else if before, ok := b.last[of]; ok && l.edge == stops && b.prompt[of] == (Work{}) {
+		// An agent that does not tell of prompts: what it was asked, it says at the end.
+		t := &window{Work: l.Work, of: of, kind: turn, opened: b.lastSeq[of], loose: loose, old: l.old}
+		t.Start = before
+		t.end(l, loose)
+		b.turns = append(b.turns, t)
 	}
 	if l.edge == prompts {
 		t := &window{Work: l.Work, of: of, kind: turn, opened: l.seq, loose: loose, old: l.old}
