@@ -53,12 +53,12 @@ type ownerView struct {
 	ToolUseID string     `json:"tool_use_id,omitempty"`
 	Summary   string     `json:"tool_summary,omitempty"`
 	Operation *uint64    `json:"operation,omitempty"` // by its seq, where it was one
-	Also      []workView `json:"also,omitempty"`      // who else could have, or wrote before
+	Also      []ownerWorkView `json:"also,omitempty"`      // who else could have, or wrote before
 	OrYou     bool       `json:"also_outside,omitempty"`
 }
 
-// workView is one call of an agent's, its turn, or an operation.
-type workView struct {
+// ownerWorkView is one call of an agent's, its turn, or an operation.
+type ownerWorkView struct {
 	SessionID string  `json:"session_id"`
 	Agent     string  `json:"agent"`
 	Subagent  string  `json:"subagent"`
@@ -70,8 +70,8 @@ type workView struct {
 	Operation *uint64 `json:"operation"` // by its seq; null for a call
 }
 
-func viewWork(w *attribution.Work) workView {
-	v := workView{SessionID: w.Session, Agent: w.Agent, Subagent: w.Subagent, PromptID: w.PromptID, Prompt: w.Prompt, Tool: w.Tool, ToolUseID: w.Call, Summary: w.Summary}
+func viewOwnerWork(w *attribution.Work) ownerWorkView {
+	v := ownerWorkView{SessionID: w.Session, Agent: w.Agent, Subagent: w.Subagent, PromptID: w.PromptID, Prompt: w.Prompt, Tool: w.Tool, ToolUseID: w.Call, Summary: w.Summary}
 	if w.Operation != 0 {
 		v.Operation = &w.Operation
 	}
@@ -112,12 +112,12 @@ func viewOwned(changes []manifest.Change, whose owned) ownedChangesView {
 func viewOwner(o attribution.Owner) ownerView {
 	v := ownerView{Class: string(o.Class), OrYou: o.AlsoOutside}
 	if o.By != nil {
-		w := viewWork(o.By)
+		w := viewOwnerWork(o.By)
 		v.SessionID, v.Agent, v.Subagent, v.PromptID, v.Prompt = w.SessionID, w.Agent, w.Subagent, w.PromptID, w.Prompt
 		v.Tool, v.ToolUseID, v.Summary, v.Operation = w.Tool, w.ToolUseID, w.Summary, w.Operation
 	}
 	for _, w := range o.Also {
-		v.Also = append(v.Also, viewWork(w))
+		v.Also = append(v.Also, viewOwnerWork(w))
 	}
 	return v
 }
