@@ -246,7 +246,7 @@ if [ -z "$hooks" ]; then
 	hooks=yes
 	if [ "$ask" = yes ]; then
 		text="Register the hooks with the agents of this account?" default=yes
-		if [ "$registered" = yes ]; then text="Hooks are already registered. Register them again?" default=no; fi
+		if [ "$registered" = yes ]; then text="Hooks are already registered. Bring them up to date?"; fi
 		if ! agreed "$text" "$default"; then hooks=no; fi
 	fi
 fi

@@ -137,6 +137,10 @@ func (c *piCall) serve(ctx context.Context) {
 		c.apply(ctx)
 	case hookio.PiPoints:
 		c.points(ctx)
+	case hookio.PiToolEnd:
+		if err := c.Touch(ctx); err != nil {
+			c.failed(err)
+		}
 	case hookio.PiTool:
 		if r := c.guard(); r != nil {
 			c.answer.Block = r.Reason

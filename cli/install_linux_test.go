@@ -85,11 +85,11 @@ const (
 	askTier     = "minimal, balanced or aggressive? [balanced]"
 	askAutoInit = "session starts in it? [no]"
 	askHooks    = "of this account? [yes]"
-	askAgain    = "Register them again? [no]"
+	askAgain    = "Bring them up to date? [yes]"
 )
 
 // The questions: each is asked once, a wrong answer again; what the flags say is
-// not asked; hooks that are there are registered anew only after a yes.
+// not asked; hooks that are there are brought up to date but after a no.
 func TestInstallAsks(t *testing.T) {
 	i := newInstalling(t)
 	i.put(".claude/settings.json", "{\n  \"model\": \"opus\" // mine\n}\n")
@@ -110,14 +110,14 @@ func TestInstallAsks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	code, screen = i.answers([]string{"--binary", i.program, "--tier", "aggressive"}, askAutoInit, "", askAgain, "")
+	code, screen = i.answers([]string{"--binary", i.program, "--tier", "aggressive"}, askAutoInit, "", askAgain, "no")
 	if code != 0 || !strings.Contains(screen, "No hooks were registered") || strings.Contains(screen, askTier) {
 		t.Errorf("exit code %d\n%s", code, screen)
 	}
 	if tier, auto := i.setting("tier"), i.setting("autoInit"); tier != "aggressive" || auto != "false" {
 		t.Errorf("tier %s, autoInit %s", tier, auto)
 	}
-	code, screen = i.answers([]string{"--binary", i.program, "--tier", "balanced", "--auto-init", "no"}, askAgain, "y")
+	code, screen = i.answers([]string{"--binary", i.program, "--tier", "balanced", "--auto-init", "no"}, askAgain, "")
 	if code != 0 || !strings.Contains(screen, "were already registered") {
 		t.Errorf("exit code %d\n%s", code, screen)
 	}

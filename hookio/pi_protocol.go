@@ -31,9 +31,10 @@ type PiRequest struct {
 	Entry  string `json:"entry"`  // that they chose
 	Choice string `json:"choice"` // what they chose to do: a text of PiOptions
 
-	Tool    string `json:"tool"`    // name of a tool that is about to run
+	Tool    string `json:"tool"`    // name of a tool that is about to run, or has run
+	Call    string `json:"call"`    // id of its call
 	Command string `json:"command"` // its command line
-	Path    string `json:"path"`    // the file that it is about to write
+	Path    string `json:"path"`    // the file that it is about to write, or has written
 }
 
 // PiKind is what happened, or what is asked.
@@ -49,6 +50,7 @@ const (
 	PiApply        PiKind = "apply"     // what they chose
 	PiPoints       PiKind = "points"    // the list of /rewind
 	PiTool         PiKind = "tool"      // may it run
+	PiToolEnd      PiKind = "tool_end"  // an edit has run
 	PiStatus       PiKind = "status"    // the footer
 	PiShutdown     PiKind = "shutdown"
 )
@@ -137,7 +139,7 @@ func DecodePi(r io.Reader) (q PiRequest, ok bool) {
 	if len(q.Prompt) > MaxPromptBytes {
 		q.Prompt = strings.ToValidUTF8(q.Prompt[:MaxPromptBytes], "")
 	}
-	for _, field := range []*string{&q.Cwd, &q.Session, &q.File, &q.Parent, &q.Entry, &q.State} {
+	for _, field := range []*string{&q.Cwd, &q.Session, &q.File, &q.Parent, &q.Entry, &q.State, &q.Call} {
 		if len(*field) > maxFieldBytes {
 			*field = ""
 		}
@@ -161,8 +163,11 @@ func (q *PiRequest) Event() Event {
 		e.Kind = Prompt
 	case PiTurnEnd, PiAgentEnd, PiBind:
 		e.Kind = Stop
-	case PiTool:
+	case PiTool, PiToolEnd:
 		e.Kind = PreTool
+		if q.Kind == PiToolEnd {
+			e.Kind, e.ToolUseID = PostTool, q.Call
+		}
 		e.Tool = Tool{Name: q.Tool, Class: classOf(Pi, q.Tool), Command: q.Command}
 		if q.Path != "" {
 			e.Tool.Files = []string{shell.Absolute(q.Cwd, q.Path)}

@@ -135,7 +135,7 @@ func (c *Call) Run(ctx context.Context) error {
 	}
 	saved, err := c.save(ctx)
 	if err == nil && saved == nil {
-		err = c.touch(ctx)
+		err = c.Touch(ctx)
 	}
 	c.note(err)
 	if c.Event.Kind == manifest.SessionEnd {

@@ -14,9 +14,9 @@ import (
 // touchTime is how long an agent waits for the look at what its tool edits.
 const touchTime = time.Second
 
-// touch records what the paths that an edit tool declares are, before the call where it brought no checkpoint, and
+// Touch records what the paths that an edit tool declares are, before the call where it brought no checkpoint, and
 // after it. It returns within touchTime: what a file system does not answer by then is not recorded.
-func (c *Call) touch(ctx context.Context) error {
+func (c *Call) Touch(ctx context.Context) error {
 	e := &c.Event
 	if len(e.Edited) == 0 || e.Kind != manifest.PreTool && e.Kind != manifest.PostTool || c.seenBefore() {
 		return nil

@@ -32,7 +32,7 @@ var claude = Client{
 		{"UserPromptSubmit", ""},
 		{"PreToolUse", "Edit|Write|MultiEdit|NotebookEdit|Bash|PowerShell"},
 		{"PreToolUse", "mcp__.*"},
-		{"PostToolUse", "Bash|PowerShell"},
+		{"PostToolUse", "Edit|Write|MultiEdit|NotebookEdit|Bash|PowerShell"},
 		{"Stop", ""},
 		{"SubagentStop", ""},
 		{"SessionEnd", ""},

@@ -25,7 +25,7 @@ var codex = Client{
 		{"UserPromptSubmit", ""},
 		{"PreToolUse", "Bash|apply_patch"},
 		{"PreToolUse", "mcp__.*"},
-		{"PostToolUse", "Bash"},
+		{"PostToolUse", "Bash|apply_patch"},
 		{"Stop", ""},
 		{"SubagentStop", ""},
 		{"SessionEnd", ""},

@@ -6,7 +6,8 @@ import (
 	"github.com/rewind-cli/rewind/hookio"
 )
 
-// Of Cursor only what every version knows is registered: later ones have more events.
+// Of Cursor only what every version knows is registered: later ones have more events. That the
+// first ones run afterFileEdit is from its documentation, and was not seen.
 var cursor = Client{
 	Agent:    hookio.Cursor,
 	Programs: []string{"cursor", "cursor-agent"},
@@ -23,6 +24,7 @@ var cursor = Client{
 		{"beforeSubmitPrompt", ""},
 		{"beforeShellExecution", ""},
 		{"beforeMCPExecution", ""},
+		{"afterFileEdit", ""},
 		{"stop", ""},
 	},
 	form: form{flat: true, version: "1", handler: func(line string) jsonNode {

@@ -31,7 +31,7 @@ var droid = Client{
 		{"UserPromptSubmit", ""},
 		{"PreToolUse", "Edit|Create|ApplyPatch|Execute"},
 		{"PreToolUse", "mcp__.*"},
-		{"PostToolUse", "Execute"},
+		{"PostToolUse", "Edit|Create|ApplyPatch|Execute"},
 		{"Stop", ""},
 		{"SubagentStop", ""},
 		{"SessionEnd", ""},

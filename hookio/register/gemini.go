@@ -30,7 +30,7 @@ var gemini = Client{
 		{"BeforeAgent", ""},
 		{"BeforeTool", "replace|write_file|run_shell_command"},
 		{"BeforeTool", "mcp_.*"},
-		{"AfterTool", "run_shell_command"},
+		{"AfterTool", "replace|write_file|run_shell_command"},
 		{"AfterAgent", ""},
 		{"SessionEnd", ""},
 	},

@@ -29,7 +29,7 @@ var qwen = Client{
 		{"UserPromptSubmit", ""},
 		{"PreToolUse", "edit|write_file|notebook_edit|run_shell_command"},
 		{"PreToolUse", "mcp__.*"},
-		{"PostToolUse", "run_shell_command"},
+		{"PostToolUse", "edit|write_file|notebook_edit|run_shell_command"},
 		{"Stop", ""},
 		{"SubagentStop", ""},
 		{"SessionEnd", ""},

@@ -224,6 +224,14 @@ export default function (pi: any) {
     return answer?.block ? { block: true, reason: answer.block } : undefined;
   });
 
+  // What an edit left is looked at before anybody else changes the file; a turn's end may be minutes away.
+  on("tool_result", async (event, ctx) => {
+    const path = String(event.input?.path ?? "");
+    if (!path || !/edit|write|patch/i.test(String(event.toolName ?? ""))) return undefined;
+    await ask("tool_end", ctx, { tool: event.toolName, call: event.toolCallId, path });
+    return undefined;
+  });
+
   pi.registerCommand("rewind", {
     description: "The points of this session: look at one, and put the files back",
     handler: async (_args: string, ctx: any) => {
