@@ -28,6 +28,7 @@ type npmClient struct {
 	id          func(file string, first map[string]any) string
 	write, run  func(b *bench, text string) string // a tool call: make a.txt hold text; run a shell command
 	forks       bool                               // conversations are understood
+	informed    bool                               // a hook can tell its model something
 }
 
 func npmClients() []npmClient {
@@ -35,7 +36,7 @@ func npmClients() []npmClient {
 		return strings.TrimSuffix(file[len(file)-42:], ".jsonl")
 	}
 	return []npmClient{{
-		agent: "codex", program: "codex/node_modules/.bin/codex", forks: true,
+		agent: "codex", program: "codex/node_modules/.bin/codex", forks: true, informed: true,
 		settings: map[string]string{".codex/config.toml": `model = "fake-1"
 model_provider = "mock"
 [model_providers.mock]
@@ -62,7 +63,7 @@ env_key = "MOCK_KEY"
 		},
 		run: func(_ *bench, line string) string { return tool("exec_command", map[string]any{"cmd": line}) },
 	}, {
-		agent: "qwen", program: "qwen/node_modules/.bin/qwen", forks: true,
+		agent: "qwen", program: "qwen/node_modules/.bin/qwen", forks: true, informed: true,
 		settings: map[string]string{".qwen/settings.json": `{"security": {"auth": {"selectedType": "openai"}}}`},
 		variable: func(url string) []string {
 			return []string{"OPENAI_API_KEY=x", "OPENAI_BASE_URL=" + url + "/v1", "OPENAI_MODEL=fake-1"}
@@ -81,7 +82,7 @@ env_key = "MOCK_KEY"
 			return tool("run_shell_command", map[string]any{"command": line, "is_background": false})
 		},
 	}, {
-		agent: "gemini", program: "gemini/node_modules/.bin/gemini", forks: true,
+		agent: "gemini", program: "gemini/node_modules/.bin/gemini", forks: true, informed: true,
 		settings: map[string]string{".gemini/settings.json": `{"security": {"auth": {"selectedType": "gemini-api-key"}}}`},
 		variable: func(url string) []string {
 			return []string{"GEMINI_API_KEY=x", "GOOGLE_GEMINI_BASE_URL=" + url, "GEMINI_CLI_TRUST_WORKSPACE=true"}
@@ -188,10 +189,8 @@ func (c *npmClient) ask(b *bench, session, prompt string) request {
 	return request{}
 }
 
-// driveNPM has a client change files over four prompts. Code is restored to before
-// each of the last three byte for byte, and in the fork the client sends exactly what it
-// had sent before that prompt.
-func driveNPM(t *testing.T, rewind, clients string, c *npmClient) {
+// bench is a home in which the client is set up, and calls our hooks.
+func (c *npmClient) bench(t *testing.T, rewind, clients string) *bench {
 	b := newBench(t, rewind, []string{filepath.Join(clients, c.program)})
 	b.environment = append(b.environment, c.variable(b.model.URL)...)
 	for name, text := range c.settings {
@@ -208,6 +207,14 @@ func driveNPM(t *testing.T, rewind, clients string, c *npmClient) {
 	}
 	b.installRewind()
 	b.run(b.rewind, "config", "--register-hooks", "--agent", c.agent)
+	return b
+}
+
+// driveNPM has a client change files over four prompts. Code is restored to before
+// each of the last three byte for byte, and in the fork the client sends exactly what it
+// had sent before that prompt.
+func driveNPM(t *testing.T, rewind, clients string, c *npmClient) {
+	b := c.bench(t, rewind, clients)
 	if err := os.WriteFile(filepath.Join(b.dir, "kept.txt"), []byte("kept\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}

@@ -15,23 +15,7 @@ import (
 // restores a point of its ancestor, and Droid goes on from there.
 func driveDroid(t *testing.T, rewind, client string) {
 	b := newBench(t, rewind, []string{client})
-	b.environment = append(b.environment, "FACTORY_API_KEY=fk-fake")
-	factory := filepath.Join(b.home, ".factory")
-	hook := []any{map[string]any{"hooks": []any{map[string]any{"type": "command", "command": "'" + rewind + "' hook droid", "timeout": 10}}}}
-	settings, err := json.Marshal(map[string]any{
-		"customModels": []any{map[string]any{"model": "fake-1", "id": "custom:Fake-0", "index": 0, "displayName": "Fake",
-			"baseUrl": b.model.URL, "apiKey": "x", "provider": "anthropic", "maxOutputTokens": 4096}},
-		"hooks": map[string]any{"SessionStart": hook, "PreToolUse": hook, "PostToolUse": hook, "Stop": hook},
-	})
-	if err == nil {
-		err = os.Mkdir(factory, 0o700)
-	}
-	if err == nil {
-		err = os.WriteFile(filepath.Join(factory, "settings.json"), settings, 0o600)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	factory := b.droid()
 	b.run(rewind, "init", "-q")
 	ask := func(words ...string) []any {
 		t.Helper()
@@ -91,4 +75,27 @@ func driveDroid(t *testing.T, rewind, client string) {
 		}
 	}
 	b.run(rewind, "verify")
+}
+
+// droid makes Droid ask the model and call our hooks. It gives its directory.
+func (b *bench) droid() string {
+	b.t.Helper()
+	b.environment = append(b.environment, "FACTORY_API_KEY=fk-fake")
+	factory := filepath.Join(b.home, ".factory")
+	hook := []any{map[string]any{"hooks": []any{map[string]any{"type": "command", "command": "'" + b.rewind + "' hook droid", "timeout": 10}}}}
+	settings, err := json.Marshal(map[string]any{
+		"customModels": []any{map[string]any{"model": "fake-1", "id": "custom:Fake-0", "index": 0, "displayName": "Fake",
+			"baseUrl": b.model.URL, "apiKey": "x", "provider": "anthropic", "maxOutputTokens": 4096}},
+		"hooks": map[string]any{"SessionStart": hook, "PreToolUse": hook, "PostToolUse": hook, "Stop": hook},
+	})
+	if err == nil {
+		err = os.Mkdir(factory, 0o700)
+	}
+	if err == nil {
+		err = os.WriteFile(filepath.Join(factory, "settings.json"), settings, 0o600)
+	}
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return factory
 }

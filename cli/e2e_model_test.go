@@ -18,8 +18,9 @@ import (
 // %%{"name":…,"input":…}%% in it is a tool call, one per request.
 type model struct {
 	*httptest.Server
-	mu   sync.Mutex
-	said []request
+	mu      sync.Mutex
+	said    []request
+	helpers []string // requests without tools: titles and the like
 }
 
 type request struct {
@@ -86,6 +87,10 @@ func (m *model) serve(w http.ResponseWriter, r *http.Request) {
 		m.mu.Lock()
 		m.said = append(m.said, request{raw.String(), messagesOf(raw.Bytes())})
 		m.mu.Unlock()
+	} else {
+		m.mu.Lock()
+		m.helpers = append(m.helpers, raw.String())
+		m.mu.Unlock()
 	}
 	usage := map[string]any{"input_tokens": 1, "output_tokens": 1}
 	w.Header().Set("Content-Type", "text/event-stream")
@@ -120,7 +125,9 @@ func lookInto(content json.RawMessage) (text string, uses, results int) {
 	for _, b := range blocks {
 		switch b.Type {
 		case "text":
-			text += b.Text + "\n"
+			if !surroundings(b.Text) { // what a hook tells comes like a reminder, and is no prompt
+				text += b.Text + "\n"
+			}
 		case "tool_use":
 			uses++
 		case "tool_result":

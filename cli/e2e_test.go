@@ -43,18 +43,21 @@ func TestE2E(t *testing.T) {
 		found++
 		t.Run(name, func(t *testing.T) { driveClaude(t, rewind, words) })
 		t.Run(name+"/lives", func(t *testing.T) { liveClaude(t, rewind, words) })
+		t.Run("notice/"+name, func(t *testing.T) { noticeClaude(t, rewind, words) })
 	}
 	droids, _ := filepath.Glob(filepath.Join(clients, "droid*", "bin", "droid"))
 	for _, file := range droids {
 		if info, err := os.Stat(file); err == nil && info.Size() > 1<<20 { // not the script that installs it
 			found++
 			t.Run("droid", func(t *testing.T) { driveDroid(t, rewind, file) })
+			t.Run("notice/droid", func(t *testing.T) { noticeDroid(t, rewind, file) })
 		}
 	}
 	for _, c := range npmClients() {
 		if _, err := os.Stat(filepath.Join(clients, c.program)); err == nil {
 			found++
 			t.Run(c.agent, func(t *testing.T) { driveNPM(t, rewind, clients, &c) })
+			t.Run("notice/"+c.agent, func(t *testing.T) { noticeNPM(t, rewind, clients, &c) })
 		}
 	}
 	if found == 0 {

@@ -43,16 +43,15 @@ func (r *restoring) leaveNotice(done *Restored) {
 			n.Paths = append(n.Paths, notice.Path{Path: p, Action: group.action})
 		}
 	}
-	var moved []string
 	if m := done.Conversation; m != nil && m.Session != "" && (m.InPlace || r.op.Kind != manifest.OpUndoRestore) {
-		moved = append(moved, m.Session)
+		n.Moved = append(n.Moved, m.Session)
 	}
 	if r.o.Along != "" {
-		moved = append(moved, r.o.Along)
+		n.Moved = append(n.Moved, r.o.Along)
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.ctx), noticeTime)
 	defer cancel()
-	told, err := notice.Queue(ctx, r.Project, n, notice.Options{TakesBack: r.takesBack, Moved: moved})
+	told, err := notice.Queue(ctx, r.Project, n, notice.Options{TakesBack: r.takesBack})
 	if err != nil {
 		r.NoteHookError(err)
 	}

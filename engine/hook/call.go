@@ -203,7 +203,8 @@ func (c *Call) budget() time.Duration {
 func (c *Call) begin() {
 	e, start := &c.Event, c.Event.Time.UTC()
 	c.note(c.export())
-	if r := c.sessionRecord(); r != nil && r.Parent != "" && e.Source == "fork" {
+	if r := c.sessionRecord(); r != nil && r.Parent != "" && c.session.Registered == "" && (e.Source == "fork" || e.Source == "resume") {
+		// The agent has forked a session itself: this one has its conversation. After clear it has not.
 		c.note(notice.Inherit(context.Background(), c.Env, r.Agent, r.Parent, r.ID))
 	}
 	c.note(c.nameSession())

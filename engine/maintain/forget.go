@@ -16,6 +16,7 @@ import (
 	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/engine/checkpoint"
 	"github.com/rewind-cli/rewind/engine/commit"
+	"github.com/rewind-cli/rewind/engine/notice"
 	"github.com/rewind-cli/rewind/engine/pathspec"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/restore"
@@ -495,9 +496,9 @@ func (f *forgetter) find(ctx context.Context, path string, id oid.ID, clean map[
 	return nil
 }
 
-// leftovers removes what hooks kept of the chosen paths.
+// leftovers removes what hooks kept of the chosen paths, and what agents were to be told of them.
 func (f *forgetter) leftovers(ctx context.Context, _ *Forgotten) error {
-	errs := []error{rewritePending(ctx, f.p, f.window)}
+	errs := []error{rewritePending(ctx, f.p, f.window), notice.Forget(ctx, f.p, f.chosen.Match, false)}
 	for _, n := range checkpoint.Preimages(f.p, time.Time{}) {
 		if !f.chosen.Match(n.Path) {
 			continue

@@ -18,6 +18,7 @@ import (
 	"github.com/rewind-cli/rewind/engine/checkpoint"
 	"github.com/rewind-cli/rewind/engine/commit"
 	"github.com/rewind-cli/rewind/engine/conversation"
+	"github.com/rewind-cli/rewind/engine/notice"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/transcript"
 	"github.com/rewind-cli/rewind/manifest"
@@ -245,7 +246,7 @@ func filesBelow(dir string) (files []string) {
 
 // leftovers marks what hooks left, and lets the next captures go on from the log.
 func (f *textForgetter) leftovers(ctx context.Context, result *Forgotten) error {
-	errs := []error{rewritePending(ctx, f.p, f.window)}
+	errs := []error{rewritePending(ctx, f.p, f.window), notice.Forget(ctx, f.p, nil, true)}
 	names := append(filesBelow(filepath.Join(f.p.StoreDir(), conversation.BackupName)), filesBelow(checkpoint.NotesDir(f.p))...)
 	for _, name := range append(names, filepath.Join(f.p.StoreDir(), project.HookStateName)) {
 		if filepath.Ext(name) == ".data" {

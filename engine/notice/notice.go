@@ -24,6 +24,8 @@ type Notice struct {
 	Paths   []Path   `json:"paths,omitempty"` // what was changed: the first MaxPaths
 	Count   int      `json:"count"`           // of all that was changed
 	Kept    []Kept   `json:"kept,omitempty"`  // what was to go and stayed: the first MaxPaths
+	// Moved are the sessions whose conversations the same operation brought to the same place: they are not told.
+	Moved []string `json:"moved,omitempty"`
 }
 
 // Path is a file that the operation changed.

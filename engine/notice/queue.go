@@ -40,8 +40,6 @@ type Options struct {
 	// TakesBack are the operations that this one takes back. Of a session that still was to be told all of
 	// them they are dropped, and nothing is queued: what it believes is so again.
 	TakesBack []uint64
-	// Moved are the sessions whose conversations the same operation brought to the same place.
-	Moved []string
 }
 
 // queued is one line of a queue's file.
@@ -71,7 +69,7 @@ func Queue(ctx context.Context, p *project.Project, n Notice, o Options) ([]Sess
 	add := queued{store, n.cut()}
 	for _, s := range sessions {
 		file := account.NoticeFile(p.Env, s.Agent, s.ID)
-		if file == "" || files[file] || slices.Contains(o.Moved, s.ID) {
+		if file == "" || files[file] || slices.Contains(n.Moved, s.ID) {
 			continue
 		}
 		files[file] = true
@@ -192,7 +190,7 @@ func Inherit(ctx context.Context, env account.Env, agent, from, to string) error
 	}
 	return update(ctx, env, into, takeWait, func(now []queued) []queued {
 		for _, q := range all {
-			if !slices.ContainsFunc(now, func(n queued) bool { return n.Store == q.Store && n.Operation == q.Operation }) {
+			if !slices.Contains(q.Moved, to) && !slices.ContainsFunc(now, func(n queued) bool { return n.Store == q.Store && n.Operation == q.Operation }) {
 				now = append(now, q)
 			}
 		}
