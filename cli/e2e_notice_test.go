@@ -23,6 +23,11 @@ func noticeClaude(t *testing.T, rewind string, client []string) {
 	const a, other = "5db0d5f6-0000-4000-8000-00000000e2a1", "5db0d5f6-0000-4000-8000-00000000e2b1"
 	b.register()
 	b.run(rewind, "init", "-q")
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("status: %s", b.run(rewind, "status"))
+		}
+	})
 	in := func(name string) string { return filepath.Join(b.dir, name) }
 	// asks gives the requests of one turn, and how often each says it.
 	asks := func(flag, session, prompt string) (times []int) {

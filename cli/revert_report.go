@@ -303,6 +303,9 @@ type nearView struct {
 func viewReverted(r *engine.Reverted) revertedView {
 	v := revertedView{restoredView: viewRestored(r.Restored), Reverted: []turnView{}, Merged: []mergedView{}, Kept: []keptView{},
 		Shared: []sharedView{}, Shell: []shellView{}, Near: []nearView{}, Conflicts: viewConflicts(r.Conflicts)}
+	if r.Notice != "" {
+		v.Notice = &r.Notice
+	}
 	for _, t := range r.Turns {
 		v.Reverted = append(v.Reverted, turnView{t.Agent, t.Session, t.PromptID, t.Prompt, t.Paths})
 	}

@@ -65,6 +65,7 @@ type Restored struct {
 	Others       []OtherWork                       // what goes too, of sessions that it is not about
 	Torn         []string                          // restored since they were named, though the target was torn there
 	Told         []notice.Session                  // whose agents are told of it at their next prompt, the newest first
+	Notice       string                            // what they are told; "" for nobody
 }
 
 // DeclinedError: the person was asked and said no.
@@ -144,8 +145,10 @@ func runRestore(ctx context.Context, p *project.Project, o RestoreOptions, kind 
 	r := &restoring{Project: p, ctx: ctx, o: o}
 	r.op.Kind, r.op.Session, r.op.Args = kind, o.By, cutArgs(o.Args)
 	done, err := r.run(choose)
-	if err == nil && !o.DryRun {
+	if err == nil {
 		r.leaveNotice(done)
+	}
+	if err == nil && !o.DryRun {
 		maintain.FinishForgetting(ctx, p)
 		WriteHistory(ctx, p)
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/rewind-cli/rewind/engine/notice"
+	"github.com/rewind-cli/rewind/engine/transcript"
 	"github.com/rewind-cli/rewind/manifest"
 )
 
@@ -13,7 +14,7 @@ import (
 // begins from r.notice, where a verb has put what only it knows, and fails nothing: what cannot be left is
 // not told, and stays for status.
 func (r *restoring) leaveNotice(done *Restored) {
-	if r.o.DryRun || done.Operation == 0 {
+	if !r.o.DryRun && done.Operation == 0 {
 		return
 	}
 	n := r.notice
@@ -51,11 +52,29 @@ func (r *restoring) leaveNotice(done *Restored) {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.ctx), noticeTime)
 	defer cancel()
-	told, err := notice.Queue(ctx, r.Project, n, notice.Options{TakesBack: r.takesBack})
-	if err != nil {
+	var err error
+	if r.o.DryRun {
+		done.Told, err = notice.Sessions(ctx, r.Project, n)
+	} else if done.Told, err = notice.Queue(ctx, r.Project, n, notice.Options{TakesBack: r.takesBack}); err != nil {
 		r.NoteHookError(err)
 	}
-	done.Told = told
+	if err == nil && len(done.Told) > 0 {
+		done.Notice = notice.Text([]notice.Notice{n}, n.Session)
+	}
+}
+
+// notice is what agents are told of a revert, beside its files.
+func (r *Reverted) notice() (n notice.Notice) {
+	for _, t := range r.Turns {
+		n.Agent, n.Session = t.Agent, t.Session
+		if label := transcript.Label(t.Prompt); label != "" {
+			n.Prompts = append(n.Prompts, label)
+		}
+	}
+	for _, k := range r.Kept {
+		n.Kept = append(n.Kept, notice.Kept{Path: k.Path, From: k.From, To: k.To})
+	}
+	return n
 }
 
 // noticeTime is how long a command goes on after its work for that.

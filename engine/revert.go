@@ -133,7 +133,9 @@ func Revert(ctx context.Context, p *project.Project, o RevertOptions) (*Reverted
 	done, err := runRestore(ctx, p, ro, manifest.OpRevert, func(r *restoring) (*restore.Plan, error) {
 		*out = Reverted{}
 		v := &reverting{restoring: r, o: o, out: out}
-		return v.plan()
+		plan, err := v.plan()
+		r.notice = out.notice()
+		return plan, err
 	})
 	if err != nil {
 		return nil, err

@@ -53,23 +53,17 @@ type queued struct {
 // where nothing was changed, or the setting notice is off. The operation has been recorded: what goes
 // wrong here is for whoever wants to know, and takes nothing back. Queue can be called from any process.
 func Queue(ctx context.Context, p *project.Project, n Notice, o Options) ([]Session, error) {
-	if n.empty() || !p.Settings().Notice && len(o.TakesBack) == 0 {
-		return nil, nil
-	}
-	sessions, err := active(ctx, p, n)
-	if err != nil {
+	sessions, err := Sessions(ctx, p, n) // none, and what is queued is dropped all the same
+	if err != nil || len(sessions)+len(o.TakesBack) == 0 {
 		return nil, err
 	}
 	store := p.ID.String()
-	if !p.Settings().Notice {
-		sessions = nil // what is queued is dropped all the same
-	}
 	var told []Session
 	files := map[string]bool{}
 	add := queued{store, n.cut()}
 	for _, s := range sessions {
 		file := account.NoticeFile(p.Env, s.Agent, s.ID)
-		if file == "" || files[file] || slices.Contains(n.Moved, s.ID) {
+		if file == "" || files[file] {
 			continue
 		}
 		files[file] = true
@@ -112,11 +106,15 @@ func without(all []queued, store string, operations []uint64) (left []queued, dr
 	return left, dropped
 }
 
-// active lists the sessions that are to be told, the newest first.
-func active(ctx context.Context, p *project.Project, n Notice) (out []Session, err error) {
+// Sessions lists those that a notice is for, the newest first: none where nothing was changed, or the
+// setting is off.
+func Sessions(ctx context.Context, p *project.Project, n Notice) (out []Session, err error) {
+	if n.empty() || !p.Settings().Notice {
+		return nil, nil
+	}
 	since := p.Env.Time().Add(-activeTime)
 	add := func(s Session) {
-		if s.ID != "" && len(out) < maxSessions && !slices.Contains(out, s) {
+		if s.ID != "" && len(out) < maxSessions && !slices.Contains(out, s) && !slices.Contains(n.Moved, s.ID) {
 			out = append(out, s)
 		}
 	}
@@ -128,9 +126,9 @@ func active(ctx context.Context, p *project.Project, n Notice) (out []Session, e
 			if err != nil {
 				return err
 			}
-			if c.Time.After(since) { // a clock can have been set back: those before are looked at all the same
+			if c.Time.After(since) {
 				add(Session{c.Agent, c.Session})
-			} else if c.Time.Before(since.Add(-activeTime)) {
+			} else if c.Time.Before(since.Add(-activeTime)) { // of a clock that was set back a little, what is behind counts
 				break
 			}
 		}
