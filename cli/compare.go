@@ -89,10 +89,10 @@ func runCompare(ctx context.Context, c *call, d *compareFlags) error {
 	}
 	v := comparePrinter{c: c, p: p, d: d}
 	words := append(c.args[:len(c.args):len(c.args)], nowWord)
-	if v.a.at, err = c.state(ctx, p, words[0]); err != nil {
+	if v.a, err = v.state(ctx, words[0]); err != nil {
 		return err
 	}
-	if v.b.at, err = c.state(ctx, p, words[1]); err != nil {
+	if v.b, err = v.state(ctx, words[1]); err != nil {
 		return err
 	}
 	if err := v.findBase(ctx); err != nil {
@@ -128,34 +128,44 @@ func runCompare(ctx context.Context, c *call, d *compareFlags) error {
 	})
 }
 
-// state finds what a word names: nil is the working tree.
-func (c *call) state(ctx context.Context, p *project.Project, word string) (*project.Listed, error) {
+// state finds what a word names.
+func (v *comparePrinter) state(ctx context.Context, word string) (s side, err error) {
 	if word == nowWord || word == "@" {
-		return nil, nil
+		return s, nil
 	}
 	if n, ok := attempts.Number(word); ok {
-		_, a, err := attempts.Numbered(ctx, p, n)
+		f, a, err := attempts.Numbered(ctx, v.p, n)
 		if err != nil {
-			return nil, err
+			return s, err
 		}
-		if a.Open {
-			return nil, nil // the tree stands at it: what came since is its too
+		v.fork, s.attempt = f, n
+		if !a.Open { // else the tree stands at it: what came since is its too
+			s.at = a.End
 		}
-		return a.End, nil
+		return s, nil
 	}
-	l, err := c.resolve(ctx, p, word)
-	if err != nil {
-		return nil, err
-	}
-	return &l, nil
+	l, err := v.c.resolve(ctx, v.p, word)
+	s.at = &l
+	return s, err
 }
 
 // findBase finds what the two have in common.
 func (v *comparePrinter) findBase(ctx context.Context) error {
 	if v.d.base != "" {
 		l, err := v.c.resolve(ctx, v.p, v.d.base)
-		v.base = &l
+		v.base, v.fork, v.a.attempt, v.b.attempt = &l, nil, 0, 0
 		return err
+	}
+	if v.fork != nil {
+		for _, s := range []*side{&v.a, &v.b} {
+			if s.attempt == 0 && s.at == nil {
+				s.attempt = v.fork.At
+			}
+		}
+		if v.a.attempt > 0 && v.b.attempt > 0 {
+			v.base = &v.fork.Base
+			return nil
+		}
 	}
 	b, err := attempts.BaseOf(ctx, v.p, v.a.checkpoint(), v.b.checkpoint())
 	if err != nil {

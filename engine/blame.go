@@ -76,15 +76,16 @@ func Blame(ctx context.Context, p *project.Project, o BlameOptions) (*Blamed, er
 }
 
 type blaming struct {
-	ctx  context.Context
-	p    *project.Project
-	o    BlameOptions
-	load func(oid.ID) (manifest.Dir, error)
-	get  getter
-	now  *checkpoint.Captured // nil with At
-	to   uint64               // the last sequence number that is asked about
-	who  *attribution.Attribution
-	ops  []manifest.Operation // that moved the tree, newest first; nil: not read yet
+	ctx   context.Context
+	p     *project.Project
+	o     BlameOptions
+	load  func(oid.ID) (manifest.Dir, error)
+	get   getter
+	now   *checkpoint.Captured // nil with At
+	to    uint64               // the last sequence number that is asked about
+	who   *attribution.Attribution
+	ahead func(*manifest.Entry) version
+	ops   []manifest.Operation // that moved the tree, newest first; nil: not read yet
 }
 
 func (b *blaming) run() (*Blamed, error) {
@@ -389,6 +390,13 @@ func (b *blaming) weave(chain []nameSpan, newest *manifest.Entry) (*Blamed, erro
 	}
 	var origins []origin
 	var f *weave.File
+	var entries []*manifest.Entry
+	for _, n := range chain {
+		for k := range n.steps {
+			entries = append(entries, n.steps[k].From.Entry, n.steps[k].To.Entry)
+		}
+	}
+	b.ahead = readAhead(entries, b.read)
 	add := func(e *manifest.Entry, step *attribution.Step, path string) error {
 		v := weave.Version{Step: len(origins), Entry: e, Text: true}
 		if e != nil {
@@ -496,8 +504,60 @@ func (b *blaming) see(out *Blamed) error {
 	})
 }
 
-// lines reads a version; ok is false where it is no text.
-func (b *blaming) lines(e *manifest.Entry) (lines []string, ok bool, err error) {
+// version is a version's content.
+type version struct {
+	lines []string
+	ok    bool
+	err   error
+}
+
+// ahead is how many versions are read before they are asked for.
+const ahead = 4
+
+// readAhead reads the contents of entries in their order, each once, a few at a time beside whoever asks for one.
+func readAhead(entries []*manifest.Entry, read func(*manifest.Entry) ([]string, bool, error)) func(*manifest.Entry) version {
+	var order []oid.ID
+	of := map[oid.ID]*manifest.Entry{}
+	for _, e := range entries {
+		if e != nil && e.Kind != manifest.Symlink && e.Kind != manifest.Subdir && of[e.ID] == nil {
+			of[e.ID] = e
+			order = append(order, e.ID)
+		}
+	}
+	begun := map[oid.ID]chan version{}
+	next := 0
+	return func(e *manifest.Entry) version {
+		if of[e.ID] == nil || e.Kind == manifest.Symlink || e.Kind == manifest.Subdir {
+			lines, ok, err := read(e)
+			return version{lines, ok, err}
+		}
+		for ; next < len(order) && (len(begun) < ahead || begun[e.ID] == nil && of[e.ID] != nil); next++ {
+			id := order[next]
+			c := make(chan version, 1)
+			begun[id] = c
+			go func() {
+				lines, ok, err := read(of[id])
+				c <- version{lines, ok, err}
+			}()
+		}
+		c := begun[e.ID]
+		if c == nil { // once more
+			lines, ok, err := read(e)
+			return version{lines, ok, err}
+		}
+		delete(begun, e.ID)
+		return <-c
+	}
+}
+
+// lines is what was read of a version.
+func (b *blaming) lines(e *manifest.Entry) ([]string, bool, error) {
+	v := b.ahead(e)
+	return v.lines, v.ok, v.err
+}
+
+// read reads a version; ok is false where it is no text. It is safe for concurrent use.
+func (b *blaming) read(e *manifest.Entry) (lines []string, ok bool, err error) {
 	if e.Kind == manifest.Symlink || e.Kind == manifest.Subdir || e.Size > weave.MaxText {
 		return nil, false, nil
 	}

@@ -3,6 +3,7 @@ package engine
 import (
 	"cmp"
 	"context"
+	"path"
 	"slices"
 
 	"github.com/rewind-cli/rewind/cas/oid"
@@ -186,8 +187,11 @@ func (c *comparison) sort(base oid.ID, a, b []FileDiff) (*Comparison, error) {
 		return nil, err
 	}
 	out := &Comparison{}
+	stands := inTheWay(rows)
 	for _, r := range rows {
 		switch {
+		case stands[r.Path]:
+			out.Different = append(out.Different, *r)
 		case r.B == nil:
 			out.OnlyA = append(out.OnlyA, *r)
 		case r.A == nil:
@@ -202,6 +206,39 @@ func (c *comparison) sort(base oid.ID, a, b []FileDiff) (*Comparison, error) {
 		slices.SortFunc(list, func(x, y Compared) int { return cmp.Compare(x.Path, y.Path) })
 	}
 	return out, nil
+}
+
+// inTheWay are the rows in which one side has a file where the other has a directory.
+func inTheWay(rows map[string]*Compared) map[string]bool {
+	below := func(side func(*Compared) *FileDiff) (files map[string]string, dirs map[string][]string) {
+		files, dirs = map[string]string{}, map[string][]string{} // by what is there now: the rows
+		for key, r := range rows {
+			d := side(r)
+			if d == nil || d.New == nil {
+				continue
+			}
+			if d.New.Kind != manifest.Subdir {
+				files[d.Path] = key
+			}
+			for dir := path.Dir(d.Path); dir != "."; dir = path.Dir(dir) {
+				dirs[dir] = append(dirs[dir], key)
+			}
+		}
+		return files, dirs
+	}
+	filesA, dirsA := below(func(r *Compared) *FileDiff { return r.A })
+	filesB, dirsB := below(func(r *Compared) *FileDiff { return r.B })
+	out := map[string]bool{}
+	mark := func(files map[string]string, dirs map[string][]string) {
+		for at, key := range files {
+			for _, other := range dirs[at] {
+				out[key], out[other] = true, true
+			}
+		}
+	}
+	mark(filesA, dirsB)
+	mark(filesB, dirsA)
+	return out
 }
 
 // baseName is the path that the base has it at; of what is new, its own.

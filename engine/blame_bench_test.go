@@ -1,0 +1,34 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"math/rand"
+	"strings"
+	"testing"
+)
+
+// BenchmarkBlame: 1,000 lines, 100 versions with 10 changed lines each.
+func BenchmarkBlame(b *testing.B) {
+	l := newLab(b)
+	l.init()
+	r := rand.New(rand.NewSource(1))
+	lines := make([]string, 1000)
+	for i := range lines {
+		lines[i] = fmt.Sprintf("line %d %d\n", i, r.Int())
+	}
+	for v := range 100 {
+		for range 10 {
+			lines[r.Intn(len(lines))] = fmt.Sprintf("version %d %d\n", v, r.Int())
+		}
+		l.write("f", strings.Join(lines, ""))
+		l.save()
+	}
+	p := l.open()
+	defer p.Close()
+	for b.Loop() {
+		if _, err := Blame(context.Background(), p, BlameOptions{Path: "f"}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
