@@ -80,80 +80,35 @@ func lastBytes(ctx context.Context, r io.Reader, n int) ([]byte, error) {
 	return tail, nil
 }
 
-// spoken is what the agents' lines have in common: a message, at the top or one below.
-type spoken struct {
-	Role    string          `json:"role"`
-	Content json.RawMessage `json:"content"`
-	IsMeta  bool            `json:"isMeta"`
-	Side    bool            `json:"isSidechain"`
-	Message *spoken         `json:"message"`
-	Payload *spoken         `json:"payload"`
-}
-
-type block struct {
-	Type      string          `json:"type"`
-	Text      string          `json:"text"`
-	Name      string          `json:"name"`
-	Input     json.RawMessage `json:"input"`
-	Arguments json.RawMessage `json:"arguments"`
-}
-
 // sayingsOf reads one line of a transcript; nothing where it is none that says something.
 func sayingsOf(line []byte) (out []Saying) {
-	var m spoken
-	if json.Unmarshal(line, &m) != nil || m.IsMeta || m.Side {
-		return nil
-	}
-	at := &m
-	for _, inner := range []*spoken{m.Message, m.Payload} {
-		if inner != nil {
-			at = inner
+	for _, part := range transcript.Speech(line) {
+		s := Saying{Person: part.Role == transcript.User, Text: part.Text}
+		switch part.Kind {
+		case transcript.Words:
+		case transcript.ToolCall:
+			s.Tool, s.Text = part.Tool, GivenTo(part.Text)
+		default:
+			continue
 		}
-	}
-	person := at.Role == "user"
-	if !person && at.Role != "assistant" && at.Role != "model" {
-		return nil
-	}
-	say := func(s Saying) {
 		if s.Text = strings.TrimSpace(s.Text); len(s.Text) > maxSaying {
 			s.Text = strings.ToValidUTF8(s.Text[:maxSaying], "") + "…"
 		}
-		if s.Text == "" && s.Tool == "" || person && transcript.Label(s.Text) == "" || person && strings.HasPrefix(s.Text, "<") {
-			return // a client's own words
+		if s.Text == "" && s.Tool == "" || s.Person && transcript.Label(s.Text) == "" || s.Person && strings.HasPrefix(s.Text, "<") {
+			continue // a client's own words
 		}
 		out = append(out, s)
-	}
-	var text string
-	if json.Unmarshal(at.Content, &text) == nil {
-		say(Saying{Person: person, Text: text})
-		return out
-	}
-	var blocks []block
-	if json.Unmarshal(at.Content, &blocks) != nil {
-		return nil
-	}
-	for _, b := range blocks {
-		switch b.Type {
-		case "text", "output_text", "input_text":
-			say(Saying{Person: person, Text: b.Text})
-		case "tool_use", "toolCall":
-			given := b.Input
-			if given == nil {
-				given = b.Arguments
-			}
-			say(Saying{Tool: b.Name, Text: givenTo(given)})
-		}
 	}
 	return out
 }
 
-// givenTo is the part of a tool's input that says what it is about.
-func givenTo(input json.RawMessage) string {
+// GivenTo is the part of a tool's input that says what it is about, "" for none.
+func GivenTo(input string) string {
 	var fields map[string]json.RawMessage
-	if json.Unmarshal(input, &fields) != nil {
+	if json.Unmarshal([]byte(input), &fields) != nil {
 		return ""
 	}
-	for _, name := range []string{"command", "file_path", "path", "pattern", "query", "url", "description"} {
+	for _, name := range []string{"command", "cmd", "file_path", "path", "pattern", "query", "url", "description"} {
 		var text string
 		if json.Unmarshal(fields[name], &text) == nil && text != "" {
 			return text

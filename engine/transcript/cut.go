@@ -1,6 +1,9 @@
 package transcript
 
-import "sort"
+import (
+	"maps"
+	"slices"
+)
 
 // Selection is which lines of a transcript lead to an event: what a fork or an
 // in-place restore consists of.
@@ -44,11 +47,8 @@ func (x *Index) Cut(leaf string) (Selection, error) {
 		if f, _ := x.Agent.format(); f.whole {
 			sel.Leaf, sel.Lines = x.upTo(leaf)
 		} else {
-			for i := range in {
-				sel.Lines = append(sel.Lines, i)
-			}
+			sel.Lines = sorted(in)
 		}
-		sort.Ints(sel.Lines)
 		for _, i := range chain {
 			if x.Lines[i].Role != NoRole {
 				sel.last = i
@@ -57,6 +57,25 @@ func (x *Index) Cut(leaf string) (Selection, error) {
 		return sel, nil
 	}
 }
+
+// Along are the lines that lead to an event, in file order, as Cut selects them; but a call that nobody
+// has answered stays. Error: *NoEventError.
+func (x *Index) Along(leaf string) ([]int, error) {
+	if leaf == "" {
+		return nil, nil
+	}
+	chain, err := x.Chain(leaf)
+	if err != nil {
+		return nil, err
+	}
+	if f, _ := x.Agent.format(); f.whole {
+		_, lines := x.upTo(leaf)
+		return lines, nil
+	}
+	return sorted(x.complete(chain, leaf)), nil
+}
+
+func sorted(in map[int]bool) []int { return slices.Sorted(maps.Keys(in)) }
 
 // upTo selects all events of the file up to one, and what the client noted after it
 // before it went on.

@@ -1,0 +1,106 @@
+package transcript
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// Of what the real clients wrote, each says something: the person's prompts, the model's words, and of
+// each tool call what it was given and what it answered.
+func TestSpeechOfClients(t *testing.T) {
+	files, err := filepath.Glob("testdata/*.jsonl")
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	for _, file := range files {
+		if strings.HasPrefix(filepath.Base(file), "fork-") {
+			continue
+		}
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			data, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			agent, _, _ := strings.Cut(filepath.Base(file), "-")
+			x, err := Read(Agent(agent), bytes.NewReader(data))
+			if err != nil {
+				t.Fatal(err)
+			}
+			calls, answers := map[string]string{}, map[string]bool{}
+			words := 0
+			for i := range x.Lines {
+				l := &x.Lines[i]
+				parts := Speech(data[l.Offset : l.Offset+l.Length])
+				if l.Prompt && l.Text != "" {
+					found := false
+					for _, p := range parts {
+						found = found || p.Kind == Words && p.Role == User && strings.Contains(p.Text, strings.TrimSpace(l.Text))
+					}
+					if !found && agent != "codex" && !strings.HasPrefix(l.Text, "/") { // codex: prompts stand in rows for the screen
+						t.Errorf("line %d: the prompt %q is not said: %+v", i+1, l.Text, parts)
+					}
+				}
+				for _, p := range parts {
+					switch p.Kind {
+					case Words:
+						words++
+					case ToolCall:
+						if p.Tool == "" || p.Text == "" {
+							t.Errorf("line %d: a call says too little: %+v", i+1, p)
+						}
+						calls[p.Call] = p.Tool
+					case ToolAnswer:
+						if p.Text == "" {
+							t.Errorf("line %d: an answer says nothing: %+v", i+1, p)
+						}
+						answers[p.Call] = true
+					}
+				}
+			}
+			for id := range x.tool {
+				if calls[id] == "" {
+					t.Errorf("call %s is not said", id)
+				}
+				if len(x.done[id]) > 0 && !answers[id] {
+					t.Errorf("the answer to %s is not said", id)
+				}
+			}
+			if words == 0 {
+				t.Errorf("%d words, %d calls", words, len(calls))
+			}
+		})
+	}
+}
+
+func TestSpeech(t *testing.T) {
+	for line, want := range map[string][]Part{
+		`{"type":"user","isMeta":true,"message":{"role":"user","content":"x"}}`: nil,
+		`{"type":"system","content":"x"}`:                                       nil,
+		`no json`:                                                               nil,
+		`{"message":{"role":"assistant","content":[{"type":"thinking","thinking":"hm"},{"type":"text","text":" a"}]}}`: {
+			{Kind: Thought, Role: Assistant, Text: "hm"}, {Kind: Words, Role: Assistant, Text: " a"}},
+		`{"message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t","is_error":true,"content":[{"type":"text","text":"no"},{"type":"text","text":"way"}]}]}}`: {
+			{Kind: ToolAnswer, Text: "no\nway", Call: "t", Failed: true}},
+		`{"message":{"role":"assistant","content":"plain"}}`: {{Kind: Words, Role: Assistant, Text: "plain"}},
+		`{"message":[1,2]}`: nil,
+	} {
+		got := Speech([]byte(line))
+		if len(got) != len(want) {
+			t.Errorf("%s: %+v", line, got)
+			continue
+		}
+		for i := range got {
+			if got[i] != want[i] {
+				t.Errorf("%s: %+v, want %+v", line, got[i], want[i])
+			}
+		}
+	}
+}
+
+func FuzzSpeech(f *testing.F) {
+	f.Add([]byte(`{"message":{"role":"user","content":[{"functionResponse":{"response":{"output":{}}}}]}}`))
+	f.Fuzz(func(t *testing.T, line []byte) { Speech(line) })
+}
