@@ -81,6 +81,7 @@ func entries() []entry {
 		{name: "help", make: newHelp},
 		{name: "man", make: newMan, hidden: true},
 		{name: "pick", make: newPick, hidden: true},
+		{name: "ui", make: newUI},
 	}
 }
 

@@ -16,7 +16,7 @@ func groups() []group {
 	return []group{
 		{"Start", []string{"init", "status", "validate", "config", "import"}},
 		{"Take checkpoints", []string{"save", "run", "watch"}},
-		{"Find the moment", []string{"list", "show", "diff", "history", "blame", "grep", "attempts", "compare", "bisect", "ls", "cat", "sessions"}},
+		{"Find the moment", []string{"ui", "list", "show", "diff", "history", "blame", "grep", "attempts", "compare", "bisect", "ls", "cat", "sessions"}},
 		{"Go back", []string{"undo", "redo", "restore", "revert", "back", "undo-restore", "redo-restore", "log"}},
 		{"Keep, and hand on", []string{"pin", "unpin", "rename", "checkout", "export"}},
 		{"The store", []string{"gc", "forget", "verify", "repair", "stats", "stores", "deinit"}},

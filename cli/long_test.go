@@ -78,7 +78,7 @@ var restorePhases = []string{"scan ", "plan ", "read ", "write ", "replace "}
 // notLong are commands that need no counts, and why. What opens a project has a line that tells how
 // long it takes (see output.working).
 var notLong = map[string]string{
-	"back": "it is a restore", "pick": "its screen tells", "watch": "it says what it does as it does it", "hook": "nobody looks",
+	"back": "it is a restore", "pick": "its screen tells", "watch": "it says what it does as it does it", "ui": "the page shows what it waits for", "hook": "nobody looks",
 	"list": "a page", "show": "one checkpoint", "log": "a page", "history": "the database knows", "attempts": "a few", "blame": "one file", "sessions": "a few", "cat": "a stream", "ls": "a stream",
 	"pin": "a record", "unpin": "a record", "rename": "a record", "stores": "a few", "deinit": "it removes packs", "status": "a few numbers",
 	"validate": "a few files", "config": "a file", "completion": "a text", "help": "a text", "man": "a text",

@@ -54,12 +54,7 @@ func (s *pickSource) look(ctx context.Context, a screen.Ask) (*screen.Look, erro
 
 // between is what differs between two checkpoints, or from one to the working tree.
 func (s *pickSource) between(ctx context.Context, title string, from manifest.Checkpoint, to *manifest.Checkpoint) (*screen.Look, error) {
-	o := engine.DiffOptions{A: from, B: to}
-	files, err := engine.Diff(ctx, s.p, o)
-	if err == nil && len(files) <= mostPatched {
-		o.Patch = true
-		files, err = engine.Diff(ctx, s.p, o)
-	}
+	files, err := s.differing(ctx, from, to)
 	if err != nil {
 		return nil, err
 	}
@@ -68,35 +63,50 @@ func (s *pickSource) between(ctx context.Context, title string, from manifest.Ch
 	return out, nil
 }
 
+// differing are the files that differ, with patches where they are not many.
+func (s *pickSource) differing(ctx context.Context, from manifest.Checkpoint, to *manifest.Checkpoint) ([]engine.FileDiff, error) {
+	o := engine.DiffOptions{A: from, B: to}
+	files, err := engine.Diff(ctx, s.p, o)
+	if err == nil && len(files) <= mostPatched {
+		o.Patch = true
+		files, err = engine.Diff(ctx, s.p, o)
+	}
+	return files, err
+}
+
 // own are the changes that a row stands for.
 func (s *pickSource) own(ctx context.Context, r *timeline.Row) (*screen.Look, error) {
-	s.mu.Lock()
-	present := s.present
-	s.mu.Unlock()
 	title := map[timeline.Side]string{timeline.Since: "what came before it", timeline.Did: "what it did", timeline.After: "what came after it"}[r.Side]
 	if r.Kind == timeline.Now {
 		title = "what changed since"
 	}
-	var out *screen.Look
-	var err error
-	switch {
-	case r.To == nil:
-		out = &screen.Look{Title: title}
-	case r.To.Now && r.From != nil && r.From.ID != (manifest.CheckpointID{}):
-		out, err = s.between(ctx, title, manifest.Checkpoint{ID: r.From.ID}, nil)
-	default:
-		out, err = s.changed(ctx, title, r, present)
-	}
+	files, err := s.ownFiles(ctx, r)
 	if err != nil {
 		return nil, err
 	}
+	out := &screen.Look{Title: title}
+	showFiles(out, files)
 	out.Talk = s.talk(ctx, r)
 	return out, nil
 }
 
+// ownFiles are the files that a row changed, with patches of the first of them.
+func (s *pickSource) ownFiles(ctx context.Context, r *timeline.Row) ([]engine.FileDiff, error) {
+	s.mu.Lock()
+	present := s.present
+	s.mu.Unlock()
+	switch {
+	case r.To == nil:
+		return nil, nil
+	case r.To.Now && r.From != nil && r.From.ID != (manifest.CheckpointID{}):
+		return s.differing(ctx, manifest.Checkpoint{ID: r.From.ID}, nil)
+	}
+	return s.changed(ctx, r, present)
+}
+
 // changed are the files of a row, and the lines of the first of them. What only the working tree has
 // is in no store: of that there are no lines.
-func (s *pickSource) changed(ctx context.Context, title string, r *timeline.Row, present *timeline.Present) (*screen.Look, error) {
+func (s *pickSource) changed(ctx context.Context, r *timeline.Row, present *timeline.Present) ([]engine.FileDiff, error) {
 	release, err := s.p.Hold(ctx)
 	if err != nil {
 		return nil, err
@@ -128,9 +138,7 @@ func (s *pickSource) changed(ctx context.Context, title string, r *timeline.Row,
 		}
 		files[i] = d
 	}
-	out := &screen.Look{Title: title}
-	showFiles(out, files)
-	return out, nil
+	return files, nil
 }
 
 // showFiles puts files and their patches into a look.

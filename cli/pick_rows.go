@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math"
 	"path/filepath"
 	"strings"
@@ -98,7 +99,11 @@ func (s *pickSource) load(ctx context.Context, a screen.Ask, limit int) (*screen
 	}
 	out.Graph = pickGraph(rows, sessions, ops)
 	s.mu.Lock()
-	s.rows = byID
+	if s.keep {
+		maps.Copy(s.rows, byID)
+	} else {
+		s.rows = byID
+	}
 	if o.Present != nil {
 		s.present = o.Present
 	}

@@ -20,6 +20,7 @@ type pickSource struct {
 
 	mu      sync.Mutex
 	rows    map[string]*timeline.Row // by the ids that screen has
+	keep    bool                     // rows stay known when others are read: several pages look
 	present *timeline.Present
 	plans   map[int]*pickedPlan
 	done    []doneRestore // what was done, in order

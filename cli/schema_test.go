@@ -75,6 +75,7 @@ func views() map[string]any {
 		"verify":         verifiedView{},
 		"version":        versionView{},
 		"watch":          watchView{},
+		"ui":             uiView{},
 	}
 }
 

@@ -27,6 +27,7 @@ var allowed = map[string][]string{
 // inside says it of the rooms of cli, hookio and manifest.
 var inside = map[string][]string{
 	"cli/screen":      {},
+	"cli/web":         {},
 	"hookio/shell":    {},
 	"hookio/jsonscan": {},
 	"hookio/register": {"hookio", "hookio/shell"},

@@ -1,0 +1,340 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/rewind-cli/rewind/cli/web/browser"
+	"github.com/rewind-cli/rewind/engine/account"
+)
+
+// pageLab is a project that an agent has worked in, the page of it, and a browser that looks.
+type pageLab struct {
+	*browser.Browser
+	t    *testing.T
+	root string
+	env  account.Env
+	url  string
+}
+
+const pageSession = "5ba1c0de-0000-4000-8000-000000000001"
+
+// newPageLab makes a project with turns of which the third breaks something, serves its page, and opens it.
+// Without a browser the test is skipped, unless REWIND_BROWSER=required.
+func newPageLab(t *testing.T, flags ...string) *pageLab {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("a browser takes seconds")
+	}
+	base, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := &pageLab{t: t, root: filepath.Join(base, "proj")}
+	for _, dir := range []string{l.root, filepath.Join(base, "home", ".rewind"), filepath.Join(base, "profile")} {
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	l.env = account.Env{Home: filepath.Join(base, "home"), Dir: l.root, Getenv: func(key string) string {
+		if key == "PATH" {
+			return os.Getenv(key)
+		}
+		return ""
+	}}
+	l.write("../home/.rewind/config.json", `{"durability": "fast"}`)
+	l.write("calc.go", "package calc\n\nfunc Add(a, b int) int { return a + b }\n")
+	l.rewind("init")
+	transcript := filepath.Join(base, "home", ".claude", "projects", "p", pageSession+".jsonl")
+	if err := os.MkdirAll(filepath.Dir(transcript), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	l.hook(map[string]any{"hook_event_name": "SessionStart", "source": "startup", "transcript_path": transcript})
+	last := ""
+	for i, turn := range []struct{ prompt, file, text string }{
+		{"add a test", "calc_test.go", "package calc\n"},
+		{"make Add faster", "calc.go", "package calc\n\nfunc Add(a, b int) int { return a - b }\n"},
+		{"write a README", "README.md", "# calc\n"},
+	} {
+		n := i + 1
+		said := func(id, role, content string) {
+			var parent any
+			if last != "" {
+				parent = last
+			}
+			line, err := json.Marshal(map[string]any{"parentUuid": parent, "isSidechain": false, "type": role, "uuid": id, "sessionId": pageSession, "version": "2.1.329",
+				"promptId": fmt.Sprint("prompt-", n), "cwd": l.root, "timestamp": "2026-11-20T20:00:00.000Z", "message": json.RawMessage(content)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			f, err := os.OpenFile(transcript, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
+			if err == nil {
+				_, err = f.Write(append(line, '\n'))
+				err = errors.Join(err, f.Close())
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			last = id
+		}
+		event := func(name string, more map[string]any) {
+			e := map[string]any{"hook_event_name": name, "transcript_path": transcript, "prompt_id": fmt.Sprint("prompt-", n)}
+			for k, v := range more {
+				e[k] = v
+			}
+			l.hook(e)
+		}
+		event("UserPromptSubmit", map[string]any{"prompt": turn.prompt})
+		said(fmt.Sprintf("e%d-1", n), "user", fmt.Sprintf(`{"role":"user","content":%q}`, turn.prompt))
+		call := fmt.Sprint("toolu_", n)
+		said(fmt.Sprintf("e%d-2", n), "assistant", fmt.Sprintf(`{"role":"assistant","id":"m%d","content":[{"type":"tool_use","id":%q,"name":"Write","input":{"file_path":%q}}]}`, n, call, turn.file))
+		event("PreToolUse", map[string]any{"tool_name": "Write", "tool_use_id": call, "tool_input": map[string]any{"file_path": filepath.Join(l.root, turn.file), "content": turn.text}})
+		l.write(turn.file, turn.text)
+		event("PostToolUse", map[string]any{"tool_name": "Write", "tool_use_id": call, "tool_input": map[string]any{"file_path": filepath.Join(l.root, turn.file), "content": turn.text}})
+		said(fmt.Sprintf("e%d-3", n), "user", fmt.Sprintf(`{"role":"user","content":[{"type":"tool_result","tool_use_id":%q,"content":"written"}]}`, call))
+		said(fmt.Sprintf("e%d-4", n), "assistant", fmt.Sprintf(`{"role":"assistant","id":"n%d","content":[{"type":"text","text":"Done %d <img src=x onerror=alert(1)>."}]}`, n, n))
+		event("Stop", nil)
+	}
+	l.serve(flags...)
+	if l.Browser, err = browser.Start(filepath.Join(base, "profile"), 1280, 800); errors.Is(err, browser.Missing) && os.Getenv("REWIND_BROWSER") != "required" {
+		t.Skip("NOT TESTED HERE: ", err)
+	} else if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(l.Close)
+	l.ok(l.Go(l.url))
+	l.until(`document.querySelectorAll(".row").length >= 5`)
+	return l
+}
+
+func (l *pageLab) ok(err error) {
+	l.t.Helper()
+	if err != nil {
+		l.t.Fatal(err, l.Logged())
+	}
+}
+
+func (l *pageLab) write(name, text string) {
+	l.t.Helper()
+	if err := os.WriteFile(filepath.Join(l.root, name), []byte(text), 0o644); err != nil {
+		l.t.Fatal(err)
+	}
+}
+
+func (l *pageLab) read(name string) string {
+	data, err := os.ReadFile(filepath.Join(l.root, name))
+	if err != nil {
+		return err.Error()
+	}
+	return string(data)
+}
+
+func (l *pageLab) rewind(args ...string) string {
+	l.t.Helper()
+	var out, errOut bytes.Buffer
+	if code := run(context.Background(), args, l.env, Stdio{In: strings.NewReader(""), Out: &out, Err: &errOut}); code != 0 {
+		l.t.Fatalf("rewind %v: %d\n%s%s", args, code, &out, &errOut)
+	}
+	return out.String()
+}
+
+func (l *pageLab) hook(event map[string]any) {
+	l.t.Helper()
+	event["session_id"], event["cwd"] = pageSession, l.root
+	data, err := json.Marshal(event)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	var out, errOut bytes.Buffer
+	if code := runHook([]string{"claude"}, []string{"rewind", "hook", "claude"}, l.env, Stdio{In: bytes.NewReader(data), Out: &out, Err: &errOut}); code != 0 {
+		l.t.Fatalf("hook: %d %s", code, &errOut)
+	}
+}
+
+// serve runs rewind ui until the test ends.
+func (l *pageLab) serve(flags ...string) {
+	l.t.Helper()
+	ctx, stop := context.WithCancel(context.Background())
+	read, write := io.Pipe()
+	var ended sync.WaitGroup
+	ended.Go(func() {
+		code := run(ctx, append([]string{"ui", "--no-open", "--json"}, flags...), l.env, Stdio{In: strings.NewReader(""), Out: write, Err: io.Discard})
+		write.Close()
+		if code != 0 && ctx.Err() == nil {
+			l.t.Errorf("ui ended with %d", code)
+		}
+	})
+	l.t.Cleanup(func() { stop(); ended.Wait() })
+	var doc struct{ URL string }
+	if err := json.NewDecoder(read).Decode(&doc); err != nil {
+		l.t.Fatal(err)
+	}
+	go io.Copy(io.Discard, read)
+	l.url = doc.URL
+}
+
+func (l *pageLab) until(expression string) {
+	l.t.Helper()
+	if err := l.Until(expression); err != nil {
+		var text string
+		_ = l.Eval("document.body.innerText", &text)
+		l.picture("failed")
+		l.t.Fatalf("%v\n%s\n%v", err, text, l.Logged())
+	}
+}
+
+func (l *pageLab) press(keys ...string) {
+	l.t.Helper()
+	for _, k := range keys {
+		l.ok(l.Key(k))
+	}
+}
+
+// click clicks the first element that a selector finds, of those with a text.
+func (l *pageLab) click(selector, text string) {
+	l.t.Helper()
+	find := fmt.Sprintf(`[...document.querySelectorAll(%q)].find((e) => e.textContent.includes(%q))`, selector, text)
+	l.until(find)
+	l.ok(l.Eval(find+".click()", nil))
+}
+
+// picture keeps what the page looks like in the directory that REWIND_PICTURES names.
+func (l *pageLab) picture(name string) {
+	dir := os.Getenv("REWIND_PICTURES")
+	if dir == "" || l.Browser == nil {
+		return
+	}
+	data, err := l.Picture()
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dir, name+".png"), data, 0o644)
+	}
+	if err != nil {
+		l.t.Error(err)
+	}
+}
+
+// clean fails where the page reported an error or a violation, or asked anybody else for something.
+func (l *pageLab) clean() {
+	l.t.Helper()
+	if logged := l.Logged(); len(logged) > 0 {
+		l.t.Errorf("the page reported %q", logged)
+	}
+	host := l.url[:strings.Index(l.url, "/p/")]
+	for _, url := range l.Asked() {
+		if !strings.HasPrefix(url, host) && !strings.HasPrefix(url, "about:") && !strings.HasPrefix(url, "data:") && !strings.HasPrefix(url, "blob:") {
+			l.t.Errorf("the page asked %s", url)
+		}
+	}
+}
+
+// The page alone is enough to find the prompt that broke something, to see what it did, to go back before it,
+// and to take that back.
+func TestPageFindsAndGoesBack(t *testing.T) {
+	l := newPageLab(t)
+	l.press("/")
+	l.ok(l.Type("faster"))
+	l.until(`document.querySelectorAll(".row").length === 1`)
+	l.click(".row", "make Add faster")
+	l.until(`document.querySelector(".right .patch .in")?.textContent.includes("a - b")`)
+	l.until(`document.querySelector(".talk").textContent.includes("add a test") && !document.querySelector(".talk img")`)
+	l.picture("timeline")
+	l.click(".right button", "Restore…")
+	l.until(`document.querySelector("dialog[open]")?.textContent.includes("README.md")`)
+	l.click("dialog label", "Files")
+	l.picture("plan")
+	l.ok(l.Eval(`document.querySelector('dialog input[value=code]').click()`, nil))
+	l.until(`document.querySelector("dialog .go:not([disabled])")?.textContent === "Restore 2 paths"`)
+	l.click("dialog .go", "Restore")
+	l.until(`document.querySelector(".done")`)
+	if got := l.read("calc.go"); !strings.Contains(got, "a + b") {
+		t.Errorf("not restored: %s", got)
+	}
+	if got := l.read("README.md"); !strings.Contains(got, "no such file") {
+		t.Errorf("README.md is there: %s", got)
+	}
+	l.click("header button", "Undo…")
+	l.until(`document.querySelector("dialog .go:not([disabled])")?.textContent === "Undo 2 paths"`)
+	l.click("dialog .go", "Undo")
+	l.until(`[...document.querySelectorAll(".done")].some((e) => e.textContent.includes("Undone"))`)
+	if got := l.read("calc.go"); !strings.Contains(got, "a - b") {
+		t.Errorf("not undone: %s", got)
+	}
+	l.clean()
+}
+
+// What is saved while the page is open is in it, and a plan that is no longer right is not done.
+func TestPageIsLive(t *testing.T) {
+	l := newPageLab(t)
+	l.until(`document.querySelector(".live.on")`)
+	l.write("new.txt", "new\n")
+	l.rewind("save", "from outside")
+	l.until(`document.querySelector(".left").textContent.includes("from outside")`)
+	l.click(".row", "make Add faster")
+	l.click(".right button", "Restore…")
+	l.until(`document.querySelector("dialog .go:not([disabled])")`)
+	l.write("new.txt", "newer\n")
+	l.click("dialog .go", "Restore")
+	l.until(`document.querySelector("dialog .warn")?.textContent.includes("nothing was done")`)
+	if got := l.read("new.txt"); got != "newer\n" {
+		t.Errorf("new.txt: %q", got)
+	}
+	l.press("Escape")
+	l.until(`!document.querySelector("dialog[open]")`)
+	for _, place := range []string{"film", "operations", "health", "keys"} {
+		l.click("nav a", place)
+		l.until(`document.querySelector(".place h2") && !document.querySelector(".place .wait")`)
+		l.picture(place)
+	}
+	l.press("Escape", "/")
+	l.ok(l.Type("a - b"))
+	l.press("Enter")
+	l.until(`document.querySelector(".place [role=status]")?.textContent === "1 line"`)
+	l.click(".place button", "calc.go")
+	l.until(`document.querySelectorAll(".versions li").length === 2`)
+	l.picture("file")
+	var logged []string
+	for _, line := range l.Logged() {
+		if !strings.Contains(line, "409") { // the plan that had changed
+			logged = append(logged, line)
+		}
+	}
+	if len(logged) > 0 {
+		t.Errorf("the page reported %q", logged)
+	}
+}
+
+// A page without the right to change anything does not offer it.
+func TestPageReadOnly(t *testing.T) {
+	l := newPageLab(t, "--read-only")
+	l.click(".row", "make Add faster")
+	l.until(`document.querySelector(".right .patch")`)
+	var n int
+	l.ok(l.Eval(`[...document.querySelectorAll("button")].filter((b) => /Restore|Undo/.test(b.textContent)).length`, &n))
+	if n != 0 {
+		t.Errorf("%d buttons that change something", n)
+	}
+	l.clean()
+	for _, size := range [][2]int{{400, 800}, {2560, 1440}} {
+		l.ok(l.Size(size[0], size[1]))
+		for _, scheme := range []string{"light", "dark"} {
+			l.ok(l.Media(map[string]string{"prefers-color-scheme": scheme}))
+			time.Sleep(50 * time.Millisecond)
+			l.picture(fmt.Sprintf("size-%d-%s", size[0], scheme))
+			var wide int
+			l.ok(l.Eval(`document.documentElement.scrollWidth - innerWidth`, &wide))
+			if wide > 0 {
+				t.Errorf("%d wide: the page is %d px wider", size[0], wide)
+			}
+		}
+	}
+}

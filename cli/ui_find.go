@@ -1,0 +1,244 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"strings"
+
+	"github.com/rewind-cli/rewind/cli/web"
+	"github.com/rewind-cli/rewind/engine"
+	"github.com/rewind-cli/rewind/engine/problem"
+	"github.com/rewind-cli/rewind/engine/search"
+	"github.com/rewind-cli/rewind/engine/timeline"
+	"github.com/rewind-cli/rewind/manifest"
+)
+
+func (s *uiSpace) uiOperations(ctx context.Context) (any, error) {
+	ops, err := engine.OperationLog(ctx, s.p, 500)
+	if err != nil {
+		return nil, err
+	}
+	return viewLog(s.p, ops), nil
+}
+
+// uiVersions are the versions of a file, newest first.
+type uiVersions struct {
+	pathView
+	Versions []uiVersion `json:"versions"`
+	More     bool        `json:"more"`
+}
+
+type uiVersion struct {
+	ID      string  `json:"id"` // of the checkpoint that has it; "@": only the working tree
+	N       int     `json:"n"`
+	Time    string  `json:"time"`
+	Kind    string  `json:"kind"` // created changed deleted renamed mode kind not-captured
+	Path    string  `json:"path"`
+	From    string  `json:"from,omitempty"`
+	Added   int     `json:"added"`
+	Deleted int     `json:"deleted"`
+	Binary  bool    `json:"binary,omitempty"`
+	Hidden  bool    `json:"hidden,omitempty"`
+	Patch   string  `json:"patch,omitempty"`
+	By      *uiFrom `json:"by"` // the row that made it; null where none tells
+}
+
+type uiFrom struct {
+	ID   string `json:"id"`
+	Why  string `json:"why"`
+	Text string `json:"text"`
+}
+
+func (s *uiSpace) uiHistory(ctx context.Context, args web.Args) (any, error) {
+	release, err := s.p.Hold(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	path := args("path")
+	h, err := engine.History(ctx, s.p, engine.HistoryOptions{Path: path, Limit: 200})
+	if err != nil {
+		return nil, noHistory(err)
+	}
+	v := historyPrinter{c: s.c, p: s.p, h: h, patch: true}
+	if h.Step != nil {
+		v.present, _ = look(ctx, s.p) // without it, it is told what is known
+	}
+	v.m = timeline.NewMakers(s.p, v.present)
+	out := uiVersions{pathView: viewPath(path), Versions: []uiVersion{}, More: h.More}
+	err = v.each(ctx, func(st stepped) error {
+		w := uiVersion{ID: "@", Time: viewTime(s.c.out.now()), Kind: string(st.What), Path: viewPath(st.Path).Path, From: viewPath(st.From).Path,
+			Added: st.d.Added, Deleted: st.d.Deleted, Binary: st.d.Binary, Hidden: st.d.Hidden, Patch: st.d.Patch}
+		if len(w.Patch) > longestPatch {
+			w.Patch = ""
+		}
+		if !st.now {
+			w.ID, w.N, w.Time = st.ID.String(), st.N, viewTime(st.Time)
+		}
+		if r := st.by; r != nil {
+			w.By = &uiFrom{ID: "#" + utoa(r.Seq), Why: rowWhy(r), Text: rowText(r, timeline.Counts{})}
+			if r.Checkpoint != nil {
+				w.By.ID = r.Checkpoint.ID.String()
+			}
+		}
+		out.Versions = append(out.Versions, w)
+		return nil
+	})
+	return out, err
+}
+
+// uiContent is a file's text at a checkpoint.
+type uiContent struct {
+	pathView
+	Text   string `json:"text"`
+	Size   uint64 `json:"size"`
+	Binary bool   `json:"binary,omitempty"`
+	Hidden bool   `json:"hidden,omitempty"`
+	Cut    bool   `json:"cut,omitempty"`
+}
+
+// maxContent is how much of a file is shown, in bytes.
+const maxContent = 1 << 20
+
+func (s *uiSpace) uiFile(ctx context.Context, args web.Args) (any, error) {
+	l, err := s.checkpoint(args("id"))
+	if err != nil {
+		return nil, err
+	}
+	release, err := s.p.Hold(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	path := args("path")
+	e, ok, err := manifest.Find(s.p.LoadDir, l.Root, path)
+	switch {
+	case err != nil:
+		return nil, s.p.Classify(err)
+	case !ok || e.Kind == manifest.Subdir:
+		return nil, usagef("%s is no file in that checkpoint", quote(path))
+	}
+	out := uiContent{pathView: viewPath(path), Size: e.Size, Hidden: e.Precious}
+	switch {
+	case out.Hidden:
+		return out, nil
+	case e.Kind == manifest.Symlink:
+		out.Text = e.Target
+		return out, nil
+	}
+	r, err := engine.Content(ctx, s.p, e)
+	if err != nil {
+		return nil, err
+	}
+	data, err := io.ReadAll(io.LimitReader(r, maxContent+1))
+	if err = errors.Join(err, r.Close()); err != nil {
+		return nil, err
+	}
+	if out.Cut = len(data) > maxContent; out.Cut {
+		data = data[:maxContent]
+	}
+	if out.Binary = strings.IndexByte(string(data[:min(len(data), 8000)]), 0) >= 0; !out.Binary {
+		out.Text = string(data)
+	}
+	return out, nil
+}
+
+// uiHealthView is what is held and what is not.
+type uiHealthView struct {
+	Status   statusView    `json:"status"`
+	Coverage []problemView `json:"coverage"` // of the newest checkpoint
+}
+
+func (s *uiSpace) uiHealth(ctx context.Context) (any, error) {
+	st, err := engine.StatusOf(ctx, s.p)
+	if err != nil {
+		return nil, err
+	}
+	out := uiHealthView{Status: viewStatus(st, s.p.Settings()), Coverage: []problemView{}}
+	if st.Last != nil {
+		var all []problem.Problem
+		if all, err = engine.Coverage(ctx, s.p, st.Last.Checkpoint); err != nil {
+			return nil, err
+		}
+		out.Coverage = viewProblems(all[:min(len(all), mostFiles)])
+	}
+	return out, nil
+}
+
+// uiSeries are sizes over time, a point for each checkpoint, oldest first.
+type uiSeries struct {
+	Time    []int64  `json:"time"` // ms
+	Stored  []uint64 `json:"stored"`
+	Files   []uint64 `json:"files"`
+	Bytes   []uint64 `json:"bytes"`
+	Changed []uint64 `json:"changed"` // paths
+}
+
+func (s *uiSpace) uiSeries(ctx context.Context) (any, error) {
+	var out uiSeries
+	err := s.p.Query(ctx, func(db *manifest.DB) error {
+		for c, err := range db.Checkpoints(manifest.Query{}) {
+			if err != nil {
+				return err
+			}
+			out.Time = append(out.Time, c.Time.UnixMilli())
+			out.Stored = append(out.Stored, c.StoredBytes)
+			out.Files = append(out.Files, c.Files)
+			out.Bytes = append(out.Bytes, c.Bytes)
+			out.Changed = append(out.Changed, c.Added+c.Modified+c.Deleted)
+		}
+		return nil
+	})
+	return out, err
+}
+
+// uiMatch is one thing that a search found.
+type uiMatch struct {
+	pathView
+	Line     int     `json:"line"`
+	Text     *string `json:"text"`     // null: hidden
+	Appeared string  `json:"appeared"` // checkpoint; "" for the working tree
+	Vanished string  `json:"vanished"` // "" where it is still there
+	Now      bool    `json:"now"`
+}
+
+// uiSearch streams the lines in which a text appeared.
+func (s *uiSpace) uiSearch(ctx context.Context, args web.Args, out io.Writer) error {
+	m, err := search.Compile(search.Query{Patterns: []string{args("q")}, Fixed: args("regexp") == ""})
+	if err != nil {
+		return err
+	}
+	release, err := s.p.Hold(ctx)
+	if err != nil {
+		return err
+	}
+	defer release()
+	enc := json.NewEncoder(out)
+	found := 0
+	_, err = search.Run(ctx, s.p, search.Options{Matcher: m}, func(sp search.Span) error {
+		v := uiMatch{pathView: viewPath(sp.Path), Line: sp.Line, Now: sp.Now}
+		if !sp.Hidden {
+			t := viewPath(sp.Text).Path
+			v.Text = &t
+		}
+		if sp.Appeared != nil {
+			v.Appeared = sp.Appeared.ID.String()
+		}
+		if sp.Vanished != nil {
+			v.Vanished = sp.Vanished.ID.String()
+		}
+		if err := enc.Encode(v); err != nil {
+			return err
+		}
+		if found++; found == mostFiles {
+			return errEnough
+		}
+		return nil
+	})
+	if errors.Is(err, errEnough) {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,289 @@
+package cli
+
+import (
+	"context"
+	"strconv"
+
+	"github.com/rewind-cli/rewind/cli/screen"
+	"github.com/rewind-cli/rewind/cli/web"
+	"github.com/rewind-cli/rewind/engine"
+	"github.com/rewind-cli/rewind/engine/conversation"
+	"github.com/rewind-cli/rewind/engine/timeline"
+	"github.com/rewind-cli/rewind/engine/transcript"
+	"github.com/rewind-cli/rewind/manifest"
+)
+
+// uiTimeline are rows, newest first, and the graph beside them.
+type uiTimeline struct {
+	Rows     []uiRow       `json:"rows"`
+	Graph    *screen.Graph `json:"graph"`
+	Sessions []uiSession   `json:"sessions"`
+	Total    int           `json:"total"` // checkpoints in all
+	More     bool          `json:"more"`  // these are the first
+}
+
+type uiRow struct {
+	ID      string    `json:"id"` // "@": now; an operation's begins with #
+	N       string    `json:"n,omitempty"`
+	Time    string    `json:"time"`
+	Kind    string    `json:"kind"`
+	Why     string    `json:"why"`
+	Text    string    `json:"text"`
+	Changes *uiCounts `json:"changes"` // null: not known
+	Note    string    `json:"note,omitempty"`
+	Name    string    `json:"name,omitempty"`
+	Pinned  bool      `json:"pinned,omitempty"`
+	Prompt  bool      `json:"prompt,omitempty"`
+	Dim     bool      `json:"dim,omitempty"`
+	Talk    bool      `json:"talk,omitempty"` // it holds a conversation
+	Agent   string    `json:"agent,omitempty"`
+	Session string    `json:"session,omitempty"`
+	Stored  uint64    `json:"stored,omitempty"` // bytes that it added to the store
+}
+
+type uiCounts struct {
+	Added    uint64 `json:"added"`
+	Modified uint64 `json:"modified"`
+	Deleted  uint64 `json:"deleted"`
+}
+
+type uiSession struct {
+	ID    string `json:"id"`
+	Agent string `json:"agent"`
+	Label string `json:"label"`
+}
+
+func (s *uiSpace) uiTimeline(ctx context.Context, args web.Args) (any, error) {
+	limit, _ := strconv.Atoi(args("limit"))
+	a := screen.Ask{What: screen.AskAll}
+	if args("safety") != "" {
+		a.Scope = screen.WithSafety
+	}
+	got, err := s.load(ctx, a, max(limit, 0))
+	if err != nil {
+		return nil, err
+	}
+	out := uiTimeline{Rows: make([]uiRow, 0, len(got.List)), Graph: got.Graph, Total: got.Total, More: got.More, Sessions: []uiSession{}}
+	s.mu.Lock()
+	present := s.present
+	for _, row := range got.List {
+		r := s.rows[row.ID]
+		v := uiRow{ID: row.ID, N: row.N, Time: viewTime(r.Time), Kind: string(r.Kind), Why: row.Why, Text: row.Text, Note: row.Note, Name: row.Name,
+			Pinned: row.Pinned, Prompt: row.Prompt, Dim: row.Dim, Agent: r.Agent, Session: r.Session}
+		if n, known := r.Known(); known {
+			v.Changes = &uiCounts{n.Added, n.Modified, n.Deleted}
+		}
+		if c := r.Checkpoint; c != nil {
+			v.Talk, v.Stored = c.Transcript != nil, c.StoredBytes
+		}
+		out.Rows = append(out.Rows, v)
+	}
+	s.mu.Unlock()
+	if present != nil && len(got.List) > 0 && got.List[0].ID == "@" {
+		if r, err := s.row("@"); err == nil {
+			if n, known, err := r.Count(ctx, s.p, present); err == nil && known {
+				out.Rows[0].Changes = &uiCounts{n.Added, n.Modified, n.Deleted}
+			}
+		}
+	}
+	all, err := conversation.Sessions(ctx, s.p)
+	if err != nil {
+		return nil, err
+	}
+	for _, info := range all {
+		out.Sessions = append(out.Sessions, uiSession{info.ID, info.Agent, info.Label()})
+	}
+	return out, nil
+}
+
+// uiFiles are files that differ, with the patches of the first of them.
+type uiFiles struct {
+	Title string       `json:"title"`
+	Files []uiFileDiff `json:"files"`
+	More  bool         `json:"more"`
+}
+
+type uiFileDiff struct {
+	pathView
+	Status  string `json:"status"` // one letter
+	Added   int    `json:"added"`
+	Deleted int    `json:"deleted"`
+	Binary  bool   `json:"binary,omitempty"`
+	Hidden  bool   `json:"hidden,omitempty"` // precious: its lines are not shown
+	Patch   string `json:"patch,omitempty"`
+	Left    bool   `json:"left,omitempty"` // the patch is to be asked for
+}
+
+// Bounds of one answer: a page shows the first, and asks for the rest as it is looked at.
+const (
+	maxPatches   = 400 << 10 // bytes of all patches
+	longestPatch = 100 << 10
+	wholePatch   = 4 << 20 // of one file that was asked for
+)
+
+func (s *uiSpace) uiLook(ctx context.Context, args web.Args) (any, error) {
+	files, title, err := s.uiDiffering(ctx, args)
+	if err != nil {
+		return nil, err
+	}
+	out := uiFiles{Title: title, Files: []uiFileDiff{}}
+	room := maxPatches
+	for i, f := range files {
+		if i == mostFiles {
+			out.More = true
+			break
+		}
+		v := viewFileDiff(f)
+		if len(v.Patch) > min(room, longestPatch) {
+			v.Patch, v.Left = "", true
+		}
+		room -= len(v.Patch)
+		out.Files = append(out.Files, v)
+	}
+	return out, nil
+}
+
+// uiDiffering are the files between two rows, between a row and now, or those that a row changed.
+func (s *uiSpace) uiDiffering(ctx context.Context, args web.Args) ([]engine.FileDiff, string, error) {
+	r, err := s.row(args("id"))
+	if err != nil {
+		return nil, "", err
+	}
+	switch other := args("other"); other {
+	case "":
+		title := map[timeline.Side]string{timeline.Since: "what came before it", timeline.Did: "what it did", timeline.After: "what came after it"}[r.Side]
+		if r.Kind == timeline.Now {
+			title = "what changed since"
+		}
+		files, err := s.ownFiles(ctx, r)
+		return files, title, err
+	case "@":
+		from, err := s.checkpoint(args("id"))
+		if err != nil {
+			return nil, "", err
+		}
+		files, err := s.differing(ctx, from.Checkpoint, nil)
+		return files, "from " + pickedName(from) + " to now", err
+	default:
+		older, err := s.checkpoint(args("id"))
+		if err != nil {
+			return nil, "", err
+		}
+		newer, err := s.checkpoint(other)
+		if err != nil {
+			return nil, "", err
+		}
+		if older.Seq > newer.Seq {
+			older, newer = newer, older
+		}
+		files, err := s.differing(ctx, older.Checkpoint, &newer.Checkpoint)
+		return files, "from " + pickedName(older) + " to " + pickedName(newer), err
+	}
+}
+
+func viewFileDiff(f engine.FileDiff) uiFileDiff {
+	return uiFileDiff{pathView: viewPath(f.Path), Status: string(letter(f.Change)), Added: f.Added, Deleted: f.Deleted,
+		Binary: f.Binary, Hidden: f.Hidden, Patch: f.Patch}
+}
+
+// uiDiff is the patch of one file, that look left out.
+func (s *uiSpace) uiDiff(ctx context.Context, args web.Args) (any, error) {
+	files, _, err := s.uiDiffering(ctx, args)
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range files {
+		if viewPath(f.Path).Path != args("path") {
+			continue
+		}
+		if f.Patch == "" && !f.Binary && !f.Hidden {
+			release, err := s.p.Hold(ctx)
+			if err != nil {
+				return nil, err
+			}
+			defer release()
+			if f, err = engine.StepDiff(s.p, &engine.Step{Change: f.Change}, false); err != nil {
+				return nil, err
+			}
+		}
+		v := viewFileDiff(f)
+		if len(v.Patch) > wholePatch {
+			v.Patch, v.Left = v.Patch[:wholePatch], true
+		}
+		return v, nil
+	}
+	return nil, usagef("that file does not differ")
+}
+
+// uiTalk is a page of a conversation.
+type uiTalk struct {
+	Messages []uiMessage `json:"messages"`
+	Earlier  bool        `json:"earlier"`
+}
+
+type uiMessage struct {
+	At     int      `json:"at"`
+	Event  string   `json:"event"`
+	Time   string   `json:"time"`
+	Prompt bool     `json:"prompt,omitempty"`
+	Parts  []uiPart `json:"parts"`
+	Cut    bool     `json:"cut,omitempty"`
+}
+
+type uiPart struct {
+	Kind   string `json:"kind"` // words, thought, call, answer
+	Person bool   `json:"person,omitempty"`
+	Text   string `json:"text"`
+	Tool   string `json:"tool,omitempty"`
+	Call   string `json:"call,omitempty"`
+	About  string `json:"about,omitempty"` // of a call: what its input is about
+	Row    string `json:"row,omitempty"`   // of a call: the checkpoint before it
+	Failed bool   `json:"failed,omitempty"`
+}
+
+const (
+	talkPage = 60
+	maxSaid  = 20 << 10 // bytes of one text
+)
+
+func (s *uiSpace) uiTalk(ctx context.Context, args web.Args) (any, error) {
+	r, err := s.row(args("id"))
+	if err != nil {
+		return nil, err
+	}
+	out := uiTalk{Messages: []uiMessage{}}
+	l := r.Checkpoint
+	if l == nil {
+		l = r.Target
+	}
+	if l == nil || l.Transcript == nil {
+		return out, nil
+	}
+	before, _ := strconv.Atoi(args("before"))
+	all, earlier, err := conversation.Talk(ctx, s.p, l.Checkpoint, conversation.TalkOptions{Before: before, Limit: talkPage, MaxText: maxSaid})
+	if err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	calls := map[string]string{}
+	for id, row := range s.rows {
+		if c := row.Checkpoint; c != nil && c.ToolUseID != "" && c.Kind == manifest.PreTool {
+			calls[c.ToolUseID] = id
+		}
+	}
+	s.mu.Unlock()
+	kinds := map[transcript.PartKind]string{transcript.Words: "words", transcript.Thought: "thought", transcript.ToolCall: "call", transcript.ToolAnswer: "answer"}
+	for _, m := range all {
+		v := uiMessage{At: m.At, Event: m.Event, Time: viewTime(m.Time), Prompt: m.Prompt, Cut: m.Cut}
+		for _, p := range m.Parts {
+			part := uiPart{Kind: kinds[p.Kind], Person: p.Role == transcript.User, Text: p.Text, Tool: p.Tool, Call: p.Call, Failed: p.Failed}
+			if p.Kind == transcript.ToolCall {
+				part.About, part.Row = conversation.GivenTo(p.Text), calls[p.Call]
+			}
+			v.Parts = append(v.Parts, part)
+		}
+		out.Messages = append(out.Messages, v)
+	}
+	out.Earlier = earlier
+	return out, nil
+}

@@ -1,0 +1,57 @@
+package main
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+	"testing"
+)
+
+// What is served is what the sources make.
+func TestDistIsFresh(t *testing.T) {
+	files, err := Bundle("../page")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range files {
+		got, err := os.ReadFile("../dist/" + name)
+		if err != nil || !bytes.Equal(got, want) {
+			t.Errorf("dist/%s is not of today (%v): go generate ./cli/web", name, err)
+		}
+	}
+	entries, err := os.ReadDir("../dist")
+	if err != nil || len(entries) != len(files) {
+		t.Errorf("dist has %d files, not %d (%v)", len(entries), len(files), err)
+	}
+}
+
+// The libraries are those that were looked at, byte for byte.
+func TestVendored(t *testing.T) {
+	sums, err := os.ReadFile("../page/vendor/SHA256SUMS")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]string{}
+	for line := range strings.Lines(string(sums)) {
+		sum, name, _ := strings.Cut(strings.TrimSpace(line), "  ")
+		want[name] = sum
+	}
+	root := os.DirFS("../page/vendor")
+	err = fs.WalkDir(root, ".", func(name string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() || !strings.HasSuffix(name, ".js") {
+			return err
+		}
+		data, err := fs.ReadFile(root, name)
+		if got := fmt.Sprintf("%x", sha256.Sum256(data)); got != want[name] {
+			t.Errorf("%s: %s, not %s", name, got, want[name])
+		}
+		delete(want, name)
+		return err
+	})
+	if err != nil || len(want) > 0 {
+		t.Error(err, want)
+	}
+}

@@ -1,0 +1,46 @@
+package web
+
+import (
+	"encoding/json"
+	"net/http"
+	"time"
+)
+
+const (
+	// newsEvery is how often the log is looked at while somebody watches: one stat.
+	newsEvery = 250 * time.Millisecond
+	// aliveEvery is how often a quiet stream says that it is there.
+	aliveEvery = 15 * time.Second
+)
+
+// events is a response that stays open: a line for each time that there are news.
+func (s *Server) events(w http.ResponseWriter, r *http.Request, p Space) {
+	w.Header().Set("Content-Type", "application/x-ndjson")
+	out := &lines{w: w, c: http.NewResponseController(w)}
+	ctx := r.Context()
+	look := time.NewTicker(newsEvery)
+	defer look.Stop()
+	last, quiet := "", time.Now()
+	for first := true; ; first = false {
+		word, err := p.News(ctx)
+		event := map[string]string{}
+		switch {
+		case err != nil:
+			event["error"] = failureOf(err).Error
+			word = "error " + event["error"]
+		case word != last || first:
+			event["news"] = word
+		}
+		if word != last || first || time.Since(quiet) > aliveEvery {
+			if json.NewEncoder(out).Encode(event) != nil {
+				return
+			}
+			last, quiet = word, time.Now()
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-look.C:
+		}
+	}
+}

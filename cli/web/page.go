@@ -1,0 +1,60 @@
+package web
+
+import (
+	"embed"
+	"io/fs"
+	"net/http"
+	"path"
+	"strings"
+)
+
+//go:generate go run ./bundle
+
+//go:embed dist
+var dist embed.FS
+
+// Page are the files of the page: index.html and what it loads.
+type Page struct{ Files fs.FS }
+
+var builtIn = Page{dist}
+
+// contentTypes are those of the page's files: nothing else is served.
+func contentType(name string) string {
+	switch path.Ext(name) {
+	case ".html":
+		return "text/html; charset=utf-8"
+	case ".js":
+		return "text/javascript; charset=utf-8"
+	case ".css":
+		return "text/css; charset=utf-8"
+	}
+	return ""
+}
+
+// page serves the files of the page. Every address that is none of them is a place within it.
+func (s *Server) page(w http.ResponseWriter, r *http.Request) {
+	switch {
+	case strings.HasPrefix(r.URL.Path, "/api/"):
+		fail(w, http.StatusNotFound, "there is no such address", "")
+		return
+	case r.Method != http.MethodGet && r.Method != http.MethodHead:
+		fail(w, http.StatusMethodNotAllowed, "that can only be read", "")
+		return
+	}
+	name := strings.TrimPrefix(path.Clean(r.URL.Path), "/")
+	kind := contentType(name)
+	if kind == "" || strings.HasPrefix(name, "p/") {
+		name, kind = "index.html", contentType("index.html")
+	}
+	files := s.o.Page.Files
+	if files == fs.FS(dist) {
+		name = "dist/" + name
+	}
+	data, err := fs.ReadFile(files, name)
+	if err != nil {
+		fail(w, http.StatusNotFound, "there is no such file", "")
+		return
+	}
+	w.Header().Set("Content-Type", kind)
+	_, _ = w.Write(data) // who asked may be gone
+}

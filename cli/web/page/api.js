@@ -1,0 +1,74 @@
+// Requests. The token is kept for this tab alone, and sent with each of them; there is no cookie.
+const KEY = "rewind-token";
+
+export class Failure extends Error {
+  constructor(status, body) {
+    super(body.error || "the server does not answer");
+    this.status = status;
+    this.hint = body.hint || "";
+    this.body = body;
+  }
+}
+
+// logIn exchanges the one-time code of the address for a token, and asks other tabs where there is none.
+export async function logIn() {
+  const channel = new BroadcastChannel("rewind");
+  channel.onmessage = (e) => {
+    if (e.data === "who" && sessionStorage.getItem(KEY)) channel.postMessage({ token: sessionStorage.getItem(KEY) });
+  };
+  const code = new URLSearchParams(location.hash.slice(1)).get("code");
+  if (code) {
+    history.replaceState(null, "", location.pathname + location.search);
+    const r = await fetch("/api/v1/login", { method: "POST", body: JSON.stringify({ code }) });
+    const body = await r.json();
+    if (r.ok) sessionStorage.setItem(KEY, body.token);
+    else if (!sessionStorage.getItem(KEY)) throw new Failure(r.status, body);
+  }
+  if (sessionStorage.getItem(KEY)) return;
+  const token = await new Promise((done) => {
+    const asked = new BroadcastChannel("rewind");
+    asked.onmessage = (e) => e.data.token && done(e.data.token);
+    asked.postMessage("who");
+    setTimeout(() => done(""), 300);
+  });
+  if (!token) throw new Failure(401, { error: "this page is not logged in", hint: "rewind ui opens one that is" });
+  sessionStorage.setItem(KEY, token);
+}
+
+function request(path, options = {}) {
+  return fetch("/api/v1/" + path, { ...options, headers: { Authorization: "Bearer " + sessionStorage.getItem(KEY) } });
+}
+
+async function body(r) {
+  let v;
+  try {
+    v = await r.json();
+  } catch (e) {
+    if (e.name === "AbortError") throw e; // whoever asked looks elsewhere
+    v = {};
+  }
+  if (!r.ok) throw new Failure(r.status, v);
+  return v;
+}
+
+export const get = async (path, args = {}, signal) => {
+  const q = new URLSearchParams(Object.entries(args).filter(([, v]) => v !== "" && v !== undefined));
+  return body(await request(path + (q.size ? "?" + q : ""), { signal }));
+};
+
+export const post = async (path, v) => body(await request(path, { method: "POST", body: JSON.stringify(v ?? {}) }));
+
+// stream calls line with each line of JSON, until the end or the signal's.
+export async function stream(path, args, line, signal) {
+  const r = await request(path + "?" + new URLSearchParams(args), { signal });
+  if (!r.ok) throw new Failure(r.status, await r.json().catch(() => ({})));
+  const read = r.body.pipeThrough(new TextDecoderStream()).getReader();
+  let rest = "";
+  for (;;) {
+    const { value, done } = await read.read();
+    if (done) return;
+    const lines = (rest + value).split("\n");
+    rest = lines.pop();
+    for (const l of lines) if (l) line(JSON.parse(l));
+  }
+}

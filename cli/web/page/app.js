@@ -1,0 +1,228 @@
+// The page: which project and place is looked at, and the keys.
+import { html, render, useState, useEffect, useRef, useMemo, useCallback } from "./html.js";
+import { get, logIn, stream } from "./api.js";
+import { Timeline, Chart, filtered, prepare, title } from "./timeline.js";
+import { Files } from "./diff.js";
+import { Talk } from "./talk.js";
+import { Plan } from "./plan.js";
+import { Film } from "./film.js";
+import { FilePage, Operations, Health, Search, Keys } from "./places.js";
+import { Text } from "./text.js";
+
+const FIRST = 200;
+
+function App({ projects, readOnly }) {
+  const [project, setProject] = useState(() => projects.find((p) => location.pathname.startsWith("/p/" + p.id))?.id || projects[0].id);
+  const [place, setPlace] = useState(() => placeOf(location));
+  const [data, setData] = useState(null);
+  const [error, setError] = useState(null);
+  const [live, setLive] = useState(false);
+  const [filter, setFilter] = useState("");
+  const [kinds, setKinds] = useState("all");
+  const [range, setRange] = useState(null);
+  const [chosen, setChosen] = useState(0);
+  const [marked, setMarked] = useState(null);
+  const [against, setAgainst] = useState("");
+  const [action, setAction] = useState(null);
+  const [said, setSaid] = useState("");
+  const search = useRef();
+  const chosenID = useRef("@");
+  const picked = useRef(false); // by the person
+  const go = useCallback((to) => {
+    history.pushState(null, "", address(project, to));
+    setPlace(to);
+  }, [project]);
+  useEffect(() => {
+    const back = () => setPlace(placeOf(location));
+    addEventListener("popstate", back);
+    return () => removeEventListener("popstate", back);
+  }, []);
+
+  // Rows: the first page at once, then all, and again whenever there are news.
+  useEffect(() => {
+    const stop = new AbortController();
+    let running = false, again = false, whole = false;
+    const take = (t) => {
+      prepare(t.rows);
+      const at = t.rows.findIndex((r) => r.id === chosenID.current);
+      setData(t);
+      const none = (c) => !c || !(c.added || c.modified || c.deleted);
+      let n = at >= 0 ? at : Math.min(1, t.rows.length - 1);
+      if (!picked.current && t.rows.length > 1 && t.rows[0].id === "@" && none(t.rows[0].changes)) n = 1; // nothing new: what came last
+      setChosen(n);
+      setError(null);
+    };
+    const load = async () => {
+      if (running) return void (again = true);
+      running = true;
+      try {
+        if (!whole) take(await get(`p/${project}/timeline`, { limit: FIRST }, stop.signal));
+        take(await get(`p/${project}/timeline`, {}, stop.signal));
+        whole = true;
+      } catch (e) {
+        if (e.name !== "AbortError") setError(e);
+      }
+      running = false;
+      if (again) {
+        again = false;
+        load();
+      }
+    };
+    const watch = async () => {
+      while (!stop.signal.aborted) {
+        try {
+          await stream(`p/${project}/events`, {}, (e) => {
+            setLive(!e.error);
+            if (e.error) setError({ message: e.error });
+            if (e.news) load();
+          }, stop.signal);
+        } catch (e) {
+          if (stop.signal.aborted) return;
+          if (e.status) setError(e);
+        }
+        setLive(false);
+        await new Promise((r) => setTimeout(r, 2000));
+      }
+    };
+    watch();
+    return () => stop.abort();
+  }, [project]);
+
+  const rows = data ? data.rows : [];
+  const shown = useMemo(() => filtered(rows, filter, kinds, range), [rows, filter, kinds, range]);
+  const row = rows[chosen];
+  const choose = useCallback((n) => {
+    setChosen(n);
+    picked.current = true;
+    if (rows[n]) chosenID.current = rows[n].id;
+  }, [rows]);
+  const goTo = (id) => {
+    const n = rows.findIndex((r) => r.id === id);
+    if (n >= 0) {
+      setFilter("");
+      setRange(null);
+      setKinds("all");
+      choose(n);
+      go({ page: "" });
+    }
+  };
+  const step = (by, prompts) => {
+    let i = shown.indexOf(chosen);
+    do i += by;
+    while (prompts && i >= 0 && i < shown.length && !rows[shown[i]].prompt);
+    if (i >= 0 && i < shown.length) choose(shown[i]);
+    else if (!prompts && shown.length) choose(shown[Math.max(0, Math.min(shown.length - 1, i))]);
+  };
+  const restore = () => row && row.id !== "@" && row.id[0] !== "#" && !readOnly && setAction({ verb: "restore", id: row.id });
+  useEffect(() => {
+    const key = (e) => {
+      if (e.ctrlKey || e.metaKey || e.altKey || document.querySelector("dialog[open]")) return;
+      if (/^(INPUT|TEXTAREA|SELECT)$/.test(e.target.tagName)) return void (e.key === "Escape" && e.target.blur());
+      const keys = {
+        ArrowDown: () => step(1), j: () => step(1), ArrowUp: () => step(-1), k: () => step(-1), PageDown: () => step(15), PageUp: () => step(-15),
+        Home: () => shown.length && choose(shown[0]), End: () => shown.length && choose(shown[shown.length - 1]),
+        "]": () => step(-1, true), "[": () => step(1, true), "/": () => search.current?.focus(), Enter: restore, r: restore,
+        u: () => !readOnly && setAction({ verb: "undo" }), U: () => !readOnly && setAction({ verb: "redo" }),
+        d: () => setAgainst(against === "@" ? "" : "@"), " ": () => row && setMarked(marked === row.id ? null : row.id),
+        m: () => go({ page: "film" }), o: () => go({ page: "operations" }), "?": () => go({ page: "keys" }), Escape: () => (setMarked(null), setAgainst(""), setRange(null), go({ page: "" })),
+      };
+      const typing = place.page !== "" && !["Escape", "?", "o", "m"].includes(e.key);
+      if (keys[e.key] && !typing && !(e.key === "Enter" && e.target.tagName === "BUTTON") && !(e.key === " " && e.target.closest("button, summary"))) {
+        e.preventDefault();
+        keys[e.key]();
+      }
+    };
+    addEventListener("keydown", key);
+    return () => removeEventListener("keydown", key);
+  });
+  const name = projects.find((p) => p.id === project)?.name;
+  useEffect(() => void (document.title = (row && place.page === "" ? title(row) + " · " : "") + name + " · rewind"), [row, name, place]);
+  const other = marked && row && marked !== row.id ? marked : against;
+  const page = {
+    film: () => html`<${Film} project=${project} rows=${rows} goTo=${goTo} />`,
+    file: () => html`<${FilePage} project=${project} path=${place.path} goTo=${goTo} restore=${readOnly ? null : (id) => setAction({ verb: "restore", id, paths: [place.path] })} />`,
+    operations: () => html`<${Operations} project=${project} rows=${rows} goTo=${goTo} />`,
+    health: () => html`<${Health} project=${project} />`,
+    search: () => html`<${Search} project=${project} rows=${rows} query=${place.query} goTo=${goTo} onFile=${(path) => go({ page: "file", path })} />`,
+    keys: () => html`<${Keys} />`,
+  }[place.page];
+  return html`<header>
+      <h1>rewind</h1>
+      ${projects.length > 1 ? html`<select aria-label="Project" value=${project} onChange=${(e) => setProject(e.target.value)}>${projects.map((p) => html`<option value=${p.id}>${p.name}</option>`)}</select>` : html`<span class="project" title=${projects[0].root}>${name}</span>`}
+      <form role="search" onSubmit=${(e) => (e.preventDefault(), filter && go({ page: "search", query: filter }))}>
+        <input type="search" ref=${search} placeholder="filter ( / ), Enter searches the content" aria-label="Filter the timeline; Enter searches the content of all checkpoints" value=${filter} onInput=${(e) => setFilter(e.target.value)} />
+      </form>
+      <select aria-label="Which rows" value=${kinds} onChange=${(e) => setKinds(e.target.value)}><option value="all">all</option><option value="prompts">prompts</option><option value="changes">changes</option></select>
+      <nav aria-label="Places">${[["", "timeline"], ["film", "film"], ["operations", "operations"], ["health", "health"], ["keys", "keys"]].map(([p, label]) => html`<a href=${address(project, { page: p })} aria-current=${place.page === p ? "page" : undefined} onClick=${(e) => (e.preventDefault(), go({ page: p }))}>${label}</a>`)}</nav>
+      <span class=${"live" + (live ? " on" : "")} role="status">${live ? "live" : "not connected"}</span>
+      ${!readOnly && html`<button onClick=${() => setAction({ verb: "undo" })}>Undo…</button>`}
+    </header>
+    ${error && html`<p class="warn" role="alert"><${Text} of=${error.message} />${error.hint && html` (<${Text} of=${error.hint} />)`}</p>`}
+    ${said && html`<p class="done" role="status"><${Text} of=${said} /> <button class="link" onClick=${() => setSaid("")}>dismiss</button></p>`}
+    ${page ? html`<main class="place">${page()}</main>` : html`
+      <${Chart} rows=${rows} range=${range} setRange=${setRange} />
+      <main class="three">
+        <section class="left" aria-label="What happened">
+          <p class="total">${data ? `${shown.length.toLocaleString()} of ${rows.length.toLocaleString()} rows` : "…"}${range && html` <button class="link" onClick=${() => setRange(null)}>all times</button>`}</p>
+          ${data && html`<${Timeline} data=${data} shown=${shown} chosen=${chosen} marked=${marked} choose=${choose} open=${restore}
+            graph=${shown.length === rows.length ? data.graph : null} />`}
+        </section>
+        ${row && html`<${Moment} key=${row.id + other} project=${project} row=${row} other=${other} goTo=${goTo} onHistory=${(path) => go({ page: "file", path })}
+          readOnly=${readOnly} setAction=${setAction} setAgainst=${setAgainst} against=${against} news=${data} />`}
+      </main>`}
+    ${action && html`<${Plan} project=${project} action=${action} close=${() => setAction(null)} done=${(text) => (setAction(null), setSaid(text))} />`}`;
+}
+
+// Moment is one row: what was said, and the files.
+function Moment({ project, row, other, goTo, onHistory, readOnly, setAction, setAgainst, against }) {
+  const [look, setLook] = useState(null);
+  const [error, setError] = useState(null);
+  useEffect(() => {
+    const stop = new AbortController();
+    get(`p/${project}/look`, { id: row.id, other }, stop.signal).then((v) => {
+      for (const f of v.files)
+        if (f.left) f.load = () => get(`p/${project}/diff`, { id: row.id, other, path: f.path }).then((d) => {
+          Object.assign(f, d, { left: false });
+          setLook({ ...v });
+        });
+      setLook(v);
+    }, (e) => e.name !== "AbortError" && setError(e));
+    return () => stop.abort();
+  }, [project, row.id, other]);
+  const isCheckpoint = row.id !== "@" && row.id[0] !== "#";
+  return html`<section class="middle" aria-label="What was said"><${Talk} project=${project} id=${row.id} goTo=${goTo} /></section>
+    <section class="right" aria-label="Files">
+      <div class="head"><h2><${Text} of=${title(row)} /></h2>
+        <div class="buttons">
+          ${isCheckpoint && !readOnly && html`<button class="go" onClick=${() => setAction({ verb: "restore", id: row.id })}>Restore…</button>`}
+          ${isCheckpoint && html`<button aria-pressed=${against === "@"} onClick=${() => setAgainst(against === "@" ? "" : "@")}>Compare with now</button>`}
+        </div></div>
+      ${error && html`<p class="warn" role="alert"><${Text} of=${error.message} /></p>`}
+      ${look ? html`<p class="what"><${Text} of=${look.title} /></p><${Files} files=${look.files} more=${look.more} onHistory=${onHistory} open=${null} />` : !error && html`<p class="wait">…</p>`}
+    </section>`;
+}
+
+function placeOf(location) {
+  const q = new URLSearchParams(location.search);
+  const page = q.get("at") || "";
+  return { page, path: q.get("path") || "", query: q.get("q") || "" };
+}
+
+function address(project, place) {
+  const q = new URLSearchParams();
+  if (place.page) q.set("at", place.page);
+  if (place.path) q.set("path", place.path);
+  if (place.query) q.set("q", place.query);
+  return "/p/" + project + (q.size ? "?" + q : "");
+}
+
+const root = document.getElementById("app");
+try {
+  await logIn();
+  const { projects, read_only } = await get("projects");
+  root.textContent = "";
+  render(html`<${App} projects=${projects} readOnly=${read_only} />`, root);
+} catch (e) {
+  root.textContent = "";
+  render(html`<p class="warn" role="alert">${e.message}${e.hint ? ": " + e.hint : ""}</p>`, root);
+}

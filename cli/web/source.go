@@ -1,0 +1,50 @@
+package web
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+)
+
+// Source answers what the page asks. Its methods are called by several goroutines. An error with the
+// methods of Failure says which status and hint go with it.
+type Source interface {
+	// Projects are those that the page can show; the first is where it begins.
+	Projects(ctx context.Context) ([]Project, error)
+	// Space is a project by an id that Projects gave; nil for none.
+	Space(id string) Space
+}
+
+// Project is one project of the page.
+type Project struct {
+	ID   string `json:"id"`
+	Name string `json:"name"` // the last element of its root
+	Root string `json:"root"`
+}
+
+// Space answers questions about one project. An answer is marshalled as it is.
+type Space interface {
+	// News is a word that changes when the log does, or what a row can say.
+	News(ctx context.Context) (string, error)
+	// Ask answers a question that changes nothing. args are a request's query.
+	Ask(ctx context.Context, what string, args Args) (any, error)
+	// Stream writes lines of JSON as they are found.
+	Stream(ctx context.Context, what string, args Args, out io.Writer) error
+	// Plan says what an action would do, under an id that Apply takes.
+	Plan(ctx context.Context, action json.RawMessage) (any, error)
+	// Apply does what a plan said. Where that is no longer what would be done, it does nothing, and changed is
+	// the plan as it is now.
+	Apply(ctx context.Context, plan string) (done, changed any, err error)
+	// Mark names or pins.
+	Mark(ctx context.Context, mark json.RawMessage) (any, error)
+}
+
+// Args are the arguments of a question.
+type Args func(name string) string
+
+// Failure is an error that says what to answer.
+type Failure interface {
+	error
+	Status() int
+	Hint() string // what to do next, "" for nothing
+}
