@@ -125,7 +125,10 @@ func explainRevert(err error, f *failure) bool {
 		}
 	case errors.As(err, &gone):
 		f.code = exitNotFound
-		f.hint = "rewind revert --since prompt~N takes back what came after; rewind list shows what is left"
+		f.hint = "rewind list --all shows the states that are left"
+		if gone.Since > 0 {
+			f.hint = fmt.Sprintf("--since prompt~%d takes back what came after it", gone.Since)
+		}
 	default:
 		return false
 	}

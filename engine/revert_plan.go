@@ -8,6 +8,7 @@ import (
 
 	"github.com/rewind-cli/rewind/cas/oid"
 	"github.com/rewind-cli/rewind/engine/attribution"
+	"github.com/rewind-cli/rewind/engine/notice"
 	"github.com/rewind-cli/rewind/engine/restore"
 	"github.com/rewind-cli/rewind/engine/rules"
 	"github.com/rewind-cli/rewind/manifest"
@@ -37,8 +38,11 @@ func (v *reverting) plan() (*restore.Plan, error) {
 	if v.work, err = chooseWork(v.ctx, v.Project, v.o.Work, v.who); err != nil {
 		return nil, err
 	}
-	paths, err := v.who.Paths(v.work.has)
+	paths, err := v.who.Paths(v.work.seen)
 	if err != nil {
+		return nil, err
+	}
+	if err := v.statesThere(); err != nil {
 		return nil, err
 	}
 	if v.sel != nil {
@@ -79,6 +83,7 @@ func (v *reverting) plan() (*restore.Plan, error) {
 	}
 	v.tell()
 	v.out.Newest = v.work.newest
+	v.setNotice()
 	if slices.ContainsFunc(v.out.Conflicts, func(c RevertConflict) bool { return c.Choice == RefuseConflicts }) {
 		return nil, &ConflictError{v.out}
 	}
@@ -237,4 +242,53 @@ func (v *reverting) choices() string {
 		lines = append(lines, pathLine(c.Path, string(c.Choice))...)
 	}
 	return string(lines)
+}
+
+// setNotice says what the agent whose work it was is to be told.
+func (v *reverting) setNotice() {
+	n := &v.notice
+	for _, t := range v.out.Turns {
+		n.Agent, n.Session = t.Agent, t.Session
+		if t.Prompt != "" {
+			n.Prompts = append(n.Prompts, t.Prompt)
+		}
+	}
+	for _, k := range v.out.Kept {
+		n.Kept = append(n.Kept, notice.Kept{Path: k.Path, From: k.From, To: max(k.From, k.To)})
+	}
+}
+
+// statesThere refuses work that is older than every state: nobody knows what it changed.
+func (v *reverting) statesThere() error {
+	var oldest manifest.Checkpoint
+	err := v.Query(v.ctx, func(db *manifest.DB) error {
+		for c, err := range db.Checkpoints(manifest.Query{All: true}) {
+			if err != nil {
+				return err
+			}
+			oldest = c
+		}
+		return nil
+	})
+	if err != nil || oldest.Parent == (manifest.CheckpointID{}) {
+		return err // nothing was removed before it
+	}
+	w := v.work
+	gone := &StatesGoneError{Time: w.first.Start, Prompt: w.first.Prompt, Oldest: oldest.Time}
+	if w.matched == 0 {
+		if len(w.turns) > 0 || w.session == "" || !w.all {
+			return nil
+		}
+		return gone
+	}
+	if w.first.End.IsZero() || !w.first.End.Before(oldest.Time) {
+		return nil
+	}
+	for i, t := range w.turns {
+		if t.from.After(oldest.Time) && w.newest {
+			gone.Since = len(w.turns) - i
+			break
+		}
+	}
+	return gone
 }

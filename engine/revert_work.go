@@ -49,6 +49,7 @@ type StatesGoneError struct {
 	Prompt string    // of the turn
 	Time   time.Time // when it began
 	Oldest time.Time // of the oldest checkpoint that is left
+	Since  int       // the session's prompts from the Since-th last on can be taken back; 0: none
 }
 
 func (e *StatesGoneError) Error() string {
@@ -112,6 +113,20 @@ type workChosen struct {
 	subagent       string
 	call           string
 	newest         bool // no turn of the session came after it
+
+	matched int              // calls that seen found
+	first   attribution.Work // the oldest of them
+}
+
+// seen is has, which remembers what it found.
+func (c *workChosen) seen(w *attribution.Work) bool {
+	if !c.has(w) {
+		return false
+	}
+	if c.matched++; c.matched == 1 || w.Start.Before(c.first.Start) {
+		c.first = *w
+	}
+	return true
 }
 
 func (c *workChosen) has(w *attribution.Work) bool {

@@ -43,6 +43,7 @@ func scenarios() []scenario {
 			w.rewind("restore", "prev")
 		}},
 		{name: "restore-conversation", args: []string{"restore", "prompt~1", "--mode", "both", "--session", session, "--json"}, prepare: prompted, forks: 1},
+		{name: "revert", args: []string{"revert", "prompt~2", "--session", session, "--json"}, prepare: workedOn},
 		{name: "hook", args: []string{"hook", "claude"}, prepare: prompted, hook: true, prompt: 3},
 		{name: "gc", args: []string{"gc", "--keep", "1", "--json"}, prepare: edited},
 		{name: "forget", args: []string{"forget", "--yes", "--json", "--", "gone.txt"}, prepare: leaky},
@@ -120,6 +121,18 @@ func prompted(w *world) {
 	w.write("a.txt", "after the first prompt\n")
 	w.say(2)
 	w.write("a.txt", "after the second prompt\n")
+}
+
+// workedOn is a project after an agent's two turns, the second of which wrote into a file of the first, and an edit.
+func workedOn(w *world) {
+	w.rewind("init")
+	w.say(1)
+	must(w.T, os.RemoveAll(filepath.Join(w.project, "d/e")))
+	w.write("d/b.txt", "before\n"+strings.Repeat("two\n", 300))
+	w.write("new/f.txt", "five\n")
+	must(w.T, os.Chmod(filepath.Join(w.project, "a.txt"), 0o755))
+	w.say(2)
+	w.write("d/b.txt", "before\n"+strings.Repeat("two\n", 300)+"after\n")
 }
 
 // agents are the settings of two of them.
