@@ -2,6 +2,8 @@ package cli
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/rewind-cli/rewind/engine"
@@ -72,6 +74,9 @@ func (c *call) printReverted(r *engine.Reverted, flags *revertFlags) {
 	}
 	for _, m := range firstN(r.Merged, maxNamed) {
 		o.summary("Merged %s: %s, what others wrote there stays.", escapePath(m.Path), linesText(m))
+	}
+	for _, to := range slices.Sorted(maps.Keys(r.Moved)) {
+		o.summary("Moved back: %s to %s, with what others wrote into it.", escapePath(to), escapePath(r.Moved[to]))
 	}
 	for _, k := range firstN(r.Kept, maxNamed) {
 		o.summary("Kept %s: %s%s", placeText(k.Path, k.From, k.To), k.Reason, c.byText(k.By))
@@ -238,6 +243,7 @@ type revertedView struct {
 	Shared    []sharedView   `json:"shared"`
 	Shell     []shellView    `json:"shell"`
 	Near      []nearView     `json:"next_to"`
+	Moved     []movedView    `json:"moved"`  // renames that go back, with later edits
 	Notice    *string        `json:"notice"` // what the agent is told; null where it is not
 }
 
@@ -293,6 +299,11 @@ type shellView struct {
 	Paths   []pathView `json:"paths"`
 }
 
+type movedView struct {
+	pathView
+	Back pathView `json:"back_to"`
+}
+
 type nearView struct {
 	pathView
 	From int        `json:"from"`
@@ -302,7 +313,7 @@ type nearView struct {
 
 func viewReverted(r *engine.Reverted) revertedView {
 	v := revertedView{restoredView: viewRestored(r.Restored), Reverted: []turnView{}, Merged: []mergedView{}, Kept: []keptView{},
-		Shared: []sharedView{}, Shell: []shellView{}, Near: []nearView{}, Conflicts: viewConflicts(r.Conflicts)}
+		Shared: []sharedView{}, Shell: []shellView{}, Near: []nearView{}, Moved: []movedView{}, Conflicts: viewConflicts(r.Conflicts)}
 	if r.Notice != "" {
 		v.Notice = &r.Notice
 	}
@@ -320,6 +331,9 @@ func viewReverted(r *engine.Reverted) revertedView {
 	}
 	for _, s := range r.Shell {
 		v.Shell = append(v.Shell, shellView{viewWork(s.Work), s.Summary, viewPaths(s.Paths)})
+	}
+	for _, to := range slices.Sorted(maps.Keys(r.Moved)) {
+		v.Moved = append(v.Moved, movedView{viewPath(to), viewPath(r.Moved[to])})
 	}
 	for _, n := range r.Near {
 		v.Near = append(v.Near, nearView{viewPath(n.Path), n.From, n.To, viewWorks(n.By)})

@@ -24,6 +24,7 @@ type fileRevert struct {
 
 	to                *manifest.Entry // what it becomes; nil: nothing
 	changes           bool            // to differs from now
+	decided           bool            // as a part of a rename
 	touched           bool            // something of the work is still in it
 	merged            bool            // others' lines stay in it
 	removed, restored int             // lines
@@ -131,7 +132,7 @@ func (f *fileRevert) sameBefore(i int) int {
 
 // decide finds what the path becomes.
 func (v *reverting) decide(f *fileRevert) error {
-	if !f.touched {
+	if !f.touched || f.decided {
 		return nil
 	}
 	links := f.chain()

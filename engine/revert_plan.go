@@ -72,6 +72,9 @@ func (v *reverting) plan() (*restore.Plan, error) {
 		}
 		v.files = append(v.files, f)
 	}
+	if err := v.renames(); err != nil {
+		return nil, err
+	}
 	for _, f := range v.files {
 		if err := v.decide(f); err != nil {
 			return nil, err
