@@ -9,8 +9,10 @@ import (
 	"github.com/rewind-cli/rewind/cas/oid"
 	"github.com/rewind-cli/rewind/engine/attribution"
 	"github.com/rewind-cli/rewind/engine/notice"
+	"github.com/rewind-cli/rewind/engine/problem"
 	"github.com/rewind-cli/rewind/engine/restore"
 	"github.com/rewind-cli/rewind/engine/rules"
+	"github.com/rewind-cli/rewind/engine/window"
 	"github.com/rewind-cli/rewind/manifest"
 )
 
@@ -23,6 +25,7 @@ type reverting struct {
 	who   *attribution.Attribution
 	work  *workChosen
 	files []*fileRevert // by path
+	skips []problem.Problem
 	turns map[RevertedTurn]int
 	first map[RevertedTurn]int64 // when its work began
 	done  map[uint64]*doneRevert // by the operation's sequence number; see earlier
@@ -30,8 +33,10 @@ type reverting struct {
 
 // plan plans what the person asked for; nil where there is nothing to do.
 func (v *reverting) plan() (*restore.Plan, error) {
-	var err error
-	now := &attribution.Present{Time: v.Env.Time(), Root: v.now, Load: v.tx.Load}
+	now, err := v.present()
+	if err != nil {
+		return nil, err
+	}
 	if v.who, err = attribution.New(v.ctx, v.Project, attribution.Options{Now: now}); err != nil {
 		return nil, err
 	}
@@ -70,6 +75,7 @@ func (v *reverting) plan() (*restore.Plan, error) {
 		if f == nil {
 			continue
 		}
+		v.unread(f)
 		v.files = append(v.files, f)
 	}
 	if err := v.renames(); err != nil {
@@ -91,10 +97,47 @@ func (v *reverting) plan() (*restore.Plan, error) {
 		return nil, &ConflictError{v.out}
 	}
 	v.op.Choices = v.choices()
-	if target == v.now {
-		return nil, nil
+	plan := &restore.Plan{}
+	if target != v.now {
+		if plan, err = v.planFiles(target); err != nil {
+			return nil, err
+		}
 	}
-	return v.planFiles(target)
+	plan.Skips = append(plan.Skips, v.skips...)
+	slices.SortFunc(plan.Skips, func(a, b problem.Problem) int { return strings.Compare(a.Path, b.Path) })
+	return plan, nil
+}
+
+// present is the tree as it is, with what hooks have left since the newest checkpoint.
+func (v *reverting) present() (*attribution.Present, error) {
+	newest, err := v.NewestCheckpoint()
+	if err != nil {
+		return nil, err
+	}
+	now := &attribution.Present{Time: v.Env.Time(), Root: v.now, Load: v.tx.Load, Windows: window.Pending(v.Project)}
+	if newest != nil {
+		now.At, err = v.scan.Written(newest.Root)
+	}
+	return now, err
+}
+
+// unread leaves alone what the scan could not read, or no longer captures: it is there, whatever the tree says.
+func (v *reverting) unread(f *fileRevert) {
+	if f.now != nil || !f.touched {
+		return
+	}
+	unread := problem.UnreadOf(v.scan.Problems)
+	if !unread.Has(f.path) {
+		return
+	}
+	f.touched, f.decided = false, true
+	p := problem.Problem{Path: f.path, Reason: "it cannot be read as it is now", Failed: true}
+	for _, found := range v.scan.Problems {
+		if found.Path == f.path || strings.HasPrefix(f.path, found.Path+"/") {
+			p.Code, p.Reason, p.Failed = found.Code, found.Reason, found.Failed
+		}
+	}
+	v.skips = append(v.skips, p)
 }
 
 // planFiles plans the way to the target on the paths that change. What is there is read once more: it has to be

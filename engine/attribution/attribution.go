@@ -28,6 +28,8 @@ type Present struct {
 	// At is the change time of each path that differs from the newest checkpoint, of a deleted one that of
 	// its directory. nil: not known.
 	At map[string]time.Time
+	// Windows are those that no checkpoint has taken along yet.
+	Windows []manifest.Window
 }
 
 // Attribution answers who changed what, of the log as New found it. It holds nothing open, and is for one

@@ -113,6 +113,12 @@ func (a *Attribution) build() {
 		}
 		before = p.time
 	}
+	if n := a.o.Now; n != nil {
+		for _, l := range linesOf(n.Windows, ThenNow) {
+			l.before = before
+			lines = append(lines, l)
+		}
+	}
 	for _, l := range lines {
 		b.add(l)
 	}

@@ -106,6 +106,21 @@ func (c *Captured) changed(differ []differing) string {
 	return string(manifest.AppendChanged(nil, list))
 }
 
+// Written says of each path that differs from a tree when it was written, as a checkpoint of what was captured would say.
+func (c *Captured) Written(since oid.ID) (map[string]time.Time, error) {
+	at := map[string]time.Time{}
+	err := manifest.Diff(c.Tx.Load, since, c.Root(), func(change manifest.Change) error {
+		if t := c.writtenAt(differing{change.Path, change.New == nil}); !t.IsZero() && len(at) <= manifest.MaxChanged {
+			at[change.Path] = t
+		}
+		return nil
+	})
+	if project.IsDamage(err) {
+		return nil, nil // of the tree before nothing is known
+	}
+	return at, err
+}
+
 func (c *Captured) writtenAt(d differing) time.Time {
 	if c.overridden[d.path] {
 		return time.Time{}
