@@ -233,7 +233,7 @@ func (v *reverting) tell() {
 		if !f.touched {
 			continue
 		}
-		if f.merged && f.changes {
+		if f.merged && f.changes && f.removed+f.restored > 0 {
 			v.out.Merged = append(v.out.Merged, MergedPath{f.path, f.removed, f.restored})
 		}
 		v.out.Near = append(v.out.Near, f.near...)

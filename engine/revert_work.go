@@ -88,7 +88,7 @@ func turnsOf(ctx context.Context, p *project.Project, agent, session string) (tu
 			if agent != "" && c.Agent != agent || c.Subagent != "" || c.Kind == manifest.SessionStart && c.Prompt == "" {
 				continue
 			}
-			turns = append(turns, turn{c.Agent, c.Session, c.PromptID, c.Prompt, c.Time, time.Time{}, c.Seq})
+			turns = append(turns, turn{c.Agent, c.Session, c.PromptID, c.Prompt, promptTime(&c), time.Time{}, c.Seq})
 		}
 		return nil
 	})
@@ -103,6 +103,20 @@ func turnsOf(ctx context.Context, p *project.Project, agent, session string) (tu
 		turns[i].until = turns[i+1].from
 	}
 	return turns, err
+}
+
+// promptTime is when a prompt was sent: its hook began before its checkpoint.
+func promptTime(c *manifest.Checkpoint) time.Time {
+	windows, err := manifest.ParseWindows(c.Windows)
+	if err != nil {
+		return c.Time // verify tells of that
+	}
+	for _, w := range slices.Backward(windows) {
+		if w.Edge == manifest.WindowPrompt && w.Session == c.Session && w.PromptID == c.PromptID && w.Time.Before(c.Time) {
+			return w.Time
+		}
+	}
+	return c.Time
 }
 
 // workChosen is the work that is to go.
