@@ -123,7 +123,7 @@ func (f *fileRevert) chain() []link {
 // sameBefore is the newest version before the i-th that it equals; -1 for none.
 func (f *fileRevert) sameBefore(i int) int {
 	for k := i - 1; k >= 0; k-- {
-		if sameEntries(f.versions[k], f.versions[i]) {
+		if sameEntries(f.versions[k], f.versions[i]) || sameKindDir(f.versions[k], f.versions[i]) && f.versions[k].Mode == f.versions[i].Mode {
 			return k
 		}
 	}
