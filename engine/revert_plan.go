@@ -8,7 +8,6 @@ import (
 
 	"github.com/rewind-cli/rewind/cas/oid"
 	"github.com/rewind-cli/rewind/engine/attribution"
-	"github.com/rewind-cli/rewind/engine/notice"
 	"github.com/rewind-cli/rewind/engine/problem"
 	"github.com/rewind-cli/rewind/engine/restore"
 	"github.com/rewind-cli/rewind/engine/rules"
@@ -92,7 +91,6 @@ func (v *reverting) plan() (*restore.Plan, error) {
 	}
 	v.tell()
 	v.out.Newest = v.work.newest
-	v.setNotice()
 	if slices.ContainsFunc(v.out.Conflicts, func(c RevertConflict) bool { return c.Choice == RefuseConflicts }) {
 		return nil, &ConflictError{v.out}
 	}
@@ -288,20 +286,6 @@ func (v *reverting) choices() string {
 		lines = append(lines, pathLine(c.Path, string(c.Choice))...)
 	}
 	return string(lines)
-}
-
-// setNotice says what the agent whose work it was is to be told.
-func (v *reverting) setNotice() {
-	n := &v.notice
-	for _, t := range v.out.Turns {
-		n.Agent, n.Session = t.Agent, t.Session
-		if t.Prompt != "" {
-			n.Prompts = append(n.Prompts, t.Prompt)
-		}
-	}
-	for _, k := range v.out.Kept {
-		n.Kept = append(n.Kept, notice.Kept{Path: k.Path, From: k.From, To: max(k.From, k.To)})
-	}
 }
 
 // statesThere refuses work that is older than every state: nobody knows what it changed.
