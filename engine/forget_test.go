@@ -16,6 +16,7 @@ import (
 	"github.com/rewind-cli/rewind/cas/oid"
 	"github.com/rewind-cli/rewind/engine/checkpoint"
 	"github.com/rewind-cli/rewind/engine/commit"
+	"github.com/rewind-cli/rewind/engine/conversation"
 	"github.com/rewind-cli/rewind/engine/hook"
 	"github.com/rewind-cli/rewind/engine/maintain"
 	"github.com/rewind-cli/rewind/engine/project"
@@ -148,6 +149,18 @@ func TestForgetLeavesNoByte(t *testing.T) {
 				return err
 			})
 		},
+		"what hooks saw of an edit": func(l *lab) {
+			for i := range 3 {
+				l.write("pass.txt", noise(600)+secret+noise(600)+fmt.Sprint(i))
+				l.agent(hook.Event{Time: time.Now(), Kind: manifest.PostTool, Edited: []string{filepath.Join(l.root, "pass.txt")},
+					By: conversation.Trigger{Agent: "claude", Session: "s", Tool: "Edit", ToolUseID: fmt.Sprint(i)}})
+			}
+			l.save()
+			l.fold()
+			if n := l.touches(); n != 3 {
+				l.t.Fatalf("%d touches", n)
+			}
+		},
 		"a pre-image of a hook": func(l *lab) {
 			l.agent(hook.Event{Time: time.Unix(1, 0), Kind: manifest.PreTool, Moment: settings.PreEdit, Files: []string{filepath.Join(l.root, "pass.txt")}})
 		},
@@ -178,6 +191,63 @@ func TestForgetLeavesNoByte(t *testing.T) {
 			l.nowhere(secret, "after restores")
 		})
 	}
+}
+
+func (l *lab) fold() {
+	l.t.Helper()
+	l.do(maintain.Fold)
+}
+
+// touches counts what hooks saw of edits.
+func (l *lab) touches() (n int) {
+	l.t.Helper()
+	l.do(func(ctx context.Context, p *project.Project) error {
+		return p.Query(ctx, func(db *manifest.DB) error {
+			for _, err := range db.Touches(manifest.TouchQuery{}) {
+				if err != nil {
+					return err
+				}
+				n++
+			}
+			return nil
+		})
+	})
+	return n
+}
+
+// TestTouchesGoWithTheirSession: gc keeps what hooks saw while their session has a checkpoint.
+func TestTouchesGoWithTheirSession(t *testing.T) {
+	l := newLab(t)
+	l.write("a", "one")
+	l.init()
+	by := conversation.Trigger{Agent: "claude", Session: "s", Tool: "Edit", ToolUseID: "1"}
+	l.write("a", "only a hook saw this")
+	l.agent(hook.Event{Time: time.Now(), Kind: manifest.PostTool, Edited: []string{filepath.Join(l.root, "a")}, By: by})
+	l.write("a", "two")
+	l.agent(hook.Event{Time: time.Now(), Kind: manifest.Prompt, Moment: settings.Prompt, By: by})
+	for i := range 3 {
+		l.write("a", fmt.Sprint("later", i))
+		l.agent(hook.Event{Time: time.Now(), Kind: manifest.Prompt, Moment: settings.Prompt, By: conversation.Trigger{Agent: "claude", Session: "t", Prompt: fmt.Sprint(i)}})
+	}
+	gc := func(keep, left int) {
+		t.Helper()
+		l.do(func(ctx context.Context, p *project.Project) error {
+			if _, err := maintain.GC(ctx, p, maintain.GCOptions{Keep: keep}); err != nil {
+				return err
+			}
+			v, err := maintain.Verify(ctx, p, false)
+			if err == nil && !v.OK() {
+				t.Errorf("verify: %+v", v.Damaged)
+			}
+			return err
+		})
+		if n := l.touches(); n != left {
+			t.Errorf("with %d checkpoints: %d touches, want %d", keep, n, left)
+		}
+	}
+	gc(4, 1)
+	gc(1, 0)
+	gc(1, 0)
 }
 
 // TestForgottenFileStays: a restore to a checkpoint that a path was taken out of

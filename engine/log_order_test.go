@@ -396,11 +396,6 @@ func TestEveryOrderOfTwo(t *testing.T) {
 	}
 }
 
-func (l *logLab) fold() {
-	l.t.Helper()
-	l.do(maintain.Fold)
-}
-
 // goesOn saves and restores after it.
 func (l *logLab) goesOn() {
 	l.t.Helper()

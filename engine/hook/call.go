@@ -127,6 +127,7 @@ func (c *Call) inWorktree(ctx context.Context) bool {
 // Run does what the event brings: a checkpoint if one is due, and at a session's start and end
 // what belongs to them. Its error is the first thing that went wrong; status knows of it.
 func (c *Call) Run(ctx context.Context) error {
+	c.noteActive()
 	c.Leave()
 	if c.Event.Kind == manifest.SessionStart {
 		c.begin()

@@ -13,8 +13,12 @@ import (
 func (c *Call) due() (bool, error) {
 	set := c.Project.Settings()
 	switch {
-	case c.Event.Moment == "" || !set.FiresAt(c.Event.Moment):
+	case c.Event.Moment == "":
 		return false, nil
+	case !set.FiresAt(c.Event.Moment):
+		// Where several sessions work side by side, each shell command is between two checkpoints: else nobody could
+		// tell later which of them changed what. A tier that has none before shell commands has none after them.
+		return c.Event.Moment == settings.PostShell && set.FiresAt(settings.PreShell) && c.othersActive(), nil
 	case !c.heldBack(set):
 		return true, nil
 	}
@@ -23,11 +27,11 @@ func (c *Call) due() (bool, error) {
 
 // heldBack reports whether an event at which the tier takes checkpoints is one too many: a tool call
 // soon after the checkpoint before, or a small edit. Prompts, stops, what begins and ends a session,
-// and destructive commands never are.
+// destructive commands and the end of shell commands never are, nor shell commands beside another session.
 func (c *Call) heldBack(set *settings.Settings) bool {
 	e := &c.Event
 	switch e.Moment {
-	case settings.PreEdit, settings.PreShell, settings.PostShell:
+	case settings.PreEdit, settings.PreShell:
 	default:
 		return false
 	}
@@ -37,7 +41,7 @@ func (c *Call) heldBack(set *settings.Settings) bool {
 	if last := c.session.Last; set.AntiSpam.Enabled && !last.IsZero() {
 		// A time in the future means that the clock was set back: no reason to wait.
 		if since := e.Time.Sub(last); since >= 0 && since < set.AntiSpam.MinInterval {
-			return true
+			return e.Moment != settings.PreShell || !c.othersActive()
 		}
 	}
 	return set.Significance.Enabled && e.Moment == settings.PreEdit && c.small(set.Significance)

@@ -86,7 +86,7 @@ func TestHeldBack(t *testing.T) {
 		{"a shell command within the interval", at(settings.PreShell), balanced, ago(3), true},
 		{"a destructive one within the interval", Event{Moment: settings.PreShell, Destructive: true}, balanced, ago(1), false},
 		{"after a shell command", at(settings.PostShell), balanced, ago(30), false},
-		{"after a shell command within the interval", at(settings.PostShell), balanced, ago(29), true},
+		{"after a shell command within the interval", at(settings.PostShell), balanced, ago(29), false},
 		{"every file critical", edit(1, "a.go"), allCritical, ago(30), false},
 		{"all switched off", edit(1, "a.go"), off, ago(1), false},
 	} {

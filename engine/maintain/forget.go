@@ -71,6 +71,8 @@ type amender interface {
 	// checkpoint and operation change what they are given, and report whether they did.
 	checkpoint(context.Context, *manifest.Checkpoint) (bool, error)
 	operation(context.Context, *manifest.Operation) (bool, error)
+	// touch reports whether what a hook saw of a path goes.
+	touch(*manifest.Touch) bool
 	// finish is called when all were asked, before anything is committed.
 	finish(context.Context, *LogState, *Forgotten) error
 	// leftovers clears what lies beside the log, once it is committed.
@@ -194,6 +196,11 @@ func amend(ctx context.Context, p *project.Project, begin func(*commit.Tx, *LogS
 			record.Records = append(record.Records, manifest.Sequenced{Seq: o.Seq, Record: manifest.Record{Operation: &o}})
 		}
 	}
+	for _, t := range said.Touches {
+		if a.touch(&t) {
+			record.Records = append(record.Records, manifest.Sequenced{Seq: t.Seq, Record: manifest.Record{Touch: &manifest.Touch{}}})
+		}
+	}
 	if err := a.finish(ctx, said, result); err != nil {
 		return err
 	}
@@ -248,6 +255,17 @@ func (f *forgetter) look(ctx context.Context, said *LogState) error {
 			return err
 		}
 	}
+	for _, t := range said.Touches {
+		if !f.touch(&t) {
+			continue
+		}
+		f.paths[t.Path] = true
+		if t.Entry != nil {
+			if err := f.take(ctx, *t.Entry); err != nil && !project.IsDamage(err) {
+				return err
+			}
+		}
+	}
 	f.keys = map[string]bool{}
 	for path := range f.paths {
 		f.keys[ForgottenKey(f.p, path)] = true
@@ -259,6 +277,16 @@ func (f *forgetter) look(ctx context.Context, said *LogState) error {
 func (f *forgetter) held(path string) bool {
 	for at := path; at != ""; at, _ = project.SplitPath(at) {
 		if f.paths[at] {
+			return true
+		}
+	}
+	return false
+}
+
+// touch: one of a chosen path, or of what is below it, goes.
+func (f *forgetter) touch(t *manifest.Touch) bool {
+	for at := t.Path; at != ""; at, _ = project.SplitPath(at) {
+		if f.chosen.Match(at) {
 			return true
 		}
 	}

@@ -108,6 +108,9 @@ func (f *textForgetter) operation(ctx context.Context, o *manifest.Operation) (b
 	return changed || n > 0, err
 }
 
+// touch: it says nothing but paths.
+func (f *textForgetter) touch(*manifest.Touch) bool { return false }
+
 func (f *textForgetter) moved(o *manifest.Operation) (bool, error) {
 	list, err := f.p.ReadObject(o.Paths)
 	if err != nil {
