@@ -242,7 +242,6 @@ func (f *forgetter) look(ctx context.Context, said *LogState) error {
 	var roots []oid.ID
 	for _, c := range said.Checkpoints {
 		roots = append(roots, c.Root)
-		f.named(&c)
 	}
 	for _, o := range said.Operations[:min(len(said.Operations), project.KeptOperations)] {
 		roots = append(roots, o.Before, o.After)
@@ -255,11 +254,16 @@ func (f *forgetter) look(ctx context.Context, said *LogState) error {
 			return err
 		}
 	}
+	for _, c := range said.Checkpoints {
+		f.named(&c)
+	}
 	for _, t := range said.Touches {
 		if !f.touch(&t) {
 			continue
 		}
-		f.paths[t.Path] = true
+		if !f.held(t.Path) {
+			f.paths[t.Path] = true
+		}
 		if t.Entry != nil {
 			if err := f.take(ctx, *t.Entry); err != nil && !project.IsDamage(err) {
 				return err

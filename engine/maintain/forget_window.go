@@ -46,14 +46,18 @@ func (f *forgetter) named(c *manifest.Checkpoint) {
 	for _, w := range windows {
 		for _, file := range w.Files {
 			if f.chosen.Match(file) {
-				f.paths[file] = true
+				if !f.held(file) {
+					f.paths[file] = true
+				}
 			}
 		}
 	}
 	changed, _ := manifest.ParseChanged(c.Changed)
 	for _, at := range changed {
 		if f.chosen.Match(at.Path) {
-			f.paths[at.Path] = true
+			if !f.held(at.Path) {
+				f.paths[at.Path] = true
+			}
 		}
 	}
 }
