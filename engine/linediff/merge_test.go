@@ -49,28 +49,7 @@ func TestMergeAny(t *testing.T) {
 		if rapid.Bool().Draw(t, "near") { // else two texts have little to do with each other
 			ours, theirs = edited(t, base), edited(t, base)
 		}
-		parts := Merge(base, ours, theirs)
-		at := Part{}
-		for i, p := range parts {
-			if p.Base != at.BaseEnd || p.Ours != at.OursEnd || p.Theirs != at.TheirsEnd {
-				t.Fatalf("part %d of %+v begins elsewhere", i, parts)
-			}
-			at = p
-			b, o, r := base[p.Base:p.BaseEnd], ours[p.Ours:p.OursEnd], theirs[p.Theirs:p.TheirsEnd]
-			fine := map[Origin]bool{
-				Unchanged: slices.Equal(b, o) && slices.Equal(b, r),
-				Ours:      slices.Equal(b, r) && !slices.Equal(b, o),
-				Theirs:    slices.Equal(b, o) && !slices.Equal(b, r),
-				Both:      slices.Equal(o, r),
-				Conflict:  !slices.Equal(o, r),
-			}
-			if !fine[p.Origin] {
-				t.Fatalf("part %+v: %q, %q, %q", p, b, o, r)
-			}
-		}
-		if at.BaseEnd != len(base) || at.OursEnd != len(ours) || at.TheirsEnd != len(theirs) {
-			t.Fatalf("%+v end too early", parts)
-		}
+		parts := checkMerge(t, base, ours, theirs)
 		back := Merge(base, theirs, ours)
 		if Clean(parts) != Clean(back) || Clean(parts) && !slices.Equal(Merged(parts, ours, theirs), Merged(back, theirs, ours)) {
 			t.Fatalf("with the sides exchanged: %+v, %+v", parts, back)
@@ -89,6 +68,32 @@ func TestMergeAny(t *testing.T) {
 			t.Fatalf("by numbers %+v, not %+v", got, parts)
 		}
 	})
+}
+
+func checkMerge(t interface{ Fatalf(string, ...any) }, base, ours, theirs []string) []Part {
+	parts := Merge(base, ours, theirs)
+	at := Part{}
+	for i, p := range parts {
+		if p.Base != at.BaseEnd || p.Ours != at.OursEnd || p.Theirs != at.TheirsEnd {
+			t.Fatalf("part %d of %+v begins elsewhere", i, parts)
+		}
+		at = p
+		b, o, r := base[p.Base:p.BaseEnd], ours[p.Ours:p.OursEnd], theirs[p.Theirs:p.TheirsEnd]
+		fine := map[Origin]bool{
+			Unchanged: slices.Equal(b, o) && slices.Equal(b, r),
+			Ours:      slices.Equal(b, r) && !slices.Equal(b, o),
+			Theirs:    slices.Equal(b, o) && !slices.Equal(b, r),
+			Both:      slices.Equal(o, r),
+			Conflict:  !slices.Equal(o, r),
+		}
+		if !fine[p.Origin] {
+			t.Fatalf("part %+v: %q, %q, %q", p, b, o, r)
+		}
+	}
+	if at.BaseEnd != len(base) || at.OursEnd != len(ours) || at.TheirsEnd != len(theirs) {
+		t.Fatalf("%+v end too early", parts)
+	}
+	return parts
 }
 
 // edited changes a few lines.
