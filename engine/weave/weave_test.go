@@ -71,6 +71,9 @@ func TestWithout(t *testing.T) {
 		{name: "a file that went", versions: "abc -", own: []int{1}, want: "abc", kinds: []Kind{Undone}},
 		{name: "a file that went and others made again", versions: "abc - xyz", own: []int{1}, want: "xyz", kinds: []Kind{Overlap}, undo: "abc"},
 		{name: "two regions, one in conflict", versions: "abcdefg aBcdefg aBcdeFg aBcdeXg", own: []int{1, 2}, want: "abcdeXg", kinds: []Kind{Undone, Overlap}, undo: "abcdefg"},
+		{name: "an addition that others changed", versions: "ab aLb aMb", own: []int{1}, want: "aMb", kinds: []Kind{Overlap}, undo: "ab"},
+		{name: "own work in what others added after the first own step", versions: "azqr azQr akzQr aMzQr", own: []int{1, 3}, want: "akzqr", kinds: []Kind{Undone, Undone}},
+		{name: "and others beside that, further off", versions: "azqr azQr aklmnzQr aklMnzQr aKlMnzQr", own: []int{1, 3}, want: "aKlmnzqr", kinds: []Kind{Undone, Undone}},
 		{name: "a later region in others' work", versions: "az aklmnoz aklMnoz aKlMnoz", own: []int{2}, want: "aKlmnoz", kinds: []Kind{Undone}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
