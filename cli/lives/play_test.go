@@ -24,9 +24,6 @@ import (
 const (
 	apart       = 12 * time.Millisecond   // of two events: a tick of the kernel's clock, and what windows allow for it
 	afterAnEdit = 1050 * time.Millisecond // an edit's path belongs to it for a second
-	personSpeed = 5 * time.Second         // how long one call of the program may take
-	manyEvents  = 100 * time.Millisecond
-	debounced   = "debounced"
 )
 
 // life is a script that is played: a project, a home, and what is true of it.
@@ -39,6 +36,8 @@ type life struct {
 	calls      map[string]window // of tool calls, by id: when they were open
 	last       map[string]seen
 	edited     map[string]moment // paths, and when an edit of them ended
+	births     map[*line]answered // after attributed
+	deaths     map[*line]answered
 	hooks      int
 	hookTime   time.Duration
 }
@@ -67,6 +66,7 @@ func newLife(dir, program string, s script) (*life, error) {
 		script: s, truth: &truth{files: map[string][]*version{}}, program: program,
 		root: filepath.Join(dir, "project"), home: filepath.Join(dir, "home"),
 		sessions: map[string]string{}, calls: map[string]window{}, last: map[string]seen{}, edited: map[string]moment{},
+		births: map[*line]answered{}, deaths: map[*line]answered{},
 	}
 	for _, d := range []string{l.root, filepath.Join(l.home, ".rewind")} {
 		if err := os.MkdirAll(d, 0o700); err != nil {

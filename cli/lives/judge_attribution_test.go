@@ -1,0 +1,287 @@
+package lives
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/rewind-cli/rewind/engine/account"
+	"github.com/rewind-cli/rewind/engine/attribution"
+	"github.com/rewind-cli/rewind/engine/project"
+)
+
+// verdict is what an answer about one change is worth.
+type verdict int
+
+const (
+	exact      verdict = iota // the session, or the person
+	flagged                   // several were named, the right one among them
+	during                    // the person's, while a command ran to which it was ascribed
+	before                    // the person's, under a later write of a command in the same interval
+	wrong                     // anything else
+	verdicts
+)
+
+func (v verdict) String() string {
+	return [...]string{"exact", "flagged", "person during a command", "person before a command", "wrong"}[v]
+}
+
+// tally counts verdicts by the class of the answer; "" is all of them.
+type tally struct {
+	byClass map[attribution.Class]*[verdicts]int
+	calls   [verdicts]int // the same for tool calls instead of sessions, of what agents changed
+	unseen  int           // changes that left nothing that any look could find
+}
+
+func newTally() *tally { return &tally{byClass: map[attribution.Class]*[verdicts]int{}} }
+
+func (t *tally) add(c attribution.Class, v verdict) {
+	for _, key := range []attribution.Class{"", c} {
+		if t.byClass[key] == nil {
+			t.byClass[key] = new([verdicts]int)
+		}
+		t.byClass[key][v]++
+	}
+}
+
+func (t *tally) merge(o *tally) {
+	for c, counts := range o.byClass {
+		if t.byClass[c] == nil {
+			t.byClass[c] = new([verdicts]int)
+		}
+		for v, n := range counts {
+			t.byClass[c][v] += n
+		}
+	}
+	for v, n := range o.calls {
+		t.calls[v] += n
+	}
+	t.unseen += o.unseen
+}
+
+func (t *tally) String() string {
+	var b strings.Builder
+	row := func(name string, counts *[verdicts]int) {
+		sum := 0
+		for _, n := range counts {
+			sum += n
+		}
+		fmt.Fprintf(&b, "  %-10s %6d", name, sum)
+		for v, n := range counts {
+			fmt.Fprintf(&b, "  %s %.1f %%", verdict(v), 100*float64(n)/float64(max(sum, 1)))
+		}
+		b.WriteByte('\n')
+	}
+	for _, c := range slices.Sorted(maps.Keys(t.byClass)) {
+		name := string(c)
+		if name == "" {
+			name = "all"
+		}
+		row(name, t.byClass[c])
+	}
+	row("per call", &t.calls)
+	fmt.Fprintf(&b, "  unseen     %6d\n", t.unseen)
+	return b.String()
+}
+
+// answered is what was said of who brought a line, or took it away.
+type answered struct {
+	*attribution.Owner
+	verdict
+}
+
+// attributed asks who made each step of the life, and compares. Its errors are answers that are wrong
+// and did not say that they may be.
+func (l *life) attributed() (*tally, error) {
+	ctx := context.Background()
+	p, err := project.Open(ctx, project.OpenOptions{Env: account.Env{Home: l.home, Dir: l.root}, Root: l.root})
+	if err != nil {
+		return nil, err
+	}
+	defer p.Close()
+	who, err := attribution.New(ctx, p, attribution.Options{})
+	if err != nil {
+		return nil, err
+	}
+	t := newTally()
+	var bad []string
+	for _, path := range slices.Sorted(maps.Keys(l.files)) {
+		steps, err := who.Steps(path)
+		if err != nil {
+			return nil, err
+		}
+		bad = append(bad, l.judgePath(t, path, steps)...)
+	}
+	if len(bad) > 0 {
+		return t, fmt.Errorf("%d wrong answers:\n%s", len(bad), strings.Join(bad, "\n"))
+	}
+	return t, nil
+}
+
+func (l *life) judgePath(t *tally, path string, steps []attribution.Step) (bad []string) {
+	all := l.files[path]
+	at := 0
+	if all[0].by != nil { // it was not there before the life
+		all = append([]*version{{}}, all...)
+	}
+	for i := range steps {
+		s := &steps[i]
+		if from := l.find(all, at, &s.From); from >= 0 {
+			at = from
+		} else if s.From.Seq != 0 || s.From.Entry != nil {
+			bad = append(bad, fmt.Sprintf("%s: a step from what it never was: %+v", path, s.From))
+			continue
+		}
+		to := l.find(all, at, &s.To)
+		if to < 0 {
+			bad = append(bad, fmt.Sprintf("%s: a step to what it never was: %+v", path, s.To))
+			continue
+		}
+		for _, v := range all[at+1 : to+1] {
+			if v.by == nil {
+				continue // the first look
+			}
+			if !visible(all[at], v, all[to]) {
+				t.unseen++
+				continue
+			}
+			j := l.judge(s, v, all[at+1:to+1])
+			for _, b := range v.born {
+				l.births[b] = answered{&s.Owner, j}
+			}
+			for _, d := range v.died {
+				l.deaths[d] = answered{&s.Owner, j}
+			}
+			t.add(s.Class, j)
+			t.calls[l.judgeCall(s, v, j)]++
+			if j == wrong {
+				bad = append(bad, fmt.Sprintf("%s at %s, %d→%d: of %s, answered %s", path, v.at.UTC().Format("15:04:05.000"), s.From.Seq, s.To.Seq, v.by, said(&s.Owner)))
+			}
+		}
+		at = to
+	}
+	return bad
+}
+
+// find is the version that a look found: the newest that was there by then.
+func (l *life) find(all []*version, from int, v *attribution.Version) int {
+	found := -1
+	for i := from; i < len(all); i++ {
+		if found >= 0 && all[i].at.After(v.Time.Add(clockSlack)) {
+			break
+		}
+		if matches(all[i], v) {
+			found = i
+		}
+	}
+	return found
+}
+
+const clockSlack = 2 * time.Millisecond
+
+func matches(t *version, v *attribution.Version) bool {
+	if v.Entry == nil || !t.exists {
+		return v.Entry == nil && !t.exists
+	}
+	return v.Entry.ID == t.id() && (v.Entry.Mode&0o100 != 0) == t.exec
+}
+
+// visible reports whether something of what v did is in the difference of two looks.
+func visible(from, v, to *version) bool {
+	if from.exists != to.exists {
+		return v.exists == to.exists && (len(v.born)+len(v.died) > 0 || v == to)
+	}
+	for _, b := range v.born {
+		if slices.Contains(to.lines, b) {
+			return true
+		}
+	}
+	for _, d := range v.died {
+		if slices.Contains(from.lines, d) {
+			return true
+		}
+	}
+	return v == to // renames, modes
+}
+
+func (l *life) judge(s *attribution.Step, v *version, within []*version) verdict {
+	owner := v.by.Session
+	named := person
+	if s.By != nil && s.Class != attribution.Operation {
+		named = l.letter(s.By.Session)
+	}
+	if s.Class == attribution.Shared {
+		if named == owner && s.By != nil || owner == person && (s.AlsoOutside || s.By == nil) {
+			return flagged
+		}
+		for _, w := range s.Also {
+			if l.letter(w.Session) == owner {
+				return flagged
+			}
+		}
+		return wrong
+	}
+	if named == owner {
+		return exact
+	}
+	if s.Class != attribution.Shell || owner != person {
+		return wrong
+	}
+	for _, w := range l.calls {
+		if w.by.Shell && w.by.Session == named && v.at.After(w.from) && (w.to.IsZero() || v.at.Before(w.to)) {
+			return during
+		}
+	}
+	for _, o := range within {
+		if o.at.After(v.at) && o.by.Session == named {
+			return before
+		}
+	}
+	return wrong
+}
+
+// judgeCall is judge for the call of what an agent changed, given what the session's verdict is.
+func (l *life) judgeCall(s *attribution.Step, v *version, session verdict) verdict {
+	if v.by.Session == person || session >= during {
+		return session
+	}
+	if s.By != nil && s.By.Call == v.by.Call && len(s.Also) == 0 {
+		return session
+	}
+	if s.By != nil && s.By.Call == v.by.Call {
+		return flagged
+	}
+	for _, w := range s.Also {
+		if w.Call == v.by.Call {
+			return flagged
+		}
+	}
+	return wrong
+}
+
+// letter is the name of a session in the script.
+func (l *life) letter(id string) string {
+	for name, known := range l.sessions {
+		if known == id {
+			return name
+		}
+	}
+	return "?" + id
+}
+
+func said(o *attribution.Owner) string {
+	s := string(o.Class)
+	if o.By != nil {
+		s += fmt.Sprintf(" %s %s %q", o.By.Session, o.By.Call, o.By.Summary)
+	}
+	for _, w := range o.Also {
+		s += fmt.Sprintf(", also %s %s", w.Session, w.Call)
+	}
+	if o.AlsoOutside {
+		s += ", also outside"
+	}
+	return s
+}
