@@ -80,7 +80,7 @@ func TestScript(t *testing.T) {
 			env.Cd = proj
 			return nil
 		},
-		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
+		Cmds: withAgents(map[string]func(ts *testscript.TestScript, neg bool, args []string){
 			"exit":      cmdExit,
 			"installed": cmdInstalled,
 			"json":      cmdJSON,
@@ -89,7 +89,7 @@ func TestScript(t *testing.T) {
 			"mode":      cmdMode,
 			"random":    cmdRandom,
 			"types":     cmdTypes,
-		},
+		}),
 	})
 }
 

@@ -17,11 +17,11 @@ import (
 type verdict int
 
 const (
-	exact      verdict = iota // the session, or the person
-	flagged                   // several were named, the right one among them
-	during                    // the person's, while a command ran to which it was ascribed
-	before                    // the person's, under a later write of a command in the same interval
-	wrong                     // anything else
+	exact   verdict = iota // the session, or the person
+	flagged                // several were named, the right one among them
+	during                 // the person's, while a command ran to which it was ascribed
+	before                 // the person's, under a later write of a command in the same interval
+	wrong                  // anything else
 	verdicts
 )
 
@@ -273,6 +273,9 @@ func (l *life) letter(id string) string {
 }
 
 func said(o *attribution.Owner) string {
+	if o == nil {
+		return "never asked"
+	}
 	s := string(o.Class)
 	if o.By != nil {
 		s += fmt.Sprintf(" %s %s %q", o.By.Session, o.By.Call, o.By.Summary)

@@ -186,7 +186,9 @@ type faults struct {
 	list  []string
 }
 
-func (f *faults) add(format string, args ...any) { f.list = append(f.list, fmt.Sprintf(format, args...)) }
+func (f *faults) add(format string, args ...any) {
+	f.list = append(f.list, fmt.Sprintf(format, args...))
+}
 
 func (f *faults) unequal(what string, want map[string]string, l *life) {
 	got, err := l.tree()

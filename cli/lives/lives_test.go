@@ -4,9 +4,10 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
-	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -16,8 +17,8 @@ import (
 )
 
 var (
-	seedFlag = flag.Uint64("life", 0, "play only the life of this seed")
-	keepFlag = flag.Bool("keep-life", false, "leave the directory of a life that fails")
+	seedFlag  = flag.Uint64("seed", 0, "play the lives of this seed alone")
+	livesFlag = flag.Int("lives", 0, "how many lives of each manner")
 )
 
 // TestMain is the program too, for what a hook leaves to a detached process: the home of a life is
@@ -29,6 +30,165 @@ func TestMain(m *testing.M) {
 		os.Exit(cli.Main(args, env, cli.Stdio{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}))
 	}
 	os.Exit(m.Run())
+}
+
+// TestLives plays a few lives of every manner, in seconds.
+func TestLives(t *testing.T) {
+	n := 6
+	if testing.Short() {
+		n = 1
+	}
+	play(t, "", n, 1)
+}
+
+// TestLivesOfTheProgram plays lives with the program as it is built, a process for each hook.
+func TestLivesOfTheProgram(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds the program and runs it many times")
+	}
+	program := filepath.Join(t.TempDir(), "rewind")
+	if out, err := exec.Command("go", "build", "-o", program, "../rewind").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	play(t, program, 1, 1_000_000)
+}
+
+// TestSoakLives plays 10,000 lives, and prints the table of docs/CERTAINTY.md.
+func TestSoakLives(t *testing.T) {
+	if os.Getenv("REWIND_SOAK") == "" {
+		t.Skip("set REWIND_SOAK, as make soak does")
+	}
+	play(t, "", 10_000/len(manners()), 2_000_000)
+}
+
+// manners are all that lives differ in: the tier, who is there, how long commands run.
+func manners() (all []manner) {
+	intervals := map[string]time.Duration{"minimal": 0, "balanced": 30 * time.Second, "aggressive": 15 * time.Second}
+	for _, tier := range []string{"minimal", "balanced", "aggressive"} {
+		for sessions := 1; sessions <= 2; sessions++ {
+			for _, person := range []bool{false, true} {
+				all = append(all, manner{Tier: tier, Sessions: sessions, Person: person, Paths: 12, Shell: 6 * time.Second, Shells: 0.5, Turns: 3, Interval: intervals[tier]})
+			}
+		}
+		hard := manner{Tier: tier, Sessions: 2, Person: true, Paths: 5, Shell: 3 * time.Second, Shells: 0.4, Turns: 3, Interval: intervals[tier], Hard: true, Restores: true}
+		all = append(all, hard)
+	}
+	return all
+}
+
+// found is what lives of one manner have shown.
+type found struct {
+	*tally
+	score
+	lives, hooks int
+	hookTime     time.Duration
+}
+
+// play plays n lives of each manner, several at once: they wait more than they work.
+func play(t *testing.T, program string, n int, seed uint64) {
+	if *livesFlag > 0 {
+		n = *livesFlag
+	}
+	if *seedFlag > 0 {
+		n, seed = 1, *seedFlag
+	}
+	dir := scratch(t)
+	var mu sync.Mutex
+	all := make([]found, len(manners()))
+	failed := 0
+	var players sync.WaitGroup
+	type job struct{ manner, life int }
+	jobs := make(chan job)
+	for range 6 * runtime.GOMAXPROCS(0) {
+		players.Go(func() {
+			for j := range jobs {
+				s := draw(seed+uint64(j.life), manners()[j.manner])
+				f, err := live(dir, program, s)
+				mu.Lock()
+				if f != nil {
+					all[j.manner].merge(f)
+				}
+				if err != nil {
+					failed++
+				}
+				first := failed <= 3
+				mu.Unlock()
+				if err != nil && first {
+					report(t, dir, program, s, err)
+				}
+			}
+		})
+	}
+	for i := range n {
+		for m := range all {
+			jobs <- job{m, i}
+		}
+	}
+	close(jobs)
+	players.Wait()
+	if failed > 0 {
+		t.Errorf("%d lives failed", failed)
+	}
+	var b strings.Builder
+	for i, m := range manners() {
+		fmt.Fprintf(&b, "%s: %d lives, %d hooks of %s\n%s  %s\n", m, all[i].lives, all[i].hooks, (all[i].hookTime / time.Duration(max(all[i].hooks, 1))).Round(10*time.Microsecond), all[i].tally, &all[i].score)
+	}
+	t.Log("\n" + b.String())
+}
+
+func (f *found) merge(o *found) {
+	if f.tally == nil {
+		f.tally = newTally()
+	}
+	f.tally.merge(o.tally)
+	f.score.merge(&o.score)
+	f.lives, f.hooks, f.hookTime = f.lives+o.lives, f.hooks+o.hooks, f.hookTime+o.hookTime
+}
+
+// report tells of a life that failed, cut down to what it takes.
+func report(t *testing.T, dir, program string, s script, err error) {
+	small := shrink(s, time.Now().Add(20*time.Second), func(less script) bool {
+		_, again := live(dir, program, less)
+		if again != nil {
+			err = again
+		}
+		return again != nil
+	})
+	t.Errorf("%v\n%s", err, small)
+}
+
+// live plays a life and judges it.
+func live(dir, program string, s script) (*found, error) {
+	own, err := os.MkdirTemp(dir, "life-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(own)
+	l, err := newLife(own, program, s)
+	if err != nil {
+		return nil, err
+	}
+	if err := l.play(); err != nil {
+		return nil, err
+	}
+	if _, err := l.rewind("save", "--quiet", "the end"); err != nil {
+		return nil, err
+	}
+	f := &found{lives: 1, hooks: l.hooks, hookTime: l.hookTime}
+	if err := l.recorded(); err != nil {
+		return nil, err
+	}
+	if f.tally, err = l.attributed(); err != nil {
+		return f, err
+	}
+	for _, g := range l.targets() {
+		score, err := l.reverted(g)
+		if err != nil {
+			return f, err
+		}
+		f.score.merge(score)
+	}
+	return f, nil
 }
 
 // scratch is a directory in memory where the system has one: lives write much and keep nothing.
@@ -45,47 +205,4 @@ func scratch(t *testing.T) string {
 		t.Fatal(err)
 	}
 	return dir
-}
-
-// many plays n lives, several at once: they wait more than they work.
-func many(t *testing.T, n int, one func(i int)) {
-	t.Helper()
-	var all sync.WaitGroup
-	next := make(chan int)
-	for range min(n, 8*runtime.GOMAXPROCS(0)) {
-		all.Go(func() {
-			for i := range next {
-				one(i)
-			}
-		})
-	}
-	for i := range n {
-		next <- i
-	}
-	close(next)
-	all.Wait()
-}
-
-func TestLives(t *testing.T) {
-	dir := scratch(t)
-	start := time.Now()
-	var mu sync.Mutex
-	hooks, took := 0, time.Duration(0)
-	many(t, 16, func(i int) {
-		m := manner{Tier: "balanced", Sessions: 2, Person: true, Paths: 8, Shell: 6 * time.Second, Shells: 0.4, Turns: 3, Interval: 30 * time.Second, Hard: i%2 == 1}
-		s := draw(uint64(i+1), m)
-		l, err := newLife(filepath.Join(dir, strconv.Itoa(i)), "", s)
-		if err == nil {
-			err = l.play()
-		}
-		if err != nil {
-			t.Errorf("%v\n%s", err, s)
-			return
-		}
-		mu.Lock()
-		defer mu.Unlock()
-		hooks += l.hooks
-		took += l.hookTime
-	})
-	fmt.Println(hooks, took/time.Duration(hooks), time.Since(start))
 }

@@ -35,9 +35,10 @@ type life struct {
 	sessions   map[string]string // ids
 	calls      map[string]window // of tool calls, by id: when they were open
 	last       map[string]seen
-	edited     map[string]moment // paths, and when an edit of them ended
+	edited     map[string]moment  // paths, and when an edit of them ended
 	births     map[*line]answered // after attributed
 	deaths     map[*line]answered
+	told       []told
 	hooks      int
 	hookTime   time.Duration
 }
@@ -218,6 +219,7 @@ func (l *life) hook(e *event) error {
 	a := l.call(string(text), "hook", "claude")
 	l.hooks++
 	l.hookTime += time.Since(start)
+	l.told = append(l.told, told{e, start, time.Now()})
 	if a.code != 0 || a.err != "" {
 		return fmt.Errorf("the hook ended with %d: %s%s", a.code, a.out, a.err)
 	}
@@ -272,8 +274,10 @@ func (l *life) age(e *event) error {
 func (l *life) write(path string, atomic bool) error {
 	v := l.now(path)
 	file := filepath.Join(l.root, path)
+	start := time.Now()
 	err := l.writeFile(file, v, atomic)
 	v.at = time.Now()
+	v.took = v.at.Sub(start)
 	return err
 }
 

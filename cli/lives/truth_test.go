@@ -20,7 +20,8 @@ type line struct {
 // version is a file after a change; lines is nil where there is none.
 type version struct {
 	at     time.Time // just after it was written
-	by     *work     // nil: before the life
+	took   time.Duration
+	by     *work // nil: before the life
 	exists bool
 	exec   bool
 	lines  []*line

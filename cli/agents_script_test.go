@@ -1,0 +1,172 @@
+package cli_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// Scenes with several agents say in a line what one of them does, or the person:
+//
+//	fresh NAME              an empty project beside the others, and we are in it
+//	agent A start           the session A begins; also stop, end
+//	agent A prompt p1 TEXT
+//	agent A substop ID      its subagent ID comes to its end; A:ID is that subagent in all of these
+//	agent A pre TOOL CALL FILE|COMMAND    and post: a hook alone
+//	edit A CALL FILE LINE…  a call of the tool Edit, hooks and all, makes FILE these lines
+//	shell A CALL COMMAND FILE LINE…       the same with a command; FILE may be - for nothing
+//	put FILE LINE…          whoever is at it makes FILE these lines; - alone: removes it
+//	lines FILE LINE…        FILE has exactly these lines; - alone: it is not there
+var agentCommands = map[string]func(ts *testscript.TestScript, neg bool, args []string){
+	"fresh": cmdFresh,
+	"agent": cmdAgent,
+	"edit":  cmdEdit,
+	"shell": cmdShell,
+	"put":   cmdPut,
+	"lines": cmdLines,
+}
+
+// withAgents adds them to the commands of other scenes.
+func withAgents(all map[string]func(ts *testscript.TestScript, neg bool, args []string)) map[string]func(ts *testscript.TestScript, neg bool, args []string) {
+	maps.Copy(all, agentCommands)
+	return all
+}
+
+func cmdFresh(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: fresh NAME")
+	}
+	dir := filepath.Join(ts.Getenv("WORK"), "projects", args[0])
+	ts.Check(os.MkdirAll(dir, 0o755))
+	ts.Check(ts.Chdir(dir))
+}
+
+// sessionOf is the id of a session that a scene calls by a letter; each project has its own.
+func sessionOf(ts *testscript.TestScript, name string) string {
+	sum := 0
+	for _, b := range []byte(filepath.Base(ts.MkAbs("."))) {
+		sum = sum*31 + int(b)
+	}
+	return fmt.Sprintf("%08x-0000-4000-8000-%012x", int(name[0]), sum&0xffffffffffff)
+}
+
+func cmdAgent(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: agent NAME start|prompt|pre|post|substop|stop|end …")
+	}
+	events := map[string]string{
+		"start": "SessionStart", "prompt": "UserPromptSubmit", "pre": "PreToolUse", "post": "PostToolUse", "substop": "SubagentStop", "stop": "Stop", "end": "SessionEnd",
+	}
+	name, sub, _ := strings.Cut(args[0], ":")
+	args = slices.Concat(args[1:], []string{"", "", ""})
+	session := sessionOf(ts, name)
+	ts.Setenv(name, session)
+	payload := map[string]any{"hook_event_name": events[args[0]], "session_id": session, "cwd": ts.MkAbs(".")}
+	if id := ts.Getenv("PROMPT_" + name); id != "" {
+		payload["prompt_id"] = id
+	}
+	if args[0] == "substop" {
+		sub = args[1]
+	}
+	if sub != "" {
+		payload["agent_id"], payload["agent_type"] = sub, "general-purpose"
+	}
+	switch args[0] {
+	case "start":
+		payload["source"] = "startup"
+	case "prompt":
+		payload["prompt_id"], payload["prompt"] = args[1], args[2]
+		ts.Setenv("PROMPT_"+name, args[1])
+	case "pre", "post":
+		payload["tool_name"], payload["tool_use_id"] = args[1], args[2]
+		switch args[1] {
+		case "Edit":
+			payload["tool_input"] = map[string]any{"file_path": ts.MkAbs(args[3]), "old_string": "old", "new_string": strings.Repeat("new text ", 9)}
+		default:
+			command, background := strings.CutSuffix(args[3], " &")
+			payload["tool_input"] = map[string]any{"command": command, "run_in_background": background}
+		}
+		if args[0] == "post" {
+			payload["tool_response"] = map[string]any{"success": true}
+		}
+	}
+	data, err := json.Marshal(payload)
+	ts.Check(err)
+	file := filepath.Join(ts.Getenv("WORK"), "payload.json")
+	ts.Check(os.WriteFile(file, data, 0o600))
+	ts.Check(ts.Exec("sh", "-c", `rewind hook claude < "$1"`, "sh", file))
+}
+
+func cmdEdit(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 3 {
+		ts.Fatalf("usage: edit NAME CALL FILE LINE…")
+	}
+	cmdAgent(ts, false, []string{args[0], "pre", "Edit", args[1], args[2]})
+	cmdPut(ts, false, args[2:])
+	cmdAgent(ts, false, []string{args[0], "post", "Edit", args[1], args[2]})
+	edited := filepath.Join(ts.Getenv("WORK"), "edited")
+	ts.Check(os.MkdirAll(edited, 0o755))
+	ts.Check(os.WriteFile(filepath.Join(edited, filepath.Base(args[2])), nil, 0o644))
+}
+
+func cmdShell(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 4 {
+		ts.Fatalf("usage: shell NAME CALL COMMAND FILE LINE…")
+	}
+	cmdAgent(ts, false, []string{args[0], "pre", "Bash", args[1], args[2]})
+	if args[3] != "-" {
+		cmdPut(ts, false, args[3:])
+	}
+	cmdAgent(ts, false, []string{args[0], "post", "Bash", args[1], args[2]})
+}
+
+// cmdPut waits where an edit of the same file has just been: for a second it would be part of it, as
+// a formatter is.
+func cmdPut(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 1 {
+		ts.Fatalf("usage: put FILE LINE…")
+	}
+	if info, err := os.Stat(filepath.Join(ts.Getenv("WORK"), "edited", filepath.Base(args[0]))); err == nil {
+		time.Sleep(time.Until(info.ModTime().Add(1100 * time.Millisecond)))
+	}
+	time.Sleep(15 * time.Millisecond) // a tick of the file system's clock
+	file := ts.MkAbs(args[0])
+	if len(args) == 2 && args[1] == "-" {
+		ts.Check(os.Remove(file))
+		return
+	}
+	ts.Check(os.MkdirAll(filepath.Dir(file), 0o755))
+	ts.Check(os.WriteFile(file, []byte(linesOf(args[1:])), 0o644))
+	time.Sleep(15 * time.Millisecond)
+}
+
+func cmdLines(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 1 {
+		ts.Fatalf("usage: lines FILE LINE…")
+	}
+	got, err := os.ReadFile(ts.MkAbs(args[0]))
+	if len(args) == 2 && args[1] == "-" {
+		if !os.IsNotExist(err) {
+			ts.Fatalf("%s is there: %q, %v", args[0], got, err)
+		}
+		return
+	}
+	ts.Check(err)
+	if want := linesOf(args[1:]); string(got) != want {
+		ts.Fatalf("%s is\n%s\nand not\n%s", args[0], got, want)
+	}
+}
+
+func linesOf(lines []string) string {
+	if len(lines) == 0 {
+		return ""
+	}
+	return strings.Join(lines, "\n") + "\n"
+}
