@@ -116,7 +116,7 @@ func (l *life) attributed() (*tally, error) {
 		bad = append(bad, l.judgePath(t, path, steps)...)
 	}
 	if len(bad) > 0 {
-		return t, fmt.Errorf("%d wrong answers:\n%s", len(bad), strings.Join(bad, "\n"))
+		return t, fmt.Errorf("wrong answers: %d\n%s", len(bad), strings.Join(bad, "\n"))
 	}
 	return t, nil
 }
@@ -129,15 +129,17 @@ func (l *life) judgePath(t *tally, path string, steps []attribution.Step) (bad [
 	}
 	for i := range steps {
 		s := &steps[i]
-		if from := l.find(all, at, &s.From); from >= 0 {
+		if s.From.Seq == 0 && s.From.Entry == nil {
+			// The first look of all.
+		} else if from := l.find(all, at, &s.From); from >= 0 {
 			at = from
-		} else if s.From.Seq != 0 || s.From.Entry != nil {
-			bad = append(bad, fmt.Sprintf("%s: a step from what it never was: %+v", path, s.From))
+		} else {
+			bad = append(bad, fmt.Sprintf("%s: a step from what it never was: %+v %+v", path, s.From, s.From.Entry))
 			continue
 		}
 		to := l.find(all, at, &s.To)
 		if to < 0 {
-			bad = append(bad, fmt.Sprintf("%s: a step to what it never was: %+v", path, s.To))
+			bad = append(bad, fmt.Sprintf("%s: a step to what it never was: %+v %+v", path, s.To, s.To.Entry))
 			continue
 		}
 		for _, v := range all[at+1 : to+1] {

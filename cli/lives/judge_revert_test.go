@@ -34,7 +34,7 @@ func (l *life) targets() []target {
 			calls = append(calls, e.By.Call)
 		}
 	}
-	if len(prompts) > 0 {
+	if len(prompts) > 0 && l.Manner.Tier != "minimal" { // which has no checkpoints of prompts
 		n := random.IntN(len(prompts))
 		prompt := prompts[len(prompts)-1-n]
 		all = append(all, target{"turn " + prompt, []string{fmt.Sprintf("prompt~%d", n+1), "--session", id}, func(w *work) bool { return w != nil && w.Prompt == prompt }})
@@ -132,12 +132,10 @@ func (l *life) reverted(g target) (*score, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, key := range []string{"dry_run", "safety", "checkpoint", "operation", "notice", "elapsed_ms"} {
-		delete(dry.raw, key)
-		delete(done.raw, key)
-	}
-	if !reflect.DeepEqual(dry.raw, done.raw) {
-		bad.add("the dry run said %v, and it did %v", dry.raw, done.raw)
+	for _, key := range []string{"create", "replace", "delete", "mode", "skip", "reverted", "merged", "kept", "conflicts", "shared", "shell", "next_to"} {
+		if !reflect.DeepEqual(dry.raw[key], done.raw[key]) {
+			bad.add("%s: the dry run said %v, and it did %v", key, dry.raw[key], done.raw[key])
+		}
 	}
 	after, err := l.tree()
 	if err != nil {

@@ -147,14 +147,22 @@ func (f *found) merge(o *found) {
 
 // report tells of a life that failed, cut down to what it takes.
 func report(t *testing.T, dir, program string, s script, err error) {
+	whole, about := err, about(err)
 	small := shrink(s, time.Now().Add(20*time.Second), func(less script) bool {
 		_, again := live(dir, program, less)
-		if again != nil {
-			err = again
+		if again == nil || !strings.HasPrefix(again.Error(), about) {
+			return false
 		}
-		return again != nil
+		err = again
+		return true
 	})
-	t.Errorf("%v\n%s", err, small)
+	t.Errorf("%v\ncut down: %v\n%s", whole, err, small)
+}
+
+// about is what kind of fault an error tells of.
+func about(err error) string {
+	kind, _, _ := strings.Cut(err.Error(), ":")
+	return kind
 }
 
 // live plays a life and judges it.

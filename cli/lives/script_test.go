@@ -116,9 +116,15 @@ type script struct {
 	Events []event
 }
 
-// without is the life without some units.
+// without is the life without some units. What a call wrote goes with the call.
 func (s script) without(gone map[int]bool) script {
-	s.Events = slices.DeleteFunc(slices.Clone(s.Events), func(e event) bool { return e.Unit != 0 && gone[e.Unit] })
+	calls := map[string]bool{}
+	for _, e := range s.Events {
+		if e.Kind == onPre && gone[e.Unit] {
+			calls[e.By.Call] = true
+		}
+	}
+	s.Events = slices.DeleteFunc(slices.Clone(s.Events), func(e event) bool { return gone[e.Unit] || calls[e.By.Call] })
 	return s
 }
 
