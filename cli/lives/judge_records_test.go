@@ -17,8 +17,9 @@ type told struct {
 	from, to time.Time
 }
 
-// tickSlack is how much earlier than its write a change time may lie: file systems take the last tick's.
-const tickSlack = 10 * time.Millisecond
+// tickSlack is how much earlier than its write a change time may lie: file systems take the last tick's, which
+// a busy machine keeps waiting.
+const tickSlack = 50 * time.Millisecond
 
 // recorded compares what checkpoints say of hook events, and of when paths were written, with what was
 // played. The person must have saved since the last event.
@@ -48,8 +49,8 @@ func (l *life) recorded() error {
 				bad = append(bad, fmt.Sprintf("checkpoint %d has %d changed paths, and the times of %v", c.Seq, n, changed))
 			}
 			for _, ch := range changed {
-				if !l.writtenAt(ch) {
-					bad = append(bad, fmt.Sprintf("checkpoint %d: %s was never written at %s", c.Seq, ch.Path, ch.At.Format(clock)))
+				if off := l.writtenAt(ch); off != 0 {
+					bad = append(bad, fmt.Sprintf("checkpoint %d: %s was never written at %s, the nearest is %s off", c.Seq, ch.Path, ch.At.Format(clock), off))
 				}
 			}
 		}
@@ -71,17 +72,20 @@ func (l *life) recorded() error {
 
 const clock = "15:04:05.000000"
 
-// writtenAt reports whether a path was written when a checkpoint says so; of one that is gone, its
-// directory counts, in which other files come and go.
-func (l *life) writtenAt(ch manifest.Changed) bool {
-	gone := false
+// writtenAt compares when a checkpoint says that a path was written with when it was: 0 where that fits. Of
+// a path that is gone, its directory counts, in which other files come and go.
+func (l *life) writtenAt(ch manifest.Changed) (off time.Duration) {
+	off = time.Hour
 	for _, v := range l.files[ch.Path] {
-		if d := v.at.Sub(ch.At); d > -tickSlack && d < tickSlack+v.took {
-			return true
+		d := v.at.Sub(ch.At)
+		if !v.exists || d > -tickSlack && d < tickSlack+v.took {
+			return 0
 		}
-		gone = gone || !v.exists
+		if d.Abs() < off.Abs() {
+			off = d
+		}
 	}
-	return gone
+	return off
 }
 
 func count(windows []manifest.Window, e told, session string) (n int) {

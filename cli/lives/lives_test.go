@@ -183,14 +183,16 @@ func live(dir, program string, s script) (*found, error) {
 		return nil, err
 	}
 	f := &found{lives: 1, hooks: l.hooks, hookTime: l.hookTime}
-	if err := l.recorded(); err != nil && os.Getenv("NOREC")=="" {
+	if err := l.recorded(); err != nil && os.Getenv("NOREC") == "" {
 		return nil, err
 	}
 	if f.tally, err = l.attributed(); err != nil {
 		return f, err
 	}
 	for _, g := range l.targets() {
-		if os.Getenv("NOREV") != "" { break }
+		if os.Getenv("NOREV") != "" {
+			break
+		}
 		score, err := l.reverted(g)
 		if err != nil {
 			return f, err
