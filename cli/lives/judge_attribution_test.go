@@ -26,7 +26,7 @@ const (
 )
 
 func (v verdict) String() string {
-	return [...]string{"exact", "flagged", "person during a command", "person before a command", "wrong"}[v]
+	return [...]string{"exact", "named", "you, during", "you, before", "wrong"}[v]
 }
 
 // tally counts verdicts by the class of the answer; "" is all of them.
@@ -60,31 +60,6 @@ func (t *tally) merge(o *tally) {
 		t.calls[v] += n
 	}
 	t.unseen += o.unseen
-}
-
-func (t *tally) String() string {
-	var b strings.Builder
-	row := func(name string, counts *[verdicts]int) {
-		sum := 0
-		for _, n := range counts {
-			sum += n
-		}
-		fmt.Fprintf(&b, "  %-10s %6d", name, sum)
-		for v, n := range counts {
-			fmt.Fprintf(&b, "  %s %.1f %%", verdict(v), 100*float64(n)/float64(max(sum, 1)))
-		}
-		b.WriteByte('\n')
-	}
-	for _, c := range slices.Sorted(maps.Keys(t.byClass)) {
-		name := string(c)
-		if name == "" {
-			name = "all"
-		}
-		row(name, t.byClass[c])
-	}
-	row("per call", &t.calls)
-	fmt.Fprintf(&b, "  unseen     %6d\n", t.unseen)
-	return b.String()
 }
 
 // answered is what was said of who brought a line, or took it away.

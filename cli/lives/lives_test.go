@@ -3,10 +3,12 @@ package lives
 import (
 	"flag"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -129,11 +131,76 @@ func play(t *testing.T, program string, n int, seed uint64) {
 	if failed > 0 {
 		t.Errorf("%d lives failed", failed)
 	}
+	t.Log("\n" + table(all))
+}
+
+// table is what docs/CERTAINTY.md has of a run.
+func table(all []found) string {
 	var b strings.Builder
-	for i, m := range manners() {
-		fmt.Fprintf(&b, "%s: %d lives, %d hooks of %s\n%s  %s\n", m, all[i].lives, all[i].hooks, (all[i].hookTime / time.Duration(max(all[i].hooks, 1))).Round(10*time.Microsecond), all[i].tally, &all[i].score)
+	fmt.Fprint(&b, "| tier | sessions | you | lives | changes |")
+	for v := range verdicts {
+		fmt.Fprintf(&b, " %s |", v)
 	}
-	t.Log("\n" + b.String())
+	b.WriteString(" per call |\n|---|---|---|--:|--:|--:|--:|--:|--:|--:|--:|\n")
+	classes := newTally()
+	reverts := &score{}
+	hooks, took := 0, time.Duration(0)
+	for i, m := range manners() {
+		f := &all[i]
+		if f.lives == 0 {
+			continue
+		}
+		you, hard := "–", ""
+		if m.Person {
+			you = "yes"
+		}
+		if m.Hard {
+			hard = ", hard"
+		}
+		fmt.Fprintf(&b, "| %s | %d%s | %s | %d | %d |", m.Tier, m.Sessions, hard, you, f.lives, sum(f.byClass[""]))
+		shares(&b, f.byClass[""])
+		fmt.Fprintf(&b, " %.0f %% |\n", share(&f.calls, exact))
+		classes.merge(f.tally)
+		reverts.merge(&f.score)
+		hooks, took = hooks+f.hooks, took+f.hookTime
+	}
+	b.WriteString("\n| answer | changes |")
+	for v := range verdicts {
+		fmt.Fprintf(&b, " %s |", v)
+	}
+	b.WriteString("\n|---|--:|--:|--:|--:|--:|--:|\n")
+	for _, c := range slices.Sorted(maps.Keys(classes.byClass)) {
+		if c != "" {
+			fmt.Fprintf(&b, "| `%s` | %d |", c, sum(classes.byClass[c]))
+			shares(&b, classes.byClass[c])
+			b.WriteByte('\n')
+		}
+	}
+	fmt.Fprintf(&b, "\n%s; %d changes that nobody could see; %d hooks of %s\n", reverts, classes.unseen, hooks, (took / time.Duration(max(hooks, 1))).Round(10*time.Microsecond))
+	return b.String()
+}
+
+func sum(counts *[verdicts]int) (n int) {
+	if counts == nil {
+		return 0
+	}
+	for _, c := range counts {
+		n += c
+	}
+	return n
+}
+
+func share(counts *[verdicts]int, v verdict) float64 {
+	if counts == nil {
+		return 0
+	}
+	return 100 * float64(counts[v]) / float64(max(sum(counts), 1))
+}
+
+func shares(b *strings.Builder, counts *[verdicts]int) {
+	for v := range verdicts {
+		fmt.Fprintf(b, " %.1f %% |", share(counts, v))
+	}
 }
 
 func (f *found) merge(o *found) {
@@ -183,16 +250,13 @@ func live(dir, program string, s script) (*found, error) {
 		return nil, err
 	}
 	f := &found{lives: 1, hooks: l.hooks, hookTime: l.hookTime}
-	if err := l.recorded(); err != nil && os.Getenv("NOREC") == "" {
+	if err := l.recorded(); err != nil {
 		return nil, err
 	}
 	if f.tally, err = l.attributed(); err != nil {
 		return f, err
 	}
 	for _, g := range l.targets() {
-		if os.Getenv("NOREV") != "" {
-			break
-		}
 		score, err := l.reverted(g)
 		if err != nil {
 			return f, err
