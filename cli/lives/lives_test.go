@@ -19,8 +19,9 @@ import (
 )
 
 var (
-	seedFlag  = flag.Uint64("seed", 0, "play the lives of this seed alone")
-	livesFlag = flag.Int("lives", 0, "how many lives of each manner")
+	seedFlag   = flag.Uint64("seed", 0, "play the lives of this seed alone")
+	mannerFlag = flag.Int("manner", -1, "play lives of this manner alone, by its place in the list")
+	livesFlag  = flag.Int("lives", 0, "how many lives of each manner")
 )
 
 // TestMain is the program too, for what a hook leaves to a detached process: the home of a life is
@@ -36,7 +37,7 @@ func TestMain(m *testing.M) {
 
 // TestLives plays a few lives of every manner, in seconds.
 func TestLives(t *testing.T) {
-	n := 6
+	n := 2
 	if testing.Short() {
 		n = 1
 	}
@@ -123,7 +124,9 @@ func play(t *testing.T, program string, n int, seed uint64) {
 	}
 	for i := range n {
 		for m := range all {
-			jobs <- job{m, i}
+			if *mannerFlag < 0 || m == *mannerFlag {
+				jobs <- job{m, i}
+			}
 		}
 	}
 	close(jobs)
