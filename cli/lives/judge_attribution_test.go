@@ -26,7 +26,7 @@ const (
 )
 
 func (v verdict) String() string {
-	return [...]string{"exact", "named", "you, during", "you, before", "wrong"}[v]
+	return [...]string{"exact", "named", "you, during", "you, between", "wrong"}[v]
 }
 
 // tally counts verdicts by the class of the answer; "" is all of them.
@@ -125,7 +125,7 @@ func (l *life) judgePath(t *tally, path string, steps []attribution.Step) (bad [
 				t.unseen++
 				continue
 			}
-			j := l.judge(s, v, all[at+1:to+1])
+			j := l.judge(s, v)
 			for _, b := range v.born {
 				l.births[b] = answered{&s.Owner, j}
 			}
@@ -184,7 +184,7 @@ func visible(from, v, to *version) bool {
 	return v == to // renames, modes
 }
 
-func (l *life) judge(s *attribution.Step, v *version, within []*version) verdict {
+func (l *life) judge(s *attribution.Step, v *version) verdict {
 	owner := v.by.Session
 	named := person
 	if s.By != nil && s.Class != attribution.Operation {
@@ -212,9 +212,9 @@ func (l *life) judge(s *attribution.Step, v *version, within []*version) verdict
 			return during
 		}
 	}
-	for _, o := range within {
-		if o.at.After(v.at) && o.by.Session == named {
-			return before
+	for _, w := range l.calls {
+		if w.by.Shell && w.by.Session == named && w.from.Before(s.To.Time) && (w.to.IsZero() || w.to.After(s.From.Time)) {
+			return between
 		}
 	}
 	return wrong
