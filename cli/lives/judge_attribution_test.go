@@ -20,7 +20,7 @@ const (
 	exact   verdict = iota // the session, or the person
 	flagged                // several were named, the right one among them
 	during                 // the person's, while a command ran to which it was ascribed
-	before                 // the person's, under a later write of a command in the same interval
+	between                // the person's, between two looks between which a command ran, too
 	wrong                  // anything else
 	verdicts
 )
