@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/rewind-cli/rewind/cli/screen"
@@ -57,6 +58,9 @@ func (c *call) confirm(plan *engine.Restored) (bool, error) {
 		for _, line := range othersText(plan.Others) {
 			fmt.Fprintf(c.out.stderr, "  %s\n", escape(line))
 		}
+		if plan.Instead != nil {
+			c.out.hint("%s keeps them", revertInstead(plan.Instead))
+		}
 		n := 0
 		for _, o := range plan.Others {
 			n += o.Paths
@@ -81,6 +85,11 @@ func (c *call) nameFirst(paths []string) {
 		fmt.Fprintf(c.out.stderr, "  %s\n", escapePath(path))
 	}
 	fmt.Fprintf(c.out.stderr, "  and %d more\n", len(paths)-5)
+}
+
+// revertInstead is the command that keeps the work of others.
+func revertInstead(r *engine.RevertInstead) string {
+	return "rewind revert --session " + shellQuote(r.Session) + " --since prompt~" + strconv.Itoa(r.Turns)
 }
 
 // othersText tells whose work goes too, a session a line.
@@ -113,6 +122,11 @@ func printRestored(c *call, r *engine.Restored, v restoreVerb) {
 	}
 	for _, line := range othersText(r.Others) {
 		o.summary("From another session: %s", escape(line))
+	}
+	if r.Instead != nil && r.DryRun {
+		o.summary("Kept by: %s", o.typed(revertInstead(r.Instead)))
+	} else if r.Instead != nil {
+		o.summary("Kept by: %s, then %s", o.typed(v.takeBack), o.typed(revertInstead(r.Instead)))
 	}
 	printMoved(o, r)
 	if r.DryRun || o.verbose {

@@ -295,6 +295,7 @@ type restoredView struct {
 	TranscriptBackup *string       `json:"transcript_backup"`          // that of Transcript, as log calls it
 	CodeOnly         string        `json:"code_only_reason,omitempty"` // why Transcript is null, although it was to move
 	Others           []otherView   `json:"others,omitempty"`           // whose work goes too
+	Instead          string        `json:"instead,omitempty"`          // the command that keeps the work of others
 	Undone           []string      `json:"prompts,omitempty"`          // what was said behind the target
 	DryRun           bool          `json:"dry_run"`
 }
@@ -329,6 +330,9 @@ func viewRestored(r *engine.Restored) restoredView {
 		v.TranscriptBackup = orNull(m.Backup)
 	}
 	v.Undone = r.Prompts
+	if r.Instead != nil {
+		v.Instead = revertInstead(r.Instead)
+	}
 	for _, o := range r.Others {
 		v.Others = append(v.Others, otherView{o.Session, o.Prompt, o.Paths})
 	}

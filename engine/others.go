@@ -3,12 +3,16 @@ package engine
 import (
 	"bytes"
 	"io"
+	"maps"
 	"os"
 	"path"
 	"slices"
 
+	"github.com/rewind-cli/rewind/engine/attribution"
+	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/restore"
 	"github.com/rewind-cli/rewind/engine/transcript"
+	"github.com/rewind-cli/rewind/engine/window"
 	"github.com/rewind-cli/rewind/manifest"
 )
 
@@ -19,10 +23,33 @@ type OtherWork struct {
 	Paths          int    // that the restore changes, and this session did since
 }
 
+// RevertInstead takes the same turns back, and keeps what others did.
+type RevertInstead struct {
+	Session string
+	Turns   int // its last ones
+}
+
+// instead is the revert of the turns that a restore goes behind.
+func (r *restoring) instead(out *Restored) *RevertInstead {
+	if len(out.Others) == 0 || len(out.Prompts) == 0 || r.sel != nil {
+		return nil
+	}
+	for id := range r.aboutSession() {
+		if id != "" && r.o.Session == nil && r.before == nil {
+			return &RevertInstead{id, len(out.Prompts)}
+		}
+	}
+	switch {
+	case r.before != nil:
+		return &RevertInstead{r.before.Session.ID, len(out.Prompts)}
+	case r.o.Session != nil:
+		return &RevertInstead{r.o.Session.ID, len(out.Prompts)}
+	}
+	return nil
+}
+
 // lookForOthers finds whose work since the target the changes undo, beside that
-// of the session that the restore is about. A change lies between two
-// checkpoints; it is of the session that worked then, and where several did, of
-// those whose conversations name the path.
+// of the session that the restore is about.
 func (r *restoring) lookForOthers(changes []restore.Change) error {
 	if r.op.Kind != manifest.OpRestore && r.op.Kind != manifest.OpUndo || len(changes) == 0 || r.target.Seq == 0 {
 		return nil
@@ -34,35 +61,25 @@ func (r *restoring) lookForOthers(changes []restore.Change) error {
 	}
 	work := map[string]*otherWork{}
 	var order []string
+	of := func(agent, session string) *otherWork {
+		w := work[session]
+		if w == nil {
+			w = &otherWork{OtherWork: OtherWork{Agent: agent, Session: session}, paths: map[string]bool{}}
+			work[session] = w
+			order = append(order, session)
+		}
+		return w
+	}
 	err := r.Query(r.ctx, func(db *manifest.DB) error {
-		since, sessions, err := checkpointsSince(db, r.target.Seq)
+		since, err := checkpointsSince(db, r.target.Seq)
 		if err != nil {
 			return err
 		}
-		if len(sessions) < 2 && (mine[""] || len(sessions) == 0 || mine[since[0].Session]) {
-			return nil
-		}
-		atWork := map[string]bool{}
 		for i, c := range slices.Backward(since) {
-			if i < len(since)-1 && c.Kind != manifest.Safety {
-				err := eachChanged(db, c.Seq, paths, func(p string) {
-					for _, id := range r.whose(p, c, atWork, work) {
-						work[id].paths[p] = true
-					}
-				})
-				if err != nil {
-					return err
-				}
-			}
 			if c.Session == "" {
 				continue
 			}
-			w := work[c.Session]
-			if w == nil {
-				w = &otherWork{OtherWork: OtherWork{Agent: c.Agent, Session: c.Session}, paths: map[string]bool{}}
-				work[c.Session] = w
-				order = append(order, c.Session)
-			}
+			w := of(c.Agent, c.Session)
 			if w.last = c.Seq; w.first == 0 {
 				w.first = c.Seq
 			}
@@ -72,17 +89,12 @@ func (r *restoring) lookForOthers(changes []restore.Change) error {
 			if c.Prompt != "" && i < len(since)-1 {
 				w.Prompt = transcript.Label(c.Prompt)
 			}
-			switch c.Kind {
-			case manifest.Stop, manifest.SessionEnd:
-				if c.Subagent == "" {
-					delete(atWork, c.Session)
-				}
-			default:
-				atWork[c.Session] = true
-			}
 		}
 		return nil
 	})
+	if err == nil {
+		err = r.attribute(paths, work, of)
+	}
 	if err != nil {
 		return err
 	}
@@ -98,23 +110,82 @@ func (r *restoring) lookForOthers(changes []restore.Change) error {
 	return nil
 }
 
-// checkpointsSince are those of the log back to one, the newest first, and the
-// sessions that they are of.
-func checkpointsSince(db *manifest.DB, seq uint64) (since []manifest.Checkpoint, sessions map[string]bool, err error) {
-	sessions = map[string]bool{}
+// attribute gives each session the paths that it changed since the target.
+func (r *restoring) attribute(paths map[string]bool, work map[string]*otherWork, of func(agent, session string) *otherWork) error {
+	newest, err := r.NewestCheckpoint()
+	if err != nil || newest == nil {
+		return err
+	}
+	at, err := r.scan.Written(newest.Root)
+	if err != nil {
+		return r.Classify(err)
+	}
+	now := &attribution.Present{Time: r.Env.Time(), Root: r.now, Load: r.tx.Load, At: at, Windows: window.Pending(r.Project)}
+	a, err := attribution.New(r.ctx, r.Project, attribution.Options{From: r.target.Seq, Now: now})
+	if err != nil {
+		return err
+	}
+	steps, err := a.Between(r.target.Seq, attribution.ThenNow)
+	if project.IsDamage(r.Classify(err)) {
+		return nil // verify tells of that
+	} else if err != nil {
+		return err
+	}
+	for _, path := range slices.Sorted(maps.Keys(steps)) {
+		if !paths[path] {
+			continue
+		}
+		for i := range steps[path] {
+			for _, w := range whose(&steps[path][i], work) {
+				o := of(w.Agent, w.Session)
+				if o.paths[path] = true; o.Prompt == "" {
+					o.Prompt = transcript.Label(w.Prompt)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// whose says which sessions' a step is to be taken for: where several could have made it, those whose
+// conversations name the path, else the likeliest.
+func whose(s *attribution.Step, work map[string]*otherWork) []*attribution.Work {
+	if s.Class == attribution.Operation {
+		return nil
+	}
+	var named, all []*attribution.Work
+	for _, w := range s.Works() {
+		if w.Session == "" {
+			continue
+		}
+		all = append(all, w)
+		if o := work[w.Session]; o != nil && o.names(s.Path) {
+			named = append(named, w)
+		}
+	}
+	switch {
+	case s.Class != attribution.Shared:
+		return all
+	case len(named) > 0:
+		return named
+	case s.By != nil:
+		return all[:1]
+	}
+	return all
+}
+
+// checkpointsSince are those of the log back to one, the newest first.
+func checkpointsSince(db *manifest.DB, seq uint64) (since []manifest.Checkpoint, err error) {
 	for c, err := range db.Checkpoints(manifest.Query{All: true}) {
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		since = append(since, c)
-		if c.Session != "" {
-			sessions[c.Session] = true
-		}
 		if c.Seq <= seq {
 			break
 		}
 	}
-	return since, sessions, nil
+	return since, nil
 }
 
 type otherWork struct {
@@ -163,45 +234,6 @@ func (r *restoring) aboutSession() map[string]bool {
 		mine[""] = true
 	}
 	return mine
-}
-
-// eachChanged calls visit for the wanted paths that differ between a checkpoint
-// and the one before.
-func eachChanged(db *manifest.DB, seq uint64, paths map[string]bool, visit func(string)) error {
-	for c, err := range db.Changes(seq) {
-		if err != nil {
-			return err
-		}
-		if paths[c.Path] {
-			visit(c.Path)
-		}
-	}
-	return nil
-}
-
-// whose says which sessions a change belongs to that c is the first to have.
-func (r *restoring) whose(file string, c manifest.Checkpoint, atWork map[string]bool, work map[string]*otherWork) []string {
-	var ids []string
-	for id := range atWork {
-		ids = append(ids, id)
-	}
-	if len(ids) < 2 {
-		return ids // none: a person's own edit
-	}
-	slices.Sort(ids)
-	var named []string
-	for _, id := range ids {
-		if work[id].names(file) {
-			named = append(named, id)
-		}
-	}
-	switch {
-	case len(named) > 0:
-		return named
-	case atWork[c.Session]:
-		return []string{c.Session}
-	}
-	return ids
 }
 
 // maxNamedIn is how much of a transcript's end is searched for a path.

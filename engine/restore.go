@@ -60,6 +60,7 @@ type Restored struct {
 
 	Conversation *conversation.Moved               // nil: none was moved
 	Without      *conversation.NoConversationError // why none was moved, although it was to be; nil else
+	Instead      *RevertInstead                    // what keeps the work of Others; nil where nothing is known to
 	Prompts      []string                          // those that it went behind, the newest first
 	Older        bool                              // Back: the files are of an earlier turn, since none was taken at the prompt
 	Others       []OtherWork                       // what goes too, of sessions that it is not about
@@ -440,6 +441,7 @@ func (r *restoring) report(changes []restore.Change, skips []problem.Problem) *R
 	if out.Conversation != nil && out.Prompts == nil {
 		out.Prompts = out.Conversation.Prompts
 	}
+	out.Instead = r.instead(out)
 	for _, c := range changes {
 		if r.saw != nil && r.saw.torn[c.Path] && c.Action != restore.Delete {
 			out.Torn = append(out.Torn, c.Path)

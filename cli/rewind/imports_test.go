@@ -71,9 +71,9 @@ var inEngine = map[string][]string{
 	"engine/search": {"cas", "engine/checkpoint", "engine/pathspec", "engine/project", "manifest"},
 	"engine/maintain": {"cas", "engine/account", "engine/checkpoint", "engine/commit", "engine/conversation", "engine/notice", "engine/pathspec", "engine/problem", "engine/project", "engine/restore",
 		"engine/scan", "engine/settings", "engine/stores", "engine/transcript", "engine/window", "manifest"},
-	"engine/attribution": {"cas", "engine/project", "manifest"},
+	"engine/attribution": {"cas", "engine/project", "engine/window", "manifest"},
 	"engine/attempts":    {"cas", "engine/conversation", "engine/project", "engine/transcript", "manifest"},
-	"engine/timeline":    {"cas", "engine/account", "engine/attribution", "engine/checkpoint", "engine/pathspec", "engine/problem", "engine/project", "manifest"},
+	"engine/timeline":    {"cas", "engine/account", "engine/attribution", "engine/checkpoint", "engine/pathspec", "engine/problem", "engine/project", "engine/window", "manifest"},
 	"engine/notice":      {"engine/account", "engine/project", "manifest"},
 	"engine/hook":        {"cas", "engine/account", "engine/checkpoint", "engine/commit", "engine/conversation", "engine/maintain", "engine/notice", "engine/project", "engine/settings", "engine/stores", "engine/window", "manifest"},
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/rewind-cli/rewind/engine/checkpoint"
 	"github.com/rewind-cli/rewind/engine/problem"
 	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/window"
 	"github.com/rewind-cli/rewind/manifest"
 )
 
@@ -19,8 +20,10 @@ type Present struct {
 	Time time.Time
 	Root oid.ID
 
-	left problem.Unread
-	dirs map[oid.ID]manifest.Dir // what the store does not have of it
+	left    problem.Unread
+	at      map[string]time.Time    // when was written what differs from the newest checkpoint
+	windows []manifest.Window       // that no checkpoint has yet
+	dirs    map[oid.ID]manifest.Dir // what the store does not have of it
 }
 
 func (n *Present) state() *State { return &State{Root: n.Root, Now: true} }
@@ -62,6 +65,10 @@ func Look(ctx context.Context, p *project.Project) (_ *Present, err error) {
 		// What it is compared with is damaged, not it.
 		err = manifest.Diff(load, oid.ID{}, n.Root, func(manifest.Change) error { return ctx.Err() })
 	}
+	if err == nil {
+		n.at, err = c.Written(root)
+		n.windows = window.Pending(p)
+	}
 	return n, err
 }
 
@@ -70,5 +77,5 @@ func (n *Present) Seen(p *project.Project) *attribution.Present {
 	if n == nil {
 		return nil
 	}
-	return &attribution.Present{Time: n.Time, Root: n.Root, Load: n.load(p)}
+	return &attribution.Present{Time: n.Time, Root: n.Root, Load: n.load(p), At: n.at, Windows: n.windows}
 }
