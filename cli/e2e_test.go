@@ -44,6 +44,7 @@ func TestE2E(t *testing.T) {
 		t.Run(name, func(t *testing.T) { driveClaude(t, rewind, words) })
 		t.Run(name+"/lives", func(t *testing.T) { liveClaude(t, rewind, words) })
 		t.Run("notice/"+name, func(t *testing.T) { noticeClaude(t, rewind, words) })
+		t.Run("revert/"+name, func(t *testing.T) { revertClaude(t, rewind, words) })
 	}
 	droids, _ := filepath.Glob(filepath.Join(clients, "droid*", "bin", "droid"))
 	for _, file := range droids {

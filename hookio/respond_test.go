@@ -66,6 +66,47 @@ func TestCanTell(t *testing.T) {
 	}
 }
 
+// What reaches a model, and where: nothing but that.
+func TestInform(t *testing.T) {
+	for _, c := range []struct {
+		e    Event
+		want string // "" where it cannot be told
+	}{
+		{Event{Agent: Claude, Kind: Prompt, Name: "UserPromptSubmit"}, "UserPromptSubmit"},
+		{Event{Agent: Claude, Kind: Prompt}, "UserPromptSubmit"},
+		{Event{Agent: Claude, Kind: Prompt, AgentID: "sub"}, ""},
+		{Event{Agent: Claude, Kind: SessionStart}, ""}, // the prompt comes, if anything does
+		{Event{Agent: Claude, Kind: PreTool}, ""},
+		{Event{Agent: Claude, Kind: Stop}, ""},
+		{Event{Agent: Droid, Kind: SessionStart}, "SessionStart"},
+		{Event{Agent: Droid, Kind: Prompt, Name: "UserPromptSubmit"}, "UserPromptSubmit"},
+		{Event{Agent: Droid, Kind: SessionEnd}, ""},
+		{Event{Agent: Codex, Kind: Prompt, Name: "UserPromptSubmit"}, "UserPromptSubmit"},
+		{Event{Agent: Qwen, Kind: Prompt, Name: "UserPromptSubmit"}, "UserPromptSubmit"},
+		{Event{Agent: Gemini, Kind: Prompt, Name: "BeforeAgent"}, "BeforeAgent"},
+		{Event{Agent: Copilot, Kind: Prompt}, ""},
+		{Event{Agent: Cursor, Kind: Prompt}, ""},
+		{Event{Agent: Kiro, Kind: Prompt}, ""},
+		{Event{Agent: OpenCode, Kind: Prompt}, ""},
+		{Event{Agent: Pi, Kind: Prompt}, ""},
+		{Event{Agent: Generic, Kind: Prompt}, ""},
+	} {
+		if got := CanInform(&c.e); got != (c.want != "") {
+			t.Errorf("%s at %s: %v", c.e.Agent, c.e.Kind, got)
+		}
+		if c.want == "" {
+			continue
+		}
+		if got, want := string(Response{}.Inform(&c.e, "a\"b").Stdout), `{"hookSpecificOutput":{"additionalContext":"a\"b","hookEventName":"`+c.want+`"}}`+"\n"; got != want {
+			t.Errorf("%s", got)
+		}
+	}
+	e := Event{Agent: Claude, Kind: Prompt, Name: "UserPromptSubmit"}
+	if got := string(Tell("to the person").Inform(&e, "to the model").Stdout); got != `{"hookSpecificOutput":{"additionalContext":"to the model","hookEventName":"UserPromptSubmit"},"systemMessage":"to the person"}`+"\n" {
+		t.Errorf("%s", got)
+	}
+}
+
 func TestExports(t *testing.T) {
 	vars := []Variable{{"REWIND_PROJECT_ROOT", "/a b/it's"}, {"REWIND_AGENT", "claude"}, {"EMPTY", ""}, {"NUL", "a\x00b"}, {"bad name", "x"}}
 	want := "export REWIND_PROJECT_ROOT='/a b/it'\\''s'\nexport REWIND_AGENT='claude'\n"
