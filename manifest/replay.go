@@ -23,7 +23,7 @@ func Skip(*EntryError) error { return nil }
 // Strict ends with the first entry that cannot be read: for Replay and Newest.
 func Strict(e *EntryError) error { return e }
 
-// Replayed is what a run of the log's records says. It does not change.
+// Replayed is what a run of the log's records says. It does not change, but by Drop.
 type Replayed struct{ s *state }
 
 // Replay applies the records from sequence number from on, 1 for the whole log. Records are the outcome of
@@ -61,6 +61,9 @@ func (s *state) applyAll(ctx context.Context, src Source, from uint64, unreadabl
 	}
 	return nil
 }
+
+// Drop does to what was replayed what a Delete record of these checkpoints would: others may read it no more meanwhile.
+func (r *Replayed) Drop(ids []CheckpointID) error { return r.s.deleteAll(ids) }
 
 // Last is the sequence number of the newest record, 0 for none.
 func (r *Replayed) Last() uint64 { return r.s.last }

@@ -1,8 +1,10 @@
 package manifest
 
 import (
+	"cmp"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/cespare/xxhash/v2"
 )
@@ -85,10 +87,8 @@ func (s *state) apply(r Sequenced) error {
 	case rec.Mark != nil:
 		return s.applyMark(rec.Mark)
 	case rec.Delete != nil:
-		for _, id := range rec.Delete.Checkpoints {
-			if err := s.delete(id); err != nil {
-				return err
-			}
+		if err := s.deleteAll(rec.Delete.Checkpoints); err != nil {
+			return err
 		}
 		for _, seq := range rec.Delete.Touches {
 			if err := s.dropTouch(seq); err != nil {
@@ -179,10 +179,56 @@ func (s *state) rename(c *Checkpoint, name string) error {
 	return nil
 }
 
-func (s *state) delete(id CheckpointID) error {
+// deleteAll deletes checkpoints. What they held of windows, and of when paths were written, goes on in the next one
+// that lives; where none does, it is gone with them.
+func (s *state) deleteAll(ids []CheckpointID) error {
+	var gone []*Checkpoint
+	for _, id := range ids {
+		c, err := s.delete(id)
+		if err != nil {
+			return err
+		}
+		if c != nil && (c.Windows != "" || c.Changed != "") {
+			gone = append(gone, c)
+		}
+	}
+	slices.SortFunc(gone, func(a, b *Checkpoint) int { return cmp.Compare(a.Seq, b.Seq) })
+	for len(gone) > 0 {
+		heir := s.index.next(gone[0].Seq, &anyKind)
+		n := 1
+		for n < len(gone) && (heir == 0 || gone[n].Seq < heir) {
+			n++
+		}
+		if heir != 0 {
+			c, err := s.bySeq(heir)
+			if err != nil {
+				return err
+			}
+			s.alter(c).inherit(gone[:n])
+		}
+		gone = gone[n:]
+	}
+	return nil
+}
+
+// inherit takes over what checkpoints before it held that are gone, oldest first.
+func (c *Checkpoint) inherit(gone []*Checkpoint) {
+	windows, changed := make([]string, 0, len(gone)+1), ""
+	for _, g := range gone {
+		windows = append(windows, g.Windows)
+		changed = JoinChanged(changed, g.Changed)
+	}
+	if strings.Join(windows, "") != "" {
+		c.Windows = JoinWindows(append(windows, c.Windows)...)
+	}
+	c.Changed = JoinChanged(changed, c.Changed)
+}
+
+// delete gives the checkpoint that was deleted, nil for none.
+func (s *state) delete(id CheckpointID) (*Checkpoint, error) {
 	c, err := s.byID(id)
 	if err != nil || c == nil {
-		return err
+		return nil, err
 	}
 	if c.Name != "" {
 		s.names[c.Name] = 0
@@ -192,7 +238,7 @@ func (s *state) delete(id CheckpointID) error {
 		s.alter(c) // kept, for the keys that the next fold takes away
 	}
 	s.index.set(c.Seq, 0)
-	return nil
+	return c, nil
 }
 
 // alter makes c one that may be changed.

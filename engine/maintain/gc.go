@@ -195,7 +195,7 @@ func (c *collection) mark(ctx context.Context) error {
 // planSweep plans which packs to copy.
 func (c *collection) planSweep(ctx context.Context) (err error) {
 	// A sweep that nobody asked for only copies what it must.
-	c.repack = cas.RepackOptions{Recompress: !c.o.Auto && !c.o.purge}
+	c.repack = cas.RepackOptions{Recompress: !c.o.Auto && !c.o.purge, Amend: c.state.amend}
 	if c.p.Progress != nil {
 		c.repack.Progress = func(done, total int64) {
 			c.p.Progress(project.ProgressInfo{Phase: "gc", Bytes: done, TotalBytes: total})
@@ -234,7 +234,7 @@ func (c *collection) forget(ctx context.Context) error {
 		}
 	}
 	c.result.removed(c.drop, c.gone, len(c.state.Checkpoints))
-	return nil
+	return c.state.replayed.Drop(c.result.Removed) // so that what they hand on is in the log that is written
 }
 
 // removed notes which checkpoints go.
