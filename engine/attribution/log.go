@@ -147,7 +147,7 @@ func linesWith(c *manifest.Checkpoint) []line {
 	}
 	windows, err := manifest.ParseWindows(c.Windows)
 	if err != nil {
-		return nil // verify tells of that
+		return nil // damaged, or of a newer program's form
 	}
 	return linesOf(windows, c.Seq)
 }
