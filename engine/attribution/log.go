@@ -149,7 +149,19 @@ func linesWith(c *manifest.Checkpoint) []line {
 	if err != nil {
 		return nil // damaged, or of a newer program's form
 	}
-	return linesOf(windows, c.Seq)
+	lines := linesOf(windows, c.Seq)
+	if c.Kind == manifest.Prompt { // windows do not say what was typed
+		for i := range slices.Backward(lines) {
+			if l := &lines[i]; l.edge == prompts && l.Agent == c.Agent && l.Session == c.Session {
+				l.Prompt = c.Prompt
+				if l.PromptID == "" {
+					l.PromptID = c.PromptID
+				}
+				break
+			}
+		}
+	}
+	return lines
 }
 
 // linesOf are windows' ends as lines that a commit brought.
