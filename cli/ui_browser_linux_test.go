@@ -272,6 +272,32 @@ func TestPageFindsAndGoesBack(t *testing.T) {
 	l.clean()
 }
 
+// One turn is taken back from the page, what came after it stays, and that is undone.
+func TestPageTakesBackATurn(t *testing.T) {
+	l := newPageLab(t)
+	l.click(".row", "make Add faster")
+	l.until(`document.querySelector(".right .by")?.textContent.includes("Write")`)
+	l.click(".right button", "Take back this turn…")
+	l.until(`document.querySelector("dialog .go:not([disabled])")?.textContent === "Revert 1 path"`)
+	l.picture("revert")
+	l.click("dialog .go", "Revert")
+	l.until(`document.querySelector(".done")`)
+	if got := l.read("calc.go"); !strings.Contains(got, "a + b") {
+		t.Errorf("not taken back: %s", got)
+	}
+	if got := l.read("README.md"); got != "# calc\n" {
+		t.Errorf("README.md: %q", got)
+	}
+	l.click("header button", "Undo…")
+	l.until(`document.querySelector("dialog .go:not([disabled])")`)
+	l.click("dialog .go", "Undo")
+	l.until(`[...document.querySelectorAll(".done")].some((e) => e.textContent.includes("Undone"))`)
+	if got := l.read("calc.go"); !strings.Contains(got, "a - b") {
+		t.Errorf("not undone: %s", got)
+	}
+	l.clean()
+}
+
 // What is saved while the page is open is in it, and a plan that is no longer right is not done.
 func TestPageIsLive(t *testing.T) {
 	l := newPageLab(t)

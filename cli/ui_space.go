@@ -28,7 +28,7 @@ func newUISource(c *call, p *project.Project) *uiSource {
 	pick.keep = true
 	return &uiSource{
 		list:   []web.Project{{ID: id, Name: filepath.Base(p.Root()), Root: p.Root()}},
-		spaces: map[string]*uiSpace{id: {pick}},
+		spaces: map[string]*uiSpace{id: {pickSource: pick}},
 	}
 }
 
@@ -42,7 +42,10 @@ func (s *uiSource) Space(id string) web.Space {
 }
 
 // uiSpace is one project of the page.
-type uiSpace struct{ *pickSource }
+type uiSpace struct {
+	*pickSource
+	reverts map[string]plannedRevert // that were shown; under busy
+}
 
 // uiFailure is an error as the page is told it.
 type uiFailure struct {
@@ -116,10 +119,12 @@ func (s *uiSpace) Ask(ctx context.Context, what string, args web.Args) (v any, e
 
 // uiAction is what a plan is wanted of.
 type uiAction struct {
-	Verb  string   `json:"verb"` // restore, undo, redo
-	ID    string   `json:"id"`   // of the row, for restore
-	Half  string   `json:"half"` // both, code, talk
-	Paths []string `json:"paths"`
+	Verb      string   `json:"verb"` // restore, revert, undo, redo
+	ID        string   `json:"id"`   // of the row, for restore and revert
+	Half      string   `json:"half"` // of a restore: both, code, talk
+	Paths     []string `json:"paths"`
+	Call      bool     `json:"call"`      // of a revert: the row's tool call alone, not its turn
+	Conflicts string   `json:"conflicts"` // of a revert: keep ("" too), undo, markers
 }
 
 // uiPlan is a plan as the page shows it.
@@ -139,9 +144,15 @@ type uiPlanFile struct {
 }
 
 func (s *uiSpace) Plan(ctx context.Context, body json.RawMessage) (any, error) {
-	var a uiAction
-	if err := json.Unmarshal(body, &a); err != nil {
-		return nil, told(usagef("the plan that is asked for cannot be read"))
+	a, err := planBody(body)
+	if err != nil {
+		return nil, told(err)
+	}
+	if a.Verb == "revert" {
+		s.busy <- struct{}{}
+		defer func() { <-s.busy }()
+		v, err := s.revertPlan(ctx, a)
+		return v, told(err)
 	}
 	verb, ok := map[string]screen.Verb{"restore": screen.Restore, "undo": screen.Undo, "redo": screen.Redo}[a.Verb]
 	half, known := map[string]screen.Half{"both": screen.Both, "": screen.Both, "code": screen.Code, "talk": screen.Conversation}[a.Half]
@@ -192,12 +203,16 @@ func lineText(l screen.Line) string {
 }
 
 func (s *uiSpace) Apply(ctx context.Context, plan string) (done, changed any, err error) {
+	s.busy <- struct{}{}
+	defer func() { <-s.busy }()
+	if p, ok := s.reverts[plan]; ok {
+		done, changed, err = s.applyRevert(context.WithoutCancel(ctx), p)
+		return done, changed, told(err)
+	}
 	token, err := strconv.Atoi(plan)
 	if err != nil {
 		return nil, nil, told(errors.New("that plan is gone"))
 	}
-	s.busy <- struct{}{}
-	defer func() { <-s.busy }()
 	// A page that goes away meanwhile does not end what it asked for.
 	said, now, err := s.do(context.WithoutCancel(ctx), screen.Ask{What: screen.AskDo, Plan: token})
 	switch {

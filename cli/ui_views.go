@@ -7,7 +7,9 @@ import (
 	"github.com/rewind-cli/rewind/cli/screen"
 	"github.com/rewind-cli/rewind/cli/web"
 	"github.com/rewind-cli/rewind/engine"
+	"github.com/rewind-cli/rewind/engine/attribution"
 	"github.com/rewind-cli/rewind/engine/conversation"
+	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/timeline"
 	"github.com/rewind-cli/rewind/engine/transcript"
 	"github.com/rewind-cli/rewind/manifest"
@@ -37,6 +39,7 @@ type uiRow struct {
 	Dim     bool      `json:"dim,omitempty"`
 	Talk    bool      `json:"talk,omitempty"` // it holds a conversation
 	Agent   string    `json:"agent,omitempty"`
+	Call    bool      `json:"call,omitempty"` // one tool call, which the agent gave an id
 	Session string    `json:"session,omitempty"`
 	Stored  uint64    `json:"stored,omitempty"` // bytes that it added to the store
 }
@@ -74,7 +77,7 @@ func (s *uiSpace) uiTimeline(ctx context.Context, args web.Args) (any, error) {
 			v.Changes = &uiCounts{n.Added, n.Modified, n.Deleted}
 		}
 		if c := r.Checkpoint; c != nil {
-			v.Talk, v.Stored = c.Transcript != nil, c.StoredBytes
+			v.Talk, v.Stored, v.Call = c.Transcript != nil, c.StoredBytes, c.ToolUseID != ""
 		}
 		out.Rows = append(out.Rows, v)
 	}
@@ -112,6 +115,7 @@ type uiFileDiff struct {
 	Hidden  bool   `json:"hidden,omitempty"` // precious: its lines are not shown
 	Patch   string `json:"patch,omitempty"`
 	Left    bool   `json:"left,omitempty"` // the patch is to be asked for
+	By      string `json:"by,omitempty"`   // who changed it; "" where nobody but the person did, or it is not known
 }
 
 // Bounds of one answer: a page shows the first, and asks for the rest as it is looked at.
@@ -127,6 +131,12 @@ func (s *uiSpace) uiLook(ctx context.Context, args web.Args) (any, error) {
 		return nil, err
 	}
 	out := uiFiles{Title: title, Files: []uiFileDiff{}}
+	by := func(string) string { return "" }
+	if args("other") == "" {
+		if by, err = s.uiOwners(ctx, args("id")); err != nil {
+			return nil, err
+		}
+	}
 	room := maxPatches
 	for i, f := range files {
 		if i == mostFiles {
@@ -134,6 +144,7 @@ func (s *uiSpace) uiLook(ctx context.Context, args web.Args) (any, error) {
 			break
 		}
 		v := viewFileDiff(f)
+		v.By = by(f.Path)
 		if len(v.Patch) > min(room, longestPatch) {
 			v.Patch, v.Left = "", true
 		}
@@ -286,4 +297,32 @@ func (s *uiSpace) uiTalk(ctx context.Context, args web.Args) (any, error) {
 	}
 	out.Earlier = earlier
 	return out, nil
+}
+
+// uiOwners says who changed each path of a row. Of what is damaged nothing is said.
+func (s *uiSpace) uiOwners(ctx context.Context, id string) (func(path string) string, error) {
+	nobody := func(string) string { return "" }
+	r, err := s.row(id)
+	if err != nil || r.To == nil || r.Kind == timeline.Operation {
+		return nobody, err
+	}
+	s.mu.Lock()
+	present := s.present
+	s.mu.Unlock()
+	var o attribution.Options
+	if r.From != nil {
+		o.From = r.From.Seq
+	}
+	if o.To = r.To.Seq; r.To.Now {
+		o.To, o.Now = 0, present.Seen(s.p)
+	}
+	a, err := attribution.New(ctx, s.p, o)
+	if err != nil {
+		return nobody, err
+	}
+	whose, err := rowOwned(a, r)
+	if project.IsDamage(err) {
+		return nobody, nil
+	}
+	return whose.text(), err
 }

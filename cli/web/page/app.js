@@ -122,6 +122,7 @@ function App({ projects, readOnly }) {
         ArrowDown: () => step(1), j: () => step(1), ArrowUp: () => step(-1), k: () => step(-1), PageDown: () => step(15), PageUp: () => step(-15),
         Home: () => shown.length && choose(shown[0]), End: () => shown.length && choose(shown[shown.length - 1]),
         "]": () => step(-1, true), "[": () => step(1, true), "/": () => search.current?.focus(), Enter: restore, r: restore,
+        v: () => !readOnly && row && row.session && row.id[0] !== "#" && setAction({ verb: "revert", id: row.id }),
         u: () => !readOnly && setAction({ verb: "undo" }), U: () => !readOnly && setAction({ verb: "redo" }),
         d: () => setAgainst(against === "@" ? "" : "@"), " ": () => row && setMarked(marked === row.id ? null : row.id),
         m: () => go({ page: "film" }), o: () => go({ page: "operations" }), "?": () => go({ page: "keys" }), Escape: () => (setMarked(null), setAgainst(""), setRange(null), go({ page: "" })),
@@ -195,6 +196,8 @@ function Moment({ project, row, other, goTo, onHistory, readOnly, setAction, set
       <div class="head"><h2><${Text} of=${title(row)} /></h2>
         <div class="buttons">
           ${isCheckpoint && !readOnly && html`<button class="go" onClick=${() => setAction({ verb: "restore", id: row.id })}>Restore…</button>`}
+          ${isCheckpoint && !readOnly && row.session && html`<button title="Takes back what was done for this prompt, and keeps the rest" onClick=${() => setAction({ verb: "revert", id: row.id })}>Take back this turn…</button>`}
+          ${isCheckpoint && !readOnly && row.call && html`<button title="Takes back this call alone" onClick=${() => setAction({ verb: "revert", id: row.id, call: true })}>Take back this call…</button>`}
           ${isCheckpoint && html`<button aria-pressed=${against === "@"} onClick=${() => setAgainst(against === "@" ? "" : "@")}>Compare with now</button>`}
         </div></div>
       ${error && html`<p class="warn" role="alert"><${Text} of=${error.message} /></p>`}

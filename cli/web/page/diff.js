@@ -83,6 +83,7 @@ export function Files({ files, more, onHistory, open, setOpen }) {
     ${files.map((f, i) => html`<details key=${f.path} data-at=${i} open=${files.length <= 8 || i === open} onToggle=${(e) => e.target.open && f.left && f.load && f.load()}>
       <summary><span class=${"st st-" + f.status}>${f.status}</span> <span class="path"><${Text} of=${f.path} /></span>
         ${(f.added > 0 || f.deleted > 0) && html`<span class="changes"><span class="plus">+${f.added}</span> <span class="minus">−${f.deleted}</span></span>`}
+        ${f.by && html`<span class="by">by <${Text} of=${f.by} most=${200} /></span>`}
         ${onHistory && html`<button class="link" onClick=${(e) => (e.preventDefault(), onHistory(f.path))}>versions</button>`}
       </summary>
       <${Patch} file=${f} />

@@ -98,7 +98,7 @@ export function Search({ project, rows, query, goTo, onFile }) {
 }
 
 export function Keys() {
-  const keys = [["↑ ↓ j k", "row"], ["[ ]", "previous, next prompt"], ["Enter r", "plan a restore to the row"], ["u U", "undo, redo"], ["d", "compare with the files as they are now"],
+  const keys = [["↑ ↓ j k", "row"], ["[ ]", "previous, next prompt"], ["Enter r", "plan a restore to the row"], ["v", "plan to take back the row's turn, and keep the rest"], ["u U", "undo, redo"], ["d", "compare with the files as they are now"],
     ["space", "mark a row: it is compared with the chosen one"], ["/", "filter; Enter searches the content of all checkpoints"], ["m", "film"], ["o", "operations"], ["esc", "back"]];
   return html`<h2>Keys</h2><dl class="facts">${keys.map(([k, what]) => html`<dt><kbd>${k}</kbd></dt><dd>${what}</dd>`)}</dl>`;
 }

@@ -8,6 +8,7 @@ export function Plan({ project, action, close, done }) {
   const [error, setError] = useState(null);
   const [busy, setBusy] = useState(false);
   const [half, setHalf] = useState(action.half || "both");
+  const [conflicts, setConflicts] = useState("keep");
   const box = useRef();
   useEffect(() => {
     box.current.showModal();
@@ -15,8 +16,8 @@ export function Plan({ project, action, close, done }) {
   useEffect(() => {
     setPlan(null);
     setError(null);
-    post(`p/${project}/plans`, { ...action, half }).then(setPlan, setError);
-  }, [project, action, half]);
+    post(`p/${project}/plans`, { ...action, half, conflicts }).then(setPlan, setError);
+  }, [project, action, half, conflicts]);
   const apply = async () => {
     setBusy(true);
     try {
@@ -33,6 +34,9 @@ export function Plan({ project, action, close, done }) {
     <h2 id="plan-title">${plan ? html`<${Text} of=${plan.title} />` : "Plan"}</h2>
     ${action.verb === "restore" && !(action.paths || []).length && html`<div class="halves" role="radiogroup" aria-label="What is restored">
       ${[["both", "Files and conversation"], ["code", "Files"], ["talk", "Conversation"]].map(([v, label]) => html`<label><input type="radio" name="half" value=${v} checked=${half === v} onChange=${() => setHalf(v)} /> ${label}</label>`)}
+    </div>`}
+    ${action.verb === "revert" && html`<div class="halves" role="radiogroup" aria-label="Where others built on it">
+      ${[["keep", "Keep what others built on"], ["undo", "Take that back too"], ["markers", "Mark both"]].map(([v, label]) => html`<label><input type="radio" name="conflicts" value=${v} checked=${conflicts === v} onChange=${() => setConflicts(v)} /> ${label}</label>`)}
     </div>`}
     ${plan && plan.changed && html`<p class="warn" role="alert"><${Text} of=${plan.changed} /></p>`}
     ${error && html`<p class="warn" role="alert"><${Text} of=${error.message} />${error.hint && html`<br /><${Text} of=${error.hint} />`}</p>`}
