@@ -43,18 +43,18 @@ func rowOwned(a *attribution.Attribution, r *timeline.Row) (owned, error) {
 
 // ownerView says who changed a path.
 type ownerView struct {
-	Class     string     `json:"class,omitempty"` // declared, outside, shell, shared, operation; "" where it is not known
-	SessionID string     `json:"session_id,omitempty"`
-	Agent     string     `json:"agent,omitempty"`
-	Subagent  string     `json:"subagent,omitempty"`
-	PromptID  string     `json:"prompt_id,omitempty"`
-	Prompt    string     `json:"prompt,omitempty"`
-	Tool      string     `json:"tool,omitempty"`
-	ToolUseID string     `json:"tool_use_id,omitempty"`
-	Summary   string     `json:"tool_summary,omitempty"`
-	Operation *uint64    `json:"operation,omitempty"` // by its seq, where it was one
+	Class     string          `json:"class,omitempty"` // declared, outside, shell, shared, operation; "" where it is not known
+	SessionID string          `json:"session_id,omitempty"`
+	Agent     string          `json:"agent,omitempty"`
+	Subagent  string          `json:"subagent,omitempty"`
+	PromptID  string          `json:"prompt_id,omitempty"`
+	Prompt    string          `json:"prompt,omitempty"`
+	Tool      string          `json:"tool,omitempty"`
+	ToolUseID string          `json:"tool_use_id,omitempty"`
+	Summary   string          `json:"tool_summary,omitempty"`
+	Operation *uint64         `json:"operation,omitempty"` // by its seq, where it was one
 	Also      []ownerWorkView `json:"also,omitempty"`      // who else could have, or wrote before
-	OrYou     bool       `json:"also_outside,omitempty"`
+	OrYou     bool            `json:"also_outside,omitempty"`
 }
 
 // ownerWorkView is one call of an agent's, its turn, or an operation.

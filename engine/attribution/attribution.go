@@ -39,10 +39,10 @@ type Attribution struct {
 	p   *project.Project
 	o   Options
 
-	points    []*point          // oldest first
-	windows   []*window         // but for those in lasting, in the order in which they opened
-	reach     []uint64          // see reachOf
-	lasting   []*window         // left in the background, and open
+	points    []*point  // oldest first
+	windows   []*window // but for those in lasting, in the order in which they opened
+	reach     []uint64  // see reachOf
+	lasting   []*window // left in the background, and open
 	turns     []*window
 	turnReach []uint64
 	tells     map[source]bool
