@@ -164,7 +164,7 @@ func explain(err error) failure {
 	case errors.As(err, &conflicts):
 		return conflicts.failure()
 	case errors.As(err, &kept):
-		f.code = exitPartial
+		return kept.failure()
 	case errors.As(err, &partial):
 		return partial.failure()
 	case errors.As(err, &partly):

@@ -30,7 +30,7 @@ func interruptedText(command string, err error) (text, hint string) {
 		return "no checkpoint was taken, and the command was not run", "what was read so far is stored: the next rewind save uses it, or rewind gc removes it"
 	case "init":
 		return "no store was made", "the same rewind init again"
-	case "restore", "undo", "redo", "undo-restore", "redo-restore", "back":
+	case "restore", "undo", "redo", "undo-restore", "redo-restore", "back", "revert":
 		return "the project is as it was", "rewind log shows what was done before"
 	case "import":
 		return "nothing was imported", "what was read so far is stored: the same rewind import uses it, or rewind gc removes it"

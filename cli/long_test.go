@@ -53,6 +53,7 @@ var longCommands = []longCommand{
 	{name: "redo-restore", args: []string{"redo-restore", "-y"},
 		prepare: func(l *longLab) { l.must("restore", "2", "-y"); l.must("undo-restore", "-y") },
 		phases:  restorePhases, says: asItWas, safety: true},
+	{name: "revert", args: []string{"revert", "--session", "aaaa", "-y"}, prepare: (*longLab).session, phases: restorePhases, says: asItWas, safety: true},
 	{name: "grep", args: []string{"grep", "content"}, phases: []string{"look through checkpoint", "scan ", "search content"},
 		says: "interrupted: nothing was changed", done: []string{"search content"}},
 	{name: "export", args: []string{"export", "last", "-o", "BASE/out.tar"}, phases: []string{"export "}, makes: "out.tar", says: "interrupted: nothing was changed"},
@@ -174,6 +175,24 @@ func (l *longLab) repository() {
 	cmd.Dir = filepath.Dir(dir)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		l.t.Skipf("NOT TESTED HERE: no git: %v: %s", err, out)
+	}
+}
+
+// session lets an agent's session work on the tree.
+func (l *longLab) session() {
+	l.t.Helper()
+	l.must("config", "antiSpam.enabled", "false")
+	l.hook(`{"event":"prompt","session_id":"aaaa-s","prompt":"Work"}`)
+	l.fill("proj", 4)
+	l.hook(`{"event":"stop","session_id":"aaaa-s"}`)
+}
+
+// hook tells of an event, as an agent does.
+func (l *longLab) hook(event string) {
+	l.t.Helper()
+	var o, e bytes.Buffer
+	if code := Main([]string{"rewind", "hook", "generic"}, l.env, Stdio{In: strings.NewReader(event), Out: &o, Err: &e}); code != 0 {
+		l.t.Fatalf("rewind hook: exit code %d\n%s%s", code, o.String(), e.String())
 	}
 }
 

@@ -12,10 +12,35 @@ import (
 )
 
 // keptError says that a revert left something that was to go. The answer has been printed.
-type keptError struct{ n int }
+type keptError struct {
+	kept, marked int
+	failed       *partialError // what could not be restored; nil: nothing
+}
 
 func (e *keptError) Error() string {
-	return plural(e.n, "place", "places") + " stayed as they were: others built on them"
+	var parts []string
+	switch {
+	case e.kept == 1:
+		parts = append(parts, "1 place stayed as it was: others built on it")
+	case e.kept > 1:
+		parts = append(parts, fmt.Sprintf("%d places stayed as they were: others built on them", e.kept))
+	}
+	if e.marked > 0 {
+		parts = append(parts, plural(e.marked, "place", "places")+" with markers: others built on what was there")
+	}
+	if e.failed != nil {
+		parts = append(parts, e.failed.Error())
+	}
+	return strings.Join(parts, "; ")
+}
+
+func (e *keptError) failure() failure {
+	f := failure{code: exitPartial}
+	if e.failed != nil {
+		f = e.failed.failure()
+	}
+	f.message = e.Error()
+	return f
 }
 
 // conflictsError says where others built on what was to go. Nothing was changed.
@@ -46,11 +71,23 @@ func (c *call) reportReverted(r *engine.Reverted, flags *revertFlags) error {
 	} else {
 		c.printReverted(r, flags)
 	}
+	var failed *partialError
 	if bad := problem.FailedOf(r.Skip); len(bad) > 0 {
-		return &partialError{verb: "restored", paths: bad}
+		failed = &partialError{verb: "restored", paths: bad}
 	}
 	if len(r.Kept) > 0 {
-		return &keptError{len(r.Kept)}
+		e := &keptError{failed: failed}
+		for _, k := range r.Kept {
+			if k.Marked {
+				e.marked++
+			} else {
+				e.kept++
+			}
+		}
+		return e
+	}
+	if failed != nil {
+		return failed
 	}
 	return nil
 }
@@ -62,7 +99,11 @@ func (c *call) printReverted(r *engine.Reverted, flags *revertFlags) {
 		verb = "Would revert"
 	}
 	switch {
-	case !changed(r.Restored) && len(r.Kept) == 0:
+	case !changed(r.Restored) && len(r.Kept) > 0:
+		o.summary("Nothing to revert but what others built on.")
+	case !changed(r.Restored) && len(r.Shared) > 0:
+		o.summary("Nothing to revert that is surely of it.")
+	case !changed(r.Restored):
 		o.summary("Nothing to revert: nothing of it is left in the files.")
 	case len(r.Turns) == 0:
 		o.summary("%s.", verb)
@@ -79,7 +120,11 @@ func (c *call) printReverted(r *engine.Reverted, flags *revertFlags) {
 		o.summary("Moved back: %s to %s, with what others wrote into it.", escapePath(to), escapePath(r.Moved[to]))
 	}
 	for _, k := range firstN(r.Kept, maxNamed) {
-		o.summary("Kept %s: %s%s", placeText(k.Path, k.From, k.To), k.Reason, c.byText(k.By))
+		verb := "Kept"
+		if k.Marked {
+			verb = "Marked"
+		}
+		o.summary("%s %s: %s%s", verb, placeText(k.Path, k.From, k.To), k.Reason, c.byText(k.By))
 	}
 	for _, s := range firstN(r.Shell, maxNamed) {
 		command := "calls that nobody told of"
@@ -99,31 +144,34 @@ func (c *call) printReverted(r *engine.Reverted, flags *revertFlags) {
 	}
 	if !r.DryRun && r.Operation != 0 {
 		o.summary("Undo with: %s", o.typed("rewind undo-restore"))
-		if r.Newest && flags.tool == "" && len(r.Turns) > 0 {
-			o.hint("the conversation still tells of it; rewind back %d --both would have taken that back, too", len(r.Turns))
+		if r.Back > 0 && len(r.Turns) > 0 {
+			o.hint("the conversation still tells of it; rewind back %d --both --session %s would have taken that back, too", r.Back, shellQuote(shortSession(r.Turns[0].Session)))
 		}
 	}
 }
 
 // printShared tells of what stays, since others could have done it.
 func (c *call) printShared(r *engine.Reverted) {
-	stays := 0
-	for _, s := range r.Shared {
+	stays := false
+	for _, s := range firstN(r.Shared, maxNamed) {
+		who, verb := c.byText(s.Also), "Stays"
+		if s.Outside && who != "" {
+			who += ", or by you"
+		} else if s.Outside {
+			who = ": by you"
+		}
 		if s.Goes {
-			continue
+			verb = "Goes, too"
 		}
-		if stays++; stays <= maxNamed {
-			who := c.byText(s.Also)
-			if s.Outside {
-				who += ", or by you"
-			}
-			c.out.summary("Stays: %s, which could have been changed by others%s", escapePath(s.Path), who)
-		}
+		c.out.summary("%s: %s, which could have been changed by others%s", verb, escapePath(s.Path), who)
 	}
-	if stays > maxNamed {
-		c.out.summary("and %d more", stays-maxNamed)
+	if n := len(r.Shared) - maxNamed; n > 0 {
+		c.out.summary("and %d more", n)
 	}
-	if stays > 0 {
+	for _, s := range r.Shared {
+		stays = stays || !s.Goes
+	}
+	if stays {
 		c.out.hint("--include-shared takes those back, too")
 	}
 }

@@ -51,7 +51,7 @@ type Reverted struct {
 	Shell     []ShellWork       // commands whose changes go: what a person wrote meanwhile is not told from them
 	Near      []NearPart        // beside what goes, others changed something
 	Moved     map[string]string // a rename that is taken back with later edits: new path to old
-	Newest    bool              // nothing was said after it in its session: the conversation could go back, too
+	Back      int               // with this many prompts of its session the conversation could go back behind it, too; 0: it could not
 }
 
 // RevertedTurn is a prompt, and what was done for it.
@@ -87,6 +87,7 @@ type KeptPart struct {
 	From, To int // as in RevertConflict, of the text that is there afterwards
 	Reason   string
 	By       []attribution.Work
+	Marked   bool // it is between markers now
 }
 
 // SharedPath is a path that the work may have changed, or somebody else.

@@ -90,6 +90,14 @@ func sameWork(a, b *attribution.Work) bool {
 	return a.Agent == b.Agent && a.Session == b.Session && a.Subagent == b.Subagent && a.PromptID == b.PromptID && a.Prompt == b.Prompt && a.Operation == b.Operation
 }
 
+// sameMaker reports whether two steps were made by one session, or both by the person.
+func sameMaker(a, b *attribution.Step) bool {
+	if a.By == nil || b.By == nil {
+		return a.By == nil && b.By == nil
+	}
+	return a.By.Agent == b.By.Agent && a.By.Session == b.By.Session
+}
+
 // link is a version that has a part in how the path is now, and whether its step is to go.
 type link struct {
 	entry *manifest.Entry
@@ -264,6 +272,7 @@ func (v *reverting) content(f *fileRevert, links []link) error {
 			}
 			return weave.Keep
 		},
+		Again:  func(gone, back int) bool { return !sameMaker(links[gone].step, links[back].step) },
 		Labels: linediff.Labels{Ours: "now", Base: "what is taken back", Theirs: "before it"},
 	})
 	for _, b := range result.Blocks {
@@ -274,7 +283,7 @@ func (v *reverting) content(f *fileRevert, links []link) error {
 		}
 		if b.Kind.Conflict() && b.Choice != weave.Undo {
 			reason := "others built on it"
-			f.kept = append(f.kept, KeptPart{f.path, b.At + 1, b.AtEnd, reason, v.others(links, b.Foreign)})
+			f.kept = append(f.kept, KeptPart{f.path, b.At + 1, b.AtEnd, reason, v.others(links, b.Foreign), b.Choice == weave.Markers})
 		}
 	}
 	first := slices.IndexFunc(links, func(l link) bool { return l.own }) // none: its deletion alone

@@ -90,7 +90,9 @@ func (v *reverting) plan() (*restore.Plan, error) {
 		return nil, err
 	}
 	v.tell()
-	v.out.Newest = v.work.newest
+	if v.work.newest && v.work.call == "" && v.work.subagent == "" && v.sel == nil {
+		v.out.Back = len(v.work.turns)
+	}
 	if slices.ContainsFunc(v.out.Conflicts, func(c RevertConflict) bool { return c.Choice == RefuseConflicts }) {
 		return nil, &ConflictError{v.out}
 	}
@@ -243,8 +245,11 @@ func (v *reverting) tell() {
 				continue
 			}
 			w := f.steps[i].By
-			if !v.work.has(w) {
-				continue // with IncludeShared, the likeliest is another
+			for _, other := range f.steps[i].Also { // with IncludeShared, the likeliest may be another
+				if v.work.has(w) {
+					break
+				}
+				w = other
 			}
 			if f.steps[i].Class == attribution.Shell && f.changes {
 				if list := shells[w]; !slices.Contains(list, f.path) {

@@ -210,7 +210,7 @@ func chooseWork(ctx context.Context, p *project.Project, n WorkNamed, a *attribu
 		}
 	}
 	if at < 0 {
-		return nil, &UnknownWorkError{What: "checkpoint", Name: checkpointName(of), Reason: "is from before the session's first prompt"}
+		return nil, &UnknownWorkError{What: "checkpoint", Name: checkpointName(of), Reason: "is from before the first prompt of its session that is kept"}
 	}
 	to := at + 1
 	if n.Since {

@@ -45,6 +45,9 @@ type Block struct {
 type Options struct {
 	// Choose says what becomes of a conflict; nil keeps all. At, AtEnd, Removed and Restored are not known yet.
 	Choose func(Block) Choice
+	// Again reports whether what step back, which returned to an earlier version, brought back of own lines is its
+	// own doing: own step gone, or a foreign one, had taken them away. nil: it never is.
+	Again  func(gone, back int) bool
 	Labels linediff.Labels // of Markers: the newest version, what the last own step left, before the first
 }
 

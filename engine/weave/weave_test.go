@@ -118,6 +118,26 @@ func applied(newest []string, r Result) (out []string) {
 	return append(out, newest[at:]...)
 }
 
+// TestAgain: own lines that were taken away and that others bring back stay where they say that it is their
+// own doing; where it is not, the return counts for what it returns to.
+func TestAgain(t *testing.T) {
+	own := func(s int) bool { return s == 1 || s == 2 }
+	for versions, want := range map[string]string{
+		"abc aXbc abc aXbc":              "aXbc",
+		"abc aXbc abc aXbc aXbYc":        "aXbYc",
+		"abc aXbcd abcd aXbcd":           "aXbc",
+		"abcdef aXbcdef abcdeYf aXbcdef": "aXbcdef",
+	} {
+		w := life(t, strings.Split(versions, " ")...)
+		if r := w.Without(own, Options{Again: func(gone, back int) bool { return gone == 2 && back == 3 }}); joined(r.Lines) != want {
+			t.Errorf("%s: %q, not %q", versions, joined(r.Lines), want)
+		}
+		if r := w.Without(own, Options{Again: func(gone, back int) bool { return false }}); strings.Contains(joined(r.Lines), "X") {
+			t.Errorf("%s: as a return: %q", versions, joined(r.Lines))
+		}
+	}
+}
+
 func TestMarkers(t *testing.T) {
 	w := life(t, "abc", "aBc", "aXc")
 	r := w.Without(func(s int) bool { return s == 1 }, Options{

@@ -24,7 +24,7 @@ const (
 // for a line feed after a line that was a last one and is no more.
 func (w *Weave) Without(own func(step int) bool, o Options) Result {
 	t := &taking{w: w, looks: maxLooks, again: maxAgain}
-	first := t.assign(own)
+	first := t.assign(own, o.Again)
 	if first == none {
 		return Result{Lines: w.Newest()}
 	}
@@ -46,7 +46,7 @@ type taking struct {
 }
 
 // assign gives each version its role, and the first own one, or none.
-func (t *taking) assign(isOwn func(int) bool) int32 {
+func (t *taking) assign(isOwn func(int) bool, again func(gone, back int) bool) int32 {
 	t.roles = make([]role, len(t.w.made))
 	t.roles[0] = foreign
 	first := int32(none)
@@ -57,7 +57,7 @@ func (t *taking) assign(isOwn func(int) bool) int32 {
 			t.roles[i] = own
 			first = i
 			i--
-		case v.back >= 0:
+		case v.back >= 0 && !t.anew(i, isOwn, again):
 			i = v.back
 		default:
 			t.roles[i] = foreign
@@ -65,6 +65,27 @@ func (t *taking) assign(isOwn func(int) bool) int32 {
 		}
 	}
 	return first
+}
+
+// anew reports whether a foreign return brings own lines back as its own doing.
+func (t *taking) anew(v int32, isOwn func(int) bool, again func(gone, back int) bool) bool {
+	if again == nil {
+		return false
+	}
+	for at, events := range t.w.more {
+		l := &t.w.lines[at]
+		if l.birth == 0 || !isOwn(t.w.made[l.birth].step) {
+			continue
+		}
+		gone := l.death
+		for _, e := range events {
+			if e.version == v && e.lives && again(t.w.made[gone].step, t.w.made[v].step) {
+				return true
+			}
+			gone = e.version
+		}
+	}
+	return false
 }
 
 // events gives what versions with a part did to a line, in order.
