@@ -290,6 +290,7 @@ func FuzzParseRecord(f *testing.F) {
 		{Binding: &Binding{Agent: "pi", Session: "s", Entries: []string{"11bf4236", "9c7b0000"}, Checkpoint: CheckpointID{1}}},
 		{Delete: &Delete{Touches: []uint64{7, 9}}},
 		{Touch: &Touch{Agent: "claude", Session: "s", Path: "d/a", After: true, Entry: &Entry{Name: "a", Kind: File, Size: 3, ID: oid.ID{1}}}},
+		{Touch: &Touch{Session: "s", Path: "d/a", Changed: at(3)}},
 	} {
 		f.Add(r.Append(nil))
 	}

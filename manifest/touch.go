@@ -26,6 +26,9 @@ type Touch struct {
 	Path     string // below the root, slashes between its names; bytes as they are on disk
 	After    bool   // after the call; else before it
 	Entry    *Entry // nil: nothing was there. Its name is the path's last; never a directory
+	// Changed is the path's change time then, UTC, of one that is gone that of its directory: when it was written last.
+	// Zero: not known.
+	Changed time.Time
 }
 
 // MaxTouchPath is the longest path of a touch, in bytes: longer ones are not recorded.
@@ -45,22 +48,25 @@ func (t *Touch) fields(c codec) {
 		if t.Entry != nil {
 			c.w.presentText(10, string(appendBody(appendHead(nil, t.Entry), t.Entry)))
 		}
-		return
+	} else if c.r.at(10) {
+		t.entry(c.r)
 	}
-	if !c.r.at(10) {
-		return
-	}
-	d := wire.Decoder{What: c.r.What, Data: c.r.presentText()}
+	c.time(11, &t.Changed)
+}
+
+// entry reads what was there.
+func (t *Touch) entry(r *fieldReader) {
+	d := wire.Decoder{What: r.What, Data: r.presentText()}
 	e := head(&d)
 	e.Name = t.Path[strings.LastIndexByte(t.Path, '/')+1:]
 	body(&d, &e)
 	switch {
 	case d.Err != nil:
-		c.r.Fail("entry: " + d.Err.Error())
+		r.Fail("entry: " + d.Err.Error())
 	case d.More():
-		c.r.Fail("entry: more than one")
+		r.Fail("entry: more than one")
 	case e.Kind == Subdir:
-		c.r.Fail("entry: a directory")
+		r.Fail("entry: a directory")
 	}
 	t.Entry = &e
 }

@@ -184,7 +184,9 @@ func (a *Attribution) looks(db *manifest.DB, path string, versions []manifest.Ve
 	return looks, nil
 }
 
-func touchPoint(t manifest.Touch) *point { return &point{seq: t.Seq, time: t.Time, touch: &t} }
+func touchPoint(t manifest.Touch) *point {
+	return &point{seq: t.Seq, time: t.Time, touch: &t, at: map[string]time.Time{t.Path: t.Changed}}
+}
 
 // index is that of the first point that is not older than a sequence number.
 func (a *Attribution) index(seq uint64) int {
@@ -327,7 +329,7 @@ func (a *Attribution) madeBy(path string, from, to *point, deleted bool) Owner {
 		s.from = a.commit(from.seq, -1)
 	}
 	if t := to.touch; t != nil {
-		s.to = a.commit(to.seq, +1)
+		s.to, s.at = a.commit(to.seq, +1), to.changed(path, s.lo)
 		by := &Work{Agent: t.Agent, Session: t.Session, Subagent: t.Subagent, PromptID: t.PromptID, Tool: t.Tool, Call: t.Call, Start: t.Time, End: t.Time}
 		if !t.After {
 			s.begins = by

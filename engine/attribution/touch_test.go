@@ -17,7 +17,7 @@ func entryOf(letter string) *manifest.Entry {
 }
 
 // TestTouches: a path is followed over checkpoints (their contents of it after "=") and touches of it:
-// "5 before a#1 X" and "6 after a#1 Y".
+// "5 before a#1 X" and "6 after a#1 Y @5.5", of which the file system says when it was written.
 func TestTouches(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -30,6 +30,14 @@ func TestTouches(t *testing.T) {
 		{"another's shell runs meanwhile", []string{"0:=A", "6 after a#1 C", "10: b+Bash#2@1 a+Edit#1(f)@4.9 a-Edit#1(f)@6 b-Bash#2@9 | f=5.9 =C"}, "C declared: a Edit#1"},
 		{"the person writes over it", []string{"0:=A", "6 after a#1 C", "10: a+Edit#1(f)@4.9 a-Edit#1(f)@6 | f=8 =D"}, "C declared: a Edit#1; D outside: you"},
 		{"a formatter does", []string{"0:=A", "6 after a#1 C", "10: a+Edit#1(f)@4.9 a-Edit#1(f)@6 | f=6.5 =D"}, "C declared: a Edit#1; D declared: a Edit#1"},
+		{"a shell before it, and then the person", []string{"0:=A", "8 before a#2 B @7", "9 after a#2 C @8.5", "10: a+Bash#1@3 a-Bash#1@5 a+Edit#2(f)@7.9 a-Edit#2(f)@9 | f=8.5 =C"},
+			"B shared: you or a Bash#1; C declared: a Edit#2"},
+		{"the person, and then a shell", []string{"0:=A", "8 before a#2 B @2", "9 after a#2 C @8.5", "10: a+Bash#1@3 a-Bash#1@5 a+Edit#2(f)@7.9 a-Edit#2(f)@9 | f=8.5 =C"},
+			"B outside: you; C declared: a Edit#2"},
+		{"a shell before it, and no time", []string{"0:=A", "8 before a#2 B", "9 after a#2 C", "10: a+Bash#1@3 a-Bash#1@5 a+Edit#2(f)@7.9 a-Edit#2(f)@9 | f=8.5 =C"},
+			"B shell: a Bash#1 or you; C declared: a Edit#2"},
+		{"the clock was set back before it", []string{"100:=A", "8 before a#2 B @7", "9 after a#2 C @8.5", "10: a+Bash#1@103 a-Bash#1@5 a+Edit#2(f)@7.9 a-Edit#2(f)@9 | f=8.5 =C"},
+			"B shell: a Bash#1 or you; C declared: a Edit#2"},
 		{"taken back before the checkpoint", []string{"0:=A", "6 after a#1 C", "10: a+Edit#1(f)@4.9 a-Edit#1(f)@6", "20:"}, "C declared: a Edit#1; A outside: you"},
 		{"two edits, one after the other", []string{"0:=A", "6 after a#1 C", "7 before b#2 C", "8 after b#2 D", "10: a+Edit#1(f)@4.9 a-Edit#1(f)@6 b+Edit#2(f)@7 b-Edit#2(f)@8 =D"},
 			"C declared: a Edit#1; D declared: b Edit#2"},
@@ -55,7 +63,7 @@ func TestTouches(t *testing.T) {
 						head, known = text, false
 					}
 				}
-				var at, when, who, now string
+				var at, when, who, now, written string
 				if strings.Contains(head, ":") {
 					pt := checkpointOf(t, seq, head)
 					a.points = append(a.points, pt)
@@ -64,9 +72,13 @@ func TestTouches(t *testing.T) {
 					}
 					continue
 				}
-				fmt.Sscan(text, &at, &when, &who, &now)
+				fmt.Sscan(text, &at, &when, &who, &now, &written)
 				session, call, _ := strings.Cut(who, "#")
-				looks = append(looks, touchPoint(manifest.Touch{Seq: seq, Time: clock(at), Agent: "x", Session: session, Tool: "Edit", Call: call, Path: "f", After: when == "after"}))
+				touch := manifest.Touch{Seq: seq, Time: clock(at), Agent: "x", Session: session, Tool: "Edit", Call: call, Path: "f", After: when == "after"}
+				if written != "" {
+					touch.Changed = clock(written[1:])
+				}
+				looks = append(looks, touchPoint(touch))
 				entries[seq] = entryOf(now)
 			}
 			a.build()

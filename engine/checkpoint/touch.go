@@ -125,7 +125,7 @@ func (t *toucher) path(path string) error {
 		}
 	}
 	now := time.Now()
-	e, ok, err := t.look(path, was)
+	e, changed, ok, err := t.look(path, was)
 	if err != nil || !ok {
 		return err
 	}
@@ -137,58 +137,68 @@ func (t *toucher) path(path string) error {
 	}
 	touch := t.o.Touch
 	touch.Time, touch.Path, touch.Entry = now.UTC(), path, e
+	if changed != 0 {
+		touch.Changed = time.Unix(0, changed).UTC()
+	}
 	t.found = append(t.found, manifest.Record{Touch: &touch})
 	return nil
 }
 
-// look is what there is, nil for nothing; ok is false for what no touch tells of. was is what there was.
-func (t *toucher) look(path string, was *manifest.Entry) (e *manifest.Entry, ok bool, err error) {
+// look is what there is, nil for nothing, and its change time, of nothing that of the directory: nanoseconds since
+// 1970, 0 where it is not known. ok is false for what no touch tells of. was is what there was.
+func (t *toucher) look(path string, was *manifest.Entry) (e *manifest.Entry, changed int64, ok bool, err error) {
 	parent, name := project.SplitPath(path)
 	dir, err := t.tree.OpenDir(parent)
 	var info rootfs.Info
-	if err == nil {
+	opened := err == nil
+	if opened {
 		defer dir.Close()
 		info, err = dir.Lstat(name)
 	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist), err != nil && account.IsNotDir(err), errors.Is(err, rootfs.ErrNotDir):
-		return nil, was != nil && was.Kind != manifest.Subdir, nil
+		if opened {
+			if above, err := dir.Stat(); err == nil {
+				changed = above.Ctime
+			}
+		}
+		return nil, changed, was != nil && was.Kind != manifest.Subdir, nil
 	case errors.Is(err, rootfs.ErrLink), errors.Is(err, rootfs.ErrMount), errors.Is(err, fs.ErrPermission):
-		return nil, false, nil
+		return nil, 0, false, nil
 	case err != nil:
-		return nil, false, err
+		return nil, 0, false, err
 	}
 	limit := int64(maxTouch)
 	if most := t.p.Settings().MaxFileSize; most > 0 {
 		limit = min(limit, most)
 	}
 	if info.Kind != rootfs.Regular || info.Size > limit || dir.Mounted(name) {
-		return nil, false, nil
+		return nil, 0, false, nil
 	}
 	decision, err := t.decide(path)
 	if err != nil {
-		return nil, false, err
+		return nil, 0, false, err
 	}
 	switch decision {
 	case ignore.Skip, ignore.Descend:
-		return nil, false, nil
+		return nil, 0, false, nil
 	case ignore.IfSmall:
 		limit = min(limit, 1<<20)
 	case ignore.Precious:
 		limit = min(limit, 10<<20)
 	}
 	if info.Size > limit {
-		return nil, false, nil
+		return nil, 0, false, nil
 	}
-	e, ok, err = t.read(dir, name, was)
+	e, changed, ok, err = t.read(dir, name, was)
 	if ok {
 		e.Precious = decision == ignore.Precious || decision == ignore.Marked
 	}
-	return e, ok, err
+	return e, changed, ok, err
 }
 
 // read puts a file's content, as a delta of what there was.
-func (t *toucher) read(dir rootfs.Dir, name string, was *manifest.Entry) (*manifest.Entry, bool, error) {
+func (t *toucher) read(dir rootfs.Dir, name string, was *manifest.Entry) (*manifest.Entry, int64, bool, error) {
 	var prev oid.ID
 	if was != nil && was.Kind == manifest.File {
 		prev = was.ID
@@ -196,20 +206,20 @@ func (t *toucher) read(dir rootfs.Dir, name string, was *manifest.Entry) (*manif
 	f, info, err := dir.OpenFile(name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission), errors.Is(err, rootfs.ErrLink), errors.Is(err, rootfs.ErrNotRegular), errors.Is(err, rootfs.ErrMount):
-		return nil, false, nil // it changes just now, or cannot be captured
+		return nil, 0, false, nil // it changes just now, or cannot be captured
 	case err != nil:
-		return nil, false, err
+		return nil, 0, false, err
 	}
 	defer f.Close()
 	kind, id, size, err := t.tx.Content(0, f, info.Size, prev)
 	if err != nil {
-		return nil, false, t.p.Classify(err)
+		return nil, 0, false, t.p.Classify(err)
 	}
 	again, err := dir.Lstat(name)
 	if err != nil || !again.Same(info) || again.Ctime != info.Ctime || size != info.Size {
-		return nil, false, nil // it is being written
+		return nil, 0, false, nil // it is being written
 	}
-	return &manifest.Entry{Name: name, Kind: kind, Mode: info.Mode, Size: uint64(size), ID: id}, true, nil
+	return &manifest.Entry{Name: name, Kind: kind, Mode: info.Mode, Size: uint64(size), ID: id}, again.Ctime, true, nil
 }
 
 // decide is what the rules of today say.
