@@ -355,6 +355,7 @@ func (a *Attribution) touched(s interval, from *point, t *manifest.Touch, by *Wo
 	// What was there before it is known: it was looked at, or it was as in the newest checkpoint.
 	if from != nil && from.touch != nil && !from.touch.After && sameCall(from.touch, t) || w != nil && !w.Start.Equal(w.End) {
 		o := Owner{Class: Declared, By: by}
+		s.at = time.Time{} // what began behind the look is not meant
 		for _, other := range a.overlapping(s) {
 			if w == nil || other == w || other.kind != edit || !other.names(s.path) || other.End.Before(w.Start) && !other.End.IsZero() {
 				continue

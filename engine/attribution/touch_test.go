@@ -38,6 +38,8 @@ func TestTouches(t *testing.T) {
 			"B shell: a Bash#1 or you; C declared: a Edit#2"},
 		{"the clock was set back before it", []string{"100:=A", "8 before a#2 B @7", "9 after a#2 C @8.5", "10: a+Bash#1@103 a-Bash#1@5 a+Edit#2(f)@7.9 a-Edit#2(f)@9 | f=8.5 =C"},
 			"B shell: a Bash#1 or you; C declared: a Edit#2"},
+		{"another edit behind it", []string{"0:=A", "6 after a#1 C @5.9", "8 before b#2 C @5.9", "9 after b#2 D @8.5", "10: a+Edit#1(f)@4.9 a-Edit#1(f)@6 b+Edit#2(f)@8 b-Edit#2(f)@9 | f=8.5 =D"},
+			"C declared: a Edit#1; D declared: b Edit#2"},
 		{"taken back before the checkpoint", []string{"0:=A", "6 after a#1 C", "10: a+Edit#1(f)@4.9 a-Edit#1(f)@6", "20:"}, "C declared: a Edit#1; A outside: you"},
 		{"two edits, one after the other", []string{"0:=A", "6 after a#1 C", "7 before b#2 C", "8 after b#2 D", "10: a+Edit#1(f)@4.9 a-Edit#1(f)@6 b+Edit#2(f)@7 b-Edit#2(f)@8 =D"},
 			"C declared: a Edit#1; D declared: b Edit#2"},
