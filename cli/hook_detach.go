@@ -12,6 +12,7 @@ import (
 	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/engine/hook"
 	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/hookio"
 )
 
 // workerFlag marks the detached process that finishes what a hook began.
@@ -21,6 +22,7 @@ const workerFlag = "--detached"
 const (
 	sessionWord = "--session="
 	budgetWord  = "--budget="
+	agentWord   = "--complete="
 )
 
 // detach starts a process of this program that outlives the hook and the agent.
@@ -42,6 +44,10 @@ func (h *hookCall) detach(o hook.WorkOptions) error {
 	}
 	if o.Budget > 0 {
 		cmd.Args = append(cmd.Args, budgetWord+o.Budget.String())
+	}
+	if h.completes() {
+		cmd.Args = append(cmd.Args, agentWord+string(h.event.Agent))
+		h.completing = true
 	}
 	cmd.Dir = h.Project.StoreDir() // not the agent's, which may be about to go
 	cmd.SysProcAttr = detached()
@@ -68,10 +74,12 @@ func after(word, begin string) string {
 	return value
 }
 
-// runWorker is the detached process: rewind hook --detached ROOT [--sweep] [--fold] [--session=ID] [--budget=TIME].
+// runWorker is the detached process: rewind hook --detached ROOT [--sweep] [--fold] [--session=ID] [--budget=TIME]
+// [--complete=AGENT].
 func runWorker(words []string, env account.Env) {
 	var root string
 	var o hook.WorkOptions
+	var agent hookio.Agent
 	for _, w := range words {
 		switch {
 		case w == "--sweep":
@@ -82,6 +90,7 @@ func runWorker(words []string, env account.Env) {
 			root = w
 		default:
 			o.Session = cmp.Or(after(w, sessionWord), o.Session)
+			agent = cmp.Or(hookio.Agent(after(w, agentWord)), agent)
 			if d, err := time.ParseDuration(after(w, budgetWord)); err == nil {
 				o.Budget = d
 			}
@@ -93,6 +102,7 @@ func runWorker(words []string, env account.Env) {
 	lowPriority()
 	ctx, stop := interruptible()
 	defer stop()
+	completeRegistration(ctx, env, agent)
 	p, err := project.Open(ctx, project.OpenOptions{Env: env, Root: root})
 	if err != nil {
 		return // the next hook finds the same, and tells

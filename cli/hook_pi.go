@@ -70,6 +70,7 @@ func (h *hookCall) pi(ctx context.Context, q *hookio.PiRequest) hookio.PiAnswer 
 		c.failed(err)
 	default:
 		c.serve(ctx)
+		c.complete()
 	}
 	return c.answer
 }

@@ -25,6 +25,8 @@ type hookCall struct {
 	named hookio.Agent // in the registered line
 	self  string       // how the program was called
 
+	completing bool // a detached process looks at the agent's registration
+
 	opened  atomic.Bool // for await: the project was found, or there is none
 	patient atomic.Bool // for await: a person waits for what takes as long as it takes
 	late    atomic.Bool // from await: nobody prints the answer any more
@@ -86,7 +88,9 @@ func (h *hookCall) respond(ctx context.Context) hookio.Response {
 	if r := h.guard(); r != nil {
 		return r.Response(e.Agent)
 	}
-	if err := h.Run(ctx); err != nil {
+	err = h.Run(ctx)
+	h.complete()
+	if err != nil {
 		return h.tell(ctx, "failed", failureText(err))
 	}
 	if h.Project.Older != nil {

@@ -121,6 +121,7 @@ func (r *registering) agent(a *agentFiles) error {
 		changed = changed || edited
 	}
 	r.report(a, line, changed)
+	r.registeredNow(a)
 	return nil
 }
 

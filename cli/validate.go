@@ -11,6 +11,7 @@ import (
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/rules"
 	"github.com/rewind-cli/rewind/engine/settings"
+	"github.com/rewind-cli/rewind/hookio"
 )
 
 func newValidate() *command {
@@ -56,6 +57,8 @@ type validateView struct {
 	Store    *string           `json:"store"`
 	Findings []finding         `json:"findings"`
 	Sessions []sessionFileView `json:"sessions"`
+	// Completed are the registrations of hooks that were brought up to date by themselves.
+	Completed []completedView `json:"completed"`
 }
 
 // sessionFileView is how a session's transcript differs from what is held of it.
@@ -122,6 +125,7 @@ func runValidate(ctx context.Context, c *call) error {
 		}
 	}
 	v.Findings = append(v.Findings, hookFindings(ctx, c.env, root, true)...)
+	v.Completed = completedViews(c.env)
 	v.OK = true
 	for i := range v.Findings {
 		f := &v.Findings[i]
@@ -164,6 +168,12 @@ func printFindings(o *output, v validateView) {
 	}
 	for _, s := range v.Sessions {
 		o.line("session %s %s: its file %s", escape(s.Agent), escape(s.SessionID), fileStateText(s.State))
+	}
+	for _, c := range v.Completed {
+		o.line("hooks of %s: %s was added to %s by itself", hookio.Agent(c.Agent).Title(), strings.Join(c.Added, ", "), escape(c.File))
+		if c.Backup != "" {
+			o.line("  before: %s", escape(c.Backup))
+		}
 	}
 	if v.OK {
 		o.summary("Settings and store are in order.")

@@ -54,11 +54,15 @@ func hookFindings(ctx context.Context, env account.Env, root string, try bool) [
 			add(severe, "make the file readable", "the settings of %s cannot be read: %v", a.title, err)
 			continue
 		}
+		known := a.completion(env)
 		for _, f := range findings {
 			if f.Code == register.NotRegistered && !a.present() {
 				continue // not used on this account
 			}
 			severity, message, cure := describeFinding(a, f)
+			if f.Code == register.EventMissing || f.Code == register.OtherVersion {
+				severity, message = known.describe(f, severity, message)
+			}
 			if f.Code == register.NotRegistered && registered {
 				severity = mild // another agent is
 			}

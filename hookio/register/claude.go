@@ -37,6 +37,7 @@ var claude = Client{
 		{"SubagentStop", ""},
 		{"SessionEnd", ""},
 	},
+	grown:    []growth{{1, "PostToolUse", "Bash|PowerShell"}},
 	known:    classicEvents,
 	switches: []offSwitch{{"disableAllHooks", true, HooksDisabled}, {"allowManagedHooksOnly", true, ManagedOnly}},
 	check:    claudeTrust,

@@ -41,6 +41,9 @@ type Client struct {
 	// time.
 	hooks []registration
 	form  form
+	// grown is what was added to hooks since they were first released: see Complete. A client that has a changed
+	// hook approved again has none: the person registers anew, and reads that.
+	grown []growth
 	// stopsWithout: an agent that refuses the prompt or the tool where a hook cannot
 	// be run. Its line ends well where the program is gone.
 	stopsWithout bool

@@ -27,6 +27,7 @@ var cursor = Client{
 		{"afterFileEdit", ""},
 		{"stop", ""},
 	},
+	grown: []growth{{1, "afterFileEdit", ""}},
 	form: form{flat: true, version: "1", handler: func(line string) jsonNode {
 		return object("command", quoted(line), "timeout", jsonNode{literal: hookSeconds})
 	}},

@@ -36,6 +36,7 @@ var droid = Client{
 		{"SubagentStop", ""},
 		{"SessionEnd", ""},
 	},
+	grown:    []growth{{1, "PostToolUse", "Execute"}},
 	known:    classicEvents,
 	switches: []offSwitch{{"disableAllHooks", true, HooksDisabled}, {"allowManagedHooksOnly", true, ManagedOnly}},
 }

@@ -34,6 +34,7 @@ var gemini = Client{
 		{"AfterAgent", ""},
 		{"SessionEnd", ""},
 	},
+	grown:        []growth{{1, "AfterTool", "run_shell_command"}},
 	stopsWithout: true,
 	form:         form{timeout: func(string) string { return hookSeconds + "000" }}, // milliseconds
 	switches:     []offSwitch{{"hooksConfig.enabled", false, HooksDisabled}},

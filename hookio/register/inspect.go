@@ -53,6 +53,9 @@ type Finding struct {
 	Cure   string // for AgentsOwn
 }
 
+// Missing is what is missing, of an EventMissing, as a Completion says it.
+func (f Finding) Missing() string { return registration{f.Event, f.Detail}.text() }
+
 // FoundEntry is one of our hooks and its file.
 type FoundEntry struct {
 	Entry

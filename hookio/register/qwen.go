@@ -34,5 +34,6 @@ var qwen = Client{
 		{"SubagentStop", ""},
 		{"SessionEnd", ""},
 	},
+	grown:    []growth{{1, "PostToolUse", "run_shell_command"}},
 	switches: []offSwitch{{"disableAllHooks", true, HooksDisabled}},
 }

@@ -25,3 +25,9 @@ func ownLike(f *os.File, like string) error {
 	}
 	return nil
 }
+
+// owned reports whether a file is this user's.
+func owned(info os.FileInfo) bool {
+	sys, ok := info.Sys().(*syscall.Stat_t)
+	return ok && int(sys.Uid) == os.Geteuid()
+}

@@ -4,3 +4,6 @@ import "os"
 
 // ownLike does nothing: a new file belongs to who makes it.
 func ownLike(*os.File, string) error { return nil }
+
+// owned: the system itself keeps others from writing.
+func owned(os.FileInfo) bool { return true }
