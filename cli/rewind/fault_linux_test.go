@@ -29,6 +29,7 @@ type scenario struct {
 	hook    bool     // succeeds whatever happens
 	brings  bool     // the checkpoints that it brings must be there in the end
 	prompt  int      // what an agent's hook is told of: its n-th prompt
+	edit    bool     // in place of the prompt, its hook is told of the end of an edit of a.txt
 	forks   int      // conversations that it makes
 }
 
@@ -45,6 +46,7 @@ func scenarios() []scenario {
 		{name: "restore-conversation", args: []string{"restore", "prompt~1", "--mode", "both", "--session", session, "--json"}, prepare: prompted, forks: 1},
 		{name: "revert", args: []string{"revert", "prompt~2", "--session", session, "--json"}, prepare: workedOn},
 		{name: "hook", args: []string{"hook", "claude"}, prepare: prompted, hook: true, prompt: 3},
+		{name: "hook-edit", args: []string{"hook", "claude"}, prepare: prompted, hook: true, prompt: 3, edit: true},
 		{name: "gc", args: []string{"gc", "--keep", "1", "--json"}, prepare: edited},
 		{name: "forget", args: []string{"forget", "--yes", "--json", "--", "gone.txt"}, prepare: leaky},
 		{name: "repair", args: []string{"repair", "--json"}, prepare: edited},

@@ -261,6 +261,10 @@ func (w *world) input() string {
 	if w.prompt == 0 {
 		return ""
 	}
+	if w.edit && w.prompt == w.scenario.prompt {
+		return fmt.Sprintf(`{"hook_event_name":"PostToolUse","session_id":%q,"transcript_path":%q,"cwd":%q,"prompt_id":"p2","tool_name":"Edit","tool_use_id":"toolu_1","tool_input":{"file_path":%q}}`,
+			session, w.transcript(), w.project, filepath.Join(w.project, "a.txt"))
+	}
 	return fmt.Sprintf(`{"hook_event_name":"UserPromptSubmit","session_id":%q,"transcript_path":%q,"cwd":%q,"prompt_id":"p%d","prompt":"prompt %d"}`,
 		session, w.transcript(), w.project, w.prompt, w.prompt)
 }
