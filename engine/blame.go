@@ -6,12 +6,14 @@ import (
 	"slices"
 	"sort"
 
+	"github.com/rewind-cli/rewind/cas"
 	"github.com/rewind-cli/rewind/cas/oid"
 	"github.com/rewind-cli/rewind/engine/attribution"
 	"github.com/rewind-cli/rewind/engine/checkpoint"
 	"github.com/rewind-cli/rewind/engine/linediff"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/weave"
+	"github.com/rewind-cli/rewind/engine/window"
 	"github.com/rewind-cli/rewind/manifest"
 )
 
@@ -70,7 +72,7 @@ func Blame(ctx context.Context, p *project.Project, o BlameOptions) (*Blamed, er
 		return nil, err
 	}
 	defer release()
-	b := &blaming{ctx: ctx, p: p, o: o, load: p.LoadDir, get: p.Store.Get, to: attribution.ThenNow}
+	b := &blaming{ctx: ctx, p: p, o: o, load: p.LoadDir, get: p.Store.Get, to: attribution.ThenNow, versions: p.Store.Versions()}
 	out, err := b.run()
 	return out, p.Classify(err)
 }
@@ -85,7 +87,9 @@ type blaming struct {
 	to    uint64               // the last sequence number that is asked about
 	who   *attribution.Attribution
 	ahead func(*manifest.Entry) version
-	ops   []manifest.Operation // that moved the tree, newest first; nil: not read yet
+	// versions reads what the store has.
+	versions *cas.Versions
+	ops      []manifest.Operation // that moved the tree, newest first; nil: not read yet
 }
 
 func (b *blaming) run() (*Blamed, error) {
@@ -108,7 +112,12 @@ func (b *blaming) run() (*Blamed, error) {
 		}
 		defer func() { b.now.Discard() }()
 		root, b.load, b.get = b.now.Root(), b.now.Tx.Load, b.now.Tx.Get
-		ao.Now = &attribution.Present{Time: b.p.Env.Time(), Root: root, Load: b.now.Tx.Load}
+		ao.Now = &attribution.Present{Time: b.p.Env.Time(), Root: root, Load: b.now.Tx.Load, Windows: window.Pending(b.p)}
+		if newest != nil {
+			if ao.Now.At, err = b.now.Written(newest.Root); err != nil {
+				return nil, err
+			}
+		}
 	}
 	e, err := entryAt(b.load, root, b.o.Path)
 	if err != nil {
@@ -564,7 +573,7 @@ func (b *blaming) read(e *manifest.Entry) (lines []string, ok bool, err error) {
 	if err := b.ctx.Err(); err != nil {
 		return nil, false, err
 	}
-	r, err := project.ContentOf(b.get, *e)
+	r, err := project.ContentOf(b.content, *e)
 	if err != nil {
 		return nil, false, err
 	}
@@ -574,4 +583,12 @@ func (b *blaming) read(e *manifest.Entry) (lines []string, ok bool, err error) {
 		return nil, false, err
 	}
 	return linediff.Lines(string(data)), true, nil
+}
+
+// content reads an object, mostly of the version before it.
+func (b *blaming) content(dst []byte, id oid.ID) ([]byte, error) {
+	if data, ok := b.versions.Get(id); ok {
+		return append(dst, data...), nil
+	}
+	return b.get(dst, id)
 }

@@ -45,7 +45,8 @@ type Attribution struct {
 	lasting   []*window // left in the background, and open
 	turns     []*window
 	turnReach []uint64
-	tells     map[source]bool
+	tells     map[source]bool // sessions that told of calls
+	whole     bool            // in the whole log
 	calls     map[callKey]*window
 	texts     map[string]string // prompts by their ids
 	dirs      map[oid.ID]manifest.Dir

@@ -42,6 +42,7 @@ func (a *Attribution) load(db *manifest.DB) error {
 		before++
 	}
 	older := 0
+	a.whole = a.o.To == 0
 	var since time.Time
 	for c, err := range db.Checkpoints(manifest.Query{Before: before, All: true}) {
 		if err != nil {
@@ -56,6 +57,7 @@ func (a *Attribution) load(db *manifest.DB) error {
 			continue
 		}
 		if older++; older > lookback || older > 1 && since.Sub(c.Time) > lookbackTime {
+			a.whole = false
 			break
 		}
 	}

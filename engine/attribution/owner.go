@@ -141,12 +141,32 @@ func (a *Attribution) turnsOver(s interval) (found []*window) {
 	n := sort.Search(len(a.turns), func(i int) bool { return a.turns[i].opened > s.to })
 	for i := n - 1; i >= 0 && a.turnReach[i] > s.from; i-- {
 		w := a.turns[i]
-		if w.closed != 0 && w.closed <= s.from || !w.old && a.tells[w.of.main()] || s.begins != nil && w.begunBy(s.begins, s.to) {
+		if w.closed != 0 && w.closed <= s.from || !w.old && a.telling(w.of.main()) || s.begins != nil && w.begunBy(s.begins, s.to) {
 			continue
 		}
 		found = append(found, w)
 	}
 	return found
+}
+
+// telling reports whether a session told of calls anywhere in the log: which part of it was read for the question does
+// not matter. What cannot be read tells of none.
+func (a *Attribution) telling(of source) bool {
+	if a.tells[of] || a.whole || a.db == nil {
+		return a.tells[of]
+	}
+	a.whole = true
+	for c, err := range a.db.Checkpoints(manifest.Query{All: true}) {
+		if err != nil || a.ctx.Err() != nil {
+			break
+		}
+		for _, l := range linesWith(&c) {
+			if (l.edge == opens || l.edge == closes) && l.kind != none {
+				a.tells[l.source().main()] = true
+			}
+		}
+	}
+	return a.tells[of]
 }
 
 // alike reports whether two entries of one path are the same, as far as a step goes.
