@@ -95,10 +95,14 @@ func newBlame() *command {
 			if c.json {
 				return v.json()
 			}
-			return c.out.paged(ctx, c.env, func() error {
+			err = c.out.paged(ctx, c.env, func() error {
 				v.print()
 				return nil
 			})
+			if call := v.onlyCall(); err == nil && call != "" {
+				c.out.hint("rewind revert --tool %s takes that call back, and keeps the rest", shellQuote(call))
+			}
+			return err
 		},
 	}
 }

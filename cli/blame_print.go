@@ -79,6 +79,24 @@ func (v *blamePrinter) print() {
 	})
 }
 
+// onlyCall is the id of the tool call that surely brought all lines that are shown; "" where there is none. The
+// checkpoint beside them may be of another session's turn.
+func (v *blamePrinter) onlyCall() (call string) {
+	several := false
+	v.runs(func(r engine.BlameRun) {
+		s := r.Step
+		if s == nil || s.By == nil || s.By.Operation != 0 || len(s.Also) > 0 || s.AlsoOutside || s.By.Call == "" || call != "" && s.By.Call != call {
+			several = true
+			return
+		}
+		call = s.By.Call
+	})
+	if several {
+		return ""
+	}
+	return call
+}
+
 func (v *blamePrinter) age(r engine.BlameRun) string {
 	switch {
 	case r.Step != nil && r.Step.To.Seq == attribution.ThenNow:

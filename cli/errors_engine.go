@@ -117,7 +117,7 @@ func explainRevert(err error, f *failure) bool {
 	)
 	switch {
 	case errors.As(err, &work):
-		f.code, f.hint = exitNotFound, "rewind list --all shows the checkpoints, rewind show one's tool call"
+		f.code, f.hint = exitNotFound, "rewind list --all shows the checkpoints; rewind show says a call's id and its subagent, with --json those of each path"
 		if len(work.Matches) > 0 {
 			f.hint = "use more characters: " + strings.Join(firstN(work.Matches, 8), ", ")
 		} else if work.What == "checkpoint" {

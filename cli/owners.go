@@ -123,9 +123,12 @@ func viewOwner(o attribution.Owner) ownerView {
 }
 
 // text says who changed a path, in few words; "" for all where nobody but the person did. Sessions are named
-// where there are several.
-func (owners owned) text() func(path string) string {
+// where there are several; session is the one that is told of anyway, "" for none.
+func (owners owned) text(session string) func(path string) string {
 	sessions := map[string]bool{}
+	if session != "" {
+		sessions[session] = true
+	}
 	anybody := false
 	for _, o := range owners {
 		for _, w := range o.Works() {
@@ -145,6 +148,17 @@ func (owners owned) text() func(path string) string {
 		}
 		return ownerText(o, path, sessions)
 	}
+}
+
+// others reports whether some of it was surely done by another session than this one.
+func (owners owned) others(session string) bool {
+	for _, o := range owners {
+		works := o.Works()
+		if session != "" && len(works) > 0 && !slices.ContainsFunc(works, func(w *attribution.Work) bool { return w.Session == session || w.Session == "" }) {
+			return true
+		}
+	}
+	return false
 }
 
 // maxAlso is how many are named of those that could have changed a path.

@@ -83,6 +83,8 @@ func (r *revertFlags) check(c *call) error {
 		return usagef("--subagent is an empty string")
 	case c.flags.Changed("since") && r.since == "":
 		return usagef("--since is an empty string")
+	case named == 0 && c.session == "" && r.subagent != "":
+		return &usageError{msg: "--subagent does not say of which session", hint: "rewind revert --session S --subagent " + shellQuote(r.subagent) + "; rewind sessions lists the sessions"}
 	case named == 0 && c.session == "":
 		return &usageError{msg: "nothing says whose work to take back", hint: "rewind revert prompt~1 is the last turn; rewind sessions lists the sessions for --session"}
 	case named > 1:

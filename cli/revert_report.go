@@ -108,13 +108,30 @@ func (c *call) printReverted(r *engine.Reverted, flags *revertFlags) {
 	case len(r.Turns) == 0:
 		o.summary("%s.", verb)
 	default:
-		o.summary("%s %s.", verb, turnsText(r.Turns))
+		o.summary("%s %s.", verb, turnsText(r.Turns, flags.tool != ""))
 	}
 	if changed(r.Restored) {
 		o.summary("%s", restoredLine(r.Restored))
 	}
+	var over []engine.RevertConflict // goes although others built on it
+	overIn := map[string]bool{}
+	for _, k := range r.Conflicts {
+		if k.Choice == engine.UndoBlock {
+			over, overIn[k.Path] = append(over, k), true
+		}
+	}
 	for _, m := range firstN(r.Merged, maxNamed) {
-		o.summary("Merged %s: %s, what others wrote there stays.", escapePath(m.Path), linesText(m))
+		stays := ", what others wrote there stays"
+		if overIn[m.Path] {
+			stays = ""
+		}
+		o.summary("Merged %s: %s%s.", escapePath(m.Path), linesText(m), stays)
+	}
+	for _, k := range firstN(over, maxNamed) {
+		o.summary("Goes, too: %s: %s%s", placeText(k.Path, k.From, k.To), k.Reason, c.byText(k.By))
+	}
+	if n := len(over) - maxNamed; n > 0 {
+		o.summary("and %d more", n)
 	}
 	for _, to := range slices.Sorted(maps.Keys(r.Moved)) {
 		o.summary("Moved back: %s to %s, with what others wrote into it.", escapePath(to), escapePath(r.Moved[to]))
@@ -176,8 +193,8 @@ func (c *call) printShared(r *engine.Reverted) {
 	}
 }
 
-// turnsText names the turns that were reverted.
-func turnsText(turns []engine.RevertedTurn) string {
+// turnsText names the turns that were reverted, or, of one, the call.
+func turnsText(turns []engine.RevertedTurn, call bool) string {
 	var said []string
 	for _, t := range turns {
 		if t.Prompt != "" {
@@ -185,6 +202,9 @@ func turnsText(turns []engine.RevertedTurn) string {
 		}
 	}
 	text := plural(len(turns), "turn", "turns")
+	if call {
+		text = "1 call"
+	}
 	if who := strings.TrimSpace(turns[0].Agent + " " + shortSession(turns[0].Session)); who != "" {
 		text += " of " + escape(who)
 	}

@@ -228,7 +228,12 @@ func (s *shown) print(o *output) {
 	if s.row != nil && s.Prompt == "" {
 		field("ends", firstLine(s.row.Ends))
 	}
-	field("session", strings.TrimSpace(escape(s.Agent)+" "+escape(s.Session)))
+	field("call", escape(s.ToolUseID))
+	session := strings.TrimSpace(escape(s.Agent) + " " + escape(s.Session))
+	if s.Subagent != "" {
+		session += ", subagent " + escape(s.Subagent)
+	}
+	field("session", session)
 	if s.GitHead != "" {
 		field("git", strings.TrimSpace(escape(s.GitBranch)+" "+escape(screen.Clip(s.GitHead, 12))))
 	}
@@ -298,7 +303,7 @@ func (s *shown) why() string {
 // printChanges prints what the row did, and what had changed since the checkpoint before it.
 func (s *shown) printChanges(o *output) {
 	list := func(changes []manifest.Change, whose owned) {
-		who := whose.text()
+		who := whose.text(s.Session)
 		for _, ch := range changes {
 			mark := markOf(o, ch.Precious())
 			if by := who(ch.Path); by != "" {
@@ -312,7 +317,11 @@ func (s *shown) printChanges(o *output) {
 		if len(s.own) == 0 {
 			o.line("What it did: nothing.")
 		} else {
-			o.line("What it did:")
+			heading := "What it did:"
+			if s.ownOwned.others(s.Session) {
+				heading = "What changed during it:"
+			}
+			o.line("%s", heading)
 			list(s.own, s.ownOwned)
 		}
 	} else if r != nil && r.Side == timeline.After && len(s.own) > 0 {

@@ -50,7 +50,7 @@ func (s *uiSpace) planRevert(ctx context.Context, o engine.RevertOptions) (*uiPl
 	s.reverts[id] = plannedRevert{o}
 	v := &uiPlan{ID: id, Title: "Nothing to take back", Facts: s.revertFacts(r), Notes: []string{}, Files: []uiPlanFile{}}
 	if len(r.Turns) > 0 {
-		v.Title = "Take back " + turnsText(r.Turns)
+		v.Title = "Take back " + turnsText(r.Turns, false)
 	}
 	for _, g := range []struct {
 		action string

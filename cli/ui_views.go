@@ -324,5 +324,5 @@ func (s *uiSpace) uiOwners(ctx context.Context, id string) (func(path string) st
 	if project.IsDamage(err) {
 		return nobody, nil
 	}
-	return whose.text(), err
+	return whose.text(""), err
 }
