@@ -137,6 +137,7 @@ func explain(err error) failure {
 		declined  *engine.DeclinedError
 		output    *outputError
 		none      *notFoundError
+		taken     *portTakenError
 		skipped   *skippedError
 		conflicts *conflictsError
 		kept      *keptError
@@ -159,6 +160,8 @@ func explain(err error) failure {
 		f.code = exitPartial
 	case errors.As(err, &none):
 		f.hint = none.hint
+	case errors.As(err, &taken):
+		f.code, f.hint = exitBusy, "rewind ui takes a port that is free"
 	case errors.As(err, &usage):
 		f.code, f.hint = exitUsage, usage.hint
 	case errors.As(err, &conflicts):

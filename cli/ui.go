@@ -103,8 +103,6 @@ func (e *portTakenError) Error() string {
 	return "another program listens on port " + strconv.Itoa(e.port)
 }
 
-func (e *portTakenError) hint() string { return "rewind ui takes a port that is free" }
-
 // openBrowser starts the person's browser; false where there is none, or nobody to look.
 func openBrowser(ctx context.Context, getenv func(string) string, address string) bool {
 	names := []string{"xdg-open"}

@@ -57,7 +57,7 @@ func (s *uiSpace) uiHistory(ctx context.Context, args web.Args) (any, error) {
 		return nil, err
 	}
 	defer release()
-	path := args("path")
+	path := pagePath(args("path"))
 	h, err := engine.History(ctx, s.p, engine.HistoryOptions{Path: path, Limit: 200})
 	if err != nil {
 		return nil, noHistory(err)
@@ -112,7 +112,7 @@ func (s *uiSpace) uiFile(ctx context.Context, args web.Args) (any, error) {
 		return nil, err
 	}
 	defer release()
-	path := args("path")
+	path := pagePath(args("path"))
 	e, ok, err := manifest.Find(s.p.LoadDir, l.Root, path)
 	switch {
 	case err != nil:

@@ -121,5 +121,8 @@ func planBody(body json.RawMessage) (a uiAction, err error) {
 	if json.Unmarshal(body, &a) != nil {
 		return a, usagef("the plan that is asked for cannot be read")
 	}
+	for i, path := range a.Paths {
+		a.Paths[i] = pagePath(path)
+	}
 	return a, nil
 }

@@ -2,11 +2,13 @@ package cli
 
 import (
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -14,6 +16,8 @@ import (
 	"github.com/rewind-cli/rewind/cli/screen"
 	"github.com/rewind-cli/rewind/cli/web"
 	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/timeline"
+	"github.com/rewind-cli/rewind/manifest"
 )
 
 // uiSource answers the page: what the picker shows of a project, and plans as the picker makes them.
@@ -76,8 +80,38 @@ func told(err error) error {
 	return f
 }
 
+// there says whether the store still is: what looks at one that is gone must not make it anew.
+func (s *uiSpace) there() error {
+	if _, err := os.Stat(s.p.StoreDir()); err == nil {
+		return nil
+	}
+	return &uiFailure{failure{code: exitDamaged, message: "the store of " + escapePath(s.p.Root()) + " is gone",
+		hint: "rewind status there says what is left of it, and rebuilds it where it can"}, http.StatusServiceUnavailable}
+}
+
+// remember makes a checkpoint that is no row of the timeline known to plans: a file's versions name some.
+func (s *uiSpace) remember(ctx context.Context, id string) error {
+	if _, err := s.row(id); err == nil {
+		return nil
+	}
+	if _, err := manifest.ParseCheckpointID(id); err != nil {
+		return nil // whoever wants the row says so
+	}
+	l, err := resolve(ctx, s.p, id)
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.rows[id] = &timeline.Row{Checkpoint: &l, Time: l.Time}
+	return nil
+}
+
 // News is the log's place: its newest pack, and how long that is.
 func (s *uiSpace) News(context.Context) (string, error) {
+	if err := s.there(); err != nil {
+		return "", err
+	}
 	at, err := s.p.Store.Last()
 	if err != nil {
 		return "", told(err)
@@ -91,6 +125,9 @@ func (s *uiSpace) Ask(ctx context.Context, what string, args web.Args) (v any, e
 		defer func() { <-s.busy }()
 	case <-ctx.Done():
 		return nil, ctx.Err()
+	}
+	if err := s.there(); err != nil {
+		return nil, err
 	}
 	switch what {
 	case "timeline":
@@ -148,9 +185,15 @@ func (s *uiSpace) Plan(ctx context.Context, body json.RawMessage) (any, error) {
 	if err != nil {
 		return nil, told(err)
 	}
+	if err := s.there(); err != nil {
+		return nil, err
+	}
+	s.busy <- struct{}{}
+	defer func() { <-s.busy }()
+	if err := s.remember(ctx, a.ID); err != nil {
+		return nil, told(err)
+	}
 	if a.Verb == "revert" {
-		s.busy <- struct{}{}
-		defer func() { <-s.busy }()
 		v, err := s.revertPlan(ctx, a)
 		return v, told(err)
 	}
@@ -166,8 +209,6 @@ func (s *uiSpace) Plan(ctx context.Context, body json.RawMessage) (any, error) {
 	if paths != "" {
 		half = screen.Code
 	}
-	s.busy <- struct{}{}
-	defer func() { <-s.busy }()
 	p, err := s.plan(ctx, screen.Ask{What: screen.AskPlan, Verb: verb, ID: a.ID, Half: half, Paths: paths})
 	if err != nil {
 		return nil, told(err)
@@ -194,6 +235,16 @@ func viewPlan(p *screen.Plan) uiPlan {
 	return v
 }
 
+// pagePath is a path as the page says it: the bytes of one that is no UTF-8 come after //, in base64.
+func pagePath(said string) string {
+	if in64, ok := strings.CutPrefix(said, "//"); ok {
+		if data, err := base64.StdEncoding.DecodeString(in64); err == nil {
+			return string(data)
+		}
+	}
+	return said
+}
+
 func lineText(l screen.Line) string {
 	var b strings.Builder
 	for _, span := range l {
@@ -203,6 +254,9 @@ func lineText(l screen.Line) string {
 }
 
 func (s *uiSpace) Apply(ctx context.Context, plan string) (done, changed any, err error) {
+	if err := s.there(); err != nil {
+		return nil, nil, err
+	}
 	s.busy <- struct{}{}
 	defer func() { <-s.busy }()
 	if p, ok := s.reverts[plan]; ok {
@@ -234,6 +288,9 @@ func (s *uiSpace) Mark(ctx context.Context, body json.RawMessage) (any, error) {
 	if err := json.Unmarshal(body, &m); err != nil {
 		return nil, told(usagef("the mark that is asked for cannot be read"))
 	}
+	if err := s.there(); err != nil {
+		return nil, err
+	}
 	s.busy <- struct{}{}
 	defer func() { <-s.busy }()
 	var said string
@@ -247,5 +304,8 @@ func (s *uiSpace) Mark(ctx context.Context, body json.RawMessage) (any, error) {
 }
 
 func (s *uiSpace) Stream(ctx context.Context, what string, args web.Args, out io.Writer) error {
+	if err := s.there(); err != nil {
+		return err
+	}
 	return told(s.uiSearch(ctx, args, out))
 }

@@ -204,7 +204,7 @@ func (s *uiSpace) uiDiff(ctx context.Context, args web.Args) (any, error) {
 		return nil, err
 	}
 	for _, f := range files {
-		if viewPath(f.Path).Path != args("path") {
+		if f.Path != pagePath(args("path")) {
 			continue
 		}
 		if f.Patch == "" && !f.Binary && !f.Hidden {

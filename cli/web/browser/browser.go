@@ -88,15 +88,8 @@ func (b *Browser) attach(width, height int) error {
 		}
 		for _, t := range targets.TargetInfos {
 			if t.Type == "page" {
-				var at struct{ SessionID string }
-				if err := b.send("", "Target.attachToTarget", map[string]any{"targetId": t.TargetID, "flatten": true}, &at); err != nil {
+				if err := b.take(t.TargetID); err != nil {
 					return err
-				}
-				b.page = at.SessionID
-				for _, domain := range []string{"Page", "Runtime", "Log", "Network"} {
-					if err := b.Send(domain+".enable", nil, nil); err != nil {
-						return err
-					}
 				}
 				return b.Size(width, height)
 			}
@@ -220,6 +213,30 @@ func (b *Browser) send(session, method string, params, to any) error {
 // Go opens an address.
 func (b *Browser) Go(url string) error {
 	return b.Send("Page.navigate", map[string]any{"url": url}, nil)
+}
+
+// Open opens an address in another tab, which is the page from now on. The one before stays.
+func (b *Browser) Open(url string) error {
+	var target struct{ TargetID string }
+	if err := b.send("", "Target.createTarget", map[string]any{"url": url}, &target); err != nil {
+		return err
+	}
+	return b.take(target.TargetID)
+}
+
+// take makes a target the page.
+func (b *Browser) take(target string) error {
+	var at struct{ SessionID string }
+	if err := b.send("", "Target.attachToTarget", map[string]any{"targetId": target, "flatten": true}, &at); err != nil {
+		return err
+	}
+	b.page = at.SessionID
+	for _, domain := range []string{"Page", "Runtime", "Log", "Network"} {
+		if err := b.Send(domain+".enable", nil, nil); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Size sets how much the page can be seen of, in CSS pixels.

@@ -7,7 +7,7 @@ import { Talk } from "./talk.js";
 import { Plan } from "./plan.js";
 import { Film } from "./film.js";
 import { FilePage, Operations, Health, Search, Keys } from "./places.js";
-import { Text } from "./text.js";
+import { Text, plain, raw } from "./text.js";
 
 const FIRST = 200;
 
@@ -117,7 +117,8 @@ function App({ projects, readOnly }) {
   useEffect(() => {
     const key = (e) => {
       if (e.ctrlKey || e.metaKey || e.altKey || document.querySelector("dialog[open]")) return;
-      if (/^(INPUT|TEXTAREA|SELECT)$/.test(e.target.tagName)) return void (e.key === "Escape" && e.target.blur());
+      if (e.target === search.current && e.key === "ArrowDown") e.target.blur(); // into the rows that are left
+      else if (/^(INPUT|TEXTAREA|SELECT)$/.test(e.target.tagName)) return void (e.key === "Escape" && e.target.blur());
       const keys = {
         ArrowDown: () => step(1), j: () => step(1), ArrowUp: () => step(-1), k: () => step(-1), PageDown: () => step(15), PageUp: () => step(-15),
         Home: () => shown.length && choose(shown[0]), End: () => shown.length && choose(shown[shown.length - 1]),
@@ -128,7 +129,7 @@ function App({ projects, readOnly }) {
         m: () => go({ page: "film" }), o: () => go({ page: "operations" }), "?": () => go({ page: "keys" }), Escape: () => (setMarked(null), setAgainst(""), setRange(null), go({ page: "" })),
       };
       const typing = place.page !== "" && !["Escape", "?", "o", "m"].includes(e.key);
-      if (keys[e.key] && !typing && !(e.key === "Enter" && e.target.tagName === "BUTTON") && !(e.key === " " && e.target.closest("button, summary"))) {
+      if (keys[e.key] && !typing && !(/^(Enter| )$/.test(e.key) && e.target.closest("button, summary, a")) && !(/^(Arrow|Page|Home|End)/.test(e.key) && e.target.matches(".talk, .right"))) {
         e.preventDefault();
         keys[e.key]();
       }
@@ -137,7 +138,7 @@ function App({ projects, readOnly }) {
     return () => removeEventListener("keydown", key);
   });
   const name = projects.find((p) => p.id === project)?.name;
-  useEffect(() => void (document.title = (row && place.page === "" ? title(row) + " · " : "") + name + " · rewind"), [row, name, place]);
+  useEffect(() => void (document.title = (row && place.page === "" ? title(row) + " · " : "") + plain(name) + " · rewind"), [row, name, place]);
   const other = marked && row && marked !== row.id ? marked : against;
   const page = {
     film: () => html`<${Film} project=${project} rows=${rows} goTo=${goTo} />`,
@@ -149,7 +150,7 @@ function App({ projects, readOnly }) {
   }[place.page];
   return html`<header>
       <h1>rewind</h1>
-      ${projects.length > 1 ? html`<select aria-label="Project" value=${project} onChange=${(e) => setProject(e.target.value)}>${projects.map((p) => html`<option value=${p.id}>${p.name}</option>`)}</select>` : html`<span class="project" title=${projects[0].root}>${name}</span>`}
+      ${projects.length > 1 ? html`<select aria-label="Project" value=${project} onChange=${(e) => setProject(e.target.value)}>${projects.map((p) => html`<option value=${p.id}>${plain(p.name)}</option>`)}</select>` : html`<span class="project" title=${plain(projects[0].root)}><${Text} of=${name} /></span>`}
       <form role="search" onSubmit=${(e) => (e.preventDefault(), filter && go({ page: "search", query: filter }))}>
         <input type="search" ref=${search} placeholder="filter ( / ), Enter searches the content" aria-label="Filter the timeline; Enter searches the content of all checkpoints" value=${filter} onInput=${(e) => setFilter(e.target.value)} />
       </form>
@@ -168,30 +169,34 @@ function App({ projects, readOnly }) {
           ${data && html`<${Timeline} data=${data} shown=${shown} chosen=${chosen} marked=${marked} choose=${choose} open=${restore}
             graph=${shown.length === rows.length ? data.graph : null} />`}
         </section>
-        ${row && html`<${Moment} key=${row.id + other} project=${project} row=${row} other=${other} goTo=${goTo} onHistory=${(path) => go({ page: "file", path })}
+        ${row && html`<${Moment} project=${project} row=${row} other=${other} goTo=${goTo} onHistory=${(path) => go({ page: "file", path })}
           readOnly=${readOnly} setAction=${setAction} setAgainst=${setAgainst} against=${against} news=${data} />`}
       </main>`}
     ${action && html`<${Plan} project=${project} action=${action} close=${() => setAction(null)} done=${(text) => (setAction(null), setSaid(text))} />`}`;
 }
 
 // Moment is one row: what was said, and the files.
-function Moment({ project, row, other, goTo, onHistory, readOnly, setAction, setAgainst, against }) {
+function Moment({ project, row, other, goTo, onHistory, readOnly, setAction, setAgainst, against, news }) {
   const [look, setLook] = useState(null);
   const [error, setError] = useState(null);
+  const [tries, setTries] = useState(0);
+  useEffect(() => void (error && setTries(tries + 1)), [news]); // what went wrong may be right again
   useEffect(() => {
     const stop = new AbortController();
+    setLook(null);
+    setError(null);
     get(`p/${project}/look`, { id: row.id, other }, stop.signal).then((v) => {
       for (const f of v.files)
-        if (f.left) f.load = () => get(`p/${project}/diff`, { id: row.id, other, path: f.path }).then((d) => {
+        if (f.left) f.load = () => get(`p/${project}/diff`, { id: row.id, other, path: raw(f) }).then((d) => {
           Object.assign(f, d, { left: false });
           setLook({ ...v });
         });
       setLook(v);
     }, (e) => e.name !== "AbortError" && setError(e));
     return () => stop.abort();
-  }, [project, row.id, other]);
+  }, [project, row.id, other, tries]);
   const isCheckpoint = row.id !== "@" && row.id[0] !== "#";
-  return html`<section class="middle" aria-label="What was said"><${Talk} project=${project} id=${row.id} goTo=${goTo} /></section>
+  return html`<section class="middle" aria-label="What was said"><${Talk} key=${tries} project=${project} id=${row.id} goTo=${goTo} /></section>
     <section class="right" aria-label="Files">
       <div class="head"><h2><${Text} of=${title(row)} /></h2>
         <div class="buttons">

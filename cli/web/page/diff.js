@@ -1,6 +1,6 @@
 // Patches as tables.
 import { html, useState, useEffect, useRef } from "./html.js";
-import { Text } from "./text.js";
+import { Text, plain, raw } from "./text.js";
 import { colours } from "./colour.js";
 
 const MOST = 600; // lines that are drawn before somebody asks for more
@@ -44,7 +44,7 @@ export function Patch({ file }) {
   if (file.left) return html`<p class="note">Long: <button onClick=${file.load}>show it</button></p>`;
   if (!hunks.length) return html`<p class="note">${head.length ? html`<${Text} of=${head.join(", ")} />` : "No lines differ."}</p>`;
   let shown = 0, at = 0;
-  return html`<table class="patch"><caption class="hidden">Changes of ${file.path}</caption>
+  return html`<table class="patch"><caption class="hidden">Changes of ${plain(file.path)}</caption>
     ${head.length > 0 && html`<tbody><tr class="hunk"><td colspan="4"><${Text} of=${head.join(", ")} /></td></tr></tbody>`}
     ${hunks.map((k) => {
       if (!all && shown >= MOST) return null;
@@ -80,14 +80,13 @@ export function Files({ files, more, onHistory, open, setOpen }) {
   }, [open]);
   if (!files.length) return html`<p class="note">No files differ.</p>`;
   return html`<div class="files" ref=${ref}>
-    ${files.map((f, i) => html`<details key=${f.path} data-at=${i} open=${files.length <= 8 || i === open} onToggle=${(e) => e.target.open && f.left && f.load && f.load()}>
+    ${files.map((f, i) => html`<div class="file" key=${raw(f)}><details data-at=${i} open=${files.length <= 8 || i === open} onToggle=${(e) => e.target.open && f.left && f.load && f.load()}>
       <summary><span class=${"st st-" + f.status}>${f.status}</span> <span class="path"><${Text} of=${f.path} /></span>
         ${(f.added > 0 || f.deleted > 0) && html`<span class="changes"><span class="plus">+${f.added}</span> <span class="minus">−${f.deleted}</span></span>`}
         ${f.by && html`<span class="by">by <${Text} of=${f.by} most=${200} /></span>`}
-        ${onHistory && html`<button class="link" onClick=${(e) => (e.preventDefault(), onHistory(f.path))}>versions</button>`}
       </summary>
       <${Patch} file=${f} />
-    </details>`)}
+    </details>${onHistory && html`<button class="link" title=${"Versions of " + plain(f.path)} onClick=${() => onHistory(raw(f))}>versions</button>`}</div>`)}
     ${more && html`<p class="note">…and more files.</p>`}
   </div>`;
 }

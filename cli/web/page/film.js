@@ -2,7 +2,7 @@
 import { html, useState, useEffect, useRef, useMemo } from "./html.js";
 import { get } from "./api.js";
 import { Files } from "./diff.js";
-import { Text, when } from "./text.js";
+import { Text, plain, when } from "./text.js";
 import { title } from "./timeline.js";
 
 export function Film({ project, rows, goTo }) {
@@ -57,7 +57,7 @@ export function Film({ project, rows, goTo }) {
       <button onClick=${() => setPlaying(!playing)} aria-label=${playing ? "Pause" : "Play"}>${playing ? "❚❚" : "▶"}</button>
       <input type="range" min="0" max=${frames.length - 1} value=${at} aria-label="Moment" onInput=${(e) => setAt(+e.target.value)} />
       <label>speed <select value=${speed} onChange=${(e) => setSpeed(+e.target.value)}>${[0.5, 1, 2, 5, 10].map((s) => html`<option value=${s}>${s}/s</option>`)}</select></label>
-      <label>session <select value=${session} onChange=${(e) => (setSession(e.target.value), setAt(0))}><option value="">all</option>${sessions.map((s) => html`<option value=${s}>${s.slice(0, 8)}</option>`)}</select></label>
+      <label>session <select value=${session} onChange=${(e) => (setSession(e.target.value), setAt(0))}><option value="">all</option>${sessions.map((s) => html`<option value=${s}>${plain(s).slice(0, 8)}</option>`)}</select></label>
     </div>
     ${look && html`<${Files} files=${look.files} more=${look.more} open=${0} />`}
   </div>`;

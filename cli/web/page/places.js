@@ -1,7 +1,7 @@
 // The other places: a file's versions, operations, search, what is held and what is not, keys.
 import { html, useState, useEffect } from "./html.js";
 import { get, stream } from "./api.js";
-import { Text, age, size, count } from "./text.js";
+import { Text, age, size, count, raw } from "./text.js";
 import { Patch } from "./diff.js";
 
 function useAnswer(path, args) {
@@ -24,7 +24,7 @@ export function FilePage({ project, path, goTo, restore }) {
   if (!v.answer) return html`<${Wait} v=${v} />`;
   const list = v.answer.versions;
   const one = list[at];
-  return html`<h2><${Text} of=${path} /></h2>
+  return html`<h2><${Text} of=${v.answer.path} /></h2>
     <div class="two"><ol class="versions" aria-label="Versions, newest first">
       ${list.map((w, i) => html`<li><button aria-pressed=${i === at} onClick=${() => setAt(i)}>
         <span class="n">${w.id === "@" ? "now" : w.n || ""}</span> <span class="age">${age(w.time)}</span> ${w.kind}
@@ -93,12 +93,12 @@ export function Search({ project, rows, query, goTo, onFile }) {
     <h3>Lines in files, as they came and went</h3>
     <p role="status" class="note">${state === "searching" ? "searching…" : state === "done" ? count(found.length, "line", "lines") : html`<${Text} of=${state} />`}</p>
     <table class="list"><thead><tr><th>File</th><th>Line</th><th>Appeared</th><th>Gone</th></tr></thead><tbody>
-    ${found.slice(0, 1000).map((m) => html`<tr><td><button class="link" onClick=${() => onFile(m.path)}><${Text} of=${m.path} /></button>:${m.line}</td><td><code>${m.text === null ? "(precious)" : html`<${Text} of=${m.text} most=${300} />`}</code></td>
+    ${found.slice(0, 1000).map((m) => html`<tr><td><button class="link" onClick=${() => onFile(raw(m))}><${Text} of=${m.path} /></button>:${m.line}</td><td><code>${m.text === null ? "(precious)" : html`<${Text} of=${m.text} most=${300} />`}</code></td>
       <td>${m.appeared ? row(m.appeared) : "now"}</td><td>${m.vanished ? row(m.vanished) : ""}</td></tr>`)}</tbody></table>`;
 }
 
 export function Keys() {
   const keys = [["↑ ↓ j k", "row"], ["[ ]", "previous, next prompt"], ["Enter r", "plan a restore to the row"], ["v", "plan to take back the row's turn, and keep the rest"], ["u U", "undo, redo"], ["d", "compare with the files as they are now"],
-    ["space", "mark a row: it is compared with the chosen one"], ["/", "filter; Enter searches the content of all checkpoints"], ["m", "film"], ["o", "operations"], ["esc", "back"]];
+    ["space", "mark a row: it is compared with the chosen one"], ["/", "filter; ↓ goes to the rows, Enter searches the content of all checkpoints"], ["m", "film"], ["o", "operations"], ["esc", "back"]];
   return html`<h2>Keys</h2><dl class="facts">${keys.map(([k, what]) => html`<dt><kbd>${k}</kbd></dt><dd>${what}</dd>`)}</dl>`;
 }

@@ -19,9 +19,11 @@ export function Plan({ project, action, close, done }) {
     post(`p/${project}/plans`, { ...action, half, conflicts }).then(setPlan, setError);
   }, [project, action, half, conflicts]);
   const apply = async () => {
+    if (busy) return; // not disabled meanwhile: it would lose the focus
     setBusy(true);
     try {
       const r = await post(`p/${project}/plans/${plan.id}/apply`);
+      box.current.close(); // the focus goes back to where it was
       done(r.said);
     } catch (e) {
       if (e.status === 409 && e.body.files) setPlan(e.body);
@@ -33,10 +35,10 @@ export function Plan({ project, action, close, done }) {
   return html`<dialog class="plan" ref=${box} aria-labelledby="plan-title" onClose=${close}>
     <h2 id="plan-title">${plan ? html`<${Text} of=${plan.title} />` : "Plan"}</h2>
     ${action.verb === "restore" && !(action.paths || []).length && html`<div class="halves" role="radiogroup" aria-label="What is restored">
-      ${[["both", "Files and conversation"], ["code", "Files"], ["talk", "Conversation"]].map(([v, label]) => html`<label><input type="radio" name="half" value=${v} checked=${half === v} onChange=${() => setHalf(v)} /> ${label}</label>`)}
+      ${[["both", "Files and conversation"], ["code", "Files"], ["talk", "Conversation"]].map(([v, label]) => html`<label><input type="radio" name="half" value=${v} checked=${half === v} onChange=${() => (setPlan(null), setHalf(v))} /> ${label}</label>`)}
     </div>`}
     ${action.verb === "revert" && html`<div class="halves" role="radiogroup" aria-label="Where others built on it">
-      ${[["keep", "Keep what others built on"], ["undo", "Take that back too"], ["markers", "Mark both"]].map(([v, label]) => html`<label><input type="radio" name="conflicts" value=${v} checked=${conflicts === v} onChange=${() => setConflicts(v)} /> ${label}</label>`)}
+      ${[["keep", "Keep what others built on"], ["undo", "Take that back too"], ["markers", "Mark both"]].map(([v, label]) => html`<label><input type="radio" name="conflicts" value=${v} checked=${conflicts === v} onChange=${() => (setPlan(null), setConflicts(v))} /> ${label}</label>`)}
     </div>`}
     ${plan && plan.changed && html`<p class="warn" role="alert"><${Text} of=${plan.changed} /></p>`}
     ${error && html`<p class="warn" role="alert"><${Text} of=${error.message} />${error.hint && html`<br /><${Text} of=${error.hint} />`}</p>`}
@@ -45,7 +47,7 @@ export function Plan({ project, action, close, done }) {
       ${plan.notes.map((n) => html`<p class="note"><${Text} of=${n} /></p>`)}`}
     ${!plan && !error && html`<p class="wait">…</p>`}
     <div class="buttons"><button onClick=${() => box.current.close()}>Cancel</button>
-      <button class="go" disabled=${!plan || !plan.question || busy} onClick=${apply}>${plan && !plan.question ? "Nothing to do" : label(action, plan)}</button></div>
+      <button class="go" disabled=${!plan || !plan.question} onClick=${apply}>${plan && !plan.question ? "Nothing to do" : label(action, plan)}</button></div>
   </dialog>`;
 }
 

@@ -39,8 +39,8 @@ function Part({ p, prompt, time, goTo }) {
     return html`<div class=${p.person ? "words person" : "words"}>${prompt && html`<span class="who" title=${time}>you, ${age(time)} ago</span>`}<p><${Text} of=${p.text} /></p></div>`;
   if (p.kind === "thought") return html`<details class="thought"><summary>thought</summary><p><${Text} of=${p.text} /></p></details>`;
   if (p.kind === "call")
-    return html`<details class="call"><summary><b><${Text} of=${p.tool} most=${60} /></b> <${Text} of=${(p.about || "").split("\n")[0]} most=${200} />
-      ${p.row && html` <button class="link" onClick=${(e) => (e.preventDefault(), goTo(p.row))}>code</button>`}</summary><pre><${Text} of=${pretty(p.text)} /></pre></details>`;
+    return html`<div class="call"><details><summary><b><${Text} of=${p.tool} most=${60} /></b> <${Text} of=${(p.about || "").split("\n")[0]} most=${200} /></summary><pre><${Text} of=${pretty(p.text)} /></pre></details>
+      ${p.row && html`<button class="link" title="The code at this call" onClick=${() => goTo(p.row)}>code</button>`}</div>`;
   return html`<details class=${"answer" + (p.failed ? " failed" : "")}><summary>${p.failed ? "failed" : "answer"} <${Text} of=${p.text.split("\n")[0]} most=${120} /></summary><pre><${Text} of=${p.text} /></pre></details>`;
 }
 
