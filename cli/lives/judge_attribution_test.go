@@ -20,13 +20,14 @@ const (
 	exact   verdict = iota // the session, or the person
 	flagged                // several were named, the right one among them
 	during                 // the person's, while a command ran to which it was ascribed
-	between                // the person's, between two looks between which a command ran, too
+	over                   // the person's, of a file that the command then wrote, too, before anybody looked
+	beside                 // somebody's into a file while an edit that declares it ran, or in the second after it
 	wrong                  // anything else
 	verdicts
 )
 
 func (v verdict) String() string {
-	return [...]string{"exact", "named", "you, during", "you, between", "wrong"}[v]
+	return [...]string{"exact", "named", "you, during", "you, before", "beside an edit", "wrong"}[v]
 }
 
 // tally counts verdicts by the class of the answer; "" is all of them.
@@ -125,7 +126,7 @@ func (l *life) judgePath(t *tally, path string, steps []attribution.Step) (bad [
 				t.unseen++
 				continue
 			}
-			j := l.judge(s, v)
+			j := l.judge(s, v, all[at+1:to+1])
 			for _, b := range v.born {
 				l.births[b] = answered{&s.Owner, j}
 			}
@@ -184,7 +185,8 @@ func visible(from, v, to *version) bool {
 	return v == to // renames, modes
 }
 
-func (l *life) judge(s *attribution.Step, v *version) verdict {
+// judge is what the answer of a step is worth for one of the changes in it.
+func (l *life) judge(s *attribution.Step, v *version, changes []*version) verdict {
 	owner := v.by.Session
 	named := person
 	if s.By != nil && s.Class != attribution.Operation {
@@ -204,6 +206,11 @@ func (l *life) judge(s *attribution.Step, v *version) verdict {
 	if named == owner {
 		return exact
 	}
+	if s.Class == attribution.Declared && s.By != nil {
+		if w := l.calls[s.By.Call]; !w.by.Shell && v.at.After(w.from) && (w.to.IsZero() || v.at.Before(w.to.Add(time.Second))) {
+			return beside
+		}
+	}
 	if s.Class != attribution.Shell || owner != person {
 		return wrong
 	}
@@ -212,9 +219,9 @@ func (l *life) judge(s *attribution.Step, v *version) verdict {
 			return during
 		}
 	}
-	for _, w := range l.calls {
-		if w.by.Shell && w.by.Session == named && w.from.Before(s.To.Time) && (w.to.IsZero() || w.to.After(s.From.Time)) {
-			return between
+	for _, later := range changes[slices.Index(changes, v)+1:] {
+		if later.by.Shell && later.by.Session == named {
+			return over
 		}
 	}
 	return wrong

@@ -245,7 +245,7 @@ func (l *life) judgeLines(g target, done *plan, after map[string]string, s *scor
 			alive[ln.text] = place{p, ln}
 		}
 	}
-	known := func(a answered) bool { return a.verdict == during || a.verdict == between }
+	known := func(a answered) bool { return a.verdict >= during && a.verdict < wrong }
 	for text, at := range alive {
 		_, stays := result[text]
 		switch {

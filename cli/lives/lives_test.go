@@ -114,7 +114,7 @@ func play(t *testing.T, program string, n int, seed uint64) {
 				if err != nil {
 					failed++
 				}
-				first := failed <= 3
+				first := failed <= 6
 				mu.Unlock()
 				if err != nil && first {
 					report(t, dir, program, s, err)
@@ -144,7 +144,7 @@ func table(all []found) string {
 	for v := range verdicts {
 		fmt.Fprintf(&b, " %s |", v)
 	}
-	b.WriteString(" per call |\n|---|---|---|--:|--:|--:|--:|--:|--:|--:|--:|\n")
+	b.WriteString(" per call |\n|---|---|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n")
 	classes := newTally()
 	reverts := &score{}
 	hooks, took := 0, time.Duration(0)
@@ -171,7 +171,7 @@ func table(all []found) string {
 	for v := range verdicts {
 		fmt.Fprintf(&b, " %s |", v)
 	}
-	b.WriteString("\n|---|--:|--:|--:|--:|--:|--:|\n")
+	b.WriteString("\n|---|--:|--:|--:|--:|--:|--:|--:|\n")
 	for _, c := range slices.Sorted(maps.Keys(classes.byClass)) {
 		if c != "" {
 			fmt.Fprintf(&b, "| `%s` | %d |", c, sum(classes.byClass[c]))

@@ -18,7 +18,7 @@ import (
 )
 
 // beforeWindows is the last commit whose program left no windows.
-const beforeWindows = "b45c4f7d"
+const beforeWindows = "b45c4f712a75"
 
 // olderStore is a project with a store that such a program made: a session edited a.txt and generated
 // b.txt, a person wrote into c.txt, a second session came, and one of both wrote into c.txt; then the
