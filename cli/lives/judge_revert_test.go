@@ -281,7 +281,7 @@ func (l *life) judgeLines(g target, done *plan, after map[string]string, s *scor
 			bad.add("%s: %q was never there", p, text)
 		case !g.is(d.born) && g.is(d.died):
 			s.back++
-		case !known(l.deaths[d.line]):
+		case !known(l.deaths[d.line]) && !known(l.births[d.line]):
 			bad.add("%s: %q is back, which %s took away (%s)", p, text, d.died, said(l.deaths[d.line].Owner))
 		}
 	}

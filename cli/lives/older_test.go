@@ -168,7 +168,14 @@ func TestOlderProgram(t *testing.T) {
 		t.Fatal(err)
 	} else if len(p.paths()) > 0 {
 		then(older, "log")
-		then(older, "undo-restore") // what it does not know the kind of, it can take back
+		l.program = older
+		a := l.call("", "undo-restore") // of a kind that it does not know, and so not its to take back
+		l.program = ""
+		now, err := l.tree()
+		if err != nil || a.code == 0 || slices.Equal(differing(before, now), nil) {
+			t.Errorf("%v: undo-restore of the program of before ended with %d: %s", err, a.code, a.err)
+		}
+		then("", "undo-restore")
 	}
 	if got, err := l.tree(); err != nil || !maps.Equal(got, before) {
 		t.Errorf("%v: undo-restore leaves other files: %v", err, differing(before, got))
