@@ -334,16 +334,7 @@ func (v *reverting) lines(e *manifest.Entry) (lines []string, ok bool, err error
 	if e == nil {
 		return nil, true, nil
 	}
-	r, err := v.tx.Open(*e)
-	if err != nil {
-		return nil, false, err
-	}
-	defer r.Close()
-	data, err := io.ReadAll(r)
-	if err != nil || !patch.IsText(data) {
-		return nil, false, err
-	}
-	return linediff.Lines(string(data)), true, nil
+	return v.versions.lines(e, patch.IsText)
 }
 
 // register finds what a path without lines becomes: what others set last. Content that others set after the

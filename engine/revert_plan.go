@@ -21,13 +21,14 @@ type reverting struct {
 	o   RevertOptions
 	out *Reverted
 
-	who   *attribution.Attribution
-	work  *workChosen
-	files []*fileRevert // by path
-	skips []problem.Problem
-	turns map[RevertedTurn]int
-	first map[RevertedTurn]int64 // when its work began
-	done  map[uint64]*doneRevert // by the operation's sequence number; see earlier
+	versions *versions
+	who      *attribution.Attribution
+	work     *workChosen
+	files    []*fileRevert // by path
+	skips    []problem.Problem
+	turns    map[RevertedTurn]int
+	first    map[RevertedTurn]int64 // when its work began
+	done     map[uint64]*doneRevert // by the operation's sequence number; see earlier
 }
 
 // plan plans what the person asked for; nil where there is nothing to do.
@@ -39,6 +40,7 @@ func (v *reverting) plan() (*restore.Plan, error) {
 	if v.who, err = attribution.New(v.ctx, v.Project, attribution.Options{Now: now}); err != nil {
 		return nil, err
 	}
+	v.versions = newVersions(v.Project, v.tx.Get)
 	if v.work, err = chooseWork(v.ctx, v.Project, v.o.Work, v.who); err != nil {
 		return nil, err
 	}

@@ -1,0 +1,43 @@
+package engine
+
+import (
+	"io"
+
+	"github.com/rewind-cli/rewind/cas"
+	"github.com/rewind-cli/rewind/engine/linediff"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/manifest"
+)
+
+// versions reads the versions of files, best in their order. It is safe for concurrent use.
+type versions struct {
+	reader *cas.Reader
+	get    getter
+}
+
+// newVersions reads from a store, and what is not there from get.
+func newVersions(p *project.Project, get getter) *versions {
+	return &versions{p.Store.NewReader(get), get}
+}
+
+// lines reads an entry's lines; ok is false where it is no text.
+func (v *versions) lines(e *manifest.Entry, isText func([]byte) bool) (lines []string, ok bool, err error) {
+	data, err := v.content(e)
+	if err != nil || !isText(data) {
+		return nil, false, err
+	}
+	return linediff.Lines(string(data)), true, nil
+}
+
+// content is not to be changed.
+func (v *versions) content(e *manifest.Entry) ([]byte, error) {
+	if e.Kind == manifest.File {
+		return v.reader.View(e.ID)
+	}
+	r, err := project.ContentOf(v.get, *e)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	return io.ReadAll(r)
+}
