@@ -24,7 +24,8 @@ type reverting struct {
 	versions *versions
 	who      *attribution.Attribution
 	work     *workChosen
-	files    []*fileRevert // by path
+	files    []*fileRevert    // by path
+	gone     *StatesGoneError // what is said where it was; nil: no state was removed before the oldest
 	skips    []problem.Problem
 	turns    map[RevertedTurn]int
 	first    map[RevertedTurn]int64 // when its work began
@@ -62,6 +63,9 @@ func (v *reverting) plan() (*restore.Plan, error) {
 	}
 	steps, err := v.who.StepsOf(paths)
 	if err != nil {
+		return nil, err
+	}
+	if err := v.beginningsThere(paths, steps); err != nil {
 		return nil, err
 	}
 	v.turns, v.first = map[RevertedTurn]int{}, map[RevertedTurn]int64{}
@@ -312,6 +316,13 @@ func (v *reverting) statesThere() error {
 	}
 	w := v.work
 	gone := &StatesGoneError{Time: w.first.Start, Prompt: w.first.Prompt, Oldest: oldest.Time}
+	v.gone = gone
+	for i, t := range w.turns {
+		if t.from.After(oldest.Time) && w.newest {
+			gone.Since = len(w.turns) - i
+			break
+		}
+	}
 	if w.matched == 0 {
 		if len(w.turns) > 0 || w.session == "" || !w.all {
 			return nil
@@ -321,11 +332,23 @@ func (v *reverting) statesThere() error {
 	if w.first.End.IsZero() || !w.first.End.Before(oldest.Time) {
 		return nil
 	}
-	for i, t := range w.turns {
-		if t.from.After(oldest.Time) && w.newest {
-			gone.Since = len(w.turns) - i
-			break
+	return gone
+}
+
+// beginningsThere refuses work on a path of which nobody knows what it was before: a touch tells what a call left, and
+// the states in front of it were removed.
+func (v *reverting) beginningsThere(paths []string, steps map[string][]attribution.Step) error {
+	if v.gone == nil {
+		return nil
+	}
+	for _, path := range paths {
+		s := steps[path]
+		if len(s) == 0 || s[0].From.Seq != 0 || s[0].From.Entry != nil {
+			continue
+		}
+		if _, some := s[0].Of(v.work.has); some {
+			return v.gone
 		}
 	}
-	return gone
+	return nil
 }
