@@ -106,7 +106,7 @@ func newPageLab(t *testing.T, flags ...string) *pageLab {
 		event("Stop", nil)
 	}
 	l.serve(flags...)
-	if l.Browser, err = browser.Start(filepath.Join(base, "profile"), 1280, 800); errors.Is(err, browser.Missing) && os.Getenv("REWIND_BROWSER") != "required" {
+	if l.Browser, err = browser.Start(filepath.Join(base, "profile"), 1280, 800); errors.Is(err, browser.ErrMissing) && os.Getenv("REWIND_BROWSER") != "required" {
 		t.Skip("NOT TESTED HERE: ", err)
 	} else if err != nil {
 		t.Fatal(err)

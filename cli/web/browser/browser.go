@@ -36,8 +36,8 @@ type reply struct {
 	Error  *struct{ Message string }
 }
 
-// Missing says that there is no Chromium.
-var Missing = errors.New("no chromium is installed")
+// ErrMissing says that there is no Chromium.
+var ErrMissing = errors.New("no chromium is installed")
 
 // names are those that distributions give it.
 var names = []string{"chromium", "chromium-browser", "google-chrome"}
@@ -55,7 +55,7 @@ func Start(dir string, width, height int) (*Browser, error) {
 		}
 	}
 	if file == "" {
-		return nil, Missing
+		return nil, ErrMissing
 	}
 	fromUs, in, err := os.Pipe()
 	if err != nil {
