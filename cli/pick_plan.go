@@ -116,7 +116,8 @@ func (s *pickSource) planOf(ctx context.Context, p *pickedPlan) (*screen.Plan, e
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	token := len(s.plans) + 1
+	s.planned++ // an id is never used again: another page may still show the plan that had it
+	token := s.planned
 	s.plans[token] = p
 	return pickPlan(p, r, target, token), nil
 }

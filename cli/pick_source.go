@@ -23,6 +23,7 @@ type pickSource struct {
 	keep    bool                     // rows stay known when others are read: several pages look
 	present *timeline.Present
 	plans   map[int]*pickedPlan
+	planned int
 	done    []doneRestore // what was done, in order
 
 	shownHunks map[string]shownHunk // by the ids that screen has

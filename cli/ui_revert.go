@@ -46,7 +46,8 @@ func (s *uiSpace) planRevert(ctx context.Context, o engine.RevertOptions) (*uiPl
 	if s.reverts == nil {
 		s.reverts = map[string]plannedRevert{}
 	}
-	id := fmt.Sprint("revert-", len(s.reverts)+1)
+	s.shownReverts++ // an id is never used again: another page may still show the plan that had it
+	id := fmt.Sprint("revert-", s.shownReverts)
 	s.reverts[id] = plannedRevert{o}
 	v := &uiPlan{ID: id, Title: "Nothing to take back", Facts: s.revertFacts(r), Notes: []string{}, Files: []uiPlanFile{}}
 	if len(r.Turns) > 0 {

@@ -48,7 +48,8 @@ func (s *uiSource) Space(id string) web.Space {
 // uiSpace is one project of the page.
 type uiSpace struct {
 	*pickSource
-	reverts map[string]plannedRevert // that were shown; under busy
+	reverts      map[string]plannedRevert // that were shown; under busy
+	shownReverts int
 }
 
 // uiFailure is an error as the page is told it.
