@@ -281,6 +281,8 @@ func (l *life) judgeLines(g target, done *plan, after map[string]string, s *scor
 			bad.add("%s: %q was never there", p, text)
 		case !g.is(d.born) && g.is(d.died):
 			s.back++
+		case l.births[d.line].verdict == flagged && doubted[p]:
+			s.left++ // whose it was is not known, and it was said so
 		case !known(l.deaths[d.line]) && !known(l.births[d.line]):
 			bad.add("%s: %q is back, which %s took away (%s)", p, text, d.died, said(l.deaths[d.line].Owner))
 		}
