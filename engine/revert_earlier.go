@@ -2,6 +2,7 @@ package engine
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"time"
 
@@ -152,6 +153,16 @@ func (v *reverting) settle(f *fileRevert, links []link) error {
 		}
 		switch {
 		case !theirs:
+		case cameBack(links, j):
+			// It brought the file back from another name, with what others wrote there.
+			for i := range links[:j] {
+				if s := links[i].step; s == nil || !d.has(s) {
+					continue
+				}
+				if links[i].own = false; links[i].entry == nil {
+					links[i].entry = links[i-1].entry
+				}
+			}
 		case within && !settled:
 			links[j].own = true
 		case covers && !kept:
@@ -161,4 +172,17 @@ func (v *reverting) settle(f *fileRevert, links []link) error {
 		}
 	}
 	return nil
+}
+
+// cameBack reports whether a revert made a path again that was gone, with more than it had held.
+func cameBack(links []link, j int) bool {
+	if links[j].entry == nil || links[j-1].entry != nil {
+		return false
+	}
+	for _, l := range slices.Backward(links[:j]) {
+		if l.entry != nil && sameEntries(l.entry, links[j].entry) {
+			return false
+		}
+	}
+	return true
 }

@@ -34,39 +34,134 @@ func (v *reverting) renames() error {
 			went = append(went, moving{f, links, last})
 		case f.now != nil && !existsWithout(links):
 			at := slices.IndexFunc(links, func(l link) bool { return l.own && l.entry != nil })
-			if at > 0 && links[at-1].entry == nil && slices.ContainsFunc(links[at+1:], func(l link) bool { return !l.own }) {
+			if at > 0 && links[at-1].entry == nil && links[at].entry.Kind != manifest.Subdir {
 				came = append(came, moving{f, links, at})
 			}
 		}
 	}
+	for _, w := range went {
+		if err := v.movedOn(w); err != nil {
+			return err
+		}
+	}
 	used := map[*fileRevert]bool{}
 	for _, to := range came {
-		var from []moving
-		var old []weave.Moved
-		for _, m := range went {
-			if used[m.f] || !sameInterval(m.links[m.at].step, to.links[to.at].step) {
-				continue
-			}
-			moved, err := v.moved(m.f.path, m.links[m.at-1].entry)
-			if err != nil {
-				return err
-			}
-			from, old = append(from, m), append(old, moved)
-		}
-		if len(from) == 0 {
-			continue
-		}
-		here, err := v.moved(to.f.path, to.links[to.at].entry)
+		from, rest, err := v.lineage(to, used)
 		if err != nil {
 			return err
 		}
-		for _, r := range weave.Renames(old, []weave.Moved{here}) {
-			used[from[r.Went].f] = true
-			if err := v.moveBack(from[r.Went], to); err != nil {
+		if from.f == to.f || from.f.decided {
+			continue
+		}
+		all := append(slices.Clone(from.links[:from.at]), rest...)
+		first := slices.IndexFunc(all, func(l link) bool { return l.own })
+		switch {
+		case !slices.ContainsFunc(all[first:], func(l link) bool { return !l.own }):
+			// The one goes, and the other comes back as it was.
+		case !existsWithout(all):
+			to.f.decided = true
+			if err := v.unmake(to.f, all, slices.IndexFunc(all, func(l link) bool { return l.own && l.entry != nil })); err != nil {
+				return err
+			}
+		case from.f.now == nil:
+			if err := v.moveBack(from, moving{to.f, rest, 0}); err != nil {
+				return err
+			}
+		default: // its old name is taken
+			to.f.decided = true
+			if err := v.unmake(to.f, all, first); err != nil {
 				return err
 			}
 		}
 	}
+	return nil
+}
+
+// lineage follows a file back through the names that the work gave it: the oldest one, with the link that it
+// went with, and what came after that under the others. Without any it is the file itself.
+func (v *reverting) lineage(to moving, used map[*fileRevert]bool) (from moving, rest []link, err error) {
+	from, rest = to, to.links[to.at:]
+	for used[from.f] = true; ; used[from.f] = true {
+		at := slices.IndexFunc(from.links, func(l link) bool { return l.own && l.entry != nil })
+		if at <= 0 || at > from.at || from.links[at-1].entry != nil {
+			return from, rest, nil
+		}
+		var before []moving
+		for _, w := range v.files {
+			if used[w] || !w.touched {
+				continue
+			}
+			links := w.chain()
+			if err := v.settle(w, links); err != nil {
+				return from, nil, err
+			}
+			for k := len(links) - 1; k > 0; k-- {
+				if links[k].own && links[k].entry == nil && links[k-1].entry != nil && sameInterval(links[k].step, from.links[at].step) {
+					before = append(before, moving{w, links, k})
+					break
+				}
+			}
+		}
+		k, err := v.partner(before, func(m moving) *manifest.Entry { return m.links[m.at-1].entry }, from.f.path, from.links[at].entry)
+		if err != nil || k < 0 {
+			return from, rest, err
+		}
+		if from.f != to.f {
+			rest = append(slices.Clone(from.links[at:from.at]), rest...)
+		}
+		from = before[k]
+	}
+}
+
+// partner is which of several is the other side of a rename; -1: none.
+func (v *reverting) partner(list []moving, entry func(moving) *manifest.Entry, path string, e *manifest.Entry) (int, error) {
+	var old []weave.Moved
+	for _, m := range list {
+		moved, err := v.moved(m.f.path, entry(m))
+		if err != nil {
+			return -1, err
+		}
+		old = append(old, moved)
+	}
+	here, err := v.moved(path, e)
+	if err != nil {
+		return -1, err
+	}
+	for _, r := range weave.Renames(old, []weave.Moved{here}) {
+		return r.Went, nil
+	}
+	return -1, nil
+}
+
+// movedOn leaves a path alone that the work renamed, where others moved or deleted what it became: another
+// of it at the old name would be one too many.
+func (v *reverting) movedOn(w moving) error {
+	var to []moving
+	for _, f := range v.files {
+		if f == w.f || f.now != nil || !f.touched {
+			continue
+		}
+		links := f.chain()
+		if err := v.settle(f, links); err != nil {
+			return err
+		}
+		for i := 1; i < len(links); i++ {
+			if links[i].own && links[i].entry != nil && links[i-1].entry == nil && sameInterval(links[i].step, w.links[w.at].step) {
+				to = append(to, moving{f, links, i})
+				break
+			}
+		}
+	}
+	k, err := v.partner(to, func(m moving) *manifest.Entry { return m.links[m.at].entry }, w.f.path, w.links[w.at-1].entry)
+	if err != nil || k < 0 {
+		return err
+	}
+	last := to[k].links[len(to[k].links)-1]
+	if last.own || last.step.Class == attribution.Operation {
+		return nil
+	}
+	w.f.decided = true
+	w.f.kept = []KeptPart{{Path: w.f.path, Reason: "what it was renamed to was moved or deleted since", By: stepWorks([]*attribution.Step{last.step})}}
 	return nil
 }
 

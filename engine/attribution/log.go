@@ -111,6 +111,10 @@ func (a *Attribution) build() {
 			l := &lines[first+i]
 			if l.before = before; l.edge == closes && !l.old {
 				b.told[toolOf{l.Agent, l.Tool}] = true
+				b.edits[l.Agent] = b.edits[l.Agent] || l.kind == edit
+			}
+			if (l.edge == opens || l.edge == closes) && l.kind != none && !l.old {
+				b.agents[l.Agent] = true
 			}
 		}
 		before = p.time
@@ -136,6 +140,9 @@ func (a *Attribution) build() {
 		}
 	}
 	a.turns, a.tells = b.turns, b.tells
+	for _, w := range a.turns {
+		w.doubtful = b.agents[w.Agent] && !w.old
+	}
 	a.reach, a.turnReach = reachOf(a.windows), reachOf(a.turns)
 }
 

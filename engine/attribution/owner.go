@@ -100,8 +100,15 @@ func decide(all []candidate, known, deleted bool) Owner {
 			return o
 		}
 	}
-	if o.Class = Shell; lead.names {
+	switch {
+	case lead.doubtful:
+		// An edit that was refused may have been made by hand; in a turn of talk alone, only others write.
+		o.AlsoOutside = true
+		return o
+	case lead.names:
 		o.Class, o.AlsoOutside = Declared, !known
+	default:
+		o.Class = Shell
 	}
 	return o
 }

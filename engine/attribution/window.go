@@ -64,6 +64,7 @@ type window struct {
 	loose          bool   // the clock was set back meanwhile: its times say nothing
 	background     bool
 	old            bool
+	doubtful       bool // an agent that tells of its calls and their ends told of none: it may have done nothing
 }
 
 func (w *window) edits() bool { return w.kind == edit }
@@ -114,6 +115,8 @@ type builder struct {
 	lastSeq map[source]uint64
 	tells   map[source]bool // sessions that told of calls
 	told    map[toolOf]bool // of whose calls the ends are told of, too
+	edits   map[string]bool // agents that tell of the ends of their edits
+	agents  map[string]bool // that told of calls, in any session
 	prompt  map[source]Work // the newest: PromptID and Prompt
 	texts   map[string]string
 	seen    map[lineKey]bool
@@ -129,7 +132,7 @@ type lineKey struct {
 }
 
 func newBuilder() *builder {
-	return &builder{told: map[toolOf]bool{}, lastSeq: map[source]uint64{}, open: map[source][]*window{}, turn: map[source]*window{}, last: map[source]time.Time{}, tells: map[source]bool{},
+	return &builder{told: map[toolOf]bool{}, edits: map[string]bool{}, agents: map[string]bool{}, lastSeq: map[source]uint64{}, open: map[source][]*window{}, turn: map[source]*window{}, last: map[source]time.Time{}, tells: map[source]bool{},
 		prompt: map[source]Work{}, texts: map[string]string{}, seen: map[lineKey]bool{}}
 }
 
@@ -186,6 +189,7 @@ func (b *builder) pause(of source, l line, loose bool) {
 	for _, w := range b.open[of] {
 		if w.closed == 0 && !w.background && !(call && b.told[toolOf{w.Agent, w.Tool}]) {
 			w.end(l, loose)
+			w.doubtful = w.kind == edit && b.edits[w.Agent]
 		}
 	}
 }
@@ -223,6 +227,7 @@ func (b *builder) close(of source, l line, loose bool) {
 		return
 	}
 	w := open[at]
+	w.doubtful = false
 	if w.background = w.background || l.background; !w.background {
 		w.end(l, loose)
 		b.open[of] = slices.Delete(open, at, at+1)
