@@ -369,3 +369,8 @@ func (l *lab) saveWith(o checkpoint.Options) *checkpoint.Saved {
 	})
 	return saved
 }
+
+func (l *lab) fold() {
+	l.t.Helper()
+	l.do(maintain.Fold)
+}

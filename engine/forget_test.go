@@ -193,11 +193,6 @@ func TestForgetLeavesNoByte(t *testing.T) {
 	}
 }
 
-func (l *lab) fold() {
-	l.t.Helper()
-	l.do(maintain.Fold)
-}
-
 // touches counts what hooks saw of edits.
 func (l *lab) touches() (n int) {
 	l.t.Helper()
