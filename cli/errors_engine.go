@@ -120,6 +120,8 @@ func explainRevert(err error, f *failure) bool {
 		f.code, f.hint = exitNotFound, "rewind list --all shows the checkpoints; rewind show says a call's id and its subagent, with --json those of each path"
 		if len(work.Matches) > 0 {
 			f.hint = "use more characters: " + strings.Join(firstN(work.Matches, 8), ", ")
+		} else if len(work.Sessions) > 0 {
+			f.hint = "rewind revert with a checkpoint takes back its turn, --session all that one of them did: " + strings.Join(firstN(work.Sessions, 8), ", ")
 		} else if work.What == "checkpoint" {
 			f.hint = "rewind restore " + shellQuote(work.Name) + " --code-only goes to it; rewind list shows the turns"
 		}

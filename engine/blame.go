@@ -2,15 +2,12 @@ package engine
 
 import (
 	"context"
-	"io"
 	"slices"
 	"sort"
 
-	"github.com/rewind-cli/rewind/cas"
 	"github.com/rewind-cli/rewind/cas/oid"
 	"github.com/rewind-cli/rewind/engine/attribution"
 	"github.com/rewind-cli/rewind/engine/checkpoint"
-	"github.com/rewind-cli/rewind/engine/linediff"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/weave"
 	"github.com/rewind-cli/rewind/engine/window"
@@ -72,7 +69,8 @@ func Blame(ctx context.Context, p *project.Project, o BlameOptions) (*Blamed, er
 		return nil, err
 	}
 	defer release()
-	b := &blaming{ctx: ctx, p: p, o: o, load: p.LoadDir, get: p.Store.Get, to: attribution.ThenNow, versions: p.Store.Versions()}
+	b := &blaming{ctx: ctx, p: p, o: o, load: p.LoadDir, get: p.Store.Get, to: attribution.ThenNow}
+	b.versions = newVersions(p, func(dst []byte, id oid.ID) ([]byte, error) { return b.get(dst, id) })
 	out, err := b.run()
 	return out, p.Classify(err)
 }
@@ -87,8 +85,7 @@ type blaming struct {
 	to    uint64               // the last sequence number that is asked about
 	who   *attribution.Attribution
 	ahead func(*manifest.Entry) version
-	// versions reads what the store has.
-	versions *cas.Versions
+	versions *versions
 	ops      []manifest.Operation // that moved the tree, newest first; nil: not read yet
 }
 
@@ -573,22 +570,5 @@ func (b *blaming) read(e *manifest.Entry) (lines []string, ok bool, err error) {
 	if err := b.ctx.Err(); err != nil {
 		return nil, false, err
 	}
-	r, err := project.ContentOf(b.content, *e)
-	if err != nil {
-		return nil, false, err
-	}
-	defer r.Close()
-	data, err := io.ReadAll(r)
-	if err != nil || !weave.IsText(data) {
-		return nil, false, err
-	}
-	return linediff.Lines(string(data)), true, nil
-}
-
-// content reads an object, mostly of the version before it.
-func (b *blaming) content(dst []byte, id oid.ID) ([]byte, error) {
-	if data, ok := b.versions.Get(id); ok {
-		return append(dst, data...), nil
-	}
-	return b.get(dst, id)
+	return b.versions.lines(e, weave.IsText)
 }

@@ -32,10 +32,14 @@ type UnknownWorkError struct {
 	Name    string   // as it was given
 	Reason  string   // "" for: there is none
 	Matches []string // several
+	// Sessions are several that have a call of that very id.
+	Sessions []string
 }
 
 func (e *UnknownWorkError) Error() string {
 	switch {
+	case len(e.Sessions) > 0:
+		return fmt.Sprintf("%d sessions have a %s with the id %q", len(e.Sessions), e.What, e.Name)
 	case len(e.Matches) > 0:
 		return fmt.Sprintf("several %ss have ids that begin with %q", e.What, e.Name)
 	case e.Reason != "":
@@ -259,13 +263,16 @@ func (c *workChosen) chooseSubagent(named string, a *attribution.Attribution) er
 
 // chooseCall finds a call by its id or the beginning of it.
 func chooseCall(ctx context.Context, p *project.Project, named string, a *attribution.Attribution) (*workChosen, error) {
-	found := map[string]bool{}
-	see := func(id string) {
+	found, in := map[string]bool{}, map[string][]string{}
+	see := func(id, session string) {
 		if id != "" && strings.HasPrefix(id, named) {
 			found[id] = true
+			if !slices.Contains(in[id], session) {
+				in[id] = append(in[id], session)
+			}
 		}
 	}
-	if _, err := a.Paths(func(w *attribution.Work) bool { see(w.Call); return false }); err != nil {
+	if _, err := a.Paths(func(w *attribution.Work) bool { see(w.Call, w.Session); return false }); err != nil {
 		return nil, err
 	}
 	err := p.Query(ctx, func(db *manifest.DB) error { // one that changed nothing is known, too
@@ -273,7 +280,7 @@ func chooseCall(ctx context.Context, p *project.Project, named string, a *attrib
 			if err != nil {
 				return err
 			}
-			see(c.ToolUseID)
+			see(c.ToolUseID, c.Session)
 		}
 		return nil
 	})
@@ -281,6 +288,10 @@ func chooseCall(ctx context.Context, p *project.Project, named string, a *attrib
 		return nil, err
 	}
 	id, err := oneOf("call", named, found)
+	if err == nil && len(in[id]) > 1 { // agents make ids of their own: one session's work must not go for another's
+		slices.Sort(in[id])
+		return nil, &UnknownWorkError{What: "call", Name: id, Sessions: in[id]}
+	}
 	return &workChosen{call: id}, err
 }
 

@@ -175,10 +175,12 @@ type fault struct {
 
 var (
 	// An unlock that is made to fail would leave the lock with the process, which no kernel does: it would wait for itself.
-	inputOutput = fault{name: "EIO", fate: tracee.Fate{Errno: syscall.EIO}, hits: func(c *tracee.Call) bool { return c.Name != "flock" }}
-	noSpace     = fault{name: "ENOSPC", fate: tracee.Fate{Errno: syscall.ENOSPC}, hits: func(c *tracee.Call) bool { return c.Writes }}
-	refused     = fault{name: "EACCES", fate: tracee.Fate{Errno: syscall.EACCES}, hits: func(c *tracee.Call) bool { return c.ByName }}
-	shortWrite  = fault{name: "short write", fate: tracee.Fate{Short: true}, full: true, hits: func(c *tracee.Call) bool {
+	inputOutput = fault{name: "EIO", fate: tracee.Fate{Errno: syscall.EIO}, hits: func(c *tracee.Call) bool {
+		return c.Name != "flock" || c.Flags&syscall.LOCK_UN == 0
+	}}
+	noSpace    = fault{name: "ENOSPC", fate: tracee.Fate{Errno: syscall.ENOSPC}, hits: func(c *tracee.Call) bool { return c.Writes }}
+	refused    = fault{name: "EACCES", fate: tracee.Fate{Errno: syscall.EACCES}, hits: func(c *tracee.Call) bool { return c.ByName }}
+	shortWrite = fault{name: "short write", fate: tracee.Fate{Short: true}, full: true, hits: func(c *tracee.Call) bool {
 		return (c.Name == "write" || c.Name == "pwrite64") && c.Size > 1
 	}}
 	killed = fault{name: "kill", fate: tracee.Fate{Kill: true}, hits: func(c *tracee.Call) bool { return c.Changes }}
