@@ -188,3 +188,79 @@ func alike(a, b *manifest.Entry) bool {
 	x.Name, y.Name = "", ""
 	return x.Alike(y)
 }
+
+// madeBy is the owner of what lies between two looks; from is nil where there was none.
+func (a *Attribution) madeBy(path string, from, to *point, deleted bool) Owner {
+	if to.op != nil {
+		o := to.op
+		verb := o.Verb
+		if verb == "" {
+			verb = string(o.Kind)
+		}
+		return Owner{Class: Operation, By: &Work{Session: o.Session, Tool: verb, Summary: o.Args, Start: o.Time, End: o.Time, Operation: o.Seq}}
+	}
+	if from == nil && to.touch == nil {
+		return Owner{Class: Outside} // it was there when the first look was taken
+	}
+	s := interval{path: path, hi: to.time, to: to.seq, deleted: deleted}
+	if from != nil {
+		s.lo, s.from = from.time, from.seq
+	}
+	if from != nil && from.touch != nil { // its commit takes no windows along
+		s.from = a.commit(from.seq, -1)
+	}
+	if t := to.touch; t != nil {
+		s.to, s.at = a.commit(to.seq, +1), to.changed(path, s.lo)
+		by := &Work{Agent: t.Agent, Session: t.Session, Subagent: t.Subagent, PromptID: t.PromptID, Tool: t.Tool, Call: t.Call, Start: t.Time, End: t.Time}
+		if !t.After {
+			s.begins = by
+			return a.owner(s)
+		}
+		return a.touched(s, from, t, by)
+	}
+	s.at = to.changed(path, s.lo)
+	if c := to.c; c != nil && (c.Kind == manifest.PreTool || c.Kind == manifest.Prompt) {
+		s.begins = &Work{Agent: c.Agent, Session: c.Session, Subagent: c.Subagent, Tool: c.Tool, Call: c.ToolUseID}
+	}
+	return a.owner(s)
+}
+
+// touched is the owner of what a call was seen to leave.
+func (a *Attribution) touched(s interval, from *point, t *manifest.Touch, by *Work) Owner {
+	w := a.call(t)
+	if w != nil {
+		by = &w.Work
+	} else {
+		by.Prompt = a.texts[by.PromptID]
+	}
+	// What was there before it is known: it was looked at, or it was as in the newest checkpoint.
+	if from != nil && from.touch != nil && !from.touch.After && sameCall(from.touch, t) || w != nil && !w.Start.Equal(w.End) {
+		o := Owner{Class: Declared, By: by}
+		s.at = time.Time{} // what began behind the look is not meant
+		for _, other := range a.overlapping(s) {
+			if w == nil || other == w || other.kind != edit || !other.names(s.path) || other.End.Before(w.Start) && !other.End.IsZero() {
+				continue
+			}
+			o.Also, o.Class = append(o.Also, &other.Work), Shared
+		}
+		return o
+	}
+	o := a.owner(s)
+	also := o.Also
+	if o.By != nil {
+		also = append([]*Work{o.By}, also...)
+	}
+	also = slices.DeleteFunc(also, func(w *Work) bool { return w.source() == by.source() && w.Call == by.Call })
+	if o = (Owner{Class: Declared, By: by, AlsoOutside: true}); len(also) > 0 {
+		o.Also, o.Class = also, Shared
+	}
+	return o
+}
+
+// call is the window of a touch's call; nil where it is not known.
+func (a *Attribution) call(t *manifest.Touch) *window {
+	if t.Call == "" {
+		return nil
+	}
+	return a.calls[callKey{source{t.Agent, t.Session, t.Subagent}, t.Call}]
+}

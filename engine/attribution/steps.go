@@ -1,0 +1,119 @@
+package attribution
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/manifest"
+)
+
+// Steps are the changes of a path, oldest first: from the first look that found it there.
+func (a *Attribution) Steps(path string) (steps []Step, err error) {
+	err = a.ask(func(db *manifest.DB) error {
+		steps, err = a.steps(db, path)
+		return err
+	})
+	return steps, err
+}
+
+// StepsOf is Steps for several paths, with one look into the database.
+func (a *Attribution) StepsOf(paths []string) (map[string][]Step, error) {
+	all := make(map[string][]Step, len(paths))
+	err := a.ask(func(db *manifest.DB) error {
+		for _, path := range paths {
+			steps, err := a.steps(db, path)
+			if err != nil {
+				return err
+			}
+			all[path] = steps
+		}
+		return nil
+	})
+	return all, err
+}
+
+func (a *Attribution) steps(db *manifest.DB, path string) ([]Step, error) {
+	var versions []manifest.Version
+	for v, err := range db.History(path) {
+		if err != nil {
+			return nil, err
+		}
+		if a.o.To != 0 && v.Seq > a.o.To {
+			continue
+		}
+		versions = append(versions, v)
+		if v.Seq <= a.o.From {
+			break // what it was at the beginning
+		}
+	}
+	slices.Reverse(versions)
+	h := &tracer{a: a, path: path, from: a.o.From}
+	if len(versions) > 0 {
+		h.old = versions[0].Old
+	}
+	h.base = h.old
+	looks, err := a.looks(db, path, versions)
+	if err != nil {
+		return nil, err
+	}
+	i := 0
+	for _, pt := range looks {
+		var entry *manifest.Entry
+		switch {
+		case pt.touch != nil:
+			entry = pt.touch.Entry
+		case pt.c != nil:
+			for versions[i].Seq < pt.seq {
+				i++
+			}
+			entry = versions[i].New
+		default:
+			e, ok, err := manifest.Find(a.loadDir, pt.root, path)
+			if project.IsDamage(a.p.Classify(err)) {
+				continue // the checkpoints around it tell enough
+			} else if err != nil {
+				return nil, err
+			}
+			if ok {
+				entry = &e
+			}
+		}
+		if n := a.index(pt.seq); n > 0 {
+			h.rest(a.points[n-1])
+		}
+		h.see(pt, entry)
+	}
+	if len(a.points) > 0 {
+		h.rest(a.points[len(a.points)-1])
+	}
+	return h.steps, h.now()
+}
+
+// looks are the checkpoints that changed the path, all operations, and the path's touches.
+func (a *Attribution) looks(db *manifest.DB, path string, versions []manifest.Version) ([]*point, error) {
+	looks := make([]*point, 0, len(versions))
+	for _, pt := range a.points {
+		if pt.op != nil {
+			looks = append(looks, pt)
+		}
+	}
+	for _, v := range versions {
+		if n := a.index(v.Seq); n < len(a.points) && a.points[n].seq == v.Seq {
+			looks = append(looks, a.points[n])
+		}
+	}
+	for t, err := range db.Touches(manifest.TouchQuery{From: a.o.From, To: a.o.To, Path: path}) {
+		if err != nil {
+			return nil, err
+		}
+		looks = append(looks, touchPoint(t))
+	}
+	slices.SortFunc(looks, func(x, y *point) int { return cmp.Compare(x.seq, y.seq) })
+	return looks, nil
+}
+
+func touchPoint(t manifest.Touch) *point {
+	return &point{seq: t.Seq, time: t.Time, touch: &t, at: map[string]time.Time{t.Path: t.Changed}}
+}

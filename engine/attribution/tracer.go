@@ -1,0 +1,102 @@
+package attribution
+
+import "github.com/rewind-cli/rewind/manifest"
+
+// tracer follows a path from look to look.
+type tracer struct {
+	a     *Attribution
+	path  string
+	old   *manifest.Entry
+	base  *manifest.Entry // in the newest checkpoint
+	last  *point          // the newest look that found old; nil: none
+	from  uint64          // steps up to it are not asked for
+	steps []Step
+}
+
+// rest is a look at the whole tree that found nothing new.
+func (t *tracer) rest(pt *point) {
+	if t.last == nil || pt.seq > t.last.seq {
+		if t.last != nil && t.last.touch != nil && !t.skips(pt, t.base) && !alike(t.old, t.base) {
+			for first := t.a.index(t.last.seq); t.a.points[first] != pt; first++ {
+				if t.a.points[first].c != nil {
+					pt = t.a.points[first]
+					break
+				}
+			}
+			t.see(pt, t.base) // what the touch saw was taken back
+			return
+		}
+		t.last = pt
+	}
+}
+
+func (t *tracer) see(pt *point, entry *manifest.Entry) {
+	if pt.touch != nil {
+		t.before(pt)
+	} else {
+		t.base = entry
+		if t.skips(pt, entry) {
+			return
+		}
+	}
+	if !alike(t.old, entry) && pt.seq > t.from {
+		s := Step{Path: t.path, To: pt.version(entry)}
+		if t.last != nil {
+			s.From = t.last.version(nil)
+		}
+		s.From.Entry = t.old
+		s.Owner = t.a.madeBy(t.path, t.last, pt, entry == nil)
+		t.steps = append(t.steps, s)
+	}
+	t.old, t.last = entry, pt
+}
+
+// skips reports whether a checkpoint that was committed behind touches saw the path before them.
+func (t *tracer) skips(pt *point, entry *manifest.Entry) bool {
+	if pt.c == nil || t.last == nil || t.last.touch == nil || t.last.time.Before(pt.time) || alike(t.old, entry) {
+		return false
+	}
+	for i := len(t.steps) - 1; i >= 0 && !t.steps[i].To.Time.Before(pt.time); i-- {
+		if alike(t.steps[i].From.Entry, entry) {
+			return true
+		}
+	}
+	return false
+}
+
+// before sees to it that the path was as in the newest checkpoint in front of a call that left a touch behind it
+// alone: else there were one in front of it.
+func (t *tracer) before(pt *point) {
+	c := pt.touch
+	if !c.After || t.last == nil || t.last.touch == nil || alike(t.old, t.base) || sameCall(t.last.touch, c) {
+		return
+	}
+	w := t.a.call(c)
+	if w == nil || w.Start.Before(t.last.time) {
+		return
+	}
+	t.see(&point{seq: t.last.seq, time: w.Start, touch: &manifest.Touch{Seq: t.last.seq, Time: w.Start, Agent: c.Agent, Session: c.Session, Subagent: c.Subagent,
+		PromptID: c.PromptID, Tool: c.Tool, Call: c.Call, Path: c.Path, Entry: t.base}}, t.base)
+}
+
+func sameCall(a, b *manifest.Touch) bool {
+	return a.Agent == b.Agent && a.Session == b.Session && a.Subagent == b.Subagent && a.Call == b.Call && (a.Call != "" || a.Tool == b.Tool)
+}
+
+// now takes the working tree in.
+func (t *tracer) now() error {
+	n := t.a.o.Now
+	if n == nil {
+		return nil
+	}
+	e, ok, err := manifest.Find(n.Load, n.Root, t.path)
+	if err != nil {
+		return t.a.p.Classify(err)
+	}
+	var entry *manifest.Entry
+	if ok {
+		entry = &e
+	}
+	t.see(n.point(), entry)
+	return nil
+}
