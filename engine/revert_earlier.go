@@ -103,22 +103,23 @@ func (v *reverting) earlier(s *attribution.Step) (*doneRevert, error) {
 	if s.Class != attribution.Operation || s.By == nil || s.By.Operation == 0 {
 		return nil, nil
 	}
-	if v.done == nil {
-		v.done = map[uint64]*doneRevert{}
-		ops, err := Operations(v.ctx, v.Project, 0)
-		if err != nil {
-			return nil, err
+	done, err := v.done()
+	return done[s.By.Operation], err
+}
+
+// readEarlier reads the reverts that say whose work they took back, by their operations' sequence numbers.
+func (v *reverting) readEarlier() (map[uint64]*doneRevert, error) {
+	done := map[uint64]*doneRevert{}
+	ops, err := Operations(v.ctx, v.Project, 0)
+	for _, op := range ops {
+		if op.Kind != manifest.OpRevert {
+			continue
 		}
-		for _, op := range ops {
-			if op.Kind != manifest.OpRevert {
-				continue
-			}
-			if d := parseDone(op); !d.unknown {
-				v.done[op.Seq] = d
-			}
+		if d := parseDone(op); !d.unknown {
+			done[op.Seq] = d
 		}
 	}
-	return v.done[s.By.Operation], nil
+	return done, err
 }
 
 // settle takes earlier reverts into account. One of the same work, or a part of it, is taken for the work's own: without

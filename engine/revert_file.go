@@ -6,6 +6,8 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 
 	"github.com/rewind-cli/rewind/engine/attribution"
 	"github.com/rewind-cli/rewind/engine/linediff"
@@ -138,8 +140,31 @@ func (f *fileRevert) sameBefore(i int) int {
 	return -1
 }
 
-// decide finds what the path becomes.
-func (v *reverting) decide(f *fileRevert) error {
+// decideAll finds what each path becomes, several at a time: each has its own history. renames has read what they share.
+func (v *reverting) decideAll() error {
+	errs := make([]error, len(v.files))
+	var next atomic.Int64
+	var workers sync.WaitGroup
+	for worker := range min(v.tx.Workers(), len(v.files)) {
+		workers.Go(func() {
+			for i := int(next.Add(1)) - 1; i < len(v.files); i = int(next.Add(1)) - 1 {
+				if errs[i] = v.decide(worker, v.files[i]); errs[i] != nil {
+					next.Store(int64(len(v.files)))
+				}
+			}
+		})
+	}
+	workers.Wait()
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// decide finds what the path becomes. The worker is one of the transaction's.
+func (v *reverting) decide(worker int, f *fileRevert) error {
 	if !f.touched || f.decided {
 		return nil
 	}
@@ -186,7 +211,7 @@ func (v *reverting) decide(f *fileRevert) error {
 	for links[len(links)-1].entry == nil {
 		links = links[:len(links)-1] // its deletion alone; what it was then is what it is about
 	}
-	if err := v.content(f, links); err != nil {
+	if err := v.content(worker, f, links); err != nil {
 		return err
 	}
 	if f.to != nil && f.to.Kind != manifest.Symlink {
@@ -239,21 +264,14 @@ func (v *reverting) unmake(f *fileRevert, links []link, created int) error {
 }
 
 // content finds what the path holds without the work.
-func (v *reverting) content(f *fileRevert, links []link) error {
-	texts, ok, err := v.texts(links)
+func (v *reverting) content(worker int, f *fileRevert, links []link) error {
+	w, err := v.weave(links)
 	if err != nil {
 		return err
 	}
-	if !ok {
+	if w == nil {
 		v.register(f, links)
 		return nil
-	}
-	w := weave.New(texts[0])
-	for i := 1; i < len(links); i++ {
-		if err := w.Add(texts[i], i); err != nil {
-			v.register(f, links)
-			return nil
-		}
 	}
 	newest := links[len(links)-1].entry
 	f.to = newest
@@ -293,13 +311,13 @@ func (v *reverting) content(f *fileRevert, links []link) error {
 		f.kept = []KeptPart{{Path: f.path, Reason: "others built on it", By: f.conflicts[0].By}}
 		return nil
 	}
-	return v.write(f, newest, result.Lines)
+	return v.write(worker, f, newest, result.Lines)
 }
 
 // write makes the entry of a text.
-func (v *reverting) write(f *fileRevert, like *manifest.Entry, lines []string) error {
+func (v *reverting) write(worker int, f *fileRevert, like *manifest.Entry, lines []string) error {
 	data := []byte(strings.Join(lines, ""))
-	kind, id, n, err := v.tx.Content(0, bytes.NewReader(data), int64(len(data)), like.ID)
+	kind, id, n, err := v.tx.Content(worker, bytes.NewReader(data), int64(len(data)), like.ID)
 	if err != nil {
 		return err
 	}
@@ -312,21 +330,28 @@ func (v *reverting) write(f *fileRevert, like *manifest.Entry, lines []string) e
 	return nil
 }
 
-// texts reads all versions as lines; ok is false where one is no text.
-func (v *reverting) texts(links []link) (texts [][]string, ok bool, err error) {
+// weave puts all versions together; nil where one is no text, or they are too large.
+func (v *reverting) weave(links []link) (w *weave.Weave, err error) {
 	for _, l := range links {
 		if l.entry != nil && (l.entry.Kind == manifest.Symlink || l.entry.Kind == manifest.Subdir || l.entry.Size > patch.MaxText) {
-			return nil, false, nil
+			return nil, nil
 		}
 	}
-	for _, l := range links {
+	for i, l := range links {
+		if err := v.ctx.Err(); err != nil {
+			return nil, err
+		}
 		lines, ok, err := v.lines(l.entry)
 		if err != nil || !ok {
-			return nil, false, err
+			return nil, err
 		}
-		texts = append(texts, lines)
+		if w == nil {
+			w = weave.New(lines)
+		} else if w.Add(lines, i) != nil {
+			return nil, nil
+		}
 	}
-	return texts, true, nil
+	return w, nil
 }
 
 // lines reads an entry's lines; ok is false where it is no text.

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/rewind-cli/rewind/cas/oid"
 	"github.com/rewind-cli/rewind/engine/attribution"
@@ -28,8 +29,8 @@ type reverting struct {
 	gone     *StatesGoneError // what is said where it was; nil: no state was removed before the oldest
 	skips    []problem.Problem
 	turns    map[RevertedTurn]int
-	first    map[RevertedTurn]int64 // when its work began
-	done     map[uint64]*doneRevert // by the operation's sequence number; see earlier
+	first    map[RevertedTurn]int64                 // when its work began
+	done     func() (map[uint64]*doneRevert, error) // readEarlier, once
 }
 
 // plan plans what the person asked for; nil where there is nothing to do.
@@ -41,7 +42,7 @@ func (v *reverting) plan() (*restore.Plan, error) {
 	if v.who, err = attribution.New(v.ctx, v.Project, attribution.Options{Now: now}); err != nil {
 		return nil, err
 	}
-	v.versions = newVersions(v.Project, v.tx.Get)
+	v.versions, v.done = newVersions(v.Project, v.tx.Get), sync.OnceValues(v.readEarlier)
 	if v.work, err = chooseWork(v.ctx, v.Project, v.o.Work, v.who); err != nil {
 		return nil, err
 	}
@@ -86,10 +87,8 @@ func (v *reverting) plan() (*restore.Plan, error) {
 	if err := v.renames(); err != nil {
 		return nil, err
 	}
-	for _, f := range v.files {
-		if err := v.decide(f); err != nil {
-			return nil, err
-		}
+	if err := v.decideAll(); err != nil {
+		return nil, err
 	}
 	target, err := v.target()
 	if err != nil {
@@ -301,18 +300,9 @@ func (v *reverting) choices() string {
 
 // statesThere refuses work that is older than every state: nobody knows what it changed.
 func (v *reverting) statesThere() error {
-	var oldest manifest.Checkpoint
-	err := v.Query(v.ctx, func(db *manifest.DB) error {
-		for c, err := range db.Checkpoints(manifest.Query{All: true}) {
-			if err != nil {
-				return err
-			}
-			oldest = c
-		}
-		return nil
-	})
-	if err != nil || oldest.Parent == (manifest.CheckpointID{}) {
-		return err // nothing was removed before it
+	oldest := v.who.Oldest()
+	if oldest == nil || oldest.Parent == (manifest.CheckpointID{}) {
+		return nil // nothing was removed before it
 	}
 	w := v.work
 	gone := &StatesGoneError{Time: w.first.Start, Prompt: w.first.Prompt, Oldest: oldest.Time}

@@ -203,7 +203,7 @@ func (v *reverting) moveBack(old, new moving) error {
 	}
 	links := append(slices.Clone(old.links[start:old.at]), new.links[new.at:]...)
 	f := &fileRevert{path: new.f.path, versions: new.f.versions, now: new.f.now}
-	if err := v.content(f, links); err != nil {
+	if err := v.content(0, f, links); err != nil {
 		return err
 	}
 	old.f.conflicts, old.f.kept, old.f.near = f.conflicts, f.kept, f.near

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"io"
+	"unsafe"
 
 	"github.com/rewind-cli/rewind/cas"
 	"github.com/rewind-cli/rewind/engine/linediff"
@@ -26,7 +27,8 @@ func (v *versions) lines(e *manifest.Entry, isText func([]byte) bool) (lines []s
 	if err != nil || !isText(data) {
 		return nil, false, err
 	}
-	return linediff.Lines(string(data)), true, nil
+	// Nothing writes to the bytes any more. A copy of each version were a fifth of the time that they take.
+	return linediff.Lines(unsafe.String(unsafe.SliceData(data), len(data))), true, nil
 }
 
 // content is not to be changed.

@@ -61,6 +61,16 @@ func New(ctx context.Context, p *project.Project, o Options) (*Attribution, erro
 	return a, nil
 }
 
+// Oldest is the oldest checkpoint that is asked about; nil where there is none.
+func (a *Attribution) Oldest() *manifest.Checkpoint {
+	for _, pt := range a.points {
+		if pt.c != nil {
+			return pt.c
+		}
+	}
+	return nil
+}
+
 // Ask is for several questions with one look into the database.
 func (a *Attribution) Ask(questions func() error) error {
 	return a.ask(func(*manifest.DB) error { return questions() })

@@ -160,33 +160,37 @@ func (a *Attribution) Paths(match func(*Work) bool) ([]string, error) {
 			}
 		}
 	}
-	for i, pt := range a.points {
-		if pt.c == nil || pt.seq <= a.o.From || i == 0 {
-			continue
-		}
-		before := i - 1
-		for before > 0 && a.points[before].c == nil {
-			before--
-		}
-		wanted := false
-		for _, w := range matching {
-			if wanted = w.opened <= pt.seq && (w.closed == 0 || w.closed >= a.points[before].seq); wanted {
-				break
+	err := a.ask(func(*manifest.DB) error {
+		for i, pt := range a.points {
+			if pt.c == nil || pt.seq <= a.o.From || i == 0 {
+				continue
+			}
+			before := i - 1
+			for before > 0 && a.points[before].c == nil {
+				before--
+			}
+			wanted := false
+			for _, w := range matching {
+				if wanted = w.opened <= pt.seq && (w.closed == 0 || w.closed >= a.points[before].seq); wanted {
+					break
+				}
+			}
+			for _, op := range a.points[before+1 : i] {
+				wanted = wanted || op.op != nil && match(a.madeBy("", nil, op, false).By)
+			}
+			if wanted {
+				if err := look(pt.seq); err != nil {
+					return err
+				}
 			}
 		}
-		for _, op := range a.points[before+1 : i] {
-			wanted = wanted || op.op != nil && match(a.madeBy("", nil, op, false).By)
+		if a.o.Now != nil {
+			return look(ThenNow)
 		}
-		if wanted {
-			if err := look(pt.seq); err != nil {
-				return nil, err
-			}
-		}
-	}
-	if a.o.Now != nil {
-		if err := look(ThenNow); err != nil {
-			return nil, err
-		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
 	paths := make([]string, 0, len(found))
 	for p := range found {
