@@ -76,15 +76,15 @@ func Blame(ctx context.Context, p *project.Project, o BlameOptions) (*Blamed, er
 }
 
 type blaming struct {
-	ctx   context.Context
-	p     *project.Project
-	o     BlameOptions
-	load  func(oid.ID) (manifest.Dir, error)
-	get   getter
-	now   *checkpoint.Captured // nil with At
-	to    uint64               // the last sequence number that is asked about
-	who   *attribution.Attribution
-	ahead func(*manifest.Entry) version
+	ctx      context.Context
+	p        *project.Project
+	o        BlameOptions
+	load     func(oid.ID) (manifest.Dir, error)
+	get      getter
+	now      *checkpoint.Captured // nil with At
+	to       uint64               // the last sequence number that is asked about
+	who      *attribution.Attribution
+	ahead    func(*manifest.Entry) version
 	versions *versions
 	ops      []manifest.Operation // that moved the tree, newest first; nil: not read yet
 }

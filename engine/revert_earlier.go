@@ -148,13 +148,13 @@ func (v *reverting) settle(f *fileRevert, links []link) error {
 			covers = covers && (!o.own || has)
 		}
 		kept, settled := false, false
-		for _, c := range d.chosen[f.path] {
+		for _, c := range d.choicesFor(f, links) {
 			kept = kept || c == KeepBlock || c == KeepFile
 			settled = settled || c == UndoBlock || c == MarkConflict
 		}
 		switch {
 		case !theirs:
-		case cameBack(links, j):
+		case l.path == "" && cameBack(links, j):
 			// It brought the file back from another name, with what others wrote there.
 			for i := range links[:j] {
 				if s := links[i].step; s == nil || !d.has(s) {
@@ -173,6 +173,20 @@ func (v *reverting) settle(f *fileRevert, links []link) error {
 		}
 	}
 	return nil
+}
+
+// choicesFor are those that were made for a path, whatever it was called.
+func (d *doneRevert) choicesFor(f *fileRevert, links []link) (list []ConflictChoice) {
+	names := []string{f.path}
+	for _, l := range links {
+		if l.path != "" && !slices.Contains(names, l.path) {
+			names = append(names, l.path)
+		}
+	}
+	for _, name := range names {
+		list = append(list, d.chosen[name]...)
+	}
+	return list
 }
 
 // cameBack reports whether a revert made a path again that was gone, with more than it had held.

@@ -34,6 +34,8 @@ type fileRevert struct {
 	kept              []KeptPart
 	near              []NearPart
 	shared            *SharedPath
+	beside            bool        // the work did not touch it: it was another name of a file
+	pair              *fileRevert // the other name of a file that gets its old one back
 }
 
 // fileOf says which of a path's steps are to go; nil where none of it could be.
@@ -41,6 +43,15 @@ func (v *reverting) fileOf(path string, steps []attribution.Step) *fileRevert {
 	if len(steps) == 0 {
 		return nil
 	}
+	f := v.historyOf(path, steps)
+	if !f.touched && f.shared == nil {
+		return nil
+	}
+	return f
+}
+
+// historyOf is a path with its steps, of which there are some.
+func (v *reverting) historyOf(path string, steps []attribution.Step) *fileRevert {
 	f := &fileRevert{path: path, steps: steps, versions: []*manifest.Entry{steps[0].From.Entry}, own: make([]bool, len(steps)+1)}
 	for i := range steps {
 		s := &steps[i]
@@ -54,9 +65,6 @@ func (v *reverting) fileOf(path string, steps []attribution.Step) *fileRevert {
 	}
 	f.now = f.versions[len(steps)]
 	f.to = f.now
-	if !f.touched && f.shared == nil {
-		return nil
-	}
 	return f
 }
 
@@ -105,25 +113,32 @@ type link struct {
 	entry *manifest.Entry
 	own   bool
 	step  *attribution.Step // nil of the oldest
+	path  string            // of a trail: its name then
 }
 
-// chain leaves out what an operation went back behind: a restore, or what took it back.
+// chain are the versions that have a part in how the path is now.
 func (f *fileRevert) chain() []link {
-	var links []link
-	for i := len(f.versions) - 1; i >= 0; {
-		l := link{entry: f.versions[i], own: f.own[i]}
-		if i == 0 {
-			links = append(links, l)
-			break
+	links := make([]link, len(f.versions))
+	for i := range links {
+		links[i] = link{entry: f.versions[i], own: f.own[i]}
+		if i > 0 {
+			links[i].step = &f.steps[i-1]
 		}
-		l.step = &f.steps[i-1]
-		if l.step.Class == attribution.Operation {
-			if back := f.sameBefore(i); back >= 0 {
+	}
+	return chainOf(links)
+}
+
+// chainOf leaves out what an operation went back behind: a restore, or what took it back.
+func chainOf(all []link) []link {
+	var links []link
+	for i := len(all) - 1; i >= 0; {
+		if i > 0 && all[i].step.Class == attribution.Operation {
+			if back := sameBefore(all, i); back >= 0 {
 				i = back
 				continue
 			}
 		}
-		links = append(links, l)
+		links = append(links, all[i])
 		i--
 	}
 	slices.Reverse(links)
@@ -131,9 +146,11 @@ func (f *fileRevert) chain() []link {
 }
 
 // sameBefore is the newest version before the i-th that it equals; -1 for none.
-func (f *fileRevert) sameBefore(i int) int {
+func sameBefore(all []link, i int) int {
+	is := all[i]
 	for k := i - 1; k >= 0; k-- {
-		if sameEntries(f.versions[k], f.versions[i]) || sameKindDir(f.versions[k], f.versions[i]) && f.versions[k].Mode == f.versions[i].Mode {
+		was := all[k]
+		if was.path == is.path && (sameEntries(was.entry, is.entry) || sameKindDir(was.entry, is.entry) && was.entry.Mode == is.entry.Mode) {
 			return k
 		}
 	}
@@ -176,24 +193,7 @@ func (v *reverting) decide(worker int, f *fileRevert) error {
 		f.touched = false // it was taken back already
 		return nil
 	}
-	// Whether there is anything is what others set last.
-	exists, base, created := links[0].entry != nil, 0, -1
-	for i := 1; i < len(links); i++ {
-		there := links[i].entry != nil
-		if there == (links[i-1].entry != nil) {
-			continue
-		}
-		if links[i].own {
-			if there {
-				created = i
-			}
-			continue
-		}
-		exists, created = there, -1
-		if there {
-			base = i // whatever was before it
-		}
-	}
+	exists, base, created := standing(links)
 	links = links[base:]
 	if created >= 0 {
 		created -= base
@@ -229,6 +229,29 @@ func (v *reverting) decide(worker int, f *fileRevert) error {
 	return nil
 }
 
+// standing says whether there is anything, which is what others set last; from which version on it counts, since others
+// made the path anew with it; and which one of the work's made it, -1 for none.
+func standing(links []link) (exists bool, base, created int) {
+	exists, created = links[0].entry != nil, -1
+	for i := 1; i < len(links); i++ {
+		there := links[i].entry != nil
+		if there == (links[i-1].entry != nil) {
+			continue
+		}
+		if links[i].own {
+			if there {
+				created = i
+			}
+			continue
+		}
+		exists, created = there, -1
+		if there {
+			base = i // whatever was before it
+		}
+	}
+	return exists, base, created
+}
+
 // modeOf is the mode that others set last.
 func modeOf(links []link, now uint32) uint32 {
 	if links[0].entry == nil {
@@ -251,14 +274,20 @@ func modeOf(links []link, now uint32) uint32 {
 // unmake takes away what the work made. What others have worked on stays, unless that is chosen.
 func (v *reverting) unmake(f *fileRevert, links []link, created int) error {
 	var others []*attribution.Step
+	edited := false
 	for i := max(created, 0) + 1; i < len(links); i++ {
-		if !links[i].own && !sameEntries(links[i].entry, links[i-1].entry) {
+		if edits := !sameEntries(links[i].entry, links[i-1].entry); !links[i].own && (edits || links[i].path != links[i-1].path) {
 			others = append(others, links[i].step)
+			edited = edited || edits
 		}
 	}
 	f.to, f.changes = nil, true
 	if len(others) > 0 && f.now.Kind != manifest.Subdir {
-		v.wholeConflict(f, links, others, "made by this work, and edited since")
+		reason := "made by this work, and edited since"
+		if !edited {
+			reason = "made by this work, and renamed since"
+		}
+		v.wholeConflict(f, links, others, reason)
 	}
 	return nil
 }

@@ -90,6 +90,9 @@ func (v *reverting) plan() (*restore.Plan, error) {
 	if err := v.decideAll(); err != nil {
 		return nil, err
 	}
+	if err := v.wayFree(); err != nil {
+		return nil, err
+	}
 	target, err := v.target()
 	if err != nil {
 		return nil, err
@@ -210,6 +213,10 @@ func (v *reverting) target() (oid.ID, error) {
 			f.changes = false
 			if f.to != nil {
 				f.keepWhole(v, "the directory holds what others made")
+				if f.pair != nil {
+					f.unpair()
+					return v.target()
+				}
 			}
 			continue
 		}

@@ -1,224 +1,305 @@
 package engine
 
 import (
+	"maps"
+	"path"
 	"slices"
+	"strings"
 
 	"github.com/rewind-cli/rewind/engine/attribution"
-	"github.com/rewind-cli/rewind/engine/weave"
+	"github.com/rewind-cli/rewind/engine/patch"
+	"github.com/rewind-cli/rewind/engine/problem"
 	"github.com/rewind-cli/rewind/manifest"
 )
 
-// A file that the work renamed and others edited since goes back to its old name with those edits.
-
-// moving is one side of what may be a rename: the link with which a path went, or came.
-type moving struct {
-	f     *fileRevert
-	links []link
-	at    int
+// outcome is what becomes of a trail.
+type outcome struct {
+	*trail
+	f    *fileRevert // what is said of it; f.to is what it becomes
+	name string      // under which
 }
 
-// renames finds them, and decides both of their paths.
+// moves reports whether something comes to a path where it is not now.
+func (o *outcome) moves() bool { return o.f.to != nil && (o.name != o.at || o.now == nil) }
+
+// renames decides the files that had several names.
 func (v *reverting) renames() error {
-	var went, came []moving
-	for _, f := range v.files {
-		if !f.touched {
+	var trails []*trail
+	var paths map[string]*fileRevert
+	err := v.who.Ask(func() (err error) {
+		trails, paths, err = v.findTrails()
+		return err
+	})
+	if err != nil || len(trails) == 0 {
+		return err
+	}
+	unread := problem.UnreadOf(v.scan.Problems)
+	var list []*outcome
+	for _, t := range trails {
+		o := &outcome{trail: t, name: t.at}
+		o.f = &fileRevert{path: t.at, now: t.now, to: t.now, decided: true}
+		if !slices.ContainsFunc(t.links, func(l link) bool { return unread.Has(l.path) }) {
+			if err := v.decideTrail(o); err != nil {
+				return err
+			}
+		}
+		list = append(list, o)
+	}
+	if err := v.settleNames(list, paths); err != nil {
+		return err
+	}
+	for _, f := range paths {
+		if v.sel != nil && f.beside && !v.sel.Has(f.path) {
 			continue
 		}
-		links := f.chain()
-		if err := v.settle(f, links); err != nil {
-			return err
-		}
-		last := len(links) - 1
-		switch {
-		case f.now == nil && links[last].own && last > 0 && existsWithout(links):
-			went = append(went, moving{f, links, last})
-		case f.now != nil && !existsWithout(links):
-			at := slices.IndexFunc(links, func(l link) bool { return l.own && l.entry != nil })
-			if at > 0 && links[at-1].entry == nil && links[at].entry.Kind != manifest.Subdir {
-				came = append(came, moving{f, links, at})
-			}
+		f.touched, f.decided = false, true
+		if f.beside && f.shared != nil {
+			v.files = append(v.files, f)
 		}
 	}
-	for _, w := range went {
-		if err := v.movedOn(w); err != nil {
+	for _, o := range list {
+		if err := v.put(o, list); err != nil {
 			return err
 		}
 	}
-	used := map[*fileRevert]bool{}
-	for _, to := range came {
-		from, rest, err := v.lineage(to, used)
-		if err != nil {
-			return err
-		}
-		if from.f == to.f || from.f.decided {
-			continue
-		}
-		all := append(slices.Clone(from.links[:from.at]), rest...)
-		first := slices.IndexFunc(all, func(l link) bool { return l.own })
-		switch {
-		case !slices.ContainsFunc(all[first:], func(l link) bool { return !l.own }):
-			// The one goes, and the other comes back as it was.
-		case !existsWithout(all):
-			to.f.decided = true
-			if err := v.unmake(to.f, all, slices.IndexFunc(all, func(l link) bool { return l.own && l.entry != nil })); err != nil {
-				return err
-			}
-		case from.f.now == nil:
-			if err := v.moveBack(from, moving{to.f, rest, 0}); err != nil {
-				return err
-			}
-		default: // its old name is taken
-			to.f.decided = true
-			if err := v.unmake(to.f, all, first); err != nil {
-				return err
-			}
-		}
-	}
+	slices.SortStableFunc(v.files, func(a, b *fileRevert) int { return strings.Compare(a.path, b.path) })
 	return nil
 }
 
-// lineage follows a file back through the names that the work gave it: the oldest one, with the link that it
-// went with, and what came after that under the others. Without any it is the file itself.
-func (v *reverting) lineage(to moving, used map[*fileRevert]bool) (from moving, rest []link, err error) {
-	from, rest = to, to.links[to.at:]
-	for used[from.f] = true; ; used[from.f] = true {
-		at := slices.IndexFunc(from.links, func(l link) bool { return l.own && l.entry != nil })
-		if at <= 0 || at > from.at || from.links[at-1].entry != nil {
-			return from, rest, nil
+// decideTrail finds what a file becomes, and what it is called then.
+func (v *reverting) decideTrail(o *outcome) error {
+	f := o.f
+	links := chainOf(o.links)
+	if err := v.settle(f, links); err != nil {
+		return err
+	}
+	for i, l := range links {
+		f.versions, f.own = append(f.versions, l.entry), append(f.own, l.own)
+		if i > 0 {
+			f.steps = append(f.steps, *l.step)
 		}
-		var before []moving
-		for _, w := range v.files {
-			if used[w] || !w.touched {
+	}
+	exists, base, created := standing(links)
+	links = links[base:]
+	if !slices.ContainsFunc(links[1:], func(l link) bool { return l.own }) || !exists && o.now == nil {
+		return nil // nothing of it is left
+	}
+	f.touched = true
+	if !exists {
+		return v.unmake(f, links, created-base)
+	}
+	for links[len(links)-1].entry == nil {
+		links = links[:len(links)-1]
+	}
+	o.name = links[0].path
+	for i, l := range links[1:] {
+		if l.path != links[i].path && !l.own {
+			o.name = l.path // others called it so
+		}
+	}
+	if hasContent(links[len(links)-1].entry) {
+		if err := v.content(0, f, links); err != nil {
+			return err
+		}
+	}
+	if slices.ContainsFunc(f.conflicts, func(c RevertConflict) bool { return c.Choice == KeepFile || c.Whole() && c.Choice != UndoBlock }) {
+		o.name = o.at // it stays where it is
+	}
+	if f.to != nil && f.to.Kind != manifest.Symlink {
+		e := *f.to
+		e.Mode = modeOf(links, e.Mode)
+		f.to = &e
+	}
+	f.touched = len(f.conflicts) > 0 || o.name != o.at || !sameEntries(o.now, f.to)
+	return nil
+}
+
+// settleNames sees to it that no two files come to one name, and none to one that is taken: such a file stays
+// as it is.
+func (v *reverting) settleNames(list []*outcome, paths map[string]*fileRevert) error {
+	for again := true; again; {
+		again = false
+		for _, o := range list {
+			if !o.moves() {
 				continue
 			}
-			links := w.chain()
-			if err := v.settle(w, links); err != nil {
-				return from, nil, err
+			reason, by, err := v.taken(o, list, paths)
+			if err != nil {
+				return err
 			}
-			for k := len(links) - 1; k > 0; k-- {
-				if links[k].own && links[k].entry == nil && links[k-1].entry != nil && sameInterval(links[k].step, from.links[at].step) {
-					before = append(before, moving{w, links, k})
-					break
-				}
+			if reason == "" {
+				continue
 			}
+			o.name, again = o.at, true
+			o.f.to, o.f.merged, o.f.removed, o.f.restored, o.f.near, o.f.kept = o.now, false, 0, 0, nil, nil
+			o.f.conflicts = nil
+			o.f.keepWhole(v, reason)
+			o.f.conflicts[0].By, o.f.kept[0].By = by, by
 		}
-		k, err := v.partner(before, func(m moving) *manifest.Entry { return m.links[m.at-1].entry }, from.f.path, from.links[at].entry)
-		if err != nil || k < 0 {
-			return from, rest, err
-		}
-		if from.f != to.f {
-			rest = append(slices.Clone(from.links[at:from.at]), rest...)
-		}
-		from = before[k]
 	}
+	return nil
 }
 
-// partner is which of several is the other side of a rename; -1: none.
-func (v *reverting) partner(list []moving, entry func(moving) *manifest.Entry, path string, e *manifest.Entry) (int, error) {
-	var old []weave.Moved
-	for _, m := range list {
-		moved, err := v.moved(m.f.path, entry(m))
+// taken says why a file cannot have a name; "" where it can.
+func (v *reverting) taken(o *outcome, list []*outcome, paths map[string]*fileRevert) (reason string, by []attribution.Work, err error) {
+	if v.sel != nil && (!v.sel.Has(o.name) || !v.sel.Has(o.at)) {
+		return "it was renamed, and not both of its names were chosen", nil, nil
+	}
+	leaves, comes := false, false
+	for _, other := range list {
+		comes = comes || other != o && other.moves() && other.name == o.at
+		switch {
+		case other == o:
+		case other.f.to != nil && other.name == o.name:
+			return "its old name " + patch.Quote(o.name) + " is taken", v.namers(other.links), nil
+		case other.now != nil && other.at == o.name:
+			leaves = true
+		}
+	}
+	there, err := entryAt(v.tx.Load, v.now, o.name)
+	switch {
+	case err != nil:
+		return "", nil, err
+	case there != nil && (!leaves || comes && there.Kind == manifest.Subdir):
+		by, err = v.newestMakers(o.name)
+		return "its old name " + patch.Quote(o.name) + " is taken", by, err
+	case there != nil:
+		return "", nil, nil
+	}
+	dir, by, err := v.inTheWay(o.name, func(dir string) bool {
+		return slices.ContainsFunc(v.files, func(f *fileRevert) bool { return f.path == dir && f.touched })
+	})
+	if dir != "" {
+		reason = patch.Quote(dir) + " is in the way, which is no directory now"
+	}
+	return reason, by, err
+}
+
+// newestMakers are those who changed a path last.
+func (v *reverting) newestMakers(path string) ([]attribution.Work, error) {
+	steps, err := v.who.Steps(path)
+	if err != nil || len(steps) == 0 {
+		return nil, err
+	}
+	return worksOf(&steps[len(steps)-1]), nil
+}
+
+// inTheWay is what is no directory now although a path lies below it, and does not go; "" for nothing.
+func (v *reverting) inTheWay(name string, goes func(dir string) bool) (dir string, by []attribution.Work, err error) {
+	for dir = path.Dir(name); dir != "."; dir = path.Dir(dir) {
+		e, err := entryAt(v.tx.Load, v.now, dir)
 		if err != nil {
-			return -1, err
+			return "", nil, err
 		}
-		old = append(old, moved)
+		switch {
+		case e == nil:
+			continue
+		case e.Kind == manifest.Subdir, goes(dir):
+			return "", nil, nil
+		}
+		by, err = v.newestMakers(dir)
+		return dir, by, err
 	}
-	here, err := v.moved(path, e)
-	if err != nil {
-		return -1, err
-	}
-	for _, r := range weave.Renames(old, []weave.Moved{here}) {
-		return r.Went, nil
-	}
-	return -1, nil
+	return "", nil, nil
 }
 
-// movedOn leaves a path alone that the work renamed, where others moved or deleted what it became: another
-// of it at the old name would be one too many.
-func (v *reverting) movedOn(w moving) error {
-	var to []moving
-	for _, f := range v.files {
-		if f == w.f || f.now != nil || !f.touched {
-			continue
-		}
-		links := f.chain()
-		if err := v.settle(f, links); err != nil {
-			return err
-		}
-		for i := 1; i < len(links); i++ {
-			if links[i].own && links[i].entry != nil && links[i-1].entry == nil && sameInterval(links[i].step, w.links[w.at].step) {
-				to = append(to, moving{f, links, i})
-				break
-			}
+// namers are those who gave a file its name.
+func (v *reverting) namers(links []link) []attribution.Work {
+	for i := len(links) - 1; i > 0; i-- {
+		if links[i].entry != nil && links[i].step != nil && (links[i-1].entry == nil || links[i-1].path != links[i].path) {
+			return worksOf(links[i].step)
 		}
 	}
-	k, err := v.partner(to, func(m moving) *manifest.Entry { return m.links[m.at].entry }, w.f.path, w.links[w.at-1].entry)
-	if err != nil || k < 0 {
-		return err
-	}
-	last := to[k].links[len(to[k].links)-1]
-	if last.own || last.step.Class == attribution.Operation {
+	return nil
+}
+
+// put makes what was decided the changes of paths.
+func (v *reverting) put(o *outcome, list []*outcome) error {
+	f := o.f
+	if !f.touched {
 		return nil
 	}
-	w.f.decided = true
-	w.f.kept = []KeptPart{{Path: w.f.path, Reason: "what it was renamed to was moved or deleted since", By: stepWorks([]*attribution.Step{last.step})}}
+	f.changes = o.name != o.at || !sameEntries(o.now, f.to)
+	v.files = append(v.files, f)
+	if o.name == o.at {
+		if o.now == nil && f.to != nil {
+			return v.cover(f)
+		}
+		return nil
+	}
+	if o.now == nil {
+		f.path = o.name
+		return v.cover(f)
+	}
+	comes := slices.ContainsFunc(list, func(other *outcome) bool { return other.moves() && other.name == o.at })
+	if !comes {
+		old := &fileRevert{path: o.at, now: o.now, changes: true, decided: true, touched: true, own: []bool{false}, pair: f}
+		for i, s := range f.steps {
+			if s.Path == o.at {
+				old.steps, old.own = append(old.steps, s), append(old.own, f.own[i+1])
+			}
+		}
+		f.pair = old
+		v.files = append(v.files, old)
+	}
+	if f.editedSince() {
+		if v.out.Moved == nil {
+			v.out.Moved = map[string]string{}
+		}
+		v.out.Moved[o.at] = o.name
+	}
+	f.path = o.name
+	for i := range f.kept {
+		f.kept[i].Path = o.name
+	}
+	return v.cover(f)
+}
+
+// editedSince reports whether others wrote into a file that the work had changed.
+func (f *fileRevert) editedSince() bool {
+	for i := slices.Index(f.own, true) + 1; i < len(f.own); i++ {
+		if was, is := f.versions[i-1], f.versions[i]; !f.own[i] && is != nil && (was == nil || !sameContent(was, is)) {
+			return true
+		}
+	}
+	return false
+}
+
+// cover notes what is now where a file comes to.
+func (v *reverting) cover(f *fileRevert) error {
+	now, err := entryAt(v.tx.Load, v.now, f.path)
+	f.now = now
+	return err
+}
+
+// wayFree keeps what comes back from where somebody else made a file of its directory.
+func (v *reverting) wayFree() error {
+	changing := map[string]bool{}
+	for _, f := range v.files {
+		changing[f.path] = changing[f.path] || f.changes
+	}
+	for _, f := range v.files {
+		if !f.changes || f.to == nil {
+			continue
+		}
+		dir, by, err := v.inTheWay(f.path, func(dir string) bool { return changing[dir] })
+		if err != nil {
+			return err
+		}
+		if dir != "" {
+			f.keepWhole(v, patch.Quote(dir)+" is in the way, which is no directory now")
+			f.conflicts[len(f.conflicts)-1].By, f.kept[len(f.kept)-1].By = by, by
+			f.unpair()
+		}
+	}
 	return nil
 }
 
-// existsWithout reports whether there is something at a path without the work.
-func existsWithout(links []link) bool {
-	exists := links[0].entry != nil
-	for i, l := range links[1:] {
-		if !l.own && (l.entry != nil) != (links[i].entry != nil) {
-			exists = l.entry != nil
-		}
+// unpair leaves the other name of a file alone, too, which cannot have its old one.
+func (f *fileRevert) unpair() {
+	if f.pair != nil {
+		f.pair.changes = false
 	}
-	return exists
 }
 
-// sameInterval reports whether two steps were made by one owner between the same two looks.
-func sameInterval(a, b *attribution.Step) bool {
-	return a.To.Seq == b.To.Seq && a.By != nil && b.By != nil && sameWork(a.By, b.By)
-}
-
-func (v *reverting) moved(path string, e *manifest.Entry) (weave.Moved, error) {
-	m := weave.Moved{Path: path, Entry: *e}
-	if e.Kind == manifest.Symlink || e.Kind == manifest.Subdir || e.Size > weave.MaxText {
-		return m, nil
-	}
-	lines, ok, err := v.lines(e)
-	if ok {
-		m.Lines = lines
-	}
-	return m, err
-}
-
-// moveBack gives a file its old name back, with what others wrote into it since.
-func (v *reverting) moveBack(old, new moving) error {
-	start := 0 // where others made it last
-	for i, l := range old.links {
-		if i > 0 && !l.own && l.entry != nil && old.links[i-1].entry == nil {
-			start = i
-		}
-	}
-	links := append(slices.Clone(old.links[start:old.at]), new.links[new.at:]...)
-	f := &fileRevert{path: new.f.path, versions: new.f.versions, now: new.f.now}
-	if err := v.content(0, f, links); err != nil {
-		return err
-	}
-	old.f.conflicts, old.f.kept, old.f.near = f.conflicts, f.kept, f.near
-	old.f.merged, old.f.removed, old.f.restored = true, f.removed, f.restored
-	old.f.decided, new.f.decided = true, true
-	if slices.ContainsFunc(f.conflicts, func(c RevertConflict) bool { return c.Choice == KeepFile || c.Whole() && c.Choice != UndoBlock }) {
-		return nil // it stays where it is
-	}
-	to := *f.to
-	to.Mode = modeOf(links, to.Mode)
-	old.f.to, old.f.changes = &to, true
-	new.f.to, new.f.changes = nil, true
-	if v.out.Moved == nil {
-		v.out.Moved = map[string]string{}
-	}
-	v.out.Moved[new.f.path] = old.f.path
-	return nil
-}
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

@@ -125,3 +125,6 @@ func (a *Attribution) commit(seq uint64, way int) uint64 {
 	}
 	return ThenNow
 }
+
+// Closing is the checkpoint whose Changes a step to a sequence number is among; ThenNow where there is none yet.
+func (a *Attribution) Closing(seq uint64) uint64 { return a.commit(seq, +1) }
