@@ -395,9 +395,9 @@ func (s *Store) removeTemporary() error {
 			return err
 		}
 	}
-	mirror := s.ownMirror()
+	mirror, err := s.ownMirror()
 	if mirror == "" {
-		return nil
+		return err
 	}
 	if entries, err = s.fs.ReadDir(mirror); err != nil {
 		return ignoreMissing(err)

@@ -97,9 +97,9 @@ func (s *Store) purging() bool { return s.o.Purging != nil && s.o.Purging() }
 // beginning of it, and reports whether there were such. The caller holds the
 // append lock.
 func (s *Store) takeSecond() (taken bool, err error) {
-	mirror := s.ownMirror()
+	mirror, err := s.ownMirror()
 	if mirror == "" {
-		return false, nil
+		return false, err
 	}
 	names, err := s.names()
 	if err != nil {

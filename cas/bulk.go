@@ -175,8 +175,9 @@ func (k *bulk) discard() error {
 // unlink removes both names of a pack, and its index. The one in the mirror goes
 // first: a pack that has only that one counts as lost, not as collected.
 func (s *Store) unlink(n packName) error {
-	var errs []error
-	if mirror := s.ownMirror(); mirror != "" {
+	mirror, err := s.ownMirror()
+	errs := []error{err}
+	if mirror != "" {
 		errs = append(errs, ignoreMissing(s.fs.Remove(filepath.Join(mirror, n.file()))))
 	}
 	errs = append(errs, ignoreMissing(s.fs.Remove(filepath.Join(s.o.Dir, n.file()))))

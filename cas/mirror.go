@@ -251,16 +251,20 @@ func (s *Store) mirrorNow() string {
 }
 
 // ownMirror is the mirror if it is there, and a directory: nothing is removed
-// through a link.
-func (s *Store) ownMirror() string {
+// through a link. An error: it cannot be told; what is to go from it may still be there.
+func (s *Store) ownMirror() (string, error) {
 	mirror := s.mirrorNow()
 	if mirror == "" {
-		return ""
+		return "", nil
 	}
-	if info, err := s.fs.Lstat(mirror); err != nil || !info.IsDir() {
-		return ""
+	info, err := s.fs.Lstat(mirror)
+	if err != nil {
+		return "", ignoreMissing(err)
 	}
-	return mirror
+	if !info.IsDir() {
+		return "", nil
+	}
+	return mirror, nil
 }
 
 // removeNoFiles removes links and the like that have the name of a pack. What they lead

@@ -105,7 +105,10 @@ func CopyPacks(ctx context.Context, fsys vfs.FS, fromDir, objectsDir string, own
 // eachInMirror visits the packs of the mirror, those of the log first, when there
 // is a directory for them. What is no file is left out.
 func (s *Store) eachInMirror(visit func(n packName, file string, info fs.FileInfo) error) error {
-	mirror := s.ownMirror()
+	mirror, err := s.ownMirror()
+	if err != nil {
+		return err
+	}
 	if mirror == "" {
 		return &fs.PathError{Op: "read", Path: s.mirrorDir, Err: fs.ErrNotExist}
 	}

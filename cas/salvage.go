@@ -60,7 +60,11 @@ func (s *Store) rewrite(p *pack, f vfs.File, size, counted int64) (lost []oid.ID
 	if err != nil {
 		return nil, err
 	}
-	if mirror := s.ownMirror(); mirror != "" {
+	mirror, err := s.ownMirror()
+	if err != nil {
+		return nil, err
+	}
+	if mirror != "" {
 		// The name in the mirror leads to the damaged bytes.
 		if err := ignoreMissing(s.fs.Remove(filepath.Join(mirror, p.name.file()))); err != nil {
 			return nil, err

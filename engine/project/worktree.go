@@ -67,7 +67,9 @@ func (l *leftOut) pass(dir string) {
 	if l.root != "" {
 		return
 	}
-	hasGit := account.Exists(filepath.Join(dir, ".git"))
+	// One that cannot be looked at says nothing: a directory above is not made the root on a guess.
+	_, err := os.Lstat(filepath.Join(dir, ".git"))
+	hasGit := err == nil
 	if l.git == "" && hasGit {
 		l.git = dir
 	}
