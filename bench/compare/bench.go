@@ -43,7 +43,7 @@ func (b *bench) prepare() error {
 			"GIT_AUTHOR_NAME=bench", "GIT_AUTHOR_EMAIL=bench@localhost", "GIT_COMMITTER_NAME=bench", "GIT_COMMITTER_EMAIL=bench@localhost",
 			"BORG_UNKNOWN_UNENCRYPTED_REPO_ACCESS_IS_OK=yes", "BORG_RELOCATED_REPO_ACCESS_IS_OK=yes"},
 	}
-	programs := []string{"./bench/rawwalk", "./bench/launch", "./bench/writeloop", "./bench/hashloop", "./bench/history", "./bench/weaveloop"}
+	programs := []string{"./bench/rawwalk", "./bench/launch", "./bench/writeloop", "./bench/hashloop", "./bench/history", "./bench/mergeloop"}
 	if b.rewind == "" {
 		programs = append(programs, "./cli/rewind")
 	}

@@ -5,5 +5,6 @@
 //  2. Edit changes one line of a file, as an agent's edit tool does.
 //  3. A Day is 500 turns of an agent over a tree; each Turn is a list of
 //     operations that Apply carries out.
-//  4. A Transcript is the conversation that grows meanwhile.
+//  4. Versions are texts that two hands edit by turns, Rewritten and Repetitive texts that are hard to merge.
+//  5. A Transcript is the conversation that grows meanwhile.
 package workload

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -201,5 +202,21 @@ func TestTranscriptGrows(t *testing.T) {
 	}
 	if len(all) < size*9/10 || len(all) > size*12/10 {
 		t.Errorf("%d bytes, not about %d", len(all), size)
+	}
+}
+
+func TestVersionsStayInTheirHalves(t *testing.T) {
+	v, again := NewVersions(1, 2, 40), NewVersions(1, 2, 40)
+	for turn := range 6 {
+		before := [2]string{strings.Join(v.Texts[1][:20], ""), strings.Join(v.Texts[1][20:], "")}
+		v.Next()
+		again.Next()
+		after := [2]string{strings.Join(v.Texts[1][:20], ""), strings.Join(v.Texts[1][20:], "")}
+		if before[turn%2] == after[turn%2] || before[1-turn%2] != after[1-turn%2] {
+			t.Errorf("turn %d: it edits the other half, or nothing", turn)
+		}
+		if strings.Join(again.Texts[1], "") != strings.Join(v.Texts[1], "") {
+			t.Errorf("turn %d: the same seed gives other texts", turn)
+		}
 	}
 }
