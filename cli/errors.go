@@ -141,6 +141,7 @@ func explain(err error) failure {
 		skipped   *skippedError
 		conflicts *conflictsError
 		kept      *keptError
+		stale     *staleError
 	)
 	switch {
 	case errors.As(err, &ended):
@@ -162,6 +163,8 @@ func explain(err error) failure {
 		f.hint = none.hint
 	case errors.As(err, &taken):
 		f.code, f.hint = exitBusy, "rewind ui takes a port that is free"
+	case errors.As(err, &stale):
+		f.code = exitNotFound
 	case errors.As(err, &usage):
 		f.code, f.hint = exitUsage, usage.hint
 	case errors.As(err, &conflicts):

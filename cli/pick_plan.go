@@ -274,10 +274,10 @@ func planned(r *engine.Restored) string {
 // do does the plan that was shown. Where that is no longer what would be done, it gives the plan as it is now.
 func (s *pickSource) do(ctx context.Context, a screen.Ask) (said string, now *screen.Plan, err error) {
 	s.mu.Lock()
-	p := s.plans[a.Plan]
+	p, known := s.plans[a.Plan], a.Plan > 0 && a.Plan <= s.planned
 	s.mu.Unlock()
 	if p == nil {
-		return "", nil, errors.New("that plan is gone")
+		return "", nil, &staleError{what: "plan", name: utoa(uint64(max(0, a.Plan))), known: known}
 	}
 	done, err := p.verb.do(ctx, s.p, p.options)
 	var changed *engine.PlanChangedError

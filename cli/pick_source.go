@@ -77,13 +77,26 @@ func (s *pickSource) answer(ctx context.Context, a screen.Ask) (out screen.Answe
 	return out
 }
 
+// staleError: what was asked about is not there.
+type staleError struct {
+	what, name string
+	known      bool // it was
+}
+
+func (e *staleError) Error() string {
+	if e.known {
+		return "that " + e.what + " is gone"
+	}
+	return "there is no such " + e.what + ": " + quote(e.name)
+}
+
 // row is a row that was shown, by the picker's id of it.
 func (s *pickSource) row(id string) (*timeline.Row, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	r := s.rows[id]
+	r, known := s.rows[id]
 	if r == nil {
-		return nil, errors.New("that row is gone")
+		return nil, &staleError{what: "row", name: id, known: known}
 	}
 	return r, nil
 }
@@ -92,7 +105,7 @@ func (s *pickSource) row(id string) (*timeline.Row, error) {
 func (s *pickSource) checkpoint(id string) (*project.Listed, error) {
 	r, err := s.row(id)
 	if err == nil && r.Checkpoint == nil {
-		err = errors.New("that is no checkpoint")
+		err = &staleError{what: "checkpoint", name: id}
 	}
 	if err != nil {
 		return nil, err

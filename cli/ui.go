@@ -4,10 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
-	"os"
 	"os/exec"
-	"os/signal"
 	"path/filepath"
 	"runtime"
 	"strconv"
@@ -17,6 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/rewind-cli/rewind/cli/web"
+	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/engine/project"
 )
 
@@ -31,7 +29,9 @@ func newUI() *command {
 			"beside each moment the conversation, the files and their diffs, and from there the way\n" +
 			"back: every restore shows its plan first. The page is closed to other users and other\n" +
 			"sites: the address that is printed holds a code that can be used once, within a minute.\n" +
-			"The command ends with ctrl-c, or when nobody has looked for 30 minutes.",
+			"The account's other projects can be chosen there; rewind ui in one of them opens it in the\n" +
+			"page that is served already. The command that serves ends with ctrl-c, or when nobody has\n" +
+			"looked for 30 minutes: a tab in the background does not count.",
 		examples: []example{
 			{"rewind ui", "open the page"},
 			{"rewind ui --no-open", "only print the address, and how to reach it from another machine"},
@@ -39,7 +39,7 @@ func newUI() *command {
 		},
 		exits: []int{exitBusy, exitDamaged},
 		flags: func(f *pflag.FlagSet) {
-			f.IntVar(&o.port, "port", 0, "listen on this port of 127.0.0.1; 0 for any that is free")
+			f.IntVar(&o.port, "port", 0, "listen on this port of 127.0.0.1 and ::1; 0 for any that is free")
 			f.BoolVar(&o.noOpen, "no-open", false, "do not open a browser")
 			f.BoolVar(&o.readOnly, "read-only", false, "show only: no restore, no name, no pin")
 		},
@@ -61,39 +61,127 @@ func runUI(ctx context.Context, c *call, o uiOptions) error {
 	if err != nil {
 		return err
 	}
-	l, err := net.Listen("tcp4", net.JoinHostPort("127.0.0.1", strconv.Itoa(o.port)))
-	if errors.Is(err, syscall.EADDRINUSE) {
+	m := meetingOf(c.env)
+	if c.session != "" {
+		m = nil // its plans are about that session
+	}
+	var first *account.FileLock
+	if m != nil {
+		var met *uiMet
+		var why string
+		if first, met, why, err = m.meet(ctx, uiAsk{versionText(), p.ID.String(), o.readOnly, o.port}); err != nil {
+			return err
+		}
+		switch {
+		case met != nil:
+			return announceUI(ctx, c, o, uiView{met.URL, met.Port, true})
+		case first != nil:
+			defer first.Release()
+		case why != "":
+			c.out.hint("another rewind ui runs already, %s; this one serves a page of its own", escape(why))
+		}
+	}
+	return serveUI(ctx, c, o, p, func(answer func(uiAsk) uiMet) (stop func()) {
+		if first == nil {
+			return func() {}
+		}
+		stop, err := m.listen(answer)
+		if err != nil {
+			c.out.note("later ones cannot join: %v", err)
+			return func() {}
+		}
+		return stop
+	})
+}
+
+// serveUI serves the page until it ends. join lets a later rewind ui ask for an address.
+func serveUI(ctx context.Context, c *call, o uiOptions, p *project.Project, join func(answer func(uiAsk) uiMet) (stop func())) error {
+	listeners, err := web.Listen(o.port)
+	if errors.Is(err, syscall.EADDRINUSE) && o.port != 0 {
 		return &portTakenError{o.port}
 	}
 	if err != nil {
 		return err
 	}
-	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	source := newUISource(c, p)
+	defer source.close()
+	s := web.New(web.Options{Source: source, ReadOnly: o.readOnly})
+	port := web.Port(listeners[0])
+	link := func(id string) string {
+		place := s.Link("p/" + id)
+		if place == "" {
+			return ""
+		}
+		return fmt.Sprintf("http://127.0.0.1:%d%s", port, place)
+	}
+	defer join(func(a uiAsk) uiMet {
+		met := uiMet{Port: port, Other: otherUI(a, o, port)}
+		if met.Other != "" {
+			return met
+		}
+		if _, err := source.Space(ctx, a.Store); err != nil {
+			met.Other = "which cannot show this project: " + err.Error()
+			return met
+		}
+		met.URL = link(a.Store)
+		met.Again = met.URL == ""
+		return met
+	})()
+	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	s := web.New(web.Options{Source: newUISource(c, p), ReadOnly: o.readOnly})
-	port := l.Addr().(*net.TCPAddr).Port
-	address := fmt.Sprintf("http://127.0.0.1:%d%s", port, s.Link("p/"+projectID(p)))
+	ended := make(chan error, 1)
+	go func() { ended <- s.Serve(ctx, listeners...) }() // a browser that is opened finds it
+	if err := announceUI(ctx, c, o, uiView{URL: link(projectID(p)), Port: port}); err != nil {
+		stop()
+		<-ended
+		return err
+	}
+	return <-ended
+}
+
+// otherUI says why this rewind ui is not what a later one asks for; "" where it is.
+func otherUI(a uiAsk, o uiOptions, port int) string {
+	switch {
+	case a.Version != versionText():
+		return "of version " + versionText()
+	case a.ReadOnly && !o.readOnly:
+		return "which can change something"
+	case !a.ReadOnly && o.readOnly:
+		return "which only shows"
+	case a.Port != 0 && a.Port != port:
+		return fmt.Sprintf("on port %d", port)
+	}
+	return ""
+}
+
+// announceUI prints the address, and opens it.
+func announceUI(ctx context.Context, c *call, o uiOptions, v uiView) error {
 	if c.json {
-		if err := c.out.document(uiView{URL: address, Port: port}); err != nil {
+		if err := c.out.document(v); err != nil {
 			return err
 		}
 	} else {
-		c.out.line("%s", address)
+		c.out.line("%s", v.URL)
 	}
 	if err := c.out.buf.Flush(); err != nil {
 		return err
 	}
-	if o.noOpen || !openBrowser(ctx, c.env.Getenv, address) {
-		c.out.hint("from another machine: ssh -L %d:127.0.0.1:%d this-machine, then open that address there", port, port)
+	if o.noOpen || !openBrowser(ctx, c.env.Getenv, v.URL) {
+		c.out.hint("from another machine: ssh -L %d:127.0.0.1:%d this-machine, then open that address there", v.Port, v.Port)
 	}
-	c.out.hint("the address works once, for a minute; ctrl-c ends the page")
-	return s.Serve(ctx, l)
+	if v.Joined {
+		c.out.hint("the address works once, for a minute; the rewind ui that runs already serves it")
+	} else {
+		c.out.hint("the address works once, for a minute; ctrl-c ends the page")
+	}
+	return nil
 }
 
 // uiView is what ui --json prints before it serves.
 type uiView struct {
-	URL  string `json:"url"` // with a code that can be used once
-	Port int    `json:"port"`
+	URL    string `json:"url"` // with a code that can be used once
+	Port   int    `json:"port"`
+	Joined bool   `json:"joined"` // a rewind ui that runs already serves it
 }
 
 // portTakenError: another program listens there.

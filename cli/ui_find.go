@@ -5,11 +5,14 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"net/http"
+	"path"
 	"strings"
 
 	"github.com/rewind-cli/rewind/cli/web"
 	"github.com/rewind-cli/rewind/engine"
 	"github.com/rewind-cli/rewind/engine/problem"
+	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/search"
 	"github.com/rewind-cli/rewind/engine/timeline"
 	"github.com/rewind-cli/rewind/manifest"
@@ -59,8 +62,11 @@ func (s *uiSpace) uiHistory(ctx context.Context, args web.Args) (any, error) {
 	defer release()
 	path := pagePath(args("path"))
 	h, err := engine.History(ctx, s.p, engine.HistoryOptions{Path: path, Limit: 200})
+	if none := (*project.NoPathError)(nil); errors.As(err, &none) {
+		return nil, &uiFailure{explain(noHistory(err)), http.StatusNotFound}
+	}
 	if err != nil {
-		return nil, noHistory(err)
+		return nil, err
 	}
 	v := historyPrinter{c: s.c, p: s.p, h: h, patch: true}
 	if h.Step != nil {
@@ -102,23 +108,88 @@ type uiContent struct {
 // maxContent is how much of a file is shown, in bytes.
 const maxContent = 1 << 20
 
-func (s *uiSpace) uiFile(ctx context.Context, args web.Args) (any, error) {
-	l, err := s.checkpoint(args("id"))
+// uiVersionOf is a file as a checkpoint has it.
+func (s *uiSpace) uiVersionOf(id, path string) (*manifest.Entry, error) {
+	l, err := s.checkpoint(id)
 	if err != nil {
 		return nil, err
 	}
+	e, ok, err := manifest.Find(s.p.LoadDir, l.Root, path)
+	switch {
+	case err != nil:
+		return nil, s.p.Classify(err)
+	case !ok || e.Kind == manifest.Subdir:
+		return nil, &staleError{what: "file in that checkpoint", name: path}
+	}
+	return &e, nil
+}
+
+// Raw is a version of a file. It waits for nobody, and nobody for it: a large one is read for long.
+func (s *uiSpace) Raw(ctx context.Context, args web.Args) (*web.Raw, error) {
+	if err := s.there(); err != nil {
+		return nil, err
+	}
+	if err := s.known(ctx, args("id")); err != nil {
+		return nil, told(err)
+	}
+	out, err := s.uiRaw(ctx, args)
+	if s.outdated(ctx, err) {
+		out, err = s.uiRaw(ctx, args)
+	}
+	return out, told(err)
+}
+
+func (s *uiSpace) uiRaw(ctx context.Context, args web.Args) (*web.Raw, error) {
+	release, err := s.p.Hold(ctx)
+	if err != nil {
+		return nil, err
+	}
+	keep := false
+	defer func() {
+		if !keep {
+			release()
+		}
+	}()
+	file := pagePath(args("path"))
+	e, err := s.uiVersionOf(args("id"), file)
+	switch {
+	case err != nil:
+		return nil, err
+	case e.Precious:
+		return nil, &uiFailure{failure{message: quote(file) + " is precious: the page does not show what is in it",
+			hint: "rewind cat " + shellQuote(args("id")) + " " + shellQuote(file)}, http.StatusForbidden}
+	case e.Kind == manifest.Symlink:
+		return &web.Raw{Name: path.Base(file), Size: uint64(len(e.Target)), ReadCloser: io.NopCloser(strings.NewReader(e.Target))}, nil
+	}
+	r, err := engine.Content(ctx, s.p, *e)
+	if err != nil {
+		return nil, err
+	}
+	keep = true
+	return &web.Raw{Name: path.Base(file), Size: e.Size, ReadCloser: heldReader{r, release}}, nil
+}
+
+// heldReader gives the store back with the file.
+type heldReader struct {
+	io.ReadCloser
+	release func()
+}
+
+func (r heldReader) Close() error {
+	defer r.release()
+	return r.ReadCloser.Close()
+}
+
+func (s *uiSpace) uiFile(ctx context.Context, args web.Args) (any, error) {
 	release, err := s.p.Hold(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer release()
 	path := pagePath(args("path"))
-	e, ok, err := manifest.Find(s.p.LoadDir, l.Root, path)
-	switch {
-	case err != nil:
-		return nil, s.p.Classify(err)
-	case !ok || e.Kind == manifest.Subdir:
-		return nil, usagef("%s is no file in that checkpoint", quote(path))
+	e, err := s.uiVersionOf(args("id"), path)
+	if err != nil {
+		return nil, err
 	}
 	out := uiContent{pathView: viewPath(path), Size: e.Size, Hidden: e.Precious}
 	switch {
@@ -128,7 +199,7 @@ func (s *uiSpace) uiFile(ctx context.Context, args web.Args) (any, error) {
 		out.Text = e.Target
 		return out, nil
 	}
-	r, err := engine.Content(ctx, s.p, e)
+	r, err := engine.Content(ctx, s.p, *e)
 	if err != nil {
 		return nil, err
 	}

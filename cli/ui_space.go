@@ -8,42 +8,16 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 
 	"github.com/rewind-cli/rewind/cli/screen"
 	"github.com/rewind-cli/rewind/cli/web"
+	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/timeline"
 	"github.com/rewind-cli/rewind/manifest"
 )
-
-// uiSource answers the page: what the picker shows of a project, and plans as the picker makes them.
-type uiSource struct {
-	list   []web.Project
-	spaces map[string]*uiSpace
-}
-
-func newUISource(c *call, p *project.Project) *uiSource {
-	id := projectID(p)
-	pick := newPickSource(c, p)
-	pick.keep = true
-	return &uiSource{
-		list:   []web.Project{{ID: id, Name: filepath.Base(p.Root()), Root: p.Root()}},
-		spaces: map[string]*uiSpace{id: {pickSource: pick}},
-	}
-}
-
-func (s *uiSource) Projects(context.Context) ([]web.Project, error) { return s.list, nil }
-
-func (s *uiSource) Space(id string) web.Space {
-	if p := s.spaces[id]; p != nil {
-		return p
-	}
-	return nil
-}
 
 // uiSpace is one project of the page.
 type uiSpace struct {
@@ -67,15 +41,26 @@ func told(err error) error {
 	if err == nil {
 		return nil
 	}
+	var as *uiFailure
+	if errors.As(err, &as) {
+		return err
+	}
 	f := &uiFailure{explain(err), http.StatusInternalServerError}
-	switch f.code {
-	case exitUsage:
+	var stale *staleError
+	switch {
+	case errors.As(err, &stale) && stale.known:
+		f.status, f.hint = http.StatusGone, "something was done since; ask for it again"
+	case errors.As(err, &stale):
+		f.status, f.hint = http.StatusNotFound, "reload the page: it shows what there is"
+	case f.code == exitUsage:
 		f.status = http.StatusBadRequest
-	case exitNotFound:
+	case f.code == exitNotFound:
 		f.status = http.StatusNotFound
-	case exitRefused:
+	case f.code == exitNoProject:
+		f.status = http.StatusGone
+	case f.code == exitRefused:
 		f.status = http.StatusConflict
-	case exitBusy:
+	case f.code == exitBusy:
 		f.status = http.StatusServiceUnavailable
 	}
 	return f
@@ -83,29 +68,59 @@ func told(err error) error {
 
 // there says whether the store still is: what looks at one that is gone must not make it anew.
 func (s *uiSpace) there() error {
-	if _, err := os.Stat(s.p.StoreDir()); err == nil {
-		return nil
+	root := escapePath(s.p.Root())
+	f, err := account.ReadFormat(s.p.StoreDir())
+	switch {
+	case err == nil && f.ID == s.p.ID.String(), err != nil && account.IsStore(s.p.StoreDir()):
+		return nil // what is wrong with it, whoever reads it says
+	case err == nil:
+		return &uiFailure{failure{code: exitNotFound, message: "another store is in " + root + " now", hint: "rewind ui there shows it"}, http.StatusGone}
 	}
-	return &uiFailure{failure{code: exitDamaged, message: "the store of " + escapePath(s.p.Root()) + " is gone",
+	return &uiFailure{failure{code: exitDamaged, message: "the store of " + root + " is gone",
 		hint: "rewind status there says what is left of it, and rebuilds it where it can"}, http.StatusServiceUnavailable}
 }
 
-// remember makes a checkpoint that is no row of the timeline known to plans: a file's versions name some.
-func (s *uiSpace) remember(ctx context.Context, id string) error {
-	if _, err := s.row(id); err == nil {
-		return nil
+// known makes sure of the checkpoints that a question names: one that was removed since it was shown is gone, and one
+// that is no row of the timeline, as a file's versions name some, becomes known.
+func (s *uiSpace) known(ctx context.Context, ids ...string) error {
+	for _, id := range ids {
+		if _, err := manifest.ParseCheckpointID(id); err != nil {
+			continue // whoever wants the row says so
+		}
+		l, err := resolve(ctx, s.p, id)
+		s.mu.Lock()
+		row, shown := s.rows[id]
+		switch {
+		case err == nil && row == nil:
+			s.rows[id] = &timeline.Row{Checkpoint: &l, Time: l.Time}
+		case err == nil && row.Checkpoint != nil && row.Checkpoint.Root != l.Root: // after rewind forget
+			now := *row
+			now.Checkpoint = &l
+			s.rows[id] = &now
+		case err != nil && shown && explain(err).code == exitNotFound:
+			s.rows[id] = nil
+			err = &staleError{what: "checkpoint", name: id, known: true}
+		}
+		s.mu.Unlock()
+		if err != nil {
+			return err
+		}
 	}
-	if _, err := manifest.ParseCheckpointID(id); err != nil {
-		return nil // whoever wants the row says so
-	}
-	l, err := resolve(ctx, s.p, id)
-	if err != nil {
-		return err
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.rows[id] = &timeline.Row{Checkpoint: &l, Time: l.Time}
 	return nil
+}
+
+// take waits until nobody else works with the project, which must be there.
+func (s *uiSpace) take(ctx context.Context) (release func(), err error) {
+	select {
+	case s.busy <- struct{}{}:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	if err := s.there(); err != nil {
+		<-s.busy
+		return nil, err
+	}
+	return func() { <-s.busy }, nil
 }
 
 // News is the log's place: its newest pack, and how long that is.
@@ -121,15 +136,34 @@ func (s *uiSpace) News(context.Context) (string, error) {
 }
 
 func (s *uiSpace) Ask(ctx context.Context, what string, args web.Args) (v any, err error) {
-	select { // one question at a time
-	case s.busy <- struct{}{}:
-		defer func() { <-s.busy }()
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
-	if err := s.there(); err != nil {
+	release, err := s.take(ctx) // one question at a time
+	if err != nil {
 		return nil, err
 	}
+	defer release()
+	if err := s.known(ctx, args("id"), args("other")); err != nil {
+		return nil, told(err)
+	}
+	if v, err = s.answerTo(ctx, what, args); s.outdated(ctx, err) {
+		v, err = s.answerTo(ctx, what, args)
+	}
+	return v, told(err)
+}
+
+// outdated reads the rows anew after an error that may come of what was known of them: rewind forget gives checkpoints
+// other trees, and the old ones are gone.
+func (s *uiSpace) outdated(ctx context.Context, err error) bool {
+	if !project.IsDamage(err) {
+		return false
+	}
+	s.mu.Lock()
+	clear(s.rows)
+	s.mu.Unlock()
+	_, err = s.load(ctx, screen.Ask{Scope: screen.WithSafety}, 0)
+	return err == nil
+}
+
+func (s *uiSpace) answerTo(ctx context.Context, what string, args web.Args) (v any, err error) {
 	switch what {
 	case "timeline":
 		v, err = s.uiTimeline(ctx, args)
@@ -152,7 +186,7 @@ func (s *uiSpace) Ask(ctx context.Context, what string, args web.Args) (v any, e
 	default:
 		err = errors.New("that cannot be asked")
 	}
-	return v, told(err)
+	return v, err
 }
 
 // uiAction is what a plan is wanted of.
@@ -186,12 +220,12 @@ func (s *uiSpace) Plan(ctx context.Context, body json.RawMessage) (any, error) {
 	if err != nil {
 		return nil, told(err)
 	}
-	if err := s.there(); err != nil {
+	release, err := s.take(ctx)
+	if err != nil {
 		return nil, err
 	}
-	s.busy <- struct{}{}
-	defer func() { <-s.busy }()
-	if err := s.remember(ctx, a.ID); err != nil {
+	defer release()
+	if err := s.known(ctx, a.ID); err != nil {
 		return nil, told(err)
 	}
 	if a.Verb == "revert" {
@@ -255,18 +289,19 @@ func lineText(l screen.Line) string {
 }
 
 func (s *uiSpace) Apply(ctx context.Context, plan string) (done, changed any, err error) {
-	if err := s.there(); err != nil {
+	release, err := s.take(ctx)
+	if err != nil {
 		return nil, nil, err
 	}
-	s.busy <- struct{}{}
-	defer func() { <-s.busy }()
+	defer release()
 	if p, ok := s.reverts[plan]; ok {
 		done, changed, err = s.applyRevert(context.WithoutCancel(ctx), p)
 		return done, changed, told(err)
 	}
 	token, err := strconv.Atoi(plan)
 	if err != nil {
-		return nil, nil, told(errors.New("that plan is gone"))
+		n, nerr := strconv.Atoi(strings.TrimPrefix(plan, "revert-"))
+		return nil, nil, told(&staleError{what: "plan", name: plan, known: nerr == nil && n > 0 && n <= s.shownReverts})
 	}
 	// A page that goes away meanwhile does not end what it asked for.
 	said, now, err := s.do(context.WithoutCancel(ctx), screen.Ask{What: screen.AskDo, Plan: token})
@@ -289,13 +324,15 @@ func (s *uiSpace) Mark(ctx context.Context, body json.RawMessage) (any, error) {
 	if err := json.Unmarshal(body, &m); err != nil {
 		return nil, told(usagef("the mark that is asked for cannot be read"))
 	}
-	if err := s.there(); err != nil {
+	release, err := s.take(ctx)
+	if err != nil {
 		return nil, err
 	}
-	s.busy <- struct{}{}
-	defer func() { <-s.busy }()
+	defer release()
+	if err := s.known(ctx, m.ID); err != nil {
+		return nil, told(err)
+	}
 	var said string
-	var err error
 	if m.Name != nil {
 		said, err = s.name(ctx, m.ID, *m.Name)
 	} else {

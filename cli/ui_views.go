@@ -223,7 +223,7 @@ func (s *uiSpace) uiDiff(ctx context.Context, args web.Args) (any, error) {
 		}
 		return v, nil
 	}
-	return nil, usagef("that file does not differ")
+	return nil, &staleError{what: "file that differs", name: args("path")}
 }
 
 // uiTalk is a page of a conversation.
@@ -278,6 +278,9 @@ func (s *uiSpace) uiTalk(ctx context.Context, args web.Args) (any, error) {
 	s.mu.Lock()
 	calls := map[string]string{}
 	for id, row := range s.rows {
+		if row == nil { // gone since
+			continue
+		}
 		if c := row.Checkpoint; c != nil && c.ToolUseID != "" && c.Kind == manifest.PreTool {
 			calls[c.ToolUseID] = id
 		}

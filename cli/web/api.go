@@ -4,7 +4,10 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"mime"
 	"net/http"
+	"strconv"
+	"time"
 )
 
 // questions are what can be asked of a project, by the last element of the address.
@@ -22,8 +25,9 @@ func (s *Server) routes() {
 			answer(w, v, err)
 		})
 	}
-	s.inSpace("GET /api/v1/p/{project}/search", s.search)
-	s.inSpace("GET /api/v1/p/{project}/events", s.events)
+	s.inSpace("GET /api/v1/p/{project}/raw", s.raw)
+	s.inSpace("GET /api/v1/p/{project}/search", s.streaming(s.search))
+	s.inSpace("GET /api/v1/p/{project}/events", s.streaming(s.events))
 	s.changing("POST /api/v1/p/{project}/plans", func(w http.ResponseWriter, r *http.Request, p Space) {
 		if body, ok := body(w, r); ok {
 			v, err := p.Plan(r.Context(), body)
@@ -54,6 +58,8 @@ func (s *Server) known(next http.HandlerFunc) http.Handler {
 			fail(w, http.StatusUnauthorized, "this page is not logged in", "rewind ui opens one that is")
 			return
 		}
+		s.count(1)
+		defer s.count(-1)
 		next(w, r)
 	})
 }
@@ -62,9 +68,9 @@ type inSpace func(w http.ResponseWriter, r *http.Request, p Space)
 
 func (s *Server) inSpace(pattern string, next inSpace) {
 	s.mux.Handle(pattern, s.known(func(w http.ResponseWriter, r *http.Request) {
-		p := s.o.Source.Space(r.PathValue("project"))
-		if p == nil {
-			fail(w, http.StatusNotFound, "there is no such project", "")
+		p, err := s.o.Source.Space(r.Context(), r.PathValue("project"))
+		if err != nil {
+			answer(w, nil, err)
 			return
 		}
 		next(w, r, p)
@@ -78,8 +84,32 @@ func (s *Server) changing(pattern string, next inSpace) {
 			fail(w, http.StatusForbidden, "this page only shows", "rewind ui without --read-only can change something")
 			return
 		}
+		s.mu.Lock()
+		leaving := s.leaving
+		if !leaving {
+			s.changes.Add(1)
+		}
+		s.mu.Unlock()
+		if leaving {
+			fail(w, http.StatusServiceUnavailable, "rewind ui has ended", "rewind ui opens the page again")
+			return
+		}
+		defer s.changes.Done()
 		next(w, r, p)
 	})
+}
+
+// streaming is for a response that stays open: there are so many and no more.
+func (s *Server) streaming(next inSpace) inSpace {
+	return func(w http.ResponseWriter, r *http.Request, p Space) {
+		select {
+		case s.streams <- struct{}{}:
+			defer func() { <-s.streams }()
+			next(w, r, p)
+		default:
+			fail(w, http.StatusTooManyRequests, "too many pages look at once", "close some of them")
+		}
+	}
 }
 
 func (s *Server) logIn(w http.ResponseWriter, r *http.Request) {
@@ -105,7 +135,7 @@ func (s *Server) logIn(w http.ResponseWriter, r *http.Request) {
 // search streams what is found, a line of JSON each.
 func (s *Server) search(w http.ResponseWriter, r *http.Request, p Space) {
 	w.Header().Set("Content-Type", "application/x-ndjson")
-	out := &lines{w: w, c: http.NewResponseController(w)}
+	out := s.lines(w)
 	err := p.Stream(r.Context(), "search", r.URL.Query().Get, out)
 	if err == nil || r.Context().Err() != nil {
 		return
@@ -117,15 +147,43 @@ func (s *Server) search(w http.ResponseWriter, r *http.Request, p Space) {
 	_ = json.NewEncoder(out).Encode(failureOf(err))
 }
 
-// lines sends what is written at once.
+// raw sends a version of a file, to be kept and never to be shown: whatever it holds, it is bytes.
+func (s *Server) raw(w http.ResponseWriter, r *http.Request, p Space) {
+	file, err := p.Raw(r.Context(), r.URL.Query().Get)
+	if err != nil {
+		answer(w, nil, err)
+		return
+	}
+	defer file.Close()
+	h := w.Header()
+	h.Set("Content-Type", "application/octet-stream")
+	h.Set("Content-Security-Policy", "default-src 'none'; sandbox")
+	h.Set("Content-Length", strconv.FormatUint(file.Size, 10))
+	h.Set("Content-Disposition", "attachment")
+	if named := mime.FormatMediaType("attachment", map[string]string{"filename": file.Name}); named != "" {
+		h.Set("Content-Disposition", named)
+	}
+	out := s.lines(w)
+	if _, err = io.CopyN(out, file, int64(file.Size)); err != nil {
+		panic(http.ErrAbortHandler) // the client must not take a part for the whole
+	}
+}
+
+// lines sends what is written at once. A client that takes nothing for long is given up.
 type lines struct {
 	w       io.Writer
 	c       *http.ResponseController
+	within  time.Duration
 	written bool
+}
+
+func (s *Server) lines(w http.ResponseWriter) *lines {
+	return &lines{w: w, c: http.NewResponseController(w), within: s.writeTime}
 }
 
 func (l *lines) Write(b []byte) (int, error) {
 	l.written = true
+	_ = l.c.SetWriteDeadline(time.Now().Add(l.within)) // a test's has none
 	n, err := l.w.Write(b)
 	if err == nil {
 		err = l.c.Flush()
@@ -134,12 +192,18 @@ func (l *lines) Write(b []byte) (int, error) {
 }
 
 func body(w http.ResponseWriter, r *http.Request) (json.RawMessage, bool) {
+	c := http.NewResponseController(w)
+	_ = c.SetReadDeadline(time.Now().Add(bodyTime)) // a test's has none
 	data, err := io.ReadAll(r.Body)
-	if err != nil {
+	_ = c.SetReadDeadline(time.Time{})
+	var long *http.MaxBytesError
+	switch {
+	case errors.As(err, &long):
 		fail(w, http.StatusRequestEntityTooLarge, "the request is too long", "")
-		return nil, false
+	case err != nil:
+		fail(w, http.StatusBadRequest, "the request did not come whole", "")
 	}
-	return data, true
+	return data, err == nil
 }
 
 func answer(w http.ResponseWriter, v any, err error) {
@@ -178,6 +242,7 @@ func write(w http.ResponseWriter, status int, v any) {
 		status, data = http.StatusInternalServerError, []byte(`{"error":"the answer cannot be written"}`)
 	}
 	w.Header().Set("Content-Type", "application/json")
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(writeTime)) // it may have taken long to find
 	w.WriteHeader(status)
 	_, _ = w.Write(append(data, '\n')) // who asked may be gone
 }

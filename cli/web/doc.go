@@ -1,6 +1,6 @@
 // Package web serves the page of rewind ui: requests come in, JSON goes out.
 //
-//  1. A Server listens on loopback only. Whoever is given its address with a one-time code (Link)
+//  1. A Server listens on loopback only (listen.go). Whoever is given its address with a one-time code (Link)
 //     exchanges it for a token (login.go), and sends that with each request. There is no cookie, so that
 //     nothing that a browser does by itself carries any right.
 //  2. Every request passes protect (protect.go): a Host that is loopback's, no other site's Origin, the

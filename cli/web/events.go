@@ -16,7 +16,7 @@ const (
 // events is a response that stays open: a line for each time that there are news.
 func (s *Server) events(w http.ResponseWriter, r *http.Request, p Space) {
 	w.Header().Set("Content-Type", "application/x-ndjson")
-	out := &lines{w: w, c: http.NewResponseController(w)}
+	out := s.lines(w)
 	ctx := r.Context()
 	look := time.NewTicker(newsEvery)
 	defer look.Stop()
@@ -26,8 +26,9 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request, p Space) {
 		event := map[string]string{}
 		switch {
 		case err != nil:
-			event["error"] = failureOf(err).Error
-			word = "error " + event["error"]
+			f := failureOf(err)
+			event["error"], event["hint"] = f.Error, f.Hint
+			word = "error " + f.Error
 		case word != last || first:
 			event["news"] = word
 		}
@@ -38,7 +39,8 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request, p Space) {
 			last, quiet = word, time.Now()
 		}
 		select {
-		case <-ctx.Done():
+		case <-ctx.Done(): // whoever looks is gone, or the server goes
+			_ = json.NewEncoder(out).Encode(map[string]string{"ended": "rewind ui has ended"})
 			return
 		case <-look.C:
 		}

@@ -25,15 +25,26 @@ type Server struct {
 	login *login
 	mux   *http.ServeMux
 
-	mu     sync.Mutex
-	open   int       // requests that are being answered
-	looked time.Time // when the last one was
+	writeTime time.Duration // as the constant; tests have a shorter one
+	streams   chan struct{} // a place for each response that stays open
+	changes   sync.WaitGroup
+
+	mu      sync.Mutex
+	open    int       // requests of pages that are logged in
+	looked  time.Time // when the last one was, or an address was given away
+	leaving bool      // no address is given away any more
 }
 
 // Bounds of a request, and of how long the server stays without one.
 const (
 	maxBody     = 64 << 10
+	maxHeader   = 32 << 10
+	maxConns    = 256 // at once, of all clients
+	maxStreams  = 32  // responses that stay open
 	headerTime  = 5 * time.Second
+	bodyTime    = 10 * time.Second
+	writeTime   = 30 * time.Second // for a client to take a part of an answer, not for the answer
+	quietTime   = 2 * time.Minute  // a connection without a request
 	defaultIdle = 30 * time.Minute
 	// leaveTime is how long requests may take to end when the server does.
 	leaveTime = time.Second
@@ -50,21 +61,17 @@ func New(o Options) *Server {
 	if o.Page == (Page{}) {
 		o.Page = builtIn
 	}
-	s := &Server{o: o, login: newLogin(o.Now), looked: o.Now()}
+	s := &Server{o: o, login: newLogin(o.Now), looked: o.Now(), writeTime: writeTime, streams: make(chan struct{}, maxStreams)}
 	s.mux = http.NewServeMux()
 	s.routes()
 	return s
 }
 
 // Handler answers requests.
-func (s *Server) Handler() http.Handler {
-	return protect(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		s.count(1)
-		defer s.count(-1)
-		s.mux.ServeHTTP(w, r)
-	}))
-}
+func (s *Server) Handler() http.Handler { return protect(s.mux) }
 
+// count notes that a page that is logged in asks for something, or has its answer. Who is not logged in does not
+// count: whatever looks at ports must not keep the server alive.
 func (s *Server) count(n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -72,24 +79,34 @@ func (s *Server) count(n int) {
 	s.looked = s.o.Now()
 }
 
-// idle reports whether nobody has looked for the time of the options.
+// idle reports whether nobody has looked for the time of the options. It is so for good: no address is given
+// away after that.
 func (s *Server) idle() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.open == 0 && s.o.Now().Sub(s.looked) >= s.o.Idle
+	s.leaving = s.leaving || s.open == 0 && s.o.Now().Sub(s.looked) >= s.o.Idle
+	return s.leaving
 }
 
 // Link is the part of an address behind the host: a page that logs itself in with a one-time code. place
-// is a path of the page, "" for its start.
-func (s *Server) Link(place string) string { return "/" + place + "#code=" + s.login.code() }
+// is a path of the page, "" for its start. "": the server is about to end.
+func (s *Server) Link(place string) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.leaving {
+		return ""
+	}
+	s.looked = s.o.Now()
+	return "/" + place + "#code=" + s.login.code()
+}
 
-// Serve answers until ctx ends, nobody has looked for long, or the listener fails. It closes the listener, and
-// returns when every request is answered or was ended.
-func (s *Server) Serve(ctx context.Context, l net.Listener) error {
+// Serve answers until ctx ends, nobody has looked for long, or a listener fails. It closes the listeners, and
+// returns when every request is answered or was ended. What changes something is never cut off.
+func (s *Server) Serve(ctx context.Context, listeners ...net.Listener) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	srv := &http.Server{
-		Handler: s.Handler(), ReadHeaderTimeout: headerTime, MaxHeaderBytes: 32 << 10,
+		Handler: s.Handler(), ReadHeaderTimeout: headerTime, MaxHeaderBytes: maxHeader, IdleTimeout: quietTime, WriteTimeout: s.writeTime,
 		BaseContext: func(net.Listener) context.Context { return ctx },
 		ErrorLog:    log.New(discard{}, "", 0),
 	}
@@ -104,19 +121,33 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 			case <-look.C:
 			}
 		}
+		s.mu.Lock()
+		s.leaving = true
+		s.mu.Unlock()
 		stop() // what streams ends
 		leave, cancel := context.WithTimeout(context.Background(), leaveTime)
 		defer cancel()
 		if srv.Shutdown(leave) != nil {
 			_ = srv.Close()
 		}
+		s.changes.Wait()
 	}()
-	err := srv.Serve(l)
+	places := make(chan struct{}, maxConns)
+	failed := make(chan error, len(listeners))
+	for _, l := range listeners {
+		go func() {
+			failed <- srv.Serve(&bounded{l, places})
+			stop()
+		}()
+	}
+	var err error
+	for range listeners {
+		if e := <-failed; err == nil && !errors.Is(e, http.ErrServerClosed) {
+			err = e
+		}
+	}
 	stop()
 	<-ended
-	if errors.Is(err, http.ErrServerClosed) {
-		return nil
-	}
 	return err
 }
 

@@ -22,15 +22,23 @@ func (s fakeSource) Projects(context.Context) ([]Project, error) {
 	return []Project{{ID: "p", Name: "p", Root: "/p"}}, nil
 }
 
-func (s fakeSource) Space(id string) Space {
+func (s fakeSource) Space(_ context.Context, id string) (Space, error) {
 	if id != "p" {
-		return nil
+		return nil, noProject{}
 	}
-	return s.space
+	return s.space, nil
 }
+
+type noProject struct{}
+
+func (noProject) Error() string { return "there is no such project" }
+func (noProject) Status() int   { return http.StatusNotFound }
+func (noProject) Hint() string  { return "" }
 
 type fakeSpace struct {
 	news    chan string
+	stream  func(io.Writer) error // nil: a line
+	apply   func()
 	changed any
 	err     error
 }
@@ -54,11 +62,23 @@ func (s *fakeSpace) Ask(_ context.Context, what string, args Args) (any, error) 
 	return map[string]string{"what": what, "id": args("id")}, s.err
 }
 func (s *fakeSpace) Stream(_ context.Context, _ string, _ Args, out io.Writer) error {
+	if s.stream != nil {
+		return s.stream(out)
+	}
 	_, err := io.WriteString(out, "{}\n")
 	return errors.Join(err, s.err)
 }
 func (s *fakeSpace) Plan(context.Context, json.RawMessage) (any, error) { return "plan", s.err }
-func (s *fakeSpace) Apply(context.Context, string) (any, any, error)    { return "done", s.changed, s.err }
+func (s *fakeSpace) Apply(context.Context, string) (any, any, error) {
+	if s.apply != nil {
+		s.apply()
+	}
+	return "done", s.changed, s.err
+}
+func (s *fakeSpace) Raw(_ context.Context, args Args) (*Raw, error) {
+	const text = "<script>alert(1)</script>"
+	return &Raw{args("path"), uint64(len(text)), io.NopCloser(strings.NewReader(text))}, s.err
+}
 func (s *fakeSpace) Mark(context.Context, json.RawMessage) (any, error) { return "marked", s.err }
 
 type lab struct {
@@ -109,7 +129,7 @@ func (l *lab) do(method, path string, change func(*http.Request), body string) *
 // Every address, by every method, from everywhere: who is not logged in, or was sent by another site, gets nothing.
 func TestWhoGetsThrough(t *testing.T) {
 	l := newLab(t, false)
-	reads := []string{"/api/v1/projects", "/api/v1/p/p/search"}
+	reads := []string{"/api/v1/projects", "/api/v1/p/p/search", "/api/v1/p/p/raw"}
 	for _, what := range questions {
 		reads = append(reads, "/api/v1/p/p/"+what)
 	}

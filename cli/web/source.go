@@ -11,8 +11,8 @@ import (
 type Source interface {
 	// Projects are those that the page can show; the first is where it begins.
 	Projects(ctx context.Context) ([]Project, error)
-	// Space is a project by an id that Projects gave; nil for none.
-	Space(id string) Space
+	// Space is a project by an id that Projects gave. Error: a Failure, where there is none, or it cannot be opened.
+	Space(ctx context.Context, id string) (Space, error)
 }
 
 // Project is one project of the page.
@@ -30,6 +30,8 @@ type Space interface {
 	Ask(ctx context.Context, what string, args Args) (any, error)
 	// Stream writes lines of JSON as they are found.
 	Stream(ctx context.Context, what string, args Args, out io.Writer) error
+	// Raw is a version of a file, byte for byte. The caller closes it.
+	Raw(ctx context.Context, args Args) (*Raw, error)
 	// Plan says what an action would do, under an id that Apply takes.
 	Plan(ctx context.Context, action json.RawMessage) (any, error)
 	// Apply does what a plan said. Where that is no longer what would be done, it does nothing, and changed is
@@ -37,6 +39,13 @@ type Space interface {
 	Apply(ctx context.Context, plan string) (done, changed any, err error)
 	// Mark names or pins.
 	Mark(ctx context.Context, mark json.RawMessage) (any, error)
+}
+
+// Raw is a version of a file.
+type Raw struct {
+	Name string // as a person would keep it: no path
+	Size uint64 // bytes
+	io.ReadCloser
 }
 
 // Args are the arguments of a question.
