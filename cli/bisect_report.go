@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"strings"
 
 	"github.com/rewind-cli/rewind/engine/bisect"
 	"github.com/rewind-cli/rewind/engine/project"
@@ -66,12 +67,13 @@ func (e *notFoundError) Error() string { return e.msg }
 func (b *bisecting) report(v bisectView) error {
 	o, last := b.c.out, len(b.s.List)-1
 	v.Steps = b.steps
-	var by *timeline.Row
+	var made timeline.Made
 	if v.LastGood != nil {
 		v.Tool, v.Prompt = b.brought(v.Before, v.After)
-		by = b.maker(v)
-		v.MadeBy = viewMaker(context.Background(), b.m, by)
+		made = b.maker(v)
+		v.MadeBy = viewMaker(context.Background(), b.m, made)
 	}
+	by := made.Row
 	var none error
 	switch v.Result {
 	case "good":
@@ -99,9 +101,12 @@ func (b *bisecting) report(v bisectView) error {
 		}
 	}
 	o.line("Last good: %s", b.nameOf(b.s.List[v.Before].Last))
-	if by != nil {
+	switch {
+	case by != nil:
 		b.printMaker(by)
-	} else {
+	case made.Owner != nil:
+		o.line("Made %s", strings.Replace(byMaker(made.Owner, ""), "by ", "by:   ", 1))
+	default:
 		if v.Tool != "" {
 			o.line("Tool:      %s", escape(v.Tool))
 		}
@@ -134,21 +139,21 @@ func (b *bisecting) report(v bisectView) error {
 	return none
 }
 
-// maker is the row that made the first bad state of the last good one; nil where none is known to.
-func (b *bisecting) maker(v bisectView) *timeline.Row {
+// maker is what made the first bad state of the last good one.
+func (b *bisecting) maker(v bisectView) timeline.Made {
 	if v.FirstBad == nil {
-		return nil
+		return timeline.Made{}
 	}
 	to := uint64(timeline.ThenNow)
 	if bad := b.s.List[v.After]; !bad.Now {
 		to = bad.Seq
 	}
 	// The search is done: without its maker the answer says less.
-	r, err := b.m.Between(context.Background(), "", b.s.List[v.Before].Last.Seq, to)
+	made, err := b.m.Between(context.Background(), "", b.s.List[v.Before].Last.Seq, to)
 	if err != nil {
-		return nil
+		return timeline.Made{}
 	}
-	return r
+	return made
 }
 
 func (b *bisecting) printMaker(r *timeline.Row) {

@@ -202,17 +202,17 @@ func (g *grepPrinter) text(s search.Span, width int) string {
 	return string(b) + o.color.Paint(screen.Red, m) + screen.Clip(escape(after)+more, rest)
 }
 
-// maker is the row that made a line come or go with a checkpoint; nil where none is known to.
-func (g *grepPrinter) maker(path string, seq uint64) (*timeline.Row, error) {
-	r, err := g.m.Maker(g.ctx, path, seq)
+// maker is what made a line come or go with a checkpoint.
+func (g *grepPrinter) maker(path string, seq uint64) (timeline.Made, error) {
+	made, err := g.m.Maker(g.ctx, path, seq)
 	if project.IsDamage(err) {
-		return nil, nil // the search tells of that
+		return timeline.Made{}, nil // the search tells of that
 	}
-	return r, err
+	return made, err
 }
 
-// made are the rows that made a line come and go.
-func (g *grepPrinter) made(s search.Span) (came, went *timeline.Row, err error) {
+// made are what made a line come and go.
+func (g *grepPrinter) made(s search.Span) (came, went timeline.Made, err error) {
 	switch {
 	case s.Appeared == nil: // it may have come with a restore, which says it
 		came, err = g.maker(s.Path, timeline.ThenNow)
@@ -220,7 +220,7 @@ func (g *grepPrinter) made(s search.Span) (came, went *timeline.Row, err error) 
 		came, err = g.maker(s.Path, s.Appeared.Seq)
 	}
 	if err != nil {
-		return nil, nil, err
+		return came, went, err
 	}
 	switch {
 	case s.Vanished != nil:
@@ -246,31 +246,37 @@ func (g *grepPrinter) when(s search.Span) (string, error) {
 	at := func(l *project.Listed) string {
 		return yellow(listedNamed(o, *l, endsOf(g.ctx, g.m, l.Seq)))
 	}
+	by := func(m timeline.Made) string {
+		if m.Owner == nil {
+			return ""
+		}
+		return ", " + byMaker(m.Owner, s.Path)
+	}
 	came, went, err := g.made(s)
 	if err != nil {
 		return "", err
 	}
-	if s.Appeared == nil && (came == nil || came.Kind != timeline.Operation) {
+	if s.Appeared == nil && (came.Row == nil || came.Row.Kind != timeline.Operation) {
 		return "in the working tree, and in no checkpoint yet", nil
 	}
 	var from, to string
 	switch {
 	case s.Oldest:
 		from = "there since the oldest checkpoint, " + at(s.Appeared)
-	case came != nil:
-		from = "appeared " + inRow(o, came, yellow)
+	case came.Row != nil:
+		from = "appeared " + inRow(o, came.Row, yellow)
 	default:
-		from = "appeared in " + at(s.Appeared)
+		from = "appeared in " + at(s.Appeared) + by(came)
 	}
 	switch {
 	case s.Now:
 		to = "still there"
-	case went != nil && (s.Vanished != nil || went.Side == timeline.Did):
-		to = "vanished " + inRow(o, went, yellow)
+	case went.Row != nil && (s.Vanished != nil || went.Row.Side == timeline.Did):
+		to = "vanished " + inRow(o, went.Row, yellow)
 	case s.Vanished == nil:
 		to = "gone from the working tree"
 	default:
-		to = "vanished in " + at(s.Vanished)
+		to = "vanished in " + at(s.Vanished) + by(went)
 	}
 	return from + "; " + to, nil
 }

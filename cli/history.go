@@ -121,12 +121,12 @@ type historyPrinter struct {
 	patch, precious bool
 }
 
-// stepped is a step with the row that made it; nil where none tells of it.
+// stepped is a step with what made it.
 type stepped struct {
 	*engine.Step
 	d   engine.FileDiff
 	now bool // in the working tree
-	by  *timeline.Row
+	by  timeline.Made
 }
 
 // each visits the steps with their diffs, newest first.
@@ -160,24 +160,26 @@ func (v *historyPrinter) each(ctx context.Context, visit func(s stepped) error) 
 	return nil
 }
 
-func (v *historyPrinter) maker(ctx context.Context, s *engine.Step, seq uint64) (*timeline.Row, error) {
-	r, err := v.m.Maker(ctx, s.Path, seq)
+func (v *historyPrinter) maker(ctx context.Context, s *engine.Step, seq uint64) (timeline.Made, error) {
+	made, err := v.m.Maker(ctx, s.Path, seq)
 	if project.IsDamage(err) {
-		return nil, nil // verify tells of that
+		return timeline.Made{}, nil // verify tells of that
 	}
-	return r, err
+	return made, err
 }
 
 // was is what the oldest checkpoint has, and nobody is known to have made.
-func (s *stepped) was() bool { return !s.now && s.by == nil && s.What == engine.Created }
+func (s *stepped) was() bool {
+	return !s.now && s.by == timeline.Made{} && s.What == engine.Created
+}
 
 // text is what happened to the path.
 func (s *stepped) text() string {
 	text := stepText(s.Step, s.d)
-	switch r := s.by; {
+	switch {
 	case s.was():
 		text = "there" + strings.TrimPrefix(text, string(engine.Created))
-	case r != nil && r.Side == timeline.After && !s.now:
+	case s.by.Then() && !s.now:
 		text = "then " + text
 	}
 	return text
@@ -185,7 +187,8 @@ func (s *stepped) text() string {
 
 // row is the step as list tells it: number, id, time, why and text.
 func (v *historyPrinter) row(ctx context.Context, s *stepped) (n, id string, at time.Time, why, text string, err error) {
-	switch r := s.by; {
+	r, o := s.by.Row, s.by.Owner
+	switch {
 	case s.was():
 		return rowNumber(&timeline.Row{Checkpoint: &s.Listed}), s.ID.String()[:shortID], s.Time, "", "since the oldest checkpoint", nil
 	case r != nil && (!s.now || r.Kind == timeline.Operation):
@@ -193,7 +196,15 @@ func (v *historyPrinter) row(ctx context.Context, s *stepped) (n, id string, at 
 	case r != nil && (r.Kind == timeline.Tool || r.Kind == timeline.Prompt):
 		return "@", "", s.Time, rowWhy(r), rowText(r, timeline.Counts{}), nil
 	case !s.now: // no row has it: the checkpoint in which it is seen
-		return rowNumber(&timeline.Row{Checkpoint: &s.Listed}), s.ID.String()[:shortID], s.Time, reason(s.Listed), checkpointText(s.Listed), nil
+		why, text = reason(s.Listed), checkpointText(s.Listed)
+		if o != nil {
+			why, text = makerText(o, s.Path)
+		}
+		return rowNumber(&timeline.Row{Checkpoint: &s.Listed}), s.ID.String()[:shortID], s.Time, why, text, nil
+	}
+	if o != nil && len(o.Works()) > 0 {
+		why, text = makerText(o, s.Path)
+		return "@", "", s.Time, why, text, nil
 	}
 	text = "not in a checkpoint yet"
 	if r, rerr := v.m.Now(ctx); rerr != nil {
@@ -254,10 +265,10 @@ func (v *historyPrinter) patches(ctx context.Context) error {
 			o.line("%s", o.color.Paint(screen.Yellow, "working tree")+", "+strings.TrimSpace(why+"  "+text)+": "+s.text())
 		default:
 			head := "checkpoint " + s.ID.String() + where(s.Listed)
-			if s.by != nil && s.by.Checkpoint != nil {
-				head = "checkpoint " + s.by.Checkpoint.ID.String() + where(*s.by.Checkpoint)
-			} else if s.by != nil {
-				head = operationVerb(s.by.Operation)
+			if by := s.by.Row; by != nil && by.Checkpoint != nil {
+				head = "checkpoint " + by.Checkpoint.ID.String() + where(*by.Checkpoint)
+			} else if by != nil {
+				head = operationVerb(by.Operation)
 				why = ""
 			}
 			o.line("%s", o.color.Paint(screen.Yellow, head)+", "+ago(o, at)+": "+s.text())

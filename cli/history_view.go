@@ -52,7 +52,10 @@ func (v *historyPrinter) json(ctx context.Context, path string) error {
 	err := v.each(ctx, func(s stepped) error {
 		view := v.step(s.Step, s.d)
 		if s.now {
-			doc.Now, doc.NowMadeBy = &view, viewMaker(ctx, v.m, s.by)
+			doc.Now = &view
+			if o := s.by.Owner; s.by.Row != nil || o != nil && len(o.Works()) > 0 {
+				doc.NowMadeBy = viewMaker(ctx, v.m, s.by)
+			}
 		} else {
 			doc.Checkpoints = append(doc.Checkpoints, checkpointStepped{viewCheckpoint(s.Listed), view, viewMaker(ctx, v.m, s.by)})
 		}

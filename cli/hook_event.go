@@ -26,6 +26,14 @@ func hookEvent(e *hookio.Event, env account.Env, start time.Time) hook.Event {
 		Dir: dir, Exact: by == "REWIND_PROJECT_ROOT", Cwd: e.Cwd,
 		Source: e.Source, Previous: e.PreviousSessionID, Process: env.Getenv("CLAUDE_PID"),
 	}
+	if e.Cwd == "" && env.Dir != "" { // agents run hooks where they work
+		there := *e
+		there.Cwd, there.Tool.Files = env.Dir, nil
+		for _, file := range e.Tool.Files {
+			there.Tool.Files = append(there.Tool.Files, shell.Absolute(env.Dir, file))
+		}
+		e = &there
+	}
 	out.Kind, out.Moment = momentOf(e)
 	out.Class, out.Edge = windowOf(e)
 	if out.Class != manifest.WindowNone {

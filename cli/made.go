@@ -3,27 +3,43 @@ package cli
 import (
 	"context"
 
+	"github.com/rewind-cli/rewind/engine/attribution"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/timeline"
 )
 
-// madeByView is the row that made a change: what list tells it under.
+// madeByView is the row that made a change: what list tells it under; of whom no row tells, that of their call.
 type madeByView struct {
 	N           int     `json:"n"`  // 0 for none
-	ID          *string `json:"id"` // checkpoint; null for an operation
+	ID          *string `json:"id"` // checkpoint; null for an operation, and where there is no row
 	Kind        string  `json:"kind"`
 	Tool        string  `json:"tool"`
 	ToolSummary string  `json:"tool_summary"`
 	Prompt      string  `json:"prompt"`
 	Operation   *uint64 `json:"operation"` // by its seq, where it was one
+
+	Owner *ownerView `json:"owner"` // whose it is, as show tells it; null where it is not known
 }
 
-// viewMaker is null where no row tells of the change.
-func viewMaker(ctx context.Context, m *timeline.Makers, r *timeline.Row) *madeByView {
-	switch {
-	case r == nil:
-		return nil
-	case r.Operation != nil && r.Checkpoint == nil:
+// viewMaker is null where nothing tells of the change.
+func viewMaker(ctx context.Context, m *timeline.Makers, made timeline.Made) *madeByView {
+	var v *madeByView
+	if made.Row != nil {
+		v = viewMakerRow(ctx, m, made.Row)
+	}
+	if made.Owner == nil {
+		return v
+	}
+	o := viewOwner(*made.Owner)
+	if v == nil {
+		v = &madeByView{Tool: o.Tool, ToolSummary: o.Summary, Prompt: o.Prompt}
+	}
+	v.Owner = &o
+	return v
+}
+
+func viewMakerRow(ctx context.Context, m *timeline.Makers, r *timeline.Row) *madeByView {
+	if r.Operation != nil && r.Checkpoint == nil {
 		return &madeByView{Kind: engineVerb(r), Operation: &r.Operation.Seq}
 	}
 	c := r.Checkpoint
@@ -87,6 +103,33 @@ func inRow(o *output, r *timeline.Row, paint func(string) string) string {
 		return "after " + paint(rowNamed(o, r))
 	}
 	return "in " + paint(rowNamed(o, r))
+}
+
+// makerText says of whom no row tells in a word and a few: "you", "shared" with all who could have, or a call.
+func makerText(o *attribution.Owner, path string) (word, text string) {
+	by, one := o.Maker()
+	sessions := map[string]bool{}
+	for _, w := range o.Works() {
+		if w.Session != "" {
+			sessions[w.Session] = true
+		}
+	}
+	switch {
+	case !one:
+		return "shared", ownerText(*o, path, sessions)
+	case by == nil:
+		return "you", ""
+	}
+	return "agent", workText(by, path, sessions)
+}
+
+// byMaker is makerText in a sentence.
+func byMaker(o *attribution.Owner, path string) string {
+	word, text := makerText(o, path)
+	if text == "" {
+		text = word
+	}
+	return "by " + text
 }
 
 // endsOf is the prompt whose turn a checkpoint ends; what cannot be read is not worth failing for.

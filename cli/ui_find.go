@@ -83,7 +83,11 @@ func (s *uiSpace) uiHistory(ctx context.Context, args web.Args) (any, error) {
 		if !st.now {
 			w.ID, w.N, w.Time = st.ID.String(), st.N, viewTime(st.Time)
 		}
-		if r := st.by; r != nil {
+		if o := st.by.Owner; st.by.Row == nil && o != nil && len(o.Works()) > 0 {
+			w.By = &uiFrom{ID: w.ID}
+			w.By.Why, w.By.Text = makerText(o, st.Path)
+		}
+		if r := st.by.Row; r != nil {
 			w.By = &uiFrom{ID: "#" + utoa(r.Seq), Why: rowWhy(r), Text: rowText(r, timeline.Counts{})}
 			if r.Checkpoint != nil {
 				w.By.ID = r.Checkpoint.ID.String()

@@ -1,6 +1,7 @@
 package attribution
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"time"
@@ -51,6 +52,23 @@ func (o *Owner) Of(match func(*Work) bool) (all, some bool) {
 	return all, some
 }
 
+// Maker is who made a step as far as anybody is named for it: nil for the person. one is false where several could
+// have, and none is known to. Of a shell's step the person's share is not counted.
+func (o *Owner) Maker() (by *Work, one bool) {
+	if o.Class != Shared {
+		return o.By, true
+	}
+	if o.By == nil || o.AlsoOutside {
+		return nil, false
+	}
+	for _, w := range o.Also {
+		if w.source().main() != o.By.source().main() {
+			return nil, false
+		}
+	}
+	return o.By, true
+}
+
 // Version is a path as one look at it found it.
 type Version struct {
 	Seq        uint64                // of the checkpoint, the operation or the touch; ThenNow for the working tree; 0 before all
@@ -97,10 +115,26 @@ func Together(steps []Step) Owner {
 	if o.By == nil {
 		o.AlsoOutside = false
 	}
+	o.share()
+	return o
+}
+
+// Several is the owner of what happened to several paths: the newest step's, and also the others'.
+func Several(steps []Step) Owner {
+	all := slices.Clone(steps)
+	slices.SortStableFunc(all, func(x, y Step) int { return cmp.Compare(x.To.Seq, y.To.Seq) })
+	o := Together(all)
+	if o.By != nil && slices.ContainsFunc(all, func(s Step) bool { return s.By == nil }) {
+		o.Class = Shared // one of them is the person's
+	}
+	return o
+}
+
+// share makes the owner that of several where work of another turn could have made it, too.
+func (o *Owner) share() {
 	for _, w := range o.Also {
 		if o.Class != Operation && (o.By == nil || w.source() != o.By.source() || w.PromptID != o.By.PromptID) {
 			o.Class = Shared
 		}
 	}
-	return o
 }

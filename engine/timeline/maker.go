@@ -20,7 +20,8 @@ type Makers struct {
 	now     *Row
 	rows    []*Row // newest first: all that there are
 	done    bool
-	known   map[makerKey]*Row
+	known   map[makerKey]Made
+	owners
 }
 
 type makerKey struct {
@@ -36,7 +37,7 @@ const makerPage = 256
 
 // NewMakers begins at the newest row. now may be nil: nobody looked.
 func NewMakers(p *project.Project, now *Present) *Makers {
-	return &Makers{p: p, t: New(p, Options{Present: now, Folded: true, Safety: true}), present: now, known: map[makerKey]*Row{}}
+	return &Makers{p: p, t: New(p, Options{Present: now, Folded: true, Safety: true}), present: now, known: map[makerKey]Made{}}
 }
 
 // Now is the row of the tree as it is now; nil where nobody looked.
@@ -60,27 +61,27 @@ func (m *Makers) Row(ctx context.Context, seq uint64) (*Row, error) {
 	return nil, nil
 }
 
-// Maker is the row that made what differs at a path ("": anywhere) between a checkpoint and the one
-// before it, or, of ThenNow, between the newest and now; nil where no row tells of it, as of what was
-// there in the oldest checkpoint already.
-func (m *Makers) Maker(ctx context.Context, path string, seq uint64) (*Row, error) {
+// Maker is what made what differs at a path ("": anywhere; of a directory, in it) between a checkpoint and the one
+// before it, or, of ThenNow, between the newest and now. Nothing is known of what was there in the oldest checkpoint
+// already.
+func (m *Makers) Maker(ctx context.Context, path string, seq uint64) (Made, error) {
 	before, err := m.checkpointBefore(ctx, seq)
 	if err != nil {
-		return nil, err
+		return Made{}, err
 	}
 	if before == nil {
 		// Of the oldest: what a person saved. Anything else began with what was there.
 		r, err := m.Row(ctx, seq)
-		if r != nil && (r.Side != Since || r.Checkpoint == nil || r.Checkpoint.Parent != (manifest.CheckpointID{})) {
-			r = nil
+		if r == nil || r.Side != Since || r.Checkpoint == nil || r.Checkpoint.Parent != (manifest.CheckpointID{}) {
+			return Made{}, err
 		}
-		return r, err
+		return Made{Row: r}, err
 	}
 	return m.Between(ctx, path, before.Seq, seq)
 }
 
-// Between is Maker for two checkpoints that are not neighbours: the newest row that made a difference.
-func (m *Makers) Between(ctx context.Context, path string, from, to uint64) (*Row, error) {
+// Between is Maker for two checkpoints that are not neighbours: what made the newest difference.
+func (m *Makers) Between(ctx context.Context, path string, from, to uint64) (Made, error) {
 	key := makerKey{path, from, to}
 	if r, ok := m.known[key]; ok {
 		return r, nil
@@ -92,9 +93,9 @@ func (m *Makers) Between(ctx context.Context, path string, from, to uint64) (*Ro
 	return r, err
 }
 
-func (m *Makers) between(ctx context.Context, path string, from, to uint64) (*Row, error) {
+func (m *Makers) between(ctx context.Context, path string, from, to uint64) (Made, error) {
 	if err := m.readTo(ctx, from); err != nil {
-		return nil, err
+		return Made{}, err
 	}
 	var states []*State // newest first
 	if to == ThenNow {
@@ -109,7 +110,7 @@ func (m *Makers) between(ctx context.Context, path string, from, to uint64) (*Ro
 		}
 	}
 	if len(states) < 2 {
-		return nil, nil
+		return Made{}, nil
 	}
 	for i := 0; i+1 < len(states); i++ {
 		if states[i].Seq == ThenNow && m.present == nil && len(states) > 2 {
@@ -122,13 +123,13 @@ func (m *Makers) between(ctx context.Context, path string, from, to uint64) (*Ro
 		if project.IsDamage(m.p.Classify(err)) {
 			continue
 		} else if err != nil {
-			return nil, err
+			return Made{}, err
 		}
 		if differs {
-			return m.made(ctx, states[i+1].Seq, states[i].Seq)
+			return m.madeIn(ctx, path, states[i+1].Seq, states[i].Seq)
 		}
 	}
-	return m.made(ctx, states[1].Seq, states[0].Seq)
+	return m.madeIn(ctx, path, states[1].Seq, states[0].Seq)
 }
 
 // Prompt is what a row's agent was asked to do: its own, or that of the turn that it is in.
@@ -206,8 +207,9 @@ func (n *Present) load(p *project.Project) func(oid.ID) (manifest.Dir, error) {
 	}
 }
 
-// made finds the row of what lies between two neighbouring states, at the finest grain that there is.
-func (m *Makers) made(ctx context.Context, from, to uint64) (best *Row, err error) {
+// made finds the row of what lies between two neighbouring states, at the finest grain that there is, among those that
+// fit.
+func (m *Makers) made(ctx context.Context, from, to uint64, fits func(*Row) bool) (best *Row, err error) {
 	rank := math.MaxInt
 	for i := m.at(to); ; i++ {
 		if i == len(m.rows) {
@@ -225,7 +227,7 @@ func (m *Makers) made(ctx context.Context, from, to uint64) (best *Row, err erro
 		if r.Seq < from && (rank < rankTurn || r.Kind == Operation) {
 			return best, nil // a turn, too, ends before an operation
 		}
-		if n := r.grain(); n < rank && r.covers(from, to) {
+		if n := r.grain(); n < rank && r.covers(from, to) && fits(r) {
 			best, rank = r, n
 		}
 	}
