@@ -80,6 +80,9 @@ func newHistory() *command {
 				v.present, _ = look(ctx, p) // without it, it is told what is known
 			}
 			v.m = timeline.NewMakers(p, v.present)
+			if n := len(h.Steps); n > 0 {
+				v.m.Reach(h.Steps[n-1].Seq)
+			}
 			c.out.endProgress()
 			switch {
 			case c.json:

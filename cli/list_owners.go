@@ -14,12 +14,15 @@ import (
 // maxOwned bounds the rows that are told apart by who changed what: a screenful is read, thousands are searched.
 const maxOwned = 200
 
+// listLookback is how many checkpoints before those shown are read for calls that reach into them: a list is read often.
+const listLookback = 64
+
 // others says of each row how many of its paths are not its own: the person's, another session's, or of one of
 // several. whose are the names of sessions.
 func (l *listing) others(ctx context.Context, whose map[agentSession]string) (func(*timeline.Row) string, error) {
 	nothing := func(*timeline.Row) string { return "" }
 	agents := false
-	o := attribution.Options{Now: l.present.Seen(l.p)}
+	o := attribution.Options{Now: l.present.Seen(l.p), Lookback: listLookback}
 	for i, r := range l.rows {
 		agents = agents || r.Session != ""
 		if r.To != nil && r.From != nil && r.From.Seq > 0 && (o.From == 0 || r.From.Seq < o.From) && i < maxOwned {

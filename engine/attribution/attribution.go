@@ -14,6 +14,9 @@ import (
 type Options struct {
 	// From and To bound the commits that are asked about, To inclusive; 0: all.
 	From, To uint64
+	// Lookback is how many checkpoints before From are read for calls that reach behind it; 0: some hundreds. Of fewer,
+	// a command that ran on from before them is not known.
+	Lookback int
 	// Now is the working tree; nil: nobody looked.
 	Now *Present
 }

@@ -41,7 +41,10 @@ func (a *Attribution) load(db *manifest.DB) error {
 	if before != 0 {
 		before++
 	}
-	older := 0
+	older, most := 0, a.o.Lookback
+	if most == 0 {
+		most = lookback
+	}
 	a.whole = a.o.To == 0
 	var since time.Time
 	for c, err := range db.Checkpoints(manifest.Query{Before: before, All: true}) {
@@ -56,7 +59,7 @@ func (a *Attribution) load(db *manifest.DB) error {
 			since = c.Time
 			continue
 		}
-		if older++; older > lookback || older > 1 && since.Sub(c.Time) > lookbackTime {
+		if older++; older > most || older > 1 && since.Sub(c.Time) > lookbackTime {
 			a.whole = false
 			break
 		}

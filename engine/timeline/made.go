@@ -23,6 +23,7 @@ func (m *Made) Then() bool { return m.Row != nil && m.Row.Side == After }
 type owners struct {
 	a     *attribution.Attribution
 	low   uint64 // it knows what came behind
+	far   uint64 // how far back it will be asked; 0: not known
 	steps map[string][]attribution.Step
 }
 
@@ -154,6 +155,9 @@ func (m *Makers) stepsOf(path string) (steps []attribution.Step, err error) {
 	return steps, err
 }
 
+// Reach says that nothing before checkpoint seq will be asked: what is there already need not be read again.
+func (m *Makers) Reach(seq uint64) { m.far = max(seq, 1) }
+
 // fewest is how many sequence numbers behind the newest row are read at first for who changed what.
 const fewest = 512
 
@@ -163,7 +167,9 @@ func (m *Makers) attribute(ctx context.Context, from uint64) error {
 		return nil
 	}
 	var low uint64
-	if newest := m.rows[0].Seq; newest > from {
+	if m.far != 0 && m.a == nil {
+		low = min(m.far-1, from)
+	} else if newest := m.rows[0].Seq; newest > from {
 		if back := max(2*(newest-from), fewest); newest > back {
 			low = newest - back
 		}
