@@ -23,6 +23,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	inMemory()
 	program := func() {
 		os.Exit(checked(os.Args, cli.Stdio{In: programInput(), Out: os.Stdout, Err: os.Stderr}))
 	}
