@@ -171,16 +171,16 @@ func (c *call) printReverted(r *engine.Reverted, flags *revertFlags) {
 func (c *call) printShared(r *engine.Reverted) {
 	stays := false
 	for _, s := range firstN(r.Shared, maxNamed) {
-		who, verb := c.byText(s.Also), "Stays"
+		by, who, verb := "others", c.byText(s.Also), "Stays"
 		if s.Outside && who != "" {
 			who += ", or by you"
 		} else if s.Outside {
-			who = ": by you"
+			by, who = "you", ""
 		}
 		if s.Goes {
 			verb = "Goes, too"
 		}
-		c.out.summary("%s: %s, which could have been changed by others%s", verb, escapePath(s.Path), who)
+		c.out.summary("%s: %s, which could have been changed by %s%s", verb, escapePath(s.Path), by, who)
 	}
 	if n := len(r.Shared) - maxNamed; n > 0 {
 		c.out.summary("and %d more", n)

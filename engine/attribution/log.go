@@ -144,7 +144,7 @@ func (a *Attribution) build() {
 	}
 	a.turns, a.tells = b.turns, b.tells
 	for _, w := range a.turns {
-		w.doubtful = b.agents[w.Agent] && !w.old
+		w.doubtful = (b.agents[w.Agent] || hooked(w.Agent)) && !w.old
 	}
 	a.reach, a.turnReach = reachOf(a.windows), reachOf(a.turns)
 }

@@ -31,7 +31,11 @@ func windowOf(t *testing.T, text string) manifest.Window {
 	if m == nil {
 		t.Fatalf("what is %q?", text)
 	}
-	w := manifest.Window{Agent: "x", Session: m[1], Subagent: m[2], Tool: m[4], Call: m[5], Background: m[7] != "", Time: clock(m[8])}
+	agent := "x"
+	if strings.HasPrefix(m[1], "g") {
+		agent = "generic"
+	}
+	w := manifest.Window{Agent: agent, Session: m[1], Subagent: m[2], Tool: m[4], Call: m[5], Background: m[7] != "", Time: clock(m[8])}
 	if m[6] != "" {
 		w.Files = strings.Split(m[6], ",")
 	}
@@ -185,10 +189,12 @@ func TestRule(t *testing.T) {
 		{"a deletion, then the directory changed again", []string{"0:", "20: a+Bash#1@5 a-Bash#1@7 | f=9"}, true, "shared: you or a Bash#1"},
 		{"several deletions in one directory", []string{"0:", "20: a+Bash#1@5 a-Bash#1@7 b+Bash#2@8 b-Bash#2@9 | f=8.5"}, true, "shared: b Bash#2 or a Bash#1 or you"},
 		{"one line twice, as a crash leaves it", []string{"0:", "6: a+Bash#1@4 a-Bash#1@6", "20: a+Bash#1@4 | f=8"}, false, "outside: you"},
-		{"nobody tells of calls: the turn", []string{"0:", "20: a>p@2 a.@9 | f=8"}, false, "shell: a or you"},
+		{"a script that tells of no calls: the turn", []string{"0:", "20: g>p@2 g.@9 | f=8"}, false, "shell: g or you"},
+		{"a turn of talk, the first of all", []string{"0:", "20: a>p@2 a.@9 | f=8"}, false, "shared: a or you"},
 		{"its agent tells of calls, and this session of none", []string{"0:", "1: b>p@0.1 b+Bash#1@0.3 b-Bash#1@0.4 b.@0.5", "20: a>p@2 a.@9 | f=8"}, false, "shared: a or you"},
 		{"an edit that was refused, then made by hand", []string{"0:", "20: a>p@1 a+Edit#1(g)@2 a-Edit#1(g)@3 a+Edit#2(f)@4 a>q@9 | f=7"}, false, "shared: a Edit#2 or you"},
-		{"an edit that nobody tells the end of", []string{"0:", "20: a>p@1 a+Edit#2(f)@4 a>q@9 | f=7"}, false, "declared: a Edit#2"},
+		{"an edit of a script that tells of no ends", []string{"0:", "20: g>p@1 g+Edit#2(f)@4 g>q@9 | f=7"}, false, "declared: g Edit#2"},
+		{"an edit that was refused, the first of all", []string{"0:", "20: a>p@1 a+Edit#2(f)@4 a>q@9 | f=7"}, false, "shared: a Edit#2 or you"},
 		{"an edit whose end comes late", []string{"0:", "20: a+Edit#1(g)@2 a-Edit#1(g)@3 a+Edit#2(f)@4 a>q@6 a-Edit#2(f)@9 | f=7"}, false, "declared: a Edit#2"},
 		{"somebody tells of calls, and of none", []string{"0:", "20: a>p@2 a+Edit#1(g)@3 a-Edit#1(g)@4 a.@9 | f=8"}, false, "outside: you"},
 		{"between two turns", []string{"0:", "5: a>p@2 a.@4", "20: a>q@8 a.@12 | f=6"}, false, "outside: you"},

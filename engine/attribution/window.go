@@ -122,6 +122,10 @@ type builder struct {
 	seen    map[lineKey]bool
 }
 
+// hooked reports whether the hooks that are registered for an agent tell of all calls that can write, and of their ends.
+// Of scripts, and of what is not known by name, the log shows it.
+func hooked(agent string) bool { return agent != "" && agent != "generic" }
+
 type toolOf struct{ agent, tool string }
 
 type lineKey struct {
@@ -189,7 +193,7 @@ func (b *builder) pause(of source, l line, loose bool) {
 	for _, w := range b.open[of] {
 		if w.closed == 0 && !w.background && !(call && b.told[toolOf{w.Agent, w.Tool}]) {
 			w.end(l, loose)
-			w.doubtful = w.kind == edit && b.edits[w.Agent]
+			w.doubtful = w.kind == edit && !w.old && (b.edits[w.Agent] || hooked(w.Agent))
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -76,6 +77,35 @@ func below(p *project.Project, file string) (rel string, ok bool) {
 		return "", false
 	}
 	return filepath.ToSlash(rel), true
+}
+
+// maxLinks bounds a chain of links.
+const maxLinks = 8
+
+// belowThrough is below, and where the file is a link also what it leads to: a tool writes there, or in its place.
+func belowThrough(p *project.Project, file string) (rels []string) {
+	for range maxLinks {
+		rel, ok := below(p, file)
+		if ok && slices.Contains(rels, rel) {
+			break
+		}
+		if ok {
+			rels = append(rels, rel)
+		}
+		target, err := os.Readlink(file)
+		if err != nil {
+			break
+		}
+		if !filepath.IsAbs(target) {
+			dir, err := filepath.EvalSymlinks(filepath.Dir(file))
+			if err != nil {
+				break
+			}
+			target = filepath.Join(dir, target)
+		}
+		file = target
+	}
+	return rels
 }
 
 func recordPreimage(p *project.Project, rel string, at time.Time) error {

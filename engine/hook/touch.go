@@ -39,8 +39,10 @@ func (c *Call) Touch(ctx context.Context) error {
 	done := make(chan error, 1)
 	go func() {
 		for _, file := range e.Edited {
-			if rel, ok := below(c.Project, file); ok && !slices.Contains(o.Paths, rel) {
-				o.Paths = append(o.Paths, rel)
+			for _, rel := range belowThrough(c.Project, file) {
+				if !slices.Contains(o.Paths, rel) {
+					o.Paths = append(o.Paths, rel)
+				}
 			}
 		}
 		done <- checkpoint.Touch(ctx, c.Project, o)

@@ -25,9 +25,7 @@ func (c *Call) Leave() {
 		w.Summary = checkpoint.Summary(c.Project.Root(), *by)
 	}
 	for _, file := range e.Writes[:min(len(e.Writes), maxWrites)] {
-		if rel, ok := below(c.Project, file); ok {
-			w.Files = append(w.Files, rel)
-		}
+		w.Files = append(w.Files, belowThrough(c.Project, file)...)
 	}
 	_ = window.Append(c.Project, w)
 }
