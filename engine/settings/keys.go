@@ -38,6 +38,7 @@ const (
 	keyForceInclude
 	keyCaptureIgnored
 	keyPrecious
+	keyRedact
 	keyMaxFileSize
 	keyMaxCheckpoints
 	keyMaxAgeDays
@@ -74,6 +75,7 @@ var keys = [keyCount]Key{
 	keyForceInclude:      {Name: "forceInclude", kind: kindList, fallback: []string(nil), Doc: "paths to capture even if ignored (gitignore patterns)"},
 	keyCaptureIgnored:    {Name: "captureIgnored", kind: kindWord, Choices: []string{"none", "precious", "small", "all"}, fallback: "precious", Doc: "which ignored files to capture: none, precious (up to 10 MiB), small (up to 1 MiB, not in ignored directories) or all"},
 	keyPrecious:          {Name: "precious", kind: kindList, fallback: preciousFiles, Doc: "precious files: captured even if git ignores them, left out of exports (gitignore patterns)"},
+	keyRedact:            {Name: "redact", kind: kindList, fallback: []string(nil), Doc: "what ui --export-html leaves out of texts, besides tokens and keys of well-known forms (regular expressions, RE2)"},
 	keyMaxFileSize:       {Name: "maxFileSize", kind: kindSize, fallback: 4 * gib, Doc: "do not capture files larger than this; 0: no limit"},
 	keyMaxCheckpoints:    {Name: "retention.maxCheckpoints", kind: kindCount, max: maxCount, fallback: nil, Doc: "keep at most this many checkpoints; 0: no limit"},
 	keyMaxAgeDays:        {Name: "retention.maxAgeDays", kind: kindCount, max: maxDays, fallback: nil, Doc: "keep checkpoints for this many days; 0: no limit"},
