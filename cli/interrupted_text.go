@@ -40,7 +40,7 @@ func interruptedText(command string, err error) (text, hint string) {
 		return "what was not taken out yet is still there", "run the same rewind forget again"
 	case "repair":
 		return "what was not repaired yet is as it was", "rewind repair again"
-	case "export", "diff", "verify", "list", "show", "stats", "grep", "history", "checkout", "bisect", "status", "log", "sessions", "ls", "cat", "validate", "blame", "attempts", "compare":
+	case "export", "ui", "diff", "verify", "list", "show", "stats", "grep", "history", "checkout", "bisect", "status", "log", "sessions", "ls", "cat", "validate", "blame", "attempts", "compare":
 		return "nothing was changed", ""
 	}
 	return "", ""

@@ -76,15 +76,11 @@ func (s *pickSource) differing(ctx context.Context, from manifest.Checkpoint, to
 
 // own are the changes that a row stands for.
 func (s *pickSource) own(ctx context.Context, r *timeline.Row) (*screen.Look, error) {
-	title := map[timeline.Side]string{timeline.Since: "what came before it", timeline.Did: "what it did", timeline.After: "what came after it"}[r.Side]
-	if r.Kind == timeline.Now {
-		title = "what changed since"
-	}
 	files, err := s.ownFiles(ctx, r)
 	if err != nil {
 		return nil, err
 	}
-	out := &screen.Look{Title: title}
+	out := &screen.Look{Title: lookTitle(r)}
 	showFiles(out, files)
 	out.Talk = s.talk(ctx, r)
 	return out, nil

@@ -23,7 +23,7 @@ func newUI() *command {
 	var o uiOptions
 	return &command{
 		name:  "ui",
-		usage: "[--port N] [--no-open] [--read-only]",
+		usage: "[--port N] [--no-open] [--read-only] | --export-html FILE",
 		short: "look at the history in a browser",
 		long: "Serves a page on this machine alone, and opens it: the timeline with forks and restores,\n" +
 			"beside each moment the conversation, the files and their diffs, and from there the way\n" +
@@ -31,19 +31,37 @@ func newUI() *command {
 			"sites: the address that is printed holds a code that can be used once, within a minute.\n" +
 			"The account's other projects can be chosen there; rewind ui in one of them opens it in the\n" +
 			"page that is served already. The command that serves ends with ctrl-c, or when nobody has\n" +
-			"looked for 30 minutes: a tab in the background does not count.",
+			"looked for 30 minutes: a tab in the background does not count.\n" +
+			"With --export-html, writes one session as a single page to share, and serves nothing: its\n" +
+			"timeline, conversation, diffs, film and search, readable in a browser without rewind. The\n" +
+			"session is that of --session, else the one at work, else the newest. Precious files are\n" +
+			"left out, also where the conversation names them; their secrets, keys and tokens of\n" +
+			"well-known forms, and what the setting redact matches are redacted. Long diffs and texts\n" +
+			"are cut. The file is written under a temporary name and renamed.",
 		examples: []example{
 			{"rewind ui", "open the page"},
 			{"rewind ui --no-open", "only print the address, and how to reach it from another machine"},
 			{"rewind ui --read-only", "nothing can be changed from the page"},
+			{"rewind ui --export-html session.html", "a session as one file, to share"},
 		},
-		exits: []int{exitBusy, exitDamaged},
+		exits: []int{exitNotFound, exitBusy, exitDamaged},
 		flags: func(f *pflag.FlagSet) {
+			f.StringVar(&o.export, "export-html", "", "write one session as a page to this `file`, and serve nothing; - is stdout")
 			f.IntVar(&o.port, "port", 0, "listen on this port of 127.0.0.1 and ::1; 0 for any that is free")
 			f.BoolVar(&o.noOpen, "no-open", false, "do not open a browser")
 			f.BoolVar(&o.readOnly, "read-only", false, "show only: no restore, no name, no pin")
 		},
-		run: func(ctx context.Context, c *call) error { return runUI(ctx, c, o) },
+		run: func(ctx context.Context, c *call) error {
+			switch {
+			case !c.flags.Changed("export-html"):
+				return runUI(ctx, c, o)
+			case o.export == "":
+				return &usageError{msg: "--export-html needs a file", hint: "rewind ui --export-html FILE"}
+			case c.flags.Changed("port") || o.noOpen || o.readOnly:
+				return &usageError{msg: "--export-html serves nothing: --port, --no-open and --read-only do not go with it", hint: "rewind ui --export-html FILE"}
+			}
+			return exportPage(ctx, c, o.export)
+		},
 	}
 }
 
@@ -51,6 +69,7 @@ type uiOptions struct {
 	port     int
 	noOpen   bool
 	readOnly bool
+	export   string // file
 }
 
 func runUI(ctx context.Context, c *call, o uiOptions) error {

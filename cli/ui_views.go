@@ -71,13 +71,9 @@ func (s *uiSpace) uiTimeline(ctx context.Context, args web.Args) (any, error) {
 	present := s.present
 	for _, row := range got.List {
 		r := s.rows[row.ID]
-		v := uiRow{ID: row.ID, N: row.N, Time: viewTime(r.Time), Kind: string(r.Kind), Why: row.Why, Text: row.Text, Note: row.Note, Name: row.Name,
-			Pinned: row.Pinned, Prompt: row.Prompt, Dim: row.Dim, Agent: r.Agent, Session: r.Session}
+		v := viewRow(row, r)
 		if n, known := r.Known(); known {
 			v.Changes = &uiCounts{n.Added, n.Modified, n.Deleted}
-		}
-		if c := r.Checkpoint; c != nil {
-			v.Talk, v.Stored, v.Call = c.Transcript != nil, c.StoredBytes, c.ToolUseID != ""
 		}
 		out.Rows = append(out.Rows, v)
 	}
@@ -99,6 +95,16 @@ func (s *uiSpace) uiTimeline(ctx context.Context, args web.Args) (any, error) {
 	return out, nil
 }
 
+// viewRow is a row without its counts.
+func viewRow(row screen.Row, r *timeline.Row) uiRow {
+	v := uiRow{ID: row.ID, N: row.N, Time: viewTime(r.Time), Kind: string(r.Kind), Why: row.Why, Text: row.Text, Note: row.Note, Name: row.Name,
+		Pinned: row.Pinned, Prompt: row.Prompt, Dim: row.Dim, Agent: r.Agent, Session: r.Session}
+	if c := r.Checkpoint; c != nil {
+		v.Talk, v.Stored, v.Call = c.Transcript != nil, c.StoredBytes, c.ToolUseID != ""
+	}
+	return v
+}
+
 // uiFiles are files that differ, with the patches of the first of them.
 type uiFiles struct {
 	Title string       `json:"title"`
@@ -115,6 +121,7 @@ type uiFileDiff struct {
 	Hidden  bool   `json:"hidden,omitempty"` // precious: its lines are not shown
 	Patch   string `json:"patch,omitempty"`
 	Left    bool   `json:"left,omitempty"` // the patch is to be asked for
+	Cut     bool   `json:"cut,omitempty"`  // the patch goes on; only of a page that is a file
 	By      string `json:"by,omitempty"`   // who changed it; "" where nobody but the person did, or it is not known
 }
 
@@ -154,6 +161,14 @@ func (s *uiSpace) uiLook(ctx context.Context, args web.Args) (any, error) {
 	return out, nil
 }
 
+// lookTitle says which changes a row stands for.
+func lookTitle(r *timeline.Row) string {
+	if r.Kind == timeline.Now {
+		return "what changed since"
+	}
+	return map[timeline.Side]string{timeline.Since: "what came before it", timeline.Did: "what it did", timeline.After: "what came after it"}[r.Side]
+}
+
 // uiDiffering are the files between two rows, between a row and now, or those that a row changed.
 func (s *uiSpace) uiDiffering(ctx context.Context, args web.Args) ([]engine.FileDiff, string, error) {
 	r, err := s.row(args("id"))
@@ -162,12 +177,8 @@ func (s *uiSpace) uiDiffering(ctx context.Context, args web.Args) ([]engine.File
 	}
 	switch other := args("other"); other {
 	case "":
-		title := map[timeline.Side]string{timeline.Since: "what came before it", timeline.Did: "what it did", timeline.After: "what came after it"}[r.Side]
-		if r.Kind == timeline.Now {
-			title = "what changed since"
-		}
 		files, err := s.ownFiles(ctx, r)
-		return files, title, err
+		return files, lookTitle(r), err
 	case "@":
 		from, err := s.checkpoint(args("id"))
 		if err != nil {
@@ -286,20 +297,25 @@ func (s *uiSpace) uiTalk(ctx context.Context, args web.Args) (any, error) {
 		}
 	}
 	s.mu.Unlock()
-	kinds := map[transcript.PartKind]string{transcript.Words: "words", transcript.Thought: "thought", transcript.ToolCall: "call", transcript.ToolAnswer: "answer"}
 	for _, m := range all {
-		v := uiMessage{At: m.At, Event: m.Event, Time: viewTime(m.Time), Prompt: m.Prompt, Cut: m.Cut}
-		for _, p := range m.Parts {
-			part := uiPart{Kind: kinds[p.Kind], Person: p.Role == transcript.User, Text: p.Text, Tool: p.Tool, Call: p.Call, Failed: p.Failed}
-			if p.Kind == transcript.ToolCall {
-				part.About, part.Row = conversation.GivenTo(p.Text), calls[p.Call]
-			}
-			v.Parts = append(v.Parts, part)
-		}
-		out.Messages = append(out.Messages, v)
+		out.Messages = append(out.Messages, viewMessage(m, calls))
 	}
 	out.Earlier = earlier
 	return out, nil
+}
+
+// viewMessage is a message; calls are rows by the tool calls that they were taken before.
+func viewMessage(m conversation.Message, calls map[string]string) uiMessage {
+	kinds := [...]string{transcript.Words: "words", transcript.Thought: "thought", transcript.ToolCall: "call", transcript.ToolAnswer: "answer"}
+	v := uiMessage{At: m.At, Event: m.Event, Time: viewTime(m.Time), Prompt: m.Prompt, Cut: m.Cut}
+	for _, p := range m.Parts {
+		part := uiPart{Kind: kinds[p.Kind], Person: p.Role == transcript.User, Text: p.Text, Tool: p.Tool, Call: p.Call, Failed: p.Failed}
+		if p.Kind == transcript.ToolCall {
+			part.About, part.Row = conversation.GivenTo(p.Text), calls[p.Call]
+		}
+		v.Parts = append(v.Parts, part)
+	}
+	return v
 }
 
 // uiOwners says who changed each path of a row. Of what is damaged nothing is said.

@@ -82,7 +82,7 @@ func sourceSum(data []byte) string {
 // endsElement reports whether a text would be more than the content of its element: a browser reads on after it.
 func endsElement(data []byte) bool {
 	low := bytes.ToLower(data)
-	return bytes.Contains(low, []byte("</s")) || bytes.Contains(low, []byte("<!--")) || bytes.Contains(low, []byte("<script")) ||
+	return bytes.Contains(low, []byte("</script")) || bytes.Contains(low, []byte("</style")) || bytes.Contains(low, []byte("<!--")) || bytes.Contains(low, []byte("<script")) ||
 		bytes.ContainsAny(data, "\r\x00") // which a browser reads as something else, so that the sum is another one
 }
 

@@ -1,4 +1,8 @@
 // Requests. The token is kept for this tab alone, and sent with each of them; there is no cookie.
+// A page that is a file has its answers with it.
+import { shared, get as fromFile, stream as linesFromFile } from "./island.js";
+export { shared };
+
 const KEY = "rewind-token";
 
 export class Failure extends Error {
@@ -12,6 +16,7 @@ export class Failure extends Error {
 
 // logIn exchanges the one-time code of the address for a token, and asks other tabs where there is none.
 export async function logIn() {
+  if (shared) return;
   const channel = new BroadcastChannel("rewind");
   channel.onmessage = (e) => {
     if (e.data === "who" && sessionStorage.getItem(KEY)) channel.postMessage({ token: sessionStorage.getItem(KEY) });
@@ -51,7 +56,10 @@ async function body(r) {
   return v;
 }
 
+const question = (path) => path.split("/").pop();
+
 export const get = async (path, args = {}, signal) => {
+  if (shared) return fromFile(question(path), args);
   const q = new URLSearchParams(Object.entries(args).filter(([, v]) => v !== "" && v !== undefined));
   return body(await request(path + (q.size ? "?" + q : ""), { signal }));
 };
@@ -60,6 +68,7 @@ export const post = async (path, v) => body(await request(path, { method: "POST"
 
 // stream calls line with each line of JSON, until the end or the signal's.
 export async function stream(path, args, line, signal) {
+  if (shared) return linesFromFile(question(path), args, line, signal);
   const r = await request(path + "?" + new URLSearchParams(args), { signal });
   if (!r.ok) throw new Failure(r.status, await r.json().catch(() => ({})));
   const read = r.body.pipeThrough(new TextDecoderStream()).getReader();

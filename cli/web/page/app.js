@@ -1,17 +1,17 @@
 // The page: which project and place is looked at, and the keys.
 import { html, render, useState, useEffect, useRef, useMemo, useCallback } from "./html.js";
-import { get, logIn, stream } from "./api.js";
+import { get, logIn, stream, shared } from "./api.js";
 import { Timeline, Chart, filtered, prepare, title } from "./timeline.js";
 import { Files } from "./diff.js";
 import { Talk } from "./talk.js";
 import { Plan } from "./plan.js";
 import { Film } from "./film.js";
 import { FilePage, Operations, Health, Search, Keys } from "./places.js";
-import { Text, plain, raw } from "./text.js";
+import { Text, plain, raw, when } from "./text.js";
 
 const FIRST = 200;
 
-function App({ projects, readOnly }) {
+function App({ projects, readOnly, exported }) {
   const [project, setProject] = useState(() => projects.find((p) => location.pathname.startsWith("/p/" + p.id))?.id || projects[0].id);
   const [place, setPlace] = useState(() => placeOf(location));
   const [data, setData] = useState(null);
@@ -125,8 +125,8 @@ function App({ projects, readOnly }) {
         "]": () => step(-1, true), "[": () => step(1, true), "/": () => search.current?.focus(), Enter: restore, r: restore,
         v: () => !readOnly && row && row.session && row.id[0] !== "#" && setAction({ verb: "revert", id: row.id }),
         u: () => !readOnly && setAction({ verb: "undo" }), U: () => !readOnly && setAction({ verb: "redo" }),
-        d: () => setAgainst(against === "@" ? "" : "@"), " ": () => row && setMarked(marked === row.id ? null : row.id),
-        m: () => go({ page: "film" }), o: () => go({ page: "operations" }), "?": () => go({ page: "keys" }), Escape: () => (setMarked(null), setAgainst(""), setRange(null), go({ page: "" })),
+        d: () => !shared && setAgainst(against === "@" ? "" : "@"), " ": () => !shared && row && setMarked(marked === row.id ? null : row.id),
+        m: () => go({ page: "film" }), o: () => !shared && go({ page: "operations" }), "?": () => go({ page: "keys" }), Escape: () => (setMarked(null), setAgainst(""), setRange(null), go({ page: "" })),
       };
       const typing = place.page !== "" && !["Escape", "?", "o", "m"].includes(e.key);
       if (keys[e.key] && !typing && !(/^(Enter| )$/.test(e.key) && e.target.closest("button, summary, a")) && !(/^(Arrow|Page|Home|End)/.test(e.key) && e.target.matches(".talk, .right"))) {
@@ -146,7 +146,7 @@ function App({ projects, readOnly }) {
     operations: () => html`<${Operations} project=${project} rows=${rows} goTo=${goTo} />`,
     health: () => html`<${Health} project=${project} />`,
     search: () => html`<${Search} project=${project} rows=${rows} query=${place.query} goTo=${goTo} onFile=${(path) => go({ page: "file", path })} />`,
-    keys: () => html`<${Keys} />`,
+    keys: () => html`<${Keys} readOnly=${readOnly} shared=${shared} />`,
   }[place.page];
   return html`<header>
       <h1>rewind</h1>
@@ -155,10 +155,11 @@ function App({ projects, readOnly }) {
         <input type="search" ref=${search} placeholder="filter ( / ), Enter searches the content" aria-label="Filter the timeline; Enter searches the content of all checkpoints" value=${filter} onInput=${(e) => setFilter(e.target.value)} />
       </form>
       <select aria-label="Which rows" value=${kinds} onChange=${(e) => setKinds(e.target.value)}><option value="all">all</option><option value="prompts">prompts</option><option value="changes">changes</option></select>
-      <nav aria-label="Places">${[["", "timeline"], ["film", "film"], ["operations", "operations"], ["health", "health"], ["keys", "keys"]].map(([p, label]) => html`<a href=${address(project, { page: p })} aria-current=${place.page === p ? "page" : undefined} onClick=${(e) => (e.preventDefault(), go({ page: p }))}>${label}</a>`)}</nav>
-      <span class=${"live" + (live ? " on" : "")} role="status">${live ? "live" : "not connected"}</span>
+      <nav aria-label="Places">${[["", "timeline"], ["film", "film"], ["operations", "operations"], ["health", "health"], ["keys", "keys"]].filter(([p]) => !shared || !/operations|health/.test(p)).map(([p, label]) => html`<a href=${address(project, { page: p })} aria-current=${place.page === p ? "page" : undefined} onClick=${(e) => (e.preventDefault(), go({ page: p }))}>${label}</a>`)}</nav>
+      ${shared ? html`<span class="exported">exported from <${Text} of=${exported.project} /> at <time datetime=${exported.time}>${when(exported.time)}</time></span>` : html`<span class=${"live" + (live ? " on" : "")} role="status">${live ? "live" : "not connected"}</span>`}
       ${!readOnly && html`<button onClick=${() => setAction({ verb: "undo" })}>Undo…</button>`}
     </header>
+    ${shared && html`<p class="note about"><${Text} of=${exported.notes.join(" ")} /></p>`}
     ${error && html`<p class="warn" role="alert"><${Text} of=${error.message} />${error.hint && html` (<${Text} of=${error.hint} />)`}</p>`}
     ${said && html`<p class="done" role="status"><${Text} of=${said} /> <button class="link" onClick=${() => setSaid("")}>dismiss</button></p>`}
     ${page ? html`<main class="place">${page()}</main>` : html`
@@ -203,7 +204,7 @@ function Moment({ project, row, other, goTo, onHistory, readOnly, setAction, set
           ${isCheckpoint && !readOnly && html`<button class="go" onClick=${() => setAction({ verb: "restore", id: row.id })}>Restore…</button>`}
           ${isCheckpoint && !readOnly && row.session && html`<button title="Takes back what was done for this prompt, and keeps the rest" onClick=${() => setAction({ verb: "revert", id: row.id })}>Take back this turn…</button>`}
           ${isCheckpoint && !readOnly && row.call && html`<button title="Takes back this call alone" onClick=${() => setAction({ verb: "revert", id: row.id, call: true })}>Take back this call…</button>`}
-          ${isCheckpoint && html`<button aria-pressed=${against === "@"} onClick=${() => setAgainst(against === "@" ? "" : "@")}>Compare with now</button>`}
+          ${isCheckpoint && !shared && html`<button aria-pressed=${against === "@"} onClick=${() => setAgainst(against === "@" ? "" : "@")}>Compare with now</button>`}
         </div></div>
       ${error && html`<p class="warn" role="alert"><${Text} of=${error.message} /></p>`}
       ${look ? html`<p class="what"><${Text} of=${look.title} /></p><${Files} files=${look.files} more=${look.more} onHistory=${onHistory} open=${null} />` : !error && html`<p class="wait">…</p>`}
@@ -211,7 +212,7 @@ function Moment({ project, row, other, goTo, onHistory, readOnly, setAction, set
 }
 
 function placeOf(location) {
-  const q = new URLSearchParams(location.search);
+  const q = new URLSearchParams(shared ? location.hash.slice(1) : location.search);
   const page = q.get("at") || "";
   return { page, path: q.get("path") || "", query: q.get("q") || "" };
 }
@@ -221,15 +222,16 @@ function address(project, place) {
   if (place.page) q.set("at", place.page);
   if (place.path) q.set("path", place.path);
   if (place.query) q.set("q", place.query);
+  if (shared) return "#" + q;
   return "/p/" + project + (q.size ? "?" + q : "");
 }
 
 const root = document.getElementById("app");
 try {
   await logIn();
-  const { projects, read_only } = await get("projects");
+  const { projects, read_only, exported } = await get("projects");
   root.textContent = "";
-  render(html`<${App} projects=${projects} readOnly=${read_only} />`, root);
+  render(html`<${App} projects=${projects} readOnly=${read_only} exported=${exported} />`, root);
 } catch (e) {
   root.textContent = "";
   render(html`<p class="warn" role="alert">${e.message}${e.hint ? ": " + e.hint : ""}</p>`, root);

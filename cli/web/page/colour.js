@@ -1,4 +1,6 @@
 // Colours of code come from a worker, after the text is there; what comes back are lengths and classes, never markup.
+import { shared, unpack } from "./island.js";
+
 const names = {
   js: "javascript", mjs: "javascript", jsx: "javascript", ts: "typescript", tsx: "typescript", py: "python", go: "go", rs: "rust", c: "c", h: "c",
   cc: "cpp", cpp: "cpp", hpp: "cpp", java: "java", kt: "kotlin", rb: "ruby", php: "php", cs: "csharp", swift: "swift", sh: "bash", bash: "bash",
@@ -6,18 +8,20 @@ const names = {
   lua: "lua", pl: "perl", diff: "diff", mk: "makefile", makefile: "makefile", dockerfile: "dockerfile",
 };
 
-let worker = null;
+let worker = null, address = "/colour-worker.js";
+let own = null; // the worker that a file brings with it
 const waiting = new Map();
 let next = 0;
 
-export function colours(path, lines) {
+export async function colours(path, lines) {
   const base = path.split("/").pop().toLowerCase();
   const language = names[base] || names[base.includes(".") ? base.split(".").pop() : base];
-  if (!language || lines.some((l) => l.length > 5000)) return Promise.resolve(null);
+  if (!language || lines.some((l) => l.length > 5000)) return null;
+  if (shared && !worker) address = await (own ??= unpack("colours").blob().then((b) => URL.createObjectURL(new Blob([b], { type: "text/javascript" }))));
   if (!worker) {
     // The only address that may become code here: the policy's name stands in the server's.
-    const trusted = globalThis.trustedTypes?.createPolicy("rewind-worker", { createScriptURL: () => "/colour-worker.js" });
-    worker = new Worker(trusted ? trusted.createScriptURL("") : "/colour-worker.js", { type: "module" });
+    const trusted = globalThis.trustedTypes?.createPolicy("rewind-worker", { createScriptURL: () => address });
+    worker = new Worker(trusted ? trusted.createScriptURL("") : address, { type: shared ? "classic" : "module" });
     worker.onmessage = ({ data }) => {
       waiting.get(data.id)?.(data.ranges);
       waiting.delete(data.id);

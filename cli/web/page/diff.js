@@ -42,6 +42,7 @@ export function Patch({ file }) {
   if (file.hidden) return html`<p class="note">Precious: its lines are not shown here.</p>`;
   if (file.binary) return html`<p class="note">Binary file.</p>`;
   if (file.left) return html`<p class="note">Long: <button onClick=${file.load}>show it</button></p>`;
+  if (file.cut && !hunks.length) return html`<p class="note">Too long for this file: its lines were left out.</p>`;
   if (!hunks.length) return html`<p class="note">${head.length ? html`<${Text} of=${head.join(", ")} />` : "No lines differ."}</p>`;
   let shown = 0, at = 0;
   return html`<table class="patch"><caption class="hidden">Changes of ${plain(file.path)}</caption>
@@ -59,6 +60,7 @@ export function Patch({ file }) {
           <td class="code"><${Line} text=${l.text} marks=${ranges && ranges[from + i]} /></td></tr>`)}
       </tbody>`;
     })}</table>
+    ${file.cut && html`<p class="note">Too long for this file: what follows was left out.</p>`}
     ${!all && total > MOST && html`<p class="note"><button onClick=${() => setAll(true)}>Show all ${total.toLocaleString()} lines</button></p>`}`;
 }
 

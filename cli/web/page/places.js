@@ -97,8 +97,8 @@ export function Search({ project, rows, query, goTo, onFile }) {
       <td>${m.appeared ? row(m.appeared) : "now"}</td><td>${m.vanished ? row(m.vanished) : ""}</td></tr>`)}</tbody></table>`;
 }
 
-export function Keys() {
-  const keys = [["↑ ↓ j k", "row"], ["[ ]", "previous, next prompt"], ["Enter r", "plan a restore to the row"], ["v", "plan to take back the row's turn, and keep the rest"], ["u U", "undo, redo"], ["d", "compare with the files as they are now"],
-    ["space", "mark a row: it is compared with the chosen one"], ["/", "filter; ↓ goes to the rows, Enter searches the content of all checkpoints"], ["m", "film"], ["o", "operations"], ["esc", "back"]];
+export function Keys({ readOnly, shared }) {
+  const keys = [["↑ ↓ j k", "row"], ["[ ]", "previous, next prompt"], !readOnly && ["Enter r", "plan a restore to the row"], !readOnly && ["v", "plan to take back the row's turn, and keep the rest"], !readOnly && ["u U", "undo, redo"], !shared && ["d", "compare with the files as they are now"],
+    !shared && ["space", "mark a row: it is compared with the chosen one"], ["/", "filter; ↓ goes to the rows, Enter searches the content of all checkpoints"], ["m", "film"], !shared && ["o", "operations"], ["esc", "back"]].filter(Boolean);
   return html`<h2>Keys</h2><dl class="facts">${keys.map(([k, what]) => html`<dt><kbd>${k}</kbd></dt><dd>${what}</dd>`)}</dl>`;
 }

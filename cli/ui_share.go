@@ -1,0 +1,306 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+
+	"github.com/rewind-cli/rewind/cli/screen"
+	"github.com/rewind-cli/rewind/cli/web"
+	"github.com/rewind-cli/rewind/engine"
+	"github.com/rewind-cli/rewind/engine/conversation"
+	"github.com/rewind-cli/rewind/engine/graph"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/timeline"
+	"github.com/rewind-cli/rewind/manifest"
+)
+
+// Bounds of a file that is shared. A browser keeps all of it as text: 64 MiB open in a second or two, and a
+// page of 10,000 checkpoints with usual edits has a tenth of that. A patch or a text beyond its bound is nothing
+// that people read to its end.
+const (
+	sharedPatch  = 64 << 10  // bytes of one file's patch
+	sharedLook   = 256 << 10 // of all patches of a row
+	sharedFiles  = 1000      // of a row
+	sharedText   = maxSaid   // bytes of one text of the conversation
+	sharedShort  = 1 << 10   // of a text, where the file is full
+	sharedBlock  = 256 << 10 // bytes that are packed together
+	sharedLooks  = 40 << 20  // packed bytes of all looks
+	sharedTalk   = 24 << 20  // and of the conversation
+	sharedAtOnce = 200       // rows whose owners are asked for together
+)
+
+// exportedPageView is what ui --export-html --json prints.
+type exportedPageView struct {
+	pathView
+	SessionID   string `json:"session_id"`
+	Agent       string `json:"agent"`
+	Checkpoints int    `json:"checkpoints"`
+	Bytes       int64  `json:"bytes"`
+	LeftOut     int    `json:"precious_left_out"` // files
+	Redacted    int    `json:"redacted"`          // places in texts
+	Cut         int    `json:"cut"`               // diffs and texts that were longer than their bound
+	Unread      int    `json:"conversations_unread"`
+}
+
+// sharedIndex is what the page asks for first.
+type sharedIndex struct {
+	Project  string           `json:"project"`
+	Exported sharedNote       `json:"exported"`
+	Timeline uiTimeline       `json:"timeline"`
+	Looks    []sharedAt       `json:"looks"`
+	Messages []sharedAt       `json:"messages"`
+	Branches [][]int          `json:"branches"`
+	Talk     [][2]int         `json:"talk"` // of each row: its branch, -1 for none, and how much of it
+	Files    map[string][]int `json:"files"`
+}
+
+type sharedNote struct {
+	Project string   `json:"project"`
+	Time    string   `json:"time"`
+	Notes   []string `json:"notes"`
+}
+
+// sharedAt says which block has what, from a number on.
+type sharedAt struct {
+	First int `json:"first"`
+	Block int `json:"block"`
+}
+
+// exportPage is ui --export-html.
+func exportPage(ctx context.Context, c *call, file string) error {
+	switch {
+	case file == "-" && c.json:
+		return &usageError{msg: "--json needs an output file, since stdout would carry the page", hint: "rewind ui --export-html FILE --json"}
+	case file == "-" && c.out.outTerm:
+		return &usageError{msg: "refusing to write a page to a terminal", hint: "rewind ui --export-html FILE"}
+	case file != "-":
+		var err error
+		if file, err = outputFile(c.env.Dir, file); err != nil {
+			return err
+		}
+	}
+	p, err := c.open(ctx)
+	if err != nil {
+		return err
+	}
+	r, err := newRedactor(p.Settings().Redact, p.Settings().Precious)
+	if err != nil {
+		return err
+	}
+	session, err := c.sharedSession(ctx, p)
+	if err != nil {
+		return err
+	}
+	x := &sharing{c: c, p: p, src: newPickSource(c, p), redact: r, session: session}
+	if file == "-" {
+		if err := x.write(ctx, c.out.buf); err != nil {
+			return err
+		}
+		c.out.endProgress()
+		x.tell()
+		return nil
+	}
+	w := &asideFile{file: file}
+	if err := x.write(ctx, w); err != nil {
+		w.abort()
+		return err
+	}
+	if err := w.commit(); err != nil {
+		return err
+	}
+	c.out.endProgress()
+	if c.json {
+		return c.out.document(exportedPageView{viewPath(filepath.ToSlash(file)), session.ID, session.Agent, x.checkpoints, w.n, len(r.leftOut), r.count, x.cut, x.unread})
+	}
+	c.out.summary("Exported the session to %s: %s, %s.", escape(file), plural(x.checkpoints, "checkpoint", "checkpoints"), formatSize(w.n))
+	x.tell()
+	return nil
+}
+
+// sharedSession is the one that is meant, as everywhere; where none is at work, the newest that has checkpoints.
+func (c *call) sharedSession(ctx context.Context, p *project.Project) (conversation.SessionInfo, error) {
+	var none *conversation.NoSessionError
+	s, err := c.chooseSession(ctx, p)
+	if err == nil {
+		return s.SessionInfo, nil
+	}
+	if !errors.As(err, &none) || none.Named != "" || len(none.Choices) > 0 {
+		return conversation.SessionInfo{}, err
+	}
+	all, lerr := conversation.Sessions(ctx, p)
+	i := slices.IndexFunc(all, func(s conversation.SessionInfo) bool { return len(s.Checkpoints) > 0 })
+	if lerr != nil || i < 0 {
+		return conversation.SessionInfo{}, errors.Join(lerr, err)
+	}
+	if !c.quiet {
+		c.out.message(screen.Dim, "session:", sessionText(all[i])+", the newest")
+	}
+	return all[i], nil
+}
+
+// sharing is one export of a session.
+type sharing struct {
+	c       *call
+	p       *project.Project
+	src     *pickSource
+	redact  *redactor
+	session conversation.SessionInfo
+
+	rows        []*timeline.Row // newest first
+	page        *web.Shared
+	index       sharedIndex
+	calls       map[string]string // rows by tool calls
+	checkpoints int
+	cut, unread int
+}
+
+// tell says on stderr what is not in the file.
+func (x *sharing) tell() {
+	if x.c.quiet || x.c.json {
+		return
+	}
+	if n := len(x.redact.leftOut); n > 0 {
+		x.c.out.warn("%s left out", plural(n, "precious file was", "precious files were"))
+	}
+	if x.redact.count > 0 {
+		x.c.out.warn("%s redacted", plural(x.redact.count, "place in texts was", "places in texts were"))
+	}
+	if x.unread > 0 {
+		x.c.out.warn("%s could not be read", plural(x.unread, "conversation", "conversations"))
+	}
+	x.c.out.hint("look at it before you share it: only what is known to be secret was left out")
+}
+
+// write makes the page.
+func (x *sharing) write(ctx context.Context, w io.Writer) error {
+	release, err := x.p.Hold(ctx)
+	if err != nil {
+		return err
+	}
+	defer release()
+	x.rows, err = timeline.New(x.p, timeline.Options{Filter: timeline.Filter{Sessions: map[string]bool{x.session.ID: true}}}).Next(ctx, 0)
+	if err != nil {
+		return err
+	}
+	x.calls = map[string]string{}
+	for _, r := range x.rows {
+		if l := r.Checkpoint; l != nil {
+			x.checkpoints++
+			if l.ToolUseID != "" && l.Kind == manifest.PreTool {
+				x.calls[l.ToolUseID] = l.ID.String()
+			}
+		}
+	}
+	if x.checkpoints == 0 {
+		return &notFoundError{msg: "the session " + quote(x.session.ID) + " has no checkpoints here", hint: "rewind sessions shows those that have"}
+	}
+	if err := x.learn(ctx); err != nil {
+		return err
+	}
+	count := &countingWriter{w: w}
+	if x.page, err = web.NewShared(count); err != nil {
+		return err
+	}
+	now := x.c.out.now()
+	name := x.redact.text(filepath.Base(x.p.Root()))
+	x.index = sharedIndex{Project: name, Files: map[string][]int{}, Exported: sharedNote{Project: name, Time: viewTime(now)},
+		Timeline: uiTimeline{Rows: []uiRow{}, Total: x.checkpoints, Sessions: []uiSession{{x.session.ID, x.session.Agent, x.redact.text(x.session.Label())}}}}
+	if err := x.looks(ctx, count); err != nil {
+		return err
+	}
+	if err := x.talk(ctx, count); err != nil {
+		return err
+	}
+	x.index.Timeline.Graph = pickGraph(x.rows, []graph.Session{{ID: x.session.ID}}, nil)
+	x.index.Exported.Notes = x.notes()
+	return x.page.End(x.index)
+}
+
+// notes say to who opens the file what it is, and what is not in it.
+func (x *sharing) notes() []string {
+	out := []string{fmt.Sprintf("One session of %s: %s.", cmp.Or(x.session.Agent, "an agent"), plural(x.checkpoints, "checkpoint", "checkpoints"))}
+	if n := len(x.redact.leftOut); n > 0 {
+		out = append(out, plural(n, "precious file was", "precious files were")+" left out.")
+	}
+	if n := x.redact.count; n > 0 {
+		out = append(out, plural(n, "place in texts was", "places in texts were")+" redacted.")
+	}
+	if x.cut > 0 {
+		out = append(out, plural(x.cut, "long diff or text was", "long diffs or texts were")+" cut.")
+	}
+	if x.unread > 0 {
+		out = append(out, plural(x.unread, "conversation", "conversations")+" could not be read.")
+	}
+	return out
+}
+
+type countingWriter struct {
+	w io.Writer
+	n int
+}
+
+func (c *countingWriter) Write(b []byte) (int, error) {
+	n, err := c.w.Write(b)
+	c.n += n
+	return n, err
+}
+
+// learn looks for precious files in the states of the rows, and for what stands in them.
+func (x *sharing) learn(ctx context.Context) error {
+	seen := map[string]bool{} // paths and contents
+	take := func(path string, e *manifest.Entry) error {
+		if e == nil || e.Kind == manifest.Subdir || !e.Precious && !x.redact.named.Has(path) {
+			return nil
+		}
+		x.redact.marked[path] = true
+		id := string(e.ID[:])
+		if seen[id] || e.Kind == manifest.Symlink || e.Size > maxContent {
+			return nil
+		}
+		seen[id] = true
+		in, err := engine.Content(ctx, x.p, *e)
+		if err != nil {
+			return err
+		}
+		data, err := io.ReadAll(in)
+		if err = errors.Join(err, in.Close()); err == nil {
+			x.redact.learn(string(data))
+		}
+		return err
+	}
+	report := x.progress(ctx, "look through")
+	for i, r := range slices.Backward(x.rows) {
+		if err := report(len(x.rows) - 1 - i); err != nil {
+			return err
+		}
+		if l := r.Checkpoint; l != nil && (i == len(x.rows)-1 || i == 0) {
+			err := manifest.Walk(x.p.LoadDir, l.Root, func(path string, e manifest.Entry) error { return take(path, &e) })
+			if err != nil {
+				return x.p.Classify(err)
+			}
+		}
+		err := r.Changes(ctx, x.p, nil, func(c manifest.Change) error {
+			return errors.Join(take(c.Path, c.Old), take(c.Path, c.New))
+		})
+		if err != nil {
+			return err
+		}
+	}
+	x.redact.learned()
+	return report(len(x.rows))
+}
+
+// progress tells how many rows are done; it ends an interrupted call.
+func (x *sharing) progress(ctx context.Context, phase string) func(done int) error {
+	return func(done int) error {
+		if x.p.Progress != nil {
+			x.p.Progress(project.ProgressInfo{Phase: phase, Unit: "checkpoint", Files: int64(done), TotalFiles: int64(len(x.rows))})
+		}
+		return ctx.Err()
+	}
+}

@@ -1,0 +1,217 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+
+	"github.com/rewind-cli/rewind/engine/attribution"
+	"github.com/rewind-cli/rewind/engine/conversation"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/timeline"
+	"github.com/rewind-cli/rewind/engine/transcript"
+	"github.com/rewind-cli/rewind/manifest"
+)
+
+// sharedPart gathers answers for a block.
+type sharedPart struct {
+	x     *sharing
+	list  *[]sharedAt
+	first int
+	size  int
+	all   map[int]json.RawMessage
+}
+
+func (b *sharedPart) add(n int, v any) error {
+	data, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	if len(b.all) == 0 {
+		b.first, b.all = n, map[int]json.RawMessage{}
+	}
+	b.all[n] = data
+	if b.size += len(data); b.size >= sharedBlock {
+		return b.end()
+	}
+	return nil
+}
+
+func (b *sharedPart) end() error {
+	if len(b.all) == 0 {
+		return nil
+	}
+	block, err := b.x.page.Block(b.all)
+	*b.list = append(*b.list, sharedAt{b.first, block})
+	b.all, b.size = nil, 0
+	return err
+}
+
+// looks writes the rows with what each changed.
+func (x *sharing) looks(ctx context.Context, written *countingWriter) error {
+	report := x.progress(ctx, "export")
+	part := sharedPart{x: x, list: &x.index.Looks}
+	var o attribution.Options
+	for _, r := range x.rows {
+		if r.To != nil && r.From != nil && r.From.Seq > 0 && (o.From == 0 || r.From.Seq < o.From) {
+			o.From = r.From.Seq
+		}
+	}
+	owners, err := attribution.New(ctx, x.p, o)
+	if err != nil {
+		return err
+	}
+	now := x.c.out.now()
+	for at := 0; at < len(x.rows); at += sharedAtOnce {
+		rows := x.rows[at:min(at+sharedAtOnce, len(x.rows))]
+		owned := make([]owned, len(rows))
+		err := owners.Ask(func() (err error) {
+			for i, r := range rows {
+				if owned[i], err = rowOwned(owners, r); err != nil && !project.IsDamage(err) {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		for i, r := range rows {
+			if err := report(at + i); err != nil {
+				return err
+			}
+			counts, known := r.Known()
+			if !known {
+				if counts, known, err = r.Count(ctx, x.p, nil); err != nil {
+					return err
+				}
+			}
+			v := viewRow(pickRow(r, counts, known, now), r)
+			if known {
+				v.Changes = &uiCounts{counts.Added, counts.Modified, counts.Deleted}
+			}
+			for _, s := range []*string{&v.Why, &v.Text, &v.Note, &v.Name} {
+				*s = x.redact.text(*s)
+			}
+			x.index.Timeline.Rows = append(x.index.Timeline.Rows, v)
+			look, err := x.look(ctx, at+i, r, owned[i].text(""), written.n < sharedLooks)
+			if err != nil {
+				return err
+			}
+			if err := part.add(at+i, look); err != nil {
+				return err
+			}
+		}
+	}
+	if err := part.end(); err != nil {
+		return err
+	}
+	return report(len(x.rows))
+}
+
+// look is what a row changed, without what is precious or too long.
+func (x *sharing) look(ctx context.Context, n int, r *timeline.Row, by func(string) string, room bool) (uiFiles, error) {
+	out := uiFiles{Title: lookTitle(r), Files: []uiFileDiff{}}
+	files, err := x.src.ownFiles(ctx, r)
+	if err != nil {
+		return out, err
+	}
+	left := sharedLook
+	for i, f := range files {
+		if f.Hidden || f.Precious() || x.redact.precious(f.Path) {
+			x.redact.leftOut[f.Path] = true
+			continue
+		}
+		v := viewFileDiff(f)
+		if x.redact.text(v.Path) != v.Path {
+			continue // its name alone says it
+		}
+		if len(out.Files) == sharedFiles {
+			out.More = true
+			x.cut++
+			break
+		}
+		v.By = x.redact.text(by(f.Path))
+		v.Patch = x.redact.patch(v.Patch)
+		bound := min(sharedPatch, left)
+		if !room {
+			bound = 0
+		}
+		if len(v.Patch) > bound || f.Patch == "" && i >= mostPatched {
+			v.Patch, v.Cut = wholeLines(v.Patch, bound), true
+			x.cut++
+		}
+		left -= len(v.Patch)
+		key := v.Path
+		if v.Path64 != "" {
+			key = "//" + v.Path64
+		}
+		x.index.Files[key] = append(x.index.Files[key], n)
+		out.Files = append(out.Files, v)
+	}
+	return out, nil
+}
+
+// wholeLines is as much of a text as fits.
+func wholeLines(s string, most int) string {
+	if len(s) <= most {
+		return s
+	}
+	return s[:strings.LastIndexByte(s[:most], '\n')+1]
+}
+
+// talk writes what was said, each message once.
+func (x *sharing) talk(ctx context.Context, written *countingWriter) error {
+	before := written.n
+	part := sharedPart{x: x, list: &x.index.Messages}
+	checkpoints := make([]manifest.Checkpoint, len(x.rows))
+	for i, r := range x.rows {
+		switch {
+		case r.Checkpoint != nil:
+			checkpoints[i] = r.Checkpoint.Checkpoint
+		case r.Target != nil:
+			checkpoints[i] = r.Target.Checkpoint
+		}
+	}
+	b, err := conversation.TalkBranches(ctx, x.p, checkpoints, func(n int, m conversation.Message) error {
+		most := sharedText
+		if written.n-before > sharedTalk {
+			most = sharedShort
+		}
+		return part.add(n, x.message(m, most))
+	})
+	if err != nil {
+		return err
+	}
+	x.index.Branches, x.unread = b.Lists, b.Unread
+	for _, at := range b.At {
+		x.index.Talk = append(x.index.Talk, [2]int{at.Branch, at.Said})
+	}
+	return part.end()
+}
+
+// message is one without secrets; its texts are cut afterwards, so that none is cut into a piece that is not known.
+func (x *sharing) message(m conversation.Message, most int) uiMessage {
+	root := x.p.Root()
+	for i := range m.Parts {
+		p := &m.Parts[i]
+		switch {
+		case p.Kind == transcript.ToolCall && x.redact.call(p.Call, p.Text, conversation.GivenTo(p.Text), root),
+			p.Kind == transcript.ToolAnswer && p.Call != "" && x.redact.calls[p.Call]:
+			p.Text = redactedMark
+		}
+	}
+	v := viewMessage(m, x.calls)
+	for i := range v.Parts {
+		p := &v.Parts[i]
+		p.Text, p.About, p.Tool = x.redact.text(p.Text), x.redact.text(p.About), x.redact.text(p.Tool)
+		if len(p.Text) > most {
+			p.Text, v.Cut = strings.ToValidUTF8(p.Text[:most], ""), true
+			x.cut++
+		}
+		if len(p.About) > sharedShort { // a line of it is shown
+			p.About = strings.ToValidUTF8(p.About[:sharedShort], "")
+		}
+	}
+	return v
+}
