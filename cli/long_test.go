@@ -59,6 +59,8 @@ var longCommands = []longCommand{
 	{name: "export", args: []string{"export", "last", "-o", "BASE/out.tar"}, phases: []string{"export "}, makes: "out.tar", says: "interrupted: nothing was changed"},
 	{name: "export", args: []string{"export", "--format", "git", "-o", "BASE/out.git"}, phases: []string{"export checkpoint"}, makes: "out.git",
 		says: "interrupted: nothing was changed"},
+	{name: "ui", args: []string{"ui", "--export-html", "BASE/out.html"}, prepare: (*longLab).session,
+		phases: []string{"look through checkpoint", "export checkpoint"}, makes: "out.html", says: "interrupted: nothing was changed"},
 	{name: "checkout", args: []string{"checkout", "last", "BASE/out"}, phases: []string{"checkout "}, makes: "out", partly: true, says: asItWas},
 	{name: "bisect", args: []string{"bisect", "--run", "test ! -e d0/new3"}, phases: []string{"scan ", "checkout "}, says: "interrupted: nothing was changed"},
 	{name: "import", args: []string{"import", "--git", "BASE/repo"}, prepare: (*longLab).repository, phases: []string{"import checkpoint"},
@@ -79,7 +81,7 @@ var restorePhases = []string{"scan ", "plan ", "read ", "write ", "replace "}
 // notLong are commands that need no counts, and why. What opens a project has a line that tells how
 // long it takes (see output.working).
 var notLong = map[string]string{
-	"back": "it is a restore", "pick": "its screen tells", "watch": "it says what it does as it does it", "ui": "the page shows what it waits for", "hook": "nobody looks",
+	"back": "it is a restore", "pick": "its screen tells", "watch": "it says what it does as it does it", "hook": "nobody looks",
 	"list": "a page", "show": "one checkpoint", "log": "a page", "history": "the database knows", "attempts": "a few", "blame": "one file", "sessions": "a few", "cat": "a stream", "ls": "a stream",
 	"pin": "a record", "unpin": "a record", "rename": "a record", "stores": "a few", "deinit": "it removes packs", "status": "a few numbers",
 	"validate": "a few files", "config": "a file", "completion": "a text", "help": "a text", "man": "a text",

@@ -33,6 +33,7 @@ var schemaNames = map[string]struct {
 	"help":         {names: []string{"help", "help-command"}},
 	"stores":       {names: []string{"stores", "stores-rm"}},
 	"hook":         {why: "it answers an agent in the agent's own form"},
+	"ui":           {names: []string{"ui", "ui-export"}},
 	"pick":         {why: "it draws on the screen"},
 }
 

@@ -76,6 +76,7 @@ func views() map[string]any {
 		"version":        versionView{},
 		"watch":          watchView{},
 		"ui":             uiView{},
+		"ui-export":      exportedPageView{},
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/rewind-cli/rewind/engine/conversation"
 	"github.com/rewind-cli/rewind/engine/ignore"
 )
 
@@ -26,10 +27,14 @@ var secretForms = []string{
 	`[Bb]earer [A-Za-z0-9._~+/-]{20,}=*`,
 }
 
+// secretBegun is how those begin, at the end of a text that was cut.
+const secretBegun = `(?:-----BEGIN|AKIA|ASIA|gh[pousr]_|github_pat_|glpat-|\bsk-|[rs]k_live_|xox[abeoprs]-|AIza|npm_|pypi-|hf_|SG\.|AGE-SECRET-KEY-|eyJ|://[^\s/:@]+:|[Bb]earer )[^\s]*$`
+
 // redactor leaves secrets out of what is shared: precious files, what stands in them, what the setting
 // "redact" says, and keys and tokens of well-known forms. It is for one goroutine.
 type redactor struct {
 	forms   []*regexp.Regexp
+	begun   *regexp.Regexp
 	named   *ignore.Named
 	marked  map[string]bool // paths that are precious, and were seen
 	values  map[string]bool // of precious files
@@ -42,7 +47,7 @@ type redactor struct {
 
 // newRedactor compiles the setting. Error: *usageError.
 func newRedactor(patterns, precious []string) (*redactor, error) {
-	r := &redactor{named: ignore.NewNamed(precious), marked: map[string]bool{}, values: map[string]bool{}, calls: map[string]bool{}, leftOut: map[string]bool{}}
+	r := &redactor{begun: regexp.MustCompile(secretBegun), named: ignore.NewNamed(precious), marked: map[string]bool{}, values: map[string]bool{}, calls: map[string]bool{}, leftOut: map[string]bool{}}
 	for _, form := range secretForms {
 		r.forms = append(r.forms, regexp.MustCompile(form))
 	}
@@ -125,6 +130,40 @@ func (r *redactor) learned() {
 
 // text is a text without secrets. Invalid bytes stay.
 func (r *redactor) text(s string) string { return r.redact(s, 0) }
+
+// summary is what a tool call was about, in a line: nothing of it, where that is a precious file. It may have
+// been cut when it was taken down, in the middle of a secret.
+func (r *redactor) summary(s, root string) string {
+	if r.about(s, root) {
+		r.count++
+		return redactedMark
+	}
+	return r.cut(r.text(s))
+}
+
+// label is a session's, from texts that are cut already.
+func (r *redactor) label(s conversation.SessionInfo) string { return r.cut(r.text(s.Label())) }
+
+// cut leaves out the beginning of a secret at the end of a text that was cut.
+func (r *redactor) cut(s string) string {
+	end, was := strings.CutSuffix(s, "…")
+	if !was {
+		return s
+	}
+	for v := range r.values {
+		for n := min(len(v)-1, len(end)); n >= 4; n-- {
+			if strings.HasSuffix(end, v[:n]) {
+				r.count++
+				return end[:len(end)-n] + redactedMark
+			}
+		}
+	}
+	if at := r.begun.FindStringIndex(end); at != nil {
+		r.count++
+		return end[:at[0]] + redactedMark
+	}
+	return s
+}
 
 // patch is a patch without secrets: its lines stay lines, and their signs.
 func (r *redactor) patch(s string) string { return r.redact(s, 1) }

@@ -12,6 +12,7 @@ import (
 	"github.com/rewind-cli/rewind/cli/screen"
 	"github.com/rewind-cli/rewind/cli/web"
 	"github.com/rewind-cli/rewind/engine"
+	"github.com/rewind-cli/rewind/engine/attribution"
 	"github.com/rewind-cli/rewind/engine/conversation"
 	"github.com/rewind-cli/rewind/engine/graph"
 	"github.com/rewind-cli/rewind/engine/project"
@@ -96,7 +97,7 @@ func exportPage(ctx context.Context, c *call, file string) error {
 	if err != nil {
 		return err
 	}
-	x := &sharing{c: c, p: p, src: newPickSource(c, p), redact: r, session: session}
+	x := &sharing{c: c, p: p, src: newPickSource(c, p), redact: r, session: session, works: map[*attribution.Work]*attribution.Work{}}
 	if file == "-" {
 		if err := x.write(ctx, c.out.buf); err != nil {
 			return err
@@ -154,7 +155,8 @@ type sharing struct {
 	rows        []*timeline.Row // newest first
 	page        *web.Shared
 	index       sharedIndex
-	calls       map[string]string // rows by tool calls
+	calls       map[string]string                       // rows by tool calls
+	works       map[*attribution.Work]*attribution.Work // without secrets
 	checkpoints int
 	cut, unread int
 }
@@ -209,7 +211,7 @@ func (x *sharing) write(ctx context.Context, w io.Writer) error {
 	now := x.c.out.now()
 	name := x.redact.text(filepath.Base(x.p.Root()))
 	x.index = sharedIndex{Project: name, Files: map[string][]int{}, Exported: sharedNote{Project: name, Time: viewTime(now)},
-		Timeline: uiTimeline{Rows: []uiRow{}, Total: x.checkpoints, Sessions: []uiSession{{x.session.ID, x.session.Agent, x.redact.text(x.session.Label())}}}}
+		Timeline: uiTimeline{Rows: []uiRow{}, Total: x.checkpoints, Sessions: []uiSession{{x.session.ID, x.session.Agent, x.redact.label(x.session)}}}}
 	if err := x.looks(ctx, count); err != nil {
 		return err
 	}

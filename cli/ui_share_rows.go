@@ -80,6 +80,7 @@ func (x *sharing) looks(ctx context.Context, written *countingWriter) error {
 			if err := report(at + i); err != nil {
 				return err
 			}
+			x.clean(r)
 			counts, known := r.Known()
 			if !known {
 				if counts, known, err = r.Count(ctx, x.p, nil); err != nil {
@@ -90,11 +91,8 @@ func (x *sharing) looks(ctx context.Context, written *countingWriter) error {
 			if known {
 				v.Changes = &uiCounts{counts.Added, counts.Modified, counts.Deleted}
 			}
-			for _, s := range []*string{&v.Why, &v.Text, &v.Note, &v.Name} {
-				*s = x.redact.text(*s)
-			}
 			x.index.Timeline.Rows = append(x.index.Timeline.Rows, v)
-			look, err := x.look(ctx, at+i, r, owned[i].text(""), written.n < sharedLooks)
+			look, err := x.look(ctx, at+i, r, x.cleanOwners(owned[i]).text(""), written.n < sharedLooks)
 			if err != nil {
 				return err
 			}
@@ -107,6 +105,47 @@ func (x *sharing) looks(ctx context.Context, written *countingWriter) error {
 		return err
 	}
 	return report(len(x.rows))
+}
+
+// clean takes secrets out of what a row says, before anything of it is cut.
+func (x *sharing) clean(r *timeline.Row) {
+	for _, l := range []**project.Listed{&r.Checkpoint, &r.Target} {
+		if *l == nil {
+			continue
+		}
+		own := **l // others may have it too
+		*l = &own
+		own.Prompt, own.Description, own.Name = x.redact.text(own.Prompt), x.redact.text(own.Description), x.redact.text(own.Name)
+		own.ToolSummary = x.redact.summary(own.ToolSummary, x.p.Root())
+	}
+	r.Text, r.Ends = x.redact.text(r.Text), x.redact.text(r.Ends)
+	r.Tool, r.Summary = x.redact.text(r.Tool), x.redact.summary(r.Summary, x.p.Root())
+}
+
+// cleanOwners does that for who changed what.
+func (x *sharing) cleanOwners(all owned) owned {
+	clean := func(w *attribution.Work) *attribution.Work {
+		if w == nil {
+			return nil
+		}
+		if x.works[w] == nil {
+			own := *w
+			own.Prompt, own.Tool, own.Summary = x.redact.text(w.Prompt), x.redact.text(w.Tool), x.redact.summary(w.Summary, x.p.Root())
+			x.works[w] = &own
+		}
+		return x.works[w]
+	}
+	out := make(owned, len(all))
+	for path, o := range all {
+		o.By = clean(o.By)
+		also := make([]*attribution.Work, len(o.Also))
+		for i, w := range o.Also {
+			also[i] = clean(w)
+		}
+		o.Also = also
+		out[path] = o
+	}
+	return out
 }
 
 // look is what a row changed, without what is precious or too long.
@@ -131,7 +170,7 @@ func (x *sharing) look(ctx context.Context, n int, r *timeline.Row, by func(stri
 			x.cut++
 			break
 		}
-		v.By = x.redact.text(by(f.Path))
+		v.By = by(f.Path)
 		v.Patch = x.redact.patch(v.Patch)
 		bound := min(sharedPatch, left)
 		if !room {

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"strings"
 )
 
 // Shared writes the page as one file that needs no server: the same code, and the answers to what it asks in
@@ -70,8 +71,8 @@ const sharedHead = `<!doctype html>
 // sharedPolicy is policy for a file: what may run and look is named by its sum. Colours of code are found by a
 // worker, which the page makes from what it holds.
 func sharedPolicy(script, style []byte) string {
-	return "default-src 'none'; script-src '" + sourceSum(script) + "'; style-src '" + sourceSum(style) + "'; worker-src blob:; " +
-		"base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types rewind-worker"
+	return strings.Join([]string{"default-src 'none'", "script-src '" + sourceSum(script) + "'", "style-src '" + sourceSum(style) + "'", "worker-src " + "blob:",
+		"base-uri 'none'", "form-action 'none'", "require-trusted-types-for 'script'", "trusted-types rewind-worker"}, "; ")
 }
 
 func sourceSum(data []byte) string {

@@ -49,7 +49,7 @@ func TestDefaults(t *testing.T) {
 		"tier": "balanced", "storage.mode": "project", "autoInit": false,
 		"antiSpam.enabled": true, "antiSpam.minIntervalSeconds": int64(30),
 		"significance.enabled": true, "significance.minChangeSize": int64(50),
-		"ignore": []string(nil), "forceInclude": []string(nil), "captureIgnored": "precious",
+		"ignore": []string(nil), "forceInclude": []string(nil), "captureIgnored": "precious", "redact": []string(nil),
 		"maxFileSize": int64(4 << 30), "retention.maxCheckpoints": nil, "retention.maxAgeDays": nil,
 		"retention.maxSize": int64(10 << 30), "retention.thin": false, "retention.auto": true,
 		"minFreeDisk": int64(1 << 30), "durability": "full", "guard": true, "silentCheckpoints": false, "warnUninitialised": "once", "notice": true,

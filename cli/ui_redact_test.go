@@ -1,0 +1,75 @@
+package cli
+
+import (
+	"strings"
+	"testing"
+)
+
+// What is known to be secret goes, in each place where it can stand; what only looks like it stays.
+func TestRedactor(t *testing.T) {
+	r, err := newRedactor([]string{`ACME-\d+`}, []string{".env", "*.pem", "*.key"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.marked["conf/prod.env"] = true
+	r.learn("# PASSWORD=not this comment\nDB_PASSWORD = 'hunter \\\"two\"\nAPI_URL=https://api.example/v2\nMODE=development\nPORT=8080\nSECRET=abc\nlongwordwithoutdigitsatall\nMIIEvQIBADANBgkqhkiG9w0BAQ\n")
+	r.learn("TOKEN=binary-secret\x00")
+	r.learned()
+	const mark = redactedMark
+	for in, want := range map[string]string{
+		"nothing at all, development on 8080, abc": "nothing at all, development on 8080, abc",
+		"see ACME-42.":                                                     "see " + mark + ".",
+		"the url https://api.example/v2!":                                  "the url " + mark + "!",
+		"x MIIEvQIBADANBgkqhkiG9w0BAQ y":                                   "x " + mark + " y",
+		"ghp_abcdefghijklmnopqrstuvwxyz0123456789":                         mark,
+		"sk-" + "ant-" + strings.Repeat("a1", 12):                          mark,
+		"task-list-item-checkbox-wrapper-element":                          "task-list-item-checkbox-wrapper-element",
+		"git clone https://me:pa55@host/x.git":                             "git clone https" + mark + "host/x.git",
+		"http://localhost:8080/@scope":                                     "http://localhost:8080/@scope",
+		"Authorization: Bearer abcdefghijklmnopqrstuvwxyz":                 "Authorization: " + mark,
+		"-----BEGIN RSA PRIVATE KEY-----\nab\ncd\n":                        mark,
+		"a\n-----BEGIN PRIVATE KEY-----\nab\n-----END PRIVATE KEY-----\nb": "a\n" + mark + "\nb",
+		"bytes \xff\xfe ACME-1 \xff":                                       "bytes \xff\xfe " + mark + " \xff",
+		"binary-secret":                                                    "binary-secret",
+	} {
+		if got := r.text(in); got != want {
+			t.Errorf("%q: %q, want %q", in, got, want)
+		}
+	}
+	patch := "@@ -1 +1,4 @@\n-x\n+-----BEGIN PRIVATE KEY-----\n+ab\n+-----END PRIVATE KEY-----\n y\n"
+	if got, want := r.patch(patch), "@@ -1 +1,4 @@\n-x\n+"+mark+"\n+\n+\n y\n"; got != want {
+		t.Errorf("patch: %q, want %q", got, want)
+	}
+	for in, want := range map[string]string{
+		"echo ghp_abc…":                "echo " + mark,
+		"echo ghp_abc":                 "echo ghp_abc",
+		"curl https://api.exam…":       "curl " + mark,
+		"curl http://me:…":             "curl http" + mark,
+		"cat .env":                     mark,
+		"cat ./.env | head":            mark,
+		"source '/p/conf/prod.env'":    mark,
+		"conf/prod.env":                mark,
+		"a.key":                        mark,
+		"print(self.key, process.env)": "print(self.key, process.env)",
+		"vim main.go":                  "vim main.go",
+		"/elsewhere/.env":              mark,
+		"cat .env.example README.md …": "cat .env.example README.md …",
+	} {
+		if got := r.summary(in, "/p"); got != want {
+			t.Errorf("summary %q: %q, want %q", in, got, want)
+		}
+	}
+	for input, want := range map[string]bool{
+		`{"file_path":"/p/.env","content":"X=1"}`: true, `{"notebook_path":"/p/a.pem"}`: true, `{"path":"x.go"}`: false, `{"path":7}`: false, "": false, "not json": false,
+	} {
+		if got := r.call("c"+input, input, "", "/p"); got != want || r.calls["c"+input] != want {
+			t.Errorf("%s: %v", input, got)
+		}
+	}
+	if _, err := newRedactor([]string{"("}, nil); err == nil {
+		t.Error("a pattern that is none")
+	}
+	if got := r.text(strings.Repeat("a", 1<<20) + "ACME-1"); !strings.HasSuffix(got, "a"+mark) {
+		t.Error("a long line")
+	}
+}
