@@ -165,37 +165,15 @@ type blameRunView struct {
 	From       *pathView       `json:"from"`       // what the file was called then; null: as now
 	Class      string          `json:"class"`      // declared shell shared outside operation, "" where they were there in the oldest version
 	Now        bool            `json:"now"`        // no checkpoint has them yet
-	Also       []blameWorkView `json:"also"`
+	Also       []ownerWorkView `json:"also"`
 	OrYou      bool            `json:"also_outside"`
-	blameWorkView
-}
-
-// blameWorkView is who brought lines.
-type blameWorkView struct {
-	SessionID string  `json:"session_id"`
-	Agent     string  `json:"agent"`
-	Subagent  string  `json:"subagent"`
-	PromptID  string  `json:"prompt_id"`
-	Prompt    string  `json:"prompt"`
-	Tool      string  `json:"tool"`
-	ToolUseID string  `json:"tool_use_id"`
-	Summary   string  `json:"tool_summary"`
-	Operation *uint64 `json:"operation"` // by its seq; null for a call
-}
-
-func viewBlameWork(w *attribution.Work) blameWorkView {
-	v := blameWorkView{SessionID: w.Session, Agent: w.Agent, Subagent: w.Subagent, PromptID: w.PromptID, Prompt: w.Prompt,
-		Tool: w.Tool, ToolUseID: w.Call, Summary: w.Summary}
-	if w.Operation != 0 {
-		v.Operation = &w.Operation
-	}
-	return v
+	ownerWorkView
 }
 
 func (v *blamePrinter) json() error {
 	doc := blamedView{pathView: viewPath(v.b.Path), Lines: []blameRunView{}}
 	v.runs(func(r engine.BlameRun) {
-		w := blameRunView{N: r.Start + 1, Count: r.Count, Also: []blameWorkView{}}
+		w := blameRunView{N: r.Start + 1, Count: r.Count, Also: []ownerWorkView{}}
 		if r.Seen != nil {
 			w.Checkpoint, w.Number = viewID(r.Seen.ID), r.Seen.N
 			at := viewTime(r.Seen.Time)
@@ -210,10 +188,10 @@ func (v *blamePrinter) json() error {
 			at := viewTime(s.To.Time)
 			w.Time = &at
 			if s.By != nil {
-				w.blameWorkView = viewBlameWork(s.By)
+				w.ownerWorkView = viewOwnerWork(s.By)
 			}
 			for _, o := range s.Also {
-				w.Also = append(w.Also, viewBlameWork(o))
+				w.Also = append(w.Also, viewOwnerWork(o))
 			}
 		}
 		doc.Lines = append(doc.Lines, w)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/rewind-cli/rewind/engine"
 	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/engine/conversation"
 	"github.com/rewind-cli/rewind/engine/project"
@@ -14,13 +15,13 @@ import (
 const completedPrompts = 10
 
 // completePrompts offers prompt~N of the session that would be meant.
-func completePrompts(ctx context.Context, root string, env account.Env, emit func(value, text string)) {
+func completePrompts(ctx context.Context, root, session string, env account.Env, emit func(value, text string)) {
 	p, err := project.Open(ctx, project.OpenOptions{Env: env, Root: root})
 	if err != nil {
 		return
 	}
 	defer p.Close()
-	s, err := conversation.ChooseSession(ctx, p, "")
+	s, err := conversation.ChooseSession(ctx, p, session)
 	if err != nil {
 		return
 	}
@@ -30,6 +31,29 @@ func completePrompts(ctx context.Context, root string, env account.Env, emit fun
 			return
 		}
 		emit(fmt.Sprintf("prompt~%d", n), firstLine(l.Prompt))
+	}
+}
+
+// completeSubagents offers the subagents of a session, or of all.
+func completeSubagents(ctx context.Context, root, session string, env account.Env, emit func(value, text string)) {
+	p, err := project.Open(ctx, project.OpenOptions{Env: env, Root: root})
+	if err != nil {
+		return
+	}
+	defer p.Close()
+	if session != "" {
+		s, err := conversation.ChooseSession(ctx, p, session)
+		if err != nil {
+			return
+		}
+		session = s.ID
+	}
+	list, err := engine.Subagents(ctx, p, session)
+	if err != nil {
+		return
+	}
+	for _, id := range firstN(list, completedCheckpoints) {
+		emit(id, "")
 	}
 }
 

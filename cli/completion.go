@@ -94,7 +94,9 @@ func complete(ctx context.Context, words []string, env account.Env, o *output) e
 			emit(string(a), a.Title())
 		}
 	case w.wants == "since" && w.cmd != nil && w.cmd.name == "revert":
-		completePrompts(ctx, w.root, env, emit)
+		completePrompts(ctx, w.root, w.session, env, emit)
+	case w.wants == "subagent" && w.cmd != nil && w.cmd.name == "revert":
+		completeSubagents(ctx, w.root, w.session, env, emit)
 	case w.wants == "tool" && w.cmd != nil && w.cmd.name == "revert":
 		completeCalls(ctx, w.root, env, emit)
 	case w.wants != "":
@@ -126,11 +128,12 @@ func complete(ctx context.Context, words []string, env account.Env, o *output) e
 
 // partialWords are the words before the one being typed.
 type partialWords struct {
-	cmd    *command // nil: none yet
-	root   string   // of --root
-	args   []string // of the command, before --
-	dashed bool     // -- is among them
-	wants  string   // the flag whose value comes next
+	cmd     *command // nil: none yet
+	root    string   // of --root
+	args    []string // of the command, before --
+	dashed  bool     // -- is among them
+	session string   // of --session
+	wants   string   // the flag whose value comes next
 }
 
 func parsePartial(words []string) (w partialWords) {
@@ -149,18 +152,14 @@ func parsePartial(words []string) (w partialWords) {
 				f = flags.ShorthandLookup(name)
 			}
 			if f == nil || hasValue || f.NoOptDefVal != "" {
-				if name == "root" {
-					w.root = value
-				}
+				w.keep(name, value)
 				continue
 			}
 			if i++; i >= len(words) {
 				w.wants = f.Name
 				return w
 			}
-			if f.Name == "root" {
-				w.root = words[i]
-			}
+			w.keep(f.Name, words[i])
 		case w.cmd == nil:
 			if w.cmd = lookup(word); w.cmd == nil {
 				return w
@@ -173,6 +172,16 @@ func parsePartial(words []string) (w partialWords) {
 		}
 	}
 	return w
+}
+
+// keep keeps the values of flags that say where to look.
+func (w *partialWords) keep(flag, value string) {
+	switch flag {
+	case "root":
+		w.root = value
+	case "session":
+		w.session = value
+	}
 }
 
 func emitFlags(f *pflag.FlagSet, emit func(value, text string)) {
@@ -216,7 +225,7 @@ func completeArg(ctx context.Context, w partialWords, env account.Env, emit func
 	wants := map[string]int{"show": 1, "diff": 2, "compare": 2, "attempts": 1, "restore": 1, "cat": 1, "ls": 1, "export": 1, "checkout": 1, "pin": 1, "unpin": 1, "rename": 1}
 	switch {
 	case cmd.name == "revert" && n == 0:
-		completePrompts(ctx, w.root, env, emit)
+		completePrompts(ctx, w.root, w.session, env, emit)
 		completeCheckpoints(ctx, w.root, env, emit)
 	case n < wants[cmd.name]:
 		if cmd.name == "compare" {

@@ -142,8 +142,11 @@ func explain(err error) failure {
 		conflicts *conflictsError
 		kept      *keptError
 		stale     *staleError
+		selector  *otherSelectorError
 	)
 	switch {
+	case errors.As(err, &selector):
+		return selector.failure()
 	case errors.As(err, &ended):
 		return failure{code: ended.code}
 	case errors.As(err, &coded):

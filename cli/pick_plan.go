@@ -35,7 +35,7 @@ func pickUndo() restoreVerb {
 }
 
 func pickTakeBack() restoreVerb {
-	return restoreVerb{done: "Undid the restore: back at %s.", takeBack: "rewind redo-restore", do: engine.UndoRestore}
+	return restoreVerb{done: "Undid the %[2]s: back at %[1]s.", takeBack: "rewind redo-restore", do: engine.UndoRestore}
 }
 
 func pickRedo() restoreVerb {
@@ -43,7 +43,7 @@ func pickRedo() restoreVerb {
 }
 
 func pickAgain() restoreVerb {
-	return restoreVerb{done: "Redid the restore: now at %s.", takeBack: "rewind undo-restore", do: engine.RedoRestore}
+	return restoreVerb{done: "Redid the %[2]s: now at %[1]s.", takeBack: "rewind undo-restore", do: engine.RedoRestore}
 }
 
 // pickedName is briefly for a question, which has one line for all that it names.

@@ -174,8 +174,8 @@ func newRedo() *command {
 
 func newUndoRestore() *command {
 	c := restoreCommand(restoreVerb{
-		done:     "Undid the restore: back at %s.",
-		would:    "Would undo the restore: back to %s.",
+		done:     "Undid the %[2]s: back at %[1]s.",
+		would:    "Would undo the %[2]s: back to %[1]s.",
 		takeBack: "rewind redo-restore",
 		takesTo:  true,
 		do:       engine.UndoRestore,
@@ -198,8 +198,8 @@ func newUndoRestore() *command {
 
 func newRedoRestore() *command {
 	c := restoreCommand(restoreVerb{
-		done:     "Redid the restore: now at %s.",
-		would:    "Would redo the restore: to %s.",
+		done:     "Redid the %[2]s: now at %[1]s.",
+		would:    "Would redo the %[2]s: to %[1]s.",
 		takeBack: "rewind undo-restore",
 		do:       engine.RedoRestore,
 	})

@@ -115,7 +115,15 @@ func printRestored(c *call, r *engine.Restored, v restoreVerb) {
 			o.summary("Done.")
 		}
 	} else {
-		o.summary(format, c.called(r.Checkpoint))
+		of := manifest.OpRestore
+		if r.Of == manifest.OpRevert {
+			of = r.Of
+		}
+		args := []any{c.called(r.Checkpoint)}
+		if strings.Contains(format, "%[2]s") {
+			args = append(args, string(of))
+		}
+		o.summary(format, args...)
 	}
 	if r.Conversation == nil || changed(r) {
 		o.summary("%s", restoredLine(r))

@@ -3,6 +3,8 @@ package cli
 import (
 	"context"
 	"errors"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -175,12 +177,50 @@ func (c *call) workNamed(ctx context.Context, p *project.Project, r *revertFlags
 		if !ok {
 			l, err := c.resolve(ctx, p, c.args[0])
 			w.Checkpoint = &l
-			return w, err
+			return w, c.otherSelector(ctx, p, err)
 		}
 		w.Prompt = n
 	}
 	w.Session, err = c.chooseSession(ctx, p)
 	return w, err
+}
+
+// otherSelectorError says of what names no checkpoint how it is named.
+type otherSelectorError struct {
+	error
+	hint string
+}
+
+func (e *otherSelectorError) Unwrap() error { return e.error }
+
+func (e *otherSelectorError) failure() failure {
+	f := explain(e.error)
+	f.hint = e.hint
+	return f
+}
+
+// otherSelector finds out what was meant by an argument that names no checkpoint: a call, a session, or a path.
+func (c *call) otherSelector(ctx context.Context, p *project.Project, err error) error {
+	var none *project.NoCheckpointError
+	if !errors.As(err, &none) {
+		return err
+	}
+	arg := c.args[0]
+	if strings.HasPrefix(arg, "toolu_") || strings.HasPrefix(arg, "call_") {
+		return &otherSelectorError{err, "a call goes after --tool: rewind revert --tool " + shellQuote(arg)}
+	}
+	if s, serr := conversation.ChooseSession(ctx, p, arg); serr == nil {
+		return &otherSelectorError{err, "a session goes after --session: rewind revert --session " + shellQuote(shortSession(s.ID))}
+	}
+	dir, derr := rootPath(p.Root(), c.env.Dir, filepath.Clean(arg))
+	if derr != nil {
+		return err
+	}
+	_, statErr := os.Lstat(filepath.Join(p.Root(), dir))
+	if statErr == nil || strings.ContainsRune(arg, '/') {
+		return &otherSelectorError{err, "paths go after --: rewind revert prompt~1 -- " + shellQuote(arg)}
+	}
+	return err
 }
 
 // confirmRevert asks before many files are deleted.

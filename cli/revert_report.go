@@ -113,47 +113,12 @@ func (c *call) printReverted(r *engine.Reverted, flags *revertFlags) {
 	if changed(r.Restored) {
 		o.summary("%s", restoredLine(r.Restored))
 	}
-	var over []engine.RevertConflict // goes although others built on it
-	overIn := map[string]bool{}
-	for _, k := range r.Conflicts {
-		if k.Choice == engine.UndoBlock {
-			over, overIn[k.Path] = append(over, k), true
-		}
+	for _, fact := range c.revertFacts(r) {
+		o.summary("%s", fact)
 	}
-	for _, m := range firstN(r.Merged, maxNamed) {
-		stays := ", what others wrote there stays"
-		if overIn[m.Path] {
-			stays = ""
-		}
-		o.summary("Merged %s: %s%s.", escapePath(m.Path), linesText(m), stays)
+	if slices.ContainsFunc(r.Shared, func(s engine.SharedPath) bool { return !s.Goes }) {
+		o.hint("--include-shared takes those back, too")
 	}
-	for _, k := range firstN(over, maxNamed) {
-		o.summary("Goes, too: %s: %s%s", placeText(k.Path, k.From, k.To), k.Reason, c.byText(k.By))
-	}
-	if n := len(over) - maxNamed; n > 0 {
-		o.summary("and %d more", n)
-	}
-	for _, to := range slices.Sorted(maps.Keys(r.Moved)) {
-		o.summary("Moved back: %s to %s, with what others wrote into it.", escapePath(to), escapePath(r.Moved[to]))
-	}
-	for _, k := range firstN(r.Kept, maxNamed) {
-		verb := "Kept"
-		if k.Marked {
-			verb = "Marked"
-		}
-		o.summary("%s %s: %s%s", verb, placeText(k.Path, k.From, k.To), k.Reason, c.byText(k.By))
-	}
-	for _, s := range firstN(r.Shell, maxNamed) {
-		command := "calls that nobody told of"
-		if said := strings.TrimSpace(s.Tool + " " + firstLine(s.Summary)); said != "" {
-			command = quoted(escape(said))
-		}
-		o.summary("By %s, whoever wrote meanwhile: %s", command, pathsText(s.Paths))
-	}
-	for _, n := range firstN(r.Near, maxNamed) {
-		o.summary("Next to it, changed by others: %s%s", placeText(n.Path, n.From, n.To), c.byText(n.By))
-	}
-	c.printShared(r)
 	if r.DryRun || o.verbose {
 		printRestoredPaths(o, r.Restored)
 	} else {
@@ -164,32 +129,6 @@ func (c *call) printReverted(r *engine.Reverted, flags *revertFlags) {
 		if r.Back > 0 && len(r.Turns) > 0 {
 			o.hint("the conversation still tells of it; rewind back %d --both --session %s would have taken that back, too", r.Back, shellQuote(shortSession(r.Turns[0].Session)))
 		}
-	}
-}
-
-// printShared tells of what stays, since others could have done it.
-func (c *call) printShared(r *engine.Reverted) {
-	stays := false
-	for _, s := range firstN(r.Shared, maxNamed) {
-		by, who, verb := "others", c.byText(s.Also), "Stays"
-		if s.Outside && who != "" {
-			who += ", or by you"
-		} else if s.Outside {
-			by, who = "you", ""
-		}
-		if s.Goes {
-			verb = "Goes, too"
-		}
-		c.out.summary("%s: %s, which could have been changed by %s%s", verb, escapePath(s.Path), by, who)
-	}
-	if n := len(r.Shared) - maxNamed; n > 0 {
-		c.out.summary("and %d more", n)
-	}
-	for _, s := range r.Shared {
-		stays = stays || !s.Goes
-	}
-	if stays {
-		c.out.hint("--include-shared takes those back, too")
 	}
 }
 
@@ -223,10 +162,6 @@ func shortSession(id string) string {
 		return id[:shortID]
 	}
 	return id
-}
-
-func linesText(m engine.MergedPath) string {
-	return fmt.Sprintf("%s removed, %d restored", plural(m.Removed, "line", "lines"), m.Restored)
 }
 
 // placeText names lines of a file.
@@ -311,8 +246,7 @@ type revertedView struct {
 	Shared    []sharedView   `json:"shared"`
 	Shell     []shellView    `json:"shell"`
 	Near      []nearView     `json:"next_to"`
-	Moved     []movedView    `json:"moved"`  // renames that go back, with later edits
-	Notice    *string        `json:"notice"` // what the agent is told; null where it is not
+	Moved     []movedView    `json:"moved"` // renames that go back, with later edits
 }
 
 type turnView struct {
@@ -382,9 +316,6 @@ type nearView struct {
 func viewReverted(r *engine.Reverted) revertedView {
 	v := revertedView{restoredView: viewRestored(r.Restored), Reverted: []turnView{}, Merged: []mergedView{}, Kept: []keptView{},
 		Shared: []sharedView{}, Shell: []shellView{}, Near: []nearView{}, Moved: []movedView{}, Conflicts: viewConflicts(r.Conflicts)}
-	if r.Notice != "" {
-		v.Notice = &r.Notice
-	}
 	for _, t := range r.Turns {
 		v.Reverted = append(v.Reverted, turnView{t.Agent, t.Session, t.PromptID, t.Prompt, t.Paths})
 	}

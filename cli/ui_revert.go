@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -49,7 +48,11 @@ func (s *uiSpace) planRevert(ctx context.Context, o engine.RevertOptions) (*uiPl
 	s.shownReverts++ // an id is never used again: another page may still show the plan that had it
 	id := fmt.Sprint("revert-", s.shownReverts)
 	s.reverts[id] = plannedRevert{o}
-	v := &uiPlan{ID: id, Title: "Nothing to take back", Facts: s.revertFacts(r), Notes: []string{}, Files: []uiPlanFile{}}
+	v := &uiPlan{ID: id, Title: "Nothing to take back", Facts: []string{}, Notes: []string{}, Files: []uiPlanFile{}}
+	if changed(r.Restored) {
+		v.Facts = append(v.Facts, "Files: "+restoredLine(r.Restored))
+	}
+	v.Facts = append(v.Facts, s.c.revertFacts(r)...)
 	if len(r.Turns) > 0 {
 		v.Title = "Take back " + turnsText(r.Turns, false)
 	}
@@ -66,36 +69,6 @@ func (s *uiSpace) planRevert(ctx context.Context, o engine.RevertOptions) (*uiPl
 		v.Notes = append(v.Notes, "A safety checkpoint is taken first. Taken back with u here, or with rewind undo-restore. The conversation stays.")
 	}
 	return v, nil
-}
-
-// revertFacts say what goes, what stays, and whose it is.
-func (s *uiSpace) revertFacts(r *engine.Reverted) []string {
-	facts := []string{}
-	fact := func(format string, args ...any) { facts = append(facts, fmt.Sprintf(format, args...)) }
-	if changed(r.Restored) {
-		fact("Files: %s", restoredLine(r.Restored))
-	}
-	for _, m := range firstN(r.Merged, maxNamed) {
-		fact("Merged %s: %s, what others wrote there stays.", escapePath(m.Path), linesText(m))
-	}
-	for _, to := range slices.Sorted(maps.Keys(r.Moved)) {
-		fact("Moved back: %s to %s, with what others wrote into it.", escapePath(to), escapePath(r.Moved[to]))
-	}
-	for _, k := range firstN(r.Kept, maxNamed) {
-		fact("Stays as it is: %s: %s%s", placeText(k.Path, k.From, k.To), k.Reason, s.c.byText(k.By))
-	}
-	for _, w := range firstN(r.Shell, maxNamed) {
-		fact("By %s, whoever wrote meanwhile: %s", quoted(escape(strings.TrimSpace(w.Tool+" "+firstLine(w.Summary)))), pathsText(w.Paths))
-	}
-	for _, n := range firstN(r.Near, maxNamed) {
-		fact("Next to it, changed by others: %s%s", placeText(n.Path, n.From, n.To), s.c.byText(n.By))
-	}
-	for _, w := range firstN(r.Shared, maxNamed) {
-		if !w.Goes {
-			fact("Stays, since others could have changed it: %s%s", escapePath(w.Path), s.c.byText(w.Also))
-		}
-	}
-	return facts
 }
 
 // applyRevert does what a plan said.

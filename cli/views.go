@@ -298,6 +298,7 @@ type restoredView struct {
 	Instead          string        `json:"instead,omitempty"`          // the command that keeps the work of others
 	Undone           []string      `json:"prompts,omitempty"`          // what was said behind the target
 	DryRun           bool          `json:"dry_run"`
+	Notice           *string       `json:"notice"` // what agents are told at their next prompt; null where none is
 }
 
 // otherView is another session's work that a restore takes back.
@@ -329,7 +330,7 @@ func viewRestored(r *engine.Restored) restoredView {
 		v.Transcript = &forkView{SessionID: m.Session, Path: m.File, Resume: m.Resume, Backup: m.Backup, Notes: m.Notes}
 		v.TranscriptBackup = orNull(m.Backup)
 	}
-	v.Undone = r.Prompts
+	v.Undone, v.Notice = r.Prompts, orNull(r.Notice)
 	if r.Instead != nil {
 		v.Instead = revertInstead(r.Instead)
 	}

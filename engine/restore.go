@@ -54,9 +54,10 @@ type Restored struct {
 	Create, Replace, Delete, Mode []string
 	Skip                          []problem.Problem // left alone; Failed marks what should have been restored
 	DryRun                        bool
-	Expected                      Expected          // what the plan was made from: see RestoreOptions.Expect
-	Operation                     uint64            // sequence number, 0 on a dry run or when nothing differed
-	Recovered                     *RecoveredRestore // a crashed restore that was dealt with first
+	Expected                      Expected               // what the plan was made from: see RestoreOptions.Expect
+	Of                            manifest.OperationKind // the one operation that was taken back, or done again; "" where it was none, or several
+	Operation                     uint64                 // sequence number, 0 on a dry run or when nothing differed
+	Recovered                     *RecoveredRestore      // a crashed restore that was dealt with first
 
 	Conversation *conversation.Moved               // nil: none was moved
 	Without      *conversation.NoConversationError // why none was moved, although it was to be; nil else
@@ -134,7 +135,8 @@ type restoring struct {
 	before  *conversation.PromptPlace         // where back goes to
 	others  []OtherWork                       // whose work goes too
 
-	takesBack []uint64 // the operations that are taken back, by their sequence numbers
+	of        manifest.OperationKind // what Restored.Of says
+	takesBack []uint64               // the operations that are taken back, by their sequence numbers
 
 	recovered *RecoveredRestore
 	finished  bool // dealing with a crashed restore was all there was to do
@@ -431,7 +433,7 @@ func (r *restoring) lookInto(changes []restore.Change) error {
 
 // report turns a plan or an outcome into the answer.
 func (r *restoring) report(changes []restore.Change, skips []problem.Problem) *Restored {
-	out := &Restored{Checkpoint: r.target, DryRun: r.o.DryRun, Recovered: r.recovered, Skip: skips, Without: r.without}
+	out := &Restored{Checkpoint: r.target, DryRun: r.o.DryRun, Recovered: r.recovered, Skip: skips, Without: r.without, Of: r.of}
 	out.Others = r.others
 	if r.before != nil {
 		out.Prompts = r.before.Prompts

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -241,6 +242,22 @@ func checkpointName(l *project.Listed) string {
 
 // leastOfID is how much of an id has to be given.
 const leastOfID = 4
+
+// Subagents are the ids of a session's subagents that did anything, in order; of all sessions for "".
+func Subagents(ctx context.Context, p *project.Project, session string) ([]string, error) {
+	a, err := attribution.New(ctx, p, attribution.Options{})
+	if err != nil {
+		return nil, err
+	}
+	found := map[string]bool{}
+	_, err = a.Paths(func(w *attribution.Work) bool {
+		if w.Subagent != "" && (session == "" || w.Session == session) {
+			found[w.Subagent] = true
+		}
+		return false
+	})
+	return slices.Sorted(maps.Keys(found)), err
+}
 
 // chooseSubagent finds a subagent of the session by its id or the beginning of it.
 func (c *workChosen) chooseSubagent(named string, a *attribution.Attribution) error {

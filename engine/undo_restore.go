@@ -157,6 +157,9 @@ func takeBack(ctx context.Context, p *project.Project, o RestoreOptions, kind ma
 		for _, op := range back {
 			r.takesBack = append(r.takesBack, op.Seq)
 		}
+		if len(back) == 1 {
+			r.of = originOf(ops, oldest).Kind
+		}
 		r.op.Verb, r.op.Undoes, r.op.Checkpoint = verb, oldest.Seq, oldest.Safety
 		if err := r.reportTarget(oldest); err != nil {
 			return nil, err

@@ -1,0 +1,84 @@
+package cli
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/rewind-cli/rewind/engine"
+)
+
+// revertFacts say beside the counts what a revert does to the work of others, a fact a line: for the terminal, and
+// for the page. Of a dry run they say what it would do.
+func (c *call) revertFacts(r *engine.Reverted) (facts []string) {
+	did := func(did, would string) string {
+		if r.DryRun {
+			return would
+		}
+		return did
+	}
+	fact := func(format string, args ...any) { facts = append(facts, fmt.Sprintf(format, args...)) }
+	more := func(n int) {
+		if n > maxNamed {
+			fact("and %d more", n-maxNamed)
+		}
+	}
+	var over []engine.RevertConflict // goes although others built on it
+	overIn := map[string]bool{}
+	for _, k := range r.Conflicts {
+		if k.Choice == engine.UndoBlock {
+			over, overIn[k.Path] = append(over, k), true
+		}
+	}
+	for _, m := range firstN(r.Merged, maxNamed) {
+		stays := ", what others wrote there stays"
+		if overIn[m.Path] {
+			stays = ""
+		}
+		fact("%s %s: %s %s, %d %s%s.", did("Merged", "Would merge"), escapePath(m.Path), plural(m.Removed, "line", "lines"), did("removed", "to remove"),
+			m.Restored, did("restored", "to restore"), stays)
+	}
+	more(len(r.Merged))
+	for _, k := range firstN(over, maxNamed) {
+		fact("%s: %s: %s%s", did("Goes, too", "Would go, too"), placeText(k.Path, k.From, k.To), k.Reason, c.byText(k.By))
+	}
+	more(len(over))
+	for _, to := range slices.Sorted(maps.Keys(r.Moved)) {
+		fact("%s: %s to %s, with what others wrote into it.", did("Moved back", "Would move back"), escapePath(to), escapePath(r.Moved[to]))
+	}
+	for _, k := range firstN(r.Kept, maxNamed) {
+		verb := did("Kept", "Would keep")
+		if k.Marked {
+			verb = did("Marked", "Would mark")
+		}
+		fact("%s %s: %s%s", verb, placeText(k.Path, k.From, k.To), k.Reason, c.byText(k.By))
+	}
+	more(len(r.Kept))
+	for _, s := range firstN(r.Shell, maxNamed) {
+		command := "calls that nobody told of"
+		if said := strings.TrimSpace(s.Tool + " " + firstLine(s.Summary)); said != "" {
+			command = quoted(escape(said))
+		}
+		fact("By %s, whoever wrote meanwhile: %s", command, pathsText(s.Paths))
+	}
+	more(len(r.Shell))
+	for _, n := range firstN(r.Near, maxNamed) {
+		fact("Next to it, changed by others: %s%s", placeText(n.Path, n.From, n.To), c.byText(n.By))
+	}
+	more(len(r.Near))
+	for _, s := range firstN(r.Shared, maxNamed) {
+		by, who, verb := "others", c.byText(s.Also), did("Stays", "Would stay")
+		if s.Outside && who != "" {
+			who += ", or by you"
+		} else if s.Outside {
+			by, who = "you", ""
+		}
+		if s.Goes {
+			verb = did("Goes, too", "Would go, too")
+		}
+		fact("%s: %s, which could have been changed by %s%s", verb, escapePath(s.Path), by, who)
+	}
+	more(len(r.Shared))
+	return facts
+}
