@@ -19,15 +19,16 @@ type verdict int
 const (
 	exact   verdict = iota // the session, or the person
 	flagged                // several were named, the right one among them
-	during                 // the person's, while a command ran to which it was ascribed
-	over                   // the person's, of a file that the command then wrote, too, before anybody looked
-	beside                 // somebody's into a file while an edit that declares it ran, or in the second after it
+	during                 // the person's, while a command ran to which it was ascribed, with "or you"
+	over                   // the person's, of a file that was then written while the command ran, before anybody looked: the same answer
+	formats                // a formatter's, behind the look at its edit, and somebody wrote over it before the next look
+	beside                 // somebody's into a file while an edit that declares it ran
 	wrong                  // anything else
 	verdicts
 )
 
 func (v verdict) String() string {
-	return [...]string{"exact", "named", "you, during", "you, before", "beside an edit", "wrong"}[v]
+	return [...]string{"exact", "named", "you, during", "you, before", "a formatter's", "beside an edit", "wrong"}[v]
 }
 
 // tally counts verdicts by the class of the answer; "" is all of them.
@@ -201,30 +202,71 @@ func (l *life) judge(s *attribution.Step, v *version, changes []*version) verdic
 				return flagged
 			}
 		}
-		return wrong
-	}
-	if named == owner {
+	} else if named == owner {
 		return exact
 	}
-	if s.Class == attribution.Declared && s.By != nil {
-		if w := l.calls[s.By.Call]; !w.by.Shell && v.at.After(w.from) && (w.to.IsZero() || v.at.Before(w.to.Add(time.Second))) {
-			return beside
-		}
+	if v.by.Formats && l.late(v) && l.hidden(v, changes) {
+		return formats
 	}
-	if s.Class != attribution.Shell || owner != person {
+	switch w := l.callOf(s); {
+	case s.Class == attribution.Declared && !w.by.Shell && w.open(v.at):
+		return beside // no look can come between
+	case s.Class != attribution.Shell || owner != person || !s.AlsoOutside:
 		return wrong
 	}
-	for _, w := range l.calls {
-		if w.by.Shell && w.by.Session == named && v.at.After(w.from) && (w.to.IsZero() || v.at.Before(w.to)) {
+	// The person is named, after the command. It may be said so of what was written while it ran, a second
+	// after an edit, and of what lay under that.
+	for _, later := range changes[slices.Index(changes, v):] {
+		if !l.within(later.at, named) && !(later.by.Shell && later.by.Session == named) {
+			continue
+		}
+		if later == v {
 			return during
 		}
-	}
-	for _, later := range changes[slices.Index(changes, v)+1:] {
-		if later.by.Shell && later.by.Session == named {
-			return over
-		}
+		return over
 	}
 	return wrong
+}
+
+// within reports whether a command of a session ran at a time, or an edit of its had ended less than a second before.
+func (l *life) within(at time.Time, session string) bool {
+	for _, w := range l.calls {
+		if w.by.Session != session {
+			continue
+		}
+		if w.by.Shell && w.open(at) || !w.by.Shell && !w.to.IsZero() && at.After(w.to) && at.Before(w.to.Add(time.Second)) {
+			return true
+		}
+	}
+	return false
+}
+
+func (w window) open(at time.Time) bool {
+	return !w.from.IsZero() && at.After(w.from) && (w.to.IsZero() || at.Before(w.to))
+}
+
+// callOf is the call that is named.
+func (l *life) callOf(s *attribution.Step) window {
+	if s.By == nil {
+		return window{}
+	}
+	return l.calls[s.By.Call]
+}
+
+// late reports whether a change came when its call had ended.
+func (l *life) late(v *version) bool {
+	w := l.calls[v.by.Call]
+	return !w.to.IsZero() && v.at.After(w.to)
+}
+
+// hidden reports whether somebody else wrote behind v before anybody looked: then nothing tells when v was.
+func (l *life) hidden(v *version, changes []*version) bool {
+	for _, later := range changes[slices.Index(changes, v)+1:] {
+		if later.by.Session != v.by.Session {
+			return true
+		}
+	}
+	return false
 }
 
 // judgeCall is judge for the call of what an agent changed, given what the session's verdict is.

@@ -3,7 +3,6 @@ package lives
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
 	"math/rand/v2"
 	"reflect"
 	"slices"
@@ -50,6 +49,7 @@ func (l *life) targets() []target {
 type plan struct {
 	Create, Replace, Delete, Mode, Skip []struct{ Path, Reason string }
 	Merged, Kept, Shared                []struct{ Path, Reason string }
+	Shell                               []struct{ Paths []struct{ Path string } }
 	raw                                 map[string]any
 }
 
@@ -75,6 +75,16 @@ func (p *plan) doubted() map[string]bool {
 	return all
 }
 
+// commanded reports whether it says of a path that what others wrote while a command ran goes, too.
+func (p *plan) commanded(path string) bool {
+	for _, c := range p.Shell {
+		if slices.ContainsFunc(c.Paths, func(named struct{ Path string }) bool { return named.Path == path }) {
+			return true
+		}
+	}
+	return false
+}
+
 func (l *life) revert(args ...string) (*plan, answer, error) {
 	args = append(append([]string{"revert"}, args...), "--json")
 	a := l.call("", args...)
@@ -92,19 +102,20 @@ func (l *life) revert(args ...string) (*plan, answer, error) {
 type score struct {
 	gone, left   int // lines of the target: taken back, and left with a word about it
 	back, absent int // lines of others that it had deleted
-	lost         int // lines of the person's, in the one known case
+	lost         int // lines of others that went with a command's, of whose path it was said "whoever wrote meanwhile"
+	unsaid       int // lines of others that were written between the two looks at an edit, of which nothing can tell
 	conflicts    int // reverts that refuse without --conflicts
 	reverts      int
 }
 
 func (s *score) merge(o *score) {
 	s.gone, s.left, s.back, s.absent = s.gone+o.gone, s.left+o.left, s.back+o.back, s.absent+o.absent
-	s.lost, s.conflicts, s.reverts = s.lost+o.lost, s.conflicts+o.conflicts, s.reverts+o.reverts
+	s.lost, s.unsaid, s.conflicts, s.reverts = s.lost+o.lost, s.unsaid+o.unsaid, s.conflicts+o.conflicts, s.reverts+o.reverts
 }
 
 func (s *score) String() string {
-	return fmt.Sprintf("%d reverts, %d with conflicts; lines taken back %d, left and named %d; brought back %d, not %d; lost in the known case %d",
-		s.reverts, s.conflicts, s.gone, s.left, s.back, s.absent, s.lost)
+	return fmt.Sprintf("%d reverts, %d with conflicts; lines taken back %d, left and named %d; brought back %d, not %d; gone with a command's, and said so %d; lost beside an edit %d",
+		s.reverts, s.conflicts, s.gone, s.left, s.back, s.absent, s.lost, s.unsaid)
 }
 
 // reverted takes a target back, looks at every line, and takes that back again.
@@ -115,19 +126,21 @@ func (l *life) reverted(g target) (*score, error) {
 	if err != nil {
 		return nil, err
 	}
-	refused := l.call("", append([]string{"revert", "--json"}, g.args...)...)
-	if refused.code == 8 {
-		s.conflicts++
-		bad.unequal("a refusal", before, l)
-	} else if _, err := l.rewindIf(refused, before, "undo-restore"); err != nil {
-		return nil, err
-	}
-	args := append(slices.Clone(g.args), "--conflicts", "keep")
-	dry, _, err := l.revert(append(slices.Clone(args), "--dry-run")...)
+	keep := append(slices.Clone(g.args), "--conflicts", "keep")
+	dry, _, err := l.revert(append(slices.Clone(keep), "--dry-run")...)
 	if err != nil {
 		return nil, err
 	}
 	bad.unequal("a dry run", before, l)
+	args := g.args
+	if len(dry.Kept) > 0 {
+		args = keep
+		if refused := l.call("", append([]string{"revert", "--json"}, g.args...)...); refused.code != 8 {
+			bad.add("it has conflicts, and is not refused: %d", refused.code)
+		}
+		s.conflicts++
+		bad.unequal("a refusal", before, l)
+	}
 	done, _, err := l.revert(args...)
 	if err != nil {
 		return nil, err
@@ -143,9 +156,6 @@ func (l *life) reverted(g target) (*score, error) {
 	}
 	if got, want := differing(before, after), done.paths(); !slices.Equal(got, want) {
 		bad.add("it said that it changes %v, and changed %v", want, got)
-	}
-	if (refused.code == 8) != (len(done.Kept) > 0) {
-		bad.add("it is refused with %d, and keeps %v", refused.code, done.Kept)
 	}
 	l.judgeLines(g, done, after, s, bad)
 
@@ -164,18 +174,6 @@ func (l *life) reverted(g target) (*score, error) {
 	}
 	bad.unequal("undo-restore", before, l)
 	return s, bad.err()
-}
-
-// rewindIf runs a command where a call changed the tree.
-func (l *life) rewindIf(a answer, before map[string]string, args ...string) (string, error) {
-	if a.code != 0 && a.code != 3 {
-		return "", fmt.Errorf("a revert ended with %d: %s%s", a.code, a.out, a.err)
-	}
-	now, err := l.tree()
-	if err != nil || maps.Equal(now, before) {
-		return "", err
-	}
-	return l.rewind(args...)
 }
 
 // faults are what a revert did wrong.
@@ -256,7 +254,13 @@ func (l *life) judgeLines(g target, done *plan, after map[string]string, s *scor
 		case g.is(at.born):
 			bad.add("%s: %q is its own, and stays; nothing says so (%s)", at.path, text, said(l.births[at.line].Owner))
 		case !stays && known(l.births[at.line]):
-			s.lost++
+			if !done.commanded(at.path) && l.births[at.line].verdict != beside {
+				bad.add("%s: %q is another's, and is gone, and it was not said that it may be (%s)", at.path, text, said(l.births[at.line].Owner))
+			} else if l.births[at.line].verdict == beside {
+				s.unsaid++
+			} else {
+				s.lost++
+			}
 		case !stays:
 			bad.add("%s: %q is another's, and is gone (%s)", at.path, text, said(l.births[at.line].Owner))
 		}

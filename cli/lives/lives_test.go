@@ -22,6 +22,8 @@ var (
 	seedFlag   = flag.Uint64("seed", 0, "play the lives of this seed alone")
 	mannerFlag = flag.Int("manner", -1, "play lives of this manner alone, by its place in the list")
 	livesFlag  = flag.Int("lives", 0, "how many lives of each manner")
+	forFlag    = flag.Duration("for", 0, "begin no life after this time; 0: play all of them")
+	shrinkFlag = flag.Int("shrink", 6, "how many of the lives that fail are cut down")
 )
 
 // TestMain is the program too, for what a hook leaves to a detached process: the home of a life is
@@ -114,15 +116,23 @@ func play(t *testing.T, program string, n int, seed uint64) {
 				if err != nil {
 					failed++
 				}
-				first := failed <= 6
+				first := failed <= *shrinkFlag
 				mu.Unlock()
-				if err != nil && first {
+				switch {
+				case err == nil:
+				case first:
 					report(t, dir, program, s, err)
+				default:
+					t.Errorf("seed %d, %s: %v", s.Seed, s.Manner, err)
 				}
 			}
 		})
 	}
+	began := time.Now()
 	for i := range n {
+		if *forFlag > 0 && time.Since(began) > *forFlag {
+			break
+		}
 		for m := range all {
 			if *mannerFlag < 0 || m == *mannerFlag {
 				jobs <- job{m, i}
@@ -134,7 +144,7 @@ func play(t *testing.T, program string, n int, seed uint64) {
 	if failed > 0 {
 		t.Errorf("%d lives failed", failed)
 	}
-	t.Log("\n" + table(all))
+	t.Logf("%d lives failed; %s\n%s", failed, time.Since(began).Round(time.Second), table(all))
 }
 
 // table is what docs/CERTAINTY.md has of a run.
@@ -144,10 +154,10 @@ func table(all []found) string {
 	for v := range verdicts {
 		fmt.Fprintf(&b, " %s |", v)
 	}
-	b.WriteString(" per call |\n|---|---|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n")
+	b.WriteString(" per call |\n|---|---|---|--:|--:|" + strings.Repeat("--:|", int(verdicts)+1) + "\n")
 	classes := newTally()
 	reverts := &score{}
-	hooks, took := 0, time.Duration(0)
+	lives, hooks, took := 0, 0, time.Duration(0)
 	for i, m := range manners() {
 		f := &all[i]
 		if f.lives == 0 {
@@ -165,13 +175,13 @@ func table(all []found) string {
 		fmt.Fprintf(&b, " %.0f %% |\n", share(&f.calls, exact))
 		classes.merge(f.tally)
 		reverts.merge(&f.score)
-		hooks, took = hooks+f.hooks, took+f.hookTime
+		lives, hooks, took = lives+f.lives, hooks+f.hooks, took+f.hookTime
 	}
 	b.WriteString("\n| answer | changes |")
 	for v := range verdicts {
 		fmt.Fprintf(&b, " %s |", v)
 	}
-	b.WriteString("\n|---|--:|--:|--:|--:|--:|--:|--:|\n")
+	b.WriteString("\n|---|--:|" + strings.Repeat("--:|", int(verdicts)) + "\n")
 	for _, c := range slices.Sorted(maps.Keys(classes.byClass)) {
 		if c != "" {
 			fmt.Fprintf(&b, "| `%s` | %d |", c, sum(classes.byClass[c]))
@@ -179,7 +189,7 @@ func table(all []found) string {
 			b.WriteByte('\n')
 		}
 	}
-	fmt.Fprintf(&b, "\n%s; %d changes that nobody could see; %d hooks of %s\n", reverts, classes.unseen, hooks, (took / time.Duration(max(hooks, 1))).Round(10*time.Microsecond))
+	fmt.Fprintf(&b, "\n%d lives; %s; %d changes that nobody could see; %d hooks of %s\n", lives, reverts, classes.unseen, hooks, (took / time.Duration(max(hooks, 1))).Round(10*time.Microsecond))
 	return b.String()
 }
 

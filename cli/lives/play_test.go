@@ -59,6 +59,8 @@ type moment struct {
 type window struct {
 	by       work
 	from, to time.Time
+	at       time.Duration // when it began, on the simulated clock
+	command  string
 	server   bool
 }
 
@@ -140,6 +142,9 @@ func (l *life) play() error {
 			if m, ok := l.edited[p]; ok && e.Kind == onWrite && e.At-m.at > afterAnEdit {
 				pause = max(pause, afterAnEdit-time.Since(m.real))
 			}
+			if since, ok := l.overtaken(e, p); ok {
+				pause = max(pause, afterAnEdit-time.Since(since))
+			}
 		}
 		time.Sleep(pause)
 		before = e.At
@@ -148,6 +153,20 @@ func (l *life) play() error {
 		}
 	}
 	return nil
+}
+
+// overtaken reports whether an event writes a path that another's command names, which has run for more than a second:
+// so long it must have run, too.
+func (l *life) overtaken(e *event, path string) (since time.Time, ok bool) {
+	if e.Kind != onWrite || path == "" {
+		return since, false
+	}
+	for _, w := range l.calls {
+		if w.by.Shell && w.to.IsZero() && w.by.Call != e.By.Call && e.At-w.at > time.Second && strings.Contains(w.command, path) {
+			return w.from, true
+		}
+	}
+	return since, false
 }
 
 func (l *life) event(e *event, n uint64) error {
@@ -161,11 +180,12 @@ func (l *life) event(e *event, n uint64) error {
 		}
 		return nil
 	case onCommand:
+		start := time.Now()
 		a := l.call("", e.Words...)
 		if a.code != 0 && a.code != 5 {
 			return fmt.Errorf("exit code %d: %s", a.code, a.err)
 		}
-		return l.reconcile(&work{Session: person})
+		return l.reconcile(&work{Session: person}, start)
 	}
 	return l.hook(e)
 }
@@ -225,7 +245,7 @@ func (l *life) hook(e *event) error {
 	}
 	switch {
 	case e.Kind == onPre:
-		l.calls[e.By.Call] = window{by: e.By, from: start, server: e.Background}
+		l.calls[e.By.Call] = window{by: e.By, from: start, at: e.At, command: e.Command, server: e.Background}
 	case e.Kind == onPost:
 		w := l.calls[e.By.Call]
 		if w.to = time.Now(); w.server {
@@ -334,8 +354,10 @@ func (l *life) tree() (map[string]string, error) {
 	return out, nil
 }
 
-// reconcile takes the tree as what is true now.
-func (l *life) reconcile(by *work) error {
+// reconcile takes the tree as what is true now, after a command that wrote it since a time. What it left alone was
+// written when it was.
+func (l *life) reconcile(by *work, since time.Time) error {
+	now := time.Now()
 	tree, err := l.tree()
 	if err != nil {
 		return err
@@ -346,10 +368,13 @@ func (l *life) reconcile(by *work) error {
 	}
 	for p := range names {
 		mode, text, exists := strings.Cut(tree[p], "\n")
-		if err := l.restored(p, text, exists, mode != "0", by); err != nil {
+		v, err := l.restored(p, text, exists, exists && mode != "0", by)
+		if err != nil {
 			return err
 		}
-		l.truth.now(p).at = time.Now()
+		if v != nil {
+			v.at, v.took = now, now.Sub(since)
+		}
 	}
 	return nil
 }

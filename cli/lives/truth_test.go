@@ -128,15 +128,16 @@ func (t *truth) apply(c change, by *work, random *rand.Rand) []string {
 	return []string{c.Path}
 }
 
-// restored takes note of a file that a restore has put back: lines that were there before are the same ones.
-func (t *truth) restored(path, text string, exists, exec bool, by *work) error {
+// restored takes note of a file that a restore has put back: lines that were there before are the same ones. It is
+// nil where the restore left the file alone.
+func (t *truth) restored(path, text string, exists, exec bool, by *work) (*version, error) {
 	now := t.now(path)
-	if now.exists == exists && now.text() == text {
-		return nil
+	if now.exists == exists && now.exec == exec && now.text() == text {
+		return nil, nil
 	}
 	if !exists {
 		t.put(path, &version{by: by}, false)
-		return nil
+		return t.now(path), nil
 	}
 	all := t.files[path]
 	for i := len(all) - 1; i >= 0; i-- {
@@ -146,8 +147,8 @@ func (t *truth) restored(path, text string, exists, exec bool, by *work) error {
 				l.died = nil
 			}
 			t.put(path, next, false)
-			return nil
+			return next, nil
 		}
 	}
-	return fmt.Errorf("%s was restored as something that it never was:\n%s", path, text)
+	return nil, fmt.Errorf("%s was restored as something that it never was:\n%s", path, text)
 }

@@ -13,6 +13,8 @@ const (
 	early = 10 * time.Millisecond
 	// formatting is how long an edit's path belongs to it after its end.
 	formatting = time.Second
+	// brief is how long a command may run that names a path, for nobody else to have written it meanwhile.
+	brief = time.Second
 	// unbelievable is how far a change time may lie behind the start of the scan that saw it.
 	unbelievable = time.Minute
 	// coarse is how far apart the times of file systems are that do not count fractions.
@@ -35,6 +37,19 @@ type candidate struct {
 	*window
 	holds bool // the change time lies in it
 	names bool // it declares the path
+	sure  bool // and nobody had the time to write beside it
+}
+
+// sureOf reports whether a call that names a path left nobody the time to write it, too. What is written behind an edit
+// is a formatter's, or somebody's who was as quick; a command may run long, or the path be written before it, unseen.
+func (s *interval) sureOf(c *candidate) bool {
+	switch {
+	case !c.names:
+		return false
+	case c.edits():
+		return !c.holds || c.loose || c.End.IsZero() || !s.at.After(c.End.Add(early))
+	}
+	return !c.End.IsZero() && c.End.Sub(c.Start) <= brief && !s.lo.Before(c.Start.Add(-early))
 }
 
 // owner is the rule.
@@ -49,6 +64,7 @@ func (a *Attribution) owner(s interval) Owner {
 			continue
 		}
 		c.holds = known && w.holds(s.at, last)
+		c.sure = s.sureOf(&c)
 		switch {
 		case known && !c.holds && w.Start.After(last):
 			continue // it began later
@@ -80,11 +96,12 @@ func decide(all []candidate, known, deleted bool) Owner {
 		}
 		return b.Start.Compare(a.Start)
 	})
-	o := Owner{Class: Shared, AlsoOutside: !known}
-	for _, c := range all {
-		o.AlsoOutside = o.AlsoOutside || !c.names
+	o, sure := Owner{Class: Shared, AlsoOutside: !known}, true
+	for i, c := range all {
+		sure = sure && (c.sure || c.names && c.edits() && i > 0)
 		o.Also = append(o.Also, &c.Work)
 	}
+	o.AlsoOutside = o.AlsoOutside || !sure
 	lead := all[0]
 	if known && !lead.holds {
 		// The last write was nobody's; theirs may lie under it. Of a deletion the time is not known so well.
@@ -105,7 +122,7 @@ func decide(all []candidate, known, deleted bool) Owner {
 		// An edit that was refused may have been made by hand; in a turn of talk alone, only others write.
 		o.AlsoOutside = true
 		return o
-	case lead.names:
+	case sure, lead.names && !known:
 		o.Class, o.AlsoOutside = Declared, !known
 	default:
 		o.Class = Shell

@@ -29,7 +29,7 @@ func TestTouches(t *testing.T) {
 		{"nothing in front of it: it was as in the checkpoint", []string{"0:=A", "6 after a#1 C", "10: a+Edit#1(f)@4.9 a-Edit#1(f)@6 | f=5.9 =C"}, "C declared: a Edit#1"},
 		{"another's shell runs meanwhile", []string{"0:=A", "6 after a#1 C", "10: b+Bash#2@1 a+Edit#1(f)@4.9 a-Edit#1(f)@6 b-Bash#2@9 | f=5.9 =C"}, "C declared: a Edit#1"},
 		{"the person writes over it", []string{"0:=A", "6 after a#1 C", "10: a+Edit#1(f)@4.9 a-Edit#1(f)@6 | f=8 =D"}, "C declared: a Edit#1; D outside: you"},
-		{"a formatter does", []string{"0:=A", "6 after a#1 C", "10: a+Edit#1(f)@4.9 a-Edit#1(f)@6 | f=6.5 =D"}, "C declared: a Edit#1; D declared: a Edit#1"},
+		{"a formatter does", []string{"0:=A", "6 after a#1 C", "10: a+Edit#1(f)@4.9 a-Edit#1(f)@6 | f=6.5 =D"}, "C declared: a Edit#1; D shell: a Edit#1 or you"},
 		{"a shell before it, and then the person", []string{"0:=A", "8 before a#2 B @7", "9 after a#2 C @8.5", "10: a+Bash#1@3 a-Bash#1@5 a+Edit#2(f)@7.9 a-Edit#2(f)@9 | f=8.5 =C"},
 			"B shared: you or a Bash#1; C declared: a Edit#2"},
 		{"the person, and then a shell", []string{"0:=A", "8 before a#2 B @2", "9 after a#2 C @8.5", "10: a+Bash#1@3 a-Bash#1@5 a+Edit#2(f)@7.9 a-Edit#2(f)@9 | f=8.5 =C"},
