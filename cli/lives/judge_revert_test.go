@@ -295,6 +295,10 @@ func (l *life) judgeLines(g target, done *plan, after map[string]string, s *scor
 		if _, is := result[text]; is || g.is(d.born) || !g.is(d.died) {
 			continue
 		}
+		if known(l.births[d.line]) && done.commanded(d.path) {
+			s.lost++ // it is taken for the target's own
+			continue
+		}
 		s.absent++
 		if sure(l.deaths[d.line], d.died) && !doubted[d.path] && l.plain(d.path) {
 			bad.add("%s: %q, which it took away, is not back; nothing says so (%s)", d.path, text, said(l.deaths[d.line].Owner))
