@@ -225,7 +225,20 @@ func (l *life) judge(s *attribution.Step, v *version, changes []*version) verdic
 		}
 		return over
 	}
+	if s.To.Entry == nil && !v.exists && l.later(v.at, s.To.Time, named) {
+		return over // of what is gone the directory tells when it changed last
+	}
 	return wrong
+}
+
+// later reports whether a command of a session began between two times.
+func (l *life) later(from, to time.Time, session string) bool {
+	for _, w := range l.calls {
+		if w.by.Shell && w.by.Session == session && w.from.After(from) && w.from.Before(to) {
+			return true
+		}
+	}
+	return false
 }
 
 // within reports whether a command of a session ran at a time, or an edit of its had ended less than a second before.

@@ -62,6 +62,8 @@ type window struct {
 	at       time.Duration // when it began, on the simulated clock
 	command  string
 	server   bool
+
+	overtaken bool // others wrote what it names
 }
 
 func newLife(dir, program string, s script) (*life, error) {
@@ -142,10 +144,8 @@ func (l *life) play() error {
 			if m, ok := l.edited[p]; ok && e.Kind == onWrite && e.At-m.at > afterAnEdit {
 				pause = max(pause, afterAnEdit-time.Since(m.real))
 			}
-			if since, ok := l.overtaken(e, p); ok {
-				pause = max(pause, afterAnEdit-time.Since(since))
-			}
 		}
+		pause = max(pause, l.runsOn(e))
 		time.Sleep(pause)
 		before = e.At
 		if err := l.event(e, uint64(i)); err != nil {
@@ -155,18 +155,24 @@ func (l *life) play() error {
 	return nil
 }
 
-// overtaken reports whether an event writes a path that another's command names, which has run for more than a second:
-// so long it must have run, too.
-func (l *life) overtaken(e *event, path string) (since time.Time, ok bool) {
-	if e.Kind != onWrite || path == "" {
-		return since, false
-	}
-	for _, w := range l.calls {
-		if w.by.Shell && w.to.IsZero() && w.by.Call != e.By.Call && e.At-w.at > time.Second && strings.Contains(w.command, path) {
-			return w.from, true
+// runsOn is how long to wait, so that a command which runs for more than a second at an event does so. That counts
+// where somebody else writes meanwhile what it names.
+func (l *life) runsOn(e *event) (wait time.Duration) {
+	for id, w := range l.calls {
+		if !w.by.Shell || !w.to.IsZero() {
+			continue
+		}
+		for _, p := range []string{e.Change.Path, e.Change.To} {
+			if e.Kind == onWrite && p != "" && w.by.Call != e.By.Call && strings.Contains(w.command, p) {
+				w.overtaken = true
+				l.calls[id] = w
+			}
+		}
+		if w.overtaken && e.At-w.at > time.Second {
+			wait = max(wait, afterAnEdit-time.Since(w.from))
 		}
 	}
-	return since, false
+	return wait
 }
 
 func (l *life) event(e *event, n uint64) error {

@@ -162,7 +162,7 @@ func (t *toucher) look(path string, was *manifest.Entry) (e *manifest.Entry, cha
 				changed = above.Ctime
 			}
 		}
-		return nil, changed, was != nil && was.Kind != manifest.Subdir, nil
+		return nil, changed, was == nil || was.Kind != manifest.Subdir, nil
 	case errors.Is(err, rootfs.ErrLink), errors.Is(err, rootfs.ErrMount), errors.Is(err, fs.ErrPermission):
 		return nil, 0, false, nil
 	case err != nil:

@@ -122,6 +122,9 @@ func TestTouches(t *testing.T) {
 	l.edit(func() { l.write("d/new", "x") }, "d/new")
 	l.is("what changed before the edit; deleted, new",
 		"after a two", "before a two", "after a three", "before a the person's", "after a -", "after d/new x")
+	l.edit(func() { l.write("a", "again") }, "a")
+	l.is("made again: that it was gone before is known, too",
+		"after a two", "before a two", "after a three", "before a the person's", "after a -", "after d/new x", "before a -", "after a again")
 }
 
 func TestTouchesOfTwoHooks(t *testing.T) {
