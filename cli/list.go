@@ -38,9 +38,11 @@ func newList() *command {
 			"now. A prompt has the changes of its whole turn, a tool call what came of it; a save what\n" +
 			"changed since the checkpoint before it, a stop (then …) what changed after it. Restores\n" +
 			"are in between. Rows without news are left out: where a session or a turn began or ended,\n" +
-			"and tool calls that changed nothing. Every command that takes a checkpoint accepts its\n" +
-			"number, its name, its id or four or more letters of the id. A * marks pinned checkpoints,\n" +
-			"!N that N paths could not be captured.\n" +
+			"tool calls that changed nothing, and the end of one whose beginning has a row. Of what a\n" +
+			"row has changed, (3f2a 1, shared 1) are files that are not its own: one of session 3f2a,\n" +
+			"one that several could have changed; show names who.\n" +
+			"Every command that takes a checkpoint accepts its number, its name, its id or four or more\n" +
+			"letters of the id. A * marks pinned checkpoints, !N that N paths could not be captured.\n" +
 			"--grep looks at prompts, descriptions, names, tools and their arguments, in any case\n" +
 			"unless TEXT has a capital letter. A time is an age (2h, 3d), a date, a time, or both.\n" +
 			"--json and --oneline have every checkpoint.",

@@ -56,10 +56,16 @@ func (l *listing) others(ctx context.Context, whose map[agentSession]string) (fu
 func othersIn(r *timeline.Row, all owned, whose map[agentSession]string) string {
 	const you, shared = "you", "shared"
 	counts := map[string]uint64{}
+	among := map[string]bool{r.Session: true}
+	for _, o := range all {
+		for _, w := range o.Works() {
+			among[w.Session] = true
+		}
+	}
 	for _, o := range all {
 		name := you
 		for i, w := range o.Works() {
-			switch of := workName(w, whose); {
+			switch of := workName(w, whose, among); {
 			case o.Class == attribution.Operation:
 			case o.By == nil, i > 0 && of != name:
 				name = shared
@@ -71,7 +77,7 @@ func othersIn(r *timeline.Row, all owned, whose map[agentSession]string) string 
 	}
 	mine := you
 	if r.Session != "" && r.Side != timeline.After {
-		mine = workName(&attribution.Work{Agent: r.Agent, Session: r.Session}, whose)
+		mine = workName(&attribution.Work{Agent: r.Agent, Session: r.Session}, whose, among)
 	}
 	delete(counts, mine)
 	if len(counts) == 0 {
@@ -84,13 +90,13 @@ func othersIn(r *timeline.Row, all owned, whose map[agentSession]string) string 
 	return " (" + strings.Join(parts, ", ") + ")"
 }
 
-// workName is the name of a session where it stands beside others.
-func workName(w *attribution.Work, whose map[agentSession]string) string {
+// workName is the name of a session where it stands beside others; among are their ids.
+func workName(w *attribution.Work, whose map[agentSession]string, among map[string]bool) string {
 	if name := whose[agentSession{w.Agent, w.Session}]; name != "" {
 		return name
 	}
-	if w.Agent != "" {
+	if w.Session == "" {
 		return escape(w.Agent)
 	}
-	return escape(shortest(w.Session, nil))
+	return escape(shortest(w.Session, among)) // of its agent there may be several
 }

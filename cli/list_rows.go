@@ -200,7 +200,7 @@ func operationText(r *timeline.Row) string {
 	case r.Operation.Checkpoint != (manifest.CheckpointID{}):
 		return "to " + r.Operation.Checkpoint.String()[:shortID] + ", which is gone"
 	}
-	return ""
+	return firstLine(r.Operation.Args)
 }
 
 // rowChanges are a row's changes in signs: what came after a stop is told apart.

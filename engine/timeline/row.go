@@ -39,6 +39,7 @@ const (
 	Unchanged Fold = "unchanged"  // a tool call that changed nothing
 	TurnEnd   Fold = "turn-end"   // its prompt's row tells of the turn, and the next state is the same
 	Boundary  Fold = "boundary"   // a session began or ended, and the next state is the same
+	CallEnd   Fold = "call-end"   // its call's row tells of it
 	TakenBack Fold = "taken-back" // an operation and the one that took it back, with nothing between
 )
 

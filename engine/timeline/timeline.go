@@ -33,8 +33,9 @@ type Timeline struct {
 
 	newer    *State // the state that followed what comes next
 	turns    map[sessionKey]*turn
-	next     *project.Listed // the last checkpoint taken in
-	pending  *Row            // what came before it is not known yet
+	ended    map[callKey]*State // of calls whose end was seen, and not yet their beginning
+	next     *project.Listed    // the last checkpoint taken in
+	pending  *Row               // what came before it is not known yet
 	folded   int
 	matching *pathMatcher
 	began    bool
@@ -50,7 +51,7 @@ type turn struct {
 
 // New begins at the newest row.
 func New(p *project.Project, o Options) *Timeline {
-	return &Timeline{p: p, o: o, folds: map[uint64]bool{}, starts: project.TurnStarts{}, turns: map[sessionKey]*turn{}}
+	return &Timeline{p: p, o: o, folds: map[uint64]bool{}, starts: project.TurnStarts{}, turns: map[sessionKey]*turn{}, ended: map[callKey]*State{}}
 }
 
 // FoldedAway is how many rows without news were left out so far.
@@ -209,6 +210,7 @@ func (t *Timeline) take(db *manifest.DB, e event) error {
 	if r.From != nil {
 		r.To = t.newer
 	}
+	t.ofCall(r, state)
 	t.ofTurn(r, state)
 	if n := t.next; r.From != nil && r.To != nil && n != nil && r.To.ID == n.ID && n.Parent == l.ID {
 		r.counts = &Counts{n.Added, n.Modified, n.Deleted} // as the log has them
@@ -293,6 +295,7 @@ func (t *Timeline) takeOperation(db *manifest.DB, o *manifest.Operation) error {
 	}
 	t.newer = r.From
 	clear(t.turns) // what an older turn did ended before it
+	clear(t.ended)
 	return nil
 }
 
@@ -366,7 +369,7 @@ func (t *Timeline) finish(db *manifest.DB, r *Row, older *event) error {
 	if r.Folded == "" {
 		r.Folded = fold(r)
 	}
-	return nil
+	return t.foldEnd(db, r)
 }
 
 // ends finds the prompt whose turn a row ends. An agent without a hook for prompts has
@@ -412,7 +415,7 @@ func targetEnds(db *manifest.DB, r *Row) error {
 // the next one's too.
 func fold(r *Row) Fold {
 	c := r.Checkpoint
-	if c == nil || c.Pinned || c.Name != "" || c.Description != "" || c.Partial > 0 {
+	if c == nil || r.marked() {
 		return ""
 	}
 	switch {

@@ -1,0 +1,73 @@
+package timeline
+
+import (
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/manifest"
+)
+
+type callKey struct{ agent, session, subagent, call string }
+
+func callOf(c *manifest.Checkpoint) callKey {
+	return callKey{c.Agent, c.Session, c.Subagent, c.ToolUseID}
+}
+
+// ofCall gives a call that has a checkpoint before it and one after it what came until that, in its first row.
+func (t *Timeline) ofCall(r *Row, state *State) {
+	if r.Kind != Tool || r.Checkpoint.ToolUseID == "" {
+		return
+	}
+	key := callOf(&r.Checkpoint.Checkpoint)
+	if end := t.ended[key]; r.Checkpoint.Kind == manifest.PostTool {
+		t.ended[key] = state
+	} else if end != nil {
+		r.To = end
+		delete(t.ended, key)
+	}
+}
+
+// foldEnd folds the row of the checkpoint after a call of which another row tells.
+func (t *Timeline) foldEnd(db *manifest.DB, r *Row) error {
+	c := r.Checkpoint
+	if r.Folded != "" || c == nil || c.Kind != manifest.PostTool || r.marked() {
+		return nil
+	}
+	told, err := t.begins(db, c)
+	if told {
+		r.Folded = CallEnd
+	}
+	return err
+}
+
+// nearCall is how many checkpoints of a session are looked through for where a call began.
+const nearCall = 32
+
+// begins reports whether the checkpoint before a call has a row, which tells of all that the call did.
+func (t *Timeline) begins(db *manifest.DB, c *project.Listed) (bool, error) {
+	if c.ToolUseID == "" || c.Session == "" {
+		return false, nil
+	}
+	q := manifest.Query{Session: c.Session, Before: c.Seq, Limit: nearCall, Kinds: []manifest.CheckpointKind{manifest.PreTool, manifest.Prompt}}
+	for before, err := range db.Checkpoints(q) {
+		switch {
+		case err != nil:
+			return false, err
+		case before.Kind == manifest.Prompt && before.Subagent == "" && c.Subagent == "":
+			return false, nil
+		case before.Kind != manifest.PreTool || callOf(&before) != callOf(&c.Checkpoint):
+			continue
+		}
+		for i := range t.ops {
+			if o := &t.ops[i]; o.Seq > before.Seq && o.Seq < c.Seq && movedTree(o) {
+				return false, nil
+			}
+		}
+		return t.o.Since.IsZero() || !before.Time.Before(t.o.Since), nil
+	}
+	return false, nil
+}
+
+// marked reports whether somebody made the row one of its own.
+func (r *Row) marked() bool {
+	c := r.Checkpoint
+	return c.Pinned || c.Name != "" || c.Description != "" || c.Partial > 0
+}
