@@ -125,7 +125,7 @@ var S,bt,xn,Y,Ie,Ce,vt,ke,yt,qe,Be,Cn,fe=Symbol.for("pv"),Te={},Se=[],Tn=/^m(i|n
       ${R?c`<span class="exported">exported from <${y} of=${n.project} /> at <time datetime=${n.time}>${je(n.time)}</time></span>`:c`<span class=${"live"+(g?" on":"")} role="status">${g?"live":"not connected"}</span>`}
       ${!e&&c`<button onClick=${()=>N({verb:"undo"})}>Undo…</button>`}
     </header>
-    ${R&&c`<p class="note about"><${y} of=${n.notes.join(" ")} /></p>`}
+    ${R&&c`<aside class="note about" aria-label="About this file"><${y} of=${n.notes.join(" ")} /></aside>`}
     ${h&&c`<p class="warn" role="alert"><${y} of=${h.message} />${h.hint&&c` (<${y} of=${h.hint} />)`}</p>`}
     ${J&&c`<p class="done" role="status"><${y} of=${J} /> <button class="link" onClick=${()=>W("")}>dismiss</button></p>`}
     ${ht?c`<main class="place">${ht()}</main>`:c`

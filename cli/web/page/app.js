@@ -159,7 +159,7 @@ function App({ projects, readOnly, exported }) {
       ${shared ? html`<span class="exported">exported from <${Text} of=${exported.project} /> at <time datetime=${exported.time}>${when(exported.time)}</time></span>` : html`<span class=${"live" + (live ? " on" : "")} role="status">${live ? "live" : "not connected"}</span>`}
       ${!readOnly && html`<button onClick=${() => setAction({ verb: "undo" })}>Undo…</button>`}
     </header>
-    ${shared && html`<p class="note about"><${Text} of=${exported.notes.join(" ")} /></p>`}
+    ${shared && html`<aside class="note about" aria-label="About this file"><${Text} of=${exported.notes.join(" ")} /></aside>`}
     ${error && html`<p class="warn" role="alert"><${Text} of=${error.message} />${error.hint && html` (<${Text} of=${error.hint} />)`}</p>`}
     ${said && html`<p class="done" role="status"><${Text} of=${said} /> <button class="link" onClick=${() => setSaid("")}>dismiss</button></p>`}
     ${page ? html`<main class="place">${page()}</main>` : html`
