@@ -17,10 +17,11 @@ import (
 type pickedPlan struct {
 	verb    restoreVerb
 	options engine.RestoreOptions
-	what    string // "restore to 3", in a question
-	did     string // "Restored to 3"
-	back    string // the key that takes it back
-	parts   string // "2 of 5 hunks of a.go", "" for whole files
+	what    string                // "restore to 3", in a question
+	did     string                // "Restored to 3"
+	back    string                // the key that takes it back
+	parts   string                // "2 of 5 hunks of a.go", "" for whole files
+	instead *engine.RevertInstead // what keeps the work of others, nil where none goes
 }
 
 // doneRestore is what y did.
@@ -105,7 +106,7 @@ func (s *pickSource) planOf(ctx context.Context, p *pickedPlan) (*screen.Plan, e
 	if err != nil {
 		return nil, err
 	}
-	p.options.Expect = &r.Expected
+	p.options.Expect, p.instead = &r.Expected, r.Instead
 	target := project.Listed{Checkpoint: r.Checkpoint}
 	err = s.p.Query(ctx, func(db *manifest.DB) error {
 		target.N = db.Position(r.Checkpoint.Seq)

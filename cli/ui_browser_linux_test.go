@@ -33,6 +33,18 @@ const pageSession = "5ba1c0de-0000-4000-8000-000000000001"
 // Without a browser the test is skipped, unless REWIND_BROWSER=required.
 func newPageLab(t *testing.T, flags ...string) *pageLab {
 	t.Helper()
+	return newPageLabOf(t, []pageTurn{
+		{"add a test", "calc_test.go", "package calc\n", "Done 1 <img src=x onerror=alert(1)>."},
+		{"make Add faster", "calc.go", "package calc\n\nfunc Add(a, b int) int { return a - b }\n", "Done 2 <img src=x onerror=alert(1)>."},
+		{"write a README", "README.md", "# calc\n", "Done 3 <img src=x onerror=alert(1)>."},
+	}, flags...)
+}
+
+// pageTurn is what a person asked for, the file that the agent wrote, and what it said then.
+type pageTurn struct{ prompt, file, text, said string }
+
+func newPageLabOf(t *testing.T, turns []pageTurn, flags ...string) *pageLab {
+	t.Helper()
 	if testing.Short() {
 		t.Skip("a browser takes seconds")
 	}
@@ -41,7 +53,7 @@ func newPageLab(t *testing.T, flags ...string) *pageLab {
 		t.Fatal(err)
 	}
 	l := &pageLab{t: t, root: filepath.Join(base, "proj")}
-	for _, dir := range []string{l.root, filepath.Join(base, "home", ".rewind"), filepath.Join(base, "profile")} {
+	for _, dir := range []string{l.root, filepath.Join(base, "home", ".rewind")} {
 		if err := os.MkdirAll(dir, 0o755); err != nil {
 			t.Fatal(err)
 		}
@@ -61,11 +73,7 @@ func newPageLab(t *testing.T, flags ...string) *pageLab {
 	}
 	l.hook(map[string]any{"hook_event_name": "SessionStart", "source": "startup", "transcript_path": transcript})
 	last := ""
-	for i, turn := range []struct{ prompt, file, text string }{
-		{"add a test", "calc_test.go", "package calc\n"},
-		{"make Add faster", "calc.go", "package calc\n\nfunc Add(a, b int) int { return a - b }\n"},
-		{"write a README", "README.md", "# calc\n"},
-	} {
+	for i, turn := range turns {
 		n := i + 1
 		said := func(id, role, content string) {
 			var parent any
@@ -73,7 +81,7 @@ func newPageLab(t *testing.T, flags ...string) *pageLab {
 				parent = last
 			}
 			line, err := json.Marshal(map[string]any{"parentUuid": parent, "isSidechain": false, "type": role, "uuid": id, "sessionId": pageSession, "version": "2.1.329",
-				"promptId": fmt.Sprint("prompt-", n), "cwd": l.root, "timestamp": "2026-11-20T20:00:00.000Z", "message": json.RawMessage(content)})
+				"promptId": fmt.Sprint("prompt-", n), "cwd": l.root, "timestamp": time.Now().UTC().Format(time.RFC3339Nano), "message": json.RawMessage(content)})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -102,20 +110,33 @@ func newPageLab(t *testing.T, flags ...string) *pageLab {
 		l.write(turn.file, turn.text)
 		event("PostToolUse", map[string]any{"tool_name": "Write", "tool_use_id": call, "tool_input": map[string]any{"file_path": filepath.Join(l.root, turn.file), "content": turn.text}})
 		said(fmt.Sprintf("e%d-3", n), "user", fmt.Sprintf(`{"role":"user","content":[{"type":"tool_result","tool_use_id":%q,"content":"written"}]}`, call))
-		said(fmt.Sprintf("e%d-4", n), "assistant", fmt.Sprintf(`{"role":"assistant","id":"n%d","content":[{"type":"text","text":"Done %d <img src=x onerror=alert(1)>."}]}`, n, n))
+		said(fmt.Sprintf("e%d-4", n), "assistant", fmt.Sprintf(`{"role":"assistant","id":"n%d","content":[{"type":"text","text":%q}]}`, n, turn.said))
 		event("Stop", nil)
 	}
 	l.serve(flags...)
-	if l.Browser, err = browser.Start(filepath.Join(base, "profile"), 1280, 800); errors.Is(err, browser.ErrMissing) && os.Getenv("REWIND_BROWSER") != "required" {
+	if l.Browser, err = sharedBrowser(); errors.Is(err, browser.ErrMissing) && os.Getenv("REWIND_BROWSER") != "required" {
 		t.Skip("NOT TESTED HERE: ", err)
 	} else if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(l.Close)
+	l.ok(l.Fresh(1280, 800))
 	l.ok(l.Go(l.url))
 	l.until(`document.querySelectorAll(".row").length >= 5`)
 	return l
 }
+
+// sharedBrowser is one for all tests, which come one after the other. It ends with the process.
+var sharedBrowser = sync.OnceValues(func() (*browser.Browser, error) {
+	profile, err := os.MkdirTemp("", "rewind-browser-")
+	if err != nil {
+		return nil, err
+	}
+	b, err := browser.Start(profile, 1280, 800)
+	if b == nil {
+		err = errors.Join(err, os.RemoveAll(profile))
+	}
+	return b, err
+})
 
 func (l *pageLab) ok(err error) {
 	l.t.Helper()
@@ -272,11 +293,27 @@ func TestPageFindsAndGoesBack(t *testing.T) {
 	l.clean()
 }
 
-// One turn is taken back from the page, what came after it stays, and that is undone.
+// The story of the README: a test broke. Its line is searched for, which leads to the prompt that wrote it; what
+// that did is seen, it alone is taken back, what came after it stays, and that is undone. The README's two
+// pictures are made here: REWIND_PICTURES=docs.
 func TestPageTakesBackATurn(t *testing.T) {
-	l := newPageLab(t)
-	l.click(".row", "make Add faster")
-	l.until(`document.querySelector(".right .by")?.textContent.includes("Write")`)
+	l := newPageLabOf(t, []pageTurn{
+		{"add a test for Add", "calc_test.go", "package calc\n\nimport \"testing\"\n\nfunc TestAdd(t *testing.T) {\n\tif got := Add(2, 3); got != 5 {\n\t\tt.Errorf(\"2 + 3 = %d\", got)\n\t}\n}\n", "There is a test now, and it passes."},
+		{"a command that adds its arguments", "main.go", "package main\n\nfunc main() { println(Add(1, 2)) }\n", "main.go adds its two arguments."},
+		{"make Add faster", "calc.go", "package calc\n\n// Add is as fast as it gets.\nfunc Add(a, b int) int { return a - b }\n", "Add needs one instruction now."},
+		{"write a README", "README.md", "# calc\n\nAdds two numbers.\n", "README.md says what calc is for."},
+		{"and a licence", "LICENSE", "Do what you want with it.\n", "It is there."},
+	})
+	l.rewind("rename", "last", "release-1")
+	l.press("/")
+	l.ok(l.Type("return a - b"))
+	l.press("Enter")
+	l.until(`document.querySelector(".place [role=status]")?.textContent === "1 line"`)
+	l.click(".place td button", "make Add faster")
+	l.until(`document.querySelector(".row.chosen")?.textContent.includes("make Add faster") && document.querySelector(".right .patch .in [class^=c-]")`)
+	l.until(`document.querySelector(".right .by")?.textContent.includes("Write") && document.querySelector(".talk .here")`)
+	l.ok(l.Size(1280, 520))
+	l.picture("ui")
 	l.click(".right button", "Take back this turn…")
 	l.until(`document.querySelector("dialog .go:not([disabled])")?.textContent === "Revert 1 path"`)
 	l.picture("revert")
@@ -285,7 +322,7 @@ func TestPageTakesBackATurn(t *testing.T) {
 	if got := l.read("calc.go"); !strings.Contains(got, "a + b") {
 		t.Errorf("not taken back: %s", got)
 	}
-	if got := l.read("README.md"); got != "# calc\n" {
+	if got := l.read("README.md"); !strings.HasPrefix(got, "# calc\n") {
 		t.Errorf("README.md: %q", got)
 	}
 	l.click("header button", "Undo…")
@@ -295,6 +332,13 @@ func TestPageTakesBackATurn(t *testing.T) {
 	if got := l.read("calc.go"); !strings.Contains(got, "a - b") {
 		t.Errorf("not undone: %s", got)
 	}
+	l.click(".done button", "dismiss")
+	l.ok(l.Media(map[string]string{"prefers-color-scheme": "dark"}))
+	l.press("m")
+	l.until(`document.querySelector(".film .screen[aria-busy=false] .patch")`)
+	l.press("ArrowRight")
+	l.until(`document.querySelector(".film .screen[aria-busy=false] .patch .in [class^=c-]") && document.querySelector(".film .file").textContent.includes("calc_test.go")`)
+	l.picture("ui-dark") // still 520 high
 	l.clean()
 }
 

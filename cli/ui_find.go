@@ -26,6 +26,18 @@ func (s *uiSpace) uiOperations(ctx context.Context) (any, error) {
 	return viewLog(s.p, ops), nil
 }
 
+// fromRow names a row; nil for none.
+func fromRow(r *timeline.Row) *uiFrom {
+	if r == nil {
+		return nil
+	}
+	from := &uiFrom{ID: "#" + utoa(r.Seq), Why: rowWhy(r), Text: rowText(r, timeline.Counts{})}
+	if r.Checkpoint != nil {
+		from.ID = r.Checkpoint.ID.String()
+	}
+	return from
+}
+
 // uiVersions are the versions of a file, newest first.
 type uiVersions struct {
 	pathView
@@ -87,11 +99,8 @@ func (s *uiSpace) uiHistory(ctx context.Context, args web.Args) (any, error) {
 			w.By = &uiFrom{ID: w.ID}
 			w.By.Why, w.By.Text = makerText(o, st.Path)
 		}
-		if r := st.by.Row; r != nil {
-			w.By = &uiFrom{ID: "#" + utoa(r.Seq), Why: rowWhy(r), Text: rowText(r, timeline.Counts{})}
-			if r.Checkpoint != nil {
-				w.By.ID = r.Checkpoint.ID.String()
-			}
+		if st.by.Row != nil {
+			w.By = fromRow(st.by.Row)
 		}
 		out.Versions = append(out.Versions, w)
 		return nil
@@ -277,6 +286,7 @@ type uiMatch struct {
 	Appeared string  `json:"appeared"` // checkpoint; "" for the working tree
 	Vanished string  `json:"vanished"` // "" where it is still there
 	Now      bool    `json:"now"`
+	By       *uiFrom `json:"by"` // the row in which it appeared; null where none tells
 }
 
 // uiSearch streams the lines in which a text appeared.
@@ -291,6 +301,7 @@ func (s *uiSpace) uiSearch(ctx context.Context, args web.Args, out io.Writer) er
 	}
 	defer release()
 	enc := json.NewEncoder(out)
+	makers := timeline.NewMakers(s.p, nil)
 	found := 0
 	_, err = search.Run(ctx, s.p, search.Options{Matcher: m}, func(sp search.Span) error {
 		v := uiMatch{pathView: viewPath(sp.Path), Line: sp.Line, Now: sp.Now}
@@ -300,6 +311,9 @@ func (s *uiSpace) uiSearch(ctx context.Context, args web.Args, out io.Writer) er
 		}
 		if sp.Appeared != nil {
 			v.Appeared = sp.Appeared.ID.String()
+			if made, err := makers.Maker(ctx, sp.Path, sp.Appeared.Seq); err == nil { // else the checkpoint is told alone
+				v.By = fromRow(made)
+			}
 		}
 		if sp.Vanished != nil {
 			v.Vanished = sp.Vanished.ID.String()

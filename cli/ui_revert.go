@@ -6,9 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/rewind-cli/rewind/engine"
+	"github.com/rewind-cli/rewind/engine/conversation"
 )
 
 // plannedRevert is a revert that was shown.
@@ -16,10 +18,6 @@ type plannedRevert struct{ options engine.RevertOptions }
 
 // revertPlan makes the plan of taking back the turn of a row, or its one call, and keeping the rest.
 func (s *uiSpace) revertPlan(ctx context.Context, a uiAction) (*uiPlan, error) {
-	l, err := s.checkpoint(a.ID)
-	if err != nil {
-		return nil, err
-	}
 	conflicts := engine.ConflictChoice(a.Conflicts)
 	if conflicts == "" {
 		conflicts = engine.KeepBlock // the page says what stays; nothing of it is lost
@@ -27,7 +25,21 @@ func (s *uiSpace) revertPlan(ctx context.Context, a uiAction) (*uiPlan, error) {
 	if !slices.Contains(engine.ConflictChoices(), conflicts) {
 		return nil, usagef("there is no such way: %s", quote(a.Conflicts))
 	}
-	o := engine.RevertOptions{Work: engine.WorkNamed{Checkpoint: l}, Conflicts: conflicts, Paths: literalPaths(strings.Join(a.Paths, "\x00")), Args: l.ID.String()[:shortID]}
+	o := engine.RevertOptions{Conflicts: conflicts, Paths: literalPaths(strings.Join(a.Paths, "\x00"))}
+	if a.Session != "" {
+		session, err := conversation.ChooseSession(ctx, s.p, a.Session)
+		if err != nil {
+			return nil, err
+		}
+		o.Work = engine.WorkNamed{Session: session, Prompt: max(a.Turns, 1), Since: true}
+		o.Args = "--session " + shellQuote(a.Session) + " --since prompt~" + strconv.Itoa(o.Work.Prompt)
+		return s.planRevert(ctx, o)
+	}
+	l, err := s.checkpoint(a.ID)
+	if err != nil {
+		return nil, err
+	}
+	o.Work, o.Args = engine.WorkNamed{Checkpoint: l}, l.ID.String()[:shortID]
 	if a.Call {
 		o.Work = engine.WorkNamed{Call: l.ToolUseID}
 		o.Args = "--tool " + shellQuote(l.ToolUseID)
@@ -48,7 +60,7 @@ func (s *uiSpace) planRevert(ctx context.Context, o engine.RevertOptions) (*uiPl
 	s.shownReverts++ // an id is never used again: another page may still show the plan that had it
 	id := fmt.Sprint("revert-", s.shownReverts)
 	s.reverts[id] = plannedRevert{o}
-	v := &uiPlan{ID: id, Title: "Nothing to take back", Facts: []string{}, Notes: []string{}, Files: []uiPlanFile{}}
+	v := &uiPlan{ID: id, Title: "Nothing to take back", Facts: []string{}, Notes: []string{}, Files: []uiPlanFile{}, Others: []string{}}
 	if changed(r.Restored) {
 		v.Facts = append(v.Facts, "Files: "+restoredLine(r.Restored))
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/rewind-cli/rewind/cli/screen"
 	"github.com/rewind-cli/rewind/cli/web"
+	"github.com/rewind-cli/rewind/engine"
 	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/timeline"
@@ -197,6 +198,8 @@ type uiAction struct {
 	Paths     []string `json:"paths"`
 	Call      bool     `json:"call"`      // of a revert: the row's tool call alone, not its turn
 	Conflicts string   `json:"conflicts"` // of a revert: keep ("" too), undo, markers
+	Session   string   `json:"session"`   // of a revert without a row: whose last turns
+	Turns     int      `json:"turns"`     // how many of them, from 1
 }
 
 // uiPlan is a plan as the page shows it.
@@ -208,6 +211,8 @@ type uiPlan struct {
 	Files    []uiPlanFile `json:"files"`
 	Question string       `json:"question"` // "" where there is nothing to do
 	Changed  string       `json:"changed,omitempty"`
+	Others   []string     `json:"others"`  // other sessions whose work goes too
+	Instead  *uiAction    `json:"instead"` // what keeps it; null where there is no such way, or none is wanted
 }
 
 type uiPlanFile struct {
@@ -248,19 +253,27 @@ func (s *uiSpace) Plan(ctx context.Context, body json.RawMessage) (any, error) {
 	if err != nil {
 		return nil, told(err)
 	}
-	return viewPlan(p), nil
+	return s.viewPlan(p), nil
 }
 
-func viewPlan(p *screen.Plan) uiPlan {
-	v := uiPlan{ID: strconv.Itoa(p.Token), Facts: []string{}, Notes: []string{}, Files: []uiPlanFile{}, Question: p.Question}
+func (s *uiSpace) viewPlan(p *screen.Plan) uiPlan {
+	v := uiPlan{ID: strconv.Itoa(p.Token), Facts: []string{}, Notes: []string{}, Files: []uiPlanFile{}, Others: []string{}, Question: p.Question}
 	for i, line := range p.Facts {
 		text := lineText(line)
-		if i == 0 {
+		switch {
+		case i == 0:
 			v.Title = text
-		} else if text != "" {
+		case text != "" && line[0].Style == screen.Yellow:
+			v.Others = append(v.Others, text)
+		case text != "":
 			v.Facts = append(v.Facts, text)
 		}
 	}
+	s.mu.Lock()
+	if made := s.plans[p.Token]; made != nil && made.instead != nil {
+		v.Instead = &uiAction{Verb: "revert", Session: made.instead.Session, Turns: made.instead.Turns}
+	}
+	s.mu.Unlock()
 	for _, line := range p.Notes {
 		v.Notes = append(v.Notes, lineText(line))
 	}
@@ -309,17 +322,18 @@ func (s *uiSpace) Apply(ctx context.Context, plan string) (done, changed any, er
 	case err != nil:
 		return nil, nil, told(err)
 	case now != nil:
-		v := viewPlan(now)
+		v := s.viewPlan(now)
 		v.Changed = said
 		return nil, v, nil
 	}
-	return map[string]string{"said": said}, nil, nil
+	return map[string]string{"said": strings.TrimSuffix(said, ", q leaves") + "."}, nil, nil
 }
 
 func (s *uiSpace) Mark(ctx context.Context, body json.RawMessage) (any, error) {
 	var m struct {
-		ID   string  `json:"id"`
-		Name *string `json:"name"` // null: pin, or take the pin away
+		ID     string  `json:"id"`
+		Name   *string `json:"name"`   // "": takes the name away; null: leaves it
+		Pinned *bool   `json:"pinned"` // null, without a name too: the other way round than it is
 	}
 	if err := json.Unmarshal(body, &m); err != nil {
 		return nil, told(usagef("the mark that is asked for cannot be read"))
@@ -333,9 +347,18 @@ func (s *uiSpace) Mark(ctx context.Context, body json.RawMessage) (any, error) {
 		return nil, told(err)
 	}
 	var said string
-	if m.Name != nil {
+	switch {
+	case m.Name != nil:
 		said, err = s.name(ctx, m.ID, *m.Name)
-	} else {
+	case m.Pinned != nil:
+		if l, lerr := s.checkpoint(m.ID); lerr != nil {
+			err = lerr
+		} else if err = engine.Pin(ctx, s.p, l.Checkpoint, *m.Pinned); *m.Pinned {
+			said = "pinned " + pickedName(l) + ": gc keeps it"
+		} else {
+			said = "unpinned " + pickedName(l)
+		}
+	default:
 		said, err = s.pin(ctx, m.ID)
 	}
 	return map[string]string{"said": said}, told(err)

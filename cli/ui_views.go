@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"slices"
 	"strconv"
 
 	"github.com/rewind-cli/rewind/cli/screen"
@@ -114,15 +115,17 @@ type uiFiles struct {
 
 type uiFileDiff struct {
 	pathView
-	Status  string `json:"status"` // one letter
-	Added   int    `json:"added"`
-	Deleted int    `json:"deleted"`
-	Binary  bool   `json:"binary,omitempty"`
-	Hidden  bool   `json:"hidden,omitempty"` // precious: its lines are not shown
-	Patch   string `json:"patch,omitempty"`
-	Left    bool   `json:"left,omitempty"` // the patch is to be asked for
-	Cut     bool   `json:"cut,omitempty"`  // the patch goes on; only of a page that is a file
-	By      string `json:"by,omitempty"`   // who changed it; "" where nobody but the person did, or it is not known
+	Status  string   `json:"status"` // one letter
+	Added   int      `json:"added"`
+	Deleted int      `json:"deleted"`
+	Binary  bool     `json:"binary,omitempty"`
+	Hidden  bool     `json:"hidden,omitempty"` // precious: its lines are not shown
+	Patch   string   `json:"patch,omitempty"`
+	Left    bool     `json:"left,omitempty"`   // the patch is to be asked for
+	Unread  bool     `json:"unread,omitempty"` // its lines are not known: no checkpoint has it
+	Cut     bool     `json:"cut,omitempty"`     // the patch goes on; only of a page that is a file
+	By      string   `json:"by,omitempty"`     // who changed it; "" where nobody but the person did, or it is not known
+	Calls   []string `json:"calls,omitempty"`  // the agents' ids of the calls that did
 }
 
 // Bounds of one answer: a page shows the first, and asks for the rest as it is looked at.
@@ -130,6 +133,7 @@ const (
 	maxPatches   = 400 << 10 // bytes of all patches
 	longestPatch = 100 << 10
 	wholePatch   = 4 << 20 // of one file that was asked for
+	mostCalls    = 20
 )
 
 func (s *uiSpace) uiLook(ctx context.Context, args web.Args) (any, error) {
@@ -138,12 +142,17 @@ func (s *uiSpace) uiLook(ctx context.Context, args web.Args) (any, error) {
 		return nil, err
 	}
 	out := uiFiles{Title: title, Files: []uiFileDiff{}}
-	by := func(string) string { return "" }
-	if args("other") == "" {
-		if by, err = s.uiOwners(ctx, args("id")); err != nil {
-			return nil, err
-		}
+	whose, err := s.uiOwners(ctx, args("id"), args("other"))
+	if err != nil {
+		return nil, err
 	}
+	by := whose.text("")
+	// After an operation, the lines of what changed since are in no store.
+	r, err := s.row(args("id"))
+	if err != nil {
+		return nil, err
+	}
+	unsaved := args("other") == "" && r.Kind == timeline.Now && r.From != nil && r.From.ID == (manifest.CheckpointID{})
 	room := maxPatches
 	for i, f := range files {
 		if i == mostFiles {
@@ -152,6 +161,13 @@ func (s *uiSpace) uiLook(ctx context.Context, args web.Args) (any, error) {
 		}
 		v := viewFileDiff(f)
 		v.By = by(f.Path)
+		v.Unread = unsaved && v.Patch == "" && !v.Binary && !v.Hidden
+		owner := whose[f.Path]
+		for _, w := range owner.Works() {
+			if w.Call != "" && len(v.Calls) < mostCalls && !slices.Contains(v.Calls, w.Call) {
+				v.Calls = append(v.Calls, w.Call)
+			}
+		}
 		if len(v.Patch) > min(room, longestPatch) {
 			v.Patch, v.Left = "", true
 		}
@@ -244,6 +260,7 @@ type uiTalk struct {
 }
 
 type uiMessage struct {
+	Here   bool     `json:"here,omitempty"` // the row begins with it
 	At     int      `json:"at"`
 	Event  string   `json:"event"`
 	Time   string   `json:"time"`
@@ -274,10 +291,7 @@ func (s *uiSpace) uiTalk(ctx context.Context, args web.Args) (any, error) {
 		return nil, err
 	}
 	out := uiTalk{Messages: []uiMessage{}}
-	l := r.Checkpoint
-	if l == nil {
-		l = r.Target
-	}
+	l := s.talkOf(ctx, r)
 	if l == nil || l.Transcript == nil {
 		return out, nil
 	}
@@ -298,7 +312,12 @@ func (s *uiSpace) uiTalk(ctx context.Context, args web.Args) (any, error) {
 	}
 	s.mu.Unlock()
 	for _, m := range all {
-		out.Messages = append(out.Messages, viewMessage(m, calls))
+		v := viewMessage(m, calls)
+		if c := r.Checkpoint; c != nil {
+			v.Here = r.Kind == timeline.Prompt && m.Prompt && m.PromptID != "" && m.PromptID == c.PromptID ||
+				slices.ContainsFunc(m.Parts, func(p transcript.Part) bool { return p.Call != "" && p.Kind == transcript.ToolCall && p.Call == c.ToolUseID })
+		}
+		out.Messages = append(out.Messages, v)
 	}
 	out.Earlier = earlier
 	return out, nil
@@ -318,30 +337,79 @@ func viewMessage(m conversation.Message, calls map[string]string) uiMessage {
 	return v
 }
 
-// uiOwners says who changed each path of a row. Of what is damaged nothing is said.
-func (s *uiSpace) uiOwners(ctx context.Context, id string) (func(path string) string, error) {
-	nobody := func(string) string { return "" }
+// talkOf is the checkpoint whose conversation a row shows: of what a prompt or a call did, the state after it,
+// which has what was said meanwhile.
+func (s *uiSpace) talkOf(ctx context.Context, r *timeline.Row) *project.Listed {
+	l := r.Checkpoint
+	if l == nil {
+		return r.Target
+	}
+	if r.Side != timeline.Did || r.To == nil || r.To.ID == (manifest.CheckpointID{}) {
+		return l
+	}
+	after, err := resolve(ctx, s.p, r.To.ID.String())
+	if err != nil || after.Transcript == nil || after.Session != l.Session {
+		return l // it is gone: what was said before is still there
+	}
+	return &after
+}
+
+// uiOwners says who changed each path of a row, or of what is between it and another. Of what is damaged, and
+// of the working tree where it could not be looked at, nothing is said.
+func (s *uiSpace) uiOwners(ctx context.Context, id, other string) (owned, error) {
 	r, err := s.row(id)
-	if err != nil || r.To == nil || r.Kind == timeline.Operation {
-		return nobody, err
+	if err != nil || other == "" && (r.To == nil || r.Kind == timeline.Operation) {
+		return nil, err
 	}
 	s.mu.Lock()
 	present := s.present
 	s.mu.Unlock()
 	var o attribution.Options
-	if r.From != nil {
-		o.From = r.From.Seq
+	switch {
+	case other == "":
+		if r.From != nil {
+			o.From = r.From.Seq
+		}
+		o.To = r.To.Seq
+		if r.To.Now {
+			other = "@"
+		}
+	case r.Checkpoint == nil:
+		return nil, nil
+	default:
+		o.From = r.Checkpoint.Seq
+		if other == "@" {
+			break
+		}
+		l, err := s.checkpoint(other)
+		if err != nil {
+			return nil, err
+		}
+		o.From, o.To = min(o.From, l.Seq), max(o.From, l.Seq)
 	}
-	if o.To = r.To.Seq; r.To.Now {
+	if other == "@" {
+		if present == nil {
+			return nil, nil
+		}
 		o.To, o.Now = 0, present.Seen(s.p)
 	}
+	if o.To == 0 && o.Now == nil {
+		return nil, nil // what an operation found
+	}
+	to := o.To
+	if to == 0 {
+		to = attribution.ThenNow
+	}
 	a, err := attribution.New(ctx, s.p, o)
-	if err != nil {
-		return nobody, err
-	}
-	whose, err := rowOwned(a, r)
 	if project.IsDamage(err) {
-		return nobody, nil
+		return nil, nil
 	}
-	return whose.text(""), err
+	if err != nil {
+		return nil, err
+	}
+	steps, err := a.Between(o.From, to)
+	if project.IsDamage(err) {
+		return nil, nil
+	}
+	return ownedOf(steps), err
 }

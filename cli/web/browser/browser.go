@@ -22,6 +22,7 @@ type Browser struct {
 	cmd  *exec.Cmd
 	in   io.WriteCloser
 	page string // session of the page
+	seen string // id of the context that Fresh made, "" for the first
 
 	mu      sync.Mutex
 	id      int
@@ -45,7 +46,8 @@ var names = []string{"chromium", "chromium-browser", "google-chrome"}
 // patience bounds a wait for the browser.
 const patience = 60 * time.Second
 
-// Start starts a headless Chromium with an empty profile in dir. The caller closes it.
+// Start starts a headless Chromium with an empty profile in dir, which is removed when it ends. It ends when it is
+// closed, or with this process.
 func Start(dir string, width, height int) (*Browser, error) {
 	file := ""
 	for _, name := range names {
@@ -65,7 +67,7 @@ func Start(dir string, width, height int) (*Browser, error) {
 	if err != nil {
 		return nil, err
 	}
-	cmd := exec.Command(file, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--remote-debugging-pipe",
+	cmd := exec.Command("/bin/sh", "-c", `"$@"; rm -rf "$0"`, dir, file, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--remote-debugging-pipe",
 		"--no-first-run", "--disable-extensions", "--disable-background-networking", "--disable-component-update", "--disable-sync",
 		"--user-data-dir="+dir, fmt.Sprintf("--window-size=%d,%d", width, height), "about:blank")
 	cmd.ExtraFiles = []*os.File{fromUs, toUs} // 3 and 4
@@ -218,10 +220,40 @@ func (b *Browser) Go(url string) error {
 // Open opens an address in another tab, which is the page from now on. The one before stays.
 func (b *Browser) Open(url string) error {
 	var target struct{ TargetID string }
-	if err := b.send("", "Target.createTarget", map[string]any{"url": url}, &target); err != nil {
+	options := map[string]any{"url": url}
+	if b.seen != "" {
+		options["browserContextId"] = b.seen
+	}
+	if err := b.send("", "Target.createTarget", options, &target); err != nil {
 		return err
 	}
 	return b.take(target.TargetID)
+}
+
+// Fresh opens an empty page that knows nothing of those before, which go, and forgets what was reported.
+func (b *Browser) Fresh(width, height int) error {
+	before := b.seen
+	var context struct{ BrowserContextID string }
+	if err := b.send("", "Target.createBrowserContext", nil, &context); err != nil {
+		return err
+	}
+	var target struct{ TargetID string }
+	if err := b.send("", "Target.createTarget", map[string]any{"url": "about:blank", "browserContextId": context.BrowserContextID}, &target); err != nil {
+		return err
+	}
+	b.seen = context.BrowserContextID
+	if before != "" {
+		if err := b.send("", "Target.disposeBrowserContext", map[string]any{"browserContextId": before}, nil); err != nil {
+			return err
+		}
+	}
+	if err := b.take(target.TargetID); err != nil {
+		return err
+	}
+	b.mu.Lock()
+	b.logged, b.asked = nil, nil
+	b.mu.Unlock()
+	return b.Size(width, height)
 }
 
 // take makes a target the page.

@@ -1,10 +1,11 @@
 // The page: which project and place is looked at, and the keys.
-import { html, render, useState, useEffect, useRef, useMemo, useCallback } from "./html.js";
-import { get, logIn, stream, shared } from "./api.js";
-import { Timeline, Chart, filtered, prepare, title } from "./timeline.js";
+import { html, render, useState, useEffect, useLayoutEffect, useRef, useMemo, useCallback } from "./html.js";
+import { get, post, logIn, stream, shared } from "./api.js";
+import { Timeline, Chart, Legend, filtered, prepare, title } from "./timeline.js";
 import { Files } from "./diff.js";
 import { Talk } from "./talk.js";
-import { Plan } from "./plan.js";
+import { Plan, NameDialog } from "./plan.js";
+import { Compare } from "./compare.js";
 import { Film } from "./film.js";
 import { FilePage, Operations, Health, Search, Keys } from "./places.js";
 import { Text, plain, raw, when } from "./text.js";
@@ -24,12 +25,14 @@ function App({ projects, readOnly, exported }) {
   const [marked, setMarked] = useState(null);
   const [against, setAgainst] = useState("");
   const [action, setAction] = useState(null);
+  const [naming, setNaming] = useState(null); // the row that gets a name
   const [said, setSaid] = useState("");
   const search = useRef();
   const chosenID = useRef("@");
   const picked = useRef(false); // by the person
-  const go = useCallback((to) => {
-    history.pushState(null, "", address(project, to));
+  const news = useRef(0);
+  const go = useCallback((to, instead) => {
+    history[instead ? "replaceState" : "pushState"](null, "", address(project, to));
     setPlace(to);
   }, [project]);
   useEffect(() => {
@@ -46,6 +49,7 @@ function App({ projects, readOnly, exported }) {
       prepare(t.rows);
       const at = t.rows.findIndex((r) => r.id === chosenID.current);
       setData(t);
+      t.news = ++news.current;
       const none = (c) => !c || !(c.added || c.modified || c.deleted);
       let n = at >= 0 ? at : Math.min(1, t.rows.length - 1);
       if (!picked.current && t.rows.length > 1 && t.rows[0].id === "@" && none(t.rows[0].changes)) n = 1; // nothing new: what came last
@@ -55,6 +59,7 @@ function App({ projects, readOnly, exported }) {
     const load = async () => {
       if (running) return void (again = true);
       running = true;
+      const from = performance.now();
       try {
         if (!whole) take(await get(`p/${project}/timeline`, { limit: FIRST }, stop.signal));
         take(await get(`p/${project}/timeline`, {}, stop.signal));
@@ -62,10 +67,11 @@ function App({ projects, readOnly, exported }) {
       } catch (e) {
         if (e.name !== "AbortError") setError(e);
       }
+      if (again) await new Promise((r) => setTimeout(r, 2 * (performance.now() - from))); // agents may save faster than all is read
       running = false;
       if (again) {
         again = false;
-        load();
+        if (!stop.signal.aborted) load();
       }
     };
     const watch = async () => {
@@ -106,6 +112,16 @@ function App({ projects, readOnly, exported }) {
       go({ page: "" });
     }
   };
+  const known = useMemo(() => new Set(rows.map((r) => r.id)), [rows]);
+  const isCheckpoint = row && row.id !== "@" && row.id[0] !== "#";
+  const pin = async () => {
+    try {
+      setSaid((await post(`p/${project}/marks`, { id: row.id, pinned: !row.pinned })).said + (row.pinned ? "." : "; p again takes the pin away."));
+    } catch (e) {
+      setError(e);
+    }
+  };
+  const compare = () => go({ page: "compare", a: marked || (isCheckpoint ? row.id : ""), b: marked && row && marked !== row.id ? row.id : "@" });
   const step = (by, prompts) => {
     let i = shown.indexOf(chosen);
     do i += by;
@@ -114,7 +130,8 @@ function App({ projects, readOnly, exported }) {
     else if (!prompts && shown.length) choose(shown[Math.max(0, Math.min(shown.length - 1, i))]);
   };
   const restore = () => row && row.id !== "@" && row.id[0] !== "#" && !readOnly && setAction({ verb: "restore", id: row.id });
-  useEffect(() => {
+  // Before the screen is painted: a key that comes right after another must find the page as that one left it.
+  useLayoutEffect(() => {
     const key = (e) => {
       if (e.ctrlKey || e.metaKey || e.altKey || document.querySelector("dialog[open]")) return;
       if (e.target === search.current && e.key === "ArrowDown") e.target.blur(); // into the rows that are left
@@ -126,9 +143,10 @@ function App({ projects, readOnly, exported }) {
         v: () => !readOnly && row && row.session && row.id[0] !== "#" && setAction({ verb: "revert", id: row.id }),
         u: () => !readOnly && setAction({ verb: "undo" }), U: () => !readOnly && setAction({ verb: "redo" }),
         d: () => !shared && setAgainst(against === "@" ? "" : "@"), " ": () => !shared && row && setMarked(marked === row.id ? null : row.id),
-        m: () => go({ page: "film" }), o: () => !shared && go({ page: "operations" }), "?": () => go({ page: "keys" }), Escape: () => (setMarked(null), setAgainst(""), setRange(null), go({ page: "" })),
+        n: () => isCheckpoint && !readOnly && setNaming(row), p: () => isCheckpoint && !readOnly && pin(), c: () => !shared && compare(),
+        m: () => go({ page: "film" }), h: () => !shared && go({ page: "health" }), o: () => !shared && go({ page: "operations" }), "?": () => go({ page: "keys" }), Escape: () => (setMarked(null), setAgainst(""), setRange(null), go({ page: "" })),
       };
-      const typing = place.page !== "" && !["Escape", "?", "o", "m"].includes(e.key);
+      const typing = place.page !== "" && !["Escape", "?", "o", "m", "h", "/"].includes(e.key);
       if (keys[e.key] && !typing && !(/^(Enter| )$/.test(e.key) && e.target.closest("button, summary, a")) && !(/^(Arrow|Page|Home|End)/.test(e.key) && e.target.matches(".talk, .right"))) {
         e.preventDefault();
         keys[e.key]();
@@ -142,79 +160,97 @@ function App({ projects, readOnly, exported }) {
   const other = marked && row && marked !== row.id ? marked : against;
   const page = {
     film: () => html`<${Film} project=${project} rows=${rows} goTo=${goTo} />`,
-    file: () => html`<${FilePage} project=${project} path=${place.path} goTo=${goTo} restore=${readOnly ? null : (id) => setAction({ verb: "restore", id, paths: [place.path] })} />`,
-    operations: () => html`<${Operations} project=${project} rows=${rows} goTo=${goTo} />`,
-    health: () => html`<${Health} project=${project} />`,
+    file: () => html`<${FilePage} project=${project} path=${place.path} news=${data && data.news} goTo=${goTo} restore=${readOnly ? null : (id) => setAction({ verb: "restore", id, paths: [place.path] })} />`,
+    operations: () => html`<${Operations} project=${project} rows=${rows} news=${data && data.news} goTo=${goTo} />`,
+    health: () => html`<${Health} project=${project} news=${data && data.news} />`,
     search: () => html`<${Search} project=${project} rows=${rows} query=${place.query} goTo=${goTo} onFile=${(path) => go({ page: "file", path })} />`,
     keys: () => html`<${Keys} readOnly=${readOnly} shared=${shared} />`,
+    compare: () => data && html`<${Compare} project=${project} data=${data} filter=${filter} kinds=${kinds} a=${place.a} b=${place.b} news=${data.news} goTo=${goTo} onHistory=${(path) => go({ page: "file", path })}
+      set=${(a, b) => go({ page: "compare", a, b }, true)} setAction=${readOnly ? null : setAction} />`,
   }[place.page];
   return html`<header>
       <h1>rewind</h1>
       ${projects.length > 1 ? html`<select aria-label="Project" value=${project} onChange=${(e) => setProject(e.target.value)}>${projects.map((p) => html`<option value=${p.id}>${plain(p.name)}</option>`)}</select>` : html`<span class="project" title=${plain(projects[0].root)}><${Text} of=${name} /></span>`}
-      <form role="search" onSubmit=${(e) => (e.preventDefault(), filter && go({ page: "search", query: filter }))}>
+      <form role="search" onSubmit=${(e) => (e.preventDefault(), filter && (search.current.blur(), go({ page: "search", query: filter })))}>
         <input type="search" ref=${search} placeholder="filter ( / ), Enter searches the content" aria-label="Filter the timeline; Enter searches the content of all checkpoints" value=${filter} onInput=${(e) => setFilter(e.target.value)} />
       </form>
       <select aria-label="Which rows" value=${kinds} onChange=${(e) => setKinds(e.target.value)}><option value="all">all</option><option value="prompts">prompts</option><option value="changes">changes</option></select>
-      <nav aria-label="Places">${[["", "timeline"], ["film", "film"], ["operations", "operations"], ["health", "health"], ["keys", "keys"]].filter(([p]) => !shared || !/operations|health/.test(p)).map(([p, label]) => html`<a href=${address(project, { page: p })} aria-current=${place.page === p ? "page" : undefined} onClick=${(e) => (e.preventDefault(), go({ page: p }))}>${label}</a>`)}</nav>
+      <nav aria-label="Places">${[["", "timeline"], ["compare", "compare"], ["film", "film"], ["operations", "operations"], ["health", "health"], ["keys", "keys"]].filter(([p]) => !shared || !/operations|health|compare/.test(p)).map(([p, label]) => html`<a href=${address(project, { page: p })} aria-current=${place.page === p ? "page" : undefined} onClick=${(e) => (e.preventDefault(), p === "compare" ? compare() : go({ page: p }))}>${label}</a>`)}</nav>
       ${shared ? html`<span class="exported">exported from <${Text} of=${exported.project} /> at <time datetime=${exported.time}>${when(exported.time)}</time></span>` : html`<span class=${"live" + (live ? " on" : "")} role="status">${live ? "live" : "not connected"}</span>`}
       ${!readOnly && html`<button onClick=${() => setAction({ verb: "undo" })}>Undo…</button>`}
     </header>
     ${shared && html`<aside class="note about" aria-label="About this file"><${Text} of=${exported.notes.join(" ")} /></aside>`}
     ${error && html`<p class="warn" role="alert"><${Text} of=${error.message} />${error.hint && html` (<${Text} of=${error.hint} />)`}</p>`}
     ${said && html`<p class="done" role="status"><${Text} of=${said} /> <button class="link" onClick=${() => setSaid("")}>dismiss</button></p>`}
-    ${page ? html`<main class="place">${page()}</main>` : html`
+    ${page ? html`<main class=${"place at-" + place.page}>${page()}</main>` : html`
       <${Chart} rows=${rows} range=${range} setRange=${setRange} />
       <main class="three">
         <section class="left" aria-label="What happened">
           <p class="total">${data ? `${shown.length.toLocaleString()} of ${rows.length.toLocaleString()} rows` : "…"}${range && html` <button class="link" onClick=${() => setRange(null)}>all times</button>`}</p>
+          ${data && !data.more && data.graph && html`<${Legend} data=${data} />`}
+          ${data && !shown.length && html`<p class="note empty">${rows.length ? html`No row has that. <button class="link" onClick=${() => (setFilter(""), setKinds("all"), setRange(null))}>show all</button>` : "Nothing is saved yet: rewind save, or an agent's first prompt, makes the first checkpoint."}</p>`}
           ${data && html`<${Timeline} data=${data} shown=${shown} chosen=${chosen} marked=${marked} choose=${choose} open=${restore}
             graph=${shown.length === rows.length ? data.graph : null} />`}
         </section>
         ${row && html`<${Moment} project=${project} row=${row} other=${other} goTo=${goTo} onHistory=${(path) => go({ page: "file", path })}
-          readOnly=${readOnly} setAction=${setAction} setAgainst=${setAgainst} against=${against} news=${data} />`}
+          readOnly=${readOnly} setAction=${setAction} setNaming=${setNaming} pin=${pin} setAgainst=${setAgainst} against=${against} news=${data.news} known=${known} />`}
       </main>`}
-    ${action && html`<${Plan} project=${project} action=${action} close=${() => setAction(null)} done=${(text) => (setAction(null), setSaid(text))} />`}`;
+    ${action && html`<${Plan} key=${JSON.stringify(action)} project=${project} action=${action} change=${setAction} close=${() => setAction((now) => (now === action ? null : now))} done=${(text) => (setAction(null), setSaid(text))} />`}
+    ${naming && html`<${NameDialog} project=${project} row=${naming} close=${() => setNaming(null)} done=${(text) => (setNaming(null), setSaid(text + "."))} />`}`;
 }
 
 // Moment is one row: what was said, and the files.
-function Moment({ project, row, other, goTo, onHistory, readOnly, setAction, setAgainst, against, news }) {
-  const [look, setLook] = useState(null);
-  const [error, setError] = useState(null);
+function Moment({ project, row, other, goTo, onHistory, readOnly, setAction, setNaming, pin, setAgainst, against, news, known }) {
+  const [got, setGot] = useState(null);
   const [tries, setTries] = useState(0);
+  const [file, setFile] = useState(null); // one to show, because of a call
+  const [call, setCall] = useState(null); // one to show, because of a file
+  const key = row.id + " " + other;
+  const busy = !got || got.key !== key;
+  const error = !busy && got.error;
+  // What can be otherwise than it was: now is, whenever something happened, and a row whose turn goes on.
+  const stamp = row.id === "@" || other === "@" ? news : JSON.stringify(row.changes);
   useEffect(() => void (error && setTries(tries + 1)), [news]); // what went wrong may be right again
   useEffect(() => {
     const stop = new AbortController();
-    setLook(null);
-    setError(null);
+    const answer = (v) => setGot({ key, ...v });
     get(`p/${project}/look`, { id: row.id, other }, stop.signal).then((v) => {
       for (const f of v.files)
         if (f.left) f.load = () => get(`p/${project}/diff`, { id: row.id, other, path: raw(f) }).then((d) => {
           Object.assign(f, d, { left: false });
-          setLook({ ...v });
+          answer({ look: { ...v } });
         });
-      setLook(v);
-    }, (e) => e.name !== "AbortError" && setError(e));
+      answer({ look: v });
+    }, (error) => error.name !== "AbortError" && answer({ error }));
     return () => stop.abort();
-  }, [project, row.id, other, tries]);
+  }, [project, key, tries, stamp]);
+  useEffect(() => (setFile(null), setCall(null)), [key]);
   const isCheckpoint = row.id !== "@" && row.id[0] !== "#";
-  return html`<section class="middle" aria-label="What was said"><${Talk} key=${tries} project=${project} id=${row.id} goTo=${goTo} /></section>
-    <section class="right" aria-label="Files">
-      <div class="head"><h2><${Text} of=${title(row)} /></h2>
-        <div class="buttons">
-          ${isCheckpoint && !readOnly && html`<button class="go" onClick=${() => setAction({ verb: "restore", id: row.id })}>Restore…</button>`}
-          ${isCheckpoint && !readOnly && row.session && html`<button title="Takes back what was done for this prompt, and keeps the rest" onClick=${() => setAction({ verb: "revert", id: row.id })}>Take back this turn…</button>`}
-          ${isCheckpoint && !readOnly && row.call && html`<button title="Takes back this call alone" onClick=${() => setAction({ verb: "revert", id: row.id, call: true })}>Take back this call…</button>`}
-          ${isCheckpoint && !shared && html`<button aria-pressed=${against === "@"} onClick=${() => setAgainst(against === "@" ? "" : "@")}>Compare with now</button>`}
-        </div></div>
+  const look = got && got.look;
+  const diffOf = (id) => {
+    const at = busy || !look ? -1 : look.files.findIndex((f) => (f.calls || []).includes(id));
+    return at >= 0 && (() => setFile({ at }));
+  };
+  return html`<section class="middle" aria-label="What was said"><${Talk} key=${tries} project=${project} id=${row.id} stamp=${stamp} call=${call} diffOf=${diffOf} rowOf=${(id) => id !== row.id && known.has(id)} goTo=${goTo} /></section>
+    <section class="right" aria-label="Files" aria-busy=${busy} tabindex="0">
+      <div class="head"><h2><${Text} of=${title(row)} />${row.pinned && html` <span class="pin" title="pinned: gc keeps it">◆</span>`}</h2>
+        ${isCheckpoint && !readOnly && html`<div class="buttons"><button class="quiet" onClick=${() => setNaming(row)}>${row.name ? "Rename…" : "Name…"}</button><button class="quiet" onClick=${pin} title="gc never removes what is pinned">${row.pinned ? "Unpin" : "Pin"}</button></div>`}
+        ${isCheckpoint && html`<div class="buttons all">
+          ${!readOnly && html`<button class="go" onClick=${() => setAction({ verb: "restore", id: row.id })}>Restore…</button>`}
+          ${!readOnly && row.session && html`<button title="Takes back what was done for this prompt, and keeps the rest" onClick=${() => setAction({ verb: "revert", id: row.id })}>Take back this turn…</button>`}
+          ${!readOnly && row.call && html`<button title="Takes back this call alone" onClick=${() => setAction({ verb: "revert", id: row.id, call: true })}>Take back this call…</button>`}
+          ${!shared && html`<button aria-pressed=${against === "@"} onClick=${() => setAgainst(against === "@" ? "" : "@")}>Compare with now</button>`}
+        </div>`}</div>
       ${error && html`<p class="warn" role="alert"><${Text} of=${error.message} /></p>`}
-      ${look ? html`<p class="what"><${Text} of=${look.title} /></p><${Files} files=${look.files} more=${look.more} onHistory=${onHistory} open=${null} />` : !error && html`<p class="wait">…</p>`}
+      ${look ? html`<div class=${busy ? "stale" : ""}><p class="what"><${Text} of=${look.title} /></p><${Files} key=${got.key} files=${look.files} more=${look.more} onHistory=${onHistory} open=${file} said=${(id) => setCall({ call: id })}
+        onRestore=${isCheckpoint && !readOnly ? (path) => setAction({ verb: "restore", id: row.id, paths: [path] }) : null} /></div>` : !error && html`<p class="wait">…</p>`}
     </section>`;
 }
 
 function placeOf(location) {
   const q = new URLSearchParams(shared ? location.hash.slice(1) : location.search);
   const page = q.get("at") || "";
-  return { page, path: q.get("path") || "", query: q.get("q") || "" };
+  return { page, path: q.get("path") || "", query: q.get("q") || "", a: q.get("a") || "", b: q.get("b") || "" };
 }
 
 function address(project, place) {
@@ -222,6 +258,8 @@ function address(project, place) {
   if (place.page) q.set("at", place.page);
   if (place.path) q.set("path", place.path);
   if (place.query) q.set("q", place.query);
+  if (place.a) q.set("a", place.a);
+  if (place.b) q.set("b", place.b);
   if (shared) return "#" + q;
   return "/p/" + project + (q.size ? "?" + q : "");
 }

@@ -1,6 +1,6 @@
 // Patches as tables.
 import { html, useState, useEffect, useRef } from "./html.js";
-import { Text, plain, raw } from "./text.js";
+import { Text, Path, plainPath, raw } from "./text.js";
 import { colours } from "./colour.js";
 
 const MOST = 600; // lines that are drawn before somebody asks for more
@@ -41,11 +41,12 @@ export function Patch({ file }) {
   }, [file.patch, file.path]);
   if (file.hidden) return html`<p class="note">Precious: its lines are not shown here.</p>`;
   if (file.binary) return html`<p class="note">Binary file.</p>`;
+  if (file.unread) return html`<p class="note">Its lines are shown once it is saved.</p>`;
   if (file.left) return html`<p class="note">Long: <button onClick=${file.load}>show it</button></p>`;
   if (file.cut && !hunks.length) return html`<p class="note">Too long for this file: its lines were left out.</p>`;
   if (!hunks.length) return html`<p class="note">${head.length ? html`<${Text} of=${head.join(", ")} />` : "No lines differ."}</p>`;
   let shown = 0, at = 0;
-  return html`<table class="patch"><caption class="hidden">Changes of ${plain(file.path)}</caption>
+  return html`<table class="patch"><caption class="hidden">Changes of ${plainPath(file)}</caption>
     ${head.length > 0 && html`<tbody><tr class="hunk"><td colspan="4"><${Text} of=${head.join(", ")} /></td></tr></tbody>`}
     ${hunks.map((k) => {
       if (!all && shown >= MOST) return null;
@@ -74,21 +75,50 @@ export function Line({ text, marks }) {
   });
 }
 
-// Files are the files of a look, folded by what is long, the one that is chosen open.
-export function Files({ files, more, onHistory, open, setOpen }) {
+const LISTED = 300; // files that are listed before somebody asks for more
+const FEW = 8; // files that are shown with their lines
+
+// Files are the files of a look, folded where they are many. open is one that is shown: { at }, another object for
+// each time. said(call) goes to the call that changed a file.
+export function Files({ files, more, onHistory, onRestore, open, said }) {
+  const [listed, setListed] = useState(LISTED);
   const ref = useRef();
   useEffect(() => {
-    if (open !== null && ref.current) ref.current.querySelector(`[data-at="${open}"]`)?.scrollIntoView({ block: "nearest" });
-  }, [open]);
+    if (!open) return;
+    if (open.at >= listed) return setListed(open.at + 1);
+    const file = ref.current.querySelector(`[data-at="${open.at}"]`);
+    file.open = true;
+    file.scrollIntoView({ block: "nearest" });
+    flash(file);
+  }, [open, listed]);
   if (!files.length) return html`<p class="note">No files differ.</p>`;
   return html`<div class="files" ref=${ref}>
-    ${files.map((f, i) => html`<div class="file" key=${raw(f)}><details data-at=${i} open=${files.length <= 8 || i === open} onToggle=${(e) => e.target.open && f.left && f.load && f.load()}>
-      <summary><span class=${"st st-" + f.status}>${f.status}</span> <span class="path"><${Text} of=${f.path} /></span>
-        ${(f.added > 0 || f.deleted > 0) && html`<span class="changes"><span class="plus">+${f.added}</span> <span class="minus">−${f.deleted}</span></span>`}
-        ${f.by && html`<span class="by">by <${Text} of=${f.by} most=${200} /></span>`}
-      </summary>
-      <${Patch} file=${f} />
-    </details>${onHistory && html`<button class="link" title=${"Versions of " + plain(f.path)} onClick=${() => onHistory(raw(f))}>versions</button>`}</div>`)}
-    ${more && html`<p class="note">…and more files.</p>`}
+    ${files.slice(0, listed).map((f, i) => html`<${File} key=${raw(f)} f=${f} at=${i} begin=${files.length <= FEW} onHistory=${onHistory} onRestore=${onRestore} said=${said} />`)}
+    ${files.length > listed && html`<p class="note"><button onClick=${() => setListed(files.length)}>List all ${files.length.toLocaleString()} files</button></p>`}
+    ${more && files.length <= listed && html`<p class="note">…and more files.</p>`}
   </div>`;
+}
+
+// File is one of them. Its lines are drawn once it is open.
+function File({ f, at, begin, onHistory, onRestore, said }) {
+  const [open, setOpen] = useState(begin);
+  const toggle = (e) => {
+    setOpen(e.target.open);
+    if (e.target.open && f.left && f.load) f.load();
+  };
+  return html`<div class="file"><details data-at=${at} open=${begin} onToggle=${toggle}>
+      <summary><span class=${"st st-" + f.status} title=${{ A: "added", D: "deleted", M: "changed" }[f.status]}>${f.status}</span> <span class="path"><${Path} of=${f} /></span>
+        ${(f.added > 0 || f.deleted > 0) && html`<span class="changes"><span class="plus">+${f.added}</span> <span class="minus">−${f.deleted}</span></span>`}
+      </summary>
+      ${open && f.by && html`<p class="by">by <${Text} of=${f.by} most=${200} />${said && (f.calls || []).length > 0 && html` <button class="link" title="The call that changed it, in the conversation" onClick=${() => said(f.calls[0])}>where it was said</button>`}</p>`}
+      ${open && html`<${Patch} file=${f} />`}
+    </details><span class="file-links">${onHistory && html`<button class="link" title=${"Versions of " + plainPath(f)} onClick=${() => onHistory(raw(f))}>versions</button>`}
+      ${onRestore && html`<button class="link" title=${"Plan to restore only " + plainPath(f)} onClick=${() => onRestore(raw(f))}>restore…</button>`}</span></div>`;
+}
+
+// flash shows where somebody was led to.
+export function flash(el) {
+  el.classList.remove("flash");
+  void el.offsetWidth; // begins again
+  el.classList.add("flash");
 }

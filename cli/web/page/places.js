@@ -1,44 +1,58 @@
 // The other places: a file's versions, operations, search, what is held and what is not, keys.
-import { html, useState, useEffect } from "./html.js";
+import { html, useState, useEffect, useMemo, useRef } from "./html.js";
 import { get, stream } from "./api.js";
-import { Text, age, size, count, raw } from "./text.js";
+import { Text, Path, age, size, count, raw } from "./text.js";
 import { Patch } from "./diff.js";
 
-function useAnswer(path, args) {
+// useAnswer asks; what it knew stays while it asks again because of news.
+function useAnswer(path, args, news) {
   const [v, setV] = useState({});
   const key = path + JSON.stringify(args);
   useEffect(() => {
     const stop = new AbortController();
-    setV({});
-    get(path, args, stop.signal).then((answer) => setV({ answer }), (error) => error.name !== "AbortError" && setV({ error }));
+    get(path, args, stop.signal).then((answer) => setV({ key, answer }), (error) => error.name !== "AbortError" && setV({ key, error }));
     return () => stop.abort();
-  }, [key]);
-  return v;
+  }, [key, news]);
+  return v.key === key ? v : {};
 }
 
 const Wait = ({ v }) => (v.error ? html`<p class="warn" role="alert"><${Text} of=${v.error.message} />${v.error.hint && html` (<${Text} of=${v.error.hint} />)`}</p>` : html`<p class="wait">…</p>`);
 
-export function FilePage({ project, path, goTo, restore }) {
-  const v = useAnswer(`p/${project}/history`, { path });
-  const [at, setAt] = useState(0);
+const kindWords = { changed: "changed", created: "created", deleted: "deleted", renamed: "renamed", mode: "mode changed", kind: "became another kind", "not-captured": "not captured" };
+
+export function FilePage({ project, path, news, goTo, restore }) {
+  const v = useAnswer(`p/${project}/history`, { path }, news);
+  const [id, setID] = useState(null); // of the version that is shown; null: the newest
+  const box = useRef();
   if (!v.answer) return html`<${Wait} v=${v} />`;
   const list = v.answer.versions;
+  const at = Math.max(0, list.findIndex((w) => w.id === id));
   const one = list[at];
-  return html`<h2><${Text} of=${v.answer.path} /></h2>
-    <div class="two"><ol class="versions" aria-label="Versions, newest first">
-      ${list.map((w, i) => html`<li><button aria-pressed=${i === at} onClick=${() => setAt(i)}>
-        <span class="n">${w.id === "@" ? "now" : w.n || ""}</span> <span class="age">${age(w.time)}</span> ${w.kind}
-        ${w.from && html` from <${Text} of=${w.from} />`} <span class="changes"><span class="plus">+${w.added}</span> <span class="minus">−${w.deleted}</span></span>
+  const key = (e) => {
+    const n = { ArrowDown: at + 1, j: at + 1, ArrowUp: at - 1, k: at - 1, Home: 0, End: list.length - 1 }[e.key];
+    if (n === undefined || e.ctrlKey || e.metaKey || e.altKey) return;
+    e.preventDefault();
+    e.stopPropagation();
+    if (!list[n]) return;
+    setID(list[n].id);
+    box.current.querySelectorAll("button")[n]?.focus();
+  };
+  return html`<h2><span class="path"><${Path} of=${v.answer} /></span></h2>
+    <p class="note">${count(list.length, "version", "versions")}${v.answer.more ? ", and older ones" : ""}, the newest first</p>
+    ${!list.length && html`<p class="note">No checkpoint has this file.</p>`}
+    <div class="two"><ol class="versions" aria-label="Versions, newest first" ref=${box} onKeyDown=${key}>
+      ${list.map((w, i) => html`<li key=${w.id + i}><button aria-pressed=${i === at} onClick=${() => setID(w.id)}>
+        <span class="first"><span class="n">${w.id === "@" ? "now" : w.n || ""}</span> <span class="kind">${kindWords[w.kind] || w.kind}${w.from && html` from <${Text} of=${w.from} />`}</span>
+        <span class="changes"><span class="plus">+${w.added}</span> <span class="minus">−${w.deleted}</span></span> <span class="age" title=${new Date(w.time).toLocaleString()}>${w.id === "@" ? "" : age(w.time)}</span></span>
         <span class="by"><${Text} of=${w.by ? (w.by.why + " " + w.by.text).trim() : "you"} most=${120} /></span></button></li>`)}
-      ${v.answer.more && html`<li class="note">…and older ones.</li>`}
     </ol>
-    <div>${one && html`<div class="buttons">${one.id !== "@" && html`<button onClick=${() => goTo(one.by ? one.by.id : one.id)}>Show in the timeline</button>`}
-        ${restore && one.id !== "@" && html`<button class="go" onClick=${() => restore(one.id)}>Restore this version…</button>`}</div>
+    <div class="version">${one && html`<div class="buttons">${one.id !== "@" && html`<button onClick=${() => goTo(one.by ? one.by.id : one.id)}>Show in the timeline</button>`}
+        ${restore && one.id !== "@" && one.kind !== "deleted" && html`<button class="go" onClick=${() => restore(one.id)}>Restore this version…</button>`}</div>
       <${Patch} file=${{ path: one.path, patch: one.patch, binary: one.binary, hidden: one.hidden }} />`}</div></div>`;
 }
 
-export function Operations({ project, rows, goTo }) {
-  const v = useAnswer(`p/${project}/operations`, { rows: rows.length });
+export function Operations({ project, rows, news, goTo }) {
+  const v = useAnswer(`p/${project}/operations`, {}, news);
   if (!v.answer) return html`<${Wait} v=${v} />`;
   const known = new Set(rows.map((r) => r.id));
   return html`<h2>Operations, newest first</h2>
@@ -50,19 +64,26 @@ export function Operations({ project, rows, goTo }) {
     </tbody></table>${!v.answer.operations.length && html`<p class="note">None yet.</p>`}`;
 }
 
-export function Health({ project }) {
-  const v = useAnswer(`p/${project}/health`, {});
+const MOST = 2000; // paths that are listed
+
+export function Health({ project, news }) {
+  const v = useAnswer(`p/${project}/health`, {}, news);
   if (!v.answer) return html`<${Wait} v=${v} />`;
-  const s = v.answer.status;
+  const s = v.answer.status, missing = v.answer.coverage;
+  const why = new Map();
+  for (const c of missing) why.set(c.reason, (why.get(c.reason) || 0) + 1);
   return html`<h2>What is held, and what is not</h2>
+    <p class=${missing.length ? "warn" : "good"}>${missing.length ? count(missing.length, "path is", "paths are") + " not in the newest checkpoint: no restore brings them back." : s.checkpoints ? "Everything in the project is in the newest checkpoint, but what is ignored by choice." : "Nothing is held yet: there is no checkpoint."}</p>
     <dl class="facts">
       <dt>Checkpoints</dt><dd>${s.checkpoints}</dd>
       <dt>Size on disk</dt><dd>${size(s.bytes || 0)}</dd>
       <dt>Second name</dt><dd>${s.mirrored ? "all packs have one: rm -rf .agent loses nothing" : html`<${Text} of=${s.mirror_reason || "not all packs have one"} />`}</dd>
       <dt>Last hook error</dt><dd>${s.last_hook_error ? html`<${Text} of=${s.last_hook_error.message || JSON.stringify(s.last_hook_error)} />` : "none"}</dd>
     </dl>
-    <h3>Not in the newest checkpoint: ${count(v.answer.coverage.length, "path", "paths")}</h3>
-    <table class="list"><thead><tr><th>Path</th><th>Why</th></tr></thead><tbody>${v.answer.coverage.slice(0, 2000).map((c) => html`<tr><td><${Text} of=${c.path} /></td><td><${Text} of=${c.reason} /></td></tr>`)}</tbody></table>`;
+    ${missing.length > 0 && html`<h3>Not in the newest checkpoint</h3>
+      <ul class="reasons">${[...why].map(([reason, n]) => html`<li>${n.toLocaleString()}: <${Text} of=${reason} /></li>`)}</ul>
+      <table class="list"><thead><tr><th>Path</th><th>Why</th></tr></thead><tbody>${missing.slice(0, MOST).map((c) => html`<tr><td><span class="path"><${Path} of=${c} /></span></td><td><${Text} of=${c.reason} /></td></tr>`)}</tbody></table>
+      ${missing.length > MOST && html`<p class="note">…and ${(missing.length - MOST).toLocaleString()} more.</p>`}`}`;
 }
 
 export function Search({ project, rows, query, goTo, onFile }) {
@@ -84,8 +105,10 @@ export function Search({ project, rows, query, goTo, onFile }) {
     }, stop.signal).then(() => (show(), setState("done")), (e) => e.name !== "AbortError" && setState(e.message));
     return () => stop.abort();
   }, [project, query]);
-  const words = query.toLowerCase();
-  const prompts = rows.filter((r) => r.prompt && r.text.toLowerCase().includes(words)).slice(0, 100);
+  const prompts = useMemo(() => {
+    const words = query.toLowerCase();
+    return rows.filter((r) => r.prompt && r.text.toLowerCase().includes(words)).slice(0, 100);
+  }, [rows, query]);
   const byID = new Map(rows.map((r) => [r.id, r]));
   const row = (id) => (byID.has(id) ? html`<button class="link" onClick=${() => goTo(id)}>${byID.get(id).n || id.slice(0, 8)}</button>` : id.slice(0, 8));
   return html`<h2>Search: <${Text} of=${query} /></h2>
@@ -93,12 +116,21 @@ export function Search({ project, rows, query, goTo, onFile }) {
     <h3>Lines in files, as they came and went</h3>
     <p role="status" class="note">${state === "searching" ? "searching…" : state === "done" ? count(found.length, "line", "lines") : html`<${Text} of=${state} />`}</p>
     <table class="list"><thead><tr><th>File</th><th>Line</th><th>Appeared</th><th>Gone</th></tr></thead><tbody>
-    ${found.slice(0, 1000).map((m) => html`<tr><td><button class="link" onClick=${() => onFile(raw(m))}><${Text} of=${m.path} /></button>:${m.line}</td><td><code>${m.text === null ? "(precious)" : html`<${Text} of=${m.text} most=${300} />`}</code></td>
-      <td>${m.appeared ? row(m.appeared) : "now"}</td><td>${m.vanished ? row(m.vanished) : ""}</td></tr>`)}</tbody></table>`;
+    ${found.slice(0, 1000).map((m) => html`<tr><td><button class="link" onClick=${() => onFile(raw(m))}><${Path} of=${m} /></button>:${m.line}</td><td><code>${m.text === null ? "(precious)" : html`<${Text} of=${m.text} most=${300} />`}</code></td>
+      <td>${m.by && byID.has(m.by.id) ? html`<button class="link" onClick=${() => goTo(m.by.id)}><${Text} of=${(m.by.why + " " + m.by.text).trim()} most=${100} /></button>` : m.appeared ? row(m.appeared) : "now"}</td><td>${m.vanished ? row(m.vanished) : ""}</td></tr>`)}</tbody></table>
+    ${found.length > 1000 && html`<p class="note">…and ${(found.length - 1000).toLocaleString()} more: search for more of the line.</p>`}`;
 }
 
+const keys = [
+  ["Timeline", [["↑ ↓ j k", "row"], ["[ ]", "older, newer prompt"], ["Home End", "newest, oldest row"], ["/", "filter; ↓ goes to the rows, Enter searches the content of all checkpoints"], ["d", "compare with the files as they are now"],
+    ["space", "mark a row: it is compared with the chosen one"], ["c", "choose both ends of a comparison"], ["← →", "on the chart: another time; with shift its end, esc: all times"]]],
+  ["Changing something", [["Enter r", "plan a restore to the row"], ["v", "plan to take back the row's turn, and keep the rest"], ["u U", "undo, redo"], ["n", "name the row's checkpoint"], ["p", "pin it, or take the pin away"]]],
+  ["Places", [["m", "film: space plays, ← → step"], ["o", "operations"], ["h", "health: what is not held"], ["?", "keys"], ["esc", "back to the timeline"]]],
+  ["Comparison", [["a b", "the end that is chosen next"], ["↑ ↓ j k", "another row for it"], ["x", "swap both"]]],
+];
+
 export function Keys({ readOnly, shared }) {
-  const keys = [["↑ ↓ j k", "row"], ["[ ]", "previous, next prompt"], !readOnly && ["Enter r", "plan a restore to the row"], !readOnly && ["v", "plan to take back the row's turn, and keep the rest"], !readOnly && ["u U", "undo, redo"], !shared && ["d", "compare with the files as they are now"],
-    !shared && ["space", "mark a row: it is compared with the chosen one"], ["/", "filter; ↓ goes to the rows, Enter searches the content of all checkpoints"], ["m", "film"], !shared && ["o", "operations"], ["esc", "back"]].filter(Boolean);
-  return html`<h2>Keys</h2><dl class="facts">${keys.map(([k, what]) => html`<dt><kbd>${k}</kbd></dt><dd>${what}</dd>`)}</dl>`;
+  const off = new Set([...(readOnly ? ["Enter r", "v", "u U", "n", "p"] : []), ...(shared ? ["d", "space", "c", "o", "h", "a b", "x"] : [])]);
+  const left = keys.map(([of, list]) => [of, list.filter(([k]) => !off.has(k))]).filter(([of, list]) => list.length && !(shared && of === "Comparison"));
+  return html`<h2>Keys</h2><div class="cards">${left.map(([of, list]) => html`<section><h3>${of}</h3><dl class="facts">${list.map(([k, what]) => html`<dt>${k.split(" ").map((one) => html`<kbd>${one}</kbd> `)}</dt><dd>${what}</dd>`)}</dl></section>`)}</div>`;
 }

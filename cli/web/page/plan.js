@@ -1,23 +1,40 @@
 // A plan: what would happen, before it does; then whether it did.
 import { html, useState, useEffect, useRef } from "./html.js";
 import { post } from "./api.js";
-import { Text } from "./text.js";
+import { Text, Path, raw } from "./text.js";
 
-export function Plan({ project, action, close, done }) {
+const MOST = 1000; // paths of a kind that are shown
+const words = { delete: "deleted", replace: "replaced", mode: "mode changed", create: "created" };
+
+// Plan shows what an action would do, and does it. change(action) plans another instead.
+export function Plan({ project, action, close, done, change }) {
   const [plan, setPlan] = useState(null);
   const [error, setError] = useState(null);
   const [busy, setBusy] = useState(false);
   const [half, setHalf] = useState(action.half || "both");
   const [conflicts, setConflicts] = useState("keep");
+  const [picked, setPicked] = useState(null); // some of the paths; null: all
+  const [all, setAll] = useState([]); // files of the plan of all paths
   const box = useRef();
   useEffect(() => {
     box.current.showModal();
   }, []);
   useEffect(() => {
-    setPlan(null);
+    let live = true;
     setError(null);
-    post(`p/${project}/plans`, { ...action, half, conflicts }).then(setPlan, setError);
-  }, [project, action, half, conflicts]);
+    if (picked && !picked.size) return void setPlan(null);
+    post(`p/${project}/plans`, { ...action, half, conflicts, paths: picked ? [...picked] : action.paths }).then((p) => {
+      if (!live) return;
+      setPlan(p);
+      if (!picked) setAll(p.files);
+    }, (e) => live && (setPlan(null), setError(e)));
+    return () => (live = false);
+  }, [project, action, half, conflicts, picked]);
+  const other = (set) => {
+    setPlan(null);
+    setPicked(null);
+    set();
+  };
   const apply = async () => {
     if (busy) return; // not disabled meanwhile: it would lose the focus
     setBusy(true);
@@ -26,27 +43,40 @@ export function Plan({ project, action, close, done }) {
       box.current.close(); // the focus goes back to where it was
       done(r.said);
     } catch (e) {
-      if (e.status === 409 && e.body.files) setPlan(e.body);
-      else setError(e);
+      if (e.status === 409 && e.body.files) {
+        setPlan(e.body);
+        if (!picked) setAll(e.body.files);
+      } else setError(e);
     }
     setBusy(false);
   };
-  const groups = ["delete", "replace", "mode", "create"].map((a) => [a, plan ? plan.files.filter((f) => f.action === a) : []]).filter(([, l]) => l.length);
+  const toggle = (path) => {
+    const next = new Set(picked || all.map(raw));
+    next.has(path) ? next.delete(path) : next.add(path);
+    setPicked(next.size === all.length ? null : next);
+  };
+  const choosing = (action.verb === "restore" || action.verb === "revert") && all.length > 1;
+  const list = choosing ? all : plan ? plan.files : [];
+  const groups = ["delete", "replace", "mode", "create"].map((a) => [a, list.filter((f) => f.action === a)]).filter(([, l]) => l.length);
   return html`<dialog class="plan" ref=${box} aria-labelledby="plan-title" onClose=${close}>
     <h2 id="plan-title">${plan ? html`<${Text} of=${plan.title} />` : "Plan"}</h2>
-    ${action.verb === "restore" && !(action.paths || []).length && html`<div class="halves" role="radiogroup" aria-label="What is restored">
-      ${[["both", "Files and conversation"], ["code", "Files"], ["talk", "Conversation"]].map(([v, label]) => html`<label><input type="radio" name="half" value=${v} checked=${half === v} onChange=${() => (setPlan(null), setHalf(v))} /> ${label}</label>`)}
+    ${action.verb === "restore" && !(action.paths || []).length && !picked && html`<div class="halves" role="radiogroup" aria-label="What is restored">
+      ${[["both", "Files and conversation"], ["code", "Files"], ["talk", "Conversation"]].map(([v, label]) => html`<label><input type="radio" name="half" value=${v} checked=${half === v} onChange=${() => other(() => setHalf(v))} /> ${label}</label>`)}
     </div>`}
     ${action.verb === "revert" && html`<div class="halves" role="radiogroup" aria-label="Where others built on it">
-      ${[["keep", "Keep what others built on"], ["undo", "Take that back too"], ["markers", "Mark both"]].map(([v, label]) => html`<label><input type="radio" name="conflicts" value=${v} checked=${conflicts === v} onChange=${() => (setPlan(null), setConflicts(v))} /> ${label}</label>`)}
+      ${[["keep", "Keep what others built on"], ["undo", "Take that back too"], ["markers", "Mark both"]].map(([v, label]) => html`<label><input type="radio" name="conflicts" value=${v} checked=${conflicts === v} onChange=${() => other(() => setConflicts(v))} /> ${label}</label>`)}
     </div>`}
     ${plan && plan.changed && html`<p class="warn" role="alert"><${Text} of=${plan.changed} /></p>`}
     ${error && html`<p class="warn" role="alert"><${Text} of=${error.message} />${error.hint && html`<br /><${Text} of=${error.hint} />`}</p>`}
-    ${plan && html`<ul class="facts">${plan.facts.map((f) => html`<li><${Text} of=${f} /></li>`)}</ul>
-      ${groups.map(([a, list]) => html`<details open=${list.length <= 12}><summary>${a} ${list.length}</summary><ul>${list.slice(0, 1000).map((f) => html`<li class=${"act-" + a}><${Text} of=${f.path} /></li>`)}</ul></details>`)}
-      ${plan.notes.map((n) => html`<p class="note"><${Text} of=${n} /></p>`)}`}
-    ${!plan && !error && html`<p class="wait">…</p>`}
-    <div class="buttons"><button onClick=${() => box.current.close()}>Cancel</button>
+    ${plan && (plan.others || []).length > 0 && html`<div class="warn others"><ul>${plan.others.map((o) => html`<li><${Text} of=${o} /></li>`)}</ul>
+      ${plan.instead && html`<button onClick=${() => change(plan.instead)}>Keep it: take back only this session's last ${plan.instead.turns === 1 ? "turn" : plan.instead.turns + " turns"}…</button>`}</div>`}
+    ${plan && html`<ul class="facts">${plan.facts.map((f) => html`<li><${Text} of=${f} /></li>`)}</ul>`}
+    ${groups.map(([a, of]) => html`<details open=${of.length <= 12}><summary>${words[a]} ${of.length}</summary><ul class=${choosing ? "paths choose" : "paths"}>${of.slice(0, MOST).map((f) => html`<li class=${"act-" + a} key=${raw(f)}>
+      ${choosing ? html`<label><input type="checkbox" checked=${!picked || picked.has(raw(f))} onChange=${() => toggle(raw(f))} /> <span class="path"><${Path} of=${f} /></span></label>` : html`<span class="path"><${Path} of=${f} /></span>`}</li>`)}</ul>
+      ${of.length > MOST && html`<p class="note">…and ${(of.length - MOST).toLocaleString()} more.</p>`}</details>`)}
+    ${plan && plan.notes.map((n) => html`<p class="note"><${Text} of=${n} /></p>`)}
+    ${!plan && !error && html`<p class="wait">${picked && !picked.size ? "No path is chosen." : "…"}</p>`}
+    <div class="buttons">${choosing && picked && html`<button class="link" onClick=${() => setPicked(null)}>all paths</button>`}<button onClick=${() => box.current.close()}>Cancel</button>
       <button class="go" disabled=${!plan || !plan.question} onClick=${apply}>${plan && !plan.question ? "Nothing to do" : label(action, plan)}</button></div>
   </dialog>`;
 }
@@ -55,3 +85,34 @@ const label = (action, plan) => {
   const verb = { restore: "Restore", undo: "Undo", redo: "Redo", revert: "Revert" }[action.verb];
   return plan && plan.files.length ? `${verb} ${plan.files.length} ${plan.files.length === 1 ? "path" : "paths"}` : verb;
 };
+
+// NameDialog names a checkpoint.
+export function NameDialog({ project, row, close, done }) {
+  const [text, setText] = useState(row.name || "");
+  const [error, setError] = useState(null);
+  const box = useRef();
+  useEffect(() => {
+    box.current.showModal();
+    box.current.querySelector("input").select();
+  }, []);
+  const save = async (e) => {
+    e.preventDefault();
+    try {
+      const r = await post(`p/${project}/marks`, { id: row.id, name: e.target.elements.name.value.trim() });
+      box.current.close();
+      done(r.said);
+    } catch (e) {
+      setError(e);
+    }
+  };
+  const said = text.trim();
+  return html`<dialog class="plan" ref=${box} aria-labelledby="name-title" onClose=${close}><form onSubmit=${save}>
+    <h2 id="name-title">Name ${row.n ? "checkpoint " + row.n : "this checkpoint"}</h2>
+    <p><label>Name <input name="name" autocomplete="off" spellcheck=${false} value=${text} onInput=${(e) => setText(e.target.value)} /></label></p>
+    ${error && html`<p class="warn" role="alert"><${Text} of=${error.message} />${error.hint && html`<br /><${Text} of=${error.hint} />`}</p>`}
+    <ul class="facts"><li>${said ? html`rewind restore <${Text} of=${said} most=${60} /> then goes there, and gc keeps it.` : row.name ? "The name is taken away; gc may remove the checkpoint one day." : "A name stands wherever a checkpoint is asked for."}</li>
+      <li>Files and conversations stay as they are.</li></ul>
+    <p class="note">Taken back by naming it again; an empty name takes it away.</p>
+    <div class="buttons"><button type="button" onClick=${() => box.current.close()}>Cancel</button><button class="go" disabled=${said === (row.name || "")}>${said || !row.name ? "Name it" : "Take the name away"}</button></div>
+  </form></dialog>`;
+}

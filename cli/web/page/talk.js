@@ -1,46 +1,80 @@
-// A conversation, the newest page first; tool calls are folded, with the code that each left beside it.
-import { html, useState, useEffect, useRef } from "./html.js";
+// A conversation, the newest page first; tool calls are folded, with the way to the code that each left.
+import { html, useState, useEffect, useLayoutEffect, useRef } from "./html.js";
 import { get } from "./api.js";
+import { flash } from "./diff.js";
 import { Text, age } from "./text.js";
 
-export function Talk({ project, id, goTo }) {
+const TRIES = 5; // earlier pages that are read in search of a call
+
+// Talk is what was said up to the end of a row. call is one to be shown: { call, n }, n another for each time.
+// diffOf(call) gives what shows the code of a call, or nothing.
+export function Talk({ project, id, stamp, call, diffOf, rowOf, goTo }) {
   const [talk, setTalk] = useState(null);
   const [error, setError] = useState(null);
-  const end = useRef();
+  const [lost, setLost] = useState("");
+  const box = useRef();
+  const wanted = useRef(null);
   useEffect(() => {
     const stop = new AbortController();
-    setTalk(null);
     setError(null);
-    get(`p/${project}/talk`, { id }, stop.signal).then((t) => {
-      setTalk(t);
-      requestAnimationFrame(() => end.current && (end.current.parentNode.scrollTop = end.current.offsetTop));
-    }, (e) => e.name !== "AbortError" && setError(e));
+    setLost("");
+    get(`p/${project}/talk`, { id }, stop.signal).then((t) => setTalk({ ...t, id }), (e) => e.name !== "AbortError" && setError(e));
     return () => stop.abort();
-  }, [project, id]);
-  if (error) return html`<p class="note" role="alert"><${Text} of=${error.message} /></p>`;
-  if (!talk) return html`<p class="wait">…</p>`;
-  if (!talk.messages.length) return html`<p class="note">No conversation is held here.</p>`;
+  }, [project, id, stamp]);
+  useLayoutEffect(() => {
+    if (!talk || !box.current) return;
+    const here = box.current.querySelector(".here");
+    if (here) box.current.scrollTop = here.offsetTop - box.current.offsetTop - 6;
+    else box.current.scrollTop = box.current.scrollHeight;
+  }, [talk && talk.id]);
   const earlier = async () => {
     const more = await get(`p/${project}/talk`, { id, before: talk.messages[0].at });
-    setTalk({ messages: [...more.messages, ...talk.messages], earlier: more.earlier });
+    const from = box.current ? box.current.scrollHeight - box.current.scrollTop : 0;
+    setTalk((t) => (t.id === id ? { ...t, messages: [...more.messages, ...t.messages], earlier: more.earlier } : t));
+    requestAnimationFrame(() => box.current && (box.current.scrollTop = box.current.scrollHeight - from));
   };
-  return html`<div class="talk" tabindex="0" aria-label="Conversation">
+  useEffect(() => {
+    wanted.current = call ? { call: call.call, tries: TRIES } : null;
+  }, [call]);
+  useEffect(() => {
+    const w = wanted.current;
+    if (!w || !talk || talk.id !== id) return;
+    const at = [...(box.current?.querySelectorAll("[data-call]") || [])].find((e) => e.dataset.call === w.call);
+    if (at) {
+      wanted.current = null;
+      at.querySelector("details").open = true;
+      at.scrollIntoView({ block: "nearest" });
+      flash(at);
+    } else if (talk.earlier && w.tries-- > 0) earlier().catch(setError);
+    else {
+      wanted.current = null;
+      setLost("That call is not in this conversation.");
+    }
+  }, [call, talk]);
+  if (error) return html`<p class="note" role="alert"><${Text} of=${error.message} /></p>`;
+  if (!talk) return html`<p class="wait">…</p>`;
+  const stale = talk.id !== id;
+  if (!talk.messages.length) return html`<p class="note" aria-busy=${stale}>No conversation is held here.</p>`;
+  return html`<div class=${stale ? "talk stale" : "talk"} tabindex="0" role="region" aria-label="Conversation" aria-busy=${stale} ref=${box}>
+    ${lost && html`<p class="note" role="status">${lost}</p>`}
     ${talk.earlier && html`<p class="note"><button onClick=${earlier}>Earlier</button></p>`}
-    ${talk.messages.map((m) => html`<article key=${m.at} class=${m.prompt ? "said person" : "said"}>
-      ${m.parts.map((p) => html`<${Part} p=${p} prompt=${m.prompt} time=${m.time} goTo=${goTo} />`)}
+    ${talk.messages.map((m) => html`<article key=${m.at} class=${"said" + (m.prompt ? " person" : "") + (m.here ? " here" : "")}>
+      ${m.parts.map((p) => html`<${Part} p=${p} prompt=${m.prompt} time=${m.time} diffOf=${diffOf} rowOf=${rowOf} goTo=${goTo} />`)}
       ${m.cut && html`<p class="note">A text was longer; rewind cat --transcript has all of it.</p>`}
     </article>`)}
-    <div ref=${end}></div>
   </div>`;
 }
 
-function Part({ p, prompt, time, goTo }) {
+function Part({ p, prompt, time, diffOf, rowOf, goTo }) {
   if (p.kind === "words")
     return html`<div class=${p.person ? "words person" : "words"}>${prompt && html`<span class="who" title=${time}>you, ${age(time)} ago</span>`}<p><${Text} of=${p.text} /></p></div>`;
   if (p.kind === "thought") return html`<details class="thought"><summary>thought</summary><p><${Text} of=${p.text} /></p></details>`;
-  if (p.kind === "call")
-    return html`<div class="call"><details><summary><b><${Text} of=${p.tool} most=${60} /></b> <${Text} of=${(p.about || "").split("\n")[0]} most=${200} /></summary><pre><${Text} of=${pretty(p.text)} /></pre></details>
-      ${p.row && html`<button class="link" title="The code at this call" onClick=${() => goTo(p.row)}>code</button>`}</div>`;
+  if (p.kind === "call") {
+    const show = p.call && diffOf && diffOf(p.call);
+    return html`<div class="call" data-call=${p.call || undefined}><details><summary><b><${Text} of=${p.tool} most=${60} /></b> <${Text} of=${(p.about || "").split("\n")[0]} most=${200} /></summary><pre><${Text} of=${pretty(p.text)} /></pre></details>
+      <span class="file-links">${show && html`<button class="link" title="What this call changed" onClick=${show}>diff</button>`}
+      ${p.row && (!rowOf || rowOf(p.row)) && html`<button class="link" title="The moment before this call" onClick=${() => goTo(p.row)}>code</button>`}</span></div>`;
+  }
   return html`<details class=${"answer" + (p.failed ? " failed" : "")}><summary>${p.failed ? "failed" : "answer"} <${Text} of=${p.text.split("\n")[0]} most=${120} /></summary><pre><${Text} of=${p.text} /></pre></details>`;
 }
 

@@ -32,11 +32,62 @@ export function Text({ of, most = 20000 }) {
 
 export const plain = (s) => (s ?? "").replace(oddAll, "\u00b7");
 
+// Path is the name of a file. What a line cannot show of it is told by its escape, so that no name looks like another.
+export function Path({ of }) {
+  return pieces(of).map(([text, escaped]) => (escaped ? html`<span class="mark" title="a byte or character of the name">${text}</span>` : text));
+}
+
+// plainPath is the same where only a text can be.
+export const plainPath = (of) => pieces(of).map(([text]) => text).join("");
+
+const breaks = { "\n": "\\n", "\r": "\\r", "\t": "\\t" };
+
+function pieces(of) {
+  const out = [];
+  const bytes = of.path_b64 ? Uint8Array.from(atob(of.path_b64), (c) => c.charCodeAt(0)) : null;
+  const valid = (text) => {
+    let at = 0;
+    for (const m of text.matchAll(/[\n\r\t]|^ | $/g)) {
+      mark(text.slice(at, m.index));
+      out.push([breaks[m[0]] || "\\x20", true]);
+      at = m.index + 1;
+    }
+    mark(text.slice(at));
+  };
+  const mark = (text) => {
+    let at = 0;
+    for (const m of text.matchAll(oddAll)) {
+      out.push([text.slice(at, m.index), false], [name(m[0]), true]);
+      at = m.index + m[0].length;
+    }
+    out.push([text.slice(at), false]);
+  };
+  if (!bytes) {
+    valid(of.path);
+    return out;
+  }
+  const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+  let run = "";
+  for (let i = 0; i < bytes.length; ) {
+    const n = bytes[i] < 0x80 ? 1 : bytes[i] < 0xe0 ? 2 : bytes[i] < 0xf0 ? 3 : 4;
+    try {
+      run += decoder.decode(bytes.subarray(i, i + n));
+      i += n;
+    } catch {
+      valid(run);
+      run = "";
+      out.push(["\\x" + bytes[i++].toString(16).toUpperCase().padStart(2, "0"), true]);
+    }
+  }
+  valid(run);
+  return out;
+}
+
 // raw is a path as the server takes it back: the bytes of one that is no UTF-8 after //.
 export const raw = (p) => (p.path_b64 ? "//" + p.path_b64 : p.path);
 
 export function age(time, now = Date.now()) {
-  const s = Math.max(0, (now - Date.parse(time)) / 1000);
+  const s = Math.max(0, (now - (typeof time === "number" ? time : Date.parse(time))) / 1000);
   if (s < 60) return Math.floor(s) + "s";
   if (s < 3600) return Math.floor(s / 60) + "m";
   if (s < 86400) return Math.floor(s / 3600) + "h";

@@ -1,35 +1,49 @@
 // The timeline: rows in a list of which only the visible ones are drawn, the graph beside them, sizes above.
 import { html, useState, useEffect, useRef, useMemo, useLayoutEffect } from "./html.js";
-import { Text, Changes, age, plain } from "./text.js";
+import { Text, Changes, age, when, plain } from "./text.js";
 
 const ROW = 28; // px
 const LANE = 12;
 
 // filtered gives the places of the rows that a filter lets through.
 export function filtered(rows, filter, kinds, range) {
-  const words = filter.toLowerCase().split(/\s+/).filter(Boolean);
+  const words = filter.toLowerCase().split(/\s+/).filter(Boolean).map(matcher);
   const out = [];
   for (let i = 0; i < rows.length; i++) {
     const r = rows[i];
     if (range && r.id !== "@" && (r.ms < range[0] || r.ms > range[1])) continue;
     if (kinds === "prompts" && !r.prompt && r.id !== "@" && r.kind !== "operation") continue;
     if (kinds === "changes" && r.changes && !r.changes.added && !r.changes.modified && !r.changes.deleted) continue;
-    if (words.length && !words.every((w) => r.find.includes(w))) continue;
+    if (words.length && !words.every((w) => w(r))) continue;
     out.push(i);
   }
   return out;
 }
 
-// prepare adds what filtering needs; done once for a row.
+// matcher says of a row whether a word stands in it. Nothing is kept for it with the rows: there are many.
+function matcher(word) {
+  const has = new RegExp(word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"), "i");
+  const few = new Map(); // what the same texts of many rows said
+  const once = (text) => {
+    if (!text) return false;
+    let is = few.get(text);
+    if (is === undefined) few.set(text, (is = has.test(text)));
+    return is;
+  };
+  return (r) => has.test(r.text) || once(r.why) || (r.name && has.test(r.name)) || once(r.agent) || once(r.session) || r.n === word || r.id.toLowerCase().startsWith(word);
+}
+
+// prepare reads the times, once for a row.
 export function prepare(rows) {
   for (const r of rows) {
     r.ms = Date.parse(r.time);
-    r.find = [r.n, r.why, r.text, r.name, r.agent, r.session, r.id].join(" ").toLowerCase();
+    r.time = undefined;
   }
   return rows;
 }
 
-export function Timeline({ data, shown, chosen, marked, choose, open, graph }) {
+// Timeline is the list. ends are the two rows of a comparison: { a, b }.
+export function Timeline({ data, shown, chosen, marked, choose, open, graph, ends }) {
   const ref = useRef();
   const [view, setView] = useState({ top: 0, height: 600 });
   const at = shown.indexOf(chosen);
@@ -56,12 +70,14 @@ export function Timeline({ data, shown, chosen, marked, choose, open, graph }) {
     const n = shown[i];
     const r = data.rows[n];
     rows.push(html`<div key=${r.id} id=${"row-" + n} role="option" aria-selected=${n === chosen} aria-posinset=${i + 1} aria-setsize=${shown.length}
-      class=${"row k-" + r.kind + (n === chosen ? " chosen" : "") + (marked === r.id ? " marked" : "") + (r.dim ? " dim" : "")}
+      class=${"row k-" + r.kind + (n === chosen ? " chosen" : "") + (marked === r.id ? " marked" : "") + (ends && (ends.a === r.id || ends.b === r.id) ? " end" : "") + (r.dim ? " dim" : "")}
       style=${{ top: i * ROW + "px", paddingLeft: width + 8 + "px" }} onClick=${() => (choose(n), ref.current.focus())} onDblClick=${() => open(n)}>
       <span class="n">${r.n || (r.id === "@" ? "@" : "")}</span>
-      <span class="age" title=${new Date(r.time).toLocaleString()}>${r.id === "@" ? "" : age(r.time)}</span>
+      <span class="age" title=${new Date(r.ms).toLocaleString()}>${r.id === "@" ? "" : age(r.ms)}</span>
       <span class="why"><${Text} of=${r.why || (r.id === "@" ? "now" : "")} most=${60} /></span>
-      <span class="text"><${Text} of=${r.text} most=${300} />${r.pinned && html` <span class="pin" title="pinned">◆</span>`}</span>
+      ${ends && (ends.a === r.id || ends.b === r.id) && html`<span class="badge">${ends.a === r.id ? "A" : "B"}</span>`}
+      ${r.pinned && html`<span class="pin" title="pinned: gc keeps it">◆<span class="hidden">pinned</span></span>`}
+      <span class="text"><${Text} of=${r.text} most=${300} /></span>
       <${Changes} of=${r.changes} />
     </div>`);
   }
@@ -97,40 +113,93 @@ function Graph({ graph, from, to, width }) {
   return html`<svg class="graph" aria-hidden="true" width=${width} height=${(to - from) * ROW} style=${{ top: from * ROW + "px" }}>${parts}</svg>`;
 }
 
-// Chart shows bytes stored and paths changed over time; a drag over it selects a time.
+// Legend says what the lines, dots and marks mean, with the sessions that have rows.
+export function Legend({ data }) {
+  const lanes = useMemo(() => {
+    const names = new Map((data.sessions || []).map((s) => [s.id, s.label || s.id]));
+    const of = new Map();
+    const column = data.graph.Column || [];
+    for (let i = 0; i < data.rows.length && of.size < 12; i++) {
+      const id = data.rows[i].session;
+      if (id && column[i] >= 0 && !of.has(id)) of.set(id, { column: column[i], label: names.get(id) || id, agent: data.rows[i].agent });
+    }
+    return [...of.values()];
+  }, [data]);
+  const line = (cls) => html`<svg width="22" height="10" aria-hidden="true"><path class=${cls} d="M1 5H21" />${cls.startsWith("lane") && html`<circle class=${cls.replace("lane ", "dot ")} cx="11" cy="5" r="3.5" />`}</svg>`;
+  return html`<details class="legend"><summary>legend</summary><dl>
+    ${lanes.map((l) => html`<dt>${line("lane lane-" + (l.column % 6))}</dt><dd><${Text} of=${[l.agent, l.label].filter(Boolean).join(": ")} most=${80} /></dd>`)}
+    <dt>${line("arc")}</dt><dd>a restore or undo, from where it stood to where it went</dd>
+    <dt>${line("arc undone")}</dt><dd>one that was taken back</dd>
+    <dt><span class="plus">+</span> <span class="tilde">~</span> <span class="minus">−</span></dt><dd>files added, changed, deleted</dd>
+    <dt><span class="pin">◆</span> [name]</dt><dd>pinned, named: gc keeps it</dd>
+    <dt><span class="key stored-key"></span></dt><dd>bytes stored, on the chart above</dd>
+    <dt><span class="key churn-key"></span></dt><dd>paths changed</dd>
+  </dl></details>`;
+}
+
+// bars are sizes over time, each from 0 to 1.
+export function bars(rows, N) {
+  const known = rows.filter((r) => r.ms && r.id !== "@");
+  if (known.length < 2) return { list: [], first: 0, last: 0 };
+  let first = Infinity, last = -Infinity;
+  for (const r of known) {
+    first = Math.min(first, r.ms);
+    last = Math.max(last, r.ms);
+  }
+  const stored = new Array(N).fill(0), churn = new Array(N).fill(0);
+  for (const r of known) {
+    const i = Math.min(N - 1, Math.floor(((r.ms - first) / (last - first || 1)) * N));
+    stored[i] += r.stored || 0;
+    if (r.changes) churn[i] += r.changes.added + r.changes.modified + r.changes.deleted;
+  }
+  const scale = (list) => {
+    const most = Math.log1p(Math.max(...list));
+    return list.map((v) => (most ? Math.log1p(v) / most : 0));
+  };
+  const a = scale(stored), b = scale(churn);
+  return { list: a.map((v, i) => [v, b[i]]), first, last };
+}
+
+const BARS = 120;
+const W = 1000, H = 36; // of the chart's own units
+
+// Chart shows bytes stored and paths changed over time; a drag over it, or its keys, select a time.
 export function Chart({ rows, range, setRange }) {
   const ref = useRef();
   const drag = useRef(null);
-  const W = 1000, H = 36;
-  const { bars, first, last } = useMemo(() => {
-    const known = rows.filter((r) => r.ms && r.id !== "@");
-    if (known.length < 2) return { bars: [], first: 0, last: 0 };
-    let first = Infinity, last = -Infinity;
-    for (const r of known) {
-      first = Math.min(first, r.ms);
-      last = Math.max(last, r.ms);
-    }
-    const N = 120, stored = new Array(N).fill(0), churn = new Array(N).fill(0);
-    for (const r of known) {
-      const i = Math.min(N - 1, Math.floor(((r.ms - first) / (last - first || 1)) * N));
-      stored[i] += r.stored || 0;
-      if (r.changes) churn[i] += r.changes.added + r.changes.modified + r.changes.deleted;
-    }
-    const scale = (list) => {
-      const most = Math.log1p(Math.max(...list));
-      return list.map((v) => (most ? Math.log1p(v) / most : 0));
-    };
-    const a = scale(stored), b = scale(churn);
-    return { bars: a.map((v, i) => [v, b[i]]), first, last };
-  }, [rows]);
-  if (!bars.length) return null;
+  const { list, first, last } = useMemo(() => bars(rows, BARS), [rows]);
+  const drawn = useMemo(() => list.map(([s, c], i) => html`<rect class="stored" x=${(i * W) / BARS} width=${W / BARS - 1} y=${H / 2 - (s * H) / 2} height=${(s * H) / 2} />
+      <rect class="churn" x=${(i * W) / BARS} width=${W / BARS - 1} y=${H / 2} height=${(c * H) / 2} />`), [list]);
+  if (!list.length) return null;
+  const span = last - first || 1;
   const time = (e) => {
     const box = ref.current.getBoundingClientRect();
-    return first + Math.max(0, Math.min(1, (e.clientX - box.left) / box.width)) * (last - first);
+    return first + Math.max(0, Math.min(1, (e.clientX - box.left) / box.width)) * span;
   };
-  const px = (t) => ((t - first) / (last - first || 1)) * W;
-  return html`<svg class="chart" ref=${ref} viewBox=${`0 0 ${W} ${H}`} preserveAspectRatio="none" role="img"
-    aria-label="Bytes stored and paths changed over time. Drag to select a time."
+  const px = (t) => ((t - first) / span) * W;
+  // The keys move a window of a tenth; with shift its end.
+  const key = (e) => {
+    if (e.ctrlKey || e.metaKey || e.altKey) return;
+    const by = { ArrowLeft: -span / 40, ArrowRight: span / 40, PageUp: -span / 10, PageDown: span / 10 }[e.key];
+    let next = null;
+    if (e.key === "Escape" && range) next = [];
+    else if (e.key === "Home") next = [first, first + span / 10];
+    else if (e.key === "End") next = [last - span / 10, last];
+    else if (!by) return;
+    else if (!range) next = by < 0 ? [last - span / 10, last] : [first, first + span / 10];
+    else if (e.shiftKey) next = [range[0], Math.max(range[0] + span / 200, Math.min(last, range[1] + by))];
+    else {
+      const move = Math.max(first - range[0], Math.min(last - range[1], by));
+      next = [range[0] + move, range[1] + move];
+    }
+    e.preventDefault();
+    e.stopPropagation();
+    setRange(next.length ? next : null);
+  };
+  const text = range ? `${when(range[0])} to ${when(range[1])}` : "all times";
+  return html`<section aria-label="Time"><div class="brushed" role="slider" tabindex="0" aria-label="Time shown; arrows move it, with shift its end, escape shows all" aria-valuemin="0" aria-valuemax="100"
+      aria-valuenow=${range ? Math.round((px(range[0]) / W) * 100) : 0} aria-valuetext=${text} onKeyDown=${key}>
+    <svg class="chart" ref=${ref} viewBox=${`0 0 ${W} ${H}`} preserveAspectRatio="none" aria-hidden="true"
     onPointerDown=${(e) => ((drag.current = time(e)), ref.current.setPointerCapture(e.pointerId))}
     onPointerMove=${(e) => drag.current !== null && setRange([drag.current, time(e)].sort((a, b) => a - b))}
     onPointerUp=${(e) => {
@@ -138,10 +207,9 @@ export function Chart({ rows, range, setRange }) {
       if (Math.abs(px(t) - px(drag.current)) < 4) setRange(null);
       drag.current = null;
     }}>
-    ${bars.map(([s, c], i) => html`<rect class="stored" x=${(i * W) / bars.length} width=${W / bars.length - 1} y=${H / 2 - (s * H) / 2} height=${(s * H) / 2} />
-      <rect class="churn" x=${(i * W) / bars.length} width=${W / bars.length - 1} y=${H / 2} height=${(c * H) / 2} />`)}
+    ${drawn}
     ${range && html`<rect class="brush" x=${px(range[0])} width=${Math.max(2, px(range[1]) - px(range[0]))} y="0" height=${H} />`}
-  </svg>`;
+  </svg><span class="ends" aria-hidden="true"><span>${when(first)}</span><span>${when(last)}</span></span></div></section>`;
 }
 
 export const title = (r) => (r.n ? r.n + " " : "") + plain(r.why || (r.id === "@" ? "now" : "")) + (r.text ? ": " + plain(r.text).slice(0, 80) : "");
