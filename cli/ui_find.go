@@ -312,7 +312,7 @@ func (s *uiSpace) uiSearch(ctx context.Context, args web.Args, out io.Writer) er
 		if sp.Appeared != nil {
 			v.Appeared = sp.Appeared.ID.String()
 			if made, err := makers.Maker(ctx, sp.Path, sp.Appeared.Seq); err == nil { // else the checkpoint is told alone
-				v.By = fromRow(made)
+				v.By = fromRow(made.Row)
 			}
 		}
 		if sp.Vanished != nil {

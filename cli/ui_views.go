@@ -123,7 +123,7 @@ type uiFileDiff struct {
 	Patch   string   `json:"patch,omitempty"`
 	Left    bool     `json:"left,omitempty"`   // the patch is to be asked for
 	Unread  bool     `json:"unread,omitempty"` // its lines are not known: no checkpoint has it
-	Cut     bool     `json:"cut,omitempty"`     // the patch goes on; only of a page that is a file
+	Cut     bool     `json:"cut,omitempty"`    // the patch goes on; only of a page that is a file
 	By      string   `json:"by,omitempty"`     // who changed it; "" where nobody but the person did, or it is not known
 	Calls   []string `json:"calls,omitempty"`  // the agents' ids of the calls that did
 }
@@ -315,7 +315,9 @@ func (s *uiSpace) uiTalk(ctx context.Context, args web.Args) (any, error) {
 		v := viewMessage(m, calls)
 		if c := r.Checkpoint; c != nil {
 			v.Here = r.Kind == timeline.Prompt && m.Prompt && m.PromptID != "" && m.PromptID == c.PromptID ||
-				slices.ContainsFunc(m.Parts, func(p transcript.Part) bool { return p.Call != "" && p.Kind == transcript.ToolCall && p.Call == c.ToolUseID })
+				slices.ContainsFunc(m.Parts, func(p transcript.Part) bool {
+					return p.Call != "" && p.Kind == transcript.ToolCall && p.Call == c.ToolUseID
+				})
 		}
 		out.Messages = append(out.Messages, v)
 	}
