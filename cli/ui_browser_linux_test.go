@@ -316,7 +316,6 @@ func TestPageTakesBackATurn(t *testing.T) {
 	l.picture("ui")
 	l.click(".right button", "Take back this turn…")
 	l.until(`document.querySelector("dialog .go:not([disabled])")?.textContent === "Revert 1 path"`)
-	l.picture("revert")
 	l.click("dialog .go", "Revert")
 	l.until(`document.querySelector(".done")`)
 	if got := l.read("calc.go"); !strings.Contains(got, "a + b") {
