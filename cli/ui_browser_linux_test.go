@@ -295,7 +295,7 @@ func TestPageFindsAndGoesBack(t *testing.T) {
 
 // The story of the README: a test broke. Its line is searched for, which leads to the prompt that wrote it; what
 // that did is seen, it alone is taken back, what came after it stays, and that is undone. The README's two
-// pictures are made here: REWIND_PICTURES=docs.
+// pictures are made here: docs/CONTRIBUTING.md says how.
 func TestPageTakesBackATurn(t *testing.T) {
 	l := newPageLabOf(t, []pageTurn{
 		{"add a test for Add", "calc_test.go", "package calc\n\nimport \"testing\"\n\nfunc TestAdd(t *testing.T) {\n\tif got := Add(2, 3); got != 5 {\n\t\tt.Errorf(\"2 + 3 = %d\", got)\n\t}\n}\n", "There is a test now, and it passes."},
