@@ -183,7 +183,9 @@ func (l *uiLab) rows(place string) []uiRow {
 
 func (l *uiLab) projects() (names []string) {
 	l.t.Helper()
-	var v struct{ Projects []struct{ ID, Name, Root string } }
+	var v struct {
+		Projects []struct{ ID, Name, Root string }
+	}
 	l.get("/api/v1/projects", &v)
 	for _, p := range v.Projects {
 		names = append(names, p.Name)
@@ -596,6 +598,107 @@ func TestUIStoreComesAndGoes(t *testing.T) {
 	events(`"news"`)
 	if got := l.rows(place); !slices.ContainsFunc(got, func(r uiRow) bool { return r.Text == "later" }) {
 		t.Errorf("after it was rebuilt: %+v", got)
+	}
+}
+
+// Sixteen agents save at once while two pages look: no row is missing, and both show the same.
+func TestUISixteenAgents(t *testing.T) {
+	l := newUILab(t)
+	run := l.ui(l.env)
+	place := l.logIn(run.URL)
+	news := [2]func(string) string{l.events(place), l.events(place)}
+	var agents sync.WaitGroup
+	for a := range 16 {
+		agents.Go(func() {
+			for turn := range 3 {
+				l.write(filepath.Join(l.env.Dir, fmt.Sprintf("%d-%d.txt", a, turn)), "x\n")
+				event := fmt.Sprintf(`{"hook_event_name":"UserPromptSubmit","session_id":"5ba1c0de-0000-4000-8000-%012d","cwd":%q,"prompt":"agent %d turn %d"}`, a, l.env.Dir, a, turn)
+				var out, errOut bytes.Buffer
+				if code := runHook([]string{"claude"}, []string{"rewind", "hook", "claude"}, l.env, Stdio{In: strings.NewReader(event), Out: &out, Err: &errOut}); code != 0 {
+					t.Errorf("agent %d: %d %s", a, code, &errOut)
+				}
+			}
+		})
+	}
+	done := make(chan bool)
+	go func() { agents.Wait(); close(done) }()
+	for over := false; !over; {
+		select {
+		case <-done:
+			over = true
+		default:
+		}
+		news[0](`"news"`) // the first is at once, the others as it is saved
+		if l.rows(place); !over {
+			continue
+		}
+		l.run(l.env, "save", "the last")
+	}
+	type listed struct {
+		Checkpoints []struct{ ID, Description string }
+	}
+	var want, got []string
+	for until := time.Now().Add(20 * time.Second); ; time.Sleep(50 * time.Millisecond) { // what was handed to processes is saved by and by
+		var v listed
+		if err := json.Unmarshal([]byte(l.run(l.env, "list", "--json", "--all")), &v); err != nil {
+			t.Fatal(err)
+		}
+		want, got = nil, nil
+		for _, c := range v.Checkpoints {
+			want = append(want, c.ID)
+		}
+		for _, r := range l.rows(place) {
+			if r.ID != "@" && r.ID[0] != '#' {
+				got = append(got, r.ID)
+			}
+		}
+		if slices.Equal(want, got) && len(got) > 16 {
+			break
+		}
+		if time.Now().After(until) {
+			t.Fatalf("rewind list has %d, the page %d:\n%q\n%q", len(want), len(got), want, got)
+		}
+	}
+	// The news had all of it, on both.
+	last := ""
+	for i, next := range news {
+		for until := time.Now().Add(time.Second); time.Now().Before(until); {
+			var v struct{ News string }
+			line := next("{")
+			if err := json.Unmarshal([]byte(line), &v); err != nil {
+				t.Fatal(line, err)
+			}
+			if v.News != "" {
+				if i == 0 {
+					last = v.News
+				} else if v.News == last {
+					return
+				}
+			}
+		}
+	}
+	t.Error("the pages had other news")
+}
+
+// Rows are in the order in which they were saved, also where the clock was set back.
+func TestUIClockSetBack(t *testing.T) {
+	l := newUILab(t)
+	now := time.Now()
+	place := l.logIn(l.ui(l.env).URL)
+	for i, back := range []time.Duration{0, 48 * time.Hour, time.Hour, 9000 * time.Hour} {
+		env := l.env
+		env.Now = func() time.Time { return now.Add(-back) }
+		l.write(filepath.Join(l.env.Dir, "a.txt"), fmt.Sprint(i))
+		l.run(env, "save", fmt.Sprint("save ", i))
+	}
+	var got []string
+	for _, r := range l.rows(place) {
+		if strings.HasPrefix(r.Text, "save ") {
+			got = append(got, r.Text)
+		}
+	}
+	if want := []string{"save 3", "save 2", "save 1", "save 0"}; !slices.Equal(got, want) {
+		t.Errorf("%q", got)
 	}
 }
 
