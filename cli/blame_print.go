@@ -111,9 +111,12 @@ func (v *blamePrinter) age(r engine.BlameRun) string {
 	return ""
 }
 
-// runID is the checkpoint in which lines are seen first.
+// runID is the checkpoint in which lines are seen first. Where that is another turn's, it is one of their own: revert
+// takes it for the turn.
 func runID(r engine.BlameRun) string {
 	switch {
+	case r.Seen != nil && r.Turn != nil:
+		return r.Turn.ID.String()[:shortID]
 	case r.Seen != nil:
 		return r.Seen.ID.String()[:shortID]
 	case r.Step != nil:
@@ -161,6 +164,7 @@ type blameRunView struct {
 	Count      int             `json:"count"`      // of lines
 	Checkpoint *string         `json:"checkpoint"` // in which they are seen first; null: in none yet
 	Number     int             `json:"number"`     // of the checkpoint in list, 0 for none
+	Turn       *string         `json:"turn"`       // a checkpoint of the turn that brought them: what revert takes; null: none is known
 	Time       *string         `json:"time"`       // of the look that found them; null: not known
 	From       *pathView       `json:"from"`       // what the file was called then; null: as now
 	Class      string          `json:"class"`      // declared shell shared outside operation, "" where they were there in the oldest version
@@ -178,6 +182,9 @@ func (v *blamePrinter) json() error {
 			w.Checkpoint, w.Number = viewID(r.Seen.ID), r.Seen.N
 			at := viewTime(r.Seen.Time)
 			w.Time = &at
+		}
+		if r.Turn != nil {
+			w.Turn = viewID(r.Turn.ID)
 		}
 		if r.Path != v.b.Path {
 			from := viewPath(r.Path)

@@ -37,6 +37,9 @@ type BlameRun struct {
 	Step *attribution.Step
 	// Seen is the checkpoint in which they are seen first; nil: in none yet, or collected.
 	Seen *project.Listed
+	// Turn is a checkpoint of the turn that brought them, which Seen may not be: another session's hook may have looked
+	// first. nil: none is known.
+	Turn *project.Listed
 	Path string // what the file was called then
 }
 
@@ -506,8 +509,39 @@ func (b *blaming) see(out *Blamed) error {
 			}
 			r.Seen = known[seq]
 		}
-		return nil
+		return b.turns(db, out)
 	})
+}
+
+// turns finds a checkpoint of each line's turn.
+func (b *blaming) turns(db *manifest.DB, out *Blamed) error {
+	type turn struct{ session, promptID string }
+	known := map[turn]*project.Listed{}
+	for i := range out.Runs {
+		r := &out.Runs[i]
+		if r.Step == nil || r.Step.By == nil || r.Step.By.Session == "" || r.Step.By.Operation != 0 {
+			continue
+		}
+		t := turn{r.Step.By.Session, r.Step.By.PromptID}
+		if s := r.Seen; s != nil && s.Session == t.session && s.PromptID == t.promptID && s.Kind != manifest.Safety {
+			r.Turn = s
+			continue
+		}
+		if _, ok := known[t]; !ok && t.promptID != "" {
+			known[t] = nil
+			for c, err := range db.Checkpoints(manifest.Query{Session: t.session}) {
+				if err != nil {
+					return err
+				}
+				if c.PromptID == t.promptID && c.Kind != manifest.Safety {
+					known[t] = &project.Listed{Checkpoint: c, N: db.Position(c.Seq)}
+					break
+				}
+			}
+		}
+		r.Turn = known[t]
+	}
+	return nil
 }
 
 // version is a version's content.
