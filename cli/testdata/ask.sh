@@ -1,5 +1,6 @@
 #!/bin/sh
-# ask TEXT sends a prompt as Claude Code does: its hook, then its transcript.
+# ask TEXT [COMMAND] sends a prompt as Claude Code does: its hook, then its transcript; COMMAND is what
+# the agent runs for it, between the hooks of a tool.
 # Pages' blocks that need a conversation have some before them.
 set -eu
 session=5db0d5f6-0000-4000-8000-000000000001
@@ -20,3 +21,13 @@ entry() {
 }
 entry "$parent" user "$1" "$(id "$n" 0)"
 entry "\"$(id "$n" 0)\"" assistant "Done." "$(id "$n" 1)"
+[ $# -lt 2 ] && exit
+hook() {
+	printf '{"hook_event_name":"%s","session_id":"%s","transcript_path":"%s","cwd":"%s","prompt_id":"p%s","tool_name":"Bash","tool_use_id":"toolu_%s","tool_input":{"command":"%s"}}' \
+		"$1" "$session" "$file" "$PWD" "$n" "$n" "$2" | rewind hook claude
+}
+hook PreToolUse "$2"
+sleep 0.02
+sh -c "$2"
+sleep 0.02
+hook PostToolUse "$2"
