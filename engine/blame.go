@@ -473,75 +473,75 @@ func (b *blaming) weave(chain []nameSpan, newest *manifest.Entry) (*Blamed, erro
 	return out, b.see(out)
 }
 
-// see finds the checkpoints that the lines are seen in first.
+// before is how many checkpoints before the first that saw a line are looked at for the one of its turn.
+const before = 256
+
+// lineTurn is a prompt and what its agent did.
+type lineTurn struct{ session, promptID string }
+
+// turnOf is the turn that brought a run of lines; ok: somebody knows.
+func (r *BlameRun) turnOf() (t lineTurn, ok bool) {
+	if r.Step == nil || r.Step.By == nil || r.Step.By.Session == "" || r.Step.By.Operation != 0 {
+		return lineTurn{}, false
+	}
+	return lineTurn{r.Step.By.Session, r.Step.By.PromptID}, true
+}
+
+// see finds the checkpoints that the lines are seen in first, and one of each line's turn, in one pass.
 func (b *blaming) see(out *Blamed) error {
 	return b.p.Query(b.ctx, func(db *manifest.DB) error {
-		known := map[uint64]*project.Listed{attribution.ThenNow: nil}
+		turns := map[lineTurn]*project.Listed{}
 		least := uint64(attribution.ThenNow)
-		for _, r := range out.Runs {
+		for i := range out.Runs {
+			r := &out.Runs[i]
 			if r.Seen != nil {
 				least = min(least, r.Seen.Seq)
 			}
+			if t, ok := r.turnOf(); ok && t.promptID != "" {
+				turns[t] = nil
+			}
 		}
+		missing, earlier := len(turns), 0
 		var later []manifest.Checkpoint // newest first, of those that are asked for
-		if least < attribution.ThenNow {
-			for c, err := range db.Checkpoints(manifest.Query{All: true}) {
-				if err != nil {
-					return err
-				}
-				if c.Seq < least {
+		for c, err := range db.Checkpoints(manifest.Query{All: true}) {
+			if err != nil {
+				return err
+			}
+			if c.Seq < least {
+				if missing == 0 || earlier == before {
 					break
 				}
+				earlier++
+			} else {
 				later = append(later, c)
 			}
+			t := lineTurn{c.Session, c.PromptID}
+			if at, ok := turns[t]; ok && at == nil && c.Kind != manifest.Safety {
+				turns[t] = &project.Listed{Checkpoint: c, N: db.Position(c.Seq)}
+				missing--
+			}
 		}
+		known := map[uint64]*project.Listed{attribution.ThenNow: nil}
 		for i := range out.Runs {
 			r := &out.Runs[i]
-			if r.Seen == nil {
-				continue
+			if r.Seen != nil {
+				seq := r.Seen.Seq
+				if _, ok := known[seq]; !ok {
+					known[seq] = nil
+					if n := sort.Search(len(later), func(i int) bool { return later[i].Seq < seq }); n > 0 {
+						known[seq] = &project.Listed{Checkpoint: later[n-1], N: db.Position(later[n-1].Seq)}
+					}
+				}
+				r.Seen = known[seq]
 			}
-			seq := r.Seen.Seq
-			if _, ok := known[seq]; !ok {
-				known[seq] = nil
-				if n := sort.Search(len(later), func(i int) bool { return later[i].Seq < seq }); n > 0 {
-					known[seq] = &project.Listed{Checkpoint: later[n-1], N: db.Position(later[n-1].Seq)}
+			if t, ok := r.turnOf(); ok {
+				if r.Turn = turns[t]; r.Seen != nil && r.Seen.Session == t.session && r.Seen.PromptID == t.promptID && r.Seen.Kind != manifest.Safety {
+					r.Turn = r.Seen
 				}
 			}
-			r.Seen = known[seq]
 		}
-		return b.turns(db, out)
+		return nil
 	})
-}
-
-// turns finds a checkpoint of each line's turn.
-func (b *blaming) turns(db *manifest.DB, out *Blamed) error {
-	type turn struct{ session, promptID string }
-	known := map[turn]*project.Listed{}
-	for i := range out.Runs {
-		r := &out.Runs[i]
-		if r.Step == nil || r.Step.By == nil || r.Step.By.Session == "" || r.Step.By.Operation != 0 {
-			continue
-		}
-		t := turn{r.Step.By.Session, r.Step.By.PromptID}
-		if s := r.Seen; s != nil && s.Session == t.session && s.PromptID == t.promptID && s.Kind != manifest.Safety {
-			r.Turn = s
-			continue
-		}
-		if _, ok := known[t]; !ok && t.promptID != "" {
-			known[t] = nil
-			for c, err := range db.Checkpoints(manifest.Query{Session: t.session}) {
-				if err != nil {
-					return err
-				}
-				if c.PromptID == t.promptID && c.Kind != manifest.Safety {
-					known[t] = &project.Listed{Checkpoint: c, N: db.Position(c.Seq)}
-					break
-				}
-			}
-		}
-		r.Turn = known[t]
-	}
-	return nil
 }
 
 // version is a version's content.
