@@ -31,7 +31,7 @@ func newUI() *command {
 			"sites: the address that is printed holds a code that can be used once, within a minute.\n" +
 			"The account's other projects can be chosen there; rewind ui in one of them opens it in the\n" +
 			"page that is served already. The command that serves ends with ctrl-c, or when nobody has\n" +
-			"looked for 30 minutes.\n" +
+			"looked for 30 minutes: a tab in the background does not count.\n" +
 			"With --export-html, writes one session as a single page to share, and serves nothing: its\n" +
 			"timeline, conversation, diffs, film and search, readable in a browser without rewind. The\n" +
 			"session is that of --session, else the one at work, else the newest. Precious files are\n" +

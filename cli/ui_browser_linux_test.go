@@ -370,6 +370,18 @@ func TestPageIsLive(t *testing.T) {
 	l.until(`document.querySelector(".place [role=status]")?.textContent === "1 line"`)
 	l.click(".place button", "calc.go")
 	l.until(`document.querySelectorAll(".versions li").length === 2`)
+	kept := t.TempDir()
+	l.ok(l.Send("Page.setDownloadBehavior", map[string]any{"behavior": "allow", "downloadPath": kept}, nil))
+	l.ok(l.Eval(`document.querySelectorAll(".versions li button")[1].click()`, nil))
+	l.until(`document.querySelector(".versions [aria-pressed=true]") === document.querySelectorAll(".versions li button")[1]`)
+	l.click(".version button", "Keep a copy…")
+	for end := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
+		if data, _ := os.ReadFile(filepath.Join(kept, "calc.go")); string(data) == "package calc\n\nfunc Add(a, b int) int { return a + b }\n" {
+			break
+		} else if time.Now().After(end) {
+			t.Fatalf("calc.go as it was is not kept: %q", data)
+		}
+	}
 	l.picture("file")
 	var logged []string
 	for _, line := range l.Logged() {
@@ -406,4 +418,35 @@ func TestPageReadOnly(t *testing.T) {
 			}
 		}
 	}
+}
+
+// Another project is chosen in the page, and the way back leads back; a tab in the background is connected no more, and
+// is again when it is seen.
+func TestPageProjects(t *testing.T) {
+	l := newPageLab(t)
+	other := *l
+	other.root = filepath.Join(filepath.Dir(l.root), "other")
+	other.env.Dir = other.root
+	if err := os.Mkdir(other.root, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	other.write("only here.txt", "x\n")
+	other.rewind("init")
+	other.rewind("save", "of the other")
+	l.ok(l.Eval("location.reload()", nil))
+	l.until(`document.querySelectorAll("header select[aria-label=Project] option").length === 2 && document.querySelector(".live.on")`)
+	l.ok(l.Eval(`(() => { const s = document.querySelector("header select[aria-label=Project]"); s.selectedIndex = 1; s.dispatchEvent(new Event("change", { bubbles: true })); })()`, nil))
+	l.until(`document.querySelector(".left")?.textContent.includes("of the other") && document.title.includes("other · rewind") && !document.querySelector(".left").textContent.includes("faster")`)
+	l.picture("projects")
+	l.ok(l.Eval("history.back()", nil))
+	l.until(`document.querySelector(".left")?.textContent.includes("make Add faster") && document.querySelector(".live.on")`)
+	hide := func(hidden bool) {
+		l.ok(l.Eval(fmt.Sprintf(`Object.defineProperty(document, "hidden", { value: %v, configurable: true }); document.dispatchEvent(new Event("visibilitychange"))`, hidden), nil))
+	}
+	hide(true)
+	l.until(`!document.querySelector(".live.on") && !document.querySelector(".warn")`)
+	l.rewind("save", "while nobody looked")
+	hide(false)
+	l.until(`document.querySelector(".live.on") && document.querySelector(".left").textContent.includes("while nobody looked")`)
+	l.clean()
 }

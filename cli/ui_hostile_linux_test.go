@@ -113,6 +113,7 @@ func TestPageHostile(t *testing.T) {
 
 	// Every row, then every place.
 	l.press("Home")
+	l.until(`document.querySelector(".right")?.textContent.includes("No files differ")`) // not what was there before it was saved
 	for i := 0; ; i++ {
 		l.until(`document.querySelector(".right[aria-busy=false]") && !document.querySelector(".middle > .wait, .middle [aria-busy=true]")`)
 		var row struct {
@@ -316,7 +317,7 @@ func TestPageBadTimes(t *testing.T) {
 	l.until(`document.querySelector(".warn[role=alert]") && !document.querySelector(".live.on")`)
 	l.picture("gone")
 	l.click(".right button", "Restore…")
-	l.until(`document.querySelector("dialog .warn, dialog .go")`)
+	l.until(`document.querySelector("dialog[open] .warn")`)
 	l.press("Escape")
 	_ = filepath.WalkDir(store, func(path string, _ os.DirEntry, err error) error {
 		if err == nil {

@@ -66,6 +66,17 @@ export const get = async (path, args = {}, signal) => {
 
 export const post = async (path, v) => body(await request(path, { method: "POST", body: JSON.stringify(v ?? {}) }));
 
+// keep lets the person keep bytes as a file. They are shown nowhere.
+export async function keep(path, args, name) {
+  const r = await request(path + "?" + new URLSearchParams(args));
+  if (!r.ok) return body(r);
+  const a = document.createElement("a");
+  a.href = URL.createObjectURL(await r.blob());
+  a.download = name;
+  a.click();
+  setTimeout(() => URL.revokeObjectURL(a.href), 60000);
+}
+
 // stream calls line with each line of JSON, until the end or the signal's.
 export async function stream(path, args, line, signal) {
   if (shared) return linesFromFile(question(path), args, line, signal);

@@ -12,8 +12,37 @@ import { Text, plain, raw, when } from "./text.js";
 
 const FIRST = 200;
 
-function App({ projects, readOnly, exported }) {
-  const [project, setProject] = useState(() => projects.find((p) => location.pathname.startsWith("/p/" + p.id))?.id || projects[0].id);
+// Shell holds which project is looked at: another one begins anew.
+function Shell({ first, readOnly, exported }) {
+  const [projects, setProjects] = useState(first);
+  const [project, setProject] = useState(() => projectOf(location) || first[0].id);
+  useEffect(() => {
+    const back = () => setProject(projectOf(location) || first[0].id);
+    addEventListener("popstate", back);
+    return () => removeEventListener("popstate", back);
+  }, []);
+  const choose = (id) => {
+    history.pushState(null, "", address(id, { page: "" }));
+    setProject(id);
+  };
+  const renew = () => get("projects").then((v) => setProjects(v.projects), () => {}); // the old list still tells something
+  return html`<${App} key=${project} project=${project} projects=${projects} chooseProject=${choose} renew=${renew} readOnly=${readOnly} exported=${exported} />`;
+}
+
+// Projects is the choice of another project, and the name of this one.
+function Projects({ project, projects, choose, renew }) {
+  const known = projects.some((p) => p.id === project);
+  const label = (p) => plain(p.name) + (projects.some((q) => q !== p && q.name === p.name) ? " (" + plain(p.root) + ")" : "");
+  return html`<select aria-label="Project" title=${plain(projects.find((p) => p.id === project)?.root || "")} value=${project} onFocus=${renew} onChange=${(e) => choose(e.target.value)}>
+    ${!known && html`<option value=${project}>?</option>`}${projects.map((p) => html`<option key=${p.id} value=${p.id}>${label(p)}</option>`)}</select>`;
+}
+
+// seen waits until somebody can see this tab.
+const seen = async () => {
+  while (document.hidden) await new Promise((r) => document.addEventListener("visibilitychange", r, { once: true }));
+};
+
+function App({ project, projects, chooseProject, renew, readOnly, exported }) {
   const [place, setPlace] = useState(() => placeOf(location));
   const [data, setData] = useState(null);
   const [error, setError] = useState(null);
@@ -76,17 +105,30 @@ function App({ projects, readOnly, exported }) {
     };
     const watch = async () => {
       while (!stop.signal.aborted) {
+        await seen(); // a tab in the background keeps no server alive
+        if (stop.signal.aborted) return;
+        const leave = new AbortController();
+        const hide = () => (document.hidden || stop.signal.aborted) && leave.abort();
+        document.addEventListener("visibilitychange", hide);
+        stop.signal.addEventListener("abort", hide);
+        let ended = true;
         try {
           await stream(`p/${project}/events`, {}, (e) => {
+            if (e.ended || leave.signal.aborted) return;
             setLive(!e.error);
-            if (e.error) setError({ message: e.error });
+            if (e.error) setError({ message: e.error, hint: e.hint });
             if (e.news) load();
-          }, stop.signal);
+          }, leave.signal);
         } catch (e) {
-          if (stop.signal.aborted) return;
+          ended = !e.status;
           if (e.status) setError(e);
         }
+        document.removeEventListener("visibilitychange", hide);
+        stop.signal.removeEventListener("abort", hide);
+        if (stop.signal.aborted) return;
         setLive(false);
+        if (leave.signal.aborted) continue;
+        if (ended) setError({ message: "rewind ui does not answer", hint: "it ends by ctrl-c, or when nobody has looked for 30 minutes: rewind ui opens the page again" });
         await new Promise((r) => setTimeout(r, 2000));
       }
     };
@@ -170,7 +212,7 @@ function App({ projects, readOnly, exported }) {
   }[place.page];
   return html`<header>
       <h1>rewind</h1>
-      ${projects.length > 1 ? html`<select aria-label="Project" value=${project} onChange=${(e) => setProject(e.target.value)}>${projects.map((p) => html`<option value=${p.id}>${plain(p.name)}</option>`)}</select>` : html`<span class="project" title=${plain(projects[0].root)}><${Text} of=${name} /></span>`}
+      ${projects.length > 1 ? html`<${Projects} project=${project} projects=${projects} choose=${chooseProject} renew=${renew} />` : html`<span class="project" title=${plain(projects[0].root)}><${Text} of=${name} /></span>`}
       <form role="search" onSubmit=${(e) => (e.preventDefault(), filter && (search.current.blur(), go({ page: "search", query: filter })))}>
         <input type="search" ref=${search} placeholder="filter ( / ), Enter searches the content" aria-label="Filter the timeline; Enter searches the content of all checkpoints" value=${filter} onInput=${(e) => setFilter(e.target.value)} />
       </form>
@@ -217,7 +259,11 @@ function Moment({ project, row, other, goTo, onHistory, readOnly, setAction, set
     get(`p/${project}/look`, { id: row.id, other }, stop.signal).then((v) => {
       for (const f of v.files)
         if (f.left) f.load = () => get(`p/${project}/diff`, { id: row.id, other, path: raw(f) }).then((d) => {
-          Object.assign(f, d, { left: false });
+          Object.assign(f, d, { left: false, failed: "" });
+          answer({ look: { ...v } });
+        }).catch((e) => { // it may differ no more
+          if (e.name === "AbortError") return;
+          f.failed = e.message;
           answer({ look: { ...v } });
         });
       answer({ look: v });
@@ -241,11 +287,13 @@ function Moment({ project, row, other, goTo, onHistory, readOnly, setAction, set
           ${!readOnly && row.call && html`<button title="Takes back this call alone" onClick=${() => setAction({ verb: "revert", id: row.id, call: true })}>Take back this call…</button>`}
           ${!shared && html`<button aria-pressed=${against === "@"} onClick=${() => setAgainst(against === "@" ? "" : "@")}>Compare with now</button>`}
         </div>`}</div>
-      ${error && html`<p class="warn" role="alert"><${Text} of=${error.message} /></p>`}
+      ${error && html`<p class="warn" role="alert"><${Text} of=${error.message} />${error.hint && html` (<${Text} of=${error.hint} />)`}</p>`}
       ${look ? html`<div class=${busy ? "stale" : ""}><p class="what"><${Text} of=${look.title} /></p><${Files} key=${got.key} files=${look.files} more=${look.more} onHistory=${onHistory} open=${file} said=${(id) => setCall({ call: id })}
         onRestore=${isCheckpoint && !readOnly ? (path) => setAction({ verb: "restore", id: row.id, paths: [path] }) : null} /></div>` : !error && html`<p class="wait">…</p>`}
     </section>`;
 }
+
+const projectOf = (location) => /^\/p\/([0-9a-f]{32})$/.exec(location.pathname)?.[1];
 
 function placeOf(location) {
   const q = new URLSearchParams(shared ? location.hash.slice(1) : location.search);
@@ -269,7 +317,7 @@ try {
   await logIn();
   const { projects, read_only, exported } = await get("projects");
   root.textContent = "";
-  render(html`<${App} projects=${projects} readOnly=${read_only} exported=${exported} />`, root);
+  render(html`<${Shell} first=${projects} readOnly=${read_only} exported=${exported} />`, root);
 } catch (e) {
   root.textContent = "";
   render(html`<p class="warn" role="alert">${e.message}${e.hint ? ": " + e.hint : ""}</p>`, root);

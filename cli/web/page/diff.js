@@ -42,7 +42,7 @@ export function Patch({ file }) {
   if (file.hidden) return html`<p class="note">Precious: its lines are not shown here.</p>`;
   if (file.binary) return html`<p class="note">Binary file.</p>`;
   if (file.unread) return html`<p class="note">Its lines are shown once it is saved.</p>`;
-  if (file.left) return html`<p class="note">Long: <button onClick=${file.load}>show it</button></p>`;
+  if (file.left) return html`<p class="note">${file.failed ? html`<${Text} of=${file.failed} />. ` : "Long: "}<button onClick=${file.load}>${file.failed ? "try again" : "show it"}</button></p>`;
   if (file.cut && !hunks.length) return html`<p class="note">Too long for this file: its lines were left out.</p>`;
   if (!hunks.length) return html`<p class="note">${head.length ? html`<${Text} of=${head.join(", ")} />` : "No lines differ."}</p>`;
   let shown = 0, at = 0;

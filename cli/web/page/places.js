@@ -1,7 +1,7 @@
 // The other places: a file's versions, operations, search, what is held and what is not, keys.
 import { html, useState, useEffect, useMemo, useRef } from "./html.js";
-import { get, stream } from "./api.js";
-import { Text, Path, age, size, count, raw } from "./text.js";
+import { get, keep, shared, stream } from "./api.js";
+import { Text, Path, age, size, count, plain, raw } from "./text.js";
 import { Patch } from "./diff.js";
 
 // useAnswer asks; what it knew stays while it asks again because of news.
@@ -23,11 +23,16 @@ const kindWords = { changed: "changed", created: "created", deleted: "deleted", 
 export function FilePage({ project, path, news, goTo, restore }) {
   const v = useAnswer(`p/${project}/history`, { path }, news);
   const [id, setID] = useState(null); // of the version that is shown; null: the newest
+  const [error, setError] = useState(null);
   const box = useRef();
   if (!v.answer) return html`<${Wait} v=${v} />`;
   const list = v.answer.versions;
   const at = Math.max(0, list.findIndex((w) => w.id === id));
   const one = list[at];
+  const copy = () => {
+    setError(null);
+    keep(`p/${project}/raw`, { id: one.id, path: one.path === v.answer.path ? raw(v.answer) : one.path }, plain(one.path.split("/").pop())).catch(setError);
+  };
   const key = (e) => {
     const n = { ArrowDown: at + 1, j: at + 1, ArrowUp: at - 1, k: at - 1, Home: 0, End: list.length - 1 }[e.key];
     if (n === undefined || e.ctrlKey || e.metaKey || e.altKey) return;
@@ -47,7 +52,9 @@ export function FilePage({ project, path, news, goTo, restore }) {
         <span class="by"><${Text} of=${w.by ? (w.by.why + " " + w.by.text).trim() : "you"} most=${120} /></span></button></li>`)}
     </ol>
     <div class="version">${one && html`<div class="buttons">${one.id !== "@" && html`<button onClick=${() => goTo(one.by ? one.by.id : one.id)}>Show in the timeline</button>`}
-        ${restore && one.id !== "@" && one.kind !== "deleted" && html`<button class="go" onClick=${() => restore(one.id)}>Restore this version…</button>`}</div>
+        ${restore && one.id !== "@" && one.kind !== "deleted" && html`<button class="go" onClick=${() => restore(one.id)}>Restore this version…</button>`}
+        ${!shared && one.id !== "@" && one.kind !== "deleted" && html`<button onClick=${copy}>Keep a copy…</button>`}</div>
+      ${error && html`<p class="warn" role="alert"><${Text} of=${error.message} />${error.hint && html` (<${Text} of=${error.hint} />)`}</p>`}
       <${Patch} file=${{ path: one.path, patch: one.patch, binary: one.binary, hidden: one.hidden }} />`}</div></div>`;
 }
 
