@@ -23,7 +23,7 @@ type session struct {
 	program, dir, home, project string
 	ahead                       time.Duration // of the clock
 	turned                      time.Time     // between the two turns
-	prompts                     int
+	prompts, calls              int
 }
 
 const sessionID = "7c1f0a52-9a3e-4d0b-8f65-2f1f6f0c9a11"
@@ -53,8 +53,7 @@ func (s *session) play() (string, error) {
 		s.pass(),
 		s.prompt("the build is slow, clean it up"),
 		s.edit("Makefile", "build:\n\tgo build -o bin/shop ./src\n\nclean:\n\trm -rf bin src/*\n"),
-		s.bash("make clean && make build"),
-		s.remove("src"),
+		s.bash("make clean && make build", s.remove("src")),
 		s.event("Stop", nil),
 	} {
 		if err := step(); err != nil {
@@ -136,17 +135,26 @@ func (s *session) prompt(text string) func() error {
 }
 
 func (s *session) edit(name, text string) func() error {
-	return func() error {
-		tool := map[string]any{"tool_name": "Edit", "tool_input": map[string]any{"file_path": filepath.Join(s.project, name), "new_string": text}}
-		if err := s.event("PreToolUse", tool)(); err != nil {
-			return err
-		}
-		return s.write(name, text)()
-	}
+	return s.call("Edit", map[string]any{"file_path": filepath.Join(s.project, name), "new_string": text}, s.write(name, text))
 }
 
-func (s *session) bash(command string) func() error {
-	return s.event("PreToolUse", map[string]any{"tool_name": "Bash", "tool_input": map[string]any{"command": command}})
+func (s *session) bash(command string, does func() error) func() error {
+	return s.call("Bash", map[string]any{"command": command}, does)
+}
+
+// call is a tool call, from its beginning to its end.
+func (s *session) call(tool string, input map[string]any, does func() error) func() error {
+	return func() error {
+		s.calls++
+		call := map[string]any{"tool_name": tool, "tool_input": input, "tool_use_id": fmt.Sprint("toolu_", s.calls)}
+		if err := s.event("PreToolUse", call)(); err != nil {
+			return err
+		}
+		if err := does(); err != nil {
+			return err
+		}
+		return s.event("PostToolUse", call)()
+	}
 }
 
 func (s *session) event(name string, more map[string]any) func() error {
