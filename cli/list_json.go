@@ -20,6 +20,7 @@ type listedView struct {
 	Folded     string          `json:"folded"`      // why list leaves it out, "" where it does not
 	Ends       string          `json:"ends"`        // the prompt whose turn it ends
 	OwnChanges *ownChangesView `json:"own_changes"` // null where they are not known
+	Then       *ownChangesView `json:"then"`        // what came after its turn's end, up to a checkpoint that does not tell of it; null for nothing
 }
 
 // ownChangesView is what a row is responsible for: of a prompt those of its turn, of a tool call
@@ -82,6 +83,10 @@ func (l *listing) document(ctx context.Context) error {
 		row := listedView{checkpointView: viewCheckpoint(*r.Checkpoint), Folded: string(r.Folded), Ends: r.Ends}
 		if known {
 			row.OwnChanges = &ownChangesView{string(r.Side), viewStateID(r.From), viewStateID(r.To), n.Added, n.Modified, n.Deleted}
+		}
+		if then := r.Then; then != nil {
+			n, _ := then.Known()
+			row.Then = &ownChangesView{string(then.Side), viewStateID(then.From), viewStateID(then.To), n.Added, n.Modified, n.Deleted}
 		}
 		v.Checkpoints = append(v.Checkpoints, row)
 	}

@@ -39,13 +39,17 @@ func (l *listing) others(ctx context.Context, whose map[agentSession]string) (fu
 	texts := map[*timeline.Row]string{}
 	err = a.Ask(func() error {
 		for _, r := range l.rows[:min(len(l.rows), maxOwned)] {
-			owned, err := rowOwned(a, r)
-			if project.IsDamage(err) {
-				continue // verify tells of that
-			} else if err != nil {
-				return err
+			for _, r := range []*timeline.Row{r, r.Then} {
+				owned, err := rowOwned(a, r)
+				if project.IsDamage(err) {
+					continue // verify tells of that
+				} else if err != nil {
+					return err
+				}
+				if r != nil {
+					texts[r] = othersIn(r, owned, whose)
+				}
 			}
-			texts[r] = othersIn(r, owned, whose)
 		}
 		return nil
 	})

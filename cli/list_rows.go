@@ -49,7 +49,7 @@ func (l *listing) print(ctx context.Context) error {
 			return err
 		}
 		age := formatAge(o.now().Sub(r.Time))
-		cells := []string{rowNumber(r), rowID(r), age, screen.Clip(rowWhy(r), maxWhy), whose[sessionOf(r)], rowText(r, n), strings.TrimSpace(rowChanges(r, n, known) + others(r))}
+		cells := []string{rowNumber(r), rowID(r), age, screen.Clip(rowWhy(r), maxWhy), whose[sessionOf(r)], rowText(r, n), joinNonEmpty(strings.TrimSpace(rowChanges(r, n, known)+others(r)), strings.TrimSpace(thenChanges(r)+others(r.Then)))}
 		if r.Kind == timeline.Now {
 			if cells[1], cells[2] = "now", ""; t.Width > 0 && t.Width < narrow {
 				cells[2] = "now"
@@ -218,6 +218,23 @@ func rowChanges(r *timeline.Row, n timeline.Counts, known bool) string {
 		text = strings.TrimSpace(text + " !" + utoa(c.Partial))
 	}
 	return text
+}
+
+// thenChanges are in signs what came after a turn's end, of which no row of its own tells.
+func thenChanges(r *timeline.Row) string {
+	if r.Then == nil {
+		return ""
+	}
+	n, _ := r.Then.Known()
+	return "then " + changeCounts(n.Added, n.Modified, n.Deleted)
+}
+
+// joinNonEmpty puts a comma between two texts, where there are two.
+func joinNonEmpty(a, b string) string {
+	if a != "" && b != "" {
+		return a + ", " + b
+	}
+	return a + b
 }
 
 type agentSession struct{ agent, id string }

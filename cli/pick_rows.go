@@ -152,7 +152,7 @@ func pickRow(r *timeline.Row, n timeline.Counts, known bool, now time.Time) scre
 	row := screen.Row{ID: fmt.Sprint("#", r.Seq), Age: formatAge(now.Sub(r.Time)), Prompt: r.Kind == timeline.Prompt, Dim: r.Kind == timeline.Safety}
 	row.Why, row.Text = rowWhy(r), rowText(r, n)
 	if r.Kind != timeline.Now && r.Kind != timeline.Operation {
-		row.Note, row.NoNote = rowChanges(r, n, known), !known && r.To != nil
+		row.Note, row.NoNote = joinNonEmpty(rowChanges(r, n, known), thenChanges(r)), !known && r.To != nil
 	}
 	hidden := []string{r.Session, r.Agent}
 	switch c := r.Checkpoint; {
@@ -183,7 +183,7 @@ func (s *pickSource) notes(ctx context.Context, ids string) map[string]string {
 			continue
 		}
 		if n, known, err := r.Count(ctx, s.p, present); err == nil && known {
-			out[id] = rowChanges(r, n, known)
+			out[id] = joinNonEmpty(rowChanges(r, n, known), thenChanges(r))
 		}
 	}
 	return out

@@ -60,7 +60,9 @@ type shown struct {
 	changes            []manifest.Change
 	row                *timeline.Row     // nil where none is known
 	own                []manifest.Change // the row's
+	then               []manifest.Change // what came after the end of the row's turn
 	owned, ownOwned    owned             // whose changes and own are
+	thenOwned          owned
 	entries            []engine.TreeEntry
 	coverage           []problem.Problem
 	withFiles, withCov bool
@@ -126,7 +128,18 @@ func (s *shown) ownChanges(ctx context.Context, p *project.Project) error {
 		s.row = nil
 	}
 	s.own = withoutImplied(own)
-	return nil
+	if r.Then == nil {
+		return nil
+	}
+	var then []manifest.Change
+	err = r.Then.Changes(ctx, p, now, func(c manifest.Change) error {
+		then = append(then, c)
+		return nil
+	})
+	if s.then = withoutImplied(then); project.IsDamage(err) {
+		return nil
+	}
+	return err
 }
 
 // owners finds whose the changes are. r is the checkpoint's row, nil for none.
@@ -135,6 +148,8 @@ func (s *shown) owners(ctx context.Context, p *project.Project, r *timeline.Row,
 	if r != nil && r.To != nil && r.Side != timeline.Since {
 		if o.To = r.To.Seq; r.To.Now {
 			o.To, o.Now = 0, now.Seen(p)
+		} else if r.Then != nil {
+			o.To = r.Then.To.Seq
 		}
 	} else if r != nil && r.From != nil && r.From.Seq > 0 {
 		o.From = min(o.From, r.From.Seq)
@@ -151,6 +166,9 @@ func (s *shown) owners(ctx context.Context, p *project.Project, r *timeline.Row,
 		}
 		s.owned = ownedOf(by)
 		s.ownOwned, err = rowOwned(a, r)
+	}
+	if err == nil && r != nil {
+		s.thenOwned, err = rowOwned(a, r.Then)
 	}
 	if project.IsDamage(err) {
 		return nil // verify tells of that
@@ -182,6 +200,7 @@ type shownView struct {
 	checkpointView
 	Changes  ownedChangesView `json:"changes"`
 	Own      *ownPathsView    `json:"own_changes"` // as list tells them; null where they are not known
+	Then     *ownPathsView    `json:"then"`        // what came after the end of its turn, as list has it; null for nothing
 	Entries  *[]entryView     `json:"entries,omitempty"`
 	Coverage *[]problemView   `json:"coverage,omitempty"`
 	// The same, as status calls it.
@@ -200,6 +219,9 @@ func (s *shown) json() shownView {
 	v := shownView{checkpointView: viewCheckpoint(s.Listed), Changes: viewOwned(s.changes, s.owned)}
 	if r := s.row; r != nil {
 		v.Own = &ownPathsView{string(r.Side), viewStateID(r.From), viewStateID(r.To), viewOwned(s.own, s.ownOwned)}
+		if then := r.Then; then != nil {
+			v.Then = &ownPathsView{string(then.Side), viewStateID(then.From), viewStateID(then.To), viewOwned(s.then, s.thenOwned)}
+		}
 	}
 	if s.withFiles {
 		entries := make([]entryView, len(s.entries))
@@ -323,6 +345,11 @@ func (s *shown) printChanges(o *output) {
 			}
 			o.line("%s", heading)
 			list(s.own, s.ownOwned)
+		}
+		if len(s.then) > 0 {
+			o.line("")
+			o.line("What came after its end:")
+			list(s.then, s.thenOwned)
 		}
 	} else if r != nil && r.Side == timeline.After && len(s.own) > 0 {
 		o.line("What came after it:")

@@ -44,7 +44,11 @@ func (t *Timeline) passes(ctx context.Context, r *Row) (bool, error) {
 	if t.matching == nil {
 		return true, nil
 	}
-	return t.matching.touched(ctx, r)
+	ok, err := t.matching.touched(ctx, r)
+	if !ok && err == nil && r.Then != nil {
+		return t.matching.touched(ctx, r.Then)
+	}
+	return ok, err
 }
 
 // says reports whether a row has the text. An end is not searched by its prompt, which has a row.

@@ -63,6 +63,7 @@ type Row struct {
 	Side     Side
 	From, To *State // around the changes; nil From: the empty tree, nil To: not known
 	Folded   Fold
+	Then     *Row // of a prompt, what came after its turn's end, up to a checkpoint whose row does not tell of it; nil: nothing
 
 	counts *Counts // as the log has them already
 }

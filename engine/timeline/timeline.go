@@ -33,20 +33,13 @@ type Timeline struct {
 
 	newer    *State // the state that followed what comes next
 	turns    map[sessionKey]*turn
+	due      []dueEnd
 	ended    map[callKey]*State // of calls whose end was seen, and not yet their beginning
 	next     *project.Listed    // the last checkpoint taken in
 	pending  *Row               // what came before it is not known yet
 	folded   int
 	matching *pathMatcher
 	began    bool
-}
-
-type sessionKey struct{ agent, id string }
-
-// turn is where the turn ends that an older checkpoint of the session begins.
-type turn struct {
-	end     *State
-	stopped bool // by a stop of the session: an older one is not its end
 }
 
 // New begins at the newest row.
@@ -186,6 +179,7 @@ func (t *Timeline) begin(db *manifest.DB) error {
 	if n := t.o.Present; n != nil {
 		t.newer = n.state()
 		t.pending = &Row{Kind: Now, Time: n.Time, Side: Since, To: t.newer}
+		t.endings(n.windows, nil, n.at)
 	}
 	return t.prepare(db)
 }
@@ -200,11 +194,13 @@ func (t *Timeline) take(db *manifest.DB, e event) error {
 	t.starts.See(l)
 	r := newRow(l)
 	state := stateOf(&l.Checkpoint)
+	t.settle(state)
 	if l.Kind == manifest.Safety {
 		if t.o.Safety {
 			t.pending = r
 		}
 		t.newer, t.next = state, l
+		t.endingsOf(l)
 		return nil
 	}
 	if r.From != nil {
@@ -216,37 +212,8 @@ func (t *Timeline) take(db *manifest.DB, e event) error {
 		r.counts = &Counts{n.Added, n.Modified, n.Deleted} // as the log has them
 	}
 	t.pending, t.newer, t.next = r, state, l
+	t.endingsOf(l)
 	return nil
-}
-
-// ofTurn gives a prompt the end of its turn, and remembers ends.
-func (t *Timeline) ofTurn(r *Row, state *State) {
-	if r.Agent == "" && r.Session == "" {
-		return
-	}
-	key := sessionKey{r.Agent, r.Session}
-	of := t.turns[key]
-	if of == nil {
-		// Its newest: what followed, of whomever, is where its last turn ends.
-		of = &turn{end: t.newer}
-		t.turns[key] = of
-	}
-	if r.Subagent != "" {
-		return // its turns are a part of one
-	}
-	switch r.Kind {
-	case Prompt:
-		r.To = of.end
-		of.end, of.stopped = state, false
-	case Stop:
-		if !of.stopped {
-			of.end, of.stopped = state, true
-		}
-	case SessionEnd:
-		if !of.stopped {
-			of.end = state
-		}
-	}
 }
 
 func (t *Timeline) takeOperation(db *manifest.DB, o *manifest.Operation) error {
@@ -295,6 +262,7 @@ func (t *Timeline) takeOperation(db *manifest.DB, o *manifest.Operation) error {
 	}
 	t.newer = r.From
 	clear(t.turns) // what an older turn did ended before it
+	t.due = nil
 	clear(t.ended)
 	return nil
 }
@@ -370,45 +338,6 @@ func (t *Timeline) finish(db *manifest.DB, r *Row, older *event) error {
 		r.Folded = fold(r)
 	}
 	return t.foldEnd(db, r)
-}
-
-// ends finds the prompt whose turn a row ends. An agent without a hook for prompts has
-// no other row of such a turn: then this one has the turn's changes.
-func ends(db *manifest.DB, r *Row) error {
-	c := r.Checkpoint
-	if c.Subagent != "" || c.Session == "" {
-		return nil
-	}
-	q := manifest.Query{Session: c.Session, Before: c.Seq, Kinds: []manifest.CheckpointKind{manifest.Prompt, manifest.Stop, manifest.SessionStart}}
-	for before, err := range db.Checkpoints(q) {
-		switch {
-		case err != nil:
-			return err
-		case before.Agent != c.Agent || before.Subagent != "":
-			continue
-		case before.Kind == manifest.Prompt && (before.PromptID == c.PromptID || c.PromptID == "" || before.PromptID == ""):
-			r.Ends = before.Prompt
-			return nil
-		}
-		if r.Ends = c.Prompt; c.Prompt != "" && c.Description == "" && before.Kind == manifest.Stop && r.Kind == Stop &&
-			(before.PromptID != c.PromptID || before.Prompt != c.Prompt) {
-			r.Side, r.From, r.To = Since, stateOf(&before), stateOf(&c.Checkpoint)
-		}
-		return nil
-	}
-	r.Ends = c.Prompt
-	return nil
-}
-
-// targetEnds finds the prompt whose turn a row's target ends: a stop says nothing of its own.
-func targetEnds(db *manifest.DB, r *Row) error {
-	if r.Target == nil || r.Target.Kind != manifest.Stop && r.Target.Kind != manifest.SessionEnd {
-		return nil
-	}
-	of := newRow(r.Target)
-	err := ends(db, of)
-	r.Ends = of.Ends
-	return err
 }
 
 // fold says why a row has no news: what it did is nothing, and the state that it has is

@@ -1,0 +1,189 @@
+package timeline
+
+import (
+	"slices"
+	"time"
+
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/manifest"
+)
+
+type sessionKey struct{ agent, id string }
+
+// turn is where the turn ends that an older checkpoint of the session begins.
+type turn struct {
+	end     *State
+	then    *Row
+	known   bool // a checkpoint of the session was seen
+	busy    bool // it made calls behind what older ends there are
+	stopped bool // by a stop of the session: an older one is not its end
+}
+
+// turnOf is a session's; one of which nothing was seen yet is made.
+func (t *Timeline) turnOf(agent, session string) *turn {
+	key := sessionKey{agent, session}
+	if t.turns[key] == nil {
+		t.turns[key] = &turn{}
+	}
+	return t.turns[key]
+}
+
+// ofTurn gives a prompt the end of its turn, and remembers ends.
+func (t *Timeline) ofTurn(r *Row, state *State) {
+	if r.Agent == "" && r.Session == "" {
+		return
+	}
+	of := t.turnOf(r.Agent, r.Session)
+	if !of.known && !of.stopped {
+		of.end = t.newer // its newest: what followed, of whomever, is where its last turn ends
+	}
+	of.known = true
+	if r.Kind == Tool {
+		of.busy = true
+	}
+	if r.Subagent != "" {
+		return // its turns are a part of one
+	}
+	switch r.Kind {
+	case Prompt:
+		r.To, r.Then = of.end, of.then
+		*of = turn{end: state, known: true}
+	case Stop:
+		if !of.stopped {
+			of.end, of.stopped = state, true
+		}
+	case SessionEnd:
+		if !of.stopped {
+			of.end = state
+		}
+	}
+}
+
+// A turn's end takes no checkpoint where nothing changed since the one before it: then its window line alone says
+// when it was, and that checkpoint has the state it left. What came after it is the person's, or others', and
+// is told apart.
+
+// dueEnd is a turn that ends with the state in front of the checkpoint taken in last.
+type dueEnd struct {
+	of   *turn
+	next *project.Listed // that checkpoint; nil for now
+}
+
+// endingsOf looks for the ends of turns among the lines that a checkpoint brought.
+func (t *Timeline) endingsOf(l *project.Listed) {
+	if l.Windows == "" {
+		return
+	}
+	windows, err := manifest.ParseWindows(l.Windows)
+	if err != nil {
+		return // damaged, or of a newer program's form
+	}
+	var at map[string]time.Time
+	if slices.ContainsFunc(windows, ending) {
+		list, _ := manifest.ParseChanged(l.Changed) // what is damaged is not known
+		at = make(map[string]time.Time, len(list))
+		for _, c := range list {
+			at[c.Path] = c.At
+		}
+	}
+	t.endings(windows, l, at)
+}
+
+func ending(w manifest.Window) bool {
+	return w.Subagent == "" && w.Session != "" && (w.Edge == manifest.WindowStop || w.Edge == manifest.WindowEnd)
+}
+
+// endings is endingsOf for lines in front of a checkpoint, nil for now; at is when was written what differs there
+// from the one before.
+func (t *Timeline) endings(windows []manifest.Window, next *project.Listed, at map[string]time.Time) {
+	for _, w := range slices.Backward(windows) {
+		switch {
+		case next != nil && w.Time.After(next.Time):
+		case w.Edge == manifest.WindowOpen, w.Edge == manifest.WindowClose:
+			if w.Class != manifest.WindowNone {
+				t.turnOf(w.Agent, w.Session).busy = true
+			}
+		case !ending(w), next != nil && next.Kind == manifest.SessionEnd && w.Edge == manifest.WindowEnd && next.Session == w.Session:
+		default:
+			if of := t.turnOf(w.Agent, w.Session); !of.stopped && !of.busy && !writtenBefore(at, w.Time) {
+				of.stopped = true
+				t.due = append(t.due, dueEnd{of, next})
+			}
+		}
+	}
+}
+
+// early is how far a change time may lie before what made it: file systems take the time of the last tick.
+const early = 10 * time.Millisecond
+
+// writtenBefore reports whether something was written before a time: then nobody looked at that time.
+func writtenBefore(at map[string]time.Time, end time.Time) bool {
+	for _, written := range at {
+		if !written.IsZero() && written.Before(end.Add(-early)) {
+			return true
+		}
+	}
+	return false
+}
+
+// settle ends the turns that are due with the state in front of the checkpoint taken in before.
+func (t *Timeline) settle(state *State) {
+	for _, d := range t.due {
+		if d.of.end, d.of.then = state, nil; d.next == nil || d.next.Parent != state.ID {
+			continue
+		}
+		untold := false // of what was there before it, no row tells
+		switch d.next.Kind {
+		case manifest.Prompt, manifest.SessionStart, manifest.SessionEnd:
+			untold = true
+		case manifest.Safety:
+			untold = !t.o.Safety
+		}
+		if untold {
+			n := Counts{d.next.Added, d.next.Modified, d.next.Deleted}
+			if !n.None() {
+				d.of.then = &Row{Kind: Stop, Side: After, Time: d.next.Time, From: state, To: stateOf(&d.next.Checkpoint), counts: &n}
+			}
+		}
+	}
+	t.due = nil
+}
+
+// ends finds the prompt whose turn a row ends. An agent without a hook for prompts has
+// no other row of such a turn: then this one has the turn's changes.
+func ends(db *manifest.DB, r *Row) error {
+	c := r.Checkpoint
+	if c.Subagent != "" || c.Session == "" {
+		return nil
+	}
+	q := manifest.Query{Session: c.Session, Before: c.Seq, Kinds: []manifest.CheckpointKind{manifest.Prompt, manifest.Stop, manifest.SessionStart}}
+	for before, err := range db.Checkpoints(q) {
+		switch {
+		case err != nil:
+			return err
+		case before.Agent != c.Agent || before.Subagent != "":
+			continue
+		case before.Kind == manifest.Prompt && (before.PromptID == c.PromptID || c.PromptID == "" || before.PromptID == ""):
+			r.Ends = before.Prompt
+			return nil
+		}
+		if r.Ends = c.Prompt; c.Prompt != "" && c.Description == "" && before.Kind == manifest.Stop && r.Kind == Stop &&
+			(before.PromptID != c.PromptID || before.Prompt != c.Prompt) {
+			r.Side, r.From, r.To = Since, stateOf(&before), stateOf(&c.Checkpoint)
+		}
+		return nil
+	}
+	r.Ends = c.Prompt
+	return nil
+}
+
+// targetEnds finds the prompt whose turn a row's target ends: a stop says nothing of its own.
+func targetEnds(db *manifest.DB, r *Row) error {
+	if r.Target == nil || r.Target.Kind != manifest.Stop && r.Target.Kind != manifest.SessionEnd {
+		return nil
+	}
+	of := newRow(r.Target)
+	err := ends(db, of)
+	r.Ends = of.Ends
+	return err
+}
