@@ -202,7 +202,7 @@ func (f *folder) write(cur *generation, number uint64) (switched bool, err error
 		f.writer.NextID, f.writer.Version = cur.layout.NextID, cur.layout.Version+1
 		dead += cur.meta.dead
 	}
-	if err := f.emit(meta{last: f.state.last, mark: f.state.mark, dead: dead}); err != nil {
+	if err := f.emit(meta{last: f.state.last, mark: f.state.mark(), dead: dead}); err != nil {
 		return false, err
 	}
 	final, err := f.mergeRuns(append(slices.Clone(old), f.fresh...))

@@ -13,9 +13,9 @@ import (
 // in memory, what the records after it change. Fold writes the latter into the next
 // generation, so folded or not, the answers come from the same code.
 type state struct {
-	gen  *generation // may be nil
-	last uint64      // newest sequence number applied
-	mark uint64      // fingerprint of that record
+	gen    *generation // may be nil
+	last   uint64      // newest sequence number applied
+	newest *Record     // that record; nil: it is the generation's
 
 	index       index
 	checkpoints map[uint64]*Checkpoint // new ones, and old ones that are not as the generation has them
@@ -56,7 +56,7 @@ func newState(gen *generation) (*state, error) {
 	if gen == nil {
 		return s, nil
 	}
-	s.last, s.mark = gen.meta.last, gen.meta.mark
+	s.last = gen.meta.last
 	err := gen.scan([]byte{keyBucket}, func(key, value []byte) error {
 		if len(key) != 9 || len(value) > bucketSize {
 			return gen.damaged("bucket of the index")
@@ -74,13 +74,24 @@ func newState(gen *generation) (*state, error) {
 // commits in a power cut after somebody read them, and go on with others.
 func fingerprint(r Record) uint64 { return xxhash.Sum64(r.Append(nil)) }
 
+// mark is the fingerprint of the newest record.
+func (s *state) mark() uint64 {
+	switch {
+	case s.newest != nil:
+		return fingerprint(*s.newest)
+	case s.gen != nil:
+		return s.gen.meta.mark
+	}
+	return 0
+}
+
 // apply adds the next record. Records that cannot be (of no checkpoint, of
 // one deleted, a second commit of the same checkpoint) change nothing.
 func (s *state) apply(r Sequenced) error {
 	if r.Seq <= s.last {
 		return &FormatError{What: "log", Offset: int(r.Seq), Reason: "sequence numbers not in ascending order"}
 	}
-	s.last, s.mark = r.Seq, fingerprint(r.Record)
+	s.last, s.newest = r.Seq, &r.Record
 	switch rec := r.Record; {
 	case rec.Checkpoint != nil:
 		return s.applyCheckpoint(r.Seq, *rec.Checkpoint)
