@@ -36,6 +36,7 @@ type fileRevert struct {
 	shared            *SharedPath
 	beside            bool        // the work did not touch it: it was another name of a file
 	pair              *fileRevert // the other name of a file that gets its old one back
+	covered           bool        // it goes, and another file comes to its path
 }
 
 // fileOf says which of a path's steps are to go; nil where none of it could be.
@@ -116,6 +117,11 @@ type link struct {
 	path  string            // of a trail: its name then
 }
 
+// reverts reports whether a revert made it.
+func (l *link) reverts() bool {
+	return l.step != nil && l.step.Class == attribution.Operation && l.step.By != nil && l.step.By.Tool == string(manifest.OpRevert)
+}
+
 // chain are the versions that have a part in how the path is now.
 func (f *fileRevert) chain() []link {
 	links := make([]link, len(f.versions))
@@ -145,11 +151,15 @@ func chainOf(all []link) []link {
 	return links
 }
 
-// sameBefore is the newest version before the i-th that it equals; -1 for none.
+// sameBefore is the newest version before the i-th that it equals; -1 for none. What a revert made is its own, as settle
+// has to know whose work it took back: it does not go back to what another one had made, that was undone.
 func sameBefore(all []link, i int) int {
 	is := all[i]
 	for k := i - 1; k >= 0; k-- {
 		was := all[k]
+		if is.reverts() && was.reverts() {
+			continue
+		}
 		if was.path == is.path && (sameEntries(was.entry, is.entry) || sameKindDir(was.entry, is.entry) && was.entry.Mode == is.entry.Mode) {
 			return k
 		}

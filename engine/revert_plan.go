@@ -183,7 +183,7 @@ func (v *reverting) target() (oid.ID, error) {
 	var edits []restore.Edit
 	var late []*fileRevert // directories that go, or that a file takes the place of
 	for _, f := range v.files {
-		if !f.changes {
+		if !f.changes || f.covered {
 			continue
 		}
 		if f.now != nil && f.now.Kind == manifest.Subdir && (f.to == nil || f.to.Kind != manifest.Subdir) {

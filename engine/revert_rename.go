@@ -221,7 +221,9 @@ func (v *reverting) put(o *outcome, list []*outcome) error {
 	}
 	f.changes = o.name != o.at || !sameEntries(o.now, f.to)
 	v.files = append(v.files, f)
+	comes := slices.ContainsFunc(list, func(other *outcome) bool { return other != o && other.moves() && other.name == o.at })
 	if o.name == o.at {
+		f.covered = comes // it goes, and what had the name before it comes back
 		if o.now == nil && f.to != nil {
 			return v.cover(f)
 		}
@@ -231,7 +233,6 @@ func (v *reverting) put(o *outcome, list []*outcome) error {
 		f.path = o.name
 		return v.cover(f)
 	}
-	comes := slices.ContainsFunc(list, func(other *outcome) bool { return other.moves() && other.name == o.at })
 	if !comes {
 		old := &fileRevert{path: o.at, now: o.now, changes: true, decided: true, touched: true, own: []bool{false}, pair: f}
 		for i, s := range f.steps {

@@ -119,6 +119,9 @@ func (l *life) judgePath(t *tally, path string, steps []attribution.Step) (bad [
 			bad = append(bad, fmt.Sprintf("%s: a step to what it never was: %+v %+v", path, s.To, s.To.Entry))
 			continue
 		}
+		for _, ln := range slices.Concat(all[at].lines, all[to].lines) {
+			l.looked[ln] = true
+		}
 		for _, v := range all[at+1 : to+1] {
 			if v.by == nil {
 				continue // the first look

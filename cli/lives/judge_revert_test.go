@@ -48,9 +48,21 @@ func (l *life) targets() []target {
 // plan is what a revert says it does.
 type plan struct {
 	Create, Replace, Delete, Mode, Skip []struct{ Path, Reason string }
-	Merged, Kept, Shared                []struct{ Path, Reason string }
+	Merged, Shared                      []struct{ Path, Reason string }
+	Kept                                []keptPart
 	Shell                               []struct{ Paths []struct{ Path string } }
 	raw                                 map[string]any
+}
+
+// keptPart is what a revert leaves: lines of a file as it is afterwards, or all of it.
+type keptPart struct {
+	Path     string
+	From, To int
+}
+
+// keeps reports whether it says that a line of a file stays as a part of a conflict.
+func (p *plan) keeps(path string, line int) bool {
+	return slices.ContainsFunc(p.Kept, func(k keptPart) bool { return k.Path == path && k.From <= line && line <= k.To })
 }
 
 func (p *plan) paths() []string {
@@ -67,10 +79,13 @@ func (p *plan) paths() []string {
 // doubted are the paths of which it says that something stays.
 func (p *plan) doubted() map[string]bool {
 	all := map[string]bool{}
-	for _, list := range [][]struct{ Path, Reason string }{p.Kept, p.Shared, p.Skip} {
+	for _, list := range [][]struct{ Path, Reason string }{p.Shared, p.Skip} {
 		for _, c := range list {
 			all[c.Path] = true
 		}
+	}
+	for _, c := range p.Kept {
+		all[c.Path] = true
 	}
 	return all
 }
@@ -228,9 +243,11 @@ type place struct {
 func (l *life) judgeLines(g target, done *plan, after map[string]string, s *score, bad *faults) {
 	doubted := done.doubted()
 	result := map[string]string{} // text of a line: path
+	number := map[string]int{}    // and the line's number
 	for p, text := range after {
 		lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
-		for _, t := range lines[1:] {
+		for i, t := range lines[1:] {
+			number[t] = i + 1
 			if was, twice := result[t]; twice && t != "" {
 				bad.add("%q is in %s and in %s", t, was, p)
 			}
@@ -287,6 +304,10 @@ func (l *life) judgeLines(g target, done *plan, after map[string]string, s *scor
 			s.back++
 		case l.births[d.line].verdict == flagged && doubted[p]:
 			s.left++ // whose it was is not known, and it was said so
+		case g.is(d.born) && g.is(d.died) && !l.now(p).exists && done.keeps(p, number[text]):
+			// It wrote the line, somebody changed what it wrote, and then it removed the whole file. The file comes back for
+			// what others have in it; a conflict in it stays as it was in the end, with the target's own lines, and is named.
+			s.left++
 		case !known(l.deaths[d.line]) && !known(l.births[d.line]):
 			bad.add("%s: %q is back, which %s took away (%s)", p, text, d.died, said(l.deaths[d.line].Owner))
 		}
@@ -294,6 +315,9 @@ func (l *life) judgeLines(g target, done *plan, after map[string]string, s *scor
 	for text, d := range dead {
 		if _, is := result[text]; is || g.is(d.born) || !g.is(d.died) {
 			continue
+		}
+		if !l.looked[d.line] {
+			continue // it came and went between two looks: it is nowhere
 		}
 		if known(l.births[d.line]) && done.commanded(d.path) {
 			s.lost++ // it is taken for the target's own

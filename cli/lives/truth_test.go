@@ -146,9 +146,23 @@ func (t *truth) restored(path, text string, exists, exec bool, by *work) (*versi
 			for _, l := range next.lines {
 				l.died = nil
 			}
+			// It takes back what happened since, who removed a line that was written since among it: that the line is
+			// not there is the restore's doing now.
+			for _, since := range all[i+1:] {
+				for _, l := range since.died {
+					if l.died == since.by && !slices.Contains(next.lines, l) && bornIn(all[i+1:], l) {
+						l.died = by
+						next.died = append(next.died, l)
+					}
+				}
+			}
 			t.put(path, next, false)
 			return next, nil
 		}
 	}
 	return nil, fmt.Errorf("%s was restored as something that it never was:\n%s", path, text)
+}
+
+func bornIn(versions []*version, l *line) bool {
+	return slices.ContainsFunc(versions, func(v *version) bool { return slices.Contains(v.born, l) })
 }
