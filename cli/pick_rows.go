@@ -115,7 +115,15 @@ func (s *pickSource) load(ctx context.Context, a screen.Ask, limit int) (*screen
 func (s *pickSource) lookAtTree(ctx context.Context) (now *timeline.Present, why string) {
 	ctx, cancel := context.WithTimeout(ctx, lookFor)
 	defer cancel()
+	if now = s.watch.take(s.p.Store.Last); now != nil {
+		return now, ""
+	}
+	from := time.Now()
 	now, err := timeline.Look(ctx, s.p)
+	if err != nil {
+		now = nil
+	}
+	s.watch.saw(now, time.Since(from))
 	switch {
 	case err == nil:
 		return now, ""

@@ -25,6 +25,7 @@ type pickSource struct {
 	plans   map[int]*pickedPlan
 	planned int
 	done    []doneRestore // what was done, in order
+	watch   *treeWatch    // notes looks at the tree; nil: nobody watches it
 
 	shownHunks map[string]shownHunk // by the ids that screen has
 }

@@ -30,7 +30,7 @@ func newUISource(c *call, p *project.Project) *uiSource {
 
 func newUISpace(c *call, p *project.Project) *uiSpace {
 	pick := newPickSource(c, p)
-	pick.keep = true
+	pick.keep, pick.watch = true, &treeWatch{}
 	return &uiSpace{pickSource: pick}
 }
 

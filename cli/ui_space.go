@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/rewind-cli/rewind/cas"
 	"github.com/rewind-cli/rewind/cli/screen"
 	"github.com/rewind-cli/rewind/cli/web"
 	"github.com/rewind-cli/rewind/engine"
@@ -124,16 +125,25 @@ func (s *uiSpace) take(ctx context.Context) (release func(), err error) {
 	return func() { <-s.busy }, nil
 }
 
-// News is the log's place: its newest pack, and how long that is.
-func (s *uiSpace) News(context.Context) (string, error) {
+// News is the log's place, its newest pack and how long that is, and what the tree was found to be.
+func (s *uiSpace) News(ctx context.Context) (string, error) {
 	if err := s.there(); err != nil {
 		return "", err
 	}
+	s.watchTree(ctx)
+	return s.news()
+}
+
+func (s *uiSpace) news() (string, error) {
 	at, err := s.p.Store.Last()
 	if err != nil {
 		return "", told(err)
 	}
-	return fmt.Sprintf("%d-%x", at.Seq, at.Sum), nil
+	return s.newsAt(at), nil
+}
+
+func (s *uiSpace) newsAt(at cas.Position) string {
+	return fmt.Sprintf("%d-%x-%s", at.Seq, at.Sum, s.watch.word())
 }
 
 func (s *uiSpace) Ask(ctx context.Context, what string, args web.Args) (v any, err error) {
@@ -184,6 +194,8 @@ func (s *uiSpace) answerTo(ctx context.Context, what string, args web.Args) (v a
 		v, err = s.uiHealth(ctx)
 	case "series":
 		v, err = s.uiSeries(ctx)
+	case "now":
+		v = s.uiNow()
 	default:
 		err = errors.New("that cannot be asked")
 	}

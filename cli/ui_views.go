@@ -21,8 +21,9 @@ type uiTimeline struct {
 	Rows     []uiRow       `json:"rows"`
 	Graph    *screen.Graph `json:"graph"`
 	Sessions []uiSession   `json:"sessions"`
-	Total    int           `json:"total"` // checkpoints in all
-	More     bool          `json:"more"`  // these are the first
+	Total    int           `json:"total"`          // checkpoints in all
+	More     bool          `json:"more"`           // these are the first
+	News     string        `json:"news,omitempty"` // that it has taken in
 }
 
 type uiRow struct {
@@ -63,11 +64,18 @@ func (s *uiSpace) uiTimeline(ctx context.Context, args web.Args) (any, error) {
 	if args("safety") != "" {
 		a.Scope = screen.WithSafety
 	}
+	before, err := s.p.Store.Last()
+	if err != nil {
+		return nil, err
+	}
 	got, err := s.load(ctx, a, max(limit, 0))
 	if err != nil {
 		return nil, err
 	}
 	out := uiTimeline{Rows: make([]uiRow, 0, len(got.List)), Graph: got.Graph, Total: got.Total, More: got.More, Sessions: []uiSession{}}
+	if limit <= 0 {
+		out.News = s.newsAt(before)
+	}
 	s.mu.Lock()
 	present := s.present
 	for _, row := range got.List {

@@ -41,6 +41,9 @@ type Space interface {
 	Mark(ctx context.Context, mark json.RawMessage) (any, error)
 }
 
+// Looker is a Space that says when it last looked at the files as they are, as an answer says a time; "" for never.
+type Looker interface{ Looked() string }
+
 // Raw is a version of a file.
 type Raw struct {
 	Name string // as a person would keep it: no path

@@ -11,6 +11,7 @@ import { FilePage, Operations, Health, Search, Keys } from "./places.js";
 import { Text, plain, raw, when } from "./text.js";
 
 const FIRST = 200;
+const OLD = 30000; // ms since the files were looked at, from which on it is said
 
 // Shell holds which project is looked at: another one begins anew.
 function Shell({ first, readOnly, exported }) {
@@ -47,6 +48,7 @@ function App({ project, projects, chooseProject, renew, readOnly, exported }) {
   const [data, setData] = useState(null);
   const [error, setError] = useState(null);
   const [live, setLive] = useState(false);
+  const [looked, setLooked] = useState(0); // when the files were last looked at
   const [filter, setFilter] = useState("");
   const [kinds, setKinds] = useState("all");
   const [range, setRange] = useState(null);
@@ -73,11 +75,12 @@ function App({ project, projects, chooseProject, renew, readOnly, exported }) {
   // Rows: the first page at once, then all, and again whenever there are news.
   useEffect(() => {
     const stop = new AbortController();
-    let running = false, again = false, whole = false;
+    let running = false, again = false, whole = false, knows = ""; // the news that the rows have
     const take = (t) => {
       prepare(t.rows);
       const at = t.rows.findIndex((r) => r.id === chosenID.current);
       setData(t);
+      if (t.news) knows = t.news;
       t.news = ++news.current;
       const none = (c) => !c || !(c.added || c.modified || c.deleted);
       let n = at >= 0 ? at : Math.min(1, t.rows.length - 1);
@@ -117,7 +120,8 @@ function App({ project, projects, chooseProject, renew, readOnly, exported }) {
             if (e.ended || leave.signal.aborted) return;
             setLive(!e.error);
             if (e.error) setError({ message: e.error, hint: e.hint });
-            if (e.news) load();
+            if (e.looked) setLooked(Date.parse(e.looked));
+            if (e.news && e.news !== knows) load();
           }, leave.signal);
         } catch (e) {
           ended = !e.status;
@@ -139,10 +143,17 @@ function App({ project, projects, chooseProject, renew, readOnly, exported }) {
   const rows = data ? data.rows : [];
   const shown = useMemo(() => filtered(rows, filter, kinds, range), [rows, filter, kinds, range]);
   const row = rows[chosen];
+  // The files are looked at soon: who comes back to the page, or chooses now, waits for it. The news tell.
+  const lookNow = useCallback(() => void (!shared && !document.hidden && get(`p/${project}/now`).catch(() => {})), [project]);
+  useEffect(() => {
+    addEventListener("focus", lookNow);
+    return () => removeEventListener("focus", lookNow);
+  }, [lookNow]);
   const choose = useCallback((n) => {
     setChosen(n);
     picked.current = true;
     if (rows[n]) chosenID.current = rows[n].id;
+    if (rows[n] && rows[n].id === "@") lookNow();
   }, [rows]);
   const goTo = (id) => {
     const n = rows.findIndex((r) => r.id === id);
@@ -218,7 +229,7 @@ function App({ project, projects, chooseProject, renew, readOnly, exported }) {
       </form>
       <select aria-label="Which rows" value=${kinds} onChange=${(e) => setKinds(e.target.value)}><option value="all">all</option><option value="prompts">prompts</option><option value="changes">changes</option></select>
       <nav aria-label="Places">${[["", "timeline"], ["compare", "compare"], ["film", "film"], ["operations", "operations"], ["health", "health"], ["keys", "keys"]].filter(([p]) => !shared || !/operations|health|compare/.test(p)).map(([p, label]) => html`<a href=${address(project, { page: p })} aria-current=${place.page === p ? "page" : undefined} onClick=${(e) => (e.preventDefault(), p === "compare" ? compare() : go({ page: p }))}>${label}</a>`)}</nav>
-      ${shared ? html`<span class="exported">exported from <${Text} of=${exported.project} /> at <time datetime=${exported.time}>${when(exported.time)}</time></span>` : html`<span class=${"live" + (live ? " on" : "")} role="status">${live ? "live" : "not connected"}</span>`}
+      ${shared ? html`<span class="exported">exported from <${Text} of=${exported.project} /> at <time datetime=${exported.time}>${when(exported.time)}</time></span>` : html`<span class=${"live" + (live ? " on" : "")} role="status">${!live ? "not connected" : looked && Date.now() - looked > OLD ? "live, files as of " + new Date(looked).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" }) : "live"}</span>`}
       ${!readOnly && html`<button onClick=${() => setAction({ verb: "undo" })}>Undo…</button>`}
     </header>
     ${shared && html`<aside class="note about" aria-label="About this file"><${Text} of=${exported.notes.join(" ")} /></aside>`}

@@ -1,0 +1,141 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/rewind-cli/rewind/cas"
+	"github.com/rewind-cli/rewind/cas/oid"
+	"github.com/rewind-cli/rewind/engine/timeline"
+)
+
+// The working tree tells nobody that it changed: while a page looks, it is looked at again and again.
+const (
+	// treeEvery is how long it is left alone at least, and treeRest how many times as long as the last look took:
+	// looking costs a fiftieth of a core at most.
+	treeEvery = 3 * time.Second
+	treeRest  = 50
+	// treeSoon and treeSoonRest are the same for somebody who comes back to the page, or chooses now.
+	treeSoon     = time.Second
+	treeSoonRest = 5
+	// treeFresh is how long a look serves who asks for the rows because of it.
+	treeFresh = 2 * time.Second
+)
+
+// treeWatch is what the looks at the tree found. Its methods are called by several goroutines; nil is one that
+// notes nothing.
+type treeWatch struct {
+	mu    sync.Mutex
+	at    time.Time // when a look last succeeded
+	ended time.Time // when one last did, or did not
+	took  time.Duration
+	soon  bool // somebody waits for it
+	root  oid.ID
+	fresh *timeline.Present // for the next one who wants the rows; nil for none
+	log   cas.Position      // where the log was before fresh
+}
+
+// due reports whether it is time to look.
+func (w *treeWatch) due(now time.Time) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	every, rest := treeEvery, time.Duration(treeRest)
+	if w.soon {
+		every, rest = treeSoon, treeSoonRest
+	}
+	return now.Sub(w.ended) >= max(every, rest*w.took)
+}
+
+// hasten makes it due soon.
+func (w *treeWatch) hasten() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.soon = true
+}
+
+// saw notes a look, that found nothing where n is nil.
+func (w *treeWatch) saw(n *timeline.Present, took time.Duration) {
+	if w == nil {
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.ended, w.took, w.soon = time.Now(), took, false
+	if n != nil {
+		w.at, w.root = w.ended, n.Root
+	}
+}
+
+// keep has a look ready for who wants the rows, as long as the log is where it was before it.
+func (w *treeWatch) keep(n *timeline.Present, log cas.Position) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.fresh, w.log = n, log
+}
+
+// take gives it, once; nil for none that is fresh.
+func (w *treeWatch) take(last func() (cas.Position, error)) *timeline.Present {
+	if w == nil {
+		return nil
+	}
+	w.mu.Lock()
+	n, log, ended := w.fresh, w.log, w.ended
+	w.fresh = nil
+	w.mu.Unlock()
+	if n == nil || time.Since(ended) > treeFresh {
+		return nil
+	}
+	if at, err := last(); err != nil || at != log {
+		return nil
+	}
+	return n
+}
+
+// word changes when the tree is found otherwise than it was.
+func (w *treeWatch) word() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return fmt.Sprintf("%x", w.root[:8])
+}
+
+// watchTree looks at the tree where that is due and nobody else works with the project.
+func (s *uiSpace) watchTree(ctx context.Context) {
+	if !s.watch.due(time.Now()) {
+		return
+	}
+	select {
+	case s.busy <- struct{}{}:
+		defer func() { <-s.busy }()
+	default:
+		return
+	}
+	if !s.watch.due(time.Now()) {
+		return // another page's
+	}
+	at, err := s.p.Store.Last()
+	if err != nil {
+		return // News says so
+	}
+	s.watch.keep(nil, at) // not that of before
+	if n, _ := s.lookAtTree(ctx); n != nil {
+		s.watch.keep(n, at)
+	}
+}
+
+// Looked is when the tree was last looked at; "" for never.
+func (s *uiSpace) Looked() string {
+	s.watch.mu.Lock()
+	defer s.watch.mu.Unlock()
+	if s.watch.at.IsZero() {
+		return ""
+	}
+	return viewTime(s.watch.at)
+}
+
+// uiNow wants the tree looked at soon: the news tell what is found.
+func (s *uiSpace) uiNow() any {
+	s.watch.hasten()
+	return map[string]string{"looked": s.Looked()}
+}
