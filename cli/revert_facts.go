@@ -80,5 +80,8 @@ func (c *call) revertFacts(r *engine.Reverted) (facts []string) {
 		fact("%s: %s, which could have been changed by %s%s", verb, escapePath(s.Path), by, who)
 	}
 	more(len(r.Shared))
+	if n := len(r.NotCovered); n > 0 {
+		fact("Not covered: %s that this work wrote: %s", plural(n, "ignored file", "ignored files"), pathsText(r.NotCovered))
+	}
 	return facts
 }

@@ -247,6 +247,8 @@ type revertedView struct {
 	Shell     []shellView    `json:"shell"`
 	Near      []nearView     `json:"next_to"`
 	Moved     []movedView    `json:"moved"` // renames that go back, with later edits
+	// NotCovered are ignored files that the work wrote: they are in no state, and stay.
+	NotCovered []pathView `json:"not_covered"`
 }
 
 type turnView struct {
@@ -315,7 +317,7 @@ type nearView struct {
 
 func viewReverted(r *engine.Reverted) revertedView {
 	v := revertedView{restoredView: viewRestored(r.Restored), Reverted: []turnView{}, Merged: []mergedView{}, Kept: []keptView{},
-		Shared: []sharedView{}, Shell: []shellView{}, Near: []nearView{}, Moved: []movedView{}, Conflicts: viewConflicts(r.Conflicts)}
+		Shared: []sharedView{}, Shell: []shellView{}, Near: []nearView{}, Moved: []movedView{}, Conflicts: viewConflicts(r.Conflicts), NotCovered: viewPaths(r.NotCovered)}
 	for _, t := range r.Turns {
 		v.Reverted = append(v.Reverted, turnView{t.Agent, t.Session, t.PromptID, t.Prompt, t.Paths})
 	}

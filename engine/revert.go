@@ -43,15 +43,17 @@ func ConflictChoices() []ConflictChoice {
 // Reverted is what a revert did, or would do.
 type Reverted struct {
 	*Restored
-	Turns     []RevertedTurn    // whose work it was, oldest first; empty where it changed nothing
-	Merged    []MergedPath      // files in which others' lines stay
-	Conflicts []RevertConflict  // with what was chosen
-	Kept      []KeptPart        // what stays although it was to go
-	Shared    []SharedPath      // several could have made it: it stays, or goes with IncludeShared
-	Shell     []ShellWork       // commands whose changes go: what a person wrote meanwhile is not told from them
-	Near      []NearPart        // beside what goes, others changed something
-	Moved     map[string]string // a rename that is taken back with later edits: new path to old
-	Back      int               // with this many prompts of its session the conversation could go back behind it, too; 0: it could not
+	Turns     []RevertedTurn   // whose work it was, oldest first; empty where it changed nothing
+	Merged    []MergedPath     // files in which others' lines stay
+	Conflicts []RevertConflict // with what was chosen
+	Kept      []KeptPart       // what stays although it was to go
+	Shared    []SharedPath     // several could have made it: it stays, or goes with IncludeShared
+	Shell     []ShellWork      // commands whose changes go: what a person wrote meanwhile is not told from them
+	Near      []NearPart       // beside what goes, others changed something
+	// NotCovered are files there that the work wrote and that the rules leave out of every state: they stay.
+	NotCovered []string
+	Moved      map[string]string // a rename that is taken back with later edits: new path to old
+	Back       int               // with this many prompts of its session the conversation could go back behind it, too; 0: it could not
 }
 
 // RevertedTurn is a prompt, and what was done for it.

@@ -81,7 +81,12 @@ func (v *reverting) wholeConflict(f *fileRevert, links []link, others []*attribu
 // keepWhole leaves a path as it is, since what others made is in the way.
 func (f *fileRevert) keepWhole(v *reverting, reason string) {
 	c := RevertConflict{Path: f.path, Reason: reason, Key: conflictKey(f.path, nil, nil)}
-	if c.Choice = v.choice(c.Key); c.Choice != RefuseConflicts {
+	switch c.Choice = v.choice(c.Key); c.Choice {
+	case RefuseConflicts:
+	case UndoBlock, MarkConflict:
+		reason += ", so it is kept: " + string(c.Choice) + " cannot be done there"
+		c.Reason, c.Choice = reason, KeepFile
+	default:
 		c.Choice = KeepFile // nothing else can be done
 	}
 	f.conflicts = append(f.conflicts, c)

@@ -3,6 +3,8 @@ package engine
 import (
 	"cmp"
 	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -67,6 +69,9 @@ func (v *reverting) plan() (*restore.Plan, error) {
 		return nil, err
 	}
 	if err := v.beginningsThere(paths, steps); err != nil {
+		return nil, err
+	}
+	if v.out.NotCovered, err = v.notCovered(); err != nil {
 		return nil, err
 	}
 	v.turns, v.first = map[RevertedTurn]int{}, map[RevertedTurn]int64{}
@@ -146,6 +151,33 @@ func (v *reverting) unread(f *fileRevert) {
 		}
 	}
 	v.skips = append(v.skips, p)
+}
+
+// notCovered are the files that the work's edits wrote, which are there, and which no state holds.
+func (v *reverting) notCovered() (paths []string, err error) {
+	var today *rules.Scopes
+	for _, path := range v.who.Declared(v.work.has) {
+		if v.sel != nil && !v.sel.Has(path) {
+			continue
+		}
+		if e, err := entryAt(v.tx.Load, v.now, path); err != nil || e != nil {
+			if err != nil {
+				return nil, err
+			}
+			continue
+		}
+		info, err := os.Lstat(filepath.Join(v.Root(), filepath.FromSlash(path)))
+		if err != nil || info.IsDir() {
+			continue
+		}
+		if today == nil {
+			today = rules.Today(v.Project, v.fs)
+		}
+		if !today.Captures(path, false) {
+			paths = append(paths, path)
+		}
+	}
+	return paths, nil
 }
 
 // planFiles plans the way to the target on the paths that change. What is there is read once more: it has to be

@@ -2,6 +2,7 @@ package attribution
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 
 	"github.com/rewind-cli/rewind/cas/oid"
@@ -192,12 +193,24 @@ func (a *Attribution) Paths(match func(*Work) bool) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	paths := make([]string, 0, len(found))
-	for p := range found {
-		paths = append(paths, p)
+	return slices.Sorted(maps.Keys(found)), nil
+}
+
+// Declared are the paths that edits of such work named, in order: also those that no checkpoint holds. Edits that may have
+// been refused are left out.
+func (a *Attribution) Declared(match func(*Work) bool) []string {
+	found := map[string]bool{}
+	for _, all := range [][]*window{a.windows, a.lasting} {
+		for _, w := range all {
+			if !w.edits() || w.doubtful || len(w.files) == 0 || !match(&w.Work) {
+				continue
+			}
+			for _, f := range w.files {
+				found[f] = true
+			}
+		}
 	}
-	slices.Sort(paths)
-	return paths, nil
+	return slices.Sorted(maps.Keys(found))
 }
 
 // Between are the steps behind commit from, up to commit to (ThenNow: the working tree), by path, oldest first.
