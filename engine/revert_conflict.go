@@ -14,7 +14,7 @@ import (
 // conflictOf says what a block is about, and what was chosen for it.
 func (v *reverting) conflictOf(f *fileRevert, links []link, w *weave.Weave, b weave.Block) RevertConflict {
 	c := RevertConflict{Path: f.path, From: b.Start + 1, To: b.End, Reason: "others built on it",
-		Now: w.Newest()[b.Start:b.End], Before: b.Before, By: v.others(links, b.Foreign), Own: v.others(links, b.Own)}
+		Now: w.Newest()[b.Start:b.End], Before: b.Before, By: v.others(links, builtOn(links, w, b)), Own: v.others(links, b.Own)}
 	if b.Kind == weave.Ambiguous {
 		c.Reason = "it can be taken back in more than one way"
 	}
@@ -29,6 +29,22 @@ func (v *reverting) conflictOf(f *fileRevert, links []link, w *weave.Weave, b we
 	}
 	c.Choice = v.choice(c.Key)
 	return c
+}
+
+// builtOn are the steps that came after the first own one of a block and built on it: also those that wrote on where
+// others had.
+func builtOn(links []link, w *weave.Weave, b weave.Block) []int {
+	steps := slices.Clone(b.Foreign)
+	if len(b.Own) == 0 {
+		return steps
+	}
+	for _, step := range w.Birth()[b.Start:b.End] {
+		if step > b.Own[0] && step < len(links) && !links[step].own && !slices.Contains(steps, step) {
+			steps = append(steps, step)
+		}
+	}
+	slices.Sort(steps)
+	return steps
 }
 
 // precious reports whether what it holds is not printed.

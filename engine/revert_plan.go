@@ -11,6 +11,7 @@ import (
 
 	"github.com/rewind-cli/rewind/cas/oid"
 	"github.com/rewind-cli/rewind/engine/attribution"
+	"github.com/rewind-cli/rewind/engine/conversation"
 	"github.com/rewind-cli/rewind/engine/problem"
 	"github.com/rewind-cli/rewind/engine/restore"
 	"github.com/rewind-cli/rewind/engine/rules"
@@ -103,9 +104,7 @@ func (v *reverting) plan() (*restore.Plan, error) {
 		return nil, err
 	}
 	v.tell()
-	if v.work.newest && v.work.call == "" && v.work.subagent == "" && v.sel == nil {
-		v.out.Back = len(v.work.turns)
-	}
+	v.out.Back = v.back()
 	if slices.ContainsFunc(v.out.Conflicts, func(c RevertConflict) bool { return c.Choice == RefuseConflicts }) {
 		return nil, &ConflictError{v.out}
 	}
@@ -178,6 +177,22 @@ func (v *reverting) notCovered() (paths []string, err error) {
 		}
 	}
 	return paths, nil
+}
+
+// back is how many prompts the conversation can go back instead; 0 where it cannot, or is as it was.
+func (v *reverting) back() int {
+	n := len(v.work.turns)
+	if v.o.DryRun || n == 0 || !v.work.newest || v.work.call != "" || v.work.subagent != "" || v.sel != nil {
+		return 0
+	}
+	s, err := conversation.ChooseSession(v.ctx, v.Project, v.work.session)
+	if err != nil {
+		return 0
+	}
+	if place, err := conversation.BeforePrompt(v.ctx, v.Project, s, n); err != nil || !place.There() || !place.Exact {
+		return 0
+	}
+	return n
 }
 
 // planFiles plans the way to the target on the paths that change. What is there is read once more: it has to be

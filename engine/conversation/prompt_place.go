@@ -25,6 +25,9 @@ type PromptPlace struct {
 	failed error // why there is no place
 }
 
+// There reports whether the conversation can go back to the place.
+func (f *PromptPlace) There() bool { return f.at != nil }
+
 // BeforePrompt finds the place before the n-th last prompt of a session, and its
 // checkpoint. The caller holds the users lock. Errors: *NoConversationError,
 // *FewPromptsError of package transcript.
