@@ -286,7 +286,7 @@ func live(dir, program string, s script) (*found, error) {
 		return nil, err
 	}
 	if f.tally, err = l.attributed(); err != nil {
-		return f, err
+		return f, fmt.Errorf("%w\n  (the slowest hook took %s; what an edit's look does not find within a second is not recorded)", err, l.slowest.Round(time.Millisecond))
 	}
 	for _, g := range l.targets() {
 		score, err := l.reverted(g)

@@ -42,6 +42,7 @@ type life struct {
 	told       []told
 	hooks      int
 	hookTime   time.Duration
+	slowest    time.Duration // of the hooks
 }
 
 // seen is a session's newest checkpoint, as its state file tells.
@@ -246,6 +247,7 @@ func (l *life) hook(e *event) error {
 	a := l.call(string(text), "hook", "claude")
 	l.hooks++
 	l.hookTime += time.Since(start)
+	l.slowest = max(l.slowest, time.Since(start))
 	l.told = append(l.told, told{e, start, time.Now()})
 	if a.code != 0 || a.err != "" {
 		return fmt.Errorf("the hook ended with %d: %s%s", a.code, a.out, a.err)
