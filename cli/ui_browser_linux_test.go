@@ -171,7 +171,10 @@ func (l *pageLab) rewind(args ...string) string {
 
 func (l *pageLab) hook(event map[string]any) {
 	l.t.Helper()
-	event["session_id"], event["cwd"] = pageSession, l.root
+	event["cwd"] = l.root
+	if event["session_id"] == nil {
+		event["session_id"] = pageSession
+	}
 	data, err := json.Marshal(event)
 	if err != nil {
 		l.t.Fatal(err)
@@ -448,5 +451,44 @@ func TestPageProjects(t *testing.T) {
 	l.rewind("save", "while nobody looked")
 	hide(false)
 	l.until(`document.querySelector(".live.on") && document.querySelector(".left").textContent.includes("while nobody looked")`)
+	l.clean()
+}
+
+// A restore that would take another session's work says whose, and leads to what keeps it.
+func TestPageOthersWork(t *testing.T) {
+	l := newPageLab(t)
+	const other = "5ba1c0de-0000-4000-8000-000000000002"
+	transcript := filepath.Join(filepath.Dir(l.transcript()), other+".jsonl")
+	event := func(name string, more map[string]any) {
+		e := map[string]any{"hook_event_name": name, "session_id": other, "transcript_path": transcript, "prompt_id": "other-1"}
+		for k, v := range more {
+			e[k] = v
+		}
+		l.hook(e)
+	}
+	input := map[string]any{"tool_name": "Write", "tool_use_id": "toolu_other", "tool_input": map[string]any{"file_path": filepath.Join(l.root, "other.go"), "content": "package calc\n"}}
+	event("SessionStart", map[string]any{"source": "startup"})
+	event("UserPromptSubmit", map[string]any{"prompt": "a file <b>beside</b>"})
+	event("PreToolUse", input)
+	l.write("other.go", "package calc\n")
+	event("PostToolUse", input)
+	event("Stop", nil)
+	l.until(`document.querySelector(".left").textContent.includes("beside")`)
+	l.click(".row", "make Add faster")
+	l.until(`document.querySelector(".right[aria-busy=false] h2")?.textContent.includes("make Add faster")`)
+	l.click(".right button", "Restore…")
+	l.until(`document.querySelector("dialog[open] .others li")?.textContent.includes("claude ` + other + `: 1 path, a file <b>beside</b>")`)
+	l.picture("others")
+	l.click("dialog .others button", "Keep it: take back only this session's last 2 turns…")
+	l.until(`document.querySelector("dialog[open] .go:not([disabled])")?.textContent === "Revert 2 paths" && !document.querySelector("dialog .others")`)
+	l.picture("others-kept")
+	l.click("dialog .go", "Revert")
+	l.until(`document.querySelector(".done")`)
+	if got := l.read("other.go"); got != "package calc\n" {
+		t.Errorf("the other session's file: %q", got)
+	}
+	if got := l.read("calc.go"); !strings.Contains(got, "a + b") {
+		t.Errorf("not taken back: %s", got)
+	}
 	l.clean()
 }

@@ -78,6 +78,7 @@ var parts = []part{
 	{"history", (*bench).historyPart},
 	{"search", (*bench).searchPart},
 	{"lines", (*bench).linesPart},
+	{"page", (*bench).pagePart},
 }
 
 func partNames() string {

@@ -1,10 +1,12 @@
 // Command history puts many checkpoints into a project, one after the other,
 // through the engine in one process: far faster than one process each.
 //
-//	history [-seed N] [-glob G] [-each K] ROOT FROM TO
+//	history [-seed N] [-glob G] [-each K] [-again] ROOT FROM TO
 //
 // Checkpoint FROM+1 to TO are made; each follows a one-line edit of one of
-// twenty files, or of K of those that match G.
+// twenty files, or of K of those that match G. With -again the tree is not looked
+// at: they are prompts and calls of two sessions, of trees that the newest
+// checkpoints have.
 package main
 
 import (
@@ -27,7 +29,15 @@ func main() {
 	seed := flag.Uint64("seed", 1, "of the edits")
 	glob := flag.String("glob", "src/m000/p0[0-4]/file*[05].go", "the files to edit, below ROOT")
 	each := flag.Int("each", 1, "files edited before a checkpoint")
+	again := flag.Bool("again", false, "of trees that are held already: log records alone")
 	flag.Parse()
+	if *again {
+		if err := repeat(flag.Args()); err != nil {
+			fmt.Fprintln(os.Stderr, "history:", err)
+			os.Exit(1)
+		}
+		return
+	}
 	if err := history(edits{seed: *seed, each: *each}, *glob, flag.Args()); err != nil {
 		fmt.Fprintln(os.Stderr, "history:", err)
 		os.Exit(1)
@@ -56,15 +66,18 @@ func (e edits) before(i int) error {
 	return nil
 }
 
-func history(e edits, glob string, args []string) error {
+func interval(args []string) (from, to int, err error) {
 	if len(args) != 3 {
-		return fmt.Errorf("ROOT FROM TO")
+		return 0, 0, fmt.Errorf("ROOT FROM TO")
 	}
-	from, err := strconv.Atoi(args[1])
-	if err != nil {
-		return err
+	if from, err = strconv.Atoi(args[1]); err == nil {
+		to, err = strconv.Atoi(args[2])
 	}
-	to, err := strconv.Atoi(args[2])
+	return from, to, err
+}
+
+func history(e edits, glob string, args []string) error {
+	from, to, err := interval(args)
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,271 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/rewind-cli/rewind/bench/measure"
+	"github.com/rewind-cli/rewind/bench/report"
+	"github.com/rewind-cli/rewind/bench/workload"
+	"github.com/rewind-cli/rewind/cli/web/browser"
+)
+
+// pagePart measures what a person waits for who looks at the page of rewind ui, in a real browser.
+func (b *bench) pagePart() error {
+	profile := filepath.Join(b.dir, "browser")
+	if err := os.Mkdir(profile, 0o755); err != nil {
+		return err
+	}
+	chromium, err := browser.Start(profile, 1280, 800)
+	if errors.Is(err, browser.ErrMissing) {
+		b.note("page: NOT MEASURED: %v", err)
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer chromium.Close()
+	sizes := []int{1000}
+	if !b.short {
+		sizes = []int{10_000, 100_000}
+	}
+	for _, n := range sizes {
+		p, err := b.manyCheckpoints(n)
+		if err != nil {
+			return err
+		}
+		if err := b.pageLine(chromium, p, n); err != nil {
+			return fmt.Errorf("%s: %w", p.title, err)
+		}
+	}
+	return nil
+}
+
+// manyCheckpoints makes a small project with a long log.
+func (b *bench) manyCheckpoints(n int) (*project, error) {
+	p := &project{name: fmt.Sprint("page-", n), root: filepath.Join(b.dir, "page", strconv.Itoa(n)), title: report.Count(n) + " checkpoints"}
+	if err := os.MkdirAll(p.root, 0o755); err != nil {
+		return nil, err
+	}
+	for f, lines := range workload.NewVersions(b.seed, 40, 60).Texts {
+		if err := os.WriteFile(filepath.Join(p.root, fmt.Sprintf("file%02d.go", f)), []byte(strings.Join(lines, "")), 0o644); err != nil {
+			return nil, err
+		}
+	}
+	if err := b.ensureSaved(p); err != nil {
+		return nil, err
+	}
+	const looked = 40
+	for _, args := range [][]string{{"-glob", "file*.go", p.root, "0", fmt.Sprint(looked)}, {"-again", p.root, fmt.Sprint(looked), fmt.Sprint(n)}} {
+		if err := b.do(measure.Command{Args: append([]string{b.program("history")}, args...)}); err != nil {
+			return nil, err
+		}
+	}
+	return p, nil
+}
+
+// served is a rewind ui that runs.
+type served struct {
+	*exec.Cmd
+	url   string
+	ready time.Duration // from its start until it answered
+}
+
+func (b *bench) servePage(p *project) (*served, error) {
+	began := time.Now()
+	cmd := exec.CommandContext(b.ctx, b.rewind, "--root", p.root, "ui", "--no-open", "--json")
+	cmd.Env = b.run.Env
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		return nil, err
+	}
+	s := &served{Cmd: cmd}
+	var doc struct{ URL string }
+	err = json.NewDecoder(bufio.NewReader(out)).Decode(&doc)
+	if err == nil {
+		s.url = doc.URL
+		var r *http.Response
+		if r, err = http.Get(s.url[:strings.Index(s.url, "/p/")] + "/"); err == nil {
+			err = r.Body.Close()
+		}
+	}
+	s.ready = time.Since(began)
+	if err != nil {
+		s.end()
+		return nil, err
+	}
+	return s, nil
+}
+
+func (s *served) end() {
+	_ = s.Process.Signal(os.Interrupt)
+	_ = s.Wait() // it has served
+}
+
+// watched notes, in the page, when what a person waits for was there first.
+const watched = `window.first = {}; new MutationObserver(() => {
+	const see = (what, is) => { if (!(what in first) && is()) first[what] = performance.now(); };
+	see("rows", () => document.querySelector(".row"));
+	see("diff", () => document.querySelector(".right .patch tr"));
+	see("all", () => { const t = document.querySelector(".left .total"); return t && /\d/.test(t.textContent) && document.querySelector(".legend"); });
+}).observe(document, { childList: true, subtree: true, attributes: true, characterData: true });`
+
+// The page's own times, in milliseconds: of a click until the lines are drawn, of a filter until the rows are,
+// and between the frames of a list that is scrolled from its beginning to its end.
+const (
+	clicked = `(async () => { const times = []; const rows = document.querySelectorAll(".row:not(.k-operation)");
+	for (let i = 2; i < 12 && i < rows.length; i++) {
+		const head = document.querySelector(".right h2").textContent, from = performance.now();
+		document.querySelectorAll(".row")[i].click();
+		await new Promise((done) => { const look = () => document.querySelector(".right h2").textContent !== head && document.querySelector(".right[aria-busy=false] .patch tr") ? (o.disconnect(), done()) : 0;
+			const o = new MutationObserver(look); o.observe(document.querySelector("main"), { childList: true, subtree: true, attributes: true, characterData: true }); setTimeout(() => (o.disconnect(), done()), 5000); });
+		times.push(performance.now() - from);
+	} return times; })()`
+	filtered = `(async () => { const times = [], input = document.querySelector("header input");
+	for (const text of ["parser", "parser of", "lock", "turn 7", "nothing has this", ""]) {
+		const was = document.querySelector(".total").textContent, from = performance.now();
+		input.value = text; input.dispatchEvent(new Event("input", { bubbles: true }));
+		await new Promise((done) => { const look = () => document.querySelector(".total").textContent !== was ? (o.disconnect(), done()) : 0;
+			const o = new MutationObserver(look); o.observe(document.querySelector(".left"), { childList: true, subtree: true, characterData: true }); setTimeout(() => (o.disconnect(), done()), 1000); });
+		times.push(performance.now() - from);
+		await new Promise((done) => setTimeout(done, 50));
+	} return times; })()`
+	scrolled = `(async () => { const times = [], list = document.querySelector(".timeline"), frame = () => new Promise(requestAnimationFrame);
+	let last = await frame();
+	for (let i = 1; i <= 150; i++) { list.scrollTop = list.scrollHeight * i / 150; const now = await frame(); times.push(now - last); last = now; }
+	list.scrollTop = 0; return times; })()`
+)
+
+// quantile is of times, which it sorts.
+func quantile(times []float64, q float64) float64 {
+	if len(times) == 0 {
+		return 0
+	}
+	slices.Sort(times)
+	return times[min(int(q*float64(len(times))), len(times)-1)]
+}
+
+// pageLine opens the page some times, and then works with it.
+func (b *bench) pageLine(c *browser.Browser, p *project, n int) error {
+	line := &report.Line{What: "the page", Tree: p.title, Load: b.lookAtLoad(), Detail: n != 10_000}
+	var ready, paint, diff, all []float64
+	var s *served
+	for range b.pick(7, 3) {
+		if s != nil {
+			s.end()
+		}
+		var err error
+		if s, err = b.servePage(p); err != nil {
+			return err
+		}
+		ready = append(ready, float64(report.ToMillis(s.ready)))
+		var first struct{ Rows, Diff, All, Paint float64 }
+		if err = c.Fresh(1280, 800); err == nil {
+			err = c.Send("Page.addScriptToEvaluateOnNewDocument", map[string]any{"source": watched}, nil)
+		}
+		if err == nil {
+			err = c.Go(s.url)
+		}
+		if err == nil {
+			err = c.Until(`window.first && first.diff && first.all`)
+		}
+		if err == nil {
+			err = c.Eval(`({ ...first, paint: performance.getEntriesByName("first-contentful-paint")[0]?.startTime ?? 0 })`, &first)
+		}
+		if err != nil {
+			s.end()
+			return err
+		}
+		paint, diff, all = append(paint, first.Paint), append(diff, max(first.Diff, first.Rows)), append(all, first.All)
+	}
+	defer s.end()
+	ours := &report.Subject{Name: "rewind ui", Role: report.Ours}
+	for _, t := range diff {
+		ours.Times = append(ours.Times, report.Millis(t))
+	}
+	ours.Median, ours.P90, ours.Min = report.Millis(quantile(diff, 0.5)), report.Millis(quantile(diff, 0.9)), report.Millis(diff[0])
+	line.Subjects = []*report.Subject{ours}
+	kept := func(what string, got, limit float64, unit string) {
+		line.Budgets = append(line.Budgets, report.Budget{What: what, Got: got, Limit: limit, Unit: unit})
+		b.say("the page, %s: %s: %.1f %s, of %g", p.title, what, got, unit, limit)
+	}
+	kept("ready ≤ 10 ms", quantile(ready, 0.5), 10, "ms")
+	kept("first contentful paint ≤ 100 ms", quantile(paint, 0.5), 100, "ms")
+	kept("rows and first diff ≤ 150 ms", float64(ours.Median), 150, "ms")
+	if n <= 10_000 {
+		kept("all known ≤ 300 ms", quantile(all, 0.5), 300, "ms")
+	} else {
+		line.Notes = append(line.Notes, fmt.Sprintf("all known after %.0f ms", quantile(all, 0.5)))
+	}
+	var click, filter, scroll []float64
+	err := errors.Join(c.Eval(clicked, &click), c.Eval(filtered, &filter), c.Eval(scrolled, &scroll))
+	if err != nil {
+		return err
+	}
+	kept("click to diff ≤ 50 ms", quantile(click, 0.5), 50, "ms")
+	kept("prompt search ≤ 16 ms", quantile(filter, 0.5), 16, "ms")
+	kept("a frame of scrolling ≤ 40 ms, p95", quantile(scroll, 0.95), 40, "ms")
+	var heap struct{ UsedSize float64 }
+	if err := errors.Join(c.Send("HeapProfiler.collectGarbage", nil, nil), c.Send("Runtime.getHeapUsage", nil, &heap)); err != nil {
+		return err
+	}
+	kept("heap ≤ 25 MB", heap.UsedSize/1e6, 25, "MB")
+	const idle = 5 * time.Second
+	before := cpuTime(s.Process.Pid)
+	time.Sleep(idle)
+	kept("idle CPU of the server < 0.1 %", 100*float64(cpuTime(s.Process.Pid)-before)/float64(idle), 0.1, "%")
+	if err := b.newsOfPage(c, p, line); err != nil {
+		return err
+	}
+	b.out.Lines = append(b.out.Lines, line)
+	return nil
+}
+
+// newsOfPage saves once while the page looks: how long until its row is there, and what was sent for it.
+func (b *bench) newsOfPage(c *browser.Browser, p *project, line *report.Line) error {
+	if err := workload.Edit(filepath.Join(p.root, "file00.go"), b.seed+1); err != nil {
+		return err
+	}
+	var sent, took float64
+	err := c.Eval(`performance.clearResourceTimings()`, nil)
+	began := time.Now()
+	if err == nil {
+		err = b.do(b.rewindCommand(p, "save", "a page looks", "--quiet"))
+	}
+	if err == nil {
+		err = c.Until(`document.querySelector(".left").textContent.includes("a page looks")`)
+		took = float64(report.ToMillis(time.Since(began)))
+	}
+	time.Sleep(time.Second) // whatever follows
+	if err == nil {
+		err = c.Eval(`performance.getEntriesByType("resource").reduce((n, e) => n + e.transferSize, 0)`, &sent)
+	}
+	line.Notes = append(line.Notes, fmt.Sprintf("a save is shown %.0f ms after it was begun, by %.0f kB", took, sent/1000))
+	b.say("the page, %s: %s", p.title, line.Notes[len(line.Notes)-1])
+	return err
+}
+
+// cpuTime is what a process of ours has used so far; 0 where the system does not tell.
+func cpuTime(pid int) time.Duration {
+	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	fields := strings.Fields(string(data[strings.LastIndexByte(string(data), ')')+1:]))
+	if err != nil || len(fields) < 13 {
+		return 0
+	}
+	user, _ := strconv.Atoi(fields[11])
+	system, _ := strconv.Atoi(fields[12])
+	return time.Duration(user+system) * time.Second / 100 // ticks
+}
