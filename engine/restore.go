@@ -315,7 +315,7 @@ func (r *restoring) carryOut(plan *restore.Plan) (*Restored, error) {
 		Dir: r.RestoreDir(), Sink: r.tx, Owner: r.Owner, NoSync: r.Settings().Durability == "fast",
 		Note:   manifest.Record{Operation: &r.op}.Append(nil),
 		Record: func(out *restore.Outcome) error { return r.record(plan, out) },
-		Now:    r.Env.Time,
+		Now:    r.Env.Time, KeepLate: r.op.Kind == manifest.OpRevert,
 	})
 	if err != nil {
 		return nil, err

@@ -25,9 +25,12 @@ type ApplyOptions struct {
 	Record func(*Outcome) error
 	Owner  func(file string) error // gives a created file of the store to its owner; may be nil
 	NoSync bool                    // durability "fast"
-	Random func() uint64           // nil: a random number for the names of temporary files
-	Now    func() time.Time        // nil: time.Now
-	Files  vfs.FS                  // where the journal is; nil: vfs.OS
+	// KeepLate leaves alone what changed after the plan was read, for a plan that was made from its lines: such a path is
+	// a failed skip. Otherwise it goes as well, to Sink and into Outcome.Late.
+	KeepLate bool
+	Random   func() uint64    // nil: a random number for the names of temporary files
+	Now      func() time.Time // nil: time.Now
+	Files    vfs.FS           // where the journal is; nil: vfs.OS
 }
 
 // Outcome is what Apply did.
@@ -130,6 +133,9 @@ func (a *applier) run() (*Outcome, error) {
 		return nil, err
 	}
 	if err := a.displaceDeleted(t); err != nil {
+		return nil, err
+	}
+	if err := a.lookOnceMore(); err != nil {
 		return nil, err
 	}
 	if err := a.ctx.Err(); err != nil {

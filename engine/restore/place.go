@@ -63,8 +63,11 @@ func (a *applier) chmod(d rootfs.Dir, name string, c *Change) error {
 // and swaps back if that is nothing to give up.
 func (a *applier) exchange(w int, d rootfs.Dir, name string, c *Change) error {
 	before, err := d.Lstat(name)
-	if errors.Is(err, fs.ErrNotExist) {
-		return d.Rename(c.temp, name) // deleted meanwhile
+	if errors.Is(err, fs.ErrNotExist) { // deleted meanwhile
+		if a.KeepLate {
+			return errChanged
+		}
+		return d.Rename(c.temp, name)
 	}
 	if err != nil {
 		return err
@@ -139,9 +142,51 @@ func (a *applier) displaced(w int, d rootfs.Dir, c *Change, before rootfs.Info) 
 	_, e.Name = split(c.Path)
 	c.info = r.info
 	if !sameEntry(e, c.Before) {
+		if a.KeepLate {
+			return errChanged
+		}
 		c.late = &e
 	}
 	return nil
+}
+
+// lookOnceMore puts back, with KeepLate, what was written to after it was displaced: by who had it open.
+func (a *applier) lookOnceMore() error {
+	if !a.KeepLate {
+		return nil
+	}
+	displaced := func(c *Change) bool {
+		return !c.failed && !isDir(c.Before) && (c.Action == Replace || c.Action == Delete)
+	}
+	return eachDir(a.ctx, a.o.FS, a.o.workers(), groupByDir(a.Changes, displaced), func(_ int, d rootfs.Dir, openErr error, list []int) error {
+		for _, i := range list {
+			c := &a.Changes[i]
+			if openErr != nil {
+				continue
+			}
+			info, err := d.Lstat(c.temp)
+			if err != nil || info.Same(c.info) {
+				continue // or it was deleted before we came
+			}
+			_, name := split(c.Path)
+			if isDir(c.After) {
+				err = errChanged // what is in it by now is not to be lost: all is put back
+				return &stuckError{err}
+			}
+			if c.Action == Delete {
+				err = d.Rename(c.temp, name)
+			} else if err = d.Exchange(c.temp, name); err == nil {
+				a.dropNew(d, c)
+			}
+			if err != nil {
+				return &stuckError{err}
+			}
+			if err := a.giveUp(c, errChanged); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
 func (a *applier) displacedDir(w int, d rootfs.Dir, c *Change, now rootfs.Info) error {

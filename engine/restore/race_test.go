@@ -60,6 +60,50 @@ func TestChangedAfterThePlan(t *testing.T) {
 	}
 }
 
+// With KeepLate it stays as it is now, and that is said; so does what was written to once it was out of its place.
+func TestChangedAfterThePlanIsKept(t *testing.T) {
+	w := newWorld(t)
+	for _, name := range []string{"replaced", "open", "gone", "calm"} {
+		w.write(name, "old")
+	}
+	target := w.now()
+	for _, name := range []string{"replaced", "open", "gone", "calm", "deleted"} {
+		w.write(name, "new")
+	}
+	p := w.plan(target)
+	w.write("replaced", "newest")
+	w.write("deleted", "newest too")
+	must(t, os.Remove(w.file("gone")))
+	held, err := os.OpenFile(w.file("open"), os.O_WRONLY|os.O_APPEND, 0)
+	must(t, err)
+	defer held.Close()
+	opts := w.options()
+	opts.KeepLate = true
+	written := 0
+	faults := &faults{before: func(op, name string) {
+		if op == "rename" && name == "deleted" { // all is in its place by then
+			written++
+			_, err := held.WriteString(" and more")
+			must(t, err)
+		}
+	}}
+	p.o.FS, p.o.Workers = faults.wrap(p.o.FS), 1
+	out, err := p.Apply(t.Context(), opts)
+	must(t, err)
+	w.noTemps()
+	if written != 1 {
+		t.Fatalf("written %d times", written)
+	}
+	for name, want := range map[string]string{"replaced": "newest", "deleted": "newest too", "open": "new and more", "calm": "old"} {
+		if got := w.read(w.file(name)); got != want {
+			t.Errorf("%s is %q, want %q", name, got, want)
+		}
+	}
+	if w.exists("gone") || len(out.Skips) != 4 || len(out.Changes) != 1 || out.Exact || len(out.Late) != 0 {
+		t.Errorf("outcome %+v", out)
+	}
+}
+
 // What cannot be captured late is put back.
 func TestChangedAndUnreadableAfterThePlan(t *testing.T) {
 	w := newWorld(t)
