@@ -115,6 +115,7 @@ type failure struct {
 	warnings      []string
 	choices       []choiceView // sessions that can be meant
 	conflicts     []conflictView
+	note          bool // what the person chose: no error
 	document      bool // with --json, an error document is printed
 }
 
@@ -189,6 +190,7 @@ func explain(err error) failure {
 	case errors.As(err, &invalid):
 		return failure{code: invalid.code}
 	case errors.As(err, &declined): // the person has answered: nothing to advise
+		f.note = true
 	default:
 		explainEngine(err, &f)
 	}

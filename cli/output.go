@@ -201,7 +201,9 @@ func (o *output) fail(err error) int {
 	for _, w := range f.warnings {
 		o.warn("%s", w)
 	}
-	if f.message != "" {
+	if f.note {
+		o.message(screen.Dim, "note:", f.message)
+	} else if f.message != "" {
 		o.message(screen.Red, "error:", f.message)
 	}
 	if f.hint != "" {

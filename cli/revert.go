@@ -138,25 +138,40 @@ func (c *call) revert(ctx context.Context, r *revertFlags) error {
 	if o.Work, err = c.workNamed(ctx, p, r); err != nil {
 		return err
 	}
-	asks := c.out.interactive() && !r.yes && !c.json
+	asks := c.out.interactive() && !r.yes && !c.json && !r.dryRun
 	if asks && o.Conflicts == "" {
 		if o.Choices, err = c.askConflicts(ctx, p, o); err != nil {
 			return err
 		}
 	}
-	if asks && !r.dryRun {
-		o.Confirm = c.confirmRevert
+	told := false // the plan, with its facts
+	if asks {
+		o.Confirm = func(plan *engine.Reverted) (bool, error) {
+			told = true
+			return c.confirmRevert(plan, r)
+		}
 	}
 	done, err := engine.Revert(ctx, p, o)
 	var conflict *engine.ConflictError
 	if errors.As(err, &conflict) {
 		named, _, _ := strings.Cut(c.typedRevert(&revertFlags{tool: r.tool, since: r.since, subagent: r.subagent, shared: r.shared}), " -- ")
-		return &conflictsError{conflict, c.conflictLines(conflict.Reverted.Conflicts), "rewind revert " + strings.TrimSpace(named)}
+		refused := &conflictsError{conflict, c.conflictLines(conflict.Reverted.Conflicts), "rewind revert " + strings.TrimSpace(named)}
+		if r.dryRun && !c.json {
+			refused.lines = nil // they are in the plan
+			o.Conflicts = engine.KeepBlock
+			plan, err := engine.Revert(ctx, p, o)
+			if err != nil {
+				return err
+			}
+			c.out.endProgress()
+			c.printReverted(plan, r, true)
+		}
+		return refused
 	}
 	if err != nil {
 		return err
 	}
-	return c.reportReverted(done, r)
+	return c.reportReverted(done, r, told, len(o.Choices) > 0)
 }
 
 // workNamed says whose work is meant.
@@ -223,11 +238,15 @@ func (c *call) otherSelector(ctx context.Context, p *project.Project, err error)
 	return err
 }
 
-// confirmRevert asks before many files are deleted.
-func (c *call) confirmRevert(plan *engine.Reverted) (bool, error) {
-	if len(plan.Delete) <= confirmAbove {
-		return true, nil
+// confirmRevert shows the plan, and asks.
+func (c *call) confirmRevert(plan *engine.Reverted, r *revertFlags) (bool, error) {
+	would, paths := *plan, *plan.Restored
+	paths.DryRun = true
+	would.Restored = &paths
+	c.out.endProgress()
+	c.printReverted(&would, r, false)
+	if n := engine.CountPaths(plan.Delete); n > confirmAbove {
+		return c.out.ask("This deletes %d files. A safety checkpoint is taken first. Continue?", n)
 	}
-	c.nameFirst(plan.Delete)
-	return c.out.ask("This deletes %d files. A safety checkpoint is taken first. Continue?", engine.CountPaths(plan.Delete))
+	return c.out.ask("A safety checkpoint is taken first. Continue?")
 }

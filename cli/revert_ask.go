@@ -16,15 +16,16 @@ import (
 // conflictKeys are what can be answered to a conflict.
 var conflictKeys = []struct {
 	key    byte
+	word   string // in the question
 	choice engine.ConflictChoice
 	text   string
 }{
-	{'k', engine.KeepBlock, "keep the block as it is now"},
-	{'f', engine.KeepFile, "keep the whole file as it is now"},
-	{'u', engine.UndoBlock, "undo it: as before the work; what others made of it goes, too (a safety checkpoint has it)"},
-	{'m', engine.MarkConflict, "write both, between markers"},
-	{'q', "", "quit: nothing is changed"},
-	{'?', "", "this help"},
+	{'k', "keep", engine.KeepBlock, "keep the block as it is now"},
+	{'f', "file", engine.KeepFile, "keep the whole file as it is now"},
+	{'u', "undo", engine.UndoBlock, "undo it: as before the work; what others made of it goes, too (a safety checkpoint has it)"},
+	{'m', "markers", engine.MarkConflict, "write both, between markers"},
+	{'q', "quit", "", "quit: nothing is changed"},
+	{'?', "", "", "this help"},
 }
 
 // askConflicts makes the plan, and asks what becomes of each of its conflicts.
@@ -91,19 +92,20 @@ const conflictLines = 40
 
 // askConflict gives the choice, "" to end without a change; the end of the input is that, too.
 func (c *call) askConflict(ctx context.Context, in *bufio.Reader, k engine.RevertConflict, n, of int) (engine.ConflictChoice, error) {
-	var keys []string
+	var keys, words []string
 	for _, a := range conflictKeys {
 		if a.choice == engine.MarkConflict && k.Whole() || a.choice == engine.KeepFile && k.Whole() {
 			continue
 		}
 		keys = append(keys, string(a.key))
+		words = append(words, strings.TrimSpace(string(a.key)+" "+a.word))
 	}
 	for {
 		if err := ctx.Err(); err != nil {
 			return "", err
 		}
 		c.out.buf.Flush()
-		fmt.Fprint(c.out.stderr, c.out.errColor.Paint(screen.Blue, fmt.Sprintf("(%d/%d) What becomes of it [%s]?", n, of, strings.Join(keys, ",")))+" ")
+		fmt.Fprint(c.out.stderr, c.out.errColor.Paint(screen.Blue, fmt.Sprintf("(%d/%d) What becomes of it [%s]?", n, of, strings.Join(words, ", ")))+" ")
 		line, err := c.out.readLineFrom(in)
 		if err != nil && !errors.Is(err, io.EOF) {
 			return "", err

@@ -61,8 +61,8 @@ func TestRevertAsks(t *testing.T) {
 	}
 
 	// What is asked, and the help; q after answers leaves all as it was.
-	screen := answer(1, "(1/4) What becomes of it [k,f,u,m,q,?]?", "?", "q - quit: nothing is changed", "x", "(1/4)", "u", "(2/4)", "q")
-	for _, part := range []string{"f line 2: others built on it", "goes: ", "for \"Hostile ", "since:", "you, or a program of yours", "now:", "-b of the person", "before the work:", "+b", "keep the block as it is now", "nothing was changed"} {
+	screen := answer(1, "(1/4) What becomes of it [k keep, f file, u undo, m markers, q quit, ?]?", "?", "q - quit: nothing is changed", "x", "(1/4)", "u", "(2/4)", "q")
+	for _, part := range []string{"f line 2: others built on it", "goes: ", "for \"Hostile ", "since:", "you, or a program of yours", "now:", "-b of the person", "before the work:", "+b", "keep the block as it is now", "note:", "nothing was changed"} {
 		if !strings.Contains(screen, part) {
 			t.Errorf("no %q in\n%q", part, screen)
 		}
@@ -74,12 +74,35 @@ func TestRevertAsks(t *testing.T) {
 	}
 	files(built, built)
 
+	// The plan is shown before the question; n leaves all as it was.
+	agree := "A safety checkpoint is taken first. Continue? [y/N]"
+	screen = answer(1, "(1/4)", "u", "(2/4)", "u", "(3/4)", "u", "(4/4)", "u", agree, "n")
+	for _, part := range []string{"Would revert 1 turn", "2 to replace.", "replace\x1b[0m f", "replace\x1b[0m g", "Would merge f: ", "Would go, too: f line 2", "note:", "nothing was changed"} {
+		if !strings.Contains(screen, part) {
+			t.Errorf("no %q in\n%q", part, screen)
+		}
+	}
+	files(built, built)
+
+	// A dry run asks nothing: the conflicts are in its plan.
+	screen = ""
+	if code := x.wait(x.start("revert", "--session", "aaaa", "--dry-run")); code != 8 {
+		t.Errorf("exit code %d", code)
+	}
+	x.settle()
+	screen = x.take()
+	if !strings.Contains(screen, "Conflict: f line 2: others built on it: ") || strings.Contains(screen, "What becomes") {
+		t.Errorf("%q", screen)
+	}
+
 	// Each block as it was chosen; a file as a whole is asked for once.
-	answer(3, "(1/4)", "u", "(2/4)", "k", "(3/4)", "f")
+	if screen = answer(3, "(1/4)", "u", "(2/4)", "k", "(3/4)", "f", agree, "y"); !strings.Contains(screen, "2 places stay as chosen") || strings.Contains(screen, "error") || strings.Contains(screen, "Kept f") {
+		t.Errorf("%q", screen)
+	}
 	files(text("h\n", "h of the person\n"), built)
 	x.mustRun("undo-restore")
 	files(built, built)
-	answer(3, "(1/4)", "m", "(2/4)", "U", "(3/4)", "u", "(4/4)", "u")
+	answer(3, "(1/4)", "m", "(2/4)", "U", "(3/4)", "u", "(4/4)", "u", agree, "y")
 	files(text("b\n", "<<<<<<< now\nb of the person\x1b[2J\n||||||| what is taken back\nown b\n=======\nb\n>>>>>>> before it\n"), old)
 	x.mustRun("undo-restore")
 
@@ -93,6 +116,8 @@ func TestRevertAsks(t *testing.T) {
 		x.take()
 		x.send("u\n")
 	}
+	x.expect(agree)
+	x.send("y\n")
 	if code := x.wait(cmd); code != 0 {
 		t.Fatalf("exit code %d: %s", code, x.take())
 	}

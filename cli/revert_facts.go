@@ -10,8 +10,9 @@ import (
 )
 
 // revertFacts say beside the counts what a revert does to the work of others, a fact a line: for the terminal, and
-// for the page. Of a dry run they say what it would do.
-func (c *call) revertFacts(r *engine.Reverted) (facts []string) {
+// for the page. Of a dry run they say what it would do; open: nobody said yet
+// what becomes of the conflicts.
+func (c *call) revertFacts(r *engine.Reverted, open bool) (facts []string) {
 	did := func(did, would string) string {
 		if r.DryRun {
 			return would
@@ -49,7 +50,9 @@ func (c *call) revertFacts(r *engine.Reverted) (facts []string) {
 	}
 	for _, k := range firstN(r.Kept, maxNamed) {
 		verb := did("Kept", "Would keep")
-		if k.Marked {
+		if open {
+			verb = "Conflict:"
+		} else if k.Marked {
 			verb = did("Marked", "Would mark")
 		}
 		fact("%s %s: %s%s", verb, placeText(k.Path, k.From, k.To), k.Reason, c.byText(k.By))

@@ -14,18 +14,23 @@ import (
 // keptError says that a revert left something that was to go. The answer has been printed.
 type keptError struct {
 	kept, marked int
+	chosen       bool          // by the person, a place at a time
 	failed       *partialError // what could not be restored; nil: nothing
 }
 
 func (e *keptError) Error() string {
 	var parts []string
 	switch {
+	case e.chosen && e.kept > 0:
+		parts = append(parts, plural(e.kept, "place stays", "places stay")+" as chosen")
 	case e.kept == 1:
 		parts = append(parts, "1 place stayed as it was: others built on it")
 	case e.kept > 1:
 		parts = append(parts, fmt.Sprintf("%d places stayed as they were: others built on them", e.kept))
 	}
-	if e.marked > 0 {
+	if e.chosen && e.marked > 0 {
+		parts = append(parts, plural(e.marked, "place", "places")+" with markers, as chosen")
+	} else if e.marked > 0 {
 		parts = append(parts, plural(e.marked, "place", "places")+" with markers: others built on what was there")
 	}
 	if e.failed != nil {
@@ -35,7 +40,7 @@ func (e *keptError) Error() string {
 }
 
 func (e *keptError) failure() failure {
-	f := failure{code: exitPartial}
+	f := failure{code: exitPartial, note: e.chosen && e.failed == nil}
 	if e.failed != nil {
 		f = e.failed.failure()
 	}
@@ -62,21 +67,25 @@ func (e *conflictsError) failure() failure {
 		conflicts: viewConflicts(e.Reverted.Conflicts), document: true}
 }
 
-func (c *call) reportReverted(r *engine.Reverted, flags *revertFlags) error {
+// reportReverted prints what was done; of what told says that the plan has told it already, no more than that. chosen:
+// the person said what becomes of each conflict.
+func (c *call) reportReverted(r *engine.Reverted, flags *revertFlags, told, chosen bool) error {
 	c.out.endProgress()
 	if c.json {
 		if err := c.out.document(viewReverted(r)); err != nil {
 			return err
 		}
+	} else if told {
+		c.printDone(r, flags)
 	} else {
-		c.printReverted(r, flags)
+		c.printReverted(r, flags, false)
 	}
 	var failed *partialError
 	if bad := problem.FailedOf(r.Skip); len(bad) > 0 {
 		failed = &partialError{verb: "restored", paths: bad}
 	}
 	if len(r.Kept) > 0 {
-		e := &keptError{failed: failed}
+		e := &keptError{failed: failed, chosen: chosen}
 		for _, k := range r.Kept {
 			if k.Marked {
 				e.marked++
@@ -92,7 +101,8 @@ func (c *call) reportReverted(r *engine.Reverted, flags *revertFlags) error {
 	return nil
 }
 
-func (c *call) printReverted(r *engine.Reverted, flags *revertFlags) {
+// printReverted prints a plan, or what was done where no plan was shown. open: nobody said what becomes of the conflicts.
+func (c *call) printReverted(r *engine.Reverted, flags *revertFlags, open bool) {
 	o := c.out
 	verb := "Reverted"
 	if r.DryRun {
@@ -113,7 +123,7 @@ func (c *call) printReverted(r *engine.Reverted, flags *revertFlags) {
 	if changed(r.Restored) {
 		o.summary("%s", restoredLine(r.Restored))
 	}
-	for _, fact := range c.revertFacts(r) {
+	for _, fact := range c.revertFacts(r, open) {
 		o.summary("%s", fact)
 	}
 	if slices.ContainsFunc(r.Shared, func(s engine.SharedPath) bool { return !s.Goes }) {
@@ -124,6 +134,24 @@ func (c *call) printReverted(r *engine.Reverted, flags *revertFlags) {
 	} else {
 		nameSkipped(o, r.Skip)
 	}
+	c.printBack(r)
+}
+
+// printDone is what is left to say after a plan that the person agreed to.
+func (c *call) printDone(r *engine.Reverted, flags *revertFlags) {
+	if len(r.Turns) == 0 {
+		c.out.summary("Reverted.")
+	} else {
+		c.out.summary("Reverted %s.", turnsText(r.Turns, flags.tool != ""))
+	}
+	c.out.summary("%s", restoredLine(r.Restored))
+	nameSkipped(c.out, r.Skip)
+	c.printBack(r)
+}
+
+// printBack says how a revert is taken back, and what of the work is left.
+func (c *call) printBack(r *engine.Reverted) {
+	o := c.out
 	if !r.DryRun && r.Operation != 0 {
 		o.summary("Undo with: %s", o.typed("rewind undo-restore"))
 		if r.Back > 0 && len(r.Turns) > 0 {

@@ -64,7 +64,7 @@ func (s *uiSpace) planRevert(ctx context.Context, o engine.RevertOptions) (*uiPl
 	if changed(r.Restored) {
 		v.Facts = append(v.Facts, "Files: "+restoredLine(r.Restored))
 	}
-	v.Facts = append(v.Facts, s.c.revertFacts(r)...)
+	v.Facts = append(v.Facts, s.c.revertFacts(r, false)...)
 	if len(r.Turns) > 0 {
 		v.Title = "Take back " + turnsText(r.Turns, false)
 	}

@@ -289,7 +289,7 @@ func (r *restoring) carryOut(plan *restore.Plan) (*Restored, error) {
 		}
 		return r.moveOnly(preview)
 	}
-	if r.o.Confirm != nil && len(preview.Delete)+len(preview.Others) > 0 {
+	if r.o.Confirm != nil && (r.op.Kind == manifest.OpRevert || len(preview.Delete)+len(preview.Others) > 0) {
 		yes, err := r.o.Confirm(preview)
 		if err != nil {
 			return nil, err

@@ -19,9 +19,9 @@ type RevertOptions struct {
 	Choices       map[string]ConflictChoice // by RevertConflict.Key
 	IncludeShared bool                      // what several could have done goes, too
 	DryRun        bool
-	By, Args      string    // as in RestoreOptions
-	Expect        *Expected // as in RestoreOptions
-	Confirm       func(*Reverted) (bool, error)
+	By, Args      string                        // as in RestoreOptions
+	Expect        *Expected                     // as in RestoreOptions
+	Confirm       func(*Reverted) (bool, error) // asked with the plan, where it changes anything
 }
 
 // ConflictChoice is what becomes of a place where others built on what a revert takes back.
