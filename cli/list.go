@@ -62,7 +62,7 @@ func newList() *command {
 			f.StringVar(&o.since, "since", "", "only from time `T` on")
 			f.StringVar(&o.until, "until", "", "only up to time `T`")
 			f.StringVar(&o.agent, "agent", "", "only of agent `A`, by the beginning of its name")
-			f.IntVar(&o.limit, "limit", 20, "show at most `N`, 0 for all")
+			f.IntVarP(&o.limit, "limit", "n", 20, "show at most `N`, 0 for all")
 			f.BoolVar(&o.oneline, "oneline", false, "id and text only")
 		},
 		run: func(ctx context.Context, c *call) error { return runList(ctx, c, o) },
