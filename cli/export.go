@@ -194,10 +194,11 @@ func outputFile(dir, file string) (string, error) {
 // fails leaves an older file alone. What is no regular file (a device, a FIFO)
 // is written directly.
 type asideFile struct {
-	file string
-	tmp  string // "" when written directly
-	f    *os.File
-	n    int64
+	file    string
+	tmp     string // "" when written directly
+	private bool   // for the person alone
+	f       *os.File
+	n       int64
 }
 
 func (a *asideFile) Write(b []byte) (int, error) {
@@ -219,7 +220,11 @@ func (a *asideFile) open() (err error) {
 	var random [6]byte
 	rand.Read(random[:]) // never fails
 	tmp := filepath.Join(filepath.Dir(a.file), "."+filepath.Base(a.file)+"."+hex.EncodeToString(random[:])+".tmp")
-	if a.f, err = os.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666); err == nil {
+	perm := os.FileMode(0o666)
+	if a.private {
+		perm = 0o600
+	}
+	if a.f, err = os.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm); err == nil {
 		a.tmp = tmp
 	}
 	return err

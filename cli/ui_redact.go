@@ -25,6 +25,9 @@ var secretForms = []string{
 	`eyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]*`,
 	`://[^\s/:@"'<>]{1,256}:[^\s/@"'<>]{1,256}@`,
 	`[Bb]earer [A-Za-z0-9._~+/-]{20,}=*`,
+	`(?i:aws_secret_access_key)["']?\s{0,8}[=:]\s{0,8}["']?[A-Za-z0-9/+=]{30,}`, `dop_v1_[a-f0-9]{40,}`, `hooks\.slack\.com/services/[A-Za-z0-9/_-]{20,}`,
+	`AccountKey=[A-Za-z0-9+/=]{20,}`, `\b\d{8,10}:AA[A-Za-z0-9_-]{30,}`,
+	`(?i:password|passwd)["']?[ \t]{0,8}[=:][ \t]{0,8}["']?[^\s"'(){}<>,;$]{6,}`,
 }
 
 // secretBegun is how those begin, at the end of a text that was cut.
@@ -38,6 +41,9 @@ type redactor struct {
 	named   *ignore.Named
 	marked  map[string]bool // paths that are precious, and were seen
 	values  map[string]bool // of precious files
+	bytes   int             // of them
+	full    bool            // they had more than is looked for: no text is shown
+	starts  map[string][]string
 	replace *strings.Replacer
 	calls   map[string]bool // tool calls that were about precious files
 
@@ -69,48 +75,6 @@ func newRedactor(patterns, precious []string) (*redactor, error) {
 // precious reports whether a file is left out, whatever it holds.
 func (r *redactor) precious(name string) bool { return r.marked[name] || r.named.Has(name) }
 
-// maxValues bounds what is looked for of precious files.
-const maxValues = 10_000
-
-// learn takes what a precious file held for secrets: values of settings, and long words that stand alone.
-func (r *redactor) learn(content string) {
-	if strings.IndexByte(content, 0) >= 0 {
-		return
-	}
-	for line := range strings.Lines(content) {
-		line = strings.TrimSpace(line)
-		if line == "" || strings.HasPrefix(line, "#") || strings.HasPrefix(line, "//") {
-			continue
-		}
-		key, value := "", line
-		if i := strings.IndexAny(line, "=:"); i > 0 && i < 80 {
-			key, value = line[:i], line[i+1:]
-		}
-		value = strings.Trim(strings.TrimSpace(value), ` "',;`+"`")
-		if secretValue(key, value) && len(r.values) < maxValues {
-			r.values[value] = true
-			if in, err := json.Marshal(value); err == nil && len(in) > 2 {
-				r.values[string(in[1:len(in)-1])] = true // as a tool was given it
-			}
-		}
-	}
-}
-
-// secretValue tells a secret from what stands in many places: "true", "development", "localhost".
-func secretValue(key, value string) bool {
-	if len(value) > 4096 {
-		return false
-	}
-	key = strings.ToLower(key)
-	for _, word := range []string{"secret", "token", "key", "pass", "pwd", "credential", "auth"} {
-		if strings.Contains(key, word) {
-			return len(value) >= 6
-		}
-	}
-	letter, digit := strings.IndexFunc(value, unicode.IsLetter) >= 0, strings.IndexFunc(value, unicode.IsDigit) >= 0
-	return letter && digit && (len(value) >= 10 && key != "" || len(value) >= 20) && !strings.ContainsAny(value, " \t")
-}
-
 // learned ends learning.
 func (r *redactor) learned() {
 	var pairs []string
@@ -121,6 +85,12 @@ func (r *redactor) learned() {
 	slices.SortFunc(all, func(a, b string) int { return len(b) - len(a) }) // of two at one place the longer
 	for _, v := range all {
 		pairs = append(pairs, v, redactedMark)
+	}
+	r.starts = map[string][]string{}
+	for _, v := range all {
+		if len(v) > 4 {
+			r.starts[v[:4]] = append(r.starts[v[:4]], v)
+		}
 	}
 	r.replace = nil
 	if len(pairs) > 0 {
@@ -150,11 +120,11 @@ func (r *redactor) cut(s string) string {
 	if !was {
 		return s
 	}
-	for v := range r.values {
-		for n := min(len(v)-1, len(end)); n >= 4; n-- {
-			if strings.HasSuffix(end, v[:n]) {
+	for at := max(0, len(end)-4096); at+4 <= len(end); at++ {
+		for _, v := range r.starts[end[at:at+4]] {
+			if len(v) > len(end)-at && strings.HasPrefix(v, end[at:]) {
 				r.count++
-				return end[:len(end)-n] + redactedMark
+				return end[:at] + redactedMark
 			}
 		}
 	}
@@ -170,6 +140,10 @@ func (r *redactor) patch(s string) string { return r.redact(s, 1) }
 
 // redact keeps of each further line of what it replaces that many bytes.
 func (r *redactor) redact(s string, keep int) string {
+	if r.full && s != "" {
+		r.count++
+		return redactedMark
+	}
 	if r.replace != nil {
 		if now := r.replace.Replace(s); now != s {
 			r.count += max(1, strings.Count(now, redactedMark)-strings.Count(s, redactedMark))

@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"encoding/base64"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -71,5 +73,41 @@ func TestRedactor(t *testing.T) {
 	}
 	if got := r.text(strings.Repeat("a", 1<<20) + "ACME-1"); !strings.HasSuffix(got, "a"+mark) {
 		t.Error("a long line")
+	}
+}
+
+// What stands in a precious file goes, however it is written there.
+func TestRedactorLearns(t *testing.T) {
+	r, err := newRedactor(nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	env := "A=correct-horse-battery\nB='single quoted one'\nexport C=letmeinplease\nD=with comment # this\nE=73519264\nF=Passw0rd!\nG={\"k\":\"injson0s\"}\nH=postgres://me:urlpassw@host/db\nI=true\nM=\"first part\nsecond part\"\nN=4711\n"
+	r.learn(env)
+	r.learn("//registry.example/:_authToken=npmtoken99\n")
+	r.learn("{\"list\":[\"inanarray\",\n{\"clientkey\":\"esc\\\"aped1\"}]}")
+	r.learn("list:\n  - listitem\n")
+	r.learned()
+	for _, s := range []string{"correct-horse-battery", "single quoted one", "letmeinplease", "with comment", "73519264", "Passw0rd!", "injson0s", "urlpassw", "first part", "second part", "npmtoken99",
+		"inanarray", `esc"aped1`, "listitem", "dop_v1_" + strings.Repeat("0a", 20), "hooks.slack.com/services/T00000000/B00000000/XXXX", "AccountKey=Eby8vdM02xNOcqFlqUwJ", "PASSWORD=plainpassword", "password: plainpassword",
+		"123456789:AAH" + strings.Repeat("aB", 16), "aws_secret_access_key = " + strings.Repeat("wJal", 8)} {
+		if got := r.text("x " + s + " y"); strings.Contains(got, s) || !strings.Contains(got, redactedMark) {
+			t.Errorf("%q: %q", s, got)
+		}
+	}
+	for _, s := range []string{"true", "4711", "clientkey", "a list of things"} {
+		if got := r.text(s); got != s {
+			t.Errorf("%q: %q", s, got)
+		}
+	}
+	coded := base64.StdEncoding.EncodeToString([]byte(env))
+	if got := r.text(coded); strings.Contains(got, coded[:20]) || strings.Contains(got, coded[100:120]) {
+		t.Errorf("base64: %q", got)
+	}
+	for i := range maxValues + 1 {
+		r.keep("value" + strconv.Itoa(i))
+	}
+	if got := r.text("anything"); got != redactedMark {
+		t.Errorf("past the bound: %q", got)
 	}
 }

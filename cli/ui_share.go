@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"slices"
 
@@ -84,6 +85,14 @@ func exportPage(ctx context.Context, c *call, file string) error {
 		if file, err = outputFile(c.env.Dir, file); err != nil {
 			return err
 		}
+		if st, err := os.Stat(file); err == nil && !st.Mode().IsRegular() {
+			return usagef("%q is no regular file", file)
+		}
+		for dir := file; filepath.Dir(dir) != dir; dir = filepath.Dir(dir) {
+			if base := filepath.Base(dir); base == ".git" || base == ".agent" && dir != file {
+				return usagef("%q is in %s", file, base)
+			}
+		}
 	}
 	p, err := c.open(ctx)
 	if err != nil {
@@ -106,7 +115,7 @@ func exportPage(ctx context.Context, c *call, file string) error {
 		x.tell()
 		return nil
 	}
-	w := &asideFile{file: file}
+	w := &asideFile{file: file, private: true}
 	if err := x.write(ctx, w); err != nil {
 		w.abort()
 		return err
@@ -168,6 +177,9 @@ func (x *sharing) tell() {
 	}
 	if n := len(x.redact.leftOut); n > 0 {
 		x.c.out.warn("%s left out", plural(n, "precious file was", "precious files were"))
+	}
+	if x.redact.full {
+		x.c.out.warn("precious files hold more than can be looked for: all texts and diffs were left out")
 	}
 	if x.redact.count > 0 {
 		x.c.out.warn("%s redacted", plural(x.redact.count, "place in texts was", "places in texts were"))
