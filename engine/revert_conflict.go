@@ -106,8 +106,8 @@ func (f *fileRevert) keepWhole(v *reverting, reason string) {
 		c.Choice = KeepFile // nothing else can be done
 	}
 	f.conflicts = append(f.conflicts, c)
-	f.to, f.changes = f.now, false
-	f.kept = append(f.kept, KeptPart{Path: f.path, Reason: reason})
+	f.to, f.changes, f.merged, f.near = f.now, false, false, nil
+	f.kept = []KeptPart{{Path: f.path, Reason: reason}}
 }
 
 // others are those who made steps, each once.

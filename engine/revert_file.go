@@ -34,9 +34,11 @@ type fileRevert struct {
 	kept              []KeptPart
 	near              []NearPart
 	shared            *SharedPath
-	beside            bool        // the work did not touch it: it was another name of a file
-	pair              *fileRevert // the other name of a file that gets its old one back
-	covered           bool        // it goes, and another file comes to its path
+	beside            bool            // the work did not touch it: it was another name of a file
+	pair              *fileRevert     // the other name of a file that gets its old one back
+	at                string          // of a part of a rename: its name now,
+	was               *manifest.Entry // and what it is there
+	covered           bool            // it goes, and another file comes to its path
 }
 
 // fileOf says which of a path's steps are to go; nil where none of it could be.
@@ -226,7 +228,7 @@ func (v *reverting) decide(worker int, f *fileRevert) error {
 	}
 	if f.to != nil && f.to.Kind != manifest.Symlink {
 		e := *f.to
-		e.Mode = modeOf(links, e.Mode)
+		e.Mode = modeOf(links, f.to)
 		f.to = &e
 	}
 	f.changes = !sameEntries(f.now, f.to)
@@ -262,21 +264,20 @@ func standing(links []link) (exists bool, base, created int) {
 	return exists, base, created
 }
 
-// modeOf is the mode that others set last.
-func modeOf(links []link, now uint32) uint32 {
+// modeOf is the mode that others set last of what e is, a file or a directory. A link has none.
+func modeOf(links []link, e *manifest.Entry) uint32 {
 	if links[0].entry == nil {
-		return now
+		return e.Mode
 	}
-	mode := links[0].entry.Mode
-	before := links[0].entry
-	for _, l := range links[1:] {
-		if l.entry == nil {
+	mode, before, set := e.Mode, uint32(0), false
+	for _, l := range links {
+		if l.entry == nil || l.entry.Kind == manifest.Symlink || (l.entry.Kind == manifest.Subdir) != (e.Kind == manifest.Subdir) {
 			continue
 		}
-		if !l.own && l.entry.Mode != before.Mode || l.entry.Kind == manifest.Symlink {
+		if !set || !l.own && l.entry.Mode != before {
 			mode = l.entry.Mode
 		}
-		before = l.entry
+		before, set = l.entry.Mode, true
 	}
 	return mode
 }

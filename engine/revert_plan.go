@@ -225,55 +225,6 @@ func (v *reverting) planFiles(target oid.ID) (*restore.Plan, error) {
 	return plan, nil
 }
 
-// target is the tree as it is to be.
-func (v *reverting) target() (oid.ID, error) {
-	var edits []restore.Edit
-	var late []*fileRevert // directories that go, or that a file takes the place of
-	for _, f := range v.files {
-		if !f.changes || f.covered {
-			continue
-		}
-		if f.now != nil && f.now.Kind == manifest.Subdir && (f.to == nil || f.to.Kind != manifest.Subdir) {
-			late = append(late, f)
-			continue
-		}
-		edits = append(edits, f.edit())
-	}
-	root, err := restore.EditTree(v.tx, v.tx, v.now, edits, nil)
-	if err != nil {
-		return root, err
-	}
-	slices.SortFunc(late, func(a, b *fileRevert) int { return cmp.Compare(strings.Count(b.path, "/"), strings.Count(a.path, "/")) })
-	for _, f := range late {
-		e, err := entryAt(v.tx.Load, root, f.path)
-		if err != nil {
-			return root, err
-		}
-		if e == nil {
-			continue
-		}
-		dir, err := v.tx.Load(e.ID)
-		if err != nil {
-			return root, err
-		}
-		if len(dir.Entries) > 0 {
-			f.changes = false
-			if f.to != nil {
-				f.keepWhole(v, "the directory holds what others made")
-				if f.pair != nil {
-					f.unpair()
-					return v.target()
-				}
-			}
-			continue
-		}
-		if root, err = restore.EditTree(v.tx, v.tx, root, []restore.Edit{f.edit()}, nil); err != nil {
-			return root, err
-		}
-	}
-	return root, nil
-}
-
 func (f *fileRevert) edit() restore.Edit {
 	e := restore.Edit{Path: f.path}
 	if f.to != nil {

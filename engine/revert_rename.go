@@ -107,7 +107,7 @@ func (v *reverting) decideTrail(o *outcome) error {
 	}
 	if f.to != nil && f.to.Kind != manifest.Symlink {
 		e := *f.to
-		e.Mode = modeOf(links, e.Mode)
+		e.Mode = modeOf(links, f.to)
 		f.to = &e
 	}
 	f.touched = len(f.conflicts) > 0 || o.name != o.at || !sameEntries(o.now, f.to)
@@ -220,10 +220,14 @@ func (v *reverting) put(o *outcome, list []*outcome) error {
 		return nil
 	}
 	f.changes = o.name != o.at || !sameEntries(o.now, f.to)
+	f.at, f.was = o.at, o.now
 	v.files = append(v.files, f)
 	comes := slices.ContainsFunc(list, func(other *outcome) bool { return other != o && other.moves() && other.name == o.at })
 	if o.name == o.at {
 		f.covered = comes // it goes, and what had the name before it comes back
+		if f.covered {
+			f.was = nil
+		}
 		if o.now == nil && f.to != nil {
 			return v.cover(f)
 		}
@@ -290,14 +294,15 @@ func (v *reverting) wayFree() error {
 		if dir != "" {
 			f.keepWhole(v, patch.Quote(dir)+" is in the way, which is no directory now")
 			f.conflicts[len(f.conflicts)-1].By, f.kept[len(f.kept)-1].By = by, by
-			f.unpair()
+			f.unpair(v)
 		}
 	}
 	return nil
 }
 
 // unpair leaves the other name of a file alone, too, which cannot have its old one.
-func (f *fileRevert) unpair() {
+func (f *fileRevert) unpair(v *reverting) {
+	delete(v.out.Moved, f.at)
 	if f.pair != nil {
 		f.pair.changes = false
 	}
