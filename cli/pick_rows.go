@@ -115,7 +115,7 @@ func (s *pickSource) load(ctx context.Context, a screen.Ask, limit int) (*screen
 func (s *pickSource) lookAtTree(ctx context.Context) (now *timeline.Present, why string) {
 	ctx, cancel := context.WithTimeout(ctx, lookFor)
 	defer cancel()
-	if now = s.watch.take(s.p.Store.Last); now != nil {
+	if now = s.watch.take(s.logAt); now != nil {
 		return now, ""
 	}
 	from := time.Now()

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 
 	"github.com/rewind-cli/rewind/cli/screen"
@@ -32,6 +33,12 @@ type pickSource struct {
 
 func newPickSource(c *call, p *project.Project) *pickSource {
 	return &pickSource{c: c, p: p, busy: make(chan struct{}, 1), rows: map[string]*timeline.Row{}, plans: map[int]*pickedPlan{}, shownHunks: map[string]shownHunk{}}
+}
+
+// logAt is the place of the log's end: another word whenever something was recorded.
+func (s *pickSource) logAt() (string, error) {
+	at, err := s.p.Store.Last()
+	return fmt.Sprintf("%d-%x", at.Seq, at.Sum), err
 }
 
 // answer is the picker's screen.Source.

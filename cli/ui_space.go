@@ -5,13 +5,11 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
 	"strconv"
 	"strings"
 
-	"github.com/rewind-cli/rewind/cas"
 	"github.com/rewind-cli/rewind/cli/screen"
 	"github.com/rewind-cli/rewind/cli/web"
 	"github.com/rewind-cli/rewind/engine"
@@ -135,16 +133,14 @@ func (s *uiSpace) News(ctx context.Context) (string, error) {
 }
 
 func (s *uiSpace) news() (string, error) {
-	at, err := s.p.Store.Last()
+	at, err := s.logAt()
 	if err != nil {
 		return "", told(err)
 	}
 	return s.newsAt(at), nil
 }
 
-func (s *uiSpace) newsAt(at cas.Position) string {
-	return fmt.Sprintf("%d-%x-%s", at.Seq, at.Sum, s.watch.word())
-}
+func (s *uiSpace) newsAt(log string) string { return log + "-" + s.watch.word() }
 
 func (s *uiSpace) Ask(ctx context.Context, what string, args web.Args) (v any, err error) {
 	release, err := s.take(ctx) // one question at a time

@@ -64,7 +64,7 @@ func (s *uiSpace) uiTimeline(ctx context.Context, args web.Args) (any, error) {
 	if args("safety") != "" {
 		a.Scope = screen.WithSafety
 	}
-	before, err := s.p.Store.Last()
+	before, err := s.logAt()
 	if err != nil {
 		return nil, err
 	}

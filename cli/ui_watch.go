@@ -6,7 +6,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/rewind-cli/rewind/cas"
 	"github.com/rewind-cli/rewind/cas/oid"
 	"github.com/rewind-cli/rewind/engine/timeline"
 )
@@ -34,7 +33,7 @@ type treeWatch struct {
 	soon  bool // somebody waits for it
 	root  oid.ID
 	fresh *timeline.Present // for the next one who wants the rows; nil for none
-	log   cas.Position      // where the log was before fresh
+	log   string            // where the log was before fresh
 }
 
 // due reports whether it is time to look.
@@ -69,14 +68,14 @@ func (w *treeWatch) saw(n *timeline.Present, took time.Duration) {
 }
 
 // keep has a look ready for who wants the rows, as long as the log is where it was before it.
-func (w *treeWatch) keep(n *timeline.Present, log cas.Position) {
+func (w *treeWatch) keep(n *timeline.Present, log string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.fresh, w.log = n, log
 }
 
 // take gives it, once; nil for none that is fresh.
-func (w *treeWatch) take(last func() (cas.Position, error)) *timeline.Present {
+func (w *treeWatch) take(last func() (string, error)) *timeline.Present {
 	if w == nil {
 		return nil
 	}
@@ -114,7 +113,7 @@ func (s *uiSpace) watchTree(ctx context.Context) {
 	if !s.watch.due(time.Now()) {
 		return // another page's
 	}
-	at, err := s.p.Store.Last()
+	at, err := s.logAt()
 	if err != nil {
 		return // News says so
 	}
