@@ -51,11 +51,12 @@ func (s *pickSource) load(ctx context.Context, a screen.Ask, limit int) (*screen
 	if limit == 0 {
 		o.Present, unseen = s.lookAtTree(ctx)
 	}
-	rows, err := timeline.New(s.p, o).Next(ctx, limit)
+	t := timeline.New(s.p, o)
+	rows, err := t.Next(ctx, limit)
 	if err != nil {
 		return nil, err
 	}
-	out.More = limit > 0
+	out.More, out.Folded = limit > 0, t.FoldedAway()
 	var sessions []graph.Session
 	var ops []manifest.Operation
 	err = s.p.Query(ctx, func(db *manifest.DB) error {

@@ -31,7 +31,7 @@ func fromRow(r *timeline.Row) *uiFrom {
 	if r == nil {
 		return nil
 	}
-	from := &uiFrom{ID: "#" + utoa(r.Seq), Why: rowWhy(r), Text: rowText(r, timeline.Counts{})}
+	from := &uiFrom{N: rowNumber(r), ID: "#" + utoa(r.Seq), Why: rowWhy(r), Text: rowText(r, timeline.Counts{})}
 	if r.Checkpoint != nil {
 		from.ID = r.Checkpoint.ID.String()
 	}
@@ -47,7 +47,7 @@ type uiVersions struct {
 
 type uiVersion struct {
 	ID      string  `json:"id"` // of the checkpoint that has it; "@": only the working tree
-	N       int     `json:"n"`
+	N       string  `json:"n"`  // of the row that rewind history names
 	Time    string  `json:"time"`
 	Kind    string  `json:"kind"` // created changed deleted renamed mode kind not-captured
 	Path    string  `json:"path"`
@@ -57,11 +57,14 @@ type uiVersion struct {
 	Binary  bool    `json:"binary,omitempty"`
 	Hidden  bool    `json:"hidden,omitempty"`
 	Patch   string  `json:"patch,omitempty"`
-	By      *uiFrom `json:"by"` // the row that made it; null where none tells
+	Made    string  `json:"made"`            // why and text of that row, as rewind history tells it
+	Whose   string  `json:"whose,omitempty"` // who changed it there; "" where it is not known
+	By      *uiFrom `json:"by"`              // the row that made it; null where none tells
 }
 
 type uiFrom struct {
 	ID   string `json:"id"`
+	N    string `json:"n,omitempty"` // as the timeline numbers it
 	Why  string `json:"why"`
 	Text string `json:"text"`
 }
@@ -86,14 +89,33 @@ func (s *uiSpace) uiHistory(ctx context.Context, args web.Args) (any, error) {
 	}
 	v.m = timeline.NewMakers(s.p, v.present)
 	out := uiVersions{pathView: viewPath(path), Versions: []uiVersion{}, More: h.More}
+	sessions := map[string]bool{} // of all versions: they are named where there are several
 	err = v.each(ctx, func(st stepped) error {
+		if o := st.by.Owner; o != nil {
+			for _, w := range o.Works() {
+				if w.Session != "" {
+					sessions[w.Session] = true
+				}
+			}
+		}
 		w := uiVersion{ID: "@", Time: viewTime(s.c.out.now()), Kind: string(st.What), Path: viewPath(st.Path).Path, From: viewPath(st.From).Path,
 			Added: st.d.Added, Deleted: st.d.Deleted, Binary: st.d.Binary, Hidden: st.d.Hidden, Patch: st.d.Patch}
 		if len(w.Patch) > longestPatch {
 			w.Patch = ""
 		}
 		if !st.now {
-			w.ID, w.N, w.Time = st.ID.String(), st.N, viewTime(st.Time)
+			w.ID, w.Time = st.ID.String(), viewTime(st.Time)
+		}
+		n, _, at, why, text, err := v.row(ctx, &st)
+		if err != nil {
+			return err
+		}
+		if !st.now {
+			w.N, w.Time = n, viewTime(at)
+		}
+		w.Made = strings.TrimSpace(why + " " + text)
+		if o := st.by.Owner; o != nil && st.by.Row != nil {
+			w.Whose = ownerText(*o, st.Path, sessions)
 		}
 		if o := st.by.Owner; st.by.Row == nil && o != nil && len(o.Works()) > 0 {
 			w.By = &uiFrom{ID: w.ID}
@@ -233,6 +255,8 @@ func (s *uiSpace) uiFile(ctx context.Context, args web.Args) (any, error) {
 type uiHealthView struct {
 	Status   statusView    `json:"status"`
 	Coverage []problemView `json:"coverage"` // of the newest checkpoint
+	Agents   string        `json:"agents"`   // as rewind status tells them
+	Called   bool          `json:"called"`   // an agent calls rewind
 }
 
 func (s *uiSpace) uiHealth(ctx context.Context) (any, error) {
@@ -241,6 +265,8 @@ func (s *uiSpace) uiHealth(ctx context.Context) (any, error) {
 		return nil, err
 	}
 	out := uiHealthView{Status: viewStatus(st, s.p.Settings()), Coverage: []problemView{}}
+	agents := viewAgents(s.c.env, s.p.Root())
+	out.Agents, out.Called = agentsText(agents), len(calling(agents)) > 0
 	if st.Last != nil {
 		var all []problem.Problem
 		if all, err = engine.Coverage(ctx, s.p, st.Last.Checkpoint); err != nil {
@@ -285,6 +311,7 @@ type uiMatch struct {
 	Text     *string `json:"text"`     // null: hidden
 	Appeared string  `json:"appeared"` // checkpoint; "" for the working tree
 	Vanished string  `json:"vanished"` // "" where it is still there
+	Went     *uiFrom `json:"went"`     // the row in which it vanished; null where none tells
 	Now      bool    `json:"now"`
 	By       *uiFrom `json:"by"` // the row in which it appeared; null where none tells
 }
@@ -317,6 +344,9 @@ func (s *uiSpace) uiSearch(ctx context.Context, args web.Args, out io.Writer) er
 		}
 		if sp.Vanished != nil {
 			v.Vanished = sp.Vanished.ID.String()
+			if made, err := makers.Maker(ctx, sp.Path, sp.Vanished.Seq); err == nil {
+				v.Went = fromRow(made.Row)
+			}
 		}
 		if err := enc.Encode(v); err != nil {
 			return err

@@ -60,7 +60,7 @@ func (s *uiSpace) planRevert(ctx context.Context, o engine.RevertOptions) (*uiPl
 	s.shownReverts++ // an id is never used again: another page may still show the plan that had it
 	id := fmt.Sprint("revert-", s.shownReverts)
 	s.reverts[id] = plannedRevert{o}
-	v := &uiPlan{ID: id, Title: "Nothing to take back", Facts: []string{}, Notes: []string{}, Files: []uiPlanFile{}, Others: []string{}}
+	v := &uiPlan{Conflicts: len(r.Conflicts), ID: id, Title: "Nothing to take back", Facts: []string{}, Notes: []string{}, Files: []uiPlanFile{}, Others: []string{}}
 	if changed(r.Restored) {
 		v.Facts = append(v.Facts, "Files: "+restoredLine(r.Restored))
 	}
@@ -75,6 +75,9 @@ func (s *uiSpace) planRevert(ctx context.Context, o engine.RevertOptions) (*uiPl
 		for _, path := range g.paths {
 			v.Files = append(v.Files, uiPlanFile{viewPath(path), g.action})
 		}
+	}
+	if len(r.Turns) == 0 && len(v.Facts) == 0 {
+		v.Facts = append(v.Facts, "It changed no file.")
 	}
 	if len(v.Files) > 0 {
 		v.Question = v.Title + "?"
@@ -99,7 +102,32 @@ func (s *uiSpace) applyRevert(ctx context.Context, p plannedRevert) (done, chang
 		return nil, nil, err
 	}
 	clear(s.reverts)
-	return map[string]string{"said": "Reverted: " + restoredLine(r.Restored) + " u takes it back."}, nil, nil
+	return map[string]any{"said": "Reverted: " + restoredLine(r.Restored) + keptText(r), "undo": true}, nil, nil
+}
+
+// keptText names the places that stay although they were to go, after a sentence; "" for none.
+func keptText(r *engine.Reverted) string {
+	if len(r.Kept) == 0 {
+		return ""
+	}
+	var names []string
+	marked := 0
+	for i, k := range r.Kept {
+		if k.Marked {
+			marked++
+		}
+		if i < maxNamed {
+			names = append(names, placeText(k.Path, k.From, k.To))
+		}
+	}
+	if n := len(r.Kept) - maxNamed; n > 0 {
+		names = append(names, fmt.Sprintf("and %d more", n))
+	}
+	verb := "kept"
+	if marked == len(r.Kept) {
+		verb = "marked"
+	}
+	return " " + plural(len(r.Kept), "place was ", "places were ") + verb + ": " + strings.Join(names, ", ") + "."
 }
 
 // planBody reads what a plan is asked for of.

@@ -168,6 +168,7 @@ type sharing struct {
 	works       map[*attribution.Work]*attribution.Work // without secrets
 	checkpoints int
 	cut, unread int
+	partial     bool // more was said after the newest checkpoint, which is not in it
 }
 
 // tell says on stderr what is not in the file.
@@ -246,6 +247,9 @@ func (x *sharing) notes() []string {
 	}
 	if x.cut > 0 {
 		out = append(out, plural(x.cut, "long diff or text was", "long diffs or texts were")+" cut.")
+	}
+	if x.partial {
+		out = append(out, "The conversation went on after the last checkpoint: that is not here.")
 	}
 	if x.unread > 0 {
 		out = append(out, plural(x.unread, "conversation", "conversations")+" could not be read.")

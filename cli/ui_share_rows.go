@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/rewind-cli/rewind/engine/attribution"
@@ -226,7 +227,51 @@ func (x *sharing) talk(ctx context.Context, written *countingWriter) error {
 	for _, at := range b.At {
 		x.index.Talk = append(x.index.Talk, [2]int{at.Branch, at.Said})
 	}
+	if err := x.talkSince(ctx, checkpoints, &part); err != nil {
+		return err
+	}
 	return part.end()
+}
+
+// talkSince writes what the agent's own file has after the newest checkpoint: a branch of its own, for the rows that
+// stand at the end.
+func (x *sharing) talkSince(ctx context.Context, checkpoints []manifest.Checkpoint, part *sharedPart) error {
+	newest := slices.IndexFunc(checkpoints, func(c manifest.Checkpoint) bool { return c.Transcript != nil })
+	if newest < 0 || x.index.Talk[newest][0] < 0 {
+		return nil
+	}
+	since, whole, err := conversation.TalkSince(ctx, x.p, checkpoints[newest], conversation.TalkOptions{})
+	if err != nil {
+		return err
+	}
+	x.partial = !whole
+	if len(since) == 0 {
+		return nil
+	}
+	end := x.index.Talk[newest]
+	branch := slices.Clone(x.index.Branches[end[0]][:end[1]])
+	next := 0 // number of a message
+	for _, list := range x.index.Branches {
+		for _, n := range list {
+			next = max(next, n+1)
+		}
+	}
+	for _, m := range since {
+		v := x.message(m, sharedText)
+		v.Since = true
+		if err := part.add(next, v); err != nil {
+			return err
+		}
+		branch = append(branch, next)
+		next++
+	}
+	for i, at := range x.index.Talk {
+		if at == end {
+			x.index.Talk[i] = [2]int{len(x.index.Branches), len(branch)}
+		}
+	}
+	x.index.Branches = append(x.index.Branches, branch)
+	return nil
 }
 
 // message is one without secrets; its texts are cut afterwards, so that none is cut into a piece that is not known.

@@ -212,15 +212,16 @@ type uiAction struct {
 
 // uiPlan is a plan as the page shows it.
 type uiPlan struct {
-	ID       string       `json:"id"`
-	Title    string       `json:"title"`
-	Facts    []string     `json:"facts"`
-	Notes    []string     `json:"notes"`
-	Files    []uiPlanFile `json:"files"`
-	Question string       `json:"question"` // "" where there is nothing to do
-	Changed  string       `json:"changed,omitempty"`
-	Others   []string     `json:"others"`  // other sessions whose work goes too
-	Instead  *uiAction    `json:"instead"` // what keeps it; null where there is no such way, or none is wanted
+	ID        string       `json:"id"`
+	Title     string       `json:"title"`
+	Facts     []string     `json:"facts"`
+	Notes     []string     `json:"notes"`
+	Files     []uiPlanFile `json:"files"`
+	Question  string       `json:"question"` // "" where there is nothing to do
+	Changed   string       `json:"changed,omitempty"`
+	Conflicts int          `json:"conflicts,omitempty"` // of a revert: places on which others built
+	Others    []string     `json:"others"`              // other sessions whose work goes too
+	Instead   *uiAction    `json:"instead"`             // what keeps it; null where there is no such way, or none is wanted
 }
 
 type uiPlanFile struct {
@@ -334,7 +335,7 @@ func (s *uiSpace) Apply(ctx context.Context, plan string) (done, changed any, er
 		v.Changed = said
 		return nil, v, nil
 	}
-	return map[string]string{"said": strings.TrimSuffix(said, ", q leaves") + "."}, nil, nil
+	return map[string]any{"said": strings.TrimSuffix(said, ", q leaves") + "."}, nil, nil
 }
 
 func (s *uiSpace) Mark(ctx context.Context, body json.RawMessage) (any, error) {

@@ -21,9 +21,10 @@ type uiTimeline struct {
 	Rows     []uiRow       `json:"rows"`
 	Graph    *screen.Graph `json:"graph"`
 	Sessions []uiSession   `json:"sessions"`
-	Total    int           `json:"total"`          // checkpoints in all
-	More     bool          `json:"more"`           // these are the first
-	News     string        `json:"news,omitempty"` // that it has taken in
+	Total    int           `json:"total"`            // checkpoints in all
+	More     bool          `json:"more"`             // these are the first
+	Folded   int           `json:"folded,omitempty"` // rows without news that are left out
+	News     string        `json:"news,omitempty"`   // that it has taken in
 }
 
 type uiRow struct {
@@ -72,7 +73,7 @@ func (s *uiSpace) uiTimeline(ctx context.Context, args web.Args) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := uiTimeline{Rows: make([]uiRow, 0, len(got.List)), Graph: got.Graph, Total: got.Total, More: got.More, Sessions: []uiSession{}}
+	out := uiTimeline{Rows: make([]uiRow, 0, len(got.List)), Graph: got.Graph, Total: got.Total, More: got.More, Folded: got.Folded, Sessions: []uiSession{}}
 	if limit <= 0 {
 		out.News = s.newsAt(before)
 	}
@@ -265,10 +266,12 @@ func (s *uiSpace) uiDiff(ctx context.Context, args web.Args) (any, error) {
 type uiTalk struct {
 	Messages []uiMessage `json:"messages"`
 	Earlier  bool        `json:"earlier"`
+	Partial  bool        `json:"partial,omitempty"` // more was said since, which cannot be had
 }
 
 type uiMessage struct {
-	Here   bool     `json:"here,omitempty"` // the row begins with it
+	Here   bool     `json:"here,omitempty"`  // the row begins with it
+	Since  bool     `json:"since,omitempty"` // no checkpoint has it: it stands in the agent's own file
 	At     int      `json:"at"`
 	Event  string   `json:"event"`
 	Time   string   `json:"time"`
@@ -289,8 +292,9 @@ type uiPart struct {
 }
 
 const (
-	talkPage = 60
-	maxSaid  = 20 << 10 // bytes of one text
+	talkPage  = 60
+	mostSince = 400      // messages that no checkpoint has
+	maxSaid   = 20 << 10 // bytes of one text
 )
 
 func (s *uiSpace) uiTalk(ctx context.Context, args web.Args) (any, error) {
@@ -300,6 +304,11 @@ func (s *uiSpace) uiTalk(ctx context.Context, args web.Args) (any, error) {
 	}
 	out := uiTalk{Messages: []uiMessage{}}
 	l := s.talkOf(ctx, r)
+	if r.Kind == timeline.Now && l == nil {
+		if l, err = s.newestTalk(ctx); err != nil {
+			return nil, err
+		}
+	}
 	if l == nil || l.Transcript == nil {
 		return out, nil
 	}
@@ -307,6 +316,14 @@ func (s *uiSpace) uiTalk(ctx context.Context, args web.Args) (any, error) {
 	all, earlier, err := conversation.Talk(ctx, s.p, l.Checkpoint, conversation.TalkOptions{Before: before, Limit: talkPage, MaxText: maxSaid})
 	if err != nil {
 		return nil, err
+	}
+	held := len(all)
+	if before == 0 {
+		since, whole, err := conversation.TalkSince(ctx, s.p, l.Checkpoint, conversation.TalkOptions{Limit: mostSince, MaxText: maxSaid})
+		if err != nil {
+			return nil, err
+		}
+		all, out.Partial = append(all, since...), !whole
 	}
 	s.mu.Lock()
 	calls := map[string]string{}
@@ -319,8 +336,9 @@ func (s *uiSpace) uiTalk(ctx context.Context, args web.Args) (any, error) {
 		}
 	}
 	s.mu.Unlock()
-	for _, m := range all {
+	for i, m := range all {
 		v := viewMessage(m, calls)
+		v.Since = i >= held
 		if c := r.Checkpoint; c != nil {
 			v.Here = r.Kind == timeline.Prompt && m.Prompt && m.PromptID != "" && m.PromptID == c.PromptID ||
 				slices.ContainsFunc(m.Parts, func(p transcript.Part) bool {
@@ -345,6 +363,23 @@ func viewMessage(m conversation.Message, calls map[string]string) uiMessage {
 		v.Parts = append(v.Parts, part)
 	}
 	return v
+}
+
+// newestTalk is the newest checkpoint that holds a conversation; nil for none.
+func (s *uiSpace) newestTalk(ctx context.Context) (newest *project.Listed, err error) {
+	err = s.p.Query(ctx, func(db *manifest.DB) error {
+		for c, err := range db.Checkpoints(manifest.Query{}) {
+			if err != nil {
+				return err
+			}
+			if c.Transcript != nil {
+				newest = &project.Listed{Checkpoint: c}
+				return nil
+			}
+		}
+		return nil
+	})
+	return newest, err
 }
 
 // talkOf is the checkpoint whose conversation a row shows: of what a prompt or a call did, the state after it,

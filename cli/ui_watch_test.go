@@ -1,9 +1,12 @@
 package cli
 
 import (
+	"bytes"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -95,5 +98,66 @@ func TestTreeWatch(t *testing.T) {
 	}
 	if (*treeWatch)(nil).take(last) != nil {
 		t.Error("of none")
+	}
+}
+
+// What an agent's own file has since the last checkpoint is told beside the newest row and now, as such.
+func TestUITalkGoesOn(t *testing.T) {
+	l := newUILab(t)
+	const session = "5ba1c0de-0000-4000-8000-000000000001"
+	file := filepath.Join(l.env.Home, ".claude", "projects", "p", session+".jsonl")
+	l.write(file, "")
+	said, parent := "", "null"
+	say := func(id, role, text string) {
+		said += fmt.Sprintf(`{"parentUuid":%s,"isSidechain":false,"type":%q,"uuid":%q,"sessionId":%q,"version":"2.1.329","promptId":"p-%s","cwd":%q,"timestamp":"2026-01-01T00:00:00Z","message":{"role":%q,"content":%q}}`+"\n",
+			parent, role, id, session, id, l.env.Dir, role, text)
+		parent = fmt.Sprintf("%q", id)
+		l.write(file, said)
+	}
+	say("e1", "user", "the first prompt")
+	say("e2", "assistant", "the first answer")
+	event := fmt.Sprintf(`{"hook_event_name":"UserPromptSubmit","session_id":%q,"transcript_path":%q,"cwd":%q,"prompt":"another"}`, session, file, l.env.Dir)
+	var out, errOut bytes.Buffer
+	if code := runHook([]string{"claude"}, []string{"rewind", "hook", "claude"}, l.env, Stdio{In: strings.NewReader(event), Out: &out, Err: &errOut}); code != 0 {
+		t.Fatal(code, &errOut)
+	}
+	place := l.logIn(l.ui(l.env).URL)
+	talk := func(id string) (v uiTalk, text string) {
+		l.get("/api/v1"+place+"/talk?id="+id, &v)
+		for _, m := range v.Messages {
+			if m.Since {
+				text += "since: "
+			}
+			text += m.Parts[0].Text + "\n"
+		}
+		return v, text
+	}
+	row := ""
+	for _, r := range l.rows(place) {
+		if r.Session == session && r.ID[0] != '#' && r.ID != "@" {
+			row = r.ID
+			break
+		}
+	}
+	const held = "the first prompt\nthe first answer\n"
+	for _, id := range []string{row, "@"} {
+		if _, got := talk(id); got != held {
+			t.Errorf("%s: %q", id, got)
+		}
+	}
+	say("e3", "user", "what does the test say?")
+	say("e4", "assistant", "It fails.")
+	for _, id := range []string{row, "@"} {
+		if v, got := talk(id); got != held+"since: what does the test say?\nsince: It fails.\n" || v.Partial {
+			t.Errorf("%s: %q %v", id, got, v.Partial)
+		}
+	}
+	l.write(file, "{\"strange\": true}\n"+said) // it was written anew
+	if v, got := talk("@"); got != held || !v.Partial {
+		t.Errorf("rewritten: %q %v", got, v.Partial)
+	}
+	_ = os.Remove(file)
+	if v, got := talk("@"); got != held || v.Partial {
+		t.Errorf("gone: %q %v", got, v.Partial)
 	}
 }

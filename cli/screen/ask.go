@@ -85,11 +85,12 @@ type Answer struct {
 
 // Rows are the rows of a scope, newest first.
 type Rows struct {
-	List  []Row
-	Graph *Graph
-	Where string // project, and session in its scope
-	Total int    // checkpoints in all
-	More  bool   // List is the beginning only
+	Folded int // rows without news that were left out
+	List   []Row
+	Graph  *Graph
+	Where  string // project, and session in its scope
+	Total  int    // checkpoints in all
+	More   bool   // List is the beginning only
 }
 
 // Row is one row of the timeline.

@@ -47,6 +47,7 @@ function App({ project, projects, chooseProject, renew, readOnly, exported }) {
   const [place, setPlace] = useState(() => placeOf(location));
   const [data, setData] = useState(null);
   const [error, setError] = useState(null);
+  const [folded, setFolded] = useState(false); // rows that tell nothing are shown too
   const [live, setLive] = useState(false);
   const [looked, setLooked] = useState(0); // when the files were last looked at
   const [filter, setFilter] = useState("");
@@ -58,6 +59,8 @@ function App({ project, projects, chooseProject, renew, readOnly, exported }) {
   const [action, setAction] = useState(null);
   const [naming, setNaming] = useState(null); // the row that gets a name
   const [said, setSaid] = useState("");
+  const [back, setBack] = useState(false); // what was said can be taken back
+  useEffect(() => (setSaid(""), setBack(false)), [place]);
   const search = useRef();
   const chosenID = useRef("@");
   const picked = useRef(false); // by the person
@@ -94,7 +97,7 @@ function App({ project, projects, chooseProject, renew, readOnly, exported }) {
       const from = performance.now();
       try {
         if (!whole) take(await get(`p/${project}/timeline`, { limit: FIRST }, stop.signal));
-        take(await get(`p/${project}/timeline`, {}, stop.signal));
+        take(await get(`p/${project}/timeline`, folded ? { safety: 1 } : {}, stop.signal));
         whole = true;
       } catch (e) {
         if (e.name !== "AbortError") setError(e);
@@ -138,7 +141,7 @@ function App({ project, projects, chooseProject, renew, readOnly, exported }) {
     };
     watch();
     return () => stop.abort();
-  }, [project]);
+  }, [project, folded]);
 
   const rows = data ? data.rows : [];
   const shown = useMemo(() => filtered(rows, filter, kinds, range), [rows, filter, kinds, range]);
@@ -188,7 +191,7 @@ function App({ project, projects, chooseProject, renew, readOnly, exported }) {
     const key = (e) => {
       if (e.ctrlKey || e.metaKey || e.altKey || document.querySelector("dialog[open]")) return;
       if (e.target === search.current && e.key === "ArrowDown") e.target.blur(); // into the rows that are left
-      else if (/^(INPUT|TEXTAREA|SELECT)$/.test(e.target.tagName)) return void (e.key === "Escape" && e.target.blur());
+      else if (/^(INPUT|TEXTAREA|SELECT)$/.test(e.target.tagName)) return void (e.key === "Escape" && (e.target === search.current && setFilter(""), e.target.blur()));
       const keys = {
         ArrowDown: () => step(1), j: () => step(1), ArrowUp: () => step(-1), k: () => step(-1), PageDown: () => step(15), PageUp: () => step(-15),
         Home: () => shown.length && choose(shown[0]), End: () => shown.length && choose(shown[shown.length - 1]),
@@ -234,21 +237,21 @@ function App({ project, projects, chooseProject, renew, readOnly, exported }) {
     </header>
     ${shared && html`<aside class="note about" aria-label="About this file"><${Text} of=${exported.notes.join(" ")} /></aside>`}
     ${error && html`<p class="warn" role="alert"><${Text} of=${error.message} />${error.hint && html` (<${Text} of=${error.hint} />)`}</p>`}
-    ${said && html`<p class="done" role="status"><${Text} of=${said} /> <button class="link" onClick=${() => setSaid("")}>dismiss</button></p>`}
+    ${said && html`<p class="done" role="status"><${Text} of=${said} /> ${back && html`<button onClick=${() => (setSaid(""), setBack(false), setAction({ verb: "undo" }))}>Take it back…</button>`} <button class="link" onClick=${() => setSaid("")}>dismiss</button></p>`}
     ${page ? html`<main class=${"place at-" + place.page}>${page()}</main>` : html`
       <${Chart} rows=${rows} range=${range} setRange=${setRange} />
       <main class="three">
         <section class="left" aria-label="What happened">
-          <p class="total">${data ? `${shown.length.toLocaleString()} of ${rows.length.toLocaleString()} rows` : "…"}${range && html` <button class="link" onClick=${() => setRange(null)}>all times</button>`}</p>
+          <p class="total">${data ? `${shown.length.toLocaleString()} of ${rows.length.toLocaleString()} rows` : "…"}${data && !data.more && data.folded > 0 && html`, <button class="link" onClick=${() => setFolded(true)}>${data.folded.toLocaleString()} more without news</button>`}${folded && html`, <button class="link" onClick=${() => setFolded(false)}>without those that tell nothing</button>`}${range && html` <button class="link" onClick=${() => setRange(null)}>all times</button>`}</p>
           ${data && !data.more && data.graph && html`<${Legend} data=${data} />`}
-          ${data && !shown.length && html`<p class="note empty">${rows.length ? html`No row has that. <button class="link" onClick=${() => (setFilter(""), setKinds("all"), setRange(null))}>show all</button>` : "Nothing is saved yet: rewind save, or an agent's first prompt, makes the first checkpoint."}</p>`}
+          ${data && !shown.length && html`<p class="note empty">${rows.length ? html`No row has that${filter && !shared ? ": Enter searches the files" : ""}. <button class="link" onClick=${() => (setFilter(""), setKinds("all"), setRange(null))}>show all</button>` : "Nothing is saved yet: rewind save, or an agent's first prompt, makes the first checkpoint."}</p>`}
           ${data && html`<${Timeline} data=${data} shown=${shown} chosen=${chosen} marked=${marked} choose=${choose} open=${restore}
-            graph=${shown.length === rows.length ? data.graph : null} />`}
+            graph=${shown.length === rows.length ? data.graph : null} tap=${() => requestAnimationFrame(() => matchMedia("(max-width: 900px)").matches && document.querySelector(".right")?.scrollIntoView({ block: "start" }))} />`}
         </section>
         ${row && html`<${Moment} project=${project} row=${row} other=${other} goTo=${goTo} onHistory=${(path) => go({ page: "file", path })}
           readOnly=${readOnly} setAction=${setAction} setNaming=${setNaming} pin=${pin} setAgainst=${setAgainst} against=${against} news=${data.news} known=${known} />`}
       </main>`}
-    ${action && html`<${Plan} key=${JSON.stringify(action)} project=${project} action=${action} change=${setAction} close=${() => setAction((now) => (now === action ? null : now))} done=${(text) => (setAction(null), setSaid(text))} />`}
+    ${action && html`<${Plan} key=${JSON.stringify(action)} project=${project} action=${action} change=${setAction} close=${() => setAction((now) => (now === action ? null : now))} done=${(text, undo) => (setAction(null), setSaid(text), setBack(undo))} />`}
     ${naming && html`<${NameDialog} project=${project} row=${naming} close=${() => setNaming(null)} done=${(text) => (setNaming(null), setSaid(text + "."))} />`}`;
 }
 

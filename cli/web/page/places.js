@@ -49,7 +49,7 @@ export function FilePage({ project, path, news, goTo, restore }) {
       ${list.map((w, i) => html`<li key=${w.id + i}><button aria-pressed=${i === at} onClick=${() => setID(w.id)}>
         <span class="first"><span class="n">${w.id === "@" ? "now" : w.n || ""}</span> <span class="kind">${kindWords[w.kind] || w.kind}${w.from && html` from <${Text} of=${w.from} />`}</span>
         <span class="changes"><span class="plus">+${w.added}</span> <span class="minus">−${w.deleted}</span></span> <span class="age" title=${new Date(w.time).toLocaleString()}>${w.id === "@" ? "" : age(w.time)}</span></span>
-        <span class="by"><${Text} of=${w.by ? (w.by.why + " " + w.by.text).trim() : "you"} most=${120} /></span></button></li>`)}
+        <span class="by"><${Text} of=${w.made ?? (w.by ? (w.by.why + " " + w.by.text).trim() : "you")} most=${120} />${w.whose && html`<br />by <${Text} of=${w.whose} most=${120} />`}</span></button></li>`)}
     </ol>
     <div class="version">${one && html`<div class="buttons">${one.id !== "@" && html`<button onClick=${() => goTo(one.by ? one.by.id : one.id)}>Show in the timeline</button>`}
         ${restore && one.id !== "@" && one.kind !== "deleted" && html`<button class="go" onClick=${() => restore(one.id)}>Restore this version…</button>`}
@@ -76,16 +76,19 @@ const MOST = 2000; // paths that are listed
 export function Health({ project, news }) {
   const v = useAnswer(`p/${project}/health`, {}, news);
   if (!v.answer) return html`<${Wait} v=${v} />`;
-  const s = v.answer.status, missing = v.answer.coverage;
+  const s = v.answer.status, missing = v.answer.coverage.filter((c) => c.path !== ".git"), git = missing.length < v.answer.coverage.length;
   const why = new Map();
   for (const c of missing) why.set(c.reason, (why.get(c.reason) || 0) + 1);
   return html`<h2>What is held, and what is not</h2>
     <p class=${missing.length ? "warn" : "good"}>${missing.length ? count(missing.length, "path is", "paths are") + " not in the newest checkpoint: no restore brings them back." : s.checkpoints ? "Everything in the project is in the newest checkpoint, but what is ignored by choice." : "Nothing is held yet: there is no checkpoint."}</p>
+    ${git && html`<p class="note">.git is left to git.</p>`}
+    ${!v.answer.called && html`<p class="warn">No agent calls rewind: only rewind save takes checkpoints. rewind config --register-hooks registers them.</p>`}
     <dl class="facts">
       <dt>Checkpoints</dt><dd>${s.checkpoints}</dd>
       <dt>Size on disk</dt><dd>${size(s.bytes || 0)}</dd>
-      <dt>Second name</dt><dd>${s.mirrored ? "all packs have one: rm -rf .agent loses nothing" : html`<${Text} of=${s.mirror_reason || "not all packs have one"} />`}</dd>
-      <dt>Last hook error</dt><dd>${s.last_hook_error ? html`<${Text} of=${s.last_hook_error.message || JSON.stringify(s.last_hook_error)} />` : "none"}</dd>
+      <dt>Mirror</dt><dd>${s.second_name ? "yes: the store survives git clean -fdx" : html`no: <${Text} of=${s.second_name_reason} />`}</dd>
+      <dt>Agents</dt><dd><${Text} of=${v.answer.agents} /></dd>
+      <dt>Last hook error</dt><dd>${s.last_hook_error ? html`<${Text} of=${s.last_hook_error} />` : "none"}</dd>
     </dl>
     ${missing.length > 0 && html`<h3>Not in the newest checkpoint</h3>
       <ul class="reasons">${[...why].map(([reason, n]) => html`<li>${n.toLocaleString()}: <${Text} of=${reason} /></li>`)}</ul>
@@ -124,7 +127,7 @@ export function Search({ project, rows, query, goTo, onFile }) {
     <p role="status" class="note">${state === "searching" ? "searching…" : state === "done" ? count(found.length, "line", "lines") : html`<${Text} of=${state} />`}</p>
     <table class="list"><thead><tr><th>File</th><th>Line</th><th>Appeared</th><th>Gone</th></tr></thead><tbody>
     ${found.slice(0, 1000).map((m) => html`<tr><td><button class="link" onClick=${() => onFile(raw(m))}><${Path} of=${m} /></button>:${m.line}</td><td><code>${m.text === null ? "(precious)" : html`<${Text} of=${m.text} most=${300} />`}</code></td>
-      <td>${m.by && byID.has(m.by.id) ? html`<button class="link" onClick=${() => goTo(m.by.id)}><${Text} of=${(m.by.why + " " + m.by.text).trim()} most=${100} /></button>` : m.appeared ? row(m.appeared) : "now"}</td><td>${m.vanished ? row(m.vanished) : ""}</td></tr>`)}</tbody></table>
+      <td>${m.by && byID.has(m.by.id) ? html`<button class="link" onClick=${() => goTo(m.by.id)}><${Text} of=${((m.by.n || byID.get(m.by.id).n || "") + " " + m.by.why + " " + m.by.text).trim()} most=${100} /></button>` : m.appeared ? row(m.appeared) : "now"}</td><td>${m.went && byID.has(m.went.id) ? html`<button class="link" onClick=${() => goTo(m.went.id)}>${m.went.n || m.went.id.slice(0, 8)}</button>` : m.vanished ? row(m.vanished) : ""}</td></tr>`)}</tbody></table>
     ${found.length > 1000 && html`<p class="note">…and ${(found.length - 1000).toLocaleString()} more: search for more of the line.</p>`}`;
 }
 

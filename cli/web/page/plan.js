@@ -41,7 +41,7 @@ export function Plan({ project, action, close, done, change }) {
     try {
       const r = await post(`p/${project}/plans/${plan.id}/apply`);
       box.current.close(); // the focus goes back to where it was
-      done(r.said);
+      done(r.said, r.undo);
     } catch (e) {
       if (e.status === 409 && e.body.files) {
         setPlan(e.body);
@@ -63,7 +63,7 @@ export function Plan({ project, action, close, done, change }) {
     ${action.verb === "restore" && !(action.paths || []).length && !picked && html`<div class="halves" role="radiogroup" aria-label="What is restored">
       ${[["both", "Files and conversation"], ["code", "Files"], ["talk", "Conversation"]].map(([v, label]) => html`<label><input type="radio" name="half" value=${v} checked=${half === v} onChange=${() => other(() => setHalf(v))} /> ${label}</label>`)}
     </div>`}
-    ${action.verb === "revert" && html`<div class="halves" role="radiogroup" aria-label="Where others built on it">
+    ${action.verb === "revert" && (conflicts !== "keep" || (plan && plan.conflicts > 0)) && html`<div class="halves" role="radiogroup" aria-label="Where others built on it">
       ${[["keep", "Keep what others built on"], ["undo", "Take that back too"], ["markers", "Mark both"]].map(([v, label]) => html`<label><input type="radio" name="conflicts" value=${v} checked=${conflicts === v} onChange=${() => other(() => setConflicts(v))} /> ${label}</label>`)}
     </div>`}
     ${plan && plan.changed && html`<p class="warn" role="alert"><${Text} of=${plan.changed} /></p>`}

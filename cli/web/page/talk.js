@@ -58,10 +58,11 @@ export function Talk({ project, id, stamp, call, diffOf, rowOf, goTo }) {
   return html`<div class=${stale ? "talk stale" : "talk"} tabindex="0" role="region" aria-label="Conversation" aria-busy=${stale} ref=${box}>
     ${lost && html`<p class="note" role="status">${lost}</p>`}
     ${talk.earlier && html`<p class="note"><button onClick=${earlier}>Earlier</button></p>`}
-    ${talk.messages.map((m) => html`<article key=${m.at} class=${"said" + (m.prompt ? " person" : "") + (m.here ? " here" : "")}>
+    ${talk.messages.map((m, i) => html`${m.since && !(talk.messages[i - 1] || {}).since && html`<p class="note since" key="since">since then; no checkpoint has it yet</p>`}<article key=${m.at} class=${"said" + (m.prompt ? " person" : "") + (m.here ? " here" : "")}>
       ${m.parts.map((p) => html`<${Part} p=${p} prompt=${m.prompt} time=${m.time} diffOf=${diffOf} rowOf=${rowOf} goTo=${goTo} />`)}
       ${m.cut && html`<p class="note">A text was longer; rewind cat --transcript has all of it.</p>`}
     </article>`)}
+    ${talk.partial && html`<p class="note since">More was said since then: the agent's own file has it.</p>`}
   </div>`;
 }
 

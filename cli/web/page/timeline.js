@@ -43,7 +43,7 @@ export function prepare(rows) {
 }
 
 // Timeline is the list. ends are the two rows of a comparison: { a, b }.
-export function Timeline({ data, shown, chosen, marked, choose, open, graph, ends }) {
+export function Timeline({ data, shown, chosen, marked, choose, open, graph, ends, tap }) {
   const ref = useRef();
   const [view, setView] = useState({ top: 0, height: 600 });
   const at = shown.indexOf(chosen);
@@ -71,7 +71,7 @@ export function Timeline({ data, shown, chosen, marked, choose, open, graph, end
     const r = data.rows[n];
     rows.push(html`<div key=${r.id} id=${"row-" + n} role="option" aria-selected=${n === chosen} aria-posinset=${i + 1} aria-setsize=${shown.length}
       class=${"row k-" + r.kind + (n === chosen ? " chosen" : "") + (marked === r.id ? " marked" : "") + (ends && (ends.a === r.id || ends.b === r.id) ? " end" : "") + (r.dim ? " dim" : "")}
-      style=${{ top: i * ROW + "px", paddingLeft: width + 8 + "px" }} onClick=${() => (choose(n), ref.current.focus())} onDblClick=${() => open(n)}>
+      style=${{ top: i * ROW + "px", paddingLeft: width + 8 + "px" }} onClick=${() => (choose(n), ref.current.focus(), tap && tap())} onDblClick=${() => open(n)}>
       <span class="n">${r.n || (r.id === "@" ? "@" : "")}</span>
       <span class="age" title=${new Date(r.ms).toLocaleString()}>${r.id === "@" ? "" : age(r.ms)}</span>
       <span class="why"><${Text} of=${r.why || (r.id === "@" ? "now" : "")} most=${60} /></span>
