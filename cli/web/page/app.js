@@ -122,6 +122,7 @@ function App({ project, projects, chooseProject, renew, readOnly, exported }) {
           await stream(`p/${project}/events`, {}, (e) => {
             if (e.ended || leave.signal.aborted) return;
             setLive(!e.error);
+            if (e.error) knows = ""; // the rows are read again when it is over, whether or not they changed
             if (e.error) setError({ message: e.error, hint: e.hint });
             if (e.looked) setLooked(Date.parse(e.looked));
             if (e.news && e.news !== knows) load();
