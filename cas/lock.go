@@ -65,7 +65,11 @@ func (s *Store) lockFile(name string) (*flock.Flock, error) {
 
 // makeLockDir makes the lock directory. Locks are the operating system's,
 // whatever file system the packs are on.
+// Those of a store that is gone are not made: who only looks must not make it anew.
 func (s *Store) makeLockDir() error {
+	if _, err := os.Lstat(filepath.Dir(s.o.LockDir)); err != nil {
+		return err
+	}
 	return (&Store{o: Options{Owner: s.o.Owner}, fs: vfs.OS}).makeDir(s.o.LockDir)
 }
 

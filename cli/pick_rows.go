@@ -29,6 +29,11 @@ const (
 
 // load reads the rows of a scope, the first limit of them, or all with the tree as it is now.
 func (s *pickSource) load(ctx context.Context, a screen.Ask, limit int) (*screen.Rows, error) {
+	return s.loadRows(ctx, a, limit, limit == 0)
+}
+
+// loadRows is load with or without a look at the tree.
+func (s *pickSource) loadRows(ctx context.Context, a screen.Ask, limit int, look bool) (*screen.Rows, error) {
 	all := a.Scope == screen.WithSafety
 	o := timeline.Options{Safety: all, Folded: all}
 	out := &screen.Rows{Where: escape(filepath.Base(s.p.Root()))}
@@ -48,7 +53,7 @@ func (s *pickSource) load(ctx context.Context, a screen.Ask, limit int) (*screen
 		}
 		out.Where += ": " + escape(screen.Clip(session.Label(), 40))
 	}
-	if limit == 0 {
+	if look {
 		o.Present, unseen = s.lookAtTree(ctx)
 	}
 	t := timeline.New(s.p, o)

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strconv"
 
@@ -25,6 +26,8 @@ type uiTimeline struct {
 	More     bool          `json:"more"`             // these are the first
 	Folded   int           `json:"folded,omitempty"` // rows without news that are left out
 	News     string        `json:"news,omitempty"`   // that it has taken in
+	Version  string        `json:"version"`          // another one: rows may be gone, or stand elsewhere
+	Log      uint64        `json:"log"`              // another one: something but checkpoints was recorded
 }
 
 type uiRow struct {
@@ -69,12 +72,17 @@ func (s *uiSpace) uiTimeline(ctx context.Context, args web.Args) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	got, err := s.load(ctx, a, max(limit, 0))
+	last, err := s.p.Store.Last()
+	if err != nil {
+		return nil, err
+	}
+	look := limit <= 0 || args("now") != ""
+	got, err := s.loadRows(ctx, a, max(limit, 0), look)
 	if err != nil {
 		return nil, err
 	}
 	out := uiTimeline{Rows: make([]uiRow, 0, len(got.List)), Graph: got.Graph, Total: got.Total, More: got.More, Folded: got.Folded, Sessions: []uiSession{}}
-	if limit <= 0 {
+	if look {
 		out.News = s.newsAt(before)
 	}
 	s.mu.Lock()
@@ -102,7 +110,21 @@ func (s *uiSpace) uiTimeline(ctx context.Context, args web.Args) (any, error) {
 	for _, info := range all {
 		out.Sessions = append(out.Sessions, uiSession{info.ID, info.Agent, info.Label()})
 	}
-	return out, nil
+	ops, err := engine.Operations(ctx, s.p, 0)
+	if err != nil {
+		return nil, err
+	}
+	gone, err := s.p.Store.Generation()
+	if err != nil {
+		return nil, err
+	}
+	out.Version = fmt.Sprint(gone, len(ops), len(all))
+	err = s.p.Query(ctx, func(db *manifest.DB) error {
+		checkpoints, safety, err := db.Count()
+		out.Log = last.Seq - uint64(checkpoints+safety)
+		return err
+	})
+	return out, err
 }
 
 // viewRow is a row without its counts.

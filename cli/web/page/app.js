@@ -1,7 +1,7 @@
 // The page: which project and place is looked at, and the keys.
 import { html, render, useState, useEffect, useLayoutEffect, useRef, useMemo, useCallback } from "./html.js";
 import { get, post, logIn, stream, shared } from "./api.js";
-import { Timeline, Chart, Legend, filtered, prepare, title } from "./timeline.js";
+import { Timeline, Chart, Legend, filtered, joined, prepare, title } from "./timeline.js";
 import { Files } from "./diff.js";
 import { Talk } from "./talk.js";
 import { Plan, NameDialog } from "./plan.js";
@@ -12,6 +12,7 @@ import { Text, plain, raw, when } from "./text.js";
 
 const FIRST = 200;
 const OLD = 30000; // ms since the files were looked at, from which on it is said
+const LATER = 10000; // ms until all rows are read again, where what happened shows in few of them
 
 // Shell holds which project is looked at: another one begins anew.
 function Shell({ first, readOnly, exported }) {
@@ -65,6 +66,12 @@ function App({ project, projects, chooseProject, renew, readOnly, exported }) {
   const chosenID = useRef("@");
   const picked = useRef(false); // by the person
   const news = useRef(0);
+  const list = useRef(null); // the rows that are known
+  const opened = useRef(null); // kept once a row's files are there
+  if (!opened.current) {
+    opened.current = {};
+    opened.current.promise = new Promise((r) => (opened.current.done = r));
+  }
   const go = useCallback((to, instead) => {
     history[instead ? "replaceState" : "pushState"](null, "", address(project, to));
     setPlace(to);
@@ -78,9 +85,10 @@ function App({ project, projects, chooseProject, renew, readOnly, exported }) {
   // Rows: the first page at once, then all, and again whenever there are news.
   useEffect(() => {
     const stop = new AbortController();
-    let running = false, again = false, whole = false, knows = ""; // the news that the rows have
+    let running = false, again = false, whole = false, due = 0, knows = ""; // the news that the rows have
     const take = (t) => {
       prepare(t.rows);
+      list.current = t;
       const at = t.rows.findIndex((r) => r.id === chosenID.current);
       setData(t);
       if (t.news) knows = t.news;
@@ -96,8 +104,21 @@ function App({ project, projects, chooseProject, renew, readOnly, exported }) {
       running = true;
       const from = performance.now();
       try {
-        if (!whole) take(await get(`p/${project}/timeline`, { limit: FIRST }, stop.signal));
-        take(await get(`p/${project}/timeline`, folded ? { safety: 1 } : {}, stop.signal));
+        const before = list.current;
+        const newest = await get(`p/${project}/timeline`, { limit: FIRST, now: whole ? 1 : "" }, stop.signal);
+        const both = whole && due >= 0 && !folded && joined(before, newest);
+        if (both) {
+          take(both);
+          if ((newest.log !== before.log || both.numbered) && !due) due = setTimeout(() => ((due = -1), load()), LATER); // an older row may have a name now, or speak of another number
+        } else {
+          clearTimeout(due);
+          due = 0;
+          if (!whole) {
+            take(newest);
+            await Promise.race([opened.current.promise, new Promise((r) => setTimeout(r, 1000))]); // its question first: all rows may take long
+          }
+          take(await get(`p/${project}/timeline`, folded ? { safety: 1 } : {}, stop.signal));
+        }
         whole = true;
       } catch (e) {
         if (e.name !== "AbortError") setError(e);
@@ -250,14 +271,14 @@ function App({ project, projects, chooseProject, renew, readOnly, exported }) {
             graph=${shown.length === rows.length ? data.graph : null} tap=${() => requestAnimationFrame(() => matchMedia("(max-width: 900px)").matches && document.querySelector(".right")?.scrollIntoView({ block: "start" }))} />`}
         </section>
         ${row && html`<${Moment} project=${project} row=${row} other=${other} goTo=${goTo} onHistory=${(path) => go({ page: "file", path })}
-          readOnly=${readOnly} setAction=${setAction} setNaming=${setNaming} pin=${pin} setAgainst=${setAgainst} against=${against} news=${data.news} known=${known} />`}
+          readOnly=${readOnly} setAction=${setAction} setNaming=${setNaming} pin=${pin} setAgainst=${setAgainst} against=${against} news=${data.news} known=${known} opened=${opened.current.done} />`}
       </main>`}
     ${action && html`<${Plan} key=${JSON.stringify(action)} project=${project} action=${action} change=${setAction} close=${() => setAction((now) => (now === action ? null : now))} done=${(text, undo) => (setAction(null), setSaid(text), setBack(undo))} />`}
     ${naming && html`<${NameDialog} project=${project} row=${naming} close=${() => setNaming(null)} done=${(text) => (setNaming(null), setSaid(text + "."))} />`}`;
 }
 
 // Moment is one row: what was said, and the files.
-function Moment({ project, row, other, goTo, onHistory, readOnly, setAction, setNaming, pin, setAgainst, against, news, known }) {
+function Moment({ project, row, other, goTo, onHistory, readOnly, setAction, setNaming, pin, setAgainst, against, news, known, opened }) {
   const [got, setGot] = useState(null);
   const [tries, setTries] = useState(0);
   const [file, setFile] = useState(null); // one to show, because of a call
@@ -270,7 +291,7 @@ function Moment({ project, row, other, goTo, onHistory, readOnly, setAction, set
   useEffect(() => void (error && setTries(tries + 1)), [news]); // what went wrong may be right again
   useEffect(() => {
     const stop = new AbortController();
-    const answer = (v) => setGot({ key, ...v });
+    const answer = (v) => (setGot({ key, ...v }), opened());
     get(`p/${project}/look`, { id: row.id, other }, stop.signal).then((v) => {
       for (const f of v.files)
         if (f.left) f.load = () => get(`p/${project}/diff`, { id: row.id, other, path: raw(f) }).then((d) => {

@@ -33,9 +33,39 @@ function matcher(word) {
   return (r) => has.test(r.text) || once(r.why) || (r.name && has.test(r.name)) || once(r.agent) || once(r.session) || r.n === word || r.id.toLowerCase().startsWith(word);
 }
 
+// joined puts the newest rows before those that are known, and gives nothing where that is not all that happened:
+// another session, a restore, a mark, or rows that are gone.
+export function joined(known, newest) {
+  const rows = newest.rows, old = known.rows, graph = known.graph;
+  if (!newest.more || newest.version !== known.version || !graph || !rows.length || !old.length || rows[0].id !== "@" || old[0].id !== "@") return null;
+  const end = rows[rows.length - 1].id;
+  let at = -1;
+  for (let i = 1; i < old.length && i <= rows.length; i++) if (old[i].id === end) at = i;
+  const more = rows.length - 1 - at; // rows that are new
+  if (at < 0 || more < 0) return null;
+  for (let i = 1; i <= at; i++) if (old[i].id !== rows[i + more].id) return null;
+  const column = new Map();
+  for (let i = 0; i < Math.min(old.length, 1000); i++) if (!column.has(old[i].session)) column.set(old[i].session, (graph.Column || [])[i]);
+  const lanes = (graph.Lanes || []).map((l) => ({ ...l, Top: l.Top + more, Bottom: l.Bottom + more, Fork: l.Fork < 0 ? l.Fork : l.Fork + more }));
+  const columns = [];
+  for (let i = more; i > 0; i--) {
+    const c = column.get(rows[i].session);
+    const lane = c === undefined || rows[i].id[0] === "#" ? null : lanes.filter((l) => l.Column === c).sort((a, b) => a.Top - b.Top)[0];
+    if (!lane) return null;
+    lane.Top = i;
+    columns.unshift(c);
+  }
+  const by = newest.total - known.total;
+  for (let i = at + 1; by && i < old.length; i++) if (old[i].n) old[i].n = String(Number(old[i].n) + by);
+  const rest = old.slice(at + 1);
+  return { ...newest, more: false, numbered: rest.some((r) => r.kind === "operation"), rows: [...rows, ...rest],
+    graph: { ...graph, Column: [graph.Column[0], ...columns, ...graph.Column.slice(1)], Lanes: lanes, Arcs: (graph.Arcs || []).map((a) => ({ ...a, From: a.From + more, To: a.To + more })) } };
+}
+
 // prepare reads the times, once for a row.
 export function prepare(rows) {
   for (const r of rows) {
+    if (r.time === undefined) continue;
     r.ms = Date.parse(r.time);
     r.time = undefined;
   }
