@@ -133,6 +133,8 @@ func serveUI(ctx context.Context, c *call, o uiOptions, p *project.Project, join
 		}
 		return fmt.Sprintf("http://127.0.0.1:%d%s", port, place)
 	}
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
 	defer join(func(a uiAsk) uiMet {
 		met := uiMet{Port: port, Other: otherUI(a, o, port)}
 		if met.Other != "" {
@@ -146,8 +148,6 @@ func serveUI(ctx context.Context, c *call, o uiOptions, p *project.Project, join
 		met.Again = met.URL == ""
 		return met
 	})()
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
 	ended := make(chan error, 1)
 	go func() { ended <- s.Serve(ctx, listeners...) }() // a browser that is opened finds it
 	if err := announceUI(ctx, c, o, uiView{URL: link(projectID(p)), Port: port}); err != nil {
