@@ -72,11 +72,21 @@ func (t *tracer) before(pt *point) {
 		return
 	}
 	w := t.a.call(c)
-	if w == nil || w.Start.Before(t.last.time) {
-		return
+	if w == nil || w.Start.Before(t.last.time) || !t.a.checkpointBetween(t.last.seq, pt.seq) {
+		return // without a checkpoint between them there would be one: that look was given up
 	}
 	t.see(&point{seq: t.last.seq, time: w.Start, touch: &manifest.Touch{Seq: t.last.seq, Time: w.Start, Agent: c.Agent, Session: c.Session, Subagent: c.Subagent,
 		PromptID: c.PromptID, Tool: c.Tool, Call: c.Call, Path: c.Path, Entry: t.base}}, t.base)
+}
+
+// checkpointBetween reports whether a checkpoint lies between two sequence numbers.
+func (a *Attribution) checkpointBetween(after, before uint64) bool {
+	for i := a.index(before) - 1; i >= 0 && a.points[i].seq > after; i-- {
+		if a.points[i].c != nil {
+			return true
+		}
+	}
+	return false
 }
 
 func sameCall(a, b *manifest.Touch) bool {
