@@ -139,7 +139,7 @@ func (c *piCall) serve(ctx context.Context) {
 	case hookio.PiPoints:
 		c.points(ctx)
 	case hookio.PiToolEnd:
-		if err := c.Touch(ctx); err != nil {
+		if err := c.Touch(ctx, false); err != nil {
 			c.failed(err)
 		}
 	case hookio.PiTool:

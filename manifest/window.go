@@ -42,6 +42,7 @@ const (
 	WindowStart                              // a session began
 	WindowEnd                                // a session ended
 	WindowLost                               // up to its time windows were left out: there were too many
+	WindowUnseen                             // before a tool's call, of which files, none for all of them, could not be looked at
 )
 
 // Changed is a path that a checkpoint has other than its parent, and when it was last written.

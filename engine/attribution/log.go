@@ -204,6 +204,8 @@ func linesOf(windows []manifest.Window, seq uint64) []line {
 			l.edge = starts
 		case manifest.WindowEnd:
 			l.edge = ends
+		case manifest.WindowUnseen:
+			l.edge = misses
 		default:
 			continue
 		}

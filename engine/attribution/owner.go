@@ -251,10 +251,10 @@ func (a *Attribution) touched(s interval, from *point, t *manifest.Touch, by *Wo
 		by.Prompt = a.texts[by.PromptID]
 	}
 	// What was there before it is known: it was looked at, or it was as in the newest checkpoint. A path that was
-	// touched since is always looked at; where that look is missing it took too long, and was given up.
+	// touched since is always looked at; where that look is missing it could not be taken.
 	looked := from != nil && from.touch != nil && !from.touch.After && sameCall(from.touch, t)
-	givenUp := from != nil && from.touch != nil && !a.checkpointBetween(from.seq, t.Seq)
-	if looked || w != nil && !w.Start.Equal(w.End) && !givenUp {
+	missed := from != nil && from.touch != nil && !a.checkpointBetween(from.seq, t.Seq) || w != nil && w.missing(s.path)
+	if looked || w != nil && !w.Start.Equal(w.End) && !missed {
 		o := Owner{Class: Declared, By: by}
 		s.at = time.Time{} // what began behind the look is not meant
 		for _, other := range a.overlapping(s) {

@@ -21,7 +21,7 @@ func clock(s string) time.Time {
 	return time.Unix(1_800_000_000, 123_456).Add(time.Duration(f*1000) * time.Millisecond)
 }
 
-var lineForm = regexp.MustCompile(`^(\w+?)(?:/(\w+))?([-+>.!^])(\w*)(?:#(\w+))?(?:\(([^)]*)\))?(&?)@([\d.]+)$`)
+var lineForm = regexp.MustCompile(`^(\w+?)(?:/(\w+))?([-+>.!?^])(\w*)(?:#(\w+))?(?:\(([^)]*)\))?(&?)@([\d.]+)$`)
 
 // window reads a line: "a+Bash#1(f,g)&@5" is session a's shell call 1, which names f and g and stays in the
 // background, beginning at 5 s; "a/s-Edit(f)@6" is the end of subagent s's edit; > is a prompt, . a stop, ! a
@@ -54,6 +54,8 @@ func windowOf(t *testing.T, text string) manifest.Window {
 		w.Edge = manifest.WindowClose
 	case ">":
 		w.Edge, w.PromptID, w.Tool = manifest.WindowPrompt, m[4], ""
+	case "?":
+		w.Edge = manifest.WindowUnseen
 	case ".":
 		if w.Edge = manifest.WindowStop; w.Subagent != "" {
 			w.Edge = manifest.WindowSubagentStop

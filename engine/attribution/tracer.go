@@ -72,8 +72,8 @@ func (t *tracer) before(pt *point) {
 		return
 	}
 	w := t.a.call(c)
-	if w == nil || w.Start.Before(t.last.time) || !t.a.checkpointBetween(t.last.seq, pt.seq) {
-		return // without a checkpoint between them there would be one: that look was given up
+	if w == nil || w.Start.Before(t.last.time) || w.missing(t.path) || !t.a.checkpointBetween(t.last.seq, pt.seq) {
+		return // without a checkpoint between them it was looked at, if that could be
 	}
 	t.see(&point{seq: t.last.seq, time: w.Start, touch: &manifest.Touch{Seq: t.last.seq, Time: w.Start, Agent: c.Agent, Session: c.Session, Subagent: c.Subagent,
 		PromptID: c.PromptID, Tool: c.Tool, Call: c.Call, Path: c.Path, Entry: t.base}}, t.base)

@@ -20,6 +20,7 @@ const (
 	subagentStops
 	starts
 	ends
+	misses // a look that could not be taken in front of a call
 )
 
 // kind is of a window what its call can write.
@@ -64,7 +65,8 @@ type window struct {
 	loose          bool   // the clock was set back meanwhile: its times say nothing
 	background     bool
 	old            bool
-	doubtful       bool // an agent that tells of its calls and their ends told of none: it may have done nothing
+	missed         []string // files that could not be looked at in front of it; "" for all of them
+	doubtful       bool     // an agent that tells of its calls and their ends told of none: it may have done nothing
 }
 
 func (w *window) edits() bool { return w.kind == edit }
@@ -94,6 +96,11 @@ func (w *window) names(path string) bool {
 		}
 	}
 	return false
+}
+
+// missing reports whether the look at a path in front of the call could not be taken.
+func (w *window) missing(path string) bool {
+	return slices.Contains(w.missed, "") || slices.Contains(w.missed, path)
 }
 
 // begunBy reports whether the window is the call, or the turn, that a checkpoint was taken in front of.
@@ -161,6 +168,9 @@ func (b *builder) add(l line) {
 		b.open[of] = append(b.open[of], w)
 	case closes:
 		b.close(of, l, loose)
+	case misses:
+		b.miss(of, l)
+		return
 	default:
 		b.point(of, l, loose)
 	}
@@ -239,6 +249,17 @@ func (b *builder) close(of source, l line, loose bool) {
 	for _, f := range l.files {
 		if !slices.Contains(w.files, f) {
 			w.files = append(w.files, f)
+		}
+	}
+}
+
+func (b *builder) miss(of source, l line) {
+	for _, w := range slices.Backward(b.open[of]) {
+		if w.Call == l.Call && w.Tool == l.Tool {
+			if w.missed = append(w.missed, l.files...); len(l.files) == 0 {
+				w.missed = append(w.missed, "")
+			}
+			return
 		}
 	}
 }

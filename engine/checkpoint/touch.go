@@ -31,47 +31,50 @@ const (
 type TouchOptions struct {
 	Touch manifest.Touch // what is the same for all paths
 	Paths []string       // below the root, of any bytes
+	// Since leaves out what was not touched since the newest checkpoint.
+	Since bool
 	// Valid is asked before the commit: may it still be; nil: it may.
 	Valid func() bool
 }
 
 // Touch looks at the paths, and at nothing else of the tree, and commits a touch for each that is another than
 // the newest checkpoint has it, or that was touched since. Left out is what no checkpoint would capture,
-// what is no regular file, or is too large, or changes while it is read. It holds the tree lock shared, and gives up
-// where a restore runs: what it would see is neither before nor after.
-func Touch(ctx context.Context, p *project.Project, o TouchOptions) error {
+// what is no regular file, or is too large, or changes while it is read: unseen has these. It holds the tree lock shared, and gives up
+// where a restore runs: what it would see is neither before nor after. Where there is an error, nothing was seen.
+func Touch(ctx context.Context, p *project.Project, o TouchOptions) (unseen []string, err error) {
 	if len(o.Paths) == 0 {
-		return nil
+		return nil, nil
 	}
 	if err := p.Writing(ctx); err != nil {
-		return err
+		return nil, err
 	}
 	brief, cancel := context.WithTimeout(ctx, restoreWait)
 	defer cancel()
 	still, err := p.LockShared(brief, account.TreeLockName)
 	if err != nil {
 		if busy := new(account.BusyError); errors.As(err, &busy) {
-			return nil
+			return o.Paths, nil
 		}
-		return err
+		return nil, err
 	}
 	defer still.Release()
 	release, err := p.Use(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer release()
 	t := toucher{p: p, o: &o}
 	if err := t.begin(ctx); err != nil {
-		return err
+		return nil, err
 	}
 	defer t.tree.Close()
-	for _, path := range o.Paths[:min(len(o.Paths), maxTouches)] {
+	most := min(len(o.Paths), maxTouches)
+	for _, path := range o.Paths[:most] {
 		if err := t.path(path); err != nil {
-			return errors.Join(fmt.Errorf("look at %s: %w", path, err), t.tx.Discard())
+			return nil, errors.Join(fmt.Errorf("look at %s: %w", path, err), t.tx.Discard())
 		}
 	}
-	return t.commit(ctx)
+	return append(t.unseen, o.Paths[most:]...), t.commit(ctx)
 }
 
 // toucher is one call of Touch.
@@ -84,6 +87,7 @@ type toucher struct {
 	seen   map[string]manifest.Touch // the newest of each path since it
 	within *rules.Scopes             // nil: not asked for yet
 	found  []manifest.Record
+	unseen []string
 }
 
 func (t *toucher) begin(ctx context.Context) error {
@@ -112,9 +116,13 @@ func (t *toucher) begin(ctx context.Context) error {
 // path looks at one path.
 func (t *toucher) path(path string) error {
 	if len(path) > manifest.MaxTouchPath || rootfs.CheckPath(path) != nil {
+		t.unseen = append(t.unseen, path)
 		return nil
 	}
 	last, touched := t.seen[path]
+	if t.o.Since && !touched {
+		return nil
+	}
 	was := last.Entry
 	if !touched { // to find it, blocks of manifests are decoded
 		switch e, ok, err := manifest.Find(t.tx.Load, t.root, path); {
@@ -126,8 +134,12 @@ func (t *toucher) path(path string) error {
 	}
 	now := time.Now()
 	e, changed, ok, err := t.look(path, was)
-	if err != nil || !ok {
+	if err != nil {
 		return err
+	}
+	if !ok {
+		t.unseen = append(t.unseen, path)
+		return nil
 	}
 	if same := e == nil && was == nil || e != nil && was != nil && e.Alike(*was); same {
 		// Nothing to say, but for what is seen of a path for another call: it is a cut in its history.

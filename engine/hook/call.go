@@ -135,8 +135,10 @@ func (c *Call) Run(ctx context.Context) error {
 		c.note(c.nameSession()) // it began before hooks were registered, or the project was initialised
 	}
 	saved, err := c.save(ctx)
-	if err == nil && saved == nil {
-		err = c.Touch(ctx)
+	if err != nil && len(c.Event.Edited) > 0 {
+		c.leaveUnseen(nil)
+	} else if err == nil && (saved == nil || saved.Skipped) {
+		err = c.Touch(ctx, saved != nil)
 	}
 	c.note(err)
 	if c.Event.Kind == manifest.SessionEnd {

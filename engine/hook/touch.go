@@ -15,19 +15,31 @@ import (
 const touchTime = time.Second
 
 // Touch records what the paths that an edit tool declares are, before the call where it brought no checkpoint, and
-// after it. It returns within touchTime: what a file system does not answer by then is not recorded.
-func (c *Call) Touch(ctx context.Context) error {
+// after it. With since, it brought one that had nothing new, and only what was touched since the newest is looked at.
+// It returns within touchTime: what a file system does not answer by then is not recorded, and that is said before a call.
+func (c *Call) Touch(ctx context.Context, since bool) error {
 	e := &c.Event
 	if len(e.Edited) == 0 || e.Kind != manifest.PreTool && e.Kind != manifest.PostTool || c.seenBefore() {
 		return nil
 	}
+	unseen, err := c.touch(ctx, since)
+	if err != nil {
+		c.leaveUnseen(nil)
+	} else if len(unseen) > 0 {
+		c.leaveUnseen(unseen)
+	}
+	return err
+}
+
+func (c *Call) touch(ctx context.Context, since bool) (unseen []string, err error) {
 	const (
 		committing = iota + 1
 		givenUp
 	)
 	var state atomic.Int32 // whoever sets it first decides
-	by := &e.By
+	e, by := &c.Event, &c.Event.By
 	o := checkpoint.TouchOptions{
+		Since: since,
 		Touch: manifest.Touch{
 			Agent: by.Agent, Session: by.Session, Subagent: by.Subagent, PromptID: by.PromptID, Tool: by.Tool, Call: by.ToolUseID,
 			After: e.Kind == manifest.PostTool,
@@ -36,7 +48,11 @@ func (c *Call) Touch(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, touchTime)
 	defer cancel()
-	done := make(chan error, 1)
+	type result struct {
+		unseen []string
+		err    error
+	}
+	done := make(chan result, 1)
 	go func() {
 		for _, file := range e.Edited {
 			for _, rel := range belowThrough(c.Project, file) {
@@ -45,21 +61,23 @@ func (c *Call) Touch(ctx context.Context) error {
 				}
 			}
 		}
-		done <- checkpoint.Touch(ctx, c.Project, o)
+		unseen, err := checkpoint.Touch(ctx, c.Project, o)
+		done <- result{unseen, err}
 	}()
 	select {
-	case err := <-done:
-		return err
+	case r := <-done:
+		return r.unseen, r.err
 	case <-ctx.Done():
 	}
 	select {
-	case err := <-done:
-		return err
+	case r := <-done:
+		return r.unseen, r.err
 	case <-time.After(stopTime):
 	}
 	if !state.CompareAndSwap(0, givenUp) {
-		return <-done // it is being written: it is there in a moment
+		r := <-done // it is being written: it is there in a moment
+		return r.unseen, r.err
 	}
 	c.Project.Abandoned.Store(true)
-	return errors.New("a file that a tool edits could not be read in time")
+	return nil, errors.New("a file that a tool edits could not be read in time")
 }

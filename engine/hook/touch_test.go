@@ -10,9 +10,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/engine/conversation"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/settings"
+	"github.com/rewind-cli/rewind/engine/window"
 	"github.com/rewind-cli/rewind/manifest"
 )
 
@@ -167,7 +169,7 @@ func TestTouchesBesideACheckpoint(t *testing.T) {
 	l.write("a", "two")
 	e := Event{
 		Time: time.Now(), Kind: manifest.PreTool, Moment: settings.PreEdit, Edited: []string{filepath.Join(l.root, "a")},
-		By: conversation.Trigger{Agent: "claude", Session: "s", Tool: "Edit", ToolUseID: "call"},
+		By: conversation.Trigger{Agent: "claude", Session: "s", PromptID: "p", Tool: "Edit", ToolUseID: "call"},
 	}
 	l.do(func(ctx context.Context, p *project.Project) error {
 		c := Call{Event: e, Env: l.env, Project: p, Detach: func(WorkOptions) error { return nil }}
@@ -177,4 +179,36 @@ func TestTouchesBesideACheckpoint(t *testing.T) {
 		t.Errorf("the newest is %s", list[0].Kind)
 	}
 	l.is("no touch beside it")
+	l.edit(func() { l.write("a", "three") }, "a")
+	l.write("a", "two")
+	e.By.ToolUseID = "another"
+	l.do(func(ctx context.Context, p *project.Project) error {
+		c := Call{Event: e, Env: l.env, Project: p, Detach: func(WorkOptions) error { return nil }}
+		return c.Run(ctx)
+	})
+	l.is("all is as in the newest, and there is none", "after a three", "before a two")
+}
+
+// Where a file cannot be looked at before an edit, that is left for whoever asks who wrote it.
+func TestTouchesThatCannotBe(t *testing.T) {
+	l := newEdits(t)
+	l.write("a", "two")
+	l.do(func(ctx context.Context, p *project.Project) error {
+		lock, err := p.Lock(ctx, account.TreeLockName)
+		must(t, err)
+		l.hook(manifest.PreTool, "call", "a", "b")
+		lock.Release()
+		l.hook(manifest.PreTool, "later", "a")
+		var unseen []string
+		for _, w := range window.Pending(p) {
+			if w.Edge == manifest.WindowUnseen {
+				unseen = append(unseen, w.Call+" "+strings.Join(w.Files, " "))
+			}
+		}
+		if want := []string{"call a b"}; !slices.Equal(unseen, want) {
+			t.Errorf("%q", unseen)
+		}
+		return nil
+	})
+	l.is("only the one after it", "before a two")
 }

@@ -16,11 +16,8 @@ func (c *Call) Leave() {
 	if e.Edge == 0 || c.Project == nil {
 		return
 	}
-	by := &e.By
-	w := manifest.Window{
-		Time: e.Time.UTC(), Agent: by.Agent, Session: by.Session, Subagent: by.Subagent, PromptID: by.PromptID,
-		Call: by.ToolUseID, Tool: by.Tool, Class: e.Class, Edge: e.Edge, Background: e.Background,
-	}
+	by, w := &e.By, c.window()
+	w.Edge, w.Background = e.Edge, e.Background
 	if e.Class != manifest.WindowNone {
 		w.Summary = checkpoint.Summary(c.Project.Root(), *by)
 	}
@@ -28,4 +25,22 @@ func (c *Call) Leave() {
 		w.Files = append(w.Files, belowThrough(c.Project, file)...)
 	}
 	_ = window.Append(c.Project, w)
+}
+
+// leaveUnseen leaves a line that says that files which a call is about to edit could not be looked at; none: all of them.
+func (c *Call) leaveUnseen(files []string) {
+	if c.Event.Kind != manifest.PreTool || c.Project == nil {
+		return
+	}
+	w := c.window()
+	w.Edge, w.Files = manifest.WindowUnseen, files
+	_ = window.Append(c.Project, w)
+}
+
+func (c *Call) window() manifest.Window {
+	e, by := &c.Event, &c.Event.By
+	return manifest.Window{
+		Time: e.Time.UTC(), Agent: by.Agent, Session: by.Session, Subagent: by.Subagent, PromptID: by.PromptID,
+		Call: by.ToolUseID, Tool: by.Tool, Class: e.Class,
+	}
 }
