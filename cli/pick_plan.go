@@ -107,6 +107,9 @@ func (s *pickSource) planOf(ctx context.Context, p *pickedPlan) (*screen.Plan, e
 		return nil, err
 	}
 	p.options.Expect, p.instead = &r.Expected, r.Instead
+	if p.instead != nil && p.instead.Some { // here it has no paths
+		p.instead = nil
+	}
 	target := project.Listed{Checkpoint: r.Checkpoint}
 	err = s.p.Query(ctx, func(db *manifest.DB) error {
 		target.N = db.Position(r.Checkpoint.Seq)
@@ -226,8 +229,8 @@ func pickPlan(p *pickedPlan, r *engine.Restored, target project.Listed, token in
 	for _, text := range firstN(r.Prompts, 5) {
 		fact(screen.Dim, "  undone: "+screen.Clip(firstLine(text), 100))
 	}
-	for _, line := range othersText(r.Others) {
-		fact(screen.Yellow, "From another session, and undone too: "+escape(line))
+	for _, line := range othersText("Also undoes", r) {
+		fact(screen.Yellow, line)
 	}
 	note := func(text string) { out.Notes = append(out.Notes, screen.Text(screen.Dim, text)) }
 	note("A safety checkpoint is taken first. Taken back with " + p.back + " here, or with " + p.verb.takeBack + ".")

@@ -368,6 +368,16 @@ func runRestore(ctx context.Context, c *call, r *restoreFlags, v restoreVerb) er
 	return c.resume(ctx, done.Conversation)
 }
 
+// named gives the way to keep the work of others the paths that were typed. Of hunks there is none.
+func (c *call) named(r *engine.Restored) {
+	if r.Instead == nil || !r.Instead.Some {
+		return
+	}
+	if r.Instead.Paths = c.paths; len(c.paths) == 0 || c.flags.Changed("patch") {
+		r.Instead = nil
+	}
+}
+
 // target is what restore goes to.
 func (c *call) target(ctx context.Context, p *project.Project, h half, o *engine.RestoreOptions) (err error) {
 	spec := c.args[0]

@@ -13,6 +13,7 @@ import (
 
 func reportRestored(c *call, done *engine.Restored, v restoreVerb) error {
 	c.out.endProgress()
+	c.named(done)
 	if c.json {
 		if err := c.out.document(viewRestored(done)); err != nil {
 			return err
@@ -55,10 +56,10 @@ func warnTorn(o *output, done *engine.Restored) {
 // confirm asks before many files are deleted, or another session's work goes.
 func (c *call) confirm(plan *engine.Restored) (bool, error) {
 	if len(plan.Others) > 0 {
-		for _, line := range othersText(plan.Others) {
-			fmt.Fprintf(c.out.stderr, "  %s\n", escape(line))
+		for _, line := range othersText("Also undoes", plan) {
+			fmt.Fprintf(c.out.stderr, "  %s\n", line)
 		}
-		if plan.Instead != nil {
+		if c.named(plan); plan.Instead != nil {
 			c.out.hint("%s keeps them", revertInstead(plan.Instead))
 		}
 		n := 0
@@ -89,18 +90,36 @@ func (c *call) nameFirst(paths []string) {
 
 // revertInstead is the command that keeps the work of others.
 func revertInstead(r *engine.RevertInstead) string {
-	return "rewind revert --session " + shellQuote(r.Session) + " --since prompt~" + strconv.Itoa(r.Turns)
+	text := "rewind revert --session " + shellQuote(r.Session) + " --since prompt~" + strconv.Itoa(r.Turns)
+	if len(r.Paths) > 0 {
+		text += " -- " + strings.Join(quoteAll(r.Paths), " ")
+	}
+	return text
 }
 
-// othersText tells whose work goes too, a session a line.
-func othersText(others []engine.OtherWork) []string {
-	var lines []string
-	for _, o := range others {
-		line := strings.TrimSpace(o.Agent+" "+o.Session) + ": " + plural(o.Paths, "path", "paths")
-		if o.Prompt != "" {
-			line += ", " + screen.Clip(o.Prompt, 60)
+const (
+	maxOtherTurns = 5  // of a session that are named
+	maxOtherPaths = 10 // of a turn, or of the person
+)
+
+// othersText tells whose work goes too: a session a line, then its turns with their files; then the person's. It is
+// escaped.
+func othersText(verb string, r *engine.Restored) (lines []string) {
+	for _, o := range r.Others {
+		lines = append(lines, fmt.Sprintf("%s %s of another session, %s:", verb, plural(o.Paths, "path", "paths"), escape(strings.TrimSpace(o.Agent+" "+shortSession(o.Session)))))
+		for _, t := range firstN(o.Turns, maxOtherTurns) {
+			text := "  "
+			if t.Prompt != "" {
+				text += quoted(firstLine(t.Prompt)) + ": "
+			}
+			lines = append(lines, text+somePaths(t.Files, maxOtherPaths))
 		}
-		lines = append(lines, line)
+		if n := len(o.Turns) - maxOtherTurns; n > 0 {
+			lines = append(lines, fmt.Sprintf("  and %s more", plural(n, "prompt", "prompts")))
+		}
+	}
+	if n := len(r.Outside); n > 0 {
+		lines = append(lines, fmt.Sprintf("%s %s that you or a program of yours changed: %s", verb, plural(n, "path", "paths"), somePaths(r.Outside, maxOtherPaths)))
 	}
 	return lines
 }
@@ -128,13 +147,17 @@ func printRestored(c *call, r *engine.Restored, v restoreVerb) {
 	if r.Conversation == nil || changed(r) {
 		o.summary("%s", restoredLine(r))
 	}
-	for _, line := range othersText(r.Others) {
-		o.summary("From another session: %s", escape(line))
+	also := "Also undid"
+	if r.DryRun {
+		also = "Would also undo"
+	}
+	for _, line := range othersText(also, r) {
+		o.summary("%s", line)
 	}
 	if r.Instead != nil && r.DryRun {
-		o.summary("Kept by: %s", o.typed(revertInstead(r.Instead)))
+		o.summary("Keep those with: %s", o.typed(revertInstead(r.Instead)))
 	} else if r.Instead != nil {
-		o.summary("Kept by: %s, then %s", o.typed(v.takeBack), o.typed(revertInstead(r.Instead)))
+		o.summary("Keep those with: %s, then %s", o.typed(v.takeBack), o.typed(revertInstead(r.Instead)))
 	}
 	printMoved(o, r)
 	if r.DryRun || o.verbose {

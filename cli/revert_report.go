@@ -241,13 +241,16 @@ func (c *call) workText(w attribution.Work) string {
 	return who
 }
 
-func pathsText(paths []string) string {
+func pathsText(paths []string) string { return somePaths(paths, 3) }
+
+// somePaths names the first of some paths.
+func somePaths(paths []string, most int) string {
 	var names []string
-	for _, p := range firstN(paths, 3) {
+	for _, p := range firstN(paths, most) {
 		names = append(names, escapePath(p))
 	}
 	text := strings.Join(names, ", ")
-	if n := len(paths) - 3; n > 0 {
+	if n := len(paths) - most; n > 0 {
 		text += fmt.Sprintf(" and %d more", n)
 	}
 	return text

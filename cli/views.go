@@ -295,6 +295,7 @@ type restoredView struct {
 	TranscriptBackup *string       `json:"transcript_backup"`          // that of Transcript, as log calls it
 	CodeOnly         string        `json:"code_only_reason,omitempty"` // why Transcript is null, although it was to move
 	Others           []otherView   `json:"others,omitempty"`           // whose work goes too
+	Outside          []pathView    `json:"outside,omitempty"`          // what goes too, of the person
 	Instead          string        `json:"instead,omitempty"`          // the command that keeps the work of others
 	Undone           []string      `json:"prompts,omitempty"`          // what was said behind the target
 	DryRun           bool          `json:"dry_run"`
@@ -303,9 +304,18 @@ type restoredView struct {
 
 // otherView is another session's work that a restore takes back.
 type otherView struct {
-	SessionID string `json:"session_id"`
-	Prompt    string `json:"prompt"`
-	Paths     int    `json:"paths"`
+	Agent     string          `json:"agent"`
+	SessionID string          `json:"session_id"`
+	Prompt    string          `json:"prompt"`
+	Paths     int             `json:"paths"`
+	Files     []pathView      `json:"files"`
+	Turns     []otherTurnView `json:"turns"`
+}
+
+type otherTurnView struct {
+	PromptID string     `json:"prompt_id"`
+	Prompt   string     `json:"prompt"`
+	Files    []pathView `json:"files"`
 }
 
 // forkView is where a restored conversation went.
@@ -335,7 +345,14 @@ func viewRestored(r *engine.Restored) restoredView {
 		v.Instead = revertInstead(r.Instead)
 	}
 	for _, o := range r.Others {
-		v.Others = append(v.Others, otherView{o.Session, o.Prompt, o.Paths})
+		other := otherView{o.Agent, o.Session, o.Prompt, o.Paths, viewPaths(o.Files), []otherTurnView{}}
+		for _, t := range o.Turns {
+			other.Turns = append(other.Turns, otherTurnView{t.PromptID, t.Prompt, viewPaths(t.Files)})
+		}
+		v.Others = append(v.Others, other)
+	}
+	if len(r.Outside) > 0 {
+		v.Outside = viewPaths(r.Outside)
 	}
 	if r.Without != nil {
 		v.CodeOnly = r.Without.Error()

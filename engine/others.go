@@ -2,11 +2,13 @@ package engine
 
 import (
 	"bytes"
+	"cmp"
 	"io"
 	"maps"
 	"os"
 	"path"
 	"slices"
+	"time"
 
 	"github.com/rewind-cli/rewind/engine/attribution"
 	"github.com/rewind-cli/rewind/engine/project"
@@ -19,37 +21,63 @@ import (
 // OtherWork is what a restore takes back of a session that it is not about.
 type OtherWork struct {
 	Agent, Session string
-	Prompt         string // label of its newest prompt since, "" if none is known
-	Paths          int    // that the restore changes, and this session did since
+	Prompt         string      // label of its newest prompt since, "" if none is known
+	Paths          int         // that the restore changes, and this session did since
+	Files          []string    // those paths, in order
+	Turns          []OtherTurn // that they were changed in, oldest first
+}
+
+// OtherTurn is what a restore takes back of one turn of another session. A path may be of several turns.
+type OtherTurn struct {
+	PromptID, Prompt string // Prompt is its label; both are "" where it is not known
+	Files            []string
 }
 
 // RevertInstead takes the same turns back, and keeps what others did.
 type RevertInstead struct {
 	Session string
-	Turns   int // its last ones
+	Turns   int      // its last ones
+	Some    bool     // of the paths of the restore alone
+	Paths   []string // those, as the caller names them; the engine leaves them out
 }
 
-// instead is the revert of the turns that a restore goes behind.
+// instead is the revert of the turns that a restore goes behind; nil where they are not known.
 func (r *restoring) instead(out *Restored) *RevertInstead {
-	if len(out.Others) == 0 || len(out.Prompts) == 0 || r.sel != nil {
+	i := &RevertInstead{Session: r.meant(), Turns: r.turns, Some: r.sel != nil}
+	if len(out.Prompts) > 0 && r.sel == nil {
+		i.Turns = len(out.Prompts)
+	}
+	if len(out.Others)+len(out.Outside) == 0 || i.Session == "" || i.Turns == 0 {
 		return nil
 	}
-	for id := range r.aboutSession() {
-		if id != "" && r.o.Session == nil && r.before == nil {
-			return &RevertInstead{id, len(out.Prompts)}
-		}
-	}
+	return i
+}
+
+// meant is the session whose turns a restore goes behind, "" where that is not known.
+func (r *restoring) meant() string {
 	switch {
 	case r.before != nil:
-		return &RevertInstead{r.before.Session.ID, len(out.Prompts)}
+		return r.before.Session.ID
 	case r.o.Session != nil:
-		return &RevertInstead{r.o.Session.ID, len(out.Prompts)}
+		return r.o.Session.ID
 	}
-	return nil
+	return r.about
+}
+
+// turnsSince counts the turns that the session which is meant began since the target: where the
+// conversation stays, or cannot be read, it does not say how many a restore goes behind.
+func (r *restoring) turnsSince() error {
+	turns, err := turnsOf(r.ctx, r.Project, "", r.meant())
+	for _, t := range turns {
+		if t.seq >= r.target.Seq {
+			r.turns++
+		}
+	}
+	return err
 }
 
 // lookForOthers finds whose work since the target the changes undo, beside that
-// of the session that the restore is about.
+// of the session that the restore is about: other sessions', and the person's.
 func (r *restoring) lookForOthers(changes []restore.Change) error {
 	if r.op.Kind != manifest.OpRestore && r.op.Kind != manifest.OpUndo || len(changes) == 0 || r.target.Seq == 0 {
 		return nil
@@ -64,12 +92,13 @@ func (r *restoring) lookForOthers(changes []restore.Change) error {
 	of := func(agent, session string) *otherWork {
 		w := work[session]
 		if w == nil {
-			w = &otherWork{OtherWork: OtherWork{Agent: agent, Session: session}, paths: map[string]bool{}}
+			w = &otherWork{OtherWork: OtherWork{Agent: agent, Session: session}, paths: map[string]bool{}, turns: map[string]*otherTurn{}}
 			work[session] = w
 			order = append(order, session)
 		}
 		return w
 	}
+	var outside []string
 	err := r.Query(r.ctx, func(db *manifest.DB) error {
 		since, err := checkpointsSince(db, r.target.Seq)
 		if err != nil {
@@ -93,7 +122,7 @@ func (r *restoring) lookForOthers(changes []restore.Change) error {
 		return nil
 	})
 	if err == nil {
-		err = r.attribute(paths, work, of)
+		outside, err = r.attribute(paths, work, of)
 	}
 	if err != nil {
 		return err
@@ -102,49 +131,70 @@ func (r *restoring) lookForOthers(changes []restore.Change) error {
 		mine[order[len(order)-1]] = true
 	}
 	for _, id := range order {
-		if w := work[id]; !mine[id] && len(w.paths) > 0 && !w.follows(mine, work) {
-			w.Paths = len(w.paths)
+		if w := work[id]; mine[id] {
+			r.about = id
+		} else if len(w.paths) > 0 && !w.follows(mine, work) {
+			w.complete()
 			r.others = append(r.others, w.OtherWork)
 		}
 	}
-	return nil
+	// Who asks for nothing but what is their own knows it. Before a prompt, the agent's work is what is to go.
+	prompt := r.before != nil || r.target.Kind == manifest.Prompt && r.op.Kind == manifest.OpRestore
+	if len(order) > 0 && (prompt && r.sel == nil || len(outside) < len(paths)) {
+		r.outside = outside
+	}
+	if len(r.others)+len(r.outside) == 0 || r.meant() == "" {
+		return nil
+	}
+	if own := work[r.meant()]; r.sel != nil && (own == nil || len(own.paths) == 0) {
+		return nil // of these paths, nothing is its
+	}
+	return r.turnsSince()
 }
 
-// attribute gives each session the paths that it changed since the target.
-func (r *restoring) attribute(paths map[string]bool, work map[string]*otherWork, of func(agent, session string) *otherWork) error {
+// attribute gives each session the paths that it changed since the target; outside are those that the person did.
+func (r *restoring) attribute(paths map[string]bool, work map[string]*otherWork, of func(agent, session string) *otherWork) (outside []string, err error) {
 	newest, err := r.NewestCheckpoint()
 	if err != nil || newest == nil {
-		return err
+		return nil, err
 	}
 	at, err := r.scan.Written(newest.Root)
 	if err != nil {
-		return r.Classify(err)
+		return nil, r.Classify(err)
 	}
 	now := &attribution.Present{Time: r.Env.Time(), Root: r.now, Load: r.tx.Load, At: at, Windows: window.Pending(r.Project)}
 	a, err := attribution.New(r.ctx, r.Project, attribution.Options{From: r.target.Seq, Now: now})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	steps, err := a.Between(r.target.Seq, attribution.ThenNow)
 	if project.IsDamage(r.Classify(err)) {
-		return nil // verify tells of that
+		return nil, nil // verify tells of that
 	} else if err != nil {
-		return err
+		return nil, err
 	}
 	for _, path := range slices.Sorted(maps.Keys(steps)) {
 		if !paths[path] {
 			continue
 		}
+		person := false
 		for i := range steps[path] {
-			for _, w := range whose(&steps[path][i], work) {
+			s := &steps[path][i]
+			person = person || s.By == nil && s.Class != attribution.Operation
+			for _, w := range whose(s, work) {
 				o := of(w.Agent, w.Session)
-				if o.paths[path] = true; o.Prompt == "" {
+				o.paths[path] = true
+				o.turnOf(w).paths[path] = true
+				if o.Prompt == "" {
 					o.Prompt = transcript.Label(w.Prompt)
 				}
 			}
 		}
+		if person {
+			outside = append(outside, path)
+		}
 	}
-	return nil
+	return outside, nil
 }
 
 // whose says which sessions' a step is to be taken for: where several could have made it, those whose
@@ -194,7 +244,44 @@ type otherWork struct {
 	said        []byte // the end of it
 	read        bool
 	paths       map[string]bool
+	turns       map[string]*otherTurn
 	first, last uint64 // of its checkpoints since the target
+}
+
+type otherTurn struct {
+	OtherTurn
+	start time.Time // of its first call that is known
+	paths map[string]bool
+}
+
+// turnOf is the turn of the session that a call belongs to.
+func (w *otherWork) turnOf(by *attribution.Work) *otherTurn {
+	key := cmp.Or(by.PromptID, by.Prompt)
+	t := w.turns[key]
+	if t == nil {
+		t = &otherTurn{OtherTurn{PromptID: by.PromptID}, by.Start, map[string]bool{}}
+		w.turns[key] = t
+	}
+	if t.Prompt == "" {
+		t.Prompt = transcript.Label(by.Prompt)
+	}
+	if by.Start.Before(t.start) {
+		t.start = by.Start
+	}
+	return t
+}
+
+// complete makes what is told of it.
+func (w *otherWork) complete() {
+	w.Files = slices.Sorted(maps.Keys(w.paths))
+	w.Paths = len(w.Files)
+	all := slices.SortedFunc(maps.Values(w.turns), func(a, b *otherTurn) int {
+		return cmp.Or(a.start.Compare(b.start), cmp.Compare(a.PromptID, b.PromptID), cmp.Compare(a.Prompt, b.Prompt))
+	})
+	for _, t := range all {
+		t.Files = slices.Sorted(maps.Keys(t.paths))
+		w.Turns = append(w.Turns, t.OtherTurn)
+	}
 }
 
 // follows reports whether the session is a fork of one that the restore is about,

@@ -61,10 +61,11 @@ type Restored struct {
 
 	Conversation *conversation.Moved               // nil: none was moved
 	Without      *conversation.NoConversationError // why none was moved, although it was to be; nil else
-	Instead      *RevertInstead                    // what keeps the work of Others; nil where nothing is known to
+	Instead      *RevertInstead                    // what keeps the work of Others and Outside; nil where nothing is known to
 	Prompts      []string                          // those that it went behind, the newest first
 	Older        bool                              // Back: the files are of an earlier turn, since none was taken at the prompt
 	Others       []OtherWork                       // what goes too, of sessions that it is not about
+	Outside      []string                          // what goes too, of the person: paths, in order
 	Torn         []string                          // restored since they were named, though the target was torn there
 	Told         []notice.Session                  // whose agents are told of it at their next prompt, the newest first
 	Notice       string                            // what they are told; "" for nobody
@@ -134,6 +135,9 @@ type restoring struct {
 	notice  notice.Notice                     // what only the verb knows of what agents are told
 	before  *conversation.PromptPlace         // where back goes to
 	others  []OtherWork                       // whose work goes too
+	outside []string                          // what goes too, of the person
+	about   string                            // the session that it is about, of those at work since the target
+	turns   int                               // that it began since
 
 	of        manifest.OperationKind // what Restored.Of says
 	takesBack []uint64               // the operations that are taken back, by their sequence numbers
@@ -434,7 +438,7 @@ func (r *restoring) lookInto(changes []restore.Change) error {
 // report turns a plan or an outcome into the answer.
 func (r *restoring) report(changes []restore.Change, skips []problem.Problem) *Restored {
 	out := &Restored{Checkpoint: r.target, DryRun: r.o.DryRun, Recovered: r.recovered, Skip: skips, Without: r.without, Of: r.of}
-	out.Others = r.others
+	out.Others, out.Outside = r.others, r.outside
 	if r.before != nil {
 		out.Prompts = r.before.Prompts
 		out.Older = r.op.Verb == "back" && r.before.Older != nil
