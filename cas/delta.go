@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"slices"
+	"sync"
 
 	"github.com/klauspost/compress/zstd"
 )
@@ -118,18 +119,15 @@ func decodeWithBase(dst, base, frame []byte, size int) ([]byte, error) {
 	}
 	// The frame's window reaches back over the base, so that is what must be allowed.
 	window := uint64(windowFor(len(base) + size))
-	options := []zstd.DOption{
-		zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecodeAllCapLimit(true),
-		zstd.WithDecoderMaxMemory(window), zstd.WithDecoderMaxWindow(window),
-	}
+	options := []zstd.DOption{zstd.WithDecoderMaxMemory(window), zstd.WithDecoderMaxWindow(window), zstd.WithDecoderDictDelete()}
 	if len(base) >= 8 {
 		options = append(options, zstd.WithDecoderDictRaw(deltaDict, base))
 	}
-	dec, err := zstd.NewReader(nil, options...)
+	dec, err := deltaDecoder(options)
 	if err != nil {
 		return nil, err
 	}
-	defer dec.Close()
+	defer deltaDecoders.Put(dec)
 	whole := make([]byte, 0, len(zstdMagic)+len(frame))
 	whole = append(append(whole, zstdMagic...), frame...)
 	// The decoder counts what is in its destination already towards its limits.
@@ -140,6 +138,17 @@ func decodeWithBase(dst, base, frame []byte, size int) ([]byte, error) {
 		return nil, malformedError("the delta cannot be decompressed: " + err.Error())
 	}
 	return append(dst, out...), nil // in place: the capacity is there
+}
+
+// deltaDecoders keeps decoders of deltas: making one costs as much as a small delta does.
+var deltaDecoders sync.Pool // of *zstd.Decoder
+
+func deltaDecoder(options []zstd.DOption) (*zstd.Decoder, error) {
+	if dec, ok := deltaDecoders.Get().(*zstd.Decoder); ok {
+		return dec, dec.ResetWithOptions(nil, options...)
+	}
+	return zstd.NewReader(nil, append(options,
+		zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecodeAllCapLimit(true))...)
 }
 
 // windowFor is the smallest window that reaches back over n bytes.

@@ -1,6 +1,10 @@
 package cas
 
-import "github.com/rewind-cli/rewind/cas/oid"
+import (
+	"slices"
+
+	"github.com/rewind-cli/rewind/cas/oid"
+)
 
 // Reader reads objects that are made of each other, as the versions of a file are: read in their order, oldest
 // first, each costs one delta instead of its whole chain. It keeps up to 32 MB of them, and is safe for concurrent use.
@@ -28,25 +32,119 @@ func (r *Reader) read(id oid.ID) []byte {
 	m.mu.Lock()
 	known := m.known[prefixOf(id)]
 	m.mu.Unlock()
-	if known != nil || m.s.prepare() != nil {
+	if known != nil {
 		return known
 	}
-	at, ok := m.s.find(id)
-	if !ok {
-		return nil
-	}
-	blk, err := m.s.block(at)
-	if err != nil {
-		return nil
-	}
-	e, data, err := blk.at(at.pos)
-	if err != nil || e.id != id {
-		return nil
-	}
-	if e.delta {
+	e, data := r.stored(id)
+	if e != nil && e.delta {
+		var err error
 		if data, err = m.whole(e, data); err != nil {
 			return nil
 		}
 	}
 	return data
+}
+
+// stored gives what the store has under an id, a whole object or a delta; nil where it is not to be had so.
+func (r *Reader) stored(id oid.ID) (*entry, []byte) {
+	s := r.memo.s
+	if s.prepare() != nil {
+		return nil, nil
+	}
+	at, ok := s.find(id)
+	if !ok {
+		return nil, nil
+	}
+	blk, err := s.block(at)
+	if err != nil {
+		return nil, nil
+	}
+	e, data, err := blk.at(at.pos)
+	if err != nil || e.id != id {
+		return nil, nil
+	}
+	return e, data
+}
+
+// Chain reads objects as a Reader does, one after the other, and uses their memory again. It is not safe for concurrent
+// use.
+type Chain struct {
+	r    *Reader
+	kept []whole // those used last first
+	most int
+}
+
+// whole is an object that was checked against its id.
+type whole struct {
+	id   oid.ID
+	data []byte
+	own  []byte // memory to be used again; nil where data is somebody else's
+}
+
+// NewChain makes a Chain whose objects stay as they are for so many further calls of View.
+func (r *Reader) NewChain(stay int) *Chain { return &Chain{r: r, most: 2*stay + 3} }
+
+// View gives an object's bytes, all of them checked against the id. They are not to be changed, and are another
+// object's some calls later: see NewChain. Errors: those of other.
+func (c *Chain) View(id oid.ID) ([]byte, error) {
+	if i := slices.IndexFunc(c.kept, func(w whole) bool { return w.id == id }); i >= 0 {
+		c.use(i)
+		return c.kept[0].data, nil
+	}
+	e, data := c.r.stored(id)
+	found := whole{id: id, data: data}
+	if e != nil && e.delta {
+		if i := c.base(e.base); i >= 0 {
+			c.use(i)
+		}
+		found.own = c.spare()
+		out, err := c.r.memo.s.undelta(found.own[:0], e, data, func(x prefix) (*entry, []byte, error) {
+			if i := c.base(x); i >= 0 {
+				w := &c.kept[i]
+				return &entry{id: w.id, length: len(w.data)}, w.data, nil
+			}
+			return c.r.memo.s.baseOf(x)
+		})
+		if err != nil {
+			e = nil
+		} else {
+			found.data, found.own = out, out
+		}
+	}
+	if e == nil || oid.Sum(found.data) != id {
+		out, err := c.r.other(nil, id)
+		if err != nil {
+			return nil, err
+		}
+		found.data, found.own = out, out
+	}
+	if len(c.kept) == c.most {
+		c.kept = c.kept[:c.most-1]
+	}
+	c.kept = slices.Insert(c.kept, 0, found)
+	return found.data, nil
+}
+
+// base is where the object of a prefix is kept; -1 for nowhere.
+func (c *Chain) base(x prefix) int {
+	return slices.IndexFunc(c.kept, func(w whole) bool { return prefixOf(w.id) == x })
+}
+
+// use puts an object that is kept in front.
+func (c *Chain) use(i int) {
+	w := c.kept[i]
+	copy(c.kept[1:], c.kept[:i])
+	c.kept[0] = w
+}
+
+// spare gives the memory of the object that was not used for the longest time, which is not kept from then on.
+func (c *Chain) spare() []byte {
+	last := len(c.kept) - 1
+	if last < c.most-1 {
+		return nil
+	}
+	own := c.kept[last].own
+	c.kept[last] = whole{}
+	c.kept = c.kept[:last]
+	return own
 }

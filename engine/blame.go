@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"sort"
+	"sync"
 
 	"github.com/rewind-cli/rewind/cas/oid"
 	"github.com/rewind-cli/rewind/engine/attribution"
@@ -87,7 +88,6 @@ type blaming struct {
 	now      *checkpoint.Captured // nil with At
 	to       uint64               // the last sequence number that is asked about
 	who      *attribution.Attribution
-	ahead    func(*manifest.Entry) version
 	versions *versions
 	ops      []manifest.Operation // that moved the tree, newest first; nil: not read yet
 }
@@ -398,51 +398,36 @@ func (b *blaming) weave(chain []nameSpan, newest *manifest.Entry) (*Blamed, erro
 		path string
 	}
 	var origins []origin
-	var f *weave.File
 	var entries []*manifest.Entry
-	for _, n := range chain {
+	add := func(e *manifest.Entry, step *attribution.Step, path string) {
+		origins, entries = append(origins, origin{step, path}), append(entries, e)
+	}
+	for i, n := range chain {
 		for k := range n.steps {
-			entries = append(entries, n.steps[k].From.Entry, n.steps[k].To.Entry)
+			s := &n.steps[k]
+			if len(origins) == 0 {
+				add(s.From.Entry, nil, n.path)
+			}
+			if i > 0 && k == 0 && s.To.Entry == nil {
+				continue
+			}
+			add(s.To.Entry, s, n.path)
 		}
 	}
-	b.ahead = readAhead(entries, b.read)
-	add := func(e *manifest.Entry, step *attribution.Step, path string) error {
-		v := weave.Version{Step: len(origins), Entry: e, Text: true}
-		if e != nil {
-			var err error
-			if v.Lines, v.Text, err = b.lines(e); err != nil {
-				return err
-			}
-		}
-		origins = append(origins, origin{step, path})
+	if len(origins) == 0 {
+		add(newest, nil, b.o.Path)
+	}
+	var f *weave.File
+	err := b.read(entries, func(v weave.Version) {
 		if f == nil {
 			v.Step = weave.Oldest
 			f = weave.NewFile(v)
 		} else {
 			f.Add(v)
 		}
-		return nil
-	}
-	for i, n := range chain {
-		for k := range n.steps {
-			s := &n.steps[k]
-			if f == nil {
-				if err := add(s.From.Entry, nil, n.path); err != nil {
-					return nil, err
-				}
-			}
-			if i > 0 && k == 0 && s.To.Entry == nil {
-				continue
-			}
-			if err := add(s.To.Entry, s, n.path); err != nil {
-				return nil, err
-			}
-		}
-	}
-	if f == nil {
-		if err := add(newest, nil, b.o.Path); err != nil {
-			return nil, err
-		}
+	})
+	if err != nil {
+		return nil, err
 	}
 	w, base := f.Weave()
 	if w == nil {
@@ -544,65 +529,39 @@ func (b *blaming) see(out *Blamed) error {
 	})
 }
 
-// version is a version's content.
-type version struct {
-	lines []string
-	ok    bool
-	err   error
-}
-
-// ahead is how many versions are read before they are asked for.
-const ahead = 4
-
-// readAhead reads the contents of entries in their order, each once, a few at a time beside whoever asks for one.
-func readAhead(entries []*manifest.Entry, read func(*manifest.Entry) ([]string, bool, error)) func(*manifest.Entry) version {
-	var order []oid.ID
-	of := map[oid.ID]*manifest.Entry{}
-	for _, e := range entries {
-		if e != nil && e.Kind != manifest.Symlink && e.Kind != manifest.Subdir && of[e.ID] == nil {
-			of[e.ID] = e
-			order = append(order, e.ID)
-		}
+// read reads a path's versions in their order and calls add with each, while the next is read. What add gets is not to
+// be kept.
+func (b *blaming) read(entries []*manifest.Entry, add func(weave.Version)) error {
+	type read struct {
+		version weave.Version
+		err     error
 	}
-	begun := map[oid.ID]chan version{}
-	next := 0
-	return func(e *manifest.Entry) version {
-		if of[e.ID] == nil || e.Kind == manifest.Symlink || e.Kind == manifest.Subdir {
-			lines, ok, err := read(e)
-			return version{lines, ok, err}
+	found, stop := make(chan read), make(chan struct{})
+	var reader sync.WaitGroup
+	reader.Go(func() {
+		texts := b.versions.texts(1) // one is looked at, one waits
+		for i, e := range entries {
+			r := read{version: weave.Version{Step: i, Entry: e, Text: e == nil}}
+			if e != nil && hasContent(e) && e.Kind != manifest.Symlink && e.Size <= weave.MaxText {
+				if r.err = b.ctx.Err(); r.err == nil {
+					r.version.Content, r.version.Text, r.err = texts.text(e, weave.IsText)
+				}
+			}
+			select {
+			case found <- r:
+			case <-stop:
+				return
+			}
 		}
-		for ; next < len(order) && (len(begun) < ahead || begun[e.ID] == nil && of[e.ID] != nil); next++ {
-			id := order[next]
-			c := make(chan version, 1)
-			begun[id] = c
-			go func() {
-				lines, ok, err := read(of[id])
-				c <- version{lines, ok, err}
-			}()
+	})
+	defer reader.Wait()
+	defer close(stop)
+	for range entries {
+		r := <-found
+		if r.err != nil {
+			return r.err
 		}
-		c := begun[e.ID]
-		if c == nil { // once more
-			lines, ok, err := read(e)
-			return version{lines, ok, err}
-		}
-		delete(begun, e.ID)
-		return <-c
+		add(r.version)
 	}
-}
-
-// lines is what was read of a version.
-func (b *blaming) lines(e *manifest.Entry) ([]string, bool, error) {
-	v := b.ahead(e)
-	return v.lines, v.ok, v.err
-}
-
-// read reads a version; ok is false where it is no text. It is safe for concurrent use.
-func (b *blaming) read(e *manifest.Entry) (lines []string, ok bool, err error) {
-	if e.Kind == manifest.Symlink || e.Kind == manifest.Subdir || e.Size > weave.MaxText {
-		return nil, false, nil
-	}
-	if err := b.ctx.Err(); err != nil {
-		return nil, false, err
-	}
-	return b.versions.lines(e, weave.IsText)
+	return nil
 }

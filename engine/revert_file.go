@@ -377,29 +377,25 @@ func (v *reverting) weave(links []link) (w *weave.Weave, err error) {
 			return nil, nil
 		}
 	}
+	texts := v.versions.texts(0)
 	for i, l := range links {
 		if err := v.ctx.Err(); err != nil {
 			return nil, err
 		}
-		lines, ok, err := v.lines(l.entry)
-		if err != nil || !ok {
-			return nil, err
+		text := ""
+		if l.entry != nil {
+			var ok bool
+			if text, ok, err = texts.text(l.entry, patch.IsText); err != nil || !ok {
+				return nil, err
+			}
 		}
 		if w == nil {
-			w = weave.New(lines)
-		} else if w.Add(lines, i) != nil {
+			w = weave.NewText(text)
+		} else if w.AddText(text, i) != nil {
 			return nil, nil
 		}
 	}
 	return w, nil
-}
-
-// lines reads an entry's lines; ok is false where it is no text.
-func (v *reverting) lines(e *manifest.Entry) (lines []string, ok bool, err error) {
-	if e == nil {
-		return nil, true, nil
-	}
-	return v.versions.lines(e, patch.IsText)
 }
 
 // register finds what a path without lines becomes: what others set last. Content that others set after the

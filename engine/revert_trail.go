@@ -5,6 +5,7 @@ import (
 
 	"github.com/rewind-cli/rewind/cas/oid"
 	"github.com/rewind-cli/rewind/engine/attribution"
+	"github.com/rewind-cli/rewind/engine/patch"
 	"github.com/rewind-cli/rewind/engine/weave"
 	"github.com/rewind-cli/rewind/manifest"
 )
@@ -209,7 +210,7 @@ func (v *reverting) moved(path string, e *manifest.Entry, text bool) (weave.Move
 	if !text || e.Kind == manifest.Symlink || e.Kind == manifest.Subdir || e.Size > weave.MaxText {
 		return m, nil
 	}
-	lines, ok, err := v.lines(e)
+	lines, ok, err := v.versions.lines(e, patch.IsText)
 	if ok {
 		m.Lines = lines
 	}

@@ -31,6 +31,29 @@ func (v *versions) lines(e *manifest.Entry, isText func([]byte) bool) (lines []s
 	return linediff.Lines(unsafe.String(unsafe.SliceData(data), len(data))), true, nil
 }
 
+// texts reads versions one after the other, into memory that it uses again. It is for one goroutine.
+type texts struct {
+	of    *versions
+	chain *cas.Chain
+}
+
+// texts makes one whose texts stay for so many further calls.
+func (v *versions) texts(stay int) *texts { return &texts{v, v.reader.NewChain(stay)} }
+
+// text gives an entry's content; ok is false where it is no text.
+func (t *texts) text(e *manifest.Entry, isText func([]byte) bool) (text string, ok bool, err error) {
+	var data []byte
+	if e.Kind == manifest.File {
+		data, err = t.chain.View(e.ID)
+	} else {
+		data, err = t.of.content(e)
+	}
+	if err != nil || !isText(data) {
+		return "", false, err
+	}
+	return unsafe.String(unsafe.SliceData(data), len(data)), true, nil
+}
+
 // content is not to be changed.
 func (v *versions) content(e *manifest.Entry) ([]byte, error) {
 	if e.Kind == manifest.File {

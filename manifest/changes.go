@@ -244,16 +244,27 @@ func (db *DB) History(path string) iter.Seq2[Version, error] {
 }
 
 func (s *state) history(load func(oid.ID) (Dir, error), path string, visit func(Version) error) error {
-	if path == "" || path[0] == '/' || path[len(path)-1] == '/' || strings.Contains(path, "//") || strings.Contains(path, "\x00") {
-		return nil // no such path can be in a tree, and its key would be another's
+	if !inTrees(path) {
+		return nil
 	}
-	sets, err := s.setsOf(path)
+	sets, err := s.setsOf(path, s.chain)
 	if err != nil {
 		return err
 	}
-	look := finder{load: load, path: path}
+	return s.versions(path, sets, &finder{load: load, path: path}, s.genGet, visit)
+}
+
+// inTrees reports whether there can be such a path in a tree: else its key would be another's.
+func inTrees(path string) bool {
+	return path != "" && path[0] != '/' && path[len(path)-1] != '/' && !strings.Contains(path, "//") && !strings.Contains(path, "\x00")
+}
+
+func (s *state) genGet(key []byte) ([]byte, error) { return s.gen.Get(key) }
+
+// versions visits what the checkpoints that may have changed a path did to it, newest first.
+func (s *state) versions(path string, sets map[uint64][]uint64, look *finder, get func([]byte) ([]byte, error), visit func(Version) error) error {
 	for _, seq := range slices.Backward(slices.Sorted(maps.Keys(sets))) {
-		v, err := s.version(seq, path, sets[seq], &look)
+		v, err := s.version(seq, path, sets[seq], look, get)
 		if err != nil {
 			return err
 		}
@@ -268,7 +279,7 @@ func (s *state) history(load func(oid.ID) (Dir, error), path string, visit func(
 
 // setsOf maps the living checkpoints that may have changed path to the sets that say so,
 // newest first; to nil where the trees themselves must be asked.
-func (s *state) setsOf(path string) (map[uint64][]uint64, error) {
+func (s *state) setsOf(path string, chain func(uint64) ([]uint64, error)) (map[uint64][]uint64, error) {
 	sets := map[uint64][]uint64{}
 	ask := func(seq uint64) {
 		if seq != 0 && s.index.at(seq) != 0 {
@@ -276,7 +287,7 @@ func (s *state) setsOf(path string) (map[uint64][]uint64, error) {
 		}
 	}
 	if s.gen != nil {
-		if err := s.foldedSets(path, sets); err != nil {
+		if err := s.foldedSets(path, sets, chain); err != nil {
 			return nil, err
 		}
 		err := s.gen.scan([]byte{keyUnfolded}, func(key, _ []byte) error {
@@ -299,7 +310,7 @@ func (s *state) setsOf(path string) (map[uint64][]uint64, error) {
 	return sets, nil
 }
 
-func (s *state) foldedSets(path string, sets map[uint64][]uint64) error {
+func (s *state) foldedSets(path string, sets map[uint64][]uint64, chainOf func(uint64) ([]uint64, error)) error {
 	prefix := historyKey(path)
 	if len(prefix)+8 > longestKey {
 		// No set has it: checkpoints with paths so long are unfolded, those without do not hold it.
@@ -321,7 +332,7 @@ func (s *state) foldedSets(path string, sets map[uint64][]uint64) error {
 		}
 		if living != heir {
 			var err error
-			if chain, err = s.chain(living); err != nil {
+			if chain, err = chainOf(living); err != nil {
 				return err
 			}
 			heir = living
@@ -334,7 +345,7 @@ func (s *state) foldedSets(path string, sets map[uint64][]uint64) error {
 }
 
 // version is what living checkpoint seq did to path.
-func (s *state) version(seq uint64, path string, sets []uint64, look *finder) (Version, error) {
+func (s *state) version(seq uint64, path string, sets []uint64, look *finder, get func([]byte) ([]byte, error)) (Version, error) {
 	if sets == nil {
 		c, err := s.bySeq(seq)
 		if err != nil {
@@ -352,7 +363,7 @@ func (s *state) version(seq uint64, path string, sets []uint64, look *finder) (V
 	}
 	v := Version{Seq: seq}
 	for i, at := range sets {
-		value, err := s.gen.Get(appendPath(seqKey(keyChanges, at), path))
+		value, err := get(appendPath(seqKey(keyChanges, at), path))
 		if err != nil {
 			return v, err
 		}

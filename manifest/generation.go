@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"sync/atomic"
 
 	"github.com/cespare/xxhash/v2"
 
@@ -23,6 +24,51 @@ type generation struct {
 	pointer []byte // content of the pointer file that named it
 	layout  *table.Layout
 	meta    meta
+
+	// idle are readers that nobody uses just now, by the family of keys that they were used for: a question that asks
+	// for many keys of several families finds each where it left it.
+	idle [128]atomic.Pointer[table.Reader]
+}
+
+// Get is Runs.Get.
+func (g *generation) Get(key []byte) ([]byte, error) {
+	r := g.reader(key[0])
+	defer g.done(key[0], r)
+	return r.Get(key)
+}
+
+// Ascend is Runs.Ascend.
+func (g *generation) Ascend(first []byte, within func(key []byte) bool, visit func(key, value []byte) error) error {
+	if len(first) == 0 {
+		return g.Runs.Ascend(first, within, visit)
+	}
+	r := g.reader(first[0])
+	defer g.done(first[0], r)
+	return r.Ascend(first, within, visit)
+}
+
+// Close closes the tables. No query may be under way.
+func (g *generation) Close() error {
+	for i := range g.idle {
+		if r := g.idle[i].Swap(nil); r != nil {
+			r.Close()
+		}
+	}
+	return g.Runs.Close()
+}
+
+// reader takes a reader for keys of a family, which nobody else has until it is done.
+func (g *generation) reader(family byte) *table.Reader {
+	if r := g.idle[family].Swap(nil); r != nil {
+		return r
+	}
+	return g.NewReader()
+}
+
+func (g *generation) done(family byte, r *table.Reader) {
+	if other := g.idle[family].Swap(r); other != nil {
+		other.Close()
+	}
 }
 
 // meta is how far a generation has read, under keyMeta.

@@ -270,6 +270,21 @@ func (m *model) checkTouches(t fataler, db *DB) {
 			}
 		}
 		equal(t, fmt.Sprintf("Touches(%+v)", q), collect(t, db.Touches(q)), want)
+		if q.Path != "" {
+			continue
+		}
+		paths := []string{"d/a", "none", "b", "d/a"}
+		wants := map[string][]Touch{}
+		for _, touch := range m.touch {
+			if touch.Seq >= q.From && (q.To == 0 || touch.Seq <= q.To) && slices.Contains(paths, touch.Path) {
+				wants[touch.Path] = append(wants[touch.Path], touch)
+			}
+		}
+		several, err := db.TouchesOf(TouchQuery{From: q.From, To: q.To}, paths)
+		if err != nil {
+			t.Fatalf("%v", err)
+		}
+		equal(t, fmt.Sprintf("TouchesOf(%+v)", q), several, wants)
 	}
 	for first := range db.Touches(TouchQuery{}) {
 		equal(t, "the first touch", first, m.touch[0])
@@ -345,6 +360,12 @@ func (m *model) checkPaths(t fataler, db *DB) {
 	for path, want := range histories {
 		equal(t, "History of "+path, collect(t, db.History(path)), want)
 	}
+	all, err := db.Histories(append(slices.Collect(maps.Keys(histories)), "", "/", "a//b"))
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+	delete(histories, "no/such/path") // nothing is said of it
+	equal(t, "Histories", all, histories)
 	if got := collect(t, db.Changes(1<<40)); got != nil {
 		t.Fatalf("changes of no checkpoint: %v", got)
 	}

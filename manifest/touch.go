@@ -191,10 +191,46 @@ func (s *state) findTouches(q TouchQuery, visit func(Touch) error) error {
 
 // foldedTouches visits those of the generation.
 func (s *state) foldedTouches(q TouchQuery, visit func(Touch) error) error {
-	prefix := []byte{keyTouch}
 	if q.Path != "" {
-		prefix = touchedKey(q.Path)
+		return s.foldedTouched(q.Path, q, func(seq uint64) error {
+			t, err := s.foldedTouch(seq)
+			if err != nil {
+				return err
+			}
+			return visit(*t)
+		})
 	}
+	return s.touchKeys([]byte{keyTouch}, q, func(seq uint64, value []byte) error {
+		t := s.retouched[seq]
+		if t == nil {
+			var err error
+			if t, err = s.gen.parseTouch(seq, value); err != nil {
+				return err
+			}
+		}
+		return visit(*t)
+	})
+}
+
+// foldedTouched visits the sequence numbers of those of a path.
+func (s *state) foldedTouched(path string, q TouchQuery, visit func(seq uint64) error) error {
+	return s.touchKeys(touchedKey(path), q, func(seq uint64, _ []byte) error { return visit(seq) })
+}
+
+// foldedTouch is one that is there.
+func (s *state) foldedTouch(seq uint64) (*Touch, error) {
+	if t := s.retouched[seq]; t != nil {
+		return t, nil
+	}
+	t, err := s.gen.touch(seq)
+	if err == nil && t == nil {
+		err = s.gen.damaged("touch")
+	}
+	return t, err
+}
+
+// touchKeys visits the keys of living touches of a family, within a query's bounds.
+func (s *state) touchKeys(prefix []byte, q TouchQuery, visit func(seq uint64, value []byte) error) error {
 	var past bool
 	err := s.gen.scanFrom(appendSeq(slices.Clone(prefix), q.From), prefix, func(key, value []byte) error {
 		if len(key) != len(prefix)+8 {
@@ -207,20 +243,7 @@ func (s *state) foldedTouches(q TouchQuery, visit func(Touch) error) error {
 		if s.untouched[seq] != nil {
 			return nil
 		}
-		t, err := s.retouched[seq], error(nil)
-		switch {
-		case t != nil:
-		case q.Path != "":
-			if t, err = s.gen.touch(seq); err == nil && t == nil {
-				err = s.gen.damaged("touch")
-			}
-		default:
-			t, err = s.gen.parseTouch(seq, value)
-		}
-		if err != nil {
-			return err
-		}
-		return visit(*t)
+		return visit(seq, value)
 	})
 	if past && err == errStop {
 		return nil

@@ -22,8 +22,16 @@ func (a *Attribution) Steps(path string) (steps []Step, err error) {
 func (a *Attribution) StepsOf(paths []string) (map[string][]Step, error) {
 	all := make(map[string][]Step, len(paths))
 	err := a.ask(func(db *manifest.DB) error {
+		histories, err := db.Histories(paths)
+		if err != nil {
+			return err
+		}
+		touches, err := db.TouchesOf(manifest.TouchQuery{From: a.o.From, To: a.o.To}, paths)
+		if err != nil {
+			return err
+		}
 		for _, path := range paths {
-			steps, err := a.steps(db, path)
+			steps, err := a.trace(path, histories[path], touches[path])
 			if err != nil {
 				return err
 			}
@@ -40,6 +48,25 @@ func (a *Attribution) steps(db *manifest.DB, path string) ([]Step, error) {
 		if err != nil {
 			return nil, err
 		}
+		versions = append(versions, v)
+		if v.Seq <= a.o.From {
+			break // what it was at the beginning
+		}
+	}
+	var touches []manifest.Touch
+	for t, err := range db.Touches(manifest.TouchQuery{From: a.o.From, To: a.o.To, Path: path}) {
+		if err != nil {
+			return nil, err
+		}
+		touches = append(touches, t)
+	}
+	return a.trace(path, versions, touches)
+}
+
+// trace follows a path through its history, the newest first, and its touches, the oldest first.
+func (a *Attribution) trace(path string, history []manifest.Version, touches []manifest.Touch) ([]Step, error) {
+	var versions []manifest.Version
+	for _, v := range history {
 		if a.o.To != 0 && v.Seq > a.o.To {
 			continue
 		}
@@ -54,12 +81,8 @@ func (a *Attribution) steps(db *manifest.DB, path string) ([]Step, error) {
 		h.old = versions[0].Old
 	}
 	h.base = h.old
-	looks, err := a.looks(db, path, versions)
-	if err != nil {
-		return nil, err
-	}
 	i := 0
-	for _, pt := range looks {
+	for _, pt := range a.looks(versions, touches) {
 		var entry *manifest.Entry
 		switch {
 		case pt.touch != nil:
@@ -91,9 +114,9 @@ func (a *Attribution) steps(db *manifest.DB, path string) ([]Step, error) {
 	return h.steps, h.now()
 }
 
-// looks are the checkpoints that changed the path, all operations, and the path's touches.
-func (a *Attribution) looks(db *manifest.DB, path string, versions []manifest.Version) ([]*point, error) {
-	looks := make([]*point, 0, len(versions))
+// looks are the checkpoints that changed a path, all operations, and the path's touches.
+func (a *Attribution) looks(versions []manifest.Version, touches []manifest.Touch) []*point {
+	looks := make([]*point, 0, len(versions)+len(touches))
 	for _, pt := range a.points {
 		if pt.op != nil {
 			looks = append(looks, pt)
@@ -104,14 +127,11 @@ func (a *Attribution) looks(db *manifest.DB, path string, versions []manifest.Ve
 			looks = append(looks, a.points[n])
 		}
 	}
-	for t, err := range db.Touches(manifest.TouchQuery{From: a.o.From, To: a.o.To, Path: path}) {
-		if err != nil {
-			return nil, err
-		}
+	for _, t := range touches {
 		looks = append(looks, touchPoint(t))
 	}
 	slices.SortFunc(looks, func(x, y *point) int { return cmp.Compare(x.seq, y.seq) })
-	return looks, nil
+	return looks
 }
 
 func touchPoint(t manifest.Touch) *point {

@@ -1,6 +1,7 @@
 package weave
 
 import (
+	"bytes"
 	"slices"
 
 	"github.com/rewind-cli/rewind/manifest"
@@ -13,12 +14,22 @@ const MaxText = 8 << 20
 type Version struct {
 	Step  int             // Oldest, or whatever, for the oldest
 	Entry *manifest.Entry // nil: nothing there
-	Text  bool            // of a file: Lines are its content. Whoever reads it decides: IsText, and no more than MaxText
+	Text  bool            // of a file: Content or Lines are its content. Whoever reads it decides: IsText, and no more than MaxText
 	Lines []string
+
+	Content string // the same in one piece; "" where there are Lines
+}
+
+// add makes it a weave's next version.
+func (v *Version) add(w *Weave) error {
+	if v.Content != "" {
+		return w.AddText(v.Content, v.Step)
+	}
+	return w.Add(v.Lines, v.Step)
 }
 
 // IsText reports whether a file's content can be taken as lines: it has no NUL.
-func IsText(content []byte) bool { return !slices.Contains(content, 0) && len(content) <= MaxText }
+func IsText(content []byte) bool { return bytes.IndexByte(content, 0) < 0 && len(content) <= MaxText }
 
 // File is all versions of a path: its text as a weave, and what is no text as registers. It is not
 // safe for concurrent use.
@@ -36,16 +47,21 @@ func NewFile(oldest Version) *File {
 	return f
 }
 
-// Add puts the next version in. Lines are not kept.
+// Add puts the next version in. Neither Lines nor Content are kept.
 func (f *File) Add(v Version) {
 	f.entries = append(f.entries, v.Entry)
 	f.steps = append(f.steps, v.Step)
 	switch {
 	case v.Entry != nil && !v.Text:
 		f.text = nil
-	case f.text != nil && f.text.Add(v.Lines, v.Step) == nil:
+	case f.text != nil && v.add(f.text) == nil:
 	default:
-		f.base, f.text = len(f.entries)-1, New(v.Lines)
+		f.base = len(f.entries) - 1
+		if v.Content != "" {
+			f.text = NewText(v.Content)
+		} else {
+			f.text = New(v.Lines)
+		}
 		if f.text.made[0].back == tooLarge {
 			f.text = nil
 		}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math/bits"
 	"slices"
+	"strings"
 
 	"github.com/rewind-cli/rewind/engine/linediff"
 )
@@ -68,8 +69,12 @@ type hunk struct {
 // New begins a weave with the oldest version that is known; nil where there was no file. The weave keeps no
 // memory of lines. An oldest version that is too large leaves it empty; the next Add says so.
 func New(lines []string) *Weave {
+	return newWeave(func(w *Weave) error { return w.append(lines, Oldest) })
+}
+
+func newWeave(oldest func(*Weave) error) *Weave {
 	w := &Weave{first: none, more: map[int32][]event{}, equal: map[uint64][]int32{}}
-	if w.append(lines, Oldest) != nil {
+	if oldest(w) != nil {
 		w.append(nil, Oldest)
 		w.made[0].back = tooLarge
 	}
@@ -92,6 +97,19 @@ func (w *Weave) Add(lines []string, step int) error {
 // Versions is how many versions the weave holds.
 func (w *Weave) Versions() int { return len(w.made) }
 
+// AddText is Add of a text's lines. The weave keeps no memory of it.
+func (w *Weave) AddText(text string, step int) error {
+	if w.made[0].back == tooLarge {
+		return ErrTooLarge
+	}
+	return w.appendText(text, step)
+}
+
+// NewText is New with a text's lines.
+func NewText(text string) *Weave {
+	return newWeave(func(w *Weave) error { return w.appendText(text, Oldest) })
+}
+
 func (w *Weave) append(lines []string, step int) error {
 	// What is common at both ends needs no name.
 	start := 0
@@ -102,11 +120,41 @@ func (w *Weave) append(lines []string, step int) error {
 	for end < len(lines)-start && end < len(w.now)-start && lines[len(lines)-1-end] == w.table.Line(w.names[len(w.names)-1-end]) {
 		end++
 	}
-	if len(w.lines)+len(lines)-start-end > maxLines || w.table.Bytes()+size(lines[start:len(lines)-end]) > maxBytes {
+	return w.put(start, lines[start:len(lines)-end], end, step)
+}
+
+// appendText is append of a text, of which only what is not common at both ends is cut into lines.
+func (w *Weave) appendText(text string, step int) error {
+	start := 0
+	for ; start < len(w.names); start++ {
+		l := w.table.Line(w.names[start])
+		if !strings.HasPrefix(text, l) || !wholeLine(l) && len(l) < len(text) {
+			break
+		}
+		text = text[len(l):]
+	}
+	end := 0
+	for ; end < len(w.names)-start && text != ""; end++ {
+		l := w.table.Line(w.names[len(w.names)-1-end])
+		at := len(text) - len(l)
+		if !strings.HasSuffix(text, l) || at > 0 && text[at-1] != '\n' || !wholeLine(l) && end > 0 {
+			break
+		}
+		text = text[:at]
+	}
+	return w.put(start, linediff.Lines(text), end, step)
+}
+
+// wholeLine reports whether a line ends with a line feed, as all but the last one of a text do.
+func wholeLine(l string) bool { return l != "" && l[len(l)-1] == '\n' }
+
+// put makes the next version: so many of the newest one's first lines, others, so many of its last ones.
+func (w *Weave) put(start int, lines []string, end, step int) error {
+	if len(w.lines)+len(lines) > maxLines || w.table.Bytes()+size(lines) > maxBytes {
 		return ErrTooLarge
 	}
-	names := append(slices.Grow(w.spare[0][:0], len(lines)), w.names[:start]...)
-	names = w.name(names, lines[start:len(lines)-end], w.names[start:len(w.names)-end])
+	names := append(slices.Grow(w.spare[0][:0], start+len(lines)+end), w.names[:start]...)
+	names = w.name(names, lines, w.names[start:len(w.names)-end])
 	names = append(names, w.names[len(w.names)-end:]...)
 
 	at := int32(len(w.made))

@@ -142,30 +142,48 @@ func (r Run) Size() (bytes uint64) {
 	return bytes
 }
 
-// cursor goes through the keys of a run from a first one on. After an error it is
-// at no key.
+// cursor goes through the keys of a run. After an error it is at no key.
 type cursor struct {
+	all   Run
 	run   Run // tables not yet finished, the current one first
 	it    *table.Iterator
 	key   []byte
 	value []byte
+	low   []byte // no key of the run lies from here to key; nil: it was nowhere yet
 	err   error
 }
 
-// seek makes a cursor at the first key that is not before first.
-func (r Run) seek(first []byte) *cursor {
-	i, _ := slices.BinarySearchFunc(r, first, func(t *openTable, first []byte) int {
+// to brings the cursor to the first key that is not before first: step by step where it can be near, since what is in
+// the same block need not be decompressed again.
+func (c *cursor) to(first []byte) {
+	if c.err == nil && c.low != nil && bytes.Compare(c.low, first) <= 0 {
+		for walked := 0; walked <= blockSize; c.next() {
+			if !c.valid() || bytes.Compare(c.key, first) >= 0 {
+				return
+			}
+			walked += len(c.key) + len(c.value)
+		}
+	}
+	c.seek(first)
+}
+
+func (c *cursor) seek(first []byte) {
+	i, _ := slices.BinarySearchFunc(c.all, first, func(t *openTable, first []byte) int {
 		return bytes.Compare(t.biggest, first)
 	})
-	c := &cursor{run: r[i:]}
+	if c.it != nil && (i == len(c.all) || c.all[i] != c.run[0]) {
+		c.close()
+	}
+	c.run, c.key, c.value, c.err = c.all[i:], nil, nil, nil
+	c.low = append(c.low[:0], first...)
 	c.move(func(it *table.Iterator) { it.Seek(y.KeyWithTs(first, math.MaxUint64)) })
-	return c
 }
 
 func (c *cursor) valid() bool { return c.err == nil && len(c.run) > 0 }
 
 func (c *cursor) next() {
-	c.move(func(it *table.Iterator) { it.Next() })
+	c.low = append(append(c.low[:0], c.key...), 0)
+	c.move((*table.Iterator).Next)
 }
 
 // move steps with step, and on to the next table where this one ends.
@@ -194,7 +212,7 @@ func (c *cursor) move(step func(*table.Iterator)) {
 		}
 		c.close()
 		c.run = c.run[1:]
-		step = func(it *table.Iterator) { it.Rewind() }
+		step = (*table.Iterator).Rewind
 	}
 }
 
@@ -209,69 +227,19 @@ func (c *cursor) close() {
 // Runs are all runs of a generation, the oldest first. A newer run's value hides an older one's.
 type Runs []Run
 
+// Get gives a key's newest value, which is the caller's; nil for none.
 func (rs Runs) Get(key []byte) ([]byte, error) {
-	hash := y.Hash(key)
-	for _, r := range slices.Backward(rs) {
-		i, _ := slices.BinarySearchFunc(r, key, func(t *openTable, key []byte) int {
-			return bytes.Compare(t.biggest, key)
-		})
-		if i == len(r) || bytes.Compare(key, r[i].smallest) < 0 {
-			continue
-		}
-		if lacks, err := r[i].lacks(hash); err != nil {
-			return nil, err
-		} else if lacks {
-			continue
-		}
-		c := r[i : i+1].seek(key)
-		var value []byte
-		found := c.valid() && bytes.Equal(c.key, key)
-		if found {
-			value = bytes.Clone(c.value)
-		}
-		c.close()
-		if c.err != nil || found {
-			return value, c.err
-		}
-	}
-	return nil, nil
+	r := rs.NewReader()
+	defer r.Close()
+	return r.Get(key)
 }
 
 // Ascend visits each key from first on, as long as they are within, once, with its newest value. Key and
 // value are the visitor's until it returns.
 func (rs Runs) Ascend(first []byte, within func(key []byte) bool, visit func(key, value []byte) error) error {
-	cursors := make([]*cursor, 0, len(rs))
-	defer func() {
-		for _, c := range cursors {
-			c.close()
-		}
-	}()
-	for _, r := range slices.Backward(rs) { // the newest first: it wins a tie
-		cursors = append(cursors, r.seek(first))
-	}
-	for {
-		var least *cursor
-		for _, c := range cursors {
-			if c.err != nil {
-				return c.err
-			}
-			if c.valid() && (least == nil || bytes.Compare(c.key, least.key) < 0) {
-				least = c
-			}
-		}
-		if least == nil || !within(least.key) {
-			return nil
-		}
-		if err := visit(least.key, least.value); err != nil {
-			return err
-		}
-		for _, c := range cursors {
-			if c != least && c.valid() && bytes.Equal(c.key, least.key) {
-				c.next()
-			}
-		}
-		least.next()
-	}
+	r := rs.NewReader()
+	defer r.Close()
+	return r.Ascend(first, within, visit)
 }
 
 func (rs Runs) Close() error {
