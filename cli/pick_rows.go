@@ -87,15 +87,12 @@ func (s *pickSource) loadRows(ctx context.Context, a screen.Ask, limit int, look
 	if unseen != "" {
 		rows = append([]*timeline.Row{{Kind: timeline.Now, Time: s.c.out.now()}}, rows...)
 	}
-	until := time.Now().Add(countingFor)
+	if err := timeline.CountRows(ctx, s.p, rows, o.Present, countingFor); err != nil { // of what is damaged, the look says so
+		return nil, err
+	}
 	now := s.c.out.now()
 	for _, r := range rows {
 		counts, known := r.Known()
-		if !known && time.Now().Before(until) {
-			if counts, known, err = r.Count(ctx, s.p, o.Present); err != nil {
-				known = false // damaged: the look says so
-			}
-		}
 		row := pickRow(r, counts, known, now)
 		if r.Kind == timeline.Now && unseen != "" {
 			row.Text = "not compared: " + escape(unseen)

@@ -150,6 +150,7 @@ func serveUI(ctx context.Context, c *call, o uiOptions, p *project.Project, join
 	})()
 	ended := make(chan error, 1)
 	go func() { ended <- s.Serve(ctx, listeners...) }() // a browser that is opened finds it
+	source.begin(ctx)
 	if err := announceUI(ctx, c, o, uiView{URL: link(projectID(p)), Port: port}); err != nil {
 		stop()
 		<-ended

@@ -22,10 +22,21 @@ type uiSource struct {
 
 	mu     sync.Mutex
 	spaces map[account.StoreID]*uiSpace
+	ctx    context.Context // of what spaces do by themselves; nil: nothing
+	stop   context.CancelFunc
 }
 
 func newUISource(c *call, p *project.Project) *uiSource {
 	return &uiSource{c: c, first: p.ID, spaces: map[account.StoreID]*uiSpace{p.ID: newUISpace(c, p)}}
+}
+
+// begin lets the projects make what a page asks for first, before it does.
+func (s *uiSource) begin(ctx context.Context) {
+	s.mu.Lock()
+	s.ctx, s.stop = context.WithCancel(ctx)
+	first := s.spaces[s.first]
+	s.mu.Unlock()
+	first.begin(s.ctx)
 }
 
 func newUISpace(c *call, p *project.Project) *uiSpace {
@@ -114,6 +125,9 @@ func (s *uiSource) Space(ctx context.Context, name string) (web.Space, error) {
 		return before, nil
 	}
 	s.spaces[id] = space
+	if s.ctx != nil {
+		space.begin(s.ctx)
+	}
 	return space, nil
 }
 
@@ -153,7 +167,11 @@ func noUIProject() error {
 func (s *uiSource) close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.stop != nil {
+		s.stop()
+	}
 	for id, space := range s.spaces {
+		space.ahead.end()
 		if id != s.first {
 			_ = space.p.Close() // what had to be durable is so
 		}

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/rewind-cli/rewind/cli/screen"
 	"github.com/rewind-cli/rewind/cli/web"
@@ -24,6 +25,8 @@ type uiSpace struct {
 	*pickSource
 	reverts      map[string]plannedRevert // that were shown; under busy
 	shownReverts int
+	stamp        storeStamp
+	ahead        uiAhead // what a page will ask for first
 }
 
 // uiFailure is an error as the page is told it.
@@ -125,11 +128,25 @@ func (s *uiSpace) take(ctx context.Context) (release func(), err error) {
 
 // News is the log's place, its newest pack and how long that is, and what the tree was found to be.
 func (s *uiSpace) News(ctx context.Context) (string, error) {
-	if err := s.there(); err != nil {
-		return "", err
+	now := time.Now()
+	log, still := s.stamp.still(now)
+	if !still {
+		s.stamp.see(s.p.StoreDir(), now)
+		if err := s.there(); err != nil {
+			s.stamp.note("")
+			return "", err
+		}
 	}
 	s.watchTree(ctx)
-	return s.news()
+	if still {
+		return s.newsAt(log), nil
+	}
+	log, err := s.logAt()
+	s.stamp.note(log)
+	if err != nil {
+		return "", told(err)
+	}
+	return s.newsAt(log), nil
 }
 
 func (s *uiSpace) news() (string, error) {
@@ -192,6 +209,8 @@ func (s *uiSpace) answerTo(ctx context.Context, what string, args web.Args) (v a
 		v, err = s.uiSeries(ctx)
 	case "now":
 		v = s.uiNow()
+	case "sessions":
+		v, err = s.uiSessions(ctx)
 	default:
 		err = errors.New("that cannot be asked")
 	}

@@ -21,13 +21,13 @@ import (
 type uiTimeline struct {
 	Rows     []uiRow       `json:"rows"`
 	Graph    *screen.Graph `json:"graph"`
-	Sessions []uiSession   `json:"sessions"`
-	Total    int           `json:"total"`            // checkpoints in all
-	More     bool          `json:"more"`             // these are the first
-	Folded   int           `json:"folded,omitempty"` // rows without news that are left out
-	News     string        `json:"news,omitempty"`   // that it has taken in
-	Version  string        `json:"version"`          // another one: rows may be gone, or stand elsewhere
-	Log      uint64        `json:"log"`              // another one: something but checkpoints was recorded
+	Sessions []uiSession   `json:"sessions,omitempty"` // of a page that is a file; else they are asked for
+	Total    int           `json:"total"`              // checkpoints in all
+	More     bool          `json:"more"`               // these are the first
+	Folded   int           `json:"folded,omitempty"`   // rows without news that are left out
+	News     string        `json:"news,omitempty"`     // that it has taken in
+	Version  string        `json:"version"`            // another one: rows may be gone, or stand elsewhere
+	Log      uint64        `json:"log"`                // another one: something but checkpoints was recorded
 }
 
 type uiRow struct {
@@ -64,10 +64,20 @@ type uiSession struct {
 
 func (s *uiSpace) uiTimeline(ctx context.Context, args web.Args) (any, error) {
 	limit, _ := strconv.Atoi(args("limit"))
-	a := screen.Ask{What: screen.AskAll}
+	scope := screen.InProject
 	if args("safety") != "" {
-		a.Scope = screen.WithSafety
+		scope = screen.WithSafety
+	} else if limit <= 0 {
+		if v := s.ahead.takeAll(ctx, s); v != nil {
+			return v, nil
+		}
 	}
+	return s.timelineOf(ctx, scope, max(limit, 0), limit <= 0 || args("now") != "")
+}
+
+// timelineOf reads the first limit rows, 0 for all, with a look at the tree or without one.
+func (s *uiSpace) timelineOf(ctx context.Context, scope screen.Scope, limit int, look bool) (*uiTimeline, error) {
+	a := screen.Ask{What: screen.AskAll, Scope: scope}
 	before, err := s.logAt()
 	if err != nil {
 		return nil, err
@@ -76,12 +86,11 @@ func (s *uiSpace) uiTimeline(ctx context.Context, args web.Args) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	look := limit <= 0 || args("now") != ""
-	got, err := s.loadRows(ctx, a, max(limit, 0), look)
+	got, err := s.loadRows(ctx, a, limit, look)
 	if err != nil {
 		return nil, err
 	}
-	out := uiTimeline{Rows: make([]uiRow, 0, len(got.List)), Graph: got.Graph, Total: got.Total, More: got.More, Folded: got.Folded, Sessions: []uiSession{}}
+	out := &uiTimeline{Rows: make([]uiRow, 0, len(got.List)), Graph: got.Graph, Total: got.Total, More: got.More, Folded: got.Folded}
 	if look {
 		out.News = s.newsAt(before)
 	}
@@ -103,13 +112,6 @@ func (s *uiSpace) uiTimeline(ctx context.Context, args web.Args) (any, error) {
 			}
 		}
 	}
-	all, err := conversation.Sessions(ctx, s.p)
-	if err != nil {
-		return nil, err
-	}
-	for _, info := range all {
-		out.Sessions = append(out.Sessions, uiSession{info.ID, info.Agent, info.Label()})
-	}
 	ops, err := engine.Operations(ctx, s.p, 0)
 	if err != nil {
 		return nil, err
@@ -118,13 +120,26 @@ func (s *uiSpace) uiTimeline(ctx context.Context, args web.Args) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	out.Version = fmt.Sprint(gone, len(ops), len(all))
+	out.Version = fmt.Sprint(gone, len(ops))
 	err = s.p.Query(ctx, func(db *manifest.DB) error {
 		checkpoints, safety, err := db.Count()
 		out.Log = last.Seq - uint64(checkpoints+safety)
 		return err
 	})
 	return out, err
+}
+
+// uiSessions names the sessions. It looks into their transcripts: for those who want to know.
+func (s *uiSpace) uiSessions(ctx context.Context) (any, error) {
+	all, err := conversation.Sessions(ctx, s.p)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]uiSession, len(all))
+	for i, info := range all {
+		out[i] = uiSession{info.ID, info.Agent, info.Label()}
+	}
+	return map[string]any{"sessions": out}, nil
 }
 
 // viewRow is a row without its counts.

@@ -3,10 +3,14 @@ package cli
 import (
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/rewind-cli/rewind/cas/oid"
+	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/engine/timeline"
 )
 
@@ -19,6 +23,9 @@ const (
 	// treeSoon and treeSoonRest are the same for somebody who comes back to the page, or chooses now.
 	treeSoon     = time.Second
 	treeSoonRest = 5
+	// The longer nothing changed, the longer it is left alone: a treeCalm-th of that time, treeLate at most.
+	treeCalm = 20
+	treeLate = 30 * time.Second
 	// treeFresh is how long a look serves who asks for the rows because of it.
 	treeFresh = 2 * time.Second
 )
@@ -30,7 +37,8 @@ type treeWatch struct {
 	at    time.Time // when a look last succeeded
 	ended time.Time // when one last did, or did not
 	took  time.Duration
-	soon  bool // somebody waits for it
+	soon  bool      // somebody waits for it
+	moved time.Time // when it was last found otherwise, or somebody waited
 	root  oid.ID
 	fresh *timeline.Present // for the next one who wants the rows; nil for none
 	log   string            // where the log was before fresh
@@ -43,6 +51,8 @@ func (w *treeWatch) due(now time.Time) bool {
 	every, rest := treeEvery, time.Duration(treeRest)
 	if w.soon {
 		every, rest = treeSoon, treeSoonRest
+	} else if !w.moved.IsZero() {
+		every = max(every, min(treeLate, now.Sub(w.moved)/treeCalm))
 	}
 	return now.Sub(w.ended) >= max(every, rest*w.took)
 }
@@ -51,7 +61,7 @@ func (w *treeWatch) due(now time.Time) bool {
 func (w *treeWatch) hasten() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.soon = true
+	w.soon, w.moved = true, time.Now()
 }
 
 // saw notes a look, that found nothing where n is nil.
@@ -63,6 +73,9 @@ func (w *treeWatch) saw(n *timeline.Present, took time.Duration) {
 	defer w.mu.Unlock()
 	w.ended, w.took, w.soon = time.Now(), took, false
 	if n != nil {
+		if w.root != n.Root {
+			w.moved = w.ended
+		}
 		w.at, w.root = w.ended, n.Root
 	}
 }
@@ -137,4 +150,62 @@ func (s *uiSpace) Looked() string {
 func (s *uiSpace) uiNow() any {
 	s.watch.hasten()
 	return map[string]string{"looked": s.Looked()}
+}
+
+// storeStamp says, by three stats, whether a store can be otherwise than it was: whoever watches asks it four times a
+// second.
+type storeStamp struct {
+	mu      sync.Mutex
+	files   []string // the format, the directory of packs and the newest pack of the log
+	infos   []os.FileInfo
+	checked time.Time // when the store was last really looked at
+	log     string    // where its log was then
+}
+
+// stampFor is how long stats are trusted: two changes of a directory can have the same time.
+const stampFor = 2 * time.Second
+
+// still gives the log's place where nothing was touched since it was noted.
+func (t *storeStamp) still(now time.Time) (log string, ok bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if len(t.infos) == 0 || now.Sub(t.checked) > stampFor {
+		return "", false
+	}
+	for i, was := range t.infos {
+		is, err := os.Lstat(t.files[i])
+		if err != nil || !os.SameFile(is, was) || is.Size() != was.Size() || !is.ModTime().Equal(was.ModTime()) {
+			t.infos = nil
+			return "", false
+		}
+	}
+	return t.log, true
+}
+
+// see takes the stamps of a store, before it is looked at.
+func (t *storeStamp) see(store string, now time.Time) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	objects := filepath.Join(store, account.ObjectsName)
+	t.files, t.infos, t.checked = []string{filepath.Join(store, account.FormatName), objects}, nil, now
+	if packs, _ := filepath.Glob(filepath.Join(objects, "log-*.pack")); len(packs) > 0 {
+		t.files = append(t.files, slices.Max(packs))
+	}
+	for _, file := range t.files {
+		info, err := os.Lstat(file)
+		if err != nil {
+			t.infos = nil
+			return
+		}
+		t.infos = append(t.infos, info)
+	}
+}
+
+// note keeps what the look found; "" for nothing.
+func (t *storeStamp) note(log string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.log = log; log == "" {
+		t.infos = nil
+	}
 }

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"io"
@@ -11,10 +12,14 @@ import (
 )
 
 // questions are what can be asked of a project, by the last element of the address.
-var questions = []string{"timeline", "look", "diff", "talk", "operations", "history", "file", "health", "series", "now"}
+var questions = []string{"timeline", "look", "diff", "talk", "operations", "history", "file", "health", "series", "now", "sessions"}
 
 func (s *Server) routes() {
 	s.mux.HandleFunc("POST /api/v1/login", s.logIn)
+	s.mux.Handle("GET /api/v1/start", s.known(func(w http.ResponseWriter, r *http.Request) {
+		v, err := s.start(r.Context(), r.URL.Query().Get("project"), "")
+		answer(w, v, err)
+	}))
 	s.mux.Handle("GET /api/v1/projects", s.known(func(w http.ResponseWriter, r *http.Request) {
 		all, err := s.o.Source.Projects(r.Context())
 		answer(w, map[string]any{"projects": all, "read_only": s.o.ReadOnly}, err)
@@ -118,7 +123,8 @@ func (s *Server) logIn(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	var in struct {
-		Code string `json:"code"`
+		Code    string `json:"code"`
+		Project string `json:"project"` // that is shown first, "" for the first of them
 	}
 	if json.Unmarshal(data, &in) != nil {
 		fail(w, http.StatusBadRequest, "a code is wanted", "")
@@ -129,7 +135,41 @@ func (s *Server) logIn(w http.ResponseWriter, r *http.Request) {
 		fail(w, http.StatusUnauthorized, "this link was used before, or is too old", "rewind ui opens a new one")
 		return
 	}
-	answer(w, map[string]string{"token": token}, nil)
+	v, err := s.start(r.Context(), in.Project, token)
+	if err != nil {
+		v = started{Token: token} // whoever asks for the projects is told
+	}
+	answer(w, v, nil)
+}
+
+// started is what a page needs first, in one answer.
+type started struct {
+	Token    string    `json:"token,omitempty"`
+	Projects []Project `json:"projects,omitempty"`
+	ReadOnly bool      `json:"read_only"`
+	Project  string    `json:"project,omitempty"` // the one that Start is of
+	Start    any       `json:"start,omitempty"`   // as a Starter says; without it, the page asks
+}
+
+func (s *Server) start(ctx context.Context, project, token string) (started, error) {
+	all, err := s.o.Source.Projects(ctx)
+	if err != nil {
+		return started{}, err
+	}
+	out := started{Token: token, Projects: all, ReadOnly: s.o.ReadOnly, Project: project}
+	if out.Project == "" && len(all) > 0 {
+		out.Project = all[0].ID
+	}
+	if p, err := s.o.Source.Space(ctx, out.Project); err == nil {
+		if p, ok := p.(Starter); ok {
+			ctx, cancel := context.WithTimeout(ctx, startTime)
+			defer cancel()
+			if v, err := p.Start(ctx); err == nil {
+				out.Start = v
+			}
+		}
+	}
+	return out, nil
 }
 
 // search streams what is found, a line of JSON each.

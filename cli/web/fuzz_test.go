@@ -38,6 +38,7 @@ func FuzzRequest(f *testing.F) {
 			}
 			return err
 		})
+		files[string(styled().page)] = true
 		if err != nil || len(files) < 3 {
 			f.Fatal(len(files), err)
 		}

@@ -1,11 +1,13 @@
 package web
 
 import (
+	"bytes"
 	"embed"
 	"io/fs"
 	"net/http"
 	"path"
 	"strings"
+	"sync"
 )
 
 //go:generate go run ./bundle
@@ -56,5 +58,28 @@ func (s *Server) page(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Content-Type", kind)
+	if name == "dist/index.html" {
+		whole := styled()
+		data = whole.page
+		w.Header().Set("Content-Security-Policy", whole.policy)
+	}
 	_, _ = w.Write(data) // who asked may be gone
 }
+
+// styledPage is the built-in index.html with its style within: it is painted without another request.
+type styledPage struct {
+	page   []byte
+	policy string // which allows that style by its sum
+}
+
+const styleLink = `<link rel="stylesheet" href="/app.css">`
+
+var styled = sync.OnceValue(func() styledPage {
+	page, err := dist.ReadFile("dist/index.html")
+	style, serr := dist.ReadFile("dist/app.css")
+	if err != nil || serr != nil || endsElement(style) || bytes.Count(page, []byte(styleLink)) != 1 {
+		return styledPage{page, policy}
+	}
+	return styledPage{bytes.Replace(page, []byte(styleLink), []byte("<style>"+string(style)+"</style>"), 1),
+		strings.Replace(policy, "style-src 'self'", "style-src 'self' '"+sourceSum(style)+"'", 1)}
+})

@@ -43,6 +43,7 @@ const (
 	maxStreams  = 32  // responses that stay open
 	headerTime  = 5 * time.Second
 	bodyTime    = 10 * time.Second
+	startTime   = 2 * time.Second  // for what a page is given with its login; after that it asks
 	writeTime   = 30 * time.Second // for a client to take a part of an answer, not for the answer
 	quietTime   = 2 * time.Minute  // a connection without a request
 	defaultIdle = 30 * time.Minute

@@ -232,7 +232,17 @@ func TestAnswers(t *testing.T) {
 		if w.Code != c.code || !strings.Contains(w.Body.String(), c.says) {
 			t.Errorf("%s %s: %d %.200s", c.method, c.path, w.Code, w.Body)
 		}
-		for name, want := range map[string]string{"Content-Security-Policy": policy, "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer",
+		allowed := policy
+		if strings.HasPrefix(w.Body.String(), "<!doctype html>") {
+			// Its style stands within, by its sum, and by nothing else.
+			_, style, _ := strings.Cut(w.Body.String(), "<style>")
+			style, _, _ = strings.Cut(style, "</style>")
+			allowed = strings.Replace(policy, "style-src 'self'", "style-src 'self' '"+sourceSum([]byte(style))+"'", 1)
+			if style == "" || strings.Contains(w.Body.String(), "app.css") {
+				t.Errorf("%s: without its style", c.path)
+			}
+		}
+		for name, want := range map[string]string{"Content-Security-Policy": allowed, "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer",
 			"Cross-Origin-Resource-Policy": "same-origin", "Cross-Origin-Opener-Policy": "same-origin", "Cache-Control": "no-store", "Access-Control-Allow-Origin": ""} {
 			if got := w.Header().Get(name); got != want {
 				t.Errorf("%s: %s is %q", c.path, name, got)

@@ -44,6 +44,11 @@ type Space interface {
 // Looker is a Space that says when it last looked at the files as they are, as an answer says a time; "" for never.
 type Looker interface{ Looked() string }
 
+// Starter is a Space that knows what a page asks for first, so that it need not.
+type Starter interface {
+	Start(ctx context.Context) (any, error)
+}
+
 // Raw is a version of a file.
 type Raw struct {
 	Name string // as a person would keep it: no path

@@ -2,6 +2,7 @@ package timeline
 
 import (
 	"context"
+	"time"
 
 	"github.com/rewind-cli/rewind/cas/oid"
 	"github.com/rewind-cli/rewind/engine/problem"
@@ -29,7 +30,12 @@ func (r *Row) changes(ctx context.Context, p *project.Project, now *Present, vis
 	if r.To == nil {
 		return nil
 	}
-	load := p.LoadDir
+	return r.changesBy(ctx, p, now, p.LoadDir, visit)
+}
+
+// changesBy is changes with its own way to read directories.
+func (r *Row) changesBy(ctx context.Context, p *project.Project, now *Present, load func(oid.ID) (manifest.Dir, error), visit func(manifest.Change) error) error {
+	stored := load
 	var left problem.Unread
 	if r.To.Now {
 		if now == nil {
@@ -40,7 +46,7 @@ func (r *Row) changes(ctx context.Context, p *project.Project, now *Present, vis
 			if d, ok := now.dirs[id]; ok {
 				return d, nil
 			}
-			return p.LoadDir(id)
+			return stored(id)
 		}
 	} else if data, err := p.ReadObject(r.To.Coverage); err != nil {
 		return p.Classify(err)
@@ -85,23 +91,83 @@ func (r *Row) Count(ctx context.Context, p *project.Project, now *Present) (n Co
 	if n, ok := r.Known(); ok {
 		return n, true, nil
 	}
-	err = r.Changes(ctx, p, now, func(c manifest.Change) error {
-		switch {
-		case c.Old == nil:
-			if c.New.Kind != manifest.Subdir {
-				n.Added++
-			}
-		case c.New == nil:
-			if c.Old.Kind != manifest.Subdir {
-				n.Deleted++
-			}
-		default:
-			n.Modified++
-		}
-		return nil
-	})
+	err = r.Changes(ctx, p, now, n.take)
 	if err == nil {
 		r.counts = &n
 	}
 	return n, err == nil, err
+}
+
+// countedDirs is how many directories are kept while rows are counted: neighbours share most of theirs.
+const countedDirs = 4096
+
+// CountRows counts what rows changed that the log has no counts of, the first of them first, for as long as it may
+// take. Of what cannot be counted nothing becomes known.
+func CountRows(ctx context.Context, p *project.Project, rows []*Row, now *Present, within time.Duration) error {
+	until := time.Now().Add(within)
+	var release func()
+	dirs := map[oid.ID]manifest.Dir{}
+	load := func(id oid.ID) (manifest.Dir, error) {
+		if d, ok := dirs[id]; ok {
+			return d, nil
+		}
+		d, err := p.LoadDir(id)
+		if err == nil {
+			if len(dirs) == countedDirs {
+				clear(dirs)
+			}
+			dirs[id] = d
+		}
+		return d, err
+	}
+	counts := map[[2]oid.ID]Counts{}
+	for _, r := range rows {
+		if _, known := r.Known(); known || r.To == nil || r.To.Now && now == nil {
+			continue
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if time.Now().After(until) {
+			return nil
+		}
+		if release == nil {
+			var err error
+			if release, err = p.Use(ctx); err != nil {
+				return err
+			}
+			defer release()
+		}
+		key := [2]oid.ID{{}, r.To.Root}
+		if r.From != nil {
+			key[0] = r.From.Root
+		}
+		n, ok := counts[key]
+		if !ok || r.To.Now || r.To.Coverage != (oid.ID{}) {
+			n = Counts{}
+			if r.changesBy(ctx, p, now, load, n.take) != nil {
+				continue
+			}
+			counts[key] = n
+		}
+		r.counts = &n
+	}
+	return nil
+}
+
+// take counts a change.
+func (n *Counts) take(c manifest.Change) error {
+	switch {
+	case c.Old == nil:
+		if c.New.Kind != manifest.Subdir {
+			n.Added++
+		}
+	case c.New == nil:
+		if c.Old.Kind != manifest.Subdir {
+			n.Deleted++
+		}
+	default:
+		n.Modified++
+	}
+	return nil
 }

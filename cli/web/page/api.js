@@ -14,9 +14,33 @@ export class Failure extends Error {
   }
 }
 
-// logIn exchanges the one-time code of the address for a token, and asks other tabs where there is none.
-export async function logIn() {
-  if (shared) return;
+// What the server gave with the login, for the questions that the page would ask first.
+const given = new Map();
+const GIVEN = 5000; // ms that it serves
+
+function take(first) {
+  const { project, start } = first;
+  if (!start) return first;
+  given.set(`p/${project}/timeline?limit=${FIRST}`, start.timeline);
+  if (start.look) given.set(`p/${project}/look?id=${start.id}`, start.look);
+  if (start.talk) given.set(`p/${project}/talk?id=${start.id}`, start.talk);
+  setTimeout(() => given.clear(), GIVEN);
+  return first;
+}
+
+// prepared gives an answer that is there already, once; else nothing.
+export function prepared(path, args = {}) {
+  const key = address(path, args), v = given.get(key);
+  given.delete(key);
+  return v;
+}
+
+export const FIRST = 200; // rows that are shown before all are known
+
+// logIn exchanges the one-time code of the address for a token, and asks other tabs where there is none. It gives what
+// the page begins with.
+export async function logIn(project) {
+  if (shared) return get("projects");
   const channel = new BroadcastChannel("rewind");
   channel.onmessage = (e) => {
     if (e.data === "who" && sessionStorage.getItem(KEY)) channel.postMessage({ token: sessionStorage.getItem(KEY) });
@@ -24,12 +48,14 @@ export async function logIn() {
   const code = new URLSearchParams(location.hash.slice(1)).get("code");
   if (code) {
     history.replaceState(null, "", location.pathname + location.search);
-    const r = await fetch("/api/v1/login", { method: "POST", body: JSON.stringify({ code }) });
+    const r = await fetch("/api/v1/login", { method: "POST", body: JSON.stringify({ code, project }) });
     const body = await r.json();
-    if (r.ok) sessionStorage.setItem(KEY, body.token);
-    else if (!sessionStorage.getItem(KEY)) throw new Failure(r.status, body);
+    if (r.ok) {
+      sessionStorage.setItem(KEY, body.token);
+      if (body.projects) return take(body);
+    } else if (!sessionStorage.getItem(KEY)) throw new Failure(r.status, body);
   }
-  if (sessionStorage.getItem(KEY)) return;
+  if (sessionStorage.getItem(KEY)) return take(await get("start", { project }));
   const token = await new Promise((done) => {
     const asked = new BroadcastChannel("rewind");
     asked.onmessage = (e) => e.data.token && done(e.data.token);
@@ -38,6 +64,7 @@ export async function logIn() {
   });
   if (!token) throw new Failure(401, { error: "this page is not logged in", hint: "rewind ui opens one that is" });
   sessionStorage.setItem(KEY, token);
+  return take(await get("start", { project }));
 }
 
 function request(path, options = {}) {
@@ -60,9 +87,13 @@ const question = (path) => path.split("/").pop();
 
 export const get = async (path, args = {}, signal) => {
   if (shared) return fromFile(question(path), args);
-  const q = new URLSearchParams(Object.entries(args).filter(([, v]) => v !== "" && v !== undefined));
-  return body(await request(path + (q.size ? "?" + q : ""), { signal }));
+  return prepared(path, args) ?? body(await request(address(path, args), { signal }));
 };
+
+function address(path, args) {
+  const q = new URLSearchParams(Object.entries(args).filter(([, v]) => v !== "" && v !== undefined));
+  return path + (q.size ? "?" + q : "");
+}
 
 export const post = async (path, v) => body(await request(path, { method: "POST", body: JSON.stringify(v ?? {}) }));
 

@@ -1,6 +1,6 @@
 // The page: which project and place is looked at, and the keys.
 import { html, render, useState, useEffect, useLayoutEffect, useRef, useMemo, useCallback } from "./html.js";
-import { get, post, logIn, stream, shared } from "./api.js";
+import { FIRST, prepared, get, post, logIn, stream, shared } from "./api.js";
 import { Timeline, Chart, Legend, filtered, joined, prepare, title } from "./timeline.js";
 import { Files } from "./diff.js";
 import { Talk } from "./talk.js";
@@ -10,8 +10,7 @@ import { Film } from "./film.js";
 import { FilePage, Operations, Health, Search, Keys } from "./places.js";
 import { Text, plain, raw, when } from "./text.js";
 
-const FIRST = 200;
-const OLD = 30000; // ms since the files were looked at, from which on it is said
+const OLD = 60000; // ms since the files were looked at, from which on it is said
 const LATER = 10000; // ms until all rows are read again, where what happened shows in few of them
 
 // Shell holds which project is looked at: another one begins anew.
@@ -39,6 +38,12 @@ function Projects({ project, projects, choose, renew }) {
     ${!known && html`<option value=${project}>?</option>`}${projects.map((p) => html`<option key=${p.id} value=${p.id}>${label(p)}</option>`)}</select>`;
 }
 
+// newest is the row that the page opens at: now where something is new in it, else what came last.
+function newest(rows) {
+  const c = rows.length && rows[0].changes;
+  return rows.length > 1 && rows[0].id === "@" && !(c && (c.added || c.modified || c.deleted)) ? 1 : 0;
+}
+
 // seen waits until somebody can see this tab.
 const seen = async () => {
   while (document.hidden) await new Promise((r) => document.addEventListener("visibilitychange", r, { once: true }));
@@ -46,7 +51,8 @@ const seen = async () => {
 
 function App({ project, projects, chooseProject, renew, readOnly, exported }) {
   const [place, setPlace] = useState(() => placeOf(location));
-  const [data, setData] = useState(null);
+  const [data, setData] = useState(() => prepared(`p/${project}/timeline`, { limit: FIRST }) || null);
+  const first = useRef(data); // what the server gave with the login
   const [error, setError] = useState(null);
   const [folded, setFolded] = useState(false); // rows that tell nothing are shown too
   const [live, setLive] = useState(false);
@@ -54,7 +60,7 @@ function App({ project, projects, chooseProject, renew, readOnly, exported }) {
   const [filter, setFilter] = useState("");
   const [kinds, setKinds] = useState("all");
   const [range, setRange] = useState(null);
-  const [chosen, setChosen] = useState(0);
+  const [chosen, setChosen] = useState(() => (data ? newest(prepare(data.rows)) : 0));
   const [marked, setMarked] = useState(null);
   const [against, setAgainst] = useState("");
   const [action, setAction] = useState(null);
@@ -93,10 +99,7 @@ function App({ project, projects, chooseProject, renew, readOnly, exported }) {
       setData(t);
       if (t.news) knows = t.news;
       t.news = ++news.current;
-      const none = (c) => !c || !(c.added || c.modified || c.deleted);
-      let n = at >= 0 ? at : Math.min(1, t.rows.length - 1);
-      if (!picked.current && t.rows.length > 1 && t.rows[0].id === "@" && none(t.rows[0].changes)) n = 1; // nothing new: what came last
-      setChosen(n);
+      setChosen(picked.current && at >= 0 ? at : newest(t.rows));
       setError(null);
     };
     const load = async () => {
@@ -105,16 +108,18 @@ function App({ project, projects, chooseProject, renew, readOnly, exported }) {
       const from = performance.now();
       try {
         const before = list.current;
-        const newest = await get(`p/${project}/timeline`, { limit: FIRST, now: whole ? 1 : "" }, stop.signal);
-        const both = whole && due >= 0 && !folded && joined(before, newest);
+        const begun = first.current;
+        first.current = null;
+        const head = begun || (await get(`p/${project}/timeline`, { limit: FIRST, now: whole ? 1 : "" }, stop.signal));
+        const both = whole && due >= 0 && !folded && joined(before, head);
         if (both) {
           take(both);
-          if ((newest.log !== before.log || both.numbered) && !due) due = setTimeout(() => ((due = -1), load()), LATER); // an older row may have a name now, or speak of another number
+          if ((head.log !== before.log || both.numbered) && !due) due = setTimeout(() => ((due = -1), load()), LATER); // an older row may have a name now, or speak of another number
         } else {
           clearTimeout(due);
           due = 0;
           if (!whole) {
-            take(newest);
+            begun ? (list.current = begun) : take(head);
             await Promise.race([opened.current.promise, new Promise((r) => setTimeout(r, 1000))]); // its question first: all rows may take long
           }
           take(await get(`p/${project}/timeline`, folded ? { safety: 1 } : {}, stop.signal));
@@ -265,7 +270,7 @@ function App({ project, projects, chooseProject, renew, readOnly, exported }) {
       <main class="three">
         <section class="left" aria-label="What happened">
           <p class="total">${data ? `${shown.length.toLocaleString()} of ${rows.length.toLocaleString()} rows` : "…"}${data && !data.more && data.folded > 0 && html`, <button class="link" onClick=${() => setFolded(true)}>${data.folded.toLocaleString()} more without news</button>`}${folded && html`, <button class="link" onClick=${() => setFolded(false)}>without those that tell nothing</button>`}${range && html` <button class="link" onClick=${() => setRange(null)}>all times</button>`}</p>
-          ${data && !data.more && data.graph && html`<${Legend} data=${data} />`}
+          ${data && !data.more && data.graph && html`<${Legend} project=${project} data=${data} />`}
           ${data && !shown.length && html`<p class="note empty">${rows.length ? html`No row has that${filter && !shared ? ": Enter searches the files" : ""}. <button class="link" onClick=${() => (setFilter(""), setKinds("all"), setRange(null))}>show all</button>` : "Nothing is saved yet: rewind save, or an agent's first prompt, makes the first checkpoint."}</p>`}
           ${data && html`<${Timeline} data=${data} shown=${shown} chosen=${chosen} marked=${marked} choose=${choose} open=${restore}
             graph=${shown.length === rows.length ? data.graph : null} tap=${() => requestAnimationFrame(() => matchMedia("(max-width: 900px)").matches && document.querySelector(".right")?.scrollIntoView({ block: "start" }))} />`}
@@ -279,11 +284,14 @@ function App({ project, projects, chooseProject, renew, readOnly, exported }) {
 
 // Moment is one row: what was said, and the files.
 function Moment({ project, row, other, goTo, onHistory, readOnly, setAction, setNaming, pin, setAgainst, against, news, known, opened }) {
-  const [got, setGot] = useState(null);
+  const key = row.id + " " + other;
+  const [got, setGot] = useState(() => {
+    const look = !other && prepared(`p/${project}/look`, { id: row.id });
+    return look ? { key, look, fresh: true } : null;
+  });
   const [tries, setTries] = useState(0);
   const [file, setFile] = useState(null); // one to show, because of a call
   const [call, setCall] = useState(null); // one to show, because of a file
-  const key = row.id + " " + other;
   const busy = !got || got.key !== key;
   const error = !busy && got.error;
   // What can be otherwise than it was: now is, whenever something happened, and a row whose turn goes on.
@@ -292,7 +300,9 @@ function Moment({ project, row, other, goTo, onHistory, readOnly, setAction, set
   useEffect(() => {
     const stop = new AbortController();
     const answer = (v) => (setGot({ key, ...v }), opened());
-    get(`p/${project}/look`, { id: row.id, other }, stop.signal).then((v) => {
+    const given = got && got.fresh && got.key === key ? Promise.resolve(got.look) : null; // with the login
+    if (given) got.fresh = false;
+    (given || get(`p/${project}/look`, { id: row.id, other }, stop.signal)).then((v) => {
       for (const f of v.files)
         if (f.left) f.load = () => get(`p/${project}/diff`, { id: row.id, other, path: raw(f) }).then((d) => {
           Object.assign(f, d, { left: false, failed: "" });
@@ -350,8 +360,7 @@ function address(project, place) {
 
 const root = document.getElementById("app");
 try {
-  await logIn();
-  const { projects, read_only, exported } = await get("projects");
+  const { projects, read_only, exported } = await logIn(projectOf(location) || "");
   root.textContent = "";
   render(html`<${Shell} first=${projects} readOnly=${read_only} exported=${exported} />`, root);
 } catch (e) {

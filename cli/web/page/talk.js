@@ -1,6 +1,6 @@
 // A conversation, the newest page first; tool calls are folded, with the way to the code that each left.
 import { html, useState, useEffect, useLayoutEffect, useRef } from "./html.js";
-import { get } from "./api.js";
+import { prepared, get } from "./api.js";
 import { flash } from "./diff.js";
 import { Text, age } from "./text.js";
 
@@ -9,13 +9,17 @@ const TRIES = 5; // earlier pages that are read in search of a call
 // Talk is what was said up to the end of a row. call is one to be shown: { call, n }, n another for each time.
 // diffOf(call) gives what shows the code of a call, or nothing.
 export function Talk({ project, id, stamp, call, diffOf, rowOf, goTo }) {
-  const [talk, setTalk] = useState(null);
+  const [talk, setTalk] = useState(() => {
+    const t = prepared(`p/${project}/talk`, { id });
+    return t ? { ...t, id, fresh: true } : null;
+  });
   const [error, setError] = useState(null);
   const [lost, setLost] = useState("");
   const box = useRef();
   const wanted = useRef(null);
   useEffect(() => {
     const stop = new AbortController();
+    if (talk && talk.fresh && talk.id === id) return void (talk.fresh = false); // given with the login
     setError(null);
     setLost("");
     get(`p/${project}/talk`, { id }, stop.signal).then((t) => setTalk({ ...t, id }), (e) => e.name !== "AbortError" && setError(e));

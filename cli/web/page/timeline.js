@@ -1,5 +1,6 @@
 // The timeline: rows in a list of which only the visible ones are drawn, the graph beside them, sizes above.
 import { html, useState, useEffect, useRef, useMemo, useLayoutEffect } from "./html.js";
+import { get } from "./api.js";
 import { Text, Changes, age, when, plain } from "./text.js";
 
 const ROW = 28; // px
@@ -144,9 +145,15 @@ function Graph({ graph, from, to, width }) {
 }
 
 // Legend says what the lines, dots and marks mean, with the sessions that have rows.
-export function Legend({ data }) {
+export function Legend({ project, data }) {
+  const [open, setOpen] = useState(false);
+  const [sessions, setSessions] = useState([]);
+  useEffect(() => {
+    if (open && !data.sessions) get(`p/${project}/sessions`).then((v) => setSessions(v.sessions), () => {}); // their ids still tell them apart
+  }, [project, open, data.version]);
   const lanes = useMemo(() => {
-    const names = new Map((data.sessions || []).map((s) => [s.id, s.label || s.id]));
+    if (!open) return [];
+    const names = new Map((data.sessions || sessions).map((s) => [s.id, s.label || s.id]));
     const of = new Map();
     const column = data.graph.Column || [];
     for (let i = 0; i < data.rows.length && of.size < 12; i++) {
@@ -154,31 +161,58 @@ export function Legend({ data }) {
       if (id && column[i] >= 0 && !of.has(id)) of.set(id, { column: column[i], label: names.get(id) || id, agent: data.rows[i].agent });
     }
     return [...of.values()];
-  }, [data]);
+  }, [data, open, sessions]);
   const line = (cls) => html`<svg width="22" height="10" aria-hidden="true"><path class=${cls} d="M1 5H21" />${cls.startsWith("lane") && html`<circle class=${cls.replace("lane ", "dot ")} cx="11" cy="5" r="3.5" />`}</svg>`;
-  return html`<details class="legend"><summary>legend</summary><dl>
+  return html`<details class="legend" onToggle=${(e) => setOpen(e.target.open)}><summary>legend</summary>${open && html`<dl>
     ${lanes.map((l) => html`<dt>${line("lane lane-" + (l.column % 6))}</dt><dd><${Text} of=${[l.agent, l.label].filter(Boolean).join(": ")} most=${80} /></dd>`)}
     <dt>${line("arc")}</dt><dd>a restore or undo, from where it stood to where it went</dd>
     <dt>${line("arc undone")}</dt><dd>one that was taken back</dd>
     <dt><span class="plus">+</span> <span class="tilde">~</span> <span class="minus">−</span></dt><dd>files added, changed, deleted</dd>
     <dt><span class="pin">◆</span> [name]</dt><dd>pinned, named: gc keeps it</dd>
     <dt><span class="key stored-key"></span></dt><dd>bytes stored, on the chart above</dd>
-    <dt><span class="key churn-key"></span></dt><dd>paths changed</dd>
-  </dl></details>`;
+    <dt><span class="key churn-key"></span></dt><dd>paths changed; time without rows is left out</dd>
+  </dl>`}</details>`;
 }
 
-// bars are sizes over time, each from 0 to 1.
+const IDLE = 60000; // ms: a longer time without rows takes no more of the axis
+const GAP = 30 * 60000; // ms without rows that get a mark
+
+// timeAxis places times beside each other, without the time in which nothing happened. at(ms) is the place of a time,
+// from 0 to length; time(place) is the way back.
+export function timeAxis(list) {
+  const times = Float64Array.from(list).sort();
+  const places = new Float64Array(times.length);
+  const gaps = [];
+  for (let i = 1; i < times.length; i++) {
+    const gap = times[i] - times[i - 1];
+    places[i] = places[i - 1] + Math.min(gap, IDLE);
+    if (gap > GAP) gaps.push(places[i] - IDLE / 2);
+  }
+  const end = times.length - 1;
+  return { at: (ms) => between(times, places, ms), time: (place) => between(places, times, place), first: times[0], last: times[end], length: places[end] || 1, gaps };
+}
+
+// between is what v is among to where it is among from, both ascending.
+function between(from, to, v) {
+  let low = -1, high = from.length - 1; // from[low] <= v
+  while (low < high) {
+    const mid = (low + high + 1) >> 1;
+    if (from[mid] <= v) low = mid;
+    else high = mid - 1;
+  }
+  if (low < 0) return to[0];
+  if (low === from.length - 1) return to[low];
+  return to[low] + ((v - from[low]) / (from[low + 1] - from[low])) * (to[low + 1] - to[low]);
+}
+
+// bars are sizes over time, each from 0 to 1, and the axis that they stand on; null for fewer than two rows.
 export function bars(rows, N) {
   const known = rows.filter((r) => r.ms && r.id !== "@");
-  if (known.length < 2) return { list: [], first: 0, last: 0 };
-  let first = Infinity, last = -Infinity;
-  for (const r of known) {
-    first = Math.min(first, r.ms);
-    last = Math.max(last, r.ms);
-  }
+  if (known.length < 2) return null;
+  const axis = timeAxis(known.map((r) => r.ms));
   const stored = new Array(N).fill(0), churn = new Array(N).fill(0);
   for (const r of known) {
-    const i = Math.min(N - 1, Math.floor(((r.ms - first) / (last - first || 1)) * N));
+    const i = Math.min(N - 1, Math.floor((axis.at(r.ms) / axis.length) * N));
     stored[i] += r.stored || 0;
     if (r.changes) churn[i] += r.changes.added + r.changes.modified + r.changes.deleted;
   }
@@ -186,8 +220,7 @@ export function bars(rows, N) {
     const most = Math.log1p(Math.max(...list));
     return list.map((v) => (most ? Math.log1p(v) / most : 0));
   };
-  const a = scale(stored), b = scale(churn);
-  return { list: a.map((v, i) => [v, b[i]]), first, last };
+  return { stored: scale(stored), churn: scale(churn), axis };
 }
 
 const BARS = 120;
@@ -197,37 +230,44 @@ const W = 1000, H = 36; // of the chart's own units
 export function Chart({ rows, range, setRange }) {
   const ref = useRef();
   const drag = useRef(null);
-  const { list, first, last } = useMemo(() => bars(rows, BARS), [rows]);
-  const drawn = useMemo(() => list.map(([s, c], i) => html`<rect class="stored" x=${(i * W) / BARS} width=${W / BARS - 1} y=${H / 2 - (s * H) / 2} height=${(s * H) / 2} />
-      <rect class="churn" x=${(i * W) / BARS} width=${W / BARS - 1} y=${H / 2} height=${(c * H) / 2} />`), [list]);
-  if (!list.length) return null;
-  const span = last - first || 1;
+  const all = useMemo(() => bars(rows, BARS), [rows]);
+  const drawn = useMemo(() => {
+    if (!all) return null;
+    const width = W / BARS - 1;
+    const path = (list, draw) => list.map((v, i) => (v ? draw((i * W) / BARS, Math.round(v * 50 * H) / 100) : "")).join("");
+    return [html`<path class="stored" d=${path(all.stored, (x, h) => `M${x} ${H / 2}v${-h}h${width}v${h}z`)} />`, html`<path class="churn" d=${path(all.churn, (x, h) => `M${x} ${H / 2}v${h}h${width}v${-h}z`)} />`,
+      html`<path class="gap" d=${all.axis.gaps.map((g) => `M${((g / all.axis.length) * W).toFixed(1)} 0v${H}`).join("")} />`];
+  }, [all]);
+  if (!all) return null;
+  const { axis } = all;
+  const px = (t) => (axis.at(t) / axis.length) * W;
   const time = (e) => {
     const box = ref.current.getBoundingClientRect();
-    return first + Math.max(0, Math.min(1, (e.clientX - box.left) / box.width)) * span;
+    return axis.time(Math.max(0, Math.min(1, (e.clientX - box.left) / box.width)) * axis.length);
   };
-  const px = (t) => ((t - first) / span) * W;
   // The keys move a window of a tenth; with shift its end.
   const key = (e) => {
     if (e.ctrlKey || e.metaKey || e.altKey) return;
-    const by = { ArrowLeft: -span / 40, ArrowRight: span / 40, PageUp: -span / 10, PageDown: span / 10 }[e.key];
+    const end = axis.length;
+    const by = { ArrowLeft: -end / 40, ArrowRight: end / 40, PageUp: -end / 10, PageDown: end / 10 }[e.key];
+    const now = range && range.map(axis.at);
     let next = null;
     if (e.key === "Escape" && range) next = [];
-    else if (e.key === "Home") next = [first, first + span / 10];
-    else if (e.key === "End") next = [last - span / 10, last];
+    else if (e.key === "Home") next = [0, end / 10];
+    else if (e.key === "End") next = [end - end / 10, end];
     else if (!by) return;
-    else if (!range) next = by < 0 ? [last - span / 10, last] : [first, first + span / 10];
-    else if (e.shiftKey) next = [range[0], Math.max(range[0] + span / 200, Math.min(last, range[1] + by))];
+    else if (!range) next = by < 0 ? [end - end / 10, end] : [0, end / 10];
+    else if (e.shiftKey) next = [now[0], Math.max(now[0] + end / 200, Math.min(end, now[1] + by))];
     else {
-      const move = Math.max(first - range[0], Math.min(last - range[1], by));
-      next = [range[0] + move, range[1] + move];
+      const move = Math.max(-now[0], Math.min(end - now[1], by));
+      next = [now[0] + move, now[1] + move];
     }
     e.preventDefault();
     e.stopPropagation();
-    setRange(next.length ? next : null);
+    setRange(next.length ? next.map(axis.time) : null);
   };
   const text = range ? `${when(range[0])} to ${when(range[1])}` : "all times";
-  return html`<section aria-label="Time"><div class="brushed" role="slider" tabindex="0" aria-label="Time shown; arrows move it, with shift its end, escape shows all" aria-valuemin="0" aria-valuemax="100"
+  return html`<section aria-label="Time"><div class="brushed" role="slider" tabindex="0" aria-label="Time shown, without that in which nothing happened; arrows move it, with shift its end, escape shows all" aria-valuemin="0" aria-valuemax="100"
       aria-valuenow=${range ? Math.round((px(range[0]) / W) * 100) : 0} aria-valuetext=${text} onKeyDown=${key}>
     <svg class="chart" ref=${ref} viewBox=${`0 0 ${W} ${H}`} preserveAspectRatio="none" aria-hidden="true"
     onPointerDown=${(e) => ((drag.current = time(e)), ref.current.setPointerCapture(e.pointerId))}
@@ -239,7 +279,7 @@ export function Chart({ rows, range, setRange }) {
     }}>
     ${drawn}
     ${range && html`<rect class="brush" x=${px(range[0])} width=${Math.max(2, px(range[1]) - px(range[0]))} y="0" height=${H} />`}
-  </svg><span class="ends" aria-hidden="true"><span>${when(first)}</span><span>${when(last)}</span></span></div></section>`;
+  </svg><span class="ends" aria-hidden="true"><span>${when(axis.first)}</span><span>${when(axis.last)}</span></span></div></section>`;
 }
 
 export const title = (r) => (r.n ? r.n + " " : "") + plain(r.why || (r.id === "@" ? "now" : "")) + (r.text ? ": " + plain(r.text).slice(0, 80) : "");

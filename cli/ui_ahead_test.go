@@ -1,0 +1,108 @@
+package cli
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"reflect"
+	"testing"
+	"time"
+
+	"github.com/rewind-cli/rewind/engine/account"
+)
+
+// What a page is given with its login is what it would ask for, and not of before a save.
+func TestUIStart(t *testing.T) {
+	t.Parallel()
+	l := newUILab(t)
+	place := l.logIn(l.ui(l.env).URL)
+	for _, save := range []string{"", "second", "third"} {
+		if save != "" {
+			l.write(filepath.Join(l.env.Dir, "a.txt"), save+"\n")
+			l.run(l.env, "save", save)
+		}
+		var got struct {
+			Project string
+			Start   struct {
+				Timeline uiTimeline
+				ID       string
+				Look     json.RawMessage
+			}
+		}
+		l.get("/api/v1/start?project="+filepath.Base(place), &got)
+		want := l.rows(place)
+		newest := want[1]                              // now is as it was saved
+		want[0].Time = got.Start.Timeline.Rows[0].Time // each when it was asked
+		if !reflect.DeepEqual(got.Start.Timeline.Rows, want) || got.Start.ID != newest.ID || save != "" && newest.Text != save || got.Project != filepath.Base(place) {
+			t.Fatalf("after %q: %+v, not %+v", save, got, want)
+		}
+		var look json.RawMessage
+		l.get("/api/v1"+place+"/look?id="+newest.ID, &look)
+		if string(look) != string(got.Start.Look) {
+			t.Errorf("a look of %s, not %s", got.Start.Look, look)
+		}
+	}
+	var none struct{ Start any }
+	if code := l.ask("GET", "/api/v1/start?project=ffffffffffffffffffffffffffffffff", nil, &none); code != 200 || none.Start != nil {
+		t.Errorf("of a project that is not there: %d %v", code, none.Start)
+	}
+}
+
+// A store that nothing touched is not looked at again, for a while.
+func TestStoreStamp(t *testing.T) {
+	t.Parallel()
+	store := t.TempDir()
+	pack := filepath.Join(store, account.ObjectsName, "log-00000001.pack")
+	write := func(file, text string) {
+		t.Helper()
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		f, err := os.OpenFile(file, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		if _, err := f.WriteString(text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(filepath.Join(store, account.FormatName), "{}")
+	write(pack, "1")
+	now := time.Now()
+	for what, touch := range map[string]func(){
+		"":                  func() {},
+		"a record":          func() { write(pack, "2") },
+		"another pack":      func() { write(filepath.Join(filepath.Dir(pack), "log-00000002.pack"), "3") },
+		"another format":    func() { write(filepath.Join(store, account.FormatName), " ") },
+		"a store that went": func() { _ = os.RemoveAll(store) },
+	} {
+		var s storeStamp
+		if _, ok := s.still(now); ok {
+			t.Error("of nothing")
+		}
+		s.see(store, now)
+		s.note("7")
+		if what == "a store that went" {
+			defer func() {
+				touch()
+				if _, ok := s.still(now); ok {
+					t.Error(what)
+				}
+			}()
+			continue
+		}
+		touch()
+		if log, ok := s.still(now.Add(stampFor)); ok != (what == "") || ok && log != "7" {
+			t.Errorf("%s: %q %v", what, log, ok)
+		}
+		if _, ok := s.still(now.Add(stampFor + 1)); ok {
+			t.Errorf("%s: trusted for too long", what)
+		}
+		s.see(store, now)
+		s.note("")
+		if _, ok := s.still(now); ok {
+			t.Error("what failed is kept")
+		}
+	}
+}
