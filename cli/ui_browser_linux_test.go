@@ -477,7 +477,7 @@ func TestPageOthersWork(t *testing.T) {
 	l.click(".row", "make Add faster")
 	l.until(`document.querySelector(".right[aria-busy=false] h2")?.textContent.includes("make Add faster")`)
 	l.click(".right button", "Restore…")
-	l.until(`document.querySelector("dialog[open] .others li")?.textContent.includes("claude ` + other + `: 1 path, a file <b>beside</b>")`)
+	l.until(`/1 path of another session, claude 5ba1c0de:.*a file <b>beside<.b>": other.go/s.test(document.querySelector("dialog[open] .others")?.textContent)`)
 	l.picture("others")
 	l.click("dialog .others button", "Keep it: take back only this session's last 2 turns…")
 	l.until(`document.querySelector("dialog[open] .go:not([disabled])")?.textContent === "Revert 2 paths" && !document.querySelector("dialog .others")`)
