@@ -73,6 +73,10 @@ func (c *comparison) gap(a, aEnd, b, bEnd int) {
 		c.add(Change{a, aEnd, b, bEnd})
 		return
 	}
+	if c.strange(a, aEnd, b, bEnd) {
+		c.add(Change{a, aEnd, b, bEnd})
+		return
+	}
 	options := []diff.Option{diff.Context(0)}
 	if aEnd-a+bEnd-b > longGap {
 		options = append(options, diff.Fast())
@@ -93,6 +97,22 @@ func (c *comparison) gap(a, aEnd, b, bEnd int) {
 		}
 		c.add(at)
 	}
+}
+
+// fewPairs is how many pairs of lines are compared to see whether any two are the same.
+const fewPairs = 256
+
+// strange reports whether no line of one side is on the other; false where that is not worth looking at.
+func (c *comparison) strange(a, aEnd, b, bEnd int) bool {
+	if (aEnd-a)*(bEnd-b) > fewPairs {
+		return false
+	}
+	for _, name := range c.x[a:aEnd] {
+		if slices.Contains(c.y[b:bEnd], name) {
+			return false
+		}
+	}
+	return true
 }
 
 // add appends a change, to the one before where they touch.

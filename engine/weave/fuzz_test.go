@@ -28,7 +28,11 @@ func FuzzWeave(f *testing.F) {
 		}
 		whole := NewText(versions[0])
 		for i, v := range versions[1:] {
-			if err := whole.AddText(v, i); err != nil {
+			if mask>>i&3 == 3 { // both ways by turns
+				if err := whole.Add(linediff.Lines(v), i); err != nil {
+					t.Fatal(err)
+				}
+			} else if err := whole.AddText(v, i); err != nil {
 				t.Fatal(err)
 			}
 		}

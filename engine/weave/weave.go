@@ -4,7 +4,6 @@ import (
 	"errors"
 	"math/bits"
 	"slices"
-	"strings"
 
 	"github.com/rewind-cli/rewind/engine/linediff"
 )
@@ -23,15 +22,16 @@ var ErrTooLarge = errors.New("too many lines in all versions")
 
 // Weave is all versions of a text as one sequence of lines. It is not safe for concurrent use.
 type Weave struct {
-	table linediff.Table
-	lines []line
-	first int32             // line of the sequence, or none
-	more  map[int32][]event // of lines that a return brought back or took away: all but birth and death
-	now   []int32           // the lines of the newest version
-	names []int32           // and their numbers in the table
-	spare [2][]int32        // memory for the next ones of both
-	made  []version
-	equal map[uint64][]int32 // versions by the hash of their lines, oldest first
+	table  linediff.Table
+	lines  []line
+	first  int32             // line of the sequence, or none
+	more   map[int32][]event // of lines that a return brought back or took away: all but birth and death
+	now    []int32           // the lines of the newest version
+	names  []int32           // and their numbers in the table
+	spare  [2][]int32        // memory for the next ones of both
+	newest newestText
+	made   []version
+	equal  map[uint64][]int32 // versions by the hash of their lines, oldest first
 }
 
 // line is one line of the sequence. Versions are counted from 0, the oldest.
@@ -120,33 +120,23 @@ func (w *Weave) append(lines []string, step int) error {
 	for end < len(lines)-start && end < len(w.now)-start && lines[len(lines)-1-end] == w.table.Line(w.names[len(w.names)-1-end]) {
 		end++
 	}
+	w.newest.ends = nil
 	return w.put(start, lines[start:len(lines)-end], end, step)
 }
 
 // appendText is append of a text, of which only what is not common at both ends is cut into lines.
 func (w *Weave) appendText(text string, step int) error {
-	start := 0
-	for ; start < len(w.names); start++ {
-		l := w.table.Line(w.names[start])
-		if !strings.HasPrefix(text, l) || !wholeLine(l) && len(l) < len(text) {
-			break
-		}
-		text = text[len(l):]
+	if w.newest.ends == nil {
+		w.newest.set(w.Newest())
 	}
-	end := 0
-	for ; end < len(w.names)-start && text != ""; end++ {
-		l := w.table.Line(w.names[len(w.names)-1-end])
-		at := len(text) - len(l)
-		if !strings.HasSuffix(text, l) || at > 0 && text[at-1] != '\n' || !wholeLine(l) && end > 0 {
-			break
-		}
-		text = text[:at]
+	start, end, from, to := w.newest.common(text)
+	lines := linediff.Lines(text[from:to])
+	if err := w.put(start, lines, end, step); err != nil {
+		return err
 	}
-	return w.put(start, linediff.Lines(text), end, step)
+	w.newest.replace(text, start, lines, end)
+	return nil
 }
-
-// wholeLine reports whether a line ends with a line feed, as all but the last one of a text do.
-func wholeLine(l string) bool { return l != "" && l[len(l)-1] == '\n' }
 
 // put makes the next version: so many of the newest one's first lines, others, so many of its last ones.
 func (w *Weave) put(start int, lines []string, end, step int) error {
