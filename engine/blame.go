@@ -417,8 +417,17 @@ func (b *blaming) weave(chain []nameSpan, newest *manifest.Entry) (*Blamed, erro
 	if len(origins) == 0 {
 		add(newest, nil, b.o.Path)
 	}
+	reverts, err := readReverts(b.ctx, b.p)
+	if err != nil {
+		return nil, err
+	}
+	links := make([]link, len(origins))
+	for i, o := range origins {
+		links[i] = link{entry: entries[i], step: o.step, path: o.path}
+	}
 	var f *weave.File
-	err := b.read(entries, func(v weave.Version) {
+	err = b.read(entries, func(v weave.Version) {
+		v.Taken = reverts.takenBy(links, v.Step)
 		if f == nil {
 			v.Step = weave.Oldest
 			f = weave.NewFile(v)
@@ -434,7 +443,7 @@ func (b *blaming) weave(chain []nameSpan, newest *manifest.Entry) (*Blamed, erro
 		return nil, &NotBlamedError{Path: b.o.Path, Reason: BlameBinary}
 	}
 	out := &Blamed{Path: b.o.Path, Lines: w.Newest()}
-	births := w.Birth()
+	births := w.Birth(writtenAgain(links))
 	for i := 0; i < len(births); {
 		end := i + 1
 		for end < len(births) && births[end] == births[i] {

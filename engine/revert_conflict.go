@@ -38,7 +38,7 @@ func builtOn(links []link, w *weave.Weave, b weave.Block) []int {
 	if len(b.Own) == 0 {
 		return steps
 	}
-	for _, step := range w.Birth()[b.Start:b.End] {
+	for _, step := range w.Birth(writtenAgain(links))[b.Start:b.End] {
 		if step > b.Own[0] && step < len(links) && !links[step].own && !slices.Contains(steps, step) {
 			steps = append(steps, step)
 		}

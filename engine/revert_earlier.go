@@ -1,13 +1,16 @@
 package engine
 
 import (
+	"context"
 	"encoding/json"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/rewind-cli/rewind/engine/attribution"
+	"github.com/rewind-cli/rewind/engine/linediff"
 	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/weave"
 	"github.com/rewind-cli/rewind/manifest"
 )
 
@@ -98,19 +101,21 @@ func parseDone(op manifest.Operation) *doneRevert {
 	return d
 }
 
-// earlier is the revert that a step is of; nil where it is none, or does not say whose work it was.
-func (v *reverting) earlier(s *attribution.Step) (*doneRevert, error) {
-	if s.Class != attribution.Operation || s.By == nil || s.By.Operation == 0 {
-		return nil, nil
+// reverts are those that say whose work they took back, by their operations' sequence numbers.
+type reverts map[uint64]*doneRevert
+
+// of is the revert that a step is of; nil where it is none, or does not say whose work it was.
+func (r reverts) of(s *attribution.Step) *doneRevert {
+	if s == nil || s.Class != attribution.Operation || s.By == nil {
+		return nil
 	}
-	done, err := v.done()
-	return done[s.By.Operation], err
+	return r[s.By.Operation]
 }
 
-// readEarlier reads the reverts that say whose work they took back, by their operations' sequence numbers.
-func (v *reverting) readEarlier() (map[uint64]*doneRevert, error) {
-	done := map[uint64]*doneRevert{}
-	ops, err := Operations(v.ctx, v.Project, 0)
+// readReverts reads them.
+func readReverts(ctx context.Context, p *project.Project) (reverts, error) {
+	done := reverts{}
+	ops, err := Operations(ctx, p, 0)
 	for _, op := range ops {
 		if op.Kind != manifest.OpRevert {
 			continue
@@ -122,19 +127,57 @@ func (v *reverting) readEarlier() (map[uint64]*doneRevert, error) {
 	return done, err
 }
 
+// takenBy says how the j-th version was made, where a revert made it that says whose work it took back; else nil.
+func (r reverts) takenBy(links []link, j int) *weave.Taken {
+	d := r.of(links[j].step)
+	if d == nil {
+		return nil
+	}
+	then := slices.Clone(links[:j])
+	for i := range then {
+		then[i].own = then[i].step != nil && d.has(then[i].step)
+	}
+	r.settle(then)
+	chosen, n := d.choicesFor(links), -1
+	return &weave.Taken{
+		Own: func(step int) bool { return step >= 0 && step < j && then[step].own },
+		Options: weave.Options{Again: writtenAgain(links), Labels: revertLabels, Choose: func(weave.Block) weave.Choice {
+			if n++; n < len(chosen) {
+				return chosen[n].ofBlock()
+			}
+			return weave.Keep
+		}},
+	}
+}
+
+// revertLabels stand in markers.
+var revertLabels = linediff.Labels{Ours: "now", Base: "what is taken back", Theirs: "before it"}
+
+func (c ConflictChoice) ofBlock() weave.Choice {
+	switch c {
+	case UndoBlock:
+		return weave.Undo
+	case MarkConflict:
+		return weave.Markers
+	}
+	return weave.Keep
+}
+
+// writtenAgain reports of steps whether the lines that one took away, and another brought back, are the other's: it wrote
+// them itself. What comes back with an operation, or by the hand that took it away, is whose it was.
+func writtenAgain(links []link) func(gone, back int) bool {
+	return func(gone, back int) bool {
+		return links[back].step.Class != attribution.Operation && !sameMaker(links[gone].step, links[back].step)
+	}
+}
+
 // settle takes earlier reverts into account. One of the same work, or a part of it, is taken for the work's own: without
 // both there is what was before them. Where it took back all that there was, and more, nothing of
 // that is left to be taken back.
-func (v *reverting) settle(f *fileRevert, links []link) error {
+func (r reverts) settle(links []link) {
 	for j, l := range links {
-		if l.step == nil || l.own {
-			continue
-		}
-		d, err := v.earlier(l.step)
-		if err != nil {
-			return err
-		}
-		if d == nil {
+		d := r.of(l.step)
+		if d == nil || l.own {
 			continue
 		}
 		theirs, within, covers := false, true, true
@@ -148,7 +191,7 @@ func (v *reverting) settle(f *fileRevert, links []link) error {
 			covers = covers && (!o.own || has)
 		}
 		kept, settled := false, false
-		for _, c := range d.choicesFor(f, links) {
+		for _, c := range d.choicesFor(links) {
 			kept = kept || c == KeepBlock || c == KeepFile
 			settled = settled || c == UndoBlock || c == MarkConflict
 		}
@@ -172,15 +215,18 @@ func (v *reverting) settle(f *fileRevert, links []link) error {
 			}
 		}
 	}
-	return nil
 }
 
 // choicesFor are those that were made for a path, whatever it was called.
-func (d *doneRevert) choicesFor(f *fileRevert, links []link) (list []ConflictChoice) {
-	names := []string{f.path}
+func (d *doneRevert) choicesFor(links []link) (list []ConflictChoice) {
+	var names []string
 	for _, l := range links {
-		if l.path != "" && !slices.Contains(names, l.path) {
-			names = append(names, l.path)
+		name := l.path
+		if name == "" && l.step != nil {
+			name = l.step.Path
+		}
+		if name != "" && !slices.Contains(names, name) {
+			names = append(names, name)
 		}
 	}
 	for _, name := range names {

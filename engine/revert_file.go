@@ -125,7 +125,7 @@ func (l *link) reverts() bool {
 }
 
 // chain are the versions that have a part in how the path is now.
-func (f *fileRevert) chain() []link {
+func (f *fileRevert) chain(v *reverting) ([]link, error) {
 	links := make([]link, len(f.versions))
 	for i := range links {
 		links[i] = link{entry: f.versions[i], own: f.own[i]}
@@ -133,40 +133,75 @@ func (f *fileRevert) chain() []link {
 			links[i].step = &f.steps[i-1]
 		}
 	}
-	return chainOf(links)
+	return v.chainOf(links)
 }
 
-// chainOf leaves out what an operation went back behind: a restore, or what took it back.
-func chainOf(all []link) []link {
-	var links []link
-	for i := len(all) - 1; i >= 0; {
-		if i > 0 && all[i].step.Class == attribution.Operation {
-			if back := sameBefore(all, i); back >= 0 {
-				i = back
-				continue
+// chainOf leaves out what an operation went back behind: a restore, or what took it back. In a text a revert goes back
+// only where all since then was of the work that it took: equal lines may be others'.
+func (v *reverting) chainOf(all []link) ([]link, error) {
+	loose, strict := v.done.wayBack(all, false), v.done.wayBack(all, true)
+	if len(loose) == len(strict) {
+		return loose, nil
+	}
+	texts := v.versions.texts(0)
+	for _, l := range strict {
+		if l.entry == nil {
+			continue
+		}
+		if !hasContent(l.entry) || l.entry.Kind == manifest.Symlink || l.entry.Size > patch.MaxText {
+			return loose, nil
+		}
+		if _, ok, err := texts.text(l.entry, patch.IsText); err != nil || !ok {
+			return loose, err
+		}
+	}
+	return strict, nil
+}
+
+// wayBack are the versions that lead to the newest one.
+func (r reverts) wayBack(all []link, strict bool) (links []link) {
+	// Each version's place on its way, and what is before that.
+	at, before := make([]int, len(all)), make([]int, len(all))
+	for i := range all {
+		if at[i], before[i] = i, -1; i > 0 {
+			before[i] = at[i-1]
+		}
+		if i == 0 || all[i].step.Class != attribution.Operation {
+			continue
+		}
+		d := r.of(all[i].step)
+		for k := i - 1; k >= 0; k-- {
+			if sameVersion(all[k], all[i]) && (!strict || d == nil || onlyOf(d, all, before, at[i-1], at[k])) {
+				at[i] = at[k]
+				break
 			}
 		}
+	}
+	for i := at[len(all)-1]; i >= 0; i = before[i] {
 		links = append(links, all[i])
-		i--
 	}
 	slices.Reverse(links)
 	return links
 }
 
-// sameBefore is the newest version before the i-th that it equals; -1 for none. What a revert made is its own, as settle
-// has to know whose work it took back: it does not go back to what another one had made, that was undone.
-func sameBefore(all []link, i int) int {
-	is := all[i]
-	for k := i - 1; k >= 0; k-- {
-		was := all[k]
-		if is.reverts() && was.reverts() {
-			continue
-		}
-		if was.path == is.path && (sameEntries(was.entry, is.entry) || sameKindDir(was.entry, is.entry) && was.entry.Mode == is.entry.Mode) {
-			return k
+// onlyOf reports whether a version is on the way to another, and all between them is a revert's work.
+func onlyOf(d *doneRevert, all []link, before []int, from, to int) bool {
+	for ; from != to; from = before[from] {
+		if from < 0 || all[from].step == nil || !d.has(all[from].step) {
+			return false
 		}
 	}
-	return -1
+	return true
+}
+
+// sameVersion reports whether a version equals an earlier one, so that an operation went back to it. What a revert made
+// is its own, as settle has to know whose work it took back: it does not go back to what another one had made, that was
+// undone.
+func sameVersion(was, is link) bool {
+	if is.reverts() && was.reverts() {
+		return false
+	}
+	return was.path == is.path && (sameEntries(was.entry, is.entry) || sameKindDir(was.entry, is.entry) && was.entry.Mode == is.entry.Mode)
 }
 
 // decideAll finds what each path becomes, several at a time: each has its own history. renames has read what they share.
@@ -197,10 +232,11 @@ func (v *reverting) decide(worker int, f *fileRevert) error {
 	if !f.touched || f.decided {
 		return nil
 	}
-	links := f.chain()
-	if err := v.settle(f, links); err != nil {
+	links, err := f.chain(v)
+	if err != nil {
 		return err
 	}
+	v.done.settle(links)
 	if !slices.ContainsFunc(links, func(l link) bool { return l.own }) {
 		f.touched = false // it was taken back already
 		return nil
@@ -320,18 +356,11 @@ func (v *reverting) content(worker int, f *fileRevert, links []link) error {
 		Choose: func(b weave.Block) weave.Choice {
 			c := v.conflictOf(f, links, w, b)
 			f.conflicts = append(f.conflicts, c)
-			switch c.Choice {
-			case UndoBlock:
-				return weave.Undo
-			case MarkConflict:
-				return weave.Markers
-			case KeepFile:
-				whole = true
-			}
-			return weave.Keep
+			whole = whole || c.Choice == KeepFile
+			return c.Choice.ofBlock()
 		},
-		Again:  func(gone, back int) bool { return !sameMaker(links[gone].step, links[back].step) },
-		Labels: linediff.Labels{Ours: "now", Base: "what is taken back", Theirs: "before it"},
+		Again:  writtenAgain(links),
+		Labels: revertLabels,
 	})
 	for _, b := range result.Blocks {
 		f.removed += len(b.Removed)
@@ -391,8 +420,15 @@ func (v *reverting) weave(links []link) (w *weave.Weave, err error) {
 		}
 		if w == nil {
 			w = weave.NewText(text)
-		} else if w.AddText(text, i) != nil {
-			return nil, nil
+			continue
+		}
+		if taken := v.done.takenBy(links, i); taken != nil {
+			err = w.AddWithout(linediff.Lines(text), i, *taken)
+		} else {
+			err = w.AddText(text, i)
+		}
+		if err != nil {
+			return nil, nil // too many
 		}
 	}
 	return w, nil

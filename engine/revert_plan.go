@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/rewind-cli/rewind/cas/oid"
 	"github.com/rewind-cli/rewind/engine/attribution"
@@ -32,8 +31,8 @@ type reverting struct {
 	gone     *StatesGoneError // what is said where it was; nil: no state was removed before the oldest
 	skips    []problem.Problem
 	turns    map[RevertedTurn]int
-	first    map[RevertedTurn]int64                 // when its work began
-	done     func() (map[uint64]*doneRevert, error) // readEarlier, once
+	first    map[RevertedTurn]int64 // when its work began
+	done     reverts
 }
 
 // plan plans what the person asked for; nil where there is nothing to do.
@@ -45,7 +44,10 @@ func (v *reverting) plan() (*restore.Plan, error) {
 	if v.who, err = attribution.New(v.ctx, v.Project, attribution.Options{Now: now}); err != nil {
 		return nil, err
 	}
-	v.versions, v.done = newVersions(v.Project, v.tx.Get), sync.OnceValues(v.readEarlier)
+	v.versions = newVersions(v.Project, v.tx.Get)
+	if v.done, err = readReverts(v.ctx, v.Project); err != nil {
+		return nil, err
+	}
 	if v.work, err = chooseWork(v.ctx, v.Project, v.o.Work, v.who); err != nil {
 		return nil, err
 	}

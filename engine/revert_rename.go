@@ -69,10 +69,11 @@ func (v *reverting) renames() error {
 // decideTrail finds what a file becomes, and what it is called then.
 func (v *reverting) decideTrail(o *outcome) error {
 	f := o.f
-	links := chainOf(o.links)
-	if err := v.settle(f, links); err != nil {
+	links, err := v.chainOf(o.links)
+	if err != nil {
 		return err
 	}
+	v.done.settle(links)
 	for i, l := range links {
 		f.versions, f.own = append(f.versions, l.entry), append(f.own, l.own)
 		if i > 0 {

@@ -85,7 +85,7 @@ func (a *Attribution) pair(db *manifest.DB, from, to *point) (steps []Step, err 
 		touches[t.Path] = append(touches[t.Path], touchPoint(t))
 	}
 	trace := func(path string, old, new *manifest.Entry) {
-		h := &tracer{a: a, path: path, old: old, base: old, last: from}
+		h := &tracer{a: a, path: path, old: old, base: old, saved: old, last: from}
 		for _, pt := range touches[path] {
 			h.see(pt, pt.touch.Entry)
 		}

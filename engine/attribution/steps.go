@@ -80,7 +80,7 @@ func (a *Attribution) trace(path string, history []manifest.Version, touches []m
 	if len(versions) > 0 {
 		h.old = versions[0].Old
 	}
-	h.base = h.old
+	h.base, h.saved = h.old, h.old
 	i := 0
 	for _, pt := range a.looks(versions, touches) {
 		var entry *manifest.Entry

@@ -7,34 +7,40 @@ type tracer struct {
 	a     *Attribution
 	path  string
 	old   *manifest.Entry
-	base  *manifest.Entry // in the newest checkpoint
+	base  *manifest.Entry // as the newest look at the whole tree found it
+	saved *manifest.Entry // in the newest checkpoint
 	last  *point          // the newest look that found old; nil: none
 	from  uint64          // steps up to it are not asked for
 	steps []Step
 }
 
-// rest is a look at the whole tree that found nothing new.
+// rest is a look at the whole tree that found nothing new in checkpoints. The first one behind a touch, or an operation,
+// may have found something else than that.
 func (t *tracer) rest(pt *point) {
-	if t.last == nil || pt.seq > t.last.seq {
-		if t.last != nil && t.last.touch != nil && !t.skips(pt, t.base) && !alike(t.old, t.base) {
-			for first := t.a.index(t.last.seq); t.a.points[first] != pt; first++ {
-				if t.a.points[first].c != nil {
-					pt = t.a.points[first]
-					break
-				}
-			}
-			t.see(pt, t.base) // what the touch saw was taken back
-			return
-		}
-		t.last = pt
+	if t.last != nil && pt.seq <= t.last.seq {
+		return
 	}
+	if t.last != nil && t.last.c == nil && !alike(t.old, t.saved) {
+		for _, first := range t.a.points[t.a.index(t.last.seq):] {
+			if first.seq > pt.seq {
+				break
+			}
+			if first.c != nil && !t.skips(first, t.saved) {
+				t.see(first, t.saved) // what it saw was taken back
+				break
+			}
+		}
+	}
+	t.last = pt
 }
 
 func (t *tracer) see(pt *point, entry *manifest.Entry) {
 	if pt.touch != nil {
 		t.before(pt)
 	} else {
-		t.base = entry
+		if t.base = entry; pt.c != nil {
+			t.saved = entry
+		}
 		if t.skips(pt, entry) {
 			return
 		}

@@ -49,7 +49,7 @@ func BenchmarkBlame(b *testing.B) {
 		all := versions(size.lines, size.versions)
 		b.Run(fmt.Sprintf("%dx%d", size.lines, size.versions), func(b *testing.B) {
 			for b.Loop() {
-				woven(all).Birth()
+				woven(all).Birth(nil)
 			}
 		})
 	}

@@ -55,6 +55,8 @@ type Options struct {
 type Result struct {
 	Lines  []string // joined they are the text
 	Blocks []Block  // what was done, in order of Start
+	from   []int32  // by line: that of the sequence, none for one that is in no version
+	own    []int32  // the versions that were taken out
 }
 
 // Conflicts is how many of the blocks ask for a choice.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"slices"
 
+	"github.com/rewind-cli/rewind/engine/linediff"
 	"github.com/rewind-cli/rewind/manifest"
 )
 
@@ -16,12 +17,20 @@ type Version struct {
 	Entry *manifest.Entry // nil: nothing there
 	Text  bool            // of a file: Content or Lines are its content. Whoever reads it decides: IsText, and no more than MaxText
 	Lines []string
+	Taken *Taken // it was made by taking steps out of the one before; nil: it was written
 
 	Content string // the same in one piece; "" where there are Lines
 }
 
 // add makes it a weave's next version.
 func (v *Version) add(w *Weave) error {
+	if v.Taken != nil {
+		lines := v.Lines
+		if v.Content != "" {
+			lines = linediff.Lines(v.Content)
+		}
+		return w.AddWithout(lines, v.Step, *v.Taken)
+	}
 	if v.Content != "" {
 		return w.AddText(v.Content, v.Step)
 	}

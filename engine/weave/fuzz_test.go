@@ -41,7 +41,7 @@ func FuzzWeave(f *testing.F) {
 			t.Fatal("texts make another weave than their lines")
 		}
 		newest := linediff.Lines(versions[len(versions)-1])
-		if !slices.Equal(w.Newest(), newest) || len(w.Birth()) != len(newest) {
+		if !slices.Equal(w.Newest(), newest) || len(w.Birth(nil)) != len(newest) {
 			t.Fatalf("the newest is %q", w.Newest())
 		}
 		ended := !slices.ContainsFunc(versions, func(v string) bool { return v != "" && !strings.HasSuffix(v, "\n") })

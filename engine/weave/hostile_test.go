@@ -115,7 +115,7 @@ func TestLooksAreBounded(t *testing.T) {
 	w := life(t, "abcd", "aBcd", "aBXcd")
 	for _, bound := range []struct{ looks, again int }{{0, maxAgain}, {maxLooks, 0}} {
 		tk := &taking{w: w, looks: bound.looks, again: bound.again}
-		first := tk.assign(func(s int) bool { return s == 1 }, nil)
+		first := tk.assign(func(s int) bool { return s == 1 })
 		tk.sequence(first)
 		tk.split(0, len(tk.seq), first)
 		tk.overlaps(first)

@@ -155,7 +155,7 @@ func TestLives(t *testing.T) {
 		if got := w.Newest(); !slices.Equal(got, newest) {
 			t.Fatalf("the newest is %q, not %q", got, newest)
 		}
-		for i, step := range w.Birth() {
+		for i, step := range w.Birth(nil) {
 			owner := none
 			if step != Oldest {
 				owner = k.owners[step]

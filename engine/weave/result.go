@@ -14,7 +14,7 @@ func (t *taking) result(o Options) Result {
 	plain := func(to int) {
 		for _, l := range t.seq[done:to] {
 			if t.now[l] {
-				r.Lines = append(r.Lines, t.line(l))
+				r.add(l, t.line(l))
 				newest++
 			}
 		}
@@ -41,8 +41,10 @@ func (t *taking) result(o Options) Result {
 			case Undo:
 				in = t.before(&b)
 			case Markers:
-				left := func(l int32) bool { return t.w.lives(l, b.last) }
-				r.Lines = append(r.Lines, linediff.Markers(t.texts(region, t.isNow), t.texts(region, left), b.Before, o.Labels)...)
+				left := func(l int32) bool { return t.lives(l, b.last) }
+				for _, line := range linediff.Markers(t.texts(region, t.isNow), t.texts(region, left), b.Before, o.Labels) {
+					r.add(none, line)
+				}
 				newest, b.AtEnd = b.End, len(r.Lines)
 				r.Blocks = append(r.Blocks, b)
 				continue
@@ -56,6 +58,11 @@ func (t *taking) result(o Options) Result {
 	plain(len(t.seq))
 	endLines(r.Lines)
 	return r
+}
+
+// add appends a line of the sequence, or none of it.
+func (r *Result) add(l int32, text string) {
+	r.Lines, r.from = append(r.Lines, text), append(r.from, l)
 }
 
 // endLines gives each line but the last a line feed: a last line without one may have come to stand before others.
@@ -77,7 +84,7 @@ func (t *taking) line(l int32) string { return t.w.table.Line(t.w.lines[l].name)
 func (t *taking) isNow(l int32) bool { return t.now[l] }
 
 func (t *taking) before(b *Block) func(int32) bool {
-	return func(l int32) bool { return t.w.lives(l, b.first-1) }
+	return func(l int32) bool { return t.lives(l, b.first-1) }
 }
 
 func (t *taking) texts(lines []int32, in func(int32) bool) (out []string) {
@@ -122,7 +129,7 @@ func (t *taking) write(r *Result, b *Block, region []int32, newest *int, in func
 			*newest++
 		}
 		if is {
-			r.Lines = append(r.Lines, t.line(l))
+			r.add(l, t.line(l))
 		}
 		if was == is || b == nil {
 			continue
@@ -191,7 +198,7 @@ func (t *taking) steps(lines []int32, which role, since int32) []int {
 func (t *taking) ambiguous(b *Block) bool {
 	// The lines around it, so that the merges see where it ends.
 	region := t.seq[max(b.lo-1, 0):min(b.hi+1, len(t.seq))]
-	at := func(v int32) []int32 { return t.names(region, func(l int32) bool { return t.w.lives(l, v) }) }
+	at := func(v int32) []int32 { return t.names(region, func(l int32) bool { return t.lives(l, v) }) }
 	var versions []int32 // that changed the region
 	for _, l := range region {
 		t.events(l, func(e event) bool {

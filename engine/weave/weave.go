@@ -55,7 +55,8 @@ type version struct {
 	step  int
 	back  int32 // the earlier version that it equals: a return; none for an ordinary one
 	hunks []hunk
-	size  int // lines
+	size  int     // lines
+	takes []int32 // the versions that it took out, and wholly
 }
 
 // hunk is a change of an ordinary version: what stands between two lines that were next to the change. All
@@ -149,10 +150,7 @@ func (w *Weave) put(start int, lines []string, end, step int) error {
 
 	at := int32(len(w.made))
 	v := version{step: step, back: none, size: len(names)}
-	hash := uint64(len(names)) // of what is looked at again: it need not be strong
-	for _, n := range names {
-		hash = bits.RotateLeft64(hash^uint64(n), 27) * 0x9E3779B97F4A7C15
-	}
+	hash := hashOf(names)
 	if back := w.sameAs(hash, names); back != none && !slices.Equal(names, w.names) {
 		v.back = back
 		w.made = append(w.made, v)
@@ -164,6 +162,15 @@ func (w *Weave) put(start int, lines []string, end, step int) error {
 	w.spare[0], w.names = w.names, names
 	w.equal[hash] = append(w.equal[hash], at)
 	return nil
+}
+
+// hashOf is for what is looked at again: it need not be strong.
+func hashOf(names []int32) uint64 {
+	hash := uint64(len(names))
+	for _, n := range names {
+		hash = bits.RotateLeft64(hash^uint64(n), 27) * 0x9E3779B97F4A7C15
+	}
+	return hash
 }
 
 // name appends the numbers of lines. Most of them are the next ones of the newest version, which needs no look into
@@ -231,16 +238,8 @@ func (w *Weave) insert(at int32, names []int32) []hunk {
 			last = l
 		}
 		for _, n := range names[c.B:c.BEnd] {
-			l := int32(len(w.lines))
-			next := &w.first
-			if last != none {
-				next = &w.lines[last].next
-			}
-			born := line{name: n, birth: at, death: none, next: *next}
-			*next = l
-			w.lines = append(w.lines, born)
-			now = append(now, l)
-			last = l
+			last = w.born(n, at, last)
+			now = append(now, last)
 		}
 		hunks = append(hunks, h)
 	}
@@ -261,9 +260,24 @@ func (w *Weave) goBack(at int32, lines []int32) {
 		delete(then, l)
 	}
 	for l := range then {
-		w.event(l, event{version: at, lives: true})
+		if w.lines[l].birth != at {
+			w.event(l, event{version: at, lives: true})
+		}
 	}
 	w.now = lines
+}
+
+// born puts a new line behind another one; none: first.
+func (w *Weave) born(name, version, behind int32) int32 {
+	l := int32(len(w.lines))
+	next := &w.first
+	if behind != none {
+		next = &w.lines[behind].next
+	}
+	born := line{name: name, birth: version, death: none, next: *next}
+	*next = l
+	w.lines = append(w.lines, born)
+	return l
 }
 
 func (w *Weave) event(at int32, e event) {
@@ -293,6 +307,15 @@ func (w *Weave) lives(at, v int32) bool {
 	return lives
 }
 
+// touched reports whether a version, from v on, brought a line or took it away.
+func (w *Weave) touched(at, v int32) bool {
+	l := &w.lines[at]
+	if l.birth >= v || l.death >= v {
+		return true
+	}
+	return slices.ContainsFunc(w.more[at], func(e event) bool { return e.version >= v })
+}
+
 // livingAt gives the lines of a version.
 func (w *Weave) livingAt(v int32) []int32 {
 	out := make([]int32, 0, w.made[v].size)
@@ -305,11 +328,19 @@ func (w *Weave) livingAt(v int32) []int32 {
 }
 
 // Birth gives for each line of the newest version the step that made it, or Oldest. A line that came back
-// with a return is still that of the step which first made it.
-func (w *Weave) Birth() []int {
+// with a return is still that of the step which first made it; but where again, as that of Options, says so, of the one
+// that brought it back.
+func (w *Weave) Birth(again func(gone, back int) bool) []int {
 	out := make([]int, len(w.now))
 	for i, l := range w.now {
-		out[i] = w.made[w.lines[l].birth].step
+		birth, gone := w.lines[l].birth, w.lines[l].death
+		for _, e := range w.more[l] {
+			if e.lives && again != nil && again(w.made[gone].step, w.made[e.version].step) {
+				birth = e.version
+			}
+			gone = e.version
+		}
+		out[i] = w.made[birth].step
 	}
 	return out
 }

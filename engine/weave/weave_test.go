@@ -170,11 +170,11 @@ func TestLastLine(t *testing.T) {
 
 func TestBirth(t *testing.T) {
 	w := life(t, "abc", "abXc", "abc", "abXcY", "bXcY")
-	if got := w.Birth(); !slices.Equal(got, []int{Oldest, 3, Oldest, 3}) {
+	if got := w.Birth(nil); !slices.Equal(got, []int{Oldest, 3, Oldest, 3}) {
 		t.Errorf("%v", got)
 	}
 	w = life(t, "abc", "abXc", "abc", "abXc", "bXc")
-	if got := w.Birth(); !slices.Equal(got, []int{Oldest, 1, Oldest}) {
+	if got := w.Birth(nil); !slices.Equal(got, []int{Oldest, 1, Oldest}) {
 		t.Errorf("%v", got)
 	}
 }

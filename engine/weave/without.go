@@ -19,34 +19,42 @@ const (
 	own
 )
 
-// Without gives the newest text as if own steps had not been. own is asked for steps other than Oldest, and
+// Without gives the newest text as if own steps had not been. isOwn is asked for steps other than Oldest, and
 // gives the same answer each time. Lines of the result are those of versions, but for marks and
 // for a line feed after a line that was a last one and is no more.
-func (w *Weave) Without(own func(step int) bool, o Options) Result {
-	t := &taking{w: w, looks: maxLooks, again: maxAgain}
-	first := t.assign(own, o.Again)
+func (w *Weave) Without(isOwn func(step int) bool, o Options) Result {
+	t := &taking{w: w, anewBy: o.Again, looks: maxLooks, again: maxAgain}
+	first := t.assign(isOwn)
 	if first == none {
 		return Result{Lines: w.Newest()}
 	}
 	t.sequence(first)
 	t.split(0, len(t.seq), first)
 	t.overlaps(first)
-	return t.result(o)
+	r := t.result(o)
+	for v, role := range t.roles {
+		if role == own {
+			r.own = append(r.own, int32(v))
+		}
+	}
+	return r
 }
 
 // taking is one answer of Without.
 type taking struct {
 	w            *Weave
+	anewBy       func(gone, back int) bool // Options.Again
 	roles        []role
-	now          []bool  // by line: whether it is in the newest version
-	seq          []int32 // the lines that were there just before the first own version, or since
-	at           []int32 // by line: its place in seq, or none
-	blocks       []Block // regions at first
+	out          map[int32]bool // foreign versions that a later one took out: they have no part, nor has that
+	now          []bool         // by line: whether it is in the newest version
+	seq          []int32        // the lines that were there just before the first own version, or since
+	at           []int32        // by line: its place in seq, or none
+	blocks       []Block        // regions at first
 	looks, again int
 }
 
 // assign gives each version its role, and the first own one, or none.
-func (t *taking) assign(isOwn func(int) bool, again func(gone, back int) bool) int32 {
+func (t *taking) assign(isOwn func(int) bool) int32 {
 	t.roles = make([]role, len(t.w.made))
 	t.roles[0] = foreign
 	first := int32(none)
@@ -57,8 +65,18 @@ func (t *taking) assign(isOwn func(int) bool, again func(gone, back int) bool) i
 			t.roles[i] = own
 			first = i
 			i--
-		case v.back >= 0 && !t.anew(i, isOwn, again):
+		case t.out[i]:
+			i--
+		case v.back >= 0 && !t.anew(i, isOwn):
 			i = v.back
+		case len(v.takes) > 0 && !slices.ContainsFunc(v.takes, func(taken int32) bool { return isOwn(t.w.made[taken].step) }):
+			if t.out == nil {
+				t.out = map[int32]bool{}
+			}
+			for _, taken := range v.takes {
+				t.out[taken] = true
+			}
+			i--
 		default:
 			t.roles[i] = foreign
 			i--
@@ -67,11 +85,13 @@ func (t *taking) assign(isOwn func(int) bool, again func(gone, back int) bool) i
 	return first
 }
 
+// brings reports whether a version that brought a line back, which another had taken away, did so as its own doing.
+func (t *taking) brings(gone, back int32) bool {
+	return gone > 0 && t.anewBy != nil && t.anewBy(t.w.made[gone].step, t.w.made[back].step)
+}
+
 // anew reports whether a foreign return brings own lines back as its own doing.
-func (t *taking) anew(v int32, isOwn func(int) bool, again func(gone, back int) bool) bool {
-	if again == nil {
-		return false
-	}
+func (t *taking) anew(v int32, isOwn func(int) bool) bool {
 	for at, events := range t.w.more {
 		l := &t.w.lines[at]
 		if l.birth == 0 || !isOwn(t.w.made[l.birth].step) {
@@ -79,7 +99,7 @@ func (t *taking) anew(v int32, isOwn func(int) bool, again func(gone, back int) 
 		}
 		gone := l.death
 		for _, e := range events {
-			if e.version == v && e.lives && again(t.w.made[gone].step, t.w.made[v].step) {
+			if e.version == v && e.lives && t.brings(gone, v) {
 				return true
 			}
 			gone = e.version
@@ -110,6 +130,20 @@ func (t *taking) events(l int32, yield func(event) bool) {
 	}
 }
 
+// lives reports whether a line was there in a version, as versions with a part made it.
+func (t *taking) lives(l, v int32) (lives bool) {
+	if t.out == nil {
+		return t.w.lives(l, v)
+	}
+	t.events(l, func(e event) bool {
+		if e.version <= v {
+			lives = e.lives
+		}
+		return e.version <= v
+	})
+	return lives
+}
+
 // touched reports whether a version with a part, from v on, did something to a line.
 func (t *taking) touched(l, v int32) bool {
 	touched := false
@@ -120,26 +154,42 @@ func (t *taking) touched(l, v int32) bool {
 	return touched
 }
 
-// last gives the last that was done to a line before version v; ok is false if nothing was.
+// last gives the last that was done to a line before version v; ok is false if nothing was. Of a line that a foreign
+// version only put back, it is whose it was.
 func (t *taking) last(l, v int32) (last event, ok bool) {
+	var made, gone int32
 	t.events(l, func(e event) bool {
-		if e.version < v {
-			last, ok = e, true
+		if e.version >= v {
+			return false
 		}
-		return e.version < v
+		switch {
+		case !e.lives:
+			gone = e.version
+		case !ok || t.roles[e.version] == own || t.brings(gone, e.version):
+			made = e.version
+		}
+		last, ok = e, true
+		return true
 	})
+	if last.lives {
+		last.version = made
+	}
 	return last, ok
 }
 
 // stays reports whether a line is in the text without the own steps.
 func (t *taking) stays(l int32) bool {
-	born, gone := false, false
+	born, gone, known := false, false, false
+	var away int32
 	t.events(l, func(e event) bool {
 		if t.roles[e.version] == foreign {
-			born = born || e.lives
-			gone = gone || !e.lives
+			born = born || e.lives && (!known || t.brings(away, e.version))
+			gone = !e.lives
 		}
-		return !gone
+		if known = true; !e.lives {
+			away = e.version
+		}
+		return true
 	})
 	return born && !gone
 }
@@ -154,7 +204,7 @@ func (t *taking) sequence(first int32) {
 	t.at = make([]int32, len(w.lines))
 	for l := w.first; l != none; l = w.lines[l].next {
 		t.at[l] = none
-		if w.lives(l, first-1) || t.touched(l, first) {
+		if t.lives(l, first-1) || t.touched(l, first) || t.out != nil && w.touched(l, first) {
 			t.at[l] = int32(len(t.seq))
 			t.seq = append(t.seq, l)
 		}
@@ -163,7 +213,7 @@ func (t *taking) sequence(first int32) {
 
 // separates reports whether a line was there before version first and nobody touched it since.
 func (t *taking) separates(l, first int32) bool {
-	return t.w.lives(l, first-1) && !t.touched(l, first)
+	return t.lives(l, first-1) && !t.touched(l, first)
 }
 
 // split makes regions of lines lo to hi of the sequence: what lies between lines that nobody touched since
@@ -247,13 +297,15 @@ func (t *taking) place(l int32, outside int) int {
 	return int(t.at[l])
 }
 
-// ownLine reports whether an own step put a line there, as it stood before version v.
-func (t *taking) ownLine(at int, v int32) bool {
-	if at < 0 || at >= len(t.seq) {
-		return false
+// ownLine reports whether an own step put a line there, as it stood before version v. Lines without a part are passed
+// over, the way that is given.
+func (t *taking) ownLine(at, way int, v int32) bool {
+	for ; at >= 0 && at < len(t.seq); at += way {
+		if e, ok := t.last(t.seq[at], v); ok || t.out == nil {
+			return ok && e.lives && t.roles[e.version] == own
+		}
 	}
-	e, ok := t.last(t.seq[at], v)
-	return ok && e.lives && t.roles[e.version] == own
+	return false
 }
 
 // overlap reports whether a foreign change, which stands between two lines of the sequence, changes what
@@ -282,6 +334,6 @@ func (t *taking) overlap(v int32, h hunk, before, after int) bool {
 	if h.deletes || !h.inserts {
 		return false
 	}
-	next := t.ownLine(after, v)
-	return next && t.ownLine(before, v) || gap && !next
+	next := t.ownLine(after, 1, v)
+	return next && t.ownLine(before, -1, v) || gap && !next
 }
