@@ -13,10 +13,14 @@ import (
 // owned says who changed each path.
 type owned map[string]attribution.Owner
 
-// ownedOf puts the steps of each path together: the newest's owner, and also those before it.
+// ownedOf puts the steps of each path together: the newest's owner, and also those before it. Of what the first look found
+// nobody is known.
 func ownedOf(steps map[string][]attribution.Step) owned {
 	o := make(owned, len(steps))
 	for path, list := range steps {
+		if list[0].Found() {
+			continue
+		}
 		o[path] = attribution.Together(list)
 	}
 	return o

@@ -241,7 +241,7 @@ func (b *blaming) history(newest *manifest.Checkpoint) ([]nameSpan, error) {
 		if err != nil {
 			return nil, err
 		}
-		steps = slices.DeleteFunc(steps, func(s attribution.Step) bool { return s.To.Seq > before })
+		steps = b.sinceOldest(slices.DeleteFunc(steps, func(s attribution.Step) bool { return s.To.Seq > before }))
 		from, at := "", uint64(0)
 		if !b.o.NoFollow {
 			if from, at, err = b.renamed(newest, path, before); err != nil {
@@ -272,6 +272,22 @@ func (b *blaming) history(newest *manifest.Checkpoint) ([]nameSpan, error) {
 		}
 	}
 	return chain, nil
+}
+
+// sinceOldest makes one step of all up to the oldest checkpoint, where those before it were removed: what it held was there,
+// and calls that are known of from before it may have made a part of that alone.
+func (b *blaming) sinceOldest(steps []attribution.Step) []attribution.Step {
+	oldest := b.who.Oldest()
+	if oldest == nil || oldest.Parent == (manifest.CheckpointID{}) {
+		return steps
+	}
+	n := sort.Search(len(steps), func(i int) bool { return steps[i].To.Seq > oldest.Seq })
+	if n == 0 {
+		return steps
+	}
+	first := attribution.Step{Path: steps[n-1].Path, To: steps[n-1].To, Owner: attribution.Owner{Class: attribution.Outside}}
+	first.To.Seq, first.To.Checkpoint, first.To.Time = oldest.Seq, oldest.ID, oldest.Time
+	return append([]attribution.Step{first}, steps[n:]...)
 }
 
 // previous is the sequence number of the checkpoint before another; 0 for none.
@@ -454,7 +470,7 @@ func (b *blaming) weave(chain []nameSpan, newest *manifest.Entry) (*Blamed, erro
 			at = base
 		}
 		r := BlameRun{Start: i, Count: end - i, Path: origins[at].path}
-		if s := origins[at].step; s != nil && !(s.From.Seq == 0 && s.From.Entry == nil && s.By == nil) {
+		if s := origins[at].step; s != nil && !s.Found() {
 			r.Step = s
 		}
 		if s := origins[at].step; s != nil {

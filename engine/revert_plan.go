@@ -340,7 +340,7 @@ func (v *reverting) beginningsThere(paths []string, steps map[string][]attributi
 	}
 	for _, path := range paths {
 		s := steps[path]
-		if len(s) == 0 || s[0].From.Seq != 0 || s[0].From.Entry != nil {
+		if len(s) == 0 || !s[0].Found() {
 			continue
 		}
 		if _, some := s[0].Of(v.work.has); some {

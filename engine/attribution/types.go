@@ -88,6 +88,10 @@ type Step struct {
 	Owner
 }
 
+// Found reports whether nobody knows what was there before: the first look found it. An owner says who may have made a part
+// of it.
+func (s *Step) Found() bool { return s.From.Seq == 0 && s.From.Entry == nil }
+
 // Works are all that could have made it, the likeliest first.
 func (o *Owner) Works() []*Work {
 	if o.By == nil {

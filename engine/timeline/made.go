@@ -109,6 +109,9 @@ func (m *Makers) owner(ctx context.Context, path string, from, to uint64) (*attr
 		steps = m.steps[path][end-1 : end] // it was seen before the checkpoint that did not see it was written
 	}
 	if len(steps) > 0 {
+		if steps[0].Found() {
+			return nil, nil
+		}
 		o := attribution.Together(steps)
 		return &o, nil
 	}
