@@ -235,7 +235,6 @@ type nameSpan struct {
 func (b *blaming) history(newest *manifest.Checkpoint) ([]nameSpan, error) {
 	var chain []nameSpan
 	path, before := b.o.Path, b.to
-	seen := map[string]bool{}
 	for {
 		steps, err := b.who.Steps(path)
 		if err != nil {
@@ -258,10 +257,9 @@ func (b *blaming) history(newest *manifest.Checkpoint) ([]nameSpan, error) {
 			steps = steps[came:]
 		}
 		chain = append(chain, nameSpan{path, steps})
-		if from == "" || seen[from] {
+		if from == "" {
 			break
 		}
-		seen[path] = true
 		path, before = from, at-1
 	}
 	slices.Reverse(chain)
@@ -341,7 +339,8 @@ func (b *blaming) renamed(newest *manifest.Checkpoint, path string, before uint6
 		if newest != nil {
 			root = newest.Root
 		}
-		if op, err := b.operation(before); err != nil {
+		op, err := b.operation(before)
+		if err != nil {
 			return "", 0, err
 		} else if op != nil {
 			root = op.After
@@ -362,6 +361,11 @@ func (b *blaming) renamed(newest *manifest.Checkpoint, path string, before uint6
 			}
 			return c.Path, attribution.ThenNow, nil
 		}
+		if op != nil {
+			if from, err := b.movedBack(op, path); err != nil || from != "" {
+				return from, op.Seq, err
+			}
+		}
 	}
 	err = b.p.Query(b.ctx, func(db *manifest.DB) error {
 		for v, err := range db.History(path) {
@@ -374,6 +378,12 @@ func (b *blaming) renamed(newest *manifest.Checkpoint, path string, before uint6
 			op, err := b.operation(v.Seq)
 			if err != nil {
 				return err
+			}
+			if op != nil {
+				if from, err = b.movedBack(op, path); err != nil || from != "" {
+					at = op.Seq
+					return err
+				}
 			}
 			c, err := counterpart(b.ctx, b.p.Store.Get, manifest.Change{Path: path, New: v.New}, func(visit func(manifest.Change) error) error {
 				if op != nil {
@@ -405,6 +415,40 @@ func (b *blaming) renamed(newest *manifest.Checkpoint, path string, before uint6
 		return nil
 	})
 	return from, at, err
+}
+
+// movedBack finds what a path was called before an operation that gave it its name back, with what it had become under the
+// other; "" where it made it what it had been.
+func (b *blaming) movedBack(op *manifest.Operation, path string) (from string, err error) {
+	defer func() {
+		if project.IsDamage(b.p.Classify(err)) {
+			from, err = "", nil // what an operation left may have been removed
+		}
+	}()
+	was, err := entryAt(b.p.LoadDir, op.Before, path)
+	if err != nil || was != nil {
+		return "", err
+	}
+	is, err := entryAt(b.p.LoadDir, op.After, path)
+	if err != nil || is == nil || is.Kind == manifest.Subdir {
+		return "", err
+	}
+	steps, err := b.who.Steps(path)
+	if err != nil {
+		return "", err
+	}
+	for _, s := range steps {
+		if s.To.Seq < op.Seq && (sameEntries(s.From.Entry, is) || sameEntries(s.To.Entry, is)) {
+			return "", nil
+		}
+	}
+	c, err := counterpart(b.ctx, b.get, manifest.Change{Path: path, New: is}, func(visit func(manifest.Change) error) error {
+		return manifest.Diff(b.p.LoadDir, op.Before, op.After, visit)
+	})
+	if err != nil || c == nil {
+		return "", err
+	}
+	return c.Path, nil
 }
 
 // weave puts all versions together and asks each line where it came from.
