@@ -22,10 +22,25 @@ func reportRestored(c *call, done *engine.Restored, v restoreVerb) error {
 		printRestored(c, done, v)
 	}
 	warnTorn(c.out, done)
+	warnLate(c.out, done)
 	if bad := problem.FailedOf(done.Skip); len(bad) > 0 {
 		return &partialError{verb: "restored", paths: bad}
 	}
 	return nil
+}
+
+// warnLate tells of files that somebody wrote while they were replaced or deleted.
+func warnLate(o *output, done *engine.Restored) {
+	if o.quiet || len(done.Late) == 0 || done.Safety == nil {
+		return
+	}
+	for _, path := range firstN(done.Late, maxNamed) {
+		o.warn("%s was written to while this ran: checkpoint %s has what was written", escape(path), done.Safety.ID)
+	}
+	if n := len(done.Late) - maxNamed; n > 0 {
+		o.warn("and %d more", n)
+	}
+	o.hint("rewind restore %s -- %s brings that back", done.Safety.ID, shellQuote(done.Late[0]))
 }
 
 // warnTorn tells of files that the checkpoint may hold half of.

@@ -66,6 +66,7 @@ type Restored struct {
 	Older        bool                              // Back: the files are of an earlier turn, since none was taken at the prompt
 	Others       []OtherWork                       // what goes too, of sessions that it is not about
 	Outside      []string                          // what goes too, of the person: paths, in order
+	Late         []string                          // written while it ran: Safety has them as they were then
 	Torn         []string                          // restored since they were named, though the target was torn there
 	Told         []notice.Session                  // whose agents are told of it at their next prompt, the newest first
 	Notice       string                            // what they are told; "" for nobody
@@ -142,6 +143,7 @@ type restoring struct {
 	of        manifest.OperationKind // what Restored.Of says
 	takesBack []uint64               // the operations that are taken back, by their sequence numbers
 
+	late      *manifest.Checkpoint // the second safety checkpoint: what was written while it ran
 	recovered *RecoveredRestore
 	finished  bool // dealing with a crashed restore was all there was to do
 }
@@ -328,6 +330,12 @@ func (r *restoring) carryOut(plan *restore.Plan) (*Restored, error) {
 	r.refreshStatCache(plan)
 	done := r.report(outcome.Changes, outcome.Skips)
 	done.Safety, done.Operation = safety, r.op.Seq
+	if r.late != nil {
+		done.Safety = r.late
+	}
+	for _, e := range outcome.Late {
+		done.Late = append(done.Late, e.Path)
+	}
 	return done, nil
 }
 
@@ -348,7 +356,7 @@ func (r *restoring) record(plan *restore.Plan, out *restore.Outcome) error {
 			return err
 		}
 		r.tx = r.tx.Next()
-		r.op.Before, r.op.Safety = root, late.ID
+		r.op.Before, r.op.Safety, r.late = root, late.ID, late
 	}
 	if !out.Exact || len(out.Late) > 0 {
 		after, err := restore.EditTree(r.tx, r.tx, r.op.Before, restore.EditsOf(out.Changes), nil)

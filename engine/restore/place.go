@@ -150,15 +150,13 @@ func (a *applier) displaced(w int, d rootfs.Dir, c *Change, before rootfs.Info) 
 	return nil
 }
 
-// lookOnceMore puts back, with KeepLate, what was written to after it was displaced: by who had it open.
+// lookOnceMore takes what was written to after it was displaced, by who had it open: into Late, or with KeepLate back to
+// its place.
 func (a *applier) lookOnceMore() error {
-	if !a.KeepLate {
-		return nil
-	}
 	displaced := func(c *Change) bool {
 		return !c.failed && !isDir(c.Before) && (c.Action == Replace || c.Action == Delete)
 	}
-	return eachDir(a.ctx, a.o.FS, a.o.workers(), groupByDir(a.Changes, displaced), func(_ int, d rootfs.Dir, openErr error, list []int) error {
+	return eachDir(a.ctx, a.o.FS, a.o.workers(), groupByDir(a.Changes, displaced), func(worker int, d rootfs.Dir, openErr error, list []int) error {
 		for _, i := range list {
 			c := &a.Changes[i]
 			if openErr != nil {
@@ -169,6 +167,18 @@ func (a *applier) lookOnceMore() error {
 				continue // or it was deleted before we came
 			}
 			_, name := split(c.Path)
+			if !a.KeepLate {
+				r := reader{sink: a.Sink, src: a.o.Source, worker: worker}
+				e, err := r.entry(d, c.temp, c.Before)
+				if err != nil {
+					return &stuckError{err}
+				}
+				e.Name, c.info = name, r.info
+				if !sameEntry(e, c.Before) {
+					c.late = &e
+				}
+				continue
+			}
 			if isDir(c.After) {
 				err = errChanged // what is in it by now is not to be lost: all is put back
 				return &stuckError{err}

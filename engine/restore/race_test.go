@@ -60,6 +60,36 @@ func TestChangedAfterThePlan(t *testing.T) {
 	}
 }
 
+// What is written to a file that is out of its place already, by who has it open, is captured, too.
+func TestWrittenAfterItWasDisplaced(t *testing.T) {
+	w := newWorld(t)
+	w.write("open", "old")
+	target := w.now()
+	w.write("open", "new")
+	w.write("deleted", "new")
+	p := w.plan(target)
+	held, err := os.OpenFile(w.file("open"), os.O_WRONLY|os.O_APPEND, 0)
+	must(t, err)
+	defer held.Close()
+	opts := w.options()
+	faults := &faults{before: func(op, name string) {
+		if op == "rename" { // what is deleted goes: all else is in its place by then
+			_, err := held.WriteString(" and more")
+			must(t, err)
+		}
+	}}
+	p.o.FS, p.o.Workers = faults.wrap(p.o.FS), 1
+	out, err := p.Apply(t.Context(), opts)
+	must(t, err)
+	w.noTemps()
+	if w.read(w.file("open")) != "old" || len(out.Late) != 1 || out.Late[0].Path != "open" {
+		t.Fatalf("outcome %+v", out)
+	}
+	if data, err := w.get(out.Late[0].Entry.ID); err != nil || string(data) != "new and more" {
+		t.Errorf("captured late: %q, %v", data, err)
+	}
+}
+
 // With KeepLate it stays as it is now, and that is said; so does what was written to once it was out of its place.
 func TestChangedAfterThePlanIsKept(t *testing.T) {
 	w := newWorld(t)

@@ -1,0 +1,44 @@
+package engine
+
+import (
+	"context"
+	"slices"
+	"testing"
+
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/manifest"
+)
+
+// TestRestoreNamesWhatWasWrittenMeanwhile: what somebody writes after a restore has looked is in its safety checkpoint, and
+// that and the path are told.
+func TestRestoreNamesWhatWasWrittenMeanwhile(t *testing.T) {
+	l := newLab(t)
+	l.write("a", "1")
+	l.write("b", "1")
+	l.init()
+	l.write("a", "2")
+	l.write("b", "2")
+	l.write("c", "2")
+	l.do(func(ctx context.Context, p *project.Project) error {
+		list, err := p.List(ctx, project.ListOptions{All: true})
+		if err != nil {
+			return err
+		}
+		write := func(*Restored) (bool, error) {
+			l.write("a", "written meanwhile")
+			return true, nil
+		}
+		done, err := Restore(ctx, p, RestoreOptions{Checkpoint: list[0].Checkpoint, Confirm: write})
+		if err != nil {
+			return err
+		}
+		if !slices.Equal(done.Late, []string{"a"}) || done.Safety == nil {
+			t.Fatalf("told: %q, safety %v", done.Late, done.Safety)
+		}
+		e, ok, err := manifest.Find(p.LoadDir, done.Safety.Root, "a")
+		if err != nil || !ok || e.Size != uint64(len("written meanwhile")) {
+			t.Errorf("the safety checkpoint has %+v, %v", e, err)
+		}
+		return nil
+	})
+}
