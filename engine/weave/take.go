@@ -53,7 +53,7 @@ func (w *Weave) AddWithout(lines []string, step int, t Taken) error {
 	}
 	w.made = append(w.made, v)
 	w.goBack(at, r.from)
-	w.names = names
+	w.names, w.newest.ends = names, nil
 	w.equal[hash] = append(w.equal[hash], at)
 	return nil
 }

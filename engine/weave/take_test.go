@@ -2,6 +2,7 @@ package weave
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -37,13 +38,18 @@ func TestAddWithout(t *testing.T) {
 		{"and work after it", []string{"ab", "axb", "axxb"}, taken(Keep, 1), []string{"axb", "axyb"}, []int{Oldest, 2, 4, Oldest}, []int{2}, "ayb", []Kind{Touching}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			w := life(t, c.versions...)
+			w := NewText(strings.Join(letters(c.versions[0]), ""))
+			for i, v := range c.versions[1:] {
+				if err := w.AddText(strings.Join(letters(v), ""), i+1); err != nil {
+					t.Fatal(err)
+				}
+			}
 			step := len(c.versions)
 			if err := w.AddWithout(letters(c.then[0]), step, c.taken); err != nil {
 				t.Fatal(err)
 			}
 			for i, v := range c.then[1:] {
-				if err := w.Add(letters(v), step+1+i); err != nil {
+				if err := w.AddText(strings.Join(letters(v), ""), step+1+i); err != nil {
 					t.Fatal(err)
 				}
 			}
