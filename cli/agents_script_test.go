@@ -94,7 +94,7 @@ func cmdAgent(ts *testscript.TestScript, neg bool, args []string) {
 			payload["tool_input"] = map[string]any{"command": command, "run_in_background": background}
 		}
 		if args[0] == "post" {
-			payload["tool_response"] = map[string]any{"success": true}
+			payload["tool_response"] = map[string]any{"success": ts.Getenv("FAILED") == ""}
 		}
 	}
 	data, err := json.Marshal(payload)

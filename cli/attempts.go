@@ -123,7 +123,10 @@ func (v *attemptsPrinter) measure(ctx context.Context) error {
 func (v *attemptsPrinter) print(ctx context.Context) error {
 	o := v.c.out
 	if v.f == nil {
-		o.hint("no prompt has more than one attempt; rewind restore prompt~1 goes back to before the last")
+		o.summary("No prompt has more than one attempt.")
+		if !v.c.quiet {
+			o.hint("rewind restore prompt~1 goes back to before the last prompt; what is typed there is a second attempt")
+		}
 		return nil
 	}
 	t := screen.Table{
@@ -167,6 +170,9 @@ func (v *attemptsPrinter) print(ctx context.Context) error {
 				text = "The tree is as it was before the prompt."
 			}
 			o.summary("%s", text)
+		}
+		if len(v.tried) == 1 {
+			o.summary("This prompt was tried once: there is no other attempt to compare it with.")
 		}
 		v.hint()
 		return nil

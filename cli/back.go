@@ -64,7 +64,7 @@ func runBack(ctx context.Context, c *call, r *restoreFlags, n int, withCode, cop
 	if err != nil {
 		return err
 	}
-	s, err := c.chooseSession(ctx, p)
+	s, err := c.chooseSessionWith(ctx, p, n)
 	if err != nil {
 		return err
 	}

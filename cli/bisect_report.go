@@ -133,10 +133,31 @@ func (b *bisecting) report(v bisectView) error {
 		back = utoa(uint64(by.Checkpoint.N))
 	}
 	o.hint("rewind diff %s%s shows what changed, rewind restore %s goes back to before it", from, to, back)
+	if revert, what := revertOf(made); revert != "" {
+		o.hint("%s takes back %s alone, and keeps what came since", revert, what)
+	}
 	if v.Scratch != nil {
 		o.line("The scratch copy is %s.", escape(b.s.Dir()))
 	}
 	return none
+}
+
+// revertOf is the command that takes back the call, or the turn, that made a change; "" where no agent's is known.
+func revertOf(made timeline.Made) (command, what string) {
+	r := made.Row
+	switch {
+	case r != nil && r.Side == timeline.Did && r.Checkpoint != nil && r.Checkpoint.Session != "" && r.Kind != timeline.Operation:
+		if call := r.Checkpoint.ToolUseID; r.Kind == timeline.Tool && call != "" {
+			return "rewind revert --tool " + shellQuote(call), "that call"
+		}
+		return "rewind revert " + r.Checkpoint.ID.String()[:shortID], "that turn"
+	case made.Owner == nil:
+		return "", ""
+	}
+	if by, one := made.Owner.Maker(); one && by != nil && by.Operation == 0 && by.Call != "" {
+		return "rewind revert --tool " + shellQuote(by.Call), "that call"
+	}
+	return "", ""
 }
 
 // maker is what made the first bad state of the last good one.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/rewind-cli/rewind/engine"
 	"github.com/rewind-cli/rewind/engine/account"
+	"github.com/rewind-cli/rewind/engine/conversation"
 	"github.com/rewind-cli/rewind/engine/project"
 )
 
@@ -45,7 +46,11 @@ func (c *call) checkArgs() error {
 		return &usageError{msg: "unexpected argument " + quote(c.args[most]),
 			hint: "paths go after --: " + strings.Join(words, " ")}
 	case c.cmd.maxArgs >= 0 && len(c.args) > c.cmd.maxArgs:
-		return &usageError{msg: "unexpected argument " + quote(c.args[c.cmd.maxArgs]), hint: usage}
+		stray := c.args[c.cmd.maxArgs]
+		if c.cmd.stray != nil {
+			usage = c.cmd.stray(stray)
+		}
+		return &usageError{msg: "unexpected argument " + quote(stray), hint: usage}
 	case c.flags.ArgsLenAtDash() >= 0 && len(c.paths) == 0 && c.cmd.maxArgs >= 0:
 		// Mostly a script's list that came out empty: it must not mean everything.
 		return &usageError{msg: "no paths after --", hint: usage}
@@ -177,7 +182,8 @@ func (c *call) resolve(ctx context.Context, p *project.Project, spec string) (pr
 	if !strings.HasPrefix(spec, "prompt~") {
 		return resolve(ctx, p, spec)
 	}
-	s, err := c.chooseSession(ctx, p)
+	n, _ := conversation.PromptNumber(spec)
+	s, err := c.chooseSessionWith(ctx, p, n)
 	if err != nil {
 		return project.Listed{}, err
 	}

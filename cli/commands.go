@@ -17,10 +17,12 @@ type command struct {
 	exits    []int // the codes it can end with, beside 0, 1, 2, 4 and 130
 
 	minArgs, maxArgs int // before --; maxArgs -1: any number
-	paths            bool
-	verbatim         bool // the first argument ends the flags: what follows are a command's own words
-	flags            func(*pflag.FlagSet)
-	run              func(context.Context, *call) error
+	// stray is the hint for an argument too many; nil: the usage.
+	stray    func(arg string) string
+	paths    bool
+	verbatim bool // the first argument ends the flags: what follows are a command's own words
+	flags    func(*pflag.FlagSet)
+	run      func(context.Context, *call) error
 }
 
 type example struct{ line, does string }

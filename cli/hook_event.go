@@ -48,7 +48,7 @@ func hookEvent(e *hookio.Event, env account.Env, start time.Time) hook.Event {
 	case hookio.PreTool, hookio.PostTool:
 		t := &e.Tool
 		out.By.Command, out.By.Files = hookio.Argument(t)
-		if t.Class == hookio.Edit {
+		if t.Class == hookio.Edit && !t.Failed {
 			out.Edited = t.Files
 		}
 		if e.Kind == hookio.PostTool {
@@ -88,6 +88,9 @@ func windowOf(e *hookio.Event) (manifest.WindowClass, manifest.WindowEdge) {
 	}
 	switch e.Tool.Class {
 	case hookio.Edit:
+		if e.Tool.Failed {
+			return manifest.WindowNone, edge // it did nothing: see attribution
+		}
 		return manifest.WindowEdit, edge
 	case hookio.Shell:
 		return manifest.WindowShell, edge

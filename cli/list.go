@@ -55,6 +55,7 @@ func newList() *command {
 			{"rewind list --json | jq -r '.checkpoints[].id'", "for scripts"},
 		},
 		exits: []int{exitNotFound, exitBusy, exitDamaged},
+		stray: strayListed,
 		flags: func(f *pflag.FlagSet) {
 			f.BoolVar(&o.all, "all", false, "no limit, rows without news, and the safety checkpoints that restores took")
 			f.StringArrayVar(&o.paths, "path", nil, "only what changed path or glob `P`; may be repeated")
@@ -67,6 +68,15 @@ func newList() *command {
 		},
 		run: func(ctx context.Context, c *call) error { return runList(ctx, c, o) },
 	}
+}
+
+// strayListed says how what was meant is typed: a number of rows, as in git log -8, a checkpoint, or a file.
+func strayListed(arg string) string {
+	word := shellQuote(arg)
+	if _, err := strconv.ParseUint(arg, 10, 31); err == nil {
+		return "rewind list -n " + word + " lists that many, rewind show " + word + " shows the checkpoint with that number"
+	}
+	return "rewind list --path " + word + " lists what changed a file, rewind show " + word + " shows one checkpoint"
 }
 
 func runList(ctx context.Context, c *call, o listFlags) error {

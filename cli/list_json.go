@@ -1,8 +1,11 @@
 package cli
 
 import (
+	"cmp"
 	"context"
+	"slices"
 
+	"github.com/rewind-cli/rewind/engine/attribution"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/timeline"
 	"github.com/rewind-cli/rewind/manifest"
@@ -32,6 +35,39 @@ type ownChangesView struct {
 	Added    uint64  `json:"added"`
 	Modified uint64  `json:"modified"`
 	Deleted  uint64  `json:"deleted"`
+	// Owners are whose they are; null of rows behind the newest, and where no agent is at work.
+	Owners []rowOwnerView `json:"owners"`
+}
+
+// rowOwnerView is how many paths of a row one session changed, or the person, or one of several.
+type rowOwnerView struct {
+	Class     string `json:"class"`      // as show has it
+	SessionID string `json:"session_id"` // "" for the person, and of shared
+	Agent     string `json:"agent"`
+	Paths     int    `json:"paths"`
+}
+
+func viewRowOwners(all owned) []rowOwnerView {
+	if len(all) == 0 {
+		return nil
+	}
+	counts := map[rowOwnerView]int{}
+	for _, o := range all {
+		v := rowOwnerView{Class: string(o.Class)}
+		if o.By != nil && o.Class != attribution.Shared && o.Class != attribution.Operation {
+			v.SessionID, v.Agent = o.By.Session, o.By.Agent
+		}
+		counts[v]++
+	}
+	var out []rowOwnerView
+	for v, n := range counts {
+		v.Paths = n
+		out = append(out, v)
+	}
+	slices.SortFunc(out, func(a, b rowOwnerView) int {
+		return cmp.Or(cmp.Compare(b.Paths, a.Paths), cmp.Compare(a.SessionID, b.SessionID), cmp.Compare(a.Agent, b.Agent), cmp.Compare(a.Class, b.Class))
+	})
+	return out
 }
 
 // nowView is the project as it is now.
@@ -57,6 +93,10 @@ func (l *listing) document(ctx context.Context) error {
 		return err
 	}
 	defer release()
+	whose, err := l.owners(ctx)
+	if err != nil {
+		return err
+	}
 	diffs := 0
 	for _, r := range l.rows {
 		if _, known := r.Known(); !known {
@@ -82,11 +122,11 @@ func (l *listing) document(ctx context.Context) error {
 		}
 		row := listedView{checkpointView: viewCheckpoint(*r.Checkpoint), Folded: string(r.Folded), Ends: r.Ends}
 		if known {
-			row.OwnChanges = &ownChangesView{string(r.Side), viewStateID(r.From), viewStateID(r.To), n.Added, n.Modified, n.Deleted}
+			row.OwnChanges = &ownChangesView{string(r.Side), viewStateID(r.From), viewStateID(r.To), n.Added, n.Modified, n.Deleted, viewRowOwners(whose[r])}
 		}
 		if then := r.Then; then != nil {
 			n, _ := then.Known()
-			row.Then = &ownChangesView{string(then.Side), viewStateID(then.From), viewStateID(then.To), n.Added, n.Modified, n.Deleted}
+			row.Then = &ownChangesView{string(then.Side), viewStateID(then.From), viewStateID(then.To), n.Added, n.Modified, n.Deleted, viewRowOwners(whose[then])}
 		}
 		v.Checkpoints = append(v.Checkpoints, row)
 	}

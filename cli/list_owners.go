@@ -20,7 +20,18 @@ const listLookback = 64
 // others says of each row how many of its paths are not its own: the person's, another session's, or of one of
 // several. whose are the names of sessions.
 func (l *listing) others(ctx context.Context, whose map[agentSession]string) (func(*timeline.Row) string, error) {
-	nothing := func(*timeline.Row) string { return "" }
+	all, err := l.owners(ctx)
+	return func(r *timeline.Row) string {
+		if owned, ok := all[r]; ok {
+			return othersIn(r, owned, whose)
+		}
+		return ""
+	}, err
+}
+
+// owners says of the newest rows, and of what came after their turns, whose their own changes are; nil where no agent is
+// at work.
+func (l *listing) owners(ctx context.Context) (map[*timeline.Row]owned, error) {
 	agents := false
 	o := attribution.Options{Now: l.present.Seen(l.p), Lookback: listLookback}
 	for i, r := range l.rows {
@@ -30,13 +41,13 @@ func (l *listing) others(ctx context.Context, whose map[agentSession]string) (fu
 		}
 	}
 	if !agents {
-		return nothing, nil // there is only the person
+		return nil, nil // there is only the person
 	}
 	a, err := attribution.New(ctx, l.p, o)
 	if err != nil {
 		return nil, err
 	}
-	texts := map[*timeline.Row]string{}
+	all := map[*timeline.Row]owned{}
 	err = a.Ask(func() error {
 		for _, r := range l.rows[:min(len(l.rows), maxOwned)] {
 			for _, r := range []*timeline.Row{r, r.Then} {
@@ -47,13 +58,13 @@ func (l *listing) others(ctx context.Context, whose map[agentSession]string) (fu
 					return err
 				}
 				if r != nil {
-					texts[r] = othersIn(r, owned, whose)
+					all[r] = owned
 				}
 			}
 		}
 		return nil
 	})
-	return func(r *timeline.Row) string { return texts[r] }, err
+	return all, err
 }
 
 // othersIn counts what is not the row's own: " (you 1, 4f2a 2)".

@@ -277,9 +277,9 @@ func sessionLabels(rows []*timeline.Row) map[agentSession]string {
 	return labels
 }
 
-// shortest is the beginning of an id that no other has, four characters or more.
+// shortest is the beginning of an id that no other has, as long as all that are shortened or longer.
 func shortest(id string, among map[string]bool) string {
-	n := min(4, len(id))
+	n := min(shortID, len(id))
 	for other := range among {
 		if other == id {
 			continue

@@ -55,7 +55,7 @@ func (g *globals) define(f *pflag.FlagSet) {
 	f.BoolVarP(&g.verbose, "verbose", "v", g.verbose, "print more on stderr")
 	f.BoolVar(&g.noColor, "no-color", g.noColor, "print no colours, as with $NO_COLOR")
 	f.StringVar(&g.root, "root", g.root, "the project's `directory` (default: found from the working directory)")
-	f.StringVar(&g.session, "session", g.session, "the agent's session, by `id`")
+	f.StringVar(&g.session, "session", g.session, "the agent's session, by `id`, agent or title")
 	f.BoolVarP(&g.help, "help", "h", false, "show this help")
 	f.BoolVar(&g.version, "version", g.version, "print the version")
 }

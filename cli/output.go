@@ -42,7 +42,9 @@ type output struct {
 	beat   chan struct{} // closed where the line is to move no more
 	full   bool          // something else draws on the whole screen
 	buf    *bufio.Writer
-	answer bool // a JSON document was printed
+	answer bool     // a JSON document was printed
+	paging bool     // the answer goes through a pager
+	later  []string // hints for when the pager is done
 }
 
 func newOutput(s Stdio, env account.Env, asJSON bool) *output {
@@ -161,8 +163,17 @@ func (o *output) warn(format string, args ...any) {
 	o.message(screen.Yellow, "warning:", fmt.Sprintf(format, args...))
 }
 
+// hint says what to type next, below what was printed so far. It is for the goroutine that prints the answer.
 func (o *output) hint(format string, args ...any) {
-	o.message(screen.Cyan, "hint:", o.typed(fmt.Sprintf(format, args...)))
+	text := o.typed(fmt.Sprintf(format, args...))
+	if o.paging {
+		o.later = append(o.later, text)
+		return
+	}
+	if !o.json {
+		o.buf.Flush() // a stdout that cannot be written is found by the last flush
+	}
+	o.message(screen.Cyan, "hint:", text)
 }
 
 // note is for --verbose.

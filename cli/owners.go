@@ -126,14 +126,14 @@ func viewOwner(o attribution.Owner) ownerView {
 	return v
 }
 
-// text says who changed a path, in few words; "" for all where nobody but the person did. Sessions are named
-// where there are several; session is the one that is told of anyway, "" for none.
-func (owners owned) text(session string) func(path string) string {
+// text says who changed a path, in few words; "" for all where nobody but the person did, and no agents are at work in
+// the project. Sessions are named but for a single one that is told of anyway; "" for none.
+func (owners owned) text(session string, agents bool) func(path string) string {
 	sessions := map[string]bool{}
-	if session != "" {
+	if session != "" || agents {
 		sessions[session] = true
 	}
-	anybody := false
+	anybody := agents
 	for _, o := range owners {
 		for _, w := range o.Works() {
 			anybody = true

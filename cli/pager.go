@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"strings"
 
+	"github.com/rewind-cli/rewind/cli/screen"
 	"github.com/rewind-cli/rewind/engine/account"
 )
 
@@ -33,13 +34,19 @@ func (o *output) paged(ctx context.Context, env account.Env, print func() error)
 	}
 	o.buf.Flush()
 	o.buf.Reset(in)
+	o.paging = true
 	err = print()
+	o.paging = false
 	if flushErr := o.buf.Flush(); err == nil && flushErr != nil && !isBrokenPipe(flushErr) {
 		err = flushErr
 	}
 	in.Close()
 	o.buf.Reset(o.stdout)
 	_ = cmd.Wait() // the pager's own exit code says nothing about ours
+	for _, text := range o.later {
+		o.message(screen.Cyan, "hint:", text)
+	}
+	o.later = nil
 	return err
 }
 

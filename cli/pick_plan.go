@@ -264,7 +264,7 @@ func planned(r *engine.Restored) string {
 		}
 	}
 	for _, o := range r.Others {
-		parts = append(parts, utoa(uint64(o.Paths))+" of "+escape(strings.TrimSpace(o.Agent+" "+screen.Clip(o.Session, 8))))
+		parts = append(parts, utoa(uint64(o.Paths))+" of "+escape(strings.TrimSpace(o.Agent+" "+shortSession(o.Session))))
 	}
 	if r.Conversation != nil && !r.Conversation.Removed {
 		parts = append(parts, "forks the chat")

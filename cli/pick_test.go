@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"fmt"
+	"io"
 	"strings"
 	"testing"
 	"time"
@@ -9,6 +11,7 @@ import (
 
 	"github.com/rewind-cli/rewind/cli/screen"
 	"github.com/rewind-cli/rewind/engine"
+	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/engine/conversation"
 	"github.com/rewind-cli/rewind/engine/problem"
 	"github.com/rewind-cli/rewind/engine/project"
@@ -68,11 +71,28 @@ func TestPickQuestion(t *testing.T) {
 	p := &pickedPlan{what: "restore to " + pickedName(l), back: "u", verb: restoreCheckpoint}
 	plan := pickPlan(p, &engine.Restored{Delete: []string{"a", "b"}, Replace: []string{"c"},
 		Others: []engine.OtherWork{{Agent: "claude", Session: "5db0d5f6-0000", Paths: 2, Prompt: "parser"}}}, *l, 1)
-	if want := `restore to 3 "add tz" (deletes 2, replaces 1, 2 of claude 5db0d5f…)? u takes it back`; plan.Question != want {
+	if want := `restore to 3 "add tz" (deletes 2, replaces 1, 2 of claude 5db0d5f6)? u takes it back`; plan.Question != want {
 		t.Errorf("the question is %q, want %q", plan.Question, want)
 	}
 	if nothing := pickPlan(p, &engine.Restored{}, *l, 1); nothing.Question != "" {
 		t.Errorf("nothing to do, and it asks %q", nothing.Question)
+	}
+}
+
+// A plan before a question names some of many paths, and says how all are seen; a dry run names all.
+func TestPlanIsBounded(t *testing.T) {
+	r := &engine.Restored{}
+	for i := range maxNamed + 5 {
+		r.Create = append(r.Create, fmt.Sprint("f", i))
+	}
+	for most, want := range map[int]int{0: maxNamed + 5, maxNamed: maxNamed + 1} {
+		var out strings.Builder
+		o := newOutput(Stdio{Out: &out, Err: io.Discard}, account.Env{}, false)
+		printRestoredPaths(o, r, most)
+		o.buf.Flush()
+		if n := strings.Count(out.String(), "\n"); n != want || (most > 0) != strings.HasSuffix(out.String(), "  and 5 more; --dry-run lists all\n") {
+			t.Errorf("%d lines of at most %d:\n%s", n, most, &out)
+		}
 	}
 }
 

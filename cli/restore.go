@@ -383,7 +383,7 @@ func (c *call) target(ctx context.Context, p *project.Project, h half, o *engine
 	spec := c.args[0]
 	if n, ok := conversation.PromptNumber(spec); ok && n > 0 {
 		o.Prompt = n
-		o.Session, err = c.chooseSession(ctx, p)
+		o.Session, err = c.chooseSessionWith(ctx, p, n)
 		return err
 	}
 	l, err := c.resolve(ctx, p, spec)

@@ -176,7 +176,7 @@ func printRestored(c *call, r *engine.Restored, v restoreVerb) {
 	}
 	printMoved(o, r)
 	if r.DryRun || o.verbose {
-		printRestoredPaths(o, r)
+		printRestoredPaths(o, r, 0)
 	}
 	if !r.DryRun && !o.verbose {
 		nameSkipped(o, r.Skip)
@@ -229,9 +229,16 @@ func restoredLine(r *engine.Restored) string {
 	return strings.Join(parts, ", ") + "."
 }
 
-func printRestoredPaths(o *output, r *engine.Restored) {
+// printRestoredPaths lists paths, not more than most of them; 0: all.
+func printRestoredPaths(o *output, r *engine.Restored, most int) {
 	if o.json || o.quiet {
 		return
+	}
+	n := 0
+	line := func(format string, args ...any) {
+		if n++; most == 0 || n <= most {
+			o.line(format, args...)
+		}
 	}
 	for _, group := range []struct {
 		letter string
@@ -239,10 +246,13 @@ func printRestoredPaths(o *output, r *engine.Restored) {
 		paths  []string
 	}{{"create", screen.Green, r.Create}, {"replace", screen.Yellow, r.Replace}, {"delete", screen.Red, r.Delete}, {"mode", screen.Yellow, r.Mode}} {
 		for _, path := range group.paths {
-			o.line("  %s %s", o.color.Paint(group.style, pad(group.letter, 7)), escapePath(path))
+			line("  %s %s", o.color.Paint(group.style, pad(group.letter, 7)), escapePath(path))
 		}
 	}
 	for _, p := range r.Skip {
-		o.line("  %s %s: %s", pad("skip", 7), escapePath(p.Path), escape(p.Reason))
+		line("  %s %s: %s", pad("skip", 7), escapePath(p.Path), escape(p.Reason))
+	}
+	if most > 0 && n > most {
+		o.line("  and %d more; --dry-run lists all", n-most)
 	}
 }

@@ -196,7 +196,7 @@ func (c *call) workNamed(ctx context.Context, p *project.Project, r *revertFlags
 		}
 		w.Prompt = n
 	}
-	w.Session, err = c.chooseSession(ctx, p)
+	w.Session, err = c.chooseSessionWith(ctx, p, w.Prompt)
 	return w, err
 }
 

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -48,39 +49,50 @@ func (c *call) revertFacts(r *engine.Reverted, open bool) (facts []string) {
 	for _, to := range slices.Sorted(maps.Keys(r.Moved)) {
 		fact("%s: %s to %s, with what others wrote into it.", did("Moved back", "Would move back"), escapePath(to), escapePath(r.Moved[to]))
 	}
-	for _, k := range firstN(r.Kept, maxNamed) {
+	kept := r.Kept
+	if open { // where they are in the files as they are now
+		for _, k := range firstN(r.Conflicts, maxNamed) {
+			fact("Conflict: %s: %s%s", placeText(k.Path, k.From, k.To), k.Reason, c.byText(k.By))
+		}
+		more(len(r.Conflicts))
+		kept = slices.DeleteFunc(slices.Clone(kept), func(k engine.KeptPart) bool {
+			return slices.ContainsFunc(r.Conflicts, func(o engine.RevertConflict) bool { return o.Path == k.Path })
+		})
+	}
+	for _, k := range firstN(kept, maxNamed) {
 		verb := did("Kept", "Would keep")
-		if open {
-			verb = "Conflict:"
-		} else if k.Marked {
+		if k.Marked {
 			verb = did("Marked", "Would mark")
 		}
 		fact("%s %s: %s%s", verb, placeText(k.Path, k.From, k.To), k.Reason, c.byText(k.By))
 	}
-	more(len(r.Kept))
+	more(len(kept))
 	for _, s := range firstN(r.Shell, maxNamed) {
-		command := "calls that nobody told of"
+		ran := "while the agent worked, and it did not say in which call"
 		if said := strings.TrimSpace(s.Tool + " " + firstLine(s.Summary)); said != "" {
-			command = quoted(escape(said))
+			ran = "while " + quoted(escape(said)) + " ran"
 		}
-		fact("By %s, whoever wrote meanwhile: %s", command, pathsText(s.Paths))
+		fact("%s what changed %s, even if you wrote it: %s", did("Took back", "Would take back"), ran, pathsText(s.Paths))
 	}
 	more(len(r.Shell))
 	for _, n := range firstN(r.Near, maxNamed) {
-		fact("Next to it, changed by others: %s%s", placeText(n.Path, n.From, n.To), c.byText(n.By))
+		fact("%s, directly beside it: %s, changed%s", did("Kept", "Would keep"), placeText(n.Path, n.From, n.To), strings.TrimPrefix(cmp.Or(c.byText(n.By), " by others"), ","))
 	}
 	more(len(r.Near))
 	for _, s := range firstN(r.Shared, maxNamed) {
-		by, who, verb := "others", c.byText(s.Also), did("Stays", "Would stay")
-		if s.Outside && who != "" {
-			who += ", or by you"
-		} else if s.Outside {
-			by, who = "you", ""
+		who, verb, why := "others", did("Stays", "Would stay"), "since"
+		switch by := strings.TrimPrefix(c.byText(s.Also), ", by "); {
+		case by != "" && s.Outside:
+			who = by + "; or you"
+		case by != "":
+			who = by
+		case s.Outside:
+			who = "you"
 		}
 		if s.Goes {
-			verb = did("Goes, too", "Would go, too")
+			verb, why = did("Goes, too", "Would go, too"), "although"
 		}
-		fact("%s: %s, which could have been changed by %s%s", verb, escapePath(s.Path), by, who)
+		fact("%s: %s, %s it could have been changed by %s", verb, escapePath(s.Path), why, who)
 	}
 	more(len(r.Shared))
 	if n := len(r.NotCovered); n > 0 {

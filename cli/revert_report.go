@@ -24,14 +24,14 @@ func (e *keptError) Error() string {
 	case e.chosen && e.kept > 0:
 		parts = append(parts, plural(e.kept, "place stays", "places stay")+" as chosen")
 	case e.kept == 1:
-		parts = append(parts, "1 place stayed as it was: others built on it")
+		parts = append(parts, "1 place stayed as it was, since it was changed again")
 	case e.kept > 1:
-		parts = append(parts, fmt.Sprintf("%d places stayed as they were: others built on them", e.kept))
+		parts = append(parts, fmt.Sprintf("%d places stayed as they were, since they were changed again", e.kept))
 	}
 	if e.chosen && e.marked > 0 {
 		parts = append(parts, plural(e.marked, "place", "places")+" with markers, as chosen")
 	} else if e.marked > 0 {
-		parts = append(parts, plural(e.marked, "place", "places")+" with markers: others built on what was there")
+		parts = append(parts, plural(e.marked, "place", "places")+" with both versions between markers, since it was changed again")
 	}
 	if e.failed != nil {
 		parts = append(parts, e.failed.Error())
@@ -62,8 +62,8 @@ func (e *conflictsError) failure() failure {
 			n++
 		}
 	}
-	return failure{code: exitRefused, message: "others built on what would be taken back, in " + plural(n, "place", "places") + "; nothing was changed", warnings: e.lines,
-		hint:      e.next + " --conflicts keep leaves those places as they are; keep-file, undo and markers are the other ways",
+	return failure{code: exitRefused, message: plural(n, "place of what would be taken back was", "places of what would be taken back were") + " changed again since; nothing was changed", warnings: e.lines,
+		hint:      e.next + " --conflicts keep leaves them as they are, keep-file the whole file; undo takes back what came since, too; markers writes both versions",
 		conflicts: viewConflicts(e.Reverted.Conflicts), document: true}
 }
 
@@ -110,9 +110,9 @@ func (c *call) printReverted(r *engine.Reverted, flags *revertFlags, open bool) 
 	}
 	switch {
 	case !changed(r.Restored) && len(r.Kept) > 0:
-		o.summary("Nothing to revert but what others built on.")
+		o.summary("Nothing to revert but what was changed again since.")
 	case !changed(r.Restored) && len(r.Shared) > 0:
-		o.summary("Nothing to revert that is surely of it.")
+		o.summary("Nothing to revert: of all that changed, others could have been the author.")
 	case !changed(r.Restored):
 		o.summary("Nothing to revert: nothing of it is left in the files.")
 	case len(r.Turns) == 0:
@@ -130,7 +130,11 @@ func (c *call) printReverted(r *engine.Reverted, flags *revertFlags, open bool) 
 		o.hint("--include-shared takes those back, too")
 	}
 	if r.DryRun || o.verbose {
-		printRestoredPaths(o, r.Restored)
+		most := maxNamed
+		if flags.dryRun || o.verbose {
+			most = 0
+		}
+		printRestoredPaths(o, r.Restored, most)
 	} else {
 		nameSkipped(o, r.Skip)
 	}
@@ -207,7 +211,7 @@ func placeText(path string, from, to int) string {
 	return text
 }
 
-// byText tells who, when and for which prompt.
+// byText tells who, when and for which prompt, behind what they did.
 func (c *call) byText(list []attribution.Work) string {
 	if len(list) == 0 {
 		return ""
@@ -219,7 +223,7 @@ func (c *call) byText(list []attribution.Work) string {
 	if n := len(list) - 3; n > 0 {
 		parts = append(parts, fmt.Sprintf("%d more", n))
 	}
-	return ": " + strings.Join(parts, "; ")
+	return ", by " + strings.Join(parts, "; ")
 }
 
 func (c *call) workText(w attribution.Work) string {

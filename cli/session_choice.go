@@ -16,7 +16,12 @@ import (
 
 // chooseSession finds the session that the command works on, and says which it took.
 func (c *call) chooseSession(ctx context.Context, p *project.Project) (*conversation.ChosenSession, error) {
-	s, err := conversation.ChooseSession(ctx, p, c.session)
+	return c.chooseSessionWith(ctx, p, 0)
+}
+
+// chooseSessionWith is chooseSession for what goes to before the session's n-th last prompt.
+func (c *call) chooseSessionWith(ctx context.Context, p *project.Project, n int) (*conversation.ChosenSession, error) {
+	s, err := conversation.ChooseSessionWith(ctx, p, c.session, n)
 	var unclear *conversation.NoSessionError
 	if errors.As(err, &unclear) && len(unclear.Choices) > 1 && c.out.interactive() && !c.json && !c.quiet {
 		id, aerr := c.askSession(unclear)
@@ -77,6 +82,9 @@ func quietSince(s conversation.SessionInfo) time.Time {
 // was said in it first.
 func choiceText(s conversation.SessionInfo, now time.Time) string {
 	text := strings.TrimSpace(s.Agent+" "+s.ID) + ", " + formatAge(now.Sub(quietSince(s)))
+	if label := s.Label(); s.Title != "" && label != s.First && label != s.Last {
+		text += ", " + screen.Clip(label, 60) // as the list of sessions has it
+	}
 	if first := s.First; first != "" {
 		text += ", " + screen.Clip(first, 60)
 	}

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/rewind-cli/rewind/cli/screen"
@@ -69,12 +70,25 @@ func printSessions(o *output, sessions []conversation.SessionInfo) {
 		}
 		from := escape(s.Source)
 		if s.Parent != "" {
-			from = strings.TrimSpace(from + " " + escape(screen.Clip(s.Parent, 8)))
+			from = strings.TrimSpace(from + " " + escape(shortSession(s.Parent)))
 		}
 		t.Rows = append(t.Rows, []string{escape(s.ID), escape(s.Agent), formatAge(o.now().Sub(s.Seen)),
-			utoa(uint64(len(s.Checkpoints))), chat, from, firstLine(s.Label())})
+			utoa(uint64(len(s.Checkpoints))), chat, from, firstLine(sessionLabel(s))})
 	}
 	t.Write(o.color, func(s string) { o.line("%s", s) })
+}
+
+// sessionLabel names a session; of one whose conversation cannot be read, its first prompt that a checkpoint has does.
+func sessionLabel(s conversation.SessionInfo) string {
+	if text := s.Label(); text != "" {
+		return text
+	}
+	for _, l := range slices.Backward(s.Checkpoints) {
+		if l.Prompt != "" {
+			return l.Prompt
+		}
+	}
+	return ""
 }
 
 type sessionsView struct {

@@ -63,6 +63,7 @@ type shown struct {
 	then               []manifest.Change // what came after the end of the row's turn
 	owned, ownOwned    owned             // whose changes and own are
 	thenOwned          owned
+	agents             bool // are at work in the project
 	entries            []engine.TreeEntry
 	coverage           []problem.Problem
 	withFiles, withCov bool
@@ -158,6 +159,7 @@ func (s *shown) owners(ctx context.Context, p *project.Project, r *timeline.Row,
 	if err != nil {
 		return err
 	}
+	s.agents = a.Agents()
 	steps, err := a.Changes(s.Seq)
 	if err == nil {
 		by := map[string][]attribution.Step{}
@@ -325,7 +327,7 @@ func (s *shown) why() string {
 // printChanges prints what the row did, and what had changed since the checkpoint before it.
 func (s *shown) printChanges(o *output) {
 	list := func(changes []manifest.Change, whose owned) {
-		who := whose.text(s.Session)
+		who := whose.text(s.Session, s.agents)
 		for _, ch := range changes {
 			mark := markOf(o, ch.Precious())
 			if by := who(ch.Path); by != "" {

@@ -93,7 +93,7 @@ func (x *sharing) looks(ctx context.Context, written *countingWriter) error {
 				v.Changes = &uiCounts{counts.Added, counts.Modified, counts.Deleted}
 			}
 			x.index.Timeline.Rows = append(x.index.Timeline.Rows, v)
-			look, err := x.look(ctx, at+i, r, x.cleanOwners(owned[i]).text(""), written.n < sharedLooks)
+			look, err := x.look(ctx, at+i, r, x.cleanOwners(owned[i]).text("", false), written.n < sharedLooks)
 			if err != nil {
 				return err
 			}

@@ -192,7 +192,7 @@ func (s *uiSpace) uiLook(ctx context.Context, args web.Args) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	by := whose.text("")
+	by := whose.text("", false)
 	// After an operation, the lines of what changed since are in no store.
 	r, err := s.row(args("id"))
 	if err != nil {

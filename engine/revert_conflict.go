@@ -11,12 +11,15 @@ import (
 	"github.com/rewind-cli/rewind/manifest"
 )
 
+// reasonChangedSince is why most places stay; who did it is said beside it.
+const reasonChangedSince = "it was changed again since"
+
 // conflictOf says what a block is about, and what was chosen for it.
 func (v *reverting) conflictOf(f *fileRevert, links []link, w *weave.Weave, b weave.Block) RevertConflict {
-	c := RevertConflict{Path: f.path, From: b.Start + 1, To: b.End, Reason: "others built on it",
+	c := RevertConflict{Path: f.path, From: b.Start + 1, To: b.End, Reason: reasonChangedSince,
 		Now: w.Newest()[b.Start:b.End], Before: b.Before, By: v.others(links, builtOn(links, w, b)), Own: v.others(links, b.Own)}
 	if b.Kind == weave.Ambiguous {
-		c.Reason = "it can be taken back in more than one way"
+		c.Reason = "it was changed again since, and there is more than one way to take it back"
 	}
 	c.Key = conflictKey(f.path, c.Now, c.Before)
 	for _, earlier := range f.conflicts {
@@ -100,7 +103,7 @@ func (f *fileRevert) keepWhole(v *reverting, reason string) {
 	switch c.Choice = v.choice(c.Key); c.Choice {
 	case RefuseConflicts:
 	case UndoBlock, MarkConflict:
-		reason += ", so it is kept: " + string(c.Choice) + " cannot be done there"
+		reason += "; " + string(c.Choice) + " cannot be done there, so it is kept"
 		c.Reason, c.Choice = reason, KeepFile
 	default:
 		c.Choice = KeepFile // nothing else can be done

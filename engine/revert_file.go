@@ -330,9 +330,9 @@ func (v *reverting) unmake(f *fileRevert, links []link, created int) error {
 	}
 	f.to, f.changes = nil, true
 	if len(others) > 0 && f.now.Kind != manifest.Subdir {
-		reason := "made by this work, and edited since"
+		reason := "it was made by this work, and edited since"
 		if !edited {
-			reason = "made by this work, and renamed since"
+			reason = "it was made by this work, and renamed since"
 		}
 		v.wholeConflict(f, links, others, reason)
 	}
@@ -369,15 +369,14 @@ func (v *reverting) content(worker int, f *fileRevert, links []link) error {
 			f.near = append(f.near, NearPart{f.path, b.Start + 1, b.End, v.others(links, b.Foreign)})
 		}
 		if b.Kind.Conflict() && b.Choice != weave.Undo {
-			reason := "others built on it"
-			f.kept = append(f.kept, KeptPart{f.path, b.At + 1, b.AtEnd, reason, v.others(links, b.Foreign), b.Choice == weave.Markers})
+			f.kept = append(f.kept, KeptPart{f.path, b.At + 1, b.AtEnd, reasonChangedSince, v.others(links, b.Foreign), b.Choice == weave.Markers})
 		}
 	}
 	first := slices.IndexFunc(links, func(l link) bool { return l.own }) // none: its deletion alone
 	f.merged = first >= 0 && slices.ContainsFunc(links[first:], func(l link) bool { return !l.own })
 	if whole {
 		f.removed, f.restored, f.near, f.merged = 0, 0, nil, false
-		f.kept = []KeptPart{{Path: f.path, Reason: "others built on it", By: f.conflicts[0].By}}
+		f.kept = []KeptPart{{Path: f.path, Reason: reasonChangedSince, By: f.conflicts[0].By}}
 		return nil
 	}
 	return v.write(worker, f, newest, result.Lines)
@@ -462,7 +461,7 @@ func (v *reverting) register(f *fileRevert, links []link) {
 	}
 	first := slices.IndexFunc(links, func(l link) bool { return l.own })
 	f.to = links[first-1].entry
-	v.wholeConflict(f, links, others, "it is no text, and was changed since")
+	v.wholeConflict(f, links, others, "it is no text, and was changed again since")
 }
 
 func sameKindDir(a, b *manifest.Entry) bool {

@@ -171,7 +171,7 @@ func (v *reverting) taken(o *outcome, list []*outcome, paths map[string]*fileRev
 		return slices.ContainsFunc(v.files, func(f *fileRevert) bool { return f.path == dir && f.touched })
 	})
 	if dir != "" {
-		reason = patch.Quote(dir) + " is in the way, which is no directory now"
+		reason = patch.Quote(dir) + " was made something that is no directory"
 	}
 	return reason, by, err
 }
@@ -293,7 +293,7 @@ func (v *reverting) wayFree() error {
 			return err
 		}
 		if dir != "" {
-			f.keepWhole(v, patch.Quote(dir)+" is in the way, which is no directory now")
+			f.keepWhole(v, patch.Quote(dir)+" was made something that is no directory")
 			f.conflicts[len(f.conflicts)-1].By, f.kept[len(f.kept)-1].By = by, by
 			f.unpair(v)
 		}

@@ -65,7 +65,7 @@ func (v *reverting) tryTarget() (root oid.ID, again bool, err error) {
 		}
 		if len(dir.Entries) > 0 {
 			if f.changes = false; f.to != nil {
-				f.keepWhole(v, "the directory holds what others made")
+				f.keepWhole(v, "the directory there holds files that are not of this work")
 				f.unpair(v)
 				v.keepBelow(f)
 				return root, true, nil
@@ -139,7 +139,7 @@ func (v *reverting) lost(root oid.ID) (some bool, err error) {
 		}
 		for _, other := range v.files {
 			if other.changes && !other.covered && (other.path == at || strings.HasPrefix(at, other.path+"/") || strings.HasPrefix(other.path, at+"/")) {
-				other.keepWhole(v, "it cannot go back together with others there")
+				other.keepWhole(v, "what others put there is in its way")
 				other.unpair(v)
 				some = true
 			}

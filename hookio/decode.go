@@ -47,6 +47,7 @@ func decode(r io.Reader, named Agent, action string, g given, getenv func(string
 	e.Agent = Detect(e.TranscriptPath, named, getenv)
 	event := eventNamed(e.Agent, e.Name)
 	e.Kind, e.Tool.Class = event.kind, event.class
+	e.Tool.Failed = e.Kind == PostTool && (e.Tool.Failed || squash(e.Name) == "posttoolusefailure")
 	g.complete(&d)
 	if e.Workspace == "" && len(d.roots) > 0 {
 		e.Workspace = d.roots[0]
@@ -125,6 +126,8 @@ func (d *payloadDecoder) member(name string) {
 		d.field(&e.ToolUseID)
 	case "tool_input":
 		d.toolInput()
+	case "tool_response":
+		d.toolResponse()
 	case "source", "trigger":
 		d.field(&e.Source)
 	case "reason":
@@ -150,6 +153,42 @@ func (d *payloadDecoder) member(name string) {
 		}
 		d.Skip()
 	}
+}
+
+// toolResponse reads of what came of a call whether it failed, where that is said.
+func (d *payloadDecoder) toolResponse() {
+	if d.Peek() != '{' {
+		d.Skip()
+		return
+	}
+	members(d.Scanner, func(name string) {
+		switch name {
+		case "success":
+			if d.Peek() == 'f' {
+				d.event.Tool.Failed = true
+			}
+		case "isError", "is_error":
+			if d.IsTrue() {
+				d.event.Tool.Failed = true
+			}
+			return
+		case "error":
+			said := true
+			switch d.Peek() {
+			case '"':
+				t, _ := d.Text(maxFieldBytes)
+				said = t.Kept != ""
+			case 'f':
+				said = false
+				d.Skip()
+			default:
+				said = d.IsSet()
+			}
+			d.event.Tool.Failed = d.event.Tool.Failed || said
+			return
+		}
+		d.Skip()
+	})
 }
 
 // eventName is an agent's word for an event, in lower case and without

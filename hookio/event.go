@@ -85,6 +85,9 @@ type Tool struct {
 	Unhooks, CallsUs bool
 	// Background says that a command goes on after the tool's end.
 	Background bool
+	// Failed says, after the call, that it did not do what it was to: an edit that was refused, or whose
+	// place was not found.
+	Failed bool
 	// Truncated says that the input was too large to be kept whole: Files or
 	// Command may lack something.
 	Truncated bool

@@ -16,9 +16,10 @@ type InSessionCommand struct {
 	// Changes says that it puts something back: it must not end with the hook.
 	Changes bool
 
-	flags []string // those that it takes here, each without a value or with one in the same word
-	paths bool     // takes paths after --
-	most  int      // most arguments
+	flags  []string // those that it takes here, each without a value or with one in the same word
+	valued []string // those that need a value, in the same word or the next
+	paths  bool     // takes paths after --
+	most   int      // most arguments
 }
 
 // inSession is the table of them. Not there are flags that aim at another
@@ -32,6 +33,8 @@ func InSessionCommands() []InSessionCommand {
 		{Name: "redo", Hint: "[n]", Description: "Take the last undo back", Changes: true, flags: []string{"--dry-run", "-n", "--force", "--yes", "-y"}, most: 1},
 		{Name: "undo-restore", Description: "Undo the last restore or undo", Changes: true, flags: []string{"--dry-run", "-n", "--force", "--yes", "-y"}},
 		{Name: "redo-restore", Description: "Redo what undo-restore undid", Changes: true, flags: []string{"--dry-run", "-n", "--force", "--yes", "-y"}},
+		{Name: "revert", Hint: "prompt~1 [--session=ID] [--dry-run]", Description: "Take back one turn's work, a checkpoint's, or another session's, and keep the rest of the files and the conversation", Changes: true,
+			flags: []string{"--include-shared", "--dry-run", "-n", "--yes", "-y"}, valued: []string{"--session", "--since", "--tool", "--conflicts"}, paths: true, most: 1},
 		{Name: "back", Hint: "[n] [--both]", Description: "Fork the conversation to before the nth-last prompt", Changes: true, flags: []string{"--both", "--dry-run", "-n", "--force", "--yes", "-y"}, most: 1},
 		{Name: "status", Description: "Show whether checkpoints are being taken, and the last one"},
 	}
@@ -64,7 +67,8 @@ func ParseInSession(prompt string) (c InSessionCommand, args []string, ok bool) 
 func (c InSessionCommand) Words(args []string) (words []string, problem string) {
 	words = []string{c.Name}
 	operands := 0
-	for i, a := range args {
+	for i := 0; i < len(args); i++ {
+		a := args[i]
 		name, value, valued := strings.Cut(a, "=")
 		switch {
 		case strings.ContainsRune(a, 0):
@@ -73,6 +77,15 @@ func (c InSessionCommand) Words(args []string) (words []string, problem string) 
 			return append(words, args[i:]...), ""
 		case a == "--":
 			return nil, inSessionPrefix + c.Name + " takes no paths"
+		case slices.Contains(c.valued, name):
+			if !valued && i+1 < len(args) {
+				i++
+				value = args[i]
+			}
+			if value == "" || value[0] == '-' || strings.ContainsRune(value, 0) {
+				return nil, name + " needs a value: " + name + "=…"
+			}
+			a = name + "=" + value
 		case a != "" && a[0] == '-' && !slices.Contains(c.flags, name):
 			return nil, show(name) + " is not for " + inSessionPrefix + c.Name + ": use it in a terminal"
 		case a != "" && a[0] == '-' && name == "--limit" && (!valued || !shell.AllDigits(value)):

@@ -117,7 +117,7 @@ func (l *life) revert(args ...string) (*plan, answer, error) {
 type score struct {
 	gone, left   int // lines of the target: taken back, and left with a word about it
 	back, absent int // lines of others that it had deleted
-	lost         int // lines of others that went with a command's, of whose path it was said "whoever wrote meanwhile"
+	lost         int // lines of others that went with a command's, of whose path it was said "even if you wrote it"
 	unsaid       int // lines of others that were written between the two looks at an edit, of which nothing can tell
 	conflicts    int // reverts that refuse without --conflicts
 	reverts      int

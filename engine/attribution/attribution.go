@@ -91,6 +91,9 @@ func (a *Attribution) ask(question func(*manifest.DB) error) error {
 	})
 }
 
+// Agents reports whether any agent's work is known in what was read.
+func (a *Attribution) Agents() bool { return len(a.windows)+len(a.lasting)+len(a.turns) > 0 }
+
 // index is that of the first point that is not older than a sequence number.
 func (a *Attribution) index(seq uint64) int {
 	return sort.Search(len(a.points), func(i int) bool { return a.points[i].seq >= seq })

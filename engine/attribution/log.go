@@ -133,6 +133,9 @@ func (a *Attribution) build() {
 	}
 	a.calls, a.texts = map[callKey]*window{}, b.texts
 	for _, w := range b.windows {
+		if w.failed {
+			continue
+		}
 		if w.Call != "" {
 			a.calls[callKey{w.of, w.Call}] = w
 		}

@@ -66,6 +66,7 @@ type window struct {
 	background     bool
 	old            bool
 	missed         []string // files that could not be looked at in front of it; "" for all of them
+	failed         bool     // an edit of which its agent said that it did nothing: no work
 	doubtful       bool     // an agent that tells of its calls and their ends told of none: it may have done nothing
 }
 
@@ -241,6 +242,12 @@ func (b *builder) close(of source, l line, loose bool) {
 		return
 	}
 	w := open[at]
+	if w.kind == edit && l.kind == none && !l.old {
+		w.failed = true
+		w.end(l, loose)
+		b.open[of] = slices.Delete(open, at, at+1)
+		return
+	}
 	w.doubtful = false
 	if w.background = w.background || l.background; !w.background {
 		w.end(l, loose)

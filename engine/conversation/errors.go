@@ -45,6 +45,7 @@ func (e *PromptNotSavedError) Unwrap() error { return e.Err }
 // it is not clear which is meant.
 type NoSessionError struct {
 	Named   string
+	Short   bool // a session has an id that begins with Named, which is too little of it
 	Choices []SessionInfo
 	Now     time.Time // that their ages are counted from
 }
@@ -53,6 +54,8 @@ func (e *NoSessionError) Error() string {
 	switch {
 	case e.Named != "" && len(e.Choices) > 0:
 		return fmt.Sprintf("session %q is ambiguous", e.Named)
+	case e.Short:
+		return fmt.Sprintf("session %q is too short: give at least %d characters of the id", e.Named, leastOfID)
 	case e.Named != "":
 		return fmt.Sprintf("no session %q", e.Named)
 	case len(e.Choices) > 0:

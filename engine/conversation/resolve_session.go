@@ -26,7 +26,7 @@ func PromptNumber(spec string) (n int, ok bool) {
 // the newest since the turn before it. Errors: *PromptNotSavedError, and those of
 // ChooseSession and FindPrompt.
 func ResolvePrompt(ctx context.Context, p *project.Project, spec string, n int, session string) (project.Listed, error) {
-	s, err := ChooseSession(ctx, p, session)
+	s, err := ChooseSessionWith(ctx, p, session, n)
 	if err != nil {
 		return project.Listed{}, err
 	}
@@ -56,7 +56,7 @@ func FindPrompt(ctx context.Context, p *project.Project, s *ChosenSession, n int
 	var none *NoConversationError
 	switch {
 	case errors.As(err, &few):
-		return nil, &project.NoCheckpointError{Spec: spec, Reason: err.Error()}
+		return nil, &project.NoCheckpointError{Spec: spec, Reason: err.Error(), Fewer: true, Have: few.Have}
 	case errors.As(err, &none):
 		l, err := nthPrompt(ctx, p, spec, n, s)
 		if err != nil {
@@ -105,7 +105,8 @@ func nthPrompt(ctx context.Context, p *project.Project, spec string, n int, s *C
 		if count == n {
 			return nil
 		}
-		return &project.NoCheckpointError{Spec: spec, Reason: "session " + s.ID + " has fewer prompts"}
+		few := &transcript.FewPromptsError{Asked: n, Have: count}
+		return &project.NoCheckpointError{Spec: spec, Reason: few.Error(), Fewer: true, Have: count}
 	})
 	return found, err
 }

@@ -29,14 +29,14 @@ type ChosenSession struct {
 }
 
 // ChooseSession finds the session that a command means: the one that is named
-// (its id, or an unambiguous beginning of at least four characters), else that
+// (see SessionNamed), else that
 // of REWIND_SESSION_ID, else that of REWIND_TRANSCRIPT_PATH, else that of the
 // agent whose shell the command runs in, else the only one at work. A session without prompts is never meant; of a session and its forks
 // the one that went on last is; one that ended makes way for the next. Errors:
 // *NoSessionError.
 func ChooseSession(ctx context.Context, p *project.Project, named string) (*ChosenSession, error) {
 	if named != "" {
-		return namedSession(ctx, p, named, "named")
+		return namedSession(ctx, p, named, byPerson)
 	}
 	file := p.Env.Variable("REWIND_TRANSCRIPT_PATH")
 	if id := p.Env.Variable("REWIND_SESSION_ID"); id != "" {
@@ -53,7 +53,7 @@ func ChooseSession(ctx context.Context, p *project.Project, named string) (*Chos
 			return s, nil
 		}
 	}
-	return sessionAtWork(ctx, p)
+	return sessionAtWork(ctx, p, "")
 }
 
 // NoteProcess remembers which process of its agent a hook's session runs in.
@@ -123,14 +123,23 @@ func namedSession(ctx context.Context, p *project.Project, named, how string) (*
 		if s.ID == named && s.Agent != "" { // without one it is the trace of an incomplete environment
 			return chosen(p, r, s, how), nil
 		}
-		if len(named) >= 4 && strings.HasPrefix(s.ID, named) && s.Agent != "" {
+		if len(named) >= leastOfID && strings.HasPrefix(s.ID, named) && s.Agent != "" {
 			matches = append(matches, s)
+		}
+	}
+	if len(matches) == 0 && how == byPerson {
+		if s, err := sessionOfAgent(ctx, p, r, named); s != nil || err != nil {
+			return s, err
+		}
+		if matches, err = titled(ctx, p, r, named); err != nil {
+			return nil, err
 		}
 	}
 	if len(matches) == 1 {
 		return chosen(p, r, matches[0], how), nil
 	}
 	none := &NoSessionError{Named: named, Now: p.Env.Time()}
+	none.Short = len(named) < leastOfID && slices.ContainsFunc(r.list, func(s *member) bool { return s.Agent != "" && strings.HasPrefix(s.ID, named) })
 	for _, s := range matches[:min(len(matches), maxDescribed)] {
 		none.Choices = append(none.Choices, chosen(p, r, s, "").SessionInfo)
 	}
@@ -158,8 +167,8 @@ func chosen(p *project.Project, r *roster, s *member, how string) *ChosenSession
 	return &ChosenSession{SessionInfo: s.SessionInfo, How: how}
 }
 
-// sessionAtWork is the one that was active in the last hour.
-func sessionAtWork(ctx context.Context, p *project.Project) (*ChosenSession, error) {
+// sessionAtWork is the one that was active in the last hour, of an agent's if one is named.
+func sessionAtWork(ctx context.Context, p *project.Project, agent string) (*ChosenSession, error) {
 	r, err := readRoster(ctx, p, p.Env.Time().Add(-activeFor))
 	if err != nil {
 		return nil, err
@@ -167,6 +176,9 @@ func sessionAtWork(ctx context.Context, p *project.Project) (*ChosenSession, err
 	candidates, err := candidatesOf(ctx, p, r)
 	if err != nil {
 		return nil, err
+	}
+	if agent != "" {
+		candidates = slices.DeleteFunc(candidates, func(s *member) bool { return s.Agent != agent })
 	}
 	family := families(r, candidates)
 	left := meant(candidates, family)

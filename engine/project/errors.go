@@ -73,7 +73,11 @@ func (e *VanishedError) Error() string {
 }
 
 // NoCheckpointError: nothing has that name.
-type NoCheckpointError struct{ Spec, Reason string }
+type NoCheckpointError struct {
+	Spec, Reason string
+	Fewer        bool // prompts than Spec asks for: there are Have
+	Have         int
+}
 
 func (e *NoCheckpointError) Error() string {
 	if e.Reason != "" {

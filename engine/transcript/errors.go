@@ -39,9 +39,15 @@ func (e *NoEventError) Error() string {
 }
 
 // FewPromptsError is a request for more prompts than the conversation has.
-type FewPromptsError struct{ Asked, Have int }
+type FewPromptsError struct {
+	Asked, Have int
+	Sessions    int // that can be meant, where that is not clear: Have is the most that one has
+}
 
 func (e *FewPromptsError) Error() string {
+	if e.Sessions > 1 {
+		return fmt.Sprintf("there is no prompt %d: of the %d sessions that can be meant none has more than %d", e.Asked, e.Sessions, e.Have)
+	}
 	return fmt.Sprintf("there is no prompt %d: the conversation has only %d", e.Asked, e.Have)
 }
 

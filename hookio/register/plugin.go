@@ -66,6 +66,7 @@ The plugin needs the ` + "`rewind`" + ` program. It registers the hooks and adds
 - ` + "`/rewind:undo [n]`" + `: code and conversation back to the newest checkpoint that differs; run again to go further back; ` + "`--code-only`" + ` for the files alone
 - ` + "`/rewind:redo`" + `: takes the last undo back
 - ` + "`/rewind:undo-restore`" + `: undoes the last of these; ` + "`/rewind:redo-restore`" + `: redoes it
+- ` + "`/rewind:revert prompt~1`" + `: takes back what one turn changed, or with ` + "`--session=ID`" + ` what another session did, and keeps the rest; the conversation stays
 - ` + "`/rewind:back [n]`" + `: the conversation to before the nth-last prompt, as a new session
 - ` + "`/rewind:status`" + `: whether rewind is on, and the last checkpoint
 

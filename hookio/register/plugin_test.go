@@ -26,7 +26,7 @@ func TestPlugin(t *testing.T) {
 	if err := json.Unmarshal([]byte(files[".claude-plugin/plugin.json"].Content), &manifest); err != nil || manifest.Name != "rewind" || manifest.Version != "1.2.3" {
 		t.Errorf("%+v, %v", manifest, err)
 	}
-	for _, name := range []string{"list", "back", "status", "restore", "undo", "undo-restore"} {
+	for _, name := range []string{"list", "back", "status", "restore", "undo", "undo-restore", "revert"} {
 		if _, _, ok := hookio.ParseInSession("/rewind:" + name); !ok || !strings.HasPrefix(files["commands/"+name+".md"].Content, "---\ndescription: ") {
 			t.Errorf("command %s: %q", name, files["commands/"+name+".md"].Content)
 		}
