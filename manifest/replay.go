@@ -130,14 +130,55 @@ func NewestIn(ctx context.Context, src Source, last, back uint64, match func(*Ch
 	if back == 0 {
 		return nil, nil, nil
 	}
-	for span := uint64(8); ; span *= 8 {
+	var records []Sequenced // from first on
+	for first, span := uint64(0), uint64(8); ; span *= 2 {
 		span = min(span, back)
-		r, err := Replay(ctx, src, last-span+1, Skip)
+		from := last - span + 1
+		older, found, err := readBetween(ctx, src, from, first)
 		if err != nil {
 			return nil, nil, err
 		}
+		records, first = append(older, records...), from
+		if !found && span < back {
+			continue
+		}
+		s, err := newState(nil)
+		if err != nil {
+			return nil, nil, err
+		}
+		for _, r := range records {
+			if err := s.apply(r); err != nil {
+				return nil, nil, err
+			}
+		}
+		r := &Replayed{s}
 		if c := r.Newest(match); c != nil || span == back {
 			return c, r, nil
 		}
 	}
+}
+
+// readBetween reads the records from a sequence number on, up to another one, which is not among them; 0: up to the end.
+// found: a checkpoint is among them. Entries that cannot be read are passed over.
+func readBetween(ctx context.Context, src Source, from, before uint64) (records []Sequenced, found bool, err error) {
+	for r, err := range src.Records(from) {
+		var entry *EntryError
+		switch {
+		case errors.As(err, &entry):
+			r.Seq = entry.Seq
+		case err != nil:
+			return nil, false, err
+		}
+		if before != 0 && r.Seq >= before {
+			break
+		}
+		if err := ctx.Err(); err != nil {
+			return nil, false, err
+		}
+		if entry == nil {
+			records = append(records, r)
+			found = found || r.Record.Checkpoint != nil
+		}
+	}
+	return records, found, nil
 }
