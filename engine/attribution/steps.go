@@ -2,7 +2,9 @@ package attribution
 
 import (
 	"cmp"
+	"errors"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/rewind-cli/rewind/engine/project"
@@ -22,12 +24,13 @@ func (a *Attribution) Steps(path string) (steps []Step, err error) {
 func (a *Attribution) StepsOf(paths []string) (map[string][]Step, error) {
 	all := make(map[string][]Step, len(paths))
 	err := a.ask(func(db *manifest.DB) error {
-		histories, err := db.Histories(paths)
-		if err != nil {
-			return err
-		}
+		var histories map[string][]manifest.Version
+		var failed error
+		var beside sync.WaitGroup
+		beside.Go(func() { histories, failed = db.Histories(paths) })
 		touches, err := db.TouchesOf(manifest.TouchQuery{From: a.o.From, To: a.o.To}, paths)
-		if err != nil {
+		beside.Wait()
+		if err = errors.Join(failed, err); err != nil {
 			return err
 		}
 		for _, path := range paths {
