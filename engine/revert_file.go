@@ -242,13 +242,14 @@ func (v *reverting) decide(worker int, f *fileRevert) error {
 		return nil
 	}
 	exists, base, created := standing(links)
+	all := links
 	links = links[base:]
 	if created >= 0 {
 		created -= base
 	}
 	switch {
 	case !slices.ContainsFunc(links[1:], func(l link) bool { return l.own }):
-		f.touched = false
+		v.recreated(f, all, base)
 		return nil
 	case !exists && f.now == nil:
 		f.touched = false // made, and gone
@@ -337,6 +338,29 @@ func (v *reverting) unmake(f *fileRevert, links []link, created int) error {
 		v.wholeConflict(f, links, others, reason)
 	}
 	return nil
+}
+
+// recreated is about what the work took away, where others made something else with the base-th version: it cannot come
+// back beside that.
+func (v *reverting) recreated(f *fileRevert, links []link, base int) {
+	f.touched = false
+	gone := base - 1
+	for gone >= 0 && links[gone].entry == nil {
+		gone--
+	}
+	if gone < 0 || !links[gone+1].own || f.now == nil || sameEntries(links[gone].entry, f.now) || sameKindDir(links[gone].entry, f.now) {
+		return
+	}
+	if there, _, _ := standing(links[:gone+1]); !there {
+		return // the work had made it
+	}
+	var others []*attribution.Step
+	for _, l := range links[base:] {
+		others = append(others, l.step)
+	}
+	first := slices.IndexFunc(links, func(l link) bool { return l.own })
+	f.to, f.touched, f.changes = links[first-1].entry, true, true
+	v.wholeConflict(f, links, others, "removed by this work, and others made something else there")
 }
 
 // content finds what the path holds without the work.

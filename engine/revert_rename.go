@@ -112,6 +112,10 @@ func (v *reverting) decideTrail(o *outcome) error {
 		f.to = &e
 	}
 	f.touched = len(f.conflicts) > 0 || o.name != o.at || !sameEntries(o.now, f.to)
+	if !f.touched && o.now != nil && renamedSince(links) && !slices.ContainsFunc(o.links, func(l link) bool { return l.reverts() }) {
+		f.touched = true
+		f.kept = []KeptPart{{Path: o.at, Reason: "renamed by this work, and renamed since", By: v.namers(links)}}
+	}
 	return nil
 }
 
@@ -212,6 +216,17 @@ func (v *reverting) namers(links []link) []attribution.Work {
 		}
 	}
 	return nil
+}
+
+// renamedSince reports whether others gave a file another name after the work had.
+func renamedSince(links []link) (since bool) {
+	own := false
+	for i, l := range links[1:] {
+		if l.entry != nil && links[i].entry != nil && l.path != links[i].path {
+			since, own = own && !l.own, own || l.own
+		}
+	}
+	return since
 }
 
 // put makes what was decided the changes of paths.

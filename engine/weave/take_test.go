@@ -35,6 +35,7 @@ func TestAddWithout(t *testing.T) {
 		{"with marks", []string{"abc", "aBc", "aXc"}, taken(Markers, 1), []string{"aXbc"}, []int{Oldest, 2, 3, Oldest}, nil, "aXbc", nil},
 		{"not what it gives", []string{"ab", "axb", "axxb"}, taken(Keep, 1), []string{"axzb"}, []int{Oldest, 1, 3, Oldest}, nil, "axzb", nil},
 		{"nothing of it", []string{"ab", "axb"}, taken(Keep, 7), []string{"axyb"}, []int{Oldest, 1, 2, Oldest}, nil, "axyb", nil},
+		{"and the same written again", []string{"ab", "axb", "axxb"}, taken(Keep, 1), []string{"axb", "axxb"}, []int{Oldest, 1, 2, Oldest}, nil, "axxb", nil},
 		{"and work after it", []string{"ab", "axb", "axxb"}, taken(Keep, 1), []string{"axb", "axyb"}, []int{Oldest, 2, 4, Oldest}, []int{2}, "ayb", []Kind{Touching}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
