@@ -114,7 +114,9 @@ func (v *reverting) decideTrail(o *outcome) error {
 	f.touched = len(f.conflicts) > 0 || o.name != o.at || !sameEntries(o.now, f.to)
 	if !f.touched && o.now != nil && renamedSince(links) && !slices.ContainsFunc(o.links, func(l link) bool { return l.reverts() }) {
 		f.touched = true
-		f.kept = []KeptPart{{Path: o.at, Reason: "renamed by this work, and renamed since", By: v.namers(links)}}
+		f.keepWhole(v, "renamed by this work, and renamed since")
+		by := v.namers(links)
+		f.conflicts[0].By, f.kept[0].By = by, by
 	}
 	return nil
 }
