@@ -22,6 +22,7 @@ type pickedPlan struct {
 	back    string                // the key that takes it back
 	parts   string                // "2 of 5 hunks of a.go", "" for whole files
 	instead *engine.RevertInstead // what keeps the work of others, nil where none goes
+	target  manifest.CheckpointID // whose files it brings; zero before there was a plan
 }
 
 // doneRestore is what y did.
@@ -110,6 +111,7 @@ func (s *pickSource) planOf(ctx context.Context, p *pickedPlan) (*screen.Plan, e
 	if p.instead != nil && p.instead.Some { // here it has no paths
 		p.instead = nil
 	}
+	p.target = r.Checkpoint.ID
 	target := project.Listed{Checkpoint: r.Checkpoint}
 	err = s.p.Query(ctx, func(db *manifest.DB) error {
 		target.N = db.Position(r.Checkpoint.Seq)

@@ -34,10 +34,11 @@ func newUI() *command {
 			"looked for 30 minutes: a tab in the background does not count.\n" +
 			"With --export-html, writes one session as a single page to share, and serves nothing: its\n" +
 			"timeline, conversation, diffs, film and search, readable in a browser without rewind. The\n" +
-			"session is that of --session, else the one at work, else the newest. Precious files are\n" +
-			"left out, also where the conversation names them; their secrets, keys and tokens of\n" +
-			"well-known forms, and what the setting redact matches are redacted. Long diffs and texts\n" +
-			"are cut. The file is written under a temporary name and renamed.",
+			"session is that of --session, else the one at work, else the newest; where several are\n" +
+			"at work, --session says which. Precious files are left out, also where the conversation\n" +
+			"names them; their secrets, keys and tokens of well-known forms, and what the setting\n" +
+			"redact matches are redacted. Long diffs and texts are cut. The file is written under a\n" +
+			"temporary name and renamed.",
 		examples: []example{
 			{"rewind ui", "open the page"},
 			{"rewind ui --no-open", "only print the address, and how to reach it from another machine"},

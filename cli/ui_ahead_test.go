@@ -8,7 +8,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/rewind-cli/rewind/cli/screen"
 	"github.com/rewind-cli/rewind/engine/account"
+	"github.com/rewind-cli/rewind/engine/timeline"
 )
 
 // What a page is given with its login is what it would ask for, and not of before a save.
@@ -45,6 +47,16 @@ func TestUIStart(t *testing.T) {
 	var none struct{ Start any }
 	if code := l.ask("GET", "/api/v1/start?project=ffffffffffffffffffffffffffffffff", nil, &none); code != 200 || none.Start != nil {
 		t.Errorf("of a project that is not there: %d %v", code, none.Start)
+	}
+}
+
+// A row names files as the project does.
+func TestUIRowIsRelative(t *testing.T) {
+	row := screen.Row{ID: "x", Text: "Write /a/b/c d.go"}
+	for root, want := range map[string]string{"/a/b": "Write c d.go", "/a": "Write b/c d.go", "/b": row.Text, "/a/b/c": row.Text} {
+		if got := viewRow(row, &timeline.Row{}, root).Text; got != want {
+			t.Errorf("below %s: %q", root, got)
+		}
 	}
 }
 

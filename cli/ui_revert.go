@@ -102,7 +102,7 @@ func (s *uiSpace) applyRevert(ctx context.Context, p plannedRevert) (done, chang
 		return nil, nil, err
 	}
 	clear(s.reverts)
-	return map[string]any{"said": "Reverted: " + restoredLine(r.Restored) + keptText(r), "undo": true}, nil, nil
+	return map[string]any{"said": "Reverted: " + restoredLine(r.Restored) + keptText(r), "back": "undo"}, nil, nil
 }
 
 // keptText names the places that stay although they were to go, after a sentence; "" for none.

@@ -88,7 +88,7 @@ func (x *sharing) looks(ctx context.Context, written *countingWriter) error {
 					return err
 				}
 			}
-			v := viewRow(pickRow(r, counts, known, now), r)
+			v := viewRow(pickRow(r, counts, known, now), r, x.p.Root())
 			if known {
 				v.Changes = &uiCounts{counts.Added, counts.Modified, counts.Deleted}
 			}

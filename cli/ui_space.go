@@ -209,6 +209,8 @@ func (s *uiSpace) answerTo(ctx context.Context, what string, args web.Args) (v a
 		v, err = s.uiSeries(ctx)
 	case "now":
 		v = s.uiNow()
+	case "lines":
+		v, err = s.uiLines(ctx, args)
 	case "sessions":
 		v, err = s.uiSessions(ctx)
 	default:
@@ -241,6 +243,7 @@ type uiPlan struct {
 	Conflicts int          `json:"conflicts,omitempty"` // of a revert: places on which others built
 	Others    []string     `json:"others"`              // other sessions whose work goes too
 	Instead   *uiAction    `json:"instead"`             // what keeps it; null where there is no such way, or none is wanted
+	Target    string       `json:"target,omitempty"`    // the checkpoint whose files come: what differs from now is what it would change
 }
 
 type uiPlanFile struct {
@@ -298,8 +301,13 @@ func (s *uiSpace) viewPlan(p *screen.Plan) uiPlan {
 		}
 	}
 	s.mu.Lock()
-	if made := s.plans[p.Token]; made != nil && made.instead != nil {
-		v.Instead = &uiAction{Verb: "revert", Session: made.instead.Session, Turns: made.instead.Turns}
+	if made := s.plans[p.Token]; made != nil {
+		if made.instead != nil {
+			v.Instead = &uiAction{Verb: "revert", Session: made.instead.Session, Turns: made.instead.Turns}
+		}
+		if made.target != (manifest.CheckpointID{}) {
+			v.Target = made.target.String()
+		}
 	}
 	s.mu.Unlock()
 	for _, line := range p.Notes {
@@ -344,6 +352,12 @@ func (s *uiSpace) Apply(ctx context.Context, plan string) (done, changed any, er
 		n, nerr := strconv.Atoi(strings.TrimPrefix(plan, "revert-"))
 		return nil, nil, told(&staleError{what: "plan", name: plan, known: nerr == nil && n > 0 && n <= s.shownReverts})
 	}
+	back := "undo"
+	s.mu.Lock()
+	if p := s.plans[token]; p != nil && p.back == "U" {
+		back = "redo"
+	}
+	s.mu.Unlock()
 	// A page that goes away meanwhile does not end what it asked for.
 	said, now, err := s.do(context.WithoutCancel(ctx), screen.Ask{What: screen.AskDo, Plan: token})
 	switch {
@@ -354,7 +368,13 @@ func (s *uiSpace) Apply(ctx context.Context, plan string) (done, changed any, er
 		v.Changed = said
 		return nil, v, nil
 	}
-	return map[string]any{"said": strings.TrimSuffix(said, ", q leaves") + "."}, nil, nil
+	v := map[string]any{"said": strings.TrimSuffix(said, ", q leaves") + ".", "back": back}
+	s.mu.Lock()
+	if n := len(s.done); n > 0 && s.done[n-1].done.Safety != nil {
+		v["safety"] = s.done[n-1].done.Safety.ID.String() // what was there
+	}
+	s.mu.Unlock()
+	return v, nil, nil
 }
 
 func (s *uiSpace) Mark(ctx context.Context, body json.RawMessage) (any, error) {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/rewind-cli/rewind/cli/screen"
 	"github.com/rewind-cli/rewind/cli/web"
@@ -98,7 +99,7 @@ func (s *uiSpace) timelineOf(ctx context.Context, scope screen.Scope, limit int,
 	present := s.present
 	for _, row := range got.List {
 		r := s.rows[row.ID]
-		v := viewRow(row, r)
+		v := viewRow(row, r, s.p.Root())
 		if n, known := r.Known(); known {
 			v.Changes = &uiCounts{n.Added, n.Modified, n.Deleted}
 		}
@@ -142,14 +143,20 @@ func (s *uiSpace) uiSessions(ctx context.Context) (any, error) {
 	return map[string]any{"sessions": out}, nil
 }
 
-// viewRow is a row without its counts.
-func viewRow(row screen.Row, r *timeline.Row) uiRow {
-	v := uiRow{ID: row.ID, N: row.N, Time: viewTime(r.Time), Kind: string(r.Kind), Why: row.Why, Text: row.Text, Note: row.Note, Name: row.Name,
+// viewRow is a row without its counts. A file of the project that a call is about is told from root on.
+func viewRow(row screen.Row, r *timeline.Row, root string) uiRow {
+	v := uiRow{ID: row.ID, N: row.N, Time: viewTime(r.Time), Kind: string(r.Kind), Why: row.Why, Text: belowRoot(row.Text, escape(root)+"/"), Note: row.Note, Name: row.Name,
 		Pinned: row.Pinned, Prompt: row.Prompt, Dim: row.Dim, Agent: r.Agent, Session: r.Session}
 	if c := r.Checkpoint; c != nil {
 		v.Talk, v.Stored, v.Call = c.Transcript != nil, c.StoredBytes, c.ToolUseID != ""
 	}
 	return v
+}
+
+// belowRoot takes the root from the paths in a text, where they begin.
+func belowRoot(text, root string) string {
+	out := strings.ReplaceAll(" "+text, " "+root, " ")
+	return out[1:]
 }
 
 // uiFiles are files that differ, with the patches of the first of them.
@@ -172,6 +179,7 @@ type uiFileDiff struct {
 	Cut     bool     `json:"cut,omitempty"`    // the patch goes on; only of a page that is a file
 	By      string   `json:"by,omitempty"`     // who changed it; "" where nobody but the person did, or it is not known
 	Calls   []string `json:"calls,omitempty"`  // the agents' ids of the calls that did
+	Mixed   bool     `json:"mixed,omitempty"`  // several changed it, or could have: whose each line is can be asked
 }
 
 // Bounds of one answer: a page shows the first, and asks for the rest as it is looked at.
@@ -209,6 +217,7 @@ func (s *uiSpace) uiLook(ctx context.Context, args web.Args) (any, error) {
 		v.By = by(f.Path)
 		v.Unread = unsaved && v.Patch == "" && !v.Binary && !v.Hidden
 		owner := whose[f.Path]
+		v.Mixed = (len(owner.Also) > 0 || owner.AlsoOutside) && v.Patch != ""
 		for _, w := range owner.Works() {
 			if w.Call != "" && len(v.Calls) < mostCalls && !slices.Contains(v.Calls, w.Call) {
 				v.Calls = append(v.Calls, w.Call)

@@ -4,6 +4,7 @@ import { FIRST, prepared, get, post, logIn, stream, shared } from "./api.js";
 import { Timeline, Chart, Legend, filtered, joined, prepare, title } from "./timeline.js";
 import { Files } from "./diff.js";
 import { Talk } from "./talk.js";
+import { Hunt } from "./hunt.js";
 import { Plan, NameDialog } from "./plan.js";
 import { Compare } from "./compare.js";
 import { Film } from "./film.js";
@@ -66,8 +67,10 @@ function App({ project, projects, chooseProject, renew, readOnly, exported }) {
   const [action, setAction] = useState(null);
   const [naming, setNaming] = useState(null); // the row that gets a name
   const [said, setSaid] = useState("");
-  const [back, setBack] = useState(false); // what was said can be taken back
-  useEffect(() => (setSaid(""), setBack(false)), [place]);
+  const [hit, setHit] = useState(null); // the line of a row that is shown: { id, path, line, text }
+  const [hunt, setHunt] = useState(null); // who looks for what broke it
+  const [back, setBack] = useState(""); // what takes back what was said: undo or redo
+  useEffect(() => (setSaid(""), setBack("")), [place]);
   const search = useRef();
   const chosenID = useRef("@");
   const picked = useRef(false); // by the person
@@ -185,9 +188,10 @@ function App({ project, projects, chooseProject, renew, readOnly, exported }) {
     if (rows[n]) chosenID.current = rows[n].id;
     if (rows[n] && rows[n].id === "@") lookNow();
   }, [rows]);
-  const goTo = (id) => {
+  const goTo = (id, hit) => {
     const n = rows.findIndex((r) => r.id === id);
     if (n >= 0) {
+      setHit(hit ? { id, ...hit } : null);
       setFilter("");
       setRange(null);
       setKinds("all");
@@ -243,10 +247,10 @@ function App({ project, projects, chooseProject, renew, readOnly, exported }) {
   const other = marked && row && marked !== row.id ? marked : against;
   const page = {
     film: () => html`<${Film} project=${project} rows=${rows} goTo=${goTo} />`,
-    file: () => html`<${FilePage} project=${project} path=${place.path} news=${data && data.news} goTo=${goTo} restore=${readOnly ? null : (id) => setAction({ verb: "restore", id, paths: [place.path] })} />`,
+    file: () => html`<${FilePage} project=${project} path=${place.path} at=${place} news=${data && data.news} goTo=${goTo} restore=${readOnly ? null : (id) => setAction({ verb: "restore", id, paths: [place.path] })} />`,
     operations: () => html`<${Operations} project=${project} rows=${rows} news=${data && data.news} goTo=${goTo} />`,
     health: () => html`<${Health} project=${project} news=${data && data.news} />`,
-    search: () => html`<${Search} project=${project} rows=${rows} query=${place.query} goTo=${goTo} onFile=${(path) => go({ page: "file", path })} />`,
+    search: () => html`<${Search} project=${project} rows=${rows} query=${place.query} goTo=${goTo} onFile=${(path, hit) => go({ page: "file", path, version: hit.id, line: hit.line, text: hit.text })} />`,
     keys: () => html`<${Keys} readOnly=${readOnly} shared=${shared} />`,
     compare: () => data && html`<${Compare} project=${project} data=${data} filter=${filter} kinds=${kinds} a=${place.a} b=${place.b} news=${data.news} goTo=${goTo} onHistory=${(path) => go({ page: "file", path })}
       set=${(a, b) => go({ page: "compare", a, b }, true)} setAction=${readOnly ? null : setAction} />`,
@@ -264,26 +268,27 @@ function App({ project, projects, chooseProject, renew, readOnly, exported }) {
     </header>
     ${shared && html`<aside class="note about" aria-label="About this file"><${Text} of=${exported.notes.join(" ")} /></aside>`}
     ${error && html`<p class="warn" role="alert"><${Text} of=${error.message} />${error.hint && html` (<${Text} of=${error.hint} />)`}</p>`}
-    ${said && html`<p class="done" role="status"><${Text} of=${said} /> ${back && html`<button onClick=${() => (setSaid(""), setBack(false), setAction({ verb: "undo" }))}>Take it back…</button>`} <button class="link" onClick=${() => setSaid("")}>dismiss</button></p>`}
+    ${said && html`<p class="done" role="status"><${Text} of=${said} /> ${back && html`<button onClick=${() => (setSaid(""), setBack(""), setAction({ verb: back }))}>Take it back…</button>`} <button class="link" onClick=${() => setSaid("")}>dismiss</button></p>`}
     ${page ? html`<main class=${"place at-" + place.page}>${page()}</main>` : html`
       <${Chart} rows=${rows} range=${range} setRange=${setRange} />
       <main class="three">
         <section class="left" aria-label="What happened">
           <p class="total">${data ? `${shown.length.toLocaleString()} of ${rows.length.toLocaleString()} rows` : "…"}${data && !data.more && data.folded > 0 && html`, <button class="link" onClick=${() => setFolded(true)}>${data.folded.toLocaleString()} more without news</button>`}${folded && html`, <button class="link" onClick=${() => setFolded(false)}>without those that tell nothing</button>`}${range && html` <button class="link" onClick=${() => setRange(null)}>all times</button>`}</p>
+          ${data && !readOnly && (hunt ? html`<${Hunt} rows=${rows} row=${row} hunt=${hunt} set=${setHunt} goTo=${goTo} setAction=${setAction} />` : html`<p class="total"><button class="link" onClick=${() => setHunt({})}>find what broke it…</button></p>`)}
           ${data && !data.more && data.graph && html`<${Legend} project=${project} data=${data} />`}
           ${data && !shown.length && html`<p class="note empty">${rows.length ? html`No row has that${filter && !shared ? ": Enter searches the files" : ""}. <button class="link" onClick=${() => (setFilter(""), setKinds("all"), setRange(null))}>show all</button>` : "Nothing is saved yet: rewind save, or an agent's first prompt, makes the first checkpoint."}</p>`}
           ${data && html`<${Timeline} data=${data} shown=${shown} chosen=${chosen} marked=${marked} choose=${choose} open=${restore}
             graph=${shown.length === rows.length ? data.graph : null} tap=${() => requestAnimationFrame(() => matchMedia("(max-width: 900px)").matches && document.querySelector(".right")?.scrollIntoView({ block: "start" }))} />`}
         </section>
         ${row && html`<${Moment} project=${project} row=${row} other=${other} goTo=${goTo} onHistory=${(path) => go({ page: "file", path })}
-          readOnly=${readOnly} setAction=${setAction} setNaming=${setNaming} pin=${pin} setAgainst=${setAgainst} against=${against} news=${data.news} known=${known} opened=${opened.current.done} />`}
+          readOnly=${readOnly} setAction=${setAction} setNaming=${setNaming} pin=${pin} setAgainst=${setAgainst} against=${against} news=${data.news} known=${known} opened=${opened.current.done} hit=${hit} />`}
       </main>`}
-    ${action && html`<${Plan} key=${JSON.stringify(action)} project=${project} action=${action} change=${setAction} close=${() => setAction((now) => (now === action ? null : now))} done=${(text, undo) => (setAction(null), setSaid(text), setBack(undo))} />`}
+    ${action && html`<${Plan} key=${JSON.stringify(action)} project=${project} action=${action} change=${setAction} close=${() => setAction((now) => (now === action ? null : now))} done=${(text, way, safety) => (setAction(null), setSaid(text), setBack(way), hunt && action.verb === "restore" && setHunt({ ...hunt, home: action.id === hunt.home ? "" : hunt.home || safety }))} />`}
     ${naming && html`<${NameDialog} project=${project} row=${naming} close=${() => setNaming(null)} done=${(text) => (setNaming(null), setSaid(text + "."))} />`}`;
 }
 
 // Moment is one row: what was said, and the files.
-function Moment({ project, row, other, goTo, onHistory, readOnly, setAction, setNaming, pin, setAgainst, against, news, known, opened }) {
+function Moment({ project, row, other, goTo, onHistory, readOnly, setAction, setNaming, pin, setAgainst, against, news, known, opened, hit }) {
   const key = row.id + " " + other;
   const [got, setGot] = useState(() => {
     const look = !other && prepared(`p/${project}/look`, { id: row.id });
@@ -317,6 +322,11 @@ function Moment({ project, row, other, goTo, onHistory, readOnly, setAction, set
     return () => stop.abort();
   }, [project, key, tries, stamp]);
   useEffect(() => (setFile(null), setCall(null)), [key]);
+  useEffect(() => { // a search led here
+    if (!hit || hit.id !== row.id || busy || !got.look) return;
+    const at = got.look.files.findIndex((f) => raw(f) === hit.path);
+    if (at >= 0) setFile({ at, line: hit });
+  }, [hit, busy]);
   const isCheckpoint = row.id !== "@" && row.id[0] !== "#";
   const look = got && got.look;
   const diffOf = (id) => {
@@ -334,7 +344,7 @@ function Moment({ project, row, other, goTo, onHistory, readOnly, setAction, set
           ${!shared && html`<button aria-pressed=${against === "@"} onClick=${() => setAgainst(against === "@" ? "" : "@")}>Compare with now</button>`}
         </div>`}</div>
       ${error && html`<p class="warn" role="alert"><${Text} of=${error.message} />${error.hint && html` (<${Text} of=${error.hint} />)`}</p>`}
-      ${look ? html`<div class=${busy ? "stale" : ""}><p class="what"><${Text} of=${look.title} /></p><${Files} key=${got.key} files=${look.files} more=${look.more} onHistory=${onHistory} open=${file} said=${(id) => setCall({ call: id })}
+      ${look ? html`<div class=${busy ? "stale" : ""}><p class="what"><${Text} of=${look.title} /></p><${Files} key=${got.key} files=${look.files} more=${look.more} onHistory=${onHistory} open=${file} linesOf=${other || shared ? null : (f) => get(`p/${project}/lines`, { id: row.id, path: raw(f) })} said=${(id) => setCall({ call: id })}
         onRestore=${isCheckpoint && !readOnly ? (path) => setAction({ verb: "restore", id: row.id, paths: [path] }) : null} /></div>` : !error && html`<p class="wait">…</p>`}
     </section>`;
 }
@@ -344,13 +354,16 @@ const projectOf = (location) => /^\/p\/([0-9a-f]{32})$/.exec(location.pathname)?
 function placeOf(location) {
   const q = new URLSearchParams(shared ? location.hash.slice(1) : location.search);
   const page = q.get("at") || "";
-  return { page, path: q.get("path") || "", query: q.get("q") || "", a: q.get("a") || "", b: q.get("b") || "" };
+  return { page, version: q.get("v") || "", line: +q.get("line") || 0, text: q.get("text") || "", path: q.get("path") || "", query: q.get("q") || "", a: q.get("a") || "", b: q.get("b") || "" };
 }
 
 function address(project, place) {
   const q = new URLSearchParams();
   if (place.page) q.set("at", place.page);
   if (place.path) q.set("path", place.path);
+  if (place.version) q.set("v", place.version);
+  if (place.line) q.set("line", place.line);
+  if (place.text) q.set("text", place.text);
   if (place.query) q.set("q", place.query);
   if (place.a) q.set("a", place.a);
   if (place.b) q.set("b", place.b);

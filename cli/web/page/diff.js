@@ -1,5 +1,5 @@
 // Patches as tables.
-import { html, useState, useEffect, useRef } from "./html.js";
+import { html, useState, useEffect, useMemo, useRef } from "./html.js";
 import { Text, Path, plainPath, raw } from "./text.js";
 import { colours } from "./colour.js";
 
@@ -28,10 +28,42 @@ export function parse(patch) {
   return { head, hunks };
 }
 
-export function Patch({ file }) {
+// turned is what takes the changes back: what came goes, and the other way round.
+function turned(hunks) {
+  return hunks.map((k) => {
+    const lines = [];
+    let gone = [], come = [];
+    const flush = () => (lines.push(...gone, ...come), (gone = []), (come = []));
+    for (const l of k.lines) {
+      const t = { ...l, a: l.b, b: l.a };
+      if (l.sign === "+") gone.push({ ...t, sign: "-" });
+      else if (l.sign === "-") come.push({ ...t, sign: "+" });
+      else flush(), lines.push(t);
+    }
+    flush();
+    return { head: k.head.replace(/^@@ -(\S+) \+(\S+) @@/, "@@ -$2 +$1 @@"), lines };
+  });
+}
+
+// Patch shows the lines of a file. file.reversed: the other way round; file.whose: runs of lines, with who brought them;
+// at: a line to show, { line, text }, another object for each time.
+export function Patch({ file, at }) {
   const [all, setAll] = useState(false);
   const [ranges, setRanges] = useState(null);
-  const { head, hunks } = parse(file.patch || "");
+  const table = useRef();
+  const { head, hunks } = useMemo(() => {
+    const p = parse(file.patch || "");
+    return file.reversed ? { ...p, hunks: turned(p.hunks) } : p;
+  }, [file.patch, file.reversed]);
+  useEffect(() => {
+    if (!at || !table.current) return;
+    const rows = [...table.current.querySelectorAll("tr[data-b]")];
+    const has = (tr) => tr.querySelector(".code").textContent.includes(at.text);
+    const found = rows.find((tr) => +tr.dataset.b === at.line && has(tr)) || rows.find((tr) => tr.className.startsWith("in") && has(tr)) || rows.find(has);
+    if (!found) return void (all || setAll(true));
+    found.scrollIntoView({ block: "center" });
+    flash(found);
+  }, [at, all, file.patch]);
   const total = hunks.reduce((n, k) => n + k.lines.length, 0);
   useEffect(() => {
     let live = true;
@@ -45,20 +77,28 @@ export function Patch({ file }) {
   if (file.left) return html`<p class="note">${file.failed ? html`<${Text} of=${file.failed} />. ` : "Long: "}<button onClick=${file.load}>${file.failed ? "try again" : "show it"}</button></p>`;
   if (file.cut && !hunks.length) return html`<p class="note">Too long for this file: its lines were left out.</p>`;
   if (!hunks.length) return html`<p class="note">${head.length ? html`<${Text} of=${head.join(", ")} />` : "No lines differ."}</p>`;
-  let shown = 0, at = 0;
-  return html`<table class="patch"><caption class="hidden">Changes of ${plainPath(file)}</caption>
+  let shown = 0, begun = 0;
+  const whose = (l) => l.sign === "+" && (file.whose || []).find((r) => l.b >= r.line && l.b < r.line + r.count);
+  let said = ""; // who, of the line before
+  return html`<table class="patch" ref=${table}><caption class="hidden">Changes of ${plainPath(file)}</caption>
     ${head.length > 0 && html`<tbody><tr class="hunk"><td colspan="4"><${Text} of=${head.join(", ")} /></td></tr></tbody>`}
     ${hunks.map((k) => {
       if (!all && shown >= MOST) return null;
-      const from = at;
-      at += k.lines.length;
+      const from = begun;
+      begun += k.lines.length;
       const lines = all ? k.lines : k.lines.slice(0, MOST - shown);
       shown += lines.length;
       return html`<tbody>
         <tr class="hunk"><td colspan="4"><${Text} of=${k.head} /></td></tr>
-        ${lines.map((l, i) => html`<tr class=${l.sign === "+" ? "in" : l.sign === "-" ? "out" : ""}>
+        ${lines.map((l, i) => {
+          const w = whose(l);
+          const text = w && !(w.own && w.sure) ? (w.own ? w.who : w.who || "not known whose") : "";
+          const tell = text !== "" && text !== said;
+          said = text;
+          return html`<tr class=${(l.sign === "+" ? "in" : l.sign === "-" ? "out" : "") + (text ? (w.own ? " maybe" : " other") : "")} title=${text || undefined} data-b=${l.b || undefined}>
           <td class="no">${l.a}</td><td class="no">${l.b}</td><td class="sign">${l.sign === "\\" ? "" : l.sign}</td>
-          <td class="code"><${Line} text=${l.text} marks=${ranges && ranges[from + i]} /></td></tr>`)}
+          <td class="code">${tell && html`<span class="whose">${w.own ? "perhaps not this row's: " : ""}<${Text} of=${text} most=${120} /></span>`}<${Line} text=${l.text} marks=${ranges && ranges[from + i]} /></td></tr>`;
+        })}
       </tbody>`;
     })}</table>
     ${file.cut && html`<p class="note">Too long for this file: what follows was left out.</p>`}
@@ -80,7 +120,7 @@ const FEW = 8; // files that are shown with their lines
 
 // Files are the files of a look, folded where they are many. open is one that is shown: { at }, another object for
 // each time. said(call) goes to the call that changed a file.
-export function Files({ files, more, onHistory, onRestore, open, said }) {
+export function Files({ files, more, onHistory, onRestore, open, said, linesOf }) {
   const [listed, setListed] = useState(LISTED);
   const ref = useRef();
   useEffect(() => {
@@ -93,15 +133,22 @@ export function Files({ files, more, onHistory, onRestore, open, said }) {
   }, [open, listed]);
   if (!files.length) return html`<p class="note">No files differ.</p>`;
   return html`<div class="files" ref=${ref}>
-    ${files.slice(0, listed).map((f, i) => html`<${File} key=${raw(f)} f=${f} at=${i} begin=${files.length <= FEW} onHistory=${onHistory} onRestore=${onRestore} said=${said} />`)}
+    ${files.slice(0, listed).map((f, i) => html`<${File} key=${raw(f)} f=${f} at=${i} begin=${files.length <= FEW} onHistory=${onHistory} onRestore=${onRestore} said=${said} linesOf=${linesOf} line=${open && open.at === i ? open.line : null} />`)}
     ${files.length > listed && html`<p class="note"><button onClick=${() => setListed(files.length)}>List all ${files.length.toLocaleString()} files</button></p>`}
     ${more && files.length <= listed && html`<p class="note">…and more files.</p>`}
   </div>`;
 }
 
 // File is one of them. Its lines are drawn once it is open.
-function File({ f, at, begin, onHistory, onRestore, said }) {
+function File({ f, at, begin, onHistory, onRestore, said, linesOf, line }) {
   const [open, setOpen] = useState(begin);
+  const [whose, setWhose] = useState(null);
+  useEffect(() => {
+    if (!open || !f.mixed || !linesOf) return;
+    let live = true;
+    linesOf(f).then((v) => live && setWhose(v.runs), () => {}); // the file says who, too
+    return () => (live = false);
+  }, [open, f.patch]);
   const toggle = (e) => {
     setOpen(e.target.open);
     if (e.target.open && f.left && f.load) f.load();
@@ -111,7 +158,7 @@ function File({ f, at, begin, onHistory, onRestore, said }) {
         ${(f.added > 0 || f.deleted > 0) && html`<span class="changes"><span class="plus">+${f.added}</span> <span class="minus">−${f.deleted}</span></span>`}
       </summary>
       ${open && f.by && html`<p class="by">by <${Text} of=${f.by} most=${200} />${said && (f.calls || []).length > 0 && html` <button class="link" title="The call that changed it, in the conversation" onClick=${() => said(f.calls[0])}>where it was said</button>`}</p>`}
-      ${open && html`<${Patch} file=${f} />`}
+      ${open && html`<${Patch} file=${whose ? { ...f, whose } : f} at=${line} />`}
     </details><span class="file-links">${onHistory && html`<button class="link" title=${"Versions of " + plainPath(f)} onClick=${() => onHistory(raw(f))}>versions</button>`}
       ${onRestore && html`<button class="link" title=${"Plan to restore only " + plainPath(f)} onClick=${() => onRestore(raw(f))}>restore…</button>`}</span></div>`;
 }

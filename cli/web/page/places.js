@@ -20,15 +20,17 @@ const Wait = ({ v }) => (v.error ? html`<p class="warn" role="alert"><${Text} of
 
 const kindWords = { changed: "changed", created: "created", deleted: "deleted", renamed: "renamed", mode: "mode changed", kind: "became another kind", "not-captured": "not captured" };
 
-export function FilePage({ project, path, news, goTo, restore }) {
+export function FilePage({ project, path, at: place, news, goTo, restore }) {
   const v = useAnswer(`p/${project}/history`, { path }, news);
-  const [id, setID] = useState(null); // of the version that is shown; null: the newest
+  const [id, setID] = useState(place.version || null); // of the version that is shown; null: the newest
+  const [line, setLine] = useState(place.text ? { line: place.line, text: place.text } : null); // that is shown
   const [error, setError] = useState(null);
   const box = useRef();
   if (!v.answer) return html`<${Wait} v=${v} />`;
   const list = v.answer.versions;
   const at = Math.max(0, list.findIndex((w) => w.id === id));
   const one = list[at];
+  const choose = (id) => (setID(id), setLine(null));
   const copy = () => {
     setError(null);
     keep(`p/${project}/raw`, { id: one.id, path: one.path === v.answer.path ? raw(v.answer) : one.path }, plain(one.path.split("/").pop())).catch(setError);
@@ -39,14 +41,14 @@ export function FilePage({ project, path, news, goTo, restore }) {
     e.preventDefault();
     e.stopPropagation();
     if (!list[n]) return;
-    setID(list[n].id);
+    choose(list[n].id);
     box.current.querySelectorAll("button")[n]?.focus();
   };
   return html`<h2><span class="path"><${Path} of=${v.answer} /></span></h2>
     <p class="note">${count(list.length, "version", "versions")}${v.answer.more ? ", and older ones" : ""}, the newest first</p>
     ${!list.length && html`<p class="note">No checkpoint has this file.</p>`}
     <div class="two"><ol class="versions" aria-label="Versions, newest first" ref=${box} onKeyDown=${key}>
-      ${list.map((w, i) => html`<li key=${w.id + i}><button aria-pressed=${i === at} onClick=${() => setID(w.id)}>
+      ${list.map((w, i) => html`<li key=${w.id + i}><button aria-pressed=${i === at} onClick=${() => choose(w.id)}>
         <span class="first"><span class="n">${w.id === "@" ? "now" : w.n || ""}</span> <span class="kind">${kindWords[w.kind] || w.kind}${w.from && html` from <${Text} of=${w.from} />`}</span>
         <span class="changes"><span class="plus">+${w.added}</span> <span class="minus">−${w.deleted}</span></span> <span class="age" title=${new Date(w.time).toLocaleString()}>${w.id === "@" ? "" : age(w.time)}</span></span>
         <span class="by"><${Text} of=${w.made ?? (w.by ? (w.by.why + " " + w.by.text).trim() : "you")} most=${120} />${w.whose && html`<br />by <${Text} of=${w.whose} most=${120} />`}</span></button></li>`)}
@@ -55,7 +57,7 @@ export function FilePage({ project, path, news, goTo, restore }) {
         ${restore && one.id !== "@" && one.kind !== "deleted" && html`<button class="go" onClick=${() => restore(one.id)}>Restore this version…</button>`}
         ${!shared && one.id !== "@" && one.kind !== "deleted" && html`<button onClick=${copy}>Keep a copy…</button>`}</div>
       ${error && html`<p class="warn" role="alert"><${Text} of=${error.message} />${error.hint && html` (<${Text} of=${error.hint} />)`}</p>`}
-      <${Patch} file=${{ path: one.path, patch: one.patch, binary: one.binary, hidden: one.hidden }} />`}</div></div>`;
+      <${Patch} file=${{ path: one.path, patch: one.patch, binary: one.binary, hidden: one.hidden }} at=${line} />`}</div></div>`;
 }
 
 export function Operations({ project, rows, news, goTo }) {
@@ -120,14 +122,16 @@ export function Search({ project, rows, query, goTo, onFile }) {
     return rows.filter((r) => r.prompt && r.text.toLowerCase().includes(words)).slice(0, 100);
   }, [rows, query]);
   const byID = new Map(rows.map((r) => [r.id, r]));
-  const row = (id) => (byID.has(id) ? html`<button class="link" onClick=${() => goTo(id)}>${byID.get(id).n || id.slice(0, 8)}</button>` : id.slice(0, 8));
+  const row = (id, hit) => (byID.has(id) ? html`<button class="link" onClick=${() => goTo(id, hit)}><${Text} of=${called(byID.get(id))} most=${100} /></button>` : id.slice(0, 8));
+  const called = (r) => [r.n, r.why, r.text].filter(Boolean).join(" ");
+  const hitOf = (m) => ({ path: raw(m), line: m.line, text: m.text ?? "" });
   return html`<h2>Search: <${Text} of=${query} /></h2>
-    ${prompts.length > 0 && html`<h3>Prompts</h3><ul>${prompts.map((r) => html`<li>${row(r.id)} <${Text} of=${r.text} most=${200} /></li>`)}</ul>`}
+    ${prompts.length > 0 && html`<h3>Prompts</h3><ul>${prompts.map((r) => html`<li>${row(r.id)}</li>`)}</ul>`}
     <h3>Lines in files, as they came and went</h3>
     <p role="status" class="note">${state === "searching" ? "searching…" : state === "done" ? count(found.length, "line", "lines") : html`<${Text} of=${state} />`}</p>
-    <table class="list"><thead><tr><th>File</th><th>Line</th><th>Appeared</th><th>Gone</th></tr></thead><tbody>
-    ${found.slice(0, 1000).map((m) => html`<tr><td><button class="link" onClick=${() => onFile(raw(m))}><${Path} of=${m} /></button>:${m.line}</td><td><code>${m.text === null ? "(precious)" : html`<${Text} of=${m.text} most=${300} />`}</code></td>
-      <td>${m.by && byID.has(m.by.id) ? html`<button class="link" onClick=${() => goTo(m.by.id)}><${Text} of=${((m.by.n || byID.get(m.by.id).n || "") + " " + m.by.why + " " + m.by.text).trim()} most=${100} /></button>` : m.appeared ? row(m.appeared) : "now"}</td><td>${m.went && byID.has(m.went.id) ? html`<button class="link" onClick=${() => goTo(m.went.id)}>${m.went.n || m.went.id.slice(0, 8)}</button>` : m.vanished ? row(m.vanished) : ""}</td></tr>`)}</tbody></table>
+    <table class="list"><thead><tr><th>File</th><th>Line</th><th>Came with</th><th>Went with</th></tr></thead><tbody>
+    ${found.slice(0, 1000).map((m) => html`<tr><td><button class="link" onClick=${() => onFile(raw(m), { id: m.appeared || "@", line: m.line, text: m.text ?? "" })}><${Path} of=${m} /></button>:${m.line}</td><td><code>${m.text === null ? "(precious)" : html`<${Text} of=${m.text} most=${300} />`}</code></td>
+      <td>${m.by && byID.has(m.by.id) ? html`<button class="link" onClick=${() => goTo(m.by.id, hitOf(m))}><${Text} of=${((m.by.n || byID.get(m.by.id).n || "") + " " + m.by.why + " " + m.by.text).trim()} most=${100} /></button>` : m.appeared ? row(m.appeared, hitOf(m)) : "now"}</td><td>${m.went && byID.has(m.went.id) ? html`<button class="link" onClick=${() => goTo(m.went.id)}>${m.went.n || m.went.id.slice(0, 8)}</button>` : m.vanished ? row(m.vanished) : ""}</td></tr>`)}</tbody></table>
     ${found.length > 1000 && html`<p class="note">…and ${(found.length - 1000).toLocaleString()} more: search for more of the line.</p>`}`;
 }
 

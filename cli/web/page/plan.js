@@ -1,6 +1,7 @@
 // A plan: what would happen, before it does; then whether it did.
 import { html, useState, useEffect, useRef } from "./html.js";
-import { post } from "./api.js";
+import { get, post } from "./api.js";
+import { Patch } from "./diff.js";
 import { Text, Path, raw } from "./text.js";
 
 const MOST = 1000; // paths of a kind that are shown
@@ -41,7 +42,7 @@ export function Plan({ project, action, close, done, change }) {
     try {
       const r = await post(`p/${project}/plans/${plan.id}/apply`);
       box.current.close(); // the focus goes back to where it was
-      done(r.said, r.undo);
+      done(r.said, r.back, r.safety);
     } catch (e) {
       if (e.status === 409 && e.body.files) {
         setPlan(e.body);
@@ -57,6 +58,8 @@ export function Plan({ project, action, close, done, change }) {
   };
   const choosing = (action.verb === "restore" || action.verb === "revert") && all.length > 1;
   const list = choosing ? all : plan ? plan.files : [];
+  // What differs between the target and now is what a restore changes; of a turn, what it did.
+  const lines = plan && plan.target ? { id: plan.target, other: "@" } : action.verb === "revert" && action.id ? { id: action.id } : null;
   const groups = ["delete", "replace", "mode", "create"].map((a) => [a, list.filter((f) => f.action === a)]).filter(([, l]) => l.length);
   return html`<dialog class="plan" ref=${box} aria-labelledby="plan-title" onClose=${close}>
     <h2 id="plan-title">${plan ? html`<${Text} of=${plan.title} />` : "Plan"}</h2>
@@ -72,13 +75,29 @@ export function Plan({ project, action, close, done, change }) {
       ${plan.instead && html`<button onClick=${() => change(plan.instead)}>Keep it: take back only this session's last ${plan.instead.turns === 1 ? "turn" : plan.instead.turns + " turns"}…</button>`}</div>`}
     ${plan && html`<ul class="facts">${plan.facts.map((f) => html`<li><${Text} of=${f} /></li>`)}</ul>`}
     ${groups.map(([a, of]) => html`<details open=${of.length <= 12}><summary>${words[a]} ${of.length}</summary><ul class=${choosing ? "paths choose" : "paths"}>${of.slice(0, MOST).map((f) => html`<li class=${"act-" + a} key=${raw(f)}>
-      ${choosing ? html`<label><input type="checkbox" checked=${!picked || picked.has(raw(f))} onChange=${() => toggle(raw(f))} /> <span class="path"><${Path} of=${f} /></span></label>` : html`<span class="path"><${Path} of=${f} /></span>`}</li>`)}</ul>
+      ${choosing ? html`<label><input type="checkbox" checked=${!picked || picked.has(raw(f))} onChange=${() => toggle(raw(f))} /> <span class="path"><${Path} of=${f} /></span></label>` : html`<span class="path"><${Path} of=${f} /></span>`}${lines && html`<${Lines} project=${project} f=${f} of=${lines} begin=${list.length <= FEW} />`}</li>`)}</ul>
       ${of.length > MOST && html`<p class="note">…and ${(of.length - MOST).toLocaleString()} more.</p>`}</details>`)}
     ${plan && plan.notes.map((n) => html`<p class="note"><${Text} of=${n} /></p>`)}
     ${!plan && !error && html`<p class="wait">${picked && !picked.size ? "No path is chosen." : "…"}</p>`}
     <div class="buttons">${choosing && picked && html`<button class="link" onClick=${() => setPicked(null)}>all paths</button>`}<button onClick=${() => box.current.close()}>Cancel</button>
       <button class="go" disabled=${!plan || !plan.question} onClick=${apply}>${plan && !plan.question ? "Nothing to do" : label(action, plan)}</button></div>
   </dialog>`;
+}
+
+const FEW = 3; // files whose lines are shown at once
+
+// Lines are those that a plan changes in a file: what it shows is turned round, since a plan goes back.
+function Lines({ project, f, of, begin }) {
+  const [open, setOpen] = useState(begin);
+  const [file, setFile] = useState(null);
+  useEffect(() => {
+    if (!open) return;
+    const stop = new AbortController();
+    get(`p/${project}/diff`, { ...of, path: raw(f) }, stop.signal).then((d) => setFile({ ...d, left: false, reversed: true }), (e) => e.name !== "AbortError" && setFile({ failed: e.message }));
+    return () => stop.abort();
+  }, [project, open, of.id, of.other, raw(f)]);
+  return html`<details class="lines" open=${begin} onToggle=${(e) => setOpen(e.target.open)}><summary>${of.other ? "lines" : "lines, as they were written; what others wrote since stays"}</summary>
+    ${open && (!file ? html`<p class="wait">…</p>` : file.failed ? html`<p class="note"><${Text} of=${file.failed} />.</p>` : html`<${Patch} file=${file} />`)}</details>`;
 }
 
 const label = (action, plan) => {

@@ -73,6 +73,13 @@ export function prepare(rows) {
   return rows;
 }
 
+// front is the text of a row; of a path, the beginning goes first where there is no room.
+function front(r) {
+  const cut = r.prompt || !r.text || /\s/.test(r.text) ? -1 : r.text.lastIndexOf("/");
+  if (cut < 1) return html`<${Text} of=${r.text} most=${300} />`;
+  return html`<span class="dirs"><${Text} of=${r.text.slice(0, cut)} most=${300} /></span><span class="base"><${Text} of=${r.text.slice(cut)} most=${300} /></span>`;
+}
+
 // Timeline is the list. ends are the two rows of a comparison: { a, b }.
 export function Timeline({ data, shown, chosen, marked, choose, open, graph, ends, tap }) {
   const ref = useRef();
@@ -108,7 +115,7 @@ export function Timeline({ data, shown, chosen, marked, choose, open, graph, end
       <span class="why"><${Text} of=${r.why || (r.id === "@" ? "now" : "")} most=${60} /></span>
       ${ends && (ends.a === r.id || ends.b === r.id) && html`<span class="badge">${ends.a === r.id ? "A" : "B"}</span>`}
       ${r.pinned && html`<span class="pin" title="pinned: gc keeps it">◆<span class="hidden">pinned</span></span>`}
-      <span class="text"><${Text} of=${r.text} most=${300} /></span>
+      <span class="text" title=${r.text && r.text.length > 40 ? plain(r.text).slice(0, 300) : undefined}>${front(r)}</span>
       <${Changes} of=${r.changes} />
     </div>`);
   }
@@ -174,7 +181,8 @@ export function Legend({ project, data }) {
   </dl>`}</details>`;
 }
 
-const IDLE = 60000; // ms: a longer time without rows takes no more of the axis
+const IDLE = 60000; // ms: a longer time without rows takes no more of the axis, nor one of
+const USUAL = 10; // times the median
 const GAP = 30 * 60000; // ms without rows that get a mark
 
 // timeAxis places times beside each other, without the time in which nothing happened. at(ms) is the place of a time,
@@ -183,10 +191,12 @@ export function timeAxis(list) {
   const times = Float64Array.from(list).sort();
   const places = new Float64Array(times.length);
   const gaps = [];
+  const steps = times.slice(1).map((t, i) => t - times[i]).filter((d) => d > 0).sort();
+  const most = Math.min(IDLE, USUAL * (steps[steps.length >> 1] || 0));
   for (let i = 1; i < times.length; i++) {
     const gap = times[i] - times[i - 1];
-    places[i] = places[i - 1] + Math.min(gap, IDLE);
-    if (gap > GAP) gaps.push(places[i] - IDLE / 2);
+    places[i] = places[i - 1] + Math.min(gap, most);
+    if (gap > GAP && gap > most) gaps.push(places[i] - most / 2);
   }
   const end = times.length - 1;
   return { at: (ms) => between(times, places, ms), time: (place) => between(places, times, place), first: times[0], last: times[end], length: places[end] || 1, gaps };

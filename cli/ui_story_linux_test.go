@@ -1,0 +1,144 @@
+package cli
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+var storyTurns = []pageTurn{
+	{"add a test for Add", "calc_test.go", "package calc\n", "There is a test now."},
+	{"a command that adds", "main.go", "package main\n\nfunc main() { println(Add(1, 2)) }\n", "main.go adds."},
+	{"make Add faster", "calc.go", "package calc\n\n// Add is as fast as it gets.\nfunc Add(a, b int) int { return a - b }\n", "One instruction now."},
+	{"write a README", "README.md", "# calc\n", "README.md says what calc is for."},
+	{"and a licence", "LICENSE", "Do what you want with it.\n", "It is there."},
+}
+
+// The page alone finds the prompt after which a test broke: rows are said to be good or bad, and halved. What that prompt
+// did is seen, it alone is taken back, and that is taken back by the button that comes with it.
+func TestPageFindsWhatBroke(t *testing.T) {
+	l := newPageLabOf(t, storyTurns)
+	l.until(`document.querySelector(".row.chosen")?.getAttribute("aria-posinset") === "2" && document.querySelector(".row .why").textContent === "now"`) // the newest, where now has nothing new
+	l.click(".left button", "find what broke it…")
+	l.press("Home")
+	l.click(".hunt button", "It is bad here")
+	l.press("End")
+	l.click(".hunt button", "It is good here")
+	for tries := 0; tries < 5; tries++ {
+		l.until(`!document.querySelector("dialog") && /between|It broke in/.test(document.querySelector(".hunt p").textContent)`)
+		var at string
+		l.ok(l.Eval(`document.querySelector(".hunt p").textContent`, &at))
+		if strings.Contains(at, "It broke in") {
+			break
+		}
+		l.click(".hunt button", "Restore its files…")
+		l.until(`document.querySelectorAll("dialog .lines .patch").length === document.querySelectorAll("dialog .paths li").length && document.querySelector("dialog .go:not([disabled])")`)
+		l.picture("hunt-plan")
+		l.click("dialog .go", "Restore")
+		l.until(`document.querySelector(".done")`)
+		says := "It is bad here"
+		if strings.Contains(l.read("calc.go"), "a + b") {
+			says = "It is good here"
+		}
+		l.ok(l.Eval(`window.was = document.querySelector(".hunt p").textContent; document.querySelector(".done .link").click()`, nil))
+		l.click(".hunt button", says)
+		l.until(`document.querySelector(".hunt p").textContent !== was`)
+	}
+	l.until(`document.querySelector(".hunt").textContent.includes("make Add faster")`)
+	l.click(".hunt button", "Back to where you began…")
+	l.until(`document.querySelector("dialog .go:not([disabled])")`)
+	l.click("dialog .go", "Restore")
+	l.until(`document.querySelector(".done") && !document.querySelector(".hunt .note")`)
+	if got := l.read("calc.go") + l.read("LICENSE"); !strings.Contains(got, "a - b") || !strings.Contains(got, "Do what you want") {
+		t.Fatalf("not where it began: %s", got)
+	}
+	l.picture("hunt")
+	l.click(".hunt button", "Take back this turn…")
+	// The plan shows the lines: what the turn wrote goes.
+	has := func(cls, text string) string {
+		return `[...document.querySelectorAll("dialog .lines .patch .` + cls + `")].some((e) => e.textContent.includes("` + text + `"))`
+	}
+	l.until(has("out", "a - b") + " && " + has("in", "a + b"))
+	l.until(`document.querySelector("dialog .go:not([disabled])")?.textContent === "Revert 1 path"`)
+	l.picture("hunt-revert")
+	l.click("dialog .go", "Revert")
+	l.until(`document.querySelector(".done button")?.textContent === "Take it back…"`)
+	if got := l.read("calc.go") + l.read("README.md"); !strings.Contains(got, "a + b") || !strings.Contains(got, "# calc") {
+		t.Errorf("not that turn alone: %s", got)
+	}
+	l.click(".done button", "Take it back…")
+	l.until(`document.querySelector("dialog .go:not([disabled])")?.textContent === "Undo 1 path" && ` + has("in", "a - b"))
+	l.click("dialog .go", "Undo")
+	l.until(`document.querySelector(".done")?.textContent.includes("Undone") && document.querySelector(".done button")?.textContent === "Take it back…"`)
+	if got := l.read("calc.go"); !strings.Contains(got, "a - b") {
+		t.Errorf("not undone: %s", got)
+	}
+	for _, size := range [][2]int{{400, 800}, {1280, 800}} {
+		l.ok(l.Size(size[0], size[1]))
+		var wide int
+		l.ok(l.Eval(`document.documentElement.scrollWidth - innerWidth`, &wide))
+		if wide > 0 {
+			t.Errorf("%d wide: the page is %d px wider", size[0], wide)
+		}
+	}
+	l.clean()
+}
+
+// A search leads to the line, in the version that has it; time in which nothing
+// happened takes no place in the chart; and of lines of a file that several wrote, the others' are marked.
+func TestPageLinesAndTimes(t *testing.T) {
+	l := newPageLabOf(t, storyTurns[:3])
+	turn := func(n, prompt, file, text string, meanwhile func()) {
+		event := func(name string, more map[string]any) {
+			e := map[string]any{"hook_event_name": name, "transcript_path": l.transcript(), "prompt_id": "late-" + n}
+			for k, v := range more {
+				e[k] = v
+			}
+			l.hook(e)
+		}
+		call := map[string]any{"tool_name": "Write", "tool_use_id": "toolu_late_" + n, "tool_input": map[string]any{"file_path": filepath.Join(l.root, file), "content": text}}
+		event("UserPromptSubmit", map[string]any{"prompt": prompt})
+		if meanwhile != nil {
+			meanwhile()
+		}
+		event("PreToolUse", call)
+		l.write(file, text)
+		event("PostToolUse", call)
+		event("Stop", nil)
+	}
+	var lines strings.Builder
+	for range 60 {
+		lines.WriteString("// a line\n")
+	}
+	// The page takes what comes from here on for two days later.
+	later := time.Now().UnixMilli()
+	l.ok(l.Send("Page.addScriptToEvaluateOnNewDocument", map[string]any{"source": fmt.Sprintf(`{ const parse = Date.parse; Date.parse = (s) => parse(s) + (parse(s) > %d ? 2 * 86400000 : 0); }`, later)}, nil))
+	turn("1", "a long file", "calc_test.go", "package calc\n"+lines.String()+"// the needle\n", nil)
+	turn("2", "above it", "calc_test.go", "package calc\n// another line above\n"+lines.String()+"// the needle\n// by the agent\n", func() {
+		l.write("calc_test.go", "package calc\n// another line above\n"+lines.String()+"// the needle\n")
+	})
+	l.ok(l.Eval("location.reload()", nil))
+	l.until(`document.querySelector(".left")?.textContent.includes("above it") && document.querySelector(".legend")`)
+	// The first turn's bars are not all in the first of 120.
+	l.until(`document.querySelector("path.churn")?.getAttribute("d").split("M").length > 3 && document.querySelector("path.gap")?.getAttribute("d").startsWith("M")`)
+
+	l.click(".row.k-prompt", "above it")
+	l.until(`document.querySelector(".right[aria-busy=false] h2")?.textContent.includes("prompt: above it") && document.querySelector(".right .patch .in.other, .right .patch .in.maybe")?.textContent.includes("another line above")`)
+	l.until(`![...document.querySelectorAll(".right .patch .in.other")].some((e) => e.textContent.includes("by the agent"))`)
+	l.picture("whose")
+
+	l.press("/")
+	l.ok(l.Type("the needle"))
+	l.press("Enter")
+	l.until(`document.querySelector(".place [role=status]")?.textContent === "1 line"`)
+	l.picture("search")
+	l.click(".place td button", "calc_test.go")
+	l.until(`document.querySelector(".versions [aria-pressed=true]") === document.querySelectorAll(".versions li button")[1] && document.querySelector(".version tr.flash")?.textContent.includes("the needle")`)
+	l.until(`(() => { const r = document.querySelector(".version tr.flash").getBoundingClientRect(); return r.top > 0 && r.bottom < innerHeight && document.querySelector(".version tr.flash .no + .no").textContent === "62"; })()`)
+	l.ok(l.Eval("history.back()", nil))
+	l.click(".place td button", "a long file")
+	l.until(`document.querySelector(".right .patch tr.flash")?.textContent.includes("the needle")`)
+	l.clean()
+}
