@@ -1,0 +1,344 @@
+package maintain
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/rewind-cli/rewind/cas"
+	"github.com/rewind-cli/rewind/cas/oid"
+	"github.com/rewind-cli/rewind/engine/account"
+	"github.com/rewind-cli/rewind/engine/checkpoint"
+	"github.com/rewind-cli/rewind/engine/commit"
+	"github.com/rewind-cli/rewind/engine/notice"
+	"github.com/rewind-cli/rewind/engine/pathspec"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/manifest"
+)
+
+// forgetter takes paths out of trees, each place of a directory once.
+type forgetter struct {
+	p        *project.Project
+	tx       *commit.Tx
+	chosen   pathspec.Selection
+	done     map[forgetKey]*forgotten
+	paths    map[string]bool
+	names    map[string]bool // the last parts of paths, once asked for
+	content  map[oid.ID]bool // ids of what was forgotten
+	files    map[oid.ID]bool // those of them that are of files' bytes
+	keys     map[string]bool // of the paths that were held, and of what was said of them
+	coverage map[oid.ID]covered
+	said     int // checkpoints that held or named something of it
+}
+
+// look finds what checkpoints and operations hold of the chosen paths, before anything is
+// rewritten: what no one holds is not forgotten, and what one holds all others say nothing of.
+func (f *forgetter) look(ctx context.Context, said *LogState) error {
+	var roots []oid.ID
+	for _, c := range said.Checkpoints {
+		roots = append(roots, c.Root)
+	}
+	for _, o := range said.Operations[:min(len(said.Operations), project.KeptOperations)] {
+		roots = append(roots, o.Before, o.After)
+	}
+	for _, root := range roots {
+		if root == (oid.ID{}) {
+			continue
+		}
+		if _, err := f.dir(ctx, "", manifest.Entry{Kind: manifest.Subdir, ID: root}); err != nil {
+			return err
+		}
+	}
+	for _, c := range said.Checkpoints {
+		f.named(&c)
+	}
+	for _, t := range said.Touches {
+		if !f.touch(&t) {
+			continue
+		}
+		if !f.held(t.Path) {
+			f.paths[t.Path] = true
+		}
+		if t.Entry != nil {
+			if err := f.take(ctx, *t.Entry); err != nil && !project.IsDamage(err) {
+				return err
+			}
+		}
+	}
+	f.keys = map[string]bool{}
+	for path := range f.paths {
+		f.keys[ForgottenKey(f.p, path)] = true
+	}
+	return nil
+}
+
+// held reports whether a path, or a directory above it, is one that was forgotten.
+func (f *forgetter) held(path string) bool {
+	for at := path; at != ""; at, _ = project.SplitPath(at) {
+		if f.paths[at] {
+			return true
+		}
+	}
+	return false
+}
+
+// touch: one of a chosen path, or of what is below it, goes.
+func (f *forgetter) touch(t *manifest.Touch) bool {
+	for at := t.Path; at != ""; at, _ = project.SplitPath(at) {
+		if f.chosen.Match(at) {
+			return true
+		}
+	}
+	return false
+}
+
+// forgetKey: what is chosen depends on where a directory is, not only on its content.
+type forgetKey struct {
+	path string
+	id   oid.ID
+}
+
+// forgotten is a directory without the chosen paths, and which of them it held.
+type forgotten struct {
+	entry manifest.Entry
+	paths []string
+}
+
+func (f *forgetter) checkpoint(ctx context.Context, c *manifest.Checkpoint) (bool, error) {
+	was := *c
+	d, err := f.dir(ctx, "", manifest.Entry{Kind: manifest.Subdir, ID: c.Root})
+	if err != nil {
+		return false, err
+	}
+	if len(d.paths) > 0 {
+		c.Root, c.Files, c.Bytes = d.entry.ID, d.entry.Files, d.entry.Size
+	}
+	told, err := f.cover(c.Coverage)
+	if err != nil {
+		return false, err
+	}
+	c.Coverage = told.id
+	if len(d.paths) > 0 || told.named {
+		f.said++
+	}
+	f.silence(c)
+	return *c != was, nil
+}
+
+func (f *forgetter) operation(ctx context.Context, o *manifest.Operation) (bool, error) {
+	was := *o
+	for _, root := range []*oid.ID{&o.Before, &o.After} {
+		if *root == (oid.ID{}) {
+			continue
+		}
+		d, err := f.dir(ctx, "", manifest.Entry{Kind: manifest.Subdir, ID: *root})
+		if err != nil {
+			return false, err
+		}
+		*root = d.entry.ID
+	}
+	list, err := f.p.ReadObject(o.Paths)
+	if err != nil {
+		return false, err
+	}
+	if o.Paths, err = f.tx.Put(dropPaths(list, f.chosen.Match)); err != nil {
+		return false, err
+	}
+	o.Args = dropTyped(o.Args)
+	o.Choices = string(dropPaths([]byte(o.Choices), f.chosen.Match))
+	return *o != was, nil
+}
+
+func (f *forgetter) dir(ctx context.Context, path string, e manifest.Entry) (*forgotten, error) {
+	key := forgetKey{path, e.ID}
+	if done, ok := f.done[key]; ok {
+		return done, nil
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	dir, err := f.p.LoadDir(e.ID)
+	if err != nil {
+		return nil, err
+	}
+	var out manifest.Dir
+	var taken []string
+	e.Files, e.Size = 0, 0
+	for _, child := range dir.Entries {
+		below := child.Name
+		if path != "" {
+			below = path + "/" + child.Name
+		}
+		if f.chosen.Match(below) {
+			f.paths[below] = true
+			taken = append(taken, below)
+			if err := f.take(ctx, child); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		if child.Kind == manifest.Subdir {
+			d, err := f.dir(ctx, below, child)
+			if err != nil {
+				return nil, err
+			}
+			child = d.entry
+			taken = append(taken, d.paths...)
+			e.Files += child.Files
+		} else {
+			e.Files++
+		}
+		e.Size += child.Size
+		out.Entries = append(out.Entries, child)
+	}
+	if len(taken) > 0 {
+		if e.ID, err = f.tx.Put(out.Append(nil)); err != nil {
+			return nil, err
+		}
+	}
+	done := &forgotten{e, taken}
+	f.done[key] = done
+	return done, nil
+}
+
+// take notes the content of what is forgotten.
+func (f *forgetter) take(ctx context.Context, e manifest.Entry) error {
+	if e.Kind == manifest.Symlink || f.content[e.ID] {
+		return ctx.Err()
+	}
+	f.content[e.ID] = true
+	if e.Kind != manifest.Subdir && e.Size > 0 {
+		f.files[e.ID] = true
+	}
+	switch e.Kind {
+	case manifest.Chunked:
+		chunks, err := chunksOf(f.p, e.ID)
+		for _, id := range chunks {
+			f.content[id], f.files[id] = true, true
+		}
+		return err
+	case manifest.Subdir:
+		dir, err := f.p.LoadDir(e.ID)
+		if err != nil {
+			return err
+		}
+		for _, child := range dir.Entries {
+			if err := f.take(ctx, child); err != nil {
+				return err
+			}
+		}
+	}
+	return ctx.Err()
+}
+
+func chunksOf(p *project.Project, id oid.ID) ([]oid.ID, error) {
+	data, err := p.ReadObject(id)
+	if err != nil {
+		return nil, err
+	}
+	list, err := cas.ParseList(data)
+	if err != nil {
+		return nil, err
+	}
+	ids := make([]oid.ID, len(list.Chunks))
+	for i, c := range list.Chunks {
+		ids[i] = c.ID
+	}
+	return ids, nil
+}
+
+// wanted is the content of files: directories, and what is empty, are alike everywhere.
+func (f *forgetter) wanted() (ids []oid.ID, says func(manifest.Record) bool) {
+	return slices.Collect(maps.Keys(f.files)), nil
+}
+
+// finish finds where forgotten content lives on.
+func (f *forgetter) finish(ctx context.Context, said *LogState, result *Forgotten) error {
+	for path := range f.paths {
+		result.Paths = append(result.Paths, path)
+		if _, err := os.Lstat(filepath.Join(f.p.Root(), filepath.FromSlash(path))); !errors.Is(err, fs.ErrNotExist) && !account.IsNotDir(err) {
+			result.Present = append(result.Present, path)
+		}
+	}
+	result.Checkpoints = f.said // the others only say from now on that they know nothing of it
+	slices.Sort(result.Paths)
+	slices.Sort(result.Present)
+	if len(f.content) == 0 {
+		return nil
+	}
+	count := map[string]int{}
+	clean := map[oid.ID]bool{}
+	for _, c := range said.Checkpoints {
+		d := f.done[forgetKey{"", c.Root}]
+		if err := f.find(ctx, "", d.entry.ID, clean, func(path string) { count[path]++ }); err != nil {
+			return err
+		}
+	}
+	for path, n := range count {
+		result.LivesOn = append(result.LivesOn, LivesOn{path, n})
+	}
+	slices.SortFunc(result.LivesOn, func(a, b LivesOn) int { return slices.Compare([]byte(a.Path), []byte(b.Path)) })
+	return nil
+}
+
+// find calls found for what in a tree holds forgotten content. It notes directories without any in clean.
+func (f *forgetter) find(ctx context.Context, path string, id oid.ID, clean map[oid.ID]bool, found func(string)) error {
+	if clean[id] {
+		return nil
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	dir, err := f.tx.Load(id)
+	if err != nil {
+		return err
+	}
+	any := false
+	for _, e := range dir.Entries {
+		below := e.Name
+		if path != "" {
+			below = path + "/" + e.Name
+		}
+		hit := e.Kind != manifest.Symlink && e.Kind != manifest.Subdir && e.Size > 0 && f.content[e.ID]
+		switch {
+		case e.Kind == manifest.Subdir:
+			if err := f.find(ctx, below, e.ID, clean, found); err != nil {
+				return err
+			}
+			any = any || !clean[e.ID]
+		case e.Kind == manifest.Chunked && !hit && !clean[e.ID]:
+			chunks, err := chunksOf(f.p, e.ID)
+			if err != nil {
+				return err
+			}
+			hit = slices.ContainsFunc(chunks, func(id oid.ID) bool { return f.content[id] })
+			clean[e.ID] = !hit
+		}
+		if hit {
+			any = true
+			found(below)
+		}
+	}
+	clean[id] = !any
+	return nil
+}
+
+// leftovers removes what hooks kept of the chosen paths, and what agents were to be told of them.
+func (f *forgetter) leftovers(ctx context.Context, _ *Forgotten) error {
+	errs := []error{rewritePending(ctx, f.p, f.window), notice.Forget(ctx, f.p, f.chosen.Match, false)}
+	for _, n := range checkpoint.Preimages(f.p, time.Time{}) {
+		if !f.chosen.Match(n.Path) {
+			continue
+		}
+		if n.File != "" {
+			errs = append(errs, account.RemoveIfThere(n.File))
+		}
+		errs = append(errs, account.RemoveIfThere(n.Note))
+	}
+	return errors.Join(errs...)
+}
