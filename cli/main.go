@@ -113,7 +113,11 @@ func runCommand(ctx context.Context, name string, args []string, g globals, env 
 	g.define(f)
 	f.SetInterspersed(!cmd.verbatim)
 	if err := f.Parse(args); err != nil {
-		return o.fail(flagError(err, "rewind "+name))
+		err = flagError(err, "rewind "+name)
+		if n, ok := numberFlag(args); ok && cmd.stray != nil {
+			err = &usageError{msg: err.Error(), hint: cmd.stray(n)}
+		}
+		return o.fail(err)
 	}
 	o.configure(g, env)
 	switch {
@@ -184,6 +188,19 @@ func overrideEnv(getenv func(string) string, key, value string) func(string) str
 		}
 		return getenv(k)
 	}
+}
+
+// numberFlag finds a number that was typed as a flag, as in git log -8.
+func numberFlag(args []string) (n string, ok bool) {
+	for _, a := range args {
+		if a == "--" {
+			break
+		}
+		if digits, cut := strings.CutPrefix(a, "-"); cut && digits != "" && strings.Trim(digits, "0123456789") == "" {
+			return digits, true
+		}
+	}
+	return "", false
 }
 
 // flagError turns pflag's words into ours.

@@ -105,10 +105,10 @@ func sessionText(s conversation.SessionInfo) string {
 // whose shell the command runs, since the newest checkpoint may be another's.
 func (c *call) sessionOf(ctx context.Context, p *project.Project, spec string, l project.Listed, h half) (*conversation.ChosenSession, error) {
 	switch {
+	case c.session != "": // of the files alone, it is whose turns go
+		return c.chooseSession(ctx, p)
 	case h == code:
 		return nil, nil
-	case c.session != "":
-		return c.chooseSession(ctx, p)
 	case !strings.HasPrefix(spec, "@{"):
 		return nil, nil
 	case l.Transcript != nil && c.env.Getenv("REWIND_SESSION_ID") == "" && c.env.Getenv("REWIND_TRANSCRIPT_PATH") == "":
