@@ -184,6 +184,7 @@ export function Legend({ project, data }) {
 const IDLE = 60000; // ms: a longer time without rows takes no more of the axis, nor one of
 const USUAL = 10; // times the median
 const GAP = 30 * 60000; // ms without rows that get a mark
+const MARKS = 40; // at most: more would tell nothing, and take long to draw
 
 // timeAxis places times beside each other, without the time in which nothing happened. at(ms) is the place of a time,
 // from 0 to length; time(place) is the way back.
@@ -199,7 +200,7 @@ export function timeAxis(list) {
     if (gap > GAP && gap > most) gaps.push(places[i] - most / 2);
   }
   const end = times.length - 1;
-  return { at: (ms) => between(times, places, ms), time: (place) => between(places, times, place), first: times[0], last: times[end], length: places[end] || 1, gaps };
+  return { at: (ms) => between(times, places, ms), time: (place) => between(places, times, place), first: times[0], last: times[end], length: places[end] || 1, gaps: gaps.length > MARKS ? [] : gaps };
 }
 
 // between is what v is among to where it is among from, both ascending.
