@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/rewind-cli/rewind/cli"
 	"github.com/rewind-cli/rewind/hookio/register"
 )
 
@@ -26,11 +27,7 @@ func newInstalled(t *testing.T) *installed {
 		t.Fatal(err)
 	}
 	a := &installed{t: t, home: filepath.Join(base, "home"), project: filepath.Join(base, "proj")}
-	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	data, err := os.ReadFile(exe)
+	data, err := os.ReadFile(program(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,7 +52,7 @@ func (a *installed) rewind(args ...string) string {
 	a.t.Helper()
 	cmd := exec.Command(a.program(), args...)
 	cmd.Dir = a.project
-	cmd.Env = []string{"HOME=" + a.home, "PATH=" + filepath.Dir(a.program())}
+	cmd.Env = []string{cli.RaceExit, "HOME=" + a.home, "PATH=" + filepath.Dir(a.program())}
 	var said strings.Builder
 	cmd.Stderr = &said
 	out, err := cmd.Output()

@@ -12,6 +12,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/rewind-cli/rewind/cli"
 )
 
 // earlierHooks are what an earlier version registered, and where.
@@ -64,7 +66,7 @@ func (a *installed) start(agent string, n int) error {
 	payload, _ := json.Marshal(map[string]string{"hook_event_name": "SessionStart", "source": "startup", "cwd": a.project,
 		"session_id": fmt.Sprintf("%08d-0000-4000-8000-000000000001", n)})
 	cmd := exec.Command(a.program(), "hook", agent)
-	cmd.Dir, cmd.Env, cmd.Stdin = a.project, []string{"HOME=" + a.home}, bytes.NewReader(payload)
+	cmd.Dir, cmd.Env, cmd.Stdin = a.project, []string{cli.RaceExit, "HOME=" + a.home}, bytes.NewReader(payload)
 	out, err := cmd.CombinedOutput()
 	if err == nil && len(out) > 0 {
 		err = fmt.Errorf("it says %s", out)
@@ -156,7 +158,7 @@ func TestRegistrationCompletesItself(t *testing.T) {
 func (a *installed) worker(agent string) {
 	a.t.Helper()
 	cmd := exec.Command(a.program(), "hook", "--detached", a.project, "--complete="+agent)
-	cmd.Env = []string{"HOME=" + a.home}
+	cmd.Env = []string{cli.RaceExit, "HOME=" + a.home}
 	if out, err := cmd.CombinedOutput(); err != nil || len(out) > 0 {
 		a.t.Fatalf("%v %s", err, out)
 	}
@@ -177,7 +179,7 @@ func TestRegistrationIsLeftAlone(t *testing.T) {
 		t.Errorf("a file that is read-only: %+v\n%s", got, a.read(file))
 	}
 	cmd := exec.Command(a.program(), "validate")
-	cmd.Dir, cmd.Env = a.project, []string{"HOME=" + a.home}
+	cmd.Dir, cmd.Env = a.project, []string{cli.RaceExit, "HOME=" + a.home}
 	if out, _ := cmd.Output(); !strings.Contains(string(out), "that was not added by itself: "+file+" is read-only") {
 		t.Errorf("validate says\n%s", out)
 	}

@@ -14,15 +14,13 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/rewind-cli/rewind/cli"
 )
 
-// release is what docs/dist.sh puts on a server, with this test's own program in it.
+// release is what docs/dist.sh puts on a server, with the program in it.
 func release(t *testing.T) map[string][]byte {
 	t.Helper()
-	program, err := exec.LookPath("rewind")
-	if err != nil {
-		t.Fatal(err)
-	}
 	name := "rewind-linux-" + runtime.GOARCH
 	var out bytes.Buffer
 	z, err := gzip.NewWriterLevel(&out, gzip.BestSpeed)
@@ -30,7 +28,7 @@ func release(t *testing.T) map[string][]byte {
 		t.Fatal(err)
 	}
 	w := tar.NewWriter(z)
-	for to, from := range map[string]string{"rewind": program, "install.sh": "../install.sh"} {
+	for to, from := range map[string]string{"rewind": program(t), "install.sh": "../install.sh"} {
 		data, err := os.ReadFile(from)
 		if err != nil {
 			t.Fatal(err)
@@ -106,7 +104,7 @@ func TestGet(t *testing.T) {
 			tmp := t.TempDir()
 			cmd := exec.Command("sh", "-s", "--", "--prefix", filepath.Join(home, "p"), "--hooks", "no")
 			cmd.Stdin = bytes.NewReader(script[:len(script)-c.cut])
-			cmd.Env = []string{"HOME=" + home, "PATH=" + path, "REWIND_BASE_URL=" + server.URL + "/v9", "TMPDIR=" + tmp}
+			cmd.Env = []string{cli.RaceExit, "HOME=" + home, "PATH=" + path, "REWIND_BASE_URL=" + server.URL + "/v9", "TMPDIR=" + tmp}
 			out, err := cmd.CombinedOutput()
 			if left, _ := os.ReadDir(tmp); len(left) > 0 {
 				t.Errorf("left behind: %v", left)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime/debug"
 	"strings"
@@ -87,8 +88,8 @@ func TestHookCrashes(t *testing.T) {
 		t.Run(how, func(t *testing.T) {
 			l := newHookLab(t)
 			l.rewind("init")
-			cmd := l.command("hook", "claude")
-			cmd.Env = append(l.env, "REWIND_TEST_CRASH="+how)
+			cmd := exec.Command(crashingName, "hook", "claude")
+			cmd.Env, cmd.Dir = append(l.env, "REWIND_TEST_CRASH="+how), l.root
 			got := l.run(cmd, strings.NewReader(l.payload("UserPromptSubmit", "prompt", "hi")))
 			want := -1 // a signal
 			if how == "main" {

@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/gofrs/flock"
+
+	"github.com/rewind-cli/rewind/cli"
 )
 
 // hookLab is a project of an account with nothing else in it, and an agent that
@@ -39,7 +41,7 @@ func newHookLab(t *testing.T) *hookLab {
 			t.Fatal(err)
 		}
 	}
-	l.env = []string{"HOME=" + l.home, "PATH=" + os.Getenv("PATH"), "CLAUDE_PROJECT_DIR=" + l.root}
+	l.env = []string{cli.RaceExit, "HOME=" + l.home, "PATH=" + os.Getenv("PATH"), "CLAUDE_PROJECT_DIR=" + l.root}
 	t.Cleanup(func() {
 		l.settle()
 		l.leash.close()
@@ -62,15 +64,10 @@ func (l *hookLab) write(name, text string) {
 	}
 }
 
-// command is a call of the program, which is this test binary under its name.
+// command is a call of the program.
 func (l *hookLab) command(args ...string) *exec.Cmd {
 	l.t.Helper()
-	exe, err := os.Executable()
-	if err != nil {
-		l.t.Fatal(err)
-	}
-	cmd := exec.Command(exe)
-	cmd.Args = append([]string{"rewind"}, args...)
+	cmd := exec.Command(program(l.t), args...)
 	cmd.Env, cmd.Dir, cmd.ExtraFiles = l.env, l.root, []*os.File{l.leash.write}
 	return cmd
 }
@@ -398,7 +395,7 @@ func TestHookInPoorEnvironments(t *testing.T) {
 	} else {
 		t.Skip("no shell that can name a program")
 	}
-	cmd.Env = []string{"HOME=" + l.home}
+	cmd.Env = []string{cli.RaceExit, "HOME=" + l.home}
 	if got := l.run(cmd, strings.NewReader(l.payload("UserPromptSubmit", "prompt", "hi"))); !got.silent() {
 		t.Errorf("%+v", got)
 	}

@@ -21,12 +21,8 @@ func newInstalling(t *testing.T) *installing {
 	if err != nil {
 		t.Fatal(err)
 	}
-	program, err := exec.LookPath("rewind") // this test's own
-	if err != nil {
-		t.Fatal(err)
-	}
 	x := newTerminal(t)
-	i := &installing{x, filepath.Join(filepath.Dir(x.dir), "home"), program, script}
+	i := &installing{x, filepath.Join(filepath.Dir(x.dir), "home"), program(t), script}
 	for n, v := range i.env {
 		if path, ok := strings.CutPrefix(v, "PATH="); ok {
 			i.env[n] = "PATH=" + filepath.Join(i.home, "tools") + ":" + path

@@ -34,7 +34,7 @@ func persons(t *testing.T) (dir string, one, other person) {
 	if err := os.Chmod(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	exe, err := os.Executable()
+	exe, err := exec.LookPath("rewind")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,7 +42,7 @@ func persons(t *testing.T) (dir string, one, other person) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	program := filepath.Join(dir, "rewind") // by this name the test binary is the program
+	program := filepath.Join(dir, "rewind") // where everybody may run it
 	if err := os.WriteFile(program, data, 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +59,7 @@ func persons(t *testing.T) (dir string, one, other person) {
 func (p person) rewind(dir string, args ...string) (out, errOut string, code int) {
 	p.t.Helper()
 	cmd := exec.Command(p.program, args...)
-	cmd.Dir, cmd.Env = dir, []string{"HOME=" + p.home}
+	cmd.Dir, cmd.Env = dir, []string{RaceExit, "HOME=" + p.home}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: p.uid, Gid: p.uid}}
 	if args[0] == "hook" {
 		cmd.Stdin = strings.NewReader(`{"cwd":"` + dir + `","event":"prompt","prompt":"x"}`)

@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/rewind-cli/rewind/cli"
 )
 
 // pages are those that people read, with how many of their command blocks are run
@@ -114,7 +116,7 @@ func runBlock(t *testing.T, b block, program string) {
 	script := "set -eu\n" + b.before + "\n" + b.text + "\n" + b.after
 	cmd := exec.Command("bash", "-c", script)
 	cmd.Dir = project
-	cmd.Env = []string{"HOME=" + home, "PATH=" + tools + ":" + os.Getenv("PATH"), "TMPDIR=" + filepath.Join(dir, "tmp"), "PAGER=cat", "LC_ALL=C.UTF-8",
+	cmd.Env = []string{cli.RaceExit, "HOME=" + home, "PATH=" + tools + ":" + os.Getenv("PATH"), "TMPDIR=" + filepath.Join(dir, "tmp"), "PAGER=cat", "LC_ALL=C.UTF-8",
 		"GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@b", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@b", "GIT_CONFIG_NOSYSTEM=1"}
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s\n-- said\n%s", err, script, out)

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/rewind-cli/rewind/cli"
 )
 
 // tmuxScreen is a real terminal that a shell with job control runs in.
@@ -29,7 +31,7 @@ func newTmux(t *testing.T, w, h string) *tmuxScreen {
 		t.Fatal(err)
 	}
 	x := &tmuxScreen{t: t, dir: filepath.Join(base, "proj"), dot: dot}
-	x.env = []string{"HOME=" + filepath.Join(base, "home"), "PATH=" + os.Getenv("PATH"), "TERM=xterm-256color", "LANG=C.UTF-8", "PS1=$ ", "ENV=", "TMUX_TMPDIR=" + dot}
+	x.env = []string{cli.RaceExit, "HOME=" + filepath.Join(base, "home"), "PATH=" + os.Getenv("PATH"), "TERM=xterm-256color", "LANG=C.UTF-8", "PS1=$ ", "ENV=", "TMUX_TMPDIR=" + dot}
 	for _, d := range []string{"proj", "home"} {
 		if err := os.Mkdir(filepath.Join(base, d), 0o755); err != nil {
 			t.Fatal(err)

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/spf13/pflag"
@@ -43,6 +44,9 @@ func schemasOf(command string) []string {
 	}
 	return []string{command}
 }
+
+// RaceExit is for the environment of programs that are built with -race: else each waits a second at its exit.
+const RaceExit = "GORACE=atexit_sleep_ms=10"
 
 // SchemaVariable names the directory of the schemas where answers are held to them.
 const SchemaVariable = "REWIND_TEST_SCHEMAS"
@@ -116,6 +120,9 @@ func expectedSchemas(args []string) []string {
 // compileStrict reads a schema and closes its objects: readers must ignore
 // fields that they do not know, the schema must name all that there are.
 func compileStrict(name string) (*jsonschema.Schema, error) {
+	if known, ok := compiled.Load(name); ok {
+		return known.(*jsonschema.Schema), nil
+	}
 	data, err := os.ReadFile(filepath.Join(os.Getenv(SchemaVariable), name+".schema.json"))
 	if err != nil {
 		return nil, err
@@ -129,8 +136,14 @@ func compileStrict(name string) (*jsonschema.Schema, error) {
 	if err := c.AddResource(name, doc); err != nil {
 		return nil, err
 	}
-	return c.Compile(name)
+	schema, err := c.Compile(name)
+	if err == nil {
+		compiled.Store(name, schema)
+	}
+	return schema, err
 }
+
+var compiled sync.Map // of a schema's name: *jsonschema.Schema
 
 func closeObjects(v any) {
 	switch v := v.(type) {

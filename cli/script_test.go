@@ -1,11 +1,8 @@
 package cli_test
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -19,37 +16,16 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/rewind-cli/rewind/cli"
-	"github.com/rewind-cli/rewind/engine/account"
 )
-
-func TestMain(m *testing.M) {
-	inMemory()
-	program := func() {
-		os.Exit(checked(os.Args, cli.Stdio{In: programInput(), Out: os.Stdout, Err: os.Stderr}))
-	}
-	testscript.Main(m, map[string]func(){"rewind": program, "smart-checkpoint": program, "smart-checkpoint.sh": program})
-}
-
-// checked runs the program. What it prints with --json is held to the schema of
-// the command: exit code 99 where it does not fit.
-func checked(args []string, stdio cli.Stdio) int {
-	run := func() int { return cli.Main(args, account.Environment(), stdio) }
-	if os.Getenv(cli.SchemaVariable) == "" || len(args) < 2 || args[1] == "hook" || !slices.Contains(args, "--json") {
-		return run()
-	}
-	var out bytes.Buffer
-	stdio.Out = io.MultiWriter(stdio.Out, &out)
-	code := run()
-	if err := cli.CheckDocument(args[1:], out.Bytes()); err != nil {
-		fmt.Fprintf(os.Stderr, "rewind %v\n", err)
-		return 99
-	}
-	return code
-}
 
 // TestScript plays the scenes of testdata/script, one per command. Each begins
 // in $WORK/proj, with an empty home.
 func TestScript(t *testing.T) {
+	schemas, err := filepath.Abs("../docs/schema")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv(cli.SchemaVariable, schemas)
 	testscript.Run(t, testscript.Params{
 		Dir:                "testdata/script",
 		RequireUniqueNames: true,
@@ -63,33 +39,27 @@ func TestScript(t *testing.T) {
 			}
 			env.Setenv("HOME", home)
 			env.Setenv("PAGER", "cat")
-			schemas, err := filepath.Abs("../docs/schema")
-			if err != nil {
-				return err
-			}
-			env.Setenv(cli.SchemaVariable, schemas)
+			env.Vars = append(env.Vars, cli.RaceExit)
 			install, err := filepath.Abs("../install.sh")
 			if err != nil {
 				return err
 			}
 			env.Setenv("INSTALL", install)
-			exe, err := exec.LookPath("rewind") // testscript's own, this binary
-			if err != nil {
-				return err
-			}
-			env.Setenv("PROGRAM", exe)
+			env.Setenv("PROGRAM", program(t))
 			env.Cd = proj
 			return nil
 		},
 		Cmds: withAgents(map[string]func(ts *testscript.TestScript, neg bool, args []string){
-			"exit":      cmdExit,
-			"installed": cmdInstalled,
-			"json":      cmdJSON,
-			"prompt":    cmdPrompt,
-			"event":     cmdEvent,
-			"mode":      cmdMode,
-			"random":    cmdRandom,
-			"types":     cmdTypes,
+			"rewind":              cmdProgram("rewind"),
+			"smart-checkpoint.sh": cmdProgram("smart-checkpoint.sh"),
+			"exit":                cmdExit,
+			"installed":           cmdInstalled,
+			"json":                cmdJSON,
+			"prompt":              cmdPrompt,
+			"event":               cmdEvent,
+			"mode":                cmdMode,
+			"random":              cmdRandom,
+			"types":               cmdTypes,
 		}),
 	})
 }
@@ -102,7 +72,7 @@ func cmdExit(ts *testscript.TestScript, neg bool, args []string) {
 	want, err := strconv.Atoi(args[0])
 	ts.Check(err)
 	got := 0
-	if err := ts.Exec(args[1], args[2:]...); err != nil {
+	if err := runChecked(ts, args[1], args[2:]); err != nil {
 		var ee *exec.ExitError
 		if !errors.As(err, &ee) {
 			ts.Fatalf("%v", err)
@@ -119,7 +89,7 @@ func cmdInstalled(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 0 {
 		ts.Fatalf("usage: installed")
 	}
-	exe, err := os.Executable()
+	exe, err := exec.LookPath("rewind")
 	ts.Check(err)
 	dir := filepath.Join(ts.Getenv("HOME"), ".local", "bin")
 	ts.Check(os.MkdirAll(dir, 0o755))

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/rewind-cli/rewind/cli"
 )
 
 // terminal runs rewind at a pseudo terminal, as a person would.
@@ -49,7 +51,7 @@ func newTerminal(t *testing.T) *terminal {
 	t.Cleanup(func() { slave.Close() })
 	base := t.TempDir()
 	term := &terminal{t: t, dir: filepath.Join(base, "proj"), master: master, slave: slave,
-		env: []string{"HOME=" + filepath.Join(base, "home"), "PATH=" + os.Getenv("PATH"), "PAGER=cat", "TERM=xterm"}}
+		env: []string{cli.RaceExit, "HOME=" + filepath.Join(base, "home"), "PATH=" + os.Getenv("PATH"), "PAGER=cat", "TERM=xterm"}}
 	for _, d := range []string{"proj", "home"} {
 		if err := os.Mkdir(filepath.Join(base, d), 0o755); err != nil {
 			t.Fatal(err)

@@ -136,28 +136,48 @@ func (t *trails) look(s *attribution.Step) error {
 	if err != nil {
 		return err
 	}
-	var steps []*attribution.Step
-	gone, here := map[oid.ID]int{}, map[oid.ID]int{}
+	var own, every []*attribution.Step
 	for i := range all {
-		if !slices.ContainsFunc(worksOf(&all[i]), func(w attribution.Work) bool { return idOf(&w) == key.by }) {
-			continue
-		}
 		from, to := all[i].From.Entry, all[i].To.Entry
 		if hasContent(from) && hasContent(to) && sameContent(from, to) {
 			continue
 		}
-		steps = append(steps, &all[i])
-		if hasContent(from) {
-			gone[from.ID]++
+		every = append(every, &all[i])
+		if slices.ContainsFunc(worksOf(&all[i]), func(w attribution.Work) bool { return idOf(&w) == key.by }) {
+			own = append(own, &all[i])
 		}
-		if hasContent(to) {
-			here[to.ID]++
+	}
+	if err := t.pair(own); err != nil {
+		return err
+	}
+	// What another's edit is told to have made of the old name, or of the new one, a command may have moved.
+	if len(every) > len(own) {
+		return t.pair(every)
+	}
+	return nil
+}
+
+// pair finds the renames among steps of one interval that are in none yet.
+func (t *trails) pair(steps []*attribution.Step) error {
+	gone, here := map[oid.ID]int{}, map[oid.ID]int{}
+	for _, s := range steps {
+		if hasContent(s.From.Entry) {
+			gone[s.From.Entry.ID]++
+		}
+		if hasContent(s.To.Entry) {
+			here[s.To.Entry.ID]++
 		}
 	}
 	var went, came []weave.Moved
 	var wentAt, cameAt []place
 	for _, s := range steps {
 		from, to := s.From.Entry, s.To.Entry
+		if _, taken := t.went[placeOf(s, true)]; taken {
+			from = nil
+		}
+		if _, taken := t.came[placeOf(s, false)]; taken {
+			to = nil
+		}
 		both := hasContent(from) && hasContent(to)
 		if both && gone[to.ID] == 0 && here[from.ID] == 0 {
 			continue
@@ -303,8 +323,9 @@ func (t *trails) follow(s *segment) *trail {
 		// A rename is two steps; where one of them could be another's, it is not surely the work's.
 		own := s.f.own[s.hi] && n.f.own[n.lo]
 		if own != s.f.own[s.hi] || own != n.f.own[n.lo] {
-			t.v.shareRename(s.f, &s.f.steps[s.hi-1])
-			t.v.shareRename(n.f, &n.f.steps[n.lo-1])
+			went, came := &s.f.steps[s.hi-1], &n.f.steps[n.lo-1]
+			t.v.shareRename(s.f, went, came)
+			t.v.shareRename(n.f, came, went)
 		}
 		add(n.f, n.lo, own)
 		s = n
@@ -316,8 +337,9 @@ func (t *trails) follow(s *segment) *trail {
 }
 
 // shareRename tells of a rename that others could have made.
-func (v *reverting) shareRename(f *fileRevert, s *attribution.Step) {
-	if all, some := s.Of(v.work.has); some && !all {
+func (v *reverting) shareRename(f *fileRevert, s, other *attribution.Step) {
+	if _, some := s.Of(v.work.has); some {
 		f.share(s, v)
+		f.share(other, v)
 	}
 }
