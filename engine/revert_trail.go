@@ -160,6 +160,7 @@ func (t *trails) look(s *attribution.Step) error {
 // pair finds the renames among steps of one interval that are in none yet.
 func (t *trails) pair(steps []*attribution.Step) error {
 	gone, here := map[oid.ID]int{}, map[oid.ID]int{}
+	liken, single := len(steps) <= maxLikened, false
 	for _, s := range steps {
 		if hasContent(s.From.Entry) {
 			gone[s.From.Entry.ID]++
@@ -167,6 +168,7 @@ func (t *trails) pair(steps []*attribution.Step) error {
 		if hasContent(s.To.Entry) {
 			here[s.To.Entry.ID]++
 		}
+		single = single || hasContent(s.From.Entry) != hasContent(s.To.Entry)
 	}
 	var went, came []weave.Moved
 	var wentAt, cameAt []place
@@ -179,7 +181,8 @@ func (t *trails) pair(steps []*attribution.Step) error {
 			to = nil
 		}
 		both := hasContent(from) && hasContent(to)
-		if both && gone[to.ID] == 0 && here[from.ID] == 0 {
+		texts := liken && (!both || single) // not only the same content
+		if both && !texts && gone[to.ID] == 0 && here[from.ID] == 0 {
 			continue
 		}
 		if both {
@@ -189,15 +192,15 @@ func (t *trails) pair(steps []*attribution.Step) error {
 				continue // it was edited
 			}
 		}
-		if hasContent(from) && !(both && here[from.ID] == 0) {
-			m, err := t.v.moved(s.Path, from, !both && here[from.ID] == 0 && len(steps) <= maxLikened)
+		if hasContent(from) && (!both || texts || here[from.ID] > 0) {
+			m, err := t.v.moved(s.Path, from, texts)
 			if err != nil {
 				return err
 			}
 			went, wentAt = append(went, m), append(wentAt, placeOf(s, true))
 		}
-		if hasContent(to) && !(both && gone[to.ID] == 0) {
-			m, err := t.v.moved(s.Path, to, !both && gone[to.ID] == 0 && len(steps) <= maxLikened)
+		if hasContent(to) && (!both || texts || gone[to.ID] > 0) {
+			m, err := t.v.moved(s.Path, to, texts)
 			if err != nil {
 				return err
 			}
