@@ -147,18 +147,19 @@ func (t *trails) look(s *attribution.Step) error {
 			own = append(own, &all[i])
 		}
 	}
-	if err := t.pair(own); err != nil {
+	if err := t.pair(own, true, true); err != nil || len(every) == len(own) {
 		return err
 	}
 	// What another's edit is told to have made of the old name, or of the new one, a command may have moved.
-	if len(every) > len(own) {
-		return t.pair(every)
+	if err := t.pair(every, true, false); err != nil {
+		return err
 	}
-	return nil
+	return t.pair(every, false, true)
 }
 
-// pair finds the renames among steps of one interval that are in none yet.
-func (t *trails) pair(steps []*attribution.Step) error {
+// pair finds the renames among steps of one interval that are in none yet. old says whether the old name may have
+// something else now, new whether there may have been something at the new one.
+func (t *trails) pair(steps []*attribution.Step, old, new bool) error {
 	gone, here := map[oid.ID]int{}, map[oid.ID]int{}
 	liken, single := len(steps) <= maxLikened, false
 	for _, s := range steps {
@@ -192,14 +193,14 @@ func (t *trails) pair(steps []*attribution.Step) error {
 				continue // it was edited
 			}
 		}
-		if hasContent(from) && (!both || texts || here[from.ID] > 0) {
+		if hasContent(from) && (!both || old && (texts || here[from.ID] > 0)) {
 			m, err := t.v.moved(s.Path, from, texts)
 			if err != nil {
 				return err
 			}
 			went, wentAt = append(went, m), append(wentAt, placeOf(s, true))
 		}
-		if hasContent(to) && (!both || texts || gone[to.ID] > 0) {
+		if hasContent(to) && (!both || new && (texts || gone[to.ID] > 0)) {
 			m, err := t.v.moved(s.Path, to, texts)
 			if err != nil {
 				return err

@@ -49,9 +49,10 @@ func TestLives(t *testing.T) {
 // failedOnce are lives that have failed in longer runs.
 var failedOnce = []job{
 	{14, 2_000_010}, {14, 2_000_033}, // a file is moved, and another made under its old name
-	{11, 2_000_024}, // a line comes and goes between two looks
-	{14, 2_000_026}, // a revert makes what an earlier one had made
-	{14, 2_000_028}, // a file that is removed has a conflict
+	{11, 2_000_024},                // a line comes and goes between two looks
+	{14, 2_000_026},                // a revert makes what an earlier one had made
+	{14, 2_000_028},                // a file that is removed has a conflict
+	{4, 2_000_139}, {4, 2_000_203}, // a file is moved, and what another makes under its old name is told as a change of it
 	{14, 2_000_041}, // a restore goes back behind the line that is looked for
 }
 
