@@ -164,9 +164,13 @@ func (s *uiSpace) Ask(ctx context.Context, what string, args web.Args) (v any, e
 	if err != nil {
 		return nil, err
 	}
-	defer release()
+	defer func() { release() }()
 	if err := s.known(ctx, args("id"), args("other")); err != nil {
 		return nil, told(err)
+	}
+	if what == "lines" { // it reads long, and only that: nobody waits for it
+		release()
+		release = func() {}
 	}
 	if v, err = s.answerTo(ctx, what, args); s.outdated(ctx, err) {
 		v, err = s.answerTo(ctx, what, args)
