@@ -80,6 +80,7 @@ func (v *reverting) findTrails() ([]*trail, map[string]*fileRevert, error) {
 			}
 		}
 	}
+	t.moveBack()
 	moved := map[string]*fileRevert{}
 	for from, to := range t.went {
 		a, b := t.files[from.path], t.files[to.path]
@@ -289,7 +290,7 @@ func (t *trails) build(moved map[string]*fileRevert) (found []*trail) {
 			}
 		}
 	}
-	return found
+	return t.comeBack(found)
 }
 
 // follow makes a trail of a part and those after it; nil where there never was anything.

@@ -135,7 +135,9 @@ func (l *life) judgePath(t *tally, path string, steps []attribution.Step) (bad [
 				l.births[b] = answered{&s.Owner, j}
 			}
 			for _, d := range v.died {
-				l.deaths[d] = answered{&s.Owner, j}
+				if d.died == v.by { // else it was brought back, and died later
+					l.deaths[d] = answered{&s.Owner, j}
+				}
 			}
 			t.add(s.Class, j)
 			t.calls[l.judgeCall(s, v, j)]++

@@ -1,0 +1,133 @@
+package engine
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/rewind-cli/rewind/engine/attribution"
+)
+
+// An operation brings files back that are known: what it puts under a name is what had that name, although their texts
+// may tell nothing, or too little.
+
+// moveBack finds the renames that reverts took back: what goes from a name which the work had given it, while its old name
+// is made again, went there, however much of it the revert took out.
+func (t *trails) moveBack() {
+	for _, path := range sortedKeys(t.files) {
+		f := t.files[path]
+		for i := range f.steps {
+			d := t.v.done.of(&f.steps[i])
+			at := placeOf(&f.steps[i], true)
+			if _, renamed := t.went[at]; d == nil || renamed || !f.mayMove(i) || !hasContent(f.versions[i]) {
+				continue
+			}
+			for _, old := range t.namesBefore(f, i, d) {
+				if to := (place{old, at.seq, false}); t.madeAt(to) {
+					t.went[at], t.came[to] = to, at
+					break
+				}
+			}
+		}
+	}
+}
+
+// namesBefore are the names that a path's i-th version had before a revert's work renamed it, the newest first.
+func (t *trails) namesBefore(f *fileRevert, i int, d *doneRevert) (names []string) {
+	for ; i > 0; i-- {
+		step := &f.steps[i-1]
+		from, renamed := t.came[placeOf(step, false)]
+		switch {
+		case !hasContent(f.versions[i]):
+			return names
+		case !renamed:
+			continue
+		}
+		old := t.files[from.path]
+		if old == nil {
+			return names
+		}
+		at := slices.IndexFunc(old.steps, func(s attribution.Step) bool { return placeOf(&s, true) == from })
+		if at < 0 {
+			return names
+		}
+		if d.has(step) || d.has(&old.steps[at]) {
+			names = append(names, from.path)
+		}
+		f, i = old, at+1 // the version before that step is the next
+	}
+	return names
+}
+
+// madeAt reports whether something came to a path, of which it is not known from where.
+func (t *trails) madeAt(at place) bool {
+	f := t.files[at.path]
+	if _, renamed := t.came[at]; f == nil || renamed {
+		return false
+	}
+	i := slices.IndexFunc(f.steps, func(s attribution.Step) bool { return placeOf(&s, false) == at })
+	return i >= 0 && hasContent(f.versions[i+1]) && f.mayMove(i)
+}
+
+// comeBack joins trails: a file of which another took the place is the one that an operation brings back to one of its
+// names. No path of the same look lost it, so no rename tells.
+func (t *trails) comeBack(all []*trail) []*trail {
+	begins := func(tr *trail) int {
+		i := slices.IndexFunc(tr.links, func(l link) bool { return l.entry != nil })
+		if s := tr.links[i].step; s == nil || s.Class != attribution.Operation {
+			return -1
+		}
+		if _, renamed := t.came[placeOf(tr.links[i].step, false)]; renamed {
+			return -1
+		}
+		return i
+	}
+	back := slices.DeleteFunc(slices.Clone(all), func(tr *trail) bool { return begins(tr) < 0 })
+	slices.SortStableFunc(back, func(a, b *trail) int {
+		return cmp.Compare(a.links[begins(a)].step.To.Seq, b.links[begins(b)].step.To.Seq)
+	})
+	for _, tr := range back {
+		links := tr.links[begins(tr):]
+		var gone *trail
+		best, ended := 0, uint64(0)
+		for _, other := range all {
+			n := other.isBack(&links[0], t.v.done)
+			if other == tr || n == 0 {
+				continue
+			}
+			if at := other.links[len(other.links)-1].step.To.Seq; gone == nil || n > best || n == best && at > ended {
+				gone, best, ended = other, n, at
+			}
+		}
+		if gone == nil {
+			continue
+		}
+		gone.links, gone.at, gone.now = append(gone.links, links...), tr.at, tr.now
+		all = slices.DeleteFunc(all, func(other *trail) bool { return other == tr })
+	}
+	return all
+}
+
+// isBack says how surely what an operation made is a file that was gone: 0 where it is not.
+func (tr *trail) isBack(made *link, done reverts) (sure int) {
+	last := len(tr.links) - 1
+	if tr.links[last].entry != nil || last == 0 || tr.links[last].step.To.Seq > made.step.To.Seq {
+		return 0
+	}
+	for last > 0 && tr.links[last-1].entry == nil {
+		last--
+	}
+	if last == 0 {
+		return 0
+	}
+	d := done.of(made.step)
+	for _, l := range tr.links[:last] {
+		switch {
+		case l.entry == nil || l.path != made.path:
+		case sameContent(l.entry, made.entry):
+			return 2
+		case d != nil && d.has(tr.links[last].step): // without lines of the work, it may be
+			sure = 1
+		}
+	}
+	return sure
+}
