@@ -48,7 +48,7 @@ func TestPageFindsWhatBroke(t *testing.T) {
 	}
 	l.until(`document.querySelector(".hunt").textContent.includes("make Add faster")`)
 	l.click(".hunt button", "Back to where you began…")
-	l.until(`document.querySelector("dialog .go:not([disabled])")`)
+	l.until(`document.querySelectorAll("dialog .lines .patch").length > 0 && document.querySelectorAll("dialog .lines .patch").length === document.querySelectorAll("dialog .paths li").length && document.querySelector("dialog .go:not([disabled])")`)
 	l.click("dialog .go", "Restore")
 	l.until(`document.querySelector(".done") && !document.querySelector(".hunt .note")`)
 	if got := l.read("calc.go") + l.read("LICENSE"); !strings.Contains(got, "a - b") || !strings.Contains(got, "Do what you want") {

@@ -344,7 +344,7 @@ function Moment({ project, row, other, goTo, onHistory, readOnly, setAction, set
           ${!shared && html`<button aria-pressed=${against === "@"} onClick=${() => setAgainst(against === "@" ? "" : "@")}>Compare with now</button>`}
         </div>`}</div>
       ${error && html`<p class="warn" role="alert"><${Text} of=${error.message} />${error.hint && html` (<${Text} of=${error.hint} />)`}</p>`}
-      ${look ? html`<div class=${busy ? "stale" : ""}><p class="what"><${Text} of=${look.title} /></p><${Files} key=${got.key} files=${look.files} more=${look.more} onHistory=${onHistory} open=${file} linesOf=${other || shared ? null : (f) => get(`p/${project}/lines`, { id: row.id, path: raw(f) })} said=${(id) => setCall({ call: id })}
+      ${look ? html`<div class=${busy ? "stale" : ""}><p class="what"><${Text} of=${look.title} /></p><${Files} key=${got.key} files=${look.files} more=${look.more} onHistory=${onHistory} open=${file} linesOf=${other || shared ? null : (f, signal) => get(`p/${project}/lines`, { id: row.id, path: raw(f) }, signal)} said=${(id) => setCall({ call: id })}
         onRestore=${isCheckpoint && !readOnly ? (path) => setAction({ verb: "restore", id: row.id, paths: [path] }) : null} /></div>` : !error && html`<p class="wait">…</p>`}
     </section>`;
 }

@@ -116,6 +116,7 @@ export function Line({ text, marks }) {
 }
 
 const LISTED = 300; // files that are listed before somebody asks for more
+const SOON = 300; // ms that a file is looked at before it is asked whose its lines are: that may take long
 const FEW = 8; // files that are shown with their lines
 
 // Files are the files of a look, folded where they are many. open is one that is shown: { at }, another object for
@@ -145,9 +146,9 @@ function File({ f, at, begin, onHistory, onRestore, said, linesOf, line }) {
   const [whose, setWhose] = useState(null);
   useEffect(() => {
     if (!open || !f.mixed || !linesOf) return;
-    let live = true;
-    linesOf(f).then((v) => live && setWhose(v.runs), () => {}); // the file says who, too
-    return () => (live = false);
+    const stop = new AbortController();
+    const soon = setTimeout(() => linesOf(f, stop.signal).then((v) => setWhose(v.runs), () => {}), SOON); // the file says who, too
+    return () => (clearTimeout(soon), stop.abort());
   }, [open, f.patch]);
   const toggle = (e) => {
     setOpen(e.target.open);
