@@ -263,7 +263,7 @@ func (v *reverting) tell() {
 				}
 				w = other
 			}
-			if f.steps[i].Class == attribution.Shell && f.changes {
+			if (f.steps[i].Class == attribution.Shell || f.steps[i].AlsoOutside) && f.changes {
 				if list := shells[w]; !slices.Contains(list, f.path) {
 					shells[w] = append(list, f.path)
 				}

@@ -214,7 +214,9 @@ func (l *life) judge(s *attribution.Step, v *version, changes []*version) verdic
 		return formats
 	}
 	switch w := l.callOf(s); {
-	case s.Class == attribution.Declared && !w.by.Shell && w.open(v.at):
+	case s.Class == attribution.Declared && owner == person && s.AlsoOutside:
+		return flagged
+	case s.Class == attribution.Declared && !w.by.Shell && (w.open(v.at) || v.at.After(w.from) && !v.at.After(s.To.Time)):
 		return beside // no look can come between
 	case s.Class != attribution.Shell || owner != person || !s.AlsoOutside:
 		return wrong

@@ -256,6 +256,8 @@ func (a *Attribution) touched(s interval, from *point, t *manifest.Touch, by *Wo
 	missed := from != nil && from.touch != nil && !a.checkpointBetween(from.seq, t.Seq) || w != nil && w.missing(s.path)
 	if looked || w != nil && !w.Start.Equal(w.End) && !missed {
 		o := Owner{Class: Declared, By: by}
+		// What was written behind the call's end, and in front of the look, is another's: who wrote the rest is not known.
+		o.AlsoOutside = w != nil && !w.End.IsZero() && t.Changed.After(w.End)
 		s.at = time.Time{} // what began behind the look is not meant
 		for _, other := range a.overlapping(s) {
 			if w == nil || other == w || other.kind != edit || !other.names(s.path) || other.End.Before(w.Start) && !other.End.IsZero() {

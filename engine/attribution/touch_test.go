@@ -45,6 +45,7 @@ func TestTouches(t *testing.T) {
 			"C declared: a Edit#1; D declared: b Edit#2"},
 		{"the look in front of the second could not be taken", []string{"0:=A", "6 after a#1 C", "9 after b#2 D", "10: a+Edit#1(f)@4.9 a-Edit#1(f)@6 b+Edit#2(f)@8 b-Edit#2(f)@9 =D"},
 			"C declared: a Edit#1; D declared: b Edit#2 or you"},
+		{"it was written behind the call's end, before the look at it", []string{"0:=A", "9 after b#2 D @8.9", "10: b+Edit#2(f)@8 b-Edit#2(f)@8.8 =D"}, "D declared: b Edit#2 or you"},
 		{"its line says that it could not be looked at", []string{"0:=A", "9 after b#2 D", "10: b+Edit#2(f)@8 b?Edit#2@8 b-Edit#2(f)@9 =D"}, "D declared: b Edit#2 or you"},
 		{"another file could not be", []string{"0:=A", "9 after b#2 D", "10: b+Edit#2(f)@8 b?Edit#2(g)@8 b-Edit#2(f)@9 =D"}, "D declared: b Edit#2"},
 		{"taken back before the checkpoint that lies in front of the second", []string{"0:=A", "6 after a#1 C", "7: a+Edit#1(f)@4.9 a-Edit#1(f)@6", "9 after b#2 D", "10: b+Edit#2(f)@8 b-Edit#2(f)@9 =D"},
