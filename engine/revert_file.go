@@ -354,6 +354,15 @@ func (v *reverting) recreated(f *fileRevert, links []link, base int) {
 	if there, _, _ := standing(links[:gone+1]); !there {
 		return // the work had made it
 	}
+	for _, s := range slices.Backward(f.steps) {
+		if s.Class != attribution.Operation {
+			continue
+		}
+		if d := v.done.of(&s); d != nil && d.has(links[gone+1].step) {
+			return // a revert has taken it back as far as it can be
+		}
+		break
+	}
 	var others []*attribution.Step
 	for _, l := range links[base:] {
 		others = append(others, l.step)
