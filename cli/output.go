@@ -29,6 +29,7 @@ type output struct {
 
 	json, quiet, verbose   bool
 	outTerm, errTerm, inOK bool
+	dumb                   bool         // a terminal that can only print lines
 	client                 hookio.Agent // the agent in whose window the answer is shown, "" for a shell
 	transcript             string       // of the session that it is shown in
 	color, errColor        screen.Painter
@@ -84,7 +85,8 @@ func (w answerWriter) Write(b []byte) (int, error) {
 // configure takes over the flags that say how to print.
 func (o *output) configure(g globals, env account.Env) {
 	o.json, o.quiet, o.verbose = g.json, g.quiet, g.verbose
-	plainTerm := g.noColor || env.Getenv("NO_COLOR") != "" || env.Getenv("TERM") == "dumb"
+	o.dumb = env.Getenv("TERM") == "dumb"
+	plainTerm := g.noColor || env.Getenv("NO_COLOR") != "" || o.dumb
 	o.color.On = o.outTerm && !plainTerm && !o.json
 	o.errColor.On = o.errTerm && !plainTerm
 }

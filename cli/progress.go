@@ -32,7 +32,7 @@ func (o *output) progress() project.Progress {
 	if o.watched != nil {
 		return o.watched
 	}
-	if !o.errTerm || o.quiet {
+	if !o.errTerm || o.dumb || o.quiet {
 		return nil
 	}
 	return func(p project.ProgressInfo) {
@@ -58,7 +58,7 @@ func (o *output) progress() project.Progress {
 func (o *output) working(command string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if !o.errTerm || o.quiet || o.beat != nil || o.full {
+	if !o.errTerm || o.dumb || o.quiet || o.beat != nil || o.full {
 		return
 	}
 	done, tick := make(chan struct{}), time.NewTicker(meterEvery)

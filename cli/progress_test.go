@@ -73,6 +73,9 @@ func TestMeter(t *testing.T) {
 	if (&output{stderr: &buf}).progress() != nil {
 		t.Error("progress without a terminal")
 	}
+	if (&output{stderr: &buf, errTerm: true, dumb: true}).progress() != nil {
+		t.Error("a line that moves, at a terminal that can only print lines")
+	}
 	if (&output{stderr: &buf, errTerm: true, quiet: true}).progress() != nil {
 		t.Error("progress with --quiet")
 	}
