@@ -40,7 +40,7 @@ func TestNamed(t *testing.T) {
 	}
 }
 
-// Sessions are told apart only where there are several, and no more than that takes.
+// Sessions are told apart only where there are several.
 func TestSessionLabels(t *testing.T) {
 	row := func(agent, session string) *timeline.Row {
 		return &timeline.Row{Kind: timeline.Prompt, Agent: agent, Session: session}
@@ -51,11 +51,11 @@ func TestSessionLabels(t *testing.T) {
 	}{
 		"one, and a person":            {[]*timeline.Row{row("claude", "aaaa1"), row("", ""), row("claude", "aaaa1")}, []string{"", "", ""}},
 		"two of one agent":             {[]*timeline.Row{row("claude", "aaaabb1"), row("claude", "aaaabb2"), row("", "")}, []string{"aaaabb1", "aaaabb2", ""}},
-		"short prefixes":               {[]*timeline.Row{row("claude", "12345678"), row("claude", "abcdefgh")}, []string{"1234", "abcd"}},
+		"short prefixes":               {[]*timeline.Row{row("claude", "12345678-1"), row("claude", "abcdefgh-2")}, []string{"12345678", "abcdefgh"}},
 		"an agent each":                {[]*timeline.Row{row("claude", "12345678"), row("codex", "12345678")}, []string{"claude", "codex"}},
-		"both":                         {[]*timeline.Row{row("claude", "12345678"), row("claude", "a"), row("codex", "z")}, []string{"claude 1234", "claude a", "codex"}},
+		"both":                         {[]*timeline.Row{row("claude", "12345678-1"), row("claude", "a"), row("codex", "z")}, []string{"claude 12345678", "claude a", "codex"}},
 		"one is the other's beginning": {[]*timeline.Row{row("x", "abcd"), row("x", "abcde")}, []string{"abcd", "abcde"}},
-		"hostile":                      {[]*timeline.Row{row("x", "\x1b[2Jab"), row("x", "éééééé")}, []string{`\x1b[2J`, "éé"}},
+		"hostile":                      {[]*timeline.Row{row("x", "\x1b[2Jabcde"), row("x", "éééééé")}, []string{`\x1b[2Jabcd`, "éééé"}},
 	} {
 		labels := sessionLabels(c.rows)
 		for i, r := range c.rows {

@@ -270,6 +270,8 @@ func (l *life) judgeLines(g target, done *plan, after map[string]string, s *scor
 			s.left++
 		case g.is(at.born):
 			bad.add("%s: %q is its own, and stays; nothing says so (%s)", at.path, text, said(l.births[at.line].Owner))
+		case !stays && l.births[at.line].Owner == nil && done.commanded(at.path):
+			s.lost++ // it came between two looks in which its file was also moved: the move's answer is the only one
 		case !stays && known(l.births[at.line]):
 			if !done.commanded(at.path) && l.births[at.line].verdict != beside {
 				bad.add("%s: %q is another's, and is gone, and it was not said that it may be (%s)", at.path, text, said(l.births[at.line].Owner))
