@@ -11,6 +11,7 @@ import (
 	"github.com/rewind-cli/rewind/cas/oid"
 	"github.com/rewind-cli/rewind/engine/attribution"
 	"github.com/rewind-cli/rewind/engine/conversation"
+	"github.com/rewind-cli/rewind/engine/pathspec"
 	"github.com/rewind-cli/rewind/engine/problem"
 	"github.com/rewind-cli/rewind/engine/restore"
 	"github.com/rewind-cli/rewind/engine/rules"
@@ -59,13 +60,10 @@ func (v *reverting) plan() (*restore.Plan, error) {
 		return nil, err
 	}
 	if v.sel != nil {
-		chosen := slices.DeleteFunc(slices.Clone(paths), func(p string) bool { return !v.sel.Has(p) })
-		if len(chosen) == 0 {
-			if err := v.pathsExist(); err != nil {
-				return nil, err
-			}
+		if err := v.chosenExist(paths); err != nil {
+			return nil, err
 		}
-		paths = chosen
+		paths = slices.DeleteFunc(slices.Clone(paths), func(p string) bool { return !v.sel.Has(p) })
 	}
 	steps, err := v.who.StepsOf(paths)
 	if err != nil {
@@ -120,6 +118,21 @@ func (v *reverting) plan() (*restore.Plan, error) {
 	plan.Skips = append(plan.Skips, v.skips...)
 	slices.SortFunc(plan.Skips, func(a, b problem.Problem) int { return strings.Compare(a.Path, b.Path) })
 	return plan, nil
+}
+
+// chosenExist refuses (*NoPathError) an argument that names neither what the work changed nor anything that is there.
+func (v *reverting) chosenExist(paths []string) error {
+	var others []string
+	for _, pattern := range v.restoring.o.Paths {
+		one, err := pathspec.Select([]string{pattern})
+		if err != nil {
+			return err
+		}
+		if !slices.ContainsFunc(paths, one.Has) {
+			others = append(others, pattern)
+		}
+	}
+	return pathspec.MatchSome(v.tx.Load, others, v.now)
 }
 
 // present is the tree as it is, with what hooks have left since the newest checkpoint.

@@ -3,6 +3,8 @@ package hook
 import (
 	"context"
 	"errors"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"time"
@@ -50,9 +52,16 @@ func (c *Call) updateSession(ctx context.Context, change func(*account.SessionSt
 }
 
 // Open finds the project of the session. Where it is looked for is fixed at the
-// session's first hook: a cd into another repository does not change it.
+// session's first hook: a cd into another repository does not change it. A directory that was moved away is looked
+// for anew.
 func (c *Call) Open(ctx context.Context) error {
 	s := &c.session
+	gone := ""
+	if s.Dir != "" {
+		if _, err := os.Lstat(s.Dir); errors.Is(err, fs.ErrNotExist) {
+			gone, s.Dir, s.Exact = s.Dir, "", false
+		}
+	}
 	if s.Dir == "" {
 		dir, exact := c.Event.Dir, c.Event.Exact
 		if dir == "" {
@@ -63,8 +72,8 @@ func (c *Call) Open(ctx context.Context) error {
 		}
 		s.Dir, s.Exact = dir, exact
 		err := c.updateSession(ctx, func(now *account.SessionState) {
-			if now.Dir == "" {
-				now.Dir, now.Exact = s.Dir, s.Exact
+			if now.Dir == "" || now.Dir == gone {
+				now.Dir, now.Exact = dir, exact
 			}
 			*s = *now
 		})
