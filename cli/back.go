@@ -119,6 +119,7 @@ type backView struct {
 func reportBack(c *call, done *engine.Restored) error {
 	if c.json {
 		v := backView{viewRestored(done), done.Prompts}
+		v.Instead = c.keeps(done)
 		if v.Prompts == nil {
 			v.Prompts = []string{}
 		}

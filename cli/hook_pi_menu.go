@@ -120,7 +120,7 @@ func previewPaths(r *engine.Restored) (lines []string) {
 	if total > maxPreview {
 		lines = append(lines, fmt.Sprintf("  and %d more", total-maxPreview))
 	}
-	return append(lines, othersText("Also undoes", r)...)
+	return append(lines, othersText("Also undoes", "Undoes", r)...)
 }
 
 // apply carries out what the person chose.

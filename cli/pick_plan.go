@@ -231,7 +231,7 @@ func pickPlan(p *pickedPlan, r *engine.Restored, target project.Listed, token in
 	for _, text := range firstN(r.Prompts, 5) {
 		fact(screen.Dim, "  undone: "+screen.Clip(firstLine(text), 100))
 	}
-	for _, line := range othersText("Also undoes", r) {
+	for _, line := range othersText("Also undoes", "Undoes", r) {
 		fact(screen.Yellow, line)
 	}
 	note := func(text string) { out.Notes = append(out.Notes, screen.Text(screen.Dim, text)) }

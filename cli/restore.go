@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/rewind-cli/rewind/engine"
+	"github.com/rewind-cli/rewind/engine/attempts"
 	"github.com/rewind-cli/rewind/engine/conversation"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/manifest"
@@ -370,11 +371,17 @@ func runRestore(ctx context.Context, c *call, r *restoreFlags, v restoreVerb) er
 
 // named gives the way to keep the work of others the paths that were typed. Of hunks there is none.
 func (c *call) named(r *engine.Restored) {
-	if r.Instead == nil || !r.Instead.Some {
-		return
+	name := func(i **engine.RevertInstead) {
+		if *i == nil || !(*i).Some {
+			return
+		}
+		if (*i).Paths = c.paths; len(c.paths) == 0 || c.flags.Changed("patch") {
+			*i = nil
+		}
 	}
-	if r.Instead.Paths = c.paths; len(c.paths) == 0 || c.flags.Changed("patch") {
-		r.Instead = nil
+	name(&r.Instead)
+	for i := range r.Others {
+		name(&r.Others[i].Alone)
 	}
 }
 
@@ -391,6 +398,11 @@ func (c *call) target(ctx context.Context, p *project.Project, h half, o *engine
 		return err
 	}
 	o.Checkpoint = l.Checkpoint
+	if _, ok := attempts.Number(spec); ok {
+		if o.About, err = attempts.Sessions(ctx, p); err != nil {
+			return err
+		}
+	}
 	o.Session, err = c.sessionOf(ctx, p, spec, l, h)
 	return err
 }

@@ -15,7 +15,9 @@ func reportRestored(c *call, done *engine.Restored, v restoreVerb) error {
 	c.out.endProgress()
 	c.named(done)
 	if c.json {
-		if err := c.out.document(viewRestored(done)); err != nil {
+		view := viewRestored(done)
+		view.Instead = c.keeps(done)
+		if err := c.out.document(view); err != nil {
 			return err
 		}
 	} else {
@@ -71,18 +73,26 @@ func warnTorn(o *output, done *engine.Restored) {
 // confirm asks before many files are deleted, or another session's work goes.
 func (c *call) confirm(plan *engine.Restored) (bool, error) {
 	if len(plan.Others) > 0 {
-		for _, line := range othersText("Also undoes", plan) {
+		for _, line := range othersText("Also undoes", "Undoes", plan) {
 			fmt.Fprintf(c.out.stderr, "  %s\n", line)
 		}
-		if c.named(plan); plan.Instead != nil {
-			c.out.hint("%s keeps them", revertInstead(plan.Instead))
+		c.named(plan)
+		if keeps := c.keeps(plan); keeps != "" {
+			c.out.hint("%s keeps them", keeps)
+		}
+		for _, line := range alone(plan) {
+			c.out.hint("%s takes back that session's work alone", line)
 		}
 		n := 0
 		for _, o := range plan.Others {
 			n += o.Paths
 		}
-		if yes, err := c.out.ask("This also undoes the work of %s (%s). A safety checkpoint is taken first. Continue?",
-			plural(len(plan.Others), "other session", "other sessions"), plural(n, "path", "paths")); err != nil || !yes {
+		undoes, whose := "also undoes", plural(len(plan.Others), "other session", "other sessions")
+		if plan.Unclear {
+			undoes, whose = "undoes", plural(len(plan.Others), "session", "sessions")
+		}
+		if yes, err := c.out.ask("This %s the work of %s (%s). A safety checkpoint is taken first. Continue?",
+			undoes, whose, plural(n, "path", "paths")); err != nil || !yes {
 			return yes, err
 		}
 	}
@@ -105,11 +115,43 @@ func (c *call) nameFirst(paths []string) {
 
 // revertInstead is the command that keeps the work of others.
 func revertInstead(r *engine.RevertInstead) string {
-	text := "rewind revert --session " + shellQuote(r.Session) + " --since prompt~" + strconv.Itoa(r.Turns)
+	text := "rewind revert --session " + shellQuote(r.Session)
+	if r.Turns > 0 {
+		text += " --since prompt~" + strconv.Itoa(r.Turns)
+	}
 	if len(r.Paths) > 0 {
 		text += " -- " + strings.Join(quoteAll(r.Paths), " ")
 	}
 	return text
+}
+
+// keeps is the command that leaves the work of others alone; "" where none is known.
+func (c *call) keeps(r *engine.Restored) string {
+	switch {
+	case r.Instead != nil:
+		return revertInstead(r.Instead)
+	case len(r.Own) == 0 || len(r.Own) > maxOtherPaths || c.flags.Changed("patch"):
+		return ""
+	}
+	root := ""
+	if c.project != nil {
+		root = c.project.Root()
+	}
+	words := make([]string, len(r.Own))
+	for i, path := range r.Own {
+		words[i] = shellQuote(c.fromHere(root, path))
+	}
+	return "rewind restore " + r.Checkpoint.ID.String()[:shortID] + " -- " + strings.Join(words, " ")
+}
+
+// alone are the commands that take back the work of one of several sessions, where nobody knows which is meant.
+func alone(r *engine.Restored) (commands []string) {
+	for _, o := range r.Others {
+		if o.Alone != nil {
+			commands = append(commands, revertInstead(o.Alone))
+		}
+	}
+	return commands
 }
 
 const (
@@ -117,11 +159,15 @@ const (
 	maxOtherPaths = 10 // of a turn, or of the person
 )
 
-// othersText tells whose work goes too: a session a line, then its turns with their files; then the person's. It is
-// escaped.
-func othersText(verb string, r *engine.Restored) (lines []string) {
+// othersText tells whose work goes too: a session a line, then its turns with their files; then the person's. Where
+// something else goes, it begins with also, else with plain. It is escaped.
+func othersText(also, plain string, r *engine.Restored) (lines []string) {
+	verb, whose := also, "another session, "
+	if r.Unclear {
+		verb, whose = plain, "session "
+	}
 	for _, o := range r.Others {
-		lines = append(lines, fmt.Sprintf("%s %s of another session, %s:", verb, plural(o.Paths, "path", "paths"), escape(strings.TrimSpace(o.Agent+" "+shortSession(o.Session)))))
+		lines = append(lines, fmt.Sprintf("%s %s of %s%s:", verb, plural(o.Paths, "path", "paths"), whose, escape(strings.TrimSpace(o.Agent+" "+shortSession(o.Session)))))
 		for _, t := range firstN(o.Turns, maxOtherTurns) {
 			text := "  "
 			if t.Prompt != "" {
@@ -134,6 +180,9 @@ func othersText(verb string, r *engine.Restored) (lines []string) {
 		}
 	}
 	if n := len(r.Outside); n > 0 {
+		if r.Checkpoint.Kind != manifest.Prompt && n == len(r.Create)+len(r.Replace)+len(r.Delete)+len(r.Mode) {
+			verb = plain
+		}
 		lines = append(lines, fmt.Sprintf("%s %s that you or a program of yours changed: %s", verb, plural(n, "path", "paths"), somePaths(r.Outside, maxOtherPaths)))
 	}
 	return lines
@@ -162,17 +211,30 @@ func printRestored(c *call, r *engine.Restored, v restoreVerb) {
 	if r.Conversation == nil || changed(r) {
 		o.summary("%s", restoredLine(r))
 	}
-	also := "Also undid"
+	also, plain := "Also undid", "Undid"
 	if r.DryRun {
-		also = "Would also undo"
+		also, plain = "Would also undo", "Would undo"
 	}
-	for _, line := range othersText(also, r) {
+	for _, line := range othersText(also, plain, r) {
 		o.summary("%s", line)
 	}
-	if r.Instead != nil && r.DryRun {
-		o.summary("Keep those with: %s", o.typed(revertInstead(r.Instead)))
-	} else if r.Instead != nil {
-		o.summary("Keep those with: %s, then %s", o.typed(v.takeBack), o.typed(revertInstead(r.Instead)))
+	first := ""
+	if !r.DryRun {
+		first = o.typed(v.takeBack) + ", then "
+	}
+	if keeps := c.keeps(r); keeps != "" {
+		o.summary("Keep those with: %s%s", first, o.typed(keeps))
+	}
+	if commands := alone(r); len(commands) > 0 {
+		if !r.DryRun {
+			first = "with " + first
+		} else {
+			first = "with "
+		}
+		o.summary("Take back one alone, and keep the rest, %sone of:", first)
+		for _, command := range commands {
+			o.summary("  %s", o.typed(command))
+		}
 	}
 	printMoved(o, r)
 	if r.DryRun || o.verbose {

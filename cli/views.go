@@ -297,6 +297,7 @@ type restoredView struct {
 	Others           []otherView   `json:"others,omitempty"`           // whose work goes too
 	Outside          []pathView    `json:"outside,omitempty"`          // what goes too, of the person
 	Instead          string        `json:"instead,omitempty"`          // the command that keeps the work of others
+	Unclear          bool          `json:"unclear,omitempty"`          // several sessions' work goes, and nobody knows which is meant
 	Undone           []string      `json:"prompts,omitempty"`          // what was said behind the target
 	DryRun           bool          `json:"dry_run"`
 	Notice           *string       `json:"notice"` // what agents are told at their next prompt; null where none is
@@ -310,6 +311,7 @@ type otherView struct {
 	Paths     int             `json:"paths"`
 	Files     []pathView      `json:"files"`
 	Turns     []otherTurnView `json:"turns"`
+	Instead   string          `json:"instead,omitempty"` // the command that takes back its work alone, where it is unclear which is meant
 }
 
 type otherTurnView struct {
@@ -341,11 +343,12 @@ func viewRestored(r *engine.Restored) restoredView {
 		v.TranscriptBackup = orNull(m.Backup)
 	}
 	v.Undone, v.Notice = r.Prompts, orNull(r.Notice)
-	if r.Instead != nil {
-		v.Instead = revertInstead(r.Instead)
-	}
+	v.Unclear = r.Unclear
 	for _, o := range r.Others {
-		other := otherView{o.Agent, o.Session, o.Prompt, o.Paths, viewPaths(o.Files), []otherTurnView{}}
+		other := otherView{Agent: o.Agent, SessionID: o.Session, Prompt: o.Prompt, Paths: o.Paths, Files: viewPaths(o.Files), Turns: []otherTurnView{}}
+		if o.Alone != nil {
+			other.Instead = revertInstead(o.Alone)
+		}
 		for _, t := range o.Turns {
 			other.Turns = append(other.Turns, otherTurnView{t.PromptID, t.Prompt, viewPaths(t.Files)})
 		}

@@ -25,6 +25,9 @@ type OtherWork struct {
 	Paths          int         // that the restore changes, and this session did since
 	Files          []string    // those paths, in order
 	Turns          []OtherTurn // that they were changed in, oldest first
+	// Alone takes back what this session did since, and keeps the rest. Only where Restored.Unclear, and where its
+	// turns are known.
+	Alone *RevertInstead
 }
 
 // OtherTurn is what a restore takes back of one turn of another session. A path may be of several turns.
@@ -36,13 +39,16 @@ type OtherTurn struct {
 // RevertInstead takes the same turns back, and keeps what others did.
 type RevertInstead struct {
 	Session string
-	Turns   int      // its last ones
+	Turns   int      // its last ones; 0: all that it did
 	Some    bool     // of the paths of the restore alone
 	Paths   []string // those, as the caller names them; the engine leaves them out
 }
 
-// instead is the revert of the turns that a restore goes behind; nil where they are not known.
+// instead is the revert of the turns that a restore goes behind; nil where they are not known, or do not lead there.
 func (r *restoring) instead(out *Restored) *RevertInstead {
+	if r.unclear || r.undone {
+		return nil
+	}
 	i := &RevertInstead{Session: r.meant(), Turns: r.turns, Some: r.sel != nil}
 	if len(out.Prompts) > 0 && r.sel == nil {
 		i.Turns = len(out.Prompts)
@@ -64,16 +70,38 @@ func (r *restoring) meant() string {
 	return r.about
 }
 
-// turnsSince counts the turns that the session which is meant began since the target: where the
+// turnsSince counts the turns that a session began since the target: where the
 // conversation stays, or cannot be read, it does not say how many a restore goes behind.
-func (r *restoring) turnsSince() error {
-	turns, err := turnsOf(r.ctx, r.Project, "", r.meant())
+func (r *restoring) turnsSince(session string) (n int, known bool, err error) {
+	turns, err := turnsOf(r.ctx, r.Project, "", session)
 	for _, t := range turns {
 		if t.seq >= r.target.Seq {
-			r.turns++
+			n++
 		}
 	}
-	return err
+	return n, len(turns) > 0, err
+}
+
+// alone is what takes back the work of one session since the target; nil where that cannot be said.
+func (r *restoring) alone(session string) (*RevertInstead, error) {
+	n, known, err := r.turnsSince(session)
+	if err != nil || known && n == 0 {
+		return nil, err
+	}
+	if !known { // then all that it ever did must be since
+		older := false
+		err := r.Query(r.ctx, func(db *manifest.DB) error {
+			for _, err := range db.Checkpoints(manifest.Query{Session: session, Before: r.target.Seq, Limit: 1}) {
+				older = true
+				return err
+			}
+			return nil
+		})
+		if err != nil || older {
+			return nil, err
+		}
+	}
+	return &RevertInstead{Session: session, Turns: n, Some: r.sel != nil}, nil
 }
 
 // lookForOthers finds whose work since the target the changes undo, beside that
@@ -127,8 +155,17 @@ func (r *restoring) lookForOthers(changes []restore.Change) error {
 	if err != nil {
 		return err
 	}
-	if mine[""] && len(order) > 0 { // nobody's checkpoint: the one that worked last is whom it is about
-		mine[order[len(order)-1]] = true
+	if mine[""] { // nobody's state: it is about the one whose work goes, where that is one
+		var working []string
+		for _, id := range order {
+			if len(work[id].paths) > 0 {
+				working = append(working, id)
+			}
+		}
+		if len(working) == 1 {
+			mine[working[0]] = true
+		}
+		r.unclear = len(working) > 1
 	}
 	for _, id := range order {
 		if w := work[id]; mine[id] {
@@ -138,10 +175,17 @@ func (r *restoring) lookForOthers(changes []restore.Change) error {
 			r.others = append(r.others, w.OtherWork)
 		}
 	}
-	// Who asks for nothing but what is their own knows it. Before a prompt, the agent's work is what is to go.
-	prompt := r.before != nil || r.target.Kind == manifest.Prompt && r.op.Kind == manifest.OpRestore
-	if len(order) > 0 && (prompt && r.sel == nil || len(outside) < len(paths)) {
+	// Who asks for nothing but what is their own knows it. Of an agent's state, its work is what is to go.
+	if len(order) > 0 && ((r.before != nil || ofTurn(&r.target)) && r.sel == nil || len(outside) < len(paths)) {
 		r.outside = outside
+	}
+	if r.unclear {
+		for i := range r.others {
+			if r.others[i].Alone, err = r.alone(r.others[i].Session); err != nil {
+				return err
+			}
+		}
+		return nil
 	}
 	if len(r.others)+len(r.outside) == 0 || r.meant() == "" {
 		return nil
@@ -149,7 +193,36 @@ func (r *restoring) lookForOthers(changes []restore.Change) error {
 	if own := work[r.meant()]; r.sel != nil && (own == nil || len(own.paths) == 0) {
 		return nil // of these paths, nothing is its
 	}
-	return r.turnsSince()
+	if r.undone {
+		r.ownPaths(paths)
+		return nil
+	}
+	r.turns, _, err = r.turnsSince(r.meant())
+	return err
+}
+
+// ownPaths are those that go and nobody else changed.
+func (r *restoring) ownPaths(paths map[string]bool) {
+	theirs := map[string]bool{}
+	for _, o := range r.others {
+		for _, path := range o.Files {
+			theirs[path] = true
+		}
+	}
+	for _, path := range r.outside {
+		theirs[path] = true
+	}
+	for _, path := range slices.Sorted(maps.Keys(paths)) {
+		if !theirs[path] {
+			r.own = append(r.own, path)
+		}
+	}
+}
+
+// ofTurn reports whether a checkpoint is a state of a session's turn. What a person saved, or an operation did, only
+// has the place in a conversation with it.
+func ofTurn(c *manifest.Checkpoint) bool {
+	return c.Session != "" && c.Kind != manifest.Manual && c.Kind != manifest.Safety
 }
 
 // attribute gives each session the paths that it changed since the target; outside are those that the person did.
@@ -178,6 +251,7 @@ func (r *restoring) attribute(paths map[string]bool, work map[string]*otherWork,
 			continue
 		}
 		person := false
+		r.undone = r.undone || steps[path][0].Class == attribution.Operation
 		for i := range steps[path] {
 			s := &steps[path][i]
 			person = person || s.By == nil && s.Class != attribution.Operation
@@ -313,7 +387,11 @@ func (r *restoring) aboutSession() map[string]bool {
 		for _, id := range r.before.Session.Lineage() {
 			mine[id] = true
 		}
-	case r.target.Session != "":
+	case len(r.o.About) > 0:
+		for _, id := range r.o.About {
+			mine[id] = true
+		}
+	case ofTurn(&r.target):
 		mine[r.target.Session] = true
 	case r.Env.Variable("REWIND_SESSION_ID") != "":
 		mine[r.Env.Variable("REWIND_SESSION_ID")] = true

@@ -39,6 +39,7 @@ type RestoreOptions struct {
 	To         uint64                      // undo-restore: sequence number of the oldest operation that is taken back; 0: the last
 	Args       string                      // what the person typed after the verb, for the log; it is cut to manifest.MaxArgs
 	Prompt     int                         // restore: to before the Prompt-th last prompt of Session, not to Checkpoint; 0: to Checkpoint
+	About      []string                    // ids of the sessions whose work is meant, where neither Session nor the checkpoint tells
 	// Expect, if set, is what a dry run said in Restored.Expected: where that is no longer so, nothing is
 	// changed, and the error is *PlanChangedError.
 	Expect *Expected
@@ -62,14 +63,18 @@ type Restored struct {
 	Conversation *conversation.Moved               // nil: none was moved
 	Without      *conversation.NoConversationError // why none was moved, although it was to be; nil else
 	Instead      *RevertInstead                    // what keeps the work of Others and Outside; nil where nothing is known to
-	Prompts      []string                          // those that it went behind, the newest first
-	Older        bool                              // Back: the files are of an earlier turn, since none was taken at the prompt
-	Others       []OtherWork                       // what goes too, of sessions that it is not about
-	Outside      []string                          // what goes too, of the person: paths, in order
-	Late         []string                          // written while it ran: Safety has them as they were then
-	Torn         []string                          // restored since they were named, though the target was torn there
-	Told         []notice.Session                  // whose agents are told of it at their next prompt, the newest first
-	Notice       string                            // what they are told; "" for nobody
+	Unclear      bool                              // nobody knows which session it is about: Others are all whose work goes
+	// Own are the paths that go and that Others and Outside do not have: a restore of these alone keeps theirs. Only where a
+	// revert does not lead to the target.
+	Own     []string
+	Prompts []string         // those that it went behind, the newest first
+	Older   bool             // Back: the files are of an earlier turn, since none was taken at the prompt
+	Others  []OtherWork      // what goes too, of sessions that it is not about
+	Outside []string         // what goes too, of the person: paths, in order
+	Late    []string         // written while it ran: Safety has them as they were then
+	Torn    []string         // restored since they were named, though the target was torn there
+	Told    []notice.Session // whose agents are told of it at their next prompt, the newest first
+	Notice  string           // what they are told; "" for nobody
 }
 
 // DeclinedError: the person was asked and said no.
@@ -137,6 +142,9 @@ type restoring struct {
 	before  *conversation.PromptPlace         // where back goes to
 	others  []OtherWork                       // whose work goes too
 	outside []string                          // what goes too, of the person
+	unclear bool                              // several work since a state of nobody's
+	undone  bool                              // an operation took something away that the target has
+	own     []string                          // see Restored.Own
 	about   string                            // the session that it is about, of those at work since the target
 	turns   int                               // that it began since
 
@@ -446,7 +454,7 @@ func (r *restoring) lookInto(changes []restore.Change) error {
 // report turns a plan or an outcome into the answer.
 func (r *restoring) report(changes []restore.Change, skips []problem.Problem) *Restored {
 	out := &Restored{Checkpoint: r.target, DryRun: r.o.DryRun, Recovered: r.recovered, Skip: skips, Without: r.without, Of: r.of}
-	out.Others, out.Outside = r.others, r.outside
+	out.Others, out.Outside, out.Unclear, out.Own = r.others, r.outside, r.unclear, r.own
 	if r.before != nil {
 		out.Prompts = r.before.Prompts
 		out.Older = r.op.Verb == "back" && r.before.Older != nil

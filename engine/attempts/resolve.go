@@ -3,6 +3,7 @@ package attempts
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/rewind-cli/rewind/engine/project"
 )
@@ -41,4 +42,18 @@ func Numbered(ctx context.Context, p *project.Project, n int) (*Fork, *Attempt, 
 		return nil, nil, &NoAttemptError{N: n, Have: len(f.Attempts), Collected: true}
 	}
 	return f, a, nil
+}
+
+// Sessions are those in which the attempts of the newest Fork were made, in their order; none where there is no such Fork.
+func Sessions(ctx context.Context, p *project.Project) (ids []string, err error) {
+	f, err := Newest(ctx, p)
+	if f == nil || err != nil {
+		return nil, err
+	}
+	for _, a := range f.Attempts {
+		if !slices.Contains(ids, a.Prompt.Session) {
+			ids = append(ids, a.Prompt.Session)
+		}
+	}
+	return ids, nil
 }
