@@ -250,9 +250,9 @@ func (a *Attribution) touched(s interval, from *point, t *manifest.Touch, by *Wo
 	} else {
 		by.Prompt = a.texts[by.PromptID]
 	}
-	// What was there before it is known: it was looked at, or it was as in the newest checkpoint. A path that was
-	// touched since is always looked at; where that look is missing it could not be taken.
-	looked := from != nil && from.touch != nil && !from.touch.After && sameCall(from.touch, t)
+	// What was there before it is known: it was looked at, for this call or for another since it began, or it was as in the
+	// newest checkpoint. A path that was touched since is always looked at; where that look is missing it could not be taken.
+	looked := from != nil && from.touch != nil && (!from.touch.After && sameCall(from.touch, t) || w != nil && !w.loose && from.time.After(w.Start))
 	missed := from != nil && from.touch != nil && !a.checkpointBetween(from.seq, t.Seq) || w != nil && w.missing(s.path)
 	if looked || w != nil && !w.Start.Equal(w.End) && !missed {
 		o := Owner{Class: Declared, By: by}
@@ -260,10 +260,12 @@ func (a *Attribution) touched(s interval, from *point, t *manifest.Touch, by *Wo
 		o.AlsoOutside = w != nil && !w.End.IsZero() && t.Changed.After(w.End)
 		s.at = time.Time{} // what began behind the look is not meant
 		for _, other := range a.overlapping(s) {
-			if w == nil || other == w || other.kind != edit || !other.names(s.path) || other.End.Before(w.Start) && !other.End.IsZero() {
+			if w == nil || other == w || other.kind != edit || !other.names(s.path) || other.End.Before(w.Start) && !other.End.IsZero() || other.behind(t, w) {
 				continue
 			}
-			o.Also, o.Class = append(o.Also, &other.Work), Shared
+			if o.Also = append(o.Also, &other.Work); !other.sameTurn(w) {
+				o.Class = Shared
+			}
 		}
 		return o
 	}
@@ -277,6 +279,17 @@ func (a *Attribution) touched(s interval, from *point, t *manifest.Touch, by *Wo
 		o.Also, o.Class = also, Shared
 	}
 	return o
+}
+
+// behind reports whether a call began when a look after another one, or the last write before it, was over: it wrote
+// nothing of what that found. The time of a write counts where it lies in the call that is looked at: then its clock is
+// that of calls.
+func (w *window) behind(t *manifest.Touch, of *window) bool {
+	if w.loose || of.loose {
+		return false
+	}
+	wrote := !t.Changed.IsZero() && !t.Changed.Before(of.Start) && w.Start.After(lastTick(t.Changed).Add(early))
+	return wrote || w.Start.After(t.Time)
 }
 
 // call is the window of a touch's call; nil where it is not known.
