@@ -101,11 +101,12 @@ func (o *Owner) Works() []*Work {
 }
 
 // Together is the owner of some steps of one path, oldest first, as if they were one: the newest's, and also
-// the others'.
+// the others'. What an operation went back behind has no part in it.
 func Together(steps []Step) Owner {
 	if len(steps) == 0 {
 		return Owner{Class: Outside}
 	}
+	steps = standing(steps)
 	o := steps[len(steps)-1].Owner
 	o.Also = slices.Clone(o.Also)
 	for _, s := range slices.Backward(steps[:len(steps)-1]) {
@@ -127,11 +128,59 @@ func Together(steps []Step) Owner {
 func Several(steps []Step) Owner {
 	all := slices.Clone(steps)
 	slices.SortStableFunc(all, func(x, y Step) int { return cmp.Compare(x.To.Seq, y.To.Seq) })
+	all = standing(all)
 	o := Together(all)
 	if o.By != nil && slices.ContainsFunc(all, func(s Step) bool { return s.By == nil }) {
 		o.Class = Shared // one of them is the person's
 	}
 	return o
+}
+
+// standing leaves out what an operation took back: what lies between it and an earlier state that it went to, and itself.
+// Where nothing is left, all of them stay.
+func standing(steps []Step) []Step {
+	if !slices.ContainsFunc(steps, func(s Step) bool { return s.Class == Operation }) {
+		return steps
+	}
+	// What each step left is what another one had made, or none what was there before all.
+	const none = -1
+	made, before := make([]int, len(steps)), make([]int, len(steps))
+	of := map[string][]int{} // steps by path
+	for i := range steps {
+		s := &steps[i]
+		own := of[s.Path]
+		made[i], before[i] = i, none
+		if len(own) > 0 {
+			before[i] = made[own[len(own)-1]]
+		}
+		if s.Class == Operation {
+			n := len(own) - 1
+			for ; n >= 0 && !alike(steps[own[n]].To.Entry, s.To.Entry); n-- {
+			}
+			if n >= 0 {
+				made[i] = made[own[n]]
+			} else if len(own) > 0 && alike(steps[own[0]].From.Entry, s.To.Entry) {
+				made[i] = none
+			}
+		}
+		of[s.Path] = append(own, i)
+	}
+	stands := make([]bool, len(steps))
+	for _, own := range of {
+		for i := made[own[len(own)-1]]; i != none; i = before[i] {
+			stands[i] = true
+		}
+	}
+	var left []Step
+	for i, s := range steps {
+		if stands[i] {
+			left = append(left, s)
+		}
+	}
+	if len(left) == 0 {
+		return steps
+	}
+	return left
 }
 
 // share makes the owner that of several where work of another turn could have made it, too.
