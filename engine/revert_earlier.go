@@ -164,11 +164,9 @@ func (c ConflictChoice) ofBlock() weave.Choice {
 }
 
 // writtenAgain reports of steps whether the lines that one took away, and another brought back, are the other's: it wrote
-// them itself. What comes back with an operation, or by the hand that took it away, is whose it was.
+// them itself, whoever had before. What comes back with an operation is whose it was.
 func writtenAgain(links []link) func(gone, back int) bool {
-	return func(gone, back int) bool {
-		return links[back].step.Class != attribution.Operation && !sameMaker(links[gone].step, links[back].step)
-	}
+	return func(_, back int) bool { return links[back].step.Class != attribution.Operation }
 }
 
 // settle takes earlier reverts into account. One of the same work, or a part of it, is taken for the work's own: without

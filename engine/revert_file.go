@@ -103,14 +103,6 @@ func sameWork(a, b *attribution.Work) bool {
 	return a.Agent == b.Agent && a.Session == b.Session && a.Subagent == b.Subagent && a.PromptID == b.PromptID && a.Prompt == b.Prompt && a.Operation == b.Operation
 }
 
-// sameMaker reports whether two steps were made by one session, or both by the person.
-func sameMaker(a, b *attribution.Step) bool {
-	if a.By == nil || b.By == nil {
-		return a.By == nil && b.By == nil
-	}
-	return a.By.Agent == b.By.Agent && a.By.Session == b.By.Session
-}
-
 // link is a version that has a part in how the path is now, and whether its step is to go.
 type link struct {
 	entry *manifest.Entry
