@@ -164,7 +164,8 @@ func (l *life) find(all []*version, from int, v *attribution.Version) int {
 	return found
 }
 
-const clockSlack = 2 * time.Millisecond
+// clockSlack is a tick of the kernel's clock: a file's time is that of the last one.
+const clockSlack = 4 * time.Millisecond
 
 func matches(t *version, v *attribution.Version) bool {
 	if v.Entry == nil || !t.exists {
@@ -261,8 +262,9 @@ func (l *life) within(at time.Time, session string) bool {
 	return false
 }
 
+// open reports whether a call ran at a time, as the file's own time tells it.
 func (w window) open(at time.Time) bool {
-	return !w.from.IsZero() && at.After(w.from) && (w.to.IsZero() || at.Before(w.to))
+	return !w.from.IsZero() && at.After(w.from) && (w.to.IsZero() || at.Before(w.to.Add(clockSlack)))
 }
 
 // callOf is the call that is named.
