@@ -122,12 +122,16 @@ func (l *life) judgePath(t *tally, path string, steps []attribution.Step) (bad [
 		for _, ln := range slices.Concat(all[at].lines, all[to].lines) {
 			l.looked[ln] = true
 		}
+		var under []*line // what went before the whole file did, between the same two looks
 		for _, v := range all[at+1 : to+1] {
 			if v.by == nil {
 				continue // the first look
 			}
 			if !visible(all[at], v, all[to]) {
 				t.unseen++
+				if v.exists && !all[to].exists {
+					under = append(under, v.died...)
+				}
 				continue
 			}
 			j := l.judge(s, v, all[at+1:to+1])
@@ -138,6 +142,9 @@ func (l *life) judgePath(t *tally, path string, steps []attribution.Step) (bad [
 				if d.died == v.by { // else it was brought back, and died later
 					l.deaths[d] = answered{&s.Owner, j}
 				}
+			}
+			for _, d := range under {
+				l.deaths[d] = answered{&s.Owner, max(j, over)}
 			}
 			t.add(s.Class, j)
 			t.calls[l.judgeCall(s, v, j)]++
