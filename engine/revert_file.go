@@ -118,7 +118,10 @@ func (l *link) reverts() bool {
 }
 
 // chain are the versions that have a part in how the path is now.
-func (f *fileRevert) chain(v *reverting) ([]link, error) {
+func (f *fileRevert) chain(v *reverting) ([]link, error) { return v.chainOf(f.links()) }
+
+// links are all versions.
+func (f *fileRevert) links() []link {
 	links := make([]link, len(f.versions))
 	for i := range links {
 		links[i] = link{entry: f.versions[i], own: f.own[i]}
@@ -126,7 +129,7 @@ func (f *fileRevert) chain(v *reverting) ([]link, error) {
 			links[i].step = &f.steps[i-1]
 		}
 	}
-	return v.chainOf(links)
+	return links
 }
 
 // chainOf leaves out what an operation went back behind: a restore, or what took it back. In a text a revert goes back
@@ -234,6 +237,7 @@ func (v *reverting) decide(worker int, f *fileRevert) error {
 		f.touched = false // it was taken back already
 		return nil
 	}
+	links = withoutPassing(links)
 	exists, base, created := standing(links)
 	all := links
 	links = links[base:]
@@ -269,6 +273,37 @@ func (v *reverting) decide(worker int, f *fileRevert) error {
 		f.touched = false
 	}
 	return nil
+}
+
+// withoutPassing leaves out what others put where the work had taken something away, and took away again: that was another
+// file, and is no reason for the first one not to come back.
+func withoutPassing(links []link) []link {
+	for gone := 1; gone < len(links); gone++ {
+		if !another(links, gone) {
+			continue
+		}
+		for i := gone + 2; i < len(links); i++ {
+			if links[i].entry != nil {
+				continue
+			}
+			if !links[i].own {
+				links = slices.Concat(links[:gone+1], links[i+1:])
+				gone-- // there may be one more
+			}
+			break
+		}
+	}
+	return links
+}
+
+// another reports whether a step took a path away, and others put something else there with the next.
+func another(links []link, gone int) bool {
+	if gone == 0 || gone+1 >= len(links) {
+		return false
+	}
+	was, next := links[gone-1].entry, &links[gone+1]
+	return links[gone].own && links[gone].entry == nil && was != nil && next.entry != nil && next.path == links[gone].path &&
+		!next.own && next.step.Class != attribution.Operation && !sameEntries(next.entry, was)
 }
 
 // standing says whether there is anything, which is what others set last; from which version on it counts, since others

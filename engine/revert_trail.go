@@ -256,14 +256,14 @@ func (t *trails) build(moved map[string]*fileRevert) (found []*trail) {
 	var all []*segment
 	for _, path := range sortedKeys(moved) {
 		f := moved[path]
-		s := &segment{f: f}
+		s, links := &segment{f: f}, f.links()
 		all = append(all, s)
 		for i := 1; i < len(f.versions); i++ {
 			step := &f.steps[i-1]
 			_, in := t.came[placeOf(step, false)]
 			_, out := t.went[placeOf(step, true)]
 			in, out = in && hasContent(f.versions[i]), out && hasContent(f.versions[i-1])
-			if !in && !out {
+			if !in && !out && !another(links, i-1) {
 				continue
 			}
 			s.hi = i
