@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/rewind-cli/rewind/engine"
+	"github.com/rewind-cli/rewind/engine/problem"
 )
 
 // revertFacts say beside the counts what a revert does to the work of others, a fact a line: for the terminal, and
@@ -95,8 +96,11 @@ func (c *call) revertFacts(r *engine.Reverted, open bool) (facts []string) {
 		fact("%s: %s, %s it could have been changed by %s", verb, escapePath(s.Path), why, who)
 	}
 	more(len(r.Shared))
-	if n := len(r.NotCovered); n > 0 {
-		fact("Not covered: %s that this work wrote: %s", plural(n, "ignored file", "ignored files"), pathsText(r.NotCovered))
+	left := slices.DeleteFunc(slices.Clone(r.NotCovered), func(path string) bool { // what is skipped is told of anyway
+		return slices.ContainsFunc(r.Skip, func(p problem.Problem) bool { return p.Path == path })
+	})
+	if n := len(left); n > 0 {
+		fact("Not covered: %s that this work wrote: %s", plural(n, "ignored file", "ignored files"), pathsText(left))
 	}
 	return facts
 }

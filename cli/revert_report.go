@@ -82,7 +82,7 @@ func (c *call) reportReverted(r *engine.Reverted, flags *revertFlags, told, chos
 	}
 	var failed *partialError
 	if bad := problem.FailedOf(r.Skip); len(bad) > 0 {
-		failed = &partialError{verb: "restored", paths: bad}
+		failed = &partialError{verb: "reverted", paths: bad}
 	}
 	if len(r.Kept) > 0 {
 		e := &keptError{failed: failed, chosen: chosen}
@@ -115,6 +115,8 @@ func (c *call) printReverted(r *engine.Reverted, flags *revertFlags, open bool) 
 		o.summary("Nothing to revert: of all that changed, others could have been the author.")
 	case !changed(r.Restored):
 		o.summary("Nothing to revert: nothing of it is left in the files.")
+	case onlySkipped(r.Restored):
+		o.summary("Nothing was reverted.")
 	case len(r.Turns) == 0:
 		o.summary("%s.", verb)
 	default:
@@ -139,6 +141,11 @@ func (c *call) printReverted(r *engine.Reverted, flags *revertFlags, open bool) 
 		nameSkipped(o, r.Skip)
 	}
 	c.printBack(r)
+}
+
+// onlySkipped reports whether nothing changed of what was to change.
+func onlySkipped(r *engine.Restored) bool {
+	return len(r.Skip) > 0 && len(r.Create)+len(r.Replace)+len(r.Delete)+len(r.Mode) == 0
 }
 
 // printDone is what is left to say after a plan that the person agreed to.

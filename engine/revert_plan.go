@@ -87,7 +87,9 @@ func (v *reverting) plan() (*restore.Plan, error) {
 		if f == nil {
 			continue
 		}
-		v.unread(f)
+		if err := v.unread(f); err != nil {
+			return nil, err
+		}
 		v.files = append(v.files, f)
 	}
 	if err := v.renames(); err != nil {
@@ -148,22 +150,36 @@ func (v *reverting) present() (*attribution.Present, error) {
 	return now, err
 }
 
-// unread leaves alone what the scan could not read, or no longer captures: it is there, whatever the tree says.
-func (v *reverting) unread(f *fileRevert) {
-	if f.now != nil || !f.touched {
-		return
-	}
-	unread := problem.UnreadOf(v.scan.Problems)
-	if !unread.Has(f.path) {
-		return
+// unread leaves alone what the scan could not read, or no longer captures: it is there, whatever the tree says. It
+// should have been reverted, unless nothing of the work was left in it when it was last seen.
+func (v *reverting) unread(f *fileRevert) error {
+	if f.now != nil || !f.touched || !problem.UnreadOf(v.scan.Problems).Has(f.path) {
+		return nil
 	}
 	f.touched, f.decided = false, true
-	p := problem.Problem{Path: f.path, Reason: "it cannot be read as it is now", Failed: true}
+	n := len(f.steps)
+	for n > 1 && f.steps[n-1].To.Entry == nil && f.steps[n-1].Class != attribution.Operation {
+		n-- // it was not removed, but left out
+	}
+	links, err := v.historyOf(f.path, f.steps[:n]).chain(v)
+	if err != nil {
+		return err
+	}
+	if slices.ContainsFunc(links, func(l link) bool { return l.own }) {
+		v.skipUnread(f.path)
+	}
+	return nil
+}
+
+// skipUnread notes why a path stays as it is, which should have been reverted.
+func (v *reverting) skipUnread(path string) {
+	p := problem.Problem{Path: path, Reason: "it cannot be read as it is now"}
 	for _, found := range v.scan.Problems {
-		if found.Path == f.path || strings.HasPrefix(f.path, found.Path+"/") {
-			p.Code, p.Reason, p.Failed = found.Code, found.Reason, found.Failed
+		if found.Path == path || strings.HasPrefix(path, found.Path+"/") {
+			p.Code, p.Reason = found.Code, found.Reason
 		}
 	}
+	p.Failed = true
 	v.skips = append(v.skips, p)
 }
 

@@ -38,10 +38,12 @@ func (v *reverting) renames() error {
 	for _, t := range trails {
 		o := &outcome{trail: t, name: t.at}
 		o.f = &fileRevert{path: t.at, now: t.now, to: t.now, decided: true}
-		if !slices.ContainsFunc(t.links, func(l link) bool { return unread.Has(l.path) }) {
+		if i := slices.IndexFunc(t.links, func(l link) bool { return unread.Has(l.path) }); i < 0 {
 			if err := v.decideTrail(o); err != nil {
 				return err
 			}
+		} else if slices.ContainsFunc(t.links, func(l link) bool { return l.own }) {
+			v.skipUnread(t.links[i].path)
 		}
 		list = append(list, o)
 	}

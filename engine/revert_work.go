@@ -80,6 +80,39 @@ func (t *turn) has(w *attribution.Work) bool {
 	return !w.Start.Before(t.from) && (t.until.IsZero() || w.Start.Before(t.until))
 }
 
+// over reports whether the turn had come to its end when a checkpoint was taken that is behind its beginning.
+func (t *turn) over(ctx context.Context, p *project.Project, at *project.Listed) (over bool, err error) {
+	decided := false
+	err = p.Query(ctx, func(db *manifest.DB) error {
+		for c, err := range db.Checkpoints(manifest.Query{Before: at.Seq + 1, All: true}) {
+			if err != nil || c.Seq <= t.seq {
+				return err
+			}
+			windows, _ := manifest.ParseWindows(c.Windows) // verify tells of what is damaged
+			for _, w := range slices.Backward(windows) {
+				if w.Session != t.session || w.Agent != t.agent || w.Time.After(at.Time) || w.Time.Before(t.from) {
+					continue
+				}
+				switch w.Edge {
+				case manifest.WindowOpen, manifest.WindowClose: // it went on, or had not ended
+					decided = w.Class != manifest.WindowNone
+				case manifest.WindowStop, manifest.WindowEnd:
+					over = w.Subagent == ""
+				}
+				if decided || over {
+					return nil
+				}
+			}
+			if c.Session == t.session && c.Agent == t.agent && c.Subagent == "" && (c.Kind == manifest.Stop || c.Kind == manifest.SessionEnd) {
+				over = true // of a program that left no lines
+				return nil
+			}
+		}
+		return nil
+	})
+	return over, err
+}
+
 // promptRetry is how soon the same words again are the same prompt, where the agent gives no ids.
 const promptRetry = 5 * time.Second
 
@@ -216,6 +249,13 @@ func chooseWork(ctx context.Context, p *project.Project, n WorkNamed, a *attribu
 	}
 	if at < 0 {
 		return nil, &UnknownWorkError{What: "checkpoint", Name: checkpointName(of), Reason: "is from before the first prompt of its session that is kept"}
+	}
+	if of.Kind == manifest.Manual { // a person's own: the turn before it is its only while that goes on
+		if over, err := turns[at].over(ctx, p, of); err != nil {
+			return nil, err
+		} else if over {
+			return nil, &UnknownWorkError{What: "checkpoint", Name: checkpointName(of), Reason: "is of no agent's turn: the one before it was over"}
+		}
 	}
 	to := at + 1
 	if n.Since {
