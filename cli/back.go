@@ -85,7 +85,7 @@ func runBack(ctx context.Context, c *call, r *restoreFlags, n int, withCode, cop
 		c.out.warn("no checkpoint was taken at that prompt: the files are those of %s, from before an earlier one", c.called(done.Checkpoint))
 	}
 	if done.Without != nil {
-		c.out.warn("only the files were restored: %s", done.Without.Error())
+		c.warnWithout(done)
 	}
 	if err := reportBack(c, done); err != nil || !r.resume || r.dryRun {
 		return err

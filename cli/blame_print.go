@@ -119,7 +119,7 @@ func runID(r engine.BlameRun) string {
 		return r.Turn.ID.String()[:shortID]
 	case r.Seen != nil:
 		return r.Seen.ID.String()[:shortID]
-	case r.Step != nil:
+	case r.Step != nil || r.Forgotten:
 		return nowWord
 	}
 	return "-"
@@ -129,6 +129,8 @@ func runID(r engine.BlameRun) string {
 func runWho(r engine.BlameRun) string {
 	s := r.Step
 	switch {
+	case r.Forgotten:
+		return "history forgotten"
 	case s == nil:
 		return ""
 	case s.By == nil:
@@ -171,13 +173,14 @@ type blameRunView struct {
 	Now        bool            `json:"now"`        // no checkpoint has them yet
 	Also       []ownerWorkView `json:"also"`
 	OrYou      bool            `json:"also_outside"`
+	Forgotten  bool            `json:"forgotten"` // they are seen first behind what was forgotten of the file
 	ownerWorkView
 }
 
 func (v *blamePrinter) json() error {
 	doc := blamedView{pathView: viewPath(v.b.Path), Lines: []blameRunView{}}
 	v.runs(func(r engine.BlameRun) {
-		w := blameRunView{N: r.Start + 1, Count: r.Count, Also: []ownerWorkView{}}
+		w := blameRunView{N: r.Start + 1, Count: r.Count, Also: []ownerWorkView{}, Forgotten: r.Forgotten}
 		if r.Seen != nil {
 			w.Checkpoint, w.Number = viewID(r.Seen.ID), r.Seen.N
 			at := viewTime(r.Seen.Time)

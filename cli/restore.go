@@ -361,12 +361,21 @@ func runRestore(ctx context.Context, c *call, r *restoreFlags, v restoreVerb) er
 		c.copyText(ctx, strings.Join(reversed(done.Prompts), "\n\n"))
 	}
 	if done.Without != nil {
-		c.out.warn("only the files were restored: %s", done.Without.Error())
+		c.warnWithout(done)
 	}
 	if err := reportRestored(c, done, v); err != nil || !r.resume || r.dryRun {
 		return err
 	}
 	return c.resume(ctx, done.Conversation)
+}
+
+// warnWithout says that the conversation stays, although it was to go along.
+func (c *call) warnWithout(done *engine.Restored) {
+	were := "were"
+	if done.DryRun {
+		were = "would be"
+	}
+	c.out.warn("only the files %s restored: %s", were, done.Without.Error())
 }
 
 // named gives the way to keep the work of others the paths that were typed. Of hunks there is none.

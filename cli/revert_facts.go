@@ -50,6 +50,11 @@ func (c *call) revertFacts(r *engine.Reverted, open bool) (facts []string) {
 	for _, to := range slices.Sorted(maps.Keys(r.Moved)) {
 		fact("%s: %s to %s, with what others wrote into it.", did("Moved back", "Would move back"), escapePath(to), escapePath(r.Moved[to]))
 	}
+	asIs := slices.Sorted(maps.Keys(r.MovedAsIs))
+	for _, to := range firstN(asIs, maxNamed) {
+		fact("%s: %s to %s.", did("Moved back", "Would move back"), escapePath(to), escapePath(r.MovedAsIs[to]))
+	}
+	more(len(asIs))
 	kept := r.Kept
 	if open { // where they are in the files as they are now
 		for _, k := range firstN(r.Conflicts, maxNamed) {
@@ -96,6 +101,9 @@ func (c *call) revertFacts(r *engine.Reverted, open bool) (facts []string) {
 		fact("%s: %s, %s it could have been changed by %s", verb, escapePath(s.Path), why, who)
 	}
 	more(len(r.Shared))
+	if n := len(r.Forgotten); n > 0 {
+		fact("%s, since the history of %s was forgotten: %s", did("Stays", "Would stay"), plural(n, "file", "files"), pathsText(r.Forgotten))
+	}
 	left := slices.DeleteFunc(slices.Clone(r.NotCovered), func(path string) bool { // what is skipped is told of anyway
 		return slices.ContainsFunc(r.Skip, func(p problem.Problem) bool { return p.Path == path })
 	})

@@ -291,6 +291,7 @@ type revertedView struct {
 	Moved     []movedView    `json:"moved"` // renames that go back, with later edits
 	// NotCovered are ignored files that the work wrote: they are in no state, and stay.
 	NotCovered []pathView `json:"not_covered"`
+	Forgotten  []pathView `json:"forgotten"` // files whose history was forgotten: they stay
 }
 
 type turnView struct {
@@ -359,7 +360,7 @@ type nearView struct {
 
 func viewReverted(r *engine.Reverted) revertedView {
 	v := revertedView{restoredView: viewRestored(r.Restored), Reverted: []turnView{}, Merged: []mergedView{}, Kept: []keptView{},
-		Shared: []sharedView{}, Shell: []shellView{}, Near: []nearView{}, Moved: []movedView{}, Conflicts: viewConflicts(r.Conflicts), NotCovered: viewPaths(r.NotCovered)}
+		Shared: []sharedView{}, Shell: []shellView{}, Near: []nearView{}, Moved: []movedView{}, Conflicts: viewConflicts(r.Conflicts), NotCovered: viewPaths(r.NotCovered), Forgotten: viewPaths(r.Forgotten)}
 	for _, t := range r.Turns {
 		v.Reverted = append(v.Reverted, turnView{t.Agent, t.Session, t.PromptID, t.Prompt, t.Paths})
 	}

@@ -39,6 +39,8 @@ type BlameRun struct {
 	// first. nil: none is known.
 	Turn *project.Listed
 	Path string // what the file was called then
+	// Forgotten: they are seen first behind what was forgotten of the file, so that Step is nil.
+	Forgotten bool
 }
 
 // BlameReason says why a path has no lines.

@@ -62,6 +62,7 @@ func (b *blaming) weave(chain []nameSpan, newest *manifest.Entry) (*Blamed, erro
 		return nil, &NotBlamedError{Path: b.o.Path, Reason: BlameBinary}
 	}
 	out := &Blamed{Path: b.o.Path, Lines: w.Newest()}
+	gone := map[int]bool{} // by version: its step is behind what was forgotten
 	births := w.Birth(writtenAgain(links))
 	for i := 0; i < len(births); {
 		end := i + 1
@@ -74,7 +75,16 @@ func (b *blaming) weave(chain []nameSpan, newest *manifest.Entry) (*Blamed, erro
 		}
 		r := BlameRun{Start: i, Count: end - i, Path: origins[at].path}
 		if s := origins[at].step; s != nil && !s.Found() {
-			r.Step = s
+			forgotten, asked := gone[at]
+			if !asked {
+				if forgotten, err = b.forgotten(s); err != nil {
+					return nil, err
+				}
+				gone[at] = forgotten
+			}
+			if r.Forgotten = forgotten; !forgotten {
+				r.Step = s
+			}
 		}
 		if s := origins[at].step; s != nil {
 			r.Seen = &project.Listed{}

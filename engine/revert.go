@@ -52,8 +52,11 @@ type Reverted struct {
 	Near      []NearPart       // beside what goes, others changed something
 	// NotCovered are files there that the work wrote and that the rules leave out of every state: they stay.
 	NotCovered []string
-	Moved      map[string]string // a rename that is taken back with later edits: new path to old
-	Back       int               // with this many prompts of its session the conversation could go back behind it, too; 0: it could not
+	// Forgotten are files there whose history was forgotten since the work began: they stay, whoever wrote them.
+	Forgotten []string
+	Moved     map[string]string // a rename that is taken back with later edits: new path to old
+	MovedAsIs map[string]string // one of a file that nobody has written since
+	Back      int               // with this many prompts of its session the conversation could go back behind it, too; 0: it could not
 }
 
 // RevertedTurn is a prompt, and what was done for it.

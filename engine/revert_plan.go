@@ -75,6 +75,9 @@ func (v *reverting) plan() (*restore.Plan, error) {
 	if v.out.NotCovered, err = v.notCovered(); err != nil {
 		return nil, err
 	}
+	if v.out.Forgotten, err = v.forgotten(); err != nil {
+		return nil, err
+	}
 	v.turns, v.first = map[RevertedTurn]int{}, map[RevertedTurn]int64{}
 	for i, path := range paths {
 		if err := v.ctx.Err(); err != nil {

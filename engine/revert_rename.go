@@ -267,12 +267,14 @@ func (v *reverting) put(o *outcome, list []*outcome) error {
 		f.pair = old
 		v.files = append(v.files, old)
 	}
+	moved := &v.out.MovedAsIs
 	if f.editedSince() {
-		if v.out.Moved == nil {
-			v.out.Moved = map[string]string{}
-		}
-		v.out.Moved[o.at] = o.name
+		moved = &v.out.Moved
 	}
+	if *moved == nil {
+		*moved = map[string]string{}
+	}
+	(*moved)[o.at] = o.name
 	f.path = o.name
 	for i := range f.kept {
 		f.kept[i].Path = o.name
@@ -323,6 +325,7 @@ func (v *reverting) wayFree() error {
 // unpair leaves the other name of a file alone, too, which cannot have its old one.
 func (f *fileRevert) unpair(v *reverting) {
 	delete(v.out.Moved, f.at)
+	delete(v.out.MovedAsIs, f.at)
 	if f.pair != nil {
 		f.pair.changes = false
 	}

@@ -1,0 +1,74 @@
+package engine
+
+import (
+	"context"
+	"slices"
+
+	"github.com/rewind-cli/rewind/engine/attribution"
+	"github.com/rewind-cli/rewind/engine/maintain"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/manifest"
+)
+
+// forgottenBefore says of which paths nothing is known any more in the newest checkpoint up to a sequence number, since they were
+// taken out of it; nil for none.
+func forgottenBefore(ctx context.Context, p *project.Project, seq uint64) (is func(path string) bool, err error) {
+	var found *manifest.Checkpoint
+	q := manifest.Query{All: true, Limit: 1}
+	if seq != attribution.ThenNow {
+		q.Before = seq + 1
+	}
+	err = p.Query(ctx, func(db *manifest.DB) error {
+		for c, err := range db.Checkpoints(q) {
+			found = &c
+			return err
+		}
+		return nil
+	})
+	if err != nil || found == nil {
+		return nil, err
+	}
+	data, err := p.ReadObject(found.Coverage)
+	if project.IsDamage(p.Classify(err)) {
+		return nil, nil // verify tells of that
+	} else if err != nil {
+		return nil, err
+	}
+	keys := maintain.ForgottenIn(data)
+	if keys == nil {
+		return nil, nil
+	}
+	return func(path string) bool { return keys[maintain.ForgottenKey(p, path)] }, nil
+}
+
+// forgotten reports whether a step is the first look behind what was forgotten of its path: it tells of nobody's work.
+func (b *blaming) forgotten(s *attribution.Step) (bool, error) {
+	if s.From.Entry != nil || s.Class == attribution.Declared || s.Class == attribution.Operation {
+		return false, nil // it is known what was there
+	}
+	before := b.previous(s.To.Seq)
+	if before == 0 {
+		return false, nil
+	}
+	is, err := forgottenBefore(b.ctx, b.p, before)
+	return is != nil && is(s.Path), err
+}
+
+// forgotten are the files there whose history was forgotten since the work began: nobody knows whether it changed them.
+func (v *reverting) forgotten() (paths []string, err error) {
+	if len(v.work.turns) == 0 {
+		return nil, nil
+	}
+	is, err := forgottenBefore(v.ctx, v.Project, v.work.turns[0].seq)
+	if is == nil || err != nil {
+		return nil, err
+	}
+	err = manifest.Walk(v.tx.Load, v.now, func(path string, e manifest.Entry) error {
+		if e.Kind != manifest.Subdir && (v.sel == nil || v.sel.Has(path)) && is(path) {
+			paths = append(paths, path)
+		}
+		return nil
+	})
+	slices.Sort(paths)
+	return paths, err
+}
