@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -24,7 +25,8 @@ func newAttempts() *command {
 			"after a restore to before it, in a fork of the session, or after going back in the agent\n" +
 			"itself. Each line has where the attempt ended (the state that the next restore left\n" +
 			"behind, or its newest checkpoint, or now), and what it changed against the checkpoint\n" +
-			"of the first one's prompt. * is the attempt that the tree stands at.\n" +
+			"of the first one's prompt; what only you or other sessions changed meanwhile is not\n" +
+			"counted. * is the attempt that the tree stands at.\n" +
 			"<prompt> is a checkpoint: a prompt's, or one of its turn; without it, the newest prompt\n" +
 			"with more than one attempt is meant. Where there is none, that is said, with exit code 0.\n" +
 			"attempt~N names the end of the N-th of that newest one, wherever a checkpoint is named.",
@@ -82,6 +84,7 @@ type tried struct {
 	now     bool // its end is the working tree
 	ended   time.Time
 	changes *engine.Totals // nil: not known
+	others  int            // paths that are not counted there: others changed them
 }
 
 type attemptsPrinter struct {
@@ -96,7 +99,20 @@ type attemptsPrinter struct {
 // measure finds the ends, and what each attempt changed.
 func (v *attemptsPrinter) measure(ctx context.Context) error {
 	v.present, _ = look(ctx, v.p) // without it, the ends are what is known
-	for _, a := range v.f.Attempts {
+	stretches := make([]engine.Stretch, len(v.f.Attempts))
+	for i, a := range v.f.Attempts {
+		stretches[i] = engine.Stretch{Session: a.Prompt.Session, From: a.Prompt.Seq}
+		if a.End != nil && (!a.Open || v.present == nil || v.present.Root == a.End.Root) {
+			stretches[i].To = &a.End.Checkpoint
+		} else if !a.Open || v.present == nil {
+			stretches[i].To = &a.Prompt.Checkpoint // it is not known
+		}
+	}
+	others, err := engine.OthersIn(ctx, v.p, stretches...)
+	if err != nil {
+		return err
+	}
+	for i, a := range v.f.Attempts {
 		t := tried{Attempt: a}
 		var end *manifest.Checkpoint
 		if a.End != nil {
@@ -106,13 +122,13 @@ func (v *attemptsPrinter) measure(ctx context.Context) error {
 			t.now, t.ended, end = true, v.present.Time, nil
 		}
 		if t.now || end != nil {
-			n, err := engine.DiffTotals(ctx, v.p, engine.DiffOptions{A: v.f.Base.Checkpoint, B: end, Renames: true})
+			n, left, err := engine.DiffTotals(ctx, v.p, engine.DiffOptions{A: v.f.Base.Checkpoint, B: end, Renames: true}, others[i])
 			switch {
 			case project.IsDamage(err): // verify tells of that
 			case err != nil:
 				return err
 			default:
-				t.changes = &n
+				t.changes, t.others = &n, left
 			}
 		}
 		v.tried = append(v.tried, t)
@@ -134,7 +150,7 @@ func (v *attemptsPrinter) print(ctx context.Context) error {
 		Columns: []screen.Column{{Title: ""}, {Title: "ATTEMPT", Style: screen.Cyan}, {Title: "END", Style: screen.Yellow}, {Title: "AGE", Right: true}, {Title: "TOOK", Right: true},
 			{Title: "FILES"}, {Title: "LINES"}, {Title: "TEXT", Flex: true}},
 	}
-	mixed := false
+	mixed, others := false, false
 	for i := range v.tried {
 		a := &v.tried[i]
 		mark := ""
@@ -152,6 +168,10 @@ func (v *attemptsPrinter) print(ctx context.Context) error {
 			}
 			lines = lineCounts(n.LinesAdded, n.LinesDeleted)
 		}
+		if a.others > 0 {
+			files += fmt.Sprintf(" (%d)", a.others)
+			others = true
+		}
 		if a.Mixed {
 			files += "!"
 			mixed = true
@@ -163,6 +183,9 @@ func (v *attemptsPrinter) print(ctx context.Context) error {
 		t.Write(o.color, func(s string) { o.line("%s", s) })
 		if mixed {
 			o.summary("%s", o.color.Paint(screen.Dim, "!: several were at work in the same tree, so this is not its work alone."))
+		}
+		if others {
+			o.summary("%s", o.color.Paint(screen.Dim, "(n): n more that only you or other sessions changed meanwhile; they are not counted."))
 		}
 		if v.f.At == 0 {
 			text := "The tree stands at none of them."
@@ -250,6 +273,7 @@ type attemptView struct {
 	Prompts    int             `json:"prompts"` // typed in it
 	Mixed      bool            `json:"mixed"`   // another was at work in the same tree
 	Changes    *totalsView     `json:"changes"` // against base; null: not known
+	Others     int             `json:"others"`  // paths that are not in changes: only others changed them
 }
 
 type totalsView struct {
@@ -271,7 +295,7 @@ func (v *attemptsPrinter) json() error {
 		t := &v.tried[i]
 		c := &t.Prompt
 		w := attemptView{N: t.N, Prompt: c.Prompt, PromptID: c.PromptID, SessionID: c.Session, Agent: c.Agent, Checkpoint: viewCheckpoint(*c),
-			Now: t.now, Current: t.Open, Began: viewTime(t.Began()), Prompts: t.Prompts, Mixed: t.Mixed}
+			Now: t.now, Current: t.Open, Began: viewTime(t.Began()), Prompts: t.Prompts, Mixed: t.Mixed, Others: t.others}
 		if t.End != nil && !t.now {
 			end := viewCheckpoint(*t.End)
 			w.End = &end

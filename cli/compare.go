@@ -65,6 +65,7 @@ func newCompare() *command {
 type side struct {
 	at      *project.Listed // nil: the working tree
 	attempt int             // 0: none that the base is of
+	others  map[string]bool // paths that only others changed in the attempt
 }
 
 func (s *side) checkpoint() *manifest.Checkpoint {
@@ -118,6 +119,9 @@ func runCompare(ctx context.Context, c *call, d *compareFlags) error {
 	if v.found, err = engine.Compare(ctx, p, o); err != nil {
 		return err
 	}
+	if err := v.findOthers(ctx); err != nil {
+		return err
+	}
 	c.out.endProgress()
 	if c.json {
 		return v.json()
@@ -147,6 +151,28 @@ func (v *comparePrinter) state(ctx context.Context, word string) (s side, err er
 	l, err := v.c.resolve(ctx, v.p, word)
 	s.at = &l
 	return s, err
+}
+
+// findOthers finds what in the attempts is not of their sessions.
+func (v *comparePrinter) findOthers(ctx context.Context) error {
+	var sides []*side
+	var stretches []engine.Stretch
+	for _, s := range []*side{&v.a, &v.b} {
+		if s.attempt > 0 && v.fork != nil {
+			began := &v.fork.Attempts[s.attempt-1].Prompt
+			sides, stretches = append(sides, s), append(stretches, engine.Stretch{Session: began.Session, From: began.Seq, To: s.checkpoint()})
+		}
+	}
+	if len(sides) == 0 {
+		return nil
+	}
+	others, err := engine.OthersIn(ctx, v.p, stretches...)
+	for i, s := range sides {
+		if err == nil {
+			s.others = others[i]
+		}
+	}
+	return err
 }
 
 // findBase finds what the two have in common.

@@ -68,12 +68,21 @@ func (v *comparePrinter) table() {
 	t := screen.Table{Width: o.width(), Columns: []screen.Column{{Title: "", Style: screen.Cyan}, {Title: "PATH", Flex: true}, {Title: "A"}, {Title: "B"}}}
 	for _, g := range v.groups() {
 		for _, r := range g.paths {
-			t.Rows = append(t.Rows, []string{g.word, escapePath(r.Path), didText(r.A), didText(r.B)})
+			t.Rows = append(t.Rows, []string{g.word, escapePath(r.Path), v.a.didText(r.A), v.b.didText(r.B)})
 		}
 	}
 	if len(t.Rows) > 0 {
 		t.Write(o.color, func(s string) { o.line("%s", s) })
 	}
+}
+
+// didText is what was done to a path, and whether others did it.
+func (s *side) didText(d *engine.FileDiff) string {
+	text := didText(d)
+	if d != nil && s.others[d.Path] {
+		text += " (others)"
+	}
+	return text
 }
 
 // didText is what a side did to a path, "" for nothing.
@@ -231,8 +240,9 @@ type didView struct {
 	LinesDeleted int     `json:"lines_deleted"`
 	Binary       bool    `json:"binary"`
 	Precious     bool    `json:"precious"`
-	Mode         *string `json:"mode"` // null: deleted
-	Hash         *string `json:"hash"` // of a file's content
+	Others       bool    `json:"others"` // others than the attempt's session did it
+	Mode         *string `json:"mode"`   // null: deleted
+	Hash         *string `json:"hash"`   // of a file's content
 	Patch        *string `json:"patch,omitempty"`
 }
 
@@ -248,7 +258,7 @@ func (v *comparePrinter) json() error {
 	list := func(rows []engine.Compared) []bothView {
 		out := make([]bothView, len(rows))
 		for i, r := range rows {
-			out[i] = bothView{viewPath(r.Path), v.did(r.A), v.did(r.B)}
+			out[i] = bothView{viewPath(r.Path), v.did(&v.a, r.A), v.did(&v.b, r.B)}
 		}
 		return out
 	}
@@ -256,11 +266,11 @@ func (v *comparePrinter) json() error {
 	return v.c.out.document(comparedView{viewCheckpoint(*v.base), state(&v.a), state(&v.b), list(f.OnlyA), list(f.OnlyB), list(f.Same), list(f.Different)})
 }
 
-func (v *comparePrinter) did(d *engine.FileDiff) *didView {
+func (v *comparePrinter) did(s *side, d *engine.FileDiff) *didView {
 	if d == nil {
 		return nil
 	}
-	w := &didView{pathView: viewPath(d.Path), LinesAdded: d.Added, LinesDeleted: d.Deleted, Binary: d.Binary, Precious: d.Precious()}
+	w := &didView{pathView: viewPath(d.Path), LinesAdded: d.Added, LinesDeleted: d.Deleted, Binary: d.Binary, Precious: d.Precious(), Others: s.others[d.Path]}
 	switch {
 	case d.Status == patch.Added:
 		w.Kind = string(engine.Created)

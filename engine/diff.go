@@ -142,14 +142,18 @@ func sameContent(old, new *manifest.Entry) bool {
 // Totals count what differs: files and links, a rename as one that is modified, and lines.
 type Totals struct{ Added, Modified, Deleted, LinesAdded, LinesDeleted int }
 
-// DiffTotals counts what Diff finds, and the lines.
-func DiffTotals(ctx context.Context, p *project.Project, o DiffOptions) (n Totals, err error) {
+// DiffTotals counts what Diff finds, and the lines; but not the paths in leave, of which it says how many it found.
+func DiffTotals(ctx context.Context, p *project.Project, o DiffOptions, leave map[string]bool) (n Totals, left int, err error) {
 	o.Patch = true
 	files, err := Diff(ctx, p, o)
 	for i := range files {
-		n.add(&files[i])
+		if leave[files[i].Path] {
+			left++
+		} else {
+			n.add(&files[i])
+		}
 	}
-	return n, err
+	return n, left, err
 }
 
 func (n *Totals) add(f *FileDiff) {
