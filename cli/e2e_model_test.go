@@ -59,14 +59,18 @@ func (m *model) serve(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "no JSON", http.StatusBadRequest)
 		return
 	}
-	last, calls := "", 0
+	last, calls := "", 0 // what was said since the last answer: a client may say more behind the prompt
+	answered := false
 	for _, msg := range body.Messages {
 		text, uses, results := lookInto(msg.Content)
 		switch {
 		case msg.Role == "assistant":
-			calls += uses
+			calls, answered = calls+uses, true
 		case msg.Role == "user" && results == 0 && strings.TrimSpace(text) != "":
-			last, calls = text, 0
+			if answered {
+				last = ""
+			}
+			last, calls, answered = last+text, 0, false
 		}
 	}
 	var script []string

@@ -36,7 +36,9 @@ func TestE2EPi(t *testing.T) {
 		if _, err := os.Stat(node); err != nil {
 			node = "node"
 		}
-		t.Run(filepath.Base(filepath.Dir(modules)), func(t *testing.T) { drivePi(t, []string{node, script}) })
+		name := filepath.Base(filepath.Dir(modules))
+		t.Run(name, func(t *testing.T) { drivePi(t, []string{node, script}) })
+		t.Run("notice/"+name, func(t *testing.T) { noticePi(t, []string{node, script}) })
 	}
 }
 
@@ -309,6 +311,57 @@ func (p *piRun) want(when, files string) {
 }
 
 func bash(command string) string { return tool("bash", map[string]any{"command": command}) }
+
+// noticePi looks at what pi's model is told of a restore of the code alone.
+func noticePi(t *testing.T, client []string) {
+	p := newPiRun(t, client)
+	p.start()
+	// asks gives how often each request of one turn says it.
+	asks := func(prompt string) (times []int) {
+		t.Helper()
+		n := p.model.count()
+		p.prompt(prompt)
+		for _, r := range p.model.since(n) {
+			times = append(times, r.told())
+		}
+		if len(times) == 0 {
+			t.Fatalf("no request for %q", prompt)
+		}
+		return times
+	}
+	all := func(times []int, want int) bool {
+		return !slices.ContainsFunc(times, func(n int) bool { return n != want })
+	}
+	asks("first " + tool("write", map[string]any{"path": "a", "content": "1"}))
+	if times := asks("second " + tool("write", map[string]any{"path": "a", "content": "2"})); !all(times, 0) {
+		t.Fatalf("before any restore: %v", times)
+	}
+	if out := p.run(p.rewind, "blame", "a", "--json"); !strings.Contains(out, `"class":"declared"`) || strings.Contains(out, `"also_outside":true`) {
+		t.Errorf("an edit that was looked at before it and behind it: %s", out)
+	}
+	p.restore("restore", "prompt~1", "--session", p.state("sessionId"), "--code-only")
+	p.want("restored", "a=1")
+	n := p.model.count()
+	if times := asks("third " + bash("cat a")); !all(times, 1) || len(times) < 2 {
+		t.Errorf("the model is told %v times in the requests of the next turn", times)
+	}
+	if text := p.noticeIn(p.model.since(n)[0].raw); !strings.Contains(text, `before your turn on the prompt "second `) || !strings.Contains(text, `changed "a".`) {
+		t.Errorf("the model is told %q", text)
+	}
+	if times := asks("fourth"); !all(times, 1) { // as a part of what was said
+		t.Errorf("the model is told again: %v", times)
+	}
+	p.wantRows([]string{"answer", "prompt  fourth", "answer", "answer", "prompt  third", "answer", "answer", "prompt  second", "answer", "answer", "prompt  first"})
+	// Where the conversation goes back too, nothing is said.
+	p.choose(hookio.PiRestoreAll)
+	if said := p.prompts(); p.fork(said[1]) {
+		t.Error("restore all was cancelled")
+	}
+	if times := asks("in the fork"); !all(times, 0) {
+		t.Errorf("the fork is told: %v", times)
+	}
+	p.stop()
+}
 
 func drivePi(t *testing.T, client []string) {
 	p := newPiRun(t, client)

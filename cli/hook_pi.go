@@ -138,15 +138,14 @@ func (c *piCall) serve(ctx context.Context) {
 		c.apply(ctx)
 	case hookio.PiPoints:
 		c.points(ctx)
-	case hookio.PiToolEnd:
-		if err := c.Touch(ctx, false); err != nil {
-			c.failed(err)
-		}
-	case hookio.PiTool:
+	case hookio.PiTool, hookio.PiToolEnd:
 		if r := c.guard(); r != nil {
 			c.answer.Block = r.Reason
-		} else {
-			c.Leave() // its end is told by the turn's
+			break
+		}
+		c.Leave() // the end of what is no edit is told by the turn's
+		if err := c.Touch(ctx, false); err != nil {
+			c.failed(err)
 		}
 	case hookio.PiShutdown:
 		if err := c.End(); err != nil {
@@ -156,6 +155,8 @@ func (c *piCall) serve(ctx context.Context) {
 	switch c.q.Kind {
 	case hookio.PiSessionStart, hookio.PiAgentEnd, hookio.PiBind, hookio.PiStatus, hookio.PiApply:
 		c.count(ctx)
+	case hookio.PiPrompt:
+		c.inform(ctx)
 	}
 	if left := c.Project.History; len(left) > 0 { // this call has made the store
 		c.notice("info", "", "rewind: a store was created."+historyNotice(left))
@@ -163,6 +164,18 @@ func (c *piCall) serve(ctx context.Context) {
 	for _, found := range c.Project.Notices() {
 		c.notice("info", "", "rewind: "+found)
 	}
+}
+
+// inform gives the model what it is still to be told; an older extension would lose it.
+func (c *piCall) inform(ctx context.Context) {
+	if c.q.Extension < register.PiVersion || !hookio.CanInform(c.event) {
+		return
+	}
+	text, err := c.Notice(ctx, c.late.Load)
+	if err != nil {
+		c.failed(err)
+	}
+	c.answer.Inform = text
 }
 
 func (c *piCall) sessionStart(ctx context.Context) {

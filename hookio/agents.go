@@ -52,7 +52,7 @@ type adapter struct {
 
 	// messages: the agent shows systemMessage to the person, and to nobody else.
 	messages bool
-	// informs are the events whose additionalContext the agent gives to its model, with the next request
+	// informs are the events whose answer's context the agent gives to its model, with the next request
 	// and no other. Of those at which a model is asked for sure the first is enough: what is given at a
 	// session's start is lost where nobody types anything.
 	informs []EventKind

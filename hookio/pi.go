@@ -9,4 +9,5 @@ var pi = adapter{
 	agent: Pi, title: "pi",
 	transcript: func(file string) bool { return strings.Contains(file, "/.pi/agent/sessions/") },
 	tools:      toolNames{read: []string{"find"}},
+	informs:    []EventKind{Prompt},
 }

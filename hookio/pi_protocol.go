@@ -99,6 +99,7 @@ type PiAnswer struct {
 	Points  []PiPoint  `json:"points,omitempty"`
 	Cancel  bool       `json:"cancel,omitempty"` // pi's own navigation
 	Block   string     `json:"block,omitempty"`  // why the tool may not run
+	Inform  string     `json:"inform,omitempty"` // for the model, with the prompt: see CanInform
 	Off     bool       `json:"off,omitempty"`    // nothing is captured here: ask no more in this session
 }
 
@@ -164,9 +165,9 @@ func (q *PiRequest) Event() Event {
 	case PiTurnEnd, PiAgentEnd, PiBind:
 		e.Kind = Stop
 	case PiTool, PiToolEnd:
-		e.Kind = PreTool
+		e.Kind, e.ToolUseID = PreTool, q.Call
 		if q.Kind == PiToolEnd {
-			e.Kind, e.ToolUseID = PostTool, q.Call
+			e.Kind = PostTool
 		}
 		e.Tool = Tool{Name: q.Tool, Class: classOf(Pi, q.Tool), Command: q.Command}
 		if q.Path != "" {
@@ -236,7 +237,7 @@ func PiDoes(menu, choice string) (restore, undo, cancel bool, err error) {
 
 // Encode is the answer as it is printed.
 func (a PiAnswer) Encode() []byte {
-	a.Title = printable(a.Title)
+	a.Title, a.Inform = printable(a.Title), printable(a.Inform)
 	for i := range a.Notices {
 		a.Notices[i].Text = printable(a.Notices[i].Text)
 	}

@@ -88,7 +88,7 @@ func TestInform(t *testing.T) {
 		{Event{Agent: Cursor, Kind: Prompt}, ""},
 		{Event{Agent: Kiro, Kind: Prompt}, ""},
 		{Event{Agent: OpenCode, Kind: Prompt}, ""},
-		{Event{Agent: Pi, Kind: Prompt}, ""},
+		{Event{Agent: Pi, Kind: SessionStart}, ""}, // at a prompt in words of its own: see PiAnswer
 		{Event{Agent: Generic, Kind: Prompt}, ""},
 	} {
 		if got := CanInform(&c.e); got != (c.want != "") {

@@ -12,7 +12,7 @@ import (
 )
 
 // PiVersion is that of our extension in pi, and of what it and rewind hook pi say to each other.
-const PiVersion = 1
+const PiVersion = 2
 
 // piText is the extension, in TypeScript: pi loads it as it is. It is a package for pi too, in which
 // the program is looked for in PATH.

@@ -6,8 +6,9 @@
 // `rewind config --register-hooks --agent pi` installs this file, and puts the program's path in.
 import { spawn } from "node:child_process";
 
-const VERSION = 1;
+const VERSION = 2;
 const PROGRAM = "rewind";
+const MESSAGE = "rewind"; // custom type of what the model is told
 
 const EVENT_MS = 6_000; // the program bounds a checkpoint itself at 2 s, and goes on detached
 const LOOK_MS = 60_000; // a preview of a large project, for which a person waits
@@ -25,6 +26,7 @@ type Answer = {
   points?: { entry: string; label: string }[];
   cancel?: boolean;
   block?: string;
+  inform?: string;
   off?: boolean;
 };
 
@@ -126,6 +128,9 @@ export default function (pi: any) {
     return answer;
   }
 
+  const theirs = (e: any) => e.customType !== MESSAGE;
+  const edits = (event: any) => !!event.input?.path && /edit|write|patch/i.test(String(event.toolName ?? ""));
+
   /** Entries of the branch since the mark, which moves to its end. */
   function fresh(ctx: any) {
     if (mark === undefined) return [];
@@ -133,14 +138,13 @@ export default function (pi: any) {
     let i = branch.length;
     while (i > 0 && branch[i - 1].id !== mark) i--;
     if (i === 0 && mark !== null) return []; // another branch: what is on it was bound when it came
-    const entries = branch.slice(i).map((e: any) => ({ id: e.id, type: e.type, role: e.message?.role }));
-    if (entries.length > 0) mark = entries[entries.length - 1].id;
-    return entries;
+    if (i < branch.length) mark = branch[branch.length - 1].id;
+    return branch.slice(i).filter(theirs).map((e: any) => ({ id: e.id, type: e.type, role: e.message?.role }));
   }
 
   /** The session's newest entries and how each begins, for the list of points. */
   function worded(ctx: any) {
-    return ctx.sessionManager.getEntries().slice(-MAX_WORDED).map((e: any) => {
+    return ctx.sessionManager.getEntries().slice(-MAX_WORDED).filter(theirs).map((e: any) => {
       const content = e.message?.content ?? e.content ?? e.summary ?? "";
       const parts = Array.isArray(content) ? content : [{ type: "text", text: String(content) }];
       const text = parts.map((p: any) => p?.text ?? "").join(" ").trim() || parts.map((p: any) => p?.name ?? "").join(" ").trim();
@@ -193,7 +197,8 @@ export default function (pi: any) {
     // The entry of the prompt is not in the session yet: it is bound at the end of the turn.
     mark = ctx.sessionManager.getLeafId();
     state = undefined; // should this fail, no older state is taken for the prompt's
-    await ask("prompt", ctx, { prompt: event.prompt });
+    const answer = await ask("prompt", ctx, { prompt: event.prompt });
+    return answer?.inform ? { message: { customType: MESSAGE, content: answer.inform, display: true } } : undefined;
   });
 
   on("turn_end", async (_event, ctx) => {
@@ -219,16 +224,16 @@ export default function (pi: any) {
   on("tool_call", async (event, ctx) => {
     const command = String(event.input?.command ?? "");
     const path = String(event.input?.path ?? "");
-    if (!/rewind|\.agent|\brm\b|\bclean\b/.test(command) && !/rewind|\.agent/.test(path)) return undefined;
-    const answer = await ask("tool", ctx, { tool: event.toolName, command, path });
+    if (!edits(event) && !/rewind|\.agent|\brm\b|\bclean\b/.test(command) && !/rewind|\.agent/.test(path)) return undefined;
+    const answer = await ask("tool", ctx, { tool: event.toolName, call: event.toolCallId, command, path });
     return answer?.block ? { block: true, reason: answer.block } : undefined;
   });
 
-  // What an edit left is looked at before anybody else changes the file; a turn's end may be minutes away.
+  // What an edit left is looked at before anybody else changes the file, as what it finds is before it; a turn's
+  // end may be minutes away.
   on("tool_result", async (event, ctx) => {
-    const path = String(event.input?.path ?? "");
-    if (!path || !/edit|write|patch/i.test(String(event.toolName ?? ""))) return undefined;
-    await ask("tool_end", ctx, { tool: event.toolName, call: event.toolCallId, path });
+    if (!edits(event)) return undefined;
+    await ask("tool_end", ctx, { tool: event.toolName, call: event.toolCallId, path: String(event.input.path) });
     return undefined;
   });
 
