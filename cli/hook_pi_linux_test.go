@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/rewind-cli/rewind/hookio"
+	"github.com/rewind-cli/rewind/hookio/register"
 )
 
 // piLab is a project in which pi's extension asks: it plays a session's entries.
@@ -29,7 +30,7 @@ type piLab struct {
 }
 
 func newPiLab(t *testing.T) *piLab {
-	p := &piLab{hookLab: newHookLab(t), session: "01a20117-a2c0-734a-9cf8-4c03b5521b8a", extension: 1}
+	p := &piLab{hookLab: newHookLab(t), session: "01a20117-a2c0-734a-9cf8-4c03b5521b8a", extension: register.PiVersion}
 	p.env = slices.DeleteFunc(p.env, func(v string) bool { return strings.HasPrefix(v, "CLAUDE") })
 	return p
 }
@@ -389,7 +390,7 @@ func TestPiRefusesAndSurvives(t *testing.T) {
 	if a := p.ask(hookio.PiPrompt, map[string]any{"prompt": "one"}); len(a.Notices) != 1 || a.Notices[0].Once != "version" || a.State == "" {
 		t.Errorf("an extension of another version: %+v", a)
 	}
-	p.extension = 1
+	p.extension = register.PiVersion
 	if a := p.ask("news", nil); len(a.Notices) > 0 {
 		t.Errorf("a kind that is not known: %+v", a)
 	}

@@ -120,7 +120,7 @@ func (l *life) judgePath(t *tally, path string, steps []attribution.Step) (bad [
 			continue
 		}
 		for _, ln := range slices.Concat(all[at].lines, all[to].lines) {
-			l.looked[ln] = true
+			l.looked[ln], l.lookedIn[place{path, ln}] = true, true
 		}
 		var under []*line // what went before the whole file did, between the same two looks
 		for _, v := range all[at+1 : to+1] {

@@ -304,6 +304,8 @@ func (l *life) judgeLines(g target, done *plan, after map[string]string, s *scor
 			bad.add("%s: %q was never there", p, text)
 		case !g.is(d.born) && g.is(d.died):
 			s.back++
+		case d.path != p && !l.lookedIn[d] && l.movedAway(p, d.line, g):
+			s.back++ // the target took it from there, and nobody saw where to before it died
 		case l.births[d.line].verdict == flagged && doubted[p]:
 			s.left++ // whose it was is not known, and it was said so
 		case g.is(d.born) && g.is(d.died) && !l.now(p).exists && done.keeps(p, number[text]):
@@ -342,6 +344,16 @@ func (l *life) moved(at place) bool {
 	for _, v := range l.files[at.path] {
 		if slices.Contains(v.lines, at.line) {
 			return !slices.Contains(v.born, at.line)
+		}
+	}
+	return false
+}
+
+// movedAway reports whether the target's work moved the file of a line to another name.
+func (l *life) movedAway(path string, ln *line, g target) bool {
+	for i, v := range l.files[path] {
+		if i > 0 && !v.exists && g.is(v.by) && slices.Contains(l.files[path][i-1].lines, ln) && !slices.Contains(v.died, ln) {
+			return true
 		}
 	}
 	return false

@@ -57,6 +57,8 @@ var failedOnce = []job{
 	{9, 2_000_157}, {9, 2_000_303}, // a revert brings a file back of which another took the place
 	{9, 2_000_324}, // a revert takes most of a file out that it moves back
 	{9, 2_000_232}, // a restore moves a file back, and it is removed later
+	{9, 2_000_354}, // a file is removed, and lines of it before that, between two looks
+	{4, 2_000_529}, // a move that nobody saw goes under another
 }
 
 // job is a life to play.

@@ -39,6 +39,7 @@ type life struct {
 	births     map[*line]answered // after attributed
 	deaths     map[*line]answered
 	looked     map[*line]bool // there when somebody looked
+	lookedIn   map[place]bool // and where
 	told       []told
 	hooks      int
 	hookTime   time.Duration
@@ -73,7 +74,7 @@ func newLife(dir, program string, s script) (*life, error) {
 		script: s, truth: &truth{files: map[string][]*version{}}, program: program,
 		root: filepath.Join(dir, "project"), home: filepath.Join(dir, "home"),
 		sessions: map[string]string{}, calls: map[string]window{}, last: map[string]seen{}, edited: map[string]moment{},
-		births: map[*line]answered{}, deaths: map[*line]answered{}, looked: map[*line]bool{},
+		births: map[*line]answered{}, deaths: map[*line]answered{}, looked: map[*line]bool{}, lookedIn: map[place]bool{},
 	}
 	for _, d := range []string{l.root, filepath.Join(l.home, ".rewind")} {
 		if err := os.MkdirAll(d, 0o700); err != nil {
