@@ -19,6 +19,7 @@ type SessionState struct {
 	Exact      bool      `json:"exact,omitempty"`      // Dir is the root itself
 	Worktree   string    `json:"worktree,omitempty"`   // the agents' worktree that its newest hook was in; Registered is about that
 	Registered string    `json:"registered,omitempty"` // transcript that the log has a session record for
+	Store      string    `json:"store,omitempty"`      // id of the session's project, once its log knows the session; not of a worktree
 	Last       time.Time `json:"last,omitzero"`        // newest checkpoint
 	Prompt     string    `json:"prompt,omitempty"`     // key of the newest prompt that has its checkpoint
 	Prompted   time.Time `json:"prompted,omitzero"`    // when that was

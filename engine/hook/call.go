@@ -93,7 +93,8 @@ func (c *Call) Open(ctx context.Context) error {
 	if s.Exact {
 		o.Root = s.Dir
 	}
-	if c.inWorktree(ctx) {
+	worktree := c.inWorktree(ctx)
+	if worktree {
 		o.Root, o.Env.Dir = "", c.Event.Cwd
 	}
 	var err error
@@ -101,6 +102,9 @@ func (c *Call) Open(ctx context.Context) error {
 	var missing *project.NotInitializedError
 	if errors.As(err, &missing) && c.makes(missing) {
 		c.Project, _, err = stores.Init(ctx, stores.InitOptions{OpenOptions: o, NoSave: true})
+	}
+	if err == nil && !worktree && c.session.Store != "" && c.session.Store != c.Project.ID.String() {
+		c.follow(ctx, o)
 	}
 	return err
 }

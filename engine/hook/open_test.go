@@ -39,3 +39,45 @@ func TestOpenFollowsAMovedProject(t *testing.T) {
 		}
 	}
 }
+
+// Where another project stands in the place of the session's, that is followed; where it is gone, the session is a new one there.
+func TestOpenFollowsPastAnotherProject(t *testing.T) {
+	l := newLab(t)
+	l.init()
+	by := conversation.Trigger{Agent: "claude", Session: "s"}
+	opens := func(dir string) (root string, known bool) {
+		t.Helper()
+		c := Call{Event: Event{Dir: dir, Cwd: dir, By: by}, Env: l.env}
+		c.Env.Dir = dir
+		c.Load()
+		must(t, c.Open(t.Context()))
+		defer c.Project.Close()
+		if c.sessionRecord() == nil {
+			return c.Project.Root(), true
+		}
+		must(t, registerSession(t.Context(), c.Project, *c.sessionRecord()))
+		return c.Project.Root(), false
+	}
+	if root, known := opens(l.root); root != l.root || known {
+		t.Fatal(root, known)
+	}
+	old, moved := l.root, l.root+"-moved"
+	must(t, os.Rename(old, moved))
+	must(t, os.Mkdir(old, 0o755))
+	must(t, os.WriteFile(filepath.Join(old, "f"), nil, 0o644))
+	l.init()
+	for range 2 {
+		if root, known := opens(moved); root != moved || !known {
+			t.Errorf("it is in %s, known %v", root, known)
+		}
+	}
+	if root, known := opens(old); root != moved || !known {
+		t.Errorf("with the agent in the other one it is in %s, known %v", root, known)
+	}
+	must(t, os.RemoveAll(moved))
+	for i := range 2 { // what is there now has it as its own
+		if root, known := opens(old); root != old || known != (i > 0) {
+			t.Errorf("its own is gone: it is in %s, known %v", root, known)
+		}
+	}
+}

@@ -63,7 +63,14 @@ func registerSession(ctx context.Context, p *project.Project, s manifest.Session
 	if _, err := commit.Commit(ctx, p, manifest.Record{Session: &s}); err != nil {
 		return err
 	}
-	return account.UpdateSession(ctx, p.Env, s.Agent, s.ID, func(now *account.SessionState) { now.Registered = registeredAs(s) })
+	return account.UpdateSession(ctx, p.Env, s.Agent, s.ID, func(now *account.SessionState) { noteRegistered(now, p, s) })
+}
+
+// noteRegistered notes in the session's state that the log of a project knows it.
+func noteRegistered(now *account.SessionState, p *project.Project, s manifest.Session) {
+	if now.Registered = registeredAs(s); now.Worktree == "" {
+		now.Store = p.ID.String()
+	}
 }
 
 // registeredAs is what the session's state says of a session that the log knows.

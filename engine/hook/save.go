@@ -207,7 +207,7 @@ func noteHook(ctx context.Context, p *project.Project, o saveOptions, saved *che
 			s.Held = saved.Held
 		}
 		if o.Session != nil {
-			s.Registered = registeredAs(*o.Session)
+			noteRegistered(s, p, *o.Session)
 		}
 		if o.Note != nil && (saved == nil || !saved.Skipped) {
 			o.Note(s)
