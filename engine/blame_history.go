@@ -1,12 +1,15 @@
 package engine
 
 import (
+	"errors"
+	"iter"
 	"slices"
 	"sort"
 
 	"github.com/rewind-cli/rewind/cas/oid"
 	"github.com/rewind-cli/rewind/engine/attribution"
 	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/weave"
 	"github.com/rewind-cli/rewind/manifest"
 )
 
@@ -50,6 +53,15 @@ func (b *blaming) history(newest *manifest.Checkpoint) ([]nameSpan, error) {
 	slices.Reverse(chain)
 	for i := range chain[:len(chain)-1] { // that it went, and came under another name
 		n := &chain[i]
+		if next := chain[i+1].steps; len(next) > 0 && hasContent(next[0].To.Entry) {
+			// Another file may have its name since: what has the text that came is the last of it.
+			for k, s := range slices.Backward(n.steps) {
+				if hasContent(s.To.Entry) && sameContent(s.To.Entry, next[0].To.Entry) {
+					n.steps = n.steps[:k+1]
+					break
+				}
+			}
+		}
 		for k := len(n.steps) - 1; k >= 0 && n.steps[k].To.Entry == nil; k-- {
 			n.steps = n.steps[:k]
 		}
@@ -141,6 +153,19 @@ func (b *blaming) renamed(newest *manifest.Checkpoint, path string, before uint6
 			c, err := counterpart(b.ctx, b.get, manifest.Change{Path: path, New: e}, func(visit func(manifest.Change) error) error {
 				return manifest.Diff(b.load, root, b.now.Root(), visit)
 			})
+			if err == nil && c == nil && op == nil {
+				c, err = b.replaced(manifest.Change{Path: path, New: e}, func(yield func(manifest.Change, error) bool) {
+					done := errors.New("enough")
+					if err := manifest.Diff(b.load, root, b.now.Root(), func(c manifest.Change) error {
+						if !yield(c, nil) {
+							return done
+						}
+						return nil
+					}); err != nil && err != done {
+						yield(manifest.Change{}, err)
+					}
+				})
+			}
 			if err != nil || c == nil {
 				return "", 0, err
 			}
@@ -192,6 +217,11 @@ func (b *blaming) renamed(newest *manifest.Checkpoint, path string, before uint6
 			if err != nil {
 				return err
 			}
+			if c == nil && op == nil {
+				if c, err = b.replaced(manifest.Change{Path: path, New: v.New}, db.Changes(v.Seq)); err != nil {
+					return err
+				}
+			}
 			if c != nil {
 				from, at = c.Path, v.Seq
 				return nil
@@ -200,6 +230,52 @@ func (b *blaming) renamed(newest *manifest.Checkpoint, path string, before uint6
 		return nil
 	})
 	return from, at, err
+}
+
+// replaced finds what a file that came was called before, where another file has that name since; nil for none. It has
+// to be the same file to the byte.
+func (b *blaming) replaced(c manifest.Change, others iter.Seq2[manifest.Change, error]) (found *manifest.Change, err error) {
+	if c.New.Kind != manifest.Symlink && c.New.Size == 0 {
+		return nil, nil
+	}
+	for o, err := range others {
+		if err != nil {
+			return nil, err
+		}
+		if !hasContent(o.New) || !sameContent(o.Old, c.New) || sameContent(o.New, c.New) {
+			continue
+		}
+		if found != nil {
+			return nil, nil // two had it
+		}
+		found = &manifest.Change{Path: o.Path, Old: o.Old, New: o.New}
+	}
+	if found == nil {
+		return nil, nil
+	}
+	if edited, err := b.alike(found); err != nil || edited {
+		return nil, err // what came is a copy of it
+	}
+	return found, nil
+}
+
+// alike reports whether a change left most of the lines.
+func (b *blaming) alike(c *manifest.Change) (bool, error) {
+	var sides [2]weave.Moved
+	for i, e := range []*manifest.Entry{c.Old, c.New} {
+		sides[i] = weave.Moved{Path: c.Path, Entry: *e}
+		if e.Kind == manifest.Symlink || e.Size > weave.MaxText {
+			continue
+		}
+		lines, ok, err := b.versions.lines(e, weave.IsText)
+		if err != nil {
+			return false, err
+		}
+		if ok {
+			sides[i].Lines = lines
+		}
+	}
+	return len(weave.Renames(sides[:1], sides[1:])) > 0, nil
 }
 
 // movedBack finds what a path was called before an operation that gave it its name back, with what it had become under the

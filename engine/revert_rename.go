@@ -184,13 +184,17 @@ func (v *reverting) taken(o *outcome, list []*outcome, paths map[string]*fileRev
 	return reason, by, err
 }
 
-// newestMakers are those who changed a path last.
+// newestMakers are those who changed a path last, but for operations that went back to what others had made.
 func (v *reverting) newestMakers(path string) ([]attribution.Work, error) {
 	steps, err := v.who.Steps(path)
 	if err != nil || len(steps) == 0 {
 		return nil, err
 	}
-	return worksOf(&steps[len(steps)-1]), nil
+	links := v.done.wayBack(v.historyOf(path, steps).links(), false)
+	if last := links[len(links)-1].step; last != nil {
+		return worksOf(last), nil
+	}
+	return nil, nil
 }
 
 // inTheWay is what is no directory now although a path lies below it, and does not go; "" for nothing.
@@ -214,6 +218,7 @@ func (v *reverting) inTheWay(name string, goes func(dir string) bool) (dir strin
 
 // namers are those who gave a file its name.
 func (v *reverting) namers(links []link) []attribution.Work {
+	links = v.done.wayBack(links, false)
 	for i := len(links) - 1; i > 0; i-- {
 		if links[i].entry != nil && links[i].step != nil && (links[i-1].entry == nil || links[i-1].path != links[i].path) {
 			return worksOf(links[i].step)
