@@ -29,11 +29,12 @@ const (
 
 // load reads the rows of a scope, the first limit of them, or all with the tree as it is now.
 func (s *pickSource) load(ctx context.Context, a screen.Ask, limit int) (*screen.Rows, error) {
-	return s.loadRows(ctx, a, limit, limit == 0)
+	return s.loadRows(ctx, a, limit, limit == 0, false)
 }
 
-// loadRows is load with or without a look at the tree.
-func (s *pickSource) loadRows(ctx context.Context, a screen.Ask, limit int, look bool) (*screen.Rows, error) {
+// loadRows is load with or without a look at the tree. bare rows are without what a page does not show of them: ages,
+// notes, and what only the picker's filter reads.
+func (s *pickSource) loadRows(ctx context.Context, a screen.Ask, limit int, look, bare bool) (*screen.Rows, error) {
 	all := a.Scope == screen.WithSafety
 	o := timeline.Options{Safety: all, Folded: all}
 	out := &screen.Rows{Where: escape(filepath.Base(s.p.Root()))}
@@ -83,7 +84,8 @@ func (s *pickSource) loadRows(ctx context.Context, a screen.Ask, limit int, look
 	if err != nil {
 		return nil, err
 	}
-	byID := make(map[string]*timeline.Row, len(rows))
+	byID := make(map[string]*timeline.Row, len(rows)+1)
+	out.List = make([]screen.Row, 0, len(rows)+1)
 	if unseen != "" {
 		rows = append([]*timeline.Row{{Kind: timeline.Now, Time: s.c.out.now()}}, rows...)
 	}
@@ -93,7 +95,12 @@ func (s *pickSource) loadRows(ctx context.Context, a screen.Ask, limit int, look
 	now := s.c.out.now()
 	for _, r := range rows {
 		counts, known := r.Known()
-		row := pickRow(r, counts, known, now)
+		var row screen.Row
+		if bare {
+			row = bareRow(r, counts)
+		} else {
+			row = pickRow(r, counts, known, now)
+		}
 		if r.Kind == timeline.Now && unseen != "" {
 			row.Text = "not compared: " + escape(unseen)
 		}
@@ -102,7 +109,7 @@ func (s *pickSource) loadRows(ctx context.Context, a screen.Ask, limit int, look
 	}
 	out.Graph = pickGraph(rows, sessions, ops)
 	s.mu.Lock()
-	if s.keep {
+	if s.keep && len(s.rows) > 0 {
 		maps.Copy(s.rows, byID)
 	} else {
 		s.rows = byID
@@ -158,24 +165,34 @@ func (s *pickSource) sessionOf(ctx context.Context, id string) (*conversation.Se
 	return &all[0], nil
 }
 
-// pickRow is a row as the picker shows and filters it.
-func pickRow(r *timeline.Row, n timeline.Counts, known bool, now time.Time) screen.Row {
-	row := screen.Row{ID: fmt.Sprint("#", r.Seq), Age: formatAge(now.Sub(r.Time)), Prompt: r.Kind == timeline.Prompt, Dim: r.Kind == timeline.Safety}
-	row.Why, row.Text = rowWhy(r), rowText(r, n)
-	if r.Kind != timeline.Now && r.Kind != timeline.Operation {
-		row.Note, row.NoNote = joinNonEmpty(rowChanges(r, n, known), thenChanges(r)), !known && r.To != nil
-	}
-	hidden := []string{r.Session, r.Agent}
+// bareRow is a row with what names it.
+func bareRow(r *timeline.Row, n timeline.Counts) screen.Row {
+	row := screen.Row{Prompt: r.Kind == timeline.Prompt, Dim: r.Kind == timeline.Safety, Why: rowWhy(r), Text: rowText(r, n)}
 	switch c := r.Checkpoint; {
 	case r.Kind == timeline.Now:
-		row.ID, row.Is, row.Why, row.Age = "@", screen.IsNow, "now", ""
+		row.ID, row.Is, row.Why = "@", screen.IsNow, "now"
 	case c == nil:
-		row.Is = screen.IsOperation
+		row.ID, row.Is = fmt.Sprint("#", r.Seq), screen.IsOperation
 	default:
 		row.ID, row.Name, row.Pinned = c.ID.String(), c.Name, c.Pinned
 		if c.N > 0 {
 			row.N = utoa(uint64(c.N))
 		}
+	}
+	return row
+}
+
+// pickRow is a row as the picker shows and filters it.
+func pickRow(r *timeline.Row, n timeline.Counts, known bool, now time.Time) screen.Row {
+	row := bareRow(r, n)
+	if r.Kind != timeline.Now {
+		row.Age = formatAge(now.Sub(r.Time))
+	}
+	if r.Kind != timeline.Now && r.Kind != timeline.Operation {
+		row.Note, row.NoNote = joinNonEmpty(rowChanges(r, n, known), thenChanges(r)), !known && r.To != nil
+	}
+	hidden := []string{r.Session, r.Agent}
+	if c := r.Checkpoint; c != nil && r.Kind != timeline.Now {
 		hidden = append(hidden, row.ID, c.Prompt, c.Description)
 	}
 	row.Hidden = strings.Join(hidden, " ")

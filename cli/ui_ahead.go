@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/rewind-cli/rewind/cli/screen"
+	"github.com/rewind-cli/rewind/cli/web"
 )
 
 // A page asks for the first rows, what the row that it opens at did and what was said, and then for all rows. They are
@@ -42,9 +43,15 @@ type uiAhead struct {
 	start  *uiStart
 	log    string // where the log was then
 	made   time.Time
-	all    *uiTimeline
+	all    *uiAll
 	allAt  time.Time
 	making chan struct{} // closed when all is there; nil: nobody makes it
+}
+
+// uiAll are all rows, as they are sent.
+type uiAll struct {
+	news string
+	data web.Encoded
 }
 
 // begin makes what a page asks for first, until ctx ends.
@@ -107,7 +114,7 @@ func (s *uiSpace) startNow(ctx context.Context) (*uiStart, error) {
 		s.watch.keep(n, at)
 	}
 	v := &uiStart{}
-	if v.Timeline, err = s.timelineOf(ctx, screen.InProject, startRows, n != nil); err != nil {
+	if v.Timeline, err = s.timelineOf(ctx, screen.InProject, startRows, n != nil, false); err != nil {
 		return nil, err
 	}
 	rows := v.Timeline.Rows
@@ -146,18 +153,20 @@ func (s *uiSpace) makeAll() {
 	a.wg.Go(func() {
 		ctx, cancel := context.WithTimeout(ctx, aheadFor)
 		defer cancel()
-		v, err := s.timelineOf(ctx, screen.InProject, 0, true)
-		a.mu.Lock()
-		a.all, a.allAt, a.making = nil, time.Now(), nil
-		if err == nil {
-			a.all = v
+		var all *uiAll
+		if v, err := s.timelineOf(ctx, screen.InProject, 0, true, true); err == nil {
+			if data, err := v.encoded(); err == nil {
+				all = &uiAll{v.News, data}
+			}
 		}
+		a.mu.Lock()
+		a.all, a.allAt, a.making = all, time.Now(), nil
 		a.mu.Unlock()
 		close(made)
 		time.AfterFunc(aheadFresh, func() { // nobody came: it is large
 			a.mu.Lock()
 			defer a.mu.Unlock()
-			if a.all == v {
+			if a.all == all {
 				a.all = nil
 			}
 		})
@@ -166,7 +175,7 @@ func (s *uiSpace) makeAll() {
 
 // takeAll gives all rows, once, where they were made ahead and are what they would be now; else nil. It waits for those
 // that are being made.
-func (a *uiAhead) takeAll(ctx context.Context, s *uiSpace) *uiTimeline {
+func (a *uiAhead) takeAll(ctx context.Context, s *uiSpace) any {
 	a.mu.Lock()
 	making := a.making
 	a.mu.Unlock()
@@ -184,10 +193,10 @@ func (a *uiAhead) takeAll(ctx context.Context, s *uiSpace) *uiTimeline {
 	if v == nil || time.Since(at) > aheadFresh {
 		return nil
 	}
-	if news, err := s.news(); err != nil || v.News != news {
+	if news, err := s.news(); err != nil || v.news != news {
 		return nil
 	}
-	return v
+	return v.data
 }
 
 // end waits for what runs by itself; its context has ended.

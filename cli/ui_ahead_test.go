@@ -106,6 +106,19 @@ func TestStoreStamp(t *testing.T) {
 		if _, ok := s.still(now.Add(stampFor + 1)); ok {
 			t.Errorf("%s: trusted for too long", what)
 		}
+		if what != "" {
+			continue
+		}
+		// What was not touched for a while has another time with the next change.
+		later := now.Add(time.Minute)
+		s.see(store, later)
+		s.note("8")
+		if log, ok := s.still(later.Add(stampLong)); !ok || log != "8" {
+			t.Errorf("not trusted after a while: %q %v", log, ok)
+		}
+		if _, ok := s.still(later.Add(stampLong + 1)); ok {
+			t.Error("trusted for good")
+		}
 	}
 	var s storeStamp
 	write(filepath.Join(store, account.FormatName), "{}")

@@ -114,7 +114,11 @@ func TestPageLinesAndTimes(t *testing.T) {
 	}
 	// The page takes what comes from here on for two days later.
 	later := time.Now().UnixMilli()
-	l.ok(l.Send("Page.addScriptToEvaluateOnNewDocument", map[string]any{"source": fmt.Sprintf(`{ const parse = Date.parse; Date.parse = (s) => parse(s) + (parse(s) > %d ? 2 * 86400000 : 0); }`, later)}, nil))
+	l.ok(l.Send("Page.addScriptToEvaluateOnNewDocument", map[string]any{"source": fmt.Sprintf(`{ const shift = (ms) => ms + (ms > %d ? 2 * 86400000 : 0), json = Response.prototype.json;
+		Response.prototype.json = async function () { const v = await json.call(this), t = v.start?.timeline ?? v;
+			for (const r of t.rows ?? []) r.time = new Date(shift(Date.parse(r.time))).toISOString();
+			if (t.columns) { let was = 0, is = 0; t.columns.times = t.columns.times.map((step) => { was += step; const by = shift(was) - is; is += by; return by; }); }
+			return v; }; }`, later)}, nil))
 	turn("1", "a long file", "calc_test.go", "package calc\n"+lines.String()+"// the needle\n", nil)
 	turn("2", "above it", "calc_test.go", "package calc\n// another line above\n"+lines.String()+"// the needle\n// by the agent\n", func() {
 		l.write("calc_test.go", "package calc\n// another line above\n"+lines.String()+"// the needle\n")

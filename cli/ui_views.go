@@ -20,7 +20,8 @@ import (
 
 // uiTimeline are rows, newest first, and the graph beside them.
 type uiTimeline struct {
-	Rows     []uiRow       `json:"rows"`
+	Rows     []uiRow       `json:"rows"`              // null with Columns
+	Columns  *uiColumns    `json:"columns,omitempty"` // the rows as columns, where they are asked for so
 	Graph    *screen.Graph `json:"graph"`
 	Sessions []uiSession   `json:"sessions,omitempty"` // of a page that is a file; else they are asked for
 	Total    int           `json:"total"`              // checkpoints in all
@@ -65,19 +66,23 @@ type uiSession struct {
 
 func (s *uiSpace) uiTimeline(ctx context.Context, args web.Args) (any, error) {
 	limit, _ := strconv.Atoi(args("limit"))
-	scope := screen.InProject
+	scope, columns := screen.InProject, args("form") == "columns"
 	if args("safety") != "" {
 		scope = screen.WithSafety
-	} else if limit <= 0 {
+	} else if limit <= 0 && columns {
 		if v := s.ahead.takeAll(ctx, s); v != nil {
 			return v, nil
 		}
 	}
-	return s.timelineOf(ctx, scope, max(limit, 0), limit <= 0 || args("now") != "")
+	v, err := s.timelineOf(ctx, scope, max(limit, 0), limit <= 0 || args("now") != "", columns)
+	if err != nil || !columns {
+		return v, err
+	}
+	return v.encoded()
 }
 
 // timelineOf reads the first limit rows, 0 for all, with a look at the tree or without one.
-func (s *uiSpace) timelineOf(ctx context.Context, scope screen.Scope, limit int, look bool) (*uiTimeline, error) {
+func (s *uiSpace) timelineOf(ctx context.Context, scope screen.Scope, limit int, look, columns bool) (*uiTimeline, error) {
 	a := screen.Ask{What: screen.AskAll, Scope: scope}
 	before, err := s.logAt()
 	if err != nil {
@@ -87,32 +92,41 @@ func (s *uiSpace) timelineOf(ctx context.Context, scope screen.Scope, limit int,
 	if err != nil {
 		return nil, err
 	}
-	got, err := s.loadRows(ctx, a, limit, look)
+	got, err := s.loadRows(ctx, a, limit, look, columns)
 	if err != nil {
 		return nil, err
 	}
-	out := &uiTimeline{Rows: make([]uiRow, 0, len(got.List)), Graph: got.Graph, Total: got.Total, More: got.More, Folded: got.Folded}
+	out := &uiTimeline{Graph: got.Graph, Total: got.Total, More: got.More, Folded: got.Folded}
 	if look {
 		out.News = s.newsAt(before)
 	}
 	s.mu.Lock()
 	present := s.present
+	s.mu.Unlock()
+	if present != nil && len(got.List) > 0 && got.List[0].ID == "@" {
+		if r, err := s.row("@"); err == nil {
+			_, _, _ = r.Count(ctx, s.p, present) // it is known from now on; of what cannot be counted, the look says so
+		}
+	}
+	if columns {
+		out.Columns = newUIColumns(len(got.List))
+	} else {
+		out.Rows = make([]uiRow, 0, len(got.List))
+	}
+	s.mu.Lock()
 	for _, row := range got.List {
 		r := s.rows[row.ID]
 		v := viewRow(row, r, s.p.Root())
 		if n, known := r.Known(); known {
 			v.Changes = &uiCounts{n.Added, n.Modified, n.Deleted}
 		}
-		out.Rows = append(out.Rows, v)
-	}
-	s.mu.Unlock()
-	if present != nil && len(got.List) > 0 && got.List[0].ID == "@" {
-		if r, err := s.row("@"); err == nil {
-			if n, known, err := r.Count(ctx, s.p, present); err == nil && known {
-				out.Rows[0].Changes = &uiCounts{n.Added, n.Modified, n.Deleted}
-			}
+		if columns {
+			out.Columns.add(&v, r)
+		} else {
+			out.Rows = append(out.Rows, v)
 		}
 	}
+	s.mu.Unlock()
 	ops, err := engine.Operations(ctx, s.p, 0)
 	if err != nil {
 		return nil, err
@@ -145,8 +159,11 @@ func (s *uiSpace) uiSessions(ctx context.Context) (any, error) {
 
 // viewRow is a row without its counts. A file of the project that a call is about is told from root on.
 func viewRow(row screen.Row, r *timeline.Row, root string) uiRow {
-	v := uiRow{ID: row.ID, N: row.N, Time: viewTime(r.Time), Kind: string(r.Kind), Why: row.Why, Text: belowRoot(row.Text, escape(root)+"/"), Note: row.Note, Name: row.Name,
+	v := uiRow{ID: row.ID, N: row.N, Time: viewTime(r.Time), Kind: string(r.Kind), Why: row.Why, Text: row.Text, Note: row.Note, Name: row.Name,
 		Pinned: row.Pinned, Prompt: row.Prompt, Dim: row.Dim, Agent: r.Agent, Session: r.Session}
+	if strings.Contains(v.Text, "/") {
+		v.Text = belowRoot(v.Text, escape(root)+"/")
+	}
 	if c := r.Checkpoint; c != nil {
 		v.Talk, v.Stored, v.Call = c.Transcript != nil, c.StoredBytes, c.ToolUseID != ""
 	}
@@ -371,17 +388,7 @@ func (s *uiSpace) uiTalk(ctx context.Context, args web.Args) (any, error) {
 		}
 		all, out.Partial = append(all, since...), !whole
 	}
-	s.mu.Lock()
-	calls := map[string]string{}
-	for id, row := range s.rows {
-		if row == nil { // gone since
-			continue
-		}
-		if c := row.Checkpoint; c != nil && c.ToolUseID != "" && c.Kind == manifest.PreTool {
-			calls[c.ToolUseID] = id
-		}
-	}
-	s.mu.Unlock()
+	calls := s.rowsOfCalls(all)
 	for i, m := range all {
 		v := viewMessage(m, calls)
 		v.Since = i >= held
@@ -395,6 +402,34 @@ func (s *uiSpace) uiTalk(ctx context.Context, args web.Args) (any, error) {
 	}
 	out.Earlier = earlier
 	return out, nil
+}
+
+// rowsOfCalls are the rows that stand before the calls of messages.
+func (s *uiSpace) rowsOfCalls(messages []conversation.Message) map[string]string {
+	calls := map[string]string{}
+	for _, m := range messages {
+		for _, p := range m.Parts {
+			if p.Kind == transcript.ToolCall && p.Call != "" {
+				calls[p.Call] = ""
+			}
+		}
+	}
+	if len(calls) == 0 {
+		return calls
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for id, row := range s.rows {
+		if row == nil { // gone since
+			continue
+		}
+		if c := row.Checkpoint; c != nil && c.ToolUseID != "" && c.Kind == manifest.PreTool {
+			if _, ok := calls[c.ToolUseID]; ok {
+				calls[c.ToolUseID] = id
+			}
+		}
+	}
+	return calls
 }
 
 // viewMessage is a message; calls are rows by the tool calls that they were taken before.

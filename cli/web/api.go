@@ -276,13 +276,18 @@ func fail(w http.ResponseWriter, status int, message, hint string) {
 	write(w, status, failure{message, hint})
 }
 
+// Encoded is an answer that is JSON already.
+type Encoded []byte
+
 func write(w http.ResponseWriter, status int, v any) {
-	data, err := json.Marshal(v)
-	if err != nil {
+	data, err := []byte(nil), error(nil)
+	if done, ok := v.(Encoded); ok {
+		data = done
+	} else if data, err = json.Marshal(v); err != nil {
 		status, data = http.StatusInternalServerError, []byte(`{"error":"the answer cannot be written"}`)
 	}
 	w.Header().Set("Content-Type", "application/json")
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(writeTime)) // it may have taken long to find
 	w.WriteHeader(status)
-	_, _ = w.Write(append(data, '\n')) // who asked may be gone
+	_, _ = w.Write(data) // who asked may be gone
 }

@@ -7,8 +7,11 @@ import (
 )
 
 const (
-	// newsEvery is how often the log is looked at while somebody watches: one stat.
+	// newsEvery is how often the log is looked at while somebody watches: three stats. Where nothing has happened for
+	// newsCalm, newsLate is soon enough.
 	newsEvery = 250 * time.Millisecond
+	newsCalm  = 10 * time.Second
+	newsLate  = 500 * time.Millisecond
 	// aliveEvery is how often a quiet stream says that it is there.
 	aliveEvery = 15 * time.Second
 )
@@ -18,9 +21,9 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request, p Space) {
 	w.Header().Set("Content-Type", "application/x-ndjson")
 	out := s.lines(w)
 	ctx := r.Context()
-	look := time.NewTicker(newsEvery)
+	look := time.NewTimer(newsEvery)
 	defer look.Stop()
-	last, quiet := "", time.Now()
+	last, quiet, changed := "", time.Now(), time.Now()
 	for first := true; ; first = false {
 		word, err := p.News(ctx)
 		event := map[string]string{}
@@ -41,7 +44,15 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request, p Space) {
 			if json.NewEncoder(out).Encode(event) != nil {
 				return
 			}
+			if word != last {
+				changed = time.Now()
+			}
 			last, quiet = word, time.Now()
+		}
+		if time.Since(changed) > newsCalm {
+			look.Reset(newsLate)
+		} else {
+			look.Reset(newsEvery)
 		}
 		select {
 		case <-ctx.Done(): // whoever looks is gone, or the server goes

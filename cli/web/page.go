@@ -3,6 +3,7 @@ package web
 import (
 	"bytes"
 	"embed"
+	"errors"
 	"io/fs"
 	"net/http"
 	"path"
@@ -66,20 +67,28 @@ func (s *Server) page(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(data) // who asked may be gone
 }
 
-// styledPage is the built-in index.html with its style within: it is painted without another request.
+// styledPage is the built-in index.html with its style within: it is painted without another request. What logs it in
+// stands within, too: that begins before the rest of the script is there.
 type styledPage struct {
 	page   []byte
-	policy string // which allows that style by its sum
+	policy string // which allows that style and that script by their sums
 }
 
-const styleLink = `<link rel="stylesheet" href="/app.css">`
+const (
+	styleLink  = `<link rel="stylesheet" href="/app.css">`
+	scriptLink = `<script type="module" src="/app.js"></script>`
+)
 
 var styled = sync.OnceValue(func() styledPage {
 	page, err := dist.ReadFile("dist/index.html")
 	style, serr := dist.ReadFile("dist/app.css")
-	if err != nil || serr != nil || endsElement(style) || bytes.Count(page, []byte(styleLink)) != 1 {
+	begin, berr := dist.ReadFile("dist/begin.js")
+	if errors.Join(err, serr, berr) != nil || endsElement(style) || endsElement(begin) ||
+		bytes.Count(page, []byte(styleLink)) != 1 || bytes.Count(page, []byte(scriptLink)) != 1 {
 		return styledPage{page, policy}
 	}
-	return styledPage{bytes.Replace(page, []byte(styleLink), []byte("<style>"+string(style)+"</style>"), 1),
-		strings.Replace(policy, "style-src 'self'", "style-src 'self' '"+sourceSum(style)+"'", 1)}
+	page = bytes.Replace(page, []byte(styleLink), []byte("<style>"+string(style)+"</style>"), 1)
+	page = bytes.Replace(page, []byte(scriptLink), []byte("<script>"+string(begin)+"</script>\n"+scriptLink), 1)
+	return styledPage{page, strings.NewReplacer("style-src 'self'", "style-src 'self' '"+sourceSum(style)+"'",
+		"script-src 'self'", "script-src 'self' '"+sourceSum(begin)+"'").Replace(policy)}
 })

@@ -118,6 +118,8 @@ type builder struct {
 	windows []*window
 	turns   []*window
 	open    map[source][]*window
+	running map[source][]*window // of those that are open, the ones that have no end so far
+	sources map[source][]source  // that have open windows, by their main ones
 	turn    map[source]*window
 	last    map[source]time.Time
 	lastSeq map[source]uint64
@@ -144,7 +146,8 @@ type lineKey struct {
 }
 
 func newBuilder() *builder {
-	return &builder{told: map[toolOf]bool{}, edits: map[string]bool{}, agents: map[string]bool{}, lastSeq: map[source]uint64{}, open: map[source][]*window{}, turn: map[source]*window{}, last: map[source]time.Time{}, tells: map[source]bool{},
+	return &builder{told: map[toolOf]bool{}, edits: map[string]bool{}, agents: map[string]bool{}, lastSeq: map[source]uint64{}, open: map[source][]*window{},
+		running: map[source][]*window{}, sources: map[source][]source{}, turn: map[source]*window{}, last: map[source]time.Time{}, tells: map[source]bool{},
 		prompt: map[source]Work{}, texts: map[string]string{}, seen: map[lineKey]bool{}}
 }
 
@@ -165,8 +168,7 @@ func (b *builder) add(l line) {
 		}
 		b.tells[of.main()] = true
 		w := &window{Work: l.Work, of: of, kind: l.kind, files: l.files, opened: l.seq, loose: loose, background: l.background, old: l.old}
-		b.windows = append(b.windows, w)
-		b.open[of] = append(b.open[of], w)
+		b.begin(w)
 	case closes:
 		b.close(of, l, loose)
 	case misses:
@@ -176,6 +178,16 @@ func (b *builder) add(l line) {
 		b.point(of, l, loose)
 	}
 	b.last[of], b.lastSeq[of] = l.Start, l.seq
+}
+
+// begin opens a window.
+func (b *builder) begin(w *window) {
+	b.windows = append(b.windows, w)
+	if _, ok := b.open[w.of]; !ok {
+		b.sources[w.of.main()] = append(b.sources[w.of.main()], w.of)
+	}
+	b.open[w.of] = append(b.open[w.of], w)
+	b.running[w.of] = append(b.running[w.of], w)
 }
 
 // ask gives the line its prompt.
@@ -201,12 +213,14 @@ func (b *builder) ask(l *line) {
 // whose kind the agent tells the ends, another call is no end.
 func (b *builder) pause(of source, l line, loose bool) {
 	call := l.edge == opens || l.edge == closes
-	for _, w := range b.open[of] {
+	running := b.running[of]
+	for _, w := range running {
 		if w.closed == 0 && !w.background && !(call && b.told[toolOf{w.Agent, w.Tool}]) {
 			w.end(l, loose)
 			w.doubtful = w.kind == edit && !w.old && (b.edits[w.Agent] || hooked(w.Agent))
 		}
 	}
+	b.running[of] = slices.DeleteFunc(running, func(w *window) bool { return w.closed != 0 })
 }
 
 func (w *window) end(l line, loose bool) {
@@ -217,9 +231,15 @@ func (w *window) end(l line, loose bool) {
 func (b *builder) close(of source, l line, loose bool) {
 	open := b.open[of]
 	at := -1
-	for i, w := range open {
-		if w.Call == l.Call && (w.Call != "" || w.Tool == l.Tool && (at < 0 || w.Summary == l.Summary)) {
+	for i, w := range slices.Backward(open) { // what ends began a moment ago, mostly
+		if w.Call == l.Call && w.Call != "" {
 			at = i
+			break
+		}
+		if w.Call == l.Call && w.Tool == l.Tool {
+			if at = i; w.Summary == l.Summary {
+				break
+			}
 		}
 	}
 	if at < 0 {
@@ -233,11 +253,11 @@ func (b *builder) close(of source, l line, loose bool) {
 			w.Start = t
 		}
 		b.tells[of.main()] = true
-		b.windows = append(b.windows, w)
 		if w.background {
-			b.open[of] = append(b.open[of], w)
+			b.begin(w)
 			return
 		}
+		b.windows = append(b.windows, w)
 		w.end(l, loose)
 		return
 	}
@@ -273,21 +293,25 @@ func (b *builder) miss(of source, l line) {
 
 // point takes what is no call: a session, a turn or a subagent began or ended.
 func (b *builder) point(of source, l line, loose bool) {
-	for other, open := range b.open {
-		if other.main() != of.main() || of.subagent != "" && other != of {
+	main := of.main()
+	left := b.sources[main][:0]
+	for _, other := range b.sources[main] {
+		if of.subagent != "" && other != of {
+			left = append(left, other)
 			continue
 		}
 		b.pause(other, l, loose)
 		if l.edge != ends {
+			left = append(left, other)
 			continue
 		}
-		for _, w := range open {
-			if w.closed == 0 {
-				w.end(l, loose)
-			}
+		for _, w := range b.running[other] {
+			w.end(l, loose)
 		}
 		delete(b.open, other)
+		delete(b.running, other)
 	}
+	b.sources[main] = left
 	if of.subagent != "" {
 		return
 	}

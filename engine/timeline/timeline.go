@@ -40,6 +40,7 @@ type Timeline struct {
 	folded   int
 	matching *pathMatcher
 	began    bool
+	numbered int // the number of the last checkpoint that has one, in this look into the database; 0: not known yet
 }
 
 // New begins at the newest row.
@@ -84,6 +85,7 @@ func (t *Timeline) Next(ctx context.Context, limit int) ([]*Row, error) {
 		return nil
 	}
 	err := t.p.Query(ctx, func(db *manifest.DB) error {
+		t.numbered = 0
 		if !t.began {
 			if err := t.begin(db); err != nil {
 				return err
@@ -189,7 +191,7 @@ func (t *Timeline) take(db *manifest.DB, e event) error {
 	if e.op != nil {
 		return t.takeOperation(db, e.op)
 	}
-	l := &project.Listed{Checkpoint: *e.checkpoint, N: db.Position(e.checkpoint.Seq)}
+	l := &project.Listed{Checkpoint: *e.checkpoint, N: t.number(db, e.checkpoint)}
 	t.seen = l.Seq
 	t.starts.See(l)
 	r := newRow(l)
@@ -214,6 +216,19 @@ func (t *Timeline) take(db *manifest.DB, e event) error {
 	t.pending, t.newer, t.next = r, state, l
 	t.endingsOf(l)
 	return nil
+}
+
+// number is a checkpoint's number; they come one after the other, and to ask for each by itself takes long.
+func (t *Timeline) number(db *manifest.DB, c *manifest.Checkpoint) int {
+	switch {
+	case c.Kind == manifest.Safety:
+		return 0
+	case t.numbered == 0:
+		t.numbered = db.Position(c.Seq)
+	default:
+		t.numbered++
+	}
+	return t.numbered
 }
 
 func (t *Timeline) takeOperation(db *manifest.DB, o *manifest.Operation) error {

@@ -27,7 +27,7 @@ func main() {
 // Bundle gives the files of dist, by their names.
 func Bundle(dir string) (map[string][]byte, error) {
 	r := api.Build(api.BuildOptions{
-		EntryPoints: []string{dir + "/app.js", dir + "/colour-worker.js", dir + "/app.css"},
+		EntryPoints: []string{dir + "/app.js", dir + "/colour-worker.js", dir + "/begin.js", dir + "/app.css"},
 		Bundle:      true, MinifyWhitespace: true, MinifySyntax: true, MinifyIdentifiers: true,
 		Format: api.FormatESModule, Target: api.ES2022, Charset: api.CharsetUTF8, LegalComments: api.LegalCommentsNone,
 		Outdir: "dist",

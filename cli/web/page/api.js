@@ -45,10 +45,12 @@ export async function logIn(project) {
   channel.onmessage = (e) => {
     if (e.data === "who" && sessionStorage.getItem(KEY)) channel.postMessage({ token: sessionStorage.getItem(KEY) });
   };
-  const code = new URLSearchParams(location.hash.slice(1)).get("code");
-  if (code) {
-    history.replaceState(null, "", location.pathname + location.search);
-    const r = await fetch("/api/v1/login", { method: "POST", body: JSON.stringify({ code, project }) });
+  const begun = globalThis.rewindLogin; // by begin.js, before this script was there
+  globalThis.rewindLogin = undefined;
+  const code = begun ? "" : new URLSearchParams(location.hash.slice(1)).get("code");
+  if (code || begun) {
+    if (code) history.replaceState(null, "", location.pathname + location.search);
+    const r = await (begun || fetch("/api/v1/login", { method: "POST", body: JSON.stringify({ code, project }) }));
     const body = await r.json();
     if (r.ok) {
       sessionStorage.setItem(KEY, body.token);

@@ -1,7 +1,7 @@
 // The page: which project and place is looked at, and the keys.
 import { html, render, useState, useEffect, useLayoutEffect, useRef, useMemo, useCallback } from "./html.js";
 import { FIRST, prepared, get, post, logIn, stream, shared } from "./api.js";
-import { Timeline, Chart, Legend, filtered, joined, prepare, title } from "./timeline.js";
+import { Timeline, Chart, Legend, filtered, joined, prepare, rowsOf, title } from "./timeline.js";
 import { Files } from "./diff.js";
 import { Talk } from "./talk.js";
 import { Hunt } from "./hunt.js";
@@ -9,6 +9,7 @@ import { Plan, NameDialog } from "./plan.js";
 import { Compare } from "./compare.js";
 import { Film } from "./film.js";
 import { FilePage, Operations, Health, Search, Keys } from "./places.js";
+import { calm } from "./colour.js";
 import { Text, plain, raw, when } from "./text.js";
 
 const OLD = 60000; // ms since the files were looked at, from which on it is said
@@ -96,7 +97,8 @@ function App({ project, projects, chooseProject, renew, readOnly, exported }) {
     const stop = new AbortController();
     let running = false, again = false, whole = false, due = 0, knows = ""; // the news that the rows have
     const take = (t) => {
-      prepare(t.rows);
+      if (t.columns) [t.rows, t.columns] = [rowsOf(t.columns), null];
+      else prepare(t.rows);
       list.current = t;
       const at = t.rows.findIndex((r) => r.id === chosenID.current);
       setData(t);
@@ -125,9 +127,10 @@ function App({ project, projects, chooseProject, renew, readOnly, exported }) {
             begun ? (list.current = begun) : take(head);
             await Promise.race([opened.current.promise, new Promise((r) => setTimeout(r, 1000))]); // its question first: all rows may take long
           }
-          take(await get(`p/${project}/timeline`, folded ? { safety: 1 } : {}, stop.signal));
+          take(await get(`p/${project}/timeline`, shared ? {} : { form: "columns", safety: folded ? 1 : "" }, stop.signal));
         }
         whole = true;
+        calm();
       } catch (e) {
         if (e.name !== "AbortError") setError(e);
       }

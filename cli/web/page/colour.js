@@ -13,11 +13,17 @@ let own = null; // the worker that a file brings with it
 const waiting = new Map();
 let next = 0;
 
+// Who opens the page waits for its rows: the worker begins behind them, or after LATE.
+const LATE = 3000; // ms
+export let calm;
+const calmed = new Promise((done) => (calm = done));
+
 export async function colours(path, lines) {
   const base = path.split("/").pop().toLowerCase();
   const language = names[base] || names[base.includes(".") ? base.split(".").pop() : base];
   if (!language || lines.some((l) => l.length > 5000)) return null;
   if (shared && !worker) address = await (own ??= unpack("colours").blob().then((b) => URL.createObjectURL(new Blob([b], { type: "text/javascript" }))));
+  await Promise.race([calmed, new Promise((done) => setTimeout(done, LATE))]);
   if (!worker) {
     // The only address that may become code here: the policy's name stands in the server's.
     const trusted = globalThis.trustedTypes?.createPolicy("rewind-worker", { createScriptURL: () => address });

@@ -5,6 +5,10 @@ import { html } from "./html.js";
 // A joiner between emoji is none of them.
 const odd = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u200b\u200c\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ufffd\u{e0000}-\u{e007f}]|(?<![\p{Extended_Pictographic}\p{Emoji_Modifier}\ufe0f])\u200d/u;
 const oddAll = new RegExp(odd.source, "gu");
+// Most texts have none of them, which is told without that expression: a browser takes 20 ms to make it.
+const usual = /^[\t\n -~]*$/;
+const likely = /[^\t\n -~\u00a1-\u00ac\u00ae-\u060f\u0620-\u1fff\u2010-\u2027\u2030-\u205f\u2070-\ud7ff\uf900-\ufef0]/;
+const isOdd = (text) => !usual.test(text) && likely.test(text) && odd.test(text);
 const MARKS = 1000; // of one text that are told one by one
 
 const name = (c) => "U+" + c.codePointAt(0).toString(16).toUpperCase().padStart(4, "0");
@@ -16,7 +20,7 @@ export function Text({ of, most = 20000 }) {
     text = text.slice(0, most);
     cut = true;
   }
-  if (!odd.test(text)) return cut ? [text, html`<span class="mark">…</span>`] : text;
+  if (!isOdd(text)) return cut ? [text, html`<span class="mark">…</span>`] : text;
   const out = [];
   let at = 0;
   for (const m of text.matchAll(oddAll)) {
@@ -30,7 +34,7 @@ export function Text({ of, most = 20000 }) {
   return out;
 }
 
-export const plain = (s) => (s ?? "").replace(oddAll, "\u00b7");
+export const plain = (s) => (s && isOdd(s) ? s.replace(oddAll, "\u00b7") : (s ?? ""));
 
 // Path is the name of a file. What a line cannot show of it is told by its escape, so that no name looks like another.
 export function Path({ of }) {
@@ -55,6 +59,7 @@ function pieces(of) {
     mark(text.slice(at));
   };
   const mark = (text) => {
+    if (!isOdd(text)) return void out.push([text, false]);
     let at = 0;
     for (const m of text.matchAll(oddAll)) {
       out.push([text.slice(at, m.index), false], [name(m[0]), true]);

@@ -5,6 +5,8 @@ import { Text, Changes, age, when, plain } from "./text.js";
 
 const ROW = 28; // px
 const LANE = 12;
+const SPARE = 8; // rows that are drawn above and below those that are seen, while the list rests or moves slowly
+const REST = 100; // ms
 
 // filtered gives the places of the rows that a filter lets through.
 export function filtered(rows, filter, kinds, range) {
@@ -63,6 +65,24 @@ export function joined(known, newest) {
     graph: { ...graph, Column: [graph.Column[0], ...columns, ...graph.Column.slice(1)], Lanes: lanes, Arcs: (graph.Arcs || []).map((a) => ({ ...a, From: a.From + more, To: a.To + more })) } };
 }
 
+// rowsOf makes rows of columns, as the server sends many: what is said often is said once, what grows by its steps.
+export function rowsOf(c) {
+  const rows = new Array(c.count);
+  const ids = c.ids.split(" ");
+  let ms = 0, n = 0;
+  for (let i = 0; i < rows.length; i++) {
+    ms += c.times[i];
+    const number = c.numbers[i] && (n += c.numbers[i]);
+    const flags = c.flags[i];
+    rows[i] = {
+      id: ids[i], n: number ? String(n) : "", ms, kind: c.kinds[c.kind[i]], why: c.whys[c.why[i]], text: c.texts[c.text[i]], changes: c.changes[c.change[i]],
+      name: c.names[i] || "", agent: c.agents[c.agent[i]], session: c.sessions[c.session[i]], stored: c.stored[i],
+      prompt: (flags & 1) > 0, dim: (flags & 2) > 0, call: (flags & 4) > 0, pinned: (flags & 8) > 0,
+    };
+  }
+  return rows;
+}
+
 // prepare reads the times, once for a row.
 export function prepare(rows) {
   for (const r of rows) {
@@ -83,25 +103,37 @@ function front(r) {
 // Timeline is the list. ends are the two rows of a comparison: { a, b }.
 export function Timeline({ data, shown, chosen, marked, choose, open, graph, ends, tap }) {
   const ref = useRef();
-  const [view, setView] = useState({ top: 0, height: 600 });
+  const [view, setView] = useState(() => ({ top: 0, height: innerWidth > 900 ? innerHeight - 190 : innerHeight * 0.45, spare: 1 }));
+  const begun = useRef(false);
+  const rest = useRef(0);
   const at = shown.indexOf(chosen);
+  // Spare rows come once the list rests: neither what is drawn first nor what flies by needs them.
+  const see = (el) => {
+    setView((v) => {
+      const top = el.scrollTop, height = el.clientHeight;
+      const spare = v.spare > 1 && Math.abs(top - v.top) < height / 2 ? SPARE : 1;
+      return v.top === top && v.height === height && v.spare === spare ? v : { top, height, spare };
+    });
+    clearTimeout(rest.current);
+    rest.current = setTimeout(() => setView((v) => (v.spare === SPARE ? v : { ...v, spare: SPARE })), REST);
+  };
   useLayoutEffect(() => {
-    const el = ref.current;
-    const measure = () => setView({ top: el.scrollTop, height: el.clientHeight });
-    measure();
-    const watch = new ResizeObserver(measure);
-    watch.observe(el);
-    return () => watch.disconnect();
+    const watch = new ResizeObserver(() => ref.current && see(ref.current));
+    watch.observe(ref.current);
+    return () => (watch.disconnect(), clearTimeout(rest.current));
   }, []);
   useLayoutEffect(() => {
     const el = ref.current;
     if (at < 0) return;
     const y = at * ROW;
+    const first = !begun.current;
+    begun.current = true;
+    if (first && y + ROW <= view.height) return; // it is seen, whatever the browser will lay out
     if (y < el.scrollTop) el.scrollTop = y;
     else if (y + ROW > el.scrollTop + el.clientHeight) el.scrollTop = y + ROW - el.clientHeight;
   }, [at, shown]);
-  const from = Math.max(0, Math.floor(view.top / ROW) - 8);
-  const to = Math.min(shown.length, Math.ceil((view.top + view.height) / ROW) + 8);
+  const from = Math.max(0, Math.floor(view.top / ROW) - view.spare);
+  const to = Math.min(shown.length, Math.ceil((view.top + view.height) / ROW) + view.spare);
   const rows = [];
   const width = graph ? (graph.Columns + graph.Tracks + 1) * LANE : 0;
   for (let i = from; i < to; i++) {
@@ -120,7 +152,7 @@ export function Timeline({ data, shown, chosen, marked, choose, open, graph, end
     </div>`);
   }
   return html`<div class="timeline" role="listbox" tabindex="0" aria-label="Timeline" aria-activedescendant=${at >= 0 ? "row-" + chosen : undefined} ref=${ref}
-    onScroll=${(e) => setView({ top: e.target.scrollTop, height: e.target.clientHeight })}>
+    onScroll=${(e) => see(e.target)}>
     <div class="space" style=${{ height: shown.length * ROW + "px" }} role="presentation">
       ${graph && html`<${Graph} graph=${graph} from=${from} to=${to} width=${width} />`}
       ${rows}
