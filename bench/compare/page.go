@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -35,6 +37,9 @@ func (b *bench) pagePart() error {
 		return err
 	}
 	defer chromium.Close()
+	if err := b.pageFloor(chromium); err != nil {
+		return err
+	}
 	sizes := []int{1000}
 	if !b.short {
 		sizes = []int{10_000, 100_000}
@@ -47,6 +52,58 @@ func (b *bench) pagePart() error {
 		if err := b.pageLine(chromium, p, n); err != nil {
 			return fmt.Errorf("%s: %w", p.title, err)
 		}
+	}
+	return nil
+}
+
+// pageFloor is what the same browser takes for a page that says one word, from a server that does nothing else, with and
+// without the header that keeps a page of its own process; and from a click to the next frame.
+func (b *bench) pageFloor(c *browser.Browser) error {
+	const word = `<!doctype html><title>floor</title><button>word</button>`
+	for _, policy := range []string{"", "same-origin"} {
+		l, err := net.Listen("tcp4", "127.0.0.1:0")
+		if err != nil {
+			return err
+		}
+		srv := &http.Server{ReadHeaderTimeout: time.Second, Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "text/html; charset=utf-8")
+			w.Header().Set("Cache-Control", "no-store")
+			if policy != "" {
+				w.Header().Set("Cross-Origin-Opener-Policy", policy)
+			}
+			_, _ = io.WriteString(w, word)
+		})}
+		go func() { _ = srv.Serve(l) }() // until it is closed
+		var paint, frame []float64
+		for range b.pick(7, 3) {
+			var first float64
+			err := c.Fresh(1280, 800)
+			if err == nil {
+				err = c.Go("http://" + l.Addr().String() + "/")
+			}
+			if err == nil {
+				err = c.Until(`performance.getEntriesByName("first-contentful-paint")[0]`)
+			}
+			if err == nil {
+				err = c.Eval(`performance.getEntriesByName("first-contentful-paint")[0].startTime`, &first)
+			}
+			var frames []float64
+			if err == nil {
+				err = c.Eval(nextFrame, &frames)
+			}
+			if err != nil {
+				return errors.Join(err, srv.Close())
+			}
+			paint, frame = append(paint, first), append(frame, frames...)
+		}
+		if err := srv.Close(); err != nil {
+			return err
+		}
+		with := ""
+		if policy != "" {
+			with = ", with Cross-Origin-Opener-Policy, as ours has it"
+		}
+		b.note("the page's floor in this browser, now: one word is painted after %.1f ms (at least %.1f)%s; a click is in the next frame after %.1f ms", quantile(paint, 0.5), quantile(paint, 0), with, quantile(frame, 0.5))
 	}
 	return nil
 }
@@ -126,6 +183,8 @@ const watched = `window.first = {}; new MutationObserver(() => {
 // The page's own times, in milliseconds: of a click until the lines are drawn, of a filter until the rows are,
 // and between the frames of a list that is scrolled from its beginning to its end.
 const (
+	nextFrame = `(async () => { const times = [], word = document.querySelector("button"), frame = () => new Promise(requestAnimationFrame);
+	for (let i = 0; i < 10; i++) { await new Promise((done) => setTimeout(done, 20)); const from = performance.now(); word.onclick = () => (word.textContent = "word " + i); word.click(); await frame(); await frame(); times.push(performance.now() - from); } return times; })()`
 	clicked = `(async () => { const times = []; const rows = document.querySelectorAll(".row:not(.k-operation)");
 	for (let i = 2; i < 12 && i < rows.length; i++) {
 		const head = document.querySelector(".right h2").textContent, from = performance.now();
