@@ -127,6 +127,18 @@ func readReverts(ctx context.Context, p *project.Project) (reverts, error) {
 	return done, err
 }
 
+// takenBack reports whether a revert of the same work has taken all of it out of a path, and neither the work nor
+// an operation has changed that since: then nothing of it is left there, whatever others made of what the revert left.
+func (v *reverting) takenBack(f *fileRevert) bool {
+	for i := len(f.steps) - 1; i >= 0 && !f.own[i+1]; i-- {
+		if s := &f.steps[i]; s.Class == attribution.Operation {
+			d := v.done.of(s)
+			return d != nil && len(d.chosen) == 0 && d.shared == v.o.IncludeShared && d.work.same(v.work)
+		}
+	}
+	return false
+}
+
 // takenBy says how the j-th version was made, where a revert made it that says whose work it took back; else nil.
 func (r reverts) takenBy(links []link, j int) *weave.Taken {
 	d := r.of(links[j].step)

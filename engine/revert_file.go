@@ -67,6 +67,10 @@ func (v *reverting) historyOf(path string, steps []attribution.Step) *fileRevert
 		}
 		f.touched = f.touched || f.own[i+1]
 	}
+	if f.touched && v.takenBack(f) {
+		f.touched = false
+		clear(f.own)
+	}
 	f.now = f.versions[len(steps)]
 	f.to = f.now
 	return f

@@ -170,6 +170,12 @@ type workChosen struct {
 	first   attribution.Work // the oldest of them
 }
 
+// same reports whether it is the same work, however much of it came since.
+func (c *workChosen) same(o *workChosen) bool {
+	return c.agent == o.agent && c.session == o.session && c.subagent == o.subagent && c.call == o.call && c.all == o.all &&
+		(c.all || slices.EqualFunc(c.turns, o.turns, func(a, b turn) bool { return a.promptID == b.promptID && a.from.Equal(b.from) }))
+}
+
 // seen is has, which remembers what it found.
 func (c *workChosen) seen(w *attribution.Work) bool {
 	if !c.has(w) {
