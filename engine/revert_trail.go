@@ -158,9 +158,9 @@ func (t *trails) look(s *attribution.Step) error {
 	return t.pair(every, false, true)
 }
 
-// pair finds the renames among steps of one interval that are in none yet. old says whether the old name may have
-// something else now, new whether there may have been something at the new one.
-func (t *trails) pair(steps []*attribution.Step, old, new bool) error {
+// pair finds the renames among steps of one interval that are in none yet. oldTaken says whether the old name may have
+// something else now, newHeld whether there may have been something at the new one.
+func (t *trails) pair(steps []*attribution.Step, oldTaken, newHeld bool) error {
 	gone, here := map[oid.ID]int{}, map[oid.ID]int{}
 	liken, single := len(steps) <= maxLikened, false
 	for _, s := range steps {
@@ -194,14 +194,14 @@ func (t *trails) pair(steps []*attribution.Step, old, new bool) error {
 				continue // it was edited
 			}
 		}
-		if hasContent(from) && (!both || old && (texts || here[from.ID] > 0)) {
+		if hasContent(from) && (!both || oldTaken && (texts || here[from.ID] > 0)) {
 			m, err := t.v.moved(s.Path, from, texts)
 			if err != nil {
 				return err
 			}
 			went, wentAt = append(went, m), append(wentAt, placeOf(s, true))
 		}
-		if hasContent(to) && (!both || new && (texts || gone[to.ID] > 0)) {
+		if hasContent(to) && (!both || newHeld && (texts || gone[to.ID] > 0)) {
 			m, err := t.v.moved(s.Path, to, texts)
 			if err != nil {
 				return err
