@@ -16,6 +16,24 @@ const noticed = "files of this project were changed outside this conversation"
 // told counts the notices in a request.
 func (r request) told() int { return strings.Count(r.raw, noticed) }
 
+// told is how often each request of the turn says that something was taken back.
+func (b *bench) told(prompt string, ask func()) (times []int) {
+	b.t.Helper()
+	n := b.model.count()
+	ask()
+	for _, r := range b.model.since(n) {
+		times = append(times, r.told())
+	}
+	if len(times) == 0 {
+		b.t.Fatalf("no request for %q", prompt)
+	}
+	return times
+}
+
+func all(times []int, want int) bool {
+	return !slices.ContainsFunc(times, func(n int) bool { return n != want })
+}
+
 // noticeClaude: two sessions are told of a restore of the files, each once, with the next prompt; what a
 // resumed conversation says again is no second notice.
 func noticeClaude(t *testing.T, rewind string, client []string) {
@@ -29,21 +47,9 @@ func noticeClaude(t *testing.T, rewind string, client []string) {
 		}
 	})
 	in := func(name string) string { return filepath.Join(b.dir, name) }
-	// asks gives the requests of one turn, and how often each says it.
-	asks := func(flag, session, prompt string) (times []int) {
+	asks := func(flag, session, prompt string) []int {
 		t.Helper()
-		n := b.model.count()
-		b.ask(flag, session, prompt)
-		for _, r := range b.model.since(n) {
-			times = append(times, r.told())
-		}
-		if len(times) == 0 {
-			t.Fatalf("no request for %q", prompt)
-		}
-		return times
-	}
-	all := func(times []int, want int) bool {
-		return !slices.ContainsFunc(times, func(n int) bool { return n != want })
+		return b.told(prompt, func() { b.ask(flag, session, prompt) })
 	}
 	asks("--session-id", a, "first "+tool("Write", map[string]any{"file_path": in("a.txt"), "content": "one\n"}))
 	asks("--session-id", other, "look "+tool("Read", map[string]any{"file_path": in("a.txt")}))

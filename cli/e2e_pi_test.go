@@ -316,21 +316,9 @@ func bash(command string) string { return tool("bash", map[string]any{"command":
 func noticePi(t *testing.T, client []string) {
 	p := newPiRun(t, client)
 	p.start()
-	// asks gives how often each request of one turn says it.
-	asks := func(prompt string) (times []int) {
+	asks := func(prompt string) []int {
 		t.Helper()
-		n := p.model.count()
-		p.prompt(prompt)
-		for _, r := range p.model.since(n) {
-			times = append(times, r.told())
-		}
-		if len(times) == 0 {
-			t.Fatalf("no request for %q", prompt)
-		}
-		return times
-	}
-	all := func(times []int, want int) bool {
-		return !slices.ContainsFunc(times, func(n int) bool { return n != want })
+		return p.bench.told(prompt, func() { p.prompt(prompt) })
 	}
 	asks("first " + tool("write", map[string]any{"path": "a", "content": "1"}))
 	if times := asks("second " + tool("write", map[string]any{"path": "a", "content": "2"})); !all(times, 0) {
