@@ -114,7 +114,7 @@ func (s *uiSpace) startNow(ctx context.Context) (*uiStart, error) {
 		s.watch.keep(n, at)
 	}
 	v := &uiStart{}
-	if v.Timeline, err = s.timelineOf(ctx, screen.InProject, startRows, n != nil, false); err != nil {
+	if v.Timeline, err = s.timelineOf(ctx, screen.InProject, startRows, n != nil, false, nil); err != nil {
 		return nil, err
 	}
 	rows := v.Timeline.Rows
@@ -154,7 +154,7 @@ func (s *uiSpace) makeAll() {
 		ctx, cancel := context.WithTimeout(ctx, aheadFor)
 		defer cancel()
 		var all *uiAll
-		if v, err := s.timelineOf(ctx, screen.InProject, 0, true, true); err == nil {
+		if v, err := s.timelineOf(ctx, screen.InProject, 0, true, true, nil); err == nil {
 			if data, err := v.encoded(); err == nil {
 				all = &uiAll{v.News, data}
 			}

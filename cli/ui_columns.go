@@ -45,6 +45,18 @@ const (
 	flagPinned
 )
 
+func (v *uiRow) flags() (flags int) {
+	for _, f := range [...]struct {
+		is   bool
+		flag int
+	}{{v.Prompt, flagPrompt}, {v.Dim, flagDim}, {v.Call, flagCall}, {v.Pinned, flagPinned}} {
+		if f.is {
+			flags |= f.flag
+		}
+	}
+	return flags
+}
+
 // uiWords are texts, each once.
 type uiWords struct {
 	list []string
@@ -96,17 +108,7 @@ func (c *uiColumns) add(v *uiRow, r *timeline.Row) {
 		step, c.n = l.N-c.n, l.N
 	}
 	c.Numbers = append(c.Numbers, step)
-	flags := 0
-	set := func(flag int, is bool) {
-		if is {
-			flags |= flag
-		}
-	}
-	set(flagPrompt, v.Prompt)
-	set(flagDim, v.Dim)
-	set(flagCall, v.Call)
-	set(flagPinned, v.Pinned)
-	c.Flags = append(c.Flags, flags)
+	c.Flags = append(c.Flags, v.flags())
 	c.Kind, c.Why, c.Text = append(c.Kind, c.Kinds.place(v.Kind)), append(c.Why, c.Whys.place(v.Why)), append(c.Text, c.Texts.place(v.Text))
 	c.Agent, c.Session = append(c.Agent, c.Agents.place(v.Agent)), append(c.Session, c.Of.place(v.Session))
 	c.Stored = append(c.Stored, v.Stored)
@@ -130,5 +132,16 @@ func (c *uiColumns) add(v *uiRow, r *timeline.Row) {
 func (t *uiTimeline) encoded() (web.Encoded, error) {
 	c := t.Columns
 	c.IDs = c.ids.String()
+	if t.Graph != nil { // shared with nobody
+		t.Lanes = []int{}
+		for i, column := range t.Graph.Column {
+			if n := len(t.Lanes); i > 0 && t.Lanes[n-2] == column {
+				t.Lanes[n-1]++
+			} else {
+				t.Lanes = append(t.Lanes, column, 1)
+			}
+		}
+		t.Graph.Column = nil
+	}
 	return json.Marshal(t)
 }

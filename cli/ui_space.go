@@ -27,6 +27,7 @@ type uiSpace struct {
 	shownReverts int
 	stamp        storeStamp
 	ahead        uiAhead // what a page will ask for first
+	lists        uiLists // what pages know
 }
 
 // uiFailure is an error as the page is told it.

@@ -30,6 +30,9 @@ type uiTimeline struct {
 	News     string        `json:"news,omitempty"`     // that it has taken in
 	Version  string        `json:"version"`            // another one: rows may be gone, or stand elsewhere
 	Log      uint64        `json:"log"`                // another one: something but checkpoints was recorded
+	List     string        `json:"list,omitempty"`     // names these rows: who asks with it is sent what is otherwise
+	Runs     [][2]int      `json:"runs,omitempty"`     // the rows, as pieces: from which known row on, or -1 for the sent ones, and how many
+	Lanes    []int         `json:"lanes,omitempty"`    // the graph's columns, where the rows are columns: each, and how many rows have it
 }
 
 type uiRow struct {
@@ -66,23 +69,25 @@ type uiSession struct {
 
 func (s *uiSpace) uiTimeline(ctx context.Context, args web.Args) (any, error) {
 	limit, _ := strconv.Atoi(args("limit"))
-	scope, columns := screen.InProject, args("form") == "columns"
+	known := s.lists.named(args("list"))
+	scope, columns := screen.InProject, args("form") == "columns" || known != nil
 	if args("safety") != "" {
 		scope = screen.WithSafety
-	} else if limit <= 0 && columns {
+	} else if limit <= 0 && columns && known == nil {
 		if v := s.ahead.takeAll(ctx, s); v != nil {
 			return v, nil
 		}
 	}
-	v, err := s.timelineOf(ctx, scope, max(limit, 0), limit <= 0 || args("now") != "", columns)
+	v, err := s.timelineOf(ctx, scope, max(limit, 0), limit <= 0 || args("now") != "", columns, known)
 	if err != nil || !columns {
 		return v, err
 	}
 	return v.encoded()
 }
 
-// timelineOf reads the first limit rows, 0 for all, with a look at the tree or without one.
-func (s *uiSpace) timelineOf(ctx context.Context, scope screen.Scope, limit int, look, columns bool) (*uiTimeline, error) {
+// timelineOf reads the first limit rows, 0 for all, with a look at the tree or without one. Of rows that are known, nil for
+// none, only those are told, as columns, that are otherwise.
+func (s *uiSpace) timelineOf(ctx context.Context, scope screen.Scope, limit int, look, columns bool, known *uiList) (*uiTimeline, error) {
 	a := screen.Ask{What: screen.AskAll, Scope: scope}
 	before, err := s.logAt()
 	if err != nil {
@@ -113,12 +118,25 @@ func (s *uiSpace) timelineOf(ctx context.Context, scope screen.Scope, limit int,
 	} else {
 		out.Rows = make([]uiRow, 0, len(got.List))
 	}
+	list := &uiList{total: got.Total, rows: make([]uiListed, 0, len(got.List))}
+	var update *uiUpdate
+	if known != nil {
+		update = &uiUpdate{old: known, by: got.Total - known.total}
+		if limit > 0 {
+			out.Graph = nil // the page's own goes on
+		}
+	}
 	s.mu.Lock()
 	for _, row := range got.List {
 		r := s.rows[row.ID]
 		v := viewRow(row, r, s.p.Root())
 		if n, known := r.Known(); known {
 			v.Changes = &uiCounts{n.Added, n.Modified, n.Deleted}
+		}
+		is := listed(&v, r)
+		list.rows = append(list.rows, is)
+		if update != nil && !update.sends(is) {
+			continue
 		}
 		if columns {
 			out.Columns.add(&v, r)
@@ -127,6 +145,13 @@ func (s *uiSpace) timelineOf(ctx context.Context, scope screen.Scope, limit int,
 		}
 	}
 	s.mu.Unlock()
+	if update != nil {
+		out.Runs = update.runs
+		if limit > 0 && update.at > 0 {
+			list.rows = append(list.rows, update.rest()...)
+		}
+	}
+	out.List = s.lists.keep(list)
 	ops, err := engine.Operations(ctx, s.p, 0)
 	if err != nil {
 		return nil, err

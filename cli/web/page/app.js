@@ -1,7 +1,7 @@
 // The page: which project and place is looked at, and the keys.
 import { html, render, useState, useEffect, useLayoutEffect, useRef, useMemo, useCallback } from "./html.js";
 import { FIRST, prepared, get, post, logIn, stream, shared } from "./api.js";
-import { Timeline, Chart, Legend, filtered, joined, prepare, rowsOf, title } from "./timeline.js";
+import { Timeline, Chart, Legend, filtered, joined, prepare, updated, title } from "./timeline.js";
 import { Files } from "./diff.js";
 import { Talk } from "./talk.js";
 import { Hunt } from "./hunt.js";
@@ -97,8 +97,6 @@ function App({ project, projects, chooseProject, renew, readOnly, exported }) {
     const stop = new AbortController();
     let running = false, again = false, whole = false, due = 0, knows = ""; // the news that the rows have
     const take = (t) => {
-      if (t.columns) [t.rows, t.columns] = [rowsOf(t.columns), null];
-      else prepare(t.rows);
       list.current = t;
       const at = t.rows.findIndex((r) => r.id === chosenID.current);
       setData(t);
@@ -115,7 +113,8 @@ function App({ project, projects, chooseProject, renew, readOnly, exported }) {
         const before = list.current;
         const begun = first.current;
         first.current = null;
-        const head = begun || (await get(`p/${project}/timeline`, { limit: FIRST, now: whole ? 1 : "" }, stop.signal));
+        const have = whole && !shared ? before.list : ""; // of what is known, only what is otherwise is sent
+        const head = begun || updated(before, await get(`p/${project}/timeline`, { limit: FIRST, now: whole ? 1 : "", list: have }, stop.signal));
         const both = whole && due >= 0 && !folded && joined(before, head);
         if (both) {
           take(both);
@@ -127,7 +126,7 @@ function App({ project, projects, chooseProject, renew, readOnly, exported }) {
             begun ? (list.current = begun) : take(head);
             await Promise.race([opened.current.promise, new Promise((r) => setTimeout(r, 1000))]); // its question first: all rows may take long
           }
-          take(await get(`p/${project}/timeline`, shared ? {} : { form: "columns", safety: folded ? 1 : "" }, stop.signal));
+          take(updated(before, await get(`p/${project}/timeline`, shared ? {} : { form: "columns", safety: folded ? 1 : "", list: have }, stop.signal)));
         }
         whole = true;
         calm();

@@ -48,11 +48,11 @@ export function joined(known, newest) {
   if (at < 0 || more < 0) return null;
   for (let i = 1; i <= at; i++) if (old[i].id !== rows[i + more].id) return null;
   const column = new Map();
-  for (let i = 0; i < Math.min(old.length, 1000); i++) if (!column.has(old[i].session)) column.set(old[i].session, (graph.Column || [])[i]);
+  for (let i = 0; i < Math.min(old.length, 1000); i++) if (!column.has(old[i].session || "")) column.set(old[i].session || "", (graph.Column || [])[i]);
   const lanes = (graph.Lanes || []).map((l) => ({ ...l, Top: l.Top + more, Bottom: l.Bottom + more, Fork: l.Fork < 0 ? l.Fork : l.Fork + more }));
   const columns = [];
   for (let i = more; i > 0; i--) {
-    const c = column.get(rows[i].session);
+    const c = column.get(rows[i].session || "");
     const lane = c === undefined || rows[i].id[0] === "#" ? null : lanes.filter((l) => l.Column === c).sort((a, b) => a.Top - b.Top)[0];
     if (!lane) return null;
     lane.Top = i;
@@ -81,6 +81,29 @@ export function rowsOf(c) {
     };
   }
   return rows;
+}
+
+// updated gives the rows of an answer: those that were sent, and those that are known and the same.
+export function updated(known, t) {
+  if (t.graph && t.lanes) {
+    const column = [];
+    for (let i = 0; i < t.lanes.length; i += 2) for (let k = 0; k < t.lanes[i + 1]; k++) column.push(t.lanes[i]);
+    t.graph.Column = column;
+  }
+  const sent = t.columns ? rowsOf(t.columns) : prepare(t.rows);
+  t.columns = t.lanes = null;
+  t.rows = sent;
+  if (!t.runs) return t;
+  const rows = [], by = t.total - known.total;
+  let next = 0;
+  for (const [from, n] of t.runs)
+    for (let k = 0; k < n; k++) {
+      const old = from < 0 ? null : known.rows[from + k];
+      rows.push(!old ? sent[next++] : by && old.n ? { ...old, n: String(Number(old.n) + by) } : old);
+    }
+  t.rows = rows;
+  t.runs = null;
+  return t;
 }
 
 // prepare reads the times, once for a row.
