@@ -268,6 +268,8 @@ func TestPageFindsAndGoesBack(t *testing.T) {
 	l.press("/")
 	l.ok(l.Type("faster"))
 	l.until(`document.querySelectorAll(".row").length === 1`)
+	l.press("ArrowDown")
+	l.until(`document.activeElement === document.querySelector(".timeline")`) // else nobody is told which row it is
 	l.click(".row", "make Add faster")
 	l.until(`document.querySelector(".right .patch .in")?.textContent.includes("a - b")`)
 	l.until(`document.querySelector(".talk").textContent.includes("add a test") && !document.querySelector(".talk img")`)
@@ -421,6 +423,11 @@ func TestPageReadOnly(t *testing.T) {
 	l.ok(l.Eval(`[...document.querySelectorAll("button")].filter((b) => /Restore|Undo/.test(b.textContent)).length`, &n))
 	if n != 0 {
 		t.Errorf("%d buttons that change something", n)
+	}
+	var header string
+	l.ok(l.Eval(`document.querySelector("header").textContent`, &header))
+	if !strings.Contains(header, "read-only") {
+		t.Errorf("nothing says that it is read-only: %q", header)
 	}
 	l.clean()
 	for _, size := range [][2]int{{400, 800}, {2560, 1440}} {

@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -47,6 +48,11 @@ func TestPageFindsWhatBroke(t *testing.T) {
 		l.until(`document.querySelector(".hunt p").textContent !== was`)
 	}
 	l.until(`document.querySelector(".hunt").textContent.includes("make Add faster")`)
+	var first string
+	l.ok(l.Eval(`document.querySelector(".hunt .go").textContent`, &first))
+	if first != "Back to where you began…" { // the files are those of the last try: it comes first, as the text says
+		t.Errorf("%q is offered first", first)
+	}
 	l.click(".hunt button", "Back to where you began…")
 	l.until(`document.querySelectorAll("dialog .lines .patch").length > 0 && document.querySelectorAll("dialog .lines .patch").length === document.querySelectorAll("dialog .paths li").length && document.querySelector("dialog .go:not([disabled])")`)
 	l.click("dialog .go", "Restore")
@@ -62,6 +68,22 @@ func TestPageFindsWhatBroke(t *testing.T) {
 	}
 	l.until(has("out", "a - b") + " && " + has("in", "a + b"))
 	l.until(`document.querySelector("dialog .go:not([disabled])")?.textContent === "Revert 1 path"`)
+	// However many lines a file has and however long a plan is: a number stands on one line, the buttons are seen.
+	var drawn struct{ One, Many, Below float64 }
+	l.ok(l.Eval(`(() => {
+		const box = document.querySelector("dialog"), no = [...box.querySelectorAll(".no")].find((e) => e.textContent), was = no.textContent;
+		const one = no.offsetHeight;
+		no.textContent = "12345";
+		const many = no.offsetHeight;
+		no.textContent = was;
+		box.style.maxHeight = "160px";
+		const below = box.querySelector(".buttons .go").getBoundingClientRect().bottom - box.getBoundingClientRect().bottom;
+		box.style.maxHeight = "";
+		return { one, many, below };
+	})()`, &drawn))
+	if drawn.Many != drawn.One || drawn.Below > 0 {
+		t.Errorf("a number of five digits is %v px high, of one %v; the buttons are %v px below the edge", drawn.Many, drawn.One, drawn.Below)
+	}
 	l.picture("hunt-revert")
 	l.click("dialog .go", "Revert")
 	l.until(`document.querySelector(".done button")?.textContent === "Take it back…"`)
@@ -75,6 +97,27 @@ func TestPageFindsWhatBroke(t *testing.T) {
 	if got := l.read("calc.go"); !strings.Contains(got, "a - b") {
 		t.Errorf("not undone: %s", got)
 	}
+	// A search says of what brought a line and of what took it away what each was, though the timeline folds a revert
+	// that was undone.
+	l.press("/")
+	l.ok(l.Type("return a"))
+	l.press("Enter")
+	l.until(`/^[2-9] lines$/.test(document.querySelector(".place [role=status]")?.textContent)`)
+	var bare []string
+	l.ok(l.Eval(`[...document.querySelectorAll(".place td:nth-child(n+3)")].map((e) => e.textContent).filter((s) => s && s !== "now" && !/[a-z] /.test(s))`, &bare))
+	if len(bare) > 0 {
+		t.Errorf("moments without words: %q", bare)
+	}
+	// So do the operations, of a turn that was taken back and of a state that only a restore left.
+	l.press("Escape", "o")
+	l.until(`document.querySelector(".at-operations tbody tr")`)
+	var ops string
+	l.ok(l.Eval(`document.querySelector(".at-operations").textContent`, &ops))
+	if !regexp.MustCompile(`revert \d+ make Add faster`).MatchString(ops) || !strings.Contains(ops, "the state before restore") {
+		t.Errorf("operations: %s", ops)
+	}
+	l.press("Escape")
+	l.until(`document.querySelector(".three")`)
 	for _, size := range [][2]int{{400, 800}, {1280, 800}} {
 		l.ok(l.Size(size[0], size[1]))
 		var wide int

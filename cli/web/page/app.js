@@ -223,7 +223,7 @@ function App({ project, projects, chooseProject, renew, readOnly, exported }) {
   useLayoutEffect(() => {
     const key = (e) => {
       if (e.ctrlKey || e.metaKey || e.altKey || document.querySelector("dialog[open]")) return;
-      if (e.target === search.current && e.key === "ArrowDown") e.target.blur(); // into the rows that are left
+      if (e.target === search.current && e.key === "ArrowDown") (document.querySelector(".timeline") || e.target)[place.page === "" ? "focus" : "blur"](); // into the rows that are left
       else if (/^(INPUT|TEXTAREA|SELECT)$/.test(e.target.tagName)) return void (e.key === "Escape" && (e.target === search.current && setFilter(""), e.target.blur()));
       const keys = {
         ArrowDown: () => step(1), j: () => step(1), ArrowUp: () => step(-1), k: () => step(-1), PageDown: () => step(15), PageUp: () => step(-15),
@@ -266,7 +266,7 @@ function App({ project, projects, chooseProject, renew, readOnly, exported }) {
       <select aria-label="Which rows" value=${kinds} onChange=${(e) => setKinds(e.target.value)}><option value="all">all</option><option value="prompts">prompts</option><option value="changes">changes</option></select>
       <nav aria-label="Places">${[["", "timeline"], ["compare", "compare"], ["film", "film"], ["operations", "operations"], ["health", "health"], ["keys", "keys"]].filter(([p]) => !shared || !/operations|health|compare/.test(p)).map(([p, label]) => html`<a href=${address(project, { page: p })} aria-current=${place.page === p ? "page" : undefined} onClick=${(e) => (e.preventDefault(), p === "compare" ? compare() : go({ page: p }))}>${label}</a>`)}</nav>
       ${shared ? html`<span class="exported">exported from <${Text} of=${exported.project} /> at <time datetime=${exported.time}>${when(exported.time)}</time></span>` : html`<span class=${"live" + (live ? " on" : "")} role="status">${!live ? "not connected" : looked && Date.now() - looked > OLD ? "live, files as of " + new Date(looked).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" }) : "live"}</span>`}
-      ${!readOnly && html`<button onClick=${() => setAction({ verb: "undo" })}>Undo…</button>`}
+      ${readOnly ? !shared && html`<span class="note" title="rewind ui without --read-only can change something">read-only</span>` : html`<button onClick=${() => setAction({ verb: "undo" })}>Undo…</button>`}
     </header>
     ${shared && html`<aside class="note about" aria-label="About this file"><${Text} of=${exported.notes.join(" ")} /></aside>`}
     ${error && html`<p class="warn" role="alert"><${Text} of=${error.message} />${error.hint && html` (<${Text} of=${error.hint} />)`}</p>`}

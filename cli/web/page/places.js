@@ -60,15 +60,22 @@ export function FilePage({ project, path, at: place, news, goTo, restore }) {
       <${Patch} file=${{ path: one.path, patch: one.patch, binary: one.binary, hidden: one.hidden }} at=${line} />`}</div></div>`;
 }
 
+// turnOf is the row that a revert took back: its argument is the beginning of an id.
+const turnOf = (rows, args) => (/^[k-z]{8,}$/.test(args) ? rows.find((r) => r.id.startsWith(args)) : undefined);
+
 export function Operations({ project, rows, news, goTo }) {
   const v = useAnswer(`p/${project}/operations`, {}, news);
   if (!v.answer) return html`<${Wait} v=${v} />`;
-  const known = new Set(rows.map((r) => r.id));
+  const known = new Map(rows.map((r) => [r.id, r]));
+  const turn = (args) => {
+    const r = turnOf(rows, args);
+    return r ? html`<button class="link" onClick=${() => goTo(r.id)}>${r.n || args}</button> <${Text} of=${r.text} most=${80} />` : html`<${Text} of=${args} />`;
+  };
   return html`<h2>Operations, newest first</h2>
     <p class="note">Each can be taken back: rewind undo-restore, or Undo above.</p>
     <table class="list"><thead><tr><th>#</th><th>Age</th><th>Operation</th><th>Changes</th><th>To</th><th>Note</th></tr></thead><tbody>
-    ${v.answer.operations.map((o) => html`<tr><td>${o.n}</td><td>${age(o.time)}</td><td>${known.has("#" + o.seq) ? html`<button class="link" onClick=${() => goTo("#" + o.seq)}>${o.verb || o.kind}</button>` : o.verb || o.kind} <${Text} of=${o.args || ""} /></td>
-      <td>+${o.added} ~${o.modified} −${o.deleted}</td><td>${o.checkpoint && known.has(o.checkpoint) ? html`<button class="link" onClick=${() => goTo(o.checkpoint)}>${o.checkpoint_n || o.checkpoint.slice(0, 8)}</button>` : o.checkpoint && o.checkpoint.slice(0, 8)} <${Text} of=${o.prompt || ""} most=${80} /></td>
+    ${v.answer.operations.map((o) => html`<tr><td>${o.n}</td><td>${age(o.time)}</td><td>${known.has("#" + o.seq) ? html`<button class="link" onClick=${() => goTo("#" + o.seq)}>${o.verb || o.kind}</button>` : o.verb || o.kind} ${turn(o.args || "")}</td>
+      <td>+${o.added} ~${o.modified} −${o.deleted}</td><td>${o.checkpoint && known.has(o.checkpoint) ? html`<button class="link" onClick=${() => goTo(o.checkpoint)}>${o.checkpoint_n || o.checkpoint.slice(0, 8)}</button>` : o.checkpoint && html`<${Text} of=${(known.get("#" + o.seq)?.text || "").replace(/^to /, "") || o.checkpoint.slice(0, 8)} most=${80} />`} <${Text} of=${o.prompt || ""} most=${80} /></td>
       <td>${o.taken_back_by ? "taken back" : ""}</td></tr>`)}
     </tbody></table>${!v.answer.operations.length && html`<p class="note">None yet.</p>`}`;
 }
@@ -124,6 +131,13 @@ export function Search({ project, rows, query, goTo, onFile }) {
   const byID = new Map(rows.map((r) => [r.id, r]));
   const row = (id, hit) => (byID.has(id) ? html`<button class="link" onClick=${() => goTo(id, hit)}><${Text} of=${called(byID.get(id))} most=${100} /></button>` : id.slice(0, 8));
   const called = (r) => [r.n, r.why, r.text].filter(Boolean).join(" ");
+  // from is the row that brought a line or took it away; where the timeline folds it, it is told all the same.
+  const from = (of, id, hit) => {
+    if (!of) return id && row(id, hit);
+    const known = byID.get(of.id);
+    const text = html`<${Text} of=${[of.n || (known && known.n), of.why, turnOf(rows, of.text)?.text || of.text].filter(Boolean).join(" ")} most=${100} />`;
+    return known ? html`<button class="link" onClick=${() => goTo(of.id, hit)}>${text}</button>` : text;
+  };
   const hitOf = (m) => ({ path: raw(m), line: m.line, text: m.text ?? "" });
   return html`<h2>Search: <${Text} of=${query} /></h2>
     ${prompts.length > 0 && html`<h3>Prompts</h3><ul>${prompts.map((r) => html`<li>${row(r.id)}</li>`)}</ul>`}
@@ -131,7 +145,7 @@ export function Search({ project, rows, query, goTo, onFile }) {
     <p role="status" class="note">${state === "searching" ? "searching…" : state === "done" ? count(found.length, "line", "lines") : html`<${Text} of=${state} />`}</p>
     <table class="list"><thead><tr><th>File</th><th>Line</th><th>Came with</th><th>Went with</th></tr></thead><tbody>
     ${found.slice(0, 1000).map((m) => html`<tr><td><button class="link" onClick=${() => onFile(raw(m), { id: m.appeared || "@", line: m.line, text: m.text ?? "" })}><${Path} of=${m} /></button>:${m.line}</td><td><code>${m.text === null ? "(precious)" : html`<${Text} of=${m.text} most=${300} />`}</code></td>
-      <td>${m.by && byID.has(m.by.id) ? html`<button class="link" onClick=${() => goTo(m.by.id, hitOf(m))}><${Text} of=${((m.by.n || byID.get(m.by.id).n || "") + " " + m.by.why + " " + m.by.text).trim()} most=${100} /></button>` : m.appeared ? row(m.appeared, hitOf(m)) : "now"}</td><td>${m.went && byID.has(m.went.id) ? html`<button class="link" onClick=${() => goTo(m.went.id)}>${m.went.n || m.went.id.slice(0, 8)}</button>` : m.vanished ? row(m.vanished) : ""}</td></tr>`)}</tbody></table>
+      <td>${from(m.by, m.appeared, hitOf(m)) || "now"}</td><td>${from(m.went, m.vanished)}</td></tr>`)}</tbody></table>
     ${found.length > 1000 && html`<p class="note">…and ${(found.length - 1000).toLocaleString()} more: search for more of the line.</p>`}`;
 }
 
