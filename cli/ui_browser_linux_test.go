@@ -279,7 +279,7 @@ func TestPageFindsAndGoesBack(t *testing.T) {
 	l.click("dialog label", "Files")
 	l.picture("plan")
 	l.ok(l.Eval(`document.querySelector('dialog input[value=code]').click()`, nil))
-	l.until(`document.querySelector("dialog .go:not([disabled])")?.textContent === "Restore 2 paths"`)
+	l.until(`document.querySelector("dialog .go:not([disabled])")?.textContent === "Restore 2 paths" && document.querySelectorAll("dialog .lines .patch").length === 2`) // lines asked for later would be gone
 	l.click("dialog .go", "Restore")
 	l.until(`document.querySelector(".done")`)
 	if got := l.read("calc.go"); !strings.Contains(got, "a + b") {
@@ -289,7 +289,7 @@ func TestPageFindsAndGoesBack(t *testing.T) {
 		t.Errorf("README.md is there: %s", got)
 	}
 	l.click("header button", "Undo…")
-	l.until(`document.querySelector("dialog .go:not([disabled])")?.textContent === "Undo 2 paths"`)
+	l.until(`document.querySelector("dialog .go:not([disabled])")?.textContent === "Undo 2 paths" && document.querySelectorAll("dialog .lines .patch").length === 2`) // lines asked for later would be gone
 	l.click("dialog .go", "Undo")
 	l.until(`[...document.querySelectorAll(".done")].some((e) => e.textContent.includes("Undone"))`)
 	if got := l.read("calc.go"); !strings.Contains(got, "a - b") {
