@@ -36,7 +36,7 @@ func (b *blaming) weave(chain []nameSpan, newest *manifest.Entry) (*Blamed, erro
 	if len(origins) == 0 {
 		add(newest, nil, b.o.Path)
 	}
-	reverts, err := readReverts(b.ctx, b.p)
+	reverts, _, err := readReverts(b.ctx, b.p)
 	if err != nil {
 		return nil, err
 	}

@@ -16,7 +16,7 @@ func (t *trails) moveBack() {
 	for _, path := range sortedKeys(t.files) {
 		f := t.files[path]
 		for i := range f.steps {
-			d := t.v.done.of(&f.steps[i])
+			d := t.v.again.of(&f.steps[i])
 			at := placeOf(&f.steps[i], true)
 			if _, renamed := t.went[at]; d == nil || renamed || !f.mayMove(i) || !hasContent(f.versions[i]) {
 				continue
@@ -39,6 +39,11 @@ func (t *trails) namesBefore(f *fileRevert, i int, d *doneRevert) (names []strin
 		switch {
 		case !hasContent(f.versions[i]):
 			return names
+		case !renamed && step.Class == attribution.Operation:
+			if k := f.before(i); k > 0 {
+				i = k + 1 // as it was before it went
+			}
+			continue
 		case !renamed:
 			continue
 		}
@@ -56,6 +61,16 @@ func (t *trails) namesBefore(f *fileRevert, i int, d *doneRevert) (names []strin
 		f, i = old, at+1 // the version before that step is the next
 	}
 	return names
+}
+
+// before is the newest version before a path's i-th that held the same; 0 for none, or where it is the first.
+func (f *fileRevert) before(i int) int {
+	for k := i - 1; k > 0; k-- {
+		if hasContent(f.versions[k]) && sameContent(f.versions[k], f.versions[i]) {
+			return k
+		}
+	}
+	return 0
 }
 
 // madeAt reports whether something came to a path, of which it is not known from where.
@@ -90,33 +105,36 @@ func (t *trails) comeBack(all []*trail) []*trail {
 		var gone *trail
 		best, ended := 0, uint64(0)
 		for _, other := range all {
-			n := other.isBack(&links[0], t.v.done)
+			n := other.isBack(&links[0], t.v.again)
 			if other == tr || n == 0 {
 				continue
 			}
-			if at := other.links[len(other.links)-1].step.To.Seq; gone == nil || n > best || n == best && at > ended {
+			if at := other.links[other.ends()].step.To.Seq; gone == nil || n > best || n == best && at > ended {
 				gone, best, ended = other, n, at
 			}
 		}
 		if gone == nil {
 			continue
 		}
-		gone.links, gone.at, gone.now = append(gone.links, links...), tr.at, tr.now
+		gone.links, gone.at, gone.now = append(gone.links[:gone.ends()+1], links...), tr.at, tr.now
 		all = slices.DeleteFunc(all, func(other *trail) bool { return other == tr })
 	}
 	return all
 }
 
-// isBack says how surely what an operation made is a file that was gone: 0 where it is not.
-func (tr *trail) isBack(made *link, done reverts) (sure int) {
+// ends is the link with which the file went, or its last one: its name may have been another's since.
+func (tr *trail) ends() int {
 	last := len(tr.links) - 1
-	if tr.links[last].entry != nil || last == 0 || tr.links[last].step.To.Seq > made.step.To.Seq {
-		return 0
-	}
-	for last > 0 && tr.links[last-1].entry == nil {
+	for last > 0 && tr.links[last].entry == nil && tr.links[last-1].entry == nil {
 		last--
 	}
-	if last == 0 {
+	return last
+}
+
+// isBack says how surely what an operation made is a file that was gone: 0 where it is not.
+func (tr *trail) isBack(made *link, done reverts) (sure int) {
+	last := tr.ends()
+	if tr.links[last].entry != nil || last == 0 || tr.links[last].step.To.Seq > made.step.To.Seq {
 		return 0
 	}
 	d := done.of(made.step)

@@ -112,19 +112,30 @@ func (r reverts) of(s *attribution.Step) *doneRevert {
 	return r[s.By.Operation]
 }
 
-// readReverts reads them.
-func readReverts(ctx context.Context, p *project.Project) (reverts, error) {
-	done := reverts{}
+// readReverts reads them; again has those that did one again, too.
+func readReverts(ctx context.Context, p *project.Project) (done, again reverts, err error) {
+	done, again = reverts{}, reverts{}
 	ops, err := Operations(ctx, p, 0)
 	for _, op := range ops {
-		if op.Kind != manifest.OpRevert {
+		of := op
+		switch op.Kind {
+		case manifest.OpRevert:
+		case manifest.OpRedoRestore:
+			if of = originOf(ops, op); of.Kind != manifest.OpRevert {
+				continue
+			}
+		default:
 			continue
 		}
-		if d := parseDone(op); !d.unknown {
+		d := parseDone(of)
+		if d.unknown {
+			continue
+		}
+		if again[op.Seq] = d; op.Kind == manifest.OpRevert {
 			done[op.Seq] = d
 		}
 	}
-	return done, err
+	return done, again, err
 }
 
 // takenBack reports whether a revert of the same work has taken all of it out of a path, and neither the work nor

@@ -34,6 +34,7 @@ type reverting struct {
 	turns    map[RevertedTurn]int
 	first    map[RevertedTurn]int64 // when its work began
 	done     reverts
+	again    reverts // done, and the operations that did one of them again
 }
 
 // plan plans what the person asked for; nil where there is nothing to do.
@@ -46,7 +47,7 @@ func (v *reverting) plan() (*restore.Plan, error) {
 		return nil, err
 	}
 	v.versions = newVersions(v.Project, v.tx.Get)
-	if v.done, err = readReverts(v.ctx, v.Project); err != nil {
+	if v.done, v.again, err = readReverts(v.ctx, v.Project); err != nil {
 		return nil, err
 	}
 	if v.work, err = chooseWork(v.ctx, v.Project, v.o.Work, v.who); err != nil {
