@@ -13,6 +13,7 @@ import (
 	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/engine/conversation"
 	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/manifest"
 )
 
 // call is one run of one command.
@@ -109,15 +110,31 @@ func (c *call) reportCrash(ctx context.Context, p *project.Project) error {
 	}
 	if crash.Done {
 		if c.cmd.name != "save" { // which clears them
-			c.out.warn("a restore to %s was killed while cleaning up: temporary files remain", crash.Checkpoint)
+			c.out.warn("%s was killed while cleaning up: temporary files remain", crashedWhat("a", crash))
 			c.out.hint("rewind save removes them")
 		}
 		return nil
 	}
-	c.out.warn("the restore to %s at %s did not finish: %s may be in the old or the new state", crash.Checkpoint,
+	c.out.warn("%s at %s did not finish: %s may be in the old or the new state", crashedWhat("the", crash),
 		crash.Time.Local().Format("2006-01-02 15:04"), plural(crash.Paths, "path", "paths"))
-	c.out.hint("rewind restore %s finishes it, rewind undo-restore reverts it", crash.Checkpoint)
+	c.out.hint("%s", crashedCure(crash))
 	return nil
+}
+
+// crashedWhat names a restore, or a revert, that did not finish.
+func crashedWhat(article string, crash *project.CrashedRestore) string {
+	if crash.Kind == manifest.OpRevert {
+		return article + " revert"
+	}
+	return fmt.Sprintf("%s restore to %s", article, crash.Checkpoint)
+}
+
+// crashedCure says how to go on from one; a revert leads to no checkpoint that a restore could finish.
+func crashedCure(crash *project.CrashedRestore) string {
+	if crash.Kind == manifest.OpRevert {
+		return "rewind undo-restore puts it back"
+	}
+	return fmt.Sprintf("rewind restore %s finishes it, rewind undo-restore reverts it", crash.Checkpoint)
 }
 
 // accountFile is the settings file of the account, "" without a home.

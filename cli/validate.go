@@ -234,8 +234,7 @@ func storeFindings(st *engine.Status) []finding {
 		out = append(out, finding{Severity: severity, Area: "store", Message: fmt.Sprintf(format, args...), Cure: cure})
 	}
 	if cr := st.Crashed; cr != nil {
-		add(severe, fmt.Sprintf("rewind restore %s finishes it, rewind undo-restore reverts it", cr.Checkpoint),
-			"a restore to %s did not finish", cr.Checkpoint)
+		add(severe, crashedCure(cr), "%s did not finish", crashedWhat("a", cr))
 		out[len(out)-1].id = crashedFinding
 	}
 	if st.Forgetting != nil {

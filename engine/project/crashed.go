@@ -14,7 +14,8 @@ import (
 // CrashedRestore describes a restore that did not finish.
 type CrashedRestore struct {
 	Time       time.Time
-	Checkpoint manifest.CheckpointID
+	Kind       manifest.OperationKind
+	Checkpoint manifest.CheckpointID // zero for a revert
 	Paths      int
 	// Done says that every path is in place and recorded, and that only temporary files are left: the next Save clears them.
 	Done bool
@@ -60,7 +61,7 @@ func JournalError(err error) error {
 func Describe(j *restore.Journal) *CrashedRestore {
 	c := &CrashedRestore{Time: j.Time, Paths: j.Paths, Done: j.Committed}
 	if rec, err := manifest.ParseRecord(j.Note); err == nil && rec.Operation != nil {
-		c.Checkpoint = rec.Operation.Checkpoint
+		c.Kind, c.Checkpoint = rec.Operation.Kind, rec.Operation.Checkpoint
 	}
 	return c
 }

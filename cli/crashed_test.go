@@ -1,0 +1,23 @@
+package cli
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/manifest"
+)
+
+// A revert leads to no checkpoint, so what is said of one that did not finish names none.
+func TestCrashedCure(t *testing.T) {
+	none := manifest.CheckpointID{}.String()
+	crash := &project.CrashedRestore{Kind: manifest.OpRevert}
+	said := crashedWhat("the", crash) + ", " + crashedCure(crash)
+	if strings.Contains(said, none) || !strings.Contains(said, "the revert") || !strings.Contains(said, "undo-restore") {
+		t.Error(said)
+	}
+	crash = &project.CrashedRestore{Kind: manifest.OpRestore}
+	if got := crashedWhat("a", crash) + crashedCure(crash); strings.Count(got, none) != 2 {
+		t.Error(got)
+	}
+}
