@@ -21,7 +21,7 @@ const (
 	flagged                // several were named, the right one among them
 	during                 // the person's, while a command ran to which it was ascribed, with "or you"
 	over                   // the person's, of a file that was then written while the command ran, before anybody looked: the same answer
-	formats                // a formatter's, behind the look at its edit, and somebody wrote over it before the next look
+	formats                // a formatter's, behind the look at its edit, and somebody wrote over it before the next look, or a second passed
 	beside                 // somebody's into a file while an edit that declares it ran
 	wrong                  // anything else
 	verdicts
@@ -218,7 +218,7 @@ func (l *life) judge(s *attribution.Step, v *version, changes []*version) verdic
 	} else if named == owner {
 		return exact
 	}
-	if v.by.Formats && l.late(v) && l.hidden(v, changes) {
+	if v.by.Formats && l.late(v) && (l.hidden(v, changes) || l.longAfter(v)) {
 		return formats
 	}
 	switch w := l.callOf(s); {
@@ -286,6 +286,13 @@ func (l *life) callOf(s *attribution.Step) window {
 func (l *life) late(v *version) bool {
 	w := l.calls[v.by.Call]
 	return !w.to.IsZero() && v.at.After(w.to)
+}
+
+// longAfter reports whether a change came more than a second behind the end of its call: a hook that takes that long
+// holds it up.
+func (l *life) longAfter(v *version) bool {
+	w := l.calls[v.by.Call]
+	return !w.told.IsZero() && v.at.After(w.told.Add(time.Second-clockSlack))
 }
 
 // hidden reports whether somebody else wrote behind v before anybody looked: then nothing tells when v was.

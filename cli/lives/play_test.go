@@ -62,6 +62,7 @@ type moment struct {
 type window struct {
 	by       work
 	from, to time.Time
+	told     time.Time     // when the hook behind it began
 	at       time.Duration // when it began, on the simulated clock
 	command  string
 	server   bool
@@ -258,6 +259,7 @@ func (l *life) hook(e *event) error {
 		l.calls[e.By.Call] = window{by: e.By, from: start, at: e.At, command: e.Command, server: e.Background}
 	case e.Kind == onPost:
 		w := l.calls[e.By.Call]
+		w.told = start
 		if w.to = time.Now(); w.server {
 			w.to = time.Time{}
 		}
