@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
@@ -22,6 +23,9 @@ const crashingName = "rewind-that-crashes"
 
 func TestMain(m *testing.M) {
 	inMemory()
+	if signal.Ignored(os.Interrupt) { // as behind nohup: what is started here would ignore it, too
+		signal.Notify(make(chan os.Signal, 1), os.Interrupt)
+	}
 	testscript.Main(tests{m}, map[string]func(){
 		crashingName: func() {
 			args := append([]string{"rewind"}, os.Args[1:]...)
