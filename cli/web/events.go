@@ -8,10 +8,12 @@ import (
 
 const (
 	// newsEvery is how often the log is looked at while somebody watches: three stats. Where nothing has happened for
-	// newsCalm, newsLate is soon enough.
+	// newsCalm, newsLate is soon enough, and newsRest where it is newsQuiet ago.
 	newsEvery = 250 * time.Millisecond
 	newsCalm  = 10 * time.Second
 	newsLate  = 500 * time.Millisecond
+	newsQuiet = time.Minute
+	newsRest  = time.Second
 	// aliveEvery is how often a quiet stream says that it is there.
 	aliveEvery = 15 * time.Second
 )
@@ -49,9 +51,12 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request, p Space) {
 			}
 			last, quiet = word, time.Now()
 		}
-		if time.Since(changed) > newsCalm {
+		switch still := time.Since(changed); {
+		case still > newsQuiet:
+			look.Reset(newsRest)
+		case still > newsCalm:
 			look.Reset(newsLate)
-		} else {
+		default:
 			look.Reset(newsEvery)
 		}
 		select {

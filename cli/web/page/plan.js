@@ -66,8 +66,8 @@ export function Plan({ project, action, close, done, change }) {
     ${action.verb === "restore" && !(action.paths || []).length && !picked && html`<div class="halves" role="radiogroup" aria-label="What is restored">
       ${[["both", "Files and conversation"], ["code", "Files"], ["talk", "Conversation"]].map(([v, label]) => html`<label><input type="radio" name="half" value=${v} checked=${half === v} onChange=${() => other(() => setHalf(v))} /> ${label}</label>`)}
     </div>`}
-    ${action.verb === "revert" && (conflicts !== "keep" || (plan && plan.conflicts > 0)) && html`<div class="halves" role="radiogroup" aria-label="Where others built on it">
-      ${[["keep", "Keep what others built on"], ["undo", "Take that back too"], ["markers", "Mark both"]].map(([v, label]) => html`<label><input type="radio" name="conflicts" value=${v} checked=${conflicts === v} onChange=${() => other(() => setConflicts(v))} /> ${label}</label>`)}
+    ${action.verb === "revert" && (conflicts !== "keep" || (plan && plan.conflicts > 0)) && html`<div class="halves" role="radiogroup" aria-label="Conflicts">
+      ${[["keep", "Keep what was changed again since"], ["undo", "Take that back too"], ["markers", "Write both, between markers"]].map(([v, label]) => html`<label><input type="radio" name="conflicts" value=${v} checked=${conflicts === v} onChange=${() => other(() => setConflicts(v))} /> ${label}</label>`)}
     </div>`}
     ${plan && plan.changed && html`<p class="warn" role="alert"><${Text} of=${plan.changed} /></p>`}
     ${error && html`<p class="warn" role="alert"><${Text} of=${error.message} />${error.hint && html`<br /><${Text} of=${error.hint} />`}</p>`}
