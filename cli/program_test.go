@@ -10,6 +10,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -23,8 +24,10 @@ const crashingName = "rewind-that-crashes"
 
 func TestMain(m *testing.M) {
 	inMemory()
-	if signal.Ignored(os.Interrupt) { // as behind nohup: what is started here would ignore it, too
-		signal.Notify(make(chan os.Signal, 1), os.Interrupt)
+	for _, s := range []os.Signal{os.Interrupt, syscall.SIGHUP} {
+		if signal.Ignored(s) { // as behind nohup: what is started here would ignore it, too
+			signal.Notify(make(chan os.Signal, 1), s)
+		}
 	}
 	testscript.Main(tests{m}, map[string]func(){
 		crashingName: func() {
