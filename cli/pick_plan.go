@@ -235,7 +235,7 @@ func pickPlan(p *pickedPlan, r *engine.Restored, target project.Listed, token in
 		fact(screen.Yellow, line)
 	}
 	note := func(text string) { out.Notes = append(out.Notes, screen.Text(screen.Dim, text)) }
-	note("A safety checkpoint is taken first. Taken back with " + p.back + " here, or with " + p.verb.takeBack + ".")
+	note("A safety checkpoint is taken first. " + map[string]string{"u": "Undo", "U": "Redo"}[p.back] + " it with " + p.back + " here, or with " + p.verb.takeBack + ".")
 	for _, g := range []struct {
 		word  string
 		paths []string

@@ -224,7 +224,7 @@ func TestPageAccessible(t *testing.T) {
 	l.accessible("plan of a restore")
 	l.press("Escape")
 	l.until(`!document.querySelector("dialog")`)
-	l.click(".right button", "Take back this turn…")
+	l.click(".right button", "Revert this turn…")
 	l.until(`document.querySelector("dialog .go:not([disabled])")`)
 	l.accessible("plan of a revert")
 	l.click("dialog .go", "Revert")

@@ -60,13 +60,13 @@ func (s *uiSpace) planRevert(ctx context.Context, o engine.RevertOptions) (*uiPl
 	s.shownReverts++ // an id is never used again: another page may still show the plan that had it
 	id := fmt.Sprint("revert-", s.shownReverts)
 	s.reverts[id] = plannedRevert{o}
-	v := &uiPlan{Conflicts: len(r.Conflicts), ID: id, Title: "Nothing to take back", Facts: []string{}, Notes: []string{}, Files: []uiPlanFile{}, Others: []string{}}
+	v := &uiPlan{Conflicts: len(r.Conflicts), ID: id, Title: "Nothing to revert", Facts: []string{}, Notes: []string{}, Files: []uiPlanFile{}, Others: []string{}}
 	if changed(r.Restored) {
 		v.Facts = append(v.Facts, "Files: "+restoredLine(r.Restored))
 	}
 	v.Facts = append(v.Facts, s.c.revertFacts(r, false)...)
 	if len(r.Turns) > 0 {
-		v.Title = "Take back " + turnsText(r.Turns, false)
+		v.Title = "Revert " + turnsText(r.Turns, false)
 	}
 	for _, g := range []struct {
 		action string
@@ -81,7 +81,7 @@ func (s *uiSpace) planRevert(ctx context.Context, o engine.RevertOptions) (*uiPl
 	}
 	if len(v.Files) > 0 {
 		v.Question = v.Title + "?"
-		v.Notes = append(v.Notes, "A safety checkpoint is taken first. Taken back with u here, or with rewind undo-restore. The conversation stays.")
+		v.Notes = append(v.Notes, "A safety checkpoint is taken first. Undo it with u here, or with rewind undo-restore. The conversation stays.")
 	}
 	return v, nil
 }

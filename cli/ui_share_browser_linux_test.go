@@ -48,7 +48,7 @@ func TestSharedPage(t *testing.T) {
 	var buttons []string
 	l.ok(l.Eval(`[...document.querySelectorAll("button, nav a")].map((b) => b.textContent)`, &buttons))
 	for _, b := range buttons {
-		for _, no := range []string{"Restore", "Undo", "Take back", "Compare", "operations", "health"} {
+		for _, no := range []string{"Restore", "Undo", "Revert", "Compare", "operations", "health"} {
 			if strings.Contains(b, no) {
 				t.Errorf("a button that does something: %s", b)
 			}

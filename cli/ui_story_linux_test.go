@@ -61,7 +61,7 @@ func TestPageFindsWhatBroke(t *testing.T) {
 		t.Fatalf("not where it began: %s", got)
 	}
 	l.picture("hunt")
-	l.click(".hunt button", "Take back this turn…")
+	l.click(".hunt button", "Revert this turn…")
 	// The plan shows the lines: what the turn wrote goes.
 	has := func(cls, text string) string {
 		return `[...document.querySelectorAll("dialog .lines .patch .` + cls + `")].some((e) => e.textContent.includes("` + text + `"))`
@@ -86,14 +86,14 @@ func TestPageFindsWhatBroke(t *testing.T) {
 	}
 	l.picture("hunt-revert")
 	l.click("dialog .go", "Revert")
-	l.until(`document.querySelector(".done button")?.textContent === "Take it back…"`)
+	l.until(`document.querySelector(".done button")?.textContent === "Undo…"`)
 	if got := l.read("calc.go") + l.read("README.md"); !strings.Contains(got, "a + b") || !strings.Contains(got, "# calc") {
 		t.Errorf("not that turn alone: %s", got)
 	}
-	l.click(".done button", "Take it back…")
+	l.click(".done button", "Undo…")
 	l.until(`document.querySelector("dialog .go:not([disabled])")?.textContent === "Undo 1 path" && ` + has("in", "a - b"))
 	l.click("dialog .go", "Undo")
-	l.until(`document.querySelector(".done")?.textContent.includes("Undone") && document.querySelector(".done button")?.textContent === "Take it back…"`)
+	l.until(`document.querySelector(".done")?.textContent.includes("Undone") && document.querySelector(".done button")?.textContent === "Redo…"`)
 	if got := l.read("calc.go"); !strings.Contains(got, "a - b") {
 		t.Errorf("not undone: %s", got)
 	}

@@ -71,3 +71,35 @@ func TestWords(t *testing.T) {
 		t.Errorf("only %d strings were seen", seen)
 	}
 }
+
+// What the page offers has one name for each action: revert, undo, redo. In other words it may be explained in a
+// sentence, but no text of the page calls it by the name that the sentence would have.
+func TestWordsOfThePage(t *testing.T) {
+	other := regexp.MustCompile(`(?i)\b(tak(e|es|en|ing)|took)\b( it| that| this)? back\b`)
+	comment := regexp.MustCompile(`(?m)(^|\s)//.*$`)
+	files, err := filepath.Glob("web/page/*.js")
+	if err != nil {
+		t.Fatal(err)
+	}
+	own, err := filepath.Glob("ui*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := 0
+	for _, file := range append(files, own...) {
+		if strings.HasSuffix(file, "_test.go") {
+			continue
+		}
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		seen++
+		for _, said := range other.FindAllString(comment.ReplaceAllString(string(data), ""), -1) {
+			t.Errorf("%s says %q: the page's words are revert, undo and redo", file, said)
+		}
+	}
+	if seen < 20 {
+		t.Errorf("only %d files were read", seen)
+	}
+}

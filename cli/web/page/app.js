@@ -70,7 +70,7 @@ function App({ project, projects, chooseProject, renew, readOnly, exported }) {
   const [said, setSaid] = useState("");
   const [hit, setHit] = useState(null); // the line of a row that is shown: { id, path, line, text }
   const [hunt, setHunt] = useState(null); // who looks for what broke it
-  const [back, setBack] = useState(""); // what takes back what was said: undo or redo
+  const [back, setBack] = useState(""); // what undoes what was said: undo or redo
   useEffect(() => (setSaid(""), setBack("")), [place]);
   const search = useRef();
   const chosenID = useRef("@");
@@ -270,7 +270,7 @@ function App({ project, projects, chooseProject, renew, readOnly, exported }) {
     </header>
     ${shared && html`<aside class="note about" aria-label="About this file"><${Text} of=${exported.notes.join(" ")} /></aside>`}
     ${error && html`<p class="warn" role="alert"><${Text} of=${error.message} />${error.hint && html` (<${Text} of=${error.hint} />)`}</p>`}
-    ${said && html`<p class="done" role="status"><${Text} of=${said} /> ${back && html`<button onClick=${() => (setSaid(""), setBack(""), setAction({ verb: back }))}>Take it back…</button>`} <button class="link" onClick=${() => setSaid("")}>dismiss</button></p>`}
+    ${said && html`<p class="done" role="status"><${Text} of=${said} /> ${back && html`<button onClick=${() => (setSaid(""), setBack(""), setAction({ verb: back }))}>${back === "redo" ? "Redo…" : "Undo…"}</button>`} <button class="link" onClick=${() => setSaid("")}>dismiss</button></p>`}
     ${page ? html`<main class=${"place at-" + place.page}>${page()}</main>` : html`
       <${Chart} rows=${rows} range=${range} setRange=${setRange} />
       <main class="three">
@@ -341,8 +341,8 @@ function Moment({ project, row, other, goTo, onHistory, readOnly, setAction, set
         ${isCheckpoint && !readOnly && html`<div class="buttons"><button class="quiet" onClick=${() => setNaming(row)}>${row.name ? "Rename…" : "Name…"}</button><button class="quiet" onClick=${pin} title="gc never removes what is pinned">${row.pinned ? "Unpin" : "Pin"}</button></div>`}
         ${isCheckpoint && html`<div class="buttons all">
           ${!readOnly && html`<button class="go" onClick=${() => setAction({ verb: "restore", id: row.id })}>Restore…</button>`}
-          ${!readOnly && row.session && html`<button title="Takes back what was done for this prompt, and keeps the rest" onClick=${() => setAction({ verb: "revert", id: row.id })}>Take back this turn…</button>`}
-          ${!readOnly && row.call && html`<button title="Takes back this call alone" onClick=${() => setAction({ verb: "revert", id: row.id, call: true })}>Take back this call…</button>`}
+          ${!readOnly && row.session && html`<button title="What was done for this prompt goes; the rest stays" onClick=${() => setAction({ verb: "revert", id: row.id })}>Revert this turn…</button>`}
+          ${!readOnly && row.call && html`<button title="What this call did goes; the rest stays" onClick=${() => setAction({ verb: "revert", id: row.id, call: true })}>Revert this call…</button>`}
           ${!shared && html`<button aria-pressed=${against === "@"} onClick=${() => setAgainst(against === "@" ? "" : "@")}>Compare with now</button>`}
         </div>`}</div>
       ${error && html`<p class="warn" role="alert"><${Text} of=${error.message} />${error.hint && html` (<${Text} of=${error.hint} />)`}</p>`}

@@ -41,7 +41,7 @@ export function Hunt({ rows, row, hunt, set, goTo, setAction }) {
       ? html`${left.length === 1 ? "One row is" : left.length + " rows are"} between: restore the files of the chosen one, test, and say what you found.` : html`Choose a row where it was still good${good >= 0 ? html` (${name(rows[good])})` : ""}, and one where it is bad${bad >= 0 ? html` (${name(rows[bad])})` : ", as now"}. A row stands for what was before it.`}</p>
     ${found && hunt.home && html`<p class="note">The files are those of your last try: go back to where you began first, and only that turn goes.</p>`}
     <div class="buttons">${found && hunt.home && back}
-      ${found ? html`<button class=${hunt.home ? "" : "go"} onClick=${() => (goTo(found.id), setAction({ verb: "revert", id: found.id }))}>Take back this turn…</button>`
+      ${found ? html`<button class=${hunt.home ? "" : "go"} onClick=${() => (goTo(found.id), setAction({ verb: "revert", id: found.id }))}>Revert this turn…</button>`
       : html`${restore}<button disabled=${!testable || known} onClick=${() => mark("good")}>It is good here</button><button disabled=${!testable || known} onClick=${() => mark("bad")}>It is bad here</button>`}
       ${!found && hunt.home && back}
       <button class="link" onClick=${() => set(null)}>end</button></div>

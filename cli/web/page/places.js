@@ -60,7 +60,7 @@ export function FilePage({ project, path, at: place, news, goTo, restore }) {
       <${Patch} file=${{ path: one.path, patch: one.patch, binary: one.binary, hidden: one.hidden }} at=${line} />`}</div></div>`;
 }
 
-// turnOf is the row that a revert took back: its argument is the beginning of an id.
+// turnOf is the row that a revert is about: its argument is the beginning of an id.
 const turnOf = (rows, args) => (/^[k-z]{8,}$/.test(args) ? rows.find((r) => r.id.startsWith(args)) : undefined);
 
 export function Operations({ project, rows, news, goTo }) {
@@ -72,11 +72,11 @@ export function Operations({ project, rows, news, goTo }) {
     return r ? html`<button class="link" onClick=${() => goTo(r.id)}>${r.n || args}</button> <${Text} of=${r.text} most=${80} />` : html`<${Text} of=${args} />`;
   };
   return html`<h2>Operations, newest first</h2>
-    <p class="note">Each can be taken back: rewind undo-restore, or Undo above.</p>
+    <p class="note">Each can be undone: Undo above, or rewind undo-restore.</p>
     ${v.answer.operations.length > 0 && html`<table class="list"><thead><tr><th>#</th><th>Age</th><th>Operation</th><th>Changes</th><th>To</th><th>Note</th></tr></thead><tbody>
     ${v.answer.operations.map((o) => html`<tr><td>${o.n}</td><td>${age(o.time)}</td><td>${known.has("#" + o.seq) ? html`<button class="link" onClick=${() => goTo("#" + o.seq)}>${o.verb || o.kind}</button>` : o.verb || o.kind} ${turn(o.args || "")}</td>
       <td>+${o.added} ~${o.modified} −${o.deleted}</td><td>${o.checkpoint && known.has(o.checkpoint) ? html`<button class="link" onClick=${() => goTo(o.checkpoint)}>${o.checkpoint_n || o.checkpoint.slice(0, 8)}</button>` : o.checkpoint && html`<${Text} of=${(known.get("#" + o.seq)?.text || "").replace(/^to /, "") || o.checkpoint.slice(0, 8)} most=${80} />`} <${Text} of=${o.prompt || ""} most=${80} /></td>
-      <td>${o.taken_back_by ? "taken back" : ""}</td></tr>`)}
+      <td>${o.taken_back_by ? "undone" : ""}</td></tr>`)}
     </tbody></table>`}${!v.answer.operations.length && html`<p class="note">None yet.</p>`}`;
 }
 
@@ -152,7 +152,7 @@ export function Search({ project, rows, query, goTo, onFile }) {
 const keys = [
   ["Timeline", [["↑ ↓ j k", "row"], ["[ ]", "older, newer prompt"], ["Home End", "newest, oldest row"], ["/", "filter; ↓ goes to the rows, Enter searches the content of all checkpoints"], ["d", "compare with the files as they are now"],
     ["space", "mark a row: it is compared with the chosen one"], ["c", "choose both ends of a comparison"], ["← →", "on the chart: another time; with shift its end, esc: all times"]]],
-  ["Changing something", [["Enter r", "plan a restore to the row"], ["v", "plan to take back the row's turn, and keep the rest"], ["u U", "undo, redo"], ["n", "name the row's checkpoint"], ["p", "pin it, or take the pin away"]]],
+  ["Changing something", [["Enter r", "plan a restore to the row"], ["v", "plan to revert the row's turn: what it did goes, the rest stays"], ["u U", "undo, redo"], ["n", "name the row's checkpoint"], ["p", "pin it, or take the pin away"]]],
   ["Places", [["m", "film: space plays, ← → step"], ["o", "operations"], ["h", "health: what is not held"], ["?", "keys"], ["esc", "back to the timeline"]]],
   ["Comparison", [["a b", "the end that is chosen next"], ["↑ ↓ j k", "another row for it"], ["x", "swap both"]]],
 ];

@@ -67,12 +67,12 @@ export function Plan({ project, action, close, done, change }) {
       ${[["both", "Files and conversation"], ["code", "Files"], ["talk", "Conversation"]].map(([v, label]) => html`<label><input type="radio" name="half" value=${v} checked=${half === v} onChange=${() => other(() => setHalf(v))} /> ${label}</label>`)}
     </div>`}
     ${action.verb === "revert" && (conflicts !== "keep" || (plan && plan.conflicts > 0)) && html`<div class="halves" role="radiogroup" aria-label="Conflicts">
-      ${[["keep", "Keep what was changed again since"], ["undo", "Take that back too"], ["markers", "Write both, between markers"]].map(([v, label]) => html`<label><input type="radio" name="conflicts" value=${v} checked=${conflicts === v} onChange=${() => other(() => setConflicts(v))} /> ${label}</label>`)}
+      ${[["keep", "Keep what was changed again since"], ["undo", "Revert that too"], ["markers", "Write both, between markers"]].map(([v, label]) => html`<label><input type="radio" name="conflicts" value=${v} checked=${conflicts === v} onChange=${() => other(() => setConflicts(v))} /> ${label}</label>`)}
     </div>`}
     ${plan && plan.changed && html`<p class="warn" role="alert"><${Text} of=${plan.changed} /></p>`}
     ${error && html`<p class="warn" role="alert"><${Text} of=${error.message} />${error.hint && html`<br /><${Text} of=${error.hint} />`}</p>`}
     ${plan && (plan.others || []).length > 0 && html`<div class="warn others"><ul>${plan.others.map((o) => html`<li><${Text} of=${o} /></li>`)}</ul>
-      ${plan.instead && html`<button onClick=${() => change(plan.instead)}>Keep it: take back only this session's last ${plan.instead.turns === 1 ? "turn" : plan.instead.turns + " turns"}…</button>`}</div>`}
+      ${plan.instead && html`<button onClick=${() => change(plan.instead)}>Keep it: revert only this session's last ${plan.instead.turns === 1 ? "turn" : plan.instead.turns + " turns"}…</button>`}</div>`}
     ${plan && html`<ul class="facts">${plan.facts.map((f) => html`<li><${Text} of=${f} /></li>`)}</ul>`}
     ${groups.map(([a, of]) => html`<details open=${of.length <= 12}><summary>${words[a]} ${of.length}</summary><ul class=${choosing ? "paths choose" : "paths"}>${of.slice(0, MOST).map((f) => html`<li class=${"act-" + a} key=${raw(f)}>
       ${choosing ? html`<label><input type="checkbox" checked=${!picked || picked.has(raw(f))} onChange=${() => toggle(raw(f))} /> <span class="path"><${Path} of=${f} /></span></label>` : html`<span class="path"><${Path} of=${f} /></span>`}${lines && html`<${Lines} project=${project} f=${f} of=${lines} begin=${list.length <= FEW} />`}</li>`)}</ul>
@@ -131,7 +131,7 @@ export function NameDialog({ project, row, close, done }) {
     ${error && html`<p class="warn" role="alert"><${Text} of=${error.message} />${error.hint && html`<br /><${Text} of=${error.hint} />`}</p>`}
     <ul class="facts"><li>${said ? html`rewind restore <${Text} of=${said} most=${60} /> then goes there, and gc keeps it.` : row.name ? "The name is taken away; gc may remove the checkpoint one day." : "A name stands wherever a checkpoint is asked for."}</li>
       <li>Files and conversations stay as they are.</li></ul>
-    <p class="note">Taken back by naming it again; an empty name takes it away.</p>
+    <p class="note">Name it again for another name; an empty one takes it away.</p>
     <div class="buttons"><button type="button" onClick=${() => box.current.close()}>Cancel</button><button class="go" disabled=${said === (row.name || "")}>${said || !row.name ? "Name it" : "Take the name away"}</button></div>
   </form></dialog>`;
 }

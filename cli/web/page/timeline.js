@@ -228,7 +228,7 @@ export function Legend({ project, data }) {
   return html`<details class="legend" onToggle=${(e) => setOpen(e.target.open)}><summary>legend</summary>${open && html`<dl>
     ${lanes.map((l) => html`<dt>${line("lane lane-" + (l.column % 6))}</dt><dd><${Text} of=${[l.agent, l.label].filter(Boolean).join(": ")} most=${80} /></dd>`)}
     <dt>${line("arc")}</dt><dd>a restore or undo, from where it stood to where it went</dd>
-    <dt>${line("arc undone")}</dt><dd>one that was taken back</dd>
+    <dt>${line("arc undone")}</dt><dd>one that was undone</dd>
     <dt><span class="plus">+</span> <span class="tilde">~</span> <span class="minus">−</span></dt><dd>files added, changed, deleted</dd>
     <dt><span class="pin">◆</span> [name]</dt><dd>pinned, named: gc keeps it</dd>
     <dt><span class="key stored-key"></span></dt><dd>bytes stored, on the chart above</dd>
