@@ -13,7 +13,6 @@ import (
 	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/engine/conversation"
 	"github.com/rewind-cli/rewind/engine/project"
-	"github.com/rewind-cli/rewind/manifest"
 )
 
 // call is one run of one command.
@@ -99,42 +98,6 @@ func (c *call) tellNotices() {
 		c.out.warn("%s", notice)
 		c.noticed++
 	}
-}
-
-// reportCrash tells of a restore that did not finish. Every command does; only
-// the restore family finishes it or puts it back.
-func (c *call) reportCrash(ctx context.Context, p *project.Project) error {
-	crash, err := p.Crashed(ctx)
-	if err != nil || crash == nil {
-		return err
-	}
-	if crash.Done {
-		if c.cmd.name != "save" { // which clears them
-			c.out.warn("%s was killed while cleaning up: temporary files remain", crashedWhat("a", crash))
-			c.out.hint("rewind save removes them")
-		}
-		return nil
-	}
-	c.out.warn("%s at %s did not finish: %s may be in the old or the new state", crashedWhat("the", crash),
-		crash.Time.Local().Format("2006-01-02 15:04"), plural(crash.Paths, "path", "paths"))
-	c.out.hint("%s", crashedCure(crash))
-	return nil
-}
-
-// crashedWhat names a restore, or a revert, that did not finish.
-func crashedWhat(article string, crash *project.CrashedRestore) string {
-	if crash.Kind == manifest.OpRevert {
-		return article + " revert"
-	}
-	return fmt.Sprintf("%s restore to %s", article, crash.Checkpoint)
-}
-
-// crashedCure says how to go on from one; a revert leads to no checkpoint that a restore could finish.
-func crashedCure(crash *project.CrashedRestore) string {
-	if crash.Kind == manifest.OpRevert {
-		return "rewind undo-restore puts it back"
-	}
-	return fmt.Sprintf("rewind restore %s finishes it, rewind undo-restore reverts it", crash.Checkpoint)
 }
 
 // accountFile is the settings file of the account, "" without a home.

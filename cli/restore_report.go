@@ -211,6 +211,7 @@ func printRestored(c *call, r *engine.Restored, v restoreVerb) {
 	if r.Conversation == nil || changed(r) {
 		o.summary("%s", restoredLine(r))
 	}
+	c.tellRecovered(r)
 	also, plain := "Also undid", "Undid"
 	if r.DryRun {
 		also, plain = "Would also undo", "Would undo"

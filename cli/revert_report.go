@@ -125,6 +125,7 @@ func (c *call) printReverted(r *engine.Reverted, flags *revertFlags, open bool) 
 	if changed(r.Restored) {
 		o.summary("%s", restoredLine(r.Restored))
 	}
+	c.tellRecovered(r.Restored)
 	for _, fact := range c.revertFacts(r, open) {
 		o.summary("%s", fact)
 	}
@@ -156,6 +157,7 @@ func (c *call) printDone(r *engine.Reverted, flags *revertFlags) {
 		c.out.summary("Reverted %s.", turnsText(r.Turns, flags.tool != ""))
 	}
 	c.out.summary("%s", restoredLine(r.Restored))
+	c.tellRecovered(r.Restored)
 	nameSkipped(c.out, r.Skip)
 	c.printBack(r)
 }

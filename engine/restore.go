@@ -55,10 +55,12 @@ type Restored struct {
 	Create, Replace, Delete, Mode []string
 	Skip                          []problem.Problem // left alone; Failed marks what should have been restored
 	DryRun                        bool
-	Expected                      Expected               // what the plan was made from: see RestoreOptions.Expect
-	Of                            manifest.OperationKind // the one operation that was taken back, or done again; "" where it was none, or several
-	Operation                     uint64                 // sequence number, 0 on a dry run or when nothing differed
-	Recovered                     *RecoveredRestore      // a crashed restore that was dealt with first
+	Expected                      Expected                // what the plan was made from: see RestoreOptions.Expect
+	Of                            manifest.OperationKind  // the one operation that was taken back, or done again; "" where it was none, or several
+	Operation                     uint64                  // sequence number, 0 on a dry run or when nothing differed
+	Recovered                     *RecoveredRestore       // a crashed restore that was dealt with first
+	Crashed                       *project.CrashedRestore // on a dry run: one that would be dealt with first
+	PutBack                       bool                    // dealing with that is all: undo-restore
 
 	Conversation *conversation.Moved               // nil: none was moved
 	Without      *conversation.NoConversationError // why none was moved, although it was to be; nil else
@@ -153,7 +155,9 @@ type restoring struct {
 
 	late      *manifest.Checkpoint // the second safety checkpoint: what was written while it ran
 	recovered *RecoveredRestore
-	finished  bool // dealing with a crashed restore was all there was to do
+	crashed   *project.CrashedRestore // one that a dry run leaves
+	finished  bool                    // dealing with a crashed restore is all there is to do
+	putBack   []restore.Change        // what that changes
 }
 
 // runRestore is the flow that the verbs share; choose makes the plan. A nil
@@ -212,13 +216,16 @@ func (r *restoring) run(choose func(*restoring) (*restore.Plan, error)) (_ *Rest
 		return nil, err
 	}
 	defer r.fs.Close()
-	if !o.DryRun {
-		if err := r.recoverCrashed(); err != nil {
-			return nil, p.Classify(err)
-		}
-		if r.finished {
-			return &Restored{Checkpoint: r.target, Recovered: r.recovered}, nil
-		}
+	if o.DryRun {
+		err = r.foreseeRecovery()
+	} else {
+		err = r.recoverCrashed()
+	}
+	if err != nil {
+		return nil, p.Classify(err)
+	}
+	if r.finished {
+		return r.recoveryAlone(), nil
 	}
 	if o.Half == conversation.ConversationOnly && r.op.Kind == manifest.OpRestore {
 		r.tx = commit.Begin(p).KeepDirs()
@@ -313,7 +320,7 @@ func (r *restoring) carryOut(plan *restore.Plan) (*Restored, error) {
 		}
 	}
 	r.dropReread(plan.Changes)
-	paths, err := r.putPaths(plan.Changes)
+	paths, err := r.putPaths(&r.op, plan.Changes, r.move.Line())
 	if err != nil {
 		return nil, err
 	}
@@ -372,7 +379,7 @@ func (r *restoring) record(plan *restore.Plan, out *restore.Outcome) error {
 			return err
 		}
 		r.op.After = after
-		if r.op.Paths, err = r.putPaths(out.Changes); err != nil {
+		if r.op.Paths, err = r.putPaths(&r.op, out.Changes, r.move.Line()); err != nil {
 			return err
 		}
 	}
@@ -388,8 +395,8 @@ func cutArgs(s string) string {
 	return strings.ToValidUTF8(s[:manifest.MaxArgs-len(more)], "") + more
 }
 
-// putPaths stages the list of what an operation changed, and counts it.
-func (r *restoring) putPaths(changes []restore.Change) (oid.ID, error) {
+// putPaths stages the list of what an operation changed, with the line of a conversation that moves along, and counts it.
+func (r *restoring) putPaths(op *manifest.Operation, changes []restore.Change, moved []byte) (oid.ID, error) {
 	var all []restore.Change
 	for _, c := range changes {
 		all = append(all, c)
@@ -401,9 +408,9 @@ func (r *restoring) putPaths(changes []restore.Change) (oid.ID, error) {
 	for _, c := range all {
 		byAction[c.Action] = append(byAction[c.Action], c.Path)
 	}
-	r.op.Created, r.op.Deleted = uint64(CountPaths(byAction[restore.Create])), uint64(CountPaths(byAction[restore.Delete]))
-	r.op.Replaced = uint64(len(byAction[restore.Replace]) + len(byAction[restore.Mode]))
-	return r.tx.Put(append(encodePaths(all), r.move.Line()...))
+	op.Created, op.Deleted = uint64(CountPaths(byAction[restore.Create])), uint64(CountPaths(byAction[restore.Delete]))
+	op.Replaced = uint64(len(byAction[restore.Replace]) + len(byAction[restore.Mode]))
+	return r.tx.Put(append(encodePaths(all), moved...))
 }
 
 // CountPaths counts what came, or what went, as list does: a directory that came or went with what is in
@@ -453,7 +460,7 @@ func (r *restoring) lookInto(changes []restore.Change) error {
 
 // report turns a plan or an outcome into the answer.
 func (r *restoring) report(changes []restore.Change, skips []problem.Problem) *Restored {
-	out := &Restored{Checkpoint: r.target, DryRun: r.o.DryRun, Recovered: r.recovered, Skip: skips, Without: r.without, Of: r.of}
+	out := &Restored{Checkpoint: r.target, DryRun: r.o.DryRun, Recovered: r.recovered, Crashed: r.crashed, Skip: skips, Without: r.without, Of: r.of}
 	out.Others, out.Outside, out.Unclear, out.Own = r.others, r.outside, r.unclear, r.own
 	if r.before != nil {
 		out.Prompts = r.before.Prompts

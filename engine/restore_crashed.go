@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/rewind-cli/rewind/cas/oid"
 	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/engine/checkpoint"
 	"github.com/rewind-cli/rewind/engine/commit"
@@ -63,21 +64,9 @@ func (r *restoring) recoverCrashed() error {
 	if err != nil || j == nil {
 		return project.JournalError(err)
 	}
-	var op manifest.Operation
-	if j.Touched {
-		rec, err := manifest.ParseRecord(j.Note)
-		if err != nil || rec.Operation == nil {
-			return &account.DamagedStoreError{What: "the journal of a restore", Err: fmt.Errorf("it contains no operation (%v)", err)}
-		}
-		op = *rec.Operation
-	}
-	recorded := j.Committed
-	if j.Touched && !recorded {
-		ops, err := Operations(r.ctx, r.Project, 0)
-		if err != nil {
-			return err
-		}
-		recorded = slices.ContainsFunc(ops, func(o manifest.Operation) bool { return o.Safety == op.Safety })
+	op, recorded, err := r.killed(j)
+	if err != nil {
+		return err
 	}
 	again := r.op.Kind == manifest.OpRestore && op.Kind == manifest.OpRestore && r.o.Checkpoint.ID == op.Checkpoint
 	forward := recorded || again
@@ -89,9 +78,22 @@ func (r *restoring) recoverCrashed() error {
 		_ = r.tx.Discard() // a committed one has nothing left to discard
 		r.tx = nil
 	}()
+	alone := r.op.Kind == manifest.OpUndoRestore && j.Touched && !forward
+	var half *checkpoint.Captured
+	if alone {
+		if half, err = checkpoint.CaptureTree(r.ctx, r.Project, checkpoint.CaptureOptions{}); err != nil {
+			return err
+		}
+		defer half.Discard()
+	}
 	done, err := j.Recover(r.ctx, r.fs, r.tx, forward, restore.ApplyOptions{
 		Sink: r.tx, Owner: r.Owner, NoSync: r.Settings().Durability == "fast",
-		Record: func(out *restore.Outcome) error { return r.recordRecovered(op, out, forward && !recorded) },
+		Record: func(out *restore.Outcome) error {
+			if recorded {
+				return r.recordLate(op, out)
+			}
+			return r.recordRecovered(op, j.Back(), out, forward)
+		},
 	})
 	if err != nil {
 		return err
@@ -100,34 +102,174 @@ func (r *restoring) recoverCrashed() error {
 		return nil // it had not begun: there is nothing to tell
 	}
 	r.recovered = &RecoveredRestore{CrashedRestore: *project.Describe(j), Forward: done.Forward, Left: done.Left}
-	if r.op.Kind == manifest.OpUndoRestore && !done.Forward {
-		r.finished = true
-		r.target.ID = op.Safety
+	if !alone {
+		return nil
 	}
+	r.finished, r.of, r.target.ID = true, op.Kind, op.Safety
+	r.putBack, err = backFrom(half, j, done.Left)
+	return err
+}
+
+// killed is the operation of a restore that did not finish, and whether the log has it.
+func (r *restoring) killed(j *restore.Journal) (op manifest.Operation, recorded bool, err error) {
+	if !j.Touched {
+		return op, j.Committed, nil
+	}
+	rec, err := manifest.ParseRecord(j.Note)
+	if err != nil || rec.Operation == nil {
+		return op, false, &account.DamagedStoreError{What: "the journal of a restore", Err: fmt.Errorf("it contains no operation (%v)", err)}
+	}
+	op = *rec.Operation
+	if j.Committed {
+		return op, true, nil
+	}
+	ops, err := Operations(r.ctx, r.Project, 0)
+	return op, slices.ContainsFunc(ops, func(o manifest.Operation) bool { return o.Safety == op.Safety }), err
+}
+
+// backFrom are the changes that putting a restore back makes of the tree that it left.
+func backFrom(half *checkpoint.Captured, j *restore.Journal, left []problem.Problem) ([]restore.Change, error) {
+	to, err := restore.EditTree(half.Tx, half.Tx, half.Root(), without(j.Back(), left), nil)
+	if err != nil {
+		return nil, err
+	}
+	return changesBetween(half.Tx.Load, half.Root(), to)
+}
+
+// foreseeRecovery finds out what a dry run leaves out: a restore that did not finish is dealt with before anything else.
+func (r *restoring) foreseeRecovery() error {
+	crash, err := r.Crashed(r.ctx)
+	if err != nil || crash == nil || crash.Done {
+		return err
+	}
+	r.crashed = crash
+	if r.op.Kind != manifest.OpUndoRestore {
+		return nil
+	}
+	j, err := restore.Open(r.RestoreDir())
+	if err != nil || j == nil {
+		return project.JournalError(err)
+	}
+	op, recorded, err := r.killed(j)
+	if err != nil || recorded {
+		return err
+	}
+	half, err := checkpoint.CaptureTree(r.ctx, r.Project, checkpoint.CaptureOptions{})
+	if err != nil {
+		return err
+	}
+	defer half.Discard()
+	r.finished, r.of, r.target.ID = true, op.Kind, op.Safety
+	r.putBack, err = backFrom(half, j, nil)
+	return err
+}
+
+// recoveryAlone is the answer where dealing with a crashed restore is all.
+func (r *restoring) recoveryAlone() *Restored {
+	var left []problem.Problem
+	if r.recovered != nil {
+		left = r.recovered.Left
+	}
+	out := r.report(r.putBack, left)
+	out.PutBack = true
+	return out
+}
+
+// recordLate commits a safety checkpoint of what had changed under a recovered restore.
+func (r *restoring) recordLate(op manifest.Operation, out *restore.Outcome) error {
+	if len(out.Late) == 0 {
+		return nil
+	}
+	root, err := restore.EditTree(r.tx, r.tx, op.Before, out.Late, nil)
+	if err != nil {
+		return err
+	}
+	scan, err := checkpoint.CaptureTree(r.ctx, r.Project, checkpoint.CaptureOptions{})
+	if err != nil {
+		return err
+	}
+	defer scan.Discard()
+	r.scan = scan
+	if _, err := r.commitSafety(r.tx, root, "changed while a restore ran", false); err != nil {
+		return err
+	}
+	r.tx = r.tx.Next()
 	return nil
 }
 
-// recordRecovered commits what a recovered restore leaves: a safety checkpoint of
-// what had changed under it, and the operation if it had not been recorded.
-func (r *restoring) recordRecovered(op manifest.Operation, out *restore.Outcome, operation bool) error {
-	if len(out.Late) > 0 {
-		root, err := restore.EditTree(r.tx, r.tx, op.Before, out.Late, nil)
-		if err != nil {
-			return err
-		}
-		scan, err := checkpoint.CaptureTree(r.ctx, r.Project, checkpoint.CaptureOptions{})
-		if err != nil {
-			return err
-		}
-		defer scan.Discard()
-		r.scan = scan
-		if _, err := r.commitSafety(r.tx, root, "changed while a restore ran", false); err != nil {
-			return err
-		}
-		r.tx = r.tx.Next()
+// recordRecovered commits what the log does not have of a recovered restore: that it was put back, where checkpoints
+// have seen it half done, and itself, where it was finished.
+func (r *restoring) recordRecovered(op manifest.Operation, back []restore.Edit, out *restore.Outcome, finished bool) error {
+	if err := r.recordLate(op, out); err != nil {
+		return err
 	}
-	if !operation {
-		return nil
+	if err := r.recordPutBack(op, without(back, out.Skips)); err != nil || !finished {
+		return err
 	}
 	return r.commitOperation(&op)
+}
+
+// recordPutBack commits an operation that leads from what the newest checkpoint saw to what was there before a
+// restore that did not finish: otherwise what came back with it would be told as somebody's work.
+func (r *restoring) recordPutBack(op manifest.Operation, back []restore.Edit) error {
+	saw, err := r.NewestCheckpoint()
+	if err != nil || saw == nil {
+		return err
+	}
+	var changes []restore.Change
+	after, err := restore.EditTree(r.tx, r.tx, saw.Root, back, nil)
+	if err == nil {
+		changes, err = changesBetween(r.tx.Load, saw.Root, after)
+	}
+	switch {
+	case project.IsDamage(r.Classify(err)):
+		return nil // the files come first
+	case err != nil || len(changes) == 0:
+		return err
+	}
+	if last, err := Operations(r.ctx, r.Project, 1); err != nil || len(last) > 0 && last[0].PutsBack() && last[0].Before == saw.Root && last[0].After == after {
+		return err // it was recorded, and then killed
+	}
+	o := manifest.Operation{Time: r.Env.Time(), Kind: manifest.OpUndoRestore, Checkpoint: op.Safety, Safety: saw.ID,
+		Before: saw.Root, After: after, Session: r.o.By, Args: "of one that did not finish"}
+	if o.Paths, err = r.putPaths(&o, changes, nil); err != nil {
+		return err
+	}
+	if err := r.commitOperation(&o); err != nil {
+		return err
+	}
+	r.tx = r.tx.Next()
+	return nil
+}
+
+// without are the edits of all paths but those that were left alone.
+func without(edits []restore.Edit, left []problem.Problem) []restore.Edit {
+	skip := map[string]bool{}
+	for _, l := range left {
+		skip[l.Path] = true
+	}
+	return slices.DeleteFunc(edits, func(e restore.Edit) bool { return skip[e.Path] })
+}
+
+// changesBetween are the changes that lead from one tree to another.
+func changesBetween(load func(oid.ID) (manifest.Dir, error), from, to oid.ID) (changes []restore.Change, err error) {
+	err = manifest.Diff(load, from, to, func(c manifest.Change) error {
+		change := restore.Change{Path: c.Path, Action: restore.Replace}
+		if c.Old == nil {
+			change.Action = restore.Create
+		} else {
+			change.Before = *c.Old
+		}
+		switch {
+		case c.New == nil:
+			change.Action = restore.Delete
+		default:
+			if change.After = *c.New; c.Old != nil && c.Old.Kind == manifest.Subdir && c.New.Kind == manifest.Subdir {
+				change.Action = restore.Mode
+			}
+		}
+		changes = append(changes, change)
+		return nil
+	})
+	return changes, err
 }

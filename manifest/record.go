@@ -144,6 +144,9 @@ type Operation struct {
 	Choices string
 }
 
+// PutsBack reports whether the operation put back one that did not finish, of which the log knows nothing.
+func (o *Operation) PutsBack() bool { return o.Kind == OpUndoRestore && o.Undoes == 0 }
+
 // MaxArgs is how many bytes of a command line an operation keeps.
 const MaxArgs = 200
 

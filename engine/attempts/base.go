@@ -61,7 +61,7 @@ func (r *reading) ancestor(x, y *manifest.Checkpoint) *manifest.Checkpoint {
 		}
 		op := e.op
 		before[op.Seq] = cur
-		if op.After == (oid.ID{}) {
+		if op.After == (oid.ID{}) || op.PutsBack() {
 			continue
 		}
 		switch op.Kind {

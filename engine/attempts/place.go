@@ -62,6 +62,9 @@ func group(l *log, part func(*manifest.Operation, *manifest.Checkpoint) bool) *p
 	for _, e := range l.events {
 		if op := e.op; op != nil {
 			before[op.Seq] = waits
+			if op.PutsBack() {
+				continue
+			}
 			switch op.Kind {
 			case manifest.OpUndoRestore, manifest.OpRedoRestore:
 				waits = before[op.Undoes]

@@ -82,6 +82,9 @@ func own(owner map[sessionKey]int, k sessionKey, at int) {
 
 // move notes where an operation left the tree.
 func (s *stand) move(l *log, op *manifest.Operation, before map[uint64]int, roots map[oid.ID]int, base oid.ID, part func(*manifest.Operation, *manifest.Checkpoint) bool) {
+	if op.PutsBack() {
+		return
+	}
 	switch op.Kind {
 	case manifest.OpUndoRestore, manifest.OpRedoRestore:
 		if at, ok := before[op.Undoes]; ok {

@@ -42,6 +42,18 @@ func Open(dir string) (*Journal, error) {
 	return &Journal{Time: r.time, Note: r.note, Committed: r.committed, Touched: r.sealed, Paths: len(r.changes), dir: dir, r: r}, nil
 }
 
+// Back are the edits that putting the restore back makes.
+func (j *Journal) Back() []Edit {
+	if j.r == nil {
+		return nil
+	}
+	edits := make([]Edit, 0, len(j.r.changes))
+	for _, c := range j.r.changes {
+		edits = append(edits, Edit{Path: c.Path, Entry: c.Before, Whole: c.Action == Replace && isDir(c.Before)})
+	}
+	return edits
+}
+
 // Recovered is what Recover did.
 type Recovered struct {
 	Forward bool

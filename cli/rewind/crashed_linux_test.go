@@ -1,0 +1,99 @@
+//go:build amd64 || arm64
+
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/rewind-cli/rewind/cas/vfs/tracee"
+)
+
+// A revert, or a restore, is killed at each of its changes, and an agent's checkpoint sees what it left. What comes back
+// when that is put back stays whose it was: the revert after it does what it would have done, and not more.
+func TestSeenHalfDone(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds the program")
+	}
+	program := build(t)
+	revert := []string{"revert", "--session", session, "--yes", "--json"}
+	w := newWorld(t, program, scenario{name: "revert", args: revert, prepare: commanded})
+	tree, store := w.project+"/", filepath.Join(w.project, ".agent")
+	for name, args := range map[string][]string{"revert": revert, "restore": {"restore", "prev", "--yes", "--json"}} {
+		w.args = args
+		half := 0
+		for n := 1; ; n++ {
+			w.store(w.start)
+			seen := 0
+			r := w.trace(func(c *tracee.Call) tracee.Fate {
+				if !c.Changes || !strings.HasPrefix(c.Path, tree) || strings.HasPrefix(c.Path, store) {
+					return tracee.Fate{}
+				}
+				seen++
+				return tracee.Fate{Kill: seen == n}
+			})
+			if log := w.rewind("log", "--json"); r.Code == 0 || strings.Contains(log, name+`"`) {
+				break // it was done
+			}
+			v := &verdict{world: w, when: name + " killed, and seen"}
+			dead := v.mine(v.load())
+			w.prompt = 3
+			w.rewind("hook", "claude")
+			w.prompt = 0
+			if n%2 == 0 {
+				plan, _, _ := w.command("undo-restore", "--dry-run", "--json")
+				if done, _, _ := w.command("undo-restore", "--json"); countPaths(plan) != countPaths(done) {
+					v.wrong("put back: the dry run says\n%s, and then\n%s", plan, done)
+				}
+				if now := v.mine(v.load()); !same(now, w.user[0]) {
+					v.wrong("put back: %s", difference(now, w.user[0]))
+				}
+			}
+			v.next(revert...)
+			if now := v.mine(v.load()); !same(now, w.user[1]) {
+				v.wrong("reverted: %s", difference(now, w.user[1]))
+			}
+			v.next("undo-restore")
+			if now := v.mine(v.load()); !same(now, w.user[0]) {
+				v.wrong("that taken back: %s", difference(now, w.user[0]))
+			}
+			if v.tell(r); !same(dead, w.user[0]) {
+				half++
+			}
+		}
+		if half < 3 {
+			t.Errorf("of %s only %d were seen half done", name, half)
+		}
+	}
+}
+
+// countPaths counts the paths in a document of undo-restore.
+func countPaths(document string) int { return strings.Count(document, `"path":`) }
+
+// commanded is a project after an agent's turn with one command.
+func commanded(w *world) {
+	w.rewind("init")
+	w.say(1)
+	for _, event := range []string{"PreToolUse", "PostToolUse"} {
+		hook := exec.Command(w.program, "hook", "claude")
+		hook.Dir, hook.Env = w.project, w.env()
+		hook.Stdin = strings.NewReader(fmt.Sprintf(`{"hook_event_name":%q,"session_id":%q,"transcript_path":%q,"cwd":%q,"prompt_id":"p1","tool_name":"Bash","tool_use_id":"toolu_1","tool_input":{"command":"make"}}`,
+			event, session, w.transcript(), w.project))
+		if out, err := hook.CombinedOutput(); err != nil {
+			w.Fatalf("%v: %s", err, out)
+		}
+		if event == "PreToolUse" {
+			must(w.T, os.RemoveAll(filepath.Join(w.project, "d/e")))
+			w.write("d/b.txt", "before\n"+strings.Repeat("two\n", 300))
+			w.write("new/f.txt", "five\n")
+			w.write("a.txt", "another\n")
+			must(w.T, os.Chmod(filepath.Join(w.project, "a.txt"), 0o755))
+		}
+	}
+	w.rewind("save")
+	w.write("d/b.txt", "before\n"+strings.Repeat("two\n", 300)+"after\n")
+}
