@@ -383,6 +383,9 @@ func (r *restoring) record(plan *restore.Plan, out *restore.Outcome) error {
 			return err
 		}
 	}
+	if len(out.Skips) > 0 {
+		r.op.Choices = notWhole(r.op.Choices)
+	}
 	return r.commitMove()
 }
 

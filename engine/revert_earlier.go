@@ -28,6 +28,7 @@ type workLine struct {
 	Call     string     `json:"call,omitempty"`
 	All      bool       `json:"all,omitempty"` // the whole session
 	Shared   bool       `json:"shared,omitempty"`
+	Whole    bool       `json:"whole,omitempty"` // all paths were looked at, and nothing of it was left
 	Turns    []turnLine `json:"turns,omitempty"`
 }
 
@@ -38,8 +39,8 @@ type turnLine struct {
 }
 
 // line is the work as the log keeps it.
-func (c *workChosen) line(shared bool) []byte {
-	l := workLine{Action: workAction, Agent: c.agent, Session: c.session, Subagent: c.subagent, Call: c.call, All: c.all, Shared: shared}
+func (c *workChosen) line(shared, whole bool) []byte {
+	l := workLine{Action: workAction, Agent: c.agent, Session: c.session, Subagent: c.subagent, Call: c.call, All: c.all, Shared: shared, Whole: whole}
 	if !c.all {
 		for _, t := range c.turns {
 			line := turnLine{PromptID: t.promptID, From: t.from.UnixNano()}
@@ -49,6 +50,10 @@ func (c *workChosen) line(shared bool) []byte {
 			l.Turns = append(l.Turns, line)
 		}
 	}
+	return l.encode()
+}
+
+func (l *workLine) encode() []byte {
 	data, err := json.Marshal(l)
 	if err != nil {
 		return nil // strings and numbers always encode
@@ -56,10 +61,26 @@ func (c *workChosen) line(shared bool) []byte {
 	return append(data, '\n')
 }
 
+// notWhole are the choices of a revert that could not do all of what it was to.
+func notWhole(choices string) string {
+	var all []byte
+	for line := range strings.Lines(choices) {
+		var w workLine
+		if json.Unmarshal([]byte(line), &w) == nil && w.Action == workAction && w.Whole {
+			w.Whole = false
+			all = append(all, w.encode()...)
+		} else {
+			all = append(all, line...)
+		}
+	}
+	return string(all)
+}
+
 // doneRevert is what an earlier revert says of itself.
 type doneRevert struct {
 	work    workChosen
 	shared  bool
+	whole   bool // and it stands
 	chosen  map[string][]ConflictChoice // by path
 	unknown bool
 }
@@ -86,7 +107,7 @@ func parseDone(op manifest.Operation) *doneRevert {
 		if json.Unmarshal([]byte(line), &w) != nil {
 			continue
 		}
-		d.unknown, d.shared = false, w.Shared
+		d.unknown, d.shared, d.whole = false, w.Shared, w.Whole
 		d.work = workChosen{agent: w.Agent, session: w.Session, subagent: w.Subagent, call: w.Call, all: w.All}
 		for _, t := range w.Turns {
 			one := turn{promptID: t.PromptID, from: time.Unix(0, t.From)}
@@ -116,6 +137,7 @@ func (r reverts) of(s *attribution.Step) *doneRevert {
 func readReverts(ctx context.Context, p *project.Project) (done, again reverts, err error) {
 	done, again = reverts{}, reverts{}
 	ops, err := Operations(ctx, p, 0)
+	standing, _ := stacks(ops)
 	for _, op := range ops {
 		of := op
 		switch op.Kind {
@@ -131,6 +153,7 @@ func readReverts(ctx context.Context, p *project.Project) (done, again reverts, 
 		if d.unknown {
 			continue
 		}
+		d.whole = d.whole && indexOf(standing, op.Seq) >= 0
 		if again[op.Seq] = d; op.Kind == manifest.OpRevert {
 			done[op.Seq] = d
 		}
@@ -141,13 +164,31 @@ func readReverts(ctx context.Context, p *project.Project) (done, again reverts, 
 // takenBack reports whether a revert of the same work has taken all of it out of a path, and neither the work nor
 // an operation has changed that since: then nothing of it is left there, whatever others made of what the revert left.
 func (v *reverting) takenBack(f *fileRevert) bool {
-	for i := len(f.steps) - 1; i >= 0 && !f.own[i+1]; i-- {
-		if s := &f.steps[i]; s.Class == attribution.Operation {
-			d := v.done.of(s)
-			return d != nil && len(d.chosen) == 0 && d.shared == v.o.IncludeShared && d.work.same(v.work)
+	var since uint64 // of the work's newest step, or the newest operation's
+	for i, s := range slices.Backward(f.steps) {
+		if f.own[i+1] {
+			since = s.To.Seq
+			break
+		}
+		if s.Class == attribution.Operation {
+			if d := v.done.of(&s); d != nil && d.took(v) {
+				return true
+			}
+			since = s.To.Seq
+			break
+		}
+	}
+	for seq, d := range v.again {
+		if seq >= since && d.whole && d.took(v) {
+			return true
 		}
 	}
 	return false
+}
+
+// took reports whether it took back the same work, and left no place of it.
+func (d *doneRevert) took(v *reverting) bool {
+	return len(d.chosen) == 0 && d.shared == v.o.IncludeShared && d.work.same(v.work)
 }
 
 // takenBy says how the j-th version was made, where a revert made it that says whose work it took back; else nil.

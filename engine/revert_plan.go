@@ -114,7 +114,6 @@ func (v *reverting) plan() (*restore.Plan, error) {
 	if slices.ContainsFunc(v.out.Conflicts, func(c RevertConflict) bool { return c.Choice == RefuseConflicts }) {
 		return nil, &ConflictError{v.out}
 	}
-	v.op.Choices = v.choices()
 	plan := &restore.Plan{}
 	if target != v.now {
 		if plan, err = v.planFiles(target); err != nil {
@@ -122,6 +121,7 @@ func (v *reverting) plan() (*restore.Plan, error) {
 		}
 	}
 	plan.Skips = append(plan.Skips, v.skips...)
+	v.op.Choices = v.choices(plan)
 	slices.SortFunc(plan.Skips, func(a, b problem.Problem) int { return strings.Compare(a.Path, b.Path) })
 	return plan, nil
 }
@@ -327,11 +327,11 @@ func (v *reverting) tell() {
 }
 
 // choices says for the log what was chosen, and of which paths.
-func (v *reverting) choices() string {
+func (v *reverting) choices(plan *restore.Plan) string {
 	if len(v.files) == 0 {
 		return ""
 	}
-	lines := v.work.line(v.o.IncludeShared)
+	lines := v.work.line(v.o.IncludeShared, v.sel == nil && len(plan.Skips) == 0 && len(v.out.Conflicts) == 0)
 	for _, c := range v.out.Conflicts {
 		lines = append(lines, pathLine(c.Path, string(c.Choice))...)
 	}
