@@ -24,6 +24,10 @@ func main() {
 	}
 }
 
+// eager lets a browser that knows it compile the whole script beside the page while it is loaded, and not piece by piece
+// while the page is drawn for the first time.
+const eager = "//# allFunctionsCalledOnLoad\n"
+
 // Bundle gives the files of dist, by their names.
 func Bundle(dir string) (map[string][]byte, error) {
 	r := api.Build(api.BuildOptions{
@@ -39,6 +43,7 @@ func Bundle(dir string) (map[string][]byte, error) {
 	for _, f := range r.OutputFiles {
 		out[f.Path[len(f.Path)-len(base(f.Path)):]] = f.Contents
 	}
+	out["app.js"] = append([]byte(eager), out["app.js"]...)
 	page, err := os.ReadFile(dir + "/index.html")
 	out["index.html"] = page
 	return out, err

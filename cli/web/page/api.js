@@ -1,9 +1,11 @@
 // Requests. The token is kept for this tab alone, and sent with each of them; there is no cookie.
 // A page that is a file has its answers with it.
 import { shared, get as fromFile, stream as linesFromFile } from "./island.js";
+import { painted } from "./calm.js";
 export { shared };
 
-const KEY = "rewind-token";
+const KEY = "rewind-token"; // of sessionStorage: the page is still logged in when it is loaded again
+let token = "";
 
 export class Failure extends Error {
   constructor(status, body) {
@@ -13,6 +15,9 @@ export class Failure extends Error {
     this.body = body;
   }
 }
+
+export const FIRST = 200; // rows that are shown before all are known
+export const ALL = { form: "columns" }; // what all rows are asked for with
 
 // What the server gave with the login, for the questions that the page would ask first.
 const given = new Map();
@@ -35,16 +40,38 @@ export function prepared(path, args = {}) {
   return v;
 }
 
-export const FIRST = 200; // rows that are shown before all are known
+// Requests that were sent before whoever wants the answer asks for it: the page is drawn meanwhile.
+const sent = new Map(); // { answer, stop } by address
+
+// ahead sends them, and gives up those that nobody has asked for since it was last called.
+export function ahead(...questions) {
+  if (shared) return;
+  for (const { stop } of sent.values()) stop.abort();
+  sent.clear();
+  for (const [path, args] of questions) {
+    const key = address(path, args), stop = new AbortController(), answer = request(key, { signal: stop.signal });
+    answer.catch(() => {}); // whoever asks is told
+    sent.set(key, { answer, stop });
+  }
+}
+
+// aheadOfAll asks for all rows, where what is drawn first is there: nothing else is asked before it.
+export function aheadOfAll({ project, start }) {
+  if (start && start.look && start.timeline.more) ahead([`p/${project}/timeline`, ALL]);
+}
+
+// taken is a request that was sent before, as one that is sent now.
+function taken(key, signal) {
+  const early = sent.get(key);
+  sent.delete(key);
+  if (early && signal) signal.aborted ? early.stop.abort() : signal.addEventListener("abort", () => early.stop.abort());
+  return early && early.answer;
+}
 
 // logIn exchanges the one-time code of the address for a token, and asks other tabs where there is none. It gives what
 // the page begins with.
 export async function logIn(project) {
   if (shared) return get("projects");
-  const channel = new BroadcastChannel("rewind");
-  channel.onmessage = (e) => {
-    if (e.data === "who" && sessionStorage.getItem(KEY)) channel.postMessage({ token: sessionStorage.getItem(KEY) });
-  };
   const begun = globalThis.rewindLogin; // by begin.js, before this script was there
   globalThis.rewindLogin = undefined;
   const code = begun ? "" : new URLSearchParams(location.hash.slice(1)).get("code");
@@ -53,24 +80,36 @@ export async function logIn(project) {
     const r = await (begun || fetch("/api/v1/login", { method: "POST", body: JSON.stringify({ code, project }) }));
     const body = await r.json();
     if (r.ok) {
-      sessionStorage.setItem(KEY, body.token);
+      use(body.token);
       if (body.projects) return take(body);
     } else if (!sessionStorage.getItem(KEY)) throw new Failure(r.status, body);
   }
-  if (sessionStorage.getItem(KEY)) return take(await get("start", { project }));
-  const token = await new Promise((done) => {
+  if (!token && sessionStorage.getItem(KEY)) use(sessionStorage.getItem(KEY));
+  if (token) return take(await get("start", { project }));
+  const other = await new Promise((done) => {
     const asked = new BroadcastChannel("rewind");
     asked.onmessage = (e) => e.data.token && done(e.data.token);
     asked.postMessage("who");
     setTimeout(() => done(""), 300);
   });
-  if (!token) throw new Failure(401, { error: "this page is not logged in", hint: "rewind ui opens one that is" });
-  sessionStorage.setItem(KEY, token);
+  if (!other) throw new Failure(401, { error: "this page is not logged in", hint: "rewind ui opens one that is" });
+  use(other);
   return take(await get("start", { project }));
 }
 
+// use keeps the token for this tab, and tells it to those that ask for it. Both wait for other processes of the browser,
+// and so for what is drawn first.
+function use(its) {
+  token = its;
+  painted(() => {
+    sessionStorage.setItem(KEY, token);
+    const channel = new BroadcastChannel("rewind");
+    channel.onmessage = (e) => e.data === "who" && channel.postMessage({ token });
+  });
+}
+
 function request(path, options = {}) {
-  return fetch("/api/v1/" + path, { ...options, headers: { Authorization: "Bearer " + sessionStorage.getItem(KEY) } });
+  return fetch("/api/v1/" + path, { ...options, headers: { Authorization: "Bearer " + token } });
 }
 
 async function body(r) {
@@ -89,7 +128,8 @@ const question = (path) => path.split("/").pop();
 
 export const get = async (path, args = {}, signal) => {
   if (shared) return fromFile(question(path), args);
-  return prepared(path, args) ?? body(await request(address(path, args), { signal }));
+  const key = address(path, args);
+  return prepared(path, args) ?? body(await (taken(key, signal) ?? request(key, { signal })));
 };
 
 function address(path, args) {

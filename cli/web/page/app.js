@@ -1,6 +1,6 @@
 // The page: which project and place is looked at, and the keys.
 import { html, render, useState, useEffect, useLayoutEffect, useRef, useMemo, useCallback } from "./html.js";
-import { FIRST, prepared, get, post, logIn, stream, shared } from "./api.js";
+import { FIRST, ALL, prepared, ahead, aheadOfAll, get, post, logIn, stream, shared } from "./api.js";
 import { Timeline, Chart, Legend, filtered, joined, prepare, updated, title } from "./timeline.js";
 import { Files } from "./diff.js";
 import { Talk } from "./talk.js";
@@ -9,8 +9,8 @@ import { Plan, NameDialog } from "./plan.js";
 import { Compare } from "./compare.js";
 import { Film } from "./film.js";
 import { FilePage, Operations, Health, Search, Keys } from "./places.js";
-import { calm } from "./colour.js";
-import { Text, plain, raw, when } from "./text.js";
+import { calm, calmed } from "./calm.js";
+import { Text, plain, raw, when, number } from "./text.js";
 
 const OLD = 60000; // ms since the files were looked at, from which on it is said
 const LATER = 10000; // ms until all rows are read again, where what happened shows in few of them
@@ -126,7 +126,7 @@ function App({ project, projects, chooseProject, renew, readOnly, exported }) {
             begun ? (list.current = begun) : take(head);
             await Promise.race([opened.current.promise, new Promise((r) => setTimeout(r, 1000))]); // its question first: all rows may take long
           }
-          take(updated(before, await get(`p/${project}/timeline`, shared ? {} : { form: "columns", safety: folded ? 1 : "", list: have }, stop.signal)));
+          take(updated(before, await get(`p/${project}/timeline`, shared ? {} : { ...ALL, safety: folded ? 1 : "", list: have }, stop.signal)));
         }
         whole = true;
         calm();
@@ -141,6 +141,7 @@ function App({ project, projects, chooseProject, renew, readOnly, exported }) {
       }
     };
     const watch = async () => {
+      await calmed; // first what there is, then the news
       while (!stop.signal.aborted) {
         await seen(); // a tab in the background keeps no server alive
         if (stop.signal.aborted) return;
@@ -171,7 +172,8 @@ function App({ project, projects, chooseProject, renew, readOnly, exported }) {
         await new Promise((r) => setTimeout(r, 2000));
       }
     };
-    watch();
+    load();
+    if (!shared) watch();
     return () => stop.abort();
   }, [project, folded]);
 
@@ -184,12 +186,18 @@ function App({ project, projects, chooseProject, renew, readOnly, exported }) {
     addEventListener("focus", lookNow);
     return () => removeEventListener("focus", lookNow);
   }, [lookNow]);
+  // What a row that is chosen will be asked for, before it is drawn as such.
+  const ask = useCallback((r) => {
+    const other = marked && marked !== r.id ? marked : against;
+    ahead([`p/${project}/look`, { id: r.id, other }], [`p/${project}/talk`, { id: r.id }]);
+  }, [project, marked, against]);
   const choose = useCallback((n) => {
+    if (rows[n] && n !== chosen) ask(rows[n]);
     setChosen(n);
     picked.current = true;
     if (rows[n]) chosenID.current = rows[n].id;
     if (rows[n] && rows[n].id === "@") lookNow();
-  }, [rows]);
+  }, [rows, chosen, ask]);
   const goTo = (id, hit) => {
     const n = rows.findIndex((r) => r.id === id);
     if (n >= 0) {
@@ -275,7 +283,7 @@ function App({ project, projects, chooseProject, renew, readOnly, exported }) {
       <${Chart} rows=${rows} range=${range} setRange=${setRange} />
       <main class="three">
         <section class="left" aria-label="What happened">
-          <p class="total">${data ? `${shown.length.toLocaleString()} of ${rows.length.toLocaleString()} rows` : "…"}${data && !data.more && data.folded > 0 && html`, <button class="link" onClick=${() => setFolded(true)}>${data.folded.toLocaleString()} more without news</button>`}${folded && html`, <button class="link" onClick=${() => setFolded(false)}>without those that tell nothing</button>`}${range && html` <button class="link" onClick=${() => setRange(null)}>all times</button>`}</p>
+          <p class="total">${data ? `${number(shown.length)} of ${number(rows.length)} rows` : "…"}${data && !data.more && data.folded > 0 && html`, <button class="link" onClick=${() => setFolded(true)}>${number(data.folded)} more without news</button>`}${folded && html`, <button class="link" onClick=${() => setFolded(false)}>without those that tell nothing</button>`}${range && html` <button class="link" onClick=${() => setRange(null)}>all times</button>`}</p>
           ${data && !readOnly && (hunt ? html`<${Hunt} rows=${rows} row=${row} hunt=${hunt} set=${setHunt} goTo=${goTo} setAction=${setAction} />` : html`<p class="total"><button class="link" onClick=${() => setHunt({})}>find what broke it…</button></p>`)}
           ${data && !data.more && data.graph && html`<${Legend} project=${project} data=${data} />`}
           ${data && !shown.length && html`<p class="note empty">${rows.length ? html`No row has that${filter && !shared ? ": Enter searches the files" : ""}. <button class="link" onClick=${() => (setFilter(""), setKinds("all"), setRange(null))}>show all</button>` : "Nothing is saved yet: rewind save, or an agent's first prompt, makes the first checkpoint."}</p>`}
@@ -304,12 +312,11 @@ function Moment({ project, row, other, goTo, onHistory, readOnly, setAction, set
   // What can be otherwise than it was: now is, whenever something happened, and a row whose turn goes on.
   const stamp = row.id === "@" || other === "@" ? news : JSON.stringify(row.changes);
   useEffect(() => void (error && setTries(tries + 1)), [news]); // what went wrong may be right again
-  useEffect(() => {
+  // Before it is painted that a row is chosen: the answer is on its way meanwhile.
+  useLayoutEffect(() => {
     const stop = new AbortController();
     const answer = (v) => (setGot({ key, ...v }), opened());
-    const given = got && got.fresh && got.key === key ? Promise.resolve(got.look) : null; // with the login
-    if (given) got.fresh = false;
-    (given || get(`p/${project}/look`, { id: row.id, other }, stop.signal)).then((v) => {
+    const loads = (v) => {
       for (const f of v.files)
         if (f.left) f.load = () => get(`p/${project}/diff`, { id: row.id, other, path: raw(f) }).then((d) => {
           Object.assign(f, d, { left: false, failed: "" });
@@ -319,8 +326,13 @@ function Moment({ project, row, other, goTo, onHistory, readOnly, setAction, set
           f.failed = e.message;
           answer({ look: { ...v } });
         });
-      answer({ look: v });
-    }, (error) => error.name !== "AbortError" && answer({ error }));
+      return v;
+    };
+    if (got && got.fresh && got.key === key) { // with the login
+      got.fresh = false;
+      loads(got.look);
+      opened();
+    } else get(`p/${project}/look`, { id: row.id, other }, stop.signal).then((v) => answer({ look: loads(v) }), (error) => error.name !== "AbortError" && answer({ error }));
     return () => stop.abort();
   }, [project, key, tries, stamp]);
   useEffect(() => (setFile(null), setCall(null)), [key]);
@@ -375,9 +387,11 @@ function address(project, place) {
 
 const root = document.getElementById("app");
 try {
-  const { projects, read_only, exported } = await logIn(projectOf(location) || "");
+  const first = await logIn(projectOf(location) || "");
+  const { projects, read_only, exported } = first;
   root.textContent = "";
   render(html`<${Shell} first=${projects} readOnly=${read_only} exported=${exported} />`, root);
+  aheadOfAll(first);
 } catch (e) {
   root.textContent = "";
   render(html`<p class="warn" role="alert">${e.message}${e.hint ? ": " + e.hint : ""}</p>`, root);

@@ -1,5 +1,6 @@
 // Colours of code come from a worker, after the text is there; what comes back are lengths and classes, never markup.
 import { shared, unpack } from "./island.js";
+import { calmed } from "./calm.js";
 
 const names = {
   js: "javascript", mjs: "javascript", jsx: "javascript", ts: "typescript", tsx: "typescript", py: "python", go: "go", rs: "rust", c: "c", h: "c",
@@ -13,17 +14,12 @@ let own = null; // the worker that a file brings with it
 const waiting = new Map();
 let next = 0;
 
-// Who opens the page waits for its rows: the worker begins behind them, or after LATE.
-const LATE = 3000; // ms
-export let calm;
-const calmed = new Promise((done) => (calm = done));
-
 export async function colours(path, lines) {
   const base = path.split("/").pop().toLowerCase();
   const language = names[base] || names[base.includes(".") ? base.split(".").pop() : base];
   if (!language || lines.some((l) => l.length > 5000)) return null;
   if (shared && !worker) address = await (own ??= unpack("colours").blob().then((b) => URL.createObjectURL(new Blob([b], { type: "text/javascript" }))));
-  await Promise.race([calmed, new Promise((done) => setTimeout(done, LATE))]);
+  await calmed;
   if (!worker) {
     // The only address that may become code here: the policy's name stands in the server's.
     const trusted = globalThis.trustedTypes?.createPolicy("rewind-worker", { createScriptURL: () => address });

@@ -17,7 +17,7 @@ export function Talk({ project, id, stamp, call, diffOf, rowOf, goTo }) {
   const [lost, setLost] = useState("");
   const box = useRef();
   const wanted = useRef(null);
-  useEffect(() => {
+  useLayoutEffect(() => { // before it is painted that a row is chosen
     const stop = new AbortController();
     if (talk && talk.fresh && talk.id === id) return void (talk.fresh = false); // given with the login
     setError(null);

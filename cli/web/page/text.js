@@ -99,6 +99,7 @@ export function age(time, now = Date.now()) {
   return Math.floor(s / 86400) + "d";
 }
 
+// when writes a time. A browser needs 20 ms for the first one: nothing that is drawn first says one.
 export const when = (time) => new Date(time).toLocaleString();
 
 export function size(n) {
@@ -108,7 +109,10 @@ export function size(n) {
   }
 }
 
-export const count = (n, one, many) => n.toLocaleString() + " " + (n === 1 ? one : many);
+// number writes a number. A browser needs milliseconds for the first one that it separates.
+export const number = (n) => (n < 1000 ? String(n) : n.toLocaleString());
+
+export const count = (n, one, many) => number(n) + " " + (n === 1 ? one : many);
 
 export function Changes({ of }) {
   if (!of) return null;

@@ -1,6 +1,7 @@
 // The timeline: rows in a list of which only the visible ones are drawn, the graph beside them, sizes above.
 import { html, useState, useEffect, useRef, useMemo, useLayoutEffect } from "./html.js";
 import { get } from "./api.js";
+import { calmed, useCalm } from "./calm.js";
 import { Text, Changes, age, when, plain } from "./text.js";
 
 const ROW = 28; // px
@@ -123,6 +124,9 @@ function front(r) {
   return html`<span class="dirs"><${Text} of=${r.text.slice(0, cut)} most=${300} /></span><span class="base"><${Text} of=${r.text.slice(cut)} most=${300} /></span>`;
 }
 
+// drawn are the places of the rows that are drawn for a view: those that are seen, and spare ones.
+const drawn = (v) => ({ from: Math.floor(v.top / ROW) - v.spare, to: Math.ceil((v.top + v.height) / ROW) + v.spare });
+
 // Timeline is the list. ends are the two rows of a comparison: { a, b }.
 export function Timeline({ data, shown, chosen, marked, choose, open, graph, ends, tap }) {
   const ref = useRef();
@@ -130,15 +134,18 @@ export function Timeline({ data, shown, chosen, marked, choose, open, graph, end
   const begun = useRef(false);
   const rest = useRef(0);
   const at = shown.indexOf(chosen);
+  const calm = useCalm();
   // Spare rows come once the list rests: neither what is drawn first nor what flies by needs them.
   const see = (el) => {
     setView((v) => {
-      const top = el.scrollTop, height = el.clientHeight;
-      const spare = v.spare > 1 && Math.abs(top - v.top) < height / 2 ? SPARE : 1;
-      return v.top === top && v.height === height && v.spare === spare ? v : { top, height, spare };
+      const now = { top: el.scrollTop, height: el.clientHeight, spare: 1 };
+      const seen = drawn({ ...now, spare: 0 }), there = drawn(v);
+      if (seen.from >= there.from && seen.to <= there.to) return v;
+      if (v.spare > 1 && Math.abs(now.top - v.top) < now.height / 2) now.spare = SPARE;
+      return now;
     });
     clearTimeout(rest.current);
-    rest.current = setTimeout(() => setView((v) => (v.spare === SPARE ? v : { ...v, spare: SPARE })), REST);
+    rest.current = setTimeout(() => calmed.then(() => ref.current && setView({ top: ref.current.scrollTop, height: ref.current.clientHeight, spare: SPARE })), REST);
   };
   useLayoutEffect(() => {
     const watch = new ResizeObserver(() => ref.current && see(ref.current));
@@ -155,8 +162,8 @@ export function Timeline({ data, shown, chosen, marked, choose, open, graph, end
     if (y < el.scrollTop) el.scrollTop = y;
     else if (y + ROW > el.scrollTop + el.clientHeight) el.scrollTop = y + ROW - el.clientHeight;
   }, [at, shown]);
-  const from = Math.max(0, Math.floor(view.top / ROW) - view.spare);
-  const to = Math.min(shown.length, Math.ceil((view.top + view.height) / ROW) + view.spare);
+  const from = Math.max(0, drawn(view).from);
+  const to = Math.min(shown.length, drawn(view).to);
   const rows = [];
   const width = graph ? (graph.Columns + graph.Tracks + 1) * LANE : 0;
   for (let i = from; i < to; i++) {
@@ -166,7 +173,7 @@ export function Timeline({ data, shown, chosen, marked, choose, open, graph, end
       class=${"row k-" + r.kind + (n === chosen ? " chosen" : "") + (marked === r.id ? " marked" : "") + (ends && (ends.a === r.id || ends.b === r.id) ? " end" : "") + (r.dim ? " dim" : "")}
       style=${{ top: i * ROW + "px", paddingLeft: width + 8 + "px" }} onClick=${() => (choose(n), ref.current.focus(), tap && tap())} onDblClick=${() => open(n)}>
       <span class="n">${r.n || (r.id === "@" ? "@" : "")}</span>
-      <span class="age" title=${new Date(r.ms).toLocaleString()}>${r.id === "@" ? "" : age(r.ms)}</span>
+      <span class="age" title=${calm ? when(r.ms) : undefined}>${r.id === "@" ? "" : age(r.ms)}</span>
       <span class="why"><${Text} of=${r.why || (r.id === "@" ? "now" : "")} most=${60} /></span>
       ${ends && (ends.a === r.id || ends.b === r.id) && html`<span class="badge">${ends.a === r.id ? "A" : "B"}</span>`}
       ${r.pinned && html`<span class="pin" title="pinned: gc keeps it">◆<span class="hidden">pinned</span></span>`}
@@ -296,7 +303,8 @@ const W = 1000, H = 36; // of the chart's own units
 export function Chart({ rows, range, setRange }) {
   const ref = useRef();
   const drag = useRef(null);
-  const all = useMemo(() => bars(rows, BARS), [rows]);
+  const calm = useCalm();
+  const all = useMemo(() => (calm ? bars(rows, BARS) : null), [rows, calm]);
   const drawn = useMemo(() => {
     if (!all) return null;
     const width = W / BARS - 1;
@@ -304,7 +312,8 @@ export function Chart({ rows, range, setRange }) {
     return [html`<path class="stored" d=${path(all.stored, (x, h) => `M${x} ${H / 2}v${-h}h${width}v${h}z`)} />`, html`<path class="churn" d=${path(all.churn, (x, h) => `M${x} ${H / 2}v${h}h${width}v${-h}z`)} />`,
       html`<path class="gap" d=${all.axis.gaps.map((g) => `M${((g / all.axis.length) * W).toFixed(1)} 0v${H}`).join("")} />`];
   }, [all]);
-  if (!all) return null;
+  if (!all && (calm || rows.length < 3)) return null;
+  if (!all) return html`<div class="brushed" aria-hidden="true"><div class="chart" /><span class="ends">…</span></div>`; // its place
   const { axis } = all;
   const px = (t) => (axis.at(t) / axis.length) * W;
   const time = (e) => {
