@@ -99,8 +99,9 @@ func (f *fileRevert) mayMove(i int) bool {
 	if hasContent(was) != hasContent(is) {
 		return true
 	}
-	// One file in the place of another.
-	return hasContent(was) && !sameContent(was, is) && (f.own[i+1] || f.steps[i].Class == attribution.Operation)
+	// One file in the place of another, or a link to where it is now.
+	return hasContent(was) && !sameContent(was, is) &&
+		(f.own[i+1] || f.steps[i].Class == attribution.Operation || (was.Kind == manifest.Symlink) != (is.Kind == manifest.Symlink))
 }
 
 // hasContent reports whether it is a file or a link.

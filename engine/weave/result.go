@@ -42,8 +42,13 @@ func (t *taking) result(o Options) Result {
 				in = t.before(&b)
 			case Markers:
 				left := func(l int32) bool { return t.lives(l, b.last) }
-				for _, line := range linediff.Markers(t.texts(region, t.isNow), t.texts(region, left), b.Before, o.Labels) {
-					r.add(none, line)
+				stay := t.those(region, t.isNow) // behind the first mark
+				for i, line := range linediff.Markers(t.texts(region, t.isNow), t.texts(region, left), b.Before, o.Labels) {
+					if i > 0 && i <= len(stay) {
+						r.add(stay[i-1], line)
+					} else {
+						r.add(none, line)
+					}
 				}
 				newest, b.AtEnd = b.End, len(r.Lines)
 				r.Blocks = append(r.Blocks, b)
@@ -91,6 +96,16 @@ func (t *taking) texts(lines []int32, in func(int32) bool) (out []string) {
 	for _, l := range lines {
 		if in(l) {
 			out = append(out, t.line(l))
+		}
+	}
+	return out
+}
+
+// those are the lines that are in.
+func (t *taking) those(lines []int32, in func(int32) bool) (out []int32) {
+	for _, l := range lines {
+		if in(l) {
+			out = append(out, l)
 		}
 	}
 	return out
