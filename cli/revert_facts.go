@@ -110,5 +110,8 @@ func (c *call) revertFacts(r *engine.Reverted, open bool) (facts []string) {
 	if n := len(left); n > 0 {
 		fact("Not covered: %s that this work wrote: %s", plural(n, "ignored file", "ignored files"), pathsText(left))
 	}
+	if len(r.Elsewhere) > 0 {
+		fact("%s, since it is outside this project: %s", did("Left alone", "Would be left alone"), pathsText(r.Elsewhere))
+	}
 	return facts
 }

@@ -294,6 +294,7 @@ type revertedView struct {
 	// NotCovered are ignored files that the work wrote: they are in no state, and stay.
 	NotCovered []pathView `json:"not_covered"`
 	Forgotten  []pathView `json:"forgotten"` // files whose history was forgotten: they stay
+	Elsewhere  []pathView `json:"elsewhere"` // absolute: what the work wrote outside the project, and stays
 }
 
 type turnView struct {
@@ -362,7 +363,7 @@ type nearView struct {
 
 func viewReverted(r *engine.Reverted) revertedView {
 	v := revertedView{restoredView: viewRestored(r.Restored), Reverted: []turnView{}, Merged: []mergedView{}, Kept: []keptView{},
-		Shared: []sharedView{}, Shell: []shellView{}, Near: []nearView{}, Moved: []movedView{}, Conflicts: viewConflicts(r.Conflicts), NotCovered: viewPaths(r.NotCovered), Forgotten: viewPaths(r.Forgotten)}
+		Shared: []sharedView{}, Shell: []shellView{}, Near: []nearView{}, Moved: []movedView{}, Conflicts: viewConflicts(r.Conflicts), NotCovered: viewPaths(r.NotCovered), Forgotten: viewPaths(r.Forgotten), Elsewhere: viewPaths(r.Elsewhere)}
 	for _, t := range r.Turns {
 		v.Reverted = append(v.Reverted, turnView{t.Agent, t.Session, t.PromptID, t.Prompt, t.Paths})
 	}

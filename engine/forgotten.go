@@ -56,10 +56,20 @@ func (b *blaming) forgotten(s *attribution.Step) (bool, error) {
 
 // forgotten are the files there whose history was forgotten since the work began: nobody knows whether it changed them.
 func (v *reverting) forgotten() (paths []string, err error) {
-	if len(v.work.turns) == 0 {
+	var from uint64
+	switch {
+	case len(v.work.turns) > 0:
+		from = v.work.turns[0].seq
+	case v.work.matched > 0:
+		newest, err := v.NewestInLog(v.ctx, 0, func(c *manifest.Checkpoint) bool { return !c.Time.After(v.work.first.Start) })
+		if newest == nil || err != nil {
+			return nil, err
+		}
+		from = newest.Seq
+	default:
 		return nil, nil
 	}
-	is, err := forgottenBefore(v.ctx, v.Project, v.work.turns[0].seq)
+	is, err := forgottenBefore(v.ctx, v.Project, from)
 	if is == nil || err != nil {
 		return nil, err
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/rewind-cli/rewind/engine/notice"
+	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/transcript"
 	"github.com/rewind-cli/rewind/manifest"
 )
@@ -75,6 +76,22 @@ func (r *Reverted) notice() (n notice.Notice) {
 		n.Kept = append(n.Kept, notice.Kept{Path: k.Path, From: k.From, To: k.To})
 	}
 	return n
+}
+
+// noticeAgain is what agents are told of a revert that is done again, beside its files: whose turns it took back.
+func noticeAgain(ctx context.Context, p *project.Project, op manifest.Operation) (n notice.Notice, err error) {
+	d := parseDone(op)
+	if n.Agent, n.Session = d.work.agent, d.work.session; n.Session == "" {
+		return n, nil
+	}
+	turns, err := turnsOf(ctx, p, n.Agent, n.Session)
+	for _, t := range turns {
+		of := d.work.all || slices.ContainsFunc(d.work.turns, func(o turn) bool { return o.promptID == t.promptID && o.from.Equal(t.from) })
+		if label := transcript.Label(t.prompt); of && label != "" && !t.from.After(op.Time) {
+			n.Prompts = append(n.Prompts, label)
+		}
+	}
+	return n, err
 }
 
 // noticeTime is how long a command goes on after its work for that.

@@ -52,6 +52,8 @@ type Reverted struct {
 	Near      []NearPart       // beside what goes, others changed something
 	// NotCovered are files there that the work wrote and that the rules leave out of every state: they stay.
 	NotCovered []string
+	// Elsewhere are absolute paths that are there, outside the project, which edits of the work wrote: they stay.
+	Elsewhere []string
 	// Forgotten are files there whose history was forgotten since the work began: they stay, whoever wrote them.
 	Forgotten []string
 	Moved     map[string]string // a rename that is taken back with later edits: new path to old

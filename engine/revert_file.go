@@ -380,7 +380,11 @@ func (v *reverting) register(f *fileRevert, links []link) {
 	}
 	first := slices.IndexFunc(links, func(l link) bool { return l.own })
 	f.to = links[first-1].entry
-	v.wholeConflict(f, links, others, "it is no text, and was changed again since")
+	reason := "it is no text, and was changed again since"
+	if slices.ContainsFunc(links, func(l link) bool { return l.entry != nil && l.entry.Size > patch.MaxText }) {
+		reason = "it is too large to be looked at line by line, and was changed again since"
+	}
+	v.wholeConflict(f, links, others, reason)
 }
 
 func sameKindDir(a, b *manifest.Entry) bool {

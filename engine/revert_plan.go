@@ -73,7 +73,7 @@ func (v *reverting) plan() (*restore.Plan, error) {
 	if err := v.beginningsThere(paths, steps); err != nil {
 		return nil, err
 	}
-	if v.out.NotCovered, err = v.notCovered(); err != nil {
+	if v.out.NotCovered, v.out.Elsewhere, err = v.notCovered(); err != nil {
 		return nil, err
 	}
 	if v.out.Forgotten, err = v.forgotten(); err != nil {
@@ -187,16 +187,23 @@ func (v *reverting) skipUnread(path string) {
 	v.skips = append(v.skips, p)
 }
 
-// notCovered are the files that the work's edits wrote, which are there, and which no state holds.
-func (v *reverting) notCovered() (paths []string, err error) {
+// notCovered are the files that the work's edits wrote, which are there, and which no state holds; elsewhere those of them
+// outside the project.
+func (v *reverting) notCovered() (paths, elsewhere []string, err error) {
 	var today *rules.Scopes
 	for _, path := range v.who.Declared(v.work.has) {
+		if file := filepath.FromSlash(path); filepath.IsAbs(file) {
+			if info, err := os.Lstat(file); err == nil && !info.IsDir() && v.sel == nil {
+				elsewhere = append(elsewhere, path)
+			}
+			continue
+		}
 		if v.sel != nil && !v.sel.Has(path) {
 			continue
 		}
 		if e, err := entryAt(v.tx.Load, v.now, path); err != nil || e != nil {
 			if err != nil {
-				return nil, err
+				return nil, nil, err
 			}
 			continue
 		}
@@ -211,7 +218,7 @@ func (v *reverting) notCovered() (paths []string, err error) {
 			paths = append(paths, path)
 		}
 	}
-	return paths, nil
+	return paths, elsewhere, nil
 }
 
 // back is how many prompts the conversation can go back instead; 0 where it cannot, or is as it was.

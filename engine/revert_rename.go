@@ -152,7 +152,7 @@ func (v *reverting) settleNames(list []*outcome, paths map[string]*fileRevert) e
 // taken says why a file cannot have a name; "" where it can.
 func (v *reverting) taken(o *outcome, list []*outcome, paths map[string]*fileRevert) (reason string, by []attribution.Work, err error) {
 	if v.sel != nil && (!v.sel.Has(o.name) || !v.sel.Has(o.at)) {
-		return "it was renamed, and not both of its names were chosen", nil, nil
+		return "it was renamed from " + patch.Quote(o.name) + ", and not both of its names were chosen", nil, nil
 	}
 	leaves, comes := false, false
 	for _, other := range list {

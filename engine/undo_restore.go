@@ -158,7 +158,12 @@ func takeBack(ctx context.Context, p *project.Project, o RestoreOptions, kind ma
 			r.takesBack = append(r.takesBack, op.Seq)
 		}
 		if len(back) == 1 {
-			r.of = originOf(ops, oldest).Kind
+			origin := originOf(ops, oldest)
+			if r.of = origin.Kind; kind == manifest.OpRedoRestore && r.of == manifest.OpRevert {
+				if r.notice, err = noticeAgain(ctx, r.Project, origin); err != nil {
+					return nil, err
+				}
+			}
 		}
 		r.op.Verb, r.op.Undoes, r.op.Checkpoint = verb, oldest.Seq, oldest.Safety
 		if err := r.reportTarget(oldest); err != nil {

@@ -16,7 +16,7 @@ type Window struct {
 	Summary                            string // the command line's first line, or the files; at most MaxToolSummary bytes
 	Class                              WindowClass
 	Edge                               WindowEdge
-	Files                              []string // below the root, with slashes: what an edit declares, what a command line writes
+	Files                              []string // below the root, with slashes: what an edit declares, what a command line writes; absolute: what an edit declares elsewhere
 	Background                         bool     // a command that goes on after its close
 }
 

@@ -1,6 +1,8 @@
 package hook
 
 import (
+	"path/filepath"
+
 	"github.com/rewind-cli/rewind/engine/checkpoint"
 	"github.com/rewind-cli/rewind/engine/window"
 	"github.com/rewind-cli/rewind/manifest"
@@ -22,7 +24,11 @@ func (c *Call) Leave() {
 		w.Summary = checkpoint.Summary(c.Project.Root(), *by)
 	}
 	for _, file := range e.Writes[:min(len(e.Writes), maxWrites)] {
-		w.Files = append(w.Files, belowThrough(c.Project, file)...)
+		rels := belowThrough(c.Project, file)
+		if len(rels) == 0 && e.Class == manifest.WindowEdit && filepath.IsAbs(file) {
+			rels = []string{filepath.ToSlash(filepath.Clean(file))} // elsewhere: a revert says that it stays
+		}
+		w.Files = append(w.Files, rels...)
 	}
 	_ = window.Append(c.Project, w)
 }

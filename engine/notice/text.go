@@ -88,6 +88,9 @@ func (n *Notice) lead(session string) string {
 	case manifest.OpUndoRestore:
 		return "The person took an earlier restore back, so that files are as before it"
 	case manifest.OpRedoRestore:
+		if prompts != "" {
+			return "The person took back again what you did in" + prompts
+		}
 		return "The person did a restore again that had been taken back"
 	}
 	return "The person restored files to " + state + before

@@ -33,6 +33,8 @@ func TestText(t *testing.T) {
 		{"a restore elsewhere", "b", "\n- The person restored files to their state of 2026-03-04 10:04 UTC: changed \"a.go\".\n", []Notice{restore}},
 		{"two", "a", "\n- The person undid the latest changes and brought files to their state of 2026-03-04 10:05 UTC: deleted \"x\", and 2 more.\n- The person took an earlier restore back, so that files are as before it: changed \"y\".\n",
 			[]Notice{undo, {Kind: manifest.OpUndoRestore, Count: 1, Paths: []Path{{"y", Changed}}}}},
+		{"a revert again", "a", "\n- The person took back again what you did in your turn on the prompt \"one\": changed \"y\".\n",
+			[]Notice{{Kind: manifest.OpRedoRestore, Session: "a", Prompts: []string{"one"}, Count: 1, Paths: []Path{{"y", Changed}}}}},
 		{"names forgotten", "a", "\n- The person did a restore again that had been taken back (2 files).\n", []Notice{{Kind: manifest.OpRedoRestore, Count: 2}}},
 	} {
 		want := c.want
