@@ -80,7 +80,7 @@ func notWhole(choices string) string {
 type doneRevert struct {
 	work    workChosen
 	shared  bool
-	whole   bool // and it stands
+	whole   bool                        // and it stands
 	chosen  map[string][]ConflictChoice // by path
 	unknown bool
 }

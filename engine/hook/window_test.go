@@ -75,14 +75,14 @@ func TestWindowsGoWithTheNextCheckpoint(t *testing.T) {
 	must(t, l.event(tool(manifest.WindowClose, "t1", abs("a"))))
 	must(t, l.event(tool(manifest.WindowOpen, "t2", abs("a")))) // debounced
 	l.do(func(_ context.Context, p *project.Project) error {
-		if got := inShort(window.Pending(p)); got != "1 t1 a,new/b; 2 t1 a; 1 t2 a" {
+		if got := inShort(window.Pending(p)); got != "1 t1 a,new/b,/elsewhere; 2 t1 a; 1 t2 a" {
 			t.Errorf("left for the next: %q", got)
 		}
 		return nil
 	})
 	l.person()
 	c := l.newest(1)[0].Checkpoint
-	if got := said(t, c); got != "1 t1 a,new/b; 2 t1 a; 1 t2 a" {
+	if got := said(t, c); got != "1 t1 a,new/b,/elsewhere; 2 t1 a; 1 t2 a" {
 		t.Errorf("the person's checkpoint says %q", got)
 	}
 	changed, err := manifest.ParseChanged(c.Changed)
