@@ -229,7 +229,7 @@ func pickPlan(p *pickedPlan, r *engine.Restored, target project.Listed, token in
 		fact(screen.Dim, "Conversation: stays; "+escape(r.Without.Error())+".")
 	}
 	for _, text := range firstN(r.Prompts, 5) {
-		fact(screen.Dim, "  undone: "+screen.Clip(firstLine(text), 100))
+		fact(screen.Dim, "  undoes: "+screen.Clip(firstLine(text), 100))
 	}
 	for _, line := range othersText("Also undoes", "Undoes", r) {
 		fact(screen.Yellow, line)

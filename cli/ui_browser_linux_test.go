@@ -321,7 +321,7 @@ func TestPageTakesBackATurn(t *testing.T) {
 	l.picture("ui")
 	l.click(".right button", "Revert this turn…")
 	l.until(`document.querySelector("dialog .go:not([disabled])")?.textContent === "Revert 1 path"`)
-	l.until(`document.querySelector("dialog h2").textContent.startsWith("Revert ")`)
+	l.until(`document.querySelector("dialog h2").textContent.startsWith("Revert ") && document.querySelector("dialog details summary").textContent === "replace 1"`)
 	l.click("dialog .go", "Revert")
 	l.until(`document.querySelector(".done")`)
 	if got := l.read("calc.go"); !strings.Contains(got, "a + b") {

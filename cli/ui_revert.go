@@ -60,7 +60,7 @@ func (s *uiSpace) planRevert(ctx context.Context, o engine.RevertOptions) (*uiPl
 	s.shownReverts++ // an id is never used again: another page may still show the plan that had it
 	id := fmt.Sprint("revert-", s.shownReverts)
 	s.reverts[id] = plannedRevert{o}
-	v := &uiPlan{Conflicts: len(r.Conflicts), ID: id, Title: "Nothing to revert", Facts: []string{}, Notes: []string{}, Files: []uiPlanFile{}, Others: []string{}}
+	v := &uiPlan{Conflicts: len(r.Conflicts), ID: id, Title: "Nothing to revert", Facts: []string{}, Notes: []string{}, Others: []string{}}
 	if changed(r.Restored) {
 		v.Facts = append(v.Facts, "Files: "+restoredLine(r.Restored))
 	}
@@ -68,14 +68,7 @@ func (s *uiSpace) planRevert(ctx context.Context, o engine.RevertOptions) (*uiPl
 	if len(r.Turns) > 0 {
 		v.Title = "Revert " + turnsText(r.Turns, false)
 	}
-	for _, g := range []struct {
-		action string
-		paths  []string
-	}{{"delete", r.Delete}, {"replace", r.Replace}, {"mode", r.Mode}, {"create", r.Create}} {
-		for _, path := range g.paths {
-			v.Files = append(v.Files, uiPlanFile{viewPath(path), g.action})
-		}
-	}
+	v.Files = planFiles(map[string][]string{"delete": r.Delete, "replace": r.Replace, "mode": r.Mode, "create": r.Create})
 	if len(r.Turns) == 0 && len(v.Facts) == 0 {
 		v.Facts = append(v.Facts, "It changed no file.")
 	}

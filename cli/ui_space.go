@@ -253,7 +253,8 @@ type uiPlan struct {
 
 type uiPlanFile struct {
 	pathView
-	Action string `json:"action"` // delete, replace, mode, create
+	Action string `json:"action"`           // delete, replace, mode, create
+	Around bool   `json:"around,omitempty"` // a directory that comes or goes with what is in it: it is not counted
 }
 
 func (s *uiSpace) Plan(ctx context.Context, body json.RawMessage) (any, error) {
@@ -318,10 +319,28 @@ func (s *uiSpace) viewPlan(p *screen.Plan) uiPlan {
 	for _, line := range p.Notes {
 		v.Notes = append(v.Notes, lineText(line))
 	}
+	byAction := map[string][]string{}
 	for _, f := range p.Files {
-		v.Files = append(v.Files, uiPlanFile{viewPath(f.Raw), f.Status})
+		byAction[f.Status] = append(byAction[f.Status], f.Raw)
 	}
+	v.Files = planFiles(byAction)
 	return v
+}
+
+// planFiles are the paths of a plan by what becomes of them, in the order in which they are told.
+func planFiles(byAction map[string][]string) []uiPlanFile {
+	out := []uiPlanFile{}
+	for _, action := range []string{"delete", "replace", "mode", "create"} {
+		paths := byAction[action]
+		around := map[string]bool{}
+		if action == "delete" || action == "create" {
+			around = engine.Around(paths)
+		}
+		for _, path := range paths {
+			out = append(out, uiPlanFile{viewPath(path), action, around[path]})
+		}
+	}
+	return out
 }
 
 // pagePath is a path as the page says it: the bytes of one that is no UTF-8 come after //, in base64.

@@ -419,19 +419,25 @@ func (r *restoring) putPaths(op *manifest.Operation, changes []restore.Change, m
 // CountPaths counts what came, or what went, as list does: a directory that came or went with what is in
 // it is said by that.
 func CountPaths(paths []string) int {
+	around := Around(paths)
+	n := 0
+	for _, p := range paths {
+		if !around[p] {
+			n++
+		}
+	}
+	return n
+}
+
+// Around are the directories that others of the paths are in.
+func Around(paths []string) map[string]bool {
 	parents := map[string]bool{}
 	for _, p := range paths {
 		for dir := path.Dir(p); dir != "." && !parents[dir]; dir = path.Dir(dir) {
 			parents[dir] = true
 		}
 	}
-	n := 0
-	for _, p := range paths {
-		if !parents[p] {
-			n++
-		}
-	}
-	return n
+	return parents
 }
 
 // commitOperation records an operation with what was put for it.

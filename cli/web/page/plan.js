@@ -2,10 +2,14 @@
 import { html, useState, useEffect, useRef } from "./html.js";
 import { get, post } from "./api.js";
 import { Patch } from "./diff.js";
-import { Text, Path, raw } from "./text.js";
+import { Text, Path, count, raw } from "./text.js";
 
 const MOST = 1000; // paths of a kind that are shown
-const words = { delete: "deleted", replace: "replaced", mode: "mode changed", create: "created" };
+const words = { delete: "delete", replace: "replace", mode: "change the mode of", create: "create" }; // nothing is done yet
+
+// paths counts files as the server does: a directory that comes or goes with what is in it is told by that.
+const paths = (files) => files.filter((f) => !f.around).length;
+const directories = (files) => count(files.length - paths(files), "directory", "directories");
 
 // Plan shows what an action would do, and does it. change(action) plans another instead.
 export function Plan({ project, action, close, done, change }) {
@@ -74,7 +78,7 @@ export function Plan({ project, action, close, done, change }) {
     ${plan && (plan.others || []).length > 0 && html`<div class="warn others"><ul>${plan.others.map((o) => html`<li><${Text} of=${o} /></li>`)}</ul>
       ${plan.instead && html`<button onClick=${() => change(plan.instead)}>Keep it: revert only this session's last ${plan.instead.turns === 1 ? "turn" : plan.instead.turns + " turns"}…</button>`}</div>`}
     ${plan && html`<ul class="facts">${plan.facts.map((f) => html`<li><${Text} of=${f} /></li>`)}</ul>`}
-    ${groups.map(([a, of]) => html`<details open=${of.length <= 12}><summary>${words[a]} ${of.length}</summary><ul class=${choosing ? "paths choose" : "paths"}>${of.slice(0, MOST).map((f) => html`<li class=${"act-" + a} key=${raw(f)}>
+    ${groups.map(([a, of]) => html`<details open=${of.length <= 12}><summary>${words[a]} ${paths(of)}${paths(of) < of.length && html` <span class="note">with ${directories(of)}</span>`}</summary><ul class=${choosing ? "paths choose" : "paths"}>${of.slice(0, MOST).map((f) => html`<li class=${"act-" + a} key=${raw(f)}>
       ${choosing ? html`<label><input type="checkbox" checked=${!picked || picked.has(raw(f))} onChange=${() => toggle(raw(f))} /> <span class="path"><${Path} of=${f} /></span></label>` : html`<span class="path"><${Path} of=${f} /></span>`}${lines && html`<${Lines} project=${project} f=${f} of=${lines} begin=${list.length <= FEW} />`}</li>`)}</ul>
       ${of.length > MOST && html`<p class="note">…and ${(of.length - MOST).toLocaleString()} more.</p>`}</details>`)}
     ${plan && plan.notes.map((n) => html`<p class="note"><${Text} of=${n} /></p>`)}
@@ -102,7 +106,7 @@ function Lines({ project, f, of, begin }) {
 
 const label = (action, plan) => {
   const verb = { restore: "Restore", undo: "Undo", redo: "Redo", revert: "Revert" }[action.verb];
-  return plan && plan.files.length ? `${verb} ${plan.files.length} ${plan.files.length === 1 ? "path" : "paths"}` : verb;
+  return plan && plan.files.length ? `${verb} ${count(paths(plan.files), "path", "paths")}` : verb;
 };
 
 // NameDialog names a checkpoint.

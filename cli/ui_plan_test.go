@@ -1,0 +1,73 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// The numbers of a plan are those of its paths, also where directories come and go with what is in them, and the result's
+// are the same; and a plan speaks of what would be, not of what was.
+func TestUIPlanAddsUp(t *testing.T) {
+	l := newUILab(t)
+	dir := l.env.Dir
+	l.write(filepath.Join(dir, "old", "deep", "x.txt"), "x\n")
+	l.write(filepath.Join(dir, "old", "y.txt"), "y\n")
+	if err := os.MkdirAll(filepath.Join(dir, "empty"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	l.run(l.env, "save", "with old")
+	for _, gone := range []string{"old", "empty"} {
+		if err := os.RemoveAll(filepath.Join(dir, gone)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	l.write(filepath.Join(dir, "new", "a", "b", "z.txt"), "z\n")
+	l.write(filepath.Join(dir, "a.txt"), "changed\n")
+	l.run(l.env, "save", "with new")
+	place := l.logIn(l.ui(l.env).URL)
+	var target string
+	for _, r := range l.rows(place) {
+		if strings.Contains(r.Text, "with old") {
+			target = r.ID
+		}
+	}
+	var plan uiPlan
+	if code := l.ask("POST", "/api/v1"+place+"/plans", uiAction{Verb: "restore", ID: target, Half: "code"}, &plan); code != 200 {
+		t.Fatal(code)
+	}
+	listed, all := map[string]int{}, 0
+	for _, f := range plan.Files {
+		all++
+		if !f.Around {
+			listed[f.Action]++
+		}
+	}
+	facts := strings.Join(plan.Facts, "\n")
+	for action, n := range map[string]int{"create": 3, "delete": 1, "replace": 1} {
+		if listed[action] != n || !strings.Contains(facts, fmt.Sprintf("%d to %s", n, action)) {
+			t.Errorf("%s: %d paths are listed of %d; facts: %s", action, listed[action], n, facts)
+		}
+	}
+	if all != 10 { // with the five directories around others
+		t.Errorf("%d paths are named: %+v", all, plan.Files)
+	}
+	past := regexp.MustCompile(`(?i)\b(created|replaced|deleted|restored|undone|reverted|taken back)\b`)
+	for _, text := range append(append([]string{plan.Title, plan.Question}, plan.Facts...), plan.Notes...) {
+		if said := past.FindString(text); said != "" {
+			t.Errorf("the plan says %q before anything is: %s", said, text)
+		}
+	}
+	var done struct{ Said string }
+	if code := l.ask("POST", "/api/v1"+place+"/plans/"+plan.ID+"/apply", nil, &done); code != 200 {
+		t.Fatal(code)
+	}
+	for _, want := range []string{"3 created", "1 deleted", "1 replaced"} {
+		if !strings.Contains(done.Said, want) {
+			t.Errorf("the result says %q, not %s", done.Said, want)
+		}
+	}
+}
