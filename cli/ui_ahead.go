@@ -65,11 +65,11 @@ func (s *uiSpace) begin(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		}
-		s.makeAll()
 		if release, err := s.take(ctx); err == nil {
 			_, _ = s.startNow(ctx) // whoever asks is told what is wrong
 			release()
 		}
+		s.makeAll() // then: it takes longer, and is asked for later
 	})
 }
 
@@ -84,7 +84,7 @@ func (s *uiSpace) Start(ctx context.Context) (any, error) {
 	if err != nil {
 		return nil, told(err)
 	}
-	s.makeAll()
+	defer s.makeAll()
 	a := &s.ahead
 	a.mu.Lock()
 	kept := a.start
@@ -173,19 +173,22 @@ func (s *uiSpace) makeAll() {
 	})
 }
 
-// takeAll gives all rows, once, where they were made ahead and are what they would be now; else nil. It waits for those
-// that are being made.
-func (a *uiAhead) takeAll(ctx context.Context, s *uiSpace) any {
+// await waits for all rows, where they are being made. Whoever does must not have the project: others ask meanwhile.
+func (a *uiAhead) await(ctx context.Context) {
 	a.mu.Lock()
 	making := a.making
 	a.mu.Unlock()
-	if making != nil {
-		select {
-		case <-making:
-		case <-ctx.Done():
-			return nil
-		}
+	if making == nil {
+		return
 	}
+	select {
+	case <-making:
+	case <-ctx.Done():
+	}
+}
+
+// takeAll gives all rows, once, where they were made ahead and are what they would be now; else nil.
+func (a *uiAhead) takeAll(s *uiSpace) any {
 	a.mu.Lock()
 	v, at := a.all, a.allAt
 	a.all = nil

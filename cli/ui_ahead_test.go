@@ -2,14 +2,17 @@ package cli
 
 import (
 	"encoding/json"
+	"io"
 	"os"
 	"path/filepath"
 	"reflect"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/rewind-cli/rewind/cli/screen"
 	"github.com/rewind-cli/rewind/engine/account"
+	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/timeline"
 )
 
@@ -131,5 +134,40 @@ func TestStoreStamp(t *testing.T) {
 	s.note("")
 	if _, ok := s.still(now); ok {
 		t.Error("what failed is kept")
+	}
+}
+
+// Who asks for all rows while they are made keeps nobody from asking something else.
+func TestUIAsksWhileAllIsMade(t *testing.T) {
+	t.Parallel()
+	l := newUILab(t)
+	p, err := project.Open(t.Context(), project.OpenOptions{Env: l.env, Root: l.env.Dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	s := newUISpace(&call{env: l.env, out: newOutput(Stdio{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard}, l.env, false)}, p)
+	made := make(chan struct{})
+	s.ahead.making = made
+	args := func(name string) string { return map[string]string{"form": "columns"}[name] }
+	got := make(chan error, 1)
+	go func() {
+		_, err := s.Ask(t.Context(), "timeline", args)
+		got <- err
+	}()
+	if _, err := s.Ask(t.Context(), "timeline", func(name string) string { return map[string]string{"limit": "1"}[name] }); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case err := <-got:
+		t.Fatalf("all rows before they were made: %v", err)
+	case <-time.After(20 * time.Millisecond):
+	}
+	s.ahead.mu.Lock()
+	s.ahead.making, s.ahead.all, s.ahead.allAt = nil, nil, time.Time{}
+	s.ahead.mu.Unlock()
+	close(made)
+	if err := <-got; err != nil {
+		t.Fatal(err)
 	}
 }

@@ -161,6 +161,9 @@ func (s *uiSpace) news() (string, error) {
 func (s *uiSpace) newsAt(log string) string { return log + "-" + s.watch.word() }
 
 func (s *uiSpace) Ask(ctx context.Context, what string, args web.Args) (v any, err error) {
+	if s.wantsAll(what, args) {
+		s.ahead.await(ctx)
+	}
 	release, err := s.take(ctx) // one question at a time
 	if err != nil {
 		return nil, err

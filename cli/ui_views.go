@@ -67,14 +67,20 @@ type uiSession struct {
 	Label string `json:"label"`
 }
 
+// wantsAll reports whether a question is what is answered ahead.
+func (s *uiSpace) wantsAll(what string, args web.Args) bool {
+	limit, _ := strconv.Atoi(args("limit"))
+	return what == "timeline" && limit <= 0 && args("form") == "columns" && args("safety") == "" && s.lists.named(args("list")) == nil
+}
+
 func (s *uiSpace) uiTimeline(ctx context.Context, args web.Args) (any, error) {
 	limit, _ := strconv.Atoi(args("limit"))
 	known := s.lists.named(args("list"))
 	scope, columns := screen.InProject, args("form") == "columns" || known != nil
 	if args("safety") != "" {
 		scope = screen.WithSafety
-	} else if limit <= 0 && columns && known == nil {
-		if v := s.ahead.takeAll(ctx, s); v != nil {
+	} else if s.wantsAll("timeline", args) {
+		if v := s.ahead.takeAll(s); v != nil {
 			return v, nil
 		}
 	}
