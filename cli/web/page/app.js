@@ -255,6 +255,7 @@ function App({ project, projects, chooseProject, renew, readOnly, exported }) {
   const name = projects.find((p) => p.id === project)?.name;
   useEffect(() => void (document.title = (row && place.page === "" ? title(row) + " · " : "") + plain(name) + " · rewind"), [row, name, place]);
   const other = marked && row && marked !== row.id ? marked : against;
+  const chart = useMemo(() => html`<${Chart} rows=${rows} range=${range} setRange=${setRange} />`, [rows, range]);
   const page = {
     film: () => html`<${Film} project=${project} rows=${rows} goTo=${goTo} />`,
     file: () => html`<${FilePage} project=${project} path=${place.path} at=${place} news=${data && data.news} goTo=${goTo} restore=${readOnly ? null : (id) => setAction({ verb: "restore", id, paths: [place.path] })} />`,
@@ -280,7 +281,7 @@ function App({ project, projects, chooseProject, renew, readOnly, exported }) {
     ${error && html`<p class="warn" role="alert"><${Text} of=${error.message} />${error.hint && html` (<${Text} of=${error.hint} />)`}</p>`}
     ${said && html`<p class="done" role="status"><${Text} of=${said} /> ${back && html`<button onClick=${() => (setSaid(""), setBack(""), setAction({ verb: back }))}>${back === "redo" ? "Redo…" : "Undo…"}</button>`} <button class="link" onClick=${() => setSaid("")}>dismiss</button></p>`}
     ${page ? html`<main class=${"place at-" + place.page}>${page()}</main>` : html`
-      <${Chart} rows=${rows} range=${range} setRange=${setRange} />
+      ${chart}
       <main class="three">
         <section class="left" aria-label="What happened">
           <p class="total">${data ? `${number(shown.length)} of ${number(rows.length)} rows` : "…"}${data && !data.more && data.folded > 0 && html`, <button class="link" onClick=${() => setFolded(true)}>${number(data.folded)} more without news</button>`}${folded && html`, <button class="link" onClick=${() => setFolded(false)}>without those that tell nothing</button>`}${range && html` <button class="link" onClick=${() => setRange(null)}>all times</button>`}</p>
@@ -347,6 +348,9 @@ function Moment({ project, row, other, goTo, onHistory, readOnly, setAction, set
     const at = busy || !look ? -1 : look.files.findIndex((f) => (f.calls || []).includes(id));
     return at >= 0 && (() => setFile({ at }));
   };
+  // They are drawn anew with another answer: until then those of the row before stay as they are.
+  const files = useMemo(() => look && html`<${Files} key=${got.key} files=${look.files} more=${look.more} onHistory=${onHistory} open=${file} linesOf=${other || shared ? null : (f, signal) => get(`p/${project}/lines`, { id: row.id, path: raw(f) }, signal)} said=${(id) => setCall({ call: id })}
+        onRestore=${isCheckpoint && !readOnly ? (path) => setAction({ verb: "restore", id: row.id, paths: [path] }) : null} />`, [got, file]);
   return html`<section class="middle" aria-label="What was said"><${Talk} key=${tries} project=${project} id=${row.id} stamp=${stamp} call=${call} diffOf=${diffOf} rowOf=${(id) => id !== row.id && known.has(id)} goTo=${goTo} /></section>
     <section class="right" aria-label="Files" aria-busy=${busy} tabindex="0">
       <div class="head"><h2><${Text} of=${title(row)} />${row.pinned && html` <span class="pin" title="pinned: gc keeps it">◆</span>`}</h2>
@@ -358,8 +362,7 @@ function Moment({ project, row, other, goTo, onHistory, readOnly, setAction, set
           ${!shared && html`<button aria-pressed=${against === "@"} onClick=${() => setAgainst(against === "@" ? "" : "@")}>Compare with now</button>`}
         </div>`}</div>
       ${error && html`<p class="warn" role="alert"><${Text} of=${error.message} />${error.hint && html` (<${Text} of=${error.hint} />)`}</p>`}
-      ${look ? html`<div class=${busy ? "stale" : ""}><p class="what"><${Text} of=${look.title} /></p><${Files} key=${got.key} files=${look.files} more=${look.more} onHistory=${onHistory} open=${file} linesOf=${other || shared ? null : (f, signal) => get(`p/${project}/lines`, { id: row.id, path: raw(f) }, signal)} said=${(id) => setCall({ call: id })}
-        onRestore=${isCheckpoint && !readOnly ? (path) => setAction({ verb: "restore", id: row.id, paths: [path] }) : null} /></div>` : !error && html`<p class="wait">…</p>`}
+      ${look ? html`<div class=${busy ? "stale" : ""}><p class="what"><${Text} of=${look.title} /></p>${files}</div>` : !error && html`<p class="wait">…</p>`}
     </section>`;
 }
 

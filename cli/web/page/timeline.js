@@ -130,64 +130,86 @@ const drawn = (v) => ({ from: Math.floor(v.top / ROW) - v.spare, to: Math.ceil((
 // Timeline is the list. ends are the two rows of a comparison: { a, b }.
 export function Timeline({ data, shown, chosen, marked, choose, open, graph, ends, tap }) {
   const ref = useRef();
-  const [view, setView] = useState(() => ({ top: 0, height: innerWidth > 900 ? innerHeight - 190 : innerHeight * 0.45, spare: 1 }));
+  const [last, setView] = useState(() => ({ top: 0, height: innerWidth > 900 ? innerHeight - 190 : innerHeight * 0.45, spare: 1 }));
+  const view = last.of === shown ? last : { ...last, spare: 1 }; // other rows have no spare ones yet
   const begun = useRef(false);
   const rest = useRef(0);
+  const kept = useRef(new Map()); // the rows as they were drawn, by their places
+  const seen = useRef({ top: 0, height: last.height }); // as the browser last said: asking it makes it lay out
+  const now = useRef();
+  now.current = shown;
   const at = shown.indexOf(chosen);
   const calm = useCalm();
   // Spare rows come once the list rests: neither what is drawn first nor what flies by needs them.
-  const see = (el) => {
-    setView((v) => {
-      const now = { top: el.scrollTop, height: el.clientHeight, spare: 1 };
-      const seen = drawn({ ...now, spare: 0 }), there = drawn(v);
-      if (seen.from >= there.from && seen.to <= there.to) return v;
-      if (v.spare > 1 && Math.abs(now.top - v.top) < now.height / 2) now.spare = SPARE;
-      return now;
-    });
+  const restSoon = () => {
     clearTimeout(rest.current);
-    rest.current = setTimeout(() => calmed.then(() => ref.current && setView({ top: ref.current.scrollTop, height: ref.current.clientHeight, spare: SPARE })), REST);
+    rest.current = setTimeout(() => calmed.then(() => ref.current && setView({ ...look(ref.current), spare: SPARE })), REST);
   };
+  const look = (el) => Object.assign(seen.current, { top: el.scrollTop, height: el.clientHeight, of: now.current });
+  const see = (el) => {
+    const next = { ...look(el), spare: 1 };
+    setView((v) => {
+      const wanted = drawn({ ...next, spare: 0 }), there = drawn(v.of === next.of ? v : { ...v, spare: 1 });
+      if (wanted.from >= there.from && wanted.to <= there.to) return v;
+      return v.spare > 1 && Math.abs(next.top - v.top) < next.height / 2 ? { ...next, spare: SPARE } : next;
+    });
+    restSoon();
+  };
+  useLayoutEffect(restSoon, [shown]);
   useLayoutEffect(() => {
     const watch = new ResizeObserver(() => ref.current && see(ref.current));
     watch.observe(ref.current);
     return () => (watch.disconnect(), clearTimeout(rest.current));
   }, []);
   useLayoutEffect(() => {
-    const el = ref.current;
     if (at < 0) return;
-    const y = at * ROW;
+    const y = at * ROW, { top, height } = seen.current;
     const first = !begun.current;
     begun.current = true;
-    if (first && y + ROW <= view.height) return; // it is seen, whatever the browser will lay out
-    if (y < el.scrollTop) el.scrollTop = y;
-    else if (y + ROW > el.scrollTop + el.clientHeight) el.scrollTop = y + ROW - el.clientHeight;
+    if (first && y + ROW <= view.height || y >= top && y + ROW <= top + height) return; // it is seen, whatever the browser will lay out
+    ref.current.scrollTop = y < top ? y : y + ROW - height;
+    look(ref.current);
   }, [at, shown]);
   const from = Math.max(0, drawn(view).from);
   const to = Math.min(shown.length, drawn(view).to);
   const rows = [];
+  const act = useRef({}).current; // what a row does, of the last time that the list was drawn
+  act.choose = (n) => (choose(n), ref.current.focus(), tap && tap());
+  act.open = open;
   const width = graph ? (graph.Columns + graph.Tracks + 1) * LANE : 0;
+  const lines = useMemo(() => graph && html`<${Graph} graph=${graph} from=${from} to=${to} width=${width} />`, [graph, from, to, width]);
+  const old = kept.current;
+  kept.current = new Map();
   for (let i = from; i < to; i++) {
-    const n = shown[i];
-    const r = data.rows[n];
-    rows.push(html`<div key=${r.id} id=${"row-" + n} role="option" aria-selected=${n === chosen} aria-posinset=${i + 1} aria-setsize=${shown.length}
-      class=${"row k-" + r.kind + (n === chosen ? " chosen" : "") + (marked === r.id ? " marked" : "") + (ends && (ends.a === r.id || ends.b === r.id) ? " end" : "") + (r.dim ? " dim" : "")}
-      style=${{ top: i * ROW + "px", paddingLeft: width + 8 + "px" }} onClick=${() => (choose(n), ref.current.focus(), tap && tap())} onDblClick=${() => open(n)}>
-      <span class="n">${r.n || (r.id === "@" ? "@" : "")}</span>
-      <span class="age" title=${calm ? when(r.ms) : undefined}>${r.id === "@" ? "" : age(r.ms)}</span>
-      <span class="why"><${Text} of=${r.why || (r.id === "@" ? "now" : "")} most=${60} /></span>
-      ${ends && (ends.a === r.id || ends.b === r.id) && html`<span class="badge">${ends.a === r.id ? "A" : "B"}</span>`}
-      ${r.pinned && html`<span class="pin" title="pinned: gc keeps it">◆<span class="hidden">pinned</span></span>`}
-      <span class="text" title=${r.text && r.text.length > 40 ? plain(r.text).slice(0, 300) : undefined}>${front(r)}</span>
-      <${Changes} of=${r.changes} />
-    </div>`);
+    const n = shown[i], r = data.rows[n];
+    const is = { r, i, n, count: shown.length, number: r.n, old: r.id === "@" ? "" : age(r.ms), chosen: n === chosen, marked: marked === r.id, end: ends ? (ends.a === r.id ? "A" : ends.b === r.id ? "B" : "") : "", width, calm };
+    const before = old.get(i);
+    const row = before && Object.keys(is).every((k) => is[k] === before.is[k]) ? before : { is, drawn: drawRow(is, act) };
+    kept.current.set(i, row);
+    rows.push(row.drawn);
   }
   return html`<div class="timeline" role="listbox" tabindex="0" aria-label="Timeline" aria-activedescendant=${at >= 0 ? "row-" + chosen : undefined} ref=${ref}
     onScroll=${(e) => see(e.target)}>
     <div class="space" style=${{ height: shown.length * ROW + "px" }} role="presentation">
-      ${graph && html`<${Graph} graph=${graph} from=${from} to=${to} width=${width} />`}
+      ${lines}
       ${rows}
     </div>
   </div>`;
+}
+
+// drawRow draws a row, which is the same as before where is is.
+function drawRow({ r, i, n, count, number, old, chosen, marked, end, width, calm }, act) {
+  return html`<div key=${r.id} id=${"row-" + n} role="option" aria-selected=${chosen} aria-posinset=${i + 1} aria-setsize=${count}
+      class=${"row k-" + r.kind + (chosen ? " chosen" : "") + (marked ? " marked" : "") + (end ? " end" : "") + (r.dim ? " dim" : "")}
+      style=${{ top: i * ROW + "px", paddingLeft: width + 8 + "px" }} onClick=${() => act.choose(n)} onDblClick=${() => act.open(n)}>
+      <span class="n">${number || (r.id === "@" ? "@" : "")}</span>
+      <span class="age" title=${calm ? when(r.ms) : undefined}>${old}</span>
+      <span class="why"><${Text} of=${r.why || (r.id === "@" ? "now" : "")} most=${60} /></span>
+      ${end && html`<span class="badge">${end}</span>`}
+      ${r.pinned && html`<span class="pin" title="pinned: gc keeps it">◆<span class="hidden">pinned</span></span>`}
+      <span class="text" title=${r.text && r.text.length > 40 ? plain(r.text).slice(0, 300) : undefined}>${front(r)}</span>
+      <${Changes} of=${r.changes} />
+    </div>`;
 }
 
 // Graph draws lanes (sessions and forks) and arcs (restores) of the rows from to.
