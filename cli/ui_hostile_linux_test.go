@@ -162,6 +162,7 @@ func TestPageHostile(t *testing.T) {
 	}
 	l.click(".place button", "Restore this version")
 	l.until(`document.querySelector("dialog .go:not([disabled])")?.textContent === "Restore 1 path"`)
+	l.until(`!document.querySelector("dialog .wait")`) // lines that are asked for later differ no more
 	l.harmless("plan")
 	l.click("dialog .go", "Restore")
 	l.until(`document.querySelector(".done")`)
