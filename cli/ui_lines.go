@@ -29,38 +29,51 @@ type uiLineRun struct {
 func (s *uiSpace) uiLines(ctx context.Context, args web.Args) (any, error) {
 	out := uiLines{Runs: []uiLineRun{}}
 	r, err := s.row(args("id"))
-	if err != nil || r.To == nil {
+	if err != nil {
 		return out, err
 	}
-	o := engine.BlameOptions{Path: pagePath(args("path"))}
+	runs, err := runsAfter(ctx, s.p, r, pagePath(args("path")))
+	for _, run := range runs {
+		out.Runs = append(out.Runs, viewRun(r, run))
+	}
+	return out, err
+}
+
+// runsAfter says whose the lines of a file are, as a row left it; nothing where it has none.
+func runsAfter(ctx context.Context, p *project.Project, r *timeline.Row, path string) ([]engine.BlameRun, error) {
+	if r.To == nil {
+		return nil, nil
+	}
+	o := engine.BlameOptions{Path: path}
 	if !r.To.Now {
 		if r.To.ID == (manifest.CheckpointID{}) {
-			return out, nil // what an operation left
+			return nil, nil // what an operation left
 		}
-		l, err := resolve(ctx, s.p, r.To.ID.String())
+		l, err := resolve(ctx, p, r.To.ID.String())
 		if err != nil {
 			return nil, err
 		}
 		o.At = &l.Checkpoint
 	}
-	b, err := engine.Blame(ctx, s.p, o)
+	b, err := engine.Blame(ctx, p, o)
 	var not *engine.NotBlamedError
 	var none *project.NoPathError
 	if errors.As(err, &not) || errors.As(err, &none) {
-		return out, nil
+		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	for _, run := range b.Runs {
-		v := uiLineRun{Line: run.Start + 1, Count: run.Count, Who: runWho(run)}
-		if run.Step != nil {
-			all, some := run.Step.Of(func(w *attribution.Work) bool { return workOf(r, w) })
-			v.Own, v.Sure = some, all || !some && len(run.Step.Also) == 0 && !run.Step.AlsoOutside
-		}
-		out.Runs = append(out.Runs, v)
+	return b.Runs, nil
+}
+
+func viewRun(r *timeline.Row, run engine.BlameRun) uiLineRun {
+	v := uiLineRun{Line: run.Start + 1, Count: run.Count, Who: runWho(run)}
+	if run.Step != nil {
+		all, some := run.Step.Of(func(w *attribution.Work) bool { return workOf(r, w) })
+		v.Own, v.Sure = some, all || !some && len(run.Step.Also) == 0 && !run.Step.AlsoOutside
 	}
-	return out, nil
+	return v
 }
 
 // workOf reports whether work was done for a row: for its call, or else for its prompt.

@@ -46,6 +46,8 @@ type redactor struct {
 	starts  map[string][]string
 	replace *strings.Replacer
 	calls   map[string]bool // tool calls that were about precious files
+	short   map[string]bool // values that are not looked for alone: they stand everywhere
+	places  machinePlaces   // of this machine, which others are not told
 
 	count   int             // places in texts
 	leftOut map[string]bool // precious files that the rows are about
@@ -53,7 +55,7 @@ type redactor struct {
 
 // newRedactor compiles the setting. Error: *usageError.
 func newRedactor(patterns, precious []string) (*redactor, error) {
-	r := &redactor{begun: regexp.MustCompile(secretBegun), named: ignore.NewNamed(precious), marked: map[string]bool{}, values: map[string]bool{}, calls: map[string]bool{}, leftOut: map[string]bool{}}
+	r := &redactor{begun: regexp.MustCompile(secretBegun), named: ignore.NewNamed(precious), marked: map[string]bool{}, values: map[string]bool{}, calls: map[string]bool{}, leftOut: map[string]bool{}, short: map[string]bool{}}
 	for _, form := range secretForms {
 		r.forms = append(r.forms, regexp.MustCompile(form))
 	}
@@ -120,6 +122,9 @@ func (r *redactor) cut(s string) string {
 	if !was {
 		return s
 	}
+	if begun, ok := r.places.begun(end); ok {
+		return begun + "…"
+	}
 	for at := max(0, len(end)-4096); at+4 <= len(end); at++ {
 		for _, v := range r.starts[end[at:at+4]] {
 			if len(v) > len(end)-at && strings.HasPrefix(v, end[at:]) {
@@ -138,8 +143,11 @@ func (r *redactor) cut(s string) string {
 // patch is a patch without secrets: its lines stay lines, and their signs.
 func (r *redactor) patch(s string) string { return r.redact(s, 1) }
 
-// redact keeps of each further line of what it replaces that many bytes.
-func (r *redactor) redact(s string, keep int) string {
+// redact also tells files as others are told them.
+func (r *redactor) redact(s string, keep int) string { return r.places.told(r.secrets(s, keep)) }
+
+// secrets keeps of each further line of what it replaces that many bytes.
+func (r *redactor) secrets(s string, keep int) string {
 	if r.full && s != "" {
 		r.count++
 		return redactedMark

@@ -52,6 +52,7 @@ func (r *redactor) learn(content string) {
 			}
 			rest = rest[i+1:]
 			r.value(rest)
+			r.tooShort(rest)
 		}
 		r.value(line)
 	}
@@ -130,10 +131,22 @@ func (r *redactor) value(s string) {
 	}
 }
 
+// tooShort counts a value that is not looked for by itself. Its line is: beside its name it is redacted.
+func (r *redactor) tooShort(v string) {
+	v = strings.Trim(v, " \t\r\n\"',;`[]{}")
+	usual := strings.Contains(usualValues, " "+strings.ToLower(v)+" ")
+	if v != "" && len(v) < leastValue && !usual && strings.IndexFunc(v, func(c rune) bool { return unicode.IsLetter(c) || unicode.IsDigit(c) }) >= 0 {
+		r.short[v] = true
+	}
+}
+
 // keep notes one text that is not to be seen.
 func (r *redactor) keep(v string) {
 	v = strings.TrimSpace(v)
-	if len(v) < leastValue || r.values[v] || strings.Contains(usualValues, " "+strings.ToLower(v)+" ") ||
+	if len(v) < leastValue {
+		return
+	}
+	if r.values[v] || strings.Contains(usualValues, " "+strings.ToLower(v)+" ") ||
 		strings.IndexFunc(v, func(c rune) bool { return unicode.IsLetter(c) || unicode.IsDigit(c) }) < 0 {
 		return
 	}

@@ -76,6 +76,63 @@ func TestRedactor(t *testing.T) {
 	}
 }
 
+// Files are told from the project's root on, or from ~; what only begins like them is another.
+func TestMachinePlaces(t *testing.T) {
+	r, err := newRedactor(nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.places = newMachinePlaces("/home/alice/proj \"x\"", "/home/alice")
+	r.learned()
+	for in, want := range map[string]string{
+		`/home/alice/proj "x"/src/a.go`:               "src/a.go",
+		`{"file_path":"/home/alice/proj \"x\"/a.go"}`: `{"file_path":"a.go"}`,
+		`cd /home/alice/proj "x" && ls`:               "cd . && ls",
+		`/home/alice/proj "x"-old/a`:                  `~/proj "x"-old/a`,
+		"/home/alice/.ssh/config":                     "~/.ssh/config",
+		"file:///home/alice/a":                        "file://~/a",
+		"/home/alice":                                 "~",
+		"in /home/alice.":                             "in ~.",
+		"/home/alice2/a /home/alice-b":                "/home/alice2/a /home/alice-b",
+		"/mnt/home/alice/a":                           "/mnt~/a",
+		"~/.claude/projects/-home-alice-other/x":      "~/.claude/projects/-~-other/x",
+		"/home/alice/a:/home/alice/b":                 "~/a:~/b",
+		"/home/alice/\xff\xfe\n/home/alice/b":         "~/\xff\xfe\n~/b",
+	} {
+		if got := r.text(in); got != want {
+			t.Errorf("%q: %q, want %q", in, got, want)
+		}
+	}
+	if got := r.summary("ls /home/ali…", "/home/alice/p"); got != "ls ~…" {
+		t.Errorf("cut: %q", got)
+	}
+	r.places = newMachinePlaces("/", "/root")
+	for in, want := range map[string]string{"/root/a": "~/a", "https://host/root/a": "https://host/root/a", "/": "/", "/etc": "/etc"} {
+		if got := r.text(in); got != want {
+			t.Errorf("%q: %q, want %q", in, got, want)
+		}
+	}
+	if r.count > 0 {
+		t.Errorf("%d places count as secrets", r.count)
+	}
+}
+
+// A value that is too short to be looked for goes beside its name, and is counted.
+func TestRedactorShortValues(t *testing.T) {
+	r, err := newRedactor(nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.learn("PIN=4711\nexport K='abc'\nMODE=debug\nOK=true\nEMPTY=\nSEP=-\nLONG=long-enough\n")
+	r.learned()
+	if got := r.text("PIN=4711 and K='abc', but 4711 and abc"); got != redactedMark+" and "+redactedMark+", but 4711 and abc" {
+		t.Errorf("%q", got)
+	}
+	if len(r.short) != 2 {
+		t.Errorf("%d values are too short: %v", len(r.short), r.short)
+	}
+}
+
 // What stands in a precious file goes, however it is written there.
 func TestRedactorLearns(t *testing.T) {
 	r, err := newRedactor(nil, nil)

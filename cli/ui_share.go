@@ -34,6 +34,7 @@ const (
 	sharedLooks  = 40 << 20  // packed bytes of all looks
 	sharedTalk   = 24 << 20  // and of the conversation
 	sharedAtOnce = 200       // rows whose owners are asked for together
+	sharedBlames = 1000      // files of several, of which whose each line is stands there
 )
 
 // exportedPageView is what ui --export-html --json prints.
@@ -102,6 +103,7 @@ func exportPage(ctx context.Context, c *call, file string) error {
 	if err != nil {
 		return err
 	}
+	r.places = newMachinePlaces(p.Root(), c.env.Home)
 	session, err := c.sharedSession(ctx, p)
 	if err != nil {
 		return err
@@ -168,6 +170,7 @@ type sharing struct {
 	works       map[*attribution.Work]*attribution.Work // without secrets
 	checkpoints int
 	cut, unread int
+	blamed      int  // files whose lines were asked for
 	partial     bool // more was said after the newest checkpoint, which is not in it
 }
 
@@ -184,6 +187,9 @@ func (x *sharing) tell() {
 	}
 	if x.redact.count > 0 {
 		x.c.out.warn("%s redacted", plural(x.redact.count, "place in texts was", "places in texts were"))
+	}
+	if n := len(x.redact.short); n > 0 {
+		x.c.out.warn("%s in precious files: only redacted beside the name", shortValues(n))
 	}
 	if x.unread > 0 {
 		x.c.out.warn("%s could not be read", plural(x.unread, "conversation", "conversations"))
@@ -245,6 +251,9 @@ func (x *sharing) notes() []string {
 	if n := x.redact.count; n > 0 {
 		out = append(out, plural(n, "place in texts was", "places in texts were")+" redacted.")
 	}
+	if n := len(x.redact.short); n > 0 {
+		out = append(out, shortValues(n)+" in precious files: only redacted beside the name.")
+	}
 	if x.cut > 0 {
 		out = append(out, plural(x.cut, "long diff or text was", "long diffs or texts were")+" cut.")
 	}
@@ -255,6 +264,11 @@ func (x *sharing) notes() []string {
 		out = append(out, plural(x.unread, "conversation", "conversations")+" could not be read.")
 	}
 	return out
+}
+
+// shortValues names those that are too short to be looked for.
+func shortValues(n int) string {
+	return plural(n, "value is", "values are") + fmt.Sprintf(" shorter than %d bytes", leastValue)
 }
 
 type countingWriter struct {

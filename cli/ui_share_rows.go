@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/rewind-cli/rewind/engine/attribution"
@@ -93,7 +94,7 @@ func (x *sharing) looks(ctx context.Context, written *countingWriter) error {
 				v.Changes = &uiCounts{counts.Added, counts.Modified, counts.Deleted}
 			}
 			x.index.Timeline.Rows = append(x.index.Timeline.Rows, v)
-			look, err := x.look(ctx, at+i, r, x.cleanOwners(owned[i]).text("", false), written.n < sharedLooks)
+			look, err := x.look(ctx, at+i, r, x.cleanOwners(owned[i]), written.n < sharedLooks)
 			if err != nil {
 				return err
 			}
@@ -123,25 +124,27 @@ func (x *sharing) clean(r *timeline.Row) {
 	r.Tool, r.Summary = x.redact.text(r.Tool), x.redact.summary(r.Summary, x.p.Root())
 }
 
+// cleanWork does that for what an agent did; nil is nobody's.
+func (x *sharing) cleanWork(w *attribution.Work) *attribution.Work {
+	if w == nil {
+		return nil
+	}
+	if x.works[w] == nil {
+		own := *w
+		own.Prompt, own.Tool, own.Summary = x.redact.text(w.Prompt), x.redact.text(w.Tool), x.redact.summary(w.Summary, x.p.Root())
+		x.works[w] = &own
+	}
+	return x.works[w]
+}
+
 // cleanOwners does that for who changed what.
 func (x *sharing) cleanOwners(all owned) owned {
-	clean := func(w *attribution.Work) *attribution.Work {
-		if w == nil {
-			return nil
-		}
-		if x.works[w] == nil {
-			own := *w
-			own.Prompt, own.Tool, own.Summary = x.redact.text(w.Prompt), x.redact.text(w.Tool), x.redact.summary(w.Summary, x.p.Root())
-			x.works[w] = &own
-		}
-		return x.works[w]
-	}
 	out := make(owned, len(all))
 	for path, o := range all {
-		o.By = clean(o.By)
+		o.By = x.cleanWork(o.By)
 		also := make([]*attribution.Work, len(o.Also))
 		for i, w := range o.Also {
-			also[i] = clean(w)
+			also[i] = x.cleanWork(w)
 		}
 		o.Also = also
 		out[path] = o
@@ -150,20 +153,20 @@ func (x *sharing) cleanOwners(all owned) owned {
 }
 
 // look is what a row changed, without what is precious or too long.
-func (x *sharing) look(ctx context.Context, n int, r *timeline.Row, by func(string) string, room bool) (uiFiles, error) {
+func (x *sharing) look(ctx context.Context, n int, r *timeline.Row, whose owned, room bool) (uiFiles, error) {
 	out := uiFiles{Title: lookTitle(r), Files: []uiFileDiff{}}
 	files, err := x.src.ownFiles(ctx, r)
 	if err != nil {
 		return out, err
 	}
-	left := sharedLook
+	left, by := sharedLook, whose.text("", false)
 	for i, f := range files {
 		if f.Hidden || f.Precious() || x.redact.precious(f.Path) {
 			x.redact.leftOut[f.Path] = true
 			continue
 		}
 		v := viewFileDiff(f)
-		if x.redact.text(v.Path) != v.Path {
+		if x.redact.secrets(v.Path, 0) != v.Path {
 			continue // its name alone says it
 		}
 		if len(out.Files) == sharedFiles {
@@ -182,6 +185,11 @@ func (x *sharing) look(ctx context.Context, n int, r *timeline.Row, by func(stri
 			x.cut++
 		}
 		left -= len(v.Patch)
+		if mixed(whose[f.Path]) && v.Patch != "" {
+			if v.Whose, err = x.whose(ctx, r, f.Path, v.Patch); err != nil {
+				return out, err
+			}
+		}
 		key := v.Path
 		if v.Path64 != "" {
 			key = "//" + v.Path64
@@ -190,6 +198,55 @@ func (x *sharing) look(ctx context.Context, n int, r *timeline.Row, by func(stri
 		out.Files = append(out.Files, v)
 	}
 	return out, nil
+}
+
+// whose says of the lines that a patch brings whose they are, where that is not the row's alone: what the page would ask.
+func (x *sharing) whose(ctx context.Context, r *timeline.Row, path, patch string) (out []uiLineRun, err error) {
+	if x.blamed == sharedBlames {
+		return nil, nil // the file says who, too
+	}
+	x.blamed++
+	runs, err := runsAfter(ctx, x.p, r, path)
+	if project.IsDamage(err) {
+		return nil, nil
+	}
+	came := addedLines(patch)
+	for _, run := range runs {
+		if run.Step != nil {
+			step := *run.Step
+			step.By = x.cleanWork(step.By)
+			run.Step = &step
+		}
+		v := viewRun(r, run)
+		if v.Own && v.Sure || !slices.ContainsFunc(came, func(n int) bool { return n >= v.Line && n < v.Line+v.Count }) {
+			continue
+		}
+		out = append(out, v)
+	}
+	return out, err
+}
+
+// addedLines are the numbers of the lines that a patch brings.
+func addedLines(patch string) (out []int) {
+	at := 0 // 0: before the first hunk
+	for line := range strings.Lines(patch) {
+		if rest, ok := strings.CutPrefix(line, "@@ -"); ok {
+			if _, rest, ok = strings.Cut(rest, " +"); ok {
+				end := strings.IndexFunc(rest, func(c rune) bool { return c < '0' || c > '9' })
+				at, _ = strconv.Atoi(rest[:max(end, 0)])
+				continue
+			}
+		}
+		switch {
+		case at == 0 || line[0] == '-' || line[0] == '\\':
+		case line[0] == '+':
+			out = append(out, at)
+			at++
+		default:
+			at++
+		}
+	}
+	return out
 }
 
 // wholeLines is as much of a text as fits.
@@ -285,7 +342,7 @@ func (x *sharing) message(m conversation.Message, most int) uiMessage {
 			p.Text = redactedMark
 		}
 	}
-	v := viewMessage(m, x.calls)
+	v := viewMessage(m, x.calls, root)
 	for i := range v.Parts {
 		p := &v.Parts[i]
 		p.Text, p.About, p.Tool = x.redact.text(p.Text), x.redact.text(p.About), x.redact.text(p.Tool)

@@ -188,4 +188,14 @@ func TestPageLinesAndTimes(t *testing.T) {
 	l.click(".place td button", "a long file")
 	l.until(`document.querySelector(".right .patch tr.flash")?.textContent.includes("the needle")`)
 	l.clean()
+
+	// As a file, the page says it too.
+	file := filepath.Join(l.root, "..", "whose.html")
+	l.rewind("ui", "--export-html", file)
+	ended := l.openFile(file)
+	l.click(".row.k-prompt", "above it")
+	l.until(`document.querySelector(".right .patch .in.other, .right .patch .in.maybe")?.textContent.includes("another line above")`)
+	l.until(`![...document.querySelectorAll(".right .patch .in.other")].some((e) => e.textContent.includes("by the agent"))`)
+	l.picture("shared-whose")
+	ended()
 }

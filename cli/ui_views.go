@@ -228,6 +228,8 @@ type uiFileDiff struct {
 	By      string   `json:"by,omitempty"`     // who changed it; "" where nobody but the person did, or it is not known
 	Calls   []string `json:"calls,omitempty"`  // the agents' ids of the calls that did
 	Mixed   bool     `json:"mixed,omitempty"`  // several changed it, or could have: whose each line is can be asked
+	// Whose says of lines that came whose they are, where that is not the row's alone; only of a page that is a file.
+	Whose []uiLineRun `json:"whose,omitempty"`
 }
 
 // Bounds of one answer: a page shows the first, and asks for the rest as it is looked at.
@@ -265,7 +267,7 @@ func (s *uiSpace) uiLook(ctx context.Context, args web.Args) (any, error) {
 		v.By = by(f.Path)
 		v.Unread = unsaved && v.Patch == "" && !v.Binary && !v.Hidden
 		owner := whose[f.Path]
-		v.Mixed = (len(owner.Also) > 0 || owner.AlsoOutside) && v.Patch != ""
+		v.Mixed = mixed(owner) && v.Patch != ""
 		for _, w := range owner.Works() {
 			if w.Call != "" && len(v.Calls) < mostCalls && !slices.Contains(v.Calls, w.Call) {
 				v.Calls = append(v.Calls, w.Call)
@@ -321,6 +323,9 @@ func (s *uiSpace) uiDiffering(ctx context.Context, args web.Args) ([]engine.File
 		return files, "from " + pickedName(older) + " to " + pickedName(newer), err
 	}
 }
+
+// mixed reports whether a file is of several, or could be.
+func mixed(o attribution.Owner) bool { return len(o.Also) > 0 || o.AlsoOutside }
 
 func viewFileDiff(f engine.FileDiff) uiFileDiff {
 	return uiFileDiff{pathView: viewPath(f.Path), Status: string(letter(f.Change)), Added: f.Added, Deleted: f.Deleted,
@@ -421,7 +426,7 @@ func (s *uiSpace) uiTalk(ctx context.Context, args web.Args) (any, error) {
 	}
 	calls := s.rowsOfCalls(all)
 	for i, m := range all {
-		v := viewMessage(m, calls)
+		v := viewMessage(m, calls, s.p.Root())
 		v.Since = i >= held
 		if c := r.Checkpoint; c != nil {
 			v.Here = r.Kind == timeline.Prompt && m.Prompt && m.PromptID != "" && m.PromptID == c.PromptID ||
@@ -463,14 +468,15 @@ func (s *uiSpace) rowsOfCalls(messages []conversation.Message) map[string]string
 	return calls
 }
 
-// viewMessage is a message; calls are rows by the tool calls that they were taken before.
-func viewMessage(m conversation.Message, calls map[string]string) uiMessage {
+// viewMessage is a message; calls are rows by the tool calls that they were taken before. What a call is about is told
+// from root on.
+func viewMessage(m conversation.Message, calls map[string]string, root string) uiMessage {
 	kinds := [...]string{transcript.Words: "words", transcript.Thought: "thought", transcript.ToolCall: "call", transcript.ToolAnswer: "answer"}
 	v := uiMessage{At: m.At, Event: m.Event, Time: viewTime(m.Time), Prompt: m.Prompt, Cut: m.Cut}
 	for _, p := range m.Parts {
 		part := uiPart{Kind: kinds[p.Kind], Person: p.Role == transcript.User, Text: p.Text, Tool: p.Tool, Call: p.Call, Failed: p.Failed}
 		if p.Kind == transcript.ToolCall {
-			part.About, part.Row = conversation.GivenTo(p.Text), calls[p.Call]
+			part.About, part.Row = belowRoot(conversation.GivenTo(p.Text), root+"/"), calls[p.Call]
 		}
 		v.Parts = append(v.Parts, part)
 	}

@@ -143,7 +143,7 @@ export function Files({ files, more, onHistory, onRestore, open, said, linesOf }
 // File is one of them. Its lines are drawn once it is open.
 function File({ f, at, begin, onHistory, onRestore, said, linesOf, line }) {
   const [open, setOpen] = useState(begin);
-  const [whose, setWhose] = useState(null);
+  const [whose, setWhose] = useState(f.whose || null);
   useEffect(() => {
     if (!open || !f.mixed || !linesOf) return;
     const stop = new AbortController();

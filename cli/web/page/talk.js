@@ -2,7 +2,7 @@
 import { html, useState, useEffect, useLayoutEffect, useRef } from "./html.js";
 import { prepared, get } from "./api.js";
 import { flash } from "./diff.js";
-import { Text, age } from "./text.js";
+import { Text, age, plain } from "./text.js";
 
 const TRIES = 5; // earlier pages that are read in search of a call
 
@@ -76,11 +76,18 @@ function Part({ p, prompt, time, diffOf, rowOf, goTo }) {
   if (p.kind === "thought") return html`<details class="thought"><summary>thought</summary><p><${Text} of=${p.text} /></p></details>`;
   if (p.kind === "call") {
     const show = p.call && diffOf && diffOf(p.call);
-    return html`<div class="call" data-call=${p.call || undefined}><details><summary><b><${Text} of=${p.tool} most=${60} /></b> <${Text} of=${(p.about || "").split("\n")[0]} most=${200} /></summary><pre><${Text} of=${pretty(p.text)} /></pre></details>
+    return html`<div class="call" data-call=${p.call || undefined}><details><summary title=${plain((p.about || "").slice(0, 300))}><${Given} tool=${html`<b><${Text} of=${p.tool} most=${60} /></b>`} text=${(p.about || "").split("\n")[0]} /></summary><pre><${Text} of=${pretty(p.text)} /></pre></details>
       <span class="file-links">${show && html`<button class="link" title="What this call changed" onClick=${show}>diff</button>`}
       ${p.row && (!rowOf || rowOf(p.row)) && html`<button class="link" title="The moment before this call" onClick=${() => goTo(p.row)}>code</button>`}</span></div>`;
   }
   return html`<details class=${"answer" + (p.failed ? " failed" : "")}><summary>${p.failed ? "failed" : "answer"} <${Text} of=${p.text.split("\n")[0]} most=${120} /></summary><pre><${Text} of=${p.text} /></pre></details>`;
+}
+
+// Given is a tool and what a call was given. Of a path, the beginning goes where there is no room: its name says which file it is.
+function Given({ tool, text }) {
+  const cut = /\s/.test(text) ? -1 : text.lastIndexOf("/");
+  if (cut < 1) return html`${tool} <${Text} of=${text} most=${200} />`;
+  return html`<span class="given">${tool}<span class="dirs"><${Text} of=${text.slice(0, cut)} most=${300} /></span><span class="base"><${Text} of=${text.slice(cut)} most=${200} /></span></span>`;
 }
 
 function pretty(text) {
