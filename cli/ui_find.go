@@ -327,6 +327,9 @@ func (s *uiSpace) uiSearch(ctx context.Context, args web.Args, out io.Writer) er
 		return err
 	}
 	defer release()
+	if args("in") == "talk" {
+		return s.uiSearchTalk(ctx, m, out)
+	}
 	enc := json.NewEncoder(out)
 	makers := timeline.NewMakers(s.p, nil)
 	found := 0

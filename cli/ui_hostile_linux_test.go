@@ -153,7 +153,7 @@ func TestPageHostile(t *testing.T) {
 	l.press("Escape", "/")
 	l.ok(l.Type("second"))
 	l.press("Enter")
-	l.until(`document.querySelector(".place [role=status]")?.textContent === "1 line"`)
+	l.until(`document.querySelector(".place .files[role=status]")?.textContent === "1 line"`)
 	l.harmless("search")
 	l.click(".place button", ".txt")
 	l.until(`document.querySelectorAll(".versions li").length === 1 && document.querySelector(".patch .in")?.textContent.includes("second")`)
@@ -241,7 +241,7 @@ func TestPageAccessible(t *testing.T) {
 	l.press("Escape", "/")
 	l.ok(l.Type("a + b"))
 	l.press("Enter")
-	l.until(`document.querySelector(".place [role=status]")?.textContent.includes("line")`)
+	l.until(`document.querySelector(".place .files[role=status]")?.textContent.includes("line")`)
 	l.accessible("search")
 	l.clean()
 }

@@ -18,7 +18,7 @@ func TestPagePlacesFit(t *testing.T) {
 		{"health", `[...document.querySelectorAll("nav a")].find((a) => a.textContent === "health").click()`, `document.querySelector(".place h2") && !document.querySelector(".place .wait")`},
 		{"keys", `[...document.querySelectorAll("nav a")].find((a) => a.textContent === "keys").click()`, `document.querySelector(".place h2")`},
 		{"file", `history.pushState(null, "", location.pathname + "?at=file&path=calc.go"); dispatchEvent(new PopStateEvent("popstate"))`, `document.querySelectorAll(".versions li").length === 2`},
-		{"search", `history.pushState(null, "", location.pathname + "?at=search&q=Add"); dispatchEvent(new PopStateEvent("popstate"))`, `document.querySelector(".place [role=status]")?.textContent.includes("line")`},
+		{"search", `history.pushState(null, "", location.pathname + "?at=search&q=Add"); dispatchEvent(new PopStateEvent("popstate"))`, `document.querySelector(".place .files[role=status]")?.textContent.includes("line")`},
 	}
 	l.click(".row", "make Add faster")
 	for _, place := range places {

@@ -102,7 +102,7 @@ func TestPageFindsWhatBroke(t *testing.T) {
 	l.press("/")
 	l.ok(l.Type("return a"))
 	l.press("Enter")
-	l.until(`/^[2-9] lines$/.test(document.querySelector(".place [role=status]")?.textContent)`)
+	l.until(`/^[2-9] lines$/.test(document.querySelector(".place .files[role=status]")?.textContent)`)
 	var bare []string
 	l.ok(l.Eval(`[...document.querySelectorAll(".place td:nth-child(n+3)")].map((e) => e.textContent).filter((s) => s && s !== "now" && !/[a-z] /.test(s))`, &bare))
 	if len(bare) > 0 {
@@ -179,14 +179,30 @@ func TestPageLinesAndTimes(t *testing.T) {
 	l.press("/")
 	l.ok(l.Type("the needle"))
 	l.press("Enter")
-	l.until(`document.querySelector(".place [role=status]")?.textContent === "1 line"`)
+	l.until(`document.querySelector(".place .files[role=status]")?.textContent === "1 line"`)
 	l.picture("search")
-	l.click(".place td button", "calc_test.go")
+	l.click(".place .lines td button", "calc_test.go")
 	l.until(`document.querySelector(".versions [aria-pressed=true]") === document.querySelectorAll(".versions li button")[1] && document.querySelector(".version tr.flash")?.textContent.includes("the needle")`)
 	l.until(`(() => { const r = document.querySelector(".version tr.flash").getBoundingClientRect(); return r.top > 0 && r.bottom < innerHeight && document.querySelector(".version tr.flash .no + .no").textContent === "62"; })()`)
 	l.ok(l.Eval("history.back()", nil))
-	l.click(".place td button", "a long file")
+	l.click(".place .lines td button", "a long file")
 	l.until(`document.querySelector(".right .patch tr.flash")?.textContent.includes("the needle")`)
+	l.clean()
+
+	// What was said is found too, and leads to the message, in the moment to which it belongs.
+	said := func() {
+		t.Helper()
+		l.ok(l.Eval(`document.activeElement.blur()`, nil))
+		l.press("/")
+		l.ok(l.Eval(`document.activeElement.select()`, nil))
+		l.ok(l.Type("instruction"))
+		l.press("Enter")
+		l.until(`document.querySelector(".place .said[role=status]")?.textContent === "1 message"`)
+		l.picture("search-said")
+		l.click(".place table.said button", "make Add faster")
+		l.until(`document.querySelector(".talk .flash")?.textContent.includes("One instruction now.") && document.querySelector(".row.chosen").textContent.includes("make Add faster")`)
+	}
+	said()
 	l.clean()
 
 	// As a file, the page says it too.

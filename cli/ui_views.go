@@ -468,13 +468,14 @@ func (s *uiSpace) rowsOfCalls(messages []conversation.Message) map[string]string
 	return calls
 }
 
+var partKinds = [...]string{transcript.Words: "words", transcript.Thought: "thought", transcript.ToolCall: "call", transcript.ToolAnswer: "answer"}
+
 // viewMessage is a message; calls are rows by the tool calls that they were taken before. What a call is about is told
 // from root on.
 func viewMessage(m conversation.Message, calls map[string]string, root string) uiMessage {
-	kinds := [...]string{transcript.Words: "words", transcript.Thought: "thought", transcript.ToolCall: "call", transcript.ToolAnswer: "answer"}
 	v := uiMessage{At: m.At, Event: m.Event, Time: viewTime(m.Time), Prompt: m.Prompt, Cut: m.Cut}
 	for _, p := range m.Parts {
-		part := uiPart{Kind: kinds[p.Kind], Person: p.Role == transcript.User, Text: p.Text, Tool: p.Tool, Call: p.Call, Failed: p.Failed}
+		part := uiPart{Kind: partKinds[p.Kind], Person: p.Role == transcript.User, Text: p.Text, Tool: p.Tool, Call: p.Call, Failed: p.Failed}
 		if p.Kind == transcript.ToolCall {
 			part.About, part.Row = belowRoot(conversation.GivenTo(p.Text), root+"/"), calls[p.Call]
 		}

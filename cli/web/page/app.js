@@ -351,7 +351,7 @@ function Moment({ project, row, other, goTo, onHistory, readOnly, setAction, set
   // They are drawn anew with another answer: until then those of the row before stay as they are.
   const files = useMemo(() => look && html`<${Files} key=${got.key} files=${look.files} more=${look.more} onHistory=${onHistory} open=${file} linesOf=${other || shared ? null : (f, signal) => get(`p/${project}/lines`, { id: row.id, path: raw(f) }, signal)} said=${(id) => setCall({ call: id })}
         onRestore=${isCheckpoint && !readOnly ? (path) => setAction({ verb: "restore", id: row.id, paths: [path] }) : null} />`, [got, file]);
-  return html`<section class="middle" aria-label="What was said"><${Talk} key=${tries} project=${project} id=${row.id} stamp=${stamp} call=${call} diffOf=${diffOf} rowOf=${(id) => id !== row.id && known.has(id)} goTo=${goTo} /></section>
+  return html`<section class="middle" aria-label="What was said"><${Talk} key=${tries} project=${project} id=${row.id} stamp=${stamp} call=${call} said=${hit && hit.id === row.id && hit.event ? hit : null} diffOf=${diffOf} rowOf=${(id) => id !== row.id && known.has(id)} goTo=${goTo} /></section>
     <section class="right" aria-label="Files" aria-busy=${busy} tabindex="0">
       <div class="head"><h2><${Text} of=${title(row)} />${row.pinned && html` <span class="pin" title="pinned: gc keeps it">◆</span>`}</h2>
         ${isCheckpoint && !readOnly && html`<div class="buttons"><button class="quiet" onClick=${() => setNaming(row)}>${row.name ? "Rename…" : "Name…"}</button><button class="quiet" onClick=${pin} title="gc never removes what is pinned">${row.pinned ? "Unpin" : "Pin"}</button></div>`}

@@ -94,6 +94,24 @@ export async function get(what, args) {
   throw no("that is not in this file");
 }
 
+// said looks through what was said; the oldest row that has a message is where it belongs.
+async function said(query, line, signal) {
+  const places = new Map(); // of messages: [branch, place]
+  index.branches.forEach((list, b) => list.forEach((n, at) => places.has(n) || places.set(n, [b, at])));
+  let found = 0;
+  for (const { block: b } of index.messages) {
+    if (signal.aborted) return;
+    for (const [n, m] of Object.entries(await block(b))) {
+      const part = m.parts.find((p) => p.text.includes(query)), place = places.get(+n);
+      if (!part || !place || found++ >= FOUND) continue;
+      const rows = [];
+      for (let i = index.talk.length - 1; i >= 0 && !rows.length; i--) if (index.talk[i][0] === place[0] && index.talk[i][1] > place[1]) rows.push(index.timeline.rows[i].id);
+      const at = Math.max(0, part.text.indexOf(query) - 100);
+      line({ kind: part.kind, person: part.person, prompt: m.prompt, tool: part.tool, text: part.text.slice(at, at + 300), event: m.event, at: place[1] + 1, rows });
+    }
+  }
+}
+
 // stream looks through the changes of all rows, oldest first: a line that came is found, and where it went.
 export async function stream(what, args, line, signal) {
   if (what === "events") {
@@ -101,6 +119,7 @@ export async function stream(what, args, line, signal) {
     return new Promise((done) => signal.addEventListener("abort", done));
   }
   if (what !== "search") throw no("that is not in this file");
+  if (args.in === "talk") return said(args.q, line, signal);
   const found = [], open = new Map();
   for (let n = index.timeline.rows.length - 1; n >= 0 && found.length < FOUND; n--) {
     if (signal.aborted) return;

@@ -105,6 +105,8 @@ export function Health({ project, news }) {
       ${missing.length > MOST && html`<p class="note">…and ${(missing.length - MOST).toLocaleString()} more.</p>`}`}`;
 }
 
+const FEW = 8; // messages that are listed before somebody asks for more: lines in files come below
+
 export function Search({ project, rows, query, goTo, onFile }) {
   const [found, setFound] = useState([]);
   const [state, setState] = useState("searching");
@@ -124,11 +126,36 @@ export function Search({ project, rows, query, goTo, onFile }) {
     }, stop.signal).then(() => (show(), setState("done")), (e) => e.name !== "AbortError" && setState(e.message));
     return () => stop.abort();
   }, [project, query]);
+  const [all, setAll] = useState(false);
+  const [said, setSaid] = useState([]);
+  const [talk, setTalk] = useState("searching");
+  useEffect(() => {
+    const stop = new AbortController();
+    setSaid([]);
+    setAll(false);
+    setTalk("searching");
+    let list = [], due = false;
+    const show = () => ((due = false), !stop.signal.aborted && setSaid(list));
+    stream(`p/${project}/search`, { q: query, in: "talk" }, (m) => {
+      if (m.error) return setTalk(m.error);
+      list = [...list, m];
+      if (!due) {
+        due = true;
+        requestAnimationFrame(show);
+      }
+    }, stop.signal).then(() => (show(), setTalk((now) => (now === "searching" ? "done" : now))), (e) => e.name !== "AbortError" && setTalk(e.message));
+    return () => stop.abort();
+  }, [project, query]);
   const prompts = useMemo(() => {
     const words = query.toLowerCase();
     return rows.filter((r) => r.prompt && r.text.toLowerCase().includes(words)).slice(0, 100);
   }, [rows, query]);
   const byID = new Map(rows.map((r) => [r.id, r]));
+  const spoken = useMemo(() => {
+    const asked = new Set(prompts.map((r) => r.id));
+    const known = new Set(rows.map((r) => r.id));
+    return said.map((m) => ({ ...m, row: m.rows.find((id) => known.has(id)) })).filter((m) => !(m.prompt && asked.has(m.row)));
+  }, [said, rows, prompts]);
   const row = (id, hit) => (byID.has(id) ? html`<button class="link" onClick=${() => goTo(id, hit)}><${Text} of=${called(byID.get(id))} most=${100} /></button>` : id.slice(0, 8));
   const called = (r) => [r.n, r.why, r.text].filter(Boolean).join(" ");
   // from is the row that brought a line or took it away; where the timeline folds it, it is told all the same.
@@ -141,9 +168,15 @@ export function Search({ project, rows, query, goTo, onFile }) {
   const hitOf = (m) => ({ path: raw(m), line: m.line, text: m.text ?? "" });
   return html`<h2>Search: <${Text} of=${query} /></h2>
     ${prompts.length > 0 && html`<h3>Prompts</h3><ul>${prompts.map((r) => html`<li>${row(r.id)}</li>`)}</ul>`}
+    <h3>What was said</h3>
+    <p role="status" class="note said">${talk === "searching" ? "searching…" : talk === "done" ? count(spoken.length, "message", "messages") : html`<${Text} of=${talk} />`}</p>
+    ${spoken.length > 0 && html`<table class="list said"><thead><tr><th>Who</th><th>Text</th><th>Moment</th></tr></thead><tbody>
+    ${spoken.slice(0, all ? spoken.length : FEW).map((m) => html`<tr><td>${m.person && m.kind === "words" ? "you" : m.kind === "answer" ? "answer" : m.tool ? html`<${Text} of=${m.tool} most=${60} />` : m.kind === "thought" ? "thought" : "agent"}</td><td><${Text} of=${m.text} most=${400} /></td>
+      <td>${m.row ? row(m.row, { event: m.event, at: m.at }) : "in no row of the timeline"}</td></tr>`)}</tbody></table>
+    ${!all && spoken.length > FEW && html`<p class="note"><button onClick=${() => setAll(true)}>Show all ${spoken.length.toLocaleString()}</button></p>`}`}
     <h3>Lines in files, as they came and went</h3>
-    <p role="status" class="note">${state === "searching" ? "searching…" : state === "done" ? count(found.length, "line", "lines") : html`<${Text} of=${state} />`}</p>
-    <table class="list"><thead><tr><th>File</th><th>Line</th><th>Came with</th><th>Went with</th></tr></thead><tbody>
+    <p role="status" class="note files">${state === "searching" ? "searching…" : state === "done" ? count(found.length, "line", "lines") : html`<${Text} of=${state} />`}</p>
+    <table class="list lines"><thead><tr><th>File</th><th>Line</th><th>Came with</th><th>Went with</th></tr></thead><tbody>
     ${found.slice(0, 1000).map((m) => html`<tr><td><button class="link" onClick=${() => onFile(raw(m), { id: m.appeared || "@", line: m.line, text: m.text ?? "" })}><${Path} of=${m} /></button>:${m.line}</td><td><code>${m.text === null ? "(precious)" : html`<${Text} of=${m.text} most=${300} />`}</code></td>
       <td>${from(m.by, m.appeared, hitOf(m)) || "now"}</td><td>${from(m.went, m.vanished)}</td></tr>`)}</tbody></table>
     ${found.length > 1000 && html`<p class="note">…and ${(found.length - 1000).toLocaleString()} more: search for more of the line.</p>`}`;

@@ -5,10 +5,11 @@ import { flash } from "./diff.js";
 import { Text, age, plain } from "./text.js";
 
 const TRIES = 5; // earlier pages that are read in search of a call
+const SAID = 40; // and of a message, of which it is known how far back it stands
 
 // Talk is what was said up to the end of a row. call is one to be shown: { call, n }, n another for each time.
 // diffOf(call) gives what shows the code of a call, or nothing.
-export function Talk({ project, id, stamp, call, diffOf, rowOf, goTo }) {
+export function Talk({ project, id, stamp, call, said, diffOf, rowOf, goTo }) {
   const [talk, setTalk] = useState(() => {
     const t = prepared(`p/${project}/talk`, { id });
     return t ? { ...t, id, fresh: true } : null;
@@ -38,23 +39,29 @@ export function Talk({ project, id, stamp, call, diffOf, rowOf, goTo }) {
     requestAnimationFrame(() => box.current && (box.current.scrollTop = box.current.scrollHeight - from));
   };
   useEffect(() => {
-    wanted.current = call ? { call: call.call, tries: TRIES } : null;
-  }, [call]);
+    wanted.current = call ? { call: call.call, tries: TRIES } : said ? { said, tries: SAID } : null;
+  }, [call, said]);
   useEffect(() => {
     const w = wanted.current;
     if (!w || !talk || talk.id !== id) return;
-    const at = [...(box.current?.querySelectorAll("[data-call]") || [])].find((e) => e.dataset.call === w.call);
-    if (at) {
+    const all = (what) => [...(box.current?.querySelectorAll(`[data-${what}]`) || [])];
+    const at = w.said ? all("event").find((e) => e.dataset.event === w.said.event) : all("call").find((e) => e.dataset.call === w.call);
+    if (at && w.said) {
+      wanted.current = null;
+      at.querySelectorAll("details").forEach((d) => (d.open = true));
+      at.scrollIntoView({ block: "center" });
+      flash(at);
+    } else if (at) {
       wanted.current = null;
       at.querySelector("details").open = true;
       at.scrollIntoView({ block: "nearest" });
       flash(at);
-    } else if (talk.earlier && w.tries-- > 0) earlier().catch(setError);
+    } else if (talk.earlier && w.tries-- > 0 && !(w.said && talk.messages[0].at < w.said.at)) earlier().catch(setError);
     else {
       wanted.current = null;
-      setLost("That call is not in this conversation.");
+      setLost(w.said ? "That message is further back than what is shown here." : "That call is not in this conversation.");
     }
-  }, [call, talk]);
+  }, [call, said, talk]);
   if (error) return html`<p class="note" role="alert"><${Text} of=${error.message} /></p>`;
   if (!talk) return html`<p class="wait">…</p>`;
   const stale = talk.id !== id;
@@ -62,7 +69,7 @@ export function Talk({ project, id, stamp, call, diffOf, rowOf, goTo }) {
   return html`<div class=${stale ? "talk stale" : "talk"} tabindex="0" role="region" aria-label="Conversation" aria-busy=${stale} ref=${box}>
     ${lost && html`<p class="note" role="status">${lost}</p>`}
     ${talk.earlier && html`<p class="note"><button onClick=${earlier}>Earlier</button></p>`}
-    ${talk.messages.map((m, i) => html`${m.since && !(talk.messages[i - 1] || {}).since && html`<p class="note since" key="since">since then; no checkpoint has it yet</p>`}<article key=${m.at} class=${"said" + (m.prompt ? " person" : "") + (m.here ? " here" : "")}>
+    ${talk.messages.map((m, i) => html`${m.since && !(talk.messages[i - 1] || {}).since && html`<p class="note since" key="since">since then; no checkpoint has it yet</p>`}<article key=${m.at} data-event=${m.event || undefined} class=${"said" + (m.prompt ? " person" : "") + (m.here ? " here" : "")}>
       ${m.parts.map((p) => html`<${Part} p=${p} prompt=${m.prompt} time=${m.time} diffOf=${diffOf} rowOf=${rowOf} goTo=${goTo} />`)}
       ${m.cut && html`<p class="note">A text was longer; rewind cat --transcript has all of it.</p>`}
     </article>`)}

@@ -1,0 +1,138 @@
+package conversation
+
+import (
+	"context"
+	"slices"
+
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/transcript"
+	"github.com/rewind-cli/rewind/manifest"
+)
+
+// Found is a text of a conversation that a search found.
+type Found struct {
+	Message                 // without its parts
+	Part    transcript.Part // without its text
+	Line    string          // the line of the text that was found
+	Session string
+	// Checkpoints say where it belongs, the closest first: the one before the tool call that it is about, that of the prompt
+	// that it answers, the oldest that holds it.
+	Checkpoints []manifest.CheckpointID
+}
+
+// mostFound bounds what is kept of one session until its checkpoints are known.
+const mostFound = 1000
+
+// Search looks through what checkpoints hold of conversations, each message once, and gives what line finds: one text
+// of a message, and no more than mostFound of a session. The session with the newest checkpoint comes first, and in it the newest
+// message. What is damaged, or in a form that is not known, is passed over. Errors: those of each, and of the context.
+func Search(ctx context.Context, p *project.Project, line func(text string) (string, bool), each func(Found) error) error {
+	sessions := map[string][]manifest.Checkpoint{}
+	var order []string
+	err := p.Query(ctx, func(db *manifest.DB) error {
+		for c, err := range db.Checkpoints(manifest.Query{}) {
+			if err != nil {
+				return err
+			}
+			if c.Transcript == nil {
+				continue
+			}
+			if sessions[c.Session] == nil {
+				order = append(order, c.Session)
+			}
+			sessions[c.Session] = append(sessions[c.Session], c)
+		}
+		return ctx.Err()
+	})
+	if err != nil {
+		return err
+	}
+	told := map[string]bool{} // events: a fork has those of what it was forked from
+	for _, session := range order {
+		found, err := searchSession(ctx, p, sessions[session], line)
+		if err != nil {
+			return err
+		}
+		for _, f := range slices.Backward(found) {
+			if f.Event != "" && told[f.Event] {
+				continue
+			}
+			told[f.Event], f.Session = true, session
+			if err := each(f); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func searchSession(ctx context.Context, p *project.Project, checkpoints []manifest.Checkpoint, line func(string) (string, bool)) ([]Found, error) {
+	var found []Found
+	prompts := map[int]string{} // by number of the message
+	b, err := TalkBranches(ctx, p, checkpoints, func(n int, m Message) error {
+		if m.Prompt {
+			prompts[n] = m.PromptID
+		}
+		for _, part := range m.Parts {
+			said, ok := line(part.Text)
+			if !ok {
+				continue
+			}
+			m.Parts, part.Text = nil, ""
+			m.At = n
+			if found = append(found, Found{Message: m, Part: part, Line: said}); len(found) > mostFound {
+				found = found[1:]
+			}
+			break
+		}
+		return ctx.Err()
+	})
+	if err != nil || len(found) == 0 {
+		return nil, err
+	}
+	calls, asked := map[string]manifest.CheckpointID{}, map[string]manifest.CheckpointID{}
+	for _, c := range checkpoints { // the oldest of each is what counts
+		if c.ToolUseID != "" && c.Kind == manifest.PreTool {
+			calls[c.ToolUseID] = c.ID
+		}
+		if c.PromptID != "" && c.Kind == manifest.Prompt {
+			asked[c.PromptID] = c.ID
+		}
+	}
+	type place struct{ branch, at int }
+	places := make(map[int]place, len(found))
+	wanted := make(map[int]bool, len(found))
+	for _, f := range found {
+		wanted[f.At] = true
+	}
+	prompt := make(map[int]string, len(found)) // the newest one before
+	for i, list := range b.Lists {
+		last := ""
+		for at, n := range list {
+			if id, ok := prompts[n]; ok {
+				last = id
+			}
+			if _, known := places[n]; wanted[n] && !known {
+				places[n], prompt[n] = place{i, at}, last
+			}
+		}
+	}
+	for i := range found {
+		f := &found[i]
+		n, at := f.At, places[f.At]
+		f.At = at.at + 1
+		if id, ok := calls[f.Part.Call]; ok {
+			f.Checkpoints = append(f.Checkpoints, id)
+		}
+		if id, ok := asked[prompt[n]]; ok {
+			f.Checkpoints = append(f.Checkpoints, id)
+		}
+		for k := len(checkpoints) - 1; k >= 0; k-- {
+			if b.At[k].Branch == at.branch && b.At[k].Said > at.at {
+				f.Checkpoints = append(f.Checkpoints, checkpoints[k].ID)
+				break
+			}
+		}
+	}
+	return found, nil
+}
