@@ -18,7 +18,7 @@ import (
 const (
 	// treeEvery is how long it is left alone at least, and treeRest how many times as long as the last look took:
 	// looking costs a fiftieth of a core at most.
-	treeEvery = 3 * time.Second
+	treeEvery = 4 * time.Second
 	treeRest  = 50
 	// treeSoon and treeSoonRest are the same for somebody who comes back to the page, or chooses now.
 	treeSoon     = time.Second

@@ -11,7 +11,7 @@ const (
 	// newsCalm, newsLate is soon enough, and newsRest where it is newsQuiet ago.
 	newsEvery = 250 * time.Millisecond
 	newsCalm  = 10 * time.Second
-	newsLate  = 500 * time.Millisecond
+	newsLate  = 750 * time.Millisecond
 	newsQuiet = time.Minute
 	newsRest  = time.Second
 	// aliveEvery is how often a quiet stream says that it is there.

@@ -22,6 +22,7 @@ type Browser struct {
 	cmd  *exec.Cmd
 	in   io.WriteCloser
 	page string // session of the page
+	tab  string // its target
 	seen string // id of the context that Fresh made, "" for the first
 
 	mu      sync.Mutex
@@ -256,13 +257,45 @@ func (b *Browser) Fresh(width, height int) error {
 	return b.Size(width, height)
 }
 
+// Tab opens an empty page in the window of the one before, which goes: as a browser that runs already opens what a
+// program gives it. A window of its own, as Fresh opens one, loads pages of the browser's own for a second or two.
+func (b *Browser) Tab(width, height int) error {
+	before := b.tab
+	var target struct{ TargetID string }
+	options := map[string]any{"url": "about:blank"}
+	if b.seen != "" {
+		options["browserContextId"] = b.seen
+	}
+	err := b.send("", "Target.createTarget", options, &target)
+	if err == nil {
+		err = b.take(target.TargetID)
+	}
+	if err == nil {
+		err = b.send("", "Target.closeTarget", map[string]any{"targetId": before}, nil)
+	}
+	if err != nil {
+		return err
+	}
+	return b.Size(width, height)
+}
+
+// Unwatched ends the reports of what the page asks for and says: they cost it time. Logged and Asked stay as they are.
+func (b *Browser) Unwatched() error {
+	for _, domain := range []string{"Network", "Log", "Runtime"} {
+		if err := b.Send(domain+".disable", nil, nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // take makes a target the page.
 func (b *Browser) take(target string) error {
 	var at struct{ SessionID string }
 	if err := b.send("", "Target.attachToTarget", map[string]any{"targetId": target, "flatten": true}, &at); err != nil {
 		return err
 	}
-	b.page = at.SessionID
+	b.page, b.tab = at.SessionID, target
 	for _, domain := range []string{"Page", "Runtime", "Log", "Network"} {
 		if err := b.Send(domain+".enable", nil, nil); err != nil {
 			return err
