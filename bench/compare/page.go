@@ -68,7 +68,7 @@ const (
 	opening = 100 * time.Millisecond
 )
 
-// openTab opens a page for a round, that nobody watches: reports of requests and polls cost it up to a fifth of its time.
+// openTab opens a page for a round, that nobody watches: a stack for each request that is reported, and polls, cost it 5 ms and more of its own time.
 func openTab(c *browser.Browser, script string) error {
 	err := c.Tab(1280, 800)
 	if err == nil {
