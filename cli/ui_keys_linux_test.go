@@ -135,3 +135,97 @@ func TestPageFilm(t *testing.T) {
 	at("2")
 	l.clean()
 }
+
+// A whole restore and a whole revert by keys alone, from the page's first look to the undo of each: the chosen row, the
+// plan, its question, what it said, and where the focus is then.
+func TestPageRestoresAndRevertsByKeys(t *testing.T) {
+	l := newPageLab(t)
+	l.until(`document.querySelector(".live.on") && document.querySelector(".legend")`)
+	chosen := func(text string) {
+		t.Helper()
+		l.until(`document.querySelector(".row.chosen")?.textContent.includes("` + text + `")`)
+	}
+	tabTo := func(what string) { // as a person without a mouse gets there
+		t.Helper()
+		for range 40 {
+			var on bool
+			if l.ok(l.Eval(`document.activeElement.matches(`+"`"+what+"`"+`)`, &on)); on {
+				return
+			}
+			l.press("Tab")
+		}
+		var at string
+		l.ok(l.Eval(`document.activeElement.outerHTML.slice(0, 200)`, &at))
+		t.Fatalf("Tab does not lead to %s, but to %s", what, at)
+	}
+	planned := func(verb string) {
+		t.Helper()
+		l.until(`document.querySelector("dialog .go:not([disabled])")?.textContent.startsWith("` + verb + `")`)
+	}
+	said := func(text string) {
+		t.Helper()
+		l.until(`!document.querySelector("dialog") && [...document.querySelectorAll(".done")].some((e) => e.textContent.includes("` + text + `"))`)
+	}
+
+	// A restore: the prompt is filtered for, chosen, planned, done.
+	l.press("/")
+	l.ok(l.Type("faster"))
+	l.press("ArrowDown")
+	chosen("make Add faster")
+	l.press("Enter")
+	planned("Restore")
+	tabTo("dialog .go")
+	l.press("Enter")
+	said("Restored to")
+	if got := l.read("calc.go") + l.read("README.md"); !strings.Contains(got, "a + b") || strings.Contains(got, "# calc") {
+		t.Errorf("not restored: %s", got)
+	}
+	l.press("u") // from wherever the focus is now
+	planned("Undo")
+	tabTo("dialog .go")
+	l.press(" ")
+	said("Undone")
+	if got := l.read("calc.go") + l.read("README.md"); !strings.Contains(got, "a - b") || !strings.Contains(got, "# calc") {
+		t.Errorf("not undone: %s", got)
+	}
+
+	// A revert, of the same turn; the plan is left once, and nothing happens.
+	l.press("Home", "]")
+	l.until(`document.querySelector(".timeline")`)
+	for range 12 {
+		var text string
+		l.ok(l.Eval(`document.querySelector(".row.chosen").textContent`, &text))
+		if strings.Contains(text, "prompt") && strings.Contains(text, "make Add faster") {
+			break
+		}
+		l.press("[")
+	}
+	chosen("make Add faster")
+	l.press("v")
+	planned("Revert")
+	l.press("Escape")
+	l.until(`!document.querySelector("dialog")`)
+	if got := l.read("calc.go"); !strings.Contains(got, "a - b") {
+		t.Errorf("reverted by Escape: %s", got)
+	}
+	l.press("v")
+	planned("Revert")
+	tabTo("dialog .go")
+	l.press("Enter")
+	said("Reverted")
+	if got := l.read("calc.go") + l.read("README.md"); !strings.Contains(got, "a + b") || !strings.Contains(got, "# calc") {
+		t.Errorf("not that turn alone: %s", got)
+	}
+	tabTo(".done button") // the button that comes with what was said
+	l.press("Enter")
+	planned("Undo")
+	tabTo("dialog .go")
+	l.press("Enter")
+	said("Undone")
+	if got := l.read("calc.go"); !strings.Contains(got, "a - b") {
+		t.Errorf("not undone: %s", got)
+	}
+	l.press("j") // the keys of the timeline go on
+	l.until(`document.querySelector(".row.chosen")`)
+	l.clean()
+}

@@ -90,6 +90,7 @@ func TestPageFindsWhatBroke(t *testing.T) {
 	if got := l.read("calc.go") + l.read("README.md"); !strings.Contains(got, "a + b") || !strings.Contains(got, "# calc") {
 		t.Errorf("not that turn alone: %s", got)
 	}
+	l.until(`/revert.*make Add faster/.test([...document.querySelectorAll(".row.k-operation")][0]?.textContent)`)
 	l.click(".done button", "Undo…")
 	l.until(`document.querySelector("dialog .go:not([disabled])")?.textContent === "Undo 1 path" && ` + has("in", "a - b"))
 	l.click("dialog .go", "Undo")

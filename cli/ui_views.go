@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -132,10 +133,12 @@ func (s *uiSpace) timelineOf(ctx context.Context, scope screen.Scope, limit int,
 			out.Graph = nil // the page's own goes on
 		}
 	}
+	turns := s.revertedTurns(ctx, got.List)
 	s.mu.Lock()
 	for _, row := range got.List {
 		r := s.rows[row.ID]
 		v := viewRow(row, r, s.p.Root())
+		v.Text = cmp.Or(turns[row.ID], v.Text)
 		if n, known := r.Known(); known {
 			v.Changes = &uiCounts{n.Added, n.Modified, n.Deleted}
 		}
@@ -173,6 +176,25 @@ func (s *uiSpace) timelineOf(ctx context.Context, scope screen.Scope, limit int,
 		return err
 	})
 	return out, err
+}
+
+// revertedTurns names what reverts were about, by their rows: their argument is the beginning of an id.
+func (s *uiSpace) revertedTurns(ctx context.Context, list []screen.Row) map[string]string {
+	args := map[string]string{}
+	s.mu.Lock()
+	for _, row := range list {
+		if r := s.rows[row.ID]; r != nil && r.Kind == timeline.Operation && r.Operation.Kind == manifest.OpRevert && r.Target == nil {
+			args[row.ID] = r.Operation.Args
+		}
+	}
+	s.mu.Unlock()
+	for row, said := range args {
+		l, err := resolve(ctx, s.p, said)
+		if args[row] = ""; err == nil && len(said) >= shortID && strings.HasPrefix(l.ID.String(), said) {
+			args[row] = briefly(l)
+		}
+	}
+	return args
 }
 
 // uiSessions names the sessions. It looks into their transcripts: for those who want to know.

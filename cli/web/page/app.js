@@ -13,6 +13,7 @@ import { calm, calmed } from "./calm.js";
 import { Text, plain, raw, when, number } from "./text.js";
 
 const OLD = 60000; // ms since the files were looked at, from which on it is said
+const LOST = 4000; // ms without an answer, from which on it is said
 const LATER = 10000; // ms until all rows are read again, where what happened shows in few of them
 
 // Shell holds which project is looked at: another one begins anew.
@@ -58,6 +59,13 @@ function App({ project, projects, chooseProject, renew, readOnly, exported }) {
   const [error, setError] = useState(null);
   const [folded, setFolded] = useState(false); // rows that tell nothing are shown too
   const [live, setLive] = useState(false);
+  const [lost, setLost] = useState(false); // not live, for longer than a busy machine takes
+  useEffect(() => {
+    setLost(false);
+    if (live) return;
+    const late = setTimeout(() => setLost(true), LOST);
+    return () => clearTimeout(late);
+  }, [live]);
   const [looked, setLooked] = useState(0); // when the files were last looked at
   const [filter, setFilter] = useState("");
   const [kinds, setKinds] = useState("all");
@@ -274,7 +282,7 @@ function App({ project, projects, chooseProject, renew, readOnly, exported }) {
       </form>
       <select aria-label="Which rows" value=${kinds} onChange=${(e) => setKinds(e.target.value)}><option value="all">all</option><option value="prompts">prompts</option><option value="changes">changes</option></select>
       <nav aria-label="Places">${[["", "timeline"], ["compare", "compare"], ["film", "film"], ["operations", "operations"], ["health", "health"], ["keys", "keys"]].filter(([p]) => !shared || !/operations|health|compare/.test(p)).map(([p, label]) => html`<a href=${address(project, { page: p })} aria-current=${place.page === p ? "page" : undefined} onClick=${(e) => (e.preventDefault(), p === "compare" ? compare() : go({ page: p }))}>${label}</a>`)}</nav>
-      ${shared ? html`<span class="exported">exported from <${Text} of=${exported.project} /> at <time datetime=${exported.time}>${when(exported.time)}</time></span>` : html`<span class=${"live" + (live ? " on" : "")} role="status">${!live ? "not connected" : looked && Date.now() - looked > OLD ? "live, files as of " + new Date(looked).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" }) : "live"}</span>`}
+      ${shared ? html`<span class="exported">exported from <${Text} of=${exported.project} /> at <time datetime=${exported.time}>${when(exported.time)}</time></span>` : html`<span class=${"live" + (live ? " on" : "")} role="status">${!live ? (lost ? "not connected" : "connecting…") : looked && Date.now() - looked > OLD ? "live, files as of " + new Date(looked).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" }) : "live"}</span>`}
       ${readOnly ? !shared && html`<span class="note" title="rewind ui without --read-only can change something">read-only</span>` : html`<button onClick=${() => setAction({ verb: "undo" })}>Undo…</button>`}
     </header>
     ${shared && html`<aside class="note about" aria-label="About this file"><${Text} of=${exported.notes.join(" ")} /></aside>`}
@@ -284,7 +292,7 @@ function App({ project, projects, chooseProject, renew, readOnly, exported }) {
       ${chart}
       <main class="three">
         <section class="left" aria-label="What happened">
-          <p class="total">${data ? `${number(shown.length)} of ${number(rows.length)} rows` : "…"}${data && !data.more && data.folded > 0 && html`, <button class="link" onClick=${() => setFolded(true)}>${number(data.folded)} more without news</button>`}${folded && html`, <button class="link" onClick=${() => setFolded(false)}>without those that tell nothing</button>`}${range && html` <button class="link" onClick=${() => setRange(null)}>all times</button>`}</p>
+          <p class="total">${data ? `${number(shown.length)} of ${number(rows.length)} rows` : "…"}${data && !data.more && data.folded > 0 && html`, <button class="link" title="Rows that tell nothing that others do not: calls that changed nothing, ends of turns, what was done and undone, safety checkpoints" onClick=${() => setFolded(true)}>${number(data.folded)} more that add nothing</button>`}${folded && html`, <button class="link" onClick=${() => setFolded(false)}>leave out those that add nothing</button>`}${range && html` <button class="link" onClick=${() => setRange(null)}>all times</button>`}</p>
           ${data && !readOnly && (hunt ? html`<${Hunt} rows=${rows} row=${row} hunt=${hunt} set=${setHunt} goTo=${goTo} setAction=${setAction} />` : html`<p class="total"><button class="link" onClick=${() => setHunt({})}>find what broke it…</button></p>`)}
           ${data && !data.more && data.graph && html`<${Legend} project=${project} data=${data} />`}
           ${data && !shown.length && html`<p class="note empty">${rows.length ? html`No row has that${filter && !shared ? ": Enter searches the files" : ""}. <button class="link" onClick=${() => (setFilter(""), setKinds("all"), setRange(null))}>show all</button>` : "Nothing is saved yet: rewind save, or an agent's first prompt, makes the first checkpoint."}</p>`}
