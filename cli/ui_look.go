@@ -1,0 +1,227 @@
+package cli
+
+import (
+	"context"
+	"slices"
+
+	"github.com/rewind-cli/rewind/cli/web"
+	"github.com/rewind-cli/rewind/engine"
+	"github.com/rewind-cli/rewind/engine/attribution"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/timeline"
+	"github.com/rewind-cli/rewind/manifest"
+)
+
+// uiFiles are files that differ, with the patches of the first of them.
+type uiFiles struct {
+	Title string       `json:"title"`
+	Files []uiFileDiff `json:"files"`
+	More  bool         `json:"more"`
+}
+
+type uiFileDiff struct {
+	pathView
+	Status  string   `json:"status"` // one letter
+	Added   int      `json:"added"`
+	Deleted int      `json:"deleted"`
+	Binary  bool     `json:"binary,omitempty"`
+	Hidden  bool     `json:"hidden,omitempty"` // precious: its lines are not shown
+	Patch   string   `json:"patch,omitempty"`
+	Left    bool     `json:"left,omitempty"`   // the patch is to be asked for
+	Unread  bool     `json:"unread,omitempty"` // its lines are not known: no checkpoint has it
+	Cut     bool     `json:"cut,omitempty"`    // the patch goes on; only of a page that is a file
+	By      string   `json:"by,omitempty"`     // who changed it; "" where nobody but the person did, or it is not known
+	Calls   []string `json:"calls,omitempty"`  // the agents' ids of the calls that did
+	Mixed   bool     `json:"mixed,omitempty"`  // several changed it, or could have: whose each line is can be asked
+	// Whose says of lines that came whose they are, where that is not the row's alone; only of a page that is a file.
+	Whose []uiLineRun `json:"whose,omitempty"`
+}
+
+// Bounds of one answer: a page shows the first, and asks for the rest as it is looked at.
+const (
+	maxPatches   = 400 << 10 // bytes of all patches
+	longestPatch = 100 << 10
+	wholePatch   = 4 << 20 // of one file that was asked for
+	mostCalls    = 20
+)
+
+func (s *uiSpace) uiLook(ctx context.Context, args web.Args) (any, error) {
+	files, title, err := s.uiDiffering(ctx, args)
+	if err != nil {
+		return nil, err
+	}
+	out := uiFiles{Title: title, Files: []uiFileDiff{}}
+	whose, err := s.uiOwners(ctx, args("id"), args("other"))
+	if err != nil {
+		return nil, err
+	}
+	by := whose.text("", false)
+	// After an operation, the lines of what changed since are in no store.
+	r, err := s.row(args("id"))
+	if err != nil {
+		return nil, err
+	}
+	unsaved := args("other") == "" && r.Kind == timeline.Now && r.From != nil && r.From.ID == (manifest.CheckpointID{})
+	room := maxPatches
+	for i, f := range files {
+		if i == mostFiles {
+			out.More = true
+			break
+		}
+		v := viewFileDiff(f)
+		v.By = by(f.Path)
+		v.Unread = unsaved && v.Patch == "" && !v.Binary && !v.Hidden
+		owner := whose[f.Path]
+		v.Mixed = mixed(owner) && v.Patch != ""
+		for _, w := range owner.Works() {
+			if w.Call != "" && len(v.Calls) < mostCalls && !slices.Contains(v.Calls, w.Call) {
+				v.Calls = append(v.Calls, w.Call)
+			}
+		}
+		if len(v.Patch) > min(room, longestPatch) {
+			v.Patch, v.Left = "", true
+		}
+		room -= len(v.Patch)
+		out.Files = append(out.Files, v)
+	}
+	return out, nil
+}
+
+// lookTitle says which changes a row stands for.
+func lookTitle(r *timeline.Row) string {
+	if r.Kind == timeline.Now {
+		return "what changed since"
+	}
+	return map[timeline.Side]string{timeline.Since: "what came before it", timeline.Did: "what it did", timeline.After: "what came after it"}[r.Side]
+}
+
+// uiDiffering are the files between two rows, between a row and now, or those that a row changed.
+func (s *uiSpace) uiDiffering(ctx context.Context, args web.Args) ([]engine.FileDiff, string, error) {
+	r, err := s.row(args("id"))
+	if err != nil {
+		return nil, "", err
+	}
+	switch other := args("other"); other {
+	case "":
+		files, err := s.ownFiles(ctx, r)
+		return files, lookTitle(r), err
+	case "@":
+		from, err := s.checkpoint(args("id"))
+		if err != nil {
+			return nil, "", err
+		}
+		files, err := s.differing(ctx, from.Checkpoint, nil)
+		return files, "from " + pickedName(from) + " to now", err
+	default:
+		older, err := s.checkpoint(args("id"))
+		if err != nil {
+			return nil, "", err
+		}
+		newer, err := s.checkpoint(other)
+		if err != nil {
+			return nil, "", err
+		}
+		if older.Seq > newer.Seq {
+			older, newer = newer, older
+		}
+		files, err := s.differing(ctx, older.Checkpoint, &newer.Checkpoint)
+		return files, "from " + pickedName(older) + " to " + pickedName(newer), err
+	}
+}
+
+// mixed reports whether a file is of several, or could be.
+func mixed(o attribution.Owner) bool { return len(o.Also) > 0 || o.AlsoOutside }
+
+func viewFileDiff(f engine.FileDiff) uiFileDiff {
+	return uiFileDiff{pathView: viewPath(f.Path), Status: string(letter(f.Change)), Added: f.Added, Deleted: f.Deleted,
+		Binary: f.Binary, Hidden: f.Hidden, Patch: f.Patch}
+}
+
+// uiDiff is the patch of one file, that look left out.
+func (s *uiSpace) uiDiff(ctx context.Context, args web.Args) (any, error) {
+	files, _, err := s.uiDiffering(ctx, args)
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range files {
+		if f.Path != pagePath(args("path")) {
+			continue
+		}
+		if f.Patch == "" && !f.Binary && !f.Hidden {
+			release, err := s.p.Hold(ctx)
+			if err != nil {
+				return nil, err
+			}
+			defer release()
+			if f, err = engine.StepDiff(s.p, &engine.Step{Change: f.Change}, false); err != nil {
+				return nil, err
+			}
+		}
+		v := viewFileDiff(f)
+		if len(v.Patch) > wholePatch {
+			v.Patch, v.Left = v.Patch[:wholePatch], true
+		}
+		return v, nil
+	}
+	return nil, &staleError{what: "file that differs", name: args("path")}
+}
+
+// uiOwners says who changed each path of a row, or of what is between it and another. Of what is damaged, and
+// of the working tree where it could not be looked at, nothing is said.
+func (s *uiSpace) uiOwners(ctx context.Context, id, other string) (owned, error) {
+	r, err := s.row(id)
+	if err != nil || other == "" && (r.To == nil || r.Kind == timeline.Operation) {
+		return nil, err
+	}
+	s.mu.Lock()
+	present := s.present
+	s.mu.Unlock()
+	var o attribution.Options
+	switch {
+	case other == "":
+		if r.From != nil {
+			o.From = r.From.Seq
+		}
+		o.To = r.To.Seq
+		if r.To.Now {
+			other = "@"
+		}
+	case r.Checkpoint == nil:
+		return nil, nil
+	default:
+		o.From = r.Checkpoint.Seq
+		if other == "@" {
+			break
+		}
+		l, err := s.checkpoint(other)
+		if err != nil {
+			return nil, err
+		}
+		o.From, o.To = min(o.From, l.Seq), max(o.From, l.Seq)
+	}
+	if other == "@" {
+		if present == nil {
+			return nil, nil
+		}
+		o.To, o.Now = 0, present.Seen(s.p)
+	}
+	if o.To == 0 && o.Now == nil {
+		return nil, nil // what an operation found
+	}
+	to := o.To
+	if to == 0 {
+		to = attribution.ThenNow
+	}
+	a, err := attribution.New(ctx, s.p, o)
+	if project.IsDamage(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	steps, err := a.Between(o.From, to)
+	if project.IsDamage(err) {
+		return nil, nil
+	}
+	return ownedOf(steps), err
+}

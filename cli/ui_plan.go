@@ -1,0 +1,179 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"strconv"
+	"strings"
+
+	"github.com/rewind-cli/rewind/cli/screen"
+	"github.com/rewind-cli/rewind/engine"
+	"github.com/rewind-cli/rewind/manifest"
+)
+
+// uiAction is what a plan is wanted of.
+type uiAction struct {
+	Verb      string   `json:"verb"` // restore, revert, undo, redo
+	ID        string   `json:"id"`   // of the row, for restore and revert
+	Half      string   `json:"half"` // of a restore: both, code, talk
+	Paths     []string `json:"paths"`
+	Call      bool     `json:"call"`      // of a revert: the row's tool call alone, not its turn
+	Conflicts string   `json:"conflicts"` // of a revert: keep ("" too), undo, markers
+	Session   string   `json:"session"`   // of a revert without a row: whose last turns
+	Turns     int      `json:"turns"`     // how many of them, from 1
+}
+
+// uiPlan is a plan as the page shows it.
+type uiPlan struct {
+	ID        string       `json:"id"`
+	Title     string       `json:"title"`
+	Facts     []string     `json:"facts"`
+	Notes     []string     `json:"notes"`
+	Files     []uiPlanFile `json:"files"`
+	Question  string       `json:"question"` // "" where there is nothing to do
+	Changed   string       `json:"changed,omitempty"`
+	Conflicts int          `json:"conflicts,omitempty"` // of a revert: places on which others built
+	Others    []string     `json:"others"`              // other sessions whose work goes too
+	Instead   *uiAction    `json:"instead"`             // what keeps it; null where there is no such way, or none is wanted
+	Target    string       `json:"target,omitempty"`    // the checkpoint whose files come: what differs from now is what it would change
+}
+
+type uiPlanFile struct {
+	pathView
+	Action string `json:"action"`           // delete, replace, mode, create
+	Around bool   `json:"around,omitempty"` // a directory that comes or goes with what is in it: it is not counted
+}
+
+func (s *uiSpace) Plan(ctx context.Context, body json.RawMessage) (any, error) {
+	a, err := planBody(body)
+	if err != nil {
+		return nil, told(err)
+	}
+	release, err := s.take(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	if err := s.known(ctx, a.ID); err != nil {
+		return nil, told(err)
+	}
+	if a.Verb == "revert" {
+		v, err := s.revertPlan(ctx, a)
+		return v, told(err)
+	}
+	verb, ok := map[string]screen.Verb{"restore": screen.Restore, "undo": screen.Undo, "redo": screen.Redo}[a.Verb]
+	half, known := map[string]screen.Half{"both": screen.Both, "": screen.Both, "code": screen.Code, "talk": screen.Conversation}[a.Half]
+	if !ok || !known {
+		return nil, told(usagef("there is no such plan: %s %s", a.Verb, a.Half))
+	}
+	paths := ""
+	for _, p := range a.Paths {
+		paths += p + "\x00"
+	}
+	if paths != "" {
+		half = screen.Code
+	}
+	p, err := s.plan(ctx, screen.Ask{What: screen.AskPlan, Verb: verb, ID: a.ID, Half: half, Paths: paths})
+	if err != nil {
+		return nil, told(err)
+	}
+	return s.viewPlan(p), nil
+}
+
+func (s *uiSpace) viewPlan(p *screen.Plan) uiPlan {
+	v := uiPlan{ID: strconv.Itoa(p.Token), Facts: []string{}, Notes: []string{}, Files: []uiPlanFile{}, Others: []string{}, Question: p.Question}
+	for i, line := range p.Facts {
+		text := lineText(line)
+		switch {
+		case i == 0:
+			v.Title = text
+		case text != "" && line[0].Style == screen.Yellow:
+			v.Others = append(v.Others, text)
+		case text != "":
+			v.Facts = append(v.Facts, text)
+		}
+	}
+	s.mu.Lock()
+	if made := s.plans[p.Token]; made != nil {
+		if made.instead != nil {
+			v.Instead = &uiAction{Verb: "revert", Session: made.instead.Session, Turns: made.instead.Turns}
+		}
+		if made.target != (manifest.CheckpointID{}) {
+			v.Target = made.target.String()
+		}
+	}
+	s.mu.Unlock()
+	for _, line := range p.Notes {
+		v.Notes = append(v.Notes, lineText(line))
+	}
+	byAction := map[string][]string{}
+	for _, f := range p.Files {
+		byAction[f.Status] = append(byAction[f.Status], f.Raw)
+	}
+	v.Files = planFiles(byAction)
+	return v
+}
+
+// planFiles are the paths of a plan by what becomes of them, in the order in which they are told.
+func planFiles(byAction map[string][]string) []uiPlanFile {
+	out := []uiPlanFile{}
+	for _, action := range []string{"delete", "replace", "mode", "create"} {
+		paths := byAction[action]
+		around := map[string]bool{}
+		if action == "delete" || action == "create" {
+			around = engine.Around(paths)
+		}
+		for _, path := range paths {
+			out = append(out, uiPlanFile{viewPath(path), action, around[path]})
+		}
+	}
+	return out
+}
+
+func lineText(l screen.Line) string {
+	var b strings.Builder
+	for _, span := range l {
+		b.WriteString(span.Text)
+	}
+	return strings.TrimSpace(b.String())
+}
+
+func (s *uiSpace) Apply(ctx context.Context, plan string) (done, changed any, err error) {
+	release, err := s.take(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer release()
+	if p, ok := s.reverts[plan]; ok {
+		done, changed, err = s.applyRevert(context.WithoutCancel(ctx), p)
+		return done, changed, told(err)
+	}
+	token, err := strconv.Atoi(plan)
+	if err != nil {
+		n, nerr := strconv.Atoi(strings.TrimPrefix(plan, "revert-"))
+		return nil, nil, told(&staleError{what: "plan", name: plan, known: nerr == nil && n > 0 && n <= s.shownReverts})
+	}
+	back := "undo"
+	s.mu.Lock()
+	if p := s.plans[token]; p != nil && p.back == "U" {
+		back = "redo"
+	}
+	s.mu.Unlock()
+	// A page that goes away meanwhile does not end what it asked for.
+	said, now, err := s.do(context.WithoutCancel(ctx), screen.Ask{What: screen.AskDo, Plan: token})
+	switch {
+	case err != nil:
+		return nil, nil, told(err)
+	case now != nil:
+		v := s.viewPlan(now)
+		v.Changed = said
+		return nil, v, nil
+	}
+	v := map[string]any{"said": strings.TrimSuffix(said, ", q leaves") + ".", "back": back}
+	s.mu.Lock()
+	if n := len(s.done); n > 0 && s.done[n-1].done.Safety != nil {
+		v["safety"] = s.done[n-1].done.Safety.ID.String() // what was there
+	}
+	s.mu.Unlock()
+	return v, nil, nil
+}
