@@ -31,15 +31,18 @@ func (c *call) reportCrash(ctx context.Context, p *project.Project) error {
 
 // crashedWhat names a restore, or a revert, that did not finish.
 func crashedWhat(article string, crash *project.CrashedRestore) string {
-	if crash.Kind == manifest.OpRevert {
-		return article + " revert"
+	switch crash.Kind {
+	case manifest.OpRevert, manifest.OpUndoRestore, manifest.OpRedoRestore:
+		return article + " " + string(crash.Kind)
 	}
 	return fmt.Sprintf("%s restore to %s", article, crash.Checkpoint)
 }
 
-// crashedCure says how to go on from one; a revert leads to no checkpoint that a restore could finish.
+// crashedCure says how to go on from one. Where it was to change some paths only, restoring its checkpoint would change
+// more than it was to; a revert leads to none.
 func crashedCure(crash *project.CrashedRestore) string {
-	if crash.Kind == manifest.OpRevert {
+	switch {
+	case crash.Some, crash.Kind == manifest.OpRevert, crash.Kind == manifest.OpUndoRestore, crash.Kind == manifest.OpRedoRestore:
 		return "rewind undo-restore puts it back"
 	}
 	return fmt.Sprintf("rewind restore %s finishes it, rewind undo-restore reverts it", crash.Checkpoint)

@@ -20,4 +20,9 @@ func TestCrashedCure(t *testing.T) {
 	if got := crashedWhat("a", crash) + crashedCure(crash); strings.Count(got, none) != 2 {
 		t.Error(got)
 	}
+	for _, crash := range []*project.CrashedRestore{{Kind: manifest.OpRestore, Some: true}, {Kind: manifest.OpUndoRestore}, {Kind: manifest.OpRedoRestore}} {
+		if got := crashedCure(crash); got != "rewind undo-restore puts it back" {
+			t.Errorf("%+v: %s would change other paths, too", crash, got)
+		}
+	}
 }

@@ -155,6 +155,7 @@ type restoring struct {
 	crashed   *project.CrashedRestore // one that a dry run leaves
 	finished  bool                    // dealing with a crashed restore is all there is to do
 	putBack   []restore.Change        // what that changes
+	left      []problem.Problem       // and what it leaves alone
 }
 
 // runRestore is the flow that the verbs share; choose makes the plan. A nil

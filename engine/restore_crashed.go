@@ -106,7 +106,8 @@ func (r *restoring) recoverCrashed() error {
 		return nil
 	}
 	r.finished, r.of, r.target.ID = true, op.Kind, op.Safety
-	r.putBack, err = backFrom(half, j, done.Left)
+	r.left = done.Left
+	r.putBack, err = backFrom(half, j, r.left)
 	return err
 }
 
@@ -160,17 +161,17 @@ func (r *restoring) foreseeRecovery() error {
 	}
 	defer half.Discard()
 	r.finished, r.of, r.target.ID = true, op.Kind, op.Safety
-	r.putBack, err = backFrom(half, j, nil)
+	r.left, err = j.Foresee(func(path string) (*manifest.Entry, error) { return entryAt(half.Tx.Load, half.Root(), path) })
+	if err != nil {
+		return err
+	}
+	r.putBack, err = backFrom(half, j, r.left)
 	return err
 }
 
 // recoveryAlone is the answer where dealing with a crashed restore is all.
 func (r *restoring) recoveryAlone() *Restored {
-	var left []problem.Problem
-	if r.recovered != nil {
-		left = r.recovered.Left
-	}
-	out := r.report(r.putBack, left)
+	out := r.report(r.putBack, r.left)
 	out.PutBack = true
 	return out
 }

@@ -250,7 +250,7 @@ func (r reverts) settle(links []link) {
 			has := d.has(o.step)
 			theirs = theirs || has
 			within = within && (!has || o.own)
-			covers = covers && (!o.own || has)
+			covers = covers && (!o.own || has || r.of(o.step) != nil) // an earlier revert is the work's own by its works
 		}
 		kept, settled := false, false
 		for _, c := range d.choicesFor(links) {
@@ -277,6 +277,46 @@ func (r reverts) settle(links []link) {
 			}
 		}
 	}
+}
+
+// reasonMarked is why lines stay that a revert put between markers: what becomes of those is the person's to say.
+const reasonMarked = "an earlier revert left it between markers"
+
+// leftMarked tells of lines of the work that are there although nothing of it is left to be taken back. own says of the
+// links which were the work's before earlier reverts were taken into account.
+func (v *reverting) leftMarked(f *fileRevert, links []link, own []bool) error {
+	marked := slices.ContainsFunc(links, func(l link) bool {
+		d := v.done.of(l.step)
+		return d != nil && slices.Contains(d.choicesFor(links), MarkConflict)
+	})
+	if !marked || !hasContent(links[len(links)-1].entry) {
+		return nil
+	}
+	w, err := v.weave(links)
+	if err != nil || w == nil {
+		return err
+	}
+	for i, step := range w.Birth(writtenAgain(links)) {
+		if step < 0 || step >= len(own) || !own[step] {
+			continue
+		}
+		if n := len(f.kept); n > 0 && f.kept[n-1].To == i {
+			f.kept[n-1].To++
+			continue
+		}
+		f.kept = append(f.kept, KeptPart{Path: f.path, From: i + 1, To: i + 1, Reason: reasonMarked})
+	}
+	f.touched = len(f.kept) > 0
+	return nil
+}
+
+// ownOf says which links are the work's.
+func ownOf(links []link) []bool {
+	own := make([]bool, len(links))
+	for i, l := range links {
+		own[i] = l.own
+	}
+	return own
 }
 
 // choicesFor are those that were made for a path, whatever it was called.

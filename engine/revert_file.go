@@ -140,10 +140,11 @@ func (v *reverting) decide(worker int, f *fileRevert) error {
 	if err != nil {
 		return err
 	}
+	own := ownOf(links)
 	v.done.settle(links)
 	if !slices.ContainsFunc(links, func(l link) bool { return l.own }) {
 		f.touched = false // it was taken back already
-		return nil
+		return v.leftMarked(f, links, own)
 	}
 	links = withoutPassing(links)
 	exists, base, created := standing(links)

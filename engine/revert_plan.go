@@ -340,7 +340,11 @@ func (v *reverting) choices(plan *restore.Plan) string {
 	}
 	lines := v.work.line(v.o.IncludeShared, v.sel == nil && len(plan.Skips) == 0 && len(v.out.Conflicts) == 0)
 	for _, c := range v.out.Conflicts {
-		lines = append(lines, pathLine(c.Path, string(c.Choice))...)
+		choice := c.Choice
+		if c.Whole() && choice == MarkConflict {
+			choice = KeepFile // there are no lines to put markers between
+		}
+		lines = append(lines, pathLine(c.Path, string(choice))...)
 	}
 	return string(lines)
 }

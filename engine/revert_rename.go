@@ -75,12 +75,16 @@ func (v *reverting) decideTrail(o *outcome) error {
 	if err != nil {
 		return err
 	}
+	own := ownOf(links)
 	v.done.settle(links)
 	for i, l := range links {
 		f.versions, f.own = append(f.versions, l.entry), append(f.own, l.own)
 		if i > 0 {
 			f.steps = append(f.steps, *l.step)
 		}
+	}
+	if !slices.ContainsFunc(links, func(l link) bool { return l.own }) {
+		return v.leftMarked(f, links, own)
 	}
 	exists, base, created := standing(links)
 	links = links[base:]

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/rewind-cli/rewind/engine/account"
@@ -16,6 +17,7 @@ type CrashedRestore struct {
 	Time       time.Time
 	Kind       manifest.OperationKind
 	Checkpoint manifest.CheckpointID // zero for a revert
+	Some       bool                  // it was to restore some paths or hunks only
 	Paths      int
 	// Done says that every path is in place and recorded, and that only temporary files are left: the next Save clears them.
 	Done bool
@@ -62,6 +64,8 @@ func Describe(j *restore.Journal) *CrashedRestore {
 	c := &CrashedRestore{Time: j.Time, Paths: j.Paths, Done: j.Committed}
 	if rec, err := manifest.ParseRecord(j.Note); err == nil && rec.Operation != nil {
 		c.Kind, c.Checkpoint = rec.Operation.Kind, rec.Operation.Checkpoint
+		args := " " + rec.Operation.Args + " "
+		c.Some = strings.Contains(args, " -- ") || strings.HasPrefix(args, " -p ")
 	}
 	return c
 }

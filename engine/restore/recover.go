@@ -7,10 +7,12 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/rewind-cli/rewind/engine/problem"
 	"github.com/rewind-cli/rewind/engine/rootfs"
+	"github.com/rewind-cli/rewind/manifest"
 )
 
 // Journal is a restore that did not finish.
@@ -52,6 +54,28 @@ func (j *Journal) Back() []Edit {
 		edits = append(edits, Edit{Path: c.Path, Entry: c.Before, Whole: c.Action == Replace && isDir(c.Before)})
 	}
 	return edits
+}
+
+// Foresee are the files that putting the restore back would leave alone: they hold neither what they held before nor what
+// they were to hold. at gives what is at a path now; nil: nothing.
+func (j *Journal) Foresee(at func(path string) (*manifest.Entry, error)) (left []problem.Problem, err error) {
+	if j.r == nil {
+		return nil, nil
+	}
+	for i := range slices.Backward(j.r.changes) {
+		c := &j.r.changes[i]
+		if c.failed || c.Action == Mode || (isDir(c.Before) || absent(c.Before)) && (isDir(c.After) || absent(c.After)) {
+			continue
+		}
+		now, err := at(c.Path)
+		if err != nil {
+			return nil, err
+		}
+		if now != nil && !Same(now, &c.Before) && !Same(now, &c.After) {
+			left = append(left, problem.Says(reasonNeither).At(c.Path, true))
+		}
+	}
+	return left, nil
 }
 
 // Recovered is what Recover did.

@@ -36,6 +36,8 @@ const (
 	isOther
 )
 
+const reasonNeither = "its content is neither that before the restore nor that after"
+
 // putBack undoes what Apply has done so far.
 func (a *applier) putBack(cause error) error {
 	s := &recovery{fs: a.o.FS, src: a.o.Source, sink: a.Sink}
@@ -213,7 +215,7 @@ func (s *recovery) path(d rootfs.Dir, name string, c *Change, at, temp state) er
 		}
 		return s.drop(d, c, temp)
 	default:
-		s.leave(c.Path, "its content is neither that before the restore nor that after")
+		s.leave(c.Path, reasonNeither)
 		if temp == isOther {
 			return s.keep(d, c)
 		}
