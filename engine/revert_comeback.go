@@ -31,6 +31,41 @@ func (t *trails) moveBack() {
 	}
 }
 
+// moveAgain finds the renames that taking an operation back made: what that had moved goes back to where it came from, with
+// the very contents, whatever its lines say by now.
+func (t *trails) moveAgain() {
+	for _, path := range sortedKeys(t.files) {
+		f := t.files[path]
+		for i := range f.steps {
+			at := placeOf(&f.steps[i], false)
+			if f.steps[i].Class != attribution.Operation || !hasContent(f.versions[i+1]) || !t.madeAt(at) {
+				continue
+			}
+			for k := i - 1; k > 0; k-- {
+				to, moved := t.went[placeOf(&f.steps[k], true)]
+				if !moved || f.steps[k].Class != attribution.Operation || !hasContent(f.versions[k]) || !sameContent(f.versions[k], f.versions[i+1]) {
+					continue
+				}
+				if from := (place{to.path, at.seq, true}); t.holds(from, to) {
+					t.went[from], t.came[at] = at, from
+				}
+				break
+			}
+		}
+	}
+}
+
+// holds reports whether what went from a path is what had come there, and nobody knows where to.
+func (t *trails) holds(from, came place) bool {
+	f := t.files[from.path]
+	if _, renamed := t.went[from]; f == nil || renamed {
+		return false
+	}
+	went := slices.IndexFunc(f.steps, func(s attribution.Step) bool { return placeOf(&s, true) == from })
+	was := slices.IndexFunc(f.steps, func(s attribution.Step) bool { return placeOf(&s, false) == came })
+	return was >= 0 && went > was && hasContent(f.versions[went]) && sameContent(f.versions[went], f.versions[was+1])
+}
+
 // namesBefore are the names that a path's i-th version had before a revert's work renamed it, the newest first.
 func (t *trails) namesBefore(f *fileRevert, i int, d *doneRevert) (names []string) {
 	for ; i > 0; i-- {

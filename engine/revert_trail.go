@@ -81,6 +81,7 @@ func (v *reverting) findTrails() ([]*trail, map[string]*fileRevert, error) {
 		}
 	}
 	t.moveBack()
+	t.moveAgain()
 	moved := map[string]*fileRevert{}
 	for from, to := range t.went {
 		a, b := t.files[from.path], t.files[to.path]
