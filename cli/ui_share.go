@@ -189,7 +189,7 @@ func (x *sharing) tell() {
 		x.c.out.warn("%s redacted", plural(x.redact.count, "place in texts was", "places in texts were"))
 	}
 	if n := len(x.redact.short); n > 0 {
-		x.c.out.warn("%s in precious files: only redacted beside the name", shortValues(n))
+		x.c.out.warn("%s in precious files: not looked for where they stand alone", shortValues(n))
 	}
 	if x.unread > 0 {
 		x.c.out.warn("%s could not be read", plural(x.unread, "conversation", "conversations"))
@@ -252,7 +252,7 @@ func (x *sharing) notes() []string {
 		out = append(out, plural(n, "place in texts was", "places in texts were")+" redacted.")
 	}
 	if n := len(x.redact.short); n > 0 {
-		out = append(out, shortValues(n)+" in precious files: only redacted beside the name.")
+		out = append(out, shortValues(n)+" in precious files: not looked for where they stand alone.")
 	}
 	if x.cut > 0 {
 		out = append(out, plural(x.cut, "long diff or text was", "long diffs or texts were")+" cut.")
