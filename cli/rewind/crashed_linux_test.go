@@ -3,10 +3,12 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -45,9 +47,20 @@ func TestSeenHalfDone(t *testing.T) {
 			w.rewind("hook", "claude")
 			w.prompt = 0
 			if n%2 == 0 {
-				plan, _, _ := w.command("undo-restore", "--dry-run", "--json")
-				if done, _, _ := w.command("undo-restore", "--json"); countPaths(plan) != countPaths(done) {
-					v.wrong("put back: the dry run says\n%s, and then\n%s", plan, done)
+				mine := n%4 == 0 // what the person writes before it is put back stays
+				if mine {
+					w.write("d/b.txt", "mine\n")
+				}
+				plan, _, planned := w.command("undo-restore", "--dry-run", "--json")
+				if done, _, code := w.command("undo-restore", "--json"); pathsOf(t, plan) != pathsOf(t, done) || planned != code {
+					v.wrong("put back: the dry run says %d\n%s, and then %d\n%s", planned, plan, code, done)
+				}
+				if mine {
+					if now := v.mine(v.load()); now["project/d/b.txt"] != "mine\n" {
+						v.wrong("put back: what the person wrote is gone")
+					}
+					v.tell(r)
+					continue
 				}
 				if now := v.mine(v.load()); !same(now, w.user[0]) {
 					v.wrong("put back: %s", difference(now, w.user[0]))
@@ -71,8 +84,19 @@ func TestSeenHalfDone(t *testing.T) {
 	}
 }
 
-// countPaths counts the paths in a document of undo-restore.
-func countPaths(document string) int { return strings.Count(document, `"path":`) }
+// pathsOf are the paths of a document of undo-restore, by what becomes of them.
+func pathsOf(t *testing.T, document string) string {
+	t.Helper()
+	type paths []struct{ Path string }
+	var d struct{ Create, Replace, Delete, Mode, Skip paths }
+	if err := json.Unmarshal([]byte(document), &d); err != nil {
+		t.Errorf("%v: %s", err, document)
+	}
+	for _, list := range []paths{d.Create, d.Replace, d.Delete, d.Mode, d.Skip} {
+		slices.SortFunc(list, func(a, b struct{ Path string }) int { return strings.Compare(a.Path, b.Path) })
+	}
+	return fmt.Sprint(d)
+}
 
 // commanded is a project after an agent's turn with one command.
 func commanded(w *world) {
