@@ -2,7 +2,7 @@
 import { html, render, useState, useEffect, useLayoutEffect, useRef, useMemo, useCallback } from "./html.js";
 import { FIRST, ALL, prepared, ahead, aheadOfAll, get, post, logIn, stream, shared } from "./api.js";
 import { Timeline, Chart, Legend, filtered, joined, prepare, updated, title } from "./timeline.js";
-import { Files } from "./diff.js";
+import { Files, loadable } from "./diff.js";
 import { Talk } from "./talk.js";
 import { Hunt } from "./hunt.js";
 import { Plan, NameDialog } from "./plan.js";
@@ -325,18 +325,8 @@ function Moment({ project, row, other, goTo, onHistory, readOnly, setAction, set
   useLayoutEffect(() => {
     const stop = new AbortController();
     const answer = (v) => (setGot({ key, ...v }), opened());
-    const loads = (v) => {
-      for (const f of v.files)
-        if (f.left) f.load = () => get(`p/${project}/diff`, { id: row.id, other, path: raw(f) }).then((d) => {
-          Object.assign(f, d, { left: false, failed: "" });
-          answer({ look: { ...v } });
-        }).catch((e) => { // it may differ no more
-          if (e.name === "AbortError") return;
-          f.failed = e.message;
-          answer({ look: { ...v } });
-        });
-      return v;
-    };
+    const ask = (f) => get(`p/${project}/diff`, { id: row.id, other, path: raw(f) });
+    const loads = (v) => loadable(v, ask, () => setGot((now) => (now.key === key ? { ...now } : now))); // another row may be chosen by then
     if (got && got.fresh && got.key === key) { // with the login
       got.fresh = false;
       loads(got.look);

@@ -1,7 +1,7 @@
 // Two moments beside each other: both ends are chosen in the same list.
 import { html, useState, useEffect, useLayoutEffect, useMemo } from "./html.js";
 import { get } from "./api.js";
-import { Files } from "./diff.js";
+import { Files, loadable } from "./diff.js";
 import { Text, raw, count, when } from "./text.js";
 import { Timeline, filtered, title } from "./timeline.js";
 
@@ -47,14 +47,8 @@ export function Compare({ project, data, filter, kinds, a, b, news, set, onHisto
     if (same || !id) return;
     const stop = new AbortController();
     const answer = (v) => setGot({ key, ...v });
-    get(`p/${project}/look`, { id, other }, stop.signal).then((v) => {
-      for (const f of v.files)
-        if (f.left) f.load = () => get(`p/${project}/diff`, { id, other, path: raw(f) }).then((d) => {
-          Object.assign(f, d, { left: false });
-          answer({ v: { ...v } });
-        });
-      answer({ v });
-    }, (error) => error.name !== "AbortError" && answer({ error }));
+    const ask = (f) => get(`p/${project}/diff`, { id, other, path: raw(f) });
+    get(`p/${project}/look`, { id, other }, stop.signal).then((v) => answer({ v: loadable(v, ask, () => setGot((now) => (now.key === key ? { ...now } : now))) }), (error) => error.name !== "AbortError" && answer({ error }));
     return () => stop.abort();
   }, [project, key, same, other === "@" && news]);
   const busy = !same && (!got || got.key !== key);

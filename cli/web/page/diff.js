@@ -74,8 +74,9 @@ export function Patch({ file, at }) {
   if (file.hidden) return html`<p class="note">Precious: its lines are not shown here.</p>`;
   if (file.binary) return html`<p class="note">Binary file.</p>`;
   if (file.unread) return html`<p class="note">Its lines are shown once it is saved.</p>`;
+  if (file.waiting) return html`<p class="wait">…</p>`;
   if (file.left) return html`<p class="note">${file.failed ? html`<${Text} of=${file.failed} />. ` : "Long: "}<button onClick=${file.load}>${file.failed ? "try again" : "show it"}</button></p>`;
-  if (file.cut && !hunks.length) return html`<p class="note">Too long for this file: its lines were left out.</p>`;
+  if (file.cut && !hunks.length) return html`<p class="note">Too long to be shown here: its lines were left out.</p>`;
   if (!hunks.length) return html`<p class="note">${head.length ? html`<${Text} of=${head.join(", ")} />` : "No lines differ."}</p>`;
   let shown = 0, begun = 0;
   const whose = (l) => l.sign === "+" && (file.whose || []).find((r) => l.b >= r.line && l.b < r.line + r.count);
@@ -101,7 +102,7 @@ export function Patch({ file, at }) {
         })}
       </tbody>`;
     })}</table>
-    ${file.cut && html`<p class="note">Too long for this file: what follows was left out.</p>`}
+    ${file.cut && html`<p class="note">Too long to be shown here: what follows was left out.</p>`}
     ${!all && total > MOST && html`<p class="note"><button onClick=${() => setAll(true)}>Show all ${total.toLocaleString()} lines</button></p>`}`;
 }
 
@@ -118,6 +119,26 @@ export function Line({ text, marks }) {
 const LISTED = 300; // files that are listed before somebody asks for more
 const SOON = 300; // ms that a file is looked at before it is asked whose its lines are: that may take long
 const FEW = 8; // files that are shown with their lines
+
+// loadable gives a look whose long files can be asked for, one by one: ask gives the lines of one, drawn is called
+// when there is something else to see of it.
+export function loadable(look, ask, drawn) {
+  for (const f of look.files)
+    if (f.left) f.load = async () => {
+      if (f.waiting) return;
+      f.waiting = true;
+      drawn();
+      try {
+        const lines = await ask(f);
+        Object.assign(f, lines, { left: false, cut: lines.left });
+      } catch (e) { // it may differ no more
+        f.failed = e.message;
+      }
+      f.waiting = false;
+      drawn();
+    };
+  return look;
+}
 
 // Files are the files of a look, folded where they are many. open is one that is shown: { at }, another object for
 // each time. said(call) goes to the call that changed a file.
@@ -144,6 +165,7 @@ export function Files({ files, more, onHistory, onRestore, open, said, linesOf }
 function File({ f, at, begin, onHistory, onRestore, said, linesOf, line }) {
   const [open, setOpen] = useState(begin);
   const [whose, setWhose] = useState(f.whose || null);
+  useEffect(() => setWhose(f.whose || null), [f.patch, f.mixed]); // what is known of other lines does not hold for these
   useEffect(() => {
     if (!open || !f.mixed || !linesOf) return;
     const stop = new AbortController();

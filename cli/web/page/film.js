@@ -2,8 +2,8 @@
 // so that idle time takes none.
 import { html, useState, useEffect, useRef, useMemo, useLayoutEffect } from "./html.js";
 import { get } from "./api.js";
-import { Files } from "./diff.js";
-import { Text, plain, when } from "./text.js";
+import { Files, loadable } from "./diff.js";
+import { Text, plain, raw, when } from "./text.js";
 import { title } from "./timeline.js";
 
 const changed = (r) => (r.changes ? r.changes.added + r.changes.modified + r.changes.deleted : 0);
@@ -28,7 +28,9 @@ export function Film({ project, rows, goTo }) {
   const ask = (f) => {
     const kept = cache.current;
     if (!kept.has(f.id)) {
-      kept.set(f.id, get(`p/${project}/look`, { id: f.id }).catch((error) => ({ error, files: [] })));
+      const lines = (one) => get(`p/${project}/diff`, { id: f.id, path: raw(one) });
+      const drawn = () => setLook((now) => (now && now.id === f.id ? { ...now } : now));
+      kept.set(f.id, get(`p/${project}/look`, { id: f.id }).then((v) => loadable(v, lines, drawn), (error) => ({ error, files: [] })));
       if (kept.size > KEPT) kept.delete(kept.keys().next().value);
     }
     return kept.get(f.id);
