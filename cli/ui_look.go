@@ -163,7 +163,7 @@ func (s *uiSpace) uiDiff(ctx context.Context, args web.Args) (any, error) {
 		}
 		return v, nil
 	}
-	if args("other") == "@" { // the working tree may have changed since the page knew of it
+	if args("id") == "@" || args("other") == "@" { // the working tree may have changed since the page knew of it
 		return uiFileDiff{pathView: viewPath(pagePath(args("path")))}, nil
 	}
 	return nil, &staleError{what: "file that differs", name: args("path")}
