@@ -418,6 +418,7 @@ func TestPageIsLive(t *testing.T) {
 // A page without the right to change anything does not offer it.
 func TestPageReadOnly(t *testing.T) {
 	l := newPageLab(t, "--read-only")
+	l.until(`location.pathname.startsWith("/p/") && !location.href.includes("#")`) // the one-time code stands nowhere
 	l.click(".row", "make Add faster")
 	l.until(`document.querySelector(".right .patch")`)
 	var n int

@@ -76,7 +76,7 @@ export async function logIn(project) {
   globalThis.rewindLogin = undefined;
   const code = begun ? "" : new URLSearchParams(location.hash.slice(1)).get("code");
   if (code || begun) {
-    if (code) history.replaceState(null, "", location.pathname + location.search);
+    painted(() => location.hash && history.replaceState(null, "", location.pathname + location.search)); // another process of the browser is told
     const r = await (begun || fetch("/api/v1/login", { method: "POST", body: JSON.stringify({ code, project }) }));
     const body = await r.json();
     if (r.ok) {

@@ -10,7 +10,7 @@ import { Compare } from "./compare.js";
 import { Film } from "./film.js";
 import { FilePage, Operations, Health, Search, Keys } from "./places.js";
 import { calm, calmed } from "./calm.js";
-import { Text, plain, raw, when, number } from "./text.js";
+import { Text, Count, plain, raw, when } from "./text.js";
 
 const OLD = 60000; // ms since the files were looked at, from which on it is said
 const LOST = 4000; // ms without an answer, from which on it is said
@@ -292,7 +292,7 @@ function App({ project, projects, chooseProject, renew, readOnly, exported }) {
       ${chart}
       <main class="three">
         <section class="left" aria-label="What happened">
-          <p class="total">${data ? `${number(shown.length)} of ${number(rows.length)} rows` : "…"}${data && !data.more && data.folded > 0 && html`, <button class="link" title="Rows that tell nothing that others do not: calls that changed nothing, ends of turns, what was done and undone, safety checkpoints" onClick=${() => setFolded(true)}>${number(data.folded)} more that add nothing</button>`}${folded && html`, <button class="link" onClick=${() => setFolded(false)}>leave out those that add nothing</button>`}${range && html` <button class="link" onClick=${() => setRange(null)}>all times</button>`}</p>
+          <p class="total">${data ? html`<${Count} of=${shown.length} /> of <${Count} of=${rows.length} /> rows` : "…"}${data && !data.more && data.folded > 0 && html`, <button class="link" title="Rows that tell nothing that others do not: calls that changed nothing, ends of turns, what was done and undone, safety checkpoints" onClick=${() => setFolded(true)}><${Count} of=${data.folded} /> more that add nothing</button>`}${folded && html`, <button class="link" onClick=${() => setFolded(false)}>leave out those that add nothing</button>`}${range && html` <button class="link" onClick=${() => setRange(null)}>all times</button>`}</p>
           ${data && !readOnly && (hunt ? html`<${Hunt} rows=${rows} row=${row} hunt=${hunt} set=${setHunt} goTo=${goTo} setAction=${setAction} />` : html`<p class="total"><button class="link" onClick=${() => setHunt({})}>find what broke it…</button></p>`)}
           ${data && !data.more && data.graph && html`<${Legend} project=${project} data=${data} />`}
           ${data && !shown.length && html`<p class="note empty">${rows.length ? html`No row has that${filter && !shared ? ": Enter searches the files" : ""}. <button class="link" onClick=${() => (setFilter(""), setKinds("all"), setRange(null))}>show all</button>` : "Nothing is saved yet: rewind save, or an agent's first prompt, makes the first checkpoint."}</p>`}

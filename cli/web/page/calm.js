@@ -21,6 +21,7 @@ export const calmed = new Promise((done) => {
   calm = () => painted(done);
 });
 calmed.then(() => (is = true));
+export const isCalm = () => is;
 
 // useCalm tells whether it is so.
 export function useCalm() {

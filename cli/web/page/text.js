@@ -1,5 +1,6 @@
 // Texts of others: they can hold any character, and only ever become text.
 import { html } from "./html.js";
+import { isCalm, useCalm } from "./calm.js";
 
 // What would change how a line is read, or is not seen, is shown as a mark.
 // A joiner between emoji is none of them.
@@ -109,8 +110,15 @@ export function size(n) {
   }
 }
 
-// number writes a number. A browser needs milliseconds for the first one that it separates.
-export const number = (n) => (n < 1000 ? String(n) : n.toLocaleString());
+// number writes a number. A browser needs 15 ms and more for the first one that it separates as the person's language wants
+// it: until all rows are there, it is a comma.
+export const number = (n) => (n < 1000 ? String(n) : isCalm() ? n.toLocaleString() : String(n).replace(/\B(?=(\d{3})+$)/g, ","));
+
+// Count is a number that is drawn first.
+export function Count({ of }) {
+  useCalm();
+  return number(of);
+}
 
 export const count = (n, one, many) => number(n) + " " + (n === 1 ? one : many);
 
