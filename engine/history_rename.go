@@ -9,7 +9,7 @@ import (
 
 // counterpart finds what a file that came was called before, or what one that went is called since, as the diff of
 // the same checkpoint has it. others are all changes of the checkpoint. nil for none.
-// An empty file is like every other: it has no counterpart.
+// An empty file is like every other: it has no counterpart. A file that a link took the place of went, too.
 func counterpart(ctx context.Context, get getter, c manifest.Change, others func(func(manifest.Change) error) error) (*manifest.Change, error) {
 	e := c.Old
 	if e == nil {
@@ -23,9 +23,15 @@ func counterpart(ctx context.Context, get getter, c manifest.Change, others func
 	candidates := false
 	err := others(func(o manifest.Change) error {
 		p := patch.Pair{Old: w.file(o.Path, o.Old), New: w.file(o.Path, o.New)}
-		if (p.Old == nil) != (p.New == nil) {
-			pairs = append(pairs, p)
-			candidates = candidates || (p.Old == nil) != (c.Old == nil)
+		ends := []patch.Pair{p}
+		if p.Old != nil && p.New != nil && (o.Old.Kind == manifest.Symlink) != (o.New.Kind == manifest.Symlink) {
+			ends = []patch.Pair{{Old: p.Old}, {New: p.New}}
+		}
+		for _, p := range ends {
+			if (p.Old == nil) != (p.New == nil) {
+				pairs = append(pairs, p)
+				candidates = candidates || (p.Old == nil) != (c.Old == nil)
+			}
 		}
 		return ctx.Err()
 	})
