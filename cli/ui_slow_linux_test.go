@@ -5,18 +5,41 @@ import (
 	"testing"
 )
 
-// slow holds the answers to some questions of the page back, until window.let is called.
-const slow = `(() => {
-	const now = window.fetch, held = [];
-	let open = false;
-	window.fetch = async (...args) => {
-		const answer = await now(...args);
-		if (/\/diff\?/.test(args[0]) && !open) await new Promise((go) => held.push(go));
-		return answer;
-	};
-	window.held = held;
-	window.let = () => ((open = true), held.forEach((go) => go()));
-})()`
+// hold keeps the answers to the questions of the page that match back, until window.let is called.
+func (l *pageLab) hold(questions string) {
+	l.t.Helper()
+	l.ok(l.Eval(`(() => {
+		const now = window.fetch, held = [];
+		let open = false;
+		window.fetch = async (...args) => {
+			const answer = await now(...args);
+			if (`+questions+`.test(args[0]) && !open) await new Promise((go) => held.push(go));
+			return answer;
+		};
+		window.held = held;
+		window.let = () => ((open = true), held.forEach((go) => go()));
+	})()`, nil))
+}
+
+// A path that is no longer chosen does not go, however soon somebody says yes to what is left.
+func TestPageLatePlan(t *testing.T) {
+	l := newPageLab(t)
+	l.click(".row", "make Add faster")
+	l.press("r")
+	l.until(`document.querySelector("dialog .go:not([disabled])")?.textContent === "Restore 2 paths"`)
+	l.hold(`/\/plans$/`)
+	l.click("dialog label", "README.md")
+	l.ok(l.Eval(`document.querySelector("dialog .go").click()`, nil))
+	l.until(`window.held.length`)
+	l.ok(l.Eval(`(document.querySelector("dialog .go").click(), window.let())`, nil))
+	l.until(`document.querySelector("dialog .go:not([disabled])")?.textContent === "Restore 1 path"`)
+	l.click("dialog .go", "Restore")
+	l.until(`!document.querySelector("dialog")`)
+	if got := l.read("calc.go") + l.read("README.md"); !strings.Contains(got, "a + b") || !strings.Contains(got, "# calc") {
+		t.Errorf("not just one file: %s", got)
+	}
+	l.clean()
+}
 
 // The lines of a long file that come when another row, other ends or another frame are shown, change nothing there.
 func TestPageLateLines(t *testing.T) {
@@ -36,7 +59,7 @@ func TestPageLateLines(t *testing.T) {
 				l.until(place.there)
 			}
 		}
-		l.ok(l.Eval(slow, nil))
+		l.hold(`/\/diff\?/`)
 		press(place.enter)
 		press(place.long)
 		l.until(`window.held.length && ` + long)

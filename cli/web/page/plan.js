@@ -30,7 +30,7 @@ export function Plan({ project, action, close, done, change }) {
     if (picked && !picked.size) return void setPlan(null);
     post(`p/${project}/plans`, { ...action, half, conflicts, paths: picked ? [...picked] : action.paths }).then((p) => {
       if (!live) return;
-      setPlan(p);
+      setPlan({ ...p, picked });
       if (!picked) setAll(p.files);
     }, (e) => live && (setPlan(null), setError(e)));
     return () => (live = false);
@@ -40,8 +40,9 @@ export function Plan({ project, action, close, done, change }) {
     setPicked(null);
     set();
   };
+  const ready = plan && plan.picked === picked; // else it is about other paths, and the right one is on its way
   const apply = async () => {
-    if (busy) return; // not disabled meanwhile: it would lose the focus
+    if (busy || !ready) return; // not disabled meanwhile: it would lose the focus
     setBusy(true);
     try {
       const r = await post(`p/${project}/plans/${plan.id}/apply`);
@@ -49,7 +50,7 @@ export function Plan({ project, action, close, done, change }) {
       done(r.said, r.back, r.safety);
     } catch (e) {
       if (e.status === 409 && e.body.files) {
-        setPlan(e.body);
+        setPlan({ ...e.body, picked });
         if (!picked) setAll(e.body.files);
       } else setError(e);
     }
@@ -79,12 +80,12 @@ export function Plan({ project, action, close, done, change }) {
       ${plan.instead && html`<button onClick=${() => change(plan.instead)}>Keep it: revert only this session's last ${plan.instead.turns === 1 ? "turn" : plan.instead.turns + " turns"}…</button>`}</div>`}
     ${plan && html`<ul class="facts">${plan.facts.map((f) => html`<li><${Text} of=${f} /></li>`)}</ul>`}
     ${groups.map(([a, of]) => html`<details open=${of.length <= 12}><summary>${words[a]} ${paths(of)}${paths(of) < of.length && html` <span class="note">with ${directories(of)}</span>`}</summary><ul class=${choosing ? "paths choose" : "paths"}>${of.slice(0, MOST).map((f) => html`<li class=${"act-" + a} key=${raw(f)}>
-      ${choosing ? html`<label><input type="checkbox" checked=${!picked || picked.has(raw(f))} onChange=${() => toggle(raw(f))} /> <span class="path"><${Path} of=${f} /></span></label>` : html`<span class="path"><${Path} of=${f} /></span>`}${lines && html`<${Lines} project=${project} f=${f} of=${lines} begin=${list.length <= FEW} />`}</li>`)}</ul>
+      ${choosing ? html`<label><input type="checkbox" disabled=${busy} checked=${!picked || picked.has(raw(f))} onChange=${() => toggle(raw(f))} /> <span class="path"><${Path} of=${f} /></span></label>` : html`<span class="path"><${Path} of=${f} /></span>`}${lines && html`<${Lines} project=${project} f=${f} of=${lines} begin=${list.length <= FEW} />`}</li>`)}</ul>
       ${of.length > MOST && html`<p class="note">…and ${(of.length - MOST).toLocaleString()} more.</p>`}</details>`)}
     ${plan && plan.notes.map((n) => html`<p class="note"><${Text} of=${n} /></p>`)}
     ${!plan && !error && html`<p class="wait">${picked && !picked.size ? "No path is chosen." : "…"}</p>`}
     <div class="buttons">${choosing && picked && html`<button class="link" onClick=${() => setPicked(null)}>all paths</button>`}<button onClick=${() => box.current.close()}>Cancel</button>
-      <button class="go" disabled=${!plan || !plan.question} onClick=${apply}>${plan && !plan.question ? "Nothing to do" : label(action, plan)}</button></div>
+      <button class="go" disabled=${!ready || !plan.question} onClick=${apply}>${plan && !plan.question ? "Nothing to do" : label(action, plan)}</button></div>
   </dialog>`;
 }
 
