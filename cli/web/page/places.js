@@ -112,7 +112,8 @@ export function Health({ project, news }) {
 
 const FEW = 8; // messages that are listed before somebody asks for more: lines in files come below
 
-export function Search({ project, rows, query, goTo, onFile }) {
+// useFound gives what a search has found until now, and how it stands: "searching", "done" or what went wrong.
+function useFound(path, args) {
   const [found, setFound] = useState([]);
   const [state, setState] = useState("searching");
   useEffect(() => {
@@ -120,37 +121,25 @@ export function Search({ project, rows, query, goTo, onFile }) {
     setFound([]);
     setState("searching");
     let list = [], due = false;
-    const show = () => ((due = false), setFound(list));
-    stream(`p/${project}/search`, { q: query }, (m) => {
+    const show = () => ((due = false), !stop.signal.aborted && setFound(list));
+    stream(path, args, (m) => {
       if (m.error) return setState(m.error);
       list = [...list, m];
       if (!due) {
         due = true;
         requestAnimationFrame(show);
       }
-    }, stop.signal).then(() => (show(), setState("done")), (e) => e.name !== "AbortError" && setState(e.message));
+    }, stop.signal).then(() => stop.signal.aborted || (show(), setState((now) => (now === "searching" ? "done" : now))), (e) => e.name !== "AbortError" && setState(e.message));
     return () => stop.abort();
-  }, [project, query]);
+  }, [path, JSON.stringify(args)]);
+  return [found, state];
+}
+
+export function Search({ project, rows, query, goTo, onFile }) {
+  const [found, state] = useFound(`p/${project}/search`, { q: query });
+  const [said, talk] = useFound(`p/${project}/search`, { q: query, in: "talk" });
   const [all, setAll] = useState(false);
-  const [said, setSaid] = useState([]);
-  const [talk, setTalk] = useState("searching");
-  useEffect(() => {
-    const stop = new AbortController();
-    setSaid([]);
-    setAll(false);
-    setTalk("searching");
-    let list = [], due = false;
-    const show = () => ((due = false), !stop.signal.aborted && setSaid(list));
-    stream(`p/${project}/search`, { q: query, in: "talk" }, (m) => {
-      if (m.error) return setTalk(m.error);
-      list = [...list, m];
-      if (!due) {
-        due = true;
-        requestAnimationFrame(show);
-      }
-    }, stop.signal).then(() => (show(), setTalk((now) => (now === "searching" ? "done" : now))), (e) => e.name !== "AbortError" && setTalk(e.message));
-    return () => stop.abort();
-  }, [project, query]);
+  useEffect(() => setAll(false), [query]);
   const prompts = useMemo(() => {
     const words = query.toLowerCase();
     return rows.filter((r) => r.prompt && r.text.toLowerCase().includes(words)).slice(0, 100);
