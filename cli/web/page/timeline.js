@@ -18,23 +18,34 @@ export function filtered(rows, filter, kinds, range) {
     if (range && r.id !== "@" && (r.ms < range[0] || r.ms > range[1])) continue;
     if (kinds === "prompts" && !r.prompt && r.id !== "@" && r.kind !== "operation") continue;
     if (kinds === "changes" && r.changes && !r.changes.added && !r.changes.modified && !r.changes.deleted) continue;
-    if (words.length && !words.every((w) => w(r))) continue;
-    out.push(i);
+    let k = 0;
+    while (k < words.length && has(words[k], r)) k++;
+    if (k === words.length) out.push(i);
   }
   return out;
 }
 
-// matcher says of a row whether a word stands in it. Nothing is kept for it with the rows: there are many.
+// matcher is what is asked of each row about a word in small letters. Nothing is kept for it with the rows: there are many.
+// It is an object, and no closure: a browser makes fast code of has for all words, and not for one of them.
 function matcher(word) {
-  const has = new RegExp(word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"), "i");
-  const few = new Map(); // what the same texts of many rows said
-  const once = (text) => {
-    if (!text) return false;
-    let is = few.get(text);
-    if (is === undefined) few.set(text, (is = has.test(text)));
-    return is;
-  };
-  return (r) => has.test(r.text) || once(r.why) || (r.name && has.test(r.name)) || once(r.agent) || once(r.session) || r.n === word || r.id.toLowerCase().startsWith(word);
+  const test = new RegExp(word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"), "i");
+  const often = () => ({ test, few: new Map(), last: "", is: false });
+  return { word, test, why: often(), agent: often(), session: often(), number: /^\d+$/.test(word), id: /^[#@k-z]/.test(word) };
+}
+
+// has reports whether the word of a matcher stands in a row.
+function has(m, r) {
+  return m.test.test(r.text) || usually(m.why, r.why) || (r.name && m.test.test(r.name)) || usually(m.agent, r.agent) || usually(m.session, r.session) ||
+    (m.number && r.n === m.word) || (m.id && r.id.startsWith(m.word));
+}
+
+// usually is has for a text that many rows have, mostly that of the row before: it is looked into once.
+function usually(o, text) {
+  if (text === o.last) return o.is;
+  o.last = text;
+  let is = o.few.get(text);
+  if (is === undefined) o.few.set(text, (is = !!text && o.test.test(text)));
+  return (o.is = is);
 }
 
 // joined puts the newest rows before those that are known, and gives nothing where that is not all that happened:
