@@ -19,7 +19,7 @@ const (
 	// aheadLook bounds the look at the tree for the first rows: a large tree's row of now comes with all of them.
 	aheadLook = 40 * time.Millisecond
 	// aheadAfter is how long nothing is made after the address is known: a browser takes longer to start.
-	aheadAfter = 20 * time.Millisecond
+	aheadAfter = 8 * time.Millisecond
 	// aheadFor bounds how long all rows are made without being asked for.
 	aheadFor = time.Minute
 	// startRows are the first; the page asks for as many (FIRST in app.js).

@@ -8,12 +8,10 @@ import (
 
 const (
 	// newsEvery is how often the log is looked at while somebody watches: three stats. Where nothing has happened for
-	// newsCalm, newsLate is soon enough, and newsRest where it is newsQuiet ago.
+	// newsCalm, newsLate is soon enough.
 	newsEvery = 250 * time.Millisecond
 	newsCalm  = 10 * time.Second
-	newsLate  = 750 * time.Millisecond
-	newsQuiet = time.Minute
-	newsRest  = time.Second
+	newsLate  = time.Second
 	// aliveEvery is how often a quiet stream says that it is there.
 	aliveEvery = 15 * time.Second
 )
@@ -51,12 +49,9 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request, p Space) {
 			}
 			last, quiet = word, time.Now()
 		}
-		switch still := time.Since(changed); {
-		case still > newsQuiet:
-			look.Reset(newsRest)
-		case still > newsCalm:
+		if time.Since(changed) > newsCalm {
 			look.Reset(newsLate)
-		default:
+		} else {
 			look.Reset(newsEvery)
 		}
 		select {

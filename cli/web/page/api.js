@@ -1,7 +1,7 @@
 // Requests. The token is kept for this tab alone, and sent with each of them; there is no cookie.
 // A page that is a file has its answers with it.
 import { shared, get as fromFile, stream as linesFromFile } from "./island.js";
-import { painted } from "./calm.js";
+import { calmed, painted } from "./calm.js";
 export { shared };
 
 const KEY = "rewind-token"; // of sessionStorage: the page is still logged in when it is loaded again
@@ -76,7 +76,7 @@ export async function logIn(project) {
   globalThis.rewindLogin = undefined;
   const code = begun ? "" : new URLSearchParams(location.hash.slice(1)).get("code");
   if (code || begun) {
-    painted(() => location.hash && history.replaceState(null, "", location.pathname + location.search)); // another process of the browser is told
+    calmed.then(() => location.hash && history.replaceState(null, "", location.pathname + location.search)); // the code is of no more use; other processes of the browser are told
     const r = await (begun || fetch("/api/v1/login", { method: "POST", body: JSON.stringify({ code, project }) }));
     const body = await r.json();
     if (r.ok) {
@@ -97,12 +97,14 @@ export async function logIn(project) {
   return take(await get("start", { project }));
 }
 
-// use keeps the token for this tab, and tells it to those that ask for it. Both wait for other processes of the browser,
-// and so for what is drawn first.
+// use keeps the token for this tab, and tells it to those that ask for it. Both wait for other processes of the browser:
+// who leaves or loads the page again before there is time for it has it kept then.
 function use(its) {
   token = its;
+  const keep = () => sessionStorage.setItem(KEY, token);
+  addEventListener("pagehide", keep, { once: true });
+  calmed.then(keep);
   painted(() => {
-    sessionStorage.setItem(KEY, token);
     const channel = new BroadcastChannel("rewind");
     channel.onmessage = (e) => e.data === "who" && channel.postMessage({ token });
   });

@@ -261,7 +261,12 @@ function App({ project, projects, chooseProject, renew, readOnly, exported }) {
     return () => removeEventListener("keydown", key);
   });
   const name = projects.find((p) => p.id === project)?.name;
-  useEffect(() => void (document.title = (row && place.page === "" ? title(row) + " · " : "") + plain(name) + " · rewind"), [row, name, place]);
+  const called = (row && place.page === "" ? title(row) + " · " : "") + plain(name) + " · rewind";
+  useEffect(() => { // the browser draws its window anew for it
+    let is = true;
+    calmed.then(() => is && (document.title = called));
+    return () => (is = false);
+  }, [called]);
   const other = marked && row && marked !== row.id ? marked : against;
   const chart = useMemo(() => html`<${Chart} rows=${rows} range=${range} setRange=${setRange} />`, [rows, range]);
   const page = {
