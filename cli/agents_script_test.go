@@ -1,6 +1,7 @@
 package cli_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -16,6 +17,7 @@ import (
 // Scenes with several agents say in a line what one of them does, or the person:
 //
 //	fresh NAME              an empty project beside the others, and we are in it
+//	env TALK=none           from here on nothing that they say is in their transcripts
 //	agent A start           the session A begins; also stop, end
 //	agent A prompt p1 TEXT
 //	agent A substop ID      its subagent ID comes to its end; A:ID is that subagent in all of these
@@ -97,11 +99,46 @@ func cmdAgent(ts *testscript.TestScript, neg bool, args []string) {
 			payload["tool_response"] = map[string]any{"success": ts.Getenv("FAILED") == ""}
 		}
 	}
+	if ts.Getenv("TALK") != "none" {
+		payload["transcript_path"] = say(ts, session, payload)
+	}
 	data, err := json.Marshal(payload)
 	ts.Check(err)
 	file := filepath.Join(ts.Getenv("WORK"), "payload.json")
 	ts.Check(os.WriteFile(file, data, 0o600))
 	ts.Check(ts.Exec("sh", "-c", `rewind hook claude < "$1"`, "sh", file))
+}
+
+// say writes what an event says into the session's transcript, where its agent would, and gives the file.
+func say(ts *testscript.TestScript, session string, event map[string]any) (file string) {
+	file = filepath.Join(ts.Getenv("HOME"), ".claude", "projects", "p", session+".jsonl")
+	ts.Check(os.MkdirAll(filepath.Dir(file), 0o755))
+	f, err := os.OpenFile(file, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
+	ts.Check(err)
+	defer f.Close()
+	old, err := os.ReadFile(file)
+	ts.Check(err)
+	n := bytes.Count(old, []byte("\n"))
+	line := func(role string, content any) {
+		var parent any
+		if n > 0 {
+			parent = fmt.Sprintf("%s-%d", session, n)
+		}
+		n++
+		ts.Check(json.NewEncoder(f).Encode(map[string]any{"parentUuid": parent, "isSidechain": false, "type": role, "uuid": fmt.Sprintf("%s-%d", session, n), "sessionId": session,
+			"version": "2.1.329", "promptId": event["prompt_id"], "cwd": event["cwd"], "timestamp": time.Now().UTC().Format(time.RFC3339Nano), "message": map[string]any{"role": role, "content": content}}))
+	}
+	switch event["hook_event_name"] {
+	case "UserPromptSubmit":
+		line("user", event["prompt"])
+	case "PreToolUse":
+		line("assistant", []any{map[string]any{"type": "tool_use", "id": event["tool_use_id"], "name": event["tool_name"], "input": event["tool_input"]}})
+	case "PostToolUse":
+		line("user", []any{map[string]any{"type": "tool_result", "tool_use_id": event["tool_use_id"], "content": "done"}})
+	case "Stop":
+		line("assistant", []any{map[string]any{"type": "text", "text": "Done."}})
+	}
+	return file
 }
 
 func cmdEdit(ts *testscript.TestScript, neg bool, args []string) {

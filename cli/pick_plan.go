@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/rewind-cli/rewind/cli/screen"
@@ -22,6 +23,7 @@ type pickedPlan struct {
 	back    string                // the key that takes it back
 	parts   string                // "2 of 5 hunks of a.go", "" for whole files
 	instead *engine.RevertInstead // what keeps the work of others, nil where none goes
+	alone   []engine.OtherWork    // of those whose work goes where it is unclear who is meant: each can go alone
 	target  manifest.CheckpointID // whose files it brings; zero before there was a plan
 }
 
@@ -111,6 +113,7 @@ func (s *pickSource) planOf(ctx context.Context, p *pickedPlan) (*screen.Plan, e
 	if p.instead != nil && p.instead.Some { // here it has no paths
 		p.instead = nil
 	}
+	p.alone = slices.DeleteFunc(slices.Clone(r.Others), func(o engine.OtherWork) bool { return o.Alone == nil || o.Alone.Some })
 	p.target = r.Checkpoint.ID
 	target := project.Listed{Checkpoint: r.Checkpoint}
 	err = s.p.Query(ctx, func(db *manifest.DB) error {

@@ -515,5 +515,16 @@ func TestPageOthersWork(t *testing.T) {
 	if got := l.read("calc.go"); !strings.Contains(got, "a + b") {
 		t.Errorf("not taken back: %s", got)
 	}
+
+	// To a moment of the person's own it is unclear who is meant: one session's work can go alone.
+	l.press("u")
+	l.click("dialog[open] .go:not([disabled])", "Undo")
+	l.until(`!document.querySelector("dialog")`)
+	l.click(".row", "first checkpoint")
+	l.press("r")
+	l.until(`document.querySelectorAll("dialog[open] .others button").length === 2`)
+	l.picture("others-unclear")
+	l.click("dialog .others button", "Revert only claude 5ba1c0de: its last turn…")
+	l.until(`document.querySelector("dialog[open] .go:not([disabled])")?.textContent === "Revert 1 path"`)
 	l.clean()
 }

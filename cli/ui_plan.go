@@ -35,7 +35,14 @@ type uiPlan struct {
 	Conflicts int          `json:"conflicts,omitempty"` // of a revert: places on which others built
 	Others    []string     `json:"others"`              // other sessions whose work goes too
 	Instead   *uiAction    `json:"instead"`             // what keeps it; null where there is no such way, or none is wanted
+	Alone     []uiAlone    `json:"alone,omitempty"`     // where it is unclear whose work is meant: what takes one session's back
 	Target    string       `json:"target,omitempty"`    // the checkpoint whose files come: what differs from now is what it would change
+}
+
+// uiAlone takes the work of one session back, and keeps the rest.
+type uiAlone struct {
+	Who    string   `json:"who"`
+	Action uiAction `json:"action"`
 }
 
 type uiPlanFile struct {
@@ -97,6 +104,9 @@ func (s *uiSpace) viewPlan(p *screen.Plan) uiPlan {
 	if made := s.plans[p.Token]; made != nil {
 		if made.instead != nil {
 			v.Instead = &uiAction{Verb: "revert", Session: made.instead.Session, Turns: made.instead.Turns}
+		}
+		for _, o := range made.alone {
+			v.Alone = append(v.Alone, uiAlone{strings.TrimSpace(o.Agent + " " + shortSession(o.Session)), uiAction{Verb: "revert", Session: o.Alone.Session, Turns: o.Alone.Turns}})
 		}
 		if made.target != (manifest.CheckpointID{}) {
 			v.Target = made.target.String()

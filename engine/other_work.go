@@ -64,7 +64,7 @@ func (w *otherWork) complete() {
 // which did nothing since: then one person went on in it.
 func (w *otherWork) follows(mine map[string]bool, work map[string]*otherWork) bool {
 	d, err := transcript.Describe(transcript.Agent(w.Agent), w.file)
-	if err != nil || !mine[d.Parent] {
+	if err != nil || d.Parent == "" || !mine[d.Parent] {
 		return false
 	}
 	for id := range mine {

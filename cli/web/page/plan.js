@@ -77,7 +77,8 @@ export function Plan({ project, action, close, done, change }) {
     ${plan && plan.changed && html`<p class="warn" role="alert"><${Text} of=${plan.changed} /></p>`}
     ${error && html`<p class="warn" role="alert"><${Text} of=${error.message} />${error.hint && html`<br /><${Text} of=${error.hint} />`}</p>`}
     ${plan && (plan.others || []).length > 0 && html`<div class="warn others"><ul>${plan.others.map((o) => html`<li><${Text} of=${o} /></li>`)}</ul>
-      ${plan.instead && html`<button onClick=${() => change(plan.instead)}>Keep it: revert only this session's last ${plan.instead.turns === 1 ? "turn" : plan.instead.turns + " turns"}…</button>`}</div>`}
+      ${plan.instead && html`<button onClick=${() => change(plan.instead)}>Keep it: revert only this session's last ${plan.instead.turns === 1 ? "turn" : plan.instead.turns + " turns"}…</button>`}
+      ${(plan.alone || []).map((o) => html`<p><button onClick=${() => change(o.action)}>Revert only <${Text} of=${o.who} />: its last ${o.action.turns === 1 ? "turn" : o.action.turns + " turns"}…</button></p>`)}</div>`}
     ${plan && html`<ul class="facts">${plan.facts.map((f) => html`<li><${Text} of=${f} /></li>`)}</ul>`}
     ${groups.map(([a, of]) => html`<details open=${of.length <= 12}><summary>${words[a]} ${paths(of)}${paths(of) < of.length && html` <span class="note">with ${directories(of)}</span>`}</summary><ul class=${choosing ? "paths choose" : "paths"}>${of.slice(0, MOST).map((f) => html`<li class=${"act-" + a} key=${raw(f)}>
       ${choosing ? html`<label><input type="checkbox" disabled=${busy} checked=${!picked || picked.has(raw(f))} onChange=${() => toggle(raw(f))} /> <span class="path"><${Path} of=${f} /></span></label>` : html`<span class="path"><${Path} of=${f} /></span>`}${lines && html`<${Lines} project=${project} f=${f} of=${lines} begin=${list.length <= FEW} />`}</li>`)}</ul>
