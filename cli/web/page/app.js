@@ -1,7 +1,7 @@
 // The page: which project and place is looked at, and the keys.
 import { html, render, useState, useEffect, useLayoutEffect, useRef, useMemo, useCallback } from "./html.js";
 import { FIRST, ALL, prepared, ahead, aheadOfAll, get, post, logIn, stream, shared } from "./api.js";
-import { Timeline, Chart, Legend, filtered, joined, prepare, updated, title } from "./timeline.js";
+import { Timeline, Chart, Legend, filtered, joined, warm, prepare, updated, title } from "./timeline.js";
 import { Files, loadable } from "./diff.js";
 import { Talk } from "./talk.js";
 import { Hunt } from "./hunt.js";
@@ -136,6 +136,7 @@ function App({ project, projects, chooseProject, renew, readOnly, exported }) {
           }
           take(updated(before, await get(`p/${project}/timeline`, shared ? {} : { ...ALL, safety: folded ? 1 : "", list: have }, stop.signal)));
         }
+        if (!whole) calmed.then(() => warm(list.current.rows));
         whole = true;
         calm();
       } catch (e) {
