@@ -34,7 +34,7 @@ func Bundle(dir string) (map[string][]byte, error) {
 		EntryPoints: []string{dir + "/app.js", dir + "/colour-worker.js", dir + "/begin.js", dir + "/app.css"},
 		Bundle:      true, MinifyWhitespace: true, MinifySyntax: true, MinifyIdentifiers: true,
 		Format: api.FormatESModule, Target: api.ES2022, Charset: api.CharsetUTF8, LegalComments: api.LegalCommentsNone,
-		Outdir: "dist",
+		Outdir: "dist", External: []string{"/app.js"}, // begin.js asks the server for it
 	})
 	if len(r.Errors) > 0 {
 		return nil, fmt.Errorf("%s: %s", r.Errors[0].Location.File, r.Errors[0].Text)
