@@ -83,6 +83,7 @@ type doneRevert struct {
 	whole   bool                        // and it stands
 	chosen  map[string][]ConflictChoice // by path
 	unknown bool
+	time    time.Time // when it was done
 }
 
 func (d *doneRevert) has(s *attribution.Step) bool {
@@ -92,7 +93,7 @@ func (d *doneRevert) has(s *attribution.Step) bool {
 
 // parseDone reads an operation's choices.
 func parseDone(op manifest.Operation) *doneRevert {
-	d := &doneRevert{chosen: map[string][]ConflictChoice{}, unknown: true}
+	d := &doneRevert{chosen: map[string][]ConflictChoice{}, unknown: true, time: op.Time}
 	for line := range strings.Lines(op.Choices) {
 		var p project.PathLine
 		if json.Unmarshal([]byte(line), &p) != nil {

@@ -30,6 +30,7 @@ type reverting struct {
 	work     *workChosen
 	files    []*fileRevert    // by path
 	gone     *StatesGoneError // what is said where it was; nil: no state was removed before the oldest
+	before   []*SharedPath    // what the work could have written in front of the oldest state
 	skips    []problem.Problem
 	turns    map[RevertedTurn]int
 	first    map[RevertedTurn]int64 // when its work began
@@ -278,6 +279,15 @@ func (f *fileRevert) edit() restore.Edit {
 // tell puts down what the answer says beside the paths.
 func (v *reverting) tell() {
 	shells := map[*attribution.Work][]string{}
+	told := map[string]bool{}
+	for _, f := range v.files {
+		told[f.path] = f.shared != nil
+	}
+	for _, s := range v.before {
+		if !told[s.Path] {
+			v.out.Shared = append(v.out.Shared, *s)
+		}
+	}
 	for _, f := range v.files {
 		if f.shared != nil {
 			v.out.Shared = append(v.out.Shared, *f.shared)
@@ -318,6 +328,7 @@ func (v *reverting) tell() {
 			}
 		}
 	}
+	slices.SortStableFunc(v.out.Shared, func(a, b SharedPath) int { return strings.Compare(a.Path, b.Path) })
 	for t, n := range v.turns {
 		t.Paths = n
 		v.out.Turns = append(v.out.Turns, t)
@@ -349,7 +360,8 @@ func (v *reverting) choices(plan *restore.Plan) string {
 	return string(lines)
 }
 
-// statesThere refuses work that is older than every state: nobody knows what it changed.
+// statesThere refuses work that lies in front of every state: nobody knows what was there before. What it could have written
+// there, and others, stays.
 func (v *reverting) statesThere() error {
 	oldest := v.who.Oldest()
 	if oldest == nil || oldest.Parent == (manifest.CheckpointID{}) {
@@ -357,23 +369,66 @@ func (v *reverting) statesThere() error {
 	}
 	w := v.work
 	gone := &StatesGoneError{Time: w.first.Start, Prompt: w.first.Prompt, Oldest: oldest.Time}
+	if w.newest {
+		gone.Since = len(w.turns) // the checkpoints of their prompts are left
+	}
 	v.gone = gone
-	for i, t := range w.turns {
-		if t.from.After(oldest.Time) && w.newest {
-			gone.Since = len(w.turns) - i
-			break
+	lost, err := v.who.Lost(w.has)
+	if err != nil {
+		return err
+	}
+	if len(lost) == 0 && w.matched == 0 && w.all && w.session != "" {
+		return v.everThere(gone)
+	}
+	refuse := false
+	for _, l := range lost {
+		switch {
+		case l.Path != "" && v.sel != nil && !v.sel.Has(l.Path), v.doneBefore(&l):
+		case l.Sure || v.o.IncludeShared:
+			if !refuse || l.Work.Start.Before(gone.Time) {
+				gone.Time, gone.Prompt = l.Work.Start, l.Work.Prompt
+			}
+			refuse = true
+			if l.Path != "" {
+				gone.Paths = append(gone.Paths, l.Path)
+			}
+		default:
+			if e, err := entryAt(v.tx.Load, v.now, l.Path); err != nil {
+				return err
+			} else if e == nil {
+				continue // nothing stays
+			}
+			f := &fileRevert{path: l.Path}
+			f.share(&attribution.Step{Path: l.Path, Owner: l.Owner}, v)
+			v.before = append(v.before, f.shared)
 		}
 	}
-	if w.matched == 0 {
-		if len(w.turns) > 0 || w.session == "" || !w.all {
-			return nil
-		}
+	if refuse {
 		return gone
 	}
-	if w.first.End.IsZero() || !w.first.End.Before(oldest.Time) {
-		return nil
+	return nil
+}
+
+// everThere refuses a session of which nothing is left but its name: what it did was removed.
+func (v *reverting) everThere(gone error) error {
+	return v.Query(v.ctx, func(db *manifest.DB) error {
+		for c, err := range db.Checkpoints(manifest.Query{Session: v.work.session, All: true}) {
+			if err != nil || c.Session == v.work.session {
+				return err // it did nothing
+			}
+		}
+		return gone
+	})
+}
+
+// doneBefore reports whether an earlier revert has taken back all of what that was a part of.
+func (v *reverting) doneBefore(l *attribution.Lost) bool {
+	for _, d := range v.again {
+		if d.whole && len(d.chosen) == 0 && d.work.has(&l.Work) && l.Work.Start.Before(d.time) && (l.Sure || d.shared) {
+			return true
+		}
 	}
-	return gone
+	return false
 }
 
 // beginningsThere refuses work on a path of which nobody knows what it was before: a touch tells what a call left, and

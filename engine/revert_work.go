@@ -12,6 +12,7 @@ import (
 
 	"github.com/rewind-cli/rewind/engine/attribution"
 	"github.com/rewind-cli/rewind/engine/conversation"
+	"github.com/rewind-cli/rewind/engine/patch"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/manifest"
 )
@@ -55,6 +56,7 @@ type StatesGoneError struct {
 	Time   time.Time // when it began
 	Oldest time.Time // of the oldest checkpoint that is left
 	Since  int       // the session's prompts from the Since-th last on can be taken back; 0: none
+	Paths  []string  // what it is known to have written there, in order; nil: not known
 }
 
 func (e *StatesGoneError) Error() string {
@@ -62,7 +64,19 @@ func (e *StatesGoneError) Error() string {
 	if e.Prompt != "" {
 		what = "the turn " + strconv.Quote(e.Prompt)
 	}
-	return "the states from before " + what + " were removed"
+	text := "the states from before " + what + " were removed"
+	if len(e.Paths) == 0 {
+		return text
+	}
+	const most = 3
+	var names []string
+	for _, path := range e.Paths[:min(most, len(e.Paths))] {
+		names = append(names, patch.Quote(path))
+	}
+	if more := len(e.Paths) - most; more > 0 {
+		names = append(names, strconv.Itoa(more)+" more")
+	}
+	return text + ": nobody knows what it changed in " + strings.Join(names, ", ")
 }
 
 // turn is one prompt of a session with its time.

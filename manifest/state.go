@@ -199,7 +199,7 @@ func (s *state) deleteAll(ids []CheckpointID) error {
 		if err != nil {
 			return err
 		}
-		if c != nil && (c.Windows != "" || c.Changed != "") {
+		if c != nil && (c.Windows != "" || c.Changed != "" || c.untimed()) {
 			gone = append(gone, c)
 		}
 	}
@@ -222,17 +222,27 @@ func (s *state) deleteAll(ids []CheckpointID) error {
 	return nil
 }
 
-// inherit takes over what checkpoints before it held that are gone, oldest first.
+// inherit takes over what checkpoints before it held that are gone, oldest first. Where it cannot hold when all paths were
+// written it says so, as of windows.
 func (c *Checkpoint) inherit(gone []*Checkpoint) {
-	windows, changed := make([]string, 0, len(gone)+1), ""
-	for _, g := range gone {
+	windows, changed := make([]string, 0, len(gone)+2), ""
+	for _, g := range append(slices.Clone(gone), c) {
 		windows = append(windows, g.Windows)
-		changed = JoinChanged(changed, g.Changed)
+		joined := JoinChanged(changed, g.Changed)
+		if joined == "" && changed+g.Changed != "" || g.untimed() {
+			windows = append(windows, string(AppendWindows(nil, []Window{{Time: g.Time, Edge: WindowLost, Summary: "0"}})))
+		}
+		changed = joined
 	}
 	if strings.Join(windows, "") != "" {
-		c.Windows = JoinWindows(append(windows, c.Windows)...)
+		c.Windows = JoinWindows(windows...)
 	}
-	c.Changed = JoinChanged(changed, c.Changed)
+	c.Changed = changed
+}
+
+// untimed reports whether more paths changed than it can hold the times of.
+func (c *Checkpoint) untimed() bool {
+	return c.Changed == "" && c.Parent != (CheckpointID{}) && c.Added+c.Modified+c.Deleted > MaxChanged
 }
 
 // delete gives the checkpoint that was deleted, nil for none.

@@ -41,7 +41,7 @@ const (
 	WindowSubagentStop                       // a subagent did
 	WindowStart                              // a session began
 	WindowEnd                                // a session ended
-	WindowLost                               // up to its time windows were left out: there were too many
+	WindowLost                               // up to its time windows, or when paths were written, were left out: there were too many
 	WindowUnseen                             // before a tool's call, of which files, none for all of them, could not be looked at
 )
 

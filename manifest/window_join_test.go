@@ -187,3 +187,42 @@ func must(t *testing.T, err error) {
 		t.Fatal(err)
 	}
 }
+
+// What a checkpoint cannot tell the times of, or can no longer once it has those of others, is said in the one that goes on.
+func TestHandedOnTimesAreBounded(t *testing.T) {
+	many := func(name string, n int) string {
+		list := make([]Changed, n)
+		for i := range list {
+			list[i] = Changed{fmt.Sprintf("%s/%06d", name, i), at(i)}
+		}
+		return string(AppendChanged(nil, list))
+	}
+	first := CheckpointID{9}
+	for _, c := range []struct {
+		name       string
+		gone, heir Checkpoint
+		lost       bool
+	}{
+		{"few", Checkpoint{Parent: first, Changed: many("a", 2), Added: 2}, Checkpoint{Changed: many("b", 2)}, false},
+		{"together too many", Checkpoint{Parent: first, Changed: many("a", MaxChanged)}, Checkpoint{Changed: many("b", 1)}, true},
+		{"the one that goes had too many", Checkpoint{Parent: first, Modified: MaxChanged + 1}, Checkpoint{Changed: many("b", 1)}, true},
+		{"the one that stays has too many", Checkpoint{Parent: first, Changed: many("a", 1)}, Checkpoint{Parent: first, Deleted: MaxChanged + 1}, true},
+		{"the first of all", Checkpoint{Added: MaxChanged + 1}, Checkpoint{Changed: many("b", 1)}, false},
+	} {
+		w := newWorld()
+		for i, one := range []Checkpoint{{Time: at(1)}, c.gone, c.heir} {
+			one.ID, one.Time = CheckpointID{byte(i + 1)}, at(i+1)
+			w.add(Record{Checkpoint: &one})
+		}
+		w.add(Record{Delete: &Delete{Time: at(9), Checkpoints: []CheckpointID{{2}}}})
+		replayed, err := Replay(t.Context(), w, 1, Strict)
+		if err != nil {
+			t.Fatal(err)
+		}
+		is, _ := replayed.ByID(CheckpointID{3})
+		windows, err := ParseWindows(is.Windows)
+		if lost := len(windows) == 1 && windows[0].Edge == WindowLost; err != nil || lost != c.lost {
+			t.Errorf("%s: %+v, %v", c.name, windows, err)
+		}
+	}
+}

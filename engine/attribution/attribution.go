@@ -66,10 +66,8 @@ func New(ctx context.Context, p *project.Project, o Options) (*Attribution, erro
 
 // Oldest is the oldest checkpoint that is asked about; nil where there is none.
 func (a *Attribution) Oldest() *manifest.Checkpoint {
-	for _, pt := range a.points {
-		if pt.c != nil {
-			return pt.c
-		}
+	if pt := a.oldest(); pt != nil {
+		return pt.c
 	}
 	return nil
 }

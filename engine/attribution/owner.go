@@ -236,10 +236,17 @@ func (a *Attribution) madeBy(path string, from, to *point, deleted bool) Owner {
 		return a.touched(s, from, t, by)
 	}
 	s.at = to.changed(path, s.lo)
-	if c := to.c; c != nil && (c.Kind == manifest.PreTool || c.Kind == manifest.Prompt) {
-		s.begins = &Work{Agent: c.Agent, Session: c.Session, Subagent: c.Subagent, Tool: c.Tool, Call: c.ToolUseID}
-	}
+	s.begins = beginsAt(to)
 	return a.owner(s)
+}
+
+// beginsAt is the call, or the turn, that a checkpoint was taken in front of.
+func beginsAt(pt *point) *Work {
+	c := pt.c
+	if c == nil || c.Kind != manifest.PreTool && c.Kind != manifest.Prompt {
+		return nil
+	}
+	return &Work{Agent: c.Agent, Session: c.Session, Subagent: c.Subagent, Tool: c.Tool, Call: c.ToolUseID}
 }
 
 // touched is the owner of what a call was seen to leave.

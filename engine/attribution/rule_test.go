@@ -21,11 +21,11 @@ func clock(s string) time.Time {
 	return time.Unix(1_800_000_000, 123_456).Add(time.Duration(f*1000) * time.Millisecond)
 }
 
-var lineForm = regexp.MustCompile(`^(\w+?)(?:/(\w+))?([-+>.!?^])(\w*)(?:#(\w+))?(?:\(([^)]*)\))?(&?)@([\d.]+)$`)
+var lineForm = regexp.MustCompile(`^(\w+?)(?:/(\w+))?([-+>.!?^~])(\w*)(?:#(\w+))?(?:\(([^)]*)\))?(&?)@([\d.]+)$`)
 
 // window reads a line: "a+Bash#1(f,g)&@5" is session a's shell call 1, which names f and g and stays in the
 // background, beginning at 5 s; "a/s-Edit(f)@6" is the end of subagent s's edit; > is a prompt, . a stop, ! a
-// session's end, ^ its start.
+// session's end, ^ its start, ~ that lines were left out.
 func windowOf(t *testing.T, text string) manifest.Window {
 	m := lineForm.FindStringSubmatch(text)
 	if m == nil {
@@ -64,6 +64,8 @@ func windowOf(t *testing.T, text string) manifest.Window {
 		w.Edge = manifest.WindowEnd
 	case "^":
 		w.Edge = manifest.WindowStart
+	case "~":
+		w.Edge = manifest.WindowLost
 	}
 	return w
 }
