@@ -310,7 +310,7 @@ const manyPaths = 100
 
 func changedSince(n int) string {
 	if n == 1 {
-		return "a path has changed since that restore"
+		return "a path has changed since that operation"
 	}
-	return fmt.Sprintf("%d paths have changed since that restore", n)
+	return fmt.Sprintf("%d paths have changed since that operation", n)
 }
