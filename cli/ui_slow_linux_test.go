@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -73,5 +75,57 @@ func TestPageLateLines(t *testing.T) {
 			l.picture("late-" + place.name)
 		}
 	}
+	l.clean()
+}
+
+// A path that is left out stays as it is, also where the directory around it was to go or to come; what comes into such a
+// directory meanwhile, and goes with it, is shown as going.
+func TestPageLeavesOutInADirectory(t *testing.T) {
+	l := newPageLab(t)
+	l.ok(os.Mkdir(filepath.Join(l.root, "d"), 0o755))
+	l.write("d/x.go", "package d\n")
+	l.write("d/y.go", "package d // y\n")
+	l.rewind("save", "a package")
+	l.until(`document.querySelector(".left").textContent.includes("a package")`)
+	l.click(".row", "make Add faster")
+	l.press("r")
+	l.until(`document.querySelector("dialog .go:not([disabled])")?.textContent === "Restore 4 paths"`)
+	l.click("dialog label", "d/x.go")
+	l.until(`document.querySelector("dialog .go:not([disabled])")?.textContent === "Restore 3 paths"`)
+	chosen := `[...document.querySelectorAll("dialog label:has(:checked) .path")].map((e) => e.textContent).join(" ")`
+	l.until(chosen + ` === "README.md d/y.go calc.go"`)
+	l.click("dialog label", "d/x.go")
+	l.until(`!document.querySelector("dialog .choose input:not(:checked)")`)
+	l.write("d/z.go", "package d // z\n")
+	l.click("dialog label", "README.md")
+	l.until(`document.querySelector("dialog .go:not([disabled])")?.textContent === "Restore 4 paths" && ` + chosen + `.includes("d/z.go")`)
+	l.click("dialog label", "d/x.go")
+	l.until(`document.querySelector("dialog .go:not([disabled])")?.textContent === "Restore 3 paths"`)
+	l.click("dialog .go", "Restore")
+	l.until(`!document.querySelector("dialog")`)
+	if got := l.read("d/x.go"); got != "package d\n" {
+		t.Errorf("what was left out went: %q", got)
+	}
+	for _, gone := range []string{"d/y.go", "d/z.go"} {
+		if _, err := os.Lstat(filepath.Join(l.root, gone)); err == nil {
+			t.Errorf("%s stayed", gone)
+		}
+	}
+	l.clean()
+}
+
+// Who leaves a plan while it is done is told what was done.
+func TestPageLeavesAPlanThatIsDone(t *testing.T) {
+	l := newPageLab(t)
+	l.click(".row", "make Add faster")
+	l.press("r")
+	l.until(`document.querySelector("dialog .go:not([disabled])")`)
+	l.hold(`/\/apply$/`)
+	l.click("dialog .go", "Restore")
+	l.until(`window.held.length`)
+	l.press("Escape")
+	l.until(`!document.querySelector("dialog")`)
+	l.ok(l.Eval(`window.let()`, nil))
+	l.until(`document.querySelector(".done")?.textContent.includes("Restored to")`)
 	l.clean()
 }

@@ -308,7 +308,7 @@ function App({ project, projects, chooseProject, renew, readOnly, exported }) {
         ${row && html`<${Moment} project=${project} row=${row} other=${other} goTo=${goTo} onHistory=${(path) => go({ page: "file", path })}
           readOnly=${readOnly} setAction=${setAction} setNaming=${setNaming} pin=${pin} setAgainst=${setAgainst} against=${against} news=${data.news} known=${known} opened=${opened.current.done} hit=${hit} />`}
       </main>`}
-    ${action && html`<${Plan} key=${JSON.stringify(action)} project=${project} action=${action} change=${setAction} close=${() => setAction((now) => (now === action ? null : now))} done=${(text, way, safety) => (setAction(null), setSaid(text), setBack(way), hunt && action.verb === "restore" && setHunt({ ...hunt, home: action.id === hunt.home ? "" : hunt.home || safety }))} />`}
+    ${action && html`<${Plan} key=${JSON.stringify(action)} project=${project} action=${action} change=${setAction} close=${() => setAction((now) => (now === action ? null : now))} left=${(e) => (setSaid(e.message + (e.hint ? ": " + e.hint : "") + "."), setBack(""))} done=${(text, way, safety) => (setAction((now) => (now === action ? null : now)), setSaid(text), setBack(way), hunt && action.verb === "restore" && setHunt({ ...hunt, home: action.id === hunt.home ? "" : hunt.home || safety }))} />`}
     ${naming && html`<${NameDialog} project=${project} row=${naming} close=${() => setNaming(null)} done=${(text) => (setNaming(null), setSaid(text + "."))} />`}`;
 }
 

@@ -3,6 +3,7 @@ import { html, useState, useEffect, useRef } from "./html.js";
 import { get, post } from "./api.js";
 import { Patch } from "./diff.js";
 import { Text, Path, count, raw } from "./text.js";
+import { turned, joined } from "./picks.js";
 
 const MOST = 1000; // paths of a kind that are shown
 const words = { delete: "delete", replace: "replace", mode: "change the mode of", create: "create" }; // nothing is done yet
@@ -11,27 +12,33 @@ const words = { delete: "delete", replace: "replace", mode: "change the mode of"
 const paths = (files) => files.filter((f) => !f.around).length;
 const directories = (files) => count(files.length - paths(files), "directory", "directories");
 
-// Plan shows what an action would do, and does it. change(action) plans another instead.
-export function Plan({ project, action, close, done, change }) {
+// Plan shows what an action would do, and does it. change(action) plans another instead. left(e) is told what went wrong
+// with what was to be done, where somebody left before the answer came.
+export function Plan({ project, action, close, done, left, change }) {
   const [plan, setPlan] = useState(null);
   const [error, setError] = useState(null);
   const [busy, setBusy] = useState(false);
   const [half, setHalf] = useState(action.half || "both");
   const [conflicts, setConflicts] = useState("keep");
   const [picked, setPicked] = useState(null); // some of the paths; null: all
-  const [all, setAll] = useState([]); // files of the plan of all paths
+  const [all, setAll] = useState([]); // files of the plan of all paths, and what has come to it since
   const box = useRef();
+  const asked = useRef(0); // counts what was asked for: an answer to something else comes too late
   useEffect(() => {
     box.current.showModal();
+    return () => (asked.current = -1); // left
   }, []);
+  const shows = (p) => {
+    setPlan({ ...p, picked });
+    setAll((now) => (picked ? joined(now, p.files) : p.files));
+  };
   useEffect(() => {
     let live = true;
+    asked.current++;
     setError(null);
     if (picked && !picked.size) return void setPlan(null);
     post(`p/${project}/plans`, { ...action, half, conflicts, paths: picked ? [...picked] : action.paths }).then((p) => {
-      if (!live) return;
-      setPlan({ ...p, picked });
-      if (!picked) setAll(p.files);
+      if (live) shows(p);
     }, (e) => live && (setPlan(null), setError(e)));
     return () => (live = false);
   }, [project, action, half, conflicts, picked]);
@@ -43,24 +50,26 @@ export function Plan({ project, action, close, done, change }) {
   const ready = plan && plan.picked === picked; // else it is about other paths, and the right one is on its way
   const apply = async () => {
     if (busy || !ready) return; // not disabled meanwhile: it would lose the focus
+    const about = asked.current, gone = () => asked.current < 0;
     setBusy(true);
     try {
       const r = await post(`p/${project}/plans/${plan.id}/apply`);
-      box.current.close(); // the focus goes back to where it was
-      done(r.said, r.back, r.safety);
+      if (!gone()) box.current.close(); // the focus goes back to where it was
+      done(r.said, r.back, r.safety); // whoever left meanwhile is told, too: it was done
     } catch (e) {
-      if (e.status === 409 && e.body.files) {
-        setPlan({ ...e.body, picked });
-        if (!picked) setAll(e.body.files);
-      } else setError(e);
+      const now = e.status === 409 && e.body.files ? e.body : null;
+      if (!e.status) e = { message: "no answer came to “" + plan.question + "”", hint: "it may be done all the same: operations (o) tell" };
+      if (gone()) left(now ? { message: now.changed.replace(/; this is the plan now\.$/, "") } : e);
+      else if (asked.current !== about) void 0; // something else is planned by now
+      else if (now) shows(now);
+      else setError(e);
     }
     setBusy(false);
   };
-  const toggle = (path) => {
-    const next = new Set(picked || all.map(raw));
-    next.has(path) ? next.delete(path) : next.add(path);
-    setPicked(next.size === all.length ? null : next);
-  };
+  // What goes along with what is chosen is shown as chosen: it is what happens.
+  const going = new Set(ready ? plan.files.map(raw) : []);
+  const ticked = (path) => !picked || picked.has(path) || going.has(path);
+  const toggle = (path) => setPicked(turned(all, ticked, path));
   const choosing = (action.verb === "restore" || action.verb === "revert") && all.length > 1;
   const list = choosing ? all : plan ? plan.files : [];
   // What differs between the target and now is what a restore changes; of a turn, what it did.
@@ -81,7 +90,7 @@ export function Plan({ project, action, close, done, change }) {
       ${(plan.alone || []).map((o) => html`<p><button onClick=${() => change(o.action)}>Revert only <${Text} of=${o.who} />: its last ${o.action.turns === 1 ? "turn" : o.action.turns + " turns"}…</button></p>`)}</div>`}
     ${plan && html`<ul class="facts">${plan.facts.map((f) => html`<li><${Text} of=${f} /></li>`)}</ul>`}
     ${groups.map(([a, of]) => html`<details open=${of.length <= 12}><summary>${words[a]} ${paths(of)}${paths(of) < of.length && html` <span class="note">with ${directories(of)}</span>`}</summary><ul class=${choosing ? "paths choose" : "paths"}>${of.slice(0, MOST).map((f) => html`<li class=${"act-" + a} key=${raw(f)}>
-      ${choosing ? html`<label><input type="checkbox" disabled=${busy} checked=${!picked || picked.has(raw(f))} onChange=${() => toggle(raw(f))} /> <span class="path"><${Path} of=${f} /></span></label>` : html`<span class="path"><${Path} of=${f} /></span>`}${lines && html`<${Lines} project=${project} f=${f} of=${lines} begin=${list.length <= FEW} />`}</li>`)}</ul>
+      ${choosing ? html`<label><input type="checkbox" disabled=${busy} checked=${ticked(raw(f))} onChange=${() => toggle(raw(f))} /> <span class="path"><${Path} of=${f} /></span></label>` : html`<span class="path"><${Path} of=${f} /></span>`}${lines && html`<${Lines} project=${project} f=${f} of=${lines} plan=${plan && plan.id} begin=${list.length <= FEW} />`}</li>`)}</ul>
       ${of.length > MOST && html`<p class="note">…and ${(of.length - MOST).toLocaleString()} more.</p>`}</details>`)}
     ${plan && plan.notes.map((n) => html`<p class="note"><${Text} of=${n} /></p>`)}
     ${!plan && !error && html`<p class="wait">${picked && !picked.size ? "No path is chosen." : "…"}</p>`}
@@ -93,7 +102,7 @@ export function Plan({ project, action, close, done, change }) {
 const FEW = 3; // files whose lines are shown at once
 
 // Lines are those that a plan changes in a file: what it shows is turned round, since a plan goes back.
-function Lines({ project, f, of, begin }) {
+function Lines({ project, f, of, plan, begin }) {
   const [open, setOpen] = useState(begin);
   const [file, setFile] = useState(null);
   useEffect(() => {
@@ -101,7 +110,7 @@ function Lines({ project, f, of, begin }) {
     const stop = new AbortController();
     get(`p/${project}/diff`, { ...of, path: raw(f) }, stop.signal).then((d) => setFile({ ...d, left: false, reversed: true }), (e) => e.name !== "AbortError" && setFile({ failed: e.message }));
     return () => stop.abort();
-  }, [project, open, of.id, of.other, raw(f)]);
+  }, [project, open, plan, of.id, of.other, raw(f)]); // a new plan is about other lines
   return html`<details class="lines" open=${begin} onToggle=${(e) => setOpen(e.target.open)}><summary>${of.other ? "lines" : "lines, as they were written; what others wrote since stays"}</summary>
     ${open && (!file ? html`<p class="wait">…</p>` : file.failed ? html`<p class="note"><${Text} of=${file.failed} />.</p>` : html`<${Patch} file=${file} />`)}</details>`;
 }
