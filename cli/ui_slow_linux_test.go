@@ -114,7 +114,7 @@ func TestPageLeavesOutInADirectory(t *testing.T) {
 	l.clean()
 }
 
-// Who leaves a plan while it is done is told what was done.
+// Who leaves a plan while it is done is told what was done, and that nothing was where it was not.
 func TestPageLeavesAPlanThatIsDone(t *testing.T) {
 	l := newPageLab(t)
 	l.click(".row", "make Add faster")
@@ -127,5 +127,19 @@ func TestPageLeavesAPlanThatIsDone(t *testing.T) {
 	l.until(`!document.querySelector("dialog")`)
 	l.ok(l.Eval(`window.let()`, nil))
 	l.until(`document.querySelector(".done")?.textContent.includes("Restored to")`)
-	l.clean()
+
+	l.click(".row", "add a test")
+	l.press("r")
+	l.until(`document.querySelector("dialog .go:not([disabled])")`)
+	l.write("calc.go", "package calc // mine\n")
+	l.hold(`/\/apply$/`)
+	l.click("dialog .go", "Restore")
+	l.until(`window.held.length`)
+	l.press("Escape")
+	l.until(`!document.querySelector("dialog")`)
+	l.ok(l.Eval(`window.let()`, nil))
+	l.until(`document.querySelector(".done")?.textContent.includes("changed")`)
+	if got := l.read("calc.go"); got != "package calc // mine\n" {
+		t.Errorf("what was not done: %q", got)
+	}
 }

@@ -60,9 +60,7 @@ export function Plan({ project, action, close, done, left, change }) {
       const now = e.status === 409 && e.body.files ? e.body : null;
       if (!e.status) e = { message: "no answer came to “" + plan.question + "”", hint: "it may be done all the same: operations (o) tell" };
       if (gone()) left(now ? { message: now.changed.replace(/; this is the plan now\.$/, "") } : e);
-      else if (asked.current !== about) void 0; // something else is planned by now
-      else if (now) shows(now);
-      else setError(e);
+      else if (asked.current === about) now ? shows(now) : setError(e); // else something else is planned by now
     }
     setBusy(false);
   };
