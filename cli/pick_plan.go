@@ -27,6 +27,9 @@ type pickedPlan struct {
 	target  manifest.CheckpointID // whose files it brings; zero before there was a plan
 }
 
+// keptPlans is how many plans that were shown can be done: whoever chooses paths one by one sees many.
+const keptPlans = 32
+
 // doneRestore is what y did.
 type doneRestore struct {
 	verb restoreVerb
@@ -128,6 +131,7 @@ func (s *pickSource) planOf(ctx context.Context, p *pickedPlan) (*screen.Plan, e
 	s.planned++ // an id is never used again: another page may still show the plan that had it
 	token := s.planned
 	s.plans[token] = p
+	delete(s.plans, token-keptPlans)
 	return pickPlan(p, r, target, token), nil
 }
 

@@ -3,20 +3,23 @@ package cli
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/rewind-cli/rewind/cli/screen"
 	"github.com/rewind-cli/rewind/engine"
+	"github.com/rewind-cli/rewind/engine/pathspec"
 	"github.com/rewind-cli/rewind/manifest"
 )
 
 // uiAction is what a plan is wanted of.
 type uiAction struct {
-	Verb      string   `json:"verb"` // restore, revert, undo, redo
-	ID        string   `json:"id"`   // of the row, for restore and revert
-	Half      string   `json:"half"` // of a restore: both, code, talk
-	Paths     []string `json:"paths"`
+	Verb      string   `json:"verb"`      // restore, revert, undo, redo
+	ID        string   `json:"id"`        // of the row, for restore and revert
+	Half      string   `json:"half"`      // of a restore: both, code, talk
+	Paths     []string `json:"paths"`     // of a restore or a revert: these alone, with what is below them; empty: all
+	Without   []string `json:"without"`   // or all but these, what is below them, and the directories around them
 	Call      bool     `json:"call"`      // of a revert: the row's tool call alone, not its turn
 	Conflicts string   `json:"conflicts"` // of a revert: keep ("" too), undo, markers
 	Session   string   `json:"session"`   // of a revert without a row: whose last turns
@@ -73,18 +76,46 @@ func (s *uiSpace) Plan(ctx context.Context, body json.RawMessage) (any, error) {
 	if !ok || !known {
 		return nil, told(usagef("there is no such plan: %s %s", a.Verb, a.Half))
 	}
-	paths := ""
-	for _, p := range a.Paths {
-		paths += p + "\x00"
+	ask := screen.Ask{What: screen.AskPlan, Verb: verb, ID: a.ID, Half: half}
+	if len(a.Paths)+len(a.Without) > 0 {
+		ask.Half = screen.Code
 	}
-	if paths != "" {
-		half = screen.Code
+	if len(a.Without) > 0 {
+		whole, err := s.plan(ctx, ask)
+		if err != nil {
+			return nil, told(err)
+		}
+		s.mu.Lock()
+		delete(s.plans, whole.Token) // nobody is shown it
+		s.mu.Unlock()
+		paths := make([]string, len(whole.Files))
+		for i, f := range whole.Files {
+			paths[i] = f.Raw
+		}
+		if a.Paths, err = without(paths, a.Without); err != nil {
+			return nil, told(err)
+		}
+		if len(a.Paths) == 0 {
+			return nothingLeft("Nothing to restore"), nil
+		}
 	}
-	p, err := s.plan(ctx, screen.Ask{What: screen.AskPlan, Verb: verb, ID: a.ID, Half: half, Paths: paths})
+	ask.Paths = strings.Join(a.Paths, "\x00")
+	p, err := s.plan(ctx, ask)
 	if err != nil {
 		return nil, told(err)
 	}
 	return s.viewPlan(p), nil
+}
+
+// without gives the paths of a plan that are neither left out, nor below or around one that is.
+func without(paths, left []string) ([]string, error) {
+	leaves, err := pathspec.Select(literalPaths(strings.Join(left, "\x00")))
+	return slices.DeleteFunc(paths, leaves.Below), err
+}
+
+// nothingLeft is the plan of nothing: all that there was to do is left out.
+func nothingLeft(title string) uiPlan {
+	return uiPlan{Title: title, Facts: []string{"All that differs is left out."}, Notes: []string{}, Files: []uiPlanFile{}, Others: []string{}}
 }
 
 func (s *uiSpace) viewPlan(p *screen.Plan) uiPlan {

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -70,4 +71,54 @@ func TestUIPlanAddsUp(t *testing.T) {
 			t.Errorf("the result says %q, not %s", done.Said, want)
 		}
 	}
+}
+
+// What is left out stays, with what is below it; a directory around it neither comes nor goes as a whole. Without
+// anything else there is nothing to do, and never everything.
+func TestUIPlanWithout(t *testing.T) {
+	l := newUILab(t)
+	dir := l.env.Dir
+	for _, name := range []string{"d/x", "d/y", "e/deep/z", "k"} {
+		l.write(filepath.Join(dir, name), "x\n")
+	}
+	l.run(l.env, "save", "with all")
+	for _, name := range []string{"d", "e", "k"} {
+		if err := os.RemoveAll(filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	place := l.logIn(l.ui(l.env).URL)
+	var target string
+	for _, r := range l.rows(place) {
+		if strings.Contains(r.Text, "with all") {
+			target = r.ID
+		}
+	}
+	plans := "/api/v1" + place + "/plans"
+	for _, c := range []struct {
+		without []string
+		want    string
+	}{
+		{[]string{"d/x"}, "d d/y e e/deep e/deep/z k"},
+		{[]string{"e/deep/z"}, "d d/x d/y k"},
+		{[]string{"e", "k"}, "d d/x d/y"},
+		{[]string{"nowhere", "*"}, "d d/x d/y e e/deep e/deep/z k"},
+		{[]string{"d", "e", "k"}, ""},
+		{[]string{"."}, ""},
+		{[]string{""}, ""},
+	} {
+		var plan uiPlan
+		if code := l.ask("POST", plans, uiAction{Verb: "restore", ID: target, Without: c.without}, &plan); code != 200 {
+			t.Fatal(code)
+		}
+		var got []string
+		for _, f := range plan.Files {
+			got = append(got, f.Path)
+		}
+		slices.Sort(got)
+		if strings.Join(got, " ") != c.want || (c.want == "") != (plan.Question == "") {
+			t.Errorf("without %q: %q, %q", c.without, got, plan.Question)
+		}
+	}
+	l.fails("POST", plans, uiAction{Verb: "restore", ID: target, Paths: []string{"d"}, Without: []string{"d/x"}}, 400, "not both", "")
 }

@@ -33,7 +33,7 @@ func (s *uiSpace) revertPlan(ctx context.Context, a uiAction) (*uiPlan, error) {
 		}
 		o.Work = engine.WorkNamed{Session: session, Prompt: max(a.Turns, 1), Since: true}
 		o.Args = "--session " + shellQuote(a.Session) + " --since prompt~" + strconv.Itoa(o.Work.Prompt)
-		return s.planRevert(ctx, o)
+		return s.planRevertWithout(ctx, o, a.Without)
 	}
 	l, err := s.checkpoint(a.ID)
 	if err != nil {
@@ -44,6 +44,28 @@ func (s *uiSpace) revertPlan(ctx context.Context, a uiAction) (*uiPlan, error) {
 		o.Work = engine.WorkNamed{Call: l.ToolUseID}
 		o.Args = "--tool " + shellQuote(l.ToolUseID)
 	}
+	return s.planRevertWithout(ctx, o, a.Without)
+}
+
+// planRevertWithout is planRevert, of all but some paths.
+func (s *uiSpace) planRevertWithout(ctx context.Context, o engine.RevertOptions, left []string) (*uiPlan, error) {
+	if len(left) == 0 {
+		return s.planRevert(ctx, o)
+	}
+	o.Paths, o.DryRun = nil, true
+	r, err := engine.Revert(ctx, s.p, o)
+	if err != nil {
+		return nil, err
+	}
+	paths, err := without(slices.Concat(r.Delete, r.Replace, r.Mode, r.Create), left)
+	if err != nil {
+		return nil, err
+	}
+	if len(paths) == 0 {
+		v := nothingLeft("Nothing to revert")
+		return &v, nil
+	}
+	o.Paths = literalPaths(strings.Join(paths, "\x00"))
 	return s.planRevert(ctx, o)
 }
 
@@ -60,6 +82,7 @@ func (s *uiSpace) planRevert(ctx context.Context, o engine.RevertOptions) (*uiPl
 	s.shownReverts++ // an id is never used again: another page may still show the plan that had it
 	id := fmt.Sprint("revert-", s.shownReverts)
 	s.reverts[id] = plannedRevert{o}
+	delete(s.reverts, fmt.Sprint("revert-", s.shownReverts-keptPlans))
 	v := &uiPlan{Conflicts: len(r.Conflicts), ID: id, Title: "Nothing to revert", Facts: []string{}, Notes: []string{}, Others: []string{}}
 	if changed(r.Restored) {
 		v.Facts = append(v.Facts, "Files: "+restoredLine(r.Restored))
@@ -128,8 +151,13 @@ func planBody(body json.RawMessage) (a uiAction, err error) {
 	if json.Unmarshal(body, &a) != nil {
 		return a, usagef("the plan that is asked for cannot be read")
 	}
-	for i, path := range a.Paths {
-		a.Paths[i] = pagePath(path)
+	for _, paths := range [][]string{a.Paths, a.Without} {
+		for i, path := range paths {
+			paths[i] = pagePath(path)
+		}
+	}
+	if len(a.Paths) > 0 && len(a.Without) > 0 {
+		return a, usagef("a plan is of some paths or without some, not both")
 	}
 	return a, nil
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -142,4 +143,44 @@ func TestPageLeavesAPlanThatIsDone(t *testing.T) {
 	if got := l.read("calc.go"); got != "package calc // mine\n" {
 		t.Errorf("what was not done: %q", got)
 	}
+}
+
+// Of many paths one is left out, then all but one: what is asked for is as short as what was turned.
+func TestPageLeavesOneOfManyPaths(t *testing.T) {
+	l := newPageLab(t)
+	const files = 1300
+	name := func(i int) string {
+		return fmt.Sprintf("a file with a name that is somewhat longer than usual %04d", i)
+	}
+	for i := range files {
+		l.write(name(i), "old\n")
+	}
+	l.rewind("save", "--name", "old", "many")
+	for i := range files {
+		l.write(name(i), "new\n")
+	}
+	l.until(`document.querySelector(".left").textContent.includes("many")`)
+	l.click(".row", "[old]")
+	l.press("r")
+	button := `document.querySelector("dialog .go:not([disabled])")?.textContent`
+	l.until(button + ` === "Restore 1,300 paths"`)
+	l.ok(l.Eval(`document.querySelector("dialog details:not([open]) summary").click()`, nil))
+	l.click("dialog label", name(7))
+	l.until(button + ` === "Restore 1,299 paths"`)
+	l.click("dialog button", "no path")
+	l.until(`document.querySelector("dialog .wait")?.textContent === "No path is chosen." && document.querySelector("dialog .go[disabled]") && !document.querySelector("dialog :checked")`)
+	l.click("dialog label", name(8))
+	l.until(button + ` === "Restore 1 path"`)
+	l.click("dialog label", name(9))
+	l.until(button + ` === "Restore 2 paths"`)
+	l.click("dialog .go", "Restore")
+	l.until(`!document.querySelector("dialog")`)
+	for i, want := range map[int]string{0: "new\n", 7: "new\n", 8: "old\n", 9: "old\n", 10: "new\n"} {
+		if got := l.read(name(i)); got != want {
+			t.Errorf("%s: %q", name(i), got)
+		}
+	}
+	l.click(".done button", "Undo…")
+	l.until(button + ` === "Undo 2 paths"`)
+	l.clean()
 }

@@ -129,15 +129,9 @@ func (v *reverting) plan() (*restore.Plan, error) {
 
 // chosenExist refuses (*NoPathError) an argument that names neither what the work changed nor anything that is there.
 func (v *reverting) chosenExist(paths []string) error {
-	var others []string
-	for _, pattern := range v.restoring.o.Paths {
-		one, err := pathspec.Select([]string{pattern})
-		if err != nil {
-			return err
-		}
-		if !slices.ContainsFunc(paths, one.Has) {
-			others = append(others, pattern)
-		}
+	others, err := pathspec.Unmatched(v.restoring.o.Paths, paths)
+	if err != nil {
+		return err
 	}
 	return pathspec.MatchSome(v.tx.Load, others, v.now)
 }

@@ -34,7 +34,7 @@ func (s *Server) routes() {
 	s.inSpace("GET /api/v1/p/{project}/search", s.streaming(s.search))
 	s.inSpace("GET /api/v1/p/{project}/events", s.streaming(s.events))
 	s.changing("POST /api/v1/p/{project}/plans", func(w http.ResponseWriter, r *http.Request, p Space) {
-		if body, ok := body(w, r); ok {
+		if body, ok := body(w, r, maxPlan); ok {
 			v, err := p.Plan(r.Context(), body)
 			answer(w, v, err)
 		}
@@ -48,7 +48,7 @@ func (s *Server) routes() {
 		answer(w, done, err)
 	})
 	s.changing("POST /api/v1/p/{project}/marks", func(w http.ResponseWriter, r *http.Request, p Space) {
-		if body, ok := body(w, r); ok {
+		if body, ok := body(w, r, maxBody); ok {
 			v, err := p.Mark(r.Context(), body)
 			answer(w, v, err)
 		}
@@ -118,7 +118,7 @@ func (s *Server) streaming(next inSpace) inSpace {
 }
 
 func (s *Server) logIn(w http.ResponseWriter, r *http.Request) {
-	data, ok := body(w, r)
+	data, ok := body(w, r, maxBody)
 	if !ok {
 		return
 	}
@@ -231,10 +231,10 @@ func (l *lines) Write(b []byte) (int, error) {
 	return n, err
 }
 
-func body(w http.ResponseWriter, r *http.Request) (json.RawMessage, bool) {
+func body(w http.ResponseWriter, r *http.Request, most int64) (json.RawMessage, bool) {
 	c := http.NewResponseController(w)
 	_ = c.SetReadDeadline(time.Now().Add(bodyTime)) // a test's has none
-	data, err := io.ReadAll(r.Body)
+	data, err := io.ReadAll(http.MaxBytesReader(w, r.Body, most))
 	_ = c.SetReadDeadline(time.Time{})
 	var long *http.MaxBytesError
 	switch {

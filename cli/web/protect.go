@@ -30,7 +30,6 @@ func protect(next http.Handler) http.Handler {
 		case origin.Check(r) != nil:
 			fail(w, http.StatusForbidden, "another site asked", "")
 		default:
-			r.Body = http.MaxBytesReader(w, r.Body, maxBody)
 			next.ServeHTTP(w, r)
 		}
 	})

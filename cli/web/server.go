@@ -38,6 +38,7 @@ type Server struct {
 // Bounds of a request, and of how long the server stays without one.
 const (
 	maxBody     = 64 << 10
+	maxPlan     = 4 << 20 // the page sends what was turned by hand, and shows some thousand paths
 	maxHeader   = 32 << 10
 	maxConns    = 256 // at once, of all clients
 	maxStreams  = 32  // responses that stay open

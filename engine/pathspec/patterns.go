@@ -5,6 +5,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/rewind-cli/rewind/cas/oid"
@@ -197,6 +198,9 @@ func PlainPath(pattern string) (path string, ok bool) {
 
 // MatchSome refuses (*NoPathError) a pattern that matches nothing in any of the trees.
 func MatchSome(load func(oid.ID) (manifest.Dir, error), patterns []string, roots ...oid.ID) error {
+	if len(patterns) > 1 {
+		load = remembered(load)
+	}
 	for _, pattern := range patterns {
 		one, err := Select([]string{pattern})
 		if err != nil {
@@ -207,7 +211,12 @@ func MatchSome(load func(oid.ID) (manifest.Dir, error), patterns []string, roots
 			if found {
 				break
 			}
-			if err := walkSelected(load, root, one, func() { found = true }); err != nil {
+			if path, plain := PlainPath(strings.Join(one.Patterns[0], "/")); plain {
+				_, found, err = manifest.Find(load, root, path)
+			} else {
+				err = walkSelected(load, root, one, func() { found = true })
+			}
+			if err != nil {
 				return err
 			}
 		}
@@ -217,4 +226,39 @@ func MatchSome(load func(oid.ID) (manifest.Dir, error), patterns []string, roots
 		}
 	}
 	return nil
+}
+
+// remembered reads each directory once.
+func remembered(load func(oid.ID) (manifest.Dir, error)) func(oid.ID) (manifest.Dir, error) {
+	read := map[oid.ID]manifest.Dir{}
+	return func(id oid.ID) (manifest.Dir, error) {
+		if dir, ok := read[id]; ok {
+			return dir, nil
+		}
+		dir, err := load(id)
+		if err == nil {
+			read[id] = dir
+		}
+		return dir, err
+	}
+}
+
+// Unmatched gives the patterns that match none of the paths, nor a directory around them that a plain one names.
+func Unmatched(patterns, paths []string) (out []string, err error) {
+	all, err := Select(nil)
+	for _, path := range paths {
+		all.add(path)
+	}
+	for _, pattern := range patterns {
+		one, err := Select([]string{pattern})
+		if err != nil {
+			return nil, err
+		}
+		switch path, plain := PlainPath(path.Clean(pattern)); {
+		case one.All(), plain && (all.plain[path] || all.above[path]), !plain && slices.ContainsFunc(paths, one.Has):
+		default:
+			out = append(out, pattern)
+		}
+	}
+	return out, err
 }

@@ -11,7 +11,14 @@ import (
 
 // Selection is a set of paths below the root, named by paths and globs: a path
 // stands for itself and all below it. The empty selection is everything.
-type Selection struct{ Patterns [][]string }
+type Selection struct {
+	Patterns [][]string
+
+	// The same, so that many paths are asked about as quickly as one.
+	plain map[string]bool // patterns that are just a path
+	above map[string]bool // directories that lead to one of them
+	globs [][]string      // the other patterns
+}
 
 // Select compiles path arguments, relative to the root, with /. "*", "?"
 // and "[…]" match inside one component, "**" any number of them. A pattern that
@@ -26,9 +33,36 @@ func Select(paths []string) (Selection, error) {
 		case clean == ".":
 			return Selection{}, nil
 		}
-		s.Patterns = append(s.Patterns, strings.Split(clean, "/"))
+		names := strings.Split(clean, "/")
+		s.Patterns = append(s.Patterns, names)
+		if one, ok := PlainPath(clean); ok {
+			s.add(one)
+		} else {
+			s.globs = append(s.globs, names)
+		}
 	}
 	return s, nil
+}
+
+// add selects a path and what is below it.
+func (s *Selection) add(one string) {
+	if s.plain == nil {
+		s.plain, s.above = map[string]bool{}, map[string]bool{}
+	}
+	s.plain[one] = true
+	for i := strings.LastIndexByte(one, '/'); i > 0 && !s.above[one[:i]]; i = strings.LastIndexByte(one[:i], '/') {
+		s.above[one[:i]] = true
+	}
+}
+
+// within reports whether a path, or a directory above it, is in the set.
+func within(set map[string]bool, path string) bool {
+	for i := range len(path) {
+		if path[i] == '/' && set[path[:i]] {
+			return true
+		}
+	}
+	return set[path]
 }
 
 // hasGlob reports whether a path argument stands for what it matches: that may be nothing.
@@ -44,8 +78,14 @@ func (s Selection) Match(path string) bool {
 	if s.All() {
 		return true
 	}
+	if within(s.plain, path) {
+		return true
+	}
+	if len(s.globs) == 0 {
+		return false
+	}
 	names := strings.Split(path, "/")
-	for _, p := range s.Patterns {
+	for _, p := range s.globs {
 		if matchNames(p, names) {
 			return true
 		}
@@ -95,8 +135,14 @@ func (s Selection) Below(dir string) bool {
 	if s.All() {
 		return true
 	}
+	if s.above[dir] || within(s.plain, dir) {
+		return true
+	}
+	if len(s.globs) == 0 {
+		return false
+	}
 	names := strings.Split(dir, "/")
-	for _, p := range s.Patterns {
+	for _, p := range s.globs {
 		if leads(p, names) {
 			return true
 		}

@@ -22,6 +22,23 @@ export function turned(all, ticked, path) {
   return on.every(Boolean) ? null : new Set(all.filter((_, i) => on[i]).map(raw));
 }
 
+// sent is what the server is told of the chosen paths: those, or what is left out, whichever is shorter.
+export function sent(all, picked) {
+  const names = all.map(bytes), around = new Set(), within = (set, n) => {
+    for (let i = n.indexOf("/"); i >= 0; i = n.indexOf("/", i + 1)) if (set.has(n.slice(0, i))) return true;
+  };
+  const list = (on) => {
+    const set = new Set(names.filter((n, i) => on(n, i)));
+    return all.filter((_, i) => set.has(names[i]) && !within(set, names[i])).map(raw);
+  };
+  const chosen = all.map((f) => picked.has(raw(f)));
+  names.forEach((n, i) => {
+    if (chosen[i]) for (let at = n.lastIndexOf("/"); at > 0 && !around.has(n.slice(0, at)); at = n.lastIndexOf("/", at - 1)) around.add(n.slice(0, at));
+  });
+  const paths = list((_, i) => chosen[i]), without = list((n, i) => !chosen[i] && !around.has(n));
+  return without.length && without.length < paths.length ? { without } : { paths };
+}
+
 // joined gives the files that are known, as a newer plan of some of them has them, and those that only it has.
 export function joined(all, files) {
   const now = new Map(files.map((f) => [raw(f), f])), known = new Set(all.map(raw));

@@ -3,7 +3,7 @@ import { html, useState, useEffect, useRef } from "./html.js";
 import { get, post } from "./api.js";
 import { Patch } from "./diff.js";
 import { Text, Path, count, raw } from "./text.js";
-import { turned, joined } from "./picks.js";
+import { turned, joined, sent } from "./picks.js";
 
 const MOST = 1000; // paths of a kind that are shown
 const words = { delete: "delete", replace: "replace", mode: "change the mode of", create: "create" }; // nothing is done yet
@@ -37,7 +37,7 @@ export function Plan({ project, action, close, done, left, change }) {
     asked.current++;
     setError(null);
     if (picked && !picked.size) return void setPlan(null);
-    post(`p/${project}/plans`, { ...action, half, conflicts, paths: picked ? [...picked] : action.paths }).then((p) => {
+    post(`p/${project}/plans`, { ...action, half, conflicts, ...(picked && sent(all, picked)) }).then((p) => {
       if (live) shows(p);
     }, (e) => live && (setPlan(null), setError(e)));
     return () => (live = false);
@@ -92,7 +92,7 @@ export function Plan({ project, action, close, done, left, change }) {
       ${of.length > MOST && html`<p class="note">…and ${(of.length - MOST).toLocaleString()} more.</p>`}</details>`)}
     ${plan && plan.notes.map((n) => html`<p class="note"><${Text} of=${n} /></p>`)}
     ${!plan && !error && html`<p class="wait">${picked && !picked.size ? "No path is chosen." : "…"}</p>`}
-    <div class="buttons">${choosing && picked && html`<button class="link" onClick=${() => setPicked(null)}>all paths</button>`}<button onClick=${() => box.current.close()}>Cancel</button>
+    <div class="buttons">${choosing && picked && html`<button class="link" onClick=${() => setPicked(null)}>all paths</button>`}${choosing && !(picked && !picked.size) && html`<button class="link" onClick=${() => setPicked(new Set())}>no path</button>`}<button onClick=${() => box.current.close()}>Cancel</button>
       <button class="go" disabled=${!ready || !plan.question} onClick=${apply}>${plan && !plan.question ? "Nothing to do" : label(action, plan)}</button></div>
   </dialog>`;
 }
