@@ -53,6 +53,7 @@ type Attribution struct {
 	dirs      map[oid.ID]manifest.Dir
 	db        *manifest.DB // while a question is asked
 	known     map[uint64][]Step
+	gone      map[uint64][]*window // see goneBefore
 }
 
 // New reads the log. Errors: those of project.Query.

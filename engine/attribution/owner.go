@@ -80,6 +80,7 @@ func (a *Attribution) owner(s interval) Owner {
 		}
 		all = append(all, candidate{window: w, holds: known})
 	}
+	all = append(all, a.mayHaveMoved(&s, all)...)
 	return decide(all, known, s.deleted)
 }
 

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/rewind-cli/rewind/cas/oid"
 	"github.com/rewind-cli/rewind/manifest"
 )
 
@@ -222,6 +223,44 @@ func TestRule(t *testing.T) {
 			}
 			n := len(a.points)
 			if got := says(a.madeBy(path, a.points[n-2], a.points[n-1], c.gone)); got != c.want {
+				t.Errorf("%s\nnot %s", got, c.want)
+			}
+		})
+	}
+}
+
+// TestMoved: where the states between two looks were removed, a command may have moved there what another had edited.
+func TestMoved(t *testing.T) {
+	const moved = "20: b+Edit#1(g)@12 b-Edit#1(g)@13 a+Bash#2@15 a-Bash#2@16 | f=15.5"
+	for _, c := range []struct {
+		name, log string
+		removed   bool
+		at        string // what is there in the end, beside f
+		want      string
+	}{
+		{"all states are there", moved, false, "", "shell: a Bash#2 or you"},
+		{"some were removed", moved, true, "", "shared: a Bash#2 or b Edit#1 or you"},
+		{"what was edited is where it was", moved, true, "g", "shell: a Bash#2 or you"},
+		{"it was edited later", "20: a+Bash#2@12 a-Bash#2@13 b+Edit#1(g)@15 b-Edit#1(g)@16 | f=12.5", true, "", "shell: a Bash#2 or you"},
+		{"its own", "20: a+Edit#1(g)@12 a-Edit#1(g)@13 a+Bash#2@15 a-Bash#2@16 | f=15.5", true, "", "shell: a Bash#2 or you"},
+		{"an edit moves nothing", "20: b+Edit#1(g)@12 b-Edit#1(g)@13 a+Edit#2(f)@15 a-Edit#2(f)@16 | f=15.5", true, "", "declared: a Edit#2"},
+		{"nobody's", "20: b+Edit#1(g)@12 b-Edit#1(g)@13 | f=15.5", true, "", "outside: you"},
+		{"of one that began before it", "20: a+Bash#2@12 b+Edit#1(g)@13 b-Edit#1(g)@14 a-Bash#2@16 | f=15.5", true, "", "shared: a Bash#2 or b Edit#1 or you"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			first, last := checkpointOf(t, 10, "10:"), checkpointOf(t, 20, c.log)
+			first.c.ID, last.root = manifest.CheckpointID{1}, oid.ID{1}
+			last.c.Parent = first.c.ID
+			if c.removed {
+				last.c.Parent = manifest.CheckpointID{2}
+			}
+			tree := manifest.Dir{Entries: []manifest.Entry{{Name: "f"}}}
+			if c.at != "" {
+				tree.Entries = append(tree.Entries, manifest.Entry{Name: c.at})
+			}
+			a := &Attribution{points: []*point{first, last}, dirs: map[oid.ID]manifest.Dir{last.root: tree}}
+			a.build()
+			if got := says(a.madeBy("f", first, last, false)); got != c.want {
 				t.Errorf("%s\nnot %s", got, c.want)
 			}
 		})
