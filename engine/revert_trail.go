@@ -176,6 +176,7 @@ func (t *trails) pair(steps []*attribution.Step, oldTaken, newHeld bool) error {
 	}
 	var went, came []weave.Moved
 	var wentAt, cameAt []place
+	written, byEdit := map[place]bool{}, map[place]bool{} // by an edit tool: over what was there, and at all
 	for _, s := range steps {
 		from, to := s.From.Entry, s.To.Entry
 		if _, taken := t.went[placeOf(s, true)]; taken {
@@ -202,6 +203,7 @@ func (t *trails) pair(steps []*attribution.Step, oldTaken, newHeld bool) error {
 				return err
 			}
 			went, wentAt = append(went, m), append(wentAt, placeOf(s, true))
+			written[placeOf(s, true)] = both && s.Edit
 		}
 		if hasContent(to) && (!both || newHeld && (texts || gone[to.ID] > 0)) {
 			m, err := t.v.moved(s.Path, to, texts)
@@ -209,12 +211,16 @@ func (t *trails) pair(steps []*attribution.Step, oldTaken, newHeld bool) error {
 				return err
 			}
 			came, cameAt = append(came, m), append(cameAt, placeOf(s, false))
+			byEdit[placeOf(s, false)] = s.Edit
 		}
 	}
 	for _, r := range weave.Renames(went, came) {
 		from, to := wentAt[r.Went], cameAt[r.Came]
 		if _, taken := t.went[from]; taken || t.came[to] != (place{}) || from.path == to.path {
 			continue
+		}
+		if written[from] && !byEdit[to] {
+			continue // a command copied it
 		}
 		t.went[from], t.came[to] = to, from
 	}

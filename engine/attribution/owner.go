@@ -259,9 +259,11 @@ func (a *Attribution) touched(s interval, from *point, t *manifest.Touch, by *Wo
 		by.Prompt = a.texts[by.PromptID]
 	}
 	// What was there before it is known: it was looked at, for this call or for another since it began, or it was as in the
-	// newest checkpoint. A path that was touched since is always looked at; where that look is missing it could not be taken.
+	// newest checkpoint, if that is still there. A path that was touched since is always looked at; where that look is missing it
+	// could not be taken.
 	looked := from != nil && from.touch != nil && (!from.touch.After && sameCall(from.touch, t) || w != nil && !w.loose && from.time.After(w.Start))
-	missed := from != nil && from.touch != nil && !a.checkpointBetween(from.seq, t.Seq) || w != nil && w.missing(s.path)
+	_, removed := a.removedBefore(s.to)
+	missed := removed || from != nil && from.touch != nil && !a.checkpointBetween(from.seq, t.Seq) || w != nil && w.missing(s.path)
 	if looked || w != nil && !w.Start.Equal(w.End) && !missed {
 		o := Owner{Class: Declared, By: by}
 		// What was written behind the call's end, and in front of the look, is another's: who wrote the rest is not known.

@@ -72,7 +72,7 @@ func windowOf(t *testing.T, text string) manifest.Window {
 }
 
 // checkpointOf reads "10 pre#1: lines… | f=7.5 g=8": a checkpoint at 10 s, before call 1, with the lines that it
-// took along and the times of what changed.
+// took along and the times of what changed. "10 removed:" is one of which those before it were removed.
 func checkpointOf(t *testing.T, seq uint64, text string) *point {
 	head, rest, _ := strings.Cut(text, ":")
 	lines, changed, _ := strings.Cut(rest, "|")
@@ -81,6 +81,9 @@ func checkpointOf(t *testing.T, seq uint64, text string) *point {
 	var windows []manifest.Window
 	for _, l := range strings.Fields(lines) {
 		windows = append(windows, windowOf(t, l))
+	}
+	if kind == "removed" {
+		c.Parent = manifest.CheckpointID{1}
 	}
 	if name, call, ok := strings.Cut(kind, "#"); ok {
 		c.Kind = map[string]manifest.CheckpointKind{"pre": manifest.PreTool, "post": manifest.PostTool, "prompt": manifest.Prompt}[name]
@@ -231,33 +234,24 @@ func TestRule(t *testing.T) {
 
 // TestMoved: where the states between two looks were removed, a command may have moved there what another had edited.
 func TestMoved(t *testing.T) {
-	const moved = "20: b+Edit#1(g)@12 b-Edit#1(g)@13 a+Bash#2@15 a-Bash#2@16 | f=15.5"
 	for _, c := range []struct {
 		name, log string
-		removed   bool
-		at        string // what is there in the end, beside f
+		there     string // in the end, beside f
 		want      string
 	}{
-		{"all states are there", moved, false, "", "shell: a Bash#2 or you"},
-		{"some were removed", moved, true, "", "shared: a Bash#2 or b Edit#1 or you"},
-		{"what was edited is where it was", moved, true, "g", "shell: a Bash#2 or you"},
-		{"it was edited later", "20: a+Bash#2@12 a-Bash#2@13 b+Edit#1(g)@15 b-Edit#1(g)@16 | f=12.5", true, "", "shell: a Bash#2 or you"},
-		{"its own", "20: a+Edit#1(g)@12 a-Edit#1(g)@13 a+Bash#2@15 a-Bash#2@16 | f=15.5", true, "", "shell: a Bash#2 or you"},
-		{"an edit moves nothing", "20: b+Edit#1(g)@12 b-Edit#1(g)@13 a+Edit#2(f)@15 a-Edit#2(f)@16 | f=15.5", true, "", "declared: a Edit#2"},
-		{"nobody's", "20: b+Edit#1(g)@12 b-Edit#1(g)@13 | f=15.5", true, "", "outside: you"},
-		{"of one that began before it", "20: a+Bash#2@12 b+Edit#1(g)@13 b-Edit#1(g)@14 a-Bash#2@16 | f=15.5", true, "", "shared: a Bash#2 or b Edit#1 or you"},
+		{"all states are there", "20: b+Edit#1(g)@12 b-Edit#1(g)@13 a+Bash#2@15 a-Bash#2@16 | f=15.5", "", "shell: a Bash#2 or you"},
+		{"some were removed", "20 removed: b+Edit#1(g)@12 b-Edit#1(g)@13 a+Bash#2@15 a-Bash#2@16 | f=15.5", "", "shared: a Bash#2 or b Edit#1 or you"},
+		{"it is where it was", "20 removed: b+Edit#1(g)@12 b-Edit#1(g)@13 a+Bash#2@15 a-Bash#2@16 | f=15.5", "g", "shell: a Bash#2 or you"},
+		{"it was edited later", "20 removed: a+Bash#2@12 a-Bash#2@13 b+Edit#1(g)@15 b-Edit#1(g)@16 | f=12.5", "", "shell: a Bash#2 or you"},
+		{"while the command ran", "20 removed: a+Bash#2@12 b+Edit#1(g)@13 b-Edit#1(g)@14 a-Bash#2@16 | f=15.5", "", "shared: a Bash#2 or b Edit#1 or you"},
+		{"its own", "20 removed: a+Edit#1(g)@12 a-Edit#1(g)@13 a+Bash#2@15 a-Bash#2@16 | f=15.5", "", "shell: a Bash#2 or you"},
+		{"an edit moves nothing", "20 removed: b+Edit#1(g)@12 b-Edit#1(g)@13 a+Edit#2(f)@15 a-Edit#2(f)@16 | f=15.5", "", "declared: a Edit#2"},
+		{"nobody's", "20 removed: b+Edit#1(g)@12 b-Edit#1(g)@13 | f=15.5", "", "outside: you"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			first, last := checkpointOf(t, 10, "10:"), checkpointOf(t, 20, c.log)
-			first.c.ID, last.root = manifest.CheckpointID{1}, oid.ID{1}
-			last.c.Parent = first.c.ID
-			if c.removed {
-				last.c.Parent = manifest.CheckpointID{2}
-			}
-			tree := manifest.Dir{Entries: []manifest.Entry{{Name: "f"}}}
-			if c.at != "" {
-				tree.Entries = append(tree.Entries, manifest.Entry{Name: c.at})
-			}
+			last.root = oid.ID{1}
+			tree := manifest.Dir{Entries: []manifest.Entry{{Name: "f"}, {Name: c.there}}}
 			a := &Attribution{points: []*point{first, last}, dirs: map[oid.ID]manifest.Dir{last.root: tree}}
 			a.build()
 			if got := says(a.madeBy("f", first, last, false)); got != c.want {

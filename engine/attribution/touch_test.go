@@ -64,6 +64,9 @@ func TestTouches(t *testing.T) {
 		{"its beginning is not known, and another's shell ran", []string{"0:=A", "6 after a#1 C", "10: b+Bash#2@1 b-Bash#2@8 =C"}, "C shared: a Edit#1 or b Bash#2 or you"},
 		{"a checkpoint that looked before the edit, and was committed behind it", []string{"0:=A", "6 after a#1 C", "5: a+Edit#1(f)@4.9", "20: a-Edit#1(f)@6 | f=5.9 =C"},
 			"C declared: a Edit#1"},
+		{"the checkpoint in front of it was removed", []string{"0:=A", "6 after a#1 C", "10 removed: a+Edit#1(f)@4.9 a-Edit#1(f)@6 | f=5.9 =C"}, "C declared: a Edit#1 or you"},
+		{"and another had edited it", []string{"0:=A", "6 after a#1 C", "10 removed: b+Edit#2(f)@2 b-Edit#2(f)@3 a+Edit#1(f)@4.9 a-Edit#1(f)@6 | f=5.9 =C"}, "C shared: a Edit#1 or b Edit#2 or you"},
+		{"it was, and the edit had looked", []string{"0:=A", "5 before a#1 B", "6 after a#1 C", "10 removed: a+Edit#1(f)@4.9 a-Edit#1(f)@6 | f=5.9 =C"}, "B outside: you; C declared: a Edit#1"},
 		{"a deletion", []string{"0:=A", "6 after a#1 -", "10: a+Edit#1(f)@4.9 a-Edit#1(f)@6 =-"}, "- declared: a Edit#1"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

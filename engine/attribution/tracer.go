@@ -46,7 +46,7 @@ func (t *tracer) see(pt *point, entry *manifest.Entry) {
 		}
 	}
 	if !alike(t.old, entry) && pt.seq > t.from {
-		s := Step{Path: t.path, To: pt.version(entry)}
+		s := Step{Path: t.path, To: pt.version(entry), Edit: pt.touch != nil && pt.touch.After}
 		if t.last != nil {
 			s.From = t.last.version(nil)
 		}

@@ -85,6 +85,7 @@ const ThenNow = math.MaxUint64
 type Step struct {
 	Path     string
 	From, To Version
+	Edit     bool // an edit tool left it so
 	Owner
 }
 

@@ -38,23 +38,11 @@ func (a *Attribution) goneBefore(seq uint64) []*window {
 }
 
 func (a *Attribution) findGone(seq uint64) (edits []*window) {
-	n := a.index(seq)
-	if n == len(a.points) || a.points[n].seq != seq || a.points[n].c == nil {
+	from, removed := a.removedBefore(seq)
+	if !removed {
 		return nil
 	}
-	to := a.points[n]
-	var from uint64
-	for n--; n >= 0 && a.points[n].c == nil; n-- {
-	}
-	switch before := to.c.Parent; {
-	case before == manifest.CheckpointID{}:
-		return nil
-	case n < 0:
-	case a.points[n].c.ID == before:
-		return nil
-	default:
-		from = a.points[n].seq
-	}
+	to := a.points[a.index(seq)]
 	for _, w := range a.windows {
 		if !w.edits() || w.opened > seq || w.closed != 0 && w.closed <= from {
 			continue
@@ -64,6 +52,24 @@ func (a *Attribution) findGone(seq uint64) (edits []*window) {
 		}
 	}
 	return edits
+}
+
+// removedBefore reports whether states in front of a checkpoint were removed: behind from, the one before it that is kept, 0
+// for none.
+func (a *Attribution) removedBefore(seq uint64) (from uint64, removed bool) {
+	n := a.index(seq)
+	if n == len(a.points) || a.points[n].seq != seq || a.points[n].c == nil {
+		return 0, false // the working tree
+	}
+	parent := a.points[n].c.Parent
+	for n--; n >= 0 && a.points[n].c == nil; n-- {
+	}
+	if n >= 0 {
+		from, removed = a.points[n].seq, a.points[n].c.ID != parent
+	} else {
+		removed = true
+	}
+	return from, removed && parent != manifest.CheckpointID{}
 }
 
 // isGone reports whether a path is not there at a checkpoint, or cannot be looked at, and no touch since from tells of it.
