@@ -36,7 +36,7 @@ func newShared(w io.Writer, files fs.FS) (*Shared, error) {
 	s := &Shared{w: w}
 	s.packer, _ = gzip.NewWriterLevel(&s.packed, gzip.BestCompression) // the level is one that there is
 	var all [3][]byte
-	for i, name := range []string{"app.js", "app.css", "colour-worker.js"} {
+	for i, name := range []string{"whole.js", "app.css", "colour-worker.js"} {
 		var err error
 		if all[i], err = fs.ReadFile(files, "dist/"+name); err != nil {
 			return nil, err

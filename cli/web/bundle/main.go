@@ -2,8 +2,10 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
+	"path/filepath"
 
 	"github.com/evanw/esbuild/pkg/api"
 )
@@ -28,25 +30,84 @@ func main() {
 // while the page is drawn for the first time.
 const eager = "//# allFunctionsCalledOnLoad\n"
 
-// Bundle gives the files of dist, by their names.
+// Bundle gives the files of dist, by their names: what is served, where rest.js is for what is opened later, and whole.js,
+// which is all of it in one, for a page that is a file.
 func Bundle(dir string) (map[string][]byte, error) {
+	out := map[string][]byte{}
+	from := func(names ...string) (entries []string) {
+		for _, name := range names {
+			entries = append(entries, dir+"/"+name)
+		}
+		return entries
+	}
+	app, err := build(out, from("app.js", "colour-worker.js", "begin.js", "app.css"), served)
+	if err == nil {
+		_, err = build(out, from("rest.js"), beside(app))
+	}
+	if err == nil {
+		whole := map[string][]byte{}
+		_, err = build(whole, from("app.js"))
+		out["whole.js"] = whole["app.js"]
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range []string{"app.js", "whole.js"} {
+		out[name] = append([]byte(eager), out[name]...)
+	}
+	out["index.html"], err = os.ReadFile(dir + "/index.html")
+	return out, err
+}
+
+// build adds what is made of entries to out. It gives all files that went into it.
+func build(out map[string][]byte, entries []string, plugins ...api.Plugin) (inputs map[string]bool, err error) {
 	r := api.Build(api.BuildOptions{
-		EntryPoints: []string{dir + "/app.js", dir + "/colour-worker.js", dir + "/begin.js", dir + "/app.css"},
-		Bundle:      true, MinifyWhitespace: true, MinifySyntax: true, MinifyIdentifiers: true,
+		EntryPoints: entries, Plugins: plugins,
+		Bundle: true, MinifyWhitespace: true, MinifySyntax: true, MinifyIdentifiers: true,
 		Format: api.FormatESModule, Target: api.ES2022, Charset: api.CharsetUTF8, LegalComments: api.LegalCommentsNone,
-		Outdir: "dist", External: []string{"/app.js"}, // begin.js asks the server for it
+		Outdir: "dist", Metafile: true,
 	})
 	if len(r.Errors) > 0 {
-		return nil, fmt.Errorf("%s: %s", r.Errors[0].Location.File, r.Errors[0].Text)
+		return nil, fmt.Errorf("%v: %s", r.Errors[0].Location, r.Errors[0].Text)
 	}
-	out := map[string][]byte{}
 	for _, f := range r.OutputFiles {
-		out[f.Path[len(f.Path)-len(base(f.Path)):]] = f.Contents
+		out[base(f.Path)] = f.Contents
 	}
-	out["app.js"] = append([]byte(eager), out["app.js"]...)
-	page, err := os.ReadFile(dir + "/index.html")
-	out["index.html"] = page
-	return out, err
+	var meta struct{ Inputs map[string]any }
+	if err := json.Unmarshal([]byte(r.Metafile), &meta); err != nil {
+		return nil, err
+	}
+	inputs = map[string]bool{}
+	for name := range meta.Inputs {
+		path, err := filepath.Abs(name)
+		if err != nil {
+			return nil, err
+		}
+		inputs[path] = true
+	}
+	return inputs, nil
+}
+
+// served leaves the scripts that are loaded by another one to the server.
+var served = api.Plugin{Name: "served", Setup: func(b api.PluginBuild) {
+	b.OnResolve(api.OnResolveOptions{Filter: `/(app|rest)\.js$`}, func(a api.OnResolveArgs) (api.OnResolveResult, error) {
+		if a.Kind != api.ResolveJSDynamicImport {
+			return api.OnResolveResult{}, nil
+		}
+		return api.OnResolveResult{Path: "/" + base(a.Path), External: true}, nil
+	})
+}}
+
+// beside lets a script find in app.js what is there already, and not bring it again: app.js exports it.
+func beside(app map[string]bool) api.Plugin {
+	return api.Plugin{Name: "beside", Setup: func(b api.PluginBuild) {
+		b.OnResolve(api.OnResolveOptions{Filter: `^\./`}, func(a api.OnResolveArgs) (api.OnResolveResult, error) {
+			if !app[filepath.Join(a.ResolveDir, a.Path)] {
+				return api.OnResolveResult{}, nil
+			}
+			return api.OnResolveResult{Path: "/app.js", External: true}, nil
+		})
+	}}
 }
 
 func base(path string) string {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -53,5 +54,30 @@ func TestVendored(t *testing.T) {
 	})
 	if err != nil || len(want) > 0 {
 		t.Error(err, want)
+	}
+}
+
+// What rest.js finds in app.js is there: a name that is missing would keep a browser from running it at all.
+func TestAppExportsWhatRestTakes(t *testing.T) {
+	files, err := Bundle("../page")
+	if err != nil {
+		t.Fatal(err)
+	}
+	exported := map[string]bool{}
+	for _, list := range regexp.MustCompile(`export\{([^}]*)\}`).FindAllSubmatch(files["app.js"], -1) {
+		for name := range strings.SplitSeq(string(list[1]), ",") {
+			exported[name[strings.LastIndexByte(name, ' ')+1:]] = true // local as name
+		}
+	}
+	taken := regexp.MustCompile(`import\{([^}]*)\}from"/app\.js"`).FindAllSubmatch(files["rest.js"], -1)
+	if len(taken) == 0 {
+		t.Error("rest.js takes nothing from app.js")
+	}
+	for _, list := range taken {
+		for name := range strings.SplitSeq(string(list[1]), ",") {
+			if name, _, _ = strings.Cut(name, " "); !exported[name] {
+				t.Errorf("app.js does not export %s", name)
+			}
+		}
 	}
 }

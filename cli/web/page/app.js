@@ -4,13 +4,16 @@ import { FIRST, ALL, prepared, ahead, aheadOfAll, get, post, logIn, stream, shar
 import { Timeline, Chart, Legend, filtered, joined, warm, prepare, updated, title } from "./timeline.js";
 import { Files, loadable } from "./diff.js";
 import { Talk } from "./talk.js";
-import { Hunt } from "./hunt.js";
-import { Plan, NameDialog } from "./plan.js";
-import { Compare } from "./compare.js";
-import { Film } from "./film.js";
-import { FilePage, Operations, Health, Search, Keys } from "./places.js";
+import { Compare, Film, Hunt, Plan, NameDialog, FilePage, Operations, Health, Search, Keys } from "./later.js";
 import { calm, calmed } from "./calm.js";
 import { Text, Count, plain, raw, when } from "./text.js";
+
+// Where they are bundled, rest.js finds in this script what both need.
+export * from "./html.js";
+export * from "./api.js";
+export * from "./text.js";
+export * from "./diff.js";
+export * from "./timeline.js";
 
 const OLD = 60000; // ms since the files were looked at, from which on it is said
 const LOST = 4000; // ms without an answer, from which on it is said
