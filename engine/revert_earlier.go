@@ -203,7 +203,7 @@ func (r reverts) takenBy(links []link, j int) *weave.Taken {
 		then[i].own = then[i].step != nil && d.has(then[i].step)
 	}
 	r.settle(then)
-	chosen, n := d.choicesFor(links), -1
+	chosen, n := d.choicesFor(links, j), -1
 	return &weave.Taken{
 		Own: func(step int) bool { return step >= 0 && step < j && then[step].own },
 		Options: weave.Options{Again: writtenAgain(links), Labels: revertLabels, Choose: func(weave.Block) weave.Choice {
@@ -254,7 +254,7 @@ func (r reverts) settle(links []link) {
 			covers = covers && (!o.own || has || r.of(o.step) != nil) // an earlier revert is the work's own by its works
 		}
 		kept, settled := false, false
-		for _, c := range d.choicesFor(links) {
+		for _, c := range d.choicesFor(links, j) {
 			kept = kept || c == KeepBlock || c == KeepFile
 			settled = settled || c == UndoBlock || c == MarkConflict
 		}
@@ -286,10 +286,11 @@ const reasonMarked = "an earlier revert left it between markers"
 // leftMarked tells of lines of the work that are there although nothing of it is left to be taken back. own says of the
 // links which were the work's before earlier reverts were taken into account.
 func (v *reverting) leftMarked(f *fileRevert, links []link, own []bool) error {
-	marked := slices.ContainsFunc(links, func(l link) bool {
+	marked := false
+	for j, l := range links {
 		d := v.done.of(l.step)
-		return d != nil && slices.Contains(d.choicesFor(links), MarkConflict)
-	})
+		marked = marked || d != nil && slices.Contains(d.choicesFor(links, j), MarkConflict)
+	}
 	if !marked || !hasContent(links[len(links)-1].entry) {
 		return nil
 	}
@@ -320,19 +321,18 @@ func ownOf(links []link) []bool {
 	return own
 }
 
-// choicesFor are those that were made for a path, whatever it was called.
-func (d *doneRevert) choicesFor(links []link) (list []ConflictChoice) {
-	var names []string
-	for _, l := range links {
-		name := l.path
-		if name == "" && l.step != nil {
-			name = l.step.Path
-		}
-		if name != "" && !slices.Contains(names, name) {
-			names = append(names, name)
+// choicesFor are those that the revert, which made the j-th version, made for what the links are of: under the name that it
+// had then, or got. Another file may have had one of its names.
+func (d *doneRevert) choicesFor(links []link, j int) (list []ConflictChoice) {
+	names := []string{links[j].path, links[j].step.Path}
+	for _, l := range slices.Backward(links[:j]) {
+		if l.path != "" {
+			names = append(names, l.path)
+			break
 		}
 	}
-	for _, name := range names {
+	slices.Sort(names)
+	for _, name := range slices.Compact(names) {
 		list = append(list, d.chosen[name]...)
 	}
 	return list
