@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"compress/gzip"
 	"crypto/sha256"
 	"fmt"
 	"io/fs"
@@ -26,6 +27,28 @@ func TestDistIsFresh(t *testing.T) {
 	entries, err := os.ReadDir("../dist")
 	if err != nil || len(entries) != len(files) {
 		t.Errorf("dist has %d files, not %d (%v)", len(entries), len(files), err)
+	}
+}
+
+// What a browser loads is less than 100 kB as it is sent.
+func TestDistIsSmall(t *testing.T) {
+	files, err := Bundle("../page")
+	if err != nil {
+		t.Fatal(err)
+	}
+	delete(files, "whole.js") // is in files that are shared
+	var sent bytes.Buffer
+	for _, data := range files {
+		z := gzip.NewWriter(&sent)
+		if _, err := z.Write(data); err != nil {
+			t.Fatal(err)
+		}
+		if err := z.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if sent.Len() < 50_000 || sent.Len() > 100_000 {
+		t.Errorf("%d bytes", sent.Len())
 	}
 }
 
