@@ -73,6 +73,28 @@ func TestUIPlanAddsUp(t *testing.T) {
 	}
 }
 
+// What is no longer to be done, because it was done elsewhere or because nothing is left to do, is no fault of the server.
+func TestUIPlanDoneElsewhere(t *testing.T) {
+	l := newUILab(t)
+	l.write(filepath.Join(l.env.Dir, "a.txt"), "changed\n")
+	l.run(l.env, "save")
+	l.run(l.env, "restore", "2", "--yes", "--code-only")
+	place := l.logIn(l.ui(l.env).URL)
+	plans := "/api/v1" + place + "/plans"
+	var plan uiPlan
+	if code := l.ask("POST", plans, uiAction{Verb: "undo"}, &plan); code != 200 || plan.Question == "" {
+		t.Fatal(code, plan)
+	}
+	l.run(l.env, "undo-restore", "--yes")
+	l.fails("POST", plans+"/"+plan.ID+"/apply", nil, 409, "nothing to undo", "(o)")
+	if code := l.ask("POST", plans, uiAction{Verb: "redo"}, &plan); code != 200 || plan.Question == "" {
+		t.Fatal(code, plan)
+	}
+	l.run(l.env, "redo-restore", "--yes")
+	l.fails("POST", plans+"/"+plan.ID+"/apply", nil, 409, "nothing to redo", "(o)")
+	l.fails("POST", plans, uiAction{Verb: "redo"}, 409, "nothing to redo", "(o)")
+}
+
 // What is left out stays, with what is below it; a directory around it neither comes nor goes as a whole. Without
 // anything else there is nothing to do, and never everything.
 func TestUIPlanWithout(t *testing.T) {

@@ -29,48 +29,6 @@ type uiSpace struct {
 	lists        uiLists // what pages know
 }
 
-// uiFailure is an error as the page is told it.
-type uiFailure struct {
-	failure
-	status int
-}
-
-func (e *uiFailure) Error() string { return e.message }
-
-func (e *uiFailure) Status() int { return e.status }
-
-func (e *uiFailure) Hint() string { return e.hint }
-
-// told explains an error as the command line does.
-func told(err error) error {
-	if err == nil {
-		return nil
-	}
-	var as *uiFailure
-	if errors.As(err, &as) {
-		return err
-	}
-	f := &uiFailure{explain(err), http.StatusInternalServerError}
-	var stale *staleError
-	switch {
-	case errors.As(err, &stale) && stale.known:
-		f.status, f.hint = http.StatusGone, "something was done since; ask for it again"
-	case errors.As(err, &stale):
-		f.status, f.hint = http.StatusNotFound, "reload the page: it shows what there is"
-	case f.code == exitUsage:
-		f.status = http.StatusBadRequest
-	case f.code == exitNotFound:
-		f.status = http.StatusNotFound
-	case f.code == exitNoProject:
-		f.status = http.StatusGone
-	case f.code == exitRefused:
-		f.status = http.StatusConflict
-	case f.code == exitBusy:
-		f.status = http.StatusServiceUnavailable
-	}
-	return f
-}
-
 // there says whether the store still is: what looks at one that is gone must not make it anew.
 func (s *uiSpace) there() error {
 	root := escapePath(s.p.Root())

@@ -16,6 +16,9 @@ export class Failure extends Error {
   }
 }
 
+// SILENT is what is told where no answer came at all.
+export const SILENT = { message: "rewind ui does not answer", hint: "it ends by ctrl-c, or when nobody has looked for 30 minutes: rewind ui opens the page again" };
+
 export const FIRST = 200; // rows that are shown before all are known
 export const ALL = { form: "columns" }; // what all rows are asked for with
 

@@ -1,6 +1,6 @@
 // The page: which project and place is looked at, and the keys.
 import { html, render, useState, useEffect, useLayoutEffect, useRef, useMemo, useCallback } from "./html.js";
-import { FIRST, ALL, prepared, ahead, aheadOfAll, get, post, logIn, stream, shared } from "./api.js";
+import { FIRST, ALL, SILENT, prepared, ahead, aheadOfAll, get, post, logIn, stream, shared } from "./api.js";
 import { Timeline, Chart, Legend, filtered, joined, warm, prepare, updated, title } from "./timeline.js";
 import { Files, loadable } from "./diff.js";
 import { Talk } from "./talk.js";
@@ -180,7 +180,7 @@ function App({ project, projects, chooseProject, renew, readOnly, exported }) {
         if (stop.signal.aborted) return;
         setLive(false);
         if (leave.signal.aborted) continue;
-        if (ended) setError({ message: "rewind ui does not answer", hint: "it ends by ctrl-c, or when nobody has looked for 30 minutes: rewind ui opens the page again" });
+        if (ended) setError(SILENT);
         await new Promise((r) => setTimeout(r, 2000));
       }
     };

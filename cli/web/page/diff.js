@@ -45,6 +45,9 @@ function turned(hunks) {
   });
 }
 
+const HEADS = { "new file mode": "deleted file mode", "deleted file mode": "new file mode", "old mode": "new mode", "new mode": "old mode" };
+const turnedHead = (head) => head.map((line) => line.replace(/^(new file mode|deleted file mode|old mode|new mode)\b/, (h) => HEADS[h])).sort((a, b) => a.startsWith("new mode") - b.startsWith("new mode"));
+
 // Patch shows the lines of a file. file.reversed: the other way round; file.whose: runs of lines, with who brought them;
 // at: a line to show, { line, text }, another object for each time.
 export function Patch({ file, at }) {
@@ -53,7 +56,7 @@ export function Patch({ file, at }) {
   const table = useRef();
   const { head, hunks } = useMemo(() => {
     const p = parse(file.patch || "");
-    return file.reversed ? { ...p, hunks: turned(p.hunks) } : p;
+    return file.reversed ? { head: turnedHead(p.head), hunks: turned(p.hunks) } : p;
   }, [file.patch, file.reversed]);
   useEffect(() => {
     if (!at || !table.current) return;

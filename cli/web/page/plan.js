@@ -1,11 +1,13 @@
 // A plan: what would happen, before it does; then whether it did.
 import { html, useState, useEffect, useRef } from "./html.js";
-import { get, post } from "./api.js";
+import { SILENT, get, post } from "./api.js";
 import { Patch } from "./diff.js";
 import { Text, Path, count, raw } from "./text.js";
 import { turned, joined, sent } from "./picks.js";
 
 const MOST = 1000; // paths of a kind that are shown
+const SOON = 500; // ms in which nobody has read a plan that came by itself: the click was meant for the one before
+const LONG = 1000; // ms that it may be done in without a word
 const words = { delete: "delete", replace: "replace", mode: "change the mode of", create: "create" }; // nothing is done yet
 
 // paths counts files as the server does: a directory that comes or goes with what is in it is told by that.
@@ -22,78 +24,104 @@ export function Plan({ project, action, close, done, left, change }) {
   const [conflicts, setConflicts] = useState("keep");
   const [picked, setPicked] = useState(null); // some of the paths; null: all
   const [all, setAll] = useState([]); // files of the plan of all paths, and what has come to it since
+  const [failed, setFailed] = useState(null); // what was to be done was not, or nobody knows: stays said beside the plan that is made anew
+  const [again, setAgain] = useState(0);
+  const [long, setLong] = useState(false);
   const box = useRef();
-  const asked = useRef(0); // counts what was asked for: an answer to something else comes too late
+  const gone = useRef(false);
+  const unread = useRef(0); // until when
+  const anew = useRef(false); // the next plan comes by itself
   useEffect(() => {
     box.current.showModal();
-    return () => (asked.current = -1); // left
+    return () => (gone.current = true);
   }, []);
+  useEffect(() => {
+    setLong(false);
+    if (!busy) return;
+    const late = setTimeout(() => setLong(true), LONG);
+    return () => clearTimeout(late);
+  }, [busy]);
   const shows = (p) => {
+    if (anew.current) unread.current = performance.now() + SOON;
+    anew.current = false;
     setPlan({ ...p, picked });
     setAll((now) => (picked ? joined(now, p.files) : p.files));
   };
   useEffect(() => {
     let live = true;
-    asked.current++;
     setError(null);
     if (picked && !picked.size) return void setPlan(null);
     post(`p/${project}/plans`, { ...action, half, conflicts, ...(picked && sent(all, picked)) }).then((p) => {
       if (live) shows(p);
-    }, (e) => live && (setPlan(null), setError(e)));
+    }, (e) => live && (setPlan(null), setError(e.status ? e : SILENT)));
     return () => (live = false);
-  }, [project, action, half, conflicts, picked]);
+  }, [project, action, half, conflicts, picked, again]);
+  const lastOnly = action.verb === "undo" || action.verb === "redo"; // of the last thing that was done: made anew, the plan would be about another
   const other = (set) => {
     setPlan(null);
     setPicked(null);
+    setFailed(null);
     set();
   };
-  const ready = plan && plan.picked === picked; // else it is about other paths, and the right one is on its way
+  const pick = (paths) => (setFailed(null), setPicked(paths));
+  const ready = plan && plan.picked === picked && !plan.stale; // else it is about other paths, and the right one is on its way
   const apply = async () => {
-    if (busy || !ready) return; // not disabled meanwhile: it would lose the focus
-    const about = asked.current, gone = () => asked.current < 0;
+    if (busy || !ready || performance.now() < unread.current) return; // not disabled meanwhile: it would lose the focus
     setBusy(true);
+    setFailed(null);
     try {
       const r = await post(`p/${project}/plans/${plan.id}/apply`);
-      if (!gone()) box.current.close(); // the focus goes back to where it was
+      if (!gone.current) box.current.close(); // the focus goes back to where it was
       done(r.said, r.back, r.safety); // whoever left meanwhile is told, too: it was done
     } catch (e) {
       const now = e.status === 409 && e.body.files ? e.body : null;
       if (!e.status) e = { message: "no answer came to “" + plan.question + "”", hint: "it may be done all the same: operations (o) tell" };
-      if (gone()) left(now ? { message: now.changed.replace(/; this is the plan now\.$/, "") } : e);
-      else if (asked.current === about) now ? shows(now) : setError(e); // else something else is planned by now
+      if (e.status === 410) e = { message: "nothing was done: " + e.message, hint: e.hint.replace(/; ask for it again$/, "") };
+      anew.current = true;
+      if (gone.current) left(now ? { message: now.changed.replace(/; this is the plan now\.$/, "") } : e);
+      else if (now) shows(now);
+      else {
+        setFailed(e);
+        if (lastOnly) setPlan(null);
+        else { // what can be done now may be another plan, or none
+          setPlan((p) => ({ ...p, stale: true, changed: "" }));
+          setAgain((n) => n + 1);
+        }
+      }
     }
     setBusy(false);
   };
   // What goes along with what is chosen is shown as chosen: it is what happens.
   const going = new Set(ready ? plan.files.map(raw) : []);
   const ticked = (path) => !picked || picked.has(path) || going.has(path);
-  const toggle = (path) => setPicked(turned(all, ticked, path));
+  const toggle = (path) => pick(turned(all, ticked, path));
   const choosing = (action.verb === "restore" || action.verb === "revert") && all.length > 1;
   const list = choosing ? all : plan ? plan.files : [];
   // What differs between the target and now is what a restore changes; of a turn, what it did.
   const lines = plan && plan.target ? { id: plan.target, other: "@" } : action.verb === "revert" && action.id ? { id: action.id } : null;
   const groups = ["delete", "replace", "mode", "create"].map((a) => [a, list.filter((f) => f.action === a)]).filter(([, l]) => l.length);
   return html`<dialog class="plan" ref=${box} aria-labelledby="plan-title" onClose=${close}>
-    <h2 id="plan-title">${plan ? html`<${Text} of=${plan.title} />` : "Plan"}</h2>
+    <h2 id="plan-title">${plan ? html`<${Text} of=${plan.title} />` : label(action)}</h2>
     ${action.verb === "restore" && !(action.paths || []).length && !picked && html`<div class="halves" role="radiogroup" aria-label="What is restored">
-      ${[["both", "Files and conversation"], ["code", "Files"], ["talk", "Conversation"]].map(([v, label]) => html`<label><input type="radio" name="half" value=${v} checked=${half === v} onChange=${() => other(() => setHalf(v))} /> ${label}</label>`)}
+      ${[["both", "Files and conversation"], ["code", "Files"], ["talk", "Conversation"]].map(([v, label]) => html`<label><input type="radio" name="half" value=${v} disabled=${busy} checked=${half === v} onChange=${() => other(() => setHalf(v))} /> ${label}</label>`)}
     </div>`}
     ${action.verb === "revert" && (conflicts !== "keep" || (plan && plan.conflicts > 0)) && html`<div class="halves" role="radiogroup" aria-label="Conflicts">
-      ${[["keep", "Keep what was changed again since"], ["undo", "Revert that too"], ["markers", "Write both, between markers"]].map(([v, label]) => html`<label><input type="radio" name="conflicts" value=${v} checked=${conflicts === v} onChange=${() => other(() => setConflicts(v))} /> ${label}</label>`)}
+      ${[["keep", "Keep what was changed again since"], ["undo", "Revert that too"], ["markers", "Write both, between markers"]].map(([v, label]) => html`<label><input type="radio" name="conflicts" value=${v} disabled=${busy} checked=${conflicts === v} onChange=${() => other(() => setConflicts(v))} /> ${label}</label>`)}
     </div>`}
     ${plan && plan.changed && html`<p class="warn" role="alert"><${Text} of=${plan.changed} /></p>`}
-    ${error && html`<p class="warn" role="alert"><${Text} of=${error.message} />${error.hint && html`<br /><${Text} of=${error.hint} />`}</p>`}
+    ${[failed, error].filter((e, i, both) => e && !(i && both[0] && both[0].message === e.message)).map((e) => html`<p class="warn" role="alert"><${Text} of=${e.message} />${e.hint && html`<br /><${Text} of=${e.hint} />`}</p>`)}
     ${plan && (plan.others || []).length > 0 && html`<div class="warn others"><ul>${plan.others.map((o) => html`<li><${Text} of=${o} /></li>`)}</ul>
-      ${plan.instead && html`<button onClick=${() => change(plan.instead)}>Keep it: revert only this session's last ${plan.instead.turns === 1 ? "turn" : plan.instead.turns + " turns"}…</button>`}
-      ${(plan.alone || []).map((o) => html`<p><button onClick=${() => change(o.action)}>Revert only <${Text} of=${o.who} />: its last ${o.action.turns === 1 ? "turn" : o.action.turns + " turns"}…</button></p>`)}</div>`}
+      ${plan.instead && html`<button disabled=${busy} onClick=${() => change(plan.instead)}>Keep it: revert only this session's last ${plan.instead.turns === 1 ? "turn" : plan.instead.turns + " turns"}…</button>`}
+      ${(plan.alone || []).map((o) => html`<p><button disabled=${busy} onClick=${() => change(o.action)}>Revert only <${Text} of=${o.who} />: its last ${o.action.turns === 1 ? "turn" : o.action.turns + " turns"}…</button></p>`)}</div>`}
     ${plan && html`<ul class="facts">${plan.facts.map((f) => html`<li><${Text} of=${f} /></li>`)}</ul>`}
     ${groups.map(([a, of]) => html`<details open=${of.length <= 12}><summary>${words[a]} ${paths(of)}${paths(of) < of.length && html` <span class="note">with ${directories(of)}</span>`}</summary><ul class=${choosing ? "paths choose" : "paths"}>${of.slice(0, MOST).map((f) => html`<li class=${"act-" + a} key=${raw(f)}>
       ${choosing ? html`<label><input type="checkbox" disabled=${busy} checked=${ticked(raw(f))} onChange=${() => toggle(raw(f))} /> <span class="path"><${Path} of=${f} /></span></label>` : html`<span class="path"><${Path} of=${f} /></span>`}${lines && html`<${Lines} project=${project} f=${f} of=${lines} plan=${plan && plan.id} begin=${list.length <= FEW} />`}</li>`)}</ul>
       ${of.length > MOST && html`<p class="note">…and ${(of.length - MOST).toLocaleString()} more.</p>`}</details>`)}
     ${plan && plan.notes.map((n) => html`<p class="note"><${Text} of=${n} /></p>`)}
-    ${!plan && !error && html`<p class="wait">${picked && !picked.size ? "No path is chosen." : "…"}</p>`}
-    <div class="buttons">${choosing && picked && html`<button class="link" onClick=${() => setPicked(null)}>all paths</button>`}${choosing && !(picked && !picked.size) && html`<button class="link" onClick=${() => setPicked(new Set())}>no path</button>`}<button onClick=${() => box.current.close()}>Cancel</button>
-      <button class="go" disabled=${!ready || !plan.question} onClick=${apply}>${plan && !plan.question ? "Nothing to do" : label(action, plan)}</button></div>
+    ${!plan && !error && !failed && html`<p class="wait">${picked && !picked.size ? "No path is chosen." : "…"}</p>`}
+    ${busy && long && html`<p class="wait" role="status">It is being done; who leaves is told how it ended.</p>`}
+    <div class="buttons">${choosing && picked && html`<button class="link" disabled=${busy} onClick=${() => pick(null)}>all paths</button>`}${choosing && !(picked && !picked.size) && html`<button class="link" disabled=${busy} onClick=${() => pick(new Set())}>no path</button>`}<button onClick=${() => box.current.close()}>Cancel</button>
+      ${(plan || !failed) && html`<button class="go" disabled=${!ready || !plan.question} onClick=${apply}>${plan && !plan.question ? "Nothing to do" : label(action, plan)}</button>`}</div>
   </dialog>`;
 }
 

@@ -1,0 +1,97 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"net/http"
+	"syscall"
+
+	"github.com/rewind-cli/rewind/engine"
+	"github.com/rewind-cli/rewind/engine/account"
+	"github.com/rewind-cli/rewind/engine/conversation"
+	"github.com/rewind-cli/rewind/engine/gitprogram"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/transcript"
+)
+
+// uiFailure is an error as the page is told it.
+type uiFailure struct {
+	failure
+	status int
+}
+
+func (e *uiFailure) Error() string { return e.message }
+
+func (e *uiFailure) Status() int { return e.status }
+
+func (e *uiFailure) Hint() string { return e.hint }
+
+// told explains an error as the command line does, with a hint that the page can follow. A status from 500 on is a fault,
+// of the store, the disk or the machine; whatever comes of what is asked, or of what happened meanwhile, is below.
+func told(err error) error {
+	if err == nil {
+		return nil
+	}
+	var as *uiFailure
+	if errors.As(err, &as) {
+		return err
+	}
+	f := &uiFailure{explain(err), http.StatusInternalServerError}
+	var (
+		stale   *staleError
+		nothing *project.NothingError
+		few     *project.FewStepsError
+		taken   *project.NameTakenError
+		noPath  *project.NoPathError
+		noTalk  *conversation.NoConversationError
+		lose    *project.RefusedError
+		late    *transcript.ChangedError
+		build   *engine.ConflictError
+		shut    *project.ReadOnlyError
+		full    *project.DiskFullError
+		newer   *account.FutureFormatError
+		noGit   *gitprogram.MissingError
+	)
+	switch {
+	case errors.As(err, &stale) && stale.known:
+		f.status, f.hint = http.StatusGone, "something was done since; ask for it again"
+	case errors.As(err, &stale):
+		f.status, f.hint = http.StatusNotFound, "reload the page: it shows what there is"
+	case errors.As(err, &nothing), errors.As(err, &few):
+		f.status, f.hint = http.StatusConflict, "operations (o) tell what was done"
+	case errors.As(err, &lose):
+		f.status = http.StatusConflict
+		for i, path := range firstN(lose.Paths, 3) {
+			f.message += map[bool]string{true: ": ", false: ", "}[i == 0] + path
+		}
+		if lose.Forcible && lose.Next == "" {
+			f.hint = "at a terminal, --force does it all the same, after a safety checkpoint"
+		}
+	case errors.As(err, &taken), errors.As(err, &late), errors.As(err, &build):
+		f.status = http.StatusConflict
+	case errors.As(err, &noPath):
+		f.status, f.hint = http.StatusNotFound, "health tells what is held"
+	case errors.As(err, &noTalk):
+		f.status, f.hint = http.StatusNotFound, "the files alone can be restored: Files"
+	case errors.As(err, &shut), errors.Is(err, fs.ErrPermission):
+		f.status = http.StatusForbidden
+	case errors.As(err, &full), errors.Is(err, syscall.ENOSPC):
+		f.status = http.StatusInsufficientStorage
+	case errors.As(err, &newer), errors.As(err, &noGit):
+		f.status = http.StatusNotImplemented
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		f.status = http.StatusServiceUnavailable
+	case f.code == exitUsage:
+		f.status = http.StatusBadRequest
+	case f.code == exitNotFound:
+		f.status = http.StatusNotFound
+	case f.code == exitNoProject:
+		f.status = http.StatusGone
+	case f.code == exitRefused:
+		f.status = http.StatusConflict
+	case f.code == exitBusy:
+		f.status = http.StatusServiceUnavailable
+	}
+	return f
+}

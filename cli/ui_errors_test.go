@@ -1,0 +1,70 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/rewind-cli/rewind/engine"
+	"github.com/rewind-cli/rewind/engine/account"
+	"github.com/rewind-cli/rewind/engine/conversation"
+	"github.com/rewind-cli/rewind/engine/gitprogram"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/restore"
+	"github.com/rewind-cli/rewind/engine/search"
+	"github.com/rewind-cli/rewind/engine/transcript"
+)
+
+// What comes of a question, or of what was done meanwhile, is no fault of the server; and a fault is nothing else.
+func TestUIStatusOfErrors(t *testing.T) {
+	for _, c := range []struct {
+		err    error
+		status int
+		hint   string
+	}{
+		{&project.NothingError{What: "undo"}, 409, "(o)"},
+		{&project.NothingError{What: "redo", Next: "rewind undo-restore"}, 409, "(o)"},
+		{&project.FewStepsError{What: "undo", Have: 1}, 409, "(o)"},
+		{&engine.NotTakenBackError{By: 1}, 409, ""},
+		{&engine.PlanChangedError{}, 409, ""},
+		{&engine.ConflictError{Reverted: &engine.Reverted{}}, 409, ""},
+		{&project.RefusedError{Forcible: true}, 409, "terminal"},
+		{&project.NameTakenError{Name: "x"}, 409, ""},
+		{&conversation.AgentRunningError{}, 409, ""},
+		{&transcript.ChangedError{}, 409, ""},
+		{&staleError{what: "plan", known: true}, 410, "again"},
+		{&staleError{what: "plan"}, 404, "reload"},
+		{&project.NotInitializedError{}, 410, ""},
+		{&project.NoCheckpointError{}, 404, ""},
+		{&project.NoPathError{Path: "x"}, 404, "health"},
+		{&engine.UnknownWorkError{}, 404, ""},
+		{&engine.StatesGoneError{}, 404, ""},
+		{&conversation.NoConversationError{}, 404, "Files"},
+		{&conversation.NoSessionError{}, 404, ""},
+		{&transcript.FewPromptsError{}, 404, ""},
+		{usagef("x"), 400, ""},
+		{&project.OutsideError{Path: ".."}, 400, ""},
+		{&project.BadNameError{}, 400, ""},
+		{&search.PatternError{}, 400, ""},
+		{&project.ReadOnlyError{Err: errors.New("x")}, 403, ""},
+		{fs.ErrPermission, 403, ""},
+		{context.Canceled, 503, ""},
+		{&account.BusyError{}, 503, ""},
+		{&account.FutureFormatError{}, 501, ""},
+		{&gitprogram.MissingError{}, 501, ""},
+		{&project.DiskFullError{}, 507, ""},
+		{syscall.ENOSPC, 507, ""},
+		{&account.DamagedStoreError{}, 500, ""},
+		{&restore.UnfinishedError{}, 500, ""},
+		{syscall.EIO, 500, ""},
+	} {
+		var f *uiFailure
+		if err := told(fmt.Errorf("outer: %w", c.err)); !errors.As(err, &f) || f.Status() != c.status || !strings.Contains(f.Hint(), c.hint) {
+			t.Errorf("%T: %d, hint %q; want %d %q", c.err, f.Status(), f.Hint(), c.status, c.hint)
+		}
+	}
+}
