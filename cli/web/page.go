@@ -75,9 +75,8 @@ type styledPage struct {
 }
 
 const (
-	styleLink   = `<link rel="stylesheet" href="/app.css">`
-	scriptLink  = `<script type="module" src="/app.js"></script>`
-	scriptAhead = `<link rel="modulepreload" href="/app.js">` // it is what begin.js starts
+	styleLink  = `<link rel="stylesheet" href="/app.css">`
+	scriptLink = `<script type="module" src="/app.js"></script>` // begin.js asks for it instead
 )
 
 var styled = sync.OnceValue(func() styledPage {
@@ -89,7 +88,7 @@ var styled = sync.OnceValue(func() styledPage {
 		return styledPage{page, policy}
 	}
 	page = bytes.Replace(page, []byte(styleLink), []byte("<style>"+string(style)+"</style>"), 1)
-	page = bytes.Replace(page, []byte(scriptLink), []byte(scriptAhead+"<script>"+string(begin)+"</script>"), 1)
+	page = bytes.Replace(page, []byte(scriptLink), []byte("<script>"+string(begin)+"</script>"), 1)
 	return styledPage{page, strings.NewReplacer("style-src 'self'", "style-src 'self' '"+sourceSum(style)+"'",
 		"script-src 'self'", "script-src 'self' '"+sourceSum(begin)+"'").Replace(policy)}
 })

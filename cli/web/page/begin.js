@@ -1,5 +1,6 @@
 // Stands in the page itself: it exchanges the one-time code of the address while the rest is still loaded, and lets that
-// begin once the first text was handed on to be painted, or soon after where nothing is, as in a tab behind others.
+// begin once the first text was handed on to be painted, or soon after where nothing is, as in a tab behind others. The rest
+// is loaded from here on, and not as soon as the page's head is read: the browser compiles it beside what it reads and paints.
 {
   const code = /^#(?:.*&)?code=(\w+)/.exec(location.hash)?.[1];
   if (code) {
@@ -7,6 +8,10 @@
     globalThis.rewindLogin = fetch("/api/v1/login", { method: "POST", body: JSON.stringify({ code, project }) });
     globalThis.rewindLogin.catch(() => {}); // whoever waits for it says so
   }
+  const ahead = document.createElement("link");
+  ahead.rel = "modulepreload";
+  ahead.href = "/app.js";
+  document.head.append(ahead);
   const app = () => import("/app.js"); // once, however often it is asked for
   requestAnimationFrame(() => setTimeout(app));
   setTimeout(app, 100);
