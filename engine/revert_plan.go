@@ -308,7 +308,7 @@ func (v *reverting) tell() {
 				w = other
 			}
 			if (f.steps[i].Class == attribution.Shell || f.steps[i].AlsoOutside) && f.changes {
-				if list := shells[w]; !slices.Contains(list, f.path) {
+				if list := shells[w]; len(list) == 0 || list[len(list)-1] != f.path {
 					shells[w] = append(list, f.path)
 				}
 			}
