@@ -71,7 +71,7 @@ func (r reverts) wayBack(all []link, strict bool) (links []link) {
 		}
 		d := r.of(all[i].step)
 		for k := i - 1; k >= 0; k-- {
-			if sameVersion(all[k], all[i]) && (!strict || d == nil || onlyOf(d, all, before, at[i-1], at[k])) {
+			if sameVersion(all[k], all[i]) && (!strict || d == nil || d.undid(all, i) || onlyOf(d, all, before, at[i-1], at[k])) {
 				at[i] = at[k]
 				break
 			}
@@ -82,6 +82,13 @@ func (r reverts) wayBack(all []link, strict bool) (links []link) {
 	}
 	slices.Reverse(links)
 	return links
+}
+
+// undid reports whether a revert took back the others' part with the work's at each place of the j-th version where it met
+// one. What was there before both is whose it was then.
+func (d *doneRevert) undid(links []link, j int) bool {
+	chosen := d.choicesFor(links, j)
+	return len(chosen) > 0 && !slices.ContainsFunc(chosen, func(c ConflictChoice) bool { return c != UndoBlock })
 }
 
 // onlyOf reports whether a version is on the way to another, and all between them is a revert's work.
