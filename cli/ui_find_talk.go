@@ -33,12 +33,19 @@ const (
 
 // uiSearchTalk streams what was said, a line of JSON each.
 func (s *uiSpace) uiSearchTalk(ctx context.Context, m *search.Matcher, out io.Writer) error {
+	newest, err := s.newestTalk(ctx)
+	if err != nil {
+		return err
+	}
 	enc, found := json.NewEncoder(out), 0
-	err := conversation.Search(ctx, s.p, m.FirstLine, func(f conversation.Found) error {
+	err = conversation.Search(ctx, s.p, m.FirstLine, func(f conversation.Found) error {
 		v := uiSaid{Kind: partKinds[f.Part.Kind], Person: f.Part.Role == transcript.User, Prompt: f.Prompt, Tool: f.Part.Tool,
 			Text: around(m, f.Line), Event: f.Event, At: f.At, Time: viewTime(f.Time), Session: f.Session, Rows: []string{}}
 		for _, id := range f.Checkpoints {
 			v.Rows = append(v.Rows, id.String())
+		}
+		if f.Since && newest != nil && f.Session == newest.Checkpoint.Session {
+			v.Rows = append(v.Rows, "@")
 		}
 		if err := enc.Encode(v); err != nil {
 			return err

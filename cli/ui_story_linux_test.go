@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -191,19 +193,30 @@ func TestPageLinesAndTimes(t *testing.T) {
 	l.clean()
 
 	// What was said is found too, and leads to the message, in the moment to which it belongs.
-	said := func() {
+	said := func(words, row, text string) {
 		t.Helper()
 		l.ok(l.Eval(`document.activeElement.blur()`, nil))
 		l.press("/")
 		l.ok(l.Eval(`document.activeElement.select()`, nil))
-		l.ok(l.Type("instruction"))
+		l.ok(l.Type(words))
 		l.press("Enter")
 		l.until(`document.querySelector(".place .said[role=status]")?.textContent === "1 message"`)
 		l.picture("search-said")
-		l.click(".place table.said button", "make Add faster")
-		l.until(`document.querySelector(".talk .flash")?.textContent.includes("One instruction now.") && document.querySelector(".row.chosen").textContent.includes("make Add faster")`)
+		l.click(".place table.said button", row)
+		l.until(fmt.Sprintf(`document.querySelector(".talk .flash")?.textContent.includes(%q) && document.querySelector(".row.chosen").textContent.includes(%q)`, text, row))
 	}
-	said()
+	said("instruction", "make Add faster", "One instruction now.")
+	l.clean()
+
+	// So is what no checkpoint has yet.
+	f, err := os.OpenFile(l.transcript(), os.O_APPEND|os.O_WRONLY, 0)
+	if err == nil {
+		_, err = fmt.Fprintf(f, `{"parentUuid":"e3-4","isSidechain":false,"type":"assistant","uuid":"since","sessionId":%q,"version":"2.1.329","cwd":%q,"timestamp":%q,"message":{"role":"assistant","id":"s","content":[{"type":"text","text":"An afterthought."}]}}`+"\n",
+			pageSession, l.root, time.Now().UTC().Format(time.RFC3339Nano))
+		err = errors.Join(err, f.Close())
+	}
+	l.ok(err)
+	said("afterthought", "above it", "An afterthought.")
 	l.clean()
 
 	// As a file, the page says it too.

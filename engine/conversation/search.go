@@ -2,8 +2,10 @@ package conversation
 
 import (
 	"context"
+	"errors"
 	"slices"
 
+	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/transcript"
 	"github.com/rewind-cli/rewind/manifest"
@@ -15,17 +17,18 @@ type Found struct {
 	Part    transcript.Part // without its text
 	Line    string          // the line of the text that was found
 	Session string
+	Since   bool // no checkpoint has it: it stands in the agent's own file, behind the session's newest
 	// Checkpoints say where it belongs, the closest first: the one before the tool call that it is about, that of the prompt
-	// that it answers, the oldest that holds it.
+	// that it answers, the oldest that holds it. What came since has the newest, and that of its prompt.
 	Checkpoints []manifest.CheckpointID
 }
 
 // mostFound bounds what is kept of one session until its checkpoints are known.
 const mostFound = 1000
 
-// Search looks through what checkpoints hold of conversations, each message once, and gives what line finds: one text
-// of a message, and no more than mostFound of a session. The session with the newest checkpoint comes first, and in it the newest
-// message. What is damaged, or in a form that is not known, is passed over. Errors: those of each, and of the context.
+// Search looks through what checkpoints hold of conversations, and what agents have written since, each message once, and
+// gives what line finds: one text of a message, and no more than mostFound of a session. The session with the newest
+// checkpoint comes first, and in it the newest message. What is damaged, or in a form that is not known, is passed over. Errors: those of each, and of the context.
 func Search(ctx context.Context, p *project.Project, line func(text string) (string, bool), each func(Found) error) error {
 	sessions := map[string][]manifest.Checkpoint{}
 	var order []string
@@ -73,22 +76,20 @@ func searchSession(ctx context.Context, p *project.Project, checkpoints []manife
 		if m.Prompt {
 			prompts[n] = m.PromptID
 		}
-		for _, part := range m.Parts {
-			said, ok := line(part.Text)
-			if !ok {
-				continue
-			}
-			m.Parts, part.Text = nil, ""
-			m.At = n
-			if found = append(found, Found{Message: m, Part: part, Line: said}); len(found) > mostFound {
+		m.At = n
+		if f, ok := findIn(m, line); ok {
+			if found = append(found, f); len(found) > mostFound {
 				found = found[1:]
 			}
-			break
 		}
 		return ctx.Err()
 	})
-	if err != nil || len(found) == 0 {
+	if err != nil {
 		return nil, err
+	}
+	since, err := searchSince(ctx, p, checkpoints, line)
+	if err != nil || len(found) == 0 {
+		return since, err
 	}
 	calls, asked := map[string]manifest.CheckpointID{}, map[string]manifest.CheckpointID{}
 	for _, c := range checkpoints { // the oldest of each is what counts
@@ -134,5 +135,40 @@ func searchSession(ctx context.Context, p *project.Project, checkpoints []manife
 			}
 		}
 	}
-	return found, nil
+	return append(found, since...), nil
+}
+
+// searchSince looks through what the agent wrote behind a session's newest checkpoint.
+func searchSince(ctx context.Context, p *project.Project, checkpoints []manifest.Checkpoint, line func(string) (string, bool)) ([]Found, error) {
+	newest := checkpoints[0]
+	said, _, err := TalkSince(ctx, p, newest, TalkOptions{})
+	var damaged *account.DamagedStoreError
+	if err != nil && !errors.As(err, &damaged) {
+		return nil, err
+	}
+	belongs := []manifest.CheckpointID{newest.ID}
+	if i := slices.IndexFunc(checkpoints, func(c manifest.Checkpoint) bool {
+		return c.Kind == manifest.Prompt && c.PromptID != "" && c.PromptID == newest.PromptID
+	}); i > 0 {
+		belongs = append(belongs, checkpoints[i].ID)
+	}
+	var found []Found
+	for _, m := range said {
+		if f, ok := findIn(m, line); ok {
+			f.Since, f.Checkpoints = true, belongs
+			found = append(found, f)
+		}
+	}
+	return found[max(0, len(found)-mostFound):], nil
+}
+
+// findIn gives the first text of a message that line finds.
+func findIn(m Message, line func(string) (string, bool)) (Found, bool) {
+	for _, part := range m.Parts {
+		if said, ok := line(part.Text); ok {
+			m.Parts, part.Text = nil, ""
+			return Found{Message: m, Part: part, Line: said}, true
+		}
+	}
+	return Found{}, false
 }
