@@ -158,3 +158,28 @@ func TestPageAnswerNeverComes(t *testing.T) {
 	l.until(`/^rewind ui does not answer/.test(document.querySelector("dialog .warn")?.textContent)`)
 	l.clean()
 }
+
+// What is loaded later and does not come is said, wherever it was to be, and can be tried again.
+func TestPageRestDoesNotCome(t *testing.T) {
+	l := newPageLab(t)
+	block := func(urls ...string) {
+		l.ok(l.Send("Network.enable", map[string]any{}, nil))
+		l.ok(l.Send("Network.setBlockedURLs", map[string]any{"urls": append([]string{}, urls...)}, nil))
+	}
+	l.until(`sessionStorage.getItem("rewind-token") && !location.hash`)
+	block("*rest.js*")
+	l.ok(l.Eval("(window.old = true, location.reload())", nil))
+	l.until(`!window.old && document.querySelectorAll(".row").length >= 5`)
+	l.press("o")
+	l.until(`document.querySelector("[role=alert]")?.textContent.includes("could not be loaded")`)
+	l.picture("rest-is-missing")
+	l.press("Escape")
+	l.click(".row", "make Add faster")
+	l.press("r")
+	l.until(`document.querySelector("[role=alert]")?.textContent.includes("could not be loaded")`)
+	l.picture("plan-is-missing")
+	block()
+	l.click("[role=alert] button", "Try again")
+	l.until(goes + ` === "Restore 2 paths"`)
+	l.reported("rest.js")
+}

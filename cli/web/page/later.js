@@ -4,14 +4,17 @@ import { calmed } from "./calm.js";
 
 let rest = null; // what rest.js exports
 let loading = null;
-const load = () => (loading ??= import("./rest.js").then((all) => (rest = all), () => (loading = null)));
-calmed.then(load);
+const load = () => (loading ??= import("./rest.js").then((all) => (rest = all)).finally(() => (loading = null)));
+calmed.then(load).catch(() => {}); // who wants a part is told
 
 // later is a component of rest.js.
 const later = (name) => function Later(props) {
-  const [there, setThere] = useState(rest !== null);
-  useEffect(() => void (there || load().then(() => setThere(rest !== null))), []);
-  return there ? html`<${rest[name]} ...${props} />` : html`<p class="wait">…</p>`;
+  const [now, setNow] = useState(rest ? "there" : "coming");
+  const come = () => load().then(() => setNow("there"), () => setNow("failed"));
+  useEffect(() => void (now === "there" || come()), []);
+  if (now === "there") return html`<${rest[name]} ...${props} />`;
+  if (now === "failed") return html`<p class="warn" role="alert">This part of the page could not be loaded. Does rewind ui still run? <button onClick=${come}>Try again</button></p>`;
+  return html`<p class="wait">…</p>`;
 };
 
 export const Compare = later("Compare"), Film = later("Film"), Hunt = later("Hunt"), Plan = later("Plan"), NameDialog = later("NameDialog");
