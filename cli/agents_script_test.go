@@ -21,7 +21,7 @@ import (
 //	agent A start           the session A begins; also stop, end
 //	agent A prompt p1 TEXT
 //	agent A substop ID      its subagent ID comes to its end; A:ID is that subagent in all of these
-//	agent A pre TOOL CALL FILE|COMMAND    and post: a hook alone
+//	agent A pre TOOL CALL FILE|COMMAND    and post: a hook alone; post Edit CALL FILE OLD NEW also says what it did
 //	edit A CALL FILE LINE…  a call of the tool Edit, hooks and all, makes FILE these lines
 //	shell A CALL COMMAND FILE LINE…       the same with a command; FILE may be - for nothing
 //	put FILE LINE…          whoever is at it makes FILE these lines; - alone: removes it
@@ -67,7 +67,7 @@ func cmdAgent(ts *testscript.TestScript, neg bool, args []string) {
 		"start": "SessionStart", "prompt": "UserPromptSubmit", "pre": "PreToolUse", "post": "PostToolUse", "substop": "SubagentStop", "stop": "Stop", "end": "SessionEnd",
 	}
 	name, sub, _ := strings.Cut(args[0], ":")
-	args = slices.Concat(args[1:], []string{"", "", ""})
+	args = slices.Concat(args[1:], []string{"", "", "", "", ""})
 	session := sessionOf(ts, name)
 	ts.Setenv(name, session)
 	payload := map[string]any{"hook_event_name": events[args[0]], "session_id": session, "cwd": ts.MkAbs(".")}
@@ -90,7 +90,13 @@ func cmdAgent(ts *testscript.TestScript, neg bool, args []string) {
 		payload["tool_name"], payload["tool_use_id"] = args[1], args[2]
 		switch args[1] {
 		case "Edit":
-			payload["tool_input"] = map[string]any{"file_path": ts.MkAbs(args[3]), "old_string": "old", "new_string": strings.Repeat("new text ", 9)}
+			input := map[string]any{"file_path": ts.MkAbs(args[3])}
+			if args[0] == "pre" {
+				input["old_string"], input["new_string"] = "old", strings.Repeat("new text ", 9)
+			} else if args[4] != "" {
+				input["old_string"], input["new_string"] = args[4], args[5]
+			}
+			payload["tool_input"] = input
 		default:
 			command, background := strings.CutSuffix(args[3], " &")
 			payload["tool_input"] = map[string]any{"command": command, "run_in_background": background}

@@ -50,6 +50,9 @@ func hookEvent(e *hookio.Event, env account.Env, start time.Time) hook.Event {
 		out.By.Command, out.By.Files = hookio.Argument(t)
 		if t.Class == hookio.Edit && !t.Failed {
 			out.Edited = t.Files
+			if t.Rewrite != nil {
+				out.Explains = t.Rewrite.Explains
+			}
 		}
 		if e.Kind == hookio.PostTool {
 			break

@@ -82,7 +82,7 @@ func (c *call) revertFacts(r *engine.Reverted, open bool) (facts []string) {
 	}
 	more(len(r.Shell))
 	for _, n := range firstN(r.Near, maxNamed) {
-		fact("%s, directly beside it: %s, changed%s", did("Kept", "Would keep"), placeText(n.Path, n.From, n.To), strings.TrimPrefix(cmp.Or(c.byText(n.By), " by others"), ","))
+		fact("%s what is directly beside %s, changed%s", did("Kept", "Would keep"), placeText(n.Path, n.From, n.To), strings.TrimPrefix(cmp.Or(c.byText(n.By), " by others"), ","))
 	}
 	more(len(r.Near))
 	for _, s := range firstN(r.Shared, maxNamed) {

@@ -114,7 +114,7 @@ type ShellWork struct {
 // NearPart is a change of others that touches what goes.
 type NearPart struct {
 	Path     string
-	From, To int // lines as they are now
+	From, To int // lines of what goes, as they are now
 	By       []attribution.Work
 }
 

@@ -126,7 +126,11 @@ func (v *reverting) others(links []link, at []int) []attribution.Work {
 
 func stepWorks(steps []*attribution.Step) (list []attribution.Work) {
 	for _, s := range steps {
-		for _, w := range worksOf(s) {
+		all := worksOf(s)
+		if s.Class == attribution.Shared && s.AlsoOutside {
+			all = append(all, attribution.Work{})
+		}
+		for _, w := range all {
 			if !slices.ContainsFunc(list, func(o attribution.Work) bool { return sameWork(&o, &w) }) {
 				list = append(list, w)
 			}

@@ -91,6 +91,8 @@ type Tool struct {
 	// Truncated says that the input was too large to be kept whole: Files or
 	// Command may lack something.
 	Truncated bool
+	// Rewrite is what an edit of one file says, after the call, that it made of it; nil where it does not say all.
+	Rewrite *Rewrite
 }
 
 // Unknown reports whether the payload names an event that nobody has a word for.

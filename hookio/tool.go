@@ -16,6 +16,8 @@ type toolInput struct {
 	patch     string
 	chars     int
 	old, new  int // characters of the current edit
+	swap      swap
+	rewrite   Rewrite
 	whole     bool
 	truncated bool
 	lasting   bool // a command in the background
@@ -45,7 +47,8 @@ func (d *payloadDecoder) toolInput() {
 
 func (in *toolInput) closeEdit() {
 	in.chars += max(in.old, in.new)
-	in.old, in.new = 0, 0
+	in.rewrite.close(in.swap)
+	in.old, in.new, in.swap = 0, 0, swap{}
 }
 
 // member reads one member of a tool's input.
@@ -58,26 +61,32 @@ func (in *toolInput) member(s *jsonscan.Scanner, name string) {
 	case "command", "cmd", "script":
 		in.commandLine(s)
 	case "old_string", "old_str", "oldString", "old_text":
-		in.old += in.going(s)
-	case "new_string", "new_str", "newString", "new_text", "insert_text":
-		in.new += in.coming(s)
+		in.old += in.going(s, &in.swap.old)
+	case "new_string", "new_str", "newString", "new_text":
+		in.new += in.coming(s, &in.swap.new)
+	case "replace_all", "replaceAll", "change_all", "allow_multiple":
+		in.swap.all = s.IsTrue()
+	case "insert_text":
+		in.new += in.coming(s, nil)
 	case "content", "file_text", "contents":
 		in.whole = true
-		in.new += in.coming(s)
+		in.new += in.coming(s, &in.rewrite.content)
 	case "new_source":
 		in.new += in.size(s)
+		in.rewrite.partly = true
 	case "run_in_background", "is_background", "isBackground":
 		in.lasting = in.lasting || s.IsTrue()
 	case "edits":
 		s.Elements(func() {
 			if members(s, func(name string) {
 				switch name {
-				case "old_string", "old_str", "old_text", "new_string", "new_str", "new_text", "file_path":
+				case "old_string", "old_str", "old_text", "new_string", "new_str", "new_text", "file_path", "replace_all", "change_all":
 					in.member(s, name)
 				default:
 					s.Skip()
 				}
 			}) {
+				in.rewrite.partly = in.rewrite.partly || in.swap.old == nil
 				in.closeEdit()
 			}
 		})
@@ -123,18 +132,29 @@ func (in *toolInput) file(s *jsonscan.Scanner, to *[]string) {
 const maxHooksText = 256 << 10
 
 // going reads a text that goes, and gives its size in characters.
-func (in *toolInput) going(s *jsonscan.Scanner) int {
-	t, _ := s.Text(maxHooksText)
+func (in *toolInput) going(s *jsonscan.Scanner, to **string) int {
+	t := in.text(s, to)
 	in.hooksGo = in.hooksGo || mentionsHooks(t.Kept)
 	return t.Chars
 }
 
 // coming reads a text that comes, and gives its size in characters.
-func (in *toolInput) coming(s *jsonscan.Scanner) int {
-	t, _ := s.Text(maxHooksText)
+func (in *toolInput) coming(s *jsonscan.Scanner, to **string) int {
+	t := in.text(s, to)
 	in.hooksCome = in.hooksCome || mentionsHooks(t.Kept)
 	in.hooksOff = in.hooksOff || strings.Contains(t.Kept, "disableAllHooks")
 	return t.Chars
+}
+
+// text reads a text of an edit. to is where it belongs, nil where nobody knows what the tool does with it.
+func (in *toolInput) text(s *jsonscan.Scanner, to **string) jsonscan.Text {
+	t, ok := s.Text(maxHooksText)
+	if to == nil || *to != nil || !ok || t.Truncated {
+		in.rewrite.partly = true
+	} else {
+		*to = &t.Kept
+	}
+	return t
 }
 
 // mentionsHooks reports whether a text has a line that calls us.
@@ -213,6 +233,9 @@ func (d *payloadDecoder) finishTool() {
 	default:
 		t.Files = append(t.Files, in.paths...)
 	}
+	if said := e.Kind == PostTool && t.Class == Edit && in.patch == "" && in.command == "" && !in.truncated; said && in.rewrite.known() && oneFile(t.Files) {
+		t.Rewrite = &in.rewrite
+	}
 	if e.Cwd != "" {
 		for i, f := range t.Files {
 			if !isAbs(f) {
@@ -220,6 +243,10 @@ func (d *payloadDecoder) finishTool() {
 			}
 		}
 	}
+}
+
+func oneFile(files []string) bool {
+	return len(files) > 0 && !slices.ContainsFunc(files, func(f string) bool { return f != files[0] })
 }
 
 // isAbs accepts the absolute paths of every system, since payloads may be from

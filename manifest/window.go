@@ -42,7 +42,7 @@ const (
 	WindowStart                              // a session began
 	WindowEnd                                // a session ended
 	WindowLost                               // up to its time windows, or when paths were written, were left out: there were too many
-	WindowUnseen                             // before a tool's call, of which files, none for all of them, could not be looked at
+	WindowUnseen                             // before a tool's call, of which files, none for all of them, could not be looked at; after it, which it did not change alone
 )
 
 // Changed is a path that a checkpoint has other than its parent, and when it was last written.

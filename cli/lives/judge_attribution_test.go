@@ -22,13 +22,12 @@ const (
 	during                 // the person's, while a command ran to which it was ascribed, with "or you"
 	over                   // the person's, of a file that was then written while the command ran, before anybody looked: the same answer
 	formats                // a formatter's, behind the look at its edit, and somebody wrote over it before the next look, or a second passed
-	beside                 // somebody's into a file while an edit that declares it ran
 	wrong                  // anything else
 	verdicts
 )
 
 func (v verdict) String() string {
-	return [...]string{"exact", "named", "you, during", "you, before", "a formatter's", "beside an edit", "wrong"}[v]
+	return [...]string{"exact", "named", "you, during", "you, before", "a formatter's", "wrong"}[v]
 }
 
 // tally counts verdicts by the class of the answer; "" is all of them.
@@ -221,11 +220,9 @@ func (l *life) judge(s *attribution.Step, v *version, changes []*version) verdic
 	if v.by.Formats && l.late(v) && (l.hidden(v, changes) || l.longAfter(v)) {
 		return formats
 	}
-	switch w := l.callOf(s); {
+	switch {
 	case s.Class == attribution.Declared && owner == person && s.AlsoOutside:
-		return flagged
-	case s.Class == attribution.Declared && !w.by.Shell && (w.open(v.at) || v.at.After(w.from) && !v.at.After(s.To.Time)):
-		return beside // no look can come between
+		return during
 	case s.Class != attribution.Shell || owner != person || !s.AlsoOutside:
 		return wrong
 	}
@@ -272,14 +269,6 @@ func (l *life) within(at time.Time, session string) bool {
 // open reports whether a call ran at a time, as the file's own time tells it.
 func (w window) open(at time.Time) bool {
 	return !w.from.IsZero() && at.After(w.from) && (w.to.IsZero() || at.Before(w.to.Add(clockSlack)))
-}
-
-// callOf is the call that is named.
-func (l *life) callOf(s *attribution.Step) window {
-	if s.By == nil {
-		return window{}
-	}
-	return l.calls[s.By.Call]
 }
 
 // late reports whether a change came when its call had ended.

@@ -118,19 +118,18 @@ type score struct {
 	gone, left   int // lines of the target: taken back, and left with a word about it
 	back, absent int // lines of others that it had deleted
 	lost         int // lines of others that went with a command's, of whose path it was said "even if you wrote it"
-	unsaid       int // lines of others that were written between the two looks at an edit, of which nothing can tell
 	conflicts    int // reverts that refuse without --conflicts
 	reverts      int
 }
 
 func (s *score) merge(o *score) {
 	s.gone, s.left, s.back, s.absent = s.gone+o.gone, s.left+o.left, s.back+o.back, s.absent+o.absent
-	s.lost, s.unsaid, s.conflicts, s.reverts = s.lost+o.lost, s.unsaid+o.unsaid, s.conflicts+o.conflicts, s.reverts+o.reverts
+	s.lost, s.conflicts, s.reverts = s.lost+o.lost, s.conflicts+o.conflicts, s.reverts+o.reverts
 }
 
 func (s *score) String() string {
-	return fmt.Sprintf("%d reverts, %d with conflicts; lines taken back %d, left and named %d; brought back %d, not %d; gone with a command's, and said so %d; lost beside an edit %d",
-		s.reverts, s.conflicts, s.gone, s.left, s.back, s.absent, s.lost, s.unsaid)
+	return fmt.Sprintf("%d reverts, %d with conflicts; lines taken back %d, left and named %d; brought back %d, not %d; gone with a command's, and said so %d",
+		s.reverts, s.conflicts, s.gone, s.left, s.back, s.absent, s.lost)
 }
 
 // reverted takes a target back, looks at every line, and takes that back again.
@@ -273,10 +272,8 @@ func (l *life) judgeLines(g target, done *plan, after map[string]string, s *scor
 		case !stays && l.births[at.line].Owner == nil && done.commanded(at.path):
 			s.lost++ // it came between two looks in which its file was also moved: the move's answer is the only one
 		case !stays && known(l.births[at.line]):
-			if !done.commanded(at.path) && l.births[at.line].verdict != beside {
+			if !done.commanded(at.path) {
 				bad.add("%s: %q is another's, and is gone, and it was not said that it may be (%s)", at.path, text, said(l.births[at.line].Owner))
-			} else if l.births[at.line].verdict == beside {
-				s.unsaid++
 			} else {
 				s.lost++
 			}

@@ -36,6 +36,7 @@ type life struct {
 	calls      map[string]window // of tool calls, by id: when they were open
 	last       map[string]seen
 	edited     map[string]moment  // paths, and when an edit of them ended
+	swaps      map[string]swap    // what edits did, by call
 	births     map[*line]answered // after attributed
 	deaths     map[*line]answered
 	looked     map[*line]bool // there when somebody looked
@@ -74,7 +75,7 @@ func newLife(dir, program string, s script) (*life, error) {
 	l := &life{
 		script: s, truth: &truth{files: map[string][]*version{}}, program: program,
 		root: filepath.Join(dir, "project"), home: filepath.Join(dir, "home"),
-		sessions: map[string]string{}, calls: map[string]window{}, last: map[string]seen{}, edited: map[string]moment{},
+		sessions: map[string]string{}, calls: map[string]window{}, last: map[string]seen{}, edited: map[string]moment{}, swaps: map[string]swap{},
 		births: map[*line]answered{}, deaths: map[*line]answered{}, looked: map[*line]bool{}, lookedIn: map[place]bool{},
 	}
 	for _, d := range []string{l.root, filepath.Join(l.home, ".rewind")} {
@@ -182,7 +183,12 @@ func (l *life) runsOn(e *event) (wait time.Duration) {
 func (l *life) event(e *event, n uint64) error {
 	switch e.Kind {
 	case onWrite:
-		by := e.By
+		by, before := e.By, l.text(e.Change.Path)
+		defer func() {
+			if by.Call != "" && !by.Shell && !by.Formats {
+				l.swaps[by.Call] = swapOf(before, l.text(e.Change.Path))
+			}
+		}()
 		for _, p := range l.apply(e.Change, &by, rand.New(rand.NewPCG(l.Seed, n))) {
 			if err := l.write(p, e.Change.Atomic); err != nil {
 				return err
@@ -217,6 +223,10 @@ func (l *life) hook(e *event) error {
 		payload["prompt"] = "do " + e.By.Prompt
 	case onPre, onPost:
 		input := map[string]any{}
+		does := swap{"a", strings.Repeat("a long new string ", 4), strings.Repeat("a long new string ", 4)}
+		if e.Kind == onPost {
+			does = l.swaps[e.By.Call]
+		}
 		switch e.Tool {
 		case "Bash":
 			input["command"] = e.Command
@@ -224,9 +234,9 @@ func (l *life) hook(e *event) error {
 				input["run_in_background"] = true
 			}
 		case "Edit":
-			input["file_path"], input["old_string"], input["new_string"] = filepath.Join(l.root, e.Files[0]), "a", strings.Repeat("a long new string ", 4)
+			input["file_path"], input["old_string"], input["new_string"] = filepath.Join(l.root, e.Files[0]), does.old, does.new
 		case "Write":
-			input["file_path"], input["content"] = filepath.Join(l.root, e.Files[0]), strings.Repeat("a long new string ", 4)
+			input["file_path"], input["content"] = filepath.Join(l.root, e.Files[0]), does.whole
 		case "Task":
 			input["description"], input["prompt"] = "a part of it", "do it"
 		}
@@ -269,6 +279,32 @@ func (l *life) hook(e *event) error {
 		}
 	}
 	return nil
+}
+
+// swap is what an edit says that it did.
+type swap struct{ old, new, whole string }
+
+// swapOf is the lines that differ, with one more on each side.
+func swapOf(before, after string) swap {
+	a, b := strings.SplitAfter(before, "\n"), strings.SplitAfter(after, "\n")
+	first := 0
+	for first < min(len(a), len(b)) && a[first] == b[first] {
+		first++
+	}
+	last := 0
+	for last < min(len(a), len(b))-first && a[len(a)-1-last] == b[len(b)-1-last] {
+		last++
+	}
+	first, last = max(0, first-1), max(0, last-1)
+	return swap{strings.Join(a[first:len(a)-last], ""), strings.Join(b[first:len(b)-last], ""), after}
+}
+
+// text is what a path has now, nothing where it is not there.
+func (l *life) text(path string) string {
+	if v := l.now(path); v != nil && v.exists {
+		return v.text()
+	}
+	return ""
 }
 
 // closes ends the windows that an event says are over: those of calls without an end at the

@@ -47,7 +47,7 @@ func (s *interval) sureOf(c *candidate) bool {
 	case !c.names:
 		return false
 	case c.edits():
-		return !c.holds || c.loose || c.End.IsZero() || !s.at.After(c.End.Add(early))
+		return !c.holds || c.loose || c.End.IsZero() || c.End.After(s.lo) && !s.at.After(c.End.Add(early))
 	}
 	return !c.End.IsZero() && c.End.Sub(c.Start) <= brief && !s.lo.Before(c.Start.Add(-early))
 }
@@ -266,11 +266,13 @@ func (a *Attribution) touched(s interval, from *point, t *manifest.Touch, by *Wo
 	missed := removed || from != nil && from.touch != nil && !a.checkpointBetween(from.seq, t.Seq) || w != nil && w.missing(s.path)
 	if looked || w != nil && !w.Start.Equal(w.End) && !missed {
 		o := Owner{Class: Declared, By: by}
-		// What was written behind the call's end, and in front of the look, is another's: who wrote the rest is not known.
-		o.AlsoOutside = w != nil && !w.End.IsZero() && t.Changed.After(w.End)
+		// What was written behind the call's end, and in front of the look, is another's: who wrote the rest is not known. So
+		// is what the call does not say; then a command may have written it, too.
+		mixed := w != nil && slices.Contains(w.mixed, s.path)
+		o.AlsoOutside = mixed || w != nil && !w.End.IsZero() && t.Changed.After(w.End)
 		s.at = time.Time{} // what began behind the look is not meant
 		for _, other := range a.overlapping(s) {
-			if w == nil || other == w || other.kind != edit || !other.names(s.path) || other.End.Before(w.Start) && !other.End.IsZero() || other.behind(t, w) {
+			if w == nil || other == w || !(other.kind == edit && other.names(s.path) || other.kind == shell && mixed) || other.End.Before(w.Start) && !other.End.IsZero() || other.behind(t, w) {
 				continue
 			}
 			if o.Also = append(o.Also, &other.Work); !other.sameTurn(w) {

@@ -66,6 +66,7 @@ type window struct {
 	background     bool
 	old            bool
 	missed         []string // files that could not be looked at in front of it; "" for all of them
+	mixed          []string // files that it did not change alone
 	failed         bool     // an edit of which its agent said that it did nothing: no work
 	doubtful       bool     // an agent that tells of its calls and their ends told of none: it may have done nothing
 }
@@ -280,12 +281,19 @@ func (b *builder) close(of source, l line, loose bool) {
 	}
 }
 
+// miss takes a line of doubt: in front of a call's end it says what could not be looked at, behind it what others changed, too.
 func (b *builder) miss(of source, l line) {
 	for _, w := range slices.Backward(b.open[of]) {
 		if w.Call == l.Call && w.Tool == l.Tool {
 			if w.missed = append(w.missed, l.files...); len(l.files) == 0 {
 				w.missed = append(w.missed, "")
 			}
+			return
+		}
+	}
+	for _, w := range slices.Backward(b.windows) {
+		if w.of == of && w.Call == l.Call && w.Tool == l.Tool {
+			w.mixed = append(w.mixed, l.files...)
 			return
 		}
 	}

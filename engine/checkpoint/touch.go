@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"time"
 
@@ -33,48 +34,57 @@ type TouchOptions struct {
 	Paths []string       // below the root, of any bytes
 	// Since leaves out what was not touched since the newest checkpoint.
 	Since bool
+	// Explains tells of one path, after the call, whether the call alone made its content of the one before; nil: it is not known.
+	Explains func(before, after []byte) bool
 	// Valid is asked before the commit: may it still be; nil: it may.
 	Valid func() bool
 }
 
 // Touch looks at the paths, and at nothing else of the tree, and commits a touch for each that is another than
 // the newest checkpoint has it, or that was touched since. Left out is what no checkpoint would capture,
-// what is no regular file, or is too large, or changes while it is read: unseen has these. It holds the tree lock shared, and gives up
+// what is no regular file, or is too large, or changes while it is read: Looked has these. It holds the tree lock shared, and gives up
 // where a restore runs: what it would see is neither before nor after. Where there is an error, nothing was seen.
-func Touch(ctx context.Context, p *project.Project, o TouchOptions) (unseen []string, err error) {
+func Touch(ctx context.Context, p *project.Project, o TouchOptions) (Looked, error) {
 	if len(o.Paths) == 0 {
-		return nil, nil
+		return Looked{}, nil
 	}
 	if err := p.Writing(ctx); err != nil {
-		return nil, err
+		return Looked{}, err
 	}
 	brief, cancel := context.WithTimeout(ctx, restoreWait)
 	defer cancel()
 	still, err := p.LockShared(brief, account.TreeLockName)
 	if err != nil {
 		if busy := new(account.BusyError); errors.As(err, &busy) {
-			return o.Paths, nil
+			return Looked{Unseen: o.Paths}, nil
 		}
-		return nil, err
+		return Looked{}, err
 	}
 	defer still.Release()
 	release, err := p.Use(ctx)
 	if err != nil {
-		return nil, err
+		return Looked{}, err
 	}
 	defer release()
 	t := toucher{p: p, o: &o}
 	if err := t.begin(ctx); err != nil {
-		return nil, err
+		return Looked{}, err
 	}
 	defer t.tree.Close()
 	most := min(len(o.Paths), maxTouches)
 	for _, path := range o.Paths[:most] {
 		if err := t.path(path); err != nil {
-			return nil, errors.Join(fmt.Errorf("look at %s: %w", path, err), t.tx.Discard())
+			return Looked{}, errors.Join(fmt.Errorf("look at %s: %w", path, err), t.tx.Discard())
 		}
 	}
-	return append(t.unseen, o.Paths[most:]...), t.commit(ctx)
+	t.Unseen = append(t.Unseen, o.Paths[most:]...)
+	return t.Looked, t.commit(ctx)
+}
+
+// Looked is what a look could not tell, by path.
+type Looked struct {
+	Unseen []string // what it is
+	Mixed  []string // that nobody but the call changed it
 }
 
 // toucher is one call of Touch.
@@ -87,7 +97,7 @@ type toucher struct {
 	seen   map[string]manifest.Touch // the newest of each path since it
 	within *rules.Scopes             // nil: not asked for yet
 	found  []manifest.Record
-	unseen []string
+	Looked
 }
 
 func (t *toucher) begin(ctx context.Context) error {
@@ -116,7 +126,7 @@ func (t *toucher) begin(ctx context.Context) error {
 // path looks at one path.
 func (t *toucher) path(path string) error {
 	if len(path) > manifest.MaxTouchPath || rootfs.CheckPath(path) != nil {
-		t.unseen = append(t.unseen, path)
+		t.Unseen = append(t.Unseen, path)
 		return nil
 	}
 	last, touched := t.seen[path]
@@ -138,7 +148,7 @@ func (t *toucher) path(path string) error {
 		return err
 	}
 	if !ok {
-		t.unseen = append(t.unseen, path)
+		t.Unseen = append(t.Unseen, path)
 		return nil
 	}
 	if same := e == nil && was == nil || e != nil && was != nil && e.Alike(*was); same {
@@ -146,6 +156,9 @@ func (t *toucher) path(path string) error {
 		if !touched || last.Call == t.o.Touch.Call && last.After == t.o.Touch.After {
 			return nil
 		}
+	}
+	if t.o.Explains != nil && len(t.o.Paths) == 1 && !t.explained(was, e) {
+		t.Mixed = append(t.Mixed, path)
 	}
 	touch := t.o.Touch
 	touch.Time, touch.Path, touch.Entry = now.UTC(), path, e
@@ -232,6 +245,31 @@ func (t *toucher) read(dir rootfs.Dir, name string, was *manifest.Entry) (*manif
 		return nil, 0, false, nil // it is being written
 	}
 	return &manifest.Entry{Name: name, Kind: kind, Mode: info.Mode, Size: uint64(size), ID: id}, again.Ctime, true, nil
+}
+
+// maxExplained is the largest text, in bytes, that is looked at for what the call did not make.
+const maxExplained = 1 << 20
+
+// explained reports whether the call made the one entry's content of the other's, or nobody can tell: what it wrote is
+// gone, or too large, or cannot be read.
+func (t *toucher) explained(was, is *manifest.Entry) bool {
+	if is == nil || was != nil && (was.Kind == manifest.Subdir || was.Kind == manifest.Symlink || was.Size > maxExplained) || is.Size > maxExplained {
+		return true
+	}
+	read := func(e *manifest.Entry) ([]byte, error) {
+		if e == nil {
+			return nil, nil
+		}
+		f, err := t.tx.Open(*e)
+		if err != nil {
+			return nil, err
+		}
+		data, err := io.ReadAll(f)
+		return data, errors.Join(err, f.Close())
+	}
+	before, err := read(was)
+	after, err2 := read(is)
+	return err != nil || err2 != nil || t.o.Explains(before, after)
 }
 
 // decide is what the rules of today say.

@@ -33,10 +33,12 @@ type Event struct {
 	Writes     []string            // absolute: what the call declares, or its command line writes
 	Background bool
 
-	Files       []string // absolute: what a tool is about to change
-	Edited      []string // absolute: what an edit tool declares, before and after the call; nil for other tools
-	Edit        *Edit    // how much of them; nil: that is not known, or it is no edit
-	Destructive bool     // a shell command that destroys what is there, or may
+	Files  []string // absolute: what a tool is about to change
+	Edited []string // absolute: what an edit tool declares, before and after the call; nil for other tools
+	// Explains tells, after an edit of one file, whether the edit alone made its content of the one before; nil where it does not say.
+	Explains    func(before, after []byte) bool
+	Edit        *Edit // how much of them; nil: that is not known, or it is no edit
+	Destructive bool  // a shell command that destroys what is there, or may
 
 	// EnvFile is the file whose exports the agent's shell reads, "" for none; Exports is what is
 	// to be added to it where it holds old.

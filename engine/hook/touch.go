@@ -22,16 +22,19 @@ func (c *Call) Touch(ctx context.Context, since bool) error {
 	if len(e.Edited) == 0 || e.Kind != manifest.PreTool && e.Kind != manifest.PostTool || c.seenBefore() {
 		return nil
 	}
-	unseen, err := c.touch(ctx, since)
+	looked, err := c.touch(ctx, since)
 	if err != nil {
 		c.leaveUnseen(nil)
-	} else if len(unseen) > 0 {
-		c.leaveUnseen(unseen)
+	} else if len(looked.Unseen) > 0 {
+		c.leaveUnseen(looked.Unseen)
+	}
+	if len(looked.Mixed) > 0 {
+		c.leaveDoubt(looked.Mixed)
 	}
 	return err
 }
 
-func (c *Call) touch(ctx context.Context, since bool) (unseen []string, err error) {
+func (c *Call) touch(ctx context.Context, since bool) (checkpoint.Looked, error) {
 	const (
 		committing = iota + 1
 		givenUp
@@ -44,13 +47,14 @@ func (c *Call) touch(ctx context.Context, since bool) (unseen []string, err erro
 			Agent: by.Agent, Session: by.Session, Subagent: by.Subagent, PromptID: by.PromptID, Tool: by.Tool, Call: by.ToolUseID,
 			After: e.Kind == manifest.PostTool,
 		},
-		Valid: func() bool { return state.CompareAndSwap(0, committing) },
+		Explains: e.Explains,
+		Valid:    func() bool { return state.CompareAndSwap(0, committing) },
 	}
 	ctx, cancel := context.WithTimeout(ctx, touchTime)
 	defer cancel()
 	type result struct {
-		unseen []string
-		err    error
+		checkpoint.Looked
+		err error
 	}
 	done := make(chan result, 1)
 	go func() {
@@ -61,23 +65,23 @@ func (c *Call) touch(ctx context.Context, since bool) (unseen []string, err erro
 				}
 			}
 		}
-		unseen, err := checkpoint.Touch(ctx, c.Project, o)
-		done <- result{unseen, err}
+		looked, err := checkpoint.Touch(ctx, c.Project, o)
+		done <- result{looked, err}
 	}()
 	select {
 	case r := <-done:
-		return r.unseen, r.err
+		return r.Looked, r.err
 	case <-ctx.Done():
 	}
 	select {
 	case r := <-done:
-		return r.unseen, r.err
+		return r.Looked, r.err
 	case <-time.After(stopTime):
 	}
 	if !state.CompareAndSwap(0, givenUp) {
 		r := <-done // it is being written: it is there in a moment
-		return r.unseen, r.err
+		return r.Looked, r.err
 	}
 	c.Project.Abandoned.Store(true)
-	return nil, errors.New("a file that a tool edits could not be read in time")
+	return checkpoint.Looked{}, errors.New("a file that a tool edits could not be read in time")
 }

@@ -35,9 +35,14 @@ func (c *Call) Leave() {
 
 // leaveUnseen leaves a line that says that files which a call is about to edit could not be looked at; none: all of them.
 func (c *Call) leaveUnseen(files []string) {
-	if c.Event.Kind != manifest.PreTool || c.Project == nil {
-		return
+	if c.Event.Kind == manifest.PreTool && c.Project != nil {
+		c.leaveDoubt(files)
 	}
+}
+
+// leaveDoubt leaves a line that is about files: in front of a call, that they could not be looked at; behind it, that not
+// only the call changed them.
+func (c *Call) leaveDoubt(files []string) {
 	w := c.window()
 	w.Edge, w.Files = manifest.WindowUnseen, files
 	_ = window.Append(c.Project, w)
