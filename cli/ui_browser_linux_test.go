@@ -209,7 +209,7 @@ func TestPageProjects(t *testing.T) {
 	other.rewind("init")
 	other.rewind("save", "of the other")
 	l.until(`!location.hash`) // else the one-time code is tried once more
-	l.ok(l.Eval("location.reload()", nil))
+	l.reload()
 	l.until(`document.querySelectorAll("header select[aria-label=Project] option").length === 2 && document.querySelector(".live.on")`)
 	l.ok(l.Eval(`(() => { const s = document.querySelector("header select[aria-label=Project]"); s.selectedIndex = 1; s.dispatchEvent(new Event("change", { bubbles: true })); })()`, nil))
 	l.until(`document.querySelector(".left")?.textContent.includes("of the other") && document.title.includes("other · rewind") && !document.querySelector(".left").textContent.includes("faster")`)

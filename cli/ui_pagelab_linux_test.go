@@ -217,6 +217,14 @@ func (l *pageLab) until(expression string) {
 	}
 }
 
+// reload loads the page again, once its address has nothing more to give.
+func (l *pageLab) reload() {
+	l.t.Helper()
+	l.until(`sessionStorage.getItem("rewind-token") && !location.hash`)
+	l.ok(l.Eval(`(window.old = true, location.reload())`, nil))
+	l.until(`!window.old && document.querySelector(".row")`)
+}
+
 func (l *pageLab) press(keys ...string) {
 	l.t.Helper()
 	for _, k := range keys {

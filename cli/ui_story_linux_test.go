@@ -169,7 +169,7 @@ func TestPageLinesAndTimes(t *testing.T) {
 	turn("2", "above it", "calc_test.go", "package calc\n// another line above\n"+lines.String()+"// the needle\n// by the agent\n", func() {
 		l.write("calc_test.go", "package calc\n// another line above\n"+lines.String()+"// the needle\n")
 	})
-	l.ok(l.Eval("location.reload()", nil))
+	l.reload()
 	l.until(`document.querySelector(".left")?.textContent.includes("above it") && document.querySelector(".legend")`)
 	// The first turn's bars are not all in the first of 120.
 	l.until(`document.querySelector("path.churn")?.getAttribute("d").split("M").length > 3 && document.querySelector("path.gap")?.getAttribute("d").startsWith("M")`)
@@ -208,15 +208,24 @@ func TestPageLinesAndTimes(t *testing.T) {
 	said("instruction", "make Add faster", "One instruction now.")
 	l.clean()
 
-	// So is what no checkpoint has yet.
-	f, err := os.OpenFile(l.transcript(), os.O_APPEND|os.O_WRONLY, 0)
-	if err == nil {
-		_, err = fmt.Fprintf(f, `{"parentUuid":"e3-4","isSidechain":false,"type":"assistant","uuid":"since","sessionId":%q,"version":"2.1.329","cwd":%q,"timestamp":%q,"message":{"role":"assistant","id":"s","content":[{"type":"text","text":"An afterthought."}]}}`+"\n",
-			pageSession, l.root, time.Now().UTC().Format(time.RFC3339Nano))
-		err = errors.Join(err, f.Close())
+	// So is what names no prompt, and what no checkpoint has yet.
+	says := func(parent, role, id, text string) {
+		t.Helper()
+		f, err := os.OpenFile(l.transcript(), os.O_APPEND|os.O_WRONLY, 0)
+		if err == nil {
+			_, err = fmt.Fprintf(f, `{"parentUuid":%q,"isSidechain":false,"type":%q,"uuid":%q,"sessionId":%q,"version":"2.1.329","cwd":%q,"timestamp":%q,"message":{"role":%q,"content":%q}}`+"\n",
+				parent, role, id, pageSession, l.root, time.Now().UTC().Format(time.RFC3339Nano), role, text)
+			err = errors.Join(err, f.Close())
+		}
+		l.ok(err)
 	}
-	l.ok(err)
-	said("afterthought", "above it", "An afterthought.")
+	turn("3", "one more thing", "LICENSE", "None.\n", func() {
+		says("e3-4", "user", "more-1", "one more thing")
+		says("more-1", "assistant", "more-2", "An afterthought.")
+	})
+	said("afterthought", "one more thing", "An afterthought.")
+	says("more-2", "assistant", "more-3", "A postscript.")
+	said("postscript", "one more thing", "A postscript.")
 	l.clean()
 
 	// As a file, the page says it too.

@@ -19,7 +19,7 @@ type Found struct {
 	Session string
 	Since   bool // no checkpoint has it: it stands in the agent's own file, behind the session's newest
 	// Checkpoints say where it belongs, the closest first: the one before the tool call that it is about, that of the prompt
-	// that it answers, the oldest that holds it. What came since has the newest, and that of its prompt.
+	// that it answers, the oldest that holds it, the prompt in front of that. What came since has the newest, and its prompt.
 	Checkpoints []manifest.CheckpointID
 }
 
@@ -131,6 +131,7 @@ func searchSession(ctx context.Context, p *project.Project, checkpoints []manife
 		for k := len(checkpoints) - 1; k >= 0; k-- {
 			if b.At[k].Branch == at.branch && b.At[k].Said > at.at {
 				f.Checkpoints = append(f.Checkpoints, checkpoints[k].ID)
+				f.Checkpoints = append(f.Checkpoints, promptOf(checkpoints[k+1:])...) // of agents that give prompts no ids
 				break
 			}
 		}
@@ -146,12 +147,7 @@ func searchSince(ctx context.Context, p *project.Project, checkpoints []manifest
 	if err != nil && !errors.As(err, &damaged) {
 		return nil, err
 	}
-	belongs := []manifest.CheckpointID{newest.ID}
-	if i := slices.IndexFunc(checkpoints, func(c manifest.Checkpoint) bool {
-		return c.Kind == manifest.Prompt && c.PromptID != "" && c.PromptID == newest.PromptID
-	}); i > 0 {
-		belongs = append(belongs, checkpoints[i].ID)
-	}
+	belongs := append([]manifest.CheckpointID{newest.ID}, promptOf(checkpoints)...)
 	var found []Found
 	for _, m := range said {
 		if f, ok := findIn(m, line); ok {
@@ -160,6 +156,16 @@ func searchSince(ctx context.Context, p *project.Project, checkpoints []manifest
 		}
 	}
 	return found[max(0, len(found)-mostFound):], nil
+}
+
+// promptOf is the newest prompt's, if there is one.
+func promptOf(checkpoints []manifest.Checkpoint) []manifest.CheckpointID {
+	for _, c := range checkpoints {
+		if c.Kind == manifest.Prompt {
+			return []manifest.CheckpointID{c.ID}
+		}
+	}
+	return nil
 }
 
 // findIn gives the first text of a message that line finds.
