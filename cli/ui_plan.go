@@ -210,11 +210,19 @@ func (s *uiSpace) Apply(ctx context.Context, plan string) (done, changed any, er
 		v.Changed = said
 		return nil, v, nil
 	}
-	v := map[string]any{"said": strings.TrimSuffix(said, ", q leaves") + ".", "back": back}
+	v := map[string]any{"back": back}
+	said = strings.TrimSuffix(said, ", q leaves") + "."
 	s.mu.Lock()
-	if n := len(s.done); n > 0 && s.done[n-1].done.Safety != nil {
-		v["safety"] = s.done[n-1].done.Safety.ID.String() // what was there
+	if n := len(s.done); n > 0 {
+		r := s.done[n-1].done
+		if m := r.Conversation; m != nil && m.Resume != "" && !m.Removed {
+			said += " The conversation is a fork; open it with: " + s.c.out.opens(m)
+		}
+		if r.Safety != nil {
+			v["safety"] = r.Safety.ID.String() // what was there
+		}
 	}
 	s.mu.Unlock()
+	v["said"] = said
 	return v, nil, nil
 }

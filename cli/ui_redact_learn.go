@@ -3,10 +3,13 @@ package cli
 import (
 	"encoding/base64"
 	"encoding/json"
+	"fmt"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf16"
 )
 
 // Bounds of what is looked for of precious files. Past them no text is shown: nobody knows what is in it.
@@ -156,7 +159,43 @@ func (r *redactor) keep(v string) {
 	}
 	r.values[v] = true
 	r.bytes += len(v)
-	if in, err := json.Marshal(v); err == nil && string(in[1:len(in)-1]) != v {
-		r.values[string(in[1:len(in)-1])] = true // as a tool was given it
+	for _, in := range inJSON(v) { // as a tool was given it
+		r.values[in] = true
 	}
+}
+
+// inJSON are the ways in which programs write a text into JSON: characters of HTML, those beyond ASCII, and slashes stand
+// there as they are, or are escaped.
+func inJSON(text string) (ways []string) {
+	var out strings.Builder
+	enc := json.NewEncoder(&out)
+	enc.SetEscapeHTML(false)
+	if enc.Encode(text) != nil {
+		return nil
+	}
+	plain := strings.TrimSuffix(out.String(), "\n")
+	plain = plain[1 : len(plain)-1]
+	html := strings.NewReplacer("<", `\u003c`, ">", `\u003e`, "&", `\u0026`).Replace(plain)
+	beyond := func(s, form string) string { // with what is beyond ASCII in a form, "" for as it is
+		var out strings.Builder
+		for _, c := range s {
+			if form == "" || c < 0x80 {
+				out.WriteRune(c)
+				continue
+			}
+			for _, u := range utf16.Encode([]rune{c}) {
+				fmt.Fprintf(&out, form, u)
+			}
+		}
+		return out.String()
+	}
+	slashes := strings.NewReplacer("/", `\/`)
+	for _, form := range []string{"", `\u%04x`, `\u%04X`} {
+		for _, way := range []string{beyond(plain, form), beyond(html, form), beyond(slashes.Replace(plain), form)} {
+			if way != text && !slices.Contains(ways, way) {
+				ways = append(ways, way)
+			}
+		}
+	}
+	return ways
 }

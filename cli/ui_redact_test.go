@@ -2,9 +2,13 @@ package cli
 
 import (
 	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
+	"unicode/utf16"
 )
 
 // What is known to be secret goes, in each place where it can stand; what only looks like it stays.
@@ -73,6 +77,44 @@ func TestRedactor(t *testing.T) {
 	}
 	if got := r.text(strings.Repeat("a", 1<<20) + "ACME-1"); !strings.HasSuffix(got, "a"+mark) {
 		t.Error("a long line")
+	}
+}
+
+// A value is found in JSON, however its writer spells it.
+func TestRedactorJSON(t *testing.T) {
+	for _, secret := range []string{`Kj4\"mQ9<pw>&zT7'vbnW2`, "gehäimniß99", "пароль-секрет", "日本語パス", "emoji😀pass1", `a/b\c<"é😀>`} {
+		r, err := newRedactor(nil, []string{".env"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.learn("PW=" + secret + "\n")
+		r.learned()
+		told, err := json.Marshal(map[string]string{"content": `pw = "` + secret + `"`})
+		if err != nil {
+			t.Fatal(err)
+		}
+		plain := strings.NewReplacer(`\u003c`, "<", `\u003e`, ">", `\u0026`, "&").Replace(string(told))
+		quoted := func(s string) string { // as Python does, but for what is beyond 16 bits
+			var out strings.Builder
+			for _, c := range s {
+				switch {
+				case c < 0x80:
+					out.WriteRune(c)
+				case c < 0x10000:
+					fmt.Fprintf(&out, `\u%04x`, c)
+				default:
+					a, b := utf16.EncodeRune(c)
+					fmt.Fprintf(&out, `\u%04x\u%04x`, a, b)
+				}
+			}
+			return out.String()
+		}
+		for _, in := range []string{secret, string(told), plain, quoted(string(told)), quoted(plain), strings.ReplaceAll(plain, "/", `\/`), strings.ReplaceAll(quoted(plain), "/", `\/`),
+			regexp.MustCompile(`\\u[0-9a-f]{4}`).ReplaceAllStringFunc(quoted(plain), func(u string) string { return `\u` + strings.ToUpper(u[2:]) })} {
+			if got := r.text(in); !strings.Contains(got, redactedMark) || strings.Contains(got, secret[len(secret)-4:]) {
+				t.Errorf("%s: %s", in, got)
+			}
+		}
 	}
 }
 

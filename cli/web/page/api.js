@@ -114,7 +114,9 @@ function use(its) {
 }
 
 function request(path, options = {}) {
-  return fetch("/api/v1/" + path, { ...options, headers: { Authorization: "Bearer " + token } });
+  return fetch("/api/v1/" + path, { ...options, headers: { Authorization: "Bearer " + token } }).catch((e) => {
+    throw e.name === "AbortError" ? e : Object.assign(new Error(SILENT.message), { hint: SILENT.hint });
+  });
 }
 
 async function body(r) {

@@ -405,4 +405,5 @@ try {
 } catch (e) {
   root.textContent = "";
   render(html`<p class="warn" role="alert">${e.message}${e.hint ? ": " + e.hint : ""}</p>`, root);
+  addEventListener("hashchange", () => location.reload()); // another address, with a code that is good
 }

@@ -12,7 +12,8 @@
   ahead.rel = "modulepreload";
   ahead.href = "/app.js";
   document.head.append(ahead);
-  const app = () => import("/app.js"); // once, however often it is asked for
+  const app = () => import("/app.js").catch(failed); // once, however often it is asked for
+  const failed = () => (document.querySelector("#app .wait").textContent = "The page could not be loaded: does rewind ui still run? Load it again, or run rewind ui again.");
   requestAnimationFrame(() => setTimeout(app));
   setTimeout(app, 100);
 }

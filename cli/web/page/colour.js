@@ -16,7 +16,8 @@ let next = 0;
 
 export async function colours(path, lines) {
   const base = path.split("/").pop().toLowerCase();
-  const language = names[base] || names[base.includes(".") ? base.split(".").pop() : base];
+  const known = (name) => (Object.hasOwn(names, name) ? names[name] : null);
+  const language = known(base) || known(base.split(".").pop());
   if (!language || lines.some((l) => l.length > 5000)) return null;
   if (shared && !worker) address = await (own ??= unpack("colours").blob().then((b) => URL.createObjectURL(new Blob([b], { type: "text/javascript" }))));
   await calmed;

@@ -60,7 +60,7 @@ export function Film({ project, rows, goTo }) {
   useLayoutEffect(() => {
     const key = (e) => {
       if (e.ctrlKey || e.metaKey || e.altKey || document.querySelector("dialog[open]") || (/^(INPUT|SELECT)$/.test(e.target.tagName) && e.target.type !== "range")) return;
-      if (e.key === " " && e.target.closest("button, summary, a")) return;
+      if (e.key === " " && e.target.closest("button, summary")) return; // a link does nothing by it
       const act = { " ": play, ArrowRight: () => go(at + 1), ArrowLeft: () => go(at - 1), Home: () => go(0), End: () => go(frames.length - 1) }[e.key];
       if (!act) return;
       act();

@@ -81,7 +81,7 @@ export function Operations({ project, rows, news, goTo }) {
     ${v.answer.operations.length > 0 && html`<table class="list"><thead><tr><th>#</th><th>Age</th><th>Operation</th><th>Changes</th><th>To</th><th>Note</th></tr></thead><tbody>
     ${v.answer.operations.map((o) => html`<tr><td>${o.n}</td><td>${age(o.time)}</td><td>${known.has("#" + o.seq) ? html`<button class="link" onClick=${() => goTo("#" + o.seq)}>${o.verb || o.kind}</button>` : o.verb || o.kind} ${turn(o.args || "")}</td>
       <td>+${o.added} ~${o.modified} −${o.deleted}</td><td>${o.checkpoint && known.has(o.checkpoint) ? html`<button class="link" onClick=${() => goTo(o.checkpoint)}>${o.checkpoint_n || o.checkpoint.slice(0, 8)}</button>` : o.checkpoint && html`<${Text} of=${(known.get("#" + o.seq)?.text || "").replace(/^to /, "") || before(o.checkpoint)} most=${80} />`} <${Text} of=${o.prompt || ""} most=${80} /></td>
-      <td>${o.taken_back_by ? "undone" : ""}</td></tr>`)}
+      <td class="mark">${o.taken_back_by ? "undone" : ""}</td></tr>`)}
     </tbody></table>`}${!v.answer.operations.length && html`<p class="note">None yet.</p>`}`;
 }
 
@@ -170,9 +170,9 @@ export function Search({ project, rows, query, goTo, onFile }) {
     ${!all && spoken.length > FEW && html`<p class="note"><button onClick=${() => setAll(true)}>Show all ${spoken.length.toLocaleString()}</button></p>`}`}
     <h3>Lines in files, as they came and went</h3>
     <p role="status" class="note files">${state === "searching" ? "searching…" : state === "done" ? count(found.length, "line", "lines") : html`<${Text} of=${state} />`}</p>
-    <table class="list lines"><thead><tr><th>File</th><th>Line</th><th>Came with</th><th>Went with</th></tr></thead><tbody>
+    ${found.length > 0 && html`<table class="list lines"><thead><tr><th>File</th><th>Line</th><th>Came with</th><th>Went with</th></tr></thead><tbody>
     ${found.slice(0, 1000).map((m) => html`<tr><td><button class="link" onClick=${() => onFile(raw(m), { id: m.appeared || "@", line: m.line, text: m.text ?? "" })}><${Path} of=${m} /></button>:${m.line}</td><td><code>${m.text === null ? "(precious)" : html`<${Text} of=${m.text} most=${300} />`}</code></td>
-      <td>${from(m.by, m.appeared, hitOf(m)) || "now"}</td><td>${from(m.went, m.vanished)}</td></tr>`)}</tbody></table>
+      <td>${from(m.by, m.appeared, hitOf(m)) || "now"}</td><td>${from(m.went, m.vanished)}</td></tr>`)}</tbody></table>`}
     ${found.length > 1000 && html`<p class="note">…and ${(found.length - 1000).toLocaleString()} more: search for more of the line.</p>`}`;
 }
 
