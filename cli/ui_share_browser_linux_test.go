@@ -42,6 +42,7 @@ func TestSharedPage(t *testing.T) {
 	l.until(`document.querySelector(".right .patch .in")?.textContent.includes("a - b")`)
 	l.until(`document.querySelector(".right .by")?.textContent.includes("Write")`)
 	l.until(`document.querySelector(".talk").textContent.includes("add a test") && !document.querySelector(".talk img")`)
+	l.until(`document.querySelector(".talk").textContent.includes("Done 2") && !document.querySelector(".talk").textContent.includes("Done 3")`)
 	l.until(`document.querySelector(".right .patch .in [class^=c-]")`)
 	l.until(`document.querySelector("header").textContent.includes("exported from proj at")`)
 	l.picture("shared")
@@ -55,7 +56,7 @@ func TestSharedPage(t *testing.T) {
 		}
 	}
 	l.press("k")
-	l.until(`document.querySelector(".row.chosen")?.textContent.includes("README")`)
+	l.until(`document.querySelector(".row.chosen")?.textContent.includes("README") && document.querySelector(".talk").textContent.includes("Done 3")`)
 	for _, key := range []string{"r", "v", "u", "d", "o", "Enter", " "} {
 		l.press(key)
 	}
@@ -80,7 +81,7 @@ func TestSharedPage(t *testing.T) {
 	l.press("Enter")
 	l.until(`document.querySelector(".place .said[role=status]")?.textContent === "1 message"`)
 	l.ok(l.Eval(`document.querySelector(".place table.said button").click()`, nil))
-	l.until(`document.querySelector(".talk .flash")?.textContent.includes("Done 2")`)
+	l.until(`document.querySelector(".talk .flash")?.textContent.includes("Done 2") && document.querySelector(".row.chosen").textContent.includes("make Add faster")`)
 	ended()
 }
 

@@ -263,11 +263,8 @@ func (x *sharing) talk(ctx context.Context, written *countingWriter) error {
 	part := sharedPart{x: x, list: &x.index.Messages}
 	checkpoints := make([]manifest.Checkpoint, len(x.rows))
 	for i, r := range x.rows {
-		switch {
-		case r.Checkpoint != nil:
-			checkpoints[i] = r.Checkpoint.Checkpoint
-		case r.Target != nil:
-			checkpoints[i] = r.Target.Checkpoint
+		if l := talkOf(ctx, x.p, r); l != nil {
+			checkpoints[i] = l.Checkpoint
 		}
 	}
 	b, err := conversation.TalkBranches(ctx, x.p, checkpoints, func(n int, m conversation.Message) error {

@@ -54,7 +54,7 @@ func (s *uiSpace) uiTalk(ctx context.Context, args web.Args) (any, error) {
 		return nil, err
 	}
 	out := uiTalk{Messages: []uiMessage{}}
-	l := s.talkOf(ctx, r)
+	l := talkOf(ctx, s.p, r)
 	if r.Kind == timeline.Now && l == nil {
 		if l, err = s.newestTalk(ctx); err != nil {
 			return nil, err
@@ -155,7 +155,7 @@ func (s *uiSpace) newestTalk(ctx context.Context) (newest *project.Listed, err e
 
 // talkOf is the checkpoint whose conversation a row shows: of what a prompt or a call did, the state after it,
 // which has what was said meanwhile.
-func (s *uiSpace) talkOf(ctx context.Context, r *timeline.Row) *project.Listed {
+func talkOf(ctx context.Context, p *project.Project, r *timeline.Row) *project.Listed {
 	l := r.Checkpoint
 	if l == nil {
 		return r.Target
@@ -163,7 +163,7 @@ func (s *uiSpace) talkOf(ctx context.Context, r *timeline.Row) *project.Listed {
 	if r.Side != timeline.Did || r.To == nil || r.To.ID == (manifest.CheckpointID{}) {
 		return l
 	}
-	after, err := resolve(ctx, s.p, r.To.ID.String())
+	after, err := resolve(ctx, p, r.To.ID.String())
 	if err != nil || after.Transcript == nil || after.Session != l.Session {
 		return l // it is gone: what was said before is still there
 	}
