@@ -112,8 +112,10 @@ func (c *call) printReverted(r *engine.Reverted, flags *revertFlags, open bool) 
 		o.summary("Nothing to revert but what was changed again since.")
 	case !changed(r.Restored) && len(r.Shared) > 0:
 		o.summary("Nothing to revert: of all that changed, others could have been the author.")
+	case !changed(r.Restored) && len(r.Forgotten) > 0:
+		o.summary("Nothing to revert but files whose history was forgotten.")
 	case !changed(r.Restored):
-		o.summary("Nothing to revert: nothing of it is left in the files.")
+		o.summary("Nothing to revert: nothing of it is left where it was written.")
 	case onlySkipped(r.Restored):
 		o.summary("Nothing was reverted.")
 	case len(r.Turns) == 0:

@@ -37,7 +37,7 @@ type PromptNotSavedError struct {
 }
 
 func (e *PromptNotSavedError) Error() string {
-	return fmt.Sprintf("no checkpoint was taken at prompt~%d: %s", e.N, transcript.Label(e.Prompt))
+	return fmt.Sprintf("there is no checkpoint of prompt~%d: %s", e.N, transcript.Label(e.Prompt))
 }
 func (e *PromptNotSavedError) Unwrap() error { return e.Err }
 
