@@ -88,7 +88,7 @@ import{html as D,useState as gt,useEffect as Bt,useLayoutEffect as Ht,useMemo as
     ${a.answer.operations.length>0&&g`<table class="list"><thead><tr><th>#</th><th>Age</th><th>Operation</th><th>Changes</th><th>To</th><th>Note</th></tr></thead><tbody>
     ${a.answer.operations.map(t=>g`<tr><td>${t.n}</td><td>${Kt(t.time)}</td><td>${o.has("#"+t.seq)?g`<button class="link" onClick=${()=>m("#"+t.seq)}>${t.verb||t.kind}</button>`:t.verb||t.kind} ${e(t.args||"")}</td>
       <td>+${t.added} ~${t.modified} −${t.deleted}</td><td>${t.checkpoint&&o.has(t.checkpoint)?g`<button class="link" onClick=${()=>m(t.checkpoint)}>${t.checkpoint_n||t.checkpoint.slice(0,8)}</button>`:t.checkpoint&&g`<${L} of=${(o.get("#"+t.seq)?.text||"").replace(/^to /,"")||h(t.checkpoint)} most=${80} />`} <${L} of=${t.prompt||""} most=${80} /></td>
-      <td class="mark">${t.taken_back_by?"undone":""}</td></tr>`)}
+      <td class="short">${t.taken_back_by?"undone":""}</td></tr>`)}
     </tbody></table>`}${!a.answer.operations.length&&g`<p class="note">None yet.</p>`}`}var ct=2e3;function Fe({project:n,news:s}){let i=$t(`p/${n}/health`,{},s);if(!i.answer)return g`<${ut} v=${i} />`;let m=i.answer.status,a=i.answer.coverage.filter(h=>h.path!==".git"),o=a.length<i.answer.coverage.length,e=new Map;for(let h of a)e.set(h.reason,(e.get(h.reason)||0)+1);return g`<h2>What is held, and what is not</h2>
     <p class=${a.length?"warn":"good"}>${a.length?ot(a.length,"path is","paths are")+" not in the newest checkpoint: no restore brings them back.":m.checkpoints?"Everything in the project is in the newest checkpoint, but what is ignored by choice.":"Nothing is held yet: there is no checkpoint."}</p>
     ${o&&g`<p class="note">.git is left to git.</p>`}

@@ -147,7 +147,7 @@ var Uo=Object.defineProperty;var ae=(e,t)=>()=>(e&&(t=e(e=0)),t);var Ho=(e,t)=>{
     ${i.answer.operations.length>0&&c`<table class="list"><thead><tr><th>#</th><th>Age</th><th>Operation</th><th>Changes</th><th>To</th><th>Note</th></tr></thead><tbody>
     ${i.answer.operations.map(l=>c`<tr><td>${l.n}</td><td>${Re(l.time)}</td><td>${s.has("#"+l.seq)?c`<button class="link" onClick=${()=>a("#"+l.seq)}>${l.verb||l.kind}</button>`:l.verb||l.kind} ${o(l.args||"")}</td>
       <td>+${l.added} ~${l.modified} −${l.deleted}</td><td>${l.checkpoint&&s.has(l.checkpoint)?c`<button class="link" onClick=${()=>a(l.checkpoint)}>${l.checkpoint_n||l.checkpoint.slice(0,8)}</button>`:l.checkpoint&&c`<${v} of=${(s.get("#"+l.seq)?.text||"").replace(/^to /,"")||r(l.checkpoint)} most=${80} />`} <${v} of=${l.prompt||""} most=${80} /></td>
-      <td class="mark">${l.taken_back_by?"undone":""}</td></tr>`)}
+      <td class="short">${l.taken_back_by?"undone":""}</td></tr>`)}
     </tbody></table>`}${!i.answer.operations.length&&c`<p class="note">None yet.</p>`}`}function po({project:e,news:t}){let n=Mn(`p/${e}/health`,{},t);if(!n.answer)return c`<${Ln} v=${n} />`;let a=n.answer.status,i=n.answer.coverage.filter(r=>r.path!==".git"),s=i.length<n.answer.coverage.length,o=new Map;for(let r of i)o.set(r.reason,(o.get(r.reason)||0)+1);return c`<h2>What is held, and what is not</h2>
     <p class=${i.length?"warn":"good"}>${i.length?_e(i.length,"path is","paths are")+" not in the newest checkpoint: no restore brings them back.":a.checkpoints?"Everything in the project is in the newest checkpoint, but what is ignored by choice.":"Nothing is held yet: there is no checkpoint."}</p>
     ${s&&c`<p class="note">.git is left to git.</p>`}
