@@ -184,13 +184,19 @@ func (b *bench) editHookLine(h *turnsMade) error {
 	session := turnSessions[1]
 	var after measure.Command
 	edit := func(round int) error {
-		c := call{Tool: "Edit", Input: map[string]string{"file_path": h.file(0), "old_string": "a", "new_string": "b"}, ID: fmt.Sprintf("toolu_edit_%04d", round)}
+		data, err := os.ReadFile(h.file(0))
+		if err != nil {
+			return err
+		}
+		lines := strings.SplitAfter(string(data), "\n")
+		was, is := lines[round*7%(len(lines)-1)], fmt.Sprintf("\treturn edited(%d)\n", round)
+		c := call{Tool: "Edit", Input: map[string]string{"file_path": h.file(0), "old_string": was, "new_string": is}, ID: fmt.Sprintf("toolu_edit_%04d", round)}
 		before, err := b.callHook(h.project, session, "PreToolUse", c)
 		if err == nil {
 			err = b.do(before)
 		}
 		if err == nil {
-			err = workload.Edit(h.file(0), b.seed+uint64(round))
+			err = os.WriteFile(h.file(0), []byte(strings.Replace(string(data), was, is, 1)), 0o644)
 		}
 		if err != nil {
 			return err
