@@ -250,10 +250,13 @@ func (t *toucher) read(dir rootfs.Dir, name string, was *manifest.Entry) (*manif
 // maxExplained is the largest text, in bytes, that is looked at for what the call did not make.
 const maxExplained = 1 << 20
 
-// explained reports whether the call made the one entry's content of the other's, or nobody can tell: what it wrote is
-// gone, or too large, or cannot be read.
+// explained reports whether the call made the one entry's content of the other's, or nobody can tell: it is too large, or
+// cannot be read. What says which text it writes removes nothing.
 func (t *toucher) explained(was, is *manifest.Entry) bool {
-	if is == nil || was != nil && (was.Kind == manifest.Subdir || was.Kind == manifest.Symlink || was.Size > maxExplained) || is.Size > maxExplained {
+	if is == nil {
+		return false
+	}
+	if was != nil && (was.Kind == manifest.Subdir || was.Kind == manifest.Symlink || was.Size > maxExplained) || is.Size > maxExplained {
 		return true
 	}
 	read := func(e *manifest.Entry) ([]byte, error) {
