@@ -95,7 +95,7 @@ func TestDecode(t *testing.T) {
 		{"cursor shell", `{"conversation_id":"c","generation_id":"g","hook_event_name":"beforeShellExecution","workspace_roots":["/p",3,"/q"],"command":"rm a","cwd":""}`,
 			Event{Agent: Claude, Kind: PreTool, Name: "beforeShellExecution", SessionID: "c", PromptID: "g", Workspace: "/p", Cwd: "/p", Tool: Tool{Class: Shell, Command: "rm a"}}},
 		{"cursor edit", `{"conversation_id":"c","hook_event_name":"afterFileEdit","workspace_roots":["/p"],"file_path":"/p/a","edits":[{"old_string":"a","new_string":"bb"}]}`,
-			Event{Agent: Claude, Kind: PostTool, Name: "afterFileEdit", SessionID: "c", Workspace: "/p", Cwd: "/p", Tool: Tool{Class: Edit, Files: []string{"/p/a"}, ChangedChars: 2, Rewrite: &Rewrite{swaps: []swap{{old: &a, new: &bb}}}}}},
+			Event{Agent: Claude, Kind: PostTool, Name: "afterFileEdit", SessionID: "c", Workspace: "/p", Cwd: "/p", Tool: Tool{Class: Edit, Files: []string{"/p/a"}, ChangedChars: 2, Rewrite: &Rewrite{swaps: []swap{{old: &a, new: &bb}}, size: 3}}}},
 		{"generic", `{"cwd":"/p","event":"pre-tool","session_id":"s","tool_name":"weld","tool_input":{"path":"x"}}`,
 			Event{Agent: Claude, Kind: PreTool, Name: "pre-tool", Cwd: "/p", SessionID: "s", Tool: Tool{Name: "weld", Class: OtherTool, Files: []string{"/p/x"}}}},
 		{"windows", `{"hook_event_name":"PreToolUse","cwd":"C:\\p","tool_name":"Edit","tool_input":{"file_path":"C:\\p\\a.txt","old_string":"","new_string":"x"}}`,

@@ -7,7 +7,16 @@ type Rewrite struct {
 	swaps   []swap
 	content *string // of the whole file
 	partly  bool    // it did more than is known
+	size    int     // of the texts of swaps, in bytes
 }
+
+// Bounds of what is kept of an edit, and of what is made of it: a model wrote it. Past them it is not known, or not
+// explained: no file that is looked at is so large.
+const (
+	maxSwaps     = 1000
+	maxSwapBytes = 1 << 20
+	maxRewritten = 4 << 20
+)
 
 // swap is a text that comes in the place of another, of each that is alike where all is set.
 type swap struct {
@@ -18,8 +27,12 @@ type swap struct {
 // close ends one swap.
 func (r *Rewrite) close(s swap) {
 	switch {
+	case r.partly:
 	case s.old != nil && s.new != nil:
-		r.swaps = append(r.swaps, s)
+		r.swaps, r.size = append(r.swaps, s), r.size+len(*s.old)+len(*s.new)
+		if len(r.swaps) > maxSwaps || r.size > maxSwapBytes {
+			r.partly, r.swaps = true, nil
+		}
 	case s.old != nil || s.new != nil:
 		r.partly = true
 	}
@@ -36,13 +49,25 @@ func (r *Rewrite) Explains(before, after []byte) bool {
 		return bare(*r.content) == want
 	}
 	text := strings.ReplaceAll(string(before), "\r\n", "\n")
-	return bare(r.apply(text, false)) == want || bare(r.apply(text, true)) == want
+	for _, all := range []bool{false, true} {
+		if made, ok := r.apply(text, all); ok && bare(made) == want {
+			return true
+		}
+	}
+	return false
 }
 
-// apply makes the swaps; all makes each everywhere, as some tools do unasked.
-func (r *Rewrite) apply(text string, all bool) string {
+// apply makes the swaps; all makes each everywhere, as some tools do unasked. It gives up where that becomes too large.
+func (r *Rewrite) apply(text string, all bool) (made string, ok bool) {
 	for _, s := range r.swaps {
 		old, new := strings.ReplaceAll(*s.old, "\r\n", "\n"), strings.ReplaceAll(*s.new, "\r\n", "\n")
+		times := 1
+		if old != "" && (all || s.all) {
+			times = strings.Count(text, old)
+		}
+		if len(text)+times*len(new) > maxRewritten {
+			return "", false
+		}
 		switch {
 		case old == "": // a new file, or one that was empty
 			text += new
@@ -52,7 +77,7 @@ func (r *Rewrite) apply(text string, all bool) string {
 			text = strings.Replace(text, old, new, 1)
 		}
 	}
-	return text
+	return text, true
 }
 
 // bare is a text without what Explains does not look at.

@@ -6,6 +6,29 @@ import (
 	"testing"
 )
 
+// What would become huge is not made, and what says too much is not kept.
+func TestRewriteIsBounded(t *testing.T) {
+	decode := func(input string) *Rewrite {
+		e := Decode(strings.NewReader(`{"hook_event_name":"PostToolUse","cwd":"/p","tool_name":"Edit","tool_input":{"file_path":"/p/a",`+input+`}}`), Claude, "", noEnv)
+		return e.Tool.Rewrite
+	}
+	text := []byte(strings.Repeat("e", 1<<20))
+	for _, all := range []string{"true", "false"} {
+		r := decode(`"old_string":"e","new_string":"` + strings.Repeat("x", maxHooksText) + `","replace_all":` + all)
+		if r == nil || r.Explains(text, text) {
+			t.Errorf("%s: %v", all, r)
+		}
+	}
+	many := strings.Repeat(`{"old_string":"a","new_string":"b"},`, maxSwaps)
+	if decode(`"edits":[`+many+`{"old_string":"a","new_string":"b"}]`) != nil || decode(`"edits":[`+strings.TrimSuffix(many, ",")+`]`) == nil {
+		t.Error("many edits")
+	}
+	long := `{"old_string":"a","new_string":"` + strings.Repeat("x", maxHooksText) + `"},`
+	if decode(`"edits":[`+strings.TrimSuffix(strings.Repeat(long, 5), ",")+`]`) != nil {
+		t.Error("long edits")
+	}
+}
+
 func TestRewrite(t *testing.T) {
 	const text = "one\ntwo\ntwo\nthree\n"
 	for _, c := range []struct {
