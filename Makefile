@@ -33,8 +33,8 @@ demo: build ## the main job on a sample, in a temporary directory
 fuzz: ## every decoder, FUZZTIME each (default 20s)
 	./docs/fuzz.sh $(or $(FUZZTIME),20s)
 
-soak: ## the random state machine and killed processes for a long time: SOAK=1h
-	REWIND_SOAK=$(or $(SOAK),1h) $(GO) test -timeout 0 -run 'Soak' -v ./...
+soak: ## the random state machine and killed processes for a long time: SOAK=1h; and every case of the tests that play a share of theirs
+	REWIND_SOAK=$(or $(SOAK),1h) $(GO) test -timeout 0 -run 'Soak|NoMixture|FailingOperations|PowerCut|DamagedGeneration|MergeAgainstGit' -v ./...
 
 e2e: ## the real clients against a scripted model, with no network but the loopback: E2E=<unpacked npm packages>
 	$(GO) test -c -o bin/e2e.test ./cli

@@ -19,7 +19,7 @@ import (
 // life meanwhile stays.
 const lateSize = 4 << 20
 
-// Apply repacks:
+// Apply repacks. Packs of which nothing is needed go first: that takes no space. Then:
 //
 //  1. If the log is rewritten: under the append lock a new log pack is begun two
 //     numbers above the newest. What is kept of the older commits goes to a pack with the
@@ -37,37 +37,30 @@ const lateSize = 4 << 20
 // leaves every object and commit at least once; doubles do no harm. The caller
 // must not hold the users lock.
 func (p *RepackPlan) Apply(ctx context.Context, remark func(Commit) error) (done bool, err error) {
-	var victims []*planned
-	for _, k := range p.packs {
-		if k.victim {
-			victims = append(victims, k)
-			p.passing += k.size
-		}
+	for _, k := range p.victims() {
+		p.passing += k.size
 	}
-	if len(victims) == 0 && !p.o.Purge {
+	if !p.Due() && !p.o.Purge {
 		return true, nil
 	}
 	if p.s.o.ReadOnly {
 		return false, &ReadOnlyError{Op: "repack"}
 	}
-	if len(victims) == 0 {
+	if !p.Due() {
 		return p.tidy(ctx)
 	}
-	if p.logs {
-		if err := p.moveLog(ctx); err != nil {
+	for i, group := range p.groups() {
+		if i == 1 && p.logs {
+			if err := p.moveLog(ctx); err != nil {
+				return false, err
+			}
+		}
+		if len(group) == 0 {
+			continue
+		}
+		if done, err := p.group(ctx, group, remark); !done || err != nil {
 			return false, err
 		}
-	}
-	for len(victims) > 0 {
-		n, bytes := 0, int64(0)
-		for n < len(victims) && (n == 0 || bytes+victims[n].needed <= p.s.limits.group) {
-			bytes += victims[n].needed
-			n++
-		}
-		if done, err := p.group(ctx, victims[:n], remark); !done || err != nil {
-			return false, err
-		}
-		victims = victims[n:]
 	}
 	return true, nil
 }
@@ -212,6 +205,7 @@ func (p *RepackPlan) group(ctx context.Context, group []*planned, remark func(Co
 	if err := b.finish(); err != nil {
 		return false, err
 	}
+	p.shared += p.s.sharedOf(going)
 	return true, p.s.sweep(going)
 }
 
@@ -365,8 +359,10 @@ func (s *Store) sweep(packs []*planned) error {
 	if err := s.condemn(going); err != nil {
 		return err
 	}
-	var errs []error
-	errs = append(errs, s.removeTemporary(), s.syncDir())
+	errs := []error{s.removeTemporary(), s.syncDir()}
+	for _, k := range packs { // no other process uses the store, and an open file keeps its space
+		errs = append(errs, k.pack.closeFile())
+	}
 	s.mu.Lock()
 	s.ready = false
 	s.mu.Unlock()

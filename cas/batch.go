@@ -28,6 +28,7 @@ type Batch struct {
 	s      *Store
 	stored atomic.Int64
 	dense  bool // gc: large blocks, better compression, objects that the store has already
+	memory bool // nothing of it ever gets into a pack
 
 	shards [64]shard
 
@@ -64,6 +65,9 @@ type stagedBlock struct {
 
 // NewBatch begins to stage objects.
 func (s *Store) NewBatch() *Batch { return &Batch{s: s} }
+
+// NewMemoryBatch begins to stage objects that are read and never committed: all of them stay in memory.
+func (s *Store) NewMemoryBatch() *Batch { return &Batch{s: s, memory: true} }
 
 func (b *Batch) shard(id oid.ID) *shard { return &b.shards[id[0]&63] }
 
@@ -160,7 +164,7 @@ func (b *Batch) add(k *stagedBlock, payload []byte) error {
 	if b.done {
 		return errors.New("the batch is committed or discarded")
 	}
-	if b.bulk == nil && b.bytes+len(payload) <= b.s.limits.bulk && !b.dense {
+	if b.memory || b.bulk == nil && b.bytes+len(payload) <= b.s.limits.bulk && !b.dense {
 		b.bytes += len(payload)
 		b.staged = append(b.staged, k)
 		k.mu.Lock()
@@ -217,6 +221,8 @@ func (b *Batch) seal() ([]*stagedBlock, error) {
 		return nil, b.err
 	case b.done:
 		return nil, errors.New("the batch is committed or discarded")
+	case b.memory:
+		return nil, errors.New("the batch is for reading only")
 	case b.open > 0:
 		return nil, errors.New("a writer of the batch was not flushed")
 	}

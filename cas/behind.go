@@ -22,8 +22,8 @@ type Return struct {
 	Rewritten bool
 }
 
-// CatchUp brings a store forward that is behind the mirror, or has lost packs
-// that these have; nothing is to do, nor is a lock waited for, in nearly all cases.
+// CatchUp brings a store forward that is behind the mirror, or has lost packs that the mirror has, and
+// unlinks in the mirror what was dropped meanwhile. There is nothing to do, and no lock to wait for, in nearly all cases.
 // Errors: *BusyError.
 func (s *Store) CatchUp(ctx context.Context) (done bool, err error) {
 	if s.o.ReadOnly || !s.behind() {
@@ -42,8 +42,8 @@ func (s *Store) CatchUp(ctx context.Context) (done bool, err error) {
 
 // behind looks at the newest log pack, and for packs that only the mirror has.
 func (s *Store) behind() bool {
-	lost, err := s.onlyInMirror()
-	if len(lost) > 0 && err == nil {
+	lost, stale, err := s.onlyInMirror()
+	if len(lost)+len(stale) > 0 && err == nil {
 		return true
 	}
 	names, err := s.names()
@@ -66,7 +66,7 @@ func (s *Store) behind() bool {
 
 // ahead reports whether the mirror has log packs of this store behind newest.
 func (s *Store) ahead(newest uint64) bool {
-	lost, err := s.onlyInMirror()
+	lost, _, err := s.onlyInMirror()
 	return err == nil && slices.ContainsFunc(lost, func(n packName) bool { return n.kind == logPack && n.tag > newest })
 }
 
@@ -148,11 +148,7 @@ func (s *Store) takeSecond() (taken bool, err error) {
 		return false, nil
 	}
 	s.mu.Lock()
-	for _, p := range s.packs {
-		p.index.close() // the files stay open for whoever reads them
-	}
-	s.packs, s.ready, s.thorough = nil, false, false
-	s.cache.clear()
+	s.leaveAll()
 	s.mu.Unlock()
 	return true, s.syncDir()
 }

@@ -117,6 +117,9 @@ func (k *bulk) flush(sealed bool) error {
 	}()
 	if sealed {
 		// The file stays open for those who read what is staged.
+		k.s.mu.Lock()
+		k.s.leave(k.pack)
+		k.s.mu.Unlock()
 		k.file, k.pack, k.end = nil, nil, 0
 	}
 	return nil

@@ -31,6 +31,15 @@ type cutter struct{ buf []byte }
 
 // PutFile cuts r by content into chunks, stages them and a List, and returns the List's id.
 func (w *Writer) PutFile(r io.Reader) (id oid.ID, list List, err error) {
+	return w.CutFile(r, func(c Chunk, data []byte) error {
+		_, err := w.Put(c.ID, data, oid.ID{})
+		return err
+	})
+}
+
+// CutFile is PutFile where chunk does with the chunks what is to be done: only the List is staged. data is valid
+// during the call.
+func (w *Writer) CutFile(r io.Reader, chunk func(c Chunk, data []byte) error) (id oid.ID, list List, err error) {
 	if w.cut.buf == nil {
 		w.cut.buf = make([]byte, 2*maxChunk)
 	}
@@ -46,11 +55,11 @@ func (w *Writer) PutFile(r io.Reader) (id oid.ID, list List, err error) {
 		}
 		if len(data) > 0 {
 			whole.Write(data)
-			chunk := Chunk{ID: oid.Sum(data), Size: uint32(len(data))}
-			if _, err := w.Put(chunk.ID, data, oid.ID{}); err != nil {
+			at := Chunk{ID: oid.Sum(data), Size: uint32(len(data))}
+			if err := chunk(at, data); err != nil {
 				return oid.ID{}, List{}, err
 			}
-			list.Chunks = append(list.Chunks, chunk)
+			list.Chunks = append(list.Chunks, at)
 			list.Size += int64(len(data))
 		}
 		if err == io.EOF {

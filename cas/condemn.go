@@ -35,6 +35,9 @@ func (s *Store) execute() error {
 	if err != nil || packs == nil {
 		return err
 	}
+	if err := s.noteDropped(packs); err != nil { // or another account's mirror would bring them back
+		return err
+	}
 	for _, n := range packs {
 		if err := s.unlink(n); err != nil {
 			return err

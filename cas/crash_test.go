@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"sync/atomic"
 	"syscall"
@@ -193,7 +194,7 @@ func (w *world) check() {
 }
 
 func rounds(short, long int) int {
-	if testing.Short() {
+	if os.Getenv("REWIND_SOAK") == "" {
 		return short
 	}
 	return long
@@ -201,7 +202,7 @@ func rounds(short, long int) int {
 
 // The power goes at any operation. What was reported as saved is there after it.
 func TestPowerCut(t *testing.T) {
-	for seed := range uint64(rounds(20, 100)) {
+	for seed := range uint64(rounds(30, 300)) {
 		w := newWorld(t, seed)
 		for range 8 {
 			var left atomic.Int64
@@ -236,7 +237,7 @@ func TestPowerCut(t *testing.T) {
 // Any one operation fails, or the disk is full from some write on. The process
 // goes on, and nothing that was reported as saved is lost.
 func TestFailingOperations(t *testing.T) {
-	for seed := range uint64(rounds(20, 100)) {
+	for seed := range uint64(rounds(30, 300)) {
 		w := newWorld(t, seed)
 		for range 8 {
 			var ops atomic.Int64

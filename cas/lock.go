@@ -127,13 +127,7 @@ func (s *Store) notice() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if ready && now != s.generation {
-		// Files stay open for whoever is reading from them: the garbage collector
-		// closes them.
-		for _, p := range s.packs {
-			p.index.close()
-		}
-		s.packs, s.ready, s.thorough = nil, false, false
-		s.cache.clear()
+		s.leaveAll()
 	}
 	s.generation = now
 	return nil

@@ -35,7 +35,7 @@ const (
 
 // lost lists the packs that the objects directory should have, and has not.
 func (s *Store) lost() ([]packName, error) {
-	lost, err := s.onlyInMirror()
+	lost, _, err := s.onlyInMirror()
 	if err != nil {
 		return nil, err
 	}
@@ -56,34 +56,46 @@ func (s *Store) lost() ([]packName, error) {
 	return lost, nil
 }
 
-// onlyInMirror lists packs of this store that have lost their first name.
-func (s *Store) onlyInMirror() ([]packName, error) {
-	s.mu.RLock()
-	mirror := s.mirrorDir
-	s.mu.RUnlock()
+// onlyInMirror lists packs of this store that the objects directory has not: those that it has lost, and
+// stale ones, which were dropped while another account used the store.
+func (s *Store) onlyInMirror() (lost, stale []packName, err error) {
+	mirror := s.mirrorNow()
 	if mirror == "" {
-		return nil, nil
+		return nil, nil, nil
 	}
 	entries, err := s.fs.ReadDir(mirror)
 	if err != nil {
-		return nil, ignoreMissing(err)
+		return nil, nil, ignoreMissing(err)
 	}
-	going, err := s.condemned()
-	if err != nil {
-		return nil, err
-	}
-	var list []packName
 	for _, e := range entries {
 		n, ok := parsePackName(e.Name())
 		// The second look at the mirror is for a pack that was removed meanwhile, under both names.
-		if !ok || slices.Contains(going, n) || s.hasName(s.o.Dir, n) || !s.hasName(mirror, n) {
+		if !ok || s.hasName(s.o.Dir, n) || !s.hasName(mirror, n) {
 			continue
 		}
 		if id, ok := headerStore(s.fs, filepath.Join(mirror, n.file())); !ok || id == s.o.StoreID {
-			list = append(list, n)
+			lost = append(lost, n)
 		}
 	}
-	return list, nil
+	if len(lost) == 0 {
+		return nil, nil, nil
+	}
+	// Read after the look at the directories: whoever unlinks a pack has listed it before.
+	list, err := s.droppedIn(s.o.Dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	dropped := map[packName]bool{}
+	for _, n := range list {
+		dropped[n] = true
+	}
+	lost = slices.DeleteFunc(lost, func(n packName) bool {
+		if dropped[n] {
+			stale = append(stale, n)
+		}
+		return dropped[n]
+	})
+	return lost, stale, nil
 }
 
 // hasName reports whether a directory has a pack, as far as can be known.
@@ -106,9 +118,12 @@ func (s *Store) onlyIndex(n packName) bool {
 	return err == nil
 }
 
-// returnLost brings packs back that only the mirror has.
+// returnLost brings packs back that only the mirror has, and unlinks those in it that were dropped.
 func (s *Store) returnLost(report func(Repaired)) error {
-	list, err := s.onlyInMirror()
+	list, stale, err := s.onlyInMirror()
+	if err == nil {
+		err = s.dropStale(stale)
+	}
 	if err != nil || len(list) == 0 {
 		return err
 	}
@@ -129,7 +144,7 @@ func (s *Store) returnLost(report func(Repaired)) error {
 			report(Repaired{Pack: n.file(), What: FixReturned})
 		}
 	}
-	return s.syncDir()
+	return errors.Join(s.takeDropped(mirror), s.syncDir())
 }
 
 // followerLost reports whether the log went on behind its newest pack, and somebody

@@ -30,11 +30,7 @@ func (s *Store) SetMirror(dir string) error {
 // content: what is known of them is forgotten.
 func (s *Store) Reset(mirror string) error {
 	s.mu.Lock()
-	for _, p := range s.packs {
-		p.index.close() // the files stay open for whoever reads them
-	}
-	s.packs, s.ready, s.thorough = nil, false, false
-	s.cache.clear()
+	s.leaveAll()
 	s.mu.Unlock()
 	return s.SetMirror(mirror)
 }

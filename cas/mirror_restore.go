@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/rewind-cli/rewind/cas/vfs"
 )
@@ -19,7 +20,7 @@ import (
 // truth, so a store whose objects directory is gone is whole again after this. owner
 // may be nil. Callers take care that one process at a time does it.
 func RestoreFromMirror(fsys vfs.FS, mirrorDir, objectsDir string, owner func(string) error) (storeID [16]byte, err error) {
-	s := &Store{o: Options{Dir: objectsDir, Owner: owner}, fs: fsys, mirrorDir: mirrorDir}
+	s := &Store{o: Options{Dir: objectsDir, Owner: owner, Random: randomName}, fs: fsys, mirrorDir: mirrorDir}
 	found := false
 	err = s.eachInMirror(func(n packName, from string, info fs.FileInfo) error {
 		if id, ok := headerStore(fsys, from); ok {
@@ -52,7 +53,7 @@ func RestoreFromMirror(fsys vfs.FS, mirrorDir, objectsDir string, owner func(str
 	if !found {
 		return storeID, fmt.Errorf("no pack in %s has a readable header: %w", mirrorDir, fs.ErrNotExist)
 	}
-	return storeID, fsys.SyncDir(objectsDir)
+	return storeID, errors.Join(s.takeDropped(mirrorDir), fsys.SyncDir(objectsDir))
 }
 
 // CopyPacks copies the packs of a directory, another store's objects or its
@@ -103,7 +104,7 @@ func CopyPacks(ctx context.Context, fsys vfs.FS, fromDir, objectsDir string, own
 }
 
 // eachInMirror visits the packs of the mirror, those of the log first, when there
-// is a directory for them. What is no file is left out.
+// is a directory for them. What is no file, or was dropped, is left out.
 func (s *Store) eachInMirror(visit func(n packName, file string, info fs.FileInfo) error) error {
 	mirror, err := s.ownMirror()
 	if err != nil {
@@ -119,10 +120,14 @@ func (s *Store) eachInMirror(visit func(n packName, file string, info fs.FileInf
 	if err := s.makeDir(s.o.Dir); err != nil {
 		return err
 	}
+	dropped, err := s.droppedIn(mirror)
+	if err != nil {
+		return err
+	}
 	for _, kind := range []kind{logPack, dataPack} {
 		for _, e := range entries {
 			n, ok := parsePackName(e.Name())
-			if !ok || n.kind != kind {
+			if !ok || n.kind != kind || slices.Contains(dropped, n) {
 				continue
 			}
 			file := filepath.Join(mirror, n.file())

@@ -53,6 +53,11 @@ func (p *pack) open() (vfs.File, error) {
 func (p *pack) close() error {
 	p.index.close()
 	p.index = nil
+	return p.closeFile()
+}
+
+// closeFile closes the file; whoever opens it again finds it by its name. No reader may hold it.
+func (p *pack) closeFile() error {
 	p.opening.Lock()
 	defer p.opening.Unlock()
 	if p.file == nil {

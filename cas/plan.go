@@ -55,8 +55,9 @@ type RepackPlan struct {
 	newest  uint64              // sequence number of the newest commit seen
 	home    map[prefix]*planned // which copy of a needed object counts
 	pinned  map[prefix]bool     // bases that must stay though nobody else needs them
-	freed   int64
+	kept    int64               // bytes of the commits that stay
 	dropped int
+	shared  int // packs that were unlinked and have names elsewhere
 
 	passed, passing int64 // bytes of victims: gone through, of all
 }
@@ -117,8 +118,92 @@ func (s *Store) PlanRepack(o RepackOptions, live func(oid.ID) bool, keepCommit f
 	return p, nil
 }
 
+// diskBlock is what a file system gives to files at a time.
+const diskBlock = 4096
+
+func onDisk(size int64) int64 { return (size + diskBlock - 1) / diskBlock * diskBlock }
+
 // Freed is how many bytes of disk the plan gives back, better compression not counted.
-func (p *RepackPlan) Freed() int64 { return p.freed }
+func (p *RepackPlan) Freed() (freed int64) {
+	needed := int64(0)
+	for _, k := range p.victims() {
+		freed += onDisk(k.size)
+		needed += k.needed
+	}
+	if needed > 0 {
+		freed -= onDisk(headerSize + needed)
+	}
+	if p.logs {
+		freed -= onDisk(headerSize+p.kept) + onDisk(headerSize)
+	}
+	return max(0, freed)
+}
+
+// Room is how many bytes of disk must be free for Apply: it writes before it removes.
+func (p *RepackPlan) Room() (room int64) {
+	used := int64(0)
+	write := func(bytes int64) {
+		used += onDisk(headerSize + bytes)
+		room = max(room, used)
+	}
+	for i, group := range p.groups() {
+		if i == 1 && p.logs {
+			write(p.kept)
+		}
+		needed, size := int64(0), int64(0)
+		for _, k := range group {
+			needed, size = needed+k.needed, size+onDisk(k.size)
+		}
+		if needed > 0 {
+			write(needed)
+		}
+		used -= size
+	}
+	return room
+}
+
+// victims are the packs that go.
+func (p *RepackPlan) victims() (victims []*planned) {
+	for _, k := range p.packs {
+		if k.victim {
+			victims = append(victims, k)
+		}
+	}
+	return victims
+}
+
+// groups are the victims in the order in which they go: first those of which nothing is needed, which takes no
+// space, maybe none; then as many at a time as the limit allows.
+func (p *RepackPlan) groups() [][]*planned {
+	var waste, rest, logs []*planned
+	for _, k := range p.victims() {
+		switch {
+		case k.pack.name.kind == logPack:
+			logs = append(logs, k) // the newest first
+		case k.needed == 0:
+			waste = append(waste, k)
+		default:
+			rest = append(rest, k)
+		}
+	}
+	// The oldest log first: a record must not outlive one that changed what it says.
+	slices.Reverse(logs)
+	rest = append(logs, rest...)
+	groups := [][]*planned{waste}
+	for len(rest) > 0 {
+		n, bytes := 0, int64(0)
+		for n < len(rest) && (n == 0 || bytes+rest[n].needed <= p.s.limits.group) {
+			bytes += rest[n].needed
+			n++
+		}
+		groups, rest = append(groups, rest[:n]), rest[n:]
+	}
+	return groups
+}
+
+// Shared is how many of the packs that Apply unlinked have names outside of the store and its mirror, under
+// which their bytes stay.
+func (p *RepackPlan) Shared() int { return p.shared }
 
 // Due reports whether there is anything to do.
 func (p *RepackPlan) Due() bool {
@@ -253,6 +338,7 @@ func (p *RepackPlan) choose(kept int64) {
 			k.victim = true
 		}
 	}
+	p.kept = kept
 	logKept = kept + int64(len(logs))*headerSize
 	// The log is rewritten as a whole, so that bases which only its own deltas
 	// need can go.
@@ -264,17 +350,10 @@ func (p *RepackPlan) choose(kept int64) {
 		p.logs = p.o.Log || slices.ContainsFunc(logs, func(k *planned) bool { return k.impure })
 	}
 	if p.logs {
-		p.freed -= kept
 		for _, k := range logs {
 			k.victim = true
 		}
 	}
-	for _, k := range p.packs {
-		if k.victim {
-			p.freed += k.size - k.needed
-		}
-	}
-	p.freed = max(0, p.freed)
 }
 
 // pin finds the bases that must stay when some packs go: those of all deltas in

@@ -72,7 +72,7 @@ func TestKilledProcesses(t *testing.T) {
 	dir := t.TempDir()
 	var mu sync.Mutex
 	var reported []string
-	for range rounds(2, 8) {
+	for range rounds(8, 32) {
 		var group sync.WaitGroup
 		for range 4 {
 			group.Go(func() {
@@ -338,7 +338,7 @@ func TestOwnerAndModes(t *testing.T) {
 			t.Errorf("%s has mode %v", path, info.Mode())
 		}
 		second := strings.HasPrefix(path, s.o.Mirror+"/")
-		renamed := !owned[path] && strings.HasSuffix(path, indexSuffix) || strings.HasSuffix(path, generationName) || strings.Contains(path, "log-")
+		renamed := !owned[path] && strings.HasSuffix(path, indexSuffix) || strings.HasSuffix(path, generationName) || strings.HasSuffix(path, droppedName) || strings.Contains(path, "log-")
 		if !owned[path] && !second && !renamed {
 			t.Errorf("%s was not given to its owner", path)
 		}

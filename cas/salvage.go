@@ -77,7 +77,7 @@ func (s *Store) rewrite(p *pack, f vfs.File, size, counted int64) (lost []oid.ID
 		if k.name != p.name {
 			kept = append(kept, k)
 		} else {
-			k.index.close()
+			s.leave(k)
 		}
 	}
 	s.packs = kept

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"sync"
 	"time"
+	"weak"
 
 	"github.com/klauspost/compress/zstd"
 
@@ -51,13 +52,14 @@ type Store struct {
 
 	mu         sync.RWMutex
 	mirrorDir  string
-	mirrorErr  error           // why a pack is not in the mirror
-	packs      []*pack         // log packs, newest first, then data packs
-	ready      bool            // packs were listed, and what a look-up needs of them is known
-	thorough   bool            // data packs were walked too, where no index covers them
-	generation uint64          // when packs were listed
-	distrusted bool            // damage was found: the generation was bumped
-	bad        map[oid.ID]bool // objects that were found damaged: they are stored again when they come by
+	mirrorErr  error                // why a pack is not in the mirror
+	packs      []*pack              // log packs, newest first, then data packs
+	left       []weak.Pointer[pack] // those no longer in packs, whose files a reader may still read: see leave
+	ready      bool                 // packs were listed, and what a look-up needs of them is known
+	thorough   bool                 // data packs were walked too, where no index covers them
+	generation uint64               // when packs were listed
+	distrusted bool                 // damage was found: the generation was bumped
+	bad        map[oid.ID]bool      // objects that were found damaged: they are stored again when they come by
 }
 
 const tmpSuffix = ".tmp"
@@ -71,11 +73,7 @@ func Open(o Options) (*Store, error) {
 		o.Now = time.Now
 	}
 	if o.Random == nil {
-		o.Random = func() uint64 {
-			var b [8]byte
-			rand.Read(b[:]) // never fails
-			return binary.LittleEndian.Uint64(b[:])
-		}
+		o.Random = randomName
 	}
 	s := &Store{o: o, fs: o.FS, mirrorDir: o.Mirror, limits: defaultLimits}
 	info, err := s.fs.Lstat(o.Dir)
@@ -91,6 +89,12 @@ func Open(o Options) (*Store, error) {
 		}
 	}
 	return s, nil
+}
+
+func randomName() uint64 {
+	var b [8]byte
+	rand.Read(b[:]) // never fails
+	return binary.LittleEndian.Uint64(b[:])
 }
 
 // makeDir creates a directory of the store, and its parents: all of them are
@@ -131,8 +135,30 @@ func (s *Store) forget() error {
 	for _, p := range s.packs {
 		errs = append(errs, p.close())
 	}
-	s.packs, s.ready, s.thorough = nil, false, false
+	for _, at := range s.left {
+		if p := at.Value(); p != nil {
+			errs = append(errs, p.closeFile())
+		}
+	}
+	s.packs, s.left, s.ready, s.thorough = nil, nil, false, false
 	return errors.Join(errs...)
+}
+
+// leave lets go of a pack that is no longer listed. Its file stays open, because a reader that found a place in it may be
+// reading: the garbage collector closes it after the last reader, and Close closes what is left. The caller holds mu.
+func (s *Store) leave(p *pack) {
+	p.index.close()
+	s.left = append(s.left, weak.Make(p))
+}
+
+// leaveAll lets go of all that is known of the packs, and of their objects: they are listed anew. The caller holds mu.
+func (s *Store) leaveAll() {
+	s.left = slices.DeleteFunc(s.left, func(at weak.Pointer[pack]) bool { return at.Value() == nil })
+	for _, p := range s.packs {
+		s.leave(p)
+	}
+	s.packs, s.ready, s.thorough = nil, false, false
+	s.cache.clear()
 }
 
 // list brings packs up to date with the directory. The caller holds mu.
@@ -155,8 +181,7 @@ func (s *Store) list() error {
 		s.packs = append(s.packs, p)
 	}
 	for _, p := range known {
-		// Its file stays open: a reader that found a place in it may be reading.
-		p.index.close()
+		s.leave(p)
 	}
 	return nil
 }

@@ -3,6 +3,7 @@ package cas
 import (
 	"bytes"
 	"fmt"
+	"sync"
 
 	"github.com/rewind-cli/rewind/cas/oid"
 
@@ -16,7 +17,6 @@ type Writer struct {
 	size   int // of a block
 	whole  *stagedBlock
 	deltas *stagedBlock
-	enc    *zstd.Encoder
 	buf    []byte // for what is compressed
 	delta  []byte // for the delta being made
 	base   []byte // for its base
@@ -228,7 +228,13 @@ const minDeltaZip = 16 << 10
 func (w *Writer) encode(entries []entry, body []byte, raw bool) []byte {
 	table := 2 + len(entries)*40 + 16
 	if !raw && len(body) >= minZstdRun {
-		w.buf = w.encoder().EncodeAll(body, w.buf[:0])
+		pool := encoders
+		if w.b.dense {
+			pool = denseEncoders
+		}
+		enc := pool.Get().(*zstd.Encoder)
+		w.buf = enc.EncodeAll(body, w.buf[:0])
+		pool.Put(enc)
 		// What saves less than a 32nd is not worth decompressing.
 		if len(w.buf) < len(body)-len(body)/32 && (len(body) > checkedSize || w.decodes(body)) {
 			return appendBlock(make([]byte, 0, table+len(w.buf)), codecZstd, entries, w.buf)
@@ -252,21 +258,18 @@ func (w *Writer) decodes(body []byte) bool {
 	return err == nil && bytes.Equal(again, body)
 }
 
-func (w *Writer) encoder() *zstd.Encoder {
-	if w.enc != nil {
-		return w.enc
-	}
-	level, window := zstd.SpeedFastest, windowFor(blockSize)
-	if w.b.dense {
-		level, window = denseLevel, windowFor(denseBlockSize)
-	}
-	enc, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(level), zstd.WithEncoderConcurrency(1),
-		zstd.WithEncoderCRC(false), zstd.WithLowerEncoderMem(true), zstd.WithWindowSize(window))
-	if err != nil {
-		panic(err) // the options are constants
-	}
-	w.enc = enc
-	return enc
+// Encoders of blocks are kept, because making one clears up to 5 MB of tables.
+var encoders, denseEncoders = encoderPool(zstd.SpeedFastest, blockSize), encoderPool(denseLevel, denseBlockSize)
+
+func encoderPool(level zstd.EncoderLevel, size int) *sync.Pool { // of *zstd.Encoder
+	return &sync.Pool{New: func() any {
+		enc, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(level), zstd.WithEncoderConcurrency(1),
+			zstd.WithEncoderCRC(false), zstd.WithLowerEncoderMem(true), zstd.WithWindowSize(windowFor(size)))
+		if err != nil {
+			panic(err) // the options are constants
+		}
+		return enc
+	}}
 }
 
 // Flush hands the writer's open blocks to the batch. Commit wants all writers flushed.

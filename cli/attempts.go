@@ -21,15 +21,16 @@ func newAttempts() *command {
 		name:  "attempts",
 		usage: "[prompt]",
 		short: "show what came of a prompt each time it was tried",
-		long: "Shows the attempts at one prompt: that prompt, and each that was typed at the same place\n" +
-			"after a restore to before it, in a fork of the session, or after going back in the agent\n" +
-			"itself. Each line has where the attempt ended (the state that the next restore left\n" +
-			"behind, or its newest checkpoint, or now), and what it changed against the checkpoint\n" +
-			"of the first one's prompt; what only you or other sessions changed meanwhile is not\n" +
-			"counted. * is the attempt that the tree stands at.\n" +
-			"<prompt> is a checkpoint: a prompt's, or one of its turn; without it, the newest prompt\n" +
-			"with more than one attempt is meant. Where there is none, that is said, with exit code 0.\n" +
-			"attempt~N names the end of the N-th of that newest one, wherever a checkpoint is named.",
+		long: "Shows the attempts at one prompt: that prompt, and each prompt that was typed at the same\n" +
+			"place after a restore to before it, in a fork of the session, or after going back in the\n" +
+			"agent itself. Each line has the end of the attempt (the state before the next restore,\n" +
+			"its newest checkpoint, or now) and what the attempt changed since the checkpoint of the\n" +
+			"first prompt. Changes that only you or other sessions made are not counted. * marks the\n" +
+			"attempt that the project's files are from.\n" +
+			"<prompt> is the checkpoint of a prompt, or one of its turn. The default is the newest\n" +
+			"prompt with more than one attempt; if there is none, the command says so and ends with 0.\n" +
+			"attempt~N names the end of the N-th attempt at that newest prompt, wherever a checkpoint\n" +
+			"can be named.",
 		examples: []example{
 			{"rewind attempts", "the newest prompt that was tried more than once"},
 			{"rewind attempts prompt~3", "the attempts at the third-last prompt"},
@@ -188,7 +189,7 @@ func (v *attemptsPrinter) print(ctx context.Context) error {
 			o.summary("%s", o.color.Paint(screen.Dim, "(n): n more that only you or other sessions changed meanwhile; they are not counted."))
 		}
 		if v.f.At == 0 {
-			text := "The tree stands at none of them."
+			text := "The project's files are from none of them."
 			if v.present != nil && v.present.Root == v.f.Base.Root {
 				text = "The tree is as it was before the prompt."
 			}

@@ -26,20 +26,19 @@ func newBisect() *command {
 		name:  "bisect",
 		usage: "[--good CKPT] [--bad CKPT] [--keep] (--run CMD | -- CMD args…)",
 		short: "find the checkpoint at which a command begins to fail",
-		long: "Runs the command in a scratch copy of the project, which is moved from state to state, and\n" +
-			"finds the first checkpoint at which it fails: 10,000 checkpoints take about 16 runs. The\n" +
-			"working tree is not touched. States are in the order in which they were saved, across\n" +
-			"forks and restores; neighbours with the same files count once. Without --good the search\n" +
-			"begins at the oldest checkpoint, without --bad it ends at the working tree. Both ends are\n" +
-			"tried first.\n" +
-			"The command runs in the scratch copy of the working directory. Exit code 0 is good, 125\n" +
-			"skips the state, up to 127 is bad, anything above ends the search. What it builds stays\n" +
-			"there between the runs, but captured paths are exact each time; what is not captured, such\n" +
-			"as .git or node_modules, is not there: $REWIND_BISECT_PROJECT is the project's directory.\n" +
-			"$REWIND_BISECT_CHECKPOINT is the id of the checkpoint, or now.\n" +
-			"While it runs, saves and restores work as ever, but nothing is removed from the\n" +
-			"store: what\n" +
-			"gc and forget leave behind goes with the next gc, once it has ended.",
+		long: "Runs the command in a scratch copy of the project and finds the first checkpoint at which\n" +
+			"it fails. 10,000 checkpoints take about 16 runs. Your working tree is not touched. States\n" +
+			"are tried in the order in which they were saved, across forks and restores; neighbours\n" +
+			"with the same files count once. The search begins at the oldest checkpoint, or at --good,\n" +
+			"and ends at the working tree, or at --bad. Both ends are tried first.\n" +
+			"The command runs in the scratch copy of your working directory. Exit code 0 means good,\n" +
+			"125 skips the state, any other code up to 127 means bad, and a higher one ends the\n" +
+			"search. Captured paths are exact in each run, and other files that the command makes\n" +
+			"there stay. Paths that are not captured, such as .git or node_modules, are missing.\n" +
+			"$REWIND_BISECT_PROJECT is the project's directory, and $REWIND_BISECT_CHECKPOINT is the\n" +
+			"id of the checkpoint, or now.\n" +
+			"Saves and restores work meanwhile. Nothing is removed from the store until the search has\n" +
+			"ended.",
 		examples: []example{
 			{"rewind bisect --run 'go test ./...'", "from the oldest checkpoint to now"},
 			{"rewind bisect --good v1 --run 'npm ci && npm test'", "from a state that was fine"},
@@ -146,7 +145,7 @@ func (b *bisecting) search(ctx context.Context) (bisectView, error) {
 		case err != nil:
 			return v, err
 		case got == bisect.Skip:
-			return v, fmt.Errorf("the command cannot tell (exit code 125) at %s, which is an end of the search", b.name(end.state))
+			return v, fmt.Errorf("the command skips %s (exit code 125), which is an end of the search", b.name(end.state))
 		case got != end.want:
 			v.Result = end.outcome
 			return v, nil

@@ -79,9 +79,9 @@ func (b *bisecting) report(v bisectView) error {
 	case "good":
 		none = &notFoundError{"the command succeeds at " + b.name(last) + " too: there is nothing to find", "choose a later end with --bad, or a command that fails there"}
 	case "bad":
-		none = &notFoundError{"the command fails at " + b.name(0) + " already", "choose an end at which it succeeds with --good; a command may need what is not captured, such as node_modules"}
+		none = &notFoundError{"the command fails at " + b.name(0) + " already", "choose a state at which it succeeds with --good; the command may need paths that are not captured, such as node_modules"}
 	case "skipped":
-		none = &notFoundError{"only states are left at which the command cannot tell", "the first that fails is one of those listed"}
+		none = &notFoundError{"only states are left that the command skips", "the first that fails is one of those listed"}
 	}
 	if o.json {
 		if err := o.document(v); err != nil {

@@ -25,14 +25,14 @@ func newBlame() *command {
 		name:  "blame",
 		usage: "FILE [--at CKPT] [-L FROM,TO] [--no-follow] [--precious] [--glob]",
 		short: "show who brought each line of a file",
-		long: "Shows each line of a file with the checkpoint in which it is seen first, how old it is,\n" +
-			"and who brought it: an agent's tool call with the prompt that it was made for, an\n" +
-			"operation such as restore, or you. Where others could have made it too, it has a ?.\n" +
-			"now is what no checkpoint has yet; a line without a name was there in the oldest\n" +
-			"checkpoint. At a terminal, lines that came together are told of once. Lines that came back\n" +
-			"with a restore are as old as they were. Renames are followed backwards.\n" +
-			"A path that exists, on disk or in any checkpoint, is taken literally; any other is a\n" +
-			"glob that must match one path.",
+		long: "Shows each line of a file with the first checkpoint that has it, its age, and who wrote\n" +
+			"it: an agent's tool call with its prompt, an operation such as restore, or you. A ? means\n" +
+			"that others could have written it, too. now marks lines that no checkpoint has yet. A\n" +
+			"line without a name was already in the oldest checkpoint. At a terminal, neighbouring\n" +
+			"lines with the same origin are named once. Lines that a restore brought back keep their\n" +
+			"age and owner. Renames are followed backwards.\n" +
+			"A path that exists, on disk or in any checkpoint, is taken literally. Any other is a glob\n" +
+			"that must match one path.",
 		examples: []example{
 			{"rewind blame src/main.go", "the file as it is now"},
 			{"rewind blame -L 40,60 src/main.go", "these lines; 40,+20 are 20 of them, 40, is to the end"},
@@ -123,7 +123,7 @@ func (c *call) notBlamed(err error, at bool) error {
 			when = "was not there then"
 		}
 		if not.Last != nil {
-			return say("%q "+when, "rewind blame --at "+lastName(not.Last)+" "+path+" shows it as it was before it went")
+			return say("%q "+when, "rewind blame --at "+lastName(not.Last)+" "+path+" shows it as it was before it was deleted")
 		}
 		return say("%q "+when, history)
 	case engine.BlameDirectory:
@@ -133,7 +133,7 @@ func (c *call) notBlamed(err error, at bool) error {
 	case engine.BlamePrecious:
 		return say("%q is precious: its content is not shown", "rewind blame --precious "+path+" shows it")
 	case engine.BlameLarge:
-		return say("%q is too large to be told by lines", history)
+		return say("%q is too large to be split into lines", history)
 	}
 	return say("%q is no text", history)
 }

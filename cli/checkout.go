@@ -20,10 +20,10 @@ func newCheckout() *command {
 			"an old state beside the current one. The project stays as it is. The directory is created;\n" +
 			"one that is there must be empty, and inside the project only an ignored one is allowed.\n" +
 			"Files that have not changed since share their blocks with the project's where the file\n" +
-			"system can. Modes, symlinks and empty directories are exact; what is not captured, such as\n" +
-			".git or node_modules, is not there. Precious files (ignored by git but captured, such as\n" +
-			".env) are included, since an old state mostly needs them to run. Use rewind export for a\n" +
-			"copy to hand on. If a checkout is interrupted, the same command completes it.\n" + aboutPaths,
+			"system can. Modes, symlinks and empty directories are exact. Paths that are not captured,\n" +
+			"such as .git or node_modules, are missing. Precious files (ignored by git but captured,\n" +
+			"such as .env) are included, since an old state mostly needs them to run. Use rewind\n" +
+			"export for a copy to hand on. If a checkout is interrupted, the same command completes it.\n" + aboutPaths,
 		examples: []example{
 			{"rewind checkout 3 /tmp/before", "the whole project as it was"},
 			{"rewind checkout v1 ../old -- src", "one directory of it"},

@@ -105,21 +105,6 @@ func lookup(name string) *command {
 	return nil
 }
 
-// unknownCommand is the error for a word that is no command, with the nearest one that is.
-func unknownCommand(name string) error {
-	names := []string{"jump"}
-	for _, e := range entries() {
-		if !e.hidden {
-			names = append(names, e.name)
-		}
-	}
-	hint := "rewind help"
-	if near := nearest(name, names); near != "" {
-		hint = "rewind " + near
-	}
-	return &usageError{msg: "unknown command " + quote(name), hint: hint}
-}
-
 // nearest is the name that was probably meant, "" where none is near.
 func nearest(name string, names []string) string {
 	best, bestDist := "", 0

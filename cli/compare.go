@@ -30,14 +30,13 @@ func newCompare() *command {
 		name:  "compare",
 		usage: "<a> [<b>] [--base CKPT] [--stat|-p] [-U N] [-w] [--no-renames] [--precious] [--glob] [-- path…]",
 		short: "compare two attempts with what they have in common",
-		long: "Shows what two states changed since the nearest one that they have in common: the paths\n" +
-			"that only <a> changed, those that only <b> did (default: now, the working tree), those\n" +
-			"that both changed in the same way, and those that differ, with the lines of each.\n" +
-			"A state is an attempt, attempt~N as rewind attempts shows them, or any checkpoint, or now.\n" +
-			"The base of two attempts at a prompt is the checkpoint of that prompt. That of any other\n" +
-			"two is the newest checkpoint that both came from, where a restore goes on from what it\n" +
-			"went to; where one came from the other, that is the older of them, and --base names\n" +
-			"another. A renamed file counts under its old name.\n" + aboutPaths,
+		long: "Shows what two states changed since the nearest state that they have in common: the paths\n" +
+			"that only <a> changed, those that only <b> changed (default: now, the working tree),\n" +
+			"those that both changed in the same way, and those that differ, with the number of lines.\n" +
+			"A state is an attempt (attempt~N, as rewind attempts shows them), any checkpoint, or now.\n" +
+			"The base of two attempts at a prompt is the checkpoint of that prompt. The base of other\n" +
+			"states is the newest checkpoint from which both came; if one came from the other, it is\n" +
+			"the older one. --base names another. A renamed file counts under its old name.\n" + aboutPaths,
 		examples: []example{
 			{"rewind compare attempt~1 attempt~2", "two attempts at the newest prompt that has several"},
 			{"rewind compare attempt~1", "the first one with the tree as it is"},
@@ -198,7 +197,7 @@ func (v *comparePrinter) findBase(ctx context.Context) error {
 		return err
 	}
 	if b == nil {
-		return &hintedError{&project.NoCheckpointError{Spec: "base", Reason: "nothing tells what the two have in common"}, "name one with --base"}
+		return &hintedError{&project.NoCheckpointError{Spec: "base", Reason: "no checkpoint is known that the two have in common"}, "name one with --base"}
 	}
 	v.base, v.linear, v.fork = &b.Checkpoint, b.Linear, b.Fork
 	v.a.attempt, v.b.attempt = b.A, b.B

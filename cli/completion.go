@@ -222,7 +222,7 @@ func settingChoices(key string, emit func(value, text string)) {
 // completeArg offers what the command takes as its n-th argument.
 func completeArg(ctx context.Context, w partialWords, env account.Env, emit func(value, text string)) {
 	cmd, n := w.cmd, len(w.args)
-	wants := map[string]int{"show": 1, "diff": 2, "compare": 2, "attempts": 1, "restore": 1, "cat": 1, "ls": 1, "export": 1, "checkout": 1, "pin": 1, "unpin": 1, "rename": 1}
+	wants := map[string]int{"show": 1, "ui": 1, "diff": 2, "compare": 2, "attempts": 1, "restore": 1, "cat": 1, "ls": 1, "export": 1, "checkout": 1, "pin": 1, "unpin": 1, "rename": 1}
 	switch {
 	case cmd.name == "revert" && n == 0:
 		completePrompts(ctx, w.root, w.session, env, emit)

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 
@@ -10,20 +11,14 @@ import (
 	"github.com/rewind-cli/rewind/engine/settings"
 )
 
-// printSettingsTable shows all settings. For a pipe each is one line, whatever its
-// length; at a terminal long lists go on below, sizes have units, and the files that
-// values come from are named once, at the end.
+// settingLines is how many lines of a terminal a value may take in the table of all settings.
+const settingLines = 2
+
+// printSettingsTable shows all settings, sizes with units. In a pipe each setting is one
+// line, whatever its length; at a terminal a long list is cut after settingLines. The files
+// that values come from are named at the end.
 func (c *call) printSettingsTable(set *settings.Settings, projectFile string) {
 	o := c.out
-	if o.width() == 0 {
-		t := screen.Table{Columns: []screen.Column{{Title: "KEY"}, {Title: "VALUE"}, {Title: "FROM"}}}
-		for _, s := range set.Values() {
-			s = c.inForce(s)
-			t.Rows = append(t.Rows, []string{s.Key, escape(settingText(s.Value)), escape(originText(s.Origin))})
-		}
-		t.Write(o.color, func(s string) { o.line("%s", s) })
-		return
-	}
 	sizes := map[string]bool{}
 	for _, k := range settings.Keys() {
 		sizes[k.Name] = k.IsSize()
@@ -32,7 +27,10 @@ func (c *call) printSettingsTable(set *settings.Settings, projectFile string) {
 	for _, s := range set.Values() {
 		keyWidth, fromWidth = max(keyWidth, len(s.Key)), max(fromWidth, len(shortOrigin(s.Origin)))
 	}
-	valueWidth := max(o.width()-keyWidth-fromWidth-2*screen.Gap, screen.MinFlex)
+	valueWidth := 1 << 30
+	if o.width() > 0 {
+		valueWidth = max(o.width()-keyWidth-fromWidth-2*screen.Gap, screen.MinFlex)
+	}
 	row := func(st screen.Style, key, from, value string, fromStyle screen.Style) {
 		space := strings.Repeat(" ", screen.Gap)
 		o.line("%s%s%s%s%s", o.color.Paint(st, pad(key, keyWidth)), space, o.color.Paint(fromStyle, pad(from, fromWidth)), space, value)
@@ -45,7 +43,7 @@ func (c *call) printSettingsTable(set *settings.Settings, projectFile string) {
 		case settings.FromDefault, settings.FromTier, settings.FromStore:
 			st = screen.Dim
 		}
-		for i, l := range wrapWords(readable(s.Value, sizes[s.Key]), valueWidth) {
+		for i, l := range cutLines(readable(s.Value, sizes[s.Key]), valueWidth, "rewind config "+s.Key) {
 			if i == 0 {
 				row(screen.Cyan, s.Key, source, l, st)
 			} else {
@@ -122,4 +120,18 @@ func wrapWords(words []string, width int) []string {
 		line += w
 	}
 	return append(lines, line)
+}
+
+// cutLines is wrapWords with at most settingLines lines: what does not fit is counted, and
+// the command that shows it named, on one more.
+func cutLines(words []string, width int, all string) []string {
+	lines := wrapWords(words, width)
+	if len(lines) <= settingLines+1 {
+		return lines
+	}
+	shown := len(words)
+	for len(wrapWords(words[:shown], width)) > settingLines {
+		shown--
+	}
+	return append(lines[:settingLines:settingLines], fmt.Sprintf("and %d more: %s", len(words)-shown, all))
 }

@@ -74,8 +74,8 @@ func newDiff() *command {
 		short: "compare checkpoints, or one with the working tree",
 		long: "Prints the differences from <a> (default: last) to <b>, or to the working tree if <b> is\n" +
 			"omitted, in git's format: git apply and patch -p1 take them. Renames and copies are found\n" +
-			"by content. What git has no form for (directories, permissions other than x) stands in\n" +
-			"lines that begin with #, which both pass over. At a terminal it goes through\n" +
+			"by content. Directories and permissions other than x, for which git has no format, are in\n" +
+			"lines that begin with #, which both ignore. At a terminal it goes through\n" +
 			"$REWIND_PAGER, else $PAGER, else less.\n" + aboutPaths,
 		examples: []example{
 			{"rewind diff", "what changed since the last checkpoint"},

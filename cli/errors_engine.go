@@ -11,6 +11,7 @@ import (
 	"github.com/rewind-cli/rewind/engine/attempts"
 	"github.com/rewind-cli/rewind/engine/conversation"
 	"github.com/rewind-cli/rewind/engine/gitprogram"
+	"github.com/rewind-cli/rewind/engine/maintain"
 	"github.com/rewind-cli/rewind/engine/project"
 	restorer "github.com/rewind-cli/rewind/engine/restore"
 	"github.com/rewind-cli/rewind/engine/settings"
@@ -184,6 +185,7 @@ func explainHeld(err error, f *failure) bool {
 	var (
 		busy      *account.BusyError
 		diskFull  *project.DiskFullError
+		noSpace   *maintain.NoSpaceError
 		wouldLose *project.RefusedError
 		otherPlan *engine.PlanChangedError
 		changing  *settings.BusyError
@@ -220,6 +222,10 @@ func explainHeld(err error, f *failure) bool {
 		f.code = exitBusy
 	case errors.As(err, &busy):
 		f.code, f.hint = exitBusy, "try again when the other rewind has finished"
+	case errors.As(err, &noSpace):
+		f.message = strings.Replace(f.message, noSpace.Error(), "nothing was removed: what is kept has to be written to new files first, which takes "+
+			formatSize(noSpace.Need)+", and only "+formatSize(noSpace.Free)+" are free on the disk", 1)
+		f.hint = "free some space elsewhere, then run the command again; rewind stores rm --gone removes the stores of deleted projects"
 	case errors.As(err, &diskFull):
 		f.message = strings.Replace(f.message, diskFull.Error(), fmt.Sprintf("only %s free on the disk, less than minFreeDisk (%s)",
 			formatSize(diskFull.Free), formatSize(diskFull.Floor)), 1)
@@ -319,7 +325,7 @@ func explainRest(err error, f *failure) bool {
 			f.warnings = append(f.warnings, s.Path+": "+s.Reason)
 		}
 	case errors.Is(err, syscall.ENOSPC):
-		f.message, f.hint = "no space left on the disk: "+err.Error(), "rewind gc"
+		f.message, f.hint = "no space left on the disk: "+err.Error(), "free some space, then run the command again; rewind stores rm --gone and rewind gc remove history"
 	default:
 		return false
 	}

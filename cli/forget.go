@@ -2,9 +2,11 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"regexp"
+	"slices"
 
 	"github.com/spf13/pflag"
 
@@ -13,80 +15,98 @@ import (
 	"github.com/rewind-cli/rewind/engine/maintain"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/stores"
+	"github.com/rewind-cli/rewind/manifest"
 )
 
 func newForget() *command {
-	var yes, glob, isRegexp bool
-	var text string
+	var f forgetFlags
+	var glob bool
+	var chosen string
 	return &command{
 		name:  "forget",
-		usage: "[--yes] [--glob] -- path… | --text PATTERN [--regexp] [--yes]",
-		short: "remove paths or text from all checkpoints, permanently",
+		usage: "-- path… | --text PATTERN [--regexp] | --checkpoint CKPT [--dry-run] [--yes] [--glob]",
+		short: "remove paths, text or a checkpoint from the history, permanently",
 		long: "Removes paths, such as a file with a password, from every checkpoint and every operation.\n" +
 			"This cannot be undone. None of their content stays in the store or its mirror, unless the\n" +
-			"same content is also stored under another path: forget then says where. The files in the\n" +
-			"working tree are kept, also when an old checkpoint is restored. While another process\n" +
-			"reads the store, the last step has to wait: it is done later (exit code 3), and rewind\n" +
-			"status says so until then. Without a terminal, --yes is required.\n" +
+			"same content is also stored under another path: forget then says where. Their lines are\n" +
+			"redacted in the stored conversations, too, as in the input of the tool that wrote the\n" +
+			"file. The files in the working tree are kept, also when an old checkpoint is restored.\n" +
+			"While another process reads the store, the last step has to wait: it is done later (exit\n" +
+			"code 3), and rewind status says so until then. Without a terminal, --yes is required.\n" +
 			"Other stores of this account with the same origin (copies of the project, or what it was\n" +
 			"copied from, even if deleted) are listed if they may still hold it, with the command to\n" +
 			"run (exit code 3).\n" +
 			"--text redacts a text in the stored conversations: transcripts, tool output, prompts,\n" +
-			"descriptions. The text is literal, or a regular expression with --regexp. The agents' own\n" +
-			"files are not changed: those that still contain it are listed, and whatever an agent\n" +
-			"writes from them later is captured again.\n" + aboutPaths,
+			"descriptions. Names of checkpoints and of branches that contain it are removed; such a\n" +
+			"checkpoint is pinned instead. The text is literal, or a regular expression with --regexp.\n" +
+			"The agents' own files are not changed: those that still contain it are listed, and\n" +
+			"whatever an agent writes from them later is captured again.\n" +
+			"--checkpoint removes one checkpoint, and everything that only this one contains.\n" + aboutPaths,
 		examples: []example{
 			{"rewind forget -- .env", "one file"},
 			{"rewind forget --yes -- 'secrets/**'", "a glob, without asking"},
+			{"rewind forget --dry-run --text hunter2", "what would be redacted"},
+			{"rewind forget --checkpoint 3", "one checkpoint"},
 		},
-		exits: []int{exitPartial, exitBusy, exitDamaged, exitRefused},
+		exits: []int{exitPartial, exitNotFound, exitBusy, exitDamaged, exitRefused},
 		paths: true,
-		flags: func(f *pflag.FlagSet) {
-			f.BoolVarP(&yes, "yes", "y", false, "do not ask; required without a terminal")
-			globFlag(f, &glob)
-			f.StringVar(&text, "text", "", "redact this `pattern` in conversations")
-			f.BoolVar(&isRegexp, "regexp", false, "the text is a regular expression (RE2)")
+		flags: func(fs *pflag.FlagSet) {
+			fs.BoolVarP(&f.yes, "yes", "y", false, "do not ask; required without a terminal")
+			fs.BoolVarP(&f.dryRun, "dry-run", "n", false, "print what would be removed, and remove nothing")
+			globFlag(fs, &glob)
+			fs.StringVar(&f.text, "text", "", "redact this `pattern` in conversations")
+			fs.BoolVar(&f.isRegexp, "regexp", false, "the text is a regular expression (RE2)")
+			fs.StringVar(&chosen, "checkpoint", "", "remove this `checkpoint`")
 		},
 		run: func(ctx context.Context, c *call) error {
+			paths := len(c.paths) > 0 || glob
 			switch {
-			case isRegexp && text == "":
+			case f.isRegexp && f.text == "":
 				return usagef("--regexp needs --text")
-			case text != "" && (len(c.paths) > 0 || glob):
+			case f.text != "" && paths:
 				return usagef("--text takes no paths")
-			case text != "":
-				return forgetText(ctx, c, text, isRegexp, yes)
+			case c.flags.Changed("checkpoint") && (paths || f.text != ""):
+				return usagef("--checkpoint takes neither paths nor --text")
+			case c.flags.Changed("checkpoint"):
+				return forgetCheckpoint(ctx, c, f, chosen)
+			case f.text != "":
+				return forgetText(ctx, c, f)
 			case len(c.paths) == 0:
 				return &usageError{msg: "too few arguments", hint: "rewind forget -- path…"}
 			}
-			p, err := c.open(ctx)
-			if err != nil {
-				return err
-			}
-			paths, err := c.patterns(ctx, p, c.paths, glob)
-			if err != nil {
-				return err
-			}
-			if len(paths) == 0 {
-				return &usageError{msg: "the whole project cannot be forgotten", hint: "rewind gc --keep 1 keeps the newest checkpoint only"}
-			}
-			question := fmt.Sprintf("This removes %s from every checkpoint and cannot be undone. Continue?", plural(len(paths), "path", "paths"))
-			if err := mayForget(c, yes, question); err != nil {
-				return err
-			}
-			done, err := maintain.Forget(ctx, p, paths)
-			engine.WriteHistory(ctx, p)
-			if err != nil {
-				return err
-			}
-			c.out.endProgress()
-			return printForgotten(c, done)
+			return forgetPaths(ctx, c, f, glob)
 		},
 	}
 }
 
-func forgetText(ctx context.Context, c *call, text string, isRegexp, yes bool) error {
-	if isRegexp {
-		if _, err := regexp.Compile(text); err != nil {
+type forgetFlags struct {
+	yes, dryRun, isRegexp bool
+	text                  string
+}
+
+func forgetPaths(ctx context.Context, c *call, f forgetFlags, glob bool) error {
+	p, err := c.open(ctx)
+	if err != nil {
+		return err
+	}
+	paths, err := c.patterns(ctx, p, c.paths, glob)
+	if err != nil {
+		return err
+	}
+	if len(paths) == 0 {
+		return &usageError{msg: "the whole project cannot be forgotten", hint: "rewind gc --keep 1 keeps the newest checkpoint only"}
+	}
+	question := fmt.Sprintf("This removes %s from every checkpoint and cannot be undone. Continue?", plural(len(paths), "path", "paths"))
+	if err := mayForget(c, f, question); err != nil {
+		return err
+	}
+	done, err := maintain.Forget(ctx, p, paths, f.dryRun)
+	return f.print(ctx, c, p, done, err, func() { printPaths(c, done) })
+}
+
+func forgetText(ctx context.Context, c *call, f forgetFlags) error {
+	if f.isRegexp {
+		if _, err := regexp.Compile(f.text); err != nil {
 			return usagef("%v", err)
 		}
 	}
@@ -94,45 +114,101 @@ func forgetText(ctx context.Context, c *call, text string, isRegexp, yes bool) e
 	if err != nil {
 		return err
 	}
-	if err := mayForget(c, yes, "This redacts the text in every stored conversation and cannot be undone. Continue?"); err != nil {
+	if err := mayForget(c, f, "This redacts the text in every stored conversation and cannot be undone. Continue?"); err != nil {
 		return err
 	}
-	done, err := maintain.ForgetText(ctx, p, text, isRegexp)
-	engine.WriteHistory(ctx, p)
+	done, err := maintain.ForgetText(ctx, p, f.text, f.isRegexp, f.dryRun)
+	return f.print(ctx, c, p, done, err, func() {
+		verb := "Redacted"
+		if f.dryRun {
+			verb = "Would redact"
+		}
+		if done.Texts == 0 {
+			c.out.summary("No stored conversation contains it.")
+		} else {
+			c.out.summary("%s %s in %s.", verb, plural(done.Texts, "occurrence", "occurrences"), plural(done.Checkpoints, "checkpoint", "checkpoints"))
+		}
+		c.out.hint("the captured files were not searched: rewind grep finds those that contain it, and rewind forget -- path… removes them")
+	})
+}
+
+// forgetCheckpoint removes one checkpoint and leaves no byte of what it alone has.
+func forgetCheckpoint(ctx context.Context, c *call, f forgetFlags, spec string) error {
+	p, err := c.open(ctx)
+	if err != nil {
+		return err
+	}
+	chosen, err := c.resolve(ctx, p, spec)
+	if err != nil {
+		return err
+	}
+	if err := mayForget(c, f, "This removes checkpoint "+named(c.out, chosen)+" and cannot be undone. Continue?"); err != nil {
+		return err
+	}
+	done, err := maintain.ForgetCheckpoint(ctx, p, chosen.ID, f.dryRun)
+	return f.print(ctx, c, p, done, err, func() {
+		removed, freed := "Removed", fmt.Sprintf(", freed %s", formatSize(done.Freed))
+		if f.dryRun {
+			removed, freed = "Would remove", ""
+		}
+		c.out.summary("%s checkpoint %s%s.", removed, named(c.out, chosen), freed)
+		if done.Shared > 0 {
+			c.out.summary("%s of it %s also in other checkpoints or operations, and %s there.", plural(done.Shared, "file", "files"), isAre(done.Shared), staysOrStay(done.Shared))
+		}
+	})
+}
+
+func staysOrStay(n int) string {
+	if n == 1 {
+		return "stays"
+	}
+	return "stay"
+}
+
+// print says what was forgotten, and where it is still.
+func (f forgetFlags) print(ctx context.Context, c *call, p *project.Project, done *maintain.Forgotten, err error, text func()) error {
+	if !f.dryRun {
+		engine.WriteHistory(ctx, p)
+	}
 	if err != nil {
 		return err
 	}
 	c.out.endProgress()
 	if c.json {
-		if err := c.out.document(viewForgotten(done)); err != nil {
-			return err
-		}
-		return leftOfForget(c, done)
-	}
-	if done.Texts == 0 {
-		c.out.summary("No stored conversation contains it.")
+		err = c.out.document(viewForgotten(done))
 	} else {
-		c.out.summary("Redacted %s in %s.", plural(done.Texts, "occurrence", "occurrences"), plural(done.Checkpoints, "checkpoint", "checkpoints"))
+		text()
+		printStill(c, done)
 	}
+	if err != nil {
+		return err
+	}
+	return leftOfForget(c, done)
+}
+
+// printStill names the files outside of the store that hold it.
+func printStill(c *call, done *maintain.Forgotten) {
 	for _, file := range firstN(done.Still, maxNamed) {
 		whose := "the agent's own file"
-		if filepath.Base(file) == project.OlderTranscript {
+		switch {
+		case slices.Contains(done.Forks, file):
+			whose = "a forked conversation, which a restore created for the agent,"
+		case filepath.Base(file) == project.OlderTranscript:
 			whose = "a checkpoint of the older rewind"
 		}
 		c.out.warn("%s still contains it: %s", whose, escape(file))
 	}
 	if n := len(done.Still) - maxNamed; n > 0 {
-		c.out.warn("and %d more, all of them with --json", n)
+		c.out.warn("and %d more; --json lists all", n)
 	}
 	if len(done.Still) > 0 {
-		c.out.hint("remove it there too, or it is captured again when the agent rewrites the file")
+		c.out.hint("rewind does not change agents' files: remove it there too, or it is captured again when the agent rewrites the file")
 	}
-	return leftOfForget(c, done)
 }
 
 // mayForget asks, for it cannot be undone; where nobody can be asked, --yes has to say it.
-func mayForget(c *call, yes bool, question string) error {
-	if yes {
+func mayForget(c *call, f forgetFlags, question string) error {
+	if f.yes || f.dryRun {
 		return nil
 	}
 	if !c.out.interactive() {
@@ -145,21 +221,21 @@ func mayForget(c *call, yes bool, question string) error {
 	return err
 }
 
-func printForgotten(c *call, done *maintain.Forgotten) error {
-	if c.json {
-		if err := c.out.document(viewForgotten(done)); err != nil {
-			return err
-		}
-		return leftOfForget(c, done)
+func printPaths(c *call, done *maintain.Forgotten) {
+	removed, freed, redacted := "Removed", ", freed "+formatSize(done.Freed), "Redacted"
+	if done.DryRun {
+		removed, freed, redacted = "Would remove", "", "Would redact"
 	}
 	if len(done.Paths) == 0 {
 		c.out.summary("No checkpoint contains it.")
 	} else {
-		c.out.summary("Removed %s from %s, freed %s.", plural(len(done.Paths), "path", "paths"),
-			plural(done.Checkpoints, "checkpoint", "checkpoints"), formatSize(done.Freed))
+		c.out.summary("%s %s from %s%s.", removed, plural(len(done.Paths), "path", "paths"), plural(done.Checkpoints, "checkpoint", "checkpoints"), freed)
 	}
 	for _, path := range done.Paths {
 		c.out.note("%s", path)
+	}
+	if done.Texts > 0 {
+		c.out.summary("%s %s of its lines in conversations.", redacted, plural(done.Texts, "occurrence", "occurrences"))
 	}
 	for _, l := range firstN(done.LivesOn, maxNamed) {
 		c.out.warn("the same content is still stored as %s, in %s", escape(l.Path), plural(l.Checkpoints, "checkpoint", "checkpoints"))
@@ -167,11 +243,33 @@ func printForgotten(c *call, done *maintain.Forgotten) error {
 	if n := len(done.LivesOn) - maxNamed; n > 0 {
 		c.out.warn("and %d more; --json lists all", n)
 	}
+	if done.Missed > 0 {
+		c.out.warn("%s of the files %s not searched for in conversations: too large, or too many", plural(done.Missed, "version", "versions"), wasWere(done.Missed))
+	}
+	if done.Mentions > 0 {
+		c.out.summary("%s in conversations %s it by name; only whole lines of the file are redacted there.", plural(done.Mentions, "entry", "entries"), mentionsOrMention(done.Mentions))
+	}
+	if done.Missed+done.Mentions > 0 {
+		c.out.hint("rewind forget --text PATTERN redacts a text in all conversations")
+	}
 	if n := len(done.Present); n > 0 {
 		c.out.warn("%s still in the working tree, and the next save will capture %s again", isOrAre(done.Present), itOrThem(n))
 		c.out.hint("to prevent that, add %s to .rewindignore, or delete %s", itOrThem(n), itOrThem(n))
 	}
-	return leftOfForget(c, done)
+}
+
+func wasWere(n int) string {
+	if n == 1 {
+		return "was"
+	}
+	return "were"
+}
+
+func mentionsOrMention(n int) string {
+	if n == 1 {
+		return "mentions"
+	}
+	return "mention"
 }
 
 func isOrAre(paths []string) string {
@@ -179,6 +277,13 @@ func isOrAre(paths []string) string {
 		return escape(paths[0]) + " is"
 	}
 	return plural(len(paths), "path", "paths") + " are"
+}
+
+func isAre(n int) string {
+	if n == 1 {
+		return "is"
+	}
+	return "are"
 }
 
 func itOrThem(n int) string {
@@ -196,7 +301,14 @@ func leftOfForget(c *call, done *maintain.Forgotten) error {
 			c.out.hint("%s", wayToForget(s))
 		}
 	}
+	if done.Elsewhere > 0 && !c.json {
+		c.out.warn("%s with the removed bytes %s also linked outside of this store and its mirror", plural(done.Elsewhere, "file", "files"), isAre(done.Elsewhere))
+		c.out.hint("another account's mirror removes them at that account's next rewind command; a copy made with hard links keeps them")
+	}
 	if done.Pending == "" {
+		if done.Elsewhere > 0 && len(done.Others) == 0 {
+			return &partlyError{errors.New("it is gone from this store, but not from files that are linked elsewhere")}
+		}
 		if len(done.Others) == 0 || !done.Found() {
 			return nil
 		}
@@ -245,6 +357,13 @@ type forgotView struct {
 	Texts       int              `json:"texts"`   // places that --text marked
 	Still       []string         `json:"still"`   // the agents' own files that hold it
 	Others      []otherStoreView `json:"other_stores"`
+	Elsewhere   int              `json:"linked_elsewhere"` // files with bytes of it that are linked outside of the store
+	Forks       []string         `json:"forks"`            // of those in still, conversations that a restore created
+	Mentions    int              `json:"mentions"`         // entries of conversations that name a path
+	Missed      int              `json:"not_searched"`     // versions of files that conversations were not searched for
+	Checkpoint  *string          `json:"checkpoint"`       // that --checkpoint removed
+	Shared      int              `json:"shared_files"`     // of that checkpoint, which others have, too
+	DryRun      bool             `json:"dry_run"`
 }
 
 // otherStoreView is a store with the same origin that may hold it.
@@ -261,7 +380,12 @@ type livesOnView struct {
 }
 
 func viewForgotten(done *maintain.Forgotten) forgotView {
-	v := forgotView{Paths: viewPaths(done.Paths), Checkpoints: done.Checkpoints, Freed: done.Freed, Pending: done.Pending != "", LivesOn: []livesOnView{}, Present: viewPaths(done.Present), Texts: done.Texts, Still: append([]string{}, done.Still...), Others: []otherStoreView{}}
+	v := forgotView{Paths: viewPaths(done.Paths), Checkpoints: done.Checkpoints, Freed: done.Freed, Pending: done.Pending != "", LivesOn: []livesOnView{}, Present: viewPaths(done.Present), Texts: done.Texts, Still: append([]string{}, done.Still...), Others: []otherStoreView{}, Elsewhere: done.Elsewhere,
+		Forks: append([]string{}, done.Forks...), Mentions: done.Mentions, Missed: done.Missed, Shared: done.Shared, DryRun: done.DryRun}
+	if done.Checkpoint != (manifest.CheckpointID{}) {
+		id := done.Checkpoint.String()
+		v.Checkpoint = &id
+	}
 	for _, s := range done.Others {
 		v.Others = append(v.Others, otherStoreView{s.ID, viewPath(s.Root).Path, string(s.State), wayToForget(s)})
 	}

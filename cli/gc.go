@@ -8,31 +8,37 @@ import (
 	"github.com/rewind-cli/rewind/engine"
 	"github.com/rewind-cli/rewind/engine/maintain"
 	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/stores"
+	"github.com/rewind-cli/rewind/manifest"
 )
 
 func newGC() *command {
 	var (
 		o            maintain.GCOptions
 		age, maxSize string
+		chosen       string
 		yes          bool
 	)
 	return &command{
 		name:  "gc",
-		usage: "[--keep N] [--max-age D] [--max-size S] [--dry-run] [--yes]",
+		usage: "[--keep N] [--max-age D] [--max-size S] [--checkpoint CKPT] [--dry-run] [--yes]",
 		short: "remove old checkpoints and free their space",
 		long: "Removes the checkpoints that the flags, or else the retention settings, no longer keep,\n" +
 			"then frees space. Pinned and named checkpoints are kept, and those that operations still\n" +
-			"need. At a terminal it asks before it removes checkpoints that the flags name.",
+			"need. At a terminal it asks before it removes checkpoints that the flags name.\n" +
+			"On a full disk it first frees the space that takes no rewriting.",
 		examples: []example{
 			{"rewind gc --dry-run", "what would be removed"},
 			{"rewind gc --max-age 30d", "remove everything older than 30 days"},
+			{"rewind gc --checkpoint 3", "remove this one"},
 			{"rewind gc --keep 100 --max-size 5GB", "keep at most 100 checkpoints and 5 GB"},
 		},
-		exits: []int{exitBusy, exitDamaged, exitRefused},
+		exits: []int{exitNotFound, exitBusy, exitDamaged, exitRefused},
 		flags: func(f *pflag.FlagSet) {
 			f.IntVar(&o.Keep, "keep", 0, "keep the newest `N` checkpoints")
 			f.StringVar(&age, "max-age", "", "keep checkpoints up to this `age`: 12h, 30d, 2w")
 			f.StringVar(&maxSize, "max-size", "", "keep the store below this `size`: 500M, 5GB, 10GiB")
+			f.StringVar(&chosen, "checkpoint", "", "remove this `checkpoint` and no other")
 			f.BoolVarP(&o.DryRun, "dry-run", "n", false, "print what would be removed, and remove nothing")
 			f.BoolVarP(&yes, "yes", "y", false, "do not ask")
 		},
@@ -44,6 +50,13 @@ func newGC() *command {
 			if err != nil {
 				return err
 			}
+			if c.flags.Changed("checkpoint") {
+				l, err := c.resolve(ctx, p, chosen)
+				if err != nil {
+					return err
+				}
+				o.Checkpoint = l.ID
+			}
 			if !yes && !o.DryRun && c.out.interactive() {
 				if err := confirmGC(ctx, c, p, o); err != nil {
 					return err
@@ -54,8 +67,15 @@ func newGC() *command {
 				return err
 			}
 			c.out.endProgress()
+			gone, err := stores.Gone(ctx, c.env, 0)
+			if err != nil {
+				return err
+			}
 			if c.json {
-				v := gcView{Removed: make([]string, len(done.Removed)), Kept: done.Kept, Freed: done.Freed, DryRun: done.DryRun}
+				v := gcView{
+					Removed: make([]string, len(done.Removed)), Kept: done.Kept, Freed: done.Freed, DryRun: done.DryRun,
+					Room: done.Room, Gone: len(gone), GoneBytes: stores.Bytes(gone),
+				}
 				for i, id := range done.Removed {
 					v.Removed[i] = id.String()
 				}
@@ -67,11 +87,15 @@ func newGC() *command {
 			}
 			c.out.summary("%s %s, kept %d, %s %s.", removed, plural(len(done.Removed), "checkpoint", "checkpoints"),
 				done.Kept, freed, formatSize(done.Freed))
+			if done.Room > 0 {
+				c.out.warn("this needs %s of free space on the disk, and there is less: nothing would be removed now", formatSize(done.Room))
+			}
 			if c.verbose || done.DryRun {
-				for _, id := range done.Removed {
-					c.out.summary("  %s", id)
+				for _, l := range done.Gone {
+					c.out.summary("  %s", named(c.out, l))
 				}
 			}
+			hintGone(c.out, gone)
 			return nil
 		},
 	}
@@ -80,7 +104,7 @@ func newGC() *command {
 // confirmGC asks before checkpoints go that the flags condemn: what the settings say was
 // agreed to when they were set.
 func confirmGC(ctx context.Context, c *call, p *project.Project, o maintain.GCOptions) error {
-	if o.Keep == 0 && o.MaxAge == 0 && o.MaxSize == 0 {
+	if o.Keep == 0 && o.MaxAge == 0 && o.MaxSize == 0 && o.Checkpoint == (manifest.CheckpointID{}) {
 		return nil
 	}
 	o.DryRun = true
@@ -97,6 +121,9 @@ func confirmGC(ctx context.Context, c *call, p *project.Project, o maintain.GCOp
 }
 
 func gcArgs(c *call, o *maintain.GCOptions, age, maxSize string) (err error) {
+	if c.flags.Changed("checkpoint") && (c.flags.Changed("keep") || c.flags.Changed("max-age") || c.flags.Changed("max-size")) {
+		return usagef("--checkpoint removes one checkpoint, and takes none of --keep, --max-age and --max-size")
+	}
 	if c.flags.Changed("keep") && o.Keep < 1 {
 		return usagef("--keep must be 1 or more, not %d", o.Keep)
 	}
@@ -124,4 +151,8 @@ type gcView struct {
 	Kept    int      `json:"kept"`
 	Freed   int64    `json:"freed_bytes"`
 	DryRun  bool     `json:"dry_run"`
+	// Room is how many bytes of disk must be free for it, where less is; else 0.
+	Room      int64 `json:"needs_free_bytes"`
+	Gone      int   `json:"gone_stores"` // of deleted projects
+	GoneBytes int64 `json:"gone_bytes"`
 }

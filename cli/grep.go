@@ -26,14 +26,14 @@ func newGrep() *command {
 		usage: "PATTERN [-e PATTERN] [--first|--last|--prompts] [-l] [-i] [-F] [-w] [--precious] [--glob] [-- path…]",
 		short: "find when a text appeared in files, and when it vanished",
 		long: "Searches the contents of all checkpoints, and of the working tree, for lines that match a\n" +
-			"regular expression (RE2). Of each line, prints what brought it and what took it away, as\n" +
-			"rewind list tells it, or that it is still there. Binary files are left out; the lines of\n" +
-			"precious files are hidden without --precious. Ends with 1 if nothing matches, as grep\n" +
-			"does, and says so on stderr.\n" + aboutPaths,
+			"regular expression (RE2). For each line it prints the row of rewind list that added it\n" +
+			"and the one that removed it, or that the line is still there. Binary files are left out,\n" +
+			"and the lines of precious files are hidden without --precious. Ends with 1 if nothing\n" +
+			"matches, as grep does, and says so on stderr.\n" + aboutPaths,
 		examples: []example{
 			{"rewind grep parseZone", "when did it come, when did it go?"},
 			{"rewind grep 'TODO|FIXME' --last -- src", "the newest state that has one"},
-			{"rewind grep -F 'a[0]' --first", "a text as it stands, and where it came from"},
+			{"rewind grep -F 'a[0]' --first", "a literal text, and where it came from"},
 			{"rewind grep --prompts 'time zone'", "what was asked for"},
 			{"rewind grep -e -v", "a pattern that begins with -"},
 		},
@@ -86,7 +86,7 @@ func grep(ctx context.Context, c *call, o grepOptions) error {
 		return err
 	}
 	for _, path := range firstN(sum.Clipped, maxNamed) {
-		c.out.warn("%s: more lines match than can be told apart; the first of each version are shown", escapePath(path))
+		c.out.warn("%s: too many lines match; the first of each version are shown", escapePath(path))
 	}
 	switch {
 	case len(sum.Problems) > 0:
@@ -163,7 +163,7 @@ func explainGrep(err error, f *failure) bool {
 	)
 	switch {
 	case errors.As(err, &pattern):
-		f.code, f.hint = exitUsage, "rewind grep -F takes the text as it stands"
+		f.code, f.hint = exitUsage, "rewind grep -F takes the text literally"
 	case errors.As(err, &none):
 		f.document = false
 		if none.silent {

@@ -117,3 +117,30 @@ func TestNearest(t *testing.T) {
 		}
 	}
 }
+
+// Every hint for a word of another program names a command or a flag that exists.
+func TestMeantExists(t *testing.T) {
+	for word, words := range meant() {
+		if lookup(word) != nil {
+			t.Errorf("%q is a command itself", word)
+		}
+		name, rest, _ := strings.Cut(words, " ")
+		if name == "" || name == "--version" {
+			continue
+		}
+		command := lookup(name)
+		if command == nil {
+			t.Errorf("%q leads to %q, which is no command", word, words)
+			continue
+		}
+		flags := pflag.NewFlagSet(name, pflag.ContinueOnError)
+		if command.flags != nil {
+			command.flags(flags)
+		}
+		for _, f := range strings.Fields(rest) {
+			if long, ok := strings.CutPrefix(f, "--"); ok && flags.Lookup(long) == nil {
+				t.Errorf("%q leads to %q, which is no flag of %s", word, words, name)
+			}
+		}
+	}
+}

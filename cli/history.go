@@ -28,13 +28,12 @@ func newHistory() *command {
 		usage: "FILE [-p] [--limit N] [--no-follow] [--precious] [--glob]",
 		short: "show the checkpoints that changed a file",
 		long: "Shows what changed a file, newest first: what happened to it, and the row of rewind list\n" +
-			"that did it: the tool call, the prompt, a save, a restore. The first row, @, is what the\n" +
-			"working tree has changed since the newest checkpoint. A file that was deleted\n" +
-			"has its history too;\n" +
-			"renames are followed backwards: the same that diff shows. Of a\n" +
-			"directory, it shows the checkpoints that changed something in it.\n" +
-			"A path that exists, on disk or in any checkpoint, is taken literally; any other is a\n" +
-			"glob that must match one path.",
+			"that did it (a tool call, a prompt, a save, a restore). The first row, @, is what the\n" +
+			"working tree has changed since the newest checkpoint. Deleted files have a history, too,\n" +
+			"and renames are followed backwards. For a directory, it shows the checkpoints that\n" +
+			"changed something below it.\n" +
+			"A path that exists, on disk or in any checkpoint, is taken literally. Any other is a glob\n" +
+			"that must match one path.",
 		examples: []example{
 			{"rewind history src/main.go", "when it changed, and why"},
 			{"rewind history -p src/main.go", "with the patch of each step"},

@@ -17,22 +17,22 @@ import (
 // hookEvent says what an agent reports in the words of package hook.
 func hookEvent(e *hookio.Event, env account.Env, start time.Time) hook.Event {
 	dir, by := hookio.Root(e, env.Getenv)
-	out := hook.Event{
-		Time: start,
-		By: conversation.Trigger{
-			Agent: string(e.Agent), Session: e.SessionID, Subagent: e.AgentID,
-			PromptID: e.PromptID, Tool: e.Tool.Name, ToolUseID: e.ToolUseID, Transcript: e.TranscriptPath,
-		},
-		Dir: dir, Exact: by == "REWIND_PROJECT_ROOT", Cwd: e.Cwd,
-		Source: e.Source, Previous: e.PreviousSessionID, Process: env.Getenv("CLAUDE_PID"),
-	}
-	if e.Cwd == "" && env.Dir != "" { // agents run hooks where they work
+	if !filepath.IsAbs(e.Cwd) && env.Dir != "" { // agents run hooks where they work
 		there := *e
 		there.Cwd, there.Tool.Files = env.Dir, nil
 		for _, file := range e.Tool.Files {
 			there.Tool.Files = append(there.Tool.Files, shell.Absolute(env.Dir, file))
 		}
 		e = &there
+	}
+	out := hook.Event{
+		Time: start,
+		By: conversation.Trigger{
+			Agent: string(e.Agent), Session: e.SessionID, Subagent: e.AgentID,
+			PromptID: e.PromptID, Tool: e.Tool.Name, ToolUseID: e.ToolUseID, Transcript: e.TranscriptPath,
+		},
+		Dir: dir, Exact: by == hookio.ExportedRoot, Fixed: by != "" && by != hookio.ExportedRoot && by != hookio.WorkingDir, Cwd: e.Cwd,
+		Source: e.Source, Previous: e.PreviousSessionID, Process: env.Getenv("CLAUDE_PID"),
 	}
 	out.Kind, out.Moment = momentOf(e)
 	out.Class, out.Edge = windowOf(e)
@@ -50,7 +50,7 @@ func hookEvent(e *hookio.Event, env account.Env, start time.Time) hook.Event {
 		out.By.Command, out.By.Files = hookio.Argument(t)
 		if t.Class == hookio.Edit && !t.Failed {
 			out.Edited = t.Files
-			if t.Rewrite != nil {
+			if e.Kind == hookio.PostTool && t.Rewrite != nil {
 				out.Explains = t.Rewrite.Explains
 			}
 		}

@@ -6,7 +6,6 @@ import (
 
 	"github.com/rewind-cli/rewind/engine/hook"
 	"github.com/rewind-cli/rewind/hookio"
-	"github.com/rewind-cli/rewind/hookio/register"
 	"github.com/rewind-cli/rewind/hookio/shell"
 )
 
@@ -16,10 +15,8 @@ func (h *hookCall) guard() *hookio.Refusal {
 		return nil
 	}
 	store := hookio.Protected{Dir: h.Project.StoreDir(), Survives: true}
-	g := hookio.Guarded{Root: h.Project.Root(), Home: h.Env.Home, Protected: []hookio.Protected{store}, Resolve: linkResolver()}
-	if t := &h.event.Tool; t.Unhooks || t.WholeFile || shell.Destructive(t.Command) != "" {
-		g.Settings, g.Hooked = h.hookedSettings()
-	}
+	g := hookio.Guarded{Root: h.Project.Root(), Home: h.Env.Home, Protected: []hookio.Protected{store}, Resolve: linkResolver(),
+		Registered: &registered{clients: func() []agentFiles { return agentsOf(h.Env, h.Project.Root()) }}}
 	if h.Env.Home != "" {
 		g.Protected = append(g.Protected, hookio.Protected{Dir: filepath.Join(h.Env.Home, ".rewind")})
 	}
@@ -33,33 +30,6 @@ func (h *hookCall) guard() *hookio.Refusal {
 	}
 	g.Protected[0].Survives = false
 	return hookio.Guard(h.event, g)
-}
-
-// hookedSettings are the files in which agents of this account read hooks, and whether one has ours:
-// files are read when a call names them.
-func (h *hookCall) hookedSettings() (files []string, hooked func(string) bool) {
-	for _, a := range agentsOf(h.Env, h.Project.Root()) {
-		for _, f := range a.files {
-			files = append(files, f.Path)
-		}
-	}
-	return files, func(file string) bool {
-		for _, a := range agentsOf(h.Env, h.Project.Root()) {
-			for _, f := range a.files {
-				if f.Path != file {
-					continue
-				}
-				var err error
-				if f.Content, err = register.ReadFile(f.Path); err != nil || f.Content == nil {
-					continue
-				}
-				if found, _ := a.Inspect([]register.SettingsFile{f}); len(found) > 0 {
-					return true
-				}
-			}
-		}
-		return false
-	}
 }
 
 const (

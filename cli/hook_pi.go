@@ -41,7 +41,7 @@ func (h *hookCall) pi(ctx context.Context, q *hookio.PiRequest) hookio.PiAnswer 
 		c.notice("warning", "unsupported", "rewind: "+explain(err).message)
 		return c.answer
 	}
-	h.Event = hookEvent(&event, h.Env, h.start)
+	h.Event = hookEvent(&event, h.Env, q.Time(h.start))
 	h.Event.Makes = q.Kind == hookio.PiPrompt
 	if r := c.set.Retention; r != nil {
 		h.Event.SweepsAlways = true
@@ -143,7 +143,7 @@ func (c *piCall) serve(ctx context.Context) {
 			c.answer.Block = r.Reason
 			break
 		}
-		c.Leave() // the end of what is no edit is told by the turn's
+		c.Leave()
 		if err := c.Touch(ctx, false); err != nil {
 			c.failed(err)
 		}
@@ -166,9 +166,12 @@ func (c *piCall) serve(ctx context.Context) {
 	}
 }
 
+// piInforms is the first version of the extension that gives the model what it is told.
+const piInforms = 2
+
 // inform gives the model what it is still to be told; an older extension would lose it.
 func (c *piCall) inform(ctx context.Context) {
-	if c.q.Extension < register.PiVersion || !hookio.CanInform(c.event) {
+	if c.q.Extension < piInforms || !hookio.CanInform(c.event) {
 		return
 	}
 	text, err := c.Notice(ctx, c.late.Load)

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rewind-cli/rewind/hookio"
 	"github.com/rewind-cli/rewind/hookio/register"
@@ -233,6 +234,59 @@ func TestPiForkMenu(t *testing.T) {
 	p.has("base=0")
 	if a := p.choose("fork", user1, "nonsense"); !a.Cancel {
 		t.Errorf("an unknown choice: %+v", a)
+	}
+}
+
+// call is a call of a tool, which is told only when it is over: the extension waits for no answer. What it returns is what the
+// call was.
+func (p *piLab) call(tool string, input map[string]any, work func()) {
+	p.t.Helper()
+	p.made++
+	begin, end := map[string]any{"tool": tool, "call": fmt.Sprintf("call_%d", p.made)}, map[string]any{}
+	maps.Copy(begin, input)
+	maps.Copy(end, begin)
+	begin["at"] = time.Now().UnixMilli()
+	work()
+	end["at"] = time.Now().UnixMilli() + 1
+	p.ask(hookio.PiTool, begin)
+	p.ask(hookio.PiToolEnd, end)
+}
+
+// Whose work it is, in a session that edits, runs commands and makes directories, in quick turns.
+func TestPiWhose(t *testing.T) {
+	p := newPiLab(t)
+	edit := func(tool, path, text string) {
+		call := map[string]any{"tool": tool, "call": text, "path": path}
+		p.ask(hookio.PiTool, call)
+		p.write(path, text)
+		p.ask(hookio.PiToolEnd, call)
+	}
+	p.turn("one", func() { edit("write", "a", "1"); edit("edit", "a", "2") })
+	user, _ := p.turn("two", func() { p.call("bash", map[string]any{"command": "echo 2 >b"}, func() { p.write("b", "2") }) })
+	p.turn("three", func() { edit("write", "d/sub/e", "3") })
+	p.turn("four", func() { p.call("read", map[string]any{"path": "a"}, func() {}) })
+	if out := p.rewind("list", "--all"); strings.Contains(out, "you") {
+		t.Errorf("work of pi's is the person's:\n%s", out)
+	}
+	for _, file := range []string{"a", "b", "d/sub/e"} {
+		if out := p.rewind("blame", file); strings.Contains(out, "you") {
+			t.Errorf("blame %s: %s", file, out)
+		}
+	}
+	if look := p.ask(hookio.PiOptions, map[string]any{"menu": "fork", "entry": user}); !strings.Contains(look.Title, "2 deleted") || strings.Contains(strings.ToLower(look.Title), "undoes") {
+		t.Errorf("a false warning:\n%s", look.Title)
+	}
+	// What the person did is theirs: the session tells of its calls.
+	p.turn("five", func() { p.write("mine", "by hand") })
+	if out := p.rewind("blame", "mine"); !strings.Contains(out, "you") {
+		t.Errorf("blame of the person's file: %s", out)
+	}
+	// An edit that failed did nothing.
+	p.turn("six", func() {
+		p.call("edit", map[string]any{"path": "mine", "failed": true}, func() { p.write("mine", "by hand again") })
+	})
+	if out := p.rewind("blame", "mine"); !strings.Contains(out, "you") || strings.Contains(out, "edit") {
+		t.Errorf("blame of what an edit failed to write: %s", out)
 	}
 }
 

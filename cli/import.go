@@ -19,14 +19,13 @@ func newImport() *command {
 		name:  "import",
 		usage: "[DIR | --git REPO [REV…]] [--dry-run]",
 		short: "take over checkpoints of other programs",
-		long: "Takes over what an older rewind has saved (.agent/rewind/checkpoints, with the\n" +
-			"conversations\n" +
+		long: "Takes over what an older rewind has saved (.agent/rewind/checkpoints, with conversations\n" +
 			"of Claude Code and Droid), what pi's older extension keeps in a git repository\n" +
 			"(" + engine.PiRef + ", with what its sessions bind to it), or commits of any git\n" +
 			"repository: those that the revisions reach, all of them without one; tags become names.\n" +
 			"Without an argument, shows what there is in the project and imports nothing.\n" +
 			"Times and names are kept, and nothing is removed from the source; importing again adds\n" +
-			"what is new. In the list, imported checkpoints stand where they were imported, before one\n" +
+			"what is new. Imported checkpoints are listed where they were imported, followed by one\n" +
 			"with the files of the newest checkpoint, so that undo begins where it did before.\n" +
 			"A checkpoint that is damaged is left out and named; where only its conversation is, or has\n" +
 			"more than 512 MiB, its files are imported. Submodules and .git are not.",

@@ -7,9 +7,9 @@ import (
 	"github.com/rewind-cli/rewind/engine"
 )
 
-// interrupted is what a person wants to know who pressed Ctrl-C: what a command has changed by then, and
-// what is kept of its work. "" for a command that changes nothing, or that has said it itself.
-func interruptedText(command string, err error) (text, hint string) {
+// interruptedText says in a few words what an interrupted command has changed, and what remains of its work. "" for a
+// command that changes nothing, or that prints this itself.
+func interruptedText(command string, err error) string {
 	var (
 		noFirst *engine.NoFirstError
 		part    *engine.UnfinishedError
@@ -17,33 +17,33 @@ func interruptedText(command string, err error) (text, hint string) {
 	)
 	switch {
 	case errors.As(err, &noFirst):
-		return "the store was created, but no checkpoint was taken", "rewind init takes it"
+		return "the store was created, but no checkpoint was taken; rewind init takes it"
 	case errors.As(err, &part):
-		return "the project is as it was", "the same command completes the checkout; or remove " + shellQuote(part.Dir)
+		return "the project is as it was; the same command completes the checkout, or remove " + shellQuote(part.Dir)
 	case errors.As(err, &notRun):
-		return "the command was not run", "the checkpoint " + notRun.saved + " is kept"
+		return "the command was not run; the checkpoint " + notRun.saved + " is kept"
 	}
 	switch command {
 	case "save":
-		return "no checkpoint was taken", "what was read so far is stored: the next rewind save uses it, or rewind gc removes it"
+		return "no checkpoint was taken; the next rewind save uses what was read so far"
 	case "run":
-		return "no checkpoint was taken, and the command was not run", "what was read so far is stored: the next rewind save uses it, or rewind gc removes it"
+		return "no checkpoint was taken, and the command was not run"
 	case "init":
-		return "no store was made", "the same rewind init again"
+		return "no store was made"
 	case "restore", "undo", "redo", "undo-restore", "redo-restore", "back", "revert":
-		return "the project is as it was", "rewind log shows what was done before"
+		return "the project is as it was"
 	case "import":
-		return "nothing was imported", "what was read so far is stored: the same rewind import uses it, or rewind gc removes it"
+		return "nothing was imported; the same rewind import uses what was read so far"
 	case "gc":
-		return "nothing that is kept was changed", "rewind gc goes on with what is left to remove"
+		return "nothing that is kept was changed; rewind gc removes the rest"
 	case "forget":
-		return "what was not taken out yet is still there", "run the same rewind forget again"
+		return "what was not removed yet is still there; the same rewind forget removes it"
 	case "repair":
-		return "what was not repaired yet is as it was", "rewind repair again"
+		return "what was not repaired yet is as it was; rewind repair does the rest"
 	case "export", "ui", "diff", "verify", "list", "show", "stats", "grep", "history", "checkout", "bisect", "status", "log", "sessions", "ls", "cat", "validate", "blame", "attempts", "compare":
-		return "nothing was changed", ""
+		return "nothing was changed"
 	}
-	return "", ""
+	return ""
 }
 
 // interruptedError is a call that Ctrl-C ended.
@@ -57,10 +57,8 @@ func (e *interruptedError) Unwrap() error { return context.Canceled }
 
 func (e *interruptedError) failure() failure {
 	f := failure{code: exitInterrupted, message: "interrupted", document: true}
-	text, hint := interruptedText(e.command, e.cause)
-	if text != "" {
+	if text := interruptedText(e.command, e.cause); text != "" {
 		f.message += ": " + text
 	}
-	f.hint = hint
 	return f
 }

@@ -33,19 +33,20 @@ func newList() *command {
 		name:  "list",
 		usage: "[--all] [--path P] [--grep TEXT] [--since T] [--until T] [--agent A] [--session S] [--limit N] [--oneline]",
 		short: "show the checkpoints, newest first",
-		long: "Shows the newest 20 checkpoints: number, id, age, why it was taken, the prompt, the\n" +
+		long: "Shows the newest 20 checkpoints: number, id, age, why it was taken, the prompt or the\n" +
 			"tool's command or file, and +added ~changed -deleted files. @ is the project as it is\n" +
-			"now. A prompt has the changes of its whole turn, a tool call what came of it; a save what\n" +
-			"changed since the checkpoint before it, a stop (then …) what changed after it. Restores\n" +
-			"are in between. Rows without news are left out: where a session or a turn began or ended,\n" +
-			"tool calls that changed nothing, and the end of one whose beginning has a row. Of what a\n" +
-			"row has changed, (3f2a 1, shared 1) are files that are not its own: one of session 3f2a,\n" +
-			"one that several could have changed; show names who.\n" +
-			"Every command that takes a checkpoint accepts its number, its name, its id or four or more\n" +
-			"letters of the id. A * marks pinned checkpoints, !N that N paths could not be captured.\n" +
-			"--grep looks at prompts, descriptions, names, tools and their arguments, in any case\n" +
-			"unless TEXT has a capital letter. A time is an age (2h, 3d), a date, a time, or both.\n" +
-			"--json and --oneline have every checkpoint.",
+			"now. A prompt has the changes of its whole turn, a tool call the changes that it made, a\n" +
+			"save what changed since the checkpoint before it, and a stop (then …) what changed after\n" +
+			"it. Restores are rows, too. Rows without a change are left out: the start or end of a\n" +
+			"session or turn, and tool calls that changed nothing. (3f2a 1, shared 1) after the\n" +
+			"changes counts files that are not the row's own: one of session 3f2a, and one that\n" +
+			"several could have changed. rewind show has the names.\n" +
+			"Every command accepts a checkpoint's number, its name, its id, or the first four or more\n" +
+			"letters of the id. * marks pinned checkpoints, and !N says that N paths could not be\n" +
+			"captured.\n" +
+			"--grep looks at prompts, descriptions, names, tools and their arguments. It ignores case\n" +
+			"unless TEXT has a capital letter. A time is an age (2h, 3d), a date, a time of day, or a\n" +
+			"date and a time. --json and --oneline have every checkpoint.",
 		examples: []example{
 			{"rewind list", "the newest 20"},
 			{"rewind list --limit 0", "all of them"},
@@ -127,7 +128,7 @@ func runList(ctx context.Context, c *call, o listFlags) error {
 		c.out.hint("no checkpoints yet; take one with rewind save")
 		return nil
 	case l.checkpoints == 0:
-		c.out.hint("no checkpoint is like that; rewind list shows all")
+		c.out.hint("no checkpoint matches; rewind list shows all")
 		if len(l.rows) == 0 {
 			return nil
 		}

@@ -69,28 +69,8 @@ func (l *listing) owners(ctx context.Context) (map[*timeline.Row]owned, error) {
 
 // othersIn counts what is not the row's own: " (you 1, 4f2a 2)".
 func othersIn(r *timeline.Row, all owned, whose map[agentSession]string) string {
-	const you, shared = "you", "shared"
-	counts := map[string]uint64{}
-	among := map[string]bool{r.Session: true}
-	for _, o := range all {
-		for _, w := range o.Works() {
-			among[w.Session] = true
-		}
-	}
-	for _, o := range all {
-		name := you
-		for i, w := range o.Works() {
-			switch of := workName(w, whose, among); {
-			case o.Class == attribution.Operation:
-			case o.By == nil, i > 0 && of != name:
-				name = shared
-			default:
-				name = of
-			}
-		}
-		counts[name]++
-	}
-	mine := you
+	counts, among := ownerCounts(all, whose, r.Session)
+	mine := ownerYou
 	if r.Session != "" && r.Side != timeline.After {
 		mine = workName(&attribution.Work{Agent: r.Agent, Session: r.Session}, whose, among)
 	}
@@ -103,6 +83,34 @@ func othersIn(r *timeline.Row, all owned, whose map[agentSession]string) string 
 		parts = append(parts, name+" "+utoa(counts[name]))
 	}
 	return " (" + strings.Join(parts, ", ") + ")"
+}
+
+// The names of ownerCounts beside those of sessions.
+const ownerYou, ownerShared = "you", "shared"
+
+// ownerCounts counts paths by the names of those who changed them, as they stand beside a session; among are the ids of
+// all sessions.
+func ownerCounts(all owned, whose map[agentSession]string, session string) (counts map[string]uint64, among map[string]bool) {
+	counts, among = map[string]uint64{}, map[string]bool{session: true}
+	for _, o := range all {
+		for _, w := range o.Works() {
+			among[w.Session] = true
+		}
+	}
+	for _, o := range all {
+		name := ownerYou
+		for i, w := range o.Works() {
+			switch of := workName(w, whose, among); {
+			case o.Class == attribution.Operation:
+			case o.By == nil, i > 0 && of != name:
+				name = ownerShared
+			default:
+				name = of
+			}
+		}
+		counts[name]++
+	}
+	return counts, among
 }
 
 // workName is the name of a session where it stands beside others; among are their ids.

@@ -74,7 +74,7 @@ func run(ctx context.Context, args []string, env account.Env, stdio Stdio) int {
 	front.SetInterspersed(false)
 	g.define(front)
 	if err := front.Parse(args); err != nil {
-		return o.fail(flagError(err, "rewind"))
+		return o.fail(flagError(err, "rewind", front))
 	}
 	asked := o.json
 	o.configure(g, env)
@@ -113,7 +113,7 @@ func runCommand(ctx context.Context, name string, args []string, g globals, env 
 	g.define(f)
 	f.SetInterspersed(!cmd.verbatim)
 	if err := f.Parse(args); err != nil {
-		err = flagError(err, "rewind "+name)
+		err = flagError(err, "rewind "+name, f)
 		if n, ok := numberFlag(args); ok && cmd.stray != nil {
 			err = &usageError{msg: err.Error(), hint: cmd.stray(n)}
 		}
@@ -203,13 +203,17 @@ func numberFlag(args []string) (n string, ok bool) {
 	return "", false
 }
 
-// flagError turns pflag's words into ours.
-func flagError(err error, command string) error {
+// flagError turns pflag's error into ours, with the flag that was probably meant.
+func flagError(err error, command string, flags *pflag.FlagSet) error {
 	if errors.Is(err, pflag.ErrHelp) { // -h is defined, so this does not happen
 		return nil
 	}
 	msg := err.Error()
 	msg = strings.TrimPrefix(msg, "pflag: ")
 	msg, _, _ = strings.Cut(msg, ": strconv.") // Go's own error texts do not help here
-	return &usageError{msg: msg, hint: command + " --help"}
+	hint := command + " --help"
+	if near := nearestFlag(msg, flags); near != "" {
+		hint = command + " --" + near
+	}
+	return &usageError{msg: msg, hint: hint}
 }

@@ -60,6 +60,28 @@ func pickedName(l *project.Listed) string {
 	return briefly(short)
 }
 
+// placeName is pickedName, and of a safety checkpoint what was done then, to what, and when: there are many.
+func (s *pickSource) placeName(ctx context.Context, l *project.Listed) (string, error) {
+	if l.Kind != manifest.Safety {
+		return pickedName(l), nil
+	}
+	ops, err := engine.OperationLog(ctx, s.p, 0)
+	if err != nil {
+		return "", err
+	}
+	for _, op := range ops {
+		if op.Safety != l.ID {
+			continue
+		}
+		name := "the state before the " + operationVerb(&op.Operation)
+		if op.Target != nil && op.Target.N > 0 {
+			name += " to " + pickedName(op.Target)
+		}
+		return name + ", " + ago(s.c.out, op.Time), nil
+	}
+	return pickedName(l), nil
+}
+
 // plan makes the plan that a key asks for, by a dry run.
 func (s *pickSource) plan(ctx context.Context, a screen.Ask) (*screen.Plan, error) {
 	p := &pickedPlan{verb: restoreCheckpoint, what: "redo", did: "Redone", back: "u"}
@@ -77,7 +99,11 @@ func (s *pickSource) plan(ctx context.Context, a screen.Ask) (*screen.Plan, erro
 				return nil, err
 			}
 		}
-		p.what, p.did = "restore to "+pickedName(l), "Restored to "+pickedName(l)
+		name, err := s.placeName(ctx, l)
+		if err != nil {
+			return nil, err
+		}
+		p.what, p.did = "restore to "+name, "Restored to "+name
 		if a.Parts != "" {
 			var choices []engine.HunkChoice
 			var brief string
@@ -164,7 +190,7 @@ func (s *pickSource) lastMove(ctx context.Context) (*manifest.Operation, error) 
 		return nil, err
 	}
 	for _, op := range ops {
-		if !op.Kind.Moves() {
+		if !op.Kind.Moves() || op.ChangesNothing() {
 			continue
 		}
 		err := s.p.Query(ctx, func(db *manifest.DB) error {
@@ -232,8 +258,13 @@ func pickPlan(p *pickedPlan, r *engine.Restored, target project.Listed, token in
 			text += ", without the last " + plural(n, "prompt", "prompts")
 		}
 		fact(screen.Plain, text+".")
+	} else if r.Stuck {
+		fact(screen.Plain, "Conversation: stays, because no file can be restored.")
 	} else if r.Without != nil && p.options.Half != conversation.CodeOnly {
 		fact(screen.Dim, "Conversation: stays; "+escape(r.Without.Error())+".")
+	}
+	if text, hint := gitText(r, true); text != "" {
+		fact(screen.Plain, "Git: "+text+"; "+hint+".")
 	}
 	for _, text := range firstN(r.Prompts, 5) {
 		fact(screen.Dim, "  undoes: "+screen.Clip(firstLine(text), 100))

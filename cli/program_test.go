@@ -40,7 +40,7 @@ func TestMain(m *testing.M) {
 // tests are run with the program on PATH, and one that can be told to crash.
 type tests struct{ *testing.M }
 
-// Run builds the program for itself, with -race where the tests are: a test binary takes three times as long to start.
+// Run builds the program for itself, since a test binary takes three times as long to start.
 func (m tests) Run() int {
 	runsNone := func(arg string) bool {
 		return strings.HasPrefix(arg, "-test.list") || strings.HasPrefix(arg, "-test.fuzz")
@@ -58,31 +58,56 @@ func (m tests) Run() int {
 	return m.M.Run()
 }
 
-// buildProgram gives the directory that it is in, also as the programs that went before it.
+// raceDir is the directory with the program built with -race, below that of the program, where the tests are.
+const raceDir = "race"
+
+// withRace are the scenes that play the program built with -race, one for each way through its goroutines. Such a program
+// uses three times the processor time of the released one, which the other scenes play.
+var withRace = []string{
+	"checkout", "clients_talk", "export", "forget", "gc", "grep", "hookerror", "import", "init", "insession", "notice",
+	"restore", "restore_partial", "revert", "run", "save", "stash", "ui", "undo", "verify", "watch", "worktree",
+}
+
+// buildProgram gives the directory that the program is in, also as the programs that went before it.
 func buildProgram() (dir string, err error) {
 	dir, err = os.MkdirTemp("", "rewind-program-")
 	if err != nil {
 		return "", err
 	}
-	file := filepath.Join(dir, "rewind")
+	name := "rewind"
 	if runtime.GOOS == "windows" {
-		file += ".exe"
+		name += ".exe"
 	}
-	args := []string{"build", "-o", file}
+	build := func(dir, cgo string, args ...string) error {
+		file := filepath.Join(dir, name)
+		cmd := exec.Command("go", slices.Concat([]string{"build", "-o", file}, args, []string{"./rewind"})...)
+		cmd.Env, cmd.Stderr = append(os.Environ(), "CGO_ENABLED="+cgo), os.Stderr
+		if err := cmd.Run(); err != nil {
+			return err
+		}
+		for _, name := range []string{"smart-checkpoint", "smart-checkpoint.sh"} {
+			if err := os.Link(file, filepath.Join(dir, name)); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
 	if info, ok := debug.ReadBuildInfo(); ok && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"}) {
-		args = append(args, "-race")
-	}
-	build := exec.Command("go", append(args, "./rewind")...)
-	build.Stderr = os.Stderr
-	if err := build.Run(); err != nil {
-		return dir, err
-	}
-	for _, name := range []string{"smart-checkpoint", "smart-checkpoint.sh"} {
-		if err := os.Link(file, filepath.Join(dir, name)); err != nil {
+		if err := build(filepath.Join(dir, raceDir), "1", "-race"); err != nil {
 			return dir, err
 		}
 	}
-	return dir, nil
+	return dir, build(dir, "0")
+}
+
+// sceneProgram is the directory of the program that a scene plays.
+func sceneProgram(t testing.TB, scene string) string {
+	dir := filepath.Dir(program(t))
+	race := filepath.Join(dir, raceDir)
+	if _, err := os.Stat(race); err == nil && slices.Contains(withRace, scene) {
+		return race
+	}
+	return dir
 }
 
 // program is the file of the program.
@@ -119,4 +144,13 @@ func runChecked(ts *testscript.TestScript, name string, args []string) error {
 		}
 	}
 	return err
+}
+
+// The scenes that are named above exist.
+func TestScenesWithRace(t *testing.T) {
+	for _, name := range withRace {
+		if _, err := os.Stat(filepath.Join("testdata", "script", name+".txt")); err != nil {
+			t.Error(err)
+		}
+	}
 }

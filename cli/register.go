@@ -142,7 +142,7 @@ func (r *registering) file(a *agentFiles, i int) (changed bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	w, err := register.Updater{Now: r.env.Now, Made: a.Made}.Update(a.files[i].Path, func(old []byte) ([]byte, error) {
+	w, err := register.Updater{Now: r.env.Now, Made: a.Made, Below: a.Dir(a.where)}.Update(a.files[i].Path, func(old []byte) ([]byte, error) {
 		files[i].Content = old
 		return a.Edit(files, i, r.program)
 	})

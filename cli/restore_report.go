@@ -23,12 +23,33 @@ func reportRestored(c *call, done *engine.Restored, v restoreVerb) error {
 	} else {
 		printRestored(c, done, v)
 	}
+	warnForgotten(c.out, done)
 	warnTorn(c.out, done)
 	warnLate(c.out, done)
+	if !c.json {
+		c.warnGit(done, done.DryRun)
+	}
 	if bad := problem.FailedOf(done.Skip); len(bad) > 0 {
 		return &partialError{verb: "restored", paths: bad}
 	}
 	return nil
+}
+
+// warnForgotten tells what cannot be taken back.
+func warnForgotten(o *output, done *engine.Restored) {
+	f := done.Forgotten
+	if o.quiet || f.Count == 0 {
+		return
+	}
+	which := ""
+	if len(f.Named) > 0 {
+		which = " (" + somePaths(f.Named, maxNamed)
+		if f.Count > len(f.Named) {
+			which += ", and others whose names are forgotten, too"
+		}
+		which += ")"
+	}
+	o.warn("%s of it%s cannot be taken back: rewind forget removed every state of %s", plural(f.Count, "path", "paths"), which, itOrThem(f.Count))
 }
 
 // warnLate tells of files that somebody wrote while they were replaced or deleted.
@@ -96,10 +117,16 @@ func (c *call) confirm(plan *engine.Restored) (bool, error) {
 			return yes, err
 		}
 	}
-	if len(plan.Delete) <= confirmAbove {
+	if len(plan.Delete) > confirmAbove {
+		c.nameFirst(plan.Delete)
+	}
+	switch c.warnGit(plan, true); {
+	case len(plan.Delete) > confirmAbove:
+	case plan.Git != nil && plan.Git.Switched():
+		return c.out.ask("This brings files of another state of git. A safety checkpoint is taken first. Continue?")
+	default:
 		return true, nil
 	}
-	c.nameFirst(plan.Delete)
 	yes, err := c.out.ask("This deletes %d files that are not in %s. A safety checkpoint is taken first. Continue?",
 		engine.CountPaths(plan.Delete), c.called(plan.Checkpoint))
 	return yes, err
@@ -193,7 +220,13 @@ func printRestored(c *call, r *engine.Restored, v restoreVerb) {
 	if r.DryRun {
 		format = v.would
 	}
-	if r.Checkpoint.ID == (manifest.CheckpointID{}) { // the conversation alone
+	if onlySkipped(r) && len(problem.FailedOf(r.Skip)) > 0 {
+		if r.DryRun {
+			o.summary("Would restore nothing.")
+		} else {
+			o.summary("Nothing was restored.")
+		}
+	} else if r.Checkpoint.ID == (manifest.CheckpointID{}) { // the conversation alone
 		if !r.DryRun && r.Conversation != nil {
 			o.summary("Done.")
 		}
@@ -237,6 +270,9 @@ func printRestored(c *call, r *engine.Restored, v restoreVerb) {
 			o.summary("  %s", o.typed(command))
 		}
 	}
+	if r.Stuck {
+		o.summary("The conversation stays as it is, because no file can be restored.")
+	}
 	printMoved(o, r)
 	if r.DryRun || o.verbose {
 		printRestoredPaths(o, r, 0)
@@ -244,7 +280,7 @@ func printRestored(c *call, r *engine.Restored, v restoreVerb) {
 	if !r.DryRun && !o.verbose {
 		nameSkipped(o, r.Skip)
 	}
-	if !r.DryRun && r.Operation != 0 {
+	if !r.DryRun && r.Operation != 0 && (r.Safety != nil || r.Conversation != nil) {
 		o.summary("Undo with: %s", o.typed(v.takeBack))
 	}
 }

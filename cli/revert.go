@@ -30,15 +30,16 @@ func newRevert() *command {
 		usage: "prompt~N | <ckpt> | --tool ID | --session S [--since prompt~N] [--subagent A] " +
 			"[--conflicts WAY] [--include-shared] [--dry-run] [--yes] [--glob] [-- path…]",
 		short: "take back one turn, call or session, and keep the rest",
-		long: "Takes back what an agent did for one prompt, in one tool call or in a whole session, and\n" +
-			"keeps what you and other sessions did before, beside and after it: in the same files,\n" +
-			"too. A checkpoint stands for the turn that it was taken in. The conversation stays.\n" +
-			"Takes a safety checkpoint first; rewind undo-restore takes the revert back.\n\n" +
-			"Where others changed the very lines, that is a conflict. At a terminal it asks; else it\n" +
-			"changes nothing, unless --conflicts says what to do: keep (the block stays as it is),\n" +
-			"keep-file (the whole file does), undo (as before the work; what others made of it goes\n" +
-			"too), markers (both, as git marks them). What others could have done as well stays, unless\n" +
-			"--include-shared is given. What a shell command changed goes; it is listed.\n" + aboutPaths,
+		long: "Takes back what an agent did for one prompt, in one tool call or in a whole session. It\n" +
+			"keeps what you and other sessions did before, at the same time and later, in the same\n" +
+			"files, too. A checkpoint means the turn in which it was taken. The conversation does not\n" +
+			"change. A safety checkpoint is taken first; rewind undo-restore takes the revert back.\n" +
+			"If others changed the same lines, there is a conflict. At a terminal the command asks;\n" +
+			"otherwise it changes nothing, unless --conflicts has the answer: keep (the block stays as\n" +
+			"it is), keep-file (the whole file stays), undo (as before the work, without what others\n" +
+			"made of it), markers (both, with git's conflict markers). Changes that others could have\n" +
+			"made as well stay, unless --include-shared is given. Changes of shell commands are taken\n" +
+			"back, and are listed.\n" + aboutPaths,
 		examples: []example{
 			{"rewind revert prompt~2 --dry-run", "what taking back the last prompt but one would do"},
 			{"rewind revert prompt~1", "the last turn of this session; what came from others stays"},
@@ -63,6 +64,17 @@ func newRevert() *command {
 		},
 		run: func(ctx context.Context, c *call) error { return c.revert(ctx, &r) },
 	}
+}
+
+// work is what the flags name, in a sentence.
+func (r *revertFlags) work(session string) string {
+	switch {
+	case r.tool != "":
+		return "this call"
+	case session != "":
+		return "this session"
+	}
+	return "this turn"
 }
 
 // check refuses what contradicts itself.
@@ -245,6 +257,7 @@ func (c *call) confirmRevert(plan *engine.Reverted, r *revertFlags) (bool, error
 	would.Restored = &paths
 	c.out.endProgress()
 	c.printReverted(&would, r, false)
+	c.warnGit(plan.Restored, true)
 	if n := engine.CountPaths(plan.Delete); n > confirmAbove {
 		return c.out.ask("This deletes %d files. A safety checkpoint is taken first. Continue?", n)
 	}

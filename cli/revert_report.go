@@ -22,10 +22,8 @@ func (e *keptError) Error() string {
 	switch {
 	case e.chosen && e.kept > 0:
 		parts = append(parts, plural(e.kept, "place stays", "places stay")+" as chosen")
-	case e.kept == 1:
-		parts = append(parts, "1 place stayed as it was, since it was changed again")
-	case e.kept > 1:
-		parts = append(parts, fmt.Sprintf("%d places stayed as they were, since they were changed again", e.kept))
+	case e.kept > 0:
+		parts = append(parts, plural(e.kept, "place stayed as it was", "places stayed as they were"))
 	}
 	if e.chosen && e.marked > 0 {
 		parts = append(parts, plural(e.marked, "place", "places")+" with markers, as chosen")
@@ -61,7 +59,7 @@ func (e *conflictsError) failure() failure {
 			n++
 		}
 	}
-	return failure{code: exitRefused, message: plural(n, "place of what would be taken back was", "places of what would be taken back were") + " changed again since; nothing was changed", warnings: e.lines,
+	return failure{code: exitRefused, message: plural(n, "place of what would be taken back needs", "places of what would be taken back need") + " a choice; nothing was changed", warnings: e.lines,
 		hint:      e.next + " --conflicts keep leaves them as they are, keep-file the whole file; undo takes back what came since, too; markers writes both versions",
 		conflicts: viewConflicts(e.Reverted.Conflicts), document: true}
 }
@@ -78,6 +76,9 @@ func (c *call) reportReverted(r *engine.Reverted, flags *revertFlags, told, chos
 		c.printDone(r, flags)
 	} else {
 		c.printReverted(r, flags, false)
+	}
+	if !c.json {
+		c.warnGit(r.Restored, r.DryRun)
 	}
 	var failed *partialError
 	if bad := problem.FailedOf(r.Skip); len(bad) > 0 {
@@ -108,14 +109,8 @@ func (c *call) printReverted(r *engine.Reverted, flags *revertFlags, open bool) 
 		verb = "Would revert"
 	}
 	switch {
-	case !changed(r.Restored) && len(r.Kept) > 0:
-		o.summary("Nothing to revert but what was changed again since.")
-	case !changed(r.Restored) && len(r.Shared) > 0:
-		o.summary("Nothing to revert: of all that changed, others could have been the author.")
-	case !changed(r.Restored) && len(r.Forgotten) > 0:
-		o.summary("Nothing to revert but files whose history was forgotten.")
 	case !changed(r.Restored):
-		o.summary("Nothing to revert: nothing of it is left where it was written.")
+		o.summary("%s", nothingReverted(r, flags.work(c.session)))
 	case onlySkipped(r.Restored):
 		o.summary("Nothing was reverted.")
 	case len(r.Turns) == 0:
@@ -143,6 +138,21 @@ func (c *call) printReverted(r *engine.Reverted, flags *revertFlags, open bool) 
 		nameSkipped(o, r.Skip)
 	}
 	c.printBack(r)
+}
+
+// nothingReverted says why a revert of some work, "this turn", finds nothing to change.
+func nothingReverted(r *engine.Reverted, work string) string {
+	switch {
+	case len(r.Kept) > 0:
+		return "Nothing to revert but what was changed again since."
+	case len(r.Shared) > 0:
+		return "Nothing to revert: of all that changed, others could have been the author."
+	case len(r.Forgotten) > 0:
+		return "Nothing to revert but files whose history was forgotten."
+	case r.Wrote == 0 && len(r.NotCovered)+len(r.Elsewhere) == 0:
+		return "Nothing to revert: " + work + " changed no file of the project."
+	}
+	return "Nothing to revert: nothing of it is left where it was written."
 }
 
 // onlySkipped reports whether nothing changed of what was to change.

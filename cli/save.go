@@ -15,9 +15,10 @@ import (
 
 func newSave() *command {
 	var o checkpoint.Options
+	var message []string
 	return &command{
 		name:  "save",
-		usage: "[description…] [--name N] [--pin] [--no-ignore] [--rehash]",
+		usage: "[description…] [-m TEXT] [--name N] [--pin] [--no-ignore] [--rehash]",
 		short: "take a checkpoint now",
 		long: "Takes a checkpoint of the whole project. It is always recorded, even if nothing has\n" +
 			"changed since the last one.\n" +
@@ -25,20 +26,21 @@ func newSave() *command {
 			"names.",
 		examples: []example{
 			{"rewind save", "the project as it is now"},
-			{"rewind save before the refactoring", "with a description"},
+			{"rewind save -m 'before the refactoring'", "with a description"},
 			{"rewind save --name v1 --pin", "with a name to restore it by, and kept by gc"},
 			{"rewind save --no-ignore", "include ignored files"},
 		},
 		exits:   []int{exitPartial, exitBusy, exitDamaged},
 		maxArgs: -1,
 		flags: func(f *pflag.FlagSet) {
+			f.StringArrayVarP(&message, "message", "m", nil, "the description, as `TEXT`; several are joined")
 			f.StringVar(&o.Name, "name", "", "a `name` for the checkpoint")
 			f.BoolVar(&o.Pin, "pin", false, "never let gc remove it")
 			f.BoolVar(&o.NoIgnore, "no-ignore", false, "capture ignored files too")
 			f.BoolVar(&o.Rehash, "rehash", false, "read every file again, even if it looks unchanged")
 		},
 		run: func(ctx context.Context, c *call) error {
-			o.Description = strings.Join(append(c.args, c.paths...), " ")
+			o.Description = strings.Join(append(append(c.args, c.paths...), message...), " ")
 			if c.flags.Changed("name") && o.Name == "" {
 				return &project.BadNameError{Name: "", Reason: "it is empty"}
 			}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/rewind-cli/rewind/cas/vfs/remains"
 	"github.com/rewind-cli/rewind/cli"
 )
 
@@ -45,7 +46,9 @@ func TestScript(t *testing.T) {
 				return err
 			}
 			env.Setenv("INSTALL", install)
-			env.Setenv("PROGRAM", program(t))
+			dir := sceneProgram(t, strings.TrimPrefix(filepath.Base(env.WorkDir), "script-"))
+			env.Setenv("PROGRAM", filepath.Join(dir, filepath.Base(program(t))))
+			env.Setenv("PATH", dir+string(filepath.ListSeparator)+env.Getenv("PATH"))
 			env.Cd = proj
 			return nil
 		},
@@ -58,6 +61,7 @@ func TestScript(t *testing.T) {
 			"prompt":              cmdPrompt,
 			"event":               cmdEvent,
 			"mode":                cmdMode,
+			"nowhere":             cmdNowhere,
 			"random":              cmdRandom,
 			"types":               cmdTypes,
 		}),
@@ -81,6 +85,22 @@ func cmdExit(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	if got != want {
 		ts.Fatalf("exit code %d, want %d", got, want)
+	}
+}
+
+// nowhere TEXT DIR…: no file below them holds the text, compressed or not.
+func cmdNowhere(ts *testscript.TestScript, neg bool, args []string) {
+	if len(args) < 2 {
+		ts.Fatalf("usage: nowhere TEXT DIR…")
+	}
+	var dirs []string
+	for _, dir := range args[1:] {
+		dirs = append(dirs, ts.MkAbs(dir))
+	}
+	found, err := remains.Find(args[0], dirs...)
+	ts.Check(err)
+	if (len(found) == 0) == neg {
+		ts.Fatalf("%q is in %v", args[0], found)
 	}
 }
 

@@ -143,9 +143,13 @@ func printMoved(o *output, r *engine.Restored) {
 		n = ", " + plural(len(m.Prompts), "prompt", "prompts") + " undone"
 	}
 	switch {
+	case r.DryRun && m.Removed && m.InPlace:
+		o.summary("Would remove the conversation's file: it was gone before that restore wrote it.")
+	case r.DryRun && m.Removed:
+		o.summary("Would remove the forked conversation.")
 	case r.DryRun && m.InPlace:
 		o.summary("Would rewrite the conversation in place%s.", n)
-	case r.DryRun && m.Session == "" && m.From != "":
+	case r.DryRun && m.From != "":
 		o.summary("Would fork the conversation%s.", n)
 	case r.DryRun:
 	case m.Removed && m.InPlace:

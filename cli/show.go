@@ -21,8 +21,8 @@ func newShow() *command {
 		name:  "show",
 		usage: "<ckpt> [--files] [--coverage]",
 		short: "show one checkpoint in full",
-		long: "Shows when and why a checkpoint was taken, its prompt, what it did as rewind list tells\n" +
-			"it, and, where that is something else, what had changed since the checkpoint before it.",
+		long: "Shows when and why a checkpoint was taken, its prompt, the changes that rewind list shows\n" +
+			"for it, and, if they differ, the changes since the checkpoint before it.",
 		examples: []example{
 			{"rewind show last", "the newest"},
 			{"rewind show 3 --files", "with every path in it"},

@@ -72,7 +72,7 @@ func viewStats(st *maintain.Stats) statsView {
 		v.Bytes = map[string]int64{}
 	}
 	for i, c := range st.PerCheckpoint {
-		v.PerCheckpoint[i] = checkpointBytesView{c.Checkpoint.String(), c.Unique, c.Shared}
+		v.PerCheckpoint[i] = checkpointBytesView{c.Checkpoint.ID.String(), c.Unique, c.Shared}
 	}
 	for i, p := range st.Largest {
 		v.Largest[i] = pathBytesView{viewPath(p.Path), p.Bytes, p.Versions}
@@ -102,9 +102,21 @@ func printStats(o *output, st *maintain.Stats) {
 	t.Write(o.color, emit)
 	if len(st.PerCheckpoint) > 0 {
 		o.line("")
-		t = screen.Table{Width: o.width(), Columns: []screen.Column{{Title: "CHECKPOINT", Style: screen.Yellow}, {Title: "OWN", Right: true}, {Title: "SHARED", Right: true}}}
+		t = screen.Table{Width: o.width(), Columns: []screen.Column{
+			{Title: "#", Right: true, Style: screen.Yellow}, {Title: "ID", Style: screen.Yellow}, {Title: "OWN", Right: true}, {Title: "SHARED", Right: true},
+			{Title: "AGE", Right: true}, {Title: "CHECKPOINT", Flex: true},
+		}}
 		for _, c := range firstN(st.PerCheckpoint, statsShown) {
-			t.Rows = append(t.Rows, []string{c.Checkpoint.String(), formatSize(c.Unique), formatSize(c.Shared)})
+			l := c.Checkpoint
+			text := checkpointText(l)
+			if text == "" {
+				text = reason(l)
+			}
+			number := ""
+			if l.N > 0 {
+				number = utoa(uint64(l.N))
+			}
+			t.Rows = append(t.Rows, []string{number, l.ID.String()[:shortID], formatSize(c.Unique), formatSize(c.Shared), formatAge(o.now().Sub(l.Time)), text})
 		}
 		t.Write(o.color, emit)
 	}

@@ -9,8 +9,10 @@ import (
 	"github.com/rewind-cli/rewind/cli/screen"
 	"github.com/rewind-cli/rewind/engine"
 	"github.com/rewind-cli/rewind/engine/account"
+	"github.com/rewind-cli/rewind/engine/hook"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/settings"
+	"github.com/rewind-cli/rewind/engine/stores"
 	"github.com/rewind-cli/rewind/hookio"
 )
 
@@ -82,6 +84,30 @@ type statusView struct {
 	ForgetPending *string         `json:"forget_pending"` // since when
 	Orphans       []string        `json:"orphans"`
 	LastHookError string          `json:"last_hook_error"`
+	Outsiders     []outsiderView  `json:"sessions_captured_elsewhere"`
+	Gone          int             `json:"gone_stores"` // of deleted projects
+	GoneBytes     int64           `json:"gone_bytes"`
+}
+
+// outsiderView is a session that works in the project and is captured elsewhere.
+type outsiderView struct {
+	Agent     string  `json:"agent"`
+	SessionID string  `json:"session_id"`
+	Dir       string  `json:"directory"`
+	Root      *string `json:"root"` // of the project that has its checkpoints, null for none
+	Time      string  `json:"time"`
+}
+
+func viewOutsiders(all []hook.Outsider) []outsiderView {
+	out := []outsiderView{}
+	for _, o := range all {
+		v := outsiderView{Agent: o.Agent, SessionID: o.Session, Dir: o.Dir, Time: viewTime(o.Time)}
+		if o.Root != "" {
+			v.Root = &o.Root
+		}
+		out = append(out, v)
+	}
+	return out
 }
 
 type agentView struct {
@@ -146,6 +172,7 @@ func viewStatus(st *engine.Status, set *settings.Settings) statusView {
 		FreeBytes: st.FreeDisk, MinFreeBytes: st.MinFreeDisk,
 		Mirrored: st.Mirrored, MirrorReason: st.MirrorReason,
 		NotCovered: viewProblems(st.NotCovered), Coverage: viewProblems(st.NotCovered), Precious: st.Precious, Orphans: append([]string{}, st.Orphans...), LastHookError: hookErrorText(st.LastHookError),
+		Outsiders: viewOutsiders(st.Outsiders), Gone: len(st.Gone), GoneBytes: stores.Bytes(st.Gone),
 	}
 	if st.Last != nil {
 		last := viewCheckpoint(*st.Last)
@@ -214,6 +241,9 @@ func printStatus(o *output, st *engine.Status, set *settings.Settings, agents []
 		field("mirror", "yes: the store survives git clean -fdx")
 	} else {
 		field("mirror", "no: %s", escape(st.MirrorReason))
+	}
+	if len(st.Gone) > 0 {
+		field("other stores", "%s: rewind stores rm --gone removes %s", goneText(st.Gone), itOrThem(len(st.Gone)))
 	}
 	if st.Precious > 0 {
 		field("precious", "%s ignored by git but captured", plural(st.Precious, "file", "files"))

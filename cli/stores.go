@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"time"
 
@@ -19,17 +20,18 @@ func newStores() *command {
 	var f removeFlags
 	return &command{
 		name:  "stores",
-		usage: "[rm ID… [--dry-run] [--force] [--yes]]",
+		usage: "[rm ID… | --gone [--older AGE]] [--dry-run] [--force] [--yes]",
 		short: "list the stores of this account, or remove one",
 		long: "Shows every store of this account, most recently saved first: id, size on disk,\n" +
 			"checkpoints, last save, state, and project. rm permanently removes stores and their\n" +
 			"mirrors under ~/.rewind/vault, after showing what that includes. A store whose project\n" +
 			"still exists is refused without --force: use rewind deinit in the project instead.\n" +
-			"Nothing else ever removes the store of a deleted project, since it is the last copy.\n\n" +
+			"Nothing else ever removes the store of a deleted project, since it is the last copy: rm\n" +
+			"--gone removes all of these (gone and unregistered), with --older only those that were\n" +
+			"last saved to that long ago.\n\n" +
 			"live           the project exists, with its store\n" +
 			"lost           the project exists without its store: the next command there rebuilds it\n" +
-			"moved          nothing is at its path, but its packs are in use elsewhere, or its\n" +
-			"               directory was found\n" +
+			"moved          nothing is at its path, but its directory or its packs are elsewhere\n" +
 			"gone           nothing is at its path: only the mirror or the global store is left\n" +
 			"replaced       another directory, or another store, is at its path\n" +
 			"unfinished     init was interrupted before there was anything in it\n" +
@@ -40,20 +42,30 @@ func newStores() *command {
 		examples: []example{
 			{"rewind stores", "all of them"},
 			{"rewind stores rm 3f9c --dry-run", "what would be removed, by the beginning of its id"},
-			{"rewind stores --json | jq -r '.stores[] | select(.state == \"gone\").id'", "those of deleted projects"},
+			{"rewind stores rm --gone --older 90d", "those of projects that were deleted, unused for 90 days"},
 		},
 		exits:   []int{exitPartial, exitNotFound, exitBusy, exitRefused},
 		maxArgs: -1,
-		flags:   f.define,
+		flags: func(fs *pflag.FlagSet) {
+			f.define(fs)
+			fs.BoolVar(&f.gone, "gone", false, "with rm: the stores of deleted projects")
+			fs.StringVar(&f.older, "older", "", "with --gone: last saved to at least this `age` ago: 12h, 30d, 2w")
+		},
 		run: func(ctx context.Context, c *call) error {
 			args := append(append([]string(nil), c.args...), c.paths...)
 			switch {
-			case len(args) == 0 && (f.dryRun || f.force || f.yes):
-				return &usageError{msg: "--dry-run, --force and --yes need rm", hint: "rewind stores rm ID"}
+			case len(args) == 0 && (f.dryRun || f.force || f.yes || f.gone || f.older != ""):
+				return &usageError{msg: "--dry-run, --force, --yes, --gone and --older need rm", hint: "rewind stores rm ID"}
 			case len(args) == 0:
 				return listStores(ctx, c)
 			case args[0] != "rm":
 				return &usageError{msg: "unknown subcommand " + quote(args[0]) + " of stores", hint: "rewind stores rm ID"}
+			case f.gone && len(args) > 1:
+				return &usageError{msg: "--gone takes no ids", hint: "rewind stores rm --gone"}
+			case f.older != "" && !f.gone:
+				return &usageError{msg: "--older needs --gone", hint: "rewind stores rm --gone --older " + shellQuote(f.older)}
+			case f.gone:
+				return removeGone(ctx, c, f)
 			case len(args) == 1:
 				return &usageError{msg: "too few arguments", hint: "rewind stores rm ID"}
 			}
@@ -63,7 +75,10 @@ func newStores() *command {
 }
 
 // removeFlags are those of stores rm and of deinit.
-type removeFlags struct{ dryRun, force, yes bool }
+type removeFlags struct {
+	dryRun, force, yes, gone bool
+	older                    string
+}
 
 func (f *removeFlags) define(fs *pflag.FlagSet) {
 	fs.BoolVarP(&f.dryRun, "dry-run", "n", false, "print what would be removed, and remove nothing")
@@ -76,8 +91,14 @@ func listStores(ctx context.Context, c *call) error {
 	if err != nil {
 		return err
 	}
+	var gone []stores.Info
+	for _, s := range all {
+		if s.OfDeleted() {
+			gone = append(gone, s)
+		}
+	}
 	if c.json {
-		v := storesView{Stores: make([]storeView, len(all))}
+		v := storesView{Stores: make([]storeView, len(all)), Bytes: stores.Bytes(all), Gone: len(gone), GoneBytes: stores.Bytes(gone)}
 		for i, s := range all {
 			v.Stores[i] = viewStore(s)
 		}
@@ -89,8 +110,61 @@ func listStores(ctx context.Context, c *call) error {
 	}
 	return c.out.paged(ctx, c.env, func() error {
 		printStores(c.out, all)
+		c.out.line("")
+		c.out.line("%s, %s", plural(len(all), "store", "stores"), formatSize(stores.Bytes(all)))
+		hintGone(c.out, gone)
 		return nil
 	})
+}
+
+// hintGone says what the stores of deleted projects take.
+func hintGone(o *output, gone []stores.Info) {
+	if len(gone) > 0 {
+		o.hint("%s: rewind stores rm --gone removes %s", goneText(gone), itOrThem(len(gone)))
+	}
+}
+
+func goneText(gone []stores.Info) string {
+	if len(gone) == 1 {
+		return "the store of a deleted project takes " + formatSize(stores.Bytes(gone))
+	}
+	return fmt.Sprintf("%d stores of deleted projects take %s", len(gone), formatSize(stores.Bytes(gone)))
+}
+
+// removeGone takes away the stores of deleted projects.
+func removeGone(ctx context.Context, c *call, f removeFlags) error {
+	var older time.Duration
+	again := "rewind stores rm --gone"
+	if f.older != "" {
+		var err error
+		if older, err = parseAge(f.older); err != nil {
+			return err
+		}
+		if older <= 0 {
+			return usagef("--older must be greater than zero")
+		}
+		again += " --older " + shellQuote(f.older)
+	}
+	gone, err := stores.Gone(ctx, c.env, older)
+	if err != nil {
+		return err
+	}
+	if len(gone) == 0 {
+		c.out.summary("No store of a deleted project.")
+		if c.json {
+			return c.out.document(removedView{DryRun: f.dryRun, Removed: []removalView{}})
+		}
+		return nil
+	}
+	var plans []*stores.Removal
+	for _, s := range gone {
+		r, err := stores.PlanRemoval(ctx, c.env, s.ID)
+		if err != nil {
+			return err
+		}
+		plans = append(plans, r)
+	}
+	return c.remove(ctx, f, plans, again, again+" --force")
 }
 
 func printStores(o *output, all []stores.Info) {
@@ -138,7 +212,10 @@ func stateText(s account.State) string {
 }
 
 type storesView struct {
-	Stores []storeView `json:"stores"`
+	Stores    []storeView `json:"stores"`
+	Bytes     int64       `json:"bytes"`       // of all of them
+	Gone      int         `json:"gone_stores"` // those of deleted projects
+	GoneBytes int64       `json:"gone_bytes"`
 }
 
 // storeView is described by docs/schema/stores.schema.json.

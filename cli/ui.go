@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
 
@@ -23,12 +24,13 @@ func newUI() *command {
 	var o uiOptions
 	return &command{
 		name:  "ui",
-		usage: "[--port N] [--no-open] [--read-only] | --export-html FILE",
+		usage: "[<ckpt>] [--port N] [--no-open] [--read-only] | --export-html FILE",
 		short: "look at the history in a browser",
 		long: "Serves a page on this machine alone, and opens it: the timeline with forks and restores,\n" +
 			"beside each moment the conversation, the files and their diffs, and from there the way\n" +
 			"back: every restore shows its plan first. The page is closed to other users and other\n" +
 			"sites: the address that is printed holds a code that can be used once, within a minute.\n" +
+			"With a checkpoint, it opens there: each moment has an address of its own.\n" +
 			"The account's other projects can be chosen there; rewind ui in one of them opens it in the\n" +
 			"page that is served already. The command that serves ends with ctrl-c, or when nobody has\n" +
 			"looked for 30 minutes: a tab in the background does not count.\n" +
@@ -41,11 +43,13 @@ func newUI() *command {
 			"temporary name and renamed.",
 		examples: []example{
 			{"rewind ui", "open the page"},
+			{"rewind ui prompt~2", "open it at a moment"},
 			{"rewind ui --no-open", "only print the address, and how to reach it from another machine"},
 			{"rewind ui --read-only", "nothing can be changed from the page"},
 			{"rewind ui --export-html session.html", "a session as one file, to share"},
 		},
-		exits: []int{exitNotFound, exitBusy, exitDamaged},
+		exits:   []int{exitNotFound, exitBusy, exitDamaged},
+		maxArgs: 1,
 		flags: func(f *pflag.FlagSet) {
 			f.StringVar(&o.export, "export-html", "", "write one session as a page to this `file`, and serve nothing; - is stdout")
 			f.IntVar(&o.port, "port", 0, "listen on this port of 127.0.0.1 and ::1; 0 for any that is free")
@@ -56,6 +60,8 @@ func newUI() *command {
 			switch {
 			case !c.flags.Changed("export-html"):
 				return runUI(ctx, c, o)
+			case len(c.args) > 0:
+				return &usageError{msg: "--export-html is of a session, not of a checkpoint", hint: "rewind ui --export-html FILE --session S"}
 			case o.export == "":
 				return &usageError{msg: "--export-html needs a file", hint: "rewind ui --export-html FILE"}
 			case c.flags.Changed("port") || o.noOpen || o.readOnly:
@@ -71,6 +77,7 @@ type uiOptions struct {
 	noOpen   bool
 	readOnly bool
 	export   string // file
+	at       string // id of the checkpoint that it opens at, "" for the newest
 }
 
 func runUI(ctx context.Context, c *call, o uiOptions) error {
@@ -80,6 +87,13 @@ func runUI(ctx context.Context, c *call, o uiOptions) error {
 	p, err := c.open(ctx)
 	if err != nil {
 		return err
+	}
+	if len(c.args) > 0 {
+		l, err := c.resolve(ctx, p, c.args[0])
+		if err != nil {
+			return err
+		}
+		o.at = l.ID.String()
 	}
 	m := meetingOf(c.env)
 	if c.session != "" {
@@ -177,6 +191,9 @@ func otherUI(a uiAsk, o uiOptions, port int) string {
 
 // announceUI prints the address, and opens it.
 func announceUI(ctx context.Context, c *call, o uiOptions, v uiView) error {
+	if o.at != "" {
+		v.URL = strings.Replace(v.URL, "#", "/c/"+o.at+"#", 1)
+	}
 	if c.json {
 		if err := c.out.document(v); err != nil {
 			return err

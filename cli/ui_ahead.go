@@ -117,12 +117,8 @@ func (s *uiSpace) startNow(ctx context.Context) (*uiStart, error) {
 	if v.Timeline, err = s.timelineOf(ctx, screen.InProject, startRows, n != nil, false, nil); err != nil {
 		return nil, err
 	}
-	rows := v.Timeline.Rows
-	if len(rows) > 1 && rows[0].ID == "@" && (rows[0].Changes == nil || *rows[0].Changes == uiCounts{}) {
-		rows = rows[1:] // nothing new: what came last
-	}
-	if len(rows) > 0 {
-		v.ID = rows[0].ID
+	if at := openedAt(v.Timeline.Rows); at >= 0 {
+		v.ID = v.Timeline.Rows[at].ID
 		args := url.Values{"id": {v.ID}}.Get
 		if look, err := s.uiLook(ctx, args); err == nil {
 			v.Look = look
@@ -136,6 +132,22 @@ func (s *uiSpace) startNow(ctx context.Context) (*uiStart, error) {
 	a.start, a.log, a.made = v, at, time.Now()
 	a.mu.Unlock()
 	return v, nil
+}
+
+// openedAt is the row that a page opens at: now where something is new in it, else the newest that shows something; -1 for
+// none. newest in app.js says the same.
+func openedAt(rows []uiRow) int {
+	shows := func(r uiRow) bool { return !r.Dim && (r.Prompt || r.changes()) }
+	for i, r := range rows {
+		if r.ID == "@" && r.changes() || r.ID != "@" && shows(r) {
+			return i
+		}
+	}
+	return min(len(rows), 2) - 1
+}
+
+func (r *uiRow) changes() bool {
+	return r.Changes != nil && *r.Changes != uiCounts{} || r.Then != nil
 }
 
 // makeAll makes all rows, unless they are there or being made, or nothing runs by itself. It takes the project from

@@ -28,6 +28,7 @@ type uiColumns struct {
 	Session []int     `json:"session"`
 	Of      *uiWords  `json:"sessions"`
 	Change  []int     `json:"change"`
+	Then    []int     `json:"then"` // as Change
 	Changes uiChanges `json:"changes"`
 	Stored  []uint64  `json:"stored"`
 
@@ -83,12 +84,25 @@ type uiChanges struct {
 	at   map[uiCounts]int
 }
 
+func (c *uiChanges) place(n *uiCounts) int {
+	if n == nil {
+		return 0
+	}
+	at, ok := c.at[*n]
+	if !ok {
+		at = len(c.list)
+		c.at[*n] = at
+		c.list = append(c.list, n)
+	}
+	return at
+}
+
 func (c uiChanges) MarshalJSON() ([]byte, error) { return json.Marshal(c.list) }
 
 func newUIColumns(rows int) *uiColumns {
 	return &uiColumns{
 		Times: make([]int64, 0, rows), Numbers: make([]int, 0, rows), Flags: make([]int, 0, rows), Kind: make([]int, 0, rows), Why: make([]int, 0, rows),
-		Text: make([]int, 0, rows), Agent: make([]int, 0, rows), Session: make([]int, 0, rows), Change: make([]int, 0, rows), Stored: make([]uint64, 0, rows),
+		Text: make([]int, 0, rows), Agent: make([]int, 0, rows), Session: make([]int, 0, rows), Change: make([]int, 0, rows), Then: make([]int, 0, rows), Stored: make([]uint64, 0, rows),
 		Kinds: newUIWords(), Whys: newUIWords(), Texts: newUIWords(), Agents: newUIWords(), Of: newUIWords(),
 		Changes: uiChanges{list: []*uiCounts{nil}, at: map[uiCounts]int{}}, Names: map[int]string{},
 	}
@@ -112,16 +126,7 @@ func (c *uiColumns) add(v *uiRow, r *timeline.Row) {
 	c.Kind, c.Why, c.Text = append(c.Kind, c.Kinds.place(v.Kind)), append(c.Why, c.Whys.place(v.Why)), append(c.Text, c.Texts.place(v.Text))
 	c.Agent, c.Session = append(c.Agent, c.Agents.place(v.Agent)), append(c.Session, c.Of.place(v.Session))
 	c.Stored = append(c.Stored, v.Stored)
-	change := 0
-	if v.Changes != nil {
-		var ok bool
-		if change, ok = c.Changes.at[*v.Changes]; !ok {
-			change = len(c.Changes.list)
-			c.Changes.at[*v.Changes] = change
-			c.Changes.list = append(c.Changes.list, v.Changes)
-		}
-	}
-	c.Change = append(c.Change, change)
+	c.Change, c.Then = append(c.Change, c.Changes.place(v.Changes)), append(c.Then, c.Changes.place(v.Then))
 	if v.Name != "" {
 		c.Names[c.Count] = v.Name
 	}

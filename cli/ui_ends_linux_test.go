@@ -12,7 +12,7 @@ func (l *pageLab) elsewhere(text string, paths string) {
 	l.until(`sessionStorage.getItem("rewind-token")`)
 	var status int
 	l.ok(l.Eval(fmt.Sprintf(`(async () => {
-		const at = "/api/v1" + location.pathname, ask = async (path, body) => {
+		const at = "/api/v1" + location.pathname.slice(0, "/p/".length + 32), ask = async (path, body) => {
 			const r = await fetch(at + path, { method: body ? "POST" : "GET", body: body && JSON.stringify(body), headers: { Authorization: "Bearer " + sessionStorage.getItem("rewind-token") } });
 			return { status: r.status, ...(await r.json()) };
 		};

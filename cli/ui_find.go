@@ -159,6 +159,32 @@ func (s *uiSpace) uiVersionOf(id, path string) (*manifest.Entry, error) {
 	return &e, nil
 }
 
+// maxPicture is how large a picture is shown, in bytes.
+const maxPicture = 8 << 20
+
+// uiSideOf is a file as it was before or after what a row, or a comparison, shows of it.
+func (s *uiSpace) uiSideOf(ctx context.Context, args web.Args, path string) (*manifest.Entry, error) {
+	r, f, err := s.changeOf(ctx, args, path)
+	if err != nil {
+		return nil, err
+	}
+	if f == nil {
+		return nil, &staleError{what: "file that differs", name: path}
+	}
+	e := f.New
+	if args("side") == "old" {
+		e = f.Old
+	}
+	unsaved := args("side") != "old" && (args("other") == "@" || args("other") == "" && r.To != nil && r.To.Now)
+	switch {
+	case e == nil || e.Kind == manifest.Subdir:
+		return nil, &staleError{what: "file there", name: path}
+	case unsaved:
+		return nil, &uiFailure{failure{message: "it is shown once it is saved"}, http.StatusNotFound}
+	}
+	return e, nil
+}
+
 // Raw is a version of a file. It waits for nobody, and nobody for it: a large one is read for long.
 func (s *uiSpace) Raw(ctx context.Context, args web.Args) (*web.Raw, error) {
 	if err := s.there(); err != nil {
@@ -186,10 +212,17 @@ func (s *uiSpace) uiRaw(ctx context.Context, args web.Args) (*web.Raw, error) {
 		}
 	}()
 	file := pagePath(args("path"))
-	e, err := s.uiVersionOf(args("id"), file)
+	var e *manifest.Entry
+	if args("side") == "" {
+		e, err = s.uiVersionOf(args("id"), file)
+	} else {
+		e, err = s.uiSideOf(ctx, args, file)
+	}
 	switch {
 	case err != nil:
 		return nil, err
+	case args("side") != "" && e.Size > maxPicture:
+		return nil, &uiFailure{failure{message: quote(file) + " is too large to be shown here"}, http.StatusForbidden}
 	case e.Precious:
 		return nil, &uiFailure{failure{message: quote(file) + " is precious: the page does not show what is in it",
 			hint: "rewind cat " + shellQuote(args("id")) + " " + shellQuote(file)}, http.StatusForbidden}

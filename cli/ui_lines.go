@@ -28,7 +28,7 @@ type uiLineRun struct {
 // uiLines answers by what blame says. Of a file that has no lines, or is gone, it says nothing.
 func (s *uiSpace) uiLines(ctx context.Context, args web.Args) (any, error) {
 	out := uiLines{Runs: []uiLineRun{}}
-	r, err := s.row(args("id"))
+	r, err := s.part(args)
 	if err != nil {
 		return out, err
 	}

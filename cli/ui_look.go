@@ -17,6 +17,7 @@ type uiFiles struct {
 	Title string       `json:"title"`
 	Files []uiFileDiff `json:"files"`
 	More  bool         `json:"more"`
+	Then  *uiFiles     `json:"then,omitempty"` // changes between the row's turn and the next one
 }
 
 type uiFileDiff struct {
@@ -46,23 +47,36 @@ const (
 )
 
 func (s *uiSpace) uiLook(ctx context.Context, args web.Args) (any, error) {
-	files, title, err := s.uiDiffering(ctx, args)
+	r, err := s.row(args("id"))
 	if err != nil {
 		return nil, err
 	}
-	out := uiFiles{Title: title, Files: []uiFileDiff{}}
-	whose, err := s.uiOwners(ctx, args("id"), args("other"))
+	room := maxPatches
+	out, err := s.lookAt(ctx, r, args("other"), &room)
+	if err != nil || args("other") != "" || r.Then == nil {
+		return out, err
+	}
+	if out.Then, err = s.lookAt(ctx, r.Then, "", &room); err != nil {
+		return nil, err
+	}
+	out.Then.Title = "what came after this turn, before the next"
+	return out, nil
+}
+
+// lookAt is what a row changed, or what differs between it and another; room is how many bytes of patches are left.
+func (s *uiSpace) lookAt(ctx context.Context, r *timeline.Row, other string, room *int) (*uiFiles, error) {
+	files, title, err := s.uiDiffering(ctx, r, other)
+	if err != nil {
+		return nil, err
+	}
+	out := &uiFiles{Title: title, Files: []uiFileDiff{}}
+	whose, err := s.uiOwners(ctx, r, other)
 	if err != nil {
 		return nil, err
 	}
 	by := whose.text("", false)
 	// After an operation, the lines of what changed since are in no store.
-	r, err := s.row(args("id"))
-	if err != nil {
-		return nil, err
-	}
-	unsaved := args("other") == "" && r.Kind == timeline.Now && r.From != nil && r.From.ID == (manifest.CheckpointID{})
-	room := maxPatches
+	unsaved := other == "" && r.Kind == timeline.Now && r.From != nil && r.From.ID == (manifest.CheckpointID{})
 	for i, f := range files {
 		if i == mostFiles {
 			out.More = true
@@ -78,10 +92,10 @@ func (s *uiSpace) uiLook(ctx context.Context, args web.Args) (any, error) {
 				v.Calls = append(v.Calls, w.Call)
 			}
 		}
-		if len(v.Patch) > min(room, longestPatch) {
+		if len(v.Patch) > min(*room, longestPatch) {
 			v.Patch, v.Left = "", true
 		}
-		room -= len(v.Patch)
+		*room -= len(v.Patch)
 		out.Files = append(out.Files, v)
 	}
 	return out, nil
@@ -96,27 +110,19 @@ func lookTitle(r *timeline.Row) string {
 }
 
 // uiDiffering are the files between two rows, between a row and now, or those that a row changed.
-func (s *uiSpace) uiDiffering(ctx context.Context, args web.Args) ([]engine.FileDiff, string, error) {
-	r, err := s.row(args("id"))
-	if err != nil {
-		return nil, "", err
-	}
-	switch other := args("other"); other {
-	case "":
+func (s *uiSpace) uiDiffering(ctx context.Context, r *timeline.Row, other string) ([]engine.FileDiff, string, error) {
+	from := r.Checkpoint
+	switch {
+	case other == "":
 		files, err := s.ownFiles(ctx, r)
 		return files, lookTitle(r), err
-	case "@":
-		from, err := s.checkpoint(args("id"))
-		if err != nil {
-			return nil, "", err
-		}
+	case from == nil:
+		return nil, "", &staleError{what: "checkpoint", name: bareRow(r, timeline.Counts{}).ID}
+	case other == "@":
 		files, err := s.differing(ctx, from.Checkpoint, nil)
 		return files, "from " + pickedName(from) + " to now", err
 	default:
-		older, err := s.checkpoint(args("id"))
-		if err != nil {
-			return nil, "", err
-		}
+		older := from
 		newer, err := s.checkpoint(other)
 		if err != nil {
 			return nil, "", err
@@ -137,16 +143,40 @@ func viewFileDiff(f engine.FileDiff) uiFileDiff {
 		Binary: f.Binary, Hidden: f.Hidden, Patch: f.Patch}
 }
 
+// part is the row that a question is about, or what came after its turn.
+func (s *uiSpace) part(args web.Args) (*timeline.Row, error) {
+	r, err := s.row(args("id"))
+	if err == nil && args("part") == "then" {
+		if r = r.Then; r == nil {
+			err = &staleError{what: "change after that turn", name: args("id")}
+		}
+	}
+	return r, err
+}
+
+// changeOf finds a file in the changes of a row, or in a comparison with another; nil where it is in neither.
+func (s *uiSpace) changeOf(ctx context.Context, args web.Args, path string) (*timeline.Row, *engine.FileDiff, error) {
+	r, err := s.part(args)
+	if err != nil {
+		return nil, nil, err
+	}
+	files, _, err := s.uiDiffering(ctx, r, args("other"))
+	for i := range files {
+		if files[i].Path == path {
+			return r, &files[i], err
+		}
+	}
+	return r, nil, err
+}
+
 // uiDiff is the patch of one file, that look left out.
 func (s *uiSpace) uiDiff(ctx context.Context, args web.Args) (any, error) {
-	files, _, err := s.uiDiffering(ctx, args)
+	_, found, err := s.changeOf(ctx, args, pagePath(args("path")))
 	if err != nil {
 		return nil, err
 	}
-	for _, f := range files {
-		if f.Path != pagePath(args("path")) {
-			continue
-		}
+	if found != nil {
+		f := *found
 		if f.Patch == "" && !f.Binary && !f.Hidden {
 			release, err := s.p.Hold(ctx)
 			if err != nil {
@@ -171,10 +201,9 @@ func (s *uiSpace) uiDiff(ctx context.Context, args web.Args) (any, error) {
 
 // uiOwners says who changed each path of a row, or of what is between it and another. Of what is damaged, and
 // of the working tree where it could not be looked at, nothing is said.
-func (s *uiSpace) uiOwners(ctx context.Context, id, other string) (owned, error) {
-	r, err := s.row(id)
-	if err != nil || other == "" && (r.To == nil || r.Kind == timeline.Operation) {
-		return nil, err
+func (s *uiSpace) uiOwners(ctx context.Context, r *timeline.Row, other string) (owned, error) {
+	if other == "" && (r.To == nil || r.Kind == timeline.Operation) {
+		return nil, nil
 	}
 	s.mu.Lock()
 	present := s.present

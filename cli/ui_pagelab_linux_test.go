@@ -25,6 +25,9 @@ type pageLab struct {
 	root string
 	env  account.Env
 	url  string
+
+	turns int    // that were played
+	last  string // event of the transcript
 }
 
 const pageSession = "5ba1c0de-0000-4000-8000-000000000001"
@@ -48,6 +51,16 @@ func newPageLabOf(t *testing.T, turns []pageTurn, flags ...string) *pageLab {
 	if testing.Short() {
 		t.Skip("a browser takes seconds")
 	}
+	l := newTurnsLab(t)
+	l.play(turns...)
+	l.serve(flags...)
+	l.look()
+	return l
+}
+
+// newTurnsLab is a project in which a session has begun, without a page of it.
+func newTurnsLab(t *testing.T) *pageLab {
+	t.Helper()
 	base, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
@@ -67,14 +80,20 @@ func newPageLabOf(t *testing.T, turns []pageTurn, flags ...string) *pageLab {
 	l.write("../home/.rewind/config.json", `{"durability": "fast"}`)
 	l.write("calc.go", "package calc\n\nfunc Add(a, b int) int { return a + b }\n")
 	l.rewind("init")
-	transcript := filepath.Join(base, "home", ".claude", "projects", "p", pageSession+".jsonl")
-	if err := os.MkdirAll(filepath.Dir(transcript), 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Dir(l.transcript()), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	l.hook(map[string]any{"hook_event_name": "SessionStart", "source": "startup", "transcript_path": transcript})
-	last := ""
-	for i, turn := range turns {
-		n := i + 1
+	l.hook(map[string]any{"hook_event_name": "SessionStart", "source": "startup", "transcript_path": l.transcript()})
+	return l
+}
+
+// play lets the session's agent do turns. One without a file changes none.
+func (l *pageLab) play(turns ...pageTurn) {
+	l.t.Helper()
+	t, transcript, last := l.t, l.transcript(), l.last
+	for _, turn := range turns {
+		l.turns++
+		n := l.turns
 		said := func(id, role, content string) {
 			var parent any
 			if last != "" {
@@ -104,6 +123,11 @@ func newPageLabOf(t *testing.T, turns []pageTurn, flags ...string) *pageLab {
 		}
 		event("UserPromptSubmit", map[string]any{"prompt": turn.prompt})
 		said(fmt.Sprintf("e%d-1", n), "user", fmt.Sprintf(`{"role":"user","content":%q}`, turn.prompt))
+		if turn.file == "" {
+			said(fmt.Sprintf("e%d-4", n), "assistant", fmt.Sprintf(`{"role":"assistant","id":"n%d","content":[{"type":"text","text":%q}]}`, n, turn.said))
+			event("Stop", nil)
+			continue
+		}
 		call := fmt.Sprint("toolu_", n)
 		said(fmt.Sprintf("e%d-2", n), "assistant", fmt.Sprintf(`{"role":"assistant","id":"m%d","content":[{"type":"tool_use","id":%q,"name":"Write","input":{"file_path":%q}}]}`, n, call, turn.file))
 		event("PreToolUse", map[string]any{"tool_name": "Write", "tool_use_id": call, "tool_input": map[string]any{"file_path": filepath.Join(l.root, turn.file), "content": turn.text}})
@@ -113,7 +137,13 @@ func newPageLabOf(t *testing.T, turns []pageTurn, flags ...string) *pageLab {
 		said(fmt.Sprintf("e%d-4", n), "assistant", fmt.Sprintf(`{"role":"assistant","id":"n%d","content":[{"type":"text","text":%q}]}`, n, turn.said))
 		event("Stop", nil)
 	}
-	l.serve(flags...)
+	l.last = last
+}
+
+// look opens the page in the browser.
+func (l *pageLab) look() {
+	l.t.Helper()
+	t, err := l.t, error(nil)
 	if l.Browser, err = sharedBrowser(); errors.Is(err, browser.ErrMissing) && os.Getenv("REWIND_BROWSER") != "required" {
 		t.Skip("NOT TESTED HERE: ", err)
 	} else if err != nil {
@@ -121,8 +151,7 @@ func newPageLabOf(t *testing.T, turns []pageTurn, flags ...string) *pageLab {
 	}
 	l.ok(l.Fresh(1280, 800))
 	l.ok(l.Go(l.url))
-	l.until(`document.querySelectorAll(".row").length >= 5`)
-	return l
+	l.until(`document.querySelectorAll(".row").length >= 3`)
 }
 
 // sharedBrowser is one for all tests, which come one after the other. It ends with the process.

@@ -216,7 +216,8 @@ func (s *uiSpace) Apply(ctx context.Context, plan string) (done, changed any, er
 	if n := len(s.done); n > 0 {
 		r := s.done[n-1].done
 		if m := r.Conversation; m != nil && m.Resume != "" && !m.Removed {
-			said += " The conversation is a fork; open it with: " + s.c.out.opens(m)
+			said += " The conversation is a fork; open it with: "
+			v["resume"] = s.c.out.opens(m)
 		}
 		if r.Safety != nil {
 			v["safety"] = r.Safety.ID.String() // what was there

@@ -5,12 +5,15 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/rewind-cli/rewind/engine"
+	"github.com/rewind-cli/rewind/engine/attribution"
 	"github.com/rewind-cli/rewind/engine/conversation"
+	"github.com/rewind-cli/rewind/engine/timeline"
 )
 
 // plannedRevert is a revert that was shown.
@@ -35,6 +38,10 @@ func (s *uiSpace) revertPlan(ctx context.Context, a uiAction) (*uiPlan, error) {
 		o.Args = "--session " + shellQuote(a.Session) + " --since prompt~" + strconv.Itoa(o.Work.Prompt)
 		return s.planRevertWithout(ctx, o, a.Without)
 	}
+	r, err := s.row(a.ID)
+	if err != nil {
+		return nil, err
+	}
 	l, err := s.checkpoint(a.ID)
 	if err != nil {
 		return nil, err
@@ -44,7 +51,40 @@ func (s *uiSpace) revertPlan(ctx context.Context, a uiAction) (*uiPlan, error) {
 		o.Work = engine.WorkNamed{Call: l.ToolUseID}
 		o.Args = "--tool " + shellQuote(l.ToolUseID)
 	}
-	return s.planRevertWithout(ctx, o, a.Without)
+	v, err := s.planRevertWithout(ctx, o, a.Without)
+	if err != nil || v.Question != "" {
+		return v, err
+	}
+	facts, err := s.othersInRow(ctx, r)
+	v.Facts = append(v.Facts, facts...)
+	return v, err
+}
+
+// othersInRow says who made the changes that a row shows and its turn did not make: a sentence for each.
+func (s *uiSpace) othersInRow(ctx context.Context, r *timeline.Row) (facts []string, err error) {
+	for _, part := range []*timeline.Row{r, r.Then} {
+		if part == nil {
+			continue
+		}
+		whose, err := s.uiOwners(ctx, part, "")
+		if err != nil {
+			return nil, err
+		}
+		where := "in this row"
+		if part != r {
+			where = "after this turn"
+		}
+		counts, among := ownerCounts(whose, nil, r.Session)
+		delete(counts, workName(&attribution.Work{Agent: r.Agent, Session: r.Session}, nil, among))
+		for _, name := range slices.Sorted(maps.Keys(counts)) {
+			by := "by " + name
+			if name == ownerShared {
+				by = "by one of several"
+			}
+			facts = append(facts, plural(counts[name], "path was", "paths were")+" changed "+where+" "+by+".")
+		}
+	}
+	return facts, nil
 }
 
 // planRevertWithout is planRevert, of all but some paths.
@@ -92,8 +132,15 @@ func (s *uiSpace) planRevert(ctx context.Context, o engine.RevertOptions) (*uiPl
 		v.Title = "Revert " + turnsText(r.Turns, false)
 	}
 	v.Files = planFiles(map[string][]string{"delete": r.Delete, "replace": r.Replace, "mode": r.Mode, "create": r.Create})
-	if len(r.Turns) == 0 && len(v.Facts) == 0 {
-		v.Facts = append(v.Facts, "It changed no file.")
+	if !changed(r.Restored) {
+		work := "this turn"
+		switch {
+		case o.Work.Call != "":
+			work = "this call"
+		case o.Work.Session != nil && !o.Work.Since:
+			work = "this session"
+		}
+		v.Title = strings.TrimSuffix(nothingReverted(r, work), ".")
 	}
 	if len(v.Files) > 0 {
 		v.Question = v.Title + "?"

@@ -180,6 +180,8 @@ func (s *uiSpace) answerTo(ctx context.Context, what string, args web.Args) (v a
 		v, err = s.uiLines(ctx, args)
 	case "sessions":
 		v, err = s.uiSessions(ctx)
+	case "paths":
+		v, err = s.uiPaths(ctx, args)
 	default:
 		err = errors.New("that cannot be asked")
 	}

@@ -39,7 +39,8 @@ type uiRow struct {
 	Kind    string    `json:"kind"`
 	Why     string    `json:"why"`
 	Text    string    `json:"text"`
-	Changes *uiCounts `json:"changes"` // null: not known
+	Changes *uiCounts `json:"changes"`        // null: not known
+	Then    *uiCounts `json:"then,omitempty"` // what came after the row's turn, and before the next
 	Note    string    `json:"note,omitempty"`
 	Name    string    `json:"name,omitempty"`
 	Pinned  bool      `json:"pinned,omitempty"`
@@ -137,6 +138,11 @@ func (s *uiSpace) timelineOf(ctx context.Context, scope screen.Scope, limit int,
 		v.Text = cmp.Or(turns[row.ID], v.Text)
 		if n, known := r.Known(); known {
 			v.Changes = &uiCounts{n.Added, n.Modified, n.Deleted}
+		}
+		if r.Then != nil {
+			if n, known := r.Then.Known(); known && !n.None() {
+				v.Then = &uiCounts{n.Added, n.Modified, n.Deleted}
+			}
 		}
 		is := listed(&v, r)
 		list.rows = append(list.rows, is)

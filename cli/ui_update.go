@@ -51,11 +51,14 @@ func listed(v *uiRow, r *timeline.Row) uiListed {
 		flags                                 int
 		ms                                    int64
 		stored                                uint64
-		changes                               uiCounts
+		changes, then                         uiCounts
 		counted                               bool
-	}{v.Kind, v.Why, v.Text, v.Name, v.Agent, v.Session, v.flags(), r.Time.UnixMilli(), v.Stored, uiCounts{}, v.Changes != nil}
+	}{v.Kind, v.Why, v.Text, v.Name, v.Agent, v.Session, v.flags(), r.Time.UnixMilli(), v.Stored, uiCounts{}, uiCounts{}, v.Changes != nil}
 	if v.Changes != nil {
 		shown.changes = *v.Changes
+	}
+	if v.Then != nil {
+		shown.then = *v.Then
 	}
 	out.content = maphash.Comparable(listSeed, shown)
 	return out

@@ -227,6 +227,21 @@ func hookErrorFindings(e *project.HookError) []finding {
 		Cure: "rewind save shows whether it still fails; the next successful hook clears this"}}
 }
 
+// outsiderFindings name the sessions whose work here is in no checkpoint of this project.
+func outsiderFindings(st *engine.Status) []finding {
+	var out []finding
+	for _, o := range st.Outsiders {
+		where := "go to " + o.Root
+		if o.Root == "" {
+			where = "go nowhere: it was started outside every initialised project"
+		}
+		out = append(out, finding{Severity: mild, Area: "hooks",
+			Message: fmt.Sprintf("session %s of %s works in %s, but its checkpoints %s", o.Session, hookio.Agent(o.Agent).Title(), o.Dir, where),
+			Cure:    "rewind save keeps what it has changed here; resume the session in " + st.Root + " to have it captured here"})
+	}
+	return out
+}
+
 // storeFindings are the states of a store that need attention.
 func storeFindings(st *engine.Status) []finding {
 	var out []finding
@@ -258,6 +273,5 @@ func storeFindings(st *engine.Status) []finding {
 		add(mild, cure, "the store would not survive git clean -fdx: %s", st.MirrorReason)
 	}
 	out = append(out, hookErrorFindings(st.LastHookError)...)
-
-	return out
+	return append(out, outsiderFindings(st)...)
 }

@@ -294,13 +294,26 @@ type restoredView struct {
 	Transcript       *forkView     `json:"transcript"`
 	TranscriptBackup *string       `json:"transcript_backup"`          // that of Transcript, as log calls it
 	CodeOnly         string        `json:"code_only_reason,omitempty"` // why Transcript is null, although it was to move
+	Git              *gitView      `json:"git,omitempty"`              // HEAD is elsewhere than in the target
 	Others           []otherView   `json:"others,omitempty"`           // whose work goes too
 	Outside          []pathView    `json:"outside,omitempty"`          // what goes too, of the person
 	Instead          string        `json:"instead,omitempty"`          // the command that keeps the work of others
 	Unclear          bool          `json:"unclear,omitempty"`          // several sessions' work goes, and nobody knows which is meant
 	Undone           []string      `json:"prompts,omitempty"`          // what was said behind the target
 	DryRun           bool          `json:"dry_run"`
-	Notice           *string       `json:"notice"` // what agents are told at their next prompt; null where none is
+	Notice           *string       `json:"notice"`                    // what agents are told at their next prompt; null where none is
+	ForgottenPaths   int           `json:"forgotten_paths,omitempty"` // that the operation changed, and that were forgotten since
+	Forgotten        []pathView    `json:"forgotten,omitempty"`       // of these, those whose names are known
+}
+
+// gitView says that git's HEAD is not where it was in the state that a restore goes to.
+type gitView struct {
+	Head             string `json:"head"`
+	Branch           string `json:"branch"`
+	CheckpointHead   string `json:"checkpoint_head"`
+	CheckpointBranch string `json:"checkpoint_branch"`
+	Message          string `json:"message"`
+	Hint             string `json:"hint"`
 }
 
 // otherView is another session's work that a restore takes back.
@@ -343,7 +356,10 @@ func viewRestored(r *engine.Restored) restoredView {
 		v.TranscriptBackup = orNull(m.Backup)
 	}
 	v.Undone, v.Notice = r.Prompts, orNull(r.Notice)
-	v.Unclear = r.Unclear
+	v.Unclear, v.ForgottenPaths = r.Unclear, r.Forgotten.Count
+	if len(r.Forgotten.Named) > 0 {
+		v.Forgotten = viewPaths(r.Forgotten.Named)
+	}
 	for _, o := range r.Others {
 		other := otherView{Agent: o.Agent, SessionID: o.Session, Prompt: o.Prompt, Paths: o.Paths, Files: viewPaths(o.Files), Turns: []otherTurnView{}}
 		if o.Alone != nil {
@@ -357,8 +373,15 @@ func viewRestored(r *engine.Restored) restoredView {
 	if len(r.Outside) > 0 {
 		v.Outside = viewPaths(r.Outside)
 	}
-	if r.Without != nil {
+	switch {
+	case r.Stuck:
+		v.CodeOnly = "no file can be restored, so the conversation stays too"
+	case r.Without != nil:
 		v.CodeOnly = r.Without.Error()
+	}
+	if g := r.Git; g != nil {
+		v.Git = &gitView{Head: g.Head, Branch: g.Branch, CheckpointHead: g.ThenHead, CheckpointBranch: g.ThenBranch}
+		v.Git.Message, v.Git.Hint = gitText(r, r.DryRun)
 	}
 	return v
 }

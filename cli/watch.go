@@ -27,12 +27,12 @@ func newWatch() *command {
 		name:  "watch",
 		usage: "[--quiet-for D] [--min-interval D] [--poll]",
 		short: "take a checkpoint whenever the project has come to rest after a change",
-		long: "Takes a checkpoint when files have changed and then been left alone for a while; for\n" +
-			"editors and scripts, which no hook tells of. A tree that never comes to rest is saved\n" +
-			"every five minutes. Where the system does not tell of changes, or has reached its\n" +
-			"limit (fs.inotify.max_user_watches), it looks from time to time. Ctrl-C ends it, with exit\n" +
-			"code 0; what is not saved yet is saved first. When the store is full, the oldest of its\n" +
-			"checkpoints go first.",
+		long: "Takes a checkpoint when files have changed and then nothing has changed for a while. It\n" +
+			"is for editors and scripts, which have no hooks. A tree that changes all the time is\n" +
+			"saved every five minutes. If the system cannot report changes, or its limit is reached\n" +
+			"(fs.inotify.max_user_watches), the tree is scanned from time to time. Ctrl-C saves what\n" +
+			"is not saved yet and ends with 0. If the store is full, the oldest checkpoints of this\n" +
+			"command are removed first.",
 		examples: []example{
 			{"rewind watch", "until Ctrl-C"},
 			{"rewind watch --quiet-for 10s --min-interval 1m", "fewer checkpoints"},

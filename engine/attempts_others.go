@@ -32,7 +32,7 @@ func OthersIn(ctx context.Context, p *project.Project, stretches ...Stretch) ([]
 			o.From = stretches[i].From
 		}
 		if s.To == nil && o.Now == nil {
-			now, err := checkpoint.CaptureTree(ctx, p, checkpoint.CaptureOptions{})
+			now, err := checkpoint.CaptureTree(ctx, p, checkpoint.CaptureOptions{Look: true})
 			if err != nil {
 				return nil, err
 			}

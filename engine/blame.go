@@ -137,7 +137,7 @@ func (b *blaming) run() (*Blamed, error) {
 
 // capture looks at the working tree: at the directories of the path alone, where the newest checkpoint has it, too.
 func (b *blaming) capture(newest *manifest.Checkpoint) error {
-	o := checkpoint.CaptureOptions{}
+	o := checkpoint.CaptureOptions{Look: true}
 	if newest != nil {
 		if e, err := entryAt(b.p.LoadDir, newest.Root, b.o.Path); err == nil && e != nil && e.Kind != manifest.Subdir {
 			o.Changed, o.From = []string{b.o.Path}, newest.Root

@@ -150,9 +150,9 @@ func (b *blaming) renamed(newest *manifest.Checkpoint, path string, before uint6
 			if err != nil || e == nil {
 				return "", 0, err
 			}
-			c, err := counterpart(b.ctx, b.get, manifest.Change{Path: path, New: e}, func(visit func(manifest.Change) error) error {
+			c, err := counterpart(b.ctx, b.get, manifest.Change{Path: path, New: e}, b.withTouched(before, func(visit func(manifest.Change) error) error {
 				return manifest.Diff(b.load, root, b.now.Root(), visit)
-			})
+			}))
 			if err == nil && c == nil && op == nil {
 				c, err = b.replaced(manifest.Change{Path: path, New: e}, func(yield func(manifest.Change, error) bool) {
 					done := errors.New("enough")
@@ -195,7 +195,7 @@ func (b *blaming) renamed(newest *manifest.Checkpoint, path string, before uint6
 					return err
 				}
 			}
-			c, err := counterpart(b.ctx, b.p.Store.Get, manifest.Change{Path: path, New: v.New}, func(visit func(manifest.Change) error) error {
+			c, err := counterpart(b.ctx, b.p.Store.Get, manifest.Change{Path: path, New: v.New}, b.withTouched(v.Seq, func(visit func(manifest.Change) error) error {
 				if op != nil {
 					for at, err := range db.Checkpoints(manifest.Query{All: true, Before: v.Seq + 1, Limit: 1}) {
 						if err == nil {
@@ -213,7 +213,7 @@ func (b *blaming) renamed(newest *manifest.Checkpoint, path string, before uint6
 					}
 				}
 				return nil
-			})
+			}))
 			if err != nil {
 				return err
 			}
@@ -230,6 +230,38 @@ func (b *blaming) renamed(newest *manifest.Checkpoint, path string, before uint6
 		return nil
 	})
 	return from, at, err
+}
+
+// withTouched gives the changes of a checkpoint with what its edits had made of the files that are gone: such a file may be
+// in no checkpoint.
+func (b *blaming) withTouched(seq uint64, changes func(func(manifest.Change) error) error) func(func(manifest.Change) error) error {
+	return func(visit func(manifest.Change) error) error {
+		steps, err := b.who.Changes(seq)
+		if err != nil {
+			return err
+		}
+		gone := map[string]*manifest.Entry{} // as it was last
+		for _, s := range steps {
+			if s.To.Entry == nil && s.From.Entry != nil {
+				gone[s.Path] = s.From.Entry
+			} else {
+				delete(gone, s.Path)
+			}
+		}
+		err = changes(func(c manifest.Change) error {
+			if e := gone[c.Path]; e != nil && c.New == nil {
+				c.Old = e
+			}
+			delete(gone, c.Path)
+			return visit(c)
+		})
+		for _, path := range sortedKeys(gone) {
+			if err == nil {
+				err = visit(manifest.Change{Path: path, Old: gone[path]})
+			}
+		}
+		return err
+	}
 }
 
 // replaced finds what a file that came was called before, where another file has that name since; nil for none. It has

@@ -283,7 +283,7 @@ func workingTree(ctx context.Context, p *project.Project, root oid.ID, to rootfs
 		tree.Close()
 		return nil, none
 	}
-	c, err := checkpoint.CaptureTree(ctx, p, checkpoint.CaptureOptions{})
+	c, err := checkpoint.CaptureTree(ctx, p, checkpoint.CaptureOptions{Look: true})
 	if err != nil {
 		tree.Close()
 		return nil, none

@@ -54,7 +54,7 @@ func Compare(ctx context.Context, p *project.Project, o CompareOptions) (*Compar
 	defer release()
 	c := comparison{ctx: ctx, p: p, o: o, chosen: chosen, load: p.LoadDir, get: p.Store.Get}
 	if o.A == nil || o.B == nil {
-		now, err := checkpoint.CaptureTree(ctx, p, checkpoint.CaptureOptions{})
+		now, err := checkpoint.CaptureTree(ctx, p, checkpoint.CaptureOptions{Look: true})
 		if err != nil {
 			return nil, err
 		}

@@ -88,7 +88,7 @@ func compareTrees(ctx context.Context, p *project.Project, o DiffOptions, write 
 		}
 		left = problem.UnreadOf(problems)
 	} else {
-		c, err := checkpoint.CaptureTree(ctx, p, checkpoint.CaptureOptions{})
+		c, err := checkpoint.CaptureTree(ctx, p, checkpoint.CaptureOptions{Look: true})
 		if err != nil {
 			return err
 		}

@@ -31,7 +31,7 @@ func (l *lab) forget(paths ...string) *maintain.Forgotten {
 	l.t.Helper()
 	var done *maintain.Forgotten
 	l.do(func(ctx context.Context, p *project.Project) (err error) {
-		done, err = maintain.Forget(ctx, p, paths)
+		done, err = maintain.Forget(ctx, p, paths, false)
 		return err
 	})
 	return done

@@ -20,7 +20,7 @@ func (l *lab) forgetText(pattern string, isRegexp bool) *maintain.Forgotten {
 	l.t.Helper()
 	var done *maintain.Forgotten
 	l.do(func(ctx context.Context, p *project.Project) (err error) {
-		done, err = maintain.ForgetText(ctx, p, pattern, isRegexp)
+		done, err = maintain.ForgetText(ctx, p, pattern, isRegexp, false)
 		return err
 	})
 	return done

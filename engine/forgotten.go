@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"slices"
+	"strings"
 
 	"github.com/rewind-cli/rewind/engine/attribution"
 	"github.com/rewind-cli/rewind/engine/maintain"
@@ -81,4 +82,32 @@ func (v *reverting) forgotten() (paths []string, err error) {
 	})
 	slices.Sort(paths)
 	return paths, err
+}
+
+// ForgottenPaths are paths of which nothing is known any more. Forget keeps no names, so that only those can be named that the
+// working tree has.
+type ForgottenPaths struct {
+	Count int
+	Named []string
+}
+
+// forgottenOf gives the paths that operations changed and that were forgotten since.
+func (r *restoring) forgottenOf(ops []manifest.Operation) (out ForgottenPaths, err error) {
+	keys := map[string]bool{}
+	for _, op := range ops {
+		for _, key := range strings.Fields(op.Forgotten) {
+			keys[key] = true
+		}
+	}
+	if len(keys) == 0 {
+		return out, nil
+	}
+	out.Count = len(keys)
+	err = manifest.Walk(r.tx.Load, r.now, func(path string, _ manifest.Entry) error {
+		if keys[maintain.ForgottenKey(r.Project, path)] {
+			out.Named = append(out.Named, path)
+		}
+		return nil
+	})
+	return out, err
 }

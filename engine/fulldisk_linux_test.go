@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"syscall"
 	"testing"
 
@@ -131,4 +132,129 @@ func (l *lab) ballast(room int64) (empty func()) {
 			l.t.Fatal(err)
 		}
 	}
+}
+
+// TestCollectOnAFullDisk: gc removes what takes no space to remove on a disk without a free byte. Where it must write first, it
+// says how much, removes nothing, and its dry run says so too.
+func TestCollectOnAFullDisk(t *testing.T) {
+	l := newLabAt(t, scratchfs.Tmpfs(t, "96m"))
+	l.noFloor()
+	noise := func(tag byte) {
+		data := make([]byte, 12<<20) // in a pack of its own
+		rand.NewChaCha8([32]byte{tag}).Read(data)
+		l.write("noise", string(data))
+	}
+	noise(1)
+	l.init()
+	for tag := range byte(3) {
+		noise(tag + 2)
+		l.save()
+	}
+	l.do(func(ctx context.Context, p *project.Project) error { // so that the log is small
+		_, err := maintain.GC(ctx, p, maintain.GCOptions{Keep: 3})
+		return err
+	})
+	gc := func(o maintain.GCOptions) (got *maintain.Collected, err error) {
+		l.do(func(ctx context.Context, p *project.Project) error {
+			got, err = maintain.GC(ctx, p, o)
+			return nil
+		})
+		return got, err
+	}
+	empty := l.ballast(0)
+	dry, err := gc(maintain.GCOptions{Keep: 1, DryRun: true})
+	if err != nil || dry.Room == 0 && dry.Freed < 23<<20 {
+		t.Fatalf("%+v %v", dry, err)
+	}
+	got, err := gc(maintain.GCOptions{Keep: 1})
+	var lacks *maintain.NoSpaceError
+	switch {
+	case errors.As(err, &lacks):
+		if dry.Room != lacks.Need {
+			t.Errorf("needs %d bytes, by its dry run %d", lacks.Need, dry.Room)
+		}
+		if n := len(l.newest(10)); n != 3 {
+			t.Errorf("%d checkpoints are left", n)
+		}
+		empty()
+		empty = l.ballast(lacks.Need + 64<<10)
+		if got, err = gc(maintain.GCOptions{Keep: 1}); err != nil {
+			t.Fatal(err)
+		}
+	case err != nil:
+		t.Fatal(err)
+	}
+	if len(got.Removed) != 2 || got.Freed < 23<<20 {
+		t.Errorf("%+v", got)
+	}
+	empty()
+	l.verify()
+}
+
+// TestCollectSaysWhatItNeeds: small files share packs, and what stays of these is written anew first.
+func TestCollectSaysWhatItNeeds(t *testing.T) {
+	// Without the garbage collector only what is closed lets the file system be unmounted.
+	percent := debug.SetGCPercent(-1)
+	t.Cleanup(func() { debug.SetGCPercent(percent) })
+	l := newLabAt(t, scratchfs.Tmpfs(t, "48m"))
+	l.noFloor()
+	for tag := range byte(3) {
+		data := make([]byte, 5<<20)
+		rand.NewChaCha8([32]byte{tag}).Read(data)
+		l.write("noise", string(data))
+		if tag == 0 {
+			l.init()
+		} else {
+			l.save()
+		}
+	}
+	empty := l.ballast(0)
+	defer func() { empty() }()
+	gc := func(o maintain.GCOptions) (got *maintain.Collected, err error) {
+		l.do(func(ctx context.Context, p *project.Project) error {
+			got, err = maintain.GC(ctx, p, o)
+			return nil
+		})
+		return got, err
+	}
+	dry, err := gc(maintain.GCOptions{Keep: 1, DryRun: true})
+	var lacks *maintain.NoSpaceError
+	if _, full := gc(maintain.GCOptions{Keep: 1}); err != nil || !errors.As(full, &lacks) || dry.Room != lacks.Need || len(l.newest(10)) != 3 {
+		t.Fatalf("%+v %v, gc: %v", dry, err, full)
+	}
+	empty()
+	empty = l.ballast(lacks.Need + 8<<10)
+	if got, err := gc(maintain.GCOptions{Keep: 1}); err != nil || got.Freed < 9<<20 {
+		t.Fatalf("with what it asks for: %+v %v", got, err)
+	}
+	l.verify()
+}
+
+// TestDryRunPromisesNoMore: what gc says that it would free is what it frees then, small as it is.
+func TestDryRunPromisesNoMore(t *testing.T) {
+	l := newLab(t)
+	l.write("a", "1")
+	l.init()
+	for i := range 5 {
+		l.write("a", fmt.Sprint(i, "two"))
+		l.save()
+	}
+	l.do(func(ctx context.Context, p *project.Project) error {
+		for _, o := range []maintain.GCOptions{{}, {Keep: 2}} {
+			o.DryRun = true
+			dry, err := maintain.GC(ctx, p, o)
+			if err != nil {
+				return err
+			}
+			o.DryRun = false
+			got, err := maintain.GC(ctx, p, o)
+			if err != nil {
+				return err
+			}
+			if dry.Freed > got.Freed {
+				t.Errorf("gc %+v frees %d bytes, and promised %d", o, got.Freed, dry.Freed)
+			}
+		}
+		return nil
+	})
 }

@@ -211,7 +211,7 @@ func TestForgetLeavesNoTrace(t *testing.T) {
 	l.write("sub/secret.txt", secret+" too")
 	l.save()
 	l.do(func(ctx context.Context, p *project.Project) error {
-		got, err := maintain.Forget(ctx, p, []string{"**/secret.txt"})
+		got, err := maintain.Forget(ctx, p, []string{"**/secret.txt"}, false)
 		if err != nil {
 			return err
 		}

@@ -148,7 +148,7 @@ func (h *historian) now(newest *manifest.Checkpoint) (from string, dir bool, err
 	dir = old != nil && old.Kind == manifest.Subdir
 	whole := dir // anything below may have changed
 	for {
-		o := checkpoint.CaptureOptions{}
+		o := checkpoint.CaptureOptions{Look: true}
 		if !whole {
 			o.Changed, o.From = []string{path}, newest.Root
 		}

@@ -138,7 +138,11 @@ func Import(ctx context.Context, p *project.Project, o ImportOptions) (*Imported
 	if err != nil {
 		return nil, p.Classify(err)
 	}
-	im := &importing{ctx: ctx, p: p, tx: commit.Begin(p).KeepDirs()}
+	begin := commit.Begin
+	if o.DryRun {
+		begin = commit.Look
+	}
+	im := &importing{ctx: ctx, p: p, tx: begin(p).KeepDirs()}
 	defer im.tx.Discard()
 	im.said = conversation.NewImport(ctx, p, im.tx)
 	encoded, err := importRules(p, o.Older != "")

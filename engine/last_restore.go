@@ -40,6 +40,9 @@ func LastRestore(ctx context.Context, p *project.Project, session, parent string
 		}
 		undo, _ := stacks(ops)
 		for _, op := range undo {
+			if op.ChangesNothing() {
+				continue
+			}
 			if i := slices.Index(family, op.Session); i < 0 || op.Session == "" || i > 0 && began > 0 && op.Seq > began {
 				continue
 			}

@@ -375,7 +375,7 @@ func TestEveryOrderOfTwo(t *testing.T) {
 		},
 		"forget": func(l *logLab) {
 			l.do(func(ctx context.Context, p *project.Project) error {
-				_, err := maintain.Forget(ctx, p, []string{"private"})
+				_, err := maintain.Forget(ctx, p, []string{"private"}, false)
 				return err
 			})
 		},

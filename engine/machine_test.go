@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"flag"
 	"maps"
 	"os"
 	"path"
@@ -190,8 +191,8 @@ func (m *machine) restore() {
 		if err == nil && len(done.Skip) > 0 {
 			m.t.Fatalf("skipped: %v", done.Skip)
 		}
-		if err == nil && done.Operation != 0 {
-			m.undoing, m.redoing = append(m.undoing, step{before, m.saved[id]}), nil
+		if err == nil {
+			m.did(done, step{before, m.saved[id]})
 		}
 		return err
 	})
@@ -227,12 +228,23 @@ func (m *machine) restorePaths() {
 			return err
 		}
 		done, err := Restore(ctx, pr, RestoreOptions{Checkpoint: c.Checkpoint, Paths: []string{pathspec.EscapeGlob(p)}})
-		if err == nil && done.Operation != 0 {
-			m.undoing, m.redoing = append(m.undoing, step{before, want}), nil
+		if err == nil {
+			m.did(done, step{before, want})
 		}
 		return err
 	})
 	m.check("restore of "+p, want)
+}
+
+// did notes a restore as the newest step. One that changes nothing is a step, too, and leaves those that can be redone.
+func (m *machine) did(done *Restored, s step) {
+	if done.Operation == 0 {
+		return
+	}
+	m.undoing = append(m.undoing, s)
+	if len(done.Create)+len(done.Replace)+len(done.Delete)+len(done.Mode) > 0 {
+		m.redoing = nil
+	}
 }
 
 func (m *machine) undoRestore() {
@@ -349,7 +361,16 @@ func (m *machine) exact() {
 
 // TestMachine plays random edits, saves, restores, undos and sweeps. After each
 // step the tree is byte, mode, link and empty directory exact.
-func TestMachine(t *testing.T) { playMachine(t) }
+func TestMachine(t *testing.T) {
+	checks := flag.Lookup("rapid.checks")
+	if was := checks.Value.String(); was == checks.DefValue { // make soak plays on
+		if err := checks.Value.Set("40"); err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = checks.Value.Set(was) }()
+	}
+	playMachine(t)
+}
 
 // TestSoakMachine goes on for as long as REWIND_SOAK says; without it, it has nothing to add.
 func TestSoakMachine(t *testing.T) {

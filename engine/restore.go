@@ -61,6 +61,8 @@ type Restored struct {
 
 	Conversation *conversation.Moved               // nil: none was moved
 	Without      *conversation.NoConversationError // why none was moved, although it was to be; nil else
+	Stuck        bool                              // no file could be moved, so the conversation was not moved either
+	Git          *GitMoved                         // git's HEAD is elsewhere than in the target; nil where it is not, or no file changes
 	Instead      *RevertInstead                    // what keeps the work of Others and Outside; nil where nothing is known to
 	Unclear      bool                              // nobody knows which session it is about: Others are all whose work goes
 	// Own are the paths that go and that Others and Outside do not have: a restore of these alone keeps theirs. Only where a
@@ -74,6 +76,8 @@ type Restored struct {
 	Torn    []string         // restored since they were named, though the target was torn there
 	Told    []notice.Session // whose agents are told of it at their next prompt, the newest first
 	Notice  string           // what they are told; "" for nobody
+	// Forgotten are the paths that the operations changed and that forget took out of them since: they do not come back.
+	Forgotten ForgottenPaths
 }
 
 // DeclinedError: the person was asked and said no.
@@ -123,17 +127,18 @@ func Restore(ctx context.Context, p *project.Project, o RestoreOptions) (*Restor
 // record of the operation.
 type restoring struct {
 	*project.Project
-	ctx    context.Context
-	o      RestoreOptions
-	fs     rootfs.FS
-	sel    restore.Selection    // nil: everything
-	scan   *checkpoint.Captured // the tree as it is
-	now    oid.ID               // its manifest
-	tx     *commit.Tx           // the scan's, and after its commit the next
-	op     manifest.Operation
-	target manifest.Checkpoint // for the answer
-	saw    *sight              // what the target saw; nil where an operation is taken back
-	within map[string][]string // what goes with a directory that is replaced, see lookInto
+	ctx     context.Context
+	o       RestoreOptions
+	fs      rootfs.FS
+	sel     restore.Selection    // nil: everything
+	scan    *checkpoint.Captured // the tree as it is
+	now     oid.ID               // its manifest
+	tx      *commit.Tx           // the scan's, and after its commit the next
+	op      manifest.Operation
+	target  manifest.Checkpoint  // for the answer
+	gitThen *manifest.Checkpoint // where git's HEAD was when the work that is reverted began; nil: as in target
+	saw     *sight               // what the target saw; nil where an operation is taken back
+	within  map[string][]string  // what goes with a directory that is replaced, see lookInto
 
 	move    *conversation.Move                // the conversation on its way, nil for none
 	without *conversation.NoConversationError // why there is none
@@ -146,9 +151,11 @@ type restoring struct {
 	own     []string                          // see Restored.Own
 	about   string                            // the session that it is about, of those at work since the target
 	turns   int                               // that it began since
+	stuck   bool                              // see Restored.Stuck
 
 	of        manifest.OperationKind // what Restored.Of says
 	takesBack []uint64               // the operations that are taken back, by their sequence numbers
+	forgotten ForgottenPaths
 
 	late      *manifest.Checkpoint // the second safety checkpoint: what was written while it ran
 	recovered *RecoveredRestore
@@ -165,6 +172,7 @@ func runRestore(ctx context.Context, p *project.Project, o RestoreOptions, kind 
 	r.op.Kind, r.op.Session, r.op.Args = kind, o.By, cutArgs(o.Args)
 	done, err := r.run(choose)
 	if err == nil {
+		done.Forgotten = r.forgotten
 		r.leaveNotice(done)
 	}
 	if err == nil && !o.DryRun {
@@ -228,7 +236,7 @@ func (r *restoring) run(choose func(*restoring) (*restore.Plan, error)) (_ *Rest
 	if o.Half == conversation.ConversationOnly && r.op.Kind == manifest.OpRestore {
 		r.tx = commit.Begin(p).KeepDirs()
 	} else {
-		if r.scan, err = checkpoint.CaptureTree(ctx, p, checkpoint.CaptureOptions{}); err != nil {
+		if r.scan, err = checkpoint.CaptureTree(ctx, p, checkpoint.CaptureOptions{Look: o.DryRun}); err != nil {
 			return nil, err
 		}
 		r.now, r.tx = r.scan.Root(), r.scan.Tx.KeepDirs()
@@ -294,6 +302,9 @@ func (r *restoring) carryOut(plan *restore.Plan) (*Restored, error) {
 	if err := r.lookForOthers(plan.Changes); err != nil {
 		return nil, err
 	}
+	if len(plan.Changes) == 0 && len(problem.FailedOf(plan.Skips)) > 0 {
+		r.dropMove()
+	}
 	preview := r.report(plan.Changes, plan.Skips)
 	preview.Expected = r.expected(plan.Changes)
 	if e := r.o.Expect; e != nil && *e != preview.Expected {
@@ -303,12 +314,9 @@ func (r *restoring) carryOut(plan *restore.Plan) (*Restored, error) {
 		return preview, nil
 	}
 	if plan.Empty() {
-		if r.move == nil {
-			return preview, nil
-		}
-		return r.moveOnly(preview)
+		return r.recordWithoutFiles(preview)
 	}
-	if r.o.Confirm != nil && (r.op.Kind == manifest.OpRevert || len(preview.Delete)+len(preview.Others) > 0) {
+	if r.o.Confirm != nil && (r.op.Kind == manifest.OpRevert || len(preview.Delete)+len(preview.Others) > 0 || preview.Git != nil && preview.Git.Switched()) {
 		yes, err := r.o.Confirm(preview)
 		if err != nil {
 			return nil, err
@@ -354,6 +362,9 @@ func (r *restoring) carryOut(plan *restore.Plan) (*Restored, error) {
 
 // record makes the operation durable once everything is in place.
 func (r *restoring) record(plan *restore.Plan, out *restore.Outcome) error {
+	if len(out.Changes) == 0 && len(problem.FailedOf(out.Skips)) > 0 {
+		r.dropMove()
+	}
 	if len(out.Changes)+len(out.Late) == 0 && r.move == nil {
 		return nil // no path could be changed: there is nothing to take back
 	}

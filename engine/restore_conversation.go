@@ -4,7 +4,9 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/rewind-cli/rewind/engine/commit"
 	"github.com/rewind-cli/rewind/engine/conversation"
+	"github.com/rewind-cli/rewind/engine/problem"
 	"github.com/rewind-cli/rewind/manifest"
 )
 
@@ -33,18 +35,44 @@ func (r *restoring) prepareMove() (err error) {
 // prepareMoveBack prepares to take back what operations, the newest last, did to the conversation.
 // before are those that hold when they are taken back, the newest last.
 func (r *restoring) prepareMoveBack(ops, before []manifest.Operation) (err error) {
+	if r.o.Half == conversation.CodeOnly {
+		return nil
+	}
 	r.move, err = conversation.PrepareMovesBack(r.ctx, r.Project, ops, before, r.moveOptions())
 	return err
 }
 
-// moveOnly is a restore in which no file differs, or none is to.
-func (r *restoring) moveOnly(done *Restored) (*Restored, error) {
+// dropMove leaves the conversation where it is: not one file could be moved, and the two move together.
+func (r *restoring) dropMove() {
+	if r.move == nil {
+		return
+	}
+	r.move.Close()
+	r.move, r.stuck = nil, true
+	r.op.Fork, r.op.TranscriptBackup = "", ""
+}
+
+// recordWithoutFiles is a restore in which no file differs, or none is to: it moves the conversation, if that is to
+// move. One that changes nothing is an operation, too: it is the one that undo-restore takes back.
+func (r *restoring) recordWithoutFiles(done *Restored) (*Restored, error) {
+	if r.stuck || r.move == nil && (len(problem.FailedOf(done.Skip)) > 0 || r.op.Kind == manifest.OpRevert) {
+		return done, nil
+	}
+	if r.move == nil { // nothing refers to what the scan found
+		if err := r.tx.Discard(); err != nil {
+			return nil, err
+		}
+		r.tx = commit.Begin(r.Project).KeepDirs()
+	}
 	r.op.Time = r.Env.Time().UTC()
 	var err error
 	if r.op.Paths, err = r.tx.Put(r.move.Line()); err != nil {
 		return nil, err
 	}
 	if err := r.commitMove(); err != nil {
+		if r.move == nil && r.ctx.Err() == nil {
+			return done, nil // nothing was to change, and nothing did
+		}
 		return nil, err
 	}
 	r.tx = nil

@@ -155,7 +155,7 @@ func (r *restoring) foreseeRecovery() error {
 	if err != nil || recorded {
 		return err
 	}
-	half, err := checkpoint.CaptureTree(r.ctx, r.Project, checkpoint.CaptureOptions{})
+	half, err := checkpoint.CaptureTree(r.ctx, r.Project, checkpoint.CaptureOptions{Look: true})
 	if err != nil {
 		return err
 	}

@@ -15,7 +15,7 @@ import (
 // begins from r.notice, where a verb has put what only it knows, and fails nothing: what cannot be left is
 // not told, and stays for status.
 func (r *restoring) leaveNotice(done *Restored) {
-	if !r.o.DryRun && done.Operation == 0 {
+	if !r.o.DryRun && done.Operation == 0 || done.Conversation == nil && len(done.Create)+len(done.Replace)+len(done.Delete)+len(done.Mode) == 0 {
 		return
 	}
 	n := r.notice

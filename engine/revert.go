@@ -43,7 +43,8 @@ func ConflictChoices() []ConflictChoice {
 // Reverted is what a revert did, or would do.
 type Reverted struct {
 	*Restored
-	Turns     []RevertedTurn   // whose work it was, oldest first; empty where it changed nothing
+	Turns     []RevertedTurn   // whose work it was, oldest first; empty where nothing of it is left to go
+	Wrote     int              // paths that the work changed, or could have, whatever became of them since
 	Merged    []MergedPath     // files in which others' lines stay
 	Conflicts []RevertConflict // with what was chosen
 	Kept      []KeptPart       // what stays although it was to go

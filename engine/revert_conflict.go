@@ -18,8 +18,11 @@ const reasonChangedSince = "it was changed again since"
 func (v *reverting) conflictOf(f *fileRevert, links []link, w *weave.Weave, b weave.Block) RevertConflict {
 	c := RevertConflict{Path: f.path, From: b.Start + 1, To: b.End, Reason: reasonChangedSince,
 		Now: w.Newest()[b.Start:b.End], Before: b.Before, By: v.others(links, builtOn(links, w, b)), Own: v.others(links, b.Own)}
-	if b.Kind == weave.Ambiguous {
+	switch b.Kind {
+	case weave.Ambiguous:
 		c.Reason = "it was changed again since, and there is more than one way to take it back"
+	case weave.Held:
+		c.Reason, c.By = reasonHeld(v.heldIn(f.path, c.Now)), nil
 	}
 	c.Key = conflictKey(f.path, c.Now, c.Before)
 	for _, earlier := range f.conflicts {

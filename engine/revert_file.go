@@ -34,6 +34,7 @@ type fileRevert struct {
 	conflicts         []RevertConflict
 	kept              []KeptPart
 	near              []NearPart
+	going             [][]string // lines that go, those of each place together
 	shared            *SharedPath
 	beside            bool            // the work did not touch it: it was another name of a file
 	pair              *fileRevert     // the other name of a file that gets its old one back
@@ -169,11 +170,7 @@ func (v *reverting) decide(worker int, f *fileRevert) error {
 	if err := v.content(worker, f, links); err != nil {
 		return err
 	}
-	if f.to != nil && f.to.Kind != manifest.Symlink {
-		e := *f.to
-		e.Mode = modeOf(links, f.to)
-		f.to = &e
-	}
+	v.setMode(f, links)
 	f.changes = !sameEntries(f.now, f.to)
 	if f.now != nil && f.to != nil && f.now.Kind == manifest.Subdir && f.to.Kind == manifest.Subdir {
 		f.changes = f.now.Mode != f.to.Mode
@@ -182,24 +179,6 @@ func (v *reverting) decide(worker int, f *fileRevert) error {
 		f.touched = false
 	}
 	return nil
-}
-
-// modeOf is the mode that others set last of what e is, a file or a directory. A link has none.
-func modeOf(links []link, e *manifest.Entry) uint32 {
-	if links[0].entry == nil {
-		return e.Mode
-	}
-	mode, before, set := e.Mode, uint32(0), false
-	for _, l := range links {
-		if l.entry == nil || l.entry.Kind == manifest.Symlink || (l.entry.Kind == manifest.Subdir) != (e.Kind == manifest.Subdir) {
-			continue
-		}
-		if !set || !l.own && l.entry.Mode != before {
-			mode = l.entry.Mode
-		}
-		before, set = l.entry.Mode, true
-	}
-	return mode
 }
 
 // unmake takes away what the work made. What others have worked on stays, unless that is chosen.
@@ -213,6 +192,27 @@ func (v *reverting) unmake(f *fileRevert, links []link, created int) error {
 		}
 	}
 	f.to, f.changes = nil, true
+	if len(others) == 0 && len(v.held[f.path]) > 0 {
+		lines, err := v.linesOf(f.now)
+		if err != nil {
+			return err
+		}
+		if from := v.heldIn(f.path, lines); from != "" {
+			v.wholeConflict(f, links, nil, reasonHeld(from))
+			return nil
+		}
+	}
+	if len(others) == 0 && created >= 0 && hasContent(f.now) {
+		for _, w := range v.who.WroteSame(f.steps, links[created].step) {
+			if !v.work.has(w) {
+				others = append(others, &attribution.Step{Owner: attribution.Owner{Class: attribution.Declared, By: w}})
+			}
+		}
+		if len(others) > 0 {
+			v.wholeConflict(f, links, others, "it was made by this work, and written again since")
+			return nil
+		}
+	}
 	if len(others) > 0 && f.now.Kind != manifest.Subdir {
 		reason := "it was made by this work, and edited since"
 		if !edited {
@@ -268,6 +268,7 @@ func (v *reverting) content(worker int, f *fileRevert, links []link) error {
 	newest := links[len(links)-1].entry
 	f.to = newest
 	var whole bool // a choice keeps the file
+	n := len(f.conflicts)
 	result := w.Without(func(step int) bool { return links[step].own }, weave.Options{
 		Choose: func(b weave.Block) weave.Choice {
 			c := v.conflictOf(f, links, w, b)
@@ -275,24 +276,38 @@ func (v *reverting) content(worker int, f *fileRevert, links []link) error {
 			whole = whole || c.Choice == KeepFile
 			return c.Choice.ofBlock()
 		},
+		Hold:   func(going []string) bool { return v.heldIn(f.path, going) != "" },
 		Again:  writtenAgain(links),
 		Labels: revertLabels,
 	})
 	for _, b := range result.Blocks {
+		if len(b.Removed) > 0 {
+			f.going = append(f.going, b.Removed)
+		}
 		f.removed += len(b.Removed)
 		f.restored += len(b.Restored)
 		if b.Kind == weave.Touching {
 			f.near = append(f.near, NearPart{f.path, b.Start + 1, b.End, v.others(links, b.Foreign)})
 		}
-		if b.Kind.Conflict() && b.Choice != weave.Undo {
-			f.kept = append(f.kept, KeptPart{f.path, b.At + 1, b.AtEnd, reasonChangedSince, v.others(links, b.Foreign), b.Choice == weave.Markers})
+		if !b.Kind.Conflict() {
+			continue
 		}
+		c := &f.conflicts[n]
+		if n++; b.Choice == weave.Undo {
+			continue
+		}
+		k := KeptPart{f.path, b.At + 1, b.AtEnd, reasonChangedSince, v.others(links, b.Foreign), b.Choice == weave.Markers}
+		if b.Kind == weave.Held {
+			k.Reason, k.By = c.Reason, nil
+		}
+		f.kept = append(f.kept, k)
 	}
 	first := slices.IndexFunc(links, func(l link) bool { return l.own }) // none: its deletion alone
 	f.merged = first >= 0 && slices.ContainsFunc(links[first:], func(l link) bool { return !l.own })
 	if whole {
 		f.removed, f.restored, f.near, f.merged = 0, 0, nil, false
-		f.kept = []KeptPart{{Path: f.path, Reason: reasonChangedSince, By: f.conflicts[0].By}}
+		f.kept = []KeptPart{{Path: f.path, Reason: f.conflicts[0].Reason, By: f.conflicts[0].By}}
+		f.going = nil
 		return nil
 	}
 	return v.write(worker, f, newest, result.Lines)

@@ -28,9 +28,10 @@ type reverting struct {
 	versions *versions
 	who      *attribution.Attribution
 	work     *workChosen
-	files    []*fileRevert    // by path
-	gone     *StatesGoneError // what is said where it was; nil: no state was removed before the oldest
-	before   []*SharedPath    // what the work could have written in front of the oldest state
+	files    []*fileRevert          // by path
+	held     map[string][]heldLines // by the path as it is now
+	gone     *StatesGoneError       // what is said where it was; nil: no state was removed before the oldest
+	before   []*SharedPath          // what the work could have written in front of the oldest state
 	skips    []problem.Problem
 	turns    map[RevertedTurn]int
 	first    map[RevertedTurn]int64 // when its work began
@@ -58,6 +59,7 @@ func (v *reverting) plan() (*restore.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
+	v.out.Wrote = len(paths)
 	if err := v.statesThere(); err != nil {
 		return nil, err
 	}
@@ -81,27 +83,13 @@ func (v *reverting) plan() (*restore.Plan, error) {
 		return nil, err
 	}
 	v.turns, v.first = map[RevertedTurn]int{}, map[RevertedTurn]int64{}
-	for i, path := range paths {
-		if err := v.ctx.Err(); err != nil {
+	for again := true; again; {
+		if err := v.decideFiles(paths, steps); err != nil {
 			return nil, err
 		}
-		if told := v.told(); told != nil {
-			told(restore.Done{Step: "plan", Files: int64(i + 1)})
-		}
-		f := v.fileOf(path, steps[path])
-		if f == nil {
-			continue
-		}
-		if err := v.unread(f); err != nil {
+		if again, err = v.hold(); err != nil {
 			return nil, err
 		}
-		v.files = append(v.files, f)
-	}
-	if err := v.renames(); err != nil {
-		return nil, err
-	}
-	if err := v.decideAll(); err != nil {
-		return nil, err
 	}
 	if err := v.wayFree(); err != nil {
 		return nil, err
@@ -111,6 +99,9 @@ func (v *reverting) plan() (*restore.Plan, error) {
 		return nil, err
 	}
 	v.tell()
+	if err := v.gitAtWork(); err != nil {
+		return nil, err
+	}
 	v.out.Back = v.back()
 	if slices.ContainsFunc(v.out.Conflicts, func(c RevertConflict) bool { return c.Choice == RefuseConflicts }) {
 		return nil, &ConflictError{v.out}
@@ -125,6 +116,31 @@ func (v *reverting) plan() (*restore.Plan, error) {
 	v.op.Choices = v.choices(plan)
 	slices.SortFunc(plan.Skips, func(a, b problem.Problem) int { return strings.Compare(a.Path, b.Path) })
 	return plan, nil
+}
+
+// decideFiles finds what each path becomes.
+func (v *reverting) decideFiles(paths []string, steps map[string][]attribution.Step) error {
+	v.files, v.skips, v.out.Moved, v.out.MovedAsIs = nil, nil, nil, nil
+	for i, path := range paths {
+		if err := v.ctx.Err(); err != nil {
+			return err
+		}
+		if told := v.told(); told != nil {
+			told(restore.Done{Step: "plan", Files: int64(i + 1)})
+		}
+		f := v.fileOf(path, steps[path])
+		if f == nil {
+			continue
+		}
+		if err := v.unread(f); err != nil {
+			return err
+		}
+		v.files = append(v.files, f)
+	}
+	if err := v.renames(); err != nil {
+		return err
+	}
+	return v.decideAll()
 }
 
 // chosenExist refuses (*NoPathError) an argument that names neither what the work changed nor anything that is there.

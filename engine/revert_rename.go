@@ -112,11 +112,7 @@ func (v *reverting) decideTrail(o *outcome) error {
 	if slices.ContainsFunc(f.conflicts, func(c RevertConflict) bool { return c.Choice == KeepFile || c.Whole() && c.Choice != UndoBlock }) {
 		o.name = o.at // it stays where it is
 	}
-	if f.to != nil && f.to.Kind != manifest.Symlink {
-		e := *f.to
-		e.Mode = modeOf(links, f.to)
-		f.to = &e
-	}
+	v.setMode(f, links)
 	f.touched = len(f.conflicts) > 0 || o.name != o.at || !sameEntries(o.now, f.to)
 	if !f.touched && o.now != nil && renamedSince(links) && !slices.ContainsFunc(o.links, func(l link) bool { return l.reverts() }) {
 		f.touched = true

@@ -84,6 +84,7 @@ type turn struct {
 	agent, session, promptID, prompt string
 	from, until                      time.Time // until is zero for the newest
 	seq                              uint64    // of its checkpoint
+	during                           bool      // no checkpoint was taken at the prompt: that is the first in the turn
 }
 
 // has reports whether a call belongs to the turn.
@@ -133,14 +134,31 @@ const promptRetry = 5 * time.Second
 // turnsOf lists a session's turns, oldest first.
 func turnsOf(ctx context.Context, p *project.Project, agent, session string) (turns []turn, err error) {
 	err = p.Query(ctx, func(db *manifest.DB) error {
-		for c, err := range db.Checkpoints(manifest.Query{Session: session, Kinds: []manifest.CheckpointKind{manifest.Prompt, manifest.SessionStart}}) {
+		at := map[string]bool{} // prompts at which a checkpoint was taken
+		var during []turn
+		for c, err := range db.Checkpoints(manifest.Query{Session: session}) {
 			if err != nil {
 				return err
 			}
-			if agent != "" && c.Agent != agent || c.Subagent != "" || c.Kind == manifest.SessionStart && c.Prompt == "" {
+			if agent != "" && c.Agent != agent || c.Subagent != "" || c.Kind == manifest.Safety {
 				continue
 			}
-			turns = append(turns, turn{c.Agent, c.Session, c.PromptID, c.Prompt, promptTime(&c), time.Time{}, c.Seq})
+			t := turn{c.Agent, c.Session, c.PromptID, c.Prompt, promptTime(&c), time.Time{}, c.Seq, false}
+			switch {
+			case c.Kind == manifest.Prompt || c.Kind == manifest.SessionStart && c.Prompt != "":
+				at[c.PromptID] = true
+				turns = append(turns, t)
+			case c.PromptID != "" && c.Prompt != "" && c.Kind != manifest.Manual:
+				t.from, t.during = turnTime(&c), true
+				during = append(during, t)
+			}
+		}
+		slices.Reverse(during)
+		for _, t := range during { // no hook ran at the prompt: the first checkpoint in the turn shows it
+			if !at[t.promptID] {
+				at[t.promptID] = true
+				turns = append(turns, t)
+			}
 		}
 		return nil
 	})
@@ -169,6 +187,44 @@ func promptTime(c *manifest.Checkpoint) time.Time {
 		}
 	}
 	return c.Time
+}
+
+// turnTime is when the turn of a checkpoint was seen first, among the events that it brought.
+func turnTime(c *manifest.Checkpoint) time.Time {
+	windows, err := manifest.ParseWindows(c.Windows)
+	if err != nil {
+		return c.Time // verify tells of that
+	}
+	at := c.Time
+	for i, w := range slices.Backward(windows) {
+		if w.Session != c.Session || w.Agent != c.Agent {
+			continue
+		}
+		if w.Edge != manifest.WindowOpen && w.Edge != manifest.WindowClose && i < len(windows)-1 {
+			break
+		}
+		at = w.Time
+	}
+	return at
+}
+
+// turnKnown is the first checkpoint in a turn at whose prompt no checkpoint was taken; nil for none.
+func turnKnown(ctx context.Context, p *project.Project, s *conversation.ChosenSession, promptID string) (l *project.Listed, err error) {
+	turns, err := turnsOf(ctx, p, s.Agent, s.ID)
+	i := slices.IndexFunc(turns, func(t turn) bool { return t.promptID != "" && t.promptID == promptID })
+	if err != nil || i < 0 {
+		return nil, err
+	}
+	err = p.Query(ctx, func(db *manifest.DB) error {
+		for c, err := range db.Checkpoints(manifest.Query{Session: s.ID, Before: turns[i].seq + 1, Limit: 1}) {
+			if err != nil {
+				return err
+			}
+			l = &project.Listed{Checkpoint: c, N: db.Position(c.Seq)}
+		}
+		return nil
+	})
+	return l, err
 }
 
 // workChosen is the work that is to go.
@@ -239,10 +295,13 @@ func chooseWork(ctx context.Context, p *project.Project, n WorkNamed, a *attribu
 		if err != nil {
 			return nil, err
 		}
-		if place.Checkpoint == nil || !place.Exact {
-			return nil, place.NoCheckpoint(n.Prompt)
+		if of = place.Checkpoint; of == nil || !place.Exact {
+			if of, err = turnKnown(ctx, p, n.Session, place.PromptID); err != nil {
+				return nil, err
+			} else if of == nil {
+				return nil, place.NoCheckpoint(n.Prompt)
+			}
 		}
-		of = place.Checkpoint
 	}
 	if of == nil {
 		c.agent, c.session, c.all, c.newest = n.Session.Agent, n.Session.ID, true, true
@@ -266,6 +325,9 @@ func chooseWork(ctx context.Context, p *project.Project, n WorkNamed, a *attribu
 		if t.seq <= of.Seq || t.promptID != "" && t.promptID == of.PromptID {
 			at = i
 		}
+	}
+	if next := at + 1; of.Kind == manifest.SessionStart && next < len(turns) && turns[next].during {
+		at = next // it has the state before that turn, as the list shows
 	}
 	if at < 0 {
 		return nil, &UnknownWorkError{What: "checkpoint", Name: checkpointName(of), Reason: "is from before the first prompt of its session that is kept"}

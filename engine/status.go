@@ -13,6 +13,7 @@ import (
 	"github.com/rewind-cli/rewind/engine/maintain"
 	"github.com/rewind-cli/rewind/engine/problem"
 	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/stores"
 	"github.com/rewind-cli/rewind/manifest"
 )
 
@@ -31,9 +32,11 @@ type Status struct {
 	Crashed               *project.CrashedRestore
 	FreeDisk, MinFreeDisk int64
 	MaxSize               int64
-	Orphans               []string // stores of this account whose project is gone
+	Orphans               []string      // stores of this account whose project is gone
+	Gone                  []stores.Info // stores of deleted projects
 	ReadOnly              bool
 	LastHookError         *project.HookError // nil: none, or a hook succeeded since
+	Outsiders             []hook.Outsider    // sessions that work here and are captured elsewhere
 	Forgetting            *time.Time         // since when bytes wait that were forgotten; nil: none do
 }
 
@@ -87,7 +90,11 @@ func StatusOf(ctx context.Context, p *project.Project) (*Status, error) {
 		return nil, err
 	}
 	s.LastHookError = project.LastHookError(p.Env, p)
-	s.Orphans, err = orphans(p.Env)
+	s.Outsiders = hook.Outsiders(p)
+	if s.Orphans, err = orphans(p.Env); err != nil {
+		return nil, err
+	}
+	s.Gone, err = stores.Gone(ctx, p.Env, 0)
 	return s, err
 }
 

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/rewind-cli/rewind/cas/oid"
 	"github.com/rewind-cli/rewind/engine/conversation"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/restore"
@@ -30,7 +31,9 @@ func stacks(newestFirst []manifest.Operation) (undo, redo []manifest.Operation) 
 func push(undo, redo []manifest.Operation, op manifest.Operation) (_, _ []manifest.Operation) {
 	switch op.Kind {
 	case manifest.OpRestore, manifest.OpUndo, manifest.OpRevert:
-		undo, redo = append(slices.Clip(undo), op), nil
+		if undo = append(slices.Clip(undo), op); !op.ChangesNothing() {
+			redo = nil
+		}
 	case manifest.OpUndoRestore:
 		if i := indexOf(undo, op.Undoes); i >= 0 {
 			undo, redo = undo[:i], append(slices.Clip(redo), op)
@@ -176,9 +179,27 @@ func takeBack(ctx context.Context, p *project.Project, o RestoreOptions, kind ma
 		if err := r.prepareMoveBack(back, before); err != nil {
 			return nil, err
 		}
+		if err := r.hasHalf(back); err != nil {
+			return nil, err
+		}
 		r.o.Half = conversation.CodeOnly // what is left to prepare
+		if r.forgotten, err = r.forgottenOf(back); err != nil {
+			return nil, err
+		}
 		return r.planBack(back)
 	})
+}
+
+// hasHalf refuses to take back operations that have nothing of the half that was asked for: the log would count them as
+// taken back.
+func (r *restoring) hasHalf(back []manifest.Operation) error {
+	switch {
+	case r.o.Half == conversation.ConversationOnly && r.move == nil:
+		return &conversation.NoConversationError{Reason: "that operation moved no conversation"}
+	case r.o.Half == conversation.CodeOnly && !slices.ContainsFunc(back, func(o manifest.Operation) bool { return o.After != (oid.ID{}) || o.ChangesNothing() }):
+		return &project.NothingError{What: "undo", Next: "that operation moved only the conversation: leave out --code-only"}
+	}
+	return nil
 }
 
 // reportTarget finds the checkpoint that the answer names: the one that has

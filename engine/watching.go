@@ -290,7 +290,7 @@ func (w *watching) seen() (oid.ID, error) {
 	if err == nil {
 		defer p.Close()
 		var c *checkpoint.Captured
-		if c, err = checkpoint.CaptureTree(w.ctx, p, checkpoint.CaptureOptions{}); err == nil {
+		if c, err = checkpoint.CaptureTree(w.ctx, p, checkpoint.CaptureOptions{Look: true}); err == nil {
 			defer c.Discard()
 			w.failed = ""
 			return c.Root(), nil

@@ -116,9 +116,9 @@ func TestForgetWindows(t *testing.T) {
 				var done *maintain.Forgotten
 				var err error
 				if how == "path" {
-					done, err = maintain.Forget(ctx, p, []string{file})
+					done, err = maintain.Forget(ctx, p, []string{file}, false)
 				} else {
-					done, err = maintain.ForgetText(ctx, p, hidden, false)
+					done, err = maintain.ForgetText(ctx, p, hidden, false, false)
 				}
 				if err != nil || !done.Found() || done.Pending != "" {
 					t.Errorf("%+v, %v", done, err)

@@ -113,12 +113,16 @@ func TestDecode(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got := Decode(strings.NewReader(c.payload), Claude, "", noEnv)
+			defer func(whole Event) { // byte by byte it is the same event
+				if slow := Decode(&trickle{s: c.payload}, Claude, "", noEnv); !reflect.DeepEqual(slow, whole) {
+					t.Errorf("byte by byte\n got %+v\nwant %+v", slow, whole)
+				}
+			}(got)
+			if got.Kind == PreTool { // what an edit makes of a file: TestRewrite, TestGuardSettings
+				got.Tool.Rewrite, got.Tool.Patch = nil, ""
+			}
 			if !reflect.DeepEqual(got, c.want) {
 				t.Errorf("\n got %+v\nwant %+v", got, c.want)
-			}
-			// Byte by byte it is the same event.
-			if slow := Decode(&trickle{s: c.payload}, Claude, "", noEnv); !reflect.DeepEqual(slow, got) {
-				t.Errorf("byte by byte\n got %+v\nwant %+v", slow, got)
 			}
 		})
 	}

@@ -89,16 +89,22 @@ func Detect(transcriptPath string, named Agent, getenv func(string) string) Agen
 	return Generic
 }
 
+// What says which directory an event is about, beside an agent's variables and its workspace: see Root.
+const (
+	ExportedRoot = "REWIND_PROJECT_ROOT"
+	WorkingDir   = "cwd"
+)
+
 // Root is the directory that an event is about, before any walking up, and
 // what said so: $REWIND_PROJECT_ROOT where it was exported for this session,
 // else the project variable of the detected agent, else the workspace or working
 // directory in the payload. "" means that
-// nothing said it: then it is the process's own working directory. A session's
-// root is fixed at its first event; later ones must not ask again.
+// nothing said it: then it is the process's own working directory. Agents set their variables for
+// the whole process; the working directory follows a cd.
 func Root(e *Event, getenv func(string) string) (dir, by string) {
 	// Another session's is left from the shell that this agent was started from.
-	if v := getenv("REWIND_PROJECT_ROOT"); isAbs(v) && getenv("REWIND_SESSION_ID") == e.SessionID {
-		return v, "REWIND_PROJECT_ROOT"
+	if v := getenv(ExportedRoot); isAbs(v) && getenv("REWIND_SESSION_ID") == e.SessionID {
+		return v, ExportedRoot
 	}
 	for _, name := range e.Agent.adapter().projectVariables {
 		if v := getenv(name); isAbs(v) {
@@ -109,7 +115,7 @@ func Root(e *Event, getenv func(string) string) (dir, by string) {
 		return e.Workspace, "workspace_roots"
 	}
 	if isAbs(e.Cwd) {
-		return e.Cwd, "cwd"
+		return e.Cwd, WorkingDir
 	}
 	return "", ""
 }

@@ -80,9 +80,6 @@ type Tool struct {
 	ChangedChars int
 	// WholeFile marks a tool that replaces a file without naming what goes.
 	WholeFile bool
-	// Unhooks says that the edit takes lines away which call us, or switches all hooks off;
-	// CallsUs that its new text has such lines.
-	Unhooks, CallsUs bool
 	// Background says that a command goes on after the tool's end.
 	Background bool
 	// Failed says, after the call, that it did not do what it was to: an edit that was refused, or whose
@@ -91,8 +88,10 @@ type Tool struct {
 	// Truncated says that the input was too large to be kept whole: Files or
 	// Command may lack something.
 	Truncated bool
-	// Rewrite is what an edit of one file says, after the call, that it made of it; nil where it does not say all.
+	// Rewrite is what an edit of one file says that it makes of it; nil where it does not say all.
 	Rewrite *Rewrite
+	// Patch is the text of a patch, before the call.
+	Patch string
 }
 
 // Unknown reports whether the payload names an event that nobody has a word for.

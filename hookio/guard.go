@@ -24,10 +24,8 @@ type Guarded struct {
 	// Resolve follows the links in the part of an absolute path that exists, in the last
 	// component only where last is set; "" where it cannot. nil: links are not followed.
 	Resolve func(path string, last bool) string
-	// Settings are the absolute paths of files in which agents' hooks stand, and Hooked reports
-	// whether one has ours; it is asked of those alone that a call names.
-	Settings []string
-	Hooked   func(file string) bool
+	// Registered are the files by which agents run our hooks; nil: they are not guarded.
+	Registered Registered
 }
 
 // Refusal is why a tool call is blocked. Reason is one sentence for the agent.
@@ -56,16 +54,13 @@ func Guard(e *Event, g Guarded) *Refusal {
 		if p := g.place(shell.Absolute(e.Cwd, f), false, true); p != nil {
 			return refuseWrite(p.Dir)
 		}
-		if t.Unhooks || t.WholeFile && !t.CallsUs {
-			if s := g.registered(shell.Absolute(e.Cwd, f)); s != "" {
-				return refuseUnhook(s)
-			}
-		}
 	}
-	if t.Class != Edit {
-		return g.script(t.Command, e.Cwd)
+	after := outcome{g: g}
+	after.edit(t, e.Cwd)
+	if r := after.refusal(); r != nil || t.Class == Edit {
+		return r
 	}
-	return nil
+	return g.script(t.Command, e.Cwd)
 }
 
 func soundsLikeWriting(tool string) bool {
@@ -91,13 +86,15 @@ func refuseCommand(sub string) *Refusal {
 }
 
 // show makes a text from outside harmless in a message.
-func show(s string) string {
+func show(s string) string { return oneLine(shell.Clip(s)) }
+
+func oneLine(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 {
 			return '?'
 		}
 		return r
-	}, shell.Clip(s))
+	}, s)
 }
 
 func (g Guarded) script(script, cwd string) *Refusal {
@@ -114,12 +111,17 @@ func (g Guarded) script(script, cwd string) *Refusal {
 		variables["HOME"] = g.Home
 	}
 	var refusal *Refusal
+	after := outcome{g: g}
 	shell.Walk(script, cwd, variables, func(inv *shell.Invocation) {
 		if refusal == nil {
 			refusal = g.invocation(inv)
+			after.run(inv)
 		}
 	})
-	return refusal
+	if refusal != nil {
+		return refusal
+	}
+	return after.refusal()
 }
 
 func (g Guarded) invocation(inv *shell.Invocation) *Refusal {
@@ -134,10 +136,10 @@ func (g Guarded) invocation(inv *shell.Invocation) *Refusal {
 			}
 		}
 	}
-	if r := g.whole(inv); r != nil {
+	if r := switchesOff(inv); r != nil {
 		return r
 	}
-	if r := g.unhooks(inv); r != nil {
+	if r := g.whole(inv); r != nil {
 		return r
 	}
 	for _, w := range inv.Writes() {
@@ -314,24 +316,15 @@ func stashArgs(args []shell.Word) (all bool, paths []shell.Word) {
 
 // interpreter looks at scripts given with -c or -e, and in here-documents.
 func (g Guarded) interpreter(inv *shell.Invocation) *Refusal {
-	texts := make([]string, 0, 4)
-	for _, a := range inv.Args {
-		texts = append(texts, a.Text)
-	}
-	for _, r := range inv.Redirects {
-		texts = append(texts, r.Body)
-	}
-	for _, text := range texts {
+	for _, text := range scripts(inv) {
 		if r := inScript(text); r != nil {
 			return r
 		}
 		for i := range g.Protected {
 			p := &g.Protected[i]
 			if strings.Contains(text, p.Dir) || strings.Contains(text, tail(p.Dir)) {
-				for _, verb := range []string{"rmtree", "unlink", "remove", "write", "rename", "move", "rmdir", "rmSync", "rm(", "truncate", "delete", "'w'", `"w"`, "'wb'", `"wb"`, "'a'", `"a"`, "rm_r", "copy"} {
-					if strings.Contains(text, verb) {
-						return refuseWrite(p.Dir)
-					}
+				if slices.ContainsFunc(writingVerbs, func(verb string) bool { return strings.Contains(text, verb) }) {
+					return refuseWrite(p.Dir)
 				}
 			}
 		}
@@ -339,7 +332,21 @@ func (g Guarded) interpreter(inv *shell.Invocation) *Refusal {
 	return nil
 }
 
-// tail is a directory's last two components.
+// scripts are the texts that an interpreter may run: its arguments, and here-documents.
+func scripts(inv *shell.Invocation) (texts []string) {
+	for _, a := range inv.Args {
+		texts = append(texts, a.Text)
+	}
+	for _, r := range inv.Redirects {
+		texts = append(texts, r.Body)
+	}
+	return texts
+}
+
+// writingVerbs are what scripts in other languages change files with.
+var writingVerbs = []string{"rmtree", "unlink", "remove", "write", "rename", "move", "rmdir", "rmSync", "rm(", "truncate", "delete", "'w'", `"w"`, "'wb'", `"wb"`, "'a'", `"a"`, "'r+'", `"r+"`, "rm_r", "copy"}
+
+// tail is a path's last two components.
 func tail(dir string) string {
 	parts := splitAbs(dir)
 	return strings.Join(parts[max(0, len(parts)-2):], "/")

@@ -6,6 +6,7 @@ import (
 	"io"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/rewind-cli/rewind/hookio/shell"
 )
@@ -35,6 +36,8 @@ type PiRequest struct {
 	Call    string `json:"call"`    // id of its call
 	Command string `json:"command"` // its command line
 	Path    string `json:"path"`    // the file that it is about to write, or has written
+	At      int64  `json:"at"`      // when that was, in milliseconds since 1970: the extension does not wait for every answer
+	Failed  bool   `json:"failed"`  // it ended with an error
 }
 
 // PiKind is what happened, or what is asked.
@@ -50,7 +53,7 @@ const (
 	PiApply        PiKind = "apply"     // what they chose
 	PiPoints       PiKind = "points"    // the list of /rewind
 	PiTool         PiKind = "tool"      // may it run
-	PiToolEnd      PiKind = "tool_end"  // an edit has run
+	PiToolEnd      PiKind = "tool_end"  // it has run
 	PiStatus       PiKind = "status"    // the footer
 	PiShutdown     PiKind = "shutdown"
 )
@@ -169,7 +172,7 @@ func (q *PiRequest) Event() Event {
 		if q.Kind == PiToolEnd {
 			e.Kind = PostTool
 		}
-		e.Tool = Tool{Name: q.Tool, Class: classOf(Pi, q.Tool), Command: q.Command}
+		e.Tool = Tool{Name: q.Tool, Class: classOf(Pi, q.Tool), Command: q.Command, Failed: q.Failed}
 		if q.Path != "" {
 			e.Tool.Files = []string{shell.Absolute(q.Cwd, q.Path)}
 		}
@@ -182,6 +185,17 @@ func (q *PiRequest) Event() Event {
 		e.PreviousSessionID = ""
 	}
 	return e
+}
+
+// piLate is how long ago a call may have begun or ended that is told only now.
+const piLate = time.Minute
+
+// Time is when what the request tells of happened: now, or a moment ago where it says so.
+func (q *PiRequest) Time(now time.Time) time.Time {
+	if at := time.UnixMilli(q.At); q.At != 0 && at.Before(now) && now.Sub(at) < piLate {
+		return at
+	}
+	return now
 }
 
 // PiSessionOf is the session whose file is called …/<time>_<id>.jsonl, "" for another name.

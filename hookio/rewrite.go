@@ -80,6 +80,18 @@ func (r *Rewrite) apply(text string, all bool) (made string, ok bool) {
 	return text, true
 }
 
+// found reports whether each text to be replaced is there when its turn comes.
+func (r *Rewrite) found(text string, all bool) bool {
+	for i := range r.swaps {
+		before := &Rewrite{swaps: r.swaps[:i]}
+		made, ok := before.apply(text, all)
+		if !ok || !strings.Contains(made, strings.ReplaceAll(*r.swaps[i].old, "\r\n", "\n")) {
+			return false
+		}
+	}
+	return true
+}
+
 // bare is a text without what Explains does not look at.
 func bare(text string) string {
 	var b strings.Builder

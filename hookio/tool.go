@@ -21,8 +21,6 @@ type toolInput struct {
 	whole     bool
 	truncated bool
 	lasting   bool // a command in the background
-
-	hooksGo, hooksCome, hooksOff bool // see Tool.Unhooks
 }
 
 func (d *payloadDecoder) toolInput() {
@@ -60,17 +58,17 @@ func (in *toolInput) member(s *jsonscan.Scanner, name string) {
 		in.file(s, &in.paths)
 	case "command", "cmd", "script":
 		in.commandLine(s)
-	case "old_string", "old_str", "oldString", "old_text":
-		in.old += in.going(s, &in.swap.old)
-	case "new_string", "new_str", "newString", "new_text":
-		in.new += in.coming(s, &in.swap.new)
+	case "old_string", "old_str", "oldString", "old_text", "oldText":
+		in.old += in.text(s, &in.swap.old)
+	case "new_string", "new_str", "newString", "new_text", "newText":
+		in.new += in.text(s, &in.swap.new)
 	case "replace_all", "replaceAll", "change_all", "allow_multiple":
 		in.swap.all = s.IsTrue()
 	case "insert_text":
-		in.new += in.coming(s, nil)
+		in.new += in.text(s, nil)
 	case "content", "file_text", "contents":
 		in.whole = true
-		in.new += in.coming(s, &in.rewrite.content)
+		in.new += in.text(s, &in.rewrite.content)
 	case "new_source":
 		in.new += in.size(s)
 		in.rewrite.partly = true
@@ -80,7 +78,7 @@ func (in *toolInput) member(s *jsonscan.Scanner, name string) {
 		s.Elements(func() {
 			if members(s, func(name string) {
 				switch name {
-				case "old_string", "old_str", "old_text", "new_string", "new_str", "new_text", "file_path", "replace_all", "change_all":
+				case "old_string", "old_str", "oldString", "old_text", "oldText", "new_string", "new_str", "newString", "new_text", "newText", "file_path", "replace_all", "replaceAll", "change_all":
 					in.member(s, name)
 				default:
 					s.Skip()
@@ -128,38 +126,19 @@ func (in *toolInput) file(s *jsonscan.Scanner, to *[]string) {
 	one()
 }
 
-// maxHooksText bounds what is looked at of an edit's text for our hooks: settings are smaller.
-const maxHooksText = 256 << 10
+// maxEditText bounds what is kept of an edit's text.
+const maxEditText = 256 << 10
 
-// going reads a text that goes, and gives its size in characters.
-func (in *toolInput) going(s *jsonscan.Scanner, to **string) int {
-	t := in.text(s, to)
-	in.hooksGo = in.hooksGo || mentionsHooks(t.Kept)
-	return t.Chars
-}
-
-// coming reads a text that comes, and gives its size in characters.
-func (in *toolInput) coming(s *jsonscan.Scanner, to **string) int {
-	t := in.text(s, to)
-	in.hooksCome = in.hooksCome || mentionsHooks(t.Kept)
-	in.hooksOff = in.hooksOff || strings.Contains(t.Kept, "disableAllHooks")
-	return t.Chars
-}
-
-// text reads a text of an edit. to is where it belongs, nil where nobody knows what the tool does with it.
-func (in *toolInput) text(s *jsonscan.Scanner, to **string) jsonscan.Text {
-	t, ok := s.Text(maxHooksText)
+// text reads a text of an edit, and gives its size in characters. to is where it belongs, nil where it is not known
+// what the tool does with it.
+func (in *toolInput) text(s *jsonscan.Scanner, to **string) int {
+	t, ok := s.Text(maxEditText)
 	if to == nil || *to != nil || !ok || t.Truncated {
 		in.rewrite.partly = true
 	} else {
 		*to = &t.Kept
 	}
-	return t
-}
-
-// mentionsHooks reports whether a text has a line that calls us.
-func mentionsHooks(text string) bool {
-	return strings.Contains(text, "rewind' hook ") || strings.Contains(text, "rewind hook ") || strings.Contains(text, "smart-checkpoint")
+	return t.Chars
 }
 
 func (in *toolInput) size(s *jsonscan.Scanner) int {
@@ -207,7 +186,6 @@ func (d *payloadDecoder) finishTool() {
 		return
 	}
 	t.ChangedChars, t.WholeFile, t.Truncated = in.chars, in.whole, in.truncated
-	t.Unhooks, t.CallsUs = in.hooksOff || in.hooksGo && !in.hooksCome, in.hooksCome
 	t.Files = append(t.Files, in.files...)
 	switch t.Class {
 	case Shell:
@@ -233,8 +211,12 @@ func (d *payloadDecoder) finishTool() {
 	default:
 		t.Files = append(t.Files, in.paths...)
 	}
-	if said := e.Kind == PostTool && t.Class == Edit && in.patch == "" && in.command == "" && !in.truncated; said && in.rewrite.known() && oneFile(t.Files) {
+	before := e.Kind == PreTool
+	if said := before && t.Class != Shell || e.Kind == PostTool && t.Class == Edit && in.command == ""; said && in.patch == "" && !in.truncated && in.rewrite.known() && oneFile(t.Files) {
 		t.Rewrite = &in.rewrite
+	}
+	if before && !in.truncated {
+		t.Patch = in.patch
 	}
 	if e.Cwd != "" {
 		for i, f := range t.Files {

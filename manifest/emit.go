@@ -43,11 +43,12 @@ func (f *folder) emit(m meta) error {
 		}
 	}
 	for name, seq := range s.names {
-		var value []byte
-		if seq != 0 {
-			value = appendSeq(nil, seq)
+		switch {
+		case seq != 0:
+			b.Add(nameKey(name), appendSeq(nil, seq))
+		case s.gen != nil: // a generation from the start has no name to take away, and does not say that there was one
+			b.Add(nameKey(name), nil)
 		}
-		b.Add(nameKey(name), value)
 	}
 	for _, o := range s.operations {
 		b.Add(appendNewest([]byte{keyOperation}, o.Seq), Record{Operation: o}.Append(nil))

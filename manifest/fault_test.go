@@ -202,9 +202,9 @@ func damages(t *testing.T, dir string, step int, try func(what string)) {
 
 // No damage of a generation's files changes an answer, and none ends the process.
 func TestDamagedGeneration(t *testing.T) {
-	step := 1
-	if testing.Short() {
-		step = 17
+	step := 5
+	if os.Getenv("REWIND_SOAK") != "" {
+		step = 1
 	}
 	o, w := inTemp(t), newWorld()
 	tr := tree{}

@@ -142,10 +142,17 @@ type Operation struct {
 	// Choices says how a revert decided its conflicts: JSON lines as those of Paths, the action being the
 	// choice, of the paths that had one; "" for none.
 	Choices string
+	// Forgotten are the keys of paths that it changed and that forget took out of it, a space between; "" for none.
+	Forgotten string
 }
 
 // PutsBack reports whether the operation put back one that did not finish, of which the log knows nothing.
 func (o *Operation) PutsBack() bool { return o.Kind == OpUndoRestore && o.Undoes == 0 }
+
+// ChangesNothing reports whether the operation was a restore that found everything as it was to be.
+func (o *Operation) ChangesNothing() bool {
+	return o.Kind.Moves() && o.Undoes == 0 && o.After == (oid.ID{}) && o.Fork == "" && o.TranscriptBackup == ""
+}
 
 // MaxArgs is how many bytes of a command line an operation keeps.
 const MaxArgs = 200

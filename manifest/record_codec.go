@@ -203,6 +203,7 @@ func (o *Operation) fields(c codec) {
 	c.number(16, &o.Replaced)
 	c.number(17, &o.Deleted)
 	c.text(18, &o.Choices)
+	c.text(19, &o.Forgotten)
 }
 
 func (s *Session) fields(c codec) {

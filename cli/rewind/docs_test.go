@@ -31,7 +31,7 @@ func TestDocsNameWhatIsThere(t *testing.T) {
 	}
 	test := regexp.MustCompile(`\b(Test|Fuzz|Benchmark)[A-Z]\w*(\*?)`)
 	goFile := regexp.MustCompile("`([\\w/]+\\.go)`")
-	for _, page := range []string{"ARCHITECTURE.md", "INVARIANTS.md", "RACY.md", "SPEED.md", "FORMAT.md", "PI.md", "AGENTS.md", "CONTRIBUTING.md", "SECURITY.md", "CERTAINTY.md", "RECIPES.md", "../README.md"} {
+	for _, page := range []string{"ARCHITECTURE.md", "INVARIANTS.md", "SITUATIONS.md", "RACY.md", "SPEED.md", "FORMAT.md", "PI.md", "AGENTS.md", "CONTRIBUTING.md", "SECURITY.md", "CERTAINTY.md", "RECIPES.md", "../README.md"} {
 		text, err := os.ReadFile(filepath.Join(root, "docs", page))
 		if err != nil {
 			t.Fatal(err)

@@ -438,7 +438,7 @@ func TestCommandFaults(t *testing.T) {
 		t.Skip("builds the program and runs it many times")
 	}
 	playFaults(t, func(kind string, points int) int {
-		return map[string]int{killed.name: 12, "power cut": 5, inputOutput.name: 8, noSpace.name: 3, refused.name: 3, shortWrite.name: 2}[kind]
+		return map[string]int{killed.name: 8, "power cut": 3, inputOutput.name: 5, noSpace.name: 2, refused.name: 2, shortWrite.name: 2}[kind]
 	})
 }
 

@@ -29,6 +29,9 @@ func (k KnownStore) IsOf(env Env, root string, now DirID) bool {
 	if now.Inode == 0 { // a system that has no inode numbers: the path is all there is
 		return k.Root == root
 	}
+	if k.Root == root && k.Birth != 0 && k.Birth == now.Birth {
+		return true // an overlay over several file systems numbers its directories anew with each mount
+	}
 	return k.DirID.same(now) && !k.olderThan(env, now)
 }
 
@@ -58,7 +61,7 @@ func (k KnownStore) LivesApart(now DirID) bool {
 // Refined is the identity as it is to be written down: what is certain does not change
 // with the device numbers of a boot or a container, and a birth once known is kept.
 func (d DirID) Refined(now DirID) DirID {
-	if d.certain() && (!now.certain() || d.Birth == now.Birth) {
+	if d.certain() && d.Inode == now.Inode && (!now.certain() || d.Birth == now.Birth) {
 		if !now.certain() {
 			d.Device = now.Device
 		}

@@ -2,6 +2,7 @@ package account
 
 import (
 	"io/fs"
+	"os"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -33,4 +34,17 @@ func Identity(file string) (id DirID, uid int, err error) {
 		id.Birth = st.Btime.Sec*1e9 + int64(st.Btime.Nsec)
 	}
 	return id, int(st.Uid), nil
+}
+
+// SettleIdentity makes a directory that an overlay shows from a lower layer one of the upper
+// layer. The first change of a directory does that, and gives it another time of birth: it must not come
+// after the identity was written down. Where it fails, the store will be taken for a copy.
+func SettleIdentity(dir string) {
+	var st unix.Statfs_t
+	if unix.Statfs(dir, &st) != nil || st.Type != unix.OVERLAYFS_SUPER_MAGIC {
+		return
+	}
+	if info, err := os.Stat(dir); err == nil {
+		_ = os.Chmod(dir, info.Mode())
+	}
 }

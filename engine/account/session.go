@@ -15,9 +15,10 @@ import (
 // SessionState is what rewind remembers of one agent's session between two
 // hooks, in ~/.rewind/sessions/. All of it can be lost at any time.
 type SessionState struct {
-	Dir        string    `json:"dir,omitempty"`        // where the session's project is looked for; fixed at its first hook
+	Dir        string    `json:"dir,omitempty"`        // where the session's project is looked for: the first hook of a client's process decides
 	Exact      bool      `json:"exact,omitempty"`      // Dir is the root itself
-	Worktree   string    `json:"worktree,omitempty"`   // the agents' worktree that its newest hook was in; Registered is about that
+	Named      string    `json:"named,omitempty"`      // the directory that the client names as its own; it stays where the project is moved
+	Worktree   string    `json:"worktree,omitempty"`   // the directory, not of Dir's project, that its newest hook was captured in; Registered is about that
 	Registered string    `json:"registered,omitempty"` // transcript that the log has a session record for
 	Store      string    `json:"store,omitempty"`      // id of the session's project, once its log knows the session; not of a worktree
 	Last       time.Time `json:"last,omitzero"`        // newest checkpoint
@@ -27,6 +28,17 @@ type SessionState struct {
 	Told       []string  `json:"told,omitempty"`       // what the person was told already
 
 	Held *HeldConversation `json:"held,omitempty"`
+
+	// Outside is what status says of a session that works outside its project; nil where it does not.
+	Outside *OutsideWork `json:"outside,omitempty"`
+}
+
+// OutsideWork is where a session worked outside its project: nothing of that is in its checkpoints.
+type OutsideWork struct {
+	Agent   string               `json:"agent"`
+	Session string               `json:"session"`
+	Root    string               `json:"root"` // of its project, "" for none
+	Dirs    map[string]time.Time `json:"dirs"` // when the session was seen there
 }
 
 // maxSessionFile bounds a state file; real ones have a kilobyte.
@@ -71,6 +83,16 @@ func ReadSession(file string) (s SessionState) {
 		return SessionState{}
 	}
 	return s
+}
+
+// Sessions reads the states of all sessions of the account.
+func Sessions(env Env) []SessionState {
+	files, _ := filepath.Glob(filepath.Join(env.AccountDir(), "sessions", "*.json"))
+	out := make([]SessionState, 0, len(files))
+	for _, file := range files {
+		out = append(out, ReadSession(file))
+	}
+	return out
 }
 
 // UpdateSession changes a session's state. Hooks of one session run in parallel:

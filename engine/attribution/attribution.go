@@ -49,11 +49,14 @@ type Attribution struct {
 	tells     map[source]bool // sessions that told of calls
 	whole     bool            // in the whole log
 	calls     map[callKey]*window
-	texts     map[string]string // prompts by their ids
+	unnamed   map[source][]*window // of calls without an id, as they began
+	texts     map[string]string    // prompts by their ids
 	dirs      map[oid.ID]manifest.Dir
 	db        *manifest.DB // while a question is asked
 	known     map[uint64][]Step
-	gone      map[uint64][]*window // see goneBefore
+	gone      map[uint64][]*window                  // see goneBefore
+	written   map[uint64]map[int64][]manifest.Touch // see writtenAt
+	linking   bool                                  // linked is looking into another path
 }
 
 // New reads the log. Errors: those of project.Query.

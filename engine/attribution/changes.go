@@ -177,7 +177,7 @@ func (a *Attribution) Paths(match func(*Work) bool) ([]string, error) {
 				}
 			}
 			for _, op := range a.points[before+1 : i] {
-				wanted = wanted || op.op != nil && match(a.madeBy("", nil, op, false).By)
+				wanted = wanted || op.op != nil && match(a.madeBy("", nil, op, nil, nil).By)
 			}
 			if wanted {
 				if err := look(pt.seq); err != nil {

@@ -131,13 +131,15 @@ func (a *Attribution) build() {
 	for _, l := range lines {
 		b.add(l)
 	}
-	a.calls, a.texts = map[callKey]*window{}, b.texts
+	a.calls, a.unnamed, a.texts = map[callKey]*window{}, map[source][]*window{}, b.texts
 	for _, w := range b.windows {
 		if w.failed {
 			continue
 		}
 		if w.Call != "" {
 			a.calls[callKey{w.of, w.Call}] = w
+		} else {
+			a.unnamed[w.of] = append(a.unnamed[w.of], w)
 		}
 		if w.background && w.closed == 0 {
 			a.lasting = append(a.lasting, w)
@@ -175,8 +177,34 @@ func linesWith(c *manifest.Checkpoint) []line {
 				break
 			}
 		}
+		return lines
+	}
+	if c.PromptID == "" || c.Session == "" {
+		return lines
+	}
+	// The agent's hooks do not report prompts: the checkpoint knows from the transcript for which prompt it was taken. What came
+	// before the end of an earlier turn is not that prompt's.
+	for i := range slices.Backward(lines) {
+		l := &lines[i]
+		if l.Agent != c.Agent || l.Session != c.Session {
+			continue
+		}
+		if l.PromptID != "" || l.edge == prompts || l.edge == starts || l.edge == ends || l.edge == stops && l.Start.Before(lastOf(lines, c)) {
+			break
+		}
+		l.PromptID, l.Prompt = c.PromptID, c.Prompt
 	}
 	return lines
+}
+
+// lastOf is when the last line of a checkpoint's session was left.
+func lastOf(lines []line, c *manifest.Checkpoint) (last time.Time) {
+	for i := range lines {
+		if l := &lines[i]; l.Agent == c.Agent && l.Session == c.Session && l.Start.After(last) {
+			last = l.Start
+		}
+	}
+	return last
 }
 
 // linesOf are windows' ends as lines that a commit brought.

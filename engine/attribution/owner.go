@@ -3,6 +3,7 @@ package attribution
 import (
 	"slices"
 	"sort"
+	"strings"
 	"time"
 
 	"github.com/rewind-cli/rewind/manifest"
@@ -28,6 +29,7 @@ type interval struct {
 	from, to uint64    // sequence numbers of the commits around it: windows of a commit lie before it
 	at       time.Time // of the last change; zero where that is not known
 	deleted  bool      // then at is that of the directory: no earlier than the deletion
+	made     bool      // it is a directory that was not there: at is when something in it came or went last
 	// begins is the call, or the turn, that the second look is in front of: what is in the interval is not its.
 	begins *Work
 }
@@ -38,6 +40,12 @@ type candidate struct {
 	holds bool // the change time lies in it
 	names bool // it declares the path
 	sure  bool // and nobody had the time to write beside it
+}
+
+// needed reports whether the interval is that of a directory which an edit had to make for its file: it was there when the
+// edit ended, whatever came into it later.
+func (s *interval) needed(w *window) bool {
+	return s.made && w.edits() && slices.ContainsFunc(w.files, func(f string) bool { return strings.HasPrefix(f, s.path+"/") })
 }
 
 // sureOf reports whether a call that names a path left nobody the time to write it, too. What is written behind an edit
@@ -59,16 +67,17 @@ func (a *Attribution) owner(s interval) Owner {
 	var all []candidate
 	finer := map[source]bool{}
 	for _, w := range a.overlapping(s) {
-		c := candidate{window: w, names: w.names(s.path)}
+		needed := s.needed(w)
+		c := candidate{window: w, names: needed || w.names(s.path)}
 		if w.edits() && !c.names {
 			continue
 		}
-		c.holds = known && w.holds(s.at, last)
-		c.sure = s.sureOf(&c)
+		c.holds = needed || known && w.holds(s.at, last)
+		c.sure = needed || s.sureOf(&c)
 		switch {
 		case known && !c.holds && w.Start.After(last):
 			continue // it began later
-		case !c.holds && w.edits() && !w.loose && !w.End.IsZero() && !w.End.After(s.lo):
+		case (!c.holds || needed) && w.edits() && !w.loose && !w.End.IsZero() && !w.End.After(s.lo):
 			continue // what it wrote was seen already
 		}
 		all = append(all, c)
@@ -81,7 +90,21 @@ func (a *Attribution) owner(s interval) Owner {
 		all = append(all, candidate{window: w, holds: known})
 	}
 	all = append(all, a.mayHaveMoved(&s, all)...)
+	if first := s.firstNeed(all); first != nil { // who came later found the directory there
+		known = true
+		all = slices.DeleteFunc(all, func(c candidate) bool { return c.Start.After(first.End) })
+	}
 	return decide(all, known, s.deleted)
+}
+
+// firstNeed is the edit that ended first of those that needed the directory; nil where none is known to have written.
+func (s *interval) firstNeed(all []candidate) (first *window) {
+	for _, c := range all {
+		if s.needed(c.window) && !c.doubtful && !c.loose && !c.End.IsZero() && (first == nil || c.End.Before(first.End)) {
+			first = c.window
+		}
+	}
+	return first
 }
 
 func decide(all []candidate, known, deleted bool) Owner {
@@ -207,8 +230,8 @@ func alike(a, b *manifest.Entry) bool {
 	return x.Alike(y)
 }
 
-// madeBy is the owner of what lies between two looks; from is nil where there was none.
-func (a *Attribution) madeBy(path string, from, to *point, deleted bool) Owner {
+// madeBy is the owner of what lies between two looks, which found old and new; from is nil where there was none.
+func (a *Attribution) madeBy(path string, from, to *point, old, new *manifest.Entry) Owner {
 	if to.op != nil {
 		o := to.op
 		verb := o.Verb
@@ -220,7 +243,7 @@ func (a *Attribution) madeBy(path string, from, to *point, deleted bool) Owner {
 	if from == nil && to.touch == nil {
 		return Owner{Class: Outside} // it was there when the first look was taken
 	}
-	s := interval{path: path, hi: to.time, to: to.seq, deleted: deleted}
+	s := interval{path: path, hi: to.time, to: to.seq, deleted: new == nil, made: new != nil && new.Kind == manifest.Subdir && (old == nil || old.Kind != manifest.Subdir)}
 	if from != nil {
 		s.lo, s.from = from.time, from.seq
 	}
@@ -238,6 +261,9 @@ func (a *Attribution) madeBy(path string, from, to *point, deleted bool) Owner {
 	}
 	s.at = to.changed(path, s.lo)
 	s.begins = beginsAt(to)
+	if o, ok := a.linked(&s, new); ok {
+		return o
+	}
 	return a.owner(s)
 }
 
@@ -304,10 +330,25 @@ func (w *window) behind(t *manifest.Touch, of *window) bool {
 	return wrote || w.Start.After(t.Time)
 }
 
-// call is the window of a touch's call; nil where it is not known.
+// call is the window of a touch's call; nil where it is not known. An agent that gives its calls no ids has named the file: the
+// newest call of the tool that named it had begun by then.
 func (a *Attribution) call(t *manifest.Touch) *window {
-	if t.Call == "" {
-		return nil
+	of := source{t.Agent, t.Session, t.Subagent}
+	if t.Call != "" {
+		return a.calls[callKey{of, t.Call}]
 	}
-	return a.calls[callKey{source{t.Agent, t.Session, t.Subagent}, t.Call}]
+	var found *window
+	for _, w := range slices.Backward(a.unnamed[of]) {
+		if w.Tool != t.Tool || w.loose || w.Start.After(t.Time) || !w.names(t.Path) {
+			continue
+		}
+		if found != nil {
+			if w.End.IsZero() || found.Start.Before(w.End) {
+				return nil // two ran at once: it could be either's
+			}
+			break
+		}
+		found = w
+	}
+	return found
 }

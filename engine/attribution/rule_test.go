@@ -172,7 +172,7 @@ func TestRule(t *testing.T) {
 		{"parallel calls", []string{"0:", "10: a+Bash#1@4 a+Bash#2@5 a-Bash#1@7 a-Bash#2@8 | f=6"}, false, "shell: a Bash#2 or a Bash#1 or you"},
 		{"parallel calls, one of which ended", []string{"0:", "3: a+Bash#0@1 a-Bash#0@2", "10: a+Bash#1@4 a+Edit#2(f)@5 a-Edit#2(f)@6 | f=8.5"}, false, "shell: a Bash#1 or a Edit#2 or you"},
 		{"a subagent's edit in its parent's call", []string{"0:", "10: a+Task#1@3 a/s+Edit#2(f)@4 a/s-Edit#2(f)@5 a-Task#1@6 | f=4.5"}, false, "declared: a/s Edit#2"},
-		{"a subagent's shell beside its parent's", []string{"0:", "10: a+Bash#1@3 a/s+Bash#2@4 a/s-Bash#2@5 a-Bash#1@6 | f=4.5"}, false, "shared: a/s Bash#2 or a Bash#1 or you"},
+		{"a subagent's shell beside its parent's", []string{"0:", "10: a+Bash#1@3 a/s+Bash#2@4 a/s-Bash#2@5 a-Bash#1@6 | f=4.5"}, false, "shell: a/s Bash#2 or a Bash#1 or you"},
 		{"Esc: the next prompt ends it", []string{"0:", "20: a>p@1 a+Bash#1@4 a>q@8 | f=9"}, false, "shared: you or a Bash#1"},
 		{"Esc, and a look", []string{"0:", "8: a>p@1 a+Bash#1@4 a>q@8", "20: | f=9"}, false, "outside: you"},
 		{"a late end counts, in spite of the session's next event", []string{"0:", "20: a+Bash#1@4 a+Bash#2@5 a-Bash#2@6 a-Bash#1@10 | f=9"}, false, "shell: a Bash#1 or a Bash#2 or you"},
@@ -225,7 +225,47 @@ func TestRule(t *testing.T) {
 				path = "d/f"
 			}
 			n := len(a.points)
-			if got := says(a.madeBy(path, a.points[n-2], a.points[n-1], c.gone)); got != c.want {
+			if got := says(a.madeBy(path, a.points[n-2], a.points[n-1], file, there(!c.gone))); got != c.want {
+				t.Errorf("%s\nnot %s", got, c.want)
+			}
+		})
+	}
+}
+
+var file, directory = &manifest.Entry{Kind: manifest.File}, &manifest.Entry{Kind: manifest.Subdir}
+
+func there(is bool) *manifest.Entry {
+	if is {
+		return file
+	}
+	return nil
+}
+
+// TestDirectory: a directory is made by the edit that needs it for its file, whatever comes into it later.
+func TestDirectory(t *testing.T) {
+	for _, c := range []struct {
+		name, log, path string
+		old, new        *manifest.Entry
+		want            string
+	}{
+		{"an edit below it", "10: a+Edit#1(d/f)@4 a-Edit#1(d/f)@6 | d=5 d/f=5", "d", nil, directory, "declared: a Edit#1"},
+		{"further below", "10: a+Edit#1(d/e/f)@4 a-Edit#1(d/e/f)@6 | d=5 d/e=5 d/e/f=5", "d", nil, directory, "declared: a Edit#1"},
+		{"in place of a file", "10: a+Edit#1(d/f)@4 a-Edit#1(d/f)@6 | d=5 d/f=5", "d", file, directory, "declared: a Edit#1"},
+		{"a name that begins alike", "10: a+Edit#1(de/f)@4 a-Edit#1(de/f)@6 | d=5", "d", nil, directory, "outside: you"},
+		{"it was there: a mode", "10: a+Edit#1(d/f)@4 a-Edit#1(d/f)@6 | d=5", "d", directory, directory, "outside: you"},
+		{"a file of that name", "10: a+Edit#1(d/f)@4 a-Edit#1(d/f)@6 | d=5", "d", nil, file, "outside: you"},
+		{"you put something into it later", "10: a+Edit#1(d/f)@4 a-Edit#1(d/f)@6 | d=9 d/f=5 d/x=9", "d", nil, directory, "declared: a Edit#1"},
+		{"no times", "10: a+Edit#1(d/f)@4 a-Edit#1(d/f)@6", "d", nil, directory, "declared: a Edit#1"},
+		{"another's edit in it, later", "10: a+Edit#1(d/f)@4 a-Edit#1(d/f)@5 b+Edit#2(d/g)@6 b-Edit#2(d/g)@7 | d=6.5 d/f=4.5 d/g=6.5", "d", nil, directory, "declared: a Edit#1"},
+		{"another's command, later", "10: a+Edit#1(d/f)@4 a-Edit#1(d/f)@5 b+Bash#2@6 b-Bash#2@7 | d=6.5 d/f=4.5 d/g=6.5", "d", nil, directory, "declared: a Edit#1"},
+		{"another's command, before", "10: b+Bash#2@2 b-Bash#2@3 a+Edit#1(d/f)@4 a-Edit#1(d/f)@5 | d=4.5 d/f=4.5", "d", nil, directory, "shared: a Edit#1 or b Bash#2 or you"},
+		{"an edit that failed", "10: a+Edit#1(d/f)@4 a-#1@6 | d=8", "d", nil, directory, "outside: you"},
+		{"an edit that may have been refused", "20: a>p@1 a+Edit#1(d/f)@4 a>q@9 | d=7", "d", nil, directory, "shared: a Edit#1 or you"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			a := &Attribution{points: []*point{checkpointOf(t, 10, "0:"), checkpointOf(t, 20, c.log)}}
+			a.build()
+			if got := says(a.madeBy(c.path, a.points[0], a.points[1], c.old, c.new)); got != c.want {
 				t.Errorf("%s\nnot %s", got, c.want)
 			}
 		})
@@ -254,7 +294,7 @@ func TestMoved(t *testing.T) {
 			tree := manifest.Dir{Entries: []manifest.Entry{{Name: "f"}, {Name: c.there}}}
 			a := &Attribution{points: []*point{first, last}, dirs: map[oid.ID]manifest.Dir{last.root: tree}}
 			a.build()
-			if got := says(a.madeBy("f", first, last, false)); got != c.want {
+			if got := says(a.madeBy("f", first, last, file, file)); got != c.want {
 				t.Errorf("%s\nnot %s", got, c.want)
 			}
 		})
@@ -292,7 +332,7 @@ func TestNow(t *testing.T) {
 	a.points = []*point{checkpointOf(t, 10, "0: a+Bash#1@0")}
 	a.build()
 	now := &Present{Time: clock("9"), At: map[string]time.Time{"f": clock("5")}}
-	if got := says(a.madeBy("f", a.points[0], now.point(), false)); got != "shell: a Bash#1 or you" {
+	if got := says(a.madeBy("f", a.points[0], now.point(), file, file)); got != "shell: a Bash#1 or you" {
 		t.Error(got)
 	}
 }

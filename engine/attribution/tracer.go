@@ -51,7 +51,7 @@ func (t *tracer) see(pt *point, entry *manifest.Entry) {
 			s.From = t.last.version(nil)
 		}
 		s.From.Entry = t.old
-		s.Owner = t.a.madeBy(t.path, t.last, pt, entry == nil)
+		s.Owner = t.a.madeBy(t.path, t.last, pt, t.old, entry)
 		t.steps = append(t.steps, s)
 	}
 	t.old, t.last = entry, pt

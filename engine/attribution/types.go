@@ -187,7 +187,7 @@ func standing(steps []Step) []Step {
 // share makes the owner that of several where work of another turn could have made it, too.
 func (o *Owner) share() {
 	for _, w := range o.Also {
-		if o.Class != Operation && (o.By == nil || w.source() != o.By.source() || w.PromptID != o.By.PromptID) {
+		if o.Class != Operation && (o.By == nil || w.source().main() != o.By.source().main() || w.PromptID != o.By.PromptID) {
 			o.Class = Shared
 		}
 	}

@@ -110,8 +110,9 @@ func (w *window) begunBy(o *Work, seq uint64) bool {
 	return w.of == o.source() && w.Tool == o.Tool && w.Call == o.Call && (w.Call != "" || w.opened == seq)
 }
 
+// sameTurn reports whether two calls were made for one prompt of a session, by whichever of its agents.
 func (w *window) sameTurn(o *window) bool {
-	return w.of == o.of && w.PromptID == o.PromptID && w.Prompt == o.Prompt
+	return w.of.main() == o.of.main() && w.PromptID == o.PromptID && w.Prompt == o.Prompt
 }
 
 // builder makes windows of lines, which come in the log's order.

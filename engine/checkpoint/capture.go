@@ -19,8 +19,10 @@ import (
 type CaptureOptions struct {
 	noIgnore bool
 	Rehash   bool
-	late     time.Time
-	start    time.Time // zero: now
+	// Look stores nothing, not even on the way: what is captured can be read, and not committed.
+	Look  bool
+	late  time.Time
+	start time.Time // zero: now
 	// changed, if not nil, names the only paths that may differ from the tree
 	// from, which was captured before. It saves looking at all others.
 	Changed []string
@@ -49,6 +51,9 @@ type Captured struct {
 // gitPlace is where git's HEAD was.
 type gitPlace struct{ head, branch string }
 
+// GitHead is the commit that git's HEAD was at, and its branch: each is "" where there is none.
+func (c *Captured) GitHead() (commit, branch string) { return c.git.head, c.git.branch }
+
 // CaptureTree scans the working tree against the stat cache and stages what is new.
 func CaptureTree(ctx context.Context, p *project.Project, o CaptureOptions) (*Captured, error) {
 	rs, err := await(ctx, func() (rules.Ruleset, error) { return rules.Gather(p, o.noIgnore) })
@@ -68,11 +73,17 @@ func CaptureTree(ctx context.Context, p *project.Project, o CaptureOptions) (*Ca
 		c.git.head, c.git.branch, _ = rs.Repo.Head()
 	}
 	if c.start = o.start; c.start.IsZero() {
-		if c.start, err = p.StartTime(); err != nil {
+		if o.Look {
+			c.start = p.Env.Time() // the file system's own clock is read by writing
+		} else if c.start, err = p.StartTime(); err != nil {
 			return nil, err
 		}
 	}
-	c.Tx = commit.Begin(p)
+	if o.Look {
+		c.Tx = commit.Look(p)
+	} else {
+		c.Tx = commit.Begin(p)
+	}
 	if o.first != nil {
 		if err := o.first(c); err != nil {
 			return nil, errors.Join(err, c.Discard())

@@ -37,6 +37,7 @@ type Tx struct {
 	batch   *cas.Batch
 	workers []txWorker
 	deltas  atomic.Int64
+	looking *looking // nil: what is put is to be committed
 
 	mu   sync.Mutex
 	dirs map[oid.ID]manifest.Dir // at hand; nil: none are kept
@@ -50,8 +51,10 @@ type txWorker struct {
 }
 
 // Begin begins a transaction.
-func Begin(p *project.Project) *Tx {
-	t := &Tx{P: p, batch: p.Store.NewBatch(), workers: make([]txWorker, runtime.GOMAXPROCS(0))}
+func Begin(p *project.Project) *Tx { return begin(p, p.Store.NewBatch()) }
+
+func begin(p *project.Project, batch *cas.Batch) *Tx {
+	t := &Tx{P: p, batch: batch, workers: make([]txWorker, runtime.GOMAXPROCS(0))}
 	for i := range t.workers {
 		t.workers[i].files, t.workers[i].dirs = t.batch.Writer(), t.batch.Writer()
 	}
@@ -78,6 +81,9 @@ func (t *Tx) Workers() int { return len(t.workers) }
 // Content puts a file: one object up to ChunkedSize, else chunks and their list.
 func (t *Tx) Content(worker int, f io.Reader, size int64, prev oid.ID) (manifest.Kind, oid.ID, int64, error) {
 	w := &t.workers[worker]
+	if t.looking != nil {
+		return t.look(w, f, size)
+	}
 	if size > ChunkedSize {
 		id, list, err := w.files.PutFile(f)
 		return manifest.Chunked, id, list.Size, err
@@ -107,7 +113,7 @@ func (t *Tx) Dir(worker int, data []byte, prev oid.ID) (oid.ID, error) {
 func (t *Tx) put(w *cas.Writer, data []byte, prev oid.ID) (oid.ID, error) {
 	id := oid.Sum(data)
 	base := oid.ID{}
-	if prev != (oid.ID{}) && len(data) >= minDelta && t.deltas.Add(1) <= maxDeltas {
+	if t.looking == nil && prev != (oid.ID{}) && len(data) >= minDelta && t.deltas.Add(1) <= maxDeltas {
 		base = prev
 	}
 	_, err := w.Put(id, data, base)
@@ -151,7 +157,12 @@ func (t *Tx) Load(id oid.ID) (manifest.Dir, error) {
 func (t *Tx) Open(e manifest.Entry) (io.ReadCloser, error) { return project.ContentOf(t.Get, e) }
 
 // Get appends an object of the transaction or of the store to dst.
-func (t *Tx) Get(dst []byte, id oid.ID) ([]byte, error) { return t.batch.Get(dst, id) }
+func (t *Tx) Get(dst []byte, id oid.ID) ([]byte, error) {
+	if at, ok := t.looking.place(id); ok {
+		return t.fromTree(dst, id, at)
+	}
+	return t.batch.Get(dst, id)
+}
 
 // Writer is one more way to put objects, beside those of the workers. Its user flushes it.
 func (t *Tx) Writer() *cas.Writer { return t.batch.Writer() }

@@ -2,10 +2,6 @@ package hook
 
 import (
 	"context"
-	"errors"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"slices"
 	"time"
 
@@ -13,7 +9,6 @@ import (
 	"github.com/rewind-cli/rewind/engine/checkpoint"
 	"github.com/rewind-cli/rewind/engine/notice"
 	"github.com/rewind-cli/rewind/engine/project"
-	"github.com/rewind-cli/rewind/engine/stores"
 	"github.com/rewind-cli/rewind/manifest"
 )
 
@@ -51,96 +46,9 @@ func (c *Call) updateSession(ctx context.Context, change func(*account.SessionSt
 	return account.UpdateSession(ctx, c.Env, c.Event.By.Agent, c.Event.By.Session, change)
 }
 
-// Open finds the project of the session. Where it is looked for is fixed at the
-// session's first hook: a cd into another repository does not change it. A directory that was moved away is looked
-// for anew.
-func (c *Call) Open(ctx context.Context) error {
-	s := &c.session
-	gone := ""
-	if s.Dir != "" {
-		if _, err := os.Lstat(s.Dir); errors.Is(err, fs.ErrNotExist) {
-			gone, s.Dir, s.Exact = s.Dir, "", false
-		}
-	}
-	if s.Dir == "" {
-		dir, exact := c.Event.Dir, c.Event.Exact
-		if dir == "" {
-			dir = c.Env.Dir
-		}
-		if dir == "" {
-			return &project.RefusedRootError{Root: ".", Reason: "a working directory that no longer exists"}
-		}
-		s.Dir, s.Exact = dir, exact
-		err := c.updateSession(ctx, func(now *account.SessionState) {
-			if now.Dir == "" || now.Dir == gone {
-				now.Dir, now.Exact = dir, exact
-			}
-			*s = *now
-		})
-		if err != nil && s.Dir == "" {
-			s.Dir, s.Exact = dir, exact
-		}
-		// A state that cannot be kept is lost, as it may be: the next hook looks again.
-	}
-	o := project.OpenOptions{Env: c.Env, LockWait: callTime}
-	o.Env.Dir = s.Dir
-	o.Env.Getenv = func(name string) string {
-		if name == "REWIND_PROJECT_ROOT" {
-			return ""
-		}
-		return c.Env.Variable(name)
-	}
-	if s.Exact {
-		o.Root = s.Dir
-	}
-	worktree := c.inWorktree(ctx)
-	if worktree {
-		o.Root, o.Env.Dir = "", c.Event.Cwd
-	}
-	var err error
-	c.Project, err = project.Open(ctx, o)
-	var missing *project.NotInitializedError
-	if errors.As(err, &missing) && c.makes(missing) {
-		c.Project, _, err = stores.Init(ctx, stores.InitOptions{OpenOptions: o, NoSave: true})
-	}
-	if err == nil && !worktree && c.session.Store != "" && c.session.Store != c.Project.ID.String() {
-		c.follow(ctx, o)
-	}
-	return err
-}
-
-// makes reports whether the hook makes the store that is missing: with the setting autoInit, in a
-// worktree of a project that the person has initialised, or where they have initialised the older
-// program, whose hooks these were.
-func (c *Call) makes(missing *project.NotInitializedError) bool {
-	if missing.Parent != "" || missing.GoesOn() {
-		return c.Event.Kind != manifest.SessionEnd
-	}
-	if c.Event.Makes || c.Event.Kind != manifest.SessionStart {
-		return c.Event.Makes
-	}
-	set, _ := project.LoadSettings(c.Env, "")
-	return set.AutoInit
-}
-
-// inWorktree reports whether the agent works in a worktree of its own that the session's project
-// leaves out: whole sessions, subagents and parts of a session do. What it does there belongs there.
-func (c *Call) inWorktree(ctx context.Context) bool {
-	now := project.AgentWorktree(c.Event.Cwd)
-	if !filepath.IsAbs(now) || now == project.AgentWorktree(c.session.Dir) {
-		now = ""
-	}
-	if c.session.Worktree != now {
-		c.session.Worktree, c.session.Registered = now, "" // the other store may not know the session
-		_ = c.updateSession(ctx, func(s *account.SessionState) { s.Worktree, s.Registered = now, "" })
-	}
-	return now != ""
-}
-
 // Run does what the event brings: a checkpoint if one is due, and at a session's start and end
 // what belongs to them. Its error is the first thing that went wrong; status knows of it.
 func (c *Call) Run(ctx context.Context) error {
-	c.noteActive()
 	c.Leave()
 	if c.Event.Kind == manifest.SessionStart {
 		c.begin()

@@ -11,11 +11,14 @@ import (
 // maxWrites bounds the files of a call that are looked for below the root: each takes a few looks at the disk.
 const maxWrites = 64
 
-// Leave leaves a line of the event for the next checkpoint. Where it cannot, nobody is told: the hook
+// Leave leaves a line of the event for the next checkpoint, and the trace that its session is at work. Where it cannot, nobody is told: the hook
 // goes on, and what is written meanwhile is taken for the person's own.
 func (c *Call) Leave() {
 	e := &c.Event
-	if e.Edge == 0 || c.Project == nil {
+	if c.Project == nil {
+		return
+	}
+	if c.noteActive(); e.Edge == 0 {
 		return
 	}
 	by, w := &e.By, c.window()

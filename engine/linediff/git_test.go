@@ -28,9 +28,9 @@ func TestMergeAgainstGit(t *testing.T) {
 	if err != nil {
 		t.Skip("git is not there to judge")
 	}
-	histories, sources := 3000, 1000
-	if testing.Short() {
-		histories, sources = 75, 25
+	histories, sources := 600, 200
+	if os.Getenv("REWIND_SOAK") != "" {
+		histories, sources = 3000, 1000
 	}
 	random := rand.New(rand.NewPCG(1, 2))
 	triples := ofHistory(t, git, random, histories)

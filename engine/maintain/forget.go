@@ -28,11 +28,22 @@ type Forgotten struct {
 	Pending string
 	LivesOn []LivesOn // where the same content is kept under paths that were not forgotten
 	Present []string  // forgotten paths that the working tree has: the next save takes them again
-	Still   []string  // files outside the store that hold a text: the agents' own
-	Texts   int       // places where a text was marked out
+	Still   []string  // files outside the store that hold a text, or the content of the paths: the agents' own
+	Forks   []string  // of these, conversations that a restore wrote
+	Texts   int       // places of conversations where it was marked out
+	// Mentions is how many entries of conversations name one of the paths, Missed how many versions of files were not
+	// looked for in conversations, being too large or too many.
+	Mentions, Missed int
+	DryRun           bool // nothing was changed
+	// Checkpoint is the one that was forgotten, zero for none, and Shared the number of its files that others have, too.
+	Checkpoint manifest.CheckpointID
+	Shared     int
 	// Others are other stores of the account with the same origin that may hold the same
 	// content still. Where nothing was found here, they have not been looked into.
 	Others []stores.Registered
+	// Elsewhere is how many files with bytes of the store have names outside of it and its mirror: another account's
+	// mirror, which drops them the next time that account uses the store, or a copy made of hard links.
+	Elsewhere int
 }
 
 // LivesOn is a path with content that was also under a forgotten one.
@@ -43,10 +54,11 @@ type LivesOn struct {
 
 // Forget takes paths (and globs) out of all checkpoints and operations, for
 // good: what they were is rewritten, and no byte of their content stays in the store or
-// its mirror, unless it lives on under another path. It cannot be undone. The working
+// its mirror, unless it lives on under another path; conversations that hold it are marked
+// (see contentMark). It cannot be undone. With dryRun nothing is changed. The working
 // tree is left alone, also by later restores: of a forgotten path a checkpoint says nothing.
 // Errors: *OutsideError, *RefusedError, *BusyError, *DamagedStoreError.
-func Forget(ctx context.Context, p *project.Project, paths []string) (*Forgotten, error) {
+func Forget(ctx context.Context, p *project.Project, paths []string, dryRun bool) (*Forgotten, error) {
 	chosen, err := pathspec.Select(paths)
 	if err != nil {
 		return nil, err
@@ -54,8 +66,9 @@ func Forget(ctx context.Context, p *project.Project, paths []string) (*Forgotten
 	if chosen.All() {
 		return nil, &project.RefusedError{What: "forgetting everything would leave empty checkpoints"}
 	}
-	return forget(ctx, p, func(tx *commit.Tx, said *LogState) (amender, error) {
-		f := &forgetter{p: p, tx: tx, chosen: chosen, done: map[forgetKey]*forgotten{}, paths: map[string]bool{}, content: map[oid.ID]bool{}, files: map[oid.ID]bool{}, coverage: map[oid.ID]covered{}}
+	return forget(ctx, p, dryRun, func(tx *commit.Tx, said *LogState) (amender, error) {
+		f := &forgetter{chosen: chosen, done: map[forgetKey]*forgotten{}, paths: map[string]bool{}, content: map[oid.ID]bool{}, bytes: map[oid.ID]bool{}, coverage: map[oid.ID]covered{}}
+		f.conversations = newConversations(ctx, p, tx, said, &f.seen, dryRun)
 		return f, f.look(ctx, said)
 	})
 }
@@ -67,6 +80,8 @@ type amender interface {
 	operation(context.Context, *manifest.Operation) (bool, error)
 	// touch reports whether what a hook saw of a path goes.
 	touch(*manifest.Touch) bool
+	// marks are records about checkpoints that are committed too.
+	marks() []manifest.Record
 	// finish is called when all were asked, before anything is committed.
 	finish(context.Context, *LogState, *Forgotten) error
 	// leftovers clears what lies beside the log, once it is committed.
@@ -80,18 +95,17 @@ const forgetWait = 5 * time.Second
 
 // forget amends the log under the locks that keep saves, restores and sweeps
 // out, and then sweeps.
-func forget(ctx context.Context, p *project.Project, begin func(*commit.Tx, *LogState) (amender, error)) (*Forgotten, error) {
-	if err := p.Writing(ctx); err != nil {
-		return nil, err
+func forget(ctx context.Context, p *project.Project, dryRun bool, begin func(*commit.Tx, *LogState) (amender, error)) (*Forgotten, error) {
+	result := &Forgotten{DryRun: dryRun}
+	if !dryRun {
+		unlock, err := forgetting(ctx, p)
+		if err != nil {
+			return nil, err
+		}
+		defer unlock()
 	}
-	lock, err := p.Lock(ctx, gcLockName)
-	if err != nil {
-		return nil, err
-	}
-	defer lock.Release()
-	result := &Forgotten{}
 	var a amender
-	err = amend(ctx, p, func(tx *commit.Tx, said *LogState) (_ amender, err error) {
+	err := amend(ctx, p, func(tx *commit.Tx, said *LogState) (_ amender, err error) {
 		a, err = begin(tx, said)
 		return a, err
 	}, result)
@@ -101,17 +115,63 @@ func forget(ctx context.Context, p *project.Project, begin func(*commit.Tx, *Log
 	if result.Others, err = othersWith(p, a, result); err != nil {
 		return nil, fmt.Errorf("look for other stores that may hold it: %w", err)
 	}
-	collected, err := collect(ctx, p, GCOptions{only: true, purge: true, wait: min(forgetWait, p.Patience())})
-	switch {
-	case err != nil && ctx.Err() != nil:
-		return nil, err
-	case err != nil:
-		return nil, fmt.Errorf("no checkpoint contains it any more, but its bytes are still in the store: %w", err)
-	case collected.Deferred:
-		result.Pending = "another process is reading the store"
+	if dryRun {
+		return result, nil
 	}
-	result.Freed = collected.Freed
+	return result, result.purge(ctx, p, GCOptions{only: true})
+}
+
+// ForgetCheckpoint removes one checkpoint; no byte of what it alone has stays. It cannot be undone. Errors: those of Forget;
+// *RefusedError also for one that is pinned, named, needed or the last.
+func ForgetCheckpoint(ctx context.Context, p *project.Project, id manifest.CheckpointID, dryRun bool) (*Forgotten, error) {
+	result := &Forgotten{DryRun: dryRun, Checkpoint: id, Checkpoints: 1}
+	if !dryRun {
+		unlock, err := forgetting(ctx, p)
+		if err != nil {
+			return nil, err
+		}
+		defer unlock()
+	}
+	if err := result.purge(ctx, p, GCOptions{Checkpoint: id, DryRun: dryRun}); err != nil {
+		return nil, err
+	}
+	if dryRun {
+		result.Freed = 0 // nobody knows: a purge writes more anew than what it removes
+	}
 	return result, nil
+}
+
+// forgetting takes the lock of gc for a forget.
+func forgetting(ctx context.Context, p *project.Project) (unlock func(), err error) {
+	if err := p.Writing(ctx); err != nil {
+		return nil, err
+	}
+	lock, err := p.Lock(ctx, gcLockName)
+	if err != nil {
+		return nil, err
+	}
+	return func() { lock.Release() }, nil
+}
+
+// purge leaves no byte in the store of what the log does not need any more.
+func (f *Forgotten) purge(ctx context.Context, p *project.Project, o GCOptions) error {
+	o.purge, o.wait = true, min(forgetWait, p.Patience())
+	collected, err := collect(ctx, p, o)
+	switch {
+	case err != nil && (ctx.Err() != nil || o.Checkpoint != manifest.CheckpointID{}):
+		return err
+	case err != nil:
+		return fmt.Errorf("no checkpoint contains it any more, but its bytes are still in the store: %w", err)
+	case o.Checkpoint != (manifest.CheckpointID{}) && len(collected.Removed) == 0:
+		return &project.RefusedError{What: "the checkpoint was pinned, named or used by an operation meanwhile"}
+	case collected.Deferred:
+		f.Pending = "another process is reading the store"
+	}
+	f.Freed, f.Shared = collected.Freed, collected.Shared
+	if f.Found() {
+		f.Elsewhere = collected.shared
+	}
+	return nil
 }
 
 // othersWith lists the stores with the origin of this one that may hold what was taken out, or,
@@ -131,15 +191,19 @@ func othersWith(p *project.Project, a amender, result *Forgotten) (out []stores.
 }
 
 // Found reports whether there was anything to forget.
-func (f *Forgotten) Found() bool { return len(f.Paths) > 0 || f.Texts > 0 }
+func (f *Forgotten) Found() bool {
+	return len(f.Paths) > 0 || f.Texts > 0 || f.Checkpoint != (manifest.CheckpointID{})
+}
 
 // amend commits what the amender makes of the log.
 func amend(ctx context.Context, p *project.Project, begin func(*commit.Tx, *LogState) (amender, error), result *Forgotten) error {
-	tree, err := p.Lock(ctx, account.TreeLockName)
-	if err != nil {
-		return err
+	if !result.DryRun {
+		tree, err := p.Lock(ctx, account.TreeLockName)
+		if err != nil {
+			return err
+		}
+		defer tree.Release()
 	}
-	defer tree.Release()
 	release, err := p.Use(ctx)
 	if err != nil {
 		return err
@@ -150,14 +214,18 @@ func amend(ctx context.Context, p *project.Project, begin func(*commit.Tx, *LogS
 	} else if j != nil {
 		return &project.RefusedError{What: "a restore was interrupted, and its leftovers may contain what is to be forgotten", Next: "run rewind undo-restore, then forget again"}
 	}
-	if err := p.Store.Complete(); err != nil {
-		return err
+	start := commit.Look
+	if !result.DryRun {
+		start = commit.Begin
+		if err := p.Store.Complete(); err != nil {
+			return err
+		}
 	}
 	said, err := ReadLog(ctx, p)
 	if err != nil {
 		return err
 	}
-	tx := commit.Begin(p)
+	tx := start(p)
 	defer func() { _ = tx.Discard() }() // what it leaves is swept
 	a, err := begin(tx, said)
 	if err != nil {
@@ -195,7 +263,7 @@ func amend(ctx context.Context, p *project.Project, begin func(*commit.Tx, *LogS
 			record.Records = append(record.Records, manifest.Sequenced{Seq: t.Seq, Record: manifest.Record{Touch: &manifest.Touch{}}})
 		}
 	}
-	if err := a.finish(ctx, said, result); err != nil {
+	if err := a.finish(ctx, said, result); err != nil || result.DryRun {
 		return err
 	}
 	if len(record.Records) > 0 {
@@ -204,7 +272,8 @@ func amend(ctx context.Context, p *project.Project, begin func(*commit.Tx, *LogS
 		}
 		_, err := tx.Commit(ctx, func() ([]manifest.Record, error) {
 			// The last record is none that is replaced: sequence numbers never go back.
-			return []manifest.Record{{Amend: &record}, {Operation: &manifest.Operation{Kind: manifest.OpForget, Time: record.Time}}}, nil
+			records := append([]manifest.Record{{Amend: &record}}, a.marks()...)
+			return append(records, manifest.Record{Operation: &manifest.Operation{Kind: manifest.OpForget, Time: record.Time}}), nil
 		}, func(cas.Position) error { // the first names the old trees, the second says what was typed
 			return errors.Join(account.RemoveIfThere(p.StatCacheFile()), account.RemoveIfThere(filepath.Join(p.StoreDir(), account.RestoreHistoryName)))
 		})

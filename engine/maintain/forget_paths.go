@@ -8,13 +8,13 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/rewind-cli/rewind/cas"
 	"github.com/rewind-cli/rewind/cas/oid"
 	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/engine/checkpoint"
-	"github.com/rewind-cli/rewind/engine/commit"
 	"github.com/rewind-cli/rewind/engine/notice"
 	"github.com/rewind-cli/rewind/engine/pathspec"
 	"github.com/rewind-cli/rewind/engine/project"
@@ -23,14 +23,14 @@ import (
 
 // forgetter takes paths out of trees, each place of a directory once.
 type forgetter struct {
-	p        *project.Project
-	tx       *commit.Tx
+	*conversations
+	seen     contentMark
 	chosen   pathspec.Selection
 	done     map[forgetKey]*forgotten
 	paths    map[string]bool
 	names    map[string]bool // the last parts of paths, once asked for
 	content  map[oid.ID]bool // ids of what was forgotten
-	files    map[oid.ID]bool // those of them that are of files' bytes
+	bytes    map[oid.ID]bool // those of them that are of files' bytes
 	keys     map[string]bool // of the paths that were held, and of what was said of them
 	coverage map[oid.ID]covered
 	said     int // checkpoints that held or named something of it
@@ -73,6 +73,7 @@ func (f *forgetter) look(ctx context.Context, said *LogState) error {
 	f.keys = map[string]bool{}
 	for path := range f.paths {
 		f.keys[ForgottenKey(f.p, path)] = true
+		f.seen.name(path)
 	}
 	return nil
 }
@@ -127,6 +128,9 @@ func (f *forgetter) checkpoint(ctx context.Context, c *manifest.Checkpoint) (boo
 		f.said++
 	}
 	f.silence(c)
+	if _, err := f.conversations.checkpoint(ctx, c); err != nil {
+		return false, err
+	}
 	return *c != was, nil
 }
 
@@ -146,11 +150,23 @@ func (f *forgetter) operation(ctx context.Context, o *manifest.Operation) (bool,
 	if err != nil {
 		return false, err
 	}
-	if o.Paths, err = f.tx.Put(dropPaths(list, f.chosen.Match)); err != nil {
+	keys := strings.Fields(o.Forgotten)
+	left := dropPaths(list, func(path string) bool {
+		goes := f.chosen.Match(path)
+		if goes {
+			keys = append(keys, ForgottenKey(f.p, path))
+		}
+		return goes
+	})
+	if o.Paths, err = f.tx.Put(left); err != nil {
 		return false, err
 	}
+	o.Forgotten = strings.Join(keys, " ")
 	o.Args = dropTyped(o.Args)
 	o.Choices = string(dropPaths([]byte(o.Choices), f.chosen.Match))
+	if _, err := f.conversations.operation(o); err != nil {
+		return false, err
+	}
 	return *o != was, nil
 }
 
@@ -213,13 +229,20 @@ func (f *forgetter) take(ctx context.Context, e manifest.Entry) error {
 	}
 	f.content[e.ID] = true
 	if e.Kind != manifest.Subdir && e.Size > 0 {
-		f.files[e.ID] = true
+		f.bytes[e.ID] = true
+		if !f.seen.full(int64(e.Size)) {
+			data, err := f.p.ReadObject(e.ID)
+			if err != nil {
+				return err
+			}
+			f.seen.version(data)
+		}
 	}
 	switch e.Kind {
 	case manifest.Chunked:
 		chunks, err := chunksOf(f.p, e.ID)
 		for _, id := range chunks {
-			f.content[id], f.files[id] = true, true
+			f.content[id], f.bytes[id] = true, true
 		}
 		return err
 	case manifest.Subdir:
@@ -254,8 +277,11 @@ func chunksOf(p *project.Project, id oid.ID) ([]oid.ID, error) {
 
 // wanted is the content of files: directories, and what is empty, are alike everywhere.
 func (f *forgetter) wanted() (ids []oid.ID, says func(manifest.Record) bool) {
-	return slices.Collect(maps.Keys(f.files)), nil
+	return slices.Collect(maps.Keys(f.bytes)), nil
 }
+
+// marks: it takes no names away.
+func (f *forgetter) marks() []manifest.Record { return nil }
 
 // finish finds where forgotten content lives on.
 func (f *forgetter) finish(ctx context.Context, said *LogState, result *Forgotten) error {
@@ -268,8 +294,9 @@ func (f *forgetter) finish(ctx context.Context, said *LogState, result *Forgotte
 	result.Checkpoints = f.said // the others only say from now on that they know nothing of it
 	slices.Sort(result.Paths)
 	slices.Sort(result.Present)
-	if len(f.content) == 0 {
-		return nil
+	result.Mentions, result.Missed = f.seen.mentions, f.seen.missed
+	if err := f.conversations.finish(result); err != nil || len(f.content) == 0 {
+		return err
 	}
 	count := map[string]int{}
 	clean := map[oid.ID]bool{}
@@ -330,7 +357,7 @@ func (f *forgetter) find(ctx context.Context, path string, id oid.ID, clean map[
 
 // leftovers removes what hooks kept of the chosen paths, and what agents were to be told of them.
 func (f *forgetter) leftovers(ctx context.Context, _ *Forgotten) error {
-	errs := []error{rewritePending(ctx, f.p, f.window), notice.Forget(ctx, f.p, f.chosen.Match, false)}
+	errs := []error{rewritePending(ctx, f.p, f.window), notice.Forget(ctx, f.p, f.chosen.Match, true), f.conversations.leftovers(ctx)}
 	for _, n := range checkpoint.Preimages(f.p, time.Time{}) {
 		if !f.chosen.Match(n.Path) {
 			continue

@@ -20,8 +20,12 @@ const purgePasses = 6
 // holds anything else than what is needed. Where somebody reads the store, or the process
 // dies, the note of it stays, and the next one begins again.
 func runPurge(ctx context.Context, p *project.Project, o *collection) error {
-	// The database must not need the records that go.
-	if err := Fold(ctx, p); err != nil {
+	// The database must not need the records that go, nor hold what deleted checkpoints said.
+	fold := Fold
+	if len(o.gone) > 0 {
+		fold = rebuild
+	}
+	if err := fold(ctx, p); err != nil {
 		return err
 	}
 	note := Forgetting(p)
@@ -49,7 +53,7 @@ func runPurge(ctx context.Context, p *project.Project, o *collection) error {
 	keeps := func(c cas.Commit) bool {
 		if c.Seq <= o.state.last {
 			r, err := manifest.ParseRecord(c.Payload)
-			if err == nil && (r.Amend != nil || r.Rewrite != nil) {
+			if err == nil && (r.Amend != nil || r.Rewrite != nil || r.Mark != nil) {
 				return false // what they say, the records say themselves
 			}
 		}
@@ -78,6 +82,16 @@ func runPurge(ctx context.Context, p *project.Project, o *collection) error {
 	}
 	o.result.Deferred = true // saves beside it kept it busy
 	return nil
+}
+
+// rebuild makes the database anew from the whole log.
+func rebuild(ctx context.Context, p *project.Project) error {
+	release, err := p.Use(ctx)
+	if err != nil {
+		return err
+	}
+	defer release()
+	return p.Classify(manifest.Rebuild(ctx, p.DatabaseOptions(), p.Log()))
 }
 
 // planPurge plans one pass. What was committed since the log was read is needed too.

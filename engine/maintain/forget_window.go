@@ -134,7 +134,7 @@ func (f *textForgetter) window(w *manifest.Window) bool {
 	left := slices.DeleteFunc(slices.Clone(w.Files), func(file string) bool { return f.mark.text([]byte(file), 0) > 0 })
 	if n += len(w.Files) - len(left); n > 0 {
 		w.Files = left
-		f.texts += n
+		f.places += n
 	}
 	return n > 0
 }

@@ -5,6 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"os"
+	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/rewind-cli/rewind/cas"
@@ -22,21 +25,27 @@ type GCOptions struct {
 	Keep    int
 	MaxAge  time.Duration
 	MaxSize int64 // bytes
-	DryRun  bool
-	Session string        // of pi's, whose hook asks; "" for none
-	Auto    bool          // a sweep that nobody asked for: never more than half at once
-	only    bool          // give back space: retention removes nothing
-	purge   bool          // leave no byte of what nothing needs
-	wait    time.Duration // how long a purge waits for those who read the store
+	// Checkpoint, if not zero, is the only one that goes.
+	Checkpoint manifest.CheckpointID
+	DryRun     bool
+	Session    string        // of pi's, whose hook asks; "" for none
+	Auto       bool          // a sweep that nobody asked for: never more than half at once
+	only       bool          // give back space: retention removes nothing
+	purge      bool          // leave no byte of what nothing needs
+	wait       time.Duration // how long a purge waits for those who read the store
 }
 
 // Collected is what gc did, or would do.
 type Collected struct {
 	Removed  []manifest.CheckpointID
+	Gone     []project.Listed // the same ones, oldest first, numbered as before
 	Kept     int
 	Freed    int64 // bytes on disk; on a dry run those of the objects that nothing would need
 	DryRun   bool
-	Deferred bool // somebody reads the store: the old packs go at the next sweep
+	Room     int64 // bytes of disk that must be free, where less is; else 0: only on a dry run, else it is a *NoSpaceError
+	Deferred bool  // somebody reads the store: the old packs go at the next sweep
+	Shared   int   // files of GCOptions.Checkpoint that something else has, too
+	shared   int   // packs that went from the store and its mirror, and have names elsewhere
 }
 
 // GC forgets the checkpoints that retention does not keep and gives back the
@@ -83,7 +92,7 @@ func collect(ctx context.Context, p *project.Project, o GCOptions) (*Collected, 
 	if err != nil {
 		return nil, p.Classify(err)
 	}
-	removeLeft(p)
+	removeLeft(p, c.state)
 	if err := Fold(ctx, p); err != nil {
 		return nil, err
 	}
@@ -134,9 +143,20 @@ func (c *collection) prepare(ctx context.Context) (sweeps bool, err error) {
 	if err := c.planSweep(ctx); err != nil {
 		return false, err
 	}
+	if err := c.room(); err != nil {
+		return false, err
+	}
 	if c.o.DryRun {
 		c.result.Freed = c.plan.Freed()
 		return false, nil
+	}
+	if err := c.spare(); err != nil {
+		return false, err
+	}
+	if c.o.purge && len(c.drop) > 0 { // a crash behind the deletion must not leave it at that
+		if err := c.p.NoteForgetting(project.ForgettingNote{Since: c.p.Env.Time().UTC(), Log: c.state.last, Sweeping: true}); err != nil {
+			return false, err
+		}
 	}
 	// Forget first, then manifests and packs: after a crash here, the next gc goes on.
 	if err := c.forget(ctx); err != nil {
@@ -164,7 +184,12 @@ func (c *collection) readLog(ctx context.Context) error {
 
 // choose decides which checkpoints go.
 func (c *collection) choose(ctx context.Context) (err error) {
-	if !c.o.only {
+	switch {
+	case c.o.Checkpoint != (manifest.CheckpointID{}):
+		if c.drop, err = c.state.only(c.o.Checkpoint); err != nil {
+			return err
+		}
+	case !c.o.only:
 		if c.drop, err = Plan(ctx, c.p, c.state, c.o, c.size); err != nil {
 			return err
 		}
@@ -173,8 +198,31 @@ func (c *collection) choose(ctx context.Context) (err error) {
 		c.gone[d.ID] = true
 	}
 	c.dead = c.state.deadTouches(c.gone)
-	c.result.removed(c.drop, c.gone, len(c.state.Checkpoints))
+	c.result.removed(c.state, c.drop, c.gone)
 	return nil
+}
+
+// only is the one checkpoint that was asked for. Errors: *RefusedError where something needs it.
+func (s *LogState) only(id manifest.CheckpointID) ([]manifest.Checkpoint, error) {
+	i := slices.IndexFunc(s.Checkpoints, func(c manifest.Checkpoint) bool { return c.ID == id })
+	if i < 0 {
+		return nil, &project.RefusedError{What: "the checkpoint was removed meanwhile"}
+	}
+	c := s.Checkpoints[i]
+	refused := &project.RefusedError{}
+	switch {
+	case len(s.Checkpoints) == 1:
+		refused.What, refused.Next = "it is the only checkpoint", "rewind deinit removes the whole store"
+	case c.Pinned:
+		refused.What, refused.Next = "the checkpoint is pinned", "rewind unpin "+id.String()
+	case c.Name != "":
+		refused.What, refused.Next = fmt.Sprintf("the checkpoint has a name, %s", c.Name), "rewind rename "+id.String()+" '' removes the name"
+	case s.inUse()[id]:
+		refused.What, refused.Next = "the undo of an operation needs the checkpoint", fmt.Sprintf("gc removes it after %d more operations; rewind forget -- path… removes a file from it", project.KeptOperations)
+	default:
+		return []manifest.Checkpoint{c}, nil
+	}
+	return nil, refused
 }
 
 // mark marks what those that stay need, and decides whether the sweep is a purge.
@@ -182,6 +230,9 @@ func (c *collection) mark(ctx context.Context) error {
 	c.marks = &marker{live: map[oid.ID]struct{}{}, load: c.p.LoadDir, get: c.p.Store.Get}
 	c.marks.marked = c.p.Counting("gc", "checkpoint")
 	if err := c.state.mark(ctx, c.marks, c.gone, c.dead); err != nil {
+		return c.p.Classify(err)
+	}
+	if err := c.shares(ctx); err != nil {
 		return c.p.Classify(err)
 	}
 	// What was forgotten before goes for good, whoever sweeps next.
@@ -201,12 +252,71 @@ func (c *collection) planSweep(ctx context.Context) (err error) {
 			c.p.Progress(project.ProgressInfo{Phase: "gc", Bytes: done, TotalBytes: total})
 		}
 	}
-	if c.plan, err = c.p.Store.PlanRepack(c.repack, c.marks.has, c.state.keeps(c.gone, c.dead)); err != nil {
+	plan := func() (err error) {
+		c.plan, err = c.p.Store.PlanRepack(c.repack, c.marks.has, c.state.keeps(c.gone, c.dead))
 		return c.p.Classify(err)
+	}
+	if err := plan(); err != nil {
+		return err
+	}
+	if c.repack.Recompress && c.lacks() > 0 { // better compression is for when there is space
+		c.repack.Recompress = false
+		if err := plan(); err != nil {
+			return err
+		}
 	}
 	// The plan knows the log up to now, the marks only up to when it was read: what
 	// was committed between would be in neither, nor in what Apply marks again.
 	return markSince(ctx, c.p, c.marks, c.state.last+1)
+}
+
+// spareRoom is what a sweep writes besides packs: the deletion, indexes, tables.
+const spareRoom = 256 << 10
+
+// lacks is how many bytes of disk must be free for the plan, 0 where they are.
+func (c *collection) lacks() int64 {
+	need := c.plan.Room()
+	if need == 0 || c.o.purge {
+		return 0 // whole packs go, which may succeed without any space
+	}
+	need += spareRoom
+	if free, err := account.FreeDisk(c.p.StoreDir()); err != nil || free >= need {
+		return 0
+	}
+	return need
+}
+
+// room refuses a sweep that the disk has no space for, before anything is removed.
+func (c *collection) room() error {
+	need := c.lacks()
+	switch {
+	case need == 0:
+		return nil
+	case c.o.DryRun:
+		c.result.Room = need
+		return nil
+	}
+	free, err := account.FreeDisk(c.p.StoreDir())
+	if err != nil {
+		return err
+	}
+	return &NoSpaceError{Need: need, Free: free}
+}
+
+// spare removes from a full disk what is made anew from the log and the tree: the sweep begins with writing a little.
+func (c *collection) spare() error {
+	if free, err := account.FreeDisk(c.p.StoreDir()); err != nil || free >= spareRoom {
+		return nil
+	}
+	return errors.Join(account.RemoveIfThere(c.p.StatCacheFile()), os.RemoveAll(filepath.Join(c.p.StoreDir(), account.ManifestsName)))
+}
+
+// NoSpaceError: what stays of some packs has to be written anew before they can go, and the disk has no space for that. Nothing
+// was removed.
+type NoSpaceError struct{ Need, Free int64 }
+
+func (e *NoSpaceError) Error() string {
+	return fmt.Sprintf("removing needs %d free bytes, and the disk has %d", e.Need, e.Free)
 }
 
 // forget takes the chosen checkpoints out of the log, and marks those that
@@ -233,19 +343,44 @@ func (c *collection) forget(ctx context.Context) error {
 			return c.p.Classify(err)
 		}
 	}
-	c.result.removed(c.drop, c.gone, len(c.state.Checkpoints))
+	c.result.removed(c.state, c.drop, c.gone)
 	return c.state.replayed.Drop(c.result.Removed) // so that what they hand on is in the log that is written
 }
 
 // removed notes which checkpoints go.
-func (r *Collected) removed(drop []manifest.Checkpoint, gone map[manifest.CheckpointID]bool, all int) {
-	r.Removed = nil
+func (r *Collected) removed(state *LogState, drop []manifest.Checkpoint, gone map[manifest.CheckpointID]bool) {
+	numbers := numbersOf(state.Checkpoints)
+	r.Removed, r.Gone = nil, nil
 	for _, c := range drop {
 		if gone[c.ID] {
-			r.Removed = append(r.Removed, c.ID)
+			r.Removed, r.Gone = append(r.Removed, c.ID), append(r.Gone, project.Listed{Checkpoint: c, N: numbers[c.ID]})
 		}
 	}
-	r.Kept = all - len(r.Removed)
+	r.Kept = len(state.Checkpoints) - len(r.Removed)
+}
+
+// numbersOf are the numbers that list gives checkpoints, of all of them with the newest first: safety checkpoints have none.
+func numbersOf(all []manifest.Checkpoint) map[manifest.CheckpointID]int {
+	numbers := make(map[manifest.CheckpointID]int, len(all))
+	for _, c := range all {
+		if c.Kind != manifest.Safety {
+			numbers[c.ID] = len(numbers) + 1
+		}
+	}
+	return numbers
+}
+
+// shares counts the files of a checkpoint that are marked: something else has them.
+func (c *collection) shares(ctx context.Context) error {
+	if c.o.Checkpoint == (manifest.CheckpointID{}) || len(c.drop) == 0 {
+		return nil
+	}
+	return manifest.Walk(c.p.LoadDir, c.drop[0].Root, func(_ string, e manifest.Entry) error {
+		if e.Kind != manifest.Subdir && e.Kind != manifest.Symlink && e.Size > 0 && c.marks.has(e.ID) {
+			c.result.Shared++
+		}
+		return ctx.Err()
+	})
 }
 
 // deleteChosen commits the deletion of checkpoints, but for those that are kept
@@ -301,6 +436,7 @@ func sweep(ctx context.Context, p *project.Project, plan *cas.RepackPlan, m *mar
 		return err
 	}
 	result.Deferred = !applied
+	result.shared += plan.Shared()
 	return restampStatCache(p, m)
 }
 

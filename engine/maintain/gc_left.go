@@ -8,15 +8,35 @@ import (
 
 	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/transcript"
 )
+
+// transcripts are the agents' files that checkpoints were taken beside, and the forks that operations made.
+func (s *LogState) transcripts() map[string]bool {
+	files := map[string]bool{}
+	for _, c := range s.Checkpoints {
+		if c.Transcript != nil && c.Transcript.Path != "" {
+			files[c.Transcript.Path] = true
+		}
+	}
+	for _, o := range s.Operations {
+		if o.Fork != "" {
+			files[o.Fork] = true
+		}
+	}
+	return files
+}
 
 // leftAge is when a temporary file is nobody's any more: writing a small file
 // takes milliseconds.
 const leftAge = time.Hour
 
 // removeLeft removes what processes left that died while they replaced a small
-// file of the store or of the account.
-func removeLeft(p *project.Project) {
+// file of the store or of the account, or a transcript.
+func removeLeft(p *project.Project, state *LogState) {
+	for file := range state.transcripts() {
+		transcript.RemoveLeft(file)
+	}
 	store, accountDir := p.StoreDir(), p.Env.AccountDir()
 	dirs := []string{store, filepath.Join(store, account.TmpName)}
 	if accountDir != "" {

@@ -107,7 +107,7 @@ func (s *LogState) keeps(gone map[manifest.CheckpointID]bool, dead map[uint64]bo
 }
 
 // amend gives a commit the payload that says by itself what the whole log says of
-// it. Names and pins are left to the marks that made them.
+// it: names and pins, too, so that a purge can leave out the marks that made them.
 func (s *LogState) amend(c cas.Commit) []byte {
 	r, err := manifest.ParseRecord(c.Payload)
 	if err != nil {
@@ -117,7 +117,6 @@ func (s *LogState) amend(c cas.Commit) []byte {
 	switch {
 	case r.Checkpoint != nil:
 		if is, ok := s.replayed.ByID(r.Checkpoint.ID); ok {
-			is.Name, is.Pinned = r.Checkpoint.Name, r.Checkpoint.Pinned
 			now.Checkpoint = &is
 		}
 	case r.Touch != nil:

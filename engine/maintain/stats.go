@@ -26,7 +26,7 @@ type Stats struct {
 
 // CheckpointBytes are the stored bytes of a checkpoint's objects.
 type CheckpointBytes struct {
-	Checkpoint manifest.CheckpointID
+	Checkpoint project.Listed
 	Unique     int64 // in no other checkpoint
 	Shared     int64
 }
@@ -113,6 +113,7 @@ func (u *usage) checkpoints(ctx context.Context, all []manifest.Checkpoint) ([]C
 		}
 	}
 	count := u.p.Counting("stats: sizes", "checkpoint")
+	numbers := numbersOf(all)
 	for i, c := range all {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -121,7 +122,7 @@ func (u *usage) checkpoints(ctx context.Context, all []manifest.Checkpoint) ([]C
 		if err != nil {
 			return nil, err
 		}
-		out[i].Checkpoint = c.ID
+		out[i].Checkpoint = project.Listed{Checkpoint: c, N: numbers[c.ID]}
 		out[i].Shared = max(0, total-out[i].Unique)
 		if count != nil {
 			count(i+1, len(all))

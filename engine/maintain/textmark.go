@@ -3,6 +3,7 @@ package maintain
 import (
 	"bytes"
 	"encoding/json"
+	"iter"
 	"regexp"
 	"strconv"
 	"unicode/utf8"
@@ -19,29 +20,46 @@ const markLevels = 4
 
 // lines marks what JSON lines, or plain text, hold, in place, and counts the places.
 func (m textMark) lines(data []byte) (n int) {
-	for len(data) > 0 {
-		end := len(data)
-		if i := bytes.IndexByte(data, '\n'); i >= 0 {
-			end = i + 1
+	for part, isJSON := range parts(data) {
+		if isJSON {
+			n += m.json(part)
+		} else {
+			n += m.text(part, 0)
 		}
-		if line := bytes.TrimSpace(data[:end]); len(line) > 0 && (line[0] == '{' || line[0] == '[') && json.Valid(line) {
-			n += m.json(line)
-			data = data[end:]
-			continue
-		}
-		// Plain text goes on to the next line that is JSON: a match may go across lines.
-		for end < len(data) && data[end] != '{' {
-			i := bytes.IndexByte(data[end:], '\n')
-			if i < 0 {
-				end = len(data)
-				break
-			}
-			end += i + 1
-		}
-		n += m.text(data[:end], 0)
-		data = data[end:]
 	}
 	return n
+}
+
+// parts cuts data into lines that are JSON, and runs of plain text between them.
+func parts(data []byte) iter.Seq2[[]byte, bool] {
+	return func(yield func([]byte, bool) bool) {
+		for len(data) > 0 {
+			end := len(data)
+			if i := bytes.IndexByte(data, '\n'); i >= 0 {
+				end = i + 1
+			}
+			if line := bytes.TrimSpace(data[:end]); len(line) > 0 && (line[0] == '{' || line[0] == '[') && json.Valid(line) {
+				if !yield(line, true) {
+					return
+				}
+				data = data[end:]
+				continue
+			}
+			// Plain text goes on to the next line that is JSON: a match may go across lines.
+			for end < len(data) && data[end] != '{' {
+				i := bytes.IndexByte(data[end:], '\n')
+				if i < 0 {
+					end = len(data)
+					break
+				}
+				end += i + 1
+			}
+			if !yield(data[:end], false) {
+				return
+			}
+			data = data[end:]
+		}
+	}
 }
 
 // json marks the strings and numbers of one valid JSON value.

@@ -54,9 +54,8 @@ func (a *applier) chmod(d rootfs.Dir, name string, c *Change) error {
 	if err := d.Chmod(name, c.After.Mode); err != nil {
 		return err
 	}
-	info.Mode = c.After.Mode
-	c.written = info
-	return nil
+	c.written, err = d.Lstat(name) // an overlay may just have copied the file, which changes its inode
+	return err
 }
 
 // exchange swaps the new file with the old one, looks at what was displaced,

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"path"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -228,6 +229,14 @@ func (r *reader) unmarked(d rootfs.Dir, name string, prev manifest.Entry) (manif
 	return manifest.Entry{}, errRacing
 }
 
+// placed is a content that knows where it is.
+type placed struct {
+	io.Reader
+	path string
+}
+
+func (p placed) Path() string { return p.path }
+
 func (r *reader) file(d rootfs.Dir, name string, prev manifest.Entry) (manifest.Entry, error) {
 	start := time.Now().UnixNano()
 	f, info, err := d.OpenFile(name)
@@ -239,7 +248,7 @@ func (r *reader) file(d rootfs.Dir, name string, prev manifest.Entry) (manifest.
 	if isFile(prev) {
 		hint = prev.ID
 	}
-	kind, id, n, err := r.sink.Content(r.worker, io.LimitReader(f, info.Size), info.Size, hint)
+	kind, id, n, err := r.sink.Content(r.worker, placed{io.LimitReader(f, info.Size), path.Join(d.Path(), name)}, info.Size, hint)
 	if err != nil {
 		var pe *fs.PathError
 		if errors.As(err, &pe) && pe.Op == "read" {

@@ -54,14 +54,7 @@ func (d *linuxDir) lstat(name string) (Info, error) {
 	return infoOf(&st), nil
 }
 
-func (d *linuxDir) Mounted(name string) bool {
-	var x unix.Statx_t
-	if unix.Statx(d.fd, name, unix.AT_SYMLINK_NOFOLLOW, unix.STATX_TYPE, &x) == nil && x.Attributes_mask&unix.STATX_ATTR_MOUNT_ROOT != 0 {
-		return x.Attributes&unix.STATX_ATTR_MOUNT_ROOT != 0
-	}
-	info, err := d.lstat(name) // before Linux 5.8
-	return err == nil && info.Dev != d.fs.dev
-}
+func (d *linuxDir) Mounted(name string) bool { return d.fs.mounted(d.fd, name) }
 
 func (d *linuxDir) HasGit() bool {
 	_, err := d.lstat(".git")
@@ -120,7 +113,7 @@ func (d *linuxDir) OpenFile(name string) (*os.File, Info, error) {
 	case info.Kind != Regular:
 		unix.Close(fd)
 		return nil, Info{}, d.fail("open", name, ErrNotRegular)
-	case info.Dev != d.fs.dev: // a file mounted over
+	case d.fs.mounted(fd, ""): // a file mounted over
 		unix.Close(fd)
 		return nil, Info{}, d.fail("open", name, ErrMount)
 	}

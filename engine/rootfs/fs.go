@@ -26,15 +26,15 @@ type Dir interface {
 	// Stat describes the directory itself.
 	Stat() (Info, error)
 	Lstat(name string) (Info, error)
-	// Mounted reports whether a name is the root of a mount, of a directory or of a file: it
-	// belongs to the other file system.
+	// Mounted reports whether a name is on another mount than the project's root. Something is
+	// mounted over that directory or that file then, and it is not the project's.
 	Mounted(name string) bool
 	// HasGit reports whether there is a .git, of any kind, in the directory.
 	HasGit() bool
 	// Names lists the directory, .git included, in no order.
 	Names() ([]string, error)
 	// OpenFile opens a regular file for reading and never blocks on what is
-	// not one. Errors: ErrLink, ErrNotRegular.
+	// not one. Errors: ErrLink, ErrNotRegular, ErrMount.
 	OpenFile(name string) (*os.File, Info, error)
 	Readlink(name string) (string, error)
 	// Subdir opens a directory in this one.
@@ -131,8 +131,8 @@ type Attrs map[string][]byte
 var (
 	// ErrLink: a component, or the name, is a symbolic link.
 	ErrLink = errors.New("it leads through a symbolic link")
-	// ErrMount: a component is on another file system.
-	ErrMount = errors.New("it is on another file system")
+	// ErrMount: a component, or the name, is on another mount.
+	ErrMount = errors.New("something is mounted there")
 	// ErrNotDir: a component is something else than a directory.
 	ErrNotDir = errors.New("not a directory")
 	// ErrNotRegular: not a regular file.

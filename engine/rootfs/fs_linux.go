@@ -13,9 +13,10 @@ import (
 const maxPath = 4000
 
 type linuxFS struct {
-	root *linuxDir
-	dev  uint64
-	walk bool // no openat2: component by component
+	root  *linuxDir
+	mount uint64 // 0: the kernel does not tell
+	dev   uint64
+	walk  bool // no openat2: component by component
 }
 
 // Open opens the project's root. dir itself may be a link; nothing below is followed.
@@ -36,6 +37,7 @@ func openLinux(dir string, walk bool) (*linuxFS, error) {
 		return nil, err
 	}
 	f.dev = info.Dev
+	f.mount, _ = mountAt(fd, "")
 	return f, nil
 }
 
@@ -115,12 +117,7 @@ func (f *linuxFS) openBeneath(at int, rel string) (int, error) {
 		if err != nil {
 			return -1, err
 		}
-		var st unix.Stat_t
-		if err := unix.Fstat(next, &st); err != nil {
-			unix.Close(next)
-			return -1, err
-		}
-		if st.Dev != f.dev {
+		if f.mounted(next, "") {
 			unix.Close(next)
 			return -1, ErrMount
 		}

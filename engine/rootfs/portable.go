@@ -11,7 +11,7 @@ import (
 
 type portableFS struct {
 	root    *os.Root
-	dev     uint64
+	mount   uint64
 	written unsynced
 }
 
@@ -22,12 +22,12 @@ func OpenPortable(dir string) (FS, error) {
 	if err != nil {
 		return nil, err
 	}
-	fi, err := root.Stat(".")
+	mount, err := mountOf(root, ".")
 	if err != nil {
 		root.Close()
 		return nil, err
 	}
-	return &portableFS{root: root, dev: infoFrom(fi).Dev, written: unsynced{sync: toDevice}}, nil
+	return &portableFS{root: root, mount: mount, written: unsynced{sync: toDevice}}, nil
 }
 
 func (f *portableFS) Close() error { return f.root.Close() }
@@ -116,8 +116,8 @@ func (d *portableDir) Lstat(name string) (Info, error) {
 }
 
 func (d *portableDir) Mounted(name string) bool {
-	fi, err := d.lstat(name)
-	return err == nil && infoFrom(fi).Dev != d.fs.dev
+	id, err := mountOf(d.root, name)
+	return err == nil && id != d.fs.mount
 }
 
 func (d *portableDir) HasGit() bool {
@@ -147,6 +147,8 @@ func (d *portableDir) OpenFile(name string) (*os.File, Info, error) {
 		return nil, Info{}, d.fail("open", name, ErrLink)
 	} else if k != Regular {
 		return nil, Info{}, d.fail("open", name, ErrNotRegular)
+	} else if d.Mounted(name) {
+		return nil, Info{}, d.fail("open", name, ErrMount)
 	}
 	f, err := d.root.OpenFile(name, os.O_RDONLY|nonblock, 0)
 	if err != nil {
@@ -185,7 +187,7 @@ func (d *portableDir) Subdir(name string) (Dir, error) {
 		return nil, d.fail("open", name, ErrLink)
 	case info.Kind != Directory:
 		return nil, d.fail("open", name, ErrNotDir)
-	case info.Dev != d.fs.dev:
+	case d.Mounted(name):
 		return nil, d.fail("open", name, ErrMount)
 	}
 	root, err := d.root.OpenRoot(name)
@@ -267,7 +269,7 @@ func (d *portableDir) Chmod(name string, mode uint32) error {
 	switch info := infoFrom(before); {
 	case info.Kind == Link:
 		return d.fail("chmod", name, ErrLink)
-	case info.Dev != d.fs.dev:
+	case d.Mounted(name):
 		return d.fail("chmod", name, ErrMount)
 	}
 	f, err := d.root.OpenFile(name, os.O_RDONLY|nonblock, 0)

@@ -219,7 +219,7 @@ func (k *worker) readFile(n *node, at handle, e *entry, path string) (got readin
 		return got, nil
 	}
 	wait, atRest := k.w.settled(&before, func() writer { return k.w.o.writerOf(f) })
-	c := content{f: f, left: before.size, stop: k.w.stop}
+	c := content{f: f, path: path, left: before.size, stop: k.w.stop}
 	kind, id, size, err := k.w.gate.content(k.id, &c, prev)
 	var after stat
 	var statErr error

@@ -16,6 +16,7 @@ const readAtOnce = 1 << 20
 // and at its end when the scan is.
 type content struct {
 	f    *os.File
+	path string
 	left int64
 	stop *atomic.Bool
 	err  error // of the file
@@ -24,7 +25,8 @@ type content struct {
 	outside bool  // it was closed while we were reading
 }
 
-func (c *content) Name() string { return c.f.Name() }
+// Path is where the content is, below the root.
+func (c *content) Path() string { return c.path }
 
 func (c *content) Read(b []byte) (int, error) {
 	if c.stop.Load() {

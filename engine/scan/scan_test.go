@@ -58,12 +58,12 @@ func (m *memory) Content(_ int, r io.Reader, _ int64, prev oid.ID) (manifest.Kin
 	}
 	data, err := io.ReadAll(f)
 	if m.during != nil {
-		m.during(f.f, strings.TrimPrefix(f.Name(), m.root))
+		m.during(f.f, strings.TrimPrefix(f.Path(), m.root))
 	}
 	if err != nil {
 		return 0, oid.ID{}, 0, err
 	}
-	name := strings.TrimPrefix(f.Name(), m.root)
+	name := strings.TrimPrefix(f.Path(), m.root)
 	if m.other != nil {
 		data = []byte(m.other(name, string(data)))
 	}

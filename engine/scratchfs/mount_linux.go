@@ -97,3 +97,24 @@ func place(t testing.TB) string {
 	}
 	return dir
 }
+
+// Overlay mounts an overlay over two file systems until the test ends: what fill put into the
+// lower directory is on that of the temporary directory, what is written goes to a
+// tmpfs. So the root of a container can be, and so its files have other device numbers than its directories.
+func Overlay(t testing.TB, fill func(lower string)) (dir string) {
+	t.Helper()
+	upper, lower := Tmpfs(t, "64m"), place(t)
+	fill(lower)
+	for _, name := range []string{"upper", "work"} {
+		if err := os.Mkdir(filepath.Join(upper, name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	dir = place(t)
+	options := "lowerdir=" + lower + ",upperdir=" + upper + "/upper,workdir=" + upper + "/work"
+	if err := unix.Mount("overlay", dir, "overlay", 0, options); err != nil {
+		t.Skipf("NOT TESTED HERE: an overlay cannot be mounted: %v", err)
+	}
+	t.Cleanup(func() { Unmount(t, dir) })
+	return dir
+}

@@ -70,7 +70,7 @@ func Run(ctx context.Context, p *project.Project, o Options, visit func(Span) er
 		if err := g.checkpoints(); err != nil {
 			return err
 		}
-		now, err := checkpoint.CaptureTree(ctx, p, checkpoint.CaptureOptions{})
+		now, err := checkpoint.CaptureTree(ctx, p, checkpoint.CaptureOptions{Look: true})
 		if err != nil {
 			return err
 		}

@@ -127,6 +127,7 @@ func create(ctx context.Context, o InitOptions, at project.Location) (project.Lo
 	if at.Mode != account.ProjectMode && at.Mode != account.GlobalMode {
 		return at, fmt.Errorf("storage mode %q is neither project nor global", at.Mode)
 	}
+	account.SettleIdentity(at.Root)
 	dir, _, err := account.Identity(at.Root)
 	if err != nil {
 		return at, err

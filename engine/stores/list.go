@@ -248,3 +248,43 @@ func Find(env account.Env, prefix string) (account.KnownStore, error) {
 	}
 	return match, nil
 }
+
+// Gone lists the stores whose project was deleted, as far as can be told from outside: nothing is at its path, and nothing uses its
+// packs elsewhere. With older, only those that were saved to at least so long ago.
+func Gone(ctx context.Context, env account.Env, older time.Duration) (out []Info, err error) {
+	known, err := account.Registry(env)
+	if err == nil {
+		known, err = withMirrors(env, known)
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, k := range known {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if state, _ := fate(k, env, known); !ofDeleted(state) {
+			continue
+		}
+		s := storeInfo(ctx, env, k, known)
+		if older == 0 || !s.LastSave.IsZero() && env.Time().Sub(s.LastSave) >= older {
+			out = append(out, s)
+		}
+	}
+	return out, nil
+}
+
+// OfDeleted reports whether it is one of those that Gone lists.
+func (s Info) OfDeleted() bool { return ofDeleted(s.State) }
+
+func ofDeleted(s account.State) bool {
+	return s == account.Gone || s == account.Unregistered || s == account.Going
+}
+
+// Bytes is what stores take on disk.
+func Bytes(all []Info) (total int64) {
+	for _, s := range all {
+		total += s.Bytes
+	}
+	return total
+}

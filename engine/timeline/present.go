@@ -45,7 +45,7 @@ func Look(ctx context.Context, p *project.Project) (_ *Present, err error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := checkpoint.CaptureTree(ctx, p, checkpoint.CaptureOptions{})
+	c, err := checkpoint.CaptureTree(ctx, p, checkpoint.CaptureOptions{Look: true})
 	if err != nil {
 		return nil, err
 	}

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/rewind-cli/rewind/cas/vfs"
 
@@ -66,6 +67,15 @@ func Stage(name string, replace bool, owner func(string) error, write func(io.Wr
 
 // The name of a temporary file holds the process that makes it.
 const tempPrefix = ".rewind-"
+
+// RemoveLeft removes the temporary files beside a transcript, and beside the files that belong to it, of processes that
+// are no more.
+func RemoveLeft(file string) {
+	beside := strings.TrimSuffix(file, filepath.Ext(file))
+	for _, dir := range []string{filepath.Dir(file), beside, filepath.Join(beside, ToolResults), filepath.Join(beside, "subagents")} {
+		vfs.RemoveLeft(dir, tempPrefix)
+	}
+}
 
 // Publish renames the content into place and syncs the directory.
 func (s *Staged) Publish() error {

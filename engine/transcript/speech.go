@@ -37,6 +37,7 @@ type speechRow struct {
 	Message  json.RawMessage `json:"message"`
 	Payload  json.RawMessage `json:"payload"`
 	Data     json.RawMessage `json:"data"`
+	Item     json.RawMessage `json:"item"`         // codex
 	Calls    []speechBlock   `json:"toolCalls"`    // gemini
 	Requests []speechBlock   `json:"toolRequests"` // copilot
 	IsMeta   bool            `json:"isMeta"`
@@ -94,6 +95,14 @@ func Speech(line []byte) []Part {
 		}
 	}
 	var parts []Part
+	switch row.Type { // codex: what the person typed is in rows of its own, and again, between what the client adds, in those for the model
+	case "event_msg":
+		return codexSpeech(&at)
+	case "response_item":
+		if at.Type == "message" && role != Assistant {
+			return nil
+		}
+	}
 	switch at.Type {
 	case "function_call", "custom_tool_call", "local_shell_call":
 		return at.speechBlock.call(at.speechBlock.CallID)
@@ -137,6 +146,23 @@ func Speech(line []byte) []Part {
 	}
 	for _, b := range at.Requests {
 		parts = append(parts, b.call(b.ToolCall)...)
+	}
+	return withoutEmpty(parts)
+}
+
+// codexSpeech are the words of the person in an event. Those of the model are in the rows for the model, once more.
+func codexSpeech(event *speechRow) (parts []Part) {
+	switch event.Type {
+	case "user_message": // of older versions
+		return withoutEmpty([]Part{{Kind: Words, Role: User, Text: plain(event.Message)}})
+	case "item_completed":
+		var item speechRow
+		var blocks []speechBlock
+		if json.Unmarshal(event.Item, &item) == nil && item.Type == "UserMessage" && json.Unmarshal(item.Content, &blocks) == nil {
+			for _, b := range blocks {
+				parts = append(parts, b.parts(User)...)
+			}
+		}
 	}
 	return withoutEmpty(parts)
 }

@@ -39,7 +39,7 @@ func TestSpeechOfClients(t *testing.T) {
 					for _, p := range parts {
 						found = found || p.Kind == Words && p.Role == User && strings.Contains(p.Text, strings.TrimSpace(l.Text))
 					}
-					if !found && agent != "codex" && !strings.HasPrefix(l.Text, "/") { // codex: prompts stand in rows for the screen
+					if !found && !strings.HasPrefix(l.Text, "/") {
 						t.Errorf("line %d: the prompt %q is not said: %+v", i+1, l.Text, parts)
 					}
 				}
@@ -75,6 +75,51 @@ func TestSpeechOfClients(t *testing.T) {
 	}
 }
 
+// Who said what in the recorded sessions of all agents: each prompt of the person once, and each answer once.
+func TestSpeakersOfClients(t *testing.T) {
+	for file, want := range map[string]struct{ prompts, answers int }{
+		"claude-2.0.30.jsonl": {5, 8}, "claude-2.1.50.jsonl": {5, 8}, "claude-2.1.329.jsonl": {5, 8},
+		"codex-0.169.jsonl": {3, 3}, "codex-0.169-forked.jsonl": {1, 1},
+		"copilot-1.0.jsonl": {3, 3}, "droid-0.215.jsonl": {4, 4}, "gemini-0.61.jsonl": {3, 3},
+		"pi-0.73.jsonl": {3, 3}, "pi-0.87.jsonl": {3, 3}, "qwen-0.24.jsonl": {3, 3},
+	} {
+		data, err := os.ReadFile(filepath.Join("testdata", file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		agent, _, _ := strings.Cut(file, "-")
+		x, err := Read(Agent(agent), bytes.NewReader(data))
+		if err != nil {
+			t.Fatal(err)
+		}
+		prompts, answers := 0, 0
+		typed := map[string]int{} // the texts of the person's, in lines that are no prompts too
+		for i := range x.Lines {
+			l := &x.Lines[i]
+			for _, p := range Speech(data[l.Offset : l.Offset+l.Length]) {
+				switch {
+				case p.Kind != Words:
+				case p.Role == Assistant:
+					answers++
+				case l.Prompt:
+					prompts++
+				}
+				if p.Kind == Words && p.Role == User {
+					typed[p.Text]++
+				}
+			}
+		}
+		if prompts != want.prompts || answers != want.answers {
+			t.Errorf("%s: %d prompts and %d answers, want %+v", file, prompts, answers, want)
+		}
+		for text, n := range typed {
+			if n > 1 {
+				t.Errorf("%s: %d times: %.60q", file, n, text)
+			}
+		}
+	}
+}
+
 func TestSpeech(t *testing.T) {
 	for line, want := range map[string][]Part{
 		`{"type":"user","isMeta":true,"message":{"role":"user","content":"x"}}`: nil,
@@ -86,6 +131,10 @@ func TestSpeech(t *testing.T) {
 			{Kind: ToolAnswer, Text: "no\nway", Call: "t", Failed: true}},
 		`{"message":{"role":"assistant","content":"plain"}}`: {{Kind: Words, Role: Assistant, Text: "plain"}},
 		`{"message":[1,2]}`: nil,
+		`{"type":"event_msg","payload":{"type":"user_message","message":"older"}}`:                                                       {{Kind: Words, Role: User, Text: "older"}},
+		`{"type":"event_msg","payload":{"type":"agent_message","message":"twice"}}`:                                                      nil,
+		`{"type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"older"}]}}`:           nil,
+		`{"type":"event_msg","payload":{"type":"item_completed","item":{"type":"AgentMessage","content":[{"type":"Text","text":"x"}]}}}`: nil,
 	} {
 		got := Speech([]byte(line))
 		if len(got) != len(want) {

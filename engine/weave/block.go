@@ -10,17 +10,18 @@ const (
 	Touching                  // others wrote directly beside it: taken out all the same
 	Overlap                   // a conflict: others changed or deleted own lines, or wrote between them or where they took lines away
 	Ambiguous                 // a conflict: taking the steps back one after the other, newest first, gives other lines
+	Held                      // a conflict: the caller wants some of the lines to stay that would go
 )
 
 // Conflict reports whether the block asks for a choice.
-func (k Kind) Conflict() bool { return k == Overlap || k == Ambiguous }
+func (k Kind) Conflict() bool { return k >= Overlap }
 
 // Choice is what becomes of a conflict.
 type Choice uint8
 
 const (
 	Keep    Choice = iota // as it is in the newest version
-	Undo                  // as before the first own step there: what others did there since goes
+	Undo                  // as before the first own step there: what others did there since goes. Of Held, only the own steps are taken out
 	Markers               // both, and what the last own step left, in git's diff3 style
 )
 
@@ -34,7 +35,7 @@ type Block struct {
 	At, AtEnd   int      // lines of the result
 	Removed     []string // lines of the newest version that go
 	Restored    []string // lines that come back
-	Before      []string // of a conflict: the lines before the first own step there
+	Before      []string // of a conflict: the lines that Undo leaves
 	Own         []int    // own steps there, in order; of a step that made several versions once
 	Foreign     []int    // of an overlap the steps that built on own ones, else all that came after the first own one; in order. Oldest is not among them
 	lo, hi      int      // lines of the sequence that is looked at
@@ -47,7 +48,9 @@ type Options struct {
 	Choose func(Block) Choice
 	// Again reports whether what step back, which returned to an earlier version, brought back of own lines is its
 	// own doing: own step gone, or a foreign one, had taken them away. nil: it never is.
-	Again  func(gone, back int) bool
+	Again func(gone, back int) bool
+	// Hold reports whether lines of a block that is no conflict so far, which would go, had better stay. nil: never.
+	Hold   func(going []string) bool
 	Labels linediff.Labels // of Markers: the newest version, what the last own step left, before the first
 }
 

@@ -30,16 +30,19 @@ func (t *taking) result(o Options) Result {
 			continue
 		}
 		b.Index, b.Start, b.At = len(r.Blocks), newest, len(r.Lines)
-		in := t.stays
+		in, undone := t.stays, t.before(&b)
+		if o.Hold != nil && !b.Kind.Conflict() && o.Hold(t.texts(region, t.goes)) {
+			b.Kind, undone = Held, t.stays
+		}
 		if b.Kind.Conflict() {
 			b.End = newest + t.count(region, t.isNow)
-			b.Before = t.texts(region, t.before(&b))
+			b.Before = t.texts(region, undone)
 			if o.Choose != nil {
 				b.Choice = o.Choose(b)
 			}
 			switch b.Choice {
 			case Undo:
-				in = t.before(&b)
+				in = undone
 			case Markers:
 				left := func(l int32) bool { return t.lives(l, b.last) }
 				stay := t.those(region, t.isNow) // behind the first mark
@@ -87,6 +90,9 @@ func endLines(lines []string) {
 func (t *taking) line(l int32) string { return t.w.table.Line(t.w.lines[l].name) }
 
 func (t *taking) isNow(l int32) bool { return t.now[l] }
+
+// goes reports whether a line of the newest version is not in the text without the own steps.
+func (t *taking) goes(l int32) bool { return t.now[l] && !t.stays(l) }
 
 func (t *taking) before(b *Block) func(int32) bool {
 	return func(l int32) bool { return t.lives(l, b.first-1) }

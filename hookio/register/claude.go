@@ -40,7 +40,30 @@ var claude = Client{
 	grown:    []growth{{1, "PostToolUse", "Bash|PowerShell"}},
 	known:    classicEvents,
 	switches: []offSwitch{{"disableAllHooks", true, HooksDisabled}, {"allowManagedHooksOnly", true, ManagedOnly}},
+	others:   func(w Where, _ string) []string { return []string{claudeState(w)} },
+	runs:     func(w Where, _ FoundEntry) bool { return claudeTrusts(w) },
 	check:    claudeTrust,
+}
+
+// claudeState is the file in which Claude Code notes what the person trusts.
+func claudeState(w Where) string {
+	if dir := w.Getenv("CLAUDE_CONFIG_DIR"); dir != "" {
+		return filepath.Join(dir, ".claude.json")
+	}
+	return filepath.Join(w.Home, ".claude.json")
+}
+
+// claudeTrusts reports whether interactive sessions run hooks in the project; where nothing is known of that they do.
+func claudeTrusts(w Where) bool {
+	if w.Root == "" {
+		return true
+	}
+	text, err := w.read(claudeState(w))
+	if err != nil || text == nil {
+		return true
+	}
+	trusted, known := hookio.FolderTrusted(text, w.Root)
+	return trusted || !known
 }
 
 // managedSettings is where an organisation's policy lies.
@@ -57,22 +80,11 @@ func managedSettings() string {
 // claudeTrust: interactive sessions run no hooks in a folder that the person has
 // not trusted.
 func claudeTrust(w Where, _ []FoundEntry) []Finding {
-	file := filepath.Join(w.Home, ".claude.json")
-	if dir := w.Getenv("CLAUDE_CONFIG_DIR"); dir != "" {
-		file = filepath.Join(dir, ".claude.json")
-	}
-	if w.Root == "" {
-		return nil
-	}
-	text, err := ReadFile(file)
-	if err != nil || text == nil {
-		return nil
-	}
-	if trusted, known := hookio.FolderTrusted(text, w.Root); !known || trusted {
+	if claudeTrusts(w) {
 		return nil
 	}
 	return []Finding{{
-		Code: AgentsOwn, File: file,
+		Code: AgentsOwn, File: claudeState(w),
 		Detail: "Claude Code does not trust " + w.Root + " and runs no hooks there",
 		Cure:   "claude in " + w.Root + ", then trust the folder",
 	}}

@@ -16,6 +16,15 @@ type Where struct {
 	Home   string // the home directory, "" where it is not known
 	Root   string // of the project, "" for none
 	Getenv func(string) string
+	// Read reads a file of an agent's; nil: ReadFile. Another one shows what would be if files had other contents.
+	Read func(file string) ([]byte, error)
+}
+
+func (w Where) read(file string) ([]byte, error) {
+	if w.Read != nil {
+		return w.Read(file)
+	}
+	return ReadFile(file)
 }
 
 // Client is how an agent comes to call us: where it reads hooks, and what stands
@@ -37,6 +46,9 @@ type Client struct {
 	// files are all that the agent reads, without contents, the person's own
 	// first; dir is not "".
 	files func(w Where, dir string) []SettingsFile
+	// others are files without hooks that decide whether hooks run; nil: there are none. Where one is JSON, the
+	// switches are looked for in it.
+	others func(w Where, dir string) []string
 	// hooks are what is registered, the same for every tier, which decides at run
 	// time.
 	hooks []registration
@@ -50,13 +62,18 @@ type Client struct {
 	// known are the events that every version of the agent knows, where one that
 	// it does not know does harm; nil: none does.
 	known []string
-	// switches are settings that keep hooks from running.
+	// switches are settings that keep hooks from running, disabled the one that lists the command lines of those
+	// that do not, "" for none.
 	switches []offSwitch
+	disabled string
 	// extension is the text of a file that is ours alone, an extension or plugin
 	// for the agent that calls us; nil for an agent with hooks. See whole.go.
 	extension func(Program) string
 	// packaged names the package of ours that the agent's own installer put in, "" for none; nil: there is no such.
 	packaged func(Where) string
+	// runs reports whether the agent runs a hook that it reads, where that depends on something outside the file, such
+	// as trust; nil: it does.
+	runs func(w Where, e FoundEntry) bool
 	// check looks for what else keeps the hooks found from running, such as trust
 	// that the person has not given. Its findings have the Code AgentsOwn.
 	check func(w Where, found []FoundEntry) []Finding
@@ -128,10 +145,29 @@ func (c *Client) Files(w Where) []SettingsFile {
 // Check looks for what keeps the hooks found from running, beside what stands in
 // the files themselves.
 func (c *Client) Check(w Where, found []FoundEntry) []Finding {
-	if c.check == nil || len(found) == 0 && c.Packaged(w) == "" {
+	if len(found) == 0 && c.Packaged(w) == "" {
 		return nil
 	}
-	return c.check(w, found)
+	var findings []Finding
+	for _, file := range c.otherFiles(w) {
+		if content, err := w.read(file); err == nil && filepath.Ext(file) == ".json" {
+			if _, root, err := parseSettings(content); err == nil {
+				findings = append(findings, c.inspectSwitches(SettingsFile{Path: file}, root)...)
+			}
+		}
+	}
+	if c.check != nil {
+		findings = append(findings, c.check(w, found)...)
+	}
+	return findings
+}
+
+func (c *Client) otherFiles(w Where) []string {
+	dir := c.dir(w)
+	if c.others == nil || dir == "" {
+		return nil
+	}
+	return c.others(w, dir)
 }
 
 // Packaged names the package of ours by which the agent calls us without a file that we registered,

@@ -36,7 +36,20 @@ var codex = Client{
 		}
 		return hookSeconds
 	}},
+	others: codexConfigs,
+	runs: func(w Where, e FoundEntry) bool {
+		text, err := w.read(filepath.Join(codexDir(w), "config.toml"))
+		return err == nil && codexApproved(string(text), e)
+	},
 	check: codexTrust,
+}
+
+func codexConfigs(w Where, dir string) []string {
+	files := []string{filepath.Join(dir, "config.toml")}
+	if w.Root != "" {
+		files = append(files, filepath.Join(w.Root, ".codex", "config.toml"))
+	}
+	return files
 }
 
 func codexDir(w Where) string {
@@ -55,18 +68,18 @@ func codexDir(w Where) string {
 // a hook changed that was approved. Nothing is ever written there for the person.
 func codexTrust(w Where, found []FoundEntry) []Finding {
 	file := filepath.Join(codexDir(w), "config.toml")
-	text, err := ReadFile(file)
+	text, err := w.read(file)
 	if err != nil {
 		return []Finding{{Code: AgentsOwn, File: file, Detail: fmt.Sprintf("whether Codex CLI runs the hooks cannot be told: %v", err), Cure: "make the file readable"}}
 	}
-	if hooksFeatureOff(string(text)) {
-		return []Finding{{Code: HooksDisabled, File: file, Detail: "features.hooks"}}
+	for _, config := range codexConfigs(w, codexDir(w)) {
+		if content, err := w.read(config); err == nil && hooksFeatureOff(string(content)) {
+			return []Finding{{Code: HooksDisabled, File: config, Detail: "features.hooks"}}
+		}
 	}
 	var missing []string
 	for _, e := range found {
-		key := fmt.Sprintf("%s:%s:", e.File, snake(e.Event))
-		escaped := strings.ReplaceAll(key, `\`, `\\`)
-		if !strings.Contains(string(text), `[hooks.state."`+escaped) && !strings.Contains(string(text), `[hooks.state.'`+key) {
+		if !codexApproved(string(text), e) {
 			missing = append(missing, e.Event)
 		}
 	}
@@ -78,6 +91,13 @@ func codexTrust(w Where, found []FoundEntry) []Finding {
 		Detail: fmt.Sprintf("Codex CLI skips hooks that were not approved: %s", strings.Join(missing, ", ")),
 		Cure:   "codex, then /hooks, and approve those of rewind",
 	}}
+}
+
+// codexApproved reports whether the person has approved a hook.
+func codexApproved(toml string, e FoundEntry) bool {
+	key := fmt.Sprintf("%s:%s:", e.File, snake(e.Event))
+	escaped := strings.ReplaceAll(key, `\`, `\\`)
+	return strings.Contains(toml, `[hooks.state."`+escaped) || strings.Contains(toml, `[hooks.state.'`+key)
 }
 
 // hooksFeatureOff reports "hooks = false" in the table [features].

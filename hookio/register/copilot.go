@@ -26,6 +26,15 @@ var copilot = Client{
 		}
 		return files
 	},
+	others: func(w Where, dir string) []string {
+		files := []string{filepath.Join(dir, "settings.json"), filepath.Join(dir, "config.json")}
+		if w.Root != "" {
+			for _, name := range []string{".github/copilot/settings.json", ".github/copilot/settings.local.json", ".claude/settings.json", ".claude/settings.local.json"} {
+				files = append(files, filepath.Join(w.Root, filepath.FromSlash(name)))
+			}
+		}
+		return files
+	},
 	hooks: []registration{
 		{"SessionStart", ""},
 		{"UserPromptSubmit", ""},

@@ -27,7 +27,8 @@ type handler struct {
 	entry        Entry
 	event, group int // positions in their containers
 	index        int
-	whole        bool // all hooks of the group are ours, or there are no groups
+	value        hujson.Value // of the handler itself
+	whole        bool         // all hooks of the group are ours, or there are no groups
 }
 
 // walkHandlers visits our hooks in file order. Parts of another shape are
@@ -68,7 +69,7 @@ func handlersOf(v hujson.Value, form form) (found []handler) {
 	if form.flat {
 		if entry, ours := ourEntry(v); ours {
 			entry.Matcher = matcher
-			found = append(found, handler{entry: entry, whole: true})
+			found = append(found, handler{entry: entry, value: v, whole: true})
 		}
 		return found
 	}
@@ -80,7 +81,7 @@ func handlersOf(v hujson.Value, form form) (found []handler) {
 	for i, hook := range hooks.items {
 		if entry, ours := ourEntry(hook.value); ours {
 			entry.Matcher = matcher
-			found = append(found, handler{entry: entry, index: i})
+			found = append(found, handler{entry: entry, index: i, value: hook.value})
 		}
 	}
 	for i := range found {

@@ -38,4 +38,5 @@ var gemini = Client{
 	stopsWithout: true,
 	form:         form{timeout: func(string) string { return hookSeconds + "000" }}, // milliseconds
 	switches:     []offSwitch{{"hooksConfig.enabled", false, HooksDisabled}},
+	disabled:     "hooksConfig.disabled",
 }

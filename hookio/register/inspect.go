@@ -122,12 +122,7 @@ func slashed(p string) string { return strings.ReplaceAll(p, `\`, "/") }
 
 func (c *Client) inspectSwitches(f SettingsFile, root hujson.Value) (out []Finding) {
 	for _, s := range c.switches {
-		v, found := root, true
-		for name := range strings.SplitSeq(s.name, ".") {
-			at, _ := containerOf(v)
-			m, ok := at.member(name)
-			v, found = m.value, found && ok
-		}
+		v, found := memberAt(root, s.name)
 		kind := hujson.Kind('f')
 		if s.value {
 			kind = 't'

@@ -12,7 +12,7 @@ import (
 )
 
 // PiVersion is that of our extension in pi, and of what it and rewind hook pi say to each other.
-const PiVersion = 2
+const PiVersion = 3
 
 // piText is the extension, in TypeScript: pi loads it as it is. It is a package for pi too, in which
 // the program is looked for in PATH.
@@ -43,6 +43,18 @@ var pi = Client{
 		}
 		return strings.Replace(piText, piProgram, "const PROGRAM = "+string(path)+";", 1)
 	},
+	others: func(w Where, _ string) (files []string) {
+		for _, dir := range piDirs(w) {
+			files = append(files, filepath.Join(dir, "settings.json"))
+		}
+		return files
+	},
+	runs: func(w Where, e FoundEntry) bool {
+		// Its settings can leave a file out: "!pattern", "-path".
+		return !slices.ContainsFunc(piSettingsIn(w, filepath.Dir(filepath.Dir(e.File))).Extensions, func(entry piSource) bool {
+			return strings.HasPrefix(entry.source, "!") || strings.HasPrefix(entry.source, "-") && strings.Contains(entry.source, "rewind")
+		})
+	},
 	packaged: piPackaged,
 	check: func(w Where, _ []FoundEntry) []Finding {
 		older := OlderPi(w)
@@ -68,7 +80,7 @@ func piDir(w Where) string {
 // package or as a file, on the account or in the project; "" for none.
 func OlderPi(w Where) string {
 	for _, dir := range piDirs(w) {
-		settings := piSettingsIn(dir)
+		settings := piSettingsIn(w, dir)
 		for _, entry := range append(settings.Packages, settings.Extensions...) {
 			if strings.Contains(entry.source, "pi-rewind-hook") {
 				return entry.source
@@ -96,7 +108,7 @@ const piPackage = "pi-rewind-checkpoints"
 // piPackaged is what pi's settings, the account's or the project's, say of a package of ours.
 func piPackaged(w Where) string {
 	for _, dir := range piDirs(w) {
-		for _, entry := range piSettingsIn(dir).Packages {
+		for _, entry := range piSettingsIn(w, dir).Packages {
 			if !entry.off && isPiPackage(entry.source, w.Home, dir) {
 				return entry.source
 			}
@@ -161,8 +173,8 @@ func (s *piSource) UnmarshalJSON(b []byte) error {
 }
 
 // piSettingsIn reads a directory's settings; what cannot be read pi does not read either.
-func piSettingsIn(dir string) (settings piSettings) {
-	content, err := ReadFile(filepath.Join(dir, "settings.json"))
+func piSettingsIn(w Where, dir string) (settings piSettings) {
+	content, err := w.read(filepath.Join(dir, "settings.json"))
 	if err != nil || json.Unmarshal(content, &settings) != nil {
 		return piSettings{}
 	}

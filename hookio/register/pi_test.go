@@ -14,7 +14,7 @@ import (
 // The extension's version is that of the program, and its line for the program is there to be replaced.
 func TestPiExtensionVersion(t *testing.T) {
 	m := regexp.MustCompile(`(?m)^const VERSION = (\d+);$`).FindStringSubmatch(piText)
-	if len(m) != 2 || m[1] != "2" || PiVersion != 2 {
+	if len(m) != 2 || m[1] != "3" || PiVersion != 3 {
 		t.Errorf("the extension says %q, the program %d", m, PiVersion)
 	}
 	if n := strings.Count(piText, piProgram); n != 1 {

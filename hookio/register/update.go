@@ -2,12 +2,16 @@ package register
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/rewind-cli/rewind/cas/vfs"
@@ -21,7 +25,14 @@ type Updater struct {
 	// Made reports that a content is what we make and nothing else, of which no
 	// backup is kept; nil: none is.
 	Made func(content []byte) bool
+	// Below is the agent's own directory. Directories below it that are empty after a file was removed go with it; neither
+	// Below nor one above it does. "": none goes.
+	Below string
 }
+
+// keptBackups is how many backups of one file stay: the first, from before rewind
+// changed the file, and the newest.
+const keptBackups = 3
 
 // Written is what Update did.
 type Written struct {
@@ -142,13 +153,52 @@ func (u Updater) update(fsys FileSystem, now time.Time, file string, edit func([
 	if err := fsys.SyncDir(dir); err != nil {
 		return w, &vfs.NotDurableError{File: file, Err: err}
 	}
+	if w.Backup != "" {
+		removeOldBackups(fsys, file, w.Backup)
+	}
+	if w.Removed {
+		u.removeEmpty(fsys, dir)
+	}
 	return w, nil
 }
+
+// removeOldBackups keeps the first backup of a file and the newest ones. Best
+// effort: a backup too many harms no one.
+func removeOldBackups(fsys FileSystem, file, newest string) {
+	all, err := fsys.Backups(file)
+	if err != nil || len(all) <= keptBackups {
+		return
+	}
+	for _, b := range all[1 : len(all)-(keptBackups-1)] {
+		if b != newest {
+			_ = fsys.Remove(b)
+		}
+	}
+}
+
+// removeEmpty removes dir and the directories above it that are below u.Below, as long as they are empty.
+func (u Updater) removeEmpty(fsys FileSystem, dir string) {
+	for u.Below != "" {
+		rel, err := filepath.Rel(u.Below, dir)
+		if err != nil || rel == "." || rel == ".." || strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
+			return
+		}
+		if fsys.Remove(dir) != nil { // not empty
+			return
+		}
+		dir = filepath.Dir(dir)
+	}
+}
+
+const backupInfix = ".rewind-backup-"
+
+// backupStamp is the time in a backup's name, by which names sort as they were made.
+const backupStamp = "20060102T150405Z"
 
 // backUp writes a copy beside the file, under a name that nothing has yet. After an
 // error that is not fs.ErrExist a part of the copy can be there.
 func backUp(fsys FileSystem, now time.Time, file string, content []byte, mode fs.FileMode) (backup string, err error) {
-	base := file + ".rewind-backup-" + now.UTC().Format("20060102T150405Z")
+	base := file + backupInfix + now.UTC().Format(backupStamp)
 	for n := 1; ; n++ {
 		backup = base
 		if n > 1 {
@@ -194,7 +244,10 @@ type FileSystem interface {
 	// RemoveLeft removes the temporary files beside file whose processes are no more.
 	RemoveLeft(file string)
 	Rename(from, to string) error
+	// Remove removes a file, or a directory that is empty.
 	Remove(file string) error
+	// Backups lists the backups of a file, oldest first.
+	Backups(file string) ([]string, error)
 	SyncDir(dir string) error
 }
 
@@ -253,3 +306,35 @@ func (osFiles) MakeDir(dir string) error     { return os.MkdirAll(dir, 0o700) }
 func (osFiles) Rename(from, to string) error { return os.Rename(from, to) }
 func (osFiles) Remove(file string) error     { return os.Remove(file) }
 func (osFiles) SyncDir(dir string) error     { return vfs.OS.SyncDir(dir) }
+
+func (osFiles) Backups(file string) ([]string, error) {
+	entries, err := os.ReadDir(filepath.Dir(file))
+	if err != nil {
+		return nil, err
+	}
+	type backup struct {
+		stamp string
+		n     int
+		file  string
+	}
+	var all []backup
+	for _, e := range entries {
+		rest, ours := strings.CutPrefix(e.Name(), filepath.Base(file)+backupInfix)
+		stamp, number, numbered := strings.Cut(rest, "-")
+		n := 1
+		if numbered {
+			n, err = strconv.Atoi(number)
+		}
+		if _, bad := time.Parse(backupStamp, stamp); !ours || bad != nil || err != nil || !e.Type().IsRegular() {
+			err = nil
+			continue
+		}
+		all = append(all, backup{stamp, n, filepath.Join(filepath.Dir(file), e.Name())})
+	}
+	slices.SortFunc(all, func(a, b backup) int { return cmp.Or(strings.Compare(a.stamp, b.stamp), a.n-b.n) })
+	files := make([]string, len(all))
+	for i, b := range all {
+		files[i] = b.file
+	}
+	return files, nil
+}

@@ -283,3 +283,65 @@ func TestUpdateRefusesWhatIsNoFile(t *testing.T) {
 		t.Error("a directory is taken")
 	}
 }
+
+// Of many backups the first and the newest two stay; files with other names are not touched.
+func TestBackupsDoNotPileUp(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "settings.json")
+	hour := 0
+	u := Updater{Now: func() time.Time { return time.Date(2026, 11, 20, hour, 0, 0, 0, time.UTC) }}
+	for _, name := range []string{"settings.json.rewind-backup-mine", "other.json.rewind-backup-20200101T000000Z"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("kept"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for hour = range 8 {
+		if _, err := u.Update(file, appendLine); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := `other.json.rewind-backup-20200101T000000Z="kept" settings.json="` + strings.Repeat(`x\n`, 8) + `"`
+	for _, b := range []struct {
+		hour  string
+		lines int
+	}{{"01", 1}, {"06", 6}, {"07", 7}} {
+		want += ` settings.json.rewind-backup-20261120T` + b.hour + `0000Z="` + strings.Repeat(`x\n`, b.lines) + `"`
+	}
+	want += ` settings.json.rewind-backup-mine="kept"`
+	if got := listing(t, dir); got != want {
+		t.Errorf("%s\nwant %s", got, want)
+	}
+}
+
+// Directories that are empty once a file is removed go with it, up to the home directory.
+func TestEmptyDirectoriesGo(t *testing.T) {
+	for _, c := range []struct {
+		name, beside, want string
+	}{
+		{"empty", "", "."},
+		{"something is beside it", "agent/other", "agent"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			home := filepath.Join(t.TempDir(), "home")
+			file := filepath.Join(home, "agent", "extensions", "rewind.ts")
+			u := Updater{Now: atNoon, Below: home, Made: func([]byte) bool { return true }}
+			if _, err := u.Update(file, appendLine); err != nil {
+				t.Fatal(err)
+			}
+			if c.beside != "" {
+				if err := os.WriteFile(filepath.Join(home, c.beside), nil, 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if w, err := u.Update(file, func([]byte) ([]byte, error) { return nil, nil }); err != nil || !w.Removed {
+				t.Fatalf("%+v, %v", w, err)
+			}
+			if _, err := os.Stat(filepath.Join(home, c.want)); err != nil {
+				t.Error(err)
+			}
+			if _, err := os.Stat(filepath.Join(home, c.want, map[bool]string{true: "agent", false: "extensions"}[c.beside == ""])); !errors.Is(err, os.ErrNotExist) {
+				t.Errorf("an empty directory is left: %v", err)
+			}
+		})
+	}
+}

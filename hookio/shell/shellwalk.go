@@ -16,6 +16,7 @@ type Invocation struct {
 	ByXargs   bool   // more arguments come from a pipe
 	ByFind    []Word // where find runs it: the places that it searches
 	FindAll   bool   // that find has no condition on names
+	FindNames []Word // the arguments of that find
 }
 
 // shellWalk runs a script in mind: variables, cd and wrappers are followed as
@@ -425,7 +426,7 @@ func (w *shellWalk) find(inv *Invocation) {
 			for end < len(args) && args[end].Text != ";" && args[end].Text != "+" {
 				end++
 			}
-			inner := &Invocation{Dir: inv.Dir, Piped: inv.Piped, ByFind: places, FindAll: all}
+			inner := &Invocation{Dir: inv.Dir, Piped: inv.Piped, ByFind: places, FindAll: all, FindNames: args}
 			if w.state.commands++; end > i+1 && !w.state.overflow() {
 				w.resolve(inner, args[i+1:end])
 			}

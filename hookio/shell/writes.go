@@ -42,18 +42,13 @@ func (inv *Invocation) Writes() []target {
 	case "rm", "remove-item", "ri", "rd", "del", "erase", "trash", "trash-put", "rimraf":
 		recursive := inv.Name != "rm" || inv.HasFlag('r', "--recursive") || inv.HasFlag('R')
 		add(operands, recursive, false)
-	case "unlink", "rmdir", "shred", "truncate", "touch", "mkdir", "tee", "chmod", "chown", "chgrp", "chattr", "mkfifo", "clear-content", "set-content", "add-content", "out-file", "new-item", "ed", "ex", "vim", "vi", "nano":
+	case "unlink", "rmdir", "shred", "truncate", "touch", "mkdir", "tee", "chmod", "chown", "chgrp", "chattr", "mkfifo", "clear-content", "set-content", "add-content", "out-file", "new-item", "ed", "ex", "vim", "vi", "nano", "sponge":
 		add(operands, false, false)
 	case "mv", "move-item", "rename", "rename-item":
-		if into == nil && len(operands) > 1 {
-			last := operands[len(operands)-1]
-			operands, into = operands[:len(operands)-1], &last
-		}
+		operands, into = inv.Copies()
 		add(operands, true, true)
 	case "cp", "install", "rsync", "scp", "ln", "copy-item":
-		if into == nil && len(operands) > 1 {
-			into = &operands[len(operands)-1]
-		}
+		_, into = inv.Copies()
 	case "sed", "perl", "ruby":
 		if inv.inPlace() {
 			add(operands, false, false)
@@ -75,6 +70,103 @@ func (inv *Invocation) Writes() []target {
 		add([]Word{*into}, false, false)
 	}
 	return out
+}
+
+// Copies reads the operands of a program that copies, links or moves: the sources, and the target, nil for none.
+func (inv *Invocation) Copies() (from []Word, to *Word) {
+	from, to = inv.operands()
+	if to == nil && len(from) > 1 {
+		last := from[len(from)-1]
+		from, to = from[:len(from)-1], &last
+	}
+	return from, to
+}
+
+// Printed is what a program writes to standard output, where the command line says it: echo, printf, and cat of
+// files and here-documents. read gives a file's content, nil where it is not known.
+func (inv *Invocation) Printed(read func(Word) []byte) (text []byte, known bool) {
+	args := inv.Args
+	for _, a := range args {
+		if a.Dynamic || a.Pattern != "" && inv.Name != "echo" {
+			return nil, false
+		}
+	}
+	switch inv.Name {
+	case "", ":", "true":
+		return []byte{}, true
+	case "echo":
+		end := "\n"
+		if len(args) > 0 && args[0].Text == "-n" {
+			args, end = args[1:], ""
+		}
+		for i, a := range args {
+			if i > 0 {
+				text = append(text, ' ')
+			}
+			text = append(text, a.Text...)
+		}
+		return append(text, end...), !strings.Contains(string(text), `\`) && (len(args) == 0 || !strings.HasPrefix(args[0].Text, "-"))
+	case "printf":
+		switch {
+		case len(args) == 2 && (args[0].Text == "%s" || args[0].Text == `%s\n`):
+			return []byte(args[1].Text + strings.ReplaceAll(args[0].Text[2:], `\n`, "\n")), true
+		case len(args) == 1 && !strings.ContainsAny(strings.ReplaceAll(args[0].Text, `\n`, ""), `%\`):
+			return []byte(strings.ReplaceAll(args[0].Text, `\n`, "\n")), true
+		}
+	case "cat":
+		for _, a := range args {
+			content := read(a)
+			if content == nil {
+				return nil, false
+			}
+			text = append(text, content...)
+		}
+		for _, r := range inv.Redirects {
+			switch {
+			case r.Op == "<<" && len(args) == 0:
+				text = []byte(r.Body)
+				known = r.Target.quoted || !strings.ContainsAny(r.Body, "$`\\")
+			case r.Op == "<<<" && len(args) == 0:
+				text, known = []byte(r.Target.Text+"\n"), !r.Target.Dynamic
+			case r.Op == "<" && len(args) == 0:
+				text = read(r.Target)
+				known = text != nil
+			}
+		}
+		return text, known || len(args) > 0
+	}
+	return nil, false
+}
+
+// OwnerLoses reports whether chmod takes a permission, 'r' or 'x', from a file's owner, and the files.
+func (inv *Invocation) OwnerLoses(permission byte) (files []Word, loses bool) {
+	mode := ""
+	for _, a := range inv.Args {
+		switch {
+		case mode != "":
+			files = append(files, a)
+		case strings.HasPrefix(a.Text, "--") || strings.Trim(a.Text, "-Rvcf") == "":
+		default:
+			mode = a.Text
+		}
+	}
+	if AllDigits(mode) {
+		bit := byte(4)
+		if permission == 'x' {
+			bit = 1
+		}
+		mode = "00" + mode
+		return files, (mode[len(mode)-3]-'0')&bit == 0
+	}
+	for clause := range strings.SplitSeq(mode, ",") {
+		at := strings.IndexAny(clause, "+-=")
+		if at < 0 || at > 0 && !strings.ContainsAny(clause[:at], "ua") {
+			continue
+		}
+		has := strings.IndexByte(clause[at:], permission) > 0
+		loses = clause[at] == '-' && has || clause[at] == '=' && !has || loses && !has
+	}
+	return files, loses
 }
 
 // operands are the arguments that are no options; into is the value of

@@ -146,12 +146,16 @@ function address(path, args) {
 
 export const post = async (path, v) => body(await request(path, { method: "POST", body: JSON.stringify(v ?? {}) }));
 
+// bytes gives bytes that the server has, as a blob.
+export async function bytes(path, args) {
+  const r = await request(address(path, args));
+  return r.ok ? r.blob() : body(r);
+}
+
 // keep lets the person keep bytes as a file. They are shown nowhere.
 export async function keep(path, args, name) {
-  const r = await request(path + "?" + new URLSearchParams(args));
-  if (!r.ok) return body(r);
   const a = document.createElement("a");
-  a.href = URL.createObjectURL(await r.blob());
+  a.href = URL.createObjectURL(await bytes(path, args));
   a.download = name;
   a.click();
   setTimeout(() => URL.revokeObjectURL(a.href), 60000);

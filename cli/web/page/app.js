@@ -1,18 +1,20 @@
 // The page: which project and place is looked at, and the keys.
 import { html, render, useState, useEffect, useLayoutEffect, useRef, useMemo, useCallback } from "./html.js";
-import { FIRST, ALL, SILENT, prepared, ahead, aheadOfAll, get, post, logIn, stream, shared } from "./api.js";
+import { FIRST, ALL, SILENT, prepared, ahead, aheadOfAll, get, post, bytes, logIn, stream, shared } from "./api.js";
 import { Timeline, Chart, Legend, filtered, joined, warm, prepare, updated, title } from "./timeline.js";
 import { Files, loadable } from "./diff.js";
 import { Talk } from "./talk.js";
-import { Compare, Film, Hunt, Plan, NameDialog, FilePage, Operations, Health, Search, Keys } from "./later.js";
-import { calm, calmed } from "./calm.js";
-import { Text, Count, plain, raw, when } from "./text.js";
+import { Compare, Film, Hunt, Plan, NameDialog, FilePage, FileList, Operations, Health, Search, Keys } from "./later.js";
+import { calm, calmed, useCalm } from "./calm.js";
+import { Copy, Split, restored } from "./parts.js";
+import { Text, Changes, Count, plain, raw, when } from "./text.js";
 
 // Where they are bundled, rest.js finds in this script what both need.
 export * from "./html.js";
 export * from "./api.js";
 export * from "./text.js";
 export * from "./diff.js";
+export * from "./parts.js";
 export * from "./timeline.js";
 
 const OLD = 60000; // ms since the files were looked at, from which on it is said
@@ -44,10 +46,11 @@ function Projects({ project, projects, choose, renew }) {
     ${!known && html`<option value=${project}>?</option>`}${projects.map((p) => html`<option key=${p.id} value=${p.id}>${label(p)}</option>`)}</select>`;
 }
 
-// newest is the row that the page opens at: now where something is new in it, else what came last.
+// newest is the row that the page opens at: now where something is new in it, else the newest that shows something.
 function newest(rows) {
-  const c = rows.length && rows[0].changes;
-  return rows.length > 1 && rows[0].id === "@" && !(c && (c.added || c.modified || c.deleted)) ? 1 : 0;
+  const changes = (r) => r.then || (r.changes && r.changes.added + r.changes.modified + r.changes.deleted > 0);
+  const at = rows.findIndex((r) => (r.id === "@" ? changes(r) : !r.dim && (r.prompt || changes(r))));
+  return at >= 0 ? at : Math.min(rows.length, 2) - 1;
 }
 
 // seen waits until somebody can see this tab.
@@ -73,7 +76,8 @@ function App({ project, projects, chooseProject, renew, readOnly, exported }) {
   const [filter, setFilter] = useState("");
   const [kinds, setKinds] = useState("all");
   const [range, setRange] = useState(null);
-  const [chosen, setChosen] = useState(() => (data ? newest(prepare(data.rows)) : 0));
+  // A row of the address is looked for until all rows are known, those that add nothing too.
+  const [chosen, setChosen] = useState(() => (!data ? 0 : place.row ? prepare(data.rows).findIndex((r) => r.id === place.row) : newest(prepare(data.rows))));
   const [marked, setMarked] = useState(null);
   const [against, setAgainst] = useState("");
   const [action, setAction] = useState(null);
@@ -82,10 +86,15 @@ function App({ project, projects, chooseProject, renew, readOnly, exported }) {
   const [hit, setHit] = useState(null); // the line of a row that is shown: { id, path, line, text }
   const [hunt, setHunt] = useState(null); // who looks for what broke it
   const [back, setBack] = useState(""); // what undoes what was said: undo or redo
-  useEffect(() => (setSaid(""), setBack("")), [place]);
+  const [resume, setResume] = useState(""); // the command that opens the conversation that came with it
+  const tell = (text, way, command) => (setSaid(text), setBack(way || ""), setResume(command || ""));
+  useEffect(() => tell(""), [place]);
   const search = useRef();
-  const chosenID = useRef("@");
-  const picked = useRef(false); // by the person
+  const chosenID = useRef(place.row || "@");
+  const picked = useRef(!!place.row); // by the person
+  const wanted = useRef(place.row); // the row of an address, until it is found
+  const noted = useRef(0);
+  const leaves = useRef(); // the rows that the filter leaves
   const news = useRef(0);
   const list = useRef(null); // the rows that are known
   const opened = useRef(null); // kept once a row's files are there
@@ -94,27 +103,68 @@ function App({ project, projects, chooseProject, renew, readOnly, exported }) {
     opened.current.promise = new Promise((r) => (opened.current.done = r));
   }
   const go = useCallback((to, instead) => {
+    clearTimeout(noted.current);
+    if (!to.page) to = { page: "", row: picked.current ? chosenID.current : "" };
     history[instead ? "replaceState" : "pushState"](null, "", address(project, to));
     setPlace(to);
   }, [project]);
+  // The address names the row that the person chose: at once for a click, which Back takes back; once keys come to rest.
+  const note = (id, click) => {
+    clearTimeout(noted.current);
+    const write = () => history[click ? "pushState" : "replaceState"](null, "", address(project, { page: "", row: id }));
+    if (click) write();
+    else noted.current = setTimeout(write, 200);
+  };
+  const find = (id) => {
+    const rows = list.current ? list.current.rows : [], at = rows.findIndex((r) => r.id === id);
+    picked.current = true;
+    chosenID.current = id;
+    wanted.current = at < 0 ? id : "";
+    if (at < 0 && !folded) setFolded(true);
+    setChosen(at);
+  };
   useEffect(() => {
-    const back = () => setPlace(placeOf(location));
+    const back = () => {
+      if (projectOf(location) !== project && !shared) return; // another one begins anew
+      const to = placeOf(location);
+      clearTimeout(noted.current);
+      setPlace(to);
+      if (to.row) return find(to.row);
+      if (to.page || !list.current) return;
+      picked.current = false;
+      setChosen(newest(list.current.rows));
+    };
     addEventListener("popstate", back);
-    return () => removeEventListener("popstate", back);
-  }, []);
+    return () => (removeEventListener("popstate", back), clearTimeout(noted.current));
+  }, [folded]);
+  // Whoever is led to another place goes on from there: its keys, and what a screen reader says.
+  const led = useRef(null); // where the focus was last
+  useLayoutEffect(() => {
+    const here = place.page + " " + (place.path || place.query || "");
+    if (led.current?.startsWith("search ") && !place.page) setFilter(""); // it was what was searched for
+    if (led.current !== null && led.current !== here) document.querySelector(place.page ? "main.place" : ".timeline")?.focus({ preventScroll: true });
+    led.current = here;
+  }, [place]);
 
   // Rows: the first page at once, then all, and again whenever there are news.
   useEffect(() => {
     const stop = new AbortController();
     let running = false, again = false, whole = false, due = 0, knows = ""; // the news that the rows have
-    const take = (t) => {
+    const take = (t, all) => {
       list.current = t;
       const at = t.rows.findIndex((r) => r.id === chosenID.current);
       setData(t);
       if (t.news) knows = t.news;
       t.news = ++news.current;
-      setChosen(picked.current && at >= 0 ? at : newest(t.rows));
       setError(null);
+      if (at < 0 && wanted.current && !(all && folded)) {
+        if (all && !shared) return void setFolded(true);
+        if (!all) return;
+      }
+      if (at < 0 && wanted.current) setError({ message: "the moment that this address names is not in the timeline", hint: "gc may have removed it" });
+      wanted.current = "";
+      const left = picked.current && at < 0 ? leaves.current(t.rows) : []; // the row that was chosen is gone
+      setChosen(picked.current && at >= 0 ? at : left.length && left.length < t.rows.length ? left[0] : newest(t.rows));
     };
     const load = async () => {
       if (running) return void (again = true);
@@ -128,7 +178,7 @@ function App({ project, projects, chooseProject, renew, readOnly, exported }) {
         const head = begun || updated(before, await get(`p/${project}/timeline`, { limit: FIRST, now: whole ? 1 : "", list: have }, stop.signal));
         const both = whole && due >= 0 && !folded && joined(before, head);
         if (both) {
-          take(both);
+          take(both, true);
           if ((head.log !== before.log || both.numbered) && !due) due = setTimeout(() => ((due = -1), load()), LATER); // an older row may have a name now, or speak of another number
         } else {
           clearTimeout(due);
@@ -137,7 +187,7 @@ function App({ project, projects, chooseProject, renew, readOnly, exported }) {
             begun ? (list.current = begun) : take(head);
             await Promise.race([opened.current.promise, new Promise((r) => setTimeout(r, 1000))]); // its question first: all rows may take long
           }
-          take(updated(before, await get(`p/${project}/timeline`, shared ? {} : { ...ALL, safety: folded ? 1 : "", list: have }, stop.signal)));
+          take(updated(before, await get(`p/${project}/timeline`, shared ? {} : { ...ALL, safety: folded ? 1 : "", list: have }, stop.signal)), true);
         }
         if (!whole) calmed.then(() => warm(list.current.rows));
         whole = true;
@@ -190,7 +240,8 @@ function App({ project, projects, chooseProject, renew, readOnly, exported }) {
   }, [project, folded]);
 
   const rows = data ? data.rows : [];
-  const shown = useMemo(() => filtered(rows, filter, kinds, range), [rows, filter, kinds, range]);
+  leaves.current = (rows) => filtered(rows, filter, kinds, range);
+  const shown = useMemo(() => leaves.current(rows), [rows, filter, kinds, range]);
   const row = rows[chosen];
   // The files are looked at soon: who comes back to the page, or chooses now, waits for it. The news tell.
   const lookNow = useCallback(() => void (!shared && !document.hidden && get(`p/${project}/now`).catch(() => {})), [project]);
@@ -203,29 +254,30 @@ function App({ project, projects, chooseProject, renew, readOnly, exported }) {
     const other = marked && marked !== r.id ? marked : against;
     ahead([`p/${project}/look`, { id: r.id, other }], [`p/${project}/talk`, { id: r.id }]);
   }, [project, marked, against]);
-  const choose = useCallback((n) => {
-    if (rows[n] && n !== chosen) ask(rows[n]);
+  const choose = useCallback((n, click) => {
+    if (!rows[n]) return;
+    if (n !== chosen) ask(rows[n]);
     setChosen(n);
     picked.current = true;
-    if (rows[n]) chosenID.current = rows[n].id;
-    if (rows[n] && rows[n].id === "@") lookNow();
-  }, [rows, chosen, ask]);
+    chosenID.current = rows[n].id;
+    wanted.current = "";
+    if (place.page === "") note(rows[n].id, click && n !== chosen);
+    if (rows[n].id === "@") lookNow();
+  }, [rows, chosen, ask, place]);
+  // goTo leads to a row, of those too that add nothing and are not shown.
   const goTo = (id, hit) => {
-    const n = rows.findIndex((r) => r.id === id);
-    if (n >= 0) {
-      setHit(hit ? { id, ...hit } : null);
-      setFilter("");
-      setRange(null);
-      setKinds("all");
-      choose(n);
-      go({ page: "" });
-    }
+    setHit(hit ? { id, ...hit } : null);
+    setFilter("");
+    setRange(null);
+    setKinds("all");
+    find(id);
+    go({ page: "" });
   };
   const known = useMemo(() => new Set(rows.map((r) => r.id)), [rows]);
   const isCheckpoint = row && row.id !== "@" && row.id[0] !== "#";
   const pin = async () => {
     try {
-      setSaid((await post(`p/${project}/marks`, { id: row.id, pinned: !row.pinned })).said + (row.pinned ? "." : "; p again takes the pin away."));
+      tell((await post(`p/${project}/marks`, { id: row.id, pinned: !row.pinned })).said + (row.pinned ? "." : "; p again takes the pin away."));
     } catch (e) {
       setError(e);
     }
@@ -253,9 +305,9 @@ function App({ project, projects, chooseProject, renew, readOnly, exported }) {
         u: () => !readOnly && setAction({ verb: "undo" }), U: () => !readOnly && setAction({ verb: "redo" }),
         d: () => !shared && setAgainst(against === "@" ? "" : "@"), " ": () => !shared && row && setMarked(marked === row.id ? null : row.id),
         n: () => isCheckpoint && !readOnly && setNaming(row), p: () => isCheckpoint && !readOnly && pin(), c: () => !shared && compare(),
-        m: () => go({ page: "film" }), h: () => !shared && go({ page: "health" }), o: () => !shared && go({ page: "operations" }), "?": () => go({ page: "keys" }), Escape: () => (setMarked(null), setAgainst(""), setRange(null), go({ page: "" })),
+        m: () => go({ page: "film" }), f: () => go({ page: "files" }), h: () => !shared && go({ page: "health" }), o: () => !shared && go({ page: "operations" }), "?": () => go({ page: "keys" }), Escape: () => (setMarked(null), setAgainst(""), setRange(null), go({ page: "" })),
       };
-      const typing = place.page !== "" && !["Escape", "?", "o", "m", "h", "/"].includes(e.key);
+      const typing = place.page !== "" && !["Escape", "?", "o", "m", "h", "f", "/"].includes(e.key);
       if (keys[e.key] && !typing && !(/^(Enter| )$/.test(e.key) && e.target.closest("button, summary, a")) && !(/^(Arrow|Page|Home|End)/.test(e.key) && e.target.matches(".talk, .right"))) {
         e.preventDefault();
         keys[e.key]();
@@ -276,9 +328,10 @@ function App({ project, projects, chooseProject, renew, readOnly, exported }) {
   const page = {
     film: () => html`<${Film} project=${project} rows=${rows} goTo=${goTo} />`,
     file: () => html`<${FilePage} project=${project} path=${place.path} at=${place} news=${data && data.news} goTo=${goTo} restore=${readOnly ? null : (id) => setAction({ verb: "restore", id, paths: [place.path] })} />`,
+    files: () => html`<${FileList} project=${project} news=${data && data.news} onFile=${(path) => go({ page: "file", path })} />`,
     operations: () => html`<${Operations} project=${project} rows=${rows} news=${data && data.news} goTo=${goTo} />`,
     health: () => html`<${Health} project=${project} news=${data && data.news} />`,
-    search: () => html`<${Search} project=${project} rows=${rows} query=${place.query} goTo=${goTo} onFile=${(path, hit) => go({ page: "file", path, version: hit.id, line: hit.line, text: hit.text })} />`,
+    search: () => html`<${Search} project=${project} rows=${rows} query=${place.query} goTo=${goTo} onFile=${(path, hit) => go({ page: "file", path, version: hit.id || "", line: hit.line || 0, text: hit.text || "" })} />`,
     keys: () => html`<${Keys} readOnly=${readOnly} shared=${shared} />`,
     compare: () => data && html`<${Compare} project=${project} data=${data} filter=${filter} kinds=${kinds} a=${place.a} b=${place.b} news=${data.news} goTo=${goTo} onHistory=${(path) => go({ page: "file", path })}
       set=${(a, b) => go({ page: "compare", a, b }, true)} setAction=${readOnly ? null : setAction} />`,
@@ -290,16 +343,16 @@ function App({ project, projects, chooseProject, renew, readOnly, exported }) {
         <input type="search" ref=${search} placeholder="filter ( / ), Enter searches the content" aria-label="Filter the timeline; Enter searches the content of all checkpoints" value=${filter} onInput=${(e) => setFilter(e.target.value)} />
       </form>
       <select aria-label="Which rows" value=${kinds} onChange=${(e) => setKinds(e.target.value)}><option value="all">all</option><option value="prompts">prompts</option><option value="changes">changes</option></select>
-      <nav aria-label="Places">${[["", "timeline"], ["compare", "compare"], ["film", "film"], ["operations", "operations"], ["health", "health"], ["keys", "keys"]].filter(([p]) => !shared || !/operations|health|compare/.test(p)).map(([p, label]) => html`<a href=${address(project, { page: p })} aria-current=${place.page === p ? "page" : undefined} onClick=${(e) => e.ctrlKey || e.metaKey || e.shiftKey || (e.preventDefault(), p === "compare" ? compare() : go({ page: p }))}>${label}</a>`)}</nav>
+      <nav aria-label="Places">${[["", "timeline"], ["files", "files"], ["compare", "compare"], ["film", "film"], ["operations", "operations"], ["health", "health"], ["keys", "keys"]].filter(([p]) => !shared || !/operations|health|compare/.test(p)).map(([p, label]) => html`<a href=${address(project, { page: p })} aria-current=${place.page === p ? "page" : undefined} onClick=${(e) => e.ctrlKey || e.metaKey || e.shiftKey || (e.preventDefault(), p === "compare" ? compare() : go({ page: p }))}>${label}</a>`)}</nav>
       ${shared ? html`<span class="exported">exported from <${Text} of=${exported.project} /> at <time datetime=${exported.time}>${when(exported.time)}</time></span>` : html`<span class=${"live" + (live ? " on" : "")} role="status">${!live ? (lost ? "not connected" : "connecting…") : looked && Date.now() - looked > OLD ? "live, files as of " + new Date(looked).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" }) : "live"}</span>`}
       ${readOnly ? !shared && html`<span class="note" title="rewind ui without --read-only can change something">read-only</span>` : html`<button onClick=${() => setAction({ verb: "undo" })}>Undo…</button>`}
     </header>
     ${shared && html`<aside class="note about" aria-label="About this file"><${Text} of=${exported.notes.join(" ")} /></aside>`}
     ${error && html`<p class="warn" role="alert"><${Text} of=${error.message} />${error.hint && html` (<${Text} of=${error.hint} />)`}</p>`}
-    ${said && html`<p class="done" role="status"><${Text} of=${said} /> ${back && html`<button onClick=${() => (setSaid(""), setBack(""), setAction({ verb: back }))}>${back === "redo" ? "Redo…" : "Undo…"}</button>`} <button class="link" onClick=${() => setSaid("")}>dismiss</button></p>`}
-    ${page ? html`<main class=${"place at-" + place.page}>${page()}</main>` : html`
+    ${said && html`<p class="done" role="status"><${Text} of=${said} />${resume && html` <code><${Text} of=${resume} /></code> <${Copy} text=${resume}>Copy the command<//>`} ${back && html`<button onClick=${() => (tell(""), setAction({ verb: back }))}>${back === "redo" ? "Redo…" : "Undo…"}</button>`} <button class="link" onClick=${() => tell("")}>dismiss</button></p>`}
+    ${page ? html`<main class=${"place at-" + place.page} tabindex="-1">${page()}</main>` : html`
       ${chart}
-      <main class="three">
+      <main class="three" style=${restored()}>
         <section class="left" aria-label="What happened">
           <p class="total">${data ? html`<${Count} of=${shown.length} /> of <${Count} of=${rows.length} /> rows` : "…"}${data && !data.more && data.folded > 0 && html`, <button class="link" title="Rows that tell nothing that others do not: calls that changed nothing, ends of turns, what was done and undone, safety checkpoints" onClick=${() => setFolded(true)}><${Count} of=${data.folded} /> more that add nothing</button>`}${folded && html`, <button class="link" onClick=${() => setFolded(false)}>leave out those that add nothing</button>`}${range && html` <button class="link" onClick=${() => setRange(null)}>all times</button>`}</p>
           ${data && !readOnly && (hunt ? html`<${Hunt} rows=${rows} row=${row} hunt=${hunt} set=${setHunt} goTo=${goTo} setAction=${setAction} />` : html`<p class="total"><button class="link" onClick=${() => setHunt({})}>find what broke it…</button></p>`)}
@@ -308,11 +361,12 @@ function App({ project, projects, chooseProject, renew, readOnly, exported }) {
           ${data && html`<${Timeline} data=${data} shown=${shown} chosen=${chosen} marked=${marked} choose=${choose} open=${restore}
             graph=${shown.length === rows.length ? data.graph : null} tap=${() => requestAnimationFrame(() => matchMedia("(max-width: 900px)").matches && document.querySelector(".right")?.scrollIntoView({ block: "start" }))} />`}
         </section>
+        <${Split} name="left" label="Width of the timeline" />
         ${row && html`<${Moment} project=${project} row=${row} other=${other} goTo=${goTo} onHistory=${(path) => go({ page: "file", path })}
           readOnly=${readOnly} setAction=${setAction} setNaming=${setNaming} pin=${pin} setAgainst=${setAgainst} against=${against} news=${data.news} known=${known} opened=${opened.current.done} hit=${hit} />`}
       </main>`}
-    ${action && html`<${Plan} key=${JSON.stringify(action)} project=${project} action=${action} change=${setAction} close=${() => setAction((now) => (now === action ? null : now))} left=${(e) => (setSaid(e.message + (e.hint ? ": " + e.hint : "") + "."), setBack(""))} done=${(text, way, safety) => (setAction((now) => (now === action ? null : now)), setSaid(text), setBack(way), hunt && action.verb === "restore" && setHunt({ ...hunt, home: action.id === hunt.home ? "" : hunt.home || safety }))} />`}
-    ${naming && html`<${NameDialog} project=${project} row=${naming} close=${() => setNaming(null)} done=${(text) => (setNaming(null), setSaid(text + "."))} />`}`;
+    ${action && html`<${Plan} key=${JSON.stringify(action)} project=${project} action=${action} change=${setAction} close=${() => setAction((now) => (now === action ? null : now))} left=${(e) => tell(e.message + (e.hint ? ": " + e.hint : "") + ".")} done=${({ said, back, safety, resume }) => (setAction((now) => (now === action ? null : now)), tell(said, back, resume), hunt && action.verb === "restore" && setHunt({ ...hunt, home: action.id === hunt.home ? "" : hunt.home || safety }))} />`}
+    ${naming && html`<${NameDialog} project=${project} row=${naming} close=${() => setNaming(null)} done=${(text) => (setNaming(null), tell(text + "."))} />`}`;
 }
 
 // Moment is one row: what was said, and the files.
@@ -334,8 +388,11 @@ function Moment({ project, row, other, goTo, onHistory, readOnly, setAction, set
   useLayoutEffect(() => {
     const stop = new AbortController();
     const answer = (v) => (setGot({ key, ...v }), opened());
-    const ask = (f) => get(`p/${project}/diff`, { id: row.id, other, path: raw(f) });
-    const loads = (v) => loadable(v, ask, () => setGot((now) => (now.key === key ? { ...now } : now))); // another row may be chosen by then
+    const drawn = () => setGot((now) => (now.key === key ? { ...now } : now)); // another row may be chosen by then
+    const loads = (v) => {
+      for (const part of [v, v.then]) if (part) loadable(part, (f) => get(`p/${project}/diff`, { id: row.id, other, path: raw(f), part: part === v ? "" : "then" }), drawn);
+      return v;
+    };
     if (got && got.fresh && got.key === key) { // with the login
       got.fresh = false;
       loads(got.look);
@@ -351,34 +408,52 @@ function Moment({ project, row, other, goTo, onHistory, readOnly, setAction, set
   }, [hit, busy]);
   const isCheckpoint = row.id !== "@" && row.id[0] !== "#";
   const look = got && got.look;
+  const partOf = (part) => (part === look ? "" : "then");
   const diffOf = (id) => {
     const at = busy || !look ? -1 : look.files.findIndex((f) => (f.calls || []).includes(id));
     return at >= 0 && (() => setFile({ at }));
   };
   // They are drawn anew with another answer: until then those of the row before stay as they are.
-  const files = useMemo(() => look && html`<${Files} key=${got.key} files=${look.files} more=${look.more} onHistory=${onHistory} open=${file} linesOf=${other || shared ? null : (f, signal) => get(`p/${project}/lines`, { id: row.id, path: raw(f) }, signal)} said=${(id) => setCall({ call: id })}
-        onRestore=${isCheckpoint && !readOnly ? (path) => setAction({ verb: "restore", id: row.id, paths: [path] }) : null} />`, [got, file]);
+  const files = useMemo(() => look && [look, look.then].map((part) => part && html`<${Files} key=${got.key + (part === look ? "" : " then")} files=${part.files} more=${part.more} onHistory=${onHistory} open=${part === look ? file : null}
+        linesOf=${other || shared ? null : (f, signal) => get(`p/${project}/lines`, { id: row.id, path: raw(f), part: partOf(part) }, signal)} said=${(id) => setCall({ call: id })}
+        picture=${shared ? null : (f, side) => bytes(`p/${project}/raw`, { id: row.id, other, path: raw(f), part: partOf(part), side })}
+        onRestore=${isCheckpoint && !readOnly && part === look ? (path) => setAction({ verb: "restore", id: row.id, paths: [path] }) : null} />`), [got, file]);
   return html`<section class="middle" aria-label="What was said"><${Talk} key=${tries} project=${project} id=${row.id} stamp=${stamp} call=${call} said=${hit && hit.id === row.id && hit.event ? hit : null} diffOf=${diffOf} rowOf=${(id) => id !== row.id && known.has(id)} goTo=${goTo} /></section>
+    <${Split} name="middle" label="Width of the conversation" />
     <section class="right" aria-label="Files" aria-busy=${busy} tabindex="0">
       <div class="head"><h2><${Text} of=${title(row)} />${row.pinned && html` <span class="pin" title="pinned: gc keeps it">◆</span>`}</h2>
+        <${Facts} row=${row} />
         ${isCheckpoint && !readOnly && html`<div class="buttons"><button class="quiet" onClick=${() => setNaming(row)}>${row.name ? "Rename…" : "Name…"}</button><button class="quiet" onClick=${pin} title="gc never removes what is pinned">${row.pinned ? "Unpin" : "Pin"}</button></div>`}
         ${isCheckpoint && html`<div class="buttons all">
           ${!readOnly && html`<button class="go" onClick=${() => setAction({ verb: "restore", id: row.id })}>Restore…</button>`}
           ${!readOnly && row.session && html`<button title="What was done for this prompt goes; the rest stays" onClick=${() => setAction({ verb: "revert", id: row.id })}>Revert this turn…</button>`}
           ${!readOnly && row.call && html`<button title="What this call did goes; the rest stays" onClick=${() => setAction({ verb: "revert", id: row.id, call: true })}>Revert this call…</button>`}
+          ${!shared && html`<${Copy} text=${() => location.origin + address(project, { page: "", row: row.id })} title="An address that leads to this moment, as long as rewind ui runs">Copy link<//><${Copy} text=${"rewind restore " + row.id.slice(0, 8)} title=${"rewind restore " + row.id.slice(0, 8)}>Copy command<//>`}
           ${!shared && html`<button aria-pressed=${against === "@"} onClick=${() => setAgainst(against === "@" ? "" : "@")}>Compare with now</button>`}
         </div>`}</div>
       ${error && html`<p class="warn" role="alert"><${Text} of=${error.message} />${error.hint && html` (<${Text} of=${error.hint} />)`}</p>`}
-      ${look ? html`<div class=${busy ? "stale" : ""}><p class="what"><${Text} of=${look.title} /></p>${files}</div>` : !error && html`<p class="wait">…</p>`}
+      ${look ? html`<div class=${busy ? "stale" : ""}><p class="what"><${Text} of=${look.title} /></p>${files[0]}${look.then && html`<h3 class="then"><${Text} of=${look.then.title} /></h3>${files[1]}`}</div>` : !error && html`<p class="wait">…</p>`}
     </section>`;
 }
 
-const projectOf = (location) => /^\/p\/([0-9a-f]{32})$/.exec(location.pathname)?.[1];
+// Facts is one line: whose a row is, when it was, and its name.
+function Facts({ row }) {
+  const calm = useCalm();
+  const of = [row.agent, row.session && "session " + row.session.slice(0, 8)].filter(Boolean).join(", ");
+  return html`<p class="facts-line">${of && html`<span><${Text} of=${of} /></span>`}${row.id !== "@" && calm && html`<time datetime=${new Date(row.ms).toISOString()}>${when(row.ms)}</time>`}${/^[k-z]/.test(row.id) && html`<code title=${row.id}>${row.id.slice(0, 8)}</code>`}<${Changes} of=${row.changes} /></p>`;
+}
+
+const projectOf = (location) => /^\/p\/([0-9a-f]{32})(?:\/|$)/.exec(location.pathname)?.[1];
+
+// A row has a name in addresses: /p/PROJECT/c/NAME.
+const nameOfRow = (id) => (id === "@" ? "now" : id.replace("#", "op-"));
+const rowOfName = (name) => (name === "now" ? "@" : /^(op-\d+|[k-z]{16})$/.test(name || "") ? name.replace("op-", "#") : "");
 
 function placeOf(location) {
   const q = new URLSearchParams(shared ? location.hash.slice(1) : location.search);
   const page = q.get("at") || "";
-  return { page, version: q.get("v") || "", line: +q.get("line") || 0, text: q.get("text") || "", path: q.get("path") || "", query: q.get("q") || "", a: q.get("a") || "", b: q.get("b") || "" };
+  const row = page ? "" : rowOfName(shared ? q.get("c") : /^\/p\/[0-9a-f]{32}\/c\/([\w-]+)$/.exec(location.pathname)?.[1]);
+  return { page, row, version: q.get("v") || "", line: +q.get("line") || 0, text: q.get("text") || "", path: q.get("path") || "", query: q.get("q") || "", a: q.get("a") || "", b: q.get("b") || "" };
 }
 
 function address(project, place) {
@@ -391,8 +466,9 @@ function address(project, place) {
   if (place.query) q.set("q", place.query);
   if (place.a) q.set("a", place.a);
   if (place.b) q.set("b", place.b);
+  if (shared && place.row) q.set("c", nameOfRow(place.row));
   if (shared) return "#" + q;
-  return "/p/" + project + (q.size ? "?" + q : "");
+  return "/p/" + project + (place.row ? "/c/" + nameOfRow(place.row) : "") + (q.size ? "?" + q : "");
 }
 
 const root = document.getElementById("app");

@@ -2,6 +2,7 @@
 import { html, useState, useEffect, useMemo, useRef } from "./html.js";
 import { Text, Path, plainPath, raw } from "./text.js";
 import { colours } from "./colour.js";
+import { Pictures, pictured } from "./parts.js";
 
 const MOST = 600; // lines that are drawn before somebody asks for more
 const LONGEST = 2000; // characters of one line
@@ -145,7 +146,7 @@ export function loadable(look, ask, drawn) {
 
 // Files are the files of a look, folded where they are many. open is one that is shown: { at }, another object for
 // each time. said(call) goes to the call that changed a file.
-export function Files({ files, more, onHistory, onRestore, open, said, linesOf }) {
+export function Files({ files, more, onHistory, onRestore, open, said, linesOf, picture }) {
   const [listed, setListed] = useState(LISTED);
   const ref = useRef();
   useEffect(() => {
@@ -154,18 +155,19 @@ export function Files({ files, more, onHistory, onRestore, open, said, linesOf }
     const file = ref.current.querySelector(`[data-at="${open.at}"]`);
     file.open = true;
     file.scrollIntoView({ block: "nearest" });
+    file.querySelector("summary").focus({ preventScroll: true });
     flash(file);
   }, [open, listed]);
   if (!files.length) return html`<p class="note">No files differ.</p>`;
   return html`<div class="files" ref=${ref}>
-    ${files.slice(0, listed).map((f, i) => html`<${File} key=${raw(f)} f=${f} at=${i} begin=${files.length <= FEW} onHistory=${onHistory} onRestore=${onRestore} said=${said} linesOf=${linesOf} line=${open && open.at === i ? open.line : null} />`)}
+    ${files.slice(0, listed).map((f, i) => html`<${File} key=${raw(f)} f=${f} at=${i} begin=${files.length <= FEW} onHistory=${onHistory} onRestore=${onRestore} said=${said} linesOf=${linesOf} picture=${picture} line=${open && open.at === i ? open.line : null} />`)}
     ${files.length > listed && html`<p class="note"><button onClick=${() => setListed(files.length)}>List all ${files.length.toLocaleString()} files</button></p>`}
     ${more && files.length <= listed && html`<p class="note">…and more files.</p>`}
   </div>`;
 }
 
 // File is one of them. Its lines are drawn once it is open.
-function File({ f, at, begin, onHistory, onRestore, said, linesOf, line }) {
+function File({ f, at, begin, onHistory, onRestore, said, linesOf, picture, line }) {
   const [open, setOpen] = useState(begin);
   const [whose, setWhose] = useState(f.whose || null);
   useEffect(() => setWhose(f.whose || null), [f.patch, f.mixed]); // what is known of other lines does not hold for these
@@ -184,7 +186,7 @@ function File({ f, at, begin, onHistory, onRestore, said, linesOf, line }) {
         ${(f.added > 0 || f.deleted > 0) && html`<span class="changes"><span class="plus">+${f.added}</span> <span class="minus">−${f.deleted}</span></span>`}
       </summary>
       ${open && f.by && html`<p class="by">by <${Text} of=${f.by} most=${200} />${said && (f.calls || []).length > 0 && html` <button class="link" title="The call that changed it, in the conversation" onClick=${() => said(f.calls[0])}>where it was said</button>`}</p>`}
-      ${open && html`<${Patch} file=${whose ? { ...f, whose } : f} at=${line} />`}
+      ${open && f.binary && picture && pictured(f.path) ? html`<${Pictures} key=${f.patch} path=${f.path} status=${f.status} of=${(side) => picture(f, side)} />` : open && html`<${Patch} file=${whose ? { ...f, whose } : f} at=${line} />`}
     </details><span class="file-links">${onHistory && html`<button class="link" title=${"Versions of " + plainPath(f)} onClick=${() => onHistory(raw(f))}>versions</button>`}
       ${onRestore && html`<button class="link" title=${"Plan to restore only " + plainPath(f)} onClick=${() => onRestore(raw(f))}>restore…</button>`}</span></div>`;
 }

@@ -74,6 +74,13 @@ async function history(path) {
   return { path: versions[0] ? versions[0].path : path, versions, more: rows.length > 200 };
 }
 
+// paths are the files that the rows tell of, whose paths have all words of a text.
+function paths(text) {
+  const words = text.toLowerCase().split(/\s+/).filter(Boolean);
+  const found = Object.keys(index.files).sort().filter((p) => words.every((w) => p.toLowerCase().includes(w)));
+  return { paths: found.slice(0, 1000).map((p) => (p.startsWith("//") ? { path: "", path_b64: p.slice(2) } : { path: p })), total: found.length };
+}
+
 export async function get(what, args) {
   switch (what) {
     case "projects":
@@ -90,6 +97,8 @@ export async function get(what, args) {
       return talk(args);
     case "history":
       return history(args.path);
+    case "paths":
+      return paths(args.q);
   }
   throw no("that is not in this file");
 }

@@ -3,6 +3,7 @@ import { html, useState, useEffect, useMemo, useRef } from "./html.js";
 import { get, keep, shared, stream } from "./api.js";
 import { Text, Path, age, size, count, plain, raw } from "./text.js";
 import { Patch } from "./diff.js";
+import { usePaths, Paths } from "./files.js";
 
 // useAnswer asks; what it knew stays while it asks again because of news.
 function useAnswer(path, args, news) {
@@ -138,6 +139,7 @@ function useFound(path, args) {
 export function Search({ project, rows, query, goTo, onFile }) {
   const [found, state] = useFound(`p/${project}/search`, { q: query });
   const [said, talk] = useFound(`p/${project}/search`, { q: query, in: "talk" });
+  const named = usePaths(project, query, "");
   const [all, setAll] = useState(false);
   useEffect(() => setAll(false), [query]);
   const prompts = useMemo(() => {
@@ -162,6 +164,7 @@ export function Search({ project, rows, query, goTo, onFile }) {
   const hitOf = (m) => ({ path: raw(m), line: m.line, text: m.text ?? "" });
   return html`<h2>Search: <${Text} of=${query} /></h2>
     ${prompts.length > 0 && html`<h3>Prompts</h3><ul>${prompts.map((r) => html`<li>${row(r.id)}</li>`)}</ul>`}
+    ${named.answer && named.query === query && named.answer.total > 0 && html`<h3>Files</h3><${Paths} of=${named.answer} onFile=${(path) => onFile(path, {})} />`}
     <h3>What was said</h3>
     <p role="status" class="note said">${talk === "searching" ? "searching…" : talk === "done" ? count(spoken.length, "message", "messages") : html`<${Text} of=${talk} />`}</p>
     ${spoken.length > 0 && html`<table class="list said"><thead><tr><th>Who</th><th>Text</th><th>Moment</th></tr></thead><tbody>
@@ -180,7 +183,7 @@ const keys = [
   ["Timeline", [["↑ ↓ j k", "row"], ["[ ]", "older, newer prompt"], ["Home End", "newest, oldest row"], ["/", "filter; ↓ goes to the rows, Enter searches the content of all checkpoints"], ["d", "compare with the files as they are now"],
     ["space", "mark a row: it is compared with the chosen one"], ["c", "choose both ends of a comparison"], ["← →", "on the chart: another time; with shift its end, esc: all times"]]],
   ["Changing something", [["Enter r", "plan a restore to the row"], ["v", "plan to revert the row's turn: what it did goes, the rest stays"], ["u U", "undo, redo"], ["n", "name the row's checkpoint"], ["p", "pin it, or take the pin away"]]],
-  ["Places", [["m", "film: space plays, ← → step"], ["o", "operations"], ["h", "health: what is not held"], ["?", "keys"], ["esc", "back to the timeline"]]],
+  ["Places", [["f", "files: all that there ever were, by their paths"], ["m", "film: space plays, ← → step"], ["o", "operations"], ["h", "health: what is not held"], ["?", "keys"], ["esc", "back to the timeline"]]],
   ["Comparison", [["a b", "the end that is chosen next"], ["↑ ↓ j k", "another row for it"], ["x", "swap both"]]],
 ];
 

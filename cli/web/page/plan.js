@@ -72,7 +72,7 @@ export function Plan({ project, action, close, done, left, change }) {
     try {
       const r = await post(`p/${project}/plans/${plan.id}/apply`);
       if (!gone.current) box.current.close(); // the focus goes back to where it was
-      done(r.said, r.back, r.safety); // whoever left meanwhile is told, too: it was done
+      done(r); // whoever left meanwhile is told, too: it was done
     } catch (e) {
       const now = e.status === 409 && e.body.files ? e.body : null;
       if (!e.status) e = { message: "no answer came to “" + plan.question + "”", hint: "it may be done all the same: operations (o) tell" };

@@ -50,11 +50,13 @@ export function Talk({ project, id, stamp, call, said, diffOf, rowOf, goTo }) {
       wanted.current = null;
       at.querySelectorAll("details").forEach((d) => (d.open = true));
       at.scrollIntoView({ block: "center" });
+      at.focus({ preventScroll: true });
       flash(at);
     } else if (at) {
       wanted.current = null;
       at.querySelector("details").open = true;
       at.scrollIntoView({ block: "nearest" });
+      at.querySelector("summary").focus({ preventScroll: true });
       flash(at);
     } else if (talk.earlier && w.tries-- > 0 && !(w.said && talk.messages[0].at < w.said.at)) earlier().catch(setError);
     else {
@@ -69,7 +71,7 @@ export function Talk({ project, id, stamp, call, said, diffOf, rowOf, goTo }) {
   return html`<div class=${stale ? "talk stale" : "talk"} tabindex="0" role="region" aria-label="Conversation" aria-busy=${stale} ref=${box}>
     ${lost && html`<p class="note" role="status">${lost}</p>`}
     ${talk.earlier && html`<p class="note"><button onClick=${earlier}>Earlier</button></p>`}
-    ${talk.messages.map((m, i) => html`${m.since && !(talk.messages[i - 1] || {}).since && html`<p class="note since" key="since">since then; no checkpoint has it yet</p>`}<article key=${m.at} data-event=${m.event || undefined} class=${"said" + (m.prompt ? " person" : "") + (m.here ? " here" : "")}>
+    ${talk.messages.map((m, i) => html`${m.since && !(talk.messages[i - 1] || {}).since && html`<p class="note since" key="since">since then; no checkpoint has it yet</p>`}<article key=${m.at} data-event=${m.event || undefined} tabindex=${said && said.event === m.event ? -1 : undefined} class=${"said" + (m.prompt ? " person" : "") + (m.here ? " here" : "")}>
       ${m.parts.map((p) => html`<${Part} p=${p} prompt=${m.prompt} time=${m.time} diffOf=${diffOf} rowOf=${rowOf} goTo=${goTo} />`)}
       ${m.cut && html`<p class="note">A text was longer; rewind cat --transcript has all of it.</p>`}
     </article>`)}

@@ -4,7 +4,8 @@ import { get } from "./api.js";
 import { calmed, useCalm } from "./calm.js";
 import { Text, Changes, age, when, plain } from "./text.js";
 
-const ROW = 28; // px
+const HIGH = { wide: 28, narrow: 46 }; // px of a row: of one line, of two where the list is narrow
+const NARROW = 560; // px of a list, below which rows have two lines
 const LANE = 12;
 const SPARE = 8; // rows that are drawn above and below those that are seen, while the list rests or moves slowly
 const REST = 100; // ms
@@ -100,7 +101,7 @@ export function rowsOf(c) {
     const number = c.numbers[i] && (n += c.numbers[i]);
     const flags = c.flags[i];
     rows[i] = {
-      id: ids[i], n: number ? String(n) : "", ms, kind: c.kinds[c.kind[i]], why: c.whys[c.why[i]], text: c.texts[c.text[i]], changes: c.changes[c.change[i]],
+      id: ids[i], n: number ? String(n) : "", ms, kind: c.kinds[c.kind[i]], why: c.whys[c.why[i]], text: c.texts[c.text[i]], changes: c.changes[c.change[i]], then: c.changes[c.then[i]],
       name: c.names[i] || "", agent: c.agents[c.agent[i]], session: c.sessions[c.session[i]], stored: c.stored[i],
       prompt: (flags & 1) > 0, dim: (flags & 2) > 0, call: (flags & 4) > 0, pinned: (flags & 8) > 0,
     };
@@ -149,32 +150,50 @@ function front(r) {
 }
 
 // drawn are the places of the rows that are drawn for a view: those that are seen, and spare ones.
-const drawn = (v) => ({ from: Math.floor(v.top / ROW) - v.spare, to: Math.ceil((v.top + v.height) / ROW) + v.spare });
+const drawn = (v) => ({ from: Math.floor(v.top / v.high) - v.spare, to: Math.ceil((v.top + v.height) / v.high) + v.spare });
+
+const highOf = (width) => (width < NARROW ? HIGH.narrow : HIGH.wide);
+
+// namer gives each row the name of its session: the agent, and as much of the session's id as tells it from the others.
+function namer(rows) {
+  const ids = new Set();
+  let last = "";
+  for (const r of rows) if (r.session && r.session !== last) ids.add((last = r.session));
+  const list = [...ids].sort(), names = new Map();
+  const same = (a, b) => {
+    let n = 0;
+    while (n < a.length && a[n] === b[n]) n++;
+    return n;
+  };
+  list.forEach((id, i) => names.set(id, id.slice(0, 1 + Math.max(3, i ? same(id, list[i - 1]) : 0, i + 1 < list.length ? same(id, list[i + 1]) : 0))));
+  return (r) => [r.agent, names.get(r.session)].filter(Boolean).join(" ");
+}
 
 // Timeline is the list. ends are the two rows of a comparison: { a, b }.
 export function Timeline({ data, shown, chosen, marked, choose, open, graph, ends, tap }) {
   const ref = useRef();
-  const [last, setView] = useState(() => ({ top: 0, height: innerWidth > 900 ? innerHeight - 190 : innerHeight * 0.45, spare: 1 }));
+  const [last, setView] = useState(() => ({ top: 0, height: innerWidth > 900 ? innerHeight - 190 : innerHeight * 0.45, high: highOf(innerWidth > 900 ? innerWidth / 3 : innerWidth), spare: 1 }));
   const view = last.of === shown ? last : { ...last, spare: 1 }; // other rows have no spare ones yet
   const begun = useRef(false);
   const rest = useRef(0);
   const kept = useRef(new Map()); // the rows as they were drawn, by their places
-  const seen = useRef({ top: 0, height: last.height }); // as the browser last said: asking it makes it lay out
+  const seen = useRef({ top: 0, height: last.height, high: last.high }); // as the browser last said: asking it makes it lay out
   const now = useRef();
   now.current = shown;
   const at = shown.indexOf(chosen);
+  const whose = useMemo(() => namer(data.rows), [data.rows]);
   const calm = useCalm();
   // Spare rows come once the list rests: neither what is drawn first nor what flies by needs them.
   const restSoon = () => {
     clearTimeout(rest.current);
     rest.current = setTimeout(() => calmed.then(() => ref.current && setView({ ...look(ref.current), spare: SPARE })), REST);
   };
-  const look = (el) => Object.assign(seen.current, { top: el.scrollTop, height: el.clientHeight, of: now.current });
+  const look = (el) => Object.assign(seen.current, { top: el.scrollTop, height: el.clientHeight, high: highOf(el.clientWidth), of: now.current });
   const see = (el) => {
     const next = { ...look(el), spare: 1 };
     setView((v) => {
       const wanted = drawn({ ...next, spare: 0 }), there = drawn(v.of === next.of ? v : { ...v, spare: 1 });
-      if (wanted.from >= there.from && wanted.to <= there.to) return v;
+      if (wanted.from >= there.from && wanted.to <= there.to && next.high === v.high) return v;
       return v.spare > 1 && Math.abs(next.top - v.top) < next.height / 2 ? { ...next, spare: SPARE } : next;
     });
     restSoon();
@@ -187,34 +206,35 @@ export function Timeline({ data, shown, chosen, marked, choose, open, graph, end
   }, []);
   useLayoutEffect(() => {
     if (at < 0) return;
-    const y = at * ROW, { top, height } = seen.current;
+    const { high } = view, y = at * high, { top, height } = seen.current;
     const first = !begun.current;
     begun.current = true;
-    if (first && y + ROW <= view.height || y >= top && y + ROW <= top + height) return; // it is seen, whatever the browser will lay out
-    ref.current.scrollTop = y < top ? y : y + ROW - height;
+    if (first && y + high <= view.height || y >= top && y + high <= top + height) return; // it is seen, whatever the browser will lay out
+    ref.current.scrollTop = y < top ? y : y + high - height;
     look(ref.current);
-  }, [at, shown]);
+  }, [at, shown, view.high]);
+  const { high } = view;
   const from = Math.max(0, drawn(view).from);
   const to = Math.min(shown.length, drawn(view).to);
   const rows = [];
   const act = useRef({}).current; // what a row does, of the last time that the list was drawn
-  act.choose = (n) => (choose(n), ref.current.focus(), tap && tap());
+  act.choose = (n) => (choose(n, true), ref.current.focus(), tap && tap());
   act.open = open;
   const width = graph ? (graph.Columns + graph.Tracks + 1) * LANE : 0;
-  const lines = useMemo(() => graph && html`<${Graph} graph=${graph} from=${from} to=${to} width=${width} />`, [graph, from, to, width]);
+  const lines = useMemo(() => graph && html`<${Graph} graph=${graph} from=${from} to=${to} width=${width} high=${high} />`, [graph, from, to, width, high]);
   const old = kept.current;
   kept.current = new Map();
   for (let i = from; i < to; i++) {
     const n = shown[i], r = data.rows[n];
-    const is = { r, i, n, count: shown.length, number: r.n, old: r.id === "@" ? "" : age(r.ms), chosen: n === chosen, marked: marked === r.id, end: ends ? (ends.a === r.id ? "A" : ends.b === r.id ? "B" : "") : "", width, calm };
+    const is = { r, i, n, count: shown.length, number: r.n, old: r.id === "@" ? "" : age(r.ms), chosen: n === chosen, marked: marked === r.id, end: ends ? (ends.a === r.id ? "A" : ends.b === r.id ? "B" : "") : "", whom: whose(r), width, high, calm };
     const before = old.get(i);
     const row = before && Object.keys(is).every((k) => is[k] === before.is[k]) ? before : { is, drawn: drawRow(is, act) };
     kept.current.set(i, row);
     rows.push(row.drawn);
   }
-  return html`<div class="timeline" role="listbox" tabindex="0" aria-label="Timeline" aria-activedescendant=${at >= 0 ? "row-" + chosen : undefined} ref=${ref}
+  return html`<div class=${"timeline" + (high === HIGH.narrow ? " narrow" : "")} role="listbox" tabindex="0" aria-label="Timeline" aria-activedescendant=${at >= 0 ? "row-" + chosen : undefined} ref=${ref}
     onScroll=${(e) => see(e.target)}>
-    <div class="space" style=${{ height: shown.length * ROW + "px" }} role="presentation">
+    <div class="space" style=${{ height: shown.length * high + "px" }} role="presentation">
       ${lines}
       ${rows}
     </div>
@@ -222,24 +242,25 @@ export function Timeline({ data, shown, chosen, marked, choose, open, graph, end
 }
 
 // drawRow draws a row, which is the same as before where is is.
-function drawRow({ r, i, n, count, number, old, chosen, marked, end, width, calm }, act) {
+function drawRow({ r, i, n, count, number, old, chosen, marked, end, whom, width, high, calm }, act) {
   return html`<div key=${r.id} id=${"row-" + n} role="option" aria-selected=${chosen} aria-posinset=${i + 1} aria-setsize=${count}
       class=${"row k-" + r.kind + (chosen ? " chosen" : "") + (marked ? " marked" : "") + (end ? " end" : "") + (r.dim ? " dim" : "")}
-      style=${{ top: i * ROW + "px", paddingLeft: width + 8 + "px" }} onClick=${() => act.choose(n)} onDblClick=${() => act.open(n)}>
+      style=${{ top: i * high + "px", paddingLeft: width + 8 + "px" }} onClick=${() => act.choose(n)} onDblClick=${() => act.open(n)}>
       <span class="n">${number || (r.id === "@" ? "@" : "")}</span>
       <span class="age" title=${calm ? when(r.ms) : undefined}>${old}</span>
       <span class="why"><${Text} of=${r.why || (r.id === "@" ? "now" : "")} most=${60} /></span>
       ${end && html`<span class="badge">${end}</span>`}
       ${r.pinned && html`<span class="pin" title="pinned: gc keeps it">◆<span class="hidden">pinned</span></span>`}
+      ${whom && html`<span class="whom" title=${plain(r.session)}><${Text} of=${whom} most=${60} /></span>`}
       <span class="text" title=${r.text && r.text.length > 40 ? plain(r.text).slice(0, 300) : undefined}>${front(r)}</span>
-      <${Changes} of=${r.changes} />
+      ${r.changes && html`<${Changes} of=${r.changes} />`}${r.then && html`<span class="then" title="after this turn, before the next">then</span><${Changes} of=${r.then} />`}
     </div>`;
 }
 
 // Graph draws lanes (sessions and forks) and arcs (restores) of the rows from to.
-function Graph({ graph, from, to, width }) {
+function Graph({ graph, from, to, width, high }) {
   const x = (c) => (graph.Tracks + c) * LANE + LANE;
-  const y = (r) => (r - from) * ROW + ROW / 2;
+  const y = (r) => (r - from) * high + high / 2;
   const parts = [];
   for (const l of graph.Lanes || []) {
     const bottom = l.Fork >= 0 ? l.Fork : l.Bottom;
@@ -256,7 +277,7 @@ function Graph({ graph, from, to, width }) {
   for (let r = from; r < to; r++) {
     if (graph.Column[r] >= 0) parts.push(html`<circle class=${"dot lane-" + (graph.Column[r] % 6)} cx=${x(graph.Column[r])} cy=${y(r)} r="3.5" />`);
   }
-  return html`<svg class="graph" aria-hidden="true" width=${width} height=${(to - from) * ROW} style=${{ top: from * ROW + "px" }}>${parts}</svg>`;
+  return html`<svg class="graph" aria-hidden="true" width=${width} height=${(to - from) * high} style=${{ top: from * high + "px" }}>${parts}</svg>`;
 }
 
 // Legend says what the lines, dots and marks mean, with the sessions that have rows.

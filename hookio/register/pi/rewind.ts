@@ -6,7 +6,7 @@
 // `rewind config --register-hooks --agent pi` installs this file, and puts the program's path in.
 import { spawn } from "node:child_process";
 
-const VERSION = 2;
+const VERSION = 3;
 const PROGRAM = "rewind";
 const MESSAGE = "rewind"; // custom type of what the model is told
 
@@ -82,6 +82,7 @@ export default function (pi: any) {
   let off = false; // nothing is captured in this session
   let state: string | undefined; // checkpoint of the files as they were last seen
   let mark: string | null | undefined; // the entry before those that are not bound; undefined: no prompt yet
+  let telling: Promise<unknown> = Promise.resolve(); // what the program is still to be told, in its order
 
   function notify(ctx: any, text: string, level = "info") {
     try {
@@ -108,9 +109,7 @@ export default function (pi: any) {
 
   /** Asks the program; undefined where it does not answer, which is said once. */
   async function ask(kind: string, ctx: any, more: object, limit = EVENT_MS): Promise<Answer | undefined> {
-    const resting = Date.now() < shared.restUntil;
-    if (limit === EVENT_MS && (off || resting)) return undefined;
-    if (limit === LOOK_MS && resting) limit = EVENT_MS;
+    if (limit === EVENT_MS && off) return undefined;
     const sessions = ctx.sessionManager;
     const parent = sessions.getHeader?.()?.parentSession ?? from;
     const has = parent ? sessions.getEntries().map((e: any) => e.id) : undefined;
@@ -118,6 +117,10 @@ export default function (pi: any) {
       extension: VERSION, kind, cwd: ctx.cwd, session: sessions.getSessionId(), file: sessions.getSessionFile(), parent,
       ui: !!ctx.hasUI, state, has, ...more,
     };
+    await telling;
+    const resting = Date.now() < shared.restUntil;
+    if (limit === EVENT_MS && resting) return undefined;
+    if (limit === LOOK_MS && resting) limit = EVENT_MS;
     const { answer, failed, hung } = await run(request, limit);
     if (hung) shared.restUntil = Date.now() + REST_MS;
     if (answer) show(ctx, answer);
@@ -128,8 +131,20 @@ export default function (pi: any) {
     return answer;
   }
 
+  /** Asks what no answer is waited for: pi does not wait, whatever is asked later does. */
+  function tell(kind: string, ctx: any, more: object) {
+    const asked = ask(kind, ctx, more).catch(() => {}); // it waits for what was told before
+    telling = telling.then(() => asked);
+  }
+
   const theirs = (e: any) => e.customType !== MESSAGE;
   const edits = (event: any) => !!event.input?.path && /edit|write|patch/i.test(String(event.toolName ?? ""));
+  // Other calls that can write: what such a call leaves is the agent's while it runs. Of a tool that may be waiting for the
+  // person nothing is told.
+  const runs = (event: any) => typeof event.input?.command === "string" || /^mcp_/.test(String(event.toolName ?? ""));
+  const callOf = (event: any) => ({
+    tool: event.toolName, call: event.toolCallId, command: String(event.input?.command ?? ""), path: String(event.input?.path ?? ""),
+  });
 
   /** Entries of the branch since the mark, which moves to its end. */
   function fresh(ctx: any) {
@@ -222,18 +237,22 @@ export default function (pi: any) {
   });
 
   on("tool_call", async (event, ctx) => {
-    const command = String(event.input?.command ?? "");
-    const path = String(event.input?.path ?? "");
-    if (!edits(event) && !/rewind|\.agent|\brm\b|\bclean\b/.test(command) && !/rewind|\.agent/.test(path)) return undefined;
-    const answer = await ask("tool", ctx, { tool: event.toolName, call: event.toolCallId, command, path });
+    const call = callOf(event);
+    const at = Date.now();
+    if (!edits(event) && !/rewind|\.agent|\brm\b|\bclean\b/.test(call.command) && !/rewind|\.agent/.test(call.path)) {
+      if (runs(event)) tell("tool", ctx, { ...call, at });
+      return undefined;
+    }
+    const answer = await ask("tool", ctx, { ...call, at });
     return answer?.block ? { block: true, reason: answer.block } : undefined;
   });
 
   // What an edit left is looked at before anybody else changes the file, as what it finds is before it; a turn's
   // end may be minutes away.
   on("tool_result", async (event, ctx) => {
-    if (!edits(event)) return undefined;
-    await ask("tool_end", ctx, { tool: event.toolName, call: event.toolCallId, path: String(event.input.path) });
+    const end = { ...callOf(event), at: Date.now() + 1, failed: !!event.isError }; // a millisecond is no time: it had not ended before
+    if (edits(event)) await ask("tool_end", ctx, end);
+    else if (runs(event)) tell("tool_end", ctx, end);
     return undefined;
   });
 

@@ -1,0 +1,230 @@
+package cas
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/rewind-cli/rewind/cas/oid"
+	"github.com/rewind-cli/rewind/cas/vfs/crashfs"
+)
+
+// shared is a store that two accounts use, each with a mirror of its own.
+type shared struct {
+	t     *testing.T
+	fs    *crashfs.FS
+	locks string
+	live  []byte
+	dead  []byte
+}
+
+func newShared(t *testing.T) *shared {
+	w := &shared{t: t, fs: crashfs.New(), locks: t.TempDir(), live: text(1, 3000), dead: noise(2, 3000)}
+	for _, account := range []string{"a", "b"} {
+		s := w.open(account)
+		save(t, s, "by "+account, w.live, w.dead)
+		s.Close()
+	}
+	return w
+}
+
+func (w *shared) open(account string) *Store {
+	w.t.Helper()
+	s, err := Open(w.options(account))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return s
+}
+
+func (w *shared) options(account string) Options {
+	return Options{Dir: "/objects", Mirror: "/vault-" + account, LockDir: w.locks, StoreID: [16]byte{1}, FS: w.fs}
+}
+
+// purge drops all but the live object, as far as the process lives.
+func (w *shared) purge(account string) error {
+	s, err := Open(w.options(account))
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	if err := s.Complete(); err != nil {
+		return err
+	}
+	for pass := range 6 {
+		plan, err := s.PlanRepack(RepackOptions{Purge: true, Log: pass == 0}, func(id oid.ID) bool { return id == oid.Sum(w.live) }, func(Commit) bool { return true })
+		if err != nil {
+			return err
+		}
+		due := plan.Due()
+		done, err := plan.Apply(context.Background(), func(Commit) error { return nil })
+		if err != nil {
+			return err
+		}
+		if !done {
+			return errors.New("deferred")
+		}
+		if !due {
+			return s.Mirror()
+		}
+	}
+	return errors.New("it does not come to an end")
+}
+
+// look is any command of an account: what it sees, and that what lives is whole.
+func (w *shared) look(account string) {
+	w.t.Helper()
+	s := w.open(account)
+	defer s.Close()
+	if _, err := s.CatchUp(context.Background()); err != nil {
+		w.t.Fatal(err)
+	}
+	mustGet(w.t, s, w.live)
+}
+
+// holding lists the files that hold the dead object, which is stored as it is.
+func (w *shared) holding() (files []string) {
+	w.t.Helper()
+	for _, dir := range []string{"/objects", "/vault-a", "/vault-b"} {
+		entries, err := w.fs.ReadDir(dir)
+		if err != nil {
+			continue
+		}
+		for _, e := range entries {
+			name := dir + "/" + e.Name()
+			f, err := w.fs.OpenFile(name, 0, 0)
+			if err != nil {
+				w.t.Fatal(err)
+			}
+			info, err := f.Stat()
+			if err != nil {
+				w.t.Fatal(err)
+			}
+			data := make([]byte, info.Size())
+			if ok, err := readFull(f, data, 0); !ok || err != nil {
+				w.t.Fatal(name, ok, err)
+			}
+			f.Close()
+			if bytes.Contains(data, w.dead[:64]) {
+				files = append(files, name)
+			}
+		}
+	}
+	return files
+}
+
+// gone is the end of every story: nothing has the dead object, whoever looks.
+func (w *shared) gone(when string) {
+	w.t.Helper()
+	for range 2 {
+		w.look("b")
+		w.look("a")
+	}
+	if files := w.holding(); len(files) > 0 {
+		w.t.Errorf("%s: the dropped object is in %v", when, files)
+	}
+	s := w.open("a")
+	defer s.Close()
+	if got := fmt.Sprint(payloads(w.t, s, 0)); got != "[1:by a 2:by b]" {
+		w.t.Errorf("%s: the log is %s", when, got)
+	}
+	check(w.t, s)
+}
+
+// TestOtherMirrorObeys: what one account drops stays dropped, though the mirror of another one has it still.
+func TestOtherMirrorObeys(t *testing.T) {
+	w := newShared(t)
+	if len(w.holding()) != 3 {
+		t.Fatalf("only %v hold the object before: the search is blind", w.holding())
+	}
+	if err := w.purge("a"); err != nil {
+		t.Fatal(err)
+	}
+	w.gone("afterwards")
+}
+
+// TestOtherMirrorObeysAfterAKill: the process dies at any operation of the purge, or of the other account's look.
+func TestOtherMirrorObeysAfterAKill(t *testing.T) {
+	dies := func(w *shared, after int, run func() error) (died bool) {
+		left := after
+		w.fs.Hook = func(op, name string) error {
+			if left--; left < 0 {
+				return crashfs.ErrGone
+			}
+			return nil
+		}
+		err := run()
+		w.fs.Hook = nil
+		if err != nil && !errors.Is(err, crashfs.ErrGone) {
+			w.t.Fatalf("after %d operations: %v", after, err)
+		}
+		return err != nil || left < 0
+	}
+	look := func(w *shared, account string) func() error {
+		return func() error {
+			s, err := Open(w.options(account))
+			if err != nil {
+				return err
+			}
+			defer s.Close()
+			_, err = s.CatchUp(context.Background())
+			return err
+		}
+	}
+	for after := 0; ; after++ {
+		w := newShared(t)
+		if !dies(w, after, func() error { return w.purge("a") }) {
+			if after < 50 {
+				t.Fatalf("only %d operations", after)
+			}
+			break
+		}
+		w.look("b") // between the kill and what finishes it
+		if err := w.purge([]string{"a", "b"}[after%2]); err != nil {
+			t.Fatalf("killed after %d operations: %v", after, err)
+		}
+		w.gone(fmt.Sprintf("killed after %d operations", after))
+		if t.Failed() {
+			return
+		}
+	}
+	for after := 0; ; after++ {
+		w := newShared(t)
+		if err := w.purge("a"); err != nil {
+			t.Fatal(err)
+		}
+		if !dies(w, after, look(w, "b")) {
+			if after < 10 {
+				t.Fatalf("only %d operations", after)
+			}
+			break
+		}
+		w.gone(fmt.Sprintf("the other account's look was killed after %d operations", after))
+		if t.Failed() {
+			return
+		}
+	}
+}
+
+// TestDroppedInARebuiltStore: a store that is gone comes back from one mirror, and the other one's packs are dropped still.
+func TestDroppedInARebuiltStore(t *testing.T) {
+	w := newShared(t)
+	if err := w.purge("a"); err != nil {
+		t.Fatal(err)
+	}
+	entries, err := w.fs.ReadDir("/objects")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		if err := w.fs.Remove("/objects/" + e.Name()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := RestoreFromMirror(w.fs, "/vault-a", "/objects", nil); err != nil {
+		t.Fatal(err)
+	}
+	w.gone("rebuilt")
+}

@@ -1,0 +1,57 @@
+package cli
+
+import (
+	"fmt"
+
+	"github.com/rewind-cli/rewind/engine"
+)
+
+// gitText says that git's HEAD is elsewhere than in the state that a restore goes to, and how to bring HEAD there; both
+// are "" where it is not. ahead: it is not done yet. Names of branches are not escaped.
+func gitText(r *engine.Restored, ahead bool) (text, hint string) {
+	g := r.Git
+	if g == nil {
+		return "", ""
+	}
+	place := func(branch, head string) string {
+		text := "no branch"
+		if branch != "" {
+			text = "branch " + branch
+		}
+		if head == "" {
+			return text + " without a commit"
+		}
+		return text + " at " + head[:min(len(head), 8)]
+	}
+	show, leave := "show", "leaves HEAD where it is"
+	if ahead {
+		show = "would show"
+	}
+	if g.Switched() {
+		hint = "git switch --detach " + shellQuote(g.ThenHead)
+		if g.ThenBranch != "" {
+			hint = "git switch " + shellQuote(g.ThenBranch)
+		}
+		hint += " goes there with git instead"
+		if !ahead {
+			hint = "rewind undo, then " + hint
+		}
+	} else {
+		hint = "git reset --soft " + shellQuote(g.ThenHead) + " moves the branch to that commit, too"
+		if g.ThenHead == "" {
+			hint = "git log shows the commits made since"
+		}
+	}
+	return fmt.Sprintf("HEAD is on %s, and was on %s in that state: rewind %s, so the differences %s as uncommitted changes",
+		place(g.Branch, g.Head), place(g.ThenBranch, g.ThenHead), leave, show), hint
+}
+
+// warnGit says it as a warning, before the question and after the answer.
+func (c *call) warnGit(r *engine.Restored, ahead bool) {
+	text, hint := gitText(r, ahead)
+	if text == "" || c.out.quiet {
+		return
+	}
+	c.out.warn("%s", text)
+	c.out.hint("%s", hint)
+}

@@ -1,0 +1,265 @@
+//go:build unix
+
+package engine
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/rewind-cli/rewind/engine/checkpoint"
+	"github.com/rewind-cli/rewind/engine/conversation"
+	"github.com/rewind-cli/rewind/engine/maintain"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/manifest"
+)
+
+// quoted is a text as it is in a JSON string.
+func quoted(text string) string {
+	b, _ := json.Marshal(text)
+	return string(b)
+}
+
+// TestForgetInConversations: what conversations hold of a forgotten file is marked, however a client writes it, and what
+// they hold of others stays.
+func TestForgetInConversations(t *testing.T) {
+	const content = "# credentials\nPASSWORD=" + secret + "\nHOST=db.example.org\n"
+	held := map[string]string{
+		"the input of a write":         `{"name":"Write","input":{"file_path":"/p/s.env","content":` + quoted(content) + `}}`,
+		"the result of a command":      `{"tool_use_id":"t","content":` + quoted(content) + `}`,
+		"with numbers":                 `{"content":` + quoted("     1→# credentials\n     2→PASSWORD="+secret+"\n     3→HOST=db.example.org\n") + `}`,
+		"a patch":                      `{"patch":[{"lines":["-# credentials","+# credentials","+PASSWORD=` + secret + `","+HOST=db.example.org"]}]}`,
+		"JSON within JSON":             `{"arguments":` + quoted(`{"path":"s.env","text":`+quoted(content)+`}`) + `}`,
+		"one line, by the file's name": `{"name":"Bash","input":{"command":"echo PASSWORD=` + secret + ` >> s.env"}}`,
+		"text beside the transcript":   content,
+	}
+	for name, record := range held {
+		t.Run(name, func(t *testing.T) {
+			c := newChat(t)
+			c.write("s.env", content)
+			c.write("other.txt", "an other file\n")
+			if name == "text beside the transcript" {
+				side := filepath.Join(strings.TrimSuffix(c.k.file, ".jsonl"), "tool-results", "b.txt")
+				if err := os.MkdirAll(filepath.Dir(side), 0o700); err != nil {
+					t.Fatal(err)
+				}
+				if err := os.WriteFile(side, []byte(content), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			c.turn("write it", "1")
+			if name != "text beside the transcript" {
+				c.k.add(record + "\n")
+			}
+			c.k.add(`{"input":{"file_path":"other.txt","content":"an other file\n"}}` + "\n")
+			c.turn("and now?", "2")
+			c.turn("third", "3")
+			before := c.k.bytes()
+			rehearsed := c.forgetDry("s.env")
+			done := c.forget("s.env")
+			if done.Texts == 0 || !slices.Equal(rehearsed.Paths, done.Paths) || rehearsed.Texts != done.Texts || rehearsed.Checkpoints != done.Checkpoints {
+				t.Errorf("%+v, by a dry run %+v", done, rehearsed)
+			}
+			if len(done.Still) != 1 {
+				t.Errorf("still in %q", done.Still)
+			}
+			c.nowhere(secret, "after forget")
+			if c.k.bytes() != before {
+				t.Error("the agent's file was changed")
+			}
+			got := c.heldConversation(c.newest(1)[0].Checkpoint)
+			if !strings.Contains(got, "an other file") || !strings.Contains(got, "and now?") {
+				t.Errorf("other things are gone, too: %q", got)
+			}
+			c.verify()
+		})
+	}
+	t.Run("a picture", func(t *testing.T) {
+		picture := "\x89PNG\r\n\x1a\n\x00\x00" + secret
+		encoded := base64.StdEncoding.EncodeToString([]byte(picture))
+		c := newChat(t)
+		c.write("p.png", picture)
+		c.turn("look at it", "1")
+		c.k.add(`{"source":{"type":"base64","data":"` + encoded + `"}}` + "\n")
+		c.turn("and now?", "2")
+		c.forget("p.png")
+		c.nowhere(encoded, "after forget")
+	})
+}
+
+// TestForgetDryRun: nothing of the store, and nothing beside it, is another than before.
+func TestForgetDryRun(t *testing.T) {
+	c := newChat(t)
+	c.write("s.env", secret+"\n")
+	c.turn("the password is "+secret, "1")
+	c.turn("and now?", "2")
+	c.restore(RestoreOptions{Checkpoint: c.newest(1)[0].Checkpoint, Half: conversation.ConversationOnly, InPlace: true}) // leaves a plain copy
+	before := c.files()
+	if done := c.forgetDry("s.env"); len(done.Paths) != 1 || done.Texts == 0 || done.Freed != 0 {
+		t.Errorf("%+v", done)
+	}
+	c.do(func(ctx context.Context, p *project.Project) error {
+		done, err := maintain.ForgetText(ctx, p, secret, false, true)
+		if err == nil && done.Texts == 0 {
+			t.Errorf("%+v", done)
+		}
+		return err
+	})
+	if after := c.files(); after != before {
+		t.Errorf("the store was\n%s\nand is\n%s", before, after)
+	}
+}
+
+// files says what the store and the account's directory hold, but for locks and what opening them folds.
+func (l *lab) files() string {
+	l.t.Helper()
+	var out strings.Builder
+	for _, dir := range []string{filepath.Join(l.root, ".agent"), filepath.Join(l.env.Home, ".rewind"), filepath.Join(l.home, ".claude")} {
+		err := filepath.WalkDir(dir, func(file string, d os.DirEntry, err error) error {
+			if err != nil || !d.Type().IsRegular() {
+				return err
+			}
+			data, err := os.ReadFile(file)
+			out.WriteString(file + " " + quoted(string(data)) + "\n")
+			return err
+		})
+		if err != nil {
+			l.t.Fatal(err)
+		}
+	}
+	return out.String()
+}
+
+func (l *lab) forgetDry(paths ...string) *maintain.Forgotten {
+	l.t.Helper()
+	var done *maintain.Forgotten
+	l.do(func(ctx context.Context, p *project.Project) (err error) {
+		done, err = maintain.Forget(ctx, p, paths, true)
+		return err
+	})
+	return done
+}
+
+// TestForgetTextInNames: the names of checkpoints and branches, and descriptions, have no byte of it; what had a name is
+// pinned, so that retention goes on keeping it.
+func TestForgetTextInNames(t *testing.T) {
+	l := newLab(t)
+	l.write("a", "1")
+	for _, dir := range []string{"refs", "objects"} {
+		if err := os.MkdirAll(filepath.Join(l.root, ".git", dir), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	l.write(".git/HEAD", "ref: refs/heads/fix-"+secret+"\n")
+	l.init()
+	save := func(name, description string) manifest.Checkpoint {
+		l.t.Helper()
+		var saved *checkpoint.Saved
+		l.do(func(ctx context.Context, p *project.Project) (err error) {
+			saved, err = Save(ctx, p, checkpoint.Options{Kind: manifest.Manual, Name: name, Description: description})
+			return err
+		})
+		return saved.Checkpoint
+	}
+	named := save("v-"+secret, "before "+secret)
+	renamed := save("first-"+secret, "")
+	l.do(func(ctx context.Context, p *project.Project) error { return Rename(ctx, p, renamed, "second-"+secret) })
+	kept := save("kept", "")
+	l.do(func(ctx context.Context, p *project.Project) error { return Rename(ctx, p, kept, "keeps-its-name") })
+	if kept.GitBranch != "fix-"+secret {
+		t.Fatalf("the branch is %q", kept.GitBranch)
+	}
+	if done := l.forgetText(secret, false); done.Texts == 0 || done.Pending != "" {
+		t.Errorf("%+v", done)
+	}
+	l.nowhere(secret, "after forget")
+	for _, c := range l.newest(4) {
+		switch c.ID {
+		case named.ID, renamed.ID:
+			if c.Name != "" || !c.Pinned {
+				t.Errorf("%q is pinned: %v", c.Name, c.Pinned)
+			}
+		case kept.ID:
+			if c.Name != "keeps-its-name" || c.Pinned {
+				t.Errorf("%q is pinned: %v", c.Name, c.Pinned)
+			}
+		}
+	}
+	l.verify()
+}
+
+// TestForgetNamesForks: a fork that a restore wrote for the client holds the text, too, and so may a temporary copy of a
+// process that died beside a transcript: the one is named, the other removed.
+func TestForgetNamesForks(t *testing.T) {
+	c := newChat(t)
+	c.turn("the password is "+secret, "1")
+	second := c.turn("and now?", "2")
+	fork := c.restore(RestoreOptions{Checkpoint: second, Half: conversation.ConversationOnly}).Conversation.File
+	left := filepath.Join(filepath.Dir(c.k.file), ".rewind-999999999-1234.tmp")
+	if err := os.WriteFile(left, []byte(secret), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	done := c.forgetText(secret, false)
+	if !slices.Contains(done.Still, fork) || !slices.Equal(done.Forks, []string{fork}) {
+		t.Errorf("still in %q, forks %q, want %s", done.Still, done.Forks, fork)
+	}
+	if _, err := os.Stat(left); !os.IsNotExist(err) {
+		t.Errorf("the temporary copy: %v", err)
+	}
+}
+
+// TestForgetCheckpoint: one checkpoint goes, with every byte that nothing else has, and its neighbours stay as they were.
+func TestForgetCheckpoint(t *testing.T) {
+	c := newChat(t)
+	c.write("unchanged", "the same in all of them")
+	c.turn("first", "1")
+	c.write("only-here", secret)
+	second := c.turn("the password is "+secret[1:], "2")
+	c.remove("only-here")
+	c.turn("third", "3")
+	c.k.say("fourth", "answer")
+	c.turn("fifth", "5")
+	forget := func(id manifest.CheckpointID, dryRun bool) (done *maintain.Forgotten, err error) {
+		c.do(func(ctx context.Context, p *project.Project) error {
+			done, err = maintain.ForgetCheckpoint(ctx, p, id, dryRun)
+			return nil
+		})
+		return done, err
+	}
+	was := len(c.newest(100))
+	if done, err := forget(second.ID, true); err != nil || done.Shared == 0 || len(c.newest(100)) != was {
+		t.Fatal(done, err)
+	}
+	var refused *project.RefusedError
+	pin := true
+	c.do(func(ctx context.Context, p *project.Project) error { return Pin(ctx, p, second, pin) })
+	if _, err := forget(second.ID, false); !errors.As(err, &refused) {
+		t.Errorf("a pinned one: %v", err)
+	}
+	c.do(func(ctx context.Context, p *project.Project) error { return Pin(ctx, p, second, !pin) })
+	done, err := forget(second.ID, false)
+	if err != nil || done.Pending != "" || len(c.newest(100)) != was-1 {
+		t.Fatal(done, err, len(c.newest(100)))
+	}
+	c.nowhere(secret, "after forget")
+	c.verify()
+	c.restore(RestoreOptions{Checkpoint: c.newest(100)[2].Checkpoint})
+	c.verify()
+	// The last one stays: without a checkpoint there is no store.
+	l := newLab(t)
+	l.write("a", "1")
+	l.init()
+	l.do(func(ctx context.Context, p *project.Project) error {
+		_, err := maintain.ForgetCheckpoint(ctx, p, l.newest(1)[0].ID, false)
+		if !errors.As(err, &refused) {
+			t.Errorf("the only one: %v", err)
+		}
+		return nil
+	})
+}

@@ -1,0 +1,255 @@
+package maintain
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"context"
+	"encoding/json"
+	"errors"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/rewind-cli/rewind/cas"
+	"github.com/rewind-cli/rewind/cas/oid"
+	"github.com/rewind-cli/rewind/engine/account"
+	"github.com/rewind-cli/rewind/engine/checkpoint"
+	"github.com/rewind-cli/rewind/engine/commit"
+	"github.com/rewind-cli/rewind/engine/conversation"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/transcript"
+	"github.com/rewind-cli/rewind/manifest"
+)
+
+// textMarker marks, in place, what is to be forgotten, and counts the places: in JSON lines or plain text, and in one text
+// whose escapes are undone from a level on.
+type textMarker interface {
+	lines(data []byte) int
+	text(data []byte, level int) int
+}
+
+// conversations marks what the store holds of conversations: transcripts, the files beside them, prompts, descriptions,
+// and plain copies of transcripts.
+type conversations struct {
+	p        *project.Project
+	tx       *commit.Tx
+	dry      bool
+	mark     textMarker
+	writer   *cas.Writer
+	redactor transcript.Redactor
+	places   int             // in records and in files of ours
+	files    map[string]bool // the agents' own
+	forks    map[string]bool // of these, those that a restore wrote
+	sessions map[[2]string]bool
+	were     []oid.ID // conversations that held it
+}
+
+func newConversations(ctx context.Context, p *project.Project, tx *commit.Tx, said *LogState, mark textMarker, dry bool) *conversations {
+	f := &conversations{p: p, tx: tx, dry: dry, mark: mark, files: map[string]bool{}, forks: map[string]bool{}, sessions: map[[2]string]bool{}}
+	f.writer = tx.Writer()
+	f.redactor = transcript.Redactor{Store: conversation.StoreIn(ctx, tx.Get, f.writer), Redact: mark.lines}
+	for _, o := range said.Operations {
+		if o.Fork != "" {
+			f.files[o.Fork], f.forks[o.Fork] = true, true
+		}
+	}
+	return f
+}
+
+// checkpoint marks what a checkpoint says and holds of its conversation, and reports whether there was anything.
+func (f *conversations) checkpoint(ctx context.Context, c *manifest.Checkpoint) (changed bool, err error) {
+	for _, s := range []*string{&c.Prompt, &c.Description} {
+		changed = f.said(s) || changed
+	}
+	if c.Transcript == nil {
+		return changed, ctx.Err()
+	}
+	f.files[c.Transcript.Path] = true
+	f.sessions[[2]string{c.Agent, c.Session}] = true
+	id, err := f.redactor.Conversation(c.Transcript.Content)
+	if err != nil {
+		return false, err
+	}
+	if id != c.Transcript.Content {
+		f.were = append(f.were, c.Transcript.Content)
+		place := *c.Transcript
+		place.Content = id
+		c.Transcript, changed = &place, true
+	}
+	return changed, ctx.Err()
+}
+
+// said marks one text of a record.
+func (f *conversations) said(s *string) bool {
+	b := []byte(*s)
+	n := f.mark.text(b, 0)
+	if n > 0 {
+		*s = string(b)
+		f.places += n
+	}
+	return n > 0
+}
+
+// operation marks the plain copy that an operation would put back, so what it expects of that is other bytes.
+func (f *conversations) operation(o *manifest.Operation) (bool, error) {
+	if o.Paths == (oid.ID{}) {
+		return false, nil
+	}
+	list, err := f.tx.Get(nil, o.Paths) // it may have been written anew already
+	if err != nil {
+		return false, f.p.Classify(err)
+	}
+	line, err := conversation.ParseMoved(list)
+	if err != nil || line == nil {
+		return false, err
+	}
+	changed := false
+	for i := range line.Files {
+		m := &line.Files[i]
+		if m.Before == nil {
+			f.files[m.File], f.forks[m.File] = true, true
+		}
+		if m.Backup == "" || m.Before == nil {
+			continue
+		}
+		n, err := f.file(conversation.StoreFile(f.p, m.Backup))
+		if err != nil {
+			return false, err
+		}
+		if n == 0 || f.dry {
+			continue
+		}
+		if m.Before, err = conversation.SumFile(conversation.StoreFile(f.p, m.Backup)); err != nil {
+			return false, err
+		}
+		changed = true
+	}
+	if !changed {
+		return false, nil
+	}
+	var out []byte
+	for raw := range bytes.Lines(list) {
+		if bytes.Contains(raw, []byte(`"action":"`+conversation.MovedAction+`"`)) {
+			if raw, err = json.Marshal(line); err != nil {
+				return false, err
+			}
+			raw = append(raw, '\n')
+		}
+		out = append(out, raw...)
+	}
+	o.Paths, err = f.tx.Put(out)
+	return true, err
+}
+
+// file marks a small file of ours in place: a crash leaves the old or the new one.
+func (f *conversations) file(name string) (int, error) {
+	data, err := os.ReadFile(name)
+	if errors.Is(err, os.ErrNotExist) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	n := f.mark.lines(data)
+	f.places += n
+	if n == 0 || f.dry {
+		return n, nil
+	}
+	return n, account.WriteFile(name, data, f.p.Owner)
+}
+
+// finish counts the places, and finds the files outside of the store that hold it still.
+func (f *conversations) finish(result *Forgotten) error {
+	if err := f.writer.Flush(); err != nil {
+		return err
+	}
+	result.Texts = f.places + f.redactor.Count
+	still := map[string]bool{}
+	for name := range f.files {
+		dir := name[:len(name)-len(filepath.Ext(name))]
+		for _, file := range append([]string{name}, filesBelow(dir)...) {
+			data, err := os.ReadFile(file)
+			if err != nil || f.mark.lines(data) == 0 {
+				continue
+			}
+			still[file] = true
+			if f.forks[name] && file == name {
+				result.Forks = append(result.Forks, file)
+			}
+		}
+	}
+	for _, store := range []string{f.p.StoreDir(), filepath.Join(f.p.Root(), filepath.FromSlash(account.StoreName))} {
+		for _, file := range filesBelow(filepath.Join(store, project.OlderCheckpoints)) {
+			if filepath.Base(file) == project.OlderTranscript && !still[file] && f.inCopy(file) {
+				still[file] = true
+			}
+		}
+	}
+	result.Still = slices.Sorted(maps.Keys(still))
+	slices.Sort(result.Forks)
+	return nil
+}
+
+// maxCopyLine bounds a line of a copy that is looked through: what is behind a longer one is not.
+const maxCopyLine = 64 << 20
+
+// inCopy reports whether a conversation that the older program has packed has the text.
+func (f *conversations) inCopy(file string) bool {
+	packed, err := os.Open(file)
+	if err != nil {
+		return false // what cannot be read is not named
+	}
+	defer packed.Close()
+	z, err := gzip.NewReader(packed)
+	if err != nil {
+		return false
+	}
+	lines := bufio.NewScanner(z)
+	lines.Buffer(nil, maxCopyLine)
+	for lines.Scan() {
+		if f.mark.lines(lines.Bytes()) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+func filesBelow(dir string) (files []string) {
+	_ = filepath.WalkDir(dir, func(file string, d os.DirEntry, err error) error {
+		if err == nil && d.Type().IsRegular() {
+			files = append(files, file)
+		}
+		return nil // what cannot be read is not named
+	})
+	return files
+}
+
+// leftovers marks what hooks left, removes the temporary copies of transcripts that processes left which are no more, and
+// lets the next captures go on from the log.
+func (f *conversations) leftovers(ctx context.Context) error {
+	for file := range f.files {
+		transcript.RemoveLeft(file)
+	}
+	var errs []error
+	names := append(filesBelow(filepath.Join(f.p.StoreDir(), conversation.BackupName)), filesBelow(checkpoint.NotesDir(f.p))...)
+	for _, name := range append(names, filepath.Join(f.p.StoreDir(), project.HookStateName)) {
+		if filepath.Ext(name) == ".data" {
+			continue // what a file of the tree held
+		}
+		_, err := f.file(name)
+		errs = append(errs, err)
+	}
+	for s := range f.sessions {
+		if file := account.SessionFile(f.p.Env, s[0], s[1]); file != "" && account.Exists(file) {
+			errs = append(errs, account.UpdateSession(ctx, f.p.Env, s[0], s[1], func(now *account.SessionState) {
+				now.Held = nil
+				if f.mark.text([]byte(now.Prompt), 0) > 0 {
+					now.Prompt = ""
+				}
+			}))
+		}
+	}
+	return errors.Join(errs...)
+}

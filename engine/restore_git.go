@@ -1,0 +1,55 @@
+package engine
+
+import (
+	"time"
+
+	"github.com/rewind-cli/rewind/engine/restore"
+	"github.com/rewind-cli/rewind/manifest"
+)
+
+// GitMoved says that git's HEAD is not where it was in the state that a restore goes to. A restore writes the files and
+// leaves HEAD where it is, so that what the commits between the two changed shows as uncommitted changes.
+type GitMoved struct {
+	Head, Branch         string // now; Branch is "" where HEAD is detached
+	ThenHead, ThenBranch string // in that state
+}
+
+// Switched reports whether HEAD was on another branch then.
+func (g *GitMoved) Switched() bool { return g.Branch != g.ThenBranch }
+
+// gitMoved compares HEAD with that of the state which the changes lead to; nil where both are the same, or one is unknown.
+func (r *restoring) gitMoved(changes []restore.Change) *GitMoved {
+	if r.scan == nil || len(changes) == 0 {
+		return nil
+	}
+	then := r.target
+	if r.gitThen != nil {
+		then = *r.gitThen
+	}
+	g := &GitMoved{ThenHead: then.GitHead, ThenBranch: then.GitBranch}
+	g.Head, g.Branch = r.scan.GitHead()
+	if g.Head+g.Branch == "" || g.ThenHead+g.ThenBranch == "" || g.Head == g.ThenHead && g.Branch == g.ThenBranch {
+		return nil
+	}
+	return g
+}
+
+// gitAtWork finds the checkpoint that knows where HEAD was when the work that is taken back began.
+func (v *reverting) gitAtWork() error {
+	began := int64(0)
+	for _, at := range v.first {
+		if began == 0 || at < began {
+			began = at
+		}
+	}
+	if began == 0 {
+		return nil
+	}
+	return v.Query(v.ctx, func(db *manifest.DB) error {
+		c, ok, err := db.At(time.Unix(0, began))
+		if ok {
+			v.gitThen = &c
+		}
+		return err
+	})
+}

@@ -1,0 +1,57 @@
+package engine
+
+import (
+	"fmt"
+
+	"github.com/rewind-cli/rewind/engine/attribution"
+	"github.com/rewind-cli/rewind/manifest"
+)
+
+// reasonMode is why a mode stays.
+const reasonMode = "its mode was changed again since"
+
+// setMode gives a file or a directory the mode that others set last; a link has none. Where the work had set another one
+// before that, it is a conflict of its own: the content goes back whatever becomes of it.
+func (v *reverting) setMode(f *fileRevert, links []link) {
+	if f.to == nil || f.to.Kind == manifest.Symlink || links[0].entry == nil {
+		return
+	}
+	mode, last := f.to.Mode, (*manifest.Entry)(nil)
+	undone := mode // before the work set it first
+	var own, since []*attribution.Step
+	for _, l := range links {
+		if l.entry == nil || l.entry.Kind == manifest.Symlink || (l.entry.Kind == manifest.Subdir) != (f.to.Kind == manifest.Subdir) {
+			continue
+		}
+		switch {
+		case last == nil:
+			mode, undone = l.entry.Mode, l.entry.Mode
+		case l.entry.Mode == last.Mode:
+		case l.own:
+			own = append(own, l.step)
+		case len(own) == 0:
+			mode, undone = l.entry.Mode, l.entry.Mode
+		default:
+			mode, since = l.entry.Mode, append(since, l.step)
+		}
+		last = l.entry
+	}
+	e := *f.to
+	e.Mode = mode
+	f.to = &e
+	if len(since) == 0 || mode == undone {
+		return
+	}
+	c := RevertConflict{Path: f.path, Reason: reasonMode, By: stepWorks(since), Own: stepWorks(own)}
+	c.Key = conflictKey(f.path, []string{fmt.Sprintf("mode %o", mode)}, []string{fmt.Sprintf("mode %o", undone)})
+	c.Choice = v.choice(c.Key)
+	f.conflicts = append(f.conflicts, c)
+	switch c.Choice {
+	case UndoBlock:
+		e.Mode = undone
+		return
+	case KeepFile:
+		f.to, f.kept, f.going, f.near, f.merged, f.removed, f.restored = f.now, nil, nil, nil, false, 0, 0
+	}
+	f.kept = append(f.kept, KeptPart{Path: f.path, Reason: reasonMode, By: c.By})
+}

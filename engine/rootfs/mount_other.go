@@ -1,0 +1,14 @@
+//go:build !linux
+
+package rootfs
+
+import "os"
+
+// mountOf identifies the mount that a name is on. On these systems each mount has a device number of its own.
+func mountOf(root *os.Root, name string) (uint64, error) {
+	fi, err := root.Lstat(name)
+	if err != nil {
+		return 0, err
+	}
+	return infoFrom(fi).Dev, nil
+}
