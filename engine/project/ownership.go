@@ -18,7 +18,15 @@ func (p *Project) checkKnown(known []account.KnownStore) error {
 	if err != nil {
 		return err
 	}
-	i := slices.IndexFunc(known, func(k account.KnownStore) bool { return k.ID == p.ID })
+	isThis := func(k account.KnownStore) bool { return k.ID == p.ID }
+	i := slices.IndexFunc(known, isThis)
+	if i < 0 {
+		// Another process may have registered the store after the registry was read and before its id was.
+		if known, err = account.KnownStores(p.Env); err != nil {
+			return err
+		}
+		i = slices.IndexFunc(known, isThis)
+	}
 	if i < 0 && account.IsGoing(p.Env, p.ID) {
 		return &account.ForeignStoreError{Store: p.at.Store, Reason: "is being removed", Going: true}
 	}
