@@ -32,9 +32,9 @@ func newAttempts() *command {
 			"attempt~N names the end of the N-th attempt at that newest prompt, wherever a checkpoint\n" +
 			"can be named.",
 		examples: []example{
-			{"rewind attempts", "the newest prompt that was tried more than once"},
-			{"rewind attempts prompt~3", "the attempts at the third-last prompt"},
-			{"rewind compare attempt~1 attempt~2", "what the first two made of it"},
+			{"rewind list --attempts", "the newest prompt that was tried more than once"},
+			{"rewind list --attempts prompt~3", "the attempts at the third-last prompt"},
+			{"rewind diff attempt~1 attempt~2 --base", "what the first two made of it"},
 			{"rewind restore attempt~1", "go back to the first one's end"},
 		},
 		exits:   []int{exitNotFound, exitDamaged},
@@ -221,7 +221,7 @@ func (v *attemptsPrinter) hint() {
 	}
 	a, b := word(&v.tried[len(v.tried)-2]), word(&v.tried[len(v.tried)-1])
 	if a != "" && b != "" {
-		v.c.out.hint("rewind compare %s %s", a, b)
+		v.c.out.hint("rewind diff %s %s --base", a, b)
 	}
 }
 

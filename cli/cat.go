@@ -49,29 +49,34 @@ func newCat() *command {
 			if transcript {
 				return printTranscript(ctx, c, p, l)
 			}
-			path, err := rootPath(p.Root(), c.env.Dir, arg)
-			if err != nil {
-				return err
-			}
-			release, err := p.Hold(ctx) // the entry, then its content
-			if err != nil {
-				return err
-			}
-			defer release()
-			e, err := findFile(ctx, p, l, path, arg)
-			if err != nil {
-				return err
-			}
-			torn, err := c.tornFiles(ctx, p, l.Checkpoint)
-			if err != nil {
-				return err
-			}
-			if torn[path] {
-				c.out.warn("%s: %s", escape(path), engine.ReasonTorn)
-			}
-			return printFile(ctx, c, p, e)
+			return c.catFile(ctx, p, l, arg)
 		},
 	}
+}
+
+// catFile prints one file of a checkpoint; arg is the path as it was typed.
+func (c *call) catFile(ctx context.Context, p *project.Project, l project.Listed, arg string) error {
+	path, err := rootPath(p.Root(), c.env.Dir, arg)
+	if err != nil {
+		return err
+	}
+	release, err := p.Hold(ctx) // the entry, then its content
+	if err != nil {
+		return err
+	}
+	defer release()
+	e, err := findFile(ctx, p, l, path, arg)
+	if err != nil {
+		return err
+	}
+	torn, err := c.tornFiles(ctx, p, l.Checkpoint)
+	if err != nil {
+		return err
+	}
+	if torn[path] {
+		c.out.warn("%s: %s", escape(path), engine.ReasonTorn)
+	}
+	return printFile(ctx, c, p, e)
 }
 
 // printTranscript prints the agent's transcript as it was captured.
@@ -136,7 +141,7 @@ func findFile(ctx context.Context, p *project.Project, l project.Listed, path, g
 			return engine.TreeEntry{Path: path, Entry: e}, err
 		}
 	}
-	return engine.TreeEntry{}, &hintedError{fmt.Errorf("%q is a directory", given), "rewind ls lists it"}
+	return engine.TreeEntry{}, &hintedError{fmt.Errorf("%q is a directory", given), "rewind show " + shellQuote(l.ID.String()[:shortID]) + " --files lists what is in it"}
 }
 
 func printFile(ctx context.Context, c *call, p *project.Project, e engine.TreeEntry) error {

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -32,6 +33,9 @@ type entry struct {
 	name   string
 	make   func() *command
 	hidden bool
+	// now is what replaces an older name: "status --check". Where it is a command and one flag, the flag runs this entry.
+	// Older names go on working, with their flags, JSON and exit codes.
+	now string
 }
 
 // entries is the table; groups.go has the order of the overview. It is a function, since
@@ -48,43 +52,67 @@ func entries() []entry {
 		{name: "restore", make: newRestore},
 		{name: "undo", make: newUndo},
 		{name: "redo", make: newRedo},
-		{name: "undo-restore", make: newUndoRestore},
-		{name: "redo-restore", make: newRedoRestore},
 		{name: "revert", make: newRevert},
-		{name: "log", make: newLog},
 		{name: "history", make: newHistory},
 		{name: "grep", make: newGrep},
 		{name: "blame", make: newBlame},
-		{name: "attempts", make: newAttempts},
-		{name: "compare", make: newCompare},
 		{name: "back", make: newBack},
 		{name: "sessions", make: newSessions},
-		{name: "cat", make: newCat},
-		{name: "ls", make: newLs},
 		{name: "export", make: newExport},
 		{name: "checkout", make: newCheckout},
 		{name: "bisect", make: newBisect},
 		{name: "import", make: newImport},
 		{name: "pin", make: newPin},
-		{name: "unpin", make: newUnpin},
-		{name: "rename", make: newRename},
 		{name: "gc", make: newGC},
 		{name: "forget", make: newForget},
 		{name: "verify", make: newVerify},
-		{name: "repair", make: newRepair},
 		{name: "stores", make: newStores},
-		{name: "deinit", make: newDeinit},
 		{name: "status", make: newStatus},
-		{name: "stats", make: newStats},
-		{name: "validate", make: newValidate},
 		{name: "config", make: newConfig},
 		{name: "hook", make: newHook},
 		{name: "completion", make: newCompletion},
 		{name: "help", make: newHelp},
+		{name: "ui", make: newUI},
 		{name: "man", make: newMan, hidden: true},
 		{name: "pick", make: newPick, hidden: true},
-		{name: "ui", make: newUI},
+
+		{name: "attempts", make: newAttempts, hidden: true, now: "list --attempts"},
+		{name: "cat", make: newCat, hidden: true, now: "show CKPT:PATH"},
+		{name: "compare", make: newCompare, hidden: true, now: "diff --base"},
+		{name: "deinit", make: newDeinit, hidden: true, now: "stores rm ."},
+		{name: "log", make: newLog, hidden: true, now: "list --ops"},
+		{name: "ls", make: newLs, hidden: true, now: "show CKPT --files"},
+		{name: "redo-restore", make: newRedoRestore, hidden: true, now: "redo"},
+		{name: "rename", make: newRename, hidden: true, now: "pin CKPT --name NAME"},
+		{name: "repair", make: newRepair, hidden: true, now: "verify --repair"},
+		{name: "stats", make: newStats, hidden: true, now: "status -v"},
+		{name: "undo-restore", make: newUndoRestore, hidden: true, now: "undo"},
+		{name: "unpin", make: newUnpin, hidden: true, now: "pin --remove"},
+		{name: "validate", make: newValidate, hidden: true, now: "status --check"},
 	}
+}
+
+// variant is the command that a flag of another one runs: validate for status --check. The flag is taken out of args.
+func variant(name string, args []string) (string, []string) {
+	for _, e := range entries() {
+		command, flag, ok := strings.Cut(e.now, " --")
+		if !ok || command != name {
+			continue
+		}
+		end := slices.Index(args, "--")
+		if end < 0 {
+			end = len(args)
+		}
+		i := slices.IndexFunc(args[:end], func(a string) bool { return a == "--"+flag || strings.HasPrefix(a, "--"+flag+"=") })
+		switch {
+		case i < 0:
+		case args[i] == "--"+flag:
+			return e.name, slices.Delete(slices.Clone(args), i, i+1)
+		case name == "diff": // --base=CKPT is compare's own flag, too
+			return e.name, args
+		}
+	}
+	return name, args
 }
 
 // synonyms of commands.

@@ -33,15 +33,15 @@ func newCompare() *command {
 		long: "Shows what two states changed since the nearest state that they have in common: the paths\n" +
 			"that only <a> changed, those that only <b> changed (default: now, the working tree),\n" +
 			"those that both changed in the same way, and those that differ, with the number of lines.\n" +
-			"A state is an attempt (attempt~N, as rewind attempts shows them), any checkpoint, or now.\n" +
+			"A state is an attempt (attempt~N of rewind list --attempts), any checkpoint, or now.\n" +
 			"The base of two attempts at a prompt is the checkpoint of that prompt. The base of other\n" +
 			"states is the newest checkpoint from which both came; if one came from the other, it is\n" +
 			"the older one. --base names another. A renamed file counts under its old name.\n" + aboutPaths,
 		examples: []example{
-			{"rewind compare attempt~1 attempt~2", "two attempts at the newest prompt that has several"},
+			{"rewind diff attempt~1 attempt~2 --base", "two attempts at the newest prompt that has several"},
 			{"rewind compare attempt~1", "the first one with the tree as it is"},
-			{"rewind compare 9 3 -p -- src", "with the patches of both, these paths only"},
-			{"rewind compare v1 v2 --base v0 --stat", "lines per file, since a base of one's own"},
+			{"rewind diff 9 3 --base -p -- src", "with the patches of both, these paths only"},
+			{"rewind diff v1 v2 --base=v0 --stat", "lines per file, since a base of one's own"},
 			{"rewind restore attempt~1 -- src/lexer.go", "take one file of an attempt"},
 		},
 		exits:   []int{exitNotFound, exitBusy, exitDamaged},

@@ -43,9 +43,9 @@ func crashedWhat(article string, crash *project.CrashedRestore) string {
 func crashedCure(crash *project.CrashedRestore) string {
 	switch {
 	case crash.Some, crash.Kind == manifest.OpRevert, crash.Kind == manifest.OpUndoRestore, crash.Kind == manifest.OpRedoRestore:
-		return "rewind undo-restore puts it back"
+		return "rewind undo puts it back"
 	}
-	return fmt.Sprintf("rewind restore %s finishes it, rewind undo-restore reverts it", crash.Checkpoint)
+	return fmt.Sprintf("rewind restore %s finishes it, rewind undo reverts it", crash.Checkpoint)
 }
 
 // tellRecovered says what became of a restore that had not finished, where a command dealt with it before its own work.

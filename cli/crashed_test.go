@@ -13,7 +13,7 @@ func TestCrashedCure(t *testing.T) {
 	none := manifest.CheckpointID{}.String()
 	crash := &project.CrashedRestore{Kind: manifest.OpRevert}
 	said := crashedWhat("the", crash) + ", " + crashedCure(crash)
-	if strings.Contains(said, none) || !strings.Contains(said, "the revert") || !strings.Contains(said, "undo-restore") {
+	if strings.Contains(said, none) || !strings.Contains(said, "the revert") || !strings.Contains(said, "rewind undo") {
 		t.Error(said)
 	}
 	crash = &project.CrashedRestore{Kind: manifest.OpRestore}
@@ -21,7 +21,7 @@ func TestCrashedCure(t *testing.T) {
 		t.Error(got)
 	}
 	for _, crash := range []*project.CrashedRestore{{Kind: manifest.OpRestore, Some: true}, {Kind: manifest.OpUndoRestore}, {Kind: manifest.OpRedoRestore}} {
-		if got := crashedCure(crash); got != "rewind undo-restore puts it back" {
+		if got := crashedCure(crash); got != "rewind undo puts it back" {
 			t.Errorf("%+v: %s would change other paths, too", crash, got)
 		}
 	}

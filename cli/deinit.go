@@ -19,9 +19,9 @@ func newDeinit() *command {
 			"project are not touched. The agents' hooks stay registered, since other projects may use\n" +
 			"them: rewind config --unregister-hooks removes them.",
 		examples: []example{
-			{"rewind deinit --dry-run", "what would be removed"},
-			{"rewind deinit", "ask first"},
-			{"rewind deinit --yes", "in a script"},
+			{"rewind stores rm . --dry-run", "what would be removed"},
+			{"rewind stores rm .", "ask first"},
+			{"rewind stores rm . --yes", "in a script"},
 		},
 		exits: []int{exitPartial, exitBusy, exitDamaged, exitRefused},
 		flags: f.define,
@@ -48,7 +48,7 @@ func runDeinit(ctx context.Context, c *call, f removeFlags) error {
 	if err != nil {
 		return err
 	}
-	if err := c.remove(ctx, f, []*stores.Removal{r}, "rewind deinit", "rewind deinit --force removes it anyway"); err != nil || f.dryRun {
+	if err := c.remove(ctx, f, []*stores.Removal{r}, "rewind stores rm .", "rewind stores rm . --force removes it anyway"); err != nil || f.dryRun {
 		return err
 	}
 	if agents := registeredAgents(c.env, r.Root); len(agents) > 0 {

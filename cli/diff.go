@@ -39,6 +39,8 @@ func (d *diffFlags) define(f *pflag.FlagSet) {
 	f.StringVar(&d.tool, "tool", "", "show both sides with `CMD` (--tool=CMD; default: $REWIND_DIFFTOOL, then git's diff.tool)")
 	f.Lookup("tool").NoOptDefVal = defaultTool
 	f.BoolVar(&d.precious, "precious", false, "also show the content of precious files")
+	f.String("base", "", "compare what both sides changed since `CKPT` (--base=CKPT; default: what they have in common)")
+	f.Lookup("base").NoOptDefVal = "newest"
 	globFlag(f, &d.glob)
 }
 
@@ -70,13 +72,15 @@ func newDiff() *command {
 	return &command{
 		name: "diff",
 		usage: "[<a>] [<b>] [--stat|--name-only|--name-status|--tool[=CMD]] [-U N] [-w] [-R] [-C] [--no-renames] [--binary] [--precious]\n" +
-			"[--glob] [-- path…]",
+			"[--base[=CKPT]] [-- path…]",
 		short: "compare checkpoints, or one with the working tree",
 		long: "Prints the differences from <a> (default: last) to <b>, or to the working tree if <b> is\n" +
 			"omitted, in git's format: git apply and patch -p1 take them. Renames and copies are found\n" +
 			"by content. Directories and permissions other than x, for which git has no format, are in\n" +
 			"lines that begin with #, which both ignore. At a terminal it goes through\n" +
-			"$REWIND_PAGER, else $PAGER, else less.\n" + aboutPaths,
+			"$REWIND_PAGER, else $PAGER, else less.\n" +
+			"--base compares what <a> and <b> each changed since the newest checkpoint from which both\n" +
+			"came, or since CKPT, as for two attempts at a prompt (attempt~1).\n" + aboutPaths,
 		examples: []example{
 			{"rewind diff", "what changed since the last checkpoint"},
 			{"rewind diff 3 1", "from checkpoint 3 to the newest"},
@@ -84,6 +88,7 @@ func newDiff() *command {
 			{"rewind diff @{1h} -- src '*.go'", "against an hour ago, these paths only"},
 			{"rewind diff 3 1 --binary | git apply", "make the same changes elsewhere"},
 			{"rewind diff -w -U 10", "ignore white space, show more around"},
+			{"rewind diff attempt~1 attempt~2 --base", "what two attempts at a prompt changed"},
 			{"rewind diff 3 --tool=meld", "look at both sides in another program"},
 		},
 		exits:   []int{exitNotFound, exitBusy, exitDamaged},

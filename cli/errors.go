@@ -182,7 +182,7 @@ func explain(err error) failure {
 		f.code, f.document = exitPartial, false
 		return f
 	case errors.As(err, &damagedIn):
-		hint := "rewind repair"
+		hint := "rewind verify --repair"
 		if damagedIn.afterRepair {
 			hint = "what is listed is lost; all other checkpoints can be restored"
 		}

@@ -82,7 +82,7 @@ func explainStore(err error, f *failure) bool {
 		case foreign.OtherUser:
 			f.hint = "run rewind as the user who owns the store"
 		case foreign.Going:
-			f.hint = "rewind deinit finishes the removal"
+			f.hint = "rewind stores rm . finishes the removal"
 		case foreign.Tracked:
 			f.hint = "remove it from git's index: git rm -r -q --cached .agent/rewind"
 		}
@@ -98,7 +98,7 @@ func explainStore(err error, f *failure) bool {
 	case errors.As(err, &future):
 		f.hint = "install a newer rewind"
 	case errors.As(err, &format):
-		f.code, f.hint = exitDamaged, "rewind repair"
+		f.code, f.hint = exitDamaged, "rewind verify --repair"
 		if format.Lost != "" {
 			f.hint = "restore the format file from a backup, or move the store away and start over: rewind init"
 		}
@@ -153,7 +153,7 @@ func explainNamed(err error, f *failure) bool {
 	)
 	switch {
 	case errors.As(err, &noAttempt):
-		f.code, f.hint = exitNotFound, "rewind attempts"
+		f.code, f.hint = exitNotFound, "rewind list --attempts"
 	case errors.As(err, &unsaved):
 		f.code = exitNotFound
 		f.hint = fmt.Sprintf("rewind restore prompt~%d --context-only takes back the conversation alone; rewind list shows the checkpoints for rewind restore <id>", unsaved.N)
@@ -167,13 +167,13 @@ func explainNamed(err error, f *failure) bool {
 	case errors.As(err, &several):
 		f.code, f.hint = exitUsage, "name one of them: "+quotedPaths(several.Matches)
 	case errors.As(err, &noPath):
-		f.hint = "rewind ls lists the paths of a checkpoint"
+		f.hint = "rewind show CKPT --files lists the paths of a checkpoint"
 	case errors.As(err, &outside):
 		f.code, f.hint = exitUsage, "paths are relative to the working directory and must be inside the project"
 	case errors.As(err, &badName):
 		f.code, f.hint = exitUsage, "choose another name, such as before-merge"
 	case errors.As(err, &taken):
-		f.hint = "choose another name, or free this one: rewind rename " + taken.Checkpoint + " ''"
+		f.hint = "choose another name, or free this one: rewind pin " + taken.Checkpoint + " --name ''"
 	default:
 		return false
 	}
@@ -236,7 +236,7 @@ func explainHeld(err error, f *failure) bool {
 		f.code = exitRefused
 		f.warnings = namePaths(wouldLose.Paths)
 		if wouldLose.Adopting {
-			f.hint = "remove its own store first: rewind deinit"
+			f.hint = "remove its own store first: rewind stores rm ."
 		}
 		if wouldLose.Forcible {
 			f.hint = "--force proceeds anyway, after taking a safety checkpoint"
@@ -296,14 +296,14 @@ func explainRest(err error, f *failure) bool {
 	)
 	switch {
 	case errors.As(err, &nothing):
-		f.hint = "rewind log shows the operations, rewind list shows the checkpoints"
+		f.hint = "rewind list --ops shows the operations, rewind list shows the checkpoints"
 		if nothing.Next != "" {
 			f.hint = nothing.Next
 		}
 	case errors.As(err, &few):
 		f.hint = fmt.Sprintf("rewind %s %d goes as far as possible", few.What, few.Have)
 	case errors.As(err, &done):
-		f.code, f.hint = exitRefused, "rewind log shows which operations undo-restore can still take back"
+		f.code, f.hint = exitRefused, "rewind list --ops shows which operations can still be taken back"
 	case errors.As(err, &removal):
 		f.code, f.hint = exitPartial, "rewind stores rm "+removal.ID[:min(shortID, len(removal.ID))]+" --yes continues the removal"
 	case errors.As(err, &home):
@@ -320,7 +320,7 @@ func explainRest(err error, f *failure) bool {
 	case errors.As(err, &notJSON):
 		f.hint = "the file was left unchanged; fix it by hand"
 	case errors.As(err, &aborted) && len(aborted.Left) > 0:
-		f.code, f.hint = exitPartial, "fix the cause, then rewind undo-restore continues putting files back"
+		f.code, f.hint = exitPartial, "fix the cause, then rewind undo continues putting files back"
 		for _, s := range firstN(aborted.Left, maxNamed) {
 			f.warnings = append(f.warnings, s.Path+": "+s.Reason)
 		}

@@ -59,7 +59,7 @@ func TestExplain(t *testing.T) {
 		{&partialError{verb: "captured", paths: make([]problem.Problem, 2)}, 3, ""},
 		{&partlyError{fmt.Errorf("write: %w", syscall.ENOSPC)}, 3, "rewind gc"},
 		{&restorer.AbortedError{Err: syscall.ENOSPC}, 1, "rewind gc"},
-		{&restorer.AbortedError{Err: syscall.ENOSPC, Left: make([]problem.Problem, 1)}, 3, "undo-restore"},
+		{&restorer.AbortedError{Err: syscall.ENOSPC, Left: make([]problem.Problem, 1)}, 3, "rewind undo"},
 		{&damagedError{n: 1}, 7, "rewind repair"},
 		{&invalidError{code: 1}, 1, ""},
 		{&engine.DeclinedError{}, 1, ""},

@@ -14,13 +14,13 @@ type group struct {
 // groups are all of them, in the order of the overview and of rewind(1).
 func groups() []group {
 	return []group{
-		{"Start", []string{"init", "status", "validate", "config", "import"}},
+		{"Start", []string{"init", "status", "config", "import"}},
 		{"Take checkpoints", []string{"save", "run", "watch"}},
-		{"Find the moment", []string{"ui", "list", "show", "diff", "history", "blame", "grep", "attempts", "compare", "bisect", "ls", "cat", "sessions"}},
-		{"Go back", []string{"undo", "redo", "restore", "revert", "back", "undo-restore", "redo-restore", "log"}},
-		{"Keep, and hand on", []string{"pin", "unpin", "rename", "checkout", "export"}},
-		{"The store", []string{"gc", "forget", "verify", "repair", "stats", "stores", "deinit"}},
-		{"More", []string{"hook", "completion", "help"}},
+		{"Look", []string{"list", "show", "diff", "history", "blame", "grep", "bisect", "sessions", "ui"}},
+		{"Go back", []string{"undo", "redo", "restore", "revert", "back"}},
+		{"Keep", []string{"pin", "checkout", "export"}},
+		{"The store", []string{"gc", "forget", "verify", "stores"}},
+		{"For programs and shells", []string{"hook", "completion", "help"}},
 	}
 }
 

@@ -12,19 +12,24 @@ import (
 )
 
 func newHelp() *command {
+	var all bool
 	return &command{
 		name:  "help",
-		usage: "[command]",
+		usage: "[command] [--all]",
 		short: "show help",
 		long:  "Shows the commands, or one command's flags, examples and exit codes.",
 		examples: []example{
-			{"rewind help", "all commands"},
+			{"rewind help", "the commands"},
 			{"rewind help restore", "one command"},
+			{"rewind help --all", "older names, too"},
 		},
 		maxArgs: 1,
+		flags: func(f *pflag.FlagSet) {
+			f.BoolVar(&all, "all", false, "also list older names of commands, which go on working")
+		},
 		run: func(_ context.Context, c *call) error {
 			if len(c.args) == 0 {
-				return printOverview(c.out)
+				return printOverview(c.out, all)
 			}
 			cmd := lookup(c.args[0])
 			if cmd == nil {
@@ -72,11 +77,11 @@ func viewHelp(cmd *command) helpView {
 	return v
 }
 
-func printOverview(o *output) error {
+func printOverview(o *output, all bool) error {
 	if o.json {
 		var v overviewView
 		for _, e := range entries() {
-			if !e.hidden {
+			if !e.hidden || all && e.now != "" {
 				v.Commands = append(v.Commands, viewHelp(e.make()))
 			}
 		}
@@ -94,6 +99,16 @@ func printOverview(o *output) error {
 			o.line("  %s %s", pad(c.name, 13), c.short)
 		}
 	})
+	if all {
+		o.line("")
+		o.line("Older names, which go on working:")
+		for _, e := range entries() {
+			if e.now != "" {
+				o.line("  %s now rewind %s", pad(e.name, 13), e.now)
+			}
+		}
+		o.line("  %s now rewind restore", pad("jump", 13))
+	}
 	o.line("")
 	o.line("Global flags:")
 	o.buf.WriteString(globalUsages())

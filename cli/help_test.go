@@ -107,7 +107,7 @@ func TestUsageNamesTheFlags(t *testing.T) {
 }
 
 func TestNearest(t *testing.T) {
-	names := []string{"save", "list", "restore", "undo", "undo-restore", "status", "stats", "pin", "unpin"}
+	names := []string{"save", "list", "restore", "undo", "undo-restore", "status", "stats", "pin", "unpin"} // any names
 	for in, want := range map[string]string{
 		"svae": "save", "lst": "list", "lits": "list", "restor": "restore", "Restore": "restore", "undoo": "undo", "redo": "",
 		"statsu": "status", "pni": "pin", "xyzzy": "", "": "", "undo-retore": "undo-restore",

@@ -108,7 +108,7 @@ func (c *call) pathEver(ctx context.Context, p *project.Project, arg string, glo
 func noHistory(err error) error {
 	var none *project.NoPathError
 	if errors.As(err, &none) {
-		return &hintedError{fmt.Errorf("no checkpoint ever had the path %q", none.Path), "rewind ls last lists the paths of the newest checkpoint; rewind show last --coverage says what is left out"}
+		return &hintedError{fmt.Errorf("no checkpoint ever had the path %q", none.Path), "rewind show last --files lists the paths of the newest checkpoint; rewind show last --coverage says what is left out"}
 	}
 	return err
 }

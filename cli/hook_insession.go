@@ -110,7 +110,7 @@ func (h *hookCall) outlive(words, variables []string) string {
 	select {
 	case err = <-ended:
 	case <-time.After(time.Until(h.start.Add(answerTime))):
-		return fmt.Sprintf("rewind: %s is still running in the background; rewind log shows it when it is done", words[2])
+		return fmt.Sprintf("rewind: %s is still running in the background; rewind list --ops shows it when it is done", words[2])
 	}
 	text, rerr := io.ReadAll(io.NewSectionReader(out, 0, maxAnswer))
 	var exit *exec.ExitError

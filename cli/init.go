@@ -120,11 +120,11 @@ func runInit(ctx context.Context, c *call, o stores.InitOptions) error {
 			for _, line := range historyText(h) {
 				c.out.warn("%s", line)
 			}
-			c.out.hint("to use its history instead: rewind deinit, then rewind init --adopt %s", shortStore(h[0].ID))
+			c.out.hint("to use its history instead: rewind stores rm ., then rewind init --adopt %s", shortStore(h[0].ID))
 		}
 		if err := hook.Mirrored(p); err != nil && p.Mode() == account.ProjectMode {
 			c.out.warn("the store has no mirror under ~/.rewind, so git clean -fdx would destroy it: %v", err)
-			c.out.hint("rewind deinit, then rewind init --mode global keeps the store outside the project")
+			c.out.hint("rewind stores rm ., then rewind init --mode global keeps the store outside the project")
 		}
 	} else if saved != nil {
 		c.out.summary("Already initialised: %s. It had no checkpoint yet.", escape(p.StoreDir()))
@@ -133,7 +133,7 @@ func runInit(ctx context.Context, c *call, o stores.InitOptions) error {
 	}
 	if !created && o.Mode != "" && o.Mode != p.Mode() {
 		c.out.warn("this project is in %s mode: --mode %s changes nothing", p.Mode(), o.Mode)
-		c.out.hint("to change the mode, remove the store with its checkpoints first: rewind deinit, then rewind init --mode %s", o.Mode)
+		c.out.hint("to change the mode, remove the store with its checkpoints first: rewind stores rm ., then rewind init --mode %s", o.Mode)
 	}
 	if saved == nil {
 		return nil

@@ -39,7 +39,7 @@ func interruptedText(command string, err error) string {
 	case "forget":
 		return "what was not removed yet is still there; the same rewind forget removes it"
 	case "repair":
-		return "what was not repaired yet is as it was; rewind repair does the rest"
+		return "what was not repaired yet is as it was; rewind verify --repair does the rest"
 	case "export", "ui", "diff", "verify", "list", "show", "stats", "grep", "history", "checkout", "bisect", "status", "log", "sessions", "ls", "cat", "validate", "blame", "attempts", "compare":
 		return "nothing was changed"
 	}

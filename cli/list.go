@@ -31,7 +31,7 @@ func newList() *command {
 	var o listFlags
 	return &command{
 		name:  "list",
-		usage: "[--all] [--path P] [--grep TEXT] [--since T] [--until T] [--agent A] [--session S] [--limit N] [--oneline]",
+		usage: "[--all] [--path P] [--grep TEXT] [--since T] [--until T] [--agent A] [--session S] [--limit N] [--oneline] [--ops] [--attempts [prompt]]",
 		short: "show the checkpoints, newest first",
 		long: "Shows the newest 20 checkpoints: number, id, age, why it was taken, the prompt or the\n" +
 			"tool's command or file, and +added ~changed -deleted files. @ is the project as it is\n" +
@@ -46,13 +46,18 @@ func newList() *command {
 			"captured.\n" +
 			"--grep looks at prompts, descriptions, names, tools and their arguments. It ignores case\n" +
 			"unless TEXT has a capital letter. A time is an age (2h, 3d), a date, a time of day, or a\n" +
-			"date and a time. --json and --oneline have every checkpoint.",
+			"date and a time. --json and --oneline have every checkpoint.\n" +
+			"--ops lists the operations instead (restores, undos, gc, …), with the numbers that\n" +
+			"rewind undo --to takes. --attempts lists the attempts at one prompt: the newest that was\n" +
+			"tried more than once, or the prompt that is given.",
 		examples: []example{
 			{"rewind list", "the newest 20"},
 			{"rewind list --limit 0", "all of them"},
 			{"rewind list --all", "include rows without news and safety checkpoints"},
 			{"rewind list --path src/main.go", "what changed this file"},
 			{"rewind list --grep 'rm -rf' --since 2h", "who deleted it"},
+			{"rewind list --ops", "what was restored and undone, and when"},
+			{"rewind list --attempts prompt~3", "what came of a prompt each time it was tried"},
 			{"rewind list --json | jq -r '.checkpoints[].id'", "for scripts"},
 		},
 		exits: []int{exitNotFound, exitBusy, exitDamaged},
@@ -66,6 +71,8 @@ func newList() *command {
 			f.StringVar(&o.agent, "agent", "", "only of agent `A`, by the beginning of its name")
 			f.IntVarP(&o.limit, "limit", "n", 20, "show at most `N`, 0 for all")
 			f.BoolVar(&o.oneline, "oneline", false, "id and text only")
+			f.Bool("ops", false, "the operations instead of the checkpoints")
+			f.Bool("attempts", false, "the attempts at a prompt instead of the checkpoints")
 		},
 		run: func(ctx context.Context, c *call) error { return runList(ctx, c, o) },
 	}

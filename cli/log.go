@@ -23,9 +23,9 @@ func newLog() *command {
 			"with its number, its age, the command as it was typed, what it changed, the checkpoint\n" +
 			"that it went to, the safety checkpoint taken before it, and whether it is taken back.",
 		examples: []example{
-			{"rewind log", "the newest 20"},
-			{"rewind undo-restore", "undo the newest restore"},
-			{"rewind undo-restore --to 3", "undo the newest restores, up to the operation with number 3"},
+			{"rewind list --ops", "the newest 20"},
+			{"rewind undo", "undo the newest restore"},
+			{"rewind undo --to 3", "undo the newest restores, up to the operation with number 3"},
 		},
 		exits: []int{exitBusy, exitDamaged},
 		flags: func(f *pflag.FlagSet) {

@@ -84,7 +84,7 @@ func run(ctx context.Context, args []string, env account.Env, stdio Stdio) int {
 	case g.version:
 		return o.finish(printVersion(o))
 	case len(rest) == 0 && g.help:
-		return o.finish(printOverview(o))
+		return o.finish(printOverview(o, false))
 	case len(rest) == 0 && o.interactive() && !g.json:
 		rest = []string{"pick"}
 	case len(rest) == 0:
@@ -97,6 +97,7 @@ func runCommand(ctx context.Context, name string, args []string, g globals, env 
 	if name == completeName { // what the completion scripts call: its words are not flags of ours
 		return o.finish(complete(ctx, args, env, o))
 	}
+	name, args = variant(name, args)
 	cmd := lookup(name)
 	if cmd == nil {
 		return o.fail(unknownCommand(name))

@@ -40,7 +40,11 @@ func TestManual(t *testing.T) {
 		if c.flags != nil {
 			f := newFlagSet(e.name)
 			c.flags(f)
-			f.VisitAll(func(f *pflag.Flag) { want = append(want, roffText("--"+f.Name)) })
+			f.VisitAll(func(f *pflag.Flag) {
+				if !f.Hidden {
+					want = append(want, roffText("--"+f.Name))
+				}
+			})
 		}
 		for _, e := range c.examples {
 			want = append(want, strings.ReplaceAll(roffText(e.line), `"`, `\(dq`), strings.TrimLeft(roffText(e.does), "."))

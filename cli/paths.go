@@ -17,7 +17,9 @@ const aboutPaths = "A path that exists, on disk or in the checkpoint, is taken l
 	"in it; any other is a glob: '*.md' matches at any depth, './*.md' only here."
 
 // globFlag is the flag of the commands that take several paths.
+// It is hidden, since a path that does not exist is taken for a pattern anyway.
 func globFlag(f *pflag.FlagSet, glob *bool) {
+	defer func() { _ = f.MarkHidden("glob") }()
 	f.BoolVar(glob, "glob", false, "treat the paths as globs, even if a path of that name exists")
 }
 

@@ -36,23 +36,6 @@ type doneRestore struct {
 	done *engine.Restored
 }
 
-// The verbs of u and U.
-func pickUndo() restoreVerb {
-	return restoreVerb{done: "Restored to %s.", takeBack: "rewind undo-restore", do: engine.Undo}
-}
-
-func pickTakeBack() restoreVerb {
-	return restoreVerb{done: "Undid the %[2]s: back at %[1]s.", takeBack: "rewind redo-restore", do: engine.UndoRestore}
-}
-
-func pickRedo() restoreVerb {
-	return restoreVerb{done: "Redone: back at %s.", takeBack: "rewind redo-restore", do: engine.Redo}
-}
-
-func pickAgain() restoreVerb {
-	return restoreVerb{done: "Redid the %[2]s: now at %[1]s.", takeBack: "rewind undo-restore", do: engine.RedoRestore}
-}
-
 // pickedName is briefly for a question, which has one line for all that it names.
 func pickedName(l *project.Listed) string {
 	short := *l
@@ -116,16 +99,9 @@ func (s *pickSource) plan(ctx context.Context, a screen.Ask) (*screen.Plan, erro
 			}
 		}
 	case screen.Undo:
-		var err error
-		if p.verb, p.what, err = s.undoVerb(ctx); err != nil {
-			return nil, err
-		}
-		p.did, p.back = "Undone", "U"
+		p.verb, p.what, p.did, p.back = undoVerb, "undo", "Undone", "U"
 	case screen.Redo:
-		var err error
-		if p.verb, err = s.redoVerb(ctx); err != nil {
-			return nil, err
-		}
+		p.verb = redoVerb
 	}
 	return s.planOf(ctx, p)
 }
@@ -143,6 +119,9 @@ func (s *pickSource) planOf(ctx context.Context, p *pickedPlan) (*screen.Plan, e
 		p.instead = nil
 	}
 	p.alone = slices.DeleteFunc(slices.Clone(r.Others), func(o engine.OtherWork) bool { return o.Alone == nil || o.Alone.Some })
+	if r.Of != "" && p.what == "undo" {
+		p.what = "undo the " + string(r.Of)
+	}
 	p.target = r.Checkpoint.ID
 	target := project.Listed{Checkpoint: r.Checkpoint}
 	err = s.p.Query(ctx, func(db *manifest.DB) error {
@@ -159,55 +138,6 @@ func (s *pickSource) planOf(ctx context.Context, p *pickedPlan) (*screen.Plan, e
 	s.plans[token] = p
 	delete(s.plans, token-keptPlans)
 	return pickPlan(p, r, target, token), nil
-}
-
-// undoVerb is what u does: where a restore is the last thing that happened, it is taken back; else it
-// is rewind undo.
-func (s *pickSource) undoVerb(ctx context.Context) (restoreVerb, string, error) {
-	last, err := s.lastMove(ctx)
-	if err != nil {
-		return restoreVerb{}, "", err
-	}
-	if last != nil && (last.Kind == manifest.OpRestore || last.Kind == manifest.OpRevert || last.Kind == manifest.OpRedoRestore) {
-		return pickTakeBack(), "undo the " + escape(engine.VerbOf(*last)), nil
-	}
-	return pickUndo(), "undo", nil
-}
-
-// redoVerb is what U does: after undos it is rewind redo, else it does a restore again that was taken back.
-func (s *pickSource) redoVerb(ctx context.Context) (restoreVerb, error) {
-	last, err := s.lastMove(ctx)
-	if err == nil && last != nil && (last.Kind == manifest.OpUndo || last.Verb == engine.RedoVerb) {
-		return pickRedo(), nil
-	}
-	return pickAgain(), err
-}
-
-// lastMove is the newest operation that moved the files; nil where none did, or something was saved since.
-func (s *pickSource) lastMove(ctx context.Context) (*manifest.Operation, error) {
-	ops, err := engine.Operations(ctx, s.p, 0)
-	if err != nil {
-		return nil, err
-	}
-	for _, op := range ops {
-		if !op.Kind.Moves() || op.ChangesNothing() {
-			continue
-		}
-		err := s.p.Query(ctx, func(db *manifest.DB) error {
-			for c, err := range db.Checkpoints(manifest.Query{Limit: 1}) {
-				if err == nil && c.Seq > op.Seq {
-					op.Kind = ""
-				}
-				return err
-			}
-			return nil
-		})
-		if err != nil || op.Kind == "" {
-			return nil, err
-		}
-		return &op, nil
-	}
-	return nil, nil
 }
 
 // literalPaths are the paths of an ask, as patterns that mean just them.

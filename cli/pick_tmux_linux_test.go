@@ -182,7 +182,7 @@ func TestTmuxPicker(t *testing.T) {
 	x.shows(`(?m)^Redone: `)
 	x.has("src/main.go", "package main\n\nfunc main() {\n\tprintln(\"世界\")\n}\n")
 	x.keys("o")
-	x.shows(`redo-restore`, `undo-restore`, `restore +to `)
+	x.shows(`redo +to`, `undo +to`, `restore +to `)
 	x.keys("q", "?")
 	x.shows(`two marks are compared`)
 	x.keys("q", "G")
@@ -203,7 +203,7 @@ func TestTmuxPicker(t *testing.T) {
 	x.keys("fg", "Enter")
 	x.shows(`> .*first checkpoint`)
 	x.keys("q")
-	x.shows(`echo before`, `Restored to `, `Undid the restore`, `rewind undo-restore`, `(?m)^\$$`)
+	x.shows(`echo before`, `Restored to `, `Undid the restore`, `rewind undo`, `(?m)^\$$`)
 	if s := x.screen(); strings.Contains(s, "conversation ─") {
 		t.Errorf("the picker is left on the screen:\n%s", s)
 	}

@@ -3,12 +3,32 @@ package cli
 import (
 	"context"
 
+	"github.com/spf13/pflag"
+
 	"github.com/rewind-cli/rewind/engine"
 )
 
 func newPin() *command {
-	return pinCommand("pin", true, "protect a checkpoint from gc",
-		"gc never removes a pinned checkpoint.")
+	var name string
+	c := pinCommand("pin", true, "protect a checkpoint from gc, or name it",
+		"gc never removes a pinned or a named checkpoint. --name gives it a name to restore it by,\n"+
+			"and the empty name takes that away. --remove takes the pin away: the checkpoint stays\n"+
+			"until retention removes it.")
+	c.usage = "<ckpt> [--name NAME] [--remove]"
+	c.examples = append(c.examples, example{"rewind pin 3 --name before-merge", "name it"}, example{"rewind pin v1 --remove", "take the pin away"})
+	c.flags = func(f *pflag.FlagSet) {
+		f.StringVar(&name, "name", "", "give the checkpoint this `NAME` instead of a pin")
+		f.Bool("remove", false, "take the pin away")
+	}
+	pin := c.run
+	c.run = func(ctx context.Context, c *call) error {
+		if !c.flags.Changed("name") {
+			return pin(ctx, c)
+		}
+		c.args = append(c.args, name)
+		return newRename().run(ctx, c)
+	}
+	return c
 }
 
 func newUnpin() *command {

@@ -14,8 +14,8 @@ func newRename() *command {
 		long: "Gives a checkpoint a name to restore it by. gc keeps named checkpoints. The empty name ''\n" +
 			"removes the name.",
 		examples: []example{
-			{"rewind rename last before-merge", "name the newest"},
-			{"rewind rename before-merge ''", "remove the name"},
+			{"rewind pin last --name before-merge", "name the newest"},
+			{"rewind pin before-merge --name ''", "remove the name"},
 		},
 		exits:   []int{exitNotFound, exitBusy, exitDamaged},
 		minArgs: 2, maxArgs: 2,

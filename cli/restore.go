@@ -22,7 +22,7 @@ type restoreFlags struct {
 	dryRun, force, yes    bool
 	glob                  bool // of those that take paths
 	patch                 bool // restore: hunk by hunk
-	to                    int  // undo-restore: the operation's number, 0 for none
+	to                    int  // undo: the operation's number, 0 for none
 }
 
 func (r *restoreFlags) define(f *pflag.FlagSet) {
@@ -30,6 +30,7 @@ func (r *restoreFlags) define(f *pflag.FlagSet) {
 	f.BoolVar(&r.codeOnly, "code-only", false, "restore the files, not the conversation")
 	f.BoolVar(&r.contextOnly, "context-only", false, "restore the conversation, not the files")
 	f.StringVar(&r.mode, "mode", "", "`both|code|context`; chat is the same as context")
+	_ = f.MarkHidden("mode")
 	f.BoolVar(&r.inPlace, "in-place", false, "rewrite the current conversation, after a backup, instead of forking it")
 	f.BoolVar(&r.resume, "resume", false, "run the command that opens the forked conversation")
 	f.BoolVar(&r.force, "force", false, "proceed where it would refuse, after the safety checkpoint")
@@ -37,7 +38,7 @@ func (r *restoreFlags) define(f *pflag.FlagSet) {
 }
 
 // restoreUsage are the flags of restoreFlags in a usage line.
-const restoreUsage = "[--code-only|--context-only|--mode both|code|context] [--in-place] [--resume] [--dry-run] [--force] [--yes]"
+const restoreUsage = "[--code-only|--context-only] [--in-place] [--resume] [--dry-run] [--force] [--yes]"
 
 // half says what a restore moves.
 type half string
@@ -94,7 +95,7 @@ func restoreCommand(v restoreVerb) *command {
 			f.BoolVar(&r.copy, "copy", false, "with prompt~N, copy the undone prompts to the clipboard")
 		}
 		if v.takesTo {
-			f.IntVar(&r.to, "to", 0, "undo everything up to the operation with this `number` in rewind log")
+			f.IntVar(&r.to, "to", 0, "undo everything up to the operation with this `number` in rewind list --ops")
 		}
 		if c.paths {
 			globFlag(f, &r.glob)
@@ -149,7 +150,7 @@ func (c *call) operationTo(ctx context.Context, p *project.Project, n int) (uint
 	case len(ops) == 0:
 		return 0, &project.NothingError{What: "undo"}
 	case len(ops) < n:
-		return 0, &usageError{msg: fmt.Sprintf("there is no operation %d: the oldest is %d", n, len(ops)), hint: "rewind log --limit 0"}
+		return 0, &usageError{msg: fmt.Sprintf("there is no operation %d: the oldest is %d", n, len(ops)), hint: "rewind list --ops --limit 0"}
 	}
 	return ops[n-1].Seq, nil
 }
@@ -175,6 +176,9 @@ func runRestore(ctx context.Context, c *call, r *restoreFlags, v restoreVerb) er
 	}
 	if c.flags.Changed("to") && r.to < 1 {
 		return usagef("--to must be 1 or more, not %d", r.to)
+	}
+	if r.to > 0 && len(c.args)+len(c.paths) > 0 {
+		return usagef("--to takes neither a number of steps nor paths")
 	}
 	if r.patch {
 		if err := r.checkPatch(c, h); err != nil {

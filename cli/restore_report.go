@@ -220,6 +220,11 @@ func printRestored(c *call, r *engine.Restored, v restoreVerb) {
 	if r.DryRun {
 		format = v.would
 	}
+	if v.of != "" && (r.Of == manifest.OpRestore || r.Of == manifest.OpRevert) {
+		if format = v.of; r.DryRun {
+			format = v.wouldOf
+		}
+	}
 	if onlySkipped(r) && len(problem.FailedOf(r.Skip)) > 0 {
 		if r.DryRun {
 			o.summary("Would restore nothing.")
@@ -230,6 +235,12 @@ func printRestored(c *call, r *engine.Restored, v restoreVerb) {
 		if !r.DryRun && r.Conversation != nil {
 			o.summary("Done.")
 		}
+	} else if r.Since != "" {
+		verb := "Undid"
+		if r.DryRun {
+			verb = "Would undo"
+		}
+		o.summary("%s what was changed since the last %s.", verb, r.Since)
 	} else {
 		of := manifest.OpRestore
 		if r.Of == manifest.OpRevert {

@@ -17,6 +17,8 @@ type restoreVerb struct {
 	takesTo         bool   // --to, an operation's number
 	done            string // "Restored to %s."
 	would           string // on a dry run
+	of              string // instead of done, where one restore or revert was taken back or done again: "Undid the %[2]s: back at %[1]s."
+	wouldOf         string // on a dry run
 	takeBack        string // the command that undoes it
 	do              func(context.Context, *project.Project, engine.RestoreOptions) (*engine.Restored, error)
 }
@@ -26,14 +28,37 @@ var restoreCheckpoint = restoreVerb{
 	takesCheckpoint: true,
 	done:            "Restored to %s.",
 	would:           "Would restore to %s.",
-	takeBack:        "rewind undo-restore",
+	takeBack:        "rewind undo",
 	do:              engine.Restore,
 }
+
+// undoVerb and redoVerb are also those of the picker and the page.
+var (
+	undoVerb = restoreVerb{
+		takesSteps: true,
+		takesTo:    true,
+		done:       "Restored to %s.",
+		would:      "Would restore to %s.",
+		of:         "Undid the %[2]s: back at %[1]s.",
+		wouldOf:    "Would undo the %[2]s: back to %[1]s.",
+		takeBack:   "rewind redo",
+		do:         engine.Undo,
+	}
+	redoVerb = restoreVerb{
+		takesSteps: true,
+		done:       "Redone: back at %s.",
+		would:      "Would redo: back to %s.",
+		of:         "Redid the %[2]s: now at %[1]s.",
+		wouldOf:    "Would redo the %[2]s: to %[1]s.",
+		takeBack:   "rewind undo",
+		do:         engine.Redo,
+	}
+)
 
 func newRestore() *command {
 	c := restoreCommand(restoreCheckpoint)
 	c.name = "restore"
-	c.usage = "<ckpt> [--patch] [--copy] " + restoreUsage + " [--glob] [-- path…]"
+	c.usage = "<ckpt> [--patch] [--copy] " + restoreUsage + " [-- path…]"
 	c.short = "restore the project to a checkpoint"
 	c.long = "Takes a safety checkpoint, then makes the project match the checkpoint: files that\n" +
 		"differ are replaced, missing files are created, and files added later are deleted.\n" +
@@ -51,73 +76,64 @@ func newRestore() *command {
 }
 
 func newUndo() *command {
-	c := restoreCommand(restoreVerb{
-		takesSteps: true,
-		done:       "Restored to %s.",
-		would:      "Would restore to %s.",
-		takeBack:   "rewind redo",
-		do:         engine.Undo,
-	})
+	c := restoreCommand(undoVerb)
 	c.name = "undo"
-	c.usage = "[N] " + restoreUsage + " [--glob] [-- path…]"
-	c.short = "restore the newest checkpoint that differs"
-	c.long = "Restores the newest checkpoint that differs from the working tree, and forks the\n" +
-		"conversation if it has one; --code-only leaves that out. Run again, it goes further back\n" +
-		"from there; a save or an edit starts over. N goes that many steps as one operation, which\n" +
-		"rewind redo takes back as a whole; with fewer than N, nothing is changed.\n" +
+	c.usage = "[N | --to N] " + restoreUsage + " [-- path…]"
+	c.short = "go one step back"
+	c.long = "Goes one step back through what changed the project: to the newest checkpoint that\n" +
+		"differs, or to before the last restore, revert or back. The conversation goes back with\n" +
+		"the files where it had moved with them, or where the checkpoint has one; --code-only\n" +
+		"leaves it where it is. Run again, it goes further back; rewind redo goes forward.\n" +
+		"N goes that many steps as one operation; with fewer than N, nothing is changed. --to\n" +
+		"goes to before the operation that rewind list --ops gives that number: all operations\n" +
+		"since are taken back, or none. An operation is taken back only on the paths that it\n" +
+		"changed; if one of them was changed since, undo refuses.\n" +
 		aboutPaths
 	c.examples = []example{
-		{"rewind undo", "undo the last change"},
+		{"rewind undo", "one step back"},
 		{"rewind undo 3", "three steps back at once"},
 		{"rewind undo --dry-run", "what would happen"},
-		{"rewind redo", "take the last undo back"},
+		{"rewind undo --to 3", "to before operation 3 of rewind list --ops"},
+		{"rewind redo", "forward again"},
 	}
 	return c
 }
 
 func newRedo() *command {
-	c := restoreCommand(restoreVerb{
-		takesSteps: true,
-		done:       "Redone: back at %s.",
-		would:      "Would redo: back to %s.",
-		takeBack:   "rewind redo-restore",
-		do:         engine.Redo,
-	})
+	c := restoreCommand(redoVerb)
 	c.name = "redo"
 	c.usage = "[N] " + restoreUsage
-	c.short = "take the last undo back"
-	c.long = "Takes the last undo back, or the last N of them, each with all the steps that it went; as\n" +
-		"undo-restore does it, but it stops at a restore. What was edited since stays; if that is\n" +
-		"a path that the undo changed, it refuses. The same undo after it goes to the\n" +
-		"same place again."
+	c.short = "go forward again after undo"
+	c.long = "Takes the last undo back, or the last N of them, each with all the steps that it went. A\n" +
+		"new restore or revert ends what can be redone. What was edited since stays; if that is\n" +
+		"a path that the undo changed, redo refuses."
 	c.examples = []example{
 		{"rewind redo", "take the last undo back"},
 		{"rewind redo 2", "take the last two back"},
-		{"rewind log", "the operations"},
+		{"rewind list --ops", "the operations"},
 	}
 	c.paths = false
 	return c
 }
 
+// newUndoRestore and newRedoRestore are older names: they go through the operations alone.
 func newUndoRestore() *command {
 	c := restoreCommand(restoreVerb{
 		done:     "Undid the %[2]s: back at %[1]s.",
 		would:    "Would undo the %[2]s: back to %[1]s.",
-		takeBack: "rewind redo-restore",
+		takeBack: "rewind redo",
 		takesTo:  true,
 		do:       engine.UndoRestore,
 	})
 	c.name = "undo-restore"
 	c.usage = "[--to N] " + restoreUsage
-	c.short = "undo the last restore"
-	c.long = "Undoes the last restore or undo. Touches only the paths that it changed, and refuses if\n" +
-		"one of them was changed since. Can be repeated for each operation before it. --to undoes\n" +
-		"all that are not undone yet, up to and with the operation that rewind log gives that\n" +
-		"number: all of them or none."
+	c.short = "undo the last operation"
+	c.long = "Undoes the last restore, revert or undo, also where work came after it; rewind undo does\n" +
+		"the same where nothing did. Touches only the paths that the operation changed, and\n" +
+		"refuses if one of them was changed since. Can be repeated for each operation before it."
 	c.examples = []example{
 		{"rewind undo-restore", "undo the last restore"},
 		{"rewind undo-restore --to 3 --dry-run", "what undoing everything since operation 3 would do"},
-		{"rewind log", "the operations it goes through"},
 	}
 	c.paths = false
 	return c
@@ -127,14 +143,15 @@ func newRedoRestore() *command {
 	c := restoreCommand(restoreVerb{
 		done:     "Redid the %[2]s: now at %[1]s.",
 		would:    "Would redo the %[2]s: to %[1]s.",
-		takeBack: "rewind undo-restore",
+		takeBack: "rewind undo",
 		do:       engine.RedoRestore,
 	})
 	c.name = "redo-restore"
 	c.usage = restoreUsage
-	c.short = "redo a restore that undo-restore undid"
-	c.long = "Redoes what undo-restore undid, as long as no new restore was made."
-	c.examples = []example{{"rewind redo-restore", "redo the last restore that was undone"}}
+	c.short = "redo an operation that undo-restore undid"
+	c.long = "Redoes what undo-restore undid, as long as no new restore was made. rewind redo does\n" +
+		"the same."
+	c.examples = []example{{"rewind redo-restore", "redo the last operation that was undone"}}
 	c.paths = false
 	return c
 }

@@ -33,7 +33,7 @@ func newRevert() *command {
 		long: "Takes back what an agent did for one prompt, in one tool call or in a whole session. It\n" +
 			"keeps what you and other sessions did before, at the same time and later, in the same\n" +
 			"files, too. A checkpoint means the turn in which it was taken. The conversation does not\n" +
-			"change. A safety checkpoint is taken first; rewind undo-restore takes the revert back.\n" +
+			"change. A safety checkpoint is taken first; rewind undo takes the revert back.\n" +
 			"If others changed the same lines, there is a conflict. At a terminal the command asks;\n" +
 			"otherwise it changes nothing, unless --conflicts has the answer: keep (the block stays as\n" +
 			"it is), keep-file (the whole file stays), undo (as before the work, without what others\n" +
@@ -47,7 +47,7 @@ func newRevert() *command {
 			{"rewind revert --session 3f2a --since prompt~3", "its last three turns"},
 			{"rewind revert --tool toolu_01AB -- src", "one call, below src"},
 			{"rewind revert prompt~2 --conflicts keep", "leave what others have built on"},
-			{"rewind undo-restore", "take the revert back"},
+			{"rewind undo", "take the revert back"},
 		},
 		exits:   []int{exitPartial, exitNotFound, exitBusy, exitDamaged, exitRefused},
 		maxArgs: 1,

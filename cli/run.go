@@ -303,7 +303,7 @@ func undoRun(ctx context.Context, c *call, p *project.Project, o engine.RestoreO
 	}
 	if !c.quiet {
 		c.out.tell("Undone: %s", restoredLine(done))
-		c.out.tell("Take that back with: rewind undo-restore")
+		c.out.tell("Take that back with: rewind undo")
 	}
 	return true, nil
 }

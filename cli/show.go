@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -19,13 +20,15 @@ func newShow() *command {
 	var files, coverage bool
 	return &command{
 		name:  "show",
-		usage: "<ckpt> [--files] [--coverage]",
-		short: "show one checkpoint in full",
+		usage: "<ckpt>[:path] [--files] [--coverage]",
+		short: "show one checkpoint in full, or a file of it",
 		long: "Shows when and why a checkpoint was taken, its prompt, the changes that rewind list shows\n" +
-			"for it, and, if they differ, the changes since the checkpoint before it.",
+			"for it, and, if they differ, the changes since the checkpoint before it. With :path,\n" +
+			"prints the contents of that file in the checkpoint, or the target of a symlink.",
 		examples: []example{
 			{"rewind show last", "the newest"},
 			{"rewind show 3 --files", "with every path in it"},
+			{"rewind show 3:notes.md >old-notes.md", "one file of it"},
 			{"rewind show v1 --coverage", "with what it did not capture, and why"},
 		},
 		exits:   []int{exitNotFound, exitBusy, exitDamaged},
@@ -37,6 +40,9 @@ func newShow() *command {
 		run: func(ctx context.Context, c *call) error {
 			p, l, err := c.checkpoint(ctx, 0)
 			if err != nil {
+				if of, path, ok := c.fileOf(ctx, p, err); ok {
+					return c.catFile(ctx, p, of, path)
+				}
 				return err
 			}
 			v, err := gatherShow(ctx, p, l, files, coverage)
@@ -52,6 +58,23 @@ func newShow() *command {
 			})
 		},
 	}
+}
+
+// fileOf reads an argument that names no checkpoint as CKPT:PATH. Ids that agents bind, and times, have colons, too.
+func (c *call) fileOf(ctx context.Context, p *project.Project, err error) (of project.Listed, path string, ok bool) {
+	if none := (*project.NoCheckpointError)(nil); p == nil || !errors.As(err, &none) {
+		return of, "", false
+	}
+	arg := c.args[0]
+	for i := range arg {
+		if arg[i] != ':' || i == 0 || i == len(arg)-1 {
+			continue
+		}
+		if of, err := c.resolve(ctx, p, arg[:i]); err == nil {
+			return of, arg[i+1:], true
+		}
+	}
+	return of, "", false
 }
 
 // shown is what show prints, either way.

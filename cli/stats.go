@@ -16,8 +16,8 @@ func newStats() *command {
 		long: "Shows bytes by kind, how well they compress, what only one checkpoint uses, and the\n" +
 			"largest paths.",
 		examples: []example{
-			{"rewind stats", "for a person"},
-			{"rewind stats --json", "for scripts; the schema is in docs/schema/stats.schema.json"},
+			{"rewind status -v", "for a person"},
+			{"rewind status -v --json", "for scripts; the schema is in docs/schema/stats.schema.json"},
 		},
 		exits: []int{exitDamaged},
 		run: func(ctx context.Context, c *call) error {

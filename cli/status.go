@@ -6,10 +6,13 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/spf13/pflag"
+
 	"github.com/rewind-cli/rewind/cli/screen"
 	"github.com/rewind-cli/rewind/engine"
 	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/engine/hook"
+	"github.com/rewind-cli/rewind/engine/maintain"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/settings"
 	"github.com/rewind-cli/rewind/engine/stores"
@@ -19,15 +22,22 @@ import (
 func newStatus() *command {
 	return &command{
 		name:  "status",
-		usage: "",
+		usage: "[--check] [-v]",
 		short: "show whether rewind is on, what it captures, and its size",
 		long: "Shows the project, its store, the tier, the last checkpoint, what is not captured and\n" +
-			"why, and anything that needs attention.",
+			"why, and anything that needs attention. With -v, also shows what uses the space.\n" +
+			"--check looks for every state in which nothing would be captured, with a fix for each\n" +
+			"problem, and ends with 1 if there is one.",
 		examples: []example{
 			{"rewind status", "at a glance"},
+			{"rewind status --check", "is everything right? Runs the registered hooks, too"},
+			{"rewind status -v", "with the space by kind, checkpoint and path"},
 			{"rewind status --json", "for scripts; the schema is in docs/schema/status.schema.json"},
 		},
 		exits: []int{exitBusy, exitDamaged},
+		flags: func(f *pflag.FlagSet) {
+			f.Bool("check", false, "check settings, hooks and store")
+		},
 		run: func(ctx context.Context, c *call) error {
 			p, err := c.open(ctx)
 			if err != nil {
@@ -44,6 +54,14 @@ func newStatus() *command {
 			if c.json {
 				v := viewStatus(st, p.Settings())
 				v.Agents, v.AgentStates = append(v.Agents, calling(agents)...), agents
+				if c.verbose {
+					stats, err := maintain.StatsOf(ctx, p)
+					if err != nil {
+						return err
+					}
+					space := viewStats(stats)
+					v.Stats = &space
+				}
 				return c.out.document(v)
 			}
 			printStatus(c.out, st, p.Settings(), agents)
@@ -53,6 +71,15 @@ func newStatus() *command {
 					c.out.hint("%s", f.Cure)
 				}
 			}
+			if !c.verbose {
+				return nil
+			}
+			stats, err := maintain.StatsOf(ctx, p)
+			if err != nil {
+				return err
+			}
+			c.out.line("")
+			printStats(c.out, stats)
 			return nil
 		},
 	}
@@ -87,6 +114,7 @@ type statusView struct {
 	Outsiders     []outsiderView  `json:"sessions_captured_elsewhere"`
 	Gone          int             `json:"gone_stores"` // of deleted projects
 	GoneBytes     int64           `json:"gone_bytes"`
+	Stats         *statsView      `json:"stats,omitempty"` // with -v
 }
 
 // outsiderView is a session that works in the project and is captured elsewhere.

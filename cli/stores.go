@@ -20,12 +20,13 @@ func newStores() *command {
 	var f removeFlags
 	return &command{
 		name:  "stores",
-		usage: "[rm ID… | --gone [--older AGE]] [--dry-run] [--force] [--yes]",
+		usage: "[rm ID… | rm . | --gone [--older AGE]] [--dry-run] [--force] [--yes]",
 		short: "list the stores of this account, or remove one",
 		long: "Shows every store of this account, most recently saved first: id, size on disk,\n" +
 			"checkpoints, last save, state, and project. rm permanently removes stores and their\n" +
 			"mirrors under ~/.rewind/vault, after showing what that includes. A store whose project\n" +
-			"still exists is refused without --force: use rewind deinit in the project instead.\n" +
+			"still exists is refused without --force. rm . removes the store of this project, with all\n" +
+			"its checkpoints; the files of the project and the agents' hooks stay.\n" +
 			"Nothing else ever removes the store of a deleted project, since it is the last copy: rm\n" +
 			"--gone removes all of these (gone and unregistered), with --older only those that were\n" +
 			"last saved to that long ago.\n\n" +
@@ -42,6 +43,7 @@ func newStores() *command {
 		examples: []example{
 			{"rewind stores", "all of them"},
 			{"rewind stores rm 3f9c --dry-run", "what would be removed, by the beginning of its id"},
+			{"rewind stores rm . --dry-run", "what removing this project's store includes"},
 			{"rewind stores rm --gone --older 90d", "those of projects that were deleted, unused for 90 days"},
 		},
 		exits:   []int{exitPartial, exitNotFound, exitBusy, exitRefused},
@@ -68,6 +70,9 @@ func newStores() *command {
 				return removeGone(ctx, c, f)
 			case len(args) == 1:
 				return &usageError{msg: "too few arguments", hint: "rewind stores rm ID"}
+			}
+			if len(args) == 2 && args[1] == "." {
+				return runDeinit(ctx, c, f)
 			}
 			return removeStores(ctx, c, f, args[1:])
 		},
@@ -271,7 +276,7 @@ func removeStores(ctx context.Context, c *call, f removeFlags, ids []string) err
 	if f.force {
 		again = force
 	}
-	return c.remove(ctx, f, plans, again, "rewind deinit, in the project, removes its store; "+force+" does so from here")
+	return c.remove(ctx, f, plans, again, "rewind stores rm ., in the project, removes its store; "+force+" does so from here")
 }
 
 // remove shows what goes, asks, and removes it. again is the command as it was typed.
@@ -372,7 +377,7 @@ func (c *call) showRemovals(plans []*stores.Removal, onStderr bool) {
 			say("keeps    %s", escape(k))
 		}
 		if r.Curable != "" {
-			say("damaged  %s: rewind repair would bring it back", escape(r.Curable))
+			say("damaged  %s: rewind verify --repair would bring it back", escape(r.Curable))
 		}
 		if r.Note != "" {
 			say("note     %s", r.Note)

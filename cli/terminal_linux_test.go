@@ -308,7 +308,7 @@ func TestTerminalPicker(t *testing.T) {
 		t.Errorf("exit code %d", code)
 	}
 	x.settle()
-	if s := x.take(); !strings.Contains(s, "\x1b[?1049l") || !strings.Contains(s, "Undo with: rewind undo-restore") {
+	if s := x.take(); !strings.Contains(s, "\x1b[?1049l") || !strings.Contains(s, "Undo with: rewind undo") {
 		t.Errorf("at the end: %q", s)
 	}
 	if x.read("a.txt") != "one\n" || x.read("new.txt") != "" {

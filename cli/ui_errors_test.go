@@ -27,7 +27,7 @@ func TestUIStatusOfErrors(t *testing.T) {
 		hint   string
 	}{
 		{&project.NothingError{What: "undo"}, 409, "(o)"},
-		{&project.NothingError{What: "redo", Next: "rewind undo-restore"}, 409, "(o)"},
+		{&project.NothingError{What: "redo", Next: "rewind undo"}, 409, "(o)"},
 		{&project.FewStepsError{What: "undo", Have: 1}, 409, "(o)"},
 		{&engine.NotTakenBackError{By: 1}, 409, ""},
 		{&engine.PlanChangedError{}, 409, ""},

@@ -225,7 +225,7 @@ func (s *uiSpace) uiRaw(ctx context.Context, args web.Args) (*web.Raw, error) {
 		return nil, &uiFailure{failure{message: quote(file) + " is too large to be shown here"}, http.StatusForbidden}
 	case e.Precious:
 		return nil, &uiFailure{failure{message: quote(file) + " is precious: the page does not show what is in it",
-			hint: "rewind cat " + shellQuote(args("id")) + " " + shellQuote(file)}, http.StatusForbidden}
+			hint: "rewind show " + shellQuote(args("id")+":"+file)}, http.StatusForbidden}
 	case e.Kind == manifest.Symlink:
 		return &web.Raw{Name: path.Base(file), Size: uint64(len(e.Target)), ReadCloser: io.NopCloser(strings.NewReader(e.Target))}, nil
 	}

@@ -144,7 +144,7 @@ func (s *uiSpace) planRevert(ctx context.Context, o engine.RevertOptions) (*uiPl
 	}
 	if len(v.Files) > 0 {
 		v.Question = v.Title + "?"
-		v.Notes = append(v.Notes, "A safety checkpoint is taken first. Undo it with u here, or with rewind undo-restore. The conversation stays.")
+		v.Notes = append(v.Notes, "A safety checkpoint is taken first. Undo it with u here, or with rewind undo. The conversation stays.")
 	}
 	return v, nil
 }

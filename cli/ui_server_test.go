@@ -50,7 +50,7 @@ func TestUIWhatIsGone(t *testing.T) {
 	}
 	l.fails("GET", place+"/file?id="+second+"&path=nothing", nil, 404, "no such file", "")
 	l.fails("GET", place+"/raw?id="+second+"&path=nothing", nil, 404, "no such file", "")
-	l.fails("GET", place+"/history?path=nothing", nil, 404, "no checkpoint ever had", "rewind ls")
+	l.fails("GET", place+"/history?path=nothing", nil, 404, "no checkpoint ever had", "rewind show")
 	l.fails("GET", place+"/look?id=%40&other="+never, nil, 404, "", "")
 	l.fails("GET", place+"/search?q=[&regexp=1", nil, 400, "", "")
 	l.fails("POST", place+"/plans", uiAction{Verb: "dance", ID: second}, 400, "no such plan", "")
@@ -113,7 +113,7 @@ func TestUIRaw(t *testing.T) {
 			t.Errorf("%s: %d bytes, %v %v", path, len(got), r.Header, err)
 		}
 	}
-	l.fails("GET", "/api/v1"+place+"/raw?path=.env&id="+rows[at].ID, nil, 403, "is precious", "rewind cat")
+	l.fails("GET", "/api/v1"+place+"/raw?path=.env&id="+rows[at].ID, nil, 403, "is precious", "rewind show")
 }
 
 // The store is damaged, goes, is rebuilt, and comes back while the page is open: the page says so with what to do, and

@@ -22,8 +22,8 @@ func newValidate() *command {
 		long: "Lists everything that would silently turn rewind off or make it do less than it seems,\n" +
 			"each with the command that fixes it.",
 		examples: []example{
-			{"rewind validate", "for a person"},
-			{"rewind validate --json", "for scripts; the schema is in docs/schema/validate.schema.json"},
+			{"rewind status --check", "for a person"},
+			{"rewind status --check --json", "for scripts; the schema is in docs/schema/validate.schema.json"},
 		},
 		exits: []int{exitDamaged},
 		run:   runValidate,
@@ -266,7 +266,7 @@ func storeFindings(st *engine.Status) []finding {
 		add(mild, "rewind gc, or rewind config retention.maxSize", "the store uses %s of at most %s", formatSize(st.Bytes), formatSize(st.MaxSize))
 	}
 	if !st.Mirrored {
-		cure := "rewind repair; if home is on another file system, rewind deinit, then rewind init --mode global"
+		cure := "rewind verify --repair; if home is on another file system, rewind stores rm ., then rewind init --mode global"
 		if st.Copied {
 			cure = "rewind save"
 		}

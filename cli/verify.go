@@ -13,17 +13,20 @@ func newVerify() *command {
 	var readData bool
 	return &command{
 		name:  "verify",
-		usage: "[--read-data]",
+		usage: "[--read-data] [--repair]",
 		short: "check that every checkpoint is intact",
 		long: "Checks that everything the checkpoints need is in the store, and lists damaged\n" +
-			"checkpoints and paths. With --read-data, also reads every byte and checks its hash.",
+			"checkpoints and paths. With --read-data, also reads every byte and checks its hash.\n" +
+			"--repair rebuilds what can be rebuilt from the packs, the working tree and the mirror.",
 		examples: []example{
 			{"rewind verify", "fast"},
 			{"rewind verify --read-data", "thorough"},
+			{"rewind verify --repair", "mend what was found"},
 		},
 		exits: []int{exitBusy, exitDamaged},
 		flags: func(f *pflag.FlagSet) {
 			f.BoolVar(&readData, "read-data", false, "read every byte")
+			f.Bool("repair", false, "repair the store as far as possible")
 		},
 		run: func(ctx context.Context, c *call) error {
 			p, err := c.open(ctx)
@@ -46,7 +49,7 @@ func newRepair() *command {
 		short: "repair the store as far as possible",
 		long: "Rebuilds indexes, the database and a lost format file from the packs, recovers lost\n" +
 			"content from the working tree and the store's mirror, and lists what stays damaged.",
-		examples: []example{{"rewind repair", "after rewind verify has found problems"}},
+		examples: []example{{"rewind verify --repair", "after rewind verify has found problems"}},
 		exits:    []int{exitBusy, exitDamaged},
 		run: func(ctx context.Context, c *call) error {
 			o := c.openOptions()

@@ -29,7 +29,7 @@ say "$rewind" diff prev last --stat -- engine/undo.go cas
 note "Everything back as it was before; then undo that, too."
 say "$rewind" restore prev
 diff -r "$source/engine" engine -x link -x testdata && test -L engine/link && test -d empty && test -d docs && ! test -e cas/tmp.log
-say "$rewind" undo-restore
+say "$rewind" undo
 test ! -e docs && test ! -e engine/restore && test -e cas/tmp.log
 note "Even the store can be deleted: the next command rebuilds it from its mirror."
 rm -rf .agent cas

@@ -28,12 +28,16 @@ type machine struct {
 	t       *rapid.T
 	saved   map[manifest.CheckpointID]tree
 	order   []manifest.CheckpointID
+	left    []tree // what operations left
 	undoing []step // what undo-restore takes back, newest last
 	redoing []step
 }
 
 // step is a restore: the trees around it.
-type step struct{ before, after tree }
+type step struct {
+	before, after tree
+	undo          bool // of work
+}
 
 var machineNames = []string{"a", "b", "c", "-dash", "sp ace", "new\nline", "b\xffd", "Ünï", "long" + strings.Repeat("g", 240)}
 
@@ -192,7 +196,7 @@ func (m *machine) restore() {
 			m.t.Fatalf("skipped: %v", done.Skip)
 		}
 		if err == nil {
-			m.did(done, step{before, m.saved[id]})
+			m.did(done, step{before, m.saved[id], false})
 		}
 		return err
 	})
@@ -229,7 +233,7 @@ func (m *machine) restorePaths() {
 		}
 		done, err := Restore(ctx, pr, RestoreOptions{Checkpoint: c.Checkpoint, Paths: []string{pathspec.EscapeGlob(p)}})
 		if err == nil {
-			m.did(done, step{before, want})
+			m.did(done, step{before, want, false})
 		}
 		return err
 	})
@@ -241,7 +245,7 @@ func (m *machine) did(done *Restored, s step) {
 	if done.Operation == 0 {
 		return
 	}
-	m.undoing = append(m.undoing, s)
+	m.left, m.undoing = append(m.left, s.after), append(m.undoing, s)
 	if len(done.Create)+len(done.Replace)+len(done.Delete)+len(done.Mode) > 0 {
 		m.redoing = nil
 	}
@@ -298,6 +302,7 @@ func (m *machine) walk(from, to *[]step, verb func(context.Context, *project.Pro
 		_, err := verb(ctx, p, RestoreOptions{})
 		return err
 	})
+	m.left = append(m.left, want)
 	*from, *to = (*from)[:len(*from)-1], append(*to, s)
 	m.check("undo or redo of a restore", want)
 }
@@ -309,12 +314,30 @@ func (m *machine) undo() {
 		if err != nil {
 			return err
 		}
+		if done.Of != "" { // it took an operation back
+			now := m.now()
+			i := len(m.undoing) - 1
+			for i >= 0 && (m.undoing[i].undo || len(before.diff(m.undoing[i].after))+len(now.diff(m.undoing[i].before)) > 0 || len(before.diff(now)) == 0) {
+				i--
+			}
+			if i < 0 {
+				m.t.Fatalf("undo took back a %s that did not lead from %v to %v", done.Of, now, before)
+			}
+			s := m.undoing[i]
+			m.undoing, m.redoing = m.undoing[:i], append(m.redoing, s)
+			m.left = append(m.left, s.before)
+			m.check("undo of an operation", s.before)
+			return nil
+		}
 		want, ok := m.saved[done.Checkpoint.ID]
+		if done.Since != "" { // to what an operation left
+			ok = slices.ContainsFunc(m.left, func(t tree) bool { want = t; return len(m.now().diff(t)) == 0 })
+		}
 		if !ok {
-			m.t.Fatalf("undo went to %s, which nobody saved", done.Checkpoint.ID)
+			m.t.Fatalf("undo went to %s, which no save has", done.Checkpoint.ID)
 		}
 		m.check("undo", want)
-		m.undoing, m.redoing = append(m.undoing, step{before, want}), nil
+		m.left, m.undoing = append(m.left, want), append(m.undoing, step{before, want, true})
 		return nil
 	})
 	var nothing *project.NothingError

@@ -33,7 +33,7 @@ type RestoreOptions struct {
 	By         string                      // id of the session that asks, "" for none: see LastRestore
 	Along      string                      // id of a session whose conversation its agent itself brings to the same place; "" for none
 	Steps      int                         // undo, redo: how many; 0: one
-	To         uint64                      // undo-restore: sequence number of the oldest operation that is taken back; 0: the last
+	To         uint64                      // undo: sequence number of the oldest operation that is taken back; 0: the last step
 	Args       string                      // what the person typed after the verb, for the log; it is cut to manifest.MaxArgs
 	Prompt     int                         // restore: to before the Prompt-th last prompt of Session, not to Checkpoint; 0: to Checkpoint
 	About      []string                    // ids of the sessions whose work is meant, where neither Session nor the checkpoint tells
@@ -54,6 +54,7 @@ type Restored struct {
 	DryRun                        bool
 	Expected                      Expected                // what the plan was made from: see RestoreOptions.Expect
 	Of                            manifest.OperationKind  // the one operation that was taken back, or done again; "" where it was none, or several
+	Since                         string                  // undo: the verb of the operation that left the state which it went back to; "" for a checkpoint
 	Operation                     uint64                  // sequence number, 0 on a dry run or when nothing differed
 	Recovered                     *RecoveredRestore       // a crashed restore that was dealt with first
 	Crashed                       *project.CrashedRestore // on a dry run: one that would be dealt with first
@@ -154,6 +155,7 @@ type restoring struct {
 	stuck   bool                              // see Restored.Stuck
 
 	of        manifest.OperationKind // what Restored.Of says
+	since     string                 // see Restored.Since
 	takesBack []uint64               // the operations that are taken back, by their sequence numbers
 	forgotten ForgottenPaths
 

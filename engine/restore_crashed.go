@@ -57,7 +57,7 @@ func clearUp(ctx context.Context, p *project.Project) error {
 
 // recoverCrashed deals with a restore that crashed, before anything else is
 // done. It is finished if its operation was recorded, or if the same restore
-// is asked for again; else it is put back. For undo-restore, putting it back is
+// is asked for again; else it is put back. For an undo, putting it back is
 // all that there is to do.
 func (r *restoring) recoverCrashed() error {
 	j, err := restore.Open(r.RestoreDir())
@@ -78,7 +78,7 @@ func (r *restoring) recoverCrashed() error {
 		_ = r.tx.Discard() // a committed one has nothing left to discard
 		r.tx = nil
 	}()
-	alone := r.op.Kind == manifest.OpUndoRestore && j.Touched && !forward
+	alone := r.goesBack() && j.Touched && !forward
 	var half *checkpoint.Captured
 	if alone {
 		if half, err = checkpoint.CaptureTree(r.ctx, r.Project, checkpoint.CaptureOptions{}); err != nil {
@@ -109,6 +109,11 @@ func (r *restoring) recoverCrashed() error {
 	r.left = done.Left
 	r.putBack, err = backFrom(half, j, r.left)
 	return err
+}
+
+// goesBack reports whether the call is to take back what was done last.
+func (r *restoring) goesBack() bool {
+	return r.op.Kind == manifest.OpUndo || r.op.Kind == manifest.OpUndoRestore
 }
 
 // killed is the operation of a restore that did not finish, and whether the log has it.
@@ -144,7 +149,7 @@ func (r *restoring) foreseeRecovery() error {
 		return err
 	}
 	r.crashed = crash
-	if r.op.Kind != manifest.OpUndoRestore {
+	if !r.goesBack() {
 		return nil
 	}
 	j, err := restore.Open(r.RestoreDir())

@@ -247,6 +247,12 @@ func TestUndoGetsPastWhatIsNoChange(t *testing.T) {
 	if fmt.Sprint(done.Mode, done.Replace) != "[x.gen] []" {
 		t.Errorf("another mode: %+v", done)
 	}
+	if done = l.must(Undo, RestoreOptions{}); fmt.Sprint(done.Mode, done.Replace, done.Of) != "[x.gen] []restore" {
+		t.Errorf("undo of that: %+v", done)
+	}
+	if done = l.must(Undo, RestoreOptions{}); fmt.Sprint(done.Mode, done.Replace) != "[x.gen] []" {
+		t.Errorf("undo of the other mode: %+v", done)
+	}
 	l.must(Undo, RestoreOptions{})
 	l.want(".gitignore=*.gen\n.agent/\n a=1 x.gen=made")
 	if _, err := l.run(Undo, RestoreOptions{}); err == nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/rewind-cli/rewind/manifest"
 )
 
-// LogEntry is an operation as JSON has it: in rewind log, and in the file of the restores.
+// LogEntry is an operation as JSON has it: in rewind list --ops, and in the file of the restores.
 type LogEntry struct {
 	Seq              uint64  `json:"seq"`
 	Time             string  `json:"time"` // RFC 3339, UTC

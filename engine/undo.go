@@ -3,100 +3,255 @@ package engine
 import (
 	"context"
 	"slices"
-	"sync"
 
 	"github.com/rewind-cli/rewind/cas/oid"
+	"github.com/rewind-cli/rewind/engine/conversation"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/restore"
 	"github.com/rewind-cli/rewind/engine/rules"
 	"github.com/rewind-cli/rewind/manifest"
 )
 
-// Undo goes o.Steps (0: one) steps back. The first is to the newest checkpoint that differs from
-// the working tree: one to which a plan has something to do. Each further step is to the newest
-// below it whose files differ from its own. Called again, it goes further back from there, unless
-// there was a save or an edit in between. It is one operation, with one safety checkpoint, however
-// many the steps. Errors: *NothingError, *FewStepsError where there are fewer.
+// Verbs of operations that Undo and Redo made, where the kind says how the log reads them.
+const (
+	UndoVerb = "undo"
+	RedoVerb = "redo"
+)
+
+// Undo goes o.Steps (0: one) steps back through what changed the project. A step undoes work: it leads to
+// the newest checkpoint whose files differ, or to the state that a newer operation left. Or it takes an operation back
+// (restore, revert, back), with both halves where that had both. Called again, it goes further back from
+// there; what is done in between is undone first. It is one operation, with one safety
+// checkpoint, however many the steps. With o.To, it goes to before that operation.
+// Errors: *NothingError, *FewStepsError where there are fewer, and as UndoRestore where operations are taken back.
 func Undo(ctx context.Context, p *project.Project, o RestoreOptions) (*Restored, error) {
+	if o.To != 0 {
+		return undoRestore(ctx, p, o, UndoVerb)
+	}
 	return runRestore(ctx, p, o, manifest.OpUndo, func(r *restoring) (*restore.Plan, error) {
-		plan, err := r.firstStep()
-		if err != nil || o.Steps < 2 {
-			return plan, err
+		ops, err := Operations(ctx, r.Project, 0)
+		if err != nil {
+			return nil, err
 		}
-		for done := 1; done < o.Steps; done++ {
-			next, err := r.stepBelow(r.target)
+		past := newPast(r, ops)
+		s, plan, err := r.firstStep(past)
+		if err != nil {
+			return nil, err
+		}
+		steps := []undoStep{*s}
+		for len(steps) < o.Steps {
+			next, err := r.stepBelow(past, *s)
 			if err != nil {
 				return nil, err
 			}
 			if next == nil {
-				return nil, &project.FewStepsError{What: "undo", Have: done}
+				return nil, &project.FewStepsError{What: UndoVerb, Have: len(steps)}
 			}
-			r.target = *next
+			steps, s, plan = append(steps, *next), next, nil
 		}
-		return r.planTo(r.target)
+		return r.undoTo(ops, steps, plan)
 	})
 }
 
-// firstStep plans the way to the newest checkpoint that differs from the working tree.
-func (r *restoring) firstStep() (*restore.Plan, error) {
-	way, err := r.undoFrom()
-	if err != nil {
-		return nil, err
+// undoStep is one step of an undo: to a state of the project.
+type undoStep struct {
+	state manifest.Checkpoint // of the root, the rules and the coverage that the state has
+	named manifest.CheckpointID
+	below uint64              // where the next step begins to look; 0: below state
+	back  *manifest.Operation // what the step takes back; nil: work is undone
+	left  *manifest.Operation // the operation that left the state; nil for a checkpoint
+}
+
+// undoTo plans the way through steps; plan is that of the only one, where it was made to find it.
+func (r *restoring) undoTo(ops []manifest.Operation, steps []undoStep, plan *restore.Plan) (*restore.Plan, error) {
+	var back []manifest.Operation // the newest last
+	for _, s := range slices.Backward(steps) {
+		if s.back != nil {
+			back = append(back, *s.back)
+		}
 	}
+	if len(back) == len(steps) && r.sel == nil {
+		return r.takeBack(ops, back, manifest.OpUndoRestore, UndoVerb)
+	}
+	last := steps[len(steps)-1]
+	if plan == nil {
+		var err error
+		if plan, err = r.planTo(last.state); err != nil {
+			return nil, err
+		}
+	}
+	if last.left != nil {
+		r.op.Below = last.below
+		r.op.Checkpoint, r.since = last.named, VerbOf(*last.left)
+		if last.back != nil {
+			r.since = ""
+		}
+	}
+	if len(back) > 0 {
+		if err := r.prepareMoveBack(back, notUndone(ops, back[0].Seq)); err != nil {
+			return nil, err
+		}
+	}
+	if (last.left != nil || r.move != nil) && r.o.Half == conversation.Both {
+		r.o.Half = conversation.CodeOnly // the conversation is where it belongs, or is on its way
+	}
+	return plan, nil
+}
+
+// notUndone are the operations before one that nothing has taken back, the newest last.
+func notUndone(newestFirst []manifest.Operation, seq uint64) []manifest.Operation {
+	undo, _ := stacks(newestFirst)
+	return slices.DeleteFunc(undo, func(o manifest.Operation) bool { return o.Seq >= seq })
+}
+
+// firstStep finds the first step from the working tree that has something to do. plan is set where making it
+// was the only way to know.
+func (r *restoring) firstStep(past *past) (*undoStep, *restore.Plan, error) {
 	type view struct{ root, rules, coverage oid.ID }
 	none := map[view]bool{} // what a plan has no change to
 	var roots []oid.ID
+	differs := func(c manifest.Checkpoint) (*restore.Plan, error) {
+		v := view{c.Root, c.Rules, c.Coverage}
+		if c.Root == r.now || none[v] {
+			return nil, nil
+		}
+		plan, err := r.planTo(c)
+		if err == nil && !plan.Empty() {
+			// Trees may differ where the working tree does not: what is ignored is in the one only.
+			err = plan.Read(r.ctx, r.tx)
+		}
+		if err != nil || !plan.Empty() {
+			return plan, err
+		}
+		none[v] = true
+		roots = append(roots, c.Root)
+		return nil, nil
+	}
 	for {
-		page, err := r.older(&way)
+		c, op, err := past.next()
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		if len(page) == 0 {
+		switch {
+		case c != nil:
+			if plan, err := differs(*c); err != nil || plan != nil {
+				return &undoStep{state: *c}, plan, err
+			}
+		case op != nil:
+			steps, err := r.stepsOf(past, *op)
+			if err != nil {
+				return nil, nil, err
+			}
+			for _, s := range steps {
+				if s.back != nil && r.sel == nil {
+					return &s, nil, nil
+				}
+				if s.back == nil {
+					if edited, err := r.editedSince(*op, r.now); err != nil {
+						return nil, nil, err
+					} else if !edited {
+						continue
+					}
+				}
+				if plan, err := differs(s.state); err != nil || plan != nil {
+					return &s, plan, err
+				}
+			}
+		default:
 			if err := r.pathsExist(roots...); err != nil {
-				return nil, err
+				return nil, nil, err
 			}
-			return nil, &project.NothingError{What: "undo"}
-		}
-		for _, c := range page {
-			v := view{c.Root, c.Rules, c.Coverage}
-			if c.Root == r.now || none[v] {
-				continue
-			}
-			plan, err := r.planTo(c)
-			if err == nil && !plan.Empty() {
-				// Trees may differ where the working tree does not: what is ignored is in the one only.
-				err = plan.Read(r.ctx, r.tx)
-			}
-			if err != nil || !plan.Empty() {
-				return plan, err
-			}
-			none[v] = true
-			roots = append(roots, c.Root)
+			return nil, nil, &project.NothingError{What: UndoVerb}
 		}
 	}
 }
 
-// stepBelow finds the newest checkpoint below c whose files differ from those of c; nil for none.
-func (r *restoring) stepBelow(c manifest.Checkpoint) (*manifest.Checkpoint, error) {
+// stepsOf are the steps that lead through an operation: to what it left, where work came after it, and to before it,
+// unless it is an undo itself. None, where it has nothing of the half that was asked for.
+func (r *restoring) stepsOf(past *past, op manifest.Operation) (steps []undoStep, err error) {
+	origin := originOf(past.log, op)
+	takesBack := op.Kind != manifest.OpUndoRestore && origin.Kind != manifest.OpUndo
+	files, moved := op.After != (oid.ID{}), origin.Fork != "" || origin.TranscriptBackup != ""
+	back := op // or what did it again last
+	undo, _ := stacks(past.log)
+	if i := slices.IndexFunc(undo, func(o manifest.Operation) bool { return originOf(past.log, o).Seq == origin.Seq }); i >= 0 {
+		back = undo[i]
+	}
+	switch {
+	case r.o.Half == conversation.CodeOnly && !files, r.o.Half == conversation.ConversationOnly && !moved, !files && r.sel != nil:
+		return nil, nil
+	case !files || r.o.Half == conversation.ConversationOnly:
+		if takesBack {
+			steps = append(steps, undoStep{state: manifest.Checkpoint{Root: op.Before}, below: op.Seq, back: &back, left: &op})
+		}
+		return steps, nil
+	}
+	var safety manifest.Checkpoint
+	err = r.Query(r.ctx, func(db *manifest.DB) (err error) {
+		safety, _, err = db.ByID(op.Safety)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	known := safety.ID != (manifest.CheckpointID{}) // else it was collected, and its rules are not known
+	if known && !takesBack {
+		if saved, err := past.follows(op.After); err != nil || saved {
+			return nil, err // the checkpoint is the better name for the same
+		}
+	}
+	if known {
+		after := safety
+		after.Root = op.After
+		steps = append(steps, undoStep{state: after, named: op.Checkpoint, below: op.Seq + 1, left: &op})
+	}
+	if takesBack {
+		safety.Root = op.Before
+		steps = append(steps, undoStep{state: safety, named: op.Safety, below: op.Seq, back: &back, left: &op})
+	}
+	return steps, nil
+}
+
+// stepBelow finds the next step from a state that differs from it; nil for none.
+func (r *restoring) stepBelow(past *past, from undoStep) (*undoStep, error) {
 	today := rules.Today(r.Project, r.fs)
-	way, same := below(c), map[oid.ID]bool{c.Root: true}
-	for {
-		page, err := r.older(&way)
-		if err != nil || len(page) == 0 {
+	same := map[oid.ID]bool{from.state.Root: true}
+	differs := func(to manifest.Checkpoint) (bool, error) {
+		if same[to.Root] {
+			return false, nil
+		}
+		differ, err := r.stepDiffers(from.state, to, today)
+		same[to.Root] = !differ
+		return differ, err
+	}
+	if from.left != nil && from.back == nil { // the operation itself is next
+		steps, err := r.stepsOf(past, *from.left)
+		if err != nil {
 			return nil, err
 		}
-		for _, older := range page {
-			if same[older.Root] {
-				continue
+		if last := steps[len(steps)-1]; last.back != nil {
+			return &last, nil
+		}
+	}
+	for {
+		c, op, err := past.next()
+		if err != nil || c == nil && op == nil {
+			return nil, err
+		}
+		var steps []undoStep
+		if c != nil {
+			steps = []undoStep{{state: *c}}
+		} else if steps, err = r.stepsOf(past, *op); err != nil {
+			return nil, err
+		}
+		for _, s := range steps {
+			if s.back != nil && s.state.Root == (oid.ID{}) { // it moved the conversation alone
+				s.state = from.state
+				return &s, nil
 			}
-			differ, err := r.stepDiffers(c, older, today)
-			if err != nil {
-				return nil, err
+			if differ, err := differs(s.state); err != nil || differ {
+				return &s, err
 			}
-			if differ {
-				return &older, nil
-			}
-			same[older.Root] = true
 		}
 	}
 }
@@ -123,132 +278,4 @@ func (r *restoring) stepDiffers(from, to manifest.Checkpoint, today *rules.Scope
 		return nil
 	})
 	return differ, err
-}
-
-// descent is how far an undo has looked. It meets what was saved here first, the newest first, and
-// then what was imported, which stands in the log where it was imported but is older.
-type descent struct {
-	before   uint64 // sequence number; 0: from the newest
-	imported bool
-}
-
-func below(c manifest.Checkpoint) descent {
-	return descent{before: c.Seq, imported: c.Kind == ImportedKind}
-}
-
-// older lists the next checkpoints of a descent, and moves it on; none: it is at its end.
-func (r *restoring) older(way *descent) (page []manifest.Checkpoint, err error) {
-	const limit = 64
-	err = r.Query(r.ctx, func(db *manifest.DB) error {
-		for {
-			n := 0
-			for c, err := range db.Checkpoints(manifest.Query{Before: way.before, Limit: limit}) {
-				if err != nil {
-					return err
-				}
-				n++
-				way.before = c.Seq
-				if (c.Kind == ImportedKind) == way.imported {
-					page = append(page, c)
-				}
-			}
-			switch {
-			case len(page) > 0:
-				return nil
-			case n > 0:
-			case way.imported:
-				return nil
-			default:
-				*way = descent{imported: true}
-			}
-		}
-	})
-	return page, err
-}
-
-// undoFrom is where an undo begins to look for its checkpoint: at the newest, unless an undo is what
-// the working tree stands at. That is so after an undo, and after a restore or another undo behind
-// it that was taken back: then the tree is as it was before that.
-func (r *restoring) undoFrom() (way descent, err error) {
-	ops, err := Operations(r.ctx, r.Project, 0)
-	if err != nil {
-		return way, err
-	}
-	now := r.now
-	for {
-		// What moved only a conversation has no trees.
-		i := slices.IndexFunc(ops, func(o manifest.Operation) bool { return o.Kind.Moves() && o.After != (oid.ID{}) })
-		if i < 0 {
-			return way, nil
-		}
-		at := ops[i]
-		if edited, err := r.editedSince(at, now); err != nil || edited {
-			return way, err
-		}
-		if at.Kind == manifest.OpUndo {
-			return r.belowUndo(at)
-		}
-		back := indexOf(ops, at.Undoes)
-		if back <= i {
-			return way, nil // a restore, or a log that lost its beginning
-		}
-		now, ops = ops[back].Before, ops[back+1:]
-	}
-}
-
-// belowUndo is below the checkpoint that an undo went to; at the newest, if a save came after it.
-func (r *restoring) belowUndo(undo manifest.Operation) (way descent, err error) {
-	err = r.Query(r.ctx, func(db *manifest.DB) error {
-		target, ok, err := db.ByID(undo.Checkpoint)
-		if err != nil || !ok {
-			return err // collected meanwhile: from the newest again
-		}
-		for c, err := range db.Checkpoints(manifest.Query{Limit: 1}) {
-			if err != nil {
-				return err
-			}
-			if c.Seq < undo.Seq {
-				way = below(target)
-			}
-		}
-		return nil
-	})
-	return way, err
-}
-
-// editedSince reports whether a tree, of now or of then, is no longer as the operation left it.
-// The scan does not have what is ignored today, or cannot be captured, the operation may; and what was
-// ignored before the operation may be seen since it took a rule file away: that is no edit.
-func (r *restoring) editedSince(op manifest.Operation, now oid.ID) (bool, error) {
-	today := rules.Today(r.Project, r.fs)
-	saw := r.sightIn(now, r.scan.Problems, today)
-	before := sync.OnceValues(func() (scopes *rules.Scopes, err error) {
-		err = r.Query(r.ctx, func(db *manifest.DB) error {
-			c, ok, err := db.ByID(op.Safety)
-			if ok {
-				scopes = rules.Of(r.Project, r.tx, c)
-			}
-			return err
-		})
-		return scopes, err
-	})
-	edited := false
-	err := manifest.Diff(r.tx.Load, op.After, now, func(c manifest.Change) error {
-		if edited {
-			return nil
-		}
-		if c.New == nil {
-			dir := c.Old.Kind == manifest.Subdir
-			edited = today.Captures(c.Path, dir) && saw.unseen(c.Path, dir).None()
-			return nil
-		}
-		if c.Old != nil {
-			edited = true
-			return nil
-		}
-		then, err := before()
-		edited = then == nil || then.Captures(c.Path, c.New.Kind == manifest.Subdir)
-		return err
-	})
-	return edited, err
 }

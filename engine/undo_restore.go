@@ -31,7 +31,7 @@ func stacks(newestFirst []manifest.Operation) (undo, redo []manifest.Operation) 
 func push(undo, redo []manifest.Operation, op manifest.Operation) (_, _ []manifest.Operation) {
 	switch op.Kind {
 	case manifest.OpRestore, manifest.OpUndo, manifest.OpRevert:
-		if undo = append(slices.Clip(undo), op); !op.ChangesNothing() {
+		if undo = append(slices.Clip(undo), op); op.Kind != manifest.OpUndo && !op.ChangesNothing() {
 			redo = nil
 		}
 	case manifest.OpUndoRestore:
@@ -62,11 +62,15 @@ func originOf(ops []manifest.Operation, op manifest.Operation) manifest.Operatio
 	return op
 }
 
-// UndoRestore takes the last restore back, and touches only the paths that it
+// UndoRestore takes the last operation back, and touches only the paths that it
 // changed. With o.To, it takes back all that came since too. Errors: *NothingError, *NotTakenBackError where
 // o.To cannot be taken back, and *RefusedError where a path changed since.
 func UndoRestore(ctx context.Context, p *project.Project, o RestoreOptions) (*Restored, error) {
-	return takeBack(ctx, p, o, manifest.OpUndoRestore, "", func(ops []manifest.Operation) ([]manifest.Operation, error) {
+	return undoRestore(ctx, p, o, "")
+}
+
+func undoRestore(ctx context.Context, p *project.Project, o RestoreOptions, verb string) (*Restored, error) {
+	return runTakeBack(ctx, p, o, manifest.OpUndoRestore, func(r *restoring, ops []manifest.Operation) (*restore.Plan, error) {
 		undo, _ := stacks(ops)
 		i := len(undo) - 1
 		if o.To != 0 {
@@ -75,9 +79,9 @@ func UndoRestore(ctx context.Context, p *project.Project, o RestoreOptions) (*Re
 			}
 		}
 		if i < 0 {
-			return nil, &project.NothingError{What: "undo"}
+			return nil, &project.NothingError{What: UndoVerb}
 		}
-		return undo[i:], nil
+		return r.takeBack(ops, undo[i:], manifest.OpUndoRestore, verb)
 	})
 }
 
@@ -109,85 +113,141 @@ func notTakenBack(ops []manifest.Operation, seq uint64) error {
 // RedoRestore does again what UndoRestore took back. A new restore clears what
 // could be redone, a save does not. Errors as UndoRestore.
 func RedoRestore(ctx context.Context, p *project.Project, o RestoreOptions) (*Restored, error) {
-	return takeBack(ctx, p, o, manifest.OpRedoRestore, "", func(ops []manifest.Operation) ([]manifest.Operation, error) {
+	return runTakeBack(ctx, p, o, manifest.OpRedoRestore, func(r *restoring, ops []manifest.Operation) (*restore.Plan, error) {
 		_, redo := stacks(ops)
 		if len(redo) == 0 {
-			return nil, &project.NothingError{What: "redo"}
-		}
-		return redo[len(redo)-1:], nil
-	})
-}
-
-// RedoVerb is the verb of an operation that Redo made.
-const RedoVerb = "redo"
-
-// Redo takes the last undo back, or the last o.Steps of them, as one operation: each with all the
-// steps that it went. It is UndoRestore for undos that nothing else came after.
-// Errors: as UndoRestore, *FewStepsError where there are fewer.
-func Redo(ctx context.Context, p *project.Project, o RestoreOptions) (*Restored, error) {
-	return takeBack(ctx, p, o, manifest.OpUndoRestore, RedoVerb, func(ops []manifest.Operation) ([]manifest.Operation, error) {
-		undo, redo := stacks(ops)
-		n := 0
-		for n < max(o.Steps, 1) && n < len(undo) && originOf(ops, undo[len(undo)-1-n]).Kind == manifest.OpUndo {
-			n++
-		}
-		switch {
-		case n == 0 && len(undo) > 0:
-			return nil, &project.NothingError{What: RedoVerb, Next: "rewind undo-restore takes the last restore back"}
-		case n == 0 && len(redo) > 0:
-			return nil, &project.NothingError{What: RedoVerb, Next: "rewind redo-restore does again what was taken back"}
-		case n == 0:
 			return nil, &project.NothingError{What: RedoVerb}
-		case n < o.Steps:
-			return nil, &project.FewStepsError{What: RedoVerb, Have: n}
 		}
-		return undo[len(undo)-n:], nil
+		return r.takeBack(ops, redo[len(redo)-1:], manifest.OpRedoRestore, "")
 	})
 }
 
-// takeBack takes back what which chooses of the log, the newest last, as one operation.
-func takeBack(ctx context.Context, p *project.Project, o RestoreOptions, kind manifest.OperationKind, verb string, which func([]manifest.Operation) ([]manifest.Operation, error)) (*Restored, error) {
+// Redo goes forward again over the last undo, or the last o.Steps of them: each with all the steps that it went. It is
+// one operation, or several where undos of work and operations that were taken back follow each other; nothing is changed
+// unless all of it can be. Errors: as UndoRestore, *FewStepsError where there are fewer.
+func Redo(ctx context.Context, p *project.Project, o RestoreOptions) (*Restored, error) {
+	n := max(o.Steps, 1)
+	ops, err := Operations(ctx, p, 0)
+	if err != nil {
+		return nil, err
+	}
+	var runs []int // of one kind each
+	list := undone(ops)
+	for i := range min(n, len(list)) {
+		if at := len(list) - 1 - i; i > 0 && redoKind(list[at]) == redoKind(list[at+1]) {
+			runs[len(runs)-1]++
+		} else {
+			runs = append(runs, 1)
+		}
+	}
+	if len(runs) < 2 || n > len(list) || o.DryRun {
+		return redo(ctx, p, o, n)
+	}
+	whole := o
+	whole.DryRun, whole.Confirm = true, nil
+	all, err := redo(ctx, p, whole, n)
+	if err != nil {
+		return nil, err
+	}
+	for _, n := range runs {
+		done, err := redo(ctx, p, o, n)
+		if err != nil {
+			return nil, err
+		}
+		all.DryRun, all.Checkpoint, all.Safety, all.Operation, all.Skip = false, done.Checkpoint, done.Safety, done.Operation, append(all.Skip, done.Skip...)
+	}
+	return all, nil
+}
+
+// redo goes over the last n undos by one operation.
+func redo(ctx context.Context, p *project.Project, o RestoreOptions, n int) (*Restored, error) {
+	return runTakeBack(ctx, p, o, manifest.OpUndoRestore, func(r *restoring, ops []manifest.Operation) (*restore.Plan, error) {
+		list := undone(ops)
+		switch {
+		case len(list) == 0:
+			return nil, &project.NothingError{What: RedoVerb}
+		case len(list) < n:
+			return nil, &project.FewStepsError{What: RedoVerb, Have: len(list)}
+		}
+		return r.takeBack(ops, list[len(list)-n:], redoKind(list[len(list)-1]), RedoVerb)
+	})
+}
+
+// redoKind is the kind of the operation that goes forward again over one of undone.
+func redoKind(op manifest.Operation) manifest.OperationKind {
+	if op.Kind == manifest.OpUndoRestore {
+		return manifest.OpRedoRestore
+	}
+	return manifest.OpUndoRestore
+}
+
+// undone are the undos that Redo can go over again, the newest last: those since the last restore or revert.
+func undone(newestFirst []manifest.Operation) (list []manifest.Operation) {
+	for _, op := range slices.Backward(newestFirst) {
+		i := indexOf(list, op.Undoes)
+		switch {
+		case op.Kind == manifest.OpRestore || op.Kind == manifest.OpRevert:
+			if !op.ChangesNothing() {
+				list = nil
+			}
+		case op.Kind == manifest.OpUndo:
+			list = append(list, op)
+		case op.Kind != manifest.OpUndoRestore && op.Kind != manifest.OpRedoRestore || op.PutsBack():
+		case i >= 0 && op.Kind == manifest.OpUndoRestore && op.Verb == UndoVerb: // work came in between
+			list = append(list[:i:i], op)
+		case i >= 0:
+			list = list[:i]
+		default:
+			list = append(list, op)
+		}
+	}
+	return list
+}
+
+// runTakeBack runs what takes operations back. choose gets the log, the newest first.
+func runTakeBack(ctx context.Context, p *project.Project, o RestoreOptions, kind manifest.OperationKind, choose func(*restoring, []manifest.Operation) (*restore.Plan, error)) (*Restored, error) {
 	return runRestore(ctx, p, o, kind, func(r *restoring) (*restore.Plan, error) {
 		ops, err := Operations(ctx, r.Project, 0)
 		if err != nil {
 			return nil, err
 		}
-		back, err := which(ops)
-		if err != nil {
-			return nil, err
-		}
-		oldest := back[0]
-		for _, op := range back {
-			r.takesBack = append(r.takesBack, op.Seq)
-		}
-		if len(back) == 1 {
-			origin := originOf(ops, oldest)
-			if r.of = origin.Kind; kind == manifest.OpRedoRestore && r.of == manifest.OpRevert {
-				if r.notice, err = noticeAgain(ctx, r.Project, origin); err != nil {
-					return nil, err
-				}
+		return choose(r, ops)
+	})
+}
+
+// takeBack plans to take back operations of the log, the newest last, as one operation.
+func (r *restoring) takeBack(ops, back []manifest.Operation, kind manifest.OperationKind, verb string) (_ *restore.Plan, err error) {
+	oldest := back[0]
+	for _, op := range back {
+		r.takesBack = append(r.takesBack, op.Seq)
+	}
+	if len(back) == 1 {
+		origin := originOf(ops, oldest)
+		if r.of = origin.Kind; kind == manifest.OpRedoRestore && r.of == manifest.OpRevert {
+			if r.notice, err = noticeAgain(r.ctx, r.Project, origin); err != nil {
+				return nil, err
 			}
 		}
-		r.op.Verb, r.op.Undoes, r.op.Checkpoint = verb, oldest.Seq, oldest.Safety
-		if err := r.reportTarget(oldest); err != nil {
-			return nil, err
-		}
-		var before []manifest.Operation
-		if undo, _ := stacks(ops); kind == manifest.OpUndoRestore {
-			before = undo[:len(undo)-len(back)]
-		}
-		if err := r.prepareMoveBack(back, before); err != nil {
-			return nil, err
-		}
-		if err := r.hasHalf(back); err != nil {
-			return nil, err
-		}
-		r.o.Half = conversation.CodeOnly // what is left to prepare
-		if r.forgotten, err = r.forgottenOf(back); err != nil {
-			return nil, err
-		}
-		return r.planBack(back)
-	})
+	}
+	r.op.Kind, r.op.Verb, r.op.Undoes, r.op.Checkpoint = kind, verb, oldest.Seq, oldest.Safety
+	if err := r.reportTarget(oldest); err != nil {
+		return nil, err
+	}
+	var before []manifest.Operation
+	if kind == manifest.OpUndoRestore {
+		before = notUndone(ops, oldest.Seq)
+	}
+	if err := r.prepareMoveBack(back, before); err != nil {
+		return nil, err
+	}
+	if err := r.hasHalf(back); err != nil {
+		return nil, err
+	}
+	r.o.Half = conversation.CodeOnly // what is left to prepare
+	if r.forgotten, err = r.forgottenOf(back); err != nil {
+		return nil, err
+	}
+	return r.planBack(back)
 }
 
 // hasHalf refuses to take back operations that have nothing of the half that was asked for: the log would count them as

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"github.com/rewind-cli/rewind/engine/checkpoint"
 	"github.com/rewind-cli/rewind/engine/pathspec"
 	"github.com/rewind-cli/rewind/engine/project"
@@ -125,6 +127,7 @@ func TestUndoGoesFurtherBack(t *testing.T) {
 	l.want("a=2")
 }
 
+// TestUndoStartsAnew: what is done after an undo is undone first; then undo goes on from where that undo led.
 func TestUndoStartsAnew(t *testing.T) {
 	for _, after := range []string{"edit", "save"} {
 		l := newLab(t)
@@ -138,15 +141,115 @@ func TestUndoStartsAnew(t *testing.T) {
 		l.want("a=2")
 		if after == "edit" {
 			l.write("a", "2 and more")
-			l.must(Undo, RestoreOptions{})
-			l.want("a=3")
-			continue
+		} else {
+			l.write("b", "new")
+			l.save()
 		}
-		l.write("b", "new")
-		l.save()
-		l.must(Undo, RestoreOptions{})
-		l.want("a=3")
+		for _, want := range []string{"2", "1"} {
+			l.must(Undo, RestoreOptions{})
+			l.want("a=" + want)
+		}
 	}
+}
+
+// TestUndoThroughOperations: a step takes back an operation that nothing came after, also below other steps, and leads to
+// what an operation left where work came after it. Redo goes the same way forward.
+func TestUndoThroughOperations(t *testing.T) {
+	l := newLab(t)
+	l.write("a", "1")
+	first := l.init()
+	l.write("a", "2")
+	l.save()
+	l.must(Restore, RestoreOptions{Checkpoint: first.Checkpoint})
+	l.want("a=1")
+	l.write("b", "edited and not saved")
+	l.write("a", "4")
+	want := []string{"a=1", "a=2", "a=1"}
+	for i := range want {
+		done := l.must(Undo, RestoreOptions{})
+		l.want(want[i])
+		if got := fmt.Sprint(done.Since, "/", done.Of); got != []string{"restore/", "/restore", "/"}[i] {
+			t.Errorf("step %d is called %s", i, got)
+		}
+	}
+	var nothing *project.NothingError
+	if _, err := l.run(Undo, RestoreOptions{}); !errors.As(err, &nothing) {
+		t.Errorf("undo of nothing: %v", err)
+	}
+	for _, want := range []string{"a=2", "a=1", "a=4 b=edited and not saved"} {
+		l.must(Redo, RestoreOptions{})
+		l.want(want)
+	}
+	if _, err := l.run(Redo, RestoreOptions{}); !errors.As(err, &nothing) {
+		t.Errorf("redo of nothing: %v", err)
+	}
+	// All three at once, and back at once.
+	l.must(Undo, RestoreOptions{Steps: 3})
+	l.want("a=1")
+	if _, err := l.run(Undo, RestoreOptions{}); !errors.As(err, &nothing) {
+		t.Errorf("undo of nothing after three steps at once: %v", err)
+	}
+	l.must(Redo, RestoreOptions{})
+	l.want("a=4 b=edited and not saved")
+	// What changed nothing is no step.
+	l.save()
+	l.must(Restore, RestoreOptions{Checkpoint: l.save().Checkpoint})
+	l.must(Undo, RestoreOptions{Steps: 2})
+	l.want("a=2")
+	// A prompt without a change is no work: undo goes on from there.
+	l.save()
+	l.must(Undo, RestoreOptions{})
+	l.want("a=1")
+}
+
+// TestUndoAndRedoMirror: whatever was edited, saved and restored, redo goes back through the same states that undo
+// went through, and each step changes the files.
+func TestUndoAndRedoMirror(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		l := newLab(t)
+		l.write("a", "0")
+		saved := []*checkpoint.Saved{l.init()}
+		for i := range rapid.IntRange(1, 10).Draw(rt, "events") {
+			switch rapid.IntRange(0, 5).Draw(rt, "event") {
+			case 0, 1:
+				l.write(rapid.SampledFrom([]string{"a", "b"}).Draw(rt, "file"), fmt.Sprint(i))
+			case 2:
+				saved = append(saved, l.save())
+			case 3:
+				l.must(Restore, RestoreOptions{Checkpoint: rapid.SampledFrom(saved).Draw(rt, "to").Checkpoint})
+			case 4:
+				_, _ = l.run(Undo, RestoreOptions{Steps: rapid.IntRange(1, 2).Draw(rt, "steps")}) // perhaps there is nothing
+			case 5:
+				_, _ = l.run(Redo, RestoreOptions{}) // the same, or it is refused because of an edit
+			}
+		}
+		states := []string{l.contents()}
+		var nothing *project.NothingError
+		for {
+			_, err := l.run(Undo, RestoreOptions{})
+			if errors.As(err, &nothing) {
+				break
+			}
+			if err != nil {
+				rt.Fatal(err)
+			}
+			now := l.contents()
+			if now == states[len(states)-1] {
+				rt.Fatalf("step %d changed nothing of %q", len(states), now)
+			}
+			if states = append(states, now); len(states) > 100 {
+				rt.Fatalf("undo has no end: %q", states)
+			}
+		}
+		for i := len(states) - 2; i >= 0; i-- {
+			if _, err := l.run(Redo, RestoreOptions{}); err != nil {
+				rt.Fatalf("redo to %q: %v", states[i], err)
+			}
+			if now := l.contents(); now != states[i] {
+				rt.Fatalf("redo leads to %q, not to %q of %q", now, states[i], states)
+			}
+		}
+	})
 }
 
 func TestUndoRestoreTouchesOnlyItsOwnPaths(t *testing.T) {

@@ -20,6 +20,7 @@ type InSessionCommand struct {
 	valued []string // those that need a value, in the same word or the next
 	paths  bool     // takes paths after --
 	most   int      // most arguments
+	Older  bool     // an older name: it is answered, but not offered
 }
 
 // inSession is the table of them. Not there are flags that aim at another
@@ -29,10 +30,10 @@ func InSessionCommands() []InSessionCommand {
 	return []InSessionCommand{
 		{Name: "list", Hint: "[n]", Description: "List the checkpoints of this project", flags: []string{"--all", "--oneline", "--limit"}, most: 1},
 		{Name: "restore", Hint: "<checkpoint> [--code-only] [-- path…]", Description: "Restore code and conversation to a checkpoint: its number, its name, or prompt~1", Changes: true, flags: restore, paths: true, most: 1},
-		{Name: "undo", Hint: "[n] [--dry-run]", Description: "Restore code and conversation to the newest checkpoint that differs, or n steps back; run again to go further back", Changes: true, flags: restore, paths: true, most: 1},
-		{Name: "redo", Hint: "[n]", Description: "Take the last undo back", Changes: true, flags: []string{"--dry-run", "-n", "--force", "--yes", "-y"}, most: 1},
-		{Name: "undo-restore", Description: "Undo the last restore or undo", Changes: true, flags: []string{"--dry-run", "-n", "--force", "--yes", "-y"}},
-		{Name: "redo-restore", Description: "Redo what undo-restore undid", Changes: true, flags: []string{"--dry-run", "-n", "--force", "--yes", "-y"}},
+		{Name: "undo", Hint: "[n] [--dry-run]", Description: "Go one step back, or n: to the newest checkpoint that differs, or to before the last restore or revert", Changes: true, flags: restore, paths: true, most: 1},
+		{Name: "redo", Hint: "[n]", Description: "Go forward again after undo", Changes: true, flags: []string{"--dry-run", "-n", "--force", "--yes", "-y"}, most: 1},
+		{Name: "undo-restore", Older: true, Description: "Undo the last restore or undo", Changes: true, flags: []string{"--dry-run", "-n", "--force", "--yes", "-y"}},
+		{Name: "redo-restore", Older: true, Description: "Redo what undo-restore undid", Changes: true, flags: []string{"--dry-run", "-n", "--force", "--yes", "-y"}},
 		{Name: "revert", Hint: "prompt~1 [--session=ID] [--dry-run]", Description: "Take back one turn's work, a checkpoint's, or another session's, and keep the rest of the files and the conversation", Changes: true,
 			flags: []string{"--include-shared", "--dry-run", "-n", "--yes", "-y"}, valued: []string{"--session", "--since", "--tool", "--conflicts"}, paths: true, most: 1},
 		{Name: "back", Hint: "[n] [--both]", Description: "Fork the conversation to before the nth-last prompt", Changes: true, flags: []string{"--both", "--dry-run", "-n", "--force", "--yes", "-y"}, most: 1},

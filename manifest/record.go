@@ -144,6 +144,9 @@ type Operation struct {
 	Choices string
 	// Forgotten are the keys of paths that it changed and that forget took out of it, a space between; "" for none.
 	Forgotten string
+	// Below is where the next undo begins to look, of one that led to the state around an older operation: sequence
+	// numbers below it. 0: below Checkpoint.
+	Below uint64
 }
 
 // PutsBack reports whether the operation put back one that did not finish, of which the log knows nothing.

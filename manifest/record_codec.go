@@ -204,6 +204,7 @@ func (o *Operation) fields(c codec) {
 	c.number(17, &o.Deleted)
 	c.text(18, &o.Choices)
 	c.text(19, &o.Forgotten)
+	c.number(20, &o.Below)
 }
 
 func (s *Session) fields(c codec) {

@@ -35,7 +35,7 @@ func PrepareMovesBack(ctx context.Context, p *project.Project, ops, before []man
 			if slices.ContainsFunc(whole.line.Files, func(other movedFile) bool { return other.File == f.File }) {
 				m.Close()
 				return whole, &project.RefusedError{What: "several of these restores moved the same conversation", Paths: []string{f.File},
-					Next: "rewind undo-restore takes them back one by one"}
+					Next: "rewind undo takes them back one by one"}
 			}
 		}
 		// The oldest says where the conversation is; the file that it is about is the last.

@@ -212,7 +212,7 @@ func amend(ctx context.Context, p *project.Project, begin func(*commit.Tx, *LogS
 	if j, err := restore.Open(p.RestoreDir()); err != nil {
 		return project.JournalError(err)
 	} else if j != nil {
-		return &project.RefusedError{What: "a restore was interrupted, and its leftovers may contain what is to be forgotten", Next: "run rewind undo-restore, then forget again"}
+		return &project.RefusedError{What: "a restore was interrupted, and its leftovers may contain what is to be forgotten", Next: "run rewind undo, then forget again"}
 	}
 	start := commit.Look
 	if !result.DryRun {

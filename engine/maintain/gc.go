@@ -212,11 +212,11 @@ func (s *LogState) only(id manifest.CheckpointID) ([]manifest.Checkpoint, error)
 	refused := &project.RefusedError{}
 	switch {
 	case len(s.Checkpoints) == 1:
-		refused.What, refused.Next = "it is the only checkpoint", "rewind deinit removes the whole store"
+		refused.What, refused.Next = "it is the only checkpoint", "rewind stores rm . removes the whole store"
 	case c.Pinned:
-		refused.What, refused.Next = "the checkpoint is pinned", "rewind unpin "+id.String()
+		refused.What, refused.Next = "the checkpoint is pinned", "rewind pin "+id.String()+" --remove"
 	case c.Name != "":
-		refused.What, refused.Next = fmt.Sprintf("the checkpoint has a name, %s", c.Name), "rewind rename "+id.String()+" '' removes the name"
+		refused.What, refused.Next = fmt.Sprintf("the checkpoint has a name, %s", c.Name), "rewind pin "+id.String()+" --name '' removes the name"
 	case s.inUse()[id]:
 		refused.What, refused.Next = "the undo of an operation needs the checkpoint", fmt.Sprintf("gc removes it after %d more operations; rewind forget -- path… removes a file from it", project.KeptOperations)
 	default:

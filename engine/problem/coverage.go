@@ -42,7 +42,7 @@ func FailedOf(problems []Problem) []Problem {
 }
 
 // CoverageLine is one line of a coverage object: JSON, so that a person can
-// read it with `rewind cat`-like tools of any version. Raw holds a path that is no UTF-8.
+// read it with tools of any version. Raw holds a path that is no UTF-8.
 type CoverageLine struct {
 	Path   string `json:"path"`
 	Raw    string `json:"raw,omitempty"`

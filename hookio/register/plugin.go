@@ -43,12 +43,15 @@ func Plugin(version, exe string) []PluginFile {
 		{Path: "README.md", Content: pluginReadme},
 	}
 	for _, c := range hookio.InSessionCommands() {
+		if c.Older {
+			continue
+		}
 		front := "---\ndescription: \"" + c.Description + "\"\n"
 		if c.Hint != "" {
 			front += "argument-hint: \"" + c.Hint + "\"\n"
 		}
 		files = append(files, PluginFile{Path: "commands/" + c.Name + ".md",
-			Content: front + "disable-model-invocation: true\n---\n\nThe rewind hook answers this command itself. If you read this, it is not running: do nothing else, and tell the user to run `rewind validate`.\n"})
+			Content: front + "disable-model-invocation: true\n---\n\nThe rewind hook answers this command itself. If you read this, it is not running: do nothing else, and tell the user to run `rewind status --check`.\n"})
 	}
 	return files
 }
@@ -63,9 +66,8 @@ The plugin needs the ` + "`rewind`" + ` program. It registers the hooks and adds
 
 - ` + "`/rewind:list [n]`" + `: the checkpoints of this project
 - ` + "`/rewind:restore <checkpoint>`" + `: code and conversation as they were; ` + "`--code-only`" + ` and ` + "`--context-only`" + ` for one half
-- ` + "`/rewind:undo [n]`" + `: code and conversation back to the newest checkpoint that differs; run again to go further back; ` + "`--code-only`" + ` for the files alone
-- ` + "`/rewind:redo`" + `: takes the last undo back
-- ` + "`/rewind:undo-restore`" + `: undoes the last of these; ` + "`/rewind:redo-restore`" + `: redoes it
+- ` + "`/rewind:undo [n]`" + `: one step back: to the newest checkpoint that differs, or to before the last of these commands; run again to go further back; ` + "`--code-only`" + ` for the files alone
+- ` + "`/rewind:redo`" + `: goes forward again
 - ` + "`/rewind:revert prompt~1`" + `: takes back what one turn changed, or with ` + "`--session=ID`" + ` what another session did, and keeps the rest; the conversation stays
 - ` + "`/rewind:back [n]`" + `: the conversation to before the nth-last prompt, as a new session
 - ` + "`/rewind:status`" + `: whether rewind is on, and the last checkpoint
@@ -73,5 +75,5 @@ The plugin needs the ` + "`rewind`" + ` program. It registers the hooks and adds
 A conversation that was put back is a new session: the answer ends with the ` + "`/resume`" + ` that opens it.
 
 Everything else is a command in a terminal: ` + "`rewind --help`" + `. Do not register the hooks in the settings as well: each event
-would be handled twice. ` + "`rewind validate`" + ` reports it.
+would be handled twice. ` + "`rewind status --check`" + ` reports it.
 `

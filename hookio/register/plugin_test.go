@@ -26,10 +26,13 @@ func TestPlugin(t *testing.T) {
 	if err := json.Unmarshal([]byte(files[".claude-plugin/plugin.json"].Content), &manifest); err != nil || manifest.Name != "rewind" || manifest.Version != "1.2.3" {
 		t.Errorf("%+v, %v", manifest, err)
 	}
-	for _, name := range []string{"list", "back", "status", "restore", "undo", "undo-restore", "revert"} {
+	for _, name := range []string{"list", "back", "status", "restore", "undo", "redo", "revert"} {
 		if _, _, ok := hookio.ParseInSession("/rewind:" + name); !ok || !strings.HasPrefix(files["commands/"+name+".md"].Content, "---\ndescription: ") {
 			t.Errorf("command %s: %q", name, files["commands/"+name+".md"].Content)
 		}
+	}
+	if _, _, ok := hookio.ParseInSession("/rewind:undo-restore"); !ok || files["commands/undo-restore.md"].Content != "" {
+		t.Error("an older name is not answered, or it is offered")
 	}
 	if words := len(strings.Fields(files["README.md"].Content)); words < 40 {
 		t.Errorf("README has %d words", words)
