@@ -120,7 +120,7 @@ func (s *uiSpace) rowsOfCalls(messages []conversation.Message) map[string]string
 	return calls
 }
 
-var partKinds = [...]string{transcript.Words: "words", transcript.Thought: "thought", transcript.ToolCall: "call", transcript.ToolAnswer: "answer"}
+var partKinds = [...]string{transcript.Words: "words", transcript.Thought: "thought", transcript.ToolCall: "call", transcript.ToolAnswer: "answer", transcript.Client: "client"}
 
 // viewMessage is a message; calls are rows by the tool calls that they were taken before. What a call is about is told
 // from root on.

@@ -46,7 +46,7 @@ func Said(ctx context.Context, p *project.Project, c manifest.Checkpoint, limit 
 	}
 	var all []Saying
 	for line := range bytes.Lines(tail) {
-		all = append(all, sayingsOf(line)...)
+		all = append(all, sayingsOf(transcript.Agent(c.Transcript.Agent), line)...)
 	}
 	return all[max(len(all)-limit, 0):], nil
 }
@@ -81,8 +81,8 @@ func lastBytes(ctx context.Context, r io.Reader, n int) ([]byte, error) {
 }
 
 // sayingsOf reads one line of a transcript; nothing where it is none that says something.
-func sayingsOf(line []byte) (out []Saying) {
-	for _, part := range transcript.Speech(line) {
+func sayingsOf(agent transcript.Agent, line []byte) (out []Saying) {
+	for _, part := range transcript.Speech(agent, line) {
 		s := Saying{Person: part.Role == transcript.User, Text: part.Text}
 		switch part.Kind {
 		case transcript.Words:
@@ -94,8 +94,8 @@ func sayingsOf(line []byte) (out []Saying) {
 		if s.Text = strings.TrimSpace(s.Text); len(s.Text) > maxSaying {
 			s.Text = strings.ToValidUTF8(s.Text[:maxSaying], "") + "…"
 		}
-		if s.Text == "" && s.Tool == "" || s.Person && transcript.Label(s.Text) == "" || s.Person && strings.HasPrefix(s.Text, "<") {
-			continue // a client's own words
+		if s.Text == "" && s.Tool == "" || s.Person && transcript.Label(s.Text) == "" {
+			continue // nothing but what the client put in
 		}
 		out = append(out, s)
 	}

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/rewind-cli/rewind/engine/transcript"
 )
 
 func TestSayings(t *testing.T) {
@@ -13,7 +15,9 @@ func TestSayings(t *testing.T) {
 		`{"type":"user","message":{"role":"user","content":"add tz"}}`:                                                {{Person: true, Text: "add tz"}},
 		`{"type":"user","message":{"role":"user","content":[{"type":"tool_result","content":"ok"}]}}`:                 nil,
 		`{"type":"user","isMeta":true,"message":{"role":"user","content":"caveat"}}`:                                  nil,
-		`{"type":"user","message":{"role":"user","content":"<command-name>/x</command-name>"}}`:                       nil,
+		`{"type":"user","message":{"role":"user","content":"<command-name>/x</command-name>"}}`:                       {{Person: true, Text: "/x"}},
+		`{"type":"user","message":{"role":"user","content":"<task-notification>x"}}`:                                  nil,
+		`{"type":"user","message":{"role":"user","content":"<div> is not closed"}}`:                                   {{Person: true, Text: "<div> is not closed"}},
 		`{"isSidechain":true,"message":{"role":"assistant","content":[{"type":"text","text":"x"}]}}`:                  nil,
 		`{"type":"response_item","payload":{"role":"assistant","content":[{"type":"output_text","text":" done\n"}]}}`: {{Text: "done"}},
 		`{"message":{"role":"assistant","content":[{"type":"text","text":"I look"},{"type":"tool_use","name":"Bash","input":{"command":"go test"}}]}}`: {
@@ -23,11 +27,11 @@ func TestSayings(t *testing.T) {
 		`{"summary":"x"}`: nil,
 		"\x00not json":    nil,
 	} {
-		if got := sayingsOf([]byte(line)); !slices.Equal(got, want) {
+		if got := sayingsOf(transcript.Claude, []byte(line)); !slices.Equal(got, want) {
 			t.Errorf("%s\nsays %+v, want %+v", line, got, want)
 		}
 	}
-	long := sayingsOf([]byte(`{"role":"user","content":"` + strings.Repeat("é", maxSaying) + `"}`))
+	long := sayingsOf(transcript.Claude, []byte(`{"role":"user","content":"`+strings.Repeat("é", maxSaying)+`"}`))
 	if len(long) != 1 || len(long[0].Text) > maxSaying+len("…") {
 		t.Errorf("a long saying has %d bytes", len(long[0].Text))
 	}

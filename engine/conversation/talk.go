@@ -91,7 +91,7 @@ func talkOf(r io.Reader, x *transcript.Index, lines []int, o TalkOptions) (all [
 			return nil, false, err
 		}
 		at = l.Offset + l.Length
-		parts := transcript.Speech(data)
+		parts := transcript.Speech(x.Agent, data)
 		if len(parts) == 0 {
 			continue
 		}

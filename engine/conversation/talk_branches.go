@@ -157,7 +157,7 @@ func (s *talkSource) read(ctx context.Context, p *project.Project, numbered *int
 			return p.Classify(err)
 		}
 		at = l.Offset + l.Length
-		parts := transcript.Speech(data)
+		parts := transcript.Speech(s.x.Agent, data)
 		if len(parts) == 0 {
 			continue
 		}

@@ -26,6 +26,7 @@ const (
 	Thought          // the model's own words that it shows to nobody
 	ToolCall
 	ToolAnswer
+	Client // a text of the client's in the person's place, as a reminder or the output of the client's own command
 )
 
 // speechRow is what the lines of all agents have in common: words and tool calls, at the top or one level below.
@@ -43,6 +44,7 @@ type speechRow struct {
 	IsMeta   bool            `json:"isMeta"`
 	IsSide   bool            `json:"isSidechain"`
 	speechBlock
+	speaker
 }
 
 // speechBlock is a piece of a message. The same things have a name of each agent's own.
@@ -74,14 +76,19 @@ type speechBlock struct {
 	} `json:"functionResponse"`
 }
 
-// Speech reads what one line of a transcript says, in its order; nothing where it says nothing: what the
-// client notes for itself, and what it adds for the model alone. It is for looking at: agents' formats
-// are read by what they have in common, and a line of one that nobody knows can say nothing.
-func Speech(line []byte) []Part {
+// Speech reads what one line of an agent's transcript says, in its order; nothing where it says nothing: what the
+// client notes for itself. It is for looking at: agents' formats are read by what they have in common, and
+// a line of one that is not known can say nothing.
+func Speech(agent Agent, line []byte) []Part {
 	var row speechRow
 	if json.Unmarshal(line, &row) != nil || row.IsMeta || row.IsSide {
 		return nil
 	}
+	return row.spokenBy(agent, row.said())
+}
+
+// said reads the row. All that is in the person's place counts as the person's.
+func (row speechRow) said() (parts []Part) {
 	role := roleOf(row.Role, row.Type)
 	at := row
 	for _, inner := range []json.RawMessage{row.Message, row.Payload, row.Data} {
@@ -94,7 +101,9 @@ func Speech(line []byte) []Part {
 			break
 		}
 	}
-	var parts []Part
+	if row.Type == "attachment" {
+		return row.queued()
+	}
 	switch row.Type { // codex: what the person typed is in rows of its own, and again, between what the client adds, in those for the model
 	case "event_msg":
 		return codexSpeech(&at)

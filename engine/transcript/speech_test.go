@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -33,13 +34,13 @@ func TestSpeechOfClients(t *testing.T) {
 			words := 0
 			for i := range x.Lines {
 				l := &x.Lines[i]
-				parts := Speech(data[l.Offset : l.Offset+l.Length])
+				parts := Speech(x.Agent, data[l.Offset:l.Offset+l.Length])
 				if l.Prompt && l.Text != "" {
 					found := false
 					for _, p := range parts {
 						found = found || p.Kind == Words && p.Role == User && strings.Contains(p.Text, strings.TrimSpace(l.Text))
 					}
-					if !found && !strings.HasPrefix(l.Text, "/") {
+					if !found {
 						t.Errorf("line %d: the prompt %q is not said: %+v", i+1, l.Text, parts)
 					}
 				}
@@ -96,7 +97,7 @@ func TestSpeakersOfClients(t *testing.T) {
 		typed := map[string]int{} // the texts of the person's, in lines that are no prompts too
 		for i := range x.Lines {
 			l := &x.Lines[i]
-			for _, p := range Speech(data[l.Offset : l.Offset+l.Length]) {
+			for _, p := range Speech(x.Agent, data[l.Offset:l.Offset+l.Length]) {
 				switch {
 				case p.Kind != Words:
 				case p.Role == Assistant:
@@ -136,7 +137,7 @@ func TestSpeech(t *testing.T) {
 		`{"type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"older"}]}}`:           nil,
 		`{"type":"event_msg","payload":{"type":"item_completed","item":{"type":"AgentMessage","content":[{"type":"Text","text":"x"}]}}}`: nil,
 	} {
-		got := Speech([]byte(line))
+		got := Speech("", []byte(line))
 		if len(got) != len(want) {
 			t.Errorf("%s: %+v", line, got)
 			continue
@@ -151,5 +152,59 @@ func TestSpeech(t *testing.T) {
 
 func FuzzSpeech(f *testing.F) {
 	f.Add([]byte(`{"message":{"role":"user","content":[{"functionResponse":{"response":{"output":{}}}}]}}`))
-	f.Fuzz(func(t *testing.T, line []byte) { Speech(line) })
+	f.Fuzz(func(t *testing.T, line []byte) { Speech(Claude, line) })
+}
+
+// What a client writes in the person's place is the client's, and what the person types into a running turn, or to
+// the client itself, is the person's.
+func TestWhoWrote(t *testing.T) {
+	you := func(text string) []Part { return []Part{{Kind: Words, Role: User, Text: text}} }
+	client := func(text string) []Part { return []Part{{Kind: Client, Text: text}} }
+	claude := func(more, text string) string {
+		return `{"type":"user","uuid":"u"` + more + `,"message":{"role":"user","content":` + js(text) + `}}`
+	}
+	queued := func(more string) string {
+		return `{"type":"attachment","uuid":"u","attachment":{"type":"queued_command","prompt":"and this",` + more + `}}`
+	}
+	droid := func(more string) string {
+		return `{"type":"message","id":"u","message":{"role":"user","content":[{"type":"text","text":"x"}]` + more + `}}`
+	}
+	qwen := func(more string) string {
+		return `{"uuid":"u","type":"user"` + more + `,"message":{"role":"user","parts":[{"text":"\n[User message received during tool execution]: x"}]}}`
+	}
+	for _, c := range []struct {
+		agent Agent
+		line  string
+		want  []Part
+	}{
+		{Claude, claude("", "<task-notification>x"), client("<task-notification>x")},
+		{Claude, claude("", "[Request interrupted by user]"), client("[Request interrupted by user]")},
+		{Claude, claude(`,"isCompactSummary":true`, "a summary"), client("a summary")},
+		{Claude, claude(`,"origin":{"kind":"scheduled-trigger"}`, "go on"), client("go on")},
+		{Claude, claude(`,"promptSource":"typed"`, "<task-notification> is what?"), you("<task-notification> is what?")},
+		{Claude, claude("", "<bash-input>ls</bash-input>"), you("!ls")},
+		{Claude, claude("", "<bash-stdout>a</bash-stdout>"), client("<bash-stdout>a</bash-stdout>")},
+		{Claude, claude("", "<command-name>/model</command-name><command-args> x</command-args>"), you("/model x")},
+		{Claude, claude("", "<div> is not closed"), you("<div> is not closed")},
+		{Claude, `{"type":"user","message":{"role":"user","content":[{"type":"text","text":"<system-reminder>a"},{"type":"text","text":"b"}]}}`,
+			append(client("<system-reminder>a"), you("b")...)},
+		{Claude, queued(`"commandMode":"prompt","origin":{"kind":"human"}`), you("and this")},
+		{Claude, queued(`"commandMode":"prompt"`), you("and this")},
+		{Claude, queued(`"commandMode":"prompt","origin":{"kind":"peer"}`), client("and this")},
+		{Claude, queued(`"commandMode":"task-notification"`), client("and this")},
+		{Claude, `{"type":"attachment","attachment":{"type":"date","prompt":"x"}}`, nil},
+		{Droid, droid(""), you("x")},
+		{Droid, droid(`,"visibility":"llm_only"`), client("x")},
+		{Droid, droid(`,"hookEventName":"Stop"`), client("x")},
+		{Gemini, `{"id":"u","type":"user","content":[{"text":"<session_context>x"}]}`, client("<session_context>x")},
+		{Qwen, qwen(`,"provenance":"real_user","subtype":"mid_turn_user_message","systemPayload":{"displayText":"x"}`), you("x")},
+		{Qwen, qwen(`,"provenance":"system","subtype":"cron"`), client("\n[User message received during tool execution]: x")},
+		{Codex, `{"type":"event_msg","payload":{"type":"user_message","message":"<task-notification>"}}`, you("<task-notification>")},
+		{Copilot, `{"type":"user.message","data":{"content":"x"}}`, you("x")},
+		{Pi, `{"type":"message","message":{"role":"user","content":[{"type":"text","text":"x"}]}}`, you("x")},
+	} {
+		if got := Speech(c.agent, []byte(c.line)); !slices.Equal(got, c.want) {
+			t.Errorf("%s: %s\nsays %+v, want %+v", c.agent, c.line, got, c.want)
+		}
+	}
 }

@@ -168,7 +168,7 @@ export function Search({ project, rows, query, goTo, onFile }) {
     <h3>What was said</h3>
     <p role="status" class="note said">${talk === "searching" ? "searching…" : talk === "done" ? count(spoken.length, "message", "messages") : html`<${Text} of=${talk} />`}</p>
     ${spoken.length > 0 && html`<table class="list said"><thead><tr><th>Who</th><th>Text</th><th>Moment</th></tr></thead><tbody>
-    ${spoken.slice(0, all ? spoken.length : FEW).map((m) => html`<tr><td>${m.person && m.kind === "words" ? "you" : m.kind === "answer" ? "answer" : m.tool ? html`<${Text} of=${m.tool} most=${60} />` : m.kind === "thought" ? "thought" : "agent"}</td><td><${Text} of=${m.text} most=${400} /></td>
+    ${spoken.slice(0, all ? spoken.length : FEW).map((m) => html`<tr><td>${m.person && m.kind === "words" ? "you" : m.tool && m.kind !== "answer" ? html`<${Text} of=${m.tool} most=${60} />` : m.kind === "words" ? "agent" : m.kind}</td><td><${Text} of=${m.text} most=${400} /></td>
       <td>${m.row ? row(m.row, { event: m.event, at: m.at }) : "in no row of the timeline"}</td></tr>`)}</tbody></table>
     ${!all && spoken.length > FEW && html`<p class="note"><button onClick=${() => setAll(true)}>Show all ${spoken.length.toLocaleString()}</button></p>`}`}
     <h3>Lines in files, as they came and went</h3>

@@ -89,7 +89,7 @@ function Part({ p, prompt, time, diffOf, rowOf, goTo }) {
       <span class="file-links">${show && html`<button class="link" title="What this call changed" onClick=${show}>diff</button>`}
       ${p.row && (!rowOf || rowOf(p.row)) && html`<button class="link" title="The moment before this call" onClick=${() => goTo(p.row)}>code</button>`}</span></div>`;
   }
-  return html`<details class=${"answer" + (p.failed ? " failed" : "")}><summary>${p.failed ? "failed" : "answer"} <${Text} of=${p.text.split("\n")[0]} most=${120} /></summary><pre><${Text} of=${p.text} /></pre></details>`;
+  return html`<details class=${"answer" + (p.failed ? " failed" : "")}><summary>${p.failed ? "failed" : p.kind} <${Text} of=${p.text.split("\n")[0]} most=${120} /></summary><pre><${Text} of=${p.text} /></pre></details>`;
 }
 
 // Given is a tool and what a call was given. Of a path, the beginning goes where there is no room: its name says which file it is.
