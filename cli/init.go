@@ -12,6 +12,7 @@ import (
 	"github.com/rewind-cli/rewind/engine/hook"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/stores"
+	"github.com/rewind-cli/rewind/manifest"
 )
 
 func newInit() *command {
@@ -61,6 +62,8 @@ type initView struct {
 	Mode    string `json:"mode"`
 	Created bool   `json:"created"`
 
+	NotCaptured int `json:"not_captured"` // paths that the newest checkpoint is without
+
 	Older *olderView `json:"older,omitempty"` // where the older rewind was initialised before
 }
 
@@ -87,6 +90,22 @@ func reportOlder(c *call, o *project.Older) {
 	}
 }
 
+// notCaptured counts the paths that a checkpoint is without.
+func notCaptured(ctx context.Context, c *call, k manifest.Checkpoint) int {
+	problems, err := engine.Coverage(ctx, c.project, k)
+	if err != nil {
+		return 0 // the checkpoint was taken, and status reports what is wrong with the store
+	}
+	return engine.Outside(problems)
+}
+
+// tellNotCaptured says how many paths a checkpoint is without, and how to see them.
+func tellNotCaptured(c *call, n int, checkpoint string) {
+	if n > 0 {
+		c.out.summary("Not captured: %s. To list them: %s", plural(n, "path", "paths"), c.out.typed("rewind show "+checkpoint+" --coverage"))
+	}
+}
+
 func runInit(ctx context.Context, c *call, o stores.InitOptions) error {
 	p, saved, created, err := engine.Init(ctx, o)
 	if p != nil {
@@ -104,6 +123,7 @@ func runInit(ctx context.Context, c *call, o stores.InitOptions) error {
 		if saved != nil {
 			s := viewSaved(saved)
 			v.savedView = &s
+			v.NotCaptured = notCaptured(ctx, c, saved.Checkpoint)
 		}
 		if o := p.Older; o != nil {
 			v.Older = &olderView{o.Checkpoints, o.Count, o.Settings, append([]string{}, o.Taken...)}
@@ -138,5 +158,9 @@ func runInit(ctx context.Context, c *call, o stores.InitOptions) error {
 	if saved == nil {
 		return nil
 	}
-	return reportSaved(c, saved)
+	err = reportSaved(c, saved)
+	if !c.json {
+		tellNotCaptured(c, notCaptured(ctx, c, saved.Checkpoint), "last")
+	}
+	return err
 }

@@ -291,6 +291,9 @@ func printRestored(c *call, r *engine.Restored, v restoreVerb) {
 	if !r.DryRun && !o.verbose {
 		nameSkipped(o, r.Skip)
 	}
+	if r.NotCaptured > 0 {
+		tellNotCaptured(c, r.NotCaptured, r.Checkpoint.ID.String()[:shortID])
+	}
 	if !r.DryRun && r.Operation != 0 && (r.Safety != nil || r.Conversation != nil) {
 		o.summary("Undo with: %s", o.typed(v.takeBack))
 	}

@@ -301,6 +301,7 @@ type restoredView struct {
 	Unclear          bool          `json:"unclear,omitempty"`          // several sessions' work goes, and nobody knows which is meant
 	Undone           []string      `json:"prompts,omitempty"`          // what was said behind the target
 	DryRun           bool          `json:"dry_run"`
+	NotCaptured      int           `json:"not_captured,omitempty"`    // paths that the target is without: they stay as they are
 	Notice           *string       `json:"notice"`                    // what agents are told at their next prompt; null where none is
 	ForgottenPaths   int           `json:"forgotten_paths,omitempty"` // that the operation changed, and that were forgotten since
 	Forgotten        []pathView    `json:"forgotten,omitempty"`       // of these, those whose names are known
@@ -355,6 +356,7 @@ func viewRestored(r *engine.Restored) restoredView {
 		v.Transcript = &forkView{SessionID: m.Session, Path: m.File, Resume: m.Resume, Backup: m.Backup, Notes: m.Notes}
 		v.TranscriptBackup = orNull(m.Backup)
 	}
+	v.NotCaptured = r.NotCaptured
 	v.Undone, v.Notice = r.Prompts, orNull(r.Notice)
 	v.Unclear, v.ForgottenPaths = r.Unclear, r.Forgotten.Count
 	if len(r.Forgotten.Named) > 0 {

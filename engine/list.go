@@ -2,8 +2,11 @@ package engine
 
 import (
 	"context"
+	"fmt"
+	"path"
 	"slices"
 
+	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/engine/problem"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/manifest"
@@ -46,6 +49,29 @@ func Coverage(ctx context.Context, p *project.Project, c manifest.Checkpoint) ([
 		return nil, p.Classify(err)
 	}
 	return problem.Decode(data)
+}
+
+// Outside counts the paths that a coverage lists; a directory that is left out as a whole is one. It is 0 where
+// these are git's own directory and the store only, which no checkpoint has.
+func Outside(problems []problem.Problem) (n int) {
+	others := false
+	for _, p := range problems {
+		n++
+		switch p.Path {
+		case ".git", path.Dir(account.StoreName), account.StoreName:
+			continue
+		case "":
+			var more int
+			if _, err := fmt.Sscanf(p.Reason, problem.Ignored.Word()+"%d", &more); err == nil {
+				n += more - 1
+			}
+		}
+		others = true
+	}
+	if !others {
+		return 0
+	}
+	return n
 }
 
 // TornFiles are the files that were being written when the checkpoint was taken: what

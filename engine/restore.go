@@ -68,15 +68,16 @@ type Restored struct {
 	Unclear      bool                              // nobody knows which session it is about: Others are all whose work goes
 	// Own are the paths that go and that Others and Outside do not have: a restore of these alone keeps theirs. Only where a
 	// revert does not lead to the target.
-	Own     []string
-	Prompts []string         // those that it went behind, the newest first
-	Older   bool             // Back: the files are of an earlier turn, since none was taken at the prompt
-	Others  []OtherWork      // what goes too, of sessions that it is not about
-	Outside []string         // what goes too, of the person: paths, in order
-	Late    []string         // written while it ran: Safety has them as they were then
-	Torn    []string         // restored since they were named, though the target was torn there
-	Told    []notice.Session // whose agents are told of it at their next prompt, the newest first
-	Notice  string           // what they are told; "" for nobody
+	Own         []string
+	Prompts     []string         // those that it went behind, the newest first
+	Older       bool             // Back: the files are of an earlier turn, since none was taken at the prompt
+	Others      []OtherWork      // what goes too, of sessions that it is not about
+	Outside     []string         // what goes too, of the person: paths, in order
+	NotCaptured int              // paths that the target is without, of a restore of all paths: they stay as they are
+	Late        []string         // written while it ran: Safety has them as they were then
+	Torn        []string         // restored since they were named, though the target was torn there
+	Told        []notice.Session // whose agents are told of it at their next prompt, the newest first
+	Notice      string           // what they are told; "" for nobody
 	// Forgotten are the paths that the operations changed and that forget took out of them since: they do not come back.
 	Forgotten ForgottenPaths
 }

@@ -23,8 +23,9 @@ type sight struct {
 	blind map[string]string
 	// cut says that the coverage does not list all that was left out. Ignored
 	// paths only are missing in it, and the rules tell which those are, unless size decides.
-	cut    bool
-	failed error // the coverage could not be read: nothing is known
+	cut     bool
+	outside int   // paths that the checkpoint is without
+	failed  error // the coverage could not be read: nothing is known
 	// forgotten says that forget took a path out; nil: none.
 	forgotten func(path string) bool
 	rules     *rules.Scopes
@@ -48,7 +49,7 @@ func (r *restoring) sightOf(c manifest.Checkpoint, rules *rules.Scopes) *sight {
 
 // sightIn is what the scan saw that found a tree and met the problems.
 func (r *restoring) sightIn(root oid.ID, problems []problem.Problem, rules *rules.Scopes) *sight {
-	s := &sight{problems: map[string]problem.Problem{}, torn: map[string]bool{}, blind: map[string]string{}, rules: rules}
+	s := &sight{problems: map[string]problem.Problem{}, torn: map[string]bool{}, blind: map[string]string{}, rules: rules, outside: Outside(problems)}
 	s.find = func(path string) (manifest.Entry, bool, error) {
 		return manifest.Find(r.tx.Load, root, path)
 	}

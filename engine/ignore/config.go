@@ -145,9 +145,14 @@ func Compile(c Config) (*Rules, error) {
 	d := xxhash.New()
 	_, _ = d.Write(r.appendTo(nil, false)) // a Digest's Write never fails
 	_, _ = d.Write(le64(c.TrackedHash))
+	_, _ = d.Write(le64(decisions))
 	r.hash = d.Sum64()
 	return r, nil
 }
+
+// decisions counts the ways in which the same rules were decided by so far: what was decided in another way is
+// decided again.
+const decisions = 1
 
 // Hash is equal when the same paths would be decided the same way, rule files inside the tree apart.
 func (r *Rules) Hash() uint64 { return r.hash }

@@ -24,4 +24,7 @@
 // scan then walks what Descend names. A forceInclude pattern without a
 // directory in front (".env") reaches into ignored directories, but not
 // into those that are never source: "node_modules/x/.env" does.
+//
+// A rule file that is itself left out is captured and marked as precious, since without it
+// nothing else in a checkpoint could be decided about again: see rulefile.go.
 package ignore

@@ -138,6 +138,7 @@ func scan(t testing.TB, root string, rules *ignore.Rules) []string {
 			path := filepath.Join(dir, e.Name())
 			switch {
 			case d == ignore.Skip:
+			case d == ignore.Precious && ignore.RuleFile(e.Name()): // which git leaves out
 			case e.IsDir():
 				walk(path, s.Child(e.Name(), reader(root, path)))
 			case d == ignore.Descend:

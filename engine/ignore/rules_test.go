@@ -382,3 +382,40 @@ func TestRuleFile(t *testing.T) {
 		}
 	}
 }
+
+// A rule file is captured whatever the rules say of it, but not where it leaves out all of its directory.
+func TestRuleFilesAreCaptured(t *testing.T) {
+	rules := map[string]string{
+		".gitignore": ".*\nbuild/\n", "sub/.gitignore": "*.log\n", "sub/.rewindignore": "*.tmp\n",
+		"cache/.gitignore": "# made by a program\n*\n", "half/.gitignore": "*\n!keep\n", "build/.gitignore": "x\n",
+	}
+	for _, capture := range []string{"none", "precious", "small", "all"} {
+		r, err := ignore.Compile(ignore.Config{CaptureIgnored: capture, Ignore: []string{"*.rewindignore"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		in := func(dir string) func(string) []byte {
+			return func(name string) []byte {
+				if text, ok := rules[dir+name]; ok {
+					return []byte(text)
+				}
+				return nil
+			}
+		}
+		root := r.Root(in(""))
+		for path, want := range map[string]bool{
+			".gitignore": true, ".foo": false, "rewind-checkpoint-ignore.json": true,
+			"sub/.gitignore": true, "sub/.rewindignore": true, "sub/a.log": false,
+			"cache/.gitignore": false, "half/.gitignore": true, "half/keep": true, "build/.gitignore": false,
+		} {
+			scope, name := root, path
+			if dir, base, ok := strings.Cut(path, "/"); ok {
+				scope, name = root.Child(dir, in(dir+"/")), base
+			}
+			d, label := scope.Decide(name, false)
+			if got := d != ignore.Skip && d != ignore.IfSmall; got != want && capture != "all" && capture != "small" || !got && want {
+				t.Errorf("%s: %s: %v (%s)", capture, path, d, label)
+			}
+		}
+	}
+}

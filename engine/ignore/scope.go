@@ -12,7 +12,7 @@ const (
 	Skip              // left out; of a directory: with all below it
 	Descend           // directory: nothing by itself, but something below may be captured (tracked or forced files)
 	IfSmall           // an ignored file that captureIgnored=small takes up to 1 MiB
-	Precious          // an ignored file that "precious" names: up to 10 MiB, marked
+	Precious          // an ignored file that "precious" names, or a rule file: up to 10 MiB, marked
 	Marked            // the same where ignored files are captured anyway: of any size, marked
 )
 
@@ -165,6 +165,9 @@ func (s *Scope) Decide(name string, isDir bool) (Decision, string) {
 	v := s.usual(name, isDir)
 	if s.rules.marks && (v.by != byNone || s.ignored) {
 		v = s.prize(name, isDir, v)
+	}
+	if (v.d == Skip || v.d == IfSmall) && !isDir && s.isRules(name) {
+		v.d = Precious
 	}
 	if v.d == Skip && isDir && s.force.into(s.dir()+name+"/", s.far || v.far()) {
 		return Descend, v.label
