@@ -1,6 +1,7 @@
 package hookio
 
 import (
+	"path"
 	"slices"
 	"strings"
 
@@ -51,7 +52,7 @@ func Guard(e *Event, g Guarded) *Refusal {
 		}
 	}
 	for _, f := range t.Files {
-		if p := g.place(shell.Absolute(e.Cwd, f), false, true); p != nil {
+		if p := g.place(g.file(e.Cwd, f), false, true); p != nil {
 			return refuseWrite(p.Dir)
 		}
 	}
@@ -61,6 +62,15 @@ func Guard(e *Event, g Guarded) *Refusal {
 		return r
 	}
 	return g.script(t.Command, e.Cwd)
+}
+
+// file is the path that a tool other than a shell is given. Clients read ~ at its beginning as a shell does.
+func (g Guarded) file(cwd, given string) string {
+	file := shell.Absolute(cwd, given)
+	if rest, ok := strings.CutPrefix(file, path.Join(strings.ReplaceAll(cwd, `\`, "/"), "~")+"/"); ok && g.Home != "" {
+		return path.Join(g.Home, rest)
+	}
+	return file
 }
 
 func soundsLikeWriting(tool string) bool {

@@ -100,7 +100,7 @@ func (o *outcome) edit(t *Tool, cwd string) {
 	}
 	files := make([]string, len(t.Files))
 	for i, f := range t.Files {
-		files[i] = shell.Absolute(cwd, f)
+		files[i] = o.g.file(cwd, f)
 	}
 	name := strings.ToLower(t.Name)
 	says := func(verbs ...string) bool {

@@ -129,6 +129,7 @@ func TestGuardSettings(t *testing.T) {
 		{"MultiEdit", user, `"edits":[{"old_string":"dark","new_string":"b"},{"old_string":"` + line + `","new_string":""}]`, true},
 		{"MultiEdit", user, `"edits":[{"old_string":"dark","new_string":"b"},{"old_string":"\"b\"","new_string":"c"}]`, false},
 		{"NotebookEdit", user, `"new_source":"x"`, true},
+		{"Write", "~/.claude/settings.json", `"content":"{}"`, true},
 		{"replace", user, `"old_string":"Stop","new_string":"x","expected_replacements":1`, true},
 		{"write_file", user, `"content":"{}"`, true},
 		{"write_file", user, `"content":"{ \"Stop\": \"` + line + `\"}"`, false},

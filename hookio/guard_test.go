@@ -82,6 +82,7 @@ func TestGuardTools(t *testing.T) {
 		refused bool
 	}{
 		{call(PreTool, Edit, "Write", "/srv/p/.agent/rewind/config.json"), true},
+		{call(PreTool, Edit, "Write", "/srv/p/~/.rewind/config.json"), true}, // as it is read from ~/.rewind
 		{call(PreTool, Edit, "Edit", ".agent/rewind/head"), true},
 		{call(PreTool, Edit, "Edit", "/srv/p/src/../.agent/rewind/head"), true},
 		{call(PreTool, Edit, "ApplyPatch", "/srv/p/a", "/home/u/.rewind/tiers/balanced.json"), true},
