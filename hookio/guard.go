@@ -128,10 +128,13 @@ func (g Guarded) script(script, cwd string) *Refusal {
 			after.run(inv)
 		}
 	})
-	if refusal != nil {
-		return refusal
+	if refusal == nil {
+		refusal = after.refusal()
 	}
-	return after.refusal()
+	if refusal == nil && after.suppose(script) {
+		refusal = after.refusal()
+	}
+	return refusal
 }
 
 func (g Guarded) invocation(inv *shell.Invocation) *Refusal {

@@ -89,6 +89,22 @@ func (o *outcome) refusal() *Refusal {
 	return &Refusal{"rewind: this would switch off what saves checkpoints: " + oneLine(lost) + "; leave that in, or ask the user to do it"}
 }
 
+// offSwitches are the settings of clients that keep all hooks from running.
+var offSwitches = [...]string{"disableAllHooks", "allowManagedHooksOnly"}
+
+// suppose takes a script that writes a settings file in a way that cannot be followed, and that speaks of a switch, to
+// turn that on there.
+func (o *outcome) suppose(script string) (any bool) {
+	for _, name := range offSwitches {
+		if strings.Contains(script, name) {
+			for _, file := range o.unseen {
+				o.ours[file], any = []byte(`{"`+name+`": true}`), true
+			}
+		}
+	}
+	return any
+}
+
 // edit plays a call of a tool that is no shell.
 func (o *outcome) edit(t *Tool, cwd string) {
 	if o.g.Registered == nil {
