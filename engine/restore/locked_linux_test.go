@@ -44,6 +44,11 @@ func TestLockedByAttributes(t *testing.T) {
 				w.write(c.path, "x")
 			}
 			chattr(t, c.attribute, w.file(c.locked))
+			if c.what != "create" { // a dry run knows of it, too
+				if p := w.plan(target); len(p.Skips) != 1 || p.Skips[0].Path != c.path || p.Skips[0].Reason != c.want {
+					t.Errorf("planned: %+v, left alone: %+v", p.Changes, p.Skips)
+				}
+			}
 			_, r := w.restore(target)
 			for _, s := range r.Skips {
 				if s.Path == c.path {

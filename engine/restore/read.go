@@ -32,6 +32,9 @@ func grain(i rootfs.Info) int64 {
 	return int64(10 * time.Millisecond)
 }
 
+// locker is a directory that knows of names that cannot be changed.
+type locker interface{ Locked(name string) error }
+
 // Read reads again all that the plan would overwrite or delete, whatever the
 // scan said, and gives it to sink. Then Before and After are set. Changes that
 // turn out to be none are dropped; those whose present bytes cannot be read
@@ -60,6 +63,9 @@ func (p *Plan) Read(ctx context.Context, sink Sink) error {
 			_, name := split(c.Path)
 			r := reader{sink: sink, src: p.o.Source, worker: w}
 			e, err := r.entry(d, name, c.Before)
+			if l, ok := d.(locker); ok && err == nil {
+				err = l.Locked(name) // a dry run, too, is to know what cannot be done
+			}
 			if !isDir(e) && !isDir(c.After) {
 				// What nobody captured is no less precious than what takes its place.
 				e.Precious = e.Precious || c.After.Precious

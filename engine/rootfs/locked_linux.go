@@ -25,6 +25,14 @@ func (d *linuxDir) denied(err error, names ...string) error {
 	return err
 }
 
+// Locked gives a *LockedError where the file system's attributes forbid to replace or to delete the name, whoever asks.
+func (d *linuxDir) Locked(name string) error {
+	if err := d.denied(unix.EPERM, name); err != unix.EPERM {
+		return err
+	}
+	return nil
+}
+
 // attributes are the one that counts of a name, 0 for none or where it cannot be told.
 func (d *linuxDir) attributes(name string, flags int) uint64 {
 	var st unix.Statx_t
