@@ -158,10 +158,11 @@ func (f *Forgotten) purge(ctx context.Context, p *project.Project, o GCOptions) 
 	o.purge, o.wait = true, min(forgetWait, p.Patience())
 	collected, err := collect(ctx, p, o)
 	switch {
-	case err != nil && (ctx.Err() != nil || o.Checkpoint != manifest.CheckpointID{}):
+	case err != nil && (ctx.Err() != nil || o.Checkpoint != manifest.CheckpointID{} || project.IsDamage(p.Classify(err))):
 		return err
-	case err != nil:
-		return fmt.Errorf("no checkpoint contains it any more, but its bytes are still in the store: %w", err)
+	case err != nil: // the log says already that it is gone, and the next write finishes
+		f.Pending = err.Error()
+		return nil
 	case o.Checkpoint != (manifest.CheckpointID{}) && len(collected.Removed) == 0:
 		return &project.RefusedError{What: "the checkpoint was pinned, named or used by an operation meanwhile"}
 	case collected.Deferred:
