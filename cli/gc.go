@@ -2,6 +2,8 @@ package cli
 
 import (
 	"context"
+	"errors"
+	"fmt"
 
 	"github.com/spf13/pflag"
 
@@ -33,7 +35,7 @@ func newGC() *command {
 			{"rewind gc --checkpoint 3", "remove this one"},
 			{"rewind gc --keep 100 --max-size 5GB", "keep at most 100 checkpoints and 5 GB"},
 		},
-		exits: []int{exitNotFound, exitBusy, exitDamaged, exitRefused},
+		exits: []int{exitPartial, exitNotFound, exitBusy, exitDamaged, exitRefused},
 		flags: func(f *pflag.FlagSet) {
 			f.IntVar(&o.Keep, "keep", 0, "keep the newest `N` checkpoints")
 			f.StringVar(&age, "max-age", "", "keep checkpoints up to this `age`: 12h, 30d, 2w")
@@ -79,7 +81,7 @@ func newGC() *command {
 				for i, id := range done.Removed {
 					v.Removed[i] = id.String()
 				}
-				return c.out.document(v)
+				return errors.Join(c.out.document(v), unswept(done))
 			}
 			removed, freed := "Removed", "freed"
 			if done.DryRun {
@@ -96,9 +98,20 @@ func newGC() *command {
 				}
 			}
 			hintGone(c.out, gone)
-			return nil
+			return unswept(done)
 		},
 	}
+}
+
+// unswept says that the space is not free yet. The answer has been printed.
+func unswept(done *maintain.Collected) error {
+	if done.Unswept == nil {
+		return nil
+	}
+	return &partlyError{&hintedError{
+		fmt.Errorf("the checkpoints are removed, but what they alone hold is still in the store: %w", done.Unswept),
+		"rewind gc removes it, as does the next sweep",
+	}}
 }
 
 // confirmGC asks before checkpoints go that the flags condemn: what the settings say was

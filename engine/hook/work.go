@@ -152,7 +152,10 @@ func sweepIfDue(ctx context.Context, p *project.Project, o WorkOptions) error {
 	if o.Budget > 0 && time.Since(began) > o.Budget {
 		return nil // the next sweep goes on
 	}
-	_, err = maintain.GC(ctx, p, gc)
+	done, err := maintain.GC(ctx, p, gc)
+	if err == nil {
+		err = done.Unswept
+	}
 	return err
 }
 

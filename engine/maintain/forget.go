@@ -165,6 +165,8 @@ func (f *Forgotten) purge(ctx context.Context, p *project.Project, o GCOptions) 
 		return nil
 	case o.Checkpoint != (manifest.CheckpointID{}) && len(collected.Removed) == 0:
 		return &project.RefusedError{What: "the checkpoint was pinned, named or used by an operation meanwhile"}
+	case collected.Unswept != nil:
+		f.Pending = collected.Unswept.Error()
 	case collected.Deferred:
 		f.Pending = "another process is reading the store"
 	}

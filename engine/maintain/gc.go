@@ -44,6 +44,7 @@ type Collected struct {
 	DryRun   bool
 	Room     int64 // bytes of disk that must be free, where less is; else 0: only on a dry run, else it is a *NoSpaceError
 	Deferred bool  // somebody reads the store: the old packs go at the next sweep
+	Unswept  error // checkpoints were removed, but not what they alone hold: the next sweep goes on
 	Shared   int   // files of GCOptions.Checkpoint that something else has, too
 	shared   int   // packs that went from the store and its mirror, and have names elsewhere
 }
@@ -89,8 +90,11 @@ func collect(ctx context.Context, p *project.Project, o GCOptions) (*Collected, 
 	} else {
 		err = sweep(ctx, p, c.plan, c.marks, c.result)
 	}
-	if err != nil {
-		return nil, p.Classify(err)
+	if err = p.Classify(err); err != nil && len(c.gone) > 0 && ctx.Err() == nil && !project.IsDamage(err) {
+		c.result.Unswept = err
+		return c.result, nil
+	} else if err != nil {
+		return nil, err
 	}
 	removeLeft(p, c.state)
 	if err := Fold(ctx, p); err != nil {
