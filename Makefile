@@ -3,7 +3,7 @@
 GO ?= go
 PREFIX ?= $(HOME)/.local
 
-.PHONY: all build install dist test bench demo fuzz soak e2e
+.PHONY: all build install dist test vet test-plain test-raced bench demo fuzz soak soak-share e2e
 
 all: build
 
@@ -16,13 +16,36 @@ install: build ## the binary, manual pages and completions, in $(PREFIX); asks f
 dist: ## a release in dist/: archives, .deb, .rpm, get.sh, checksums; DISTFLAGS="--short --twice" as CI has it
 	./docs/dist.sh $(DISTFLAGS)
 
-test: ## everything that must hold: build, vet, staticcheck, tests with -race, other systems
+# These start no goroutine, or test the program as it is built, in processes of its own: -race would find nothing in
+# them and costs four times the processor time. TestSequentialPackages holds the first ones to it.
+SEQUENTIAL = engine/graph engine/patch engine/pathspec engine/problem engine/weave hookio hookio/jsonscan hookio/shell manifest/table
+PROGRAM = bench/picture cli/rewind
+# These try each byte, each fault and many random lives, one after another: all of it without -race, and a share of each
+# test (-short) with it. The tests of all other packages run with -race alone.
+EXHAUSTIVE = cas cli/lives engine engine/gitrepo engine/ignore engine/linediff engine/restore engine/scan engine/transcript manifest
+PLAIN = $(addprefix ./,$(SEQUENTIAL) $(PROGRAM) $(EXHAUSTIVE))
+RACED = $(filter-out $(addprefix $(shell $(GO) list -m)/,$(SEQUENTIAL) $(PROGRAM) $(EXHAUSTIVE)),$(shell $(GO) list ./...))
+# Scenes wait for the disk more than for a core. vet is a step of its own. Raced commands end at once, not after a second.
+GOTEST = GORACE="atexit_sleep_ms=10 $(GORACE)" $(GO) test -vet=off -parallel 4 -timeout 25m
+
+test: vet ## everything that must hold: build, vet, staticcheck, tests with and without -race, other systems
+	+$(MAKE) -j2 test-plain test-raced # each waits at times
+
+vet: # nobody runs what is compiled for other systems: without optimisation, that takes a quarter less
 	$(GO) build ./...
 	$(GO) vet ./...
-	GOOS=darwin $(GO) vet ./...
-	GOOS=windows $(GO) vet ./...
+	GOOS=darwin $(GO) vet -gcflags='all=-N -l' ./...
+	GOOS=windows $(GO) vet -gcflags='all=-N -l' ./...
 	$(GO) tool staticcheck ./...
-	GORACE="atexit_sleep_ms=10 $(GORACE)" $(GO) test -race -parallel 4 -timeout 25m ./... # scenes wait for the disk more than for a core; and not a second at each exit of the commands that tests run
+
+test-plain: # in memory, where there is enough of it: fsync on a disk takes ten times as long; test-raced is on the disk
+	dir=$${TMPDIR:-/tmp}; free=$$(df -Pk /dev/shm 2>/dev/null | awk 'NR == 2 { print $$4 }'); \
+	if [ -z "$$TMPDIR" ] && [ "$${free:-0}" -ge 4194304 ]; then export TMPDIR=/dev/shm; fi; \
+	GOTMPDIR=$$dir $(GOTEST) -p 1 $(PLAIN)
+
+test-raced:
+	$(GOTEST) -race $(RACED)
+	$(GOTEST) -race -short $(addprefix ./,$(EXHAUSTIVE))
 
 bench: ## the tables of the README and of docs/bench; BENCHFLAGS=-short for a short form that only prints
 	$(GO) run ./bench/compare $(if $(BENCHFLAGS),,-docs docs/bench -readme README.md) $(BENCHFLAGS)
@@ -33,8 +56,13 @@ demo: build ## the main job on a sample, in a temporary directory
 fuzz: ## every decoder, FUZZTIME each (default 20s)
 	./docs/fuzz.sh $(or $(FUZZTIME),20s)
 
-soak: ## the random state machine and killed processes for a long time: SOAK=1h; and every case of the tests that play a share of theirs
+soak: ## random lives and killed processes for a long time: SOAK=1h; every case of the tests that play a share of theirs
 	REWIND_SOAK=$(or $(SOAK),1h) $(GO) test -timeout 0 -run 'Soak|NoMixture|FailingOperations|PowerCut|DamagedGeneration|MergeAgainstGit' -v ./...
+	$(GOTEST) -race -timeout 0 $(addprefix ./,$(EXHAUSTIVE)) # of which test-raced plays a share
+
+soak-share: ## what of soak has no end of its own, for SOAK=20s each
+	REWIND_SOAK=$(or $(SOAK),20s) $(GO) test -vet=off -timeout 10m -run 'TestSoakMachine|TestSoakSymlinkSwaps' ./engine ./engine/restore
+	REWIND_SOAK=$(or $(SOAK),20s) $(GO) test -vet=off -timeout 10m -run TestSoakLives ./cli/lives -for $(or $(SOAK),20s)
 
 e2e: ## the real clients against a scripted model, with no network but the loopback: E2E=<unpacked npm packages>
 	$(GO) test -c -o bin/e2e.test ./cli

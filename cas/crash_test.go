@@ -193,16 +193,19 @@ func (w *world) check() {
 	}
 }
 
-func rounds(short, long int) int {
-	if os.Getenv("REWIND_SOAK") == "" {
+func rounds(short, usual, long int) int {
+	switch {
+	case os.Getenv("REWIND_SOAK") != "":
+		return long
+	case testing.Short():
 		return short
 	}
-	return long
+	return usual
 }
 
 // The power goes at any operation. What was reported as saved is there after it.
 func TestPowerCut(t *testing.T) {
-	for seed := range uint64(rounds(30, 300)) {
+	for seed := range uint64(rounds(6, 30, 300)) {
 		w := newWorld(t, seed)
 		for range 8 {
 			var left atomic.Int64
@@ -237,7 +240,7 @@ func TestPowerCut(t *testing.T) {
 // Any one operation fails, or the disk is full from some write on. The process
 // goes on, and nothing that was reported as saved is lost.
 func TestFailingOperations(t *testing.T) {
-	for seed := range uint64(rounds(30, 300)) {
+	for seed := range uint64(rounds(6, 30, 300)) {
 		w := newWorld(t, seed)
 		for range 8 {
 			var ops atomic.Int64

@@ -72,7 +72,7 @@ func TestKilledProcesses(t *testing.T) {
 	dir := t.TempDir()
 	var mu sync.Mutex
 	var reported []string
-	for range rounds(8, 32) {
+	for range rounds(8, 8, 32) {
 		var group sync.WaitGroup
 		for range 4 {
 			group.Go(func() {

@@ -205,6 +205,8 @@ func TestDamagedGeneration(t *testing.T) {
 	step := 5
 	if os.Getenv("REWIND_SOAK") != "" {
 		step = 1
+	} else if testing.Short() {
+		step = 31
 	}
 	o, w := inTemp(t), newWorld()
 	tr := tree{}

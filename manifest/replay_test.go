@@ -103,8 +103,12 @@ func TestEveryOrderOfTwo(t *testing.T) {
 			return Record{Amend: &Amend{Records: []Sequenced{{Seq: 2, Record: Record{Touch: &Touch{}}}, {Seq: 66, Record: Record{Touch: &Touch{}}}}}}
 		},
 	}
+	pairs := 0
 	for first, a := range kinds {
 		for second, b := range kinds {
+			if pairs++; testing.Short() && pairs%7 != 0 { // others in each run: the order of a map is random
+				continue
+			}
 			t.Run(first+", "+second, func(t *testing.T) {
 				t.Parallel()
 				for folded := range 4 {

@@ -99,6 +99,8 @@ func TestNoMixture(t *testing.T) {
 	scans := 50
 	if os.Getenv("REWIND_SOAK") != "" {
 		scans = 500
+	} else if testing.Short() {
+		scans = 15
 	}
 	for way := range writers {
 		for _, size := range []int{8 << 10, 300 << 10, 3 << 20} {
