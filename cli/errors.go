@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"strings"
 	"syscall"
 
@@ -123,8 +124,14 @@ type failure struct {
 const maxNamed = 20
 
 // explain is the one place that turns errors into message, hint and exit code.
-func explain(err error) failure {
-	f := failure{code: exitFailed, message: err.Error(), document: true}
+func explain(err error) (f failure) {
+	defer func() {
+		f.message = problem.InWords(f.message, err)
+		if f.hint == "" && f.code == exitFailed && errors.Is(err, fs.ErrPermission) {
+			f.hint = "check the owner and the permissions"
+		}
+	}()
+	f = failure{code: exitFailed, message: err.Error(), document: true}
 	var (
 		usage     *usageError
 		partial   *partialError
@@ -161,6 +168,10 @@ func explain(err error) failure {
 	case isBrokenPipe(err):
 		return failure{code: exitFailed}
 	case errors.As(err, &output):
+		f.message = output.Error()
+		if pe := (*fs.PathError)(nil); errors.As(output.err, &pe) && pe.Op == "create" {
+			f.message = pe.Error() // it names the file that was asked for
+		}
 	case errors.As(err, &skipped):
 		f.code = exitPartial
 	case errors.As(err, &none):

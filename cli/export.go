@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -226,6 +227,9 @@ func (a *asideFile) open() (err error) {
 	}
 	if a.f, err = os.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm); err == nil {
 		a.tmp = tmp
+	}
+	if pe := (*fs.PathError)(nil); errors.As(err, &pe) {
+		err = &outputError{&fs.PathError{Op: "create", Path: a.file, Err: pe.Err}} // the name that was asked for
 	}
 	return err
 }

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/spf13/pflag"
 
@@ -107,7 +108,7 @@ func forgetPaths(ctx context.Context, c *call, f forgetFlags, glob bool) error {
 func forgetText(ctx context.Context, c *call, f forgetFlags) error {
 	if f.isRegexp {
 		if _, err := regexp.Compile(f.text); err != nil {
-			return usagef("%v", err)
+			return usagef("%q is not a pattern: %s", f.text, strings.TrimPrefix(err.Error(), "error parsing regexp: "))
 		}
 	}
 	p, err := c.open(ctx)

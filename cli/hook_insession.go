@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/rewind-cli/rewind/engine/conversation"
+	"github.com/rewind-cli/rewind/engine/problem"
 	"github.com/rewind-cli/rewind/hookio"
 )
 
@@ -78,7 +79,7 @@ func (h *hookCall) answer(ctx context.Context, c hookio.InSessionCommand, args [
 // returns what it printed: a restore must not be cut short by an agent's
 // time-out.
 func (h *hookCall) outlive(words, variables []string) string {
-	failed := func(err error) string { return "rewind: error: " + escape(err.Error()) }
+	failed := func(err error) string { return "rewind: error: " + escape(problem.Text(err)) }
 	exe, err := os.Executable()
 	if err != nil {
 		return failed(err)

@@ -16,6 +16,7 @@ import (
 
 	"github.com/rewind-cli/rewind/cli/screen"
 	"github.com/rewind-cli/rewind/engine/account"
+	"github.com/rewind-cli/rewind/engine/problem"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/hookio"
 )
@@ -162,6 +163,11 @@ func (o *output) message(s screen.Style, kind, text string) {
 }
 
 func (o *output) warn(format string, args ...any) {
+	for i, arg := range args {
+		if err, ok := arg.(error); ok {
+			args[i] = problem.Text(err)
+		}
+	}
 	o.message(screen.Yellow, "warning:", fmt.Sprintf(format, args...))
 }
 

@@ -54,7 +54,7 @@ func (c *call) registerHooks(agent string, remove bool) error {
 		if err := r.agent(&r.agents[i]); err != nil && failed == nil {
 			failed = err
 		} else if err != nil {
-			c.out.warn("%s", err.Error())
+			c.out.warn("%s", err)
 		}
 	}
 	if failed != nil && !slices.ContainsFunc(r.view.Files, func(f registrationView) bool { return f.Changed }) {
@@ -147,7 +147,7 @@ func (r *registering) file(a *agentFiles, i int) (changed bool, err error) {
 		return a.Edit(files, i, r.program)
 	})
 	if errors.As(err, new(*vfs.NotDurableError)) {
-		r.out.warn("%s", err.Error())
+		r.out.warn("%s", err)
 	} else if err != nil {
 		return false, explainEdit(a.files[i].Path, err)
 	}

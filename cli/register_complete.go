@@ -11,6 +11,7 @@ import (
 	"github.com/rewind-cli/rewind/cas/vfs"
 	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/engine/hook"
+	"github.com/rewind-cli/rewind/engine/problem"
 	"github.com/rewind-cli/rewind/hookio"
 	"github.com/rewind-cli/rewind/hookio/register"
 	"github.com/rewind-cli/rewind/manifest"
@@ -90,11 +91,11 @@ func (a *agentFiles) complete(program register.Program, from int, now func() tim
 	for i, f := range a.files {
 		files, err := a.read()
 		if err != nil {
-			return done, append(failed, err.Error())
+			return done, append(failed, problem.Text(err))
 		}
 		c, err := a.Complete(files, i, program, from)
 		if err != nil {
-			fail(f.Path, "is "+err.Error())
+			fail(f.Path, "is "+problem.Text(err))
 			continue
 		}
 		if c == nil {
@@ -113,7 +114,7 @@ func (a *agentFiles) complete(program register.Program, from int, now func() tim
 			return c.Content, nil
 		})
 		if err != nil && !errors.As(err, new(*vfs.NotDurableError)) {
-			failed = append(failed, err.Error())
+			failed = append(failed, problem.Text(err))
 		} else if w.Changed {
 			done = append(done, account.CompletedFile{File: w.Path, Backup: w.Backup, Added: c.Added})
 		}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/rewind-cli/rewind/cli/web"
 	"github.com/rewind-cli/rewind/engine/account"
+	"github.com/rewind-cli/rewind/engine/problem"
 	"github.com/rewind-cli/rewind/engine/project"
 )
 
@@ -156,7 +157,7 @@ func serveUI(ctx context.Context, c *call, o uiOptions, p *project.Project, join
 			return met
 		}
 		if _, err := source.Space(ctx, a.Store); err != nil {
-			met.Other = "which cannot show this project: " + err.Error()
+			met.Other = "which cannot show this project: " + problem.Text(err)
 			return met
 		}
 		met.URL = link(a.Store)

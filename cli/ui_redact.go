@@ -67,7 +67,7 @@ func newRedactor(patterns, precious []string) (*redactor, error) {
 		}
 		why := "it matches the empty text"
 		if err != nil {
-			why = err.Error()
+			why = strings.TrimPrefix(err.Error(), "error parsing regexp: ")
 		}
 		return nil, &usageError{msg: "the setting redact has a pattern that cannot be used: " + quote(p) + ": " + why, hint: "rewind config redact PATTERN… sets all of them"}
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/rewind-cli/rewind/engine/account"
+	"github.com/rewind-cli/rewind/engine/problem"
 	"github.com/rewind-cli/rewind/hookio/register"
 )
 
@@ -51,7 +52,7 @@ func hookFindings(ctx context.Context, env account.Env, root string, try bool) [
 		used = used || a.present()
 		found, findings, err := a.inspect()
 		if err != nil {
-			add(severe, "make the file readable", "the settings of %s cannot be read: %v", a.title, err)
+			add(severe, "make the file readable", "the settings of %s cannot be read: %s", a.title, problem.Text(err))
 			continue
 		}
 		known := a.completion(env)

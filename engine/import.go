@@ -15,6 +15,7 @@ import (
 	"github.com/rewind-cli/rewind/engine/commit"
 	"github.com/rewind-cli/rewind/engine/conversation"
 	"github.com/rewind-cli/rewind/engine/ignore"
+	"github.com/rewind-cli/rewind/engine/problem"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/rootfs"
 	"github.com/rewind-cli/rewind/engine/rules"
@@ -74,7 +75,14 @@ type errSkip struct{ reason string }
 
 func (e *errSkip) Error() string { return e.reason }
 
-func skipf(format string, args ...any) error { return &errSkip{fmt.Sprintf(format, args...)} }
+func skipf(format string, args ...any) error {
+	for i, arg := range args {
+		if err, ok := arg.(error); ok {
+			args[i] = problem.Text(err)
+		}
+	}
+	return &errSkip{fmt.Sprintf(format, args...)}
+}
 
 // importID is the id of what a source has under a name: importing twice adds nothing.
 func importID(source string) (id manifest.CheckpointID) {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/rewind-cli/rewind/cas/oid"
 	"github.com/rewind-cli/rewind/engine/account"
+	"github.com/rewind-cli/rewind/engine/problem"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/manifest"
 )
@@ -41,7 +42,7 @@ func olderItems(dir string) (items []importItem, skipped []ImportSkip, err error
 			continue // no checkpoint
 		}
 		if err != nil {
-			skipped = append(skipped, ImportSkip{d.Name(), err.Error()})
+			skipped = append(skipped, ImportSkip{d.Name(), problem.Text(err)})
 			continue
 		}
 		items = append(items, it)

@@ -27,7 +27,7 @@ func (r *restoring) addUnread(plan *restore.Plan, saw *sight, target, today *rul
 		}
 		if err != nil {
 			plan.Skips[i].Failed = true
-			plan.Skips[i].Reason = "the rules that say whether it may go could not be read: " + err.Error()
+			plan.Skips[i].Reason = "the rules that say whether it may go could not be read: " + problem.Text(err)
 		}
 	}
 	for _, p := range r.scan.Problems {

@@ -76,7 +76,7 @@ func StatusOf(ctx context.Context, p *project.Project) (*Status, error) {
 	}
 	s.Copied = p.Copied
 	if err := hook.Mirrored(p); err != nil {
-		s.MirrorReason = err.Error()
+		s.MirrorReason = problem.Text(err)
 	} else {
 		s.Mirrored = true
 	}

@@ -134,10 +134,9 @@ func (t *Tree) Move(ctx context.Context, walk Walk, donor *Donor) (Moved, error)
 }
 
 func (t *Tree) add(path string, err error) {
-	var p *fs.PathError
-	reason := err.Error()
-	if errors.As(err, &p) {
-		reason = p.Op + ": " + p.Err.Error()
+	reason := problem.Text(err)
+	if p := (*fs.PathError)(nil); errors.As(err, &p) { // the path is said beside it
+		reason = problem.Text(p.Err)
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()

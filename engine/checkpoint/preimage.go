@@ -63,7 +63,7 @@ func (c *Captured) override(notes []Preimage) error {
 			continue
 		default:
 			if e, err = n.entry(c.Tx); err != nil {
-				c.Problems = append(c.Problems, problem.Problem{Path: n.Path, Reason: "late: " + err.Error(), Failed: true})
+				c.Problems = append(c.Problems, problem.Problem{Path: n.Path, Reason: "late: " + problem.Text(err), Failed: true})
 				continue
 			}
 			e.Name, e.Precious = old.Name, old.Precious || !there && within.Marks(n.Path)

@@ -62,11 +62,11 @@ func Capture(ctx context.Context, p *project.Project, tx *commit.Tx, generation 
 		return nil, nil, ctx.Err()
 	}
 	if err != nil {
-		problems = append(problems, problem.Problem{Path: t.Transcript, Reason: "the conversation was not captured: " + err.Error(), Failed: true})
+		problems = append(problems, problem.Problem{Path: t.Transcript, Reason: "the conversation was not captured: " + problem.Text(err), Failed: true})
 		got = transcript.Captured{Content: held.Content, Leaf: held.Leaf}
 	}
 	for name, err := range got.Missed {
-		problems = append(problems, problem.Problem{Path: name, Reason: "not captured with the conversation: " + err.Error(), Failed: true})
+		problems = append(problems, problem.Problem{Path: name, Reason: "not captured with the conversation: " + problem.Text(err), Failed: true})
 	}
 	if got.Change == transcript.Missing {
 		// Not written yet, or deleted: what was held of it is all that there is.

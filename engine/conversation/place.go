@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/rewind-cli/rewind/engine/problem"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/transcript"
 	"github.com/rewind-cli/rewind/manifest"
@@ -93,9 +94,9 @@ func noPlace(checkpoint string, err error) error {
 	case errors.As(err, &nothing):
 		return &NoConversationError{Checkpoint: checkpoint, Reason: "nothing had been said yet: there is no session to resume, only a new one to start", Before: true, Err: err}
 	case errors.As(err, &strange):
-		return &NoConversationError{Checkpoint: checkpoint, Reason: err.Error(), Err: err}
+		return &NoConversationError{Checkpoint: checkpoint, Reason: problem.Text(err), Err: err}
 	case errors.As(err, &gone):
-		return &NoConversationError{Checkpoint: checkpoint, Reason: "the place was not found: " + err.Error(), Err: err}
+		return &NoConversationError{Checkpoint: checkpoint, Reason: "the place was not found: " + problem.Text(err), Err: err}
 	}
 	return err
 }

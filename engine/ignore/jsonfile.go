@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+
+	"github.com/rewind-cli/rewind/engine/problem"
 )
 
 // JSONFiles are the places of a project's rewind-checkpoint-ignore.json, weakest first.
@@ -29,7 +31,7 @@ func ParseJSON(file string, data []byte) (Source, error) {
 	} else {
 		var object struct{ Ignore, Patterns, IgnorePatterns, AdditionalIgnores, ForceInclude []any }
 		if err := json.Unmarshal(data, &object); err != nil {
-			return s, &JSONError{file, err.Error()}
+			return s, &JSONError{file, problem.Text(err)}
 		}
 		lists = append(lists, object.Ignore, object.Patterns, object.IgnorePatterns, object.AdditionalIgnores, object.ForceInclude)
 		included = len(lists) - 1

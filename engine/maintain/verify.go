@@ -9,6 +9,7 @@ import (
 	"github.com/rewind-cli/rewind/cas"
 	"github.com/rewind-cli/rewind/cas/oid"
 	"github.com/rewind-cli/rewind/engine/conversation"
+	"github.com/rewind-cli/rewind/engine/problem"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/scan"
 	"github.com/rewind-cli/rewind/engine/transcript"
@@ -136,7 +137,7 @@ func readableCheckpoints(ctx context.Context, p *project.Project) (all []manifes
 		return nil, nil, ctx.Err()
 	}
 	if err != nil {
-		damage = append(damage, Damage{Reason: fmt.Sprintf("the log: %v", err)})
+		damage = append(damage, Damage{Reason: "the log: " + problem.Text(err)})
 	}
 	if replayed != nil {
 		all = replayed.Checkpoints()
@@ -182,7 +183,7 @@ func (w *wholeness) dir(ctx context.Context, id oid.ID, path string, report func
 	}
 	dir, err := w.p.LoadDir(id)
 	if err != nil {
-		report(path, err.Error())
+		report(path, problem.Text(err))
 		return false, nil
 	}
 	whole = true
@@ -227,7 +228,7 @@ func (w *wholeness) missing(id oid.ID) string {
 	has, err := w.p.Store.Has(id)
 	switch {
 	case err != nil:
-		return err.Error()
+		return problem.Text(err)
 	case !has:
 		return fmt.Sprintf("object %s is missing", id)
 	}
@@ -240,11 +241,11 @@ func (w *wholeness) list(id oid.ID) string {
 	}
 	data, err := w.p.ReadObject(id)
 	if err != nil {
-		return err.Error()
+		return problem.Text(err)
 	}
 	list, err := cas.ParseList(data)
 	if err != nil {
-		return err.Error()
+		return problem.Text(err)
 	}
 	for _, c := range list.Chunks {
 		if reason := w.missing(c.ID); reason != "" {
@@ -280,7 +281,7 @@ func (w *wholeness) conversation(content oid.ID) string {
 		return true, nil
 	})
 	if err != nil {
-		return err.Error()
+		return problem.Text(err)
 	}
 	return ""
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/rewind-cli/rewind/engine/account"
+	"github.com/rewind-cli/rewind/engine/problem"
 )
 
 // HookError is why the last hook failed.
@@ -24,7 +25,7 @@ const maxReason = 2000
 const hookErrorName = "hook-error.json"
 
 func newHookError(env account.Env, err error) *HookError {
-	reason := strings.ToValidUTF8(err.Error(), "\ufffd")
+	reason := strings.ToValidUTF8(problem.Text(err), "\ufffd")
 	if len(reason) > maxReason {
 		reason = strings.ToValidUTF8(reason[:maxReason], "") + "…"
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/rewind-cli/rewind/cas"
 	"github.com/rewind-cli/rewind/cas/vfs"
 	"github.com/rewind-cli/rewind/engine/account"
+	"github.com/rewind-cli/rewind/engine/problem"
 )
 
 // mendFormat makes the format file of a store anew: whose store it is says the registry, by
@@ -19,7 +20,7 @@ import (
 func mendFormat(ctx context.Context, env account.Env, at Location, lost *account.FormatError) (f account.Format, notice string, err error) {
 	release, err := account.Lock(ctx, env)
 	if err != nil {
-		return f, "", because(lost, err.Error())
+		return f, "", because(lost, problem.Text(err))
 	}
 	defer release()
 	if f, err = account.ReadFormat(at.Store); err == nil { // another process was faster
@@ -27,7 +28,7 @@ func mendFormat(ctx context.Context, env account.Env, at Location, lost *account
 	}
 	known, err := account.KnownStores(env)
 	if err != nil {
-		return f, "", because(lost, err.Error())
+		return f, "", because(lost, problem.Text(err))
 	}
 	dir, _, err := account.Identity(at.Root)
 	if err != nil {
@@ -35,7 +36,7 @@ func mendFormat(ctx context.Context, env account.Env, at Location, lost *account
 	}
 	origin, found, err := originOf(filepath.Join(at.Store, account.ObjectsName))
 	if err != nil {
-		return f, "", because(lost, err.Error())
+		return f, "", because(lost, problem.Text(err))
 	}
 	for i := len(known) - 1; i >= 0; i-- { // the last was registered last
 		k := known[i]

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 
 	"github.com/rewind-cli/rewind/engine/account"
+	"github.com/rewind-cli/rewind/engine/problem"
 )
 
 // rebuildStore brings a vanished store back from its mirror, with its
@@ -13,7 +14,7 @@ import (
 func rebuildStore(ctx context.Context, env account.Env, at *Location) error {
 	release, err := account.Lock(ctx, env)
 	if err != nil {
-		return &VanishedError{Root: at.Root, Reason: err.Error()}
+		return &VanishedError{Root: at.Root, Reason: problem.Text(err)}
 	}
 	defer release()
 	lost := at.Lost
@@ -34,7 +35,7 @@ func rebuildStore(ctx context.Context, env account.Env, at *Location) error {
 		now.DirID = lost.DirID.Refined(dir)
 	}
 	if err := account.FillStore(env, store, now); err != nil {
-		return &VanishedError{Root: at.Root, Reason: err.Error()}
+		return &VanishedError{Root: at.Root, Reason: problem.Text(err)}
 	}
 	if now != *lost {
 		if err := account.Register(ctx, env, now, false); err != nil {

@@ -150,7 +150,7 @@ func (a *applier) run() (*Outcome, error) {
 	if err := a.journal.committed(a.Changes); err != nil {
 		// The operation is recorded: it counts. Should the process die now, the
 		// record tells that it is to be finished.
-		a.skips.add("", "the journal could not be marked: "+err.Error(), false)
+		a.skips.add("", "the journal could not be marked: "+problem.Text(err), false)
 	}
 	return out, nil
 }

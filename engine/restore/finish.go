@@ -70,7 +70,7 @@ func (a *applier) finish(out *Outcome) {
 	if out.Unfinished {
 		a.journal.f.Close()
 	} else if err := a.journal.remove(); err != nil {
-		a.skips.add("", "the journal could not be removed: "+err.Error(), false)
+		a.skips.add("", "the journal could not be removed: "+problem.Text(err), false)
 	}
 	a.sort()
 	out.Skips = append(slices.Clone(a.Skips), a.skips.list...)

@@ -213,7 +213,7 @@ func why(err error) string {
 	case errors.As(err, &pe):
 		return pe.Err.Error() // what cannot be changed can well be readable
 	}
-	return err.Error()
+	return problem.Text(err)
 }
 
 // reads reports whether an operation of rootfs only looks.

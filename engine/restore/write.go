@@ -130,5 +130,5 @@ func copyContent(w io.Writer, src Source, e manifest.Entry) error {
 type contentError struct{ err error }
 
 func (e *contentError) Error() string {
-	return "its content cannot be read from the store: " + e.err.Error()
+	return "its content cannot be read from the store: " + problem.Text(e.err)
 }

@@ -2,7 +2,6 @@ package rules
 
 import (
 	"encoding/json"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -37,7 +36,7 @@ func Gather(p *project.Project, noIgnore bool) (Ruleset, error) {
 		StorePath:      StorePath(p),
 	}
 	note := func(path, what string, err error) {
-		rs.Problems = append(rs.Problems, problem.Problem{Path: path, Reason: fmt.Sprintf("%s: %v", what, err)})
+		rs.Problems = append(rs.Problems, problem.Problem{Path: path, Reason: what + ": " + problem.Text(err)})
 	}
 	if rs.Repo, rs.HasRepo = gitrepo.Find(p.Root()); rs.HasRepo {
 		rs.Repo.Getenv = p.Env.Variable
@@ -84,7 +83,7 @@ func Gather(p *project.Project, noIgnore bool) (Ruleset, error) {
 
 // unknownIndex is that git's index could not be read: then tracked files that rules match are left out.
 func unknownIndex(err error) problem.Problem {
-	return problem.Problem{Path: ".git/index", Reason: fmt.Sprintf("cannot tell which files git tracks: %v", err), Failed: true}
+	return problem.Problem{Path: ".git/index", Reason: "cannot tell which files git tracks: " + problem.Text(err), Failed: true}
 }
 
 // Late is what turned out while the rules were asked.

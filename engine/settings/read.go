@@ -8,6 +8,7 @@ import (
 	"io/fs"
 
 	"github.com/rewind-cli/rewind/cas/vfs"
+	"github.com/rewind-cli/rewind/engine/problem"
 
 	"github.com/tailscale/hujson"
 )
@@ -95,12 +96,12 @@ func (l *loader) file(file string, source Source, hand *[keyCount]slot) {
 	}
 	b, err := readFile(file)
 	if err != nil {
-		l.warn(file, "", "cannot be read: "+err.Error(), "")
+		l.warn(file, "", "cannot be read: "+problem.Text(err), "")
 		return
 	}
 	d, err := parseObject(b)
 	if err != nil {
-		l.warn(file, "", "is not valid JSON: "+err.Error(), "")
+		l.warn(file, "", "is not valid JSON: "+problem.Text(err), "")
 		return
 	}
 	if d.o != nil {

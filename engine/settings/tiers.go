@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 
 	"github.com/tailscale/hujson"
+
+	"github.com/rewind-cli/rewind/engine/problem"
 )
 
 //go:embed tiers/minimal.json
@@ -38,12 +40,12 @@ func (l *loader) tier(name, dir string, values *[keyCount]slot) (moments []strin
 	file := filepath.Join(dir, name+".json")
 	b, err := readFile(file)
 	if err != nil {
-		l.warn(file, "", "cannot be read: "+err.Error(), "")
+		l.warn(file, "", "cannot be read: "+problem.Text(err), "")
 		return moments
 	}
 	d, err := parseObject(b)
 	if err != nil {
-		l.warn(file, "", "is not valid JSON: "+err.Error(), "")
+		l.warn(file, "", "is not valid JSON: "+problem.Text(err), "")
 		return moments
 	}
 	if d.o != nil {
