@@ -209,9 +209,7 @@ func flagError(err error, command string, flags *pflag.FlagSet) error {
 	if errors.Is(err, pflag.ErrHelp) { // -h is defined, so this does not happen
 		return nil
 	}
-	msg := err.Error()
-	msg = strings.TrimPrefix(msg, "pflag: ")
-	msg, _, _ = strings.Cut(msg, ": strconv.") // Go's own error texts do not help here
+	msg := flagText(err)
 	hint := command + " --help"
 	if near := nearestFlag(msg, flags); near != "" {
 		hint = command + " --" + near

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -47,6 +48,35 @@ func commandNames() []string {
 		}
 	}
 	return names
+}
+
+// flagText is what is wrong with a flag, in words: pflag's texts name types and functions of Go.
+func flagText(err error) string {
+	var (
+		unknown *pflag.NotExistError
+		missing *pflag.ValueRequiredError
+		invalid *pflag.InvalidValueError
+	)
+	switch {
+	case errors.As(err, &unknown) && unknown.GetSpecifiedShortnames() != "":
+		return "unknown flag: -" + unknown.GetSpecifiedName()
+	case errors.As(err, &missing) && missing.GetSpecifiedShortnames() != "":
+		return "-" + missing.GetSpecifiedName() + " needs a value"
+	case errors.As(err, &missing):
+		return "--" + missing.GetSpecifiedName() + " needs a value"
+	case errors.As(err, &invalid):
+		takes := "another value"
+		switch invalid.GetFlag().Value.Type() {
+		case "int", "uint", "int64", "uint64":
+			takes = "a whole number"
+		case "bool":
+			takes = "true or false"
+		case "duration":
+			takes = "a time such as 30s or 5m"
+		}
+		return "--" + invalid.GetFlag().Name + " takes " + takes + ", not " + quote(invalid.GetValue())
+	}
+	return strings.TrimPrefix(err.Error(), "pflag: ")
 }
 
 // nearestFlag is the long flag that was probably meant by an unknown one, "" where none is near.
