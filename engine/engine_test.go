@@ -293,10 +293,28 @@ func TestResolve(t *testing.T) {
 				t.Errorf("%q gives %v, %v, want no checkpoint", spec, c.ID, err)
 			}
 		}
-		for _, name := range []string{"last", "123", "klmn", "", "-x", "a b", "é", strings.Repeat("a", 300)} {
+		for _, name := range []string{"last", "prev", "123", "klmnopqr", "rtntlvoyoyzzzmvv", "", "-x", "a b", "é", strings.Repeat("a", 300)} {
 			var bad *project.BadNameError
 			if err := project.CheckName(name); !errors.As(err, &bad) {
 				t.Errorf("the name %q gives %v", name, err)
+			}
+		}
+		for _, name := range []string{"two", "top", "sort", "now", "k", "klmn", "support"} {
+			if err := project.CheckName(name); err != nil {
+				t.Errorf("the name %q gives %v", name, err)
+			}
+		}
+		// A name is found before an id that begins with it; with one letter more, the id is found.
+		second, err := Resolve(ctx, p, ids[1])
+		if err != nil {
+			return err
+		}
+		if err := Rename(ctx, p, second.Checkpoint, ids[0][:7]); err != nil {
+			return err
+		}
+		for spec, want := range map[string]string{ids[0][:7]: ids[1], ids[0][:8]: ids[0], ids[0]: ids[0]} {
+			if c, err := Resolve(ctx, p, spec); err != nil || c.ID.String() != want {
+				t.Errorf("%q is %s, %v, want %s", spec, c.ID, err, want)
 			}
 		}
 		return nil

@@ -72,8 +72,11 @@ func resolve(p *project.Project, db *manifest.DB, spec string) (project.Listed, 
 	if c, ok, err := db.ByName(spec); err != nil || ok {
 		return project.Listed{Checkpoint: c}, err
 	}
-	if len(spec) < 4 || !isIDPrefix(spec) {
+	switch {
+	case !isIDPrefix(spec):
 		return project.Listed{}, &project.NoCheckpointError{Spec: spec}
+	case len(spec) < minPrefix:
+		return project.Listed{}, &project.NoCheckpointError{Spec: spec, Reason: fmt.Sprintf("an id needs at least %d letters", minPrefix)}
 	}
 	matches, err := db.ByPrefix(spec, 10)
 	switch {
@@ -159,6 +162,9 @@ func at(p *project.Project, db *manifest.DB, spec, text string) (project.Listed,
 	}
 	return project.Listed{Checkpoint: c}, nil
 }
+
+// minPrefix is how many letters of an id name a checkpoint.
+const minPrefix = 4
 
 // isIDPrefix reports whether s has letters of checkpoint ids only.
 func isIDPrefix(s string) bool {

@@ -23,7 +23,12 @@ func NameFree(db *manifest.DB, name string, self manifest.CheckpointID) error {
 	return err
 }
 
-// CheckName: [A-Za-z0-9][A-Za-z0-9._-]*, and nothing that names a checkpoint in another way.
+// shownID is how many letters of a checkpoint's id are printed at least.
+const shownID = 8
+
+// CheckName: [A-Za-z0-9][A-Za-z0-9._-]*, and nothing that names a checkpoint in another way. Short words
+// of the letters of ids, such as two or sort, are names: a name is looked for before an id, and no
+// id is printed as short as that.
 func CheckName(name string) error {
 	digits, letters := true, true
 	for i := range len(name) {
@@ -40,12 +45,12 @@ func CheckName(name string) error {
 		return &BadNameError{Name: name, Reason: "it is empty"}
 	case len(name) > 200:
 		return &BadNameError{Name: name, Reason: "it is longer than 200 characters"}
-	case name == "last" || name == "prev" || name == "now":
+	case name == "last" || name == "prev":
 		return &BadNameError{Name: name, Reason: "it is a keyword"}
 	case digits:
 		return &BadNameError{Name: name, Reason: "a number counts checkpoints"}
-	case letters:
-		return &BadNameError{Name: name, Reason: "letters from k to z alone are an id"}
+	case letters && len(name) >= shownID:
+		return &BadNameError{Name: name, Reason: "eight or more letters from k to z look like an id"}
 	}
 	return nil
 }
