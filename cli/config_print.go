@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 
@@ -14,23 +15,27 @@ import (
 // settingLines is how many lines of a terminal a value may take in the table of all settings.
 const settingLines = 2
 
-// printSettingsTable shows all settings, sizes with units. In a pipe each setting is one
-// line, whatever its length; at a terminal a long list is cut after settingLines. The files
-// that values come from are named at the end.
+// pipeWidth is how wide the table is where no terminal says it.
+const pipeWidth = 80
+
+// printSettingsTable shows all settings with their units. At a terminal a long list is cut
+// after settingLines; in a pipe it is whole. The files that values come from are named at the end.
 func (c *call) printSettingsTable(set *settings.Settings, projectFile string) {
 	o := c.out
-	sizes := map[string]bool{}
+	keys := map[string]settings.Key{}
 	for _, k := range settings.Keys() {
-		sizes[k.Name] = k.IsSize()
+		keys[k.Name] = k
 	}
 	keyWidth, fromWidth := len("KEY"), len("FROM")
 	for _, s := range set.Values() {
 		keyWidth, fromWidth = max(keyWidth, len(s.Key)), max(fromWidth, len(shortOrigin(s.Origin)))
 	}
-	valueWidth := 1 << 30
-	if o.width() > 0 {
-		valueWidth = max(o.width()-keyWidth-fromWidth-2*screen.Gap, screen.MinFlex)
+	width, most := o.width(), settingLines
+	if width == 0 {
+		width, most = pipeWidth, math.MaxInt
 	}
+	valueWidth := max(width-keyWidth-fromWidth-2*screen.Gap, screen.MinFlex)
+	cut := false
 	row := func(st screen.Style, key, from, value string, fromStyle screen.Style) {
 		space := strings.Repeat(" ", screen.Gap)
 		o.line("%s%s%s%s%s", o.color.Paint(st, pad(key, keyWidth)), space, o.color.Paint(fromStyle, pad(from, fromWidth)), space, value)
@@ -43,7 +48,9 @@ func (c *call) printSettingsTable(set *settings.Settings, projectFile string) {
 		case settings.FromDefault, settings.FromTier, settings.FromStore:
 			st = screen.Dim
 		}
-		for i, l := range cutLines(readable(s.Value, sizes[s.Key]), valueWidth, "rewind config "+s.Key) {
+		lines, whole := cutLines(readable(s.Value, keys[s.Key]), valueWidth, most)
+		cut = cut || !whole
+		for i, l := range lines {
 			if i == 0 {
 				row(screen.Cyan, s.Key, source, l, st)
 			} else {
@@ -52,6 +59,9 @@ func (c *call) printSettingsTable(set *settings.Settings, projectFile string) {
 		}
 	}
 	o.line("")
+	if cut {
+		o.line("rewind config KEY shows a whole list.")
+	}
 	if file := c.accountFile(); file != "" {
 		o.line("%s %s", o.color.Paint(screen.Dim, "account:"), escape(file))
 	}
@@ -69,7 +79,7 @@ func shortOrigin(o settings.Origin) string {
 }
 
 // readable is a value in words that can stand on lines of their own.
-func readable(v any, size bool) []string {
+func readable(v any, key settings.Key) []string {
 	switch v := v.(type) {
 	case []string:
 		if len(v) == 0 {
@@ -83,8 +93,11 @@ func readable(v any, size bool) []string {
 		}
 		return words
 	case int64:
-		if size {
+		switch {
+		case key.IsSize():
 			return []string{exactSize(v)}
+		case key.Unit != "":
+			return []string{strconv.FormatInt(v, 10) + " " + key.Unit}
 		}
 	}
 	return []string{escape(settingText(v))}
@@ -122,16 +135,15 @@ func wrapWords(words []string, width int) []string {
 	return append(lines, line)
 }
 
-// cutLines is wrapWords with at most settingLines lines: what does not fit is counted, and
-// the command that shows it named, on one more.
-func cutLines(words []string, width int, all string) []string {
-	lines := wrapWords(words, width)
-	if len(lines) <= settingLines+1 {
-		return lines
+// cutLines is wrapWords with at most so many lines, and one more that counts what does not fit.
+func cutLines(words []string, width, most int) (lines []string, whole bool) {
+	lines = wrapWords(words, width)
+	if len(lines)-1 <= most {
+		return lines, true
 	}
 	shown := len(words)
-	for len(wrapWords(words[:shown], width)) > settingLines {
+	for len(wrapWords(words[:shown], width)) > most {
 		shown--
 	}
-	return append(lines[:settingLines:settingLines], fmt.Sprintf("and %d more: %s", len(words)-shown, all))
+	return append(lines[:most:most], fmt.Sprintf("and %d more", len(words)-shown)), false
 }

@@ -9,6 +9,7 @@ type Key struct {
 	Choices []string
 	ByTier  bool // the tier gives the default
 	Doc     string
+	Unit    string // of a number that is no size, "" where the name says enough
 
 	kind     kind
 	max      int64 // for numbers
@@ -67,9 +68,9 @@ var keys = [keyCount]Key{
 	keyStorageMode:       {Name: "storage.mode", kind: kindWord, Choices: []string{"project", "global"}, fallback: "project", Doc: "where init makes the store"},
 	keyAutoInit:          {Name: "autoInit", kind: kindFlag, fallback: false, Doc: "initialise a project when an agent's session starts in it"},
 	keyAntiSpam:          {Name: "antiSpam.enabled", kind: kindFlag, ByTier: true, fallback: true, Doc: "skip checkpoints of tool calls in quick succession"},
-	keyMinInterval:       {Name: "antiSpam.minIntervalSeconds", kind: kindCount, max: maxSeconds, ByTier: true, fallback: int64(30), Doc: "minimum seconds between two of them"},
+	keyMinInterval:       {Name: "antiSpam.minIntervalSeconds", kind: kindCount, max: maxSeconds, ByTier: true, fallback: int64(30), Unit: "seconds", Doc: "minimum seconds between two of them"},
 	keySignificance:      {Name: "significance.enabled", kind: kindFlag, ByTier: true, fallback: true, Doc: "skip checkpoints of small edits"},
-	keyMinChangeSize:     {Name: "significance.minChangeSize", kind: kindCount, max: maxCount, ByTier: true, fallback: int64(50), Doc: "minimum size of an edit, in characters"},
+	keyMinChangeSize:     {Name: "significance.minChangeSize", kind: kindCount, max: maxCount, ByTier: true, fallback: int64(50), Unit: "characters", Doc: "minimum size of an edit, in characters"},
 	keyCriticalFiles:     {Name: "significance.criticalFiles", kind: kindList, ByTier: true, fallback: []string(nil), Doc: "files whose edits always count (globs)"},
 	keyIgnore:            {Name: "ignore", kind: kindList, fallback: []string(nil), Doc: "paths not to capture (gitignore patterns)"},
 	keyForceInclude:      {Name: "forceInclude", kind: kindList, fallback: []string(nil), Doc: "paths to capture even if ignored (gitignore patterns)"},
@@ -78,7 +79,7 @@ var keys = [keyCount]Key{
 	keyRedact:            {Name: "redact", kind: kindList, fallback: []string(nil), Doc: "what ui --export-html leaves out of texts, besides tokens and keys of well-known forms (regular expressions, RE2)"},
 	keyMaxFileSize:       {Name: "maxFileSize", kind: kindSize, fallback: 4 * gib, Doc: "do not capture files larger than this; 0: no limit"},
 	keyMaxCheckpoints:    {Name: "retention.maxCheckpoints", kind: kindCount, max: maxCount, fallback: nil, Doc: "keep at most this many checkpoints; 0: no limit"},
-	keyMaxAgeDays:        {Name: "retention.maxAgeDays", kind: kindCount, max: maxDays, fallback: nil, Doc: "keep checkpoints for this many days; 0: no limit"},
+	keyMaxAgeDays:        {Name: "retention.maxAgeDays", kind: kindCount, max: maxDays, fallback: nil, Unit: "days", Doc: "keep checkpoints for this many days; 0: no limit"},
 	keyMaxSize:           {Name: "retention.maxSize", kind: kindSize, fallback: 10 * gib, Doc: "remove the oldest checkpoints above this store size; 0: no limit"},
 	keyThin:              {Name: "retention.thin", kind: kindFlag, fallback: false, Doc: "keep all of the last day, hourly ones for a week, then daily ones"},
 	keyAuto:              {Name: "retention.auto", kind: kindFlag, fallback: true, Doc: "remove old checkpoints automatically from time to time"},
