@@ -128,27 +128,26 @@ func (m *Picker) logLines() []Line {
 
 // helpLines are the keys.
 func (m *Picker) helpLines(w int) []Line {
+	back, on := m.rule("←", "h"), m.rule("→", "l")
 	keys := [][2]string{
 		{"↑ ↓ j k PgUp PgDn g G", "move"}, {"tab", "next pane: list, files, diff, conversation"},
 		{"[ ]", "to the prompt before, to the one after"}, {"ctrl-d ctrl-u", "scroll the diff"},
 		{"", ""},
-		{"enter b", "what restoring files and conversation would do; then y does it"},
-		{"c", "the same for the files alone"}, {"t", "for the conversation alone"},
+		{"enter b", "plan of restoring files and conversation; y does it"},
+		{"c t", "the same for the files alone, the conversation alone"},
 		{"f", "choose files: space chooses, enter shows the plan"},
-		{"f " + m.rule("→", "l"), "choose hunks of a file: space chooses, s splits, " + m.rule("←", "h") + " goes back"},
-		{"u", "undo"}, {"U", "redo"}, {"o", "the operations so far"},
+		{"f " + on, "hunks of a file: space chooses, s splits, " + back + " goes back"},
+		{"u U o", "undo, redo, the operations so far"},
 		{"", ""},
-		{"d", "compare with the files as they are now, or with the checkpoint before"},
+		{"d", "compare with the files now, or the checkpoint before"},
 		{"space", "mark; two marks are compared"}, {"/", "filter; enter keeps it, esc shows all again"},
-		{"s", "scope: the project, with safety checkpoints, one session"},
-		{"p", "pin, or unpin"}, {"n", "name"},
-		{"", ""},
+		{"s", "scope: project, with safety checkpoints, one session"},
+		{"p n", "pin or unpin, name"},
 		{"ctrl-l", "look again"}, {"? q esc ctrl-c", "these keys, leave"},
 		{"", ""},
-		{"@", "the state that the files are in"}, {m.rule("●", "O"), "a prompt, as the files were before it"},
-		{m.rule("○", "o"), "another checkpoint"}, {m.rule("◆", "*"), "a restore, an undo"},
-		{m.rule("·", "."), "a safety checkpoint, taken before a restore"},
-		{m.rule("╮╯", ".'"), "a restore: from where it was made to what it went to; faint, where it was taken back"},
+		{"@ " + m.rule("●", "O") + " " + m.rule("○", "o"), "the files now, a prompt, another checkpoint"},
+		{m.rule("◆", "*") + " " + m.rule("·", "."), "a restore or an undo, a safety checkpoint before one"},
+		{m.rule("╮╯", ".'"), "from a restore to its target; faint if taken back"},
 	}
 	if m.ascii {
 		keys[0][0] = "up down j k PgUp PgDn g G"

@@ -373,3 +373,19 @@ func BenchmarkKeyToLines(b *testing.B) {
 		m.view()
 	}
 }
+
+// TestKeysFit: the page of keys is whole on a terminal of 80 columns and 24 lines.
+func TestKeysFit(t *testing.T) {
+	m := picking(numbered(5), Painter{}, 80, 24)
+	press(m, "?")
+	shown := m.view()
+	for _, line := range m.helpLines(80) {
+		text := strings.TrimRight(line.String(), " ")
+		if w := displaywidth.String(text); w > 80 {
+			t.Errorf("%d columns: %q", w, text)
+		}
+		if text != "" && !slices.ContainsFunc(shown, func(l string) bool { return strings.TrimRight(l, " ") == text }) {
+			t.Errorf("not shown: %q", text)
+		}
+	}
+}
