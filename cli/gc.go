@@ -83,12 +83,11 @@ func newGC() *command {
 				}
 				return errors.Join(c.out.document(v), unswept(done))
 			}
-			removed, freed := "Removed", "freed"
+			said := "Removed %s, kept %d, freed %s."
 			if done.DryRun {
-				removed, freed = "Would remove", "would free about"
+				said = "Would remove %s, keep %d and free about %s."
 			}
-			c.out.summary("%s %s, kept %d, %s %s.", removed, plural(len(done.Removed), "checkpoint", "checkpoints"),
-				done.Kept, freed, formatSize(done.Freed))
+			c.out.summary(said, plural(len(done.Removed), "checkpoint", "checkpoints"), done.Kept, formatSize(done.Freed))
 			if done.Room > 0 {
 				c.out.warn("this needs %s of free space on the disk, and there is less: nothing would be removed now", formatSize(done.Room))
 			}
