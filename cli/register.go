@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -34,6 +35,7 @@ type registering struct {
 	agents  []agentFiles
 	program *register.Program // nil: take the hooks out
 	view    registrationsView
+	made    []string // directories of the agent in hand that were missing
 }
 
 // registerHooks puts our hooks into the agents' settings, or takes them out.
@@ -142,7 +144,8 @@ func (r *registering) file(a *agentFiles, i int) (changed bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	w, err := register.Updater{Now: r.env.Now, Made: a.Made, Below: a.Dir(a.where)}.Update(a.files[i].Path, func(old []byte) ([]byte, error) {
+	missing := missingDirs(filepath.Dir(a.files[i].Path))
+	w, err := register.Updater{Now: r.env.Now, Made: a.OnlyOurs, Below: a.Dir(a.where)}.Update(a.files[i].Path, func(old []byte) ([]byte, error) {
 		files[i].Content = old
 		return a.Edit(files, i, r.program)
 	})
@@ -151,6 +154,9 @@ func (r *registering) file(a *agentFiles, i int) (changed bool, err error) {
 	} else if err != nil {
 		return false, explainEdit(a.files[i].Path, err)
 	}
+	if w.Changed && !w.Removed {
+		r.made = append(r.made, missing...)
+	}
 	if w.Changed {
 		r.view.Files = append(r.view.Files, registrationView{string(a.Agent), w.Path, w.Backup, w.Changed})
 	}
@@ -158,6 +164,18 @@ func (r *registering) file(a *agentFiles, i int) (changed bool, err error) {
 		r.out.summary("Backed up %s to %s.", escape(w.Path), escape(w.Backup))
 	}
 	return w.Changed, nil
+}
+
+// missingDirs are the directories of a path that are not there, outermost first.
+func missingDirs(dir string) (missing []string) {
+	for ; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
+		if _, err := os.Lstat(dir); !errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+		missing = append(missing, dir)
+	}
+	slices.Reverse(missing)
+	return missing
 }
 
 // refusePlugin: with a plugin of ours each event would be handled twice.

@@ -131,7 +131,13 @@ func (r *registering) registeredNow(a *agentFiles) {
 		now := account.Registration{Agent: known.Agent, Dir: known.Dir, Time: r.env.Time().UTC()}
 		if r.program != nil {
 			now.Generation = register.Generation
+			now.MadeDirs = append(known.MadeDirs, r.made...)
+		} else {
+			for _, dir := range slices.Backward(known.MadeDirs) {
+				_ = os.Remove(dir) // one that is not empty stays
+			}
 		}
+		r.made = nil
 		*known = now
 		return true
 	})

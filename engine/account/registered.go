@@ -28,6 +28,8 @@ type Registration struct {
 	Generation int       `json:"generation"` // up to which it was brought, by a person or by itself
 	Time       time.Time `json:"time"`       // of that, or of the try
 	Failed     string    `json:"failed,omitempty"`
+	// MadeDirs are the directories that the registration made: they go with it where they are empty.
+	MadeDirs []string `json:"made_dirs,omitempty"`
 	// Completed are the files that were changed when it was completed by itself last.
 	Completed []CompletedFile `json:"completed,omitempty"`
 }

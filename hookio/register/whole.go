@@ -71,6 +71,21 @@ func (c *Client) editWhole(old []byte, program *Program) ([]byte, error) {
 	return c.wholeText(*program), nil
 }
 
+// OnlyOurs reports that nothing of the person's is in a file: Made, or settings of our hooks alone.
+func (c *Client) OnlyOurs(content []byte) bool {
+	if c.extension != nil || content == nil {
+		return c.Made(content)
+	}
+	for _, topLevel := range []bool{false, true} {
+		form := c.form
+		form.topLevel = topLevel
+		if rest, err := strip(content, form); err == nil && rest == nil {
+			return true
+		}
+	}
+	return false
+}
+
 // Made reports that a file's content is an extension as we make it, with nothing
 // of the person's in it.
 func (c *Client) Made(content []byte) bool {
