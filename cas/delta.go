@@ -115,7 +115,7 @@ func encodeWithBase(base, data []byte) ([]byte, error) {
 // decodeWithBase appends what a frame decompresses to, which has size bytes.
 func decodeWithBase(dst, base, frame []byte, size int) ([]byte, error) {
 	if !canExpand(len(frame), size) {
-		return nil, malformedError("the delta is said to hold more than its bytes can")
+		return nil, malformedError("the delta claims to hold more than its bytes can")
 	}
 	// The frame's window reaches back over the base, so that is what must be allowed.
 	window := uint64(windowFor(len(base) + size))

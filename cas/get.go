@@ -268,7 +268,7 @@ func (s *Store) decode(payload []byte) (*decoded, error) {
 		return &decoded{b.entries, b.body}, nil
 	}
 	if !canExpand(len(b.body), b.total) {
-		return nil, malformedError("its block is said to hold more than its bytes can")
+		return nil, malformedError("its block claims to hold more than its bytes can")
 	}
 	d, err := s.decoder()
 	if err != nil {

@@ -217,7 +217,7 @@ func explainHeld(err error, f *failure) bool {
 	case errors.As(err, &watched):
 		f.code, f.hint = exitBusy, "end that one first: one is enough for a project"
 	case errors.Is(err, watch.ErrGone):
-		f.code, f.message, f.hint = exitNoProject, "the project's directory was moved or removed", "rewind watch in its new place goes on"
+		f.code, f.message, f.hint = exitNoProject, "the project's directory was moved or removed", "start rewind watch again in its new place"
 	case errors.As(err, &changing):
 		f.code = exitBusy
 	case errors.As(err, &busy):

@@ -53,7 +53,7 @@ func newList() *command {
 		examples: []example{
 			{"rewind list", "the newest 20"},
 			{"rewind list --limit 0", "all of them"},
-			{"rewind list --all", "include rows without news and safety checkpoints"},
+			{"rewind list --all", "include rows without changes, and safety checkpoints"},
 			{"rewind list --path src/main.go", "what changed this file"},
 			{"rewind list --grep 'rm -rf' --since 2h", "who deleted it"},
 			{"rewind list --ops", "what was restored and undone, and when"},

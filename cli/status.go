@@ -245,7 +245,7 @@ func printStatus(o *output, st *engine.Status, set *settings.Settings, agents []
 	field("tier", "%s (%s)", escape(set.Tier), escape(tierSource(set)))
 	field("agents", "%s", escape(agentsText(agents)))
 	if slices.ContainsFunc(agents, func(a agentView) bool { return a.Agent == string(hookio.Droid) && a.State == agentRegistered }) {
-		field("droid", "no REWIND_ variables in its shell: it tells its model their names; save and back find its session by its process")
+		field("droid", "no REWIND_ variables in its shell: its model is given their names; save and back find the session by its process")
 	}
 	if l := st.Last; l != nil {
 		text := checkpointText(*l)

@@ -33,7 +33,7 @@ func newUI() *command {
 			"sites: the address that is printed holds a code that can be used once, within a minute.\n" +
 			"With a checkpoint, it opens there: each moment has an address of its own.\n" +
 			"The account's other projects can be chosen there; rewind ui in one of them opens it in the\n" +
-			"page that is served already. The command that serves ends with ctrl-c, or when nobody has\n" +
+			"page that is served already. The command that serves ends with ctrl-c, or when no one has\n" +
 			"looked for 30 minutes: a tab in the background does not count.\n" +
 			"With --export-html, writes one session as a single page to share, and serves nothing: its\n" +
 			"timeline, conversation, diffs, film and search, readable in a browser without rewind. The\n" +

@@ -50,7 +50,7 @@ func TestPagePlanIsGone(t *testing.T) {
 	l.elsewhere("make Add faster", `["README.md"]`)
 	l.ok(l.Eval(`(window.real = performance.now, performance.now = () => 1e9)`, nil)) // no time passes
 	l.click("dialog .go", "Restore")
-	l.until(goes + ` === "Restore 1 path" && /nothing was done: that plan is gone.*something was done since/s.test(document.querySelector("dialog .warn").textContent)`)
+	l.until(goes + ` === "Restore 1 path" && /nothing was done: that plan is gone.*something changed since then/s.test(document.querySelector("dialog .warn").textContent)`)
 	l.until(`document.querySelectorAll("dialog .lines[open] .patch").length === 1`)
 	l.picture("plan-anew")
 	l.ok(l.Eval(`(performance.clearResourceTimings(), document.querySelector("dialog .go").click(), new Promise((go) => setTimeout(go, 100)))`, nil))

@@ -55,23 +55,23 @@ func told(err error) error {
 	)
 	switch {
 	case errors.As(err, &stale) && stale.known:
-		f.status, f.hint = http.StatusGone, "something was done since; ask for it again"
+		f.status, f.hint = http.StatusGone, "something changed since then; ask for it again"
 	case errors.As(err, &stale):
-		f.status, f.hint = http.StatusNotFound, "reload the page: it shows what there is"
+		f.status, f.hint = http.StatusNotFound, "reload the page"
 	case errors.As(err, &nothing), errors.As(err, &few):
-		f.status, f.hint = http.StatusConflict, "operations (o) tell what was done"
+		f.status, f.hint = http.StatusConflict, "Operations (o) shows what was done"
 	case errors.As(err, &lose):
 		f.status = http.StatusConflict
 		for i, path := range firstN(lose.Paths, 3) {
 			f.message += map[bool]string{true: ": ", false: ", "}[i == 0] + path
 		}
 		if lose.Forcible && lose.Next == "" {
-			f.hint = "at a terminal, --force does it all the same, after a safety checkpoint"
+			f.hint = "in a terminal, --force proceeds anyway, after a safety checkpoint"
 		}
 	case errors.As(err, &taken), errors.As(err, &late), errors.As(err, &build):
 		f.status = http.StatusConflict
 	case errors.As(err, &noPath):
-		f.status, f.hint = http.StatusNotFound, "health tells what is held"
+		f.status, f.hint = http.StatusNotFound, "Health shows what is in the store"
 	case errors.As(err, &noTalk):
 		f.status, f.hint = http.StatusNotFound, "the files alone can be restored: Files"
 	case errors.As(err, &shut), errors.Is(err, fs.ErrPermission):

@@ -76,7 +76,7 @@ func (e *StatesGoneError) Error() string {
 	if more := len(e.Paths) - most; more > 0 {
 		names = append(names, strconv.Itoa(more)+" more")
 	}
-	return text + ": nobody knows what it changed in " + strings.Join(names, ", ")
+	return text + ": it is not known what it changed in " + strings.Join(names, ", ")
 }
 
 // turn is one prompt of a session with its time.

@@ -77,7 +77,7 @@ func Watch(ctx context.Context, o WatchOptions) error {
 	defer lock.Release()
 	if kind, remote := stores.Remote(w.root); remote && !o.Look {
 		w.Look = true
-		w.looks(errors.New("it is on " + kind + ", where changes of other machines are not told of"))
+		w.looks(errors.New("it is on " + kind + ", which does not report changes by other machines"))
 	} else if o.Look {
 		w.looks(nil)
 	}

@@ -92,7 +92,7 @@ func noPlace(checkpoint string, err error) error {
 	var gone *transcript.NoEventError
 	switch {
 	case errors.As(err, &nothing):
-		return &NoConversationError{Checkpoint: checkpoint, Reason: "nothing had been said yet: there is no session to resume, only a new one to start", Before: true, Err: err}
+		return &NoConversationError{Checkpoint: checkpoint, Reason: "there was no message yet, so there is no session to resume", Before: true, Err: err}
 	case errors.As(err, &strange):
 		return &NoConversationError{Checkpoint: checkpoint, Reason: problem.Text(err), Err: err}
 	case errors.As(err, &gone):

@@ -70,7 +70,7 @@ func codexTrust(w Where, found []FoundEntry) []Finding {
 	file := filepath.Join(codexDir(w), "config.toml")
 	text, err := w.read(file)
 	if err != nil {
-		return []Finding{{Code: AgentsOwn, File: file, Detail: fmt.Sprintf("whether Codex CLI runs the hooks cannot be told: %v", err), Cure: "make the file readable"}}
+		return []Finding{{Code: AgentsOwn, File: file, Detail: fmt.Sprintf("cannot find out whether Codex CLI runs the hooks: %v", err), Cure: "make the file readable"}}
 	}
 	for _, config := range codexConfigs(w, codexDir(w)) {
 		if content, err := w.read(config); err == nil && hooksFeatureOff(string(content)) {
