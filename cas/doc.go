@@ -28,7 +28,7 @@
 // bytes; before Get says so it checks the indexes, walks the packs and tries
 // every copy.
 //
-// Space is given back by PlanRepack and RepackPlan.Apply, which tells its
+// Space is given back by PlanRepack and RepackPlan.Apply, which reports its
 // steps. Verify names damage, Repair saves what is good, RestoreFromMirror brings
 // a lost store back from its mirror.
 //

@@ -65,7 +65,7 @@ func newStatus() *command {
 				return c.out.document(v)
 			}
 			printStatus(c.out, st, p.Settings(), agents)
-			for _, f := range hookFindings(ctx, c.env, p.Root(), false) {
+			for _, f := range inOne(hookFindings(ctx, c.env, p.Root(), false)) {
 				c.out.warn("%s", f.Message)
 				if f.Cure != "" {
 					c.out.hint("%s", f.Cure)

@@ -38,12 +38,16 @@ type finding struct {
 	Cure     string `json:"cure"`
 	Hint     string `json:"hint"` // the same, as errors call it
 
-	id findingID
+	id    findingID
+	agent string // the title of one that does not call rewind
 }
 
 type findingID string
 
-const crashedFinding findingID = "crashed"
+const (
+	crashedFinding findingID = "crashed"
+	notRegistered  findingID = "not-registered"
+)
 
 const (
 	severe = "error"

@@ -68,6 +68,10 @@ func hookFindings(ctx context.Context, env account.Env, root string, try bool) [
 				severity = mild // another agent is
 			}
 			add(severity, cure, "%s", message)
+			if f.Code == register.NotRegistered {
+				last := &out[len(out)-1]
+				last.id, last.agent = notRegistered, a.title
+			}
 		}
 		for _, e := range found {
 			if !lines[e.Command] {
@@ -87,6 +91,27 @@ func hookFindings(ctx context.Context, env account.Env, root string, try bool) [
 	}
 	if !registered && !used {
 		add(mild, "rewind config --register-hooks --agent claude", "no agent calls rewind: only rewind save takes checkpoints")
+	}
+	return out
+}
+
+// inOne says of all agents that do not call rewind in one line, in the place of the first.
+func inOne(findings []finding) (out []finding) {
+	var titles []string
+	first := -1
+	for _, f := range findings {
+		if f.id != notRegistered {
+			out = append(out, f)
+			continue
+		}
+		if titles = append(titles, f.agent); first < 0 {
+			first = len(out)
+			out = append(out, f)
+		}
+	}
+	if n := len(titles); n > 1 {
+		out[first].Message = strings.Join(titles[:n-1], ", ") + " and " + titles[n-1] + " do not call rewind"
+		out[first].Cure = "rewind config --register-hooks"
 	}
 	return out
 }

@@ -13,7 +13,7 @@
 //  4. It applies the plan, puts the conversation in place, and records an operation, which
 //     UndoRestore walks. Both halves move or neither.
 //
-// The rooms below it, from the bottom up: account, project, stores, commit, rules and pathspec, conversation,
+// The packages below it, from the bottom up: account, project, stores, commit, rules and pathspec, conversation,
 // checkpoint, maintain, hook. docs/ARCHITECTURE.md draws them.
 //
 // Nothing here prints or exits. Errors are typed; package cli turns them into messages, hints and

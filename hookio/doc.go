@@ -10,12 +10,12 @@
 //     run rewind's own destructive commands.
 //  5. A Response is what goes back to the agent: nearly always nothing.
 //
-// What is peculiar to one agent stands in a file of its name: claude.go,
+// What is peculiar to one agent is in a file of its name: claude.go,
 // droid.go, codex.go and so on. To add one:
 //
 //   - here: its constant and its adapter, in a file of its name, and a line in
 //     adapters (agents.go), in the place that the order there asks for. Fill in
-//     what differs: how it is told from others (transcript, variable), its words
+//     what differs: how it is recognised (transcript, variable), its words
 //     for events, tools and members of the payload, and what settle has to put
 //     right. Payloads that were seen are cases of TestDecode, a transcript's
 //     path one of TestDetectEveryAgent.

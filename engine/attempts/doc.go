@@ -7,7 +7,7 @@
 //  1. readLog puts checkpoints and operations in order and finds the prompts among them.
 //  2. group says which prompts have the same place (place.go):
 //     an operation went back to before a prompt, and the next prompt in that conversation, or in a new one,
-//     tries it again; or what was said before two prompts is the same.
+//     tries it again; or the messages before two prompts are the same.
 //  3. follow goes through the log once more and notes at which attempt the tree stood (stand.go): what a
 //     restore left behind is an attempt's end.
 package attempts

@@ -1,9 +1,9 @@
 // Package attribution says who changed what: which call of which agent's session, an operation of the
-// person's, or nobody that told of it, and then the person.
+// person's, or unknown, which counts as the person.
 //
 // In come the checkpoints and operations of the log, the windows that hooks left beside them (when an
 // agent's work began and ended), the change times of paths, and touches of single paths. Out go steps: a
-// path's entry before and after, and an owner. What is not certain is not said to be: see Class.
+// path's entry before and after, and an owner. What is uncertain is marked as such: see Class.
 //
 // The rule. A path's history is cut where somebody looked at it: at checkpoints, operations and touches.
 // Between two cuts could have written it: windows that hold its change time, windows of shells that were

@@ -1,4 +1,4 @@
-// Package conversation is what a person and an agent said, as a project holds it.
+// Package conversation is the conversation of a person and an agent, as a project stores it.
 //
 //  1. Capture puts what a transcript gained into a checkpoint's transaction.
 //  2. ChooseSession says which session is meant; FindPrompt where its Nth-last prompt was.

@@ -4,7 +4,7 @@
 //  1. Compile turns a Config, all that lies outside the tree, into Rules.
 //  2. Rules.Root gives the Scope of the project root and Scope.Child that of a
 //     directory in it: on the way down they read the rule files in the tree.
-//  3. Scope.Decide says what becomes of an entry, and which rule said so.
+//  3. Scope.Decide says what becomes of an entry, and by which rule.
 //  4. Rules.Encode keeps the rules with a checkpoint; Decode brings them back,
 //     and the rule files in that checkpoint's own tree complete them.
 //

@@ -1,4 +1,4 @@
-// Package notice keeps what an agent is to be told, once, of an operation that changed files behind
+// Package notice keeps the one notice that an agent gets of an operation that changed files behind
 // its back: its conversation still says otherwise.
 //
 // Comes in: an operation that was recorded, what it changed and what it kept. Goes out: one text for

@@ -1,4 +1,4 @@
-// Package project is an opened project: its root, its store, and what every room above stands on.
+// Package project is an opened project: its root, its store, and the base of every package above.
 //
 //  1. Open finds the root (discover.go), decides by the identity of the directory whose store it
 //     is (ownership.go), refuses links (links.go), brings a lost store back from its mirror

@@ -12,7 +12,7 @@
 //
 // On Linux a Dir is a file descriptor and the kernel does the checking
 // (openat2, or a walk with O_NOFOLLOW where that is missing). The portable
-// implementation, OpenPortable, stands on os.Root, looks at each component
+// implementation, OpenPortable, uses os.Root, looks at each component
 // before and after opening it, and compares identities.
 //
 // What remains is inherent: a directory that another process moves out of the

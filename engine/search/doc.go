@@ -17,5 +17,5 @@
 // its hash and the search, at hundreds of megabytes a second for a pattern that needs some text to be there, and at
 // a tenth of that for one that does not, in which package regexp has to look at each line.
 //
-// It never writes, prints or exits. What is damaged is passed over and told of at the end.
+// It never writes, prints or exits. Damaged content is skipped and reported at the end.
 package search

@@ -10,7 +10,7 @@
 //     key by hand. <TiersDir>/<name>.json overrides the embedded parameters.
 //  3. What cannot be used (an unknown key, a wrong type, a file that is no
 //     JSON) becomes a Warning, and the next weaker value holds. Load never
-//     fails: a hook goes on.
+//     fails: a hook continues.
 //
 // Settings has typed fields for code, and Values for people: each key with its
 // value and where it comes from. Set and Unset edit one key of one file and

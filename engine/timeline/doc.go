@@ -1,8 +1,8 @@
-// Package timeline tells what happened to a project, for people: the rows that rewind
+// Package timeline shows what happened to a project, for people: the rows that rewind
 // list, the picker and a page in a browser show.
 //
 // In come the checkpoints and the operations of the log, and, where somebody looked, the
-// tree as it is now. Out go rows, newest first: what each is, what was said or done, which
+// tree as it is now. Out go rows, newest first: what each is, its text, which
 // two states of the tree lie around it, and whether it has any news. How a row is printed
 // is not decided here; texts are as the agents gave them, escapes included.
 //

@@ -5,7 +5,7 @@
 //  1. Read streams a transcript (JSON lines) through a scanner that looks at
 //     the few keys it needs, and gives an Index: one Line per line, with its
 //     place in the file and in the tree of events.
-//  2. Index answers where the conversation stands (Leaf), what leads there
+//  2. Index answers the conversation's current end (Leaf), what leads there
 //     (Chain), which of it are the person's prompts (Prompts), and where to
 //     cut: before the n-th last prompt, before a prompt id, before a tool call.
 //  3. Capture stores what a file gained since the last time: Plan compares a
@@ -20,7 +20,7 @@
 // The formats are the agents' own and change between versions: unknown lines
 // are kept as bytes and otherwise ignored, broken ones are skipped, and a file
 // in which nothing can be understood gives a FormatError, which means: restore
-// the code only. What is peculiar to an agent stands in a file of its name; the
+// the code only. What is peculiar to an agent is in a file of its name; the
 // table of formats is in agent.go.
 //
 // The package knows no store: bytes come and go through Store. An Index is

@@ -6,7 +6,7 @@
 //  2. Without asks for the text as if some steps, the own ones, had not been: the lines that others made and
 //     that live, or that an own step took away.
 //  3. Where others built on an own step, that is a conflict: a block that stays as it is unless its
-//     choice says otherwise. Blocks lie between lines that nobody touched since the first own step there.
+//     choice differs. Blocks lie between lines that no one touched since the first own step there.
 //  4. What has no lines (a binary file, a link, a mode, whether there is a file at all) is a register,
 //     which has the last value that others set.
 //

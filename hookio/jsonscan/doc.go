@@ -2,5 +2,5 @@
 // strings that are kept: what agents give to their hooks (Stream), and the lines of their transcripts
 // (Lines, Line).
 //
-// It is for JSON that others write and nobody bounds; what we write ourselves is read by encoding/json.
+// It is for JSON that others write, of any size; what we write ourselves is read by encoding/json.
 package jsonscan
