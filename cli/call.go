@@ -2,7 +2,9 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -160,7 +162,8 @@ func (c *call) resolve(ctx context.Context, p *project.Project, spec string) (pr
 		return engine.ResolveIn(ctx, p, spec, c.session)
 	}
 	if !strings.HasPrefix(spec, "prompt~") {
-		return resolve(ctx, p, spec)
+		l, err := resolve(ctx, p, spec)
+		return l, c.orPath(spec, err)
 	}
 	n, _ := conversation.PromptNumber(spec)
 	s, err := c.chooseSessionWith(ctx, p, n)
@@ -168,6 +171,24 @@ func (c *call) resolve(ctx context.Context, p *project.Project, spec string) (pr
 		return project.Listed{}, err
 	}
 	return engine.ResolveIn(ctx, p, spec, s.ID)
+}
+
+// orPath adds to an error about a checkpoint how a path is named, where the word is one.
+func (c *call) orPath(spec string, err error) error {
+	if !errors.As(err, new(*project.NoCheckpointError)) || spec == "" {
+		return err
+	}
+	if _, statErr := os.Lstat(filepath.Join(c.env.Dir, spec)); statErr != nil {
+		return err
+	}
+	hint := "rewind history " + shellQuote(spec) + " shows the checkpoints that changed it"
+	switch c.cmd.name {
+	case "diff":
+		hint = "paths go after --: rewind diff -- " + shellQuote(spec)
+	case "restore":
+		hint = "paths go after --: rewind restore last -- " + shellQuote(spec)
+	}
+	return &hintedError{err, hint}
 }
 
 // resolve finds a checkpoint. An empty word is mostly a script's unset variable:

@@ -2,6 +2,8 @@ package cli
 
 import (
 	"errors"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -34,7 +36,12 @@ func unknownCommand(name string) error {
 	if near := nearest(name, commandNames()); near != "" {
 		hint = "rewind " + near
 	}
-	if words, ok := meant()[strings.ToLower(name)]; ok {
+	others := meant()
+	words, ok := others[strings.ToLower(name)]
+	if !ok && hint == "rewind help" {
+		words, ok = others[nearest(name, slices.Sorted(maps.Keys(others)))]
+	}
+	if ok {
 		hint = strings.TrimSpace("rewind " + words)
 	}
 	return &usageError{msg: "unknown command " + quote(name), hint: hint}
