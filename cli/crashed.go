@@ -52,7 +52,7 @@ func crashedCure(crash *project.CrashedRestore) string {
 func (c *call) tellRecovered(r *engine.Restored) {
 	switch crash := r.Crashed; {
 	case crash != nil && !r.PutBack:
-		c.out.summary("%s did not finish: it will be put back first, and that is not in these numbers.", crashedWhat("The last", crash))
+		c.out.summary("%s did not finish: it will be put back first, which these numbers do not include.", crashedWhat("The last", crash))
 	}
 	switch rec := r.Recovered; {
 	case rec == nil || rec.Done || r.PutBack:

@@ -161,7 +161,7 @@ func (c *call) imports(ctx context.Context, p *project.Project, list []engine.Im
 		c.skips(done.Skipped, "")
 		c.skips(done.Unsaid, "its conversation was left out: ")
 		if done.LeftOut > 0 && !c.quiet {
-			c.out.warn("%s left out, which no checkpoint holds (.git, submodules, devices, files over maxFileSize)", plural(done.LeftOut, "path was", "paths were"))
+			c.out.warn("%s left out, in no checkpoint (.git, submodules, devices, files over maxFileSize)", plural(done.LeftOut, "path was", "paths were"))
 		}
 	}
 	if c.json {

@@ -83,7 +83,7 @@ func (s *pickSource) choices(a screen.Ask) (choices []engine.HunkChoice, full, b
 	for id := range strings.SplitSeq(strings.TrimSuffix(a.Parts, "\x00"), "\x00") {
 		shown, ok := s.shownHunks[id]
 		if !ok {
-			return nil, "", "", errors.New("those hunks are gone; f shows them as they are now")
+			return nil, "", "", errors.New("those hunks no longer exist; f shows the current ones")
 		}
 		hunks, split = hunks+1, split || shown.of == 0
 		i := slices.IndexFunc(choices, func(c engine.HunkChoice) bool { return c.File == shown.file })

@@ -106,7 +106,7 @@ func (r *revertFlags) check(c *call) error {
 	case r.tool != "" && (c.session != "" || r.subagent != ""):
 		return usagef("--tool names one call: --session and --subagent do not go with it")
 	case len(c.args) == 1 && !prompt && c.session != "":
-		return usagef("a checkpoint names its own session: --session does not go with it")
+		return usagef("a checkpoint cannot be combined with --session")
 	case r.conflicts != "" && !slices.Contains(engine.ConflictChoices(), engine.ConflictChoice(r.conflicts)):
 		return usagef("--conflicts must be refuse, keep, keep-file, undo or markers, not %s", quote(r.conflicts))
 	}

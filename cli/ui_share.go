@@ -183,7 +183,7 @@ func (x *sharing) tell() {
 		x.c.out.warn("%s left out", plural(n, "precious file was", "precious files were"))
 	}
 	if x.redact.full {
-		x.c.out.warn("precious files hold more than can be looked for: all texts and diffs were left out")
+		x.c.out.warn("precious files contain too much to search for: all texts and diffs were left out")
 	}
 	if x.redact.count > 0 {
 		x.c.out.warn("%s redacted", plural(x.redact.count, "place in texts was", "places in texts were"))

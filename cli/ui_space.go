@@ -40,7 +40,7 @@ func (s *uiSpace) there() error {
 		return &uiFailure{failure{code: exitNotFound, message: "another store is in " + root + " now", hint: "rewind ui there shows it"}, http.StatusGone}
 	}
 	return &uiFailure{failure{code: exitDamaged, message: "the store of " + root + " is gone",
-		hint: "rewind status there says what is left of it, and rebuilds it where it can"}, http.StatusServiceUnavailable}
+		hint: "rewind status there shows what is left of it, and rebuilds it if possible"}, http.StatusServiceUnavailable}
 }
 
 // known makes sure of the checkpoints that a question names: one that was removed since it was shown is gone, and one

@@ -257,7 +257,7 @@ func emptyDir(dir, what string) (again bool, err error) {
 	case err == nil && string(data) == what:
 		return true, nil
 	case err == nil:
-		return false, &CheckoutDirError{Dir: dir, Reason: "has what another checkout left when it was interrupted", Hint: "remove the directory, or choose another"}
+		return false, &CheckoutDirError{Dir: dir, Reason: "contains an interrupted checkout", Hint: "remove the directory, or choose another"}
 	}
 	return false, &CheckoutDirError{Dir: dir, Reason: "is not empty", Hint: "choose a directory that is empty or not there yet"}
 }

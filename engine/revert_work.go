@@ -330,13 +330,13 @@ func chooseWork(ctx context.Context, p *project.Project, n WorkNamed, a *attribu
 		at = next // it has the state before that turn, as the list shows
 	}
 	if at < 0 {
-		return nil, &UnknownWorkError{What: "checkpoint", Name: checkpointName(of), Reason: "is from before the first prompt of its session that is kept"}
+		return nil, &UnknownWorkError{What: "checkpoint", Name: checkpointName(of), Reason: "is older than the first prompt of its session that is still kept"}
 	}
 	if of.Kind == manifest.Manual { // a person's own: the turn before it is its only while that goes on
 		if over, err := turns[at].over(ctx, p, of); err != nil {
 			return nil, err
 		} else if over {
-			return nil, &UnknownWorkError{What: "checkpoint", Name: checkpointName(of), Reason: "is of no agent's turn: the one before it was over"}
+			return nil, &UnknownWorkError{What: "checkpoint", Name: checkpointName(of), Reason: "does not belong to an agent's turn: the turn before it had ended"}
 		}
 	}
 	to := at + 1
