@@ -41,12 +41,12 @@ var inside = map[string][]string{
 // uses. None knows engine, the verbs that stand on all of them.
 var inEngine = map[string][]string{
 	"engine/scratchfs":  {},
-	"engine/ignore":     {},
+	"engine/ignore":     {"engine/problem"},
 	"engine/linediff":   {},
 	"engine/patch":      {"engine/linediff"},
 	"engine/weave":      {"engine/linediff", "manifest"},
 	"engine/rootfs":     {},
-	"engine/settings":   {},
+	"engine/settings":   {"engine/problem"},
 	"engine/transcript": {},
 	"engine/problem":    {},
 	"engine/graph":      {},
@@ -59,7 +59,7 @@ var inEngine = map[string][]string{
 	"engine/checkout":   {"engine/problem", "engine/rootfs", "manifest"},
 
 	"engine/account":      {"cas", "engine/settings"},
-	"engine/project":      {"cas", "engine/account", "engine/gitrepo", "engine/restore", "engine/scan", "engine/settings", "manifest"},
+	"engine/project":      {"cas", "engine/account", "engine/gitrepo", "engine/problem", "engine/restore", "engine/scan", "engine/settings", "manifest"},
 	"engine/stores":       {"cas", "engine/account", "engine/project", "engine/rootfs", "engine/settings", "manifest"},
 	"engine/commit":       {"cas", "engine/project", "manifest"},
 	"engine/window":       {"engine/account", "engine/project", "manifest"},

@@ -9,8 +9,6 @@ import (
 	"net/http"
 	"strconv"
 	"time"
-
-	"github.com/rewind-cli/rewind/engine/problem"
 )
 
 // questions are what can be asked of a project, by the last element of the address.
@@ -271,7 +269,7 @@ func failureOf(err error) failure {
 	if errors.As(err, &f) {
 		return failure{f.Error(), f.Hint()}
 	}
-	return failure{Error: problem.Text(err)}
+	return failure{Error: err.Error()}
 }
 
 func fail(w http.ResponseWriter, status int, message, hint string) {
