@@ -245,7 +245,7 @@ func (c *call) tellOutranked(file, key string) error {
 	}
 	if key == "storage.mode" && c.project != nil && v.Value != string(c.project.Mode()) {
 		c.out.warn("storage.mode takes effect when a store is created: the store of this project stays in %s mode", c.project.Mode())
-		c.out.hint("rewind deinit, then rewind init --mode %v: without its checkpoints", v.Value)
+		c.out.hint("rewind stores rm ., then rewind init --mode %v: without its checkpoints", v.Value)
 	}
 	return nil
 }

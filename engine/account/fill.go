@@ -113,15 +113,16 @@ func MakeStoreDirs(store string, owner func(string) error) error {
 			return err // or a power cut could take the store with all that is durable in it
 		}
 	}
-	dirs := []string{store}
-	for _, name := range []string{ObjectsName, ManifestsName, LockName, TmpName, RestoreName} {
-		dirs = append(dirs, filepath.Join(store, name))
+	// What was there already may be open to others, whose settings would then be obeyed. The store itself may be a link
+	// that the person allowed.
+	if err := os.Chmod(store, 0o700); err != nil {
+		return err
 	}
-	for _, dir := range dirs {
+	for _, name := range []string{ObjectsName, ManifestsName, LockName, TmpName, RestoreName} {
+		dir := filepath.Join(store, name)
 		if err := MakeDir(dir, owner); err != nil {
 			return err
 		}
-		// One that was there already may be open to others, whose settings would then be obeyed.
 		if err := os.Chmod(dir, 0o700); err != nil {
 			return err
 		}
