@@ -2,6 +2,8 @@ package project
 
 import (
 	"context"
+	"slices"
+	"strings"
 
 	"github.com/rewind-cli/rewind/manifest"
 )
@@ -23,6 +25,9 @@ func NameFree(db *manifest.DB, name string, self manifest.CheckpointID) error {
 	return err
 }
 
+// keywords name checkpoints in their own way. No letter case of them is a name: people would read one for the other.
+var keywords = []string{"last", "prev", "now"}
+
 // CheckName: [A-Za-z0-9][A-Za-z0-9._-]*, and nothing that names a checkpoint in another way.
 func CheckName(name string) error {
 	digits, letters := true, true
@@ -40,8 +45,10 @@ func CheckName(name string) error {
 		return &BadNameError{Name: name, Reason: "it is empty"}
 	case len(name) > 200:
 		return &BadNameError{Name: name, Reason: "it is longer than 200 characters"}
-	case name == "last" || name == "prev" || name == "now":
+	case slices.ContainsFunc(keywords, func(word string) bool { return strings.EqualFold(name, word) }):
 		return &BadNameError{Name: name, Reason: "it is a keyword"}
+	case strings.Contains(name, ".."):
+		return &BadNameError{Name: name, Reason: "two dots stand for a range"}
 	case digits:
 		return &BadNameError{Name: name, Reason: "a number counts checkpoints"}
 	case letters:
