@@ -20,6 +20,8 @@ import (
 //	env TALK=none           from here on nothing that they say is in their transcripts
 //	agent A start           the session A begins; also stop, end
 //	agent A prompt p1 TEXT
+//	agent A queue p1 TEXT   the same, typed while it works: its transcript has that later
+//	agent A ask p1 TEXT     a prompt whose hook was killed: only the transcript has it
 //	agent A substop ID      its subagent ID comes to its end; A:ID is that subagent in all of these
 //	agent A pre TOOL CALL FILE|COMMAND    and post: a hook alone; post Edit CALL FILE OLD NEW also says what it did
 //	edit A CALL FILE LINE…  a call of the tool Edit, hooks and all, makes FILE these lines
@@ -64,7 +66,7 @@ func cmdAgent(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("usage: agent NAME start|prompt|pre|post|substop|stop|end …")
 	}
 	events := map[string]string{
-		"start": "SessionStart", "prompt": "UserPromptSubmit", "pre": "PreToolUse", "post": "PostToolUse", "substop": "SubagentStop", "stop": "Stop", "end": "SessionEnd",
+		"start": "SessionStart", "prompt": "UserPromptSubmit", "queue": "UserPromptSubmit", "ask": "UserPromptSubmit", "pre": "PreToolUse", "post": "PostToolUse", "substop": "SubagentStop", "stop": "Stop", "end": "SessionEnd",
 	}
 	name, sub, _ := strings.Cut(args[0], ":")
 	args = slices.Concat(args[1:], []string{"", "", "", "", ""})
@@ -83,7 +85,7 @@ func cmdAgent(ts *testscript.TestScript, neg bool, args []string) {
 	switch args[0] {
 	case "start":
 		payload["source"] = "startup"
-	case "prompt":
+	case "prompt", "queue", "ask":
 		payload["prompt_id"], payload["prompt"] = args[1], args[2]
 		ts.Setenv("PROMPT_"+name, args[1])
 	case "pre", "post":
@@ -106,7 +108,14 @@ func cmdAgent(ts *testscript.TestScript, neg bool, args []string) {
 		}
 	}
 	if ts.Getenv("TALK") != "none" {
-		payload["transcript_path"] = say(ts, session, payload)
+		said := maps.Clone(payload)
+		if args[0] == "queue" {
+			said["hook_event_name"] = ""
+		}
+		payload["transcript_path"] = say(ts, session, said)
+	}
+	if args[0] == "ask" {
+		return
 	}
 	data, err := json.Marshal(payload)
 	ts.Check(err)

@@ -128,6 +128,7 @@ func reportBack(c *call, done *engine.Restored) error {
 		}
 	} else {
 		printRestored(c, done, restoreCheckpoint)
+		c.warnGit(done, done.DryRun)
 	}
 	if bad := problem.FailedOf(done.Skip); len(bad) > 0 {
 		return &partialError{verb: "restored", paths: bad}

@@ -23,7 +23,8 @@ func newCheckout() *command {
 			"system can. Modes, symlinks and empty directories are exact. Paths that are not captured,\n" +
 			"such as .git or node_modules, are missing. Precious files (ignored by git but captured,\n" +
 			"such as .env) are included, since an old state mostly needs them to run. Use rewind\n" +
-			"export for a copy to hand on. If a checkout is interrupted, the same command completes it.\n" + aboutPaths,
+			"export for a copy to hand on. If a checkout is interrupted, the same command completes it;\n" +
+			"files that were changed meanwhile stay as they are and are named.\n" + aboutPaths,
 		examples: []example{
 			{"rewind checkout 3 /tmp/before", "the whole project as it was"},
 			{"rewind checkout v1 ../old -- src", "one directory of it"},

@@ -229,7 +229,7 @@ func explainHeld(err error, f *failure) bool {
 	case errors.As(err, &diskFull):
 		f.message = strings.Replace(f.message, diskFull.Error(), fmt.Sprintf("only %s free on the disk, less than minFreeDisk (%s)",
 			formatSize(diskFull.Free), formatSize(diskFull.Floor)), 1)
-		f.hint = "free some space, run rewind gc, or lower the limit: rewind config minFreeDisk"
+		f.hint = "free some space, run rewind gc, or lower the limit: rewind config minFreeDisk SIZE (with --global where rewind init has yet to run)"
 	case errors.As(err, &otherPlan):
 		f.code, f.hint = exitRefused, "nothing was changed; look at the plan again: rewind restore --dry-run"
 	case errors.As(err, &wouldLose):

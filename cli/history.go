@@ -195,7 +195,7 @@ func (v *historyPrinter) row(ctx context.Context, s *stepped) (n, id string, at 
 		return rowNumber(&timeline.Row{Checkpoint: &s.Listed}), s.ID.String()[:shortID], s.Time, "", "since the oldest checkpoint", nil
 	case r != nil && (!s.now || r.Kind == timeline.Operation):
 		return rowNumber(r), rowID(r), r.Time, rowWhy(r), rowText(r, timeline.Counts{}), nil
-	case r != nil && (r.Kind == timeline.Tool || r.Kind == timeline.Prompt):
+	case r != nil && (r.Kind == timeline.Tool || r.Kind == timeline.Prompt || r.Kind == timeline.Message):
 		return "@", "", s.Time, rowWhy(r), rowText(r, timeline.Counts{}), nil
 	case !s.now: // no row has it: the checkpoint in which it is seen
 		why, text = reason(s.Listed), checkpointText(s.Listed)

@@ -92,7 +92,7 @@ func TestHookClaudeSession(t *testing.T) {
 	silent("a question", l.fire("UserPromptSubmit", "prompt", "what?", "prompt_id", "p2"))
 	silent("typed meanwhile", l.fire("UserPromptSubmit", "prompt", "and that?", "prompt_id", "p2"))
 	silent("end", l.fire("SessionEnd", "reason", "other"))
-	if got := l.kinds(); got != "prompt prompt stop pre-tool prompt manual" {
+	if got := l.kinds(); got != "prompt prompt stop pre-tool prompt session-start manual" {
 		t.Fatalf("%s", got)
 	}
 	first := l.show("5")
@@ -353,18 +353,19 @@ func TestHookSessionEndKeepsTheLastAnswer(t *testing.T) {
 	l.say("", "u1", "user", "what is it?", `,"promptId":"p1"`)
 	l.say("u1", "u2", "assistant", "a tree", "")
 	l.fire("Stop")
-	if got := l.kinds(); got != "prompt manual" {
+	if got := l.kinds(); got != "stop prompt session-start manual" {
 		t.Errorf("before the end: %s", got)
 	}
+	l.say("u2", "u3", "assistant", "an oak", "")
 	for range 2 {
 		if got := l.fire("SessionEnd", "reason", "other"); !got.silent() {
 			t.Errorf("%+v", got)
 		}
 	}
-	if got := l.kinds(); got != "session-end prompt manual" {
+	if got := l.kinds(); got != "session-end stop prompt session-start manual" {
 		t.Errorf("after the end: %s", got)
 	}
-	if out := l.rewind("cat", "last", "--transcript"); !strings.Contains(out, "a tree") {
+	if out := l.rewind("cat", "last", "--transcript"); !strings.Contains(out, "an oak") {
 		t.Errorf("%s", out)
 	}
 }

@@ -23,6 +23,7 @@ type listedView struct {
 	Folded     string          `json:"folded"`      // why list leaves it out, "" where it does not
 	Ends       string          `json:"ends"`        // the prompt whose turn it ends
 	OwnChanges *ownChangesView `json:"own_changes"` // null where they are not known
+	InTurn     bool            `json:"in_turn"`     // kind prompt, and no prompt of its own: it came into the running turn
 	Then       *ownChangesView `json:"then"`        // what came after its turn's end, up to a checkpoint that does not tell of it; null for nothing
 }
 
@@ -120,7 +121,7 @@ func (l *listing) document(ctx context.Context) error {
 			}
 			continue
 		}
-		row := listedView{checkpointView: viewCheckpoint(*r.Checkpoint), Folded: string(r.Folded), Ends: r.Ends}
+		row := listedView{checkpointView: viewCheckpoint(*r.Checkpoint), Folded: string(r.Folded), Ends: r.Ends, InTurn: r.Kind == timeline.Message}
 		if known {
 			row.OwnChanges = &ownChangesView{string(r.Side), viewStateID(r.From), viewStateID(r.To), n.Added, n.Modified, n.Deleted, viewRowOwners(whose[r])}
 		}

@@ -75,6 +75,11 @@ func othersIn(r *timeline.Row, all owned, whose map[agentSession]string) string 
 		mine = workName(&attribution.Work{Agent: r.Agent, Session: r.Session}, whose, among)
 	}
 	delete(counts, mine)
+	for _, o := range all {
+		if name := otherTurn(r, o); name != "" {
+			counts[name]++
+		}
+	}
 	if len(counts) == 0 {
 		return ""
 	}
@@ -83,6 +88,31 @@ func othersIn(r *timeline.Row, all owned, whose map[agentSession]string) string 
 		parts = append(parts, name+" "+utoa(counts[name]))
 	}
 	return " (" + strings.Join(parts, ", ") + ")"
+}
+
+// otherTurn tells of a path in a prompt's row that its own session changed, but for another prompt: a session can be open
+// in two clients. "" where nothing else changed it.
+func otherTurn(r *timeline.Row, o attribution.Owner) string {
+	works := o.Works()
+	if r.Kind != timeline.Prompt || r.Checkpoint.PromptID == "" || o.Class == attribution.Operation || len(works) == 0 {
+		return ""
+	}
+	own := 0
+	for _, w := range works {
+		if w.Session != r.Session || w.Agent != r.Agent || w.PromptID == "" {
+			return "" // counted by the session, or of no known turn
+		}
+		if w.PromptID == r.Checkpoint.PromptID {
+			own++
+		}
+	}
+	switch own {
+	case len(works):
+		return ""
+	case 0:
+		return "another turn"
+	}
+	return ownerShared
 }
 
 // The names of ownerCounts beside those of sessions.

@@ -114,8 +114,8 @@ func rowWhy(r *timeline.Row) string {
 		return ""
 	case r.Kind == timeline.Operation:
 		return operationVerb(r.Operation)
-	case r.Kind == timeline.Prompt:
-		return string(timeline.Prompt) // also a session's start that stands for one
+	case r.Kind == timeline.Prompt, r.Kind == timeline.Message:
+		return string(r.Kind) // a prompt is also a session's start that stands for one
 	}
 	return reason(*r.Checkpoint)
 }

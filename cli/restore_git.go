@@ -23,18 +23,20 @@ func gitText(r *engine.Restored, ahead bool) (text, hint string) {
 		}
 		return text + " at " + head[:min(len(head), 8)]
 	}
-	show, leave := "show", "leaves HEAD where it is"
+	show, then := "show", "in that state"
 	if ahead {
 		show = "would show"
 	}
-	if g.Switched() {
+	if g.OfWork { // taken back in the present state: there is no other one to go to
+		then = "when that work began"
+	} else if g.Switched() {
 		hint = "git switch --detach " + shellQuote(g.ThenHead)
 		if g.ThenBranch != "" {
 			hint = "git switch " + shellQuote(g.ThenBranch)
 		}
 		hint += " goes there with git instead"
 		if !ahead {
-			hint = "rewind undo, then " + hint
+			hint = "take this back first, then " + hint
 		}
 	} else {
 		hint = "git reset --soft " + shellQuote(g.ThenHead) + " moves the branch to that commit, too"
@@ -42,8 +44,8 @@ func gitText(r *engine.Restored, ahead bool) (text, hint string) {
 			hint = "git log shows the commits made since"
 		}
 	}
-	return fmt.Sprintf("HEAD is on %s, and was on %s in that state: rewind %s, so the differences %s as uncommitted changes",
-		place(g.Branch, g.Head), place(g.ThenBranch, g.ThenHead), leave, show), hint
+	return fmt.Sprintf("HEAD is on %s, and was on %s %s: rewind leaves HEAD where it is, so the differences %s as uncommitted changes",
+		place(g.Branch, g.Head), place(g.ThenBranch, g.ThenHead), then, show), hint
 }
 
 // warnGit says it as a warning, before the question and after the answer.
@@ -53,5 +55,7 @@ func (c *call) warnGit(r *engine.Restored, ahead bool) {
 		return
 	}
 	c.out.warn("%s", text)
-	c.out.hint("%s", hint)
+	if hint != "" {
+		c.out.hint("%s", hint)
+	}
 }

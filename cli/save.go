@@ -11,6 +11,7 @@ import (
 	"github.com/rewind-cli/rewind/engine/checkpoint"
 	"github.com/rewind-cli/rewind/engine/problem"
 	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/timeline"
 )
 
 func newSave() *command {
@@ -52,6 +53,9 @@ func newSave() *command {
 			if err != nil {
 				return err
 			}
+			if err := sinceOperation(ctx, p, saved); err != nil {
+				return err
+			}
 			if c.json {
 				if err := c.out.document(viewSaved(saved)); err != nil {
 					return err
@@ -60,6 +64,30 @@ func newSave() *command {
 			return reportSaved(c, saved)
 		},
 	}
+}
+
+// sinceOperation counts what a save found since an operation, where one came after the checkpoint before: that one is the
+// safety checkpoint, which list does not show either.
+func sinceOperation(ctx context.Context, p *project.Project, s *checkpoint.Saved) error {
+	if !s.Safety {
+		return nil
+	}
+	release, err := p.Hold(ctx)
+	if err != nil {
+		return err
+	}
+	defer release()
+	r, err := timeline.NewMakers(p, nil).Row(ctx, s.Checkpoint.Seq)
+	if err != nil || r == nil {
+		return err
+	}
+	n, known, err := r.Count(ctx, p, nil)
+	if project.IsDamage(err) || !known {
+		return nil // verify tells of damage
+	}
+	s.Checkpoint.Added, s.Checkpoint.Modified, s.Checkpoint.Deleted = n.Added, n.Modified, n.Deleted
+	s.Unchanged = r.From != nil && r.From.Root == r.To.Root
+	return err
 }
 
 // reportSaved says in one line what was saved, and names what could not be.
@@ -97,7 +125,7 @@ func reportSession(c *call, s *checkpoint.Saved) {
 		for _, w := range f.warnings {
 			c.out.warn("%s", w)
 		}
-		c.out.hint("rewind save --session ID")
+		c.out.hint("rewind restore %s --session ID goes back to where that session is now, too; rewind save --session ID makes a checkpoint that is of it", s.Checkpoint.ID.String()[:shortID])
 	case b != nil && b.ByItself:
 		c.out.message(screen.Dim, "session:", sessionText(b.SessionInfo)+", "+b.How)
 	}

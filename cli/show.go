@@ -379,6 +379,13 @@ func (s *shown) printChanges(o *output) {
 	} else if r != nil && r.Side == timeline.After && len(s.own) > 0 {
 		o.line("What came after it:")
 		list(s.own, s.ownOwned)
+	} else if r != nil && r.Side == timeline.Since && s.afterOperation() {
+		// The checkpoint before is the safety checkpoint, which list does not show: what the operation did is in its row.
+		if len(s.own) == 0 {
+			o.line("Nothing changed since the operation before.")
+		}
+		list(s.own, s.ownOwned)
+		return
 	} else {
 		if len(s.changes) == 0 {
 			o.line("Nothing changed since the checkpoint before.")
@@ -391,6 +398,11 @@ func (s *shown) printChanges(o *output) {
 		o.line("What came before it:")
 		list(s.changes, s.owned)
 	}
+}
+
+// afterOperation reports whether the row's changes begin at what an operation left.
+func (s *shown) afterOperation() bool {
+	return s.row.From != nil && s.row.From.ID == (manifest.CheckpointID{}) && s.row.From.Seq > 0
 }
 
 func printProblems(o *output, problems []problem.Problem) {

@@ -130,8 +130,10 @@ func Checkout(ctx context.Context, p *project.Project, o CheckoutOptions) (*Chec
 	if err != nil {
 		return nil, &UnfinishedError{Dir: o.Dir, Err: p.Classify(err)}
 	}
-	if err := os.Remove(mark); err != nil {
-		return nil, &UnfinishedError{Dir: o.Dir, Err: err}
+	if moved.Edited == 0 { // else it is still to be completed
+		if err := os.Remove(mark); err != nil {
+			return nil, &UnfinishedError{Dir: o.Dir, Err: err}
+		}
 	}
 	done.Files, done.Bytes, done.Shared, done.Problems = moved.Files, moved.Bytes, moved.Shared, moved.Problems
 	return done, nil

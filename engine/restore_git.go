@@ -12,6 +12,7 @@ import (
 type GitMoved struct {
 	Head, Branch         string // now; Branch is "" where HEAD is detached
 	ThenHead, ThenBranch string // in that state
+	OfWork               bool   // of a revert: then is when the work began that it takes back
 }
 
 // Switched reports whether HEAD was on another branch then.
@@ -26,7 +27,7 @@ func (r *restoring) gitMoved(changes []restore.Change) *GitMoved {
 	if r.gitThen != nil {
 		then = *r.gitThen
 	}
-	g := &GitMoved{ThenHead: then.GitHead, ThenBranch: then.GitBranch}
+	g := &GitMoved{ThenHead: then.GitHead, ThenBranch: then.GitBranch, OfWork: r.gitThen != nil}
 	g.Head, g.Branch = r.scan.GitHead()
 	if g.Head+g.Branch == "" || g.ThenHead+g.ThenBranch == "" || g.Head == g.ThenHead && g.Branch == g.ThenBranch {
 		return nil
@@ -34,7 +35,8 @@ func (r *restoring) gitMoved(changes []restore.Change) *GitMoved {
 	return g
 }
 
-// gitAtWork finds the checkpoint that knows where HEAD was when the work that is taken back began.
+// gitAtWork finds the checkpoint that knows where HEAD was when the work that is taken back began: that of the prompt, else
+// the newest before its first call.
 func (v *reverting) gitAtWork() error {
 	began := int64(0)
 	for _, at := range v.first {
@@ -46,6 +48,15 @@ func (v *reverting) gitAtWork() error {
 		return nil
 	}
 	return v.Query(v.ctx, func(db *manifest.DB) error {
+		for _, t := range v.work.turns {
+			if !t.until.IsZero() && t.until.UnixNano() <= began {
+				continue // nothing of it is left to take back
+			}
+			for c, err := range db.Checkpoints(manifest.Query{Before: t.seq + 1, All: true, Limit: 1}) {
+				v.gitThen = &c
+				return err
+			}
+		}
 		c, ok, err := db.At(time.Unix(0, began))
 		if ok {
 			v.gitThen = &c

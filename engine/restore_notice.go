@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/rewind-cli/rewind/engine/conversation"
 	"github.com/rewind-cli/rewind/engine/notice"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/transcript"
@@ -53,6 +54,9 @@ func (r *restoring) leaveNotice(done *Restored) {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.ctx), noticeTime)
 	defer cancel()
+	if r.op.Kind == manifest.OpRevert {
+		relate(ctx, r.Project, &n)
+	}
 	var err error
 	if r.o.DryRun {
 		done.Told, err = notice.Sessions(ctx, r.Project, n)
@@ -61,6 +65,27 @@ func (r *restoring) leaveNotice(done *Restored) {
 	}
 	if err == nil && len(done.Told) > 0 {
 		done.Notice = notice.Text([]notice.Notice{n}, n.Session)
+	}
+}
+
+// relate notes the sessions that have a conversation in common with the one whose work was taken back: to them it is not
+// the work of another session. What cannot be found out is left out.
+func relate(ctx context.Context, p *project.Project, n *notice.Notice) {
+	if n.Session == "" {
+		return
+	}
+	list, err := conversation.Sessions(ctx, p)
+	if err != nil {
+		return
+	}
+	for _, s := range list {
+		switch {
+		case s.Agent != n.Agent:
+		case s.ID == n.Session:
+			n.Origins = s.Ancestors
+		case slices.Contains(s.Ancestors, n.Session):
+			n.Forks = append(n.Forks, s.ID)
+		}
 	}
 }
 

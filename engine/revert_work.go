@@ -147,6 +147,11 @@ func turnsOf(ctx context.Context, p *project.Project, agent, session string) (tu
 			switch {
 			case c.Kind == manifest.Prompt || c.Kind == manifest.SessionStart && c.Prompt != "":
 				at[c.PromptID] = true
+				if begins, err := conversation.BeginsTurn(db, &c); err != nil {
+					return err
+				} else if !begins {
+					continue // the turn before goes on
+				}
 				turns = append(turns, t)
 			case c.PromptID != "" && c.Prompt != "" && c.Kind != manifest.Manual:
 				t.from, t.during = turnTime(&c), true

@@ -23,6 +23,7 @@ type SessionState struct {
 	Store      string    `json:"store,omitempty"`      // id of the session's project, once its log knows the session; not of a worktree
 	Last       time.Time `json:"last,omitzero"`        // newest checkpoint
 	Prompt     string    `json:"prompt,omitempty"`     // key of the newest prompt that has its checkpoint
+	PromptID   string    `json:"prompt_id,omitempty"`  // the agent's id of it
 	Prompted   time.Time `json:"prompted,omitzero"`    // when that was
 	Tools      []string  `json:"tools,omitempty"`      // ids of the newest tool calls that have theirs
 	Told       []string  `json:"told,omitempty"`       // what the person was told already

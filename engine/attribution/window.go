@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/rewind-cli/rewind/engine/transcript"
 	"github.com/rewind-cli/rewind/manifest"
 )
 
@@ -130,6 +131,7 @@ type builder struct {
 	edits   map[string]bool // agents that tell of the ends of their edits
 	agents  map[string]bool // that told of calls, in any session
 	prompt  map[source]Work // the newest: PromptID and Prompt
+	within  map[string]Work // by the id of what came into a running turn: the prompt of that
 	texts   map[string]string
 	seen    map[lineKey]bool
 }
@@ -150,7 +152,7 @@ type lineKey struct {
 func newBuilder() *builder {
 	return &builder{told: map[toolOf]bool{}, edits: map[string]bool{}, agents: map[string]bool{}, lastSeq: map[source]uint64{}, open: map[source][]*window{},
 		running: map[source][]*window{}, sources: map[source][]source{}, turn: map[source]*window{}, last: map[source]time.Time{}, tells: map[source]bool{},
-		prompt: map[source]Work{}, texts: map[string]string{}, seen: map[lineKey]bool{}}
+		prompt: map[source]Work{}, within: map[string]Work{}, texts: map[string]string{}, seen: map[lineKey]bool{}}
 }
 
 func (b *builder) add(l line) {
@@ -199,10 +201,22 @@ func (b *builder) ask(l *line) {
 		if l.Prompt == "" {
 			l.Prompt = b.texts[l.PromptID]
 		}
+		if newest, ok := b.prompt[of]; ok && (newest.PromptID != "" && l.PromptID == newest.PromptID || !transcript.Typed(transcript.Agent(l.Agent), l.Prompt)) {
+			// Typed while the agent worked, or put in by the client: the turn goes on.
+			if l.PromptID != "" {
+				b.within[l.PromptID] = newest
+			}
+			l.PromptID, l.Prompt = newest.PromptID, newest.Prompt
+			return
+		}
 		b.prompt[of] = Work{PromptID: l.PromptID, Prompt: l.Prompt}
 		return
 	}
 	newest := b.prompt[of]
+	if turn, ok := b.within[l.PromptID]; ok && l.PromptID != "" {
+		l.PromptID, l.Prompt = turn.PromptID, turn.Prompt
+		return
+	}
 	switch {
 	case l.PromptID == "" || l.PromptID == newest.PromptID:
 		l.PromptID, l.Prompt = newest.PromptID, newest.Prompt

@@ -1,6 +1,7 @@
 package checkout
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -27,7 +28,8 @@ type Options struct {
 	Open func(e manifest.Entry) (io.ReadCloser, error)
 	// Workers is how many goroutines write, at least one.
 	Workers int
-	// Replace makes the first Move replace what is there already at a wanted path. Without it that
+	// Replace makes the first Move write again what an interrupted one wrote, in whole or in part, at a wanted path; what
+	// somebody has changed there since stays, and is a problem of the path. Without it whatever is there
 	// is a problem of the path: two names that the file system takes for one.
 	Replace bool
 	// Progress is told how many of the files of a Move are written, by one goroutine at a time. May be nil.
@@ -40,6 +42,7 @@ type Tree struct {
 	have  map[string]*directory
 	moved bool
 
+	edits    atomic.Int64
 	mu       sync.Mutex
 	problems []problem.Problem
 }
@@ -77,6 +80,7 @@ type Moved struct {
 	Bytes   int64 // of them
 	Written int64 // files and links that were written
 	Shared  int64 // of these, the ones whose content came from the donor
+	Edited  int   // paths of Problems that somebody has changed since an interrupted Move wrote them
 	// Problems are paths that are not as they should be.
 	Problems []problem.Problem
 }
@@ -129,12 +133,15 @@ func (t *Tree) Move(ctx context.Context, walk Walk, donor *Donor) (Moved, error)
 	if err == nil {
 		err = t.modes(order, want)
 	}
-	m.Problems = t.problems
+	m.Problems, m.Edited = t.problems, int(t.edits.Swap(0))
 	return m, err
 }
 
 func (t *Tree) add(path string, err error) {
 	reason := problem.Text(err)
+	if errors.Is(err, errEdited) {
+		t.edits.Add(1)
+	}
 	if p := (*fs.PathError)(nil); errors.As(err, &p) { // the path is said beside it
 		reason = problem.Text(p.Err)
 	}
@@ -241,6 +248,9 @@ func (t *Tree) directory(path string) error {
 	case info.Kind != rootfs.Directory:
 		if !t.moved && !t.o.Replace {
 			return errTaken
+		}
+		if !t.moved {
+			return errEdited
 		}
 		if err := d.Unlink(name); err != nil {
 			return err
@@ -349,6 +359,13 @@ func (t *Tree) fillDir(ctx context.Context, path string, want *directory, donor 
 // write puts one file or link in its place.
 func (t *Tree) write(d rootfs.Dir, e manifest.Entry, from *donorDir) (info rootfs.Info, cloned bool, err error) {
 	if t.moved || t.o.Replace {
+		if !t.moved {
+			if edited, err := t.edited(d, e); err != nil {
+				return info, false, err
+			} else if edited {
+				return info, false, errEdited
+			}
+		}
 		if err := t.clear(d, e.Name); err != nil {
 			return info, false, err
 		}
@@ -394,6 +411,63 @@ func taken(err error) error {
 		return errTaken
 	}
 	return err
+}
+
+// errEdited: what is there is not what an earlier, interrupted Move can have written.
+var errEdited = errors.New("it was changed after the interrupted checkout wrote it, and was left as it is: remove it, and the same command writes it again")
+
+// edited reports whether what is at a name is neither the entry nor the beginning of it, as a write that was cut off
+// leaves it.
+func (t *Tree) edited(d rootfs.Dir, e manifest.Entry) (bool, error) {
+	info, err := d.Lstat(e.Name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return false, nil
+	case err != nil:
+		return false, err
+	case e.Kind == manifest.Symlink:
+		target, err := d.Readlink(e.Name)
+		return err != nil || target != e.Target, nil
+	case info.Kind != rootfs.Regular || info.Size > int64(e.Size):
+		return true, nil
+	case info.Size == 0:
+		return false, nil
+	}
+	f, _, err := d.OpenFile(e.Name)
+	if err != nil {
+		return true, nil // what cannot be read cannot be compared
+	}
+	defer f.Close()
+	want, err := t.o.Open(e)
+	if err != nil {
+		return false, &ContentError{err}
+	}
+	defer want.Close()
+	same, err := beginsWith(want, f)
+	return !same, err
+}
+
+// beginsWith reports whether what whole gives begins with all that part gives.
+func beginsWith(whole, part io.Reader) (bool, error) {
+	a, b := buffers.Get().(*[]byte), buffers.Get().(*[]byte)
+	defer buffers.Put(a)
+	defer buffers.Put(b)
+	for {
+		n, err := io.ReadFull(part, *a)
+		if n > 0 {
+			if m, err := io.ReadFull(whole, (*b)[:n]); err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+				return false, &ContentError{err}
+			} else if m < n || !bytes.Equal((*a)[:n], (*b)[:m]) {
+				return false, nil
+			}
+		}
+		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+			return true, nil
+		}
+		if err != nil {
+			return false, err
+		}
+	}
 }
 
 // clear takes away what is at a name, whatever it is.

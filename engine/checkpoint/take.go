@@ -47,6 +47,7 @@ type Saved struct {
 	Ignored, IgnoredBy string
 
 	Before uint64                    // sequence number of the checkpoint before
+	Safety bool                      // that one is a safety checkpoint: an operation may have followed it
 	Held   *account.HeldConversation // where the session's next capture goes on
 
 	Beside  *conversation.ChosenSession // whose conversation it holds, where that had to be found out
@@ -155,7 +156,7 @@ func saveCaptured(ctx context.Context, p *project.Project, c *Captured, o TakeOp
 		return nil, errors.Join(err, c.Discard())
 	}
 	r.Transcript = said.At
-	r.PromptID, r.Prompt = conversation.PromptOf(said.Held, o.By, r.Kind)
+	r.PromptID, r.Prompt = conversation.PromptOf(said.Held, o.By, r.Kind, account.LoadSession(p.Env, o.By.Agent, o.By.Session).PromptID)
 	if !o.Since.IsZero() {
 		r.Time = o.Since.UTC()
 	}
@@ -193,7 +194,7 @@ func saveCaptured(ctx context.Context, p *project.Project, c *Captured, o TakeOp
 		Held:       said.Held,
 	}
 	if parent != nil {
-		saved.Before = parent.Seq
+		saved.Before, saved.Safety = parent.Seq, parent.Kind == manifest.Safety
 	}
 	if r.Files == 0 {
 		saved.Ignored, saved.IgnoredBy = problem.RuledOut(c.Problems)

@@ -21,14 +21,18 @@ import (
 // maxHeldPrompt bounds what a checkpoint has of a prompt that no hook told of.
 const maxHeldPrompt = 4 << 10
 
-// PromptOf is the prompt that a checkpoint belongs to where the agent has no hook
-// for prompts: the newest in its transcript, but at a session's start, which has
-// those of its origin only.
-func PromptOf(h *account.HeldConversation, by Trigger, kind manifest.CheckpointKind) (id, text string) {
-	if h == nil || !transcript.Promptless(transcript.Agent(by.Agent)) || by.Prompt != "" || by.PromptID != "" || kind == manifest.SessionStart {
-		return by.PromptID, by.Prompt
+// PromptOf is the prompt that a checkpoint belongs to where no hook told of it: the agent has none for prompts, or it was
+// killed. Then it is the newest in the transcript, but at a session's start, which has those of its origin only. told is
+// the id of the last prompt whose hook ran.
+func PromptOf(h *account.HeldConversation, by Trigger, kind manifest.CheckpointKind, told string) (id, text string) {
+	switch {
+	case h == nil || by.Prompt != "" || kind == manifest.SessionStart:
+	case by.PromptID == "" && transcript.Promptless(transcript.Agent(by.Agent)):
+		return h.PromptID, h.Prompt
+	case by.PromptID != "" && by.PromptID == h.PromptID && by.PromptID != told && by.Subagent == "":
+		return h.PromptID, h.Prompt
 	}
-	return h.PromptID, h.Prompt
+	return by.PromptID, by.Prompt
 }
 
 // Captured is where a conversation stands, and where its next capture

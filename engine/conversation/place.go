@@ -120,8 +120,8 @@ func promptCut(x *transcript.Index, c manifest.Checkpoint) (string, error) {
 	for _, i := range said {
 		if c.PromptID != "" && x.Lines[i].PromptID == c.PromptID {
 			// It was typed while the agent worked: it belongs to the running
-			// turn, and what the hook saw is the place.
-			return x.At(c.Transcript.EventID)
+			// turn. The file lagged: what had been said by then is before it.
+			return x.At(saidBy(x, c.Transcript.EventID, c.Time))
 		}
 	}
 	if c.PromptID != "" {

@@ -143,7 +143,7 @@ func unsaidPrompts(ctx context.Context, p *project.Project, s *ChosenSession, x 
 // is known to come from another by the lines that both have.
 func promptCheckpoint(ctx context.Context, p *project.Project, s *ChosenSession, x *transcript.Index, said []int, n int) (*promptSearch, error) {
 	line := &x.Lines[said[n]]
-	want := &promptSearch{line: line, text: strings.TrimSpace(line.Text), byID: line.PromptID != "", far: promptSlack, own: map[string]bool{s.ID: true}}
+	want := &promptSearch{session: s.ID, x: x, at: said[n], line: line, text: strings.TrimSpace(line.Text), byID: line.PromptID != "", far: promptSlack, own: map[string]bool{s.ID: true}}
 	want.sinceTurn(x)
 	for k, i := range said {
 		// An agent's own fork gives all prompts of its origin one id.
@@ -204,13 +204,17 @@ func promptCheckpoint(ctx context.Context, p *project.Project, s *ChosenSession,
 
 // promptSearch looks for the checkpoint of a prompt.
 type promptSearch struct {
-	line *transcript.Line
-	text string
-	byID bool          // the prompt's id is its own
-	far  time.Duration // of the best one by text; -1: it is certain
+	session string
+	x       *transcript.Index
+	at      int // the number of line in x
+	line    *transcript.Line
+	text    string
+	byID    bool          // the prompt's id is its own
+	far     time.Duration // of the best one by text; -1: it is certain
 
 	own     map[string]bool    // the session, and what it was forked from
 	since   time.Time          // when the tree was last changed before the prompt, as far as is known
+	restore time.Time          // when a restore last did that
 	earlier []*transcript.Line // the prompts before it
 
 	best  *project.Listed
@@ -247,7 +251,13 @@ func (w *promptSearch) sinceRestore(db *manifest.DB) error {
 		if err != nil {
 			return err
 		}
-		if op.Safety != (manifest.CheckpointID{}) && op.Time.Before(w.line.Time) && op.Time.After(w.since) {
+		if op.Safety == (manifest.CheckpointID{}) || !op.Time.Before(w.line.Time) {
+			continue
+		}
+		if op.Time.After(w.restore) {
+			w.restore = op.Time
+		}
+		if op.Time.After(w.since) {
 			w.since = op.Time
 		}
 	}
@@ -258,6 +268,9 @@ func (w *promptSearch) sinceRestore(db *manifest.DB) error {
 // is from before it, and nothing is known to have changed files between. Before a
 // conversation's first prompt only its own do: how old others are, nobody knows.
 func (w *promptSearch) justBefore(c manifest.Checkpoint) bool {
+	if before, known := w.placed(c); known && c.Kind != manifest.PreTool {
+		return before && !c.Time.Before(w.restore)
+	}
 	if w.line.Time.IsZero() || c.Time.After(w.line.Time) || c.Time.Before(w.since) || c.Kind == manifest.PreTool {
 		return false
 	}
@@ -267,6 +280,36 @@ func (w *promptSearch) justBefore(c manifest.Checkpoint) bool {
 		}
 	}
 	return len(w.earlier) > 0 || w.own[c.Session]
+}
+
+// placed tells by the place of a checkpoint in the transcript whether it was taken right before the prompt: the clock of
+// what wrote the lines may be another one. known is false where the place does not decide.
+func (w *promptSearch) placed(c manifest.Checkpoint) (before, known bool) {
+	t := c.Transcript
+	if t == nil || c.Session != w.session || t.EventID == "" && int64(t.Offset) > w.line.Offset {
+		return false, false
+	}
+	from := 0
+	if t.EventID != "" {
+		i, ok := w.x.Number(t.EventID)
+		if !ok {
+			return false, false
+		}
+		from = i + 1
+	}
+	if from > w.at {
+		return false, true
+	}
+	for i := from; i < w.at; i++ {
+		switch l := &w.x.Lines[i]; {
+		case l.Side:
+		case l.Prompt && !transcript.SameText(l.Text, w.text):
+			return false, true
+		case len(l.ToolUses) > 0:
+			return false, false // the file may have lagged
+		}
+	}
+	return true, true
 }
 
 // see takes one checkpoint in; those of a session come newest first.

@@ -102,7 +102,7 @@ func (c *Call) save(ctx context.Context) (*outcome, error) {
 			Kind: e.Kind, By: e.By,
 			// A command that destroys has a checkpoint of its own also where nothing changed since the one
 			// before: it is what a person looks for.
-			OnlyIfChanged: e.Kind != manifest.Prompt && !onlySaid && !e.StartsATurn && !e.Destructive, OnlyIfSaid: e.Kind == manifest.SessionEnd,
+			OnlyIfChanged: e.Kind != manifest.Prompt && !onlySaid && !e.StartsATurn && !e.Destructive && !c.opens(), OnlyIfSaid: c.answers(),
 		},
 		Deadline: e.Time.Add(c.budget()),
 		Edits:    e.Files,
@@ -114,6 +114,16 @@ func (c *Call) save(ctx context.Context) (*outcome, error) {
 		c.note(c.Detach(WorkOptions{Sweep: true, Fold: true}))
 	}
 	return saved, err
+}
+
+// opens reports whether a person opened the session: a checkpoint of it is the row that says so. A compaction is a turn's.
+func (c *Call) opens() bool {
+	return c.Event.Kind == manifest.SessionStart && c.Event.Source != "compact"
+}
+
+// answers reports whether an answer of the session ended with the event: a checkpoint keeps it, also where no file changed.
+func (c *Call) answers() bool {
+	return c.Event.Kind == manifest.SessionEnd || c.Event.Kind == manifest.Stop && c.Event.By.Subagent == ""
 }
 
 func (c *Call) budget() time.Duration {

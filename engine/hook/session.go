@@ -70,12 +70,12 @@ func (c *Call) seenBefore() bool {
 // remember is what the next hook of the session needs to know of this one.
 func (c *Call) remember(s *account.SessionState) {
 	e := &c.Event
-	if s.Last.Before(e.Time) {
+	if s.Last.Before(e.Time) && !c.opens() { // the first tool call behind a start is not one too many
 		s.Last = e.Time
 	}
 	switch e.Kind {
 	case manifest.Prompt:
-		s.Prompt, s.Prompted = c.promptKey(), e.Time
+		s.Prompt, s.PromptID, s.Prompted = c.promptKey(), e.By.PromptID, e.Time
 	case manifest.PreTool:
 		if id := e.By.ToolUseID; id != "" {
 			s.Tools = append(s.Tools, id)

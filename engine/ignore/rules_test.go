@@ -124,7 +124,7 @@ func TestDecide(t *testing.T) {
 			tree:    files{".gitignore": "/.codex/\n"},
 			want: decisions{
 				ignore.Descend: ".agent/ .claude/worktrees/ .claude/worktrees/t/ .codex/",
-				ignore.Capture: ".claude/ .claude/commands/x.md .claude .factory/ .factory/droids/x .pi/x .cursor/rules/x .agent/rules/ .agent/rules/x sub/.agent/ sub/.claude/x worktrees/x .claude/worktrees/t/tracked .codex/a.forced",
+				ignore.Capture: ".claude/ .claude/commands/x.md .claude .factory/ .factory/droids/x .pi/x .cursor/rules/x .agent/rules/ .agent/rules/x sub/.claude/x worktrees/x .claude/worktrees/t/tracked .codex/a.forced",
 				ignore.Skip:    ".agent .agent/rewind/ .agent/rewind/x .claude/worktrees/t/x sub/.claude/worktrees/ sub/.claude/worktrees/x .codex/x",
 			},
 		},

@@ -172,10 +172,19 @@ func (s *Scope) Decide(name string, isDir bool) (Decision, string) {
 	if v.d == Skip && isDir && s.force.into(s.dir()+name+"/", s.far || v.far()) {
 		return Descend, v.label
 	}
-	if v.d == Capture && isDir && name == storeDir && s.dir() == "" {
-		return Descend, "" // most often it holds nothing but the store
+	if v.d == Capture && isDir && s.holdsStore(name) {
+		return Descend, "" // most often it holds nothing but a store, that of a project below this one too
 	}
 	return v.d, v.label
+}
+
+// holdsStore reports whether a directory has the name of a project's store, or of the directory around one.
+func (s *Scope) holdsStore(name string) bool {
+	if name == storeDir {
+		return true
+	}
+	dir := s.dir()
+	return name == storeName && (dir == storeDir+"/" || strings.HasSuffix(dir, "/"+storeDir+"/"))
 }
 
 // reserved tells what no setting brings back.

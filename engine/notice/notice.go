@@ -26,6 +26,9 @@ type Notice struct {
 	Kept    []Kept   `json:"kept,omitempty"`  // what was to go and stayed: the first MaxPaths
 	// Moved are the sessions whose conversations the same operation brought to the same place: they are not told.
 	Moved []string `json:"moved,omitempty"`
+	// Forks are the sessions that come from Session, and Origins those that it comes from.
+	Forks   []string `json:"forks,omitempty"`
+	Origins []string `json:"origins,omitempty"`
 }
 
 // Path is a file that the operation changed.

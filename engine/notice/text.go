@@ -2,6 +2,7 @@ package notice
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/rewind-cli/rewind/manifest"
@@ -81,6 +82,10 @@ func (n *Notice) lead(session string) string {
 			return "The person took back what you did in" + prompts
 		case n.Session == session && session != "":
 			return "The person took back work of yours"
+		case slices.Contains(n.Forks, session):
+			return "The person took back work of the conversation that this one was forked from"
+		case slices.Contains(n.Origins, session):
+			return "The person took back work of a fork of this conversation"
 		}
 		return "The person took back work of another session"
 	case manifest.OpUndo:

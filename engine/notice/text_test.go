@@ -28,6 +28,8 @@ func TestText(t *testing.T) {
 	}{
 		{"nothing", "a", "", nil},
 		{"own work", "a", "\n- The person took back what you did in your turn on the prompt \"make it\\u000afast\": changed \"a.go\"; created \"b.go\"; deleted \"d/c.go\"; kept: \"a.go\" lines 10-14, \"e.go\" line 7, \"f.bin\".\n", []Notice{revert}},
+		{"work of the origin", "b", "\n- The person took back work of the conversation that this one was forked from: deleted \"x\".\n", []Notice{{Kind: manifest.OpRevert, Agent: "claude", Session: "a", Forks: []string{"b"}, Count: 1, Paths: []Path{{"x", Deleted}}}}},
+		{"work of a fork", "b", "\n- The person took back work of a fork of this conversation: deleted \"x\".\n", []Notice{{Kind: manifest.OpRevert, Agent: "claude", Session: "a", Origins: []string{"b"}, Count: 1, Paths: []Path{{"x", Deleted}}}}},
 		{"work of another", "b", "\n- The person took back work of another session: changed \"a.go\"; created \"b.go\"; deleted \"d/c.go\"; kept: \"a.go\" lines 10-14, \"e.go\" line 7, \"f.bin\".\n", []Notice{revert}},
 		{"a restore", "a", "\n- The person restored files to their state of 2026-03-04 10:04 UTC, before your turns on the prompts \"one\", \"two\": changed \"a.go\".\n", []Notice{restore}},
 		{"a restore elsewhere", "b", "\n- The person restored files to their state of 2026-03-04 10:04 UTC: changed \"a.go\".\n", []Notice{restore}},

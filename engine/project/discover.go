@@ -214,6 +214,24 @@ func (at *Location) History(env account.Env, known []account.KnownStore) []Histo
 	return out
 }
 
+// LostBelow is a project between root and the working directory that was deleted with its store and is there again
+// without it, as after a restore of the project around it: its directory, and what there is of its history. "" for none.
+func (at *Location) LostBelow(env account.Env, known []account.KnownStore) (root string, history []History) {
+	dir, err := filepath.EvalSymlinks(env.Dir)
+	if env.Dir == "" || err != nil || !within(dir, at.Root) {
+		return "", nil
+	}
+	for ; dir != at.Root && dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
+		if !slices.ContainsFunc(known, func(k account.KnownStore) bool { return k.Root == dir }) {
+			continue
+		}
+		if history = (&Location{Root: dir}).History(env, known); len(history) > 0 {
+			return dir, history
+		}
+	}
+	return "", nil
+}
+
 // RefuseRoot says why a root that nobody named is not captured.
 func RefuseRoot(env account.Env, root string) error {
 	reason := ""

@@ -2,6 +2,8 @@ package project
 
 import (
 	"context"
+	"slices"
+	"strings"
 
 	"github.com/rewind-cli/rewind/manifest"
 )
@@ -22,6 +24,9 @@ func NameFree(db *manifest.DB, name string, self manifest.CheckpointID) error {
 	}
 	return err
 }
+
+// keywords name checkpoints in their own way. No letter case of them is a name: people would read one for the other.
+var keywords = []string{"last", "prev"}
 
 // shownID is how many letters of a checkpoint's id are printed at least.
 const shownID = 8
@@ -45,8 +50,10 @@ func CheckName(name string) error {
 		return &BadNameError{Name: name, Reason: "it is empty"}
 	case len(name) > 200:
 		return &BadNameError{Name: name, Reason: "it is longer than 200 characters"}
-	case name == "last" || name == "prev":
+	case slices.ContainsFunc(keywords, func(word string) bool { return strings.EqualFold(name, word) }):
 		return &BadNameError{Name: name, Reason: "it is a keyword"}
+	case strings.Contains(name, ".."):
+		return &BadNameError{Name: name, Reason: "two dots stand for a range"}
 	case digits:
 		return &BadNameError{Name: name, Reason: "a number counts checkpoints"}
 	case letters && len(name) >= shownID:

@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"strings"
 
 	"github.com/cespare/xxhash/v2"
 
 	"github.com/rewind-cli/rewind/engine/ignore"
 	"github.com/rewind-cli/rewind/engine/problem"
+	"github.com/rewind-cli/rewind/engine/rootfs"
 	"github.com/rewind-cli/rewind/manifest"
 )
 
@@ -97,6 +99,12 @@ func (k *worker) list(n *node) error {
 		dir := de.mode == modeDir
 		n.ents = append(n.ents, entry{name: de.name, ord: -1, was: old.captured()})
 		e := &n.ents[len(n.ents)-1]
+		if rootfs.IsDotGit(de.name) && !strings.EqualFold(de.name, ".git") {
+			// What cannot be put back is not captured: every restore refuses the name.
+			e.set(kindFailed|flagReason, "git takes its name for .git on another system, so it could not be restored")
+			k.replaced(old)
+			continue
+		}
 		if !e.keep(old, redecide, dir) {
 			if sc == nil {
 				sc = k.scopeOf(n, texts.read)

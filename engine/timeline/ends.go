@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/rewind-cli/rewind/engine/conversation"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/manifest"
 )
@@ -14,9 +15,11 @@ type sessionKey struct{ agent, id string }
 type turn struct {
 	end     *State
 	then    *Row
-	known   bool // a checkpoint of the session was seen
-	busy    bool // it made calls behind what older ends there are
-	stopped bool // by a stop of the session: an older one is not its end
+	known   bool                 // a checkpoint of the session was seen
+	part    *State               // where the part of it ends that an older message of it begins; nil: at its end
+	busy    bool                 // it made calls behind what older ends there are
+	stopped bool                 // by a stop of the session: an older one is not its end
+	alone   *manifest.Checkpoint // that stop, where it stands for its prompt, which has no row: an older stop is another turn's end
 }
 
 // turnOf is a session's; one of which nothing was seen yet is made.
@@ -48,9 +51,20 @@ func (t *Timeline) ofTurn(r *Row, state *State) {
 	case Prompt:
 		r.To, r.Then = of.end, of.then
 		*of = turn{end: state, known: true}
+	case Message:
+		if r.To = of.part; r.To == nil {
+			r.To = of.end
+		}
+		of.part = state
 	case Stop:
+		c := &r.Checkpoint.Checkpoint
+		if of.alone != nil && (of.alone.PromptID != c.PromptID || of.alone.Prompt != c.Prompt) {
+			*of = turn{known: true}
+		}
 		if !of.stopped {
-			of.end, of.stopped = state, true
+			if of.end, of.stopped = state, true; c.Prompt != "" {
+				of.alone = c
+			}
 		}
 	case SessionEnd:
 		if !of.stopped {
@@ -156,6 +170,7 @@ func ends(db *manifest.DB, r *Row) error {
 	if c.Subagent != "" || c.Session == "" {
 		return nil
 	}
+	inTurn, looked := false, 0
 	q := manifest.Query{Session: c.Session, Before: c.Seq, Kinds: []manifest.CheckpointKind{manifest.Prompt, manifest.Stop, manifest.SessionStart}}
 	for before, err := range db.Checkpoints(q) {
 		switch {
@@ -163,9 +178,23 @@ func ends(db *manifest.DB, r *Row) error {
 			return err
 		case before.Agent != c.Agent || before.Subagent != "":
 			continue
-		case before.Kind == manifest.Prompt && (before.PromptID == c.PromptID || c.PromptID == "" || before.PromptID == ""):
-			r.Ends = before.Prompt
-			return nil
+		case before.Kind == manifest.Prompt:
+			// What came into the running turn is no prompt: the one that began it is older.
+			if begins, err := conversation.BeginsTurn(db, &before); err != nil {
+				return err
+			} else if !begins {
+				inTurn = true
+				continue
+			}
+			if inTurn || before.PromptID == c.PromptID || c.PromptID == "" || before.PromptID == "" {
+				r.Ends = before.Prompt
+				return nil
+			}
+		case inTurn:
+			continue
+		}
+		if looked++; c.Prompt == "" && c.PromptID != "" && looked < nearCall {
+			continue // another client has the session open, too: the prompt with the id may be older
 		}
 		if r.Ends = c.Prompt; c.Prompt != "" && c.Description == "" && before.Kind == manifest.Stop && r.Kind == Stop &&
 			(before.PromptID != c.PromptID || before.Prompt != c.Prompt) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/rewind-cli/rewind/cas/oid"
+	"github.com/rewind-cli/rewind/engine/conversation"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/manifest"
 )
@@ -195,6 +196,13 @@ func (t *Timeline) take(db *manifest.DB, e event) error {
 	t.seen = l.Seq
 	t.starts.See(l)
 	r := newRow(l)
+	if r.Kind == Prompt {
+		if begins, err := conversation.BeginsTurn(db, &l.Checkpoint); err != nil {
+			return err
+		} else if !begins {
+			r.Kind = Message
+		}
+	}
 	state := stateOf(&l.Checkpoint)
 	t.settle(state)
 	if l.Kind == manifest.Safety {

@@ -234,6 +234,12 @@ func (x *Index) WrittenAgain(id string, offset int64) bool {
 	return ok && x.Lines[i].is(isAgain) && x.Lines[i].Offset >= offset
 }
 
+// Number is the place of an event's line among Lines.
+func (x *Index) Number(id string) (int, bool) {
+	i, ok := x.byID[id]
+	return int(i), ok
+}
+
 // Line returns the line of an event.
 func (x *Index) Line(id string) (*Line, bool) {
 	i, ok := x.byID[id]
