@@ -148,7 +148,7 @@ func (c *piCall) serve(ctx context.Context) {
 			c.failed(err)
 		}
 	case hookio.PiShutdown:
-		if err := c.End(); err != nil {
+		if err := c.End(ctx); err != nil {
 			c.failed(err)
 		}
 	}

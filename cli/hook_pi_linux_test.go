@@ -252,6 +252,38 @@ func (p *piLab) call(tool string, input map[string]any, work func()) {
 	p.ask(hookio.PiToolEnd, end)
 }
 
+// A turn that changes no file has no checkpoint behind it: the end of the session keeps what was answered last.
+func TestPiEndKeepsTheLastAnswer(t *testing.T) {
+	p := newPiLab(t)
+	file := sessionFile(p.home, p.session)
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	text := fmt.Sprintf("{\"type\":\"session\",\"version\":3,\"id\":%q}\n", p.session)
+	say := func(id, role, words string) {
+		text += fmt.Sprintf("{\"type\":\"message\",\"id\":%q,\"message\":{\"role\":%q,\"content\":[{\"type\":\"text\",\"text\":%q}]}}\n", id, role, words)
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p.turn("why", func() { say("00000001", "user", "why"); say("00000002", "assistant", "because") })
+	for range 2 { // the second time nothing is new
+		p.ask(hookio.PiShutdown, map[string]any{"reason": "quit"})
+		var v struct {
+			Checkpoints []struct {
+				Kind       string
+				Transcript struct{ Bytes int }
+			}
+		}
+		if err := json.Unmarshal([]byte(p.rewind("list", "--all", "--json")), &v); err != nil {
+			t.Fatal(err)
+		}
+		if len(v.Checkpoints) != 2 || v.Checkpoints[0].Kind != "session-end" || v.Checkpoints[0].Transcript.Bytes != len(text) {
+			t.Errorf("at the end of a session whose conversation has %d bytes: %+v", len(text), v.Checkpoints)
+		}
+	}
+}
+
 // Whose work it is, in a session that edits, runs commands and makes directories, in quick turns.
 func TestPiWhose(t *testing.T) {
 	p := newPiLab(t)

@@ -111,7 +111,11 @@ func previewPaths(r *engine.Restored) (lines []string) {
 		letter string
 		paths  []string
 	}{{"~", r.Replace}, {"+", r.Create}, {"-", r.Delete}, {"m", r.Mode}} {
+		around := engine.Around(group.paths) // which is not counted
 		for _, path := range group.paths {
+			if around[path] {
+				continue
+			}
 			if total++; total <= maxPreview {
 				lines = append(lines, "  "+group.letter+" "+escapePath(path))
 			}

@@ -52,6 +52,16 @@ func TestPiList(t *testing.T) {
 	p.has("")
 }
 
+// The preview names what it counts: a directory comes and goes with the files in it.
+func TestPiPreviewNamesWhatItCounts(t *testing.T) {
+	p := newPiLab(t)
+	user, _ := p.turn("one", func() { p.write("x/y/1", "1"); p.write("x/y/2", "2"); p.write("b", "1") })
+	look := p.ask(hookio.PiOptions, map[string]any{"menu": "fork", "entry": user})
+	if want := "Restore options\nRestoring would change: 3 deleted\n  - b\n  - x/y/1\n  - x/y/2"; look.Title != want {
+		t.Errorf("the preview is\n%s\nwant\n%s", look.Title, want)
+	}
+}
+
 // A restore that leaves a path says what it did, and what can be done.
 func TestPiRestoresInPart(t *testing.T) {
 	p := newPiLab(t)

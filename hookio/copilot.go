@@ -25,13 +25,20 @@ var copilot = adapter{
 		{"toolUseId", "tool_use_id"},
 		{"toolInput", "tool_input"},
 		{"toolArgs", "tool_input"},
+		{"toolResult", "tool_result"},
 		{"tool_args", "tool_input"},
 	},
 	tools: toolNames{
 		edit: []string{"create", "strreplaceeditor"},
 		read: []string{"view"},
 	},
-	settle: copilotTranscript,
+	settle: func(d *payloadDecoder) {
+		copilotTranscript(d)
+		// The hook for prompts also comes where a command in the background has ended.
+		if e := &d.event; e.Kind == Prompt && strings.HasPrefix(e.Prompt, "<system_notification>") {
+			e.Kind = Ignored
+		}
+	},
 	// By exit code 2 a call would be denied too, but the reason be lost.
 	refuse: func(reason string) Response {
 		return Response{Stdout: encode(map[string]any{

@@ -128,6 +128,8 @@ func (d *payloadDecoder) member(name string) {
 		d.toolInput()
 	case "tool_response":
 		d.toolResponse()
+	case "tool_result":
+		d.toolResult()
 	case "source", "trigger":
 		d.field(&e.Source)
 	case "reason":
@@ -153,6 +155,27 @@ func (d *payloadDecoder) member(name string) {
 		}
 		d.Skip()
 	}
+}
+
+// stillRuns begins the result of a command that Copilot CLI moved to the background: of one that has ended the shell's id
+// comes last.
+const stillRuns = "<command with shellId: "
+
+// toolResult reads of what a command of Copilot CLI came to whether it still runs.
+func (d *payloadDecoder) toolResult() {
+	if d.Peek() != '{' {
+		d.Skip()
+		return
+	}
+	members(d.Scanner, func(name string) {
+		if name != "text_result_for_llm" && name != "textResultForLlm" {
+			d.Skip()
+			return
+		}
+		if t, ok := d.Text(maxFieldBytes); ok && strings.HasPrefix(strings.TrimSpace(t.Kept), stillRuns) {
+			d.input.lasting = true
+		}
+	})
 }
 
 // toolResponse reads of what came of a call whether it failed, where that is said.

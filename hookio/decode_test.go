@@ -3,6 +3,7 @@ package hookio
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"reflect"
 	"runtime"
@@ -358,4 +359,28 @@ func FuzzDecode(f *testing.F) {
 			t.Fatalf("refused %+v", e)
 		}
 	})
+}
+
+// A message of the person's moves a command of Copilot CLI to the background, and its end is told as a prompt.
+func TestCopilotBackground(t *testing.T) {
+	decode := func(payload string) Event {
+		return Decode(strings.NewReader(payload), Copilot, "", func(string) string { return "" })
+	}
+	const call = `{"hook_event_name":"PostToolUse","session_id":"s","cwd":"/p","tool_name":"Bash","tool_input":{"command":"sleep 4; echo 4 > f"},"tool_result":{"result_type":"success","text_result_for_llm":%q}}`
+	for result, want := range map[string]bool{
+		"<command with shellId: 2 moved to background by the user. You will be automatically notified when it completes.>": true,
+		"\n<shellId: 3 completed with exit code 0>":                                                         false,
+		"it printed <command with shellId: 2 moved to background>\n<shellId: 3 completed with exit code 0>": false,
+	} {
+		if e := decode(fmt.Sprintf(call, result)); e.Kind != PostTool || e.Tool.Background != want {
+			t.Errorf("%q: a command that goes on: %v, want %v", result, e.Tool.Background, want)
+		}
+	}
+	const prompt = `{"hook_event_name":"UserPromptSubmit","session_id":"s","cwd":"/p","prompt":%q}`
+	if e := decode(fmt.Sprintf(prompt, "<system_notification>\nShell command \"x\" (shellId: 2) has completed successfully.\n</system_notification>")); e.Kind != Ignored {
+		t.Errorf("a notice of the client's is a %s", e.Kind)
+	}
+	if e := decode(fmt.Sprintf(prompt, "what is a <system_notification>?")); e.Kind != Prompt {
+		t.Errorf("a prompt is a %s", e.Kind)
+	}
 }

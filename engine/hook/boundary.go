@@ -64,9 +64,22 @@ func (c *Call) Begin(ctx context.Context) error {
 	return c.failure
 }
 
-// End is what a session's end brings, without a checkpoint.
-func (c *Call) End() error {
+// End is what a session's end brings: a checkpoint only where the conversation goes on behind what is kept of it.
+func (c *Call) End(ctx context.Context) error {
 	c.Leave()
-	c.end(nil)
+	e := &c.Event
+	saved, err := save(ctx, c.Project, saveOptions{
+		Options:  checkpoint.Options{Kind: e.Kind, By: e.By, OnlyIfSaid: true},
+		Deadline: e.Time.Add(c.budget()),
+		Session:  c.sessionRecord(),
+		Detach:   func() error { return c.Detach(WorkOptions{}) },
+		Note:     c.remember,
+	})
+	c.note(err)
+	c.end(saved)
+	if saved != nil && saved.Due {
+		c.note(c.Detach(WorkOptions{Sweep: true, Fold: true, Session: e.By.Session}))
+	}
+	c.Project.NoteHookError(c.failure)
 	return c.failure
 }
