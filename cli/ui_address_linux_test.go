@@ -44,6 +44,7 @@ func TestPageAddress(t *testing.T) {
 	// What a person did after a turn is in its row.
 	l.until(`document.querySelector(".row.chosen").textContent.includes("then+2") && document.querySelector(".right .then")?.textContent.includes("after this turn")`)
 	l.until(`[...document.querySelectorAll(".right .file")].some((e) => e.textContent.includes("mine1.txt"))`)
+	l.until(`document.querySelector(".talk .here")?.textContent.includes("only think") && document.querySelector(".talk").textContent.includes("I thought.")`)
 	l.picture("then")
 
 	l.ok(l.Eval("history.back()", nil))
