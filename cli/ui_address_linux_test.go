@@ -182,3 +182,29 @@ func TestPagePictures(t *testing.T) {
 	l.picture("pictures")
 	l.clean()
 }
+
+// What a person did between two turns is a version of its own. After a restore of both halves, the command that opens the
+// conversation can be copied; the state before the restore has a name that says what was restored.
+func TestPageRestoresBoth(t *testing.T) {
+	l := newTurnsLab(t)
+	l.play(pageTurn{"add a test", "calc_test.go", "package calc\n", "Done."})
+	l.write("calc_test.go", "package calc\n\n// mine\n")
+	l.play(pageTurn{"extend the test", "calc_test.go", "package calc\n\n// mine\n\n// agent\n", "Done."}, pageTurn{"write a README", "README.md", "# calc\n", "Done."})
+	l.serve()
+	l.look()
+	l.click(".row.k-prompt", "extend")
+	l.click(".right .file-links button", "versions")
+	l.until(`[...document.querySelectorAll(".versions li .by")].map((e) => e.textContent).join().includes("by you")`)
+	l.press("Escape")
+	l.click(".row.k-prompt", "extend")
+	l.click(".right button", "Restore…")
+	l.click("dialog .go:not([disabled])", "Restore")
+	l.ok(l.Eval(`Object.defineProperty(navigator, "clipboard", { value: { writeText: async (text) => (window.copied = text) } })`, nil))
+	l.click(".done button", "Copy the command")
+	l.until(`/^cd \S+ && claude --resume [0-9a-f-]{36}$/.test(window.copied)`)
+	l.click("button.link", "more that add nothing")
+	l.click(".row.k-safety", "before restore")
+	l.press("r")
+	l.until(`document.querySelector("dialog h2")?.textContent.startsWith('Restore to the state before the restore to 4 "extend the test"')`)
+	l.clean()
+}
