@@ -160,20 +160,9 @@ func TestPageFilesAndWidths(t *testing.T) {
 // A picture is shown as it was before and after. A file that only has the name of a picture gets a message.
 func TestPagePictures(t *testing.T) {
 	l := newTurnsLab(t)
-	draw := func(c color.Color, size int) string {
-		m := image.NewRGBA(image.Rect(0, 0, size, size))
-		for i := range size {
-			m.Set(i, i, c)
-		}
-		var b bytes.Buffer
-		if err := png.Encode(&b, m); err != nil {
-			t.Fatal(err)
-		}
-		return b.String()
-	}
-	l.write("logo.png", draw(color.RGBA{255, 0, 0, 255}, 40))
+	l.write("logo.png", drawn(t, color.RGBA{255, 0, 0, 255}, 40))
 	l.rewind("save", "-q")
-	l.play(pageTurn{"make the logo green", "logo.png", draw(color.RGBA{0, 128, 0, 255}, 60), "Done."}, pageTurn{"a false one", "no.png", "\x00<script>alert(1)</script>", "Done."})
+	l.play(pageTurn{"make the logo green", "logo.png", drawn(t, color.RGBA{0, 128, 0, 255}, 60), "Done."}, pageTurn{"a false one", "no.png", "\x00<script>alert(1)</script>", "Done."})
 	l.serve()
 	l.look()
 	l.until(`document.querySelector(".pictures figure")?.textContent.includes("no picture that this browser can show") && document.querySelectorAll(".pictures figure").length === 1`)
@@ -207,4 +196,18 @@ func TestPageRestoresBoth(t *testing.T) {
 	l.press("r")
 	l.until(`document.querySelector("dialog h2")?.textContent.startsWith('Restore to the state before the restore to 4 "extend the test"')`)
 	l.clean()
+}
+
+// drawn is a picture, as PNG.
+func drawn(t *testing.T, c color.Color, size int) string {
+	t.Helper()
+	m := image.NewRGBA(image.Rect(0, 0, size, size))
+	for i := range size {
+		m.Set(i, i, c)
+	}
+	var b bytes.Buffer
+	if err := png.Encode(&b, m); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
 }
