@@ -133,6 +133,12 @@ func TestPageFilesAndWidths(t *testing.T) {
 	focused("main.place")
 	l.press("Escape")
 	focused(".timeline")
+	l.click(".row.k-prompt", "add a test")
+	l.press("r")
+	l.until(`document.querySelector("dialog[open]")`)
+	l.press("Escape")
+	l.until(`!document.querySelector("dialog")`)
+	focused(".timeline")
 
 	l.ok(l.Eval(`document.querySelector(".split").focus()`, nil))
 	var before, after float64
