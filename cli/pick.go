@@ -16,10 +16,11 @@ func newPick() *command {
 		short: "look through the checkpoints and restore one",
 		long: "Shows what happened as a timeline: sessions, forks and restores at the side, and beside\n" +
 			"each checkpoint its files, its diff and the conversation around it. Letters are commands:\n" +
-			"enter shows what restoring would do, and y then does it; / filters, d compares with the\n" +
-			"files as they are now, f restores single files or hunks, u undoes, U redoes, ? shows all\n" +
-			"keys, q leaves. On a terminal that can only print lines (TERM=dumb) it asks for\n" +
-			"a number instead.",
+			"enter shows what restoring would do, v what reverting one turn would do, and y then does\n" +
+			"it; / filters, and tab then searches the lines of all files in all checkpoints; d compares\n" +
+			"with the files as they are now, f restores single files or hunks, u undoes, U redoes,\n" +
+			"? shows all keys, q leaves. On a terminal that can only print lines (TERM=dumb) it asks\n" +
+			"for a number instead.",
 		exits: []int{exitPartial, exitBusy, exitDamaged, exitRefused},
 		run:   runPick,
 	}

@@ -45,7 +45,7 @@ func (s *pickSource) look(ctx context.Context, a screen.Ask) (*screen.Look, erro
 	case a.Now:
 		l, err := s.between(ctx, "from "+pickedName(r.Checkpoint)+" to now", r.Checkpoint.Checkpoint, nil)
 		if err == nil {
-			l.Talk = s.talk(ctx, r)
+			l.Talk, l.Here = s.talk(ctx, r)
 		}
 		return l, err
 	}
@@ -82,7 +82,7 @@ func (s *pickSource) own(ctx context.Context, r *timeline.Row) (*screen.Look, er
 	}
 	out := &screen.Look{Title: lookTitle(r)}
 	showFiles(out, files)
-	out.Talk = s.talk(ctx, r)
+	out.Talk, out.Here = s.talk(ctx, r)
 	return out, nil
 }
 

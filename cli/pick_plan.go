@@ -24,6 +24,7 @@ type pickedPlan struct {
 	parts   string                // "2 of 5 hunks of a.go", "" for whole files
 	instead *engine.RevertInstead // what keeps the work of others, nil where none goes
 	alone   []engine.OtherWork    // of those whose work goes where it is unclear who is meant: each can go alone
+	revert  *engine.RevertOptions // instead of options, where it is a revert
 	target  manifest.CheckpointID // whose files it brings; zero before there was a plan
 }
 
@@ -32,8 +33,9 @@ const keptPlans = 32
 
 // doneRestore is what y did.
 type doneRestore struct {
-	verb restoreVerb
-	done *engine.Restored
+	verb     restoreVerb
+	done     *engine.Restored
+	reverted *engine.Reverted // instead of both, where it was a revert
 }
 
 // pickedName is briefly for a question, which has one line for all that it names.
@@ -69,6 +71,8 @@ func (s *pickSource) placeName(ctx context.Context, l *project.Listed) (string, 
 func (s *pickSource) plan(ctx context.Context, a screen.Ask) (*screen.Plan, error) {
 	p := &pickedPlan{verb: restoreCheckpoint, what: "redo", did: "Redone", back: "u"}
 	switch a.Verb {
+	case screen.Revert:
+		return s.planTurn(ctx, a.ID)
 	case screen.Restore:
 		l, err := s.checkpoint(a.ID)
 		if err != nil {
@@ -131,13 +135,17 @@ func (s *pickSource) planOf(ctx context.Context, p *pickedPlan) (*screen.Plan, e
 	if err != nil {
 		return nil, err
 	}
+	return pickPlan(p, r, target, s.keepPlan(p)), nil
+}
+
+// keepPlan keeps a plan that is shown, and gives its token.
+func (s *pickSource) keepPlan(p *pickedPlan) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.planned++ // an id is never used again: another page may still show the plan that had it
-	token := s.planned
-	s.plans[token] = p
-	delete(s.plans, token-keptPlans)
-	return pickPlan(p, r, target, token), nil
+	s.plans[s.planned] = p
+	delete(s.plans, s.planned-keptPlans)
+	return s.planned
 }
 
 // literalPaths are the paths of an ask, as patterns that mean just them.
@@ -204,14 +212,7 @@ func pickPlan(p *pickedPlan, r *engine.Restored, target project.Listed, token in
 	}
 	note := func(text string) { out.Notes = append(out.Notes, screen.Text(screen.Dim, text)) }
 	note("A safety checkpoint is taken first. " + map[string]string{"u": "Undo", "U": "Redo"}[p.back] + " it with " + p.back + " here, or with " + p.verb.takeBack + ".")
-	for _, g := range []struct {
-		word  string
-		paths []string
-	}{{"delete", r.Delete}, {"replace", r.Replace}, {"mode", r.Mode}, {"create", r.Create}} {
-		for _, path := range g.paths {
-			out.Files = append(out.Files, screen.File{Status: g.word, Path: screen.Ordered(escapePath(path)), Raw: path})
-		}
-	}
+	out.Files = plannedFiles(r)
 	for _, k := range firstN(r.Skip, 20) {
 		note("Skipped: " + escapePath(k.Path) + ": " + escape(k.Reason))
 	}
@@ -219,6 +220,19 @@ func pickPlan(p *pickedPlan, r *engine.Restored, target project.Listed, token in
 		return out
 	}
 	out.Question = p.what + planned(r) + "? " + p.back + " takes it back"
+	return out
+}
+
+// plannedFiles are the paths that a plan changes.
+func plannedFiles(r *engine.Restored) (out []screen.File) {
+	for _, g := range []struct {
+		word  string
+		paths []string
+	}{{"delete", r.Delete}, {"replace", r.Replace}, {"mode", r.Mode}, {"create", r.Create}} {
+		for _, path := range g.paths {
+			out = append(out, screen.File{Status: g.word, Path: screen.Ordered(escapePath(path)), Raw: path})
+		}
+	}
 	return out
 }
 
@@ -253,6 +267,9 @@ func (s *pickSource) do(ctx context.Context, a screen.Ask) (said string, now *sc
 	if p == nil {
 		return "", nil, &staleError{what: "plan", name: utoa(uint64(max(0, a.Plan))), known: known}
 	}
+	if p.revert != nil {
+		return s.doRevert(ctx, p)
+	}
 	done, err := p.verb.do(ctx, s.p, p.options)
 	var changed *engine.PlanChangedError
 	if errors.As(err, &changed) {
@@ -263,7 +280,7 @@ func (s *pickSource) do(ctx context.Context, a screen.Ask) (said string, now *sc
 		return "", nil, err
 	}
 	s.mu.Lock()
-	s.done = append(s.done, doneRestore{p.verb, done})
+	s.done = append(s.done, doneRestore{verb: p.verb, done: done})
 	clear(s.plans)
 	clear(s.shownHunks)
 	s.mu.Unlock()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 
 	"github.com/rewind-cli/rewind/cli/screen"
@@ -67,6 +68,8 @@ func (s *pickSource) answer(ctx context.Context, a screen.Ask) (out screen.Answe
 		out.Said, err = s.name(ctx, a.ID, a.Text)
 	case screen.AskLog:
 		out.Log, err = s.log(ctx)
+	case screen.AskSearch:
+		out.Found, err = s.find(ctx, a.Text)
 	case screen.AskHunks:
 		out.Hunks, err = s.hunks(ctx, a)
 	case screen.AskNotes:
@@ -152,25 +155,42 @@ func (s *pickSource) name(ctx context.Context, id, name string) (string, error) 
 // report prints what was done, once the terminal is as it was. Error: of the last that was done in part.
 func (s *pickSource) report() (err error) {
 	for _, d := range s.done {
-		if rerr := reportRestored(s.c, d.done, d.verb); rerr != nil {
+		var rerr error
+		if d.reverted != nil {
+			rerr = s.c.reportReverted(d.reverted, &revertFlags{}, false, true)
+		} else {
+			rerr = reportRestored(s.c, d.done, d.verb)
+		}
+		if rerr != nil {
 			err = rerr
 		}
 	}
 	return err
 }
 
-// talk is what was said up to a row.
-func (s *pickSource) talk(ctx context.Context, r *timeline.Row) []screen.Line {
-	l := r.Checkpoint
-	if l == nil {
-		l = r.Target
-	}
+// talk is what was said up to the end of a row's turn, and the line with which that turn begins.
+func (s *pickSource) talk(ctx context.Context, r *timeline.Row) ([]screen.Line, int) {
+	l := talkOf(ctx, s.p, r)
 	if l == nil || l.Transcript == nil {
-		return nil
+		return nil, 0
 	}
 	said, err := conversation.Said(ctx, s.p, l.Checkpoint, 80)
 	if err != nil {
-		return []screen.Line{screen.Text(screen.Dim, escape(explain(err).message))}
+		return []screen.Line{screen.Text(screen.Dim, escape(explain(err).message))}, 0
 	}
-	return talkLines(said)
+	if r.Kind == timeline.Prompt && r.Checkpoint != nil {
+		for i := len(said) - 1; i > 0; i-- {
+			if said[i].Person && samePromptText(said[i].Text, r.Checkpoint.Prompt) {
+				before := talkLines(said[:i])
+				return append(append(before, nil), talkLines(said[i:])...), len(before) + 1
+			}
+		}
+	}
+	return talkLines(said), 0
+}
+
+// samePromptText compares a prompt of a transcript with that of a checkpoint, which can be cut.
+func samePromptText(said, prompt string) bool {
+	said, prompt = strings.TrimSpace(said), strings.TrimSpace(prompt)
+	return prompt != "" && (said == prompt || len(prompt) > 100 && strings.HasPrefix(said, strings.TrimSuffix(prompt, "…")))
 }

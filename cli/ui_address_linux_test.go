@@ -44,6 +44,7 @@ func TestPageAddress(t *testing.T) {
 	// What a person did after a turn is in its row.
 	l.until(`document.querySelector(".row.chosen").textContent.includes("then+2") && document.querySelector(".right .then")?.textContent.includes("after this turn")`)
 	l.until(`[...document.querySelectorAll(".right .file")].some((e) => e.textContent.includes("mine1.txt"))`)
+	l.until(`document.querySelector(".talk .here")?.textContent.includes("only think") && document.querySelector(".talk").textContent.includes("I thought.")`)
 	l.picture("then")
 
 	l.ok(l.Eval("history.back()", nil))
@@ -132,6 +133,12 @@ func TestPageFilesAndWidths(t *testing.T) {
 	focused("main.place")
 	l.press("Escape")
 	focused(".timeline")
+	l.click(".row.k-prompt", "add a test")
+	l.press("r")
+	l.until(`document.querySelector("dialog[open]")`)
+	l.press("Escape")
+	l.until(`!document.querySelector("dialog")`)
+	focused(".timeline")
 
 	l.ok(l.Eval(`document.querySelector(".split").focus()`, nil))
 	var before, after float64
@@ -159,20 +166,9 @@ func TestPageFilesAndWidths(t *testing.T) {
 // A picture is shown as it was before and after. A file that only has the name of a picture gets a message.
 func TestPagePictures(t *testing.T) {
 	l := newTurnsLab(t)
-	draw := func(c color.Color, size int) string {
-		m := image.NewRGBA(image.Rect(0, 0, size, size))
-		for i := range size {
-			m.Set(i, i, c)
-		}
-		var b bytes.Buffer
-		if err := png.Encode(&b, m); err != nil {
-			t.Fatal(err)
-		}
-		return b.String()
-	}
-	l.write("logo.png", draw(color.RGBA{255, 0, 0, 255}, 40))
+	l.write("logo.png", drawn(t, color.RGBA{255, 0, 0, 255}, 40))
 	l.rewind("save", "-q")
-	l.play(pageTurn{"make the logo green", "logo.png", draw(color.RGBA{0, 128, 0, 255}, 60), "Done."}, pageTurn{"a false one", "no.png", "\x00<script>alert(1)</script>", "Done."})
+	l.play(pageTurn{"make the logo green", "logo.png", drawn(t, color.RGBA{0, 128, 0, 255}, 60), "Done."}, pageTurn{"a false one", "no.png", "\x00<script>alert(1)</script>", "Done."})
 	l.serve()
 	l.look()
 	l.until(`document.querySelector(".pictures figure")?.textContent.includes("no picture that this browser can show") && document.querySelectorAll(".pictures figure").length === 1`)
@@ -180,4 +176,44 @@ func TestPagePictures(t *testing.T) {
 	l.until(`[...document.querySelectorAll(".pictures figcaption")].map((e) => e.textContent).join() === "before 40 × 40,after 60 × 60"`)
 	l.picture("pictures")
 	l.clean()
+}
+
+// What a person did between two turns is a version of its own. After a restore of both halves, the command that opens the
+// conversation can be copied; the state before the restore has a name that says what was restored.
+func TestPageRestoresBoth(t *testing.T) {
+	l := newTurnsLab(t)
+	l.play(pageTurn{"add a test", "calc_test.go", "package calc\n", "Done."})
+	l.write("calc_test.go", "package calc\n\n// mine\n")
+	l.play(pageTurn{"extend the test", "calc_test.go", "package calc\n\n// mine\n\n// agent\n", "Done."}, pageTurn{"write a README", "README.md", "# calc\n", "Done."})
+	l.serve()
+	l.look()
+	l.click(".row.k-prompt", "extend")
+	l.click(".right .file-links button", "versions")
+	l.until(`[...document.querySelectorAll(".versions li .by")].map((e) => e.textContent).join().includes("by you")`)
+	l.press("Escape")
+	l.click(".row.k-prompt", "extend")
+	l.click(".right button", "Restore…")
+	l.click("dialog .go:not([disabled])", "Restore")
+	l.ok(l.Eval(`Object.defineProperty(navigator, "clipboard", { value: { writeText: async (text) => (window.copied = text) } })`, nil))
+	l.click(".done button", "Copy the command")
+	l.until(`/^cd \S+ && claude --resume [0-9a-f-]{36}$/.test(window.copied)`)
+	l.click("button.link", "more that add nothing")
+	l.click(".row.k-safety", "before restore")
+	l.press("r")
+	l.until(`document.querySelector("dialog h2")?.textContent.startsWith('Restore to the state before the restore to 4 "extend the test"')`)
+	l.clean()
+}
+
+// drawn is a picture, as PNG.
+func drawn(t *testing.T, c color.Color, size int) string {
+	t.Helper()
+	m := image.NewRGBA(image.Rect(0, 0, size, size))
+	for i := range size {
+		m.Set(i, i, c)
+	}
+	var b bytes.Buffer
+	if err := png.Encode(&b, m); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
 }

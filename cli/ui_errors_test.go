@@ -40,7 +40,7 @@ func TestUIStatusOfErrors(t *testing.T) {
 		{&staleError{what: "plan"}, 404, "reload"},
 		{&project.NotInitializedError{}, 410, ""},
 		{&project.NoCheckpointError{}, 404, ""},
-		{&project.NoPathError{Path: "x"}, 404, "health"},
+		{&project.NoPathError{Path: "x"}, 404, "Health"},
 		{&engine.UnknownWorkError{}, 404, ""},
 		{&engine.StatesGoneError{}, 404, ""},
 		{&conversation.NoConversationError{}, 404, "Files"},

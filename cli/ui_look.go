@@ -201,7 +201,7 @@ func (s *uiSpace) uiDiff(ctx context.Context, args web.Args) (any, error) {
 
 // uiOwners says who changed each path of a row, or of what is between it and another. Of what is damaged, and
 // of the working tree where it could not be looked at, nothing is said.
-func (s *uiSpace) uiOwners(ctx context.Context, r *timeline.Row, other string) (owned, error) {
+func (s *pickSource) uiOwners(ctx context.Context, r *timeline.Row, other string) (owned, error) {
 	if other == "" && (r.To == nil || r.Kind == timeline.Operation) {
 		return nil, nil
 	}

@@ -169,7 +169,10 @@ var sharedBrowser = sync.OnceValues(func() (*browser.Browser, error) {
 
 func (l *pageLab) ok(err error) {
 	l.t.Helper()
-	if err != nil {
+	switch {
+	case err != nil && l.Browser == nil:
+		l.t.Fatal(err)
+	case err != nil:
 		l.t.Fatal(err, l.Logged())
 	}
 }

@@ -38,6 +38,13 @@ func TestPagePlacesFit(t *testing.T) {
 			}
 			var beyond []string
 			l.ok(l.Eval(beyondEdge, &beyond))
+			if place.name == "operations" && size[0] == 400 {
+				var narrow int
+				l.ok(l.Eval(`[...document.querySelectorAll(".ops td.to")].filter((e) => e.clientWidth < 150).length`, &narrow))
+				if narrow > 0 {
+					t.Errorf("%d wide: what an operation restored has no place", size[0])
+				}
+			}
 			if len(beyond) > 0 {
 				t.Errorf("%s, %d wide: beyond the edge: %q", place.name, size[0], beyond)
 			}

@@ -86,7 +86,8 @@ func TestUIPlanDoneElsewhere(t *testing.T) {
 		t.Fatal(code, plan)
 	}
 	l.run(l.env, "undo-restore", "--yes")
-	if code := l.ask("POST", plans+"/"+plan.ID+"/apply", nil, nil); code != 409 {
+	var again struct{}
+	if code := l.ask("POST", plans+"/"+plan.ID+"/apply", nil, &again); code != 409 {
 		t.Errorf("an undo that would do something else now: %d", code)
 	}
 	if code := l.ask("POST", plans, uiAction{Verb: "redo"}, &plan); code != 200 || plan.Question == "" {

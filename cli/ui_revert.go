@@ -61,7 +61,7 @@ func (s *uiSpace) revertPlan(ctx context.Context, a uiAction) (*uiPlan, error) {
 }
 
 // othersInRow says who made the changes that a row shows and its turn did not make: a sentence for each.
-func (s *uiSpace) othersInRow(ctx context.Context, r *timeline.Row) (facts []string, err error) {
+func (s *pickSource) othersInRow(ctx context.Context, r *timeline.Row) (facts []string, err error) {
 	for _, part := range []*timeline.Row{r, r.Then} {
 		if part == nil {
 			continue

@@ -44,6 +44,7 @@ type uiPart struct {
 
 const (
 	talkPage  = 60
+	nextTalk  = 200      // records after a turn, in which its conversation is looked for
 	mostSince = 400      // messages that no checkpoint has
 	maxSaid   = 20 << 10 // bytes of one text
 )
@@ -163,9 +164,24 @@ func talkOf(ctx context.Context, p *project.Project, r *timeline.Row) *project.L
 	if r.Side != timeline.Did || r.To == nil || r.To.ID == (manifest.CheckpointID{}) {
 		return l
 	}
-	after, err := resolve(ctx, p, r.To.ID.String())
-	if err != nil || after.Transcript == nil || after.Session != l.Session {
-		return l // it is gone: what was said before is still there
+	if after, err := resolve(ctx, p, r.To.ID.String()); err == nil && after.ID != l.ID && after.Transcript != nil && after.Session == l.Session {
+		return &after
 	}
-	return &after
+	// An end that changed no file has none, or none of its own: what the session has next holds it.
+	err := p.Query(ctx, func(db *manifest.DB) error {
+		for c, err := range db.Checkpoints(manifest.Query{Before: r.To.Seq + nextTalk, Session: l.Session}) {
+			if err != nil || c.Seq <= max(l.Seq, r.To.Seq) {
+				return err
+			}
+			if c.Transcript != nil {
+				found := project.Listed{Checkpoint: c}
+				l = &found
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return r.Checkpoint // it is gone: what was said before is still there
+	}
+	return l
 }

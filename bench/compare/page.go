@@ -233,6 +233,16 @@ const (
 	let last = await frame();
 	for (let i = 1; i <= 150; i++) { list.scrollTop = list.scrollHeight * i / 150; const now = await frame(); times.push(now - last); last = now; }
 	list.scrollTop = 0; return times; })()`
+	fileShown = `(async () => { const times = [], there = (what) => new Promise((done) => { const look = () => document.querySelector(what) && (o.disconnect(), done());
+		const o = new MutationObserver(look); o.observe(document, { childList: true, subtree: true }); look(); setTimeout(() => (o.disconnect(), done()), 5000); });
+	for (let i = 0; i < 5; i++) {
+		const from = performance.now(), before = location.pathname;
+		history.pushState(null, "", before + "?at=file&path=file00.go"); dispatchEvent(new PopStateEvent("popstate"));
+		await there(".versions li");
+		times.push(performance.now() - from);
+		history.back();
+		await there(".row");
+	} return times; })()`
 )
 
 // newsCalm is from when on a page that looks asks more rarely.
@@ -314,13 +324,18 @@ func (b *bench) pageLine(c *browser.Browser, p *project, n int) error {
 	} else {
 		line.Notes = append(line.Notes, fmt.Sprintf("all known after %.0f ms", quantile(all, 0.5)))
 	}
-	var click, filter, scroll []float64
-	err := errors.Join(c.Eval(clicked, &click), c.Eval(filtered, &filter), c.Eval(scrolled, &scroll))
+	var click, filter, scroll, file []float64
+	err := errors.Join(c.Eval(clicked, &click), c.Eval(filtered, &filter), c.Eval(scrolled, &scroll), c.Eval(fileShown, &file))
 	if err != nil {
 		return err
 	}
 	kept("click to diff ≤ 50 ms", quantile(click, 0.5), 50, "ms")
 	kept("prompt search ≤ 16 ms", quantile(filter, 0.5), 16, "ms")
+	if n <= 10_000 {
+		kept("a file's versions ≤ 300 ms", quantile(file, 0.5), 300, "ms")
+	} else {
+		line.Notes = append(line.Notes, fmt.Sprintf("a file's versions after %.0f ms", quantile(file, 0.5)))
+	}
 	kept("a frame of scrolling ≤ 40 ms, p95", quantile(scroll, 0.95), 40, "ms")
 	var heap struct{ UsedSize float64 }
 	if err := errors.Join(c.Send("HeapProfiler.collectGarbage", nil, nil), c.Send("Runtime.getHeapUsage", nil, &heap)); err != nil {

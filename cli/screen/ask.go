@@ -11,16 +11,17 @@ type What uint8
 
 // Asks.
 const (
-	AskRows  What = iota // the rows of Scope, the first of them
-	AskAll               // all of them
-	AskLook              // what ID changed, or what is between ID and Other
-	AskPlan              // what Verb would do
-	AskDo                // does what Plan says
-	AskPin               // pins ID, or takes the pin away
-	AskName              // names it Text
-	AskLog               // the operations
-	AskNotes             // what the rows of Paths changed, each id ended by a NUL
-	AskHunks             // what a restore of the file Paths to ID changes, in parts
+	AskRows   What = iota // the rows of Scope, the first of them
+	AskAll                // all of them
+	AskLook               // what ID changed, or what is between ID and Other
+	AskPlan               // what Verb would do
+	AskDo                 // does what Plan says
+	AskPin                // pins ID, or takes the pin away
+	AskName               // names it Text
+	AskLog                // the operations
+	AskNotes              // what the rows of Paths changed, each id ended by a NUL
+	AskHunks              // what a restore of the file Paths to ID changes, in parts
+	AskSearch             // the lines of all files, at all times, that have Text
 )
 
 // Scope is which rows are shown.
@@ -42,6 +43,7 @@ const (
 	Restore Verb = iota
 	Undo
 	Redo
+	Revert // takes back the turn of ID, and keeps the rest
 )
 
 // Half is what a restore moves.
@@ -80,6 +82,7 @@ type Answer struct {
 	Log  []Line
 
 	Hunks *Hunks
+	Found *Found
 	Notes map[string]string // by the ids of rows
 }
 
@@ -126,7 +129,8 @@ type Look struct {
 	Files []File
 	More  bool // there are more files than these
 	Diff  []Line
-	Talk  []Line // the conversation up to the row, not wrapped
+	Talk  []Line // the conversation up to the end of the row's turn, not wrapped
+	Here  int    // line of Talk with which the turn begins; 0: its end is what matters
 }
 
 // File is one file of a look or of a plan.
@@ -146,6 +150,23 @@ type Plan struct {
 	Notes    []Line // below the files
 	Question string // ends with a question mark; "" where there is nothing to do
 	Half     Half
+}
+
+// Found is what a search found, the oldest line of each file first.
+type Found struct {
+	Lines []FoundLine
+	More  bool // there are more than these
+}
+
+// FoundLine is a line of a file, with the rows in which it came and went. Texts are escaped.
+type FoundLine struct {
+	Path, Raw string // Raw: as it is
+	Line      int
+	Text      string
+	Came      string // the row, in words
+	CameID    string // "": only the working tree has it
+	Went      string
+	WentID    string // "": it is still there
 }
 
 // Hunks are what a restore of one file changes.

@@ -29,6 +29,7 @@ type Picker struct {
 	file   int        // the cursor among the files of the look
 	now    bool       // compare with the working tree
 	quiet  bool       // no conversation is held at the row
+	talk   int        // first line of the conversation while nobody scrolls it
 	looks  map[Ask]*Look
 	order  []Ask // of looks, the oldest first
 
@@ -42,6 +43,10 @@ type Picker struct {
 	hunks   chosenParts
 	planAt  int // the cursor, or the first line
 	log     []Line
+	found   *Found // nil while it is searched
+	query   string // what is searched for
+	goal    string // id of the row to go to, once its rows are there
+	seek    string // raw path of the file to show of its look
 
 	said  Line  // what the last line says, nil for the keys
 	asks  []Ask // to be taken by Show
@@ -61,6 +66,7 @@ const (
 	working
 	helping
 	logging
+	searching
 )
 
 // pane is a part of the screen.
@@ -157,6 +163,7 @@ func (m *Picker) take(a Answer) {
 			l = &Look{Title: "error", Diff: []Line{{{"error: ", Red}, {a.Err, Plain}}}}
 		}
 		m.keepLook(a.Ask, l)
+		m.showFile()
 	case AskPlan:
 		m.takePlan(a)
 	case AskDo:
@@ -172,6 +179,8 @@ func (m *Picker) take(a Answer) {
 		m.note(a.Notes)
 	case AskHunks:
 		m.takeHunks(a)
+	case AskSearch:
+		m.takeFound(a)
 	}
 }
 
@@ -237,6 +246,7 @@ func (m *Picker) setRows(rows *Rows, a Ask) {
 			}
 		}
 	}
+	m.reach(!rows.More)
 	m.clamp()
 	if rows.More {
 		m.ask(Ask{What: AskAll, Scope: a.Scope, ID: a.ID})

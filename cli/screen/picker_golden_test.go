@@ -57,7 +57,7 @@ func TestGolden(t *testing.T) {
 				name += "-colour"
 			}
 			var b strings.Builder
-			for _, keys := range []string{"", "j", "j tab j", "j tab tab", "/ t e s t", "enter", "f space", "f down l", "f down l down space left", "?", "o", "j n"} {
+			for _, keys := range []string{"", "j", "j tab j", "j tab tab", "/ t e s t", "enter", "f space", "f down l", "f down l down space left", "?", "o", "j n", "/ t tab down"} {
 				rows, look := story()
 				m := picking(rows, Painter{On: colour}, size[0], size[1])
 				for _, k := range strings.Fields(keys) {
@@ -75,6 +75,11 @@ func TestGolden(t *testing.T) {
 					answer(m, func(a Ask) Answer {
 						if a.What == AskLog {
 							return Answer{Log: []Line{Text(Bold, "  Operations"), Text(Plain, "  restore to 5")}}
+						}
+						if a.What == AskSearch {
+							return Answer{Found: &Found{Lines: []FoundLine{
+								{Path: "a.go", Raw: "a.go", Line: 3, Text: "\tif t {", Came: "5 prompt add tz", CameID: "k5"},
+								{Path: "a/directory/with/a/long/name/世界.go", Raw: "b", Line: 120, Text: "t: שלום", Came: "6 manual", CameID: "k7", Went: "3 prompt 世界", WentID: "k3"}}}}
 						}
 						if a.What == AskHunks {
 							return Answer{Hunks: hunked()}

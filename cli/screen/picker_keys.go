@@ -31,6 +31,8 @@ func (m *Picker) key(k string) Action {
 		m.hunkKey(k)
 	case helping, logging:
 		m.pageKey(k)
+	case searching:
+		m.foundKey(k)
 	case working:
 	default:
 		return m.browseKey(k)
@@ -90,7 +92,7 @@ func (m *Picker) browseKey(k string) Action {
 			v = Redo
 		}
 		m.begin(v, Both, "", "", "")
-	case " ", "enter", "b", "c", "t", "f", "p", "n":
+	case " ", "enter", "b", "c", "t", "f", "v", "p", "n":
 		switch {
 		case ok && r.Is == IsNow:
 			m.said = Text(Plain, "that is the state that the files are in")
@@ -118,6 +120,8 @@ func (m *Picker) rowKey(k string, r Row) {
 		m.begin(Restore, Conversation, r.ID, "", "")
 	case "f":
 		m.beginChoosing(r.ID)
+	case "v":
+		m.begin(Revert, Both, r.ID, "", "")
 	case "p":
 		m.ask(Ask{What: AskPin, ID: r.ID})
 	case "n":
@@ -144,15 +148,17 @@ func (m *Picker) mark(id string) {
 // move goes through what has the focus.
 func (m *Picker) move(k string) {
 	n := &m.offset[m.focus]
-	last := m.lines[m.focus] - 1
+	first, last := 0, m.lines[m.focus]-1
 	page := max(m.body(m.focus)-1, 1)
 	switch m.focus {
 	case listPane:
 		n, last = &m.cursor, len(m.shown)-1
 	case filesPane:
 		n = &m.file
-	case diffPane, talkPane:
+	case diffPane:
 		last = max(m.lines[m.focus]-m.body(m.focus), 0)
+	case talkPane: // its place is counted from where it begins to be shown
+		first, last = -m.talk, max(m.lines[m.focus]-m.body(m.focus), 0)-m.talk
 	}
 	was := *n
 	switch k {
@@ -165,7 +171,7 @@ func (m *Picker) move(k string) {
 	case "pagedown":
 		*n += page
 	case "home", "g":
-		*n = 0
+		*n = first
 	case "end", "G":
 		*n = last
 	case "ctrl-d", "ctrl-u": // the diff, from wherever
@@ -178,7 +184,7 @@ func (m *Picker) move(k string) {
 	default:
 		return
 	}
-	*n = max(min(*n, last), 0)
+	*n = max(min(*n, last), first)
 	if *n == was {
 		return
 	}
@@ -227,6 +233,11 @@ func (m *Picker) fieldKey(k string) {
 			m.setFilter("")
 		}
 		m.mode = browsing
+	case "tab":
+		if m.mode == filtering {
+			m.beginSearch()
+		}
+		return
 	case "backspace":
 		switch n := len(m.field); {
 		case n > 0:

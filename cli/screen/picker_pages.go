@@ -128,26 +128,24 @@ func (m *Picker) logLines() []Line {
 
 // helpLines are the keys.
 func (m *Picker) helpLines(w int) []Line {
-	back, on := m.rule("←", "h"), m.rule("→", "l")
 	keys := [][2]string{
 		{"↑ ↓ j k PgUp PgDn g G", "move"}, {"tab", "next pane: list, files, diff, conversation"},
 		{"[ ]", "to the prompt before, to the one after"}, {"ctrl-d ctrl-u", "scroll the diff"},
-		{"", ""},
-		{"enter b", "plan of restoring files and conversation; y does it"},
-		{"c t", "the same for the files alone, the conversation alone"},
+		{"enter b", "plan a restore of files and conversation; y does it"},
+		{"c t", "the same for the files alone, or the conversation"},
 		{"f", "choose files: space chooses, enter shows the plan"},
-		{"f " + on, "hunks of a file: space chooses, s splits, " + back + " goes back"},
+		{"f " + m.rule("→", "l"), "choose hunks: space chooses, s splits, " + m.rule("←", "h") + " goes back"},
+		{"v", "plan to revert the row's turn: all else stays"},
 		{"u U o", "undo, redo, the operations so far"},
-		{"", ""},
-		{"d", "compare with the files now, or the checkpoint before"},
+		{"d", "compare with the files as they are now, or as before"},
 		{"space", "mark; two marks are compared"}, {"/", "filter; enter keeps it, esc shows all again"},
-		{"s", "scope: project, with safety checkpoints, one session"},
+		{"/ then tab", "search the lines of all files, in all checkpoints"},
+		{"s", "the project, with safety checkpoints, one session"},
 		{"p n", "pin or unpin, name"},
 		{"ctrl-l", "look again"}, {"? q esc ctrl-c", "these keys, leave"},
-		{"", ""},
-		{"@ " + m.rule("●", "O") + " " + m.rule("○", "o"), "the files now, a prompt, another checkpoint"},
-		{m.rule("◆", "*") + " " + m.rule("·", "."), "a restore or an undo, a safety checkpoint before one"},
-		{m.rule("╮╯", ".'"), "from a restore to its target; faint if taken back"},
+		{"@ " + m.rule("● ○", "O o"), "the files as they are; before a prompt; a checkpoint"},
+		{m.rule("◆ ·", "* ."), "a restore or an undo; a safety checkpoint before one"},
+		{m.rule("╮╯", ".'"), "a restore: from where to what; faint: taken back"},
 	}
 	if m.ascii {
 		keys[0][0] = "up down j k PgUp PgDn g G"

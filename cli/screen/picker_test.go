@@ -374,18 +374,91 @@ func BenchmarkKeyToLines(b *testing.B) {
 	}
 }
 
-// TestKeysFit: the page of keys is whole on a terminal of 80 columns and 24 lines.
+// The keys fit a usual terminal.
 func TestKeysFit(t *testing.T) {
-	m := picking(numbered(5), Painter{}, 80, 24)
-	press(m, "?")
-	shown := m.view()
-	for _, line := range m.helpLines(80) {
-		text := strings.TrimRight(line.String(), " ")
-		if w := displaywidth.String(text); w > 80 {
-			t.Errorf("%d columns: %q", w, text)
+	for _, ascii := range []bool{false, true} {
+		m := NewPicker(InProject, "", Painter{}, ascii)
+		lines := m.helpLines(80)
+		if len(lines) > 22 {
+			t.Errorf("%d lines of keys", len(lines))
 		}
-		if text != "" && !slices.ContainsFunc(shown, func(l string) bool { return strings.TrimRight(l, " ") == text }) {
-			t.Errorf("not shown: %q", text)
+		for _, l := range lines {
+			if displaywidth.String(l.String()) > 80 {
+				t.Errorf("too wide: %s", l)
+			}
 		}
+	}
+}
+
+// The conversation is shown from where the row's turn begins, and scrolls as all else does.
+func TestTalkOfTurn(t *testing.T) {
+	m := picking(numbered(5), Painter{}, 200, 24)
+	look := &Look{Talk: numberedLines(100), Here: 40}
+	a, _ := m.wanted()
+	m.take(Answer{Ask: a, Look: look})
+	first := func(want string) {
+		t.Helper()
+		if got := strings.Fields(m.pane(talkPane, 50, 20)[0])[0]; got != want {
+			t.Errorf("the conversation begins with %s, want %s", got, want)
+		}
+	}
+	first("40")
+	m.view()
+	press(m, "tab", "tab", "tab", "down")
+	first("41")
+	press(m, "up", "up")
+	first("39")
+	press(m, "g")
+	first("0")
+	press(m, "G", "up")
+	m.view()
+	if got := m.pane(talkPane, 50, m.body(talkPane)); strings.TrimSpace(got[len(got)-1]) != "98" {
+		t.Errorf("it ends with %q", got[len(got)-1])
+	}
+	look.Here = 0
+	m.offset[talkPane] = 0
+	if got := m.pane(talkPane, 50, m.body(talkPane)); strings.TrimSpace(got[len(got)-1]) != "99" {
+		t.Errorf("a turn without a beginning ends with %q", got[len(got)-1])
+	}
+}
+
+// A line that was found leads to its row, with the file that has it, and out of a scope that lacks the row.
+func TestGoToFound(t *testing.T) {
+	m := picking(numbered(30), Painter{}, 120, 40)
+	press(m, "/", "x", "tab")
+	answer(m, func(a Ask) Answer {
+		if a.What != AskSearch || a.Text != "x" {
+			t.Errorf("asked %+v", a)
+		}
+		return Answer{Found: &Found{Lines: []FoundLine{{Raw: "b", CameID: "id20", WentID: "hidden"}}}}
+	})
+	press(m, "enter")
+	r, _ := m.selected()
+	a, _ := m.wanted()
+	m.take(Answer{Ask: a, Look: &Look{Files: []File{{Raw: "a"}, {Raw: "b", At: 7}}, Diff: numberedLines(50)}})
+	if r.ID != "id20" || m.file != 1 || m.offset[diffPane] != 7 || m.filter != "" {
+		t.Errorf("at %s, file %d, line %d, filter %q", r.ID, m.file, m.offset[diffPane], m.filter)
+	}
+	press(m, "/", "x", "tab")
+	answer(m, func(Ask) Answer {
+		return Answer{Found: &Found{Lines: []FoundLine{{Raw: "b", CameID: "id20", WentID: "hidden"}}}}
+	})
+	press(m, "w")
+	answer(m, func(a Ask) Answer {
+		rows := numbered(30)
+		rows.List[25].ID = "hidden"
+		if a.What != AskAll || a.Scope != WithSafety {
+			t.Errorf("asked %+v", a)
+		}
+		return Answer{Rows: rows}
+	})
+	if r, _ := m.selected(); r.ID != "hidden" {
+		t.Errorf("at %s", r.ID)
+	}
+	press(m, "/", "x", "tab")
+	answer(m, func(Ask) Answer { return Answer{Found: &Found{Lines: []FoundLine{{Raw: "b", CameID: "gone"}}}} })
+	press(m, "enter")
+	if !strings.Contains(m.foot().String(), "not in the timeline") {
+		t.Errorf("of a row that is gone: %s", m.foot())
 	}
 }

@@ -23,6 +23,8 @@ func (m *Picker) view() []string {
 		body = m.page(m.helpLines(w), w, room)
 	case logging:
 		body = m.page(m.logLines(), w, room)
+	case searching:
+		body = m.foundView(w, room)
 	default:
 		body = m.panesView(max(room, 1))
 	}
@@ -84,7 +86,11 @@ func (m *Picker) numberOf(id string) string {
 func (m *Picker) foot() Line {
 	switch {
 	case m.mode == filtering:
-		return m.fieldLine("/", fmt.Sprintf("  %d of %d", len(m.shown), len(m.rows.List)))
+		after := fmt.Sprintf("  %d of %d", len(m.shown), len(m.rows.List))
+		if len(m.field) > 0 {
+			after += "; tab searches in the files, at all times"
+		}
+		return m.fieldLine("/", after)
 	case m.mode == naming:
 		return m.fieldLine("name of "+m.numberOf(m.target)+": ", "  enter names it, esc leaves")
 	case m.mode == working:
@@ -105,14 +111,16 @@ func (m *Picker) foot() Line {
 		return keysLine("space", "choose", "enter", "plan", m.rule("←", "h"), "files")
 	case m.mode == choosingHunks:
 		return keysLine(m.rule("↑↓", "j k"), "hunk", "space", "choose", "a", "all", "s", "split", "enter", "plan", m.rule("←", "h"), "files")
+	case m.mode == searching:
+		return m.foundFoot()
 	case m.mode == helping, m.mode == logging:
 		return keysLine("↑↓", "scroll", "q", "leave")
 	case m.w < 60:
 		return keysLine("enter", "plan", "tab", "look", "/", "filter", "?", "keys")
-	case m.w < 110:
-		return keysLine("enter", "plan", "d", "diff", "f", "files", "u", "undo", "tab", "pane", "/", "filter", "?", "keys", "q", "leave")
+	case m.w < 155:
+		return keysLine("enter", "plan", "v", "revert", "d", "diff", "f", "files", "u", "undo", "/", "filter", "?", "keys", "q", "leave")
 	}
-	return keysLine("enter", "plan", "b/c/t", "both, code, chat", "d", "diff", "f", "files", "space", "mark", "u/U", "undo, redo", "o", "operations",
+	return keysLine("enter", "plan", "b/c/t", "both, code, chat", "v", "revert", "d", "diff", "f", "files", "space", "mark", "u/U", "undo, redo", "o", "operations",
 		"p", "pin", "n", "name", "s", "scope", "/", "filter", "?", "keys", "q", "leave")
 }
 
@@ -254,14 +262,18 @@ func (m *Picker) pane(p pane, w, h int) []string {
 		lines = look.Diff
 	case talkPane:
 		lines = wrapped(look.Talk, w)
+		m.talk = max(len(lines)-h, 0)
+		if look.Here > 0 {
+			m.talk = min(m.talk, len(wrapped(look.Talk[:look.Here], w)))
+		}
 	}
 	m.lines[p] = len(lines)
 	if len(lines) == 0 {
 		lines = []Line{Text(Dim, [...]string{filesPane: "no file changed", diffPane: "", talkPane: "no conversation is held here"}[p])}
 	}
 	top := m.offset[p]
-	if p == talkPane { // the end is what is near: 0 is the last line
-		top = max(len(lines)-h, 0) - top
+	if p == talkPane {
+		top += m.talk
 	}
 	top = max(min(top, len(lines)-h), 0)
 	if p != talkPane && p != filesPane {

@@ -62,6 +62,7 @@ type session struct {
 
 	looking Ask // the look that runs
 	stop    context.CancelFunc
+	search  context.CancelFunc // ends the search that runs; nil: none does
 }
 
 // answered is an answer with the number of its question.
@@ -156,8 +157,16 @@ func (t *session) run() Action {
 				t.stop()
 			}
 		}
+		if t.search != nil && t.m.mode != searching {
+			t.search() // nobody waits for it
+			t.search = nil
+		}
 		for _, a := range t.m.questions() {
-			t.begin(t.ctx, a, Ask{})
+			ctx := t.ctx
+			if a.What == AskSearch {
+				ctx, t.search = context.WithCancel(ctx)
+			}
+			t.begin(ctx, a, Ask{})
 		}
 	}
 }

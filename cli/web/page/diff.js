@@ -155,7 +155,7 @@ export function Files({ files, more, onHistory, onRestore, open, said, linesOf, 
     const file = ref.current.querySelector(`[data-at="${open.at}"]`);
     file.open = true;
     file.scrollIntoView({ block: "nearest" });
-    file.querySelector("summary").focus({ preventScroll: true });
+    lead(file.querySelector("summary"));
     flash(file);
   }, [open, listed]);
   if (!files.length) return html`<p class="note">No files differ.</p>`;
@@ -189,6 +189,11 @@ function File({ f, at, begin, onHistory, onRestore, said, linesOf, picture, line
       ${open && f.binary && picture && pictured(f.path) ? html`<${Pictures} key=${f.patch} path=${f.path} status=${f.status} of=${(side) => picture(f, side)} />` : open && html`<${Patch} file=${whose ? { ...f, whose } : f} at=${line} />`}
     </details><span class="file-links">${onHistory && html`<button class="link" title=${"Versions of " + plainPath(f)} onClick=${() => onHistory(raw(f))}>versions</button>`}
       ${onRestore && html`<button class="link" title=${"Plan to restore only " + plainPath(f)} onClick=${() => onRestore(raw(f))}>restore…</button>`}</span></div>`;
+}
+
+// lead gives the focus to where somebody was led to, unless they type elsewhere by now.
+export function lead(el) {
+  if (!/^(INPUT|TEXTAREA|SELECT)$/.test(document.activeElement?.tagName)) el.focus({ preventScroll: true });
 }
 
 // flash shows where somebody was led to.

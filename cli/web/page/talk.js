@@ -1,7 +1,7 @@
 // A conversation, the newest page first; tool calls are folded, with the way to the code that each left.
 import { html, useState, useEffect, useLayoutEffect, useRef } from "./html.js";
 import { prepared, get } from "./api.js";
-import { flash } from "./diff.js";
+import { flash, lead } from "./diff.js";
 import { Text, age, plain } from "./text.js";
 
 const TRIES = 5; // earlier pages that are read in search of a call
@@ -50,13 +50,13 @@ export function Talk({ project, id, stamp, call, said, diffOf, rowOf, goTo }) {
       wanted.current = null;
       at.querySelectorAll("details").forEach((d) => (d.open = true));
       at.scrollIntoView({ block: "center" });
-      at.focus({ preventScroll: true });
+      lead(at);
       flash(at);
     } else if (at) {
       wanted.current = null;
       at.querySelector("details").open = true;
       at.scrollIntoView({ block: "nearest" });
-      at.querySelector("summary").focus({ preventScroll: true });
+      lead(at.querySelector("summary"));
       flash(at);
     } else if (talk.earlier && w.tries-- > 0 && !(w.said && talk.messages[0].at < w.said.at)) earlier().catch(setError);
     else {
