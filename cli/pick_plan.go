@@ -123,8 +123,10 @@ func (s *pickSource) planOf(ctx context.Context, p *pickedPlan) (*screen.Plan, e
 		p.instead = nil
 	}
 	p.alone = slices.DeleteFunc(slices.Clone(r.Others), func(o engine.OtherWork) bool { return o.Alone == nil || o.Alone.Some })
-	if r.Of != "" && p.what == "undo" {
-		p.what = "undo the " + string(r.Of)
+	if p.verb.takesTo { // undo: what it takes back may be something else than when it was planned last
+		if p.what = "undo"; r.Of != "" {
+			p.what += " the " + string(r.Of)
+		}
 	}
 	p.target = r.Checkpoint.ID
 	target := project.Listed{Checkpoint: r.Checkpoint}

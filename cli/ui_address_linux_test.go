@@ -37,13 +37,16 @@ func TestPageAddress(t *testing.T) {
 	l.until(`/\/c\/[k-z]{16}$/.test(location.pathname)`)
 	var first, second string
 	l.ok(l.Eval(`location.pathname`, &first))
-	l.click(".row", "only think")
+	l.click(".row", "5ba1only think") // its prompt, not its end
 	l.until(`/\/c\/[k-z]{16}$/.test(location.pathname) && location.pathname !== "` + first + `"`)
 	l.ok(l.Eval(`location.pathname`, &second))
 
-	// What a person did after a turn is in its row.
-	l.until(`document.querySelector(".row.chosen").textContent.includes("then+2") && document.querySelector(".right .then")?.textContent.includes("after this turn")`)
+	// What a person did after a turn is in the row of its end.
+	l.press("k")
+	l.until(`document.querySelector(".row.chosen").textContent.includes("↳") && document.querySelector(".row.chosen").textContent.includes("+2")`)
 	l.until(`[...document.querySelectorAll(".right .file")].some((e) => e.textContent.includes("mine1.txt"))`)
+	l.press("j")
+	l.until(`location.pathname === "` + second + `"`)
 	l.until(`document.querySelector(".talk .here")?.textContent.includes("only think") && document.querySelector(".talk").textContent.includes("I thought.")`)
 	l.picture("then")
 

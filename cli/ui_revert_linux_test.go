@@ -44,7 +44,7 @@ func TestUIRevertOfNothing(t *testing.T) {
 			t.Errorf("of %q the plan says %q", text, said)
 		}
 	}
-	says("only think", "this turn changed no file", "6 paths were changed after this turn by you")
+	says("only think", "this turn changed no file")
 	l.rewind("restore", "prompt~3", "--code-only", "--session", pageSession)
 	says("add a test", "nothing of it is left where it was written")
 }
