@@ -124,7 +124,11 @@ func previewPaths(r *engine.Restored) (lines []string) {
 	if total > maxPreview {
 		lines = append(lines, fmt.Sprintf("  and %d more", total-maxPreview))
 	}
-	return append(lines, othersText("Also undoes", "Undoes", r)...)
+	lines = append(lines, othersText("Also undoes", "Undoes", r)...)
+	if text := gitFact(r, true); text != "" {
+		lines = append(lines, text)
+	}
+	return lines
 }
 
 // apply carries out what the person chose.
@@ -167,7 +171,11 @@ func (c *piCall) apply(ctx context.Context) {
 		return
 	}
 	if changed(done) {
-		c.notice("info", "", "Files restored: "+previewLine(done)+".")
+		text := "Files restored: " + previewLine(done) + "."
+		if git := gitFact(done, false); git != "" {
+			text += " " + git
+		}
+		c.notice("info", "", text)
 	} else {
 		c.notice("info", "", "The files are as they were: nothing was restored.")
 	}
@@ -202,6 +210,9 @@ func (c *piCall) partly(done *engine.Restored, left []problem.Problem) {
 	}
 	if restored > 0 {
 		text += fmt.Sprintf("; %q takes it back", hookio.PiUndo)
+	}
+	if git := gitFact(done, false); git != "" {
+		text += ". " + git
 	}
 	c.notice(level, "", text)
 }

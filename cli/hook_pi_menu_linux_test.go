@@ -62,6 +62,28 @@ func TestPiPreviewNamesWhatItCounts(t *testing.T) {
 	}
 }
 
+// The dialog and the notice say that git's HEAD is elsewhere than in the state that the files go back to.
+func TestPiNamesGit(t *testing.T) {
+	p := newPiLab(t)
+	git := func(words ...string) {
+		t.Helper()
+		if out, err := exec.Command("git", append([]string{"-C", p.root}, words...)...).CombinedOutput(); err != nil {
+			t.Skipf("NOT TESTED HERE: git: %v %s", err, out)
+		}
+	}
+	git("init", "-q", "-b", "main")
+	user, _ := p.turn("one", func() { p.write("a", "1") })
+	git("symbolic-ref", "HEAD", "refs/heads/topic")
+	look := p.ask(hookio.PiOptions, map[string]any{"menu": "fork", "entry": user})
+	if want := "\nGit: HEAD is on branch topic without a commit, and was on branch main without a commit in that state: "; !strings.Contains(look.Title, want) || !strings.Contains(look.Title, "would show") {
+		t.Errorf("the dialog says %q", look.Title)
+	}
+	a := p.choose("fork", user, hookio.PiCodeOnly)
+	if len(a.Notices) != 1 || !strings.Contains(a.Notices[0].Text, "1 deleted. Git: HEAD is on branch topic ") {
+		t.Errorf("the notices are %+v", a.Notices)
+	}
+}
+
 // A restore that leaves a path says what it did, and what can be done.
 func TestPiRestoresInPart(t *testing.T) {
 	p := newPiLab(t)

@@ -203,8 +203,8 @@ func pickPlan(p *pickedPlan, r *engine.Restored, target project.Listed, token in
 	} else if r.Without != nil && p.options.Half != conversation.CodeOnly {
 		fact(screen.Dim, "Conversation: stays; "+escape(r.Without.Error())+".")
 	}
-	if text, hint := gitText(r, true); text != "" {
-		fact(screen.Plain, "Git: "+text+"; "+hint+".")
+	if text := gitFact(r, true); text != "" {
+		fact(screen.Plain, text)
 	}
 	for _, text := range firstN(r.Prompts, 5) {
 		fact(screen.Dim, "  undoes: "+screen.Clip(firstLine(text), 100))

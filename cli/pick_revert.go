@@ -59,8 +59,11 @@ func (s *pickSource) planOfRevert(ctx context.Context, p *pickedPlan, others []s
 	for _, text := range others {
 		fact(screen.Plain, text)
 	}
+	if text := gitFact(r.Restored, true); text != "" {
+		fact(screen.Plain, text)
+	}
 	if len(out.Files) > 0 {
-		out.Notes = append(out.Notes, screen.Text(screen.Dim, "A safety checkpoint is taken first. Undo it with u here, or with rewind undo-restore. The conversation stays."))
+		out.Notes = append(out.Notes, screen.Text(screen.Dim, "A safety checkpoint is taken first. Undo it with u here, or with rewind undo. The conversation stays."))
 		out.Question = p.what + planned(r.Restored) + "? " + p.back + " takes it back"
 	}
 	return out, nil

@@ -42,6 +42,7 @@ func TestPickIsEscaped(t *testing.T) {
 			Skip:         []problem.Problem{{Path: hostile("path"), Reason: hostile("reason")}},
 			Others:       []engine.OtherWork{{Agent: "claude", Session: hostile("session"), Prompt: hostile("prompt"), Paths: 2}},
 			Conversation: &conversation.Moved{},
+			Git:          &engine.GitMoved{Branch: hostile("branch"), ThenBranch: hostile("other branch")},
 		}, *l, 1)
 		for _, f := range append(plan.Facts, plan.Notes...) {
 			line(f)

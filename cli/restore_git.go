@@ -48,6 +48,18 @@ func gitText(r *engine.Restored, ahead bool) (text, hint string) {
 		place(g.Branch, g.Head), place(g.ThenBranch, g.ThenHead), then, show), hint
 }
 
+// gitFact is the same as a line of a plan or of a result; "" where HEAD is not elsewhere.
+func gitFact(r *engine.Restored, ahead bool) string {
+	text, hint := gitText(r, ahead)
+	switch {
+	case text == "":
+		return ""
+	case hint != "":
+		text += "; " + hint
+	}
+	return escape("Git: " + text + ".")
+}
+
 // warnGit says it as a warning, before the question and after the answer.
 func (c *call) warnGit(r *engine.Restored, ahead bool) {
 	text, hint := gitText(r, ahead)

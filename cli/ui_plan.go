@@ -215,6 +215,9 @@ func (s *uiSpace) Apply(ctx context.Context, plan string) (done, changed any, er
 	s.mu.Lock()
 	if n := len(s.done); n > 0 {
 		r := s.done[n-1].done
+		if text := gitFact(r, false); text != "" {
+			said += " " + text
+		}
 		if m := r.Conversation; m != nil && m.Resume != "" && !m.Removed {
 			said += " The conversation is a fork; open it with: "
 			v["resume"] = s.c.out.opens(m)

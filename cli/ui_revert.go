@@ -128,6 +128,9 @@ func (s *uiSpace) planRevert(ctx context.Context, o engine.RevertOptions) (*uiPl
 		v.Facts = append(v.Facts, "Files: "+restoredLine(r.Restored))
 	}
 	v.Facts = append(v.Facts, s.c.revertFacts(r, false)...)
+	if text := gitFact(r.Restored, true); text != "" {
+		v.Facts = append(v.Facts, text)
+	}
 	if len(r.Turns) > 0 {
 		v.Title = "Revert " + turnsText(r.Turns, false)
 	}
@@ -165,7 +168,11 @@ func (s *uiSpace) applyRevert(ctx context.Context, p plannedRevert) (done, chang
 		return nil, nil, err
 	}
 	clear(s.reverts)
-	return map[string]any{"said": "Reverted: " + restoredLine(r.Restored) + keptText(r), "back": "undo"}, nil, nil
+	said := "Reverted: " + restoredLine(r.Restored) + keptText(r)
+	if text := gitFact(r.Restored, false); text != "" {
+		said += " " + text
+	}
+	return map[string]any{"said": said, "back": "undo"}, nil, nil
 }
 
 // keptText names the places that stay although they were to go, after a sentence; "" for none.
