@@ -11,11 +11,13 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/engine/checkpoint"
 	"github.com/rewind-cli/rewind/engine/maintain"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/scratchfs"
 	"github.com/rewind-cli/rewind/engine/settings"
+	"github.com/rewind-cli/rewind/engine/stores"
 )
 
 // TestFullDisk lets a real disk run full in the middle of a save and of a
@@ -189,6 +191,45 @@ func TestCollectOnAFullDisk(t *testing.T) {
 	}
 	empty()
 	l.verify()
+}
+
+// TestFreeingOnAFullDisk: what only frees space does so on a disk without a free byte: the removal of a deleted project's
+// store, and a gc that finds nothing to remove is none that fails.
+func TestFreeingOnAFullDisk(t *testing.T) {
+	l := newLabAt(t, scratchfs.Tmpfs(t, "48m"))
+	l.noFloor()
+	l.write("a.txt", "1")
+	p, _, _, err := Init(context.Background(), stores.InitOptions{OpenOptions: l.options()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := p.Format.ID
+	if err := p.Close(); err != nil {
+		t.Fatal(err)
+	}
+	empty := l.ballast(0)
+	l.do(func(ctx context.Context, p *project.Project) error {
+		_, err := maintain.GC(ctx, p, maintain.GCOptions{})
+		return err
+	})
+	if err := os.RemoveAll(l.root); err != nil {
+		t.Fatal(err)
+	}
+	empty()
+	if err := os.Mkdir(l.root, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	l.ballast(0)
+	r, err := stores.PlanRemoval(context.Background(), l.env, id)
+	if err != nil || r.Refused != "" {
+		t.Fatalf("%+v %v", r, err)
+	}
+	if err := r.Apply(context.Background(), 0); err != nil {
+		t.Error(err)
+	}
+	if known, err := account.Registry(l.env); err != nil || len(known) > 0 || account.Exists(r.Mirror) {
+		t.Errorf("%+v %v", known, err)
+	}
 }
 
 // TestCollectSaysWhatItNeeds: small files share packs, and what stays of these is written anew first.

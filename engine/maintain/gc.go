@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"syscall"
 	"time"
 
 	"github.com/rewind-cli/rewind/cas"
@@ -97,7 +98,7 @@ func collect(ctx context.Context, p *project.Project, o GCOptions) (*Collected, 
 		return nil, err
 	}
 	removeLeft(p, c.state)
-	if err := Fold(ctx, p); err != nil {
+	if err := Fold(ctx, p); err != nil && !errors.Is(err, syscall.ENOSPC) { // whoever has the space folds the log
 		return nil, err
 	}
 	after, err := p.StoreSize()

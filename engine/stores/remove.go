@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"syscall"
 	"time"
 
 	"github.com/rewind-cli/rewind/engine/account"
@@ -195,7 +196,7 @@ func crashedIn(ctx context.Context, o project.OpenOptions) bool {
 // Apply removes the store:
 //
 //  1. All locks are taken, or it is busy (*BusyError); what was planned must still hold (*RefusedError).
-//  2. The registry notes that the store is going. From here on nobody believes it, and
+//  2. The registry notes that the store is going, unless the disk is full. From here on nobody believes it, and
 //     what is left after a crash is removed by the next removal or init.
 //  3. Store and mirror are renamed, then removed. No link is followed.
 //  4. Session states and an empty .agent go, and last the line of the registry.
@@ -223,7 +224,7 @@ func (r *Removal) Apply(ctx context.Context, wait time.Duration) error {
 	}
 	if !r.Copy && r.known.Root != "" {
 		r.known.Going = true
-		if err := account.Register(ctx, r.env, r.known, false); err != nil {
+		if err := account.Register(ctx, r.env, r.known, false); err != nil && !errors.Is(err, syscall.ENOSPC) {
 			return err
 		}
 	}
