@@ -129,6 +129,9 @@ func (c *call) typedRevert(r *revertFlags) string {
 	if r.shared {
 		words = append(words, "--include-shared")
 	}
+	if r.glob {
+		words = append(words, "--glob")
+	}
 	if len(c.paths) > 0 {
 		words = append(append(words, "--"), quoteAll(c.paths)...)
 	}
@@ -166,8 +169,9 @@ func (c *call) revert(ctx context.Context, r *revertFlags) error {
 	done, err := engine.Revert(ctx, p, o)
 	var conflict *engine.ConflictError
 	if errors.As(err, &conflict) {
-		named, _, _ := strings.Cut(c.typedRevert(&revertFlags{tool: r.tool, since: r.since, subagent: r.subagent, shared: r.shared}), " -- ")
-		refused := &conflictsError{conflict, c.conflictLines(conflict.Reverted.Conflicts), "rewind revert " + strings.TrimSpace(named)}
+		kept := *r
+		kept.conflicts = string(engine.KeepBlock)
+		refused := &conflictsError{conflict, c.conflictLines(conflict.Reverted.Conflicts), "rewind revert " + c.typedRevert(&kept)}
 		if r.dryRun && !c.json {
 			refused.lines = nil // they are in the plan
 			o.Conflicts = engine.KeepBlock

@@ -49,7 +49,7 @@ func (e *keptError) failure() failure {
 type conflictsError struct {
 	*engine.ConflictError
 	lines []string
-	next  string // the command, without --conflicts
+	keep  string // the command with --conflicts keep
 }
 
 func (e *conflictsError) failure() failure {
@@ -60,7 +60,7 @@ func (e *conflictsError) failure() failure {
 		}
 	}
 	return failure{code: exitRefused, message: plural(n, "place of what would be taken back needs", "places of what would be taken back need") + " a choice; nothing was changed", warnings: e.lines,
-		hint:      e.next + " --conflicts keep leaves them as they are, keep-file the whole file; undo takes back what came since, too; markers writes both versions",
+		hint:      e.keep + " leaves them as they are; --conflicts keep-file leaves the whole file, undo takes back what came since, too, markers writes both versions",
 		conflicts: viewConflicts(e.Reverted.Conflicts), document: true}
 }
 

@@ -67,7 +67,9 @@ func (v *reverting) plan() (*restore.Plan, error) {
 		if err := v.chosenExist(paths); err != nil {
 			return nil, err
 		}
-		paths = slices.DeleteFunc(slices.Clone(paths), func(p string) bool { return !v.sel.Has(p) })
+		if paths, err = v.chosen(paths); err != nil {
+			return nil, err
+		}
 	}
 	steps, err := v.who.StepsOf(paths)
 	if err != nil {
@@ -140,7 +142,46 @@ func (v *reverting) decideFiles(paths []string, steps map[string][]attribution.S
 	if err := v.renames(); err != nil {
 		return err
 	}
+	if err := v.nameShared(); err != nil {
+		return err
+	}
 	return v.decideAll()
+}
+
+// chosen are those of the work's paths that the arguments name, and earlier names of the files that they name.
+func (v *reverting) chosen(paths []string) (list []string, err error) {
+	named := map[string]bool{}
+	if slices.ContainsFunc(paths, func(p string) bool { return !v.sel.Has(p) }) {
+		steps, err := v.who.StepsOf(paths)
+		if err != nil {
+			return nil, err
+		}
+		v.files = nil
+		for _, path := range paths {
+			if f := v.fileOf(path, steps[path]); f != nil {
+				v.files = append(v.files, f)
+			}
+		}
+		var trails []*trail
+		err = v.who.Ask(func() (err error) {
+			trails, _, err = v.findTrails(v.files)
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+		for _, t := range trails {
+			for _, l := range t.links {
+				named[l.path] = named[l.path] || v.sel.Has(t.at)
+			}
+		}
+	}
+	for _, p := range paths {
+		if v.sel.Has(p) || named[p] {
+			list = append(list, p)
+		}
+	}
+	return list, nil
 }
 
 // chosenExist refuses (*NoPathError) an argument that names neither what the work changed nor anything that is there.
@@ -339,6 +380,7 @@ func (v *reverting) tell() {
 		}
 	}
 	slices.SortStableFunc(v.out.Shared, func(a, b SharedPath) int { return strings.Compare(a.Path, b.Path) })
+	v.out.Shared = slices.CompactFunc(v.out.Shared, func(a, b SharedPath) bool { return a.Path == b.Path }) // one file's names
 	for t, n := range v.turns {
 		t.Paths = n
 		v.out.Turns = append(v.out.Turns, t)

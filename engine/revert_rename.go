@@ -26,8 +26,14 @@ func (o *outcome) moves() bool { return o.f.to != nil && (o.name != o.at || o.no
 func (v *reverting) renames() error {
 	var trails []*trail
 	var paths map[string]*fileRevert
+	var touched []*fileRevert
+	for _, f := range v.files {
+		if f.touched {
+			touched = append(touched, f)
+		}
+	}
 	err := v.who.Ask(func() (err error) {
-		trails, paths, err = v.findTrails()
+		trails, paths, err = v.findTrails(touched)
 		return err
 	})
 	if err != nil || len(trails) == 0 {
@@ -66,6 +72,30 @@ func (v *reverting) renames() error {
 	}
 	slices.SortStableFunc(v.files, func(a, b *fileRevert) int { return strings.Compare(a.path, b.path) })
 	return nil
+}
+
+// nameShared calls files that several could have changed by their names now.
+func (v *reverting) nameShared() error {
+	var gone []*fileRevert
+	for _, f := range v.files {
+		if f.shared != nil && f.now == nil {
+			gone = append(gone, f)
+		}
+	}
+	if len(gone) == 0 {
+		return nil
+	}
+	return v.who.Ask(func() error {
+		trails, paths, err := v.findTrails(gone)
+		for _, t := range trails {
+			for _, l := range t.links {
+				if f := paths[l.path]; t.now != nil && f.shared != nil && f.now == nil {
+					f.shared.Path = t.at
+				}
+			}
+		}
+		return err
+	})
 }
 
 // decideTrail finds what a file becomes, and what it is called then.

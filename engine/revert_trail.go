@@ -52,15 +52,13 @@ func idOf(w *attribution.Work) workID {
 	return workID{w.Agent, w.Session, w.Subagent, w.PromptID, w.Prompt, w.Operation}
 }
 
-// findTrails gives the trails of files that had several names, and the paths that are in them.
-func (v *reverting) findTrails() ([]*trail, map[string]*fileRevert, error) {
+// findTrails gives the trails of those files that had several names, and the paths that are in them.
+func (v *reverting) findTrails(files []*fileRevert) ([]*trail, map[string]*fileRevert, error) {
 	t := &trails{v: v, files: map[string]*fileRevert{}, groups: map[group]bool{}, came: map[place]place{}, went: map[place]place{}}
 	for _, f := range v.files {
 		t.files[f.path] = f
-		if f.touched {
-			t.queue = append(t.queue, f)
-		}
 	}
+	t.queue = slices.Clone(files)
 	for len(t.queue) > 0 {
 		f := t.queue[0]
 		t.queue = t.queue[1:]

@@ -13,8 +13,9 @@ func (a *Attribution) linked(s *interval, is *manifest.Entry) (o Owner, ok bool)
 	if a.db == nil || a.linking || is == nil || is.Kind == manifest.Subdir || s.at.IsZero() || s.at.Nanosecond() == 0 {
 		return o, false
 	}
-	a.linking = true
-	defer func() { a.linking = false }()
+	asked := a.o.From
+	defer func() { a.linking, a.o.From = false, asked }()
+	a.linking, a.o.From = true, min(asked, a.commit(s.to, -1)) // the edit may be older than what is asked about
 	for _, t := range a.writtenAt(s)[s.at.UnixNano()] {
 		if t.Path == s.path || t.Seq <= s.from || t.Entry == nil || !alike(t.Entry, is) {
 			continue
