@@ -1,6 +1,7 @@
 package hookio
 
 import (
+	"path"
 	"slices"
 	"strings"
 
@@ -191,7 +192,7 @@ func (o *outcome) run(inv *shell.Invocation) {
 	case "mkdir", "chown", "chgrp", "touch":
 	case "chmod":
 		if files, loses := inv.OwnerLoses('r'); loses {
-			o.eachOf(inv.Dir, files, o.remove)
+			o.eachOf(inv.Dir, files, func(file string) { o.gone(file, true, inv.HasFlag('R', "--recursive")) })
 		}
 		if files, loses := inv.OwnerLoses('x'); loses {
 			o.eachOf(inv.Dir, files, func(file string) {
@@ -231,6 +232,7 @@ func (o *outcome) run(inv *shell.Invocation) {
 			o.found(inv.Dir, places, inv.Args)
 		}
 	default:
+		o.patched(inv)
 		appends := inv.Name == "tee" && inv.HasFlag('a', "--append")
 		for _, w := range inv.Writes() {
 			o.each(inv.Dir, w.Word, func(file string) {
@@ -248,6 +250,31 @@ func (o *outcome) run(inv *shell.Invocation) {
 	if inv.ByXargs && inv.Changes() {
 		o.eachOf(inv.Dir, inv.Piped, func(file string) { o.gone(file, inv.Removes(), inv.HasFlag('r', "--recursive")) })
 	}
+}
+
+// patched plays patch and git apply, with the text that they are given.
+func (o *outcome) patched(inv *shell.Invocation) {
+	var files []shell.Word
+	dir := inv.Dir
+	switch inv.Name {
+	case "patch":
+	case "git":
+		sub := ""
+		if dir, sub, files = inv.Git(); sub != "apply" {
+			return
+		}
+	default:
+		return
+	}
+	for _, r := range inv.Redirects {
+		switch r.Op {
+		case "<":
+			files = append(files, r.Target)
+		case "<<", "<<-":
+			o.patch(r.Body, dir)
+		}
+	}
+	o.eachOf(dir, files, func(file string) { o.patch(string(o.content(file)()), dir) })
 }
 
 // printed is a file's content once a program has written its standard output there.
@@ -287,7 +314,7 @@ func (o *outcome) paths(cwd string, w shell.Word) (files []string) {
 	switch {
 	case w.Dynamic || cwd == "" && !isAbs(w.Text): // of $DIR/.claude/settings.json the end is known
 		for _, file := range o.g.Registered.Files() {
-			if strings.HasSuffix("/"+strings.TrimPrefix(w.Text, "./"), "/"+tail(file)) {
+			if strings.HasSuffix("/"+strings.TrimPrefix(w.Text, "./"), "/"+tail(file)) || path.Base(file) == shell.Found(w.Text) {
 				files = append(files, file)
 			}
 		}

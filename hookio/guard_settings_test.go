@@ -60,6 +60,8 @@ func newDisk() *disk {
 		files: map[string]string{
 			"/home/u/.claude/settings.json": settings, "/srv/p/.claude/settings.json": settings, "/srv/p/.claude/settings.local.json": "{\n  \"a\": 1\n}\n", "/opt/rewind": "ELF",
 			"/tmp/good.json": strings.Replace(settings, "dark", "light", 1), "/tmp/bad.json": "{}", "/tmp/tree/settings.json": "{}", "/home/u/.codex/config.toml": "",
+			"/tmp/bad.diff":  "--- a/.claude/settings.json\n+++ b/.claude/settings.json\n@@ -3,2 +3,2 @@\n-  \"Stop\": \"" + line + "\"\n+  \"Stop\": \"\"\n }\n",
+			"/tmp/good.diff": "--- a/.claude/settings.json\n+++ b/.claude/settings.json\n@@ -1,2 +1,2 @@\n {\n-  \"theme\": \"dark\",\n+  \"theme\": \"light\",\n",
 		},
 		links: map[string]string{"/srv/p/link.json": "/home/u/.claude/settings.json"},
 	}
@@ -95,6 +97,9 @@ func TestGuardSettings(t *testing.T) {
 		"chmod 000 ~/.claude/settings.json", "chmod u-r .claude/settings.json", "find ~/.claude -name 'settings*' -delete", "find .claude -type f -exec rm {} +", "echo .claude/settings.json | xargs rm", "echo '{}' > link.json", "DIR=$(pwd); rm $DIR/.claude/settings.json", "sponge .claude/settings.json < x",
 		`python3 -c "open('.claude/settings.json','w').write('{}')"`, "cd ~/.claude && python3 - <<E\nopen('settings.json','w')\nE", `node -e "fs.writeFileSync(home+'/.claude/settings.json','{}')"`, "apply_patch <<'E'\n*** Begin Patch\n*** Delete File: .claude/settings.json\n*** End Patch\nE",
 		"sudo cp /tmp/bad.json /opt/rewind", "rm /opt/rewind", "mv /opt/rewind /opt/r", "echo x > /opt/rewind", "chmod -x /opt/rewind", "ln -sf /bin/true /opt/rewind", "rm -rf /opt", "mv /opt /o",
+		"curl -so ~/.claude/settings.json http://x", "curl --output=.claude/settings.json http://x", "wget -O .claude/settings.json http://x", "go build -o /opt/rewind ./x", "gcc -o/opt/rewind x.c", "strip /opt/rewind", "cp /bin/true $(which rewind)", "cat /bin/true > `command -v rewind`",
+		"gawk -i inplace 1 .claude/settings.json", "yq -i 'del(.hooks)' ~/.claude/settings.json", "json -I -f .claude/settings.json -e x", "patch .claude/settings.json < x", "patch -p1 < /tmp/bad.diff", "git apply /tmp/bad.diff", "patch -p1 <<'E'\n--- a/.claude/settings.json\n+++ /dev/null\n@@ -1 +0,0 @@\n-{\nE",
+		"git checkout -- .claude/settings.json", "git -C ~ restore .claude/settings.json", "F=~/.claude/settings.json; rm $F", "chmod -R 000 ~/.claude",
 		"claude plugin disable rewind@rewind", "gemini hooks disable-all", "codex features disable hooks", "pi remove npm:pi-rewind-checkpoints", "qwen hooks disable x",
 	} {
 		judge(bash(s), true)
@@ -103,7 +108,7 @@ func TestGuardSettings(t *testing.T) {
 		"cat .claude/settings.json", "sed -i 's/dark/light/' .claude/settings.json", "perl -pi -e 's/dark/light/' ~/.claude/settings.json", "cp .claude/settings.json /tmp", "jq . .claude/settings.json > out", "rm .claude/settings.local.json", "sed '/rewind/d' .claude/settings.json > /tmp/x",
 		"rm -rf .claude/commands", "echo '{}' > .claude/other.json", "chmod 600 .claude/settings.json", "chmod 755 /opt/rewind", "rm settings.json", "grep rewind .claude/settings.json", "cp /tmp/good.json .claude/settings.json", "mv /tmp/good.json ~/.claude/settings.json", "cp -n /tmp/bad.json .claude/settings.json",
 		"cp ~/.claude/settings.json /tmp/b; echo '{}' > ~/.claude/settings.json; cp /tmp/b ~/.claude/settings.json", "cat /tmp/good.json > .claude/settings.json", "echo '{\"a\": 2}' > .claude/settings.local.json", "touch .claude/settings.json", "mv .claude/settings.json x && mv x .claude/settings.json",
-		`python3 -c "print(open('.claude/settings.json').read())"`, "python3 -c \"open('other.json','w')\"", "find . -name '*.pyc' -delete", "find ~/.claude -name '*.log' -exec rm {} +", "/opt/rewind list", "cp /opt/rewind /tmp", "rm link.json", "pi remove x", "gemini hooks list", "claude plugin disable other", "npx prettier -w src",
+		`python3 -c "print(open('.claude/settings.json').read())"`, "python3 -c \"open('other.json','w')\"", "find . -name '*.pyc' -delete", "find ~/.claude -name '*.log' -exec rm {} +", "/opt/rewind list", "cp /opt/rewind /tmp", "curl -o out.json http://x", "go build -o rewind .", "rm -rf $TMP/rewind", "git apply /tmp/good.diff", "patch -p1 < /tmp/good.diff", "git checkout -- src", "git checkout main", "yq .hooks .claude/settings.json", "awk 1 .claude/settings.json", "chmod -R u+w ~/.claude", "grep -o Stop .claude/settings.json", "rm link.json", "pi remove x", "gemini hooks list", "claude plugin disable other", "npx prettier -w src",
 	} {
 		judge(bash(s), false)
 	}
@@ -145,8 +150,6 @@ func TestGuardSettings(t *testing.T) {
 		{"Write", "/srv/p/a.json", `"content":"{}"`, false},
 	} {
 		name := "file_path"
-		if strings.HasPrefix(c.tool, "mcp__") || c.tool == "create" || c.tool == "str_replace_editor" {
-		}
 		judge(call(c.tool, `{"`+name+`":"`+c.file+`",`+c.input+`}`), c.refused)
 	}
 	for patch, refused := range map[string]bool{

@@ -97,6 +97,9 @@ func (w *shellWalk) command(c command) {
 		if !ok {
 			break
 		}
+		if home, known := w.variables["HOME"]; known && (value == "~" || strings.HasPrefix(value, "~/")) && !words[0].quoted {
+			value = home + value[1:]
+		}
 		if len(words) == 1 && len(c.redirects) == 0 || w.onlyAssignments(words) {
 			w.assign(name, value, words[0].Dynamic)
 		}
@@ -119,17 +122,19 @@ func (w *shellWalk) onlyAssignments(words []Word) bool {
 }
 
 func (w *shellWalk) assign(name, value string, dynamic bool) {
-	if dynamic && !isFound(value) || len(value) > maxValueBytes || len(w.variables) > 100 {
+	if dynamic && Found(value) == "" || len(value) > maxValueBytes || len(w.variables) > 100 {
 		delete(w.variables, name)
 		return
 	}
 	w.variables[name] = value
 }
 
-// isFound reports whether a value is the path of a program of which the name alone is known.
-func isFound(value string) bool {
-	rest, ok := strings.CutPrefix(value, "\x00/")
-	return ok && !strings.Contains(rest, "\x00")
+// Found is the name of a program of whose path nothing else is known, as of $(which NAME); "" for any other text.
+func Found(value string) string {
+	if rest, ok := strings.CutPrefix(value, "\x00\x00/"); ok && !strings.Contains(rest, "\x00") {
+		return rest
+	}
+	return ""
 }
 
 func assignment(x Word) (name, value string, ok bool) {

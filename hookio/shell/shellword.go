@@ -243,7 +243,7 @@ func (p *shellParser) braced(b *wordBuilder) {
 }
 
 // programFound is the end of the path that a substitution gives which looks for a program: its name
-// after a slash. "" for any other.
+// after one more unknown and a slash. "" for any other.
 func programFound(inside string) string {
 	words := strings.Fields(strings.TrimRight(inside, ")`"))
 	if len(words) < 2 {
@@ -253,7 +253,7 @@ func programFound(inside string) string {
 	case "which", "command", "type", "whence":
 		for _, w := range words[1:] {
 			if !strings.HasPrefix(w, "-") {
-				return "/" + strings.Trim(w, `'"`)
+				return "\x00/" + strings.Trim(w, `'"`)
 			}
 		}
 	}

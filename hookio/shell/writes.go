@@ -1,6 +1,9 @@
 package shell
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // target is a path that a command changes.
 type target struct {
@@ -42,8 +45,25 @@ func (inv *Invocation) Writes() []target {
 	case "rm", "remove-item", "ri", "rd", "del", "erase", "trash", "trash-put", "rimraf":
 		recursive := inv.Name != "rm" || inv.HasFlag('r', "--recursive") || inv.HasFlag('R')
 		add(operands, recursive, false)
-	case "unlink", "rmdir", "shred", "truncate", "touch", "mkdir", "tee", "chmod", "chown", "chgrp", "chattr", "mkfifo", "clear-content", "set-content", "add-content", "out-file", "new-item", "ed", "ex", "vim", "vi", "nano", "sponge":
+	case "unlink", "rmdir", "shred", "truncate", "touch", "mkdir", "tee", "chmod", "chown", "chgrp", "chattr", "mkfifo", "clear-content", "set-content", "add-content", "out-file", "new-item", "ed", "ex", "vim", "vi", "nano", "sponge", "strip", "upx":
 		add(operands, false, false)
+	case "patch":
+		add(operands[:min(1, len(operands))], false, false)
+	case "awk", "gawk", "mawk", "yq", "json":
+		if inv.HasWord("inplace") || inv.Name == "yq" && inv.HasFlag('i', "--inplace") || inv.Name == "json" && inv.HasFlag('I') {
+			add(operands, false, false)
+		}
+	case "git":
+		dir, sub, args := inv.Git()
+		switch sub {
+		case "checkout", "restore", "rm", "mv":
+			g := &Invocation{Args: args}
+			operands, _ = g.operands()
+			for i := range operands {
+				operands[i].Text, operands[i].Dynamic = Absolute(dir, operands[i].Text), operands[i].Dynamic || dir == ""
+			}
+			add(operands, false, false)
+		}
 	case "mv", "move-item", "rename", "rename-item":
 		operands, into = inv.Copies()
 		add(operands, true, true)
@@ -69,7 +89,29 @@ func (inv *Invocation) Writes() []target {
 	if into != nil {
 		add([]Word{*into}, false, false)
 	}
+	if out == nil && !slices.Contains(readers, inv.Name) {
+		add(inv.outputs(), false, false)
+	}
 	return out
+}
+
+// outputs are the files that options name for what a program writes, as those of compilers and curl do.
+func (inv *Invocation) outputs() (files []Word) {
+	for i, a := range inv.Args {
+		option, value, joined := strings.Cut(a.Text, "=")
+		switch long := strings.HasPrefix(option, "--out"); {
+		case option == "--":
+			return files
+		case long && joined:
+			files = append(files, Word{Text: value, Dynamic: a.Dynamic})
+		case strings.HasPrefix(option, "-o") && len(option) > 2:
+			files = append(files, Word{Text: a.Text[2:], Dynamic: a.Dynamic})
+		case i+1 == len(inv.Args):
+		case long, option == "-o", option == "-O", len(option) == 3 && option[0] == '-' && option[2] == 'o': // as -so
+			files = append(files, inv.Args[i+1])
+		}
+	}
+	return files
 }
 
 // Copies reads the operands of a program that copies, links or moves: the sources, and the target, nil for none.
