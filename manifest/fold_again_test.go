@@ -158,3 +158,33 @@ func TestUnreadableTree(t *testing.T) {
 		t.Errorf("%d checkpoints", bySix)
 	}
 }
+
+// A query that takes one checkpoint reads few of them: a list asks for the one before, of each of its rows.
+func TestQueryReadsFew(t *testing.T) {
+	o, w := folded(t, 120)
+	db, err := Open(background, o, w)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	newest, _, err := db.Nth(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ahead := readAhead{s: db.now()}
+	c, err := ahead.bySeq(newest.Seq - 1)
+	if err != nil || c.Seq != newest.Seq-1 {
+		t.Fatal(c, err)
+	}
+	if len(ahead.ready) > 4 {
+		t.Errorf("for one checkpoint, %d more were read", len(ahead.ready))
+	}
+	for seq := newest.Seq - 2; seq > 0; seq-- {
+		if c, err := ahead.bySeq(seq); err != nil || c.Seq != seq {
+			t.Fatal(seq, c, err)
+		}
+	}
+	if ahead.span < 64 {
+		t.Errorf("where all are wanted, %d are read at once", ahead.span)
+	}
+}

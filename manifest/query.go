@@ -53,7 +53,7 @@ type readAhead struct {
 }
 
 const (
-	firstSpan   = 32 // the usual query wants a page
+	firstSpan   = 4 // most queries look for one record close by; a long one is soon at the longest span
 	longestSpan = 512
 )
 
