@@ -33,13 +33,13 @@ func (m *Makers) madeIn(ctx context.Context, path string, from, to uint64) (made
 		return made, err
 	}
 	if made.Owner == nil {
-		made.Row, err = m.made(ctx, from, to, func(*Row) bool { return true })
+		made.Row, err = m.made(ctx, from, to, false, func(*Row) bool { return true })
 		return made, err
 	}
 	switch by, one := made.Owner.Maker(); {
 	case !one:
 	case by == nil:
-		made.Row, err = m.made(ctx, from, to, func(r *Row) bool {
+		made.Row, err = m.made(ctx, from, to, false, func(r *Row) bool {
 			return r.Kind == Manual || r.Kind == Safety || r.Side == After && r.Kind != Operation
 		})
 	case by.Operation != 0:
@@ -56,7 +56,7 @@ func (m *Makers) rowOf(ctx context.Context, by *attribution.Work, from, to uint6
 	isCall := func(r *Row) bool {
 		return own(r) && r.Kind == Tool && r.Tool == by.Tool && r.Checkpoint.ToolUseID == by.Call
 	}
-	r, err := m.made(ctx, from, to, func(r *Row) bool {
+	r, err := m.made(ctx, from, to, true, func(r *Row) bool {
 		return own(r) && r.Kind != Manual && r.Side != After && (r.Kind != Tool || isCall(r))
 	})
 	if err != nil || r != nil && (r.Kind == Tool || by.Call == "") {

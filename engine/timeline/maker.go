@@ -208,8 +208,8 @@ func (n *Present) load(p *project.Project) func(oid.ID) (manifest.Dir, error) {
 }
 
 // made finds the row of what lies between two neighbouring states, at the finest grain that there is, among those that
-// fit.
-func (m *Makers) made(ctx context.Context, from, to uint64, fits func(*Row) bool) (best *Row, err error) {
+// fit. Where these are rows of one session, none is looked for in front of the prompt of the turn.
+func (m *Makers) made(ctx context.Context, from, to uint64, oneSession bool, fits func(*Row) bool) (best *Row, err error) {
 	rank := math.MaxInt
 	for i := m.at(to); ; i++ {
 		if i == len(m.rows) {
@@ -226,6 +226,9 @@ func (m *Makers) made(ctx context.Context, from, to uint64, fits func(*Row) bool
 		r := m.rows[i]
 		if r.Seq < from && (rank < rankTurn || r.Kind == Operation) {
 			return best, nil // a turn, too, ends before an operation
+		}
+		if oneSession && best != nil && best.Kind == Prompt && r.Seq < best.Seq {
+			return best, nil
 		}
 		if n := r.grain(); n < rank && r.covers(from, to) && fits(r) {
 			best, rank = r, n
