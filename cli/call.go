@@ -14,6 +14,7 @@ import (
 	"github.com/rewind-cli/rewind/engine"
 	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/engine/conversation"
+	"github.com/rewind-cli/rewind/engine/maintain"
 	"github.com/rewind-cli/rewind/engine/project"
 )
 
@@ -83,7 +84,7 @@ func (c *call) open(ctx context.Context) (*project.Project, error) {
 func (c *call) opened(ctx context.Context, p *project.Project) error {
 	c.project = p
 	c.out.note("project %s, store %s", p.Root(), p.StoreDir())
-	p.CatchUp()
+	maintain.CatchUp(ctx, p)
 	c.tellNotices()
 	if !c.quiet {
 		for _, w := range p.Warnings() {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/rewind-cli/rewind/cli/web"
 	"github.com/rewind-cli/rewind/engine/account"
+	"github.com/rewind-cli/rewind/engine/maintain"
 	"github.com/rewind-cli/rewind/engine/project"
 )
 
@@ -155,7 +156,7 @@ func (s *uiSource) open(ctx context.Context, id account.StoreID) (*uiSpace, erro
 		_ = p.Close()
 		return nil, &uiFailure{failure{code: exitNotFound, message: "another store is in " + escapePath(k.Root) + " now", hint: "reload the page: it lists the projects"}, http.StatusGone}
 	}
-	p.CatchUp()
+	maintain.CatchUp(ctx, p)
 	return newUISpace(&c, p), nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/rewind-cli/rewind/engine/checkpoint"
+	"github.com/rewind-cli/rewind/engine/maintain"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/stores"
 )
@@ -20,7 +21,7 @@ func Init(ctx context.Context, o stores.InitOptions) (p *project.Project, saved 
 		if p.ReadOnly != nil || o.Trust {
 			return p, nil, false, nil
 		}
-		p.CatchUp() // what only its mirror has was saved
+		maintain.CatchUp(ctx, p) // what only its mirror has was saved
 		if last, err := p.Store.Last(); err != nil || last.Seq != 0 {
 			return p, nil, false, nil // what is wrong with the log is said by whoever reads it
 		}

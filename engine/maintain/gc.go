@@ -76,6 +76,11 @@ const gcLockName = "gc"
 
 // collect is GC under the gc lock.
 func collect(ctx context.Context, p *project.Project, o GCOptions) (*Collected, error) {
+	if !o.DryRun {
+		if err := keepSince(ctx, p); err != nil {
+			return nil, err
+		}
+	}
 	c := &collection{p: p, o: o, gone: map[manifest.CheckpointID]bool{}, result: &Collected{DryRun: o.DryRun}}
 	sweeps, err := c.prepare(ctx)
 	if err != nil {

@@ -3,7 +3,9 @@ package project
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -53,15 +55,23 @@ func (p *Project) noteReturn(r cas.Return) error {
 	if r.Rewritten {
 		said, err := manifest.Replay(context.Background(), p.Log(), 1, manifest.Skip)
 		if err == nil { // else what is gone again cannot be named
+			var since [][]byte
 			for _, c := range said.Checkpoints() {
-				n.Living = append(n.Living, c.ID.String())
+				if c.Time.After(r.Newest) {
+					since = append(since, manifest.Record{Checkpoint: &c}.Append(nil))
+				} else {
+					n.Living = append(n.Living, c.ID.String())
+				}
+			}
+			if err := p.keepSince(since); err != nil {
+				return err
 			}
 		}
 		if err := p.NoteForgetting(ForgettingNote{Since: p.Env.Time().UTC(), Sweeping: true}); err != nil {
 			return err
 		}
-		// It was folded from records that were rewritten since.
-		if err := os.RemoveAll(filepath.Join(p.at.Store, account.ManifestsName)); err != nil {
+		// Both are of records that were rewritten since.
+		if err := errors.Join(os.RemoveAll(filepath.Join(p.at.Store, account.ManifestsName)), account.RemoveIfThere(p.StatCacheFile())); err != nil {
 			return err
 		}
 	}
@@ -70,6 +80,39 @@ func (p *Project) noteReturn(r cas.Return) error {
 		return err
 	}
 	return account.WriteFile(filepath.Join(p.at.Store, returnedName), append(data, '\n'), p.Owner)
+}
+
+// sinceName is the file of the checkpoints that were saved on an older state after the newest one in the mirror: another
+// account rebuilt the store from its own mirror, which knew no newer one. They are committed again on top of what comes back.
+const sinceName = "saved-since"
+
+func (p *Project) keepSince(records [][]byte) error {
+	all, err := p.SavedSince()
+	if len(records) == 0 || err != nil {
+		return err
+	}
+	data, err := json.Marshal(append(all, records...))
+	if err != nil {
+		return err
+	}
+	return account.WriteFile(filepath.Join(p.at.Store, sinceName), append(data, '\n'), p.Owner)
+}
+
+// SavedSince are the records of checkpoints that are to be committed again, the newest first.
+func (p *Project) SavedSince() (records [][]byte, err error) {
+	data, err := account.ReadSmall(filepath.Join(p.at.Store, sinceName), 64<<20)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err == nil {
+		err = json.Unmarshal(data, &records)
+	}
+	return records, err
+}
+
+// CommittedSince says that they are committed.
+func (p *Project) CommittedSince() error {
+	return account.RemoveIfThere(filepath.Join(p.at.Store, sinceName))
 }
 
 // CatchUp brings a store forward whose files somebody replaced by older ones, as
