@@ -152,6 +152,7 @@ func showFiles(out *screen.Look, files []engine.FileDiff) {
 		case d.Patch == "":
 			out.Diff = append(out.Diff, screen.Text(screen.Bold, modeLine(d)))
 		default:
+			out.Diff = append(out.Diff, screen.Text(screen.Bold, f.Status+" "+f.Path))
 			out.Diff = append(out.Diff, patchLines(d.Patch, mostLines-len(out.Diff))...)
 		}
 		if len(out.Diff) >= mostLines && i < len(files)-1 {
@@ -160,7 +161,7 @@ func showFiles(out *screen.Look, files []engine.FileDiff) {
 	}
 }
 
-// patchLines are the lines of a patch in colours, at most n of them. Of its head only the names stay.
+// patchLines are the lines of a patch in colours, at most n of them. Of its head only what says more than the name stays.
 func patchLines(patch string, n int) (out []screen.Line) {
 	header := true
 	for text := range strings.SplitSeq(strings.TrimSuffix(patch, "\n"), "\n") {
@@ -175,7 +176,7 @@ func patchLines(patch string, n int) (out []screen.Line) {
 			continue
 		case strings.HasPrefix(text, "@@"):
 			header, style = false, screen.Cyan
-		case header && (strings.HasPrefix(text, "--- ") || strings.HasPrefix(text, "index ")):
+		case header && (strings.HasPrefix(text, "--- ") || strings.HasPrefix(text, "+++ ") || strings.HasPrefix(text, "index ")):
 			continue
 		case header:
 			style = screen.Bold

@@ -65,6 +65,31 @@ func TestPickIsEscaped(t *testing.T) {
 	})
 }
 
+// Each file has its name in the diff, whatever was done to it: a patch itself names /dev/null instead of a file that was
+// deleted, and an empty file nowhere but in its first line.
+func TestLookNamesFiles(t *testing.T) {
+	e := &manifest.Entry{}
+	look := &screen.Look{}
+	showFiles(look, []engine.FileDiff{
+		{Change: manifest.Change{Path: "gone.txt", Old: e}, Patch: "diff --git a/gone.txt b/gone.txt\ndeleted file mode 100644\n--- a/gone.txt\n+++ /dev/null\n@@ -1 +0,0 @@\n-gone\n"},
+		{Change: manifest.Change{Path: "empty.txt", New: e}, Patch: "diff --git a/empty.txt b/empty.txt\nnew file mode 100644\n"},
+		{Change: manifest.Change{Path: "a.txt", Old: e, New: e}, Patch: "diff --git a/a.txt b/a.txt\n--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n-a\n+++ b\n"},
+	})
+	var got []string
+	for _, l := range look.Diff {
+		got = append(got, l.String())
+	}
+	want := "D gone.txt|deleted file mode 100644|@@ -1 +0,0 @@|-gone|A empty.txt|new file mode 100644|M a.txt|@@ -1 +1 @@|-a|+++ b"
+	if text := strings.Join(got, "|"); text != want {
+		t.Errorf("the diff is\n%s, want\n%s", text, want)
+	}
+	for i, at := range []int{0, 4, 6} {
+		if look.Files[i].At != at {
+			t.Errorf("%s begins at line %d, not %d", look.Files[i].Path, look.Files[i].At, at)
+		}
+	}
+}
+
 // The question names the checkpoint by number and prompt, what goes, whose, and how to take it back.
 func TestPickQuestion(t *testing.T) {
 	l := &project.Listed{N: 3}
