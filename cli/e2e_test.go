@@ -310,17 +310,17 @@ func (b *bench) cutBeforeTool() {
 		b.t.Fatal(err)
 	}
 	kinds := map[string]int{}
-	id := ""
+	var before []string // the commands, newest first: what destroys has a checkpoint even where nothing had changed since its prompt
 	for _, c := range list.Checkpoints {
 		kinds[c.Kind]++
-		if c.Kind == "pre-tool" && c.Tool == "Bash" && id == "" {
-			id = c.ID // before the rm of the fourth turn nothing had changed since its prompt
+		if c.Kind == "pre-tool" && c.Tool == "Bash" {
+			before = append(before, c.ID)
 		}
 	}
-	if kinds["prompt"] != 4 || kinds["stop"] == 0 || id == "" {
+	if kinds["prompt"] != 4 || kinds["stop"] == 0 || len(before) < 2 {
 		b.t.Fatalf("checkpoints by kind: %v", kinds)
 	}
-	done := b.restore("restore", id)
+	done := b.restore("restore", before[1])
 	if done.Transcript == nil {
 		b.t.Fatal("no fork")
 	}

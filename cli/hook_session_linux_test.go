@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 // say appends a line to the session's transcript.
@@ -366,6 +367,29 @@ func TestHookSessionEndKeepsTheLastAnswer(t *testing.T) {
 		t.Errorf("after the end: %s", got)
 	}
 	if out := l.rewind("cat", "last", "--transcript"); !strings.Contains(out, "an oak") {
+		t.Errorf("%s", out)
+	}
+}
+
+// A client may write its answer to the transcript a moment after it reports the turn's end: the checkpoint of the end has it.
+func TestHookStopWaitsForTheAnswer(t *testing.T) {
+	l := newHookLab(t)
+	l.rewind("init")
+	l.fire("SessionStart", "source", "startup")
+	l.fire("UserPromptSubmit", "prompt", "what is it?", "prompt_id", "p1")
+	l.say("", "u1", "user", "what is it?", `,"promptId":"p1"`)
+	written := make(chan struct{})
+	go func() {
+		defer close(written)
+		time.Sleep(100 * time.Millisecond)
+		l.say("u1", "u2", "assistant", "a tree", "")
+	}()
+	l.fire("Stop")
+	<-written
+	if got := l.kinds(); got != "stop prompt session-start manual" {
+		t.Errorf("%s", got)
+	}
+	if out := l.rewind("cat", "last", "--transcript"); !strings.Contains(out, "a tree") {
 		t.Errorf("%s", out)
 	}
 }

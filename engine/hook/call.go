@@ -7,6 +7,7 @@ import (
 
 	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/engine/checkpoint"
+	"github.com/rewind-cli/rewind/engine/conversation"
 	"github.com/rewind-cli/rewind/engine/notice"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/manifest"
@@ -96,6 +97,9 @@ func (c *Call) save(ctx context.Context) (*outcome, error) {
 			return nil, nil
 		}
 		return nil, registerSession(ctx, c.Project, *register)
+	}
+	if c.answers() && e.Kind == manifest.Stop {
+		conversation.AwaitAnswer(ctx, e.By)
 	}
 	saved, err := save(ctx, c.Project, saveOptions{
 		Options: checkpoint.Options{

@@ -1,0 +1,43 @@
+package transcript
+
+import (
+	"bytes"
+	"io"
+
+	"github.com/rewind-cli/rewind/cas/vfs"
+)
+
+// maxTail is how much of a transcript's end Answered reads.
+const maxTail = 64 << 10
+
+// Answered reports whether the newest message of a transcript is not the person's or a tool's, which an agent that has ended
+// its turn has answered. It is true, too, where the file cannot tell.
+func Answered(agent Agent, file string) bool {
+	f, info, err := vfs.OpenRegular(file, 0)
+	if err != nil {
+		return true
+	}
+	defer f.Close()
+	tail := io.NewSectionReader(f, max(0, info.Size()-maxTail), maxTail)
+	data, err := io.ReadAll(tail)
+	if err != nil {
+		return true
+	}
+	if info.Size() > maxTail {
+		_, data, _ = bytes.Cut(data, []byte{'\n'})
+	}
+	x, err := Read(agent, bytes.NewReader(data))
+	if err != nil {
+		return true
+	}
+	for i := len(x.Lines) - 1; i >= 0; i-- {
+		switch l := &x.Lines[i]; {
+		case l.Side || l.is(isMeta):
+		case l.Prompt || len(l.ToolResults) > 0:
+			return false
+		case l.Role == Assistant:
+			return true
+		}
+	}
+	return true
+}
