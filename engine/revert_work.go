@@ -213,23 +213,33 @@ func turnTime(c *manifest.Checkpoint) time.Time {
 	return at
 }
 
-// turnKnown is the first checkpoint in a turn at whose prompt no checkpoint was taken; nil for none.
+// turnKnown is the first checkpoint in a turn at whose prompt no checkpoint was taken, of the session or of one that it was
+// forked from; nil for none.
 func turnKnown(ctx context.Context, p *project.Project, s *conversation.ChosenSession, promptID string) (l *project.Listed, err error) {
-	turns, err := turnsOf(ctx, p, s.Agent, s.ID)
-	i := slices.IndexFunc(turns, func(t turn) bool { return t.promptID != "" && t.promptID == promptID })
-	if err != nil || i < 0 {
-		return nil, err
+	if promptID == "" {
+		return nil, nil
 	}
-	err = p.Query(ctx, func(db *manifest.DB) error {
-		for c, err := range db.Checkpoints(manifest.Query{Session: s.ID, Before: turns[i].seq + 1, Limit: 1}) {
-			if err != nil {
-				return err
-			}
-			l = &project.Listed{Checkpoint: c, N: db.Position(c.Seq)}
+	for _, session := range s.Lineage() {
+		turns, err := turnsOf(ctx, p, s.Agent, session)
+		if err != nil {
+			return nil, err
 		}
-		return nil
-	})
-	return l, err
+		i := slices.IndexFunc(turns, func(t turn) bool { return t.promptID == promptID })
+		if i < 0 {
+			continue
+		}
+		err = p.Query(ctx, func(db *manifest.DB) error {
+			for c, err := range db.Checkpoints(manifest.Query{Session: session, Before: turns[i].seq + 1, Limit: 1}) {
+				if err != nil {
+					return err
+				}
+				l = &project.Listed{Checkpoint: c, N: db.Position(c.Seq)}
+			}
+			return nil
+		})
+		return l, err
+	}
+	return nil, nil
 }
 
 // workChosen is the work that is to go.
