@@ -99,12 +99,6 @@ func (k *worker) list(n *node) error {
 		dir := de.mode == modeDir
 		n.ents = append(n.ents, entry{name: de.name, ord: -1, was: old.captured()})
 		e := &n.ents[len(n.ents)-1]
-		if rootfs.IsDotGit(de.name) && !strings.EqualFold(de.name, ".git") {
-			// What cannot be put back is not captured: every restore refuses the name.
-			e.set(kindFailed|flagReason, "git takes its name for .git on another system, so it could not be restored")
-			k.replaced(old)
-			continue
-		}
 		if !e.keep(old, redecide, dir) {
 			if sc == nil {
 				sc = k.scopeOf(n, texts.read)
@@ -112,6 +106,8 @@ func (k *worker) list(n *node) error {
 			n.decide(sc, e, dir)
 		}
 		switch {
+		case e.refuse():
+			k.replaced(old)
 		case e.kind&kindMask == kindDir:
 			ord := int32(-1)
 			if old != nil && old.kind&kindMask == kindDir {
@@ -137,6 +133,15 @@ func (k *worker) list(n *node) error {
 		k.forget(n, &records[next])
 	}
 	return k.spread(n, reads, tasks)
+}
+
+// refuse sees to it that what could not be put back is not captured: every restore refuses the name.
+func (e *entry) refuse() bool {
+	if e.kind&kindMask == kindIgnored || !rootfs.IsDotGit(e.name) || strings.EqualFold(e.name, ".git") {
+		return false
+	}
+	e.set(kindFailed|flagReason, "git takes its name for .git on another system, so it could not be restored")
+	return true
 }
 
 // keep takes over the decision that the stat cache holds, where it must be the same again.

@@ -128,6 +128,31 @@ func TestUnreadable(t *testing.T) {
 	})
 }
 
+// TestRefusedNames: what no restore can write is left out by every scan, whether its directory is read again or not.
+func TestRefusedNames(t *testing.T) {
+	both(t, func(t *testing.T, p *project) {
+		p.write("dir/a", "a")
+		p.write("dir/git~1/b", "b")
+		p.write("dir/.git.", "c")
+		p.write("ignored/git~1", "d")
+		p.write(".gitignore", "ignored/\n")
+		reason := "git takes its name for .git on another system, so it could not be restored"
+		for i := range 4 {
+			settle()
+			if i == 3 {
+				p.write("dir/e", "e")
+			}
+			r := p.check()
+			p.wantProblems(r, problem.Read("dir/.git.", reason, true), problem.Read("dir/git~1", reason, true), problem.Read("ignored", "ignored: .gitignore:1: ignored/", false))
+			for path := range p.sink.tree(t, r.Root) {
+				if strings.Contains(path, "git~1") || strings.HasSuffix(path, ".git.") {
+					t.Fatalf("scan %d captured %s", i, path)
+				}
+			}
+		}
+	})
+}
+
 // TestReadableAgain: what becomes readable without a change of the file itself is noticed.
 func TestReadableAgain(t *testing.T) {
 	p := newProject(t)

@@ -196,6 +196,9 @@ func (k *worker) patch(n *node) error {
 			}
 			n.decide(k.scopeOf(n, nil), e, st.dir())
 			e.known = false
+			if e.refuse() {
+				continue
+			}
 			if e.kind&kindMask == kindDir {
 				tasks = append(tasks, k.child(n, e, -1, false))
 				continue
