@@ -169,6 +169,9 @@ func (r *restoring) firstStep(past *past) (*undoStep, *restore.Plan, error) {
 // stepsOf are the steps that lead through an operation: to what it left, where work came after it, and to before it,
 // unless it is an undo itself. None, where it has nothing of the half that was asked for.
 func (r *restoring) stepsOf(past *past, op manifest.Operation) (steps []undoStep, err error) {
+	if there, err := r.treesThere(past.log, op); err != nil || !there {
+		return nil, err
+	}
 	origin := originOf(past.log, op)
 	takesBack := op.Kind != manifest.OpUndoRestore && origin.Kind != manifest.OpUndo
 	files, moved := op.After != (oid.ID{}), origin.Fork != "" || origin.TranscriptBackup != ""
@@ -210,6 +213,29 @@ func (r *restoring) stepsOf(past *past, op manifest.Operation) (steps []undoStep
 		steps = append(steps, undoStep{state: safety, named: op.Safety, below: op.Seq, back: &back, left: &op})
 	}
 	return steps, nil
+}
+
+// treesThere reports whether what is needed to undo an operation is kept: of old ones it may be gone.
+func (r *restoring) treesThere(newestFirst []manifest.Operation, op manifest.Operation) (bool, error) {
+	if indexOf(newestFirst, op.Seq) < project.KeptOperations {
+		return true, nil
+	}
+	there := true
+	err := r.Query(r.ctx, func(db *manifest.DB) (err error) {
+		if op.Safety != (manifest.CheckpointID{}) {
+			_, there, err = db.ByID(op.Safety)
+		}
+		return err
+	})
+	for _, root := range []oid.ID{op.Before, op.After} {
+		if err == nil && there && root != (oid.ID{}) {
+			_, err = r.tx.Load(root)
+		}
+	}
+	if project.IsDamage(err) {
+		return false, nil
+	}
+	return there, err
 }
 
 // stepBelow finds the next step from a state that differs from it; nil for none.

@@ -219,6 +219,15 @@ func runTakeBack(ctx context.Context, p *project.Project, o RestoreOptions, kind
 func (r *restoring) takeBack(ops, back []manifest.Operation, kind manifest.OperationKind, verb string) (_ *restore.Plan, err error) {
 	oldest := back[0]
 	for _, op := range back {
+		if there, err := r.treesThere(ops, op); err != nil {
+			return nil, err
+		} else if !there {
+			what := verb
+			if what == "" {
+				what = UndoVerb
+			}
+			return nil, &project.NothingError{What: what, Next: "the state before that operation was removed, since it is old: rewind list --all shows what is kept"}
+		}
 		r.takesBack = append(r.takesBack, op.Seq)
 	}
 	if len(back) == 1 {
@@ -268,7 +277,7 @@ func (r *restoring) reportTarget(op manifest.Operation) error {
 	return r.Query(r.ctx, func(db *manifest.DB) error {
 		c, ok, err := db.ByID(op.Safety)
 		if !ok {
-			c.ID = op.Safety // collected meanwhile; the operation's own trees are kept
+			c.ID = op.Safety // collected meanwhile
 		}
 		r.target = c
 		return err

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/rewind-cli/rewind/cas"
@@ -252,8 +253,12 @@ func amend(ctx context.Context, p *project.Project, begin func(*commit.Tx, *LogS
 	if count != nil {
 		count(len(said.Checkpoints), len(said.Checkpoints))
 	}
-	for _, o := range said.Operations[:min(len(said.Operations), project.KeptOperations)] {
+	newest, older := said.undoable(nil)
+	for i, o := range slices.Concat(newest, older) {
 		changed, err := a.operation(ctx, &o)
+		if i >= len(newest) && project.IsDamage(err) {
+			continue
+		}
 		if err != nil {
 			return fmt.Errorf("operation %d: %w", o.Seq, err)
 		}

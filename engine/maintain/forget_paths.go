@@ -43,14 +43,19 @@ func (f *forgetter) look(ctx context.Context, said *LogState) error {
 	for _, c := range said.Checkpoints {
 		roots = append(roots, c.Root)
 	}
-	for _, o := range said.Operations[:min(len(said.Operations), project.KeptOperations)] {
+	newest, older := said.undoable(nil)
+	for _, o := range newest {
 		roots = append(roots, o.Before, o.After)
 	}
-	for _, root := range roots {
+	n := len(roots)
+	for _, o := range older {
+		roots = append(roots, o.Before, o.After)
+	}
+	for i, root := range roots {
 		if root == (oid.ID{}) {
 			continue
 		}
-		if _, err := f.dir(ctx, "", manifest.Entry{Kind: manifest.Subdir, ID: root}); err != nil {
+		if _, err := f.dir(ctx, "", manifest.Entry{Kind: manifest.Subdir, ID: root}); err != nil && (i < n || !project.IsDamage(err)) {
 			return err
 		}
 	}

@@ -52,6 +52,22 @@ func (s *LogState) inUse() map[manifest.CheckpointID]bool {
 	return used
 }
 
+// undoable are the operations that can be undone when the checkpoints in gone go: the newest, and of the older ones those
+// whose safety checkpoint stays. What those need may be gone: earlier versions kept it only for the newest.
+func (s *LogState) undoable(gone map[manifest.CheckpointID]bool) (newest, older []manifest.Operation) {
+	stays := map[manifest.CheckpointID]bool{}
+	for _, c := range s.Checkpoints {
+		stays[c.ID] = !gone[c.ID]
+	}
+	n := min(len(s.Operations), project.KeptOperations)
+	for _, o := range s.Operations[n:] {
+		if stays[o.Safety] {
+			older = append(older, o)
+		}
+	}
+	return s.Operations[:n], older
+}
+
 // mark marks what stays when the checkpoints in gone go, and the touches in dead.
 func (s *LogState) mark(ctx context.Context, m *marker, gone map[manifest.CheckpointID]bool, dead map[uint64]bool) error {
 	for i, c := range s.Checkpoints {
@@ -68,11 +84,14 @@ func (s *LogState) mark(ctx context.Context, m *marker, gone map[manifest.Checkp
 	if m.marked != nil {
 		m.marked(len(s.Checkpoints), len(s.Checkpoints))
 	}
-	for i, o := range s.Operations {
-		if i == project.KeptOperations {
-			break
-		}
+	newest, older := s.undoable(gone)
+	for _, o := range newest {
 		if err := m.record(ctx, manifest.Record{Operation: &o}); err != nil {
+			return err
+		}
+	}
+	for _, o := range older {
+		if err := m.record(ctx, manifest.Record{Operation: &o}); err != nil && !project.IsDamage(err) {
 			return err
 		}
 	}
