@@ -49,6 +49,7 @@ func (s *Store) Append(ctx context.Context) (*Appender, error) {
 	if err != nil {
 		return nil, errors.Join(err, a.Close())
 	}
+	_ = s.obeyDropped() // what is in the way is in the way of the next one, too: none of a save's business
 	return a, nil
 }
 

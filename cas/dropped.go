@@ -111,6 +111,23 @@ func (s *Store) dropStale(packs []packName) error {
 	return errors.Join(s.mirrorDropped(), s.syncMirror())
 }
 
+// obeyDropped is dropStale for whoever writes: one look tells whether the mirror knows the list as it is.
+func (s *Store) obeyDropped() error {
+	mirror, err := s.ownMirror()
+	if mirror == "" {
+		return err
+	}
+	list, err := s.fs.Lstat(filepath.Join(s.o.Dir, droppedName))
+	if err != nil {
+		return ignoreMissing(err)
+	}
+	if known, err := s.fs.Lstat(filepath.Join(mirror, droppedName)); err == nil && sameFile(list, known) {
+		return nil
+	}
+	_, stale, err := s.onlyInMirror()
+	return errors.Join(err, s.dropStale(stale), s.mirrorDropped())
+}
+
 // takeDropped adds to the list what the mirror has of it: the store was replaced by an older state.
 func (s *Store) takeDropped(mirror string) error {
 	list, err := s.droppedIn(mirror)

@@ -145,6 +145,25 @@ func TestOtherMirrorObeys(t *testing.T) {
 	w.gone("afterwards")
 }
 
+// TestOtherMirrorObeysWhenItSaves: an account whose hooks alone write, as in a container, lets go as well.
+func TestOtherMirrorObeysWhenItSaves(t *testing.T) {
+	w := newShared(t)
+	if err := w.purge("a"); err != nil {
+		t.Fatal(err)
+	}
+	for _, account := range []string{"a", "b"} {
+		s := w.open(account)
+		save(t, s, "after it", w.live)
+		s.Close()
+	}
+	if files := w.holding(); len(files) > 0 {
+		t.Errorf("the dropped object is in %v", files)
+	}
+	for _, account := range []string{"a", "b"} {
+		w.look(account)
+	}
+}
+
 // TestOtherMirrorObeysAfterAKill: the process dies at any operation of the purge, or of the other account's look.
 func TestOtherMirrorObeysAfterAKill(t *testing.T) {
 	dies := func(w *shared, after int, run func() error) (died bool) {
