@@ -179,7 +179,7 @@ func (c *call) printBack(r *engine.Reverted) {
 	if !r.DryRun && r.Operation != 0 {
 		o.summary("Undo with: %s", o.typed("rewind undo"))
 		if r.Back > 0 && len(r.Turns) > 0 {
-			o.hint("the conversation still contains it; rewind back %d --both --session %s takes back both", r.Back, shellQuote(shortSession(r.Turns[0].Session)))
+			o.hint("the conversation still contains it; rewind back %d --session %s takes it back there, too", r.Back, shellQuote(shortSession(r.Turns[0].Session)))
 		}
 	}
 }
