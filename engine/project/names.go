@@ -25,8 +25,8 @@ func NameFree(db *manifest.DB, name string, self manifest.CheckpointID) error {
 	return err
 }
 
-// keywords name checkpoints in their own way. No letter case of them is a name: people would read one for the other.
-var keywords = []string{"last", "prev"}
+// keywords name checkpoints, or the working tree, in their own way. No letter case of them is a name: people would read one for the other.
+var keywords = []string{"last", "prev", "now"}
 
 // shownID is how many letters of a checkpoint's id are printed at least.
 const shownID = 8
