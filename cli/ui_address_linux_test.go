@@ -191,6 +191,7 @@ func TestPageRestoresBoth(t *testing.T) {
 	l.serve()
 	l.look()
 	l.click(".row.k-prompt", "extend")
+	l.until(`document.querySelector(".right .patch")?.textContent.includes("// agent")`)
 	l.click(".right .file-links button", "versions")
 	l.until(`[...document.querySelectorAll(".versions li .by")].map((e) => e.textContent).join().includes("by you")`)
 	l.press("Escape")
