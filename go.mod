@@ -19,7 +19,7 @@ require (
 	github.com/zeebo/blake3 v0.2.4
 	golang.org/x/sys v0.49.0
 	golang.org/x/term v0.47.0
-	google.golang.org/protobuf v1.36.7
+	google.golang.org/protobuf v1.36.12
 	pgregory.net/rapid v1.3.0
 	znkr.io/diff v1.0.1
 )
