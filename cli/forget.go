@@ -35,8 +35,9 @@ func newForget() *command {
 			"While another process reads the store, the last step has to wait: it is done later (exit\n" +
 			"code 3), and rewind status says so until then. Without a terminal, --yes is required.\n" +
 			"Other stores of this account with the same origin (copies of the project, or what it was\n" +
-			"copied from, even if deleted) are listed if they may still hold it, with the command to\n" +
-			"run (exit code 3).\n" +
+			"copied from, even if deleted), or with a conversation of the same session, are listed if\n" +
+			"they may still hold it, with the command to run (exit code 3). What export and checkout\n" +
+			"wrote is not searched.\n" +
 			"--text redacts a text in the stored conversations: transcripts, tool output, prompts,\n" +
 			"descriptions. Names of checkpoints and of branches that contain it are removed; such a\n" +
 			"checkpoint is pinned instead. The text is literal, or a regular expression with --regexp.\n" +
@@ -299,7 +300,7 @@ func leftOfForget(c *call, done *maintain.Forgotten) error {
 	if !c.json {
 		for _, s := range done.Others {
 			c.out.warn("%s", otherStore(s, done.Found()))
-			c.out.hint("%s", wayToForget(s))
+			c.out.hint("%s", wayToForget(s.Registered))
 		}
 	}
 	if done.Elsewhere > 0 && !c.json {
@@ -315,7 +316,7 @@ func leftOfForget(c *call, done *maintain.Forgotten) error {
 		}
 		return &partlyError{&hintedError{
 			fmt.Errorf("it is gone from this store, but not from %s of this account", plural(len(done.Others), "other store", "other stores")),
-			wayToForget(done.Others[0]),
+			wayToForget(done.Others[0].Registered),
 		}}
 	}
 	return &partlyError{&hintedError{
@@ -324,14 +325,17 @@ func leftOfForget(c *call, done *maintain.Forgotten) error {
 	}}
 }
 
-// otherStore says that a store with the same origin may hold what was forgotten here.
-func otherStore(s stores.Registered, found bool) string {
+// otherStore says why another store may hold what was forgotten here.
+func otherStore(s stores.Relative, found bool) string {
 	name := "the store " + shortStore(s.ID)
 	if s.Root != "" {
 		name += " of " + escape(s.Root)
 	}
 	name += " (" + stateText(s.State) + ")"
-	if found {
+	switch {
+	case !s.SameOrigin:
+		return name + " has a conversation of the same session that contains it"
+	case found:
 		return name + " has the same origin and may still contain it"
 	}
 	return name + " has the same origin and was not checked"
@@ -367,7 +371,7 @@ type forgotView struct {
 	DryRun      bool             `json:"dry_run"`
 }
 
-// otherStoreView is a store with the same origin that may hold it.
+// otherStoreView is another store that may hold it.
 type otherStoreView struct {
 	ID    string `json:"id"`
 	Root  string `json:"root"`
@@ -388,7 +392,7 @@ func viewForgotten(done *maintain.Forgotten) forgotView {
 		v.Checkpoint = &id
 	}
 	for _, s := range done.Others {
-		v.Others = append(v.Others, otherStoreView{s.ID, viewPath(s.Root).Path, string(s.State), wayToForget(s)})
+		v.Others = append(v.Others, otherStoreView{s.ID, viewPath(s.Root).Path, string(s.State), wayToForget(s.Registered)})
 	}
 	for _, l := range done.LivesOn {
 		v.LivesOn = append(v.LivesOn, livesOnView{viewPath(l.Path), l.Checkpoints})

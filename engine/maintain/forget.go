@@ -39,9 +39,9 @@ type Forgotten struct {
 	// Checkpoint is the one that was forgotten, zero for none, and Shared the number of its files that others have, too.
 	Checkpoint manifest.CheckpointID
 	Shared     int
-	// Others are other stores of the account with the same origin that may hold the same
-	// content still. Where nothing was found here, they have not been looked into.
-	Others []stores.Registered
+	// Others are other stores of the account that may hold the same content still: those with the same origin, which have
+	// not been looked into where nothing was found here, and those with a conversation of the same session.
+	Others []stores.Relative
 	// Elsewhere is how many files with bytes of the store have names outside of it and its mirror: another account's
 	// mirror, which drops them the next time that account uses the store, or a copy made of hard links.
 	Elsewhere int
@@ -88,7 +88,9 @@ type amender interface {
 	// leftovers clears what lies beside the log, once it is committed.
 	leftovers(context.Context, *Forgotten) error
 	// wanted is what another store is looked through for: objects, and what a record says.
-	wanted() (ids []oid.ID, says func(manifest.Record) bool)
+	wanted() (ids []oid.ID, says func(*cas.Store, manifest.Record) bool)
+	// converses reports whether a record of another store has it in a conversation that this one has, too.
+	converses(context.Context) func(*cas.Store, manifest.Record) bool
 }
 
 // forgetWait is how long forget waits for those who read the store.
@@ -113,7 +115,7 @@ func forget(ctx context.Context, p *project.Project, dryRun bool, begin func(*co
 	if err != nil {
 		return nil, p.Classify(err)
 	}
-	if result.Others, err = othersWith(p, a, result); err != nil {
+	if result.Others, err = othersWith(ctx, p, a, result); err != nil {
 		return nil, fmt.Errorf("look for other stores that may hold it: %w", err)
 	}
 	if dryRun {
@@ -178,17 +180,18 @@ func (f *Forgotten) purge(ctx context.Context, p *project.Project, o GCOptions) 
 	return nil
 }
 
-// othersWith lists the stores with the origin of this one that may hold what was taken out, or,
-// where there was nothing to take out, all of them.
-func othersWith(p *project.Project, a amender, result *Forgotten) (out []stores.Registered, err error) {
+// othersWith lists the other stores that may hold what was taken out, or, where there was nothing to take out, all with the origin
+// of this one.
+func othersWith(ctx context.Context, p *project.Project, a amender, result *Forgotten) (out []stores.Relative, err error) {
 	relatives, err := stores.Relatives(p)
 	if err != nil {
 		return nil, err
 	}
 	ids, says := a.wanted()
+	converses := a.converses(ctx)
 	for _, r := range relatives {
-		if !result.Found() || r.MayHold(ids, says) {
-			out = append(out, r.Registered)
+		if r.SameOrigin && (!result.Found() || r.MayHold(ids, says)) || !r.SameOrigin && converses != nil && r.MayHold(nil, converses) {
+			out = append(out, r)
 		}
 	}
 	return out, nil

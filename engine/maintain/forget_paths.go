@@ -281,7 +281,7 @@ func chunksOf(p *project.Project, id oid.ID) ([]oid.ID, error) {
 }
 
 // wanted is the content of files: directories, and what is empty, are alike everywhere.
-func (f *forgetter) wanted() (ids []oid.ID, says func(manifest.Record) bool) {
+func (f *forgetter) wanted() (ids []oid.ID, says func(*cas.Store, manifest.Record) bool) {
 	return slices.Collect(maps.Keys(f.bytes)), nil
 }
 

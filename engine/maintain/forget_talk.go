@@ -43,11 +43,12 @@ type conversations struct {
 	files    map[string]bool // the agents' own
 	forks    map[string]bool // of these, those that a restore wrote
 	sessions map[[2]string]bool
-	were     []oid.ID // conversations that held it
+	were     []oid.ID           // conversations that held it
+	held     map[[2]string]bool // the sessions that had it
 }
 
 func newConversations(ctx context.Context, p *project.Project, tx *commit.Tx, said *LogState, mark textMarker, dry bool) *conversations {
-	f := &conversations{p: p, tx: tx, dry: dry, mark: mark, files: map[string]bool{}, forks: map[string]bool{}, sessions: map[[2]string]bool{}}
+	f := &conversations{p: p, tx: tx, dry: dry, mark: mark, files: map[string]bool{}, forks: map[string]bool{}, sessions: map[[2]string]bool{}, held: map[[2]string]bool{}}
 	f.writer = tx.Writer()
 	f.redactor = transcript.Redactor{Store: conversation.StoreIn(ctx, tx.Get, f.writer), Redact: mark.lines}
 	for _, o := range said.Operations {
@@ -63,22 +64,52 @@ func (f *conversations) checkpoint(ctx context.Context, c *manifest.Checkpoint) 
 	for _, s := range []*string{&c.Prompt, &c.Description} {
 		changed = f.said(s) || changed
 	}
+	session := [2]string{c.Agent, c.Session}
+	if changed && c.Session != "" {
+		f.held[session] = true
+	}
 	if c.Transcript == nil {
 		return changed, ctx.Err()
 	}
 	f.files[c.Transcript.Path] = true
-	f.sessions[[2]string{c.Agent, c.Session}] = true
+	f.sessions[session] = true
 	id, err := f.redactor.Conversation(c.Transcript.Content)
 	if err != nil {
 		return false, err
 	}
 	if id != c.Transcript.Content {
-		f.were = append(f.were, c.Transcript.Content)
+		f.were, f.held[session] = append(f.were, c.Transcript.Content), true
 		place := *c.Transcript
 		place.Content = id
 		c.Transcript, changed = &place, true
 	}
 	return changed, ctx.Err()
+}
+
+// converses looks at what other stores have of the sessions that had it.
+func (f *conversations) converses(ctx context.Context) func(*cas.Store, manifest.Record) bool {
+	if len(f.held) == 0 {
+		return nil
+	}
+	var in *cas.Store
+	var read transcript.Redactor
+	return func(s *cas.Store, r manifest.Record) bool {
+		c := r.Checkpoint
+		if c == nil || !f.held[[2]string{c.Agent, c.Session}] {
+			return false
+		}
+		if f.mark.text([]byte(c.Prompt), 0)+f.mark.text([]byte(c.Description), 0) > 0 {
+			return true
+		}
+		if c.Transcript == nil {
+			return false
+		}
+		if s != in {
+			in, read = s, transcript.Redactor{Store: conversation.StoreIn(ctx, s.Get, s.NewMemoryBatch().Writer()), Redact: f.mark.lines}
+		}
+		id, err := read.Conversation(c.Transcript.Content)
+		return err != nil || id != c.Transcript.Content
+	}
 }
 
 // said marks one text of a record.

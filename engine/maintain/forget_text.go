@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 
+	"github.com/rewind-cli/rewind/cas"
 	"github.com/rewind-cli/rewind/cas/oid"
 	"github.com/rewind-cli/rewind/engine/commit"
 	"github.com/rewind-cli/rewind/engine/notice"
@@ -88,8 +89,8 @@ func (f *textForgetter) operation(_ context.Context, o *manifest.Operation) (boo
 func (f *textForgetter) touch(*manifest.Touch) bool { return false }
 
 // wanted is the conversations as they were, and the text itself in what checkpoints say.
-func (f *textForgetter) wanted() (ids []oid.ID, says func(manifest.Record) bool) {
-	return f.were, func(r manifest.Record) bool {
+func (f *textForgetter) wanted() (ids []oid.ID, says func(*cas.Store, manifest.Record) bool) {
+	return f.were, func(_ *cas.Store, r manifest.Record) bool {
 		switch {
 		case r.Checkpoint != nil:
 			c := r.Checkpoint

@@ -11,15 +11,16 @@ import (
 	"github.com/rewind-cli/rewind/manifest"
 )
 
-// Relative is another store of the account with the same origin: one was copied from the other,
-// by cp or by init --adopt, so that what was saved before is in both.
+// Relative is another store of the account.
 type Relative struct {
 	Registered
-	origin account.StoreID
-	dirs   []string // where its packs are
+	// SameOrigin: one was copied from the other, by cp or by init --adopt, so that what was saved before is in both.
+	SameOrigin bool
+	origin     account.StoreID
+	dirs       []string // where its packs are
 }
 
-// Relatives lists the stores of the account that have the origin of this one, living or not. A
+// Relatives lists the other stores of the account, living or not. A
 // copy that has not been written to since is not known to the account, and so not among them.
 func Relatives(p *project.Project) ([]Relative, error) {
 	known, err := account.Registry(p.Env)
@@ -38,7 +39,7 @@ func Relatives(p *project.Project) ([]Relative, error) {
 		if k.ID == p.ID {
 			continue
 		}
-		r := Relative{origin: origin}
+		r := Relative{}
 		r.ID, r.Root, r.Mode = k.ID.String(), k.Root, k.Mode
 		r.State, _ = fate(k, p.Env, known)
 		mirror := account.MirrorDir(p.Env, k.ID)
@@ -49,7 +50,11 @@ func Relatives(p *project.Project) ([]Relative, error) {
 			}
 		}
 		for _, dir := range dirs {
-			if id, ok := cas.PacksOf(vfs.OS, dir); ok && account.StoreID(id) == origin {
+			id, ok := cas.PacksOf(vfs.OS, dir)
+			if ok && len(r.dirs) == 0 {
+				r.origin, r.SameOrigin = id, account.StoreID(id) == origin
+			}
+			if ok && id == r.origin {
 				r.dirs = append(r.dirs, dir)
 			}
 		}
@@ -62,7 +67,7 @@ func Relatives(p *project.Project) ([]Relative, error) {
 
 // MayHold reports whether a store has one of some objects, or a record that says is true of. What
 // cannot be read may hold anything. says may be nil.
-func (r Relative) MayHold(ids []oid.ID, says func(manifest.Record) bool) bool {
+func (r Relative) MayHold(ids []oid.ID, says func(*cas.Store, manifest.Record) bool) bool {
 	for _, dir := range r.dirs {
 		if packsMayHold(dir, r.origin, ids, says) {
 			return true
@@ -71,7 +76,7 @@ func (r Relative) MayHold(ids []oid.ID, says func(manifest.Record) bool) bool {
 	return false
 }
 
-func packsMayHold(dir string, origin account.StoreID, ids []oid.ID, says func(manifest.Record) bool) bool {
+func packsMayHold(dir string, origin account.StoreID, ids []oid.ID, says func(*cas.Store, manifest.Record) bool) bool {
 	s, err := cas.Open(cas.Options{Dir: dir, StoreID: origin, ReadOnly: true})
 	if err != nil {
 		return true
@@ -86,7 +91,7 @@ func packsMayHold(dir string, origin account.StoreID, ids []oid.ID, says func(ma
 		return false
 	}
 	for r, err := range project.LogOf(s).Records(0) {
-		if err != nil || says(r.Record) {
+		if err != nil || says(s, r.Record) {
 			return true
 		}
 	}
