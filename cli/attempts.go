@@ -86,6 +86,7 @@ type tried struct {
 	ended   time.Time
 	changes *engine.Totals // nil: not known
 	others  int            // paths that are not counted there: others changed them
+	also    int            // paths there that others changed, too
 }
 
 type attemptsPrinter struct {
@@ -123,13 +124,13 @@ func (v *attemptsPrinter) measure(ctx context.Context) error {
 			t.now, t.ended, end = true, v.present.Time, nil
 		}
 		if t.now || end != nil {
-			n, left, err := engine.DiffTotals(ctx, v.p, engine.DiffOptions{A: v.f.Base.Checkpoint, B: end, Renames: true}, others[i])
+			n, left, also, err := engine.DiffTotals(ctx, v.p, engine.DiffOptions{A: v.f.Base.Checkpoint, B: end, Renames: true}, others[i])
 			switch {
 			case project.IsDamage(err): // verify tells of that
 			case err != nil:
 				return err
 			default:
-				t.changes, t.others = &n, left
+				t.changes, t.others, t.also = &n, left, also
 			}
 		}
 		v.tried = append(v.tried, t)
@@ -151,7 +152,7 @@ func (v *attemptsPrinter) print(ctx context.Context) error {
 		Columns: []screen.Column{{Title: ""}, {Title: "ATTEMPT", Style: screen.Cyan}, {Title: "END", Style: screen.Yellow}, {Title: "AGE", Right: true}, {Title: "TOOK", Right: true},
 			{Title: "FILES"}, {Title: "LINES"}, {Title: "TEXT", Flex: true}},
 	}
-	mixed, others := false, false
+	mixed, others, also := false, false, false
 	for i := range v.tried {
 		a := &v.tried[i]
 		mark := ""
@@ -167,7 +168,10 @@ func (v *attemptsPrinter) print(ctx context.Context) error {
 			if files = changeCounts(uint64(n.Added), uint64(n.Modified), uint64(n.Deleted)); files == "" {
 				files = "none"
 			}
-			lines = lineCounts(n.LinesAdded, n.LinesDeleted)
+			if lines = lineCounts(n.LinesAdded, n.LinesDeleted); lines != "" && a.also > 0 {
+				lines += "*"
+				also = true
+			}
 		}
 		if a.others > 0 {
 			files += fmt.Sprintf(" (%d)", a.others)
@@ -187,6 +191,9 @@ func (v *attemptsPrinter) print(ctx context.Context) error {
 		}
 		if others {
 			o.summary("%s", o.color.Paint(screen.Dim, "(n): n more that only you or other sessions changed meanwhile; they are not counted."))
+		}
+		if also {
+			o.summary("%s", o.color.Paint(screen.Dim, "*: lines that you or other sessions wrote in the same files are counted, too."))
 		}
 		if v.f.At == 0 {
 			text := "The project's files are from none of them."
@@ -271,10 +278,11 @@ type attemptView struct {
 	Current    bool            `json:"current"`
 	Began      string          `json:"began"`
 	Ended      *string         `json:"ended"`
-	Prompts    int             `json:"prompts"` // typed in it
-	Mixed      bool            `json:"mixed"`   // another was at work in the same tree
-	Changes    *totalsView     `json:"changes"` // against base; null: not known
-	Others     int             `json:"others"`  // paths that are not in changes: only others changed them
+	Prompts    int             `json:"prompts"`     // typed in it
+	Mixed      bool            `json:"mixed"`       // another was at work in the same tree
+	Changes    *totalsView     `json:"changes"`     // against base; null: not known
+	Others     int             `json:"others"`      // paths that are not in changes: only others changed them
+	OthersAlso int             `json:"others_also"` // paths in changes that others changed, too
 }
 
 type totalsView struct {
@@ -296,7 +304,7 @@ func (v *attemptsPrinter) json() error {
 		t := &v.tried[i]
 		c := &t.Prompt
 		w := attemptView{N: t.N, Prompt: c.Prompt, PromptID: c.PromptID, SessionID: c.Session, Agent: c.Agent, Checkpoint: viewCheckpoint(*c),
-			Now: t.now, Current: t.Open, Began: viewTime(t.Began()), Prompts: t.Prompts, Mixed: t.Mixed, Others: t.others}
+			Now: t.now, Current: t.Open, Began: viewTime(t.Began()), Prompts: t.Prompts, Mixed: t.Mixed, Others: t.others, OthersAlso: t.also}
 		if t.End != nil && !t.now {
 			end := viewCheckpoint(*t.End)
 			w.End = &end

@@ -64,7 +64,7 @@ func newCompare() *command {
 type side struct {
 	at      *project.Listed // nil: the working tree
 	attempt int             // 0: none that the base is of
-	others  map[string]bool // paths that only others changed in the attempt
+	others  engine.Others   // what others changed in the attempt
 }
 
 func (s *side) checkpoint() *manifest.Checkpoint {

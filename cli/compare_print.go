@@ -79,7 +79,10 @@ func (v *comparePrinter) table() {
 // didText is what was done to a path, and whether others did it.
 func (s *side) didText(d *engine.FileDiff) string {
 	text := didText(d)
-	if d != nil && s.others[d.Path] {
+	if d != nil && s.others.Also[d.Path] {
+		text += " (also others)"
+	}
+	if d != nil && s.others.Alone[d.Path] {
 		text += " (others)"
 	}
 	return text
@@ -240,9 +243,10 @@ type didView struct {
 	LinesDeleted int     `json:"lines_deleted"`
 	Binary       bool    `json:"binary"`
 	Precious     bool    `json:"precious"`
-	Others       bool    `json:"others"` // others than the attempt's session did it
-	Mode         *string `json:"mode"`   // null: deleted
-	Hash         *string `json:"hash"`   // of a file's content
+	Others       bool    `json:"others"`      // others than the attempt's session did it
+	OthersAlso   bool    `json:"others_also"` // others changed it, too
+	Mode         *string `json:"mode"`        // null: deleted
+	Hash         *string `json:"hash"`        // of a file's content
 	Patch        *string `json:"patch,omitempty"`
 }
 
@@ -270,7 +274,7 @@ func (v *comparePrinter) did(s *side, d *engine.FileDiff) *didView {
 	if d == nil {
 		return nil
 	}
-	w := &didView{pathView: viewPath(d.Path), LinesAdded: d.Added, LinesDeleted: d.Deleted, Binary: d.Binary, Precious: d.Precious(), Others: s.others[d.Path]}
+	w := &didView{pathView: viewPath(d.Path), LinesAdded: d.Added, LinesDeleted: d.Deleted, Binary: d.Binary, Precious: d.Precious(), Others: s.others.Alone[d.Path], OthersAlso: s.others.Also[d.Path]}
 	switch {
 	case d.Status == patch.Added:
 		w.Kind = string(engine.Created)

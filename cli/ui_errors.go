@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -65,8 +66,8 @@ func told(err error) error {
 		for i, path := range firstN(lose.Paths, 3) {
 			f.message += map[bool]string{true: ": ", false: ", "}[i == 0] + path
 		}
-		if lose.Forcible && lose.Next == "" {
-			f.hint = "in a terminal, --force proceeds anyway, after a safety checkpoint"
+		if lose.Forcible {
+			f.hint = "in a terminal, " + cmp.Or(lose.Next, "--force proceeds anyway, after a safety checkpoint")
 		}
 	case errors.As(err, &taken), errors.As(err, &late), errors.As(err, &build):
 		f.status = http.StatusConflict

@@ -17,15 +17,20 @@ type Stretch struct {
 	To      *manifest.Checkpoint // that it ended with; nil: the working tree
 }
 
-// OthersIn says of each stretch which paths others changed in it: other sessions or the person, and its own session (or one that
-// came from it, or that it came from) did not.
-func OthersIn(ctx context.Context, p *project.Project, stretches ...Stretch) ([]map[string]bool, error) {
+// Others are the paths that others changed in a stretch: other sessions, or the person.
+type Others struct {
+	Alone map[string]bool // its own session, one that came from it, or that it came from, did not change them
+	Also  map[string]bool // it did, too
+}
+
+// OthersIn says of each stretch what others changed in it; nothing where that is not known.
+func OthersIn(ctx context.Context, p *project.Project, stretches ...Stretch) ([]Others, error) {
 	release, err := p.Use(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer release()
-	out := make([]map[string]bool, len(stretches))
+	out := make([]Others, len(stretches))
 	var o attribution.Options
 	for i, s := range stretches {
 		if o.From == 0 || s.From < o.From {
@@ -66,7 +71,7 @@ func OthersIn(ctx context.Context, p *project.Project, stretches ...Stretch) ([]
 		} else if err != nil {
 			return nil, p.Classify(err)
 		}
-		out[i] = map[string]bool{}
+		out[i] = Others{Alone: map[string]bool{}, Also: map[string]bool{}}
 		for path, of := range steps {
 			own, others := false, false
 			for k := range of {
@@ -79,8 +84,11 @@ func OthersIn(ctx context.Context, p *project.Project, stretches ...Stretch) ([]
 				}
 				own, others = own || mine, others || !mine
 			}
-			if others && !own {
-				out[i][path] = true
+			switch {
+			case others && own:
+				out[i].Also[path] = true
+			case others:
+				out[i].Alone[path] = true
 			}
 		}
 	}

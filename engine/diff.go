@@ -142,18 +142,22 @@ func sameContent(old, new *manifest.Entry) bool {
 // Totals count what differs: files and links, a rename as one that is modified, and lines.
 type Totals struct{ Added, Modified, Deleted, LinesAdded, LinesDeleted int }
 
-// DiffTotals counts what Diff finds, and the lines; but not the paths in leave, of which it says how many it found.
-func DiffTotals(ctx context.Context, p *project.Project, o DiffOptions, leave map[string]bool) (n Totals, left int, err error) {
+// DiffTotals counts what Diff finds, and the lines; but not the paths that others alone changed, of which it says how many it found,
+// and of how many others changed what it counts, too.
+func DiffTotals(ctx context.Context, p *project.Project, o DiffOptions, others Others) (n Totals, left, also int, err error) {
 	o.Patch = true
 	files, err := Diff(ctx, p, o)
 	for i := range files {
-		if leave[files[i].Path] {
+		if others.Alone[files[i].Path] {
 			left++
-		} else {
-			n.add(&files[i])
+			continue
 		}
+		if others.Also[files[i].Path] {
+			also++
+		}
+		n.add(&files[i])
 	}
-	return n, left, err
+	return n, left, also, err
 }
 
 func (n *Totals) add(f *FileDiff) {

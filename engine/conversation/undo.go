@@ -51,7 +51,8 @@ func PrepareMoveBack(ctx context.Context, p *project.Project, op manifest.Operat
 		m.line.Files = nil
 		return m, nil
 	case !sameSum(now, main.After) && !r.Force:
-		return nil, &project.RefusedError{What: "the conversation has continued since that restore", Paths: []string{main.File}, Forcible: true}
+		return nil, &project.RefusedError{What: "the conversation has continued since that restore", Paths: []string{main.File}, Forcible: true,
+			Next: "--code-only takes back the files alone; --force takes back the conversation, too, with all that came since"}
 	}
 	if main.After != nil {
 		err := m.refuseRunning(line.Session, main.File, "")
