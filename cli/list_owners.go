@@ -75,9 +75,11 @@ func othersIn(r *timeline.Row, all owned, whose map[agentSession]string) string 
 		mine = workName(&attribution.Work{Agent: r.Agent, Session: r.Session}, whose, among)
 	}
 	delete(counts, mine)
-	for _, o := range all {
-		if name := otherTurn(r, o); name != "" {
-			counts[name]++
+	if own := promptOf(r, all); own != "" {
+		for _, o := range all {
+			if name := otherTurn(r, own, o); name != "" {
+				counts[name]++
+			}
 		}
 	}
 	if len(counts) == 0 {
@@ -90,11 +92,28 @@ func othersIn(r *timeline.Row, all owned, whose map[agentSession]string) string 
 	return " (" + strings.Join(parts, ", ") + ")"
 }
 
-// otherTurn tells of a path in a prompt's row that its own session changed, but for another prompt: a session can be open
-// in two clients. "" where nothing else changed it.
-func otherTurn(r *timeline.Row, o attribution.Owner) string {
+// promptOf is the id of the prompt that a row of a prompt or of a tool call belongs to, "" where that is not known.
+func promptOf(r *timeline.Row, all owned) string {
+	switch r.Kind {
+	case timeline.Prompt:
+		return r.Checkpoint.PromptID
+	case timeline.Tool: // its checkpoint can have the id of what came into the running turn
+		for _, o := range all {
+			for _, w := range o.Works() {
+				if w.Call != "" && w.Call == r.Checkpoint.ToolUseID && w.Session == r.Session {
+					return w.PromptID
+				}
+			}
+		}
+	}
+	return ""
+}
+
+// otherTurn tells of a path in the row of a prompt, or of one of its calls, that its own session changed, but for another
+// prompt: a session can be open in two clients. "" where nothing else changed it.
+func otherTurn(r *timeline.Row, prompt string, o attribution.Owner) string {
 	works := o.Works()
-	if r.Kind != timeline.Prompt || r.Checkpoint.PromptID == "" || o.Class == attribution.Operation || len(works) == 0 {
+	if o.Class == attribution.Operation || len(works) == 0 {
 		return ""
 	}
 	own := 0
@@ -102,7 +121,7 @@ func otherTurn(r *timeline.Row, o attribution.Owner) string {
 		if w.Session != r.Session || w.Agent != r.Agent || w.PromptID == "" {
 			return "" // counted by the session, or of no known turn
 		}
-		if w.PromptID == r.Checkpoint.PromptID {
+		if w.PromptID == prompt {
 			own++
 		}
 	}
