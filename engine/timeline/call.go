@@ -5,18 +5,26 @@ import (
 	"github.com/rewind-cli/rewind/manifest"
 )
 
-type callKey struct{ agent, session, subagent, call string }
+type callKey struct{ agent, session, subagent, call, tool, summary string }
 
-func callOf(c *manifest.Checkpoint) callKey {
-	return callKey{c.Agent, c.Session, c.Subagent, c.ToolUseID}
+// callOf names a call: by its id, else, where the client gives none, by what it runs. It reports whether that is known.
+func callOf(c *manifest.Checkpoint) (key callKey, ok bool) {
+	key = callKey{agent: c.Agent, session: c.Session, subagent: c.Subagent, call: c.ToolUseID}
+	if key.call == "" {
+		key.tool, key.summary = c.Tool, c.ToolSummary
+	}
+	return key, key.session != "" && key.call+key.tool != ""
 }
 
 // ofCall gives a call that has a checkpoint before it and one after it what came until that, in its first row.
 func (t *Timeline) ofCall(r *Row, state *State) {
-	if r.Kind != Tool || r.Checkpoint.ToolUseID == "" {
+	if r.Kind != Tool {
 		return
 	}
-	key := callOf(&r.Checkpoint.Checkpoint)
+	key, ok := callOf(&r.Checkpoint.Checkpoint)
+	if !ok {
+		return
+	}
 	if end := t.ended[key]; r.Checkpoint.Kind == manifest.PostTool {
 		t.ended[key] = state
 	} else if end != nil {
@@ -43,18 +51,23 @@ const nearCall = 32
 
 // begins reports whether the checkpoint before a call has a row, which tells of all that the call did.
 func (t *Timeline) begins(db *manifest.DB, c *project.Listed) (bool, error) {
-	if c.ToolUseID == "" || c.Session == "" {
+	call, ok := callOf(&c.Checkpoint)
+	if !ok {
 		return false, nil
 	}
-	q := manifest.Query{Session: c.Session, Before: c.Seq, Limit: nearCall, Kinds: []manifest.CheckpointKind{manifest.PreTool, manifest.Prompt}}
+	q := manifest.Query{Session: c.Session, Before: c.Seq, Limit: nearCall, Kinds: []manifest.CheckpointKind{manifest.PreTool, manifest.PostTool, manifest.Prompt}}
 	for before, err := range db.Checkpoints(q) {
 		switch {
 		case err != nil:
 			return false, err
 		case before.Kind == manifest.Prompt && before.Subagent == "" && c.Subagent == "":
 			return false, nil
-		case before.Kind != manifest.PreTool || callOf(&before) != callOf(&c.Checkpoint):
+		}
+		if of, _ := callOf(&before); before.Kind == manifest.Prompt || of != call {
 			continue
+		}
+		if before.Kind == manifest.PostTool {
+			return false, nil // an earlier run of the same command line, which has no id
 		}
 		for i := range t.ops {
 			if o := &t.ops[i]; o.Seq > before.Seq && o.Seq < c.Seq && movedTree(o) {
