@@ -35,12 +35,12 @@ func newList() *command {
 		short: "show the checkpoints, newest first",
 		long: "Shows the newest 20 checkpoints: number, id, age, why it was taken, the prompt or the\n" +
 			"tool's command or file, and +added ~changed -deleted files. @ is the project as it is\n" +
-			"now. A prompt has the changes of its whole turn, a tool call the changes that it made, a\n" +
-			"save what changed since the checkpoint before it, and a stop (then …) what changed after\n" +
-			"it. Restores are rows, too. Rows without a change are left out: the start or end of a\n" +
-			"session or turn, and tool calls that changed nothing. (3f2a 1, shared 1) after the\n" +
-			"changes counts files that are not the row's own: one of session 3f2a, and one that\n" +
-			"several could have changed. rewind show has the names.\n" +
+			"now. Changes are those that a row brought: a prompt's in its whole turn, a tool call's own,\n" +
+			"in a save those since the checkpoint before it. Behind then are those that came after the\n" +
+			"row, where no other row has them: mostly yours. Restores are rows, too. Rows without a\n" +
+			"change are left out: the start or end of a session or turn, and tool calls that changed\n" +
+			"nothing. (3f2a 1, shared 1) after the changes counts files that are not the row's own: one\n" +
+			"of session 3f2a, and one that several could have changed. rewind show has the names.\n" +
 			"Every command accepts a checkpoint's number, its name, its id, or the first four or more\n" +
 			"letters of the id. * marks pinned checkpoints, and !N says that N paths could not be\n" +
 			"captured.\n" +

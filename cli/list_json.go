@@ -24,7 +24,7 @@ type listedView struct {
 	Ends       string          `json:"ends"`        // the prompt whose turn it ends
 	OwnChanges *ownChangesView `json:"own_changes"` // null where they are not known
 	InTurn     bool            `json:"in_turn"`     // kind prompt, and no prompt of its own: it came into the running turn
-	Then       *ownChangesView `json:"then"`        // what came after its turn's end, up to a checkpoint that does not tell of it; null for nothing
+	Then       *ownChangesView `json:"then"`        // what came after it, of a prompt after its turn's end, up to a checkpoint that does not tell of it; null for nothing
 }
 
 // ownChangesView is what a row is responsible for: of a prompt those of its turn, of a tool call

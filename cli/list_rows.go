@@ -203,15 +203,15 @@ func operationText(r *timeline.Row) string {
 	return firstLine(r.Operation.Args)
 }
 
-// rowChanges are a row's changes in signs: what came after a stop is told apart.
+// rowChanges are a row's changes in signs: what came after a stop is told apart, and left to the row that has it.
 func rowChanges(r *timeline.Row, n timeline.Counts, known bool) string {
 	var text string
 	if known {
 		text = changeCounts(n.Added, n.Modified, n.Deleted)
 	}
 	if r.Side == timeline.After && text != "" {
-		if text = "then " + text; r.To.Now {
-			text = "" // the row of now says it
+		if text = "then " + text; r.To.Now || r.Told {
+			text = "" // the row of now says it, or that of the save
 		}
 	}
 	if c := r.Checkpoint; c != nil && c.Partial > 0 {
@@ -220,7 +220,7 @@ func rowChanges(r *timeline.Row, n timeline.Counts, known bool) string {
 	return text
 }
 
-// thenChanges are in signs what came after a turn's end, of which no row of its own tells.
+// thenChanges are in signs what came after a save or a turn's end, of which no row of its own tells.
 func thenChanges(r *timeline.Row) string {
 	if r.Then == nil {
 		return ""

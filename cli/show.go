@@ -83,7 +83,7 @@ type shown struct {
 	changes            []manifest.Change
 	row                *timeline.Row     // nil where none is known
 	own                []manifest.Change // the row's
-	then               []manifest.Change // what came after the end of the row's turn
+	then               []manifest.Change // what came after the row, of a prompt after the end of its turn
 	owned, ownOwned    owned             // whose changes and own are
 	thenOwned          owned
 	agents             bool // are at work in the project
@@ -172,11 +172,12 @@ func (s *shown) owners(ctx context.Context, p *project.Project, r *timeline.Row,
 	if r != nil && r.To != nil && r.Side != timeline.Since {
 		if o.To = r.To.Seq; r.To.Now {
 			o.To, o.Now = 0, now.Seen(p)
-		} else if r.Then != nil {
-			o.To = r.Then.To.Seq
 		}
 	} else if r != nil && r.From != nil && r.From.Seq > 0 {
 		o.From = min(o.From, r.From.Seq)
+	}
+	if r != nil && r.Then != nil {
+		o.To, o.Now = r.Then.To.Seq, nil
 	}
 	a, err := attribution.New(ctx, p, o)
 	if err != nil {
@@ -225,7 +226,7 @@ type shownView struct {
 	checkpointView
 	Changes  ownedChangesView `json:"changes"`
 	Own      *ownPathsView    `json:"own_changes"` // as list tells them; null where they are not known
-	Then     *ownPathsView    `json:"then"`        // what came after the end of its turn, as list has it; null for nothing
+	Then     *ownPathsView    `json:"then"`        // what came after it, of a prompt after the end of its turn, as list has it; null for nothing
 	Entries  *[]entryView     `json:"entries,omitempty"`
 	Coverage *[]problemView   `json:"coverage,omitempty"`
 	// The same, as status calls it.
@@ -359,6 +360,13 @@ func (s *shown) printChanges(o *output) {
 			printChange(o, ch, mark)
 		}
 	}
+	then := func(what string) {
+		if len(s.then) > 0 {
+			o.line("")
+			o.line("What came after %s:", what)
+			list(s.then, s.thenOwned)
+		}
+	}
 	o.line("")
 	if r := s.row; r != nil && r.Side == timeline.Did {
 		if len(s.own) == 0 {
@@ -371,11 +379,7 @@ func (s *shown) printChanges(o *output) {
 			o.line("%s", heading)
 			list(s.own, s.ownOwned)
 		}
-		if len(s.then) > 0 {
-			o.line("")
-			o.line("What came after its end:")
-			list(s.then, s.thenOwned)
-		}
+		then("its end")
 	} else if r != nil && r.Side == timeline.After && len(s.own) > 0 {
 		o.line("What came after it:")
 		list(s.own, s.ownOwned)
@@ -385,12 +389,14 @@ func (s *shown) printChanges(o *output) {
 			o.line("Nothing changed since the operation before.")
 		}
 		list(s.own, s.ownOwned)
+		then("it")
 		return
 	} else {
 		if len(s.changes) == 0 {
 			o.line("Nothing changed since the checkpoint before.")
 		}
 		list(s.changes, s.owned)
+		then("it")
 		return
 	}
 	if len(s.changes) > 0 {

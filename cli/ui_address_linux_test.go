@@ -43,7 +43,7 @@ func TestPageAddress(t *testing.T) {
 
 	// What a person did after a turn is in the row of its end.
 	l.press("k")
-	l.until(`document.querySelector(".row.chosen").textContent.includes("↳") && document.querySelector(".row.chosen").textContent.includes("+2")`)
+	l.until(`document.querySelector(".row.chosen").textContent.includes("↳") && document.querySelector(".row.chosen").textContent.includes("then+2")`)
 	l.until(`[...document.querySelectorAll(".right .file")].some((e) => e.textContent.includes("mine1.txt"))`)
 	l.press("j")
 	l.until(`location.pathname === "` + second + `"`)

@@ -44,13 +44,14 @@ const (
 	flagDim
 	flagCall
 	flagPinned
+	flagAfter
 )
 
 func (v *uiRow) flags() (flags int) {
 	for _, f := range [...]struct {
 		is   bool
 		flag int
-	}{{v.Prompt, flagPrompt}, {v.Dim, flagDim}, {v.Call, flagCall}, {v.Pinned, flagPinned}} {
+	}{{v.Prompt, flagPrompt}, {v.Dim, flagDim}, {v.Call, flagCall}, {v.Pinned, flagPinned}, {v.After, flagAfter}} {
 		if f.is {
 			flags |= f.flag
 		}

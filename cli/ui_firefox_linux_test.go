@@ -39,7 +39,9 @@ func TestFirefoxPage(t *testing.T) {
 		t.Helper()
 		if err := f.Until(expression); err != nil {
 			logged, _ := f.Logged("127.0.0.1")
-			t.Fatal(err, logged)
+			var text string
+			_ = f.Eval("document.body.innerText", &text)
+			t.Fatalf("%v %q\n%s", err, logged, text)
 		}
 	}
 	click := func(selector, text string) {

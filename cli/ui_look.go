@@ -17,7 +17,7 @@ type uiFiles struct {
 	Title string       `json:"title"`
 	Files []uiFileDiff `json:"files"`
 	More  bool         `json:"more"`
-	Then  *uiFiles     `json:"then,omitempty"` // changes between the row's turn and the next one
+	Then  *uiFiles     `json:"then,omitempty"` // changes between the row, or its turn, and the next one
 }
 
 type uiFileDiff struct {
@@ -59,7 +59,9 @@ func (s *uiSpace) uiLook(ctx context.Context, args web.Args) (any, error) {
 	if out.Then, err = s.lookAt(ctx, r.Then, "", &room); err != nil {
 		return nil, err
 	}
-	out.Then.Title = "what came after this turn, before the next"
+	if r.Kind == timeline.Prompt {
+		out.Then.Title = "what came after this turn, before the next"
+	}
 	return out, nil
 }
 

@@ -39,8 +39,9 @@ type uiRow struct {
 	Kind    string    `json:"kind"`
 	Why     string    `json:"why"`
 	Text    string    `json:"text"`
-	Changes *uiCounts `json:"changes"`        // null: not known
-	Then    *uiCounts `json:"then,omitempty"` // what came after the row's turn, and before the next
+	Changes *uiCounts `json:"changes"`         // null: not known
+	Then    *uiCounts `json:"then,omitempty"`  // what came after the row, or its turn, and before the next
+	After   bool      `json:"after,omitempty"` // the changes came after the row: those of a turn's end
 	Note    string    `json:"note,omitempty"`
 	Name    string    `json:"name,omitempty"`
 	Pinned  bool      `json:"pinned,omitempty"`
@@ -136,7 +137,9 @@ func (s *uiSpace) timelineOf(ctx context.Context, scope screen.Scope, limit int,
 		r := s.rows[row.ID]
 		v := viewRow(row, r, s.p.Root())
 		v.Text = cmp.Or(turns[row.ID], v.Text)
-		if n, known := r.Known(); known {
+		if n, known := r.Known(); r.Told {
+			v.Changes = &uiCounts{}
+		} else if known {
 			v.Changes = &uiCounts{n.Added, n.Modified, n.Deleted}
 		}
 		if r.Then != nil {
@@ -215,7 +218,7 @@ func (s *uiSpace) uiSessions(ctx context.Context) (any, error) {
 // viewRow is a row without its counts. A file of the project that a call is about is told from root on.
 func viewRow(row screen.Row, r *timeline.Row, root string) uiRow {
 	v := uiRow{ID: row.ID, N: row.N, Time: viewTime(r.Time), Kind: string(r.Kind), Why: row.Why, Text: row.Text, Note: row.Note, Name: row.Name,
-		Pinned: row.Pinned, Prompt: row.Prompt, Dim: row.Dim, Agent: r.Agent, Session: r.Session}
+		Pinned: row.Pinned, Prompt: row.Prompt, Dim: row.Dim, After: r.Side == timeline.After, Agent: r.Agent, Session: r.Session}
 	if strings.Contains(v.Text, "/") {
 		v.Text = belowRoot(v.Text, escape(root)+"/")
 	}

@@ -138,6 +138,13 @@ func (l *lab) tells(page int, o timeline.Options) (lines []string, folded int) {
 				if !n.None() {
 					line += fmt.Sprintf(" %s +%d~%d-%d", r.Side, n.Added, n.Modified, n.Deleted)
 				}
+				if r.Told {
+					line += " told"
+				}
+				if r.Then != nil {
+					n, _ := r.Then.Known()
+					line += fmt.Sprintf(" then +%d~%d-%d", n.Added, n.Modified, n.Deleted)
+				}
 				if r.Folded != "" {
 					line += " (" + string(r.Folded) + ")"
 				}
@@ -174,6 +181,29 @@ func TestTimeline(t *testing.T) {
 			does: []string{"s/prompt:one", "w:b=1", "s/stop", "w:a=2", "s/prompt:two", "w:c=1"},
 			want: []string{"now since +1~0-0", "1 prompt s two did +1~0-0", "2 stop s ends one after +0~1-0", "3 prompt s one did +1~0-0", "4 manual first checkpoint since +1~0-0"},
 		},
+		"a person edits between a save and a turn": {
+			does: []string{"save:one", "w:b=1", "s/prompt:two", "w:c=1"},
+			want: []string{"now since +1~0-0", "1 prompt s two did +1~0-0", "2 manual one then +1~0-0", "3 manual first checkpoint since +1~0-0"},
+		},
+		"a person edits between a save and a session": {
+			does:   []string{"w:b=1", "s/start", "s/prompt:two", "w:c=1", "s/stop"},
+			want:   []string{"now ends two", "2 prompt s two did +1~0-0", "4 manual first checkpoint since +1~0-0 then +1~0-0"},
+			folded: 2,
+		},
+		"a save in a turn": {
+			does:   []string{"s/prompt:one", "w:b=1", "save:half", "w:c=1", "s/tool:Bash", "w:d=1", "s/stop"},
+			want:   []string{"now ends one", "2 tool s Bash did +1~0-0", "3 manual half since +1~0-0", "4 prompt s one did +3~0-0", "5 manual first checkpoint since +1~0-0"},
+			folded: 1,
+		},
+		"a person edits after the turn, and saves": {
+			does: []string{"s/prompt:one", "w:b=1", "s/stop", "w:a=2", "save:mine"},
+			want: []string{"now", "1 manual mine since +0~1-0", "2 stop s ends one after +0~1-0 told", "3 prompt s one did +1~0-0", "4 manual first checkpoint since +1~0-0"},
+		},
+		"a person edits once a session began, and saves": {
+			does:   []string{"s/start", "w:b=1", "save:mine"},
+			want:   []string{"now", "1 manual mine since +1~0-0", "3 manual first checkpoint since +1~0-0"},
+			folded: 1,
+		},
 		"two sessions in turns": {
 			does:   []string{"s/prompt:one", "w:b=1", "t/prompt:other", "w:c=1", "t/stop", "s/tool:Bash", "w:d=1", "s/stop"},
 			want:   []string{"now ends one", "2 tool s Bash did +1~0-0", "4 prompt t other did +1~0-0", "5 prompt s one did +3~0-0", "6 manual first checkpoint since +1~0-0"},
@@ -200,7 +230,7 @@ func TestTimeline(t *testing.T) {
 		},
 		"the conversation alone went back": {
 			does: []string{"s/prompt:one", "w:b=1", "s/stop", "talk:1", "talk:1", "w:b=2", "save:two"},
-			want: []string{"now", "1 manual two since +0~1-0", "restore ends one", "restore ends one", "2 stop s ends one after +0~1-0", "3 prompt s one did +1~0-0", "4 manual first checkpoint since +1~0-0"},
+			want: []string{"now", "1 manual two since +0~1-0", "restore ends one", "restore ends one", "2 stop s ends one after +0~1-0 told", "3 prompt s one did +1~0-0", "4 manual first checkpoint since +1~0-0"},
 		},
 		"the conversation alone went back, and nothing since": {
 			does:   []string{"s/prompt:one", "w:b=1", "s/stop", "talk:1"},

@@ -140,8 +140,9 @@ func writtenBefore(at map[string]time.Time, end time.Time) bool {
 	return false
 }
 
-// settle ends the turns that are due with the state in front of the checkpoint taken in before.
-func (t *Timeline) settle(state *State) {
+// settle ends the turns that are due with the state in front of the checkpoint taken in before, and reports whether
+// the row of one of them tells what came after that state.
+func (t *Timeline) settle(state *State) (told bool) {
 	for _, d := range t.due {
 		if d.of.end, d.of.then = state, nil; d.next == nil || d.next.Parent != state.ID {
 			continue
@@ -156,11 +157,13 @@ func (t *Timeline) settle(state *State) {
 		if untold {
 			n := Counts{d.next.Added, d.next.Modified, d.next.Deleted}
 			if !n.None() {
+				told = true
 				d.of.then = &Row{Kind: Stop, Side: After, Time: d.next.Time, From: state, To: stateOf(&d.next.Checkpoint), counts: &n}
 			}
 		}
 	}
 	t.due = nil
+	return told
 }
 
 // ends finds the prompt whose turn a row ends. An agent without a hook for prompts has

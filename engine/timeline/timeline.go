@@ -41,7 +41,8 @@ type Timeline struct {
 	folded   int
 	matching *pathMatcher
 	began    bool
-	numbered int // the number of the last checkpoint that has one, in this look into the database; 0: not known yet
+	started  bool // next begins a session, or a turn
+	numbered int  // the number of the last checkpoint that has one, in this look into the database; 0: not known yet
 }
 
 // New begins at the newest row.
@@ -204,12 +205,12 @@ func (t *Timeline) take(db *manifest.DB, e event) error {
 		}
 	}
 	state := stateOf(&l.Checkpoint)
-	t.settle(state)
+	told := t.settle(state)
 	if l.Kind == manifest.Safety {
 		if t.o.Safety {
 			t.pending = r
 		}
-		t.newer, t.next = state, l
+		t.newer, t.next, t.started = state, l, false
 		t.endingsOf(l)
 		return nil
 	}
@@ -218,10 +219,22 @@ func (t *Timeline) take(db *manifest.DB, e event) error {
 	}
 	t.ofCall(r, state)
 	t.ofTurn(r, state)
-	if n := t.next; r.From != nil && r.To != nil && n != nil && r.To.ID == n.ID && n.Parent == l.ID {
-		r.counts = &Counts{n.Added, n.Modified, n.Deleted} // as the log has them
+	if n := t.next; n != nil && n.Parent == l.ID && t.newer != nil && t.newer.ID == n.ID {
+		came := Counts{n.Added, n.Modified, n.Deleted} // as the log has them
+		switch {
+		case r.From != nil:
+			if r.To != nil && r.To.ID == n.ID {
+				r.counts = &came
+			}
+			if r.Side == After && !came.None() {
+				kind := newRow(n).Kind
+				r.Told = kind == Manual || kind == Safety && t.o.Safety
+			}
+		case r.Kind == Manual && t.started && !told && !came.None():
+			r.Then = &Row{Kind: Manual, Side: After, Time: n.Time, From: state, To: stateOf(&n.Checkpoint), counts: &came}
+		}
 	}
-	t.pending, t.newer, t.next = r, state, l
+	t.pending, t.newer, t.next, t.started = r, state, l, r.Kind == Prompt || r.Kind == SessionStart
 	t.endingsOf(l)
 	return nil
 }
@@ -364,7 +377,7 @@ func (t *Timeline) finish(db *manifest.DB, r *Row, older *event) error {
 }
 
 // fold says why a row has no news: what it did is nothing, and the state that it has is
-// the next one's too.
+// the next one's too. Where a session began or ended and somebody then saved, the row of the save tells the rest.
 func fold(r *Row) Fold {
 	c := r.Checkpoint
 	if c == nil || r.marked() {
@@ -373,7 +386,7 @@ func fold(r *Row) Fold {
 	switch {
 	case r.Kind == Tool && same(r.From, r.To):
 		return Unchanged
-	case r.Side != After || !same(r.From, r.To):
+	case r.Side != After || !same(r.From, r.To) && (!r.Told || r.Kind == Stop):
 		return ""
 	case r.Kind == Stop:
 		if r.Ends == "" && r.Subagent == "" {

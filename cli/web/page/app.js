@@ -1,13 +1,13 @@
 // The page: which project and place is looked at, and the keys.
 import { html, render, useState, useEffect, useLayoutEffect, useRef, useMemo, useCallback } from "./html.js";
 import { FIRST, ALL, SILENT, prepared, ahead, aheadOfAll, get, post, bytes, logIn, stream, shared } from "./api.js";
-import { Timeline, Chart, Legend, filtered, joined, warm, prepare, updated, title } from "./timeline.js";
+import { Timeline, Chart, Legend, Both, filtered, joined, warm, prepare, updated, title } from "./timeline.js";
 import { Files, loadable } from "./diff.js";
 import { Talk } from "./talk.js";
 import { Compare, Film, Hunt, Plan, NameDialog, FilePage, FileList, Operations, Health, Search, Keys } from "./later.js";
 import { calm, calmed, useCalm } from "./calm.js";
 import { Copy, Split, restored } from "./parts.js";
-import { Text, Changes, Count, plain, raw, when } from "./text.js";
+import { Text, Count, plain, raw, when } from "./text.js";
 
 // Where they are bundled, rest.js finds in this script what both need.
 export * from "./html.js";
@@ -440,7 +440,7 @@ function Moment({ project, row, other, goTo, onHistory, readOnly, setAction, set
 function Facts({ row }) {
   const calm = useCalm();
   const of = [row.agent, row.session && "session " + row.session.slice(0, 8)].filter(Boolean).join(", ");
-  return html`<p class="facts-line">${of && html`<span><${Text} of=${of} /></span>`}${row.id !== "@" && calm && html`<time datetime=${new Date(row.ms).toISOString()}>${when(row.ms)}</time>`}${/^[k-z]/.test(row.id) && html`<code title=${row.id}>${row.id.slice(0, 8)}</code>`}<${Changes} of=${row.changes} /></p>`;
+  return html`<p class="facts-line">${of && html`<span><${Text} of=${of} /></span>`}${row.id !== "@" && calm && html`<time datetime=${new Date(row.ms).toISOString()}>${when(row.ms)}</time>`}${/^[k-z]/.test(row.id) && html`<code title=${row.id}>${row.id.slice(0, 8)}</code>`}<span><${Both} of=${row} /></span></p>`;
 }
 
 const projectOf = (location) => /^\/p\/([0-9a-f]{32})(?:\/|$)/.exec(location.pathname)?.[1];

@@ -18,7 +18,7 @@ export function filtered(rows, filter, kinds, range) {
     const r = rows[i];
     if (range && r.id !== "@" && (r.ms < range[0] || r.ms > range[1])) continue;
     if (kinds === "prompts" && !r.prompt && r.id !== "@" && r.kind !== "operation") continue;
-    if (kinds === "changes" && r.changes && !r.changes.added && !r.changes.modified && !r.changes.deleted) continue;
+    if (kinds === "changes" && r.changes && !some(r.changes) && !r.then) continue;
     let k = 0;
     while (k < words.length && has(words[k], r)) k++;
     if (k === words.length) out.push(i);
@@ -103,7 +103,7 @@ export function rowsOf(c) {
     rows[i] = {
       id: ids[i], n: number ? String(n) : "", ms, kind: c.kinds[c.kind[i]], why: c.whys[c.why[i]], text: c.texts[c.text[i]], changes: c.changes[c.change[i]], then: c.changes[c.then[i]],
       name: c.names[i] || "", agent: c.agents[c.agent[i]], session: c.sessions[c.session[i]], stored: c.stored[i],
-      prompt: (flags & 1) > 0, dim: (flags & 2) > 0, call: (flags & 4) > 0, pinned: (flags & 8) > 0,
+      prompt: (flags & 1) > 0, dim: (flags & 2) > 0, call: (flags & 4) > 0, pinned: (flags & 8) > 0, after: (flags & 16) > 0,
     };
   }
   return rows;
@@ -241,6 +241,14 @@ export function Timeline({ data, shown, chosen, marked, choose, open, graph, end
   </div>`;
 }
 
+const some = (c) => c.added + c.modified + c.deleted > 0;
+
+// Both are a row's changes, and those that came after it, which are told apart.
+export function Both({ of }) {
+  const then = html`<span class="then" title="after it, before what came next">then</span>`;
+  return html`${of.changes && html`${of.after && some(of.changes) && then}<${Changes} of=${of.changes} />`}${of.then && html`${then}<${Changes} of=${of.then} />`}`;
+}
+
 // drawRow draws a row, which is the same as before where is is.
 function drawRow({ r, i, n, count, number, old, chosen, marked, end, whom, width, high, calm }, act) {
   return html`<div key=${r.id} id=${"row-" + n} role="option" aria-selected=${chosen} aria-posinset=${i + 1} aria-setsize=${count}
@@ -253,7 +261,7 @@ function drawRow({ r, i, n, count, number, old, chosen, marked, end, whom, width
       ${r.pinned && html`<span class="pin" title="pinned: gc keeps it">◆<span class="hidden">pinned</span></span>`}
       ${whom && html`<span class="whom" title=${plain(r.session)}><${Text} of=${whom} most=${60} /></span>`}
       <span class="text" title=${r.text && r.text.length > 40 ? plain(r.text).slice(0, 300) : undefined}>${front(r)}</span>
-      ${r.changes && html`<${Changes} of=${r.changes} />`}${r.then && html`<span class="then" title="after this turn, before the next">then</span><${Changes} of=${r.then} />`}
+      <${Both} of=${r} />
     </div>`;
 }
 
