@@ -49,6 +49,9 @@ func (c *Call) noteOutside(ctx context.Context) {
 		return inside
 	})
 	if len(dirs) == 0 {
+		if known != nil && known.Root != root { // captured by now
+			_ = c.updateSession(ctx, func(s *account.SessionState) { s.Outside = nil })
+		}
 		return
 	}
 	_ = c.updateSession(ctx, func(s *account.SessionState) {
