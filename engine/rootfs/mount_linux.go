@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"strconv"
+	"strings"
 
 	"golang.org/x/sys/unix"
 )
@@ -73,3 +74,54 @@ func mountOf(root *os.Root, name string) (uint64, error) {
 	}
 	return id, nil
 }
+
+// MountsBelow lists the directories below root where another part of root's own file system is mounted.
+// Their device number is root's, so only the identity of the mount tells them from the project's directories;
+// a scan that compares devices itself needs no other mounts.
+func MountsBelow(root string) (found []string) {
+	fd, err := retry(func() (int, error) { return unix.Open(root, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0) })
+	if err != nil {
+		return nil
+	}
+	defer unix.Close(fd)
+	own, ok := mountAt(fd, "")
+	if !ok {
+		return nil
+	}
+	top, err := os.Readlink(fmt.Sprintf("/proc/self/fd/%d", fd))
+	if err != nil {
+		return nil
+	}
+	text, err := os.ReadFile("/proc/self/mountinfo")
+	if err != nil {
+		return nil
+	}
+	top = strings.TrimSuffix(top, "/") + "/"
+	device := ""
+	below := map[string]string{} // the path from the root: its device
+	for line := range bytes.Lines(text) {
+		// The mount's id, its parent's, the device, the directory that is mounted, and where.
+		fields := strings.SplitN(string(line), " ", 6)
+		if len(fields) < 6 {
+			continue
+		}
+		if fields[0] == strconv.FormatUint(own, 10) {
+			device = fields[2]
+		}
+		if rest, ok := strings.CutPrefix(mountEscapes.Replace(fields[4]), top); ok && rest != "" {
+			below[rest] = fields[2]
+		}
+	}
+	for path, on := range below {
+		if on != device { // looking there could wait for another computer
+			continue
+		}
+		if id, ok := mountAt(fd, path); ok && id != own { // else another mount hides it
+			found = append(found, path)
+		}
+	}
+	return found
+}
+
+// mountEscapes undoes how the kernel writes paths in mountinfo.
+var mountEscapes = strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\134`, `\`)

@@ -31,7 +31,7 @@ func (k *worker) list(n *node) error {
 		return nil
 	}
 	st, err := at.stat()
-	if err == nil && st.dev != w.dev {
+	if err == nil && st.dev != w.dev || len(w.mounts) > 0 && n.parent != nil && w.mounts[n.path()] {
 		k.drop(n, kindExempt, "mount point")
 		return nil
 	}

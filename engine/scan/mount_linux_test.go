@@ -36,3 +36,43 @@ func TestMountPoint(t *testing.T) {
 		t.Fatal("not as before")
 	}
 }
+
+// A bind mount of the same file system has the device of the project, and one of a directory over itself
+// its inode as well.
+func TestBindMount(t *testing.T) {
+	p := newProject(t)
+	p.write("dir/sub/file", "below")
+	p.write("dir/a b", "beside")
+	p.write("other", "x")
+	elsewhere := t.TempDir()
+	t.Cleanup(func() {
+		_ = unix.Unmount(p.path("dir"), unix.MNT_DETACH)
+		_ = unix.Unmount(p.path("dir/sub"), unix.MNT_DETACH)
+	})
+	p.do(os.WriteFile(elsewhere+"/foreign", []byte("x"), 0o644))
+	settle()
+	whole := p.check()
+	for _, from := range []string{elsewhere, p.path("dir/sub")} {
+		if err := unix.Mount(from, p.path("dir/sub"), "", unix.MS_BIND, ""); err != nil {
+			t.Skipf("mounting is not possible here: %v", err)
+		}
+		for range 2 {
+			r := p.check()
+			if r.Root == whole.Root {
+				t.Error("what is mounted was captured")
+			}
+			p.want(r, map[string]string{"other": `file 644 "x"`, "dir": "dir 755", "dir/a b": `file 644 "beside"`})
+			p.wantProblems(r, problem.Read("dir/sub", "mount point", false))
+		}
+		p.do(unix.Unmount(p.path("dir/sub"), 0))
+		if r := p.check(); r.Root != whole.Root || len(r.Problems) != 0 {
+			t.Fatal("not as before")
+		}
+	}
+	// One that another mount hides is not there.
+	p.do(unix.Mount(elsewhere, p.path("dir/sub"), "", unix.MS_BIND, ""))
+	p.do(unix.Mount("none", p.path("dir"), "tmpfs", 0, ""))
+	p.wantProblems(p.check(), problem.Read("dir", "mount point", false))
+	p.do(unix.Unmount(p.path("dir"), 0))
+	p.do(unix.Unmount(p.path("dir/sub"), 0))
+}

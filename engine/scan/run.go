@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/cespare/xxhash/v2"
+
+	"github.com/rewind-cli/rewind/engine/rootfs"
 )
 
 // Run scans. Errors are for the whole scan only (root gone, sink failed, ctx ended).
@@ -122,6 +124,12 @@ func (s *session) run(h *Cache) (*Result, error) {
 		w.key = h.seed
 	}
 	w.trust = trust{newSeed(w.key), o.Unsynced}
+	for _, path := range rootfs.MountsBelow(o.Root) {
+		if w.mounts == nil {
+			w.mounts = make(map[string]bool)
+		}
+		w.mounts[path] = true
+	}
 	if !w.all {
 		if o.Within != nil && o.Unsynced.IsZero() {
 			w.verdict = h.within(o.Within)
@@ -131,6 +139,7 @@ func (s *session) run(h *Cache) (*Result, error) {
 		if s.stop.Load() {
 			return nil, context.Canceled
 		}
+		w.verdict.mounted(h, w.mounts)
 		if w.verdict.clean() {
 			return s.unchanged(w)
 		}
