@@ -249,7 +249,7 @@ func printPaths(c *call, done *maintain.Forgotten) {
 		c.out.warn("%s of the files %s not searched for in conversations: too large, or too many", plural(done.Missed, "version", "versions"), wasWere(done.Missed))
 	}
 	if done.Mentions > 0 {
-		c.out.summary("%s in conversations %s it by name; only whole lines of the file are redacted there.", plural(done.Mentions, "entry", "entries"), mentionsOrMention(done.Mentions))
+		c.out.summary("%s in conversations %s; only whole lines of the file are redacted there.", plural(done.Mentions, "entry", "entries"), mentionsOrMention(done.Mentions))
 	}
 	if done.Missed+done.Mentions > 0 {
 		c.out.hint("rewind forget --text PATTERN redacts a text in all conversations")
@@ -269,9 +269,9 @@ func wasWere(n int) string {
 
 func mentionsOrMention(n int) string {
 	if n == 1 {
-		return "mentions"
+		return "mentions it by name, or contains a value from it"
 	}
-	return "mention"
+	return "mention it by name, or contain a value from it"
 }
 
 func isOrAre(paths []string) string {
@@ -364,7 +364,7 @@ type forgotView struct {
 	Others      []otherStoreView `json:"other_stores"`
 	Elsewhere   int              `json:"linked_elsewhere"` // files with bytes of it that are linked outside of the store
 	Forks       []string         `json:"forks"`            // of those in still, conversations that a restore created
-	Mentions    int              `json:"mentions"`         // entries of conversations that name a path
+	Mentions    int              `json:"mentions"`         // entries of conversations that name a path, or have a value from its file
 	Missed      int              `json:"not_searched"`     // versions of files that conversations were not searched for
 	Checkpoint  *string          `json:"checkpoint"`       // that --checkpoint removed
 	Shared      int              `json:"shared_files"`     // of that checkpoint, which others have, too

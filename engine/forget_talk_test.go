@@ -93,6 +93,32 @@ func TestForgetInConversations(t *testing.T) {
 	})
 }
 
+// TestForgetCountsValues: a prompt with a value alone keeps it, and is counted.
+func TestForgetCountsValues(t *testing.T) {
+	c := newChat(t)
+	c.write("s.env", "# credentials\nPASSWORD='"+secret+"'\nHOST=localhost\n")
+	c.turn("why is "+secret+" wrong?", "1")
+	c.turn("use localhost", "2")
+	var got *maintain.Forgotten
+	c.do(func(ctx context.Context, p *project.Project) (err error) {
+		got, err = maintain.Forget(ctx, p, []string{"s.env"}, true)
+		return err
+	})
+	if got.Mentions == 0 || got.Texts != 0 {
+		t.Errorf("%d entries are counted, %d places", got.Mentions, got.Texts)
+	}
+	without := got.Mentions
+	c.write("s.env", "# credentials\nHOST=localhost\n")
+	c.turn("use localhost and nothing else", "3")
+	c.do(func(ctx context.Context, p *project.Project) (err error) {
+		got, err = maintain.Forget(ctx, p, []string{"s.env"}, true)
+		return err
+	})
+	if got.Mentions != without {
+		t.Errorf("%d entries, with one more that has no value %d", without, got.Mentions)
+	}
+}
+
 // TestForgetDryRun: nothing of the store, and nothing beside it, is another than before.
 func TestForgetDryRun(t *testing.T) {
 	c := newChat(t)

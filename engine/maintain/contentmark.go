@@ -17,7 +17,12 @@ const (
 	// A line, and all lines of a version together, have at least as many bytes: what is shorter is everywhere.
 	minMarkedLine = 4
 	minMarkedText = 8
+	// maxValues bounds the values that are looked for.
+	maxValues = 200
 )
+
+// assigned is a line that gives a name a value of one word, as files with passwords do.
+var assigned = regexp.MustCompile(`^(?:export\s+)?["']?[\w.-]+["']?\s*[:=]\s*["']?([^\s"'(){}\[\];,<>]{8,})["']?,?$`)
 
 // contentMark marks what conversations hold of the content of files: in the input and the result of a tool, in a prompt. A
 // record that holds all lines of a version, numbered, indented or in a patch as they may be, loses all of them; one that
@@ -25,8 +30,9 @@ const (
 type contentMark struct {
 	versions []markedText
 	names    []string // last parts of the paths
+	values   [][]byte // of single lines, but for plain words: they are left where nothing else of a file is
 	missed   int      // versions that are not looked for
-	mentions int      // records that name a file
+	mentions int      // records that name a file, or have such a value alone
 }
 
 // markedText is one version of a file: its lines, the longest first.
@@ -63,6 +69,9 @@ func (m *contentMark) version(data []byte) {
 			seen[string(line)] = true
 			v.lines = append(v.lines, line)
 			size += len(line)
+			if value := assigned.FindSubmatch(line); value != nil && bytes.ContainsAny(value[1], "0123456789-_.+/=@!$%&*#~^:") && len(m.values) < maxValues {
+				m.values = append(m.values, value[1])
+			}
 		}
 	}
 	if len(v.lines) == 0 {
@@ -93,17 +102,18 @@ func (m *contentMark) text(data []byte, level int) int {
 func (m *contentMark) find(record []byte, level int) *regexp.Regexp {
 	found := map[string]bool{}
 	d := decodedText{text: record}
-	named := false
+	named, valued := false, false
 	for at := 0; len(m.versions) > 0 && at < markLevels; at++ {
 		if at >= level {
 			named = m.search(d.text, found) || named
+			valued = valued || slices.ContainsFunc(m.values, func(value []byte) bool { return bytes.Contains(d.text, value) })
 			if bytes.IndexByte(d.text, '\\') < 0 {
 				break
 			}
 		}
 		d = d.unescape()
 	}
-	if named {
+	if named || valued && len(found) == 0 {
 		m.mentions++
 	}
 	if len(found) == 0 {

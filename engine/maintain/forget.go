@@ -32,7 +32,7 @@ type Forgotten struct {
 	Still   []string  // files outside the store that hold a text, or the content of the paths: the agents' own
 	Forks   []string  // of these, conversations that a restore wrote
 	Texts   int       // places of conversations where it was marked out
-	// Mentions is how many entries of conversations name one of the paths, Missed how many versions of files were not
+	// Mentions is how many entries of conversations name one of the paths or have a value from its file, Missed how many versions of files were not
 	// looked for in conversations, being too large or too many.
 	Mentions, Missed int
 	DryRun           bool // nothing was changed
