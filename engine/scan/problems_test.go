@@ -3,6 +3,7 @@
 package scan
 
 import (
+	"encoding/binary"
 	"fmt"
 	"net"
 	"os"
@@ -13,6 +14,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/cespare/xxhash/v2"
 
 	"github.com/rewind-cli/rewind/engine/ignore"
 	"github.com/rewind-cli/rewind/engine/problem"
@@ -151,6 +154,23 @@ func TestRefusedNames(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestRefusedAfterUpgrade: such a name that a version before this one captured goes, although nothing changed on disk.
+func TestRefusedAfterUpgrade(t *testing.T) {
+	p := newProject(t)
+	p.write("a", "a")
+	settle()
+	p.scan()
+	h, err := LoadCache(p.cache)
+	p.do(err)
+	o := p.options(true)
+	var b [16]byte // as versions before wrote it
+	binary.LittleEndian.PutUint64(b[:], o.Rules.Hash())
+	binary.LittleEndian.PutUint64(b[8:], uint64(o.MaxFileSize))
+	if h.conf != confHash(&o) || h.conf == xxhash.Sum64(b[:]) {
+		t.Fatalf("the stat cache says %x, this version %x, the one before %x", h.conf, confHash(&o), xxhash.Sum64(b[:]))
+	}
 }
 
 // TestReadableAgain: what becomes readable without a change of the file itself is noticed.

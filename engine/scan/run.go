@@ -51,14 +51,18 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 
 // confHash covers what decides about paths besides rule files in the tree.
 func confHash(o *Options) uint64 {
-	var b [16]byte
-	for i, v := range [2]uint64{o.Rules.Hash(), uint64(o.MaxFileSize)} {
+	var b [24]byte
+	for i, v := range [3]uint64{o.Rules.Hash(), uint64(o.MaxFileSize), decisions} {
 		for j := range 8 {
 			b[8*i+j] = byte(v >> (8 * j))
 		}
 	}
 	return xxhash.Sum64(b[:])
 }
+
+// decisions is the version of what is decided beside the rules. With a new one all names are decided anew. 1: names that no
+// restore can write are not captured.
+const decisions = 1
 
 // session is one Run.
 type session struct {
