@@ -89,14 +89,18 @@ func (c *piCall) options(ctx context.Context) {
 // previewLine is what a restore would change, in a line.
 func previewLine(r *engine.Restored) string {
 	var parts []string
+	created, emptyCreated := r.Count(r.Create)
+	deleted, emptyDeleted := r.Count(r.Delete)
 	for _, p := range []struct {
-		n    int
-		what string
+		n         int
+		one, many string
 	}{
-		{len(r.Replace), "changed"}, {engine.CountPaths(r.Create), "created"}, {engine.CountPaths(r.Delete), "deleted"}, {len(r.Mode), "with the mode changed"}, {len(r.Skip), "skipped"},
+		{len(r.Replace), "changed", "changed"}, {created, "created", "created"}, {emptyCreated, "empty directory created", "empty directories created"},
+		{deleted, "deleted", "deleted"}, {emptyDeleted, "empty directory deleted", "empty directories deleted"},
+		{len(r.Mode), "with the mode changed", "with the mode changed"}, {len(r.Skip), "skipped", "skipped"},
 	} {
 		if p.n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", p.n, p.what))
+			parts = append(parts, plural(p.n, p.one, p.many))
 		}
 	}
 	if len(parts) == 0 {
@@ -110,12 +114,8 @@ func previewPaths(r *engine.Restored) (lines []string) {
 	for _, group := range []struct {
 		letter string
 		paths  []string
-	}{{"~", r.Replace}, {"+", r.Create}, {"-", r.Delete}, {"m", r.Mode}} {
-		around := engine.Around(group.paths) // which is not counted
+	}{{"~", r.Replace}, {"+", r.Named(r.Create)}, {"-", r.Named(r.Delete)}, {"m", r.Mode}} {
 		for _, path := range group.paths {
-			if around[path] {
-				continue
-			}
 			if total++; total <= maxPreview {
 				lines = append(lines, "  "+group.letter+" "+escapePath(path))
 			}
@@ -195,7 +195,7 @@ func (c *piCall) partly(done *engine.Restored, left []problem.Problem) {
 		named = append(named, fmt.Sprintf("and %d more", n))
 	}
 	did, level := "nothing was restored", "error"
-	restored := engine.CountPaths(done.Create) + len(done.Replace) + engine.CountPaths(done.Delete) + len(done.Mode)
+	restored := len(done.Named(done.Create)) + len(done.Replace) + len(done.Named(done.Delete)) + len(done.Mode)
 	if restored > 0 {
 		did, level = plural(restored, "path was restored", "paths were restored"), "warning"
 	}

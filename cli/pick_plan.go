@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/rewind-cli/rewind/cli/screen"
@@ -232,7 +233,7 @@ func plannedFiles(r *engine.Restored) (out []screen.File) {
 		paths []string
 	}{{"delete", r.Delete}, {"replace", r.Replace}, {"mode", r.Mode}, {"create", r.Create}} {
 		for _, path := range g.paths {
-			out = append(out, screen.File{Status: g.word, Path: screen.Ordered(escapePath(path)), Raw: path})
+			out = append(out, screen.File{Status: g.word, Path: screen.Ordered(escapePath(path)), Raw: path, Directory: r.Directories[path]})
 		}
 	}
 	return out
@@ -241,12 +242,20 @@ func plannedFiles(r *engine.Restored) (out []screen.File) {
 // planned says in a few words what a plan does.
 func planned(r *engine.Restored) string {
 	var parts []string
+	deleted, created := r.Files(r.Delete), r.Files(r.Create)
 	for _, g := range []struct {
-		word string
-		n    int
-	}{{"deletes", engine.CountPaths(r.Delete)}, {"replaces", len(r.Replace)}, {"creates", engine.CountPaths(r.Create)}, {"modes", len(r.Mode)}} {
+		word           string
+		n, directories int
+	}{{"deletes", deleted, len(r.Delete) - deleted}, {"replaces", len(r.Replace), 0}, {"creates", created, len(r.Create) - created}, {"modes", len(r.Mode), 0}} {
+		var counts []string
 		if g.n > 0 {
-			parts = append(parts, g.word+" "+utoa(uint64(g.n)))
+			counts = append(counts, strconv.Itoa(g.n))
+		}
+		if g.directories > 0 { // they are in the list
+			counts = append(counts, plural(g.directories, "directory", "directories"))
+		}
+		if len(counts) > 0 {
+			parts = append(parts, g.word+" "+strings.Join(counts, " with "))
 		}
 	}
 	for _, o := range r.Others {

@@ -128,7 +128,7 @@ func (c *call) confirm(plan *engine.Restored) (bool, error) {
 		return true, nil
 	}
 	yes, err := c.out.ask("This deletes %d files that are not in %s. A safety checkpoint is taken first. Continue?",
-		engine.CountPaths(plan.Delete), c.called(plan.Checkpoint))
+		plan.Files(plan.Delete), c.called(plan.Checkpoint))
 	return yes, err
 }
 
@@ -320,12 +320,15 @@ func changed(r *engine.Restored) bool {
 // restoredLine is what changed, or on a dry run would change, in one line.
 func restoredLine(r *engine.Restored) string {
 	var parts []string
+	created, emptyCreated := r.Count(r.Create)
+	deleted, emptyDeleted := r.Count(r.Delete)
+	const one, many = "empty directory ", "empty directories "
 	for _, p := range []struct {
 		one, many, did, would string
 		n                     int
 	}{
-		{"", "", "created", "to create", engine.CountPaths(r.Create)}, {"", "", "replaced", "to replace", len(r.Replace)},
-		{"", "", "deleted", "to delete", engine.CountPaths(r.Delete)}, {"mode ", "modes ", "changed", "to change", len(r.Mode)},
+		{"", "", "created", "to create", created}, {one, many, "created", "to create", emptyCreated}, {"", "", "replaced", "to replace", len(r.Replace)},
+		{"", "", "deleted", "to delete", deleted}, {one, many, "deleted", "to delete", emptyDeleted}, {"mode ", "modes ", "changed", "to change", len(r.Mode)},
 		{"", "", "skipped", "to skip", len(r.Skip)},
 	} {
 		word := p.did
@@ -357,7 +360,7 @@ func printRestoredPaths(o *output, r *engine.Restored, most int) {
 		letter string
 		style  screen.Style
 		paths  []string
-	}{{"create", screen.Green, r.Create}, {"replace", screen.Yellow, r.Replace}, {"delete", screen.Red, r.Delete}, {"mode", screen.Yellow, r.Mode}} {
+	}{{"create", screen.Green, r.Named(r.Create)}, {"replace", screen.Yellow, r.Replace}, {"delete", screen.Red, r.Named(r.Delete)}, {"mode", screen.Yellow, r.Mode}} {
 		for _, path := range group.paths {
 			line("  %s %s", o.color.Paint(group.style, pad(group.letter, 7)), escapePath(path))
 		}

@@ -262,7 +262,7 @@ func (c *call) confirmRevert(plan *engine.Reverted, r *revertFlags) (bool, error
 	c.out.endProgress()
 	c.printReverted(&would, r, false)
 	c.warnGit(plan.Restored, true)
-	if n := engine.CountPaths(plan.Delete); n > confirmAbove {
+	if n := plan.Files(plan.Delete); n > confirmAbove {
 		return c.out.ask("This deletes %d files. A safety checkpoint is taken first. Continue?", n)
 	}
 	return c.out.ask("A safety checkpoint is taken first. Continue?")

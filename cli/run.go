@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -259,7 +260,8 @@ func afterRun(ctx context.Context, c *call, ended programEnd, line string, words
 	if len(plan.Create)+len(plan.Replace)+len(plan.Delete)+len(plan.Mode) > 0 {
 		view.Undo = &undo
 		if end != nil {
-			c.out.warn("%s %s and changed %s", shown, ended, changeCounts(uint64(engine.CountPaths(plan.Delete)), uint64(len(plan.Replace)+len(plan.Mode)), uint64(engine.CountPaths(plan.Create))))
+			counts := changeCounts(uint64(plan.Files(plan.Delete)), uint64(len(plan.Replace)+len(plan.Mode)), uint64(plan.Files(plan.Create)))
+			c.out.warn("%s %s and changed %s", shown, ended, cmp.Or(counts, "directories"))
 			done, err := undoRun(ctx, c, p, o, yes)
 			switch {
 			case err != nil:

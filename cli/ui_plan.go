@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/rewind-cli/rewind/cli/screen"
-	"github.com/rewind-cli/rewind/engine"
 	"github.com/rewind-cli/rewind/engine/pathspec"
 	"github.com/rewind-cli/rewind/manifest"
 )
@@ -50,8 +49,8 @@ type uiAlone struct {
 
 type uiPlanFile struct {
 	pathView
-	Action string `json:"action"`           // delete, replace, mode, create
-	Around bool   `json:"around,omitempty"` // a directory that comes or goes with what is in it: it is not counted
+	Action    string `json:"action"`              // delete, replace, mode, create
+	Directory bool   `json:"directory,omitempty"` // that is created or deleted: it is not counted
 }
 
 func (s *uiSpace) Plan(ctx context.Context, body json.RawMessage) (any, error) {
@@ -147,26 +146,15 @@ func (s *uiSpace) viewPlan(p *screen.Plan) uiPlan {
 	for _, line := range p.Notes {
 		v.Notes = append(v.Notes, lineText(line))
 	}
-	byAction := map[string][]string{}
-	for _, f := range p.Files {
-		byAction[f.Status] = append(byAction[f.Status], f.Raw)
-	}
-	v.Files = planFiles(byAction)
+	v.Files = planFiles(p.Files)
 	return v
 }
 
-// planFiles are the paths of a plan by what becomes of them, in the order in which they are told.
-func planFiles(byAction map[string][]string) []uiPlanFile {
+// planFiles are the paths of a plan, as the page takes them.
+func planFiles(files []screen.File) []uiPlanFile {
 	out := []uiPlanFile{}
-	for _, action := range []string{"delete", "replace", "mode", "create"} {
-		paths := byAction[action]
-		around := map[string]bool{}
-		if action == "delete" || action == "create" {
-			around = engine.Around(paths)
-		}
-		for _, path := range paths {
-			out = append(out, uiPlanFile{viewPath(path), action, around[path]})
-		}
+	for _, f := range files {
+		out = append(out, uiPlanFile{viewPath(f.Raw), f.Status, f.Directory})
 	}
 	return out
 }

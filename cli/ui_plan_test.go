@@ -43,17 +43,20 @@ func TestUIPlanAddsUp(t *testing.T) {
 	listed, all := map[string]int{}, 0
 	for _, f := range plan.Files {
 		all++
-		if !f.Around {
+		if !f.Directory {
 			listed[f.Action]++
 		}
 	}
 	facts := strings.Join(plan.Facts, "\n")
-	for action, n := range map[string]int{"create": 3, "delete": 1, "replace": 1} {
+	for action, n := range map[string]int{"create": 2, "delete": 1, "replace": 1} {
 		if listed[action] != n || !strings.Contains(facts, fmt.Sprintf("%d to %s", n, action)) {
 			t.Errorf("%s: %d paths are listed of %d; facts: %s", action, listed[action], n, facts)
 		}
 	}
-	if all != 10 { // with the five directories around others
+	if !strings.Contains(facts, "1 empty directory to create") {
+		t.Errorf("the empty directory is not counted: %s", facts)
+	}
+	if all != 10 { // with the six directories
 		t.Errorf("%d paths are named: %+v", all, plan.Files)
 	}
 	past := regexp.MustCompile(`(?i)\b(created|replaced|deleted|restored|undone|reverted|taken back)\b`)
@@ -66,7 +69,7 @@ func TestUIPlanAddsUp(t *testing.T) {
 	if code := l.ask("POST", "/api/v1"+place+"/plans/"+plan.ID+"/apply", nil, &done); code != 200 {
 		t.Fatal(code)
 	}
-	for _, want := range []string{"3 created", "1 deleted", "1 replaced"} {
+	for _, want := range []string{"2 created, 1 empty directory created", "1 deleted", "1 replaced"} {
 		if !strings.Contains(done.Said, want) {
 			t.Errorf("the result says %q, not %s", done.Said, want)
 		}

@@ -134,7 +134,7 @@ func (s *uiSpace) planRevert(ctx context.Context, o engine.RevertOptions) (*uiPl
 	if len(r.Turns) > 0 {
 		v.Title = "Revert " + turnsText(r.Turns, false)
 	}
-	v.Files = planFiles(map[string][]string{"delete": r.Delete, "replace": r.Replace, "mode": r.Mode, "create": r.Create})
+	v.Files = planFiles(plannedFiles(r.Restored))
 	if !changed(r.Restored) {
 		work := "this turn"
 		switch {

@@ -50,6 +50,7 @@ type Restored struct {
 	Checkpoint                    manifest.Checkpoint  // the target
 	Safety                        *manifest.Checkpoint // nil on a dry run or when nothing differed
 	Create, Replace, Delete, Mode []string
+	Directories                   map[string]bool   // which paths of Create and Delete are directories
 	Skip                          []problem.Problem // left alone; Failed marks what should have been restored
 	DryRun                        bool
 	Expected                      Expected                // what the plan was made from: see RestoreOptions.Expect
@@ -137,10 +138,10 @@ type restoring struct {
 	now     oid.ID               // its manifest
 	tx      *commit.Tx           // the scan's, and after its commit the next
 	op      manifest.Operation
-	target  manifest.Checkpoint  // for the answer
-	gitThen *manifest.Checkpoint // where git's HEAD was when the work that is reverted began; nil: as in target
-	saw     *sight               // what the target saw; nil where an operation is taken back
-	within  map[string][]string  // what goes with a directory that is replaced, see lookInto
+	target  manifest.Checkpoint         // for the answer
+	gitThen *manifest.Checkpoint        // where git's HEAD was when the work that is reverted began; nil: as in target
+	saw     *sight                      // what the target saw; nil where an operation is taken back
+	within  map[string][]restore.Change // what goes with a directory that is replaced, see lookInto
 
 	move    *conversation.Move                // the conversation on its way, nil for none
 	without *conversation.NoConversationError // why there is none

@@ -26,35 +26,65 @@ func cutArgs(s string) string {
 func (r *restoring) putPaths(op *manifest.Operation, changes []restore.Change, moved []byte) (oid.ID, error) {
 	var all []restore.Change
 	for _, c := range changes {
-		all = append(all, c)
-		for _, path := range r.within[c.Path] {
-			all = append(all, restore.Change{Path: path, Action: restore.Delete})
+		all = append(append(all, c), r.within[c.Path]...)
+	}
+	for _, c := range all {
+		switch {
+		case c.Action == restore.Replace || c.Action == restore.Mode:
+			op.Replaced++
+		case movesDirectory(c):
+		case c.Action == restore.Create:
+			op.Created++
+		case c.Action == restore.Delete:
+			op.Deleted++
 		}
 	}
-	byAction := map[restore.Action][]string{}
-	for _, c := range all {
-		byAction[c.Action] = append(byAction[c.Action], c.Path)
-	}
-	op.Created, op.Deleted = uint64(CountPaths(byAction[restore.Create])), uint64(CountPaths(byAction[restore.Delete]))
-	op.Replaced = uint64(len(byAction[restore.Replace]) + len(byAction[restore.Mode]))
 	return r.tx.Put(append(encodePaths(all), moved...))
 }
 
-// CountPaths counts what came, or what went, as list does: a directory that came or went with what is in
-// it is said by that.
-func CountPaths(paths []string) int {
-	around := Around(paths)
-	n := 0
+// movesDirectory reports whether a change creates or deletes a directory.
+func movesDirectory(c restore.Change) bool {
+	return c.Action == restore.Create && c.After.Kind == manifest.Subdir || c.Action == restore.Delete && c.Before.Kind == manifest.Subdir
+}
+
+// Count counts the files and symlinks among paths that are created or deleted, as list does. Empty are the directories among
+// them that contain no other of the paths.
+func (r *Restored) Count(paths []string) (files, empty int) {
+	around := dirsAround(paths)
 	for _, p := range paths {
-		if !around[p] {
-			n++
+		switch {
+		case !r.Directories[p]:
+			files++
+		case !around[p]:
+			empty++
 		}
 	}
+	return files, empty
+}
+
+// Named gives paths that are created or deleted without the directories that contain others of them: what Count counts. A
+// directory ends in a slash.
+func (r *Restored) Named(paths []string) (named []string) {
+	around := dirsAround(paths)
+	for _, p := range paths {
+		switch {
+		case !r.Directories[p]:
+			named = append(named, p)
+		case !around[p]:
+			named = append(named, p+"/")
+		}
+	}
+	return named
+}
+
+// Files is how many files and symlinks Count counts.
+func (r *Restored) Files(paths []string) int {
+	n, _ := r.Count(paths)
 	return n
 }
 
-// Around are the directories that others of the paths are in.
-func Around(paths []string) map[string]bool {
+// dirsAround are the directories that others of the paths are in.
+func dirsAround(paths []string) map[string]bool {
 	parents := map[string]bool{}
 	for _, p := range paths {
 		for dir := path.Dir(p); dir != "." && !parents[dir]; dir = path.Dir(dir) {
@@ -75,13 +105,13 @@ func (r *restoring) commitOperation(op *manifest.Operation) error {
 
 // lookInto lists what goes with the directories that something else takes the place of.
 func (r *restoring) lookInto(changes []restore.Change) error {
-	r.within = map[string][]string{}
+	r.within = map[string][]restore.Change{}
 	for _, c := range changes {
 		if c.Action != restore.Replace || c.Before.Kind != manifest.Subdir || c.After.Kind == manifest.Subdir {
 			continue
 		}
-		err := manifest.Walk(r.tx.Load, c.Before.ID, func(below string, _ manifest.Entry) error {
-			r.within[c.Path] = append(r.within[c.Path], c.Path+"/"+below)
+		err := manifest.Walk(r.tx.Load, c.Before.ID, func(below string, e manifest.Entry) error {
+			r.within[c.Path] = append(r.within[c.Path], restore.Change{Path: c.Path + "/" + below, Action: restore.Delete, Before: e})
 			return nil
 		})
 		if err != nil {
@@ -108,7 +138,11 @@ func (r *restoring) report(changes []restore.Change, skips []problem.Problem) *R
 		out.Prompts = out.Conversation.Prompts
 	}
 	out.Instead = r.instead(out)
+	out.Directories = map[string]bool{}
 	for _, c := range changes {
+		if movesDirectory(c) {
+			out.Directories[c.Path] = true
+		}
 		if r.saw != nil && r.saw.torn[c.Path] && c.Action != restore.Delete {
 			out.Torn = append(out.Torn, c.Path)
 		}
@@ -117,7 +151,10 @@ func (r *restoring) report(changes []restore.Change, skips []problem.Problem) *R
 			out.Create = append(out.Create, c.Path)
 		case restore.Replace:
 			out.Replace = append(out.Replace, c.Path)
-			out.Delete = append(out.Delete, r.within[c.Path]...)
+			for _, below := range r.within[c.Path] {
+				out.Delete = append(out.Delete, below.Path)
+				out.Directories[below.Path] = movesDirectory(below)
+			}
 		case restore.Delete:
 			out.Delete = append(out.Delete, c.Path)
 		case restore.Mode:

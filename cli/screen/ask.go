@@ -139,7 +139,8 @@ type File struct {
 	Raw         string // as it is
 	Status      string // one letter
 	Plus, Minus int
-	At          int // line of the diff at which it begins
+	At          int  // line of the diff at which it begins
+	Directory   bool // of a plan: that is created or deleted
 }
 
 // Plan is what a verb would do.

@@ -10,8 +10,8 @@ const SOON = 500; // ms in which nobody has read a plan that came by itself: the
 const LONG = 1000; // ms that it may be done in without a word
 const words = { delete: "delete", replace: "replace", mode: "change the mode of", create: "create" }; // nothing is done yet
 
-// paths counts files as the server does: a directory that comes or goes with what is in it is told by that.
-const paths = (files) => files.filter((f) => !f.around).length;
+// paths counts files as the server does: without directories that are created or deleted.
+const paths = (files) => files.filter((f) => !f.directory).length;
 const directories = (files) => count(files.length - paths(files), "directory", "directories");
 
 // Plan shows what an action would do, and does it. change(action) plans another instead. left(e) is told what went wrong
@@ -114,7 +114,7 @@ export function Plan({ project, action, close, done, left, change }) {
       ${plan.instead && html`<button disabled=${busy} onClick=${() => change(plan.instead)}>Keep it: revert only this session's last ${plan.instead.turns === 1 ? "turn" : plan.instead.turns + " turns"}…</button>`}
       ${(plan.alone || []).map((o) => html`<p><button disabled=${busy} onClick=${() => change(o.action)}>Revert only <${Text} of=${o.who} />: its last ${o.action.turns === 1 ? "turn" : o.action.turns + " turns"}…</button></p>`)}</div>`}
     ${plan && html`<ul class="facts">${plan.facts.map((f) => html`<li><${Text} of=${f} /></li>`)}</ul>`}
-    ${groups.map(([a, of]) => html`<details open=${of.length <= 12}><summary>${words[a]} ${paths(of)}${paths(of) < of.length && html` <span class="note">with ${directories(of)}</span>`}</summary><ul class=${choosing ? "paths choose" : "paths"}>${of.slice(0, MOST).map((f) => html`<li class=${"act-" + a} key=${raw(f)}>
+    ${groups.map(([a, of]) => html`<details open=${of.length <= 12}><summary>${words[a]} ${paths(of) || ""}${paths(of) < of.length && html` <span class="note">${paths(of) > 0 && "with "}${directories(of)}</span>`}</summary><ul class=${choosing ? "paths choose" : "paths"}>${of.slice(0, MOST).map((f) => html`<li class=${"act-" + a} key=${raw(f)}>
       ${choosing ? html`<label><input type="checkbox" disabled=${busy} checked=${ticked(raw(f))} onChange=${() => toggle(raw(f))} /> <span class="path"><${Path} of=${f} /></span></label>` : html`<span class="path"><${Path} of=${f} /></span>`}${lines && html`<${Lines} project=${project} f=${f} of=${lines} plan=${plan && plan.id} begin=${list.length <= FEW} />`}</li>`)}</ul>
       ${of.length > MOST && html`<p class="note">…and ${(of.length - MOST).toLocaleString()} more.</p>`}</details>`)}
     ${plan && plan.notes.map((n) => html`<p class="note"><${Text} of=${n} /></p>`)}
@@ -143,7 +143,7 @@ function Lines({ project, f, of, plan, begin }) {
 
 const label = (action, plan) => {
   const verb = { restore: "Restore", undo: "Undo", redo: "Redo", revert: "Revert" }[action.verb];
-  return plan && plan.files.length ? `${verb} ${count(paths(plan.files), "path", "paths")}` : verb;
+  return plan && plan.files.length ? `${verb} ${paths(plan.files) ? count(paths(plan.files), "path", "paths") : directories(plan.files)}` : verb;
 };
 
 // NameDialog names a checkpoint.
