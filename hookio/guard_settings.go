@@ -233,15 +233,8 @@ func (o *outcome) run(inv *shell.Invocation) {
 		}
 	default:
 		o.patched(inv)
-		appends := inv.Name == "tee" && inv.HasFlag('a', "--append")
 		for _, w := range inv.Writes() {
-			o.each(inv.Dir, w.Word, func(file string) {
-				if !appends { // what is appended cannot be seen: it comes through a pipe
-					o.gone(file, inv.Removes(), w.RemovesTree)
-				} else if len(o.g.Registered.Named(file, true)) > 0 {
-					o.set(file, unknown, false)
-				}
-			})
+			o.each(inv.Dir, w.Word, func(file string) { o.gone(file, inv.Removes(), w.RemovesTree) })
 		}
 	}
 	if inv.ByFind != nil && inv.Removes() {
