@@ -29,6 +29,7 @@ type Touch struct {
 	// Changed is the path's change time then, UTC, of one that is gone that of its directory: when it was written last.
 	// Zero: not known.
 	Changed time.Time
+	Alone   bool // after the call: it is known to have made all that differs from the look before
 }
 
 // MaxTouchPath is the longest path of a touch, in bytes: longer ones are not recorded.
@@ -52,6 +53,7 @@ func (t *Touch) fields(c codec) {
 		t.entry(c.r)
 	}
 	c.time(11, &t.Changed)
+	c.flag(12, &t.Alone)
 }
 
 // entry reads what was there.

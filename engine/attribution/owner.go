@@ -296,6 +296,9 @@ func (a *Attribution) touched(s interval, from *point, t *manifest.Touch, by *Wo
 		// is what the call does not say; then a command may have written it, too.
 		mixed := w != nil && slices.Contains(w.mixed, s.path)
 		o.AlsoOutside = mixed || w != nil && !w.End.IsZero() && t.Changed.After(w.End)
+		if t.Alone {
+			return o // whoever else had the file open wrote none of it
+		}
 		s.at = time.Time{} // what began behind the look is not meant
 		for _, other := range a.overlapping(s) {
 			if w == nil || other == w || !(other.kind == edit && other.names(s.path) || other.kind == shell && mixed) || other.End.Before(w.Start) && !other.End.IsZero() || other.behind(t, w) {

@@ -157,10 +157,13 @@ func (t *toucher) path(path string) error {
 			return nil
 		}
 	}
-	if t.o.Explains != nil && len(t.o.Paths) == 1 && !t.explained(was, e) {
-		t.Mixed = append(t.Mixed, path)
-	}
 	touch := t.o.Touch
+	if t.o.Explains != nil && len(t.o.Paths) == 1 {
+		alone, known := t.explained(was, e)
+		if touch.Alone = alone; known && !alone {
+			t.Mixed = append(t.Mixed, path)
+		}
+	}
 	touch.Time, touch.Path, touch.Entry = now.UTC(), path, e
 	if changed != 0 {
 		touch.Changed = time.Unix(0, changed).UTC()
@@ -250,14 +253,14 @@ func (t *toucher) read(dir rootfs.Dir, name string, was *manifest.Entry) (*manif
 // maxExplained is the largest text, in bytes, that is looked at for what the call did not make.
 const maxExplained = 1 << 20
 
-// explained reports whether the call made the one entry's content of the other's, or nobody can tell: it is too large, or
-// cannot be read. What says which text it writes removes nothing.
-func (t *toucher) explained(was, is *manifest.Entry) bool {
+// explained reports whether the call made the one entry's content of the other's. known is false where nobody can tell: it
+// is too large, or cannot be read. What says which text it writes removes nothing.
+func (t *toucher) explained(was, is *manifest.Entry) (alone, known bool) {
 	if is == nil {
-		return false
+		return false, true
 	}
 	if was != nil && (was.Kind == manifest.Subdir || was.Kind == manifest.Symlink || was.Size > maxExplained) || is.Size > maxExplained {
-		return true
+		return false, false
 	}
 	read := func(e *manifest.Entry) ([]byte, error) {
 		if e == nil {
@@ -272,7 +275,10 @@ func (t *toucher) explained(was, is *manifest.Entry) bool {
 	}
 	before, err := read(was)
 	after, err2 := read(is)
-	return err != nil || err2 != nil || t.o.Explains(before, after)
+	if err != nil || err2 != nil {
+		return false, false
+	}
+	return t.o.Explains(before, after), true
 }
 
 // decide is what the rules of today say.
