@@ -105,7 +105,7 @@ func (s *Store) purging() bool { return s.o.Purging != nil && s.o.Purging() }
 // append lock.
 func (s *Store) takeSecond() (taken bool, err error) {
 	mirror, err := s.ownMirror()
-	if mirror == "" {
+	if mirror == "" || s.Diverged() {
 		return false, err
 	}
 	names, err := s.names()

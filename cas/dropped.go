@@ -104,8 +104,11 @@ func (s *Store) dropStale(packs []packName) error {
 		return err
 	}
 	for _, n := range packs {
-		if err := ignoreMissing(s.fs.Remove(filepath.Join(mirror, n.file()))); err != nil {
-			return err
+		file := filepath.Join(mirror, n.file())
+		for _, name := range []string{file + tmpSuffix, file} { // a kill leaves the first one
+			if err := ignoreMissing(s.fs.Remove(name)); err != nil {
+				return err
+			}
 		}
 	}
 	return errors.Join(s.mirrorDropped(), s.syncMirror())

@@ -124,6 +124,10 @@ func (s *Store) returnLost(report func(Repaired)) error {
 	if err == nil {
 		err = s.dropStale(stale)
 	}
+	if err == nil && slices.ContainsFunc(list, func(n packName) bool { return n.kind == logPack }) {
+		other := s.otherBranch() // it would hide what is here
+		list = slices.DeleteFunc(list, func(n packName) bool { return slices.Contains(other, n) })
+	}
 	if err != nil || len(list) == 0 {
 		return err
 	}

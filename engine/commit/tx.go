@@ -201,16 +201,21 @@ func (t *Tx) Commit(ctx context.Context, build func() ([]manifest.Record, error)
 		if len(records) == 0 {
 			return t.Discard()
 		}
-		payloads := make([][]byte, len(records))
-		for i, r := range records {
-			payloads[i] = r.Append(nil)
-		}
-		if at, err = a.Commit(t.batch, payloads...); err != nil || after == nil {
+		if at, err = t.CommitIn(a, records); err != nil || after == nil {
 			return err
 		}
 		return after(at)
 	})
 	return at, err
+}
+
+// CommitIn is Commit for who holds the append lock, and has flushed.
+func (t *Tx) CommitIn(a *cas.Appender, records []manifest.Record) (cas.Position, error) {
+	payloads := make([][]byte, len(records))
+	for i, r := range records {
+		payloads[i] = r.Append(nil)
+	}
+	return a.Commit(t.batch, payloads...)
 }
 
 // Appending calls do under the append lock.

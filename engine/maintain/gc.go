@@ -77,7 +77,7 @@ const gcLockName = "gc"
 // collect is GC under the gc lock.
 func collect(ctx context.Context, p *project.Project, o GCOptions) (*Collected, error) {
 	if !o.DryRun {
-		if err := keepSince(ctx, p); err != nil {
+		if err := errors.Join(joinBranch(ctx, p), keepSince(ctx, p)); err != nil {
 			return nil, err
 		}
 	}

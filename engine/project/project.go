@@ -209,6 +209,9 @@ func (p *Project) Warnings() []settings.Warning { return p.warnings }
 // Notices are what Open found and mended; a command shows them to the person.
 func (p *Project) Notices() []string { return p.notices }
 
+// Notify adds to the notices.
+func (p *Project) Notify(text string) { p.notices = append(p.notices, text) }
+
 // ReloadSettings reads the settings again, after they were changed.
 func (p *Project) ReloadSettings() {
 	p.settings, p.warnings = LoadSettings(p.Env, p.at.Store)
