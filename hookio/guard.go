@@ -180,16 +180,29 @@ func (g Guarded) whole(inv *shell.Invocation) *Refusal {
 		dir, sub, args := inv.Git()
 		return g.git(dir, sub, &shell.Invocation{Args: args, Dir: dir})
 	case "find", "fd", "fdfind":
-		if inv.HasWord("-delete") {
-			places, all := shell.FindPlaces(inv.Args)
-			return g.found(inv, "find -delete", places, all)
+		for i, a := range inv.Args {
+			if a.Text == "-delete" {
+				return g.found(inv.Dir, "find -delete", inv.Args, i, false)
+			}
 		}
 	case "python", "python3", "python2", "node", "nodejs", "deno", "bun", "perl", "ruby", "php", "lua":
 		return g.interpreter(inv)
 	}
 	if inv.ByFind != nil && inv.Removes() {
-		if r := g.found(inv, "find -exec "+inv.Name, inv.ByFind, inv.FindAll); r != nil {
+		if r := g.found(inv.Dir, "find -exec "+inv.Name, inv.FindNames, inv.FindAt, inv.RemovesTrees()); r != nil {
 			return r
+		}
+	}
+	if inv.ByXargs && inv.Removes() {
+		if r := g.listed(inv); r != nil {
+			return r
+		}
+	}
+	if inv.Name == "rsync" && !inv.HasFlag('n', "--dry-run") && slices.ContainsFunc(inv.Args, func(a shell.Word) bool { return strings.HasPrefix(a.Text, "--del") }) {
+		if _, to := inv.Copies(); to != nil && !spared(inv.Args) {
+			if p := g.word(inv.Dir, *to, true); p != nil {
+				return refuseRemove("rsync --delete", p.Dir)
+			}
 		}
 	}
 	if inv.ByXargs && inv.Changes() {
@@ -222,13 +235,63 @@ func (g Guarded) whole(inv *shell.Invocation) *Refusal {
 // maxHereWords bounds the words of a here-document that xargs is given.
 const maxHereWords = 200
 
-func (g Guarded) found(inv *shell.Invocation, what string, places []shell.Word, all bool) *Refusal {
-	for _, w := range places {
-		if p := g.word(inv.Dir, w, all); p != nil {
+// found judges what find does with the argument number at, given the files that it finds; trees says that a directory
+// goes with all that is below it.
+func (g Guarded) found(cwd, what string, args []shell.Word, at int, trees bool) *Refusal {
+	for _, w := range shell.FindPlaces(args) {
+		p := g.word(cwd, w, true)
+		if p == nil {
+			continue
+		}
+		store, place := splitAbs(p.Dir), splitAbs(shell.Absolute(cwd, w.Text))
+		if w.Pattern != "" || !inside(store, place) || len(store) == len(place) {
 			return refuseRemove(what, p.Dir)
+		}
+		// A file of the store as they are named there, and the directories on the way to it.
+		names := append(slices.Clone(store[len(place):]), "objects", "log-00000001.pack")
+		for i := range names {
+			dir := i < len(names)-1
+			if (trees || !dir) && shell.FindReaches(args, at, w.Text, strings.Join(names[:i+1], "/"), dir) {
+				return refuseRemove(what, p.Dir)
+			}
 		}
 	}
 	return nil
+}
+
+// listed judges what xargs removes that ls or find named.
+func (g Guarded) listed(inv *shell.Invocation) *Refusal {
+	words := inv.Piped
+	if len(words) == 0 || spared(words) {
+		return nil
+	}
+	end := len(words)
+	for i, w := range words {
+		switch w.Text {
+		case "grep", "egrep", "head", "tail", "awk", "sed": // what is left out is not known, but for -v
+			if w.Text != "grep" && w.Text != "egrep" || i+1 == len(words) || !strings.HasPrefix(words[i+1].Text, "-") || !strings.Contains(words[i+1].Text, "v") {
+				return nil
+			}
+			end = min(end, i)
+		}
+	}
+	switch args := words[1:end]; words[0].Text {
+	case "ls":
+		list := &shell.Invocation{Args: args}
+		if list.HasFlag('a') || list.HasFlag('A', "--all", "--almost-all") {
+			if p := g.word(inv.Dir, shell.Word{Text: ".*", Pattern: ".*"}, inv.RemovesTrees()); p != nil && inv.RemovesTrees() && !slices.ContainsFunc(args, func(a shell.Word) bool { return !strings.HasPrefix(a.Text, "-") }) {
+				return refuseRemove("xargs "+inv.Name, p.Dir)
+			}
+		}
+	case "find":
+		return g.found(inv.Dir, "xargs "+inv.Name, args, len(args), inv.RemovesTrees())
+	}
+	return nil
+}
+
+// spared reports whether words name the store's directory, as what leaves it out does.
+func spared(words []shell.Word) bool {
+	return slices.ContainsFunc(words, func(w shell.Word) bool { return strings.Contains(w.Text, ".agent") })
 }
 
 func (g Guarded) git(dir, sub string, inv *shell.Invocation) *Refusal {
@@ -335,6 +398,11 @@ func (g Guarded) interpreter(inv *shell.Invocation) *Refusal {
 		}
 		for i := range g.Protected {
 			p := &g.Protected[i]
+			around := path.Base(path.Dir(p.Dir))
+			if !p.Survives && inside(splitAbs(p.Dir), splitAbs(g.Root)) && (strings.Contains(text, "'"+around+"'") || strings.Contains(text, `"`+around+`"`)) &&
+				slices.ContainsFunc([]string{"rmtree", "rmSync", "rm_r", "remove_tree"}, func(verb string) bool { return strings.Contains(text, verb) }) {
+				return refuseRemove(inv.Name, p.Dir)
+			}
 			if strings.Contains(text, p.Dir) || strings.Contains(text, tail(p.Dir)) {
 				if slices.ContainsFunc(writingVerbs, func(verb string) bool { return strings.Contains(text, verb) }) {
 					return refuseWrite(p.Dir)
@@ -408,7 +476,13 @@ func ownCommand(inv *shell.Invocation) string {
 		return ""
 	}
 	switch sub := words[0]; sub {
-	case "restore", "jump", "chat", "undo", "redo", "undo-restore", "redo-restore", "revert", "back", "gc", "config", "forget", "repair", "unpin", "rename", "deinit", "ui", "import":
+	case "config":
+		// One word more is the setting to show, two are its value.
+		if len(words) > 2 || inv.ByXargs || inv.HasFlag(0, "--", "--tier", "--unset", "--register-hooks", "--unregister-hooks", "--plugin") || inv.HasWord("--") ||
+			slices.ContainsFunc(args, func(a shell.Word) bool { return a.Dynamic }) {
+			return sub
+		}
+	case "restore", "jump", "chat", "undo", "redo", "undo-restore", "redo-restore", "revert", "back", "gc", "forget", "repair", "unpin", "rename", "deinit", "ui", "import":
 		return sub
 	case "run":
 		// Its undo takes what others did meanwhile too; the command itself is looked at as any other.

@@ -228,11 +228,11 @@ func (o *outcome) run(inv *shell.Invocation) {
 		o.copies(inv)
 	case "find", "fd", "fdfind":
 		if inv.HasWord("-delete") {
-			places, _ := shell.FindPlaces(inv.Args)
-			o.found(inv.Dir, places, inv.Args)
+			o.found(inv.Dir, shell.FindPlaces(inv.Args), inv.Args)
 		}
 	default:
 		o.patched(inv)
+		o.unpacked(inv)
 		for _, w := range inv.Writes() {
 			o.each(inv.Dir, w.Word, func(file string) { o.gone(file, inv.Removes(), w.RemovesTree) })
 		}
@@ -268,6 +268,58 @@ func (o *outcome) patched(inv *shell.Invocation) {
 		}
 	}
 	o.eachOf(dir, files, func(file string) { o.patch(string(o.content(file)()), dir) })
+}
+
+// unpacked plays what replaces files that its line does not name: git, of a repository outside the project (one that
+// holds the project's own settings holds the hooks as well), and archives that are unpacked beside the settings.
+func (o *outcome) unpacked(inv *shell.Invocation) {
+	dirs := []shell.Word{{Text: inv.Dir}}
+	beside := true
+	switch inv.Name {
+	case "git":
+		dir, sub, args := inv.Git()
+		g := &shell.Invocation{Args: args}
+		switch {
+		case sub == "checkout" || sub == "switch":
+			beside = g.HasFlag('b') || g.HasFlag('B') || g.HasFlag('c', "--create", "--orphan")
+		case sub == "restore":
+			beside = g.HasFlag('S', "--staged") && !g.HasFlag('W', "--worktree")
+		case sub == "reset":
+			beside = !g.HasFlag(0, "--hard", "--merge", "--keep")
+		case sub == "clean":
+			beside = g.HasFlag('n', "--dry-run")
+		case sub == "stash":
+			beside = len(args) > 0 && !strings.HasPrefix(args[0].Text, "-") && args[0].Text != "push" && args[0].Text != "save"
+		}
+		if beside {
+			return
+		}
+		dirs[0].Text = dir
+		if at := slices.IndexFunc(args, func(a shell.Word) bool { return a.Text == "--" }); at >= 0 && sub != "stash" && at+1 < len(args) {
+			dirs = slices.Clone(args[at+1:])
+			for i := range dirs {
+				dirs[i].Text = shell.Absolute(dir, dirs[i].Text)
+			}
+		}
+	case "tar", "bsdtar", "unzip":
+		if !inv.Unpacks() {
+			return
+		}
+		for i, a := range inv.Args[:max(0, len(inv.Args)-1)] {
+			if a.Text == "-C" || a.Text == "--directory" || a.Text == "-d" && inv.Name == "unzip" {
+				dirs = append(dirs[:0], inv.Args[i+1])
+			}
+		}
+	default:
+		return
+	}
+	o.eachOf(inv.Dir, dirs, func(dir string) {
+		for _, f := range o.below(dir) {
+			if beside && !strings.Contains(f.rest, "/") && shell.Program(f.file) != "rewind" || !beside && !inside(splitAbs(f.file), splitAbs(o.g.Root)) {
+				o.set(f.file, unknown, false)
+			}
+		}
+	})
 }
 
 // printed is a file's content once a program has written its standard output there.
@@ -365,7 +417,7 @@ func (o *outcome) below(dir string) (found []registeredFile) {
 // copies plays programs that put one file in another's place.
 func (o *outcome) copies(inv *shell.Invocation) {
 	from, to := inv.Copies()
-	if to == nil || inv.HasFlag('n', "--no-clobber", "--dry-run") {
+	if to == nil || inv.Name != "ln" && inv.HasFlag('n', "--no-clobber", "--dry-run") {
 		return
 	}
 	moves := inv.Name == "mv" || strings.HasPrefix(inv.Name, "move") || strings.HasPrefix(inv.Name, "rename")

@@ -99,12 +99,16 @@ func TestGuardSettings(t *testing.T) {
 		"sudo cp /tmp/bad.json /opt/rewind", "rm /opt/rewind", "mv /opt/rewind /opt/r", "echo x > /opt/rewind", "chmod -x /opt/rewind", "ln -sf /bin/true /opt/rewind", "rm -rf /opt", "mv /opt /o",
 		"curl -so ~/.claude/settings.json http://x", "curl --output=.claude/settings.json http://x", "wget -O .claude/settings.json http://x", "go build -o /opt/rewind ./x", "gcc -o/opt/rewind x.c", "strip /opt/rewind", "cp /bin/true $(which rewind)", "cat /bin/true > `command -v rewind`",
 		"gawk -i inplace 1 .claude/settings.json", "yq -i 'del(.hooks)' ~/.claude/settings.json", "json -I -f .claude/settings.json -e x", "patch .claude/settings.json < x", "patch -p1 < /tmp/bad.diff", "git apply /tmp/bad.diff", "patch -p1 <<'E'\n--- a/.claude/settings.json\n+++ /dev/null\n@@ -1 +0,0 @@\n-{\nE",
+		"ln -sfn /dev/null ~/.claude/settings.json", "ln -snf /tmp/bad.json ~/.claude/settings.json", "cd ~/.claude && git checkout .", "cd ~/.claude && git reset --hard", "git -C ~ checkout HEAD -- .claude", "cd ~/.claude && git stash", "git -C ~ stash push", "git -C ~/.claude switch old", "git -C /home/u/.claude restore .", "cd ~/.claude && git clean -fd",
+		"export S=~/.claude/settings.json; sed -i /rewind/d $S", "declare -x D=~/.claude; rm -r $D", "tar -C ~/.claude -xf old.tar", "cd ~/.claude && tar xzf /tmp/x.tgz", "unzip -o x.zip -d ~/.claude", "tar xf x.tar -C .claude",
 		"git checkout -- .claude/settings.json", "git -C ~ restore .claude/settings.json", "F=~/.claude/settings.json; rm $F", "chmod -R 000 ~/.claude",
 		"claude plugin disable rewind@rewind", "gemini hooks disable-all", "codex features disable hooks", "pi remove npm:pi-rewind-checkpoints", "qwen hooks disable x",
 	} {
 		judge(bash(s), true)
 	}
 	for _, s := range []string{
+		"ln -sfn /tmp/good.json ~/.claude/settings.json", "git checkout .", "git reset --hard", "git stash", "cd ~/.claude && git status", "cd ~/.claude && git stash list", "git -C ~/.claude checkout -b x", "git -C ~/.claude checkout -- commands", "cd ~/.claude; git checkout HEAD -- commands/x.md", "git -C ~/.claude reset -q", "git -C ~/.claude clean -nd", "git -C ~/.claude/plugins checkout .", "git -C ~/.claude restore --staged .",
+		"tar -C ~ -xf x.tar", "tar -C /opt -xf x.tar", "tar -C ~/.claude -cf /tmp/x.tar .", "tar xf x.tar", "unzip -l x.zip -d ~/.claude", "export S=~/.claude/other.json; rm $S",
 		"cat .claude/settings.json", "sed -i 's/dark/light/' .claude/settings.json", "perl -pi -e 's/dark/light/' ~/.claude/settings.json", "cp .claude/settings.json /tmp", "jq . .claude/settings.json > out", "rm .claude/settings.local.json", "sed '/rewind/d' .claude/settings.json > /tmp/x",
 		"rm -rf .claude/commands", "echo '{}' > .claude/other.json", "chmod 600 .claude/settings.json", "chmod 755 /opt/rewind", "rm settings.json", "grep rewind .claude/settings.json", "cp /tmp/good.json .claude/settings.json", "mv /tmp/good.json ~/.claude/settings.json", "cp -n /tmp/bad.json .claude/settings.json",
 		"cp ~/.claude/settings.json /tmp/b; echo '{}' > ~/.claude/settings.json; cp /tmp/b ~/.claude/settings.json", "cat /tmp/good.json > .claude/settings.json", "echo '{\"a\": 2}' > .claude/settings.local.json", "touch .claude/settings.json", "mv .claude/settings.json x && mv x .claude/settings.json",

@@ -69,7 +69,7 @@ func (inv *Invocation) destroys() string {
 			return name
 		}
 	case "tar", "bsdtar":
-		if inv.HasFlag('x', "--extract", "--get") || len(inv.Args) > 0 && !strings.HasPrefix(inv.Args[0].Text, "-") && strings.Contains(inv.Args[0].Text, "x") {
+		if inv.Unpacks() {
 			return "tar -x"
 		}
 	case "gofmt", "goimports", "prettier", "black", "ruff", "eslint", "rustfmt", "clang-format":
@@ -225,6 +225,14 @@ func (inv *Invocation) HasFlag(short byte, long ...string) bool {
 		}
 	}
 	return false
+}
+
+// Unpacks reports whether tar or unzip writes the files of an archive.
+func (inv *Invocation) Unpacks() bool {
+	if inv.Name == "unzip" {
+		return !inv.HasFlag('l') && !inv.HasFlag('t') && !inv.HasFlag('p') && !inv.HasFlag('v')
+	}
+	return inv.HasFlag('x', "--extract", "--get") || len(inv.Args) > 0 && !strings.HasPrefix(inv.Args[0].Text, "-") && strings.Contains(inv.Args[0].Text, "x")
 }
 
 func (inv *Invocation) HasWord(s string) bool {

@@ -15,8 +15,8 @@ type Invocation struct {
 	Piped     []Word // words of the commands before it in its pipeline
 	ByXargs   bool   // more arguments come from a pipe
 	ByFind    []Word // where find runs it: the places that it searches
-	FindAll   bool   // that find has no condition on names
 	FindNames []Word // the arguments of that find
+	FindAt    int    // and which of them is the -exec
 }
 
 // shellWalk runs a script in mind: variables, cd and wrappers are followed as
@@ -97,9 +97,7 @@ func (w *shellWalk) command(c command) {
 		if !ok {
 			break
 		}
-		if home, known := w.variables["HOME"]; known && (value == "~" || strings.HasPrefix(value, "~/")) && !words[0].quoted {
-			value = home + value[1:]
-		}
+		value = w.atHome(value, words[0])
 		if len(words) == 1 && len(c.redirects) == 0 || w.onlyAssignments(words) {
 			w.assign(name, value, words[0].Dynamic)
 		}
@@ -110,6 +108,14 @@ func (w *shellWalk) command(c command) {
 	if len(w.piped) < maxPiped {
 		w.piped = append(w.piped, c.words...)
 	}
+}
+
+// atHome gives the value of an assignment with its ~ replaced.
+func (w *shellWalk) atHome(value string, x Word) string {
+	if home, known := w.variables["HOME"]; known && (value == "~" || strings.HasPrefix(value, "~/")) && !x.quoted {
+		return home + value[1:]
+	}
+	return value
 }
 
 func (w *shellWalk) onlyAssignments(words []Word) bool {
@@ -262,7 +268,7 @@ func (w *shellWalk) nested(inv *Invocation) {
 	case "export", "declare", "local", "readonly", "typeset":
 		for _, a := range inv.Args {
 			if name, value, ok := assignment(a); ok {
-				w.assign(name, value, a.Dynamic)
+				w.assign(name, w.atHome(value, a), a.Dynamic)
 			}
 		}
 	case "unset", "read":
@@ -422,7 +428,7 @@ func (w *shellWalk) find(inv *Invocation) {
 	}
 	w.depth++
 	defer func() { w.depth-- }()
-	places, all := FindPlaces(inv.Args)
+	places := FindPlaces(inv.Args)
 	args := inv.Args
 	for i := 0; i < len(args); i++ {
 		switch args[i].Text {
@@ -431,7 +437,7 @@ func (w *shellWalk) find(inv *Invocation) {
 			for end < len(args) && args[end].Text != ";" && args[end].Text != "+" {
 				end++
 			}
-			inner := &Invocation{Dir: inv.Dir, Piped: inv.Piped, ByFind: places, FindAll: all, FindNames: args}
+			inner := &Invocation{Dir: inv.Dir, Piped: inv.Piped, ByFind: places, FindNames: args, FindAt: i}
 			if w.state.commands++; end > i+1 && !w.state.overflow() {
 				w.resolve(inner, args[i+1:end])
 			}
@@ -440,11 +446,10 @@ func (w *shellWalk) find(inv *Invocation) {
 	}
 }
 
-// FindPlaces gives find's starting points; all says that nothing restricts the
-// names that it finds.
-func FindPlaces(args []Word) (places []Word, all bool) {
+// FindPlaces gives find's starting points.
+func FindPlaces(args []Word) (places []Word) {
 	i := 0
-	for i < len(args) && (args[i].Text == "-H" || args[i].Text == "-L" || args[i].Text == "-P") {
+	for i < len(args) && findLinkOption(args[i].Text) {
 		i++
 	}
 	for i < len(args) && !strings.HasPrefix(args[i].Text, "-") && args[i].Text != "(" && args[i].Text != "!" {
@@ -454,12 +459,5 @@ func FindPlaces(args []Word) (places []Word, all bool) {
 	if len(places) == 0 {
 		places = []Word{{Text: "."}}
 	}
-	all = true
-	for ; i < len(args); i++ {
-		switch args[i].Text {
-		case "-name", "-iname", "-path", "-ipath", "-wholename", "-regex", "-iregex", "-newer", "-mtime", "-mmin", "-ctime", "-atime", "-size", "-empty", "-maxdepth", "-user", "-perm":
-			all = false
-		}
-	}
-	return places, all
+	return places
 }

@@ -160,6 +160,9 @@ func (p *shellParser) expansion(b *wordBuilder, inQuotes bool) {
 	if p.at(0) == '`' {
 		start := p.pos + 1
 		p.backquoted()
+		if b.listing(p.src[min(start, len(p.src)):min(p.pos, len(p.src))], inQuotes) {
+			return
+		}
 		b.unknown()
 		b.quote(programFound(p.src[min(start, len(p.src)):min(p.pos, len(p.src))]))
 		return
@@ -177,6 +180,9 @@ func (p *shellParser) expansion(b *wordBuilder, inQuotes bool) {
 		p.pos++
 		start := p.pos
 		p.substitution()
+		if b.listing(p.src[start:min(p.pos, len(p.src))], inQuotes) {
+			return
+		}
 		b.unknown()
 		b.quote(programFound(p.src[start:min(p.pos, len(p.src))]))
 	case c == '{':
@@ -240,6 +246,27 @@ func (p *shellParser) braced(b *wordBuilder) {
 		b.unknown()
 	}
 	p.substitutionsIn(inside[n:])
+}
+
+// listing takes a substitution that lists the working directory as the pattern that matches as much.
+func (b *wordBuilder) listing(inside string, inQuotes bool) bool {
+	words := strings.Fields(strings.Trim(inside, "()`"))
+	if inQuotes || len(words) == 0 || words[0] != "ls" {
+		return false
+	}
+	pattern := "*"
+	for _, option := range words[1:] {
+		if !strings.HasPrefix(option, "-") {
+			return false
+		}
+		if strings.ContainsAny(option, "aA") {
+			pattern = "{*,.*}"
+		}
+	}
+	for i := range len(pattern) {
+		b.plain(pattern[i])
+	}
+	return true
 }
 
 // programFound is the end of the path that a substitution gives which looks for a program: its name

@@ -21,6 +21,17 @@ func (inv *Invocation) Removes() bool {
 	return false
 }
 
+// RemovesTrees reports whether the program deletes directories with all that is in them.
+func (inv *Invocation) RemovesTrees() bool {
+	switch inv.Name {
+	case "rm":
+		return inv.HasFlag('r', "--recursive") || inv.HasFlag('R')
+	case "remove-item", "ri", "rd", "del", "erase", "trash", "trash-put", "rimraf":
+		return true
+	}
+	return false
+}
+
 // changes reports whether the program changes its operands.
 func (inv *Invocation) Changes() bool {
 	switch inv.Name {
@@ -43,8 +54,7 @@ func (inv *Invocation) Writes() []target {
 	}
 	switch inv.Name {
 	case "rm", "remove-item", "ri", "rd", "del", "erase", "trash", "trash-put", "rimraf":
-		recursive := inv.Name != "rm" || inv.HasFlag('r', "--recursive") || inv.HasFlag('R')
-		add(operands, recursive, false)
+		add(operands, inv.RemovesTrees(), false)
 	case "unlink", "rmdir", "shred", "truncate", "touch", "mkdir", "tee", "chmod", "chown", "chgrp", "chattr", "mkfifo", "clear-content", "set-content", "add-content", "out-file", "new-item", "ed", "ex", "vim", "vi", "nano", "sponge", "strip", "upx":
 		add(operands, false, false)
 	case "patch":
