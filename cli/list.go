@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -37,10 +38,11 @@ func newList() *command {
 			"tool's command or file, and +added ~changed -deleted files. @ is the project as it is\n" +
 			"now. Changes are those that a row brought: a prompt's in its whole turn, a tool call's own,\n" +
 			"in a save those since the checkpoint before it. Behind then are those that came after the\n" +
-			"row, where no other row has them: mostly yours. Restores are rows, too. Rows without a\n" +
-			"change are left out: the start or end of a session or turn, and tool calls that changed\n" +
-			"nothing. (3f2a 1, shared 1) after the changes counts files that are not the row's own: one\n" +
-			"of session 3f2a, and one that several could have changed. rewind show has the names.\n" +
+			"row, where no other row has them: mostly yours. Restores are rows, too, and so are their\n" +
+			"safety checkpoints where no other row has the changes. Rows without a change are left\n" +
+			"out: the start or end of a session or turn, and tool calls that changed nothing.\n" +
+			"(3f2a 1, shared 1) after the changes counts files that are not the row's own: one of\n" +
+			"session 3f2a, and one that several could have changed. rewind show has the names.\n" +
 			"Every command accepts a checkpoint's number, its name, its id, or the first four or more\n" +
 			"letters of the id. * marks pinned checkpoints, and !N says that N paths could not be\n" +
 			"captured.\n" +
@@ -53,7 +55,7 @@ func newList() *command {
 		examples: []example{
 			{"rewind list", "the newest 20"},
 			{"rewind list --limit 0", "all of them"},
-			{"rewind list --all", "include rows without changes, and safety checkpoints"},
+			{"rewind list --all", "include rows without changes, and all safety checkpoints"},
 			{"rewind list --path src/main.go", "what changed this file"},
 			{"rewind list --grep 'rm -rf' --since 2h", "who deleted it"},
 			{"rewind list --ops", "what was restored and undone, and when"},
@@ -63,7 +65,7 @@ func newList() *command {
 		exits: []int{exitNotFound, exitBusy, exitDamaged},
 		stray: strayListed,
 		flags: func(f *pflag.FlagSet) {
-			f.BoolVar(&o.all, "all", false, "no limit, rows without news, and the safety checkpoints that restores took")
+			f.BoolVar(&o.all, "all", false, "no limit, rows without news, and all safety checkpoints that restores took")
 			f.StringArrayVar(&o.paths, "path", nil, "only what changed path or glob `P`; may be repeated")
 			f.StringVar(&o.grep, "grep", "", "only what has `TEXT` in its prompt, description, name or tool call")
 			f.StringVar(&o.since, "since", "", "only from time `T` on")
@@ -124,7 +126,7 @@ func runList(ctx context.Context, c *call, o listFlags) error {
 		}
 		options.Present = l.present
 	}
-	if err := l.read(ctx, timeline.New(p, options), o.limit); err != nil {
+	if err := l.read(ctx, timeline.New(p, options), o.limit, o.all); err != nil {
 		return err
 	}
 	c.out.endProgress()
@@ -134,7 +136,7 @@ func runList(ctx context.Context, c *call, o listFlags) error {
 	case l.checkpoints == 0 && !l.filtered:
 		c.out.hint("no checkpoints yet; take one with rewind save")
 		return nil
-	case l.checkpoints == 0:
+	case !slices.ContainsFunc(l.rows, func(r *timeline.Row) bool { return r.Checkpoint != nil }):
 		c.out.hint("no checkpoint matches; rewind list shows all")
 		if len(l.rows) == 0 {
 			return nil
@@ -223,8 +225,8 @@ type listing struct {
 	older       int // checkpoints behind the last row
 }
 
-// read takes rows until there are enough checkpoints, 0 for all.
-func (l *listing) read(ctx context.Context, t *timeline.Timeline, limit int) error {
+// read takes rows until there are enough checkpoints, 0 for all. Safety checkpoints count where all of them are asked for.
+func (l *listing) read(ctx context.Context, t *timeline.Timeline, limit int, safety bool) error {
 	for limit == 0 || l.checkpoints < limit {
 		want := 0
 		if limit > 0 {
@@ -238,7 +240,7 @@ func (l *listing) read(ctx context.Context, t *timeline.Timeline, limit int) err
 			break
 		}
 		for _, r := range rows {
-			if r.Checkpoint != nil {
+			if r.Checkpoint != nil && (r.Checkpoint.N > 0 || safety) {
 				l.checkpoints++
 			}
 		}
@@ -248,13 +250,15 @@ func (l *listing) read(ctx context.Context, t *timeline.Timeline, limit int) err
 	if limit == 0 || l.checkpoints < limit || l.filtered {
 		return nil
 	}
-	last := l.rows[len(l.rows)-1].Checkpoint
-	if last == nil {
-		return nil
+	last := 0 // its number
+	for _, r := range l.rows {
+		if r.Checkpoint != nil {
+			last = max(last, r.Checkpoint.N)
+		}
 	}
 	return l.p.Query(ctx, func(db *manifest.DB) error {
 		count, _, err := db.Count()
-		l.older = max(count-last.N, 0)
+		l.older = max(count-last, 0)
 		return err
 	})
 }

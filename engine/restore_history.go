@@ -61,6 +61,18 @@ func VerbOf(op manifest.Operation) string {
 	return string(op.Kind)
 }
 
+// commandOf is the command that makes such an operation today.
+func commandOf(op manifest.Operation) string {
+	switch verb := VerbOf(op); verb {
+	case string(manifest.OpUndoRestore):
+		return UndoVerb
+	case string(manifest.OpRedoRestore):
+		return RedoVerb
+	default:
+		return verb
+	}
+}
+
 // keptHistory is how many restores the file lists.
 const keptHistory = 1000
 

@@ -59,7 +59,7 @@ func (r *restoring) told() func(restore.Done) {
 // saveSafety commits the scan, corrected by what the plan read, as a safety
 // checkpoint, and publishes the stat cache that follows from the scan.
 func (r *restoring) saveSafety(root oid.ID) (*manifest.Checkpoint, error) {
-	return r.commitSafety(r.tx, root, "before "+string(r.op.Kind), true)
+	return r.commitSafety(r.tx, root, "before "+commandOf(r.op), true)
 }
 
 // commitSafety commits a safety checkpoint of the tree root, with what was put into tx for it.

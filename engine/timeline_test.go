@@ -237,10 +237,20 @@ func TestTimeline(t *testing.T) {
 			want:   []string{"now ends one", "restore ends one", "2 prompt s one did +1~0-0", "3 manual first checkpoint since +1~0-0"},
 			folded: 1,
 		},
+		"what only a safety checkpoint has, and no operation": {
+			does:   []string{"w:b=1", "d:a", "restore:1", "undo-restore", "save:two"},
+			want:   []string{"now", "1 manual two", "0 safety before restore since +1~0-1", "2 manual first checkpoint since +1~0-0"},
+			folded: 2,
+		},
+		"what came after a save, before a turn": {
+			does:   []string{"w:b=1", "save:one", "w:a=2", "s/prompt:two", "w:c=1", "s/stop"},
+			want:   []string{"now ends two", "2 prompt s two did +1~0-0", "3 manual one since +1~0-0 then +0~1-0", "4 manual first checkpoint since +1~0-0"},
+			folded: 1,
+		},
 		"a path": {
 			does:   []string{"s/prompt:one", "w:b=1", "s/tool:Edit", "w:c=1", "s/stop", "save:x", "w:b=2", "restore:last", "w:b=3"},
 			filter: timeline.Filter{Paths: []string{"b"}},
-			want:   []string{"now since +0~1-0", "restore did +0~1-0", "4 prompt s one did +2~0-0"},
+			want:   []string{"now since +0~1-0", "restore did +0~1-0", "0 safety before restore since +0~1-0", "4 prompt s one did +2~0-0"},
 		},
 		"a glob below a directory": {
 			does:   []string{"w:d/x.go=1", "save:one", "w:d/y=1", "save:two", "w:d/x.go=2", "save:three"},

@@ -151,8 +151,6 @@ func (t *Timeline) settle(state *State) (told bool) {
 		switch d.next.Kind {
 		case manifest.Prompt, manifest.SessionStart, manifest.SessionEnd:
 			untold = true
-		case manifest.Safety:
-			untold = !t.o.Safety
 		}
 		if untold {
 			n := Counts{d.next.Added, d.next.Modified, d.next.Deleted}

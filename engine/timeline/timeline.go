@@ -3,6 +3,7 @@ package timeline
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/rewind-cli/rewind/cas/oid"
 	"github.com/rewind-cli/rewind/engine/conversation"
@@ -14,7 +15,7 @@ import (
 type Options struct {
 	Present *Present // the tree as it is now, see Look; nil: nobody looked, and there is no such row
 	Folded  bool     // rows without news too
-	Safety  bool     // safety checkpoints too
+	Safety  bool     // all safety checkpoints, not only those that have changes of which no other row tells
 	Only    bool     // checkpoints only, no operations; they count all the same for what is around
 	Filter
 }
@@ -37,12 +38,12 @@ type Timeline struct {
 	due      []dueEnd
 	ended    map[callKey]*State // of calls whose end was seen, and not yet their beginning
 	next     *project.Listed    // the last checkpoint taken in
+	last     *Row               // of the last event taken in that says what the tree was; nil at first
 	pending  *Row               // what came before it is not known yet
 	folded   int
 	matching *pathMatcher
 	began    bool
-	started  bool // next begins a session, or a turn
-	numbered int  // the number of the last checkpoint that has one, in this look into the database; 0: not known yet
+	numbered int // the number of the last checkpoint that has one, in this look into the database; 0: not known yet
 }
 
 // New begins at the newest row.
@@ -74,6 +75,18 @@ func (t *Timeline) Next(ctx context.Context, limit int) ([]*Row, error) {
 		}
 		if err := t.finish(db, r, older); err != nil {
 			return err
+		}
+		if r.Kind == Safety && !t.o.Safety {
+			if alone, err := t.alone(ctx, db, r, older); err != nil || !alone {
+				return err
+			}
+		}
+		if r.Then != nil {
+			if differs, err := t.differs(ctx, r.Then); err != nil {
+				return err
+			} else if !differs {
+				r.Then = nil
+			}
 		}
 		ok, err := t.passes(ctx, r)
 		if err != nil || !ok {
@@ -207,12 +220,18 @@ func (t *Timeline) take(db *manifest.DB, e event) error {
 	state := stateOf(&l.Checkpoint)
 	told := t.settle(state)
 	if l.Kind == manifest.Safety {
-		if t.o.Safety {
+		if t.o.Safety || !t.o.Only {
 			t.pending = r
 		}
-		t.newer, t.next, t.started = state, l, false
+		if err := t.untold(db, r, state, told); err != nil {
+			return err
+		}
+		t.newer, t.next, t.last = state, l, r
 		t.endingsOf(l)
 		return nil
+	}
+	if err := t.untold(db, r, state, told); err != nil {
+		return err
 	}
 	if r.From != nil {
 		r.To = t.newer
@@ -230,11 +249,9 @@ func (t *Timeline) take(db *manifest.DB, e event) error {
 				kind := newRow(n).Kind
 				r.Told = kind == Manual || kind == Safety && t.o.Safety
 			}
-		case r.Kind == Manual && t.started && !told && !came.None():
-			r.Then = &Row{Kind: Manual, Side: After, Time: n.Time, From: state, To: stateOf(&n.Checkpoint), counts: &came}
 		}
 	}
-	t.pending, t.newer, t.next, t.started = r, state, l, r.Kind == Prompt || r.Kind == SessionStart
+	t.pending, t.newer, t.next, t.last = r, state, l, r
 	t.endingsOf(l)
 	return nil
 }
@@ -254,22 +271,19 @@ func (t *Timeline) number(db *manifest.DB, c *manifest.Checkpoint) int {
 
 func (t *Timeline) takeOperation(db *manifest.DB, o *manifest.Operation) error {
 	t.op++
-	if t.op < len(t.ops) && !t.folds[o.Seq] && o.Undoes == t.ops[t.op].Seq {
-		// With nothing between them, the two of them are no news.
-		between := false
-		for c, err := range db.Checkpoints(manifest.Query{Before: o.Seq, Limit: 1}) {
-			if err != nil {
-				return err
-			}
-			between = c.Seq > o.Undoes
-		}
-		if !between {
-			t.folds[o.Seq], t.folds[o.Undoes] = true, true
-		}
-	}
 	r := &Row{Kind: Operation, Seq: o.Seq, Time: o.Time, Operation: o, Session: o.Session, Side: Did}
 	if movedTree(o) {
 		r.From, r.To = &State{Root: o.Before}, &State{Seq: o.Seq, Root: o.After}
+	}
+	if r.From != nil {
+		if err := t.untold(db, r, r.To, false); err != nil {
+			return err
+		}
+	}
+	if r.Then == nil {
+		if err := t.foldTakenBack(db, o); err != nil {
+			return err
+		}
 	}
 	if t.folds[o.Seq] {
 		r.Folded = TakenBack
@@ -296,11 +310,129 @@ func (t *Timeline) takeOperation(db *manifest.DB, o *manifest.Operation) error {
 	if r.From == nil {
 		return nil
 	}
-	t.newer = r.From
+	t.newer, t.last = r.From, r
 	clear(t.turns) // what an older turn did ended before it
 	t.due = nil
 	clear(t.ended)
 	return nil
+}
+
+// foldTakenBack folds an operation that took others back, and these, where nothing but they was between: together they
+// are no news.
+func (t *Timeline) foldTakenBack(db *manifest.DB, o *manifest.Operation) error {
+	end := t.op
+	for end < len(t.ops) && t.ops[end].Seq > o.Undoes {
+		end++
+	}
+	if t.folds[o.Seq] || o.Undoes == 0 || end == len(t.ops) || t.ops[end].Seq != o.Undoes {
+		return nil
+	}
+	oldest := &t.ops[end]
+	if movedTree(o) && movedTree(oldest) {
+		if o.After != oldest.Before {
+			return nil // a part of it, or something else changed as well
+		}
+		before := o.Before
+		for i := t.op; i <= end; i++ {
+			if op := &t.ops[i]; movedTree(op) {
+				if op.After != before {
+					return nil
+				}
+				before = op.Before
+			}
+		}
+	} else if end != t.op || movedTree(o) || movedTree(oldest) {
+		return nil
+	}
+	for c, err := range db.Checkpoints(manifest.Query{Before: o.Seq, Limit: 1}) {
+		if err != nil || c.Seq > o.Undoes {
+			return err
+		}
+	}
+	t.folds[o.Seq] = true
+	for i := t.op; i <= end; i++ {
+		t.folds[t.ops[i].Seq] = true
+	}
+	return nil
+}
+
+// untold gives a row what came after its state, where neither it nor the next one tells of that: after a save or an
+// operation, up to the beginning of a session, a turn or a call. told: a turn's row has it.
+func (t *Timeline) untold(db *manifest.DB, r *Row, state *State, told bool) error {
+	n := t.last
+	if told || n == nil || n.Side == Since || n.Kind == Operation || r.Kind != Operation && r.From != nil || same(state, t.newer) {
+		return nil
+	}
+	if n.Kind != Prompt && n.Kind != SessionStart {
+		if running, err := t.running(db, n, state.Seq); err != nil || running {
+			return err
+		}
+	}
+	r.Then = &Row{Kind: Manual, Side: After, Time: n.Time, From: state, To: t.newer}
+	if c := n.Checkpoint; c.Parent == state.ID {
+		r.Then.counts = &Counts{c.Added, c.Modified, c.Deleted}
+	}
+	return nil
+}
+
+// running reports whether the turn that a row is in had begun before a place in the log, after the operations there: the
+// row of its prompt tells of all that came since.
+func (t *Timeline) running(db *manifest.DB, r *Row, seq uint64) (bool, error) {
+	q := manifest.Query{Session: r.Session, Before: seq + 1, Kinds: []manifest.CheckpointKind{manifest.Prompt, manifest.Stop, manifest.SessionStart}}
+	for before, err := range db.Checkpoints(q) {
+		switch {
+		case err != nil:
+			return false, err
+		case before.Agent != r.Agent || before.Subagent != "":
+			continue
+		case t.op < len(t.ops) && t.ops[t.op].Seq > before.Seq:
+			return false, nil
+		}
+		return before.Kind != manifest.Stop && before.Prompt != "", nil
+	}
+	return false, nil
+}
+
+// alone reports whether a safety checkpoint has changes of which no other row tells.
+func (t *Timeline) alone(ctx context.Context, db *manifest.DB, r *Row, older *event) (bool, error) {
+	if older == nil || same(r.From, r.To) {
+		return false, nil
+	}
+	if older.op == nil {
+		if told, err := t.tells(db, older.checkpoint); err != nil || told {
+			return false, err
+		}
+	}
+	return t.differs(ctx, r)
+}
+
+// differs counts a row's changes, and reports whether there are any. What is damaged may have some: verify tells of it.
+func (t *Timeline) differs(ctx context.Context, r *Row) (bool, error) {
+	n, known := r.Known()
+	if !known {
+		if err := r.changes(ctx, t.p, nil, n.take); err != nil {
+			if err = t.p.Classify(err); project.IsDamage(err) {
+				return true, nil
+			}
+			return false, err
+		}
+		r.counts = &n
+	}
+	return !n.None(), nil
+}
+
+// tells reports whether the row of the checkpoint taken in next has the changes up to the one taken in last.
+func (t *Timeline) tells(db *manifest.DB, c *manifest.Checkpoint) (bool, error) {
+	r := newRow(&project.Listed{Checkpoint: *c})
+	switch r.Kind {
+	case Stop:
+		err := ends(db, r) // it may stand for a prompt that has no row
+		return r.Side == After, err
+	case Prompt:
+		of := t.turns[sessionKey{r.Agent, r.Session}]
+		return !slices.ContainsFunc(t.due, func(d dueEnd) bool { return d.of == of }), nil
+	}
+	return r.From != nil, nil
 }
 
 var errPart = errors.New("a part")
