@@ -117,7 +117,8 @@ func (inv *Invocation) outputs() (files []Word) {
 		case strings.HasPrefix(option, "-o") && len(option) > 2:
 			files = append(files, Word{Text: a.Text[2:], Dynamic: a.Dynamic})
 		case i+1 == len(inv.Args):
-		case long, option == "-o", option == "-O", len(option) == 3 && option[0] == '-' && option[2] == 'o': // as -so
+		case long, option == "-o", option == "-O", strings.EqualFold(option, "-outfile"),
+			strings.HasPrefix(option, "-") && strings.HasSuffix(option, "o") && (len(option) == 3 || inv.Name == "curl"): // as -so
 			files = append(files, inv.Args[i+1])
 		}
 	}
