@@ -139,10 +139,10 @@ func (v *reverting) decideFiles(paths []string, steps map[string][]attribution.S
 		}
 		v.files = append(v.files, f)
 	}
-	if err := v.renames(); err != nil {
+	if err := v.nameShared(); err != nil {
 		return err
 	}
-	if err := v.nameShared(); err != nil {
+	if err := v.renames(); err != nil {
 		return err
 	}
 	return v.decideAll()
