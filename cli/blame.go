@@ -12,6 +12,7 @@ import (
 
 	"github.com/rewind-cli/rewind/engine"
 	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/timeline"
 	"github.com/rewind-cli/rewind/manifest"
 )
 
@@ -24,20 +25,21 @@ func newBlame() *command {
 	return &command{
 		name:  "blame",
 		usage: "FILE [--at CKPT] [-L FROM,TO] [--no-follow] [--precious] [--glob]",
-		short: "show who brought each line of a file",
-		long: "Shows each line of a file with the first checkpoint that has it, its age, and who wrote\n" +
-			"it: an agent's tool call with its prompt, an operation such as restore, or you. A ? means\n" +
-			"that others could have written it, too. now marks lines that no checkpoint has yet. A\n" +
-			"line without a name was already in the oldest checkpoint. At a terminal, neighbouring\n" +
-			"lines with the same origin are named once. Lines that a restore brought back keep their\n" +
-			"age and owner. Renames are followed backwards.\n" +
+		short: "show who wrote each line of a file",
+		long: "Shows each line of a file with the row of rewind list that wrote it (if there is\n" +
+			"none, the first checkpoint that has the line), its age, and its author: an\n" +
+			"agent's tool call with its prompt, an operation such as restore, or you. A ?\n" +
+			"means that others could have written it, too. now marks lines that no checkpoint\n" +
+			"has yet. A line without a name was already in the oldest checkpoint. At a\n" +
+			"terminal, neighbouring lines with the same origin are named once. Lines that a\n" +
+			"restore brought back keep their age and owner. Renames are followed backwards.\n" +
 			"A path that exists, on disk or in any checkpoint, is taken literally. Any other is a glob\n" +
 			"that must match one path.",
 		examples: []example{
 			{"rewind blame src/main.go", "the file as it is now"},
 			{"rewind blame -L 40,60 src/main.go", "these lines; 40,+20 are 20 of them, 40, is to the end"},
 			{"rewind blame --at prompt~2 src/main.go", "as it was before the last but one prompt"},
-			{"rewind show kqxztlsm", "the checkpoint that a line came with"},
+			{"rewind show kqxztlsm", "the row that wrote a line"},
 		},
 		exits:   []int{exitNotFound, exitBusy, exitDamaged},
 		maxArgs: 1, paths: true,
@@ -87,18 +89,22 @@ func newBlame() *command {
 			if err != nil {
 				return c.notBlamed(err, at != "")
 			}
-			v := blamePrinter{c: c, b: b}
+			v := blamePrinter{ctx: ctx, c: c, b: b, m: timeline.NewMakers(p, nil)}
 			if v.from, v.to, err = span.of(len(b.Lines)); err != nil {
 				return err
 			}
+			oldest := uint64(timeline.ThenNow)
+			v.runs(func(r engine.BlameRun) {
+				if r.Seen != nil {
+					oldest = min(oldest, r.Seen.Seq)
+				}
+			})
+			v.m.Reach(oldest)
 			c.out.endProgress()
 			if c.json {
 				return v.json()
 			}
-			err = c.out.paged(ctx, c.env, func() error {
-				v.print()
-				return nil
-			})
+			err = c.out.paged(ctx, c.env, v.print)
 			if call := v.onlyCall(); err == nil && call != "" {
 				c.out.hint("rewind revert --tool %s takes that call back, and keeps the rest", shellQuote(call))
 			}

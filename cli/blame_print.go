@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"cmp"
+	"context"
 	"fmt"
 	"strconv"
 	"strings"
@@ -10,12 +12,16 @@ import (
 	"github.com/rewind-cli/rewind/cli/screen"
 	"github.com/rewind-cli/rewind/engine"
 	"github.com/rewind-cli/rewind/engine/attribution"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/timeline"
 )
 
-// blamePrinter prints a file with who brought its lines.
+// blamePrinter prints a file with who wrote its lines.
 type blamePrinter struct {
+	ctx      context.Context
 	c        *call
 	b        *engine.Blamed
+	m        *timeline.Makers
 	from, to int // of the lines, to not among them
 }
 
@@ -30,14 +36,26 @@ func (v *blamePrinter) runs(visit func(engine.BlameRun)) {
 	}
 }
 
-// Columns that the names of who brought a line take, at most.
+// Columns that the names of who wrote a line take, at most.
 const (
 	whoNarrow = 24 // at 80 columns
 	whoWide   = 40
 )
 
+// made is the row that made lines, as history names it.
+func (v *blamePrinter) made(r engine.BlameRun) (timeline.Made, error) {
+	if r.Seen == nil {
+		return timeline.Made{}, nil
+	}
+	made, err := v.m.Maker(v.ctx, r.Path, r.Seen.Seq)
+	if project.IsDamage(err) {
+		return timeline.Made{}, nil // verify reports it
+	}
+	return made, err
+}
+
 // print prints a line for each, as git blame does. At a terminal what is the same as above is left out.
-func (v *blamePrinter) print() {
+func (v *blamePrinter) print() error {
 	o := v.c.out
 	limit := whoWide
 	if w := o.width(); w > 0 && w < 120 {
@@ -45,11 +63,21 @@ func (v *blamePrinter) print() {
 	}
 	var rows [][3]string
 	width := 0
+	var failed error
 	v.runs(func(r engine.BlameRun) {
 		who := screen.Clip(runWho(r), limit)
 		width = max(width, displaywidth.String(who))
-		rows = append(rows, [3]string{runID(r), v.age(r), who})
+		id := runID(r)
+		if made, err := v.made(r); err != nil {
+			failed = cmp.Or(failed, err)
+		} else if made.Row != nil && made.Row.Checkpoint != nil {
+			id = rowID(made.Row)
+		}
+		rows = append(rows, [3]string{id, v.age(r), who})
 	})
+	if failed != nil {
+		return failed
+	}
 	numbers := len(strconv.Itoa(v.to))
 	n := 0
 	v.runs(func(r engine.BlameRun) {
@@ -77,9 +105,10 @@ func (v *blamePrinter) print() {
 			o.line("%s", text)
 		}
 	})
+	return nil
 }
 
-// onlyCall is the id of the tool call that surely brought all lines that are shown; "" where there is none. The
+// onlyCall is the id of the tool call that surely wrote all lines that are shown; "" where there is none. The
 // checkpoint beside them may be of another session's turn.
 func (v *blamePrinter) onlyCall() (call string) {
 	several := false
@@ -111,7 +140,7 @@ func (v *blamePrinter) age(r engine.BlameRun) string {
 	return ""
 }
 
-// runID is the checkpoint in which lines are seen first. Where that is another turn's, it is one of their own: revert
+// runID names lines that no row is known to have made: the checkpoint in which they are seen first. Where that is another turn's, it is one of their own: revert
 // takes it for the turn.
 func runID(r engine.BlameRun) string {
 	switch {
@@ -125,7 +154,7 @@ func runID(r engine.BlameRun) string {
 	return "-"
 }
 
-// runWho says in a few words who brought lines, "" where nobody is known.
+// runWho says in a few words who wrote lines, "" where nobody is known.
 func runWho(r engine.BlameRun) string {
 	s := r.Step
 	switch {
@@ -166,6 +195,7 @@ type blameRunView struct {
 	Count      int             `json:"count"`      // of lines
 	Checkpoint *string         `json:"checkpoint"` // in which they are seen first; null: in none yet
 	Number     int             `json:"number"`     // of the checkpoint in list, 0 for none
+	MadeBy     *madeByView     `json:"made_by"`    // the row that list tells it under; null: not known
 	Turn       *string         `json:"turn"`       // a checkpoint of the turn that brought them: what revert takes; null: none is known
 	Time       *string         `json:"time"`       // of the look that found them; null: not known
 	From       *pathView       `json:"from"`       // what the file was called then; null: as now
@@ -179,8 +209,14 @@ type blameRunView struct {
 
 func (v *blamePrinter) json() error {
 	doc := blamedView{pathView: viewPath(v.b.Path), Lines: []blameRunView{}}
+	var failed error
 	v.runs(func(r engine.BlameRun) {
-		w := blameRunView{N: r.Start + 1, Count: r.Count, Also: []ownerWorkView{}, Forgotten: r.Forgotten}
+		made, err := v.made(r)
+		if err != nil {
+			failed = cmp.Or(failed, err)
+			return
+		}
+		w := blameRunView{N: r.Start + 1, Count: r.Count, Also: []ownerWorkView{}, Forgotten: r.Forgotten, MadeBy: viewMaker(v.ctx, v.m, made)}
 		if r.Seen != nil {
 			w.Checkpoint, w.Number = viewID(r.Seen.ID), r.Seen.N
 			at := viewTime(r.Seen.Time)
@@ -206,5 +242,8 @@ func (v *blamePrinter) json() error {
 		}
 		doc.Lines = append(doc.Lines, w)
 	})
+	if failed != nil {
+		return failed
+	}
 	return v.c.out.document(doc)
 }
