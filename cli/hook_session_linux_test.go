@@ -2,6 +2,7 @@ package cli_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -373,23 +374,39 @@ func TestHookSessionEndKeepsTheLastAnswer(t *testing.T) {
 
 // A client may write its answer to the transcript a moment after it reports the turn's end: the checkpoint of the end has it.
 func TestHookStopWaitsForTheAnswer(t *testing.T) {
-	l := newHookLab(t)
-	l.rewind("init")
-	l.fire("SessionStart", "source", "startup")
-	l.fire("UserPromptSubmit", "prompt", "what is it?", "prompt_id", "p1")
-	l.say("", "u1", "user", "what is it?", `,"promptId":"p1"`)
-	written := make(chan struct{})
-	go func() {
-		defer close(written)
-		time.Sleep(100 * time.Millisecond)
-		l.say("u1", "u2", "assistant", "a tree", "")
-	}()
-	l.fire("Stop")
-	<-written
-	if got := l.kinds(); got != "stop prompt session-start manual" {
-		t.Errorf("%s", got)
-	}
-	if out := l.rewind("cat", "last", "--transcript"); !strings.Contains(out, "a tree") {
-		t.Errorf("%s", out)
+	for name, before := range map[string]string{
+		"prompt": `"what is it?"`,
+		"call":   `[{"type":"tool_use","id":"toolu_1","name":"Bash","input":{"command":"ls"}}]`,
+		"result": `[{"type":"tool_result","tool_use_id":"toolu_1","content":"x"}]`,
+	} {
+		l := newHookLab(t)
+		l.rewind("init")
+		l.fire("SessionStart", "source", "startup")
+		l.fire("UserPromptSubmit", "prompt", "what is it?", "prompt_id", "p1")
+		l.say("", "u1", "user", "what is it?", `,"promptId":"p1"`)
+		role := map[bool]string{true: "assistant", false: "user"}[name == "call"]
+		lag := fmt.Sprintf(`{"parentUuid":"u1","isSidechain":false,"type":%q,"message":{"role":%q,"content":%s},"uuid":"u2","timestamp":"2026-11-20T20:29:18.362Z","sessionId":%q}`+"\n", role, role, before, l.session)
+		f, err := os.OpenFile(l.transcript(), os.O_APPEND|os.O_WRONLY, 0)
+		if err == nil {
+			_, err = f.WriteString(lag)
+			err = errors.Join(err, f.Close())
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		written := make(chan struct{})
+		go func() {
+			defer close(written)
+			time.Sleep(100 * time.Millisecond)
+			l.say("u2", "u3", "assistant", "a tree", "")
+		}()
+		l.fire("Stop")
+		<-written
+		if got := l.kinds(); got != "stop prompt session-start manual" {
+			t.Errorf("%s: %s", name, got)
+		}
+		if out := l.rewind("cat", "last", "--transcript"); !strings.Contains(out, "a tree") {
+			t.Errorf("%s: %s", name, out)
+		}
 	}
 }

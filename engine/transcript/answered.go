@@ -10,8 +10,8 @@ import (
 // maxTail is how much of a transcript's end Answered reads.
 const maxTail = 64 << 10
 
-// Answered reports whether the newest message of a transcript is not the person's or a tool's, which an agent that has ended
-// its turn has answered. It is true, too, where the file cannot tell.
+// Answered reports whether the newest message of a transcript is the agent's answer: no prompt, no tool call and no result
+// of one. It is true, too, where the file cannot tell.
 func Answered(agent Agent, file string) bool {
 	f, info, err := vfs.OpenRegular(file, 0)
 	if err != nil {
@@ -33,7 +33,7 @@ func Answered(agent Agent, file string) bool {
 	for i := len(x.Lines) - 1; i >= 0; i-- {
 		switch l := &x.Lines[i]; {
 		case l.Side || l.is(isMeta):
-		case l.Prompt || len(l.ToolResults) > 0:
+		case l.Prompt || len(l.ToolUses) > 0 || len(l.ToolResults) > 0:
 			return false
 		case l.Role == Assistant:
 			return true
