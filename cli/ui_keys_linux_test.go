@@ -194,7 +194,8 @@ func TestPageRestoresAndRevertsByKeys(t *testing.T) {
 	l.until(`document.querySelector(".timeline")`)
 	for range 12 {
 		var text string
-		l.ok(l.Eval(`document.querySelector(".row.chosen").textContent`, &text))
+		l.until(`document.querySelector(".row.chosen")`) // not while the rows are drawn anew
+		l.ok(l.Eval(`document.querySelector(".row.chosen")?.textContent || ""`, &text))
 		if strings.Contains(text, "prompt") && strings.Contains(text, "make Add faster") {
 			break
 		}
