@@ -57,10 +57,14 @@ func (r *restoring) leaveNotice(done *Restored) {
 	if r.op.Kind == manifest.OpRevert {
 		relate(ctx, r.Project, &n)
 	}
+	o := notice.Options{TakesBack: r.takesBack}
+	if m := done.Conversation; m != nil && m.InPlace && !takesBack && r.o.Half == conversation.Both && r.sel == nil && len(done.Skip) == 0 {
+		o.Together = notice.Session{Agent: m.Agent, ID: m.Session}
+	}
 	var err error
 	if r.o.DryRun {
 		done.Told, err = notice.Sessions(ctx, r.Project, n)
-	} else if done.Told, err = notice.Queue(ctx, r.Project, n, notice.Options{TakesBack: r.takesBack}); err != nil {
+	} else if done.Told, err = notice.Queue(ctx, r.Project, n, o); err != nil {
 		r.NoteHookError(err)
 	}
 	if err == nil && len(done.Told) > 0 {

@@ -40,11 +40,15 @@ type Options struct {
 	// TakesBack are the operations that this one takes back. Of a session that still was to be told all of
 	// them they are dropped, and nothing is queued: what it believes is so again.
 	TakesBack []uint64
+	// Together is the session whose conversation the operation brought, in place, where it brought all files: what still
+	// waits for it is out of date, unless the operation is taken back before that is told. Zero for none.
+	Together Session
 }
 
 // queued is one line of a queue's file.
 type queued struct {
-	Store string `json:"store"` // id of the store: a session can work in several
+	Store string `json:"store"`          // id of the store: a session can work in several
+	Void  uint64 `json:"void,omitempty"` // the operation that put it out of date; 0: none did
 	Notice
 }
 
@@ -53,14 +57,27 @@ type queued struct {
 // where nothing was changed, or the setting notice is off. The operation has been recorded: what goes
 // wrong here is for whoever wants to know, and takes nothing back. Queue can be called from any process.
 func Queue(ctx context.Context, p *project.Project, n Notice, o Options) ([]Session, error) {
+	store := p.ID.String()
+	if file := account.NoticeFile(p.Env, o.Together.Agent, o.Together.ID); file != "" && account.Exists(file) {
+		err := update(ctx, p.Env, file, queueWait, func(all []queued) []queued {
+			for i := range all {
+				if q := &all[i]; q.Store == store && q.Void == 0 {
+					q.Void = n.Operation
+				}
+			}
+			return all
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
 	sessions, err := Sessions(ctx, p, n) // none, and what is queued is dropped all the same
 	if err != nil || len(sessions)+len(o.TakesBack) == 0 {
 		return nil, err
 	}
-	store := p.ID.String()
 	var told []Session
 	files := map[string]bool{}
-	add := queued{store, n.cut()}
+	add := queued{Store: store, Notice: n.cut()}
 	for _, s := range sessions {
 		file := account.NoticeFile(p.Env, s.Agent, s.ID)
 		if file == "" || files[file] {
@@ -94,12 +111,15 @@ func Queue(ctx context.Context, p *project.Project, n Notice, o Options) ([]Sess
 	})
 }
 
-// without leaves out what is queued of a store's operations.
+// without leaves out what is queued of a store's operations. What they had put out of date is to be told again.
 func without(all []queued, store string, operations []uint64) (left []queued, dropped int) {
 	for _, q := range all {
 		if q.Store == store && slices.Contains(operations, q.Operation) {
 			dropped++
 			continue
+		}
+		if q.Store == store && slices.Contains(operations, q.Void) {
+			q.Void = 0
 		}
 		left = append(left, q)
 	}
@@ -160,10 +180,11 @@ func Take(ctx context.Context, p *project.Project, agent, session string) (strin
 	err := update(ctx, p.Env, file, takeWait, func(all []queued) (left []queued) {
 		mine = nil
 		for _, q := range all {
-			if q.Store == store {
-				mine = append(mine, q.Notice)
-			} else {
+			switch {
+			case q.Store != store:
 				left = append(left, q)
+			case q.Void == 0:
+				mine = append(mine, q.Notice)
 			}
 		}
 		return left
@@ -188,7 +209,7 @@ func Inherit(ctx context.Context, env account.Env, agent, from, to string) error
 	}
 	return update(ctx, env, into, takeWait, func(now []queued) []queued {
 		for _, q := range all {
-			if !slices.Contains(q.Moved, to) && !slices.ContainsFunc(now, func(n queued) bool { return n.Store == q.Store && n.Operation == q.Operation }) {
+			if q.Void == 0 && !slices.Contains(q.Moved, to) && !slices.ContainsFunc(now, func(n queued) bool { return n.Store == q.Store && n.Operation == q.Operation }) {
 				now = append(now, q)
 			}
 		}

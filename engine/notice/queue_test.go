@@ -156,6 +156,31 @@ func TestTakenBack(t *testing.T) {
 	}
 }
 
+// Where a session's conversation went back together with all files, what it was still to be told is out of date. It is
+// told after all where that is taken back before the next prompt.
+func TestWentBackTogether(t *testing.T) {
+	l := newLab(t)
+	l.prompts("a")
+	l.prompts("b")
+	a := Options{Together: Session{"claude", "a"}}
+	for _, moved := range []Notice{{Count: 1, Moved: []string{"a"}}, {Moved: []string{"a"}}} { // also where no file changed
+		l.queue(one, Options{})
+		l.queue(moved, a)
+		if got := l.take("a"); got != "" {
+			t.Errorf("a is told %s", got)
+		}
+		if got := l.take("b"); !strings.Contains(got, "a.txt") {
+			t.Errorf("b is told %q", got)
+		}
+	}
+	l.queue(one, Options{})
+	l.queue(Notice{Count: 1, Moved: []string{"a"}}, a)
+	l.queue(Notice{Kind: manifest.OpUndoRestore, Count: 1, Moved: []string{"a"}}, Options{TakesBack: []uint64{l.op}})
+	if got := l.take("a"); !strings.Contains(got, "a.txt") || strings.Count(got, "\n- ") != 1 {
+		t.Errorf("once that is undone, a is told %q", got)
+	}
+}
+
 // However many hooks ask at the same moment, one is given the text.
 func TestAtMostOnce(t *testing.T) {
 	l := newLab(t)
