@@ -37,7 +37,8 @@ func newStores() *command {
 			"replaced       another directory, or another store, is at its path\n" +
 			"unfinished     init was interrupted before there was anything in it\n" +
 			"being removed  its removal was interrupted: rm finishes it (with --json: going)\n" +
-			"unreachable    its path cannot be accessed\n" +
+			"unreachable    its path cannot be accessed: its disk may not be mounted, or this is a\n" +
+			"               container without it\n" +
 			"foreign        it belongs to another user, or cannot be read\n" +
 			"unregistered   a mirror that is not in the registry",
 		examples: []example{

@@ -29,16 +29,20 @@ type KnownStore struct {
 	// storage is the directory of a global store that does not lie where root would have
 	// it: its directory was moved, or another one had the place. "": it does.
 	Storage string
+	Parent  uint64 // inode of the directory that root is in, 0 where that is not known
 	Link    string // the store's real path, where it lies behind a link that the person allowed; "": no link
 }
 
-const knownHeader = "# rewind: stores of this account: id device inode mode root [birth N] [going 1] [storage path] [link path]\n"
+const knownHeader = "# rewind: stores of this account: id device inode mode root [birth N] [parent N] [going 1] [storage path] [link path]\n"
 
 // line is k as a line of the registry.
 func (k KnownStore) line() string {
 	line := fmt.Sprintf("%s %d %d %s %s", k.ID, k.Device, k.Inode, k.Mode, strconv.Quote(k.Root))
 	if k.Birth != 0 {
 		line += fmt.Sprintf(" birth %d", k.Birth)
+	}
+	if k.Parent != 0 {
+		line += fmt.Sprintf(" parent %d", k.Parent)
 	}
 	if k.Storage != "" {
 		line += " storage " + strconv.Quote(k.Storage)
@@ -104,6 +108,8 @@ func (k *KnownStore) parseMore(rest string) bool {
 			switch word {
 			case "birth":
 				k.Birth, err = strconv.ParseInt(text, 10, 64)
+			case "parent":
+				k.Parent, err = strconv.ParseUint(text, 10, 64)
 			case "going":
 				k.Going = true
 			}
@@ -193,6 +199,9 @@ func Register(ctx context.Context, env Env, k KnownStore, drop bool) error {
 		}
 	}
 	if !drop {
+		if parent, _, err := Identity(filepath.Dir(k.Root)); err == nil && Exists(k.Root) {
+			k.Parent = parent.Inode
+		}
 		out.WriteString(k.line())
 	}
 	return WriteFile(filepath.Join(account, "known"), []byte(out.String()), owner)
@@ -247,7 +256,7 @@ func NewestChange(dir string) time.Time {
 func (k KnownStore) State(env Env) State {
 	now, _, err := Identity(k.Root)
 	switch {
-	case errors.Is(err, fs.ErrNotExist), IsNotDir(err):
+	case (errors.Is(err, fs.ErrNotExist) || IsNotDir(err)) && k.wasThere():
 		return Gone
 	case err != nil:
 		return Unreachable
@@ -264,6 +273,30 @@ func (k KnownStore) State(env Env) State {
 		return Unfinished
 	}
 	return Lost
+}
+
+// wasThere reports whether root, where nothing is, is the place that the project had: what is around it is on the same
+// file system. Else a disk is not mounted, or this is a container that sees other directories. A global store is the only
+// one of its project: the directory that root was in must be there, and the same one.
+func (k KnownStore) wasThere() bool {
+	parent := filepath.Dir(k.Root)
+	around := parent
+	for {
+		now, _, err := Identity(around)
+		switch {
+		case err == nil && now.Inode == 0 || k.Inode == 0:
+			return true // there is nothing to compare here
+		case err == nil && now.Device != k.Device:
+			return false
+		case err == nil && around == parent:
+			return k.Parent == 0 || k.Parent == now.Inode
+		case err == nil:
+			return k.Mode != GlobalMode
+		case around == filepath.Dir(around):
+			return false
+		}
+		around = filepath.Dir(around)
+	}
 }
 
 // MirrorDir is where a store's packs are mirrored, "" without a home.

@@ -9,7 +9,7 @@ const (
 	Replaced    State = "replaced"    // another directory is at its path, or another store in its directory
 	Gone        State = "gone"        // nothing is at its path: it was moved, or removed
 	Unfinished  State = "unfinished"  // an init was killed before there was anything in it
-	Unreachable State = "unreachable" // its path cannot be looked at
+	Unreachable State = "unreachable" // its path cannot be looked at, or what is around it is not what was there
 )
 
 // States of a store, beside those that the registry alone tells.

@@ -133,7 +133,7 @@ func fate(k account.KnownStore, env account.Env, known []account.KnownStore) (st
 		state = k.State(env)
 	}
 	switch state {
-	case account.Gone, account.Replaced, account.Unregistered:
+	case account.Gone, account.Replaced, account.Unregistered, account.Unreachable:
 		if k.Mode == account.GlobalMode { // its packs have two names, wherever its directory is
 			if k.Root != "" {
 				movedTo = whereabouts(k, env, known)

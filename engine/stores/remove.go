@@ -67,7 +67,7 @@ func PlanRemoval(ctx context.Context, env account.Env, id string) (*Removal, err
 			r.Note = "its project was not found: if it was moved rather than deleted, its history will be lost"
 		}
 	case account.Unreachable:
-		r.Refused = fmt.Sprintf("%s cannot be accessed", k.Root)
+		r.Refused = fmt.Sprintf("%s cannot be accessed: its disk may not be mounted, or this is a container without it", k.Root)
 	case account.Unfinished:
 		r.Store = r.place
 	case account.Foreign:
