@@ -116,6 +116,9 @@ func runInit(ctx context.Context, c *call, o stores.InitOptions) error {
 		if errors.As(err, &refused) && o.Root != "" {
 			return &hintedError{err, "--force creates one anyway"}
 		}
+		if refused != nil && o.Adopt == "" && c.env.Dir != "" {
+			return &hintedError{err, "cd to the project, or, if this directory is the project: rewind init --root ."}
+		}
 		return err
 	}
 	if c.json {

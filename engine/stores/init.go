@@ -60,11 +60,11 @@ func Init(ctx context.Context, o InitOptions) (p *project.Project, created bool,
 		if !errors.As(err, &vanished) || !o.Force {
 			return p, false, err
 		}
-		// Both names are gone, and the person wants to begin anew.
+		// Both names are gone, and the person wants to begin anew, in a directory that they chose before.
 		if err := account.Register(ctx, o.Env, *at.Lost, true); err != nil {
 			return nil, false, err
 		}
-		at.Lost = nil
+		at.Lost, at.Named = nil, true
 	}
 	if !at.Named {
 		if err := project.RefuseRoot(o.Env, at.Root); err != nil {
