@@ -27,6 +27,13 @@ func gitText(r *engine.Restored, ahead bool) (text, hint string) {
 	if ahead {
 		show = "would show"
 	}
+	if g.Gone() {
+		then := "in that state"
+		if g.OfWork {
+			then = "when that work began"
+		}
+		return "there is no git repository here now, and HEAD was on " + place(g.ThenBranch, g.ThenHead) + " " + then + ": rewind does not bring .git back", ""
+	}
 	if g.OfWork { // taken back in the present state: there is no other one to go to
 		then = "when that work began"
 	} else if g.Switched() {

@@ -10,15 +10,18 @@ import (
 // GitMoved says that git's HEAD is not where it was in the state that a restore goes to. A restore writes the files and
 // leaves HEAD where it is, so that what the commits between the two changed shows as uncommitted changes.
 type GitMoved struct {
-	Head, Branch         string // now; Branch is "" where HEAD is detached
+	Head, Branch         string // now; Branch is "" where HEAD is detached, both are where there is no repository
 	ThenHead, ThenBranch string // in that state
 	OfWork               bool   // of a revert: then is when the work began that it takes back
 }
 
-// Switched reports whether HEAD was on another branch then.
-func (g *GitMoved) Switched() bool { return g.Branch != g.ThenBranch }
+// Gone reports whether there is no repository any more.
+func (g *GitMoved) Gone() bool { return g.Head+g.Branch == "" }
 
-// gitMoved compares HEAD with that of the state which the changes lead to; nil where both are the same, or one is unknown.
+// Switched reports whether HEAD was on another branch then.
+func (g *GitMoved) Switched() bool { return !g.Gone() && g.Branch != g.ThenBranch }
+
+// gitMoved compares HEAD with that of the state which the changes lead to; nil where both are the same, or that one is unknown.
 func (r *restoring) gitMoved(changes []restore.Change) *GitMoved {
 	if r.scan == nil || len(changes) == 0 {
 		return nil
@@ -29,7 +32,7 @@ func (r *restoring) gitMoved(changes []restore.Change) *GitMoved {
 	}
 	g := &GitMoved{ThenHead: then.GitHead, ThenBranch: then.GitBranch, OfWork: r.gitThen != nil}
 	g.Head, g.Branch = r.scan.GitHead()
-	if g.Head+g.Branch == "" || g.ThenHead+g.ThenBranch == "" || g.Head == g.ThenHead && g.Branch == g.ThenBranch {
+	if g.ThenHead+g.ThenBranch == "" || g.Head == g.ThenHead && g.Branch == g.ThenBranch {
 		return nil
 	}
 	return g
