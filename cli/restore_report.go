@@ -210,7 +210,7 @@ func othersText(also, plain string, r *engine.Restored) (lines []string) {
 		if r.Checkpoint.Kind != manifest.Prompt && n == len(r.Create)+len(r.Replace)+len(r.Delete)+len(r.Mode) {
 			verb = plain
 		}
-		lines = append(lines, fmt.Sprintf("%s %s that you or a program of yours changed: %s", verb, plural(n, "path", "paths"), somePaths(r.Outside, maxOtherPaths)))
+		lines = append(lines, fmt.Sprintf("%s %s that you, or something outside this project's sessions, changed: %s", verb, plural(n, "path", "paths"), somePaths(r.Outside, maxOtherPaths)))
 	}
 	return lines
 }

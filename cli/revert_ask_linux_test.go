@@ -62,7 +62,7 @@ func TestRevertAsks(t *testing.T) {
 
 	// What is asked, and the help; q after answers leaves all as it was.
 	screen := answer(1, "(1/4) What becomes of it [k keep, f file, u undo, m markers, q quit, ?]?", "?", "q - quit: nothing is changed", "x", "(1/4)", "u", "(2/4)", "q")
-	for _, part := range []string{"f line 2: it was changed again since", "goes: ", "for \"Hostile ", "since:", "you, or a program of yours", "now:", "-b of the person", "before the work:", "+b", "keep the block as it is now", "note:", "nothing was changed"} {
+	for _, part := range []string{"f line 2: it was changed again since", "goes: ", "for \"Hostile ", "since:", "you, or something outside this project's sessions", "now:", "-b of the person", "before the work:", "+b", "keep the block as it is now", "note:", "nothing was changed"} {
 		if !strings.Contains(screen, part) {
 			t.Errorf("no %q in\n%q", part, screen)
 		}

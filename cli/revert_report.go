@@ -252,7 +252,7 @@ func (c *call) workText(w attribution.Work) string {
 	case w.Operation != 0:
 		who = "rewind " + escape(w.Tool)
 	case who == "":
-		who = "you, or a program of yours"
+		who = "you, or something outside this project's sessions"
 	case w.Subagent != "":
 		who += " (subagent " + escape(shortSession(w.Subagent)) + ")"
 	}
