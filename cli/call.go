@@ -84,7 +84,9 @@ func (c *call) open(ctx context.Context) (*project.Project, error) {
 func (c *call) opened(ctx context.Context, p *project.Project) error {
 	c.project = p
 	c.out.note("project %s, store %s", p.Root(), p.StoreDir())
+	committed := p.Committed.Load()
 	maintain.CatchUp(ctx, p)
+	p.Committed.Store(committed)
 	c.tellNotices()
 	if !c.quiet {
 		for _, w := range p.Warnings() {
@@ -138,6 +140,7 @@ func (c *call) close() {
 	if c.project != nil {
 		c.tellNotices()
 		// What had to be durable is so before a verb returns; closing only gives back.
+		c.out.committed = c.project.Committed.Load()
 		_ = c.project.Close()
 		c.project = nil
 	}

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -39,14 +40,15 @@ type output struct {
 
 	watched project.Progress // takes the place of the line; nil: none does
 
-	mu     sync.Mutex // stderr: progress comes from other goroutines
-	meter  *meter
-	beat   chan struct{} // closed where the line is to move no more
-	full   bool          // something else draws on the whole screen
-	buf    *bufio.Writer
-	answer bool     // a JSON document was printed
-	paging bool     // the answer goes through a pager
-	later  []string // hints for when the pager is done
+	mu        sync.Mutex // stderr: progress comes from other goroutines
+	meter     *meter
+	beat      chan struct{} // closed where the line is to move no more
+	full      bool          // something else draws on the whole screen
+	buf       *bufio.Writer
+	committed bool     // the command has changed something
+	answer    bool     // a JSON document was printed
+	paging    bool     // the answer goes through a pager
+	later     []string // hints for when the pager is done
 }
 
 func newOutput(s Stdio, env account.Env, asJSON bool) *output {
@@ -208,6 +210,12 @@ func (o *output) fail(err error) int {
 	}
 	o.endProgress()
 	f := explain(err)
+	if unwritten := (*outputError)(nil); o.committed && errors.As(err, &unwritten) {
+		f.code = exitPartial
+		if f.message != "" {
+			f.message, f.hint = "it was done, but the answer could not be written: "+problem.InWords(unwritten.err.Error(), unwritten.err), "rewind list --ops shows it"
+		}
+	}
 	if f.document && o.json && !o.answer {
 		o.buf.Reset(o.stdout)
 		var doc errorView

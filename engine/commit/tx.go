@@ -215,7 +215,11 @@ func (t *Tx) CommitIn(a *cas.Appender, records []manifest.Record) (cas.Position,
 	for i, r := range records {
 		payloads[i] = r.Append(nil)
 	}
-	return a.Commit(t.batch, payloads...)
+	at, err := a.Commit(t.batch, payloads...)
+	if err == nil {
+		t.P.Committed.Store(true)
+	}
+	return at, err
 }
 
 // Appending calls do under the append lock.

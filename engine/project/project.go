@@ -66,6 +66,7 @@ type Project struct {
 	History []History
 	Older   *Older
 
+	Committed atomic.Bool // records were written for what was asked of this Project
 	Abandoned atomic.Bool // a save of a hook hangs in a system call: see saveInTime
 }
 
