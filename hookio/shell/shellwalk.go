@@ -41,6 +41,9 @@ type shellFrame struct {
 	variables map[string]string
 }
 
+// patternMark begins the value of a variable that takes each path which a pattern matches.
+const patternMark = "\x01"
+
 // maxValueBytes bounds what a variable of a script is followed with.
 const maxValueBytes = 64 << 10
 
@@ -277,7 +280,11 @@ func (w *shellWalk) nested(inv *Invocation) {
 		}
 	case "for", "select":
 		if len(inv.Args) > 2 && inv.Args[1].Text == "in" {
-			w.assign(inv.Args[0].Text, inv.Args[2].Text, inv.Args[2].Dynamic)
+			value := inv.Args[2].Text
+			if inv.Args[2].Pattern != "" {
+				value = patternMark + inv.Args[2].Pattern
+			}
+			w.assign(inv.Args[0].Text, value, inv.Args[2].Dynamic)
 		} else if len(inv.Args) > 0 {
 			delete(w.variables, inv.Args[0].Text)
 		}

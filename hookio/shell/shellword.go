@@ -210,7 +210,19 @@ func (p *shellParser) expansion(b *wordBuilder, inQuotes bool) {
 func (p *shellParser) parameter(b *wordBuilder, name string) {
 	if value, ok := p.v.variable(name); ok && len(b.text)+len(value) <= maxValueBytes {
 		p.work += len(value)
-		b.quote(value)
+		pattern, ok := strings.CutPrefix(value, patternMark)
+		if !ok {
+			b.quote(value)
+			return
+		}
+		for i := 0; i < len(pattern); i++ {
+			if pattern[i] == '\\' && i+1 < len(pattern) {
+				i++
+				b.quote(pattern[i : i+1])
+			} else {
+				b.plain(pattern[i])
+			}
+		}
 		return
 	}
 	b.unknown()
