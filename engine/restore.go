@@ -134,6 +134,7 @@ type restoring struct {
 	o       RestoreOptions
 	fs      rootfs.FS
 	sel     restore.Selection    // nil: everything
+	held    map[string]held      // undo: by path, what an undo of some paths brought back already; see selectFor
 	scan    *checkpoint.Captured // the tree as it is
 	now     oid.ID               // its manifest
 	tx      *commit.Tx           // the scan's, and after its commit the next
@@ -193,7 +194,7 @@ func (r *restoring) run(choose func(*restoring) (*restore.Plan, error)) (_ *Rest
 		return nil, err
 	}
 	if !sel.All() {
-		r.sel = sel
+		r.sel, r.op.Some = sel, true
 	}
 	if !o.DryRun {
 		if err := p.Writing(ctx); err != nil {
@@ -278,7 +279,7 @@ func (r *restoring) planTree(c manifest.Checkpoint, root oid.ID) (*restore.Plan,
 	r.saw = saw
 	plan, err := restore.NewPlan(r.ctx, restore.Options{
 		Progress: r.told(),
-		FS:       r.fs, Source: r.tx, Current: r.now, Target: root, Select: r.sel,
+		FS:       r.fs, Source: r.tx, Current: r.now, Target: root, Select: r.selectFor(c),
 		InTarget: target.MayGo, InScope: today.MayGo, Unseen: saw.unseen, Whole: r.whole(saw),
 		Store: rules.StorePath(r.Project), Workers: r.tx.Workers(),
 	})

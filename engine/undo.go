@@ -107,11 +107,14 @@ func notUndone(newestFirst []manifest.Operation, seq uint64) []manifest.Operatio
 // firstStep finds the first step from the working tree that has something to do. plan is set where making it
 // was the only way to know.
 func (r *restoring) firstStep(past *past) (*undoStep, *restore.Plan, error) {
-	type view struct{ root, rules, coverage oid.ID }
+	type view struct {
+		root, rules, coverage oid.ID
+		held                  int
+	}
 	none := map[view]bool{} // what a plan has no change to
 	var roots []oid.ID
 	differs := func(c manifest.Checkpoint) (*restore.Plan, error) {
-		v := view{c.Root, c.Rules, c.Coverage}
+		v := view{c.Root, c.Rules, c.Coverage, r.heldFor(c)}
 		if c.Root == r.now || none[v] {
 			return nil, nil
 		}
@@ -289,7 +292,7 @@ func (r *restoring) stepDiffers(from, to manifest.Checkpoint, today *rules.Scope
 	var saw *sight
 	differ := false
 	err := manifest.Diff(r.tx.Load, to.Root, from.Root, func(c manifest.Change) error {
-		if differ || r.sel != nil && !r.sel.Has(c.Path) {
+		if differ || r.sel != nil && !r.sel.Has(c.Path) || r.holds(c.Path, to) {
 			return nil
 		}
 		if saw == nil {

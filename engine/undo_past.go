@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/rewind-cli/rewind/cas/oid"
+	"github.com/rewind-cli/rewind/engine/restore"
 	"github.com/rewind-cli/rewind/engine/rules"
 	"github.com/rewind-cli/rewind/manifest"
 )
@@ -77,6 +78,8 @@ func (w *past) pass(op manifest.Operation) error {
 	switch {
 	case op.Kind == manifest.OpUndoRestore:
 		w.cut(op.Undoes)
+	case origin.Kind == manifest.OpUndo && origin.OfSome():
+		return w.hold(op, origin)
 	case origin.Kind != manifest.OpUndo: // done again: before it is what was before it at first
 		w.cut(origin.Seq)
 	case origin.Below > 0:
@@ -96,6 +99,80 @@ func (w *past) pass(op manifest.Operation) error {
 	}
 	return nil
 }
+
+// held is where in the log a path stays as it is: from a sequence number up to another.
+type held struct{ from, to uint64 }
+
+// hold remembers that an undo, or what did it again, brought some paths into the past: up to there, nothing else is undone
+// of them.
+func (w *past) hold(op, origin manifest.Operation) error {
+	h := held{origin.Below, op.Seq}
+	err := w.r.Query(w.r.ctx, func(db *manifest.DB) error {
+		if c, ok, err := db.ByID(op.Safety); err != nil {
+			return err
+		} else if ok {
+			h.to = c.Seq // it stands for what the operation left, see stepsOf
+		}
+		if h.from > 0 {
+			return nil
+		}
+		c, ok, err := db.ByID(origin.Checkpoint)
+		if ok {
+			h.from = c.Seq
+		}
+		return err
+	})
+	if err != nil || h.from == 0 { // collected meanwhile
+		return err
+	}
+	if w.r.held == nil {
+		w.r.held = map[string]held{}
+	}
+	return manifest.Diff(w.r.tx.Load, op.Before, op.After, func(c manifest.Change) error {
+		now, ok := w.r.held[c.Path]
+		if !ok {
+			now = h
+		}
+		now.from = min(now.from, h.from)
+		w.r.held[c.Path] = now
+		return nil
+	})
+}
+
+// holds reports whether a path stays as it is on the way to a checkpoint, since an undo brought it further back.
+func (r *restoring) holds(path string, to manifest.Checkpoint) bool {
+	h, ok := r.held[path]
+	return ok && h.from <= to.Seq && to.Seq < h.to
+}
+
+// heldFor is how many paths stay as they are on the way to a checkpoint.
+func (r *restoring) heldFor(to manifest.Checkpoint) (n int) {
+	for path := range r.held {
+		if r.holds(path, to) {
+			n++
+		}
+	}
+	return n
+}
+
+// selectFor is what is selected on the way to a checkpoint: r.sel without what an undo of some paths brought further back.
+func (r *restoring) selectFor(c manifest.Checkpoint) restore.Selection {
+	if r.heldFor(c) > 0 {
+		return unheld{r, c}
+	}
+	return r.sel
+}
+
+type unheld struct {
+	r  *restoring
+	to manifest.Checkpoint
+}
+
+func (u unheld) Has(path string) bool {
+	return (u.r.sel == nil || u.r.sel.Has(path)) && !u.r.holds(path, u.to)
+}
+
+func (u unheld) Below(dir string) bool { return u.r.sel == nil || u.r.sel.Below(dir) }
 
 // cut leaves what is below a sequence number.
 func (w *past) cut(seq uint64) {

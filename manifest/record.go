@@ -1,6 +1,7 @@
 package manifest
 
 import (
+	"strings"
 	"time"
 
 	"github.com/rewind-cli/rewind/cas/oid"
@@ -147,6 +148,14 @@ type Operation struct {
 	// Below is where the next undo begins to look, of one that led to the state around an older operation: sequence
 	// numbers below it. 0: below Checkpoint.
 	Below uint64
+	// Some says that only some paths were asked for. Records of older programs say it in Args alone: see OfSome.
+	Some bool
+}
+
+// OfSome reports whether the operation was asked to change some paths only.
+func (o *Operation) OfSome() bool {
+	args := " " + o.Args + " "
+	return o.Some || strings.Contains(args, " -- ") || strings.HasPrefix(args, " -p ")
 }
 
 // PutsBack reports whether the operation put back one that did not finish, of which the log knows nothing.

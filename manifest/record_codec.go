@@ -205,6 +205,7 @@ func (o *Operation) fields(c codec) {
 	c.text(18, &o.Choices)
 	c.text(19, &o.Forgotten)
 	c.number(20, &o.Below)
+	c.flag(21, &o.Some)
 }
 
 func (s *Session) fields(c codec) {

@@ -283,6 +283,7 @@ func FuzzParseRecord(f *testing.F) {
 		{Delete: &Delete{Checkpoints: []CheckpointID{{1}, {2}}, Reason: "age"}},
 		{Operation: &Operation{Kind: OpUndo, Undoes: 4, Before: oid.ID{1}}},
 		{Operation: &Operation{Kind: OpUndo, After: oid.ID{1}, Below: 7}},
+		{Operation: &Operation{Kind: OpUndo, After: oid.ID{1}, Some: true}},
 		{Operation: &Operation{Kind: OpRestore, After: oid.ID{1}, Forgotten: "00ff00ff00ff00ff00ff00ff00ff00ff"}},
 		{Operation: &Operation{Kind: OpRevert, Before: oid.ID{1}, Choices: `{"path":"a","action":"undo"}` + "\n"}},
 		{Rewrite: &Rewrite{Checkpoints: []CheckpointID{{1}}, Roots: []oid.ID{{2}}}},

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/rewind-cli/rewind/engine/account"
@@ -64,8 +63,7 @@ func Describe(j *restore.Journal) *CrashedRestore {
 	c := &CrashedRestore{Time: j.Time, Paths: j.Paths, Done: j.Committed}
 	if rec, err := manifest.ParseRecord(j.Note); err == nil && rec.Operation != nil {
 		c.Kind, c.Checkpoint = rec.Operation.Kind, rec.Operation.Checkpoint
-		args := " " + rec.Operation.Args + " "
-		c.Some = strings.Contains(args, " -- ") || strings.HasPrefix(args, " -p ")
+		c.Some = rec.Operation.OfSome()
 	}
 	return c
 }
