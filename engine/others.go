@@ -69,7 +69,7 @@ func (r *restoring) meant() string {
 func (r *restoring) turnsSince(session string) (n int, known bool, err error) {
 	turns, err := turnsOf(r.ctx, r.Project, "", session)
 	for _, t := range turns {
-		if t.seq >= r.target.Seq {
+		if t.seq > r.target.Seq || t.seq == r.target.Seq && r.target.Kind != manifest.Stop { // which a turn has come to its end with
 			n++
 		}
 	}
