@@ -3,10 +3,14 @@ package cli
 import (
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
 	"strings"
 
 	"github.com/rewind-cli/rewind/cli/screen"
 	"github.com/rewind-cli/rewind/engine"
+	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/engine/conversation"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/rules"
@@ -94,6 +98,7 @@ func runValidate(ctx context.Context, c *call) error {
 	}
 	set, warnings := project.LoadSettings(c.env, store)
 	v.Findings = append(v.Findings, settingsFindings(set, warnings)...)
+	v.Findings = append(v.Findings, openFindings(c.env.AccountDir(), store)...)
 	v.Findings = append(v.Findings, olderFindings(c.env.Home)...)
 	if p != nil {
 		st, err := engine.StatusOf(ctx, p)
@@ -242,6 +247,21 @@ func outsiderFindings(st *engine.Status) []finding {
 		out = append(out, finding{Severity: mild, Area: "hooks",
 			Message: fmt.Sprintf("session %s of %s works in %s, but its checkpoints %s", o.Session, hookio.Agent(o.Agent).Title(), o.Dir, where),
 			Cure:    "rewind save keeps what it has changed here; resume the session in " + st.Root + " to have it captured here"})
+	}
+	return out
+}
+
+// openFindings are the directories and settings that every account can write, so that its settings would be obeyed.
+func openFindings(dirs ...string) (out []finding) {
+	for _, dir := range dirs {
+		if dir == "" || runtime.GOOS == "windows" {
+			continue
+		}
+		for _, path := range []string{dir, filepath.Join(dir, account.ConfigName)} {
+			if info, err := os.Stat(path); err == nil && info.Mode().Perm()&0o002 != 0 {
+				out = append(out, finding{Severity: mild, Area: "settings", Message: path + " can be written by every account, and its settings are obeyed", Cure: "chmod go-w " + shellQuote(path)})
+			}
+		}
 	}
 	return out
 }
