@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/spf13/pflag"
+
 	"github.com/rewind-cli/rewind/cas/oid"
 	"github.com/rewind-cli/rewind/cli/screen"
 	"github.com/rewind-cli/rewind/engine"
@@ -17,9 +19,10 @@ import (
 )
 
 func newAttempts() *command {
+	most := 0
 	return &command{
 		name:  "attempts",
-		usage: "[prompt]",
+		usage: "[prompt] [--limit N]",
 		short: "show what came of a prompt each time it was tried",
 		long: "Shows the attempts at one prompt: that prompt, and each prompt that was typed at the same\n" +
 			"place after a restore to before it, in a fork of the session, or after going back in the\n" +
@@ -39,7 +42,13 @@ func newAttempts() *command {
 		},
 		exits:   []int{exitNotFound, exitDamaged},
 		maxArgs: 1,
+		flags: func(f *pflag.FlagSet) {
+			f.IntVarP(&most, "limit", "n", 0, "show at most the newest `N`, 0 for all")
+		},
 		run: func(ctx context.Context, c *call) error {
+			if most < 0 {
+				return usagef("--limit must be 0 or more, not %d", most)
+			}
 			p, err := c.open(ctx)
 			if err != nil {
 				return err
@@ -50,6 +59,9 @@ func newAttempts() *command {
 			}
 			v := attemptsPrinter{c: c, p: p, f: f, numbered: len(c.args) == 0}
 			if f != nil {
+				if n := len(f.Attempts); most > 0 && n > most {
+					f.Attempts = f.Attempts[n-most:]
+				}
 				if err := v.measure(ctx); err != nil {
 					return err
 				}
@@ -202,7 +214,7 @@ func (v *attemptsPrinter) print(ctx context.Context) error {
 			}
 			o.summary("%s", text)
 		}
-		if len(v.tried) == 1 {
+		if len(v.tried) == 1 && v.tried[0].N == 1 {
 			o.summary("This prompt was tried once: there is no other attempt to compare it with.")
 		}
 		v.hint()

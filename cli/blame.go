@@ -42,7 +42,7 @@ func newBlame() *command {
 			{"rewind show kqxztlsm", "the row that wrote a line"},
 		},
 		exits:   []int{exitNotFound, exitBusy, exitDamaged},
-		maxArgs: 1, paths: true,
+		maxArgs: 1, paths: true, onePath: true,
 		flags: func(f *pflag.FlagSet) {
 			f.StringVar(&at, "at", "", "as a `checkpoint` has it")
 			f.StringVarP(&lines, "lines", "L", "", "only lines `FROM,TO`; FROM,+N; FROM,; ,TO")

@@ -23,6 +23,7 @@ type call struct {
 	globals
 	cmd   *command
 	name  string // as typed: jump for restore
+	typed string // name, or the visible command and flag that run it: list --ops
 	flags *pflag.FlagSet
 	args  []string // before --
 	paths []string // after --, as typed
@@ -35,16 +36,16 @@ type call struct {
 
 // checkArgs refuses a wrong number of arguments before anything else happens.
 func (c *call) checkArgs() error {
-	usage := "rewind " + c.name
+	usage := "rewind " + c.typed
 	if c.cmd.usage != "" {
 		usage += " " + c.cmd.usage
 	}
 	switch {
 	case len(c.args) < c.cmd.minArgs:
 		return &usageError{msg: "too few arguments", hint: usage}
-	case c.cmd.maxArgs >= 0 && len(c.args) > c.cmd.maxArgs && c.cmd.paths:
+	case c.cmd.maxArgs >= 0 && len(c.args) > c.cmd.maxArgs && c.cmd.paths && !c.cmd.onePath:
 		most := c.cmd.maxArgs
-		words := append([]string{"rewind", c.name}, quoteAll(c.args[:most])...)
+		words := append([]string{"rewind", c.typed}, quoteAll(c.args[:most])...)
 		words = append(append(words, "--"), quoteAll(c.args[most:])...)
 		return &usageError{msg: "unexpected argument " + quote(c.args[most]),
 			hint: "paths go after --: " + strings.Join(words, " ")}

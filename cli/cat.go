@@ -30,7 +30,7 @@ func newCat() *command {
 			{"rewind cat 3 --transcript > conversation.jsonl", "the conversation so far"},
 		},
 		exits:   []int{exitNotFound, exitBusy, exitDamaged},
-		minArgs: 1, maxArgs: 2, paths: true,
+		minArgs: 1, maxArgs: 2, paths: true, onePath: true,
 		flags: func(f *pflag.FlagSet) {
 			f.BoolVar(&transcript, "transcript", false, "the conversation instead of a file")
 		},

@@ -21,6 +21,7 @@ type command struct {
 	// stray is the hint for an argument too many; nil: the usage.
 	stray    func(arg string) string
 	paths    bool
+	onePath  bool // one argument or path is all that it takes
 	verbatim bool // the first argument ends the flags: what follows are a command's own words
 	flags    func(*pflag.FlagSet)
 	run      func(context.Context, *call) error
@@ -113,6 +114,16 @@ func variant(name string, args []string) (string, []string) {
 		}
 	}
 	return name, args
+}
+
+// typed is how a person types what variant made of a command: list --ops.
+func typed(command, variant string) string {
+	for _, e := range entries() {
+		if e.name == variant && command != variant {
+			return e.now
+		}
+	}
+	return command
 }
 
 // synonyms of commands.

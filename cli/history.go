@@ -41,7 +41,7 @@ func newHistory() *command {
 			{"rewind history src --limit 0", "everything that touched a directory"},
 		},
 		exits:   []int{exitBusy, exitDamaged},
-		minArgs: 0, maxArgs: 1, paths: true,
+		minArgs: 0, maxArgs: 1, paths: true, onePath: true,
 		flags: func(f *pflag.FlagSet) {
 			f.BoolVarP(&patch, "patch", "p", false, "with the patch of each step")
 			f.IntVar(&most, "limit", 20, "show at most `N` checkpoints, 0 for all")

@@ -90,11 +90,9 @@ func strayListed(arg string) string {
 }
 
 func runList(ctx context.Context, c *call, o listFlags) error {
-	if o.limit < 0 {
-		return usagef("--limit must be 0 or more, not %d", o.limit)
-	}
-	if o.all && !c.flags.Changed("limit") {
-		o.limit = 0
+	var err error
+	if o.limit, err = o.most(c); err != nil {
+		return err
 	}
 	filter, err := o.filter(c)
 	if err != nil {
@@ -136,7 +134,7 @@ func runList(ctx context.Context, c *call, o listFlags) error {
 	case l.checkpoints == 0 && !l.filtered:
 		c.out.hint("no checkpoints yet; take one with rewind save")
 		return nil
-	case !slices.ContainsFunc(l.rows, func(r *timeline.Row) bool { return r.Checkpoint != nil }):
+	case !slices.ContainsFunc(l.rows, func(r *timeline.Row) bool { return r.Checkpoint != nil || r.Kind == timeline.Operation && !o.oneline }):
 		c.out.hint("no checkpoint matches; rewind list shows all")
 		if len(l.rows) == 0 {
 			return nil
@@ -149,6 +147,17 @@ func runList(ctx context.Context, c *call, o listFlags) error {
 		})
 	}
 	return l.print(ctx)
+}
+
+// most is how many rows are shown at most; 0: all.
+func (o *listFlags) most(c *call) (int, error) {
+	switch {
+	case o.limit < 0:
+		return 0, usagef("--limit must be 0 or more, not %d", o.limit)
+	case o.all && !c.flags.Changed("limit"):
+		return 0, nil
+	}
+	return o.limit, nil
 }
 
 // filter checks what can be checked without the store.

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -14,10 +15,10 @@ import (
 )
 
 func newLog() *command {
-	var limit int
+	var o listFlags
 	return &command{
 		name:  "log",
-		usage: "[--limit N]",
+		usage: "[--since T] [--until T] [--limit N] [--all]",
 		short: "show the operations, newest first",
 		long: "Shows what changed the project or the store: restores, undos, gc, forget, repair. Each\n" +
 			"with its number, its age, the command as it was typed, what it changed, the checkpoint\n" +
@@ -29,25 +30,40 @@ func newLog() *command {
 		},
 		exits: []int{exitBusy, exitDamaged},
 		flags: func(f *pflag.FlagSet) {
-			f.IntVar(&limit, "limit", 20, "show at most `N`, 0 for all")
+			f.BoolVar(&o.all, "all", false, "no limit")
+			f.StringVar(&o.since, "since", "", "only from time `T` on")
+			f.StringVar(&o.until, "until", "", "only up to time `T`")
+			f.IntVarP(&o.limit, "limit", "n", 20, "show at most `N`, 0 for all")
 		},
 		run: func(ctx context.Context, c *call) error {
-			if limit < 0 {
-				return usagef("--limit must be 0 or more, not %d", limit)
+			most, err := o.most(c)
+			if err != nil {
+				return err
+			}
+			filter, err := o.filter(c)
+			if err != nil {
+				return err
 			}
 			p, err := c.open(ctx)
 			if err != nil {
 				return err
 			}
-			ops, err := engine.OperationLog(ctx, p, limit)
+			ops, err := engine.OperationLog(ctx, p, 0)
 			if err != nil {
 				return err
+			}
+			any := len(ops) > 0
+			ops = slices.DeleteFunc(ops, func(op engine.Logged) bool {
+				return op.Time.Before(filter.Since) || !filter.Until.IsZero() && op.Time.After(filter.Until)
+			})
+			if most > 0 {
+				ops = firstN(ops, most)
 			}
 			if c.json {
 				return c.out.document(viewLog(p, ops))
 			}
 			if len(ops) == 0 {
-				c.out.hint("no operations yet")
+				c.out.hint("%s", map[bool]string{true: "no operation matches; rewind list --ops lists all", false: "no operations yet"}[any])
 				return nil
 			}
 			return c.out.paged(ctx, c.env, func() error {

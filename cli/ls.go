@@ -26,7 +26,7 @@ func newLs() *command {
 			{"rewind ls last --json", "with the hash of each file"},
 		},
 		exits:   []int{exitNotFound, exitBusy, exitDamaged},
-		minArgs: 1, maxArgs: 2, paths: true,
+		minArgs: 1, maxArgs: 2, paths: true, onePath: true,
 		flags: func(f *pflag.FlagSet) { globFlag(f, &glob) },
 		run: func(ctx context.Context, c *call) error {
 			arg, err := c.onePath(1, false)
@@ -69,14 +69,14 @@ func (c *call) onePath(at int, required bool) (string, error) {
 	given := append(append([]string(nil), c.args[min(at, len(c.args)):]...), c.paths...)
 	switch {
 	case len(given) > 1:
-		return "", &usageError{msg: "unexpected argument " + quote(given[1]), hint: "rewind " + c.name + " " + c.cmd.usage}
+		return "", &usageError{msg: "unexpected argument " + quote(given[1]), hint: "rewind " + c.typed + " " + c.cmd.usage}
 	case len(given) == 1:
 		if given[0] == "" {
 			return "", usagef("the path is an empty string")
 		}
 		return given[0], nil
 	case required:
-		return "", &usageError{msg: "too few arguments", hint: "rewind " + c.name + " " + c.cmd.usage}
+		return "", &usageError{msg: "too few arguments", hint: "rewind " + c.typed + " " + c.cmd.usage}
 	}
 	return "", nil
 }

@@ -74,7 +74,7 @@ func run(ctx context.Context, args []string, env account.Env, stdio Stdio) int {
 	front.SetInterspersed(false)
 	g.define(front)
 	if err := front.Parse(args); err != nil {
-		return o.fail(flagError(err, "rewind", front))
+		return o.fail(flagError(err, "", "", front))
 	}
 	asked := o.json
 	o.configure(g, env)
@@ -97,12 +97,13 @@ func runCommand(ctx context.Context, name string, args []string, g globals, env 
 	if name == completeName { // what the completion scripts call: its words are not flags of ours
 		return o.finish(complete(ctx, args, env, o))
 	}
+	asked := name
 	name, args = variant(name, args)
 	cmd := lookup(name)
 	if cmd == nil {
 		return o.fail(unknownCommand(name))
 	}
-	c := &call{cmd: cmd, name: name, env: env, out: o}
+	c := &call{cmd: cmd, name: name, typed: typed(asked, name), env: env, out: o}
 	f := newFlagSet(cmd.name)
 	if cmd.flags != nil {
 		cmd.flags(f)
@@ -114,7 +115,7 @@ func runCommand(ctx context.Context, name string, args []string, g globals, env 
 	g.define(f)
 	f.SetInterspersed(!cmd.verbatim)
 	if err := f.Parse(args); err != nil {
-		err = flagError(err, "rewind "+name, f)
+		err = flagError(err, asked, c.typed, f)
 		if n, ok := numberFlag(args); ok && cmd.stray != nil {
 			err = &usageError{msg: err.Error(), hint: cmd.stray(n)}
 		}
@@ -204,15 +205,19 @@ func numberFlag(args []string) (n string, ok bool) {
 	return "", false
 }
 
-// flagError turns pflag's error into ours, with the flag that was probably meant.
-func flagError(err error, command string, flags *pflag.FlagSet) error {
+// flagError turns pflag's error into ours, with the flag that was probably meant. A command may have been typed with a flag
+// that runs another one: list --ops.
+func flagError(err error, command, typed string, flags *pflag.FlagSet) error {
 	if errors.Is(err, pflag.ErrHelp) { // -h is defined, so this does not happen
 		return nil
 	}
 	msg := flagText(err)
-	hint := command + " --help"
+	hint := strings.TrimSpace("rewind "+command) + " --help"
 	if near := nearestFlag(msg, flags); near != "" {
-		hint = command + " --" + near
+		hint = strings.TrimSpace("rewind "+typed) + " --" + near
+	}
+	if name, ok := strings.CutPrefix(msg, "unknown flag: "); ok && command != typed {
+		msg = name + " is no flag of " + typed
 	}
 	return &usageError{msg: msg, hint: hint}
 }
