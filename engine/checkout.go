@@ -97,11 +97,15 @@ func Checkout(ctx context.Context, p *project.Project, o CheckoutOptions) (*Chec
 	if err != nil {
 		return nil, err
 	}
+	made := !account.Exists(o.Dir)
 	if err := os.MkdirAll(o.Dir, 0o777); err != nil {
 		return nil, err
 	}
 	mark := filepath.Join(o.Dir, checkoutMark)
 	if err := os.WriteFile(mark, []byte(what), 0o600); err != nil {
+		if !again && os.Remove(mark) == nil && made {
+			_ = os.Remove(o.Dir)
+		}
 		return nil, err
 	}
 	tree, err := rootfs.Open(o.Dir)

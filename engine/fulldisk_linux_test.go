@@ -232,6 +232,28 @@ func TestFreeingOnAFullDisk(t *testing.T) {
 	}
 }
 
+// A checkout that has no room for its first byte leaves nothing.
+func TestCheckoutOnAFullDisk(t *testing.T) {
+	l := newLab(t)
+	l.write("a", "1")
+	saved := l.init().Checkpoint
+	base := scratchfs.Tmpfs(t, "1m")
+	if f, err := os.Create(filepath.Join(base, "ballast")); err == nil {
+		for err == nil {
+			_, err = f.Write(make([]byte, 4<<10))
+		}
+		f.Close()
+	}
+	dir := filepath.Join(base, "out")
+	err := l.try(func(ctx context.Context, p *project.Project) error {
+		_, err := Checkout(ctx, p, CheckoutOptions{Checkpoint: saved, Dir: dir})
+		return err
+	})
+	if !errors.Is(err, syscall.ENOSPC) || account.Exists(dir) {
+		t.Errorf("%v, left: %v", err, account.Exists(dir))
+	}
+}
+
 // TestCollectSaysWhatItNeeds: small files share packs, and what stays of these is written anew first.
 func TestCollectSaysWhatItNeeds(t *testing.T) {
 	// Without the garbage collector only what is closed lets the file system be unmounted.
