@@ -159,6 +159,21 @@ func TestConversationIsCapturedAsItGrows(t *testing.T) {
 
 // A lost session state, a gc in between, a deleted transcript: the conversation
 // is neither lost nor stored twice.
+// A payload can name any file; what is no conversation is not kept.
+func TestNoConversationIsCaptured(t *testing.T) {
+	l := newLab(t)
+	l.init()
+	k := l.transcriptFile()
+	by := k.trigger()
+	by.Transcript = filepath.Join(filepath.Dir(l.root), "passwords")
+	if err := os.WriteFile(by.Transcript, []byte("root:$y$j9T$secret:1::\nme:*:2::\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if tr := l.saveBy(by).Checkpoint.Transcript; tr != nil && !tr.Content.IsZero() {
+		t.Errorf("%+v", tr)
+	}
+}
+
 func TestConversationOutlivesStateAndFile(t *testing.T) {
 	l := newLab(t)
 	l.init()

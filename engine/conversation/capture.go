@@ -57,7 +57,7 @@ func Capture(ctx context.Context, p *project.Project, tx *commit.Tx, generation 
 		return nil, nil, err
 	}
 	var problems []problem.Problem
-	capture := transcript.Capture{Store: store, Agent: agent, File: t.Transcript, Previous: held.Content, PreviousLeaf: held.Leaf}
+	capture := transcript.Capture{Store: store, Agent: agent, File: t.Transcript, Previous: held.Content, PreviousLeaf: held.Leaf, OnlyJSON: true}
 	got, err := capture.Run()
 	if ferr := store.Writer.Flush(); err == nil {
 		err = ferr

@@ -32,6 +32,8 @@ type Capture struct {
 
 	Previous     oid.ID // Content of the session's capture before, zero for none
 	PreviousLeaf string // its Leaf
+
+	OnlyJSON bool // a file that does not begin with JSON is an error
 }
 
 // Captured is what a capture gave.
@@ -127,6 +129,9 @@ func (c *Capture) fileOnce(name string, id oid.ID, before *List, lines bool) (Ca
 		return got, &kept, nil
 	}
 	if lines && name == c.File {
+		if c.OnlyJSON && plan.Segment.Offset == 0 && plan.Segment.Length > 0 && !beginsWithJSON(f) {
+			return Captured{}, nil, errors.New("the file holds no JSON: it is no conversation")
+		}
 		c.follow(f, plan, &got)
 	}
 	list := before
@@ -156,6 +161,19 @@ func (c *Capture) fileOnce(name string, id oid.ID, before *List, lines bool) (Ca
 		next = &List{}
 	}
 	return got, next, nil
+}
+
+// beginsWithJSON reports whether one of a file's first lines could be JSON. A payload can name any file, and one that
+// is no conversation is nothing to keep.
+func beginsWithJSON(f io.ReaderAt) bool {
+	buf := make([]byte, 64<<10)
+	n, _ := f.ReadAt(buf, 0)
+	for line := range bytes.Lines(buf[:n]) {
+		if line = bytes.TrimLeft(line, " \t\r\n\ufeff"); len(line) > 0 && (line[0] == '{' || line[0] == '[') {
+			return true
+		}
+	}
+	return false
 }
 
 // next returns the list to which the next segment is added.
