@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"math/rand/v2"
@@ -13,6 +14,7 @@ import (
 	"time"
 
 	"github.com/rewind-cli/rewind/engine/checkpoint"
+	"github.com/rewind-cli/rewind/engine/maintain"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/rootfs"
 )
@@ -94,4 +96,57 @@ func TestSaveAfterKilledRestore(t *testing.T) {
 		}
 	}
 	t.Logf("%d rounds: told of %d, cleared %d", rounds, told, cleared)
+}
+
+// What a killed restore led to stays until it is finished or put back, whatever gc is to keep.
+func TestGCKeepsWhatAKilledRestoreNeeds(t *testing.T) {
+	l := newLab(t)
+	save := func(name string, files int) {
+		for i := range files {
+			l.write(fmt.Sprintf("dir%d/f%d", i%7, i), strings.Repeat(name, 100+i*20))
+		}
+		l.do(func(ctx context.Context, p *project.Project) error {
+			_, err := Save(ctx, p, checkpoint.Options{Name: name})
+			return err
+		})
+	}
+	l.init()
+	save("first", 300)
+	save("second", 300)
+	var crash *project.CrashedRestore
+	for round := 0; crash == nil || crash.Done; round++ {
+		if round == 60 {
+			t.Skip("no kill met a restore")
+		}
+		cmd := exec.Command(os.Args[0], "-test.run=^TestKilledRestore$")
+		cmd.Env = append(os.Environ(), "REWIND_TEST_RESTORE_ROOT="+l.root, "REWIND_TEST_RESTORE_HOME="+l.home)
+		l.ok(cmd.Start())
+		time.Sleep(time.Duration(50+rand.IntN(300)) * time.Millisecond)
+		l.ok(cmd.Process.Kill())
+		_ = cmd.Wait() // it was killed
+		l.do(func(ctx context.Context, p *project.Project) (err error) {
+			crash, err = p.Crashed(ctx)
+			return err
+		})
+	}
+	l.do(func(ctx context.Context, p *project.Project) error {
+		for _, name := range []string{"first", "second"} {
+			c, err := Resolve(ctx, p, name)
+			l.ok(err)
+			l.ok(Rename(ctx, p, c.Checkpoint, ""))
+		}
+		return nil
+	})
+	for i := range 3 {
+		save(fmt.Sprint("later", i), 1)
+	}
+	l.do(func(ctx context.Context, p *project.Project) error {
+		_, err := maintain.GC(ctx, p, maintain.GCOptions{Checkpoint: crash.Checkpoint})
+		if refused := (*project.RefusedError)(nil); !errors.As(err, &refused) {
+			t.Errorf("gc of that checkpoint: %v", err)
+		}
+		_, err = maintain.GC(ctx, p, maintain.GCOptions{Keep: 1})
+		return err
+	})
+	l.must(restoreNamed(crash.Checkpoint.String()), RestoreOptions{})
 }

@@ -227,6 +227,8 @@ func (s *LogState) only(id manifest.CheckpointID) ([]manifest.Checkpoint, error)
 		refused.What, refused.Next = "the checkpoint is pinned", "rewind pin "+id.String()+" --remove"
 	case c.Name != "":
 		refused.What, refused.Next = fmt.Sprintf("the checkpoint has a name, %s", c.Name), "rewind pin "+id.String()+" --name '' removes the name"
+	case s.crashed != nil && s.crashed.Checkpoint == id:
+		refused.What, refused.Next = "a restore to the checkpoint did not finish", fmt.Sprintf("rewind restore %s finishes it, rewind undo reverts it", id)
 	case s.inUse()[id]:
 		refused.What, refused.Next = "the undo of an operation needs the checkpoint", fmt.Sprintf("gc removes it after %d more operations; rewind forget -- path… removes a file from it", project.KeptOperations)
 	default:
@@ -408,7 +410,7 @@ func (c *collection) deleteChosen(ctx context.Context) (kept []manifest.Checkpoi
 				break
 			}
 		}
-		used := (&LogState{Operations: operations}).inUse()
+		used := (&LogState{Operations: operations, crashed: crashed(c.p)}).inUse()
 		d := manifest.Delete{Time: c.p.Env.Time().UTC(), Reason: "retention"}
 		for _, chosen := range c.drop {
 			now, ok, err := db.ByID(chosen.ID)

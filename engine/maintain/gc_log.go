@@ -11,6 +11,7 @@ import (
 	"github.com/rewind-cli/rewind/cas"
 	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/restore"
 	"github.com/rewind-cli/rewind/manifest"
 )
 
@@ -22,6 +23,7 @@ type LogState struct {
 	last        uint64                // sequence number of the last record
 	Amended     bool                  // some record is to be read otherwise than it was written
 	replayed    *manifest.Replayed
+	crashed     *manifest.Operation // that did not finish, nil for none
 }
 
 // ReadLog reads every record. Unlike a query it tolerates none that it cannot read.
@@ -36,11 +38,21 @@ func ReadLog(ctx context.Context, p *project.Project) (*LogState, error) {
 	}
 	return &LogState{
 		Checkpoints: replayed.Checkpoints(), Operations: replayed.Operations(), Touches: replayed.Touches(),
-		last: replayed.Last(), Amended: replayed.Amended(), replayed: replayed,
+		last: replayed.Last(), Amended: replayed.Amended(), replayed: replayed, crashed: crashed(p),
 	}, nil
 }
 
-// inUse are the checkpoints that undo-restore may still need.
+// crashed is the operation that is under way, or did not finish, nil for none.
+func crashed(p *project.Project) *manifest.Operation {
+	j, err := restore.Open(p.RestoreDir())
+	if err != nil || j == nil {
+		return nil // one that cannot be read cannot be finished
+	}
+	r, _ := manifest.ParseRecord(j.Note)
+	return r.Operation
+}
+
+// inUse are the checkpoints that undo-restore, or a restore that did not finish, may still need.
 func (s *LogState) inUse() map[manifest.CheckpointID]bool {
 	used := map[manifest.CheckpointID]bool{}
 	for i, o := range s.Operations {
@@ -48,6 +60,9 @@ func (s *LogState) inUse() map[manifest.CheckpointID]bool {
 			break
 		}
 		used[o.Safety] = true
+	}
+	if o := s.crashed; o != nil {
+		used[o.Checkpoint], used[o.Safety] = true, true
 	}
 	return used
 }

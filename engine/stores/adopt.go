@@ -96,7 +96,7 @@ func (s *adoptSource) mode(o InitOptions) account.Mode {
 // by an id or a prefix of one.
 func findSource(o InitOptions, known []account.KnownStore) (*adoptSource, error) {
 	s := &adoptSource{}
-	if store := o.Adopt; strings.ContainsRune(store, filepath.Separator) {
+	if store := o.Adopt; store == "." || store == ".." || strings.ContainsRune(store, filepath.Separator) {
 		if !filepath.IsAbs(store) {
 			store = filepath.Join(o.Env.Dir, store)
 		}
@@ -160,8 +160,25 @@ func findSource(o InitOptions, known []account.KnownStore) (*adoptSource, error)
 	return s, nil
 }
 
-// storeOfProject is the id of the store of the project at dir, "" if this account knows of none.
+// storeOfProject is the id of the store of the project at dir, or of the newest one that was there and of which something
+// is left; "" if this account knows of none.
 func storeOfProject(env account.Env, known []account.KnownStore, dir string) string {
+	if id := storeNowOf(env, known, dir); id != "" {
+		return id
+	}
+	dir = filepath.Clean(dir)
+	if parent, err := filepath.EvalSymlinks(filepath.Dir(dir)); err == nil {
+		dir = filepath.Join(parent, filepath.Base(dir))
+	}
+	for _, k := range slices.Backward(known) { // the last was registered last
+		if k.Root == dir && k.Packs(env) != "" {
+			return k.ID.String()
+		}
+	}
+	return ""
+}
+
+func storeNowOf(env account.Env, known []account.KnownStore, dir string) string {
 	real, err := project.RealDir(env, dir)
 	if err != nil {
 		return ""
