@@ -126,7 +126,7 @@ func (s *pickSource) planOf(ctx context.Context, p *pickedPlan) (*screen.Plan, e
 	p.alone = slices.DeleteFunc(slices.Clone(r.Others), func(o engine.OtherWork) bool { return o.Alone == nil || o.Alone.Some })
 	if p.verb.takesTo { // undo: what it takes back may be something else than when it was planned last
 		if p.what = "undo"; r.Of != "" {
-			p.what += " the " + string(r.Of)
+			p.what += " the " + r.OfVerb
 		}
 	}
 	p.target = r.Checkpoint.ID

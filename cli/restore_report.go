@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -242,15 +243,8 @@ func printRestored(c *call, r *engine.Restored, v restoreVerb) {
 		}
 		o.summary("%s what was changed since the last %s.", verb, r.Since)
 	} else {
-		of := manifest.OpRestore
-		if r.Of == manifest.OpRevert {
-			of = r.Of
-		}
-		args := []any{c.called(r.Checkpoint)}
-		if strings.Contains(format, "%[2]s") {
-			args = append(args, string(of))
-		}
-		o.summary(format, args...)
+		what := cmp.Or(r.OfVerb, string(manifest.OpRestore))
+		o.summary("%s", strings.NewReplacer("%s", c.called(r.Checkpoint), "%v", escape(what)).Replace(format))
 	}
 	if r.Conversation == nil || changed(r) {
 		o.summary("%s", restoredLine(r))
@@ -295,7 +289,7 @@ func printRestored(c *call, r *engine.Restored, v restoreVerb) {
 		tellNotCaptured(c, r.NotCaptured, r.Checkpoint.ID.String()[:shortID])
 	}
 	if !r.DryRun && r.Operation != 0 && (r.Safety != nil || r.Conversation != nil) {
-		o.summary("Undo with: %s", o.typed(v.takeBack))
+		o.summary("%s: %s", cmp.Or(v.onward, "Undo with"), o.typed(v.takeBack))
 	}
 }
 

@@ -17,9 +17,10 @@ type restoreVerb struct {
 	takesTo         bool   // --to, an operation's number
 	done            string // "Restored to %s."
 	would           string // on a dry run
-	of              string // instead of done, where one restore or revert was taken back or done again: "Undid the %[2]s: back at %[1]s."
+	of              string // instead of done, where one operation was taken back or done again, %v: "Undid the %v: files are as before it."
 	wouldOf         string // on a dry run
 	takeBack        string // the command that undoes it
+	onward          string // instead of "Undo with", in front of it
 	do              func(context.Context, *project.Project, engine.RestoreOptions) (*engine.Restored, error)
 }
 
@@ -39,17 +40,18 @@ var (
 		takesTo:    true,
 		done:       "Restored to %s.",
 		would:      "Would restore to %s.",
-		of:         "Undid the %[2]s: back at %[1]s.",
-		wouldOf:    "Would undo the %[2]s: back to %[1]s.",
+		of:         "Undid the %v: files are as before it.",
+		wouldOf:    "Would undo the %v: files as before it.",
 		takeBack:   "rewind redo",
+		onward:     "Go forward again",
 		do:         engine.Undo,
 	}
 	redoVerb = restoreVerb{
 		takesSteps: true,
 		done:       "Redone: back at %s.",
 		would:      "Would redo: back to %s.",
-		of:         "Redid the %[2]s: now at %[1]s.",
-		wouldOf:    "Would redo the %[2]s: to %[1]s.",
+		of:         "Redid the %v: files are as after it.",
+		wouldOf:    "Would redo the %v: files as after it.",
 		takeBack:   "rewind undo",
 		do:         engine.Redo,
 	}
@@ -119,9 +121,10 @@ func newRedo() *command {
 // newUndoRestore and newRedoRestore are older names: they go through the operations alone.
 func newUndoRestore() *command {
 	c := restoreCommand(restoreVerb{
-		done:     "Undid the %[2]s: back at %[1]s.",
-		would:    "Would undo the %[2]s: back to %[1]s.",
+		done:     "Undid the %v: files are as before it.",
+		would:    "Would undo the %v: files as before it.",
 		takeBack: "rewind redo",
+		onward:   "Go forward again",
 		takesTo:  true,
 		do:       engine.UndoRestore,
 	})
@@ -141,8 +144,8 @@ func newUndoRestore() *command {
 
 func newRedoRestore() *command {
 	c := restoreCommand(restoreVerb{
-		done:     "Redid the %[2]s: now at %[1]s.",
-		would:    "Would redo the %[2]s: to %[1]s.",
+		done:     "Redid the %v: files are as after it.",
+		would:    "Would redo the %v: files as after it.",
 		takeBack: "rewind undo",
 		do:       engine.RedoRestore,
 	})

@@ -55,6 +55,7 @@ type Restored struct {
 	DryRun                        bool
 	Expected                      Expected                // what the plan was made from: see RestoreOptions.Expect
 	Of                            manifest.OperationKind  // the one operation that was taken back, or done again; "" where it was none, or several
+	OfVerb                        string                  // the command that made it: restore, revert, back, undo or redo
 	Since                         string                  // undo: the verb of the operation that left the state which it went back to; "" for a checkpoint
 	Operation                     uint64                  // sequence number, 0 on a dry run or when nothing differed
 	Recovered                     *RecoveredRestore       // a crashed restore that was dealt with first
@@ -158,6 +159,7 @@ type restoring struct {
 	stuck   bool                              // see Restored.Stuck
 
 	of        manifest.OperationKind // what Restored.Of says
+	ofVerb    string                 // what Restored.OfVerb says
 	since     string                 // see Restored.Since
 	takesBack []uint64               // the operations that are taken back, by their sequence numbers
 	forgotten ForgottenPaths

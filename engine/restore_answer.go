@@ -123,7 +123,7 @@ func (r *restoring) lookInto(changes []restore.Change) error {
 
 // report turns a plan or an outcome into the answer.
 func (r *restoring) report(changes []restore.Change, skips []problem.Problem) *Restored {
-	out := &Restored{Checkpoint: r.target, DryRun: r.o.DryRun, Recovered: r.recovered, Crashed: r.crashed, Skip: skips, Without: r.without, Stuck: r.stuck, Of: r.of, Since: r.since}
+	out := &Restored{Checkpoint: r.target, DryRun: r.o.DryRun, Recovered: r.recovered, Crashed: r.crashed, Skip: skips, Without: r.without, Stuck: r.stuck, Of: r.of, OfVerb: r.ofVerb, Since: r.since}
 	if r.saw != nil && r.sel == nil {
 		out.NotCaptured = r.saw.outside
 	}

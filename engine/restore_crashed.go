@@ -105,7 +105,7 @@ func (r *restoring) recoverCrashed() error {
 	if !alone {
 		return nil
 	}
-	r.finished, r.of, r.target.ID = true, op.Kind, op.Safety
+	r.finished, r.of, r.ofVerb, r.target.ID = true, op.Kind, commandOf(op), op.Safety
 	r.left = done.Left
 	r.putBack, err = backFrom(half, j, r.left)
 	return err
@@ -165,7 +165,7 @@ func (r *restoring) foreseeRecovery() error {
 		return err
 	}
 	defer half.Discard()
-	r.finished, r.of, r.target.ID = true, op.Kind, op.Safety
+	r.finished, r.of, r.ofVerb, r.target.ID = true, op.Kind, commandOf(op), op.Safety
 	r.left, err = j.Foresee(func(path string) (*manifest.Entry, error) { return entryAt(half.Tx.Load, half.Root(), path) })
 	if err != nil {
 		return err

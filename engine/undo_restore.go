@@ -85,17 +85,17 @@ func undoRestore(ctx context.Context, p *project.Project, o RestoreOptions, verb
 	})
 }
 
-// NotTakenBackError: an operation that undo-restore cannot take back.
+// NotTakenBackError: an operation that Undo with RestoreOptions.To cannot take back.
 type NotTakenBackError struct {
-	Kind manifest.OperationKind
+	Verb string // the command that made it
 	By   uint64 // sequence number of the one that took it back already, 0 for none
 }
 
 func (e *NotTakenBackError) Error() string {
 	if e.By != 0 {
-		return "that " + string(e.Kind) + " is taken back already"
+		return "that " + e.Verb + " is taken back already"
 	}
-	return "what " + string(e.Kind) + " did cannot be taken back this way"
+	return "undo --to does not lead to before that " + e.Verb
 }
 
 func notTakenBack(ops []manifest.Operation, seq uint64) error {
@@ -103,7 +103,7 @@ func notTakenBack(ops []manifest.Operation, seq uint64) error {
 	if i < 0 {
 		return &project.NothingError{What: "undo"}
 	}
-	e := &NotTakenBackError{Kind: ops[i].Kind}
+	e := &NotTakenBackError{Verb: commandOf(ops[i])}
 	if by, ok := TakenBackBy(ops)[seq]; ok {
 		e.By = by
 	}
@@ -232,6 +232,7 @@ func (r *restoring) takeBack(ops, back []manifest.Operation, kind manifest.Opera
 	}
 	if len(back) == 1 {
 		origin := originOf(ops, oldest)
+		r.ofVerb = commandOf(origin)
 		if r.of = origin.Kind; kind == manifest.OpRedoRestore && r.of == manifest.OpRevert {
 			if r.notice, err = noticeAgain(r.ctx, r.Project, origin); err != nil {
 				return nil, err

@@ -59,7 +59,9 @@ func (a *applier) finish(out *Outcome) {
 	}
 	for _, c := range a.dirModes() {
 		if err := chmodPath(a.o.FS, c.Path, c.After.Mode); err != nil {
-			unfinished.Store(true)
+			if !errors.Is(err, fs.ErrPermission) { // else another attempt is refused, too
+				unfinished.Store(true)
+			}
 			a.skips.add(c.Path, why(err), true)
 		}
 	}

@@ -62,3 +62,21 @@ func TestLockedByAttributes(t *testing.T) {
 		})
 	}
 }
+
+// A directory whose mode may not be set is left alone and named: nothing remains to be cleaned up.
+func TestDirectoryModeRefused(t *testing.T) {
+	w := newWorld(t)
+	w.write("dir/there", "x")
+	w.write("f", "then")
+	target := w.now()
+	must(t, os.Chmod(w.file("dir"), 0o744))
+	w.write("f", "now")
+	chattr(t, "i", w.file("dir"))
+	_, out := w.restore(target)
+	if out.Unfinished || len(out.Skips) != 1 || out.Skips[0].Path != "dir" || !out.Skips[0].Failed {
+		t.Errorf("unfinished: %v, left alone: %+v", out.Unfinished, out.Skips)
+	}
+	if j, err := Open(w.options().Dir); j != nil || err != nil {
+		t.Errorf("the journal remains: %+v, %v", j, err)
+	}
+}
