@@ -4,8 +4,22 @@ package cas
 
 import (
 	"io/fs"
+	"os"
 	"syscall"
 )
+
+// ours reports whether this process may give a file another name: systems refuse that for the files of others.
+func ours(info fs.FileInfo) bool {
+	st, ok := info.Sys().(*syscall.Stat_t)
+	return ok && (os.Geteuid() == 0 || int(st.Uid) == os.Geteuid())
+}
+
+// sameDevice reports whether two files are on one file system, and could have names of one another.
+func sameDevice(a, b fs.FileInfo) bool {
+	x, ok := a.Sys().(*syscall.Stat_t)
+	y, yes := b.Sys().(*syscall.Stat_t)
+	return ok && yes && x.Dev == y.Dev
+}
 
 // linkCount is how many names a file has; 1 where that is not known.
 func linkCount(info fs.FileInfo) int {

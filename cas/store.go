@@ -297,6 +297,34 @@ func (s *Store) Mirrored() error {
 	return nil
 }
 
+// MirrorsNext reports whether the next commit gives the mirror the packs that it is without, as it does for what another
+// account has committed: mend looks at the newest log pack, and links worked before.
+func (s *Store) MirrorsNext() bool {
+	mirror, err := s.ownMirror()
+	names, nerr := s.names()
+	if mirror == "" || s.Diverged() || s.purging() || errors.Join(err, nerr) != nil {
+		return false
+	}
+	next, linked := false, false
+	for i, n := range names {
+		a, b := filepath.Join(s.o.Dir, n.file()), filepath.Join(mirror, n.file())
+		first, err := s.fs.Lstat(a)
+		if err != nil {
+			return false
+		}
+		second, err := s.fs.Lstat(b)
+		linked = linked || err == nil && sameDevice(first, second)
+		if i == 0 { // the newest log pack
+			next = errors.Is(err, fs.ErrNotExist)
+			if err == nil {
+				next, _ = s.stale(a, b, false)
+			}
+			next = next && ours(first) && !s.ahead(n.tag)
+		}
+	}
+	return linked && next
+}
+
 // syncDir makes names in the objects directory durable.
 func (s *Store) syncDir() error {
 	if s.o.NoSync {

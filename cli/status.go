@@ -267,6 +267,8 @@ func printStatus(o *output, st *engine.Status, set *settings.Settings, agents []
 	field("checkpoints", "%s, %s", count, size)
 	if st.Mirrored {
 		field("mirror", "yes: the store survives git clean -fdx")
+	} else if st.MirrorsNext {
+		field("mirror", "incomplete: the next save or hook completes it")
 	} else {
 		field("mirror", "no: %s", escape(st.MirrorReason))
 	}

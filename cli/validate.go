@@ -289,7 +289,7 @@ func storeFindings(st *engine.Status) []finding {
 	if st.MaxSize > 0 && st.Bytes > st.MaxSize/5*4 {
 		add(mild, "rewind gc, or rewind config retention.maxSize", "the store uses %s of at most %s", formatSize(st.Bytes), formatSize(st.MaxSize))
 	}
-	if !st.Mirrored {
+	if !st.Mirrored && !st.MirrorsNext {
 		cure := "rewind verify --repair; if home is on another file system, rewind stores rm ., then rewind init --mode global"
 		if st.Copied {
 			cure = "rewind save"

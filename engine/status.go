@@ -26,6 +26,7 @@ type Status struct {
 	Bytes                 int64 // that the store takes on disk
 	Mirrored              bool  // all packs are in the mirror
 	MirrorReason          string
+	MirrorsNext           bool              // the next save gives the mirror what it is without
 	Copied                bool              // the store is a copy: it becomes one of its own at its first save
 	NotCovered            []problem.Problem // of the newest checkpoint
 	Precious              int               // files of the newest checkpoint that are marked as precious
@@ -77,6 +78,7 @@ func StatusOf(ctx context.Context, p *project.Project) (*Status, error) {
 	s.Copied = p.Copied
 	if err := hook.Mirrored(p); err != nil {
 		s.MirrorReason = problem.Text(err)
+		s.MirrorsNext = !p.Copied && p.ReadOnly == nil && p.Store.MirrorsNext()
 	} else {
 		s.Mirrored = true
 	}
