@@ -65,7 +65,7 @@ func newList() *command {
 		exits: []int{exitNotFound, exitBusy, exitDamaged},
 		stray: strayListed,
 		flags: func(f *pflag.FlagSet) {
-			f.BoolVar(&o.all, "all", false, "no limit, rows without news, and all safety checkpoints that restores took")
+			f.BoolVar(&o.all, "all", false, "no limit, rows without changes, and all safety checkpoints that restores took")
 			f.StringArrayVar(&o.paths, "path", nil, "only what changed path or glob `P`; may be repeated")
 			f.StringVar(&o.grep, "grep", "", "only what has `TEXT` in its prompt, description, name or tool call")
 			f.StringVar(&o.since, "since", "", "only from time `T` on")

@@ -76,7 +76,7 @@ func (l *listing) print(ctx context.Context) error {
 func (l *listing) printRest() {
 	var parts []string
 	if l.folded > 0 {
-		parts = append(parts, plural(l.folded, "row without news", "rows without news"))
+		parts = append(parts, plural(l.folded, "row without changes", "rows without changes"))
 	}
 	if l.older > 0 {
 		parts = append(parts, plural(l.older, "older checkpoint", "older checkpoints"))

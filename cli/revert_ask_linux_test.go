@@ -77,7 +77,7 @@ func TestRevertAsks(t *testing.T) {
 	// The plan is shown before the question; n leaves all as it was.
 	agree := "A safety checkpoint is taken first. Continue? [y/N]"
 	screen = answer(1, "(1/4)", "u", "(2/4)", "u", "(3/4)", "u", "(4/4)", "u", agree, "n")
-	for _, part := range []string{"Would revert 1 turn", "2 to replace.", "replace\x1b[0m f", "replace\x1b[0m g", "Would merge f: ", "Would go, too: f line 2", "note:", "nothing was changed"} {
+	for _, part := range []string{"Would revert 1 turn", "2 to replace.", "replace\x1b[0m f", "replace\x1b[0m g", "Would merge f: ", "Would also discard: f line 2", "note:", "nothing was changed"} {
 		if !strings.Contains(screen, part) {
 			t.Errorf("no %q in\n%q", part, screen)
 		}

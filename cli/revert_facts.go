@@ -44,7 +44,7 @@ func (c *call) revertFacts(r *engine.Reverted, open bool) (facts []string) {
 	}
 	more(len(r.Merged))
 	for _, k := range firstN(over, maxNamed) {
-		fact("%s: %s: %s%s", did("Goes, too", "Would go, too"), placeText(k.Path, k.From, k.To), k.Reason, c.byText(k.By))
+		fact("%s: %s: %s%s", did("Also discarded", "Would also discard"), placeText(k.Path, k.From, k.To), k.Reason, c.byText(k.By))
 	}
 	more(len(over))
 	for _, to := range slices.Sorted(maps.Keys(r.Moved)) {
@@ -82,7 +82,7 @@ func (c *call) revertFacts(r *engine.Reverted, open bool) (facts []string) {
 	}
 	more(len(r.Shell))
 	for _, n := range firstN(r.Near, maxNamed) {
-		fact("%s what is directly beside %s, changed%s", did("Kept", "Would keep"), placeText(n.Path, n.From, n.To), strings.TrimPrefix(cmp.Or(c.byText(n.By), " by others"), ","))
+		fact("%s the change next to %s (%s).", did("Kept", "Would keep"), placeText(n.Path, n.From, n.To), strings.TrimPrefix(cmp.Or(c.byText(n.By), "by others"), ", "))
 	}
 	more(len(r.Near))
 	for _, s := range firstN(r.Shared, maxNamed) {
@@ -96,7 +96,7 @@ func (c *call) revertFacts(r *engine.Reverted, open bool) (facts []string) {
 			who = "you"
 		}
 		if s.Goes {
-			verb, why = did("Goes, too", "Would go, too"), "although"
+			verb, why = did("Also reverted", "Would also revert"), "although"
 		}
 		fact("%s: %s, %s it could have been changed by %s", verb, escapePath(s.Path), why, who)
 	}

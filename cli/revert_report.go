@@ -59,7 +59,7 @@ func (e *conflictsError) failure() failure {
 			n++
 		}
 	}
-	return failure{code: exitRefused, message: plural(n, "place of what would be taken back needs", "places of what would be taken back need") + " a choice; nothing was changed", warnings: e.lines,
+	return failure{code: exitRefused, message: plural(n, "conflict", "conflicts") + "; nothing was changed", warnings: e.lines,
 		hint:      e.keep + " leaves them as they are; --conflicts keep-file leaves the whole file, undo takes back what came since, too, markers writes both versions",
 		conflicts: viewConflicts(e.Reverted.Conflicts), document: true}
 }
@@ -146,7 +146,7 @@ func nothingReverted(r *engine.Reverted, work string) string {
 	case len(r.Kept) > 0:
 		return "Nothing to revert but what was changed again since."
 	case len(r.Shared) > 0:
-		return "Nothing to revert: of all that changed, others could have been the author."
+		return "Nothing reverted: each change may be somebody else's."
 	case len(r.Forgotten) > 0:
 		return "Nothing to revert but files whose history was forgotten."
 	case r.Wrote == 0 && len(r.NotCovered)+len(r.Elsewhere) == 0:

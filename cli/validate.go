@@ -176,7 +176,7 @@ func printFindings(o *output, v validateView) {
 		}
 	}
 	for _, s := range v.Sessions {
-		o.line("session %s %s: its file %s", escape(s.Agent), escape(s.SessionID), fileStateText(s.State))
+		o.line("session %s %s: its transcript %s", escape(s.Agent), escape(s.SessionID), fileStateText(s.State))
 	}
 	for _, c := range v.Completed {
 		o.line("hooks of %s: %s was added to %s by itself", hookio.Agent(c.Agent).Title(), strings.Join(c.Added, ", "), escape(c.File))
@@ -193,7 +193,7 @@ func printFindings(o *output, v validateView) {
 func fileStateText(state string) string {
 	switch conversation.SessionFileState(state) {
 	case conversation.AsCaptured:
-		return "is as captured"
+		return "is up to date"
 	case conversation.GrownSince:
 		return "has grown since it was captured"
 	case conversation.Rewritten:

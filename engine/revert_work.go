@@ -328,7 +328,7 @@ func chooseWork(ctx context.Context, p *project.Project, n WorkNamed, a *attribu
 		return c, c.chooseSubagent(n.Subagent, a)
 	}
 	if of.Session == "" || of.Kind == manifest.Safety {
-		return nil, &UnknownWorkError{What: "checkpoint", Name: checkpointName(of), Reason: "is of no agent's turn"}
+		return nil, &UnknownWorkError{What: "checkpoint", Name: checkpointName(of), Reason: "does not belong to an agent's turn"}
 	}
 	c.agent, c.session = of.Agent, of.Session
 	turns, err := turnsOf(ctx, p, c.agent, c.session)

@@ -92,7 +92,7 @@ func noPlace(checkpoint string, err error) error {
 	var gone *transcript.NoEventError
 	switch {
 	case errors.As(err, &nothing):
-		return &NoConversationError{Checkpoint: checkpoint, Reason: "there was no message yet, so there is no session to resume", Before: true, Err: err}
+		return &NoConversationError{Checkpoint: checkpoint, Reason: "this is the session's first prompt, and no earlier conversation exists", Before: true, Err: err}
 	case errors.As(err, &strange):
 		return &NoConversationError{Checkpoint: checkpoint, Reason: problem.Text(err), Err: err}
 	case errors.As(err, &gone):

@@ -46,7 +46,14 @@ type FewPromptsError struct {
 
 func (e *FewPromptsError) Error() string {
 	if e.Sessions > 1 {
-		return fmt.Sprintf("there is no prompt %d: of the %d sessions that can be meant none has more than %d", e.Asked, e.Sessions, e.Have)
+		which, prompts := "both", "prompts"
+		if e.Sessions > 2 {
+			which = fmt.Sprintf("all %d", e.Sessions)
+		}
+		if e.Have == 1 {
+			prompts = "prompt"
+		}
+		return fmt.Sprintf("there is no prompt %d: %s active sessions have at most %d %s", e.Asked, which, e.Have, prompts)
 	}
 	return fmt.Sprintf("there is no prompt %d: the conversation has only %d", e.Asked, e.Have)
 }
