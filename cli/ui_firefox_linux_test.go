@@ -62,7 +62,7 @@ func TestFirefoxPage(t *testing.T) {
 	l.serve()
 	l.ok(f.Go(l.url))
 
-	until(`document.querySelectorAll(".row").length === 7 && document.querySelector(".legend") && document.querySelector(".live.on")`)
+	until(`document.querySelectorAll(".row").length === 6 && document.querySelector(".legend") && document.querySelector(".live.on")`)
 	until(`document.querySelector(".row.chosen")?.textContent.includes("make the logo green") && !location.hash`)
 	until(`[...document.querySelectorAll(".pictures figcaption")].map((e) => e.textContent).join() === "before 40 × 40,after 60 × 60"`)
 	until(`document.querySelector(".talk .here") && document.querySelector(".talk").textContent.includes("<img") && !document.querySelector(".talk img")`)
@@ -76,7 +76,7 @@ func TestFirefoxPage(t *testing.T) {
 	until(`document.querySelector(".left").clientWidth > window.wide + 60`)
 	keep("timeline")
 	l.ok(f.Go(l.url[:strings.Index(l.url, "#")])) // another load: the token is kept
-	until(`document.querySelectorAll(".row").length === 7 && document.querySelector(".live.on")`)
+	until(`document.querySelectorAll(".row").length === 6 && document.querySelector(".live.on")`)
 
 	press("/return a - b" + browser.FoxEnter)
 	until(`document.querySelector(".place .files[role=status]")?.textContent === "1 line"`)
