@@ -305,7 +305,7 @@ func leftOfForget(c *call, done *maintain.Forgotten) error {
 	}
 	if done.Elsewhere > 0 && !c.json {
 		c.out.warn("%s with the removed bytes %s also linked outside of this store and its mirror", plural(done.Elsewhere, "file", "files"), isAre(done.Elsewhere))
-		c.out.hint("another account's mirror removes them at that account's next rewind command; a copy made with hard links keeps them")
+		c.out.hint("another account's mirror loses them with that account's next save, hook or list in this project; a copy made with hard links keeps them")
 	}
 	if done.Pending == "" {
 		if done.Elsewhere > 0 && len(done.Others) == 0 {
