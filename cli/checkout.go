@@ -58,6 +58,7 @@ func newCheckout() *command {
 			if err != nil {
 				return err
 			}
+			c.out.changed = true
 			c.out.endProgress()
 			if c.json {
 				if err := c.out.document(viewCheckedOut(done)); err != nil {

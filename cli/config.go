@@ -91,6 +91,7 @@ func runConfig(ctx context.Context, c *call, f configFlags) error {
 		if err != nil {
 			return err
 		}
+		c.out.changed = true
 		defer c.mirrorSettings()
 	}
 	set, warnings := project.LoadSettings(c.env, store)

@@ -68,6 +68,7 @@ func newGC() *command {
 			if err != nil {
 				return err
 			}
+			c.out.changed = !o.DryRun
 			c.out.endProgress()
 			gone, err := stores.Gone(ctx, c.env, 0)
 			if err != nil {

@@ -45,7 +45,8 @@ type output struct {
 	beat      chan struct{} // closed where the line is to move no more
 	full      bool          // something else draws on the whole screen
 	buf       *bufio.Writer
-	committed bool     // the command has changed something
+	committed bool     // the command has changed something in the store
+	changed   bool     // or elsewhere
 	answer    bool     // a JSON document was printed
 	paging    bool     // the answer goes through a pager
 	later     []string // hints for when the pager is done
@@ -210,10 +211,13 @@ func (o *output) fail(err error) int {
 	}
 	o.endProgress()
 	f := explain(err)
-	if unwritten := (*outputError)(nil); o.committed && errors.As(err, &unwritten) {
+	if unwritten := (*outputError)(nil); (o.committed || o.changed) && errors.As(err, &unwritten) {
 		f.code = exitPartial
 		if f.message != "" {
-			f.message, f.hint = "it was done, but the answer could not be written: "+problem.InWords(unwritten.err.Error(), unwritten.err), "rewind list --ops shows it"
+			f.message = "it was done, but the answer could not be written: " + problem.InWords(unwritten.err.Error(), unwritten.err)
+			if o.committed {
+				f.hint = "rewind list, or rewind list --ops, shows it"
+			}
 		}
 	}
 	if f.document && o.json && !o.answer {

@@ -318,6 +318,7 @@ func (c *call) remove(ctx context.Context, f removeFlags, plans []*stores.Remova
 		if err := r.Apply(ctx, 0); err != nil {
 			return err
 		}
+		c.out.changed = true
 		name := "the store " + r.ID[:min(shortID, len(r.ID))]
 		if r.Root != "" {
 			name += " of " + r.Root
