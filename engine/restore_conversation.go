@@ -14,7 +14,7 @@ import (
 func (r *restoring) moveOptions() conversation.MoveOptions {
 	return conversation.MoveOptions{
 		Target: r.target, Before: r.before, Session: r.o.Session, InPlace: r.o.InPlace, DryRun: r.o.DryRun, Force: r.o.Force,
-		Op: &r.op,
+		Op: &r.op, Shorter: r.op.Kind == manifest.OpUndo && r.o.Half == conversation.Both,
 	}
 }
 

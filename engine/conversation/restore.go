@@ -134,6 +134,7 @@ type MoveOptions struct {
 	InPlace bool           // rewrite the session's own transcript, after a copy, instead of forking it
 	DryRun  bool
 	Force   bool
+	Shorter bool // no fork that has all messages of the session
 	// Op is the operation that the move is part of: it is told of forks and backups.
 	Op *manifest.Operation
 }
@@ -160,6 +161,9 @@ func PrepareMove(ctx context.Context, p *project.Project, o MoveOptions) (*Move,
 	}
 	if o.InPlace {
 		return r.prepareInPlace(at)
+	}
+	if o.Shorter && at.source.live && at.leaf == at.source.index.Leaf() {
+		return nil, nil // a fork would have the same messages
 	}
 	return r.prepareFork(at)
 }
