@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -98,6 +99,11 @@ func newGC() *command {
 				}
 			}
 			hintGone(c.out, gone)
+			if limit := cmp.Or(o.MaxSize, p.Settings().Retention.MaxSize); limit > 0 && !done.DryRun && done.Unswept == nil {
+				if size, err := p.StoreSize(); err == nil && size > limit {
+					c.out.warn("the store still uses %s of at most %s: pinned, named and manual checkpoints, the newest one, and those that operations need are kept", formatSize(size), formatSize(limit))
+				}
+			}
 			return unswept(done)
 		},
 	}

@@ -25,7 +25,7 @@ func TestSetKeepsTheRest(t *testing.T) {
 		{"into a section", "{\n  \"antiSpam\": {\n    \"enabled\": true\n  }\n}", "antiSpam.minIntervalSeconds", "5", "{\n  \"antiSpam\": {\n    \"enabled\": true,\n    \"minIntervalSeconds\": 5\n  }\n}"},
 		{"into an empty section", "{\n    \"antiSpam\": {}\n}", "antiSpam.enabled", "no", "{\n    \"antiSpam\": {\n        \"enabled\": false\n    }\n}"},
 		{"new section", "{\n  \"tier\": \"minimal\"\n}", "retention.maxSize", "5 GB", "{\n  \"tier\": \"minimal\",\n  \"retention\": { \"maxSize\": \"5 GB\" }\n}"},
-		{"dotted stays dotted", `{"retention.maxSize": 1}`, "retention.maxSize", "2", `{"retention.maxSize": 2}`},
+		{"dotted stays dotted", `{"retention.maxSize": 1}`, "retention.maxSize", "2048", `{"retention.maxSize": 2048}`},
 		{"the last one counts", `{"tier": "minimal", "tier": "balanced"}`, "tier", "aggressive", `{"tier": "minimal", "tier": "aggressive"}`},
 		{"mark", "\ufeff{\"tier\": \"minimal\"}", "tier", "balanced", "\ufeff{\"tier\": \"balanced\"}"},
 		{"list", `{"ignore": ["a"]}`, "ignore", `["*.log", "b\"c"]`, `{"ignore": ["*.log", "b\"c"]}`},
@@ -95,7 +95,7 @@ func TestSetRefuses(t *testing.T) {
 		t.Errorf("a section is no key: %v", err)
 	}
 	for key, value := range map[string]string{
-		"tier": "huge", "guard": "maybe", "maxFileSize": "-1", "retention.maxAgeDays": "1.5", "ignore": `["a"`, "retention.maxSize": "1e30",
+		"tier": "huge", "guard": "maybe", "maxFileSize": "-1", "retention.maxAgeDays": "1.5", "ignore": `["a"`, "retention.maxSize": "1e30", "minFreeDisk": "5",
 	} {
 		var valueErr *ValueError
 		if err := Set(file, key, value); !errors.As(err, &valueErr) || valueErr.Allowed == "" {

@@ -24,7 +24,7 @@ func (k *Key) Allowed() string {
 	case kindCount:
 		return "a whole number from 0 to " + strconv.FormatInt(k.max, 10)
 	case kindSize:
-		return `a number of bytes, or a string such as "500MiB" or "10GiB"`
+		return `a size such as "500MiB" or "10GiB", a number of bytes from 1024 on, or 0`
 	default:
 		return "a list of strings"
 	}
@@ -114,7 +114,7 @@ func (k *Key) encode(text string) (hujson.Literal, bool) {
 		}
 	case kindSize:
 		if n, err := strconv.ParseInt(text, 10, 64); err == nil {
-			return hujson.Int(n), n >= 0 && n <= maxNumber
+			return hujson.Int(n), (n == 0 || n >= 1<<10) && n <= maxNumber // of less, a unit was left out
 		}
 		if _, ok := ParseSize(text); ok {
 			return hujson.String(text), true
