@@ -11,8 +11,8 @@ import (
 
 	"github.com/rewind-cli/rewind/cas/oid"
 	"github.com/rewind-cli/rewind/cli/screen"
-	"github.com/rewind-cli/rewind/engine"
 	"github.com/rewind-cli/rewind/engine/attempts"
+	"github.com/rewind-cli/rewind/engine/inspect"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/timeline"
 	"github.com/rewind-cli/rewind/manifest"
@@ -96,9 +96,9 @@ type tried struct {
 	attempts.Attempt
 	now     bool // its end is the working tree
 	ended   time.Time
-	changes *engine.Totals // nil: not known
-	others  int            // paths that are not counted there: others changed them
-	also    int            // paths there that others changed, too
+	changes *inspect.Totals // nil: not known
+	others  int             // paths that are not counted there: others changed them
+	also    int             // paths there that others changed, too
 }
 
 type attemptsPrinter struct {
@@ -113,16 +113,16 @@ type attemptsPrinter struct {
 // measure finds the ends, and what each attempt changed.
 func (v *attemptsPrinter) measure(ctx context.Context) error {
 	v.present, _ = look(ctx, v.p) // without it, the ends are what is known
-	stretches := make([]engine.Stretch, len(v.f.Attempts))
+	stretches := make([]inspect.Stretch, len(v.f.Attempts))
 	for i, a := range v.f.Attempts {
-		stretches[i] = engine.Stretch{Session: a.Prompt.Session, From: a.Prompt.Seq}
+		stretches[i] = inspect.Stretch{Session: a.Prompt.Session, From: a.Prompt.Seq}
 		if a.End != nil && (!a.Open || v.present == nil || v.present.Root == a.End.Root) {
 			stretches[i].To = &a.End.Checkpoint
 		} else if !a.Open || v.present == nil {
 			stretches[i].To = &a.Prompt.Checkpoint // it is not known
 		}
 	}
-	others, err := engine.OthersIn(ctx, v.p, stretches...)
+	others, err := inspect.OthersIn(ctx, v.p, stretches...)
 	if err != nil {
 		return err
 	}
@@ -136,7 +136,7 @@ func (v *attemptsPrinter) measure(ctx context.Context) error {
 			t.now, t.ended, end = true, v.present.Time, nil
 		}
 		if t.now || end != nil {
-			n, left, also, err := engine.DiffTotals(ctx, v.p, engine.DiffOptions{A: v.f.Base.Checkpoint, B: end, Renames: true}, others[i])
+			n, left, also, err := inspect.DiffTotals(ctx, v.p, inspect.DiffOptions{A: v.f.Base.Checkpoint, B: end, Renames: true}, others[i])
 			switch {
 			case project.IsDamage(err): // verify tells of that
 			case err != nil:

@@ -13,9 +13,9 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/rewind-cli/rewind/cli/screen"
-	"github.com/rewind-cli/rewind/engine"
 	"github.com/rewind-cli/rewind/engine/conversation"
 	"github.com/rewind-cli/rewind/engine/problem"
+	"github.com/rewind-cli/rewind/engine/restore"
 )
 
 func newBack() *command {
@@ -68,11 +68,11 @@ func runBack(ctx context.Context, c *call, r *restoreFlags, n int, withCode, cop
 	if err != nil {
 		return err
 	}
-	o := engine.RestoreOptions{DryRun: r.dryRun, Force: r.force, InPlace: r.inPlace, Args: c.typedArgs(r)}
+	o := restore.Options{DryRun: r.dryRun, Force: r.force, InPlace: r.inPlace, Args: c.typedArgs(r)}
 	if c.out.interactive() && !r.yes && !r.dryRun {
 		o.Confirm = c.confirm
 	}
-	done, err := engine.Back(ctx, p, engine.BackOptions{Session: s, N: n, Both: withCode, Restore: o})
+	done, err := restore.Back(ctx, p, restore.BackOptions{Session: s, N: n, Both: withCode, Restore: o})
 	if err != nil {
 		return c.hintFiles(err, n)
 	}
@@ -116,7 +116,7 @@ type backView struct {
 	Prompts []string `json:"prompts"`
 }
 
-func reportBack(c *call, done *engine.Restored) error {
+func reportBack(c *call, done *restore.Restored) error {
 	if c.json {
 		v := backView{viewRestored(done), done.Prompts}
 		v.Instead = c.keeps(done)

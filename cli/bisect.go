@@ -12,8 +12,8 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/rewind-cli/rewind/engine"
 	"github.com/rewind-cli/rewind/engine/bisect"
+	"github.com/rewind-cli/rewind/engine/port"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/timeline"
 	"github.com/rewind-cli/rewind/manifest"
@@ -76,7 +76,7 @@ func newBisect() *command {
 type bisecting struct {
 	c     *call
 	p     *project.Project
-	s     *engine.States
+	s     *port.States
 	m     *timeline.Makers
 	words []string
 	dir   string // of the command, in the scratch copy
@@ -88,7 +88,7 @@ func (c *call) bisect(ctx context.Context, good, bad string, words []string, kee
 	if err != nil {
 		return err
 	}
-	var o engine.StatesOptions
+	var o port.StatesOptions
 	for _, end := range []struct {
 		spec string
 		to   **manifest.Checkpoint
@@ -103,7 +103,7 @@ func (c *call) bisect(ctx context.Context, good, bad string, words []string, kee
 		*end.to = &l.Checkpoint
 	}
 	temp := os.TempDir()
-	s, err := engine.OpenStates(ctx, p, temp, o)
+	s, err := port.OpenStates(ctx, p, temp, o)
 	if err != nil {
 		return err
 	}

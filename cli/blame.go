@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/rewind-cli/rewind/engine"
+	"github.com/rewind-cli/rewind/engine/inspect"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/timeline"
 	"github.com/rewind-cli/rewind/manifest"
@@ -69,7 +69,7 @@ func newBlame() *command {
 			if err != nil {
 				return err
 			}
-			o := engine.BlameOptions{NoFollow: noFollow, WithPrecious: precious}
+			o := inspect.BlameOptions{NoFollow: noFollow, WithPrecious: precious}
 			if at != "" && at != nowWord {
 				l, err := c.resolve(ctx, p, at)
 				if err != nil {
@@ -85,7 +85,7 @@ func newBlame() *command {
 				return err
 			}
 			defer release()
-			b, err := engine.Blame(ctx, p, o)
+			b, err := inspect.Blame(ctx, p, o)
 			if err != nil {
 				return c.notBlamed(err, at != "")
 			}
@@ -94,7 +94,7 @@ func newBlame() *command {
 				return err
 			}
 			oldest := uint64(timeline.ThenNow)
-			v.runs(func(r engine.BlameRun) {
+			v.runs(func(r inspect.BlameRun) {
 				if r.Seen != nil {
 					oldest = min(oldest, r.Seen.Seq)
 				}
@@ -115,7 +115,7 @@ func newBlame() *command {
 
 // notBlamed says why there are no lines, and what there is instead.
 func (c *call) notBlamed(err error, at bool) error {
-	var not *engine.NotBlamedError
+	var not *inspect.NotBlamedError
 	if !errors.As(err, &not) {
 		return noHistory(err)
 	}
@@ -123,7 +123,7 @@ func (c *call) notBlamed(err error, at bool) error {
 	history := "rewind history " + path + " shows what changed it"
 	say := func(text, hint string) error { return &hintedError{fmt.Errorf(text, cmp.Or(not.Path, ".")), hint} }
 	switch not.Reason {
-	case engine.BlameGone:
+	case inspect.BlameGone:
 		when := "is not there now"
 		if at {
 			when = "was not there then"
@@ -132,13 +132,13 @@ func (c *call) notBlamed(err error, at bool) error {
 			return say("%q "+when, "rewind blame --at "+lastName(not.Last)+" "+path+" shows it as it was before it was deleted")
 		}
 		return say("%q "+when, history)
-	case engine.BlameDirectory:
+	case inspect.BlameDirectory:
 		return say("%q is a directory", history)
-	case engine.BlameLink:
+	case inspect.BlameLink:
 		return say("%q is a link, which has no lines", history)
-	case engine.BlamePrecious:
+	case inspect.BlamePrecious:
 		return say("%q is precious: its content is not shown", "rewind blame --precious "+path+" shows it")
-	case engine.BlameLarge:
+	case inspect.BlameLarge:
 		return say("%q is too large to be split into lines", history)
 	}
 	return say("%q is no text", history)

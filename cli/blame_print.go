@@ -10,8 +10,8 @@ import (
 	"github.com/clipperhouse/displaywidth"
 
 	"github.com/rewind-cli/rewind/cli/screen"
-	"github.com/rewind-cli/rewind/engine"
 	"github.com/rewind-cli/rewind/engine/attribution"
+	"github.com/rewind-cli/rewind/engine/inspect"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/timeline"
 )
@@ -20,13 +20,13 @@ import (
 type blamePrinter struct {
 	ctx      context.Context
 	c        *call
-	b        *engine.Blamed
+	b        *inspect.Blamed
 	m        *timeline.Makers
 	from, to int // of the lines, to not among them
 }
 
 // runs visits those that are shown, cut to the lines that are.
-func (v *blamePrinter) runs(visit func(engine.BlameRun)) {
+func (v *blamePrinter) runs(visit func(inspect.BlameRun)) {
 	for _, r := range v.b.Runs {
 		from, to := max(r.Start, v.from), min(r.Start+r.Count, v.to)
 		if from < to {
@@ -43,7 +43,7 @@ const (
 )
 
 // made is the row that made lines, as history names it.
-func (v *blamePrinter) made(r engine.BlameRun) (timeline.Made, error) {
+func (v *blamePrinter) made(r inspect.BlameRun) (timeline.Made, error) {
 	if r.Seen == nil {
 		return timeline.Made{}, nil
 	}
@@ -64,7 +64,7 @@ func (v *blamePrinter) print() error {
 	var rows [][3]string
 	width := 0
 	var failed error
-	v.runs(func(r engine.BlameRun) {
+	v.runs(func(r inspect.BlameRun) {
 		who := screen.Clip(runWho(r), limit)
 		width = max(width, displaywidth.String(who))
 		id := runID(r)
@@ -80,7 +80,7 @@ func (v *blamePrinter) print() error {
 	}
 	numbers := len(strconv.Itoa(v.to))
 	n := 0
-	v.runs(func(r engine.BlameRun) {
+	v.runs(func(r inspect.BlameRun) {
 		id, age, who := rows[n][0], rows[n][1], rows[n][2]
 		n++
 		id += strings.Repeat(" ", shortID-len(id))
@@ -112,7 +112,7 @@ func (v *blamePrinter) print() error {
 // checkpoint beside them may be of another session's turn.
 func (v *blamePrinter) onlyCall() (call string) {
 	several := false
-	v.runs(func(r engine.BlameRun) {
+	v.runs(func(r inspect.BlameRun) {
 		s := r.Step
 		if s == nil || s.By == nil || s.By.Operation != 0 || len(s.Also) > 0 || s.AlsoOutside || s.By.Call == "" || call != "" && s.By.Call != call {
 			several = true
@@ -126,7 +126,7 @@ func (v *blamePrinter) onlyCall() (call string) {
 	return call
 }
 
-func (v *blamePrinter) age(r engine.BlameRun) string {
+func (v *blamePrinter) age(r inspect.BlameRun) string {
 	switch {
 	case r.Step != nil && r.Step.To.Seq == attribution.ThenNow:
 		return ""
@@ -142,7 +142,7 @@ func (v *blamePrinter) age(r engine.BlameRun) string {
 
 // runID names lines that no row is known to have made: the checkpoint in which they are seen first. Where that is another turn's, it is one of their own: revert
 // takes it for the turn.
-func runID(r engine.BlameRun) string {
+func runID(r inspect.BlameRun) string {
 	switch {
 	case r.Seen != nil && r.Turn != nil:
 		return r.Turn.ID.String()[:shortID]
@@ -155,7 +155,7 @@ func runID(r engine.BlameRun) string {
 }
 
 // runWho says in a few words who wrote lines, "" where nobody is known.
-func runWho(r engine.BlameRun) string {
+func runWho(r inspect.BlameRun) string {
 	s := r.Step
 	switch {
 	case r.Forgotten:
@@ -210,7 +210,7 @@ type blameRunView struct {
 func (v *blamePrinter) json() error {
 	doc := blamedView{pathView: viewPath(v.b.Path), Lines: []blameRunView{}}
 	var failed error
-	v.runs(func(r engine.BlameRun) {
+	v.runs(func(r inspect.BlameRun) {
 		made, err := v.made(r)
 		if err != nil {
 			failed = cmp.Or(failed, err)

@@ -11,9 +11,9 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/rewind-cli/rewind/engine"
 	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/engine/conversation"
+	"github.com/rewind-cli/rewind/engine/inspect"
 	"github.com/rewind-cli/rewind/engine/maintain"
 	"github.com/rewind-cli/rewind/engine/project"
 )
@@ -164,7 +164,7 @@ func (c *call) checkpoint(ctx context.Context, i int) (*project.Project, project
 // resolve finds a checkpoint; where that takes a session, it says which.
 func (c *call) resolve(ctx context.Context, p *project.Project, spec string) (project.Listed, error) {
 	if spec != "" && c.session != "" {
-		return engine.ResolveIn(ctx, p, spec, c.session)
+		return inspect.ResolveIn(ctx, p, spec, c.session)
 	}
 	if !strings.HasPrefix(spec, "prompt~") {
 		l, err := resolve(ctx, p, spec)
@@ -175,7 +175,7 @@ func (c *call) resolve(ctx context.Context, p *project.Project, spec string) (pr
 	if err != nil {
 		return project.Listed{}, err
 	}
-	return engine.ResolveIn(ctx, p, spec, s.ID)
+	return inspect.ResolveIn(ctx, p, spec, s.ID)
 }
 
 // orPath adds to an error about a checkpoint how a path is named, where the word is one.
@@ -202,5 +202,5 @@ func resolve(ctx context.Context, p *project.Project, spec string) (project.List
 	if spec == "" {
 		return project.Listed{}, &usageError{msg: "the checkpoint is an empty string", hint: "rewind list"}
 	}
-	return engine.Resolve(ctx, p, spec)
+	return inspect.Resolve(ctx, p, spec)
 }

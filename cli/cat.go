@@ -10,9 +10,10 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/rewind-cli/rewind/engine"
 	"github.com/rewind-cli/rewind/engine/conversation"
+	"github.com/rewind-cli/rewind/engine/inspect"
 	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/restore"
 	"github.com/rewind-cli/rewind/manifest"
 )
 
@@ -74,7 +75,7 @@ func (c *call) catFile(ctx context.Context, p *project.Project, l project.Listed
 		return err
 	}
 	if torn[path] {
-		c.out.warn("%s: %s", escape(path), engine.ReasonTorn)
+		c.out.warn("%s: %s", escape(path), restore.ReasonTorn)
 	}
 	return printFile(ctx, c, p, e)
 }
@@ -125,7 +126,7 @@ type conversationView struct {
 
 // tornFiles are the files that a checkpoint holds no state of. That this cannot be told is a warning.
 func (c *call) tornFiles(ctx context.Context, p *project.Project, of manifest.Checkpoint) (map[string]bool, error) {
-	torn, err := engine.TornFiles(ctx, p, of)
+	torn, err := inspect.TornFiles(ctx, p, of)
 	if err != nil && ctx.Err() == nil {
 		c.out.warn("cannot tell which files were being written when the checkpoint was taken: %v", err)
 		err = nil
@@ -134,17 +135,17 @@ func (c *call) tornFiles(ctx context.Context, p *project.Project, of manifest.Ch
 }
 
 // findFile looks one path up; it must not be a directory.
-func findFile(ctx context.Context, p *project.Project, l project.Listed, path, given string) (engine.TreeEntry, error) {
+func findFile(ctx context.Context, p *project.Project, l project.Listed, path, given string) (inspect.TreeEntry, error) {
 	if path != "" {
-		e, err := engine.Entry(ctx, p, l.Checkpoint, path)
+		e, err := inspect.Entry(ctx, p, l.Checkpoint, path)
 		if err != nil || e.Kind != manifest.Subdir {
-			return engine.TreeEntry{Path: path, Entry: e}, err
+			return inspect.TreeEntry{Path: path, Entry: e}, err
 		}
 	}
-	return engine.TreeEntry{}, &hintedError{fmt.Errorf("%q is a directory", given), "rewind show " + shellQuote(l.ID.String()[:shortID]) + " --files lists what is in it"}
+	return inspect.TreeEntry{}, &hintedError{fmt.Errorf("%q is a directory", given), "rewind show " + shellQuote(l.ID.String()[:shortID]) + " --files lists what is in it"}
 }
 
-func printFile(ctx context.Context, c *call, p *project.Project, e engine.TreeEntry) error {
+func printFile(ctx context.Context, c *call, p *project.Project, e inspect.TreeEntry) error {
 	if e.Kind == manifest.Symlink {
 		if c.json {
 			return c.out.document(fileView{viewEntry(e), base64.StdEncoding.EncodeToString([]byte(e.Target))})
@@ -156,7 +157,7 @@ func printFile(ctx context.Context, c *call, p *project.Project, e engine.TreeEn
 		}
 		return nil
 	}
-	r, err := engine.Content(ctx, p, e.Entry)
+	r, err := inspect.Content(ctx, p, e.Entry)
 	if err != nil {
 		return err
 	}

@@ -5,9 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/rewind-cli/rewind/engine/port"
 	"github.com/spf13/pflag"
-
-	"github.com/rewind-cli/rewind/engine"
 )
 
 func newCheckout() *command {
@@ -50,11 +49,11 @@ func newCheckout() *command {
 			if err != nil {
 				return err
 			}
-			o := engine.CheckoutOptions{Checkpoint: l.Checkpoint, Dir: dir, WithoutPrecious: withoutPrecious}
+			o := port.CheckoutOptions{Checkpoint: l.Checkpoint, Dir: dir, WithoutPrecious: withoutPrecious}
 			if o.Paths, err = c.patterns(ctx, p, c.paths, glob, l.Checkpoint); err != nil {
 				return err
 			}
-			done, err := engine.Checkout(ctx, p, o)
+			done, err := port.Checkout(ctx, p, o)
 			if err != nil {
 				return err
 			}
@@ -89,7 +88,7 @@ type checkedOutView struct {
 	Skip    []problemView `json:"skip"`
 }
 
-func viewCheckedOut(d *engine.CheckedOut) checkedOutView {
+func viewCheckedOut(d *port.CheckedOut) checkedOutView {
 	return checkedOutView{
 		Checkpoint: d.Checkpoint.ID.String(), pathView: viewPath(filepath.ToSlash(d.Dir)),
 		Files: d.Files, Bytes: d.Bytes, Shared: d.Shared, Taken: d.Precious, LeftOut: d.LeftOut, Skip: viewProblems(d.Problems),

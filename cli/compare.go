@@ -6,8 +6,8 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/rewind-cli/rewind/engine"
 	"github.com/rewind-cli/rewind/engine/attempts"
+	"github.com/rewind-cli/rewind/engine/inspect"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/manifest"
 )
@@ -64,7 +64,7 @@ func newCompare() *command {
 type side struct {
 	at      *project.Listed // nil: the working tree
 	attempt int             // 0: none that the base is of
-	others  engine.Others   // what others changed in the attempt
+	others  inspect.Others  // what others changed in the attempt
 }
 
 func (s *side) checkpoint() *manifest.Checkpoint {
@@ -98,7 +98,7 @@ func runCompare(ctx context.Context, c *call, d *compareFlags) error {
 	if err := v.findBase(ctx); err != nil {
 		return err
 	}
-	o := engine.CompareOptions{A: v.a.checkpoint(), B: v.b.checkpoint(), Context: d.context, IgnoreSpace: d.ignoreSpace, Renames: !d.noRenames, WithPrecious: d.precious}
+	o := inspect.CompareOptions{A: v.a.checkpoint(), B: v.b.checkpoint(), Context: d.context, IgnoreSpace: d.ignoreSpace, Renames: !d.noRenames, WithPrecious: d.precious}
 	if o.Context == 0 {
 		o.Context = -1 // none, not the default
 	}
@@ -115,7 +115,7 @@ func runCompare(ctx context.Context, c *call, d *compareFlags) error {
 	if o.Paths, err = c.patterns(ctx, p, c.paths, d.glob, in...); err != nil {
 		return err
 	}
-	if v.found, err = engine.Compare(ctx, p, o); err != nil {
+	if v.found, err = inspect.Compare(ctx, p, o); err != nil {
 		return err
 	}
 	if err := v.findOthers(ctx); err != nil {
@@ -155,17 +155,17 @@ func (v *comparePrinter) state(ctx context.Context, word string) (s side, err er
 // findOthers finds what in the attempts is not of their sessions.
 func (v *comparePrinter) findOthers(ctx context.Context) error {
 	var sides []*side
-	var stretches []engine.Stretch
+	var stretches []inspect.Stretch
 	for _, s := range []*side{&v.a, &v.b} {
 		if s.attempt > 0 && v.fork != nil {
 			began := &v.fork.Attempts[s.attempt-1].Prompt
-			sides, stretches = append(sides, s), append(stretches, engine.Stretch{Session: began.Session, From: began.Seq, To: s.checkpoint()})
+			sides, stretches = append(sides, s), append(stretches, inspect.Stretch{Session: began.Session, From: began.Seq, To: s.checkpoint()})
 		}
 	}
 	if len(sides) == 0 {
 		return nil
 	}
-	others, err := engine.OthersIn(ctx, v.p, stretches...)
+	others, err := inspect.OthersIn(ctx, v.p, stretches...)
 	for i, s := range sides {
 		if err == nil {
 			s.others = others[i]

@@ -5,8 +5,8 @@ import (
 	"strings"
 
 	"github.com/rewind-cli/rewind/cli/screen"
-	"github.com/rewind-cli/rewind/engine"
 	"github.com/rewind-cli/rewind/engine/attempts"
+	"github.com/rewind-cli/rewind/engine/inspect"
 	"github.com/rewind-cli/rewind/engine/patch"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/manifest"
@@ -21,17 +21,17 @@ type comparePrinter struct {
 	base   *project.Listed
 	fork   *attempts.Fork // that the two are attempts of; nil: they are not
 	linear bool
-	found  *engine.Comparison
+	found  *inspect.Comparison
 }
 
 // groups of a comparison, in the order in which they are shown.
 func (v *comparePrinter) groups() []struct {
 	word  string
-	paths []engine.Compared
+	paths []inspect.Compared
 } {
 	return []struct {
 		word  string
-		paths []engine.Compared
+		paths []inspect.Compared
 	}{{"only A", v.found.OnlyA}, {"only B", v.found.OnlyB}, {"same", v.found.Same}, {"differs", v.found.Different}}
 }
 
@@ -77,7 +77,7 @@ func (v *comparePrinter) table() {
 }
 
 // didText is what was done to a path, and whether others did it.
-func (s *side) didText(d *engine.FileDiff) string {
+func (s *side) didText(d *inspect.FileDiff) string {
 	text := didText(d)
 	if d != nil && s.others.Also[d.Path] {
 		text += " (also others)"
@@ -89,7 +89,7 @@ func (s *side) didText(d *engine.FileDiff) string {
 }
 
 // didText is what a side did to a path, "" for nothing.
-func didText(d *engine.FileDiff) string {
+func didText(d *inspect.FileDiff) string {
 	if d == nil {
 		return ""
 	}
@@ -131,9 +131,9 @@ func (v *comparePrinter) stat() {
 	o := v.c.out
 	for _, s := range []struct {
 		word string
-		of   func(engine.Compared) *engine.FileDiff
-	}{{"A", func(r engine.Compared) *engine.FileDiff { return r.A }}, {"B", func(r engine.Compared) *engine.FileDiff { return r.B }}} {
-		var files []engine.FileDiff
+		of   func(inspect.Compared) *inspect.FileDiff
+	}{{"A", func(r inspect.Compared) *inspect.FileDiff { return r.A }}, {"B", func(r inspect.Compared) *inspect.FileDiff { return r.B }}} {
+		var files []inspect.FileDiff
 		for _, g := range v.groups() {
 			for _, r := range g.paths {
 				if d := s.of(r); d != nil {
@@ -259,7 +259,7 @@ func (v *comparePrinter) json() error {
 		}
 		return w
 	}
-	list := func(rows []engine.Compared) []bothView {
+	list := func(rows []inspect.Compared) []bothView {
 		out := make([]bothView, len(rows))
 		for i, r := range rows {
 			out[i] = bothView{viewPath(r.Path), v.did(&v.a, r.A), v.did(&v.b, r.B)}
@@ -270,24 +270,24 @@ func (v *comparePrinter) json() error {
 	return v.c.out.document(comparedView{viewCheckpoint(*v.base), state(&v.a), state(&v.b), list(f.OnlyA), list(f.OnlyB), list(f.Same), list(f.Different)})
 }
 
-func (v *comparePrinter) did(s *side, d *engine.FileDiff) *didView {
+func (v *comparePrinter) did(s *side, d *inspect.FileDiff) *didView {
 	if d == nil {
 		return nil
 	}
 	w := &didView{pathView: viewPath(d.Path), LinesAdded: d.Added, LinesDeleted: d.Deleted, Binary: d.Binary, Precious: d.Precious(), Others: s.others.Alone[d.Path], OthersAlso: s.others.Also[d.Path]}
 	switch {
 	case d.Status == patch.Added:
-		w.Kind = string(engine.Created)
+		w.Kind = string(inspect.Created)
 	case d.Status == patch.Deleted:
-		w.Kind = string(engine.Deleted)
+		w.Kind = string(inspect.Deleted)
 	case d.Status == patch.Renamed:
-		w.Kind = string(engine.Renamed)
+		w.Kind = string(inspect.Renamed)
 	case d.Status == patch.Retyped:
-		w.Kind = string(engine.KindChanged)
+		w.Kind = string(inspect.KindChanged)
 	case d.Old.ID == d.New.ID && d.Old.Target == d.New.Target:
-		w.Kind = string(engine.ModeChanged)
+		w.Kind = string(inspect.ModeChanged)
 	default:
-		w.Kind = string(engine.Changed)
+		w.Kind = string(inspect.Changed)
 	}
 	if e := d.New; e != nil {
 		mode := fmt.Sprintf("%04o", e.Mode)

@@ -5,9 +5,9 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/rewind-cli/rewind/engine"
 	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/engine/conversation"
+	"github.com/rewind-cli/rewind/engine/inspect"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/stores"
 	"github.com/rewind-cli/rewind/manifest"
@@ -69,7 +69,7 @@ func completePaths(ctx context.Context, w partialWords, typed string, env accoun
 		if err != nil {
 			continue
 		}
-		list, err := engine.Dir(ctx, p, l.Checkpoint, dir)
+		list, err := inspect.Dir(ctx, p, l.Checkpoint, dir)
 		if err != nil {
 			continue
 		}
@@ -86,7 +86,7 @@ func completePaths(ctx context.Context, w partialWords, typed string, env accoun
 	}
 	if ever {
 		// What any checkpoint had, of which the newest's own are known by now.
-		names, err := engine.NamesEver(ctx, p, dir)
+		names, err := inspect.NamesEver(ctx, p, dir)
 		if err != nil {
 			return
 		}

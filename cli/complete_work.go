@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/rewind-cli/rewind/engine"
 	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/engine/conversation"
 	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/work"
 )
 
 // completedPrompts is how many of a session's last prompts are offered.
@@ -48,7 +48,7 @@ func completeSubagents(ctx context.Context, root, session string, env account.En
 		}
 		session = s.ID
 	}
-	list, err := engine.Subagents(ctx, p, session)
+	list, err := work.Subagents(ctx, p, session)
 	if err != nil {
 		return
 	}

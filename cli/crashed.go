@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/rewind-cli/rewind/engine"
 	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/restore"
 	"github.com/rewind-cli/rewind/manifest"
 )
 
@@ -49,7 +49,7 @@ func crashedCure(crash *project.CrashedRestore) string {
 }
 
 // tellRecovered says what became of a restore that had not finished, where a command dealt with it before its own work.
-func (c *call) tellRecovered(r *engine.Restored) {
+func (c *call) tellRecovered(r *restore.Restored) {
 	switch crash := r.Crashed; {
 	case crash != nil && !r.PutBack:
 		c.out.summary("%s did not finish: it will be put back first, which these numbers do not include.", crashedWhat("The last", crash))

@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/rewind-cli/rewind/engine"
+	"github.com/rewind-cli/rewind/engine/inspect"
 	"github.com/rewind-cli/rewind/engine/patch"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/manifest"
@@ -106,7 +106,7 @@ func runDiff(ctx context.Context, c *call, d *diffFlags) error {
 	if err != nil {
 		return err
 	}
-	o := engine.DiffOptions{
+	o := inspect.DiffOptions{
 		A: a.Checkpoint, Patch: !d.namesAlone && !d.toolGiven, WithPrecious: d.precious,
 		Context: d.context, IgnoreSpace: d.ignoreSpace, Binary: d.binary, Renames: !d.noRenames, Copies: d.copies, Reverse: d.reverse,
 	}
@@ -130,14 +130,14 @@ func runDiff(ctx context.Context, c *call, d *diffFlags) error {
 	if d.toolGiven {
 		return c.diffTool(ctx, p, o, d.tool)
 	}
-	files, err := engine.Diff(ctx, p, o)
+	files, err := inspect.Diff(ctx, p, o)
 	if err != nil {
 		return err
 	}
 	return printDiff(ctx, c, p, d, files)
 }
 
-func printDiff(ctx context.Context, c *call, _ *project.Project, d *diffFlags, files []engine.FileDiff) error {
+func printDiff(ctx context.Context, c *call, _ *project.Project, d *diffFlags, files []inspect.FileDiff) error {
 	if c.json {
 		v := newChangesView()
 		for i := range files {
@@ -168,7 +168,7 @@ func printDiff(ctx context.Context, c *call, _ *project.Project, d *diffFlags, f
 }
 
 // printNameStatus prints git's line: of a rename or a copy with the score, and both paths.
-func printNameStatus(o *output, f engine.FileDiff) {
+func printNameStatus(o *output, f inspect.FileDiff) {
 	if f.Status == patch.Renamed || f.Status == patch.Copied {
 		o.line("%s\t%s\t%s", o.color.Paint(letterStyle(byte(f.Status)), formatScore(f)), escapePath(f.From), escapePath(f.Path))
 		return

@@ -5,13 +5,13 @@ import (
 	"strings"
 
 	"github.com/rewind-cli/rewind/cli/screen"
-	"github.com/rewind-cli/rewind/engine"
+	"github.com/rewind-cli/rewind/engine/inspect"
 	"github.com/rewind-cli/rewind/engine/linediff"
 )
 
 // printPatch prints one file's diff. To a terminal control characters of the
 // content are shown escaped; elsewhere the patch keeps its bytes, so that it applies.
-func printPatch(o *output, d engine.FileDiff) {
+func printPatch(o *output, d inspect.FileDiff) {
 	if d.Patch == "" {
 		switch {
 		case d.Binary:
@@ -155,7 +155,7 @@ func (p *patchPainter) write(style screen.Style, line string) {
 }
 
 // modeLine tells of a change that no patch shows: mode, kind, or an empty file or directory.
-func modeLine(d engine.FileDiff) string {
+func modeLine(d inspect.FileDiff) string {
 	switch {
 	case d.Old == nil:
 		return fmt.Sprintf("new %s %s mode %04o", entryKind(*d.New), escapePath(d.Path), d.New.Mode)

@@ -9,12 +9,12 @@ import (
 	"github.com/clipperhouse/displaywidth"
 
 	"github.com/rewind-cli/rewind/cli/screen"
-	"github.com/rewind-cli/rewind/engine"
+	"github.com/rewind-cli/rewind/engine/inspect"
 	"github.com/rewind-cli/rewind/engine/patch"
 	"github.com/rewind-cli/rewind/manifest"
 )
 
-func formatScore(f engine.FileDiff) string { return fmt.Sprintf("%c%03d", f.Status, f.Score) }
+func formatScore(f inspect.FileDiff) string { return fmt.Sprintf("%c%03d", f.Status, f.Score) }
 
 // statRow is a file's line of --stat.
 type statRow struct {
@@ -24,7 +24,7 @@ type statRow struct {
 }
 
 // statRows leaves out directories, which have no content, and what differs in nothing under the flags.
-func statRows(files []engine.FileDiff) (rows []statRow) {
+func statRows(files []inspect.FileDiff) (rows []statRow) {
 	size := func(e *manifest.Entry) uint64 {
 		switch {
 		case e == nil || e.Kind == manifest.Subdir:
@@ -83,7 +83,7 @@ func statWidths(rows []statRow, width int) (name, number, bar int) {
 }
 
 // printStat prints lines per file with a bar, as git does.
-func printStat(o *output, files []engine.FileDiff) {
+func printStat(o *output, files []inspect.FileDiff) {
 	rows := statRows(files)
 	width := o.width()
 	if width == 0 {

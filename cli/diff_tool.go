@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/rewind-cli/rewind/engine"
+	"github.com/rewind-cli/rewind/engine/inspect"
 	"github.com/rewind-cli/rewind/engine/project"
 )
 
@@ -17,7 +17,7 @@ import (
 const defaultTool = "auto"
 
 // diffTool writes both sides beside each other, has a program show them, and takes them away again.
-func (c *call) diffTool(ctx context.Context, p *project.Project, o engine.DiffOptions, tool string) error {
+func (c *call) diffTool(ctx context.Context, p *project.Project, o inspect.DiffOptions, tool string) error {
 	line, err := c.toolLine(ctx, tool)
 	if err != nil {
 		return err
@@ -33,7 +33,7 @@ func (c *call) diffTool(ctx context.Context, p *project.Project, o engine.DiffOp
 			return err
 		}
 	}
-	files, err := engine.DiffSides(ctx, p, o, old, new)
+	files, err := inspect.DiffSides(ctx, p, o, old, new)
 	if err != nil {
 		return err
 	}

@@ -8,10 +8,10 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/rewind-cli/rewind/engine"
 	"github.com/rewind-cli/rewind/engine/problem"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/restore"
+	"github.com/rewind-cli/rewind/engine/treeio"
 )
 
 // Exit codes: the contract with scripts.
@@ -140,9 +140,9 @@ func explain(err error) (f failure) {
 		invalid   *invalidError
 		ended     *commandExit
 		stopped   *interruptedError
-		left      *restore.AbortedError
+		left      *treeio.AbortedError
 		coded     *codedError
-		declined  *engine.DeclinedError
+		declined  *restore.DeclinedError
 		output    *outputError
 		none      *notFoundError
 		taken     *portTakenError

@@ -6,18 +6,22 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/rewind-cli/rewind/engine"
 	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/engine/attempts"
 	"github.com/rewind-cli/rewind/engine/conversation"
 	"github.com/rewind-cli/rewind/engine/gitprogram"
+	"github.com/rewind-cli/rewind/engine/inspect"
 	"github.com/rewind-cli/rewind/engine/maintain"
+	"github.com/rewind-cli/rewind/engine/port"
 	"github.com/rewind-cli/rewind/engine/project"
-	restorer "github.com/rewind-cli/rewind/engine/restore"
+	"github.com/rewind-cli/rewind/engine/restore"
+	"github.com/rewind-cli/rewind/engine/save"
 	"github.com/rewind-cli/rewind/engine/settings"
 	"github.com/rewind-cli/rewind/engine/stores"
 	"github.com/rewind-cli/rewind/engine/transcript"
+	"github.com/rewind-cli/rewind/engine/treeio"
 	"github.com/rewind-cli/rewind/engine/watch"
+	"github.com/rewind-cli/rewind/engine/work"
 )
 
 // explainEngine knows the engine's typed errors.
@@ -113,18 +117,18 @@ func explainStore(err error, f *failure) bool {
 // explainRevert says what a revert does not find; false: it is none of that.
 func explainRevert(err error, f *failure) bool {
 	var (
-		work *engine.UnknownWorkError
-		gone *engine.StatesGoneError
+		unknown *work.UnknownWorkError
+		gone    *work.StatesGoneError
 	)
 	switch {
-	case errors.As(err, &work):
+	case errors.As(err, &unknown):
 		f.code, f.hint = exitNotFound, "rewind list --all shows the checkpoints; rewind show says a call's id and its subagent, with --json those of each path"
-		if len(work.Matches) > 0 {
-			f.hint = "use more characters: " + strings.Join(firstN(work.Matches, 8), ", ")
-		} else if len(work.Sessions) > 0 {
-			f.hint = "rewind revert with a checkpoint takes back its turn, --session all that one of them did: " + strings.Join(firstN(work.Sessions, 8), ", ")
-		} else if work.What == "checkpoint" {
-			f.hint = "rewind restore " + shellQuote(work.Name) + " --code-only goes to it; rewind list shows the turns"
+		if len(unknown.Matches) > 0 {
+			f.hint = "use more characters: " + strings.Join(firstN(unknown.Matches, 8), ", ")
+		} else if len(unknown.Sessions) > 0 {
+			f.hint = "rewind revert with a checkpoint takes back its turn, --session all that one of them did: " + strings.Join(firstN(unknown.Sessions, 8), ", ")
+		} else if unknown.What == "checkpoint" {
+			f.hint = "rewind restore " + shellQuote(unknown.Name) + " --code-only goes to it; rewind list shows the turns"
 		}
 	case errors.As(err, &gone):
 		f.code = exitNotFound
@@ -145,7 +149,7 @@ func explainNamed(err error, f *failure) bool {
 		noCkpt    *project.NoCheckpointError
 		ambiguous *project.AmbiguousError
 		noPath    *project.NoPathError
-		several   *engine.SeveralPathsError
+		several   *inspect.SeveralPathsError
 		outside   *project.OutsideError
 		badName   *project.BadNameError
 		taken     *project.NameTakenError
@@ -187,14 +191,14 @@ func explainHeld(err error, f *failure) bool {
 		diskFull  *project.DiskFullError
 		noSpace   *maintain.NoSpaceError
 		wouldLose *project.RefusedError
-		otherPlan *engine.PlanChangedError
+		otherPlan *restore.PlanChangedError
 		changing  *settings.BusyError
-		watched   *engine.AlreadyWatchedError
-		place     *engine.CheckoutDirError
-		part      *engine.UnfinishedError
-		same      *engine.NoStatesError
+		watched   *save.AlreadyWatchedError
+		place     *port.CheckoutDirError
+		part      *port.UnfinishedError
+		same      *port.NoStatesError
 		noGit     *gitprogram.MissingError
-		edited    *engine.ChangedSinceError
+		edited    *restore.ChangedSinceError
 	)
 	switch {
 	case errors.As(err, &edited):
@@ -285,14 +289,14 @@ func explainRest(err error, f *failure) bool {
 	var (
 		nothing  *project.NothingError
 		few      *project.FewStepsError
-		done     *engine.NotTakenBackError
+		done     *restore.NotTakenBackError
 		readOnly *project.ReadOnlyError
 		home     *account.HomeError
 		removal  *stores.RemovalError
 		noKey    *settings.KeyError
 		badValue *settings.ValueError
 		notJSON  *settings.NotJSONError
-		aborted  *restorer.AbortedError
+		aborted  *treeio.AbortedError
 	)
 	switch {
 	case errors.As(err, &nothing):

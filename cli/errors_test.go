@@ -10,13 +10,13 @@ import (
 	"testing"
 	"unicode"
 
-	"github.com/rewind-cli/rewind/engine"
 	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/engine/conversation"
 	"github.com/rewind-cli/rewind/engine/problem"
 	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/restore"
+	"github.com/rewind-cli/rewind/engine/treeio"
 
-	restorer "github.com/rewind-cli/rewind/engine/restore"
 	"github.com/rewind-cli/rewind/engine/settings"
 )
 
@@ -58,12 +58,12 @@ func TestExplain(t *testing.T) {
 		{&conversation.NoConversationError{}, 5, "--code-only"},
 		{&partialError{verb: "captured", paths: make([]problem.Problem, 2)}, 3, ""},
 		{&partlyError{fmt.Errorf("write: %w", syscall.ENOSPC)}, 3, "rewind gc"},
-		{&restorer.AbortedError{Err: syscall.ENOSPC}, 1, "rewind gc"},
-		{&restorer.AbortedError{Err: syscall.ENOSPC, Left: make([]problem.Problem, 1)}, 3, "rewind undo"},
+		{&treeio.AbortedError{Err: syscall.ENOSPC}, 1, "rewind gc"},
+		{&treeio.AbortedError{Err: syscall.ENOSPC, Left: make([]problem.Problem, 1)}, 3, "rewind undo"},
 		{&damagedError{n: 1}, 7, "rewind verify --repair"},
 		{&invalidError{code: 1}, 1, ""},
-		{&engine.DeclinedError{}, 1, ""},
-		{&engine.PlanChangedError{}, 8, "--dry-run"},
+		{&restore.DeclinedError{}, 1, ""},
+		{&restore.PlanChangedError{}, 8, "--dry-run"},
 		{&hintedError{&project.NotInitializedError{Root: "/p"}, "better"}, 4, "better"},
 		{fmt.Errorf("write: %w", syscall.ENOSPC), 1, "rewind gc"},
 		{&outputError{syscall.ENOSPC}, 1, ""},

@@ -13,8 +13,9 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/rewind-cli/rewind/engine"
+	"github.com/rewind-cli/rewind/engine/port"
 	"github.com/rewind-cli/rewind/engine/problem"
+	"github.com/rewind-cli/rewind/engine/restore"
 )
 
 func newExport() *command {
@@ -28,7 +29,7 @@ func newExport() *command {
 			"by its suffix. The same checkpoint always gives the same bytes. A file is written under\n" +
 			"a temporary name and renamed, so it is never incomplete. Precious files (ignored by git\n" +
 			"but captured, such as .env) are left out.\n" + aboutPaths + "\n" +
-			"With --format git, writes a new bare repository whose branch " + engine.GitBranch + " has a commit for\n" +
+			"With --format git, writes a new bare repository whose branch " + port.GitBranch + " has a commit for\n" +
 			"each checkpoint, or for those that are given; A..B are those from A to B, both included.\n" +
 			"Prompts and descriptions become the messages, names become tags. Checkpoints with the\n" +
 			"files of the one before are left out, safety checkpoints too; --all includes them. The\n" +
@@ -51,7 +52,7 @@ func newExport() *command {
 		},
 		run: func(ctx context.Context, c *call) error {
 			if format == "git" {
-				return exportGit(ctx, c, file, engine.ExportGitOptions{Unchanged: all, WithPrecious: withPrecious})
+				return exportGit(ctx, c, file, port.ExportGitOptions{Unchanged: all, WithPrecious: withPrecious})
 			}
 			switch {
 			case all:
@@ -65,7 +66,7 @@ func newExport() *command {
 				file = ""
 			}
 			leftOut := 0
-			o := engine.ExportOptions{WithPrecious: withPrecious, LeftOut: func(string) { leftOut++ }}
+			o := port.ExportOptions{WithPrecious: withPrecious, LeftOut: func(string) { leftOut++ }}
 			var err error
 			if o.Format, err = exportFormat(format, file); err != nil {
 				return err
@@ -96,7 +97,7 @@ func newExport() *command {
 			var mixed []problem.Problem
 			o.Taken = func(path string) {
 				if torn[path] {
-					mixed = append(mixed, problem.Problem{Path: path, Code: problem.TargetIsTorn, Reason: engine.ReasonTorn})
+					mixed = append(mixed, problem.Problem{Path: path, Code: problem.TargetIsTorn, Reason: restore.ReasonTorn})
 				}
 			}
 			partly := func() error {
@@ -106,14 +107,14 @@ func newExport() *command {
 				return nil
 			}
 			if file == "" {
-				if err := engine.Export(ctx, p, c.out.buf, o); err != nil {
+				if err := port.Export(ctx, p, c.out.buf, o); err != nil {
 					return err
 				}
 				tellLeftOut(c.out, leftOut)
 				return partly()
 			}
 			w := &asideFile{file: file}
-			if err := engine.Export(ctx, p, w, o); err != nil {
+			if err := port.Export(ctx, p, w, o); err != nil {
 				w.abort()
 				return err
 			}

@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/rewind-cli/rewind/engine"
+	"github.com/rewind-cli/rewind/engine/port"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/manifest"
 )
@@ -27,7 +27,7 @@ type exportedGitView struct {
 }
 
 // exportGit is export --format git.
-func exportGit(ctx context.Context, c *call, dir string, o engine.ExportGitOptions) error {
+func exportGit(ctx context.Context, c *call, dir string, o port.ExportGitOptions) error {
 	switch {
 	case dir == "" || dir == "-":
 		return &usageError{msg: "--format git needs a directory", hint: "rewind export --format git -o DIR"}
@@ -48,7 +48,7 @@ func exportGit(ctx context.Context, c *call, dir string, o engine.ExportGitOptio
 			return err
 		}
 	}
-	done, err := engine.ExportGit(ctx, p, o)
+	done, err := port.ExportGit(ctx, p, o)
 	if err != nil {
 		return err
 	}

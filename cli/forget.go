@@ -11,10 +11,10 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/rewind-cli/rewind/engine"
 	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/engine/maintain"
 	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/restore"
 	"github.com/rewind-cli/rewind/engine/stores"
 	"github.com/rewind-cli/rewind/manifest"
 )
@@ -170,7 +170,7 @@ func staysOrStay(n int) string {
 // print says what was forgotten, and where it is still.
 func (f forgetFlags) print(ctx context.Context, c *call, p *project.Project, done *maintain.Forgotten, err error, text func()) error {
 	if !f.dryRun {
-		engine.WriteHistory(ctx, p)
+		restore.WriteHistory(ctx, p)
 	}
 	if err != nil {
 		return err
@@ -218,7 +218,7 @@ func mayForget(c *call, f forgetFlags, question string) error {
 	}
 	ok, err := c.out.ask("%s", question)
 	if err == nil && !ok {
-		err = &engine.DeclinedError{}
+		err = &restore.DeclinedError{}
 	}
 	return err
 }

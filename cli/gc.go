@@ -8,9 +8,9 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/rewind-cli/rewind/engine"
 	"github.com/rewind-cli/rewind/engine/maintain"
 	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/restore"
 	"github.com/rewind-cli/rewind/engine/stores"
 	"github.com/rewind-cli/rewind/manifest"
 )
@@ -134,7 +134,7 @@ func confirmGC(ctx context.Context, c *call, p *project.Project, o maintain.GCOp
 	ok, err := c.out.ask("This removes %s, keeps %d, and cannot be undone. Continue?",
 		plural(len(plan.Removed), "checkpoint", "checkpoints"), plan.Kept)
 	if err == nil && !ok {
-		err = &engine.DeclinedError{}
+		err = &restore.DeclinedError{}
 	}
 	return err
 }

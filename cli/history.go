@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/rewind-cli/rewind/cli/screen"
-	"github.com/rewind-cli/rewind/engine"
+	"github.com/rewind-cli/rewind/engine/inspect"
 	"github.com/rewind-cli/rewind/engine/pathspec"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/timeline"
@@ -70,7 +70,7 @@ func newHistory() *command {
 				return err
 			}
 			defer release()
-			h, err := engine.History(ctx, p, engine.HistoryOptions{Path: path, Limit: most, NoFollow: noFollow, WithPrecious: precious})
+			h, err := inspect.History(ctx, p, inspect.HistoryOptions{Path: path, Limit: most, NoFollow: noFollow, WithPrecious: precious})
 			if err != nil {
 				return noHistory(err)
 			}
@@ -101,7 +101,7 @@ func (c *call) pathEver(ctx context.Context, p *project.Project, arg string, glo
 	if err != nil {
 		return "", err
 	}
-	return engine.PathEver(ctx, p, pathspec.PathArg{Path: path, Fixed: fixedNames(p.Root(), c.env.Dir, arg), Deep: !hasSlash(arg)}, glob)
+	return inspect.PathEver(ctx, p, pathspec.PathArg{Path: path, Fixed: fixedNames(p.Root(), c.env.Dir, arg), Deep: !hasSlash(arg)}, glob)
 }
 
 // noHistory says of a path that no checkpoint has it.
@@ -117,7 +117,7 @@ func noHistory(err error) error {
 type historyPrinter struct {
 	c               *call
 	p               *project.Project
-	h               *engine.PathHistory
+	h               *inspect.PathHistory
 	m               *timeline.Makers
 	present         *timeline.Present
 	patch, precious bool
@@ -125,8 +125,8 @@ type historyPrinter struct {
 
 // stepped is a step with what made it.
 type stepped struct {
-	*engine.Step
-	d   engine.FileDiff
+	*inspect.Step
+	d   inspect.FileDiff
 	now bool // in the working tree
 	by  timeline.Made
 }
@@ -147,7 +147,7 @@ func (v *historyPrinter) each(ctx context.Context, visit func(s stepped) error) 
 			return err
 		}
 		s := &v.h.Steps[i]
-		d, err := engine.StepDiff(v.p, s, v.precious)
+		d, err := inspect.StepDiff(v.p, s, v.precious)
 		if err != nil {
 			return err
 		}
@@ -162,7 +162,7 @@ func (v *historyPrinter) each(ctx context.Context, visit func(s stepped) error) 
 	return nil
 }
 
-func (v *historyPrinter) maker(ctx context.Context, s *engine.Step, seq uint64) (timeline.Made, error) {
+func (v *historyPrinter) maker(ctx context.Context, s *inspect.Step, seq uint64) (timeline.Made, error) {
 	made, err := v.m.Maker(ctx, s.Path, seq)
 	if project.IsDamage(err) {
 		return timeline.Made{}, nil // verify tells of that
@@ -172,7 +172,7 @@ func (v *historyPrinter) maker(ctx context.Context, s *engine.Step, seq uint64) 
 
 // was is what the oldest checkpoint has, and nobody is known to have made.
 func (s *stepped) was() bool {
-	return !s.now && s.by == timeline.Made{} && s.What == engine.Created
+	return !s.now && s.by == timeline.Made{} && s.What == inspect.Created
 }
 
 // text is what happened to the path.
@@ -180,7 +180,7 @@ func (s *stepped) text() string {
 	text := stepText(s.Step, s.d)
 	switch {
 	case s.was():
-		text = "there" + strings.TrimPrefix(text, string(engine.Created))
+		text = "there" + strings.TrimPrefix(text, string(inspect.Created))
 	case s.by.Then() && !s.now:
 		text = "then " + text
 	}
@@ -290,36 +290,36 @@ func (v *historyPrinter) patches(ctx context.Context) error {
 }
 
 // stepText is what happened to the path, in a few words.
-func stepText(s *engine.Step, d engine.FileDiff) string {
+func stepText(s *inspect.Step, d inspect.FileDiff) string {
 	text := string(s.What)
 	switch s.What {
-	case engine.Renamed:
+	case inspect.Renamed:
 		text = "renamed from " + escapePath(s.From)
-	case engine.Deleted:
+	case inspect.Deleted:
 		if s.To != "" {
 			return "renamed to " + escapePath(s.To)
 		}
-	case engine.ModeChanged:
+	case inspect.ModeChanged:
 		return "mode " + octal(s.Change.Old) + " to " + octal(s.Change.New)
-	case engine.KindChanged:
+	case inspect.KindChanged:
 		return "changed from " + entryKind(*s.Change.Old) + " to " + entryKind(*s.Change.New)
-	case engine.NotCaptured:
+	case inspect.NotCaptured:
 		return "not captured"
 	}
 	switch {
 	case s.IsDir():
-		if b := s.Below; b != (engine.Counts{}) {
+		if b := s.Below; b != (inspect.Counts{}) {
 			text += " " + changeCounts(uint64(b.Added), uint64(b.Modified), uint64(b.Deleted)) + " files"
 		}
 	case d.Hidden:
 		text += " (precious)"
 	case d.Binary:
 		text += " (binary)"
-	case s.What == engine.Changed || s.What == engine.Renamed && d.Added+d.Deleted > 0:
+	case s.What == inspect.Changed || s.What == inspect.Renamed && d.Added+d.Deleted > 0:
 		text += " +" + strconv.Itoa(d.Added) + " -" + strconv.Itoa(d.Deleted)
-	case s.What == engine.Created:
+	case s.What == inspect.Created:
 		text += " +" + strconv.Itoa(d.Added)
-	case s.What == engine.Deleted:
+	case s.What == inspect.Deleted:
 		text += " -" + strconv.Itoa(d.Deleted)
 	}
 	return text

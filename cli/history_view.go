@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/rewind-cli/rewind/engine"
+	"github.com/rewind-cli/rewind/engine/inspect"
 	"github.com/rewind-cli/rewind/manifest"
 )
 
@@ -67,7 +67,7 @@ func (v *historyPrinter) json(ctx context.Context, path string) error {
 	return v.c.out.document(doc)
 }
 
-func (v *historyPrinter) step(s *engine.Step, d engine.FileDiff) stepView {
+func (v *historyPrinter) step(s *inspect.Step, d inspect.FileDiff) stepView {
 	w := stepView{
 		pathView: viewPath(s.Path), Kind: string(s.What), LinesAdded: d.Added, LinesDeleted: d.Deleted,
 		Binary: d.Binary, Precious: s.Change.Precious(),

@@ -8,10 +8,11 @@ import (
 	"strings"
 
 	"github.com/rewind-cli/rewind/cli/screen"
-	"github.com/rewind-cli/rewind/engine"
 	"github.com/rewind-cli/rewind/engine/conversation"
+	"github.com/rewind-cli/rewind/engine/oplog"
 	"github.com/rewind-cli/rewind/engine/problem"
 	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/restore"
 	"github.com/rewind-cli/rewind/hookio"
 	"github.com/rewind-cli/rewind/manifest"
 )
@@ -27,7 +28,7 @@ type piTarget struct {
 }
 
 func (c *piCall) target(ctx context.Context) (t piTarget, err error) {
-	last, undone, err := engine.LastRestore(ctx, c.Project, c.q.Session, c.event.PreviousSessionID)
+	last, undone, err := oplog.LastRestore(ctx, c.Project, c.q.Session, c.event.PreviousSessionID)
 	if err != nil {
 		return t, err
 	}
@@ -68,7 +69,7 @@ func (c *piCall) options(ctx context.Context) {
 		if to == nil {
 			return false
 		}
-		would, err := engine.Restore(ctx, c.Project, engine.RestoreOptions{Checkpoint: *to, Half: conversation.CodeOnly, DryRun: true, By: c.q.Session})
+		would, err := restore.Restore(ctx, c.Project, restore.Options{Checkpoint: *to, Half: conversation.CodeOnly, DryRun: true, By: c.q.Session})
 		if err != nil {
 			c.Project.NoteHookError(err)
 			lines = append(lines, what+": not possible: "+explain(err).message)
@@ -87,7 +88,7 @@ func (c *piCall) options(ctx context.Context) {
 }
 
 // previewLine is what a restore would change, in a line.
-func previewLine(r *engine.Restored) string {
+func previewLine(r *restore.Restored) string {
 	var parts []string
 	created, emptyCreated := r.Count(r.Create)
 	deleted, emptyDeleted := r.Count(r.Delete)
@@ -109,7 +110,7 @@ func previewLine(r *engine.Restored) string {
 	return strings.Join(parts, ", ")
 }
 
-func previewPaths(r *engine.Restored) (lines []string) {
+func previewPaths(r *restore.Restored) (lines []string) {
 	total := 0
 	for _, group := range []struct {
 		letter string
@@ -133,13 +134,13 @@ func previewPaths(r *engine.Restored) (lines []string) {
 
 // apply carries out what the person chose.
 func (c *piCall) apply(ctx context.Context) {
-	restore, undo, cancel, err := hookio.PiDoes(c.q.Menu, c.q.Choice)
+	wanted, undo, cancel, err := hookio.PiDoes(c.q.Menu, c.q.Choice)
 	if err != nil {
 		c.failed(err)
 		return
 	}
 	c.answer.Cancel = cancel
-	if !restore && !undo {
+	if !wanted && !undo {
 		return
 	}
 	t, err := c.target(ctx)
@@ -157,11 +158,11 @@ func (c *piCall) apply(ctx context.Context) {
 		c.failed(err)
 		return
 	}
-	o := engine.RestoreOptions{Checkpoint: *to, Half: conversation.CodeOnly, By: c.q.Session}
-	if restore && !cancel { // pi goes there itself
+	o := restore.Options{Checkpoint: *to, Half: conversation.CodeOnly, By: c.q.Session}
+	if wanted && !cancel { // pi goes there itself
 		o.Along = c.q.Session
 	}
-	done, err := engine.Restore(ctx, c.Project, o)
+	done, err := restore.Restore(ctx, c.Project, o)
 	if err != nil {
 		c.failed(err)
 		return
@@ -185,7 +186,7 @@ func (c *piCall) apply(ctx context.Context) {
 const maxFailedPaths = 3
 
 // partly tells of a restore that left paths as they were, and keeps the conversation where it is.
-func (c *piCall) partly(done *engine.Restored, left []problem.Problem) {
+func (c *piCall) partly(done *restore.Restored, left []problem.Problem) {
 	c.Project.NoteHookError(&partialError{verb: "restored", paths: left})
 	var named []string
 	for _, p := range firstN(left, maxFailedPaths) {

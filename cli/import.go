@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/rewind-cli/rewind/engine"
+	"github.com/rewind-cli/rewind/engine/port"
 	"github.com/rewind-cli/rewind/engine/project"
 )
 
@@ -21,7 +21,7 @@ func newImport() *command {
 		short: "take over checkpoints of other programs",
 		long: "Takes over what an older rewind has saved (.agent/rewind/checkpoints, with conversations\n" +
 			"of Claude Code and Droid), what pi's older extension keeps in a git repository\n" +
-			"(" + engine.PiRef + ", with what its sessions bind to it), or commits of any git\n" +
+			"(" + port.PiRef + ", with what its sessions bind to it), or commits of any git\n" +
 			"repository: those that the revisions reach, all of them without one; tags become names.\n" +
 			"Without an argument, shows what there is in the project and imports nothing.\n" +
 			"Times and names are kept, and nothing is removed from the source; importing again adds\n" +
@@ -59,19 +59,19 @@ func newImport() *command {
 				return filepath.Join(c.env.Dir, dir)
 			}
 			if c.flags.Changed("git") {
-				return c.imports(ctx, p, []engine.ImportOptions{{Git: abs(git), Revs: c.args, DryRun: dryRun}})
+				return c.imports(ctx, p, []port.ImportOptions{{Git: abs(git), Revs: c.args, DryRun: dryRun}})
 			}
 			dir := p.Root()
 			if len(c.args) == 1 {
 				dir = abs(c.args[0])
 			}
-			s := engine.FindImports(dir)
-			var list []engine.ImportOptions
+			s := port.FindImports(dir)
+			var list []port.ImportOptions
 			if s.Older != "" {
-				list = append(list, engine.ImportOptions{Older: s.Older, DryRun: dryRun || len(c.args) == 0})
+				list = append(list, port.ImportOptions{Older: s.Older, DryRun: dryRun || len(c.args) == 0})
 			}
 			if s.Pi != "" {
-				list = append(list, engine.ImportOptions{Git: s.Pi, Pi: true, DryRun: dryRun || len(c.args) == 0})
+				list = append(list, port.ImportOptions{Git: s.Pi, Pi: true, DryRun: dryRun || len(c.args) == 0})
 			}
 			if len(list) == 0 && len(c.args) == 1 {
 				return &hintedError{&project.NothingError{What: "import from " + dir}, "commits of a git repository: rewind import --git " + shellQuote(c.args[0])}
@@ -123,11 +123,11 @@ func (e *skippedError) Error() string {
 }
 
 // imports takes over the sources, one after the other.
-func (c *call) imports(ctx context.Context, p *project.Project, list []engine.ImportOptions) error {
+func (c *call) imports(ctx context.Context, p *project.Project, list []port.ImportOptions) error {
 	v := importedView{Sources: []importView{}, DryRun: true}
 	var left skippedError
 	for _, o := range list {
-		done, err := engine.Import(ctx, p, o)
+		done, err := port.Import(ctx, p, o)
 		if err != nil {
 			return err
 		}
@@ -181,7 +181,7 @@ func (c *call) imports(ctx context.Context, p *project.Project, list []engine.Im
 }
 
 // skips names what was left out.
-func (c *call) skips(list []engine.ImportSkip, what string) {
+func (c *call) skips(list []port.ImportSkip, what string) {
 	for i, s := range list {
 		if i == maxNamed {
 			c.out.warn("… and %s", plural(len(list)-i, "other", "others"))
@@ -191,7 +191,7 @@ func (c *call) skips(list []engine.ImportSkip, what string) {
 	}
 }
 
-func viewImported(d *engine.Imported) importView {
+func viewImported(d *port.Imported) importView {
 	v := importView{pathView: viewPath(filepath.ToSlash(d.From)), Found: d.Found, Known: d.Known, Checkpoints: []importedOne{}, Bindings: d.Bindings, Skipped: []importSkipView{}, Said: d.Said, Unsaid: []importSkipView{}, LeftOut: d.LeftOut}
 	for _, a := range d.Added {
 		v.Checkpoints = append(v.Checkpoints, importedOne{a.ID.String(), viewTime(a.Time), a.Name, strings.ToValidUTF8(a.Description, "\uFFFD"), a.Files})

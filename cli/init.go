@@ -7,10 +7,11 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/rewind-cli/rewind/engine"
 	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/engine/hook"
+	"github.com/rewind-cli/rewind/engine/inspect"
 	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/save"
 	"github.com/rewind-cli/rewind/engine/stores"
 	"github.com/rewind-cli/rewind/manifest"
 )
@@ -92,11 +93,11 @@ func reportOlder(c *call, o *project.Older) {
 
 // notCaptured counts the paths that a checkpoint is without.
 func notCaptured(ctx context.Context, c *call, k manifest.Checkpoint) int {
-	problems, err := engine.Coverage(ctx, c.project, k)
+	problems, err := inspect.Coverage(ctx, c.project, k)
 	if err != nil {
 		return 0 // the checkpoint was taken, and status reports what is wrong with the store
 	}
-	return engine.Outside(problems)
+	return inspect.Outside(problems)
 }
 
 // tellNotCaptured says how many paths a checkpoint is without, and how to see them.
@@ -107,7 +108,7 @@ func tellNotCaptured(c *call, n int, checkpoint string) {
 }
 
 func runInit(ctx context.Context, c *call, o stores.InitOptions) error {
-	p, saved, created, err := engine.Init(ctx, o)
+	p, saved, created, err := save.Init(ctx, o)
 	if p != nil {
 		err = errors.Join(err, c.opened(ctx, p))
 	}

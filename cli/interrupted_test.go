@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/rewind-cli/rewind/engine/problem"
-	"github.com/rewind-cli/rewind/engine/restore"
+	"github.com/rewind-cli/rewind/engine/treeio"
 )
 
 // Ctrl-C says what is changed and what is kept; but what could not be put back comes first, with its
@@ -25,8 +25,8 @@ func TestInterrupted(t *testing.T) {
 	if after.message != "interrupted: the command was not run; the checkpoint klmnopqr is kept" {
 		t.Errorf("%+v", after)
 	}
-	aborted := fmt.Errorf("restore: %w", &restore.AbortedError{Err: context.Canceled, Left: []problem.Problem{{Path: "a.txt", Reason: "read-only"}}})
-	if !saysMore(aborted) || saysMore(&restore.AbortedError{Err: context.Canceled}) || saysMore(errors.New("x")) {
+	aborted := fmt.Errorf("restore: %w", &treeio.AbortedError{Err: context.Canceled, Left: []problem.Problem{{Path: "a.txt", Reason: "read-only"}}})
+	if !saysMore(aborted) || saysMore(&treeio.AbortedError{Err: context.Canceled}) || saysMore(errors.New("x")) {
 		t.Error("what says more than an interruption")
 	}
 	if f := explain(aborted); f.code != exitPartial || !strings.Contains(strings.Join(f.warnings, " "), "a.txt") {

@@ -3,16 +3,16 @@ package cli
 import (
 	"context"
 	"errors"
-
-	"github.com/rewind-cli/rewind/engine"
+	"github.com/rewind-cli/rewind/engine/port"
+	"github.com/rewind-cli/rewind/engine/save"
 )
 
 // interruptedText says in a few words what an interrupted command has changed, and what remains of its work. "" for a
 // command that changes nothing, or that prints this itself.
 func interruptedText(command string, err error) string {
 	var (
-		noFirst *engine.NoFirstError
-		part    *engine.UnfinishedError
+		noFirst *save.NoFirstError
+		part    *port.UnfinishedError
 		notRun  *notRunError
 	)
 	switch {

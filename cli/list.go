@@ -12,9 +12,9 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/rewind-cli/rewind/cli/screen"
-	"github.com/rewind-cli/rewind/engine"
 	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/engine/conversation"
+	"github.com/rewind-cli/rewind/engine/inspect"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/timeline"
 	"github.com/rewind-cli/rewind/manifest"
@@ -182,7 +182,7 @@ func (o *listFlags) filter(c *call) (f timeline.Filter, err error) {
 		if inner, ok := strings.CutPrefix(text, "@{"); ok {
 			text = strings.TrimSuffix(inner, "}")
 		}
-		if *t.to, err = engine.ParseMoment(text, now); err != nil {
+		if *t.to, err = inspect.ParseMoment(text, now); err != nil {
 			return f, usagef("--%s: %s", t.name, err)
 		}
 	}

@@ -9,8 +9,9 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/rewind-cli/rewind/cli/screen"
-	"github.com/rewind-cli/rewind/engine"
+	"github.com/rewind-cli/rewind/engine/oplog"
 	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/restore"
 	"github.com/rewind-cli/rewind/manifest"
 )
 
@@ -48,12 +49,12 @@ func newLog() *command {
 			if err != nil {
 				return err
 			}
-			ops, err := engine.OperationLog(ctx, p, 0)
+			ops, err := oplog.OperationLog(ctx, p, 0)
 			if err != nil {
 				return err
 			}
 			any := len(ops) > 0
-			ops = slices.DeleteFunc(ops, func(op engine.Logged) bool {
+			ops = slices.DeleteFunc(ops, func(op oplog.Logged) bool {
 				return op.Time.Before(filter.Since) || !filter.Until.IsZero() && op.Time.After(filter.Until)
 			})
 			if most > 0 {
@@ -74,7 +75,7 @@ func newLog() *command {
 	}
 }
 
-func logTable(o *output, p *project.Project, ops []engine.Logged) {
+func logTable(o *output, p *project.Project, ops []oplog.Logged) {
 	t := screen.Table{
 		Width: o.width(),
 		Columns: []screen.Column{{Title: "#", Right: true}, {Title: "AGE", Right: true}, {Title: "OPERATION", Style: screen.Cyan, Flex: true}, {Title: "CHANGES"},
@@ -84,7 +85,7 @@ func logTable(o *output, p *project.Project, ops []engine.Logged) {
 	for _, op := range ops {
 		numbers[op.Seq] = op.N
 	}
-	for i, e := range engine.LogOf(p, operationsOf(ops)).Operations {
+	for i, e := range restore.LogOf(p, operationsOf(ops)).Operations {
 		op := ops[i]
 		safety := ""
 		if op.Safety != (manifest.CheckpointID{}) {
@@ -96,7 +97,7 @@ func logTable(o *output, p *project.Project, ops []engine.Logged) {
 	t.Write(o.color, func(s string) { o.line("%s", s) })
 }
 
-func operationsOf(list []engine.Logged) []manifest.Operation {
+func operationsOf(list []oplog.Logged) []manifest.Operation {
 	ops := make([]manifest.Operation, len(list))
 	for i := range list {
 		ops[i] = list[i].Operation
@@ -105,7 +106,7 @@ func operationsOf(list []engine.Logged) []manifest.Operation {
 }
 
 // logTarget names the checkpoint that an operation went to.
-func logTarget(op engine.Logged) string {
+func logTarget(op oplog.Logged) string {
 	switch {
 	case op.Checkpoint == (manifest.CheckpointID{}):
 		return ""
@@ -116,7 +117,7 @@ func logTarget(op engine.Logged) string {
 }
 
 // logNote says what an operation took back, or what took it back, and where the transcript from before it is.
-func logNote(op engine.Logged, numbers map[uint64]int, backup string) string {
+func logNote(op oplog.Logged, numbers map[uint64]int, backup string) string {
 	var notes []string
 	if n, ok := numbers[op.TakenBackBy]; ok {
 		notes = append(notes, "taken back by "+strconv.Itoa(n))
@@ -147,7 +148,7 @@ type logView struct {
 
 type logEntryView struct {
 	N int `json:"n"` // 1 for the newest
-	engine.LogEntry
+	restore.LogEntry
 	Added       uint64   `json:"added"`
 	Modified    uint64   `json:"modified"`
 	Deleted     uint64   `json:"deleted"`
@@ -157,9 +158,9 @@ type logEntryView struct {
 	TakenBackBy *uint64  `json:"taken_back_by"`
 }
 
-func viewLog(p *project.Project, ops []engine.Logged) logView {
+func viewLog(p *project.Project, ops []oplog.Logged) logView {
 	v := logView{Operations: make([]logEntryView, len(ops))}
-	for i, e := range engine.LogOf(p, operationsOf(ops)).Operations {
+	for i, e := range restore.LogOf(p, operationsOf(ops)).Operations {
 		op := ops[i]
 		entry := logEntryView{N: op.N, LogEntry: e, Added: op.Created, Modified: op.Replaced, Deleted: op.Deleted, TakesBack: append([]uint64{}, op.TakesBack...)}
 		if op.Target != nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/rewind-cli/rewind/cli/screen"
-	"github.com/rewind-cli/rewind/engine"
+	"github.com/rewind-cli/rewind/engine/inspect"
 	"github.com/rewind-cli/rewind/manifest"
 )
 
@@ -45,7 +45,7 @@ func newLs() *command {
 			if err != nil {
 				return err
 			}
-			entries, err := engine.Entries(ctx, p, l.Checkpoint, patterns)
+			entries, err := inspect.Entries(ctx, p, l.Checkpoint, patterns)
 			if err != nil {
 				return err
 			}
@@ -82,7 +82,7 @@ func (c *call) onePath(at int, required bool) (string, error) {
 }
 
 // printEntries is like ls -l, as far as a checkpoint knows it.
-func printEntries(o *output, entries []engine.TreeEntry) {
+func printEntries(o *output, entries []inspect.TreeEntry) {
 	for _, e := range entries {
 		mode := fs.FileMode(e.Mode & 0o777)
 		name := escapePath(e.Path)

@@ -11,7 +11,7 @@ import (
 
 	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/engine/project"
-	"github.com/rewind-cli/rewind/engine/restore"
+	"github.com/rewind-cli/rewind/engine/treeio"
 )
 
 // Stdio is where a call reads and writes. Files that are terminals get colours,
@@ -149,7 +149,7 @@ func runCommand(ctx context.Context, name string, args []string, g globals, env 
 // saysMore reports whether an error of a call that was interrupted tells what the interruption does not:
 // what was done all the same, or could not be put back.
 func saysMore(err error) bool {
-	var aborted *restore.AbortedError
+	var aborted *treeio.AbortedError
 	return errors.As(err, new(*partialError)) || errors.As(err, new(*commandExit)) || errors.As(err, &aborted) && len(aborted.Left) > 0
 }
 

@@ -9,13 +9,14 @@ import (
 	"strings"
 
 	"github.com/rewind-cli/rewind/cli/screen"
-	"github.com/rewind-cli/rewind/engine"
+	"github.com/rewind-cli/rewind/engine/inspect"
 	"github.com/rewind-cli/rewind/engine/linediff"
+	"github.com/rewind-cli/rewind/engine/restore"
 )
 
 // shownHunk is a hunk that the picker has shown.
 type shownHunk struct {
-	file *engine.FileHunks
+	file *restore.FileHunks
 	hunk linediff.Hunk
 	of   int // hunks that its file has; 0 where it is part of one of them
 }
@@ -26,7 +27,7 @@ func (s *pickSource) hunks(ctx context.Context, a screen.Ask) (*screen.Hunks, er
 	if err != nil {
 		return nil, err
 	}
-	files, err := engine.Hunks(ctx, s.p, engine.DiffOptions{A: l.Checkpoint, Paths: literalPaths(a.Paths)})
+	files, err := restore.Hunks(ctx, s.p, inspect.DiffOptions{A: l.Checkpoint, Paths: literalPaths(a.Paths)})
 	if err != nil {
 		return nil, err
 	}
@@ -40,8 +41,8 @@ func (s *pickSource) hunks(ctx context.Context, a screen.Ask) (*screen.Hunks, er
 }
 
 // hunksOf is one path's.
-func hunksOf(files []*engine.FileHunks, name string) (*engine.FileHunks, error) {
-	i := slices.IndexFunc(files, func(f *engine.FileHunks) bool { return f.Path == name })
+func hunksOf(files []*restore.FileHunks, name string) (*restore.FileHunks, error) {
+	i := slices.IndexFunc(files, func(f *restore.FileHunks) bool { return f.Path == name })
 	if i < 0 {
 		return nil, fmt.Errorf("%s has no hunks; space restores all of it", escapePath(name))
 	}
@@ -49,7 +50,7 @@ func hunksOf(files []*engine.FileHunks, name string) (*engine.FileHunks, error) 
 }
 
 // showHunks gives hunks to the screen, and keeps what their ids mean. s.mu is held.
-func (s *pickSource) showHunks(f *engine.FileHunks) *screen.Hunks {
+func (s *pickSource) showHunks(f *restore.FileHunks) *screen.Hunks {
 	out := &screen.Hunks{Head: patchLines(f.Head, mostLines)}
 	left := mostLines
 	show := func(h linediff.Hunk, of int) screen.Hunk {
@@ -76,7 +77,7 @@ func (s *pickSource) showHunks(f *engine.FileHunks) *screen.Hunks {
 
 // choices are what an ask takes of files in part. In words, full and for a line that has much to say, it is all that
 // it takes.
-func (s *pickSource) choices(a screen.Ask) (choices []engine.HunkChoice, full, brief string, err error) {
+func (s *pickSource) choices(a screen.Ask) (choices []restore.HunkChoice, full, brief string, err error) {
 	hunks, of, split := 0, 0, false
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -86,10 +87,10 @@ func (s *pickSource) choices(a screen.Ask) (choices []engine.HunkChoice, full, b
 			return nil, "", "", errors.New("those hunks no longer exist; f shows the current ones")
 		}
 		hunks, split = hunks+1, split || shown.of == 0
-		i := slices.IndexFunc(choices, func(c engine.HunkChoice) bool { return c.File == shown.file })
+		i := slices.IndexFunc(choices, func(c restore.HunkChoice) bool { return c.File == shown.file })
 		if i < 0 {
 			i, of = len(choices), shown.of
-			choices = append(choices, engine.HunkChoice{File: shown.file})
+			choices = append(choices, restore.HunkChoice{File: shown.file})
 		}
 		choices[i].Hunks = append(choices[i].Hunks, shown.hunk)
 	}

@@ -7,9 +7,11 @@ import (
 	"strings"
 
 	"github.com/rewind-cli/rewind/cli/screen"
-	"github.com/rewind-cli/rewind/engine"
 	"github.com/rewind-cli/rewind/engine/conversation"
+	"github.com/rewind-cli/rewind/engine/inspect"
+	"github.com/rewind-cli/rewind/engine/oplog"
 	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/restore"
 	"github.com/rewind-cli/rewind/engine/timeline"
 	"github.com/rewind-cli/rewind/manifest"
 )
@@ -64,12 +66,12 @@ func (s *pickSource) between(ctx context.Context, title string, from manifest.Ch
 }
 
 // differing are the files that differ, with patches where they are not many.
-func (s *pickSource) differing(ctx context.Context, from manifest.Checkpoint, to *manifest.Checkpoint) ([]engine.FileDiff, error) {
-	o := engine.DiffOptions{A: from, B: to}
-	files, err := engine.Diff(ctx, s.p, o)
+func (s *pickSource) differing(ctx context.Context, from manifest.Checkpoint, to *manifest.Checkpoint) ([]inspect.FileDiff, error) {
+	o := inspect.DiffOptions{A: from, B: to}
+	files, err := inspect.Diff(ctx, s.p, o)
 	if err == nil && len(files) <= mostPatched {
 		o.Patch = true
-		files, err = engine.Diff(ctx, s.p, o)
+		files, err = inspect.Diff(ctx, s.p, o)
 	}
 	return files, err
 }
@@ -87,7 +89,7 @@ func (s *pickSource) own(ctx context.Context, r *timeline.Row) (*screen.Look, er
 }
 
 // ownFiles are the files that a row changed, with patches of the first of them.
-func (s *pickSource) ownFiles(ctx context.Context, r *timeline.Row) ([]engine.FileDiff, error) {
+func (s *pickSource) ownFiles(ctx context.Context, r *timeline.Row) ([]inspect.FileDiff, error) {
 	s.mu.Lock()
 	present := s.present
 	s.mu.Unlock()
@@ -102,18 +104,18 @@ func (s *pickSource) ownFiles(ctx context.Context, r *timeline.Row) ([]engine.Fi
 
 // changed are the files of a row, and the lines of the first of them. What only the working tree has
 // is in no store: of that there are no lines.
-func (s *pickSource) changed(ctx context.Context, r *timeline.Row, present *timeline.Present) ([]engine.FileDiff, error) {
+func (s *pickSource) changed(ctx context.Context, r *timeline.Row, present *timeline.Present) ([]inspect.FileDiff, error) {
 	release, err := s.p.Hold(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer release()
-	var files []engine.FileDiff
+	var files []inspect.FileDiff
 	err = r.Changes(ctx, s.p, present, func(c manifest.Change) error {
 		if c.Old == nil && c.New.Kind == manifest.Subdir || c.New == nil && c.Old.Kind == manifest.Subdir {
 			return nil
 		}
-		if files = append(files, engine.FileDiff{Change: c}); len(files) > mostFiles {
+		if files = append(files, inspect.FileDiff{Change: c}); len(files) > mostFiles {
 			return errEnough
 		}
 		return nil
@@ -128,7 +130,7 @@ func (s *pickSource) changed(ctx context.Context, r *timeline.Row, present *time
 		if r.To.Now {
 			break
 		}
-		d, err := engine.StepDiff(s.p, &engine.Step{Change: files[i].Change}, false)
+		d, err := inspect.StepDiff(s.p, &inspect.Step{Change: files[i].Change}, false)
 		if err != nil {
 			return nil, err
 		}
@@ -138,7 +140,7 @@ func (s *pickSource) changed(ctx context.Context, r *timeline.Row, present *time
 }
 
 // showFiles puts files and their patches into a look.
-func showFiles(out *screen.Look, files []engine.FileDiff) {
+func showFiles(out *screen.Look, files []inspect.FileDiff) {
 	for i, d := range files {
 		f := screen.File{Path: screen.Ordered(escapePath(d.Path)), Raw: d.Path, Status: string(letter(d.Change)), Plus: d.Added, Minus: d.Deleted, At: len(out.Diff)}
 		out.Files = append(out.Files, f)
@@ -218,14 +220,14 @@ func talkLines(said []conversation.Saying) (out []screen.Line) {
 
 // log are the operations, the newest first.
 func (s *pickSource) log(ctx context.Context) ([]screen.Line, error) {
-	ops, err := engine.Operations(ctx, s.p, 200)
+	ops, err := oplog.Operations(ctx, s.p, 200)
 	if err != nil {
 		return nil, err
 	}
 	out := []screen.Line{screen.Text(screen.Bold, "  Operations, newest first"), nil}
 	for _, op := range ops {
 		line := screen.Line{{Text: fmt.Sprintf("  %4s  ", formatAge(s.c.out.now().Sub(op.Time))), Style: screen.Dim},
-			{Text: pad(escape(engine.VerbOf(op)), 14), Style: screen.Cyan}}
+			{Text: pad(escape(restore.VerbOf(op)), 14), Style: screen.Cyan}}
 		if op.Checkpoint != (manifest.CheckpointID{}) {
 			target := op.Checkpoint.String()[:shortID]
 			err := s.p.Query(ctx, func(db *manifest.DB) error {

@@ -8,25 +8,27 @@ import (
 	"strings"
 
 	"github.com/rewind-cli/rewind/cli/screen"
-	"github.com/rewind-cli/rewind/engine"
 	"github.com/rewind-cli/rewind/engine/conversation"
+	"github.com/rewind-cli/rewind/engine/oplog"
 	"github.com/rewind-cli/rewind/engine/pathspec"
 	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/restore"
+	"github.com/rewind-cli/rewind/engine/revert"
 	"github.com/rewind-cli/rewind/manifest"
 )
 
 // pickedPlan is a plan that was shown: what y does.
 type pickedPlan struct {
 	verb    restoreVerb
-	options engine.RestoreOptions
-	what    string                // "restore to 3", in a question
-	did     string                // "Restored to 3"
-	back    string                // the key that takes it back
-	parts   string                // "2 of 5 hunks of a.go", "" for whole files
-	instead *engine.RevertInstead // what keeps the work of others, nil where none goes
-	alone   []engine.OtherWork    // of those whose work goes where it is unclear who is meant: each can go alone
-	revert  *engine.RevertOptions // instead of options, where it is a revert
-	target  manifest.CheckpointID // whose files it brings; zero before there was a plan
+	options restore.Options
+	what    string                 // "restore to 3", in a question
+	did     string                 // "Restored to 3"
+	back    string                 // the key that takes it back
+	parts   string                 // "2 of 5 hunks of a.go", "" for whole files
+	instead *restore.RevertInstead // what keeps the work of others, nil where none goes
+	alone   []restore.OtherWork    // of those whose work goes where it is unclear who is meant: each can go alone
+	revert  *revert.Options        // instead of options, where it is a revert
+	target  manifest.CheckpointID  // whose files it brings; zero before there was a plan
 }
 
 // keptPlans is how many plans that were shown can be done: whoever chooses paths one by one sees many.
@@ -35,8 +37,8 @@ const keptPlans = 32
 // doneRestore is what y did.
 type doneRestore struct {
 	verb     restoreVerb
-	done     *engine.Restored
-	reverted *engine.Reverted // instead of both, where it was a revert
+	done     *restore.Restored
+	reverted *revert.Reverted // instead of both, where it was a revert
 }
 
 // pickedName is briefly for a question, which has one line for all that it names.
@@ -51,7 +53,7 @@ func (s *pickSource) placeName(ctx context.Context, l *project.Listed) (string, 
 	if l.Kind != manifest.Safety {
 		return pickedName(l), nil
 	}
-	ops, err := engine.OperationLog(ctx, s.p, 0)
+	ops, err := oplog.OperationLog(ctx, s.p, 0)
 	if err != nil {
 		return "", err
 	}
@@ -93,14 +95,14 @@ func (s *pickSource) plan(ctx context.Context, a screen.Ask) (*screen.Plan, erro
 		}
 		p.what, p.did = "restore to "+name, "Restored to "+name
 		if a.Parts != "" {
-			var choices []engine.HunkChoice
+			var choices []restore.HunkChoice
 			var brief string
 			if choices, p.parts, brief, err = s.choices(a); err != nil {
 				return nil, err
 			}
 			p.what, p.did = p.what+", "+brief, p.did+", "+brief
-			p.verb.do = func(ctx context.Context, pr *project.Project, o engine.RestoreOptions) (*engine.Restored, error) {
-				return engine.RestoreHunks(ctx, pr, o, choices)
+			p.verb.do = func(ctx context.Context, pr *project.Project, o restore.Options) (*restore.Restored, error) {
+				return restore.RestoreHunks(ctx, pr, o, choices)
 			}
 		}
 	case screen.Undo:
@@ -123,7 +125,7 @@ func (s *pickSource) planOf(ctx context.Context, p *pickedPlan) (*screen.Plan, e
 	if p.instead != nil && p.instead.Some { // here it has no paths
 		p.instead = nil
 	}
-	p.alone = slices.DeleteFunc(slices.Clone(r.Others), func(o engine.OtherWork) bool { return o.Alone == nil || o.Alone.Some })
+	p.alone = slices.DeleteFunc(slices.Clone(r.Others), func(o restore.OtherWork) bool { return o.Alone == nil || o.Alone.Some })
 	if p.verb.takesTo { // undo: what it takes back may be something else than when it was planned last
 		if p.what = "undo"; r.Of != "" {
 			p.what += " the " + r.OfVerb
@@ -162,7 +164,7 @@ func literalPaths(paths string) (out []string) {
 }
 
 // pickPlan shows a plan: what is moved, what goes, whose work goes too, and how to take it back.
-func pickPlan(p *pickedPlan, r *engine.Restored, target project.Listed, token int) *screen.Plan {
+func pickPlan(p *pickedPlan, r *restore.Restored, target project.Listed, token int) *screen.Plan {
 	out := &screen.Plan{Token: token}
 	fact := func(st screen.Style, text string) { out.Facts = append(out.Facts, screen.Text(st, text)) }
 	title := strings.ToUpper(p.what[:1]) + p.what[1:]
@@ -227,7 +229,7 @@ func pickPlan(p *pickedPlan, r *engine.Restored, target project.Listed, token in
 }
 
 // plannedFiles are the paths that a plan changes.
-func plannedFiles(r *engine.Restored) (out []screen.File) {
+func plannedFiles(r *restore.Restored) (out []screen.File) {
 	for _, g := range []struct {
 		word  string
 		paths []string
@@ -240,7 +242,7 @@ func plannedFiles(r *engine.Restored) (out []screen.File) {
 }
 
 // planned says in a few words what a plan does.
-func planned(r *engine.Restored) string {
+func planned(r *restore.Restored) string {
 	var parts []string
 	deleted, created := r.Files(r.Delete), r.Files(r.Create)
 	for _, g := range []struct {
@@ -282,7 +284,7 @@ func (s *pickSource) do(ctx context.Context, a screen.Ask) (said string, now *sc
 		return s.doRevert(ctx, p)
 	}
 	done, err := p.verb.do(ctx, s.p, p.options)
-	var changed *engine.PlanChangedError
+	var changed *restore.PlanChangedError
 	if errors.As(err, &changed) {
 		now, err := s.planOf(ctx, p)
 		return "nothing was done: " + changed.Error() + "; this is the plan now.", now, err

@@ -6,9 +6,11 @@ import (
 	"strings"
 
 	"github.com/rewind-cli/rewind/cli/screen"
-	"github.com/rewind-cli/rewind/engine"
+	"github.com/rewind-cli/rewind/engine/restore"
+	"github.com/rewind-cli/rewind/engine/revert"
 	"github.com/rewind-cli/rewind/engine/search"
 	"github.com/rewind-cli/rewind/engine/timeline"
+	"github.com/rewind-cli/rewind/engine/work"
 )
 
 // planTurn makes the plan of taking back the turn of a row, and keeping the rest. What others built on stays; the plan
@@ -26,15 +28,15 @@ func (s *pickSource) planTurn(ctx context.Context, id string) (*screen.Plan, err
 	if err != nil {
 		return nil, err
 	}
-	return s.planOfRevert(ctx, &pickedPlan{back: "u", revert: &engine.RevertOptions{Conflicts: engine.KeepBlock,
-		Work: engine.WorkNamed{Checkpoint: l}, Args: l.ID.String()[:shortID]}}, others)
+	return s.planOfRevert(ctx, &pickedPlan{back: "u", revert: &revert.Options{Conflicts: work.KeepBlock,
+		Work: work.Named{Checkpoint: l}, Args: l.ID.String()[:shortID]}}, others)
 }
 
 // planOfRevert runs a revert dry and keeps what it was made from.
 func (s *pickSource) planOfRevert(ctx context.Context, p *pickedPlan, others []string) (*screen.Plan, error) {
 	o := *p.revert
 	o.DryRun, o.Expect = true, nil
-	r, err := engine.Revert(ctx, s.p, o)
+	r, err := revert.Revert(ctx, s.p, o)
 	if err != nil {
 		return nil, err
 	}
@@ -71,8 +73,8 @@ func (s *pickSource) planOfRevert(ctx context.Context, p *pickedPlan, others []s
 
 // doRevert does the plan that was shown, or gives it as it is now.
 func (s *pickSource) doRevert(ctx context.Context, p *pickedPlan) (said string, now *screen.Plan, err error) {
-	r, err := engine.Revert(ctx, s.p, *p.revert)
-	var moved *engine.PlanChangedError
+	r, err := revert.Revert(ctx, s.p, *p.revert)
+	var moved *restore.PlanChangedError
 	if errors.As(err, &moved) {
 		now, err := s.planOfRevert(ctx, p, nil)
 		return "nothing was done: " + moved.Error() + "; this is the plan now.", now, err

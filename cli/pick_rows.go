@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"github.com/rewind-cli/rewind/cli/screen"
-	"github.com/rewind-cli/rewind/engine"
 	"github.com/rewind-cli/rewind/engine/conversation"
 	"github.com/rewind-cli/rewind/engine/graph"
+	"github.com/rewind-cli/rewind/engine/oplog"
 	"github.com/rewind-cli/rewind/engine/timeline"
 	"github.com/rewind-cli/rewind/engine/transcript"
 	"github.com/rewind-cli/rewind/manifest"
@@ -79,7 +79,7 @@ func (s *pickSource) loadRows(ctx context.Context, a screen.Ask, limit int, look
 		return err
 	})
 	if err == nil {
-		ops, err = engine.Operations(ctx, s.p, 0)
+		ops, err = oplog.Operations(ctx, s.p, 0)
 	}
 	if err != nil {
 		return nil, err

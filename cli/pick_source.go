@@ -8,9 +8,10 @@ import (
 	"sync"
 
 	"github.com/rewind-cli/rewind/cli/screen"
-	"github.com/rewind-cli/rewind/engine"
 	"github.com/rewind-cli/rewind/engine/conversation"
+	"github.com/rewind-cli/rewind/engine/maintain"
 	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/restore"
 	"github.com/rewind-cli/rewind/engine/timeline"
 )
 
@@ -77,7 +78,7 @@ func (s *pickSource) answer(ctx context.Context, a screen.Ask) (out screen.Answe
 	}
 	if err != nil {
 		f := explain(err)
-		if edited := (*engine.ChangedSinceError)(nil); errors.As(err, &edited) {
+		if edited := (*restore.ChangedSinceError)(nil); errors.As(err, &edited) {
 			f.hint = "f shows them as they are now"
 		}
 		out.Err = escape(f.message)
@@ -129,7 +130,7 @@ func (s *pickSource) pin(ctx context.Context, id string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if err := engine.Pin(ctx, s.p, l.Checkpoint, !l.Pinned); err != nil {
+	if err := maintain.Pin(ctx, s.p, l.Checkpoint, !l.Pinned); err != nil {
 		return "", err
 	}
 	if l.Pinned {
@@ -143,7 +144,7 @@ func (s *pickSource) name(ctx context.Context, id, name string) (string, error) 
 	if err != nil {
 		return "", err
 	}
-	if err := engine.Rename(ctx, s.p, l.Checkpoint, name); err != nil {
+	if err := maintain.Rename(ctx, s.p, l.Checkpoint, name); err != nil {
 		return "", err
 	}
 	if name == "" {

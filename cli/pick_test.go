@@ -10,11 +10,12 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/rewind-cli/rewind/cli/screen"
-	"github.com/rewind-cli/rewind/engine"
 	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/engine/conversation"
+	"github.com/rewind-cli/rewind/engine/inspect"
 	"github.com/rewind-cli/rewind/engine/problem"
 	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/restore"
 	"github.com/rewind-cli/rewind/engine/timeline"
 	"github.com/rewind-cli/rewind/manifest"
 )
@@ -37,12 +38,12 @@ func TestPickIsEscaped(t *testing.T) {
 			row := pickRow(r, timeline.Counts{Added: 1}, true, time.Now())
 			shown = append(shown, row.N, row.Why, row.Text, row.Note)
 		}
-		plan := pickPlan(&pickedPlan{what: "restore to " + pickedName(l), back: "u"}, &engine.Restored{
+		plan := pickPlan(&pickedPlan{what: "restore to " + pickedName(l), back: "u"}, &restore.Restored{
 			Create: []string{hostile("path")}, Delete: []string{hostile("path")}, Prompts: []string{hostile("undone")},
 			Skip:         []problem.Problem{{Path: hostile("path"), Reason: hostile("reason")}},
-			Others:       []engine.OtherWork{{Agent: "claude", Session: hostile("session"), Prompt: hostile("prompt"), Paths: 2}},
+			Others:       []restore.OtherWork{{Agent: "claude", Session: hostile("session"), Prompt: hostile("prompt"), Paths: 2}},
 			Conversation: &conversation.Moved{},
-			Git:          &engine.GitMoved{Branch: hostile("branch"), ThenBranch: hostile("other branch")},
+			Git:          &restore.GitMoved{Branch: hostile("branch"), ThenBranch: hostile("other branch")},
 		}, *l, 1)
 		for _, f := range append(plan.Facts, plan.Notes...) {
 			line(f)
@@ -52,7 +53,7 @@ func TestPickIsEscaped(t *testing.T) {
 		}
 		shown = append(shown, plan.Question)
 		look := &screen.Look{}
-		showFiles(look, []engine.FileDiff{{Change: manifest.Change{Path: hostile("path"), New: &manifest.Entry{}}, Patch: "+++ b\n@@ -1 +1 @@\n+" + hostile("content")}})
+		showFiles(look, []inspect.FileDiff{{Change: manifest.Change{Path: hostile("path"), New: &manifest.Entry{}}, Patch: "+++ b\n@@ -1 +1 @@\n+" + hostile("content")}})
 		shown = append(shown, look.Files[0].Path)
 		for _, d := range append(look.Diff, talkLines([]conversation.Saying{{Person: true, Text: hostile("said")}, {Tool: hostile("tool"), Text: hostile("input")}})...) {
 			line(d)
@@ -70,7 +71,7 @@ func TestPickIsEscaped(t *testing.T) {
 func TestLookNamesFiles(t *testing.T) {
 	e := &manifest.Entry{}
 	look := &screen.Look{}
-	showFiles(look, []engine.FileDiff{
+	showFiles(look, []inspect.FileDiff{
 		{Change: manifest.Change{Path: "gone.txt", Old: e}, Patch: "diff --git a/gone.txt b/gone.txt\ndeleted file mode 100644\n--- a/gone.txt\n+++ /dev/null\n@@ -1 +0,0 @@\n-gone\n"},
 		{Change: manifest.Change{Path: "empty.txt", New: e}, Patch: "diff --git a/empty.txt b/empty.txt\nnew file mode 100644\n"},
 		{Change: manifest.Change{Path: "a.txt", Old: e, New: e}, Patch: "diff --git a/a.txt b/a.txt\n--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n-a\n+++ b\n"},
@@ -95,19 +96,19 @@ func TestPickQuestion(t *testing.T) {
 	l := &project.Listed{N: 3}
 	l.Prompt = "add tz\nto all of it"
 	p := &pickedPlan{what: "restore to " + pickedName(l), back: "u", verb: restoreCheckpoint}
-	plan := pickPlan(p, &engine.Restored{Delete: []string{"a", "b"}, Replace: []string{"c"},
-		Others: []engine.OtherWork{{Agent: "claude", Session: "5db0d5f6-0000", Paths: 2, Prompt: "parser"}}}, *l, 1)
+	plan := pickPlan(p, &restore.Restored{Delete: []string{"a", "b"}, Replace: []string{"c"},
+		Others: []restore.OtherWork{{Agent: "claude", Session: "5db0d5f6-0000", Paths: 2, Prompt: "parser"}}}, *l, 1)
 	if want := `restore to 3 "add tz" (deletes 2, replaces 1, 2 of claude 5db0d5f6)? u takes it back`; plan.Question != want {
 		t.Errorf("the question is %q, want %q", plan.Question, want)
 	}
-	if nothing := pickPlan(p, &engine.Restored{}, *l, 1); nothing.Question != "" {
+	if nothing := pickPlan(p, &restore.Restored{}, *l, 1); nothing.Question != "" {
 		t.Errorf("nothing to do, and it asks %q", nothing.Question)
 	}
 }
 
 // A plan before a question names some of many paths, and says how all are seen; a dry run names all.
 func TestPlanIsBounded(t *testing.T) {
-	r := &engine.Restored{}
+	r := &restore.Restored{}
 	for i := range maxNamed + 5 {
 		r.Create = append(r.Create, fmt.Sprint("f", i))
 	}

@@ -3,9 +3,8 @@ package cli
 import (
 	"context"
 
+	"github.com/rewind-cli/rewind/engine/maintain"
 	"github.com/spf13/pflag"
-
-	"github.com/rewind-cli/rewind/engine"
 )
 
 func newPin() *command {
@@ -53,7 +52,7 @@ func pinCommand(name string, pinned bool, short, long string) *command {
 			if err != nil {
 				return err
 			}
-			if err := engine.Pin(ctx, p, l.Checkpoint, pinned); err != nil {
+			if err := maintain.Pin(ctx, p, l.Checkpoint, pinned); err != nil {
 				return err
 			}
 			if c.json {

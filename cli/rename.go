@@ -2,8 +2,7 @@ package cli
 
 import (
 	"context"
-
-	"github.com/rewind-cli/rewind/engine"
+	"github.com/rewind-cli/rewind/engine/maintain"
 )
 
 func newRename() *command {
@@ -25,7 +24,7 @@ func newRename() *command {
 			if err != nil {
 				return err
 			}
-			if err := engine.Rename(ctx, p, l.Checkpoint, name); err != nil {
+			if err := maintain.Rename(ctx, p, l.Checkpoint, name); err != nil {
 				return err
 			}
 			if c.json {

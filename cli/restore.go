@@ -6,10 +6,11 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/rewind-cli/rewind/engine"
 	"github.com/rewind-cli/rewind/engine/attempts"
 	"github.com/rewind-cli/rewind/engine/conversation"
+	"github.com/rewind-cli/rewind/engine/oplog"
 	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/restore"
 	"github.com/rewind-cli/rewind/manifest"
 	"github.com/spf13/pflag"
 )
@@ -142,7 +143,7 @@ func (c *call) typedArgs(r *restoreFlags) string {
 
 // operationTo finds the operation that --to names.
 func (c *call) operationTo(ctx context.Context, p *project.Project, n int) (uint64, error) {
-	ops, err := engine.Operations(ctx, p, n)
+	ops, err := oplog.Operations(ctx, p, n)
 	if err != nil {
 		return 0, err
 	}
@@ -168,7 +169,7 @@ func runRestore(ctx context.Context, c *call, r *restoreFlags, v restoreVerb) er
 	if h == conversationHalf && len(c.paths) > 0 {
 		return usagef("paths concern the files, which are not restored")
 	}
-	o := engine.RestoreOptions{DryRun: r.dryRun, Force: r.force, Args: c.typedArgs(r)}
+	o := restore.Options{DryRun: r.dryRun, Force: r.force, Args: c.typedArgs(r)}
 	if v.takesSteps {
 		if o.Steps, err = c.steps(); err != nil {
 			return err
@@ -241,7 +242,7 @@ func runRestore(ctx context.Context, c *call, r *restoreFlags, v restoreVerb) er
 }
 
 // warnWithout says that the conversation stays, although it was to go along.
-func (c *call) warnWithout(done *engine.Restored) {
+func (c *call) warnWithout(done *restore.Restored) {
 	were := "were"
 	if done.DryRun {
 		were = "would be"
@@ -250,8 +251,8 @@ func (c *call) warnWithout(done *engine.Restored) {
 }
 
 // named gives the way to keep the work of others the paths that were typed. Of hunks there is none.
-func (c *call) named(r *engine.Restored) {
-	name := func(i **engine.RevertInstead) {
+func (c *call) named(r *restore.Restored) {
+	name := func(i **restore.RevertInstead) {
 		if *i == nil || !(*i).Some {
 			return
 		}
@@ -266,7 +267,7 @@ func (c *call) named(r *engine.Restored) {
 }
 
 // target is what restore goes to.
-func (c *call) target(ctx context.Context, p *project.Project, h half, o *engine.RestoreOptions) (err error) {
+func (c *call) target(ctx context.Context, p *project.Project, h half, o *restore.Options) (err error) {
 	spec := c.args[0]
 	if n, ok := conversation.PromptNumber(spec); ok && n > 0 {
 		o.Prompt = n

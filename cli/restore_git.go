@@ -2,13 +2,12 @@ package cli
 
 import (
 	"fmt"
-
-	"github.com/rewind-cli/rewind/engine"
+	"github.com/rewind-cli/rewind/engine/restore"
 )
 
 // gitText says that git's HEAD is elsewhere than in the state that a restore goes to, and how to bring HEAD there; both
 // are "" where it is not. ahead: it is not done yet. Names of branches are not escaped.
-func gitText(r *engine.Restored, ahead bool) (text, hint string) {
+func gitText(r *restore.Restored, ahead bool) (text, hint string) {
 	g := r.Git
 	if g == nil {
 		return "", ""
@@ -56,7 +55,7 @@ func gitText(r *engine.Restored, ahead bool) (text, hint string) {
 }
 
 // gitFact is the same as a line of a plan or of a result; "" where HEAD is not elsewhere.
-func gitFact(r *engine.Restored, ahead bool) string {
+func gitFact(r *restore.Restored, ahead bool) string {
 	text, hint := gitText(r, ahead)
 	switch {
 	case text == "":
@@ -68,7 +67,7 @@ func gitFact(r *engine.Restored, ahead bool) string {
 }
 
 // warnGit says it as a warning, before the question and after the answer.
-func (c *call) warnGit(r *engine.Restored, ahead bool) {
+func (c *call) warnGit(r *restore.Restored, ahead bool) {
 	text, hint := gitText(r, ahead)
 	if text == "" || c.out.quiet {
 		return

@@ -9,8 +9,9 @@ import (
 	"strings"
 
 	"github.com/rewind-cli/rewind/cli/screen"
-	"github.com/rewind-cli/rewind/engine"
+	"github.com/rewind-cli/rewind/engine/inspect"
 	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/restore"
 )
 
 // checkPatch refuses what does not go with restore --patch.
@@ -28,18 +29,18 @@ func (r *restoreFlags) checkPatch(c *call, h half) error {
 }
 
 // restoreHunks asks for each hunk whether it is to be restored, and restores those.
-func (c *call) restoreHunks(ctx context.Context, p *project.Project, o engine.RestoreOptions, glob bool) error {
+func (c *call) restoreHunks(ctx context.Context, p *project.Project, o restore.Options, glob bool) error {
 	var err error
 	if o.Paths, err = c.patterns(ctx, p, c.paths, glob, o.Checkpoint); err != nil {
 		return err
 	}
-	files, err := engine.Hunks(ctx, p, engine.DiffOptions{A: o.Checkpoint, Paths: o.Paths})
+	files, err := restore.Hunks(ctx, p, inspect.DiffOptions{A: o.Checkpoint, Paths: o.Paths})
 	if err != nil {
 		return err
 	}
 	c.out.endProgress()
 	a := hunkAsker{call: c, in: bufio.NewReader(c.out.stdin)}
-	var choices []engine.HunkChoice
+	var choices []restore.HunkChoice
 	for _, f := range files {
 		chosen, err := a.file(ctx, f)
 		if err != nil {
@@ -60,7 +61,7 @@ func (c *call) restoreHunks(ctx context.Context, p *project.Project, o engine.Re
 		c.out.summary("Nothing was chosen, and nothing changed.")
 		return nil
 	}
-	done, err := engine.RestoreHunks(ctx, p, o, choices)
+	done, err := restore.RestoreHunks(ctx, p, o, choices)
 	if err != nil {
 		return err
 	}
@@ -75,7 +76,7 @@ type hunkAsker struct {
 }
 
 // file asks for one path; nil: nothing of it.
-func (a *hunkAsker) file(ctx context.Context, f *engine.FileHunks) (*engine.HunkChoice, error) {
+func (a *hunkAsker) file(ctx context.Context, f *restore.FileHunks) (*restore.HunkChoice, error) {
 	a.out.buf.WriteString(paintPatch(a.out.color, f.Head))
 	if len(f.Hunks) == 0 {
 		answer, err := a.ask(ctx, a.wholeQuestion(f), "ynqad", 1, 1)
@@ -83,9 +84,9 @@ func (a *hunkAsker) file(ctx context.Context, f *engine.FileHunks) (*engine.Hunk
 		if err != nil || answer != 'y' && answer != 'a' {
 			return nil, err
 		}
-		return &engine.HunkChoice{File: f, Whole: true}, nil
+		return &restore.HunkChoice{File: f, Whole: true}, nil
 	}
-	choice := &engine.HunkChoice{File: f, Whole: true}
+	choice := &restore.HunkChoice{File: f, Whole: true}
 	left := f.Hunks
 	for n := 1; len(left) > 0; n++ {
 		h := left[0]
@@ -124,7 +125,7 @@ func (a *hunkAsker) file(ctx context.Context, f *engine.FileHunks) (*engine.Hunk
 }
 
 // wholeQuestion asks for a path that has no hunks.
-func (a *hunkAsker) wholeQuestion(f *engine.FileHunks) string {
+func (a *hunkAsker) wholeQuestion(f *restore.FileHunks) string {
 	switch {
 	case f.Old == nil:
 		return "Bring this back"

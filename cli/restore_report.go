@@ -7,12 +7,12 @@ import (
 	"strings"
 
 	"github.com/rewind-cli/rewind/cli/screen"
-	"github.com/rewind-cli/rewind/engine"
 	"github.com/rewind-cli/rewind/engine/problem"
+	"github.com/rewind-cli/rewind/engine/restore"
 	"github.com/rewind-cli/rewind/manifest"
 )
 
-func reportRestored(c *call, done *engine.Restored, v restoreVerb) error {
+func reportRestored(c *call, done *restore.Restored, v restoreVerb) error {
 	c.out.endProgress()
 	c.named(done)
 	if c.json {
@@ -37,7 +37,7 @@ func reportRestored(c *call, done *engine.Restored, v restoreVerb) error {
 }
 
 // warnForgotten tells what cannot be taken back.
-func warnForgotten(o *output, done *engine.Restored) {
+func warnForgotten(o *output, done *restore.Restored) {
 	f := done.Forgotten
 	if o.quiet || f.Count == 0 {
 		return
@@ -54,7 +54,7 @@ func warnForgotten(o *output, done *engine.Restored) {
 }
 
 // warnLate tells of files that somebody wrote while they were replaced or deleted.
-func warnLate(o *output, done *engine.Restored) {
+func warnLate(o *output, done *restore.Restored) {
 	if o.quiet || len(done.Late) == 0 || done.Safety == nil {
 		return
 	}
@@ -68,7 +68,7 @@ func warnLate(o *output, done *engine.Restored) {
 }
 
 // warnTorn tells of files that the checkpoint may hold half of.
-func warnTorn(o *output, done *engine.Restored) {
+func warnTorn(o *output, done *restore.Restored) {
 	if o.quiet {
 		return
 	}
@@ -79,7 +79,7 @@ func warnTorn(o *output, done *engine.Restored) {
 		}
 	}
 	for _, path := range firstN(left, maxNamed) {
-		o.warn("%s was skipped: %s", escape(path), engine.ReasonTorn)
+		o.warn("%s was skipped: %s", escape(path), restore.ReasonTorn)
 	}
 	if n := len(left) - maxNamed; n > 0 {
 		o.warn("and %d more", n)
@@ -88,12 +88,12 @@ func warnTorn(o *output, done *engine.Restored) {
 		o.hint("rewind restore %s -- %s restores what was captured of it anyway", done.Checkpoint.ID, shellQuote(left[0]))
 	}
 	for _, path := range firstN(done.Torn, maxNamed) {
-		o.warn("%s: %s", escape(path), engine.ReasonTorn)
+		o.warn("%s: %s", escape(path), restore.ReasonTorn)
 	}
 }
 
 // confirm asks before many files are deleted, or another session's work goes.
-func (c *call) confirm(plan *engine.Restored) (bool, error) {
+func (c *call) confirm(plan *restore.Restored) (bool, error) {
 	if len(plan.Others) > 0 {
 		for _, line := range othersText("Also undoes", "Undoes", plan) {
 			fmt.Fprintf(c.out.stderr, "  %s\n", line)
@@ -142,7 +142,7 @@ func (c *call) nameFirst(paths []string) {
 }
 
 // revertInstead is the command that keeps the work of others.
-func revertInstead(r *engine.RevertInstead) string {
+func revertInstead(r *restore.RevertInstead) string {
 	text := "rewind revert --session " + shellQuote(r.Session)
 	if r.Turns > 0 {
 		text += " --since prompt~" + strconv.Itoa(r.Turns)
@@ -154,7 +154,7 @@ func revertInstead(r *engine.RevertInstead) string {
 }
 
 // keeps is the command that leaves the work of others alone; "" where none is known.
-func (c *call) keeps(r *engine.Restored) string {
+func (c *call) keeps(r *restore.Restored) string {
 	switch {
 	case r.Instead != nil:
 		return revertInstead(r.Instead)
@@ -173,7 +173,7 @@ func (c *call) keeps(r *engine.Restored) string {
 }
 
 // alone are the commands that take back the work of one of several sessions, where nobody knows which is meant.
-func alone(r *engine.Restored) (commands []string) {
+func alone(r *restore.Restored) (commands []string) {
 	for _, o := range r.Others {
 		if o.Alone != nil {
 			commands = append(commands, revertInstead(o.Alone))
@@ -189,7 +189,7 @@ const (
 
 // othersText tells whose work goes too: a session a line, then its turns with their files; then the person's. Where
 // something else goes, it begins with also, else with plain. It is escaped.
-func othersText(also, plain string, r *engine.Restored) (lines []string) {
+func othersText(also, plain string, r *restore.Restored) (lines []string) {
 	verb, whose := also, "another session, "
 	if r.Unclear {
 		verb, whose = plain, "session "
@@ -216,7 +216,7 @@ func othersText(also, plain string, r *engine.Restored) (lines []string) {
 	return lines
 }
 
-func printRestored(c *call, r *engine.Restored, v restoreVerb) {
+func printRestored(c *call, r *restore.Restored, v restoreVerb) {
 	o, format := c.out, v.done
 	if r.DryRun {
 		format = v.would
@@ -307,12 +307,12 @@ func nameSkipped(o *output, skips []problem.Problem) {
 }
 
 // changed reports whether a file differs, or is to be told of.
-func changed(r *engine.Restored) bool {
+func changed(r *restore.Restored) bool {
 	return len(r.Create)+len(r.Replace)+len(r.Delete)+len(r.Mode)+len(r.Skip) > 0
 }
 
 // restoredLine is what changed, or on a dry run would change, in one line.
-func restoredLine(r *engine.Restored) string {
+func restoredLine(r *restore.Restored) string {
 	var parts []string
 	created, emptyCreated := r.Count(r.Create)
 	deleted, emptyDeleted := r.Count(r.Delete)
@@ -340,7 +340,7 @@ func restoredLine(r *engine.Restored) string {
 }
 
 // printRestoredPaths lists paths, not more than most of them; 0: all.
-func printRestoredPaths(o *output, r *engine.Restored, most int) {
+func printRestoredPaths(o *output, r *restore.Restored, most int) {
 	if o.json || o.quiet {
 		return
 	}

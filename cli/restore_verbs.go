@@ -3,8 +3,8 @@ package cli
 import (
 	"context"
 
-	"github.com/rewind-cli/rewind/engine"
 	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/restore"
 )
 
 // confirmAbove is how many deletions make restore ask at a terminal.
@@ -21,7 +21,7 @@ type restoreVerb struct {
 	wouldOf         string // on a dry run
 	takeBack        string // the command that undoes it
 	onward          string // instead of "Undo with", in front of it
-	do              func(context.Context, *project.Project, engine.RestoreOptions) (*engine.Restored, error)
+	do              func(context.Context, *project.Project, restore.Options) (*restore.Restored, error)
 }
 
 // restoreCheckpoint is the verb of restore and of the picker.
@@ -30,7 +30,7 @@ var restoreCheckpoint = restoreVerb{
 	done:            "Restored to %s.",
 	would:           "Would restore to %s.",
 	takeBack:        "rewind undo",
-	do:              engine.Restore,
+	do:              restore.Restore,
 }
 
 // undoVerb and redoVerb are also those of the picker and the page.
@@ -44,7 +44,7 @@ var (
 		wouldOf:    "Would undo the %v: files as before it.",
 		takeBack:   "rewind redo",
 		onward:     "Go forward again",
-		do:         engine.Undo,
+		do:         restore.Undo,
 	}
 	redoVerb = restoreVerb{
 		takesSteps: true,
@@ -53,7 +53,7 @@ var (
 		of:         "Redid the %v: files are as after it.",
 		wouldOf:    "Would redo the %v: files as after it.",
 		takeBack:   "rewind undo",
-		do:         engine.Redo,
+		do:         restore.Redo,
 	}
 )
 
@@ -126,7 +126,7 @@ func newUndoRestore() *command {
 		takeBack: "rewind redo",
 		onward:   "Go forward again",
 		takesTo:  true,
-		do:       engine.UndoRestore,
+		do:       restore.UndoRestore,
 	})
 	c.name = "undo-restore"
 	c.usage = "[--to N] " + restoreUsage
@@ -147,7 +147,7 @@ func newRedoRestore() *command {
 		done:     "Redid the %v: files are as after it.",
 		would:    "Would redo the %v: files as after it.",
 		takeBack: "rewind undo",
-		do:       engine.RedoRestore,
+		do:       restore.RedoRestore,
 	})
 	c.name = "redo-restore"
 	c.usage = restoreUsage

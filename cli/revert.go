@@ -10,9 +10,10 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/rewind-cli/rewind/engine"
 	"github.com/rewind-cli/rewind/engine/conversation"
 	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/revert"
+	"github.com/rewind-cli/rewind/engine/work"
 )
 
 // revertFlags are those of revert.
@@ -107,7 +108,7 @@ func (r *revertFlags) check(c *call) error {
 		return usagef("--tool names one call: --session and --subagent do not go with it")
 	case len(c.args) == 1 && !prompt && c.session != "":
 		return usagef("a checkpoint cannot be combined with --session")
-	case r.conflicts != "" && !slices.Contains(engine.ConflictChoices(), engine.ConflictChoice(r.conflicts)):
+	case r.conflicts != "" && !slices.Contains(work.ConflictChoices(), work.ConflictChoice(r.conflicts)):
 		return usagef("--conflicts must be refuse, keep, keep-file, undo or markers, not %s", quote(r.conflicts))
 	}
 	if r.since != "" {
@@ -142,7 +143,7 @@ func (c *call) revert(ctx context.Context, r *revertFlags) error {
 	if err := r.check(c); err != nil {
 		return err
 	}
-	o := engine.RevertOptions{DryRun: r.dryRun, IncludeShared: r.shared, Conflicts: engine.ConflictChoice(r.conflicts), Args: c.typedRevert(r)}
+	o := revert.Options{DryRun: r.dryRun, IncludeShared: r.shared, Conflicts: work.ConflictChoice(r.conflicts), Args: c.typedRevert(r)}
 	p, err := c.open(ctx)
 	if err != nil {
 		return err
@@ -161,21 +162,21 @@ func (c *call) revert(ctx context.Context, r *revertFlags) error {
 	}
 	told := false // the plan, with its facts
 	if asks {
-		o.Confirm = func(plan *engine.Reverted) (bool, error) {
+		o.Confirm = func(plan *revert.Reverted) (bool, error) {
 			told = true
 			return c.confirmRevert(plan, r)
 		}
 	}
-	done, err := engine.Revert(ctx, p, o)
-	var conflict *engine.ConflictError
+	done, err := revert.Revert(ctx, p, o)
+	var conflict *revert.ConflictError
 	if errors.As(err, &conflict) {
 		kept := *r
-		kept.conflicts = string(engine.KeepBlock)
+		kept.conflicts = string(work.KeepBlock)
 		refused := &conflictsError{conflict, c.conflictLines(conflict.Reverted.Conflicts), "rewind revert " + c.typedRevert(&kept)}
 		if r.dryRun && !c.json {
 			refused.lines = nil // they are in the plan
-			o.Conflicts = engine.KeepBlock
-			plan, err := engine.Revert(ctx, p, o)
+			o.Conflicts = work.KeepBlock
+			plan, err := revert.Revert(ctx, p, o)
 			if err != nil {
 				return err
 			}
@@ -191,7 +192,7 @@ func (c *call) revert(ctx context.Context, r *revertFlags) error {
 }
 
 // workNamed says whose work is meant.
-func (c *call) workNamed(ctx context.Context, p *project.Project, r *revertFlags) (w engine.WorkNamed, err error) {
+func (c *call) workNamed(ctx context.Context, p *project.Project, r *revertFlags) (w work.Named, err error) {
 	w.Subagent = r.subagent
 	switch {
 	case r.tool != "":
@@ -255,7 +256,7 @@ func (c *call) otherSelector(ctx context.Context, p *project.Project, err error)
 }
 
 // confirmRevert shows the plan, and asks.
-func (c *call) confirmRevert(plan *engine.Reverted, r *revertFlags) (bool, error) {
+func (c *call) confirmRevert(plan *revert.Reverted, r *revertFlags) (bool, error) {
 	would, paths := *plan, *plan.Restored
 	paths.DryRun = true
 	would.Restored = &paths

@@ -9,39 +9,41 @@ import (
 	"strings"
 
 	"github.com/rewind-cli/rewind/cli/screen"
-	"github.com/rewind-cli/rewind/engine"
 	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/restore"
+	"github.com/rewind-cli/rewind/engine/revert"
+	"github.com/rewind-cli/rewind/engine/work"
 )
 
 // conflictKeys are what can be answered to a conflict.
 var conflictKeys = []struct {
 	key    byte
 	word   string // in the question
-	choice engine.ConflictChoice
+	choice work.ConflictChoice
 	text   string
 }{
-	{'k', "keep", engine.KeepBlock, "keep the block as it is now"},
-	{'f', "file", engine.KeepFile, "keep the whole file as it is now"},
-	{'u', "undo", engine.UndoBlock, "undo it: as before the work; what others made of it goes, too (a safety checkpoint has it)"},
-	{'m', "markers", engine.MarkConflict, "write both, between markers"},
+	{'k', "keep", work.KeepBlock, "keep the block as it is now"},
+	{'f', "file", work.KeepFile, "keep the whole file as it is now"},
+	{'u', "undo", work.UndoBlock, "undo it: as before the work; what others made of it goes, too (a safety checkpoint has it)"},
+	{'m', "markers", work.MarkConflict, "write both, between markers"},
 	{'q', "quit", "", "quit: nothing is changed"},
 	{'?', "", "", "this help"},
 }
 
 // askConflicts makes the plan, and asks what becomes of each of its conflicts.
-func (c *call) askConflicts(ctx context.Context, p *project.Project, o engine.RevertOptions) (map[string]engine.ConflictChoice, error) {
-	o.DryRun, o.Conflicts = true, engine.KeepBlock
-	plan, err := engine.Revert(ctx, p, o)
+func (c *call) askConflicts(ctx context.Context, p *project.Project, o revert.Options) (map[string]work.ConflictChoice, error) {
+	o.DryRun, o.Conflicts = true, work.KeepBlock
+	plan, err := revert.Revert(ctx, p, o)
 	if err != nil || len(plan.Conflicts) == 0 {
 		return nil, err
 	}
 	c.out.endProgress()
 	in := bufio.NewReader(c.out.stdin)
-	choices := map[string]engine.ConflictChoice{}
+	choices := map[string]work.ConflictChoice{}
 	kept := "" // the file that stays as a whole
 	for i, k := range plan.Conflicts {
 		if k.Path == kept {
-			choices[k.Key] = engine.KeepFile
+			choices[k.Key] = work.KeepFile
 			continue
 		}
 		c.showConflict(k)
@@ -50,9 +52,9 @@ func (c *call) askConflicts(ctx context.Context, p *project.Project, o engine.Re
 			return nil, err
 		}
 		if choice == "" {
-			return nil, &engine.DeclinedError{}
+			return nil, &restore.DeclinedError{}
 		}
-		if choices[k.Key] = choice; choice == engine.KeepFile {
+		if choices[k.Key] = choice; choice == work.KeepFile {
 			kept = k.Path
 		}
 	}
@@ -60,7 +62,7 @@ func (c *call) askConflicts(ctx context.Context, p *project.Project, o engine.Re
 }
 
 // showConflict prints both texts, and who wrote when and for which prompt.
-func (c *call) showConflict(k engine.RevertConflict) {
+func (c *call) showConflict(k revert.RevertConflict) {
 	o := c.out
 	o.line("%s", o.color.Paint(screen.Bold, placeText(k.Path, k.From, k.To)+": "+k.Reason))
 	for _, w := range k.Own {
@@ -91,10 +93,10 @@ func (c *call) showConflict(k engine.RevertConflict) {
 const conflictLines = 40
 
 // askConflict gives the choice, "" to end without a change; the end of the input is that, too.
-func (c *call) askConflict(ctx context.Context, in *bufio.Reader, k engine.RevertConflict, n, of int) (engine.ConflictChoice, error) {
+func (c *call) askConflict(ctx context.Context, in *bufio.Reader, k revert.RevertConflict, n, of int) (work.ConflictChoice, error) {
 	var keys, words []string
 	for _, a := range conflictKeys {
-		if a.choice == engine.MarkConflict && k.Whole() || a.choice == engine.KeepFile && k.Whole() {
+		if a.choice == work.MarkConflict && k.Whole() || a.choice == work.KeepFile && k.Whole() {
 			continue
 		}
 		keys = append(keys, string(a.key))

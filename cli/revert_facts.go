@@ -7,14 +7,15 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/rewind-cli/rewind/engine"
 	"github.com/rewind-cli/rewind/engine/problem"
+	"github.com/rewind-cli/rewind/engine/revert"
+	"github.com/rewind-cli/rewind/engine/work"
 )
 
 // revertFacts say beside the counts what a revert does to the work of others, a fact a line: for the terminal, and
 // for the page. Of a dry run they say what it would do; open: nobody said yet
 // what becomes of the conflicts.
-func (c *call) revertFacts(r *engine.Reverted, open bool) (facts []string) {
+func (c *call) revertFacts(r *revert.Reverted, open bool) (facts []string) {
 	did := func(did, would string) string {
 		if r.DryRun {
 			return would
@@ -27,10 +28,10 @@ func (c *call) revertFacts(r *engine.Reverted, open bool) (facts []string) {
 			fact("and %d more", n-maxNamed)
 		}
 	}
-	var over []engine.RevertConflict // goes although others built on it
+	var over []revert.RevertConflict // goes although others built on it
 	overIn := map[string]bool{}
 	for _, k := range r.Conflicts {
-		if k.Choice == engine.UndoBlock {
+		if k.Choice == work.UndoBlock {
 			over, overIn[k.Path] = append(over, k), true
 		}
 	}
@@ -61,8 +62,8 @@ func (c *call) revertFacts(r *engine.Reverted, open bool) (facts []string) {
 			fact("Conflict: %s: %s%s", placeText(k.Path, k.From, k.To), k.Reason, c.byText(k.By))
 		}
 		more(len(r.Conflicts))
-		kept = slices.DeleteFunc(slices.Clone(kept), func(k engine.KeptPart) bool {
-			return slices.ContainsFunc(r.Conflicts, func(o engine.RevertConflict) bool { return o.Path == k.Path })
+		kept = slices.DeleteFunc(slices.Clone(kept), func(k revert.KeptPart) bool {
+			return slices.ContainsFunc(r.Conflicts, func(o revert.RevertConflict) bool { return o.Path == k.Path })
 		})
 	}
 	for _, k := range firstN(kept, maxNamed) {

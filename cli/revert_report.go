@@ -5,9 +5,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/rewind-cli/rewind/engine"
 	"github.com/rewind-cli/rewind/engine/attribution"
 	"github.com/rewind-cli/rewind/engine/problem"
+	"github.com/rewind-cli/rewind/engine/restore"
+	"github.com/rewind-cli/rewind/engine/revert"
+	"github.com/rewind-cli/rewind/engine/work"
 )
 
 // keptError says that a revert left something that was to go. The answer has been printed.
@@ -47,7 +49,7 @@ func (e *keptError) failure() failure {
 
 // conflictsError says where others built on what was to go. Nothing was changed.
 type conflictsError struct {
-	*engine.ConflictError
+	*revert.ConflictError
 	lines []string
 	keep  string // the command with --conflicts keep
 }
@@ -55,7 +57,7 @@ type conflictsError struct {
 func (e *conflictsError) failure() failure {
 	n := 0
 	for _, k := range e.Reverted.Conflicts {
-		if k.Choice == engine.RefuseConflicts {
+		if k.Choice == work.RefuseConflicts {
 			n++
 		}
 	}
@@ -66,7 +68,7 @@ func (e *conflictsError) failure() failure {
 
 // reportReverted prints what was done; of what told says that the plan has told it already, no more than that. chosen:
 // the person said what becomes of each conflict.
-func (c *call) reportReverted(r *engine.Reverted, flags *revertFlags, told, chosen bool) error {
+func (c *call) reportReverted(r *revert.Reverted, flags *revertFlags, told, chosen bool) error {
 	c.out.endProgress()
 	if c.json {
 		if err := c.out.document(viewReverted(r)); err != nil {
@@ -102,7 +104,7 @@ func (c *call) reportReverted(r *engine.Reverted, flags *revertFlags, told, chos
 }
 
 // printReverted prints a plan, or what was done where no plan was shown. open: nobody said what becomes of the conflicts.
-func (c *call) printReverted(r *engine.Reverted, flags *revertFlags, open bool) {
+func (c *call) printReverted(r *revert.Reverted, flags *revertFlags, open bool) {
 	o := c.out
 	verb := "Reverted"
 	if r.DryRun {
@@ -125,7 +127,7 @@ func (c *call) printReverted(r *engine.Reverted, flags *revertFlags, open bool) 
 	for _, fact := range c.revertFacts(r, open) {
 		o.summary("%s", fact)
 	}
-	if slices.ContainsFunc(r.Shared, func(s engine.SharedPath) bool { return !s.Goes }) {
+	if slices.ContainsFunc(r.Shared, func(s revert.SharedPath) bool { return !s.Goes }) {
 		o.hint("--include-shared takes those back, too")
 	}
 	if r.DryRun || o.verbose {
@@ -141,7 +143,7 @@ func (c *call) printReverted(r *engine.Reverted, flags *revertFlags, open bool) 
 }
 
 // nothingReverted says why a revert of some work, "this turn", finds nothing to change.
-func nothingReverted(r *engine.Reverted, work string) string {
+func nothingReverted(r *revert.Reverted, work string) string {
 	switch {
 	case len(r.Kept) > 0:
 		return "Nothing to revert but what was changed again since."
@@ -156,12 +158,12 @@ func nothingReverted(r *engine.Reverted, work string) string {
 }
 
 // onlySkipped reports whether nothing changed of what was to change.
-func onlySkipped(r *engine.Restored) bool {
+func onlySkipped(r *restore.Restored) bool {
 	return len(r.Skip) > 0 && len(r.Create)+len(r.Replace)+len(r.Delete)+len(r.Mode) == 0
 }
 
 // printDone is what is left to say after a plan that the person agreed to.
-func (c *call) printDone(r *engine.Reverted, flags *revertFlags) {
+func (c *call) printDone(r *revert.Reverted, flags *revertFlags) {
 	if len(r.Turns) == 0 {
 		c.out.summary("Reverted.")
 	} else {
@@ -174,7 +176,7 @@ func (c *call) printDone(r *engine.Reverted, flags *revertFlags) {
 }
 
 // printBack says how a revert is taken back, and what of the work is left.
-func (c *call) printBack(r *engine.Reverted) {
+func (c *call) printBack(r *revert.Reverted) {
 	o := c.out
 	if !r.DryRun && r.Operation != 0 {
 		o.summary("Undo with: %s", o.typed("rewind undo"))
@@ -185,7 +187,7 @@ func (c *call) printBack(r *engine.Reverted) {
 }
 
 // turnsText names the turns that were reverted, or, of one, the call.
-func turnsText(turns []engine.RevertedTurn, call bool) string {
+func turnsText(turns []work.RevertedTurn, call bool) string {
 	var said []string
 	for _, t := range turns {
 		if t.Prompt != "" {
@@ -281,7 +283,7 @@ func somePaths(paths []string, most int) string {
 }
 
 // conflictLines list conflicts, a place a line.
-func (c *call) conflictLines(list []engine.RevertConflict) (lines []string) {
+func (c *call) conflictLines(list []revert.RevertConflict) (lines []string) {
 	for _, k := range firstN(list, maxNamed) {
 		lines = append(lines, placeText(k.Path, k.From, k.To)+": "+k.Reason+c.byText(k.By))
 	}

@@ -4,8 +4,8 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/rewind-cli/rewind/engine"
 	"github.com/rewind-cli/rewind/engine/attribution"
+	"github.com/rewind-cli/rewind/engine/revert"
 )
 
 // revertedView answers revert: restoredView and more.
@@ -89,7 +89,7 @@ type nearView struct {
 	By   []workView `json:"by"`
 }
 
-func viewReverted(r *engine.Reverted) revertedView {
+func viewReverted(r *revert.Reverted) revertedView {
 	v := revertedView{restoredView: viewRestored(r.Restored), Reverted: []turnView{}, Merged: []mergedView{}, Kept: []keptView{},
 		Shared: []sharedView{}, Shell: []shellView{}, Near: []nearView{}, Moved: []movedView{}, Conflicts: viewConflicts(r.Conflicts), NotCovered: viewPaths(r.NotCovered), Forgotten: viewPaths(r.Forgotten), Elsewhere: viewPaths(r.Elsewhere)}
 	for _, t := range r.Turns {
@@ -116,7 +116,7 @@ func viewReverted(r *engine.Reverted) revertedView {
 	return v
 }
 
-func viewConflicts(list []engine.RevertConflict) []conflictView {
+func viewConflicts(list []revert.RevertConflict) []conflictView {
 	out := []conflictView{}
 	for _, c := range list {
 		out = append(out, conflictView{keptView{viewPath(c.Path), c.From, c.To, c.Reason, viewWorks(c.By)}, string(c.Choice)})

@@ -15,11 +15,12 @@ import (
 	"golang.org/x/term"
 
 	"github.com/rewind-cli/rewind/cli/screen"
-	"github.com/rewind-cli/rewind/engine"
 	"github.com/rewind-cli/rewind/engine/checkpoint"
 	"github.com/rewind-cli/rewind/engine/conversation"
 	"github.com/rewind-cli/rewind/engine/problem"
 	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/restore"
+	"github.com/rewind-cli/rewind/engine/save"
 	"github.com/rewind-cli/rewind/manifest"
 )
 
@@ -90,7 +91,7 @@ func runRun(ctx context.Context, c *call, words []string, name string, yes bool)
 		text = strings.ToValidUTF8(text[:maxDescription], "") + "…"
 	}
 	// A kind that retention may take: there may be many of them, and a name is a way to keep one.
-	saved, err := engine.Save(ctx, p, checkpoint.Options{Kind: manifest.PreTool, Description: text, Name: name, By: conversation.Trigger{Tool: runTool}})
+	saved, err := save.Save(ctx, p, checkpoint.Options{Kind: manifest.PreTool, Description: text, Name: name, By: conversation.Trigger{Tool: runTool}})
 	if err != nil {
 		return err
 	}
@@ -242,11 +243,11 @@ func afterRun(ctx context.Context, c *call, ended programEnd, line string, words
 	}
 	// The plan of the undo is what there is to undo: what git ignores stays as it is.
 	p, err := project.Open(ctx, c.openOptions())
-	var plan *engine.Restored
-	o := engine.RestoreOptions{Checkpoint: before, Half: conversation.CodeOnly, DryRun: true, Args: before.ID.String()[:shortID]}
+	var plan *restore.Restored
+	o := restore.Options{Checkpoint: before, Half: conversation.CodeOnly, DryRun: true, Args: before.ID.String()[:shortID]}
 	if err == nil {
 		c.project, c.noticed = p, len(p.Notices())
-		plan, err = engine.Restore(ctx, p, o)
+		plan, err = restore.Restore(ctx, p, o)
 	}
 	c.out.endProgress()
 	shown := screen.Clip(line, maxRunShown)
@@ -284,7 +285,7 @@ func afterRun(ctx context.Context, c *call, ended programEnd, line string, words
 }
 
 // undoRun asks, and brings back what the command changed.
-func undoRun(ctx context.Context, c *call, p *project.Project, o engine.RestoreOptions, yes bool) (bool, error) {
+func undoRun(ctx context.Context, c *call, p *project.Project, o restore.Options, yes bool) (bool, error) {
 	if !yes {
 		if !c.out.interactive() {
 			return false, nil
@@ -295,7 +296,7 @@ func undoRun(ctx context.Context, c *call, p *project.Project, o engine.RestoreO
 		}
 	}
 	o.DryRun = false
-	done, err := engine.Restore(ctx, p, o)
+	done, err := restore.Restore(ctx, p, o)
 	if err != nil {
 		return false, err
 	}
@@ -324,7 +325,7 @@ type runView struct {
 }
 
 // take takes over what undoing would do: the other way round, that is what the command did.
-func (v *runView) take(plan *engine.Restored) {
+func (v *runView) take(plan *restore.Restored) {
 	for _, to := range []struct {
 		list  *[]pathView
 		paths []string

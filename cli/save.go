@@ -7,10 +7,10 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/rewind-cli/rewind/cli/screen"
-	"github.com/rewind-cli/rewind/engine"
 	"github.com/rewind-cli/rewind/engine/checkpoint"
 	"github.com/rewind-cli/rewind/engine/problem"
 	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/save"
 	"github.com/rewind-cli/rewind/engine/timeline"
 )
 
@@ -49,7 +49,7 @@ func newSave() *command {
 			if err != nil {
 				return err
 			}
-			saved, err := engine.Save(ctx, p, o)
+			saved, err := save.Save(ctx, p, o)
 			if err != nil {
 				return err
 			}

@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"github.com/rewind-cli/rewind/cli/screen"
-	"github.com/rewind-cli/rewind/engine"
 	"github.com/rewind-cli/rewind/engine/conversation"
 	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/restore"
 )
 
 // chooseSession finds the session that the command works on, and says which it took.
@@ -133,7 +133,7 @@ func engineHalf(h half) conversation.Half {
 }
 
 // printMoved tells what became of the conversation.
-func printMoved(o *output, r *engine.Restored) {
+func printMoved(o *output, r *restore.Restored) {
 	m := r.Conversation
 	if m == nil {
 		return

@@ -8,8 +8,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/rewind-cli/rewind/cli/screen"
-	"github.com/rewind-cli/rewind/engine"
 	"github.com/rewind-cli/rewind/engine/attribution"
+	"github.com/rewind-cli/rewind/engine/inspect"
 	"github.com/rewind-cli/rewind/engine/problem"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/timeline"
@@ -87,14 +87,14 @@ type shown struct {
 	owned, ownOwned    owned             // whose changes and own are
 	thenOwned          owned
 	agents             bool // are at work in the project
-	entries            []engine.TreeEntry
+	entries            []inspect.TreeEntry
 	coverage           []problem.Problem
 	withFiles, withCov bool
 }
 
 func gatherShow(ctx context.Context, p *project.Project, l project.Listed, files, coverage bool) (*shown, error) {
 	s := &shown{Listed: l, withFiles: files, withCov: coverage}
-	changes, err := engine.Changes(ctx, p, l.Checkpoint)
+	changes, err := inspect.Changes(ctx, p, l.Checkpoint)
 	if err != nil {
 		return nil, err
 	}
@@ -103,7 +103,7 @@ func gatherShow(ctx context.Context, p *project.Project, l project.Listed, files
 		return nil, err
 	}
 	if files {
-		err = engine.Tree(ctx, p, l.Checkpoint, "", func(e engine.TreeEntry) error {
+		err = inspect.Tree(ctx, p, l.Checkpoint, "", func(e inspect.TreeEntry) error {
 			s.entries = append(s.entries, e)
 			return nil
 		})
@@ -112,7 +112,7 @@ func gatherShow(ctx context.Context, p *project.Project, l project.Listed, files
 		}
 	}
 	if coverage || l.Partial > 0 {
-		if s.coverage, err = engine.Coverage(ctx, p, l.Checkpoint); err != nil {
+		if s.coverage, err = inspect.Coverage(ctx, p, l.Checkpoint); err != nil {
 			return nil, err
 		}
 	}

@@ -9,9 +9,9 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/rewind-cli/rewind/cli/screen"
-	"github.com/rewind-cli/rewind/engine"
 	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/engine/hook"
+	"github.com/rewind-cli/rewind/engine/inspect"
 	"github.com/rewind-cli/rewind/engine/maintain"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/settings"
@@ -46,7 +46,7 @@ func newStatus() *command {
 				}
 				return err
 			}
-			st, err := engine.StatusOf(ctx, p)
+			st, err := inspect.StatusOf(ctx, p)
 			if err != nil {
 				return err
 			}
@@ -192,7 +192,7 @@ type crashedView struct {
 	Paths      int     `json:"paths"`
 }
 
-func viewStatus(st *engine.Status, set *settings.Settings) statusView {
+func viewStatus(st *inspect.Status, set *settings.Settings) statusView {
 	v := statusView{
 		Initialised: true, Root: st.Root, Store: st.Store, Mode: string(st.Mode), ReadOnly: st.ReadOnly,
 		Tier: set.Tier, TierSource: tierSource(set), Agents: []string{},
@@ -236,7 +236,7 @@ func tierSource(set *settings.Settings) string {
 // notCoveredShown bounds what status names on a screen.
 const notCoveredShown = 10
 
-func printStatus(o *output, st *engine.Status, set *settings.Settings, agents []agentView) {
+func printStatus(o *output, st *inspect.Status, set *settings.Settings, agents []agentView) {
 	field := func(name, format string, args ...any) {
 		o.line("%s %s", o.color.Paint(screen.Dim, pad(name+":", 13)), fmt.Sprintf(format, args...))
 	}

@@ -10,9 +10,9 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/rewind-cli/rewind/cli/screen"
-	"github.com/rewind-cli/rewind/engine"
 	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/restore"
 	"github.com/rewind-cli/rewind/engine/stores"
 )
 
@@ -308,7 +308,7 @@ func (c *call) remove(ctx context.Context, f removeFlags, plans []*stores.Remova
 			return err
 		}
 		if !ok {
-			return &engine.DeclinedError{}
+			return &restore.DeclinedError{}
 		}
 	case !f.yes:
 		c.showRemovals(plans, true)

@@ -8,11 +8,11 @@ import (
 	"net/http"
 	"syscall"
 
-	"github.com/rewind-cli/rewind/engine"
 	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/engine/conversation"
 	"github.com/rewind-cli/rewind/engine/gitprogram"
 	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/revert"
 	"github.com/rewind-cli/rewind/engine/transcript"
 )
 
@@ -48,7 +48,7 @@ func told(err error) error {
 		noTalk  *conversation.NoConversationError
 		lose    *project.RefusedError
 		late    *transcript.ChangedError
-		build   *engine.ConflictError
+		build   *revert.ConflictError
 		shut    *project.ReadOnlyError
 		full    *project.DiskFullError
 		newer   *account.FutureFormatError

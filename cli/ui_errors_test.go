@@ -9,14 +9,16 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/rewind-cli/rewind/engine"
 	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/engine/conversation"
 	"github.com/rewind-cli/rewind/engine/gitprogram"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/restore"
+	"github.com/rewind-cli/rewind/engine/revert"
 	"github.com/rewind-cli/rewind/engine/search"
 	"github.com/rewind-cli/rewind/engine/transcript"
+	"github.com/rewind-cli/rewind/engine/treeio"
+	"github.com/rewind-cli/rewind/engine/work"
 )
 
 // What comes of a question, or of what was done meanwhile, is no fault of the server; and a fault is nothing else.
@@ -29,9 +31,9 @@ func TestUIStatusOfErrors(t *testing.T) {
 		{&project.NothingError{What: "undo"}, 409, "(o)"},
 		{&project.NothingError{What: "redo", Next: "rewind undo"}, 409, "(o)"},
 		{&project.FewStepsError{What: "undo", Have: 1}, 409, "(o)"},
-		{&engine.NotTakenBackError{By: 1}, 409, ""},
-		{&engine.PlanChangedError{}, 409, ""},
-		{&engine.ConflictError{Reverted: &engine.Reverted{}}, 409, ""},
+		{&restore.NotTakenBackError{By: 1}, 409, ""},
+		{&restore.PlanChangedError{}, 409, ""},
+		{&revert.ConflictError{Reverted: &revert.Reverted{}}, 409, ""},
 		{&project.RefusedError{Forcible: true}, 409, "terminal"},
 		{&project.NameTakenError{Name: "x"}, 409, ""},
 		{&conversation.AgentRunningError{}, 409, ""},
@@ -41,8 +43,8 @@ func TestUIStatusOfErrors(t *testing.T) {
 		{&project.NotInitializedError{}, 410, ""},
 		{&project.NoCheckpointError{}, 404, ""},
 		{&project.NoPathError{Path: "x"}, 404, "Health"},
-		{&engine.UnknownWorkError{}, 404, ""},
-		{&engine.StatesGoneError{}, 404, ""},
+		{&work.UnknownWorkError{}, 404, ""},
+		{&work.StatesGoneError{}, 404, ""},
 		{&conversation.NoConversationError{}, 404, "Files"},
 		{&conversation.NoSessionError{}, 404, ""},
 		{&transcript.FewPromptsError{}, 404, ""},
@@ -59,7 +61,7 @@ func TestUIStatusOfErrors(t *testing.T) {
 		{&project.DiskFullError{}, 507, ""},
 		{syscall.ENOSPC, 507, ""},
 		{&account.DamagedStoreError{}, 500, ""},
-		{&restore.UnfinishedError{}, 500, ""},
+		{&treeio.UnfinishedError{}, 500, ""},
 		{syscall.EIO, 500, ""},
 	} {
 		var f *uiFailure

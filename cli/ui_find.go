@@ -10,7 +10,8 @@ import (
 	"strings"
 
 	"github.com/rewind-cli/rewind/cli/web"
-	"github.com/rewind-cli/rewind/engine"
+	"github.com/rewind-cli/rewind/engine/inspect"
+	"github.com/rewind-cli/rewind/engine/oplog"
 	"github.com/rewind-cli/rewind/engine/problem"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/search"
@@ -19,7 +20,7 @@ import (
 )
 
 func (s *uiSpace) uiOperations(ctx context.Context) (any, error) {
-	ops, err := engine.OperationLog(ctx, s.p, 500)
+	ops, err := oplog.OperationLog(ctx, s.p, 500)
 	if err != nil {
 		return nil, err
 	}
@@ -76,7 +77,7 @@ func (s *uiSpace) uiHistory(ctx context.Context, args web.Args) (any, error) {
 	}
 	defer release()
 	path := pagePath(args("path"))
-	h, err := engine.History(ctx, s.p, engine.HistoryOptions{Path: path, Limit: 200})
+	h, err := inspect.History(ctx, s.p, inspect.HistoryOptions{Path: path, Limit: 200})
 	if none := (*project.NoPathError)(nil); errors.As(err, &none) {
 		return nil, &uiFailure{explain(noHistory(err)), http.StatusNotFound}
 	}
@@ -229,7 +230,7 @@ func (s *uiSpace) uiRaw(ctx context.Context, args web.Args) (*web.Raw, error) {
 	case e.Kind == manifest.Symlink:
 		return &web.Raw{Name: path.Base(file), Size: uint64(len(e.Target)), ReadCloser: io.NopCloser(strings.NewReader(e.Target))}, nil
 	}
-	r, err := engine.Content(ctx, s.p, *e)
+	r, err := inspect.Content(ctx, s.p, *e)
 	if err != nil {
 		return nil, err
 	}
@@ -267,7 +268,7 @@ func (s *uiSpace) uiFile(ctx context.Context, args web.Args) (any, error) {
 		out.Text = e.Target
 		return out, nil
 	}
-	r, err := engine.Content(ctx, s.p, *e)
+	r, err := inspect.Content(ctx, s.p, *e)
 	if err != nil {
 		return nil, err
 	}
@@ -293,7 +294,7 @@ type uiHealthView struct {
 }
 
 func (s *uiSpace) uiHealth(ctx context.Context) (any, error) {
-	st, err := engine.StatusOf(ctx, s.p)
+	st, err := inspect.StatusOf(ctx, s.p)
 	if err != nil {
 		return nil, err
 	}
@@ -302,7 +303,7 @@ func (s *uiSpace) uiHealth(ctx context.Context) (any, error) {
 	out.Agents, out.Called = agentsText(agents), len(calling(agents)) > 0
 	if st.Last != nil {
 		var all []problem.Problem
-		if all, err = engine.Coverage(ctx, s.p, st.Last.Checkpoint); err != nil {
+		if all, err = inspect.Coverage(ctx, s.p, st.Last.Checkpoint); err != nil {
 			return nil, err
 		}
 		out.Coverage = viewProblems(all[:min(len(all), mostFiles)])

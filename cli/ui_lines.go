@@ -5,8 +5,8 @@ import (
 	"errors"
 
 	"github.com/rewind-cli/rewind/cli/web"
-	"github.com/rewind-cli/rewind/engine"
 	"github.com/rewind-cli/rewind/engine/attribution"
+	"github.com/rewind-cli/rewind/engine/inspect"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/timeline"
 	"github.com/rewind-cli/rewind/manifest"
@@ -40,11 +40,11 @@ func (s *uiSpace) uiLines(ctx context.Context, args web.Args) (any, error) {
 }
 
 // runsAfter says whose the lines of a file are, as a row left it; nothing where it has none.
-func runsAfter(ctx context.Context, p *project.Project, r *timeline.Row, path string) ([]engine.BlameRun, error) {
+func runsAfter(ctx context.Context, p *project.Project, r *timeline.Row, path string) ([]inspect.BlameRun, error) {
 	if r.To == nil {
 		return nil, nil
 	}
-	o := engine.BlameOptions{Path: path}
+	o := inspect.BlameOptions{Path: path}
 	if !r.To.Now {
 		if r.To.ID == (manifest.CheckpointID{}) {
 			return nil, nil // what an operation left
@@ -55,8 +55,8 @@ func runsAfter(ctx context.Context, p *project.Project, r *timeline.Row, path st
 		}
 		o.At = &l.Checkpoint
 	}
-	b, err := engine.Blame(ctx, p, o)
-	var not *engine.NotBlamedError
+	b, err := inspect.Blame(ctx, p, o)
+	var not *inspect.NotBlamedError
 	var none *project.NoPathError
 	if errors.As(err, &not) || errors.As(err, &none) {
 		return nil, nil
@@ -67,7 +67,7 @@ func runsAfter(ctx context.Context, p *project.Project, r *timeline.Row, path st
 	return b.Runs, nil
 }
 
-func viewRun(r *timeline.Row, run engine.BlameRun) uiLineRun {
+func viewRun(r *timeline.Row, run inspect.BlameRun) uiLineRun {
 	v := uiLineRun{Line: run.Start + 1, Count: run.Count, Who: runWho(run)}
 	if run.Step != nil {
 		all, some := run.Step.Of(func(w *attribution.Work) bool { return workOf(r, w) })

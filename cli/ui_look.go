@@ -5,8 +5,8 @@ import (
 	"slices"
 
 	"github.com/rewind-cli/rewind/cli/web"
-	"github.com/rewind-cli/rewind/engine"
 	"github.com/rewind-cli/rewind/engine/attribution"
+	"github.com/rewind-cli/rewind/engine/inspect"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/timeline"
 	"github.com/rewind-cli/rewind/manifest"
@@ -112,7 +112,7 @@ func lookTitle(r *timeline.Row) string {
 }
 
 // uiDiffering are the files between two rows, between a row and now, or those that a row changed.
-func (s *uiSpace) uiDiffering(ctx context.Context, r *timeline.Row, other string) ([]engine.FileDiff, string, error) {
+func (s *uiSpace) uiDiffering(ctx context.Context, r *timeline.Row, other string) ([]inspect.FileDiff, string, error) {
 	from := r.Checkpoint
 	switch {
 	case other == "":
@@ -140,7 +140,7 @@ func (s *uiSpace) uiDiffering(ctx context.Context, r *timeline.Row, other string
 // mixed reports whether a file is of several, or could be.
 func mixed(o attribution.Owner) bool { return len(o.Also) > 0 || o.AlsoOutside }
 
-func viewFileDiff(f engine.FileDiff) uiFileDiff {
+func viewFileDiff(f inspect.FileDiff) uiFileDiff {
 	return uiFileDiff{pathView: viewPath(f.Path), Status: string(letter(f.Change)), Added: f.Added, Deleted: f.Deleted,
 		Binary: f.Binary, Hidden: f.Hidden, Patch: f.Patch}
 }
@@ -157,7 +157,7 @@ func (s *uiSpace) part(args web.Args) (*timeline.Row, error) {
 }
 
 // changeOf finds a file in the changes of a row, or in a comparison with another; nil where it is in neither.
-func (s *uiSpace) changeOf(ctx context.Context, args web.Args, path string) (*timeline.Row, *engine.FileDiff, error) {
+func (s *uiSpace) changeOf(ctx context.Context, args web.Args, path string) (*timeline.Row, *inspect.FileDiff, error) {
 	r, err := s.part(args)
 	if err != nil {
 		return nil, nil, err
@@ -185,7 +185,7 @@ func (s *uiSpace) uiDiff(ctx context.Context, args web.Args) (any, error) {
 				return nil, err
 			}
 			defer release()
-			if f, err = engine.StepDiff(s.p, &engine.Step{Change: f.Change}, false); err != nil {
+			if f, err = inspect.StepDiff(s.p, &inspect.Step{Change: f.Change}, false); err != nil {
 				return nil, err
 			}
 		}

@@ -10,31 +10,33 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/rewind-cli/rewind/engine"
 	"github.com/rewind-cli/rewind/engine/attribution"
 	"github.com/rewind-cli/rewind/engine/conversation"
+	"github.com/rewind-cli/rewind/engine/restore"
+	"github.com/rewind-cli/rewind/engine/revert"
 	"github.com/rewind-cli/rewind/engine/timeline"
+	"github.com/rewind-cli/rewind/engine/work"
 )
 
 // plannedRevert is a revert that was shown.
-type plannedRevert struct{ options engine.RevertOptions }
+type plannedRevert struct{ options revert.Options }
 
 // revertPlan makes the plan of taking back the turn of a row, or its one call, and keeping the rest.
 func (s *uiSpace) revertPlan(ctx context.Context, a uiAction) (*uiPlan, error) {
-	conflicts := engine.ConflictChoice(a.Conflicts)
+	conflicts := work.ConflictChoice(a.Conflicts)
 	if conflicts == "" {
-		conflicts = engine.KeepBlock // the page says what stays; nothing of it is lost
+		conflicts = work.KeepBlock // the page says what stays; nothing of it is lost
 	}
-	if !slices.Contains(engine.ConflictChoices(), conflicts) {
+	if !slices.Contains(work.ConflictChoices(), conflicts) {
 		return nil, usagef("there is no such way: %s", quote(a.Conflicts))
 	}
-	o := engine.RevertOptions{Conflicts: conflicts, Paths: literalPaths(strings.Join(a.Paths, "\x00"))}
+	o := revert.Options{Conflicts: conflicts, Paths: literalPaths(strings.Join(a.Paths, "\x00"))}
 	if a.Session != "" {
 		session, err := conversation.ChooseSession(ctx, s.p, a.Session)
 		if err != nil {
 			return nil, err
 		}
-		o.Work = engine.WorkNamed{Session: session, Prompt: max(a.Turns, 1), Since: true}
+		o.Work = work.Named{Session: session, Prompt: max(a.Turns, 1), Since: true}
 		o.Args = "--session " + shellQuote(a.Session) + " --since prompt~" + strconv.Itoa(o.Work.Prompt)
 		return s.planRevertWithout(ctx, o, a.Without)
 	}
@@ -46,9 +48,9 @@ func (s *uiSpace) revertPlan(ctx context.Context, a uiAction) (*uiPlan, error) {
 	if err != nil {
 		return nil, err
 	}
-	o.Work, o.Args = engine.WorkNamed{Checkpoint: l}, l.ID.String()[:shortID]
+	o.Work, o.Args = work.Named{Checkpoint: l}, l.ID.String()[:shortID]
 	if a.Call {
-		o.Work = engine.WorkNamed{Call: l.ToolUseID}
+		o.Work = work.Named{Call: l.ToolUseID}
 		o.Args = "--tool " + shellQuote(l.ToolUseID)
 	}
 	v, err := s.planRevertWithout(ctx, o, a.Without)
@@ -88,12 +90,12 @@ func (s *pickSource) othersInRow(ctx context.Context, r *timeline.Row) (facts []
 }
 
 // planRevertWithout is planRevert, of all but some paths.
-func (s *uiSpace) planRevertWithout(ctx context.Context, o engine.RevertOptions, left []string) (*uiPlan, error) {
+func (s *uiSpace) planRevertWithout(ctx context.Context, o revert.Options, left []string) (*uiPlan, error) {
 	if len(left) == 0 {
 		return s.planRevert(ctx, o)
 	}
 	o.Paths, o.DryRun = nil, true
-	r, err := engine.Revert(ctx, s.p, o)
+	r, err := revert.Revert(ctx, s.p, o)
 	if err != nil {
 		return nil, err
 	}
@@ -109,9 +111,9 @@ func (s *uiSpace) planRevertWithout(ctx context.Context, o engine.RevertOptions,
 	return s.planRevert(ctx, o)
 }
 
-func (s *uiSpace) planRevert(ctx context.Context, o engine.RevertOptions) (*uiPlan, error) {
+func (s *uiSpace) planRevert(ctx context.Context, o revert.Options) (*uiPlan, error) {
 	o.DryRun, o.Expect = true, nil
-	r, err := engine.Revert(ctx, s.p, o)
+	r, err := revert.Revert(ctx, s.p, o)
 	if err != nil {
 		return nil, err
 	}
@@ -154,8 +156,8 @@ func (s *uiSpace) planRevert(ctx context.Context, o engine.RevertOptions) (*uiPl
 
 // applyRevert does what a plan said.
 func (s *uiSpace) applyRevert(ctx context.Context, p plannedRevert) (done, changed any, err error) {
-	r, err := engine.Revert(ctx, s.p, p.options)
-	var moved *engine.PlanChangedError
+	r, err := revert.Revert(ctx, s.p, p.options)
+	var moved *restore.PlanChangedError
 	if errors.As(err, &moved) {
 		now, err := s.planRevert(ctx, p.options)
 		if err != nil {
@@ -176,7 +178,7 @@ func (s *uiSpace) applyRevert(ctx context.Context, p plannedRevert) (done, chang
 }
 
 // keptText names the places that stay although they were to go, after a sentence; "" for none.
-func keptText(r *engine.Reverted) string {
+func keptText(r *revert.Reverted) string {
 	if len(r.Kept) == 0 {
 		return ""
 	}

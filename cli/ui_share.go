@@ -12,10 +12,10 @@ import (
 
 	"github.com/rewind-cli/rewind/cli/screen"
 	"github.com/rewind-cli/rewind/cli/web"
-	"github.com/rewind-cli/rewind/engine"
 	"github.com/rewind-cli/rewind/engine/attribution"
 	"github.com/rewind-cli/rewind/engine/conversation"
 	"github.com/rewind-cli/rewind/engine/graph"
+	"github.com/rewind-cli/rewind/engine/inspect"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/timeline"
 	"github.com/rewind-cli/rewind/manifest"
@@ -295,7 +295,7 @@ func (x *sharing) learn(ctx context.Context) error {
 			return nil
 		}
 		seen[id] = true
-		in, err := engine.Content(ctx, x.p, *e)
+		in, err := inspect.Content(ctx, x.p, *e)
 		if err != nil {
 			return err
 		}

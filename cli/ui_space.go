@@ -12,8 +12,8 @@ import (
 
 	"github.com/rewind-cli/rewind/cli/screen"
 	"github.com/rewind-cli/rewind/cli/web"
-	"github.com/rewind-cli/rewind/engine"
 	"github.com/rewind-cli/rewind/engine/account"
+	"github.com/rewind-cli/rewind/engine/maintain"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/timeline"
 	"github.com/rewind-cli/rewind/manifest"
@@ -222,7 +222,7 @@ func (s *uiSpace) Mark(ctx context.Context, body json.RawMessage) (any, error) {
 	case m.Pinned != nil:
 		if l, lerr := s.checkpoint(m.ID); lerr != nil {
 			err = lerr
-		} else if err = engine.Pin(ctx, s.p, l.Checkpoint, *m.Pinned); *m.Pinned {
+		} else if err = maintain.Pin(ctx, s.p, l.Checkpoint, *m.Pinned); *m.Pinned {
 			said = "pinned " + pickedName(l) + ": gc keeps it"
 		} else {
 			said = "unpinned " + pickedName(l)

@@ -9,8 +9,8 @@ import (
 
 	"github.com/rewind-cli/rewind/cli/screen"
 	"github.com/rewind-cli/rewind/cli/web"
-	"github.com/rewind-cli/rewind/engine"
 	"github.com/rewind-cli/rewind/engine/conversation"
+	"github.com/rewind-cli/rewind/engine/oplog"
 	"github.com/rewind-cli/rewind/engine/timeline"
 	"github.com/rewind-cli/rewind/manifest"
 )
@@ -166,7 +166,7 @@ func (s *uiSpace) timelineOf(ctx context.Context, scope screen.Scope, limit int,
 		}
 	}
 	out.List = s.lists.keep(list)
-	ops, err := engine.Operations(ctx, s.p, 0)
+	ops, err := oplog.Operations(ctx, s.p, 0)
 	if err != nil {
 		return nil, err
 	}

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/rewind-cli/rewind/engine"
+	"github.com/rewind-cli/rewind/engine/inspect"
 	"github.com/rewind-cli/rewind/engine/settings"
 )
 
@@ -20,7 +20,7 @@ func parseSize(s string) (int64, error) {
 
 // parseAge reads a length of time: 90s, 15m, 12h, 30d, 2w, and sums like 1d12h.
 func parseAge(s string) (time.Duration, error) {
-	d, err := engine.ParseAge(s)
+	d, err := inspect.ParseAge(s)
 	if err != nil {
 		return 0, usagef("%q is not a duration such as 30d, 12h or 2w", s)
 	}

@@ -9,9 +9,9 @@ import (
 	"strings"
 
 	"github.com/rewind-cli/rewind/cli/screen"
-	"github.com/rewind-cli/rewind/engine"
 	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/engine/conversation"
+	"github.com/rewind-cli/rewind/engine/inspect"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/rules"
 	"github.com/rewind-cli/rewind/engine/settings"
@@ -101,7 +101,7 @@ func runValidate(ctx context.Context, c *call) error {
 	v.Findings = append(v.Findings, openFindings(c.env.AccountDir(), store)...)
 	v.Findings = append(v.Findings, olderFindings(c.env.Home)...)
 	if p != nil {
-		st, err := engine.StatusOf(ctx, p)
+		st, err := inspect.StatusOf(ctx, p)
 		if err != nil {
 			if ctx.Err() != nil {
 				return err
@@ -237,7 +237,7 @@ func hookErrorFindings(e *project.HookError) []finding {
 }
 
 // outsiderFindings name the sessions whose work here is in no checkpoint of this project.
-func outsiderFindings(st *engine.Status) []finding {
+func outsiderFindings(st *inspect.Status) []finding {
 	var out []finding
 	for _, o := range st.Outsiders {
 		where := "go to " + o.Root
@@ -267,7 +267,7 @@ func openFindings(dirs ...string) (out []finding) {
 }
 
 // storeFindings are the states of a store that need attention.
-func storeFindings(st *engine.Status) []finding {
+func storeFindings(st *inspect.Status) []finding {
 	var out []finding
 	add := func(severity, cure, format string, args ...any) {
 		out = append(out, finding{Severity: severity, Area: "store", Message: fmt.Sprintf(format, args...), Cure: cure})

@@ -8,11 +8,12 @@ import (
 	"unicode/utf8"
 
 	"github.com/rewind-cli/rewind/cas/oid"
-	"github.com/rewind-cli/rewind/engine"
 	"github.com/rewind-cli/rewind/engine/checkpoint"
+	"github.com/rewind-cli/rewind/engine/inspect"
 	"github.com/rewind-cli/rewind/engine/patch"
 	"github.com/rewind-cli/rewind/engine/problem"
 	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/restore"
 	"github.com/rewind-cli/rewind/manifest"
 )
 
@@ -175,7 +176,7 @@ type entryView struct {
 	Precious bool `json:"precious,omitempty"`
 }
 
-func viewEntry(e engine.TreeEntry) entryView {
+func viewEntry(e inspect.TreeEntry) entryView {
 	v := entryView{pathView: viewPath(e.Path), Kind: entryKind(e.Entry), Mode: fmt.Sprintf("%04o", e.Mode), Size: e.Size, Precious: e.Precious}
 	switch e.Kind {
 	case manifest.Symlink:
@@ -225,7 +226,7 @@ type diffView struct {
 }
 
 // addDiff takes a diff in. A rename is the new path among the added, with the patch, and the old one among the deleted.
-func (v *changesView) addDiff(f engine.FileDiff, patched bool) {
+func (v *changesView) addDiff(f inspect.FileDiff, patched bool) {
 	d := diffView{pathView: viewPath(f.Path), Precious: f.Precious(), Binary: f.Binary, LinesAdded: f.Added, LinesDeleted: f.Deleted, Hunks: f.Hunks}
 	if patched {
 		d.Patch = &f.Patch
@@ -343,7 +344,7 @@ type forkView struct {
 	Notes     []string `json:"notes,omitempty"`
 }
 
-func viewRestored(r *engine.Restored) restoredView {
+func viewRestored(r *restore.Restored) restoredView {
 	v := restoredView{
 		Checkpoint: viewID(r.Checkpoint.ID), Create: viewPaths(r.Create), Replace: viewPaths(r.Replace),
 		Delete: viewPaths(r.Delete), Mode: viewPaths(r.Mode), Skip: viewProblems(r.Skip), DryRun: r.DryRun,

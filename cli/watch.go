@@ -7,10 +7,10 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/rewind-cli/rewind/engine"
 	"github.com/rewind-cli/rewind/engine/checkpoint"
 	"github.com/rewind-cli/rewind/engine/problem"
 	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/save"
 	"github.com/rewind-cli/rewind/engine/watch"
 	"github.com/rewind-cli/rewind/manifest"
 )
@@ -22,7 +22,7 @@ const (
 )
 
 func newWatch() *command {
-	o := engine.WatchOptions{Pace: watch.Pace{Most: watchMost}}
+	o := save.WatchOptions{Pace: watch.Pace{Most: watchMost}}
 	return &command{
 		name:  "watch",
 		usage: "[--quiet-for D] [--min-interval D] [--poll]",
@@ -71,7 +71,7 @@ type watchView struct {
 // watchNamed is how many checkpoints the document names.
 const watchNamed = 10000
 
-func runWatch(ctx context.Context, c *call, o engine.WatchOptions) error {
+func runWatch(ctx context.Context, c *call, o save.WatchOptions) error {
 	p, err := c.open(ctx) // what is to be told of the project is told once
 	if err != nil {
 		return err
@@ -121,7 +121,7 @@ func runWatch(ctx context.Context, c *call, o engine.WatchOptions) error {
 			c.out.hint("%s", f.hint)
 		}
 	}
-	if err := engine.Watch(ctx, o); err != nil {
+	if err := save.Watch(ctx, o); err != nil {
 		return err
 	}
 	view.ElapsedMS = c.out.now().Sub(began).Milliseconds()

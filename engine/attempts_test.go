@@ -7,7 +7,9 @@ import (
 	"testing"
 
 	"github.com/rewind-cli/rewind/engine/attempts"
+	"github.com/rewind-cli/rewind/engine/inspect"
 	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/restore"
 	"github.com/rewind-cli/rewind/manifest"
 )
 
@@ -19,7 +21,7 @@ func (l *lab) tried(of string) string {
 	l.do(func(ctx context.Context, p *project.Project) error {
 		f, err := attempts.Newest(ctx, p)
 		if of != "" {
-			c, rerr := Resolve(ctx, p, of)
+			c, rerr := inspect.Resolve(ctx, p, of)
 			if rerr != nil {
 				return rerr
 			}
@@ -41,7 +43,7 @@ func (l *lab) tried(of string) string {
 			if a.End == nil {
 				s += " gone"
 			} else {
-				e, err := entryAt(p.LoadDir, a.End.Root, "a")
+				e, err := inspect.EntryAt(p.LoadDir, a.End.Root, "a")
 				if err != nil {
 					return err
 				}
@@ -105,7 +107,7 @@ func TestAttempts(t *testing.T) {
 						list, err := p.List(ctx, project.ListOptions{})
 						for _, at := range list {
 							if at.Kind == manifest.Prompt {
-								_, err := Restore(ctx, p, RestoreOptions{Checkpoint: at.Checkpoint})
+								_, err := restore.Restore(ctx, p, restore.Options{Checkpoint: at.Checkpoint})
 								return err
 							}
 						}
@@ -114,9 +116,9 @@ func TestAttempts(t *testing.T) {
 				case what == "part":
 					n, path, _ := strings.Cut(arg, "=")
 					l.do(func(ctx context.Context, p *project.Project) error {
-						at, err := Resolve(ctx, p, n)
+						at, err := inspect.Resolve(ctx, p, n)
 						if err == nil {
-							_, err = Restore(ctx, p, RestoreOptions{Checkpoint: at.Checkpoint, Paths: []string{path}})
+							_, err = restore.Restore(ctx, p, restore.Options{Checkpoint: at.Checkpoint, Paths: []string{path}})
 						}
 						return err
 					})

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"fmt"
+	"github.com/rewind-cli/rewind/engine/inspect"
 	"math/rand"
 	"strings"
 	"testing"
@@ -27,7 +28,7 @@ func BenchmarkBlame(b *testing.B) {
 	p := l.open()
 	defer p.Close()
 	for b.Loop() {
-		if _, err := Blame(context.Background(), p, BlameOptions{Path: "f"}); err != nil {
+		if _, err := inspect.Blame(context.Background(), p, inspect.BlameOptions{Path: "f"}); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/rewind-cli/rewind/engine/checkpoint"
 	"github.com/rewind-cli/rewind/engine/maintain"
 	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/restore"
 	"github.com/rewind-cli/rewind/engine/scan"
 	"github.com/rewind-cli/rewind/engine/scratchfs"
 )
@@ -72,12 +73,12 @@ func TestContentLostWithThePower(t *testing.T) {
 			})
 		}
 		l.do(func(ctx context.Context, p *project.Project) error {
-			_, err := Restore(ctx, p, RestoreOptions{Checkpoint: saved.Checkpoint})
+			_, err := restore.Restore(ctx, p, restore.Options{Checkpoint: saved.Checkpoint})
 			return err
 		})
 		l.is(good, "restored after the power went")
 		l.do(func(ctx context.Context, p *project.Project) error {
-			_, err := UndoRestore(ctx, p, RestoreOptions{})
+			_, err := restore.UndoRestore(ctx, p, restore.Options{})
 			return err
 		})
 		l.is(bad, "after undo-restore: what the power cut left is kept too")

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/rewind-cli/rewind/engine/port"
 	"github.com/rewind-cli/rewind/engine/project"
 )
 
@@ -33,7 +34,7 @@ func TestCheckout(t *testing.T) {
 
 	dir := filepath.Join(filepath.Dir(l.root), "out")
 	l.do(func(ctx context.Context, p *project.Project) error {
-		done, err := Checkout(ctx, p, CheckoutOptions{Checkpoint: saved.Checkpoint, Dir: dir})
+		done, err := port.Checkout(ctx, p, port.CheckoutOptions{Checkpoint: saved.Checkpoint, Dir: dir})
 		if err == nil && (len(done.Problems) > 0 || done.Files != int64(saved.Checkpoint.Files)) {
 			t.Errorf("%+v", done)
 		}
@@ -63,7 +64,7 @@ func TestCheckout(t *testing.T) {
 		if err := cmd.Start(); err != nil {
 			return err
 		}
-		err = Export(ctx, p, in, ExportOptions{Checkpoint: saved.Checkpoint, Format: "tar", WithPrecious: true})
+		err = port.Export(ctx, p, in, port.ExportOptions{Checkpoint: saved.Checkpoint, Format: "tar", WithPrecious: true})
 		in.Close()
 		return errors.Join(err, cmd.Wait())
 	})
@@ -89,19 +90,19 @@ func TestCheckoutInterrupted(t *testing.T) {
 				cancel()
 			}
 		}
-		_, err := Checkout(ctx, p, CheckoutOptions{Checkpoint: saved.Checkpoint, Dir: dir})
+		_, err := port.Checkout(ctx, p, port.CheckoutOptions{Checkpoint: saved.Checkpoint, Dir: dir})
 		return err
 	})
-	var part *UnfinishedError
+	var part *port.UnfinishedError
 	if !errors.As(err, &part) || !errors.Is(err, context.Canceled) {
 		t.Fatalf("%v", err)
 	}
 	l.do(func(ctx context.Context, p *project.Project) error {
-		_, err := Checkout(ctx, p, CheckoutOptions{Checkpoint: saved.Checkpoint, Dir: dir, Paths: []string{"a"}})
-		if place := (*CheckoutDirError)(nil); !errors.As(err, &place) {
+		_, err := port.Checkout(ctx, p, port.CheckoutOptions{Checkpoint: saved.Checkpoint, Dir: dir, Paths: []string{"a"}})
+		if place := (*port.CheckoutDirError)(nil); !errors.As(err, &place) {
 			t.Errorf("another one: %v", err)
 		}
-		_, err = Checkout(ctx, p, CheckoutOptions{Checkpoint: saved.Checkpoint, Dir: dir})
+		_, err = port.Checkout(ctx, p, port.CheckoutOptions{Checkpoint: saved.Checkpoint, Dir: dir})
 		return err
 	})
 	if d := want.diff(l.readAt(dir)); d != "" {

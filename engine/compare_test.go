@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/rewind-cli/rewind/engine/inspect"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/manifest"
 )
@@ -16,12 +17,12 @@ import (
 func (l *lab) compared(base, a, b manifest.Checkpoint, renames bool) (out string) {
 	l.t.Helper()
 	l.do(func(ctx context.Context, p *project.Project) error {
-		c, err := Compare(ctx, p, CompareOptions{Base: &base, A: &a, B: &b, Renames: renames})
+		c, err := inspect.Compare(ctx, p, inspect.CompareOptions{Base: &base, A: &a, B: &b, Renames: renames})
 		if err != nil {
 			return err
 		}
 		var parts []string
-		side := func(d *FileDiff) string {
+		side := func(d *inspect.FileDiff) string {
 			if d == nil {
 				return "."
 			}
@@ -31,7 +32,7 @@ func (l *lab) compared(base, a, b manifest.Checkpoint, renames bool) (out string
 			}
 			return s
 		}
-		for i, list := range [][]Compared{c.OnlyA, c.OnlyB, c.Same, c.Different} {
+		for i, list := range [][]inspect.Compared{c.OnlyA, c.OnlyB, c.Same, c.Different} {
 			for _, r := range list {
 				parts = append(parts, fmt.Sprintf("%c %s %s %s", "ABSD"[i], r.Path, side(r.A), side(r.B)))
 			}

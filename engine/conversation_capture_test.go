@@ -17,8 +17,10 @@ import (
 	"github.com/rewind-cli/rewind/engine/checkpoint"
 	"github.com/rewind-cli/rewind/engine/commit"
 	"github.com/rewind-cli/rewind/engine/conversation"
+	"github.com/rewind-cli/rewind/engine/inspect"
 	"github.com/rewind-cli/rewind/engine/maintain"
 	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/save"
 	"github.com/rewind-cli/rewind/engine/transcript"
 	"github.com/rewind-cli/rewind/manifest"
 )
@@ -87,7 +89,7 @@ func (l *lab) saveBy(by conversation.Trigger) *checkpoint.Saved {
 	l.t.Helper()
 	var saved *checkpoint.Saved
 	l.do(func(ctx context.Context, p *project.Project) (err error) {
-		saved, err = Save(ctx, p, checkpoint.Options{Kind: manifest.Prompt, By: by})
+		saved, err = save.Save(ctx, p, checkpoint.Options{Kind: manifest.Prompt, By: by})
 		return err
 	})
 	return saved
@@ -149,7 +151,7 @@ func TestConversationIsCapturedAsItGrows(t *testing.T) {
 	}
 	// The log holds what the save returned.
 	l.do(func(ctx context.Context, p *project.Project) error {
-		got, err := Resolve(ctx, p, "last")
+		got, err := inspect.Resolve(ctx, p, "last")
 		if err == nil && (got.ToolUseID != "toolu_1" || *got.Transcript != *third.Transcript) {
 			t.Errorf("the log has %+v", got)
 		}

@@ -12,7 +12,10 @@ import (
 
 	"github.com/rewind-cli/rewind/engine/checkpoint"
 	"github.com/rewind-cli/rewind/engine/conversation"
+	"github.com/rewind-cli/rewind/engine/inspect"
 	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/restore"
+	"github.com/rewind-cli/rewind/engine/save"
 	"github.com/rewind-cli/rewind/engine/transcript"
 	"github.com/rewind-cli/rewind/manifest"
 )
@@ -28,12 +31,12 @@ func TestRestoreAfterANativeRewind(t *testing.T) {
 	third := c.turn("three", "3")
 	fourth := c.turn("four", "4")
 	for want, at := range map[string]manifest.Checkpoint{"one": third, "one, three": fourth} {
-		done := c.restore(RestoreOptions{Checkpoint: at, Half: conversation.ConversationOnly})
+		done := c.restore(restore.Options{Checkpoint: at, Half: conversation.ConversationOnly})
 		if got := c.prompts(done.Conversation.File); got != want {
 			t.Errorf("the fork has %q, want %q", got, want)
 		}
 	}
-	done := c.restore(RestoreOptions{Checkpoint: abandoned, Half: conversation.ConversationOnly})
+	done := c.restore(restore.Options{Checkpoint: abandoned, Half: conversation.ConversationOnly})
 	if got := c.prompts(done.Conversation.File); got != "one" {
 		t.Errorf("before the abandoned prompt: %q", got)
 	}
@@ -48,7 +51,7 @@ func TestRestoreThroughACompaction(t *testing.T) {
 	c.k.last = "summary"
 	c.turn("two", "2")
 	third := c.turn("three", "3")
-	done := c.restore(RestoreOptions{Checkpoint: third})
+	done := c.restore(restore.Options{Checkpoint: third})
 	if got := c.prompts(done.Conversation.File); got != "one, two" {
 		t.Errorf("the fork has %q", got)
 	}
@@ -68,7 +71,7 @@ func TestRestoreBeforeAToolCall(t *testing.T) {
 	by.PromptID, by.Tool, by.ToolUseID = "p3", "Bash", "toolu_x"
 	var at manifest.Checkpoint
 	c.do(func(ctx context.Context, p *project.Project) error {
-		saved, err := Save(ctx, p, checkpoint.Options{Kind: manifest.PreTool, By: by})
+		saved, err := save.Save(ctx, p, checkpoint.Options{Kind: manifest.PreTool, By: by})
 		if err == nil {
 			at = saved.Checkpoint
 		}
@@ -86,7 +89,7 @@ func TestRestoreBeforeAToolCall(t *testing.T) {
 	}
 	c.k.say("three", "yes")
 	c.write("file", "3")
-	done := c.restore(RestoreOptions{Checkpoint: at})
+	done := c.restore(restore.Options{Checkpoint: at})
 	c.content("2")
 	f, err := os.Open(done.Conversation.File)
 	if err != nil {
@@ -111,7 +114,7 @@ func TestTwoSessions(t *testing.T) {
 	k := &transcriptFile{t: t, file: filepath.Join(filepath.Dir(c.k.file), other+".jsonl")}
 	k.say("elsewhere", "yes")
 	theirs := k.bytes()
-	done := c.restore(RestoreOptions{Checkpoint: second, InPlace: true})
+	done := c.restore(restore.Options{Checkpoint: second, InPlace: true})
 	if done.Conversation.File != c.k.file || k.bytes() != theirs {
 		t.Error("another session was written to")
 	}
@@ -121,7 +124,7 @@ func TestTwoSessions(t *testing.T) {
 	moved.Path = k.file
 	strange.Transcript = &moved
 	var refused *project.RefusedError
-	if _, err := c.run(Restore, RestoreOptions{Checkpoint: strange, InPlace: true, Half: conversation.ConversationOnly}); !errors.As(err, &refused) {
+	if _, err := c.run(restore.Restore, restore.Options{Checkpoint: strange, InPlace: true, Half: conversation.ConversationOnly}); !errors.As(err, &refused) {
 		t.Errorf("%v", err)
 	}
 	if k.bytes() != theirs {
@@ -135,7 +138,7 @@ func TestRestoreWithATornLastLine(t *testing.T) {
 	c.turn("one", "1")
 	second := c.turn("two", "2")
 	c.k.add(`{"type":"assistant","mess`)
-	done := c.restore(RestoreOptions{Checkpoint: second})
+	done := c.restore(restore.Options{Checkpoint: second})
 	if got := c.prompts(done.Conversation.File); got != "one" {
 		t.Errorf("the fork has %q", got)
 	}
@@ -148,14 +151,14 @@ func TestRestoreAnUnknownFormat(t *testing.T) {
 	c.write("file", "1")
 	saved := c.saveBy(c.k.trigger()).Checkpoint
 	c.write("file", "2")
-	done := c.restore(RestoreOptions{Checkpoint: saved})
+	done := c.restore(restore.Options{Checkpoint: saved})
 	c.content("1")
 	var format *transcript.FormatError
 	if done.Without == nil || !errors.As(done.Without, &format) {
 		t.Errorf("%+v", done)
 	}
 	var none *conversation.NoConversationError
-	if _, err := c.run(Restore, RestoreOptions{Checkpoint: saved, Half: conversation.ConversationOnly}); !errors.As(err, &none) {
+	if _, err := c.run(restore.Restore, restore.Options{Checkpoint: saved, Half: conversation.ConversationOnly}); !errors.As(err, &none) {
 		t.Errorf("%v", err)
 	}
 }
@@ -166,23 +169,23 @@ func TestBackAndPromptNames(t *testing.T) {
 	second := c.turn("two", "2")
 	c.turn("three", "3")
 	c.do(func(ctx context.Context, p *project.Project) error {
-		l, err := Resolve(ctx, p, "prompt~2")
+		l, err := inspect.Resolve(ctx, p, "prompt~2")
 		if err != nil || l.ID != second.ID {
 			t.Errorf("prompt~2 is %s (%v), want %s", l.ID, err, second.ID)
 		}
-		l, err = Resolve(ctx, p, testSession+":"+second.PromptID)
+		l, err = inspect.Resolve(ctx, p, testSession+":"+second.PromptID)
 		if err != nil || l.ID != second.ID {
 			t.Errorf("by event: %s (%v)", l.ID, err)
 		}
 		var no *project.NoCheckpointError
-		if _, err := Resolve(ctx, p, "prompt~9"); !errors.As(err, &no) {
+		if _, err := inspect.Resolve(ctx, p, "prompt~9"); !errors.As(err, &no) {
 			t.Errorf("prompt~9: %v", err)
 		}
 		s, err := conversation.ChooseSession(ctx, p, "")
 		if err != nil {
 			return err
 		}
-		done, err := Back(ctx, p, BackOptions{Session: s, N: 2})
+		done, err := restore.Back(ctx, p, restore.BackOptions{Session: s, N: 2})
 		if err != nil {
 			return err
 		}
@@ -194,7 +197,7 @@ func TestBackAndPromptNames(t *testing.T) {
 		if s, err = conversation.ChooseSession(ctx, p, ""); err != nil || s.ID != testSession {
 			t.Fatalf("%v, %v", s, err)
 		}
-		done, err = Back(ctx, p, BackOptions{Session: s, N: 2, Both: true})
+		done, err = restore.Back(ctx, p, restore.BackOptions{Session: s, N: 2, Both: true})
 		if err != nil {
 			return err
 		}
@@ -203,7 +206,7 @@ func TestBackAndPromptNames(t *testing.T) {
 			t.Errorf("back 2 --both: %+v", done)
 		}
 		var few *transcript.FewPromptsError
-		if _, err := Back(ctx, p, BackOptions{Session: s, N: 4}); !errors.As(err, &few) || few.Have != 3 {
+		if _, err := restore.Back(ctx, p, restore.BackOptions{Session: s, N: 4}); !errors.As(err, &few) || few.Have != 3 {
 			t.Errorf("back 4: %v", err)
 		}
 		return nil
@@ -214,7 +217,7 @@ func TestSessions(t *testing.T) {
 	c := newChat(t)
 	c.turn("one", "1")
 	second := c.turn("two", "2")
-	fork := c.restore(RestoreOptions{Checkpoint: second}).Conversation.Session
+	fork := c.restore(restore.Options{Checkpoint: second}).Conversation.Session
 	c.do(func(ctx context.Context, p *project.Project) error {
 		all, err := conversation.Sessions(ctx, p)
 		if err != nil {

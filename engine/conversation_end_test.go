@@ -9,6 +9,7 @@ import (
 
 	"github.com/rewind-cli/rewind/engine/conversation"
 	"github.com/rewind-cli/rewind/engine/hook"
+	"github.com/rewind-cli/rewind/engine/restore"
 	"github.com/rewind-cli/rewind/engine/settings"
 	"github.com/rewind-cli/rewind/manifest"
 )
@@ -38,7 +39,7 @@ func TestLastAnswerIsKept(t *testing.T) {
 			if err := os.RemoveAll(filepath.Join(c.home, ".claude")); err != nil {
 				t.Fatal(err)
 			}
-			done := c.restore(RestoreOptions{Checkpoint: last, Half: conversation.ConversationOnly})
+			done := c.restore(restore.Options{Checkpoint: last, Half: conversation.ConversationOnly})
 			text, err := os.ReadFile(done.Conversation.File)
 			if err != nil || !strings.Contains(string(text), "answer to one") {
 				t.Errorf("after the purge: %v\n%s", err, text)

@@ -13,6 +13,7 @@ import (
 	"github.com/rewind-cli/rewind/engine/hook"
 	"github.com/rewind-cli/rewind/engine/maintain"
 	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/restore"
 )
 
 // Plain copies of transcripts go when they are old, but not the newest ones of a
@@ -23,7 +24,7 @@ func TestOldBackupsGo(t *testing.T) {
 	second := c.turn("two", "2")
 	now := time.Now()
 	c.env.Now = func() time.Time { return now }
-	done := c.restore(RestoreOptions{Checkpoint: second, InPlace: true})
+	done := c.restore(restore.Options{Checkpoint: second, InPlace: true})
 	before := c.k.bytes()
 	dir := filepath.Dir(done.Conversation.Backup)
 	called := map[string]string{filepath.Base(done.Conversation.Backup): "today's"}
@@ -78,7 +79,7 @@ func TestOldBackupsGo(t *testing.T) {
 	if got, want := left(), "11111-1 11111-2 11111-3 mine note other-35 other-40 other-60 today's"; got != want {
 		t.Errorf("gc leaves %s\nwant %s", got, want)
 	}
-	c.takeBack(UndoRestore, RestoreOptions{})
+	c.takeBack(restore.UndoRestore, restore.Options{})
 	if c.k.bytes() == before {
 		t.Error("the undo did not put the transcript back")
 	}

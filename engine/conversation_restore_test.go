@@ -11,6 +11,7 @@ import (
 
 	"github.com/rewind-cli/rewind/engine/conversation"
 	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/restore"
 	"github.com/rewind-cli/rewind/engine/transcript"
 	"github.com/rewind-cli/rewind/manifest"
 )
@@ -40,16 +41,16 @@ func (c *chat) turn(prompt, content string) manifest.Checkpoint {
 	return saved.Checkpoint
 }
 
-func (c *chat) restore(o RestoreOptions) *Restored {
+func (c *chat) restore(o restore.Options) *restore.Restored {
 	c.t.Helper()
-	done, err := c.run(Restore, o)
+	done, err := c.run(restore.Restore, o)
 	if err != nil {
 		c.t.Fatal(err)
 	}
 	return done
 }
 
-func (c *chat) takeBack(call restoreCall, o RestoreOptions) *Restored {
+func (c *chat) takeBack(call restoreCall, o restore.Options) *restore.Restored {
 	c.t.Helper()
 	done, err := c.run(call, o)
 	if err != nil {
@@ -109,7 +110,7 @@ func TestRestoreForksTheConversation(t *testing.T) {
 	third := c.turn("three", "3")
 	before := c.k.bytes()
 
-	done := c.restore(RestoreOptions{Checkpoint: third})
+	done := c.restore(restore.Options{Checkpoint: third})
 	c.content("2")
 	fork := done.Conversation
 	if fork == nil || fork.From != testSession || fork.Session == testSession || !strings.Contains(fork.Resume, "claude --resume "+fork.Session) {
@@ -129,12 +130,12 @@ func TestRestoreForksTheConversation(t *testing.T) {
 	}
 
 	// Undo and redo take both.
-	back := c.takeBack(UndoRestore, RestoreOptions{})
+	back := c.takeBack(restore.UndoRestore, restore.Options{})
 	c.content("3")
 	if len(c.sessionFiles()) != 1 || !back.Conversation.Removed {
 		t.Errorf("after the undo: %v, %+v", c.sessionFiles(), back.Conversation)
 	}
-	again := c.takeBack(RedoRestore, RestoreOptions{})
+	again := c.takeBack(restore.RedoRestore, restore.Options{})
 	c.content("2")
 	if again.Conversation.File != fork.File || c.prompts(fork.File) != "one, two" {
 		t.Errorf("after the redo: %+v", again.Conversation)
@@ -143,7 +144,7 @@ func TestRestoreForksTheConversation(t *testing.T) {
 	// A fork that was used is not taken away.
 	used := &transcriptFile{t: t, file: fork.File}
 	used.add("{\"type\":\"user\"}\n")
-	back = c.takeBack(UndoRestore, RestoreOptions{})
+	back = c.takeBack(restore.UndoRestore, restore.Options{})
 	c.content("3")
 	if len(c.sessionFiles()) != 2 || back.Conversation.Removed || len(back.Conversation.Notes) == 0 {
 		t.Errorf("a used fork: %v, %+v", c.sessionFiles(), back.Conversation)
@@ -155,18 +156,18 @@ func TestRestoreHalves(t *testing.T) {
 	c := newChat(t)
 	c.turn("one", "1")
 	second := c.turn("two", "2")
-	if done := c.restore(RestoreOptions{Checkpoint: second, Half: conversation.CodeOnly}); done.Conversation != nil || len(c.sessionFiles()) != 1 {
+	if done := c.restore(restore.Options{Checkpoint: second, Half: conversation.CodeOnly}); done.Conversation != nil || len(c.sessionFiles()) != 1 {
 		t.Errorf("code only: %+v", done.Conversation)
 	}
 	c.content("1")
 	c.write("file", "2")
-	done := c.restore(RestoreOptions{Checkpoint: second, Half: conversation.ConversationOnly})
+	done := c.restore(restore.Options{Checkpoint: second, Half: conversation.ConversationOnly})
 	c.content("2")
 	if done.Safety != nil || c.prompts(done.Conversation.File) != "one" {
 		t.Errorf("the conversation only: %+v", done)
 	}
 	// It is an operation like any other.
-	c.takeBack(UndoRestore, RestoreOptions{})
+	c.takeBack(restore.UndoRestore, restore.Options{})
 	c.content("2")
 	if len(c.sessionFiles()) != 1 {
 		t.Errorf("after the undo: %v", c.sessionFiles())
@@ -179,11 +180,11 @@ func TestRestoreBeforeTheFirstPrompt(t *testing.T) {
 	c := newChat(t)
 	first := c.turn("one", "1")
 	var none *conversation.NoConversationError
-	if _, err := c.run(Restore, RestoreOptions{Checkpoint: first, Half: conversation.ConversationOnly}); !errors.As(err, &none) || !none.Before {
+	if _, err := c.run(restore.Restore, restore.Options{Checkpoint: first, Half: conversation.ConversationOnly}); !errors.As(err, &none) || !none.Before {
 		t.Errorf("%v", err)
 	}
 	c.content("1")
-	done := c.restore(RestoreOptions{Checkpoint: first})
+	done := c.restore(restore.Options{Checkpoint: first})
 	c.content("0")
 	if done.Without == nil || !done.Without.Before || done.Conversation != nil {
 		t.Errorf("%+v", done)
@@ -198,7 +199,7 @@ func TestCancelledRestore(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	c.do(func(_ context.Context, p *project.Project) error {
-		if _, err := Restore(ctx, p, RestoreOptions{Checkpoint: second}); err == nil {
+		if _, err := restore.Restore(ctx, p, restore.Options{Checkpoint: second}); err == nil {
 			t.Error("a cancelled restore succeeded")
 		}
 		return nil
@@ -214,7 +215,7 @@ func TestRestoreInPlace(t *testing.T) {
 	c.turn("one", "1")
 	second := c.turn("two", "2")
 	before := c.k.bytes()
-	done := c.restore(RestoreOptions{Checkpoint: second, InPlace: true})
+	done := c.restore(restore.Options{Checkpoint: second, InPlace: true})
 	c.content("1")
 	if got := c.prompts(c.k.file); got != "one" || len(c.sessionFiles()) != 1 {
 		t.Errorf("in place there is %q in %v", got, c.sessionFiles())
@@ -227,12 +228,12 @@ func TestRestoreInPlace(t *testing.T) {
 		t.Errorf("the backup is %s", done.Conversation.Backup)
 	}
 	rewritten := c.k.bytes()
-	c.takeBack(UndoRestore, RestoreOptions{})
+	c.takeBack(restore.UndoRestore, restore.Options{})
 	c.content("2")
 	if c.k.bytes() != before {
 		t.Error("the undo did not put the transcript back")
 	}
-	c.takeBack(RedoRestore, RestoreOptions{})
+	c.takeBack(restore.RedoRestore, restore.Options{})
 	if c.k.bytes() != rewritten {
 		t.Error("the redo gives something else")
 	}
@@ -241,11 +242,11 @@ func TestRestoreInPlace(t *testing.T) {
 	c.k.say("three", "yes")
 	more := c.k.bytes()
 	var refused *project.RefusedError
-	if _, err := c.run(UndoRestore, RestoreOptions{}); !errors.As(err, &refused) || !refused.Forcible {
+	if _, err := c.run(restore.UndoRestore, restore.Options{}); !errors.As(err, &refused) || !refused.Forcible {
 		t.Errorf("%v", err)
 	}
 	c.content("1")
-	forced := c.takeBack(UndoRestore, RestoreOptions{Force: true})
+	forced := c.takeBack(restore.UndoRestore, restore.Options{Force: true})
 	if kept, err := os.ReadFile(forced.Conversation.Backup); err != nil || string(kept) != more || c.k.bytes() != before {
 		t.Errorf("forced: %v, %+v", err, forced.Conversation)
 	}
@@ -266,14 +267,14 @@ func TestInPlaceIsRefusedWhileTheAgentRuns(t *testing.T) {
 		t.Fatal(err)
 	}
 	var running *conversation.AgentRunningError
-	if _, err := c.run(Restore, RestoreOptions{Checkpoint: second, InPlace: true}); !errors.As(err, &running) {
+	if _, err := c.run(restore.Restore, restore.Options{Checkpoint: second, InPlace: true}); !errors.As(err, &running) {
 		t.Fatalf("%v", err)
 	}
 	c.content("2")
 	if c.k.bytes() != before {
 		t.Error("the transcript of a running agent was rewritten")
 	}
-	if _, err := c.run(Restore, RestoreOptions{Checkpoint: second, InPlace: true, Force: true}); err != nil {
+	if _, err := c.run(restore.Restore, restore.Options{Checkpoint: second, InPlace: true, Force: true}); err != nil {
 		t.Fatal(err)
 	}
 	c.content("1")
@@ -291,17 +292,17 @@ func TestRestoreAPurgedConversation(t *testing.T) {
 		if err := os.RemoveAll(filepath.Join(c.home, ".claude")); err != nil {
 			t.Fatal(err)
 		}
-		done := c.restore(RestoreOptions{Checkpoint: second, Half: conversation.ConversationOnly, InPlace: place})
+		done := c.restore(restore.Options{Checkpoint: second, Half: conversation.ConversationOnly, InPlace: place})
 		c.content("2")
 		if got := c.prompts(done.Conversation.File); got != "one" {
 			t.Errorf("in place %v: the fork has %q", place, got)
 		}
-		c.takeBack(UndoRestore, RestoreOptions{})
+		c.takeBack(restore.UndoRestore, restore.Options{})
 		if len(c.sessionFiles()) != 0 {
 			t.Errorf("in place %v: after the undo there is %v", place, c.sessionFiles())
 		}
 		last.Kind = manifest.Stop
-		if done := c.restore(RestoreOptions{Checkpoint: last, Half: conversation.ConversationOnly}); c.prompts(done.Conversation.File) != "one, two" {
+		if done := c.restore(restore.Options{Checkpoint: last, Half: conversation.ConversationOnly}); c.prompts(done.Conversation.File) != "one, two" {
 			t.Errorf("all of it: %+v", done.Conversation)
 		}
 		c.verify()

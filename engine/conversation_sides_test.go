@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/rewind-cli/rewind/engine/conversation"
+	"github.com/rewind-cli/rewind/engine/restore"
 	"github.com/rewind-cli/rewind/manifest"
 )
 
@@ -48,7 +49,7 @@ func TestToolResultsComeBack(t *testing.T) {
 			data, err := os.ReadFile(filepath.Join(session, name))
 			return string(data), err == nil
 		}
-		c.restore(RestoreOptions{Checkpoint: last, Half: conversation.ConversationOnly, InPlace: inPlace})
+		c.restore(restore.Options{Checkpoint: last, Half: conversation.ConversationOnly, InPlace: inPlace})
 		long, ok := there("tool-results/b1.txt")
 		if !ok || long != files[filepath.Join(session, "tool-results", "b1.txt")] {
 			t.Errorf("in place %v: the output is back: %v, %d bytes", inPlace, ok, len(long))
@@ -59,7 +60,7 @@ func TestToolResultsComeBack(t *testing.T) {
 		if _, ok := there("subagents/agent-a1.jsonl"); ok != inPlace {
 			t.Errorf("in place %v: the subagent's transcript is back: %v", inPlace, ok)
 		}
-		c.takeBack(UndoRestore, RestoreOptions{})
+		c.takeBack(restore.UndoRestore, restore.Options{})
 		_, back := there("tool-results/b1.txt")
 		if _, sub := there("subagents/agent-a1.jsonl"); back || sub {
 			t.Errorf("in place %v: the undo leaves the output %v, the subagent's %v", inPlace, back, sub)
@@ -67,7 +68,7 @@ func TestToolResultsComeBack(t *testing.T) {
 		if mine, _ := there("tool-results/b2.txt"); mine != "mine" {
 			t.Errorf("in place %v: after the undo it holds %q", inPlace, mine)
 		}
-		c.takeBack(RedoRestore, RestoreOptions{})
+		c.takeBack(restore.RedoRestore, restore.Options{})
 		if again, _ := there("tool-results/b1.txt"); again != long {
 			t.Errorf("in place %v: the redo gives %d bytes", inPlace, len(again))
 		}

@@ -19,8 +19,10 @@ import (
 	"github.com/rewind-cli/rewind/engine/checkpoint"
 	"github.com/rewind-cli/rewind/engine/conversation"
 	"github.com/rewind-cli/rewind/engine/hook"
+	"github.com/rewind-cli/rewind/engine/inspect"
 	"github.com/rewind-cli/rewind/engine/maintain"
 	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/save"
 	"github.com/rewind-cli/rewind/manifest"
 )
 
@@ -159,16 +161,16 @@ func named(err error) bool {
 
 // good reads a whole checkpoint. Wrong bytes fail the test; what cannot be read is an error.
 func (v *victim) good(ctx context.Context, p *project.Project, m made) error {
-	c, err := Resolve(ctx, p, m.id.String())
+	c, err := inspect.Resolve(ctx, p, m.id.String())
 	if err != nil {
 		return err
 	}
 	got := map[string]string{}
-	err = Tree(ctx, p, c.Checkpoint, "", func(e TreeEntry) error {
+	err = inspect.Tree(ctx, p, c.Checkpoint, "", func(e inspect.TreeEntry) error {
 		if e.Kind == manifest.Subdir {
 			return nil
 		}
-		r, err := Content(ctx, p, e.Entry)
+		r, err := inspect.Content(ctx, p, e.Entry)
 		if err != nil {
 			return err
 		}
@@ -254,7 +256,7 @@ func (v *victim) judge(what string) {
 			v.t.Fatalf("%s: after gc and repair, %s, which was whole, gives: %v (found %+v, gc %+v, after %+v)", what, m.id, err, found, collected, after)
 		}
 	}
-	saved, err := Save(ctx, p, checkpoint.Options{})
+	saved, err := save.Save(ctx, p, checkpoint.Options{})
 	if err != nil {
 		v.t.Fatalf("%s: the next save: %v", what, err)
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/rewind-cli/rewind/engine/inspect"
 	"github.com/rewind-cli/rewind/engine/project"
 )
 
@@ -16,7 +17,7 @@ func TestPatchCounts(t *testing.T) {
 	l.write("sql", "kept\n-- another\n++ more\n++ plus\n")
 	l.write("binary", "\x00\x01")
 	l.do(func(ctx context.Context, p *project.Project) error {
-		got, err := Diff(ctx, p, DiffOptions{A: first.Checkpoint, Patch: true})
+		got, err := inspect.Diff(ctx, p, inspect.DiffOptions{A: first.Checkpoint, Patch: true})
 		if err != nil {
 			return err
 		}

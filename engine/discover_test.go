@@ -9,7 +9,10 @@ import (
 	"testing"
 
 	"github.com/rewind-cli/rewind/engine/account"
+	"github.com/rewind-cli/rewind/engine/inspect"
 	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/restore"
+	"github.com/rewind-cli/rewind/engine/save"
 	"github.com/rewind-cli/rewind/engine/stores"
 )
 
@@ -26,7 +29,7 @@ func TestVanishedStoreComesBack(t *testing.T) {
 		if len(p.Notices()) == 0 {
 			t.Error("nobody is told that the store had vanished")
 		}
-		_, err := Undo(ctx, p, RestoreOptions{})
+		_, err := restore.Undo(ctx, p, restore.Options{})
 		return err
 	})
 	l.is(want, "after undo")
@@ -43,7 +46,7 @@ func TestForeignStoreIsRefused(t *testing.T) {
 	if _, err := project.Open(context.Background(), l.options()); !errors.As(err, &foreign) {
 		t.Fatalf("a store that this account did not make gives %v", err)
 	}
-	p, _, _, err := Init(context.Background(), stores.InitOptions{OpenOptions: l.options(), Trust: true})
+	p, _, _, err := save.Init(context.Background(), stores.InitOptions{OpenOptions: l.options(), Trust: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,7 +80,7 @@ func TestMovedAndCopiedProjects(t *testing.T) {
 		t.Error("a copied store has the id of the original")
 	}
 	for _, p := range []*project.Project{a, b} {
-		if _, err := Resolve(context.Background(), p, first.Checkpoint.ID.String()); err != nil {
+		if _, err := inspect.Resolve(context.Background(), p, first.Checkpoint.ID.String()); err != nil {
 			t.Error(err)
 		}
 	}
@@ -110,7 +113,7 @@ func TestRefusedRoots(t *testing.T) {
 		env := l.env
 		env.Dir = dir
 		var refused *project.RefusedRootError
-		_, _, _, err := Init(context.Background(), stores.InitOptions{OpenOptions: project.OpenOptions{Env: env}})
+		_, _, _, err := save.Init(context.Background(), stores.InitOptions{OpenOptions: project.OpenOptions{Env: env}})
 		if !errors.As(err, &refused) {
 			t.Errorf("init in %s gives %v", dir, err)
 		}
@@ -126,7 +129,7 @@ func TestStoreInTheTemporaryDirectory(t *testing.T) {
 	env := other.env
 	env.Dir = l.root
 	open := project.OpenOptions{Env: env, Root: l.root}
-	if _, _, _, err := Init(context.Background(), stores.InitOptions{OpenOptions: open}); err != nil {
+	if _, _, _, err := save.Init(context.Background(), stores.InitOptions{OpenOptions: open}); err != nil {
 		t.Fatal(err)
 	}
 	at := func(env account.Env) string {

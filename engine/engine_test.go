@@ -16,8 +16,11 @@ import (
 	"github.com/rewind-cli/rewind/cas/oid"
 	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/engine/checkpoint"
+	"github.com/rewind-cli/rewind/engine/inspect"
 	"github.com/rewind-cli/rewind/engine/maintain"
 	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/restore"
+	"github.com/rewind-cli/rewind/engine/save"
 	"github.com/rewind-cli/rewind/engine/stores"
 	"github.com/rewind-cli/rewind/manifest"
 )
@@ -58,7 +61,7 @@ func (l *lab) options() project.OpenOptions { return project.OpenOptions{Env: l.
 // init makes the store with a first checkpoint.
 func (l *lab) init() *checkpoint.Saved {
 	l.t.Helper()
-	p, saved, created, err := Init(context.Background(), stores.InitOptions{OpenOptions: l.options()})
+	p, saved, created, err := save.Init(context.Background(), stores.InitOptions{OpenOptions: l.options()})
 	if err != nil {
 		l.t.Fatal(err)
 	}
@@ -103,7 +106,7 @@ func (l *lab) save() *checkpoint.Saved {
 	l.t.Helper()
 	var saved *checkpoint.Saved
 	l.do(func(ctx context.Context, p *project.Project) (err error) {
-		saved, err = Save(ctx, p, checkpoint.Options{})
+		saved, err = save.Save(ctx, p, checkpoint.Options{})
 		return err
 	})
 	return saved
@@ -247,12 +250,12 @@ func TestSaveAndRestore(t *testing.T) {
 	}
 	after := l.read()
 	l.do(func(ctx context.Context, p *project.Project) error {
-		_, err := Restore(ctx, p, RestoreOptions{Checkpoint: first.Checkpoint})
+		_, err := restore.Restore(ctx, p, restore.Options{Checkpoint: first.Checkpoint})
 		return err
 	})
 	l.is(before, "after restore")
 	l.do(func(ctx context.Context, p *project.Project) error {
-		_, err := UndoRestore(ctx, p, RestoreOptions{})
+		_, err := restore.UndoRestore(ctx, p, restore.Options{})
 		return err
 	})
 	l.is(after, "after undo-restore")
@@ -268,17 +271,17 @@ func TestResolve(t *testing.T) {
 		ids = append(ids, l.save().Checkpoint.ID.String())
 	}
 	l.do(func(ctx context.Context, p *project.Project) error {
-		c, err := Resolve(ctx, p, "2")
+		c, err := inspect.Resolve(ctx, p, "2")
 		if err != nil {
 			return err
 		}
-		return Rename(ctx, p, c.Checkpoint, "before-lunch")
+		return maintain.Rename(ctx, p, c.Checkpoint, "before-lunch")
 	})
 	l.do(func(ctx context.Context, p *project.Project) error {
 		for spec, want := range map[string]int{
 			"": 3, "last": 3, "prev": 2, "1": 3, "4": 0, "before-lunch": 2, ids[1]: 1, ids[0][:8]: 0, "@{0s}": 3,
 		} {
-			c, err := Resolve(ctx, p, spec)
+			c, err := inspect.Resolve(ctx, p, spec)
 			if err != nil {
 				t.Errorf("%q: %v", spec, err)
 				continue
@@ -289,7 +292,7 @@ func TestResolve(t *testing.T) {
 		}
 		for _, spec := range []string{"5", "0", "nope", "kkkkkkkkkkkkkkkk", "klm", "@{never}", "@{2001-01-01}"} {
 			var missing *project.NoCheckpointError
-			if c, err := Resolve(ctx, p, spec); !errors.As(err, &missing) {
+			if c, err := inspect.Resolve(ctx, p, spec); !errors.As(err, &missing) {
 				t.Errorf("%q gives %v, %v, want no checkpoint", spec, c.ID, err)
 			}
 		}
@@ -305,15 +308,15 @@ func TestResolve(t *testing.T) {
 			}
 		}
 		// A name is found before an id that begins with it; with one letter more, the id is found.
-		second, err := Resolve(ctx, p, ids[1])
+		second, err := inspect.Resolve(ctx, p, ids[1])
 		if err != nil {
 			return err
 		}
-		if err := Rename(ctx, p, second.Checkpoint, ids[0][:7]); err != nil {
+		if err := maintain.Rename(ctx, p, second.Checkpoint, ids[0][:7]); err != nil {
 			return err
 		}
 		for spec, want := range map[string]string{ids[0][:7]: ids[1], ids[0][:8]: ids[0], ids[0]: ids[0]} {
-			if c, err := Resolve(ctx, p, spec); err != nil || c.ID.String() != want {
+			if c, err := inspect.Resolve(ctx, p, spec); err != nil || c.ID.String() != want {
 				t.Errorf("%q is %s, %v, want %s", spec, c.ID, err, want)
 			}
 		}
@@ -325,12 +328,12 @@ func TestAges(t *testing.T) {
 	for text, want := range map[string]time.Duration{
 		"5m": 5 * time.Minute, "3d": 72 * time.Hour, "1w": 168 * time.Hour, "1w2d": 216 * time.Hour, "1d12h": 36 * time.Hour, "90s": 90 * time.Second,
 	} {
-		if got, err := ParseAge(text); err != nil || got != want {
+		if got, err := inspect.ParseAge(text); err != nil || got != want {
 			t.Errorf("%q is %v, %v, want %v", text, got, err, want)
 		}
 	}
 	for _, text := range []string{"", "d", "5", "-5m", "1d-2h", "99999999999w", "9999999w9999999w", "h"} {
-		if got, err := ParseAge(text); err == nil {
+		if got, err := inspect.ParseAge(text); err == nil {
 			t.Errorf("%q is %v, want an error", text, got)
 		}
 	}
@@ -354,14 +357,14 @@ func TestLargeFileChangedInTheMiddle(t *testing.T) {
 		t.Errorf("1 MB changed in the middle adds %d bytes", added)
 	}
 	l.do(func(ctx context.Context, p *project.Project) error {
-		e, err := Entry(ctx, p, second.Checkpoint, "big")
+		e, err := inspect.Entry(ctx, p, second.Checkpoint, "big")
 		if err != nil {
 			return err
 		}
 		if e.Kind != manifest.Chunked || e.Size != uint64(size) {
 			t.Errorf("entry %+v", e)
 		}
-		r, err := Content(ctx, p, e)
+		r, err := inspect.Content(ctx, p, e)
 		if err != nil {
 			return err
 		}
@@ -373,7 +376,7 @@ func TestLargeFileChangedInTheMiddle(t *testing.T) {
 		return err
 	})
 	l.do(func(ctx context.Context, p *project.Project) error {
-		_, err := Restore(ctx, p, RestoreOptions{Checkpoint: first.Checkpoint})
+		_, err := restore.Restore(ctx, p, restore.Options{Checkpoint: first.Checkpoint})
 		return err
 	})
 }
@@ -382,7 +385,7 @@ func (l *lab) saveWith(o checkpoint.Options) *checkpoint.Saved {
 	l.t.Helper()
 	var saved *checkpoint.Saved
 	l.do(func(ctx context.Context, p *project.Project) (err error) {
-		saved, err = Save(ctx, p, o)
+		saved, err = save.Save(ctx, p, o)
 		return err
 	})
 	return saved

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/rewind-cli/rewind/engine/restore"
 	"github.com/rewind-cli/rewind/manifest"
 )
 
@@ -18,16 +19,16 @@ func TestExpect(t *testing.T) {
 	for _, c := range []struct {
 		name      string
 		call      restoreCall
-		o         RestoreOptions
+		o         restore.Options
 		meanwhile func()
 		want      string // "" where it is refused
 	}{
-		{"nothing moved", Restore, RestoreOptions{Checkpoint: first}, func() {}, "a=1 b=1"},
-		{"nothing moved, taken back", UndoRestore, RestoreOptions{}, func() {}, "a=2 b=1"},
-		{"a path of the plan", Restore, RestoreOptions{Checkpoint: first}, func() { l.write("a", "3") }, ""},
-		{"another path", Restore, RestoreOptions{Checkpoint: first}, func() { l.write("c", "new") }, ""},
-		{"another checkpoint to undo to", Undo, RestoreOptions{}, func() { l.write("a", "4"); l.save(); l.write("a", "3") }, ""},
-		{"of some paths", Restore, RestoreOptions{Checkpoint: second, Paths: []string{"a"}}, func() {}, "a=2 b=1 c=new"},
+		{"nothing moved", restore.Restore, restore.Options{Checkpoint: first}, func() {}, "a=1 b=1"},
+		{"nothing moved, taken back", restore.UndoRestore, restore.Options{}, func() {}, "a=2 b=1"},
+		{"a path of the plan", restore.Restore, restore.Options{Checkpoint: first}, func() { l.write("a", "3") }, ""},
+		{"another path", restore.Restore, restore.Options{Checkpoint: first}, func() { l.write("c", "new") }, ""},
+		{"another checkpoint to undo to", restore.Undo, restore.Options{}, func() { l.write("a", "4"); l.save(); l.write("a", "3") }, ""},
+		{"of some paths", restore.Restore, restore.Options{Checkpoint: second, Paths: []string{"a"}}, func() {}, "a=2 b=1 c=new"},
 	} {
 		o := c.o
 		o.DryRun = true
@@ -46,7 +47,7 @@ func TestExpect(t *testing.T) {
 			l.want(c.want)
 			continue
 		}
-		var changed *PlanChangedError
+		var changed *restore.PlanChangedError
 		if !errors.As(err, &changed) {
 			t.Errorf("%s: %v", c.name, err)
 		}
@@ -60,9 +61,9 @@ func TestExpect(t *testing.T) {
 	both := l.save().Checkpoint
 	l.write("b", "2")
 	l.write("c", "2")
-	plan := l.must(Restore, RestoreOptions{Checkpoint: both, Paths: []string{"b"}, DryRun: true})
-	_, err := l.run(Restore, RestoreOptions{Checkpoint: both, Paths: []string{"c"}, Expect: &plan.Expected})
-	var changed *PlanChangedError
+	plan := l.must(restore.Restore, restore.Options{Checkpoint: both, Paths: []string{"b"}, DryRun: true})
+	_, err := l.run(restore.Restore, restore.Options{Checkpoint: both, Paths: []string{"c"}, Expect: &plan.Expected})
+	var changed *restore.PlanChangedError
 	if !errors.As(err, &changed) {
 		t.Errorf("another path than the plan's: %v", err)
 	}

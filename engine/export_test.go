@@ -12,7 +12,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/rewind-cli/rewind/engine/port"
 	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/restore"
 )
 
 // nastyNames are names that archives, terminals and line-based tools trip over.
@@ -85,10 +87,10 @@ func TestExportIsReadByGNUTar(t *testing.T) {
 		}
 		var first, second bytes.Buffer
 		l.do(func(ctx context.Context, p *project.Project) error {
-			return Export(ctx, p, &first, ExportOptions{Checkpoint: saved.Checkpoint, Format: format})
+			return port.Export(ctx, p, &first, port.ExportOptions{Checkpoint: saved.Checkpoint, Format: format})
 		})
 		l.do(func(ctx context.Context, p *project.Project) error {
-			return Export(ctx, p, &second, ExportOptions{Checkpoint: saved.Checkpoint, Format: format})
+			return port.Export(ctx, p, &second, port.ExportOptions{Checkpoint: saved.Checkpoint, Format: format})
 		})
 		if !bytes.Equal(first.Bytes(), second.Bytes()) {
 			t.Errorf("%s: the same checkpoint gave other bytes", format)
@@ -106,7 +108,7 @@ func TestExportIsReadByGNUTar(t *testing.T) {
 	}
 	l.do(func(ctx context.Context, p *project.Project) error {
 		var buf bytes.Buffer
-		err := Export(ctx, p, &buf, ExportOptions{Checkpoint: saved.Checkpoint, Format: "tar", Paths: []string{"empty", "*exec"}})
+		err := port.Export(ctx, p, &buf, port.ExportOptions{Checkpoint: saved.Checkpoint, Format: "tar", Paths: []string{"empty", "*exec"}})
 		list := exec.Command(tar, "-t")
 		list.Stdin = &buf
 		names, terr := list.Output()
@@ -131,13 +133,13 @@ func TestExportEnds(t *testing.T) {
 	full := errors.New("the disk is full")
 	for _, format := range []string{"tar", "tar.gz", "tar.zst"} {
 		l.do(func(ctx context.Context, p *project.Project) error {
-			if err := Export(ctx, p, failing{full}, ExportOptions{Checkpoint: saved.Checkpoint, Format: format}); !errors.Is(err, full) {
+			if err := port.Export(ctx, p, failing{full}, port.ExportOptions{Checkpoint: saved.Checkpoint, Format: format}); !errors.Is(err, full) {
 				t.Errorf("%s to a full disk: %v", format, err)
 			}
 			ctx, cancel := context.WithCancel(ctx)
 			stopped := func(project.ProgressInfo) { cancel() }
 			p.Progress = stopped
-			if err := Export(ctx, p, io.Discard, ExportOptions{Checkpoint: saved.Checkpoint, Format: format}); !errors.Is(err, context.Canceled) {
+			if err := port.Export(ctx, p, io.Discard, port.ExportOptions{Checkpoint: saved.Checkpoint, Format: format}); !errors.Is(err, context.Canceled) {
 				t.Errorf("%s, cancelled: %v", format, err)
 			}
 			return nil
@@ -165,7 +167,7 @@ func TestNastyNamesComeBack(t *testing.T) {
 		}
 	}
 	l.do(func(ctx context.Context, p *project.Project) error {
-		done, err := Restore(ctx, p, RestoreOptions{Checkpoint: first.Checkpoint})
+		done, err := restore.Restore(ctx, p, restore.Options{Checkpoint: first.Checkpoint})
 		if err == nil && len(done.Skip) > 0 {
 			t.Errorf("skipped: %v", done.Skip)
 		}

@@ -17,6 +17,8 @@ import (
 	"github.com/rewind-cli/rewind/engine/conversation"
 	"github.com/rewind-cli/rewind/engine/maintain"
 	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/restore"
+	"github.com/rewind-cli/rewind/engine/save"
 	"github.com/rewind-cli/rewind/manifest"
 )
 
@@ -125,7 +127,7 @@ func TestForgetDryRun(t *testing.T) {
 	c.write("s.env", secret+"\n")
 	c.turn("the password is "+secret, "1")
 	c.turn("and now?", "2")
-	c.restore(RestoreOptions{Checkpoint: c.newest(1)[0].Checkpoint, Half: conversation.ConversationOnly, InPlace: true}) // leaves a plain copy
+	c.restore(restore.Options{Checkpoint: c.newest(1)[0].Checkpoint, Half: conversation.ConversationOnly, InPlace: true}) // leaves a plain copy
 	before := c.files()
 	if done := c.forgetDry("s.env"); len(done.Paths) != 1 || done.Texts == 0 || done.Freed != 0 {
 		t.Errorf("%+v", done)
@@ -188,16 +190,20 @@ func TestForgetTextInNames(t *testing.T) {
 		l.t.Helper()
 		var saved *checkpoint.Saved
 		l.do(func(ctx context.Context, p *project.Project) (err error) {
-			saved, err = Save(ctx, p, checkpoint.Options{Kind: manifest.Manual, Name: name, Description: description})
+			saved, err = save.Save(ctx, p, checkpoint.Options{Kind: manifest.Manual, Name: name, Description: description})
 			return err
 		})
 		return saved.Checkpoint
 	}
 	named := save("v-"+secret, "before "+secret)
 	renamed := save("first-"+secret, "")
-	l.do(func(ctx context.Context, p *project.Project) error { return Rename(ctx, p, renamed, "second-"+secret) })
+	l.do(func(ctx context.Context, p *project.Project) error {
+		return maintain.Rename(ctx, p, renamed, "second-"+secret)
+	})
 	kept := save("kept", "")
-	l.do(func(ctx context.Context, p *project.Project) error { return Rename(ctx, p, kept, "keeps-its-name") })
+	l.do(func(ctx context.Context, p *project.Project) error {
+		return maintain.Rename(ctx, p, kept, "keeps-its-name")
+	})
 	if kept.GitBranch != "fix-"+secret {
 		t.Fatalf("the branch is %q", kept.GitBranch)
 	}
@@ -226,7 +232,7 @@ func TestForgetNamesForks(t *testing.T) {
 	c := newChat(t)
 	c.turn("the password is "+secret, "1")
 	second := c.turn("and now?", "2")
-	fork := c.restore(RestoreOptions{Checkpoint: second, Half: conversation.ConversationOnly}).Conversation.File
+	fork := c.restore(restore.Options{Checkpoint: second, Half: conversation.ConversationOnly}).Conversation.File
 	left := filepath.Join(filepath.Dir(c.k.file), ".rewind-999999999-1234.tmp")
 	if err := os.WriteFile(left, []byte(secret), 0o600); err != nil {
 		t.Fatal(err)
@@ -264,18 +270,18 @@ func TestForgetCheckpoint(t *testing.T) {
 	}
 	var refused *project.RefusedError
 	pin := true
-	c.do(func(ctx context.Context, p *project.Project) error { return Pin(ctx, p, second, pin) })
+	c.do(func(ctx context.Context, p *project.Project) error { return maintain.Pin(ctx, p, second, pin) })
 	if _, err := forget(second.ID, false); !errors.As(err, &refused) {
 		t.Errorf("a pinned one: %v", err)
 	}
-	c.do(func(ctx context.Context, p *project.Project) error { return Pin(ctx, p, second, !pin) })
+	c.do(func(ctx context.Context, p *project.Project) error { return maintain.Pin(ctx, p, second, !pin) })
 	done, err := forget(second.ID, false)
 	if err != nil || done.Pending != "" || len(c.newest(100)) != was-1 {
 		t.Fatal(done, err, len(c.newest(100)))
 	}
 	c.nowhere(secret, "after forget")
 	c.verify()
-	c.restore(RestoreOptions{Checkpoint: c.newest(100)[2].Checkpoint})
+	c.restore(restore.Options{Checkpoint: c.newest(100)[2].Checkpoint})
 	c.verify()
 	// The last one stays: without a checkpoint there is no store.
 	l := newLab(t)

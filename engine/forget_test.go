@@ -18,8 +18,11 @@ import (
 	"github.com/rewind-cli/rewind/engine/commit"
 	"github.com/rewind-cli/rewind/engine/conversation"
 	"github.com/rewind-cli/rewind/engine/hook"
+	"github.com/rewind-cli/rewind/engine/inspect"
 	"github.com/rewind-cli/rewind/engine/maintain"
 	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/restore"
+	"github.com/rewind-cli/rewind/engine/save"
 	"github.com/rewind-cli/rewind/engine/settings"
 	"github.com/rewind-cli/rewind/manifest"
 )
@@ -43,19 +46,19 @@ func (l *lab) worksAsBefore() {
 	l.verify()
 	l.do(func(ctx context.Context, p *project.Project) error {
 		for _, spec := range []string{"last", "prev"} {
-			c, err := Resolve(ctx, p, spec)
+			c, err := inspect.Resolve(ctx, p, spec)
 			if err != nil {
 				return err
 			}
-			if _, err := Restore(ctx, p, RestoreOptions{Checkpoint: c.Checkpoint}); err != nil {
+			if _, err := restore.Restore(ctx, p, restore.Options{Checkpoint: c.Checkpoint}); err != nil {
 				return fmt.Errorf("restore %s: %w", spec, err)
 			}
 		}
 		var nothing *project.NothingError
-		if _, err := UndoRestore(ctx, p, RestoreOptions{}); err != nil && !errors.As(err, &nothing) {
+		if _, err := restore.UndoRestore(ctx, p, restore.Options{}); err != nil && !errors.As(err, &nothing) {
 			return fmt.Errorf("undo-restore: %w", err)
 		}
-		if _, err := Undo(ctx, p, RestoreOptions{}); err != nil && !errors.As(err, &nothing) {
+		if _, err := restore.Undo(ctx, p, restore.Options{}); err != nil && !errors.As(err, &nothing) {
 			return fmt.Errorf("undo: %w", err)
 		}
 		return nil
@@ -114,7 +117,7 @@ func TestForgetLeavesNoByte(t *testing.T) {
 			first := l.save().Checkpoint
 			l.write("pass.txt", secret+" changed")
 			l.do(func(ctx context.Context, p *project.Project) error {
-				_, err := Restore(ctx, p, RestoreOptions{Checkpoint: first})
+				_, err := restore.Restore(ctx, p, restore.Options{Checkpoint: first})
 				return err
 			})
 		},
@@ -260,7 +263,7 @@ func TestForgottenFileStays(t *testing.T) {
 		t.Errorf("%+v", done)
 	}
 	l.do(func(ctx context.Context, p *project.Project) error {
-		r, err := Restore(ctx, p, RestoreOptions{Checkpoint: first})
+		r, err := restore.Restore(ctx, p, restore.Options{Checkpoint: first})
 		if err != nil {
 			return err
 		}
@@ -277,7 +280,7 @@ func TestForgottenFileStays(t *testing.T) {
 	}
 	// The names are nowhere in what the old checkpoints say.
 	l.do(func(ctx context.Context, p *project.Project) error {
-		c, err := Coverage(ctx, p, first)
+		c, err := inspect.Coverage(ctx, p, first)
 		for _, problem := range c {
 			if strings.HasPrefix(problem.Path, "secrets") {
 				t.Errorf("the coverage names %s", problem.Path)
@@ -299,7 +302,7 @@ func TestForgottenContentLivesOn(t *testing.T) {
 	}
 	l.remove("docs")
 	l.do(func(ctx context.Context, p *project.Project) error {
-		_, err := Restore(ctx, p, RestoreOptions{Checkpoint: first})
+		_, err := restore.Restore(ctx, p, restore.Options{Checkpoint: first})
 		return err
 	})
 	if got := l.read()["docs/example.env"]; !strings.HasSuffix(got, secret) {
@@ -315,7 +318,7 @@ func TestForgetBesideAReader(t *testing.T) {
 			return err
 		},
 		"save": func(ctx context.Context, p *project.Project) error {
-			_, err := Save(ctx, p, checkpoint.Options{})
+			_, err := save.Save(ctx, p, checkpoint.Options{})
 			return err
 		},
 		"auto": func(ctx context.Context, p *project.Project) error {
@@ -373,10 +376,10 @@ func TestForgetRewritesTheLog(t *testing.T) {
 	l.save()
 	l.do(func(ctx context.Context, p *project.Project) error {
 		name, yes := "named", true
-		if err := Rename(ctx, p, c, name); err != nil {
+		if err := maintain.Rename(ctx, p, c, name); err != nil {
 			return err
 		}
-		return Pin(ctx, p, c, yes)
+		return maintain.Pin(ctx, p, c, yes)
 	})
 	l.forget("pass.txt")
 	l.do(func(ctx context.Context, p *project.Project) error {
@@ -387,7 +390,7 @@ func TestForgetRewritesTheLog(t *testing.T) {
 		if state.Amended {
 			t.Error("the log still has records that replace others")
 		}
-		now, err := Resolve(ctx, p, "named")
+		now, err := inspect.Resolve(ctx, p, "named")
 		if err != nil || !now.Pinned || now.ID != c.ID || now.Root == c.Root {
 			t.Errorf("%+v %v", now.Checkpoint, err)
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/rewind-cli/rewind/engine/conversation"
 	"github.com/rewind-cli/rewind/engine/maintain"
 	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/restore"
 	"github.com/rewind-cli/rewind/manifest"
 )
 
@@ -84,7 +85,7 @@ func TestForgetText(t *testing.T) {
 	if err := os.Remove(c.k.file); err != nil {
 		t.Fatal(err)
 	}
-	got := c.restore(RestoreOptions{Checkpoint: fourth, Half: conversation.ConversationOnly})
+	got := c.restore(restore.Options{Checkpoint: fourth, Half: conversation.ConversationOnly})
 	data, err := os.ReadFile(got.Conversation.File)
 	if err != nil || strings.Contains(string(data), secret) || !strings.Contains(string(data), "and now?") {
 		t.Errorf("the fork: %v %q", err, data)

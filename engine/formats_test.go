@@ -20,10 +20,14 @@ import (
 
 	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/engine/checkpoint"
+	"github.com/rewind-cli/rewind/engine/inspect"
 	"github.com/rewind-cli/rewind/engine/maintain"
+	"github.com/rewind-cli/rewind/engine/oplog"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/restore"
+	"github.com/rewind-cli/rewind/engine/save"
 	"github.com/rewind-cli/rewind/engine/stores"
+	"github.com/rewind-cli/rewind/engine/treeio"
 	"github.com/rewind-cli/rewind/manifest"
 )
 
@@ -55,12 +59,14 @@ func TestWriteFormatFixture(t *testing.T) {
 	l.write("dir/b.txt", strings.Repeat("a line that is there often\n", 300)+"and one more\n") // a delta
 	l.write(".gitignore", "*.o\n")
 	second := l.save().Checkpoint
-	l.do(func(ctx context.Context, p *project.Project) error { return Rename(ctx, p, second, "before-lunch") })
-	l.do(func(ctx context.Context, p *project.Project) error { return Pin(ctx, p, second, true) })
+	l.do(func(ctx context.Context, p *project.Project) error {
+		return maintain.Rename(ctx, p, second, "before-lunch")
+	})
+	l.do(func(ctx context.Context, p *project.Project) error { return maintain.Pin(ctx, p, second, true) })
 	l.remove("dir")
 	l.save()
 	l.do(func(ctx context.Context, p *project.Project) error {
-		_, err := Restore(ctx, p, RestoreOptions{Checkpoint: first})
+		_, err := restore.Restore(ctx, p, restore.Options{Checkpoint: first})
 		return err
 	})
 	l.do(func(ctx context.Context, p *project.Project) error {
@@ -99,12 +105,12 @@ func inventory(ctx context.Context, p *project.Project) (string, error) {
 	}
 	for _, c := range list {
 		fmt.Fprintf(&out, "checkpoint %s %s %s %q pinned %v files %d\n", c.ID, c.Time.UTC().Format("2006-01-02T15:04:05"), c.Kind, c.Name, c.Pinned, c.Files)
-		err := Tree(ctx, p, c.Checkpoint, "", func(e TreeEntry) error {
+		err := inspect.Tree(ctx, p, c.Checkpoint, "", func(e inspect.TreeEntry) error {
 			fmt.Fprintf(&out, "  %q %o %d %d %x %q\n", e.Path, e.Mode, e.Kind, e.Size, e.ID[:6], e.Target)
 			if e.Kind != manifest.File && e.Kind != manifest.Chunked {
 				return nil
 			}
-			r, err := Content(ctx, p, e.Entry)
+			r, err := inspect.Content(ctx, p, e.Entry)
 			if err != nil {
 				return err
 			}
@@ -118,7 +124,7 @@ func inventory(ctx context.Context, p *project.Project) (string, error) {
 			return "", err
 		}
 	}
-	operations, err := Operations(ctx, p, 0)
+	operations, err := oplog.Operations(ctx, p, 0)
 	for _, o := range operations {
 		fmt.Fprintf(&out, "operation %s of %s, safety %s\n", o.Kind, o.Checkpoint, o.Safety)
 	}
@@ -137,7 +143,7 @@ func TestStoreOfEachFormatOpens(t *testing.T) {
 		}
 		l := newLab(t)
 		unpack(t, store, filepath.Join(l.root, ".agent", "rewind"))
-		p, _, _, err := Init(t.Context(), stores.InitOptions{OpenOptions: l.options(), Trust: true})
+		p, _, _, err := save.Init(t.Context(), stores.InitOptions{OpenOptions: l.options(), Trust: true})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -152,7 +158,7 @@ func TestStoreOfEachFormatOpens(t *testing.T) {
 		p.Close()
 		for _, c := range list {
 			l.do(func(ctx context.Context, p *project.Project) error {
-				_, err := Restore(ctx, p, RestoreOptions{Checkpoint: c.Checkpoint})
+				_, err := restore.Restore(ctx, p, restore.Options{Checkpoint: c.Checkpoint})
 				return err
 			})
 			if s := l.save(); s.Checkpoint.Root != c.Root {
@@ -220,7 +226,7 @@ func TestSaveToNewerLog(t *testing.T) {
 		t.Fatal(err)
 	}
 	err = l.try(func(ctx context.Context, p *project.Project) error {
-		_, err := Save(ctx, p, checkpoint.Options{})
+		_, err := save.Save(ctx, p, checkpoint.Options{})
 		return err
 	})
 	if future := (*account.FutureFormatError)(nil); !errors.As(err, &future) {
@@ -269,7 +275,7 @@ func TestNewerVersions(t *testing.T) {
 				return err
 			},
 			"save": func(ctx context.Context, p *project.Project) error {
-				_, err := Save(ctx, p, checkpoint.Options{})
+				_, err := save.Save(ctx, p, checkpoint.Options{})
 				return err
 			},
 			"verify": func(ctx context.Context, p *project.Project) error {
@@ -312,10 +318,10 @@ func TestNewerJournal(t *testing.T) {
 		t.Fatal(err)
 	}
 	err := l.try(func(ctx context.Context, p *project.Project) error {
-		_, err := Restore(ctx, p, RestoreOptions{Checkpoint: first})
+		_, err := restore.Restore(ctx, p, restore.Options{Checkpoint: first})
 		return err
 	})
-	var bad *restore.JournalError
+	var bad *treeio.JournalError
 	if !errors.As(err, &bad) || !strings.Contains(err.Error(), "version 2 is not known") {
 		t.Errorf("a journal of a newer version: %v", err)
 	}

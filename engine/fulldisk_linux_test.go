@@ -14,7 +14,10 @@ import (
 	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/engine/checkpoint"
 	"github.com/rewind-cli/rewind/engine/maintain"
+	"github.com/rewind-cli/rewind/engine/port"
 	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/restore"
+	"github.com/rewind-cli/rewind/engine/save"
 	"github.com/rewind-cli/rewind/engine/scratchfs"
 	"github.com/rewind-cli/rewind/engine/settings"
 	"github.com/rewind-cli/rewind/engine/stores"
@@ -39,7 +42,7 @@ func TestFullDisk(t *testing.T) {
 	l.write("small", "1")
 	l.noFloor()
 	first := l.init().Checkpoint
-	l.do(func(ctx context.Context, p *project.Project) error { return Pin(ctx, p, first, true) })
+	l.do(func(ctx context.Context, p *project.Project) error { return maintain.Pin(ctx, p, first, true) })
 	start := l.read()
 	full := func(err error) bool {
 		var floor *project.DiskFullError
@@ -56,9 +59,9 @@ func TestFullDisk(t *testing.T) {
 			empty := l.ballast(room)
 			err := l.try(func(ctx context.Context, p *project.Project) (err error) {
 				if what == "save" {
-					_, err = Save(ctx, p, checkpoint.Options{})
+					_, err = save.Save(ctx, p, checkpoint.Options{})
 				} else {
-					_, err = Restore(ctx, p, RestoreOptions{Checkpoint: first})
+					_, err = restore.Restore(ctx, p, restore.Options{Checkpoint: first})
 				}
 				return err
 			})
@@ -75,7 +78,7 @@ func TestFullDisk(t *testing.T) {
 			empty()
 			if err == nil && what == "restore" {
 				l.do(func(ctx context.Context, p *project.Project) error {
-					_, err := UndoRestore(ctx, p, RestoreOptions{})
+					_, err := restore.UndoRestore(ctx, p, restore.Options{})
 					return err
 				})
 				l.is(now, "after undo-restore")
@@ -92,7 +95,7 @@ func TestFullDisk(t *testing.T) {
 	}
 	t.Logf("the disk was full in the middle: %v", failures)
 	l.do(func(ctx context.Context, p *project.Project) error {
-		_, err := Restore(ctx, p, RestoreOptions{Checkpoint: first})
+		_, err := restore.Restore(ctx, p, restore.Options{Checkpoint: first})
 		return err
 	})
 	l.is(start, "at the end")
@@ -199,7 +202,7 @@ func TestFreeingOnAFullDisk(t *testing.T) {
 	l := newLabAt(t, scratchfs.Tmpfs(t, "48m"))
 	l.noFloor()
 	l.write("a.txt", "1")
-	p, _, _, err := Init(context.Background(), stores.InitOptions{OpenOptions: l.options()})
+	p, _, _, err := save.Init(context.Background(), stores.InitOptions{OpenOptions: l.options()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -246,7 +249,7 @@ func TestCheckoutOnAFullDisk(t *testing.T) {
 	}
 	dir := filepath.Join(base, "out")
 	err := l.try(func(ctx context.Context, p *project.Project) error {
-		_, err := Checkout(ctx, p, CheckoutOptions{Checkpoint: saved, Dir: dir})
+		_, err := port.Checkout(ctx, p, port.CheckoutOptions{Checkpoint: saved, Dir: dir})
 		return err
 	})
 	if !errors.Is(err, syscall.ENOSPC) || account.Exists(dir) {

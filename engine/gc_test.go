@@ -14,8 +14,12 @@ import (
 	"testing"
 
 	"github.com/rewind-cli/rewind/engine/checkpoint"
+	"github.com/rewind-cli/rewind/engine/inspect"
 	"github.com/rewind-cli/rewind/engine/maintain"
+	"github.com/rewind-cli/rewind/engine/port"
 	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/restore"
+	"github.com/rewind-cli/rewind/engine/save"
 	"github.com/rewind-cli/rewind/manifest"
 )
 
@@ -30,7 +34,7 @@ func TestManySavesAtOnce(t *testing.T) {
 		all.Go(func() {
 			err := l.try(func(ctx context.Context, p *project.Project) error {
 				l.write(fmt.Sprintf("f%d", i), fmt.Sprint(i))
-				s, err := Save(ctx, p, checkpoint.Options{})
+				s, err := save.Save(ctx, p, checkpoint.Options{})
 				if err == nil {
 					ids[i] = s.Checkpoint.ID.String()
 				}
@@ -81,10 +85,12 @@ func TestCollectBesideEverything(t *testing.T) {
 			}
 		})
 	}
-	l.do(func(ctx context.Context, p *project.Project) error { return Pin(ctx, p, first.Checkpoint, true) })
+	l.do(func(ctx context.Context, p *project.Project) error {
+		return maintain.Pin(ctx, p, first.Checkpoint, true)
+	})
 	work("save", func(i int, ctx context.Context, p *project.Project) error {
 		l.write("d1/f", strings.Repeat(fmt.Sprint("v", i), 900))
-		_, err := Save(ctx, p, checkpoint.Options{})
+		_, err := save.Save(ctx, p, checkpoint.Options{})
 		return err
 	})
 	work("gc", func(i int, ctx context.Context, p *project.Project) error {
@@ -92,19 +98,19 @@ func TestCollectBesideEverything(t *testing.T) {
 		return err
 	})
 	work("export", func(i int, ctx context.Context, p *project.Project) error {
-		return Export(ctx, p, &bytes.Buffer{}, ExportOptions{Checkpoint: first.Checkpoint, Format: "tar"})
+		return port.Export(ctx, p, &bytes.Buffer{}, port.ExportOptions{Checkpoint: first.Checkpoint, Format: "tar"})
 	})
 	work("restore", func(i int, ctx context.Context, p *project.Project) error {
-		_, err := Restore(ctx, p, RestoreOptions{Checkpoint: first.Checkpoint, Paths: []string{"d7"}})
+		_, err := restore.Restore(ctx, p, restore.Options{Checkpoint: first.Checkpoint, Paths: []string{"d7"}})
 		return err
 	})
 	all.Wait()
 	l.do(func(ctx context.Context, p *project.Project) error {
-		return Tree(ctx, p, first.Checkpoint, "", func(e TreeEntry) error {
+		return inspect.Tree(ctx, p, first.Checkpoint, "", func(e inspect.TreeEntry) error {
 			if e.Kind != manifest.File {
 				return nil
 			}
-			r, err := Content(ctx, p, e.Entry)
+			r, err := inspect.Content(ctx, p, e.Entry)
 			if err != nil {
 				return err
 			}
@@ -223,7 +229,7 @@ func TestForgetLeavesNoTrace(t *testing.T) {
 			return err
 		}
 		for _, c := range list {
-			err := Tree(ctx, p, c.Checkpoint, "", func(e TreeEntry) error {
+			err := inspect.Tree(ctx, p, c.Checkpoint, "", func(e inspect.TreeEntry) error {
 				if strings.Contains(e.Path, "secret") {
 					t.Errorf("checkpoint %d still has %s", c.N, e.Path)
 				}

@@ -11,6 +11,7 @@ import (
 	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/engine/conversation"
 	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/save"
 	"github.com/rewind-cli/rewind/engine/stores"
 )
 
@@ -18,7 +19,7 @@ import (
 func TestGlobalStores(t *testing.T) {
 	l := newLab(t)
 	l.write("a", "1")
-	p, _, _, err := Init(t.Context(), stores.InitOptions{OpenOptions: l.options(), Mode: account.GlobalMode})
+	p, _, _, err := save.Init(t.Context(), stores.InitOptions{OpenOptions: l.options(), Mode: account.GlobalMode})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,7 +41,7 @@ func TestGlobalStores(t *testing.T) {
 	if moved.storeID() != id {
 		t.Error("the moved project has another store")
 	}
-	p, _, _, err = Init(t.Context(), stores.InitOptions{OpenOptions: l.options(), Mode: account.GlobalMode})
+	p, _, _, err = save.Init(t.Context(), stores.InitOptions{OpenOptions: l.options(), Mode: account.GlobalMode})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,8 +17,11 @@ import (
 	"github.com/rewind-cli/rewind/engine/checkpoint"
 	"github.com/rewind-cli/rewind/engine/conversation"
 	"github.com/rewind-cli/rewind/engine/hook"
+	"github.com/rewind-cli/rewind/engine/inspect"
 	"github.com/rewind-cli/rewind/engine/maintain"
 	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/restore"
+	"github.com/rewind-cli/rewind/engine/save"
 	"github.com/rewind-cli/rewind/engine/settings"
 	"github.com/rewind-cli/rewind/manifest"
 )
@@ -102,7 +105,7 @@ func TestHistoryOfARepository(t *testing.T) {
 	for range 12 {
 		i := random.IntN(len(hashes))
 		l.do(func(ctx context.Context, p *project.Project) error {
-			_, err := Restore(ctx, p, RestoreOptions{Checkpoint: saved[i]})
+			_, err := restore.Restore(ctx, p, restore.Options{Checkpoint: saved[i]})
 			return err
 		})
 		if after := l.gitDir("."); len(after) != len(before) {
@@ -156,7 +159,7 @@ func TestNestedRepositories(t *testing.T) {
 	l.write("outer/in/inner/deep/file.txt", "changed")
 	l.write("outer/in/inner/new.txt", "new")
 	l.do(func(ctx context.Context, p *project.Project) error {
-		_, err := Restore(ctx, p, RestoreOptions{Checkpoint: first.Checkpoint})
+		_, err := restore.Restore(ctx, p, restore.Options{Checkpoint: first.Checkpoint})
 		return err
 	})
 	l.is(want, "after restore")
@@ -182,7 +185,7 @@ func TestSpecialFilesAreNamed(t *testing.T) {
 		t.Errorf("files %d, partial %v", first.Checkpoint.Files, first.Partial)
 	}
 	l.do(func(ctx context.Context, p *project.Project) error {
-		coverage, err := Coverage(ctx, p, first.Checkpoint)
+		coverage, err := inspect.Coverage(ctx, p, first.Checkpoint)
 		named := false
 		for _, problem := range coverage {
 			named = named || problem.Path == "pipe" && !problem.Failed
@@ -202,7 +205,7 @@ func TestDiskFloor(t *testing.T) {
 		t.Fatal(err)
 	}
 	err := l.try(func(ctx context.Context, p *project.Project) error {
-		_, err := Save(ctx, p, checkpoint.Options{})
+		_, err := save.Save(ctx, p, checkpoint.Options{})
 		return err
 	})
 	var full *project.DiskFullError
@@ -275,7 +278,7 @@ func TestBytesAreBytes(t *testing.T) {
 		l.write(path, "changed")
 	}
 	l.do(func(ctx context.Context, p *project.Project) error {
-		_, err := Restore(ctx, p, RestoreOptions{Checkpoint: first})
+		_, err := restore.Restore(ctx, p, restore.Options{Checkpoint: first})
 		return err
 	})
 	for path, want := range contents {

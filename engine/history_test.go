@@ -8,15 +8,16 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/rewind-cli/rewind/engine/inspect"
 	"github.com/rewind-cli/rewind/engine/project"
 )
 
 // steps writes a history as words: the kind, and where it came from or went.
-func (l *lab) steps(o HistoryOptions) (words string, err error) {
+func (l *lab) steps(o inspect.HistoryOptions) (words string, err error) {
 	l.t.Helper()
 	l.do(func(ctx context.Context, p *project.Project) error {
-		var h *PathHistory
-		if h, err = History(ctx, p, o); err != nil {
+		var h *inspect.PathHistory
+		if h, err = inspect.History(ctx, p, o); err != nil {
 			return nil
 		}
 		var out []string
@@ -35,7 +36,7 @@ func (l *lab) steps(o HistoryOptions) (words string, err error) {
 	return words, err
 }
 
-func describeStep(s *Step) string {
+func describeStep(s *inspect.Step) string {
 	switch {
 	case s.From != "":
 		return fmt.Sprintf("%s<%s", s.What, s.From)
@@ -88,26 +89,26 @@ func TestHistory(t *testing.T) {
 	l.write("x/other", numberedLines("twin", 10))
 
 	for _, c := range []struct {
-		o    HistoryOptions
+		o    inspect.HistoryOptions
 		want string
 	}{
-		{HistoryOptions{Path: "b"}, "deleted, renamed<a, created"},
-		{HistoryOptions{Path: "b", NoFollow: true}, "deleted, created"},
-		{HistoryOptions{Path: "b", Limit: 1}, "deleted, …"},
-		{HistoryOptions{Path: "b", Limit: 3}, "deleted, renamed<a, created"},
-		{HistoryOptions{Path: "a"}, "deleted>b, created"},
-		{HistoryOptions{Path: "c"}, "created, deleted, created"},
-		{HistoryOptions{Path: "empty2"}, "created"},
-		{HistoryOptions{Path: "twin"}, "@deleted>x/twin, created"},
-		{HistoryOptions{Path: "x/twin"}, "@renamed<twin, created"},
-		{HistoryOptions{Path: "x"}, "@created"},
-		{HistoryOptions{Path: ""}, "@changed, changed, changed, changed, changed, changed, created"},
+		{inspect.HistoryOptions{Path: "b"}, "deleted, renamed<a, created"},
+		{inspect.HistoryOptions{Path: "b", NoFollow: true}, "deleted, created"},
+		{inspect.HistoryOptions{Path: "b", Limit: 1}, "deleted, …"},
+		{inspect.HistoryOptions{Path: "b", Limit: 3}, "deleted, renamed<a, created"},
+		{inspect.HistoryOptions{Path: "a"}, "deleted>b, created"},
+		{inspect.HistoryOptions{Path: "c"}, "created, deleted, created"},
+		{inspect.HistoryOptions{Path: "empty2"}, "created"},
+		{inspect.HistoryOptions{Path: "twin"}, "@deleted>x/twin, created"},
+		{inspect.HistoryOptions{Path: "x/twin"}, "@renamed<twin, created"},
+		{inspect.HistoryOptions{Path: "x"}, "@created"},
+		{inspect.HistoryOptions{Path: ""}, "@changed, changed, changed, changed, changed, changed, created"},
 	} {
 		if got, err := l.steps(c.o); err != nil || got != c.want {
 			t.Errorf("%+v: %s, %v; want %s", c.o, got, err, c.want)
 		}
 	}
-	if _, err := l.steps(HistoryOptions{Path: "never"}); err == nil {
+	if _, err := l.steps(inspect.HistoryOptions{Path: "never"}); err == nil {
 		t.Error("a path that never was has a history")
 	}
 }
@@ -130,7 +131,7 @@ func TestHistoryRenamesAreThoseOfDiff(t *testing.T) {
 	second := l.save().Checkpoint
 	want := map[string]string{}
 	l.do(func(ctx context.Context, pr *project.Project) error {
-		files, err := Diff(ctx, pr, DiffOptions{A: first, B: &second, Renames: true})
+		files, err := inspect.Diff(ctx, pr, inspect.DiffOptions{A: first, B: &second, Renames: true})
 		for _, f := range files {
 			want[f.Path] = f.From
 		}
@@ -140,7 +141,7 @@ func TestHistoryRenamesAreThoseOfDiff(t *testing.T) {
 		t.Fatalf("diff: %v", want)
 	}
 	for path, steps := range map[string]string{"r": "renamed<p, created", "s": "renamed<q, created", "p": "deleted>r, created", "q": "deleted>s, created"} {
-		if got, err := l.steps(HistoryOptions{Path: path}); err != nil || got != steps {
+		if got, err := l.steps(inspect.HistoryOptions{Path: path}); err != nil || got != steps {
 			t.Errorf("%s: %s, %v; want %s", path, got, err, steps)
 		}
 	}

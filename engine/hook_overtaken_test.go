@@ -8,6 +8,7 @@ import (
 	"github.com/rewind-cli/rewind/engine/conversation"
 	"github.com/rewind-cli/rewind/engine/hook"
 	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/restore"
 	"github.com/rewind-cli/rewind/engine/settings"
 	"github.com/rewind-cli/rewind/manifest"
 )
@@ -29,7 +30,7 @@ func TestRestoreWhileACaptureRuns(t *testing.T) {
 			if scans++; scans > 1 {
 				return
 			}
-			done := l.must(Restore, RestoreOptions{Checkpoint: first.Checkpoint})
+			done := l.must(restore.Restore, restore.Options{Checkpoint: first.Checkpoint})
 			if len(done.Replace) != 2 {
 				t.Errorf("the restore: %+v", done)
 			}
@@ -45,6 +46,6 @@ func TestRestoreWhileACaptureRuns(t *testing.T) {
 		t.Errorf("%q holds a.txt %q, b.txt %q", newest.Prompt, l.at(newest, "a.txt"), l.at(newest, "b.txt"))
 	}
 	// What the restore wrote over is in its safety checkpoint.
-	l.must(UndoRestore, RestoreOptions{Force: true})
+	l.must(restore.UndoRestore, restore.Options{Force: true})
 	l.want("a.txt=two b.txt=two")
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/engine/hook"
+	"github.com/rewind-cli/rewind/engine/inspect"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/settings"
 	"github.com/rewind-cli/rewind/manifest"
@@ -48,11 +49,11 @@ func (l *lab) newest(n int) (out []project.Listed) {
 func (l *lab) at(c manifest.Checkpoint, path string) (text string) {
 	l.t.Helper()
 	l.do(func(ctx context.Context, p *project.Project) error {
-		e, err := Entry(ctx, p, c, path)
+		e, err := inspect.Entry(ctx, p, c, path)
 		if err != nil {
 			return err
 		}
-		r, err := Content(ctx, p, e)
+		r, err := inspect.Content(ctx, p, e)
 		if err != nil {
 			return err
 		}

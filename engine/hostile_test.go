@@ -22,8 +22,12 @@ import (
 	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/engine/checkpoint"
 	"github.com/rewind-cli/rewind/engine/commit"
+	"github.com/rewind-cli/rewind/engine/inspect"
 	"github.com/rewind-cli/rewind/engine/maintain"
+	"github.com/rewind-cli/rewind/engine/port"
 	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/restore"
+	"github.com/rewind-cli/rewind/engine/save"
 	"github.com/rewind-cli/rewind/engine/scan"
 	"github.com/rewind-cli/rewind/engine/stores"
 	"github.com/rewind-cli/rewind/manifest"
@@ -74,7 +78,7 @@ func TestHostileStore(t *testing.T) {
 	if err := os.Symlink(outside, filepath.Join(l.root, "way-out")); err != nil {
 		t.Fatal(err)
 	}
-	p, saved, _, err := Init(t.Context(), stores.InitOptions{OpenOptions: l.options()})
+	p, saved, _, err := save.Init(t.Context(), stores.InitOptions{OpenOptions: l.options()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -141,21 +145,21 @@ func TestHostileStore(t *testing.T) {
 		c := l.plant(objects...)
 		calls := map[string]func(ctx context.Context, p *project.Project) error{
 			"restore": func(ctx context.Context, p *project.Project) error {
-				_, err := Restore(ctx, p, RestoreOptions{Checkpoint: c})
+				_, err := restore.Restore(ctx, p, restore.Options{Checkpoint: c})
 				return err
 			},
 			"restore paths": func(ctx context.Context, p *project.Project) error {
-				_, err := Restore(ctx, p, RestoreOptions{Checkpoint: c, Paths: []string{"d", "way-out/x"}})
+				_, err := restore.Restore(ctx, p, restore.Options{Checkpoint: c, Paths: []string{"d", "way-out/x"}})
 				return err
 			},
 			"export": func(ctx context.Context, p *project.Project) error {
 				var archive bytes.Buffer
-				err := Export(ctx, p, &archive, ExportOptions{Checkpoint: c, Format: "tar"})
+				err := port.Export(ctx, p, &archive, port.ExportOptions{Checkpoint: c, Format: "tar"})
 				harmless(t, what, &archive)
 				return err
 			},
 			"changes": func(ctx context.Context, p *project.Project) error {
-				_, err := Changes(ctx, p, c)
+				_, err := inspect.Changes(ctx, p, c)
 				return err
 			},
 			"verify": func(ctx context.Context, p *project.Project) error {
@@ -167,7 +171,7 @@ func TestHostileStore(t *testing.T) {
 				return err
 			},
 			"save": func(ctx context.Context, p *project.Project) error {
-				_, err := Save(ctx, p, checkpoint.Options{})
+				_, err := save.Save(ctx, p, checkpoint.Options{})
 				return err
 			},
 		}
@@ -180,7 +184,7 @@ func TestHostileStore(t *testing.T) {
 			}
 		}
 		l.do(func(ctx context.Context, p *project.Project) error {
-			_, err := Restore(ctx, p, RestoreOptions{Checkpoint: saved.Checkpoint})
+			_, err := restore.Restore(ctx, p, restore.Options{Checkpoint: saved.Checkpoint})
 			return err
 		})
 		l.do(func(ctx context.Context, p *project.Project) error { // and away with it
@@ -223,7 +227,7 @@ func TestOtherUsersStoreAndCache(t *testing.T) {
 			t.Errorf("the stat cache of another user: %v %v", cache, err)
 		}
 		err := l.try(func(ctx context.Context, p *project.Project) error {
-			_, err := Save(ctx, p, checkpoint.Options{})
+			_, err := save.Save(ctx, p, checkpoint.Options{})
 			return err
 		})
 		var foreign *account.ForeignStoreError

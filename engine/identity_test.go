@@ -6,13 +6,14 @@ import (
 	"testing"
 
 	"github.com/rewind-cli/rewind/engine/account"
+	"github.com/rewind-cli/rewind/engine/save"
 	"github.com/rewind-cli/rewind/engine/stores"
 )
 
 func TestRegisteredStores(t *testing.T) {
 	l := newLab(t)
 	l.write("a", "x")
-	p, _, _, err := Init(t.Context(), stores.InitOptions{OpenOptions: l.options()})
+	p, _, _, err := save.Init(t.Context(), stores.InitOptions{OpenOptions: l.options()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/rewind-cli/rewind/engine/conversation"
+	"github.com/rewind-cli/rewind/engine/port"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/transcript"
 	"github.com/rewind-cli/rewind/manifest"
@@ -86,7 +87,7 @@ func TestImportSaidOnce(t *testing.T) {
 		older(t, dir, name, fmt.Sprintf("2025-01-01T00:%02d:00", minute), `"`+session+`"`, said, gzipped(t, text))
 		var got manifest.Transcript
 		l.do(func(ctx context.Context, p *project.Project) error {
-			done, err := Import(ctx, p, ImportOptions{Older: dir})
+			done, err := port.Import(ctx, p, port.ImportOptions{Older: dir})
 			if err != nil {
 				return err
 			}
@@ -142,8 +143,8 @@ func TestImportSaidOnce(t *testing.T) {
 // A copy that nobody vouches for: the files are imported without it, and it is named.
 func TestImportHostileCopies(t *testing.T) {
 	const session = "5db0d5f6-0000-4000-8000-00000000000a"
-	defer func(b int64, n int) { maxCopyBytes, maxCopyLines = b, n }(maxCopyBytes, maxCopyLines)
-	maxCopyBytes, maxCopyLines = 100_000, 1000
+	defer func(b int64, n int) { port.MaxCopyBytes, port.MaxCopyLines = b, n }(port.MaxCopyBytes, port.MaxCopyLines)
+	port.MaxCopyBytes, port.MaxCopyLines = 100_000, 1000
 	l := newLab(t)
 	l.write("a", "native")
 	l.init()
@@ -179,7 +180,7 @@ func TestImportHostileCopies(t *testing.T) {
 		}
 	}
 	l.do(func(ctx context.Context, p *project.Project) error {
-		done, err := Import(ctx, p, ImportOptions{Older: dir})
+		done, err := port.Import(ctx, p, port.ImportOptions{Older: dir})
 		if err != nil {
 			return err
 		}

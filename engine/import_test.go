@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/rewind-cli/rewind/engine/port"
 	"github.com/rewind-cli/rewind/engine/project"
 )
 
@@ -55,12 +56,12 @@ func TestImportHostileArchives(t *testing.T) {
 	good := archiveOf(t, file("a"), file("d/b"))
 	flipped := bytes.Clone(archiveOf(t, tar.Header{Typeflag: tar.TypeReg, Name: "a", Linkname: strings.Repeat("abc", 5000)}))
 	flipped[len(flipped)/2] ^= 0xff
-	old := maxArchiveEntries
-	maxArchiveEntries = 5
-	defer func() { maxArchiveEntries = old }()
-	bomb := maxArchiveBytes
-	maxArchiveBytes = 100_000
-	defer func() { maxArchiveBytes = bomb }()
+	old := port.MaxArchiveEntries
+	port.MaxArchiveEntries = 5
+	defer func() { port.MaxArchiveEntries = old }()
+	bomb := port.MaxArchiveBytes
+	port.MaxArchiveBytes = 100_000
+	defer func() { port.MaxArchiveBytes = bomb }()
 	archives := map[string][]byte{
 		"good":      good,
 		"dots":      archiveOf(t, file("a"), file("../../etc/x")),
@@ -100,7 +101,7 @@ func TestImportHostileArchives(t *testing.T) {
 		}
 	}
 	l.do(func(ctx context.Context, p *project.Project) error {
-		done, err := Import(ctx, p, ImportOptions{Older: dir})
+		done, err := port.Import(ctx, p, port.ImportOptions{Older: dir})
 		if err != nil {
 			return err
 		}
@@ -124,7 +125,7 @@ func TestImportHostileArchives(t *testing.T) {
 		if len(skipped) != len(archives)-4 || done.LeftOut != 3 {
 			t.Errorf("%d left out, %d paths: %q", len(skipped), done.LeftOut, done.Skipped)
 		}
-		again, err := Import(ctx, p, ImportOptions{Older: dir})
+		again, err := port.Import(ctx, p, port.ImportOptions{Older: dir})
 		if err == nil && (len(again.Added) > 0 || again.Known != 4 || again.Newest != nil) {
 			t.Errorf("again: %+v", again)
 		}

@@ -14,8 +14,11 @@ import (
 	"github.com/rewind-cli/rewind/engine/checkpoint"
 	"github.com/rewind-cli/rewind/engine/commit"
 	"github.com/rewind-cli/rewind/engine/conversation"
+	"github.com/rewind-cli/rewind/engine/inspect"
 	"github.com/rewind-cli/rewind/engine/maintain"
 	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/restore"
+	"github.com/rewind-cli/rewind/engine/save"
 	"github.com/rewind-cli/rewind/manifest"
 )
 
@@ -42,7 +45,7 @@ func (l *logLab) edit(content string, o checkpoint.Options) (c manifest.Checkpoi
 	l.t.Helper()
 	l.write("a", content)
 	l.do(func(ctx context.Context, p *project.Project) error {
-		saved, err := Save(ctx, p, o)
+		saved, err := save.Save(ctx, p, o)
 		if err == nil {
 			c = saved.Checkpoint
 			l.trees[c.Root] = l.read()
@@ -235,17 +238,17 @@ func (l *logLab) agree(when string) {
 				l.t.Errorf("%s: list (all %v)\n%q\nwant\n%q", when, all, got, should)
 			}
 		}
-		if last, err := Resolve(ctx, p, "last"); len(numbered) > 0 && (err != nil || last.ID != numbered[0].ID) {
+		if last, err := inspect.Resolve(ctx, p, "last"); len(numbered) > 0 && (err != nil || last.ID != numbered[0].ID) {
 			l.t.Errorf("%s: last is %s, %v, want %s", when, last.ID, err, numbered[0].ID)
 		}
 		for _, name := range []string{"name", "other", "saved"} {
 			i := slices.IndexFunc(want, func(c manifest.Checkpoint) bool { return c.Name == name })
-			c, err := Resolve(ctx, p, name)
+			c, err := inspect.Resolve(ctx, p, name)
 			if (err == nil) != (i >= 0) || i >= 0 && c.ID != want[i].ID {
 				l.t.Errorf("%s: %q is %s, %v; the log says checkpoint %d", when, name, c.ID, err, i)
 			}
 		}
-		at, err := Resolve(ctx, p, "pi:entry")
+		at, err := inspect.Resolve(ctx, p, "pi:entry")
 		if (err == nil) != (want.find(bound) != nil) || err == nil && at.ID != bound {
 			l.t.Errorf("%s: the entry is bound to %s, %v; the log says %s", when, at.ID, err, bound)
 		}
@@ -324,7 +327,7 @@ func TestEveryOrderOfTwo(t *testing.T) {
 		"restore": func(l *logLab) {
 			l.write("a", "not saved")
 			l.do(func(ctx context.Context, p *project.Project) error {
-				_, err := Restore(ctx, p, RestoreOptions{Checkpoint: l.one, Half: conversation.CodeOnly})
+				_, err := restore.Restore(ctx, p, restore.Options{Checkpoint: l.one, Half: conversation.CodeOnly})
 				var gone *project.NoCheckpointError
 				if errors.As(err, &gone) && l.says().find(l.one.ID) == nil {
 					return nil
@@ -410,12 +413,12 @@ func (l *logLab) goesOn() {
 		l.t.Errorf("the save is related to %s, want %s", c.Parent, want)
 	}
 	l.do(func(ctx context.Context, p *project.Project) error {
-		if saved, err := Save(ctx, p, checkpoint.Options{OnlyIfChanged: true}); err != nil || !saved.Skipped {
+		if saved, err := save.Save(ctx, p, checkpoint.Options{OnlyIfChanged: true}); err != nil || !saved.Skipped {
 			l.t.Errorf("saved again: %+v, %v", saved, err)
 		}
 		for _, gone := range []manifest.Checkpoint{l.one, l.two} {
 			if before.find(gone.ID) == nil {
-				if _, err := Restore(ctx, p, RestoreOptions{Checkpoint: gone}); !errors.As(err, new(*project.NoCheckpointError)) {
+				if _, err := restore.Restore(ctx, p, restore.Options{Checkpoint: gone}); !errors.As(err, new(*project.NoCheckpointError)) {
 					l.t.Errorf("a checkpoint that is gone is restored: %v", err)
 				}
 			}
@@ -424,7 +427,7 @@ func (l *logLab) goesOn() {
 			return nil
 		}
 		oldest := numbered[len(numbered)-1]
-		if _, err := Restore(ctx, p, RestoreOptions{Checkpoint: oldest}); err != nil {
+		if _, err := restore.Restore(ctx, p, restore.Options{Checkpoint: oldest}); err != nil {
 			return err
 		}
 		if tree, ok := l.trees[oldest.Root]; ok {

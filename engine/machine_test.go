@@ -16,9 +16,11 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/rewind-cli/rewind/engine/commit"
+	"github.com/rewind-cli/rewind/engine/inspect"
 	"github.com/rewind-cli/rewind/engine/maintain"
 	"github.com/rewind-cli/rewind/engine/pathspec"
 	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/restore"
 	"github.com/rewind-cli/rewind/manifest"
 )
 
@@ -187,11 +189,11 @@ func (m *machine) restore() {
 	id := m.pick()
 	before := m.now()
 	m.do(func(ctx context.Context, p *project.Project) error {
-		c, err := Resolve(ctx, p, id.String())
+		c, err := inspect.Resolve(ctx, p, id.String())
 		if err != nil {
 			return err
 		}
-		done, err := Restore(ctx, p, RestoreOptions{Checkpoint: c.Checkpoint})
+		done, err := restore.Restore(ctx, p, restore.Options{Checkpoint: c.Checkpoint})
 		if err == nil && len(done.Skip) > 0 {
 			m.t.Fatalf("skipped: %v", done.Skip)
 		}
@@ -227,11 +229,11 @@ func (m *machine) restorePaths() {
 		}
 	}
 	m.do(func(ctx context.Context, pr *project.Project) error {
-		c, err := Resolve(ctx, pr, id.String())
+		c, err := inspect.Resolve(ctx, pr, id.String())
 		if err != nil {
 			return err
 		}
-		done, err := Restore(ctx, pr, RestoreOptions{Checkpoint: c.Checkpoint, Paths: []string{pathspec.EscapeGlob(p)}})
+		done, err := restore.Restore(ctx, pr, restore.Options{Checkpoint: c.Checkpoint, Paths: []string{pathspec.EscapeGlob(p)}})
 		if err == nil {
 			m.did(done, step{before, want, false})
 		}
@@ -241,7 +243,7 @@ func (m *machine) restorePaths() {
 }
 
 // did notes a restore as the newest step. One that changes nothing is a step, too, and leaves those that can be redone.
-func (m *machine) did(done *Restored, s step) {
+func (m *machine) did(done *restore.Restored, s step) {
 	if done.Operation == 0 {
 		return
 	}
@@ -252,18 +254,18 @@ func (m *machine) did(done *Restored, s step) {
 }
 
 func (m *machine) undoRestore() {
-	m.walk(&m.undoing, &m.redoing, UndoRestore, func(s step) (tree, tree) { return s.after, s.before })
+	m.walk(&m.undoing, &m.redoing, restore.UndoRestore, func(s step) (tree, tree) { return s.after, s.before })
 }
 
 func (m *machine) redoRestore() {
-	m.walk(&m.redoing, &m.undoing, RedoRestore, func(s step) (tree, tree) { return s.before, s.after })
+	m.walk(&m.redoing, &m.undoing, restore.RedoRestore, func(s step) (tree, tree) { return s.before, s.after })
 }
 
 // walk takes the newest step of from back. It only applies exactly where nothing was changed since.
-func (m *machine) walk(from, to *[]step, verb func(context.Context, *project.Project, RestoreOptions) (*Restored, error), sides func(step) (now, then tree)) {
+func (m *machine) walk(from, to *[]step, verb func(context.Context, *project.Project, restore.Options) (*restore.Restored, error), sides func(step) (now, then tree)) {
 	if len(*from) == 0 {
 		err := m.try(func(ctx context.Context, p *project.Project) error {
-			_, err := verb(ctx, p, RestoreOptions{})
+			_, err := verb(ctx, p, restore.Options{})
 			return err
 		})
 		var nothing *project.NothingError
@@ -299,7 +301,7 @@ func (m *machine) walk(from, to *[]step, verb func(context.Context, *project.Pro
 		return // later work is in the way or beside: TestUndoRestoreLeavesLaterWork and TestUndoRestoreRefuses
 	}
 	m.do(func(ctx context.Context, p *project.Project) error {
-		_, err := verb(ctx, p, RestoreOptions{})
+		_, err := verb(ctx, p, restore.Options{})
 		return err
 	})
 	m.left = append(m.left, want)
@@ -310,7 +312,7 @@ func (m *machine) walk(from, to *[]step, verb func(context.Context, *project.Pro
 func (m *machine) undo() {
 	before := m.now()
 	err := m.try(func(ctx context.Context, p *project.Project) error {
-		done, err := Undo(ctx, p, RestoreOptions{})
+		done, err := restore.Undo(ctx, p, restore.Options{})
 		if err != nil {
 			return err
 		}
@@ -368,11 +370,11 @@ func (m *machine) exact() {
 	id := m.pick()
 	got := tree{}
 	m.do(func(ctx context.Context, p *project.Project) error {
-		c, err := Resolve(ctx, p, id.String())
+		c, err := inspect.Resolve(ctx, p, id.String())
 		if err != nil {
 			return err
 		}
-		return Tree(ctx, p, c.Checkpoint, "", func(e TreeEntry) error {
+		return inspect.Tree(ctx, p, c.Checkpoint, "", func(e inspect.TreeEntry) error {
 			got[e.Path] = ""
 			return nil
 		})

@@ -11,8 +11,12 @@ import (
 
 	"github.com/rewind-cli/rewind/engine/checkpoint"
 	"github.com/rewind-cli/rewind/engine/conversation"
+	"github.com/rewind-cli/rewind/engine/inspect"
 	"github.com/rewind-cli/rewind/engine/maintain"
+	"github.com/rewind-cli/rewind/engine/port"
 	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/restore"
+	"github.com/rewind-cli/rewind/engine/save"
 	"github.com/rewind-cli/rewind/manifest"
 )
 
@@ -87,7 +91,7 @@ func TestMarkBeforeTheDeletionIsHonoured(t *testing.T) {
 				}
 			}
 			l.do(func(ctx context.Context, p *project.Project) error {
-				_, err := Restore(ctx, p, RestoreOptions{Checkpoint: all[1]})
+				_, err := restore.Restore(ctx, p, restore.Options{Checkpoint: all[1]})
 				return err
 			})
 			l.verify()
@@ -100,16 +104,16 @@ func TestMarkBeforeTheDeletionIsHonoured(t *testing.T) {
 func TestVerbsOnWhatIsGone(t *testing.T) {
 	for what, verb := range map[string]func(context.Context, *project.Project, manifest.Checkpoint) error{
 		"pin": func(ctx context.Context, p *project.Project, c manifest.Checkpoint) error {
-			return Pin(ctx, p, c, true)
+			return maintain.Pin(ctx, p, c, true)
 		},
 		"unpin": func(ctx context.Context, p *project.Project, c manifest.Checkpoint) error {
-			return Pin(ctx, p, c, false)
+			return maintain.Pin(ctx, p, c, false)
 		},
 		"rename": func(ctx context.Context, p *project.Project, c manifest.Checkpoint) error {
-			return Rename(ctx, p, c, "gone")
+			return maintain.Rename(ctx, p, c, "gone")
 		},
 		"unname": func(ctx context.Context, p *project.Project, c manifest.Checkpoint) error {
-			return Rename(ctx, p, c, "")
+			return maintain.Rename(ctx, p, c, "")
 		},
 	} {
 		t.Run(what, func(t *testing.T) {
@@ -129,30 +133,33 @@ func TestVerbsOnWhatIsGone(t *testing.T) {
 	c := all[0]
 	for what, verb := range map[string]func(context.Context, *project.Project) error{
 		"restore": func(ctx context.Context, p *project.Project) error {
-			_, err := Restore(ctx, p, RestoreOptions{Checkpoint: c})
+			_, err := restore.Restore(ctx, p, restore.Options{Checkpoint: c})
 			return err
 		},
 		"restore -n": func(ctx context.Context, p *project.Project) error {
-			_, err := Restore(ctx, p, RestoreOptions{Checkpoint: c, DryRun: true})
+			_, err := restore.Restore(ctx, p, restore.Options{Checkpoint: c, DryRun: true})
 			return err
 		},
 		"export": func(ctx context.Context, p *project.Project) error {
-			return Export(ctx, p, io.Discard, ExportOptions{Checkpoint: c, Format: "tar"})
+			return port.Export(ctx, p, io.Discard, port.ExportOptions{Checkpoint: c, Format: "tar"})
 		},
 		"diff": func(ctx context.Context, p *project.Project) error {
-			_, err := Diff(ctx, p, DiffOptions{A: all[2], B: &c})
+			_, err := inspect.Diff(ctx, p, inspect.DiffOptions{A: all[2], B: &c})
 			return err
 		},
 		"ls": func(ctx context.Context, p *project.Project) error {
-			return Tree(ctx, p, c, "", func(TreeEntry) error { return nil })
+			return inspect.Tree(ctx, p, c, "", func(inspect.TreeEntry) error { return nil })
 		},
-		"cat":  func(ctx context.Context, p *project.Project) error { _, err := Entry(ctx, p, c, "a.txt"); return err },
-		"show": func(ctx context.Context, p *project.Project) error { _, err := Coverage(ctx, p, c); return err },
+		"cat": func(ctx context.Context, p *project.Project) error {
+			_, err := inspect.Entry(ctx, p, c, "a.txt")
+			return err
+		},
+		"show": func(ctx context.Context, p *project.Project) error { _, err := inspect.Coverage(ctx, p, c); return err },
 		"conversation": func(ctx context.Context, p *project.Project) error {
 			_, err := conversation.Open(ctx, p, c)
 			return err
 		},
-		"pin": func(ctx context.Context, p *project.Project) error { return Pin(ctx, p, c, true) },
+		"pin": func(ctx context.Context, p *project.Project) error { return maintain.Pin(ctx, p, c, true) },
 	} {
 		t.Run(what, func(t *testing.T) { wantGone(t, l.try(verb)) })
 	}
@@ -172,14 +179,14 @@ func TestOneNameForTwo(t *testing.T) {
 	l := newLab(t)
 	all := l.history(3)
 	name := "v1"
-	err := l.underTheLock(func(ctx context.Context, p *project.Project) error { return Rename(ctx, p, all[0], name) },
+	err := l.underTheLock(func(ctx context.Context, p *project.Project) error { return maintain.Rename(ctx, p, all[0], name) },
 		manifest.Record{Mark: &manifest.Mark{Checkpoint: all[1].ID, Name: &name}})
 	var taken *project.NameTakenError
 	if !errors.As(err, &taken) {
 		t.Errorf("rename: %v, want that the name is taken", err)
 	}
 	err = l.underTheLock(func(ctx context.Context, p *project.Project) error {
-		_, err := Save(ctx, p, checkpoint.Options{Name: "v2"})
+		_, err := save.Save(ctx, p, checkpoint.Options{Name: "v2"})
 		return err
 	}, func() manifest.Record {
 		n := "v2"
@@ -190,7 +197,7 @@ func TestOneNameForTwo(t *testing.T) {
 	}
 	l.do(func(ctx context.Context, p *project.Project) error {
 		for name, want := range map[string]manifest.CheckpointID{"v1": all[1].ID, "v2": all[2].ID} {
-			if c, err := Resolve(ctx, p, name); err != nil || c.ID != want {
+			if c, err := inspect.Resolve(ctx, p, name); err != nil || c.ID != want {
 				t.Errorf("%s is %s (%v), want %s", name, c.ID, err, want)
 			}
 		}

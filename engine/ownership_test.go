@@ -18,6 +18,7 @@ import (
 	"github.com/rewind-cli/rewind/engine/hook"
 	"github.com/rewind-cli/rewind/engine/maintain"
 	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/save"
 	"github.com/rewind-cli/rewind/engine/stores"
 	"github.com/rewind-cli/rewind/manifest"
 )
@@ -163,7 +164,7 @@ func TestAnotherDirectoryAtAKnownPath(t *testing.T) {
 		t.Run(old, func(t *testing.T) {
 			l := newLab(t)
 			l.write("a", "1")
-			p, _, _, err := Init(t.Context(), stores.InitOptions{OpenOptions: l.options()})
+			p, _, _, err := save.Init(t.Context(), stores.InitOptions{OpenOptions: l.options()})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -196,7 +197,7 @@ func TestAnotherDirectoryAtAKnownPath(t *testing.T) {
 			if account.Exists(filepath.Join(l.root, ".agent")) {
 				t.Error("something came back unasked")
 			}
-			p, _, _, err = Init(t.Context(), stores.InitOptions{OpenOptions: l.options(), Adopt: id.String()[:8]})
+			p, _, _, err = save.Init(t.Context(), stores.InitOptions{OpenOptions: l.options(), Adopt: id.String()[:8]})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -222,7 +223,7 @@ func TestAnotherDirectoryAtAKnownPath(t *testing.T) {
 				apart(t, l.root, moved.root)
 			}
 			var refused *project.RefusedError
-			if _, _, _, err := Init(t.Context(), stores.InitOptions{OpenOptions: l.options(), Adopt: id.String()}); old != "removed" && !errors.As(err, &refused) {
+			if _, _, _, err := save.Init(t.Context(), stores.InitOptions{OpenOptions: l.options(), Adopt: id.String()}); old != "removed" && !errors.As(err, &refused) {
 				t.Errorf("adopted over a store of its own: %v", err)
 			}
 		})
@@ -235,7 +236,7 @@ func TestMovedByCopying(t *testing.T) {
 		t.Run(way, func(t *testing.T) {
 			l := newLab(t)
 			l.write("a", "1")
-			p, _, _, err := Init(t.Context(), stores.InitOptions{OpenOptions: l.options()})
+			p, _, _, err := save.Init(t.Context(), stores.InitOptions{OpenOptions: l.options()})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -255,7 +256,7 @@ func TestMovedByCopying(t *testing.T) {
 					_, err := maintain.Repair(ctx, p)
 					return err
 				}
-				_, err := Save(ctx, p, checkpoint.Options{})
+				_, err := save.Save(ctx, p, checkpoint.Options{})
 				return err
 			})
 			p = d.open()
@@ -337,7 +338,7 @@ func TestHostileLinks(t *testing.T) {
 		t.Run(link, func(t *testing.T) {
 			l := newLab(t)
 			l.write("a", "1")
-			p, _, _, err := Init(t.Context(), stores.InitOptions{OpenOptions: l.options()})
+			p, _, _, err := save.Init(t.Context(), stores.InitOptions{OpenOptions: l.options()})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -359,7 +360,7 @@ func TestHostileLinks(t *testing.T) {
 					return err
 				},
 				"save": func(ctx context.Context, p *project.Project) error {
-					_, err := Save(ctx, p, checkpoint.Options{})
+					_, err := save.Save(ctx, p, checkpoint.Options{})
 					return err
 				},
 				"gc": func(ctx context.Context, p *project.Project) error {
@@ -414,20 +415,20 @@ func TestSharedStoreThroughALink(t *testing.T) {
 		}
 	}
 	var link *project.LinkError
-	if _, _, _, err := Init(t.Context(), stores.InitOptions{OpenOptions: l.options()}); !errors.As(err, &link) || !link.Forcible {
+	if _, _, _, err := save.Init(t.Context(), stores.InitOptions{OpenOptions: l.options()}); !errors.As(err, &link) || !link.Forcible {
 		t.Fatalf("init through a link: %v", err)
 	}
-	p, _, _, err := Init(t.Context(), stores.InitOptions{OpenOptions: l.options(), Force: true})
+	p, _, _, err := save.Init(t.Context(), stores.InitOptions{OpenOptions: l.options(), Force: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	p.Close()
 	l.save()
-	if _, _, _, err := Init(t.Context(), stores.InitOptions{OpenOptions: two.options(), Force: true}); !errors.As(err, &link) || link.Other != l.root {
+	if _, _, _, err := save.Init(t.Context(), stores.InitOptions{OpenOptions: two.options(), Force: true}); !errors.As(err, &link) || link.Other != l.root {
 		t.Errorf("the second one: %v", err)
 	}
 	if err := two.try(func(ctx context.Context, p *project.Project) error {
-		_, err := Save(ctx, p, checkpoint.Options{})
+		_, err := save.Save(ctx, p, checkpoint.Options{})
 		return err
 	}); !errors.As(err, &link) {
 		t.Errorf("the second one saves: %v", err)

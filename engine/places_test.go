@@ -14,6 +14,8 @@ import (
 	"github.com/rewind-cli/rewind/engine/checkpoint"
 	"github.com/rewind-cli/rewind/engine/maintain"
 	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/restore"
+	"github.com/rewind-cli/rewind/engine/save"
 	"github.com/rewind-cli/rewind/engine/stores"
 )
 
@@ -58,7 +60,7 @@ func TestThroughSymlinks(t *testing.T) {
 			l.write("a", "1")
 			l.write("dir/b", "1")
 			before := l.read()
-			p, first, _, err := Init(t.Context(), stores.InitOptions{OpenOptions: open, Force: way != "the root"})
+			p, first, _, err := save.Init(t.Context(), stores.InitOptions{OpenOptions: open, Force: way != "the root"})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -69,14 +71,14 @@ func TestThroughSymlinks(t *testing.T) {
 			l.write("a", "2")
 			l.remove("dir")
 			use(func(ctx context.Context, p *project.Project) error {
-				s, err := Save(ctx, p, checkpoint.Options{})
+				s, err := save.Save(ctx, p, checkpoint.Options{})
 				if err == nil && s.Checkpoint.Files != 1 {
 					t.Errorf("%d files, want 1", s.Checkpoint.Files)
 				}
 				return err
 			})
 			use(func(ctx context.Context, p *project.Project) error {
-				_, err := Restore(ctx, p, RestoreOptions{Checkpoint: first.Checkpoint})
+				_, err := restore.Restore(ctx, p, restore.Options{Checkpoint: first.Checkpoint})
 				return err
 			})
 			l.is(before, "restored")
@@ -104,7 +106,7 @@ func TestClockJumps(t *testing.T) {
 	now := time.Now()
 	l.env.Now = func() time.Time { return now }
 	l.write("a", "---")
-	p, _, _, err := Init(t.Context(), stores.InitOptions{OpenOptions: l.options(), Mode: account.GlobalMode}) // its moments come from Now
+	p, _, _, err := save.Init(t.Context(), stores.InitOptions{OpenOptions: l.options(), Mode: account.GlobalMode}) // its moments come from Now
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -137,7 +139,7 @@ func TestClockJumps(t *testing.T) {
 	})
 	for i, s := range saved {
 		l.do(func(ctx context.Context, p *project.Project) error {
-			_, err := Restore(ctx, p, RestoreOptions{Checkpoint: s.Checkpoint})
+			_, err := restore.Restore(ctx, p, restore.Options{Checkpoint: s.Checkpoint})
 			return err
 		})
 		if got, err := os.ReadFile(filepath.Join(l.root, "a")); string(got) != fmt.Sprintf("%03d", i) {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/rewind-cli/rewind/engine/maintain"
 	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/restore"
 	"github.com/rewind-cli/rewind/engine/scratchfs"
 	"github.com/rewind-cli/rewind/manifest"
 )
@@ -68,7 +69,7 @@ func powerCuts(t *testing.T, saves, cuts int) {
 			case i%7 == 6:
 				old := list[random.IntN(len(list))].checkpoint
 				l.do(func(ctx context.Context, p *project.Project) error {
-					_, err := Restore(ctx, p, RestoreOptions{Checkpoint: old})
+					_, err := restore.Restore(ctx, p, restore.Options{Checkpoint: old})
 					return err
 				})
 			}
@@ -146,7 +147,7 @@ func (l *lab) afterPowerCut(list []told) {
 	})
 	last := list[len(list)-1]
 	l.do(func(ctx context.Context, p *project.Project) error {
-		_, err := Restore(ctx, p, RestoreOptions{Checkpoint: last.checkpoint})
+		_, err := restore.Restore(ctx, p, restore.Options{Checkpoint: last.checkpoint})
 		return err
 	})
 	l.is(last.tree, "restored after the power went")

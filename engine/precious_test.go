@@ -6,7 +6,10 @@ import (
 	"testing"
 
 	"github.com/rewind-cli/rewind/engine/account"
+	"github.com/rewind-cli/rewind/engine/inspect"
 	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/restore"
+	"github.com/rewind-cli/rewind/engine/save"
 	"github.com/rewind-cli/rewind/engine/settings"
 	"github.com/rewind-cli/rewind/engine/stores"
 	"github.com/rewind-cli/rewind/manifest"
@@ -16,7 +19,7 @@ import (
 func (l *lab) marked(c manifest.Checkpoint) (out []string) {
 	l.t.Helper()
 	l.do(func(ctx context.Context, p *project.Project) error {
-		return Tree(ctx, p, c, "", func(e TreeEntry) error {
+		return inspect.Tree(ctx, p, c, "", func(e inspect.TreeEntry) error {
 			if e.Precious {
 				out = append(out, e.Path)
 			}
@@ -46,10 +49,10 @@ func TestPreciousStays(t *testing.T) {
 	l.write("new/b", "b")
 	l.write("x.db", "more rows")
 	l.write("x.db-wal", "and more")
-	l.must(Restore, RestoreOptions{Checkpoint: first.Checkpoint})
+	l.must(restore.Restore, restore.Options{Checkpoint: first.Checkpoint})
 	const rules = ".gitignore=.env\n*.db*\n"
 	l.want(".env=mine " + rules + " a=1 new/.env=mine x.db=rows")
-	l.must(UndoRestore, RestoreOptions{})
+	l.must(restore.UndoRestore, restore.Options{})
 	l.want(".env=mine " + rules + " a=1 new/.env=mine new/b=b x.db=more rows x.db-wal=and more")
 	second := l.save()
 	if got := l.marked(second.Checkpoint); len(got) != 4 {
@@ -57,7 +60,7 @@ func TestPreciousStays(t *testing.T) {
 	}
 	l.write(".env", "another")
 	l.remove("new")
-	done := l.must(Undo, RestoreOptions{})
+	done := l.must(restore.Undo, restore.Options{})
 	l.want(".env=mine " + rules + " a=1 new/.env=mine new/b=b x.db=more rows x.db-wal=and more")
 	if got := l.marked(*done.Safety); len(got) != 3 {
 		t.Errorf("the safety checkpoint has marked: %q", got)
@@ -66,7 +69,7 @@ func TestPreciousStays(t *testing.T) {
 	// Displaced by a marked file, what nobody captured is marked too.
 	l.set("captureIgnored", "none")
 	l.write(".env", "in no checkpoint")
-	done = l.must(Restore, RestoreOptions{Checkpoint: second.Checkpoint, Paths: []string{".env"}})
+	done = l.must(restore.Restore, restore.Options{Checkpoint: second.Checkpoint, Paths: []string{".env"}})
 	if got := l.marked(*done.Safety); len(got) != 1 || got[0] != ".env" {
 		t.Errorf("the safety checkpoint has marked: %q", got)
 	}
@@ -82,7 +85,7 @@ func TestPreciousInTheWay(t *testing.T) {
 	l.remove("was")
 	l.write("was/.env", "mine")
 	l.do(func(ctx context.Context, p *project.Project) error {
-		done, err := Restore(ctx, p, RestoreOptions{Checkpoint: first.Checkpoint})
+		done, err := restore.Restore(ctx, p, restore.Options{Checkpoint: first.Checkpoint})
 		if err == nil && (len(done.Skip) != 1 || done.Skip[0].Path != "was" || !done.Skip[0].Failed) {
 			t.Errorf("skipped: %v", done.Skip)
 		}
@@ -109,12 +112,12 @@ func TestMarkIsNoChange(t *testing.T) {
 	if c := marked.Checkpoint; c.Added+c.Modified+c.Deleted != 0 {
 		t.Errorf("the mark counts as a change: %+v", c)
 	}
-	done := l.must(Restore, RestoreOptions{Checkpoint: forced.Checkpoint})
+	done := l.must(restore.Restore, restore.Options{Checkpoint: forced.Checkpoint})
 	if len(done.Create)+len(done.Replace)+len(done.Delete)+len(done.Mode) != 0 {
 		t.Errorf("restored: %+v", done)
 	}
 	l.do(func(ctx context.Context, p *project.Project) error {
-		diff, err := Diff(ctx, p, DiffOptions{A: forced.Checkpoint, B: &marked.Checkpoint, Patch: true})
+		diff, err := inspect.Diff(ctx, p, inspect.DiffOptions{A: forced.Checkpoint, B: &marked.Checkpoint, Patch: true})
 		if len(diff) != 0 {
 			t.Errorf("differs: %+v", diff)
 		}
@@ -127,7 +130,7 @@ func TestMarkIsNoChange(t *testing.T) {
 func TestPreciousOfOldRules(t *testing.T) {
 	l := newLab(t)
 	unpack(t, filepath.Join(fixtures, "v1.tar.gz"), filepath.Join(l.root, ".agent", "rewind"))
-	trusted, _, _, err := Init(context.Background(), stores.InitOptions{OpenOptions: l.options(), Trust: true})
+	trusted, _, _, err := save.Init(context.Background(), stores.InitOptions{OpenOptions: l.options(), Trust: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -140,12 +143,12 @@ func TestPreciousOfOldRules(t *testing.T) {
 		}
 		return err
 	})
-	l.must(Restore, RestoreOptions{Checkpoint: old})
+	l.must(restore.Restore, restore.Options{Checkpoint: old})
 	mine := map[string]string{"sub/.gitignore": "*.key\n", "sub/my.key": "mine", ".claude/settings.json": "{}", "plain": "goes"}
 	for path, text := range mine {
 		l.write(path, text)
 	}
-	l.must(Restore, RestoreOptions{Checkpoint: old})
+	l.must(restore.Restore, restore.Options{Checkpoint: old})
 	left := l.read()
 	for path := range mine {
 		if _, there := left[path]; there != (path == "sub/my.key" || path == ".claude/settings.json") {

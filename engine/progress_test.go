@@ -8,7 +8,9 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/rewind-cli/rewind/engine/inspect"
 	"github.com/rewind-cli/rewind/engine/maintain"
+	"github.com/rewind-cli/rewind/engine/port"
 	"github.com/rewind-cli/rewind/engine/project"
 )
 
@@ -59,11 +61,11 @@ func TestProgressKeepsToItsTotals(t *testing.T) {
 	for _, paths := range [][]string{nil, {"a/b"}, {"a/large"}, {"*.none", "a/small"}} {
 		var out bytes.Buffer
 		end := run("export", func(ctx context.Context, p *project.Project) error {
-			c, err := Resolve(ctx, p, "last")
+			c, err := inspect.Resolve(ctx, p, "last")
 			if err != nil {
 				return err
 			}
-			return Export(ctx, p, io.Writer(&out), ExportOptions{Checkpoint: c.Checkpoint, Format: "tar", Paths: paths})
+			return port.Export(ctx, p, io.Writer(&out), port.ExportOptions{Checkpoint: c.Checkpoint, Format: "tar", Paths: paths})
 		})
 		if end.Files != end.TotalFiles || end.Bytes != end.TotalBytes || end.Files == 0 {
 			t.Errorf("export %v ends with %+v", paths, end)

@@ -10,7 +10,9 @@ import (
 	"time"
 
 	"github.com/rewind-cli/rewind/engine/conversation"
+	"github.com/rewind-cli/rewind/engine/inspect"
 	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/restore"
 	"github.com/rewind-cli/rewind/manifest"
 )
 
@@ -61,7 +63,7 @@ func TestPromptTakenTwice(t *testing.T) {
 				}
 				c.do(func(ctx context.Context, p *project.Project) error {
 					for _, spec := range specs {
-						if l, err := ResolveIn(ctx, p, spec, testSession); err != nil || l.ID != first.ID && !(gone && spec == "prompt~1") {
+						if l, err := inspect.ResolveIn(ctx, p, spec, testSession); err != nil || l.ID != first.ID && !(gone && spec == "prompt~1") {
 							t.Errorf("%s is %s (%v), want %s, not %s", spec, l.ID, err, first.ID, again.ID)
 						}
 					}
@@ -72,7 +74,7 @@ func TestPromptTakenTwice(t *testing.T) {
 					if gone {
 						return nil // the transcript as captured does not have the prompt yet
 					}
-					_, err = Back(ctx, p, BackOptions{Session: s, N: 1, Both: true})
+					_, err = restore.Back(ctx, p, restore.BackOptions{Session: s, N: 1, Both: true})
 					return err
 				})
 				if !gone {
@@ -101,13 +103,13 @@ func TestPromptTakenTwiceIsCountedOnce(t *testing.T) {
 		l.write("file", "half of two")
 		taken("two", id)
 		l.do(func(ctx context.Context, p *project.Project) error {
-			if c, err := ResolveIn(ctx, p, "prompt~1", "s"); err != nil || c.ID != first.ID {
+			if c, err := inspect.ResolveIn(ctx, p, "prompt~1", "s"); err != nil || c.ID != first.ID {
 				t.Errorf("id %q: the last prompt is %s (%v), want %s", id, c.ID, err, first.ID)
 			}
-			if c, err := ResolveIn(ctx, p, "prompt~2", "s"); err != nil || c.Prompt != "one" {
+			if c, err := inspect.ResolveIn(ctx, p, "prompt~2", "s"); err != nil || c.Prompt != "one" {
 				t.Errorf("id %q: the one before is %q (%v)", id, c.Prompt, err)
 			}
-			if _, err := ResolveIn(ctx, p, "prompt~3", "s"); err == nil {
+			if _, err := inspect.ResolveIn(ctx, p, "prompt~3", "s"); err == nil {
 				t.Errorf("id %q: there are three", id)
 			}
 			return nil

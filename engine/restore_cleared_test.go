@@ -14,9 +14,12 @@ import (
 	"time"
 
 	"github.com/rewind-cli/rewind/engine/checkpoint"
+	"github.com/rewind-cli/rewind/engine/inspect"
 	"github.com/rewind-cli/rewind/engine/maintain"
 	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/restore"
 	"github.com/rewind-cli/rewind/engine/rootfs"
+	"github.com/rewind-cli/rewind/engine/save"
 )
 
 func (l *lab) ok(err error) {
@@ -55,7 +58,7 @@ func TestSaveAfterKilledRestore(t *testing.T) {
 	}
 	save := func(name string) error {
 		return l.try(func(ctx context.Context, p *project.Project) error {
-			_, err := Save(ctx, p, checkpoint.Options{Name: name})
+			_, err := save.Save(ctx, p, checkpoint.Options{Name: name})
 			return err
 		})
 	}
@@ -87,7 +90,7 @@ func TestSaveAfterKilledRestore(t *testing.T) {
 			t.Fatalf("round %d: the save did not clear up", round)
 		case crash != nil:
 			told++
-			l.must(UndoRestore, RestoreOptions{})
+			l.must(restore.UndoRestore, restore.Options{})
 		case left > 0:
 			cleared++
 		}
@@ -106,7 +109,7 @@ func TestGCKeepsWhatAKilledRestoreNeeds(t *testing.T) {
 			l.write(fmt.Sprintf("dir%d/f%d", i%7, i), strings.Repeat(name, 100+i*20))
 		}
 		l.do(func(ctx context.Context, p *project.Project) error {
-			_, err := Save(ctx, p, checkpoint.Options{Name: name})
+			_, err := save.Save(ctx, p, checkpoint.Options{Name: name})
 			return err
 		})
 	}
@@ -131,9 +134,9 @@ func TestGCKeepsWhatAKilledRestoreNeeds(t *testing.T) {
 	}
 	l.do(func(ctx context.Context, p *project.Project) error {
 		for _, name := range []string{"first", "second"} {
-			c, err := Resolve(ctx, p, name)
+			c, err := inspect.Resolve(ctx, p, name)
 			l.ok(err)
-			l.ok(Rename(ctx, p, c.Checkpoint, ""))
+			l.ok(maintain.Rename(ctx, p, c.Checkpoint, ""))
 		}
 		return nil
 	})
@@ -148,5 +151,5 @@ func TestGCKeepsWhatAKilledRestoreNeeds(t *testing.T) {
 		_, err = maintain.GC(ctx, p, maintain.GCOptions{Keep: 1})
 		return err
 	})
-	l.must(restoreNamed(crash.Checkpoint.String()), RestoreOptions{})
+	l.must(restoreNamed(crash.Checkpoint.String()), restore.Options{})
 }

@@ -1,6 +1,9 @@
 package engine
 
-import "testing"
+import (
+	"github.com/rewind-cli/rewind/engine/restore"
+	"testing"
+)
 
 func TestCount(t *testing.T) {
 	for _, c := range []struct {
@@ -14,7 +17,7 @@ func TestCount(t *testing.T) {
 		{[]string{"d"}, []string{"d"}, 0, 1},
 		{[]string{"d/e", "d"}, []string{"d", "d/e"}, 0, 1},
 	} {
-		r := Restored{Directories: map[string]bool{}}
+		r := restore.Restored{Directories: map[string]bool{}}
 		for _, d := range c.directories {
 			r.Directories[d] = true
 		}

@@ -15,8 +15,10 @@ import (
 	"testing"
 
 	"github.com/rewind-cli/rewind/engine/commit"
+	"github.com/rewind-cli/rewind/engine/inspect"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/restore"
+	"github.com/rewind-cli/rewind/engine/treeio"
 	"github.com/rewind-cli/rewind/manifest"
 )
 
@@ -117,7 +119,7 @@ func (l *lab) grow(r *rand.Rand, edits int) {
 }
 
 // any is must for a restore that may leave paths alone.
-func (l *lab) any(call restoreCall, o RestoreOptions) (done *Restored) {
+func (l *lab) any(call restoreCall, o restore.Options) (done *restore.Restored) {
 	l.t.Helper()
 	l.do(func(ctx context.Context, p *project.Project) (err error) {
 		done, err = call(ctx, p, o)
@@ -150,13 +152,13 @@ func TestDryRunIsWhatHappens(t *testing.T) {
 			l.save()
 		}
 		before := l.listing()
-		dry := l.any(Restore, RestoreOptions{Checkpoint: target.Checkpoint, DryRun: true})
+		dry := l.any(restore.Restore, restore.Options{Checkpoint: target.Checkpoint, DryRun: true})
 		if create, change, remove := happened(before, l.listing()); len(create)+len(change)+len(remove) > 0 {
 			t.Fatalf("a dry run changed %v %v %v", create, change, remove)
 		}
-		done := l.any(Restore, RestoreOptions{Checkpoint: target.Checkpoint})
+		done := l.any(restore.Restore, restore.Options{Checkpoint: target.Checkpoint})
 		create, change, remove := happened(before, l.listing())
-		for _, said := range []*Restored{dry, done} {
+		for _, said := range []*restore.Restored{dry, done} {
 			changed := slices.Sorted(slices.Values(append(slices.Clone(said.Replace), said.Mode...)))
 			for what, lists := range map[string][2][]string{"create": {said.Create, create}, "replace or mode": {changed, change}, "delete": {said.Delete, remove}} {
 				if !slices.Equal(lists[0], lists[1]) {
@@ -171,7 +173,7 @@ func TestDryRunIsWhatHappens(t *testing.T) {
 			return
 		}
 		if done.Operation != 0 {
-			l.must(UndoRestore, RestoreOptions{})
+			l.must(restore.UndoRestore, restore.Options{})
 		}
 		if create, change, remove := happened(before, l.listing()); len(create)+len(change)+len(remove) > 0 {
 			t.Fatalf("taken back, but for %v %v %v", create, change, remove)
@@ -188,15 +190,15 @@ func TestDirectoryBecomesFile(t *testing.T) {
 	l.write("d/a", "a")
 	l.write("d/sub/b", "b")
 	for _, dry := range []bool{true, false} {
-		done := l.must(Restore, RestoreOptions{Checkpoint: target.Checkpoint, DryRun: dry})
+		done := l.must(restore.Restore, restore.Options{Checkpoint: target.Checkpoint, DryRun: dry})
 		if fmt.Sprint(done.Replace, done.Delete) != "[d] [d/a d/sub d/sub/b]" {
 			t.Errorf("dry %v: replaces %v, deletes %v", dry, done.Replace, done.Delete)
 		}
 	}
 	// What came since into a directory that an undo puts back is not known to a redo, and stays.
-	l.must(UndoRestore, RestoreOptions{})
+	l.must(restore.UndoRestore, restore.Options{})
 	l.write("d/sub/later", "work")
-	done := l.any(RedoRestore, RestoreOptions{})
+	done := l.any(restore.RedoRestore, restore.Options{})
 	if !strings.Contains(fmt.Sprint(done.Skip), "not selected") || !l.has("d/sub/later") {
 		t.Errorf("%+v", done)
 	}
@@ -230,32 +232,32 @@ func TestUndoGetsPastWhatIsNoChange(t *testing.T) {
 	l.save()
 	git("rm", "-q", "--cached", "x.gen")
 	for i := range 3 {
-		undone := l.must(Undo, RestoreOptions{DryRun: true})
+		undone := l.must(restore.Undo, restore.Options{DryRun: true})
 		if undone.Checkpoint.ID != one.Checkpoint.ID || fmt.Sprint(undone.Replace) != "[a]" {
 			t.Fatalf("round %d: to %s, replaces %v, leaves %+v", i, undone.Checkpoint.ID, undone.Replace, undone.Skip)
 		}
 	}
 	// To the checkpoint itself nothing is to be done: identical bytes are no change, and another mode is one.
 	for _, dry := range []bool{true, false} {
-		done := l.must(Restore, RestoreOptions{Checkpoint: two.Checkpoint, DryRun: dry})
+		done := l.must(restore.Restore, restore.Options{Checkpoint: two.Checkpoint, DryRun: dry})
 		if len(done.Replace)+len(done.Create)+len(done.Delete)+len(done.Mode) > 0 || (done.Operation == 0) != dry {
 			t.Errorf("dry %v: %+v", dry, done)
 		}
 	}
 	l.ok(os.Chmod(filepath.Join(l.root, "x.gen"), 0o600))
-	done := l.must(Restore, RestoreOptions{Checkpoint: two.Checkpoint})
+	done := l.must(restore.Restore, restore.Options{Checkpoint: two.Checkpoint})
 	if fmt.Sprint(done.Mode, done.Replace) != "[x.gen] []" {
 		t.Errorf("another mode: %+v", done)
 	}
-	if done = l.must(Undo, RestoreOptions{}); fmt.Sprint(done.Mode, done.Replace, done.Of) != "[x.gen] []restore" {
+	if done = l.must(restore.Undo, restore.Options{}); fmt.Sprint(done.Mode, done.Replace, done.Of) != "[x.gen] []restore" {
 		t.Errorf("undo of that: %+v", done)
 	}
-	if done = l.must(Undo, RestoreOptions{}); fmt.Sprint(done.Mode, done.Replace) != "[x.gen] []" {
+	if done = l.must(restore.Undo, restore.Options{}); fmt.Sprint(done.Mode, done.Replace) != "[x.gen] []" {
 		t.Errorf("undo of the other mode: %+v", done)
 	}
-	l.must(Undo, RestoreOptions{})
+	l.must(restore.Undo, restore.Options{})
 	l.want(".gitignore=*.gen\n.agent/\n a=1 x.gen=made")
-	if _, err := l.run(Undo, RestoreOptions{}); err == nil {
+	if _, err := l.run(restore.Undo, restore.Options{}); err == nil {
 		t.Error("there is nothing further back")
 	}
 }
@@ -271,7 +273,7 @@ func TestChunkedOrWhole(t *testing.T) {
 	var target manifest.Checkpoint
 	l.do(l.rechunk(first.Checkpoint, "a", &target))
 	for _, dry := range []bool{true, false} {
-		done := l.must(Restore, RestoreOptions{Checkpoint: target, DryRun: dry})
+		done := l.must(restore.Restore, restore.Options{Checkpoint: target, DryRun: dry})
 		if fmt.Sprint(done.Replace, done.Mode) != "[b] []" {
 			t.Errorf("dry %v: replaces %v, mode %v", dry, done.Replace, done.Mode)
 		}
@@ -287,11 +289,11 @@ func (l *lab) rechunk(c manifest.Checkpoint, path string, out *manifest.Checkpoi
 		}
 		defer release()
 		tx := commit.Begin(p)
-		e, err := entry(p, c.Root, path)
+		e, err := inspect.EntryIn(p, c.Root, path)
 		if err != nil {
 			return err
 		}
-		content, err := openContent(p, e)
+		content, err := inspect.OpenContent(p, e)
 		if err != nil {
 			return err
 		}
@@ -304,7 +306,7 @@ func (l *lab) rechunk(c manifest.Checkpoint, path string, out *manifest.Checkpoi
 			return err
 		}
 		e.Kind, e.ID = manifest.Chunked, id
-		if c.Root, err = restore.EditTree(tx, tx, c.Root, []restore.Edit{{Path: path, Entry: e}}, nil); err != nil {
+		if c.Root, err = treeio.EditTree(tx, tx, c.Root, []treeio.Edit{{Path: path, Entry: e}}, nil); err != nil {
 			return err
 		}
 		c.ID[0]++

@@ -10,8 +10,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/rewind-cli/rewind/engine/inspect"
 	"github.com/rewind-cli/rewind/engine/linediff"
 	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/restore"
 )
 
 // Hunks of some files and others as a whole are one restore: done as its dry run says, taken back as one, with the
@@ -41,27 +43,27 @@ func TestRestoreHunksAndPaths(t *testing.T) {
 	l.write("new/a", "new\n")
 	was := l.listing()
 
-	hunks := func(at int) (choices []HunkChoice) {
+	hunks := func(at int) (choices []restore.HunkChoice) {
 		l.do(func(ctx context.Context, p *project.Project) error {
-			files, err := Hunks(ctx, p, DiffOptions{A: first, Paths: []string{`f\[1]`}})
+			files, err := restore.Hunks(ctx, p, inspect.DiffOptions{A: first, Paths: []string{`f\[1]`}})
 			if err != nil || len(files) != 1 || len(files[0].Hunks) != 3 {
 				t.Fatalf("%d files, %v", len(files), err)
 			}
-			choices = []HunkChoice{{File: files[0], Hunks: []linediff.Hunk{files[0].Hunks[at]}}}
+			choices = []restore.HunkChoice{{File: files[0], Hunks: []linediff.Hunk{files[0].Hunks[at]}}}
 			return nil
 		})
 		return choices
 	}
 	choices := hunks(1)
-	run := func(o RestoreOptions) (done *Restored, err error) {
+	run := func(o restore.Options) (done *restore.Restored, err error) {
 		o.Checkpoint, o.Paths = first, []string{"deep", "whole", "new"}
 		err = l.try(func(ctx context.Context, p *project.Project) (err error) {
-			done, err = RestoreHunks(ctx, p, o, choices)
+			done, err = restore.RestoreHunks(ctx, p, o, choices)
 			return err
 		})
 		return done, err
 	}
-	plan, err := run(RestoreOptions{DryRun: true})
+	plan, err := run(restore.Options{DryRun: true})
 	l.ok(err)
 	if got := strings.Join(plan.Create, " ") + ", " + strings.Join(plan.Replace, " ") + ", " + strings.Join(plan.Delete, " "); got != "deep deep/er deep/er/gone, f[1] whole, new new/a" {
 		t.Errorf("the plan: %s", got)
@@ -69,7 +71,7 @@ func TestRestoreHunksAndPaths(t *testing.T) {
 	if create, change, remove := happened(was, l.listing()); len(create)+len(change)+len(remove) > 0 {
 		t.Fatal("a dry run did something")
 	}
-	_, err = run(RestoreOptions{Expect: &plan.Expected})
+	_, err = run(restore.Options{Expect: &plan.Expected})
 	l.ok(err)
 	is := l.listing()
 	for path, want := range map[string]string{"f[1]": text(1, 39), "deep/er/gone": "gone\n", "whole": "whole\n", "alone": "another\n"} {
@@ -80,18 +82,18 @@ func TestRestoreHunksAndPaths(t *testing.T) {
 	if !strings.HasPrefix(is["deep"], "drwx------") || is["new"] != "" {
 		t.Errorf("directories: %q, %q", is["deep"], is["new"])
 	}
-	l.any(UndoRestore, RestoreOptions{})
+	l.any(restore.UndoRestore, restore.Options{})
 	if create, change, remove := happened(was, l.listing()); len(create)+len(change)+len(remove) > 0 {
 		t.Errorf("taken back: %v %v %v", create, change, remove)
 	}
 
 	// Without other paths too, directories come back with their modes.
 	l.do(func(ctx context.Context, p *project.Project) error {
-		files, err := Hunks(ctx, p, DiffOptions{A: first, Paths: []string{"deep"}})
+		files, err := restore.Hunks(ctx, p, inspect.DiffOptions{A: first, Paths: []string{"deep"}})
 		if err != nil || len(files) != 1 {
 			t.Fatalf("%d files, %v", len(files), err)
 		}
-		_, err = RestoreHunks(ctx, p, RestoreOptions{Checkpoint: first}, []HunkChoice{{File: files[0], Whole: true}})
+		_, err = restore.RestoreHunks(ctx, p, restore.Options{Checkpoint: first}, []restore.HunkChoice{{File: files[0], Whole: true}})
 		return err
 	})
 	if is := l.listing(); !strings.HasPrefix(is["deep"], "drwx------") {
@@ -100,18 +102,18 @@ func TestRestoreHunksAndPaths(t *testing.T) {
 
 	choices = hunks(0)
 	l.write("f[1]", text(1, 20, 39)+"more\n")
-	_, err = run(RestoreOptions{})
-	var changed *ChangedSinceError
+	_, err = run(restore.Options{})
+	var changed *restore.ChangedSinceError
 	if !errors.As(err, &changed) || changed.Path != "f[1]" {
 		t.Errorf("a file that changed since: %v", err)
 	}
 	l.write("whole", "once more\n")
 	choices = hunks(0)
-	if plan, err = run(RestoreOptions{DryRun: true}); err == nil {
+	if plan, err = run(restore.Options{DryRun: true}); err == nil {
 		l.write("whole", "and again\n")
-		_, err = run(RestoreOptions{Expect: &plan.Expected})
+		_, err = run(restore.Options{Expect: &plan.Expected})
 	}
-	var moved *PlanChangedError
+	var moved *restore.PlanChangedError
 	if !errors.As(err, &moved) {
 		t.Errorf("another file that changed since the plan: %v", err)
 	}

@@ -14,8 +14,11 @@ import (
 
 	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/engine/checkpoint"
+	"github.com/rewind-cli/rewind/engine/inspect"
 	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/restore"
 	"github.com/rewind-cli/rewind/engine/rootfs"
+	"github.com/rewind-cli/rewind/engine/save"
 )
 
 // restoreForever is what the child process of TestKilledRestore does: it goes
@@ -27,9 +30,9 @@ func restoreForever(t *testing.T, root, home string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c, err := Resolve(context.Background(), p, []string{"first", "second"}[i%2])
+		c, err := inspect.Resolve(context.Background(), p, []string{"first", "second"}[i%2])
 		if err == nil {
-			_, err = Restore(context.Background(), p, RestoreOptions{Checkpoint: c.Checkpoint})
+			_, err = restore.Restore(context.Background(), p, restore.Options{Checkpoint: c.Checkpoint})
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -61,7 +64,7 @@ func TestKilledRestore(t *testing.T) {
 	}
 	save := func(name string) {
 		l.do(func(ctx context.Context, p *project.Project) error {
-			_, err := Save(ctx, p, checkpoint.Options{Name: name})
+			_, err := save.Save(ctx, p, checkpoint.Options{Name: name})
 			return err
 		})
 	}
@@ -110,13 +113,13 @@ func TestKilledRestore(t *testing.T) {
 		// In turn: the same restore finishes it, another puts it back, undo-restore only puts it back.
 		switch round % 3 {
 		case 0:
-			l.must(restoreNamed("first"), RestoreOptions{})
+			l.must(restoreNamed("first"), restore.Options{})
 			l.same(one, round)
 		case 1:
-			l.must(restoreNamed("second"), RestoreOptions{})
+			l.must(restoreNamed("second"), restore.Options{})
 			l.same(two, round)
 		case 2:
-			_, err := l.run(UndoRestore, RestoreOptions{})
+			_, err := l.run(restore.UndoRestore, restore.Options{})
 			var nothing *project.NothingError
 			if err != nil && !errors.As(err, &nothing) {
 				t.Fatal(err)
@@ -164,12 +167,12 @@ func (l *lab) same(want string, round int) {
 }
 
 func restoreNamed(name string) restoreCall {
-	return func(ctx context.Context, p *project.Project, o RestoreOptions) (*Restored, error) {
-		c, err := Resolve(ctx, p, name)
+	return func(ctx context.Context, p *project.Project, o restore.Options) (*restore.Restored, error) {
+		c, err := inspect.Resolve(ctx, p, name)
 		if err != nil {
 			return nil, err
 		}
 		o.Checkpoint = c.Checkpoint
-		return Restore(ctx, p, o)
+		return restore.Restore(ctx, p, o)
 	}
 }

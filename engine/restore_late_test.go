@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/restore"
 	"github.com/rewind-cli/rewind/manifest"
 )
 
@@ -24,11 +25,11 @@ func TestRestoreNamesWhatWasWrittenMeanwhile(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		write := func(*Restored) (bool, error) {
+		write := func(*restore.Restored) (bool, error) {
 			l.write("a", "written meanwhile")
 			return true, nil
 		}
-		done, err := Restore(ctx, p, RestoreOptions{Checkpoint: list[0].Checkpoint, Confirm: write})
+		done, err := restore.Restore(ctx, p, restore.Options{Checkpoint: list[0].Checkpoint, Confirm: write})
 		if err != nil {
 			return err
 		}

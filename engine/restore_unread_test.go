@@ -14,6 +14,7 @@ import (
 	"github.com/rewind-cli/rewind/engine/ignore"
 	"github.com/rewind-cli/rewind/engine/problem"
 	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/restore"
 	"github.com/rewind-cli/rewind/engine/rules"
 )
 
@@ -102,7 +103,7 @@ func TestRestoreTellsOfWhatItCannotRead(t *testing.T) {
 	}
 	defer os.Chmod(dir, 0o755)
 	l.do(func(ctx context.Context, p *project.Project) error {
-		done, err := Restore(ctx, p, RestoreOptions{Checkpoint: first.Checkpoint})
+		done, err := restore.Restore(ctx, p, restore.Options{Checkpoint: first.Checkpoint})
 		if err != nil {
 			return err
 		}

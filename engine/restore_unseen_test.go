@@ -15,6 +15,7 @@ import (
 	"github.com/rewind-cli/rewind/engine/checkpoint"
 	"github.com/rewind-cli/rewind/engine/ignore"
 	"github.com/rewind-cli/rewind/engine/problem"
+	"github.com/rewind-cli/rewind/engine/restore"
 	"github.com/rewind-cli/rewind/engine/rules"
 	"github.com/rewind-cli/rewind/manifest"
 )
@@ -144,8 +145,8 @@ func TestUnseenStays(t *testing.T) {
 func (l *lab) checkUnseen(c unseenCase, target *checkpoint.Saved) {
 	l.t.Helper()
 	before := l.contents()
-	dry := l.must(Restore, RestoreOptions{Checkpoint: target.Checkpoint, DryRun: true})
-	done := l.must(Restore, RestoreOptions{Checkpoint: target.Checkpoint})
+	dry := l.must(restore.Restore, restore.Options{Checkpoint: target.Checkpoint, DryRun: true})
+	done := l.must(restore.Restore, restore.Options{Checkpoint: target.Checkpoint})
 	if fmt.Sprint(dry.Delete, dry.Skip) != fmt.Sprint(done.Delete, done.Skip) {
 		l.t.Errorf("planned %v %v\ndone %v %v", dry.Delete, dry.Skip, done.Delete, done.Skip)
 	}
@@ -163,7 +164,7 @@ func (l *lab) checkUnseen(c unseenCase, target *checkpoint.Saved) {
 		l.t.Errorf("left alone: %+v, not for %q", done.Skip, c.why)
 	}
 	if done.Operation != 0 {
-		l.must(UndoRestore, RestoreOptions{})
+		l.must(restore.UndoRestore, restore.Options{})
 	}
 	l.want(before)
 }
@@ -175,31 +176,31 @@ func TestSight(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &sight{problems: map[string]problem.Problem{}}
+	s := &restore.Sight{Problems: map[string]problem.Problem{}}
 	for path, reason := range map[string]string{
 		"large": "larger than maxFileSize", "d/shut": "unreadable: permission denied", "mnt": "mount point", "d/gone": "vanished",
 		"d/late": "late", "d/late/made": "not there yet", "build": "ignored: build/", "d/late/copy": "late: it has 9 bytes",
 	} {
-		s.problems[path] = problem.Read(path, reason, false)
+		s.Problems[path] = problem.Read(path, reason, false)
 	}
-	s.rules = &rules.Scopes{Rules: compiled, Known: map[string]*ignore.Scope{}, Read: func(string) []byte { return nil }}
-	s.find = func(path string) (manifest.Entry, bool, error) { return manifest.Entry{}, present[path], nil }
+	s.Rules = &rules.Scopes{Rules: compiled, Known: map[string]*ignore.Scope{}, Read: func(string) []byte { return nil }}
+	s.Find = func(path string) (manifest.Entry, bool, error) { return manifest.Entry{}, present[path], nil }
 	for path, want := range map[string]bool{
 		"large": false, "large/x": false, "larger": true, "d/shut": false, "d/shut/a/b": false, "d/shutter": true, "mnt/x": false,
 		"d/gone/a": false, "d/new": true, "new/a": true,
 		"d/late/new": false, "d/late/new/a": false, "d/late/old/new": true, "d/late/made": true, "d/late/made/a": true, "d/late/copy": false,
 		"build/keep/new": true,
 	} {
-		if why := s.unseen(path, false); why.None() != want {
+		if why := s.Unseen(path, false); why.None() != want {
 			t.Errorf("%s: %q", path, why.Text)
 		}
 	}
-	s.problems[""] = problem.New("", problem.Late, false)
-	if s.unseen("new", false).None() || s.unseen("new/a", false).None() || !s.unseen("d/new", false).None() {
+	s.Problems[""] = problem.New("", problem.Late, false)
+	if s.Unseen("new", false).None() || s.Unseen("new/a", false).None() || !s.Unseen("d/new", false).None() {
 		t.Error("the root was looked at late")
 	}
-	s.failed = errors.New("damaged")
-	if s.unseen("d/new", false).None() {
+	s.Failed = errors.New("damaged")
+	if s.Unseen("d/new", false).None() {
 		t.Error("the coverage cannot be read, and a path counts as absent")
 	}
 }

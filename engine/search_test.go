@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/rewind-cli/rewind/engine/inspect"
 	"github.com/rewind-cli/rewind/engine/maintain"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/search"
@@ -30,11 +31,11 @@ func (l *lab) expectedSpans(ctx context.Context, p *project.Project, re *regexp.
 	states := []map[key]bool{}
 	for _, c := range list {
 		state := map[key]bool{}
-		err := Tree(ctx, p, c.Checkpoint, "", func(e TreeEntry) error {
+		err := inspect.Tree(ctx, p, c.Checkpoint, "", func(e inspect.TreeEntry) error {
 			if e.Kind != manifest.File && e.Kind != manifest.Chunked {
 				return nil
 			}
-			r, err := Content(ctx, p, e.Entry)
+			r, err := inspect.Content(ctx, p, e.Entry)
 			if err != nil {
 				return err
 			}

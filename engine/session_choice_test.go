@@ -12,7 +12,9 @@ import (
 
 	"github.com/rewind-cli/rewind/engine/checkpoint"
 	"github.com/rewind-cli/rewind/engine/conversation"
+	"github.com/rewind-cli/rewind/engine/inspect"
 	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/restore"
 	"github.com/rewind-cli/rewind/engine/transcript"
 	"github.com/rewind-cli/rewind/manifest"
 )
@@ -232,7 +234,7 @@ func TestPromptOfAForksOrigin(t *testing.T) {
 	l.do(func(ctx context.Context, p *project.Project) error {
 		// third has no line yet: the last prompts are those of the origin.
 		for spec, want := range map[string]manifest.Checkpoint{"prompt~1": second} {
-			if c, err := ResolveIn(ctx, p, spec, fork); err != nil || c.ID != want.ID {
+			if c, err := inspect.ResolveIn(ctx, p, spec, fork); err != nil || c.ID != want.ID {
 				t.Errorf("%s is %s (%v), want %s", spec, c.ID, err, want.ID)
 			}
 		}
@@ -242,7 +244,7 @@ func TestPromptOfAForksOrigin(t *testing.T) {
 	l.transcript(sessionID(4), l.root, third.Time.Add(-time.Microsecond), "x unheard of")
 	l.do(func(ctx context.Context, p *project.Project) error {
 		var unsaved *conversation.PromptNotSavedError
-		if c, err := ResolveIn(ctx, p, "prompt~1", sessionID(4)); !errors.As(err, &unsaved) {
+		if c, err := inspect.ResolveIn(ctx, p, "prompt~1", sessionID(4)); !errors.As(err, &unsaved) {
 			t.Errorf("%s %q (%v), want none", c.ID, c.Prompt, err)
 		}
 		return nil
@@ -269,7 +271,7 @@ func TestForkOfAMovedProject(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		done, err := Back(ctx, p, BackOptions{Session: s, N: 1})
+		done, err := restore.Back(ctx, p, restore.BackOptions{Session: s, N: 1})
 		if err != nil {
 			return err
 		}
@@ -282,7 +284,7 @@ func TestForkOfAMovedProject(t *testing.T) {
 	// Its origin lies where clients of the old path have put it: those of the new
 	// one do not all find it there.
 	l.do(func(ctx context.Context, p *project.Project) error {
-		done, err := UndoRestore(ctx, p, RestoreOptions{})
+		done, err := restore.UndoRestore(ctx, p, restore.Options{})
 		if err != nil {
 			return err
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/rewind-cli/rewind/engine/checkpoint"
 	"github.com/rewind-cli/rewind/engine/maintain"
 	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/save"
 	"github.com/rewind-cli/rewind/engine/stores"
 )
 
@@ -26,7 +27,7 @@ func (l *lab) second(name string) *lab {
 		l.t.Fatal(err)
 	}
 	other.write("a", name)
-	p, _, _, err := Init(context.Background(), stores.InitOptions{OpenOptions: other.options()})
+	p, _, _, err := save.Init(context.Background(), stores.InitOptions{OpenOptions: other.options()})
 	if err != nil {
 		l.t.Fatal(err)
 	}
@@ -212,7 +213,7 @@ func TestRemovalOfWhatChangedMeanwhile(t *testing.T) {
 	if err := gone.planDeinit().Apply(t.Context(), 0); err != nil {
 		t.Fatal(err)
 	}
-	p, _, _, err := Init(t.Context(), stores.InitOptions{OpenOptions: gone.options()})
+	p, _, _, err := save.Init(t.Context(), stores.InitOptions{OpenOptions: gone.options()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -227,7 +228,7 @@ func TestRemovalOfWhatChangedMeanwhile(t *testing.T) {
 func TestSaveIntoARemovedStore(t *testing.T) {
 	l := newLab(t)
 	l.write("a", "1")
-	p, _, _, err := Init(t.Context(), stores.InitOptions{OpenOptions: l.options()})
+	p, _, _, err := save.Init(t.Context(), stores.InitOptions{OpenOptions: l.options()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -236,7 +237,7 @@ func TestSaveIntoARemovedStore(t *testing.T) {
 		t.Fatal(err)
 	}
 	l.write("a", "2")
-	if _, err := Save(t.Context(), p, checkpoint.Options{}); err == nil {
+	if _, err := save.Save(t.Context(), p, checkpoint.Options{}); err == nil {
 		t.Error("it was saved")
 	}
 	if _, err := maintain.GC(t.Context(), p, maintain.GCOptions{Keep: 1}); err == nil {
@@ -373,7 +374,7 @@ func TestDeinitAndSessions(t *testing.T) {
 			t.Errorf("%s: there %v, want %v", id, got, stays)
 		}
 	}
-	p, _, _, err := Init(t.Context(), stores.InitOptions{OpenOptions: l.options()})
+	p, _, _, err := save.Init(t.Context(), stores.InitOptions{OpenOptions: l.options()})
 	if err != nil {
 		t.Fatal(err)
 	}

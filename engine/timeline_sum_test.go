@@ -8,7 +8,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/rewind-cli/rewind/engine/inspect"
 	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/restore"
 	"github.com/rewind-cli/rewind/engine/timeline"
 	"github.com/rewind-cli/rewind/manifest"
 )
@@ -59,18 +61,18 @@ func (l *lab) goes(word string) {
 	}
 	verb, target, _ := strings.Cut(before, " ")
 	l.try(func(ctx context.Context, p *project.Project) error {
-		o := RestoreOptions{Paths: strings.Fields(path)}
+		o := restore.Options{Paths: strings.Fields(path)}
 		var err error
 		switch verb {
 		case "undo":
-			_, err = Undo(ctx, p, o)
+			_, err = restore.Undo(ctx, p, o)
 		case "redo":
-			_, err = Redo(ctx, p, o)
+			_, err = restore.Redo(ctx, p, o)
 		default:
 			var c project.Listed
-			if c, err = Resolve(ctx, p, target); err == nil {
+			if c, err = inspect.Resolve(ctx, p, target); err == nil {
 				o.Checkpoint = c.Checkpoint
-				_, err = Restore(ctx, p, o)
+				_, err = restore.Restore(ctx, p, o)
 			}
 		}
 		return err // nothing to undo, too few checkpoints, a path that was changed since: none is an error here

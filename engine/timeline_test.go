@@ -9,7 +9,9 @@ import (
 	"github.com/rewind-cli/rewind/engine/checkpoint"
 	"github.com/rewind-cli/rewind/engine/commit"
 	"github.com/rewind-cli/rewind/engine/conversation"
+	"github.com/rewind-cli/rewind/engine/inspect"
 	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/restore"
 	"github.com/rewind-cli/rewind/engine/timeline"
 	"github.com/rewind-cli/rewind/manifest"
 )
@@ -34,16 +36,16 @@ func (l *lab) does(words ...string) {
 			continue
 		case "restore":
 			l.do(func(ctx context.Context, p *project.Project) error {
-				c, err := Resolve(ctx, p, arg)
+				c, err := inspect.Resolve(ctx, p, arg)
 				if err == nil {
-					_, err = Restore(ctx, p, RestoreOptions{Checkpoint: c.Checkpoint})
+					_, err = restore.Restore(ctx, p, restore.Options{Checkpoint: c.Checkpoint})
 				}
 				return err
 			})
 			continue
 		case "talk":
 			l.do(func(ctx context.Context, p *project.Project) error {
-				c, err := Resolve(ctx, p, arg)
+				c, err := inspect.Resolve(ctx, p, arg)
 				if err != nil {
 					return err
 				}
@@ -53,7 +55,7 @@ func (l *lab) does(words ...string) {
 			continue
 		case "undo-restore":
 			l.do(func(ctx context.Context, p *project.Project) error {
-				_, err := UndoRestore(ctx, p, RestoreOptions{})
+				_, err := restore.UndoRestore(ctx, p, restore.Options{})
 				return err
 			})
 			continue
@@ -110,7 +112,7 @@ func (l *lab) tells(page int, o timeline.Options) (lines []string, folded int) {
 				// What the log has must be what the trees say.
 				var seen int
 				if err := r.Changes(ctx, p, o.Present, func(c manifest.Change) error {
-					if !impliedDir(c) {
+					if !inspect.ImpliedDir(c) {
 						seen++
 					}
 					return nil

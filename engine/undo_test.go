@@ -13,9 +13,12 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/rewind-cli/rewind/engine/checkpoint"
+	"github.com/rewind-cli/rewind/engine/oplog"
 	"github.com/rewind-cli/rewind/engine/pathspec"
 	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/restore"
 	"github.com/rewind-cli/rewind/engine/rootfs"
+	"github.com/rewind-cli/rewind/engine/save"
 	"github.com/rewind-cli/rewind/manifest"
 )
 
@@ -53,11 +56,11 @@ func (l *lab) want(contents string) {
 }
 
 // restoreCall is a method of the restore family.
-type restoreCall func(context.Context, *project.Project, RestoreOptions) (*Restored, error)
+type restoreCall func(context.Context, *project.Project, restore.Options) (*restore.Restored, error)
 
 // run calls one of the restore family, and checks that the operation's trees
 // are what is on disk.
-func (l *lab) run(call restoreCall, o RestoreOptions) (done *Restored, err error) {
+func (l *lab) run(call restoreCall, o restore.Options) (done *restore.Restored, err error) {
 	l.t.Helper()
 	err = l.try(func(ctx context.Context, p *project.Project) error {
 		if done, err = call(ctx, p, o); err != nil {
@@ -73,7 +76,7 @@ func (l *lab) run(call restoreCall, o RestoreOptions) (done *Restored, err error
 	return done, err
 }
 
-func (l *lab) must(call restoreCall, o RestoreOptions) *Restored {
+func (l *lab) must(call restoreCall, o restore.Options) *restore.Restored {
 	l.t.Helper()
 	done, err := l.run(call, o)
 	if err != nil {
@@ -85,7 +88,7 @@ func (l *lab) must(call restoreCall, o RestoreOptions) *Restored {
 func (l *lab) operations() (ops []manifest.Operation) {
 	l.t.Helper()
 	l.do(func(ctx context.Context, p *project.Project) (err error) {
-		ops, err = Operations(ctx, p, 0)
+		ops, err = oplog.Operations(ctx, p, 0)
 		return err
 	})
 	return ops
@@ -101,29 +104,29 @@ func TestUndoGoesFurtherBack(t *testing.T) {
 	l.save()
 	l.write("a", "unsaved")
 	for _, want := range []string{"3", "2", "1"} {
-		l.must(Undo, RestoreOptions{})
+		l.must(restore.Undo, restore.Options{})
 		l.want("a=" + want)
 	}
 	var nothing *project.NothingError
-	if _, err := l.run(Undo, RestoreOptions{}); !errors.As(err, &nothing) {
+	if _, err := l.run(restore.Undo, restore.Options{}); !errors.As(err, &nothing) {
 		t.Fatalf("undo past the first checkpoint: %v", err)
 	}
 	// Every undo is taken back in its turn, down to the work that was never saved.
 	for _, want := range []string{"2", "3", "unsaved"} {
-		l.must(UndoRestore, RestoreOptions{})
+		l.must(restore.UndoRestore, restore.Options{})
 		l.want("a=" + want)
 	}
-	if _, err := l.run(UndoRestore, RestoreOptions{}); !errors.As(err, &nothing) {
+	if _, err := l.run(restore.UndoRestore, restore.Options{}); !errors.As(err, &nothing) {
 		t.Fatalf("undo-restore of nothing: %v", err)
 	}
 	for _, want := range []string{"3", "2", "1"} {
-		l.must(RedoRestore, RestoreOptions{})
+		l.must(restore.RedoRestore, restore.Options{})
 		l.want("a=" + want)
 	}
-	if _, err := l.run(RedoRestore, RestoreOptions{}); !errors.As(err, &nothing) {
+	if _, err := l.run(restore.RedoRestore, restore.Options{}); !errors.As(err, &nothing) {
 		t.Fatalf("redo-restore of nothing: %v", err)
 	}
-	l.must(UndoRestore, RestoreOptions{})
+	l.must(restore.UndoRestore, restore.Options{})
 	l.want("a=2")
 }
 
@@ -137,7 +140,7 @@ func TestUndoStartsAnew(t *testing.T) {
 		l.save()
 		l.write("a", "3")
 		l.save()
-		l.must(Undo, RestoreOptions{})
+		l.must(restore.Undo, restore.Options{})
 		l.want("a=2")
 		if after == "edit" {
 			l.write("a", "2 and more")
@@ -146,7 +149,7 @@ func TestUndoStartsAnew(t *testing.T) {
 			l.save()
 		}
 		for _, want := range []string{"2", "1"} {
-			l.must(Undo, RestoreOptions{})
+			l.must(restore.Undo, restore.Options{})
 			l.want("a=" + want)
 		}
 	}
@@ -160,45 +163,45 @@ func TestUndoThroughOperations(t *testing.T) {
 	first := l.init()
 	l.write("a", "2")
 	l.save()
-	l.must(Restore, RestoreOptions{Checkpoint: first.Checkpoint})
+	l.must(restore.Restore, restore.Options{Checkpoint: first.Checkpoint})
 	l.want("a=1")
 	l.write("b", "edited and not saved")
 	l.write("a", "4")
 	want := []string{"a=1", "a=2", "a=1"}
 	for i := range want {
-		done := l.must(Undo, RestoreOptions{})
+		done := l.must(restore.Undo, restore.Options{})
 		l.want(want[i])
 		if got := fmt.Sprint(done.Since, "/", done.Of); got != []string{"restore/", "/restore", "/"}[i] {
 			t.Errorf("step %d is called %s", i, got)
 		}
 	}
 	var nothing *project.NothingError
-	if _, err := l.run(Undo, RestoreOptions{}); !errors.As(err, &nothing) {
+	if _, err := l.run(restore.Undo, restore.Options{}); !errors.As(err, &nothing) {
 		t.Errorf("undo of nothing: %v", err)
 	}
 	for _, want := range []string{"a=2", "a=1", "a=4 b=edited and not saved"} {
-		l.must(Redo, RestoreOptions{})
+		l.must(restore.Redo, restore.Options{})
 		l.want(want)
 	}
-	if _, err := l.run(Redo, RestoreOptions{}); !errors.As(err, &nothing) {
+	if _, err := l.run(restore.Redo, restore.Options{}); !errors.As(err, &nothing) {
 		t.Errorf("redo of nothing: %v", err)
 	}
 	// All three at once, and back at once.
-	l.must(Undo, RestoreOptions{Steps: 3})
+	l.must(restore.Undo, restore.Options{Steps: 3})
 	l.want("a=1")
-	if _, err := l.run(Undo, RestoreOptions{}); !errors.As(err, &nothing) {
+	if _, err := l.run(restore.Undo, restore.Options{}); !errors.As(err, &nothing) {
 		t.Errorf("undo of nothing after three steps at once: %v", err)
 	}
-	l.must(Redo, RestoreOptions{})
+	l.must(restore.Redo, restore.Options{})
 	l.want("a=4 b=edited and not saved")
 	// What changed nothing is no step.
 	l.save()
-	l.must(Restore, RestoreOptions{Checkpoint: l.save().Checkpoint})
-	l.must(Undo, RestoreOptions{Steps: 2})
+	l.must(restore.Restore, restore.Options{Checkpoint: l.save().Checkpoint})
+	l.must(restore.Undo, restore.Options{Steps: 2})
 	l.want("a=2")
 	// A prompt without a change is no work: undo goes on from there.
 	l.save()
-	l.must(Undo, RestoreOptions{})
+	l.must(restore.Undo, restore.Options{})
 	l.want("a=1")
 }
 
@@ -216,17 +219,17 @@ func TestUndoAndRedoMirror(t *testing.T) {
 			case 2:
 				saved = append(saved, l.save())
 			case 3:
-				l.must(Restore, RestoreOptions{Checkpoint: rapid.SampledFrom(saved).Draw(rt, "to").Checkpoint})
+				l.must(restore.Restore, restore.Options{Checkpoint: rapid.SampledFrom(saved).Draw(rt, "to").Checkpoint})
 			case 4:
-				_, _ = l.run(Undo, RestoreOptions{Steps: rapid.IntRange(1, 2).Draw(rt, "steps")}) // perhaps there is nothing
+				_, _ = l.run(restore.Undo, restore.Options{Steps: rapid.IntRange(1, 2).Draw(rt, "steps")}) // perhaps there is nothing
 			case 5:
-				_, _ = l.run(Redo, RestoreOptions{}) // the same, or it is refused because of an edit
+				_, _ = l.run(restore.Redo, restore.Options{}) // the same, or it is refused because of an edit
 			}
 		}
 		states := []string{l.contents()}
 		var nothing *project.NothingError
 		for {
-			_, err := l.run(Undo, RestoreOptions{})
+			_, err := l.run(restore.Undo, restore.Options{})
 			if errors.As(err, &nothing) {
 				break
 			}
@@ -242,7 +245,7 @@ func TestUndoAndRedoMirror(t *testing.T) {
 			}
 		}
 		for i := len(states) - 2; i >= 0; i-- {
-			if _, err := l.run(Redo, RestoreOptions{}); err != nil {
+			if _, err := l.run(restore.Redo, restore.Options{}); err != nil {
 				rt.Fatalf("redo to %q: %v", states[i], err)
 			}
 			if now := l.contents(); now != states[i] {
@@ -261,7 +264,7 @@ func TestUndoRestoreTouchesOnlyItsOwnPaths(t *testing.T) {
 	l.write("b.txt", "b2")
 	l.write("c.txt", "c2")
 	l.save()
-	done := l.must(Restore, RestoreOptions{Checkpoint: first.Checkpoint, Paths: []string{"a.txt"}})
+	done := l.must(restore.Restore, restore.Options{Checkpoint: first.Checkpoint, Paths: []string{"a.txt"}})
 	if !slices.Equal(done.Replace, []string{"a.txt"}) || len(done.Create)+len(done.Delete)+len(done.Mode) > 0 {
 		t.Errorf("restored %+v", done)
 	}
@@ -269,17 +272,17 @@ func TestUndoRestoreTouchesOnlyItsOwnPaths(t *testing.T) {
 	l.write("b.txt", "later work")
 	l.write("d.txt", "more of it")
 	l.save()
-	l.must(UndoRestore, RestoreOptions{})
+	l.must(restore.UndoRestore, restore.Options{})
 	l.want("a.txt=a2 b.txt=later work c.txt=c2 d.txt=more of it")
 	// A save does not clear what could be redone.
 	l.save()
-	l.must(RedoRestore, RestoreOptions{})
+	l.must(restore.RedoRestore, restore.Options{})
 	l.want("a.txt=a1 b.txt=later work c.txt=c2 d.txt=more of it")
 	// A new restore does.
-	l.must(UndoRestore, RestoreOptions{})
-	l.must(Restore, RestoreOptions{Checkpoint: first.Checkpoint, Paths: []string{"b.txt"}})
+	l.must(restore.UndoRestore, restore.Options{})
+	l.must(restore.Restore, restore.Options{Checkpoint: first.Checkpoint, Paths: []string{"b.txt"}})
 	var nothing *project.NothingError
-	if _, err := l.run(RedoRestore, RestoreOptions{}); !errors.As(err, &nothing) {
+	if _, err := l.run(restore.RedoRestore, restore.Options{}); !errors.As(err, &nothing) {
 		t.Errorf("redo after a new restore: %v", err)
 	}
 }
@@ -292,10 +295,10 @@ func TestUndoRestoreRefusesWhatChangedSince(t *testing.T) {
 	l.write("a", "2")
 	l.write("b", "2")
 	l.save()
-	l.must(Restore, RestoreOptions{Checkpoint: first.Checkpoint})
+	l.must(restore.Restore, restore.Options{Checkpoint: first.Checkpoint})
 	l.write("a", "precious")
 	var refused *project.RefusedError
-	_, err := l.run(UndoRestore, RestoreOptions{})
+	_, err := l.run(restore.UndoRestore, restore.Options{})
 	if !errors.As(err, &refused) || !refused.Forcible || !slices.Equal(refused.Paths, []string{"a"}) {
 		t.Fatalf("undo-restore over a changed path: %v %+v", err, refused)
 	}
@@ -303,12 +306,12 @@ func TestUndoRestoreRefusesWhatChangedSince(t *testing.T) {
 	if ops := l.operations(); len(ops) != 1 {
 		t.Errorf("%d operations after a refusal", len(ops))
 	}
-	done := l.must(UndoRestore, RestoreOptions{Force: true})
+	done := l.must(restore.UndoRestore, restore.Options{Force: true})
 	l.want("a=2 b=2")
 	if done.Safety == nil {
 		t.Fatal("no safety checkpoint")
 	}
-	l.must(RedoRestore, RestoreOptions{})
+	l.must(restore.RedoRestore, restore.Options{})
 	l.want("a=precious b=1")
 }
 
@@ -324,15 +327,15 @@ func TestUndoRestoreOfIgnoredFiles(t *testing.T) {
 	l.remove("gen")
 	l.save()
 	l.want(".gitignore=conf\ngen/\n conf=never captured")
-	l.must(Restore, RestoreOptions{Checkpoint: first.Checkpoint, Paths: []string{"conf", "gen"}})
+	l.must(restore.Restore, restore.Options{Checkpoint: first.Checkpoint, Paths: []string{"conf", "gen"}})
 	l.want(".gitignore=conf\ngen/\n conf=captured gen/made=captured too")
-	l.must(UndoRestore, RestoreOptions{})
+	l.must(restore.UndoRestore, restore.Options{})
 	l.want(".gitignore=conf\ngen/\n conf=never captured")
-	l.must(RedoRestore, RestoreOptions{})
+	l.must(restore.RedoRestore, restore.Options{})
 	l.want(".gitignore=conf\ngen/\n conf=captured gen/made=captured too")
 	l.write("gen/made", "changed since")
 	var refused *project.RefusedError
-	if _, err := l.run(UndoRestore, RestoreOptions{}); !errors.As(err, &refused) {
+	if _, err := l.run(restore.UndoRestore, restore.Options{}); !errors.As(err, &refused) {
 		t.Fatalf("an ignored file that changed since: %v", err)
 	}
 }
@@ -348,16 +351,16 @@ func TestOnlyWhatIsInScopeIsDeleted(t *testing.T) {
 	l.write("node_modules/x", "module")
 	l.write("a", "2")
 	l.do(func(ctx context.Context, p *project.Project) error {
-		_, err := Save(ctx, p, checkpoint.Options{NoIgnore: true})
+		_, err := save.Save(ctx, p, checkpoint.Options{NoIgnore: true})
 		return err
 	})
-	l.must(Restore, RestoreOptions{Checkpoint: first.Checkpoint})
+	l.must(restore.Restore, restore.Options{Checkpoint: first.Checkpoint})
 	l.want(".env=secret .gitignore=.env\nnode_modules/\n a=1 node_modules/x=module")
 
 	// The target's rules differ from today's: both must agree.
 	l.write(".gitignore", "")
 	l.save()
-	l.must(Restore, RestoreOptions{Checkpoint: first.Checkpoint})
+	l.must(restore.Restore, restore.Options{Checkpoint: first.Checkpoint})
 	l.want(".env=secret .gitignore=.env\nnode_modules/\n a=1 node_modules/x=module")
 }
 
@@ -365,7 +368,7 @@ func TestNothingDiffers(t *testing.T) {
 	l := newLab(t)
 	l.write("a", "1")
 	first := l.init()
-	done := l.must(Restore, RestoreOptions{Checkpoint: first.Checkpoint})
+	done := l.must(restore.Restore, restore.Options{Checkpoint: first.Checkpoint})
 	if done.Safety != nil || done.Operation == 0 || len(l.operations()) != 1 {
 		t.Errorf("a restore of the same tree left %+v", done)
 	}
@@ -380,7 +383,7 @@ func TestDryRunTouchesNothing(t *testing.T) {
 	l.remove("gone")
 	l.write("new", "2")
 	before := l.contents()
-	done := l.must(Restore, RestoreOptions{Checkpoint: first.Checkpoint, DryRun: true})
+	done := l.must(restore.Restore, restore.Options{Checkpoint: first.Checkpoint, DryRun: true})
 	if fmt.Sprint(done.Create, done.Replace, done.Delete) != "[gone] [a] [new]" || !done.DryRun || done.Safety != nil {
 		t.Errorf("%+v", done)
 	}
@@ -389,11 +392,11 @@ func TestDryRunTouchesNothing(t *testing.T) {
 		t.Error("a dry run is in the operation log")
 	}
 	asked := false
-	_, err := l.run(Restore, RestoreOptions{Checkpoint: first.Checkpoint, Confirm: func(r *Restored) (bool, error) {
+	_, err := l.run(restore.Restore, restore.Options{Checkpoint: first.Checkpoint, Confirm: func(r *restore.Restored) (bool, error) {
 		asked = slices.Equal(r.Delete, []string{"new"})
 		return false, nil
 	}})
-	var declined *DeclinedError
+	var declined *restore.DeclinedError
 	if !errors.As(err, &declined) || !asked {
 		t.Errorf("asked %v, error %v", asked, err)
 	}
@@ -421,7 +424,7 @@ func TestRestoreOfPaths(t *testing.T) {
 		for _, path := range []string{"[id].tsx", "a.go", "src"} {
 			l.remove(path)
 		}
-		done := l.must(Restore, RestoreOptions{Checkpoint: first.Checkpoint, Paths: l.patterns(c.args, pathspec.PatternOptions{})})
+		done := l.must(restore.Restore, restore.Options{Checkpoint: first.Checkpoint, Paths: l.patterns(c.args, pathspec.PatternOptions{})})
 		var want []string
 		for _, path := range c.want {
 			want = append(want, path+"=x")
@@ -429,7 +432,7 @@ func TestRestoreOfPaths(t *testing.T) {
 		if got := l.contents(); got != strings.Join(want, " ") {
 			t.Errorf("%q: the tree has %q", c.args, got)
 		}
-		l.must(UndoRestore, RestoreOptions{})
+		l.must(restore.UndoRestore, restore.Options{})
 		l.want("")
 		_ = done
 	}
@@ -438,11 +441,11 @@ func TestRestoreOfPaths(t *testing.T) {
 	first := l.init()
 	var missing *project.NoPathError
 	var outside *project.OutsideError
-	if _, err := l.run(Restore, RestoreOptions{Checkpoint: first.Checkpoint, Paths: []string{"a", "nothing"}}); !errors.As(err, &missing) {
+	if _, err := l.run(restore.Restore, restore.Options{Checkpoint: first.Checkpoint, Paths: []string{"a", "nothing"}}); !errors.As(err, &missing) {
 		t.Errorf("a path that is nowhere: %v", err)
 	}
 	for _, path := range []string{"../x", "/etc/passwd", "a/../../x"} {
-		if _, err := l.run(Restore, RestoreOptions{Checkpoint: first.Checkpoint, Paths: []string{path}}); !errors.As(err, &outside) {
+		if _, err := l.run(restore.Restore, restore.Options{Checkpoint: first.Checkpoint, Paths: []string{path}}); !errors.As(err, &outside) {
 			t.Errorf("%s: %v", path, err)
 		}
 	}
@@ -459,7 +462,7 @@ func TestCacheIsFreshAfterARestore(t *testing.T) {
 		l.write(fmt.Sprintf("dir%d/file%d", i%5, i), fmt.Sprint("two ", i))
 	}
 	l.save()
-	l.must(Restore, RestoreOptions{Checkpoint: first.Checkpoint})
+	l.must(restore.Restore, restore.Options{Checkpoint: first.Checkpoint})
 	op := l.operations()[0]
 	l.do(func(ctx context.Context, p *project.Project) error {
 		release, err := p.Use(ctx)
@@ -506,37 +509,37 @@ func TestUndoSteps(t *testing.T) {
 	states := []string{"4", "3", "1", "2", "1"}
 	for n := 1; n <= len(states); n++ {
 		l := fill()
-		l.must(Undo, RestoreOptions{Steps: n})
+		l.must(restore.Undo, restore.Options{Steps: n})
 		l.want("a=" + states[n-1])
 		if ops := l.operations(); len(ops) != 1 {
 			t.Fatalf("undo %d is %d operations", n, len(ops))
 		}
-		l.must(Redo, RestoreOptions{})
+		l.must(restore.Redo, restore.Options{})
 		l.want("a=unsaved")
 		one := fill()
 		for _, want := range states[:n] {
-			one.must(Undo, RestoreOptions{})
+			one.must(restore.Undo, restore.Options{})
 			one.want("a=" + want)
 		}
 		// There and back, one at a time: the same places both ways.
 		for i := n - 2; i >= 0; i-- {
-			one.must(Redo, RestoreOptions{})
+			one.must(restore.Redo, restore.Options{})
 			one.want("a=" + states[i])
 		}
 		for _, want := range states[1:n] {
-			one.must(Undo, RestoreOptions{})
+			one.must(restore.Undo, restore.Options{})
 			one.want("a=" + want)
 		}
-		one.must(Redo, RestoreOptions{Steps: n})
+		one.must(restore.Redo, restore.Options{Steps: n})
 		one.want("a=unsaved")
 		var nothing *project.NothingError
-		if _, err := one.run(Redo, RestoreOptions{}); !errors.As(err, &nothing) {
+		if _, err := one.run(restore.Redo, restore.Options{}); !errors.As(err, &nothing) {
 			t.Fatalf("redo of nothing: %v", err)
 		}
 	}
 	l := fill()
 	var few *project.FewStepsError
-	if _, err := l.run(Undo, RestoreOptions{Steps: 6}); !errors.As(err, &few) || few.Have != 5 {
+	if _, err := l.run(restore.Undo, restore.Options{Steps: 6}); !errors.As(err, &few) || few.Have != 5 {
 		t.Fatalf("undo of too many: %v", err)
 	}
 	l.want("a=unsaved")
@@ -557,31 +560,31 @@ func TestUndoRestoreTo(t *testing.T) {
 	l.write("new", "2")
 	second := l.save().Checkpoint
 	l.write("a", "work")
-	l.must(Restore, RestoreOptions{Checkpoint: first})
+	l.must(restore.Restore, restore.Options{Checkpoint: first})
 	l.want("a=1 b=1 gone=x")
 	l.write("c", "between") // an edit of another path stays
-	l.must(Restore, RestoreOptions{Checkpoint: second, Paths: []string{"a", "new"}})
+	l.must(restore.Restore, restore.Options{Checkpoint: second, Paths: []string{"a", "new"}})
 	l.write("b", "between")
-	l.must(Undo, RestoreOptions{Paths: []string{"a"}})
+	l.must(restore.Undo, restore.Options{Paths: []string{"a"}})
 	ops := l.operations()
 	if len(ops) != 3 {
 		t.Fatalf("%d operations", len(ops))
 	}
 	before := l.contents()
-	done := l.must(UndoRestore, RestoreOptions{To: ops[2].Seq})
+	done := l.must(restore.UndoRestore, restore.Options{To: ops[2].Seq})
 	l.want("a=work b=between c=between new=2")
 	if done.Checkpoint.ID != ops[2].Safety {
 		t.Errorf("back at %v", done.Checkpoint.ID)
 	}
-	var taken *NotTakenBackError
-	if _, err := l.run(UndoRestore, RestoreOptions{To: ops[1].Seq}); !errors.As(err, &taken) || taken.By == 0 {
+	var taken *restore.NotTakenBackError
+	if _, err := l.run(restore.UndoRestore, restore.Options{To: ops[1].Seq}); !errors.As(err, &taken) || taken.By == 0 {
 		t.Fatalf("what is taken back already: %v", err)
 	}
-	l.must(RedoRestore, RestoreOptions{})
+	l.must(restore.RedoRestore, restore.Options{})
 	l.want(strings.TrimSpace(before))
 	l.write("gone", "edited")
 	var refused *project.RefusedError
-	if _, err := l.run(UndoRestore, RestoreOptions{To: l.operations()[0].Seq}); !errors.As(err, &refused) || !slices.Equal(refused.Paths, []string{"gone"}) {
+	if _, err := l.run(restore.UndoRestore, restore.Options{To: l.operations()[0].Seq}); !errors.As(err, &refused) || !slices.Equal(refused.Paths, []string{"gone"}) {
 		t.Fatalf("with a path in the way: %v", err)
 	}
 }

@@ -6,7 +6,9 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/rewind-cli/rewind/engine/port"
 	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/restore"
 )
 
 // TestUndoBelowTheRuleFile: what comes into sight because an undo takes a rule file away is no edit: undo goes on.
@@ -21,25 +23,25 @@ func TestUndoBelowTheRuleFile(t *testing.T) {
 	l.save()
 	l.write("a", "3")
 	l.save()
-	l.must(Undo, RestoreOptions{})
+	l.must(restore.Undo, restore.Options{})
 	l.want(".gitignore=out/\n a=2 out/x=built")
-	l.must(Undo, RestoreOptions{})
+	l.must(restore.Undo, restore.Options{})
 	l.want("a=2 out/x=built")
-	l.must(Undo, RestoreOptions{})
+	l.must(restore.Undo, restore.Options{})
 	l.want("a=1")
-	l.must(UndoRestore, RestoreOptions{})
+	l.must(restore.UndoRestore, restore.Options{})
 	l.want("a=2 out/x=built")
 	// What is edited there starts over all the same.
 	l.write("out/x", "edited")
 	l.write("b", "new")
-	l.must(Undo, RestoreOptions{})
+	l.must(restore.Undo, restore.Options{})
 	l.want("a=2 out/x=built")
 }
 
 // TestUndoAfterRedo: an undo after a redo goes to the same place again, also where an edit
 // came before the undo that was taken back, and it had started over.
 func TestUndoAfterRedo(t *testing.T) {
-	for name, redo := range map[string]restoreCall{"redo": Redo, "undo-restore": UndoRestore} {
+	for name, redo := range map[string]restoreCall{"redo": restore.Redo, "undo-restore": restore.UndoRestore} {
 		l := newLab(t)
 		l.write("a", "1")
 		l.init()
@@ -47,20 +49,20 @@ func TestUndoAfterRedo(t *testing.T) {
 		l.save()
 		l.write("a", "3")
 		l.save()
-		l.must(Undo, RestoreOptions{})
+		l.must(restore.Undo, restore.Options{})
 		l.want("a=2")
 		l.write("a", "edited")
 		for range 2 {
-			l.must(Undo, RestoreOptions{})
+			l.must(restore.Undo, restore.Options{})
 			l.want("a=2")
-			l.must(redo, RestoreOptions{})
+			l.must(redo, restore.Options{})
 			l.want("a=edited")
 		}
-		l.must(Undo, RestoreOptions{})
-		l.must(Undo, RestoreOptions{})
+		l.must(restore.Undo, restore.Options{})
+		l.must(restore.Undo, restore.Options{})
 		l.want("a=1")
-		l.must(redo, RestoreOptions{})
-		l.must(Undo, RestoreOptions{})
+		l.must(redo, restore.Options{})
+		l.must(restore.Undo, restore.Options{})
 		if l.contents() != "a=1" {
 			t.Errorf("undo after %s of the second: %s", name, l.contents())
 		}
@@ -87,19 +89,19 @@ func TestUndoPassesOverImported(t *testing.T) {
 		}
 	}
 	l.do(func(ctx context.Context, p *project.Project) error {
-		_, err := Import(ctx, p, ImportOptions{Older: dir})
+		_, err := port.Import(ctx, p, port.ImportOptions{Older: dir})
 		return err
 	})
 	l.write("a", "3")
 	for _, want := range []string{"2", "1", "x"} {
-		l.must(Undo, RestoreOptions{})
+		l.must(restore.Undo, restore.Options{})
 		l.want("a=" + want)
 	}
-	l.must(Redo, RestoreOptions{Steps: 3})
+	l.must(restore.Redo, restore.Options{Steps: 3})
 	l.want("a=3")
-	l.must(Undo, RestoreOptions{Steps: 2})
+	l.must(restore.Undo, restore.Options{Steps: 2})
 	l.want("a=1")
-	l.must(Redo, RestoreOptions{})
-	l.must(Undo, RestoreOptions{Steps: 3})
+	l.must(restore.Redo, restore.Options{})
+	l.must(restore.Undo, restore.Options{Steps: 3})
 	l.want("a=x")
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/rewind-cli/rewind/engine/hook"
 	"github.com/rewind-cli/rewind/engine/maintain"
 	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/restore"
 	"github.com/rewind-cli/rewind/engine/window"
 	"github.com/rewind-cli/rewind/manifest"
 )
@@ -164,7 +165,7 @@ func TestWindowsOfARestoreAndDamage(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		if _, err := Restore(ctx, p, RestoreOptions{Checkpoint: list[0].Checkpoint}); err != nil {
+		if _, err := restore.Restore(ctx, p, restore.Options{Checkpoint: list[0].Checkpoint}); err != nil {
 			return err
 		}
 		c, err := p.NewestCheckpoint()

@@ -18,11 +18,11 @@ import (
 	"strconv"
 
 	"github.com/rewind-cli/rewind/bench/workload"
-	"github.com/rewind-cli/rewind/engine"
 	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/engine/checkpoint"
 	"github.com/rewind-cli/rewind/engine/hook"
 	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/save"
 )
 
 func main() {
@@ -106,7 +106,7 @@ func some(root string, e edits, from, to int) error {
 		if err := e.before(i); err != nil {
 			return err
 		}
-		if _, err := engine.Save(ctx, p, checkpoint.Options{Description: fmt.Sprintf("turn %d", i+1)}); err != nil {
+		if _, err := save.Save(ctx, p, checkpoint.Options{Description: fmt.Sprintf("turn %d", i+1)}); err != nil {
 			return err
 		}
 	}

@@ -14,8 +14,8 @@ import (
 	"github.com/rewind-cli/rewind/engine/ignore"
 	"github.com/rewind-cli/rewind/engine/problem"
 	"github.com/rewind-cli/rewind/engine/project"
-	"github.com/rewind-cli/rewind/engine/restore"
 	"github.com/rewind-cli/rewind/engine/rules"
+	"github.com/rewind-cli/rewind/engine/treeio"
 	"github.com/rewind-cli/rewind/manifest"
 )
 
@@ -45,7 +45,7 @@ func (c *Captured) override(notes []Preimage) error {
 	if err != nil {
 		return err
 	}
-	var edits []restore.Edit
+	var edits []treeio.Edit
 	exact := map[string]bool{}
 	for _, n := range notes {
 		old, there, err := manifest.Find(c.Tx.Load, c.Scan.Root, n.Path)
@@ -74,9 +74,9 @@ func (c *Captured) override(notes []Preimage) error {
 			_, e.Name, _ = cutLast(n.Path)
 		}
 		exact[n.Path] = true
-		edits = append(edits, restore.Edit{Path: n.Path, Entry: e})
+		edits = append(edits, treeio.Edit{Path: n.Path, Entry: e})
 	}
-	root, err := restore.EditTree(c.Tx, c.Tx, c.Scan.Root, edits, nil)
+	root, err := treeio.EditTree(c.Tx, c.Tx, c.Scan.Root, edits, nil)
 	if err != nil {
 		return c.p.Classify(err)
 	}

@@ -14,8 +14,8 @@ import (
 	"github.com/rewind-cli/rewind/engine/commit"
 	"github.com/rewind-cli/rewind/engine/pathspec"
 	"github.com/rewind-cli/rewind/engine/project"
-	"github.com/rewind-cli/rewind/engine/restore"
 	"github.com/rewind-cli/rewind/engine/stores"
+	"github.com/rewind-cli/rewind/engine/treeio"
 	"github.com/rewind-cli/rewind/manifest"
 )
 
@@ -216,7 +216,7 @@ func amend(ctx context.Context, p *project.Project, begin func(*commit.Tx, *LogS
 		return err
 	}
 	defer release()
-	if j, err := restore.Open(p.RestoreDir()); err != nil {
+	if j, err := treeio.Open(p.RestoreDir()); err != nil {
 		return project.JournalError(err)
 	} else if j != nil {
 		return &project.RefusedError{What: "a restore was interrupted, and its leftovers may contain what is to be forgotten", Next: "run rewind undo, then forget again"}

@@ -11,7 +11,7 @@ import (
 	"github.com/rewind-cli/rewind/cas"
 	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/engine/project"
-	"github.com/rewind-cli/rewind/engine/restore"
+	"github.com/rewind-cli/rewind/engine/treeio"
 	"github.com/rewind-cli/rewind/manifest"
 )
 
@@ -44,7 +44,7 @@ func ReadLog(ctx context.Context, p *project.Project) (*LogState, error) {
 
 // crashed is the operation that is under way, or did not finish, nil for none.
 func crashed(p *project.Project) *manifest.Operation {
-	j, err := restore.Open(p.RestoreDir())
+	j, err := treeio.Open(p.RestoreDir())
 	if err != nil || j == nil {
 		return nil // one that cannot be read cannot be finished
 	}

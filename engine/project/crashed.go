@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/rewind-cli/rewind/engine/account"
-	"github.com/rewind-cli/rewind/engine/restore"
+	"github.com/rewind-cli/rewind/engine/treeio"
 	"github.com/rewind-cli/rewind/manifest"
 )
 
@@ -25,7 +25,7 @@ type CrashedRestore struct {
 // Crashed reports a restore that did not finish; the restore family finishes
 // it or puts it back first. nil: none, or one that is still running.
 func (p *Project) Crashed(ctx context.Context) (*CrashedRestore, error) {
-	j, err := restore.Open(p.RestoreDir())
+	j, err := treeio.Open(p.RestoreDir())
 	if err != nil {
 		return nil, JournalError(err)
 	}
@@ -44,7 +44,7 @@ func (p *Project) Crashed(ctx context.Context) (*CrashedRestore, error) {
 			return nil, err
 		}
 		defer lock.Release()
-		if j, err = restore.Open(p.RestoreDir()); j == nil || err != nil {
+		if j, err = treeio.Open(p.RestoreDir()); j == nil || err != nil {
 			return nil, JournalError(err) // it has just finished
 		}
 	}
@@ -52,14 +52,14 @@ func (p *Project) Crashed(ctx context.Context) (*CrashedRestore, error) {
 }
 
 func JournalError(err error) error {
-	var bad *restore.JournalError
+	var bad *treeio.JournalError
 	if errors.As(err, &bad) {
 		return &account.DamagedStoreError{What: "the journal of a restore", Err: err}
 	}
 	return err
 }
 
-func Describe(j *restore.Journal) *CrashedRestore {
+func Describe(j *treeio.Journal) *CrashedRestore {
 	c := &CrashedRestore{Time: j.Time, Paths: j.Paths, Done: j.Committed}
 	if rec, err := manifest.ParseRecord(j.Note); err == nil && rec.Operation != nil {
 		c.Kind, c.Checkpoint = rec.Operation.Kind, rec.Operation.Checkpoint

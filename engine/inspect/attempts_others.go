@@ -1,0 +1,118 @@
+package inspect
+
+import (
+	"context"
+
+	"github.com/rewind-cli/rewind/engine/attribution"
+	"github.com/rewind-cli/rewind/engine/checkpoint"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/window"
+	"github.com/rewind-cli/rewind/manifest"
+)
+
+// Stretch is the part of the log in which a session made an attempt.
+type Stretch struct {
+	Session string
+	From    uint64               // sequence number of the checkpoint that it began at
+	To      *manifest.Checkpoint // that it ended with; nil: the working tree
+}
+
+// Others are the paths that others changed in a stretch: other sessions, or the person.
+type Others struct {
+	Alone map[string]bool // its own session, one that came from it, or that it came from, did not change them
+	Also  map[string]bool // it did, too
+}
+
+// OthersIn says of each stretch what others changed in it; nothing where that is not known.
+func OthersIn(ctx context.Context, p *project.Project, stretches ...Stretch) ([]Others, error) {
+	release, err := p.Use(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	out := make([]Others, len(stretches))
+	var o attribution.Options
+	for i, s := range stretches {
+		if o.From == 0 || s.From < o.From {
+			o.From = stretches[i].From
+		}
+		if s.To == nil && o.Now == nil {
+			now, err := checkpoint.CaptureTree(ctx, p, checkpoint.CaptureOptions{Look: true})
+			if err != nil {
+				return nil, err
+			}
+			defer now.Discard()
+			o.Now = &attribution.Present{Time: p.Env.Time(), Root: now.Root(), Load: now.Tx.Load, Windows: window.Pending(p)}
+			newest, err := p.NewestCheckpoint()
+			if err == nil && newest != nil {
+				o.Now.At, err = now.Written(newest.Root)
+			}
+			if err != nil {
+				return nil, p.Classify(err)
+			}
+		}
+	}
+	family, err := families(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	who, err := attribution.New(ctx, p, o)
+	if err != nil {
+		return nil, p.Classify(err)
+	}
+	for i, s := range stretches {
+		to := uint64(attribution.ThenNow)
+		if s.To != nil {
+			to = s.To.Seq
+		}
+		steps, err := who.Between(s.From, to)
+		if project.IsDamage(p.Classify(err)) {
+			continue // verify tells of that
+		} else if err != nil {
+			return nil, p.Classify(err)
+		}
+		out[i] = Others{Alone: map[string]bool{}, Also: map[string]bool{}}
+		for path, of := range steps {
+			own, others := false, false
+			for k := range of {
+				if of[k].Class == attribution.Operation {
+					continue
+				}
+				mine := false
+				for _, w := range of[k].Works() {
+					mine = mine || w.Session != "" && family(w.Session) == family(s.Session)
+				}
+				own, others = own || mine, others || !mine
+			}
+			switch {
+			case others && own:
+				out[i].Also[path] = true
+			case others:
+				out[i].Alone[path] = true
+			}
+		}
+	}
+	return out, nil
+}
+
+// families gives sessions that came from one another the same name.
+func families(ctx context.Context, p *project.Project) (func(session string) string, error) {
+	parents := map[string]string{}
+	err := p.Query(ctx, func(db *manifest.DB) error {
+		for s, err := range db.Sessions() {
+			if err != nil {
+				return err
+			}
+			if s.Parent != "" && s.Parent != s.ID {
+				parents[s.ID] = s.Parent
+			}
+		}
+		return nil
+	})
+	return func(id string) string {
+		for n := 0; parents[id] != "" && n < 1000; n++ {
+			id = parents[id]
+		}
+		return id
+	}, err
+}

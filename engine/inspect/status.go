@@ -1,0 +1,124 @@
+package inspect
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/rewind-cli/rewind/engine/account"
+	"github.com/rewind-cli/rewind/engine/hook"
+	"github.com/rewind-cli/rewind/engine/maintain"
+	"github.com/rewind-cli/rewind/engine/problem"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/stores"
+	"github.com/rewind-cli/rewind/manifest"
+)
+
+// Status of a project, for rewind status.
+type Status struct {
+	Root, Store           string
+	Mode                  account.Mode
+	Last                  *project.Listed
+	Checkpoints, Safety   int   // safety checkpoints are counted apart
+	Bytes                 int64 // that the store takes on disk
+	Mirrored              bool  // all packs are in the mirror
+	MirrorReason          string
+	MirrorsNext           bool              // the next save gives the mirror what it is without
+	Copied                bool              // the store is a copy: it becomes one of its own at its first save
+	NotCovered            []problem.Problem // of the newest checkpoint
+	Precious              int               // files of the newest checkpoint that are marked as precious
+	Crashed               *project.CrashedRestore
+	FreeDisk, MinFreeDisk int64
+	MaxSize               int64
+	Orphans               []string      // stores of this account whose project is gone
+	Gone                  []stores.Info // stores of deleted projects
+	ReadOnly              bool
+	LastHookError         *project.HookError // nil: none, or a hook succeeded since
+	Outsiders             []hook.Outsider    // sessions that work here and are captured elsewhere
+	Forgetting            *time.Time         // since when bytes wait that were forgotten; nil: none do
+}
+
+// StatusOf looks at the store; it changes nothing.
+func StatusOf(ctx context.Context, p *project.Project) (*Status, error) {
+	s := &Status{
+		Root: p.Root(), Store: p.StoreDir(), Mode: p.Mode(), ReadOnly: p.ReadOnly != nil,
+		MinFreeDisk: p.Settings().MinFreeDisk, MaxSize: p.Settings().Retention.MaxSize,
+	}
+	newest, err := p.List(ctx, project.ListOptions{Limit: 1})
+	if err != nil {
+		return nil, err
+	}
+	if len(newest) > 0 {
+		s.Last = &newest[0]
+		if s.NotCovered, err = Coverage(ctx, p, s.Last.Checkpoint); err != nil {
+			return nil, err
+		}
+		err := Tree(ctx, p, s.Last.Checkpoint, "", func(e TreeEntry) error {
+			if e.Precious {
+				s.Precious++
+			}
+			return nil
+		})
+		if err != nil && !project.IsDamage(err) { // verify tells of that
+			return nil, err
+		}
+	}
+	if err := p.Query(ctx, func(db *manifest.DB) (err error) {
+		s.Checkpoints, s.Safety, err = db.Count()
+		return err
+	}); err != nil {
+		return nil, err
+	}
+	if s.Bytes, err = p.StoreSize(); err != nil {
+		return nil, err
+	}
+	s.Copied = p.Copied
+	if err := hook.Mirrored(p); err != nil {
+		s.MirrorReason = problem.Text(err)
+		s.MirrorsNext = !p.Copied && p.ReadOnly == nil && p.Store.MirrorsNext()
+	} else {
+		s.Mirrored = true
+	}
+	if s.FreeDisk, err = account.FreeDisk(p.StoreDir()); err != nil {
+		return nil, err
+	}
+	if s.Crashed, err = p.Crashed(ctx); err != nil {
+		return nil, err
+	}
+	if s.Forgetting, err = maintain.PendingForget(ctx, p); err != nil {
+		return nil, err
+	}
+	s.LastHookError = project.LastHookError(p.Env, p)
+	s.Outsiders = hook.Outsiders(p)
+	if s.Orphans, err = orphans(p.Env); err != nil {
+		return nil, err
+	}
+	s.Gone, err = stores.Gone(ctx, p.Env, 0)
+	return s, err
+}
+
+// orphans are the stores of this account whose root is no longer there.
+func orphans(env account.Env) ([]string, error) {
+	known, err := account.KnownStores(env)
+	if err != nil {
+		return nil, err
+	}
+	var out []string
+	for _, k := range known {
+		if _, err := os.Lstat(k.Root); !errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		store := account.MirrorDir(env, k.ID)
+		if k.Mode == account.GlobalMode {
+			store = account.GlobalStore(env, k.Root)
+		}
+		if account.Exists(store) {
+			out = append(out, store)
+		}
+	}
+	slices.Sort(out)
+	return out, nil
+}

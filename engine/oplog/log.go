@@ -1,0 +1,131 @@
+package oplog
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"slices"
+
+	"github.com/rewind-cli/rewind/cas/oid"
+	"github.com/rewind-cli/rewind/engine/conversation"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/manifest"
+)
+
+// Logged is an operation with its place in the log and what the log knows of it besides.
+type Logged struct {
+	manifest.Operation                 // with the counts of its paths, also where its record has none
+	N                  int             // 1 for the newest; undo-restore --to takes it
+	Target             *project.Listed // the checkpoint that it went to; nil where none, or collected
+	TakesBack          []uint64        // sequence numbers, the newest first
+	TakenBackBy        uint64          // sequence number, 0 for none
+}
+
+// OperationLog gives the log with its details, newest first; limit 0 is all of it.
+func OperationLog(ctx context.Context, p *project.Project, limit int) (list []Logged, err error) {
+	ops, err := Operations(ctx, p, 0)
+	if err != nil {
+		return nil, err
+	}
+	release, err := p.Use(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	takenBackBy := TakenBackBy(ops)
+	takesBack := takesBack(ops)
+	if limit > 0 && len(ops) > limit {
+		ops = ops[:limit]
+	}
+	err = p.Query(ctx, func(db *manifest.DB) error {
+		for i, op := range ops {
+			l := Logged{Operation: op, N: i + 1, TakesBack: takesBack[op.Seq], TakenBackBy: takenBackBy[op.Seq]}
+			if op.Checkpoint != (manifest.CheckpointID{}) {
+				c, ok, err := db.ByID(op.Checkpoint)
+				if err != nil {
+					return err
+				}
+				if ok {
+					l.Target = &project.Listed{Checkpoint: c}
+					if c.Kind != manifest.Safety {
+						l.Target.N = db.Position(c.Seq)
+					}
+				}
+			}
+			list = append(list, l)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	for i := range list {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		countPaths(p, &list[i].Operation)
+	}
+	return list, nil
+}
+
+// countPaths counts what an operation changed, where its record does not say it.
+func countPaths(p *project.Project, op *manifest.Operation) {
+	if op.Created+op.Replaced+op.Deleted > 0 || op.Paths == (oid.ID{}) {
+		return
+	}
+	data, err := p.ReadObject(op.Paths)
+	if err != nil {
+		return // verify says so; the log is for a person who looks for the way back
+	}
+	for line := range bytes.Lines(data) {
+		var l project.PathLine
+		if json.Unmarshal(line, &l) != nil || l.Action == conversation.MovedAction {
+			continue
+		}
+		switch l.Action {
+		case "create":
+			op.Created++
+		case "delete":
+			op.Deleted++
+		default:
+			op.Replaced++
+		}
+	}
+}
+
+// TakenBackBy says which operations are taken back now, and by which: sequence numbers.
+func TakenBackBy(newestFirst []manifest.Operation) map[uint64]uint64 {
+	by := map[uint64]uint64{}
+	walkStacks(newestFirst, func(op manifest.Operation, gone []manifest.Operation) {
+		for _, g := range gone {
+			by[g.Seq] = op.Seq
+		}
+	})
+	return by
+}
+
+// takesBack says which operations each took back, the newest first.
+func takesBack(newestFirst []manifest.Operation) map[uint64][]uint64 {
+	back := map[uint64][]uint64{}
+	walkStacks(newestFirst, func(op manifest.Operation, gone []manifest.Operation) {
+		for _, g := range slices.Backward(gone) {
+			back[op.Seq] = append(back[op.Seq], g.Seq)
+		}
+	})
+	return back
+}
+
+// walkStacks tells of each operation that takes others back, oldest first, and which it takes.
+func walkStacks(newestFirst []manifest.Operation, took func(op manifest.Operation, gone []manifest.Operation)) {
+	var undo, redo []manifest.Operation
+	for _, op := range slices.Backward(newestFirst) {
+		undoes, redoes := undo, redo
+		undo, redo = push(undo, redo, op)
+		switch {
+		case op.Kind == manifest.OpUndoRestore && len(undo) < len(undoes):
+			took(op, undoes[len(undo):])
+		case op.Kind == manifest.OpRedoRestore && len(redo) < len(redoes):
+			took(op, redoes[len(redo):])
+		}
+	}
+}

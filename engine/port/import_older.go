@@ -1,0 +1,338 @@
+package port
+
+import (
+	"archive/tar"
+	"compress/gzip"
+	"encoding/json"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/rewind-cli/rewind/cas/oid"
+	"github.com/rewind-cli/rewind/engine/account"
+	"github.com/rewind-cli/rewind/engine/problem"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/manifest"
+)
+
+// Bounds of what an archive of the older program may hold: it is somebody else's file by now.
+var (
+	MaxArchiveEntries = 2_000_000
+	MaxArchiveBytes   = int64(64 << 30) // unpacked
+	maxArchiveDepth   = 512             // directories: a path of PATH_MAX bytes has fewer in practice
+)
+
+// olderItems are the older program's checkpoints, a directory each, the oldest first.
+func olderItems(dir string) (items []importItem, skipped []ImportSkip, err error) {
+	list, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, d := range list {
+		if !d.IsDir() {
+			continue
+		}
+		it, err := olderItem(filepath.Join(dir, d.Name()), d.Name())
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // no checkpoint
+		}
+		if err != nil {
+			skipped = append(skipped, ImportSkip{d.Name(), problem.Text(err)})
+			continue
+		}
+		items = append(items, it)
+	}
+	slices.SortStableFunc(items, func(a, b importItem) int { return a.record.Time.Compare(b.record.Time) })
+	return items, skipped, nil
+}
+
+// olderItem reads what one is, and not its archive.
+func olderItem(dir, name string) (it importItem, err error) {
+	archive := filepath.Join(dir, "snapshot.tar.gz")
+	info, err := os.Lstat(archive)
+	if err != nil {
+		return it, err
+	}
+	if !info.Mode().IsRegular() {
+		return it, errors.New("its archive is no regular file")
+	}
+	data, err := account.ReadSmall(filepath.Join(dir, "metadata.json"), 1<<20)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return it, err
+	}
+	var meta struct {
+		Name, Timestamp, Description string
+		SessionID                    *string `json:"sessionId"`
+		HasTranscript                bool
+		Transcript                   json.RawMessage
+	}
+	if err == nil {
+		if err := json.Unmarshal(data, &meta); err != nil {
+			return it, errors.New("its metadata.json is not valid JSON")
+		}
+	}
+	at, ok := olderTime(meta.Timestamp, name)
+	if !ok {
+		at = info.ModTime()
+	}
+	if at, err = importTime(at); err != nil {
+		return it, err
+	}
+	it = importItem{name: name, names: []string{name}, build: func(im *importing) (oid.ID, error) {
+		f, err := os.Open(archive)
+		if err != nil {
+			return oid.ID{}, skipf("%v", err)
+		}
+		defer f.Close()
+		return im.archive(f)
+	}}
+	r := &it.record
+	r.ID, r.Time, r.Description = importID("older:"+name+":"+oid.Sum(data).String()), at, strings.ToValidUTF8(meta.Description, "\uFFFD")
+	if meta.SessionID != nil {
+		r.Session = *meta.SessionID
+	}
+	var said olderSaid
+	if json.Unmarshal(meta.Transcript, &said) != nil {
+		said = olderSaid{}
+	}
+	r.Agent = said.Agent
+	it.said = olderCopy(dir, meta.HasTranscript, r.Session, said)
+	return it, nil
+}
+
+// olderTime reads a time as Python's isoformat writes it, without a zone, or the name that is one: the
+// clock of this machine.
+func olderTime(stamp, name string) (time.Time, bool) {
+	for _, layout := range []string{"2006-01-02T15:04:05.999999", time.RFC3339Nano} {
+		if t, err := time.ParseInLocation(layout, stamp, time.Local); err == nil {
+			return t, true
+		}
+	}
+	digits := strings.ReplaceAll(name, "_", "")
+	if len(digits) >= 14 {
+		if t, err := time.ParseInLocation("20060102150405", digits[:14], time.Local); err == nil {
+			return t, true
+		}
+	}
+	return time.Time{}, false
+}
+
+// tarNode is a name in an archive; one with kids is a directory.
+type tarNode struct {
+	e    manifest.Entry // of Kind 0: a directory that no entry tells of
+	kids map[string]*tarNode
+}
+
+// archive makes a tree of a tar.gz that nobody vouches for. Only names and bytes are believed; what
+// leads out, or through a link, voids it.
+func (im *importing) archive(f io.Reader) (oid.ID, error) {
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		return oid.ID{}, skipf("its archive is damaged: %v", err)
+	}
+	top := &tarNode{kids: map[string]*tarNode{}}
+	t := tar.NewReader(z)
+	left := MaxArchiveBytes
+	for n := 0; ; n++ {
+		h, err := t.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return oid.ID{}, skipf("its archive is damaged: %v", err)
+		}
+		if err := im.ctx.Err(); err != nil {
+			return oid.ID{}, err
+		}
+		if n >= MaxArchiveEntries {
+			return oid.ID{}, skipf("its archive has more than %d entries", MaxArchiveEntries)
+		}
+		if left -= h.Size; h.Size < 0 || left < 0 {
+			return oid.ID{}, skipf("its archive has more than %d bytes", MaxArchiveBytes)
+		}
+		if err := im.tarEntry(top, t, h); err != nil {
+			return oid.ID{}, err
+		}
+	}
+	e, err := im.tarDir(top, "")
+	return e.ID, err
+}
+
+func (im *importing) tarEntry(top *tarNode, t *tar.Reader, h *tar.Header) error {
+	path := strings.TrimSuffix(strings.TrimPrefix(h.Name, "./"), "/")
+	if path == "" || path == "." {
+		return nil
+	}
+	names := strings.Split(path, "/")
+	if strings.HasPrefix(path, "/") || len(path) > 4096 || len(names) > maxArchiveDepth || strings.IndexByte(path, 0) >= 0 {
+		return skipf("its archive has the path %q", clipText(h.Name))
+	}
+	for _, name := range names {
+		if name == "" || name == "." || name == ".." {
+			return skipf("its archive has the path %q", clipText(h.Name))
+		}
+	}
+	if path == account.StoreName || strings.HasPrefix(path, account.StoreName+"/") {
+		return nil
+	}
+	for _, name := range names {
+		if !im.takes(name) {
+			return nil
+		}
+	}
+	at := top
+	for _, name := range names[:len(names)-1] {
+		kid := at.kids[name]
+		if kid == nil {
+			kid = &tarNode{kids: map[string]*tarNode{}}
+			at.kids[name] = kid
+		}
+		if kid.kids == nil {
+			return skipf("its archive has %q below what is no directory", clipText(h.Name))
+		}
+		at = kid
+	}
+	name := names[len(names)-1]
+	e := manifest.Entry{Name: name, Mode: uint32(h.Mode) & 0o777}
+	old := at.kids[name]
+	switch h.Typeflag {
+	case tar.TypeDir:
+		e.Kind = manifest.Subdir
+		if old == nil {
+			old = &tarNode{kids: map[string]*tarNode{}}
+			at.kids[name] = old
+		}
+		if old.kids == nil {
+			return skipf("its archive has %q as a directory and as something else", clipText(h.Name))
+		}
+		old.e = e
+		return nil
+	case tar.TypeReg:
+		if h.Size > im.p.Settings().MaxFileSize {
+			im.leftOut++
+			return nil
+		}
+		from := &archiveReader{r: t}
+		kind, id, n, err := im.tx.Content(0, from, h.Size, oid.ID{})
+		switch {
+		case from.err != nil:
+			return skipf("its archive is damaged: %v", from.err)
+		case err != nil:
+			return err
+		}
+		if n != h.Size {
+			return skipf("its archive is damaged: %q has %d bytes instead of %d", clipText(h.Name), n, h.Size)
+		}
+		e.Kind, e.ID, e.Size = kind, id, uint64(n)
+	case tar.TypeSymlink:
+		if h.Linkname == "" || len(h.Linkname) > 4095 || strings.IndexByte(h.Linkname, 0) >= 0 {
+			return skipf("its archive has a link without a target: %q", clipText(h.Name))
+		}
+		e.Kind, e.Target, e.Mode = manifest.Symlink, h.Linkname, 0
+	case tar.TypeLink: // tar writes the second name of a file so
+		of := top.find(h.Linkname)
+		if of == nil || of.kids != nil {
+			return skipf("its archive has a hard link to %q, which is no file of it", clipText(h.Linkname))
+		}
+		mode := e.Mode
+		e = of.e
+		if e.Name = name; e.Kind != manifest.Symlink {
+			e.Mode = mode
+		}
+	default: // a device, a FIFO: no checkpoint holds one
+		im.leftOut++
+		return nil
+	}
+	if old != nil && old.kids != nil {
+		return skipf("its archive has %q as a directory and as something else", clipText(h.Name))
+	}
+	at.kids[name] = &tarNode{e: e}
+	return nil
+}
+
+// archiveReader tells errors of the archive from those of the store.
+type archiveReader struct {
+	r   io.Reader
+	err error
+}
+
+func (a *archiveReader) Read(b []byte) (int, error) {
+	n, err := a.r.Read(b)
+	if err != nil && !errors.Is(err, io.EOF) {
+		a.err = err
+	}
+	return n, err
+}
+
+func (n *tarNode) find(path string) *tarNode {
+	for name := range strings.SplitSeq(strings.TrimPrefix(path, "./"), "/") {
+		if n = n.kids[name]; n == nil {
+			return nil
+		}
+	}
+	return n
+}
+
+func (im *importing) tarDir(n *tarNode, name string) (manifest.Entry, error) {
+	var entries []manifest.Entry
+	for kid, node := range n.kids {
+		e := node.e
+		if node.kids != nil {
+			var err error
+			if e, err = im.tarDir(node, kid); err != nil {
+				return e, err
+			}
+		}
+		entries = append(entries, e)
+	}
+	mode := uint32(0o755)
+	if n.e.Kind != 0 {
+		mode = n.e.Mode
+	}
+	return im.dir(name, mode, entries)
+}
+
+// clipText keeps a hostile text short.
+func clipText(s string) string { return s[:min(len(s), 200)] }
+
+// ImportSources are what a directory has to take over.
+type ImportSources struct {
+	Older string // with the older program's checkpoints, "" where there are none
+	Count int    // of them
+	Pi    string // the git repository with PiRef, "" where there is none
+}
+
+// FindImports looks into a directory: a project, or one with the older program's checkpoints.
+func FindImports(dir string) (s ImportSources) {
+	for _, sub := range []string{filepath.Join(dir, filepath.FromSlash(account.StoreName), project.OlderCheckpoints), filepath.Join(dir, project.OlderCheckpoints), dir} {
+		list, _ := filepath.Glob(filepath.Join(globText(sub), "*", "snapshot.tar.gz"))
+		if len(list) > 0 {
+			s.Older, s.Count = sub, len(list)
+			break
+		}
+	}
+	if hasRef(dir, PiRef) {
+		s.Pi = dir
+	}
+	return s
+}
+
+// globText is a path as a pattern that matches it alone.
+func globText(path string) string {
+	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
+}
+
+// hasRef reports whether the git repository that dir is the top of has a ref, as a file or packed.
+func hasRef(dir, ref string) bool {
+	git := filepath.Join(dir, ".git")
+	if account.Exists(filepath.Join(git, filepath.FromSlash(ref))) {
+		return true
+	}
+	data, err := account.ReadSmall(filepath.Join(git, "packed-refs"), 64<<20)
+	return err == nil && strings.Contains(string(data), " "+ref+"\n")
+}

@@ -1,0 +1,43 @@
+package restore
+
+import (
+	"context"
+
+	"github.com/rewind-cli/rewind/engine/conversation"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/treeio"
+	"github.com/rewind-cli/rewind/manifest"
+)
+
+// BackOptions of one Back.
+type BackOptions struct {
+	Session *conversation.ChosenSession
+	N       int  // before the N-th last prompt, from 1
+	Both    bool // the code too
+	Restore Options
+}
+
+// Back brings a session's conversation to before one of its last prompts; with
+// Both also the code, to the checkpoint of that prompt, or else to the newest
+// since the turn before it, or else to the session's newest before it (Restored.Older). Errors: as Restore, *transcript.FewPromptsError,
+// *PromptNotSavedError.
+func Back(ctx context.Context, p *project.Project, b BackOptions) (*Restored, error) {
+	o := b.Restore
+	o.Half = conversation.ConversationOnly
+	if b.Both {
+		o.Half = conversation.Both
+	}
+	return Do(ctx, p, o, manifest.OpRestore, func(r *Run) (_ *treeio.Plan, err error) {
+		r.Op.Verb = "back"
+		if r.before, err = conversation.BeforePrompt(ctx, p, b.Session, b.N); err != nil || !b.Both {
+			return nil, err
+		}
+		switch {
+		case r.before.Checkpoint != nil:
+			return r.planTo(r.before.Checkpoint.Checkpoint)
+		case r.before.Older != nil:
+			return r.planTo(r.before.Older.Checkpoint)
+		}
+		return nil, r.before.NoCheckpoint(b.N)
+	})
+}

@@ -1,0 +1,97 @@
+package restore
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/rewind-cli/rewind/engine/commit"
+	"github.com/rewind-cli/rewind/engine/conversation"
+	"github.com/rewind-cli/rewind/engine/problem"
+	"github.com/rewind-cli/rewind/manifest"
+)
+
+// moveOptions are what this restore wants of the conversation.
+func (r *Run) moveOptions() conversation.MoveOptions {
+	return conversation.MoveOptions{
+		Target: r.target, Before: r.before, Session: r.Options.Session, InPlace: r.Options.InPlace, DryRun: r.Options.DryRun, Force: r.Options.Force,
+		Op: &r.Op, Shorter: r.Op.Kind == manifest.OpUndo && r.Options.Half == conversation.Both,
+	}
+}
+
+// prepareMove prepares the conversation's half. Where only the code can move, it says why.
+func (r *Run) prepareMove() (err error) {
+	if r.Options.Half == conversation.CodeOnly || r.move != nil {
+		return nil
+	}
+	r.move, err = conversation.PrepareMove(r.Ctx, r.Project, r.moveOptions())
+	var none *conversation.NoConversationError
+	if errors.As(err, &none) && r.Options.Half == conversation.Both {
+		r.without = none
+		return nil
+	}
+	return err
+}
+
+// prepareMoveBack prepares to take back what operations, the newest last, did to the conversation.
+// before are those that hold when they are taken back, the newest last.
+func (r *Run) prepareMoveBack(ops, before []manifest.Operation) (err error) {
+	if r.Options.Half == conversation.CodeOnly {
+		return nil
+	}
+	r.move, err = conversation.PrepareMovesBack(r.Ctx, r.Project, ops, before, r.moveOptions())
+	return err
+}
+
+// dropMove leaves the conversation where it is: not one file could be moved, and the two move together.
+func (r *Run) dropMove() {
+	if r.move == nil {
+		return
+	}
+	r.move.Close()
+	r.move, r.stuck = nil, true
+	r.Op.Fork, r.Op.TranscriptBackup = "", ""
+}
+
+// recordWithoutFiles is a restore in which no file differs, or none is to: it moves the conversation, if that is to
+// move. One that changes nothing is an operation, too: it is the one that undo-restore takes back.
+func (r *Run) recordWithoutFiles(done *Restored) (*Restored, error) {
+	if r.stuck || r.move == nil && (len(problem.FailedOf(done.Skip)) > 0 || r.Op.Kind == manifest.OpRevert) {
+		return done, nil
+	}
+	if r.move == nil { // nothing refers to what the scan found
+		if err := r.Tx.Discard(); err != nil {
+			return nil, err
+		}
+		r.Tx = commit.Begin(r.Project).KeepDirs()
+	}
+	r.Op.Time = r.Env.Time().UTC()
+	var err error
+	if r.Op.Paths, err = r.Tx.Put(r.move.Line()); err != nil {
+		return nil, err
+	}
+	if err := r.commitMove(); err != nil {
+		if r.move == nil && r.Ctx.Err() == nil {
+			return done, nil // nothing was to change, and nothing did
+		}
+		return nil, err
+	}
+	r.Tx = nil
+	done.Operation = r.Op.Seq
+	return done, nil
+}
+
+// commitMove puts the conversation in place and records the operation, or does neither.
+func (r *Run) commitMove() error {
+	err := r.move.Publish()
+	if err == nil {
+		err = r.commitOperation(&r.Op)
+	}
+	if err != nil {
+		if berr := r.move.TakeBack(); berr != nil {
+			return fmt.Errorf("%w; the conversation could not be put back: %w", err, berr)
+		}
+		return err
+	}
+	r.move.Keep()
+	return nil
+}

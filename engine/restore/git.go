@@ -1,0 +1,34 @@
+package restore
+
+import "github.com/rewind-cli/rewind/engine/treeio"
+
+// GitMoved says that git's HEAD is not where it was in the state that a restore goes to. A restore writes the files and
+// leaves HEAD where it is, so that what the commits between the two changed shows as uncommitted changes.
+type GitMoved struct {
+	Head, Branch         string // now; Branch is "" where HEAD is detached, both are where there is no repository
+	ThenHead, ThenBranch string // in that state
+	OfWork               bool   // of a revert: then is when the work began that it takes back
+}
+
+// Gone reports whether there is no repository any more.
+func (g *GitMoved) Gone() bool { return g.Head+g.Branch == "" }
+
+// Switched reports whether HEAD was on another branch then.
+func (g *GitMoved) Switched() bool { return !g.Gone() && g.Branch != g.ThenBranch }
+
+// gitMoved compares HEAD with that of the state which the changes lead to; nil where both are the same, or that one is unknown.
+func (r *Run) gitMoved(changes []treeio.Change) *GitMoved {
+	if r.Scan == nil || len(changes) == 0 {
+		return nil
+	}
+	then := r.target
+	if r.GitThen != nil {
+		then = *r.GitThen
+	}
+	g := &GitMoved{ThenHead: then.GitHead, ThenBranch: then.GitBranch, OfWork: r.GitThen != nil}
+	g.Head, g.Branch = r.Scan.GitHead()
+	if g.ThenHead+g.ThenBranch == "" || g.Head == g.ThenHead && g.Branch == g.ThenBranch {
+		return nil
+	}
+	return g
+}

@@ -1,0 +1,112 @@
+package restore
+
+import (
+	"bytes"
+	"cmp"
+	"io"
+	"maps"
+	"os"
+	"path"
+	"slices"
+	"time"
+
+	"github.com/rewind-cli/rewind/engine/attribution"
+	"github.com/rewind-cli/rewind/engine/transcript"
+)
+
+type otherWork struct {
+	OtherWork
+	file        string // its transcript
+	said        []byte // the end of it
+	read        bool
+	paths       map[string]bool
+	turns       map[string]*otherTurn
+	first, last uint64 // of its checkpoints since the target
+}
+
+type otherTurn struct {
+	OtherTurn
+	start time.Time // of its first call that is known
+	paths map[string]bool
+}
+
+// turnOf is the turn of the session that a call belongs to.
+func (w *otherWork) turnOf(by *attribution.Work) *otherTurn {
+	key := cmp.Or(by.PromptID, by.Prompt)
+	t := w.turns[key]
+	if t == nil {
+		t = &otherTurn{OtherTurn{PromptID: by.PromptID}, by.Start, map[string]bool{}}
+		w.turns[key] = t
+	}
+	if t.Prompt == "" {
+		t.Prompt = transcript.Label(by.Prompt)
+	}
+	if by.Start.Before(t.start) {
+		t.start = by.Start
+	}
+	return t
+}
+
+// complete makes what is told of it.
+func (w *otherWork) complete() {
+	w.Files = slices.Sorted(maps.Keys(w.paths))
+	w.Paths = len(w.Files)
+	all := slices.SortedFunc(maps.Values(w.turns), func(a, b *otherTurn) int {
+		return cmp.Or(a.start.Compare(b.start), cmp.Compare(a.PromptID, b.PromptID), cmp.Compare(a.Prompt, b.Prompt))
+	})
+	for _, t := range all {
+		t.Files = slices.Sorted(maps.Keys(t.paths))
+		w.Turns = append(w.Turns, t.OtherTurn)
+	}
+}
+
+// follows reports whether the session is a fork of one that the restore is about,
+// which did nothing since: then one person went on in it.
+func (w *otherWork) follows(mine map[string]bool, work map[string]*otherWork) bool {
+	d, err := transcript.Describe(transcript.Agent(w.Agent), w.file)
+	if err != nil || d.Parent == "" || !mine[d.Parent] {
+		return false
+	}
+	for id := range mine {
+		if m := work[id]; m != nil && m.last > w.first {
+			return false
+		}
+	}
+	mine[w.Session] = true
+	return true
+}
+
+// maxNamedIn is how much of a transcript's end is searched for a path.
+const maxNamedIn = 8 << 20
+
+// names reports whether the end of the session's transcript has the path's last
+// component.
+func (w *otherWork) names(file string) bool {
+	if !w.read {
+		w.read = true
+		w.said = tailOf(w.file)
+	}
+	return bytes.Contains(w.said, []byte(path.Base(file)))
+}
+
+// tailOf reads the end of a regular file; nothing where it cannot be read.
+func tailOf(name string) []byte {
+	info, err := os.Stat(name)
+	if err != nil || !info.Mode().IsRegular() {
+		return nil
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	size := min(info.Size(), maxNamedIn)
+	data, err := io.ReadAll(io.NewSectionReader(f, info.Size()-size, size))
+	if err != nil {
+		return nil
+	}
+	if _, rest, ok := bytes.Cut(data, []byte("\n")); ok && size < info.Size() {
+		data = rest
+	}
+	return data
+}

@@ -1,0 +1,335 @@
+package restore
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/rewind-cli/rewind/engine/attribution"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/transcript"
+	"github.com/rewind-cli/rewind/engine/treeio"
+	"github.com/rewind-cli/rewind/engine/window"
+	"github.com/rewind-cli/rewind/engine/work"
+	"github.com/rewind-cli/rewind/manifest"
+)
+
+// OtherWork is what a restore takes back of a session that it is not about.
+type OtherWork struct {
+	Agent, Session string
+	Prompt         string      // label of its newest prompt since, "" if none is known
+	Paths          int         // that the restore changes, and this session did since
+	Files          []string    // those paths, in order
+	Turns          []OtherTurn // that they were changed in, oldest first
+	// Alone takes back what this session did since, and keeps the rest. Only where Restored.Unclear, and where its
+	// turns are known.
+	Alone *RevertInstead
+}
+
+// OtherTurn is what a restore takes back of one turn of another session. A path may be of several turns.
+type OtherTurn struct {
+	PromptID, Prompt string // Prompt is its label; both are "" where it is not known
+	Files            []string
+}
+
+// RevertInstead takes the same turns back, and keeps what others did.
+type RevertInstead struct {
+	Session string
+	Turns   int      // its last ones; 0: all that it did
+	Some    bool     // of the paths of the restore alone
+	Paths   []string // those, as the caller names them; the engine leaves them out
+}
+
+// instead is the revert of the turns that a restore goes behind; nil where they are not known, or do not lead there.
+func (r *Run) instead(out *Restored) *RevertInstead {
+	if r.unclear || r.undone {
+		return nil
+	}
+	i := &RevertInstead{Session: r.meant(), Turns: r.turns, Some: r.Sel != nil}
+	if len(out.Prompts) > 0 && r.Sel == nil {
+		i.Turns = len(out.Prompts)
+	}
+	if len(out.Others)+len(out.Outside) == 0 || i.Session == "" || i.Turns == 0 {
+		return nil
+	}
+	return i
+}
+
+// meant is the session whose turns a restore goes behind, "" where that is not known.
+func (r *Run) meant() string {
+	switch {
+	case r.before != nil:
+		return r.before.Session.ID
+	case r.Options.Session != nil:
+		return r.Options.Session.ID
+	}
+	return r.about
+}
+
+// turnsSince counts the turns that a session began since the target: where the
+// conversation stays, or cannot be read, it does not say how many a restore goes behind.
+func (r *Run) turnsSince(session string) (n int, known bool, err error) {
+	turns, err := work.TurnsOf(r.Ctx, r.Project, "", session)
+	for _, t := range turns {
+		if t.Seq > r.target.Seq || t.Seq == r.target.Seq && r.target.Kind != manifest.Stop { // which a turn has come to its end with
+			n++
+		}
+	}
+	return n, len(turns) > 0, err
+}
+
+// alone is what takes back the work of one session since the target; nil where that cannot be said.
+func (r *Run) alone(session string) (*RevertInstead, error) {
+	n, known, err := r.turnsSince(session)
+	if err != nil || known && n == 0 {
+		return nil, err
+	}
+	if !known { // then all that it ever did must be since
+		older := false
+		err := r.Query(r.Ctx, func(db *manifest.DB) error {
+			for _, err := range db.Checkpoints(manifest.Query{Session: session, Before: r.target.Seq, Limit: 1}) {
+				older = true
+				return err
+			}
+			return nil
+		})
+		if err != nil || older {
+			return nil, err
+		}
+	}
+	return &RevertInstead{Session: session, Turns: n, Some: r.Sel != nil}, nil
+}
+
+// lookForOthers finds whose work since the target the changes undo, beside that
+// of the session that the restore is about: other sessions', and the person's.
+func (r *Run) lookForOthers(changes []treeio.Change) error {
+	if r.Op.Kind != manifest.OpRestore && r.Op.Kind != manifest.OpUndo || len(changes) == 0 || r.target.Seq == 0 {
+		return nil
+	}
+	mine := r.aboutSession()
+	paths := map[string]bool{}
+	for _, c := range changes {
+		paths[c.Path] = true
+	}
+	work := map[string]*otherWork{}
+	var order []string
+	of := func(agent, session string) *otherWork {
+		w := work[session]
+		if w == nil {
+			w = &otherWork{OtherWork: OtherWork{Agent: agent, Session: session}, paths: map[string]bool{}, turns: map[string]*otherTurn{}}
+			work[session] = w
+			order = append(order, session)
+		}
+		return w
+	}
+	var outside []string
+	err := r.Query(r.Ctx, func(db *manifest.DB) error {
+		since, err := checkpointsSince(db, r.target.Seq)
+		if err != nil {
+			return err
+		}
+		for i, c := range slices.Backward(since) {
+			if c.Session == "" {
+				continue
+			}
+			w := of(c.Agent, c.Session)
+			if w.last = c.Seq; w.first == 0 {
+				w.first = c.Seq
+			}
+			if c.Transcript != nil {
+				w.file = c.Transcript.Path
+			}
+			if c.Prompt != "" && i < len(since)-1 {
+				w.Prompt = transcript.Label(c.Prompt)
+			}
+		}
+		return nil
+	})
+	if err == nil {
+		outside, err = r.attribute(paths, work, of)
+	}
+	if err != nil {
+		return err
+	}
+	if mine[""] { // nobody's state: it is about the one whose work goes, where that is one
+		var working []string
+		for _, id := range order {
+			if len(work[id].paths) > 0 {
+				working = append(working, id)
+			}
+		}
+		if len(working) == 1 {
+			mine[working[0]] = true
+		}
+		r.unclear = len(working) > 1
+	}
+	for _, id := range order {
+		if w := work[id]; mine[id] {
+			r.about = id
+		} else if len(w.paths) > 0 && !w.follows(mine, work) {
+			w.complete()
+			r.others = append(r.others, w.OtherWork)
+		}
+	}
+	// Who asks for nothing but what is their own knows it. Of an agent's state, its work is what is to go.
+	if len(order) > 0 && ((r.before != nil || ofTurn(&r.target)) && r.Sel == nil || len(outside) < len(paths)) {
+		r.outside = outside
+	}
+	if r.unclear {
+		for i := range r.others {
+			if r.others[i].Alone, err = r.alone(r.others[i].Session); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if len(r.others)+len(r.outside) == 0 || r.meant() == "" {
+		return nil
+	}
+	if own := work[r.meant()]; r.Sel != nil && (own == nil || len(own.paths) == 0) {
+		return nil // of these paths, nothing is its
+	}
+	if r.undone {
+		r.ownPaths(paths)
+		return nil
+	}
+	r.turns, _, err = r.turnsSince(r.meant())
+	return err
+}
+
+// ownPaths are those that go and nobody else changed.
+func (r *Run) ownPaths(paths map[string]bool) {
+	theirs := map[string]bool{}
+	for _, o := range r.others {
+		for _, path := range o.Files {
+			theirs[path] = true
+		}
+	}
+	for _, path := range r.outside {
+		theirs[path] = true
+	}
+	for _, path := range slices.Sorted(maps.Keys(paths)) {
+		if !theirs[path] {
+			r.own = append(r.own, path)
+		}
+	}
+}
+
+// ofTurn reports whether a checkpoint is a state of a session's turn. What a person saved, or an operation did, only
+// has the place in a conversation with it.
+func ofTurn(c *manifest.Checkpoint) bool {
+	return c.Session != "" && c.Kind != manifest.Manual && c.Kind != manifest.Safety
+}
+
+// attribute gives each session the paths that it changed since the target; outside are those that the person did.
+func (r *Run) attribute(paths map[string]bool, work map[string]*otherWork, of func(agent, session string) *otherWork) (outside []string, err error) {
+	newest, err := r.NewestCheckpoint()
+	if err != nil || newest == nil {
+		return nil, err
+	}
+	at, err := r.Scan.Written(newest.Root)
+	if err != nil {
+		return nil, r.Classify(err)
+	}
+	now := &attribution.Present{Time: r.Env.Time(), Root: r.Now, Load: r.Tx.Load, At: at, Windows: window.Pending(r.Project)}
+	a, err := attribution.New(r.Ctx, r.Project, attribution.Options{From: r.target.Seq, Now: now})
+	if err != nil {
+		return nil, err
+	}
+	steps, err := a.Between(r.target.Seq, attribution.ThenNow)
+	if project.IsDamage(r.Classify(err)) {
+		return nil, nil // verify tells of that
+	} else if err != nil {
+		return nil, err
+	}
+	for _, path := range slices.Sorted(maps.Keys(steps)) {
+		if !paths[path] {
+			continue
+		}
+		person := false
+		r.undone = r.undone || steps[path][0].Class == attribution.Operation
+		for i := range steps[path] {
+			s := &steps[path][i]
+			person = person || s.By == nil && s.Class != attribution.Operation
+			for _, w := range whose(s, work) {
+				o := of(w.Agent, w.Session)
+				o.paths[path] = true
+				o.turnOf(w).paths[path] = true
+				if o.Prompt == "" {
+					o.Prompt = transcript.Label(w.Prompt)
+				}
+			}
+		}
+		if person {
+			outside = append(outside, path)
+		}
+	}
+	return outside, nil
+}
+
+// whose says which sessions' a step is to be taken for: where several could have made it, those whose
+// conversations name the path, else the likeliest.
+func whose(s *attribution.Step, work map[string]*otherWork) []*attribution.Work {
+	if s.Class == attribution.Operation {
+		return nil
+	}
+	var named, all []*attribution.Work
+	for _, w := range s.Works() {
+		if w.Session == "" {
+			continue
+		}
+		all = append(all, w)
+		if o := work[w.Session]; o != nil && o.names(s.Path) {
+			named = append(named, w)
+		}
+	}
+	switch {
+	case s.Class != attribution.Shared:
+		return all
+	case len(named) > 0:
+		return named
+	case s.By != nil:
+		return all[:1]
+	}
+	return all
+}
+
+// checkpointsSince are those of the log back to one, the newest first.
+func checkpointsSince(db *manifest.DB, seq uint64) (since []manifest.Checkpoint, err error) {
+	for c, err := range db.Checkpoints(manifest.Query{All: true}) {
+		if err != nil {
+			return nil, err
+		}
+		since = append(since, c)
+		if c.Seq <= seq {
+			break
+		}
+	}
+	return since, nil
+}
+
+// aboutSession is the session that a restore is about, and what it came from;
+// "" is in it where that is not known.
+func (r *Run) aboutSession() map[string]bool {
+	mine := map[string]bool{}
+	switch s := r.Options.Session; {
+	case s != nil:
+		for _, id := range s.Lineage() {
+			mine[id] = true
+		}
+	case r.before != nil:
+		for _, id := range r.before.Session.Lineage() {
+			mine[id] = true
+		}
+	case len(r.Options.About) > 0:
+		for _, id := range r.Options.About {
+			mine[id] = true
+		}
+	case ofTurn(&r.target):
+		mine[r.target.Session] = true
+	case r.Env.Variable("REWIND_SESSION_ID") != "":
+		mine[r.Env.Variable("REWIND_SESSION_ID")] = true
+	default:
+		mine[""] = true
+	}
+	return mine
+}

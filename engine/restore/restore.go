@@ -1,0 +1,407 @@
+package restore
+
+import (
+	"context"
+	"errors"
+	"strconv"
+
+	"github.com/rewind-cli/rewind/cas/oid"
+	"github.com/rewind-cli/rewind/engine/account"
+	"github.com/rewind-cli/rewind/engine/checkpoint"
+	"github.com/rewind-cli/rewind/engine/commit"
+	"github.com/rewind-cli/rewind/engine/conversation"
+	"github.com/rewind-cli/rewind/engine/maintain"
+	"github.com/rewind-cli/rewind/engine/notice"
+	"github.com/rewind-cli/rewind/engine/pathspec"
+	"github.com/rewind-cli/rewind/engine/problem"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/rootfs"
+	"github.com/rewind-cli/rewind/engine/rules"
+	"github.com/rewind-cli/rewind/engine/treeio"
+	"github.com/rewind-cli/rewind/engine/work"
+	"github.com/rewind-cli/rewind/manifest"
+)
+
+// Options of restore, undo, undo-restore, redo-restore.
+type Options struct {
+	Checkpoint manifest.Checkpoint // restore only
+	Paths      []string            // paths and globs relative to the root; empty: all
+	DryRun     bool
+	Force      bool                        // go on where paths or the conversation changed since, or an agent runs
+	Half       conversation.Half           // what is moved; undo-restore and redo-restore take back what was moved
+	InPlace    bool                        // rewrite the session's own transcript, after a backup, instead of forking it
+	Session    *conversation.ChosenSession // whose conversation, where the checkpoint holds none of it; nil: the checkpoint's
+	By         string                      // id of the session that asks, "" for none: see LastRestore
+	Along      string                      // id of a session whose conversation its agent itself brings to the same place; "" for none
+	Steps      int                         // undo, redo: how many; 0: one
+	To         uint64                      // undo: sequence number of the oldest operation that is taken back; 0: the last step
+	Args       string                      // what the person typed after the verb, for the log; it is cut to manifest.MaxArgs
+	Prompt     int                         // restore: to before the Prompt-th last prompt of Session, not to Checkpoint; 0: to Checkpoint
+	About      []string                    // ids of the sessions whose work is meant, where neither Session nor the checkpoint tells
+	// Expect, if set, is what a dry run said in Restored.Expected: where that is no longer so, nothing is
+	// changed, and the error is *PlanChangedError.
+	Expect *Expected
+	// Confirm, if set, is asked before anything is touched when something would be
+	// deleted, or another session's work would go.
+	Confirm func(*Restored) (bool, error)
+}
+
+// Restored is what a restore did, or would do.
+type Restored struct {
+	Checkpoint                    manifest.Checkpoint  // the target
+	Safety                        *manifest.Checkpoint // nil on a dry run or when nothing differed
+	Create, Replace, Delete, Mode []string
+	Directories                   map[string]bool   // which paths of Create and Delete are directories
+	Skip                          []problem.Problem // left alone; Failed marks what should have been restored
+	DryRun                        bool
+	Expected                      Expected                // what the plan was made from: see RestoreOptions.Expect
+	Of                            manifest.OperationKind  // the one operation that was taken back, or done again; "" where it was none, or several
+	OfVerb                        string                  // the command that made it: restore, revert, back, undo or redo
+	Since                         string                  // undo: the verb of the operation that left the state which it went back to; "" for a checkpoint
+	Operation                     uint64                  // sequence number, 0 on a dry run or when nothing differed
+	Recovered                     *RecoveredRestore       // a crashed restore that was dealt with first
+	Crashed                       *project.CrashedRestore // on a dry run: one that would be dealt with first
+	PutBack                       bool                    // dealing with that is all: undo-restore
+
+	Conversation *conversation.Moved               // nil: none was moved
+	Without      *conversation.NoConversationError // why none was moved, although it was to be; nil else
+	Stuck        bool                              // no file could be moved, so the conversation was not moved either
+	Git          *GitMoved                         // git's HEAD is elsewhere than in the target; nil where it is not, or no file changes
+	Instead      *RevertInstead                    // what keeps the work of Others and Outside; nil where nothing is known to
+	Unclear      bool                              // nobody knows which session it is about: Others are all whose work goes
+	// Own are the paths that go and that Others and Outside do not have: a restore of these alone keeps theirs. Only where a
+	// revert does not lead to the target.
+	Own         []string
+	Prompts     []string         // those that it went behind, the newest first
+	Older       bool             // Back: the files are of an earlier turn, since none was taken at the prompt
+	Others      []OtherWork      // what goes too, of sessions that it is not about
+	Outside     []string         // what goes too, of the person: paths, in order
+	NotCaptured int              // paths that the target is without, of a restore of all paths: they stay as they are
+	Late        []string         // written while it ran: Safety has them as they were then
+	Torn        []string         // restored since they were named, though the target was torn there
+	Told        []notice.Session // whose agents are told of it at their next prompt, the newest first
+	Notice      string           // what they are told; "" for nobody
+	// Forgotten are the paths that the operations changed and that forget took out of them since: they do not come back.
+	Forgotten ForgottenPaths
+}
+
+// DeclinedError: the person was asked and said no.
+type DeclinedError struct{}
+
+func (e *DeclinedError) Error() string { return "nothing was changed" }
+
+// Restore brings the tree, or what o.Paths selects of it, to a checkpoint.
+// Nothing is lost by it: UndoRestore takes it back. If it returns an error, the
+// tree and the conversation are as they were. Errors: *BusyError, *NoPathError,
+// *OutsideError, *DeclinedError, *PlanChangedError, *restore.AbortedError, *NoConversationError
+// where only the conversation was to move, *AgentRunningError.
+func Restore(ctx context.Context, p *project.Project, o Options) (*Restored, error) {
+	if o.Prompt > 0 {
+		l, err := conversation.ResolvePrompt(ctx, p, "prompt~"+strconv.Itoa(o.Prompt), o.Prompt, o.Session.ID)
+		var none *project.NoCheckpointError
+		if err != nil && !(errors.As(err, &none) && o.Half == conversation.ConversationOnly) {
+			return nil, err
+		}
+		o.Checkpoint = l.Checkpoint
+	}
+	return Do(ctx, p, o, manifest.OpRestore, func(r *Run) (_ *treeio.Plan, err error) {
+		c := r.Options.Checkpoint // as it is now
+		if o.Prompt > 0 {
+			if r.before, err = conversation.FindPrompt(ctx, p, o.Session, o.Prompt); err != nil {
+				return nil, err
+			}
+			switch {
+			case r.before.Checkpoint != nil:
+				c = r.before.Checkpoint.Checkpoint
+			case o.Half != conversation.ConversationOnly:
+				return nil, r.before.NoCheckpoint(o.Prompt)
+			}
+		}
+		if o.Half == conversation.ConversationOnly {
+			r.Op.Checkpoint, r.target = c.ID, c
+			return nil, nil
+		}
+		if err := r.pathsExist(c.Root); err != nil {
+			return nil, err
+		}
+		return r.planTo(c)
+	})
+}
+
+// Run is one call of the restore family, from the tree lock to the
+// record of the operation.
+type Run struct {
+	*project.Project
+	Ctx     context.Context
+	Options Options
+	FS      rootfs.FS
+	Sel     treeio.Selection     // nil: everything
+	held    map[string]held      // undo: by path, what an undo of some paths brought back already; see selectFor
+	Scan    *checkpoint.Captured // the tree as it is
+	Now     oid.ID               // its manifest
+	Tx      *commit.Tx           // the scan's, and after its commit the next
+	Op      manifest.Operation
+	target  manifest.Checkpoint        // for the answer
+	GitThen *manifest.Checkpoint       // where git's HEAD was when the work that is reverted began; nil: as in target
+	saw     *Sight                     // what the target saw; nil where an operation is taken back
+	within  map[string][]treeio.Change // what goes with a directory that is replaced, see lookInto
+
+	move    *conversation.Move                // the conversation on its way, nil for none
+	without *conversation.NoConversationError // why there is none
+	Notice  notice.Notice                     // what only the verb knows of what agents are told
+	before  *conversation.PromptPlace         // where back goes to
+	others  []OtherWork                       // whose work goes too
+	outside []string                          // what goes too, of the person
+	unclear bool                              // several work since a state of nobody's
+	undone  bool                              // an operation took something away that the target has
+	own     []string                          // see Restored.Own
+	about   string                            // the session that it is about, of those at work since the target
+	turns   int                               // that it began since
+	stuck   bool                              // see Restored.Stuck
+
+	of        manifest.OperationKind // what Restored.Of says
+	ofVerb    string                 // what Restored.OfVerb says
+	since     string                 // see Restored.Since
+	takesBack []uint64               // the operations that are taken back, by their sequence numbers
+	forgotten ForgottenPaths
+
+	late      *manifest.Checkpoint // the second safety checkpoint: what was written while it ran
+	recovered *RecoveredRestore
+	crashed   *project.CrashedRestore // one that a dry run leaves
+	finished  bool                    // dealing with a crashed restore is all there is to do
+	putBack   []treeio.Change         // what that changes
+	left      []problem.Problem       // and what it leaves alone
+}
+
+// Do is the flow that the verbs share; choose makes the plan. A nil
+// plan means that nothing differs.
+func Do(ctx context.Context, p *project.Project, o Options, kind manifest.OperationKind, choose func(*Run) (*treeio.Plan, error)) (*Restored, error) {
+	r := &Run{Project: p, Ctx: ctx, Options: o}
+	r.Op.Kind, r.Op.Session, r.Op.Args = kind, o.By, cutArgs(o.Args)
+	done, err := r.run(choose)
+	if err == nil {
+		done.Forgotten = r.forgotten
+		r.leaveNotice(done)
+	}
+	if err == nil && !o.DryRun {
+		maintain.FinishForgetting(ctx, p)
+		WriteHistory(ctx, p)
+	}
+	return done, err
+}
+
+func (r *Run) run(choose func(*Run) (*treeio.Plan, error)) (_ *Restored, err error) {
+	p, ctx, o := r.Project, r.Ctx, r.Options
+	sel, err := pathspec.Select(o.Paths)
+	if err != nil {
+		return nil, err
+	}
+	if !sel.All() {
+		r.Sel, r.Op.Some = sel, true
+	}
+	if !o.DryRun {
+		if err := p.Writing(ctx); err != nil {
+			return nil, err
+		}
+		lock, err := p.Lock(ctx, account.TreeLockName)
+		if err != nil {
+			return nil, err
+		}
+		defer lock.Release()
+	}
+	release, err := p.Use(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	if o.Checkpoint.ID != (manifest.CheckpointID{}) {
+		now, err := p.Current(ctx, o.Checkpoint)
+		if err != nil {
+			return nil, err
+		}
+		if asked := o.Checkpoint.Transcript; asked != nil && now.Transcript != nil {
+			place := *asked // as the caller has it, but for what is held of it
+			place.Content = now.Transcript.Content
+			now.Transcript = &place
+		}
+		o.Checkpoint, r.Options.Checkpoint = now, now
+	}
+	if r.FS, err = rootfs.Open(p.Root()); err != nil {
+		return nil, err
+	}
+	defer r.FS.Close()
+	if o.DryRun {
+		err = r.foreseeRecovery()
+	} else {
+		err = r.recoverCrashed()
+	}
+	if err != nil {
+		return nil, p.Classify(err)
+	}
+	if r.finished {
+		return r.recoveryAlone(), nil
+	}
+	if o.Half == conversation.ConversationOnly && r.Op.Kind == manifest.OpRestore {
+		r.Tx = commit.Begin(p).KeepDirs()
+	} else {
+		if r.Scan, err = checkpoint.CaptureTree(ctx, p, checkpoint.CaptureOptions{Look: o.DryRun}); err != nil {
+			return nil, err
+		}
+		r.Now, r.Tx = r.Scan.Root(), r.Scan.Tx.KeepDirs()
+	}
+	defer func() {
+		if r.Tx != nil { // not committed
+			_ = r.Tx.Discard() // what it leaves is swept by gc
+		}
+	}()
+	defer func() { r.move.Close() }()
+	plan, err := choose(r)
+	if err != nil {
+		return nil, p.Classify(err)
+	}
+	if o.Half == conversation.ConversationOnly {
+		plan = nil
+	}
+	if err := r.prepareMove(); err != nil {
+		return nil, p.Classify(err)
+	}
+	done, err := r.carryOut(plan)
+	return done, p.Classify(err)
+}
+
+// planTo plans the way to a checkpoint under its rules and today's.
+func (r *Run) planTo(c manifest.Checkpoint) (*treeio.Plan, error) {
+	return r.planTree(c, c.Root)
+}
+
+// planTree plans the way to a tree that is a checkpoint's, but for files that were edited in it.
+func (r *Run) planTree(c manifest.Checkpoint, root oid.ID) (*treeio.Plan, error) {
+	r.Op.Checkpoint, r.target = c.ID, c
+	target, today := rules.Of(r.Project, r.Tx, c), rules.Today(r.Project, r.FS)
+	saw := r.sightOf(c, target)
+	r.saw = saw
+	plan, err := treeio.NewPlan(r.Ctx, treeio.Options{
+		Progress: r.PlanProgress(),
+		FS:       r.FS, Source: r.Tx, Current: r.Now, Target: root, Select: r.selectFor(c),
+		InTarget: target.MayGo, InScope: today.MayGo, Unseen: saw.Unseen, Whole: r.whole(saw),
+		Store: rules.StorePath(r.Project), Workers: r.Tx.Workers(),
+	})
+	if err != nil {
+		return nil, err
+	}
+	return plan, r.addUnread(plan, saw, target, today)
+}
+
+// carryOut reads again what the plan would touch, asks, saves the safety
+// checkpoint, applies the plan and records the operation.
+func (r *Run) carryOut(plan *treeio.Plan) (*Restored, error) {
+	if plan == nil {
+		plan = &treeio.Plan{}
+	}
+	if !plan.Empty() {
+		// A dry run reads too: what cannot be read is left alone, and what is as it should be already is no change.
+		if err := plan.Read(r.Ctx, r.Tx); err != nil {
+			return nil, err
+		}
+	}
+	if err := r.lookInto(plan.Changes); err != nil {
+		return nil, err
+	}
+	if err := r.lookForOthers(plan.Changes); err != nil {
+		return nil, err
+	}
+	if len(plan.Changes) == 0 && len(problem.FailedOf(plan.Skips)) > 0 {
+		r.dropMove()
+	}
+	preview := r.report(plan.Changes, plan.Skips)
+	preview.Expected = r.expected(plan.Changes)
+	if e := r.Options.Expect; e != nil && *e != preview.Expected {
+		return nil, &PlanChangedError{Expected: *e, Now: preview.Expected}
+	}
+	if r.Options.DryRun {
+		return preview, nil
+	}
+	if plan.Empty() {
+		return r.recordWithoutFiles(preview)
+	}
+	if r.Options.Confirm != nil && (r.Op.Kind == manifest.OpRevert || len(preview.Delete)+len(preview.Others) > 0 || preview.Git != nil && preview.Git.Switched()) {
+		yes, err := r.Options.Confirm(preview)
+		if err != nil {
+			return nil, err
+		}
+		if !yes {
+			return nil, &DeclinedError{}
+		}
+	}
+	r.dropReread(plan.Changes)
+	paths, err := r.putPaths(&r.Op, plan.Changes, r.move.Line())
+	if err != nil {
+		return nil, err
+	}
+	safety, err := r.saveSafety(plan.Before)
+	if err != nil {
+		return nil, err
+	}
+	r.Op.Time = safety.Time
+	r.Op.Safety, r.Op.Before, r.Op.After, r.Op.Paths = safety.ID, plan.Before, plan.After, paths
+	// The scan's transaction is committed; what still comes goes into the next.
+	r.Tx = r.Tx.Next()
+	outcome, err := plan.Apply(r.Ctx, treeio.ApplyOptions{
+		Dir: r.RestoreDir(), Sink: r.Tx, Owner: r.Owner, NoSync: r.Settings().Durability == "fast",
+		Note:   manifest.Record{Operation: &r.Op}.Append(nil),
+		Record: func(out *treeio.Outcome) error { return r.record(plan, out) },
+		Now:    r.Env.Time, KeepLate: r.Op.Kind == manifest.OpRevert,
+	})
+	if err != nil {
+		return nil, err
+	}
+	r.Tx = nil
+	r.refreshStatCache(plan)
+	done := r.report(outcome.Changes, outcome.Skips)
+	done.Safety, done.Operation = safety, r.Op.Seq
+	if r.late != nil {
+		done.Safety = r.late
+	}
+	for _, e := range outcome.Late {
+		done.Late = append(done.Late, e.Path)
+	}
+	return done, nil
+}
+
+// record makes the operation durable once everything is in place.
+func (r *Run) record(plan *treeio.Plan, out *treeio.Outcome) error {
+	if len(out.Changes) == 0 && len(problem.FailedOf(out.Skips)) > 0 {
+		r.dropMove()
+	}
+	if len(out.Changes)+len(out.Late) == 0 && r.move == nil {
+		return nil // no path could be changed: there is nothing to take back
+	}
+	if len(out.Late) > 0 {
+		// What changed between the safety checkpoint and its displacement gets a
+		// safety checkpoint too, before it goes.
+		root, err := treeio.EditTree(r.Tx, r.Tx, plan.Before, out.Late, nil)
+		if err != nil {
+			return err
+		}
+		late, err := r.commitSafety(r.Tx, root, "changed while a restore ran", false)
+		if err != nil {
+			return err
+		}
+		r.Tx = r.Tx.Next()
+		r.Op.Before, r.Op.Safety, r.late = root, late.ID, late
+	}
+	if !out.Exact || len(out.Late) > 0 {
+		after, err := treeio.EditTree(r.Tx, r.Tx, r.Op.Before, treeio.EditsOf(out.Changes), nil)
+		if err != nil {
+			return err
+		}
+		r.Op.After = after
+		if r.Op.Paths, err = r.putPaths(&r.Op, out.Changes, r.move.Line()); err != nil {
+			return err
+		}
+	}
+	if len(out.Skips) > 0 {
+		r.Op.Choices = work.NotWhole(r.Op.Choices)
+	}
+	return r.commitMove()
+}

@@ -1,0 +1,311 @@
+package restore
+
+import (
+	"context"
+	"slices"
+
+	"github.com/rewind-cli/rewind/cas/oid"
+	"github.com/rewind-cli/rewind/engine/conversation"
+	"github.com/rewind-cli/rewind/engine/oplog"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/rules"
+	"github.com/rewind-cli/rewind/engine/treeio"
+	"github.com/rewind-cli/rewind/manifest"
+)
+
+// Verbs of operations that Undo and Redo made, where the kind says how the log reads them.
+const (
+	UndoVerb = "undo"
+	RedoVerb = "redo"
+)
+
+// Undo goes o.Steps (0: one) steps back through what changed the project. A step undoes work: it leads to
+// the newest checkpoint whose files differ, or to the state that a newer operation left. Or it takes an operation back
+// (restore, revert, back), with both halves where that had both. Called again, it goes further back from
+// there; what is done in between is undone first. It is one operation, with one safety
+// checkpoint, however many the steps. With o.To, it goes to before that operation.
+// Errors: *NothingError, *FewStepsError where there are fewer, and as UndoRestore where operations are taken back.
+func Undo(ctx context.Context, p *project.Project, o Options) (*Restored, error) {
+	if o.To != 0 {
+		return undoRestore(ctx, p, o, UndoVerb)
+	}
+	return Do(ctx, p, o, manifest.OpUndo, func(r *Run) (*treeio.Plan, error) {
+		ops, err := oplog.Operations(ctx, r.Project, 0)
+		if err != nil {
+			return nil, err
+		}
+		past := newPast(r, ops)
+		s, plan, err := r.firstStep(past)
+		if err != nil {
+			return nil, err
+		}
+		steps := []undoStep{*s}
+		for len(steps) < o.Steps {
+			next, err := r.stepBelow(past, *s)
+			if err != nil {
+				return nil, err
+			}
+			if next == nil {
+				return nil, &project.FewStepsError{What: UndoVerb, Have: len(steps)}
+			}
+			steps, s, plan = append(steps, *next), next, nil
+		}
+		return r.undoTo(ops, steps, plan)
+	})
+}
+
+// undoStep is one step of an undo: to a state of the project.
+type undoStep struct {
+	state manifest.Checkpoint // of the root, the rules and the coverage that the state has
+	named manifest.CheckpointID
+	below uint64              // where the next step begins to look; 0: below state
+	back  *manifest.Operation // what the step takes back; nil: work is undone
+	left  *manifest.Operation // the operation that left the state; nil for a checkpoint
+}
+
+// undoTo plans the way through steps; plan is that of the only one, where it was made to find it.
+func (r *Run) undoTo(ops []manifest.Operation, steps []undoStep, plan *treeio.Plan) (*treeio.Plan, error) {
+	var back []manifest.Operation // the newest last
+	for _, s := range slices.Backward(steps) {
+		if s.back != nil {
+			back = append(back, *s.back)
+		}
+	}
+	if len(back) == len(steps) && r.Sel == nil {
+		return r.takeBack(ops, back, manifest.OpUndoRestore, UndoVerb)
+	}
+	last := steps[len(steps)-1]
+	if plan == nil {
+		var err error
+		if plan, err = r.planTo(last.state); err != nil {
+			return nil, err
+		}
+	}
+	if last.left != nil {
+		r.Op.Below = last.below
+		r.Op.Checkpoint, r.since = last.named, VerbOf(*last.left)
+		if last.back != nil {
+			r.since = ""
+		}
+	}
+	if len(back) > 0 {
+		if err := r.prepareMoveBack(back, notUndone(ops, back[0].Seq)); err != nil {
+			return nil, err
+		}
+	}
+	if (last.left != nil || r.move != nil) && r.Options.Half == conversation.Both {
+		r.Options.Half = conversation.CodeOnly // the conversation is where it belongs, or is on its way
+	}
+	return plan, nil
+}
+
+// notUndone are the operations before one that nothing has taken back, the newest last.
+func notUndone(newestFirst []manifest.Operation, seq uint64) []manifest.Operation {
+	undo, _ := oplog.Stacks(newestFirst)
+	return slices.DeleteFunc(undo, func(o manifest.Operation) bool { return o.Seq >= seq })
+}
+
+// firstStep finds the first step from the working tree that has something to do. plan is set where making it
+// was the only way to know.
+func (r *Run) firstStep(past *past) (*undoStep, *treeio.Plan, error) {
+	type view struct {
+		root, rules, coverage oid.ID
+		held                  int
+	}
+	none := map[view]bool{} // what a plan has no change to
+	var roots []oid.ID
+	differs := func(c manifest.Checkpoint) (*treeio.Plan, error) {
+		v := view{c.Root, c.Rules, c.Coverage, r.heldFor(c)}
+		if c.Root == r.Now || none[v] {
+			return nil, nil
+		}
+		plan, err := r.planTo(c)
+		if err == nil && !plan.Empty() {
+			// Trees may differ where the working tree does not: what is ignored is in the one only.
+			err = plan.Read(r.Ctx, r.Tx)
+		}
+		if err != nil || !plan.Empty() {
+			return plan, err
+		}
+		none[v] = true
+		roots = append(roots, c.Root)
+		return nil, nil
+	}
+	for {
+		c, op, err := past.next()
+		if err != nil {
+			return nil, nil, err
+		}
+		switch {
+		case c != nil:
+			if plan, err := differs(*c); err != nil || plan != nil {
+				return &undoStep{state: *c}, plan, err
+			}
+		case op != nil:
+			steps, err := r.stepsOf(past, *op)
+			if err != nil {
+				return nil, nil, err
+			}
+			for _, s := range steps {
+				if s.back != nil && r.Sel == nil {
+					return &s, nil, nil
+				}
+				if s.back == nil {
+					if edited, err := r.editedSince(*op, r.Now); err != nil {
+						return nil, nil, err
+					} else if !edited {
+						continue
+					}
+				}
+				if plan, err := differs(s.state); err != nil || plan != nil {
+					return &s, plan, err
+				}
+			}
+		default:
+			if err := r.pathsExist(roots...); err != nil {
+				return nil, nil, err
+			}
+			return nil, nil, &project.NothingError{What: UndoVerb}
+		}
+	}
+}
+
+// stepsOf are the steps that lead through an operation: to what it left, where work came after it, and to before it,
+// unless it is an undo itself. None, where it has nothing of the half that was asked for.
+func (r *Run) stepsOf(past *past, op manifest.Operation) (steps []undoStep, err error) {
+	if there, err := r.treesThere(past.log, op); err != nil || !there {
+		return nil, err
+	}
+	origin := oplog.OriginOf(past.log, op)
+	takesBack := op.Kind != manifest.OpUndoRestore && origin.Kind != manifest.OpUndo
+	files, moved := op.After != (oid.ID{}), origin.Fork != "" || origin.TranscriptBackup != ""
+	back := op // or what did it again last
+	undo, _ := oplog.Stacks(past.log)
+	if i := slices.IndexFunc(undo, func(o manifest.Operation) bool { return oplog.OriginOf(past.log, o).Seq == origin.Seq }); i >= 0 {
+		back = undo[i]
+	}
+	switch {
+	case r.Options.Half == conversation.CodeOnly && !files, r.Options.Half == conversation.ConversationOnly && !moved, !files && r.Sel != nil:
+		return nil, nil
+	case !files || r.Options.Half == conversation.ConversationOnly:
+		if takesBack {
+			steps = append(steps, undoStep{state: manifest.Checkpoint{Root: op.Before}, below: op.Seq, back: &back, left: &op})
+		}
+		return steps, nil
+	}
+	var safety manifest.Checkpoint
+	err = r.Query(r.Ctx, func(db *manifest.DB) (err error) {
+		safety, _, err = db.ByID(op.Safety)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	known := safety.ID != (manifest.CheckpointID{}) // else it was collected, and its rules are not known
+	if known && !takesBack {
+		if saved, err := past.follows(op.After); err != nil || saved {
+			return nil, err // the checkpoint is the better name for the same
+		}
+	}
+	if known {
+		after := safety
+		after.Root = op.After
+		steps = append(steps, undoStep{state: after, named: op.Checkpoint, below: op.Seq + 1, left: &op})
+	}
+	if takesBack {
+		safety.Root = op.Before
+		steps = append(steps, undoStep{state: safety, named: op.Safety, below: op.Seq, back: &back, left: &op})
+	}
+	return steps, nil
+}
+
+// treesThere reports whether what is needed to undo an operation is kept: of old ones it may be gone.
+func (r *Run) treesThere(newestFirst []manifest.Operation, op manifest.Operation) (bool, error) {
+	if oplog.IndexOf(newestFirst, op.Seq) < project.KeptOperations {
+		return true, nil
+	}
+	there := true
+	err := r.Query(r.Ctx, func(db *manifest.DB) (err error) {
+		if op.Safety != (manifest.CheckpointID{}) {
+			_, there, err = db.ByID(op.Safety)
+		}
+		return err
+	})
+	for _, root := range []oid.ID{op.Before, op.After} {
+		if err == nil && there && root != (oid.ID{}) {
+			_, err = r.Tx.Load(root)
+		}
+	}
+	if project.IsDamage(err) {
+		return false, nil
+	}
+	return there, err
+}
+
+// stepBelow finds the next step from a state that differs from it; nil for none.
+func (r *Run) stepBelow(past *past, from undoStep) (*undoStep, error) {
+	today := rules.Today(r.Project, r.FS)
+	same := map[oid.ID]bool{from.state.Root: true}
+	differs := func(to manifest.Checkpoint) (bool, error) {
+		if same[to.Root] {
+			return false, nil
+		}
+		differ, err := r.stepDiffers(from.state, to, today)
+		same[to.Root] = !differ
+		return differ, err
+	}
+	if from.left != nil && from.back == nil { // the operation itself is next
+		steps, err := r.stepsOf(past, *from.left)
+		if err != nil {
+			return nil, err
+		}
+		if last := steps[len(steps)-1]; last.back != nil {
+			return &last, nil
+		}
+	}
+	for {
+		c, op, err := past.next()
+		if err != nil || c == nil && op == nil {
+			return nil, err
+		}
+		var steps []undoStep
+		if c != nil {
+			steps = []undoStep{{state: *c}}
+		} else if steps, err = r.stepsOf(past, *op); err != nil {
+			return nil, err
+		}
+		for _, s := range steps {
+			if s.back != nil && s.state.Root == (oid.ID{}) { // it moved the conversation alone
+				s.state = from.state
+				return &s, nil
+			}
+			if differ, err := differs(s.state); err != nil || differ {
+				return &s, err
+			}
+		}
+	}
+}
+
+// stepDiffers reports whether a restore that goes from the one checkpoint to the other has
+// something to do: a path that the other did not see, or that is out of scope, is no difference.
+func (r *Run) stepDiffers(from, to manifest.Checkpoint, today *rules.Scopes) (bool, error) {
+	target := rules.Of(r.Project, r.Tx, to)
+	var saw *Sight
+	differ := false
+	err := manifest.Diff(r.Tx.Load, to.Root, from.Root, func(c manifest.Change) error {
+		if differ || r.Sel != nil && !r.Sel.Has(c.Path) || r.holds(c.Path, to) {
+			return nil
+		}
+		if saw == nil {
+			saw = r.sightOf(to, target)
+		}
+		if c.Old != nil { // what the target has comes, unless it is half of something
+			differ = !saw.torn[c.Path]
+			return nil
+		}
+		dir := c.New.Kind == manifest.Subdir
+		differ = target.MayGo(c.Path, dir) && today.MayGo(c.Path, dir) && saw.Unseen(c.Path, dir).None()
+		return nil
+	})
+	return differ, err
+}

@@ -1,0 +1,256 @@
+package restore
+
+import (
+	"slices"
+	"sync"
+
+	"github.com/rewind-cli/rewind/cas/oid"
+	"github.com/rewind-cli/rewind/engine/inspect"
+	"github.com/rewind-cli/rewind/engine/oplog"
+	"github.com/rewind-cli/rewind/engine/rules"
+	"github.com/rewind-cli/rewind/engine/treeio"
+	"github.com/rewind-cli/rewind/manifest"
+)
+
+// past is what an undo goes back through: checkpoints and operations, the newest first. What an undo has gone back over
+// is not in it, unless it was done again. What was imported comes last: it stands in the log where it was
+// imported, but is older.
+type past struct {
+	r        *Run
+	log      []manifest.Operation  // all operations, the newest first
+	ops      []manifest.Operation  // those that are left
+	page     []manifest.Checkpoint // found and not yet given
+	before   uint64                // sequence number below which more checkpoints are; 0: all of them
+	imported bool                  // what was saved here is at its end
+	given    *manifest.Operation   // given last, and not yet passed
+}
+
+func newPast(r *Run, newestFirst []manifest.Operation) *past {
+	w := &past{r: r, log: newestFirst}
+	for _, o := range newestFirst {
+		if origin := oplog.OriginOf(newestFirst, o); o.Kind.Moves() && !origin.ChangesNothing() && !o.PutsBack() {
+			w.ops = append(w.ops, o)
+		}
+	}
+	return w
+}
+
+// next is the next checkpoint or operation; neither at the end.
+func (w *past) next() (*manifest.Checkpoint, *manifest.Operation, error) {
+	if err := w.fill(); err != nil {
+		return nil, nil, err
+	}
+	if len(w.ops) > 0 && (len(w.page) == 0 || w.imported || w.ops[0].Seq > w.page[0].Seq) {
+		w.given = &w.ops[0]
+		w.ops = w.ops[1:]
+		return nil, w.given, nil
+	}
+	if len(w.page) == 0 {
+		return nil, nil, nil
+	}
+	c := w.page[0]
+	w.page = w.page[1:]
+	return &c, nil, nil
+}
+
+// fill passes what was given last, and makes sure that the next checkpoint is there, if any is.
+func (w *past) fill() (err error) {
+	if op := w.given; op != nil {
+		w.given = nil
+		if err := w.pass(*op); err != nil {
+			return err
+		}
+	}
+	if len(w.page) == 0 {
+		w.page, err = w.older()
+	}
+	return err
+}
+
+// follows reports whether the next checkpoint has a tree.
+func (w *past) follows(root oid.ID) (bool, error) {
+	err := w.fill()
+	return err == nil && len(w.page) > 0 && w.page[0].Root == root, err
+}
+
+// pass goes to what was before an operation. An undo led to a place in the past, and what is between there and
+// the undo is passed over.
+func (w *past) pass(op manifest.Operation) error {
+	origin := oplog.OriginOf(w.log, op)
+	switch {
+	case op.Kind == manifest.OpUndoRestore:
+		w.cut(op.Undoes)
+	case origin.Kind == manifest.OpUndo && origin.OfSome():
+		return w.hold(op, origin)
+	case origin.Kind != manifest.OpUndo: // done again: before it is what was before it at first
+		w.cut(origin.Seq)
+	case origin.Below > 0:
+		w.cut(origin.Below)
+	default:
+		return w.r.Query(w.r.Ctx, func(db *manifest.DB) error {
+			c, ok, err := db.ByID(origin.Checkpoint)
+			switch {
+			case err != nil || !ok: // collected meanwhile
+			case c.Kind == inspect.ImportedKind:
+				w.page, w.ops, w.before, w.imported = nil, nil, c.Seq, true
+			default:
+				w.cut(c.Seq)
+			}
+			return err
+		})
+	}
+	return nil
+}
+
+// held is where in the log a path stays as it is: from a sequence number up to another.
+type held struct{ from, to uint64 }
+
+// hold remembers that an undo, or what did it again, brought some paths into the past: up to there, nothing else is undone
+// of them.
+func (w *past) hold(op, origin manifest.Operation) error {
+	h := held{origin.Below, op.Seq}
+	err := w.r.Query(w.r.Ctx, func(db *manifest.DB) error {
+		if c, ok, err := db.ByID(op.Safety); err != nil {
+			return err
+		} else if ok {
+			h.to = c.Seq // it stands for what the operation left, see stepsOf
+		}
+		if h.from > 0 {
+			return nil
+		}
+		c, ok, err := db.ByID(origin.Checkpoint)
+		if ok {
+			h.from = c.Seq
+		}
+		return err
+	})
+	if err != nil || h.from == 0 { // collected meanwhile
+		return err
+	}
+	if w.r.held == nil {
+		w.r.held = map[string]held{}
+	}
+	return manifest.Diff(w.r.Tx.Load, op.Before, op.After, func(c manifest.Change) error {
+		now, ok := w.r.held[c.Path]
+		if !ok {
+			now = h
+		}
+		now.from = min(now.from, h.from)
+		w.r.held[c.Path] = now
+		return nil
+	})
+}
+
+// holds reports whether a path stays as it is on the way to a checkpoint, since an undo brought it further back.
+func (r *Run) holds(path string, to manifest.Checkpoint) bool {
+	h, ok := r.held[path]
+	return ok && h.from <= to.Seq && to.Seq < h.to
+}
+
+// heldFor is how many paths stay as they are on the way to a checkpoint.
+func (r *Run) heldFor(to manifest.Checkpoint) (n int) {
+	for path := range r.held {
+		if r.holds(path, to) {
+			n++
+		}
+	}
+	return n
+}
+
+// selectFor is what is selected on the way to a checkpoint: r.sel without what an undo of some paths brought further back.
+func (r *Run) selectFor(c manifest.Checkpoint) treeio.Selection {
+	if r.heldFor(c) > 0 {
+		return unheld{r, c}
+	}
+	return r.Sel
+}
+
+type unheld struct {
+	r  *Run
+	to manifest.Checkpoint
+}
+
+func (u unheld) Has(path string) bool {
+	return (u.r.Sel == nil || u.r.Sel.Has(path)) && !u.r.holds(path, u.to)
+}
+
+func (u unheld) Below(dir string) bool { return u.r.Sel == nil || u.r.Sel.Below(dir) }
+
+// cut leaves what is below a sequence number.
+func (w *past) cut(seq uint64) {
+	w.ops = slices.DeleteFunc(w.ops, func(o manifest.Operation) bool { return o.Seq >= seq })
+	if w.imported {
+		return
+	}
+	w.page = slices.DeleteFunc(w.page, func(c manifest.Checkpoint) bool { return c.Seq >= seq })
+	if w.before == 0 || w.before > seq {
+		w.before = seq
+	}
+}
+
+// older lists the next checkpoints; none at the end.
+func (w *past) older() (page []manifest.Checkpoint, err error) {
+	const limit = 64
+	err = w.r.Query(w.r.Ctx, func(db *manifest.DB) error {
+		for {
+			n := 0
+			for c, err := range db.Checkpoints(manifest.Query{Before: w.before, Limit: limit}) {
+				if err != nil {
+					return err
+				}
+				n++
+				w.before = c.Seq
+				if (c.Kind == inspect.ImportedKind) == w.imported {
+					page = append(page, c)
+				}
+			}
+			switch {
+			case len(page) > 0:
+				return nil
+			case n > 0:
+			case w.imported:
+				return nil
+			default:
+				w.before, w.imported = 0, true
+			}
+		}
+	})
+	return page, err
+}
+
+// editedSince reports whether a tree, of now or of then, is no longer as the operation left it.
+// The scan does not have what is ignored today, or cannot be captured, the operation may; and what was
+// ignored before the operation may be seen since it took a rule file away: that is no edit.
+func (r *Run) editedSince(op manifest.Operation, now oid.ID) (bool, error) {
+	today := rules.Today(r.Project, r.FS)
+	saw := r.sightIn(now, r.Scan.Problems, today)
+	before := sync.OnceValues(func() (scopes *rules.Scopes, err error) {
+		err = r.Query(r.Ctx, func(db *manifest.DB) error {
+			c, ok, err := db.ByID(op.Safety)
+			if ok {
+				scopes = rules.Of(r.Project, r.Tx, c)
+			}
+			return err
+		})
+		return scopes, err
+	})
+	edited := false
+	err := manifest.Diff(r.Tx.Load, op.After, now, func(c manifest.Change) error {
+		if edited {
+			return nil
+		}
+		if c.New == nil {
+			dir := c.Old.Kind == manifest.Subdir
+			edited = today.Captures(c.Path, dir) && saw.Unseen(c.Path, dir).None()
+			return nil
+		}
+		if c.Old != nil {
+			edited = true
+			return nil
+		}
+		then, err := before()
+		edited = then == nil || then.Captures(c.Path, c.New.Kind == manifest.Subdir)
+		return err
+	})
+	return edited, err
+}

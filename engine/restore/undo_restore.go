@@ -1,0 +1,360 @@
+package restore
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/rewind-cli/rewind/cas/oid"
+	"github.com/rewind-cli/rewind/engine/conversation"
+	"github.com/rewind-cli/rewind/engine/oplog"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/rules"
+	"github.com/rewind-cli/rewind/engine/treeio"
+	"github.com/rewind-cli/rewind/manifest"
+)
+
+// UndoRestore takes the last operation back, and touches only the paths that it
+// changed. With o.To, it takes back all that came since too. Errors: *NothingError, *NotTakenBackError where
+// o.To cannot be taken back, and *RefusedError where a path changed since.
+func UndoRestore(ctx context.Context, p *project.Project, o Options) (*Restored, error) {
+	return undoRestore(ctx, p, o, "")
+}
+
+func undoRestore(ctx context.Context, p *project.Project, o Options, verb string) (*Restored, error) {
+	return runTakeBack(ctx, p, o, manifest.OpUndoRestore, func(r *Run, ops []manifest.Operation) (*treeio.Plan, error) {
+		undo, _ := oplog.Stacks(ops)
+		i := len(undo) - 1
+		if o.To != 0 {
+			if i = oplog.IndexOf(undo, o.To); i < 0 {
+				return nil, notTakenBack(ops, o.To)
+			}
+		}
+		if i < 0 {
+			return nil, &project.NothingError{What: UndoVerb}
+		}
+		return r.takeBack(ops, undo[i:], manifest.OpUndoRestore, verb)
+	})
+}
+
+// NotTakenBackError: an operation that Undo with RestoreOptions.To cannot take back.
+type NotTakenBackError struct {
+	Verb string // the command that made it
+	By   uint64 // sequence number of the one that took it back already, 0 for none
+}
+
+func (e *NotTakenBackError) Error() string {
+	if e.By != 0 {
+		return "that " + e.Verb + " is taken back already"
+	}
+	return "undo --to does not lead to before that " + e.Verb
+}
+
+func notTakenBack(ops []manifest.Operation, seq uint64) error {
+	i := oplog.IndexOf(ops, seq)
+	if i < 0 {
+		return &project.NothingError{What: "undo"}
+	}
+	e := &NotTakenBackError{Verb: commandOf(ops[i])}
+	if by, ok := oplog.TakenBackBy(ops)[seq]; ok {
+		e.By = by
+	}
+	return e
+}
+
+// RedoRestore does again what UndoRestore took back. A new restore clears what
+// could be redone, a save does not. Errors as UndoRestore.
+func RedoRestore(ctx context.Context, p *project.Project, o Options) (*Restored, error) {
+	return runTakeBack(ctx, p, o, manifest.OpRedoRestore, func(r *Run, ops []manifest.Operation) (*treeio.Plan, error) {
+		_, redo := oplog.Stacks(ops)
+		if len(redo) == 0 {
+			return nil, &project.NothingError{What: RedoVerb}
+		}
+		return r.takeBack(ops, redo[len(redo)-1:], manifest.OpRedoRestore, "")
+	})
+}
+
+// Redo goes forward again over the last undo, or the last o.Steps of them: each with all the steps that it went. It is
+// one operation, or several where undos of work and operations that were taken back follow each other; nothing is changed
+// unless all of it can be. Errors: as UndoRestore, *FewStepsError where there are fewer.
+func Redo(ctx context.Context, p *project.Project, o Options) (*Restored, error) {
+	n := max(o.Steps, 1)
+	ops, err := oplog.Operations(ctx, p, 0)
+	if err != nil {
+		return nil, err
+	}
+	var runs []int // of one kind each
+	list := undone(ops)
+	for i := range min(n, len(list)) {
+		if at := len(list) - 1 - i; i > 0 && redoKind(list[at]) == redoKind(list[at+1]) {
+			runs[len(runs)-1]++
+		} else {
+			runs = append(runs, 1)
+		}
+	}
+	if len(runs) < 2 || n > len(list) || o.DryRun {
+		return redo(ctx, p, o, n)
+	}
+	whole := o
+	whole.DryRun, whole.Confirm = true, nil
+	all, err := redo(ctx, p, whole, n)
+	if err != nil {
+		return nil, err
+	}
+	for _, n := range runs {
+		done, err := redo(ctx, p, o, n)
+		if err != nil {
+			return nil, err
+		}
+		all.DryRun, all.Checkpoint, all.Safety, all.Operation, all.Skip = false, done.Checkpoint, done.Safety, done.Operation, append(all.Skip, done.Skip...)
+	}
+	return all, nil
+}
+
+// redo goes over the last n undos by one operation.
+func redo(ctx context.Context, p *project.Project, o Options, n int) (*Restored, error) {
+	return runTakeBack(ctx, p, o, manifest.OpUndoRestore, func(r *Run, ops []manifest.Operation) (*treeio.Plan, error) {
+		list := undone(ops)
+		switch {
+		case len(list) == 0:
+			return nil, &project.NothingError{What: RedoVerb}
+		case len(list) < n:
+			return nil, &project.FewStepsError{What: RedoVerb, Have: len(list)}
+		}
+		return r.takeBack(ops, list[len(list)-n:], redoKind(list[len(list)-1]), RedoVerb)
+	})
+}
+
+// redoKind is the kind of the operation that goes forward again over one of undone.
+func redoKind(op manifest.Operation) manifest.OperationKind {
+	if op.Kind == manifest.OpUndoRestore {
+		return manifest.OpRedoRestore
+	}
+	return manifest.OpUndoRestore
+}
+
+// undone are the undos that Redo can go over again, the newest last: those since the last restore or revert.
+func undone(newestFirst []manifest.Operation) (list []manifest.Operation) {
+	for _, op := range slices.Backward(newestFirst) {
+		i := oplog.IndexOf(list, op.Undoes)
+		switch {
+		case op.Kind == manifest.OpRestore || op.Kind == manifest.OpRevert:
+			if !op.ChangesNothing() {
+				list = nil
+			}
+		case op.Kind == manifest.OpUndo:
+			list = append(list, op)
+		case op.Kind != manifest.OpUndoRestore && op.Kind != manifest.OpRedoRestore || op.PutsBack():
+		case i >= 0 && op.Kind == manifest.OpUndoRestore && op.Verb == UndoVerb: // work came in between
+			list = append(list[:i:i], op)
+		case i >= 0:
+			list = list[:i]
+		default:
+			list = append(list, op)
+		}
+	}
+	return list
+}
+
+// runTakeBack runs what takes operations back. choose gets the log, the newest first.
+func runTakeBack(ctx context.Context, p *project.Project, o Options, kind manifest.OperationKind, choose func(*Run, []manifest.Operation) (*treeio.Plan, error)) (*Restored, error) {
+	return Do(ctx, p, o, kind, func(r *Run) (*treeio.Plan, error) {
+		ops, err := oplog.Operations(ctx, r.Project, 0)
+		if err != nil {
+			return nil, err
+		}
+		return choose(r, ops)
+	})
+}
+
+// takeBack plans to take back operations of the log, the newest last, as one operation.
+func (r *Run) takeBack(ops, back []manifest.Operation, kind manifest.OperationKind, verb string) (_ *treeio.Plan, err error) {
+	oldest := back[0]
+	for _, op := range back {
+		if there, err := r.treesThere(ops, op); err != nil {
+			return nil, err
+		} else if !there {
+			what := verb
+			if what == "" {
+				what = UndoVerb
+			}
+			return nil, &project.NothingError{What: what, Next: "the state before that operation was removed, since it is old: rewind list --all shows what is kept"}
+		}
+		r.takesBack = append(r.takesBack, op.Seq)
+	}
+	if len(back) == 1 {
+		origin := oplog.OriginOf(ops, oldest)
+		r.ofVerb = commandOf(origin)
+		if r.of = origin.Kind; kind == manifest.OpRedoRestore && r.of == manifest.OpRevert {
+			if r.Notice, err = noticeAgain(r.Ctx, r.Project, origin); err != nil {
+				return nil, err
+			}
+		}
+	}
+	r.Op.Kind, r.Op.Verb, r.Op.Undoes, r.Op.Checkpoint = kind, verb, oldest.Seq, oldest.Safety
+	if err := r.reportTarget(oldest); err != nil {
+		return nil, err
+	}
+	var before []manifest.Operation
+	if kind == manifest.OpUndoRestore {
+		before = notUndone(ops, oldest.Seq)
+	}
+	if err := r.prepareMoveBack(back, before); err != nil {
+		return nil, err
+	}
+	if err := r.hasHalf(back); err != nil {
+		return nil, err
+	}
+	r.Options.Half = conversation.CodeOnly // what is left to prepare
+	if r.forgotten, err = r.forgottenOf(back); err != nil {
+		return nil, err
+	}
+	return r.planBack(back)
+}
+
+// hasHalf refuses to take back operations that have nothing of the half that was asked for: the log would count them as
+// taken back.
+func (r *Run) hasHalf(back []manifest.Operation) error {
+	switch {
+	case r.Options.Half == conversation.ConversationOnly && r.move == nil:
+		return &conversation.NoConversationError{Reason: "that operation moved no conversation"}
+	case r.Options.Half == conversation.CodeOnly && !slices.ContainsFunc(back, func(o manifest.Operation) bool { return o.After != (oid.ID{}) || o.ChangesNothing() }):
+		return &project.NothingError{What: "undo", Next: "that operation moved only the conversation: leave out --code-only"}
+	}
+	return nil
+}
+
+// reportTarget finds the checkpoint that the answer names: the one that has
+// the tree from before the operation.
+func (r *Run) reportTarget(op manifest.Operation) error {
+	return r.Query(r.Ctx, func(db *manifest.DB) error {
+		c, ok, err := db.ByID(op.Safety)
+		if !ok {
+			c.ID = op.Safety // collected meanwhile
+		}
+		r.target = c
+		return err
+	})
+}
+
+// planBack plans the way from the After of operations, the newest last, to the Before of the first,
+// on the paths that they changed. What is there now must be the After or the Before
+// of each in its turn.
+func (r *Run) planBack(ops []manifest.Operation) (*treeio.Plan, error) {
+	w := wayBack{r: r, now: map[string]*manifest.Entry{}}
+	for _, op := range slices.Backward(ops) {
+		if err := w.take(op); err != nil {
+			return nil, err
+		}
+	}
+	current, err := treeio.EditTree(r.Tx, r.Tx, r.Now, w.found, w.modes)
+	if err != nil {
+		return nil, err
+	}
+	if len(w.conflicts) > 0 && !r.Options.Force {
+		slices.Sort(w.conflicts)
+		w.conflicts = slices.Compact(w.conflicts)
+		return nil, &project.RefusedError{What: changedSince(len(w.conflicts)), Paths: w.conflicts[:min(len(w.conflicts), manyPaths)], Forcible: true}
+	}
+	var edits []treeio.Edit
+	paths := slices.Sorted(maps.Keys(w.now))
+	for _, path := range paths {
+		e := treeio.Edit{Path: path}
+		if to := w.now[path]; to != nil {
+			e.Entry = *to
+		}
+		edits = append(edits, e)
+	}
+	target, err := treeio.EditTree(r.Tx, r.Tx, current, edits, nil)
+	if err != nil {
+		return nil, err
+	}
+	r.Now = current
+	return treeio.NewPlan(r.Ctx, treeio.Options{
+		Progress: r.PlanProgress(),
+		FS:       r.FS, Source: r.Tx, Current: current, Target: target, Select: treeio.NewExactly(paths), Store: rules.StorePath(r.Project), Workers: r.Tx.Workers(),
+	})
+}
+
+// wayBack is the working tree on the paths of operations, as it becomes while they are taken back.
+type wayBack struct {
+	r         *Run
+	now       map[string]*manifest.Entry // by path, after what was taken back so far; nil: nothing there
+	found     []treeio.Edit
+	modes     map[string]uint32
+	conflicts []string
+}
+
+// take takes one operation back.
+func (w *wayBack) take(op manifest.Operation) error {
+	r := w.r
+	changes := map[string]manifest.Change{}
+	err := manifest.Diff(r.Tx.Load, op.Before, op.After, func(c manifest.Change) error {
+		if r.Sel == nil || r.Sel.Has(c.Path) {
+			changes[c.Path] = c
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	// What each of them is now: as the operation left it, unless this says otherwise.
+	since := map[string]*manifest.Entry{}
+	err = manifest.Diff(r.Tx.Load, r.Now, op.After, func(c manifest.Change) error {
+		if _, ok := changes[c.Path]; ok {
+			since[c.Path] = c.Old
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	present := func(path string) *manifest.Entry {
+		if e, ok := w.now[path]; ok {
+			return e
+		}
+		if e, ok := since[path]; ok {
+			return e
+		}
+		return changes[path].New
+	}
+	// What is ignored today is not in the scan: it is looked up on disk.
+	var missing []string
+	for path := range changes {
+		if _, ok := w.now[path]; !ok && present(path) == nil {
+			missing = append(missing, path)
+		}
+	}
+	slices.Sort(missing)
+	found, modes, err := treeio.LookUp(r.Ctx, r.FS, r.Tx, r.Tx, missing)
+	if err != nil {
+		return err
+	}
+	for i := range found {
+		since[found[i].Path] = &found[i].Entry
+	}
+	w.found = append(w.found, found...)
+	if w.modes == nil {
+		w.modes = modes
+	} else {
+		maps.Copy(w.modes, modes)
+	}
+	for path, c := range changes {
+		if now := present(path); !treeio.Same(now, c.New) && !treeio.Same(now, c.Old) {
+			w.conflicts = append(w.conflicts, path)
+		}
+		w.now[path] = c.Old
+	}
+	return nil
+}
+
+// manyPaths is how many paths an error names at most.
+const manyPaths = 100
+
+func changedSince(n int) string {
+	if n == 1 {
+		return "a path has changed since that operation"
+	}
+	return fmt.Sprintf("%d paths have changed since that operation", n)
+}

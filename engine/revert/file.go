@@ -1,0 +1,405 @@
+package revert
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/rewind-cli/rewind/cas/oid"
+	"github.com/rewind-cli/rewind/engine/attribution"
+	"github.com/rewind-cli/rewind/engine/linediff"
+	"github.com/rewind-cli/rewind/engine/patch"
+	"github.com/rewind-cli/rewind/engine/weave"
+	"github.com/rewind-cli/rewind/engine/work"
+	"github.com/rewind-cli/rewind/manifest"
+)
+
+// fileRevert is one path: its history, and what becomes of it.
+type fileRevert struct {
+	path     string
+	versions []*manifest.Entry  // oldest first, the last is how it is now; nil: nothing there
+	steps    []attribution.Step // steps[i] leads to versions[i+1]
+	own      []bool             // by version: its step is to go
+	now      *manifest.Entry
+
+	to                *manifest.Entry // what it becomes; nil: nothing
+	changes           bool            // to differs from now
+	decided           bool            // as a part of a rename
+	touched           bool            // something of the work is still in it
+	merged            bool            // others' lines stay in it
+	removed, restored int             // lines
+	conflicts         []RevertConflict
+	kept              []KeptPart
+	near              []NearPart
+	going             [][]string // lines that go, those of each place together
+	shared            *SharedPath
+	beside            bool            // the work did not touch it: it was another name of a file
+	pair              *fileRevert     // the other name of a file that gets its old one back
+	at                string          // of a part of a rename: its name now,
+	was               *manifest.Entry // and what it is there
+	covered           bool            // it goes, and another file comes to its path
+}
+
+// fileOf says which of a path's steps are to go; nil where none of it could be.
+func (v *reverting) fileOf(path string, steps []attribution.Step) *fileRevert {
+	if len(steps) == 0 {
+		return nil
+	}
+	f := v.historyOf(path, steps)
+	if !f.touched && f.shared == nil {
+		return nil
+	}
+	return f
+}
+
+// historyOf is a path with its steps, of which there are some.
+func (v *reverting) historyOf(path string, steps []attribution.Step) *fileRevert {
+	f := &fileRevert{path: path, steps: steps, versions: []*manifest.Entry{steps[0].From.Entry}, own: make([]bool, len(steps)+1)}
+	for i := range steps {
+		s := &steps[i]
+		f.versions = append(f.versions, s.To.Entry)
+		all, some := s.Of(v.work.Has)
+		f.own[i+1] = all || some && v.o.IncludeShared
+		if some && !all {
+			f.share(s, v)
+		}
+		f.touched = f.touched || f.own[i+1]
+	}
+	if f.touched && v.takenBack(f) {
+		f.touched = false
+		clear(f.own)
+	}
+	f.now = f.versions[len(steps)]
+	f.to = f.now
+	return f
+}
+
+// share notes that somebody else could have made a step.
+func (f *fileRevert) share(s *attribution.Step, v *reverting) {
+	if f.shared == nil {
+		f.shared = &SharedPath{Path: f.path, Goes: v.o.IncludeShared}
+	}
+	f.shared.Outside = f.shared.Outside || s.AlsoOutside
+	for _, w := range worksOf(s) {
+		if !v.work.Has(&w) && !slices.ContainsFunc(f.shared.Also, func(o attribution.Work) bool { return sameWork(&o, &w) }) {
+			f.shared.Also = append(f.shared.Also, w)
+		}
+	}
+}
+
+// worksOf are all that could have made a step; one without a session is the person.
+func worksOf(s *attribution.Step) (list []attribution.Work) {
+	if s.By != nil {
+		list = append(list, *s.By)
+	}
+	for _, w := range s.Also {
+		list = append(list, *w)
+	}
+	if len(list) == 0 {
+		list = append(list, attribution.Work{Start: s.To.Time})
+	}
+	return list
+}
+
+// sameWork reports whether two are of one turn.
+func sameWork(a, b *attribution.Work) bool {
+	return a.Agent == b.Agent && a.Session == b.Session && a.Subagent == b.Subagent && a.PromptID == b.PromptID && a.Prompt == b.Prompt && a.Operation == b.Operation
+}
+
+// decideAll finds what each path becomes, several at a time: each has its own history. renames has read what they share.
+func (v *reverting) decideAll() error {
+	errs := make([]error, len(v.files))
+	var next atomic.Int64
+	var workers sync.WaitGroup
+	for worker := range min(v.Tx.Workers(), len(v.files)) {
+		workers.Go(func() {
+			for i := int(next.Add(1)) - 1; i < len(v.files); i = int(next.Add(1)) - 1 {
+				if errs[i] = v.decide(worker, v.files[i]); errs[i] != nil {
+					next.Store(int64(len(v.files)))
+				}
+			}
+		})
+	}
+	workers.Wait()
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// decide finds what the path becomes. The worker is one of the transaction's.
+func (v *reverting) decide(worker int, f *fileRevert) error {
+	if !f.touched || f.decided {
+		return nil
+	}
+	links, err := f.chain(v)
+	if err != nil {
+		return err
+	}
+	own := work.OwnOf(links)
+	v.done.Settle(links)
+	if !slices.ContainsFunc(links, func(l work.Link) bool { return l.Own }) {
+		f.touched = false // it was taken back already
+		return v.leftMarked(f, links, own)
+	}
+	links = withoutPassing(links)
+	exists, base, created := standing(links)
+	all := links
+	links = links[base:]
+	if created >= 0 {
+		created -= base
+	}
+	switch {
+	case !slices.ContainsFunc(links[1:], func(l work.Link) bool { return l.Own }):
+		v.recreated(f, all, base)
+		return nil
+	case !exists && f.now == nil:
+		f.touched = false // made, and gone
+		return nil
+	case !exists:
+		return v.unmake(f, links, created)
+	}
+	for links[len(links)-1].Entry == nil {
+		links = links[:len(links)-1] // its deletion alone; what it was then is what it is about
+	}
+	if err := v.content(worker, f, links); err != nil {
+		return err
+	}
+	v.setMode(f, links)
+	f.changes = !manifest.SameEntries(f.now, f.to)
+	if f.now != nil && f.to != nil && f.now.Kind == manifest.Subdir && f.to.Kind == manifest.Subdir {
+		f.changes = f.now.Mode != f.to.Mode
+	}
+	if !f.changes && len(f.conflicts) == 0 {
+		f.touched = false
+	}
+	return nil
+}
+
+// unmake takes away what the work made. What others have worked on stays, unless that is chosen.
+func (v *reverting) unmake(f *fileRevert, links []work.Link, created int) error {
+	var others []*attribution.Step
+	edited := false
+	for i := max(created, 0) + 1; i < len(links); i++ {
+		if edits := !manifest.SameEntries(links[i].Entry, links[i-1].Entry); !links[i].Own && (edits || links[i].Path != links[i-1].Path) {
+			others = append(others, links[i].Step)
+			edited = edited || edits
+		}
+	}
+	f.to, f.changes = nil, true
+	if len(others) == 0 && len(v.held[f.path]) > 0 {
+		lines, err := v.linesOf(f.now)
+		if err != nil {
+			return err
+		}
+		if from := v.heldIn(f.path, lines); from != "" {
+			v.wholeConflict(f, links, nil, reasonHeld(from))
+			return nil
+		}
+	}
+	if len(others) == 0 && created >= 0 && manifest.HasContent(f.now) {
+		for _, w := range v.who.WroteSame(f.steps, links[created].Step) {
+			if !v.work.Has(w) {
+				others = append(others, &attribution.Step{Owner: attribution.Owner{Class: attribution.Declared, By: w}})
+			}
+		}
+		if len(others) > 0 {
+			v.wholeConflict(f, links, others, "it was made by this work, and written again since")
+			return nil
+		}
+	}
+	if len(others) > 0 && f.now.Kind != manifest.Subdir {
+		reason := "it was made by this work, and edited since"
+		if !edited {
+			reason = "it was made by this work, and renamed since"
+		}
+		v.wholeConflict(f, links, others, reason)
+	}
+	return nil
+}
+
+// recreated is about what the work took away, where others made something else with the base-th version: it cannot come
+// back beside that.
+func (v *reverting) recreated(f *fileRevert, links []work.Link, base int) {
+	f.touched = false
+	gone := base - 1
+	for gone >= 0 && links[gone].Entry == nil {
+		gone--
+	}
+	if gone < 0 || !links[gone+1].Own || f.now == nil || manifest.SameEntries(links[gone].Entry, f.now) || manifest.SameKindDir(links[gone].Entry, f.now) {
+		return
+	}
+	if there, _, _ := standing(links[:gone+1]); !there {
+		return // the work had made it
+	}
+	for _, s := range slices.Backward(f.steps) {
+		if s.Class != attribution.Operation {
+			continue
+		}
+		if d := v.done.Of(&s); d != nil && d.Has(links[gone+1].Step) {
+			return // a revert has taken it back as far as it can be
+		}
+		break
+	}
+	var others []*attribution.Step
+	for _, l := range links[base:] {
+		others = append(others, l.Step)
+	}
+	first := slices.IndexFunc(links, func(l work.Link) bool { return l.Own })
+	f.to, f.touched, f.changes = links[first-1].Entry, true, true
+	v.wholeConflict(f, links, others, "removed by this work, and others made something else there")
+}
+
+// content finds what the path holds without the work.
+func (v *reverting) content(worker int, f *fileRevert, links []work.Link) error {
+	w, err := v.weave(links)
+	if err != nil {
+		return err
+	}
+	if w == nil {
+		v.register(f, links)
+		return nil
+	}
+	newest := links[len(links)-1].Entry
+	f.to = newest
+	var whole bool // a choice keeps the file
+	n := len(f.conflicts)
+	result := w.Without(func(step int) bool { return links[step].Own }, weave.Options{
+		Choose: func(b weave.Block) weave.Choice {
+			c := v.conflictOf(f, links, w, b)
+			f.conflicts = append(f.conflicts, c)
+			whole = whole || c.Choice == work.KeepFile
+			return c.Choice.OfBlock()
+		},
+		Hold:   func(going []string) bool { return v.heldIn(f.path, going) != "" },
+		Again:  work.WrittenAgain(links),
+		Labels: work.Labels,
+	})
+	for _, b := range result.Blocks {
+		if len(b.Removed) > 0 {
+			f.going = append(f.going, b.Removed)
+		}
+		f.removed += len(b.Removed)
+		f.restored += len(b.Restored)
+		if b.Kind == weave.Touching {
+			f.near = append(f.near, NearPart{f.path, b.Start + 1, b.End, v.others(links, b.Foreign)})
+		}
+		if !b.Kind.Conflict() {
+			continue
+		}
+		c := &f.conflicts[n]
+		if n++; b.Choice == weave.Undo {
+			continue
+		}
+		k := KeptPart{f.path, b.At + 1, b.AtEnd, reasonChangedSince, v.others(links, b.Foreign), b.Choice == weave.Markers}
+		if b.Kind == weave.Held {
+			k.Reason, k.By = c.Reason, nil
+		}
+		f.kept = append(f.kept, k)
+	}
+	first := slices.IndexFunc(links, func(l work.Link) bool { return l.Own }) // none: its deletion alone
+	f.merged = first >= 0 && slices.ContainsFunc(links[first:], func(l work.Link) bool { return !l.Own })
+	if whole {
+		f.removed, f.restored, f.near, f.merged = 0, 0, nil, false
+		f.kept = []KeptPart{{Path: f.path, Reason: f.conflicts[0].Reason, By: f.conflicts[0].By}}
+		f.going = nil
+		return nil
+	}
+	return v.write(worker, f, newest, result.Lines)
+}
+
+// write makes the entry of a text.
+func (v *reverting) write(worker int, f *fileRevert, like *manifest.Entry, lines []string) error {
+	data := []byte(strings.Join(lines, ""))
+	base := like.ID
+	if v.o.DryRun {
+		base = oid.ID{} // a delta takes longer than the rest of a file, and nothing is kept
+	}
+	kind, id, n, err := v.Tx.Content(worker, bytes.NewReader(data), int64(len(data)), base)
+	if err != nil {
+		return err
+	}
+	if n != int64(len(data)) {
+		return fmt.Errorf("%s: %w", patch.Quote(f.path), io.ErrShortWrite)
+	}
+	e := *like
+	e.Kind, e.ID, e.Size = kind, id, uint64(n)
+	f.to = &e
+	return nil
+}
+
+// weave puts all versions together; nil where one is no text, or they are too large.
+func (v *reverting) weave(links []work.Link) (w *weave.Weave, err error) {
+	for _, l := range links {
+		if l.Entry != nil && (l.Entry.Kind == manifest.Symlink || l.Entry.Kind == manifest.Subdir || l.Entry.Size > patch.MaxText) {
+			return nil, nil
+		}
+	}
+	texts := v.versions.Texts(0)
+	for i, l := range links {
+		if err := v.Ctx.Err(); err != nil {
+			return nil, err
+		}
+		text := ""
+		if l.Entry != nil {
+			var ok bool
+			if text, ok, err = texts.Text(l.Entry, patch.IsText); err != nil || !ok {
+				return nil, err
+			}
+		}
+		if w == nil {
+			w = weave.NewText(text)
+			continue
+		}
+		if taken := v.done.TakenBy(links, i); taken != nil {
+			err = w.AddWithout(linediff.Lines(text), i, *taken)
+		} else {
+			err = w.AddText(text, i)
+		}
+		if err != nil {
+			return nil, nil // too many
+		}
+	}
+	return w, nil
+}
+
+// register finds what a path without lines becomes: what others set last. Content that others set after the
+// work may be made of it, which nobody can tell.
+func (v *reverting) register(f *fileRevert, links []work.Link) {
+	value, before := links[0].Entry, links[0].Entry
+	var mine bool // the work set it
+	var others []*attribution.Step
+	f.to = value
+	for i, l := range links[1:] {
+		if l.Entry == nil || manifest.SameContent(l.Entry, before) || manifest.SameKindDir(l.Entry, before) {
+			continue
+		}
+		before = l.Entry
+		switch {
+		case l.Own:
+			mine = true
+		default:
+			value = l.Entry
+			if mine && l.Entry.Kind != manifest.Symlink && l.Entry.Kind != manifest.Subdir {
+				others = append(others, links[i+1].Step)
+			}
+		}
+	}
+	f.to = value
+	if len(others) == 0 {
+		return
+	}
+	first := slices.IndexFunc(links, func(l work.Link) bool { return l.Own })
+	f.to = links[first-1].Entry
+	reason := "it is no text, and was changed again since"
+	if slices.ContainsFunc(links, func(l work.Link) bool { return l.Entry != nil && l.Entry.Size > patch.MaxText }) {
+		reason = "it is too large to be looked at line by line, and was changed again since"
+	}
+	v.wholeConflict(f, links, others, reason)
+}

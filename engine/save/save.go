@@ -1,0 +1,37 @@
+package save
+
+import (
+	"context"
+
+	"github.com/rewind-cli/rewind/engine/checkpoint"
+	"github.com/rewind-cli/rewind/engine/conversation"
+	"github.com/rewind-cli/rewind/engine/maintain"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/restore"
+)
+
+// Save takes a checkpoint of the whole tree. It returns when the checkpoint is
+// durable. Paths that could not be captured are in Partial; they void nothing, and
+// neither does a session that cannot be told, unless the person named it.
+func Save(ctx context.Context, p *project.Project, o checkpoint.Options) (*checkpoint.Saved, error) {
+	if err := p.Writing(ctx); err != nil { // before all that looks into a store which is gone
+		return nil, err
+	}
+	var beside *conversation.ChosenSession
+	var unclear error
+	if o.By == (conversation.Trigger{}) {
+		o.By, beside, unclear = conversation.Beside(ctx, p)
+		if unclear != nil && (p.Env.Asked != "" || ctx.Err() != nil) {
+			return nil, unclear
+		}
+	}
+	_ = restore.ClearUp(ctx, p) // what cannot be cleared is told of by every command, and voids no save
+	saved, err := checkpoint.Take(ctx, p, checkpoint.TakeOptions{Options: o})
+	if err == nil {
+		saved.Beside, saved.Unclear = beside, unclear
+		conversation.NoteHeld(ctx, p, o.By, saved.Held)
+		maintain.FinishForgetting(ctx, p)
+		p.RefreshMirror()
+	}
+	return saved, err
+}

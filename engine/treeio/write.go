@@ -1,0 +1,134 @@
+package treeio
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+
+	"github.com/rewind-cli/rewind/engine/problem"
+	"github.com/rewind-cli/rewind/engine/rootfs"
+	"github.com/rewind-cli/rewind/manifest"
+)
+
+// skipList gathers skips from several goroutines.
+type skipList struct {
+	mu   sync.Mutex
+	list []problem.Problem
+}
+
+func (s *skipList) add(path, reason string, failed bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.list = append(s.list, problem.Says(reason).At(path, failed))
+}
+
+var buffers = sync.Pool{New: func() any { b := make([]byte, 64<<10); return &b }}
+
+// writeTemps writes each new file and link beside its destination.
+func (a *applier) writeTemps() error {
+	want := func(c *Change) bool { return (c.Action == Create || c.Action == Replace) && !isDir(c.After) }
+	return a.all(a.tally("write", true, want), want, func(_ int, d rootfs.Dir, _ string, c *Change) error { return a.writeTemp(d, c) })
+}
+
+// writeTemp writes the new content of one path to its reserved name, with
+// owner, attributes and mode, and takes it away again if it cannot be whole.
+func (a *applier) writeTemp(d rootfs.Dir, c *Change) (err error) {
+	if c.After.Kind == manifest.Symlink {
+		if err := d.Symlink(c.After.Target, c.temp); err != nil {
+			return err
+		}
+		if err = a.own(d, c.temp, c); err == nil {
+			c.written, err = d.Lstat(c.temp)
+		}
+		if err != nil {
+			d.Unlink(c.temp)
+		}
+		return err
+	}
+	f, err := d.Create(c.temp)
+	if err != nil {
+		return err
+	}
+	err = a.fill(f, d, c)
+	if e := f.Close(); err == nil {
+		err = e
+	}
+	if err != nil {
+		d.Unlink(c.temp)
+	}
+	return err
+}
+
+func (a *applier) fill(f rootfs.File, d rootfs.Dir, c *Change) error {
+	if err := copyContent(f, a.o.Source, c.After); err != nil {
+		return err
+	}
+	uid, gid, change, err := a.owner(d, c)
+	if err != nil {
+		return err
+	}
+	mode := c.After.Mode
+	if change {
+		if err := f.Chown(uid, gid); err != nil {
+			if a.euid == 0 {
+				return err
+			}
+			// Somebody else's file stays readable as it was, but is now the
+			// person's own: it must not carry that somebody's powers.
+			mode &^= 0o6000
+		}
+	}
+	if len(c.attrs) > 0 {
+		if err := f.SetAttrs(c.attrs); err != nil {
+			return err
+		}
+	}
+	if err := f.Chmod(mode); err != nil { // after chown, which clears setuid, and after ACLs, whose mask it is
+		return err
+	}
+	c.written, err = f.Stat()
+	return err
+}
+
+// copyContent writes an entry's content; a length that is not the entry's is an error.
+func copyContent(w io.Writer, src Source, e manifest.Entry) error {
+	r, err := src.Open(e)
+	if err != nil {
+		return &contentError{err}
+	}
+	defer r.Close()
+	buf := buffers.Get().(*[]byte)
+	defer buffers.Put(buf)
+	var total uint64
+	for {
+		n, err := r.Read(*buf)
+		if n > 0 {
+			total += uint64(n)
+			if total > e.Size {
+				return &contentError{fmt.Errorf("more than the %d bytes that the entry says", e.Size)}
+			}
+			if _, err := w.Write((*buf)[:n]); err != nil {
+				return err
+			}
+		}
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return &contentError{err}
+		}
+	}
+	if total != e.Size {
+		return &contentError{fmt.Errorf("%d bytes instead of %d", total, e.Size)}
+	}
+	return nil
+}
+
+// contentError says that the store could not give a content. It is the path's
+// own: others go on.
+type contentError struct{ err error }
+
+func (e *contentError) Error() string {
+	return "its content cannot be read from the store: " + problem.Text(e.err)
+}
