@@ -22,7 +22,7 @@ SEQUENTIAL = engine/graph engine/patch engine/pathspec engine/problem engine/wea
 PROGRAM = bench/picture cli/rewind
 # These try each byte, each fault and many random lives, one after another: all of it without -race, and a share of each
 # test (-short) with it. The tests of all other packages run with -race alone.
-EXHAUSTIVE = cas cli/lives engine engine/gitrepo engine/ignore engine/linediff engine/restore engine/scan engine/transcript manifest
+EXHAUSTIVE = cas cli/lives engine engine/gitrepo engine/ignore engine/linediff engine/treeio engine/scan engine/transcript manifest
 PLAIN = $(addprefix ./,$(SEQUENTIAL) $(PROGRAM) $(EXHAUSTIVE))
 RACED = $(filter-out $(addprefix $(shell $(GO) list -m)/,$(SEQUENTIAL) $(PROGRAM) $(EXHAUSTIVE)),$(shell $(GO) list ./...))
 # Scenes wait for the disk more than for a core. vet is a step of its own. Raced commands end at once, not after a second.
@@ -61,7 +61,7 @@ soak: ## random lives and killed processes for a long time: SOAK=1h; every case 
 	$(GOTEST) -race -timeout 0 $(addprefix ./,$(EXHAUSTIVE)) # of which test-raced plays a share
 
 soak-share: ## what of soak has no end of its own, for SOAK=20s each
-	REWIND_SOAK=$(or $(SOAK),20s) $(GO) test -vet=off -timeout 10m -run 'TestSoakMachine|TestSoakSymlinkSwaps' ./engine ./engine/restore
+	REWIND_SOAK=$(or $(SOAK),20s) $(GO) test -vet=off -timeout 10m -run 'TestSoakMachine|TestSoakSymlinkSwaps' ./engine ./engine/treeio
 	REWIND_SOAK=$(or $(SOAK),20s) $(GO) test -vet=off -timeout 10m -run TestSoakLives ./cli/lives -for $(or $(SOAK),20s)
 
 e2e: ## the real clients against a scripted model, with no network but the loopback: E2E=<unpacked npm packages>

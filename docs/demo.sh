@@ -20,17 +20,17 @@ mkdir empty
 note "A copy of rewind's own source, without git: $(find . -type f | wc -l | tr -d ' ') files. Make a store and the first checkpoint."
 say "$rewind" init
 note "An agent cleans up with shell commands, which no edit tool notices."
-sed -i.bak 's/return nil/return err/' engine/undo.go && rm engine/undo.go.bak
-rm -r docs engine/restore empty
+sed -i.bak 's/return nil/return err/' engine/restore/undo.go && rm engine/restore/undo.go.bak
+rm -r docs engine/treeio empty
 echo 'left over' >cas/tmp.log
 say "$rewind" save -m "after the agent"
 say "$rewind" list
-say "$rewind" diff prev last --stat -- engine/undo.go cas
+say "$rewind" diff prev last --stat -- engine/restore/undo.go cas
 note "Everything back as it was before; then undo that, too."
 say "$rewind" restore prev
 diff -r "$source/engine" engine -x link -x testdata && test -L engine/link && test -d empty && test -d docs && ! test -e cas/tmp.log
 say "$rewind" undo
-test ! -e docs && test ! -e engine/restore && test -e cas/tmp.log
+test ! -e docs && test ! -e engine/treeio && test -e cas/tmp.log
 note "Even the store can be deleted: the next command rebuilds it from its mirror."
 rm -rf .agent cas
 say "$rewind" undo
