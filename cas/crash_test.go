@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"github.com/rewind-cli/rewind/cas/oid"
-	"github.com/rewind-cli/rewind/cas/vfs/crashfs"
+	"github.com/rewind-cli/rewind/internal/testkit/crashfs"
 )
 
 // smallLimits make everything happen that takes a long log or much data.

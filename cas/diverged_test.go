@@ -10,7 +10,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/rewind-cli/rewind/cas/vfs/crashfs"
+	"github.com/rewind-cli/rewind/internal/testkit/crashfs"
 )
 
 // parted is a store of two accounts in whose place account b put an older state, and went on; account a's mirror has another end of the log.

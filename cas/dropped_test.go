@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/rewind-cli/rewind/cas/oid"
-	"github.com/rewind-cli/rewind/cas/vfs/crashfs"
+	"github.com/rewind-cli/rewind/internal/testkit/crashfs"
 )
 
 // shared is a store that two accounts use, each with a mirror of its own.

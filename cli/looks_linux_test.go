@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"github.com/rewind-cli/rewind/cas/oid"
-	"github.com/rewind-cli/rewind/engine/scratchfs"
+	"github.com/rewind-cli/rewind/internal/testkit/scratchfs"
 )
 
 // TestLookingWritesNothing: what only shows something works on a disk without a free byte, however much has changed since

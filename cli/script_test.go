@@ -15,8 +15,8 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/rewind-cli/rewind/cas/vfs/remains"
 	"github.com/rewind-cli/rewind/cli"
+	"github.com/rewind-cli/rewind/internal/testkit/remains"
 )
 
 // TestScript plays the scenes of testdata/script, one per command. Each begins

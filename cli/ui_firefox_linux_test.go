@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/rewind-cli/rewind/cli/web/browser"
+	"github.com/rewind-cli/rewind/internal/testkit/browser"
 )
 
 // The main path of the page in Firefox: the other tests are in Chromium. What breaks in one of them alone is how a browser

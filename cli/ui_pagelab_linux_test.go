@@ -14,8 +14,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/rewind-cli/rewind/cli/web/browser"
 	"github.com/rewind-cli/rewind/engine/account"
+	"github.com/rewind-cli/rewind/internal/testkit/browser"
 )
 
 // pageLab is a project that an agent has worked in, the page of it, and a browser that looks.

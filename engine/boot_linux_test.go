@@ -16,7 +16,7 @@ import (
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/restore"
 	"github.com/rewind-cli/rewind/engine/scan"
-	"github.com/rewind-cli/rewind/engine/scratchfs"
+	"github.com/rewind-cli/rewind/internal/testkit/scratchfs"
 )
 
 // mapped gives a file's bytes for writing. After the first write those to a tmpfs leave no

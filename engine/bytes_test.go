@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/rewind-cli/rewind/cas/vfs/remains"
+	"github.com/rewind-cli/rewind/internal/testkit/remains"
 )
 
 // holding lists the files below dirs that hold a text.

@@ -18,9 +18,9 @@ import (
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/restore"
 	"github.com/rewind-cli/rewind/engine/save"
-	"github.com/rewind-cli/rewind/engine/scratchfs"
 	"github.com/rewind-cli/rewind/engine/settings"
 	"github.com/rewind-cli/rewind/engine/stores"
+	"github.com/rewind-cli/rewind/internal/testkit/scratchfs"
 )
 
 // TestFullDisk lets a real disk run full in the middle of a save and of a

@@ -14,7 +14,7 @@ import (
 	"github.com/rewind-cli/rewind/engine/maintain"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/restore"
-	"github.com/rewind-cli/rewind/engine/scratchfs"
+	"github.com/rewind-cli/rewind/internal/testkit/scratchfs"
 	"github.com/rewind-cli/rewind/manifest"
 )
 

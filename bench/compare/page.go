@@ -19,7 +19,7 @@ import (
 	"github.com/rewind-cli/rewind/bench/measure"
 	"github.com/rewind-cli/rewind/bench/report"
 	"github.com/rewind-cli/rewind/bench/workload"
-	"github.com/rewind-cli/rewind/cli/web/browser"
+	"github.com/rewind-cli/rewind/internal/testkit/browser"
 )
 
 // pagePart measures what a person waits for who looks at the page of rewind ui, in a real browser.

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/rewind-cli/rewind/cas/vfs"
-	"github.com/rewind-cli/rewind/cas/vfs/crashfs"
+	"github.com/rewind-cli/rewind/internal/testkit/crashfs"
 )
 
 const replaced = "/d/config.json"

@@ -16,7 +16,7 @@ import (
 	"github.com/rogpeppe/go-internal/diff"
 	"golang.org/x/sys/unix"
 
-	"github.com/rewind-cli/rewind/cas/vfs/tracee"
+	"github.com/rewind-cli/rewind/internal/testkit/tracee"
 )
 
 var update = flag.Bool("update", false, "write the golden files")

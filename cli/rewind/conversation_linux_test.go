@@ -9,7 +9,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/rewind-cli/rewind/cas/vfs/tracee"
+	"github.com/rewind-cli/rewind/internal/testkit/tracee"
 )
 
 // A conversation is moved and the operation recorded, or neither: also where it fails, or the

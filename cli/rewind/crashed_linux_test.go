@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/rewind-cli/rewind/cas/vfs/tracee"
+	"github.com/rewind-cli/rewind/internal/testkit/tracee"
 )
 
 // A revert, or a restore, is killed at each of its changes, and an agent's checkpoint sees what it left. What comes back

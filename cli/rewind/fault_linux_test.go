@@ -14,7 +14,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/rewind-cli/rewind/cas/vfs/tracee"
+	"github.com/rewind-cli/rewind/internal/testkit/tracee"
 )
 
 // scenario is a command and what it finds.

@@ -19,8 +19,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/rewind-cli/rewind/cas/vfs/crashfs"
-	"github.com/rewind-cli/rewind/cas/vfs/tracee"
+	"github.com/rewind-cli/rewind/internal/testkit/crashfs"
+	"github.com/rewind-cli/rewind/internal/testkit/tracee"
 )
 
 // world is a project and an account in which commands of the built program meet

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/rewind-cli/rewind/cas/vfs/tracee"
+	"github.com/rewind-cli/rewind/internal/testkit/tracee"
 )
 
 // cut plays the run again on a disk in memory and cuts its power after some of

@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/rewind-cli/rewind/engine/scratchfs"
+	"github.com/rewind-cli/rewind/internal/testkit/scratchfs"
 
 	"golang.org/x/sys/unix"
 )

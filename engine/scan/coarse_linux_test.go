@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/rewind-cli/rewind/engine/scratchfs"
+	"github.com/rewind-cli/rewind/internal/testkit/scratchfs"
 )
 
 // TestCoarseTimes plays the racy loop on a file system that counts whole seconds:

@@ -12,7 +12,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/rewind-cli/rewind/cas/vfs/crashfs"
+	"github.com/rewind-cli/rewind/internal/testkit/crashfs"
 )
 
 // The test's own binary is the traced program where this is set.

@@ -11,7 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/rewind-cli/rewind/cas/vfs/crashfs"
+	"github.com/rewind-cli/rewind/internal/testkit/crashfs"
 )
 
 // Replay does to a disk in memory what a call of a run did, so that its power
