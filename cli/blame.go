@@ -24,7 +24,7 @@ func newBlame() *command {
 	)
 	return &command{
 		name:  "blame",
-		usage: "FILE [--at CKPT] [-L FROM,TO] [--no-follow] [--precious] [--glob]",
+		usage: "FILE [--at CKPT] [-L FROM,TO] [--no-follow] [--precious]",
 		short: "show who wrote each line of a file",
 		long: "Shows each line of a file with the row of rewind list that wrote it (if there is\n" +
 			"none, the first checkpoint that has the line), its age, and its author: an\n" +

@@ -13,7 +13,7 @@ func newCheckout() *command {
 	var withoutPrecious, glob bool
 	return &command{
 		name:  "checkout",
-		usage: "<ckpt> DIR [--without-precious] [--glob] [-- path…]",
+		usage: "<ckpt> DIR [--without-precious] [-- path…]",
 		short: "write a checkpoint's files into another directory",
 		long: "Writes the files of the checkpoint into a directory of its own, to look at, run or compare\n" +
 			"an old state beside the current one. The project stays as it is. The directory is created;\n" +

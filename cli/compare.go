@@ -28,7 +28,7 @@ func newCompare() *command {
 	var d compareFlags
 	return &command{
 		name:  "compare",
-		usage: "<a> [<b>] [--base CKPT] [--stat|-p] [-U N] [-w] [--no-renames] [--precious] [--glob] [-- path…]",
+		usage: "<a> [<b>] [--base CKPT] [--stat|-p] [-U N] [-w] [--no-renames] [--precious] [-- path…]",
 		short: "compare two attempts with what they have in common",
 		long: "Shows what two states changed since the nearest state that they have in common: the paths\n" +
 			"that only <a> changed, those that only <b> changed (default: now, the working tree),\n" +

@@ -42,7 +42,7 @@ func newConfig() *command {
 		maxArgs: 2,
 		exits:   []int{exitPartial},
 		flags: func(fs *pflag.FlagSet) {
-			fs.StringVar(&f.tier, "tier", "", "set the tier, by `name`: minimal, balanced or aggressive")
+			fs.StringVar(&f.tier, "tier", "", "set the `tier`: minimal, balanced or aggressive")
 			fs.BoolVar(&f.global, "global", false, "change the account's settings, not the project's")
 			fs.BoolVar(&f.unset, "unset", false, "remove the key from the file")
 			fs.BoolVar(&f.register, "register-hooks", false, "add the hooks to the agents' settings")

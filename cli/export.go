@@ -23,7 +23,7 @@ func newExport() *command {
 	var withPrecious, glob, all bool
 	return &command{
 		name:  "export",
-		usage: "<ckpt> [-o FILE] [--format tar.gz|tar.zst|tar] [--with-precious] [--glob] [-- path…] | --format git -o DIR [<ckpt>… | A..B] [--all]",
+		usage: "<ckpt> [-o FILE] [--format tar.gz|tar.zst|tar] [--with-precious] [-- path…] | --format git -o DIR [<ckpt>… | A..B] [--all]",
 		short: "write a checkpoint as an archive, or checkpoints as git commits",
 		long: "Writes an archive of the checkpoint to stdout (tar.gz), or to a file in the format given\n" +
 			"by its suffix. The same checkpoint always gives the same bytes. A file is written under\n" +

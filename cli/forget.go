@@ -25,7 +25,7 @@ func newForget() *command {
 	var chosen string
 	return &command{
 		name:  "forget",
-		usage: "-- path… | --text PATTERN [--regexp] | --checkpoint CKPT [--dry-run] [--yes] [--glob]",
+		usage: "-- path… | --text PATTERN [--regexp] | --checkpoint CKPT [--dry-run] [--yes]",
 		short: "remove paths, text or a checkpoint from the history, permanently",
 		long: "Removes paths, such as a file with a password, from every checkpoint and every operation.\n" +
 			"This cannot be undone. None of their content stays in the store or its mirror, unless the\n" +

@@ -23,7 +23,7 @@ func newGrep() *command {
 	var o grepOptions
 	return &command{
 		name:  "grep",
-		usage: "PATTERN [-e PATTERN] [--first|--last|--prompts] [-l] [-i] [-F] [-w] [--precious] [--glob] [-- path…]",
+		usage: "PATTERN [-e PATTERN] [--first|--last|--prompts] [-l] [-i] [-F] [-w] [--precious] [-- path…]",
 		short: "find when a text appeared in files, and when it vanished",
 		long: "Searches the contents of all checkpoints, and of the working tree, for lines that match a\n" +
 			"regular expression (RE2). For each line it prints the row of rewind list that added it\n" +

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"regexp"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -101,7 +102,7 @@ func printOverview(o *output, all bool) error {
 	})
 	if all {
 		o.line("")
-		o.line("Older names, which go on working:")
+		o.line("Older names, which still work:")
 		for _, e := range entries() {
 			if e.now != "" {
 				o.line("  %s now rewind %s", pad(e.name, 13), e.now)
@@ -136,11 +137,11 @@ func printHelp(o *output, cmd *command) error {
 	if cmd.usage != "" {
 		usage += " " + cmd.usage
 	}
-	for i, l := range wrapUsage(usage, 90-len("Usage: ")) {
+	for i, l := range wrapUsage(usage, helpWidth-len("           ")) {
 		o.line("%s%s", [2]string{"Usage: ", "           "}[min(i, 1)], l)
 	}
 	o.line("")
-	o.line("%s", cmd.long)
+	o.line("%s", wrapText(cmd.long, helpWidth))
 	own := newFlagSet(cmd.name)
 	if cmd.flags != nil {
 		cmd.flags(own)
@@ -148,7 +149,7 @@ func printHelp(o *output, cmd *command) error {
 	if own.HasFlags() {
 		o.line("")
 		o.line("Flags:")
-		o.buf.WriteString(own.FlagUsages())
+		o.buf.WriteString(flagUsages(own))
 	}
 	o.line("")
 	o.line("Global flags:")
@@ -158,13 +159,13 @@ func printHelp(o *output, cmd *command) error {
 		o.line("Examples:")
 		for _, e := range cmd.examples {
 			o.line("  %s", e.line)
-			o.line("      %s", e.does)
+			o.line("      %s", strings.ReplaceAll(wrapText(e.does, helpWidth-6), "\n", "\n      "))
 		}
 	}
 	o.line("")
 	o.line("Exit codes:")
 	for _, e := range cmd.exitStatus() {
-		o.line("  %3d  %s", e.code, e.meaning)
+		o.line("  %3d  %s", e.code, strings.ReplaceAll(wrapText(e.meaning, helpWidth-7), "\n", "\n       "))
 	}
 	return nil
 }
@@ -215,7 +216,42 @@ func wrapUsage(usage string, width int) []string {
 	return append(lines, line)
 }
 
-func globalUsages() string { return globalFlags().FlagUsages() }
+func globalUsages() string { return flagUsages(globalFlags()) }
+
+// helpWidth is how many columns a help text takes at most, but for words and examples that are longer.
+const helpWidth = 80
+
+func flagUsages(f *pflag.FlagSet) string {
+	optional := regexp.MustCompile(`\[="[^"]*"\]`) // how pflag writes the value of a flag that is given without one
+	return optional.ReplaceAllString(f.FlagUsagesWrapped(helpWidth), "")
+}
+
+// wrapText breaks a text anew, paragraph by paragraph. Indented lines are an example and stay.
+func wrapText(text string, width int) string {
+	var out []string
+	line := ""
+	flush := func() {
+		if line != "" {
+			out = append(out, line)
+		}
+		line = ""
+	}
+	for l := range strings.SplitSeq(text, "\n") {
+		if l == "" || l[0] == ' ' {
+			flush()
+			out = append(out, l)
+			continue
+		}
+		for word := range strings.FieldsSeq(l) {
+			if line != "" && utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > width {
+				flush()
+			}
+			line = strings.TrimPrefix(line+" "+word, " ")
+		}
+	}
+	flush()
+	return strings.Join(out, "\n")
+}
 
 func globalFlags() *pflag.FlagSet {
 	f := newFlagSet("")

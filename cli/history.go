@@ -25,7 +25,7 @@ func newHistory() *command {
 	)
 	return &command{
 		name:  "history",
-		usage: "FILE [-p] [--limit N] [--no-follow] [--precious] [--glob]",
+		usage: "FILE [-p] [--limit N] [--no-follow] [--precious]",
 		short: "show the checkpoints that changed a file",
 		long: "Shows what changed a file, newest first: what happened to it, and the row of rewind list\n" +
 			"that did it (a tool call, a prompt, a save, a restore). The first row, @, is what the\n" +

@@ -36,7 +36,7 @@ func newInit() *command {
 		exits: []int{exitPartial, exitBusy, exitDamaged, exitRefused},
 		flags: func(f *pflag.FlagSet) {
 			f.StringVar(&mode, "mode", "", "where to create the store: `project|global` (default: as configured)")
-			f.StringVar(&o.Tier, "tier", "", "minimal, balanced or aggressive, by `name`")
+			f.StringVar(&o.Tier, "tier", "", "the `tier`: minimal, balanced or aggressive")
 			f.BoolVar(&o.NoSave, "no-save", false, "do not take a first checkpoint")
 			f.StringVar(&o.Adopt, "adopt", "", "bring the history of a `store` here: its id, a prefix, or the path of its project")
 			f.BoolVar(&o.Trust, "trust", false, "use a store that came with a repository or from another account")

@@ -36,19 +36,21 @@ func newList() *command {
 		short: "show the checkpoints, newest first",
 		long: "Shows the newest 20 checkpoints: number, id, age, why it was taken, the prompt or the\n" +
 			"tool's command or file, and +added ~changed -deleted files. @ is the project as it is\n" +
-			"now. Changes are those that a row brought: a prompt's in its whole turn, a tool call's own,\n" +
-			"in a save those since the checkpoint before it. Behind then are those that came after the\n" +
-			"row, where no other row has them: mostly yours. Restores are rows, too, and so are their\n" +
-			"safety checkpoints where no other row has the changes. Rows without a change are left\n" +
-			"out: the start or end of a session or turn, and tool calls that changed nothing.\n" +
-			"(3f2a 1, shared 1) after the changes counts files that are not the row's own: one of\n" +
-			"session 3f2a, and one that several could have changed. rewind show has the names.\n" +
-			"Every command accepts a checkpoint's number, its name, its id, or the first four or more\n" +
-			"letters of the id. * marks pinned checkpoints, and !N says that N paths could not be\n" +
-			"captured.\n" +
+			"now, * marks pinned checkpoints, and !N says that N paths could not be captured.\n" +
+			"\n" +
+			"Each change is in one row. A prompt's row has the changes of its whole turn, a tool call's\n" +
+			"row those of the call, and a save's row those since the checkpoint before it. After the\n" +
+			"word then are changes that came later and that no other row has: mostly yours. Restores\n" +
+			"are rows, too, and so are their safety checkpoints where no other row has the changes.\n" +
+			"Rows without changes are left out.\n" +
+			"\n" +
+			"(3f2a 1, shared 1) counts files that are not the row's own: one of session 3f2a, and one\n" +
+			"that several could have changed. rewind show names them.\n" +
+			"\n" +
 			"--grep looks at prompts, descriptions, names, tools and their arguments. It ignores case\n" +
 			"unless TEXT has a capital letter. A time is an age (2h, 3d), a date, a time of day, or a\n" +
 			"date and a time. --json and --oneline have every checkpoint.\n" +
+			"\n" +
 			"--ops lists the operations instead (restores, undos, gc, …), with the numbers that\n" +
 			"rewind undo --to takes. --attempts lists the attempts at one prompt: the newest that was\n" +
 			"tried more than once, or the prompt that is given.",

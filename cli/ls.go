@@ -15,7 +15,7 @@ func newLs() *command {
 	var glob bool
 	return &command{
 		name:  "ls",
-		usage: "<ckpt> [--glob] [path]",
+		usage: "<ckpt> [path]",
 		short: "list the paths of a checkpoint",
 		long: "Lists everything at and below the path (default: the whole project): mode, size and\n" +
 			"path. Precious files are marked.\n" + aboutPaths,

@@ -52,16 +52,20 @@ func pinCommand(name string, pinned bool, short, long string) *command {
 			if err != nil {
 				return err
 			}
+			was := l.Pinned
 			if err := maintain.Pin(ctx, p, l.Checkpoint, pinned); err != nil {
 				return err
 			}
 			if c.json {
 				return c.out.document(pinView{l.ID.String(), l.ID.String(), pinned})
 			}
-			if pinned {
+			switch {
+			case pinned:
 				c.out.summary("Pinned %s.", named(c.out, l))
-			} else {
+			case was:
 				c.out.summary("Unpinned %s.", named(c.out, l))
+			default:
+				c.out.summary("%s was not pinned.", named(c.out, l))
 			}
 			return nil
 		},

@@ -29,7 +29,7 @@ func newRevert() *command {
 	return &command{
 		name: "revert",
 		usage: "prompt~N | <ckpt> | --tool ID | --session S [--since prompt~N] [--subagent A] " +
-			"[--conflicts WAY] [--include-shared] [--dry-run] [--yes] [--glob] [-- path…]",
+			"[--conflicts WAY] [--include-shared] [--dry-run] [--yes] [-- path…]",
 		short: "take back one turn, call or session, and keep the rest",
 		long: "Takes back what an agent did for one prompt, in one tool call or in a whole session. It\n" +
 			"keeps what you and other sessions did before, at the same time and later, in the same\n" +

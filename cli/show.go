@@ -20,7 +20,7 @@ func newShow() *command {
 	var files, coverage bool
 	return &command{
 		name:  "show",
-		usage: "<ckpt>[:path] [--files] [--coverage]",
+		usage: "[<ckpt>][:path] [--files] [--coverage]",
 		short: "show one checkpoint in full, or a file of it",
 		long: "Shows when and why a checkpoint was taken, its prompt, the changes that rewind list shows\n" +
 			"for it, and, if they differ, the changes since the checkpoint before it. With :path,\n" +

@@ -40,7 +40,7 @@ func newWatch() *command {
 		},
 		exits: []int{exitBusy, exitDamaged},
 		flags: func(f *pflag.FlagSet) {
-			f.DurationVar(&o.Pace.Quiet, "quiet-for", watchQuiet, "how `long` nothing must change before it saves")
+			f.DurationVar(&o.Pace.Quiet, "quiet-for", watchQuiet, "save when nothing changed for this `duration`")
 			f.DurationVar(&o.Pace.Least, "min-interval", watchLeast, "how `long` at least between two checkpoints")
 			f.BoolVar(&o.Look, "poll", false, "look from time to time instead of asking the system")
 		},
