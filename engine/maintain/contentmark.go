@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 const (
@@ -22,7 +23,9 @@ const (
 )
 
 // assigned is a line that gives a name a value of one word, as files with passwords do.
-var assigned = regexp.MustCompile(`^(?:export\s+)?["']?[\w.-]+["']?\s*[:=]\s*["']?([^\s"'(){}\[\];,<>]{8,})["']?,?$`)
+var assigned = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(?:export\s+)?["']?[\w.-]+["']?\s*[:=]\s*["']?([^\s"'(){}\[\];,<>]{8,})["']?,?$`)
+})
 
 // contentMark marks what conversations hold of the content of files: in the input and the result of a tool, in a prompt. A
 // record that holds all lines of a version, numbered, indented or in a patch as they may be, loses all of them; one that
@@ -69,7 +72,7 @@ func (m *contentMark) version(data []byte) {
 			seen[string(line)] = true
 			v.lines = append(v.lines, line)
 			size += len(line)
-			if value := assigned.FindSubmatch(line); value != nil && bytes.ContainsAny(value[1], "0123456789-_.+/=@!$%&*#~^:") && len(m.values) < maxValues {
+			if value := assigned().FindSubmatch(line); value != nil && bytes.ContainsAny(value[1], "0123456789-_.+/=@!$%&*#~^:") && len(m.values) < maxValues {
 				m.values = append(m.values, value[1])
 			}
 		}
