@@ -125,8 +125,8 @@ func printOverview(o *output, all bool) error {
 const overviewBare = "Without a command, shows the picker at a terminal, status elsewhere."
 
 var namingLines = [...]string{
-	"A checkpoint is named by last, prev, its number in list, a name, an id or four or",
-	"more letters of it, @{5m}, @{2026-11-20 14:30}, prompt~1, or attempt~1.",
+	"A checkpoint is named by last, prev, its number in list, a name, an id or four",
+	"or more letters of it, @{5m}, @{2026-11-20 14:30}, prompt~1, or attempt~1.",
 }
 
 func printHelp(o *output, cmd *command) error {
@@ -226,31 +226,32 @@ func flagUsages(f *pflag.FlagSet) string {
 	return optional.ReplaceAllString(f.FlagUsagesWrapped(helpWidth), "")
 }
 
-// wrapText breaks a text anew, paragraph by paragraph. Indented lines are an example and stay.
+// wrapText breaks a text anew, paragraph by paragraph. Tables and examples stay as they are.
 func wrapText(text string, width int) string {
-	var out []string
-	line := ""
-	flush := func() {
-		if line != "" {
-			out = append(out, line)
-		}
-		line = ""
-	}
-	for l := range strings.SplitSeq(text, "\n") {
-		if l == "" || l[0] == ' ' {
-			flush()
-			out = append(out, l)
+	parts := strings.Split(text, "\n\n")
+	for i, part := range parts {
+		if setOut(strings.Split(part, "\n")) {
 			continue
 		}
-		for word := range strings.FieldsSeq(l) {
-			if line != "" && utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > width {
-				flush()
+		var out strings.Builder
+		column := 0
+		for word := range strings.FieldsSeq(part) {
+			n := utf8.RuneCountInString(word)
+			switch {
+			case column == 0:
+			case column+1+n > width:
+				out.WriteByte('\n')
+				column = 0
+			default:
+				out.WriteByte(' ')
+				column++
 			}
-			line = strings.TrimPrefix(line+" "+word, " ")
+			out.WriteString(word)
+			column += n
 		}
+		parts[i] = out.String()
 	}
-	flush()
-	return strings.Join(out, "\n")
+	return strings.Join(parts, "\n\n")
 }
 
 func globalFlags() *pflag.FlagSet {

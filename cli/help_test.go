@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/rogpeppe/go-internal/diff"
 	"github.com/spf13/pflag"
@@ -35,6 +36,11 @@ func TestHelpGolden(t *testing.T) {
 		code, out, errOut := runIn(account.Env{}, args...)
 		if code != 0 || errOut != "" {
 			t.Fatalf("%s: code %d, stderr %q", name, code, errOut)
+		}
+		for l := range strings.Lines(out) {
+			if n := utf8.RuneCountInString(strings.TrimSuffix(l, "\n")); n > helpWidth {
+				t.Errorf("%s: a line of %d columns: %q", name, n, l)
+			}
 		}
 		file := filepath.Join("testdata", "help", name+".txt")
 		if *update {

@@ -31,14 +31,14 @@ func newStores() *command {
 			"--gone removes all of these (gone and unregistered), with --older only those that were\n" +
 			"last saved to that long ago.\n\n" +
 			"live           the project exists, with its store\n" +
-			"lost           the project exists without its store: the next command there rebuilds it\n" +
-			"moved          nothing is at its path, but its directory or its packs are elsewhere\n" +
-			"gone           nothing is at its path: only the mirror or the global store is left\n" +
+			"lost           the project exists; its next command rebuilds the store\n" +
+			"moved          nothing is at its path; its directory or its packs are elsewhere\n" +
+			"gone           nothing is at its path; the mirror or the global store is left\n" +
 			"replaced       another directory, or another store, is at its path\n" +
 			"unfinished     init was interrupted before there was anything in it\n" +
 			"being removed  its removal was interrupted: rm finishes it (with --json: going)\n" +
-			"unreachable    its path cannot be accessed: its disk may not be mounted, or this is a\n" +
-			"               container without it\n" +
+			"unreachable    its path cannot be accessed: its disk is not mounted, or this is\n" +
+			"               a container without it\n" +
 			"foreign        it belongs to another user, or cannot be read\n" +
 			"unregistered   a mirror that is not in the registry",
 		examples: []example{

@@ -26,7 +26,7 @@ func newWatch() *command {
 	return &command{
 		name:  "watch",
 		usage: "[--quiet-for D] [--min-interval D] [--poll]",
-		short: "take a checkpoint whenever the project has settled after a change",
+		short: "take a checkpoint whenever the project has settled",
 		long: "Takes a checkpoint when files have changed and then nothing has changed for a while. It\n" +
 			"is for editors and scripts, which have no hooks. A tree that changes all the time is\n" +
 			"saved every five minutes. If the system cannot report changes, or its limit is reached\n" +
