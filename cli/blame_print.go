@@ -154,7 +154,7 @@ func runID(r inspect.BlameRun) string {
 	return "-"
 }
 
-// runWho says in a few words who wrote lines, "" where nobody is known.
+// runWho names the author of lines in a few words; "" means that the author is not known.
 func runWho(r inspect.BlameRun) string {
 	s := r.Step
 	switch {

@@ -203,14 +203,14 @@ func operationText(r *timeline.Row) string {
 	return firstLine(r.Operation.Args)
 }
 
-// rowChanges are a row's changes in signs: what came after a stop is told apart, and left to the row that has it.
+// rowChanges renders the changes of a row. Changes after a stop are shown behind "then", unless another row has them.
 func rowChanges(r *timeline.Row, n timeline.Counts, known bool) string {
 	var text string
 	if known {
 		text = changeCounts(n.Added, n.Modified, n.Deleted)
 	}
 	if r.Side == timeline.After && text != "" {
-		if text = "then " + text; r.To.Now || r.Told {
+		if text = "then " + text; r.To.Now || r.Claimed {
 			text = "" // the row of now says it, or that of the save
 		}
 	}

@@ -137,7 +137,7 @@ func (s *uiSpace) timelineOf(ctx context.Context, scope screen.Scope, limit int,
 		r := s.rows[row.ID]
 		v := viewRow(row, r, s.p.Root())
 		v.Text = cmp.Or(turns[row.ID], v.Text)
-		if n, known := r.Known(); r.Told {
+		if n, known := r.Known(); r.Claimed {
 			v.Changes = &uiCounts{}
 		} else if known {
 			v.Changes = &uiCounts{n.Added, n.Modified, n.Deleted}

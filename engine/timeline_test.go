@@ -140,7 +140,7 @@ func (l *lab) tells(page int, o timeline.Options) (lines []string, folded int) {
 				if !n.None() {
 					line += fmt.Sprintf(" %s +%d~%d-%d", r.Side, n.Added, n.Modified, n.Deleted)
 				}
-				if r.Told {
+				if r.Claimed {
 					line += " told"
 				}
 				if r.Then != nil {

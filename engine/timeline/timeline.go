@@ -247,7 +247,7 @@ func (t *Timeline) take(db *manifest.DB, e event) error {
 			}
 			if r.Side == After && !came.None() {
 				kind := newRow(n).Kind
-				r.Told = kind == Manual || kind == Safety && t.o.Safety
+				r.Claimed = kind == Manual || kind == Safety && t.o.Safety
 			}
 		}
 	}
@@ -518,7 +518,7 @@ func fold(r *Row) Fold {
 	switch {
 	case r.Kind == Tool && same(r.From, r.To):
 		return Unchanged
-	case r.Side != After || !same(r.From, r.To) && (!r.Told || r.Kind == Stop):
+	case r.Side != After || !same(r.From, r.To) && (!r.Claimed || r.Kind == Stop):
 		return ""
 	case r.Kind == Stop:
 		if r.Ends == "" && r.Subagent == "" {
