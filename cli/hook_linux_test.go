@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -373,15 +374,14 @@ func TestHookInPoorEnvironments(t *testing.T) {
 	l := newHookLab(t)
 	l.write("a.txt", "one")
 	l.rewind("init")
-	for name, env := range map[string][]string{
-		"nothing": {}, "no path": {"HOME=" + l.home}, "a relative home": {"HOME=home"}, "a home that is not there": {"HOME=/nowhere/at/all"},
-	} {
+	for name, env := range map[string][]string{"no path": {"HOME=" + l.home}, "a home that is not there": {"HOME=/nowhere/at/all"}} {
 		cmd := l.command("hook", "claude")
 		cmd.Env = env
 		if got := l.run(cmd, strings.NewReader(l.payload("Stop"))); got.code != 0 || got.stderr != "" {
 			t.Errorf("%s: %+v", name, got)
 		}
 	}
+	t.Run("without a home", l.withoutHome)
 	gone := filepath.Join(l.home, "gone")
 	if err := os.Mkdir(gone, 0o755); err != nil {
 		t.Fatal(err)
@@ -401,6 +401,35 @@ func TestHookInPoorEnvironments(t *testing.T) {
 	}
 	if got := l.kinds(); got != "prompt manual" {
 		t.Errorf("%s", got)
+	}
+}
+
+// withoutHome runs hooks without HOME, or with a relative one. They take the account's home of /etc/passwd: in a mount
+// namespace that file is another, so that the home of whoever runs the tests is not written.
+func (l *hookLab) withoutHome(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("NOT TESTED HERE: only root may mount another /etc/passwd")
+	}
+	for name, env := range map[string]string{"nothing": "", "a relative home": "HOME=home"} {
+		home := t.TempDir()
+		passwd := filepath.Join(home, "passwd")
+		if err := os.WriteFile(passwd, []byte("root:x:0:0:root:"+home+":/bin/sh\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		cmd := l.command()
+		exe := cmd.Path
+		cmd.Path, cmd.Args = "/bin/sh", []string{"sh", "-c", `mount --bind "$1" /etc/passwd || exit 99; exec env -i $3 "$2" hook claude`, "sh", passwd, exe, env}
+		cmd.SysProcAttr = &syscall.SysProcAttr{Unshareflags: syscall.CLONE_NEWNS}
+		got := l.run(cmd, strings.NewReader(l.payload("Stop")))
+		if got.code == 99 {
+			t.Skip("NOT TESTED HERE: mounting is not possible: " + got.stderr)
+		}
+		if got.code != 0 || got.stderr != "" {
+			t.Errorf("%s: %+v", name, got)
+		}
+		if _, err := os.Stat(filepath.Join(home, ".rewind/sessions")); err != nil {
+			t.Errorf("%s: the home of /etc/passwd was not found: %v", name, err)
+		}
 	}
 }
 
