@@ -2,8 +2,14 @@ package engine
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/rewind-cli/rewind/engine/port"
@@ -104,4 +110,95 @@ func TestUndoPassesOverImported(t *testing.T) {
 	l.must(restore.Redo, restore.Options{})
 	l.must(restore.Undo, restore.Options{Steps: 3})
 	l.want("a=x")
+	// What an undo of some paths brought there stays there.
+	l.must(restore.Redo, restore.Options{})
+	l.write("b", "1")
+	l.save()
+	for range 3 {
+		l.must(restore.Undo, restore.Options{Paths: []string{"a"}})
+	}
+	l.want("a=x b=1")
+	l.must(restore.Undo, restore.Options{})
+	l.want("a=x")
+}
+
+// TestUndoKeepsWhatWentFurther: what an undo of some paths brought further back stays there, through all undos of the
+// rest until they come to where it is.
+func TestUndoKeepsWhatWentFurther(t *testing.T) {
+	l := newLab(t)
+	l.write("a", "0")
+	l.write("b", "0")
+	l.init()
+	l.write("a", "1")
+	l.save()
+	for _, text := range []string{"1", "2", "3"} {
+		l.write("b", text)
+		l.save()
+	}
+	l.must(restore.Undo, restore.Options{Paths: []string{"a"}})
+	for _, want := range []string{"a=0 b=2", "a=0 b=1", "a=0 b=0"} {
+		l.must(restore.Undo, restore.Options{})
+		l.want(want)
+	}
+	l.must(restore.Redo, restore.Options{Steps: 4})
+	l.want("a=1 b=3")
+}
+
+// TestUndoOfSomeAndAll: each path is where the undos that had it in them brought it, against a model: saves in a row, and the
+// save that each path is at. An undo of everything goes to the newest save that is older than the one of the last such undo and in which a
+// path differs, and leaves alone the paths that are further back already.
+func TestUndoOfSomeAndAll(t *testing.T) {
+	paths := []string{"a", "b", "c"}
+	for seed := range uint64(16) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			rnd := rand.New(rand.NewPCG(seed, 11))
+			l := newLab(t)
+			now := map[string]int{"a": 0, "b": 0, "c": 0}
+			var saves []map[string]int
+			for range 7 {
+				saves = append(saves, maps.Clone(now))
+				for p, n := range now {
+					l.write(p, fmt.Sprint(n))
+				}
+				if len(saves) == 1 {
+					l.init()
+				} else {
+					l.save()
+				}
+				now[paths[rnd.IntN(3)]]++
+			}
+			all := len(saves) - 1
+			at := map[string]int{"a": all, "b": all, "c": all}
+			var did []string
+			for range 12 {
+				o, from := restore.Options{}, all
+				moves := paths
+				if rnd.IntN(2) == 0 {
+					moves = []string{paths[rnd.IntN(3)]}
+					o.Paths, from = moves, at[moves[0]]
+				}
+				to := from - 1
+				for to >= 0 && !slices.ContainsFunc(moves, func(p string) bool { return at[p] > to && saves[to][p] != saves[at[p]][p] }) {
+					to--
+				}
+				_, err := l.run(restore.Undo, o)
+				did = append(did, "undo "+strings.Join(o.Paths, " "))
+				if nothing := new(project.NothingError); errors.As(err, &nothing) != (to < 0) || err != nil && to >= 0 {
+					t.Fatalf("%q: %v, want save %d", did, err, to)
+				}
+				if to >= 0 {
+					for _, p := range moves {
+						at[p] = min(at[p], to)
+					}
+					if o.Paths == nil {
+						all = to
+					}
+				}
+				want := fmt.Sprintf("a=%d b=%d c=%d", saves[at["a"]]["a"], saves[at["b"]]["b"], saves[at["c"]]["c"])
+				if got := l.contents(); got != want {
+					t.Fatalf("%q: %s, want %s of %v", did, got, want, saves)
+				}
+			}
+		})
+	}
 }

@@ -85,42 +85,73 @@ func (w *past) pass(op manifest.Operation) error {
 	case origin.Kind != manifest.OpUndo: // done again: before it is what was before it at first
 		w.cut(origin.Seq)
 	case origin.Below > 0:
-		w.cut(origin.Below)
+		return w.passTo(origin.Below)
 	default:
-		return w.r.Query(w.r.Ctx, func(db *manifest.DB) error {
-			c, ok, err := db.ByID(origin.Checkpoint)
-			switch {
-			case err != nil || !ok: // collected meanwhile
-			case c.Kind == inspect.ImportedKind:
-				w.page, w.ops, w.before, w.imported = nil, nil, c.Seq, true
-			default:
-				w.cut(c.Seq)
-			}
+		var c manifest.Checkpoint
+		var ok bool
+		err := w.r.Query(w.r.Ctx, func(db *manifest.DB) (err error) {
+			c, ok, err = db.ByID(origin.Checkpoint)
 			return err
 		})
+		switch {
+		case err != nil || !ok: // collected meanwhile
+			return err
+		case c.Kind == inspect.ImportedKind:
+			err = w.passTo(0)
+			w.page, w.before, w.imported = nil, c.Seq, true
+			return err
+		default:
+			return w.passTo(c.Seq)
+		}
 	}
 	return nil
 }
 
-// held is where in the log a path stays as it is: from a sequence number up to another.
+// passTo goes to a sequence number, through the operations that an undo to there went through: paths that one of
+// them brought further back stay where they are.
+func (w *past) passTo(seq uint64) error {
+	for len(w.ops) > 0 && w.ops[0].Seq >= seq {
+		op := w.ops[0]
+		w.ops = w.ops[1:]
+		if err := w.pass(op); err != nil {
+			return err
+		}
+	}
+	w.cut(seq)
+	return nil
+}
+
+// held is where in the past a path stays as it is: from a place up to another.
 type held struct{ from, to uint64 }
+
+// savedHere is added to the sequence number of a checkpoint that was saved here: imported checkpoints are older than all of
+// these, wherever they are in the log.
+const savedHere = 1 << 63
+
+func placeOf(c manifest.Checkpoint) uint64 {
+	if c.Kind == inspect.ImportedKind {
+		return c.Seq
+	}
+	return savedHere + c.Seq
+}
 
 // hold remembers that an undo, or what did it again, brought some paths into the past: up to there, nothing else is undone
 // of them.
 func (w *past) hold(op, origin manifest.Operation) error {
-	h := held{origin.Below, op.Seq}
+	h := held{0, savedHere + op.Seq}
 	err := w.r.Query(w.r.Ctx, func(db *manifest.DB) error {
 		if c, ok, err := db.ByID(op.Safety); err != nil {
 			return err
 		} else if ok {
-			h.to = c.Seq // it stands for what the operation left, see stepsOf
+			h.to = placeOf(c) // it stands for what the operation left, see stepsOf
 		}
-		if h.from > 0 {
+		if origin.Below > 0 {
+			h.from = savedHere + origin.Below
 			return nil
 		}
 		c, ok, err := db.ByID(origin.Checkpoint)
 		if ok {
-			h.from = c.Seq
+			h.from = placeOf(c)
 		}
 		return err
 	})
@@ -144,7 +175,7 @@ func (w *past) hold(op, origin manifest.Operation) error {
 // holds reports whether a path stays as it is on the way to a checkpoint, since an undo brought it further back.
 func (r *Run) holds(path string, to manifest.Checkpoint) bool {
 	h, ok := r.held[path]
-	return ok && h.from <= to.Seq && to.Seq < h.to
+	return ok && h.from <= placeOf(to) && placeOf(to) < h.to
 }
 
 // heldFor is how many paths stay as they are on the way to a checkpoint.
