@@ -83,7 +83,7 @@ func (b *bench) historyPart() error {
 		points = []int{100, 1_000, 3_000}
 	}
 	p := &project{name: "history", root: filepath.Join(b.dir, "trees", "history"), beside: filepath.Join(b.dir, "beside", "history")}
-	shape := workload.Shape{Files: 200, PerDir: 20, MeanSize: 6 << 10}
+	shape := workload.Shape{Files: 200, PerDir: 5, MeanSize: 6 << 10}
 	if _, err := workload.Make(p.root, b.seed, shape); err != nil {
 		return err
 	}
