@@ -1,6 +1,7 @@
 package hookio
 
 import (
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -122,12 +123,20 @@ func (g Guarded) script(script, cwd string) *Refusal {
 	}
 	var refusal *Refusal
 	after := outcome{g: g}
-	shell.Walk(script, cwd, variables, func(inv *shell.Invocation) {
-		if refusal == nil {
-			refusal = g.invocation(inv)
-			after.run(inv)
+	files := 0
+	var visit func(inv *shell.Invocation)
+	visit = func(inv *shell.Invocation) {
+		if refusal != nil {
+			return
 		}
-	})
+		refusal = g.invocation(inv)
+		after.run(inv)
+		if text := after.scriptFile(inv); text != "" && files < maxScriptFiles {
+			files++
+			shell.Walk(text, inv.Dir, maps.Clone(variables), visit)
+		}
+	}
+	shell.Walk(script, cwd, variables, visit)
 	if refusal == nil {
 		refusal = after.refusal()
 	}

@@ -274,6 +274,7 @@ func (o *outcome) patched(inv *shell.Invocation) {
 // holds the project's own settings holds the hooks as well), and archives that are unpacked beside the settings.
 func (o *outcome) unpacked(inv *shell.Invocation) {
 	dirs := []shell.Word{{Text: inv.Dir}}
+	var members []shell.Word // what the line names of an archive, among other arguments
 	beside := true
 	switch inv.Name {
 	case "git":
@@ -305,6 +306,9 @@ func (o *outcome) unpacked(inv *shell.Invocation) {
 		if !inv.Unpacks() {
 			return
 		}
+		if !inv.HasFlag('X', "--exclude", "--exclude-from") && (inv.Name != "unzip" || !inv.HasFlag('x')) {
+			members = inv.Args
+		}
 		for i, a := range inv.Args[:max(0, len(inv.Args)-1)] {
 			if a.Text == "-C" || a.Text == "--directory" || a.Text == "-d" && inv.Name == "unzip" {
 				dirs = append(dirs[:0], inv.Args[i+1])
@@ -315,7 +319,11 @@ func (o *outcome) unpacked(inv *shell.Invocation) {
 	}
 	o.eachOf(inv.Dir, dirs, func(dir string) {
 		for _, f := range o.below(dir) {
-			if beside && !strings.Contains(f.rest, "/") && shell.Program(f.file) != "rewind" || !beside && !inside(splitAbs(f.file), splitAbs(o.g.Root)) {
+			named := slices.ContainsFunc(members, func(a shell.Word) bool {
+				member := shell.Absolute(dir, a.Text)
+				return strings.HasPrefix(member, dir+"/") && inside(splitAbs(f.file), splitAbs(member))
+			})
+			if named || beside && !strings.Contains(f.rest, "/") && shell.Program(f.file) != "rewind" || !beside && !inside(splitAbs(f.file), splitAbs(o.g.Root)) {
 				o.set(f.file, unknown, false)
 			}
 		}
@@ -422,6 +430,7 @@ func (o *outcome) copies(inv *shell.Invocation) {
 	}
 	moves := inv.Name == "mv" || strings.HasPrefix(inv.Name, "move") || strings.HasPrefix(inv.Name, "rename")
 	o.each(inv.Dir, *to, func(target string) {
+		o.mirrored(inv, from, target)
 		for _, w := range from {
 			source := inv.Dir
 			if inv.Name == "ln" && inv.HasFlag('s', "--symbolic") { // relative to the link
@@ -430,6 +439,27 @@ func (o *outcome) copies(inv *shell.Invocation) {
 			o.each(source, w, func(source string) { o.put(source, target, moves) })
 		}
 	})
+}
+
+// mirrored takes the registered files away that rsync --delete does not find in the one directory that it copies.
+func (o *outcome) mirrored(inv *shell.Invocation, from []shell.Word, target string) {
+	if inv.Name != "rsync" || len(from) != 1 || from[0].Dynamic || from[0].Pattern != "" || strings.Contains(from[0].Text, ":") || !strings.HasSuffix(strings.TrimSuffix(from[0].Text, "."), "/") {
+		return
+	}
+	deletes := false
+	for _, a := range inv.Args {
+		switch {
+		case strings.HasPrefix(a.Text, "--del"):
+			deletes = true
+		case strings.HasPrefix(a.Text, "--exclude"), strings.HasPrefix(a.Text, "--include"), strings.HasPrefix(a.Text, "--fi"), strings.HasPrefix(a.Text, "-f"), strings.HasPrefix(a.Text, "-F"), a.Text == "-C":
+			return // what it leaves alone is not known
+		}
+	}
+	for _, f := range o.below(target) {
+		if deletes && o.content(shell.Absolute(inv.Dir, from[0].Text)+"/"+f.rest)() == nil {
+			o.remove(f.file)
+		}
+	}
 }
 
 // put copies or moves a file, or a tree, to a file or into a directory.
@@ -470,29 +500,11 @@ func (o *outcome) found(cwd string, places, args []shell.Word) {
 	})
 }
 
-// interpreter looks for registered files that a script in another language speaks of and may write.
-func (o *outcome) interpreter(inv *shell.Invocation) {
-	for _, text := range scripts(inv) {
-		if !slices.ContainsFunc(writingVerbs, func(verb string) bool { return strings.Contains(text, verb) }) {
-			continue
-		}
-		for _, file := range o.g.Registered.Files() {
-			parts := splitAbs(file)
-			if len(parts) < 2 || !strings.Contains(text, parts[len(parts)-1]) {
-				continue
-			}
-			if strings.Contains(text, parts[len(parts)-2]) || slices.Contains(o.g.Registered.Named(shell.Absolute(inv.Dir, parts[len(parts)-1]), true), file) {
-				o.set(file, unknown, false)
-			}
-		}
-	}
-}
-
 // switches are commands of agents' own programs that keep hooks from running: the program, and words that are all in its line.
 var switches = [...][]string{
 	{"claude", "plugin", "disable", "rewind"}, {"claude", "plugin", "uninstall", "rewind"}, {"claude", "plugin", "remove", "rewind"},
 	{"droid", "plugin", "disable", "rewind"}, {"droid", "plugin", "uninstall", "rewind"},
-	{"gemini", "hooks", "disable"}, {"qwen", "hooks", "disable"}, {"codex", "features", "disable", "hooks"},
+	{"claude", "config", "set", "disableAllHooks", "true"}, {"gemini", "hooks", "disable"}, {"qwen", "hooks", "disable"}, {"codex", "features", "disable", "hooks"},
 	{"pi", "remove", "rewind"}, {"pi", "uninstall", "rewind"},
 }
 
@@ -503,33 +515,6 @@ func switchesOff(inv *shell.Invocation) *Refusal {
 			return !slices.ContainsFunc(inv.Args, func(a shell.Word) bool { return strings.Contains(a.Text, word) })
 		}) {
 			return &Refusal{"rewind: '" + strings.Join(s, " ") + "' would switch off what saves checkpoints; ask the user to do it"}
-		}
-	}
-	return nil
-}
-
-// runners are what a script in another language runs a program with.
-var runners = []string{"system", "popen", "Popen", "subprocess", "exec", "spawn", "check_call", "check_output", "getoutput", "backtick", "qx", "%x", "Open3", "`", "Deno.Command", "Bun.$", "shell"}
-
-// maxScriptWords bounds the words of a call of ours in such a script.
-const maxScriptWords = 16
-
-// inScript refuses a script in another language that runs one of our commands which are not for tools.
-func inScript(text string) *Refusal {
-	if !strings.Contains(text, "rewind") && !strings.Contains(text, "smart-checkpoint") ||
-		!slices.ContainsFunc(runners, func(r string) bool { return strings.Contains(text, r) }) {
-		return nil
-	}
-	words := strings.FieldsFunc(text, func(r rune) bool {
-		return r != '.' && r != '/' && r != '-' && r != '_' && r != '=' && r != '~' && !(r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z')
-	})
-	for i, w := range words {
-		inv := &shell.Invocation{Name: shell.Program(w)}
-		for _, a := range words[i+1 : min(len(words), i+1+maxScriptWords)] {
-			inv.Args = append(inv.Args, shell.Word{Text: a})
-		}
-		if sub := ownCommand(inv); sub != "" {
-			return refuseCommand(sub)
 		}
 	}
 	return nil

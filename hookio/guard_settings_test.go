@@ -60,6 +60,8 @@ func newDisk() *disk {
 		files: map[string]string{
 			"/home/u/.claude/settings.json": settings, "/srv/p/.claude/settings.json": settings, "/srv/p/.claude/settings.local.json": "{\n  \"a\": 1\n}\n", "/opt/rewind": "ELF",
 			"/tmp/good.json": strings.Replace(settings, "dark", "light", 1), "/tmp/bad.json": "{}", "/tmp/tree/settings.json": "{}", "/home/u/.codex/config.toml": "",
+			"/srv/p/fix.sh": "#!/bin/sh\nset -e\necho fixing # all of it\nsed -i /rewind/d ~/.claude/settings.json\n", "/srv/p/undo.sh": "cd /srv/p\nrewind undo\n", "/srv/p/all.sh": "bash ./fix.sh\n", "/srv/p/again.sh": "sh again.sh\n",
+			"/srv/p/ok.sh": "make\nsed -i s/dark/light/ ~/.claude/settings.json\n", "/srv/p/branch.sh": "if [ \"$1\" = off ]; then\nrm ~/.claude/settings.json\nfi\n", "/srv/p/func.sh": "off() {\nrm ~/.claude/settings.json\n}\n", "/tmp/fix.sh": "rm -r .claude\n",
 			"/tmp/bad.diff":  "--- a/.claude/settings.json\n+++ b/.claude/settings.json\n@@ -3,2 +3,2 @@\n-  \"Stop\": \"" + line + "\"\n+  \"Stop\": \"\"\n }\n",
 			"/tmp/good.diff": "--- a/.claude/settings.json\n+++ b/.claude/settings.json\n@@ -1,2 +1,2 @@\n {\n-  \"theme\": \"dark\",\n+  \"theme\": \"light\",\n",
 		},
@@ -103,6 +105,9 @@ func TestGuardSettings(t *testing.T) {
 		"export S=~/.claude/settings.json; sed -i /rewind/d $S", "declare -x D=~/.claude; rm -r $D", "tar -C ~/.claude -xf old.tar", "cd ~/.claude && tar xzf /tmp/x.tgz", "unzip -o x.zip -d ~/.claude", "tar xf x.tar -C .claude",
 		"git checkout -- .claude/settings.json", "git -C ~ restore .claude/settings.json", "F=~/.claude/settings.json; rm $F", "for f in ~/.claude/*.json; do rm \"$f\"; done", "for f in .c*/s*; do echo > $f; done", "chmod -R 000 ~/.claude",
 		"claude plugin disable rewind@rewind", "gemini hooks disable-all", "codex features disable hooks", "pi remove npm:pi-rewind-checkpoints", "qwen hooks disable x",
+		"claude config set disableAllHooks true", "claude config set -g disableAllHooks true",
+		"sh fix.sh", "bash -x ./fix.sh now", "./fix.sh", ". ./fix.sh", "cd src; source ../fix.sh", "sh all.sh", "sh /tmp/fix.sh", "bash undo.sh", "cat > new.sh <<'E'\nrm .claude/settings.json\nE\nsh new.sh", "echo 'rm -r ~/.claude' > x.sh && chmod +x x.sh && ./x.sh",
+		"rsync -a --delete /tmp/empty/ ~/.claude/", "rsync -a --delete-after ./src/. .claude", "tar -C ~ -xf x.tar .claude/settings.json", "tar xf x.tar -C /home/u ./.claude", "cd ~ && tar xf x.tar .claude",
 	} {
 		judge(bash(s), true)
 	}
@@ -113,6 +118,9 @@ func TestGuardSettings(t *testing.T) {
 		"rm -rf .claude/commands", "echo '{}' > .claude/other.json", "chmod 600 .claude/settings.json", "chmod 755 /opt/rewind", "rm settings.json", "grep rewind .claude/settings.json", "cp /tmp/good.json .claude/settings.json", "mv /tmp/good.json ~/.claude/settings.json", "cp -n /tmp/bad.json .claude/settings.json",
 		"cp ~/.claude/settings.json /tmp/b; echo '{}' > ~/.claude/settings.json; cp /tmp/b ~/.claude/settings.json", "cat /tmp/good.json > .claude/settings.json", "echo '{\"a\": 2}' > .claude/settings.local.json", "touch .claude/settings.json", "mv .claude/settings.json x && mv x .claude/settings.json",
 		`python3 -c "print(open('.claude/settings.json').read())"`, "python3 -c \"open('other.json','w')\"", "find . -name '*.pyc' -delete", "find ~/.claude -name '*.log' -exec rm {} +", "/opt/rewind list", "cp /opt/rewind /tmp", "curl -o out.json http://x", "curl -fsSLo out.json http://x", "echo x | tee -a notes", "go build -o rewind .", "rm -rf $TMP/rewind", "for f in src/*; do rm $f; done", "for f in ~/.claude/*; do cat $f; done", "git apply /tmp/good.diff", "patch -p1 < /tmp/good.diff", "git checkout -- src", "git checkout main", "yq .hooks .claude/settings.json", "awk 1 .claude/settings.json", "chmod -R u+w ~/.claude", "grep -o Stop .claude/settings.json", "rm link.json", "pi remove x", "gemini hooks list", "claude plugin disable other", "npx prettier -w src",
+		"claude config set disableAllHooks false", "claude config get disableAllHooks", "claude config set theme dark", "sh ok.sh", "sh branch.sh", "sh func.sh", "sh again.sh", "sh missing.sh", "sh $X.sh", "./node_modules/x.sh", "cat fix.sh", "sh -n fix.sh", "bash -n ./fix.sh", "echo fix.sh | sh",
+		"rsync -a --delete /tmp/empty ~/.claude/", "rsync -a --delete --exclude '*.json' /tmp/empty/ ~/.claude/", "rsync -an --delete /tmp/empty/ ~/.claude/", "rsync -a --delete host:x/ ~/.claude/", "rsync -a --delete $X/ ~/.claude/", "rsync -a /tmp/empty/ ~/.claude/", "rsync -a --delete /tmp/empty/ ~/.claude/commands/", "rsync -a --delete ~/.claude/ .claude/",
+		"tar -C ~ -xf x.tar .claude/commands", "tar -C ~ -xf .claude/x.tar", "tar tf x.tar .claude/settings.json", "tar -C ~ -cf x.tar .claude", "tar -C ~ -xf x.tar --exclude .claude", "tar xf x.tar -C ../../home/u", "unzip -o x.zip -x .claude -d ~",
 	} {
 		judge(bash(s), false)
 	}

@@ -9,6 +9,7 @@ import (
 // xargs, find -exec, sh -c and the like.
 type Invocation struct {
 	Name      string // without directory and .exe, in lower case
+	Program   Word   // the same as it is written
 	Args      []Word
 	Redirects []redirect
 	Dir       string // "" where not known
@@ -169,7 +170,7 @@ func (w *shellWalk) resolve(inv *Invocation, words []Word) {
 			}
 			return
 		}
-		inv.Name, inv.Args = Program(words[0].Text), words[1:]
+		inv.Name, inv.Program, inv.Args = Program(words[0].Text), words[0], words[1:]
 		rest, wrapped := w.unwrap(inv)
 		if !wrapped {
 			break
@@ -375,20 +376,11 @@ func (w *shellWalk) subshell(script string) {
 
 // shell runs sh -c's script, or the here-document that it reads.
 func (w *shellWalk) shell(inv *Invocation) {
-	for i := 0; i < len(inv.Args); i++ {
-		a := inv.Args[i]
-		if !strings.HasPrefix(a.Text, "-") && !strings.HasPrefix(a.Text, "+") {
-			return // a script file
+	if operand, text := inv.shellOperand(); operand != nil {
+		if text {
+			w.subshell(operand.Text)
 		}
-		if !strings.HasPrefix(a.Text, "--") && strings.Contains(a.Text, "c") {
-			if i+1 < len(inv.Args) {
-				w.subshell(inv.Args[i+1].Text)
-			}
-			return
-		}
-		if !strings.HasPrefix(a.Text, "--") && strings.HasSuffix(a.Text, "o") {
-			i++ // the option's name
-		}
+		return
 	}
 	for _, r := range inv.Redirects {
 		if r.Op == "<<" || r.Op == "<<-" {
@@ -398,6 +390,45 @@ func (w *shellWalk) shell(inv *Invocation) {
 			w.subshell(r.Target.Text)
 		}
 	}
+}
+
+// shellOperand is what a shell's arguments give it to run: a file, or the text of -c; nil for its standard input.
+func (inv *Invocation) shellOperand() (operand *Word, text bool) {
+	for i := 0; i < len(inv.Args); i++ {
+		a := &inv.Args[i]
+		if !strings.HasPrefix(a.Text, "-") && !strings.HasPrefix(a.Text, "+") {
+			return a, false
+		}
+		if !strings.HasPrefix(a.Text, "--") && strings.Contains(a.Text, "c") {
+			if i+1 < len(inv.Args) {
+				return &inv.Args[i+1], true
+			}
+			return a, false
+		}
+		if !strings.HasPrefix(a.Text, "--") && strings.HasSuffix(a.Text, "o") {
+			i++ // the option's name
+		}
+	}
+	return nil, false
+}
+
+// Script is the file whose commands a shell runs here, nil where it runs none.
+func (inv *Invocation) Script() *Word {
+	switch inv.Name {
+	case "sh", "bash", "zsh", "dash", "ksh", "ash":
+		if file, text := inv.shellOperand(); file != nil && !text && !inv.HasFlag('n') {
+			return file
+		}
+	case ".", "source":
+		if len(inv.Args) > 0 {
+			return &inv.Args[0]
+		}
+	default:
+		if strings.HasSuffix(inv.Name, ".sh") && strings.Contains(inv.Program.Text, "/") {
+			return &inv.Program
+		}
+	}
+	return nil
 }
 
 func (w *shellWalk) cd(args []Word) {
