@@ -100,6 +100,16 @@ func completePaths(ctx context.Context, w partialWords, typed string, env accoun
 	}
 }
 
+// completePathsOf offers CKPT:PATH, as show takes it. Times and ids that agents bind have colons, too.
+func completePathsOf(ctx context.Context, w partialWords, typed string, env account.Env, emit func(value, text string)) {
+	for i := range typed {
+		if typed[i] == ':' {
+			w.args = []string{typed[:i]}
+			completePaths(ctx, w, typed[i+1:], env, func(value, text string) { emit(typed[:i+1]+value, text) })
+		}
+	}
+}
+
 // completeSessions offers the agents' sessions.
 func completeSessions(ctx context.Context, root string, env account.Env, emit func(value, text string)) {
 	p, err := project.Open(ctx, project.OpenOptions{Env: env, Root: root})
@@ -116,15 +126,15 @@ func completeSessions(ctx context.Context, root string, env account.Env, emit fu
 	}
 }
 
-// completeStores offers the stores that no project has any more: the others are not taken
-// away by accident.
-func completeStores(ctx context.Context, env account.Env, emit func(value, text string)) {
+// completeStores offers the stores that no project has any more, and any other by the beginning of its id: those are not
+// taken away by accident.
+func completeStores(ctx context.Context, typed string, env account.Env, emit func(value, text string)) {
 	all, err := stores.List(ctx, env)
 	if err != nil {
 		return
 	}
 	for _, s := range all {
-		if s.State.Dead() {
+		if s.State.Dead() || typed != "" {
 			emit(s.ID, escape(stateText(s.State)+" "+s.Root))
 		}
 	}

@@ -69,8 +69,10 @@ func complete(ctx context.Context, words []string, env account.Env, o *output) e
 	}
 	typed := words[len(words)-1]
 	w := parsePartial(words[:len(words)-1])
+	said := map[string]bool{}
 	emit := func(value, text string) {
-		if strings.HasPrefix(value, typed) {
+		if strings.HasPrefix(value, typed) && !said[value] {
+			said[value] = true
 			value = strings.TrimPrefix(value, before)
 			if text != "" {
 				value += "\t" + text
@@ -82,7 +84,7 @@ func complete(ctx context.Context, words []string, env account.Env, o *output) e
 	case w.wants == "tier":
 		tierChoices(emit)
 	case w.wants == "adopt":
-		completeStores(ctx, env, emit)
+		completeStores(ctx, "", env, emit)
 	case w.wants == "good" || w.wants == "bad" || w.wants == "base" || w.wants == "at":
 		completeCheckpoints(ctx, w.root, env, emit)
 	case w.wants == "session":
@@ -120,8 +122,10 @@ func complete(ctx context.Context, words []string, env account.Env, o *output) e
 		emitFlags(f, emit)
 	case completesPaths(w):
 		completePaths(ctx, w, typed, env, emit)
+	case w.cmd.name == "show" && !w.dashed && len(w.args) == 0 && strings.Contains(typed, ":"):
+		completePathsOf(ctx, w, typed, env, emit)
 	case !w.dashed:
-		completeArg(ctx, w, env, emit)
+		completeArg(ctx, w, typed, env, emit)
 	}
 	return nil
 }
@@ -220,7 +224,7 @@ func settingChoices(key string, emit func(value, text string)) {
 }
 
 // completeArg offers what the command takes as its n-th argument.
-func completeArg(ctx context.Context, w partialWords, env account.Env, emit func(value, text string)) {
+func completeArg(ctx context.Context, w partialWords, typed string, env account.Env, emit func(value, text string)) {
 	cmd, n := w.cmd, len(w.args)
 	wants := map[string]int{"show": 1, "ui": 1, "diff": 2, "compare": 2, "attempts": 1, "restore": 1, "cat": 1, "ls": 1, "export": 1, "checkout": 1, "pin": 1, "unpin": 1, "rename": 1}
 	switch {
@@ -232,9 +236,21 @@ func completeArg(ctx context.Context, w partialWords, env account.Env, emit func
 			completeAttempts(ctx, w.root, env, emit)
 		}
 		if cmd.name == "attempts" {
+			completePrompts(ctx, w.root, w.session, env, emit)
 			emit("prompt~1", "the last prompt")
 		}
 		completeCheckpoints(ctx, w.root, env, emit)
+		if strings.HasPrefix(typed, "p") { // they are no rows of list
+			completePrompts(ctx, w.root, w.session, env, emit)
+		}
+	case cmd.name == "hook" && n == 0:
+		for _, a := range hookio.Agents() {
+			emit(string(a), a.Title())
+		}
+	case cmd.name == "hook" && n == 1:
+		for _, e := range []hookio.EventKind{hookio.SessionStart, hookio.Prompt, hookio.PreTool, hookio.PostTool, hookio.Stop, hookio.SessionEnd} {
+			emit(string(e), "")
+		}
 	case cmd.name == "config" && n == 0:
 		for _, k := range settings.Keys() {
 			emit(k.Name, k.Doc)
@@ -244,7 +260,7 @@ func completeArg(ctx context.Context, w partialWords, env account.Env, emit func
 	case cmd.name == "stores" && n == 0:
 		emit("rm", "remove a store")
 	case cmd.name == "stores" && w.args[0] == "rm":
-		completeStores(ctx, env, emit)
+		completeStores(ctx, typed, env, emit)
 	case cmd.name == "completion" && n == 0:
 		for _, s := range []string{"bash", "zsh", "fish"} {
 			emit(s, "")

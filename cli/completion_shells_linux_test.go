@@ -54,6 +54,11 @@ func TestCompletionInShells(t *testing.T) {
 				x.expect("this was in " + f.name)
 			}
 			x.take()
+			x.send("rewind show last:gon\t")
+			x.expect(s.dir)
+			x.send("tw\t\n")
+			x.expect("this was in two:file.txt")
+			x.take()
 			x.send("rewind history gon\t") // of all checkpoints
 			x.expect(s.dir)
 			x.send("o\t\n")
