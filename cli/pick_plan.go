@@ -84,6 +84,9 @@ func (s *pickSource) plan(ctx context.Context, a screen.Ask) (*screen.Plan, erro
 		p.options.Checkpoint = l.Checkpoint
 		p.options.Half = map[screen.Half]conversation.Half{screen.Code: conversation.CodeOnly, screen.Conversation: conversation.ConversationOnly}[a.Half]
 		p.options.Paths = literalPaths(a.Paths)
+		if a.Paths != "" || a.Parts != "" {
+			p.verb.part = partOf(strings.Split(strings.TrimSuffix(a.Paths, "\x00"), "\x00"), a.Parts != "")
+		}
 		if s.c.session != "" && a.Half != screen.Code {
 			if p.options.Session, err = conversation.ChooseSession(ctx, s.p, s.c.session); err != nil {
 				return nil, err

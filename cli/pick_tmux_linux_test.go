@@ -298,5 +298,5 @@ func TestTmuxHunks(t *testing.T) {
 	x.shows(`(?m)^Restored to `)
 	x.has("f", strings.Replace(now, "FIRST", "line a", 1)+"more\n")
 	x.keys("q")
-	x.shows(`Restored to `, `Undid the restore`, `(?m)^\$$`)
+	x.shows(`Restored the chosen parts to `, `Undid the restore`, `(?m)^\$$`)
 }

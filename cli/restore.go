@@ -235,6 +235,9 @@ func runRestore(ctx context.Context, c *call, r *restoreFlags, v restoreVerb) er
 	if done.Without != nil {
 		c.warnWithout(done)
 	}
+	if v.part = partOf(c.paths, false); h == conversationHalf && done.Of != "" {
+		v.part.text = "the conversation"
+	}
 	if err := reportRestored(c, done, v); err != nil || !r.resume || r.dryRun {
 		return err
 	}

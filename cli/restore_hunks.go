@@ -65,7 +65,9 @@ func (c *call) restoreHunks(ctx context.Context, p *project.Project, o restore.O
 	if err != nil {
 		return err
 	}
-	return reportRestored(c, done, restoreCheckpoint)
+	v := restoreCheckpoint
+	v.part = partOf(nil, true)
+	return reportRestored(c, done, v)
 }
 
 // hunkAsker goes through hunks with a person.

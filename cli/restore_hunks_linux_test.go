@@ -44,7 +44,7 @@ func TestRestoreHunks(t *testing.T) {
 	screen := answer(0, restore, "(1/3) Restore this hunk [y,n,q,a,d,?]?", "?", "leave it as it is", "n", "(2/3) Restore this hunk [y,n,q,a,d,s,?]?", "s",
 		"(2/4)", "y", "(3/4)", "n", "(4/4)", "y")
 	want := strings.NewReplacer("MIDDLE", "line m", "LAST", "line z").Replace(now)
-	if got := x.read("f"); got != want || !strings.Contains(screen, "1 replaced.") {
+	if got := x.read("f"); got != want || !strings.Contains(screen, "Restored the chosen parts to 1 ") || !strings.Contains(screen, "1 replaced.") {
 		t.Fatalf("restored %q\n%s", got, screen)
 	}
 	if x.read("new") != "new\n" || x.read("gone") != "" {

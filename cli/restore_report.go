@@ -241,10 +241,10 @@ func printRestored(c *call, r *restore.Restored, v restoreVerb) {
 		if r.DryRun {
 			verb = "Would undo"
 		}
-		o.summary("%s what was changed since the last %s.", verb, r.Since)
+		o.summary("%s what was changed%s since the last %s.", verb, v.part.after(" of "), r.Since)
 	} else {
 		what := cmp.Or(r.OfVerb, string(manifest.OpRestore))
-		o.summary("%s", strings.NewReplacer("%s", c.called(r.Checkpoint), "%v", escape(what)).Replace(format))
+		o.summary("%s", strings.NewReplacer("%s", c.called(r.Checkpoint), "%v", escape(what), "%p", v.part.after(" "), "%f", v.part.subject(), "%a", v.part.are()).Replace(format))
 	}
 	if r.Conversation == nil || changed(r) {
 		o.summary("%s", restoredLine(r))

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/rewind-cli/rewind/engine/project"
@@ -15,20 +16,51 @@ type restoreVerb struct {
 	takesCheckpoint bool
 	takesSteps      bool   // a number, how many
 	takesTo         bool   // --to, an operation's number
-	done            string // "Restored to %s."
+	done            string // "Restored%p to %s.", %p: the part of it, if it was only that
 	would           string // on a dry run
-	of              string // instead of done, where one operation was taken back or done again, %v: "Undid the %v: files are as before it."
-	wouldOf         string // on a dry run
+	of              string // instead of done, where one operation was taken back or done again, %v: "Undid the %v: %a as before it.", %a: files are
+	wouldOf         string // on a dry run, %f: files
+	part            part
 	takeBack        string // the command that undoes it
 	onward          string // instead of "Undo with", in front of it
 	do              func(context.Context, *project.Project, restore.Options) (*restore.Restored, error)
 }
 
+// part is what the verb is given, where that is not all files: the names of paths, or other words; "" for all.
+type part struct {
+	text string
+	many bool
+}
+
+// partOf says what of a checkpoint a command line asks for.
+func partOf(paths []string, patch bool) part {
+	if patch {
+		return part{"the chosen parts", true}
+	}
+	return part{somePaths(paths, 3), len(paths) > 1}
+}
+
+func (p part) after(text string) string {
+	if p.text == "" {
+		return ""
+	}
+	return text + p.text
+}
+
+func (p part) subject() string { return cmp.Or(p.text, "files") }
+
+func (p part) are() string {
+	if p.text != "" && !p.many {
+		return p.text + " is"
+	}
+	return p.subject() + " are"
+}
+
 // restoreCheckpoint is the verb of restore and of the picker.
 var restoreCheckpoint = restoreVerb{
 	takesCheckpoint: true,
-	done:            "Restored to %s.",
-	would:           "Would restore to %s.",
+	done:            "Restored%p to %s.",
+	would:           "Would restore%p to %s.",
 	takeBack:        "rewind undo",
 	do:              restore.Restore,
 }
@@ -38,10 +70,10 @@ var (
 	undoVerb = restoreVerb{
 		takesSteps: true,
 		takesTo:    true,
-		done:       "Restored to %s.",
-		would:      "Would restore to %s.",
-		of:         "Undid the %v: files are as before it.",
-		wouldOf:    "Would undo the %v: files as before it.",
+		done:       "Restored%p to %s.",
+		would:      "Would restore%p to %s.",
+		of:         "Undid the %v: %a as before it.",
+		wouldOf:    "Would undo the %v: %f as before it.",
 		takeBack:   "rewind redo",
 		onward:     "Go forward again",
 		do:         restore.Undo,
@@ -50,8 +82,8 @@ var (
 		takesSteps: true,
 		done:       "Redone: back at %s.",
 		would:      "Would redo: back to %s.",
-		of:         "Redid the %v: files are as after it.",
-		wouldOf:    "Would redo the %v: files as after it.",
+		of:         "Redid the %v: %a as after it.",
+		wouldOf:    "Would redo the %v: %f as after it.",
 		takeBack:   "rewind undo",
 		do:         restore.Redo,
 	}
@@ -121,8 +153,8 @@ func newRedo() *command {
 // newUndoRestore and newRedoRestore are older names: they go through the operations alone.
 func newUndoRestore() *command {
 	c := restoreCommand(restoreVerb{
-		done:     "Undid the %v: files are as before it.",
-		would:    "Would undo the %v: files as before it.",
+		done:     "Undid the %v: %a as before it.",
+		would:    "Would undo the %v: %f as before it.",
 		takeBack: "rewind redo",
 		onward:   "Go forward again",
 		takesTo:  true,
@@ -144,8 +176,8 @@ func newUndoRestore() *command {
 
 func newRedoRestore() *command {
 	c := restoreCommand(restoreVerb{
-		done:     "Redid the %v: files are as after it.",
-		would:    "Would redo the %v: files as after it.",
+		done:     "Redid the %v: %a as after it.",
+		would:    "Would redo the %v: %f as after it.",
 		takeBack: "rewind undo",
 		do:       restore.RedoRestore,
 	})
