@@ -12,6 +12,7 @@ import (
 	"github.com/rewind-cli/rewind/engine/inspect"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/save"
+	"github.com/rewind-cli/rewind/engine/settings"
 	"github.com/rewind-cli/rewind/engine/stores"
 	"github.com/rewind-cli/rewind/manifest"
 )
@@ -48,6 +49,9 @@ func newInit() *command {
 				o.Mode = account.Mode(mode)
 			default:
 				return usagef("--mode must be project or global, not %q", mode)
+			}
+			if o.Tier != "" && !settings.IsTier(o.Tier) {
+				return usagef("--tier must be minimal, balanced or aggressive, not %q", o.Tier)
 			}
 			o.OpenOptions = c.openOptions()
 			return runInit(ctx, c, o)
@@ -158,6 +162,10 @@ func runInit(ctx context.Context, c *call, o stores.InitOptions) error {
 	if !created && o.Mode != "" && o.Mode != p.Mode() {
 		c.out.warn("this project is in %s mode: --mode %s changes nothing", p.Mode(), o.Mode)
 		c.out.hint("to change the mode, remove the store with its checkpoints first: rewind stores rm ., then rewind init --mode %s", o.Mode)
+	}
+	if now := p.Settings().Tier; !created && o.Tier != "" && o.Tier != now {
+		c.out.warn("the tier of this project is %s: --tier %s changes nothing", now, o.Tier)
+		c.out.hint("rewind config --tier %s", o.Tier)
 	}
 	if saved == nil {
 		return nil

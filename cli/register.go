@@ -59,6 +59,9 @@ func (c *call) registerHooks(agent string, remove bool) error {
 			c.out.warn("%s", err)
 		}
 	}
+	if r.program == nil && len(r.agents) > 1 && failed == nil && len(r.view.Files) == 0 {
+		c.out.summary("No hooks were registered.")
+	}
 	if failed != nil && !slices.ContainsFunc(r.view.Files, func(f registrationView) bool { return f.Changed }) {
 		return failed
 	}
@@ -208,7 +211,9 @@ func (r *registering) report(a *agentFiles, line string, changed bool) {
 	case line == "" && changed:
 		r.out.summary("Removed the %s hooks from %s.", a.title, escape(a.Dir(a.where)))
 	case line == "":
-		r.out.summary("No %s hooks were registered.", a.title)
+		if len(r.agents) == 1 { // of all agents, only those that had hooks are named
+			r.out.summary("No %s hooks were registered.", a.title)
+		}
 	case changed:
 		r.out.summary("Registered the %s hooks: %s.", a.title, escape(line))
 	default:
