@@ -36,7 +36,7 @@ func newHelp() *command {
 			if cmd == nil {
 				return unknownCommand(c.args[0])
 			}
-			return printHelp(c.out, cmd)
+			return printHelp(c.out, cmd, cmd.name)
 		},
 	}
 }
@@ -129,13 +129,12 @@ var namingLines = [...]string{
 	"or more letters of it, @{5m}, @{2026-11-20 14:30}, prompt~1, or attempt~1.",
 }
 
-func printHelp(o *output, cmd *command) error {
-	if o.json {
-		return o.document(viewHelp(cmd))
-	}
-	usage := "rewind " + cmd.name
-	if cmd.usage != "" {
-		usage += " " + cmd.usage
+// printHelp prints the help of a command that was typed so: list --ops, for log.
+func printHelp(o *output, cmd *command, typed string) error {
+	v := viewHelp(cmd)
+	usage := strings.TrimSpace("rewind " + typed + " " + cmd.usage)
+	if v.Usage = usage; o.json {
+		return o.document(v)
 	}
 	for i, l := range wrapUsage(usage, helpWidth-len("           ")) {
 		o.line("%s%s", [2]string{"Usage: ", "           "}[min(i, 1)], l)

@@ -124,7 +124,7 @@ func runCommand(ctx context.Context, name string, args []string, g globals, env 
 	o.configure(g, env)
 	switch {
 	case g.help || help:
-		return o.finish(printHelp(o, cmd))
+		return o.finish(printHelp(o, cmd, typed(synonym(asked), name)))
 	case g.version:
 		return o.finish(printVersion(o))
 	}
