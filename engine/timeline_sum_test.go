@@ -15,10 +15,14 @@ import (
 	"github.com/rewind-cli/rewind/manifest"
 )
 
-// anyDone are words of does, and of undoes, at random: edits, saves and operations, and an agent's where there is to be one.
-func anyDone(rnd *rand.Rand, n int, agent bool) (words []string) {
+// anyDone are words of does, and of undoes, at random: edits, saves and operations, and those of sessions, if any.
+func anyDone(rnd *rand.Rand, n int, sessions string) (words []string) {
 	path := func() string { return []string{"a", "b", "c", "d"}[rnd.IntN(4)] }
 	for range n {
+		session := ""
+		if sessions != "" {
+			session = sessions[rnd.IntN(len(sessions)):][:1]
+		}
 		switch k := rnd.IntN(16); {
 		case k < 4:
 			words = append(words, fmt.Sprintf("w:%s=%d", path(), rnd.IntN(5)))
@@ -36,13 +40,15 @@ func anyDone(rnd *rand.Rand, n int, agent bool) (words []string) {
 			words = append(words, fmt.Sprintf("restore %d -- %s", 1+rnd.IntN(3), path()))
 		case k < 13:
 			words = append(words, fmt.Sprintf("restore %d --", 1+rnd.IntN(3)))
-		case !agent:
+		case session == "":
 		case k < 14:
-			words = append(words, "s/prompt:one")
-		case k < 15:
+			words = append(words, fmt.Sprintf("%s/prompt:%d", session, len(words)))
+		case k < 15 && session == "s":
 			words = append(words, "s/tool:Bash")
+		case k < 15:
+			words = append(words, fmt.Sprintf("%s/pre:%d", session, len(words)), "w:"+path()+"=5", fmt.Sprintf("%s/post:%d", session, len(words)))
 		default:
-			words = append(words, "s/stop")
+			words = append(words, session+"/stop")
 		}
 	}
 	return words
@@ -83,10 +89,10 @@ func (l *lab) goes(word string) {
 // the one before it ends, and the last is the project as it is now. Of an agent's rows, a turn has those of its calls in it: there, each step
 // between two states is in some row.
 func TestRowsAddUp(t *testing.T) {
-	for seed := range uint64(48) {
-		agent := seed%2 == 1
+	for seed := range uint64(72) {
+		sessions := []string{"", "s", "gh"}[seed%3]
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
-			words := anyDone(rand.New(rand.NewPCG(seed, 7)), 4+int(seed)/2, agent)
+			words := anyDone(rand.New(rand.NewPCG(seed, 7)), 4+int(seed)/3, sessions)
 			l := newLab(t)
 			l.write("a", "1")
 			l.init()
@@ -97,7 +103,7 @@ func TestRowsAddUp(t *testing.T) {
 			if t.Failed() {
 				return
 			}
-			if agent {
+			if sessions != "" {
 				everyStepHasARow(t, rows, all)
 			} else {
 				changesChain(t, rows, changes)

@@ -5,20 +5,24 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rewind-cli/rewind/engine/checkpoint"
 	"github.com/rewind-cli/rewind/engine/commit"
 	"github.com/rewind-cli/rewind/engine/conversation"
+	"github.com/rewind-cli/rewind/engine/hook"
 	"github.com/rewind-cli/rewind/engine/inspect"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/restore"
+	"github.com/rewind-cli/rewind/engine/settings"
 	"github.com/rewind-cli/rewind/engine/timeline"
 	"github.com/rewind-cli/rewind/manifest"
 )
 
 // does plays what happens in a project, a word each: "w:a=1" writes a file, "d:a" deletes it,
 // "save", "restore:N", "undo-restore", and "S/prompt:text", "S/tool:Name", "S/after:Name", "S/stop", "S/start",
-// "S/end" take the checkpoint of session S's moment.
+// "S/end" take the checkpoint of session S's moment. Of the sessions g and h these are hooks, and so are "h/pre:call" and
+// "h/post:call" of a command: they leave lines, and a checkpoint only where one is due.
 func (l *lab) does(words ...string) {
 	l.t.Helper()
 	for _, word := range words {
@@ -64,6 +68,10 @@ func (l *lab) does(words ...string) {
 		if !ok {
 			l.t.Fatalf("what is %q?", word)
 		}
+		if session == "g" || session == "h" {
+			l.hooked(session, moment, arg)
+			continue
+		}
 		o := checkpoint.Options{By: conversation.Trigger{Agent: "generic", Session: session}}
 		switch moment {
 		case "prompt":
@@ -83,6 +91,27 @@ func (l *lab) does(words ...string) {
 		}
 		l.saveWith(o)
 	}
+}
+
+// hooked runs the hook of a session's moment.
+func (l *lab) hooked(session, moment, arg string) {
+	l.t.Helper()
+	e := hook.Event{Time: time.Now(), By: conversation.Trigger{Agent: "generic", Session: session}}
+	switch moment {
+	case "prompt":
+		e.Kind, e.Moment, e.Edge, e.By.Prompt = manifest.Prompt, settings.Prompt, manifest.WindowPrompt, arg
+	case "pre":
+		e.Kind, e.Moment, e.Edge, e.Class, e.By.Tool, e.By.ToolUseID = manifest.PreTool, settings.PreShell, manifest.WindowOpen, manifest.WindowShell, "Bash", arg
+	case "post":
+		e.Kind, e.Moment, e.Edge, e.Class, e.By.Tool, e.By.ToolUseID = manifest.PostTool, settings.PostShell, manifest.WindowClose, manifest.WindowShell, "Bash", arg
+	case "stop":
+		e.Kind, e.Moment, e.Edge = manifest.Stop, settings.Stop, manifest.WindowStop
+	case "end":
+		e.Kind, e.Moment, e.Edge = manifest.SessionEnd, settings.SessionEnd, manifest.WindowEnd
+	default:
+		l.t.Fatalf("what is %q?", moment)
+	}
+	l.agent(e)
 }
 
 // tells reads the timeline, pages of the given size, and gives a line for each row.
@@ -247,6 +276,27 @@ func TestTimeline(t *testing.T) {
 		"what came after a save, before a turn": {
 			does:   []string{"w:b=1", "save:one", "w:a=2", "s/prompt:two", "w:c=1", "s/stop"},
 			want:   []string{"now ends two", "2 prompt s two did +1~0-0", "3 manual one since +1~0-0 then +0~1-0", "4 manual first checkpoint since +1~0-0"},
+			folded: 1,
+		},
+		"a stop without a prompt, then an edit": {
+			does: []string{"h/stop", "w:b=1", "h/prompt:one"},
+			want: []string{"now", "1 prompt h one", "2 manual first checkpoint since +1~0-0 then +1~0-0"},
+		},
+		"a restore in a turn that ends without a checkpoint, then an edit": {
+			does: []string{"h/prompt:one", "w:b=1", "restore:1", "h/pre:t1", "w:c=1", "save:half", "h/post:t1", "h/stop", "w:a=2", "h/prompt:two"},
+			want: []string{"now", "1 prompt h two", "2 manual h half since +1~0-0 then +0~1-0", "3 tool h Bash did +1~0-0", "restore did +0~0-1", "4 prompt h one did +1~0-0", "5 manual first checkpoint since +1~0-0"},
+		},
+		"an edit between a restore and a call": {
+			does: []string{"h/prompt:one", "w:b=1", "restore:1", "w:a=2", "h/pre:t1", "w:c=1"},
+			want: []string{"now since +1~0-0", "1 tool h Bash did +1~0-0", "restore did +0~0-1 then +0~1-0", "2 prompt h one did +1~0-0", "3 manual first checkpoint since +1~0-0"},
+		},
+		"an edit after a turn, and a call of a session without a prompt": {
+			does: []string{"g/prompt:one", "g/end", "w:a=2", "h/pre:t1", "w:c=1"},
+			want: []string{"now since +1~0-0", "1 tool h Bash did +1~0-0", "2 prompt g one then +0~1-0", "3 manual first checkpoint since +1~0-0"},
+		},
+		"an edit after a call": {
+			does:   []string{"g/stop", "w:c=1", "h/pre:t1", "w:a=2", "h/post:t1", "w:b=1", "h/prompt:two"},
+			want:   []string{"now", "1 prompt h two", "3 tool h Bash did +0~1-0 then +1~0-0", "4 manual first checkpoint since +1~0-0 then +1~0-0"},
 			folded: 1,
 		},
 		"a path": {

@@ -16,6 +16,12 @@ func callOf(c *manifest.Checkpoint) (key callKey, ok bool) {
 	return key, key.session != "" && key.call+key.tool != ""
 }
 
+// callEnd is the state that a call left, and what came after that where the row of its end is folded.
+type callEnd struct {
+	state *State
+	then  *Row
+}
+
 // ofCall gives a call that has a checkpoint before it and one after it what came until that, in its first row.
 func (t *Timeline) ofCall(r *Row, state *State) {
 	if r.Kind != Tool {
@@ -25,10 +31,10 @@ func (t *Timeline) ofCall(r *Row, state *State) {
 	if !ok {
 		return
 	}
-	if end := t.ended[key]; r.Checkpoint.Kind == manifest.PostTool {
-		t.ended[key] = state
-	} else if end != nil {
-		r.To = end
+	if end, ok := t.ended[key]; r.Checkpoint.Kind == manifest.PostTool {
+		t.ended[key] = callEnd{state: state}
+	} else if ok {
+		r.To, r.Then = end.state, end.then
 		delete(t.ended, key)
 	}
 }
@@ -42,6 +48,10 @@ func (t *Timeline) foldEnd(db *manifest.DB, r *Row) error {
 	told, err := t.begins(db, c)
 	if told {
 		r.Folded = CallEnd
+		if call, ok := callOf(&c.Checkpoint); ok && r.Then != nil {
+			t.ended[call] = callEnd{r.To, r.Then}
+			r.Then = nil
+		}
 	}
 	return err
 }

@@ -80,6 +80,7 @@ func (t *Timeline) ofTurn(r *Row, state *State) {
 // dueEnd is a turn that ends with the state in front of the checkpoint taken in last.
 type dueEnd struct {
 	of   *turn
+	key  sessionKey
 	next *project.Listed // that checkpoint; nil for now
 }
 
@@ -121,7 +122,7 @@ func (t *Timeline) endings(windows []manifest.Window, next *project.Listed, at m
 		default:
 			if of := t.turnOf(w.Agent, w.Session); !of.stopped && !of.busy && !writtenBefore(at, w.Time) {
 				of.stopped = true
-				t.due = append(t.due, dueEnd{of, next})
+				t.due = append(t.due, dueEnd{of, sessionKey{w.Agent, w.Session}, next})
 			}
 		}
 	}
@@ -141,27 +142,68 @@ func writtenBefore(at map[string]time.Time, end time.Time) bool {
 }
 
 // settle ends the turns that are due with the state in front of the checkpoint taken in before, and reports whether
-// the row of one of them tells what came after that state.
-func (t *Timeline) settle(state *State) (told bool) {
-	for _, d := range t.due {
-		if d.of.end, d.of.then = state, nil; d.next == nil || d.next.Parent != state.ID {
+// the row of one of them, the one that ended last, tells what came after that state.
+func (t *Timeline) settle(db *manifest.DB, state *State) (told bool, err error) {
+	due := t.due
+	t.due = nil
+	for _, d := range due {
+		d.of.end, d.of.then = state, nil
+	}
+	for _, d := range due {
+		n := d.next
+		if n == nil || n.Parent != state.ID || t.last.tellsBefore() {
 			continue
 		}
-		untold := false // of what was there before it, no row tells
-		switch d.next.Kind {
-		case manifest.Prompt, manifest.SessionStart, manifest.SessionEnd:
-			untold = true
+		came := Counts{n.Added, n.Modified, n.Deleted}
+		if came.None() {
+			return false, nil
 		}
-		if untold {
-			n := Counts{d.next.Added, d.next.Modified, d.next.Deleted}
-			if !n.None() {
-				told = true
-				d.of.then = &Row{Kind: Stop, Side: After, Time: d.next.Time, From: state, To: stateOf(&d.next.Checkpoint), counts: &n}
+		if told, err = t.beganTurn(db, d.key, state.Seq); err != nil {
+			return false, err
+		}
+		if !told {
+			continue
+		}
+		if running, err := t.running(db, t.last, state.Seq); err != nil || running {
+			return false, err
+		}
+		d.of.then = &Row{Kind: Stop, Side: After, Time: n.Time, From: state, To: stateOf(&n.Checkpoint), counts: &came}
+		return true, nil
+	}
+	return false, nil
+}
+
+// beganTurn reports whether a turn of a session began before a place in the log, after the operations there: a row
+// tells of it.
+func (t *Timeline) beganTurn(db *manifest.DB, of sessionKey, seq uint64) (bool, error) {
+	q := manifest.Query{Session: of.id, Before: seq + 1, Kinds: []manifest.CheckpointKind{manifest.Prompt, manifest.SessionStart}}
+	for before, err := range db.Checkpoints(q) {
+		switch {
+		case err != nil:
+			return false, err
+		case before.Agent != of.agent || before.Subagent != "":
+			continue
+		case t.movedSince(before.Seq):
+			return false, nil
+		case before.Kind == manifest.Prompt:
+			if begins, err := conversation.BeginsTurn(db, &before); begins || err != nil {
+				return begins, err
 			}
+		case before.Prompt != "":
+			return true, nil
 		}
 	}
-	t.due = nil
-	return told
+	return false, nil
+}
+
+// movedSince reports whether an operation that is not taken in yet moved the tree after a place in the log.
+func (t *Timeline) movedSince(seq uint64) bool {
+	for i := t.op; i < len(t.ops) && t.ops[i].Seq > seq; i++ {
+		if movedTree(&t.ops[i]) {
+			return true
+		}
+	}
+	return false
 }
 
 // ends finds the prompt whose turn a row ends. An agent without a hook for prompts has

@@ -64,7 +64,7 @@ type Row struct {
 	Side     Side
 	From, To *State // around the changes; nil From: the empty tree, nil To: not known
 	Folded   Fold
-	Then     *Row // of a prompt, what came after its turn's end, of a save or an operation, what came after it: up to a checkpoint whose row does not tell of it; nil: nothing
+	Then     *Row // of a prompt, what came after its turn's end, of a call, a save or an operation, what came after it: up to a checkpoint whose row does not tell of it; nil: nothing
 	Claimed  bool // the row of the save that followed has the changes after this one, too
 
 	counts *Counts // as the log has them already

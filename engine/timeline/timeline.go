@@ -36,10 +36,10 @@ type Timeline struct {
 	newer    *State // the state that followed what comes next
 	turns    map[sessionKey]*turn
 	due      []dueEnd
-	ended    map[callKey]*State // of calls whose end was seen, and not yet their beginning
-	next     *project.Listed    // the last checkpoint taken in
-	last     *Row               // of the last event taken in that says what the tree was; nil at first
-	pending  *Row               // what came before it is not known yet
+	ended    map[callKey]callEnd // of calls whose end was seen, and not yet their beginning
+	next     *project.Listed     // the last checkpoint taken in
+	last     *Row                // of the last event taken in that says what the tree was; nil at first
+	pending  *Row                // what came before it is not known yet
 	folded   int
 	matching *pathMatcher
 	began    bool
@@ -48,7 +48,7 @@ type Timeline struct {
 
 // New begins at the newest row.
 func New(p *project.Project, o Options) *Timeline {
-	return &Timeline{p: p, o: o, folds: map[uint64]bool{}, starts: project.TurnStarts{}, turns: map[sessionKey]*turn{}, ended: map[callKey]*State{}}
+	return &Timeline{p: p, o: o, folds: map[uint64]bool{}, starts: project.TurnStarts{}, turns: map[sessionKey]*turn{}, ended: map[callKey]callEnd{}}
 }
 
 // FoldedAway is how many rows without news were left out so far.
@@ -218,7 +218,10 @@ func (t *Timeline) take(db *manifest.DB, e event) error {
 		}
 	}
 	state := stateOf(&l.Checkpoint)
-	told := t.settle(state)
+	told, err := t.settle(db, state)
+	if err != nil {
+		return err
+	}
 	if l.Kind == manifest.Safety {
 		if t.o.Safety || !t.o.Only {
 			t.pending = r
@@ -360,10 +363,10 @@ func (t *Timeline) foldTakenBack(db *manifest.DB, o *manifest.Operation) error {
 // operation, up to the beginning of a session, a turn or a call. told: a turn's row has it.
 func (t *Timeline) untold(db *manifest.DB, r *Row, state *State, told bool) error {
 	n := t.last
-	if told || n == nil || n.Side == Since || n.Kind == Operation || r.Kind != Operation && r.From != nil || same(state, t.newer) {
+	if told || n == nil || n.tellsBefore() || r.Kind != Operation && r.From != nil || same(state, t.newer) {
 		return nil
 	}
-	if n.Kind != Prompt && n.Kind != SessionStart {
+	if r.Kind != Operation { // an older turn ends before it
 		if running, err := t.running(db, n, state.Seq); err != nil || running {
 			return err
 		}
@@ -375,9 +378,16 @@ func (t *Timeline) untold(db *manifest.DB, r *Row, state *State, told bool) erro
 	return nil
 }
 
-// running reports whether the turn that a row is in had begun before a place in the log, after the operations there: the
-// row of its prompt tells of all that came since.
+// tellsBefore reports whether a row tells of what came before its state.
+func (r *Row) tellsBefore() bool { return r.Side == Since || r.Kind == Operation }
+
+// running reports whether a row is in a turn that began before a place in the log, after the operations there, and had not
+// ended: the row of its prompt tells of all that came since.
 func (t *Timeline) running(db *manifest.DB, r *Row, seq uint64) (bool, error) {
+	of := t.turns[sessionKey{r.Agent, r.Session}]
+	if r.Kind == Prompt || r.Kind == SessionStart || of == nil || of.end == nil || !of.end.Now && of.end.Seq <= seq {
+		return false, nil
+	}
 	q := manifest.Query{Session: r.Session, Before: seq + 1, Kinds: []manifest.CheckpointKind{manifest.Prompt, manifest.Stop, manifest.SessionStart}}
 	for before, err := range db.Checkpoints(q) {
 		switch {
@@ -385,7 +395,7 @@ func (t *Timeline) running(db *manifest.DB, r *Row, seq uint64) (bool, error) {
 			return false, err
 		case before.Agent != r.Agent || before.Subagent != "":
 			continue
-		case t.op < len(t.ops) && t.ops[t.op].Seq > before.Seq:
+		case t.movedSince(before.Seq):
 			return false, nil
 		}
 		return before.Kind != manifest.Stop && before.Prompt != "", nil
