@@ -68,7 +68,8 @@ func OperationLog(ctx context.Context, p *project.Project, limit int) (list []Lo
 	return list, nil
 }
 
-// countPaths counts what an operation changed, where its record does not say it.
+// countPaths counts what an operation changed, where its record does not say it: all but directories that it created or
+// deleted, as everywhere.
 func countPaths(p *project.Project, op *manifest.Operation) {
 	if op.Created+op.Replaced+op.Deleted > 0 || op.Paths == (oid.ID{}) {
 		return
@@ -77,15 +78,31 @@ func countPaths(p *project.Project, op *manifest.Operation) {
 	if err != nil {
 		return // verify says so; the log is for a person who looks for the way back
 	}
+	dirs := map[oid.ID]manifest.Dir{} // those that were read
+	load := func(id oid.ID) (manifest.Dir, error) {
+		if d, ok := dirs[id]; ok {
+			return d, nil
+		}
+		d, err := p.LoadDir(id)
+		if err == nil {
+			dirs[id] = d
+		}
+		return d, err
+	}
+	isDir := func(root oid.ID, l project.PathLine) bool {
+		e, ok, err := manifest.Find(load, root, PathOfLine(l))
+		return err == nil && ok && e.Kind == manifest.Subdir
+	}
 	for line := range bytes.Lines(data) {
 		var l project.PathLine
 		if json.Unmarshal(line, &l) != nil || l.Action == conversation.MovedAction {
 			continue
 		}
-		switch l.Action {
-		case "create":
+		switch {
+		case l.Action == "create" && isDir(op.After, l), l.Action == "delete" && isDir(op.Before, l):
+		case l.Action == "create":
 			op.Created++
-		case "delete":
+		case l.Action == "delete":
 			op.Deleted++
 		default:
 			op.Replaced++
