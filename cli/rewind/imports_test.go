@@ -56,7 +56,7 @@ var inEngine = map[string][]string{
 	"engine/treeio":     {"engine/problem", "engine/rootfs", "manifest"},
 	"engine/bisect":     {},
 	"engine/gitprogram": {},
-	"engine/checkout":   {"engine/problem", "engine/rootfs", "manifest"},
+	"engine/checkout":   {"engine/problem", "engine/rootfs", "engine/treeio", "manifest"},
 
 	"engine/account":      {"cas", "engine/settings"},
 	"engine/project":      {"cas", "engine/account", "engine/gitrepo", "engine/problem", "engine/treeio", "engine/scan", "engine/settings", "manifest"},

@@ -1,12 +1,10 @@
 package checkout
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"io"
 	"io/fs"
-	"os"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -96,7 +94,7 @@ func (t *Tree) Move(ctx context.Context, walk Walk, donor *Donor) (Moved, error)
 	want := map[string]*directory{"": {}}
 	order := []string{""}
 	err := walk(func(path string, e manifest.Entry) error {
-		dir, name := split(path)
+		dir, name := rootfs.Split(path)
 		if err := rootfs.CheckName(name); err != nil {
 			t.add(path, err)
 			return nil
@@ -183,7 +181,7 @@ func (t *Tree) drop(ctx context.Context, want map[string]*directory) error {
 				_ = d.Rmdir(e.Name)
 			} else if info, err := d.Lstat(e.Name); err == nil && info.Kind != rootfs.Directory {
 				if err := d.Unlink(e.Name); err != nil {
-					t.add(join(path, e.Name), err)
+					t.add(rootfs.Join(path, e.Name), err)
 				}
 			}
 		}
@@ -200,7 +198,7 @@ func (t *Tree) open(path string) (rootfs.Dir, error) {
 	}
 	info, err := d.Stat()
 	if err == nil && info.Mode&0o700 != 0o700 {
-		dir, name := split(path)
+		dir, name := rootfs.Split(path)
 		var parent rootfs.Dir
 		if parent, err = t.o.FS.OpenDir(dir); err == nil {
 			err = parent.Chmod(name, info.Mode|0o700)
@@ -231,7 +229,7 @@ func (t *Tree) directories(ctx context.Context, order []string, want map[string]
 }
 
 func (t *Tree) directory(path string) error {
-	dir, name := split(path)
+	dir, name := rootfs.Split(path)
 	d, err := t.open(dir)
 	if err != nil {
 		return err
@@ -348,7 +346,7 @@ func (t *Tree) fillDir(ctx context.Context, path string, want *directory, donor 
 			if ends(err) {
 				return err
 			}
-			t.add(join(path, e.Name), err)
+			t.add(rootfs.Join(path, e.Name), err)
 		}
 		want.infos[i] = info
 		done(e, true, cloned)
@@ -356,143 +354,10 @@ func (t *Tree) fillDir(ctx context.Context, path string, want *directory, donor 
 	return nil
 }
 
-// write puts one file or link in its place.
-func (t *Tree) write(d rootfs.Dir, e manifest.Entry, from *donorDir) (info rootfs.Info, cloned bool, err error) {
-	if t.moved || t.o.Replace {
-		if !t.moved {
-			if edited, err := t.edited(d, e); err != nil {
-				return info, false, err
-			} else if edited {
-				return info, false, errEdited
-			}
-		}
-		if err := t.clear(d, e.Name); err != nil {
-			return info, false, err
-		}
-	}
-	if e.Kind == manifest.Symlink {
-		if err = d.Symlink(e.Target, e.Name); err == nil {
-			info, err = d.Lstat(e.Name)
-		}
-		return info, false, taken(err)
-	}
-	if info, cloned, err = t.writeFile(d, e, from); from != nil && err != nil && !ends(err) {
-		info, cloned, err = t.writeFile(d, e, nil) // the donor's changed meanwhile
-	}
-	return info, cloned, taken(err)
-}
-
-func (t *Tree) writeFile(d rootfs.Dir, e manifest.Entry, from *donorDir) (info rootfs.Info, cloned bool, err error) {
-	f, err := d.Create(e.Name)
-	if err != nil {
-		return info, false, err
-	}
-	if cloned, err = from.copy(f, e); err == nil && !cloned {
-		err = t.content(f, e)
-	}
-	if err == nil {
-		err = f.Chmod(e.Mode)
-	}
-	if err == nil {
-		info, err = f.Stat()
-	}
-	if e := f.Close(); err == nil {
-		err = e
-	}
-	if err != nil { // half a file is none
-		_ = d.Unlink(e.Name)
-		return rootfs.Info{}, false, err
-	}
-	return info, cloned, nil
-}
-
-func taken(err error) error {
-	if errors.Is(err, fs.ErrExist) {
-		return errTaken
-	}
-	return err
-}
-
-// errEdited: what is there is not what an earlier, interrupted Move can have written.
-var errEdited = errors.New("it was changed after the interrupted checkout wrote it, and was left as it is: remove it, and the same command writes it again")
-
-// edited reports whether what is at a name is neither the entry nor the beginning of it, as a write that was cut off
-// leaves it.
-func (t *Tree) edited(d rootfs.Dir, e manifest.Entry) (bool, error) {
-	info, err := d.Lstat(e.Name)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return false, nil
-	case err != nil:
-		return false, err
-	case e.Kind == manifest.Symlink:
-		target, err := d.Readlink(e.Name)
-		return err != nil || target != e.Target, nil
-	case info.Kind != rootfs.Regular || info.Size > int64(e.Size):
-		return true, nil
-	case info.Size == 0:
-		return false, nil
-	}
-	f, _, err := d.OpenFile(e.Name)
-	if err != nil {
-		return true, nil // what cannot be read cannot be compared
-	}
-	defer f.Close()
-	want, err := t.o.Open(e)
-	if err != nil {
-		return false, &ContentError{err}
-	}
-	defer want.Close()
-	same, err := beginsWith(want, f)
-	return !same, err
-}
-
-// beginsWith reports whether what whole gives begins with all that part gives.
-func beginsWith(whole, part io.Reader) (bool, error) {
-	a, b := buffers.Get().(*[]byte), buffers.Get().(*[]byte)
-	defer buffers.Put(a)
-	defer buffers.Put(b)
-	for {
-		n, err := io.ReadFull(part, *a)
-		if n > 0 {
-			if m, err := io.ReadFull(whole, (*b)[:n]); err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
-				return false, &ContentError{err}
-			} else if m < n || !bytes.Equal((*a)[:n], (*b)[:m]) {
-				return false, nil
-			}
-		}
-		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-			return true, nil
-		}
-		if err != nil {
-			return false, err
-		}
-	}
-}
-
-// clear takes away what is at a name, whatever it is.
-func (t *Tree) clear(d rootfs.Dir, name string) error {
-	info, err := d.Lstat(name)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil
-	case err != nil:
-		return err
-	case info.Kind != rootfs.Directory:
-		return d.Unlink(name)
-	}
-	root, err := os.OpenRoot(t.o.Path)
-	if err != nil {
-		return err
-	}
-	defer root.Close()
-	return root.RemoveAll(join(d.Path(), name))
-}
-
 // modes sets those of the directories, what is below first.
 func (t *Tree) modes(order []string, want map[string]*directory) error {
 	for _, path := range slices.Backward(order[1:]) {
-		dir, name := split(path)
+		dir, name := rootfs.Split(path)
 		d, err := t.o.FS.OpenDir(dir)
 		if err == nil {
 			err = d.Chmod(name, want[path].mode)
@@ -506,20 +371,4 @@ func (t *Tree) modes(order []string, want map[string]*directory) error {
 		}
 	}
 	return nil
-}
-
-func join(dir, name string) string {
-	if dir == "" {
-		return name
-	}
-	return dir + "/" + name
-}
-
-func split(path string) (dir, name string) {
-	for i := len(path) - 1; i >= 0; i-- {
-		if path[i] == '/' {
-			return path[:i], path[i+1:]
-		}
-	}
-	return "", path
 }

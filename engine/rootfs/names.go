@@ -101,3 +101,20 @@ func ignoredByHFS(r rune) bool {
 	}
 	return false
 }
+
+// Join gives the path of a name in a directory, whose path is "" for the root. Unlike path.Join it does not
+// look at each byte.
+func Join(dir, name string) string {
+	if dir == "" {
+		return name
+	}
+	return dir + "/" + name
+}
+
+// Split gives a path's directory, "" for the root, and its name.
+func Split(path string) (dir, name string) {
+	if i := strings.LastIndexByte(path, '/'); i >= 0 {
+		return path[:i], path[i+1:]
+	}
+	return "", path
+}

@@ -175,10 +175,3 @@ func (h *Cache) path(ord int32) string {
 	}
 	return s.String()
 }
-
-func join(dir, name string) string {
-	if dir == "" {
-		return name
-	}
-	return dir + "/" + name
-}

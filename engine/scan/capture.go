@@ -10,6 +10,7 @@ import (
 	"github.com/rewind-cli/rewind/cas/oid"
 	"github.com/rewind-cli/rewind/engine/ignore"
 	"github.com/rewind-cli/rewind/engine/problem"
+	"github.com/rewind-cli/rewind/engine/rootfs"
 	"github.com/rewind-cli/rewind/manifest"
 )
 
@@ -53,7 +54,7 @@ func (k *worker) examine(n *node, at handle, e *entry, old *record, typ uint32) 
 		k.missing(n, e, err)
 		return false
 	}
-	k.checkLate(func() string { return join(n.path(), e.name) }, &st)
+	k.checkLate(func() string { return rootfs.Join(n.path(), e.name) }, &st)
 	if reason := st.special(); reason != "" || st.dir() {
 		e.set(kindSpecial|flagReason, reason)
 		if st.dir() { // it became one this moment: the next scan lists it
@@ -90,7 +91,7 @@ func (e *entry) set(kind byte, reason string) {
 // vanish leaves out a name that was there a moment ago, and may be there again.
 func (k *worker) vanish(n *node, e *entry) {
 	e.set(0, "")
-	k.problems = append(k.problems, problem.New(join(n.path(), e.name), problem.Vanished, false))
+	k.problems = append(k.problems, problem.New(rootfs.Join(n.path(), e.name), problem.Vanished, false))
 }
 
 // missing deals with an entry that could not be looked at or opened.
@@ -132,7 +133,7 @@ func (k *worker) link(n *node, at handle, e *entry, st *stat) {
 		k.missing(n, e, err)
 		return
 	}
-	k.noteCtime(func() string { return join(n.path(), e.name) }, st)
+	k.noteCtime(func() string { return rootfs.Join(n.path(), e.name) }, st)
 	e.kind = kindSymlink | e.flags()
 	e.slot = k.w.fingerprint(st)
 	e.m = manifest.Entry{Name: e.name, Kind: manifest.Symlink, Target: target, Precious: e.kind&flagMarked != 0}
@@ -160,7 +161,7 @@ func (k *worker) readFiles(n *node, list []int32) error {
 			return err
 		}
 		e := &n.ents[i]
-		got, err := k.readFile(n, at, e, join(dir, e.name))
+		got, err := k.readFile(n, at, e, rootfs.Join(dir, e.name))
 		if err != nil {
 			return err
 		}

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/rewind-cli/rewind/engine/problem"
+	"github.com/rewind-cli/rewind/engine/rootfs"
 )
 
 const (
@@ -106,7 +107,7 @@ func (k *worker) followUp(list []fresh, n *node, i int32, got reading, tries int
 }
 
 func (k *worker) torn(n *node, e *entry) {
-	k.problems = append(k.problems, problem.New(join(n.path(), e.name), problem.Torn, true))
+	k.problems = append(k.problems, problem.New(rootfs.Join(n.path(), e.name), problem.Torn, true))
 }
 
 // later has files of a node looked at again when the rest of the tree is done.
@@ -146,7 +147,7 @@ func (k *worker) lookAgain(n *node, list []fresh) error {
 			continue
 		}
 		before := e.m.ID
-		got, err := k.readFile(n, at, e, join(n.path(), e.name))
+		got, err := k.readFile(n, at, e, rootfs.Join(n.path(), e.name))
 		if err != nil {
 			return err
 		}

@@ -87,7 +87,7 @@ func (k *worker) list(n *node) error {
 					k.forget(n, old)
 				}
 				n.fp = 0
-				k.problems = append(k.problems, problem.New(join(n.path(), de.name), problem.Vanished, false))
+				k.problems = append(k.problems, problem.New(rootfs.Join(n.path(), de.name), problem.Vanished, false))
 				continue
 			}
 			if err == nil {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/rewind-cli/rewind/engine/problem"
+	"github.com/rewind-cli/rewind/engine/rootfs"
 )
 
 // reasons is a directory in which something is not simply captured.
@@ -68,7 +69,7 @@ func (w *walk) collect(removed []int32) []problem.Problem {
 			if d.path == "" && d.node == nil && d.ord > 0 {
 				d.path = w.h.path(d.ord)
 			}
-			out = append(out, problem.Read(join(d.path, r.name), r.reason, r.kind&kindMask == kindFailed))
+			out = append(out, problem.Read(rootfs.Join(d.path, r.name), r.reason, r.kind&kindMask == kindFailed))
 		}
 	}
 	slices.SortFunc(out, func(a, b problem.Problem) int {
@@ -176,5 +177,5 @@ func (h *Cache) entryPath(ref entryRef) string {
 	if !ok || int(ref.index) >= len(list) {
 		return dir
 	}
-	return join(dir, list[ref.index].name)
+	return rootfs.Join(dir, list[ref.index].name)
 }

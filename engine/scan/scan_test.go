@@ -18,6 +18,7 @@ import (
 
 	"github.com/rewind-cli/rewind/cas/oid"
 	"github.com/rewind-cli/rewind/engine/ignore"
+	"github.com/rewind-cli/rewind/engine/rootfs"
 	"github.com/rewind-cli/rewind/manifest"
 )
 
@@ -123,7 +124,7 @@ func (m *memory) tree(t failer, root oid.ID) map[string]string {
 			t.Fatalf("manifest of %q: %v", path, err)
 		}
 		for _, e := range d.Entries {
-			p := join(path, e.Name)
+			p := rootfs.Join(path, e.Name)
 			switch e.Kind {
 			case manifest.Subdir:
 				out[p] = fmt.Sprintf("dir %o", e.Mode)

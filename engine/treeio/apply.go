@@ -206,7 +206,7 @@ func (a *applier) makeDirs() error {
 		if err := a.ctx.Err(); err != nil {
 			return err
 		}
-		dir, name := split(c.Path)
+		dir, name := rootfs.Split(c.Path)
 		d, err := a.o.FS.OpenDir(dir)
 		if err == nil {
 			err = a.makeDir(d, name, c)
@@ -303,7 +303,7 @@ func (a *applier) one(w int, d rootfs.Dir, openErr error, i int, do func(int, ro
 	if err := a.ctx.Err(); err != nil {
 		return err
 	}
-	_, name := split(c.Path)
+	_, name := rootfs.Split(c.Path)
 	err := openErr
 	if err == nil {
 		err = do(w, d, name, c)

@@ -28,7 +28,7 @@ func LookUp(ctx context.Context, fsys rootfs.FS, src Source, sink Sink, paths []
 			continue
 		}
 		found = append(found, Edit{Path: path, Entry: e})
-		for dir, _ := split(path); dir != ""; dir, _ = split(dir) {
+		for dir, _ := rootfs.Split(path); dir != ""; dir, _ = rootfs.Split(dir) {
 			if _, ok := modes[dir]; ok {
 				break
 			}
@@ -48,7 +48,7 @@ func LookUp(ctx context.Context, fsys rootfs.FS, src Source, sink Sink, paths []
 }
 
 func lookUp(fsys rootfs.FS, src Source, sink Sink, path string) (manifest.Entry, error) {
-	dir, name := split(path)
+	dir, name := rootfs.Split(path)
 	if rootfs.IsReserved(name) {
 		return manifest.Entry{}, fs.ErrNotExist
 	}

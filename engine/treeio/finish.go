@@ -27,7 +27,7 @@ func (a *applier) finish(out *Outcome) {
 			c := &a.Changes[i]
 			err := openErr
 			if err == nil {
-				_, name := split(c.Path)
+				_, name := rootfs.Split(c.Path)
 				err = a.finishOne(d, name, c)
 			}
 			var ve *verifyError
@@ -124,7 +124,7 @@ func (a *applier) clearGivenUp(c *Change) error {
 	if c.Action == Mode || c.After.Kind == 0 {
 		return nil
 	}
-	dir, _ := split(c.Path)
+	dir, _ := rootfs.Split(c.Path)
 	d, err := a.o.FS.OpenDir(dir)
 	if err != nil {
 		return nil // then nothing was made there
@@ -144,7 +144,7 @@ func (a *applier) clearGivenUp(c *Change) error {
 
 // removeDir removes an empty directory. One that is not empty stays.
 func removeDir(fsys rootfs.FS, path string) error {
-	dir, name := split(path)
+	dir, name := rootfs.Split(path)
 	d, err := fsys.OpenDir(dir)
 	if err == nil {
 		err = d.Rmdir(name)

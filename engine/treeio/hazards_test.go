@@ -194,7 +194,7 @@ func TestPathBeyondPathMax(t *testing.T) {
 	id = w.put(manifest.Dir{Entries: []manifest.Entry{{Name: "f", Kind: manifest.File, Mode: 0o644, Size: 4, ID: content}}}.Append(nil))
 	for range levels {
 		id = w.put(manifest.Dir{Entries: []manifest.Entry{{Name: name, Kind: manifest.Subdir, Mode: 0o755, Size: 4, Files: 1, ID: id}}}.Append(nil))
-		path = join(name, path)
+		path = rootfs.Join(name, path)
 	}
 	path = strings.TrimSuffix(path, "/")
 	empty := w.now()

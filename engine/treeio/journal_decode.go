@@ -39,7 +39,7 @@ func (d *journalDecoder) change() (c Change) {
 		d.Fail("unknown action")
 	}
 	c.Path = d.path()
-	_, name := split(c.Path)
+	_, name := rootfs.Split(c.Path)
 	c.Before = d.entry(name)
 	c.After = d.entry(name)
 	c.info = d.info()

@@ -138,7 +138,7 @@ func (a *applier) displaced(w int, d rootfs.Dir, c *Change, before rootfs.Info) 
 	case isDir(e):
 		return errChanged
 	}
-	_, e.Name = split(c.Path)
+	_, e.Name = rootfs.Split(c.Path)
 	c.info = r.info
 	if !sameEntry(e, c.Before) {
 		if a.KeepLate {
@@ -165,7 +165,7 @@ func (a *applier) lookOnceMore() error {
 			if err != nil || info.Same(c.info) {
 				continue // or it was deleted before we came
 			}
-			_, name := split(c.Path)
+			_, name := rootfs.Split(c.Path)
 			if !a.KeepLate {
 				r := reader{sink: a.Sink, src: a.o.Source, worker: worker}
 				e, err := r.entry(d, c.temp, c.Before)
@@ -242,7 +242,7 @@ func countHeld(d rootfs.Dir, at string, held map[string]rootfs.Info) (int, error
 		if err != nil {
 			return 0, err
 		}
-		was, ok := held[join(at, name)]
+		was, ok := held[rootfs.Join(at, name)]
 		n++
 		if info.Kind != rootfs.Directory {
 			if !ok || info != was {
@@ -257,7 +257,7 @@ func countHeld(d rootfs.Dir, at string, held map[string]rootfs.Info) (int, error
 		if err != nil {
 			return 0, err
 		}
-		m, err := countHeld(sub, join(at, name), held)
+		m, err := countHeld(sub, rootfs.Join(at, name), held)
 		sub.Close()
 		if err != nil {
 			return 0, err
@@ -289,7 +289,7 @@ func emptyOut(d rootfs.Dir, at string, has func(path string) bool) error {
 	}
 	slices.Sort(names)
 	for _, name := range names {
-		below := join(at, name)
+		below := rootfs.Join(at, name)
 		if !has(below) {
 			continue // the Rmdir of what holds it will say so
 		}
@@ -321,7 +321,7 @@ func emptyOut(d rootfs.Dir, at string, has func(path string) bool) error {
 
 // chmodPath sets a directory's mode.
 func chmodPath(fsys rootfs.FS, path string, mode uint32) error {
-	dir, name := split(path)
+	dir, name := rootfs.Split(path)
 	d, err := fsys.OpenDir(dir)
 	if err != nil {
 		return err

@@ -81,7 +81,7 @@ func (b *planner) entry(dir string, c, t manifest.Entry, at *diskDir, depth int)
 	if name == "" {
 		name = t.Name
 	}
-	path := join(dir, name)
+	path := rootfs.Join(dir, name)
 	has := b.o.Select == nil || b.o.Select.Has(path)
 	if !has && !((isDir(c) || isDir(t)) && b.o.Select.Below(path)) {
 		return nil

@@ -114,7 +114,7 @@ func (b *planner) deleteDir(path string, c manifest.Entry, at *diskDir, depth in
 	}
 	gone := map[string]bool{}
 	for _, ch := range b.Changes[before:] {
-		if parent, name := split(ch.Path); parent == path && ch.Action == Delete {
+		if parent, name := rootfs.Split(ch.Path); parent == path && ch.Action == Delete {
 			gone[name] = true
 		}
 	}
@@ -185,7 +185,7 @@ func (b *planner) disposable(path string, id oid.ID, d rootfs.Dir, depth int) (p
 		return problem.Says(why(err)), nil
 	}
 	for _, name := range names {
-		below := join(path, name)
+		below := rootfs.Join(path, name)
 		e, ok := m.Lookup(name)
 		if !ok {
 			return problem.Says(reasonHolds), nil

@@ -16,7 +16,7 @@ func (b *planner) needWritable(path string, at *diskDir, changes []Change) {
 		return
 	}
 	touched := slices.ContainsFunc(changes, func(c Change) bool {
-		parent, _ := split(c.Path)
+		parent, _ := rootfs.Split(c.Path)
 		return parent == path && (c.Action != Mode || c.info.Kind != rootfs.Directory)
 	})
 	if !touched {

@@ -66,7 +66,7 @@ func (b *planner) folded(dir string, same foldedNames, cd, td manifest.Dir, at *
 			c = manifest.Entry{} // the target has more than one of them
 		}
 		taken[same[name]] = true
-		path, present := join(dir, name), join(dir, same[name])
+		path, present := rootfs.Join(dir, name), rootfs.Join(dir, same[name])
 		has := b.o.Select == nil || b.o.Select.Has(path) || b.o.Select.Has(present)
 		if !has && !(isDir(c) && isDir(t) && b.o.Select.Below(present)) {
 			continue

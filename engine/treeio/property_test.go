@@ -8,13 +8,15 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/rewind-cli/rewind/engine/rootfs"
 )
 
 // grow makes a random tree. Few names, so that two trees collide in every way.
 func (w *world) grow(t *rapid.T, dir string, depth int) {
 	names := []string{"a", "b", "A", "\xff", "long name with spaces"}
 	for _, name := range names {
-		path := join(dir, name)
+		path := rootfs.Join(dir, name)
 		file := w.file(path)
 		switch rapid.IntRange(0, 9).Draw(t, path) {
 		case 0, 1, 2:

@@ -60,7 +60,7 @@ func (p *Plan) Read(ctx context.Context, sink Sink) error {
 				gone[i] = why(openErr)
 				continue
 			}
-			_, name := split(c.Path)
+			_, name := rootfs.Split(c.Path)
 			r := reader{sink: sink, src: p.o.Source, worker: w}
 			e, err := r.entry(d, name, c.Before)
 			if l, ok := d.(locker); ok && err == nil {
@@ -126,10 +126,10 @@ func (p *Plan) passedOver() []Edit {
 	var edits []Edit
 	seen := map[string]bool{"": true}
 	for i := range p.Changes {
-		for dir := p.Changes[i].Path; !seen[dir]; dir, _ = split(dir) {
+		for dir := p.Changes[i].Path; !seen[dir]; dir, _ = rootfs.Split(dir) {
 			seen[dir] = true
 			if mode, ok := p.passed[dir]; ok {
-				_, name := split(dir)
+				_, name := rootfs.Split(dir)
 				edits = append(edits, Edit{Path: dir, Entry: manifest.Entry{Name: name, Kind: manifest.Subdir, Mode: mode}})
 			}
 		}
@@ -147,7 +147,7 @@ func (p *Plan) dropBelowSkipped() {
 	holds := map[string]bool{}
 	for _, s := range p.Skips {
 		skipped[s.Path] = true
-		for dir, _ := split(s.Path); dir != "" && !holds[dir]; dir, _ = split(dir) {
+		for dir, _ := rootfs.Split(s.Path); dir != "" && !holds[dir]; dir, _ = rootfs.Split(dir) {
 			holds[dir] = true
 		}
 	}
@@ -155,7 +155,7 @@ func (p *Plan) dropBelowSkipped() {
 		if c.Action == Delete && isDir(c.Before) {
 			return holds[c.Path]
 		}
-		for dir, _ := split(c.Path); dir != ""; dir, _ = split(dir) {
+		for dir, _ := rootfs.Split(c.Path); dir != ""; dir, _ = rootfs.Split(dir) {
 			if skipped[dir] && c.info.Kind == 0 {
 				return true
 			}
@@ -306,7 +306,7 @@ func (r *reader) dir(d rootfs.Dir, name string, prev manifest.Entry, info rootfs
 		if !ok {
 			return manifest.Entry{}, errHolds
 		}
-		below := join(at, name)
+		below := rootfs.Join(at, name)
 		i, err := sub.Lstat(name)
 		if err != nil {
 			return manifest.Entry{}, err

@@ -160,7 +160,7 @@ func (s *recovery) dropLate(changes []Change) error {
 		if !late[c.Path] {
 			continue
 		}
-		dir, _ := split(c.Path)
+		dir, _ := rootfs.Split(c.Path)
 		d, err := s.fs.OpenDir(dir)
 		if err == nil {
 			err = d.Unlink(c.temp)

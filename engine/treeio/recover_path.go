@@ -98,7 +98,7 @@ func (s *recovery) leave(path, reason string) {
 
 // one recovers one path.
 func (s *recovery) one(c *Change) error {
-	dir, name := split(c.Path)
+	dir, name := rootfs.Split(c.Path)
 	d, err := s.fs.OpenDir(dir)
 	if err != nil {
 		if s.want(c).Kind == 0 && (errors.Is(err, fs.ErrNotExist) || errors.Is(err, rootfs.ErrLink) || errors.Is(err, rootfs.ErrNotDir)) {
@@ -252,10 +252,10 @@ func (s *recovery) keep(d rootfs.Dir, c *Change) error {
 	r := reader{sink: s.sink, src: s.src}
 	e, err := r.entry(d, c.temp, c.Before)
 	if err != nil || isDir(e) {
-		s.leave(join(d.Path(), c.temp), "kept: it was displaced from "+c.Path+" and could not be captured")
+		s.leave(rootfs.Join(d.Path(), c.temp), "kept: it was displaced from "+c.Path+" and could not be captured")
 		return nil
 	}
-	_, e.Name = split(c.Path)
+	_, e.Name = rootfs.Split(c.Path)
 	s.late = append(s.late, Edit{Path: c.Path, Entry: e, Whole: true})
 	return nil // removed by dropLate, after the capture is durable
 }

@@ -57,7 +57,7 @@ func (s *recovery) dropPartial(changes []Change) error {
 		if c.After.Kind == 0 || isDir(c.After) || c.Action == Mode {
 			continue
 		}
-		dir, _ := split(c.Path)
+		dir, _ := rootfs.Split(c.Path)
 		d, err := s.fs.OpenDir(dir)
 		if err != nil {
 			continue // then there is nothing of ours in it
@@ -79,7 +79,7 @@ func writeFile(src Source, d rootfs.Dir, name string, e manifest.Entry) error {
 	if err != nil {
 		return err
 	}
-	err = copyContent(f, src, e)
+	err = CopyContent(f, src.Open, e)
 	if err == nil {
 		err = f.Chmod(e.Mode)
 	}

@@ -1,5 +1,7 @@
 package treeio
 
+import "github.com/rewind-cli/rewind/engine/rootfs"
+
 // Selection is a set of paths.
 type Selection interface {
 	// Has reports whether the path is in the set.
@@ -17,7 +19,7 @@ func NewExactly(paths []string) Exactly {
 	e := Exactly{map[string]bool{}, map[string]bool{}}
 	for _, p := range paths {
 		e.has[p] = true
-		for dir, _ := split(p); !e.below[dir]; dir, _ = split(dir) {
+		for dir, _ := rootfs.Split(p); !e.below[dir]; dir, _ = rootfs.Split(dir) {
 			e.below[dir] = true
 			if dir == "" {
 				break

@@ -82,20 +82,3 @@ func loadDir(src Source, id oid.ID) (manifest.Dir, error) {
 	}
 	return src.Load(id)
 }
-
-func join(dir, name string) string {
-	if dir == "" {
-		return name
-	}
-	return dir + "/" + name
-}
-
-// split gives a path's directory and name.
-func split(path string) (dir, name string) {
-	for i := len(path) - 1; i >= 0; i-- {
-		if path[i] == '/' {
-			return path[:i], path[i+1:]
-		}
-	}
-	return "", path
-}

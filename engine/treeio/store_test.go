@@ -89,7 +89,7 @@ func (m *memStore) scan(t testing.TB, root string, ignored ...string) oid.ID {
 		}
 		for _, de := range list {
 			name := de.Name()
-			path := join(rel, name)
+			path := rootfs.Join(rel, name)
 			if name == ".git" || rootfs.IsReserved(name) || slices.Contains(ignored, path) {
 				continue
 			}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/rewind-cli/rewind/cas/oid"
+	"github.com/rewind-cli/rewind/engine/rootfs"
 	"github.com/rewind-cli/rewind/manifest"
 )
 
@@ -80,7 +81,7 @@ func (t *treeEditor) dir(path string, n *editNode, id oid.ID) (e manifest.Entry,
 			continue
 		}
 		seen++
-		if o, err = t.entry(join(path, o.Name), o.Name, k, o); err != nil {
+		if o, err = t.entry(rootfs.Join(path, o.Name), o.Name, k, o); err != nil {
 			return e, err
 		}
 		if o.Kind != 0 {
@@ -92,7 +93,7 @@ func (t *treeEditor) dir(path string, n *editNode, id oid.ID) (e manifest.Entry,
 			if _, ok := old.Lookup(name); ok {
 				continue
 			}
-			o, err := t.entry(join(path, name), name, k, manifest.Entry{})
+			o, err := t.entry(rootfs.Join(path, name), name, k, manifest.Entry{})
 			if err != nil {
 				return e, err
 			}

@@ -24,7 +24,7 @@ func groupByDir(changes []Change, want func(*Change) bool) []group {
 		if changes[i].failed || !want(&changes[i]) {
 			continue
 		}
-		dir, _ := split(changes[i].Path)
+		dir, _ := rootfs.Split(changes[i].Path)
 		g, ok := at[dir]
 		if !ok {
 			g = len(groups)

@@ -61,7 +61,7 @@ func (a *applier) writeTemp(d rootfs.Dir, c *Change) (err error) {
 }
 
 func (a *applier) fill(f rootfs.File, d rootfs.Dir, c *Change) error {
-	if err := copyContent(f, a.o.Source, c.After); err != nil {
+	if err := CopyContent(f, a.o.Source.Open, c.After); err != nil {
 		return err
 	}
 	uid, gid, change, err := a.owner(d, c)
@@ -91,11 +91,12 @@ func (a *applier) fill(f rootfs.File, d rootfs.Dir, c *Change) error {
 	return err
 }
 
-// copyContent writes an entry's content; a length that is not the entry's is an error.
-func copyContent(w io.Writer, src Source, e manifest.Entry) error {
-	r, err := src.Open(e)
+// CopyContent writes an entry's content as open gives it. A *ContentError is of the store; a length that is not the
+// entry's is one.
+func CopyContent(w io.Writer, open func(manifest.Entry) (io.ReadCloser, error), e manifest.Entry) error {
+	r, err := open(e)
 	if err != nil {
-		return &contentError{err}
+		return &ContentError{err}
 	}
 	defer r.Close()
 	buf := buffers.Get().(*[]byte)
@@ -103,11 +104,10 @@ func copyContent(w io.Writer, src Source, e manifest.Entry) error {
 	var total uint64
 	for {
 		n, err := r.Read(*buf)
+		if total += uint64(n); total > e.Size {
+			return &ContentError{fmt.Errorf("more than the %d bytes that the entry says", e.Size)}
+		}
 		if n > 0 {
-			total += uint64(n)
-			if total > e.Size {
-				return &contentError{fmt.Errorf("more than the %d bytes that the entry says", e.Size)}
-			}
 			if _, err := w.Write((*buf)[:n]); err != nil {
 				return err
 			}
@@ -116,19 +116,20 @@ func copyContent(w io.Writer, src Source, e manifest.Entry) error {
 			break
 		}
 		if err != nil {
-			return &contentError{err}
+			return &ContentError{err}
 		}
 	}
 	if total != e.Size {
-		return &contentError{fmt.Errorf("%d bytes instead of %d", total, e.Size)}
+		return &ContentError{fmt.Errorf("%d bytes instead of %d", total, e.Size)}
 	}
 	return nil
 }
 
-// contentError says that the store could not give a content. It is the path's
+// ContentError says that the store could not give a file's content. It is the path's
 // own: others go on.
-type contentError struct{ err error }
+type ContentError struct{ Err error }
 
-func (e *contentError) Error() string {
-	return "its content cannot be read from the store: " + problem.Text(e.err)
+func (e *ContentError) Error() string {
+	return "its content cannot be read from the store: " + problem.Text(e.Err)
 }
+func (e *ContentError) Unwrap() error { return e.Err }

@@ -126,20 +126,13 @@ func (t *tree) add(path string) error {
 			continue
 		}
 		for _, e := range entries {
-			below := join(path, e.Name())
+			below := filepath.Join(path, e.Name())
 			if e.IsDir() && t.o.Wanted(below, true) {
 				todo = append(todo, below)
 			}
 		}
 	}
 	return nil
-}
-
-func join(dir, name string) string {
-	if dir == "" {
-		return name
-	}
-	return dir + "/" + name
 }
 
 // drop forgets a directory that was moved away, and all below it.
@@ -220,7 +213,7 @@ func (t *tree) event(wd int32, mask uint32, name string) (bool, error) {
 	case name == "":
 		return mask&unix.IN_ATTRIB != 0 && dir != "", nil // the directory above tells the rest
 	}
-	path, isDir := join(dir, name), mask&unix.IN_ISDIR != 0
+	path, isDir := filepath.Join(dir, name), mask&unix.IN_ISDIR != 0
 	if !isDir && t.o.Rules != nil && t.o.Rules(name) {
 		t.mu.Lock()
 		t.stale = true

@@ -2,57 +2,11 @@ package checkout
 
 import (
 	"errors"
-	"fmt"
-	"io"
 	"os"
-	"sync"
 
 	"github.com/rewind-cli/rewind/engine/rootfs"
 	"github.com/rewind-cli/rewind/manifest"
 )
-
-var buffers = sync.Pool{New: func() any { b := make([]byte, 64<<10); return &b }}
-
-// content writes an entry's content from the source.
-func (t *Tree) content(f rootfs.File, e manifest.Entry) error {
-	r, err := t.o.Open(e)
-	if err != nil {
-		return &ContentError{err}
-	}
-	defer r.Close()
-	buf := buffers.Get().(*[]byte)
-	defer buffers.Put(buf)
-	var total uint64
-	for {
-		n, err := r.Read(*buf)
-		if total += uint64(n); total > e.Size {
-			break
-		}
-		if n > 0 {
-			if _, err := f.Write((*buf)[:n]); err != nil {
-				return err
-			}
-		}
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return &ContentError{err}
-		}
-	}
-	if total != e.Size {
-		return &ContentError{fmt.Errorf("%d bytes instead of %d", total, e.Size)}
-	}
-	return nil
-}
-
-// ContentError: the store could not give a file's content.
-type ContentError struct{ Err error }
-
-func (e *ContentError) Error() string {
-	return "its content cannot be read from the store: " + e.Err.Error()
-}
-func (e *ContentError) Unwrap() error { return e.Err }
 
 // Donor is a tree on disk, scanned at Scanned, that has the same files in places.
 type Donor struct {
@@ -100,7 +54,7 @@ type copier interface {
 // copy fills f with e's content from the donor; false: it has nothing that is certainly the same.
 func (d *donorDir) copy(f rootfs.File, e manifest.Entry) (bool, error) {
 	to, ok := f.(copier)
-	if d == nil || !ok || e.Size == 0 || d.Differs(join(d.dir.Path(), e.Name)) {
+	if d == nil || !ok || e.Size == 0 || d.Differs(rootfs.Join(d.dir.Path(), e.Name)) {
 		return false, nil
 	}
 	src, before, err := d.dir.OpenFile(e.Name)
@@ -151,7 +105,7 @@ func Shares(from, to rootfs.FS, walk Walk) (shares bool) {
 		if left--; left < 0 {
 			return errProbed
 		}
-		dir, base := split(path)
+		dir, base := rootfs.Split(path)
 		d, err := from.OpenDir(dir)
 		if err != nil {
 			return nil
