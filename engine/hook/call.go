@@ -8,6 +8,7 @@ import (
 	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/engine/checkpoint"
 	"github.com/rewind-cli/rewind/engine/conversation"
+	"github.com/rewind-cli/rewind/engine/maintain"
 	"github.com/rewind-cli/rewind/engine/notice"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/manifest"
@@ -180,6 +181,9 @@ func (c *Call) Notice(ctx context.Context, late func() bool) (string, error) {
 	by := &c.Event.By
 	if by.Session == "" || !notice.Waiting(c.Env, by.Agent, by.Session) || late() {
 		return "", nil
+	}
+	if err := maintain.ForgetNotices(ctx, c.Project); err != nil {
+		return "", err
 	}
 	return notice.Take(ctx, c.Project, by.Agent, by.Session)
 }

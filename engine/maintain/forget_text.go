@@ -110,5 +110,5 @@ func (f *textForgetter) finish(_ context.Context, _ *LogState, result *Forgotten
 
 // leftovers marks what hooks left.
 func (f *textForgetter) leftovers(ctx context.Context, _ *Forgotten) error {
-	return errors.Join(rewritePending(ctx, f.p, f.window), notice.Forget(ctx, f.p, nil, true), f.conversations.leftovers(ctx))
+	return errors.Join(rewritePending(ctx, f.p, f.window), notice.Forget(ctx, f.p, 0, func(uint64, string) bool { return false }), f.conversations.leftovers(ctx))
 }

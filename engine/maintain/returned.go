@@ -12,6 +12,7 @@ import (
 	"github.com/rewind-cli/rewind/engine/account"
 
 	"github.com/rewind-cli/rewind/engine/commit"
+	"github.com/rewind-cli/rewind/engine/notice"
 	"github.com/rewind-cli/rewind/engine/problem"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/manifest"
@@ -24,7 +25,46 @@ func CatchUp(ctx context.Context, p *project.Project) {
 	if err := joinBranch(ctx, p); err != nil {
 		p.Notify(fmt.Sprintf("the store of %s does not have what was saved in the state that this account's mirror has: %s", p.Root(), problem.Text(p.Classify(err))))
 	}
-	_ = keepSince(ctx, p) // whoever collects tries again, before anything goes
+	_ = keepSince(ctx, p)     // whoever collects tries again, before anything goes
+	_ = ForgetNotices(ctx, p) // so does the next command, and a hook before it tells
+}
+
+// ForgetNotices takes out of the notices of this account what another account forgot in the project. What that was is said
+// by the coverage of the safety checkpoint of a notice's operation; where that is gone, no name is kept.
+func ForgetNotices(ctx context.Context, p *project.Project) error {
+	if !notice.Any(p.Env) {
+		return nil
+	}
+	var forgotten uint64
+	safety := map[uint64]manifest.Checkpoint{}
+	err := p.Query(ctx, func(db *manifest.DB) error {
+		for op, err := range db.Operations() {
+			if err != nil {
+				return err
+			}
+			if op.Kind == manifest.OpForget {
+				forgotten = max(forgotten, op.Seq)
+			}
+			if c, ok, err := db.ByID(op.Safety); err == nil && ok {
+				safety[op.Seq] = c
+			}
+		}
+		return nil
+	})
+	if err != nil || forgotten == 0 {
+		return err
+	}
+	keys := map[uint64]map[string]bool{}
+	return notice.Forget(ctx, p, forgotten, func(op uint64, path string) bool {
+		c, ok := safety[op]
+		if ok && keys[op] == nil && c.Coverage != (oid.ID{}) {
+			data, err := p.ReadObject(c.Coverage)
+			if ok = err == nil; ok {
+				keys[op] = ForgottenIn(data)
+			}
+		}
+		return !ok || keys[op][ForgottenKey(p, path)]
+	})
 }
 
 // keepSince commits the checkpoints again that were saved on an older state of the store.

@@ -217,25 +217,27 @@ func Inherit(ctx context.Context, env account.Env, agent, from, to string) error
 	})
 }
 
-// Forget takes the paths that match out of what is queued of a project, and all prompts where texts is
-// set: of a text that was cut nobody can say that it is not part of what is forgotten. A notice that lost
-// something says less than it did.
-func Forget(ctx context.Context, p *project.Project, match func(path string) bool, texts bool) error {
+// Forget takes the paths that match out of what is queued of a project, and all prompts: of a text that was cut nobody
+// can say that it is not part of what is forgotten. A notice that lost something says less than it did. match gets the
+// notice's operation, too; since is the first operation whose notice stays as it is, 0 for none.
+func Forget(ctx context.Context, p *project.Project, since uint64, match func(operation uint64, path string) bool) error {
 	store := p.ID.String()
 	return eachQueue(ctx, p.Env, func(_ string, all []queued) []queued {
 		for i := range all {
-			if n := &all[i]; n.Store == store {
-				if match != nil {
-					n.Paths = slices.DeleteFunc(n.Paths, func(p Path) bool { return match(p.Path) })
-					n.Kept = slices.DeleteFunc(n.Kept, func(k Kept) bool { return match(k.Path) })
-				}
-				if texts {
-					n.Prompts = nil
-				}
+			if n := &all[i]; n.Store == store && (since == 0 || n.Operation < since) {
+				n.Paths = slices.DeleteFunc(n.Paths, func(p Path) bool { return match(n.Operation, p.Path) })
+				n.Kept = slices.DeleteFunc(n.Kept, func(k Kept) bool { return match(n.Operation, k.Path) })
+				n.Prompts = nil
 			}
 		}
 		return all
 	})
+}
+
+// Any reports whether anything is queued on this account.
+func Any(env account.Env) bool {
+	entries, _ := os.ReadDir(filepath.Dir(account.NoticeFile(env, "-", "-")))
+	return slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return filepath.Ext(e.Name()) == account.NoticeExt })
 }
 
 // eachQueue changes all queues of the account.

@@ -259,7 +259,7 @@ func TestOtherProject(t *testing.T) {
 	if got := other.take("a"); got != "" {
 		t.Errorf("the other project tells %s", got)
 	}
-	if err := Forget(l.ctx, other.Project, func(string) bool { return true }, true); err != nil {
+	if err := Forget(l.ctx, other.Project, 0, func(uint64, string) bool { return true }); err != nil {
 		t.Fatal(err)
 	}
 	if got := l.take("a"); !strings.Contains(got, `"a.txt"`) {
@@ -271,10 +271,10 @@ func TestForget(t *testing.T) {
 	l := newLab(t)
 	l.prompts("a")
 	l.queue(Notice{Agent: "claude", Session: "a", Prompts: []string{"the password is hunter2"}, Paths: []Path{{"secret", Changed}, {"b", Changed}}, Kept: []Kept{{Path: "secret"}}}, Options{})
-	if err := Forget(l.ctx, l.Project, func(p string) bool { return p == "secret" }, false); err != nil {
+	if err := Forget(l.ctx, l.Project, 1, func(uint64, string) bool { return true }); err != nil { // of operations before it
 		t.Fatal(err)
 	}
-	if err := Forget(l.ctx, l.Project, nil, true); err != nil {
+	if err := Forget(l.ctx, l.Project, 0, func(_ uint64, p string) bool { return p == "secret" }); err != nil {
 		t.Fatal(err)
 	}
 	data, err := os.ReadFile(account.NoticeFile(l.Env, "claude", "a"))
