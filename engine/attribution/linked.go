@@ -58,14 +58,30 @@ func (a *Attribution) writtenAt(s *interval) map[int64][]manifest.Touch {
 	return found
 }
 
-// WroteSame are the calls that named a path after a step had made it, and left it as it was: they wrote what was there
-// already. steps are those of the path.
-func (a *Attribution) WroteSame(steps []Step, made *Step) (works []*Work) {
-	for _, w := range a.windows {
-		if w.loose || w.doubtful || w.closed == 0 || w.End.Before(made.To.Time) || !slices.Contains(w.files, made.Path) {
-			continue
+// WroteSame are the calls that wrote a path after a step had made it, and left it as it was: those that named it, and
+// commands that ran when it was written again. steps are those of the path; now is when it was written last.
+func (a *Attribution) WroteSame(steps []Step, made *Step, now time.Time) (works []*Work) {
+	var again []time.Time
+	for i := range steps {
+		if s := &steps[i]; !s.Again.IsZero() && s.To.Seq >= made.To.Seq {
+			again = append(again, s.Again)
 		}
-		if !slices.ContainsFunc(steps, func(s Step) bool { return slices.Contains(s.Works(), &w.Work) }) {
+	}
+	// What an operation brought back, it wrote itself.
+	if s := &steps[len(steps)-1]; s.Class != Operation && !s.Written.IsZero() && now.After(s.Written) {
+		again = append(again, now)
+	}
+	wrote := func(w *window) bool {
+		if w.closed != 0 && !w.End.Before(made.To.Time) && slices.Contains(w.files, made.Path) {
+			return true
+		}
+		return !w.edits() && slices.ContainsFunc(again, func(at time.Time) bool { return w.holds(at, lastTick(at)) })
+	}
+	for _, windows := range [][]*window{a.windows, a.lasting} {
+		for _, w := range windows {
+			if w.loose || w.doubtful || !wrote(w) || slices.ContainsFunc(steps, func(s Step) bool { return slices.Contains(s.Works(), &w.Work) }) {
+				continue
+			}
 			works = append(works, &w.Work)
 		}
 	}

@@ -1,6 +1,10 @@
 package attribution
 
-import "github.com/rewind-cli/rewind/manifest"
+import (
+	"time"
+
+	"github.com/rewind-cli/rewind/manifest"
+)
 
 // tracer follows a path from look to look.
 type tracer struct {
@@ -51,8 +55,13 @@ func (t *tracer) see(pt *point, entry *manifest.Entry) {
 			s.From = t.last.version(nil)
 		}
 		s.From.Entry = t.old
+		s.Written = pt.changed(t.path, time.Time{})
 		s.Owner = t.a.madeBy(t.path, t.last, pt, t.old, entry)
 		t.steps = append(t.steps, s)
+	} else if n := len(t.steps); n > 0 && pt.c != nil {
+		if s, at := &t.steps[n-1], pt.changed(t.path, time.Time{}); at.After(s.Written) && !s.Written.IsZero() {
+			s.Again = at
+		}
 	}
 	t.old, t.last = entry, pt
 }

@@ -86,6 +86,9 @@ type Step struct {
 	Path     string
 	From, To Version
 	Edit     bool // an edit tool left it so
+	// Written is when the path was written last, as the look that found To saw it; Again, as a later checkpoint did, which found the
+	// same. Zero: not known, or not again.
+	Written, Again time.Time
 	Owner
 }
 

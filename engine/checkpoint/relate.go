@@ -121,6 +121,9 @@ func (c *Captured) Written(since oid.ID) (map[string]time.Time, error) {
 	return at, err
 }
 
+// WrittenAt is when a path was written last; zero where that is not known.
+func (c *Captured) WrittenAt(path string) time.Time { return c.writtenAt(differing{path, false}) }
+
 func (c *Captured) writtenAt(d differing) time.Time {
 	if c.overridden[d.path] {
 		return time.Time{}

@@ -204,7 +204,7 @@ func (v *reverting) unmake(f *fileRevert, links []work.Link, created int) error 
 		}
 	}
 	if len(others) == 0 && created >= 0 && manifest.HasContent(f.now) {
-		for _, w := range v.who.WroteSame(f.steps, links[created].Step) {
+		for _, w := range v.who.WroteSame(f.steps, links[created].Step, v.Scan.WrittenAt(f.path)) {
 			if !v.work.Has(w) {
 				others = append(others, &attribution.Step{Owner: attribution.Owner{Class: attribution.Declared, By: w}})
 			}
