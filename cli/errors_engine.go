@@ -149,6 +149,7 @@ func explainNamed(err error, f *failure) bool {
 		noCkpt    *project.NoCheckpointError
 		ambiguous *project.AmbiguousError
 		noPath    *project.NoPathError
+		notHeld   *maintain.NotHeldError
 		several   *inspect.SeveralPathsError
 		outside   *project.OutsideError
 		badName   *project.BadNameError
@@ -172,6 +173,8 @@ func explainNamed(err error, f *failure) bool {
 		f.code, f.hint = exitUsage, "name one of them: "+quotedPaths(several.Matches)
 	case errors.As(err, &noPath):
 		f.hint = "rewind show CKPT --files lists the paths of a checkpoint"
+	case errors.As(err, &notHeld):
+		f.hint = "nothing was removed; rewind history PATH shows the checkpoints that have a path"
 	case errors.As(err, &outside):
 		f.code, f.hint = exitUsage, "paths are relative to the working directory and must be inside the project"
 	case errors.As(err, &badName):

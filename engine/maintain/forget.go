@@ -58,7 +58,7 @@ type LivesOn struct {
 // its mirror, unless it lives on under another path; conversations that hold it are marked
 // (see contentMark). It cannot be undone. With dryRun nothing is changed. The working
 // tree is left alone, also by later restores: of a forgotten path a checkpoint says nothing.
-// Errors: *OutsideError, *RefusedError, *BusyError, *DamagedStoreError.
+// Errors: *NotHeldError, *OutsideError, *RefusedError, *BusyError, *DamagedStoreError.
 func Forget(ctx context.Context, p *project.Project, paths []string, dryRun bool) (*Forgotten, error) {
 	chosen, err := pathspec.Select(paths)
 	if err != nil {
@@ -68,7 +68,7 @@ func Forget(ctx context.Context, p *project.Project, paths []string, dryRun bool
 		return nil, &project.RefusedError{What: "forgetting everything would leave empty checkpoints"}
 	}
 	return forget(ctx, p, dryRun, func(tx *commit.Tx, said *LogState) (amender, error) {
-		f := &forgetter{chosen: chosen, done: map[forgetKey]*forgotten{}, paths: map[string]bool{}, content: map[oid.ID]bool{}, bytes: map[oid.ID]bool{}, coverage: map[oid.ID]covered{}}
+		f := &forgetter{chosen: chosen, patterns: paths, done: map[forgetKey]*forgotten{}, paths: map[string]bool{}, content: map[oid.ID]bool{}, bytes: map[oid.ID]bool{}, coverage: map[oid.ID]covered{}}
 		f.conversations = newConversations(ctx, p, tx, said, &f.seen, dryRun)
 		return f, f.look(ctx, said)
 	})

@@ -3,6 +3,7 @@ package maintain
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"maps"
 	"os"
@@ -26,6 +27,7 @@ type forgetter struct {
 	*conversations
 	seen     contentMark
 	chosen   pathspec.Selection
+	patterns []string
 	done     map[forgetKey]*forgotten
 	paths    map[string]bool
 	names    map[string]bool // the last parts of paths, once asked for
@@ -75,12 +77,74 @@ func (f *forgetter) look(ctx context.Context, said *LogState) error {
 			}
 		}
 	}
+	if err := f.known(said, roots); err != nil {
+		return err
+	}
 	f.keys = map[string]bool{}
 	for path := range f.paths {
 		f.keys[ForgottenKey(f.p, path)] = true
 		f.seen.name(path)
 	}
 	return nil
+}
+
+// known refuses (*NotHeldError) a pattern for which nothing was found, before anything is removed: of a mistyped path the
+// content would stay. What an earlier forget took out is none; where the pattern is a glob, as far as its leading
+// directories tell.
+func (f *forgetter) known(said *LogState, roots []oid.ID) error {
+	paths := slices.Collect(maps.Keys(f.paths))
+	for _, n := range checkpoint.Preimages(f.p, time.Time{}) {
+		paths = append(paths, n.Path)
+	}
+	none, err := pathspec.Unmatched(f.patterns, paths)
+	if err != nil || len(none) == 0 {
+		return err
+	}
+	keys, err := f.forgottenBefore(said)
+	if err != nil {
+		return err
+	}
+	roots = slices.DeleteFunc(roots, func(id oid.ID) bool { return id == (oid.ID{}) })
+	for _, pattern := range none {
+		if slices.ContainsFunc(pathspec.Leading(pattern), func(path string) bool { return f.paths[path] || keys[ForgottenKey(f.p, path)] }) {
+			continue
+		}
+		err := pathspec.MatchSome(f.p.LoadDir, []string{pattern}, roots...) // it may be below what another one takes
+		if no := (*project.NoPathError)(nil); errors.As(err, &no) {
+			return &NotHeldError{Path: no.Path}
+		} else if err != nil && !project.IsDamage(err) {
+			return err
+		}
+	}
+	return nil
+}
+
+// NotHeldError: no checkpoint has anything of a path that is to be forgotten.
+type NotHeldError struct{ Path string }
+
+func (e *NotHeldError) Error() string { return fmt.Sprintf("no path %q in any checkpoint", e.Path) }
+
+// forgottenBefore is what was forgotten before, as hashes.
+func (f *forgetter) forgottenBefore(said *LogState) (map[string]bool, error) {
+	keys, read := map[string]bool{}, map[oid.ID]bool{}
+	for _, c := range said.Checkpoints {
+		if read[c.Coverage] {
+			continue
+		}
+		read[c.Coverage] = true
+		data, err := f.p.ReadObject(c.Coverage)
+		if err != nil {
+			return nil, err
+		}
+		maps.Copy(keys, ForgottenIn(data))
+	}
+	newest, older := said.undoable(nil)
+	for _, o := range slices.Concat(newest, older) {
+		for _, key := range strings.Fields(o.Forgotten) {
+			keys[key] = true
+		}
+	}
+	return keys, nil
 }
 
 // held reports whether a path, or a directory above it, is one that was forgotten.

@@ -196,6 +196,20 @@ func PlainPath(pattern string) (path string, ok bool) {
 	return b.String(), true
 }
 
+// Leading are the paths that a pattern leads through up to its first glob: directories, and, where it has no glob, itself.
+func Leading(pattern string) (out []string) {
+	at := ""
+	for name := range strings.SplitSeq(path.Clean(pattern), "/") {
+		name, plain := PlainPath(name)
+		if !plain {
+			break
+		}
+		at = path.Join(at, name)
+		out = append(out, at)
+	}
+	return out
+}
+
 // MatchSome refuses (*NoPathError) a pattern that matches nothing in any of the trees.
 func MatchSome(load func(oid.ID) (manifest.Dir, error), patterns []string, roots ...oid.ID) error {
 	if len(patterns) > 1 {
