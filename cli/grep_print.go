@@ -202,37 +202,8 @@ func (g *grepPrinter) text(s search.Span, width int) string {
 	return string(b) + o.color.Paint(screen.Red, m) + screen.Clip(escape(after)+more, rest)
 }
 
-// maker is what made a line come or go with a checkpoint.
-func (g *grepPrinter) maker(path string, seq uint64) (timeline.Made, error) {
-	made, err := g.m.Maker(g.ctx, path, seq)
-	if project.IsDamage(err) {
-		return timeline.Made{}, nil // the search tells of that
-	}
-	return made, err
-}
-
-// made are what made a line come and go.
-func (g *grepPrinter) made(s search.Span) (came, went timeline.Made, err error) {
-	switch {
-	case s.Appeared == nil: // it may have come with a restore, which says it
-		came, err = g.maker(s.Path, timeline.ThenNow)
-	case !s.Oldest:
-		came, err = g.maker(s.Path, s.Appeared.Seq)
-	}
-	if err != nil {
-		return came, went, err
-	}
-	switch {
-	case s.Vanished != nil:
-		went, err = g.maker(s.Path, s.Vanished.Seq)
-	case s.Appeared != nil && !s.Now:
-		went, err = g.maker(s.Path, timeline.ThenNow)
-	}
-	return came, went, err
-}
-
 func (g *grepPrinter) add(s search.Span) error {
-	came, went, err := g.made(s)
+	came, went, err := lineMade(g.ctx, g.m, s)
 	if err == nil {
 		g.doc.add(s, viewMaker(g.ctx, g.m, came), viewMaker(g.ctx, g.m, went))
 	}
@@ -252,11 +223,11 @@ func (g *grepPrinter) when(s search.Span) (string, error) {
 		}
 		return ", " + byMaker(m.Owner, s.Path)
 	}
-	came, went, err := g.made(s)
+	came, went, err := lineMade(g.ctx, g.m, s)
 	if err != nil {
 		return "", err
 	}
-	if s.Appeared == nil && (came.Row == nil || came.Row.Kind != timeline.Operation) {
+	if s.Appeared == nil && came.Row == nil {
 		return "in the working tree, and in no checkpoint yet", nil
 	}
 	var from, to string
@@ -271,7 +242,7 @@ func (g *grepPrinter) when(s search.Span) (string, error) {
 	switch {
 	case s.Now:
 		to = "still there"
-	case went.Row != nil && (s.Vanished != nil || went.Row.Side == timeline.Did):
+	case went.Row != nil:
 		to = "vanished " + inRow(o, went.Row, yellow)
 	case s.Vanished == nil:
 		to = "gone from the working tree"

@@ -105,12 +105,7 @@ func (s *pickSource) find(ctx context.Context, text string) (*screen.Found, erro
 	}
 	defer release()
 	makers := timeline.NewMakers(s.p, nil)
-	row := func(path string, seq uint64) (id, words string) {
-		made, err := makers.Maker(ctx, path, seq)
-		if err != nil || made.Row == nil {
-			return "", ""
-		}
-		from := fromRow(made.Row)
+	words := func(from *uiFrom) (id, words string) {
 		return from.ID, strings.Join(strings.Fields(from.N+" "+from.Why+" "+screen.Ordered(from.Text)), " ")
 	}
 	out := &screen.Found{}
@@ -123,15 +118,15 @@ func (s *pickSource) find(ctx context.Context, text string) (*screen.Found, erro
 		if !sp.Hidden {
 			f.Text = screen.Ordered(screen.Untab(escapeLine(screen.Clip(sp.Text, 400))))
 		}
-		if sp.Appeared != nil {
-			if f.CameID, f.Came = row(sp.Path, sp.Appeared.Seq); f.CameID == "" {
-				f.CameID, f.Came = sp.Appeared.ID.String(), pickedName(sp.Appeared)
-			}
+		came, went, err := lineRows(ctx, makers, sp)
+		if err != nil {
+			return err
 		}
-		if sp.Vanished != nil {
-			if f.WentID, f.Went = row(sp.Path, sp.Vanished.Seq); f.WentID == "" {
-				f.WentID, f.Went = sp.Vanished.ID.String(), pickedName(sp.Vanished)
-			}
+		if came != nil {
+			f.CameID, f.Came = words(came)
+		}
+		if went != nil {
+			f.WentID, f.Went = words(went)
 		}
 		out.Lines = append(out.Lines, f)
 		return nil

@@ -345,9 +345,9 @@ type uiMatch struct {
 	Text     *string `json:"text"`     // null: hidden
 	Appeared string  `json:"appeared"` // checkpoint; "" for the working tree
 	Vanished string  `json:"vanished"` // "" where it is still there
-	Went     *uiFrom `json:"went"`     // the row in which it vanished; null where none tells
+	Went     *uiFrom `json:"went"`     // the row in which it vanished; null where it is still there
 	Now      bool    `json:"now"`
-	By       *uiFrom `json:"by"` // the row in which it appeared; null where none tells
+	By       *uiFrom `json:"by"` // the row in which it appeared; null where only the working tree has it
 }
 
 // uiSearch streams the lines in which a text appeared.
@@ -375,15 +375,13 @@ func (s *uiSpace) uiSearch(ctx context.Context, args web.Args, out io.Writer) er
 		}
 		if sp.Appeared != nil {
 			v.Appeared = sp.Appeared.ID.String()
-			if made, err := makers.Maker(ctx, sp.Path, sp.Appeared.Seq); err == nil { // else the checkpoint is told alone
-				v.By = fromRow(made.Row)
-			}
 		}
 		if sp.Vanished != nil {
 			v.Vanished = sp.Vanished.ID.String()
-			if made, err := makers.Maker(ctx, sp.Path, sp.Vanished.Seq); err == nil {
-				v.Went = fromRow(made.Row)
-			}
+		}
+		var err error
+		if v.By, v.Went, err = lineRows(ctx, makers, sp); err != nil {
+			return err
 		}
 		if err := enc.Encode(v); err != nil {
 			return err

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -294,5 +295,62 @@ func TestUIClockSetBack(t *testing.T) {
 	}
 	if want := []string{"save 3", "save 2", "save 1", "save 0"}; !slices.Equal(got, want) {
 		t.Errorf("%q", got)
+	}
+}
+
+// Whose a line is that a search finds is said as rewind grep says it: by all who could have brought it, where no row tells,
+// and by the operation that brought it back.
+func TestUISearchSaysWho(t *testing.T) {
+	l := newUILab(t)
+	hook := func(session, event string, more map[string]any) {
+		t.Helper()
+		e := map[string]any{"hook_event_name": event, "session_id": "5ba1c0de-0000-4000-8000-00000000000" + session, "cwd": l.env.Dir, "prompt_id": "p" + session}
+		maps.Copy(e, more)
+		data, err := json.Marshal(e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var out, errOut bytes.Buffer
+		if code := runHook([]string{"claude"}, []string{"rewind", "hook", "claude"}, l.env, Stdio{In: bytes.NewReader(data), Out: &out, Err: &errOut}); code != 0 {
+			t.Fatalf("hook: %d %s", code, &errOut)
+		}
+	}
+	file := filepath.Join(l.env.Dir, "a.txt")
+	edit := func(session string) map[string]any {
+		return map[string]any{"tool_name": "Edit", "tool_use_id": "toolu_" + session, "tool_input": map[string]any{"file_path": file, "old_string": "one", "new_string": strings.Repeat("other words ", 9)}}
+	}
+	for _, s := range []string{"1", "2"} {
+		hook(s, "UserPromptSubmit", map[string]any{"prompt": "session " + s})
+	}
+	for _, event := range []string{"PreToolUse", "PostToolUse"} {
+		for _, s := range []string{"1", "2"} {
+			hook(s, event, edit(s))
+		}
+		time.Sleep(20 * time.Millisecond) // a tick of the file system's clock
+		if event == "PreToolUse" {
+			l.write(file, "one\nby one of them\n")
+			time.Sleep(20 * time.Millisecond)
+		}
+	}
+	hook("2", "PreToolUse", map[string]any{"tool_name": "Bash", "tool_use_id": "toolu_3", "tool_input": map[string]any{"command": "rm -rf build"}})
+	place := "/api/v1" + l.logIn(l.ui(l.env).URL)
+	found := func(q string) uiMatch {
+		t.Helper()
+		var m uiMatch
+		l.get(place+"/search?q="+q, &m)
+		return m
+	}
+	const who = "by 5ba1c0de-0000-4000-8000-000000000001 Edit \"session 1\", or 5ba1c0de-0000-4000-8000-000000000002 Edit \"session 2\""
+	if said := l.run(l.env, "grep", "by one of"); !strings.Contains(said, who) {
+		t.Fatalf("grep: %s", said)
+	}
+	if m := found("by+one+of"); m.By == nil || m.By.ID != m.Appeared || !strings.HasSuffix(m.By.Text, ", "+who) {
+		t.Errorf("no word of who it may be: %+v, by %+v", m, m.By)
+	}
+	l.write(file, "one\n")
+	l.run(l.env, "save")
+	l.run(l.env, "undo", "--yes", "--code-only")
+	if said := l.run(l.env, "grep", "by one of"); !strings.Contains(said, "appeared with the undo") {
+		t.Fatalf("grep after an undo: %s", said)
 	}
 }
