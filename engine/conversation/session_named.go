@@ -3,12 +3,14 @@ package conversation
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/transcript"
+	"github.com/rewind-cli/rewind/manifest"
 )
 
 const (
@@ -87,10 +89,16 @@ func titled(ctx context.Context, p *project.Project, r *roster, named string) (m
 
 // ChooseSessionWith is ChooseSession for a command that goes to before a session's n-th last prompt: where several
 // can be meant and none has as many, that is the error, not the question which is meant.
+// A prompt that came without a session is in none: where it is the newest, no session is taken in its place.
 // Errors: *NoSessionError, *project.NoCheckpointError.
 func ChooseSessionWith(ctx context.Context, p *project.Project, named string, n int) (*ChosenSession, error) {
 	s, err := ChooseSession(ctx, p, named)
 	var unclear *NoSessionError
+	if n > 0 && named == "" && (err == nil && s.ByItself || errors.As(err, &unclear) && unclear.Named == "") {
+		if serr := newestIsOfNone(ctx, p, n, s, unclear); serr != nil {
+			return nil, serr
+		}
+	}
 	if n < 1 || !errors.As(err, &unclear) || len(unclear.Choices) < 2 {
 		return s, err
 	}
@@ -110,4 +118,31 @@ func ChooseSessionWith(ctx context.Context, p *project.Project, named string, n 
 	}
 	few := &transcript.FewPromptsError{Asked: n, Have: most, Sessions: len(unclear.Choices)}
 	return nil, &project.NoCheckpointError{Spec: "prompt~" + strconv.Itoa(n), Reason: few.Error(), Fewer: true, Have: most}
+}
+
+// newestIsOfNone is the error that says that the newest prompt came without a session, after all that was said in the
+// sessions that can be meant; nil: it did not.
+func newestIsOfNone(ctx context.Context, p *project.Project, n int, s *ChosenSession, unclear *NoSessionError) error {
+	var newest *project.Listed
+	err := p.Query(ctx, func(db *manifest.DB) error {
+		for c, err := range db.Checkpoints(manifest.Query{Kinds: []manifest.CheckpointKind{manifest.Prompt}, Limit: 1}) {
+			newest = &project.Listed{Checkpoint: c, N: db.Position(c.Seq)}
+			return err
+		}
+		return nil
+	})
+	if err != nil || newest == nil || newest.Session != "" {
+		return err
+	}
+	var said []SessionInfo
+	if s != nil {
+		said = append(said, s.SessionInfo)
+	} else {
+		said = unclear.Choices
+	}
+	if slices.ContainsFunc(said, func(s SessionInfo) bool { return s.Said.After(newest.Time) }) {
+		return nil
+	}
+	return &project.NoCheckpointError{Spec: "prompt~" + strconv.Itoa(n), Reason: fmt.Sprintf(
+		"prompts are counted in a session, and the newest, that of checkpoint %d, came without one", newest.N)}
 }
