@@ -535,6 +535,8 @@ func fold(r *Row) Fold {
 			return "" // nothing else tells of its turn
 		}
 		return TurnEnd
+	case r.Kind == SessionStart && c.Parent == (manifest.CheckpointID{}):
+		return "" // the history begins here
 	}
 	return Boundary
 }
