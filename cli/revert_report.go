@@ -15,7 +15,7 @@ import (
 // keptError says that a revert left something that was to go. The answer has been printed.
 type keptError struct {
 	kept, marked int
-	chosen       bool          // by the person, a place at a time
+	chosen       bool          // by the person, each of them
 	failed       *partialError // what could not be restored; nil: nothing
 }
 
@@ -67,7 +67,7 @@ func (e *conflictsError) failure() failure {
 }
 
 // reportReverted prints what was done; of what told says that the plan has told it already, no more than that. chosen:
-// the person said what becomes of each conflict.
+// the person was asked what becomes of each conflict.
 func (c *call) reportReverted(r *revert.Reverted, flags *revertFlags, told, chosen bool) error {
 	c.out.endProgress()
 	if c.json {
@@ -87,8 +87,10 @@ func (c *call) reportReverted(r *revert.Reverted, flags *revertFlags, told, chos
 		failed = &partialError{verb: "reverted", paths: bad}
 	}
 	if len(r.Kept) > 0 {
-		e := &keptError{failed: failed, chosen: chosen}
+		e := &keptError{failed: failed, chosen: true}
 		for _, k := range r.Kept {
+			asked := chosen || flags.conflicts == string(work.KeepBlock) || flags.conflicts == string(work.KeepFile) || k.Marked && flags.conflicts == string(work.MarkConflict)
+			e.chosen = e.chosen && asked
 			if k.Marked {
 				e.marked++
 			} else {

@@ -29,13 +29,13 @@ func newShow() *command {
 			{"rewind show last", "the newest"},
 			{"rewind show 3 --files", "with every path in it"},
 			{"rewind show 3:notes.md >old-notes.md", "one file of it"},
-			{"rewind show v1 --coverage", "with what it did not capture, and why"},
+			{"rewind show v1 --coverage", "what it did not capture, and why"},
 		},
 		exits:   []int{exitNotFound, exitBusy, exitDamaged},
 		minArgs: 0, maxArgs: 1,
 		flags: func(f *pflag.FlagSet) {
 			f.BoolVar(&files, "files", false, "list every path")
-			f.BoolVar(&coverage, "coverage", false, "list what was not captured, and why")
+			f.BoolVar(&coverage, "coverage", false, "list what was not captured, and why, instead of the\nchanges")
 		},
 		run: func(ctx context.Context, c *call) error {
 			p, l, err := c.checkpoint(ctx, 0)
@@ -302,7 +302,9 @@ func (s *shown) print(o *output) {
 			}
 		}
 	}
-	s.printChanges(o)
+	if !s.withCov { // else that is the question
+		s.printChanges(o)
+	}
 	if bad := problem.FailedOf(s.coverage); len(bad) > 0 && !s.withCov {
 		o.line("")
 		o.line("Not captured, but should have been:")
