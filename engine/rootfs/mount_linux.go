@@ -75,9 +75,9 @@ func mountOf(root *os.Root, name string) (uint64, error) {
 	return id, nil
 }
 
-// MountsBelow lists the directories below root where another part of root's own file system is mounted.
-// Their device number is root's, so only the identity of the mount tells them from the project's directories;
-// a scan that compares devices itself needs no other mounts.
+// MountsBelow lists the files and directories below root that something is mounted over. A bind mount of root's own file
+// system has root's device number, and a file of an overlay another than its directory: only the identity of the mount
+// tells what is the project's.
 func MountsBelow(root string) (found []string) {
 	fd, err := retry(func() (int, error) { return unix.Open(root, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0) })
 	if err != nil {
@@ -114,9 +114,8 @@ func MountsBelow(root string) (found []string) {
 	}
 	for path, on := range below {
 		if on != device { // looking there could wait for another computer
-			continue
-		}
-		if id, ok := mountAt(fd, path); ok && id != own { // else another mount hides it
+			found = append(found, path)
+		} else if id, ok := mountAt(fd, path); ok && id != own { // else another mount hides it
 			found = append(found, path)
 		}
 	}

@@ -13,5 +13,5 @@ func mountOf(root *os.Root, name string) (uint64, error) {
 	return infoFrom(fi).Dev, nil
 }
 
-// MountsBelow lists the directories below root that are on another mount with root's device number.
+// MountsBelow lists what the device number does not tell of the mounts below root.
 func MountsBelow(string) []string { return nil }

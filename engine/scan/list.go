@@ -124,6 +124,10 @@ func (k *worker) list(n *node) error {
 			k.replaced(old)
 		default:
 			k.replaced(old)
+			if len(w.mounts) > 0 && e.kind&kindMask != kindIgnored && w.mounts[rootfs.Join(n.path(), de.name)] {
+				e.set(kindExempt|flagReason, "mount point")
+				continue
+			}
 			if k.examine(n, at, e, old, de.mode) {
 				reads = append(reads, int32(len(n.ents)-1))
 			}

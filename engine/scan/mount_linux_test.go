@@ -78,3 +78,40 @@ func TestBindMount(t *testing.T) {
 	p.do(unix.Unmount(p.path("dir"), 0))
 	p.do(unix.Unmount(p.path("dir/sub"), 0))
 }
+
+// A file that another one is mounted over is left out as a directory is: no restore could put it back. The other one may
+// be on any file system, and be the same file.
+func TestBindMountedFile(t *testing.T) {
+	p := newProject(t)
+	p.write("dir/file", "below")
+	p.write("dir/ignored.log", "x")
+	p.write(".gitignore", "*.log\n")
+	memory := t.TempDir()
+	t.Cleanup(func() {
+		for _, name := range []string{p.path("dir/file"), p.path("dir/ignored.log"), memory} {
+			_ = unix.Unmount(name, unix.MNT_DETACH) // of a test that failed
+		}
+	})
+	if err := unix.Mount("none", memory, "tmpfs", 0, ""); err != nil {
+		t.Skipf("NOT TESTED HERE: mounting is not possible: %v", err)
+	}
+	for _, file := range []string{memory + "/foreign", p.dir + "-foreign"} {
+		p.do(os.WriteFile(file, []byte("foreign"), 0o644))
+	}
+	settle()
+	whole := p.check()
+	for _, from := range []string{memory + "/foreign", p.dir + "-foreign", p.path("dir/file")} {
+		p.do(unix.Mount(from, p.path("dir/file"), "", unix.MS_BIND, ""))
+		p.do(unix.Mount(from, p.path("dir/ignored.log"), "", unix.MS_BIND, ""))
+		for range 2 {
+			r := p.check()
+			p.want(r, map[string]string{".gitignore": `file 644 "*.log\n"`, "dir": "dir 755"})
+			p.wantProblems(r, append([]problem.Problem{problem.Read("dir/file", "mount point", false)}, whole.Problems...)...)
+		}
+		p.do(unix.Unmount(p.path("dir/ignored.log"), 0))
+		p.do(unix.Unmount(p.path("dir/file"), 0))
+		if r := p.check(); r.Root != whole.Root || len(r.Problems) != len(whole.Problems) {
+			t.Fatal("not as before")
+		}
+	}
+}

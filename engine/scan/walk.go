@@ -26,7 +26,7 @@ type walk struct {
 	key     uint64 // of seed
 	trust   trust
 	dev     uint64
-	mounts  map[string]bool // directories that are other mounts with the device dev
+	mounts  map[string]bool // what something is mounted over
 	start   time.Time
 	began   time.Time // by our own clock, when it was that time
 	scopes  sync.Mutex

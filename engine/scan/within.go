@@ -27,16 +27,19 @@ func (h *Cache) within(paths []string) *verdict {
 	return v
 }
 
-// mounted has directories listed again that something is mounted over by now: a mount of the same
-// directory changes nothing of its status.
+// mounted has directories listed again that something is mounted over by now, or over a file in them: a mount of the
+// same directory or file changes nothing of its status.
 func (v *verdict) mounted(h *Cache, mounts map[string]bool) {
 	if len(mounts) == 0 {
 		return
 	}
 	in := lookup{h: h, known: map[string]int32{"": 0}, seen: map[int32]bool{}}
 	for p := range mounts {
-		if ord, ok := in.dir(p); ok {
-			v.status[ord] |= dirNames
+		for _, dir := range []string{p, parentOf(p)} {
+			if ord, ok := in.dir(dir); ok {
+				v.status[ord] |= dirNames
+				break
+			}
 		}
 	}
 	v.spread(h)
