@@ -69,7 +69,8 @@ type movedLine struct {
 	From    string      `json:"from,omitempty"`
 	Resume  string      `json:"resume,omitempty"`
 	Origin  string      `json:"origin,omitempty"` // shell command that opens From
-	Next    string      `json:"next,omitempty"`   // session that an undo said to go on with
+	Next    string      `json:"next,omitempty"`   // session that an undo or redo said to go on with
+	Was     string      `json:"was,omitempty"`    // session to go on with that an undo left, and its redo goes back to
 	InPlace bool        `json:"in_place,omitempty"`
 	Files   []movedFile `json:"files"`
 }
@@ -125,6 +126,21 @@ func ParseMoved(list []byte) (*movedLine, error) {
 	}
 	return nil, nil
 }
+
+// movedBy is what an operation did to a conversation; nil for nothing.
+func movedBy(p *project.Project, op manifest.Operation) (*movedLine, error) {
+	if op.Fork == "" && op.TranscriptBackup == "" {
+		return nil, nil
+	}
+	list, err := p.ReadObject(op.Paths)
+	if err != nil {
+		return nil, err
+	}
+	return ParseMoved(list)
+}
+
+// leads is the session to go on with after the operation.
+func (l *movedLine) leads() string { return cmp.Or(l.Next, l.Session) }
 
 // MoveOptions say what a restore wants of a conversation.
 type MoveOptions struct {

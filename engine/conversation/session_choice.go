@@ -189,7 +189,9 @@ func sessionAtWork(ctx context.Context, p *project.Project, agent string) (*Chos
 			if slices.ContainsFunc(candidates, func(x *member) bool { return family[x.ID] != family[left[0].ID] }) {
 				how = "the others ended before its last prompt"
 			} else if x := left[0]; x.bare && x.made.After(x.reopened) {
-				how = "undo-restore went back to it"
+				if how = "undo went back to it"; x.redone {
+					how = "redo went back to it"
+				}
 			} else if x.bare {
 				how = "the one of its lineage opened last"
 			}

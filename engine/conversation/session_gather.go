@@ -18,7 +18,7 @@ type gathered struct {
 
 	checkpoints bool                 // members get the list of theirs
 	forks       []string             // transcripts that restores made: they can lie elsewhere than the project's
-	undone      []manifest.Operation // of undo-restore, lately
+	undone      []manifest.Operation // of undo and redo, lately
 }
 
 // sessionKey names a session of any agent.
@@ -66,7 +66,8 @@ func (g *gathered) gather(ctx context.Context, p *project.Project) error {
 			if op.Fork != "" {
 				g.forks = append(g.forks, op.Fork)
 			}
-			if op.Kind == manifest.OpUndoRestore && !g.wall.IsZero() && op.Time.After(g.wall) {
+			back := op.Kind == manifest.OpUndo || op.Kind == manifest.OpUndoRestore || op.Kind == manifest.OpRedoRestore
+			if back && (op.Fork != "" || op.TranscriptBackup != "") && !g.wall.IsZero() && op.Time.After(g.wall) {
 				g.undone = append(g.undone, op)
 			}
 		}

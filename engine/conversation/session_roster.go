@@ -29,7 +29,8 @@ type member struct {
 	first    time.Time // its oldest own prompt
 	opened   time.Time // a hook told of it
 	reopened time.Time // a hook told that it was opened, the last time
-	made     time.Time // undo-restore went back to it
+	made     time.Time // undo or redo went to it
+	redone   bool      // that was a redo
 	ended    time.Time // a hook told of its end
 	bare     bool      // it was opened after all that was said in it
 	source   string
@@ -76,15 +77,8 @@ func readRoster(ctx context.Context, p *project.Project, since time.Time) (*rost
 	if err := r.find(p); err != nil {
 		return nil, err
 	}
-	wentBackTo, err := wentBackTo(ctx, p, r.undone)
-	if err != nil {
+	if err := r.goTo(ctx, p); err != nil {
 		return nil, err
-	}
-	for k, t := range wentBackTo {
-		if s := r.all[k]; s != nil {
-			s.made = t
-			s.sign(t, r.wall)
-		}
 	}
 	for _, o := range p.Openings() {
 		if s := r.all[sessionKey{o.Agent, o.Session}]; s != nil {
@@ -129,36 +123,48 @@ func (r *roster) find(p *project.Project) error {
 	return nil
 }
 
-// wentBackTo are the sessions that undo-restore said to open, and when.
-func wentBackTo(ctx context.Context, p *project.Project, undone []manifest.Operation) (map[sessionKey]time.Time, error) {
-	if len(undone) == 0 {
-		return nil, nil
+// goTo notes the sessions that undo and redo said to open. What nobody opened yet stands for what it was made
+// of, as after a restore.
+func (r *roster) goTo(ctx context.Context, p *project.Project) error {
+	if len(r.undone) == 0 {
+		return nil
 	}
 	release, err := p.Use(ctx)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer release()
-	to := map[sessionKey]time.Time{}
-	for _, op := range undone {
-		if op.Paths.IsZero() {
-			continue
-		}
-		list, err := p.ReadObject(op.Paths)
-		if err != nil {
+	for _, op := range r.undone {
+		line, err := movedBy(p, op)
+		if err != nil || line == nil || line.Next == "" {
 			continue // the choice goes by what else is known
 		}
-		line, err := ParseMoved(list)
-		if err != nil || line == nil || line.Next == "" {
-			continue
+		seen := map[string]bool{}
+		for id := line.Next; id != "" && !seen[id]; {
+			seen[id] = true
+			s := r.all[sessionKey{line.Agent, id}]
+			if s == nil {
+				break
+			}
+			if op.Time.After(s.made) {
+				s.made, s.redone = op.Time, op.Kind == manifest.OpRedoRestore || op.Verb == "redo"
+			}
+			s.sign(op.Time, r.wall)
+			if s.look(); s.used() {
+				break
+			}
+			id = s.Parent
 		}
-		k := sessionKey{line.Agent, line.Next}
-		to[k] = later(to[k], op.Time)
 	}
-	return to, nil
+	return nil
 }
 
-// began is when the session was begun or opened last, or undo-restore went back
+// used reports whether anybody opened the session, or said something in it.
+func (s *member) used() bool {
+	return s.Told || !s.newest.IsZero() || slices.ContainsFunc(s.prompts, func(said transcript.Said) bool { return !said.Copy })
+}
+
+// began is when the session was begun or opened last, or undo or redo went
 // to it; zero where that is not known.
 func (s *member) began() time.Time { return later(s.reopened, s.made) }
 

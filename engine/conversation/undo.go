@@ -10,56 +10,65 @@ import (
 )
 
 // PrepareMoveBack prepares to take back what an operation did to a conversation, nil if it did
-// nothing, or nothing is left of it. before are the operations that it came after and that hold
-// still, the newest last: the session to go on with is where they left the conversation.
+// nothing. before are the operations that it came after and that hold still, the newest last, and above
+// those that came after it and hold: the session to go on with is where they left the conversation.
 // A fork that somebody wrote to stays; a file rewritten in place that changed since is refused without force, and copied first with it. Errors: *RefusedError, *AgentRunningError.
-func PrepareMoveBack(ctx context.Context, p *project.Project, op manifest.Operation, before []manifest.Operation, o MoveOptions) (*Move, error) {
+func PrepareMoveBack(ctx context.Context, p *project.Project, op manifest.Operation, before, above []manifest.Operation, o MoveOptions) (*Move, error) {
 	r := &mover{p, ctx, o}
-	if op.Fork == "" && op.TranscriptBackup == "" {
-		return nil, nil
-	}
-	list, err := r.ReadObject(op.Paths)
-	if err != nil {
-		return nil, err
-	}
-	line, err := ParseMoved(list)
-	if err != nil || line == nil || len(line.Files) == 0 {
+	line, err := movedBy(p, op)
+	if err != nil || line == nil {
 		return nil, err
 	}
 	m := &Move{r: r, answer: &Moved{Agent: line.Agent, InPlace: line.InPlace}}
 	m.line = movedLine{Action: MovedAction, Agent: line.Agent, Session: line.Session, From: line.From, Resume: line.Resume, Origin: line.Origin, InPlace: line.InPlace}
-	main := line.Files[len(line.Files)-1]
-	m.answer.File = main.File
-	appears := main.Before != nil // the session is there again
-	if appears {
-		m.answer.Session, m.answer.From, m.answer.Resume = line.Session, line.From, line.Resume
-	}
-	if !appears && line.From != "" {
-		if err := m.goOn(op, before, line, main.File); err != nil {
-			return nil, err
+	main, kept := movedFile{File: op.Fork}, true // a fork that the operation left where it was, unless it is of the files
+	for i, f := range line.Files {
+		if f.File == op.Fork && !line.InPlace || i == len(line.Files)-1 && line.InPlace {
+			main, kept = f, false
 		}
 	}
+	m.answer.File = main.File
 	now, err := SumFile(main.File)
 	if err != nil {
 		return nil, err
 	}
+	appears := main.Before != nil || line.Was != "" // the session is there again
+	asBefore := sameSum(now, main.Before) && !sameSum(now, main.After)
 	switch {
-	case sameSum(now, main.Before) && !sameSum(now, main.After):
-		return nil, nil // it is there already
-	case !sameSum(now, main.After) && !line.InPlace:
-		m.stays(line, "was used since")
-		m.line.Files = nil
-		return m, nil
-	case !sameSum(now, main.After) && !r.Force:
+	case line.InPlace && asBefore:
+		return nil, nil
+	case line.InPlace && appears:
+		m.answer.Session, m.answer.Resume, m.line.Next = line.Session, line.Resume, line.Session
+	case line.InPlace:
+	case appears:
+		err = m.goOnAgain(line, main.File)
+	default:
+		if m.line.Was, err = r.left(line, op, above); err == nil {
+			err = m.goOn(op, before, line, main.File)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	other := r.Op.Fork
+	r.Op.Fork = main.File
+	switch {
+	case !kept && sameSum(now, main.After):
+	case line.InPlace && !r.Force:
 		return nil, &project.RefusedError{What: "the conversation has continued since that restore", Paths: []string{main.File}, Forcible: true,
 			Next: "--code-only takes back the files alone; --force takes back the conversation, too, with all that came since"}
+	case line.InPlace:
+	case asBefore || appears && kept || now == nil: // there is nothing to do
+		return m, nil
+	default:
+		m.stays(line, "was used since")
+		return m, nil
 	}
 	if main.After != nil {
 		err := m.refuseRunning(line.Session, main.File, "")
 		var running *AgentRunningError
 		if errors.As(err, &running) && !line.InPlace {
 			m.stays(line, "is open")
-			m.line.Files = nil
 			return m, nil
 		}
 		if err != nil {
@@ -67,7 +76,9 @@ func PrepareMoveBack(ctx context.Context, p *project.Project, op manifest.Operat
 		}
 	}
 	m.answer.Removed = !appears
-	if !appears && line.InPlace {
+	if appears {
+		m.answer.From = line.From
+	} else if line.InPlace {
 		m.answer.Session = line.Session
 		if err := m.sessionGone(line.Agent, line.Session, main.File); err != nil {
 			return nil, err
@@ -78,8 +89,8 @@ func PrepareMoveBack(ctx context.Context, p *project.Project, op manifest.Operat
 			return nil, err
 		}
 	}
-	if !line.InPlace || r.Op.TranscriptBackup == "" {
-		r.Op.Fork = main.File // or a file that is there again: an undo takes it away
+	if line.InPlace && r.Op.TranscriptBackup != "" {
+		r.Op.Fork = other // not a file that is there again, which an undo takes away
 	}
 	m.answer.Backup = StoreFile(r.Project, r.Op.TranscriptBackup)
 	return m, nil
@@ -90,6 +101,10 @@ func (m *Move) prepareFile(f movedFile) error {
 	now, err := SumFile(f.File)
 	if err != nil || sameSum(now, f.Before) {
 		return err
+	}
+	if !m.line.InPlace && !sameSum(now, f.After) {
+		m.answer.Notes = append(m.answer.Notes, f.File+" was changed since: it is kept")
+		return nil
 	}
 	back := movedFile{File: f.File, After: f.Before}
 	var s *transcript.Staged
@@ -109,11 +124,7 @@ func (m *Move) prepareFile(f movedFile) error {
 	return nil
 }
 
-// stays says that a fork is not taken away: the session that it came from is the
-// one to go on with all the same.
+// stays says that a fork is not taken away.
 func (m *Move) stays(line *movedLine, why string) {
-	if m.answer.Session == "" {
-		m.answer.Session, m.answer.File, m.answer.Resume = line.Session, line.Files[len(line.Files)-1].File, line.Resume
-	}
 	m.answer.Notes = append(m.answer.Notes, "the forked session "+line.Session+" "+why+": it is kept")
 }

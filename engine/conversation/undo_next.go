@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/rewind-cli/rewind/engine/transcript"
 	"github.com/rewind-cli/rewind/manifest"
@@ -19,33 +20,63 @@ func (m *Move) goOn(op manifest.Operation, before []manifest.Operation, line *mo
 		return err
 	}
 	if next != nil {
-		m.answer.Session, m.answer.File, m.answer.Resume = next.Session, next.Files[len(next.Files)-1].File, next.Resume
-		m.line.Next = next.Session
-		return nil
+		return m.open(line.Agent, next.leads(), fork, next.Resume)
 	}
-	return m.toOrigin(line, fork)
+	return m.open(line.Agent, line.From, fork, line.Origin)
+}
+
+// goOnAgain finds the session to go on with when a fork is there again: the one that the undo left, if it still is there.
+func (m *Move) goOnAgain(line *movedLine, fork string) error {
+	if line.Was != "" && line.Was != line.Session {
+		if was, err := SessionNamed(m.r.ctx, m.r.Project, line.Was); err == nil && was.OnDisk {
+			return m.open(line.Agent, line.Was, fork, "")
+		}
+	}
+	m.answer.Session, m.answer.Resume, m.line.Next = line.Session, line.Resume, line.Session
+	return nil
+}
+
+// left is the session that an undo of op leaves: the fork that op made, or a fork which an operation above made of that
+// one, if nobody went on in it since.
+func (r *mover) left(line *movedLine, op manifest.Operation, above []manifest.Operation) (string, error) {
+	session := line.leads()
+	for _, o := range above {
+		l, err := movedBy(r.Project, o)
+		if err != nil {
+			return "", err
+		}
+		if l == nil || l.InPlace || l.From != session || l.Was != "" {
+			continue
+		}
+		used, err := r.usedBetween(line.Agent, session, o, manifest.Operation{Time: r.Env.Time()})
+		if err != nil {
+			return "", err
+		}
+		if !used {
+			session = l.leads()
+		}
+	}
+	return session, nil
 }
 
 // earlierFork is what the newest operation before op made of a session, if that
 // session was not used between the two; nil for nothing.
 func (r *mover) earlierFork(op manifest.Operation, before []manifest.Operation, from string) (*movedLine, error) {
-	for i := len(before) - 1; i >= 0; i-- {
-		o := before[i]
+	for _, o := range slices.Backward(before) {
 		if o.TranscriptBackup != "" && o.Fork == "" {
 			return nil, nil // rewritten in place: it is the session itself
 		}
 		if o.Fork == "" {
 			continue // the files alone
 		}
-		list, err := r.ReadObject(o.Paths)
+		line, err := movedBy(r.Project, o)
 		if err != nil {
 			return nil, nil // not kept any more
 		}
-		line, err := ParseMoved(list)
-		if err != nil || line == nil || line.InPlace || line.From != from || len(line.Files) == 0 {
-			return nil, err
+		if line == nil || line.InPlace || line.From != from || line.Was != "" {
+			return nil, nil
 		}
-		if _, err := os.Stat(line.Files[len(line.Files)-1].File); err != nil {
+		if _, err := os.Stat(o.Fork); err != nil {
 			return nil, nil
 		}
 		used, err := r.usedBetween(line.Agent, from, o, op)
@@ -77,23 +108,23 @@ func (r *mover) usedBetween(agent, session string, a, b manifest.Operation) (use
 	return used, err
 }
 
-// toOrigin goes on with the session that a fork came from, wherever its transcript is now.
-func (m *Move) toOrigin(line *movedLine, fork string) error {
-	r, agent := m.r, transcript.Agent(line.Agent)
-	m.answer.Session, m.line.Next = line.From, line.From
-	was, err := SessionNamed(r.ctx, r.Project, line.From)
+// open goes on with a session, wherever its transcript is now. It lay beside fork; resume opened it.
+func (m *Move) open(name, session, fork, resume string) error {
+	r, agent := m.r, transcript.Agent(name)
+	m.answer.Session, m.line.Next = session, session
+	was, err := SessionNamed(r.ctx, r.Project, session)
 	if errors.As(err, new(*NoSessionError)) {
-		was = SessionInfo{Path: transcript.FileOf(agent, filepath.Dir(fork), line.From, r.Env.Time())}
+		was = SessionInfo{Path: transcript.FileOf(agent, filepath.Dir(fork), session, r.Env.Time())}
 	} else if err != nil {
 		return err
 	}
-	m.answer.File, m.answer.Resume = was.Path, line.Origin
+	m.answer.File, m.answer.Resume = was.Path, resume
 	d, err := transcript.Describe(agent, was.Path)
 	if err != nil {
-		return m.sessionGone(line.Agent, line.From, was.Path)
+		return m.sessionGone(name, session, was.Path)
 	}
 	dir, moved := workingDir(r.Project, d.Dir)
-	m.answer.Resume = transcript.Command(agent, dir, line.From)
+	m.answer.Resume = transcript.Command(agent, dir, session)
 	if !moved {
 		return nil
 	}

@@ -3,9 +3,11 @@ package restore
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/rewind-cli/rewind/engine/commit"
 	"github.com/rewind-cli/rewind/engine/conversation"
+	"github.com/rewind-cli/rewind/engine/oplog"
 	"github.com/rewind-cli/rewind/engine/problem"
 	"github.com/rewind-cli/rewind/manifest"
 )
@@ -33,12 +35,15 @@ func (r *Run) prepareMove() (err error) {
 }
 
 // prepareMoveBack prepares to take back what operations, the newest last, did to the conversation.
-// before are those that hold when they are taken back, the newest last.
-func (r *Run) prepareMoveBack(ops, before []manifest.Operation) (err error) {
+// log are all operations, the newest first.
+func (r *Run) prepareMoveBack(log, ops []manifest.Operation) (err error) {
 	if r.Options.Half == conversation.CodeOnly {
 		return nil
 	}
-	r.move, err = conversation.PrepareMovesBack(r.Ctx, r.Project, ops, before, r.moveOptions())
+	holds, _ := oplog.Stacks(log)
+	before := slices.DeleteFunc(slices.Clone(holds), func(o manifest.Operation) bool { return o.Seq >= ops[0].Seq })
+	above := slices.DeleteFunc(holds, func(o manifest.Operation) bool { return o.Seq <= ops[len(ops)-1].Seq })
+	r.move, err = conversation.PrepareMovesBack(r.Ctx, r.Project, ops, before, above, r.moveOptions())
 	return err
 }
 

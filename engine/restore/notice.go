@@ -47,7 +47,10 @@ func (r *Run) leaveNotice(done *Restored) {
 			n.Paths = append(n.Paths, notice.Path{Path: p, Action: group.action})
 		}
 	}
-	if m := done.Conversation; m != nil && m.Session != "" && (m.InPlace || r.Op.Kind != manifest.OpUndoRestore) {
+	forked := func(m *conversation.Moved) bool {
+		return r.Op.Kind != manifest.OpUndoRestore && (m.From != "" || r.Op.Kind != manifest.OpRedoRestore)
+	}
+	if m := done.Conversation; m != nil && m.Session != "" && (m.InPlace || forked(m)) {
 		n.Moved = append(n.Moved, m.Session)
 	}
 	if r.Options.Along != "" {

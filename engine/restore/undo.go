@@ -89,7 +89,7 @@ func (r *Run) undoTo(ops []manifest.Operation, steps []undoStep, plan *treeio.Pl
 		}
 	}
 	if len(back) > 0 {
-		if err := r.prepareMoveBack(back, notUndone(ops, back[0].Seq)); err != nil {
+		if err := r.prepareMoveBack(ops, back); err != nil {
 			return nil, err
 		}
 	}
@@ -97,12 +97,6 @@ func (r *Run) undoTo(ops []manifest.Operation, steps []undoStep, plan *treeio.Pl
 		r.Options.Half = conversation.CodeOnly // the conversation is where it belongs, or is on its way
 	}
 	return plan, nil
-}
-
-// notUndone are the operations before one that nothing has taken back, the newest last.
-func notUndone(newestFirst []manifest.Operation, seq uint64) []manifest.Operation {
-	undo, _ := oplog.Stacks(newestFirst)
-	return slices.DeleteFunc(undo, func(o manifest.Operation) bool { return o.Seq >= seq })
 }
 
 // firstStep finds the first step from the working tree that has something to do. plan is set where making it

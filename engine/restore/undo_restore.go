@@ -196,11 +196,7 @@ func (r *Run) takeBack(ops, back []manifest.Operation, kind manifest.OperationKi
 	if err := r.reportTarget(oldest); err != nil {
 		return nil, err
 	}
-	var before []manifest.Operation
-	if kind == manifest.OpUndoRestore {
-		before = notUndone(ops, oldest.Seq)
-	}
-	if err := r.prepareMoveBack(back, before); err != nil {
+	if err := r.prepareMoveBack(ops, back); err != nil {
 		return nil, err
 	}
 	if err := r.hasHalf(back); err != nil {
