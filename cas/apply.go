@@ -206,7 +206,7 @@ func (p *RepackPlan) group(ctx context.Context, group []*planned, remark func(Co
 		return false, err
 	}
 	p.shared += p.s.sharedOf(going)
-	return true, p.s.sweep(going)
+	return true, p.s.sweep(going, p.o.Purge)
 }
 
 func names(group []*planned) map[packName]bool {
@@ -255,7 +255,7 @@ func (p *RepackPlan) tidy(ctx context.Context) (done bool, err error) {
 		return false, err
 	}
 	defer unlock(a)
-	return true, errors.Join(p.s.execute(), p.s.removeTemporary(), p.s.syncDir())
+	return true, errors.Join(p.s.execute(true), p.s.removeTemporary(), p.s.syncDir())
 }
 
 // alone is Store.alone with the plan's patience.
@@ -343,8 +343,8 @@ func (p *RepackPlan) stays(b *Batch, id oid.ID, victims map[packName]bool) bool 
 	return false
 }
 
-// sweep unlinks packs. The caller holds both locks.
-func (s *Store) sweep(packs []*planned) error {
+// sweep unlinks packs. The caller holds both locks. purge: see noteDropped.
+func (s *Store) sweep(packs []*planned, purge bool) error {
 	if len(packs) == 0 {
 		return nil
 	}
@@ -356,7 +356,7 @@ func (s *Store) sweep(packs []*planned) error {
 	for _, k := range packs {
 		going = append(going, k.pack.name)
 	}
-	if err := s.condemn(going); err != nil {
+	if err := s.condemn(going, purge); err != nil {
 		return err
 	}
 	errs := []error{s.removeTemporary(), s.syncDir()}

@@ -14,9 +14,9 @@ import (
 // stay behind without its base, and a save find it known.
 const condemnedName = "condemned"
 
-// condemn unlinks packs, all or none. The caller holds the store for itself.
-func (s *Store) condemn(packs []packName) error {
-	if err := s.execute(); err != nil { // what an earlier crash left
+// condemn unlinks packs, all or none. The caller holds the store for itself. purge: see noteDropped.
+func (s *Store) condemn(packs []packName, purge bool) error {
+	if err := s.execute(true); err != nil { // what an earlier crash left
 		return err
 	}
 	var list []string
@@ -26,16 +26,17 @@ func (s *Store) condemn(packs []packName) error {
 	if err := s.replaceFile(condemnedName, []byte(strings.Join(list, "\n")), '\n'); err != nil {
 		return err
 	}
-	return s.execute()
+	return s.execute(purge)
 }
 
-// execute unlinks the packs that are condemned. The caller holds the store for itself.
-func (s *Store) execute() error {
+// execute unlinks the packs that are condemned. The caller holds the store for itself. purge is true where nobody knows
+// who condemned them.
+func (s *Store) execute(purge bool) error {
 	packs, err := s.condemned()
 	if err != nil || packs == nil {
 		return err
 	}
-	if err := s.noteDropped(packs); err != nil { // or another account's mirror would bring them back
+	if err := s.noteDropped(packs, purge); err != nil { // or another account's mirror would bring them back
 		return err
 	}
 	for _, n := range packs {

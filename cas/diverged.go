@@ -3,8 +3,12 @@ package cas
 import (
 	"bytes"
 	"cmp"
+	"errors"
+	"math"
 	"path/filepath"
 	"slices"
+
+	"github.com/rewind-cli/rewind/cas/oid"
 )
 
 // The log and that of the mirror can have a common beginning and different ends: an older state was put in the
@@ -30,14 +34,44 @@ func (s *Store) otherBranch() []packName {
 		return nil
 	}
 	there = slices.DeleteFunc(there, func(c commitPlace) bool { return !slices.Contains(apart, c.pack.name) })
-	fork := s.fork(branch, there)
+	fork := s.fork(branch.Store, there)
 	last := map[packName]uint64{}
 	for _, c := range there {
 		last[c.pack.name] = c.seq
 	}
-	apart = slices.DeleteFunc(apart, func(n packName) bool { return fork == 0 || last[n] < fork })
+	apart = slices.DeleteFunc(apart, func(n packName) bool {
+		_, reused := branch.parts[n] // its number, here, by a pack that was dropped since
+		return !reused && (fork == 0 || last[n] < fork) && !s.twice(n)
+	})
 	slices.SortFunc(apart, func(a, b packName) int { return cmp.Compare(b.tag, a.tag) })
 	return apart
+}
+
+// twice reports whether a log pack here and the one of its name in the mirror have each a commit that the other lacks.
+func (s *Store) twice(n packName) bool {
+	mirror := s.mirrorNow()
+	here, _, err := s.commitsIn(s.o.Dir, n)
+	there, _, terr := s.commitsIn(mirror, n)
+	if err != nil || terr != nil {
+		return false
+	}
+	if len(here) == 0 { // it may be a beginning, or torn by a crash
+		first := filepath.Join(s.o.Dir, n.file())
+		info, err := s.fs.Lstat(first)
+		if err != nil || len(there) == 0 {
+			return false
+		}
+		beginning, err := s.sameEnd(first, filepath.Join(mirror, n.file()), info.Size())
+		return err == nil && !beginning
+	}
+	lacks := func(some, other []packCommit) bool {
+		known := make(map[commitMark]bool, len(some))
+		for _, c := range some {
+			known[c.mark] = true
+		}
+		return slices.ContainsFunc(other, func(c packCommit) bool { return !known[c.mark] })
+	}
+	return lacks(here, there) && lacks(there, here)
 }
 
 // apart lists the log packs of the mirror that have more than the objects directory has of them, or something else.
@@ -47,10 +81,11 @@ func (s *Store) apart() (apart []packName) {
 	if mirror == "" || err != nil || len(names) == 0 || names[0].kind != logPack {
 		return nil
 	}
-	lost, _, err := s.onlyInMirror()
+	lost, _, parts, err := s.droppedInMirror()
 	if err != nil {
 		return nil
 	}
+	reused := slices.ContainsFunc(lost, func(n packName) bool { _, is := parts[n]; return is })
 	for _, n := range lost {
 		if n.kind == logPack {
 			apart = append(apart, n)
@@ -66,7 +101,7 @@ func (s *Store) apart() (apart []packName) {
 		switch {
 		case aerr != nil:
 			return nil
-		case berr != nil && slices.ContainsFunc(lost, func(l packName) bool { return l.kind == logPack && l.tag > n.tag }):
+		case berr != nil && !reused && slices.ContainsFunc(lost, func(l packName) bool { return l.kind == logPack && l.tag > n.tag }):
 			return nil // the log was written anew in the mirror: Return.Rewritten
 		case berr != nil || sameFile(a, b) || !b.Mode().IsRegular():
 			continue
@@ -105,9 +140,59 @@ func (s *Store) fork(branch *Store, there []commitPlace) uint64 {
 	return 0
 }
 
-// Branch opens the mirror as a store of its own that is only read.
-func (s *Store) Branch() (*Store, error) {
-	return Open(Options{Dir: s.mirrorNow(), LockDir: s.o.LockDir, StoreID: s.o.StoreID, FS: s.fs, ReadOnly: true, Random: s.o.Random, Now: s.o.Now})
+// Branch is the mirror as a store of its own that is only read. It has what was dropped from the store since, too.
+type Branch struct {
+	*Store
+	parts map[packName]droppedPart
+}
+
+// Branch opens the mirror.
+func (s *Store) Branch() (*Branch, error) {
+	_, _, parts, err := s.droppedInMirror()
+	if err != nil {
+		return nil, err
+	}
+	branch, err := Open(Options{Dir: s.mirrorNow(), LockDir: s.o.LockDir, StoreID: s.o.StoreID, FS: s.fs, ReadOnly: true, Random: s.o.Random, Now: s.o.Now})
+	if err != nil {
+		return nil, err
+	}
+	// A commit of the store would hide one of the same number that only the mirror has.
+	apart, first := s.apart(), uint64(math.MaxUint64)
+	for _, n := range apart {
+		commits, _, err := s.commitsIn(branch.o.Dir, n)
+		if err != nil {
+			return nil, errors.Join(err, branch.Close())
+		}
+		for _, c := range commits {
+			first = min(first, c.seq)
+		}
+	}
+	branch.hidden = map[packName]uint64{}
+	names, err := s.names()
+	for _, n := range names {
+		if !slices.Contains(apart, n) {
+			branch.hidden[n] = first
+		}
+	}
+	return &Branch{branch, parts}, err
+}
+
+// Dropped reports whether the store had a commit, and dropped it or has it still.
+func (b *Branch) Dropped(seq uint64) bool {
+	for _, part := range b.parts {
+		if seq <= part.seq {
+			return true
+		}
+	}
+	return false
+}
+
+// Forgotten reports whether only packs have an object that a purge dropped from the store.
+func (b *Branch) Forgotten(id oid.ID) (bool, error) {
+	if has, err := b.Has(id); !has || err != nil {
+		return false, err
+	}
+	return !slices.ContainsFunc(b.locations(prefixOf(id)), func(at location) bool { return at.offset >= b.parts[at.pack.name].forgotten }), nil
 }
 
 // Joined makes the mirror's log that of the store, which has all of it that matters by now. The caller holds the append lock.
@@ -123,8 +208,12 @@ func (s *Store) Joined() error {
 			return err
 		}
 	}
+	_, stale, err := s.onlyInMirror()
+	if err == nil {
+		err = s.dropStale(stale)
+	}
 	s.mu.Lock()
 	s.mirrorErr = nil
 	s.mu.Unlock()
-	return s.ignoreMirrorError(s.Mirror())
+	return errors.Join(err, s.ignoreMirrorError(s.Mirror()))
 }

@@ -3,23 +3,26 @@ package cas
 import (
 	"bytes"
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 )
 
-// droppedName is the file that lists every pack that was unlinked on purpose, a name a line. Each
+// droppedName is the file that lists every pack that was unlinked on purpose. Each
 // account that uses a store has a mirror of its own, and can unlink only in that one. The list
 // tells the other accounts' mirrors, whenever they look, which of their packs are not lost but dropped.
 // A copy of it is in the mirror, for a store that has to be rebuilt.
+//
+// A line is the name of a pack. The number of a log pack is used again where an older state was put in the store's place, so
+// a line behind the name tells which pack it was: see droppedPack.
 const droppedName = "dropped"
 
-// maxDropped bounds the list that is read: more than 600,000 packs.
-const maxDropped = 16 << 20
+// maxDropped bounds the list that is read: room for more than seven million commits.
+const maxDropped = 64 << 20
 
-// droppedIn reads the list in the objects directory or in a mirror. A line that is no name is skipped.
-func (s *Store) droppedIn(dir string) (packs []packName, err error) {
+// droppedIn reads the list in the objects directory or in a mirror. A line that is not understood is skipped.
+func (s *Store) droppedIn(dir string) (packs []droppedPack, err error) {
 	f, err := s.fs.OpenFile(filepath.Join(dir, droppedName), os.O_RDONLY, 0)
 	if err != nil {
 		return nil, ignoreMissing(err)
@@ -33,41 +36,80 @@ func (s *Store) droppedIn(dir string) (packs []packName, err error) {
 	if ok, err := readFull(f, buf, 0); !ok || err != nil {
 		return nil, err
 	}
-	for line := range bytes.Lines(buf) {
-		if n, ok := parsePackName(strings.TrimSuffix(string(line), "\n")); ok {
-			packs = append(packs, n)
-		}
-	}
-	return packs, nil
+	return parseDropped(string(buf)), nil
 }
 
-// noteDropped adds packs to the list. It is durable when this returns.
-func (s *Store) noteDropped(packs []packName) error {
+// noteDropped adds packs of the objects directory to the list, and what the mirror's list has. It is durable when this
+// returns. forgotten: a purge drops them, so that of all that was ever dropped nothing may come back.
+func (s *Store) noteDropped(packs []packName, forgotten bool) error {
 	list, err := s.droppedIn(s.o.Dir)
 	if err != nil {
 		return err
 	}
-	known := map[packName]bool{}
-	for _, n := range list {
-		known[n] = true
-	}
-	before := len(list)
+	before := appendDropped(nil, list)
 	for _, n := range packs {
-		if !known[n] {
-			known[n] = true
-			list = append(list, n)
+		d, err := s.describe(n)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // a crash came after it was listed and unlinked
 		}
+		if err != nil {
+			return err
+		}
+		list = addDropped(list, d)
 	}
-	if len(list) > before {
-		var text []byte
-		for _, n := range list {
-			text = append(append(text, n.file()...), '\n')
-		}
+	if list, err = s.addMirrored(list); err != nil {
+		return err
+	}
+	for i := range list {
+		list[i].forgotten = list[i].forgotten || forgotten
+	}
+	if text := appendDropped(nil, list); !bytes.Equal(text, before) {
 		if err := s.replaceFile(droppedName, text[:len(text)-1], '\n'); err != nil {
 			return err
 		}
 	}
 	return s.mirrorDropped()
+}
+
+// undrop takes packs off the list that are about to come back.
+func (s *Store) undrop(packs []packName) error {
+	if len(packs) == 0 {
+		return nil
+	}
+	list, err := s.droppedIn(s.o.Dir)
+	if err != nil {
+		return err
+	}
+	left := slices.DeleteFunc(list, func(d droppedPack) bool { return slices.Contains(packs, d.name) })
+	return s.replaceFile(droppedName, bytes.TrimSuffix(appendDropped(nil, left), []byte("\n")), '\n')
+}
+
+// addMirrored adds what the list in the mirror has: the store was replaced by an older state. What the store
+// has by now is not dropped.
+func (s *Store) addMirrored(list []droppedPack) ([]droppedPack, error) {
+	mirror, err := s.ownMirror()
+	if mirror == "" {
+		return list, err
+	}
+	a, aerr := s.fs.Lstat(filepath.Join(s.o.Dir, droppedName))
+	b, berr := s.fs.Lstat(filepath.Join(mirror, droppedName))
+	if aerr == nil && berr == nil && sameFile(a, b) {
+		return list, nil
+	}
+	more, err := s.droppedIn(mirror)
+	if err != nil {
+		return nil, err
+	}
+	for _, d := range more {
+		if s.hasName(s.o.Dir, d.name) {
+			part, err := s.droppedPart(s.o.Dir, d.name, []droppedPack{d})
+			if part.end > 0 || err != nil {
+				continue
+			}
+		}
+		list = addDropped(list, d)
+	}
+	return list, nil
 }
 
 // mirrorDropped links the list into the mirror.
@@ -111,7 +153,7 @@ func (s *Store) dropStale(packs []packName) error {
 			}
 		}
 	}
-	return errors.Join(s.mirrorDropped(), s.syncMirror())
+	return errors.Join(s.noteDropped(nil, false), s.syncMirror())
 }
 
 // obeyDropped is dropStale for whoever writes: one look tells whether the mirror knows the list as it is.
@@ -128,20 +170,10 @@ func (s *Store) obeyDropped() error {
 		return nil
 	}
 	_, stale, err := s.onlyInMirror()
-	return errors.Join(err, s.dropStale(stale), s.mirrorDropped())
-}
-
-// takeDropped adds to the list what the mirror has of it: the store was replaced by an older state.
-func (s *Store) takeDropped(mirror string) error {
-	list, err := s.droppedIn(mirror)
-	if err != nil {
-		return err
+	if err != nil || len(stale) > 0 && s.Diverged() {
+		return err // what only the mirror has may need them: Joined drops them
 	}
-	list = slices.DeleteFunc(list, func(n packName) bool { return s.hasName(s.o.Dir, n) })
-	if len(list) == 0 {
-		return nil
-	}
-	return s.noteDropped(list)
+	return errors.Join(s.dropStale(stale), s.noteDropped(nil, false))
 }
 
 // sharedOf counts the packs that have names outside of the store and its mirror, which stay when these go: in

@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
+	"strings"
 	"testing"
 
 	"github.com/rewind-cli/rewind/cas/oid"
@@ -250,4 +252,46 @@ func TestDroppedInARebuiltStore(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.gone("rebuilt")
+}
+
+// TestListsOfDroppedPacks: a list of an earlier version means every pack of a name; that version finds the names in a list of this one; what a
+// later one says of a pack drops nothing that it does not name.
+func TestListsOfDroppedPacks(t *testing.T) {
+	w := newShared(t)
+	s := w.open("a")
+	defer s.Close()
+	name := packName{logPack, 1}
+	is, err := s.describe(name)
+	if err != nil || len(is.commits) != 2 {
+		t.Fatal(is, err)
+	}
+	list := string(appendDropped(nil, []droppedPack{is, {name: packName{dataPack, 9}, exact: true, forgotten: true}}))
+	var names []string
+	for line := range strings.Lines(list) {
+		if n, ok := parsePackName(strings.TrimSuffix(line, "\n")); ok {
+			names = append(names, n.file())
+		}
+	}
+	if got := strings.Join(names, " "); got != "log-00000001.pack data-0000000000000009.pack" {
+		t.Errorf("the names are %s", got)
+	}
+	if again := string(appendDropped(nil, parseDropped(list))); again != list {
+		t.Errorf("%q is read as %q", list, again)
+	}
+	for _, c := range []struct {
+		list string
+		part droppedPart
+	}{
+		{list, droppedPart{end: math.MaxInt64, seq: 2, all: true}},
+		{strings.Replace(list, " gc ", " forget ", 1), droppedPart{end: math.MaxInt64, forgotten: math.MaxInt64, seq: 2, all: true}},
+		{name.file() + "\n", droppedPart{end: math.MaxInt64, forgotten: math.MaxInt64, seq: 2, all: true}},
+		{name.file() + "\n later AAAA\n", droppedPart{}},
+		{name.file() + "\n gc AAAAAAAA\n", droppedPart{}},
+		{name.file() + "\n gc !\n", droppedPart{}},
+		{packName{logPack, 2}.file() + "\n", droppedPart{}},
+	} {
+		if part, err := s.droppedPart("/vault-b", name, parseDropped(c.list)); err != nil || part != c.part {
+			t.Errorf("%q: %+v, %v", c.list, part, err)
+		}
+	}
 }

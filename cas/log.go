@@ -233,11 +233,12 @@ func (s *Store) commitRefs(from uint64) ([]commitPlace, error) {
 			return nil, err
 		}
 		first := uint64(0)
+		until, cut := s.hidden[p.name]
 		add := func(c commitRef) {
 			if first == 0 {
 				first = c.seq
 			}
-			if c.seq >= from {
+			if c.seq >= from && (!cut || c.seq < until) {
 				refs = append(refs, commitPlace{p, c})
 			}
 		}
@@ -249,7 +250,7 @@ func (s *Store) commitRefs(from uint64) ([]commitPlace, error) {
 		for _, c := range p.tail.commits {
 			add(c)
 		}
-		if first != 0 && first <= from {
+		if first != 0 && first <= from && !cut {
 			break
 		}
 	}

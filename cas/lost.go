@@ -59,13 +59,19 @@ func (s *Store) lost() ([]packName, error) {
 // onlyInMirror lists packs of this store that the objects directory has not: those that it has lost, and
 // stale ones, which were dropped while another account used the store.
 func (s *Store) onlyInMirror() (lost, stale []packName, err error) {
+	lost, stale, _, err = s.droppedInMirror()
+	return lost, stale, err
+}
+
+// droppedInMirror is onlyInMirror, and what was dropped of the packs in whose name a pack was: of a lost one, a part at most.
+func (s *Store) droppedInMirror() (lost, stale []packName, parts map[packName]droppedPart, err error) {
 	mirror := s.mirrorNow()
 	if mirror == "" {
-		return nil, nil, nil
+		return nil, nil, nil, nil
 	}
 	entries, err := s.fs.ReadDir(mirror)
 	if err != nil {
-		return nil, nil, ignoreMissing(err)
+		return nil, nil, nil, ignoreMissing(err)
 	}
 	for _, e := range entries {
 		n, ok := parsePackName(e.Name())
@@ -78,24 +84,33 @@ func (s *Store) onlyInMirror() (lost, stale []packName, err error) {
 		}
 	}
 	if len(lost) == 0 {
-		return nil, nil, nil
+		return nil, nil, nil, nil
 	}
 	// Read after the look at the directories: whoever unlinks a pack has listed it before.
 	list, err := s.droppedIn(s.o.Dir)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
-	dropped := map[packName]bool{}
-	for _, n := range list {
-		dropped[n] = true
-	}
-	lost = slices.DeleteFunc(lost, func(n packName) bool {
-		if dropped[n] {
-			stale = append(stale, n)
+	parts = map[packName]droppedPart{}
+	all := lost
+	lost = nil
+	for _, n := range all {
+		if !slices.ContainsFunc(list, func(d droppedPack) bool { return d.name == n }) {
+			lost = append(lost, n)
+			continue
 		}
-		return dropped[n]
-	})
-	return lost, stale, nil
+		part, err := s.droppedPart(mirror, n, list)
+		if err != nil {
+			return nil, nil, nil, err
+		}
+		parts[n] = part
+		if part.all {
+			stale = append(stale, n)
+		} else {
+			lost = append(lost, n)
+		}
+	}
+	return lost, stale, parts, nil
 }
 
 // hasName reports whether a directory has a pack, as far as can be known.
@@ -120,15 +135,24 @@ func (s *Store) onlyIndex(n packName) bool {
 
 // returnLost brings packs back that only the mirror has, and unlinks those in it that were dropped.
 func (s *Store) returnLost(report func(Repaired)) error {
-	list, stale, err := s.onlyInMirror()
-	if err == nil {
-		err = s.dropStale(stale)
+	list, stale, parts, err := s.droppedInMirror()
+	if err != nil || len(list)+len(stale) == 0 {
+		return err
 	}
-	if err == nil && slices.ContainsFunc(list, func(n packName) bool { return n.kind == logPack }) {
-		other := s.otherBranch() // it would hide what is here
-		list = slices.DeleteFunc(list, func(n packName) bool { return slices.Contains(other, n) })
+	isLog := func(n packName) bool { return n.kind == logPack }
+	if other := s.otherBranch(); len(other) > 0 {
+		// It would hide what is here, and may need what was dropped until it is Joined.
+		list, stale = slices.DeleteFunc(list, func(n packName) bool { return slices.Contains(other, n) }), nil
+	} else if slices.ContainsFunc(list, isLog) {
+		// What a sweep dropped without knowing of this log is needed again.
+		again := slices.DeleteFunc(slices.Clone(stale), func(n packName) bool { return isLog(n) || parts[n].forgotten > 0 })
+		if err := s.undrop(again); err != nil {
+			return err
+		}
+		list = append(list, again...)
+		stale = slices.DeleteFunc(stale, func(n packName) bool { return slices.Contains(again, n) })
 	}
-	if err != nil || len(list) == 0 {
+	if err := s.dropStale(stale); err != nil || len(list) == 0 {
 		return err
 	}
 	if err := s.returning(list); err != nil {
@@ -148,7 +172,7 @@ func (s *Store) returnLost(report func(Repaired)) error {
 			report(Repaired{Pack: n.file(), What: FixReturned})
 		}
 	}
-	return errors.Join(s.takeDropped(mirror), s.syncDir())
+	return errors.Join(s.noteDropped(nil, false), s.syncDir())
 }
 
 // followerLost reports whether the log went on behind its newest pack, and somebody

@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 
 	"github.com/rewind-cli/rewind/cas/vfs"
 )
@@ -53,7 +52,7 @@ func RestoreFromMirror(fsys vfs.FS, mirrorDir, objectsDir string, owner func(str
 	if !found {
 		return storeID, fmt.Errorf("no pack in %s has a readable header: %w", mirrorDir, fs.ErrNotExist)
 	}
-	return storeID, errors.Join(s.takeDropped(mirrorDir), fsys.SyncDir(objectsDir))
+	return storeID, errors.Join(s.noteDropped(nil, false), fsys.SyncDir(objectsDir))
 }
 
 // CopyPacks copies the packs of a directory, another store's objects or its
@@ -127,7 +126,12 @@ func (s *Store) eachInMirror(visit func(n packName, file string, info fs.FileInf
 	for _, kind := range []kind{logPack, dataPack} {
 		for _, e := range entries {
 			n, ok := parsePackName(e.Name())
-			if !ok || n.kind != kind || slices.Contains(dropped, n) {
+			if !ok || n.kind != kind {
+				continue
+			}
+			if part, err := s.droppedPart(mirror, n, dropped); err != nil {
+				return err
+			} else if part.all {
 				continue
 			}
 			file := filepath.Join(mirror, n.file())

@@ -63,7 +63,7 @@ func (s *Store) Repair(ctx context.Context, report func(Repaired), progress func
 	if err := s.removeNoFiles(); err != nil {
 		return err
 	}
-	if err := s.execute(); err != nil {
+	if err := s.execute(true); err != nil {
 		return err
 	}
 	if err := s.returnLost(report); err != nil {

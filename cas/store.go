@@ -59,6 +59,7 @@ type Store struct {
 	thorough   bool                 // data packs were walked too, where no index covers them
 	generation uint64               // when packs were listed
 	distrusted bool                 // damage was found: the generation was bumped
+	hidden     map[packName]uint64  // commits that are left out of a log: from this sequence number on
 	bad        map[oid.ID]bool      // objects that were found damaged: they are stored again when they come by
 }
 

@@ -46,7 +46,16 @@ func (f *forgetter) cover(coverage oid.ID) (covered, error) {
 	if err != nil {
 		return done, err
 	}
-	keys := maps.Clone(f.keys)
+	data, done.named = coverForgotten(f.p, data, maps.Clone(f.keys), f.held)
+	if done.id, err = f.tx.Put(data); err != nil {
+		return done, err
+	}
+	f.coverage[coverage] = done
+	return done, nil
+}
+
+// coverForgotten is a coverage without the paths that are held, and with the keys of these and of what was forgotten besides.
+func coverForgotten(p *project.Project, data []byte, keys map[string]bool, held func(path string) bool) (_ []byte, named bool) {
 	var out bytes.Buffer
 	for line := range bytes.Lines(data) {
 		var l problem.CoverageLine
@@ -54,29 +63,20 @@ func (f *forgetter) cover(coverage oid.ID) (covered, error) {
 			if raw, err := base64.StdEncoding.DecodeString(l.Raw); err == nil && len(raw) > 0 {
 				l.Path = string(raw)
 			}
-			if l.Path != "" && f.held(l.Path) {
-				keys[ForgottenKey(f.p, l.Path)] = true
-				done.named = true
+			if l.Path != "" && held(l.Path) {
+				keys[ForgottenKey(p, l.Path)] = true
+				named = true
 				continue
 			}
 			delete(keys, l.Forgotten) // it is said already
 		}
 		out.Write(line)
 	}
-	if len(keys) > 0 || done.named {
-		for _, key := range slices.Sorted(maps.Keys(keys)) {
-			line, err := json.Marshal(problem.CoverageLine{Reason: reasonForgotten, Forgotten: key})
-			if err != nil {
-				return done, err
-			}
-			out.Write(append(line, '\n'))
-		}
-		if done.id, err = f.tx.Put(out.Bytes()); err != nil {
-			return done, err
-		}
+	for _, key := range slices.Sorted(maps.Keys(keys)) {
+		line, _ := json.Marshal(problem.CoverageLine{Reason: reasonForgotten, Forgotten: key}) // never fails
+		out.Write(append(line, '\n'))
 	}
-	f.coverage[coverage] = done
-	return done, nil
+	return out.Bytes(), named
 }
 
 // reasonForgotten is the reason of a path that forget took out of a checkpoint.
