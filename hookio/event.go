@@ -1,5 +1,7 @@
 package hookio
 
+import "cmp"
+
 // EventKind is what happened, in the same words for every agent.
 type EventKind string
 
@@ -75,6 +77,8 @@ type Tool struct {
 	Files []string
 	// Command is the shell command line.
 	Command string
+	// Dir is the directory that the call names for the command, "" if it names none: see CommandDir.
+	Dir string
 	// ChangedChars is the size of an edit: the longer of what goes and what
 	// comes, in characters, summed up.
 	ChangedChars int
@@ -98,6 +102,9 @@ type Tool struct {
 func (e *Event) Unknown() bool {
 	return e.Kind == Ignored && e.Name != "" && eventNamed(e.Agent, e.Name).kind == Ignored
 }
+
+// CommandDir is the directory in which the call's command is run.
+func (e *Event) CommandDir() string { return cmp.Or(e.Tool.Dir, e.Cwd) }
 
 // InSubagent reports whether a subagent made the call.
 func (e *Event) InSubagent() bool { return e.AgentID != "" && e.Kind != SubagentStop }

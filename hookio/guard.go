@@ -46,10 +46,10 @@ func Guard(e *Event, g Guarded) *Refusal {
 	case Read, Subagent, NoTool:
 		return nil
 	case Shell:
-		return g.script(t.Command, e.Cwd)
+		return g.script(t.Command, e.CommandDir())
 	case MCP, OtherTool:
 		if !soundsLikeWriting(t.Name) {
-			return g.script(t.Command, e.Cwd)
+			return g.script(t.Command, e.CommandDir())
 		}
 	}
 	for _, f := range t.Files {
@@ -62,7 +62,7 @@ func Guard(e *Event, g Guarded) *Refusal {
 	if r := after.refusal(); r != nil || t.Class == Edit {
 		return r
 	}
-	return g.script(t.Command, e.Cwd)
+	return g.script(t.Command, e.CommandDir())
 }
 
 // file is the path that a tool other than a shell is given. Clients read ~ at its beginning as a shell does.

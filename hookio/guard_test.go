@@ -114,6 +114,19 @@ func TestGuardTools(t *testing.T) {
 	}
 }
 
+// Some clients' shell tools take the directory to run in beside the command.
+func TestGuardTakesTheCallsDirectory(t *testing.T) {
+	for _, input := range []string{
+		`"dir_path": "/home/u/.rewind"`, `"directory": "/home/u/.rewind"`, `"workdir": "/home/u/.rewind"`,
+		`"dir_path": ".agent/rewind"`, `"working_directory": "../p/.agent/rewind/"`,
+	} {
+		e := Decode(strings.NewReader(`{"hook_event_name": "PreToolUse", "session_id": "s", "cwd": "/srv/p", "tool_name": "Bash", "tool_input": {"command": "rm -rf vault", `+input+`}}`), "claude", "", func(string) string { return "" })
+		if Guard(&e, testGuarded) == nil {
+			t.Errorf("%s: let through in %q", input, e.CommandDir())
+		}
+	}
+}
+
 // What the links of a path lead to is asked of the program around: it is here a table.
 func TestGuardLinks(t *testing.T) {
 	links := []struct{ from, to string }{{"/srv/p/ag", "/srv/p/.agent"}, {"/srv/p/st", "/srv/p/.agent/rewind"}, {"/srv/p/hd", "/srv/p/.agent/rewind/head"}, {"/way", "/srv/p"}, {"/srv/p/out", "/srv/q"}}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/rewind-cli/rewind/hookio/jsonscan"
+	"github.com/rewind-cli/rewind/hookio/shell"
 )
 
 // toolInput gathers what a tool call says about files and commands.
@@ -13,6 +14,7 @@ type toolInput struct {
 	files     []string
 	paths     []string // of members whose name sounds like a path
 	command   string
+	dirs      []string // in which the command is run
 	patch     string
 	chars     int
 	old, new  int // characters of the current edit
@@ -54,8 +56,14 @@ func (in *toolInput) member(s *jsonscan.Scanner, name string) {
 	switch name {
 	case "file_path", "filePath", "notebook_path", "target_file", "absolute_path":
 		in.file(s, &in.files)
-	case "path", "file", "filename", "paths", "files", "source", "destination", "src", "dest", "dst", "target", "from", "to", "old_path", "new_path", "directory", "dir", "uri", "output", "outputPath":
+	case "path", "file", "filename", "paths", "files", "source", "destination", "src", "dest", "dst", "target", "from", "to", "old_path", "new_path", "uri", "output", "outputPath":
 		in.file(s, &in.paths)
+	case "directory", "dir", "dir_path": // where a search looks, or a command is run
+		before := len(in.paths)
+		in.file(s, &in.paths)
+		in.dirs = append(in.dirs, in.paths[before:]...)
+	case "workdir", "working_directory", "workingDirectory", "cwd":
+		in.file(s, &in.dirs)
 	case "command", "cmd", "script":
 		in.commandLine(s)
 	case "old_string", "old_str", "oldString", "old_text", "oldText":
@@ -210,6 +218,9 @@ func (d *payloadDecoder) finishTool() {
 		t.Files = append(t.Files, in.paths...)
 	default:
 		t.Files = append(t.Files, in.paths...)
+	}
+	if t.Command != "" && len(in.dirs) > 0 {
+		t.Dir = shell.Absolute(e.Cwd, in.dirs[0])
 	}
 	before := e.Kind == PreTool
 	if said := before && t.Class != Shell || e.Kind == PostTool && t.Class == Edit && in.command == ""; said && in.patch == "" && !in.truncated && in.rewrite.known() && oneFile(t.Files) {

@@ -37,7 +37,7 @@ func Writes(e *Event, home string) (files []string) {
 		if home != "" {
 			variables["HOME"] = home
 		}
-		shell.Walk(t.Command, e.Cwd, variables, func(inv *shell.Invocation) {
+		shell.Walk(t.Command, e.CommandDir(), variables, func(inv *shell.Invocation) {
 			for _, r := range inv.Redirects {
 				switch r.Op {
 				case ">", ">>", ">|", "&>", "&>>", "<>":
