@@ -119,3 +119,57 @@ func TestRestoreHunksAndPaths(t *testing.T) {
 	}
 	l.verify()
 }
+
+// TestHunksOfOthers: whose work a restore of hunks takes back is told by the lines that were chosen, not by the file.
+func TestHunksOfOthers(t *testing.T) {
+	l := newLab(t)
+	lines := make([]string, 40)
+	for n := range lines {
+		lines[n] = "line " + string(rune('a'+n%26))
+	}
+	text := func() string { return "w:f=" + strings.Join(lines, "\n") + "\n" }
+	l.does(text())
+	first := l.init().Checkpoint
+	lines[1] = "A"
+	l.does("g/prompt:a", "g/pre:1", text(), "g/post:1", "g/stop")
+	lines[20] = "B"
+	lines = append(lines[:38:38], lines[39:]...) // B removes a line
+	l.does("h/prompt:b", "h/pre:2", text(), "h/post:2", "h/stop")
+	lines[10] = "you"
+	l.does(text(), "g/prompt:a2")
+	lines[21] = "A, too"
+	l.does("g/pre:3", text(), "g/post:3", "g/stop")
+	lines[30] = "not saved yet"
+	l.does(text())
+
+	for _, test := range []struct {
+		name, want string
+		choose     func(f *restore.FileHunks) []linediff.Hunk
+	}{
+		{"A's own", "", func(f *restore.FileHunks) []linediff.Hunk { return f.Hunks[:1] }},
+		{"B's line", "h", func(f *restore.FileHunks) []linediff.Hunk { return f.Hunks[2:3] }},
+		{"what B removed", "h", func(f *restore.FileHunks) []linediff.Hunk { return f.Hunks[4:] }},
+		{"A's and the person's", "", func(f *restore.FileHunks) []linediff.Hunk { return f.Hunks[:2] }},
+		{"all", "h", func(f *restore.FileHunks) []linediff.Hunk { return f.Hunks }},
+	} {
+		l.do(func(ctx context.Context, p *project.Project) error {
+			files, err := restore.Hunks(ctx, p, inspect.DiffOptions{A: first, Paths: []string{"f"}})
+			if err != nil || len(files) != 1 || len(files[0].Hunks) != 5 {
+				t.Fatalf("%v, %v", files, err)
+			}
+			choices := []restore.HunkChoice{{File: files[0], Hunks: test.choose(files[0])}}
+			done, err := restore.RestoreHunks(ctx, p, restore.Options{Checkpoint: first, About: []string{"g"}, DryRun: true}, choices)
+			if err != nil {
+				return err
+			}
+			var got []string
+			for _, o := range done.Others {
+				got = append(got, o.Session)
+			}
+			if got := strings.Join(got, " "); got != test.want {
+				t.Errorf("%s: %s, want %s", test.name, got, test.want)
+			}
+			return nil
+		})
+	}
+}

@@ -81,7 +81,7 @@ var inEngine = map[string][]string{
 	"engine/inspect": {"cas", "engine/account", "engine/attempts", "engine/attribution", "engine/checkpoint", "engine/conversation", "engine/hook", "engine/linediff", "engine/maintain", "engine/oplog",
 		"engine/patch", "engine/pathspec", "engine/problem", "engine/project", "engine/stores", "engine/weave", "engine/window", "engine/work", "manifest"},
 	"engine/restore": {"cas", "engine/account", "engine/attribution", "engine/checkpoint", "engine/commit", "engine/conversation", "engine/ignore", "engine/inspect", "engine/linediff", "engine/maintain",
-		"engine/notice", "engine/oplog", "engine/patch", "engine/pathspec", "engine/problem", "engine/project", "engine/rootfs", "engine/rules", "engine/transcript", "engine/treeio", "engine/window", "engine/work", "manifest"},
+		"engine/notice", "engine/oplog", "engine/patch", "engine/pathspec", "engine/problem", "engine/project", "engine/rootfs", "engine/rules", "engine/transcript", "engine/treeio", "engine/weave", "engine/window", "engine/work", "manifest"},
 	"engine/revert": {"engine/attribution", "engine/conversation", "engine/inspect", "engine/linediff", "engine/notice", "engine/oplog", "engine/patch", "engine/pathspec", "engine/problem", "engine/project",
 		"engine/restore", "engine/rules", "engine/transcript", "engine/treeio", "engine/weave", "engine/window", "engine/work", "manifest"},
 	"engine/port": {"cas", "engine/account", "engine/checkout", "engine/checkpoint", "engine/commit", "engine/conversation", "engine/gitprogram", "engine/ignore", "engine/inspect", "engine/patch",

@@ -66,6 +66,13 @@ type HunkChoice struct {
 	Hunks []linediff.Hunk // else those of File.Hunks, or of File.Split, in any order
 }
 
+func (c *HunkChoice) changes() (changes []linediff.Change) {
+	for _, h := range c.Hunks {
+		changes = append(changes, h.Changes...)
+	}
+	return changes
+}
+
 // ChangedSinceError: a path is no longer what the hunks were made from. Nothing was changed.
 type ChangedSinceError struct{ Path string }
 
@@ -134,6 +141,7 @@ func RestoreHunks(ctx context.Context, p *project.Project, o Options, choices []
 	}
 	return Do(ctx, p, o, manifest.OpRestore, func(r *Run) (*treeio.Plan, error) {
 		r.Op.Checkpoint, r.target = o.Checkpoint.ID, r.Options.Checkpoint
+		r.choices = choices
 		var edits []treeio.Edit
 		var err error
 		for _, c := range choices {
@@ -230,10 +238,7 @@ func (r *Run) chosen(c HunkChoice) (manifest.Entry, error) {
 		}
 		return *f.New, nil
 	}
-	var changes []linediff.Change
-	for _, h := range c.Hunks {
-		changes = append(changes, h.Changes...)
-	}
+	changes := c.changes()
 	slices.SortFunc(changes, func(a, b linediff.Change) int { return a.A - b.A })
 	changes = slices.Compact(changes)
 	for i := 1; i < len(changes); i++ {

@@ -247,8 +247,12 @@ func (r *Run) attribute(paths map[string]bool, work map[string]*otherWork, of fu
 		}
 		person := false
 		r.undone = r.undone || steps[path][0].Class == attribution.Operation
-		for i := range steps[path] {
-			s := &steps[path][i]
+		undone, err := r.undoneSteps(path, steps[path])
+		if err != nil {
+			return nil, err
+		}
+		for i := range undone {
+			s := &undone[i]
 			person = person || s.By == nil && s.Class != attribution.Operation
 			for _, w := range whose(s, work) {
 				o := of(w.Agent, w.Session)

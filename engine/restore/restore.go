@@ -163,6 +163,7 @@ type Run struct {
 	ofVerb    string                 // what Restored.OfVerb says
 	since     string                 // see Restored.Since
 	takesBack []uint64               // the operations that are taken back, by their sequence numbers
+	choices   []HunkChoice           // what is chosen of paths; the others go as a whole
 	forgotten ForgottenPaths
 
 	late      *manifest.Checkpoint // the second safety checkpoint: what was written while it ran

@@ -345,6 +345,28 @@ func (w *Weave) Birth(again func(gone, back int) bool) []int {
 	return out
 }
 
+// Death gives for each line of the oldest version the step that took it away for good, or Oldest where it still is there.
+func (w *Weave) Death() []int {
+	out := make([]int, 0, w.made[0].size)
+	for at := w.first; at != none; at = w.lines[at].next {
+		if w.lines[at].birth != 0 {
+			continue
+		}
+		death := w.lines[at].death
+		for _, e := range w.more[at] {
+			if death = e.version; e.lives {
+				death = none
+			}
+		}
+		if death == none {
+			out = append(out, Oldest)
+		} else {
+			out = append(out, w.made[death].step)
+		}
+	}
+	return out
+}
+
 // Newest gives the lines of the newest version.
 func (w *Weave) Newest() []string { return w.text(w.now) }
 
