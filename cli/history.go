@@ -108,10 +108,18 @@ func (c *call) pathEver(ctx context.Context, p *project.Project, arg string, glo
 func noHistory(err error) error {
 	var none *project.NoPathError
 	if errors.As(err, &none) {
-		return &hintedError{fmt.Errorf("no checkpoint ever had the path %q", none.Path), "rewind show last --files lists the paths of the newest checkpoint; rewind show last --coverage says what is left out"}
+		return &hintedError{&neverError{none}, "rewind show last --files lists the paths of the newest checkpoint; rewind show last --coverage says what is left out"}
 	}
 	return err
 }
+
+// neverError is the message of noHistory.
+type neverError struct{ none *project.NoPathError }
+
+func (e *neverError) Error() string {
+	return fmt.Sprintf("no checkpoint ever had the path %q", e.none.Path)
+}
+func (e *neverError) Unwrap() error { return e.none }
 
 // historyPrinter prints the history of one path, in one of its forms.
 type historyPrinter struct {

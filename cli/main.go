@@ -138,7 +138,7 @@ func runCommand(ctx context.Context, name string, args []string, g globals, env 
 		c.env.Getenv = overrideEnv(env.Getenv, "REWIND_SESSION_ID", g.session)
 		c.env.Asked = g.session
 	}
-	err := cmd.run(ctx, c)
+	err := c.completed(ctx, cmd.run(ctx, c))
 	c.close()
 	if err != nil && ctx.Err() != nil && !saysMore(err) {
 		err = &interruptedError{command: synonym(name), cause: err}

@@ -2,11 +2,14 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"path/filepath"
 	"strings"
 
 	"github.com/spf13/pflag"
 
+	"github.com/rewind-cli/rewind/engine/inspect"
+	"github.com/rewind-cli/rewind/engine/maintain"
 	"github.com/rewind-cli/rewind/engine/pathspec"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/manifest"
@@ -38,6 +41,41 @@ func (c *call) patterns(ctx context.Context, p *project.Project, args []string, 
 		list = append(list, pathspec.PathArg{Path: path, Fixed: fixedNames(p.Root(), c.env.Dir, arg), Deep: !hasSlash(arg)})
 	}
 	return pathspec.Patterns(ctx, p, list, pathspec.PatternOptions{Glob: glob, Checkpoints: in})
+}
+
+// completed completes the hint of an error: of a path that was typed as it is called from the root, what it is called from
+// the working directory; of a project without a store, the command with the --root that was typed.
+func (c *call) completed(ctx context.Context, err error) error {
+	var (
+		notInit *project.NotInitializedError
+		none    *project.NoPathError
+		notHeld *maintain.NotHeldError
+		typed   string
+	)
+	switch {
+	case errors.As(err, &notInit) && c.root != "":
+		return &hintedError{err, strings.ReplaceAll(explain(err).hint, "rewind init", "rewind init --root "+shellQuote(c.root))}
+	case errors.As(err, &none):
+		typed = none.Path
+	case errors.As(err, &notHeld):
+		typed = notHeld.Path
+	}
+	if typed == "" || c.project == nil {
+		return err
+	}
+	base, berr := rootPath(c.project.Root(), c.env.Dir, ".")
+	path, ok := strings.CutPrefix(typed, base+"/")
+	if berr != nil || base == "" || !ok {
+		return err
+	}
+	if _, perr := inspect.PathEver(ctx, c.project, pathspec.PathArg{Path: path, Fixed: len(path)}, false); perr != nil {
+		return err
+	}
+	here, rerr := filepath.Rel(filepath.FromSlash(base), filepath.FromSlash(path))
+	if rerr != nil {
+		return err
+	}
+	return &hintedError{err, "paths are relative to the working directory: " + shellQuote(path) + " of the project is " + shellQuote(filepath.ToSlash(here)) + " here"}
 }
 
 func hasSlash(arg string) bool { return strings.ContainsRune(filepath.ToSlash(arg), '/') }
