@@ -184,7 +184,10 @@ func printFindings(o *output, v validateView) {
 			o.line("  before: %s", escape(c.Backup))
 		}
 	}
-	if v.OK {
+	switch {
+	case v.OK && len(v.Findings) > 0:
+		o.summary("No errors; %s.", plural(len(v.Findings), "warning", "warnings"))
+	case v.OK:
 		o.summary("Settings and store are in order.")
 	}
 }
@@ -202,6 +205,8 @@ func fileStateText(state string) string {
 		return "is gone"
 	case conversation.Unreadable:
 		return "cannot be read"
+	case conversation.NotWritten:
+		return "has not been written yet"
 	}
 	return "is " + state
 }

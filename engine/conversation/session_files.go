@@ -27,6 +27,7 @@ const (
 	Rewritten  SessionFileState = "rewritten" // by a compaction, or by hand
 	Gone       SessionFileState = "gone"      // agents delete old ones; ours can be written back
 	Unreadable SessionFileState = "unreadable"
+	NotWritten SessionFileState = "not written" // by the agent, nor captured
 )
 
 // SessionFiles compares the transcripts of all sessions that have a checkpoint
@@ -74,7 +75,7 @@ func sessionFile(p *project.Project, content oid.ID, file string) (SessionFileSt
 	f, info, err := vfs.OpenRegular(file, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		if held.Offset == 0 {
-			return AsCaptured, nil // not written yet
+			return NotWritten, nil
 		}
 		return Gone, nil
 	}
