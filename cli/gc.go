@@ -90,6 +90,9 @@ func newGC() *command {
 				said = "Would remove %s, keep %d and free about %s."
 			}
 			c.out.summary(said, plural(len(done.Removed), "checkpoint", "checkpoints"), done.Kept, formatSize(done.Freed))
+			if keep := cmp.Or(o.Keep, p.Settings().Retention.MaxCheckpoints); keep > 0 && done.Kept > keep && o.Checkpoint == (manifest.CheckpointID{}) {
+				c.out.summary("More than %d: pinned and named checkpoints are kept, and those that operations need, such as safety checkpoints.", keep)
+			}
 			if done.Room > 0 {
 				c.out.warn("this needs %s of free space on the disk, and there is less: nothing would be removed now", formatSize(done.Room))
 			}

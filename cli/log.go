@@ -23,7 +23,8 @@ func newLog() *command {
 		short: "show the operations, newest first",
 		long: "Shows what changed the project or the store: restores, undos, gc, forget, repair. Each\n" +
 			"with its number, its age, the command as it was typed, what it changed, the checkpoint\n" +
-			"that it went to, the safety checkpoint taken before it, and whether it is taken back.",
+			"that it went to, the safety checkpoint taken before it, and whether it is taken back.\n" +
+			"With --verbose, also where the transcript from before it was kept.",
 		examples: []example{
 			{"rewind list --ops", "the newest 20"},
 			{"rewind undo", "undo the newest restore"},
@@ -92,7 +93,7 @@ func logTable(o *output, p *project.Project, ops []oplog.Logged) {
 			safety = op.Safety.String()[:shortID]
 		}
 		t.Rows = append(t.Rows, []string{strconv.Itoa(op.N), formatAge(o.now().Sub(op.Time)), escape(strings.TrimSpace(e.Kind + " " + op.Args)),
-			changeCounts(op.Created, op.Replaced, op.Deleted), logTarget(op), safety, logNote(op, numbers, deref(e.TranscriptBackup))})
+			changeCounts(op.Created, op.Replaced, op.Deleted), logTarget(op), safety, logNote(op, numbers, deref(e.TranscriptBackup), o.verbose)})
 	}
 	t.Write(o.color, func(s string) { o.line("%s", s) })
 }
@@ -116,8 +117,8 @@ func logTarget(op oplog.Logged) string {
 	return briefly(*op.Target)
 }
 
-// logNote says what an operation took back, or what took it back, and where the transcript from before it is.
-func logNote(op oplog.Logged, numbers map[uint64]int, backup string) string {
+// logNote says what an operation took back, or what took it back, and that the transcript from before it was kept; long: where.
+func logNote(op oplog.Logged, numbers map[uint64]int, backup string, long bool) string {
 	var notes []string
 	if n, ok := numbers[op.TakenBackBy]; ok {
 		notes = append(notes, "taken back by "+strconv.Itoa(n))
@@ -134,8 +135,10 @@ func logNote(op oplog.Logged, numbers map[uint64]int, backup string) string {
 			notes = append(notes, "takes back "+strconv.Itoa(a)+" to "+strconv.Itoa(b))
 		}
 	}
-	if backup != "" {
+	if backup != "" && long {
 		notes = append(notes, "transcript kept as "+escape(backup))
+	} else if backup != "" {
+		notes = append(notes, "transcript kept")
 	}
 	return strings.Join(notes, ", ")
 }

@@ -233,7 +233,7 @@ func printRestored(c *call, r *restore.Restored, v restoreVerb) {
 			o.summary("Nothing was restored.")
 		}
 	} else if r.Checkpoint.ID == (manifest.CheckpointID{}) { // the conversation alone
-		if !r.DryRun && r.Conversation != nil {
+		if m := r.Conversation; !r.DryRun && m != nil && m.From == "" && !m.Removed && !m.InPlace { // else printMoved says it
 			o.summary("Done.")
 		}
 	} else if r.Since != "" {

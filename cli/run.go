@@ -272,7 +272,7 @@ func afterRun(ctx context.Context, c *call, ended programEnd, line string, words
 				view.Undone = true
 			}
 			if !view.Undone {
-				c.out.hint("%s undoes it", undo)
+				c.out.hint("rewind undo undoes it")
 			}
 		}
 	}

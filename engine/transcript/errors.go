@@ -55,6 +55,9 @@ func (e *FewPromptsError) Error() string {
 		}
 		return fmt.Sprintf("there is no prompt %d: %s active sessions have at most %d %s", e.Asked, which, e.Have, prompts)
 	}
+	if e.Asked < 1 {
+		return fmt.Sprintf("there is no prompt %d: the last one is 1", e.Asked)
+	}
 	return fmt.Sprintf("there is no prompt %d: the conversation has only %d", e.Asked, e.Have)
 }
 
