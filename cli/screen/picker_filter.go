@@ -1,6 +1,7 @@
 package screen
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/clipperhouse/displaywidth"
@@ -29,9 +30,13 @@ func (m *Picker) setFilter(text string) {
 	if text == m.filter {
 		return
 	}
+	r, ok := m.selected()
 	m.filter = text
 	m.refilter()
 	m.cursor, m.top = 0, 0
+	if text == "" && ok { // of all rows, the one that was chosen among fewer
+		m.cursor = max(slices.IndexFunc(m.shown, func(i int) bool { return m.rows.List[i].ID == r.ID }), 0)
+	}
 	m.moved()
 }
 

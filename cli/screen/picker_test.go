@@ -119,6 +119,13 @@ func TestMoving(t *testing.T) {
 	if len(m.shown) != 30 || m.mode != browsing {
 		t.Error("escape does not show all again")
 	}
+	press(m, "/", "2", "9", "enter", "esc")
+	check("29") // of all rows, the one that was chosen among fewer
+	press(m, "/")
+	if !strings.Contains(m.foot().String(), "tab then searches") {
+		t.Errorf("an empty filter does not tell of the search: %q", m.foot())
+	}
+	press(m, "esc", "g")
 	press(m, "/", "paste:number\t2\x1b[31m", "enter")
 	if m.filter != "number 2[31m" || m.mode != browsing {
 		t.Errorf("pasted: %q", m.filter)

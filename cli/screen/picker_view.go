@@ -89,6 +89,8 @@ func (m *Picker) foot() Line {
 		after := fmt.Sprintf("  %d of %d", len(m.shown), len(m.rows.List))
 		if len(m.field) > 0 {
 			after += "; tab searches in the files, at all times"
+		} else {
+			after += "; tab then searches in the files for what you type"
 		}
 		return m.fieldLine("/", after)
 	case m.mode == naming:
