@@ -42,7 +42,7 @@ func (c *call) checkArgs() error {
 	}
 	switch {
 	case len(c.args) < c.cmd.minArgs:
-		return &usageError{msg: "too few arguments", hint: usage}
+		return &usageError{msg: "too few arguments" + missing(c.cmd.usage, len(c.args)), hint: usage}
 	case c.cmd.maxArgs >= 0 && len(c.args) > c.cmd.maxArgs && c.cmd.paths && !c.cmd.onePath:
 		most := c.cmd.maxArgs
 		words := append([]string{"rewind", c.typed}, quoteAll(c.args[:most])...)
@@ -62,6 +62,20 @@ func (c *call) checkArgs() error {
 		return &usageError{msg: "unexpected argument " + quote(c.paths[0]) + " after --", hint: usage}
 	}
 	return nil
+}
+
+// missing names the n-th argument of a usage line, as far as the line has it outside of brackets.
+func missing(usage string, n int) string {
+	for word := range strings.FieldsSeq(usage) {
+		if strings.ContainsAny(word, "[|") {
+			break
+		}
+		if n == 0 {
+			return ": " + word + " is missing"
+		}
+		n--
+	}
+	return ""
 }
 
 func quoteAll(words []string) []string {

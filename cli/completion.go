@@ -190,6 +190,9 @@ func (w *partialWords) keep(flag, value string) {
 
 func emitFlags(f *pflag.FlagSet, emit func(value, text string)) {
 	f.VisitAll(func(f *pflag.Flag) {
+		if f.Hidden {
+			return
+		}
 		_, usage := pflag.UnquoteUsage(f)
 		emit("--"+f.Name, usage)
 	})

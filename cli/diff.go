@@ -71,7 +71,7 @@ func newDiff() *command {
 	var d diffFlags
 	return &command{
 		name: "diff",
-		usage: "[<a>] [<b>] [--stat|--name-only|--name-status|--tool[=CMD]] [-U N] [-w] [-R] [-C] [--no-renames] [--binary] [--precious]\n" +
+		usage: "[<a>] [<b>] [--stat|--name-only|--name-status|--tool[=CMD]] [-U N] [-w] [-R] [-C] [--no-renames] [--binary] [--precious] " +
 			"[--base[=CKPT]] [-- path…]",
 		short: "compare checkpoints, or one with the working tree",
 		long: "Prints the differences from <a> (default: last) to <b>, or to the working tree if <b> is\n" +

@@ -58,7 +58,7 @@ func newExport() *command {
 			case all:
 				return &usageError{msg: "--all goes with --format git", hint: "rewind export --format git -o DIR --all"}
 			case len(c.args) == 0:
-				return &usageError{msg: "too few arguments", hint: "rewind export " + c.cmd.usage}
+				return &usageError{msg: "too few arguments: <ckpt> is missing", hint: "rewind export " + c.cmd.usage}
 			case len(c.args) > 1:
 				return &usageError{msg: "unexpected argument " + quote(c.args[1]), hint: "paths go after --; several checkpoints go with --format git"}
 			}

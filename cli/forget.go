@@ -74,7 +74,7 @@ func newForget() *command {
 			case f.text != "":
 				return forgetText(ctx, c, f)
 			case len(c.paths) == 0:
-				return &usageError{msg: "too few arguments", hint: "rewind forget -- path…"}
+				return &usageError{msg: "too few arguments: what is to be forgotten is missing", hint: "rewind forget -- path…"}
 			}
 			return forgetPaths(ctx, c, f, glob)
 		},

@@ -101,7 +101,7 @@ func grep(ctx context.Context, c *call, o grepOptions) error {
 func (o *grepOptions) check(c *call) (*search.Matcher, error) {
 	switch {
 	case len(o.patterns) == 0 && len(c.args) == 0:
-		return nil, &usageError{msg: "too few arguments", hint: "rewind grep " + c.cmd.usage}
+		return nil, &usageError{msg: "too few arguments: PATTERN is missing", hint: "rewind grep " + c.cmd.usage}
 	case len(o.patterns) > 0 && len(c.args) > 0:
 		return nil, &usageError{msg: "unexpected argument " + quote(c.args[0]), hint: "with -e, paths go after --: rewind grep -e " + shellQuote(o.patterns[0]) + " -- " + shellQuote(c.args[0])}
 	case o.first && o.last:

@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"fmt"
-	"regexp"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -221,8 +220,12 @@ func globalUsages() string { return flagUsages(globalFlags()) }
 const helpWidth = 80
 
 func flagUsages(f *pflag.FlagSet) string {
-	optional := regexp.MustCompile(`\[="[^"]*"\]`) // how pflag writes the value of a flag that is given without one
-	return optional.ReplaceAllString(f.FlagUsagesWrapped(helpWidth), "")
+	f.VisitAll(func(f *pflag.Flag) {
+		if f.Value.Type() == "string" { // what it means without a value is in its text
+			f.NoOptDefVal = ""
+		}
+	})
+	return f.FlagUsagesWrapped(helpWidth)
 }
 
 // wrapText breaks a text anew, paragraph by paragraph. Tables and examples stay as they are.

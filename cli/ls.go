@@ -76,7 +76,7 @@ func (c *call) onePath(at int, required bool) (string, error) {
 		}
 		return given[0], nil
 	case required:
-		return "", &usageError{msg: "too few arguments", hint: "rewind " + c.typed + " " + c.cmd.usage}
+		return "", &usageError{msg: "too few arguments: a path is missing", hint: "rewind " + c.typed + " " + c.cmd.usage}
 	}
 	return "", nil
 }

@@ -70,7 +70,7 @@ func newStores() *command {
 			case f.gone:
 				return removeGone(ctx, c, f)
 			case len(args) == 1:
-				return &usageError{msg: "too few arguments", hint: "rewind stores rm ID"}
+				return &usageError{msg: "too few arguments: ID is missing", hint: "rewind stores rm ID"}
 			}
 			if len(args) == 2 && args[1] == "." {
 				return runDeinit(ctx, c, f)

@@ -41,7 +41,7 @@ func newWatch() *command {
 		exits: []int{exitBusy, exitDamaged},
 		flags: func(f *pflag.FlagSet) {
 			f.DurationVar(&o.Pace.Quiet, "quiet-for", watchQuiet, "save when nothing changed for this `duration`")
-			f.DurationVar(&o.Pace.Least, "min-interval", watchLeast, "how `long` at least between two checkpoints")
+			f.DurationVar(&o.Pace.Least, "min-interval", watchLeast, "the least `duration` between two checkpoints")
 			f.BoolVar(&o.Look, "poll", false, "look from time to time instead of asking the system")
 		},
 		run: func(ctx context.Context, c *call) error {
