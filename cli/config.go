@@ -28,8 +28,8 @@ func newConfig() *command {
 			"account: all that are found, or the one given with --agent. The settings files are\n" +
 			"edited in place, with a backup beside them; --unregister-hooks removes the hooks again.\n" +
 			"The same hooks serve every tier. --plugin writes a Claude Code plugin instead, with the\n" +
-			"hooks and the commands /rewind:list, :restore, :undo, :undo-restore, :redo-restore,\n" +
-			":back and :status. Use either the plugin or the registered hooks, not both.",
+			"hooks and the commands /rewind:list, :restore, :undo, :redo, :revert, :back and\n" +
+			":status. Use either the plugin or the registered hooks, not both.",
 		examples: []example{
 			{"rewind config", "all settings"},
 			{"rewind config retention.maxSize 5GiB", "at most 5 GiB for this project"},

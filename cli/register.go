@@ -250,7 +250,7 @@ func installedProgram(home string) (string, error) {
 	}
 	if reason := passing(exe, home); reason != "" {
 		return "", &hintedError{fmt.Errorf("%s is %s: hooks that run it would stop working when it goes", exe, reason),
-			"make install copies it to ~/.local/bin; then run ~/.local/bin/rewind config --register-hooks"}
+			"./install.sh or make install copies it to ~/.local/bin; then run ~/.local/bin/rewind config --register-hooks"}
 	}
 	return exe, nil
 }

@@ -33,7 +33,7 @@ func newRename() *command {
 			if name == "" {
 				c.out.summary("Removed the name of %s.", named(c.out, unnamed(l)))
 			} else {
-				c.out.summary("Named %s %s.", named(c.out, unnamed(l)), escape(name))
+				c.out.summary("Checkpoint %s is now named %s.", named(c.out, unnamed(l)), escape(name))
 			}
 			return nil
 		},

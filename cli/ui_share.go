@@ -147,7 +147,7 @@ func (c *call) sharedSession(ctx context.Context, p *project.Project) (conversat
 	all, lerr := conversation.Sessions(ctx, p)
 	i := slices.IndexFunc(all, func(s conversation.SessionInfo) bool { return len(s.Checkpoints) > 0 })
 	if lerr != nil || i < 0 {
-		return conversation.SessionInfo{}, errors.Join(lerr, err)
+		return conversation.SessionInfo{}, errors.Join(lerr, &codedError{errors.New("no session of an agent has a checkpoint here yet"), exitNotFound})
 	}
 	if !c.quiet {
 		c.out.message(screen.Dim, "session:", sessionText(all[i])+", the newest")
