@@ -38,11 +38,11 @@ func newList() *command {
 			"tool's command or file, and +added ~changed -deleted files. @ is the project as it is\n" +
 			"now, * marks pinned checkpoints, and !N says that N paths could not be captured.\n" +
 			"\n" +
-			"Each change is in one row. A prompt's row has the changes of its whole turn, a tool call's\n" +
-			"row those of the call, and a save's row those since the checkpoint before it. After the\n" +
-			"word then are changes that came later and that no other row has: mostly yours. Restores\n" +
-			"are rows, too, and so are their safety checkpoints where no other row has the changes.\n" +
-			"Rows without changes are left out.\n" +
+			"Under MADE OR SAVED each change is in one row: what a prompt's whole turn, a tool call or\n" +
+			"a restore made, or what a save found changed since the checkpoint before it. After the\n" +
+			"word then are changes that came later and that no other row has: mostly yours. Safety\n" +
+			"checkpoints of restores are rows where no other row has the changes. Rows without changes\n" +
+			"are left out.\n" +
 			"\n" +
 			"(3f2a 1, shared 1) counts files that are not the row's own: one of session 3f2a, and one\n" +
 			"that several could have changed. rewind show names them.\n" +

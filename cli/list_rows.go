@@ -28,7 +28,7 @@ func (l *listing) print(ctx context.Context) error {
 			{Title: "WHY", Style: screen.Cyan},
 			{Title: "SESSION"},
 			{Title: "TEXT", Flex: true},
-			{Title: "CHANGES"},
+			{Title: "MADE OR SAVED"},
 		},
 	}
 	whose := sessionLabels(l.rows)
