@@ -22,6 +22,7 @@ import (
 //	agent A prompt p1 TEXT
 //	agent A queue p1 TEXT   the same, typed while it works: its transcript has that later
 //	agent A ask p1 TEXT     a prompt whose hook was killed: only the transcript has it
+//	env IDS=none            prompts have no ids from here on
 //	agent A substop ID      its subagent ID comes to its end; A:ID is that subagent in all of these
 //	agent A pre TOOL CALL FILE|COMMAND    and post: a hook alone; post Edit CALL FILE OLD NEW also says what it did
 //	edit A CALL FILE LINE…  a call of the tool Edit, hooks and all, makes FILE these lines
@@ -107,6 +108,9 @@ func cmdAgent(ts *testscript.TestScript, neg bool, args []string) {
 			payload["tool_response"] = map[string]any{"success": ts.Getenv("FAILED") == ""}
 		}
 	}
+	if ts.Getenv("IDS") == "none" { // as Claude Code before 2.1.196
+		delete(payload, "prompt_id")
+	}
 	if ts.Getenv("TALK") != "none" {
 		said := maps.Clone(payload)
 		if args[0] == "queue" {
@@ -140,8 +144,12 @@ func say(ts *testscript.TestScript, session string, event map[string]any) (file 
 			parent = fmt.Sprintf("%s-%d", session, n)
 		}
 		n++
-		ts.Check(json.NewEncoder(f).Encode(map[string]any{"parentUuid": parent, "isSidechain": false, "type": role, "uuid": fmt.Sprintf("%s-%d", session, n), "sessionId": session,
-			"version": "2.1.329", "promptId": event["prompt_id"], "cwd": event["cwd"], "timestamp": time.Now().UTC().Format(time.RFC3339Nano), "message": map[string]any{"role": role, "content": content}}))
+		row := map[string]any{"parentUuid": parent, "isSidechain": false, "type": role, "uuid": fmt.Sprintf("%s-%d", session, n), "sessionId": session,
+			"version": "2.1.329", "promptId": event["prompt_id"], "cwd": event["cwd"], "timestamp": time.Now().UTC().Format(time.RFC3339Nano), "message": map[string]any{"role": role, "content": content}}
+		if event["prompt_id"] == nil {
+			delete(row, "promptId")
+		}
+		ts.Check(json.NewEncoder(f).Encode(row))
 	}
 	switch event["hook_event_name"] {
 	case "UserPromptSubmit":

@@ -69,6 +69,9 @@ func (l *listing) owners(ctx context.Context) (map[*timeline.Row]owned, error) {
 
 // othersIn counts what is not the row's own: " (you 1, 4f2a 2)".
 func othersIn(r *timeline.Row, all owned, whose map[agentSession]string) string {
+	if r.Claimed {
+		return "" // the next row tells of it
+	}
 	counts, among := ownerCounts(all, whose, r.Session)
 	mine := ownerYou
 	if r.Session != "" && r.Side != timeline.After {

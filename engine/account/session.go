@@ -25,6 +25,7 @@ type SessionState struct {
 	Prompt     string    `json:"prompt,omitempty"`     // key of the newest prompt that has its checkpoint
 	PromptID   string    `json:"prompt_id,omitempty"`  // the agent's id of it
 	Prompted   time.Time `json:"prompted,omitzero"`    // when that was
+	Stopped    time.Time `json:"stopped,omitzero"`     // when the newest turn ended
 	Tools      []string  `json:"tools,omitempty"`      // ids of the newest tool calls that have theirs
 	Told       []string  `json:"told,omitempty"`       // what the person was told already
 
@@ -152,4 +153,5 @@ type HeldConversation struct {
 	Leaf       string `json:"leaf,omitempty"`
 	PromptID   string `json:"prompt_id,omitempty"` // of the newest prompt in it
 	Prompt     string `json:"prompt,omitempty"`    // its text, at most maxHeldPrompt bytes
+	Untold     bool   `json:"untold,omitempty"`    // no hook told of it, of an agent that gives prompts no ids
 }

@@ -23,11 +23,13 @@ const maxHeldPrompt = 4 << 10
 
 // PromptOf is the prompt that a checkpoint belongs to where no hook told of it: the agent has none for prompts, or it was
 // killed. Then it is the newest in the transcript, but at a session's start, which has those of its origin only. told is
-// the id of the last prompt whose hook ran.
+// the id of the last prompt whose hook ran. A prompt without an id gets that of its line.
 func PromptOf(h *account.HeldConversation, by Trigger, kind manifest.CheckpointKind, told string) (id, text string) {
 	switch {
 	case h == nil || by.Prompt != "" || kind == manifest.SessionStart:
 	case by.PromptID == "" && transcript.Promptless(transcript.Agent(by.Agent)):
+		return h.PromptID, h.Prompt
+	case h.Untold && by.PromptID == "" && by.Subagent == "" && kind != manifest.Manual && kind != manifest.Safety:
 		return h.PromptID, h.Prompt
 	case by.PromptID != "" && by.PromptID == h.PromptID && by.PromptID != told && by.Subagent == "":
 		return h.PromptID, h.Prompt
@@ -76,8 +78,12 @@ func Capture(ctx context.Context, p *project.Project, tx *commit.Tx, generation 
 		// Not written yet, or deleted: what was held of it is all that there is.
 		got.Content, got.Leaf = held.Content, held.Leaf
 	}
-	if got.PromptID == "" {
-		got.PromptID, got.Prompt = held.PromptID, held.Prompt
+	untold := false
+	if got.PromptID != "" {
+		s := account.LoadSession(p.Env, t.Agent, t.Session)
+		untold = !s.Prompted.After(s.Stopped) // the newest hook of a prompt was that of a turn that has ended
+	} else {
+		got.PromptID, got.Prompt, untold = held.PromptID, held.Prompt, held.Untold
 	}
 	if len(got.Prompt) > maxHeldPrompt {
 		got.Prompt = strings.ToValidUTF8(got.Prompt[:maxHeldPrompt], "") + "…"
@@ -88,7 +94,8 @@ func Capture(ctx context.Context, p *project.Project, tx *commit.Tx, generation 
 			return nil, nil, err
 		}
 	}
-	now := &account.HeldConversation{Store: p.ID.String(), Generation: generation, Content: got.Content, Leaf: got.Leaf, PromptID: got.PromptID, Prompt: got.Prompt}
+	now := &account.HeldConversation{Store: p.ID.String(), Generation: generation, Content: got.Content, Leaf: got.Leaf, PromptID: got.PromptID, Prompt: got.Prompt,
+		Untold: untold && t.Prompt == "" && t.PromptID == ""}
 	return &Captured{Held: now, Said: got.Said, At: &manifest.Transcript{
 		Session: t.Session, Agent: t.Agent, Path: t.Transcript,
 		Offset: uint64(offset), EventID: got.Leaf, Content: got.Content,

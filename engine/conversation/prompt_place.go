@@ -1,6 +1,7 @@
 package conversation
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -20,7 +21,7 @@ type PromptPlace struct {
 	Exact      bool            // Checkpoint is that of the prompt
 	Older      *project.Listed // where Checkpoint is nil: the session's newest before the prompt, of an earlier turn; nil for none
 	Prompts    []string        // that lie behind the place, the newest first
-	PromptID   string          // the agent's id of the prompt, as its transcript has it; "" for none
+	PromptID   string          // the agent's id of the prompt, as its transcript has it, else that of the prompt's line
 
 	at     *cutPoint
 	failed error // why there is no place
@@ -70,7 +71,7 @@ func BeforePrompt(ctx context.Context, p *project.Project, s *ChosenSession, n i
 	}
 	n -= len(unsaid)
 	for _, i := range said[:n] {
-		found.Prompts, found.PromptID = append(found.Prompts, x.Lines[i].Text), x.Lines[i].PromptID
+		found.Prompts, found.PromptID = append(found.Prompts, x.Lines[i].Text), cmp.Or(x.Lines[i].PromptID, x.Lines[i].ID)
 	}
 	if leaf, err := x.PromptBefore(x.Leaf(), n); err != nil {
 		found.failed = noPlace("", err)

@@ -76,6 +76,10 @@ func (c *Call) remember(s *account.SessionState) {
 	switch e.Kind {
 	case manifest.Prompt:
 		s.Prompt, s.PromptID, s.Prompted = c.promptKey(), e.By.PromptID, e.Time
+	case manifest.Stop:
+		if e.By.Subagent == "" {
+			s.Stopped = e.Time
+		}
 	case manifest.PreTool:
 		if id := e.By.ToolUseID; id != "" {
 			s.Tools = append(s.Tools, id)

@@ -229,7 +229,7 @@ func ends(db *manifest.DB, r *Row) error {
 				inTurn = true
 				continue
 			}
-			if inTurn || before.PromptID == c.PromptID || c.PromptID == "" || before.PromptID == "" {
+			if inTurn || before.PromptID == c.PromptID || c.PromptID == "" || before.PromptID == "" && c.Prompt == "" {
 				r.Ends = before.Prompt
 				return nil
 			}

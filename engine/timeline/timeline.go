@@ -217,6 +217,11 @@ func (t *Timeline) take(db *manifest.DB, e event) error {
 			r.Kind = Message
 		}
 	}
+	if r.Kind == Stop || r.Kind == SessionEnd {
+		if err := ends(db, r); err != nil {
+			return err
+		}
+	}
 	state := stateOf(&l.Checkpoint)
 	told, err := t.settle(db, state)
 	if err != nil {
@@ -236,7 +241,7 @@ func (t *Timeline) take(db *manifest.DB, e event) error {
 	if err := t.untold(db, r, state, told); err != nil {
 		return err
 	}
-	if r.From != nil {
+	if r.Side != Since {
 		r.To = t.newer
 	}
 	t.ofCall(r, state)
@@ -244,13 +249,13 @@ func (t *Timeline) take(db *manifest.DB, e event) error {
 	if n := t.next; n != nil && n.Parent == l.ID && t.newer != nil && t.newer.ID == n.ID {
 		came := Counts{n.Added, n.Modified, n.Deleted} // as the log has them
 		switch {
-		case r.From != nil:
+		case r.Side != Since:
 			if r.To != nil && r.To.ID == n.ID {
 				r.counts = &came
 			}
 			if r.Side == After && !came.None() {
 				kind := newRow(n).Kind
-				r.Claimed = kind == Manual || kind == Safety && t.o.Safety
+				r.Claimed = kind == Manual || kind == Safety && t.o.Safety || kind == Stop && t.last.Side == Since
 			}
 		}
 	}
@@ -363,7 +368,7 @@ func (t *Timeline) foldTakenBack(db *manifest.DB, o *manifest.Operation) error {
 // operation, up to the beginning of a session, a turn or a call. told: a turn's row has it.
 func (t *Timeline) untold(db *manifest.DB, r *Row, state *State, told bool) error {
 	n := t.last
-	if told || n == nil || n.tellsBefore() || r.Kind != Operation && r.From != nil || same(state, t.newer) {
+	if told || n == nil || n.tellsBefore() || r.Kind != Operation && r.Side != Since || same(state, t.newer) {
 		return nil
 	}
 	if r.Kind != Operation { // an older turn ends before it
@@ -477,7 +482,7 @@ func listed(db *manifest.DB, id manifest.CheckpointID) (*project.Listed, error) 
 
 // finish completes a row by what came before it.
 func (t *Timeline) finish(db *manifest.DB, r *Row, older *event) error {
-	if r.Side == Since {
+	if r.Side == Since && r.From == nil {
 		r.From = older.after()
 		if c := r.Checkpoint; c != nil && (r.From == nil || r.From.ID == c.Parent) {
 			r.counts = &Counts{c.Added, c.Modified, c.Deleted}
@@ -504,11 +509,6 @@ func (t *Timeline) finish(db *manifest.DB, r *Row, older *event) error {
 			r.Target = &project.Listed{Checkpoint: *older.checkpoint, N: db.Position(older.checkpoint.Seq)}
 		}
 		if err := targetEnds(db, r); err != nil {
-			return err
-		}
-	}
-	if r.Kind == Stop || r.Kind == SessionEnd {
-		if err := ends(db, r); err != nil {
 			return err
 		}
 	}

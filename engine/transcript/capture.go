@@ -2,6 +2,7 @@ package transcript
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -42,7 +43,7 @@ type Captured struct {
 	Change   Change // of the transcript
 	Offset   int64  // bytes of the transcript held, through the last complete line
 	Leaf     string // event at which the conversation stands, "" if empty
-	PromptID string // of the newest prompt among the new lines, "" if none came
+	PromptID string // of the newest prompt among the new lines, else, where the agent has none for prompts, that of its line; "" if none came
 	Prompt   string // its text
 	Said     bool   // messages are among the new lines, or it is not known
 	Added    int64  // bytes of transcript and side files given to the store
@@ -221,7 +222,7 @@ func (c *Capture) follow(f io.ReaderAt, p Plan, got *Captured) {
 	got.Said = slices.ContainsFunc(x.Lines, func(l Line) bool { return l.Role != NoRole && l.tree() && !l.Side })
 	for i := len(x.Lines) - 1; i >= 0; i-- {
 		if l := &x.Lines[i]; l.Prompt && !l.Side {
-			got.PromptID, got.Prompt = l.PromptID, l.Text
+			got.PromptID, got.Prompt = cmp.Or(l.PromptID, l.ID), l.Text
 			break
 		}
 	}

@@ -154,7 +154,10 @@ func TurnsOf(ctx context.Context, p *project.Project, agent, session string) (tu
 				}
 				turns = append(turns, t)
 			case c.PromptID != "" && c.Prompt != "" && c.Kind != manifest.Manual:
-				t.From, t.during = turnTime(&c), true
+				if t.From, err = turnTime(db, &c); err != nil {
+					return err
+				}
+				t.during = true
 				during = append(during, t)
 			}
 		}
@@ -194,23 +197,32 @@ func promptTime(c *manifest.Checkpoint) time.Time {
 	return c.Time
 }
 
-// turnTime is when the turn of a checkpoint was seen first, among the events that it brought.
-func turnTime(c *manifest.Checkpoint) time.Time {
-	windows, err := manifest.ParseWindows(c.Windows)
-	if err != nil {
-		return c.Time // verify tells of that
-	}
-	at := c.Time
-	for i, w := range slices.Backward(windows) {
-		if w.Session != c.Session || w.Agent != c.Agent {
-			continue
+// turnTime is when the turn of a checkpoint was seen first: among the events that it brought, and those that checkpoints
+// before it brought, which did not know of the turn's prompt yet.
+func turnTime(db *manifest.DB, of *manifest.Checkpoint) (time.Time, error) {
+	at := of.Time
+	for c, err := range db.Checkpoints(manifest.Query{Before: of.Seq + 1, All: true}) {
+		if err != nil {
+			return at, err
 		}
-		if w.Edge != manifest.WindowOpen && w.Edge != manifest.WindowClose && i < len(windows)-1 {
-			break
+		windows, err := manifest.ParseWindows(c.Windows)
+		if err != nil {
+			return at, nil // verify tells of that
 		}
-		at = w.Time
+		for i, w := range slices.Backward(windows) {
+			if w.Session != of.Session || w.Agent != of.Agent {
+				continue
+			}
+			if own := c.Seq == of.Seq && i == len(windows)-1; w.Edge != manifest.WindowOpen && w.Edge != manifest.WindowClose && !own {
+				return at, nil
+			}
+			at = w.Time
+		}
+		if c.Seq != of.Seq && c.Session == of.Session && c.Agent == of.Agent && c.Subagent == "" && c.Kind != manifest.PreTool && c.Kind != manifest.PostTool {
+			return at, nil // of a program that left no lines
+		}
 	}
-	return at
+	return at, nil
 }
 
 // turnKnown is the first checkpoint in a turn at whose prompt no checkpoint was taken, of the session or of one that it was
@@ -290,7 +302,11 @@ func (c *Chosen) Has(w *attribution.Work) bool {
 func (c *Chosen) TurnOf(w *attribution.Work) RevertedTurn {
 	t := RevertedTurn{Agent: w.Agent, Session: w.Session, PromptID: w.PromptID, Prompt: w.Prompt}
 	for _, known := range c.Turns {
-		if known.has(w) {
+		switch {
+		case !known.has(w):
+		case known.during: // the call may have been told of before its prompt was known
+			t.PromptID, t.Prompt = known.PromptID, known.Prompt
+		default:
 			t.PromptID = cmp.Or(t.PromptID, known.PromptID)
 			t.Prompt = cmp.Or(t.Prompt, known.Prompt)
 		}
