@@ -205,7 +205,6 @@ func (p *RepackPlan) group(ctx context.Context, group []*planned, remark func(Co
 	if err := b.finish(); err != nil {
 		return false, err
 	}
-	p.shared += p.s.sharedOf(going)
 	return true, p.s.sweep(going, p.o.Purge)
 }
 

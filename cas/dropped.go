@@ -39,34 +39,45 @@ func (s *Store) droppedIn(dir string) (packs []droppedPack, err error) {
 	return parseDropped(string(buf)), nil
 }
 
-// noteDropped adds packs of the objects directory to the list, and what the mirror's list has. It is durable when this
-// returns. forgotten: a purge drops them, so that of all that was ever dropped nothing may come back.
-func (s *Store) noteDropped(packs []packName, forgotten bool) error {
+// changeDropped puts another list in the place of the list, which is durable when this returns.
+func (s *Store) changeDropped(change func([]droppedPack) ([]droppedPack, error)) error {
 	list, err := s.droppedIn(s.o.Dir)
 	if err != nil {
 		return err
 	}
 	before := appendDropped(nil, list)
-	for _, n := range packs {
-		d, err := s.describe(n)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue // a crash came after it was listed and unlinked
-		}
-		if err != nil {
-			return err
-		}
-		list = addDropped(list, d)
-	}
-	if list, err = s.addMirrored(list); err != nil {
+	if list, err = change(list); err != nil {
 		return err
 	}
-	for i := range list {
-		list[i].forgotten = list[i].forgotten || forgotten
+	text := appendDropped(nil, list)
+	if bytes.Equal(text, before) {
+		return nil
 	}
-	if text := appendDropped(nil, list); !bytes.Equal(text, before) {
-		if err := s.replaceFile(droppedName, text[:len(text)-1], '\n'); err != nil {
-			return err
+	return s.replaceFile(droppedName, bytes.TrimSuffix(text, []byte("\n")), '\n')
+}
+
+// noteDropped adds packs of the objects directory to the list, and what the mirror's list has.
+// forgotten: a purge drops them, so that of all that was ever dropped nothing may come back.
+func (s *Store) noteDropped(packs []packName, forgotten bool) error {
+	err := s.changeDropped(func(list []droppedPack) ([]droppedPack, error) {
+		for _, n := range packs {
+			d, err := s.describe(n)
+			if errors.Is(err, fs.ErrNotExist) {
+				continue // a crash came after it was listed and unlinked
+			}
+			if err != nil {
+				return nil, err
+			}
+			list = addDropped(list, d)
 		}
+		list, err := s.addMirrored(list)
+		for i := range list {
+			list[i].forgotten = list[i].forgotten || forgotten
+		}
+		return list, err
+	})
+	if err != nil {
+		return err
 	}
 	return s.mirrorDropped()
 }
@@ -76,12 +87,9 @@ func (s *Store) undrop(packs []packName) error {
 	if len(packs) == 0 {
 		return nil
 	}
-	list, err := s.droppedIn(s.o.Dir)
-	if err != nil {
-		return err
-	}
-	left := slices.DeleteFunc(list, func(d droppedPack) bool { return slices.Contains(packs, d.name) })
-	return s.replaceFile(droppedName, bytes.TrimSuffix(appendDropped(nil, left), []byte("\n")), '\n')
+	return s.changeDropped(func(list []droppedPack) ([]droppedPack, error) {
+		return slices.DeleteFunc(list, func(d droppedPack) bool { return slices.Contains(packs, d.name) }), nil
+	})
 }
 
 // addMirrored adds what the list in the mirror has: the store was replaced by an older state. What the store
@@ -145,15 +153,28 @@ func (s *Store) dropStale(packs []packName) error {
 	if mirror == "" {
 		return err
 	}
+	gone := map[packName]uint64{} // their inodes
 	for _, n := range packs {
 		file := filepath.Join(mirror, n.file())
+		info, err := s.fs.Lstat(file)
+		if err == nil {
+			gone[n] = inodeOf(info)
+		}
 		for _, name := range []string{file + tmpSuffix, file} { // a kill leaves the first one
 			if err := ignoreMissing(s.fs.Remove(name)); err != nil {
 				return err
 			}
 		}
 	}
-	return errors.Join(s.noteDropped(nil, false), s.syncMirror())
+	if err := s.syncMirror(); err != nil {
+		return err
+	}
+	return errors.Join(s.changeDropped(func(list []droppedPack) ([]droppedPack, error) {
+		for n, inode := range gone {
+			unlinked(list, n, inode)
+		}
+		return list, nil
+	}), s.noteDropped(nil, false))
 }
 
 // obeyDropped is dropStale for whoever writes: one look tells whether the mirror knows the list as it is.
@@ -174,19 +195,4 @@ func (s *Store) obeyDropped() error {
 		return err // what only the mirror has may need them: Joined drops them
 	}
 	return errors.Join(s.dropStale(stale), s.noteDropped(nil, false))
-}
-
-// sharedOf counts the packs that have names outside of the store and its mirror, which stay when these go: in
-// another account's mirror, or in a copy that was made of names.
-func (s *Store) sharedOf(packs []*planned) (count int) {
-	for _, k := range packs {
-		info, err := s.fs.Lstat(filepath.Join(s.o.Dir, k.pack.name.file()))
-		if err != nil {
-			continue // it has no name at all any more, or unlinking it will fail too
-		}
-		if shared, _, err := s.shared(k.pack.name, info); err == nil && shared {
-			count++
-		}
-	}
-	return count
 }

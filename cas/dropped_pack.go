@@ -3,10 +3,12 @@ package cas
 import (
 	"encoding/base64"
 	"encoding/binary"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/rewind-cli/rewind/cas/oid"
@@ -21,6 +23,10 @@ type droppedPack struct {
 	// forgotten: a purge dropped it, or came since. What it alone has must not come back.
 	forgotten bool
 	commits   []commitMark
+	// elsewhere is how many names the file had outside of the store and the mirror of who dropped it, and has still as far as
+	// anybody told: another account's mirror does when it unlinks its own. inode tells that from a copy; 0: not known.
+	elsewhere int
+	inode     uint64
 }
 
 // commitMark tells a commit from all others of its pack: the first bytes of a hash of its sequence number and of what was committed.
@@ -35,8 +41,8 @@ func markOf(c commit) (m commitMark) {
 // What a list says of why a pack was dropped. A line that tells more of a pack begins with a space, so that an
 // earlier version takes it for no name.
 const (
-	droppedBySweep = " gc "
-	droppedByPurge = " forget "
+	droppedBySweep = "gc"
+	droppedByPurge = "forget"
 )
 
 func parseDropped(text string) (list []droppedPack) {
@@ -51,18 +57,25 @@ func parseDropped(text string) (list []droppedPack) {
 		}
 		d := &list[len(list)-1]
 		d.exact = true // a line of a later version: which pack it was is not known
-		marks, swept := strings.CutPrefix(line, droppedBySweep)
-		if !swept {
-			marks, _ = strings.CutPrefix(line, droppedByPurge)
-		}
-		d.forgotten = !swept
-		raw, err := base64.RawStdEncoding.DecodeString(marks)
-		if err != nil {
+		words := strings.Fields(line)
+		if len(words) == 0 || words[0] != droppedBySweep && words[0] != droppedByPurge {
 			continue
 		}
-		for m := range slices.Chunk(raw, len(commitMark{})) {
-			if len(m) == len(commitMark{}) {
-				d.commits = append(d.commits, commitMark(m))
+		d.forgotten = words[0] == droppedByPurge
+		for _, word := range words[1:] {
+			if count, inode, ok := strings.Cut(word, ":"); ok {
+				d.elsewhere, _ = strconv.Atoi(count)
+				d.inode, _ = strconv.ParseUint(inode, 10, 64)
+				continue
+			}
+			raw, err := base64.RawStdEncoding.DecodeString(word)
+			if err != nil {
+				continue
+			}
+			for m := range slices.Chunk(raw, len(commitMark{})) {
+				if len(m) == len(commitMark{}) {
+					d.commits = append(d.commits, commitMark(m))
+				}
 			}
 		}
 	}
@@ -79,12 +92,18 @@ func appendDropped(dst []byte, list []droppedPack) []byte {
 		if d.forgotten {
 			why = droppedByPurge
 		}
-		dst = append(dst, why...)
-		var raw []byte
-		for _, m := range d.commits {
-			raw = append(raw, m[:]...)
+		dst = append(append(dst, ' '), why...)
+		if d.elsewhere > 0 {
+			dst = fmt.Appendf(dst, " %d:%d", d.elsewhere, d.inode)
 		}
-		dst = append(base64.RawStdEncoding.AppendEncode(dst, raw), '\n')
+		if len(d.commits) > 0 {
+			var raw []byte
+			for _, m := range d.commits {
+				raw = append(raw, m[:]...)
+			}
+			dst = base64.RawStdEncoding.AppendEncode(append(dst, ' '), raw)
+		}
+		dst = append(dst, '\n')
 	}
 	return dst
 }
@@ -111,7 +130,45 @@ func (s *Store) describe(n packName) (droppedPack, error) {
 	for _, c := range commits {
 		d.commits = append(d.commits, c.mark)
 	}
+	if err != nil {
+		return d, err
+	}
+	info, err := s.fs.Lstat(filepath.Join(s.o.Dir, n.file()))
+	if err != nil {
+		return d, err
+	}
+	_, mirrored, err := s.shared(n, info)
+	d.elsewhere, d.inode = linkCount(info)-1, inodeOf(info)
+	if mirrored {
+		d.elsewhere--
+	}
 	return d, err
+}
+
+// Elsewhere is how many files that were dropped have names outside of the store and its mirror still, as far as anybody told:
+// those that sweeps dropped since the last purge, and those that nothing may come back of.
+func (s *Store) Elsewhere() (swept, purged int, err error) {
+	list, err := s.droppedIn(s.o.Dir)
+	for _, d := range list {
+		switch {
+		case d.elsewhere <= 0:
+		case d.forgotten:
+			purged++
+		default:
+			swept++
+		}
+	}
+	return swept, purged, err
+}
+
+// unlinked tells the list that a name in this account's mirror is gone.
+func unlinked(list []droppedPack, n packName, inode uint64) {
+	for i := range list {
+		if d := &list[i]; d.name == n && d.elsewhere > 0 && d.inode == inode {
+			d.elsewhere--
+			return
+		}
+	}
 }
 
 // packCommit is a commit of a log pack.

@@ -57,7 +57,6 @@ type RepackPlan struct {
 	pinned  map[prefix]bool     // bases that must stay though nobody else needs them
 	kept    int64               // bytes of the commits that stay
 	dropped int
-	shared  int // packs that were unlinked and have names elsewhere
 
 	passed, passing int64 // bytes of victims: gone through, of all
 }
@@ -200,10 +199,6 @@ func (p *RepackPlan) groups() [][]*planned {
 	}
 	return groups
 }
-
-// Shared is how many of the packs that Apply unlinked have names outside of the store and its mirror, under
-// which their bytes stay.
-func (p *RepackPlan) Shared() int { return p.shared }
 
 // Due reports whether there is anything to do.
 func (p *RepackPlan) Due() bool {

@@ -304,11 +304,18 @@ func leftOfForget(c *call, done *maintain.Forgotten) error {
 		}
 	}
 	if done.Elsewhere > 0 && !c.json {
-		c.out.warn("%s with the removed bytes %s also linked outside of this store and its mirror", plural(done.Elsewhere, "file", "files"), isAre(done.Elsewhere))
+		if done.Found() {
+			c.out.warn("%s with the removed bytes %s also linked outside of this store and its mirror", plural(done.Elsewhere, "file", "files"), isAre(done.Elsewhere))
+		} else {
+			c.out.warn("%s %s also linked outside of this store and its mirror", plural(done.Elsewhere, "removed file", "removed files"), isAre(done.Elsewhere))
+		}
 		c.out.hint("another account's mirror loses them with that account's next save, hook or list in this project; a copy made with hard links keeps them")
 	}
 	if done.Pending == "" {
 		if done.Elsewhere > 0 && len(done.Others) == 0 {
+			if !done.Found() {
+				return &partlyError{errors.New("no checkpoint contains it any more, but files that were removed are still linked elsewhere")}
+			}
 			return &partlyError{errors.New("it is gone from this store, but not from files that are linked elsewhere")}
 		}
 		if len(done.Others) == 0 || !done.Found() {

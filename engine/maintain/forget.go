@@ -42,8 +42,9 @@ type Forgotten struct {
 	// Others are other stores of the account that may hold the same content still: those with the same origin, which have
 	// not been looked into where nothing was found here, and those with a conversation of the same session.
 	Others []stores.Relative
-	// Elsewhere is how many files with bytes of the store have names outside of it and its mirror: another account's
-	// mirror, which drops them the next time that account uses the store, or a copy made of hard links.
+	// Elsewhere is how many files that may hold it have names outside of the store and its mirror: in another account's mirror,
+	// which drops them the next time that account uses the store, or in a copy made of hard links. Where nothing was found,
+	// an earlier forget may have removed it: all files count then that were ever removed.
 	Elsewhere int
 }
 
@@ -159,6 +160,10 @@ func forgetting(ctx context.Context, p *project.Project) (unlock func(), err err
 // purge leaves no byte in the store of what the log does not need any more.
 func (f *Forgotten) purge(ctx context.Context, p *project.Project, o GCOptions) error {
 	o.purge, o.wait = true, min(forgetWait, p.Patience())
+	_, before, err := p.Store.Elsewhere()
+	if err != nil {
+		return p.Classify(err)
+	}
 	collected, err := collect(ctx, p, o)
 	switch {
 	case err != nil && (ctx.Err() != nil || o.Checkpoint != manifest.CheckpointID{} || project.IsDamage(p.Classify(err))):
@@ -174,10 +179,11 @@ func (f *Forgotten) purge(ctx context.Context, p *project.Project, o GCOptions) 
 		f.Pending = "another process is reading the store"
 	}
 	f.Freed, f.Shared = collected.Freed, collected.Shared
-	if f.Found() {
-		f.Elsewhere = collected.shared
+	swept, purged, err := p.Store.Elsewhere()
+	if f.Elsewhere = swept + purged; f.Found() {
+		f.Elsewhere -= min(before, purged) // of something else
 	}
-	return nil
+	return p.Classify(err)
 }
 
 // othersWith lists the other stores that may hold what was taken out, or, where there was nothing to take out, all with the origin

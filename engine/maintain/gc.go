@@ -47,7 +47,6 @@ type Collected struct {
 	Deferred bool  // somebody reads the store: the old packs go at the next sweep
 	Unswept  error // checkpoints were removed, but not what they alone hold: the next sweep goes on
 	Shared   int   // files of GCOptions.Checkpoint that something else has, too
-	shared   int   // packs that went from the store and its mirror, and have names elsewhere
 }
 
 // GC forgets the checkpoints that retention does not keep and gives back the
@@ -448,7 +447,6 @@ func sweep(ctx context.Context, p *project.Project, plan *cas.RepackPlan, m *mar
 		return err
 	}
 	result.Deferred = !applied
-	result.shared += plan.Shared()
 	return restampStatCache(p, m)
 }
 
