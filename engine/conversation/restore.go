@@ -12,6 +12,7 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/engine/project"
@@ -374,9 +375,13 @@ func (r *mover) prepareInPlace(at *cutPoint) (*Move, error) {
 // refuseRunning refuses to touch the transcript of a session that an agent
 // works on.
 func (m *Move) refuseRunning(session, file, dir string) error {
+	ours, err := m.r.ours(file)
+	if err != nil {
+		return err
+	}
 	check := transcript.RunningCheck{
 		Agent: transcript.Agent(m.line.Agent), Session: session, File: file, Dir: dir,
-		Home: agentHome(m.r.Project), Now: m.r.Env.Time(),
+		Home: agentHome(m.r.Project), Now: m.r.Env.Time(), Ours: ours,
 	}
 	run := check.Run()
 	switch {
@@ -388,4 +393,37 @@ func (m *Move) refuseRunning(session, file, dir string) error {
 	// Without a process to be seen, a fresh file alone proves nothing.
 	m.answer.Notes = append(m.answer.Notes, run.How+": if the agent is still running, it continues with what it has in memory")
 	return nil
+}
+
+// ours reports whether a transcript is as an operation of the last minute wrote it.
+func (r *mover) ours(file string) (bool, error) {
+	var wrote []manifest.Operation
+	err := r.Query(r.ctx, func(db *manifest.DB) error {
+		for op, err := range db.Operations() {
+			if err != nil || op.Time.Before(r.Env.Time().Add(-time.Minute)) {
+				return err
+			}
+			wrote = append(wrote, op)
+		}
+		return nil
+	})
+	if err != nil || len(wrote) == 0 {
+		return false, err
+	}
+	now, err := SumFile(file)
+	if err != nil {
+		return false, err
+	}
+	for _, op := range wrote {
+		line, err := movedBy(r.Project, op)
+		if err != nil || line == nil {
+			continue // it may have been removed
+		}
+		for _, f := range line.Files {
+			if f.File == file && sameSum(f.After, now) {
+				return true, nil
+			}
+		}
+	}
+	return false, nil
 }

@@ -29,6 +29,7 @@ type RunningCheck struct {
 	Home    Home
 	Now     time.Time
 	Proc    string // the process file system, "" is /proc
+	Ours    bool   // File is as this program wrote it: when that was says nothing of an agent
 }
 
 // recent is how new a transcript's last change is that speaks for a live agent.
@@ -43,7 +44,7 @@ const recent = 10 * time.Second
 //     above them (its shells and hooks);
 //  4. not sure: an agent's process in the session's directory that is older
 //     than the transcript's last change;
-//  5. not sure: a transcript that changed in the last 10 seconds.
+//  5. not sure: a transcript that changed in the last 10 seconds, unless it is as this program wrote it.
 //
 // 2 to 4 need /proc and see what this user may see. nil: nothing was found.
 func (c *RunningCheck) Run() *Running {
@@ -75,7 +76,7 @@ func (c *RunningCheck) Run() *Running {
 			maybe = &Running{p.pid, false, "process " + strconv.Itoa(p.pid) + " runs in the session's directory"}
 		}
 	}
-	if maybe == nil && !changed.IsZero() && c.Now.Sub(changed) < recent && changed.Sub(c.Now) < recent {
+	if maybe == nil && !c.Ours && !changed.IsZero() && c.Now.Sub(changed) < recent && changed.Sub(c.Now) < recent {
 		maybe = &Running{0, false, "the transcript changed a moment ago"}
 	}
 	return maybe
