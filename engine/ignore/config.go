@@ -17,6 +17,7 @@ type Config struct {
 	NoIgnore       bool                     // capture everything but .git, the store and the agents' worktrees
 	CaptureIgnored string                   // "none" (or ""), "precious", "small", "all": what becomes of files that git ignores
 	StorePath      string                   // path of the store below the root, "" when it is elsewhere
+	AccountPath    string                   // path of the account's directory ~/.rewind below the root, "" when it is elsewhere
 	Tracked        func(path string) bool   // does git track this path? nil: no git
 	TrackedBelow   func(dir string) bool    // does git track a file below dir?
 	TrackedHash    uint64                   // changes when the tracked set does

@@ -13,6 +13,7 @@ import (
 const (
 	encodingBefore  = 1
 	encodingVersion = 2
+	encodingAccount = 3 // with AccountPath, where there is one: programs of before refuse what they would not keep
 )
 
 // Flags of encoded rules.
@@ -38,7 +39,7 @@ func (e *DecodeError) Error() string {
 func (r *Rules) Encode() []byte { return r.appendTo(nil, true) }
 
 // appendTo writes version, flags, captureIgnored, StorePath, Ignore,
-// ForceInclude, Exclude and, from version 2 on, Precious; strings and lists follow their length as uvarint.
+// ForceInclude, Exclude, from version 2 on Precious, and in version 3 AccountPath; strings and lists follow their length as uvarint.
 func (r *Rules) appendTo(b []byte, names bool) []byte {
 	c := &r.config
 	flags := byte(0)
@@ -49,8 +50,11 @@ func (r *Rules) appendTo(b []byte, names bool) []byte {
 		flags |= flagFoldCase
 	}
 	version := byte(encodingVersion)
-	if c.agentsOut {
+	switch {
+	case c.agentsOut:
 		version = encodingBefore
+	case c.AccountPath != "":
+		version = encodingAccount
 	}
 	b = append(b, version, flags, byte(r.capture))
 	b = wire.AppendText(b, c.StorePath)
@@ -72,7 +76,11 @@ func (r *Rules) appendTo(b []byte, names bool) []byte {
 	if version == encodingBefore {
 		return b
 	}
-	return appendStrings(b, c.Precious)
+	b = appendStrings(b, c.Precious)
+	if version == encodingAccount {
+		b = wire.AppendText(b, c.AccountPath)
+	}
+	return b
 }
 
 func appendStrings(b []byte, list []string) []byte {
@@ -92,7 +100,7 @@ func Decode(data []byte) (*Rules, error) {
 	words := captureWords[:]
 	var c Config
 	switch version {
-	case encodingVersion:
+	case encodingVersion, encodingAccount:
 	case encodingBefore:
 		c.agentsOut, words = true, words[:capturePrecious]
 	default:
@@ -111,8 +119,13 @@ func Decode(data []byte) (*Rules, error) {
 		s.Text = []byte(d.Text())
 		c.Exclude = append(c.Exclude, s)
 	}
-	if version == encodingVersion {
+	if version != encodingBefore {
 		c.Precious = d.strings()
+	}
+	if version == encodingAccount {
+		if c.AccountPath = d.Text(); c.AccountPath == "" {
+			d.Fail("no path of the account")
+		}
 	}
 	var bad *wire.FormatError
 	if errors.As(d.End(), &bad) {

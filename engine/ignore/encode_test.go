@@ -20,6 +20,7 @@ func anyConfig(t *rapid.T) ignore.Config {
 		Precious:       rapid.SliceOfN(text, 0, 4).Draw(t, "precious"),
 		CaptureIgnored: rapid.SampledFrom([]string{"", "none", "small", "all", "precious"}).Draw(t, "capture"),
 		StorePath:      rapid.SampledFrom([]string{"", ".agent/rewind", "a"}).Draw(t, "store"),
+		AccountPath:    rapid.SampledFrom([]string{"", ".rewind", "a/.rewind"}).Draw(t, "account"),
 	}
 	for range rapid.IntRange(0, 3).Draw(t, "sources") {
 		c.Exclude = append(c.Exclude, ignore.Source{

@@ -323,6 +323,7 @@ func TestHashes(t *testing.T) {
 		func(c *ignore.Config) { c.NoIgnore = true },
 		func(c *ignore.Config) { c.CaptureIgnored = "all" },
 		func(c *ignore.Config) { c.StorePath = "s" },
+		func(c *ignore.Config) { c.AccountPath = "s" },
 		func(c *ignore.Config) { c.TrackedHash = 1 },
 	}
 	seen := map[uint64]int{}

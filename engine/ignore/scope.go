@@ -201,10 +201,15 @@ func (s *Scope) reserved(name string) (bool, string) {
 	if len(name) > len(restoreTemp) && name[:len(restoreTemp)] == restoreTemp {
 		return true, "a restore's temporary file"
 	}
-	dir, store := s.dir(), s.rules.config.StorePath
-	if len(store) == len(dir)+len(name) && store != "" && hasPrefix(store, dir) && store[len(dir):] == name ||
-		name == storeName && dir == storeDir+"/" {
+	dir, c := s.dir(), &s.rules.config
+	is := func(path string) bool {
+		return len(path) == len(dir)+len(name) && path != "" && hasPrefix(path, dir) && path[len(dir):] == name
+	}
+	switch {
+	case is(c.StorePath), name == storeName && dir == storeDir+"/":
 		return true, "rewind's own store"
+	case is(c.AccountPath):
+		return true, "rewind's own directory of the account"
 	}
 	return false, ""
 }

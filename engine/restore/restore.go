@@ -285,7 +285,7 @@ func (r *Run) planTree(c manifest.Checkpoint, root oid.ID) (*treeio.Plan, error)
 		Progress: r.PlanProgress(),
 		FS:       r.FS, Source: r.Tx, Current: r.Now, Target: root, Select: r.selectFor(c),
 		InTarget: target.MayGo, InScope: today.MayGo, Unseen: saw.Unseen, Whole: r.whole(saw),
-		Store: rules.StorePath(r.Project), Workers: r.Tx.Workers(),
+		Own: rules.Own(r.Project), Workers: r.Tx.Workers(),
 	})
 	if err != nil {
 		return nil, err

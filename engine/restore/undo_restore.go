@@ -269,7 +269,7 @@ func (r *Run) planBack(ops []manifest.Operation) (*treeio.Plan, error) {
 	r.Now = current
 	return treeio.NewPlan(r.Ctx, treeio.Options{
 		Progress: r.PlanProgress(),
-		FS:       r.FS, Source: r.Tx, Current: current, Target: target, Select: treeio.NewExactly(paths), Store: rules.StorePath(r.Project), Workers: r.Tx.Workers(),
+		FS:       r.FS, Source: r.Tx, Current: current, Target: target, Select: treeio.NewExactly(paths), Own: rules.Own(r.Project), Workers: r.Tx.Workers(),
 	})
 }
 

@@ -307,7 +307,7 @@ func (v *reverting) planFiles(target oid.ID) (*treeio.Plan, error) {
 	plan, err := treeio.NewPlan(v.Ctx, treeio.Options{
 		Progress: v.PlanProgress(),
 		FS:       v.FS, Source: v.Tx, Current: v.Now, Target: target, Select: treeio.NewExactly(paths),
-		InScope: rules.Today(v.Project, v.FS).MayGo, Store: rules.StorePath(v.Project), Workers: v.Tx.Workers(),
+		InScope: rules.Today(v.Project, v.FS).MayGo, Own: rules.Own(v.Project), Workers: v.Tx.Workers(),
 	})
 	if err != nil {
 		return nil, err

@@ -33,7 +33,8 @@ func Gather(p *project.Project, noIgnore bool) (Ruleset, error) {
 		NoIgnore:       noIgnore,
 		CaptureIgnored: s.CaptureIgnored,
 		Precious:       s.Precious,
-		StorePath:      StorePath(p),
+		StorePath:      Below(p, p.StoreDir()),
+		AccountPath:    Below(p, p.Env.AccountDir()),
 	}
 	note := func(path, what string, err error) {
 		rs.Problems = append(rs.Problems, problem.Problem{Path: path, Reason: what + ": " + problem.Text(err)})
@@ -97,13 +98,26 @@ func (rs *Ruleset) Late() []problem.Problem {
 	return nil
 }
 
-// StorePath is the store's path below the root, "" where it lies elsewhere.
-func StorePath(p *project.Project) string {
-	store := p.StoreDir()
-	if real, err := filepath.EvalSymlinks(store); err == nil {
-		store = real
+// Own are the paths of the store and of the account's directory, where they are below the root: a home can be
+// in the project, as in some containers.
+func Own(p *project.Project) (paths []string) {
+	for _, dir := range []string{p.StoreDir(), p.Env.AccountDir()} {
+		if path := Below(p, dir); path != "" {
+			paths = append(paths, path)
+		}
 	}
-	rel, err := filepath.Rel(p.Root(), store)
+	return paths
+}
+
+// Below is a directory's path below the root, "" where it is elsewhere.
+func Below(p *project.Project, dir string) string {
+	if dir == "" {
+		return ""
+	}
+	if real, err := filepath.EvalSymlinks(dir); err == nil {
+		dir = real
+	}
+	rel, err := filepath.Rel(p.Root(), dir)
 	if err != nil || rel == ".." || strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
 		return ""
 	}

@@ -98,7 +98,7 @@ func TestForbiddenNamesInATree(t *testing.T) {
 		bad(strings.Repeat("x", 300), file),
 		bad("store", manifest.Entry{Kind: manifest.Subdir, Mode: 0o755, ID: bad("objects", file)}),
 	} {
-		w.o.Store = "store"
+		w.o.Own = []string{"store"}
 		must(t, os.MkdirAll(w.file("store"), 0o700))
 		w.ignored = []string{"store"}
 		w.o.Select = NewExactly([]string{".git", ".git/config", ".GIT", ".GIT/config", "sub", "sub/.git", rootfs.Reserved("x"), strings.Repeat("x", 300), "store", "store/objects"})

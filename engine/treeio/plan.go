@@ -31,8 +31,8 @@ type Options struct {
 	// Whole says why the target's content of a file is not to be trusted, "" if it is. It is
 	// asked before a file is made or replaced; nil: "".
 	Whole func(path string) problem.Cause
-	// Store is the store's path below the root, "" when it is elsewhere. It is never touched.
-	Store   string
+	// Own are the paths of the store and of the account's directory, where they are below the root. They are never touched.
+	Own     []string
 	Workers int // 0: 2
 	// Progress is told how far NewPlan, Plan.Read and Plan.Apply have come, by one goroutine at a
 	// time; may be nil.
@@ -113,7 +113,7 @@ const (
 	reasonParent     = "a parent is in the way and was not selected"
 	reasonUnselected = "the directory contains what was not selected"
 	reasonMount      = "mount point"
-	reasonStore      = "it belongs to the store"
+	reasonStore      = "it belongs to rewind itself"
 	reasonReserved   = "the name is reserved"
 	reasonUnreadable = "unreadable"
 	reasonRacing     = "it changed while the restore ran"

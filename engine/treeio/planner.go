@@ -2,6 +2,7 @@ package treeio
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/rewind-cli/rewind/cas/oid"
@@ -139,7 +140,7 @@ func (b *planner) refused(path, name string) string {
 	if rootfs.IsReserved(name) {
 		return reasonReserved
 	}
-	if path == b.o.Store {
+	if slices.Contains(b.o.Own, path) {
 		return reasonStore
 	}
 	return ""

@@ -1,6 +1,8 @@
 package treeio
 
 import (
+	"slices"
+
 	"github.com/rewind-cli/rewind/cas/oid"
 	"github.com/rewind-cli/rewind/engine/problem"
 	"github.com/rewind-cli/rewind/engine/rootfs"
@@ -190,7 +192,7 @@ func (b *planner) disposable(path string, id oid.ID, d rootfs.Dir, depth int) (p
 		if !ok {
 			return problem.Says(reasonHolds), nil
 		}
-		if below == b.o.Store {
+		if slices.Contains(b.o.Own, below) {
 			return problem.Says(reasonStore), nil
 		}
 		if d.Mounted(name) {
