@@ -41,7 +41,7 @@ func lineMade(ctx context.Context, m *timeline.Makers, s search.Span) (came, wen
 }
 
 // lineRows are the rows in which a line came and went, for the picker and the page: nil for now, where only the working tree
-// has it, and where it is still there. Of whom no row tells, that is said beside the checkpoint in which it was seen.
+// has it, and where it is still there. Of whom no row tells, that is said with the number of the checkpoint in which it was seen.
 func lineRows(ctx context.Context, m *timeline.Makers, s search.Span) (came, went *uiFrom, err error) {
 	cameMade, wentMade, err := lineMade(ctx, m, s)
 	if err != nil {
@@ -56,7 +56,7 @@ func lineRows(ctx context.Context, m *timeline.Makers, s search.Span) (came, wen
 			from = fromRow(r)
 		}
 		if made.Owner != nil {
-			from.Text += ", " + byMaker(made.Owner, s.Path)
+			from.Why, from.Text = makerText(made.Owner, s.Path)
 		}
 		return from
 	}

@@ -334,23 +334,47 @@ func TestUISearchSaysWho(t *testing.T) {
 	}
 	hook("2", "PreToolUse", map[string]any{"tool_name": "Bash", "tool_use_id": "toolu_3", "tool_input": map[string]any{"command": "rm -rf build"}})
 	place := "/api/v1" + l.logIn(l.ui(l.env).URL)
-	found := func(q string) uiMatch {
+	found := func() (all []uiMatch) {
 		t.Helper()
-		var m uiMatch
-		l.get(place+"/search?q="+q, &m)
-		return m
+		q, err := http.NewRequest("GET", l.base+place+"/search?q=by+one+of", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		q.Header.Set("Authorization", "Bearer "+l.token)
+		r, err := (&http.Client{Transport: &http.Transport{DisableKeepAlives: true}}).Do(q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer r.Body.Close()
+		for d := json.NewDecoder(r.Body); d.More(); {
+			var m uiMatch
+			if err := d.Decode(&m); err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, m)
+		}
+		return all
 	}
-	const who = "by 5ba1c0de-0000-4000-8000-000000000001 Edit \"session 1\", or 5ba1c0de-0000-4000-8000-000000000002 Edit \"session 2\""
-	if said := l.run(l.env, "grep", "by one of"); !strings.Contains(said, who) {
+	const who = "5ba1c0de-0000-4000-8000-000000000001 Edit \"session 1\", or 5ba1c0de-0000-4000-8000-000000000002 Edit \"session 2\""
+	if said := l.run(l.env, "grep", "by one of"); !strings.Contains(said, ", by "+who) {
 		t.Fatalf("grep: %s", said)
 	}
-	if m := found("by+one+of"); m.By == nil || m.By.ID != m.Appeared || !strings.HasSuffix(m.By.Text, ", "+who) {
-		t.Errorf("no word of who it may be: %+v, by %+v", m, m.By)
+	if m := found(); len(m) != 1 || m[0].By == nil || m[0].By.ID != m[0].Appeared || m[0].By.N != "1" || m[0].By.Why != "shared" || !strings.HasPrefix(m[0].By.Text, who) {
+		t.Errorf("no word of who it may be: %+v, by %+v", m, m[0].By)
 	}
 	l.write(file, "one\n")
 	l.run(l.env, "save")
 	l.run(l.env, "undo", "--yes", "--code-only")
 	if said := l.run(l.env, "grep", "by one of"); !strings.Contains(said, "appeared with the undo") {
 		t.Fatalf("grep after an undo: %s", said)
+	}
+	back := 0
+	for _, m := range found() {
+		if m.Appeared == "" && m.Now && m.By != nil && m.By.Why == "undo" {
+			back++
+		}
+	}
+	if back != 1 {
+		t.Errorf("no word of the undo: %+v", found())
 	}
 }
