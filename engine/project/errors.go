@@ -2,6 +2,7 @@ package project
 
 import (
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -108,7 +109,11 @@ func (e *OutsideError) Error() string { return fmt.Sprintf("%q is outside the pr
 type BadNameError struct{ Name, Reason string }
 
 func (e *BadNameError) Error() string {
-	return fmt.Sprintf("%q cannot be a name: %s", e.Name, e.Reason)
+	name := e.Name
+	if len(name) > longestName {
+		name = strings.ToValidUTF8(name[:40], "") + "…"
+	}
+	return fmt.Sprintf("%q cannot be a name: %s", name, e.Reason)
 }
 
 // NameTakenError: another checkpoint has the name.

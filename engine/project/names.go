@@ -2,6 +2,7 @@ package project
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -31,6 +32,9 @@ var keywords = []string{"last", "prev", "now"}
 // shownID is how many letters of a checkpoint's id are printed at least.
 const shownID = 8
 
+// longestName is how long a name can be, in bytes.
+const longestName = 200
+
 // CheckName: [A-Za-z0-9][A-Za-z0-9._-]*, and nothing that names a checkpoint in another way. Short words
 // of the letters of ids, such as two or sort, are names: a name is looked for before an id, and no
 // id is printed as short as that.
@@ -48,8 +52,8 @@ func CheckName(name string) error {
 	switch {
 	case name == "":
 		return &BadNameError{Name: name, Reason: "it is empty"}
-	case len(name) > 200:
-		return &BadNameError{Name: name, Reason: "it is longer than 200 characters"}
+	case len(name) > longestName:
+		return &BadNameError{Name: name, Reason: fmt.Sprintf("it is longer than %d characters", longestName)}
 	case slices.ContainsFunc(keywords, func(word string) bool { return strings.EqualFold(name, word) }):
 		return &BadNameError{Name: name, Reason: "it is a keyword"}
 	case strings.Contains(name, ".."):
