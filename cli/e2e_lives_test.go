@@ -93,7 +93,7 @@ func liveClaude(t *testing.T, rewind string, client []string) {
 		t.Errorf("the client had sent %v, and sends in the fork %v", third[:len(third)-1], got)
 	}
 	in := b.newest()
-	if title := b.run(rewind, "sessions", "--json"); !strings.Contains(title, "[Fork] third ") {
+	if title := b.run(rewind, "sessions", "--json"); !strings.Contains(title, "[Fork] before third ") {
 		t.Errorf("no fork is named by its prompt: %s", title)
 	}
 	// The fork is what goes on now.

@@ -230,7 +230,7 @@ func TestSessions(t *testing.T) {
 		if s := found[testSession]; len(s.Checkpoints) != 2 || !s.OnDisk || s.Last != "two" || len(s.Forks) != 1 || s.Forks[0] != fork {
 			t.Errorf("the session: %+v", s)
 		}
-		if s := found[fork]; s.Parent != testSession || len(s.Ancestors) != 1 || s.Title != "[Fork] two" || s.Last != "one" {
+		if s := found[fork]; s.Parent != testSession || len(s.Ancestors) != 1 || s.Title != "[Fork] before two" || s.Last != "one" {
 			t.Errorf("the fork: %+v", s)
 		}
 		var no *conversation.NoSessionError

@@ -254,16 +254,24 @@ func (r *mover) prepareFork(at *cutPoint) (*Move, error) {
 func (r *mover) forkTitle(at *cutPoint) string {
 	x := at.source.index
 	if b := r.Before; b != nil && len(b.Prompts) > 0 {
-		return transcript.Label(b.Prompts[len(b.Prompts)-1])
+		return before(b.Prompts[len(b.Prompts)-1])
 	}
 	if gone := at.reverted(); len(gone) > 0 {
-		return transcript.Label(gone[len(gone)-1])
+		return before(gone[len(gone)-1])
 	}
 	if r.Target.Kind == manifest.Prompt {
-		return transcript.Label(r.Target.Prompt)
+		return before(r.Target.Prompt)
 	}
 	if said, err := x.Prompts(at.leaf); err == nil && len(said) > 0 {
 		return x.Lines[said[0]].Label()
+	}
+	return ""
+}
+
+// before names what ends in front of a prompt.
+func before(prompt string) string {
+	if label := transcript.Label(prompt); label != "" {
+		return "before " + label
 	}
 	return ""
 }
