@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"time"
 )
 
 // A store can be behind the mirror: after git stash --all the store comes
@@ -21,7 +20,6 @@ type Return struct {
 	// Rewritten: the log was written anew in the mirror since, by a sweep or a purge. What is in
 	// the objects directory has packs that were dropped.
 	Rewritten bool
-	Newest    time.Time // when the mirror's log was last added to, where Rewritten
 }
 
 // CatchUp brings a store forward that is behind the mirror, or has lost packs that the mirror has, and
@@ -90,9 +88,9 @@ func (s *Store) returning(lost []packName) error {
 		r.Empty = false
 		r.Rewritten = r.Rewritten || newer && !s.hasName(mirror, n)
 	}
-	for _, l := range lost {
-		if info, err := s.fs.Lstat(filepath.Join(mirror, l.file())); err == nil && l.kind == logPack && info.ModTime().After(r.Newest) {
-			r.Newest = info.ModTime()
+	if r.Rewritten {
+		if err := s.keepDropped(); err != nil {
+			return err
 		}
 	}
 	return s.o.Returning(r)

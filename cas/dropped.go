@@ -22,8 +22,12 @@ const droppedName = "dropped"
 const maxDropped = 64 << 20
 
 // droppedIn reads the list in the objects directory or in a mirror. A line that is not understood is skipped.
-func (s *Store) droppedIn(dir string) (packs []droppedPack, err error) {
-	f, err := s.fs.OpenFile(filepath.Join(dir, droppedName), os.O_RDONLY, 0)
+func (s *Store) droppedIn(dir string) ([]droppedPack, error) {
+	return s.readDropped(filepath.Join(dir, droppedName))
+}
+
+func (s *Store) readDropped(file string) (packs []droppedPack, err error) {
+	f, err := s.fs.OpenFile(file, os.O_RDONLY, 0)
 	if err != nil {
 		return nil, ignoreMissing(err)
 	}

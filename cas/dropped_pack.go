@@ -253,7 +253,7 @@ func (s *Store) droppedPart(dir string, n packName, list []droppedPack) (part dr
 		case last >= 0:
 			end = commits[last].end
 		}
-		if last >= 0 {
+		if last >= 0 && d.exact {
 			seq = commits[last].seq
 		}
 		part.end, part.seq = max(part.end, end), max(part.seq, seq)

@@ -284,7 +284,7 @@ func TestListsOfDroppedPacks(t *testing.T) {
 	}{
 		{list, droppedPart{end: math.MaxInt64, seq: 2, all: true}},
 		{strings.Replace(list, " gc ", " forget 2:77 ", 1), droppedPart{end: math.MaxInt64, forgotten: math.MaxInt64, seq: 2, all: true}},
-		{name.file() + "\n", droppedPart{end: math.MaxInt64, forgotten: math.MaxInt64, seq: 2, all: true}},
+		{name.file() + "\n", droppedPart{end: math.MaxInt64, forgotten: math.MaxInt64, all: true}},
 		{name.file() + "\n later AAAA\n", droppedPart{}},
 		{name.file() + "\n gc AAAAAAAA\n", droppedPart{}},
 		{name.file() + "\n gc !\n", droppedPart{}},

@@ -250,7 +250,16 @@ func (s *Store) commitRefs(from uint64) ([]commitPlace, error) {
 		for _, c := range p.tail.commits {
 			add(c)
 		}
-		if first != 0 && first <= from && !cut {
+		if cut {
+			continue
+		}
+		if first != 0 && first <= from {
+			break
+		}
+		if dense, err := s.standsAlone(p.name); err != nil || dense {
+			if err != nil {
+				return nil, err
+			}
 			break
 		}
 	}

@@ -72,6 +72,7 @@ type planned struct {
 	dense  bool
 	victim bool
 	impure bool // holds something that is not needed
+	older  bool // another log pack stands for it
 }
 
 // PlanRepack finds out what a repack would gain. live says which objects are
@@ -104,7 +105,8 @@ func (s *Store) PlanRepack(o RepackOptions, live func(oid.ID) bool, keepCommit f
 		s.mu.RLock()
 		n, foul := len(k.blocks()), info.Size() != k.covered() || k.badHead
 		s.mu.RUnlock()
-		p.packs = append(p.packs, &planned{pack: k, size: info.Size(), blocks: n, dense: dense, impure: foul})
+		older := k.name.kind == logPack && slices.ContainsFunc(p.packs, func(l *planned) bool { return l.dense && l.pack.name.kind == logPack })
+		p.packs = append(p.packs, &planned{pack: k, size: info.Size(), blocks: n, dense: dense, impure: foul, older: older})
 	}
 	kept, err := p.countCommits()
 	if err != nil {
@@ -313,6 +315,10 @@ func (p *RepackPlan) choose(kept int64) {
 	var logSize, logLive, logKept int64
 	var logs, small []*planned
 	for _, k := range p.packs {
+		if k.older {
+			k.victim = true
+			continue
+		}
 		if k.pack.name.kind == logPack {
 			logs = append(logs, k)
 			logSize += k.size

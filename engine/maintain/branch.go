@@ -31,20 +31,70 @@ func joinBranch(ctx context.Context, p *project.Project) error {
 		return err
 	}
 	defer branch.Close()
-	theirs, err := manifest.Replay(ctx, project.LogOf(branch.Store), 1, manifest.Skip)
+	b := &branchOf{p: p, from: branch, purged: true}
+	joined, err := b.join(ctx, p.Store.Diverged, p.Store.Joined)
+	if joined && err == nil {
+		p.Notify(fmt.Sprintf("the store of %s was replaced by an older state of it, and that has been saved to since: both states are kept; checkpoints added from the mirror: %s", p.Root(), b.text()))
+	}
+	return err
+}
+
+// olderName is the file that says which log packs joinOlder has looked at.
+const olderName = "older"
+
+// joinOlder commits again what only log packs have for which another one stands: an older state of the store was put in its place and
+// saved to, before the log came back that a sweep had written anew since. text is what there is to say.
+func joinOlder(ctx context.Context, p *project.Project) (text string, err error) {
+	if p.ReadOnly != nil {
+		return "", nil
+	}
+	state, err := p.Store.OlderState()
+	if state == "" || err != nil {
+		return "", err
+	}
+	file := filepath.Join(p.StoreDir(), olderName)
+	if known, err := account.ReadSmall(file, 1<<20); err == nil && string(known) == state {
+		return "", nil
+	}
+	release, err := p.Use(ctx)
 	if err != nil {
-		return err
+		return "", err
 	}
-	b := &branchOf{p: p, from: branch, to: commit.Begin(p)}
+	defer release()
+	branches, err := p.Store.Older()
+	all := &branchOf{}
+	for _, branch := range branches {
+		if err == nil {
+			b := &branchOf{p: p, from: branch, older: true}
+			_, err = b.join(ctx, func() bool { return true }, func() error { return nil })
+			all.there, all.short, all.lost = all.there+b.there, all.short+b.short, all.lost+b.lost
+		}
+		err = errors.Join(err, branch.Close())
+	}
+	if err != nil {
+		return "", err
+	}
+	if all.there+all.lost > 0 {
+		text = fmt.Sprintf("checkpoints saved on the older state of the store of %s are kept: %s", p.Root(), all.text())
+	}
+	return text, account.WriteFile(file, []byte(state), p.Owner)
+}
+
+// join commits what only the branch has, if it is still one then. done is called under the same lock.
+func (b *branchOf) join(ctx context.Context, still func() bool, done func() error) (joined bool, err error) {
+	theirs, err := manifest.Replay(ctx, project.LogOf(b.from.Store), 1, manifest.Skip)
+	if err != nil {
+		return false, err
+	}
+	b.to = commit.Begin(b.p)
 	if err := errors.Join(b.put(ctx, theirs), b.to.Flush()); err != nil {
-		return errors.Join(err, b.to.Discard())
+		return false, errors.Join(err, b.to.Discard())
 	}
-	joined := false
-	err = commit.Appending(ctx, p, func(a *cas.Appender) error {
-		if !p.Store.Diverged() {
+	err = commit.Appending(ctx, b.p, func(a *cas.Appender) error {
+		if !still() {
 			return nil // another process was faster
 		}
-		ours, err := manifest.Replay(ctx, p.Log(), 1, manifest.Skip)
+		ours, err := manifest.Replay(ctx, b.p.Log(), 1, manifest.Skip)
 		if err != nil {
 			return err
 		}
@@ -54,19 +104,18 @@ func joinBranch(ctx context.Context, p *project.Project) error {
 			}
 		}
 		joined = true
-		return p.Store.Joined()
+		return done()
 	})
-	if joined && err == nil {
-		p.Notify(b.text())
-	}
-	return errors.Join(err, b.to.Discard())
+	return joined, errors.Join(err, b.to.Discard())
 }
 
-// branchOf takes what only the mirror has into the store.
+// branchOf takes what only a branch of the log has into the log.
 type branchOf struct {
-	p    *project.Project
-	from *cas.Branch
-	to   *commit.Tx
+	p      *project.Project
+	from   *cas.Branch
+	older  bool // its packs are among those of the store
+	purged bool // what only packs have that a purge dropped must not come back
+	to     *commit.Tx
 
 	own    map[manifest.CheckpointID]manifest.Checkpoint // as they come into the store
 	broken map[manifest.CheckpointID]bool
@@ -139,7 +188,7 @@ func (b *branchOf) records(ours, theirs *manifest.Replayed) (records []manifest.
 }
 
 func (b *branchOf) text() string {
-	text := fmt.Sprintf("the store of %s was replaced by an older state of it, and that has been saved to since: both states are kept; checkpoints added from the mirror: %d", b.p.Root(), b.there)
+	text := fmt.Sprint(b.there)
 	if b.short > 0 {
 		text += fmt.Sprintf(", %d of them without what gc or forget has removed", b.short)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"maps"
+	"slices"
 
 	"github.com/rewind-cli/rewind/cas"
 	"github.com/rewind-cli/rewind/cas/oid"
@@ -19,15 +20,20 @@ func (b *branchOf) put(ctx context.Context, theirs *manifest.Replayed) error {
 	if err != nil {
 		return err
 	}
-	if err := b.readKeys(ours); err != nil {
+	b.purged = b.purged || slices.ContainsFunc(ours.Operations(), func(o manifest.Operation) bool { return o.Kind == manifest.OpForget })
+	removed, err := b.removed(theirs)
+	if err != nil {
 		return err
 	}
 	b.own, b.broken, b.less = map[manifest.CheckpointID]manifest.Checkpoint{}, map[manifest.CheckpointID]bool{}, map[manifest.CheckpointID]bool{}
 	b.dirs, b.has = map[forgetKey]*forgotten{}, map[oid.ID]bool{}
 	b.writer = b.to.Writer()
 	for _, c := range theirs.Checkpoints() {
-		if _, known := ours.ByID(c.ID); known || b.from.Dropped(c.Seq) {
+		if _, known := ours.ByID(c.ID); known || removed[c.ID] {
 			continue
+		}
+		if err := b.readKeys(ours); err != nil {
+			return err
 		}
 		whole, err := b.checkpoint(ctx, &c)
 		switch {
@@ -44,8 +50,37 @@ func (b *branchOf) put(ctx context.Context, theirs *manifest.Replayed) error {
 	return b.writer.Flush()
 }
 
+// removed are the checkpoints that gc or forget took out of the log. A name or a pin that the branch gave one since keeps it from gc.
+func (b *branchOf) removed(theirs *manifest.Replayed) (map[manifest.CheckpointID]bool, error) {
+	gone, forgotten := map[manifest.CheckpointID]bool{}, map[manifest.CheckpointID]bool{}
+	for r, err := range b.p.Log().Records(1) {
+		if err != nil && !errors.As(err, new(*manifest.EntryError)) {
+			return nil, err
+		}
+		if d := r.Record.Delete; d != nil {
+			for _, id := range d.Checkpoints {
+				gone[id], forgotten[id] = true, forgotten[id] || d.Reason == reasonForget
+			}
+		}
+	}
+	for r, err := range project.LogOf(b.from.Store).Records(1) {
+		if err != nil && !errors.As(err, new(*manifest.EntryError)) {
+			return nil, err
+		}
+		if m := r.Record.Mark; m != nil && !forgotten[m.Checkpoint] && !b.from.Dropped(r.Seq) {
+			if c, ok := theirs.ByID(m.Checkpoint); ok && (c.Pinned || c.Name != "") {
+				gone[c.ID] = false
+			}
+		}
+	}
+	return gone, nil
+}
+
 // readKeys collects the paths of which the store's checkpoints say that they were forgotten.
 func (b *branchOf) readKeys(ours *manifest.Replayed) error {
+	if b.keys != nil {
+		return nil
+	}
 	b.keys = map[string]bool{}
 	read := map[oid.ID]bool{{}: true}
 	for _, c := range ours.Checkpoints() {
@@ -233,10 +268,12 @@ func (b *branchOf) object(id oid.ID) (comes bool, err error) {
 	if comes, ok := b.has[id]; ok {
 		return comes, nil
 	}
-	comes, err = b.p.Store.Has(id)
-	if err == nil && !comes {
-		var gone bool
-		if gone, err = b.from.Forgotten(id); err == nil && !gone {
+	if comes, err = b.p.Store.Has(id); err == nil && (!comes || b.older) {
+		gone := false
+		if b.purged {
+			gone, err = b.from.Forgotten(id)
+		}
+		if comes = false; err == nil && !gone {
 			err = b.copy(id)
 			if comes = err == nil; isMissing(err) {
 				err = nil

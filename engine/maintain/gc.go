@@ -70,16 +70,14 @@ func GC(ctx context.Context, p *project.Project, o GCOptions) (*Collected, error
 	return collect(ctx, p, o)
 }
 
+// reasonForget is the reason of a deletion that no later mark takes back.
+const reasonForget = "forget"
+
 // gcLockName is held by the one that sweeps, or forgets.
 const gcLockName = "gc"
 
 // collect is GC under the gc lock.
 func collect(ctx context.Context, p *project.Project, o GCOptions) (*Collected, error) {
-	if !o.DryRun {
-		if err := errors.Join(joinBranch(ctx, p), keepSince(ctx, p)); err != nil {
-			return nil, err
-		}
-	}
 	c := &collection{p: p, o: o, gone: map[manifest.CheckpointID]bool{}, result: &Collected{DryRun: o.DryRun}}
 	sweeps, err := c.prepare(ctx)
 	if err != nil {
@@ -177,7 +175,14 @@ func (c *collection) prepare(ctx context.Context) (sweeps bool, err error) {
 // readLog reads the log, which must be whole.
 func (c *collection) readLog(ctx context.Context) error {
 	if !c.o.DryRun {
-		if err := c.p.Store.Complete(); err != nil {
+		err := errors.Join(c.p.Store.Complete(), joinBranch(ctx, c.p))
+		if err == nil {
+			var kept string
+			if kept, err = joinOlder(ctx, c.p); kept != "" {
+				c.p.Notify(kept)
+			}
+		}
+		if err != nil {
 			return c.p.Classify(err)
 		}
 	}
@@ -411,6 +416,9 @@ func (c *collection) deleteChosen(ctx context.Context) (kept []manifest.Checkpoi
 		}
 		used := (&LogState{Operations: operations, crashed: crashed(c.p)}).inUse()
 		d := manifest.Delete{Time: c.p.Env.Time().UTC(), Reason: "retention"}
+		if c.o.Checkpoint != (manifest.CheckpointID{}) {
+			d.Reason = reasonForget
+		}
 		for _, chosen := range c.drop {
 			now, ok, err := db.ByID(chosen.ID)
 			switch {

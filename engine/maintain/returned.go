@@ -3,10 +3,8 @@ package maintain
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/rewind-cli/rewind/cas/oid"
-	"github.com/rewind-cli/rewind/engine/commit"
 	"github.com/rewind-cli/rewind/engine/notice"
 	"github.com/rewind-cli/rewind/engine/problem"
 	"github.com/rewind-cli/rewind/engine/project"
@@ -20,7 +18,14 @@ func CatchUp(ctx context.Context, p *project.Project) {
 	if err := joinBranch(ctx, p); err != nil {
 		p.Notify(fmt.Sprintf("the store of %s does not have what was saved in the state that this account's mirror has: %s", p.Root(), problem.Text(p.Classify(err))))
 	}
-	_ = keepSince(ctx, p)     // whoever collects tries again, before anything goes
+	kept, err := joinOlder(ctx, p)
+	if err != nil { // whoever collects tries again, before anything goes
+		kept = fmt.Sprintf("the store of %s does not have what was saved in an older state of it: %s", p.Root(), problem.Text(p.Classify(err)))
+	}
+	p.TellReturned()
+	if kept != "" {
+		p.Notify(kept)
+	}
 	_ = ForgetNotices(ctx, p) // so does the next command, and a hook before it tells
 }
 
@@ -60,48 +65,4 @@ func ForgetNotices(ctx context.Context, p *project.Project) error {
 		}
 		return !ok || keys[op][ForgottenKey(p, path)]
 	})
-}
-
-// keepSince commits the checkpoints again that were saved on an older state of the store.
-func keepSince(ctx context.Context, p *project.Project) error {
-	payloads, err := p.SavedSince()
-	if len(payloads) == 0 || err != nil || p.ReadOnly != nil {
-		return err
-	}
-	release, err := p.Use(ctx)
-	if err != nil {
-		return err
-	}
-	defer release()
-	if _, err := commit.Begin(p).Commit(ctx, func() (records []manifest.Record, err error) {
-		now, err := manifest.Replay(ctx, p.Log(), 1, manifest.Skip)
-		if err != nil {
-			return nil, err
-		}
-		named := map[string]bool{}
-		for _, c := range now.Checkpoints() {
-			named[c.Name] = true
-		}
-		for _, payload := range slices.Backward(payloads) {
-			r, err := manifest.ParseRecord(payload)
-			if err != nil || r.Checkpoint == nil {
-				continue
-			}
-			c := r.Checkpoint
-			if _, known := now.ByID(c.ID); known {
-				continue
-			}
-			if _, err := p.LoadDir(c.Root); err != nil {
-				continue
-			}
-			if c.Name != "" && named[c.Name] {
-				c.Name, c.Pinned = "", true
-			}
-			records = append(records, r)
-		}
-		return records, nil
-	}, nil); err != nil {
-		return err
-	}
-	return p.CommittedSince()
 }

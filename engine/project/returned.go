@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -55,16 +54,8 @@ func (p *Project) noteReturn(r cas.Return) error {
 	if r.Rewritten {
 		said, err := manifest.Replay(context.Background(), p.Log(), 1, manifest.Skip)
 		if err == nil { // else what is gone again cannot be named
-			var since [][]byte
 			for _, c := range said.Checkpoints() {
-				if c.Time.After(r.Newest) {
-					since = append(since, manifest.Record{Checkpoint: &c}.Append(nil))
-				} else {
-					n.Living = append(n.Living, c.ID.String())
-				}
-			}
-			if err := p.keepSince(since); err != nil {
-				return err
+				n.Living = append(n.Living, c.ID.String())
 			}
 		}
 		if err := p.NoteForgetting(ForgettingNote{Since: p.Env.Time().UTC(), Sweeping: true}); err != nil {
@@ -82,45 +73,14 @@ func (p *Project) noteReturn(r cas.Return) error {
 	return account.WriteFile(filepath.Join(p.at.Store, returnedName), append(data, '\n'), p.Owner)
 }
 
-// sinceName is the file of the checkpoints that were saved on an older state after the newest one in the mirror: another
-// account rebuilt the store from its own mirror, which knew no newer one. They are committed again on top of what comes back.
-const sinceName = "saved-since"
-
-func (p *Project) keepSince(records [][]byte) error {
-	all, err := p.SavedSince()
-	if len(records) == 0 || err != nil {
-		return err
-	}
-	data, err := json.Marshal(append(all, records...))
-	if err != nil {
-		return err
-	}
-	return account.WriteFile(filepath.Join(p.at.Store, sinceName), append(data, '\n'), p.Owner)
-}
-
-// SavedSince are the records of checkpoints that are to be committed again, the newest first.
-func (p *Project) SavedSince() (records [][]byte, err error) {
-	data, err := account.ReadSmall(filepath.Join(p.at.Store, sinceName), 64<<20)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err == nil {
-		err = json.Unmarshal(data, &records)
-	}
-	return records, err
-}
-
-// CommittedSince says that they are committed.
-func (p *Project) CommittedSince() error {
-	return account.RemoveIfThere(filepath.Join(p.at.Store, sinceName))
-}
-
 // CatchUp brings a store forward whose files somebody replaced by older ones, as
 // git stash pop does after the store was removed once more, or whose packs are gone:
 // what was saved since is in the mirror. A failure is none of a command's that
-// reads; the next save tries again. What came back, now or in a hook, becomes a notice.
-func (p *Project) CatchUp() {
-	_, _ = p.Store.CatchUp(account.Expired)
+// reads; the next save tries again.
+func (p *Project) CatchUp() { _, _ = p.Store.CatchUp(account.Expired) }
+
+// TellReturned makes a notice of what came back, now or in a hook.
+func (p *Project) TellReturned() {
 	file := filepath.Join(p.at.Store, returnedName)
 	data, err := account.ReadSmall(file, 64<<20)
 	if err != nil || p.ReadOnly != nil {
@@ -140,7 +100,12 @@ func (p *Project) returnedNotice(n returnedNote) string {
 	if !n.Rewritten {
 		return text
 	}
-	text += ", and what gc or forget removed since has been removed again"
+	text += "; what gc or forget removed since "
+	if account.Exists(filepath.Join(p.at.Store, ForgettingName)) {
+		text += "will be removed with the next write"
+	} else {
+		text += "has been removed again"
+	}
 	said, err := manifest.Replay(context.Background(), p.Log(), 1, manifest.Skip)
 	if err != nil {
 		return text

@@ -1,0 +1,137 @@
+package cas
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// A log pack that gc wrote has all that stays of the commits before it: it stands for the log packs with lower numbers. Such
+// are there while a sweep waits, and where a store was brought forward from the mirror, whose log a sweep wrote anew since. What
+// only they have was committed on the older state: none of it is in the log, until a caller commits it again. Their objects are found.
+
+// older lists the log packs for which another one stands, newest first.
+func (s *Store) older() ([]packName, error) {
+	names, err := s.names()
+	if err != nil {
+		return nil, err
+	}
+	end := slices.IndexFunc(names, func(n packName) bool { return n.kind != logPack })
+	if end < 0 {
+		end = len(names)
+	}
+	for i := range names[:end] {
+		if i+1 == end {
+			break // there is none below it
+		}
+		dense, err := s.standsAlone(names[i])
+		if err != nil {
+			return nil, err
+		}
+		if dense {
+			return names[i+1 : end], nil
+		}
+	}
+	return nil, nil
+}
+
+// standsAlone reads the flag in a pack's header. A pack that is gone by now has none.
+func (s *Store) standsAlone(n packName) (bool, error) {
+	f, err := s.fs.OpenFile(filepath.Join(s.o.Dir, n.file()), os.O_RDONLY, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	defer f.Close()
+	return isDense(f)
+}
+
+// OlderState says which log packs are there for which another one stands; "" for none.
+func (s *Store) OlderState() (string, error) {
+	packs, err := s.older()
+	if err != nil {
+		return "", err
+	}
+	var text strings.Builder
+	for _, n := range packs {
+		info, err := s.fs.Lstat(filepath.Join(s.o.Dir, n.file()))
+		if err != nil {
+			return "", ignoreMissing(err)
+		}
+		fmt.Fprintln(&text, n.file(), info.Size(), info.ModTime().UnixNano())
+	}
+	return text.String(), nil
+}
+
+// Older opens these packs as a log of its own; as several, where a sequence number means one commit in one of them and another
+// one in another. The caller closes them.
+func (s *Store) Older() (branches []*Branch, err error) {
+	packs, err := s.older()
+	if err != nil || len(packs) == 0 {
+		return nil, err
+	}
+	list, err := s.readDropped(filepath.Join(s.o.Dir, olderDroppedName))
+	if err != nil {
+		return nil, err
+	}
+	names, err := s.names()
+	if err != nil {
+		return nil, err
+	}
+	parts := map[packName]droppedPart{}
+	for _, n := range names {
+		if n.kind == logPack && !slices.Contains(packs, n) {
+			continue
+		}
+		if parts[n], err = s.droppedPart(s.o.Dir, n, list); err != nil {
+			return nil, ignoreMissing(err)
+		}
+	}
+	seen := map[uint64]commitMark{}
+	for i, n := range packs {
+		commits, _, err := s.commitsIn(s.o.Dir, n)
+		if err != nil {
+			return branches, err
+		}
+		begins := i == 0
+		for _, c := range commits {
+			other, is := seen[c.seq]
+			begins = begins || is && other != c.mark
+			seen[c.seq] = c.mark
+		}
+		if !begins {
+			continue
+		}
+		store, err := Open(Options{Dir: s.o.Dir, LockDir: s.o.LockDir, StoreID: s.o.StoreID, FS: s.fs, ReadOnly: true, Random: s.o.Random, Now: s.o.Now})
+		if err != nil {
+			return branches, err
+		}
+		store.hidden = map[packName]uint64{}
+		for _, n := range names {
+			if n.kind == logPack && !slices.Contains(packs[i:], n) {
+				store.hidden[n] = 0
+			}
+		}
+		branches = append(branches, &Branch{store, parts})
+	}
+	return branches, nil
+}
+
+// olderDroppedName is the mirror's list of dropped packs from when its log came back over an older state: it tells what of
+// that state the mirror had known, and dropped. The list of the store does not name packs that the store has.
+const olderDroppedName = "dropped-older"
+
+func (s *Store) keepDropped() error {
+	list, err := s.droppedIn(s.mirrorNow())
+	if err != nil {
+		return err
+	}
+	return s.replaceFile(olderDroppedName, bytes.TrimSuffix(appendDropped(nil, list), []byte("\n")), '\n')
+}
