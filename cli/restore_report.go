@@ -226,6 +226,11 @@ func printRestored(c *call, r *restore.Restored, v restoreVerb) {
 			format = v.wouldOf
 		}
 	}
+	if r.PutBack {
+		if v.part, format = (part{}), "Put back the %v that did not finish: %a as before it."; r.DryRun {
+			format = "Would put back the %v that did not finish: %f as before it."
+		}
+	}
 	if onlySkipped(r) && len(problem.FailedOf(r.Skip)) > 0 {
 		if r.DryRun {
 			o.summary("Would restore nothing.")

@@ -84,6 +84,47 @@ func TestSeenHalfDone(t *testing.T) {
 	}
 }
 
+// An undo or a redo that puts a restore back which was killed says that, and does nothing else.
+func TestPutBackIsSaid(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds the program")
+	}
+	w := newWorld(t, build(t), scenario{name: "restore", args: []string{"restore", "1", "--yes"}, prepare: func(w *world) {
+		w.rewind("init")
+		w.write("d/b.txt", "mine\n")
+		w.write("new/f.txt", "mine\n")
+	}})
+	tree, store := w.project+"/", filepath.Join(w.project, ".agent")
+	for _, verb := range []string{"undo", "redo", "undo-restore", "redo-restore"} {
+		for n, half := 1, false; !half; n++ {
+			w.store(w.start)
+			seen := 0
+			if r := w.trace(func(c *tracee.Call) tracee.Fate {
+				if c.Changes && strings.HasPrefix(c.Path, tree) && !strings.HasPrefix(c.Path, store) {
+					seen++
+				}
+				return tracee.Fate{Kill: seen == n}
+			}); r.Code == 0 {
+				t.Fatal("no kill left it half done")
+			}
+			_, told, _ := w.command("status")
+			half = strings.Contains(told, "did not finish")
+		}
+		for _, said := range []struct{ args, want string }{
+			{"--dry-run", "Would put back the restore that did not finish: files as before it.\n"},
+			{"--yes", "Put back the restore that did not finish: files are as before it.\n"},
+		} {
+			if out, told, code := w.command(verb, said.args); code != 0 || !strings.Contains(out, said.want) {
+				t.Errorf("%s %s: exit code %d: %s%s", verb, said.args, code, out, told)
+			}
+		}
+		v := &verdict{world: w}
+		if now := v.mine(v.load()); !same(now, w.user[0]) {
+			t.Errorf("%s: %s", verb, difference(now, w.user[0]))
+		}
+	}
+}
+
 // pathsOf are the paths of a document of undo-restore, by what becomes of them.
 func pathsOf(t *testing.T, document string) string {
 	t.Helper()

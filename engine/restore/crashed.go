@@ -59,7 +59,7 @@ func ClearUp(ctx context.Context, p *project.Project) error {
 
 // recoverCrashed deals with a restore that crashed, before anything else is
 // done. It is finished if its operation was recorded, or if the same restore
-// is asked for again; else it is put back. For an undo, putting it back is
+// is asked for again; else it is put back. For an undo or a redo, putting it back is
 // all that there is to do.
 func (r *Run) recoverCrashed() error {
 	j, err := treeio.Open(r.RestoreDir())
@@ -113,9 +113,9 @@ func (r *Run) recoverCrashed() error {
 	return err
 }
 
-// goesBack reports whether the call is to take back what was done last.
+// goesBack reports whether the call is to go back or forward over what was done last.
 func (r *Run) goesBack() bool {
-	return r.Op.Kind == manifest.OpUndo || r.Op.Kind == manifest.OpUndoRestore
+	return r.Op.Kind != manifest.OpRestore && r.Op.Kind != manifest.OpRevert
 }
 
 // killed is the operation of a restore that did not finish, and whether the log has it.
