@@ -205,7 +205,7 @@ func runRestore(ctx context.Context, c *call, r *restoreFlags, v restoreVerb) er
 	}
 	var concerned []manifest.Checkpoint // undo finds its own
 	if v.takesCheckpoint {
-		if err := c.target(ctx, p, h, &o); err != nil {
+		if v.attempt, err = c.target(ctx, p, h, &o); err != nil {
 			return err
 		}
 		concerned = append(concerned, o.Checkpoint)
@@ -228,7 +228,9 @@ func runRestore(ctx context.Context, c *call, r *restoreFlags, v restoreVerb) er
 		done.Without = nil // no conversation was asked for
 	}
 	c.out.endProgress()
-	printPrompts(c.out, done.Prompts)
+	if done.Conversation != nil { // else they are in it as before
+		printPrompts(c.out, done.Prompts)
+	}
 	if r.copy && !r.dryRun {
 		c.copyText(ctx, strings.Join(reversed(done.Prompts), "\n\n"))
 	}
@@ -269,24 +271,27 @@ func (c *call) named(r *restore.Restored) {
 	}
 }
 
-// target is what restore goes to.
-func (c *call) target(ctx context.Context, p *project.Project, h half, o *restore.Options) (err error) {
+// target is what restore goes to; attempt is set where that is an attempt's end.
+func (c *call) target(ctx context.Context, p *project.Project, h half, o *restore.Options) (attempt *attempts.Attempt, err error) {
 	spec := c.args[0]
 	if n, ok := conversation.PromptNumber(spec); ok && n > 0 {
 		o.Prompt = n
 		o.Session, err = c.chooseSessionWith(ctx, p, n)
-		return err
+		return nil, err
 	}
 	l, err := c.resolve(ctx, p, spec)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	o.Checkpoint = l.Checkpoint
-	if _, ok := attempts.Number(spec); ok {
+	if n, ok := attempts.Number(spec); ok {
 		if o.About, err = attempts.Sessions(ctx, p); err != nil {
-			return err
+			return nil, err
+		}
+		if _, attempt, err = attempts.Numbered(ctx, p, n); err != nil {
+			return nil, err
 		}
 	}
 	o.Session, err = c.sessionOf(ctx, p, spec, l, h)
-	return err
+	return attempt, err
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/rewind-cli/rewind/cli/screen"
+	"github.com/rewind-cli/rewind/engine/attempts"
 	"github.com/rewind-cli/rewind/engine/problem"
 	"github.com/rewind-cli/rewind/engine/restore"
 	"github.com/rewind-cli/rewind/manifest"
@@ -249,7 +250,7 @@ func printRestored(c *call, r *restore.Restored, v restoreVerb) {
 		o.summary("%s what was changed%s since the last %s.", verb, v.part.after(" of "), r.Since)
 	} else {
 		what := cmp.Or(r.OfVerb, string(manifest.OpRestore))
-		o.summary("%s", strings.NewReplacer("%s", c.called(r.Checkpoint), "%v", escape(what), "%p", v.part.after(" "), "%f", v.part.subject(), "%a", v.part.are()).Replace(format))
+		o.summary("%s", strings.NewReplacer("%s", c.goal(r, v), "%v", escape(what), "%p", v.part.after(" "), "%f", v.part.subject(), "%a", v.part.are()).Replace(format))
 	}
 	if r.Conversation == nil || changed(r) {
 		o.summary("%s", restoredLine(r))
@@ -283,6 +284,9 @@ func printRestored(c *call, r *restore.Restored, v restoreVerb) {
 	if r.Stuck {
 		o.summary("The conversation stays as it is, because no file can be restored.")
 	}
+	if a := v.attempt; a != nil && r.Conversation == nil && v.part.text == "" {
+		o.summary("The conversation stays as it is. That of the attempt: %s", escape(strings.TrimSpace(a.Prompt.Agent+" "+a.Prompt.Session)))
+	}
 	printMoved(o, r)
 	if r.DryRun || o.verbose {
 		printRestoredPaths(o, r, 0)
@@ -296,6 +300,16 @@ func printRestored(c *call, r *restore.Restored, v restoreVerb) {
 	if !r.DryRun && r.Operation != 0 && (r.Safety != nil || r.Conversation != nil) {
 		o.summary("%s: %s", cmp.Or(v.onward, "Undo with"), o.typed(v.takeBack))
 	}
+}
+
+// goal is what a restore goes to, in its message.
+func (c *call) goal(r *restore.Restored, v restoreVerb) string {
+	a := v.attempt
+	if a == nil {
+		return c.called(r.Checkpoint)
+	}
+	id := r.Checkpoint.ID.String()[:shortID]
+	return fmt.Sprintf("the end of %s %s (%s, %s)", attempts.Name(a.N), quoted(firstLine(a.Prompt.Prompt)), id, ago(c.out, r.Checkpoint.Time))
 }
 
 // nameSkipped names the paths that were left alone, where they are few; those that

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 
+	"github.com/rewind-cli/rewind/engine/attempts"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/restore"
 )
@@ -21,8 +22,9 @@ type restoreVerb struct {
 	of              string // instead of done, where one operation was taken back or done again, %v: "Undid the %v: %a as before it.", %a: files are
 	wouldOf         string // on a dry run, %f: files
 	part            part
-	takeBack        string // the command that undoes it
-	onward          string // instead of "Undo with", in front of it
+	attempt         *attempts.Attempt // that restore goes to the end of; nil for another checkpoint
+	takeBack        string            // the command that undoes it
+	onward          string            // instead of "Undo with", in front of it
 	do              func(context.Context, *project.Project, restore.Options) (*restore.Restored, error)
 }
 
