@@ -164,8 +164,11 @@ func TestForgetLeavesNoByte(t *testing.T) {
 				l.t.Fatalf("%d touches", n)
 			}
 		},
-		"a pre-image of a hook": func(l *lab) {
-			l.agent(hook.Event{Time: time.Unix(1, 0), Kind: manifest.PreTool, Moment: settings.PreEdit, Files: []string{filepath.Join(l.root, "pass.txt")}})
+		"pre-images of hooks": func(l *lab) {
+			for i := range 3 {
+				l.write("pass.txt", fmt.Sprint(secret, i))
+				l.agent(hook.Event{Time: time.Unix(int64(i+1), 0), Kind: manifest.PreTool, Moment: settings.PreEdit, Files: []string{filepath.Join(l.root, "pass.txt")}})
+			}
 		},
 	} {
 		t.Run(what, func(t *testing.T) {

@@ -157,8 +157,17 @@ func Notes(p *project.Project, kind string) []string {
 // Preimages reads the notes that were made at or after a time: of each path
 // the first, which is nearest to what was there at that time.
 func Preimages(p *project.Project, since time.Time) []Preimage {
-	var out []Preimage
 	seen := map[string]bool{}
+	return slices.DeleteFunc(EveryPreimage(p, since), func(n Preimage) bool {
+		again := seen[n.Path]
+		seen[n.Path] = true
+		return again
+	})
+}
+
+// EveryPreimage reads them all, the oldest first.
+func EveryPreimage(p *project.Project, since time.Time) []Preimage {
+	var out []Preimage
 	for _, name := range Notes(p, "p") {
 		var n Preimage
 		data, err := account.ReadSmall(filepath.Join(NotesDir(p), name), MaxNote)
@@ -166,13 +175,12 @@ func Preimages(p *project.Project, since time.Time) []Preimage {
 			continue
 		}
 		n.Path, n.target, n.Note = string(n.RawPath), string(n.RawTarget), filepath.Join(NotesDir(p), name)
-		if !validPath(n.Path) || seen[n.Path] || n.Data != filepath.Base(n.Data) && n.Data != "" {
+		if !validPath(n.Path) || n.Data != filepath.Base(n.Data) && n.Data != "" {
 			continue
 		}
 		if n.Data != "" {
 			n.File = filepath.Join(NotesDir(p), n.Data)
 		}
-		seen[n.Path] = true
 		out = append(out, n)
 	}
 	return out

@@ -93,7 +93,7 @@ func (f *forgetter) look(ctx context.Context, said *LogState) error {
 // directories tell.
 func (f *forgetter) known(said *LogState, roots []oid.ID) error {
 	paths := slices.Collect(maps.Keys(f.paths))
-	for _, n := range checkpoint.Preimages(f.p, time.Time{}) {
+	for _, n := range checkpoint.EveryPreimage(f.p, time.Time{}) {
 		paths = append(paths, n.Path)
 	}
 	none, err := pathspec.Unmatched(f.patterns, paths)
@@ -427,7 +427,7 @@ func (f *forgetter) find(ctx context.Context, path string, id oid.ID, clean map[
 // leftovers removes what hooks kept of the chosen paths, and what agents were to be told of them.
 func (f *forgetter) leftovers(ctx context.Context, _ *Forgotten) error {
 	errs := []error{rewritePending(ctx, f.p, f.window), notice.Forget(ctx, f.p, 0, func(_ uint64, path string) bool { return f.chosen.Match(path) }), f.conversations.leftovers(ctx)}
-	for _, n := range checkpoint.Preimages(f.p, time.Time{}) {
+	for _, n := range checkpoint.EveryPreimage(f.p, time.Time{}) {
 		if !f.chosen.Match(n.Path) {
 			continue
 		}
