@@ -41,7 +41,11 @@ func (s *Store) Append(ctx context.Context) (*Appender, error) {
 		return nil, err
 	}
 	a := &Appender{s: s, lock: lock}
-	if err = a.recover(); err == nil && (s.followerLost(a.newest) || a.file == nil && s.ahead(a.newest)) {
+	_, err = s.heal(s.compared(logPack), func(Repaired) {})
+	if err == nil {
+		err = a.recover()
+	}
+	if err == nil && (s.followerLost(a.newest) || a.file == nil && s.ahead(a.newest)) {
 		if err = s.returnLost(func(Repaired) {}); err == nil {
 			err = a.recover()
 		}
@@ -99,13 +103,7 @@ func (a *Appender) openNewest(n packName) error {
 		return errors.Join(err, f.Close())
 	}
 	a.last = end.last
-	shared, replaced, err := a.s.mend(n, f)
-	if replaced && err == nil {
-		if err = f.Close(); err == nil {
-			err = a.recover()
-		}
-		return err
-	}
+	shared, err := a.s.mend(n, f)
 	if err != nil {
 		return errors.Join(err, f.Close())
 	}

@@ -3,8 +3,6 @@ package cas
 import (
 	"context"
 	"errors"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 )
@@ -16,52 +14,37 @@ import (
 
 // Return says what comes back from the mirror.
 type Return struct {
-	Empty bool // no pack of the log is left in the objects directory
+	Damaged bool // what is in the objects directory is no older state of the packs that come back, but damaged
+	Empty   bool // no pack of the log is left in the objects directory
 	// Rewritten: the log was written anew in the mirror since, by a sweep or a purge. What is in
 	// the objects directory has packs that were dropped.
 	Rewritten bool
 }
 
-// CatchUp brings a store forward that is behind the mirror, or has lost packs that the mirror has, and
+// CatchUp brings a store forward that is behind the mirror, or has packs that are lost or damaged and whole in the mirror, and
 // unlinks in the mirror what was dropped meanwhile. There is nothing to do, and no lock to wait for, in nearly all cases.
 // Errors: *BusyError.
 func (s *Store) CatchUp(ctx context.Context) (done bool, err error) {
-	if s.o.ReadOnly || !s.behind() {
+	if s.o.ReadOnly {
 		return false, nil
 	}
-	a, err := s.Append(ctx)
+	lost, stale, err := s.onlyInMirror()
+	if (err != nil || len(lost)+len(stale) == 0) && len(s.twins(0)) == 0 {
+		return false, nil
+	}
+	data := s.compared(dataPack)
+	a, err := s.Append(ctx) // which heals the log
 	if err != nil {
 		return false, err
 	}
 	err = s.returnLost(func(Repaired) {})
+	if err == nil {
+		_, err = s.heal(data, func(Repaired) {})
+	}
 	s.mu.Lock()
 	s.ready = false
 	s.mu.Unlock()
 	return err == nil, errors.Join(err, a.Close())
-}
-
-// behind looks at the newest log pack, and for packs that only the mirror has.
-func (s *Store) behind() bool {
-	lost, stale, err := s.onlyInMirror()
-	if len(lost)+len(stale) > 0 && err == nil {
-		return true
-	}
-	names, err := s.names()
-	mirror := s.mirrorNow()
-	if err != nil || len(names) == 0 || mirror == "" {
-		return false
-	}
-	for _, n := range names {
-		if n.kind == logPack {
-			first, ferr := s.fs.Lstat(filepath.Join(s.o.Dir, n.file()))
-			second, serr := s.fs.Lstat(filepath.Join(mirror, n.file()))
-			if ferr != nil || serr != nil {
-				return false
-			}
-			return !sameFile(first, second) && second.Mode().IsRegular() && second.Size() > first.Size()
-		}
-	}
-	return false
 }
 
 // ahead reports whether the mirror has log packs of this store behind newest.
@@ -97,63 +80,3 @@ func (s *Store) returning(lost []packName) error {
 }
 
 func (s *Store) purging() bool { return s.o.Purging != nil && s.o.Purging() }
-
-// takeSecond gives log packs the content of the mirror where they are a
-// beginning of it, and reports whether there were such. The caller holds the
-// append lock.
-func (s *Store) takeSecond() (taken bool, err error) {
-	mirror, err := s.ownMirror()
-	if mirror == "" || s.Diverged() {
-		return false, err
-	}
-	names, err := s.names()
-	if err != nil {
-		return false, err
-	}
-	for _, n := range names {
-		if n.kind != logPack {
-			continue
-		}
-		first, second := filepath.Join(s.o.Dir, n.file()), filepath.Join(mirror, n.file())
-		old, err := s.fs.Lstat(first)
-		if err != nil {
-			return false, err
-		}
-		further, err := s.fs.Lstat(second)
-		if errors.Is(err, fs.ErrNotExist) || err == nil && (sameFile(old, further) || !further.Mode().IsRegular() || further.Size() <= old.Size()) {
-			continue
-		}
-		if err != nil {
-			return false, nil // the mirror is out of reach: Mirrored tells
-		}
-		if same, err := s.sameEnd(first, second, old.Size()); err != nil || !same {
-			if errors.Is(err, os.ErrPermission) {
-				err = nil
-			}
-			return false, err
-		}
-		if !taken && s.o.Returning != nil {
-			if err := s.o.Returning(Return{}); err != nil {
-				return false, err
-			}
-		}
-		tmp := first + tmpSuffix
-		if err := ignoreMissing(s.fs.Remove(tmp)); err != nil {
-			return false, err
-		}
-		if err := s.fs.Link(second, tmp); err != nil {
-			return false, nil // on another file system names are copies, made anew by the next save
-		}
-		if err := s.fs.Rename(tmp, first); err != nil {
-			return false, err
-		}
-		taken = true
-	}
-	if !taken {
-		return false, nil
-	}
-	s.mu.Lock()
-	s.leaveAll()
-	s.mu.Unlock()
-	return true, s.syncDir()
-}

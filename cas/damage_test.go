@@ -339,13 +339,13 @@ func TestLostPack(t *testing.T) {
 			}
 			if !second {
 				var damaged *DamagedError
-				if err := lost.Complete(); !errors.As(err, &damaged) || damaged.Pack != n.file() {
+				if err := lost.Complete(context.Background()); !errors.As(err, &damaged) || damaged.Pack != n.file() {
 					t.Errorf("%s is gone for good: %v", n.file(), err)
 				}
 				continue
 			}
 			save(t, lost, "commit 6", noise(6, 1000))
-			if err := lost.Complete(); err != nil {
+			if err := lost.Complete(context.Background()); err != nil {
 				t.Error(err)
 			}
 			again := reopen(t, o)

@@ -52,7 +52,7 @@ func (w *shared) purge(account string) error {
 		return err
 	}
 	defer s.Close()
-	if err := s.Complete(); err != nil {
+	if err := s.Complete(context.Background()); err != nil {
 		return err
 	}
 	for pass := range 6 {

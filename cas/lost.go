@@ -12,24 +12,10 @@ import (
 // A pack can be lost although the store is there: somebody removed large files,
 // or files of that name. Its mirror tells, or its index that stayed behind.
 
-// Complete brings packs back that only the mirror has, unless the store is
-// read-only. *DamagedError: a pack is gone, and is not in the mirror. Whoever is about to
-// drop what nothing refers to must know that nothing is missing.
-func (s *Store) Complete() error {
-	if !s.o.ReadOnly {
-		if err := s.returnLost(func(Repaired) {}); err != nil {
-			return err
-		}
-	}
-	lost, err := s.lost()
-	if err != nil || len(lost) == 0 {
-		return err
-	}
-	return &DamagedError{Pack: lost[0].file(), Reason: reasonGone}
-}
-
 const (
 	reasonGone   = "the pack is gone"
+	reasonLess   = "the mirror has more of the pack that is good"
+	reasonHead   = "the pack's header is damaged"
 	reasonNoFile = "a link, or something else that is not a file, is in its place"
 )
 

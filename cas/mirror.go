@@ -95,7 +95,7 @@ func (s *Store) unshare(n packName) error {
 	if err := s.copyFile(file, file); err != nil {
 		return fmt.Errorf("make %s a file of its own: %w", n.file(), err)
 	}
-	s.renewMirror(n, true)
+	s.renewMirror(n, false)
 	return nil
 }
 
@@ -117,27 +117,23 @@ func (s *Store) shared(n packName, info fs.FileInfo) (shared, mirrored bool, err
 
 // mend looks at the newest log pack before it is added to, and reports whether it has
 // names elsewhere. Where it is not in the mirror, none of the packs may have one:
-// all of them are looked at. replaced: it was an older state of the one in the mirror,
-// which is in its place now.
-func (s *Store) mend(n packName, f vfs.File) (shared, replaced bool, err error) {
+// all of them are looked at.
+func (s *Store) mend(n packName, f vfs.File) (shared bool, err error) {
 	info, err := f.Stat()
 	if err != nil {
-		return false, false, err
+		return false, err
 	}
 	shared, mirrored, err := s.shared(n, info)
 	if err != nil || mirrored || s.mirrorNow() == "" {
-		return shared, false, err
-	}
-	if replaced, err = s.takeSecond(); replaced || err != nil {
-		return false, replaced, err
+		return shared, err
 	}
 	if s.ahead(n.tag) || s.purging() {
-		return true, false, nil // an older state of the store: nothing is added to it
+		return true, nil // an older state of the store: nothing is added to it
 	}
 	if s.renewMirror(n, false) { // else the mirror is out of reach, and it is of no use to try the others
-		return shared, false, s.ignoreMirrorError(s.Mirror())
+		return shared, s.ignoreMirrorError(s.Mirror())
 	}
-	return shared, false, nil
+	return shared, nil
 }
 
 // ignoreMirrorError: that the mirror cannot be written is none of a save's business;
@@ -156,7 +152,7 @@ func (s *Store) ignoreMirrorError(err error) error {
 func (s *Store) mirrorPack(n packName) { s.renewMirror(n, false) }
 
 // renewMirror links a pack into the mirror, and reports whether it was not there,
-// or another file had its name: one that is not older than the pack is replaced
+// or another file had its name: one that has something which the pack lacks is replaced
 // only where that is asked for.
 func (s *Store) renewMirror(n packName, always bool) (given bool) {
 	mirror := s.mirrorNow()
@@ -170,17 +166,11 @@ func (s *Store) renewMirror(n packName, always bool) (given bool) {
 	}
 	if errors.Is(err, fs.ErrExist) {
 		var stale bool
-		if stale, err = s.stale(first, second, always); !stale && err == nil {
+		if stale, err = s.stale(n, always); !stale && err == nil {
 			return false
 		}
 		if err == nil {
-			tmp := second + tmpSuffix
-			if err = ignoreMissing(s.fs.Remove(tmp)); err == nil {
-				err = s.fs.Link(first, tmp)
-			}
-			if err == nil {
-				err = s.fs.Rename(tmp, second)
-			}
+			err = s.relink(first, second)
 		}
 	}
 	if err != nil {
@@ -191,30 +181,32 @@ func (s *Store) renewMirror(n packName, always bool) (given bool) {
 	return err == nil
 }
 
-// stale reports whether the name in the mirror leads to another file, with an older state
-// of the pack: a beginning of it.
-func (s *Store) stale(first, second string, always bool) (bool, error) {
-	a, err := s.fs.Lstat(first)
-	if err != nil {
-		return false, err
+// relink makes second another name of first.
+func (s *Store) relink(first, second string) error {
+	tmp := second + tmpSuffix
+	err := ignoreMissing(s.fs.Remove(tmp))
+	if err == nil {
+		err = s.fs.Link(first, tmp)
 	}
-	b, err := s.fs.Lstat(second)
-	if err != nil {
-		return false, err
+	if err == nil {
+		err = s.fs.Rename(tmp, second)
 	}
-	if sameFile(a, b) {
-		return false, nil
+	return err
+}
+
+// stale reports whether the name in the mirror leads to another file, with nothing that the pack lacks.
+func (s *Store) stale(n packName, always bool) (bool, error) {
+	t := twin{name: n}
+	if err := t.look(s, s.mirrorNow()); err != nil || sameFile(t.first, t.second) {
+		return false, err
 	}
 	if always {
 		return true, nil
 	}
-	if b.Mode().IsRegular() && b.Size() <= a.Size() {
-		same, err := s.sameEnd(first, second, b.Size())
-		if same || err != nil {
-			return same, err
-		}
+	if c, err := s.compare(n); c.store || err != nil {
+		return c.store, err
 	}
-	return false, fmt.Errorf("%s is another file, with other content", second)
+	return false, fmt.Errorf("%s is another file, with other content", filepath.Join(s.mirrorNow(), n.file()))
 }
 
 // sameEnd compares the headers of two files, and 4 KiB before an offset. The

@@ -69,7 +69,7 @@ func (s *Store) Repair(ctx context.Context, report func(Repaired), progress func
 	if err := s.returnLost(report); err != nil {
 		return err
 	}
-	if _, err := s.takeSecond(); err != nil {
+	if _, err := s.heal(s.compared(0), report); err != nil {
 		return err
 	}
 	if err := s.removeTemporary(); err != nil {
@@ -120,7 +120,7 @@ func (s *Store) Repair(ctx context.Context, report func(Repaired), progress func
 	s.mirrorErr = nil
 	s.mu.Unlock()
 	for _, n := range names {
-		if !s.purging() && s.renewMirror(n, true) {
+		if !s.purging() && s.renewMirror(n, false) {
 			report(Repaired{Pack: n.file(), What: FixNamed})
 		}
 	}

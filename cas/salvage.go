@@ -52,6 +52,10 @@ func unlessMalformed(err error) error {
 // rewrite writes what is good of a pack under a temporary name and puts it in
 // the pack's place. Every step leaves either the old pack or the new one.
 func (s *Store) rewrite(p *pack, f vfs.File, size, counted int64) (lost []oid.ID, err error) {
+	before, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
 	r := vfs.Replacement{Before: func() error { return ignoreMissing(s.fs.Remove(filepath.Join(s.o.Dir, p.name.indexFile()))) }}
 	err = s.replace(filepath.Join(s.o.Dir, p.name.file()), r, func(out vfs.File) (err error) {
 		lost, err = s.copyGood(p, f, size, counted, out)
@@ -65,9 +69,12 @@ func (s *Store) rewrite(p *pack, f vfs.File, size, counted int64) (lost []oid.ID
 		return nil, err
 	}
 	if mirror != "" {
-		// The name in the mirror leads to the damaged bytes.
-		if err := ignoreMissing(s.fs.Remove(filepath.Join(mirror, p.name.file()))); err != nil {
-			return nil, err
+		// The name in the mirror leads to the damaged bytes, or to another file that may have what is damaged here.
+		second := filepath.Join(mirror, p.name.file())
+		if info, err := s.fs.Lstat(second); err == nil && sameFile(before, info) {
+			if err := ignoreMissing(s.fs.Remove(second)); err != nil {
+				return nil, err
+			}
 		}
 	}
 	s.mu.Lock()

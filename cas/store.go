@@ -318,7 +318,7 @@ func (s *Store) MirrorsNext() bool {
 		if i == 0 { // the newest log pack
 			next = errors.Is(err, fs.ErrNotExist)
 			if err == nil {
-				next, _ = s.stale(a, b, false)
+				next, _ = s.stale(n, false)
 			}
 			next = next && ours(first) && !s.ahead(n.tag)
 		}

@@ -76,6 +76,11 @@ func (s *Store) Verify(ctx context.Context, readData bool, report func(Damage), 
 	for _, n := range lost {
 		v.damage(&pack{name: n}, 0, reasonGone)
 	}
+	for _, t := range s.compared(0) {
+		if t.found.mirror {
+			v.damage(&pack{name: t.name}, 0, reasonLess)
+		}
+	}
 	if v.damaged {
 		err = s.Distrust()
 	}
@@ -130,8 +135,8 @@ func (v *verifier) pack(p *pack, readData bool) error {
 	v.s.mu.RLock()
 	covered := p.tail.covered
 	v.s.mu.RUnlock()
-	if p.badHead && covered > headerSize { // else: a crash left a pack in which nothing counts
-		v.damage(p, 0, "the pack's header is damaged")
+	if p.badHead && (covered > headerSize || brokenHead(f)) { // else: a crash left a pack in which nothing counts
+		v.damage(p, 0, reasonHead)
 	}
 	v.Bytes += info.Size()
 	if p.name.kind == logPack {

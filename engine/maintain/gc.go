@@ -175,7 +175,7 @@ func (c *collection) prepare(ctx context.Context) (sweeps bool, err error) {
 // readLog reads the log, which must be whole.
 func (c *collection) readLog(ctx context.Context) error {
 	if !c.o.DryRun {
-		err := errors.Join(c.p.Store.Complete(), joinBranch(ctx, c.p))
+		err := errors.Join(c.p.Store.Complete(ctx), joinBranch(ctx, c.p))
 		if err == nil {
 			var kept string
 			if kept, err = joinOlder(ctx, c.p); kept != "" {

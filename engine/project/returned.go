@@ -41,6 +41,8 @@ func (p *Project) NoteForgetting(n ForgettingNote) error {
 const returnedName = "returned"
 
 type returnedNote struct {
+	Damaged   bool     `json:"damaged,omitempty"`   // packs were damaged
+	Older     bool     `json:"older,omitempty"`     // packs were of an older state
 	Empty     bool     `json:"empty,omitempty"`     // the log was gone
 	Rewritten bool     `json:"rewritten,omitempty"` // the log was written anew since
 	Living    []string `json:"living,omitempty"`    // checkpoints before, where Rewritten
@@ -50,7 +52,11 @@ type returnedNote struct {
 // that was put in the store's place, that is finished again by whoever writes next:
 // what was forgotten must not come back.
 func (p *Project) noteReturn(r cas.Return) error {
-	n := returnedNote{Empty: r.Empty, Rewritten: r.Rewritten}
+	file := filepath.Join(p.at.Store, returnedName)
+	n := readReturned(file) // nobody was told yet of what came back before
+	n.Damaged = n.Damaged || r.Damaged
+	n.Older = n.Older || !r.Damaged && !r.Empty
+	n.Empty, n.Rewritten = n.Empty || r.Empty, n.Rewritten || r.Rewritten
 	if r.Rewritten {
 		said, err := manifest.Replay(context.Background(), p.Log(), 1, manifest.Skip)
 		if err == nil { // else what is gone again cannot be named
@@ -70,7 +76,14 @@ func (p *Project) noteReturn(r cas.Return) error {
 	if err != nil {
 		return err
 	}
-	return account.WriteFile(filepath.Join(p.at.Store, returnedName), append(data, '\n'), p.Owner)
+	return account.WriteFile(file, append(data, '\n'), p.Owner)
+}
+
+func readReturned(file string) (n returnedNote) {
+	if data, err := account.ReadSmall(file, 64<<20); err == nil {
+		_ = json.Unmarshal(data, &n) // one that cannot be read says at least that there was something
+	}
+	return n
 }
 
 // CatchUp brings a store forward whose files somebody replaced by older ones, as
@@ -82,13 +95,16 @@ func (p *Project) CatchUp() { _, _ = p.Store.CatchUp(account.Expired) }
 // TellReturned makes a notice of what came back, now or in a hook.
 func (p *Project) TellReturned() {
 	file := filepath.Join(p.at.Store, returnedName)
-	data, err := account.ReadSmall(file, 64<<20)
-	if err != nil || p.ReadOnly != nil {
+	if p.ReadOnly != nil || !account.Exists(file) {
 		return
 	}
-	var n returnedNote
-	_ = json.Unmarshal(data, &n) // one that cannot be read says at least that there was something
-	p.notices = append(p.notices, p.returnedNotice(n))
+	n := readReturned(file)
+	if n.Damaged {
+		p.Notify(fmt.Sprintf("packs of the store of %s were damaged and have been restored from the mirror", p.at.Root))
+	}
+	if !n.Damaged || n.Older || n.Empty {
+		p.Notify(p.returnedNotice(n))
+	}
 	_ = account.RemoveIfThere(file) // else it is said once more
 }
 
