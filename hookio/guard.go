@@ -92,6 +92,10 @@ func refuseRemove(what, dir string) *Refusal {
 	return &Refusal{"rewind: " + show(what) + " would remove this project's checkpoints in " + show(dir) + "; leave them out, or ask the user to do it"}
 }
 
+func refuseRewrite(what, dir string) *Refusal {
+	return &Refusal{"rewind: " + show(what) + " would change this project's checkpoints in " + show(dir) + "; leave them out (find . -path ./.agent -prune -o …), or ask the user to do it"}
+}
+
 func refuseCommand(sub string) *Refusal {
 	return &Refusal{"rewind: 'rewind " + show(sub) + "' is for the user, not for tools; 'rewind list', 'show', 'diff' and 'save' are allowed"}
 }
@@ -184,6 +188,16 @@ func (g Guarded) covers(cwd string, w shell.Word) bool {
 
 // whole judges commands that act on a whole tree without naming it.
 func (g Guarded) whole(inv *shell.Invocation) *Refusal {
+	if inv.ByFind != nil && inv.Rewrites() {
+		if p := g.mortal().found(inv.Dir, inv.FindNames, inv.FindAt, false); p != nil {
+			return refuseRewrite("find -exec "+inv.Name, p.Dir)
+		}
+	}
+	if inv.ByXargs && inv.Rewrites() {
+		if p := g.mortal().listed(inv); p != nil {
+			return refuseRewrite("xargs "+inv.Name, p.Dir)
+		}
+	}
 	switch inv.Name {
 	case "git":
 		dir, sub, args := inv.Git()
@@ -191,20 +205,23 @@ func (g Guarded) whole(inv *shell.Invocation) *Refusal {
 	case "find", "fd", "fdfind":
 		for i, a := range inv.Args {
 			if a.Text == "-delete" {
-				return g.found(inv.Dir, "find -delete", inv.Args, i, false)
+				if p := g.found(inv.Dir, inv.Args, i, false); p != nil {
+					return refuseRemove("find -delete", p.Dir)
+				}
+				return nil
 			}
 		}
 	case "python", "python3", "python2", "node", "nodejs", "deno", "bun", "perl", "ruby", "php", "lua":
 		return g.interpreter(inv)
 	}
 	if inv.ByFind != nil && inv.Removes() {
-		if r := g.found(inv.Dir, "find -exec "+inv.Name, inv.FindNames, inv.FindAt, inv.RemovesTrees()); r != nil {
-			return r
+		if p := g.found(inv.Dir, inv.FindNames, inv.FindAt, inv.RemovesTrees()); p != nil {
+			return refuseRemove("find -exec "+inv.Name, p.Dir)
 		}
 	}
 	if inv.ByXargs && inv.Removes() {
-		if r := g.listed(inv); r != nil {
-			return r
+		if p := g.listed(inv); p != nil {
+			return refuseRemove("xargs "+inv.Name, p.Dir)
 		}
 	}
 	if inv.Name == "rsync" && !inv.HasFlag('n', "--dry-run") && slices.ContainsFunc(inv.Args, func(a shell.Word) bool { return strings.HasPrefix(a.Text, "--del") }) {
@@ -246,7 +263,7 @@ const maxHereWords = 200
 
 // found judges what find does with the argument number at, given the files that it finds; trees says that a directory
 // goes with all that is below it.
-func (g Guarded) found(cwd, what string, args []shell.Word, at int, trees bool) *Refusal {
+func (g Guarded) found(cwd string, args []shell.Word, at int, trees bool) *Protected {
 	for _, w := range shell.FindPlaces(args) {
 		p := g.word(cwd, w, true)
 		if p == nil {
@@ -254,22 +271,31 @@ func (g Guarded) found(cwd, what string, args []shell.Word, at int, trees bool) 
 		}
 		store, place := splitAbs(p.Dir), splitAbs(shell.Absolute(cwd, w.Text))
 		if w.Pattern != "" || !inside(store, place) || len(store) == len(place) {
-			return refuseRemove(what, p.Dir)
+			return p
 		}
 		// A file of the store as they are named there, and the directories on the way to it.
 		names := append(slices.Clone(store[len(place):]), "objects", "log-00000001.pack")
 		for i := range names {
 			dir := i < len(names)-1
 			if (trees || !dir) && shell.FindReaches(args, at, w.Text, strings.Join(names[:i+1], "/"), dir) {
-				return refuseRemove(what, p.Dir)
+				return p
 			}
 		}
 	}
 	return nil
 }
 
-// listed judges what xargs removes that ls or find named.
-func (g Guarded) listed(inv *shell.Invocation) *Refusal {
+// mortal is g where no mirror is counted on: a program that writes in place may write the mirror's bytes, too.
+func (g Guarded) mortal() Guarded {
+	g.Protected = slices.Clone(g.Protected)
+	for i := range g.Protected {
+		g.Protected[i].Survives = false
+	}
+	return g
+}
+
+// listed judges what xargs does with what ls or find named.
+func (g Guarded) listed(inv *shell.Invocation) *Protected {
 	words := inv.Piped
 	if len(words) == 0 || spared(words) {
 		return nil
@@ -289,11 +315,11 @@ func (g Guarded) listed(inv *shell.Invocation) *Refusal {
 		list := &shell.Invocation{Args: args}
 		if list.HasFlag('a') || list.HasFlag('A', "--all", "--almost-all") {
 			if p := g.word(inv.Dir, shell.Word{Text: ".*", Pattern: ".*"}, inv.RemovesTrees()); p != nil && inv.RemovesTrees() && !slices.ContainsFunc(args, func(a shell.Word) bool { return !strings.HasPrefix(a.Text, "-") }) {
-				return refuseRemove("xargs "+inv.Name, p.Dir)
+				return p
 			}
 		}
 	case "find":
-		return g.found(inv.Dir, "xargs "+inv.Name, args, len(args), inv.RemovesTrees())
+		return g.found(inv.Dir, args, len(args), inv.RemovesTrees())
 	}
 	return nil
 }

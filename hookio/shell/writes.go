@@ -43,6 +43,17 @@ func (inv *Invocation) Changes() bool {
 	return inv.Removes()
 }
 
+// Rewrites reports whether the program changes what is in its operands.
+func (inv *Invocation) Rewrites() bool {
+	switch inv.Name {
+	case "truncate", "tee":
+		return true
+	case "sed", "perl", "ruby":
+		return inv.inPlace()
+	}
+	return false
+}
+
 // writes lists the operands that a command changes.
 func (inv *Invocation) Writes() []target {
 	operands, into := inv.operands()
