@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/engine/port"
 	"github.com/rewind-cli/rewind/engine/problem"
 	"github.com/rewind-cli/rewind/engine/restore"
@@ -78,7 +79,7 @@ func newExport() *command {
 				return &usageError{msg: "refusing to write an archive to a terminal", hint: "rewind export " + c.args[0] + " -o FILE"}
 			}
 			if file != "" {
-				if file, err = outputFile(c.env.Dir, file); err != nil {
+				if file, err = outputFile(c.env, file); err != nil {
 					return err
 				}
 			}
@@ -177,16 +178,31 @@ func exportFormat(flag, file string) (string, error) {
 	return "", &usageError{msg: fmt.Sprintf("cannot tell the archive format from the suffix of %q", file), hint: "use .tar.gz, .tar.zst or .tar, or add --format"}
 }
 
-// outputFile makes the path absolute, and refuses one that cannot be written to before any work is done.
-func outputFile(dir, file string) (string, error) {
+// outputFile makes the path absolute. It refuses one that cannot be written to before any work is done, and one among
+// the files of git, of a store or of the account, whatever links lead there.
+func outputFile(env account.Env, file string) (string, error) {
 	if !filepath.IsAbs(file) {
-		file = filepath.Join(dir, file)
+		file = filepath.Join(env.Dir, file)
 	}
 	if st, err := os.Stat(file); err == nil && st.IsDir() {
 		return "", usagef("%q is a directory", file)
 	}
 	if _, err := os.Stat(filepath.Dir(file)); err != nil {
 		return "", usagef("%q: no such directory", file)
+	}
+	real, err := filepath.EvalSymlinks(filepath.Dir(file))
+	if err != nil {
+		return "", usagef("%q: %s", file, problem.Text(err))
+	}
+	own, ownErr := os.Stat(env.AccountDir())
+	for dir := filepath.Join(real, filepath.Base(file)); filepath.Dir(dir) != dir; dir = filepath.Dir(dir) {
+		base := strings.ToLower(filepath.Base(dir))
+		if base == ".git" || base == ".agent" && dir != filepath.Join(real, filepath.Base(file)) {
+			return "", usagef("%q is in %s", file, base)
+		}
+		if st, err := os.Stat(dir); err == nil && ownErr == nil && os.SameFile(st, own) {
+			return "", usagef("%q is in %s", file, env.AccountDir())
+		}
 	}
 	return file, nil
 }

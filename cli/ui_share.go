@@ -83,16 +83,11 @@ func exportPage(ctx context.Context, c *call, file string) error {
 		return &usageError{msg: "refusing to write a page to a terminal", hint: "rewind ui --export-html FILE"}
 	case file != "-":
 		var err error
-		if file, err = outputFile(c.env.Dir, file); err != nil {
+		if file, err = outputFile(c.env, file); err != nil {
 			return err
 		}
 		if st, err := os.Stat(file); err == nil && !st.Mode().IsRegular() {
 			return usagef("%q is no regular file", file)
-		}
-		for dir := file; filepath.Dir(dir) != dir; dir = filepath.Dir(dir) {
-			if base := filepath.Base(dir); base == ".git" || base == ".agent" && dir != file {
-				return usagef("%q is in %s", file, base)
-			}
 		}
 	}
 	p, err := c.open(ctx)
