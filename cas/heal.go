@@ -42,7 +42,7 @@ func (s *Store) twins(only kind) (list []twin) {
 	if err != nil {
 		return nil
 	}
-	for _, n := range names {
+	for i, n := range names {
 		if only != 0 && n.kind != only {
 			continue
 		}
@@ -50,9 +50,17 @@ func (s *Store) twins(only kind) (list []twin) {
 		if t.look(s, mirror) != nil || sameFile(t.first, t.second) || !t.first.Mode().IsRegular() || !t.second.Mode().IsRegular() {
 			continue
 		}
-		if t.first.Size() == t.second.Size() && !(sameDevice(t.first, t.second) && ours(t.first) && ours(t.second)) {
-			if same, err := s.sameEnd(filepath.Join(s.o.Dir, n.file()), filepath.Join(mirror, n.file()), t.first.Size()); same || err != nil {
-				continue // they cannot be made one
+		grown := i == 0 && t.second.Size() < t.first.Size() // by commits: the next one gives the mirror the newest log pack
+		apart := t.first.Size() == t.second.Size() && !(sameDevice(t.first, t.second) && ours(t.first) && ours(t.second))
+		if grown || apart { // apart: they cannot be made one
+			same, err := s.sameEnd(filepath.Join(s.o.Dir, n.file()), filepath.Join(mirror, n.file()), t.second.Size())
+			if same && grown {
+				var end logEnd
+				end, err = s.endOf(n)
+				same = end.good == t.first.Size()
+			}
+			if same || err != nil {
+				continue
 			}
 		}
 		list = append(list, t)

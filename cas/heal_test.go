@@ -197,6 +197,8 @@ func TestRewrittenMirror(t *testing.T) {
 			if _, err := s.CatchUp(t.Context()); err != nil {
 				t.Fatal(err)
 			}
+			save(t, s, "commit 6") // which gives the mirror what it is behind by
+			log = append(log, "6:commit 6")
 			if err := s.Mirrored(); err != nil {
 				t.Error(err)
 			}

@@ -28,10 +28,11 @@ const (
 	FixSalvaged                // the pack was damaged: rewritten without its damaged parts
 	FixCut                     // a torn tail was cut off
 	FixNamed                   // the pack is in the mirror again
+	FixRemoved                 // nothing in the pack could be read: it is gone
 )
 
 func (f Fix) String() string {
-	return [...]string{"", "brought back from the mirror", "rewritten without its damaged parts", "torn tail cut off", "mirrored again"}[f]
+	return [...]string{"", "brought back from the mirror", "rewritten without its damaged parts", "torn tail cut off", "mirrored again", "removed"}[f]
 }
 
 // Repair puts the store in order: packs that were lost come back from the
@@ -174,8 +175,14 @@ func (s *Store) repairPack(n packName, report func(Repaired)) error {
 		}
 		report(Repaired{Pack: n.file(), What: FixSalvaged, Lost: lost})
 	case p.badHead:
-		// A crash left a pack in which nothing counts.
-		report(Repaired{Pack: n.file(), What: FixCut})
+		what := FixCut // a crash left a pack in which nothing counts
+		if brokenHead(f) {
+			what = FixRemoved
+		}
+		report(Repaired{Pack: n.file(), What: what})
+		if t := (twin{name: n}); t.look(s, s.mirrorNow()) == nil && !sameFile(t.first, t.second) {
+			return ignoreMissing(s.fs.Remove(filepath.Join(s.o.Dir, n.file()))) // what is in the mirror is another
+		}
 		return s.unlink(n)
 	case in.good < info.Size():
 		report(Repaired{Pack: n.file(), What: FixCut})

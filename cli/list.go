@@ -130,6 +130,11 @@ func runList(ctx context.Context, c *call, o listFlags) error {
 		return err
 	}
 	c.out.endProgress()
+	if l.checkpoints == 0 && !l.filtered {
+		if pack := p.Store.BrokenLog(); pack != "" {
+			return &account.DamagedStoreError{What: pack, Err: errors.New("nothing in it can be read")}
+		}
+	}
 	switch {
 	case c.json:
 		return l.document(ctx)

@@ -6,7 +6,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/rewind-cli/rewind/engine/maintain"
-	"github.com/rewind-cli/rewind/engine/project"
 )
 
 func newVerify() *command {
@@ -52,12 +51,7 @@ func newRepair() *command {
 		examples: []example{{"rewind verify --repair", "after rewind verify has found problems"}},
 		exits:    []int{exitBusy, exitDamaged},
 		run: func(ctx context.Context, c *call) error {
-			o := c.openOptions()
-			o.Mend = true
-			p, err := project.Open(ctx, o)
-			if err == nil {
-				err = c.opened(ctx, p)
-			}
+			p, err := c.open(ctx)
 			if err != nil {
 				return err
 			}

@@ -35,7 +35,7 @@ func (e *DamagedStoreError) Error() string {
 func (e *DamagedStoreError) Unwrap() error { return e.Err }
 
 // FormatError: the format file of a store is gone or holds something else. The packs may be
-// whole: OpenOptions.Mend makes it anew. It is a *DamagedStoreError.
+// whole: opening the store makes it anew. It is a *DamagedStoreError.
 type FormatError struct {
 	What string
 	Err  error

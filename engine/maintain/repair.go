@@ -97,6 +97,8 @@ func describeFix(r cas.Repaired) string {
 		text += "removed an incomplete write at its end"
 	case cas.FixNamed:
 		text += "is in the mirror again"
+	case cas.FixRemoved:
+		text += "removed, because nothing in it could be read"
 	default:
 		text += "was repaired"
 	}

@@ -22,7 +22,6 @@ type OpenOptions struct {
 	Root     string        // --root; "": $REWIND_PROJECT_ROOT, then found by walking up
 	LockWait time.Duration // how long to wait for a lock; 0: 30 s
 	Progress Progress      // may be nil
-	Mend     bool          // make a format file anew that is gone: for repair
 	// Waiting is called, from another goroutine, when a lock has been waited for longer than
 	// cas.WaitNotice, with the process that holds it, 0 where that is not known. May be nil.
 	Waiting func(pid int)
@@ -122,7 +121,7 @@ func OpenAt(ctx context.Context, o OpenOptions, at Location, known []account.Kno
 		return nil, &account.DamagedStoreError{What: at.Store, Err: errors.New("it is not a directory")}
 	}
 	p.Format, err = account.ReadFormat(at.Store)
-	if lost := (*account.FormatError)(nil); o.Mend && errors.As(err, &lost) {
+	if lost := (*account.FormatError)(nil); errors.As(err, &lost) {
 		var notice string
 		if p.Format, notice, err = mendFormat(ctx, o.Env, at, lost); err == nil && notice != "" {
 			p.notices = append(p.notices, notice)

@@ -95,6 +95,9 @@ func (p *Project) CatchUp() { _, _ = p.Store.CatchUp(account.Expired) }
 // TellReturned makes a notice of what came back, now or in a hook.
 func (p *Project) TellReturned() {
 	file := filepath.Join(p.at.Store, returnedName)
+	if pack := p.Store.BrokenLog(); pack != "" {
+		p.Notify(fmt.Sprintf("%s in the store of %s is damaged, and what it had is not listed: see rewind verify", pack, p.at.Root))
+	}
 	if p.ReadOnly != nil || !account.Exists(file) {
 		return
 	}
