@@ -55,14 +55,12 @@ func (s *Store) twice(n packName) bool {
 	if err != nil || terr != nil {
 		return false
 	}
-	if len(here) == 0 { // it may be a beginning, or torn by a crash
-		first := filepath.Join(s.o.Dir, n.file())
-		info, err := s.fs.Lstat(first)
-		if err != nil || len(there) == 0 {
+	if len(here) == 0 { // it may be a beginning, damaged, or torn by a crash
+		if len(there) == 0 {
 			return false
 		}
-		beginning, err := s.sameEnd(first, filepath.Join(mirror, n.file()), info.Size())
-		return err == nil && !beginning
+		c, err := s.compare(n)
+		return err == nil && !c.mirror && !c.store
 	}
 	lacks := func(some, other []packCommit) bool {
 		known := make(map[commitMark]bool, len(some))

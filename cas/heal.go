@@ -2,15 +2,12 @@ package cas
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
-
-	"github.com/rewind-cli/rewind/cas/oid"
 )
 
 // The two names of a pack lead to one file. Where they lead to two, somebody has put another file in the place of one: an
@@ -141,7 +138,6 @@ func (s *Store) examine(dir string, n packName) (st packState, err error) {
 		return st, err
 	}
 	st = packState{head: !p.badHead, whole: !p.badHead, has: map[[16]byte]struct{}{}}
-	add := func(id oid.ID) { st.has[[16]byte(id[:16])] = struct{}{} }
 	w := newWalker(f, p.seed, headerSize, info.Size())
 	for {
 		r, err := w.next()
@@ -160,7 +156,8 @@ func (s *Store) examine(dir string, n packName) (st packState, err error) {
 		}
 		if r.typ == commitRecord {
 			if c, err := parseCommit(r.payload); err == nil && c.seq != 0 {
-				add(oid.Sum(append(binary.LittleEndian.AppendUint64(nil, c.seq), c.data...)))
+				mark := markOf(c)
+				st.has[[16]byte(append(mark[:], make([]byte, 10)...))] = struct{}{}
 			}
 			continue
 		}
@@ -170,7 +167,7 @@ func (s *Store) examine(dir string, n packName) (st packState, err error) {
 			continue
 		}
 		for i := range b.entries {
-			add(b.entries[i].id)
+			st.has[[16]byte(b.entries[i].id[:16])] = struct{}{}
 		}
 	}
 }
@@ -221,7 +218,7 @@ func (s *Store) heal(list []twin, report func(Repaired)) (healed bool, err error
 }
 
 func sameAs(now, then fs.FileInfo) bool {
-	return sameFile(now, then) && now.Size() == then.Size() && now.ModTime().Equal(then.ModTime())
+	return now.Size() == then.Size() && now.ModTime().Equal(then.ModTime())
 }
 
 // takeSecond gives the name here to the pack in the mirror. Its index may be of what was here before.

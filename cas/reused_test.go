@@ -76,7 +76,7 @@ func (w *reused) sweep(account string, purge bool) {
 	w.t.Helper()
 	s := w.open(account)
 	defer s.Close()
-	if err := s.Complete(); err != nil {
+	if err := s.Complete(context.Background()); err != nil {
 		w.t.Fatal(err)
 	}
 	keep := func(c Commit) bool { return purge || strings.HasPrefix(string(c.Payload), account) }
