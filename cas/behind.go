@@ -3,7 +3,6 @@ package cas
 import (
 	"context"
 	"errors"
-	"path/filepath"
 	"slices"
 )
 

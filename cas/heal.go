@@ -234,10 +234,10 @@ func (s *Store) takeSecond(n packName) error {
 	return err
 }
 
-// unhealed is a pack of which the mirror has more that is good.
+// unhealed is a pack of which the mirror has more that is good. Two logs that parted are joined, and not healed.
 func (s *Store) unhealed() (n packName, found bool) {
 	for _, t := range s.compared(0) {
-		if t.found.mirror {
+		if t.found.mirror && !(t.name.kind == logPack && s.Diverged()) {
 			return t.name, true
 		}
 	}
