@@ -30,6 +30,7 @@ func (r *Run) putPaths(op *manifest.Operation, changes []treeio.Change, moved []
 	for _, c := range changes {
 		all = append(append(all, c), r.within[c.Path]...)
 	}
+	op.Created, op.Replaced, op.Deleted = 0, 0, 0 // of the plan, where less was done
 	for _, c := range all {
 		switch {
 		case c.Action == treeio.Replace || c.Action == treeio.Mode:

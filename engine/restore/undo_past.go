@@ -275,6 +275,12 @@ func (r *Run) editedSince(op manifest.Operation, now oid.ID) (bool, error) {
 			edited = today.Captures(c.Path, dir) && saw.Unseen(c.Path, dir).None()
 			return nil
 		}
+		if c.New.Kind == manifest.Subdir && (c.Old == nil || c.Old.Kind == manifest.Subdir) {
+			// Directories go, and get their modes, after the operation is recorded: what failed of that is no edit.
+			if was, err := inspect.EntryAt(r.Tx.Load, op.Before, c.Path); err != nil || treeio.Same(was, c.New) {
+				return err
+			}
+		}
 		if c.Old != nil {
 			edited = true
 			return nil
