@@ -78,11 +78,17 @@ func othersIn(r *timeline.Row, all owned, whose map[agentSession]string) string 
 		mine = workName(&attribution.Work{Agent: r.Agent, Session: r.Session}, whose, among)
 	}
 	delete(counts, mine)
-	if own := promptOf(r, all); own != "" {
-		for _, o := range all {
-			if name := otherTurn(r, own, o); name != "" {
-				counts[name]++
-			}
+	own := promptOf(r, all)
+	for _, o := range all {
+		name := ""
+		if own != "" {
+			name = otherTurn(r, own, o)
+		}
+		if name == "" && otherCall(r, o) {
+			name = "another call"
+		}
+		if name != "" {
+			counts[name]++
 		}
 	}
 	if len(counts) == 0 {
@@ -135,6 +141,18 @@ func otherTurn(r *timeline.Row, prompt string, o attribution.Owner) string {
 		return "another turn"
 	}
 	return ownerShared
+}
+
+// otherCall tells of a path in the row of a tool call that only other calls of its session changed: the next of them may have
+// had no checkpoint. What its subagents did is the call's.
+func otherCall(r *timeline.Row, o attribution.Owner) bool {
+	if r.Kind != timeline.Tool || r.Checkpoint.ToolUseID == "" || o.Class == attribution.Operation {
+		return false
+	}
+	works := o.Works()
+	return len(works) > 0 && !slices.ContainsFunc(works, func(w *attribution.Work) bool {
+		return w.Session != r.Session || w.Agent != r.Agent || w.Subagent != r.Subagent || w.Call == "" || w.Call == r.Checkpoint.ToolUseID
+	})
 }
 
 // The names of ownerCounts beside those of sessions.

@@ -378,8 +378,25 @@ func (s *shown) printChanges(o *output) {
 			if s.ownOwned.others(s.Session) {
 				heading = "What changed during it:"
 			}
-			o.line("%s", heading)
-			list(s.own, s.ownOwned)
+			var its, others []manifest.Change
+			for _, ch := range s.own {
+				if otherCall(r, s.ownOwned[ch.Path]) {
+					others = append(others, ch)
+				} else {
+					its = append(its, ch)
+				}
+			}
+			if len(its) > 0 {
+				o.line("%s", heading)
+				list(its, s.ownOwned)
+			} else {
+				o.line("What it did: nothing.")
+			}
+			if len(others) > 0 {
+				o.line("")
+				o.line("What other calls did before the next checkpoint:")
+				list(others, s.ownOwned)
+			}
 		}
 		then("its end")
 	} else if r != nil && r.Side == timeline.After && len(s.own) > 0 {
