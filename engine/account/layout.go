@@ -106,8 +106,14 @@ func ReadFormat(store string) (Format, error) {
 	if err := json.Unmarshal(data, &f); err != nil {
 		return f, &FormatError{What: "its format file is not readable", Err: err}
 	}
-	if f.Hash != hashName || f.Chunker != cas.Chunker { // this version has no others
-		return f, &FormatError{What: "its format file is not readable", Err: fmt.Errorf("it names hash %q and chunker %q", f.Hash, f.Chunker)}
+	if f.Hash == "" || f.Chunker == "" { // a later version has others, but not none
+		return f, &FormatError{What: "its format file is not readable", Err: errors.New("it names no hash or no chunker")}
+	}
+	if f.Hash != hashName {
+		return f, &FutureFormatError{Store: store, Version: fmt.Sprintf("%d with hash %q", f.Version, f.Hash)}
+	}
+	if f.Chunker != cas.Chunker {
+		return f, &FutureFormatError{Store: store, Version: fmt.Sprintf("%d with chunker %q", f.Version, f.Chunker)}
 	}
 	if _, err := ParseStoreID(f.ID); err != nil {
 		return f, &FormatError{What: "its format file is not readable", Err: err}
