@@ -316,7 +316,7 @@ func TestSessionFiles(t *testing.T) {
 		return files[0].State
 	}
 	l.saveBy(k.trigger())
-	if got := state(); got != conversation.AsCaptured {
+	if got := state(); got != conversation.NotWritten {
 		t.Errorf("not written yet: %s", got)
 	}
 	k.say("hello", "there")
