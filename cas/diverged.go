@@ -89,6 +89,10 @@ func (s *Store) apart() (apart []packName) {
 			apart = append(apart, n)
 		}
 	}
+	rewritten := false
+	newer := func(n packName) bool {
+		return slices.ContainsFunc(lost, func(l packName) bool { return l.kind == logPack && l.tag > n.tag })
+	}
 	for _, n := range names {
 		if n.kind != logPack {
 			break
@@ -99,17 +103,22 @@ func (s *Store) apart() (apart []packName) {
 		switch {
 		case aerr != nil:
 			return nil
-		case berr != nil && !reused && slices.ContainsFunc(lost, func(l packName) bool { return l.kind == logPack && l.tag > n.tag }):
-			return nil // the log was written anew in the mirror: Return.Rewritten
+		case berr != nil && newer(n):
+			rewritten = true
+			continue
 		case berr != nil || sameFile(a, b) || !b.Mode().IsRegular():
 			continue
 		}
-		if b.Size() <= a.Size() {
-			if beginning, err := s.sameEnd(first, second, b.Size()); beginning || err != nil {
-				continue
-			}
+		beginning, err := s.sameEnd(first, second, min(a.Size(), b.Size()))
+		// The mirror's pack cannot come back beside another one of its number, nor in its place what it goes on with.
+		reused = reused || err == nil && (!beginning || b.Size() < a.Size() && newer(n))
+		if b.Size() <= a.Size() && (beginning || err != nil) {
+			continue
 		}
 		apart = append(apart, n)
+	}
+	if rewritten && !reused {
+		return nil // the log was written anew in the mirror: Return.Rewritten
 	}
 	return apart
 }

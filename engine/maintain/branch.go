@@ -31,7 +31,7 @@ func joinBranch(ctx context.Context, p *project.Project) error {
 		return err
 	}
 	defer branch.Close()
-	b := &branchOf{p: p, from: branch, purged: true}
+	b := &branchOf{p: p, from: branch}
 	joined, err := b.join(ctx, p.Store.Diverged, p.Store.Joined)
 	if joined && err == nil {
 		p.Notify(fmt.Sprintf("the store of %s was replaced by an older state of it, and that has been saved to since: both states are kept; checkpoints added from the mirror: %s", p.Root(), b.text()))
@@ -114,7 +114,7 @@ type branchOf struct {
 	p      *project.Project
 	from   *cas.Branch
 	older  bool // its packs are among those of the store
-	purged bool // what only packs have that a purge dropped must not come back
+	purged bool // something was forgotten: what only packs have that a purge dropped must not come back
 	to     *commit.Tx
 
 	own    map[manifest.CheckpointID]manifest.Checkpoint // as they come into the store

@@ -20,7 +20,7 @@ func (b *branchOf) put(ctx context.Context, theirs *manifest.Replayed) error {
 	if err != nil {
 		return err
 	}
-	b.purged = b.purged || slices.ContainsFunc(ours.Operations(), func(o manifest.Operation) bool { return o.Kind == manifest.OpForget })
+	b.purged = slices.ContainsFunc(ours.Operations(), func(o manifest.Operation) bool { return o.Kind == manifest.OpForget })
 	removed, err := b.removed(theirs)
 	if err != nil {
 		return err
