@@ -228,7 +228,7 @@ func runRestore(ctx context.Context, c *call, r *restoreFlags, v restoreVerb) er
 		done.Without = nil // no conversation was asked for
 	}
 	c.out.endProgress()
-	if done.Conversation != nil { // else they are in it as before
+	if h != code { // else they are in the conversation as before
 		printPrompts(c.out, done.Prompts)
 	}
 	if r.copy && !r.dryRun {
