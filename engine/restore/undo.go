@@ -131,6 +131,12 @@ func (r *Run) firstStep(past *past) (*undoStep, *treeio.Plan, error) {
 			return nil, nil, err
 		}
 		switch {
+		case c != nil && r.Options.Half == conversation.ConversationOnly && c.Transcript != nil:
+			if there, err := past.talksThere(*c); err != nil {
+				return nil, nil, err
+			} else if !there {
+				return &undoStep{state: *c}, nil, nil
+			}
 		case c != nil:
 			if plan, err := differs(*c); err != nil || plan != nil {
 				return &undoStep{state: *c}, plan, err

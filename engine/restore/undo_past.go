@@ -1,10 +1,12 @@
 package restore
 
 import (
+	"errors"
 	"slices"
 	"sync"
 
 	"github.com/rewind-cli/rewind/cas/oid"
+	"github.com/rewind-cli/rewind/engine/conversation"
 	"github.com/rewind-cli/rewind/engine/inspect"
 	"github.com/rewind-cli/rewind/engine/oplog"
 	"github.com/rewind-cli/rewind/engine/rules"
@@ -23,6 +25,7 @@ type past struct {
 	before   uint64                // sequence number below which more checkpoints are; 0: all of them
 	imported bool                  // what was saved here is at its end
 	given    *manifest.Operation   // given last, and not yet passed
+	talk     *manifest.Transcript  // where the last undo brought the conversation
 }
 
 func newPast(r *Run, newestFirst []manifest.Operation) *past {
@@ -78,6 +81,8 @@ func (w *past) follows(root oid.ID) (bool, error) {
 func (w *past) pass(op manifest.Operation) error {
 	origin := oplog.OriginOf(w.log, op)
 	switch {
+	case (op.Kind == manifest.OpUndoRestore || origin.Kind == manifest.OpUndo) && !w.r.hasAsked(op):
+		return nil // it went back with the other half alone
 	case op.Kind == manifest.OpUndoRestore:
 		w.cut(op.Undoes)
 	case origin.Kind == manifest.OpUndo && origin.OfSome():
@@ -96,6 +101,11 @@ func (w *past) pass(op manifest.Operation) error {
 		switch {
 		case err != nil || !ok: // collected meanwhile
 			return err
+		}
+		if w.talk == nil {
+			w.talk = c.Transcript
+		}
+		switch {
 		case c.Kind == inspect.ImportedKind:
 			err = w.passTo(0)
 			w.page, w.before, w.imported = nil, c.Seq, true
@@ -105,6 +115,32 @@ func (w *past) pass(op manifest.Operation) error {
 		}
 	}
 	return nil
+}
+
+// hasAsked reports whether an operation moved something of the only half that is asked for.
+func (r *Run) hasAsked(op manifest.Operation) bool {
+	switch r.Options.Half {
+	case conversation.CodeOnly:
+		return op.After != (oid.ID{})
+	case conversation.ConversationOnly:
+		return op.Fork != "" || op.TranscriptBackup != ""
+	}
+	return true
+}
+
+// talksThere reports whether the conversation is already where a checkpoint has it.
+func (w *past) talksThere(c manifest.Checkpoint) (bool, error) {
+	if a, b := w.talk, c.Transcript; a != nil && a.Session == b.Session && a.EventID == b.EventID && (a.EventID != "" || a.Offset == b.Offset) {
+		return true, nil
+	}
+	o := w.r.moveOptions()
+	o.Target, o.DryRun, o.InPlace, o.Shorter = c, true, false, true
+	m, err := conversation.PrepareMove(w.r.Ctx, w.r.Project, o)
+	if errors.As(err, new(*conversation.NoConversationError)) {
+		return false, nil // which is said when it is to move
+	}
+	m.Close()
+	return m == nil && err == nil, err
 }
 
 // passTo goes to a sequence number, through the operations that an undo to there went through: paths that one of
