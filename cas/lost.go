@@ -127,8 +127,8 @@ func (s *Store) returnLost(report func(Repaired)) error {
 	}
 	isLog := func(n packName) bool { return n.kind == logPack }
 	if other := s.otherBranch(); len(other) > 0 {
-		// It would hide what is here, and may need what was dropped until it is Joined.
-		list, stale = slices.DeleteFunc(list, func(n packName) bool { return slices.Contains(other, n) }), nil
+		// Its log would hide what is here, and may need what was dropped until it is Joined.
+		list, stale = slices.DeleteFunc(list, isLog), nil
 	} else if slices.ContainsFunc(list, isLog) {
 		// What a sweep dropped without knowing of this log is needed again.
 		again := slices.DeleteFunc(slices.Clone(stale), func(n packName) bool { return isLog(n) || parts[n].forgotten > 0 })
