@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"github.com/rewind-cli/rewind/cas"
 	"github.com/rewind-cli/rewind/cas/oid"
@@ -35,6 +36,9 @@ func joinBranch(ctx context.Context, p *project.Project) error {
 	joined, err := b.join(ctx, p.Store.Diverged, p.Store.Joined)
 	if joined && err == nil {
 		p.Notify(fmt.Sprintf("the store of %s was replaced by an older state of it, and that has been saved to since: both states are kept; checkpoints added from the mirror: %s", p.Root(), b.text()))
+		if b.forgot {
+			p.Notify("the state in the mirror knew of a forget that the store does not: what was forgotten may be in checkpoints again; run rewind forget again")
+		}
 	}
 	return err
 }
@@ -86,6 +90,13 @@ func (b *branchOf) join(ctx context.Context, still func() bool, done func() erro
 	if err != nil {
 		return false, err
 	}
+	known := map[time.Time]bool{}
+	for r, err := range b.p.Log().Records(1) {
+		if o := r.Record.Operation; err == nil && o != nil && o.Kind == manifest.OpForget {
+			known[o.Time] = true
+		}
+	}
+	b.forgot = slices.ContainsFunc(theirs.Operations(), func(o manifest.Operation) bool { return o.Kind == manifest.OpForget && !known[o.Time] })
 	b.to = commit.Begin(b.p)
 	if err := errors.Join(b.put(ctx, theirs), b.to.Flush()); err != nil {
 		return false, errors.Join(err, b.to.Discard())
@@ -126,7 +137,8 @@ type branchOf struct {
 	dirs   map[forgetKey]*forgotten
 	has    map[oid.ID]bool
 
-	there, lost, short int // checkpoints
+	there, lost, short int  // checkpoints
+	forgot             bool // the branch knows of a forget that the log does not
 }
 
 // records are those that the log lacks: checkpoints with names and pins as they are, marks of checkpoints that both have,
