@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/rewind-cli/rewind/engine/account"
+	"github.com/rewind-cli/rewind/engine/problem"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/transcript"
 )
@@ -18,14 +20,40 @@ func (r *mover) ownFile(at *cutPoint) (string, error) {
 	if err := r.refuseReferred(at); err != nil {
 		return "", err
 	}
-	_, err := os.Lstat(at.file)
+	info, err := os.Lstat(at.file)
 	switch {
+	case err == nil && info.Mode()&fs.ModeSymlink != 0:
+		return r.behindLink(at)
 	case transcript.SessionOf(at.agent, at.file) == at.id:
 		return at.file, nil
 	case errors.Is(err, fs.ErrNotExist) && transcript.FreelyNamed(at.agent):
 		return transcript.NewFile(at.agent, filepath.Dir(at.file), at.id, r.Env.Time()), nil
 	}
 	return "", &project.RefusedError{What: fmt.Sprintf("%s is not the transcript of session %s", at.file, at.id)}
+}
+
+// behindLink is the transcript that a link in its place leads to: the link stays. One of somebody else is refused.
+func (r *mover) behindLink(at *cutPoint) (string, error) {
+	why := "is of another session"
+	if transcript.SessionOf(at.agent, at.file) == at.id {
+		file, err := filepath.EvalSymlinks(at.file)
+		uid, home := 0, 0
+		if err == nil {
+			_, uid, err = account.Identity(file)
+		}
+		if err == nil {
+			_, home, err = account.Identity(r.Env.Home)
+		}
+		switch {
+		case err != nil:
+			why = "cannot be reached: " + problem.Text(err)
+		case uid == home:
+			return file, nil
+		default:
+			why = "belongs to another account"
+		}
+	}
+	return "", &project.RefusedError{What: fmt.Sprintf("%s is a link, and the transcript that it leads to %s", at.file, why), Next: "leave out --in-place: a fork is a session of its own"}
 }
 
 // refuseReferred refuses to shorten a transcript that forks of the agent's own
