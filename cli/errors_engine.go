@@ -149,6 +149,7 @@ func explainNamed(err error, f *failure) bool {
 		noCkpt    *project.NoCheckpointError
 		ambiguous *project.AmbiguousError
 		noPath    *project.NoPathError
+		precious  *port.OnlyPreciousError
 		notHeld   *maintain.NotHeldError
 		several   *inspect.SeveralPathsError
 		outside   *project.OutsideError
@@ -171,6 +172,8 @@ func explainNamed(err error, f *failure) bool {
 		}
 	case errors.As(err, &several):
 		f.code, f.hint = exitUsage, "name one of them: "+quotedPaths(several.Matches)
+	case errors.As(err, &precious):
+		f.hint = "--with-precious includes it"
 	case errors.As(err, &noPath):
 		f.hint = "rewind show CKPT --files lists the paths of a checkpoint"
 	case errors.As(err, &notHeld):

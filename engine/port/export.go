@@ -67,6 +67,11 @@ func Export(ctx context.Context, p *project.Project, w io.Writer, o ExportOption
 			return p.Classify(err)
 		}
 	}
+	if len(o.Paths) > 0 {
+		if err := holdsSome(p, o, chosen); err != nil {
+			return p.Classify(err)
+		}
+	}
 	out, err := compressor(w, o.Format)
 	if err != nil {
 		return err

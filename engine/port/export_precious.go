@@ -1,6 +1,9 @@
 package port
 
 import (
+	"cmp"
+	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/rewind-cli/rewind/engine/pathspec"
@@ -33,6 +36,26 @@ func exported(p *project.Project, o ExportOptions, chosen pathspec.Selection, le
 		return err
 	}
 	return w.close("")
+}
+
+// OnlyPreciousError: all that was named is precious, so that an archive would be empty.
+type OnlyPreciousError struct{ Path string } // the first
+
+func (e *OnlyPreciousError) Error() string {
+	return fmt.Sprintf("%q is precious, and an archive leaves precious files out", e.Path)
+}
+
+// holdsSome refuses (*OnlyPreciousError) an archive that would have none of the paths that were named.
+func holdsSome(p *project.Project, o ExportOptions, chosen pathspec.Selection) error {
+	some, precious := errors.New("something is in it"), ""
+	err := exported(p, o, chosen, func(path string) { precious = cmp.Or(precious, path) }, func(string, manifest.Entry) error { return some })
+	switch {
+	case err == some:
+		return nil
+	case err == nil && precious != "":
+		return &OnlyPreciousError{precious}
+	}
+	return err
 }
 
 // plainWalk leaves out what is marked, and directories that hold nothing else. So a
