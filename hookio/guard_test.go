@@ -18,6 +18,7 @@ func TestGuardCommands(t *testing.T) {
 		always bool // also where the store has a mirror
 	}{
 		{"rm -rf .agent/rewind", true}, {"rm -rf .agent/rewind/objects", true}, {"rm .agent/rewind/head", true}, {"rm -rf ./.agent/../.agent/rewind/", true}, {`rm -rf "/srv/p/.agent/rewind"`, true},
+		{"env -C .agent/rewind rm format", true}, {"env --chdir=.agent rm -rf rewind", true}, {"sudo -D .agent/rewind rm format", true}, {"env -C sub true; rm -rf .agent/rewind", true}, {"env -C /tmp echo x >.agent/rewind/format", true},
 		{"cd .agent && rm -rf rewind", true}, {"cd .agent/rewind; rm -rf *", true}, {"rm -rf .agent/*", true}, {"rm -rf .agent/rew?nd", true}, {"rm -rf .agent/{rewind,other}", true}, {"rm -rf $CLAUDE_PROJECT_DIR/.agent/rewind", true},
 		{`rm -rf "$PWD/.agent/rewind"`, true}, {`rm -rf "$(pwd)/.agent/rewind"`, true}, {"D=.agent/rewind; rm -rf $D", true}, {`cd "$X" && rm -rf .agent/rewind`, true}, {"rm -rf .AGENT/Rewind", true},
 		{"sudo rm -rf .agent/rewind", true}, {"sh -c 'rm -rf .agent/rewind'", true}, {"echo x | xargs rm .agent/rewind/head", true}, {"find .agent/rewind -type f | xargs rm", true}, {"find .agent/rewind -delete", true}, {`find .agent/rewind -exec rm {} \;`, true},
@@ -57,7 +58,7 @@ func TestGuardCommands(t *testing.T) {
 		}
 	}
 	for _, s := range []string{
-		"", "ls -la .agent/rewind", "cat .agent/rewind/config.json", "du -sh .agent", "grep -r x .agent/rewind", "find .agent/rewind -name x", "cp .agent/rewind/config.json /tmp/x", "cp -r .agent/rewind /tmp/backup", "tar czf /tmp/a.tgz .agent/rewind", "wc -l < .agent/rewind/config.json", "diff .agent/rewind/a b > out",
+		"", "env -C sub rm format", "env -C .agent/rewind cat format >x", "env -C .agent/rewind true; rm format", "ls -la .agent/rewind", "cat .agent/rewind/config.json", "du -sh .agent", "grep -r x .agent/rewind", "find .agent/rewind -name x", "cp .agent/rewind/config.json /tmp/x", "cp -r .agent/rewind /tmp/backup", "tar czf /tmp/a.tgz .agent/rewind", "wc -l < .agent/rewind/config.json", "diff .agent/rewind/a b > out",
 		"rewind config", "rewind config tier", "rewind config --json guard", "rewind config --global retention.maxSize",
 		"find . -name '*.go' -exec sed -i s/a/b/ {} +", "find . -path ./.agent -prune -o -type f -exec sed -i s/a/b/ {} +", "find . -type f -not -path './.agent/*' | xargs sed -i s/a/b/", "find src -type f -exec sed -i s/a/b/ {} +", "find . -type f -exec sed -n s/a/b/p {} +", "find . -type f -exec chmod 644 {} +", "grep -rl foo . | xargs sed -i s/foo/bar/", "find . -type f -exec sed s/a/b/ {} +",
 		"find . -empty -delete", "find . -type d -empty -delete", "find . -path ./.agent -prune -o -type f -exec rm {} +", "find . -maxdepth 1 -type f -delete", "find . ! -path './.agent/*' -type f -delete", "find . -type d -name __pycache__ -exec rm -rf {} +", "find . -type f -size 0 -delete", "find . -not -name '*.pack' -name '*.tmp' -mtime +3 -delete",

@@ -162,12 +162,14 @@ func assignment(x Word) (name, value string, ok bool) {
 
 // resolve peels wrappers off until the program is found, and visits it.
 func (w *shellWalk) resolve(inv *Invocation, words []Word) {
+	cwd := w.cwd
 	for {
 		if len(words) == 0 {
 			if len(inv.Redirects) > 0 {
 				inv.Name, inv.Args = "", nil
 				w.visit(inv)
 			}
+			w.cwd = cwd
 			return
 		}
 		inv.Name, inv.Program, inv.Args = Program(words[0].Text), words[0], words[1:]
@@ -178,7 +180,20 @@ func (w *shellWalk) resolve(inv *Invocation, words []Word) {
 		words = rest
 	}
 	w.visit(inv)
-	w.nested(inv)
+	elsewhere := w.cwd != cwd
+	if w.nested(inv); elsewhere {
+		w.cwd = cwd
+	}
+}
+
+// chdir goes to the directory in which a wrapper runs its command. The shell has opened what it redirects before.
+func (w *shellWalk) chdir(inv *Invocation, dir Word) {
+	if len(inv.Redirects) > 0 {
+		w.visit(&Invocation{Redirects: inv.Redirects, Dir: inv.Dir})
+		inv.Redirects = nil
+	}
+	w.cd([]Word{dir})
+	inv.Dir = w.cwd
 }
 
 func Program(s string) string {
@@ -217,13 +232,24 @@ func (w *shellWalk) unwrap(inv *Invocation) (rest []Word, wrapped bool) {
 	for len(args) > 0 {
 		a := args[0].Text
 		if strings.HasPrefix(a, "-") && a != "-" {
+			word := args[0]
 			args = args[1:]
 			if a == "--" {
 				break
 			}
+			if dir, ok := strings.CutPrefix(a, "--chdir="); ok && strings.Contains(wrapper.valued, " --chdir ") {
+				word.Text = dir
+				w.chdir(inv, word)
+			} else if dir, ok := strings.CutPrefix(a, "-C"); ok && dir != "" && inv.Name == "env" {
+				word.Text = dir
+				w.chdir(inv, word)
+			}
 			if strings.Contains(wrapper.valued, " "+a+" ") && len(args) > 0 {
 				if inv.Name == "env" && (a == "-S" || a == "--split-string") {
 					w.run(args[0].Text)
+				}
+				if a == "--chdir" || inv.Name == "env" && a == "-C" || inv.Name == "sudo" && a == "-D" {
+					w.chdir(inv, args[0])
 				}
 				args = args[1:]
 			}
