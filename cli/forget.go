@@ -107,6 +107,9 @@ func forgetPaths(ctx context.Context, c *call, f forgetFlags, glob bool) error {
 }
 
 func forgetText(ctx context.Context, c *call, f forgetFlags) error {
+	if !f.isRegexp && len(f.text) < maintain.MinForgetText {
+		return usagef("the text of --text is too short: it needs at least %d bytes", maintain.MinForgetText)
+	}
 	if f.isRegexp {
 		if _, err := regexp.Compile(f.text); err != nil {
 			return usagef("%q is not a pattern: %s", f.text, strings.TrimPrefix(err.Error(), "error parsing regexp: "))

@@ -135,6 +135,9 @@ func (c *call) typedArgs(r *restoreFlags) string {
 	if r.to > 0 {
 		words = append(words, "--to", strconv.Itoa(r.to))
 	}
+	if r.inPlace {
+		words = append(words, "--in-place")
+	}
 	if len(c.paths) > 0 {
 		words = append(append(words, "--"), quoteAll(c.paths)...)
 	}

@@ -14,8 +14,8 @@ import (
 	"github.com/rewind-cli/rewind/manifest"
 )
 
-// minForgetText is the shortest literal text, in bytes, that is forgotten: a shorter one is everywhere.
-const minForgetText = 4
+// MinForgetText is the shortest literal text, in bytes, that is forgotten: a shorter one is everywhere.
+const MinForgetText = 4
 
 // ForgetText marks a text out of all that the store holds of conversations: transcripts and the
 // files beside them, prompts, descriptions, and plain copies of transcripts. The name of a checkpoint, or of a
@@ -25,7 +25,7 @@ const minForgetText = 4
 // Still. Errors: *RefusedError for a text that is too short, and those of Forget.
 func ForgetText(ctx context.Context, p *project.Project, pattern string, isRegexp, dryRun bool) (*Forgotten, error) {
 	if !isRegexp {
-		if len(pattern) < minForgetText {
+		if len(pattern) < MinForgetText {
 			return nil, &project.RefusedError{What: "the text is too short: it needs at least 4 bytes", Next: "use a longer one"}
 		}
 		pattern = regexp.QuoteMeta(pattern)
