@@ -65,7 +65,10 @@ func (s *Store) droppedInMirror() (lost, stale []packName, parts map[packName]dr
 		if !ok || s.hasName(s.o.Dir, n) || !s.hasName(mirror, n) {
 			continue
 		}
-		if id, ok := headerStore(s.fs, filepath.Join(mirror, n.file())); !ok || id == s.o.StoreID {
+		switch id, ok := headerStore(s.fs, filepath.Join(mirror, n.file())); {
+		case ok && id != s.o.StoreID:
+		case !ok && s.nothingIn(mirror, n): // left by a crash
+		default:
 			lost = append(lost, n)
 		}
 	}
@@ -97,6 +100,12 @@ func (s *Store) droppedInMirror() (lost, stale []packName, parts map[packName]dr
 		}
 	}
 	return lost, stale, parts, nil
+}
+
+// nothingIn reports whether a pack in a directory has neither a commit nor an object that can be found.
+func (s *Store) nothingIn(dir string, n packName) bool {
+	state, err := s.examine(dir, n)
+	return err == nil && len(state.has) == 0
 }
 
 // hasName reports whether a directory has a pack, as far as can be known.

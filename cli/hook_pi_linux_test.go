@@ -493,7 +493,7 @@ func TestPiRefusesAndSurvives(t *testing.T) {
 			t.Errorf("payload %q: %v, printed %q", payload, err, out)
 		}
 	}
-	if err := os.WriteFile(filepath.Join(p.root, ".agent/rewind/format"), []byte("{"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(p.root, ".agent/rewind/format"), []byte(`{"version": 9, "id": "767359dba201d00732eba12c0b08bdd5", "hash": "blake3-256", "chunker": "fastcdc-v1.0.0"}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if a := p.ask(hookio.PiTurnEnd, p.since()); len(a.Notices) != 1 || a.Notices[0].Once != "failed" {
