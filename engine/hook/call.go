@@ -107,7 +107,7 @@ func (c *Call) save(ctx context.Context) (*outcome, error) {
 			Kind: e.Kind, By: e.By,
 			// A command that destroys has a checkpoint of its own also where nothing changed since the one
 			// before: it is what a person looks for.
-			OnlyIfChanged: e.Kind != manifest.Prompt && !onlySaid && !e.StartsATurn && !e.Destructive && !c.opens(), OnlyIfSaid: c.answers(),
+			OnlyIfChanged: (e.Kind != manifest.Prompt || c.retried()) && !onlySaid && !e.StartsATurn && !e.Destructive && !c.opens(), OnlyIfSaid: c.answers(),
 		},
 		Deadline: e.Time.Add(c.budget()),
 		Edits:    e.Files,

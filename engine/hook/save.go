@@ -25,7 +25,7 @@ type saveOptions struct {
 	Detach func() error
 	// Note changes the session's state once the checkpoint is taken or left to
 	// the detached process.
-	Note func(*account.SessionState)
+	Note func(s *account.SessionState, skipped bool)
 }
 
 // outcome is what became of it.
@@ -198,7 +198,8 @@ func detach(p *project.Project, o saveOptions) error {
 
 // noteHook updates the session's state.
 func noteHook(ctx context.Context, p *project.Project, o saveOptions, saved *checkpoint.Saved) {
-	if saved != nil && saved.Skipped && o.Session == nil {
+	skipped := saved != nil && saved.Skipped
+	if skipped && o.Session == nil && o.Kind != manifest.Stop {
 		return // nothing happened that the next hook must know
 	}
 	// The state can be lost: then the next hook looks into the log, or takes a checkpoint too many.
@@ -209,8 +210,8 @@ func noteHook(ctx context.Context, p *project.Project, o saveOptions, saved *che
 		if o.Session != nil {
 			noteRegistered(s, p, *o.Session)
 		}
-		if o.Note != nil && (saved == nil || !saved.Skipped) {
-			o.Note(s)
+		if o.Note != nil {
+			o.Note(s, skipped)
 		}
 	})
 }

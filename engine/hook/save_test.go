@@ -236,7 +236,7 @@ func TestHookSaveUnchanged(t *testing.T) {
 	l.write("a.txt", "one")
 	l.init()
 	in := time.Now().Add(time.Hour)
-	s := l.save(saveOptions{Options: checkpoint.Options{OnlyIfChanged: true, By: conversation.Trigger{Agent: "claude", Session: "s"}}, Deadline: in, Note: func(*account.SessionState) { t.Error("nothing was taken") }})
+	s := l.save(saveOptions{Options: checkpoint.Options{OnlyIfChanged: true, By: conversation.Trigger{Agent: "claude", Session: "s"}}, Deadline: in, Note: func(*account.SessionState, bool) { t.Error("nothing was taken") }})
 	if !s.Skipped || s.Due {
 		t.Errorf("%+v", s)
 	}

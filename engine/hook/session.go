@@ -14,7 +14,7 @@ const (
 	// keptTools is how many tool calls of a session are known by their ids.
 	// Parallel ones are hardly ever more.
 	keptTools = 32
-	// retryTime is how soon the same prompt again is a provider's retry, where
+	// retryTime is how soon the same prompt again can be a provider's retry, where
 	// the agent gives prompts no ids.
 	retryTime = 5 * time.Second
 )
@@ -56,20 +56,30 @@ func (c *Call) seenBefore() bool {
 	e, s := &c.Event, &c.session
 	switch e.Kind {
 	case manifest.Prompt:
-		if s.Prompt == "" || s.Prompt != c.promptKey() {
-			return false
-		}
-		since := e.Time.Sub(s.Prompted)
-		return e.By.PromptID != "" || since >= 0 && since < retryTime
+		return e.By.PromptID != "" && s.Prompt == c.promptKey()
 	case manifest.PreTool:
 		return e.By.ToolUseID != "" && slices.Contains(s.Tools, e.By.ToolUseID)
 	}
 	return false
 }
 
-// remember is what the next hook of the session needs to know of this one.
-func (c *Call) remember(s *account.SessionState) {
+// retried reports whether a prompt without an id may be the one before, sent again by the provider: the same text soon
+// after it, in a turn that has not ended. It may as well be a person's, so that it counts as new where anything has changed.
+func (c *Call) retried() bool {
+	e, s := &c.Event, &c.session
+	since := e.Time.Sub(s.Prompted)
+	return e.Kind == manifest.Prompt && e.By.PromptID == "" && s.Prompt == c.promptKey() && since >= 0 && since < retryTime && !s.Stopped.After(s.Prompted)
+}
+
+// remember is what the next hook of the session needs to know of this one. skipped: it took no checkpoint.
+func (c *Call) remember(s *account.SessionState, skipped bool) {
 	e := &c.Event
+	if skipped {
+		if e.Kind == manifest.Stop && e.By.Subagent == "" {
+			s.Stopped = e.Time
+		}
+		return
+	}
 	if s.Last.Before(e.Time) && !c.opens() { // the first tool call behind a start is not one too many
 		s.Last = e.Time
 	}

@@ -98,8 +98,8 @@ func fulfil(ctx context.Context, p *project.Project, r *request) error {
 		if err != nil {
 			return errors.Join(err, done())
 		}
-		noteHook(ctx, p, saveOptions{Options: o.Options, Session: r.Session, Note: func(s *account.SessionState) {
-			if s.Last.Before(r.Time) {
+		noteHook(ctx, p, saveOptions{Options: o.Options, Session: r.Session, Note: func(s *account.SessionState, skipped bool) {
+			if !skipped && s.Last.Before(r.Time) {
 				s.Last = r.Time
 			}
 		}}, saved)
