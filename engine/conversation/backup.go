@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"path"
 	"path/filepath"
 	"strings"
@@ -77,7 +78,10 @@ func sameSum(a, b *contentSum) bool {
 }
 
 // SumFile names the content of a file; nil if there is none.
-func SumFile(file string) (*contentSum, error) {
+func SumFile(file string) (*contentSum, error) { return sumStart(file, math.MaxInt64) }
+
+// sumStart names the content of a file up to a size.
+func sumStart(file string, size int64) (*contentSum, error) {
 	f, _, err := vfs.OpenRegular(file, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -87,7 +91,7 @@ func SumFile(file string) (*contentSum, error) {
 	}
 	defer f.Close()
 	hash := blake3.New()
-	n, err := io.Copy(hash, f)
+	n, err := io.Copy(hash, io.LimitReader(f, size))
 	if err != nil {
 		return nil, err
 	}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"syscall"
 
@@ -36,6 +37,7 @@ type copies struct {
 	file  string
 
 	held    []oid.ID // contents that checkpoints hold, the most useful first
+	seq     uint64   // of the newest checkpoint that holds one
 	fits    bool     // the live file begins with what is held
 	read    []*conversationSource
 	strange error // why a copy was not understood
@@ -61,7 +63,7 @@ func conversationOf(ctx context.Context, p *project.Project, agent, session, fil
 				v.file = t.Path
 			}
 			if newest == (oid.ID{}) {
-				newest = t.Content
+				newest, v.seq = t.Content, c.Seq
 			}
 			if near == nil {
 				if newest != (oid.ID{}) {
@@ -216,6 +218,11 @@ func (v *copies) nothing() error {
 // best is the copy that says where the conversation stands. That is not known
 // while the live file is there and cannot be read: what the store has is older.
 func (v *copies) best() (found *conversationSource, err error) {
+	if !v.fits && len(v.read) == 0 {
+		if v.fits, err = v.rewritten(); err != nil {
+			return nil, err
+		}
+	}
 	err = v.sources(func(s *conversationSource) bool {
 		found = s
 		return false
@@ -229,4 +236,41 @@ func (v *copies) best() (found *conversationSource, err error) {
 		return nil, v.nothing()
 	}
 	return found, nil
+}
+
+// rewritten reports whether an operation rewrote the live file in place after all that is held: then the file says
+// where the conversation stands, and what is held is of before. The client may have written to its end since.
+func (v *copies) rewritten() (bool, error) {
+	file, err := filepath.EvalSymlinks(v.file) // a link stays, and what it leads to is rewritten
+	if err != nil {
+		return false, nil // the file is gone, or not ours to read
+	}
+	var ops []manifest.Operation
+	err = v.p.Query(v.ctx, func(db *manifest.DB) error {
+		for op, err := range db.Operations() {
+			if err != nil || op.Seq < v.seq {
+				return err
+			}
+			ops = append(ops, op)
+		}
+		return nil
+	})
+	if err != nil {
+		return false, err
+	}
+	for _, op := range ops {
+		line, err := movedBy(v.p, op)
+		if err != nil || line == nil || !line.InPlace {
+			continue // it may have been removed
+		}
+		for _, f := range line.Files {
+			if f.After == nil || f.File != v.file && f.File != file {
+				continue
+			}
+			now, err := sumStart(file, f.After.Size)
+			v.noteUnread(err)
+			return err == nil && sameSum(now, f.After), nil
+		}
+	}
+	return false, nil
 }
