@@ -37,7 +37,7 @@ func (m *Move) goOnAgain(line *movedLine, fork string) error {
 }
 
 // left is the session that an undo of op leaves: the fork that op made, or a fork which an operation above made of that
-// one, if nobody went on in it since.
+// one, or of the session that op was made in and somebody went on in, if nobody went on in the former one since.
 func (r *mover) left(line *movedLine, op manifest.Operation, above []manifest.Operation) (string, error) {
 	session := line.leads()
 	for _, o := range above {
@@ -45,7 +45,7 @@ func (r *mover) left(line *movedLine, op manifest.Operation, above []manifest.Op
 		if err != nil {
 			return "", err
 		}
-		if l == nil || l.InPlace || l.From != session || l.Was != "" {
+		if l == nil || l.InPlace || l.From != session && l.From != line.From || l.Was != "" {
 			continue
 		}
 		used, err := r.usedBetween(line.Agent, session, o, manifest.Operation{Time: r.Env.Time()})
