@@ -44,7 +44,7 @@ func hookEvent(e *hookio.Event, env account.Env, start time.Time) hook.Event {
 		out.StartsATurn = e.Agent.Promptless()
 		out.EnvFile, out.Exports = hookio.EnvFile(e, env.Getenv), exports(e, env)
 	case hookio.Prompt:
-		out.By.Prompt = e.Prompt
+		out.By.Prompt, out.Asked = e.Prompt, e.Agent == hookio.Generic
 	case hookio.PreTool, hookio.PostTool:
 		t := &e.Tool
 		out.By.Command, out.By.Files = hookio.Argument(t)

@@ -26,6 +26,7 @@ type SessionState struct {
 	PromptID   string    `json:"prompt_id,omitempty"`  // the agent's id of it
 	Prompted   time.Time `json:"prompted,omitzero"`    // when that was
 	Stopped    time.Time `json:"stopped,omitzero"`     // when the newest turn ended
+	Ended      bool      `json:"ended,omitempty"`      // what is asked next may be anywhere
 	Tools      []string  `json:"tools,omitempty"`      // ids of the newest tool calls that have theirs
 	Told       []string  `json:"told,omitempty"`       // what the person was told already
 

@@ -157,6 +157,7 @@ func (c *Call) begin() {
 func (c *Call) end(saved *outcome) {
 	if by := c.Event.By; by.Session != "" {
 		c.Project.NoteEnded(project.EndedSession{Agent: by.Agent, Session: by.Session, Process: c.Event.Process, Time: c.Event.Time.UTC()})
+		_ = c.updateSession(context.Background(), func(s *account.SessionState) { s.Ended = true })
 	}
 	if saved == nil || !saved.Due {
 		c.sweep()

@@ -18,6 +18,7 @@ type Event struct {
 	Dir   string // what the agent or its environment says it is about, before any walking up
 	Exact bool   // Dir is the project's root itself
 	Fixed bool   // Dir is where the client's process was started: no cd changes it
+	Asked bool   // a script says with a person's prompt where it is: its sessions need not say that they start or end
 	Cwd   string // follows the agent's cd
 
 	Source       string        // of a session's start: startup, resume, clear, compact, fork

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/engine/project"
@@ -15,8 +16,9 @@ import (
 )
 
 // Open finds the project of the session. The directory that the client's process was started in decides: a cd inside the
-// session changes nothing, and a session that is resumed in another directory belongs to that project from then on. A
-// session whose directory has no project is captured in the project that the agent is in.
+// session changes nothing, and a session that is resumed in another directory belongs to that project from then on; so does
+// one that a script's prompt names again in another project. A session whose directory has no project is captured in the
+// project that the agent is in.
 func (c *Call) Open(ctx context.Context) error {
 	moved, err := c.place(ctx)
 	if err != nil {
@@ -58,7 +60,7 @@ func (c *Call) Open(ctx context.Context) error {
 	return err
 }
 
-// place decides where the session's project is looked for. It reports whether a client was started in another directory
+// place decides where the session's project is looked for. It reports whether the session goes on in another directory
 // than the one before.
 func (c *Call) place(ctx context.Context) (moved bool, err error) {
 	s, e := &c.session, &c.Event
@@ -78,7 +80,10 @@ func (c *Call) place(ctx context.Context) (moved bool, err error) {
 		}
 		return false, nil
 	}
-	moved = s.Dir != "" && (c.begins() && dir != s.Dir || e.Fixed && dir == e.Dir && dir != cmp.Or(s.Named, s.Dir))
+	moved = s.Dir != "" && (dir != s.Dir && (c.begins() || e.Asked && c.inAnother(dir)) || e.Fixed && dir == e.Dir && dir != cmp.Or(s.Named, s.Dir))
+	if s.Ended && slices.Contains([]manifest.CheckpointKind{manifest.SessionStart, manifest.Prompt, manifest.PreTool}, e.Kind) {
+		_ = c.updateSession(ctx, func(s *account.SessionState) { s.Ended = false })
+	}
 	if !first && !moved {
 		return false, nil
 	}
@@ -94,9 +99,37 @@ func (c *Call) place(ctx context.Context) (moved bool, err error) {
 	return moved, nil
 }
 
-// begins reports whether the event is the first one of a client's process: clear and compact come within one.
+// begins reports whether the event is the first one of a client's process: clear and compact come within one. After the
+// session's end it is also what is asked or done next, but not what was still on its way.
 func (c *Call) begins() bool {
-	return c.Event.Kind == manifest.SessionStart && c.Event.Source != "clear" && c.Event.Source != "compact"
+	e := &c.Event
+	switch e.Kind {
+	case manifest.SessionStart:
+		return e.Source != "clear" && e.Source != "compact"
+	case manifest.Prompt, manifest.PreTool:
+		return c.session.Ended
+	}
+	return false
+}
+
+// inAnother reports whether a directory is in a project, and that is not the session's or where a worktree's work goes anyway.
+func (c *Call) inAnother(dir string) bool {
+	if c.worktree() != "" {
+		return false
+	}
+	known, _ := account.KnownStores(c.Env) // what cannot be read says nothing
+	there, err := discover(c.Env, dir, known)
+	if err != nil || there.Store == "" {
+		return false
+	}
+	own, err := discover(c.Env, c.session.Dir, known)
+	return err != nil || own.Root != there.Root
+}
+
+// discover finds the project of a directory, whatever the environment names.
+func discover(env account.Env, dir string, known []account.KnownStore) (project.Location, error) {
+	env.Dir, env.Getenv = dir, func(string) string { return "" }
+	return project.Discover(project.OpenOptions{Env: env}, known)
 }
 
 // isGone reports whether there is no such directory.

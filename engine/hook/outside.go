@@ -115,9 +115,6 @@ func isIn(p *project.Project, dir string, known []account.KnownStore) bool {
 	if _, inside := below(p, filepath.Join(dir, "x")); !inside {
 		return false
 	}
-	o := project.OpenOptions{Env: p.Env}
-	o.Env.Dir = dir
-	o.Env.Getenv = func(string) string { return "" }
-	at, err := project.Discover(o, known)
+	at, err := discover(p.Env, dir, known)
 	return err == nil && at.Root == p.Root()
 }
