@@ -108,10 +108,10 @@ func (a *Appender) openNewest(n packName) error {
 		return errors.Join(err, f.Close())
 	}
 	full := end.good >= a.s.limits.logPack || end.ordinal >= a.s.limits.logCommits || shared
-	// A commit in the tail that does not match its bytes may be damage and not a
-	// crash: nothing is cut off then, repair may still save it.
-	if full || end.badHead || end.commits {
-		if full && !end.badHead && !end.commits {
+	// Damage in the tail is not what a crash left: nothing is cut off then, so that verify goes on
+	// telling of it, and repair may still save something.
+	if full || end.badHead || end.damaged {
+		if full && !end.badHead && !end.damaged {
 			a.full = append(a.full, n)
 		}
 		return errors.Join(a.s.sync(f), f.Close())

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -245,7 +246,7 @@ func (s *Store) unhealed() (n packName, found bool) {
 }
 
 // Complete brings back what only the mirror has, as CatchUp does. *DamagedError: a pack is gone, or damaged, and could not be
-// brought back. Whoever is about to drop what nothing refers to must know that nothing is missing.
+// brought back, or commits of it cannot be read. Whoever is about to drop what nothing refers to must know that nothing is missing.
 func (s *Store) Complete(ctx context.Context) error {
 	if _, err := s.CatchUp(ctx); err != nil {
 		return err
@@ -260,11 +261,15 @@ func (s *Store) Complete(ctx context.Context) error {
 	if n, found := s.unhealed(); found {
 		return &DamagedError{Pack: n.file(), Reason: reasonLess}
 	}
+	if pack := s.BrokenLog(); pack != "" {
+		return &DamagedError{Pack: pack, Reason: reasonCommits}
+	}
 	return nil
 }
 
-// BrokenLog names a log pack whose header is no header, if there is one: nothing that an earlier version or a crash
-// leaves is like that. Errors: those of reading are none.
+// BrokenLog names a log pack that is damaged, if there is one: its header is no header, or something between its commits or
+// behind them cannot be read. Nothing that an earlier version or a crash leaves is like that. Only what an index does not cover
+// is looked at, as by whoever reads the log. Errors: those of reading are none.
 func (s *Store) BrokenLog() string {
 	names, err := s.names()
 	var damaged *DamagedError
@@ -272,11 +277,30 @@ func (s *Store) BrokenLog() string {
 		return damaged.Pack
 	}
 	for _, n := range names {
-		if n.kind == logPack && s.headIsBroken(filepath.Join(s.o.Dir, n.file())) {
+		if n.kind == logPack && (s.headIsBroken(filepath.Join(s.o.Dir, n.file())) || s.recordsAreBroken(n)) {
 			return n.file()
 		}
 	}
 	return ""
+}
+
+// recordsAreBroken reports whether what no index covers of a log pack is damaged.
+func (s *Store) recordsAreBroken(n packName) bool {
+	s.mu.Lock()
+	err := s.list()
+	var p *pack
+	if i := slices.IndexFunc(s.packs, func(p *pack) bool { return p.name == n }); err == nil && i >= 0 {
+		p = s.packs[i]
+		err = s.learn(p, false)
+	}
+	known := p == nil || err != nil || p.index != nil && p.index.sealed
+	broken := !known && p.problem != nil
+	s.mu.Unlock()
+	if known || broken {
+		return broken
+	}
+	end, err := s.endOf(n)
+	return err == nil && end.damaged
 }
 
 // headIsBroken reports whether a file begins with something that is no header. A crash leaves zeros or nothing.

@@ -58,7 +58,7 @@ type logEnd struct {
 	found   bool  // there is a commit
 	last    Position
 	ordinal uint64 // of the next commit in this pack
-	commits bool   // a commit that does not match its bytes follows
+	damaged bool   // what follows is damaged: it is not what a crash leaves
 	badHead bool
 }
 
@@ -115,24 +115,46 @@ func (s *Store) endIn(n packName, f vfs.File) (logEnd, error) {
 		}
 		break
 	}
-	err = eachRecord(f, seed, from, e.size, func(r record) error {
-		if r.typ != commitRecord {
+	return e, e.walk(n, f, seed, from)
+}
+
+// walk looks for good commits from an offset on, and at what lies behind the last one.
+func (e *logEnd) walk(n packName, f io.ReaderAt, seed uint64, from int64) error {
+	w := newWalker(f, seed, from, e.size)
+	for {
+		r, err := w.next()
+		switch {
+		case err == io.EOF:
 			return nil
+		case isMalformed(err):
+			crash, err := w.tornHere()
+			if err != nil {
+				return err
+			}
+			e.damaged = e.damaged || !crash
+			if ok, err := w.resync(); !ok || err != nil {
+				return err
+			}
+			continue
+		case err != nil:
+			return err
+		}
+		if r.typ != commitRecord {
+			continue
 		}
 		c, err := parseCommit(r.payload)
 		if err != nil {
-			return nil
+			continue
 		}
 		holds, err := commitHolds(f, r, c)
+		if err != nil {
+			return err
+		}
 		if holds {
 			e.note(n, r, c)
-			e.commits = false
-		} else {
-			e.commits = true
 		}
-		return err
-	})
-	return e, err
+		e.damaged = !holds
+	}
 }
 
 func (e *logEnd) note(n packName, r record, c commit) {

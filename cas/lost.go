@@ -13,10 +13,12 @@ import (
 // or files of that name. Its mirror tells, or its index that stayed behind.
 
 const (
-	reasonGone   = "the pack is gone"
-	reasonLess   = "the mirror has more of the pack that is good"
-	reasonHead   = "the pack's header is damaged"
-	reasonNoFile = "a link, or something else that is not a file, is in its place"
+	reasonGone    = "the pack is gone"
+	reasonLess    = "the mirror has more of the pack that is good"
+	reasonEnd     = "the end of the log pack is damaged"
+	reasonCommits = "what it says of checkpoints cannot all be read"
+	reasonHead    = "the pack's header is damaged"
+	reasonNoFile  = "a link, or something else that is not a file, is in its place"
 )
 
 // lost lists the packs that the objects directory should have, and has not.

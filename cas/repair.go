@@ -199,7 +199,7 @@ type inspected struct {
 	counted int64 // end of what counts: of the last good commit, or of what the index covers
 	good    int64 // end of the last good commit
 	damaged bool  // something that counts is wrong
-	suspect bool  // a commit behind what counts does not match: a crash, or damage
+	suspect bool  // what is behind what counts is not what a crash leaves
 }
 
 // inspect reads a whole pack.
@@ -219,6 +219,11 @@ func (s *Store) inspect(p *pack, f vfs.File, size int64) (inspected, error) {
 		}
 		if isMalformed(err) {
 			wrong = true
+			crash, err := w.tornHere()
+			if err != nil {
+				return in, err
+			}
+			in.suspect = in.suspect || !crash
 			if ok, err := w.resync(); err != nil {
 				return in, err
 			} else if !ok {

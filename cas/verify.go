@@ -144,8 +144,8 @@ func (v *verifier) pack(p *pack, readData bool) error {
 		if err != nil {
 			return err
 		}
-		if end.commits {
-			v.damage(p, end.good, "a commit at the end does not match its bytes")
+		if end.damaged {
+			v.damage(p, end.good, reasonEnd)
 		}
 	}
 	if p.problem != nil && info.Size() >= covered && !readData {

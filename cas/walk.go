@@ -1,6 +1,8 @@
 package cas
 
 import (
+	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -118,6 +120,55 @@ func (w *walker) resync() (bool, error) {
 		}
 	}
 	return false, nil
+}
+
+// sectorSize is what a disk writes as a whole or not at all.
+const sectorSize = 512
+
+// tornHere reports whether the bad record at which next stopped can be what a crash left of one that was being written: the
+// file ends within it, or a sector of it is all zeros. Anything else was changed after it was written.
+func (w *walker) tornHere() (bool, error) {
+	left := w.end - w.at
+	if left < trailerSize {
+		return true, nil
+	}
+	b, err := w.window(w.at, recordOverhead)
+	if err != nil {
+		return false, err
+	}
+	end := min(w.at/sectorSize*sectorSize+sectorSize, w.end) // where no record begins
+	if _, n, head, err := parseRecordHead(b); err == nil {
+		if end = w.at + int64(head+n+8); end > w.end {
+			whole, err := w.endsWithRecord()
+			return !whole, err
+		}
+	}
+	for at := w.at; at < end; {
+		next := min(at/sectorSize*sectorSize+sectorSize, end)
+		if b, err = w.window(at, int(next-at)); err != nil {
+			return false, err
+		}
+		if len(bytes.Trim(b[:next-at], "\x00")) == 0 {
+			return true, nil
+		}
+		at = next
+	}
+	return false, nil
+}
+
+// endsWithRecord reports whether a commit whose first bytes are good ends with the bytes that are walked, where
+// the record at which next stopped says that it is longer: its length was changed.
+func (w *walker) endsWithRecord() (bool, error) {
+	b, err := w.window(w.end-trailerSize, 4)
+	if err != nil {
+		return false, err
+	}
+	size := int64(binary.LittleEndian.Uint32(b))
+	if size < trailerSize || size > w.end-w.at {
+		return false, nil
+	}
+	b, err = w.window(w.end-size, 1)
+	return err == nil && b[0] == commitRecord, err
 }
 
 // window returns the bytes from offset on: n of them, or fewer at the end. At

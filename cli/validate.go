@@ -12,6 +12,7 @@ import (
 	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/engine/conversation"
 	"github.com/rewind-cli/rewind/engine/inspect"
+	"github.com/rewind-cli/rewind/engine/maintain"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/rules"
 	"github.com/rewind-cli/rewind/engine/settings"
@@ -111,6 +112,7 @@ func runValidate(ctx context.Context, c *call) error {
 			v.Findings = append(v.Findings, finding{Severity: severe, Area: "store", Message: f.message, Cure: f.hint})
 		} else {
 			v.Findings = append(v.Findings, storeFindings(st)...)
+			v.Findings = append(v.Findings, logFindings(ctx, p)...)
 		}
 	}
 	root := ""
@@ -269,6 +271,18 @@ func openFindings(dirs ...string) (out []finding) {
 		}
 	}
 	return out
+}
+
+// logFindings is damage of the log: what it had is in no list.
+func logFindings(ctx context.Context, p *project.Project) []finding {
+	what, err := maintain.DamagedLog(ctx, p)
+	if err != nil {
+		what = explain(err).message
+	}
+	if what == "" {
+		return nil
+	}
+	return []finding{{Severity: severe, Area: "store", Message: what, Cure: "rewind verify"}}
 }
 
 // storeFindings are the states of a store that need attention.

@@ -92,6 +92,28 @@ func Verify(ctx context.Context, p *project.Project, readData bool) (*Verified, 
 	return v, nil
 }
 
+// DamagedLog says what is wrong with the log; "": nothing. It reads the log, and no objects.
+func DamagedLog(ctx context.Context, p *project.Project) (string, error) {
+	release, err := p.Use(ctx)
+	if err != nil {
+		return "", err
+	}
+	defer release()
+	if pack := p.Store.BrokenLog(); pack != "" {
+		return pack + " is damaged, and what it had is not listed", nil
+	}
+	for _, err := range p.Store.Commits(1) {
+		if err := errors.Join(err, ctx.Err()); err != nil {
+			return "", p.Classify(err)
+		}
+	}
+	reason, err := logEndsEarly(p)
+	if reason != "" {
+		reason = "the log: " + reason
+	}
+	return reason, p.Classify(err)
+}
+
 // logEndsEarly says that the log has lost its end: the stat cache relies on a
 // commit behind it, and the cache is only written when its commit is durable.
 func logEndsEarly(p *project.Project) (string, error) {
