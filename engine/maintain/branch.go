@@ -137,17 +137,20 @@ type branchOf struct {
 	dirs   map[forgetKey]*forgotten
 	has    map[oid.ID]bool
 
-	there, lost, short int  // checkpoints
-	forgot             bool // the branch knows of a forget that the log does not
+	there, lost, short int      // checkpoints
+	unnamed            []string // what there is to say of those whose name another one has
+	forgot             bool     // the branch knows of a forget that the log does not
 }
 
 // records are those that the log lacks: checkpoints with names and pins as they are, marks of checkpoints that both have,
 // and what is known of sessions. A name that the store has given elsewhere becomes a pin.
 func (b *branchOf) records(ours, theirs *manifest.Replayed) (records []manifest.Record) {
-	b.there, b.lost, b.short = 0, 0, 0
-	named, sessions := map[string]bool{}, map[string]bool{}
+	b.there, b.lost, b.short, b.unnamed = 0, 0, 0, nil
+	named, sessions := map[string]manifest.CheckpointID{}, map[string]bool{}
 	for _, c := range ours.Checkpoints() {
-		named[c.Name] = true
+		if c.Name != "" {
+			named[c.Name] = c.ID
+		}
 	}
 	for _, s := range ours.Sessions() {
 		sessions[s.ID] = true
@@ -161,9 +164,17 @@ func (b *branchOf) records(ours, theirs *manifest.Replayed) (records []manifest.
 	slices.Reverse(list)
 	for _, c := range list {
 		now, known := ours.ByID(c.ID)
-		pin, name := c.Pinned && !now.Pinned, c.Name
-		if name != "" && (known && now.Name != "" || named[name]) {
+		pin, name, unnamed := c.Pinned && !now.Pinned, c.Name, ""
+		if has, given := named[name]; given && has != c.ID {
+			unnamed = fmt.Sprintf("the name %s stays with %s, and %s, which had it in the mirror, is pinned", name, has, c.ID)
+		} else if name != "" && known && now.Name != "" && now.Name != name {
+			unnamed = fmt.Sprintf("%s stays %s, and is pinned: it was %s in the mirror", c.ID, now.Name, name)
+		}
+		if name != "" && (known && now.Name != "" || unnamed != "") {
 			pin, name = pin || now.Name != name && !now.Pinned, ""
+		}
+		if known {
+			b.tell(unnamed)
 		}
 		switch {
 		case !known && b.broken[c.ID]:
@@ -173,6 +184,7 @@ func (b *branchOf) records(ours, theirs *manifest.Replayed) (records []manifest.
 			if !comes {
 				continue // the store has dropped it
 			}
+			b.tell(unnamed)
 			b.there++
 			if b.less[c.ID] {
 				b.short++
@@ -199,6 +211,13 @@ func (b *branchOf) records(ours, theirs *manifest.Replayed) (records []manifest.
 	return records
 }
 
+// tell keeps what there is to say of a name, for text.
+func (b *branchOf) tell(unnamed string) {
+	if unnamed != "" {
+		b.unnamed = append(b.unnamed, unnamed)
+	}
+}
+
 func (b *branchOf) text() string {
 	text := fmt.Sprint(b.there)
 	if b.short > 0 {
@@ -207,5 +226,14 @@ func (b *branchOf) text() string {
 	if b.lost > 0 {
 		text += fmt.Sprintf("; %d could not be added, because gc or forget has removed their contents", b.lost)
 	}
+	for i, unnamed := range b.unnamed {
+		if i == mostUnnamed {
+			return text + fmt.Sprintf("; and %d more of which another checkpoint has the name", len(b.unnamed)-i)
+		}
+		text += "; " + unnamed
+	}
 	return text
 }
+
+// mostUnnamed is how many checkpoints a notice says more of.
+const mostUnnamed = 5
