@@ -31,7 +31,6 @@ func (c crashing) Read([]byte) (int, error) {
 	var in sync.WaitGroup
 	in.Add(1)
 	go func() {
-		defer in.Done()
 		switch c {
 		case "goroutine":
 			panic("a bug")
@@ -73,6 +72,7 @@ func (c crashing) Read([]byte) (int, error) {
 			f.Truncate(0)
 			fmt.Fprintln(io.Discard, page[1<<15])
 		}
+		in.Done() // not deferred: the process would end while the panic unwinds
 	}()
 	if c == "main" {
 		panic("a bug")
