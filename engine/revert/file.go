@@ -159,10 +159,10 @@ func (v *reverting) decide(worker int, f *fileRevert) error {
 	case !slices.ContainsFunc(links[1:], func(l work.Link) bool { return l.Own }):
 		v.recreated(f, all, base)
 		return nil
-	case !exists && f.now == nil:
+	case !exists && f.now == nil && !editedByOthers(links):
 		f.touched = false // made, and gone
 		return nil
-	case !exists:
+	case !exists && f.now != nil:
 		return v.unmake(f, links, created)
 	}
 	for links[len(links)-1].Entry == nil {
@@ -172,6 +172,9 @@ func (v *reverting) decide(worker int, f *fileRevert) error {
 		return err
 	}
 	v.setMode(f, links)
+	if !exists && manifest.HasContent(f.to) && f.to.Kind != manifest.Symlink && f.to.Size == 0 {
+		f.to = nil // of what others had put into it, nothing is left
+	}
 	f.changes = !manifest.SameEntries(f.now, f.to)
 	if f.now != nil && f.to != nil && f.now.Kind == manifest.Subdir && f.to.Kind == manifest.Subdir {
 		f.changes = f.now.Mode != f.to.Mode
@@ -180,6 +183,21 @@ func (v *reverting) decide(worker int, f *fileRevert) error {
 		f.touched = false
 	}
 	return nil
+}
+
+// editedByOthers reports whether the last who took the path away is the work, with what others had put into it.
+func editedByOthers(links []work.Link) bool {
+	edited := false
+	for i, l := range links[1:] {
+		was := links[i].Entry
+		switch {
+		case l.Entry == nil && was != nil && !l.Own:
+			edited = false
+		case l.Entry != nil && was != nil && !l.Own && l.Step.Class != attribution.Operation:
+			edited = edited || !manifest.SameContent(l.Entry, was) && l.Entry.Kind != manifest.Subdir
+		}
+	}
+	return edited
 }
 
 // unmake takes away what the work made. What others have worked on stays, unless that is chosen.
