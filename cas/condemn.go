@@ -29,8 +29,8 @@ func (s *Store) condemn(packs []packName, purge bool) error {
 	return s.execute(purge)
 }
 
-// execute unlinks the packs that are condemned. The caller holds the store for itself. purge is true where nobody knows
-// who condemned them.
+// execute unlinks the packs that are condemned. The caller holds the store for itself. purge is true where it is not
+// known who condemned them.
 func (s *Store) execute(purge bool) error {
 	packs, err := s.condemned()
 	if err != nil || packs == nil {

@@ -14,8 +14,8 @@ import (
 	"github.com/rewind-cli/rewind/cas/oid"
 )
 
-// droppedPack is a pack that was unlinked on purpose. The name of a data pack is random and tells it from all others. A
-// log pack is told by its commits, since the copy in a mirror can be shorter, or go on in another way.
+// droppedPack is a pack that was unlinked on purpose. A data pack is identified by its name, which is random. A log pack
+// is identified by its commits, because a mirror's copy of it can be shorter or can have other commits at its end.
 type droppedPack struct {
 	name packName
 	// exact: the commits are known. A list of an earlier version has names only, which mean every pack of the name.
@@ -145,8 +145,8 @@ func (s *Store) describe(n packName) (droppedPack, error) {
 	return d, err
 }
 
-// Elsewhere is how many files that were dropped have names outside of the store and its mirror still, as far as anybody told:
-// those that sweeps dropped since the last purge, and those that nothing may come back of.
+// Elsewhere counts the dropped files that, as far as the list knows, still have a name outside of the store and its mirror:
+// swept are those that gc dropped since the last purge, purged those that must not come back.
 func (s *Store) Elsewhere() (swept, purged int, err error) {
 	list, err := s.droppedIn(s.o.Dir)
 	for _, d := range list {

@@ -11,11 +11,12 @@ import (
 	"strings"
 )
 
-// A log pack that gc wrote has all that stays of the commits before it: it stands for the log packs with lower numbers. Such
-// are there while a sweep waits, and where a store was brought forward from the mirror, whose log a sweep wrote anew since. What
-// only they have was committed on the older state: none of it is in the log, until a caller commits it again. Their objects are found.
+// A log pack that gc wrote replaces all log packs with lower numbers: it holds every commit before it that is kept. The
+// replaced packs still exist while a sweep waits, and after a store was brought forward from a mirror whose log gc had
+// rewritten. Commits that only a replaced pack holds were made on the older state. They are not in the log until a
+// caller commits them again, but their objects can be read.
 
-// older lists the log packs for which another one stands, newest first.
+// older lists the log packs that a pack of gc replaces, the newest first.
 func (s *Store) older() ([]packName, error) {
 	names, err := s.names()
 	if err != nil {
@@ -53,7 +54,7 @@ func (s *Store) standsAlone(n packName) (bool, error) {
 	return isDense(f)
 }
 
-// OlderState says which log packs are there for which another one stands; "" for none.
+// OlderState identifies the replaced log packs that still exist, by name, size and time; "" if there is none.
 func (s *Store) OlderState() (string, error) {
 	packs, err := s.older()
 	if err != nil {

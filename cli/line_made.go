@@ -8,8 +8,8 @@ import (
 	"github.com/rewind-cli/rewind/engine/timeline"
 )
 
-// lineMade is what made a line come and go that a search found, for the command, the picker and the page. A row is told
-// only if that is certain: of what came since the newest checkpoint, an operation.
+// lineMade finds what brought and what removed a line that a search found, for the command, the picker and the page. For
+// what came after the newest checkpoint it names an operation, and only if that is certain.
 func lineMade(ctx context.Context, m *timeline.Makers, s search.Span) (came, went timeline.Made, err error) {
 	maker := func(seq uint64) (timeline.Made, error) {
 		made, err := m.Maker(ctx, s.Path, seq)

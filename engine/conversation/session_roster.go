@@ -123,8 +123,8 @@ func (r *roster) find(p *project.Project) error {
 	return nil
 }
 
-// goTo notes the sessions that undo and redo said to open. What nobody opened yet stands for what it was made
-// of, as after a restore.
+// goTo notes the sessions that undo and redo told the person to open. A session that was not opened yet counts as the
+// one that it was made from, as after a restore.
 func (r *roster) goTo(ctx context.Context, p *project.Project) error {
 	if len(r.undone) == 0 {
 		return nil

@@ -46,8 +46,8 @@ func joinBranch(ctx context.Context, p *project.Project) error {
 // olderName is the file that says which log packs joinOlder has looked at.
 const olderName = "older"
 
-// joinOlder commits again what only log packs have for which another one stands: an older state of the store was put in its place and
-// saved to, before the log came back that a sweep had written anew since. text is what there is to say.
+// joinOlder commits again what only replaced log packs hold: an older state of the store was put in its place and
+// saved to, and then the log came back that gc had rewritten. text is the message for the person, "" for none.
 func joinOlder(ctx context.Context, p *project.Project) (text string, err error) {
 	if p.ReadOnly != nil {
 		return "", nil

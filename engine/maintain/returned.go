@@ -29,8 +29,8 @@ func CatchUp(ctx context.Context, p *project.Project) {
 	_ = ForgetNotices(ctx, p) // so does the next command, and a hook before it tells
 }
 
-// ForgetNotices takes out of the notices of this account what another account forgot in the project. What that was is said
-// by the coverage of the safety checkpoint of a notice's operation; where that is gone, no name is kept.
+// ForgetNotices removes from this account's notices the names that another account forgot in the project. The coverage of
+// the safety checkpoint of a notice's operation says which they are; if that checkpoint is gone, every name is removed.
 func ForgetNotices(ctx context.Context, p *project.Project) error {
 	if !notice.Any(p.Env) {
 		return nil
