@@ -77,7 +77,7 @@ func sinceOperation(ctx context.Context, p *project.Project, s *checkpoint.Saved
 		return err
 	}
 	defer release()
-	r, err := timeline.NewMakers(p, nil).Row(ctx, s.Checkpoint.Seq)
+	r, err := timeline.RowOf(ctx, p, s.Checkpoint.Seq, nil)
 	if err != nil || r == nil {
 		return err
 	}

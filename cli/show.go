@@ -127,10 +127,12 @@ func (s *shown) ownChanges(ctx context.Context, p *project.Project) error {
 	}
 	defer release()
 	var now *timeline.Present
-	if newest, err := p.NewestCheckpoint(); err == nil && newest != nil && s.Seq <= newest.Seq && s.Kind != manifest.Manual {
-		now, _ = look(ctx, p) // the newest turn ends now
-	}
-	r, err := timeline.NewMakers(p, now).Row(ctx, s.Seq)
+	r, err := timeline.RowOf(ctx, p, s.Seq, func() *timeline.Present {
+		if s.Kind != manifest.Manual {
+			now, _ = look(ctx, p) // the newest turn ends now
+		}
+		return now
+	})
 	if err != nil {
 		return err
 	}

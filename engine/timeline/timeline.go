@@ -23,10 +23,11 @@ type Options struct {
 // Timeline reads rows, newest first, a page at a time. It holds nothing open between
 // pages. What is committed meanwhile is not in it. It is for one goroutine.
 type Timeline struct {
-	p    *project.Project
-	o    Options
-	seen uint64 // sequence number of the last checkpoint taken in, 0 at first
-	done bool
+	p       *project.Project
+	o       Options
+	through uint64 // sequence number of the newest event to take in, 0: all
+	seen    uint64 // sequence number of the last checkpoint taken in, 0 at first
+	done    bool
 
 	ops    []manifest.Operation // that moved the tree, newest first
 	op     int                  // the next of them
@@ -193,7 +194,12 @@ func (t *Timeline) begin(db *manifest.DB) error {
 			t.ops = append(t.ops, o)
 		}
 	}
-	if n := t.o.Present; n != nil {
+	if t.through != 0 {
+		t.seen = t.through + 1
+		for t.op < len(t.ops) && t.ops[t.op].Seq > t.through {
+			t.op++
+		}
+	} else if n := t.o.Present; n != nil {
 		t.newer = n.state()
 		t.pending = &Row{Kind: Now, Time: n.Time, Side: Since, To: t.newer}
 		t.endings(n.windows, nil, n.at)
