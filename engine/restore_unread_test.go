@@ -24,7 +24,7 @@ func TestRulesThatCannotBeRead(t *testing.T) {
 	l.write("a", "a")
 	l.init()
 	l.do(func(ctx context.Context, p *project.Project) error {
-		rs, err := rules.Gather(p, false)
+		rs, err := rules.Gather(p, nil, false)
 		if err != nil {
 			return err
 		}

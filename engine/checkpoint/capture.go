@@ -8,6 +8,7 @@ import (
 	"github.com/rewind-cli/rewind/cas"
 	"github.com/rewind-cli/rewind/cas/oid"
 	"github.com/rewind-cli/rewind/engine/commit"
+	"github.com/rewind-cli/rewind/engine/conversation"
 	"github.com/rewind-cli/rewind/engine/problem"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/rules"
@@ -56,7 +57,7 @@ func (c *Captured) GitHead() (commit, branch string) { return c.git.head, c.git.
 
 // CaptureTree scans the working tree against the stat cache and stages what is new.
 func CaptureTree(ctx context.Context, p *project.Project, o CaptureOptions) (*Captured, error) {
-	rs, err := await(ctx, func() (rules.Ruleset, error) { return rules.Gather(p, o.noIgnore) })
+	rs, err := await(ctx, func() (rules.Ruleset, error) { return rules.Gather(p, conversation.Kept(p), o.noIgnore) })
 	if err != nil {
 		return nil, err
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/rewind-cli/rewind/cas/oid"
 	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/engine/commit"
+	"github.com/rewind-cli/rewind/engine/conversation"
 	"github.com/rewind-cli/rewind/engine/ignore"
 	"github.com/rewind-cli/rewind/engine/problem"
 	"github.com/rewind-cli/rewind/engine/project"
@@ -107,7 +108,7 @@ func (n *Preimage) entry(tx *commit.Tx) (manifest.Entry, error) {
 
 // scopesNow are the rules in force, with the rule files as they are on disk.
 func scopesNow(p *project.Project) (*rules.Scopes, error) {
-	rs, err := rules.Gather(p, false)
+	rs, err := rules.Gather(p, conversation.Kept(p), false)
 	if err != nil {
 		return nil, err
 	}

@@ -39,6 +39,9 @@ func agentHome(p *project.Project) transcript.Home {
 	return transcript.Home{Dir: p.Env.Home, Getenv: p.Env.Variable}
 }
 
+// Kept are the files and directories in which agents keep their sessions, see transcript.Kept: they are no files of a project.
+func Kept(p *project.Project) []string { return transcript.Kept(agentHome(p)) }
+
 // Sessions lists the agents' sessions of the project, the newest first: those
 // that a hook told of, those that checkpoints name, and those whose transcripts
 // lie in the agents' own directories.

@@ -11,9 +11,10 @@ import (
 // The first byte of encoded rules. Under those of version 1 the agents' directories
 // were left out, and nothing was precious.
 const (
-	encodingBefore  = 1
-	encodingVersion = 2
-	encodingAccount = 3 // with AccountPath, where there is one: programs of before refuse what they would not keep
+	encodingBefore   = 1
+	encodingVersion  = 2
+	encodingAccount  = 3 // with AccountPath, where there is one: programs of before refuse what they would not keep
+	encodingSessions = 4 // with SessionPaths, where there are some, after AccountPath
 )
 
 // Flags of encoded rules.
@@ -39,7 +40,8 @@ func (e *DecodeError) Error() string {
 func (r *Rules) Encode() []byte { return r.appendTo(nil, true) }
 
 // appendTo writes version, flags, captureIgnored, StorePath, Ignore,
-// ForceInclude, Exclude, from version 2 on Precious, and in version 3 AccountPath; strings and lists follow their length as uvarint.
+// ForceInclude, Exclude, from version 2 on Precious, from version 3 on AccountPath, and in version 4
+// SessionPaths; strings and lists follow their length as uvarint.
 func (r *Rules) appendTo(b []byte, names bool) []byte {
 	c := &r.config
 	flags := byte(0)
@@ -53,6 +55,8 @@ func (r *Rules) appendTo(b []byte, names bool) []byte {
 	switch {
 	case c.agentsOut:
 		version = encodingBefore
+	case len(c.SessionPaths) > 0:
+		version = encodingSessions
 	case c.AccountPath != "":
 		version = encodingAccount
 	}
@@ -77,8 +81,11 @@ func (r *Rules) appendTo(b []byte, names bool) []byte {
 		return b
 	}
 	b = appendStrings(b, c.Precious)
-	if version == encodingAccount {
+	if version >= encodingAccount {
 		b = wire.AppendText(b, c.AccountPath)
+	}
+	if version == encodingSessions {
+		b = appendStrings(b, c.SessionPaths)
 	}
 	return b
 }
@@ -100,7 +107,7 @@ func Decode(data []byte) (*Rules, error) {
 	words := captureWords[:]
 	var c Config
 	switch version {
-	case encodingVersion, encodingAccount:
+	case encodingVersion, encodingAccount, encodingSessions:
 	case encodingBefore:
 		c.agentsOut, words = true, words[:capturePrecious]
 	default:
@@ -122,9 +129,14 @@ func Decode(data []byte) (*Rules, error) {
 	if version != encodingBefore {
 		c.Precious = d.strings()
 	}
-	if version == encodingAccount {
-		if c.AccountPath = d.Text(); c.AccountPath == "" {
+	if version == encodingAccount || version == encodingSessions {
+		if c.AccountPath = d.Text(); c.AccountPath == "" && version == encodingAccount {
 			d.Fail("no path of the account")
+		}
+	}
+	if version == encodingSessions {
+		if c.SessionPaths = d.strings(); len(c.SessionPaths) == 0 {
+			d.Fail("no paths of sessions")
 		}
 	}
 	var bad *wire.FormatError

@@ -21,6 +21,7 @@ func anyConfig(t *rapid.T) ignore.Config {
 		CaptureIgnored: rapid.SampledFrom([]string{"", "none", "small", "all", "precious"}).Draw(t, "capture"),
 		StorePath:      rapid.SampledFrom([]string{"", ".agent/rewind", "a"}).Draw(t, "store"),
 		AccountPath:    rapid.SampledFrom([]string{"", ".rewind", "a/.rewind"}).Draw(t, "account"),
+		SessionPaths:   rapid.SliceOfN(rapid.SampledFrom([]string{"a", "a/b", "b/ab*"}), 0, 2).Draw(t, "sessions"),
 	}
 	for range rapid.IntRange(0, 3).Draw(t, "sources") {
 		c.Exclude = append(c.Exclude, ignore.Source{

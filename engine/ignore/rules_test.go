@@ -324,6 +324,7 @@ func TestHashes(t *testing.T) {
 		func(c *ignore.Config) { c.CaptureIgnored = "all" },
 		func(c *ignore.Config) { c.StorePath = "s" },
 		func(c *ignore.Config) { c.AccountPath = "s" },
+		func(c *ignore.Config) { c.SessionPaths = []string{"s"} },
 		func(c *ignore.Config) { c.TrackedHash = 1 },
 	}
 	seen := map[uint64]int{}

@@ -48,13 +48,14 @@ type Scope struct {
 	prized layer   // config "precious"
 	layers []layer // rule files, strongest first
 
-	forced  string // label of the forceInclude pattern that took this directory, or ""
-	out     string // label of the rule that this directory lies below and is left out by, or ""
-	far     bool   // unanchored forceInclude patterns do not reach here
-	dead    string // label: this is a .git or the store, or below one
-	ignored bool   // git ignores this directory, or one above
-	sealed  bool   // it is left out by a rule that precious does not weaken
-	kept    bool   // precious names this directory, or one above, with all below
+	forced   string   // label of the forceInclude pattern that took this directory, or ""
+	out      string   // label of the rule that this directory lies below and is left out by, or ""
+	far      bool     // unanchored forceInclude patterns do not reach here
+	dead     string   // label: this is a .git or the store, or below one
+	ignored  bool     // git ignores this directory, or one above
+	sealed   bool     // it is left out by a rule that precious does not weaken
+	sessions []string // names in this directory that agents keep their sessions in, see Config.SessionPaths
+	kept     bool     // precious names this directory, or one above, with all below
 }
 
 // Root is the scope of the project root. read returns the content of a rule file directly in that
@@ -68,8 +69,19 @@ func (r *Rules) Root(read func(name string) []byte) *Scope {
 	for _, o := range r.outer {
 		s.layers = append(s.layers, newLayer(o.list, s.path, o.from))
 	}
+	s.sessions = r.sessionsIn("")
 	s.read(read)
 	return s
+}
+
+// sessionsIn are the names in a directory that agents keep their sessions in.
+func (r *Rules) sessionsIn(dir string) (names []string) {
+	for _, path := range r.config.SessionPaths {
+		if name, ok := strings.CutPrefix(path, dir); ok && !strings.Contains(name, "/") {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // read puts the directory's rule files before the layers from further out.
@@ -132,6 +144,7 @@ func (s *Scope) Child(name string, read func(name string) []byte) *Scope {
 	if never, label := s.reserved(name); never {
 		c.dead, c.out = label, label
 	}
+	c.sessions = r.sessionsIn(c.dir())
 	c.read(read)
 	return c
 }
@@ -210,6 +223,11 @@ func (s *Scope) reserved(name string) (bool, string) {
 		return true, "rewind's own store"
 	case is(c.AccountPath):
 		return true, "rewind's own directory of the account"
+	}
+	for _, n := range s.sessions {
+		if begin, all := strings.CutSuffix(n, "*"); n == name || all && hasPrefix(name, begin) {
+			return true, "an agent keeps its sessions there"
+		}
 	}
 	return false, ""
 }

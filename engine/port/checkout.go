@@ -14,6 +14,7 @@ import (
 	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/engine/checkout"
 	"github.com/rewind-cli/rewind/engine/checkpoint"
+	"github.com/rewind-cli/rewind/engine/conversation"
 	"github.com/rewind-cli/rewind/engine/inspect"
 	"github.com/rewind-cli/rewind/engine/pathspec"
 	"github.com/rewind-cli/rewind/engine/problem"
@@ -225,12 +226,16 @@ func checkoutPlace(p *project.Project, dir string) error {
 	if rel == "." {
 		return &CheckoutDirError{Dir: dir, Reason: "is the project itself", Hint: "rewind restore brings the project back; checkout takes a directory of its own"}
 	}
+	kept := conversation.Kept(p)
+	if rules.Sessions(p, kept)(rel) {
+		return &CheckoutDirError{Dir: dir, Reason: "is where an agent keeps its sessions", Hint: "choose a directory outside of the project"}
+	}
 	tree, err := rootfs.Open(p.Root())
 	if err != nil {
 		return err
 	}
 	defer tree.Close()
-	if today := rules.Today(p, tree); today.Captures(rel, true) {
+	if today := rules.Today(p, kept, tree); today.Captures(rel, true) {
 		return &CheckoutDirError{Dir: dir, Reason: "is inside the project and not ignored: the next checkpoint would hold it all", Hint: "choose a directory outside of the project, or one that is ignored"}
 	}
 	return nil

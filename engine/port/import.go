@@ -311,7 +311,8 @@ func relateImported(t *commit.Tx, r, before *manifest.Checkpoint) error {
 // a restore deletes none of it. Of git's commits that is what git ignores. What the older program left
 // out is not known, so all is: its restores deleted nothing either.
 func importRules(p *project.Project, all bool) ([]byte, error) {
-	c := ignore.Config{CaptureIgnored: "none", StorePath: rules.Below(p, p.StoreDir()), AccountPath: rules.Below(p, p.Env.AccountDir())}
+	c := ignore.Config{CaptureIgnored: "none", StorePath: rules.Below(p, p.StoreDir()), AccountPath: rules.Below(p, p.Env.AccountDir()),
+		SessionPaths: rules.SessionPaths(p, conversation.Kept(p))}
 	if all {
 		c.Ignore = []string{"*"}
 	}

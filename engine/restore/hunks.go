@@ -192,7 +192,7 @@ func (r *Run) planHunks(paths []string, edits []treeio.Edit) (*treeio.Plan, erro
 	}
 	return treeio.NewPlan(r.Ctx, treeio.Options{
 		Progress: r.PlanProgress(),
-		FS:       r.FS, Source: r.Tx, Current: r.Now, Target: target, Select: treeio.NewExactly(paths), Own: rules.Own(r.Project), Workers: r.Tx.Workers(),
+		FS:       r.FS, Source: r.Tx, Current: r.Now, Target: target, Select: treeio.NewExactly(paths), Own: rules.Own(r.Project), Sessions: r.Sessions(), Workers: r.Tx.Workers(),
 	})
 }
 

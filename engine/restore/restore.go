@@ -139,6 +139,7 @@ type Run struct {
 	held    map[string]held      // undo: by path, what an undo of some paths brought back already; see selectFor
 	Scan    *checkpoint.Captured // the tree as it is
 	Now     oid.ID               // its manifest
+	kept    func(string) bool    // see Sessions
 	Tx      *commit.Tx           // the scan's, and after its commit the next
 	Op      manifest.Operation
 	target  manifest.Checkpoint        // for the answer
@@ -278,14 +279,14 @@ func (r *Run) planTo(c manifest.Checkpoint) (*treeio.Plan, error) {
 // planTree plans the way to a tree that is a checkpoint's, but for files that were edited in it.
 func (r *Run) planTree(c manifest.Checkpoint, root oid.ID) (*treeio.Plan, error) {
 	r.Op.Checkpoint, r.target = c.ID, c
-	target, today := rules.Of(r.Project, r.Tx, c), rules.Today(r.Project, r.FS)
+	target, today := rules.Of(r.Project, r.Tx, c), r.Today()
 	saw := r.sightOf(c, target)
 	r.saw = saw
 	plan, err := treeio.NewPlan(r.Ctx, treeio.Options{
 		Progress: r.PlanProgress(),
 		FS:       r.FS, Source: r.Tx, Current: r.Now, Target: root, Select: r.selectFor(c),
 		InTarget: target.MayGo, InScope: today.MayGo, Unseen: saw.Unseen, Whole: r.whole(saw),
-		Own: rules.Own(r.Project), Workers: r.Tx.Workers(),
+		Own: rules.Own(r.Project), Sessions: r.Sessions(), Workers: r.Tx.Workers(),
 	})
 	if err != nil {
 		return nil, err

@@ -4,11 +4,25 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/rewind-cli/rewind/engine/conversation"
 	"github.com/rewind-cli/rewind/engine/problem"
 	"github.com/rewind-cli/rewind/engine/rules"
 	"github.com/rewind-cli/rewind/engine/treeio"
 	"github.com/rewind-cli/rewind/manifest"
 )
+
+// Today are the rules in force, with the rule files as they are on disk.
+func (r *Run) Today() *rules.Scopes {
+	return rules.Today(r.Project, conversation.Kept(r.Project), r.FS)
+}
+
+// Sessions reports of a path whether agents keep their sessions there: older checkpoints can have it.
+func (r *Run) Sessions() func(path string) bool {
+	if r.kept == nil {
+		r.kept = rules.Sessions(r.Project, conversation.Kept(r.Project))
+	}
+	return r.kept
+}
 
 // addUnread tells of what a plan leaves alone only because something could not be
 // read: rules, or paths that the scan passed over. Those are failures, but for

@@ -244,7 +244,7 @@ func (r *Run) treesThere(newestFirst []manifest.Operation, op manifest.Operation
 
 // stepBelow finds the next step from a state that differs from it; nil for none.
 func (r *Run) stepBelow(past *past, from undoStep) (*undoStep, error) {
-	today := rules.Today(r.Project, r.FS)
+	today := r.Today()
 	same := map[oid.ID]bool{from.state.Root: true}
 	differs := func(to manifest.Checkpoint) (bool, error) {
 		if same[to.Root] {
@@ -291,9 +291,9 @@ func (r *Run) stepBelow(past *past, from undoStep) (*undoStep, error) {
 func (r *Run) stepDiffers(from, to manifest.Checkpoint, today *rules.Scopes) (bool, error) {
 	target := rules.Of(r.Project, r.Tx, to)
 	var saw *Sight
-	differ := false
+	differ, kept := false, r.Sessions()
 	err := manifest.Diff(r.Tx.Load, to.Root, from.Root, func(c manifest.Change) error {
-		if differ || r.Sel != nil && !r.Sel.Has(c.Path) || r.holds(c.Path, to) {
+		if differ || r.Sel != nil && !r.Sel.Has(c.Path) || kept(c.Path) || r.holds(c.Path, to) {
 			return nil
 		}
 		if saw == nil {

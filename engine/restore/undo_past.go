@@ -289,7 +289,7 @@ func (w *past) older() (page []manifest.Checkpoint, err error) {
 // The scan does not have what is ignored today, or cannot be captured, the operation may; and what was
 // ignored before the operation may be seen since it took a rule file away: that is no edit.
 func (r *Run) editedSince(op manifest.Operation, now oid.ID) (bool, error) {
-	today := rules.Today(r.Project, r.FS)
+	today := r.Today()
 	saw := r.sightIn(now, r.Scan.Problems, today)
 	before := sync.OnceValues(func() (scopes *rules.Scopes, err error) {
 		err = r.Query(r.Ctx, func(db *manifest.DB) error {

@@ -269,7 +269,7 @@ func (r *Run) planBack(ops []manifest.Operation) (*treeio.Plan, error) {
 	r.Now = current
 	return treeio.NewPlan(r.Ctx, treeio.Options{
 		Progress: r.PlanProgress(),
-		FS:       r.FS, Source: r.Tx, Current: current, Target: target, Select: treeio.NewExactly(paths), Own: rules.Own(r.Project), Workers: r.Tx.Workers(),
+		FS:       r.FS, Source: r.Tx, Current: current, Target: target, Select: treeio.NewExactly(paths), Own: rules.Own(r.Project), Sessions: r.Sessions(), Workers: r.Tx.Workers(),
 	})
 }
 
@@ -285,9 +285,9 @@ type wayBack struct {
 // take takes one operation back.
 func (w *wayBack) take(op manifest.Operation) error {
 	r := w.r
-	changes := map[string]manifest.Change{}
+	changes, kept := map[string]manifest.Change{}, r.Sessions()
 	err := manifest.Diff(r.Tx.Load, op.Before, op.After, func(c manifest.Change) error {
-		if r.Sel == nil || r.Sel.Has(c.Path) {
+		if (r.Sel == nil || r.Sel.Has(c.Path)) && !kept(c.Path) {
 			changes[c.Path] = c
 		}
 		return nil

@@ -63,6 +63,7 @@ func (v *reverting) plan() (*treeio.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
+	paths = slices.DeleteFunc(paths, v.Sessions()) // of older checkpoints
 	v.out.Wrote = len(paths)
 	if err := v.statesThere(); err != nil {
 		return nil, err
@@ -268,7 +269,7 @@ func (v *reverting) notCovered() (paths, elsewhere []string, err error) {
 			continue
 		}
 		if today == nil {
-			today = rules.Today(v.Project, v.FS)
+			today = v.Today()
 		}
 		if !today.Captures(path, false) {
 			paths = append(paths, path)
@@ -307,7 +308,7 @@ func (v *reverting) planFiles(target oid.ID) (*treeio.Plan, error) {
 	plan, err := treeio.NewPlan(v.Ctx, treeio.Options{
 		Progress: v.PlanProgress(),
 		FS:       v.FS, Source: v.Tx, Current: v.Now, Target: target, Select: treeio.NewExactly(paths),
-		InScope: rules.Today(v.Project, v.FS).MayGo, Own: rules.Own(v.Project), Workers: v.Tx.Workers(),
+		InScope: v.Today().MayGo, Own: rules.Own(v.Project), Sessions: v.Sessions(), Workers: v.Tx.Workers(),
 	})
 	if err != nil {
 		return nil, err

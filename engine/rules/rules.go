@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/rewind-cli/rewind/engine/account"
@@ -23,8 +24,8 @@ type Ruleset struct {
 }
 
 // Gather gathers what decides which paths are captured: settings, git's exclude
-// files, and what git tracks.
-func Gather(p *project.Project, noIgnore bool) (Ruleset, error) {
+// files, what git tracks, and where agents keep their sessions (conversation.Kept).
+func Gather(p *project.Project, kept []string, noIgnore bool) (Ruleset, error) {
 	var rs Ruleset
 	s := p.Settings()
 	c := ignore.Config{
@@ -35,6 +36,7 @@ func Gather(p *project.Project, noIgnore bool) (Ruleset, error) {
 		Precious:       s.Precious,
 		StorePath:      Below(p, p.StoreDir()),
 		AccountPath:    Below(p, p.Env.AccountDir()),
+		SessionPaths:   SessionPaths(p, kept),
 	}
 	note := func(path, what string, err error) {
 		rs.Problems = append(rs.Problems, problem.Problem{Path: path, Reason: what + ": " + problem.Text(err)})
@@ -109,14 +111,61 @@ func Own(p *project.Project) (paths []string) {
 	return paths
 }
 
+// SessionPaths are those of the places in which agents keep their sessions that are below the root, as for
+// ignore.Config: where they are named, and where links of that name lead.
+func SessionPaths(p *project.Project, kept []string) (paths []string) {
+	dirs := map[string]string{}
+	add := func(path string) {
+		if rel := below(p, path); rel != "" && rel != "." {
+			paths = append(paths, rel)
+		}
+	}
+	for _, path := range kept {
+		dir, name := filepath.Split(path)
+		if _, known := dirs[dir]; !known {
+			dirs[dir] = real(dir)
+		}
+		path = filepath.Join(dirs[dir], name)
+		add(path)
+		if info, err := os.Lstat(path); err == nil && info.Mode()&os.ModeSymlink != 0 {
+			add(real(path))
+		}
+	}
+	slices.Sort(paths)
+	return slices.Compact(paths)
+}
+
+// Sessions reports of a path whether it is one of SessionPaths, or below one.
+func Sessions(p *project.Project, kept []string) func(path string) bool {
+	paths := SessionPaths(p, kept)
+	return func(path string) bool {
+		return slices.ContainsFunc(paths, func(at string) bool {
+			rest, in := strings.CutPrefix(path, strings.TrimSuffix(at, "*"))
+			return in && (rest == "" || rest[0] == '/' || strings.HasSuffix(at, "*"))
+		})
+	}
+}
+
 // Below is a directory's path below the root, "" where it is elsewhere.
 func Below(p *project.Project, dir string) string {
 	if dir == "" {
 		return ""
 	}
-	if real, err := filepath.EvalSymlinks(dir); err == nil {
-		dir = real
+	return below(p, real(dir))
+}
+
+// real resolves the links of as much of a path as there is.
+func real(path string) string {
+	for at, rest := filepath.Clean(path), ""; ; at, rest = filepath.Dir(at), filepath.Join(filepath.Base(at), rest) {
+		if real, err := filepath.EvalSymlinks(at); err == nil {
+			return filepath.Join(real, rest)
+		} else if filepath.Dir(at) == at {
+			return path
+		}
 	}
+}
+
+func below(p *project.Project, dir string) string {
 	rel, err := filepath.Rel(p.Root(), dir)
 	if err != nil || rel == ".." || strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
 		return ""
@@ -178,6 +227,6 @@ func index(p *project.Project, repo gitrepo.Repo, tracked *gitrepo.LazyTracked) 
 
 // CheckRules names what of the rules and of git's index cannot be taken into account.
 func CheckRules(p *project.Project) ([]problem.Problem, error) {
-	rs, err := Gather(p, false)
+	rs, err := Gather(p, nil, false)
 	return rs.Problems, err
 }

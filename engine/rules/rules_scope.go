@@ -109,7 +109,7 @@ func readRuleFile(d rootfs.Dir, name string) ([]byte, error) {
 }
 
 // Today are the rules in force, with the rule files as they are in tree.
-func Today(p *project.Project, tree rootfs.FS) *Scopes {
+func Today(p *project.Project, kept []string, tree rootfs.FS) *Scopes {
 	s := &Scopes{Known: map[string]*ignore.Scope{}}
 	s.Read = func(path string) []byte {
 		dir, name := project.SplitPath(path)
@@ -123,7 +123,7 @@ func Today(p *project.Project, tree rootfs.FS) *Scopes {
 		s.Fail(err)
 		return data
 	}
-	rs, err := Gather(p, false)
+	rs, err := Gather(p, kept, false)
 	if err != nil {
 		s.Fail(err)
 		return s

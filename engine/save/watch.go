@@ -164,7 +164,7 @@ func (w *watching) tree() (watch.Tree, func(), error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	today := rules.Today(p, fs)
+	today := rules.Today(p, conversation.Kept(p), fs)
 	t, err := watch.Open(watch.Options{Root: w.root, Wanted: today.Captures, Rules: ignore.RuleFile})
 	if err != nil {
 		fs.Close()

@@ -34,6 +34,8 @@ type format struct {
 	below  string
 	// home is the directory that has those; nil: nobody asks for it.
 	home func(h Home) string
+	// keeps are the files and directories that the agent keeps of its sessions, see Kept.
+	keeps func(h Home) []string
 	// root is the working directory of a transcript by its place, folderOf where
 	// those of another one lie; nil: the lines say the one, folder the other.
 	root     func(file string) string

@@ -12,6 +12,7 @@ func claudeFormat() format {
 	return format{
 		folder:   ClaudeDirName,
 		home:     claudeProjects,
+		keeps:    claudeKeeps,
 		opens:    func(l *Line) bool { return l.Role == User && !l.is(isMeta) },
 		live:     claudeLive,
 		variable: "CLAUDE_CODE_SESSION_ID",

@@ -23,6 +23,12 @@ func (h Home) claudeConfig() string {
 // claudeProjects has a directory for the sessions of each working directory.
 func claudeProjects(h Home) string { return filepath.Join(h.claudeConfig(), "projects") }
 
+// claudeKeeps are the transcripts, what was typed, the versions of files that the client keeps itself, and what it notes
+// of open sessions.
+func claudeKeeps(h Home) []string {
+	return in(h.claudeConfig(), "projects", "sessions", "session-env", "file-history", "history.jsonl", "shell-snapshots", "tasks", "todos")
+}
+
 // claudeNameLimit is where a directory name is cut and gets a hash instead.
 const claudeNameLimit = 200
 

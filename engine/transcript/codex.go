@@ -13,6 +13,7 @@ func codexFormat() format {
 	return format{
 		owns:    func(file string) bool { return strings.HasPrefix(path.Base(file), codexPrefix) },
 		session: codexID, place: codexPlace, find: codexFiles,
+		keeps:    codexKeeps,
 		kinds:    &codexKinds,
 		parse:    parseCodex,
 		finish:   func(*reader) {},

@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"cmp"
 	"io/fs"
 	"path/filepath"
 	"slices"
@@ -27,12 +28,16 @@ func editsCodex(k *forking, i int) []edit {
 	return edits
 }
 
+// codexHome is the client's own directory.
+func codexHome(h Home) string { return cmp.Or(h.env("CODEX_HOME"), filepath.Join(h.Dir, ".codex")) }
+
+// codexKeeps are the transcripts, what was typed, and the databases about them.
+func codexKeeps(h Home) []string {
+	return in(codexHome(h), "sessions", "archived_sessions", "history.jsonl", "session_index.jsonl", "shell_snapshots", "state_*", "logs_*")
+}
+
 func codexFiles(h Home, root string) (files []string) {
-	dir := h.env("CODEX_HOME")
-	if dir == "" {
-		dir = filepath.Join(h.Dir, ".codex")
-	}
-	_ = filepath.WalkDir(filepath.Join(dir, "sessions"), func(file string, e fs.DirEntry, err error) error {
+	_ = filepath.WalkDir(filepath.Join(codexHome(h), "sessions"), func(file string, e fs.DirEntry, err error) error {
 		if err != nil || e.IsDir() {
 			return nil // what cannot be read is not listed
 		}

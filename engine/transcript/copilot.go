@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"cmp"
 	"os"
 	"path"
 	"path/filepath"
@@ -13,19 +14,22 @@ const Copilot Agent = "copilot"
 func copilotFormat() format {
 	return format{
 		owns: func(file string) bool {
-			return path.Base(file) == copilotFile && path.Base(path.Dir(path.Dir(file))) == "session-state"
+			return path.Base(file) == copilotFile && path.Base(path.Dir(path.Dir(file))) == copilotSessions
 		},
 		read: copilotID, place: copilotPlace, find: copilotFiles,
 		folderOf: func(string, string) string { return "" }, // all directories' sessions lie together
-		kinds:    &copilotKinds,
-		parse:    parseCopilot,
-		finish:   func(*reader) {},
-		command:  func(id string) []string { return []string{"copilot", "--resume=" + id} },
-		sides:    func(string) ([]Side, error) { return nil, nil },
-		keep:     func(*Line, bool, bool) bool { return true },
-		whole:    true,
-		edits:    editsCopilot,
-		trailer:  func(*forking, bool) [][]byte { return nil },
+		keeps: func(h Home) []string {
+			return in(copilotHome(h), copilotSessions, "history-session-state", "session-store.db*")
+		},
+		kinds:   &copilotKinds,
+		parse:   parseCopilot,
+		finish:  func(*reader) {},
+		command: func(id string) []string { return []string{"copilot", "--resume=" + id} },
+		sides:   func(string) ([]Side, error) { return nil, nil },
+		keep:    func(*Line, bool, bool) bool { return true },
+		whole:   true,
+		edits:   editsCopilot,
+		trailer: func(*forking, bool) [][]byte { return nil },
 	}
 }
 
@@ -33,8 +37,9 @@ func copilotFormat() format {
 var copilotKinds kinds
 
 const (
-	copilotFile   = "events.jsonl" // in a directory with the session's id
-	copilotHeader = "session.start"
+	copilotFile     = "events.jsonl"  // in a directory with the session's id
+	copilotSessions = "session-state" // has those
+	copilotHeader   = "session.start"
 	// copilotOrigin is the member of a header that says what our fork is a copy of.
 	copilotOrigin = "rewindForkedFrom"
 )
@@ -157,12 +162,13 @@ func editsCopilot(k *forking, i int) []edit {
 	return []edit{{in: "data", key: "sessionId", value: quote(k.id)}, {in: "data", key: copilotOrigin, value: k.origin(), add: true}}
 }
 
+// copilotHome is the client's own directory.
+func copilotHome(h Home) string {
+	return cmp.Or(h.env("COPILOT_HOME"), filepath.Join(h.Dir, ".copilot"))
+}
+
 func copilotFiles(h Home, root string) (files []string) {
-	dir := h.env("COPILOT_HOME")
-	if dir == "" {
-		dir = filepath.Join(h.Dir, ".copilot")
-	}
-	dir = filepath.Join(dir, "session-state")
+	dir := filepath.Join(copilotHome(h), copilotSessions)
 	entries, _ := os.ReadDir(dir) // none: no sessions
 	for _, e := range entries {
 		file := filepath.Join(dir, e.Name(), copilotFile)

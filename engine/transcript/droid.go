@@ -14,6 +14,7 @@ func droidFormat() format {
 		owns:       func(file string) bool { return strings.Contains(file, "/.factory/sessions/") },
 		folder:     DroidDirName,
 		home:       droidSessions,
+		keeps:      func(h Home) []string { return []string{droidSessions(h)} },
 		promptless: true,
 		named:      true,
 		kinds:      &droidKinds,

@@ -18,6 +18,7 @@ func geminiFormat() format {
 		read: geminiID, fileName: geminiName, find: geminiFiles,
 		root:     func(file string) string { return geminiRoot(filepath.Dir(filepath.Dir(file))) },
 		folderOf: geminiFolder,
+		keeps:    func(h Home) []string { return in(geminiHome(h), "tmp", "history") },
 		variable: "GEMINI_SESSION_ID",
 		kinds:    &geminiKinds,
 		parse:    parseGemini,

@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"os"
@@ -36,11 +37,7 @@ func trailerGemini(k *forking, place bool) [][]byte {
 
 // geminiHome is the client's own directory.
 func geminiHome(h Home) string {
-	dir := h.env("GEMINI_CLI_HOME")
-	if dir == "" {
-		dir = h.Dir
-	}
-	return filepath.Join(dir, ".gemini")
+	return filepath.Join(cmp.Or(h.env("GEMINI_CLI_HOME"), h.Dir), ".gemini")
 }
 
 // geminiRoot is the directory whose sessions lie below one of the client's.

@@ -2,6 +2,7 @@ package transcript
 
 import (
 	"bytes"
+	"cmp"
 	"io"
 	"os"
 	"path/filepath"
@@ -31,6 +32,7 @@ func piFormat() format {
 		edits:    editsPi,
 		trailer:  trailerPi,
 		dirs:     piDirs,
+		keeps:    func(h Home) []string { return []string{piSessions(h), h.env("PI_CODING_AGENT_SESSION_DIR")} },
 	}
 }
 
@@ -52,13 +54,14 @@ func piPlain(path string) string {
 	return strings.NewReplacer("/", "-", `\`, "-", ":", "-").Replace(path)
 }
 
+// piSessions has a directory for the sessions of each working directory.
+func piSessions(h Home) string {
+	return filepath.Join(cmp.Or(h.env("PI_CODING_AGENT_DIR"), filepath.Join(h.Dir, ".pi", "agent")), "sessions")
+}
+
 func piDirs(h Home, cwd string) (dirs []string) {
-	dir := h.env("PI_CODING_AGENT_DIR")
-	if dir == "" {
-		dir = filepath.Join(h.Dir, ".pi", "agent")
-	}
 	name := strings.TrimSuffix(PiDirName(cwd), "--")
-	sessions := filepath.Join(dir, "sessions")
+	sessions := piSessions(h)
 	entries, err := os.ReadDir(sessions)
 	if err != nil {
 		return nil

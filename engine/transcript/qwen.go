@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"cmp"
 	"path"
 	"path/filepath"
 	"strings"
@@ -18,6 +19,7 @@ func qwenFormat() format {
 		below:    "chats",
 		variable: "QWEN_CODE_SESSION_ID",
 		dirs:     qwenDirs,
+		keeps:    func(h Home) []string { return in(qwenHome(h), "projects", "tmp", "history", "todos") },
 		kinds:    &qwenKinds,
 		parse:    parseQwen,
 		finish:   func(x *reader) { x.Title = x.given },
@@ -32,16 +34,16 @@ func qwenFormat() format {
 // qwenKinds are those of Qwen Code 0.24, which marks such messages itself.
 var qwenKinds = kinds{tags: []string{"system-reminder"}}
 
+// qwenHome is the client's own directory.
+func qwenHome(h Home) string { return cmp.Or(h.env("QWEN_HOME"), filepath.Join(h.Dir, ".qwen")) }
+
 func qwenDirs(h Home, cwd string) []string {
-	dir := h.env("QWEN_HOME")
-	if dir == "" {
-		dir = filepath.Join(h.Dir, ".qwen")
-	}
+	projects := filepath.Join(qwenHome(h), "projects")
 	name := ClaudeDirName(cwd)
 	if len(name) > claudeNameLimit {
-		return matching(filepath.Join(dir, "projects"), name[:claudeNameLimit], "")
+		return matching(projects, name[:claudeNameLimit], "")
 	}
-	return matching(filepath.Join(dir, "projects"), name, "-")
+	return matching(projects, name, "-")
 }
 
 // parseQwen reads a line of Qwen Code. Every line is an event: it hangs on the

@@ -32,8 +32,10 @@ type Options struct {
 	// asked before a file is made or replaced; nil: "".
 	Whole func(path string) problem.Cause
 	// Own are the paths of the store and of the account's directory, where they are below the root. They are never touched.
-	Own     []string
-	Workers int // 0: 2
+	Own []string
+	// Sessions reports whether agents keep their sessions at a path. It is never touched, and nothing is missing for it; nil: none.
+	Sessions func(path string) bool
+	Workers  int // 0: 2
 	// Progress is told how far NewPlan, Plan.Read and Plan.Apply have come, by one goroutine at a
 	// time; may be nil.
 	Progress func(Done)
@@ -114,6 +116,7 @@ const (
 	reasonUnselected = "the directory contains what was not selected"
 	reasonMount      = "mount point"
 	reasonStore      = "it belongs to rewind itself"
+	reasonSessions   = "an agent keeps its sessions there"
 	reasonReserved   = "the name is reserved"
 	reasonUnreadable = "unreadable"
 	reasonRacing     = "it changed while the restore ran"

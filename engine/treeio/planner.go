@@ -91,6 +91,10 @@ func (b *planner) entry(dir string, c, t manifest.Entry, at *diskDir, depth int)
 		b.skip(path, reason, t.Kind != 0)
 		return nil
 	}
+	if b.keeps(path) {
+		b.skip(path, reasonSessions, false)
+		return nil
+	}
 	if at.mounted(name) {
 		lost, err := b.holdsMore(t)
 		b.skip(path, reasonMount, lost)
@@ -145,6 +149,9 @@ func (b *planner) refused(path, name string) string {
 	}
 	return ""
 }
+
+// keeps reports whether an agent keeps its sessions there.
+func (b *planner) keeps(path string) bool { return b.o.Sessions != nil && b.o.Sessions(path) }
 
 func (b *planner) deleteFile(path string, c manifest.Entry, info rootfs.Info) {
 	switch {

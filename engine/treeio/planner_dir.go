@@ -195,6 +195,9 @@ func (b *planner) disposable(path string, id oid.ID, d rootfs.Dir, depth int) (p
 		if slices.Contains(b.o.Own, below) {
 			return problem.Says(reasonStore), nil
 		}
+		if b.keeps(below) {
+			return problem.Says(reasonSessions), nil
+		}
 		if d.Mounted(name) {
 			return problem.Says(reasonMount), nil
 		}

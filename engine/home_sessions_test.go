@@ -1,0 +1,61 @@
+package engine
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/rules"
+)
+
+// Where agents keep their sessions is known through links, whether it exists or not, and nothing beside it is taken for it.
+func TestSessionPaths(t *testing.T) {
+	l := newLab(t)
+	l.init()
+	base := filepath.Dir(l.root)
+	for _, dir := range []string{"moved", "dot/claude"} {
+		if err := os.MkdirAll(filepath.Join(l.root, dir), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, to := range map[string]string{
+		filepath.Join(base, "link"):         l.root,
+		filepath.Join(l.root, ".claude"):    "dot/claude",
+		filepath.Join(base, "sessions"):     "project/moved",
+		filepath.Join(l.root, ".linked"):    "moved",
+		filepath.Join(l.root, ".elsewhere"): base,
+	} {
+		if err := os.Symlink(to, name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	in := func(names ...string) (paths []string) {
+		for _, name := range names {
+			paths = append(paths, filepath.Join(base, name))
+		}
+		return paths
+	}
+	l.do(func(_ context.Context, p *project.Project) error {
+		for _, c := range []struct{ kept, want []string }{
+			{in("elsewhere", "project", "project-2/x", "home/.claude/projects"), nil},
+			{in("project/.claude/projects", "link/.claude/projects"), []string{"dot/claude/projects"}},
+			{in("link/not/there", "link/.codex/state_*"), []string{".codex/state_*", "not/there"}},
+			{in("sessions"), []string{"moved"}},
+			{in("link/.linked", "link/.elsewhere"), []string{".elsewhere", ".linked", "moved"}},
+		} {
+			if got := rules.SessionPaths(p, c.kept); !slices.Equal(got, c.want) {
+				t.Errorf("%q: %q, want %q", c.kept, got, c.want)
+			}
+		}
+		kept := rules.Sessions(p, in("project/a", "project/.codex/state_*"))
+		for path, want := range map[string]bool{"a": true, "a/b": true, "ab": false, ".codex": false, ".codex/state_5/x": true, ".codex/stat": false, "": false} {
+			if kept(path) != want {
+				t.Errorf("%q: %v", path, !want)
+			}
+		}
+		return nil
+	})
+}
