@@ -47,11 +47,14 @@ type NoSessionError struct {
 	Named   string
 	Short   bool // a session has an id that begins with Named, which is too little of it
 	Choices []SessionInfo
+	Nested  string    // root of a project below this one that has a session at work
 	Now     time.Time // that their ages are counted from
 }
 
 func (e *NoSessionError) Error() string {
 	switch {
+	case e.Nested != "" && len(e.Choices) < 2:
+		return "the session that was active in the last hour belongs to the project " + e.Nested + ", below this one: name its id to go on"
 	case e.Named != "" && len(e.Choices) > 0:
 		return fmt.Sprintf("session %q is ambiguous", e.Named)
 	case e.Short:

@@ -331,6 +331,12 @@ func (r *mover) prepareInPlace(at *cutPoint) (*Move, error) {
 	}
 	m := &Move{r: r, answer: &Moved{Agent: string(at.agent), Session: at.id, File: file, InPlace: true, Prompts: at.reverted()}}
 	x := at.source.index
+	if r.Session == nil && r.Before == nil {
+		if root := nestedIn(r.Project, string(at.agent), at.id, x.Dir(file), true); root != "" {
+			return nil, &NoConversationError{Checkpoint: r.targetName(), Reason: "session " + at.id + " belongs to the project " + root +
+				", below this one, and is rewritten from here only if it is named"}
+		}
+	}
 	dir, _ := workingDir(r.Project, x.Dir(file))
 	m.answer.Resume = transcript.Command(at.agent, dir, at.id)
 	m.line = movedLine{Action: MovedAction, Agent: string(at.agent), Session: at.id, Resume: m.answer.Resume, InPlace: true}

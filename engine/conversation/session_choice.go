@@ -31,7 +31,8 @@ type ChosenSession struct {
 // ChooseSession finds the session that a command means: the one that is named
 // (see SessionNamed), else that
 // of REWIND_SESSION_ID, else that of REWIND_TRANSCRIPT_PATH, else that of the
-// agent whose shell the command runs in, else the only one at work. A session without prompts is never meant; of a session and its forks
+// agent whose shell the command runs in, else the only one at work. A session without prompts is never meant, nor one
+// that belongs to a project below this one; of a session and its forks
 // the one that went on last is; one that ended makes way for the next. Errors:
 // *NoSessionError.
 func ChooseSession(ctx context.Context, p *project.Project, named string) (*ChosenSession, error) {
@@ -180,6 +181,7 @@ func sessionAtWork(ctx context.Context, p *project.Project, agent string) (*Chos
 	if agent != "" {
 		candidates = slices.DeleteFunc(candidates, func(s *member) bool { return s.Agent != agent })
 	}
+	candidates, nested := leaveNested(p, candidates)
 	family := families(r, candidates)
 	left := meant(candidates, family)
 	if len(left) == 1 {
@@ -200,7 +202,7 @@ func sessionAtWork(ctx context.Context, p *project.Project, agent string) (*Chos
 		found.ByItself = true
 		return found, nil
 	}
-	none := &NoSessionError{Now: p.Env.Time()}
+	none := &NoSessionError{Nested: nested, Now: p.Env.Time()}
 	slices.SortStableFunc(left, func(a, b *member) int { return b.mark().Compare(a.mark()) })
 	for _, s := range left {
 		none.Choices = append(none.Choices, chosen(p, r, s, "").SessionInfo)

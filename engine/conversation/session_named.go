@@ -45,7 +45,9 @@ func sessionOfAgent(ctx context.Context, p *project.Project, r *roster, named st
 	case 0:
 		return nil, nil
 	case 1:
-		return chosen(p, r, of[0], byPerson), nil
+		if of[0].nested(p) == "" {
+			return chosen(p, r, of[0], byPerson), nil
+		}
 	}
 	s, err := sessionAtWork(ctx, p, of[0].Agent)
 	var none *NoSessionError
