@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/rewind-cli/rewind/cli/app"
+	"github.com/rewind-cli/rewind/cli/command/store"
 	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/engine/conversation"
 	"github.com/rewind-cli/rewind/engine/inspect"
@@ -16,7 +18,7 @@ import (
 // completesPaths says from which argument on a command's words are paths of a
 // checkpoint, where that is before -- too.
 func completesPaths(w partialWords) bool {
-	switch w.cmd.name {
+	switch w.cmd.Name {
 	case "cat", "ls":
 		return len(w.args) >= 1
 	case "history", "blame":
@@ -36,18 +38,18 @@ func completePaths(ctx context.Context, w partialWords, typed string, env accoun
 	}
 	defer p.Close()
 	specs := []string{"last"}
-	ever := w.cmd.name == "history" || w.cmd.name == "blame" || w.cmd.name == "forget" || w.cmd.name == "grep" || w.cmd.name == "list"
+	ever := w.cmd.Name == "history" || w.cmd.Name == "blame" || w.cmd.Name == "forget" || w.cmd.Name == "grep" || w.cmd.Name == "list"
 	switch {
 	case ever:
-	case (w.cmd.name == "diff" || w.cmd.name == "compare") && len(w.args) > 0:
+	case (w.cmd.Name == "diff" || w.cmd.Name == "compare") && len(w.args) > 0:
 		specs = w.args
-	case w.cmd.name != "undo" && len(w.args) > 0:
+	case w.cmd.Name != "undo" && len(w.args) > 0:
 		specs = w.args[:1]
 	}
 	above := typed[:strings.LastIndexByte(typed, '/')+1]
-	dir, err := rootPath(p.Root(), env.Dir, filepath.Clean("./"+above))
+	dir, err := app.RootPath(p.Root(), env.Dir, filepath.Clean("./"+above))
 	if filepath.IsAbs(above) {
-		dir, err = rootPath(p.Root(), env.Dir, filepath.Clean(above))
+		dir, err = app.RootPath(p.Root(), env.Dir, filepath.Clean(above))
 	}
 	if err != nil {
 		return
@@ -65,7 +67,7 @@ func completePaths(ctx context.Context, w partialWords, typed string, env accoun
 		emit(above+name, kind)
 	}
 	for _, spec := range specs {
-		l, err := resolve(ctx, p, spec)
+		l, err := app.Resolve(ctx, p, spec)
 		if err != nil {
 			continue
 		}
@@ -121,8 +123,8 @@ func completeSessions(ctx context.Context, root string, env account.Env, emit fu
 	if err != nil {
 		return
 	}
-	for _, s := range firstN(sessions, completedCheckpoints) {
-		emit(s.ID, firstLine(s.Label()))
+	for _, s := range app.FirstN(sessions, completedCheckpoints) {
+		emit(s.ID, app.FirstLine(s.Label()))
 	}
 }
 
@@ -135,7 +137,7 @@ func completeStores(ctx context.Context, typed string, env account.Env, emit fun
 	}
 	for _, s := range all {
 		if s.State.Dead() || typed != "" {
-			emit(s.ID, escape(stateText(s.State)+" "+s.Root))
+			emit(s.ID, app.Escape(store.StateText(s.State)+" "+s.Root))
 		}
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/rewind-cli/rewind/cli/app"
+	"github.com/rewind-cli/rewind/cli/rows"
 	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/engine/conversation"
 	"github.com/rewind-cli/rewind/engine/project"
@@ -30,7 +32,7 @@ func completePrompts(ctx context.Context, root, session string, env account.Env,
 		if err != nil {
 			return
 		}
-		emit(fmt.Sprintf("prompt~%d", n), firstLine(l.Prompt))
+		emit(fmt.Sprintf("prompt~%d", n), app.FirstLine(l.Prompt))
 	}
 }
 
@@ -52,7 +54,7 @@ func completeSubagents(ctx context.Context, root, session string, env account.En
 	if err != nil {
 		return
 	}
-	for _, id := range firstN(list, completedCheckpoints) {
+	for _, id := range app.FirstN(list, completedCheckpoints) {
 		emit(id, "")
 	}
 }
@@ -72,7 +74,7 @@ func completeCalls(ctx context.Context, root string, env account.Env, emit func(
 	for _, l := range list {
 		if id := l.ToolUseID; id != "" && !seen[id] && len(seen) < completedCheckpoints {
 			seen[id] = true
-			emit(id, strings.TrimSpace(escape(l.Tool)+" "+checkpointText(l)))
+			emit(id, strings.TrimSpace(app.Escape(l.Tool)+" "+rows.CheckpointText(l)))
 		}
 	}
 }

@@ -4,13 +4,17 @@ import (
 	"context"
 
 	_ "embed"
+	"strings"
+
+	"github.com/rewind-cli/rewind/cli/app"
+	"github.com/rewind-cli/rewind/cli/command/show"
+	"github.com/rewind-cli/rewind/cli/rows"
 	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/engine/attempts"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/settings"
 	"github.com/rewind-cli/rewind/hookio"
 	"github.com/spf13/pflag"
-	"strings"
 )
 
 //go:embed completion/rewind.bash
@@ -22,27 +26,27 @@ var zshScript string
 //go:embed completion/rewind.fish
 var fishScript string
 
-func newCompletion() *command {
-	return &command{
-		name:  "completion",
-		usage: "bash|zsh|fish",
-		short: "print the completion script for a shell",
-		long:  "Prints a script that completes commands, flags, settings and checkpoints.",
-		examples: []example{
-			{"source <(rewind completion bash)", "in ~/.bashrc"},
-			{"rewind completion zsh > \"${fpath[1]}/_rewind\"", "once"},
-			{"rewind completion fish > ~/.config/fish/completions/rewind.fish", "once"},
+func newCompletion() *app.Command {
+	return &app.Command{
+		Name:  "completion",
+		Usage: "bash|zsh|fish",
+		Short: "print the completion script for a shell",
+		Long:  "Prints a script that completes commands, flags, settings and checkpoints.",
+		Examples: []app.Example{
+			{Line: "source <(rewind completion bash)", Does: "in ~/.bashrc"},
+			{Line: "rewind completion zsh > \"${fpath[1]}/_rewind\"", Does: "once"},
+			{Line: "rewind completion fish > ~/.config/fish/completions/rewind.fish", Does: "once"},
 		},
-		minArgs: 1, maxArgs: 1,
-		run: func(_ context.Context, c *call) error {
-			script, ok := map[string]string{"bash": bashScript, "zsh": zshScript, "fish": fishScript}[c.args[0]]
+		MinArgs: 1, MaxArgs: 1,
+		Run: func(_ context.Context, c *app.Call) error {
+			script, ok := map[string]string{"bash": bashScript, "zsh": zshScript, "fish": fishScript}[c.Args[0]]
 			if !ok {
-				return usagef("there is no completion for %q, only for bash, zsh and fish", c.args[0])
+				return app.Usagef("there is no completion for %q, only for bash, zsh and fish", c.Args[0])
 			}
-			if c.json {
-				return c.out.document(scriptView{c.args[0], script})
+			if c.JSON {
+				return c.Out.Document(scriptView{c.Args[0], script})
 			}
-			c.out.buf.WriteString(script)
+			c.Out.Buf.WriteString(script)
 			return nil
 		},
 	}
@@ -59,7 +63,7 @@ type scriptView struct {
 // tab and a description where there is one; it never fails.
 const completeName = "__complete"
 
-func complete(ctx context.Context, words []string, env account.Env, o *output) error {
+func complete(ctx context.Context, words []string, env account.Env, o *app.Output) error {
 	before := "" // of the word being typed, and not to be said again
 	if len(words) == 3 && words[0] == "--bash" {
 		words, before = bashWords(words[1], words[2])
@@ -77,7 +81,7 @@ func complete(ctx context.Context, words []string, env account.Env, o *output) e
 			if text != "" {
 				value += "\t" + text
 			}
-			o.line("%s", value)
+			o.Line("%s", value)
 		}
 	}
 	switch {
@@ -95,34 +99,34 @@ func complete(ctx context.Context, words []string, env account.Env, o *output) e
 		for _, a := range hookio.Agents() {
 			emit(string(a), a.Title())
 		}
-	case w.wants == "since" && w.cmd != nil && w.cmd.name == "revert":
+	case w.wants == "since" && w.cmd != nil && w.cmd.Name == "revert":
 		completePrompts(ctx, w.root, w.session, env, emit)
-	case w.wants == "subagent" && w.cmd != nil && w.cmd.name == "revert":
+	case w.wants == "subagent" && w.cmd != nil && w.cmd.Name == "revert":
 		completeSubagents(ctx, w.root, w.session, env, emit)
-	case w.wants == "tool" && w.cmd != nil && w.cmd.name == "revert":
+	case w.wants == "tool" && w.cmd != nil && w.cmd.Name == "revert":
 		completeCalls(ctx, w.root, env, emit)
 	case w.wants != "":
 		flagChoices(w.wants, emit)
 	case w.cmd == nil && strings.HasPrefix(typed, "-"):
-		f := newFlagSet("")
-		new(globals).define(f)
+		f := app.NewFlagSet("")
+		new(app.Globals).Define(f)
 		emitFlags(f, emit)
 	case w.cmd == nil:
 		for _, e := range entries() {
 			if !e.hidden {
-				emit(e.name, e.make().short)
+				emit(e.name, e.make().Short)
 			}
 		}
 	case strings.HasPrefix(typed, "-") && !w.dashed:
-		f := newFlagSet("")
-		if w.cmd.flags != nil {
-			w.cmd.flags(f)
+		f := app.NewFlagSet("")
+		if w.cmd.Flags != nil {
+			w.cmd.Flags(f)
 		}
-		new(globals).define(f)
+		new(app.Globals).Define(f)
 		emitFlags(f, emit)
 	case completesPaths(w):
 		completePaths(ctx, w, typed, env, emit)
-	case w.cmd.name == "show" && !w.dashed && len(w.args) == 0 && strings.Contains(typed, ":"):
+	case w.cmd.Name == "show" && !w.dashed && len(w.args) == 0 && strings.Contains(typed, ":"):
 		completePathsOf(ctx, w, typed, env, emit)
 	case !w.dashed:
 		completeArg(ctx, w, typed, env, emit)
@@ -132,17 +136,17 @@ func complete(ctx context.Context, words []string, env account.Env, o *output) e
 
 // partialWords are the words before the one being typed.
 type partialWords struct {
-	cmd     *command // nil: none yet
-	root    string   // of --root
-	args    []string // of the command, before --
-	dashed  bool     // -- is among them
-	session string   // of --session
-	wants   string   // the flag whose value comes next
+	cmd     *app.Command // nil: none yet
+	root    string       // of --root
+	args    []string     // of the command, before --
+	dashed  bool         // -- is among them
+	session string       // of --session
+	wants   string       // the flag whose value comes next
 }
 
 func parsePartial(words []string) (w partialWords) {
-	flags := newFlagSet("")
-	new(globals).define(flags)
+	flags := app.NewFlagSet("")
+	new(app.Globals).Define(flags)
 	for i := 0; i < len(words); i++ {
 		word := words[i]
 		name, value, hasValue := strings.Cut(strings.TrimLeft(word, "-"), "=")
@@ -168,8 +172,8 @@ func parsePartial(words []string) (w partialWords) {
 			if w.cmd = lookup(word); w.cmd == nil {
 				return w
 			}
-			if w.cmd.flags != nil {
-				w.cmd.flags(flags)
+			if w.cmd.Flags != nil {
+				w.cmd.Flags(flags)
 			}
 		default:
 			w.args = append(w.args, word)
@@ -231,14 +235,14 @@ func completeArg(ctx context.Context, w partialWords, typed string, env account.
 	cmd, n := w.cmd, len(w.args)
 	wants := map[string]int{"show": 1, "ui": 1, "diff": 2, "compare": 2, "attempts": 1, "restore": 1, "cat": 1, "ls": 1, "export": 1, "checkout": 1, "pin": 1, "unpin": 1, "rename": 1}
 	switch {
-	case cmd.name == "revert" && n == 0:
+	case cmd.Name == "revert" && n == 0:
 		completePrompts(ctx, w.root, w.session, env, emit)
 		completeCheckpoints(ctx, w.root, env, emit)
-	case n < wants[cmd.name]:
-		if cmd.name == "compare" {
+	case n < wants[cmd.Name]:
+		if cmd.Name == "compare" {
 			completeAttempts(ctx, w.root, env, emit)
 		}
-		if cmd.name == "attempts" {
+		if cmd.Name == "attempts" {
 			completePrompts(ctx, w.root, w.session, env, emit)
 			emit("prompt~1", "the last prompt")
 		}
@@ -246,29 +250,29 @@ func completeArg(ctx context.Context, w partialWords, typed string, env account.
 		if strings.HasPrefix(typed, "p") { // they are no rows of list
 			completePrompts(ctx, w.root, w.session, env, emit)
 		}
-	case cmd.name == "hook" && n == 0:
+	case cmd.Name == "hook" && n == 0:
 		for _, a := range hookio.Agents() {
 			emit(string(a), a.Title())
 		}
-	case cmd.name == "hook" && n == 1:
+	case cmd.Name == "hook" && n == 1:
 		for _, e := range []hookio.EventKind{hookio.SessionStart, hookio.Prompt, hookio.PreTool, hookio.PostTool, hookio.Stop, hookio.SessionEnd} {
 			emit(string(e), "")
 		}
-	case cmd.name == "config" && n == 0:
+	case cmd.Name == "config" && n == 0:
 		for _, k := range settings.Keys() {
 			emit(k.Name, k.Doc)
 		}
-	case cmd.name == "config" && n == 1:
+	case cmd.Name == "config" && n == 1:
 		settingChoices(w.args[0], emit)
-	case cmd.name == "stores" && n == 0:
+	case cmd.Name == "stores" && n == 0:
 		emit("rm", "remove a store")
-	case cmd.name == "stores" && w.args[0] == "rm":
+	case cmd.Name == "stores" && w.args[0] == "rm":
 		completeStores(ctx, typed, env, emit)
-	case cmd.name == "completion" && n == 0:
+	case cmd.Name == "completion" && n == 0:
 		for _, s := range []string{"bash", "zsh", "fish"} {
 			emit(s, "")
 		}
-	case cmd.name == "help" && n == 0:
+	case cmd.Name == "help" && n == 0:
 		for _, e := range entries() {
 			if !e.hidden {
 				emit(e.name, "")
@@ -279,7 +283,7 @@ func completeArg(ctx context.Context, w partialWords, typed string, env account.
 
 // completeAttempts offers the attempts at the newest prompt that has several, and now.
 func completeAttempts(ctx context.Context, root string, env account.Env, emit func(value, text string)) {
-	emit(nowWord, "the working tree")
+	emit(show.NowWord, "the working tree")
 	p, err := project.Open(ctx, project.OpenOptions{Env: env, Root: root})
 	if err != nil {
 		return
@@ -290,7 +294,7 @@ func completeAttempts(ctx context.Context, root string, env account.Env, emit fu
 		return
 	}
 	for _, a := range f.Attempts {
-		emit(attempts.Name(a.N), firstLine(a.Prompt.Prompt))
+		emit(attempts.Name(a.N), app.FirstLine(a.Prompt.Prompt))
 	}
 }
 
@@ -310,8 +314,8 @@ func completeCheckpoints(ctx context.Context, root string, env account.Env, emit
 		return
 	}
 	for _, l := range list {
-		text := strings.TrimSpace(reason(l) + " " + checkpointText(l))
-		emit(utoa(uint64(l.N)), text)
+		text := strings.TrimSpace(rows.Reason(l) + " " + rows.CheckpointText(l))
+		emit(app.Utoa(uint64(l.N)), text)
 		emit(l.ID.String(), text)
 		if l.Name != "" {
 			emit(l.Name, text)

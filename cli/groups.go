@@ -3,6 +3,8 @@ package cli
 import (
 	"slices"
 	"strings"
+
+	"github.com/rewind-cli/rewind/cli/app"
 )
 
 // group is a part of the overview: commands that a person looks for together.
@@ -26,15 +28,15 @@ func groups() []group {
 
 // grouped calls visit for each group, with those of its commands that there are.
 // A command of no group comes last, so that it is never missed.
-func grouped(visit func(title string, commands []*command)) {
-	made := map[string]*command{}
+func grouped(visit func(title string, commands []*app.Command)) {
+	made := map[string]*app.Command{}
 	for _, e := range entries() {
 		if !e.hidden {
 			made[e.name] = e.make()
 		}
 	}
 	for _, g := range groups() {
-		var commands []*command
+		var commands []*app.Command
 		for _, name := range g.commands {
 			if c := made[name]; c != nil {
 				commands = append(commands, c)
@@ -43,11 +45,11 @@ func grouped(visit func(title string, commands []*command)) {
 		}
 		visit(g.title, commands)
 	}
-	var rest []*command
+	var rest []*app.Command
 	for _, c := range made {
 		rest = append(rest, c)
 	}
-	slices.SortFunc(rest, func(a, b *command) int { return strings.Compare(a.name, b.name) })
+	slices.SortFunc(rest, func(a, b *app.Command) int { return strings.Compare(a.Name, b.Name) })
 	if len(rest) > 0 {
 		visit("Others", rest)
 	}

@@ -2,40 +2,39 @@ package cli
 
 import (
 	"context"
-	"fmt"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
+	"github.com/rewind-cli/rewind/cli/app"
 	"github.com/spf13/pflag"
 )
 
-func newHelp() *command {
+func newHelp() *app.Command {
 	var all bool
-	return &command{
-		name:  "help",
-		usage: "[command] [--all]",
-		short: "show help",
-		long:  "Shows the commands, or one command's flags, examples and exit codes.",
-		examples: []example{
-			{"rewind help", "the commands"},
-			{"rewind help restore", "one command"},
-			{"rewind help --all", "older names, too"},
+	return &app.Command{
+		Name:  "help",
+		Usage: "[command] [--all]",
+		Short: "show help",
+		Long:  "Shows the commands, or one command's flags, examples and exit codes.",
+		Examples: []app.Example{
+			{Line: "rewind help", Does: "the commands"},
+			{Line: "rewind help restore", Does: "one command"},
+			{Line: "rewind help --all", Does: "older names, too"},
 		},
-		maxArgs: 1,
-		flags: func(f *pflag.FlagSet) {
+		MaxArgs: 1,
+		Flags: func(f *pflag.FlagSet) {
 			f.BoolVar(&all, "all", false, "also list older names of commands, which go on working")
 		},
-		run: func(_ context.Context, c *call) error {
-			if len(c.args) == 0 {
-				return printOverview(c.out, all)
+		Run: func(_ context.Context, c *app.Call) error {
+			if len(c.Args) == 0 {
+				return printOverview(c.Out, all)
 			}
-			cmd := lookup(c.args[0])
+			cmd := lookup(c.Args[0])
 			if cmd == nil {
-				return unknownCommand(c.args[0])
+				return unknownCommand(c.Args[0])
 			}
-			return printHelp(c.out, cmd, cmd.name)
+			return printHelp(c.Out, cmd, cmd.Name)
 		},
 	}
 }
@@ -62,14 +61,14 @@ type flagView struct {
 	Usage     string `json:"usage"`
 }
 
-func viewHelp(cmd *command) helpView {
-	v := helpView{Name: cmd.name, Usage: strings.TrimSpace("rewind " + cmd.name + " " + cmd.usage), Short: cmd.short, Long: cmd.long, ExitCodes: cmd.exitCodes()}
-	if cmd.name == "hook" {
-		v.ExitCodes = []int{exitOK, exitUsage}
+func viewHelp(cmd *app.Command) helpView {
+	v := helpView{Name: cmd.Name, Usage: strings.TrimSpace("rewind " + cmd.Name + " " + cmd.Usage), Short: cmd.Short, Long: cmd.Long, ExitCodes: exitCodes(cmd)}
+	if cmd.Name == "hook" {
+		v.ExitCodes = []int{app.ExitOK, app.ExitUsage}
 	}
-	if cmd.flags != nil {
-		own := newFlagSet(cmd.name)
-		cmd.flags(own)
+	if cmd.Flags != nil {
+		own := app.NewFlagSet(cmd.Name)
+		cmd.Flags(own)
 		own.VisitAll(func(f *pflag.Flag) {
 			v.Flags = append(v.Flags, flagView{f.Name, f.Shorthand, f.Value.Type(), f.DefValue, f.Usage})
 		})
@@ -77,47 +76,47 @@ func viewHelp(cmd *command) helpView {
 	return v
 }
 
-func printOverview(o *output, all bool) error {
-	if o.json {
+func printOverview(o *app.Output, all bool) error {
+	if o.JSON {
 		var v overviewView
 		for _, e := range entries() {
 			if !e.hidden || all && e.now != "" {
 				v.Commands = append(v.Commands, viewHelp(e.make()))
 			}
 		}
-		return o.document(v)
+		return o.Document(v)
 	}
-	o.line("rewind takes checkpoints of a project and restores them exactly.")
-	o.line("")
-	o.line("Usage: rewind [command] [flags]")
-	o.line("")
-	o.line("%s", overviewBare)
-	grouped(func(title string, commands []*command) {
-		o.line("")
-		o.line("%s:", title)
+	o.Line("rewind takes checkpoints of a project and restores them exactly.")
+	o.Line("")
+	o.Line("Usage: rewind [command] [flags]")
+	o.Line("")
+	o.Line("%s", overviewBare)
+	grouped(func(title string, commands []*app.Command) {
+		o.Line("")
+		o.Line("%s:", title)
 		for _, c := range commands {
-			o.line("  %s %s", pad(c.name, 13), c.short)
+			o.Line("  %s %s", app.Pad(c.Name, 13), c.Short)
 		}
 	})
 	if all {
-		o.line("")
-		o.line("Older names, which still work:")
+		o.Line("")
+		o.Line("Older names, which still work:")
 		for _, e := range entries() {
 			if e.now != "" {
-				o.line("  %s now rewind %s", pad(e.name, 13), e.now)
+				o.Line("  %s now rewind %s", app.Pad(e.name, 13), e.now)
 			}
 		}
-		o.line("  %s now rewind restore", pad("jump", 13))
+		o.Line("  %s now rewind restore", app.Pad("jump", 13))
 	}
-	o.line("")
-	o.line("Global flags:")
-	o.buf.WriteString(globalUsages())
-	o.line("")
+	o.Line("")
+	o.Line("Global flags:")
+	o.Buf.WriteString(globalUsages())
+	o.Line("")
 	for _, l := range namingLines {
-		o.line("%s", l)
+		o.Line("%s", l)
 	}
-	o.line("")
-	o.line("See rewind help <command> for details.")
+	o.Line("")
+	o.Line("See rewind help <command> for details.")
 	return nil
 }
 
@@ -129,41 +128,41 @@ var namingLines = [...]string{
 }
 
 // printHelp prints the help of a command that was typed so: list --ops, for log.
-func printHelp(o *output, cmd *command, typed string) error {
+func printHelp(o *app.Output, cmd *app.Command, typed string) error {
 	v := viewHelp(cmd)
-	usage := strings.TrimSpace("rewind " + typed + " " + cmd.usage)
-	if v.Usage = usage; o.json {
-		return o.document(v)
+	usage := strings.TrimSpace("rewind " + typed + " " + cmd.Usage)
+	if v.Usage = usage; o.JSON {
+		return o.Document(v)
 	}
 	for i, l := range wrapUsage(usage, helpWidth-len("           ")) {
-		o.line("%s%s", [2]string{"Usage: ", "           "}[min(i, 1)], l)
+		o.Line("%s%s", [2]string{"Usage: ", "           "}[min(i, 1)], l)
 	}
-	o.line("")
-	o.line("%s", wrapText(cmd.long, helpWidth))
-	own := newFlagSet(cmd.name)
-	if cmd.flags != nil {
-		cmd.flags(own)
+	o.Line("")
+	o.Line("%s", wrapText(cmd.Long, helpWidth))
+	own := app.NewFlagSet(cmd.Name)
+	if cmd.Flags != nil {
+		cmd.Flags(own)
 	}
 	if own.HasFlags() {
-		o.line("")
-		o.line("Flags:")
-		o.buf.WriteString(flagUsages(own))
+		o.Line("")
+		o.Line("Flags:")
+		o.Buf.WriteString(flagUsages(own))
 	}
-	o.line("")
-	o.line("Global flags:")
-	o.buf.WriteString(globalUsages())
-	if len(cmd.examples) > 0 {
-		o.line("")
-		o.line("Examples:")
-		for _, e := range cmd.examples {
-			o.line("  %s", e.line)
-			o.line("      %s", strings.ReplaceAll(wrapText(e.does, helpWidth-6), "\n", "\n      "))
+	o.Line("")
+	o.Line("Global flags:")
+	o.Buf.WriteString(globalUsages())
+	if len(cmd.Examples) > 0 {
+		o.Line("")
+		o.Line("Examples:")
+		for _, e := range cmd.Examples {
+			o.Line("  %s", e.Line)
+			o.Line("      %s", strings.ReplaceAll(wrapText(e.Does, helpWidth-6), "\n", "\n      "))
 		}
 	}
-	o.line("")
-	o.line("Exit codes:")
-	for _, e := range cmd.exitStatus() {
-		o.line("  %3d  %s", e.code, strings.ReplaceAll(wrapText(e.meaning, helpWidth-7), "\n", "\n       "))
+	o.Line("")
+	o.Line("Exit codes:")
+	for _, e := range statuses(cmd) {
+		o.Line("  %3d  %s", e.code, strings.ReplaceAll(wrapText(e.meaning, helpWidth-7), "\n", "\n       "))
 	}
 	return nil
 }
@@ -173,17 +172,17 @@ type exitStatus struct {
 	meaning string
 }
 
-// exitStatus is what the codes of the command mean, in order.
-func (c *command) exitStatus() []exitStatus {
-	if c.name == "hook" { // hooks never fail an agent
+// statuses is what the codes of the command mean, in order.
+func statuses(c *app.Command) []exitStatus {
+	if c.Name == "hook" { // hooks never fail an agent
 		return []exitStatus{
-			{exitOK, "done, or failed: rewind status shows why"},
-			{exitUsage, "the tool call is blocked: it would damage the store, or only the user may run it"},
+			{app.ExitOK, "done, or failed: rewind status shows why"},
+			{app.ExitUsage, "the tool call is blocked: it would damage the store, or only the user may run it"},
 		}
 	}
 	var out []exitStatus
-	for _, code := range c.exitCodes() {
-		out = append(out, exitStatus{code, exitMeaning(code)})
+	for _, code := range exitCodes(c) {
+		out = append(out, exitStatus{code, app.ExitMeaning(code)})
 	}
 	return out
 }
@@ -257,60 +256,31 @@ func wrapText(text string, width int) string {
 }
 
 func globalFlags() *pflag.FlagSet {
-	f := newFlagSet("")
-	new(globals).define(f)
+	f := app.NewFlagSet("")
+	new(app.Globals).Define(f)
 	return f
 }
 
 // exitCodes are those that the command can end with, in order.
-func (c *command) exitCodes() []int {
-	codes := append([]int{exitOK, exitFailed, exitUsage, exitInterrupted}, c.exits...)
-	if c.name != "help" && c.name != "completion" && c.name != "man" {
-		codes = append(codes, exitNoProject)
+func exitCodes(c *app.Command) []int {
+	codes := append([]int{app.ExitOK, app.ExitFailed, app.ExitUsage, app.ExitInterrupted}, c.Exits...)
+	if c.Name != "help" && c.Name != "completion" && c.Name != "man" {
+		codes = append(codes, app.ExitNoProject)
 	}
 	slices.Sort(codes)
 	return slices.Compact(codes)
 }
-
-// Version is set by the linker (-X <module>/cli.Version=1.2.3); without
-// that the build information tells.
-var Version string
 
 // versionView is what --version prints with --json.
 type versionView struct {
 	Version string `json:"version"`
 }
 
-func printVersion(o *output) error {
-	v := versionText()
-	if o.json {
-		return o.document(versionView{v})
+func printVersion(o *app.Output) error {
+	v := app.VersionText()
+	if o.JSON {
+		return o.Document(versionView{v})
 	}
-	o.line("rewind %s", v)
+	o.Line("rewind %s", v)
 	return nil
-}
-
-func versionText() string {
-	if Version != "" {
-		return Version
-	}
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return "unknown"
-	}
-	v := strings.Trim(info.Main.Version, "()")
-	if v == "" {
-		v = "devel"
-	}
-	settings := map[string]string{}
-	for _, s := range info.Settings {
-		settings[s.Key] = s.Value
-	}
-	if rev := settings["vcs.revision"]; v == "devel" && rev != "" {
-		v = fmt.Sprintf("devel %.12s", rev)
-		if settings["vcs.modified"] == "true" {
-			v += " modified"
-		}
-	}
-	return v
 }

@@ -15,6 +15,8 @@ import (
 	"github.com/rogpeppe/go-internal/diff"
 	"github.com/spf13/pflag"
 
+	"github.com/rewind-cli/rewind/cli/app"
+	"github.com/rewind-cli/rewind/cli/command/restore"
 	"github.com/rewind-cli/rewind/engine/account"
 )
 
@@ -22,7 +24,7 @@ var update = flag.Bool("update", false, "write the golden files")
 
 func runIn(env account.Env, args ...string) (code int, stdout, stderr string) {
 	var out, errOut bytes.Buffer
-	code = run(context.Background(), args, env, Stdio{In: strings.NewReader(""), Out: &out, Err: &errOut})
+	code = Run(context.Background(), args, env, app.Stdio{In: strings.NewReader(""), Out: &out, Err: &errOut})
 	return code, out.String(), errOut.String()
 }
 
@@ -62,21 +64,21 @@ func TestHelpGolden(t *testing.T) {
 func TestCommandsAreComplete(t *testing.T) {
 	for _, e := range entries() {
 		c := e.make()
-		if c.name != e.name || c.short == "" || c.long == "" || c.run == nil {
+		if c.Name != e.name || c.Short == "" || c.Long == "" || c.Run == nil {
 			t.Errorf("%s is not complete", e.name)
 		}
-		if len(c.examples) == 0 && !e.hidden {
+		if len(c.Examples) == 0 && !e.hidden {
 			t.Errorf("%s has no example", e.name)
 		}
-		for _, l := range strings.Split(c.long, "\n") {
+		for _, l := range strings.Split(c.Long, "\n") {
 			if len(l) > 90 {
 				t.Errorf("%s: a line of %d columns: %q", e.name, len(l), l)
 			}
 		}
-		f := newFlagSet(e.name)
-		new(globals).define(f)
-		if c.flags != nil {
-			c.flags(f) // panics when a flag is there twice
+		f := app.NewFlagSet(e.name)
+		new(app.Globals).Define(f)
+		if c.Flags != nil {
+			c.Flags(f) // panics when a flag is there twice
 		}
 	}
 }
@@ -85,14 +87,14 @@ func TestCommandsAreComplete(t *testing.T) {
 func TestUsageNamesTheFlags(t *testing.T) {
 	for _, e := range entries() {
 		c := e.make()
-		all := newFlagSet(e.name)
-		new(globals).define(all)
-		own := newFlagSet(e.name)
-		if c.flags != nil {
-			c.flags(own)
+		all := app.NewFlagSet(e.name)
+		new(app.Globals).Define(all)
+		own := app.NewFlagSet(e.name)
+		if c.Flags != nil {
+			c.Flags(own)
 		}
 		all.AddFlagSet(own)
-		words := regexp.MustCompile(`--?[a-zA-Z][a-z-]*`).FindAllString(" "+c.usage, -1)
+		words := regexp.MustCompile(`--?[a-zA-Z][a-z-]*`).FindAllString(" "+c.Usage, -1)
 		own.VisitAll(func(f *pflag.Flag) {
 			if !f.Hidden && !slices.Contains(words, "--"+f.Name) && (f.Shorthand == "" || !slices.Contains(words, "-"+f.Shorthand)) {
 				t.Errorf("%s: the usage line lacks --%s", e.name, f.Name)
@@ -105,7 +107,7 @@ func TestUsageNamesTheFlags(t *testing.T) {
 			}
 		}
 	}
-	for _, l := range wrapUsage("rewind x "+restoreUsage, 80) {
+	for _, l := range wrapUsage("rewind x "+restore.RestoreUsage, 80) {
 		if len(l) > 80 || strings.Count(l, "[") != strings.Count(l, "]") {
 			t.Errorf("broken badly: %q", l)
 		}
@@ -118,7 +120,7 @@ func TestNearest(t *testing.T) {
 		"svae": "save", "lst": "list", "lits": "list", "restor": "restore", "Restore": "restore", "undoo": "undo", "redo": "",
 		"statsu": "status", "pni": "pin", "xyzzy": "", "": "", "undo-retore": "undo-restore",
 	} {
-		if got := nearest(in, names); got != want {
+		if got := app.Nearest(in, names); got != want {
 			t.Errorf("nearest(%q) = %q, want %q", in, got, want)
 		}
 	}
@@ -140,8 +142,8 @@ func TestMeantExists(t *testing.T) {
 			continue
 		}
 		flags := pflag.NewFlagSet(name, pflag.ContinueOnError)
-		if command.flags != nil {
-			command.flags(flags)
+		if command.Flags != nil {
+			command.Flags(flags)
 		}
 		for _, f := range strings.Fields(rest) {
 			if long, ok := strings.CutPrefix(f, "--"); ok && flags.Lookup(long) == nil {

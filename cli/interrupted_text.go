@@ -1,8 +1,9 @@
 package cli
 
 import (
-	"context"
 	"errors"
+
+	"github.com/rewind-cli/rewind/cli/app"
 	"github.com/rewind-cli/rewind/engine/port"
 	"github.com/rewind-cli/rewind/engine/save"
 )
@@ -13,15 +14,15 @@ func interruptedText(command string, err error) string {
 	var (
 		noFirst *save.NoFirstError
 		part    *port.UnfinishedError
-		notRun  *notRunError
+		own     interface{ Interrupted() string }
 	)
 	switch {
 	case errors.As(err, &noFirst):
 		return "the store was created, but no checkpoint was taken; rewind init takes it"
 	case errors.As(err, &part):
-		return "the project is as it was; the same command completes the checkout, or remove " + shellQuote(part.Dir)
-	case errors.As(err, &notRun):
-		return "the command was not run; the checkpoint " + notRun.saved + " is kept"
+		return "the project is as it was; the same command completes the checkout, or remove " + app.ShellQuote(part.Dir)
+	case errors.As(err, &own):
+		return own.Interrupted()
 	}
 	switch command {
 	case "save":
@@ -44,21 +45,4 @@ func interruptedText(command string, err error) string {
 		return "nothing was changed"
 	}
 	return ""
-}
-
-// interruptedError is a call that Ctrl-C ended.
-type interruptedError struct {
-	command string
-	cause   error // what the command ended with; may be nil
-}
-
-func (e *interruptedError) Error() string { return "interrupted" }
-func (e *interruptedError) Unwrap() error { return context.Canceled }
-
-func (e *interruptedError) failure() failure {
-	f := failure{code: exitInterrupted, message: "interrupted", document: true}
-	if text := interruptedText(e.command, e.cause); text != "" {
-		f.message += ": " + text
-	}
-	return f
 }

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/rewind-cli/rewind/cli/app"
 	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/engine/project"
 )
@@ -193,7 +194,7 @@ func (l *longLab) session() {
 func (l *longLab) hook(event string) {
 	l.t.Helper()
 	var o, e bytes.Buffer
-	if code := Main([]string{"rewind", "hook", "generic"}, l.env, Stdio{In: strings.NewReader(event), Out: &o, Err: &e}); code != 0 {
+	if code := Main([]string{"rewind", "hook", "generic"}, l.env, app.Stdio{In: strings.NewReader(event), Out: &o, Err: &e}); code != 0 {
 		l.t.Fatalf("rewind hook: exit code %d\n%s%s", code, o.String(), e.String())
 	}
 }
@@ -204,7 +205,7 @@ func (l *longLab) run(ctx context.Context, progress project.Progress, args ...st
 		args[i] = strings.Replace(a, "BASE", l.base, 1)
 	}
 	var o, e bytes.Buffer
-	code = run(ctx, args, l.env, Stdio{In: strings.NewReader(""), Out: &o, Err: &e, Progress: progress})
+	code = Run(ctx, args, l.env, app.Stdio{In: strings.NewReader(""), Out: &o, Err: &e, Progress: progress})
 	return code, o.String(), e.String()
 }
 
@@ -402,7 +403,7 @@ func TestInterruptedLongCommands(t *testing.T) {
 				if code == 0 && slices.Contains(c.done, phase) {
 					return
 				}
-				if code != exitInterrupted || !strings.Contains(errOut, c.says) || strings.Contains(errOut, "hint:") {
+				if code != app.ExitInterrupted || !strings.Contains(errOut, c.says) || strings.Contains(errOut, "hint:") {
 					t.Errorf("exit code %d, want %q\n%s%s", code, c.says, out, errOut)
 				}
 				after := l.files()

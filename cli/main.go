@@ -3,89 +3,67 @@ package cli
 import (
 	"context"
 	"errors"
-	"io"
 	"strings"
 	"time"
 
 	"github.com/spf13/pflag"
 
+	"github.com/rewind-cli/rewind/cli/app"
+	"github.com/rewind-cli/rewind/cli/command/restore"
+	"github.com/rewind-cli/rewind/cli/hook"
 	"github.com/rewind-cli/rewind/engine/account"
-	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/treeio"
 )
 
-// Stdio is where a call reads and writes. Files that are terminals get colours,
-// questions and progress lines; all others get plain text.
-type Stdio struct {
-	In       io.Reader
-	Out, Err io.Writer
-	Progress project.Progress // is told how long work goes on, instead of a line on Err; nil: the line
-}
+// Stdio is where a call reads and writes.
+type Stdio = app.Stdio
 
 // Main runs one call of rewind and returns its exit code. args[0] is the
 // program's name. It never exits the process and never panics on its own account.
-func Main(args []string, env account.Env, stdio Stdio) int {
+func Main(args []string, env account.Env, stdio app.Stdio) int {
 	var rest []string
 	if len(args) > 0 {
 		rest = args[1:]
 	}
-	if words, ok := hookWords(args); ok { // before flags and tables: an agent waits
-		return runHook(words, args, env, stdio)
+	if words, ok := hook.HookWords(args); ok { // before flags and tables: an agent waits
+		return hook.RunHook(words, args, env, stdio, Run)
 	}
 	if env.Getenv != nil {
-		if zone := posixZone(env.Getenv("TZ")); zone != nil {
+		if zone := app.PosixZone(env.Getenv("TZ")); zone != nil {
 			time.Local = zone // as package time would, did it read this form
 		}
 	}
-	ctx, stop := interruptible()
+	ctx, stop := app.Interruptible()
 	defer stop()
-	return run(ctx, rest, env, stdio)
+	return Run(ctx, rest, env, stdio)
 }
 
-// globals are the flags that every command has.
-type globals struct {
-	root, session                 string
-	json, quiet, verbose, noColor bool
-	help, version                 bool
-}
-
-func (g *globals) define(f *pflag.FlagSet) {
-	f.BoolVar(&g.json, "json", g.json, "print one JSON document")
-	f.BoolVarP(&g.quiet, "quiet", "q", g.quiet, "print no summaries and no progress")
-	f.BoolVarP(&g.verbose, "verbose", "v", g.verbose, "print more on stderr")
-	f.BoolVar(&g.noColor, "no-color", g.noColor, "print no colours, as with $NO_COLOR")
-	f.StringVar(&g.root, "root", g.root, "the project's `directory` (default: found from the working directory)")
-	f.StringVar(&g.session, "session", g.session, "the agent's session, by `id`, agent or title")
-	f.BoolVarP(&g.help, "help", "h", false, "show this help")
-	f.BoolVar(&g.version, "version", g.version, "print the version")
-}
-
-// run is Main with a context.
-func run(ctx context.Context, args []string, env account.Env, stdio Stdio) int {
-	var g globals
+// Run is Main, but for hooks, with a context: when it ends, the call ends as after Ctrl-C.
+func Run(ctx context.Context, args []string, env account.Env, stdio app.Stdio) int {
+	var g app.Globals
 	if env.Getenv == nil {
 		env.Getenv = func(string) string { return "" }
 	}
 	// A broken command line must still be answered in JSON when JSON was asked for.
-	o := newOutput(stdio, env, asksJSON(args))
-	o.interrupted = ctx.Done()
+	o := app.NewOutput(stdio, env, asksJSON(args))
+	o.Interrupted = ctx.Done()
 
-	front := newFlagSet("rewind")
+	front := app.NewFlagSet("rewind")
 	front.SetInterspersed(false)
-	g.define(front)
+	g.Define(front)
 	if err := front.Parse(args); err != nil {
-		return o.fail(flagError(err, "", "", front))
+		return o.Fail(flagError(err, "", "", front))
 	}
-	asked := o.json
-	o.configure(g, env)
-	o.json = asked || g.json // --json may also follow the command
+	asked := o.JSON
+	o.Configure(g, env)
+	o.JSON = asked || g.JSON // --json may also follow the command
 	rest := front.Args()
 	switch {
-	case g.version:
-		return o.finish(printVersion(o))
-	case len(rest) == 0 && g.help:
-		return o.finish(printOverview(o, false))
-	case len(rest) == 0 && o.interactive() && !g.json:
+	case g.Version:
+		return o.Finish(printVersion(o))
+	case len(rest) == 0 && g.Help:
+		return o.Finish(printOverview(o, false))
+	case len(rest) == 0 && o.Interactive() && !g.JSON:
 		rest = []string{"pick"}
 	case len(rest) == 0:
 		rest = []string{"status"}
@@ -93,72 +71,64 @@ func run(ctx context.Context, args []string, env account.Env, stdio Stdio) int {
 	return runCommand(ctx, rest[0], rest[1:], g, env, o)
 }
 
-func runCommand(ctx context.Context, name string, args []string, g globals, env account.Env, o *output) int {
+func runCommand(ctx context.Context, name string, args []string, g app.Globals, env account.Env, o *app.Output) int {
 	if name == completeName { // what the completion scripts call: its words are not flags of ours
-		return o.finish(complete(ctx, args, env, o))
+		return o.Finish(complete(ctx, args, env, o))
 	}
 	asked := name
 	name, args = variant(name, args)
 	cmd := lookup(name)
 	if cmd == nil {
-		return o.fail(unknownCommand(name))
+		return o.Fail(unknownCommand(name))
 	}
-	c := &call{cmd: cmd, name: name, typed: typed(asked, name), env: env, out: o}
-	f := newFlagSet(cmd.name)
-	if cmd.flags != nil {
-		cmd.flags(f)
+	c := &app.Call{Cmd: cmd, Name: name, Typed: typed(asked, name), Env: env, Out: o}
+	f := app.NewFlagSet(cmd.Name)
+	if cmd.Flags != nil {
+		cmd.Flags(f)
 	}
 	own := f
-	f = newFlagSet(cmd.name)
+	f = app.NewFlagSet(cmd.Name)
 	f.AddFlagSet(own)
-	help := g.help
-	g.define(f)
-	f.SetInterspersed(!cmd.verbatim)
+	help := g.Help
+	g.Define(f)
+	f.SetInterspersed(!cmd.Verbatim)
 	if err := f.Parse(args); err != nil {
-		err = flagError(err, asked, c.typed, f)
-		if n, ok := numberFlag(args); ok && cmd.stray != nil {
-			err = &usageError{msg: err.Error(), hint: cmd.stray(n)}
+		err = flagError(err, asked, c.Typed, f)
+		if n, ok := numberFlag(args); ok && cmd.Stray != nil {
+			err = &app.UsageError{Msg: err.Error(), Hint: cmd.Stray(n)}
 		}
-		return o.fail(err)
+		return o.Fail(err)
 	}
-	o.configure(g, env)
+	o.Configure(g, env)
 	switch {
-	case g.help || help:
-		return o.finish(printHelp(o, cmd, typed(synonym(asked), name)))
-	case g.version:
-		return o.finish(printVersion(o))
+	case g.Help || help:
+		return o.Finish(printHelp(o, cmd, typed(synonym(asked), name)))
+	case g.Version:
+		return o.Finish(printVersion(o))
 	}
-	c.flags = f
-	c.globals = g
-	c.args, c.paths = splitArgs(f)
-	if err := c.checkArgs(); err != nil {
-		return o.fail(err)
+	c.Flags = f
+	c.Globals = g
+	c.Args, c.Paths = splitArgs(f)
+	if err := c.CheckArgs(); err != nil {
+		return o.Fail(err)
 	}
-	if g.session != "" {
-		c.env.Getenv = overrideEnv(env.Getenv, "REWIND_SESSION_ID", g.session)
-		c.env.Asked = g.session
+	if g.Session != "" {
+		c.Env.Getenv = app.OverrideEnv(env.Getenv, "REWIND_SESSION_ID", g.Session)
+		c.Env.Asked = g.Session
 	}
-	err := c.completed(ctx, cmd.run(ctx, c))
-	c.close()
+	err := c.Completed(ctx, cmd.Run(ctx, c))
+	c.Close()
 	if err != nil && ctx.Err() != nil && !saysMore(err) {
-		err = &interruptedError{command: synonym(name), cause: err}
+		err = &app.InterruptedError{Text: interruptedText(synonym(name), err)}
 	}
-	return o.finish(err)
+	return o.Finish(err)
 }
 
 // saysMore reports whether an error of a call that was interrupted tells what the interruption does not:
 // what was done all the same, or could not be put back.
 func saysMore(err error) bool {
 	var aborted *treeio.AbortedError
-	return errors.As(err, new(*partialError)) || errors.As(err, new(*commandExit)) || errors.As(err, &aborted) && len(aborted.Left) > 0
-}
-
-func newFlagSet(name string) *pflag.FlagSet {
-	f := pflag.NewFlagSet(name, pflag.ContinueOnError)
-	f.Usage = func() {}
-	f.SetOutput(io.Discard)
-	f.SortFlags = false
-	return f
+	return errors.As(err, new(*app.PartialError)) || errors.As(err, new(*restore.CommandExit)) || errors.As(err, &aborted) && len(aborted.Left) > 0
 }
 
 // splitArgs separates the arguments before -- from the paths after it.
@@ -180,16 +150,6 @@ func asksJSON(args []string) bool {
 		}
 	}
 	return false
-}
-
-// overrideEnv makes a flag stand for the environment variable that it beats.
-func overrideEnv(getenv func(string) string, key, value string) func(string) string {
-	return func(k string) string {
-		if k == key {
-			return value
-		}
-		return getenv(k)
-	}
 }
 
 // numberFlag finds a number that was typed as a flag, as in git log -8.
@@ -219,5 +179,5 @@ func flagError(err error, command, typed string, flags *pflag.FlagSet) error {
 	if name, ok := strings.CutPrefix(msg, "unknown flag: "); ok && command != typed {
 		msg = name + " is no flag of " + typed
 	}
-	return &usageError{msg: msg, hint: hint}
+	return &app.UsageError{Msg: msg, Hint: hint}
 }

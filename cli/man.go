@@ -10,20 +10,21 @@ import (
 	"strings"
 	"time"
 
+	"github.com/rewind-cli/rewind/cli/app"
 	"github.com/spf13/pflag"
 )
 
 // newMan writes the manual. It is hidden, since installers call it.
-func newMan() *command {
-	return &command{
-		name:  "man",
-		usage: "<dir>",
-		short: "write the manual pages to a directory",
-		long: "Writes rewind.1 and a page for each command. The directory is created; pages in it are\n" +
+func newMan() *app.Command {
+	return &app.Command{
+		Name:  "man",
+		Usage: "<dir>",
+		Short: "write the manual pages to a directory",
+		Long: "Writes rewind.1 and a page for each command. The directory is created; pages in it are\n" +
 			"replaced. They bear the date of the build, or of $SOURCE_DATE_EPOCH.",
-		examples: []example{{"rewind man ~/.local/share/man/man1", "for man rewind-restore"}},
-		minArgs:  1, maxArgs: 1,
-		run: runMan,
+		Examples: []app.Example{{Line: "rewind man ~/.local/share/man/man1", Does: "for man rewind-restore"}},
+		MinArgs:  1, MaxArgs: 1,
+		Run: runMan,
 	}
 }
 
@@ -33,12 +34,12 @@ type manView struct {
 	Pages []string `json:"pages"`
 }
 
-func runMan(_ context.Context, c *call) error {
-	dir := c.args[0]
+func runMan(_ context.Context, c *app.Call) error {
+	dir := c.Args[0]
 	if !filepath.IsAbs(dir) {
-		dir = filepath.Join(c.env.Dir, dir)
+		dir = filepath.Join(c.Env.Dir, dir)
 	}
-	date, err := buildDate(c.env.Getenv("SOURCE_DATE_EPOCH"))
+	date, err := buildDate(c.Env.Getenv("SOURCE_DATE_EPOCH"))
 	if err != nil {
 		return err
 	}
@@ -52,10 +53,10 @@ func runMan(_ context.Context, c *call) error {
 		}
 		v.Pages = append(v.Pages, p.name)
 	}
-	if c.json {
-		return c.out.document(v)
+	if c.JSON {
+		return c.Out.Document(v)
 	}
-	c.out.summary("Wrote %s to %s.", plural(len(v.Pages), "page", "pages"), escape(dir))
+	c.Out.Summary("Wrote %s to %s.", app.Plural(len(v.Pages), "page", "pages"), app.Escape(dir))
 	return nil
 }
 
@@ -64,7 +65,7 @@ func buildDate(epoch string) (string, error) {
 	if epoch != "" {
 		n, err := strconv.ParseInt(epoch, 10, 64)
 		if err != nil || n < 0 {
-			return "", usagef("SOURCE_DATE_EPOCH is not a number of seconds: %s", quote(epoch))
+			return "", app.Usagef("SOURCE_DATE_EPOCH is not a number of seconds: %s", app.Quote(epoch))
 		}
 		return time.Unix(n, 0).UTC().Format(time.DateOnly), nil
 	}
@@ -118,7 +119,7 @@ func roffText(s string) string {
 }
 
 func (r *roff) head(page, date string) {
-	fmt.Fprintf(r, ".TH \"%s\" \"1\" \"%s\" \"%s\" \"rewind\"\n", roffText(strings.ToUpper(page)), date, roffText("rewind "+versionText()))
+	fmt.Fprintf(r, ".TH \"%s\" \"1\" \"%s\" \"%s\" \"rewind\"\n", roffText(strings.ToUpper(page)), date, roffText("rewind "+app.VersionText()))
 }
 
 // prose writes a help text: paragraphs are filled, what is set out in columns or
@@ -181,22 +182,22 @@ func (r *roff) item(term, text string) {
 	r.text(text)
 }
 
-func commandPage(cmd *command, date string) string {
+func commandPage(cmd *app.Command, date string) string {
 	var r roff
-	r.head("rewind-"+cmd.name, date)
+	r.head("rewind-"+cmd.Name, date)
 	r.macro("SH", "NAME")
-	r.text("rewind-" + cmd.name + " - " + cmd.short)
+	r.text("rewind-" + cmd.Name + " - " + cmd.Short)
 	r.macro("SH", "SYNOPSIS")
-	r.WriteString(`\fBrewind ` + roffText(cmd.name) + `\fR`)
-	if cmd.usage != "" {
-		r.WriteString(" " + roffText(cmd.usage))
+	r.WriteString(`\fBrewind ` + roffText(cmd.Name) + `\fR`)
+	if cmd.Usage != "" {
+		r.WriteString(" " + roffText(cmd.Usage))
 	}
 	r.WriteByte('\n')
 	r.macro("SH", "DESCRIPTION")
-	r.prose(cmd.long)
-	own := newFlagSet(cmd.name)
-	if cmd.flags != nil {
-		cmd.flags(own)
+	r.prose(cmd.Long)
+	own := app.NewFlagSet(cmd.Name)
+	if cmd.Flags != nil {
+		cmd.Flags(own)
 	}
 	if own.HasFlags() {
 		r.macro("SH", "OPTIONS")
@@ -204,32 +205,32 @@ func commandPage(cmd *command, date string) string {
 	}
 	r.macro("SH", "GLOBAL OPTIONS")
 	r.flags(globalFlags())
-	if len(cmd.examples) > 0 {
+	if len(cmd.Examples) > 0 {
 		r.macro("SH", "EXAMPLES")
-		for _, e := range cmd.examples {
-			r.item(e.line, e.does)
+		for _, e := range cmd.Examples {
+			r.item(e.Line, e.Does)
 		}
 	}
 	r.macro("SH", "EXIT STATUS")
-	for _, e := range cmd.exitStatus() {
+	for _, e := range statuses(cmd) {
 		r.item(strconv.Itoa(e.code), e.meaning)
 	}
 	r.macro("SH", "SEE ALSO")
-	r.seeAlso(cmd.name)
+	r.seeAlso(cmd.Name)
 	return r.String()
 }
 
 // seeAlso names the page of all commands and those of the group that name is in.
 func (r *roff) seeAlso(name string) {
 	pages := []string{`\fBrewind\fR(1)`}
-	grouped(func(_ string, commands []*command) {
+	grouped(func(_ string, commands []*app.Command) {
 		var others []string
 		found := false
 		for _, c := range commands {
-			if c.name == name {
+			if c.Name == name {
 				found = true
 			} else {
-				others = append(others, `\fBrewind\-`+roffText(c.name)+`\fR(1)`)
+				others = append(others, `\fBrewind\-`+roffText(c.Name)+`\fR(1)`)
 			}
 		}
 		if found {
@@ -252,12 +253,12 @@ func overviewPage(date string) string {
 	r.macro("PP")
 	r.text(overviewBare)
 	r.macro("SH", "COMMANDS")
-	grouped(func(title string, commands []*command) {
+	grouped(func(title string, commands []*app.Command) {
 		r.macro("SS", title)
 		for _, c := range commands {
 			r.macro("TP")
-			r.WriteString(`\fBrewind\-` + roffText(c.name) + "\\fR(1)\n")
-			r.text(c.short)
+			r.WriteString(`\fBrewind\-` + roffText(c.Name) + "\\fR(1)\n")
+			r.text(c.Short)
 		}
 	})
 	r.macro("SH", "GLOBAL OPTIONS")
@@ -273,8 +274,8 @@ func overviewPage(date string) string {
 		r.item(v[0], v[1])
 	}
 	r.macro("SH", "EXIT STATUS")
-	for _, code := range []int{exitOK, exitFailed, exitUsage, exitPartial, exitNoProject, exitNotFound, exitBusy, exitDamaged, exitRefused, exitInterrupted} {
-		r.item(strconv.Itoa(code), exitMeaning(code))
+	for _, code := range []int{app.ExitOK, app.ExitFailed, app.ExitUsage, app.ExitPartial, app.ExitNoProject, app.ExitNotFound, app.ExitBusy, app.ExitDamaged, app.ExitRefused, app.ExitInterrupted} {
+		r.item(strconv.Itoa(code), app.ExitMeaning(code))
 	}
 	r.macro("SH", "SEE ALSO")
 	r.WriteString("\\fBrewind\\-restore\\fR(1),\n\\fBrewind\\-list\\fR(1),\n\\fBgit\\fR(1)\n")

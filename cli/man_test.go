@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/rewind-cli/rewind/cli/app"
 	"github.com/rewind-cli/rewind/engine/account"
 )
 
@@ -36,18 +37,18 @@ func TestManual(t *testing.T) {
 		file := filepath.Join(dir, "rewind-"+e.name+".1")
 		files = append(files, file)
 		text := readPage(t, file)
-		want := []string{`"2023-11-14"`, roffText(c.short), roffText(c.usage)}
-		if c.flags != nil {
-			f := newFlagSet(e.name)
-			c.flags(f)
+		want := []string{`"2023-11-14"`, roffText(c.Short), roffText(c.Usage)}
+		if c.Flags != nil {
+			f := app.NewFlagSet(e.name)
+			c.Flags(f)
 			f.VisitAll(func(f *pflag.Flag) {
 				if !f.Hidden {
 					want = append(want, roffText("--"+f.Name))
 				}
 			})
 		}
-		for _, e := range c.examples {
-			want = append(want, strings.ReplaceAll(roffText(e.line), `"`, `\(dq`), strings.TrimLeft(roffText(e.does), "."))
+		for _, e := range c.Examples {
+			want = append(want, strings.ReplaceAll(roffText(e.Line), `"`, `\(dq`), strings.TrimLeft(roffText(e.Does), "."))
 		}
 		for _, w := range want {
 			if !strings.Contains(text, w) {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/rewind-cli/rewind/cli/app"
 	"github.com/spf13/pflag"
 )
 
@@ -33,18 +34,18 @@ func meant() map[string]string {
 // command that was probably meant.
 func unknownCommand(name string) error {
 	hint := "rewind help"
-	if near := nearest(name, commandNames()); near != "" {
+	if near := app.Nearest(name, commandNames()); near != "" {
 		hint = "rewind " + near
 	}
 	others := meant()
 	words, ok := others[strings.ToLower(name)]
 	if !ok && hint == "rewind help" {
-		words, ok = others[nearest(name, slices.Sorted(maps.Keys(others)))]
+		words, ok = others[app.Nearest(name, slices.Sorted(maps.Keys(others)))]
 	}
 	if ok {
 		hint = strings.TrimSpace("rewind " + words)
 	}
-	return &usageError{msg: "unknown command " + quote(name), hint: hint}
+	return &app.UsageError{Msg: "unknown command " + app.Quote(name), Hint: hint}
 }
 
 func commandNames() []string {
@@ -81,7 +82,7 @@ func flagText(err error) string {
 		case "duration":
 			takes = "a time such as 30s or 5m"
 		}
-		return "--" + invalid.GetFlag().Name + " takes " + takes + ", not " + quote(invalid.GetValue())
+		return "--" + invalid.GetFlag().Name + " takes " + takes + ", not " + app.Quote(invalid.GetValue())
 	}
 	return strings.TrimPrefix(err.Error(), "pflag: ")
 }
@@ -98,5 +99,5 @@ func nearestFlag(message string, flags *pflag.FlagSet) string {
 			names = append(names, f.Name)
 		}
 	})
-	return nearest(name, names)
+	return app.Nearest(name, names)
 }

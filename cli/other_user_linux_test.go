@@ -10,6 +10,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/rewind-cli/rewind/cli/app"
 )
 
 // person is an account without root's powers.
@@ -115,7 +117,7 @@ func TestStoreOfAnotherAccount(t *testing.T) {
 			if call[0] == "validate" {
 				said = out // its findings are the answer
 			}
-			if code != exitNoProject || !strings.Contains(said, "belongs to another user") || !strings.Contains(said, "run rewind as the user who owns the store") {
+			if code != app.ExitNoProject || !strings.Contains(said, "belongs to another user") || !strings.Contains(said, "run rewind as the user who owns the store") {
 				t.Errorf("%v %o: exit code %d\n%s%s", call, mode, code, out, errOut)
 			}
 		}
@@ -176,14 +178,14 @@ func TestUnwritableHome(t *testing.T) {
 	nowhere.home = filepath.Join(dir, "nowhere", "deep")
 	for _, p := range []person{one, nowhere} {
 		out, errOut, code := p.rewind(fresh, "init", "--json")
-		var doc errorView
-		if err := json.Unmarshal([]byte(out), &doc); err != nil || code != exitFailed || !strings.Contains(doc.Error.Message, "cannot be written") && p.home == one.home || doc.Error.Hint == "" && p.home == one.home {
+		var doc app.ErrorView
+		if err := json.Unmarshal([]byte(out), &doc); err != nil || code != app.ExitFailed || !strings.Contains(doc.Error.Message, "cannot be written") && p.home == one.home || doc.Error.Hint == "" && p.home == one.home {
 			t.Errorf("init: exit code %d\n%s%s", code, out, errOut)
 		}
 		if _, err := os.Lstat(filepath.Join(fresh, ".agent")); err == nil {
 			t.Fatalf("half a store is left, HOME=%s", p.home)
 		}
-		if _, errOut, code := p.rewind(fresh, "list"); code != exitNoProject {
+		if _, errOut, code := p.rewind(fresh, "list"); code != app.ExitNoProject {
 			t.Errorf("list: exit code %d: %s", code, errOut)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/rewind-cli/rewind/cli/app"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/spf13/pflag"
 )
@@ -81,14 +82,14 @@ func CheckDocument(args []string, stdout []byte) error {
 
 // expectedSchemas reads the words of a call as run does.
 func expectedSchemas(args []string) []string {
-	var g globals
-	front := newFlagSet("rewind")
+	var g app.Globals
+	front := app.NewFlagSet("rewind")
 	front.SetInterspersed(false)
-	g.define(front)
-	if front.Parse(args) != nil || len(front.Args()) == 0 && !g.version && !g.help {
+	g.Define(front)
+	if front.Parse(args) != nil || len(front.Args()) == 0 && !g.Version && !g.Help {
 		return []string{"status"}
 	}
-	if g.version {
+	if g.Version {
 		return []string{"version"}
 	}
 	if len(front.Args()) == 0 {
@@ -98,23 +99,23 @@ func expectedSchemas(args []string) []string {
 	if cmd == nil {
 		return nil // an error document
 	}
-	own := newFlagSet(cmd.name)
-	if cmd.flags != nil {
-		cmd.flags(own)
+	own := app.NewFlagSet(cmd.Name)
+	if cmd.Flags != nil {
+		cmd.Flags(own)
 	}
-	all := pflag.NewFlagSet(cmd.name, pflag.ContinueOnError)
+	all := pflag.NewFlagSet(cmd.Name, pflag.ContinueOnError)
 	all.AddFlagSet(own)
-	g.define(all)
+	g.Define(all)
 	all.Usage = func() {}
 	switch err := all.Parse(front.Args()[1:]); {
 	case err != nil:
 		return nil
-	case g.help:
+	case g.Help:
 		return []string{"help-command"}
-	case g.version:
+	case g.Version:
 		return []string{"version"}
 	}
-	return schemasOf(cmd.name)
+	return schemasOf(cmd.Name)
 }
 
 // compileStrict reads a schema and closes its objects: readers must ignore

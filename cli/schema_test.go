@@ -11,6 +11,15 @@ import (
 	"sort"
 	"strings"
 	"testing"
+
+	"github.com/rewind-cli/rewind/cli/app"
+	"github.com/rewind-cli/rewind/cli/command/restore"
+	"github.com/rewind-cli/rewind/cli/command/setup"
+	"github.com/rewind-cli/rewind/cli/command/show"
+	"github.com/rewind-cli/rewind/cli/command/store"
+	"github.com/rewind-cli/rewind/cli/page"
+	"github.com/rewind-cli/rewind/cli/report"
+	"github.com/rewind-cli/rewind/cli/rows"
 )
 
 type schema struct {
@@ -30,53 +39,53 @@ func (s schema) allows(kind string) bool {
 // views are the documents that the schemas in docs/schema describe, by the schema's name.
 func views() map[string]any {
 	return map[string]any{
-		"attempts":       attemptsView{},
-		"back":           backView{},
-		"bisect":         bisectView{},
-		"blame":          blamedView{},
-		"cat":            fileView{},
-		"cat-transcript": conversationView{},
-		"checkout":       checkedOutView{},
-		"compare":        comparedView{},
+		"attempts":       show.AttemptsView{},
+		"back":           restore.BackView{},
+		"bisect":         restore.BisectView{},
+		"blame":          show.BlamedView{},
+		"cat":            show.FileView{},
+		"cat-transcript": show.ConversationView{},
+		"checkout":       restore.CheckedOutView{},
+		"compare":        show.ComparedView{},
 		"completion":     scriptView{},
-		"config":         configView{},
-		"config-key":     settingView{},
-		"diff":           changesView{},
-		"error":          errorView{},
-		"export":         exportView{},
-		"export-git":     exportedGitView{},
-		"forget":         forgotView{},
-		"gc":             gcView{},
+		"config":         setup.ConfigView{},
+		"config-key":     setup.SettingView{},
+		"diff":           rows.ChangesView{},
+		"error":          app.ErrorView{},
+		"export":         store.ExportView{},
+		"export-git":     store.ExportedGitView{},
+		"forget":         store.ForgotView{},
+		"gc":             store.GcView{},
 		"help":           overviewView{},
 		"help-command":   helpView{},
-		"history":        historyView{},
-		"grep":           grepView{},
-		"grep-prompts":   promptsView{},
-		"import":         importedView{},
-		"init":           initView{},
-		"list":           listView{},
-		"log":            logView{},
-		"ls":             entriesView{},
+		"history":        show.HistoryView{},
+		"grep":           show.GrepView{},
+		"grep-prompts":   show.PromptsView{},
+		"import":         store.ImportedView{},
+		"init":           setup.InitView{},
+		"list":           show.ListView{},
+		"log":            show.LogView{},
+		"ls":             rows.EntriesView{},
 		"man":            manView{},
-		"pin":            pinView{},
-		"register-hooks": registrationsView{},
-		"rename":         renameView{},
-		"restore":        restoredView{},
-		"revert":         revertedView{},
-		"run":            runView{},
-		"save":           savedView{},
-		"sessions":       sessionsView{},
-		"show":           shownView{},
-		"stats":          statsView{},
-		"status":         statusView{},
-		"stores":         storesView{},
-		"stores-rm":      removedView{},
-		"validate":       validateView{},
-		"verify":         verifiedView{},
+		"pin":            store.PinView{},
+		"register-hooks": setup.RegistrationsView{},
+		"rename":         store.RenameView{},
+		"restore":        report.RestoredView{},
+		"revert":         report.RevertedView{},
+		"run":            restore.RunView{},
+		"save":           rows.SavedView{},
+		"sessions":       show.SessionsView{},
+		"show":           show.ShownView{},
+		"stats":          setup.StatsView{},
+		"status":         setup.StatusView{},
+		"stores":         store.StoresView{},
+		"stores-rm":      store.RemovedView{},
+		"validate":       setup.ValidateView{},
+		"verify":         store.VerifiedView{},
 		"version":        versionView{},
-		"watch":          watchView{},
-		"ui":             uiView{},
-		"ui-export":      exportedPageView{},
+		"watch":          setup.WatchView{},
+		"ui":             page.PageView{},
+		"ui-export":      page.ExportedPageView{},
 	}
 }
 

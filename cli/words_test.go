@@ -72,7 +72,7 @@ func TestWordsOfThePage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	own, err := filepath.Glob("ui*.go")
+	own, err := filepath.Glob("page/*.go")
 	if err != nil {
 		t.Fatal(err)
 	}

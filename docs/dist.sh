@@ -40,7 +40,7 @@ trap 'rm -rf "$work"' EXIT
 
 build() { # build OS ARCH FILE
 	GOOS=$1 GOARCH=$2 go build -trimpath -buildvcs=false \
-		-ldflags "-s -w -buildid= -X $module/cli.Version=$VERSION" -o "$3" ./cli/rewind
+		-ldflags "-s -w -buildid= -X $module/cli/app.Version=$VERSION" -o "$3" ./cli/rewind
 }
 
 rm -rf "$out" && mkdir -p "$out"

@@ -1,0 +1,67 @@
+package app
+
+import (
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/rewind-cli/rewind/engine/conversation"
+	"github.com/rewind-cli/rewind/hookio"
+)
+
+const (
+	// AnswerTime is how long the person waits in the agent for a command that
+	// changes something; the time-out that is registered is 10 s.
+	AnswerTime = 8 * time.Second
+	// MaxAnswer bounds what is read of such a command's output; agents show less.
+	MaxAnswer = 64 << 10
+	// ClientVariable tells a command of ours that its answer is shown inside an
+	// agent. Nobody else sets it.
+	ClientVariable = "REWIND_ANSWERS_IN"
+)
+
+// Typed says how the person types a command line where the answer is shown.
+func (o *Output) Typed(line string) string {
+	if o.client == "" {
+		return line
+	}
+	return hookio.TypedInSession(line)
+}
+
+// clientVersion is the version of the agent that wrote a transcript, as the last of its lines that
+// names one says it; "" where none does.
+func clientVersion(transcript string) string {
+	f, err := os.Open(transcript)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	const end = 64 << 10
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		return ""
+	} else if info.Size() > end {
+		_, _ = f.Seek(-end, io.SeekEnd) // else its beginning tells
+	}
+	data, err := io.ReadAll(io.LimitReader(f, end))
+	if err != nil {
+		return ""
+	}
+	const member = `"version":"`
+	i := strings.LastIndex(string(data), member)
+	if i < 0 {
+		return ""
+	}
+	version, _, _ := strings.Cut(string(data[i+len(member):]), `"`)
+	return version
+}
+
+// Opens says how the person opens a conversation where the answer is shown.
+func (o *Output) Opens(m *conversation.Moved) string {
+	if o.client != "" && m.Agent == string(o.client) && m.Session != "" && m.Again == "" {
+		if typed := o.client.Opens(m.Session, clientVersion(o.transcript)); typed != "" {
+			return typed
+		}
+	}
+	return m.Resume
+}

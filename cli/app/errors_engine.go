@@ -1,0 +1,349 @@
+package app
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"syscall"
+
+	"github.com/rewind-cli/rewind/engine/account"
+	"github.com/rewind-cli/rewind/engine/attempts"
+	"github.com/rewind-cli/rewind/engine/conversation"
+	"github.com/rewind-cli/rewind/engine/gitprogram"
+	"github.com/rewind-cli/rewind/engine/inspect"
+	"github.com/rewind-cli/rewind/engine/maintain"
+	"github.com/rewind-cli/rewind/engine/port"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/restore"
+	"github.com/rewind-cli/rewind/engine/save"
+	"github.com/rewind-cli/rewind/engine/search"
+	"github.com/rewind-cli/rewind/engine/settings"
+	"github.com/rewind-cli/rewind/engine/stores"
+	"github.com/rewind-cli/rewind/engine/transcript"
+	"github.com/rewind-cli/rewind/engine/treeio"
+	"github.com/rewind-cli/rewind/engine/watch"
+	"github.com/rewind-cli/rewind/engine/work"
+)
+
+// explainEngine knows the engine's typed errors.
+func explainEngine(err error, f *Failure) {
+	_ = explainRevert(err, f) ||
+		explainStore(err, f) ||
+		explainNamed(err, f) ||
+		explainHeld(err, f) ||
+		explainConversation(err, f) ||
+		explainRest(err, f)
+}
+
+// explainStore says why a store cannot be used; false: it is none of that.
+func explainStore(err error, f *Failure) bool {
+	var (
+		notInit  *project.NotInitializedError
+		refused  *project.RefusedRootError
+		system   *account.UnsupportedError
+		foreign  *account.ForeignStoreError
+		moved    *project.MovedError
+		link     *project.LinkError
+		noStore  *project.NoStoreError
+		remote   *project.RemoteError
+		vanished *project.VanishedError
+		future   *account.FutureFormatError
+		format   *account.FormatError
+		damaged  *account.DamagedStoreError
+	)
+	switch {
+	case errors.As(err, &notInit):
+		f.Code, f.Hint = ExitNoProject, "rewind init"
+		if notInit.Older != "" {
+			f.Hint = "rewind init continues with the settings of the older rewind in " + notInit.Older + " and leaves its checkpoints where they are"
+		}
+		if len(notInit.History) > 0 {
+			f.Warnings = HistoryText(notInit.History)
+			f.Hint = "rewind init --adopt " + ShortStore(notInit.History[0].ID) + " brings the newest history here; rewind init starts a new one"
+		}
+	case errors.As(err, &noStore):
+		f.Code, f.Hint = ExitNotFound, "rewind stores lists all stores"
+		if len(noStore.Matches) > 0 {
+			f.Hint = "use more characters: " + strings.Join(FirstN(noStore.Matches, 8), ", ")
+		}
+	case errors.As(err, &link):
+		f.Code = ExitNoProject
+		switch {
+		case link.Other != "":
+			f.Hint = "each directory needs its own store: remove the link " + ShellQuote(link.Path)
+		case link.Forcible:
+			f.Hint = "if you made that link yourself: rewind init --force"
+		default:
+			f.Hint = "a store contains no links: check where this one points, then remove it"
+		}
+	case errors.As(err, &system):
+		f.Code, f.Hint = ExitRefused, "to try it anyway, set REWIND_ALLOW_WINDOWS=1"
+	case errors.As(err, &refused):
+		f.Code, f.Hint = ExitNoProject, "cd to the project, or give its directory with --root"
+	case errors.As(err, &foreign):
+		f.Code, f.Hint = ExitNoProject, "if you trust its origin: rewind init --trust"
+		switch {
+		case foreign.OtherUser:
+			f.Hint = "run rewind as the user who owns the store"
+		case foreign.Going:
+			f.Hint = "rewind stores rm . finishes the removal"
+		case foreign.Tracked:
+			f.Hint = "remove it from git's index: git rm -r -q --cached .agent/rewind"
+		}
+	case errors.As(err, &remote):
+		f.Code, f.Hint = ExitNoProject, "rewind init --mode global, or --force if you know it is safe"
+	case errors.As(err, &moved):
+		f.Code, f.Hint = ExitNoProject, "rewind init --adopt "+ShellQuote(moved.Store)
+		if moved.ID != "" {
+			f.Hint = "rewind init --adopt " + ShortStore(moved.ID) + " brings its history here; rewind init starts a new one"
+		}
+	case errors.As(err, &vanished):
+		f.Code, f.Hint = ExitDamaged, "restore the store from a backup, or start over: rewind init --force"
+	case errors.As(err, &future):
+		f.Hint = "install a newer rewind"
+	case errors.As(err, &format):
+		f.Code, f.Hint = ExitDamaged, "rewind verify --repair"
+		if format.Lost != "" {
+			f.Hint = "restore the format file from a backup, or move the store away and start over: rewind init"
+		}
+	case errors.As(err, &damaged):
+		f.Code, f.Hint = ExitDamaged, "rewind verify"
+	default:
+		return false
+	}
+	return true
+}
+
+// explainRevert says what a search or a revert does not find; false: it is none of that.
+func explainRevert(err error, f *Failure) bool {
+	var (
+		pattern *search.PatternError
+		unknown *work.UnknownWorkError
+		gone    *work.StatesGoneError
+	)
+	switch {
+	case errors.As(err, &pattern):
+		f.Code, f.Hint = ExitUsage, "rewind grep -F takes the text literally"
+	case errors.As(err, &unknown):
+		f.Code, f.Hint = ExitNotFound, "rewind list --all shows the checkpoints; rewind show says a call's id and its subagent, with --json those of each path"
+		if len(unknown.Matches) > 0 {
+			f.Hint = "use more characters: " + strings.Join(FirstN(unknown.Matches, 8), ", ")
+		} else if len(unknown.Sessions) > 0 {
+			f.Hint = "rewind revert with a checkpoint takes back its turn, --session all that one of them did: " + strings.Join(FirstN(unknown.Sessions, 8), ", ")
+		} else if unknown.What == "checkpoint" {
+			f.Hint = "rewind restore " + ShellQuote(unknown.Name) + " --code-only goes to it; rewind list shows the turns"
+		}
+	case errors.As(err, &gone):
+		f.Code = ExitNotFound
+		f.Hint = "rewind list --all shows the states that are left"
+		if gone.Since > 0 {
+			f.Hint = fmt.Sprintf("--since prompt~%d takes back what came after it", gone.Since)
+		}
+	default:
+		return false
+	}
+	return true
+}
+
+// explainNamed says what was named and is not there, or may not be named so; false: it is none of that.
+func explainNamed(err error, f *Failure) bool {
+	var (
+		unsaved   *conversation.PromptNotSavedError
+		noCkpt    *project.NoCheckpointError
+		ambiguous *project.AmbiguousError
+		noPath    *project.NoPathError
+		precious  *port.OnlyPreciousError
+		notHeld   *maintain.NotHeldError
+		several   *inspect.SeveralPathsError
+		outside   *project.OutsideError
+		badName   *project.BadNameError
+		taken     *project.NameTakenError
+		noAttempt *attempts.NoAttemptError
+	)
+	switch {
+	case errors.As(err, &noAttempt):
+		f.Code, f.Hint = ExitNotFound, "rewind list --attempts"
+	case errors.As(err, &unsaved):
+		f.Code = ExitNotFound
+		f.Hint = fmt.Sprintf("rewind restore prompt~%d --context-only takes back the conversation alone; rewind list shows the checkpoints for rewind restore <id>", unsaved.N)
+	case errors.As(err, &noCkpt):
+		f.Code, f.Hint = ExitNotFound, "rewind list"
+	case errors.As(err, &ambiguous):
+		f.Code = ExitNotFound
+		if len(ambiguous.Matches) > 0 {
+			f.Hint = "use more characters: " + strings.Join(FirstN(ambiguous.Matches, 8), ", ")
+		}
+	case errors.As(err, &several):
+		f.Code, f.Hint = ExitUsage, "name one of them: "+quotedPaths(several.Matches)
+	case errors.As(err, &precious):
+		f.Hint = "--with-precious includes it"
+	case errors.As(err, &noPath):
+		f.Hint = "rewind show CKPT --files lists the paths of a checkpoint"
+	case errors.As(err, &notHeld):
+		f.Hint = "nothing was removed; rewind history PATH shows the checkpoints that have a path"
+	case errors.As(err, &outside):
+		f.Code, f.Hint = ExitUsage, "paths are relative to the working directory and must be inside the project"
+	case errors.As(err, &badName):
+		f.Code, f.Hint = ExitUsage, "choose another name, such as before-merge"
+	case errors.As(err, &taken):
+		f.Hint = "choose another name, or free this one: rewind pin " + taken.Checkpoint + " --name ''"
+	default:
+		return false
+	}
+	return true
+}
+
+// explainHeld says what holds a command up: another process, the disk, a refusal; false: it is none of that.
+func explainHeld(err error, f *Failure) bool {
+	var (
+		busy      *account.BusyError
+		diskFull  *project.DiskFullError
+		noSpace   *maintain.NoSpaceError
+		wouldLose *project.RefusedError
+		otherPlan *restore.PlanChangedError
+		changing  *settings.BusyError
+		watched   *save.AlreadyWatchedError
+		place     *port.CheckoutDirError
+		part      *port.UnfinishedError
+		same      *port.NoStatesError
+		noGit     *gitprogram.MissingError
+		edited    *restore.ChangedSinceError
+	)
+	switch {
+	case errors.As(err, &edited):
+		f.Code, f.Hint = ExitRefused, "the same command shows them as they are now"
+	case errors.As(err, &noGit):
+		f.Hint = "install git, or put it into $PATH"
+	case errors.As(err, &same):
+		f.Hint = "rewind list shows the checkpoints; choose the ends with --good and --bad"
+	case errors.As(err, &place):
+		f.Code, f.Hint = ExitRefused, place.Hint
+		if f.Hint == "" {
+			f.Hint = "choose a directory that is empty or not there yet"
+		}
+	case errors.As(err, &part):
+		explainEngine(part.Err, f)
+		if f.Code == ExitFailed || f.Code == ExitOK {
+			f.Code = ExitPartial
+		}
+		f.Hint = "the same command completes it; or remove " + ShellQuote(part.Dir)
+	case errors.As(err, &watched):
+		f.Code, f.Hint = ExitBusy, "end that one first: one is enough for a project"
+	case errors.Is(err, watch.ErrGone):
+		f.Code, f.Message, f.Hint = ExitNoProject, "the project's directory was moved or removed", "start rewind watch again in its new place"
+	case errors.As(err, &changing):
+		f.Code = ExitBusy
+	case errors.As(err, &busy):
+		f.Code, f.Hint = ExitBusy, "try again when the other rewind has finished"
+	case errors.As(err, &noSpace):
+		f.Message = strings.Replace(f.Message, noSpace.Error(), "nothing was removed: what is kept has to be written to new files first, which takes "+
+			FormatSize(noSpace.Need)+", and only "+FormatSize(noSpace.Free)+" are free on the disk", 1)
+		f.Hint = "free some space elsewhere, then run the command again; rewind stores rm --gone removes the stores of deleted projects"
+	case errors.As(err, &diskFull):
+		f.Message = strings.Replace(f.Message, diskFull.Error(), fmt.Sprintf("only %s free on the disk, less than minFreeDisk (%s)",
+			FormatSize(diskFull.Free), FormatSize(diskFull.Floor)), 1)
+		f.Hint = "free some space, run rewind gc, or lower the limit: rewind config minFreeDisk SIZE (with --global where rewind init has yet to run)"
+	case errors.As(err, &otherPlan):
+		f.Code, f.Hint = ExitRefused, "nothing was changed; look at the plan again: rewind restore --dry-run"
+	case errors.As(err, &wouldLose):
+		f.Code = ExitRefused
+		f.Warnings = namePaths(wouldLose.Paths)
+		if wouldLose.Adopting {
+			f.Hint = "remove its own store first: rewind stores rm ."
+		}
+		if wouldLose.Forcible {
+			f.Hint = "--force proceeds anyway, after taking a safety checkpoint"
+		}
+		if wouldLose.Next != "" {
+			f.Hint = wouldLose.Next
+		}
+	default:
+		return false
+	}
+	return true
+}
+
+// explainConversation says what is wrong with a session or its conversation; false: it is none of that.
+func explainConversation(err error, f *Failure) bool {
+	var (
+		noConv    *conversation.NoConversationError
+		noSession *conversation.NoSessionError
+		running   *conversation.AgentRunningError
+		few       *transcript.FewPromptsError
+	)
+	switch {
+	case errors.As(err, &noConv):
+		f.Code, f.Hint = ExitNotFound, "--code-only restores only the files"
+		if noConv.Before {
+			f.Hint = "start a new session, or restore only the files: --code-only"
+		}
+	case errors.As(err, &noSession):
+		f.Code, f.Hint = ExitNotFound, "rewind sessions lists all sessions; choose one with --session"
+		f.choices = viewChoices(noSession.Choices)
+		for _, s := range FirstN(noSession.Choices, MaxNamed) {
+			f.Warnings = append(f.Warnings, "session "+choiceText(s, noSession.Now))
+		}
+	case errors.As(err, &few):
+		f.Code, f.Hint = ExitNotFound, "rewind list shows the prompts that have a checkpoint"
+	case errors.As(err, &running):
+		f.Code, f.Hint = ExitRefused, "close it first, omit --in-place to get a fork, or proceed with --force"
+	default:
+		return false
+	}
+	return true
+}
+
+// explainRest says all other errors of the engine; false: it is none of that.
+func explainRest(err error, f *Failure) bool {
+	var (
+		nothing  *project.NothingError
+		few      *project.FewStepsError
+		done     *restore.NotTakenBackError
+		readOnly *project.ReadOnlyError
+		home     *account.HomeError
+		removal  *stores.RemovalError
+		noKey    *settings.KeyError
+		badValue *settings.ValueError
+		notJSON  *settings.NotJSONError
+		aborted  *treeio.AbortedError
+	)
+	switch {
+	case errors.As(err, &nothing):
+		f.Hint = "rewind list --ops shows the operations, rewind list shows the checkpoints"
+		if nothing.Next != "" {
+			f.Hint = nothing.Next
+		}
+	case errors.As(err, &few):
+		f.Hint = fmt.Sprintf("rewind %s %d goes as far as possible", few.What, few.Have)
+	case errors.As(err, &done):
+		f.Code, f.Hint = ExitRefused, "rewind list --ops shows which operations can still be taken back"
+	case errors.As(err, &removal):
+		f.Code, f.Hint = ExitPartial, "rewind stores rm "+removal.ID[:min(ShortID, len(removal.ID))]+" --yes continues the removal"
+	case errors.As(err, &home):
+		f.Hint = "check the owner and permissions of that directory, or set HOME to a directory of yours"
+	case errors.As(err, &readOnly):
+		f.Hint = "check the owner and permissions of the store: rewind status"
+	case errors.As(err, &noKey):
+		f.Code, f.Hint = ExitUsage, "rewind config lists the settings"
+		if near := Nearest(noKey.Key, noKey.Known); near != "" {
+			f.Hint = "rewind config " + near
+		}
+	case errors.As(err, &badValue):
+		f.Code = ExitUsage
+	case errors.As(err, &notJSON):
+		f.Hint = "the file was left unchanged; fix it by hand"
+	case errors.As(err, &aborted) && len(aborted.Left) > 0:
+		f.Code, f.Hint = ExitPartial, "fix the cause, then rewind undo continues putting files back"
+		for _, s := range FirstN(aborted.Left, MaxNamed) {
+			f.Warnings = append(f.Warnings, s.Path+": "+s.Reason)
+		}
+	case errors.Is(err, syscall.ENOSPC):
+		f.Message, f.Hint = "no space left on the disk: "+err.Error(), "free some space, then run the command again; rewind stores rm --gone and rewind gc remove history"
+	default:
+		return false
+	}
+	return true
+}
+
+// quotedPaths names paths as a shell takes them.
+func quotedPaths(paths []string) string { return strings.Join(QuoteAll(paths), ", ") }

@@ -1,0 +1,98 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/rewind-cli/rewind/cli/screen"
+	"github.com/rewind-cli/rewind/engine/conversation"
+	"github.com/rewind-cli/rewind/engine/project"
+)
+
+// ChooseSession finds the session that the command works on, and says which it took.
+func (c *Call) ChooseSession(ctx context.Context, p *project.Project) (*conversation.ChosenSession, error) {
+	return c.ChooseSessionWith(ctx, p, 0)
+}
+
+// ChooseSessionWith is chooseSession for what goes to before the session's n-th last prompt.
+func (c *Call) ChooseSessionWith(ctx context.Context, p *project.Project, n int) (*conversation.ChosenSession, error) {
+	s, err := conversation.ChooseSessionWith(ctx, p, c.Session, n)
+	var unclear *conversation.NoSessionError
+	if errors.As(err, &unclear) && len(unclear.Choices) > 1 && c.Out.Interactive() && !c.JSON && !c.Quiet {
+		id, aerr := c.askSession(unclear)
+		if aerr != nil || id == "" {
+			return nil, errors.Join(aerr, err)
+		}
+		if s, err = conversation.ChooseSession(ctx, p, id); err == nil {
+			s.How = "chosen by you"
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	if s.How != "named" && !c.Quiet && c.Out.client == "" { // in the agent it is the one that is open
+		c.Out.Message(screen.Dim, "session:", SessionText(s.SessionInfo)+", "+s.How)
+	}
+	return s, nil
+}
+
+// askSession asks a person which session is meant; "" if they do not say.
+func (c *Call) askSession(e *conversation.NoSessionError) (id string, err error) {
+	choices := FirstN(e.Choices, MaxNamed)
+	lines := make([]string, len(choices))
+	for i, s := range choices {
+		lines[i] = choiceText(s, e.Now)
+	}
+	n, err := c.Out.choose("Which session?", lines)
+	if err != nil || n < 0 {
+		return "", err
+	}
+	return choices[n].ID, nil
+}
+
+// choiceView is a session that can be meant.
+type choiceView struct {
+	SessionID string `json:"session_id"`
+	Agent     string `json:"agent"`
+	Time      string `json:"time"` // its last sign of life
+	First     string `json:"first_prompt"`
+}
+
+func viewChoices(choices []conversation.SessionInfo) (out []choiceView) {
+	for _, s := range choices {
+		out = append(out, choiceView{s.ID, s.Agent, ViewTime(quietSince(s)), s.First})
+	}
+	return out
+}
+
+// quietSince is when something was said in a session last.
+func quietSince(s conversation.SessionInfo) time.Time {
+	if s.Said.IsZero() {
+		return s.Seen
+	}
+	return s.Said
+}
+
+// choiceText tells a session from others: how long it has been quiet, and what
+// was said in it first.
+func choiceText(s conversation.SessionInfo, now time.Time) string {
+	text := strings.TrimSpace(s.Agent+" "+s.ID) + ", " + FormatAge(now.Sub(quietSince(s)))
+	if label := s.Label(); s.Title != "" && label != s.First && label != s.Last {
+		text += ", " + screen.Clip(label, 60) // as the list of sessions has it
+	}
+	if first := s.First; first != "" {
+		text += ", " + screen.Clip(first, 60)
+	}
+	return text
+}
+
+// SessionText names a session for the person.
+func SessionText(s conversation.SessionInfo) string {
+	text := strings.TrimSpace(s.Agent + " " + s.ID)
+	if s.Title != "" {
+		text += " (" + screen.Clip(s.Label(), 60) + ")"
+	}
+	return text
+}

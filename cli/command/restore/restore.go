@@ -1,0 +1,286 @@
+package restore
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/rewind-cli/rewind/cli/app"
+	"github.com/rewind-cli/rewind/cli/report"
+	"github.com/rewind-cli/rewind/engine/attempts"
+	"github.com/rewind-cli/rewind/engine/conversation"
+	"github.com/rewind-cli/rewind/engine/oplog"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/restore"
+	"github.com/rewind-cli/rewind/manifest"
+	"github.com/spf13/pflag"
+)
+
+// restoreFlags are those of the restore family.
+type restoreFlags struct {
+	codeOnly, contextOnly bool
+	mode                  string
+	inPlace, resume, copy bool
+	dryRun, force, yes    bool
+	glob                  bool // of those that take paths
+	patch                 bool // restore: hunk by hunk
+	to                    int  // undo: the operation's number, 0 for none
+}
+
+func (r *restoreFlags) define(f *pflag.FlagSet) {
+	f.BoolVarP(&r.dryRun, "dry-run", "n", false, "print what would happen, and change nothing")
+	f.BoolVar(&r.codeOnly, "code-only", false, "restore the files, not the conversation")
+	f.BoolVar(&r.contextOnly, "context-only", false, "restore the conversation, not the files")
+	f.StringVar(&r.mode, "mode", "", "`both|code|context`; chat is the same as context")
+	_ = f.MarkHidden("mode")
+	f.BoolVar(&r.inPlace, "in-place", false, "rewrite the current conversation, after a backup, instead of forking it")
+	f.BoolVar(&r.resume, "resume", false, "run the command that opens the forked conversation")
+	f.BoolVar(&r.force, "force", false, "proceed where it would refuse, after the safety checkpoint")
+	f.BoolVarP(&r.yes, "yes", "y", false, "do not ask")
+}
+
+// RestoreUsage are the flags of restoreFlags in a usage line.
+const RestoreUsage = "[--code-only|--context-only] [--in-place] [--resume] [--dry-run] [--force] [--yes]"
+
+// half says what a restore moves.
+type half string
+
+const (
+	both             half = "both"
+	code             half = "code"
+	conversationHalf half = "context"
+)
+
+// half reads the flags that say what is to be moved, and refuses those that contradict each other.
+func (r *restoreFlags) half() (half, error) {
+	named := 0
+	h := both
+	if r.codeOnly {
+		h, named = code, named+1
+	}
+	if r.contextOnly {
+		h, named = conversationHalf, named+1
+	}
+	if r.mode != "" {
+		named++
+		switch r.mode {
+		case "both":
+			h = both
+		case "code":
+			h = code
+		case "context", "chat":
+			h = conversationHalf
+		default:
+			return "", app.Usagef("--mode must be both, code or context, not %q", r.mode)
+		}
+	}
+	if named > 1 {
+		return "", app.Usagef("--code-only, --context-only and --mode cannot be combined")
+	}
+	if h == code && (r.inPlace || r.resume) {
+		return "", app.Usagef("--in-place and --resume concern the conversation, which is not restored")
+	}
+	return h, nil
+}
+
+func restoreCommand(v report.RestoreVerb) *app.Command {
+	var r restoreFlags
+	c := &app.Command{
+		Exits: []int{app.ExitPartial, app.ExitNotFound, app.ExitBusy, app.ExitDamaged, app.ExitRefused},
+		Paths: true,
+		Run:   func(ctx context.Context, c *app.Call) error { return runRestore(ctx, c, &r, v) },
+	}
+	c.Flags = func(f *pflag.FlagSet) {
+		r.define(f)
+		if v.TakesCheckpoint {
+			f.BoolVarP(&r.patch, "patch", "p", false, "ask for each hunk whether to restore it")
+			f.BoolVar(&r.copy, "copy", false, "with prompt~N, copy the undone prompts to the clipboard")
+		}
+		if v.TakesTo {
+			f.IntVar(&r.to, "to", 0, "undo everything up to the operation with this `number` in rewind list --ops")
+		}
+		if c.Paths {
+			app.GlobFlag(f, &r.glob)
+		}
+	}
+	if v.TakesCheckpoint {
+		c.MinArgs, c.MaxArgs = 1, 1
+	}
+	if v.TakesSteps {
+		c.MaxArgs = 1
+	}
+	return c
+}
+
+// steps reads the number of undo and redo.
+func steps(c *app.Call) (int, error) {
+	if len(c.Args) == 0 {
+		return 1, nil
+	}
+	n, err := strconv.Atoi(c.Args[0])
+	switch {
+	case err != nil && c.Cmd.Paths: // mostly a path
+		return 0, &app.UsageError{Msg: app.Quote(c.Args[0]) + " is not a number of steps", Hint: "paths go after --: rewind " + c.Name + " -- " + app.ShellQuote(c.Args[0])}
+	case err != nil || n < 1:
+		return 0, app.Usagef("the number of steps must be 1 or more, not %s", app.Quote(c.Args[0]))
+	}
+	return n, nil
+}
+
+// typedArgs are the words after the verb as the log keeps them: no flags but those that say which way.
+func typedArgs(c *app.Call, r *restoreFlags) string {
+	words := app.QuoteAll(c.Args)
+	if r.patch {
+		words = append([]string{"-p"}, words...)
+	}
+	if r.to > 0 {
+		words = append(words, "--to", strconv.Itoa(r.to))
+	}
+	if r.inPlace {
+		words = append(words, "--in-place")
+	}
+	if len(c.Paths) > 0 {
+		words = append(append(words, "--"), app.QuoteAll(c.Paths)...)
+	}
+	return strings.ToValidUTF8(strings.Join(words, " "), "\uFFFD")
+}
+
+// operationTo finds the operation that --to names.
+func operationTo(ctx context.Context, c *app.Call, p *project.Project, n int) (uint64, error) {
+	ops, err := oplog.Operations(ctx, p, n)
+	if err != nil {
+		return 0, err
+	}
+	switch {
+	case len(ops) == 0:
+		return 0, &project.NothingError{What: "undo"}
+	case len(ops) < n:
+		return 0, &app.UsageError{Msg: fmt.Sprintf("there is no operation %d: the oldest is %d", n, len(ops)), Hint: "rewind list --ops --limit 0"}
+	}
+	return ops[n-1].Seq, nil
+}
+
+func runRestore(ctx context.Context, c *app.Call, r *restoreFlags, v report.RestoreVerb) error {
+	h, err := r.half()
+	if err != nil {
+		return err
+	}
+	if r.copy {
+		if _, ok := conversation.PromptNumber(c.Args[0]); !ok {
+			return app.Usagef("--copy needs a checkpoint of the form prompt~N")
+		}
+	}
+	if h == conversationHalf && len(c.Paths) > 0 {
+		return app.Usagef("paths concern the files, which are not restored")
+	}
+	o := restore.Options{DryRun: r.dryRun, Force: r.force, Args: typedArgs(c, r)}
+	if v.TakesSteps {
+		if o.Steps, err = steps(c); err != nil {
+			return err
+		}
+	}
+	if c.Flags.Changed("to") && r.to < 1 {
+		return app.Usagef("--to must be 1 or more, not %d", r.to)
+	}
+	if r.to > 0 && len(c.Args)+len(c.Paths) > 0 {
+		return app.Usagef("--to takes neither a number of steps nor paths")
+	}
+	if r.patch {
+		if err := r.checkPatch(c, h); err != nil {
+			return err
+		}
+	}
+	p, err := c.Open(ctx)
+	if err != nil {
+		return err
+	}
+	if r.patch {
+		l, err := c.Resolve(ctx, p, c.Args[0])
+		if err != nil {
+			return err
+		}
+		o.Checkpoint = l.Checkpoint
+		return restoreHunks(ctx, c, p, o, r.glob)
+	}
+	if r.to > 0 {
+		if o.To, err = operationTo(ctx, c, p, r.to); err != nil {
+			return err
+		}
+	}
+	var concerned []manifest.Checkpoint // undo finds its own
+	if v.TakesCheckpoint {
+		if v.Attempt, err = target(ctx, c, p, h, &o); err != nil {
+			return err
+		}
+		concerned = append(concerned, o.Checkpoint)
+	}
+	if o.Paths, err = c.Patterns(ctx, p, c.Paths, r.glob, concerned...); err != nil {
+		return err
+	}
+	if len(c.Paths) > 0 && r.mode == "" && !r.inPlace && !r.resume {
+		h = code // some files: the conversation goes on where it is
+	}
+	o.Half, o.InPlace = engineHalf(h), r.inPlace
+	if c.Out.Interactive() && !r.yes && !r.dryRun {
+		o.Confirm = func(plan *restore.Restored) (bool, error) { return report.Confirm(c, plan) }
+	}
+	done, err := v.Do(ctx, p, o)
+	if err != nil {
+		return err
+	}
+	if w := done.Without; w != nil && !w.Captured && r.mode != "both" && !r.inPlace && !r.resume {
+		done.Without = nil // no conversation was asked for
+	}
+	c.Out.EndProgress()
+	if h != code { // else they are in the conversation as before
+		printPrompts(c.Out, done.Prompts)
+	}
+	if r.copy && !r.dryRun {
+		copyPrompt(ctx, c, strings.Join(reversed(done.Prompts), "\n\n"))
+	}
+	if done.Without != nil {
+		warnWithout(c, done)
+	}
+	if v.Part = report.PartOf(c.Paths, false); h == conversationHalf && done.Of != "" {
+		v.Part.Text = "the conversation"
+	}
+	if err := report.ReportRestored(c, done, v); err != nil || !r.resume || r.dryRun {
+		return err
+	}
+	return resume(ctx, c, done.Conversation)
+}
+
+// warnWithout says that the conversation stays, although it was to go along.
+func warnWithout(c *app.Call, done *restore.Restored) {
+	were := "were"
+	if done.DryRun {
+		were = "would be"
+	}
+	c.Out.Warn("only the files %s restored: %s", were, done.Without.Error())
+}
+
+// target is what restore goes to; attempt is set where that is an attempt's end.
+func target(ctx context.Context, c *app.Call, p *project.Project, h half, o *restore.Options) (attempt *attempts.Attempt, err error) {
+	spec := c.Args[0]
+	if n, ok := conversation.PromptNumber(spec); ok && n > 0 {
+		o.Prompt = n
+		o.Session, err = c.ChooseSessionWith(ctx, p, n)
+		return nil, err
+	}
+	l, err := c.Resolve(ctx, p, spec)
+	if err != nil {
+		return nil, err
+	}
+	o.Checkpoint = l.Checkpoint
+	if n, ok := attempts.Number(spec); ok {
+		if o.About, err = attempts.Sessions(ctx, p); err != nil {
+			return nil, err
+		}
+		if _, attempt, err = attempts.Numbered(ctx, p, n); err != nil {
+			return nil, err
+		}
+	}
+	o.Session, err = sessionOf(ctx, c, p, spec, l, h)
+	return attempt, err
+}

@@ -1,0 +1,133 @@
+package setup
+
+import (
+	"context"
+	"sort"
+
+	"github.com/rewind-cli/rewind/cli/app"
+	"github.com/rewind-cli/rewind/cli/rows"
+	"github.com/rewind-cli/rewind/cli/screen"
+	"github.com/rewind-cli/rewind/engine/maintain"
+)
+
+func NewStats() *app.Command {
+	return &app.Command{
+		Name:  "stats",
+		Usage: "",
+		Short: "show what uses the space",
+		Long: "Shows bytes by kind, how well they compress, what only one checkpoint uses, and the\n" +
+			"largest paths.",
+		Examples: []app.Example{
+			{Line: "rewind status -v", Does: "for a person"},
+			{Line: "rewind status -v --json", Does: "for scripts; the schema is in docs/schema/stats.schema.json"},
+		},
+		Exits: []int{app.ExitDamaged},
+		Run: func(ctx context.Context, c *app.Call) error {
+			p, err := c.Open(ctx)
+			if err != nil {
+				return err
+			}
+			st, err := maintain.StatsOf(ctx, p)
+			if err != nil {
+				return err
+			}
+			if c.JSON {
+				return c.Out.Document(viewStats(st))
+			}
+			return c.Out.Paged(ctx, c.Env, func() error {
+				printStats(c.Out, st)
+				return nil
+			})
+		},
+	}
+}
+
+// StatsView is described by docs/schema/stats.schema.json.
+type StatsView struct {
+	Checkpoints   int64                 `json:"checkpoints"`
+	Objects       int64                 `json:"objects"`
+	Bytes         map[string]int64      `json:"bytes"`
+	RawBytes      int64                 `json:"raw_bytes"`
+	StoredBytes   int64                 `json:"stored_bytes"`
+	PerCheckpoint []checkpointBytesView `json:"per_checkpoint"`
+	Largest       []pathBytesView       `json:"largest"`
+}
+
+type checkpointBytesView struct {
+	Checkpoint string `json:"checkpoint"`
+	Unique     int64  `json:"unique_bytes"`
+	Shared     int64  `json:"shared_bytes"`
+}
+
+type pathBytesView struct {
+	app.PathView
+	Bytes    int64 `json:"bytes"`
+	Versions int   `json:"versions"`
+}
+
+func viewStats(st *maintain.Stats) StatsView {
+	v := StatsView{
+		Checkpoints: st.Checkpoints, Objects: st.Objects, Bytes: st.Bytes, RawBytes: st.RawBytes, StoredBytes: st.StoredBytes,
+		PerCheckpoint: make([]checkpointBytesView, len(st.PerCheckpoint)), Largest: make([]pathBytesView, len(st.Largest)),
+	}
+	if v.Bytes == nil {
+		v.Bytes = map[string]int64{}
+	}
+	for i, c := range st.PerCheckpoint {
+		v.PerCheckpoint[i] = checkpointBytesView{c.Checkpoint.ID.String(), c.Unique, c.Shared}
+	}
+	for i, p := range st.Largest {
+		v.Largest[i] = pathBytesView{app.ViewPath(p.Path), p.Bytes, p.Versions}
+	}
+	return v
+}
+
+// statsShown bounds the checkpoints that stats names on a screen.
+const statsShown = 20
+
+func printStats(o *app.Output, st *maintain.Stats) {
+	o.Line("%s, %s", app.CheckpointCount(st.Checkpoints-st.Safety, st.Safety), app.Plural(st.Objects, "object", "objects"))
+	if st.StoredBytes > 0 {
+		o.Line("%s stored for %s of content, %.1f to 1", app.FormatSize(st.StoredBytes), app.FormatSize(st.RawBytes), float64(st.RawBytes)/float64(st.StoredBytes))
+	}
+	kinds := make([]string, 0, len(st.Bytes))
+	for k := range st.Bytes {
+		kinds = append(kinds, k)
+	}
+	sort.Strings(kinds)
+	t := screen.Table{Width: o.Width(), Columns: []screen.Column{{Title: "ON DISK"}, {Title: "BYTES", Right: true}}}
+	for _, k := range kinds {
+		t.Rows = append(t.Rows, []string{app.Escape(k), app.FormatSize(st.Bytes[k])})
+	}
+	emit := func(s string) { o.Line("%s", s) }
+	o.Line("")
+	t.Write(o.Color, emit)
+	if len(st.PerCheckpoint) > 0 {
+		o.Line("")
+		t = screen.Table{Width: o.Width(), Columns: []screen.Column{
+			{Title: "#", Right: true, Style: screen.Yellow}, {Title: "ID", Style: screen.Yellow}, {Title: "OWN", Right: true}, {Title: "SHARED", Right: true},
+			{Title: "AGE", Right: true}, {Title: "CHECKPOINT", Flex: true},
+		}}
+		for _, c := range app.FirstN(st.PerCheckpoint, statsShown) {
+			l := c.Checkpoint
+			text := rows.CheckpointText(l)
+			if text == "" {
+				text = rows.Reason(l)
+			}
+			number := ""
+			if l.N > 0 {
+				number = app.Utoa(uint64(l.N))
+			}
+			t.Rows = append(t.Rows, []string{number, l.ID.String()[:app.ShortID], app.FormatSize(c.Unique), app.FormatSize(c.Shared), app.FormatAge(o.Now().Sub(l.Time)), text})
+		}
+		t.Write(o.Color, emit)
+	}
+	if len(st.Largest) > 0 {
+		o.Line("")
+		t = screen.Table{Width: o.Width(), Columns: []screen.Column{{Title: "LARGEST PATHS", Flex: true}, {Title: "BYTES", Right: true}, {Title: "VERSIONS", Right: true}}}
+		for _, p := range st.Largest {
+			t.Rows = append(t.Rows, []string{app.Escape(p.Path), app.FormatSize(p.Bytes), app.Utoa(uint64(p.Versions))})
+		}
+		t.Write(o.Color, emit)
+	}
+}

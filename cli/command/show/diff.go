@@ -1,0 +1,179 @@
+package show
+
+import (
+	"context"
+
+	"github.com/spf13/pflag"
+
+	"github.com/rewind-cli/rewind/cli/app"
+	"github.com/rewind-cli/rewind/cli/rows"
+	"github.com/rewind-cli/rewind/engine/inspect"
+	"github.com/rewind-cli/rewind/engine/patch"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/manifest"
+)
+
+// diffFlags are those of diff.
+type diffFlags struct {
+	stat, nameOnly, nameStatus          bool
+	context                             int
+	ignoreSpace, noRenames, binary      bool
+	copies                              bool
+	reverse                             bool
+	precious, glob                      bool
+	tool                                string
+	contextGiven, toolGiven, namesAlone bool
+}
+
+// defaultContext is how many unchanged lines stand around a change, as git has it.
+const defaultContext = 3
+
+func (d *diffFlags) define(f *pflag.FlagSet) {
+	f.BoolVar(&d.stat, "stat", false, "lines added and deleted per file")
+	f.BoolVar(&d.nameOnly, "name-only", false, "only the paths")
+	f.BoolVar(&d.nameStatus, "name-status", false, "only the status letter (A, M, D, T, R, C) and the path")
+	f.IntVarP(&d.context, "unified", "U", defaultContext, "`N` unchanged lines around each change")
+	f.BoolVarP(&d.ignoreSpace, "ignore-all-space", "w", false, "lines that differ in white space alone are the same")
+	f.BoolVar(&d.noRenames, "no-renames", false, "show a rename as a deletion and an addition")
+	f.BoolVarP(&d.copies, "find-copies", "C", false, "find copies that were changed, too, of files that differ")
+	f.BoolVar(&d.binary, "binary", false, "patches that hold the content of binary files, for git apply")
+	f.BoolVarP(&d.reverse, "reverse", "R", false, "the other way round: from <b> to <a>")
+	f.StringVar(&d.tool, "tool", "", "show both sides with `CMD` (--tool=CMD; default: $REWIND_DIFFTOOL, then git's diff.tool)")
+	f.Lookup("tool").NoOptDefVal = defaultTool
+	f.BoolVar(&d.precious, "precious", false, "also show the content of precious files")
+	f.String("base", "", "compare what both sides changed since `CKPT` (--base=CKPT; default: what they have in common)")
+	f.Lookup("base").NoOptDefVal = "newest"
+	app.GlobFlag(f, &d.glob)
+}
+
+// check refuses flags that contradict each other.
+func (d *diffFlags) check(c *app.Call) error {
+	d.contextGiven, d.toolGiven = c.Flags.Changed("unified"), c.Flags.Changed("tool")
+	d.namesAlone = d.nameOnly || d.nameStatus
+	forms := 0
+	for _, given := range []bool{d.stat, d.nameOnly, d.nameStatus, d.toolGiven} {
+		if given {
+			forms++
+		}
+	}
+	switch {
+	case d.stat && d.nameStatus && !d.nameOnly && !d.toolGiven:
+		return app.Usagef("--stat and --name-status cannot be combined")
+	case forms > 1:
+		return app.Usagef("only one of --stat, --name-only, --name-status and --tool can be used")
+	case d.context < 0:
+		return app.Usagef("--unified must not be negative")
+	case d.toolGiven && c.JSON:
+		return app.Usagef("--tool and --json cannot be combined")
+	}
+	return nil
+}
+
+func NewDiff() *app.Command {
+	var d diffFlags
+	return &app.Command{
+		Name: "diff",
+		Usage: "[<a>] [<b>] [--stat|--name-only|--name-status|--tool[=CMD]] [-U N] [-w] [-R] [-C] [--no-renames] [--binary] [--precious] " +
+			"[--base[=CKPT]] [-- path…]",
+		Short: "compare checkpoints, or one with the working tree",
+		Long: "Prints the differences from <a> (default: last) to <b>, or to the working tree if <b> is\n" +
+			"omitted, in git's format: git apply and patch -p1 take them. Renames and copies are found\n" +
+			"by content. Directories and permissions other than x, for which git has no format, are in\n" +
+			"lines that begin with #, which both ignore. At a terminal it goes through\n" +
+			"$REWIND_PAGER, else $PAGER, else less.\n" +
+			"--base compares what <a> and <b> each changed since the newest checkpoint from which both\n" +
+			"came, or since CKPT, as for two attempts at a prompt (attempt~1).\n" + app.AboutPaths,
+		Examples: []app.Example{
+			{Line: "rewind diff", Does: "what changed since the last checkpoint"},
+			{Line: "rewind diff 3 1", Does: "from checkpoint 3 to the newest"},
+			{Line: "rewind diff v1 --stat", Does: "lines per file"},
+			{Line: "rewind diff @{1h} -- src '*.go'", Does: "against an hour ago, these paths only"},
+			{Line: "rewind diff 3 1 --binary | git apply", Does: "make the same changes elsewhere"},
+			{Line: "rewind diff -w -U 10", Does: "ignore white space, show more around"},
+			{Line: "rewind diff attempt~1 attempt~2 --base", Does: "what two attempts at a prompt changed"},
+			{Line: "rewind diff 3 --tool=meld", Does: "look at both sides in another program"},
+		},
+		Exits:   []int{app.ExitNotFound, app.ExitBusy, app.ExitDamaged},
+		MaxArgs: 2, Paths: true,
+		Flags: d.define,
+		Run:   func(ctx context.Context, c *app.Call) error { return runDiff(ctx, c, &d) },
+	}
+}
+
+func runDiff(ctx context.Context, c *app.Call, d *diffFlags) error {
+	if err := d.check(c); err != nil {
+		return err
+	}
+	p, a, err := c.Checkpoint(ctx, 0)
+	if err != nil {
+		return err
+	}
+	o := inspect.DiffOptions{
+		A: a.Checkpoint, Patch: !d.namesAlone && !d.toolGiven, WithPrecious: d.precious,
+		Context: d.context, IgnoreSpace: d.ignoreSpace, Binary: d.binary, Renames: !d.noRenames, Copies: d.copies, Reverse: d.reverse,
+	}
+	if o.Context == 0 {
+		o.Context = -1 // none, not the default
+	}
+	if len(c.Args) == 2 {
+		b, err := c.Resolve(ctx, p, c.Args[1])
+		if err != nil {
+			return err
+		}
+		o.B = &b.Checkpoint
+	}
+	sides := []manifest.Checkpoint{o.A}
+	if o.B != nil {
+		sides = append(sides, *o.B)
+	}
+	if o.Paths, err = c.Patterns(ctx, p, c.Paths, d.glob, sides...); err != nil {
+		return err
+	}
+	if d.toolGiven {
+		return diffTool(ctx, c, p, o, d.tool)
+	}
+	files, err := inspect.Diff(ctx, p, o)
+	if err != nil {
+		return err
+	}
+	return printDiff(ctx, c, p, d, files)
+}
+
+func printDiff(ctx context.Context, c *app.Call, _ *project.Project, d *diffFlags, files []inspect.FileDiff) error {
+	if c.JSON {
+		v := rows.NewChangesView()
+		for i := range files {
+			v.AddDiff(files[i], !d.namesAlone)
+		}
+		return c.Out.Document(v)
+	}
+	c.Out.EndProgress()
+	return c.Out.Paged(ctx, c.Env, func() error {
+		switch {
+		case d.nameOnly:
+			for _, f := range files {
+				c.Out.Line("%s", app.EscapePath(f.Path))
+			}
+		case d.nameStatus:
+			for _, f := range files {
+				printNameStatus(c.Out, f)
+			}
+		case d.stat:
+			printStat(c.Out, files)
+		default:
+			for _, f := range files {
+				printPatch(c.Out, f)
+			}
+		}
+		return nil
+	})
+}
+
+// printNameStatus prints git's line: of a rename or a copy with the score, and both paths.
+func printNameStatus(o *app.Output, f inspect.FileDiff) {
+	if f.Status == patch.Renamed || f.Status == patch.Copied {
+		o.Line("%s\t%s\t%s", o.Color.Paint(rows.LetterStyle(byte(f.Status)), formatScore(f)), app.EscapePath(f.From), app.EscapePath(f.Path))
+		return
+	}
+	rows.PrintChange(o, f.Change, "")
+}

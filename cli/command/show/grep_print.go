@@ -1,0 +1,255 @@
+package show
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/rewind-cli/rewind/cli/app"
+	"github.com/rewind-cli/rewind/cli/rows"
+	"github.com/rewind-cli/rewind/cli/screen"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/search"
+	"github.com/rewind-cli/rewind/engine/timeline"
+)
+
+// grepPrinter prints spans as they come, or, of --first and --last, those that are left.
+type grepPrinter struct {
+	c    *app.Call
+	o    grepOptions
+	doc  *GrepView // with --json
+	m    *timeline.Makers
+	ctx  context.Context
+	best []search.Span
+	path string // of the last span that was printed
+}
+
+// run searches, and prints what is found from the first span on: until then a progress line may stand there.
+func (g *grepPrinter) run(ctx context.Context, searched func(visit func(search.Span) error) (*search.Summary, error)) (*search.Summary, error) {
+	if g.c.JSON {
+		sum, err := searched(g.take)
+		if err != nil {
+			return nil, err
+		}
+		for _, s := range g.best {
+			if err := g.add(s); err != nil {
+				return nil, err
+			}
+		}
+		return sum, g.c.Out.Document(g.doc.done(sum))
+	}
+	if g.o.first || g.o.last {
+		sum, err := searched(g.take)
+		if err != nil || len(g.best) == 0 {
+			return sum, err
+		}
+		g.c.Out.EndProgress()
+		return sum, g.c.Out.Paged(ctx, g.c.Env, func() error {
+			for _, s := range g.best {
+				if err := g.print(s); err != nil {
+					return unlessBroken(err)
+				}
+			}
+			return nil
+		})
+	}
+	return g.stream(ctx, searched)
+}
+
+// stream hands spans from the search to the screen. A reader that is gone ends the search.
+func (g *grepPrinter) stream(ctx context.Context, searched func(visit func(search.Span) error) (*search.Summary, error)) (sum *search.Summary, err error) {
+	spans := make(chan search.Span)
+	gone := make(chan struct{})
+	done := make(chan error, 1)
+	go func() {
+		defer close(spans)
+		var err error
+		sum, err = searched(func(s search.Span) error {
+			select {
+			case spans <- s:
+				return nil
+			case <-gone:
+				return errReaderGone
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		})
+		done <- err
+	}()
+	if s, any := <-spans; any {
+		g.c.Out.FullScreen(true) // no progress among the lines
+		err = g.c.Out.Paged(ctx, g.c.Env, func() error {
+			for any {
+				if err := g.print(s); err != nil {
+					return err
+				}
+				s, any = <-spans
+			}
+			return g.c.Out.Buf.Flush()
+		})
+		close(gone)
+		for range spans {
+		}
+	}
+	found := <-done
+	switch {
+	case err != nil && !app.IsBrokenPipe(err):
+		return nil, err
+	case errors.Is(found, errReaderGone): // quietly: somebody has read enough
+		return &search.Summary{Spans: 1}, nil
+	}
+	return sum, found
+}
+
+// errReaderGone ends a search whose answer nobody reads.
+var errReaderGone = errors.New("the reader is gone")
+
+func unlessBroken(err error) error {
+	if app.IsBrokenPipe(err) {
+		return nil
+	}
+	return err
+}
+
+// take keeps a span if it is asked for: of --first, those that appeared first, and so on.
+func (g *grepPrinter) take(s search.Span) error {
+	if !g.o.first && !g.o.last {
+		return g.add(s)
+	}
+	if len(g.best) > 0 {
+		a, b := g.rank(s), g.rank(g.best[0])
+		if a < b {
+			return nil
+		}
+		if a > b {
+			g.best = g.best[:0]
+		}
+	}
+	g.best = append(g.best, s)
+	return nil
+}
+
+// rank is the larger the earlier a span begins (--first), or the later it ends (--last).
+func (g *grepPrinter) rank(s search.Span) int64 {
+	const late = 1 << 62
+	switch {
+	case g.o.first && s.Appeared == nil:
+		return -late
+	case g.o.first:
+		return -int64(s.Appeared.Seq)
+	case s.Now:
+		return late
+	}
+	return int64(s.Last.Seq)
+}
+
+// print writes one span: the line, and below it when it was there.
+func (g *grepPrinter) print(s search.Span) error {
+	o := g.c.Out
+	if g.o.files {
+		if s.Path != g.path {
+			o.Line("%s", o.Color.Paint(screen.Cyan, app.EscapePath(s.Path)))
+		}
+		g.path = s.Path
+		return g.flush()
+	}
+	head := o.Color.Paint(screen.Cyan, app.EscapePath(s.Path)) + ":" + o.Color.Paint(screen.Green, app.Utoa(uint64(s.Line))) + ": "
+	o.Line("%s%s", head, g.text(s, o.Width()-len(app.EscapePath(s.Path))-len(app.Utoa(uint64(s.Line)))-3))
+	when, err := g.when(s)
+	if err != nil {
+		return err
+	}
+	o.Line("    %s", when)
+	g.path = s.Path
+	return g.flush()
+}
+
+// flush hands what was printed to the reader when there is enough of it, so that one who is gone is noticed.
+func (g *grepPrinter) flush() error {
+	if g.c.Out.Buf.Buffered() < 16<<10 && !g.c.Out.OutTerm {
+		return nil
+	}
+	return g.c.Out.Buf.Flush()
+}
+
+// text is the line with its match, clipped to a width, if there is one.
+func (g *grepPrinter) text(s search.Span, width int) string {
+	o := g.c.Out
+	if s.Hidden {
+		return o.Color.Paint(screen.Dim, "(a line of a precious file; --precious shows it)")
+	}
+	before, match, after := s.Text[:s.Start], s.Text[s.Start:s.End], s.Text[s.End:]
+	before = strings.TrimLeft(before, " \t")
+	more := ""
+	if s.Clipped {
+		more = " …"
+	}
+	if g.c.Out.Width() == 0 {
+		return app.EscapeLine(before + match + after + more)
+	}
+	width = max(width, 20)
+	if line := app.Escape(before + match + after); screen.Clip(line, width) == line {
+		return app.Escape(before) + o.Color.Paint(screen.Red, app.Escape(match)) + app.Escape(after) + more
+	}
+	// What stands before gets a third at most, from its end.
+	b := []rune(app.Escape(before))
+	if most := width / 3; len(b) > most {
+		b = append([]rune("…"), b[len(b)-most+1:]...)
+	}
+	m := screen.Clip(app.Escape(match), max(width-len(b), 1))
+	rest := width - len(b) - len([]rune(m))
+	if rest <= 0 {
+		return string(b) + o.Color.Paint(screen.Red, m)
+	}
+	return string(b) + o.Color.Paint(screen.Red, m) + screen.Clip(app.Escape(after)+more, rest)
+}
+
+func (g *grepPrinter) add(s search.Span) error {
+	came, went, err := rows.LineMade(g.ctx, g.m, s)
+	if err == nil {
+		g.doc.add(s, rows.ViewMaker(g.ctx, g.m, came), rows.ViewMaker(g.ctx, g.m, went))
+	}
+	return err
+}
+
+// when says from when to when a line was there.
+func (g *grepPrinter) when(s search.Span) (string, error) {
+	o := g.c.Out
+	yellow := func(text string) string { return o.Color.Paint(screen.Yellow, text) }
+	at := func(l *project.Listed) string {
+		return yellow(rows.ListedNamed(o, *l, rows.EndsOf(g.ctx, g.m, l.Seq)))
+	}
+	by := func(m timeline.Made) string {
+		if m.Owner == nil {
+			return ""
+		}
+		return ", " + rows.ByMaker(m.Owner, s.Path)
+	}
+	came, went, err := rows.LineMade(g.ctx, g.m, s)
+	if err != nil {
+		return "", err
+	}
+	if s.Appeared == nil && came.Row == nil {
+		return "in the working tree, and in no checkpoint yet", nil
+	}
+	var from, to string
+	switch {
+	case s.Oldest:
+		from = "there since the oldest checkpoint, " + at(s.Appeared)
+	case came.Row != nil:
+		from = "appeared " + rows.InRow(o, came.Row, yellow)
+	default:
+		from = "appeared in " + at(s.Appeared) + by(came)
+	}
+	switch {
+	case s.Now:
+		to = "still there"
+	case went.Row != nil:
+		to = "vanished " + rows.InRow(o, went.Row, yellow)
+	case s.Vanished == nil:
+		to = "gone from the working tree"
+	default:
+		to = "vanished in " + at(s.Vanished) + by(went)
+	}
+	return from + "; " + to, nil
+}

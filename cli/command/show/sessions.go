@@ -1,0 +1,135 @@
+package show
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/rewind-cli/rewind/cli/app"
+	"github.com/rewind-cli/rewind/cli/report"
+	"github.com/rewind-cli/rewind/cli/screen"
+	"github.com/rewind-cli/rewind/engine/conversation"
+	"github.com/rewind-cli/rewind/engine/transcript"
+)
+
+func NewSessions() *app.Command {
+	return &app.Command{
+		Name:  "sessions",
+		Usage: "",
+		Short: "show the agents' sessions, their origin and their checkpoints",
+		Long: "Shows the agents' sessions in the project, newest first: those reported by hooks and\n" +
+			"those found in the agents' own directories. A session that began as a fork, resume or\n" +
+			"clear of another one is shown with it, and can restore its checkpoints too.",
+		Examples: []app.Example{
+			{Line: "rewind sessions", Does: "all of them"},
+			{Line: "rewind list --session 5db0d5f6-0000-4000-8000-000000000001", Does: "the checkpoints of one"},
+			{Line: "rewind back --session 5db0", Does: "choose one by the beginning of its id"},
+		},
+		Exits: []int{app.ExitDamaged},
+		Run: func(ctx context.Context, c *app.Call) error {
+			p, err := c.Open(ctx)
+			if err != nil {
+				return err
+			}
+			sessions, err := conversation.Sessions(ctx, p)
+			if err != nil {
+				return err
+			}
+			if c.JSON {
+				v := SessionsView{Sessions: make([]sessionView, len(sessions))}
+				for i, s := range sessions {
+					v.Sessions[i] = viewSession(s)
+				}
+				return c.Out.Document(v)
+			}
+			if len(sessions) == 0 {
+				c.Out.Hint("no agent sessions yet")
+				return nil
+			}
+			return c.Out.Paged(ctx, c.Env, func() error {
+				printSessions(c.Out, sessions)
+				return nil
+			})
+		},
+	}
+}
+
+func printSessions(o *app.Output, sessions []conversation.SessionInfo) {
+	t := screen.Table{
+		Width: o.Width(),
+		Columns: []screen.Column{
+			{Title: "SESSION", Style: screen.Yellow}, {Title: "AGENT", Style: screen.Cyan}, {Title: "AGE", Right: true},
+			{Title: "CHECKPOINTS", Right: true}, {Title: "CHAT", Right: true}, {Title: "FROM"}, {Title: "TEXT", Flex: true},
+		},
+	}
+	for _, s := range sessions {
+		chat := "-" // there never was one
+		switch {
+		case s.OnDisk:
+			chat = app.FormatSize(s.Size)
+		case s.Path != "" && transcript.Supported(transcript.Agent(s.Agent)):
+			chat = "gone"
+		}
+		from := app.Escape(s.Source)
+		if s.Parent != "" {
+			from = strings.TrimSpace(from + " " + app.Escape(report.ShortSession(s.Parent)))
+		}
+		t.Rows = append(t.Rows, []string{app.Escape(s.ID), app.Escape(s.Agent), app.FormatAge(o.Now().Sub(s.Seen)),
+			app.Utoa(uint64(len(s.Checkpoints))), chat, from, app.FirstLine(sessionLabel(s))})
+	}
+	t.Write(o.Color, func(s string) { o.Line("%s", s) })
+}
+
+// sessionLabel names a session; of one whose conversation cannot be read, its first prompt that a checkpoint has does.
+func sessionLabel(s conversation.SessionInfo) string {
+	if text := s.Label(); text != "" {
+		return text
+	}
+	for _, l := range slices.Backward(s.Checkpoints) {
+		if l.Prompt != "" {
+			return l.Prompt
+		}
+	}
+	return ""
+}
+
+type SessionsView struct {
+	Sessions []sessionView `json:"sessions"`
+}
+
+type sessionView struct {
+	SessionID   string                  `json:"session_id"`
+	Agent       string                  `json:"agent"`
+	Path        string                  `json:"path"`
+	OnDisk      bool                    `json:"on_disk"`
+	Bytes       int64                   `json:"bytes"`
+	Dir         string                  `json:"dir"`
+	Title       string                  `json:"title"`
+	LastPrompt  string                  `json:"last_prompt"`
+	Source      string                  `json:"source"`
+	Parent      *string                 `json:"parent"`
+	Ancestors   []string                `json:"ancestors"`
+	Forks       []string                `json:"forks"`
+	Time        string                  `json:"time"`
+	Checkpoints []sessionCheckpointView `json:"checkpoints"`
+}
+
+type sessionCheckpointView struct {
+	ID   string `json:"id"`
+	Seq  uint64 `json:"seq"`
+	N    int    `json:"n"`
+	Time string `json:"time"`
+	Kind string `json:"kind"`
+}
+
+func viewSession(s conversation.SessionInfo) sessionView {
+	v := sessionView{
+		SessionID: s.ID, Agent: s.Agent, Path: s.Path, OnDisk: s.OnDisk, Bytes: s.Size, Dir: s.Dir, Title: s.Title,
+		LastPrompt: s.Last, Source: s.Source, Parent: app.OrNull(s.Parent), Ancestors: append([]string{}, s.Ancestors...),
+		Forks: append([]string{}, s.Forks...), Time: app.ViewTime(s.Seen), Checkpoints: make([]sessionCheckpointView, len(s.Checkpoints)),
+	}
+	for i, l := range s.Checkpoints {
+		v.Checkpoints[i] = sessionCheckpointView{ID: l.ID.String(), Seq: l.Seq, N: l.N, Time: app.ViewTime(l.Time), Kind: string(l.Kind)}
+	}
+	return v
+}

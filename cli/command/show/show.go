@@ -1,0 +1,449 @@
+package show
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/rewind-cli/rewind/cli/app"
+	"github.com/rewind-cli/rewind/cli/rows"
+	"github.com/rewind-cli/rewind/cli/screen"
+	"github.com/rewind-cli/rewind/engine/attribution"
+	"github.com/rewind-cli/rewind/engine/inspect"
+	"github.com/rewind-cli/rewind/engine/problem"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/timeline"
+	"github.com/rewind-cli/rewind/manifest"
+)
+
+func NewShow() *app.Command {
+	var files, coverage bool
+	return &app.Command{
+		Name:  "show",
+		Usage: "[<ckpt>][:path] [--files] [--coverage]",
+		Short: "show one checkpoint in full, or a file of it",
+		Long: "Shows when and why a checkpoint was taken, its prompt, the changes that rewind list shows\n" +
+			"for it, and, if they differ, the changes since the checkpoint before it. With :path,\n" +
+			"prints the contents of that file in the checkpoint, or the target of a symlink.",
+		Examples: []app.Example{
+			{Line: "rewind show last", Does: "the newest"},
+			{Line: "rewind show 3 --files", Does: "with every path in it"},
+			{Line: "rewind show 3:notes.md >old-notes.md", Does: "one file of it"},
+			{Line: "rewind show v1 --coverage", Does: "what it did not capture, and why"},
+		},
+		Exits:   []int{app.ExitNotFound, app.ExitBusy, app.ExitDamaged},
+		MinArgs: 0, MaxArgs: 1,
+		Flags: func(f *pflag.FlagSet) {
+			f.BoolVar(&files, "files", false, "list every path")
+			f.BoolVar(&coverage, "coverage", false, "list what was not captured, and why, instead of the\nchanges")
+		},
+		Run: func(ctx context.Context, c *app.Call) error {
+			p, l, err := c.Checkpoint(ctx, 0)
+			if err != nil {
+				if of, path, ok := fileOf(ctx, c, p, err); ok {
+					return catFile(ctx, c, p, of, path)
+				}
+				return err
+			}
+			v, err := gatherShow(ctx, p, l, files, coverage)
+			if err != nil {
+				return err
+			}
+			if c.JSON {
+				return c.Out.Document(v.json())
+			}
+			return c.Out.Paged(ctx, c.Env, func() error {
+				v.print(c.Out)
+				return nil
+			})
+		},
+	}
+}
+
+// fileOf reads an argument that names no checkpoint as CKPT:PATH. Ids that agents bind, and times, have colons, too.
+func fileOf(ctx context.Context, c *app.Call, p *project.Project, err error) (of project.Listed, path string, ok bool) {
+	if none := (*project.NoCheckpointError)(nil); p == nil || !errors.As(err, &none) {
+		return of, "", false
+	}
+	arg := c.Args[0]
+	for i := range arg {
+		if arg[i] != ':' || i == 0 || i == len(arg)-1 {
+			continue
+		}
+		if of, err := c.Resolve(ctx, p, arg[:i]); err == nil {
+			return of, arg[i+1:], true
+		}
+	}
+	return of, "", false
+}
+
+// shown is what show prints, either way.
+type shown struct {
+	project.Listed
+	changes            []manifest.Change
+	row                *timeline.Row     // nil where none is known
+	own                []manifest.Change // the row's
+	then               []manifest.Change // what came after the row, of a prompt after the end of its turn
+	owned, ownOwned    rows.Owned        // whose changes and own are
+	thenOwned          rows.Owned
+	agents             bool // are at work in the project
+	entries            []inspect.TreeEntry
+	coverage           []problem.Problem
+	withFiles, withCov bool
+}
+
+func gatherShow(ctx context.Context, p *project.Project, l project.Listed, files, coverage bool) (*shown, error) {
+	s := &shown{Listed: l, withFiles: files, withCov: coverage}
+	changes, err := inspect.Changes(ctx, p, l.Checkpoint)
+	if err != nil {
+		return nil, err
+	}
+	s.changes = withoutImplied(changes)
+	if err := s.ownChanges(ctx, p); err != nil {
+		return nil, err
+	}
+	if files {
+		err = inspect.Tree(ctx, p, l.Checkpoint, "", func(e inspect.TreeEntry) error {
+			s.entries = append(s.entries, e)
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	if coverage || l.Partial > 0 {
+		if s.coverage, err = inspect.Coverage(ctx, p, l.Checkpoint); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+// ownChanges finds what the checkpoint's row tells of.
+func (s *shown) ownChanges(ctx context.Context, p *project.Project) error {
+	release, err := p.Hold(ctx)
+	if err != nil {
+		return err
+	}
+	defer release()
+	var now *timeline.Present
+	r, err := timeline.RowOf(ctx, p, s.Seq, func() *timeline.Present {
+		if s.Kind != manifest.Manual {
+			now, _ = rows.Look(ctx, p) // the newest turn ends now
+		}
+		return now
+	})
+	if err != nil {
+		return err
+	}
+	if err := s.owners(ctx, p, r, now); err != nil || r == nil {
+		return err
+	}
+	var own []manifest.Change
+	err = r.Changes(ctx, p, now, func(c manifest.Change) error {
+		own = append(own, c)
+		return nil
+	})
+	switch {
+	case project.IsDamage(err):
+		return nil // verify tells of that
+	case err != nil:
+		return err
+	}
+	if s.row = r; r.To == nil {
+		s.row = nil
+	}
+	s.own = withoutImplied(own)
+	if r.Then == nil {
+		return nil
+	}
+	var then []manifest.Change
+	err = r.Then.Changes(ctx, p, now, func(c manifest.Change) error {
+		then = append(then, c)
+		return nil
+	})
+	if s.then = withoutImplied(then); project.IsDamage(err) {
+		return nil
+	}
+	return err
+}
+
+// owners finds whose the changes are. r is the checkpoint's row, nil for none.
+func (s *shown) owners(ctx context.Context, p *project.Project, r *timeline.Row, now *timeline.Present) error {
+	o := attribution.Options{From: s.Seq - 1, To: s.Seq}
+	if r != nil && r.To != nil && r.Side != timeline.Since {
+		if o.To = r.To.Seq; r.To.Now {
+			o.To, o.Now = 0, now.Seen(p)
+		}
+	} else if r != nil && r.From != nil && r.From.Seq > 0 {
+		o.From = min(o.From, r.From.Seq)
+	}
+	if r != nil && r.Then != nil {
+		o.To, o.Now = r.Then.To.Seq, nil
+	}
+	a, err := attribution.New(ctx, p, o)
+	if err != nil {
+		return err
+	}
+	s.agents = a.Agents()
+	steps, err := a.Changes(s.Seq)
+	if err == nil {
+		by := map[string][]attribution.Step{}
+		for _, st := range steps {
+			by[st.Path] = append(by[st.Path], st)
+		}
+		s.owned = rows.OwnedOf(by)
+		s.ownOwned, err = rows.RowOwned(a, r)
+	}
+	if err == nil && r != nil {
+		s.thenOwned, err = rows.RowOwned(a, r.Then)
+	}
+	if project.IsDamage(err) {
+		return nil // verify tells of that
+	}
+	return err
+}
+
+// withoutImplied leaves out directories of which other changes tell.
+func withoutImplied(changes []manifest.Change) (out []manifest.Change) {
+	for i, ch := range changes {
+		if i+1 == len(changes) || !impliedDir(ch, changes[i+1]) {
+			out = append(out, ch)
+		}
+	}
+	return out
+}
+
+// impliedDir: a directory that came or went with what is in it, as the next
+// change says already.
+func impliedDir(c, next manifest.Change) bool {
+	e := c.New
+	if e == nil {
+		e = c.Old
+	}
+	return e.Kind == manifest.Subdir && (c.Old == nil || c.New == nil) && strings.HasPrefix(next.Path, c.Path+"/")
+}
+
+type ShownView struct {
+	rows.CheckpointView
+	Changes  rows.OwnedChangesView `json:"changes"`
+	Own      *ownPathsView         `json:"own_changes"` // as list tells them; null where they are not known
+	Then     *ownPathsView         `json:"then"`        // what came after it, of a prompt after the end of its turn, as list has it; null for nothing
+	Entries  *[]rows.EntryView     `json:"entries,omitempty"`
+	Coverage *[]rows.ProblemView   `json:"coverage,omitempty"`
+	// The same, as status calls it.
+	NotCovered *[]rows.ProblemView `json:"not_covered,omitempty"`
+}
+
+// ownPathsView is what a row is responsible for, with the paths.
+type ownPathsView struct {
+	Side string  `json:"side"` // since: before its own state; did, after: behind it
+	From *string `json:"from"` // checkpoint; null for the empty tree, or what an operation left
+	To   *string `json:"to"`   // checkpoint; null for now, or what an operation found
+	rows.OwnedChangesView
+}
+
+func (s *shown) json() ShownView {
+	v := ShownView{CheckpointView: rows.ViewCheckpoint(s.Listed), Changes: rows.ViewOwned(s.changes, s.owned)}
+	if r := s.row; r != nil {
+		v.Own = &ownPathsView{string(r.Side), viewStateID(r.From), viewStateID(r.To), rows.ViewOwned(s.own, s.ownOwned)}
+		if then := r.Then; then != nil {
+			v.Then = &ownPathsView{string(then.Side), viewStateID(then.From), viewStateID(then.To), rows.ViewOwned(s.then, s.thenOwned)}
+		}
+	}
+	if s.withFiles {
+		entries := make([]rows.EntryView, len(s.entries))
+		for i, e := range s.entries {
+			entries[i] = rows.ViewEntry(e)
+		}
+		v.Entries = &entries
+	}
+	if s.withCov {
+		cov := rows.ViewProblems(s.coverage)
+		v.Coverage, v.NotCovered = &cov, &cov
+	}
+	return v
+}
+
+func (s *shown) print(o *app.Output) {
+	field := func(name, value string) {
+		if value != "" {
+			o.Line("%s %s", o.Color.Paint(screen.Dim, app.Pad(name+":", 13)), value)
+		}
+	}
+	o.Line("%s", o.Color.Paint(screen.Yellow, "checkpoint "+s.ID.String())+where(s.Listed))
+	field("time", s.Time.Local().Format("2006-01-02 15:04:05 -0700")+" ("+app.Ago(o, s.Time)+")")
+	field("why", s.why())
+	field("tool", app.FirstLine(s.ToolSummary))
+	if s.row != nil && s.Prompt == "" {
+		field("ends", app.FirstLine(s.row.Ends))
+	}
+	field("call", app.Escape(s.ToolUseID))
+	session := strings.TrimSpace(app.Escape(s.Agent) + " " + app.Escape(s.Session))
+	if s.Subagent != "" {
+		session += ", subagent " + app.Escape(s.Subagent)
+	}
+	field("session", session)
+	if s.GitHead != "" {
+		field("git", strings.TrimSpace(app.Escape(s.GitBranch)+" "+app.Escape(screen.Clip(s.GitHead, 12))))
+	}
+	field("files", app.Plural(s.Files, "file", "files")+", "+app.FormatSize(int64(s.Bytes))+", "+app.FormatSize(int64(s.StoredBytes))+" stored")
+	field("tree", rows.ViewHash(s.Root)[:16])
+	if t := s.Transcript; t != nil {
+		place := app.FormatSize(int64(t.Offset))
+		if t.EventID != "" {
+			place += ", at " + app.Escape(t.EventID)
+		}
+		field("conversation", place)
+	}
+	for _, text := range []string{s.Description, s.Prompt} {
+		if text = strings.TrimSpace(text); text != "" {
+			o.Line("")
+			for _, l := range strings.Split(text, "\n") {
+				o.Line("    %s", app.EscapeLine(strings.TrimSuffix(l, "\r")))
+			}
+		}
+	}
+	if !s.withCov { // else that is the question
+		s.printChanges(o)
+	}
+	if bad := problem.FailedOf(s.coverage); len(bad) > 0 && !s.withCov {
+		o.Line("")
+		o.Line("Not captured, but should have been:")
+		printProblems(o, bad)
+	}
+	if s.withCov && len(s.coverage) == 0 {
+		o.Line("")
+		o.Line("Not captured: nothing.")
+	} else if s.withCov {
+		o.Line("")
+		o.Line("Not captured:")
+		printProblems(o, s.coverage)
+	}
+	if s.withFiles {
+		o.Line("")
+		printEntries(o, s.entries)
+	}
+}
+
+// where is a checkpoint's number, name and pin.
+func where(l project.Listed) string {
+	var parts []string
+	if l.N > 0 {
+		parts = append(parts, "number "+app.Utoa(uint64(l.N)))
+	}
+	if l.Name != "" {
+		parts = append(parts, app.Escape(l.Name))
+	}
+	if l.Pinned {
+		parts = append(parts, "pinned")
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return " (" + strings.Join(parts, ", ") + ")"
+}
+
+// why is as list has it.
+func (s *shown) why() string {
+	if s.row != nil {
+		return rows.RowWhy(s.row)
+	}
+	return rows.Reason(s.Listed)
+}
+
+// printChanges prints what the row did, and what had changed since the checkpoint before it.
+func (s *shown) printChanges(o *app.Output) {
+	list := func(changes []manifest.Change, whose rows.Owned) {
+		who := whose.Text(s.Session, s.agents)
+		for _, ch := range changes {
+			mark := markOf(o, ch.Precious())
+			if by := who(ch.Path); by != "" {
+				mark += "  " + o.Color.Paint(screen.Dim, by)
+			}
+			rows.PrintChange(o, ch, mark)
+		}
+	}
+	then := func(what string) {
+		if len(s.then) > 0 {
+			o.Line("")
+			o.Line("What came after %s:", what)
+			list(s.then, s.thenOwned)
+		}
+	}
+	o.Line("")
+	if r := s.row; r != nil && r.Side == timeline.Did {
+		if len(s.own) == 0 {
+			o.Line("What it did: nothing.")
+		} else {
+			heading := "What it did:"
+			if s.ownOwned.Others(s.Session) {
+				heading = "What changed during it:"
+			}
+			var its, others []manifest.Change
+			for _, ch := range s.own {
+				if otherCall(r, s.ownOwned[ch.Path]) {
+					others = append(others, ch)
+				} else {
+					its = append(its, ch)
+				}
+			}
+			if len(its) > 0 {
+				o.Line("%s", heading)
+				list(its, s.ownOwned)
+			} else {
+				o.Line("What it did: nothing.")
+			}
+			if len(others) > 0 {
+				o.Line("")
+				o.Line("What other calls did before the next checkpoint:")
+				list(others, s.ownOwned)
+			}
+		}
+		then("its end")
+	} else if r != nil && r.Side == timeline.After && len(s.own) > 0 {
+		o.Line("What came after it:")
+		list(s.own, s.ownOwned)
+	} else if r != nil && r.Side == timeline.Since && s.afterOperation() {
+		// The checkpoint before is the safety checkpoint, which list does not show: what the operation did is in its row.
+		if len(s.own) == 0 {
+			o.Line("Nothing changed since the operation before.")
+		}
+		list(s.own, s.ownOwned)
+		then("it")
+		return
+	} else {
+		if len(s.changes) == 0 {
+			o.Line("Nothing changed since the checkpoint before.")
+		}
+		list(s.changes, s.owned)
+		then("it")
+		return
+	}
+	if len(s.changes) > 0 {
+		o.Line("")
+		o.Line("What came before it:")
+		list(s.changes, s.owned)
+	}
+}
+
+// afterOperation reports whether the row's changes begin at what an operation left.
+func (s *shown) afterOperation() bool {
+	return s.row.From != nil && s.row.From.ID == (manifest.CheckpointID{}) && s.row.From.Seq > 0
+}
+
+func printProblems(o *app.Output, problems []problem.Problem) {
+	for _, p := range problems {
+		o.Line("    %s: %s", app.EscapePath(p.Path), app.Escape(p.Reason))
+	}
+}
+
+// markOf follows the path of what is precious.
+func markOf(o *app.Output, precious bool) string {
+	if !precious {
+		return ""
+	}
+	return o.Color.Paint(screen.Dim, " (precious)")
+}

@@ -1,0 +1,289 @@
+package store
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/rewind-cli/rewind/cli/app"
+	"github.com/rewind-cli/rewind/cli/rows"
+	"github.com/rewind-cli/rewind/engine/account"
+	"github.com/rewind-cli/rewind/engine/port"
+	"github.com/rewind-cli/rewind/engine/problem"
+	"github.com/rewind-cli/rewind/engine/restore"
+)
+
+func NewExport() *app.Command {
+	var file, format string
+	var withPrecious, glob, all bool
+	return &app.Command{
+		Name:  "export",
+		Usage: "<ckpt> [-o FILE] [--format tar.gz|tar.zst|tar] [--with-precious] [-- path…] | --format git -o DIR [<ckpt>… | A..B] [--all]",
+		Short: "write a checkpoint as an archive, or checkpoints as git commits",
+		Long: "Writes an archive of the checkpoint to stdout (tar.gz), or to a file in the format given\n" +
+			"by its suffix. The same checkpoint always gives the same bytes. A file is written under\n" +
+			"a temporary name and renamed, so it is never incomplete. Precious files (ignored by git\n" +
+			"but captured, such as .env) are left out.\n" + app.AboutPaths + "\n" +
+			"With --format git, writes a new bare repository whose branch " + port.GitBranch + " has a commit for\n" +
+			"each checkpoint, or for those that are given; A..B are those from A to B, both included.\n" +
+			"Prompts and descriptions become the messages, names become tags. Checkpoints with the\n" +
+			"files of the one before are left out, safety checkpoints too; --all includes them. The\n" +
+			"same checkpoints always give the same commit ids. git holds no empty directories and of\n" +
+			"the permissions only the executable bit.",
+		Examples: []app.Example{
+			{Line: "rewind export last -o project.tar.zst", Does: "to a file"},
+			{Line: "rewind export v1 | tar tzv", Does: "to a pipe"},
+			{Line: "rewind export last --format tar -- src | tar x -C /elsewhere", Does: "one directory"},
+			{Line: "rewind export --format git -o history.git && git -C history.git log -p", Does: "all of it, for git"},
+		},
+		Exits:   []int{app.ExitPartial, app.ExitNotFound, app.ExitBusy, app.ExitDamaged, app.ExitRefused},
+		MaxArgs: maxExported, Paths: true,
+		Flags: func(f *pflag.FlagSet) {
+			f.StringVarP(&file, "output", "o", "", "write to this `file`, or git directory; - is stdout")
+			f.StringVar(&format, "format", "", "`tar.gz|tar.zst|tar|git` (default: by the file's suffix, else tar.gz)")
+			f.BoolVar(&withPrecious, "with-precious", false, "include precious files")
+			f.BoolVar(&all, "all", false, "with git: unchanged and safety checkpoints too")
+			app.GlobFlag(f, &glob)
+		},
+		Run: func(ctx context.Context, c *app.Call) error {
+			if format == "git" {
+				return exportGit(ctx, c, file, port.ExportGitOptions{Unchanged: all, WithPrecious: withPrecious})
+			}
+			switch {
+			case all:
+				return &app.UsageError{Msg: "--all goes with --format git", Hint: "rewind export --format git -o DIR --all"}
+			case len(c.Args) == 0:
+				return &app.UsageError{Msg: "too few arguments: <ckpt> is missing", Hint: "rewind export " + c.Cmd.Usage}
+			case len(c.Args) > 1:
+				return &app.UsageError{Msg: "unexpected argument " + app.Quote(c.Args[1]), Hint: "paths go after --; several checkpoints go with --format git"}
+			}
+			if file == "-" {
+				file = ""
+			}
+			leftOut := 0
+			o := port.ExportOptions{WithPrecious: withPrecious, LeftOut: func(string) { leftOut++ }}
+			var err error
+			if o.Format, err = exportFormat(format, file); err != nil {
+				return err
+			}
+			switch {
+			case file == "" && c.JSON:
+				return &app.UsageError{Msg: "--json needs an output file, since stdout would carry the archive", Hint: "rewind export " + c.Args[0] + " -o FILE --json"}
+			case file == "" && c.Out.OutTerm:
+				return &app.UsageError{Msg: "refusing to write an archive to a terminal", Hint: "rewind export " + c.Args[0] + " -o FILE"}
+			}
+			if file != "" {
+				if file, err = OutputFile(c.Env, file); err != nil {
+					return err
+				}
+			}
+			p, l, err := c.Checkpoint(ctx, 0)
+			if err != nil {
+				return err
+			}
+			o.Checkpoint = l.Checkpoint
+			if o.Paths, err = c.Patterns(ctx, p, c.Paths, glob, l.Checkpoint); err != nil {
+				return err
+			}
+			torn, err := rows.TornFiles(ctx, c, p, l.Checkpoint)
+			if err != nil {
+				return err
+			}
+			var mixed []problem.Problem
+			o.Taken = func(path string) {
+				if torn[path] {
+					mixed = append(mixed, problem.Problem{Path: path, Code: problem.TargetIsTorn, Reason: restore.ReasonTorn})
+				}
+			}
+			partly := func() error {
+				if len(mixed) > 0 {
+					return &app.PartialError{Verb: "exported intact", Paths: mixed}
+				}
+				return nil
+			}
+			if file == "" {
+				if err := port.Export(ctx, p, c.Out.Buf, o); err != nil {
+					return err
+				}
+				tellLeftOut(c.Out, leftOut)
+				return partly()
+			}
+			w := &AsideFile{File: file}
+			if err := port.Export(ctx, p, w, o); err != nil {
+				w.Abort()
+				return err
+			}
+			if err := w.Commit(); err != nil {
+				return err
+			}
+			c.Out.EndProgress()
+			if c.JSON {
+				if err := c.Out.Document(ExportView{l.ID.String(), l.ID.String(), app.ViewPath(filepath.ToSlash(file)), o.Format, w.N, leftOut}); err != nil {
+					return err
+				}
+				return partly()
+			}
+			c.Out.Summary("Exported %s to %s: %s.", rows.Named(c.Out, l), app.Escape(file), app.FormatSize(w.N))
+			tellLeftOut(c.Out, leftOut)
+			return partly()
+		},
+	}
+}
+
+type ExportView struct {
+	Checkpoint string `json:"checkpoint"`
+	ID         string `json:"id"` // the same, as list calls it
+	app.PathView
+	Format string `json:"format"`
+	Bytes  int64  `json:"bytes"`
+	// LeftOut counts the files that are not in the archive since they are precious.
+	LeftOut int `json:"precious_left_out"`
+}
+
+// tellLeftOut says on stderr that an archive is not the whole checkpoint.
+func tellLeftOut(o *app.Output, n int) {
+	if n > 0 && !o.Quiet {
+		o.Warn("%s left out", app.Plural(n, "precious file was", "precious files were"))
+		o.Hint("--with-precious includes them")
+	}
+}
+
+// exportFormat is the flag's, else the suffix's.
+func exportFormat(flag, file string) (string, error) {
+	switch flag {
+	case "tar.gz", "tar.zst", "tar":
+		return flag, nil
+	case "tgz":
+		return "tar.gz", nil
+	case "":
+	default:
+		return "", app.Usagef("--format is tar.gz, tar.zst, tar or git, not %q", flag)
+	}
+	if file == "" {
+		return "tar.gz", nil
+	}
+	for _, s := range []struct{ suffix, format string }{
+		{".tar.gz", "tar.gz"}, {".tgz", "tar.gz"}, {".tar.zst", "tar.zst"}, {".tzst", "tar.zst"}, {".tar", "tar"},
+	} {
+		if strings.HasSuffix(strings.ToLower(file), s.suffix) {
+			return s.format, nil
+		}
+	}
+	return "", &app.UsageError{Msg: fmt.Sprintf("cannot tell the archive format from the suffix of %q", file), Hint: "use .tar.gz, .tar.zst or .tar, or add --format"}
+}
+
+// OutputFile makes the path absolute. It refuses one that cannot be written to before any work is done, and one among
+// the files of git, of a store or of the account, whatever links lead there.
+func OutputFile(env account.Env, file string) (string, error) {
+	if !filepath.IsAbs(file) {
+		file = filepath.Join(env.Dir, file)
+	}
+	if st, err := os.Stat(file); err == nil && st.IsDir() {
+		return "", app.Usagef("%q is a directory", file)
+	}
+	if _, err := os.Stat(filepath.Dir(file)); err != nil {
+		return "", app.Usagef("%q: no such directory", file)
+	}
+	real, err := filepath.EvalSymlinks(filepath.Dir(file))
+	if err != nil {
+		return "", app.Usagef("%q: %s", file, problem.Text(err))
+	}
+	own, ownErr := os.Stat(env.AccountDir())
+	for dir := filepath.Join(real, filepath.Base(file)); filepath.Dir(dir) != dir; dir = filepath.Dir(dir) {
+		base := strings.ToLower(filepath.Base(dir))
+		if base == ".git" || base == ".agent" && dir != filepath.Join(real, filepath.Base(file)) {
+			return "", app.Usagef("%q is in %s", file, base)
+		}
+		if st, err := os.Stat(dir); err == nil && ownErr == nil && os.SameFile(st, own) {
+			return "", app.Usagef("%q is in %s", file, env.AccountDir())
+		}
+	}
+	return file, nil
+}
+
+// AsideFile is written under another name in the same directory and renamed at
+// the end. Nothing is opened before the first byte comes, so that a call that
+// fails leaves an older file alone. What is no regular file (a device, a FIFO)
+// is written directly.
+type AsideFile struct {
+	File    string
+	tmp     string // "" when written directly
+	Private bool   // for the person alone
+	f       *os.File
+	N       int64
+}
+
+func (a *AsideFile) Write(b []byte) (int, error) {
+	if a.f == nil {
+		if err := a.open(); err != nil {
+			return 0, err
+		}
+	}
+	n, err := a.f.Write(b)
+	a.N += int64(n)
+	return n, err
+}
+
+func (a *AsideFile) open() (err error) {
+	if st, err := os.Stat(a.File); err == nil && !st.Mode().IsRegular() {
+		a.f, err = os.OpenFile(a.File, os.O_WRONLY, 0)
+		return err
+	}
+	var random [6]byte
+	rand.Read(random[:]) // never fails
+	tmp := filepath.Join(filepath.Dir(a.File), "."+filepath.Base(a.File)+"."+hex.EncodeToString(random[:])+".tmp")
+	perm := os.FileMode(0o666)
+	if a.Private {
+		perm = 0o600
+	}
+	if a.f, err = os.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm); err == nil {
+		a.tmp = tmp
+	}
+	if pe := (*fs.PathError)(nil); errors.As(err, &pe) {
+		err = &app.OutputError{Err: &fs.PathError{Op: "create", Path: a.File, Err: pe.Err}} // the name that was asked for
+	}
+	return err
+}
+
+// Commit puts the file in its place.
+func (a *AsideFile) Commit() error {
+	if a.f == nil {
+		if err := a.open(); err != nil {
+			return err
+		}
+	}
+	if a.tmp == "" {
+		return a.f.Close()
+	}
+	if err := errors.Join(a.f.Sync(), a.f.Close()); err != nil {
+		a.remove()
+		return err
+	}
+	if err := os.Rename(a.tmp, a.File); err != nil {
+		a.remove()
+		return err
+	}
+	return nil
+}
+
+func (a *AsideFile) Abort() {
+	if a.f != nil {
+		a.f.Close()
+		a.remove()
+	}
+}
+
+func (a *AsideFile) remove() {
+	if a.tmp != "" {
+		// A file that cannot be removed has a name that says what it is.
+		_ = os.Remove(a.tmp)
+	}
+}

@@ -1,0 +1,406 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/rewind-cli/rewind/cli/app"
+	"github.com/rewind-cli/rewind/cli/rows"
+	"github.com/rewind-cli/rewind/engine/account"
+	"github.com/rewind-cli/rewind/engine/maintain"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/restore"
+	"github.com/rewind-cli/rewind/engine/stores"
+	"github.com/rewind-cli/rewind/manifest"
+)
+
+func NewForget() *app.Command {
+	var f forgetFlags
+	var glob bool
+	var chosen string
+	return &app.Command{
+		Name:  "forget",
+		Usage: "-- path… | --text PATTERN [--regexp] | --checkpoint CKPT [--dry-run] [--yes]",
+		Short: "remove paths, text or a checkpoint from the history, permanently",
+		Long: "Removes paths, such as a file with a password, from every checkpoint and every operation.\n" +
+			"This cannot be undone. None of their content stays in the store or its mirror, unless the\n" +
+			"same content is also stored under another path: forget then says where. Their lines are\n" +
+			"redacted in the stored conversations, too, as in the input of the tool that wrote the\n" +
+			"file. The files in the working tree are kept, also when an old checkpoint is restored.\n" +
+			"While another process reads the store, the last step has to wait: it is done later (exit\n" +
+			"code 3), and rewind status says so until then. Without a terminal, --yes is required.\n" +
+			"Other stores of this account with the same origin (copies of the project, or what it was\n" +
+			"copied from, even if deleted), or with a conversation of the same session, are listed if\n" +
+			"they may still hold it, with the command to run (exit code 3). What export and checkout\n" +
+			"wrote is not searched.\n" +
+			"--text redacts a text in the stored conversations: transcripts, tool output, prompts,\n" +
+			"descriptions. Names of checkpoints and of branches that contain it are removed; such a\n" +
+			"checkpoint is pinned instead. The text is literal, or a regular expression with --regexp.\n" +
+			"The agents' own files are not changed: those that still contain it are listed, and\n" +
+			"whatever an agent writes from them later is captured again.\n" +
+			"--checkpoint removes one checkpoint, and everything that only this one contains.\n" + app.AboutPaths,
+		Examples: []app.Example{
+			{Line: "rewind forget -- .env", Does: "one file"},
+			{Line: "rewind forget --yes -- 'secrets/**'", Does: "a glob, without asking"},
+			{Line: "rewind forget --dry-run --text hunter2", Does: "what would be redacted"},
+			{Line: "rewind forget --checkpoint 3", Does: "one checkpoint"},
+		},
+		Exits: []int{app.ExitPartial, app.ExitNotFound, app.ExitBusy, app.ExitDamaged, app.ExitRefused},
+		Paths: true,
+		Flags: func(fs *pflag.FlagSet) {
+			fs.BoolVarP(&f.yes, "yes", "y", false, "do not ask; required without a terminal")
+			fs.BoolVarP(&f.dryRun, "dry-run", "n", false, "print what would be removed, and remove nothing")
+			app.GlobFlag(fs, &glob)
+			fs.StringVar(&f.text, "text", "", "redact this `pattern` in conversations")
+			fs.BoolVar(&f.isRegexp, "regexp", false, "the text is a regular expression (RE2)")
+			fs.StringVar(&chosen, "checkpoint", "", "remove this `checkpoint`")
+		},
+		Run: func(ctx context.Context, c *app.Call) error {
+			paths := len(c.Paths) > 0 || glob
+			switch {
+			case f.isRegexp && f.text == "":
+				return app.Usagef("--regexp needs --text")
+			case f.text != "" && paths:
+				return app.Usagef("--text takes no paths")
+			case c.Flags.Changed("checkpoint") && (paths || f.text != ""):
+				return app.Usagef("--checkpoint takes neither paths nor --text")
+			case c.Flags.Changed("checkpoint"):
+				return forgetCheckpoint(ctx, c, f, chosen)
+			case f.text != "":
+				return forgetText(ctx, c, f)
+			case len(c.Paths) == 0:
+				return &app.UsageError{Msg: "too few arguments: what is to be forgotten is missing", Hint: "rewind forget -- path…"}
+			}
+			return forgetPaths(ctx, c, f, glob)
+		},
+	}
+}
+
+type forgetFlags struct {
+	yes, dryRun, isRegexp bool
+	text                  string
+}
+
+func forgetPaths(ctx context.Context, c *app.Call, f forgetFlags, glob bool) error {
+	p, err := c.Open(ctx)
+	if err != nil {
+		return err
+	}
+	paths, err := c.Patterns(ctx, p, c.Paths, glob)
+	if err != nil {
+		return err
+	}
+	if len(paths) == 0 {
+		return &app.UsageError{Msg: "the whole project cannot be forgotten", Hint: "rewind gc --keep 1 keeps the newest checkpoint only"}
+	}
+	question := fmt.Sprintf("This removes %s from every checkpoint and cannot be undone. Continue?", app.Plural(len(paths), "path", "paths"))
+	if err := mayForget(c, f, question); err != nil {
+		return err
+	}
+	done, err := maintain.Forget(ctx, p, paths, f.dryRun)
+	return f.print(ctx, c, p, done, err, func() { printPaths(c, done) })
+}
+
+func forgetText(ctx context.Context, c *app.Call, f forgetFlags) error {
+	if !f.isRegexp && len(f.text) < maintain.MinForgetText {
+		return app.Usagef("the text of --text is too short: it needs at least %d bytes", maintain.MinForgetText)
+	}
+	if f.isRegexp {
+		if _, err := regexp.Compile(f.text); err != nil {
+			return app.Usagef("%q is not a pattern: %s", f.text, strings.TrimPrefix(err.Error(), "error parsing regexp: "))
+		}
+	}
+	p, err := c.Open(ctx)
+	if err != nil {
+		return err
+	}
+	if err := mayForget(c, f, "This redacts the text in every stored conversation and cannot be undone. Continue?"); err != nil {
+		return err
+	}
+	done, err := maintain.ForgetText(ctx, p, f.text, f.isRegexp, f.dryRun)
+	return f.print(ctx, c, p, done, err, func() {
+		verb := "Redacted"
+		if f.dryRun {
+			verb = "Would redact"
+		}
+		if done.Texts == 0 {
+			c.Out.Summary("No stored conversation contains it.")
+		} else {
+			c.Out.Summary("%s %s in %s.", verb, app.Plural(done.Texts, "occurrence", "occurrences"), app.Plural(done.Checkpoints, "checkpoint", "checkpoints"))
+		}
+		c.Out.Hint("the captured files were not searched: rewind grep finds those that contain it, and rewind forget -- path… removes them")
+	})
+}
+
+// forgetCheckpoint removes one checkpoint and leaves no byte of what it alone has.
+func forgetCheckpoint(ctx context.Context, c *app.Call, f forgetFlags, spec string) error {
+	p, err := c.Open(ctx)
+	if err != nil {
+		return err
+	}
+	chosen, err := c.Resolve(ctx, p, spec)
+	if err != nil {
+		return err
+	}
+	if err := mayForget(c, f, "This removes checkpoint "+rows.Named(c.Out, chosen)+" and cannot be undone. Continue?"); err != nil {
+		return err
+	}
+	done, err := maintain.ForgetCheckpoint(ctx, p, chosen.ID, f.dryRun)
+	return f.print(ctx, c, p, done, err, func() {
+		removed, freed := "Removed", fmt.Sprintf(", freed %s", app.FormatSize(done.Freed))
+		if f.dryRun {
+			removed, freed = "Would remove", ""
+		}
+		c.Out.Summary("%s checkpoint %s%s.", removed, rows.Named(c.Out, chosen), freed)
+		if done.Shared > 0 {
+			c.Out.Summary("%s of it %s also in other checkpoints or operations, and %s there.", app.Plural(done.Shared, "file", "files"), isAre(done.Shared), staysOrStay(done.Shared))
+		}
+	})
+}
+
+func staysOrStay(n int) string {
+	if n == 1 {
+		return "stays"
+	}
+	return "stay"
+}
+
+// print says what was forgotten, and where it is still.
+func (f forgetFlags) print(ctx context.Context, c *app.Call, p *project.Project, done *maintain.Forgotten, err error, text func()) error {
+	if !f.dryRun {
+		restore.WriteHistory(ctx, p)
+	}
+	if err != nil {
+		return err
+	}
+	c.Out.EndProgress()
+	if c.JSON {
+		err = c.Out.Document(viewForgotten(done))
+	} else {
+		text()
+		printStill(c, done)
+	}
+	if err != nil {
+		return err
+	}
+	return leftOfForget(c, done)
+}
+
+// printStill names the files outside of the store that hold it.
+func printStill(c *app.Call, done *maintain.Forgotten) {
+	for _, file := range app.FirstN(done.Still, app.MaxNamed) {
+		whose := "the agent's own file"
+		switch {
+		case slices.Contains(done.Forks, file):
+			whose = "a forked conversation, which a restore created for the agent,"
+		case filepath.Base(file) == project.OlderTranscript:
+			whose = "a checkpoint of the older rewind"
+		}
+		c.Out.Warn("%s still contains it: %s", whose, app.Escape(file))
+	}
+	if n := len(done.Still) - app.MaxNamed; n > 0 {
+		c.Out.Warn("and %d more; --json lists all", n)
+	}
+	if len(done.Still) > 0 {
+		c.Out.Hint("rewind does not change agents' files: remove it there too, or it is captured again when the agent rewrites the file")
+	}
+}
+
+// mayForget asks, for it cannot be undone; where nobody can be asked, --yes has to say it.
+func mayForget(c *app.Call, f forgetFlags, question string) error {
+	if f.yes || f.dryRun {
+		return nil
+	}
+	if !c.Out.Interactive() {
+		return &project.RefusedError{What: "forgetting cannot be undone, and there is no terminal to ask at", Next: "rewind forget --yes …"}
+	}
+	ok, err := c.Out.Ask("%s", question)
+	if err == nil && !ok {
+		err = &restore.DeclinedError{}
+	}
+	return err
+}
+
+func printPaths(c *app.Call, done *maintain.Forgotten) {
+	removed, freed, redacted := "Removed", ", freed "+app.FormatSize(done.Freed), "Redacted"
+	if done.DryRun {
+		removed, freed, redacted = "Would remove", "", "Would redact"
+	}
+	if len(done.Paths) == 0 {
+		c.Out.Summary("No checkpoint contains it.")
+	} else {
+		c.Out.Summary("%s %s from %s%s.", removed, app.Plural(len(done.Paths), "path", "paths"), app.Plural(done.Checkpoints, "checkpoint", "checkpoints"), freed)
+	}
+	for _, path := range done.Paths {
+		c.Out.Note("%s", path)
+	}
+	if done.Texts > 0 {
+		c.Out.Summary("%s %s of its lines in conversations.", redacted, app.Plural(done.Texts, "occurrence", "occurrences"))
+	}
+	for _, l := range app.FirstN(done.LivesOn, app.MaxNamed) {
+		c.Out.Warn("the same content is still stored as %s, in %s", app.Escape(l.Path), app.Plural(l.Checkpoints, "checkpoint", "checkpoints"))
+	}
+	if n := len(done.LivesOn) - app.MaxNamed; n > 0 {
+		c.Out.Warn("and %d more; --json lists all", n)
+	}
+	if done.Missed > 0 {
+		c.Out.Warn("%s of the files %s not searched for in conversations: too large, or too many", app.Plural(done.Missed, "version", "versions"), wasWere(done.Missed))
+	}
+	if done.Mentions > 0 {
+		c.Out.Summary("%s in conversations %s; only whole lines of the file are redacted there.", app.Plural(done.Mentions, "entry", "entries"), mentionsOrMention(done.Mentions))
+	}
+	if done.Missed+done.Mentions > 0 {
+		c.Out.Hint("rewind forget --text PATTERN redacts a text in all conversations")
+	}
+	if n := len(done.Present); n > 0 {
+		c.Out.Warn("%s still in the working tree, and the next save will capture %s again", isOrAre(done.Present), app.ItOrThem(n))
+		c.Out.Hint("to prevent that, add %s to .rewindignore, or delete %s", app.ItOrThem(n), app.ItOrThem(n))
+	}
+}
+
+func wasWere(n int) string {
+	if n == 1 {
+		return "was"
+	}
+	return "were"
+}
+
+func mentionsOrMention(n int) string {
+	if n == 1 {
+		return "mentions it by name, or contains a value from it"
+	}
+	return "mention it by name, or contain a value from it"
+}
+
+func isOrAre(paths []string) string {
+	if len(paths) == 1 {
+		return app.Escape(paths[0]) + " is"
+	}
+	return app.Plural(len(paths), "path", "paths") + " are"
+}
+
+func isAre(n int) string {
+	if n == 1 {
+		return "is"
+	}
+	return "are"
+}
+
+// leftOfForget says where bytes are still: in this store, or in others. The answer has been printed.
+func leftOfForget(c *app.Call, done *maintain.Forgotten) error {
+	if !c.JSON {
+		for _, s := range done.Others {
+			c.Out.Warn("%s", otherStore(s, done.Found()))
+			c.Out.Hint("%s", wayToForget(s.Registered))
+		}
+	}
+	if done.Elsewhere > 0 && !c.JSON {
+		if done.Found() {
+			c.Out.Warn("%s with the removed bytes %s also linked outside of this store and its mirror", app.Plural(done.Elsewhere, "file", "files"), isAre(done.Elsewhere))
+		} else {
+			c.Out.Warn("%s %s also linked outside of this store and its mirror", app.Plural(done.Elsewhere, "removed file", "removed files"), isAre(done.Elsewhere))
+		}
+		c.Out.Hint("another account's mirror loses them with that account's next save, hook or list in this project; a copy made with hard links keeps them")
+	}
+	if done.Pending == "" {
+		if done.Elsewhere > 0 && len(done.Others) == 0 {
+			if !done.Found() {
+				return &app.PartlyError{Err: errors.New("no checkpoint contains it any more, but files that were removed are still linked elsewhere")}
+			}
+			return &app.PartlyError{Err: errors.New("it is gone from this store, but not from files that are linked elsewhere")}
+		}
+		if len(done.Others) == 0 || !done.Found() {
+			return nil
+		}
+		return &app.PartlyError{Err: app.Hinted(
+			fmt.Errorf("it is gone from this store, but not from %s of this account", app.Plural(len(done.Others), "other store", "other stores")),
+			wayToForget(done.Others[0].Registered),
+		)}
+	}
+	return &app.PartlyError{Err: app.Hinted(
+		fmt.Errorf("no checkpoint contains it any more, but its bytes are still in the store: %s", done.Pending),
+		"the next save or sweep removes them, or rewind gc now; rewind status shows it until then",
+	)}
+}
+
+// otherStore says why another store may hold what was forgotten here.
+func otherStore(s stores.Relative, found bool) string {
+	name := "the store " + app.ShortStore(s.ID)
+	if s.Root != "" {
+		name += " of " + app.Escape(s.Root)
+	}
+	name += " (" + StateText(s.State) + ")"
+	switch {
+	case !s.SameOrigin:
+		return name + " has a conversation of the same session that contains it"
+	case found:
+		return name + " has the same origin and may still contain it"
+	}
+	return name + " has the same origin and was not checked"
+}
+
+// wayToForget is the command that takes it out of another store too.
+func wayToForget(s stores.Registered) string {
+	switch {
+	case s.State.Dead():
+		return "rewind stores rm " + app.ShortStore(s.ID) + " removes that store"
+	case s.State == account.Live || s.State == account.Lost:
+		return "rewind forget --root " + app.ShellQuote(s.Root) + " … removes it there"
+	}
+	return "run rewind forget in its project, or remove the store: rewind stores rm " + app.ShortStore(s.ID)
+}
+
+type ForgotView struct {
+	Paths       []app.PathView   `json:"paths"`
+	Checkpoints int              `json:"checkpoints"`
+	Freed       int64            `json:"freed_bytes"`
+	Pending     bool             `json:"pending"` // bytes are still in the store
+	LivesOn     []livesOnView    `json:"lives_on"`
+	Present     []app.PathView   `json:"present"` // in the working tree
+	Texts       int              `json:"texts"`   // places that --text marked
+	Still       []string         `json:"still"`   // the agents' own files that hold it
+	Others      []otherStoreView `json:"other_stores"`
+	Elsewhere   int              `json:"linked_elsewhere"` // files with bytes of it that are linked outside of the store
+	Forks       []string         `json:"forks"`            // of those in still, conversations that a restore created
+	Mentions    int              `json:"mentions"`         // entries of conversations that name a path, or have a value from its file
+	Missed      int              `json:"not_searched"`     // versions of files that conversations were not searched for
+	Checkpoint  *string          `json:"checkpoint"`       // that --checkpoint removed
+	Shared      int              `json:"shared_files"`     // of that checkpoint, which others have, too
+	DryRun      bool             `json:"dry_run"`
+}
+
+// otherStoreView is another store that may hold it.
+type otherStoreView struct {
+	ID    string `json:"id"`
+	Root  string `json:"root"`
+	State string `json:"state"`
+	Next  string `json:"next"` // the way
+}
+
+type livesOnView struct {
+	app.PathView
+	Checkpoints int `json:"checkpoints"`
+}
+
+func viewForgotten(done *maintain.Forgotten) ForgotView {
+	v := ForgotView{Paths: app.ViewPaths(done.Paths), Checkpoints: done.Checkpoints, Freed: done.Freed, Pending: done.Pending != "", LivesOn: []livesOnView{}, Present: app.ViewPaths(done.Present), Texts: done.Texts, Still: append([]string{}, done.Still...), Others: []otherStoreView{}, Elsewhere: done.Elsewhere,
+		Forks: append([]string{}, done.Forks...), Mentions: done.Mentions, Missed: done.Missed, Shared: done.Shared, DryRun: done.DryRun}
+	if done.Checkpoint != (manifest.CheckpointID{}) {
+		id := done.Checkpoint.String()
+		v.Checkpoint = &id
+	}
+	for _, s := range done.Others {
+		v.Others = append(v.Others, otherStoreView{s.ID, app.ViewPath(s.Root).Path, string(s.State), wayToForget(s.Registered)})
+	}
+	for _, l := range done.LivesOn {
+		v.LivesOn = append(v.LivesOn, livesOnView{app.ViewPath(l.Path), l.Checkpoints})
+	}
+	return v
+}

@@ -1,0 +1,128 @@
+package store
+
+import (
+	"context"
+
+	"github.com/spf13/pflag"
+
+	"github.com/rewind-cli/rewind/cli/app"
+	"github.com/rewind-cli/rewind/cli/rows"
+	"github.com/rewind-cli/rewind/engine/maintain"
+)
+
+func NewVerify() *app.Command {
+	var readData bool
+	return &app.Command{
+		Name:  "verify",
+		Usage: "[--read-data] [--repair]",
+		Short: "check that every checkpoint is intact",
+		Long: "Checks that everything the checkpoints need is in the store, and lists damaged\n" +
+			"checkpoints and paths. With --read-data, also reads every byte and checks its hash.\n" +
+			"--repair rebuilds what can be rebuilt from the packs, the working tree and the mirror.",
+		Examples: []app.Example{
+			{Line: "rewind verify", Does: "fast"},
+			{Line: "rewind verify --read-data", Does: "thorough"},
+			{Line: "rewind verify --repair", Does: "mend what was found"},
+		},
+		Exits: []int{app.ExitBusy, app.ExitDamaged},
+		Flags: func(f *pflag.FlagSet) {
+			f.BoolVar(&readData, "read-data", false, "read every byte")
+			f.Bool("repair", false, "repair the store as far as possible")
+		},
+		Run: func(ctx context.Context, c *app.Call) error {
+			p, err := c.Open(ctx)
+			if err != nil {
+				return err
+			}
+			v, err := maintain.Verify(ctx, p, readData)
+			if err != nil {
+				return err
+			}
+			return reportVerified(c, v, false)
+		},
+	}
+}
+
+func NewRepair() *app.Command {
+	return &app.Command{
+		Name:  "repair",
+		Usage: "",
+		Short: "repair the store as far as possible",
+		Long: "Rebuilds indexes, the database and a lost format file from the packs, recovers lost\n" +
+			"content from the working tree and the store's mirror, and lists what stays damaged.",
+		Examples: []app.Example{{Line: "rewind verify --repair", Does: "after rewind verify has found problems"}},
+		Exits:    []int{app.ExitBusy, app.ExitDamaged},
+		Run: func(ctx context.Context, c *app.Call) error {
+			p, err := c.Open(ctx)
+			if err != nil {
+				return err
+			}
+			v, err := maintain.Repair(ctx, p)
+			if err != nil {
+				return err
+			}
+			return reportVerified(c, v, true)
+		},
+	}
+}
+
+func reportVerified(c *app.Call, v *maintain.Verified, repair bool) error {
+	c.Out.EndProgress()
+	if c.JSON {
+		view := VerifiedView{OK: v.OK(), Checkpoints: v.Checkpoints, Chunks: v.Chunks, Damaged: make([]damageView, len(v.Damaged))}
+		for i, d := range v.Damaged {
+			view.Damaged[i] = damageView{app.ViewPath(d.Path), rows.ViewID(d.Checkpoint), d.Reason}
+		}
+		if repair {
+			repaired := append([]string{}, v.Repaired...)
+			view.Repaired = &repaired
+		}
+		if err := c.Out.Document(view); err != nil {
+			return err
+		}
+	} else {
+		for _, r := range v.Repaired {
+			c.Out.Summary("Repaired: %s", app.Escape(r))
+		}
+		for _, d := range v.Damaged {
+			c.Out.Line("%s", damageLine(d))
+		}
+		c.Out.Summary("%s, %s: %s.", app.Plural(v.Checkpoints, "checkpoint", "checkpoints"), app.Plural(v.Chunks, "chunk", "chunks"), wholeOr(v))
+	}
+	if !v.OK() {
+		return &app.DamagedError{N: len(v.Damaged), AfterRepair: repair}
+	}
+	return nil
+}
+
+func wholeOr(v *maintain.Verified) string {
+	if v.OK() {
+		return "all intact"
+	}
+	return app.Plural(len(v.Damaged), "problem", "problems")
+}
+
+func damageLine(d maintain.Damage) string {
+	where := "store"
+	if id := rows.ViewID(d.Checkpoint); id != nil {
+		where = "checkpoint " + *id
+	}
+	if d.Path != "" {
+		where += ", " + app.Escape(d.Path)
+	}
+	return "Damaged: " + where + ": " + app.Escape(d.Reason)
+}
+
+type VerifiedView struct {
+	OK          bool         `json:"ok"`
+	Checkpoints int          `json:"checkpoints"`
+	Chunks      int          `json:"chunks"`
+	Damaged     []damageView `json:"damaged"`
+	Repaired    *[]string    `json:"repaired,omitempty"`
+}
+
+type damageView struct {
+	app.PathView
+	Checkpoint *string `json:"checkpoint"`
+	Reason     string  `json:"reason"`
+}

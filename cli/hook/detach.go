@@ -1,0 +1,114 @@
+package hook
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/rewind-cli/rewind/cli/app"
+	"github.com/rewind-cli/rewind/cli/registration"
+	"github.com/rewind-cli/rewind/engine/account"
+	"github.com/rewind-cli/rewind/engine/hook"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/hookio"
+)
+
+// workerFlag marks the detached process that finishes what a hook began.
+const workerFlag = "--detached"
+
+// Words of its command line that carry a value.
+const (
+	sessionWord = "--session="
+	budgetWord  = "--budget="
+	agentWord   = "--complete="
+)
+
+// detach starts a process of this program that outlives the hook and the agent.
+func (h *hookCall) detach(o hook.WorkOptions) error {
+	exe, err := os.Executable()
+	if err != nil {
+		return fmt.Errorf("start a detached process: %w", err)
+	}
+	cmd := exec.Command(exe)
+	cmd.Args = []string{detachedName(h.self), "hook", workerFlag, h.Project.Root()}
+	if o.Sweep {
+		cmd.Args = append(cmd.Args, "--sweep")
+	}
+	if o.Fold {
+		cmd.Args = append(cmd.Args, "--fold")
+	}
+	if o.Session != "" {
+		cmd.Args = append(cmd.Args, sessionWord+o.Session)
+	}
+	if o.Budget > 0 {
+		cmd.Args = append(cmd.Args, budgetWord+o.Budget.String())
+	}
+	if h.completes() {
+		cmd.Args = append(cmd.Args, agentWord+string(h.event.Agent))
+		h.completing = true
+	}
+	cmd.Dir = h.Project.StoreDir() // not the agent's, which may be about to go
+	cmd.SysProcAttr = detached()
+	if err := cmd.Start(); err != nil {
+		return fmt.Errorf("start a detached process: %w", err)
+	}
+	return cmd.Process.Release()
+}
+
+// detachedName is the program's own name, also where it was called by the older tool's.
+func detachedName(self string) string {
+	if isOlderName(self) {
+		return "rewind"
+	}
+	return self
+}
+
+// after is what a word has behind its beginning, "" where that is another.
+func after(word, begin string) string {
+	value, ok := strings.CutPrefix(word, begin)
+	if !ok {
+		return ""
+	}
+	return value
+}
+
+// runWorker is the detached process: rewind hook --detached ROOT [--sweep] [--fold] [--session=ID] [--budget=TIME]
+// [--complete=AGENT].
+func runWorker(words []string, env account.Env) {
+	var root string
+	var o hook.WorkOptions
+	var agent hookio.Agent
+	for _, w := range words {
+		switch {
+		case w == "--sweep":
+			o.Sweep = true
+		case w == "--fold":
+			o.Fold = true
+		case filepath.IsAbs(w):
+			root = w
+		default:
+			o.Session = cmp.Or(after(w, sessionWord), o.Session)
+			agent = cmp.Or(hookio.Agent(after(w, agentWord)), agent)
+			if d, err := time.ParseDuration(after(w, budgetWord)); err == nil {
+				o.Budget = d
+			}
+		}
+	}
+	if root == "" {
+		return
+	}
+	lowPriority()
+	ctx, stop := app.Interruptible()
+	defer stop()
+	registration.CompleteRegistration(ctx, env, agent)
+	p, err := project.Open(ctx, project.OpenOptions{Env: env, Root: root})
+	if err != nil {
+		return // the next hook finds the same, and tells
+	}
+	defer p.Close()
+	hook.NoteHookFailure(p, hook.Work(ctx, p, o))
+}

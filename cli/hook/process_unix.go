@@ -1,0 +1,24 @@
+//go:build unix
+
+package hook
+
+import (
+	"runtime/debug"
+	"syscall"
+)
+
+// crashSafely makes what Go cannot recover from (a panic in a goroutine, a
+// concurrent map write, no memory, a bus error) end the process by SIGABRT: with
+// its exit code 2 it would erase the person's prompt or block the tool call. No
+// core is left behind.
+func crashSafely() {
+	debug.SetTraceback("crash")
+	_ = syscall.Setrlimit(syscall.RLIMIT_CORE, &syscall.Rlimit{}) // a core is a nuisance, no more
+}
+
+// detached is a process that is not in the agent's session: it gets none of the
+// signals that end the agent.
+func detached() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
+
+// lowPriority lets the agent and its tools go first.
+func lowPriority() { _ = syscall.Setpriority(syscall.PRIO_PROCESS, 0, 5) }

@@ -1,0 +1,153 @@
+package page
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/rewind-cli/rewind/cli/web"
+	"github.com/rewind-cli/rewind/engine/timeline"
+)
+
+// uiColumns are many rows: a fifth of the bytes that a row by itself takes, made and read in a fifth of the time. What is
+// said often is said once, and named by its place; what grows or falls from row to row by its steps. rowsOf in timeline.js
+// reads it.
+type uiColumns struct {
+	Count   int       `json:"count"`
+	IDs     string    `json:"ids"`     // with a space between them
+	Times   []int64   `json:"times"`   // ms; each less the one before it
+	Numbers []int     `json:"numbers"` // less that of the row before that has one; 0: it has none
+	Flags   []int     `json:"flags"`   // of flagPrompt and its like
+	Kind    []int     `json:"kind"`
+	Kinds   *uiWords  `json:"kinds"`
+	Why     []int     `json:"why"`
+	Whys    *uiWords  `json:"whys"`
+	Text    []int     `json:"text"`
+	Texts   *uiWords  `json:"texts"`
+	Agent   []int     `json:"agent"`
+	Agents  *uiWords  `json:"agents"`
+	Session []int     `json:"session"`
+	Of      *uiWords  `json:"sessions"`
+	Change  []int     `json:"change"`
+	Then    []int     `json:"then"` // as Change
+	Changes uiChanges `json:"changes"`
+	Stored  []uint64  `json:"stored"`
+
+	Names map[int]string `json:"names"` // by the row's place
+
+	ids  strings.Builder
+	time int64
+	n    int
+}
+
+const (
+	flagPrompt = 1 << iota
+	flagDim
+	flagCall
+	flagPinned
+	flagAfter
+)
+
+func (v *uiRow) flags() (flags int) {
+	for _, f := range [...]struct {
+		is   bool
+		flag int
+	}{{v.Prompt, flagPrompt}, {v.Dim, flagDim}, {v.Call, flagCall}, {v.Pinned, flagPinned}, {v.After, flagAfter}} {
+		if f.is {
+			flags |= f.flag
+		}
+	}
+	return flags
+}
+
+// uiWords are texts, each once.
+type uiWords struct {
+	list []string
+	at   map[string]int
+}
+
+func (w *uiWords) MarshalJSON() ([]byte, error) { return json.Marshal(w.list) }
+
+func (w *uiWords) place(text string) int {
+	n, ok := w.at[text]
+	if !ok {
+		n = len(w.list)
+		w.list = append(w.list, text)
+		w.at[text] = n
+	}
+	return n
+}
+
+func newUIWords() *uiWords { return &uiWords{list: []string{}, at: map[string]int{}} }
+
+// uiChanges are counts, each once; the first is null.
+type uiChanges struct {
+	list []*uiCounts
+	at   map[uiCounts]int
+}
+
+func (c *uiChanges) place(n *uiCounts) int {
+	if n == nil {
+		return 0
+	}
+	at, ok := c.at[*n]
+	if !ok {
+		at = len(c.list)
+		c.at[*n] = at
+		c.list = append(c.list, n)
+	}
+	return at
+}
+
+func (c uiChanges) MarshalJSON() ([]byte, error) { return json.Marshal(c.list) }
+
+func newUIColumns(rows int) *uiColumns {
+	return &uiColumns{
+		Times: make([]int64, 0, rows), Numbers: make([]int, 0, rows), Flags: make([]int, 0, rows), Kind: make([]int, 0, rows), Why: make([]int, 0, rows),
+		Text: make([]int, 0, rows), Agent: make([]int, 0, rows), Session: make([]int, 0, rows), Change: make([]int, 0, rows), Then: make([]int, 0, rows), Stored: make([]uint64, 0, rows),
+		Kinds: newUIWords(), Whys: newUIWords(), Texts: newUIWords(), Agents: newUIWords(), Of: newUIWords(),
+		Changes: uiChanges{list: []*uiCounts{nil}, at: map[uiCounts]int{}}, Names: map[int]string{},
+	}
+}
+
+// add takes the next row. r is what it was made of.
+func (c *uiColumns) add(v *uiRow, r *timeline.Row) {
+	if c.Count > 0 {
+		c.ids.WriteByte(' ')
+	}
+	c.ids.WriteString(v.ID)
+	ms := r.Time.UnixMilli()
+	c.Times = append(c.Times, ms-c.time)
+	c.time = ms
+	step := 0
+	if l := r.Checkpoint; v.N != "" && l != nil {
+		step, c.n = l.N-c.n, l.N
+	}
+	c.Numbers = append(c.Numbers, step)
+	c.Flags = append(c.Flags, v.flags())
+	c.Kind, c.Why, c.Text = append(c.Kind, c.Kinds.place(v.Kind)), append(c.Why, c.Whys.place(v.Why)), append(c.Text, c.Texts.place(v.Text))
+	c.Agent, c.Session = append(c.Agent, c.Agents.place(v.Agent)), append(c.Session, c.Of.place(v.Session))
+	c.Stored = append(c.Stored, v.Stored)
+	c.Change, c.Then = append(c.Change, c.Changes.place(v.Changes)), append(c.Then, c.Changes.place(v.Then))
+	if v.Name != "" {
+		c.Names[c.Count] = v.Name
+	}
+	c.Count++
+}
+
+// encoded is a timeline with its rows as columns.
+func (t *uiTimeline) encoded() (web.Encoded, error) {
+	c := t.Columns
+	c.IDs = c.ids.String()
+	if t.Graph != nil { // shared with nobody
+		t.Lanes = []int{}
+		for i, column := range t.Graph.Column {
+			if n := len(t.Lanes); i > 0 && t.Lanes[n-2] == column {
+				t.Lanes[n-1]++
+			} else {
+				t.Lanes = append(t.Lanes, column, 1)
+			}
+		}
+		t.Graph.Column = nil
+	}
+	return json.Marshal(t)
+}

@@ -1,0 +1,182 @@
+package page
+
+import (
+	"context"
+	"net/http"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/rewind-cli/rewind/cli/app"
+	"github.com/rewind-cli/rewind/cli/picker"
+	"github.com/rewind-cli/rewind/cli/web"
+	"github.com/rewind-cli/rewind/engine/account"
+	"github.com/rewind-cli/rewind/engine/maintain"
+	"github.com/rewind-cli/rewind/engine/project"
+)
+
+// uiSource answers the page: what the picker shows of a project, and plans as the picker makes them. The projects are
+// those of the account's registry, beside the one that the command was given in.
+type uiSource struct {
+	c     *app.Call
+	first account.StoreID
+
+	mu     sync.Mutex
+	spaces map[account.StoreID]*uiSpace
+	ctx    context.Context // of what spaces do by themselves; nil: nothing
+	stop   context.CancelFunc
+}
+
+func newUISource(c *app.Call, p *project.Project) *uiSource {
+	return &uiSource{c: c, first: p.ID, spaces: map[account.StoreID]*uiSpace{p.ID: newUISpace(c, p)}}
+}
+
+// begin lets the projects make what a page asks for first, before it does.
+func (s *uiSource) begin(ctx context.Context) {
+	s.mu.Lock()
+	s.ctx, s.stop = context.WithCancel(ctx)
+	first := s.spaces[s.first]
+	s.mu.Unlock()
+	first.begin(s.ctx)
+}
+
+func newUISpace(c *app.Call, p *project.Project) *uiSpace {
+	pick := picker.NewSource(c, p)
+	pick.Keep, pick.Watch = true, &picker.TreeWatch{}
+	return &uiSpace{Source: pick}
+}
+
+// lookAtStores bounds how long the page's list of projects waits for directories that do not answer.
+const lookAtStores = 500 * time.Millisecond
+
+func (s *uiSource) Projects(context.Context) ([]web.Project, error) {
+	all, err := account.KnownStores(s.c.Env)
+	if err != nil {
+		s.c.Out.Note("the registry of stores: %v", err) // those that are open can still be looked at
+	}
+	roots, alive := map[account.StoreID]string{}, map[account.StoreID]func() bool{}
+	for _, k := range all {
+		roots[k.ID], alive[k.ID] = k.Root, func() bool { return k.State(s.c.Env) == account.Live }
+	}
+	s.mu.Lock()
+	for id, space := range s.spaces {
+		roots[id], alive[id] = space.P.Root(), func() bool { return space.there() == nil }
+	}
+	s.mu.Unlock()
+	delete(alive, s.first) // it is what the page was opened for
+	found := make(chan account.StoreID, len(alive))
+	for id, there := range alive {
+		go func() { // a mount that hangs must not keep the others
+			if !there() {
+				id = account.StoreID{}
+			}
+			found <- id
+		}()
+	}
+	names := map[account.StoreID]string{s.first: roots[s.first]}
+	over := time.After(lookAtStores)
+wait:
+	for range alive {
+		select {
+		case id := <-found:
+			if id != (account.StoreID{}) {
+				names[id] = roots[id]
+			}
+		case <-over:
+			break wait
+		}
+	}
+	out := make([]web.Project, 0, len(names))
+	for id, root := range names {
+		out = append(out, web.Project{ID: id.String(), Name: filepath.Base(root), Root: root})
+	}
+	slices.SortFunc(out, func(a, b web.Project) int {
+		switch first := s.first.String(); {
+		case a.ID == first:
+			return -1
+		case b.ID == first:
+			return 1
+		case a.Name != b.Name:
+			return strings.Compare(a.Name, b.Name)
+		}
+		return strings.Compare(a.Root, b.Root)
+	})
+	return out, nil
+}
+
+// Space opens a project of the registry, once.
+func (s *uiSource) Space(ctx context.Context, name string) (web.Space, error) {
+	id, err := account.ParseStoreID(name)
+	if err != nil {
+		return nil, noUIProject()
+	}
+	s.mu.Lock()
+	space := s.spaces[id]
+	s.mu.Unlock()
+	if space != nil {
+		return space, nil
+	}
+	if space, err = s.open(ctx, id); err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if before := s.spaces[id]; before != nil { // two asked at once
+		_ = space.P.Close()
+		return before, nil
+	}
+	s.spaces[id] = space
+	if s.ctx != nil {
+		space.begin(s.ctx)
+	}
+	return space, nil
+}
+
+func (s *uiSource) open(ctx context.Context, id account.StoreID) (*uiSpace, error) {
+	all, err := account.KnownStores(s.c.Env)
+	if err != nil {
+		return nil, told(err)
+	}
+	at := slices.IndexFunc(all, func(k account.KnownStore) bool { return k.ID == id })
+	if at < 0 {
+		return nil, noUIProject()
+	}
+	k := all[at]
+	if state := k.State(s.c.Env); state != account.Live {
+		return nil, &uiFailure{app.Failure{Code: app.ExitNotFound, Message: "the store of " + app.EscapePath(k.Root) + " is " + string(state), Hint: "rewind stores says what is left of it"}, http.StatusGone}
+	}
+	// What was exported, or named, for the first project counts only there.
+	c := *s.c
+	c.Session, c.Root, c.Project, c.Env.Asked = "", k.Root, nil, ""
+	p, err := project.Open(ctx, project.OpenOptions{Env: c.Env, Root: k.Root})
+	if err != nil {
+		return nil, told(err)
+	}
+	if p.ID != id {
+		_ = p.Close()
+		return nil, &uiFailure{app.Failure{Code: app.ExitNotFound, Message: "another store is in " + app.EscapePath(k.Root) + " now", Hint: "reload the page: it lists the projects"}, http.StatusGone}
+	}
+	maintain.CatchUp(ctx, p)
+	return newUISpace(&c, p), nil
+}
+
+func noUIProject() error {
+	return &uiFailure{app.Failure{Code: app.ExitNotFound, Message: "there is no such project", Hint: "reload the page: it lists the projects"}, http.StatusNotFound}
+}
+
+// close gives back what was opened beside the first project, which is the command's.
+func (s *uiSource) close() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.stop != nil {
+		s.stop()
+	}
+	for id, space := range s.spaces {
+		space.ahead.end()
+		if id != s.first {
+			_ = space.P.Close() // what had to be durable is so
+		}
+	}
+}

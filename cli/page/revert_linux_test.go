@@ -1,0 +1,98 @@
+package page
+
+import (
+	"fmt"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// A revert that finds nothing says why: the turn changed nothing and the row's changes are the person's, or a restore has
+// taken them back already. The page says what the command line says.
+func TestUIRevertOfNothing(t *testing.T) {
+	l := newTurnsLab(t)
+	l.play(pageTurn{"add a test", "calc_test.go", "package calc\n", "Done."})
+	l.play(pageTurn{prompt: "only think", said: "I thought."})
+	for i := range 6 {
+		l.write(fmt.Sprintf("mine%d.txt", i), "mine\n")
+	}
+	l.play(pageTurn{prompt: "and again", said: "Again."})
+	u := &uiLab{t: t, env: l.env}
+	place := u.logIn(u.ui(l.env).URL)
+	revert := func(text string) (plan uiPlan) {
+		t.Helper()
+		for _, r := range u.rows(place) {
+			if r.Prompt && strings.Contains(r.Text, text) {
+				if code := u.ask("POST", "/api/v1"+place+"/plans", uiAction{Verb: "revert", ID: r.ID}, &plan); code != 200 {
+					t.Fatal(code, plan)
+				}
+				return plan
+			}
+		}
+		t.Fatalf("no row %q: %+v", text, u.rows(place))
+		return plan
+	}
+	says := func(text string, want ...string) {
+		t.Helper()
+		plan := revert(text)
+		said := strings.Join(append(append([]string{plan.Title}, plan.Facts...), plan.Notes...), "\n")
+		for _, w := range want {
+			if !strings.Contains(said, w) {
+				t.Errorf("of %q the plan says %q, not %q", text, said, w)
+			}
+		}
+		if strings.Contains(said, "It changed no file") || plan.Question != "" {
+			t.Errorf("of %q the plan says %q", text, said)
+		}
+	}
+	says("only think", "this turn changed no file")
+	l.rewind("restore", "prompt~3", "--code-only", "--session", pageSession)
+	says("add a test", "nothing of it is left where it was written")
+}
+
+// The page says of each verb, before and after, that git's HEAD is elsewhere than in the state that it goes to.
+func TestUIPlanNamesGit(t *testing.T) {
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("no git")
+	}
+	l := newTurnsLab(t)
+	git := func(words ...string) {
+		t.Helper()
+		words = append([]string{"-C", l.root, "-c", "user.name=x", "-c", "user.email=x@example.com"}, words...)
+		if out, err := exec.Command("git", words...).CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+	}
+	git("init", "-q", "-b", "main")
+	git("add", "calc.go")
+	git("commit", "-qm", "one")
+	l.play(pageTurn{"add a test", "calc_test.go", "package calc\n", "Done."})
+	git("switch", "-q", "-c", "topic")
+	u := &uiLab{t: t, env: l.env}
+	place := u.logIn(u.ui(l.env).URL)
+	id := ""
+	for _, r := range u.rows(place) {
+		if r.Prompt {
+			id = r.ID
+		}
+	}
+	for _, a := range []uiAction{{Verb: "revert", ID: id}, {Verb: "undo"}, {Verb: "redo"}, {Verb: "undo"}, {Verb: "restore", ID: id}} {
+		var plan uiPlan
+		if code := u.ask("POST", "/api/v1"+place+"/plans", a, &plan); code != 200 || plan.Question == "" {
+			t.Fatal(a.Verb, code, plan)
+		}
+		var done struct{ Said string }
+		if code := u.ask("POST", "/api/v1"+place+"/plans/"+plan.ID+"/apply", nil, &done); code != 200 {
+			t.Fatal(a.Verb, code)
+		}
+		elsewhere := a.Verb == "revert" || a.Verb == "restore" // the others go between states of this branch
+		i := slices.IndexFunc(plan.Facts, func(f string) bool { return strings.HasPrefix(f, "Git: HEAD is on branch topic at ") })
+		if (i >= 0) != elsewhere || i >= 0 && !(strings.HasSuffix(plan.Facts[i], ".") && strings.Contains(plan.Facts[i], "would show") && !strings.Contains(plan.Facts[i], "; .")) {
+			t.Errorf("%s: the plan says %q", a.Verb, plan.Facts)
+		}
+		if strings.Contains(done.Said, " Git: HEAD is on branch topic at ") != elsewhere || strings.Contains(done.Said, "would show") {
+			t.Errorf("%s: the result says %q", a.Verb, done.Said)
+		}
+	}
+}

@@ -1,0 +1,336 @@
+package page
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/rewind-cli/rewind/cli/app"
+	"github.com/rewind-cli/rewind/cli/command/store"
+	"github.com/rewind-cli/rewind/cli/picker"
+	"github.com/rewind-cli/rewind/cli/screen"
+	"github.com/rewind-cli/rewind/cli/web"
+	"github.com/rewind-cli/rewind/engine/attribution"
+	"github.com/rewind-cli/rewind/engine/conversation"
+	"github.com/rewind-cli/rewind/engine/graph"
+	"github.com/rewind-cli/rewind/engine/inspect"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/timeline"
+	"github.com/rewind-cli/rewind/manifest"
+)
+
+// Bounds of a file that is shared. A browser keeps all of it as text: 64 MiB open in a second or two, and a
+// page of 10,000 checkpoints with usual edits has a tenth of that. A patch or a text beyond its bound is nothing
+// that people read to its end.
+const (
+	sharedPatch  = 64 << 10       // bytes of one file's patch
+	sharedLook   = 256 << 10      // of all patches of a row
+	sharedFiles  = 1000           // of a row
+	sharedText   = picker.MaxSaid // bytes of one text of the conversation
+	sharedShort  = 1 << 10        // of a text, where the file is full
+	sharedBlock  = 256 << 10      // bytes that are packed together
+	sharedLooks  = 40 << 20       // packed bytes of all looks
+	sharedTalk   = 24 << 20       // and of the conversation
+	sharedAtOnce = 200            // rows whose owners are asked for together
+	sharedBlames = 1000           // files of several, of which whose each line is stands there
+)
+
+// ExportedPageView is what ui --export-html --json prints.
+type ExportedPageView struct {
+	app.PathView
+	SessionID   string `json:"session_id"`
+	Agent       string `json:"agent"`
+	Checkpoints int    `json:"checkpoints"`
+	Bytes       int64  `json:"bytes"`
+	LeftOut     int    `json:"precious_left_out"` // files
+	Redacted    int    `json:"redacted"`          // places in texts
+	Cut         int    `json:"cut"`               // diffs and texts that were longer than their bound
+	Unread      int    `json:"conversations_unread"`
+}
+
+// sharedIndex is what the page asks for first.
+type sharedIndex struct {
+	Project  string           `json:"project"`
+	Exported sharedNote       `json:"exported"`
+	Timeline uiTimeline       `json:"timeline"`
+	Looks    []sharedAt       `json:"looks"`
+	Messages []sharedAt       `json:"messages"`
+	Branches [][]int          `json:"branches"`
+	Talk     [][2]int         `json:"talk"` // of each row: its branch, -1 for none, and how much of it
+	Files    map[string][]int `json:"files"`
+}
+
+type sharedNote struct {
+	Project string   `json:"project"`
+	Time    string   `json:"time"`
+	Notes   []string `json:"notes"`
+}
+
+// sharedAt says which block has what, from a number on.
+type sharedAt struct {
+	First int `json:"first"`
+	Block int `json:"block"`
+}
+
+// exportPage is ui --export-html.
+func exportPage(ctx context.Context, c *app.Call, file string) error {
+	switch {
+	case file == "-" && c.JSON:
+		return &app.UsageError{Msg: "--json needs an output file, since stdout would carry the page", Hint: "rewind ui --export-html FILE --json"}
+	case file == "-" && c.Out.OutTerm:
+		return &app.UsageError{Msg: "refusing to write a page to a terminal", Hint: "rewind ui --export-html FILE"}
+	case file != "-":
+		var err error
+		if file, err = store.OutputFile(c.Env, file); err != nil {
+			return err
+		}
+		if st, err := os.Stat(file); err == nil && !st.Mode().IsRegular() {
+			return app.Usagef("%q is no regular file", file)
+		}
+	}
+	p, err := c.Open(ctx)
+	if err != nil {
+		return err
+	}
+	r, err := newRedactor(p.Settings().Redact, p.Settings().Precious)
+	if err != nil {
+		return err
+	}
+	r.places = newMachinePlaces(p.Root(), c.Env.Home)
+	session, err := sharedSession(ctx, c, p)
+	if err != nil {
+		return err
+	}
+	x := &sharing{c: c, p: p, src: picker.NewSource(c, p), redact: r, session: session, works: map[*attribution.Work]*attribution.Work{}}
+	if file == "-" {
+		if err := x.write(ctx, c.Out.Buf); err != nil {
+			return err
+		}
+		c.Out.EndProgress()
+		x.tell()
+		return nil
+	}
+	w := &store.AsideFile{File: file, Private: true}
+	if err := x.write(ctx, w); err != nil {
+		w.Abort()
+		return err
+	}
+	if err := w.Commit(); err != nil {
+		return err
+	}
+	c.Out.EndProgress()
+	if c.JSON {
+		return c.Out.Document(ExportedPageView{app.ViewPath(filepath.ToSlash(file)), session.ID, session.Agent, x.checkpoints, w.N, len(r.leftOut), r.count, x.cut, x.unread})
+	}
+	c.Out.Summary("Exported the session to %s: %s, %s.", app.Escape(file), app.Plural(x.checkpoints, "checkpoint", "checkpoints"), app.FormatSize(w.N))
+	x.tell()
+	return nil
+}
+
+// sharedSession is the one that is meant, as everywhere; where none is at work, the newest that has checkpoints.
+func sharedSession(ctx context.Context, c *app.Call, p *project.Project) (conversation.SessionInfo, error) {
+	var none *conversation.NoSessionError
+	s, err := c.ChooseSession(ctx, p)
+	if err == nil {
+		return s.SessionInfo, nil
+	}
+	if !errors.As(err, &none) || none.Named != "" || len(none.Choices) > 0 {
+		return conversation.SessionInfo{}, err
+	}
+	all, lerr := conversation.Sessions(ctx, p)
+	i := slices.IndexFunc(all, func(s conversation.SessionInfo) bool { return len(s.Checkpoints) > 0 })
+	if lerr != nil || i < 0 {
+		return conversation.SessionInfo{}, errors.Join(lerr, app.Coded(errors.New("no session of an agent has a checkpoint here yet"), app.ExitNotFound))
+	}
+	if !c.Quiet {
+		c.Out.Message(screen.Dim, "session:", app.SessionText(all[i])+", the newest")
+	}
+	return all[i], nil
+}
+
+// sharing is one export of a session.
+type sharing struct {
+	c       *app.Call
+	p       *project.Project
+	src     *picker.Source
+	redact  *redactor
+	session conversation.SessionInfo
+
+	rows        []*timeline.Row // newest first
+	page        *web.Shared
+	index       sharedIndex
+	calls       map[string]string                       // rows by tool calls
+	works       map[*attribution.Work]*attribution.Work // without secrets
+	checkpoints int
+	cut, unread int
+	blamed      int  // files whose lines were asked for
+	partial     bool // more was said after the newest checkpoint, which is not in it
+}
+
+// tell says on stderr what is not in the file.
+func (x *sharing) tell() {
+	if x.c.Quiet || x.c.JSON {
+		return
+	}
+	if n := len(x.redact.leftOut); n > 0 {
+		x.c.Out.Warn("%s left out", app.Plural(n, "precious file was", "precious files were"))
+	}
+	if x.redact.full {
+		x.c.Out.Warn("precious files contain too much to search for: all texts and diffs were left out")
+	}
+	if x.redact.count > 0 {
+		x.c.Out.Warn("%s redacted", app.Plural(x.redact.count, "place in texts was", "places in texts were"))
+	}
+	if n := len(x.redact.short); n > 0 {
+		x.c.Out.Warn("%s in precious files: not looked for where they stand alone", shortValues(n))
+	}
+	if x.unread > 0 {
+		x.c.Out.Warn("%s could not be read", app.Plural(x.unread, "conversation", "conversations"))
+	}
+	x.c.Out.Hint("look at it before you share it: only what is known to be secret was left out")
+}
+
+// write makes the page.
+func (x *sharing) write(ctx context.Context, w io.Writer) error {
+	release, err := x.p.Hold(ctx)
+	if err != nil {
+		return err
+	}
+	defer release()
+	x.rows, err = timeline.New(x.p, timeline.Options{Filter: timeline.Filter{Sessions: map[string]bool{x.session.ID: true}}}).Next(ctx, 0)
+	if err != nil {
+		return err
+	}
+	x.calls = map[string]string{}
+	for _, r := range x.rows {
+		if l := r.Checkpoint; l != nil {
+			x.checkpoints++
+			if l.ToolUseID != "" && l.Kind == manifest.PreTool {
+				x.calls[l.ToolUseID] = l.ID.String()
+			}
+		}
+	}
+	if x.checkpoints == 0 {
+		return &app.NotFoundError{Msg: "the session " + app.Quote(x.session.ID) + " has no checkpoints here", Hint: "rewind sessions shows those that have"}
+	}
+	if err := x.learn(ctx); err != nil {
+		return err
+	}
+	count := &countingWriter{w: w}
+	if x.page, err = web.NewShared(count); err != nil {
+		return err
+	}
+	now := x.c.Out.Now()
+	name := x.redact.text(filepath.Base(x.p.Root()))
+	x.index = sharedIndex{Project: name, Files: map[string][]int{}, Exported: sharedNote{Project: name, Time: app.ViewTime(now)},
+		Timeline: uiTimeline{Rows: []uiRow{}, Total: x.checkpoints, Sessions: []uiSession{{x.session.ID, x.session.Agent, x.redact.label(x.session)}}}}
+	if err := x.looks(ctx, count); err != nil {
+		return err
+	}
+	if err := x.talk(ctx, count); err != nil {
+		return err
+	}
+	x.index.Timeline.Graph = picker.Graph(x.rows, []graph.Session{{ID: x.session.ID}}, nil)
+	x.index.Exported.Notes = x.notes()
+	return x.page.End(x.index)
+}
+
+// notes say to who opens the file what it is, and what is not in it.
+func (x *sharing) notes() []string {
+	out := []string{fmt.Sprintf("One session of %s: %s.", cmp.Or(x.session.Agent, "an agent"), app.Plural(x.checkpoints, "checkpoint", "checkpoints"))}
+	if n := len(x.redact.leftOut); n > 0 {
+		out = append(out, app.Plural(n, "precious file was", "precious files were")+" left out.")
+	}
+	if n := x.redact.count; n > 0 {
+		out = append(out, app.Plural(n, "place in texts was", "places in texts were")+" redacted.")
+	}
+	if n := len(x.redact.short); n > 0 {
+		out = append(out, shortValues(n)+" in precious files: not looked for where they stand alone.")
+	}
+	if x.cut > 0 {
+		out = append(out, app.Plural(x.cut, "long diff or text was", "long diffs or texts were")+" cut.")
+	}
+	if x.partial {
+		out = append(out, "The conversation went on after the last checkpoint: that is not here.")
+	}
+	if x.unread > 0 {
+		out = append(out, app.Plural(x.unread, "conversation", "conversations")+" could not be read.")
+	}
+	return out
+}
+
+// shortValues names those that are too short to be looked for.
+func shortValues(n int) string {
+	return app.Plural(n, "value is", "values are") + fmt.Sprintf(" shorter than %d bytes", leastValue)
+}
+
+type countingWriter struct {
+	w io.Writer
+	n int
+}
+
+func (c *countingWriter) Write(b []byte) (int, error) {
+	n, err := c.w.Write(b)
+	c.n += n
+	return n, err
+}
+
+// learn looks for precious files in the states of the rows, and for what stands in them.
+func (x *sharing) learn(ctx context.Context) error {
+	seen := map[string]bool{} // paths and contents
+	take := func(path string, e *manifest.Entry) error {
+		if e == nil || e.Kind == manifest.Subdir || !e.Precious && !x.redact.named.Has(path) {
+			return nil
+		}
+		x.redact.marked[path] = true
+		id := string(e.ID[:])
+		if seen[id] || e.Kind == manifest.Symlink || e.Size > maxContent {
+			return nil
+		}
+		seen[id] = true
+		in, err := inspect.Content(ctx, x.p, *e)
+		if err != nil {
+			return err
+		}
+		data, err := io.ReadAll(in)
+		if err = errors.Join(err, in.Close()); err == nil {
+			x.redact.learn(string(data))
+		}
+		return err
+	}
+	report := x.progress(ctx, "look through")
+	for i, r := range slices.Backward(x.rows) {
+		if err := report(len(x.rows) - 1 - i); err != nil {
+			return err
+		}
+		if l := r.Checkpoint; l != nil && (i == len(x.rows)-1 || i == 0) {
+			err := manifest.Walk(x.p.LoadDir, l.Root, func(path string, e manifest.Entry) error { return take(path, &e) })
+			if err != nil {
+				return x.p.Classify(err)
+			}
+		}
+		err := r.Changes(ctx, x.p, nil, func(c manifest.Change) error {
+			return errors.Join(take(c.Path, c.Old), take(c.Path, c.New))
+		})
+		if err != nil {
+			return err
+		}
+	}
+	x.redact.learned()
+	return report(len(x.rows))
+}
+
+// progress tells how many rows are done; it ends an interrupted call.
+func (x *sharing) progress(ctx context.Context, phase string) func(done int) error {
+	return func(done int) error {
+		if x.p.Progress != nil {
+			x.p.Progress(project.ProgressInfo{Phase: phase, Unit: "checkpoint", Files: int64(done), TotalFiles: int64(len(x.rows))})
+		}
+		return ctx.Err()
+	}
+}

@@ -1,0 +1,243 @@
+package page
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/rewind-cli/rewind/cli/app"
+	"github.com/rewind-cli/rewind/cli/picker"
+	"github.com/rewind-cli/rewind/cli/screen"
+	"github.com/rewind-cli/rewind/cli/web"
+	"github.com/rewind-cli/rewind/engine/account"
+	"github.com/rewind-cli/rewind/engine/maintain"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/timeline"
+	"github.com/rewind-cli/rewind/manifest"
+)
+
+// uiSpace is one project of the page.
+type uiSpace struct {
+	*picker.Source
+	reverts      map[string]plannedRevert // that were shown; under busy
+	shownReverts int
+	stamp        storeStamp
+	ahead        uiAhead // what a page will ask for first
+	lists        uiLists // what pages know
+}
+
+// there says whether the store still is: what looks at one that is gone must not make it anew.
+func (s *uiSpace) there() error {
+	root := app.EscapePath(s.P.Root())
+	f, err := account.ReadFormat(s.P.StoreDir())
+	switch {
+	case err == nil && f.ID == s.P.ID.String(), err != nil && account.IsStore(s.P.StoreDir()):
+		return nil // what is wrong with it, whoever reads it says
+	case err == nil:
+		return &uiFailure{app.Failure{Code: app.ExitNotFound, Message: "another store is in " + root + " now", Hint: "rewind ui there shows it"}, http.StatusGone}
+	}
+	return &uiFailure{app.Failure{Code: app.ExitDamaged, Message: "the store of " + root + " is gone",
+		Hint: "rewind status there shows what is left of it, and rebuilds it if possible"}, http.StatusServiceUnavailable}
+}
+
+// known makes sure of the checkpoints that a question names: one that was removed since it was shown is gone, and one
+// that is no row of the timeline, as a file's versions name some, becomes known.
+func (s *uiSpace) known(ctx context.Context, ids ...string) error {
+	for _, id := range ids {
+		if _, err := manifest.ParseCheckpointID(id); err != nil {
+			continue // whoever wants the row says so
+		}
+		l, err := app.Resolve(ctx, s.P, id)
+		s.Mu.Lock()
+		row, shown := s.Rows[id]
+		switch {
+		case err == nil && row == nil:
+			s.Rows[id] = &timeline.Row{Checkpoint: &l, Time: l.Time}
+		case err == nil && row.Checkpoint != nil && row.Checkpoint.Root != l.Root: // after rewind forget
+			now := *row
+			now.Checkpoint = &l
+			s.Rows[id] = &now
+		case err != nil && shown && app.Explain(err).Code == app.ExitNotFound:
+			s.Rows[id] = nil
+			err = &picker.StaleError{What: "checkpoint", Name: id, Known: true}
+		}
+		s.Mu.Unlock()
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// take waits until nobody else works with the project, which must be there.
+func (s *uiSpace) take(ctx context.Context) (release func(), err error) {
+	select {
+	case s.Busy <- struct{}{}:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	if err := s.there(); err != nil {
+		<-s.Busy
+		return nil, err
+	}
+	return func() { <-s.Busy }, nil
+}
+
+// News is the log's place, its newest pack and how long that is, and what the tree was found to be.
+func (s *uiSpace) News(ctx context.Context) (string, error) {
+	now := time.Now()
+	log, still := s.stamp.still(now)
+	if !still {
+		s.stamp.see(s.P.StoreDir(), now)
+		if err := s.there(); err != nil {
+			s.stamp.note("")
+			return "", err
+		}
+	}
+	s.watchTree(ctx)
+	if still {
+		return s.newsAt(log), nil
+	}
+	log, err := s.LogAt()
+	s.stamp.note(log)
+	if err != nil {
+		return "", told(err)
+	}
+	return s.newsAt(log), nil
+}
+
+func (s *uiSpace) news() (string, error) {
+	at, err := s.LogAt()
+	if err != nil {
+		return "", told(err)
+	}
+	return s.newsAt(at), nil
+}
+
+func (s *uiSpace) newsAt(log string) string { return log + "-" + s.Watch.Word() }
+
+func (s *uiSpace) Ask(ctx context.Context, what string, args web.Args) (v any, err error) {
+	if s.wantsAll(what, args) {
+		s.ahead.await(ctx)
+	}
+	release, err := s.take(ctx) // one question at a time
+	if err != nil {
+		return nil, err
+	}
+	defer func() { release() }()
+	if err := s.known(ctx, args("id"), args("other")); err != nil {
+		return nil, told(err)
+	}
+	if what == "lines" { // it reads long, and only that: nobody waits for it
+		release()
+		release = func() {}
+	}
+	if v, err = s.answerTo(ctx, what, args); s.outdated(ctx, err) {
+		v, err = s.answerTo(ctx, what, args)
+	}
+	return v, told(err)
+}
+
+// outdated reads the rows anew after an error that may come of what was known of them: rewind forget gives checkpoints
+// other trees, and the old ones are gone.
+func (s *uiSpace) outdated(ctx context.Context, err error) bool {
+	if !project.IsDamage(err) {
+		return false
+	}
+	s.Mu.Lock()
+	clear(s.Rows)
+	s.Mu.Unlock()
+	_, err = s.Load(ctx, screen.Ask{Scope: screen.WithSafety}, 0)
+	return err == nil
+}
+
+func (s *uiSpace) answerTo(ctx context.Context, what string, args web.Args) (v any, err error) {
+	switch what {
+	case "timeline":
+		v, err = s.uiTimeline(ctx, args)
+	case "look":
+		v, err = s.uiLook(ctx, args)
+	case "diff":
+		v, err = s.uiDiff(ctx, args)
+	case "talk":
+		v, err = s.uiTalk(ctx, args)
+	case "operations":
+		v, err = s.uiOperations(ctx)
+	case "history":
+		v, err = s.uiHistory(ctx, args)
+	case "file":
+		v, err = s.uiFile(ctx, args)
+	case "health":
+		v, err = s.uiHealth(ctx)
+	case "series":
+		v, err = s.uiSeries(ctx)
+	case "now":
+		v = s.uiNow()
+	case "lines":
+		v, err = s.uiLines(ctx, args)
+	case "sessions":
+		v, err = s.uiSessions(ctx)
+	case "paths":
+		v, err = s.uiPaths(ctx, args)
+	default:
+		err = errors.New("that cannot be asked")
+	}
+	return v, err
+}
+
+// pagePath is a path as the page says it: the bytes of one that is no UTF-8 come after //, in base64.
+func pagePath(said string) string {
+	if in64, ok := strings.CutPrefix(said, "//"); ok {
+		if data, err := base64.StdEncoding.DecodeString(in64); err == nil {
+			return string(data)
+		}
+	}
+	return said
+}
+
+func (s *uiSpace) Mark(ctx context.Context, body json.RawMessage) (any, error) {
+	var m struct {
+		ID     string  `json:"id"`
+		Name   *string `json:"name"`   // "": takes the name away; null: leaves it
+		Pinned *bool   `json:"pinned"` // null, without a name too: the other way round than it is
+	}
+	if err := json.Unmarshal(body, &m); err != nil {
+		return nil, told(app.Usagef("the mark that is asked for cannot be read"))
+	}
+	release, err := s.take(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	if err := s.known(ctx, m.ID); err != nil {
+		return nil, told(err)
+	}
+	var said string
+	switch {
+	case m.Name != nil:
+		said, err = s.Name(ctx, m.ID, *m.Name)
+	case m.Pinned != nil:
+		if l, lerr := s.Checkpoint(m.ID); lerr != nil {
+			err = lerr
+		} else if err = maintain.Pin(ctx, s.P, l.Checkpoint, *m.Pinned); *m.Pinned {
+			said = "pinned " + picker.PickedName(l) + ": gc keeps it"
+		} else {
+			said = "unpinned " + picker.PickedName(l)
+		}
+	default:
+		said, err = s.Pin(ctx, m.ID)
+	}
+	return map[string]string{"said": said}, told(err)
+}
+
+func (s *uiSpace) Stream(ctx context.Context, what string, args web.Args, out io.Writer) error {
+	if err := s.there(); err != nil {
+		return err
+	}
+	return told(s.uiSearch(ctx, args, out))
+}

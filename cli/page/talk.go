@@ -1,0 +1,150 @@
+package page
+
+import (
+	"context"
+	"slices"
+	"strconv"
+
+	"github.com/rewind-cli/rewind/cli/app"
+	"github.com/rewind-cli/rewind/cli/picker"
+	"github.com/rewind-cli/rewind/cli/web"
+	"github.com/rewind-cli/rewind/engine/conversation"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/timeline"
+	"github.com/rewind-cli/rewind/engine/transcript"
+	"github.com/rewind-cli/rewind/manifest"
+)
+
+// uiTalk is a page of a conversation.
+type uiTalk struct {
+	Messages []uiMessage `json:"messages"`
+	Earlier  bool        `json:"earlier"`
+	Partial  bool        `json:"partial,omitempty"` // more was said since, which cannot be had
+}
+
+type uiMessage struct {
+	Here   bool     `json:"here,omitempty"`  // the row begins with it
+	Since  bool     `json:"since,omitempty"` // no checkpoint has it: it stands in the agent's own file
+	At     int      `json:"at"`
+	Event  string   `json:"event"`
+	Time   string   `json:"time"`
+	Prompt bool     `json:"prompt,omitempty"`
+	Parts  []uiPart `json:"parts"`
+	Cut    bool     `json:"cut,omitempty"`
+}
+
+type uiPart struct {
+	Kind   string `json:"kind"` // words, thought, call, answer
+	Person bool   `json:"person,omitempty"`
+	Text   string `json:"text"`
+	Tool   string `json:"tool,omitempty"`
+	Call   string `json:"call,omitempty"`
+	About  string `json:"about,omitempty"` // of a call: what its input is about
+	Row    string `json:"row,omitempty"`   // of a call: the checkpoint before it
+	Failed bool   `json:"failed,omitempty"`
+}
+
+func (s *uiSpace) uiTalk(ctx context.Context, args web.Args) (any, error) {
+	r, err := s.Row(args("id"))
+	if err != nil {
+		return nil, err
+	}
+	out := uiTalk{Messages: []uiMessage{}}
+	l := picker.TalkOf(ctx, s.P, r)
+	if r.Kind == timeline.Now && l == nil {
+		if l, err = s.newestTalk(ctx); err != nil {
+			return nil, err
+		}
+	}
+	if l == nil || l.Transcript == nil {
+		return out, nil
+	}
+	before, _ := strconv.Atoi(args("before"))
+	all, earlier, err := conversation.Talk(ctx, s.P, l.Checkpoint, conversation.TalkOptions{Before: before, Limit: picker.TalkPage, MaxText: picker.MaxSaid})
+	if err != nil {
+		return nil, err
+	}
+	held := len(all)
+	if before == 0 {
+		since, whole, err := conversation.TalkSince(ctx, s.P, l.Checkpoint, conversation.TalkOptions{Limit: picker.MostSince, MaxText: picker.MaxSaid})
+		if err != nil {
+			return nil, err
+		}
+		all, out.Partial = append(all, since...), !whole
+	}
+	calls := s.rowsOfCalls(all)
+	for i, m := range all {
+		v := viewMessage(m, calls, s.P.Root())
+		v.Since = i >= held
+		if c := r.Checkpoint; c != nil {
+			v.Here = r.Kind == timeline.Prompt && m.Prompt && m.PromptID != "" && m.PromptID == c.PromptID ||
+				slices.ContainsFunc(m.Parts, func(p transcript.Part) bool {
+					return p.Call != "" && p.Kind == transcript.ToolCall && p.Call == c.ToolUseID
+				})
+		}
+		out.Messages = append(out.Messages, v)
+	}
+	out.Earlier = earlier
+	return out, nil
+}
+
+// rowsOfCalls are the rows that stand before the calls of messages.
+func (s *uiSpace) rowsOfCalls(messages []conversation.Message) map[string]string {
+	calls := map[string]string{}
+	for _, m := range messages {
+		for _, p := range m.Parts {
+			if p.Kind == transcript.ToolCall && p.Call != "" {
+				calls[p.Call] = ""
+			}
+		}
+	}
+	if len(calls) == 0 {
+		return calls
+	}
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
+	for id, row := range s.Rows {
+		if row == nil { // gone since
+			continue
+		}
+		if c := row.Checkpoint; c != nil && c.ToolUseID != "" && c.Kind == manifest.PreTool {
+			if _, ok := calls[c.ToolUseID]; ok {
+				calls[c.ToolUseID] = id
+			}
+		}
+	}
+	return calls
+}
+
+var partKinds = [...]string{transcript.Words: "words", transcript.Thought: "thought", transcript.ToolCall: "call", transcript.ToolAnswer: "answer", transcript.Client: "client"}
+
+// viewMessage is a message; calls are rows by the tool calls that they were taken before. What a call is about is told
+// from root on.
+func viewMessage(m conversation.Message, calls map[string]string, root string) uiMessage {
+	v := uiMessage{At: m.At, Event: m.Event, Time: app.ViewTime(m.Time), Prompt: m.Prompt, Cut: m.Cut}
+	for _, p := range m.Parts {
+		part := uiPart{Kind: partKinds[p.Kind], Person: p.Role == transcript.User, Text: p.Text, Tool: p.Tool, Call: p.Call, Failed: p.Failed}
+		if p.Kind == transcript.ToolCall {
+			part.About, part.Row = belowRoot(conversation.GivenTo(p.Text), root+"/"), calls[p.Call]
+		}
+		v.Parts = append(v.Parts, part)
+	}
+	return v
+}
+
+// newestTalk is the newest checkpoint that holds a conversation; nil for none.
+func (s *uiSpace) newestTalk(ctx context.Context) (newest *project.Listed, err error) {
+	err = s.P.Query(ctx, func(db *manifest.DB) error {
+		for c, err := range db.Checkpoints(manifest.Query{}) {
+			if err != nil {
+				return err
+			}
+			if c.Transcript != nil {
+				newest = &project.Listed{Checkpoint: c}
+				return nil
+			}
+		}
+		return nil
+	})
+	return newest, err
+}

@@ -1,0 +1,237 @@
+package page
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/rewind-cli/rewind/cli/app"
+	"github.com/rewind-cli/rewind/cli/rows"
+	"github.com/rewind-cli/rewind/cli/screen"
+	"github.com/rewind-cli/rewind/cli/web"
+	"github.com/rewind-cli/rewind/engine/conversation"
+	"github.com/rewind-cli/rewind/engine/oplog"
+	"github.com/rewind-cli/rewind/engine/timeline"
+	"github.com/rewind-cli/rewind/manifest"
+)
+
+// uiTimeline are rows, newest first, and the graph beside them.
+type uiTimeline struct {
+	Rows     []uiRow       `json:"rows"`              // null with Columns
+	Columns  *uiColumns    `json:"columns,omitempty"` // the rows as columns, where they are asked for so
+	Graph    *screen.Graph `json:"graph"`
+	Sessions []uiSession   `json:"sessions,omitempty"` // of a page that is a file; else they are asked for
+	Total    int           `json:"total"`              // checkpoints in all
+	More     bool          `json:"more"`               // these are the first
+	Folded   int           `json:"folded,omitempty"`   // rows without news that are left out
+	News     string        `json:"news,omitempty"`     // that it has taken in
+	Version  string        `json:"version"`            // another one: rows may be gone, or stand elsewhere
+	Log      uint64        `json:"log"`                // another one: something but checkpoints was recorded
+	List     string        `json:"list,omitempty"`     // names these rows: who asks with it is sent what is otherwise
+	Runs     [][2]int      `json:"runs,omitempty"`     // the rows, as pieces: from which known row on, or -1 for the sent ones, and how many
+	Lanes    []int         `json:"lanes,omitempty"`    // the graph's columns, where the rows are columns: each, and how many rows have it
+}
+
+type uiRow struct {
+	ID      string    `json:"id"` // "@": now; an operation's begins with #
+	N       string    `json:"n,omitempty"`
+	Time    string    `json:"time"`
+	Kind    string    `json:"kind"`
+	Why     string    `json:"why"`
+	Text    string    `json:"text"`
+	Changes *uiCounts `json:"changes"`         // null: not known
+	Then    *uiCounts `json:"then,omitempty"`  // what came after the row, or its turn, and before the next
+	After   bool      `json:"after,omitempty"` // the changes came after the row: those of a turn's end
+	Note    string    `json:"note,omitempty"`
+	Name    string    `json:"name,omitempty"`
+	Pinned  bool      `json:"pinned,omitempty"`
+	Prompt  bool      `json:"prompt,omitempty"`
+	Dim     bool      `json:"dim,omitempty"`
+	Talk    bool      `json:"talk,omitempty"` // it holds a conversation
+	Agent   string    `json:"agent,omitempty"`
+	Call    bool      `json:"call,omitempty"` // one tool call, which the agent gave an id
+	Session string    `json:"session,omitempty"`
+	Stored  uint64    `json:"stored,omitempty"` // bytes that it added to the store
+}
+
+type uiCounts struct {
+	Added    uint64 `json:"added"`
+	Modified uint64 `json:"modified"`
+	Deleted  uint64 `json:"deleted"`
+}
+
+type uiSession struct {
+	ID    string `json:"id"`
+	Agent string `json:"agent"`
+	Label string `json:"label"`
+}
+
+// wantsAll reports whether a question is what is answered ahead.
+func (s *uiSpace) wantsAll(what string, args web.Args) bool {
+	limit, _ := strconv.Atoi(args("limit"))
+	return what == "timeline" && limit <= 0 && args("form") == "columns" && args("safety") == "" && s.lists.named(args("list")) == nil
+}
+
+func (s *uiSpace) uiTimeline(ctx context.Context, args web.Args) (any, error) {
+	limit, _ := strconv.Atoi(args("limit"))
+	known := s.lists.named(args("list"))
+	scope, columns := screen.InProject, args("form") == "columns" || known != nil
+	if args("safety") != "" {
+		scope = screen.WithSafety
+	} else if s.wantsAll("timeline", args) {
+		if v := s.ahead.takeAll(s); v != nil {
+			return v, nil
+		}
+	}
+	v, err := s.timelineOf(ctx, scope, max(limit, 0), limit <= 0 || args("now") != "", columns, known)
+	if err != nil || !columns {
+		return v, err
+	}
+	return v.encoded()
+}
+
+// timelineOf reads the first limit rows, 0 for all, with a look at the tree or without one. Of rows that are known, nil for
+// none, only those are told, as columns, that are otherwise.
+func (s *uiSpace) timelineOf(ctx context.Context, scope screen.Scope, limit int, look, columns bool, known *uiList) (*uiTimeline, error) {
+	a := screen.Ask{What: screen.AskAll, Scope: scope}
+	before, err := s.LogAt()
+	if err != nil {
+		return nil, err
+	}
+	last, err := s.P.Store.Last()
+	if err != nil {
+		return nil, err
+	}
+	got, err := s.LoadRows(ctx, a, limit, look, columns)
+	if err != nil {
+		return nil, err
+	}
+	out := &uiTimeline{Graph: got.Graph, Total: got.Total, More: got.More, Folded: got.Folded}
+	if look {
+		out.News = s.newsAt(before)
+	}
+	s.Mu.Lock()
+	present := s.Present
+	s.Mu.Unlock()
+	if present != nil && len(got.List) > 0 && got.List[0].ID == "@" {
+		if r, err := s.Row("@"); err == nil {
+			_, _, _ = r.Count(ctx, s.P, present) // it is known from now on; of what cannot be counted, the look says so
+		}
+	}
+	if columns {
+		out.Columns = newUIColumns(len(got.List))
+	} else {
+		out.Rows = make([]uiRow, 0, len(got.List))
+	}
+	list := &uiList{total: got.Total, rows: make([]uiListed, 0, len(got.List))}
+	var update *uiUpdate
+	if known != nil {
+		update = &uiUpdate{old: known, by: got.Total - known.total}
+		if limit > 0 {
+			out.Graph = nil // the page's own goes on
+		}
+	}
+	turns := s.revertedTurns(ctx, got.List)
+	s.Mu.Lock()
+	for _, row := range got.List {
+		r := s.Rows[row.ID]
+		v := viewRow(row, r, s.P.Root())
+		v.Text = cmp.Or(turns[row.ID], v.Text)
+		if n, known := r.Known(); r.Claimed {
+			v.Changes = &uiCounts{}
+		} else if known {
+			v.Changes = &uiCounts{n.Added, n.Modified, n.Deleted}
+		}
+		if r.Then != nil {
+			if n, known := r.Then.Known(); known && !n.None() {
+				v.Then = &uiCounts{n.Added, n.Modified, n.Deleted}
+			}
+		}
+		is := listed(&v, r)
+		list.rows = append(list.rows, is)
+		if update != nil && !update.sends(is) {
+			continue
+		}
+		if columns {
+			out.Columns.add(&v, r)
+		} else {
+			out.Rows = append(out.Rows, v)
+		}
+	}
+	s.Mu.Unlock()
+	if update != nil {
+		out.Runs = update.runs
+		if limit > 0 && update.at > 0 {
+			list.rows = append(list.rows, update.rest()...)
+		}
+	}
+	out.List = s.lists.keep(list)
+	ops, err := oplog.Operations(ctx, s.P, 0)
+	if err != nil {
+		return nil, err
+	}
+	gone, err := s.P.Store.Generation()
+	if err != nil {
+		return nil, err
+	}
+	out.Version = fmt.Sprint(gone, len(ops))
+	err = s.P.Query(ctx, func(db *manifest.DB) error {
+		checkpoints, safety, err := db.Count()
+		out.Log = last.Seq - uint64(checkpoints+safety)
+		return err
+	})
+	return out, err
+}
+
+// revertedTurns names what reverts were about, by their rows: their argument is the beginning of an id.
+func (s *uiSpace) revertedTurns(ctx context.Context, list []screen.Row) map[string]string {
+	args := map[string]string{}
+	s.Mu.Lock()
+	for _, row := range list {
+		if r := s.Rows[row.ID]; r != nil && r.Kind == timeline.Operation && r.Operation.Kind == manifest.OpRevert && r.Target == nil {
+			args[row.ID] = r.Operation.Args
+		}
+	}
+	s.Mu.Unlock()
+	for row, said := range args {
+		l, err := app.Resolve(ctx, s.P, said)
+		if args[row] = ""; err == nil && len(said) >= app.ShortID && strings.HasPrefix(l.ID.String(), said) {
+			args[row] = rows.Briefly(l)
+		}
+	}
+	return args
+}
+
+// uiSessions names the sessions. It looks into their transcripts: for those who want to know.
+func (s *uiSpace) uiSessions(ctx context.Context) (any, error) {
+	all, err := conversation.Sessions(ctx, s.P)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]uiSession, len(all))
+	for i, info := range all {
+		out[i] = uiSession{info.ID, info.Agent, info.Label()}
+	}
+	return map[string]any{"sessions": out}, nil
+}
+
+// viewRow is a row without its counts. A file of the project that a call is about is told from root on.
+func viewRow(row screen.Row, r *timeline.Row, root string) uiRow {
+	v := uiRow{ID: row.ID, N: row.N, Time: app.ViewTime(r.Time), Kind: string(r.Kind), Why: row.Why, Text: row.Text, Note: row.Note, Name: row.Name,
+		Pinned: row.Pinned, Prompt: row.Prompt, Dim: row.Dim, After: r.Side == timeline.After, Agent: r.Agent, Session: r.Session}
+	if strings.Contains(v.Text, "/") {
+		v.Text = belowRoot(v.Text, app.Escape(root)+"/")
+	}
+	if c := r.Checkpoint; c != nil {
+		v.Talk, v.Stored, v.Call = c.Transcript != nil, c.StoredBytes, c.ToolUseID != ""
+	}
+	return v
+}
+
+// belowRoot takes the root from the paths in a text, where they begin.
+func belowRoot(text, root string) string {
+	out := strings.ReplaceAll(" "+text, " "+root, " ")
+	return out[1:]
+}

@@ -1,0 +1,262 @@
+package picker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/rewind-cli/rewind/cli/app"
+	"github.com/rewind-cli/rewind/cli/rows"
+	"github.com/rewind-cli/rewind/cli/screen"
+	"github.com/rewind-cli/rewind/engine/conversation"
+	"github.com/rewind-cli/rewind/engine/inspect"
+	"github.com/rewind-cli/rewind/engine/oplog"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/restore"
+	"github.com/rewind-cli/rewind/engine/timeline"
+	"github.com/rewind-cli/rewind/manifest"
+)
+
+const (
+	MostPatched = 200  // files of a look whose lines are compared
+	mostLines   = 5000 // of its diff
+	MostFiles   = 5000 // of its list
+)
+
+var ErrEnough = errors.New("enough was seen")
+
+// look is what a row is about: its own changes, or what differs between it and another one or now.
+func (s *Source) look(ctx context.Context, a screen.Ask) (*screen.Look, error) {
+	r, err := s.Row(a.ID)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case a.Other != "":
+		older, err := s.Checkpoint(a.ID)
+		if err != nil {
+			return nil, err
+		}
+		newer, err := s.Checkpoint(a.Other)
+		if err != nil {
+			return nil, err
+		}
+		if older.Seq > newer.Seq {
+			older, newer = newer, older
+		}
+		return s.between(ctx, "from "+PickedName(older)+" to "+PickedName(newer), older.Checkpoint, &newer.Checkpoint)
+	case a.Now:
+		l, err := s.between(ctx, "from "+PickedName(r.Checkpoint)+" to now", r.Checkpoint.Checkpoint, nil)
+		if err == nil {
+			l.Talk, l.Here = s.talk(ctx, r)
+		}
+		return l, err
+	}
+	return s.own(ctx, r)
+}
+
+// between is what differs between two checkpoints, or from one to the working tree.
+func (s *Source) between(ctx context.Context, title string, from manifest.Checkpoint, to *manifest.Checkpoint) (*screen.Look, error) {
+	files, err := s.Differing(ctx, from, to)
+	if err != nil {
+		return nil, err
+	}
+	out := &screen.Look{Title: title}
+	showFiles(out, files)
+	return out, nil
+}
+
+// Differing are the files that differ, with patches where they are not many.
+func (s *Source) Differing(ctx context.Context, from manifest.Checkpoint, to *manifest.Checkpoint) ([]inspect.FileDiff, error) {
+	o := inspect.DiffOptions{A: from, B: to}
+	files, err := inspect.Diff(ctx, s.P, o)
+	if err == nil && len(files) <= MostPatched {
+		o.Patch = true
+		files, err = inspect.Diff(ctx, s.P, o)
+	}
+	return files, err
+}
+
+// own are the changes that a row stands for.
+func (s *Source) own(ctx context.Context, r *timeline.Row) (*screen.Look, error) {
+	files, err := s.OwnFiles(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	out := &screen.Look{Title: LookTitle(r)}
+	showFiles(out, files)
+	out.Talk, out.Here = s.talk(ctx, r)
+	return out, nil
+}
+
+// OwnFiles are the files that a row changed, with patches of the first of them.
+func (s *Source) OwnFiles(ctx context.Context, r *timeline.Row) ([]inspect.FileDiff, error) {
+	s.Mu.Lock()
+	present := s.Present
+	s.Mu.Unlock()
+	switch {
+	case r.To == nil:
+		return nil, nil
+	case r.To.Now && r.From != nil && r.From.ID != (manifest.CheckpointID{}):
+		return s.Differing(ctx, manifest.Checkpoint{ID: r.From.ID}, nil)
+	}
+	return s.changed(ctx, r, present)
+}
+
+// changed are the files of a row, and the lines of the first of them. What only the working tree has
+// is in no store: of that there are no lines.
+func (s *Source) changed(ctx context.Context, r *timeline.Row, present *timeline.Present) ([]inspect.FileDiff, error) {
+	release, err := s.P.Hold(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	var files []inspect.FileDiff
+	err = r.Changes(ctx, s.P, present, func(c manifest.Change) error {
+		if c.Old == nil && c.New.Kind == manifest.Subdir || c.New == nil && c.Old.Kind == manifest.Subdir {
+			return nil
+		}
+		if files = append(files, inspect.FileDiff{Change: c}); len(files) > MostFiles {
+			return ErrEnough
+		}
+		return nil
+	})
+	if err != nil && !errors.Is(err, ErrEnough) {
+		return nil, err
+	}
+	for i := range files[:min(len(files), MostPatched)] {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if r.To.Now {
+			break
+		}
+		d, err := inspect.StepDiff(s.P, &inspect.Step{Change: files[i].Change}, false)
+		if err != nil {
+			return nil, err
+		}
+		files[i] = d
+	}
+	return files, nil
+}
+
+// showFiles puts files and their patches into a look.
+func showFiles(out *screen.Look, files []inspect.FileDiff) {
+	for i, d := range files {
+		f := screen.File{Path: screen.Ordered(app.EscapePath(d.Path)), Raw: d.Path, Status: string(rows.Letter(d.Change)), Plus: d.Added, Minus: d.Deleted, At: len(out.Diff)}
+		out.Files = append(out.Files, f)
+		if out.More = len(out.Files) == MostFiles && len(files) > MostFiles; out.More {
+			out.Diff = append(out.Diff, screen.Text(screen.Dim, "and more files"))
+			return
+		}
+		switch {
+		case len(out.Diff) >= mostLines:
+			continue
+		case d.Patch == "":
+			out.Diff = append(out.Diff, screen.Text(screen.Bold, rows.ModeLine(d)))
+		default:
+			out.Diff = append(out.Diff, screen.Text(screen.Bold, f.Status+" "+f.Path))
+			out.Diff = append(out.Diff, patchLines(d.Patch, mostLines-len(out.Diff))...)
+		}
+		if len(out.Diff) >= mostLines && i < len(files)-1 {
+			out.Diff = append(out.Diff, screen.Text(screen.Dim, "and more: rewind diff shows all of it"))
+		}
+	}
+}
+
+// patchLines are the lines of a patch in colours, at most n of them. Of its head only what says more than the name stays.
+func patchLines(patch string, n int) (out []screen.Line) {
+	header := true
+	for text := range strings.SplitSeq(strings.TrimSuffix(patch, "\n"), "\n") {
+		if len(out) == n {
+			break
+		}
+		text = strings.TrimSuffix(text, "\r")
+		style := screen.Plain
+		switch {
+		case strings.HasPrefix(text, "diff --"):
+			header = true
+			continue
+		case strings.HasPrefix(text, "@@"):
+			header, style = false, screen.Cyan
+		case header && (strings.HasPrefix(text, "--- ") || strings.HasPrefix(text, "+++ ") || strings.HasPrefix(text, "index ")):
+			continue
+		case header:
+			style = screen.Bold
+		case strings.HasPrefix(text, "+"):
+			style = screen.Green
+		case strings.HasPrefix(text, "-"):
+			style = screen.Red
+		}
+		const longest = 2000 // bytes: nobody reads more of a line here
+		if len(text) > longest {
+			text = strings.ToValidUTF8(text[:longest], "") + "…"
+		}
+		out = append(out, screen.Text(style, screen.Ordered(screen.Untab(app.EscapeLine(text)))))
+	}
+	return out
+}
+
+// talkLines show what was said, the oldest first.
+func talkLines(said []conversation.Saying) (out []screen.Line) {
+	for _, what := range said {
+		style, before := screen.Plain, ""
+		switch {
+		case what.Person:
+			style, before = screen.Bold, "> "
+		case what.Tool != "":
+			style = screen.Dim
+			out = append(out, screen.Text(style, "  "+app.Escape(what.Tool)+" "+app.FirstLine(what.Text)))
+			continue
+		}
+		if len(out) > 0 {
+			out = append(out, nil)
+		}
+		for text := range strings.SplitSeq(what.Text, "\n") {
+			out = append(out, screen.Text(style, before+screen.Ordered(screen.Untab(app.EscapeLine(strings.TrimSuffix(text, "\r"))))))
+		}
+	}
+	return out
+}
+
+// log are the operations, the newest first.
+func (s *Source) log(ctx context.Context) ([]screen.Line, error) {
+	ops, err := oplog.Operations(ctx, s.P, 200)
+	if err != nil {
+		return nil, err
+	}
+	out := []screen.Line{screen.Text(screen.Bold, "  Operations, newest first"), nil}
+	for _, op := range ops {
+		line := screen.Line{{Text: fmt.Sprintf("  %4s  ", app.FormatAge(s.C.Out.Now().Sub(op.Time))), Style: screen.Dim},
+			{Text: app.Pad(app.Escape(restore.VerbOf(op)), 14), Style: screen.Cyan}}
+		if op.Checkpoint != (manifest.CheckpointID{}) {
+			target := op.Checkpoint.String()[:app.ShortID]
+			err := s.P.Query(ctx, func(db *manifest.DB) error {
+				if c, ok, err := db.ByID(op.Checkpoint); err != nil || !ok {
+					return err
+				} else {
+					target = PickedName(&project.Listed{Checkpoint: c, N: db.Position(c.Seq)})
+					return nil
+				}
+			})
+			if err != nil {
+				return nil, err
+			}
+			line = append(line, screen.Span{Text: "to " + target})
+		}
+		out = append(out, line)
+	}
+	if len(ops) == 0 {
+		out = append(out, screen.Text(screen.Plain, "  none yet"))
+	}
+	return out, nil
+}
+
+// LookTitle says which changes a row stands for.
+func LookTitle(r *timeline.Row) string {
+	if r.Kind == timeline.Now {
+		return "what changed since"
+	}
+	return map[timeline.Side]string{timeline.Since: "what came before it", timeline.Did: "what it did", timeline.After: "what came after it"}[r.Side]
+}

@@ -1,0 +1,144 @@
+package picker
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/rewind-cli/rewind/cli/app"
+	"github.com/rewind-cli/rewind/cli/report"
+	"github.com/rewind-cli/rewind/cli/screen"
+	"github.com/rewind-cli/rewind/engine/account"
+	"github.com/rewind-cli/rewind/engine/conversation"
+	"github.com/rewind-cli/rewind/engine/inspect"
+	"github.com/rewind-cli/rewind/engine/problem"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/restore"
+	"github.com/rewind-cli/rewind/engine/timeline"
+	"github.com/rewind-cli/rewind/manifest"
+)
+
+// Nothing that comes from outside reaches the picker raw: it shows what it is given.
+func TestPickIsEscaped(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		hostile := func(what string) string {
+			return rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{"say \x1b[2J", "\x1b]0;x\a", "世界 wide", "a\nb\tc", "\xff\x9b2J", "\u202eabc"})).Draw(t, what)
+		}
+		var shown []string
+		line := func(l screen.Line) { shown = append(shown, l.String()) }
+		l := &project.Listed{N: rapid.IntRange(0, 2).Draw(t, "n")}
+		l.Prompt, l.Description, l.Name, l.Tool = hostile("prompt"), hostile("description"), hostile("name"), hostile("tool")
+		for _, kind := range []timeline.Kind{timeline.Now, timeline.Prompt, timeline.Tool, timeline.Stop, timeline.Manual, timeline.Operation} {
+			r := &timeline.Row{Kind: kind, Tool: l.Tool, Summary: hostile("summary"), Text: l.Prompt, Ends: hostile("ends"), Target: l, Checkpoint: l}
+			if kind == timeline.Now || kind == timeline.Operation {
+				r.Operation, r.Checkpoint = &manifest.Operation{Verb: hostile("verb")}, nil
+			}
+			row := Row(r, timeline.Counts{Added: 1}, true, time.Now())
+			shown = append(shown, row.N, row.Why, row.Text, row.Note)
+		}
+		plan := pickPlan(&pickedPlan{what: "restore to " + PickedName(l), Back: "u"}, &restore.Restored{
+			Create: []string{hostile("path")}, Delete: []string{hostile("path")}, Prompts: []string{hostile("undone")},
+			Skip:         []problem.Problem{{Path: hostile("path"), Reason: hostile("reason")}},
+			Others:       []restore.OtherWork{{Agent: "claude", Session: hostile("session"), Prompt: hostile("prompt"), Paths: 2}},
+			Conversation: &conversation.Moved{},
+			Git:          &restore.GitMoved{Branch: hostile("branch"), ThenBranch: hostile("other branch")},
+		}, *l, 1)
+		for _, f := range append(plan.Facts, plan.Notes...) {
+			line(f)
+		}
+		for _, f := range plan.Files {
+			shown = append(shown, f.Path)
+		}
+		shown = append(shown, plan.Question)
+		look := &screen.Look{}
+		showFiles(look, []inspect.FileDiff{{Change: manifest.Change{Path: hostile("path"), New: &manifest.Entry{}}, Patch: "+++ b\n@@ -1 +1 @@\n+" + hostile("content")}})
+		shown = append(shown, look.Files[0].Path)
+		for _, d := range append(look.Diff, talkLines([]conversation.Saying{{Person: true, Text: hostile("said")}, {Tool: hostile("tool"), Text: hostile("input")}})...) {
+			line(d)
+		}
+		for _, text := range shown {
+			if at := app.FirstUnsafe(strings.ReplaceAll(text, "\u200e", "")); at >= 0 {
+				t.Fatalf("raw control in %q", text)
+			}
+		}
+	})
+}
+
+// Each file has its name in the diff, whatever was done to it: a patch itself names /dev/null instead of a file that was
+// deleted, and an empty file nowhere but in its first line.
+func TestLookNamesFiles(t *testing.T) {
+	e := &manifest.Entry{}
+	look := &screen.Look{}
+	showFiles(look, []inspect.FileDiff{
+		{Change: manifest.Change{Path: "gone.txt", Old: e}, Patch: "diff --git a/gone.txt b/gone.txt\ndeleted file mode 100644\n--- a/gone.txt\n+++ /dev/null\n@@ -1 +0,0 @@\n-gone\n"},
+		{Change: manifest.Change{Path: "empty.txt", New: e}, Patch: "diff --git a/empty.txt b/empty.txt\nnew file mode 100644\n"},
+		{Change: manifest.Change{Path: "a.txt", Old: e, New: e}, Patch: "diff --git a/a.txt b/a.txt\n--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n-a\n+++ b\n"},
+	})
+	var got []string
+	for _, l := range look.Diff {
+		got = append(got, l.String())
+	}
+	want := "D gone.txt|deleted file mode 100644|@@ -1 +0,0 @@|-gone|A empty.txt|new file mode 100644|M a.txt|@@ -1 +1 @@|-a|+++ b"
+	if text := strings.Join(got, "|"); text != want {
+		t.Errorf("the diff is\n%s, want\n%s", text, want)
+	}
+	for i, at := range []int{0, 4, 6} {
+		if look.Files[i].At != at {
+			t.Errorf("%s begins at line %d, not %d", look.Files[i].Path, look.Files[i].At, at)
+		}
+	}
+}
+
+// The question names the checkpoint by number and prompt, what goes, whose, and how to take it back.
+func TestPickQuestion(t *testing.T) {
+	l := &project.Listed{N: 3}
+	l.Prompt = "add tz\nto all of it"
+	p := &pickedPlan{what: "restore to " + PickedName(l), Back: "u", verb: report.RestoreCheckpoint}
+	plan := pickPlan(p, &restore.Restored{Delete: []string{"a", "b"}, Replace: []string{"c"},
+		Others: []restore.OtherWork{{Agent: "claude", Session: "5db0d5f6-0000", Paths: 2, Prompt: "parser"}}}, *l, 1)
+	if want := `restore to 3 "add tz" (deletes 2, replaces 1, 2 of claude 5db0d5f6)? u takes it back`; plan.Question != want {
+		t.Errorf("the question is %q, want %q", plan.Question, want)
+	}
+	if nothing := pickPlan(p, &restore.Restored{}, *l, 1); nothing.Question != "" {
+		t.Errorf("nothing to do, and it asks %q", nothing.Question)
+	}
+}
+
+// A plan before a question names some of many paths, and says how all are seen; a dry run names all.
+func TestPlanIsBounded(t *testing.T) {
+	r := &restore.Restored{}
+	for i := range app.MaxNamed + 5 {
+		r.Create = append(r.Create, fmt.Sprint("f", i))
+	}
+	for most, want := range map[int]int{0: app.MaxNamed + 5, app.MaxNamed: app.MaxNamed + 1} {
+		var out strings.Builder
+		o := app.NewOutput(app.Stdio{Out: &out, Err: io.Discard}, account.Env{}, false)
+		report.PrintRestoredPaths(o, r, most)
+		o.Buf.Flush()
+		if n := strings.Count(out.String(), "\n"); n != want || (most > 0) != strings.HasSuffix(out.String(), "  and 5 more; --dry-run lists all\n") {
+			t.Errorf("%d lines of at most %d:\n%s", n, most, &out)
+		}
+	}
+}
+
+func TestUTF8Locale(t *testing.T) {
+	for _, c := range []struct {
+		env  map[string]string
+		want bool
+	}{
+		{map[string]string{"LANG": "de_DE.UTF-8"}, true},
+		{map[string]string{"LC_ALL": "C", "LANG": "de_DE.UTF-8"}, false},
+		{map[string]string{"LANG": "de_DE.ISO-8859-1"}, false},
+		{map[string]string{"LANG": "en_US"}, true},
+		{map[string]string{"TERM": "xterm"}, true},
+		{map[string]string{"TERM": "linux"}, false},
+	} {
+		if got := utf8Locale(func(k string) string { return c.env[k] }); got != c.want {
+			t.Errorf("%v: %v", c.env, got)
+		}
+	}
+}

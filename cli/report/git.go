@@ -1,0 +1,81 @@
+package report
+
+import (
+	"fmt"
+
+	"github.com/rewind-cli/rewind/cli/app"
+	"github.com/rewind-cli/rewind/engine/restore"
+)
+
+// gitText says that git's HEAD is elsewhere than in the state that a restore goes to, and how to bring HEAD there; both
+// are "" where it is not. ahead: it is not done yet. Names of branches are not escaped.
+func gitText(r *restore.Restored, ahead bool) (text, hint string) {
+	g := r.Git
+	if g == nil {
+		return "", ""
+	}
+	place := func(branch, head string) string {
+		text := "no branch"
+		if branch != "" {
+			text = "branch " + branch
+		}
+		if head == "" {
+			return text + " without a commit"
+		}
+		return text + " at " + head[:min(len(head), 8)]
+	}
+	show, then := "show", "in that state"
+	if ahead {
+		show = "would show"
+	}
+	if g.Gone() {
+		then := "in that state"
+		if g.OfWork {
+			then = "when that work began"
+		}
+		return "there is no git repository here now, and HEAD was on " + place(g.ThenBranch, g.ThenHead) + " " + then + ": rewind does not bring .git back", ""
+	}
+	if g.OfWork { // taken back in the present state: there is no other one to go to
+		then = "when that work began"
+	} else if g.Switched() {
+		hint = "git switch --detach " + app.ShellQuote(g.ThenHead)
+		if g.ThenBranch != "" {
+			hint = "git switch " + app.ShellQuote(g.ThenBranch)
+		}
+		hint += " goes there with git instead"
+		if !ahead {
+			hint = "take this back first, then " + hint
+		}
+	} else {
+		hint = "git reset --soft " + app.ShellQuote(g.ThenHead) + " moves the branch to that commit, too"
+		if g.ThenHead == "" {
+			hint = "git log shows the commits made since"
+		}
+	}
+	return fmt.Sprintf("HEAD is on %s, and was on %s %s: rewind leaves HEAD where it is, so the differences %s as uncommitted changes",
+		place(g.Branch, g.Head), place(g.ThenBranch, g.ThenHead), then, show), hint
+}
+
+// GitFact is the same as a line of a plan or of a result; "" where HEAD is not elsewhere.
+func GitFact(r *restore.Restored, ahead bool) string {
+	text, hint := gitText(r, ahead)
+	switch {
+	case text == "":
+		return ""
+	case hint != "":
+		text += "; " + hint
+	}
+	return app.Escape("Git: " + text + ".")
+}
+
+// WarnGit says it as a warning, before the question and after the answer.
+func WarnGit(c *app.Call, r *restore.Restored, ahead bool) {
+	text, hint := gitText(r, ahead)
+	if text == "" || c.Out.Quiet {
+		return
+	}
+	c.Out.Warn("%s", text)
+	if hint != "" {
+		c.Out.Hint("%s", hint)
+	}
+}

@@ -1,0 +1,412 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/rewind-cli/rewind/cli/app"
+	"github.com/rewind-cli/rewind/cli/rows"
+	"github.com/rewind-cli/rewind/cli/screen"
+	"github.com/rewind-cli/rewind/engine/attempts"
+	"github.com/rewind-cli/rewind/engine/problem"
+	"github.com/rewind-cli/rewind/engine/restore"
+	"github.com/rewind-cli/rewind/manifest"
+)
+
+func ReportRestored(c *app.Call, done *restore.Restored, v RestoreVerb) error {
+	c.Out.EndProgress()
+	named(c, done)
+	if c.JSON {
+		view := ViewRestored(done)
+		view.Instead = Keeps(c, done)
+		if err := c.Out.Document(view); err != nil {
+			return err
+		}
+	} else {
+		PrintRestored(c, done, v)
+	}
+	warnForgotten(c.Out, done)
+	warnTorn(c.Out, done)
+	warnLate(c.Out, done)
+	if !c.JSON {
+		WarnGit(c, done, done.DryRun)
+	}
+	if bad := problem.FailedOf(done.Skip); len(bad) > 0 {
+		return &app.PartialError{Verb: "restored", Paths: bad}
+	}
+	return nil
+}
+
+// warnForgotten tells what cannot be taken back.
+func warnForgotten(o *app.Output, done *restore.Restored) {
+	f := done.Forgotten
+	if o.Quiet || f.Count == 0 {
+		return
+	}
+	which := ""
+	if len(f.Named) > 0 {
+		which = " (" + somePaths(f.Named, app.MaxNamed)
+		if f.Count > len(f.Named) {
+			which += ", and others whose names are forgotten, too"
+		}
+		which += ")"
+	}
+	o.Warn("%s of it%s cannot be taken back: rewind forget removed every state of %s", app.Plural(f.Count, "path", "paths"), which, app.ItOrThem(f.Count))
+}
+
+// warnLate tells of files that somebody wrote while they were replaced or deleted.
+func warnLate(o *app.Output, done *restore.Restored) {
+	if o.Quiet || len(done.Late) == 0 || done.Safety == nil {
+		return
+	}
+	for _, path := range app.FirstN(done.Late, app.MaxNamed) {
+		o.Warn("%s was written to while this ran: checkpoint %s has what was written", app.Escape(path), done.Safety.ID)
+	}
+	if n := len(done.Late) - app.MaxNamed; n > 0 {
+		o.Warn("and %d more", n)
+	}
+	o.Hint("rewind restore %s -- %s brings that back", done.Safety.ID, app.ShellQuote(done.Late[0]))
+}
+
+// warnTorn tells of files that the checkpoint may hold half of.
+func warnTorn(o *app.Output, done *restore.Restored) {
+	if o.Quiet {
+		return
+	}
+	var left []string
+	for _, s := range done.Skip {
+		if s.Code == problem.TargetIsTorn {
+			left = append(left, s.Path)
+		}
+	}
+	for _, path := range app.FirstN(left, app.MaxNamed) {
+		o.Warn("%s was skipped: %s", app.Escape(path), restore.ReasonTorn)
+	}
+	if n := len(left) - app.MaxNamed; n > 0 {
+		o.Warn("and %d more", n)
+	}
+	if len(left) > 0 {
+		o.Hint("rewind restore %s -- %s restores what was captured of it anyway", done.Checkpoint.ID, app.ShellQuote(left[0]))
+	}
+	for _, path := range app.FirstN(done.Torn, app.MaxNamed) {
+		o.Warn("%s: %s", app.Escape(path), restore.ReasonTorn)
+	}
+}
+
+// Confirm asks before many files are deleted, or another session's work goes.
+func Confirm(c *app.Call, plan *restore.Restored) (bool, error) {
+	if len(plan.Others) > 0 {
+		for _, line := range OthersText("Also undoes", "Undoes", plan) {
+			fmt.Fprintf(c.Out.Stderr, "  %s\n", line)
+		}
+		named(c, plan)
+		if keeps := Keeps(c, plan); keeps != "" {
+			c.Out.Hint("%s keeps them", keeps)
+		}
+		for _, line := range alone(plan) {
+			c.Out.Hint("%s takes back that session's work alone", line)
+		}
+		n := 0
+		for _, o := range plan.Others {
+			n += o.Paths
+		}
+		undoes, whose := "also undoes", app.Plural(len(plan.Others), "other session", "other sessions")
+		if plan.Unclear {
+			undoes, whose = "undoes", app.Plural(len(plan.Others), "session", "sessions")
+		}
+		if yes, err := c.Out.Ask("This %s the work of %s (%s). A safety checkpoint is taken first. Continue?",
+			undoes, whose, app.Plural(n, "path", "paths")); err != nil || !yes {
+			return yes, err
+		}
+	}
+	if len(plan.Delete) > ConfirmAbove {
+		nameFirst(c, plan.Delete)
+	}
+	switch WarnGit(c, plan, true); {
+	case len(plan.Delete) > ConfirmAbove:
+	case plan.Git != nil && plan.Git.Switched():
+		return c.Out.Ask("This brings files of another state of git. A safety checkpoint is taken first. Continue?")
+	default:
+		return true, nil
+	}
+	yes, err := c.Out.Ask("This deletes %d files that are not in %s. A safety checkpoint is taken first. Continue?",
+		plan.Files(plan.Delete), rows.Called(c, plan.Checkpoint))
+	return yes, err
+}
+
+// nameFirst names a few of many paths.
+func nameFirst(c *app.Call, paths []string) {
+	for _, path := range app.FirstN(paths, 5) {
+		fmt.Fprintf(c.Out.Stderr, "  %s\n", app.EscapePath(path))
+	}
+	fmt.Fprintf(c.Out.Stderr, "  and %d more\n", len(paths)-5)
+}
+
+// revertInstead is the command that keeps the work of others.
+func revertInstead(r *restore.RevertInstead) string {
+	text := "rewind revert --session " + app.ShellQuote(r.Session)
+	if r.Turns > 0 {
+		text += " --since prompt~" + strconv.Itoa(r.Turns)
+	}
+	if len(r.Paths) > 0 {
+		text += " -- " + strings.Join(app.QuoteAll(r.Paths), " ")
+	}
+	return text
+}
+
+// Keeps is the command that leaves the work of others alone; "" where none is known.
+func Keeps(c *app.Call, r *restore.Restored) string {
+	switch {
+	case r.Instead != nil:
+		return revertInstead(r.Instead)
+	case len(r.Own) == 0 || len(r.Own) > maxOtherPaths || c.Flags.Changed("patch"):
+		return ""
+	}
+	root := ""
+	if c.Project != nil {
+		root = c.Project.Root()
+	}
+	words := make([]string, len(r.Own))
+	for i, path := range r.Own {
+		words[i] = app.ShellQuote(c.FromHere(root, path))
+	}
+	return "rewind restore " + r.Checkpoint.ID.String()[:app.ShortID] + " -- " + strings.Join(words, " ")
+}
+
+// alone are the commands that take back the work of one of several sessions, where nobody knows which is meant.
+func alone(r *restore.Restored) (commands []string) {
+	for _, o := range r.Others {
+		if o.Alone != nil {
+			commands = append(commands, revertInstead(o.Alone))
+		}
+	}
+	return commands
+}
+
+const (
+	maxOtherTurns = 5  // of a session that are named
+	maxOtherPaths = 10 // of a turn, or of the person
+)
+
+// OthersText tells whose work goes too: a session a line, then its turns with their files; then the person's. Where
+// something else goes, it begins with also, else with plain. It is escaped.
+func OthersText(also, plain string, r *restore.Restored) (lines []string) {
+	verb, whose := also, "another session, "
+	if r.Unclear {
+		verb, whose = plain, "session "
+	}
+	for _, o := range r.Others {
+		lines = append(lines, fmt.Sprintf("%s %s of %s%s:", verb, app.Plural(o.Paths, "path", "paths"), whose, app.Escape(strings.TrimSpace(o.Agent+" "+ShortSession(o.Session)))))
+		for _, t := range app.FirstN(o.Turns, maxOtherTurns) {
+			text := "  "
+			if t.Prompt != "" {
+				text += rows.Quoted(app.FirstLine(t.Prompt)) + ": "
+			}
+			lines = append(lines, text+somePaths(t.Files, maxOtherPaths))
+		}
+		if n := len(o.Turns) - maxOtherTurns; n > 0 {
+			lines = append(lines, fmt.Sprintf("  and %s more", app.Plural(n, "prompt", "prompts")))
+		}
+	}
+	if n := len(r.Outside); n > 0 {
+		if r.Checkpoint.Kind != manifest.Prompt && n == len(r.Create)+len(r.Replace)+len(r.Delete)+len(r.Mode) {
+			verb = plain
+		}
+		lines = append(lines, fmt.Sprintf("%s %s that you, or something outside this project's sessions, changed: %s", verb, app.Plural(n, "path", "paths"), somePaths(r.Outside, maxOtherPaths)))
+	}
+	return lines
+}
+
+func PrintRestored(c *app.Call, r *restore.Restored, v RestoreVerb) {
+	o, format := c.Out, v.Done
+	if r.DryRun {
+		format = v.Would
+	}
+	if v.of != "" && (r.Of == manifest.OpRestore || r.Of == manifest.OpRevert) {
+		if format = v.of; r.DryRun {
+			format = v.wouldOf
+		}
+	}
+	if r.PutBack {
+		if v.Part, format = (part{}), "Put back the %v that did not finish: %a as before it."; r.DryRun {
+			format = "Would put back the %v that did not finish: %f as before it."
+		}
+	}
+	if onlySkipped(r) && len(problem.FailedOf(r.Skip)) > 0 {
+		if r.DryRun {
+			o.Summary("Would restore nothing.")
+		} else {
+			o.Summary("Nothing was restored.")
+		}
+	} else if r.Checkpoint.ID == (manifest.CheckpointID{}) { // the conversation alone
+		if m := r.Conversation; !r.DryRun && m != nil && m.From == "" && !m.Removed && !m.InPlace { // else printMoved says it
+			o.Summary("Done.")
+		}
+	} else if r.Since != "" {
+		verb := "Undid"
+		if r.DryRun {
+			verb = "Would undo"
+		}
+		o.Summary("%s what was changed%s since the last %s.", verb, v.Part.after(" of "), r.Since)
+	} else {
+		what := cmp.Or(r.OfVerb, string(manifest.OpRestore))
+		o.Summary("%s", strings.NewReplacer("%s", goal(c, r, v), "%v", app.Escape(what), "%p", v.Part.after(" "), "%f", v.Part.subject(), "%a", v.Part.are()).Replace(format))
+	}
+	if r.Conversation == nil || Changed(r) {
+		o.Summary("%s", RestoredLine(r))
+	}
+	c.TellRecovered(r)
+	also, plain := "Also undid", "Undid"
+	if r.DryRun {
+		also, plain = "Would also undo", "Would undo"
+	}
+	for _, line := range OthersText(also, plain, r) {
+		o.Summary("%s", line)
+	}
+	first := ""
+	if !r.DryRun {
+		first = o.Typed(v.TakeBack) + ", then "
+	}
+	if keeps := Keeps(c, r); keeps != "" {
+		o.Summary("Keep those with: %s%s", first, o.Typed(keeps))
+	}
+	if commands := alone(r); len(commands) > 0 {
+		if !r.DryRun {
+			first = "with " + first
+		} else {
+			first = "with "
+		}
+		o.Summary("Take back one alone, and keep the rest, %sone of:", first)
+		for _, command := range commands {
+			o.Summary("  %s", o.Typed(command))
+		}
+	}
+	if r.Stuck {
+		o.Summary("The conversation stays as it is, because no file can be restored.")
+	}
+	if a := v.Attempt; a != nil && r.Conversation == nil && v.Part.Text == "" {
+		o.Summary("The conversation stays as it is. That of the attempt: %s", app.Escape(strings.TrimSpace(a.Prompt.Agent+" "+a.Prompt.Session)))
+	}
+	printMoved(o, r)
+	if r.DryRun || o.Verbose {
+		PrintRestoredPaths(o, r, 0)
+	}
+	if !r.DryRun && !o.Verbose {
+		nameSkipped(o, r.Skip)
+	}
+	if r.NotCaptured > 0 {
+		TellNotCaptured(c, r.NotCaptured, r.Checkpoint.ID.String()[:app.ShortID])
+	}
+	if !r.DryRun && r.Operation != 0 && (r.Safety != nil || r.Conversation != nil) {
+		o.Summary("%s: %s", cmp.Or(v.Onward, "Undo with"), o.Typed(v.TakeBack))
+	}
+}
+
+// goal is what a restore goes to, in its message.
+func goal(c *app.Call, r *restore.Restored, v RestoreVerb) string {
+	a := v.Attempt
+	if a == nil {
+		return rows.Called(c, r.Checkpoint)
+	}
+	id := r.Checkpoint.ID.String()[:app.ShortID]
+	return fmt.Sprintf("the end of %s %s (%s, %s)", attempts.Name(a.N), rows.Quoted(app.FirstLine(a.Prompt.Prompt)), id, app.Ago(c.Out, r.Checkpoint.Time))
+}
+
+// nameSkipped names the paths that were left alone, where they are few; those that
+// failed, or are torn, have a message of their own.
+func nameSkipped(o *app.Output, skips []problem.Problem) {
+	if len(skips) > 3 {
+		return
+	}
+	for _, s := range skips {
+		if !s.Failed && s.Code != problem.TargetIsTorn {
+			o.Summary("Skipped %s: %s", app.EscapePath(s.Path), app.Escape(s.Reason))
+		}
+	}
+}
+
+// Changed reports whether a file differs, or is to be told of.
+func Changed(r *restore.Restored) bool {
+	return len(r.Create)+len(r.Replace)+len(r.Delete)+len(r.Mode)+len(r.Skip) > 0
+}
+
+// RestoredLine is what changed, or on a dry run would change, in one line.
+func RestoredLine(r *restore.Restored) string {
+	var parts []string
+	created, emptyCreated := r.Count(r.Create)
+	deleted, emptyDeleted := r.Count(r.Delete)
+	const one, many = "empty directory ", "empty directories "
+	for _, p := range []struct {
+		one, many, did, would string
+		n                     int
+	}{
+		{"", "", "created", "to create", created}, {one, many, "created", "to create", emptyCreated}, {"", "", "replaced", "to replace", len(r.Replace)},
+		{"", "", "deleted", "to delete", deleted}, {one, many, "deleted", "to delete", emptyDeleted}, {"mode ", "modes ", "changed", "to change", len(r.Mode)},
+		{"", "", "skipped", "to skip", len(r.Skip)},
+	} {
+		word := p.did
+		if r.DryRun {
+			word = p.would
+		}
+		if p.n > 0 {
+			parts = append(parts, app.Plural(p.n, p.one+word, p.many+word))
+		}
+	}
+	if len(parts) == 0 {
+		return "Nothing differs."
+	}
+	return strings.Join(parts, ", ") + "."
+}
+
+// PrintRestoredPaths lists paths, not more than most of them; 0: all.
+func PrintRestoredPaths(o *app.Output, r *restore.Restored, most int) {
+	if o.JSON || o.Quiet {
+		return
+	}
+	n := 0
+	line := func(format string, args ...any) {
+		if n++; most == 0 || n <= most {
+			o.Line(format, args...)
+		}
+	}
+	for _, group := range []struct {
+		letter string
+		style  screen.Style
+		paths  []string
+	}{{"create", screen.Green, r.Named(r.Create)}, {"replace", screen.Yellow, r.Replace}, {"delete", screen.Red, r.Named(r.Delete)}, {"mode", screen.Yellow, r.Mode}} {
+		for _, path := range group.paths {
+			line("  %s %s", o.Color.Paint(group.style, app.Pad(group.letter, 7)), app.EscapePath(path))
+		}
+	}
+	for _, p := range r.Skip {
+		line("  %s %s: %s", app.Pad("skip", 7), app.EscapePath(p.Path), app.Escape(p.Reason))
+	}
+	if most > 0 && n > most {
+		o.Line("  and %d more; --dry-run lists all", n-most)
+	}
+}
+
+// TellNotCaptured says how many paths a checkpoint is without, and how to see them.
+func TellNotCaptured(c *app.Call, n int, checkpoint string) {
+	if n > 0 {
+		c.Out.Summary("Not captured: %s. To list them: %s", app.Plural(n, "path", "paths"), c.Out.Typed("rewind show "+checkpoint+" --coverage"))
+	}
+}
+
+// named gives the way to keep the work of others the paths that were typed. Of hunks there is none.
+func named(c *app.Call, r *restore.Restored) {
+	name := func(i **restore.RevertInstead) {
+		if *i == nil || !(*i).Some {
+			return
+		}
+		if (*i).Paths = c.Paths; len(c.Paths) == 0 || c.Flags.Changed("patch") {
+			*i = nil
+		}
+	}
+	name(&r.Instead)
+	for i := range r.Others {
+		name(&r.Others[i].Alone)
+	}
+}

@@ -1,0 +1,120 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/rewind-cli/rewind/cli/app"
+	"github.com/rewind-cli/rewind/cli/rows"
+	"github.com/rewind-cli/rewind/engine/problem"
+	"github.com/rewind-cli/rewind/engine/revert"
+	"github.com/rewind-cli/rewind/engine/work"
+)
+
+// RevertFacts say beside the counts what a revert does to the work of others, a fact a line: for the terminal, and
+// for the page. Of a dry run they say what it would do; open: nobody said yet
+// what becomes of the conflicts.
+func RevertFacts(c *app.Call, r *revert.Reverted, open bool) (facts []string) {
+	did := func(did, would string) string {
+		if r.DryRun {
+			return would
+		}
+		return did
+	}
+	fact := func(format string, args ...any) { facts = append(facts, fmt.Sprintf(format, args...)) }
+	more := func(n int) {
+		if n > app.MaxNamed {
+			fact("and %d more", n-app.MaxNamed)
+		}
+	}
+	var over []revert.RevertConflict // goes although others built on it
+	overIn := map[string]bool{}
+	for _, k := range r.Conflicts {
+		if k.Choice == work.UndoBlock {
+			over, overIn[k.Path] = append(over, k), true
+		}
+	}
+	for _, m := range app.FirstN(r.Merged, app.MaxNamed) {
+		stays := ", what others wrote there stays"
+		if overIn[m.Path] {
+			stays = ""
+		}
+		fact("%s %s: %s %s, %d %s%s.", did("Merged", "Would merge"), app.EscapePath(m.Path), app.Plural(m.Removed, "line", "lines"), did("removed", "to remove"),
+			m.Restored, did("restored", "to restore"), stays)
+	}
+	more(len(r.Merged))
+	for _, k := range app.FirstN(over, app.MaxNamed) {
+		fact("%s: %s: %s%s", did("Also discarded", "Would also discard"), PlaceText(k.Path, k.From, k.To), k.Reason, byText(c, k.By))
+	}
+	more(len(over))
+	for _, to := range slices.Sorted(maps.Keys(r.Moved)) {
+		fact("%s: %s to %s, with what others wrote into it.", did("Moved back", "Would move back"), app.EscapePath(to), app.EscapePath(r.Moved[to]))
+	}
+	asIs := slices.Sorted(maps.Keys(r.MovedAsIs))
+	for _, to := range app.FirstN(asIs, app.MaxNamed) {
+		fact("%s: %s to %s.", did("Moved back", "Would move back"), app.EscapePath(to), app.EscapePath(r.MovedAsIs[to]))
+	}
+	more(len(asIs))
+	kept := r.Kept
+	if open { // where they are in the files as they are now
+		for _, k := range app.FirstN(r.Conflicts, app.MaxNamed) {
+			fact("Conflict: %s: %s%s", PlaceText(k.Path, k.From, k.To), k.Reason, byText(c, k.By))
+		}
+		more(len(r.Conflicts))
+		kept = slices.DeleteFunc(slices.Clone(kept), func(k revert.KeptPart) bool {
+			return slices.ContainsFunc(r.Conflicts, func(o revert.RevertConflict) bool { return o.Path == k.Path })
+		})
+	}
+	for _, k := range app.FirstN(kept, app.MaxNamed) {
+		verb := did("Kept", "Would keep")
+		if k.Marked {
+			verb = did("Marked", "Would mark")
+		}
+		fact("%s %s: %s%s", verb, PlaceText(k.Path, k.From, k.To), k.Reason, byText(c, k.By))
+	}
+	more(len(kept))
+	for _, s := range app.FirstN(r.Shell, app.MaxNamed) {
+		ran := "while the agent worked, and it did not say in which call"
+		if said := strings.TrimSpace(s.Tool + " " + app.FirstLine(s.Summary)); said != "" {
+			ran = "while " + rows.Quoted(app.Escape(said)) + " ran"
+		}
+		fact("%s what changed %s, even if you wrote it: %s", did("Took back", "Would take back"), ran, pathsText(s.Paths))
+	}
+	more(len(r.Shell))
+	for _, n := range app.FirstN(r.Near, app.MaxNamed) {
+		fact("%s the change next to %s (%s).", did("Kept", "Would keep"), PlaceText(n.Path, n.From, n.To), strings.TrimPrefix(cmp.Or(byText(c, n.By), "by others"), ", "))
+	}
+	more(len(r.Near))
+	for _, s := range app.FirstN(r.Shared, app.MaxNamed) {
+		who, verb, why := "others", did("Stays", "Would stay"), "since"
+		switch by := strings.TrimPrefix(byText(c, s.Also), ", by "); {
+		case by != "" && s.Outside:
+			who = by + "; or you"
+		case by != "":
+			who = by
+		case s.Outside:
+			who = "you"
+		}
+		if s.Goes {
+			verb, why = did("Also reverted", "Would also revert"), "although"
+		}
+		fact("%s: %s, %s it could have been changed by %s", verb, app.EscapePath(s.Path), why, who)
+	}
+	more(len(r.Shared))
+	if n := len(r.Forgotten); n > 0 {
+		fact("%s, since the history of %s was forgotten: %s", did("Stays", "Would stay"), app.Plural(n, "file", "files"), pathsText(r.Forgotten))
+	}
+	left := slices.DeleteFunc(slices.Clone(r.NotCovered), func(path string) bool { // what is skipped is told of anyway
+		return slices.ContainsFunc(r.Skip, func(p problem.Problem) bool { return p.Path == path })
+	})
+	if n := len(left); n > 0 {
+		fact("Not covered: %s that this work wrote: %s", app.Plural(n, "ignored file", "ignored files"), pathsText(left))
+	}
+	if len(r.Elsewhere) > 0 {
+		fact("%s, since it is outside this project: %s", did("Left alone", "Would be left alone"), pathsText(r.Elsewhere))
+	}
+	return facts
+}

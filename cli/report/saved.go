@@ -1,0 +1,69 @@
+package report
+
+import (
+	"github.com/rewind-cli/rewind/cli/app"
+	"github.com/rewind-cli/rewind/cli/rows"
+	"github.com/rewind-cli/rewind/cli/screen"
+	"github.com/rewind-cli/rewind/engine/checkpoint"
+	"github.com/rewind-cli/rewind/engine/problem"
+)
+
+// ReportSaved says in one line what was saved, and names what could not be.
+func ReportSaved(c *app.Call, s *checkpoint.Saved) error {
+	k := s.Checkpoint
+	what := rows.ChangeCounts(k.Added, k.Modified, k.Deleted)
+	switch {
+	case s.Unchanged:
+		what = "nothing changed"
+	case what == "":
+		what = "no files changed" // empty directories, or modes of some
+	}
+	c.Out.Summary("Saved %s: %s, %s, %s stored.", k.ID, app.Plural(k.Files, "file", "files"), what, app.FormatSize(int64(k.StoredBytes)))
+	c.Out.Note("took %s", app.FormatTook(s.Elapsed))
+	reportSession(c, s)
+	WarnTooLarge(c, s.TooLarge)
+	if k.Files == 0 && s.Ignored != "" {
+		c.Out.Warn("no files were captured: %s is %s", app.Escape(s.Ignored), app.Escape(s.IgnoredBy))
+		c.Out.Hint("rewind save --no-ignore captures everything once, rewind config forceInclude '[\"/*\"]' from now on")
+	}
+	if bad := problem.FailedOf(s.Partial); len(bad) > 0 {
+		return &app.PartialError{Verb: "captured", Paths: bad}
+	}
+	return nil
+}
+
+// reportSession says whose conversation a checkpoint holds, where that was found out, and why
+// it holds none where several could be meant.
+func reportSession(c *app.Call, s *checkpoint.Saved) {
+	switch b := s.Beside; {
+	case c.Quiet:
+	case s.Unclear != nil:
+		f := app.Explain(s.Unclear)
+		c.Out.Warn("the conversation is not in the checkpoint: %s", f.Message)
+		for _, w := range f.Warnings {
+			c.Out.Warn("%s", w)
+		}
+		c.Out.Hint("rewind restore %s --session ID goes back to where that session is now, too; rewind save --session ID makes a checkpoint that is of it", s.Checkpoint.ID.String()[:app.ShortID])
+	case b != nil && b.ByItself:
+		c.Out.Message(screen.Dim, "session:", app.SessionText(b.SessionInfo)+", "+b.How)
+	}
+}
+
+// tooLargeNamed is how many files over the limit a save names; show --coverage has all.
+const tooLargeNamed = 5
+
+// WarnTooLarge names the files that are larger than the setting allows: a restore does
+// not bring them back.
+func WarnTooLarge(c *app.Call, files []problem.Problem) {
+	if len(files) == 0 || c.Quiet {
+		return
+	}
+	size := app.ExactSize(c.Project.Settings().MaxFileSize)
+	for _, f := range app.FirstN(files, tooLargeNamed) {
+		c.Out.Warn("%s is larger than %s and was not captured", f.Path, size)
+	}
+	if n := len(files) - tooLargeNamed; n > 0 {
+		c.Out.Warn("and %d more: rewind show last --coverage", n)
+	}
+	c.Out.Hint("rewind config maxFileSize SIZE raises the limit, rewind config ignore '[…]' leaves such files out silently")
+}

@@ -1,0 +1,156 @@
+package report
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/rewind-cli/rewind/cli/app"
+	"github.com/rewind-cli/rewind/engine/attempts"
+	"github.com/rewind-cli/rewind/engine/conversation"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/restore"
+	"github.com/rewind-cli/rewind/engine/work"
+)
+
+// ConfirmAbove is how many deletions make restore ask at a terminal.
+const ConfirmAbove = 20
+
+// RestoreVerb is what differs between the commands of the family.
+type RestoreVerb struct {
+	TakesCheckpoint bool
+	TakesSteps      bool   // a number, how many
+	TakesTo         bool   // --to, an operation's number
+	Done            string // "Restored%p to %s.", %p: the part of it, if it was only that
+	Would           string // on a dry run
+	of              string // instead of done, where one operation was taken back or done again, %v: "Undid the %v: %a as before it.", %a: files are
+	wouldOf         string // on a dry run, %f: files
+	Part            part
+	Attempt         *attempts.Attempt // that restore goes to the end of; nil for another checkpoint
+	TakeBack        string            // the command that undoes it
+	Onward          string            // instead of "Undo with", in front of it
+	Do              func(context.Context, *project.Project, restore.Options) (*restore.Restored, error)
+}
+
+// part is what the verb is given, where that is not all files: the names of paths, or other words; "" for all.
+type part struct {
+	Text string
+	many bool
+}
+
+// PartOf says what of a checkpoint a command line asks for.
+func PartOf(paths []string, patch bool) part {
+	if patch {
+		return part{"the chosen parts", true}
+	}
+	return part{somePaths(paths, 3), len(paths) > 1}
+}
+
+func (p part) after(text string) string {
+	if p.Text == "" {
+		return ""
+	}
+	return text + p.Text
+}
+
+func (p part) subject() string { return cmp.Or(p.Text, "files") }
+
+func (p part) are() string {
+	if p.Text != "" && !p.many {
+		return p.Text + " is"
+	}
+	return p.subject() + " are"
+}
+
+// RestoreCheckpoint is the verb of restore and of the picker.
+var RestoreCheckpoint = RestoreVerb{
+	TakesCheckpoint: true,
+	Done:            "Restored%p to %s.",
+	Would:           "Would restore%p to %s.",
+	TakeBack:        "rewind undo",
+	Do:              restore.Restore,
+}
+
+// undoVerb and redoVerb are also those of the picker and the page.
+var (
+	UndoVerb = RestoreVerb{
+		TakesSteps: true,
+		TakesTo:    true,
+		Done:       "Restored%p to %s.",
+		Would:      "Would restore%p to %s.",
+		of:         "Undid the %v: %a as before it.",
+		wouldOf:    "Would undo the %v: %f as before it.",
+		TakeBack:   "rewind redo",
+		Onward:     "Go forward again",
+		Do:         restore.Undo,
+	}
+	RedoVerb = RestoreVerb{
+		TakesSteps: true,
+		Done:       "Redone: back at %s.",
+		Would:      "Would redo: back to %s.",
+		of:         "Redid the %v: %a as after it.",
+		wouldOf:    "Would redo the %v: %f as after it.",
+		TakeBack:   "rewind undo",
+		Do:         restore.Redo,
+	}
+)
+
+// RevertFlags are those of revert.
+type RevertFlags struct {
+	Tool, Since, Subagent string
+	Conflicts             string
+	Shared                bool
+	DryRun, Yes, Glob     bool
+}
+
+// work is what the flags name, in a sentence.
+func (r *RevertFlags) work(session string) string {
+	switch {
+	case r.Tool != "":
+		return "this call"
+	case session != "":
+		return "this session"
+	}
+	return "this turn"
+}
+
+// Check refuses what contradicts itself.
+func (r *RevertFlags) Check(c *app.Call) error {
+	named := len(c.Args)
+	if r.Tool != "" {
+		named++
+	}
+	if r.Since != "" {
+		named++
+	}
+	_, prompt := 0, false
+	if len(c.Args) == 1 {
+		_, prompt = conversation.PromptNumber(c.Args[0])
+	}
+	switch {
+	case c.Flags.Changed("tool") && r.Tool == "":
+		return app.Usagef("--tool is an empty string")
+	case c.Flags.Changed("subagent") && r.Subagent == "":
+		return app.Usagef("--subagent is an empty string")
+	case c.Flags.Changed("since") && r.Since == "":
+		return app.Usagef("--since is an empty string")
+	case named == 0 && c.Session == "" && r.Subagent != "":
+		return &app.UsageError{Msg: "--subagent does not say of which session", Hint: "rewind revert --session S --subagent " + app.ShellQuote(r.Subagent) + "; rewind sessions lists the sessions"}
+	case named == 0 && c.Session == "":
+		return &app.UsageError{Msg: "nothing says whose work to take back", Hint: "rewind revert prompt~1 is the last turn; rewind sessions lists the sessions for --session"}
+	case named > 1:
+		return app.Usagef("a prompt, a checkpoint, --tool and --since exclude each other")
+	case r.Tool != "" && (c.Session != "" || r.Subagent != ""):
+		return app.Usagef("--tool names one call: --session and --subagent do not go with it")
+	case len(c.Args) == 1 && !prompt && c.Session != "":
+		return app.Usagef("a checkpoint cannot be combined with --session")
+	case r.Conflicts != "" && !slices.Contains(work.ConflictChoices(), work.ConflictChoice(r.Conflicts)):
+		return app.Usagef("--conflicts must be refuse, keep, keep-file, undo or markers, not %s", app.Quote(r.Conflicts))
+	}
+	if r.Since != "" {
+		if n, ok := conversation.PromptNumber(r.Since); !ok || n < 1 {
+			return app.Usagef("--since must be of the form prompt~N, not %s", app.Quote(r.Since))
+		}
+	}
+	return nil
+}

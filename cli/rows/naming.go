@@ -1,0 +1,75 @@
+package rows
+
+import (
+	"context"
+	"strconv"
+
+	"github.com/rewind-cli/rewind/cli/app"
+	"github.com/rewind-cli/rewind/cli/screen"
+	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/manifest"
+)
+
+// maxQuoted is how many columns of a prompt name a checkpoint in a sentence.
+const maxQuoted = 40
+
+// Quoted is an escaped text as it stands in a sentence.
+func Quoted(text string) string { return `"` + screen.Clip(text, maxQuoted) + `"` }
+
+// Briefly names a checkpoint in a sentence as people do: its number, its name or what was said.
+// A safety checkpoint has no number: it is the state before what it was taken for.
+func Briefly(l project.Listed) string {
+	var who string
+	switch {
+	case l.N > 0:
+		who = strconv.Itoa(l.N)
+	case l.Kind == manifest.Safety && l.Description != "":
+		return "the state " + app.FirstLine(l.Description) // before restore
+	case l.Kind == manifest.Safety:
+		return "a safety checkpoint"
+	default:
+		who = l.ID.String()[:app.ShortID]
+	}
+	if l.Name != "" {
+		return who + " [" + app.Escape(l.Name) + "]"
+	}
+	if said := CheckpointText(l); said != "" {
+		if l.Tool != "" && l.ToolSummary != "" {
+			said = app.Escape(l.Tool) + " " + said
+		}
+		return who + " " + Quoted(said)
+	}
+	return who
+}
+
+// Named is briefly, and what finds the checkpoint for ever: 3 "add tz" (kkxtlzsm, 12s ago).
+func Named(o *app.Output, l project.Listed) string {
+	id := l.ID.String()[:app.ShortID] + ", "
+	who := Briefly(l)
+	if who == l.ID.String()[:app.ShortID] {
+		id = ""
+	}
+	return who + " (" + id + app.Ago(o, l.Time) + ")"
+}
+
+// Unnamed is a checkpoint as it is called apart from its name.
+func Unnamed(l project.Listed) project.Listed {
+	l.Name = ""
+	return l
+}
+
+// Called is named for a checkpoint of the call's project, whose number has to be looked up.
+func Called(c *app.Call, k manifest.Checkpoint) string {
+	l := project.Listed{Checkpoint: k}
+	if c.Project != nil {
+		// A message is not worth failing for: without the number it says less.
+		_ = c.Project.Query(context.Background(), func(db *manifest.DB) error {
+			l.N = db.Position(k.Seq)
+			if now, ok, err := db.ByID(k.ID); err == nil && ok {
+				l.Checkpoint = now
+			}
+			return nil
+		})
+	}
+	return Named(c.Out, l)
+}

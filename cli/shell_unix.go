@@ -1,6 +1,0 @@
-//go:build !windows
-
-package cli
-
-// shellCommand runs a line as the person wrote it in the environment.
-func shellCommand(line string) []string { return []string{"/bin/sh", "-c", line} }
