@@ -7,8 +7,13 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/rewind-cli/rewind/engine/checkpoint"
+	"github.com/rewind-cli/rewind/engine/conversation"
+	"github.com/rewind-cli/rewind/engine/problem"
 	"github.com/rewind-cli/rewind/engine/project"
+	"github.com/rewind-cli/rewind/engine/restore"
 	"github.com/rewind-cli/rewind/engine/rules"
+	"github.com/rewind-cli/rewind/manifest"
 )
 
 // Where agents keep their sessions is known through links, whether it exists or not, and nothing beside it is taken for it.
@@ -58,4 +63,40 @@ func TestSessionPaths(t *testing.T) {
 		}
 		return nil
 	})
+}
+
+// The transcript of a session that a hook told of stays as it is wherever it lies: the agent was started with variables that
+// this process does not have.
+func TestRestoreBesideATranscript(t *testing.T) {
+	l := newLab(t)
+	l.write("file", "0")
+	l.write("conf/projects/p/other.jsonl", "0")
+	l.init()
+	file := filepath.Join(l.root, "conf", "projects", "p", sessionID(1)+".jsonl")
+	tell := func(text string) manifest.Checkpoint {
+		l.write("conf/projects/p/"+sessionID(1)+".jsonl", text)
+		l.write("file", text)
+		var saved *checkpoint.Saved
+		l.do(func(ctx context.Context, p *project.Project) (err error) {
+			record := &manifest.Session{ID: sessionID(1), Agent: "claude", TranscriptPath: file, Time: p.Env.Time().UTC()}
+			saved, err = checkpoint.Take(ctx, p, checkpoint.TakeOptions{Options: checkpoint.Options{Kind: manifest.Prompt}, Session: record})
+			return err
+		})
+		return saved.Checkpoint
+	}
+	first := tell("1")
+	tell("2")
+	l.write("conf/projects/p/other.jsonl", "3")
+	l.do(func(ctx context.Context, p *project.Project) error {
+		done, err := restore.Restore(ctx, p, restore.Options{Checkpoint: first, Half: conversation.CodeOnly})
+		if err == nil && len(problem.FailedOf(done.Skip)) > 0 {
+			t.Errorf("%+v", done.Skip)
+		}
+		return err
+	})
+	for name, want := range map[string]string{"file": "1", "conf/projects/p/other.jsonl": "0", "conf/projects/p/" + sessionID(1) + ".jsonl": "2"} {
+		if got, err := os.ReadFile(filepath.Join(l.root, name)); err != nil || string(got) != want {
+			t.Errorf("%s is %q (%v), want %q", name, got, err, want)
+		}
+	}
 }

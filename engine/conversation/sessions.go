@@ -2,12 +2,15 @@ package conversation
 
 import (
 	"context"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/transcript"
+	"github.com/rewind-cli/rewind/manifest"
 )
 
 // SessionInfo is what is known of an agent's session in the project.
@@ -41,6 +44,23 @@ func agentHome(p *project.Project) transcript.Home {
 
 // Kept are the files and directories in which agents keep their sessions, see transcript.Kept: they are no files of a project.
 func Kept(p *project.Project) []string { return transcript.Kept(agentHome(p)) }
+
+// Transcripts are the files that hooks told of as transcripts; what cannot be read is none.
+func Transcripts(ctx context.Context, p *project.Project) (files []string) {
+	_ = p.Query(ctx, func(db *manifest.DB) error {
+		for s, err := range db.Sessions() {
+			if err != nil {
+				return err
+			}
+			// What an agent says is not taken for more than one file.
+			if file := s.TranscriptPath; filepath.IsAbs(file) && filepath.Ext(file) == ".jsonl" && !account.IsDir(file) {
+				files = append(files, file)
+			}
+		}
+		return nil
+	})
+	return files
+}
 
 // Sessions lists the agents' sessions of the project, the newest first: those
 // that a hook told of, those that checkpoints name, and those whose transcripts

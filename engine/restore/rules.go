@@ -16,10 +16,11 @@ func (r *Run) Today() *rules.Scopes {
 	return rules.Today(r.Project, conversation.Kept(r.Project), r.FS)
 }
 
-// Sessions reports of a path whether agents keep their sessions there: older checkpoints can have it.
+// Sessions reports of a path whether agents keep their sessions there, or it is a transcript that a hook told of: older
+// checkpoints can have it, and those of a process that lacks the agent's variables.
 func (r *Run) Sessions() func(path string) bool {
 	if r.kept == nil {
-		r.kept = rules.Sessions(r.Project, conversation.Kept(r.Project))
+		r.kept = rules.Sessions(r.Project, append(conversation.Kept(r.Project), conversation.Transcripts(r.Ctx, r.Project)...))
 	}
 	return r.kept
 }
