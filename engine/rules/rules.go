@@ -114,25 +114,52 @@ func Own(p *project.Project) (paths []string) {
 // SessionPaths are those of the places in which agents keep their sessions that are below the root, as for
 // ignore.Config: where they are named, and where links of that name lead.
 func SessionPaths(p *project.Project, kept []string) (paths []string) {
-	dirs := map[string]string{}
 	add := func(path string) {
 		if rel := below(p, path); rel != "" && rel != "." {
 			paths = append(paths, rel)
 		}
 	}
+	dirs := map[string]place{}
 	for _, path := range kept {
-		dir, name := filepath.Split(path)
-		if _, known := dirs[dir]; !known {
-			dirs[dir] = real(dir)
-		}
-		path = filepath.Join(dirs[dir], name)
-		add(path)
-		if info, err := os.Lstat(path); err == nil && info.Mode()&os.ModeSymlink != 0 {
-			add(real(path))
+		up := resolve(dirs, filepath.Dir(path))
+		add(filepath.Join(up.real, filepath.Base(path)))
+		if to, isLink := up.follow(filepath.Base(path)); isLink {
+			add(to.real)
 		}
 	}
 	slices.Sort(paths)
 	return slices.Compact(paths)
+}
+
+// place is a path without links, and whether something is there.
+type place struct {
+	real  string
+	there bool
+}
+
+// resolve is the place of a directory; dirs are those that were looked for.
+func resolve(dirs map[string]place, dir string) place {
+	if _, known := dirs[dir]; !known {
+		if up := filepath.Dir(dir); up == dir {
+			dirs[dir] = place{dir, true}
+		} else {
+			dirs[dir], _ = resolve(dirs, up).follow(filepath.Base(dir))
+		}
+	}
+	return dirs[dir]
+}
+
+// follow is the place that a name in a directory leads to. Below what is not there, nothing is looked for.
+func (d place) follow(name string) (to place, isLink bool) {
+	to.real = filepath.Join(d.real, name)
+	if !d.there {
+		return to, false
+	}
+	info, err := os.Lstat(to.real)
+	if to.there = err == nil; to.there && info.Mode()&os.ModeSymlink != 0 {
+		return place{real(to.real), true}, true
+	}
+	return to, false
 }
 
 // Sessions reports of a path whether it is one of SessionPaths, or below one.
