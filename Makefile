@@ -20,9 +20,9 @@ dist: ## a release in dist/: archives, .deb, .rpm, get.sh, checksums; DISTFLAGS=
 # them and costs four times the processor time. TestSequentialPackages holds the first ones to it.
 SEQUENTIAL = engine/graph engine/patch engine/pathspec engine/problem engine/weave hookio hookio/jsonscan hookio/shell manifest/table
 PROGRAM = bench/picture cli/rewind
-# These try each byte, each fault and many random lives, one after another: all of it without -race, and a share of each
-# test (-short) with it. The tests of all other packages run with -race alone.
-EXHAUSTIVE = cas cli/lives engine engine/gitrepo engine/ignore engine/linediff engine/treeio engine/scan engine/transcript manifest
+# These try each byte, each fault, many random lives, or play the program in processes of its own: all of it without -race,
+# and a share (-short) with it. The tests of all other packages run with -race alone.
+EXHAUSTIVE = cas cli cli/lives engine engine/gitrepo engine/ignore engine/linediff engine/treeio engine/scan engine/transcript manifest
 PLAIN = $(addprefix ./,$(SEQUENTIAL) $(PROGRAM) $(EXHAUSTIVE))
 RACED = $(filter-out $(addprefix $(shell $(GO) list -m)/,$(SEQUENTIAL) $(PROGRAM) $(EXHAUSTIVE)),$(shell $(GO) list ./...))
 # Scenes wait for the disk more than for a core. vet is a step of its own. Raced commands end at once, not after a second.
@@ -42,6 +42,7 @@ test-plain: # in memory, where there is enough of it: fsync on a disk takes ten 
 	dir=$${TMPDIR:-/tmp}; free=$$(df -Pk /dev/shm 2>/dev/null | awk 'NR == 2 { print $$4 }'); \
 	if [ -z "$$TMPDIR" ] && [ "$${free:-0}" -ge 4194304 ]; then export TMPDIR=/dev/shm; fi; \
 	GOTMPDIR=$$dir $(GOTEST) -p 1 $(PLAIN)
+	cd cli/web/bundle && $(GO) vet . && $(GOTEST) .
 
 test-raced:
 	$(GOTEST) -race $(RACED)

@@ -1,6 +1,7 @@
 package cli_test
 
 import (
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -48,6 +49,10 @@ func (m tests) Run() int {
 	if slices.ContainsFunc(os.Args[1:], runsNone) {
 		return m.M.Run()
 	}
+	flag.Parse()
+	if only := flag.Lookup("test.run").Value; testing.Short() && raced() && only.String() == "" {
+		_ = only.Set("^(" + inProcess + "|TestScript)$/^(" + strings.Join(withRace, "|") + ")?$")
+	}
 	dir, err := buildProgram()
 	defer os.RemoveAll(dir)
 	if err != nil {
@@ -66,6 +71,17 @@ const raceDir = "race"
 var withRace = []string{
 	"checkout", "clients_talk", "export", "forget", "gc", "grep", "hookerror", "import", "init", "insession", "notice",
 	"restore", "restore_partial", "revert", "run", "save", "stash", "ui", "undo", "verify", "watch", "worktree",
+}
+
+// inProcess are the tests that run commands in this process. With -short and -race, these and the scenes of withRace are all
+// that is run: the others play the program as it is built, in processes of its own.
+const inProcess = "TestEveryLongCommandHasALine|TestLongCommandsKeepToTheirTotals|TestInterruptedLongCommands|TestStoreOfAnotherAccount|" +
+	"TestUnwritableHome|TestEveryCommandFitsItsSchema|TestManual"
+
+// raced reports whether this binary was built with -race.
+func raced() bool {
+	info, ok := debug.ReadBuildInfo()
+	return ok && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"})
 }
 
 // buildProgram gives the directory that the program is in, also as the programs that went before it.
@@ -92,7 +108,7 @@ func buildProgram() (dir string, err error) {
 		}
 		return nil
 	}
-	if info, ok := debug.ReadBuildInfo(); ok && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"}) {
+	if raced() {
 		if err := build(filepath.Join(dir, raceDir), "1", "-race"); err != nil {
 			return dir, err
 		}

@@ -11,7 +11,7 @@ import (
 	"sync"
 )
 
-//go:generate go run ./bundle
+//go:generate go -C bundle run .
 
 //go:embed dist
 var dist embed.FS

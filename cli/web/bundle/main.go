@@ -1,4 +1,5 @@
-// Command bundle makes cli/web/dist from cli/web/page: go generate runs it in cli/web.
+// Command bundle makes cli/web/dist from cli/web/page; go generate ./cli/web runs it. It is a module of its own, so that
+// the bundler is compiled only where the page is made or compared.
 package main
 
 import (
@@ -11,13 +12,13 @@ import (
 )
 
 func main() {
-	out, err := Bundle("page")
+	out, err := Bundle("../page")
 	if err == nil {
-		err = os.MkdirAll("dist", 0o755)
+		err = os.MkdirAll("../dist", 0o755)
 	}
 	for name, data := range out {
 		if err == nil {
-			err = os.WriteFile("dist/"+name, data, 0o644)
+			err = os.WriteFile("../dist/"+name, data, 0o644)
 		}
 	}
 	if err != nil {
