@@ -157,12 +157,12 @@ func (s *Store) dropStale(packs []packName) error {
 	if mirror == "" {
 		return err
 	}
-	gone := map[packName]uint64{} // their inodes
+	var gone []uint64 // their inodes
 	for _, n := range packs {
 		file := filepath.Join(mirror, n.file())
 		info, err := s.fs.Lstat(file)
 		if err == nil {
-			gone[n] = inodeOf(info)
+			gone = append(gone, inodeOf(info))
 		}
 		for _, name := range []string{file + tmpSuffix, file} { // a kill leaves the first one
 			if err := ignoreMissing(s.fs.Remove(name)); err != nil {
@@ -174,8 +174,8 @@ func (s *Store) dropStale(packs []packName) error {
 		return err
 	}
 	return errors.Join(s.changeDropped(func(list []droppedPack) ([]droppedPack, error) {
-		for n, inode := range gone {
-			unlinked(list, n, inode)
+		for _, inode := range gone {
+			unlinked(list, inode)
 		}
 		return list, nil
 	}), s.noteDropped(nil, false))

@@ -161,10 +161,10 @@ func (s *Store) Elsewhere() (swept, purged int, err error) {
 	return swept, purged, err
 }
 
-// unlinked tells the list that a name in this account's mirror is gone.
-func unlinked(list []droppedPack, n packName, inode uint64) {
+// unlinked tells the list that another name of a file is gone.
+func unlinked(list []droppedPack, inode uint64) {
 	for i := range list {
-		if d := &list[i]; d.name == n && d.elsewhere > 0 && d.inode == inode {
+		if d := &list[i]; d.elsewhere > 0 && d.inode == inode {
 			d.elsewhere--
 			return
 		}

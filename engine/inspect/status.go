@@ -38,6 +38,7 @@ type Status struct {
 	ReadOnly              bool
 	LastHookError         *project.HookError // nil: none, or a hook succeeded since
 	Outsiders             []hook.Outsider    // sessions that work here and are captured elsewhere
+	Strays                []maintain.Stray   // what lies in the store's directory and is not the store's
 	Forgetting            *time.Time         // since when bytes wait that were forgotten; nil: none do
 }
 
@@ -89,6 +90,9 @@ func StatusOf(ctx context.Context, p *project.Project) (*Status, error) {
 		return nil, err
 	}
 	if s.Forgetting, err = maintain.PendingForget(ctx, p); err != nil {
+		return nil, err
+	}
+	if s.Strays, err = maintain.Strays(p); err != nil {
 		return nil, err
 	}
 	s.LastHookError = project.LastHookError(p.Env, p)

@@ -46,6 +46,10 @@ type Forgotten struct {
 	// which drops them the next time that account uses the store, or in a copy made of hard links. Where nothing was found,
 	// an earlier forget may have removed it: all files count then that were ever removed.
 	Elsewhere int
+	// Copies are copies of packs that lay beside them, and were removed; Strays what else is in the store's directory that is
+	// not the store's: it was not searched.
+	Copies []string
+	Strays []string
 }
 
 // LivesOn is a path with content that was also under a forgotten one.
@@ -178,7 +182,16 @@ func (f *Forgotten) purge(ctx context.Context, p *project.Project, o GCOptions) 
 	case collected.Deferred:
 		f.Pending = "another process is reading the store"
 	}
-	f.Freed, f.Shared = collected.Freed, collected.Shared
+	f.Freed, f.Shared, f.Copies = collected.Freed, collected.Shared, collected.Copies
+	strays, err := Strays(p)
+	if err != nil {
+		return err
+	}
+	for _, s := range strays {
+		if !s.Tame {
+			f.Strays = append(f.Strays, s.Path)
+		}
+	}
 	swept, purged, err := p.Store.Elsewhere()
 	if f.Elsewhere = swept + purged; f.Found() {
 		f.Elsewhere -= min(before, purged) // of something else

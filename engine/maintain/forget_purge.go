@@ -73,6 +73,10 @@ func runPurge(ctx context.Context, p *project.Project, o *collection) error {
 			return nil
 		}
 		if !due {
+			// They are not the store's, but who has put them there did not mean to keep what is forgotten.
+			if o.result.Copies, err = p.Store.RemoveCopies(ctx); err != nil {
+				return err
+			}
 			if err := account.RemoveIfThere(filepath.Join(p.StoreDir(), project.ForgettingName)); err != nil {
 				return err
 			}

@@ -43,10 +43,11 @@ type Collected struct {
 	Kept     int
 	Freed    int64 // bytes on disk; on a dry run those of the objects that nothing would need
 	DryRun   bool
-	Room     int64 // bytes of disk that must be free, where less is; else 0: only on a dry run, else it is a *NoSpaceError
-	Deferred bool  // somebody reads the store: the old packs go at the next sweep
-	Unswept  error // checkpoints were removed, but not what they alone hold: the next sweep goes on
-	Shared   int   // files of GCOptions.Checkpoint that something else has, too
+	Room     int64    // bytes of disk that must be free, where less is; else 0: only on a dry run, else it is a *NoSpaceError
+	Deferred bool     // somebody reads the store: the old packs go at the next sweep
+	Unswept  error    // checkpoints were removed, but not what they alone hold: the next sweep goes on
+	Copies   []string // of packs, which a purge found beside them and removed
+	Shared   int      // files of GCOptions.Checkpoint that something else has, too
 }
 
 // GC forgets the checkpoints that retention does not keep and gives back the

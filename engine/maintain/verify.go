@@ -21,6 +21,7 @@ type Verified struct {
 	Checkpoints, Chunks int
 	Damaged             []Damage
 	Repaired            []string // what repair did, a line each
+	Strays              []Stray  // what is not the store's
 }
 
 // OK reports whether every checkpoint is whole.
@@ -89,7 +90,8 @@ func Verify(ctx context.Context, p *project.Project, readData bool) (*Verified, 
 	if count != nil {
 		count(len(checkpoints), len(checkpoints))
 	}
-	return v, nil
+	v.Strays, err = Strays(p)
+	return v, err
 }
 
 // DamagedLog says what is wrong with the log; "": nothing. It reads the log, and no objects.

@@ -34,11 +34,16 @@ func OlderIn(root string) string {
 	if info, err := os.Lstat(dir); err != nil || !info.IsDir() || account.IsStore(dir) {
 		return ""
 	}
-	if account.IsDir(filepath.Join(dir, OlderCheckpoints)) || account.Exists(filepath.Join(dir, account.ConfigName+OlderSuffix)) ||
+	if HasOlder(dir) ||
 		!Begun(dir) && account.Exists(filepath.Join(dir, account.ConfigName)) {
 		return dir
 	}
 	return ""
+}
+
+// HasOlder reports whether the older program keeps something of its own in a store's directory.
+func HasOlder(store string) bool {
+	return account.IsDir(filepath.Join(store, OlderCheckpoints)) || account.Exists(filepath.Join(store, account.ConfigName+OlderSuffix))
 }
 
 // Begun reports whether an init of ours has begun to make a store at dir.

@@ -36,9 +36,9 @@ func (p *Project) NoteForgetting(n ForgettingNote) error {
 	return account.WriteFile(filepath.Join(p.at.Store, ForgettingName), append(data, '\n'), p.Owner)
 }
 
-// returnedName is the file that is there from before packs come back from their second
+// ReturnedName is the file that is there from before packs come back from their second
 // names until the person was told: a hook may have brought them.
-const returnedName = "returned"
+const ReturnedName = "returned"
 
 type returnedNote struct {
 	Damaged   bool     `json:"damaged,omitempty"`   // packs were damaged
@@ -52,7 +52,7 @@ type returnedNote struct {
 // that was put in the store's place, that is finished again by whoever writes next:
 // what was forgotten must not come back.
 func (p *Project) noteReturn(r cas.Return) error {
-	file := filepath.Join(p.at.Store, returnedName)
+	file := filepath.Join(p.at.Store, ReturnedName)
 	n := readReturned(file) // nobody was told yet of what came back before
 	n.Damaged = n.Damaged || r.Damaged
 	n.Older = n.Older || !r.Damaged && !r.Empty
@@ -94,7 +94,7 @@ func (p *Project) CatchUp() { _, _ = p.Store.CatchUp(account.Expired) }
 
 // TellReturned makes a notice of what came back, now or in a hook.
 func (p *Project) TellReturned() {
-	file := filepath.Join(p.at.Store, returnedName)
+	file := filepath.Join(p.at.Store, ReturnedName)
 	if pack := p.Store.BrokenLog(); pack != "" {
 		p.Notify(fmt.Sprintf("%s in the store of %s is damaged, and what it had is not listed: see rewind verify", pack, p.at.Root))
 	}

@@ -312,6 +312,17 @@ func storeFindings(st *inspect.Status) []finding {
 		}
 		add(registration.Mild, cure, "the store would not survive git clean -fdx: %s", st.MirrorReason)
 	}
+	if n := len(st.Strays); n > 0 {
+		var names []string
+		for _, s := range app.FirstN(st.Strays, 5) {
+			names = append(names, s.Text())
+		}
+		if n > len(names) {
+			names = append(names, fmt.Sprintf("and %d more", n-len(names)))
+		}
+		add(registration.Mild, "delete or move what rewind verify lists; rewind forget removes copies of packs", "the store's directory has %s that %s not its own: %s",
+			app.Plural(n, "file", "files"), map[bool]string{true: "is", false: "are"}[n == 1], strings.Join(names, ", "))
+	}
 	out = append(out, hookErrorFindings(st.LastHookError)...)
 	return append(out, outsiderFindings(st)...)
 }

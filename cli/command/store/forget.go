@@ -185,6 +185,9 @@ func (f forgetFlags) print(ctx context.Context, c *app.Call, p *project.Project,
 		err = c.Out.Document(viewForgotten(done))
 	} else {
 		text()
+		if n := len(done.Copies); n > 0 {
+			c.Out.Summary("Removed %s of packs that lay beside them.", app.Plural(n, "copy", "copies"))
+		}
 		printStill(c, done)
 	}
 	if err != nil {
@@ -309,7 +312,21 @@ func leftOfForget(c *app.Call, done *maintain.Forgotten) error {
 		}
 		c.Out.Hint("another account's mirror loses them with that account's next save, hook or list in this project; a copy made with hard links keeps them")
 	}
+	if !c.JSON {
+		for _, path := range app.FirstN(done.Strays, app.MaxNamed) {
+			c.Out.Warn("not the store's own, and not searched: %s", app.Escape(path))
+		}
+		if n := len(done.Strays) - app.MaxNamed; n > 0 {
+			c.Out.Warn("and %d more; --json lists all", n)
+		}
+	}
 	if done.Pending == "" {
+		if n := len(done.Strays); n > 0 && done.Elsewhere+len(done.Others) == 0 {
+			return &app.PartlyError{Err: app.Hinted(
+				fmt.Errorf("it is gone from this store, but its directory has %s that %s not the store's own", app.Plural(n, "file", "files"), isAre(n)),
+				"delete them, or look into them; rewind verify lists them",
+			)}
+		}
 		if done.Elsewhere > 0 && len(done.Others) == 0 {
 			if !done.Found() {
 				return &app.PartlyError{Err: errors.New("no checkpoint contains it any more, but files that were removed are still linked elsewhere")}
@@ -368,6 +385,8 @@ type ForgotView struct {
 	Still       []string         `json:"still"`   // the agents' own files that hold it
 	Others      []otherStoreView `json:"other_stores"`
 	Elsewhere   int              `json:"linked_elsewhere"` // files with bytes of it that are linked outside of the store
+	Copies      []string         `json:"copies_removed"`   // copies of packs that lay beside them
+	Strays      []app.PathView   `json:"strays"`           // what lies in the store's directory, is not the store's, and was not searched
 	Forks       []string         `json:"forks"`            // of those in still, conversations that a restore created
 	Mentions    int              `json:"mentions"`         // entries of conversations that name a path, or have a value from its file
 	Missed      int              `json:"not_searched"`     // versions of files that conversations were not searched for
@@ -391,7 +410,7 @@ type livesOnView struct {
 
 func viewForgotten(done *maintain.Forgotten) ForgotView {
 	v := ForgotView{Paths: app.ViewPaths(done.Paths), Checkpoints: done.Checkpoints, Freed: done.Freed, Pending: done.Pending != "", LivesOn: []livesOnView{}, Present: app.ViewPaths(done.Present), Texts: done.Texts, Still: append([]string{}, done.Still...), Others: []otherStoreView{}, Elsewhere: done.Elsewhere,
-		Forks: append([]string{}, done.Forks...), Mentions: done.Mentions, Missed: done.Missed, Shared: done.Shared, DryRun: done.DryRun}
+		Copies: append([]string{}, done.Copies...), Strays: app.ViewPaths(done.Strays), Forks: append([]string{}, done.Forks...), Mentions: done.Mentions, Missed: done.Missed, Shared: done.Shared, DryRun: done.DryRun}
 	if done.Checkpoint != (manifest.CheckpointID{}) {
 		id := done.Checkpoint.String()
 		v.Checkpoint = &id

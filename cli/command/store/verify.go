@@ -69,9 +69,12 @@ func NewRepair() *app.Command {
 func reportVerified(c *app.Call, v *maintain.Verified, repair bool) error {
 	c.Out.EndProgress()
 	if c.JSON {
-		view := VerifiedView{OK: v.OK(), Checkpoints: v.Checkpoints, Chunks: v.Chunks, Damaged: make([]damageView, len(v.Damaged))}
+		view := VerifiedView{OK: v.OK(), Checkpoints: v.Checkpoints, Chunks: v.Chunks, Damaged: make([]damageView, len(v.Damaged)), Strays: []app.PathView{}}
 		for i, d := range v.Damaged {
 			view.Damaged[i] = damageView{app.ViewPath(d.Path), rows.ViewID(d.Checkpoint), d.Reason}
+		}
+		for _, s := range v.Strays {
+			view.Strays = append(view.Strays, app.ViewPath(s.Path))
 		}
 		if repair {
 			repaired := append([]string{}, v.Repaired...)
@@ -86,6 +89,12 @@ func reportVerified(c *app.Call, v *maintain.Verified, repair bool) error {
 		}
 		for _, d := range v.Damaged {
 			c.Out.Line("%s", damageLine(d))
+		}
+		for _, s := range app.FirstN(v.Strays, app.MaxNamed) {
+			c.Out.Warn("not the store's own, in its directory: %s", app.Escape(s.Text()))
+		}
+		if n := len(v.Strays) - app.MaxNamed; n > 0 {
+			c.Out.Warn("and %d more; --json lists all", n)
 		}
 		c.Out.Summary("%s, %s: %s.", app.Plural(v.Checkpoints, "checkpoint", "checkpoints"), app.Plural(v.Chunks, "chunk", "chunks"), wholeOr(v))
 	}
@@ -114,11 +123,12 @@ func damageLine(d maintain.Damage) string {
 }
 
 type VerifiedView struct {
-	OK          bool         `json:"ok"`
-	Checkpoints int          `json:"checkpoints"`
-	Chunks      int          `json:"chunks"`
-	Damaged     []damageView `json:"damaged"`
-	Repaired    *[]string    `json:"repaired,omitempty"`
+	OK          bool           `json:"ok"`
+	Checkpoints int            `json:"checkpoints"`
+	Chunks      int            `json:"chunks"`
+	Damaged     []damageView   `json:"damaged"`
+	Strays      []app.PathView `json:"strays"` // what lies in the store's directory and is not the store's
+	Repaired    *[]string      `json:"repaired,omitempty"`
 }
 
 type damageView struct {
