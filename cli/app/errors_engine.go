@@ -208,8 +208,17 @@ func explainHeld(err error, f *Failure) bool {
 		same      *port.NoStatesError
 		noGit     *gitprogram.MissingError
 		edited    *restore.ChangedSinceError
+		forgotten *restore.ForgottenStepError
 	)
 	switch {
+	case errors.As(err, &forgotten):
+		f.Code, f.Hint = ExitRefused, "rewind list shows the checkpoints"
+		for _, c := range FirstN(forgotten.Steps, MaxNamed) {
+			f.Warnings = append(f.Warnings, strings.TrimSpace(c.ID.String()[:ShortID]+" "+c.Description))
+		}
+		if forgotten.Older != nil {
+			f.Hint = "rewind restore " + forgotten.Older.ID.String()[:ShortID] + " goes further back, to the next checkpoint that differs"
+		}
 	case errors.As(err, &edited):
 		f.Code, f.Hint = ExitRefused, "the same command shows them as they are now"
 	case errors.As(err, &noGit):

@@ -25,6 +25,7 @@ type past struct {
 	before   uint64                // sequence number below which more checkpoints are; 0: all of them
 	imported bool                  // what was saved here is at its end
 	given    *manifest.Operation   // given last, and not yet passed
+	at       *manifest.Checkpoint  // given last, or where an undo led that was passed; nil: an operation came since
 	talk     *manifest.Transcript  // where the last undo brought the conversation
 }
 
@@ -38,14 +39,14 @@ func newPast(r *Run, newestFirst []manifest.Operation) *past {
 	return w
 }
 
-// next is the next checkpoint or operation; neither at the end.
+// next is the next checkpoint or operation; neither at the end. Errors: *ForgottenStepError.
 func (w *past) next() (*manifest.Checkpoint, *manifest.Operation, error) {
 	if err := w.fill(); err != nil {
 		return nil, nil, err
 	}
 	if len(w.ops) > 0 && (len(w.page) == 0 || w.imported || w.ops[0].Seq > w.page[0].Seq) {
 		w.given = &w.ops[0]
-		w.ops = w.ops[1:]
+		w.ops, w.at = w.ops[1:], nil
 		return nil, w.given, nil
 	}
 	if len(w.page) == 0 {
@@ -53,6 +54,10 @@ func (w *past) next() (*manifest.Checkpoint, *manifest.Operation, error) {
 	}
 	c := w.page[0]
 	w.page = w.page[1:]
+	if err := w.forgotten(c); err != nil {
+		return nil, nil, err
+	}
+	w.at = &c
 	return &c, nil, nil
 }
 
@@ -111,7 +116,9 @@ func (w *past) pass(op manifest.Operation) error {
 			w.page, w.before, w.imported = nil, c.Seq, true
 			return err
 		default:
-			return w.passTo(c.Seq)
+			err = w.passTo(c.Seq)
+			w.at = &c
+			return err
 		}
 	}
 	return nil
