@@ -11,15 +11,11 @@ import (
 // mapFile maps name read-only and shared. Only files that are replaced, never
 // changed in place, may be mapped: reading past a truncation is a fatal fault.
 func mapFile(name string) ([]byte, func() error, error) {
-	f, err := os.OpenFile(name, os.O_RDONLY|NoFollow|NoWait, 0)
+	f, info, err := OpenRegular(name, NoFollow)
 	if err != nil {
 		return nil, nil, err
 	}
 	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, nil, err
-	}
 	size := info.Size()
 	if size == 0 {
 		return nil, func() error { return nil }, nil

@@ -2,7 +2,6 @@ package vfs
 
 import (
 	"errors"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -11,13 +10,14 @@ import (
 
 // OS is the file system of the operating system. Files that it creates with
 // O_EXCL, and directories, get exactly the permission bits asked for, whatever
-// the umask says. It opens no file through a link in its last component.
+// the umask says. It opens no file through a link in its last component,
+// and nothing but regular files.
 var OS FS = osFS{}
 
 type osFS struct{}
 
 func (osFS) OpenFile(name string, flag int, perm fs.FileMode) (File, error) {
-	f, err := os.OpenFile(name, flag|NoFollow|NoWait, perm)
+	f, _, err := openRegular(name, flag|NoFollow, perm)
 	if err != nil {
 		return nil, err
 	}
@@ -73,12 +73,7 @@ func (f osFile) Sync() error { return syncFile(f.File) }
 
 // readFile is Map where nothing can be mapped: a copy in memory.
 func readFile(name string) ([]byte, func() error, error) {
-	f, err := os.OpenFile(name, os.O_RDONLY|NoFollow|NoWait, 0)
-	if err != nil {
-		return nil, nil, err
-	}
-	defer f.Close()
-	data, err := io.ReadAll(f)
+	data, err := ReadRegular(name, NoFollow)
 	if err != nil {
 		return nil, nil, err
 	}

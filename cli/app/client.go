@@ -2,10 +2,10 @@ package app
 
 import (
 	"io"
-	"os"
 	"strings"
 	"time"
 
+	"github.com/rewind-cli/rewind/cas/vfs"
 	"github.com/rewind-cli/rewind/engine/conversation"
 	"github.com/rewind-cli/rewind/hookio"
 )
@@ -32,15 +32,13 @@ func (o *Output) Typed(line string) string {
 // clientVersion is the version of the agent that wrote a transcript, as the last of its lines that
 // names one says it; "" where none does.
 func clientVersion(transcript string) string {
-	f, err := os.Open(transcript)
+	f, info, err := vfs.OpenRegular(transcript, 0)
 	if err != nil {
 		return ""
 	}
 	defer f.Close()
 	const end = 64 << 10
-	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		return ""
-	} else if info.Size() > end {
+	if info.Size() > end {
 		_, _ = f.Seek(-end, io.SeekEnd) // else its beginning tells
 	}
 	data, err := io.ReadAll(io.LimitReader(f, end))

@@ -1,11 +1,13 @@
 package registration
 
 import (
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/rewind-cli/rewind/cas/vfs"
 	"github.com/rewind-cli/rewind/hookio/register"
 )
 
@@ -92,11 +94,15 @@ func (r *Registered) Named(path string, last bool) (named []string) {
 
 // Read implements hookio.Registered.
 func (r *Registered) Read(path string) []byte {
-	info, err := os.Stat(path)
-	if err != nil || !info.Mode().IsRegular() || info.Size() > maxCopied {
+	f, info, err := vfs.OpenRegular(path, 0)
+	if err != nil {
 		return nil
 	}
-	content, err := os.ReadFile(path)
+	defer f.Close()
+	if info.Size() > maxCopied {
+		return nil
+	}
+	content, err := io.ReadAll(f)
 	if err != nil {
 		return nil
 	}

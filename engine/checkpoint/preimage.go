@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/rewind-cli/rewind/cas/oid"
+	"github.com/rewind-cli/rewind/cas/vfs"
 	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/engine/commit"
 	"github.com/rewind-cli/rewind/engine/conversation"
@@ -93,15 +94,11 @@ func (n *Preimage) entry(tx *commit.Tx) (manifest.Entry, error) {
 	if len(n.RawTarget) > 0 {
 		return manifest.Entry{Kind: manifest.Symlink, Target: n.target}, nil
 	}
-	f, err := os.Open(n.File)
+	f, info, err := vfs.OpenRegular(n.File, vfs.NoFollow)
 	if err != nil {
 		return manifest.Entry{}, err
 	}
 	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return manifest.Entry{}, err
-	}
 	kind, id, size, err := tx.Content(0, f, info.Size(), oid.ID{})
 	return manifest.Entry{Kind: kind, Mode: n.Mode, ID: id, Size: uint64(size)}, err
 }

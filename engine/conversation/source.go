@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"syscall"
 
 	"github.com/rewind-cli/rewind/cas/oid"
+	"github.com/rewind-cli/rewind/cas/vfs"
 	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/transcript"
@@ -111,17 +111,12 @@ func (v *copies) begins(content oid.ID) (bool, error) {
 	if err != nil {
 		return false, &account.DamagedStoreError{What: "a conversation", Err: err}
 	}
-	f, err := os.Open(v.file)
+	f, info, err := vfs.OpenRegular(v.file, 0)
 	if err != nil {
 		v.noteUnread(err)
 		return false, nil // the file is gone, or not ours to read: the store has it
 	}
 	defer f.Close()
-	info, err := f.Stat()
-	if err != nil || !info.Mode().IsRegular() {
-		v.noteUnread(err)
-		return false, nil
-	}
 	plan, err := transcript.NewPlan(list.Cursor, f, info.Size(), true)
 	v.noteUnread(err)
 	return err == nil && (plan.Change == transcript.Same || plan.Change == transcript.Grown), nil
@@ -172,14 +167,11 @@ func (v *copies) live() (_ *conversationSource, err error) {
 	defer func() { v.noteUnread(err) }()
 	s := &conversationSource{live: true}
 	s.open = func() (io.ReadCloser, error) {
-		info, err := os.Stat(v.file)
-		if err != nil {
-			return nil, err
+		f, _, err := vfs.OpenRegular(v.file, 0)
+		if errors.Is(err, vfs.ErrNotRegular) {
+			err = &fs.PathError{Op: "open", Path: v.file, Err: fs.ErrNotExist}
 		}
-		if !info.Mode().IsRegular() { // it could block
-			return nil, &fs.PathError{Op: "open", Path: v.file, Err: fs.ErrNotExist}
-		}
-		return os.Open(v.file)
+		return f, err
 	}
 	return s, s.scan(v.agent)
 }

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/rewind-cli/rewind/cas/vfs"
 	"github.com/rewind-cli/rewind/engine/transcript"
 	"github.com/rewind-cli/rewind/manifest"
 )
@@ -140,7 +141,7 @@ func (m *Move) open(name, session, fork, resume string) error {
 	if err := r.makeAgentDir(folder); err != nil {
 		return err
 	}
-	src, err := os.Open(was.Path)
+	src, _, err := vfs.OpenRegular(was.Path, 0)
 	if err != nil {
 		return err
 	}

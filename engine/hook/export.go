@@ -2,6 +2,7 @@ package hook
 
 import (
 	"fmt"
+	"github.com/rewind-cli/rewind/cas/vfs"
 	"io"
 	"os"
 	"path/filepath"
@@ -17,7 +18,7 @@ func (c *Call) export() error {
 		return nil
 	}
 	failed := func(err error) error { return fmt.Errorf("export to the agent's shell: %w", err) }
-	f, err := os.OpenFile(file, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
+	f, err := os.OpenFile(file, os.O_RDWR|os.O_CREATE|os.O_APPEND|vfs.NoWait, 0o600)
 	if err != nil {
 		return failed(err)
 	}

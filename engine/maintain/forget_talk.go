@@ -14,6 +14,7 @@ import (
 
 	"github.com/rewind-cli/rewind/cas"
 	"github.com/rewind-cli/rewind/cas/oid"
+	"github.com/rewind-cli/rewind/cas/vfs"
 	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/engine/checkpoint"
 	"github.com/rewind-cli/rewind/engine/commit"
@@ -176,7 +177,7 @@ func (f *conversations) operation(o *manifest.Operation) (bool, error) {
 
 // file marks a small file of ours in place: a crash leaves the old or the new one.
 func (f *conversations) file(name string) (int, error) {
-	data, err := os.ReadFile(name)
+	data, err := vfs.ReadRegular(name, 0)
 	if errors.Is(err, os.ErrNotExist) {
 		return 0, nil
 	}
@@ -201,7 +202,7 @@ func (f *conversations) finish(result *Forgotten) error {
 	for name := range f.files {
 		dir := name[:len(name)-len(filepath.Ext(name))]
 		for _, file := range append([]string{name}, filesBelow(dir)...) {
-			data, err := os.ReadFile(file)
+			data, err := vfs.ReadRegular(file, 0)
 			if err != nil || f.mark.lines(data) == 0 {
 				continue
 			}
@@ -228,7 +229,7 @@ const maxCopyLine = 64 << 20
 
 // inCopy reports whether a conversation that the older program has packed has the text.
 func (f *conversations) inCopy(file string) bool {
-	packed, err := os.Open(file)
+	packed, _, err := vfs.OpenRegular(file, 0)
 	if err != nil {
 		return false // what cannot be read is not named
 	}

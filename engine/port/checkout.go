@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/rewind-cli/rewind/cas/oid"
+	"github.com/rewind-cli/rewind/cas/vfs"
 	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/engine/checkout"
 	"github.com/rewind-cli/rewind/engine/checkpoint"
@@ -264,7 +265,7 @@ func emptyDir(dir, what string) (again bool, err error) {
 	if len(names) == 0 {
 		return false, nil
 	}
-	data, err := os.ReadFile(filepath.Join(dir, checkoutMark))
+	data, err := vfs.ReadRegular(filepath.Join(dir, checkoutMark), vfs.NoFollow)
 	switch {
 	case err == nil && string(data) == what:
 		return true, nil

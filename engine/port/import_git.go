@@ -6,10 +6,10 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"os"
 	"strings"
 
 	"github.com/rewind-cli/rewind/cas/oid"
+	"github.com/rewind-cli/rewind/cas/vfs"
 	"github.com/rewind-cli/rewind/engine/gitprogram"
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/transcript"
@@ -180,7 +180,7 @@ func piBindings(p *project.Project, there map[manifest.CheckpointID]bool) (all [
 		return nil
 	}
 	for _, f := range found {
-		file, err := os.Open(f.File)
+		file, _, err := vfs.OpenRegular(f.File, 0)
 		if err != nil {
 			continue
 		}

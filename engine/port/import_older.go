@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/rewind-cli/rewind/cas/oid"
+	"github.com/rewind-cli/rewind/cas/vfs"
 	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/engine/problem"
 	"github.com/rewind-cli/rewind/engine/project"
@@ -84,7 +85,7 @@ func olderItem(dir, name string) (it importItem, err error) {
 		return it, err
 	}
 	it = importItem{name: name, names: []string{name}, build: func(im *importing) (oid.ID, error) {
-		f, err := os.Open(archive)
+		f, _, err := vfs.OpenRegular(archive, 0)
 		if err != nil {
 			return oid.ID{}, skipf("%v", err)
 		}

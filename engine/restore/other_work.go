@@ -5,11 +5,11 @@ import (
 	"cmp"
 	"io"
 	"maps"
-	"os"
 	"path"
 	"slices"
 	"time"
 
+	"github.com/rewind-cli/rewind/cas/vfs"
 	"github.com/rewind-cli/rewind/engine/attribution"
 	"github.com/rewind-cli/rewind/engine/transcript"
 )
@@ -91,11 +91,7 @@ func (w *otherWork) names(file string) bool {
 
 // tailOf reads the end of a regular file; nothing where it cannot be read.
 func tailOf(name string) []byte {
-	info, err := os.Stat(name)
-	if err != nil || !info.Mode().IsRegular() {
-		return nil
-	}
-	f, err := os.Open(name)
+	f, info, err := vfs.OpenRegular(name, 0)
 	if err != nil {
 		return nil
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/rewind-cli/rewind/cas/oid"
+	"github.com/rewind-cli/rewind/cas/vfs"
 	"github.com/rewind-cli/rewind/engine/account"
 	"github.com/rewind-cli/rewind/engine/checkpoint"
 	"github.com/rewind-cli/rewind/engine/conversation"
@@ -306,7 +307,7 @@ func (w *watching) seen() (oid.ID, error) {
 // gitBusy reports whether git is changing the tree: between two states of it there is none to keep.
 func gitBusy(root string) bool {
 	dir := filepath.Join(root, ".git")
-	if data, err := os.ReadFile(dir); err == nil { // of a worktree
+	if data, err := vfs.ReadRegular(dir, 0); err == nil { // of a worktree
 		if to, ok := strings.CutPrefix(strings.TrimSpace(string(data)), "gitdir: "); ok {
 			if dir = to; !filepath.IsAbs(to) {
 				dir = filepath.Join(root, to)

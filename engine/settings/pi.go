@@ -2,7 +2,8 @@ package settings
 
 import (
 	"encoding/json"
-	"os"
+	"github.com/rewind-cli/rewind/cas/vfs"
+	"io"
 	"path/filepath"
 	"time"
 )
@@ -43,11 +44,15 @@ const maxPiSettings = 4 << 20
 // that cannot be read deletes nothing.
 func LoadPi(home string, getenv func(string) string) Pi {
 	file := filepath.Join(PiDir(home, getenv), "settings.json")
-	info, err := os.Stat(file)
-	if err != nil || !info.Mode().IsRegular() || info.Size() > maxPiSettings {
+	f, info, err := vfs.OpenRegular(file, 0)
+	if err != nil {
 		return Pi{}
 	}
-	data, err := os.ReadFile(file)
+	defer f.Close()
+	if info.Size() > maxPiSettings {
+		return Pi{}
+	}
+	data, err := io.ReadAll(f)
 	if err != nil {
 		return Pi{}
 	}

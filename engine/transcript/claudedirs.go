@@ -153,7 +153,7 @@ func claudeOldSides(base, session, file string) []Side {
 func claudeLive(c *RunningCheck, all map[int]*process) *Running {
 	files, _ := filepath.Glob(filepath.Join(globQuote(c.Home.claudeConfig()), "sessions", "*.json"))
 	for _, name := range files {
-		b, err := os.ReadFile(name)
+		b, err := vfs.ReadRegular(name, 0)
 		if err != nil || len(b) > 64<<10 {
 			continue
 		}

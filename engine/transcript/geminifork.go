@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
+	"github.com/rewind-cli/rewind/cas/vfs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -42,7 +43,7 @@ func geminiHome(h Home) string {
 
 // geminiRoot is the directory whose sessions lie below one of the client's.
 func geminiRoot(dir string) string {
-	b, err := os.ReadFile(filepath.Join(dir, ".project_root"))
+	b, err := vfs.ReadRegular(filepath.Join(dir, ".project_root"), 0)
 	if err != nil || len(b) > maxPath {
 		return ""
 	}

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/rewind-cli/rewind/cas/vfs"
 	"github.com/rewind-cli/rewind/engine/problem"
 	"github.com/rewind-cli/rewind/engine/rootfs"
 	"github.com/rewind-cli/rewind/manifest"
@@ -28,11 +29,14 @@ type Journal struct {
 }
 
 // Open finds the journal in the store's restore directory; nil if there is
-// none. Errors: *JournalError for one that no crash explains.
+// none. What is no regular file is only removed. Errors: *JournalError for one that no crash explains.
 func Open(dir string) (*Journal, error) {
-	data, err := os.ReadFile(filepath.Join(dir, journalName))
+	data, err := vfs.ReadRegular(filepath.Join(dir, journalName), vfs.NoFollow)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
+	}
+	if errors.Is(err, vfs.ErrNotRegular) {
+		return &Journal{dir: dir}, nil // no restore wrote that
 	}
 	if err != nil {
 		return nil, err

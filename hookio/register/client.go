@@ -3,11 +3,13 @@ package register
 import (
 	"cmp"
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 
+	"github.com/rewind-cli/rewind/cas/vfs"
 	"github.com/rewind-cli/rewind/hookio"
 )
 
@@ -277,15 +279,16 @@ const maxFile = 16 << 20
 
 // ReadFile reads a regular file of an agent's; nil where there is none.
 func ReadFile(file string) ([]byte, error) {
-	info, err := os.Stat(file)
-	if os.IsNotExist(err) || err == nil && !info.Mode().IsRegular() {
+	f, info, err := vfs.OpenRegular(file, 0)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, vfs.ErrNotRegular) {
 		return nil, nil
-	}
-	if err == nil && info.Size() > maxFile {
-		err = &fs.PathError{Op: "read", Path: file, Err: fs.ErrInvalid}
 	}
 	if err != nil {
 		return nil, err
 	}
-	return os.ReadFile(file)
+	defer f.Close()
+	if info.Size() > maxFile {
+		return nil, &fs.PathError{Op: "read", Path: file, Err: fs.ErrInvalid}
+	}
+	return io.ReadAll(f)
 }

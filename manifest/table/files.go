@@ -2,7 +2,6 @@ package table
 
 import (
 	"errors"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -64,12 +63,7 @@ func (d Disk) Link(old, new string) error {
 		return nil
 	}
 	// A file system without hard links.
-	f, err := os.Open(old)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	data, err := io.ReadAll(f)
+	data, err := vfs.ReadRegular(old, vfs.NoFollow)
 	if err != nil {
 		return err
 	}

@@ -6,13 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
-	"os"
+	"io"
 
 	"github.com/cespare/xxhash/v2"
 	"github.com/dgraph-io/badger/v4/options"
 	"github.com/dgraph-io/badger/v4/pb"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/rewind-cli/rewind/cas/vfs"
 	"github.com/rewind-cli/rewind/manifest/wire"
 )
 
@@ -140,14 +141,15 @@ func GenerationName(number uint64) string { return fmt.Sprintf("%08d", number) }
 
 // ReadSmall reads a file of at most 1 MiB: layouts and pointers are far smaller.
 func ReadSmall(file string) ([]byte, error) {
-	info, err := os.Lstat(file)
+	f, info, err := vfs.OpenRegular(file, vfs.NoFollow)
 	if err != nil {
 		return nil, err
 	}
-	if info.Size() > 1<<20 || !info.Mode().IsRegular() {
+	defer f.Close()
+	if info.Size() > 1<<20 {
 		return nil, &wire.FormatError{What: file, Reason: "not a small file"}
 	}
-	return os.ReadFile(file)
+	return io.ReadAll(f)
 }
 
 func OpenRuns(dir string, files [][]File) (rs Runs, err error) {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"os"
 	"path/filepath"
 	"runtime/debug"
 	"slices"
@@ -15,6 +14,7 @@ import (
 	"github.com/dgraph-io/badger/v4/table"
 	"github.com/dgraph-io/badger/v4/y"
 	"github.com/dgraph-io/ristretto/v2/z"
+	"github.com/rewind-cli/rewind/cas/vfs"
 )
 
 // The tables are Badger's, read through Badger's table package, one level below badger.DB.
@@ -76,18 +76,11 @@ func guard(err *error) func() {
 
 func openTableFile(dir string, f File) (t *openTable, err error) {
 	name := filepath.Join(dir, f.Name())
-	if info, err := os.Lstat(name); err != nil || !info.Mode().IsRegular() {
-		return nil, errors.Join(errors.New("no such file"), err)
-	}
-	file, err := os.Open(name)
+	file, info, err := vfs.OpenRegular(name, vfs.NoFollow)
 	if err != nil {
 		return nil, err
 	}
 	defer file.Close()
-	info, err := file.Stat()
-	if err != nil {
-		return nil, err
-	}
 	if uint64(info.Size()) != f.size || f.footer >= f.size || f.size > math.MaxInt32 {
 		return nil, fmt.Errorf("%d bytes instead of %d", info.Size(), f.size)
 	}

@@ -304,7 +304,7 @@ func writePlugin(c *app.Call, dir string) error {
 		return err
 	}
 	if len(entries) > 0 {
-		old, err := os.ReadFile(filepath.Join(dir, ".claude-plugin", "plugin.json"))
+		old, err := vfs.ReadRegular(filepath.Join(dir, ".claude-plugin", "plugin.json"), 0)
 		if err != nil || !bytes.Contains(old, []byte(`"name": "rewind"`)) {
 			return fmt.Errorf("%s is not empty and is not a rewind plugin", dir)
 		}
