@@ -78,12 +78,11 @@ func readLog(ctx context.Context, p *project.Project) (*log, error) {
 		}
 		return 1
 	})
-	l.findPrompts()
-	return l, nil
+	return l, p.Query(ctx, l.findPrompts)
 }
 
 // findPrompts notes the prompts. What a hook told twice, or was typed into a running turn, is one.
-func (l *log) findPrompts() {
+func (l *log) findPrompts(db *manifest.DB) error {
 	last := map[sessionKey]*manifest.Checkpoint{}
 	for _, e := range l.events {
 		c := e.c
@@ -91,13 +90,18 @@ func (l *log) findPrompts() {
 			!transcript.Typed(transcript.Agent(c.Agent), c.Prompt) {
 			continue
 		}
-		if before := last[sessionOf(c)]; before != nil && conversation.SamePrompt(*before, *c) {
-			continue
+		if before := last[sessionOf(c)]; before != nil {
+			if same, err := conversation.SamePrompt(db, before, c); err != nil {
+				return err
+			} else if same {
+				continue
+			}
 		}
 		last[sessionOf(c)] = c
 		l.prompts = append(l.prompts, c)
 		l.isTyped[c.Seq] = true
 	}
+	return nil
 }
 
 // related reports whether one of two sessions comes from the other, or both from a third.

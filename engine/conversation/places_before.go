@@ -41,6 +41,3 @@ func PlacesBefore(ctx context.Context, p *project.Project, agent, session string
 	})
 	return places, errors.Join(err, ctx.Err())
 }
-
-// SamePrompt reports whether two checkpoints of one session were taken at one prompt: see samePrompt.
-func SamePrompt(older, newer manifest.Checkpoint) bool { return samePrompt(older, newer) }

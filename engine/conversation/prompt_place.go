@@ -126,7 +126,13 @@ func unsaidPrompts(ctx context.Context, p *project.Project, s *ChosenSession, x 
 				return nil
 			}
 			l := project.Listed{Checkpoint: c, N: db.Position(c.Seq)}
-			if k := len(list) - 1; k >= 0 && samePrompt(c, list[k].Checkpoint) {
+			same, k := false, len(list)-1
+			if k >= 0 {
+				if same, err = SamePrompt(db, &c, &list[k].Checkpoint); err != nil {
+					return err
+				}
+			}
+			if same {
 				list[k] = l
 			} else {
 				list = append(list, l)
@@ -164,7 +170,9 @@ func promptCheckpoint(ctx context.Context, p *project.Project, s *ChosenSession,
 				if err != nil {
 					return err
 				}
-				want.see(project.Listed{Checkpoint: c, N: db.Position(c.Seq)})
+				if err := want.see(db, project.Listed{Checkpoint: c, N: db.Position(c.Seq)}); err != nil {
+					return err
+				}
 			}
 		}
 		if want.exact {
@@ -192,7 +200,9 @@ func promptCheckpoint(ctx context.Context, p *project.Project, s *ChosenSession,
 		maps.Copy(want.own, shared)
 		for _, l := range others {
 			if shared[l.Session] {
-				want.see(l)
+				if err := want.see(db, l); err != nil {
+					return err
+				}
 			}
 		}
 		if want.best == nil {
@@ -233,7 +243,7 @@ func (w *promptSearch) sinceTurn(x *transcript.Index) {
 		}
 		switch {
 		case l.Prompt && !l.Side:
-			if transcript.SameText(l.Text, w.text) && w.line.Time.Sub(l.Time) < promptRetry {
+			if transcript.SameText(l.Text, w.text) && w.line.Time.Sub(l.Time) < PromptRetry && !answered(x.Lines[i:max(i, w.at)]) {
 				continue // the same one, written again
 			}
 			w.earlier = append(w.earlier, l)
@@ -244,6 +254,11 @@ func (w *promptSearch) sinceTurn(x *transcript.Index) {
 			w.since = l.Time
 		}
 	}
+}
+
+// answered reports whether the agent said or did anything in lines.
+func answered(lines []transcript.Line) bool {
+	return slices.ContainsFunc(lines, func(l transcript.Line) bool { return l.Role == transcript.Assistant && !l.Side })
 }
 
 // sinceRestore notes when a restore changed files before the prompt.
@@ -314,21 +329,31 @@ func (w *promptSearch) placed(c manifest.Checkpoint) (before, known bool) {
 }
 
 // see takes one checkpoint in; those of a session come newest first.
-func (w *promptSearch) see(l project.Listed) {
+func (w *promptSearch) see(db *manifest.DB, l project.Listed) error {
 	c := l.Checkpoint
 	if w.own[c.Session] && c.Time.Before(w.line.Time) && (w.older == nil || c.Seq > w.older.Seq) {
 		w.older = &l
+	}
+	far := w.line.Time.Sub(c.Time).Abs()
+	byText := c.Kind == manifest.Prompt && w.far >= 0 && w.text != "" && transcript.SameText(c.Prompt, w.text)
+	if byText && far >= w.far {
+		if byText = w.exact; byText {
+			var err error
+			if byText, err = SamePrompt(db, &c, &w.best.Checkpoint); err != nil {
+				return err
+			}
+		}
 	}
 	switch {
 	case c.Kind == manifest.Prompt && w.byID && c.PromptID == w.line.PromptID:
 		// A prompt typed into a running turn has its id too: the first is it.
 		w.best, w.exact, w.far = &l, true, -1
-	case c.Kind == manifest.Prompt && w.far >= 0 && w.text != "" && transcript.SameText(c.Prompt, w.text) &&
-		(w.line.Time.Sub(c.Time).Abs() < w.far || w.exact && samePrompt(c, w.best.Checkpoint)):
-		w.best, w.exact, w.far = &l, true, w.line.Time.Sub(c.Time).Abs()
+	case byText:
+		w.best, w.exact, w.far = &l, true, far
 	case !w.exact && w.justBefore(c) && (w.best == nil || c.Seq > w.best.Seq):
 		w.best = &l
 	}
+	return nil
 }
 
 // NoCheckpoint is the error that says that the place, prompt~n, has no checkpoint.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/rewind-cli/rewind/engine/project"
 	"github.com/rewind-cli/rewind/engine/transcript"
@@ -67,20 +66,6 @@ func FindPrompt(ctx context.Context, p *project.Project, s *ChosenSession, n int
 	return found, err
 }
 
-// promptRetry is how soon the same words again are the same prompt, where the
-// agent gives prompts no ids.
-const promptRetry = 5 * time.Second
-
-// samePrompt reports whether two checkpoints were taken at one prompt: hooks fire
-// twice, and what is typed into a running turn has the turn's id. The older one
-// has the state before the turn.
-func samePrompt(older, newer manifest.Checkpoint) bool {
-	if older.PromptID != "" || newer.PromptID != "" {
-		return older.PromptID == newer.PromptID
-	}
-	return strings.TrimSpace(older.Prompt) == strings.TrimSpace(newer.Prompt) && newer.Time.Sub(older.Time) < promptRetry
-}
-
 // nthPrompt counts a session's prompt checkpoints, where its conversation cannot
 // be read.
 func nthPrompt(ctx context.Context, p *project.Project, spec string, n int, s *ChosenSession) (found project.Listed, err error) {
@@ -94,7 +79,13 @@ func nthPrompt(ctx context.Context, p *project.Project, spec string, n int, s *C
 			if !transcript.Typed(transcript.Agent(s.Agent), c.Prompt) {
 				continue
 			}
-			if count == 0 || !samePrompt(c, found.Checkpoint) {
+			same := false
+			if count > 0 {
+				if same, err = SamePrompt(db, &c, &found.Checkpoint); err != nil {
+					return err
+				}
+			}
+			if !same {
 				if count++; count > n {
 					return nil
 				}

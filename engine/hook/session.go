@@ -4,20 +4,15 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"slices"
-	"time"
 
 	"github.com/rewind-cli/rewind/engine/account"
+	"github.com/rewind-cli/rewind/engine/conversation"
 	"github.com/rewind-cli/rewind/manifest"
 )
 
-const (
-	// keptTools is how many tool calls of a session are known by their ids.
-	// Parallel ones are hardly ever more.
-	keptTools = 32
-	// retryTime is how soon the same prompt again can be a provider's retry, where
-	// the agent gives prompts no ids.
-	retryTime = 5 * time.Second
-)
+// keptTools is how many tool calls of a session are known by their ids.
+// Parallel ones are hardly ever more.
+const keptTools = 32
 
 // sessionRecord is what the log is told of a session, nil if it knows.
 func (c *Call) sessionRecord() *manifest.Session {
@@ -68,7 +63,7 @@ func (c *Call) seenBefore() bool {
 func (c *Call) retried() bool {
 	e, s := &c.Event, &c.session
 	since := e.Time.Sub(s.Prompted)
-	return e.Kind == manifest.Prompt && e.By.PromptID == "" && s.Prompt == c.promptKey() && since >= 0 && since < retryTime && !s.Stopped.After(s.Prompted)
+	return e.Kind == manifest.Prompt && e.By.PromptID == "" && s.Prompt == c.promptKey() && since >= 0 && since < conversation.PromptRetry && !s.Stopped.After(s.Prompted)
 }
 
 // remember is what the next hook of the session needs to know of this one. skipped: it took no checkpoint.

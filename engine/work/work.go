@@ -128,14 +128,12 @@ func (t *Turn) over(ctx context.Context, p *project.Project, at *project.Listed)
 	return over, err
 }
 
-// promptRetry is how soon the same words again are the same prompt, where the agent gives no ids.
-const promptRetry = 5 * time.Second
-
 // TurnsOf lists a session's turns, oldest first.
 func TurnsOf(ctx context.Context, p *project.Project, agent, session string) (turns []Turn, err error) {
 	err = p.Query(ctx, func(db *manifest.DB) error {
 		at := map[string]bool{} // prompts at which a checkpoint was taken
 		var during []Turn
+		var newer *manifest.Checkpoint // of the last of turns
 		for c, err := range db.Checkpoints(manifest.Query{Session: session}) {
 			if err != nil {
 				return err
@@ -143,7 +141,7 @@ func TurnsOf(ctx context.Context, p *project.Project, agent, session string) (tu
 			if agent != "" && c.Agent != agent || c.Subagent != "" || c.Kind == manifest.Safety {
 				continue
 			}
-			t := Turn{c.Agent, c.Session, c.PromptID, c.Prompt, promptTime(&c), time.Time{}, c.Seq, false}
+			t := Turn{c.Agent, c.Session, c.PromptID, c.Prompt, conversation.PromptTime(&c), time.Time{}, c.Seq, false}
 			switch {
 			case c.Kind == manifest.Prompt || c.Kind == manifest.SessionStart && c.Prompt != "":
 				at[c.PromptID] = true
@@ -152,7 +150,14 @@ func TurnsOf(ctx context.Context, p *project.Project, agent, session string) (tu
 				} else if !begins {
 					continue // the turn before goes on
 				}
-				turns = append(turns, t)
+				if k := len(turns) - 1; k >= 0 && c.Kind == manifest.SessionStart { // it told of the prompt, too
+					if same, err := conversation.SamePrompt(db, &c, newer); err != nil {
+						return err
+					} else if same {
+						turns = turns[:k]
+					}
+				}
+				turns, newer = append(turns, t), &c
 			case c.PromptID != "" && c.Prompt != "" && c.Kind != manifest.Manual:
 				if t.From, err = turnTime(db, &c); err != nil {
 					return err
@@ -172,29 +177,12 @@ func TurnsOf(ctx context.Context, p *project.Project, agent, session string) (tu
 	})
 	slices.SortFunc(turns, func(a, b Turn) int { return cmp.Compare(a.Seq, b.Seq) })
 	turns = slices.CompactFunc(turns, func(a, b Turn) bool {
-		if a.PromptID != "" || b.PromptID != "" {
-			return a.PromptID == b.PromptID
-		}
-		return strings.TrimSpace(a.Prompt) == strings.TrimSpace(b.Prompt) && b.From.Sub(a.From) < promptRetry
+		return a.PromptID != "" && a.PromptID == b.PromptID
 	})
 	for i := range turns[:max(len(turns)-1, 0)] {
 		turns[i].Until = turns[i+1].From
 	}
 	return turns, err
-}
-
-// promptTime is when a prompt was sent: its hook began before its checkpoint.
-func promptTime(c *manifest.Checkpoint) time.Time {
-	windows, err := manifest.ParseWindows(c.Windows)
-	if err != nil {
-		return c.Time // verify tells of that
-	}
-	for _, w := range slices.Backward(windows) {
-		if w.Edge == manifest.WindowPrompt && w.Session == c.Session && w.PromptID == c.PromptID && w.Time.Before(c.Time) {
-			return w.Time
-		}
-	}
-	return c.Time
 }
 
 // turnTime is when the turn of a checkpoint was seen first: among the events that it brought, and those that checkpoints
